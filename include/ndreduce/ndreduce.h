@@ -1,0 +1,290 @@
+/* ndreduce: reductions over any dims of dense N-d strided arrays, on the CPU or on a GPU.
+ *
+ *   float x[2][3] = {{1, 2, 3}, {4, 5, 6}}, sums[3];
+ *   DLTensor array = ndr_tensor(x, NDR_F32, 2, 3), result = ndr_tensor(sums, NDR_F32, 3);
+ *   ndr_status status = ndreduce(&array, NDR_DIMS(0), NDR_SUM, &result, NULL);
+ *
+ * Arrays are DLPack's DLTensor: the caller owns every array, shape and stride that it passes; nothing is kept after
+ * a call returns. Strides count elements; NULL strides mean compact row-major. `device.device_type` picks the backend:
+ * kDLCPU, or kDLCUDA / kDLCUDAManaged / kDLCUDAHost for a GPU.
+ *
+ * Every function that can fail returns an ndr_status; ndr_last_error() then has one sentence that names the cause.
+ * A failed call writes no result. Functions may be called from any thread at any time unless their text says otherwise.
+ *
+ * Result rules (NumPy's):
+ *   sum, prod           of signed integers i64, of bool and unsigned integers u64 (both wrap around), else the input's
+ * dtype min, max            the input's dtype; a NaN among the elements gives NaN argmin, argmax      i64: row-major
+ * index over the reduced dims taken in ascending order; the lowest index of equals, the first NaN if there is one mean,
+ * logsumexp     of integers f64, else the input's dtype var, std, norms     of integers f64, of complex its real type,
+ * else the input's dtype; var divides by max(n - ddof, 0) any, all            bool; NaN counts as true count i64:
+ * number of nonzero elements f16, bf16 and f32 are accumulated in f32 or wider and rounded once. Sums are blockwise:
+ * their error does not grow with the length of an axis as a plain loop's does. Results are bitwise equal from run to
+ * run on the same device, whatever the number of threads. Over no elements: sum 0, prod 1, any false, all true, count
+ * 0, norms 0, logsumexp -inf, mean, var and std NaN; min, max, argmin and argmax fail with NDR_ERR_EMPTY. skip_nan
+ * leaves NaN elements out: sum 0, mean NaN, min NaN, argmin -1 where every element is NaN. */
+#ifndef NDREDUCE_NDREDUCE_H
+#define NDREDUCE_NDREDUCE_H
+
+#include <dlpack/dlpack.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined _WIN32
+#define NDR_API __declspec(dllexport)
+#elif defined __GNUC__
+#define NDR_API __attribute__((visibility("default")))
+#else
+#define NDR_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NDR_VERSION_MAJOR 0
+#define NDR_VERSION_MINOR 1
+#define NDR_VERSION_PATCH 0
+
+#define NDR_MAX_DIMS 32
+#define NDR_MAX_OPS 16
+
+/* What a call came to. The numbers are part of the ABI; gaps leave room. */
+typedef enum ndr_status {
+  NDR_OK = 0,
+  NDR_ERR_ARGUMENT = 10,    /* a null pointer, a bad option, a malformed tensor */
+  NDR_ERR_DIMS = 20,        /* a dim out of range or named twice */
+  NDR_ERR_DTYPE = 30,       /* an element type that is not known */
+  NDR_ERR_OP = 40,          /* an operator that is not known, or not defined for the dtype */
+  NDR_ERR_RESULT = 50,      /* the result's shape, dtype or device does not match */
+  NDR_ERR_EMPTY = 60,       /* min, max, argmin, argmax over no elements */
+  NDR_ERR_PARSE = 70,       /* text that is not in the problem mini-language */
+  NDR_ERR_OVERFLOW = 80,    /* a size that does not fit in 63 bits */
+  NDR_ERR_UNSUPPORTED = 90, /* a forced family cannot do this problem, or the build lacks a part */
+  NDR_ERR_MEMORY = 100,     /* host or device memory ran out; nothing is lost, the library stays usable */
+  NDR_ERR_NO_DEVICE = 110,  /* no such device, no driver, or a build without its backend */
+  NDR_ERR_DEVICE = 120,     /* a device call failed; the sentence names it */
+  NDR_ERR_FILE = 200,       /* a file cannot be opened, read, understood or written */
+  NDR_ERR_CANCELLED = 210   /* the caller asked for the work to stop */
+} ndr_status;
+
+/* Element types. bool is one byte, 0 or not 0; f16 is IEEE binary16; complex is real part, then imaginary part. */
+typedef enum ndr_dtype {
+  NDR_BOOL = 0,
+  NDR_I8 = 1,
+  NDR_I16 = 2,
+  NDR_I32 = 3,
+  NDR_I64 = 4,
+  NDR_U8 = 5,
+  NDR_U16 = 6,
+  NDR_U32 = 7,
+  NDR_U64 = 8,
+  NDR_F16 = 9,
+  NDR_BF16 = 10,
+  NDR_F32 = 11,
+  NDR_F64 = 12,
+  NDR_C64 = 13,
+  NDR_C128 = 14
+} ndr_dtype;
+#define NDR_DTYPE_COUNT 15
+
+/* Operators. min, max, argmin, argmax and logsumexp are not defined for complex. */
+typedef enum ndr_op {
+  NDR_SUM = 0,
+  NDR_PROD = 1,
+  NDR_MIN = 2,
+  NDR_MAX = 3,
+  NDR_ARGMIN = 4,
+  NDR_ARGMAX = 5,
+  NDR_MEAN = 6,
+  NDR_VAR = 7,
+  NDR_STD = 8,
+  NDR_NORM1 = 9,
+  NDR_NORM2 = 10,
+  NDR_NORMINF = 11,
+  NDR_LOGSUMEXP = 12,
+  NDR_ANY = 13,
+  NDR_ALL = 14,
+  NDR_COUNT = 15
+} ndr_op;
+#define NDR_OP_COUNT 16
+
+typedef enum ndr_accumulate { NDR_ACCUMULATE_DEFAULT = 0, NDR_ACCUMULATE_F64 = 1 } ndr_accumulate;
+
+/* How a plan picks its family: ESTIMATE asks the cost model; MEASURE times the candidates on the caller's data at plan
+ * creation and remembers the winner for the process. */
+typedef enum ndr_planning { NDR_ESTIMATE = 0, NDR_MEASURE = 1 } ndr_planning;
+
+/* A device as the planner sees it: plain numbers, so that plans can be made for a machine that is not there. */
+typedef struct ndr_device {
+  size_t size;       /* sizeof(ndr_device) */
+  DLDeviceType type; /* kDLCPU or kDLCUDA */
+  int id;
+  int units;                      /* streaming multiprocessors, or CPU threads */
+  int threads_per_unit;           /* most resident threads a multiprocessor; 1 on a CPU */
+  int64_t shared_bytes_per_unit;  /* shared memory a multiprocessor, or first-level data cache a core */
+  int64_t shared_bytes_per_block; /* the most one block may have */
+  int64_t l2_bytes;
+  double bandwidth; /* bytes per second from main memory */
+  int capability;   /* compute capability x 10 (90 is Hopper); 0 on a CPU */
+} ndr_device;
+
+/* Options. Start from NDR_OPTIONS_INIT; a NULL pointer means exactly that. */
+typedef struct ndr_options {
+  size_t size;               /* sizeof(ndr_options): lets the struct grow */
+  int keepdims;              /* not 0: reduced dims stay in the result with size 1 */
+  int skip_nan;              /* not 0: NaN elements are left out (floats and complex) */
+  double ddof;               /* var and std divide by n - ddof; default 0 */
+  ndr_accumulate accumulate; /* F64: f16, bf16 and f32 are accumulated in f64 */
+  ndr_planning planning;
+  int threads;              /* CPU threads; 0: as many as OpenMP would use */
+  void *stream;             /* cudaStream_t for GPU work; NULL: the default stream */
+  const char *force_family; /* name of the only family allowed, NULL: the planner's choice */
+  const ndr_device *device; /* plan for these numbers instead of the real device's; NULL: ask the device */
+} ndr_options;
+#define NDR_OPTIONS_INIT                                                                                               \
+  { sizeof(ndr_options), 0, 0, 0.0, NDR_ACCUMULATE_DEFAULT, NDR_ESTIMATE, 0, NULL, NULL, NULL }
+
+/* A compact row-major tensor over caller-owned host memory: ndr_tensor(pointer, dtype, sizes...). The shape lives as
+ * long as the enclosing block (C only: it is a compound literal). */
+#define ndr_tensor(pointer, ...)                                                                                       \
+  ndr_tensor_compact((pointer), (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)) - 1, (int64_t[]){__VA_ARGS__})
+
+/* The two arguments dim_count, dims (C only). */
+#define NDR_DIMS(...)                                                                                                  \
+  (int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int)), (const int[]) {                                             \
+    __VA_ARGS__                                                                                                        \
+  }
+#define NDR_ALL_DIMS -1, NULL
+
+/* What ndr_tensor expands to: dtype_and_shape[0] is the dtype, the ndim sizes follow and must outlive the tensor. */
+NDR_API DLTensor ndr_tensor_compact(void *pointer, int ndim, int64_t *dtype_and_shape);
+
+/* The version as text, "major.minor.patch"; static storage. */
+NDR_API const char *ndr_version(void);
+
+/* One sentence on the last failure in the calling thread, "" if there was none. Valid until that thread's next call. */
+NDR_API const char *ndr_last_error(void);
+
+/* A status as a short phrase; static storage, never NULL. */
+NDR_API const char *ndr_status_name(ndr_status status);
+
+/* Names as in the mini-language ("sum", "f32"). The _name functions return NULL for an unknown value; the _parse
+ * functions fail with NDR_ERR_OP or NDR_ERR_DTYPE and leave *out alone. */
+NDR_API const char *ndr_op_name(ndr_op op);
+NDR_API const char *ndr_op_help(ndr_op op);
+NDR_API ndr_status ndr_op_parse(const char *name, ndr_op *out);
+NDR_API const char *ndr_dtype_name(ndr_dtype dtype);
+NDR_API size_t ndr_dtype_bytes(ndr_dtype dtype);
+NDR_API ndr_status ndr_dtype_parse(const char *name, ndr_dtype *out);
+
+/* Between DLPack's description of a type and ours. Fails with NDR_ERR_DTYPE (lanes other than 1, unknown types). */
+NDR_API ndr_status ndr_dtype_from_dlpack(DLDataType type, ndr_dtype *out);
+NDR_API DLDataType ndr_dtype_to_dlpack(ndr_dtype dtype);
+
+/* Fills in what the result of op over dims must look like: its dtype, and ndim and sizes into result->shape, which must
+ * have room for NDR_MAX_DIMS sizes and is the caller's. data, strides and byte_offset are set to 0, device to the
+ * array's. Reads no element. Errors: as ndreduce. */
+NDR_API ndr_status ndr_result_describe(const DLTensor *array, int dim_count, const int *dims, ndr_op op,
+                                       const ndr_options *options, DLTensor *result);
+
+/* Reduces array over dims and writes result.
+ *   array    any strides (0 and negative too), up to NDR_MAX_DIMS dims; elements must be aligned to their size
+ *   dims     dim_count numbers, negative ones count from the end; dim_count 0 maps each element by itself; -1, NULL:
+ * all result   as ndr_result_describe says, any strides that do not overlap; must not overlap the array options  NULL
+ * for the defaults On a GPU the work is queued on options->stream and may not have finished when the call returns;
+ * temporary memory is taken from and returned to the stream's pool. On the CPU it is done when the call returns. */
+NDR_API ndr_status ndreduce(const DLTensor *array, int dim_count, const int *dims, ndr_op op, DLTensor *result,
+                            const ndr_options *options);
+
+/* Several statistics from one read of the array: results[i] receives ops[i]. op_count at most NDR_MAX_OPS. */
+NDR_API ndr_status ndreduce_many(const DLTensor *array, int dim_count, const int *dims, int op_count, const ndr_op *ops,
+                                 DLTensor *const *results, const ndr_options *options);
+
+/* ---- Plans: the choice made once, executed often ---------------------------------------------------------------- */
+
+typedef struct ndr_plan ndr_plan;
+
+/* Plans the reduction of arrays laid out like `array` into results laid out like `results` (NULL: compact). Data
+ * pointers may be NULL under NDR_ESTIMATE: only shapes, strides, dtypes and devices count. On success *plan must be
+ * given to ndr_plan_destroy; on failure it is NULL. A plan is immutable: any number of threads may execute it. */
+NDR_API ndr_status ndr_plan_create(ndr_plan **plan, const DLTensor *array, int dim_count, const int *dims, int op_count,
+                                   const ndr_op *ops, const DLTensor *const *results, const ndr_options *options);
+
+/* Bytes of workspace that one execute needs, in the memory of the plan's device, aligned to 256; may be 0. */
+NDR_API size_t ndr_plan_workspace(const ndr_plan *plan);
+
+/* Runs the plan: data is the address of element 0 (byte_offset added), results[i] that of result i's element 0.
+ * Concurrent executes need separate workspaces. Allocates nothing on the device; stream as in ndr_options, may be
+ * capturing. */
+NDR_API ndr_status ndr_plan_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace,
+                                    void *stream);
+
+/* Writes the choice and why the other families lost into text, at most capacity bytes with the final 0. Returns the
+ * length of the whole description, as snprintf does. */
+NDR_API size_t ndr_plan_describe(const ndr_plan *plan, char *text, size_t capacity);
+
+/* Frees a plan; NULL is allowed. No execute of it may be running. */
+NDR_API void ndr_plan_destroy(ndr_plan *plan);
+
+/* ---- Accumulators: data that arrives in slabs ------------------------------------------------------------------- */
+
+typedef struct ndr_accumulator ndr_accumulator;
+
+/* Starts a reduction over a whole array of `shape` whose elements will be given slab by slab. device says where the
+ * partial states live and where slabs and results must be. Free with ndr_accumulator_destroy. */
+NDR_API ndr_status ndr_accumulator_create(ndr_accumulator **accumulator, DLDevice device, ndr_dtype dtype, int ndim,
+                                          const int64_t *shape, int dim_count, const int *dims, int op_count,
+                                          const ndr_op *ops, const ndr_options *options);
+
+/* Adds a slab: a tensor of the same ndim whose element (0, 0, ...) is element offset[] of the whole. Slabs may come in
+ * any order; each element of the whole must be given exactly once (a slab of size 0 is legal). Not thread-safe on one
+ * accumulator: give each thread its own and merge. On a GPU the work is queued on the options' stream. */
+NDR_API ndr_status ndr_accumulator_add(ndr_accumulator *accumulator, const DLTensor *slab, const int64_t *offset);
+
+/* Adds everything that `from` has seen to `into`; both must have been created alike. `from` is left as it was. */
+NDR_API ndr_status ndr_accumulator_merge(ndr_accumulator *into, const ndr_accumulator *from);
+
+/* Writes the results of what has been added so far; the accumulator can go on. results[i] belongs to ops[i].
+ * Outputs that no element was given for hold what an empty reduction gives (min and max: the identity). */
+NDR_API ndr_status ndr_accumulator_finish(const ndr_accumulator *accumulator, DLTensor *const *results);
+
+/* Bytes of partial states that the accumulator holds on its device. */
+NDR_API size_t ndr_accumulator_bytes(const ndr_accumulator *accumulator);
+
+NDR_API void ndr_accumulator_destroy(ndr_accumulator *accumulator);
+
+/* ---- The problem mini-language ---------------------------------------------------------------------------------- */
+
+/* A reduction problem without data. Text form:  OPS DTYPE [SIZE:STRIDE,...] /DIMS OPTIONS
+ *   sum f32 [128,64:-1,32] /0,2
+ *   mean,var f64 [1000,1000] /all keepdims skipnan ddof=1 acc=f64
+ * OPS is a comma list; a stride is in elements and defaults to that of the compact row-major array of the sizes; DIMS
+ * is a comma list, "all", or nothing for none; [] is a 0-d array. */
+typedef struct ndr_case {
+  int op_count;
+  ndr_op ops[NDR_MAX_OPS];
+  ndr_dtype dtype;
+  int ndim;
+  int64_t shape[NDR_MAX_DIMS];
+  int64_t strides[NDR_MAX_DIMS];
+  int dim_count; /* never -1: "all" is written out */
+  int dims[NDR_MAX_DIMS];
+  int keepdims, skip_nan;
+  double ddof;
+  ndr_accumulate accumulate;
+} ndr_case;
+
+/* Parses text; fails with NDR_ERR_PARSE and a sentence that names the column, or as ndreduce would for bad dims. */
+NDR_API ndr_status ndr_case_parse(const char *text, ndr_case *out);
+
+/* Prints so that parsing gives the same case; strides only where they are not the default. Returns as snprintf. */
+NDR_API size_t ndr_case_print(const ndr_case *problem, char *text, size_t capacity);
+
+/* The elements that the case touches, relative to element 0: offsets *low <= 0 to *high (inclusive; high < low when
+ * empty). A buffer of high - low + 1 elements with element 0 at -low holds it. Fails with NDR_ERR_OVERFLOW. */
+NDR_API ndr_status ndr_case_extent(const ndr_case *problem, int64_t *low, int64_t *high);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

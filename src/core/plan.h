@@ -1,0 +1,72 @@
+/* Plans, families and backends. Core knows none of them by name: src/api hands it the table of backends, and each
+ * backend brings its families. */
+#ifndef NDR_CORE_PLAN_H
+#define NDR_CORE_PLAN_H
+
+#include "core/problem.h"
+
+#define NDR_CONFIG_BYTES 4096
+
+typedef struct ndr_family ndr_family;
+typedef struct ndr_backend ndr_backend;
+
+struct ndr_plan {
+  ndr_problem problem;
+  ndr_device device;
+  const ndr_backend *backend;
+  const ndr_family *family;
+  int threads;                                         /* CPU threads asked for, 0: all */
+  bool forced;                                         /* the caller named the family */
+  size_t workspace;                                    /* bytes, set by configure */
+  ndr_case described;                                  /* the problem as asked for, for printing */
+  _Alignas(16) unsigned char config[NDR_CONFIG_BYTES]; /* the family's own parameters, set by configure */
+};
+
+/* A family is one way to run a problem. Every function is pure: numbers in, numbers out. */
+struct ndr_family {
+  const char *name;
+  /* NULL when the family can run the problem, else the reason in words; text has room for 160 characters. */
+  const char *(*reject)(const ndr_problem *problem, const ndr_device *device, char *text);
+  /* Predicted seconds. */
+  double (*cost)(const ndr_problem *problem, const ndr_device *device);
+  /* Sets config and workspace. */
+  void (*configure)(ndr_plan *plan);
+  /* One line on the parameters that configure chose, as snprintf. */
+  size_t (*describe)(const ndr_plan *plan, char *text, size_t capacity);
+};
+
+/* One axis of a walk over two arrays of states or results at once. */
+typedef struct ndr_walk_axis {
+  int64_t size, from, to;
+} ndr_walk_axis;
+
+typedef struct ndr_walk {
+  int count;
+  ndr_walk_axis axes[NDR_MAX_DIMS];
+} ndr_walk;
+
+struct ndr_backend {
+  const char *name;
+  bool (*owns)(DLDeviceType type);
+  ndr_status (*device)(int id, ndr_device *device);
+  const ndr_family *const *families; /* ends with NULL; the first that does not reject is the cheapest fallback */
+  ndr_status (*execute)(const ndr_plan *plan, const void *data, void *const *results, void *workspace, void *stream);
+  /* Device memory, stream-ordered; release(NULL) is legal. */
+  ndr_status (*allocate)(int id, size_t bytes, void *stream, void **memory);
+  void (*release)(int id, void *memory, void *stream);
+  /* On arrays of states in the backend's memory: fill with identity; to = combine(to, from); to = finish(from). */
+  ndr_status (*states_identity)(const ndr_state *state, int id, uint64_t *states, int64_t count, void *stream);
+  ndr_status (*states_merge)(const ndr_state *state, int id, const ndr_walk *walk, const uint64_t *from,
+                             int64_t from_pitch, uint64_t *to, int64_t to_pitch, void *stream);
+  ndr_status (*states_finish)(const ndr_state *state, int id, const ndr_walk *walk, const uint64_t *from,
+                              int64_t from_pitch, void *to, void *stream);
+};
+
+/* Chooses a family of the backend for the problem and configures it. force names the only family allowed, or NULL. */
+ndr_status ndr_plan_choose(ndr_plan *plan, const char *force);
+
+/* Formats onto the end of a bounded text as snprintf would: *length grows by the full length, even past capacity. */
+void ndr_text_append(char *text, size_t capacity, size_t *length, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,66 @@
+/* The canonical form of a reduction, which every family plans from.
+ *
+ * From any strided tensor: size-1 dims are dropped, axes with negative strides are walked backwards (origin and index
+ * step change instead), kept and reduced axes are each sorted by input stride, smallest first (stride 0 sorts last: it
+ * brings no new data), and neighbours that one axis can express are merged. So axis 0 of each list is the innermost. */
+#ifndef NDR_CORE_PROBLEM_H
+#define NDR_CORE_PROBLEM_H
+
+#include "core/state.h"
+
+typedef struct ndr_axis {
+  int64_t size;                /* >= 2 after canonicalisation; every stride counts elements */
+  int64_t stride;              /* of the array, >= 0 */
+  int64_t index;               /* reduced: step of the flattened row-major index (may be negative) */
+  int64_t result[NDR_MAX_OPS]; /* kept: stride in the result of each op (may be negative) */
+} ndr_axis;
+
+typedef struct ndr_problem {
+  ndr_dtype dtype;
+  int op_count;
+  ndr_op ops[NDR_MAX_OPS];
+  bool skip_nan;
+  bool accumulate_f64;
+  bool partial; /* results are word-major state arrays of pitch `outputs`, in row-major order of the kept dims */
+  double ddof;
+  int kept_count, reduced_count;
+  ndr_axis kept[NDR_MAX_DIMS], reduced[NDR_MAX_DIMS];
+  int64_t outputs;      /* product of the kept sizes; 0 when the result is empty */
+  int64_t length;       /* product of the reduced sizes; 0 when every output is a reduction of nothing */
+  int64_t origin;       /* elements from the array's element 0 to where the walk starts */
+  int64_t index_origin; /* flattened index of that element */
+  int64_t result_origin[NDR_MAX_OPS];
+} ndr_problem;
+
+/* The arguments of a reduction, checked: what the public calls and the accumulator build a problem from. */
+typedef struct ndr_request {
+  ndr_dtype dtype;
+  int ndim;
+  int64_t shape[NDR_MAX_DIMS], strides[NDR_MAX_DIMS];
+  bool reduced[NDR_MAX_DIMS];
+  int op_count;
+  ndr_op ops[NDR_MAX_OPS];
+  bool keepdims, skip_nan, accumulate_f64, partial;
+  double ddof;
+  /* What the flattened index of arg* counts in: the shape of the whole array and where this part starts. */
+  int64_t whole_shape[NDR_MAX_DIMS], offset[NDR_MAX_DIMS];
+  /* Strides of each result by array dim; entries of reduced dims are ignored. */
+  int64_t result_strides[NDR_MAX_OPS][NDR_MAX_DIMS];
+} ndr_request;
+
+/* Checks tensor, dims, ops and options (may be NULL) and fills in a request with compact results. */
+ndr_status ndr_request_make(ndr_request *request, const DLTensor *array, int dim_count, const int *dims, int op_count,
+                            const ndr_op *ops, const ndr_options *options);
+
+/* Takes results[i]'s strides over, after checking its shape and dtype against the request. */
+ndr_status ndr_request_results(ndr_request *request, const DLTensor *const *results);
+
+/* The result's dims: sizes into shape, their number returned. */
+int ndr_request_result_shape(const ndr_request *request, int64_t *shape);
+
+ndr_status ndr_problem_make(ndr_problem *problem, const ndr_request *request);
+
+/* The state layout of op i of the problem. */
+ndr_state ndr_problem_state(const ndr_problem *problem, int i);
+
+#endif

@@ -1,0 +1,47 @@
+/* Partial states: what an operator remembers of the elements it has seen.
+ *
+ * A state is 1 to 4 words of 8 bytes, the same for every backend, so that states from slabs, devices and nodes merge:
+ *
+ *   sum prod                  value (i64 | u64 | f64); complex: re, im
+ *   min max                   value (i64 | u64 | f64, widened exactly; bool is u64)
+ *   argmin argmax             value, index (i64)
+ *   mean                      sum (f64; complex: re, im), n (f64)
+ *   var std                   n (f64), mean (f64; complex: re, im), M2 (f64): sum of squared distances from the mean
+ *   norm1 norm2 norminf       sum of |x|, sum of |x|^2, max of |x| (f64)
+ *   logsumexp                 max (f64), sum of exp(x - max) (f64)
+ *   any all count             i64: 0 or 1, 0 or 1, how many
+ *
+ * Arrays of states are word-major: word w of state j is states[w * pitch + j], so that loops over j vectorise.
+ *
+ * Identities: 0 for sums, 1 for products; min and max start at +inf and -inf (integers: the widest word's limits), or
+ * at NaN under skip_nan, where NaN means "nothing seen" and loses to everything; argmin and argmax likewise with index
+ * INT64_MAX, or -1 under skip_nan; logsumexp starts at (-inf, 0); all at 1.
+ * Ties of argmin and argmax go to the lower index; without skip_nan the NaN with the lowest index wins. */
+#ifndef NDR_CORE_STATE_H
+#define NDR_CORE_STATE_H
+
+#include "core/types.h"
+
+#define NDR_MAX_WORDS 4
+
+typedef struct ndr_state {
+  ndr_op op;
+  ndr_dtype dtype; /* of the elements */
+  bool skip_nan;
+  double ddof;
+} ndr_state;
+
+int ndr_state_words(ndr_op op, ndr_dtype dtype);
+
+/* Fills count states with the identity. */
+void ndr_state_identity(const ndr_state *state, uint64_t *states, int64_t pitch, int64_t count);
+
+/* into[j * into_step] = combine(into[j * into_step], from[j * from_step]) for j < count. */
+void ndr_state_merge(const ndr_state *state, uint64_t *into, int64_t into_pitch, int64_t into_step,
+                     const uint64_t *from, int64_t from_pitch, int64_t from_step, int64_t count);
+
+/* Writes count results of dtype ndr_op_result(op, dtype), result_step elements apart, from states from_step apart. */
+void ndr_state_finish(const ndr_state *state, const uint64_t *states, int64_t pitch, int64_t step, int64_t count,
+                      void *result, int64_t result_step);
+
+#endif

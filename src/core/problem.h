@@ -48,6 +48,13 @@ typedef struct ndr_request {
   int64_t result_strides[NDR_MAX_OPS][NDR_MAX_DIMS];
 } ndr_request;
 
+/* The pieces that checking a request is made of; the accumulator and the mini-language share them. Options are copied
+ * as far as the caller's struct goes, the rest defaulted; reduced has NDR_MAX_DIMS entries. */
+ndr_status ndr_options_read(const ndr_options *given, ndr_options *out);
+ndr_status ndr_check_shape(int ndim, const int64_t *shape, size_t element_bytes);
+ndr_status ndr_check_dims(int ndim, int dim_count, const int *dims, bool *reduced);
+void ndr_compact_strides(int ndim, const int64_t *shape, int64_t *strides);
+
 /* Checks tensor, dims, ops and options (may be NULL) and fills in a request with compact results. */
 ndr_status ndr_request_make(ndr_request *request, const DLTensor *array, int dim_count, const int *dims, int op_count,
                             const ndr_op *ops, const ndr_options *options);

@@ -1,0 +1,204 @@
+/* The problem mini-language: OPS DTYPE [SIZE:STRIDE,...] /DIMS OPTIONS. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/plan.h"
+
+typedef struct cursor {
+  const char *text, *at;
+} cursor;
+
+static ndr_status fail_at(const cursor *c, const char *expected) {
+  return ndr_fail(NDR_ERR_PARSE, "column %d of '%.100s': expected %s", (int)(c->at - c->text) + 1, c->text, expected);
+}
+
+static void skip_space(cursor *c) {
+  while (isspace((unsigned char)*c->at)) c->at++;
+}
+
+static bool take(cursor *c, char expected) {
+  if (*c->at != expected) return false;
+  c->at++;
+  return true;
+}
+
+/* Copies a word of letters and digits; words that are too long are cut, and then match nothing. */
+static void take_word(cursor *c, char *word, size_t capacity) {
+  size_t length = 0;
+  for (; isalnum((unsigned char)*c->at); c->at++)
+    if (length + 1 < capacity) word[length++] = *c->at;
+  word[length] = 0;
+}
+
+static ndr_status take_integer(cursor *c, const char *what, int64_t *out) {
+  const char *digits = c->at + (*c->at == '-');
+  char *end;
+  if (!isdigit((unsigned char)*digits)) return fail_at(c, what);
+  errno = 0;
+  long long value = strtoll(c->at, &end, 10);
+  if (errno == ERANGE) return fail_at(c, "a number below 2^63");
+  c->at = end;
+  *out = value;
+  return NDR_OK;
+}
+
+static ndr_status parse_ops(cursor *c, ndr_case *out) {
+  char word[24];
+  do {
+    const char *start = c->at;
+    if (out->op_count == NDR_MAX_OPS) return fail_at(c, "at most 16 operators");
+    take_word(c, word, sizeof word);
+    if (ndr_op_parse(word, &out->ops[out->op_count]) != NDR_OK) {
+      c->at = start;
+      return fail_at(c, "an operator");
+    }
+    out->op_count++;
+  } while (take(c, ','));
+  return NDR_OK;
+}
+
+static ndr_status parse_dtype(cursor *c, ndr_case *out) {
+  char word[24];
+  skip_space(c);
+  const char *start = c->at;
+  take_word(c, word, sizeof word);
+  if (ndr_dtype_parse(word, &out->dtype) == NDR_OK) return NDR_OK;
+  c->at = start;
+  return fail_at(c, "a dtype");
+}
+
+static ndr_status parse_axes(cursor *c, ndr_case *out) {
+  bool given[NDR_MAX_DIMS] = {false};
+  int64_t compact[NDR_MAX_DIMS];
+  skip_space(c);
+  if (!take(c, '[')) return fail_at(c, "'['");
+  skip_space(c);
+  while (!take(c, ']')) {
+    int d = out->ndim;
+    if (d == NDR_MAX_DIMS) return fail_at(c, "at most 32 dims");
+    NDR_TRY(take_integer(c, "a size", &out->shape[d]));
+    if (out->shape[d] < 0) return fail_at(c, "a size of 0 or more");
+    given[d] = take(c, ':');
+    if (given[d]) NDR_TRY(take_integer(c, "a stride", &out->strides[d]));
+    out->ndim++;
+    skip_space(c);
+    if (*c->at != ']' && !take(c, ',')) return fail_at(c, "',' or ']'");
+    skip_space(c);
+  }
+  NDR_TRY(ndr_check_shape(out->ndim, out->shape, ndr_dtype_bytes(out->dtype)));
+  ndr_compact_strides(out->ndim, out->shape, compact);
+  for (int d = 0; d < out->ndim; d++)
+    if (!given[d]) out->strides[d] = compact[d];
+  return NDR_OK;
+}
+
+static ndr_status parse_dims(cursor *c, ndr_case *out) {
+  bool reduced[NDR_MAX_DIMS];
+  skip_space(c);
+  if (!take(c, '/')) return fail_at(c, "'/'");
+  if (strncmp(c->at, "all", 3) == 0) {
+    c->at += 3;
+    out->dim_count = out->ndim;
+    for (int d = 0; d < out->ndim; d++) out->dims[d] = d;
+    return NDR_OK;
+  }
+  if (!isdigit((unsigned char)*c->at) && *c->at != '-') return NDR_OK;
+  do {
+    int64_t dim;
+    if (out->dim_count == NDR_MAX_DIMS) return fail_at(c, "at most 32 dims");
+    NDR_TRY(take_integer(c, "a dim", &dim));
+    if (dim < -NDR_MAX_DIMS || dim > NDR_MAX_DIMS)
+      return ndr_fail(NDR_ERR_DIMS, "dim %lld is out of range for an array of %d dims", (long long)dim, out->ndim);
+    out->dims[out->dim_count++] = (int)dim;
+  } while (take(c, ','));
+  NDR_TRY(ndr_check_dims(out->ndim, out->dim_count, out->dims, reduced));
+  for (int i = 0; i < out->dim_count; i++)
+    if (out->dims[i] < 0) out->dims[i] += out->ndim;
+  return NDR_OK;
+}
+
+static ndr_status parse_option(cursor *c, ndr_case *out) {
+  char word[24];
+  const char *start = c->at;
+  take_word(c, word, sizeof word);
+  if (strcmp(word, "keepdims") == 0)
+    out->keepdims = 1;
+  else if (strcmp(word, "skipnan") == 0)
+    out->skip_nan = 1;
+  else if (strcmp(word, "ddof") == 0 && take(c, '=')) {
+    char *end;
+    out->ddof = strtod(c->at, &end);
+    if (end == c->at || !(out->ddof >= 0)) return fail_at(c, "a number of 0 or more");
+    c->at = end;
+  } else if (strcmp(word, "acc") == 0 && strncmp(c->at, "=f64", 4) == 0) {
+    c->at += 4;
+    out->accumulate = NDR_ACCUMULATE_F64;
+  } else {
+    c->at = start;
+    return fail_at(c, "keepdims, skipnan, ddof=NUMBER or acc=f64");
+  }
+  return NDR_OK;
+}
+
+ndr_status ndr_case_parse(const char *text, ndr_case *out) {
+  if (!text || !out) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_case_parse: null pointer");
+  cursor c = {text, text};
+  ndr_case parsed;
+  memset(&parsed, 0, sizeof parsed);
+  skip_space(&c);
+  NDR_TRY(parse_ops(&c, &parsed));
+  NDR_TRY(parse_dtype(&c, &parsed));
+  for (int i = 0; i < parsed.op_count; i++) NDR_TRY(ndr_op_check(parsed.ops[i], parsed.dtype));
+  NDR_TRY(parse_axes(&c, &parsed));
+  NDR_TRY(parse_dims(&c, &parsed));
+  for (skip_space(&c); *c.at; skip_space(&c)) NDR_TRY(parse_option(&c, &parsed));
+  *out = parsed;
+  return NDR_OK;
+}
+
+size_t ndr_case_print(const ndr_case *problem, char *text, size_t capacity) {
+  size_t length = 0;
+  int64_t compact[NDR_MAX_DIMS];
+  if (capacity) text[0] = 0;
+  if (!problem) return 0;
+  ndr_compact_strides(problem->ndim, problem->shape, compact);
+  for (int i = 0; i < problem->op_count; i++)
+    ndr_text_append(text, capacity, &length, "%s%s", i ? "," : "", ndr_op_name(problem->ops[i]));
+  ndr_text_append(text, capacity, &length, " %s [", ndr_dtype_name(problem->dtype));
+  for (int d = 0; d < problem->ndim; d++) {
+    ndr_text_append(text, capacity, &length, "%s%lld", d ? "," : "", (long long)problem->shape[d]);
+    if (problem->strides[d] != compact[d])
+      ndr_text_append(text, capacity, &length, ":%lld", (long long)problem->strides[d]);
+  }
+  ndr_text_append(text, capacity, &length, "] /");
+  for (int i = 0; i < problem->dim_count; i++)
+    ndr_text_append(text, capacity, &length, "%s%d", i ? "," : "", problem->dims[i]);
+  if (problem->keepdims) ndr_text_append(text, capacity, &length, " keepdims");
+  if (problem->skip_nan) ndr_text_append(text, capacity, &length, " skipnan");
+  if (problem->ddof != 0) ndr_text_append(text, capacity, &length, " ddof=%.17g", problem->ddof);
+  if (problem->accumulate == NDR_ACCUMULATE_F64) ndr_text_append(text, capacity, &length, " acc=f64");
+  return length;
+}
+
+ndr_status ndr_case_extent(const ndr_case *problem, int64_t *low, int64_t *high) {
+  if (!problem || !low || !high) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_case_extent: null pointer");
+  *low = *high = 0;
+  for (int d = 0; d < problem->ndim; d++) {
+    int64_t reach;
+    if (problem->shape[d] == 0) {
+      *low = 0;
+      *high = -1;
+      return NDR_OK;
+    }
+    if (__builtin_mul_overflow(problem->shape[d] - 1, problem->strides[d], &reach) ||
+        __builtin_add_overflow(reach < 0 ? *low : *high, reach, reach < 0 ? low : high))
+      return ndr_fail(NDR_ERR_OVERFLOW, "stride %lld of dim %d reaches past 63 bits", (long long)problem->strides[d],
+                      d);
+  }
+  int64_t span;
+  if (__builtin_sub_overflow(*high, *low, &span) || span > INT64_MAX / (int64_t)ndr_dtype_bytes(problem->dtype) - 1)
+    return ndr_fail(NDR_ERR_OVERFLOW, "the problem's extent does not fit in 63 bits");
+  return NDR_OK;
+}

@@ -1,0 +1,109 @@
+#include "core/problem.h"
+
+#include <string.h>
+
+static int64_t product(const ndr_request *request, bool reduced) {
+  int64_t count = 1;
+  for (int d = 0; d < request->ndim; d++)
+    if (request->reduced[d] == reduced) count *= request->shape[d];
+  return count;
+}
+
+/* Row-major weights of the reduced dims in the whole array. */
+static void index_weights(const ndr_request *request, int64_t *weights) {
+  int64_t weight = 1;
+  for (int d = request->ndim - 1; d >= 0; d--) {
+    weights[d] = weight;
+    if (request->reduced[d] && request->whole_shape[d] > 0) weight *= request->whole_shape[d];
+  }
+}
+
+/* Walks an axis of negative stride from its other end. */
+static void flip(ndr_problem *problem, ndr_axis *axis) {
+  int64_t last = axis->size - 1;
+  problem->origin += last * axis->stride;
+  problem->index_origin += last * axis->index;
+  axis->stride = -axis->stride;
+  axis->index = -axis->index;
+  for (int i = 0; i < problem->op_count; i++) {
+    problem->result_origin[i] += last * axis->result[i];
+    axis->result[i] = -axis->result[i];
+  }
+}
+
+static bool inner_to(const ndr_axis *a, const ndr_axis *b) {
+  if (a->stride != b->stride) return b->stride == 0 || (a->stride != 0 && a->stride < b->stride);
+  return a->size < b->size;
+}
+
+static void insert_sorted(ndr_axis *axes, int *count, const ndr_axis *axis) {
+  int at = (*count)++;
+  for (; at > 0 && inner_to(axis, &axes[at - 1]); at--) axes[at] = axes[at - 1];
+  axes[at] = *axis;
+}
+
+static bool continues(const ndr_problem *problem, const ndr_axis *inner, const ndr_axis *outer) {
+  if (outer->stride != inner->stride * inner->size || outer->index != inner->index * inner->size) return false;
+  for (int i = 0; i < problem->op_count; i++)
+    if (outer->result[i] != inner->result[i] * inner->size) return false;
+  return true;
+}
+
+static int merge_neighbours(const ndr_problem *problem, ndr_axis *axes, int count) {
+  int last = 0;
+  for (int a = 1; a < count; a++) {
+    if (continues(problem, &axes[last], &axes[a]))
+      axes[last].size *= axes[a].size;
+    else
+      axes[++last] = axes[a];
+  }
+  return count ? last + 1 : 0;
+}
+
+static void add_axis(ndr_problem *problem, const ndr_request *request, int d, int64_t weight) {
+  ndr_axis axis = {.size = request->shape[d], .stride = request->strides[d]};
+  if (request->reduced[d])
+    axis.index = weight;
+  else
+    for (int i = 0; i < request->op_count; i++) axis.result[i] = request->result_strides[i][d];
+  if (axis.stride < 0) flip(problem, &axis);
+  if (request->reduced[d])
+    insert_sorted(problem->reduced, &problem->reduced_count, &axis);
+  else
+    insert_sorted(problem->kept, &problem->kept_count, &axis);
+}
+
+ndr_status ndr_problem_make(ndr_problem *problem, const ndr_request *request) {
+  int64_t weights[NDR_MAX_DIMS];
+  bool indexed = false;
+  memset(problem, 0, sizeof *problem);
+  problem->dtype = request->dtype;
+  problem->op_count = request->op_count;
+  for (int i = 0; i < request->op_count; i++) {
+    problem->ops[i] = request->ops[i];
+    indexed = indexed || ndr_op_is_index(request->ops[i]);
+  }
+  problem->skip_nan = request->skip_nan;
+  problem->accumulate_f64 = request->accumulate_f64;
+  problem->partial = request->partial;
+  problem->ddof = request->ddof;
+  problem->outputs = product(request, false);
+  problem->length = product(request, true);
+  for (int i = 0; problem->length == 0 && problem->outputs > 0 && i < request->op_count; i++)
+    if (!ndr_op_has_empty(request->ops[i]) && !request->partial)
+      return ndr_fail(NDR_ERR_EMPTY, "%s over no elements has no value", ndr_op_name(request->ops[i]));
+  index_weights(request, weights);
+  for (int d = 0; d < request->ndim; d++) {
+    if (request->reduced[d] && indexed) problem->index_origin += request->offset[d] * weights[d];
+    if (request->shape[d] > 1) add_axis(problem, request, d, indexed ? weights[d] : 0);
+  }
+  /* Without arg* the index says nothing; letting it follow the stride lets every neighbour merge. */
+  for (int a = 0; !indexed && a < problem->reduced_count; a++) problem->reduced[a].index = problem->reduced[a].stride;
+  problem->kept_count = merge_neighbours(problem, problem->kept, problem->kept_count);
+  problem->reduced_count = merge_neighbours(problem, problem->reduced, problem->reduced_count);
+  return NDR_OK;
+}
+
+ndr_state ndr_problem_state(const ndr_problem *problem, int i) {
+  return (ndr_state){problem->ops[i], problem->dtype, problem->skip_nan, problem->ddof};
+}

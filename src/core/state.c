@@ -1,0 +1,309 @@
+#include "core/state.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What combining two states means; follows from the operator and the class of the dtype. */
+typedef enum combine_rule {
+  COMBINE_ADD_INT,
+  COMBINE_ADD_FLOAT, /* every word */
+  COMBINE_MULTIPLY_INT,
+  COMBINE_MULTIPLY_FLOAT,
+  COMBINE_MULTIPLY_COMPLEX,
+  COMBINE_EXTREME, /* min max argmin argmax norminf */
+  COMBINE_MOMENTS,
+  COMBINE_LOGSUMEXP,
+  COMBINE_OR,
+  COMBINE_AND
+} combine_rule;
+
+/* How the 8 bytes of a min, max, argmin or argmax value are read. */
+typedef enum word_type { WORD_I64, WORD_U64, WORD_F64 } word_type;
+
+static double f64_of(uint64_t word) {
+  double value;
+  memcpy(&value, &word, sizeof value);
+  return value;
+}
+
+static uint64_t word_of(double value) {
+  uint64_t word;
+  memcpy(&word, &value, sizeof word);
+  return word;
+}
+
+static bool is_complex(ndr_dtype dtype) {
+  return ndr_dtype_class(dtype) == NDR_CLASS_COMPLEX;
+}
+
+static word_type value_type(ndr_dtype dtype) {
+  switch (ndr_dtype_class(dtype)) {
+  case NDR_CLASS_INT: return WORD_I64;
+  case NDR_CLASS_BOOL:
+  case NDR_CLASS_UINT: return WORD_U64;
+  case NDR_CLASS_FLOAT:
+  case NDR_CLASS_COMPLEX: break;
+  }
+  return WORD_F64;
+}
+
+int ndr_state_words(ndr_op op, ndr_dtype dtype) {
+  int parts = is_complex(dtype) ? 2 : 1;
+  switch (op) {
+  case NDR_SUM:
+  case NDR_PROD: return parts;
+  case NDR_MEAN: return parts + 1;
+  case NDR_VAR:
+  case NDR_STD: return parts + 2;
+  case NDR_ARGMIN:
+  case NDR_ARGMAX:
+  case NDR_LOGSUMEXP: return 2;
+  case NDR_MIN:
+  case NDR_MAX:
+  case NDR_NORM1:
+  case NDR_NORM2:
+  case NDR_NORMINF:
+  case NDR_ANY:
+  case NDR_ALL:
+  case NDR_COUNT: break;
+  }
+  return 1;
+}
+
+static combine_rule rule_of(const ndr_state *state) {
+  bool integer = value_type(state->dtype) != WORD_F64;
+  switch (state->op) {
+  case NDR_SUM: return integer ? COMBINE_ADD_INT : COMBINE_ADD_FLOAT;
+  case NDR_PROD:
+    if (is_complex(state->dtype)) return COMBINE_MULTIPLY_COMPLEX;
+    return integer ? COMBINE_MULTIPLY_INT : COMBINE_MULTIPLY_FLOAT;
+  case NDR_MEAN:
+  case NDR_NORM1:
+  case NDR_NORM2: return COMBINE_ADD_FLOAT;
+  case NDR_MIN:
+  case NDR_MAX:
+  case NDR_ARGMIN:
+  case NDR_ARGMAX:
+  case NDR_NORMINF: return COMBINE_EXTREME;
+  case NDR_VAR:
+  case NDR_STD: return COMBINE_MOMENTS;
+  case NDR_LOGSUMEXP: return COMBINE_LOGSUMEXP;
+  case NDR_ANY: return COMBINE_OR;
+  case NDR_ALL: return COMBINE_AND;
+  case NDR_COUNT: break;
+  }
+  return COMBINE_ADD_INT;
+}
+
+/* ---- identity ---- */
+
+static uint64_t extreme_identity(const ndr_state *state) {
+  bool smallest = state->op == NDR_MIN || state->op == NDR_ARGMIN;
+  if (state->op == NDR_NORMINF) return word_of(0);
+  switch (value_type(state->dtype)) {
+  case WORD_I64: return (uint64_t)(smallest ? INT64_MAX : INT64_MIN);
+  case WORD_U64: return smallest ? UINT64_MAX : 0;
+  case WORD_F64: break;
+  }
+  return word_of(state->skip_nan ? (double)NAN : smallest ? (double)INFINITY : -(double)INFINITY);
+}
+
+static void identity_of(const ndr_state *state, uint64_t *words) {
+  memset(words, 0, NDR_MAX_WORDS * sizeof *words);
+  switch (rule_of(state)) {
+  case COMBINE_ADD_INT:
+  case COMBINE_ADD_FLOAT:
+  case COMBINE_MOMENTS:
+  case COMBINE_OR: break;
+  case COMBINE_AND:
+  case COMBINE_MULTIPLY_INT: words[0] = 1; break;
+  case COMBINE_MULTIPLY_FLOAT:
+  case COMBINE_MULTIPLY_COMPLEX: words[0] = word_of(1); break;
+  case COMBINE_LOGSUMEXP: words[0] = word_of(-(double)INFINITY); break;
+  case COMBINE_EXTREME:
+    words[0] = extreme_identity(state);
+    words[1] = (uint64_t)(state->skip_nan ? -1 : INT64_MAX);
+    break;
+  }
+}
+
+void ndr_state_identity(const ndr_state *state, uint64_t *states, int64_t pitch, int64_t count) {
+  uint64_t words[NDR_MAX_WORDS];
+  identity_of(state, words);
+  for (int w = 0; w < ndr_state_words(state->op, state->dtype); w++)
+    for (int64_t j = 0; j < count; j++) states[w * pitch + j] = words[w];
+}
+
+/* ---- combine ---- */
+
+/* Whether value b of a min, max, argmin or argmax replaces a; NaN wins, or loses under skip_nan. */
+static bool beats(const ndr_state *state, word_type type, uint64_t b, uint64_t a) {
+  bool smaller = state->op == NDR_MIN || state->op == NDR_ARGMIN;
+  if (type == WORD_I64) return smaller ? (int64_t)b < (int64_t)a : (int64_t)b > (int64_t)a;
+  if (type == WORD_U64) return smaller ? b < a : b > a;
+  double x = f64_of(a), y = f64_of(b);
+  if (isnan(x) || isnan(y)) return state->skip_nan ? isnan(x) && !isnan(y) : isnan(y) && !isnan(x);
+  return smaller ? y < x : y > x;
+}
+
+static bool same_value(word_type type, uint64_t a, uint64_t b) {
+  if (type != WORD_F64) return a == b;
+  return f64_of(a) == f64_of(b) || (isnan(f64_of(a)) && isnan(f64_of(b)));
+}
+
+/* Two equal values keep the lower index; an index of -1 (nothing seen yet) never stands against a real one because only
+ * NaN carries it, and under skip_nan NaN loses. */
+static void combine_extreme(const ndr_state *state, word_type type, uint64_t *a, const uint64_t *b) {
+  bool indexed = ndr_op_is_index(state->op);
+  if (beats(state, type, b[0], a[0]) || (indexed && same_value(type, a[0], b[0]) && (int64_t)b[1] < (int64_t)a[1])) {
+    a[0] = b[0];
+    if (indexed) a[1] = b[1];
+  }
+}
+
+/* Chan, Golub and LeVeque (1979): means and squared distances of two samples give those of their union. */
+static void combine_moments(int parts, uint64_t *a, const uint64_t *b) {
+  double n = f64_of(a[0]), m = f64_of(b[0]), total = n + m, spread = 0;
+  if (m == 0) return;
+  for (int p = 1; p <= parts; p++) {
+    double mean = f64_of(a[p]), delta = f64_of(b[p]) - mean;
+    spread += delta * delta;
+    a[p] = n == 0 ? b[p] : word_of(mean + delta * (m / total));
+  }
+  double m2 = f64_of(a[parts + 1]) + f64_of(b[parts + 1]);
+  a[parts + 1] = n == 0 ? b[parts + 1] : word_of(m2 + spread * (n * m / total));
+  a[0] = word_of(total);
+}
+
+/* Scales both sums to the larger maximum. Equal maxima, infinite ones included, need no scaling (inf - inf is NaN). */
+static void combine_logsumexp(bool skip_nan, uint64_t *a, const uint64_t *b) {
+  double x = f64_of(a[0]), y = f64_of(b[0]), s = f64_of(a[1]), t = f64_of(b[1]);
+  if (skip_nan && isnan(y)) return;
+  double top = isnan(x) || x > y ? x : y;
+  double sum = (x == top ? s : s * exp(x - top)) + (y == top ? t : t * exp(y - top));
+  a[0] = word_of(top);
+  a[1] = word_of(sum);
+}
+
+static void combine_product(uint64_t *a, const uint64_t *b) {
+  double re = f64_of(a[0]), im = f64_of(a[1]), x = f64_of(b[0]), y = f64_of(b[1]);
+  a[0] = word_of(re * x - im * y);
+  a[1] = word_of(re * y + im * x);
+}
+
+static void combine_one(const ndr_state *state, combine_rule rule, int words, uint64_t *a, const uint64_t *b) {
+  switch (rule) {
+  case COMBINE_ADD_INT: a[0] += b[0]; break;
+  case COMBINE_ADD_FLOAT:
+    for (int w = 0; w < words; w++) a[w] = word_of(f64_of(a[w]) + f64_of(b[w]));
+    break;
+  case COMBINE_MULTIPLY_INT: a[0] *= b[0]; break;
+  case COMBINE_MULTIPLY_FLOAT: a[0] = word_of(f64_of(a[0]) * f64_of(b[0])); break;
+  case COMBINE_MULTIPLY_COMPLEX: combine_product(a, b); break;
+  case COMBINE_EXTREME:
+    combine_extreme(state, state->op == NDR_NORMINF ? WORD_F64 : value_type(state->dtype), a, b);
+    break;
+  case COMBINE_MOMENTS: combine_moments(is_complex(state->dtype) ? 2 : 1, a, b); break;
+  case COMBINE_LOGSUMEXP: combine_logsumexp(state->skip_nan, a, b); break;
+  case COMBINE_OR: a[0] |= b[0]; break;
+  case COMBINE_AND: a[0] &= b[0]; break;
+  }
+}
+
+void ndr_state_merge(const ndr_state *state, uint64_t *into, int64_t into_pitch, int64_t into_step,
+                     const uint64_t *from, int64_t from_pitch, int64_t from_step, int64_t count) {
+  int words = ndr_state_words(state->op, state->dtype);
+  combine_rule rule = rule_of(state);
+  for (int64_t j = 0; j < count; j++) {
+    uint64_t a[NDR_MAX_WORDS] = {0}, b[NDR_MAX_WORDS] = {0};
+    for (int w = 0; w < words; w++) {
+      a[w] = into[w * into_pitch + j * into_step];
+      b[w] = from[w * from_pitch + j * from_step];
+    }
+    combine_one(state, rule, words, a, b);
+    for (int w = 0; w < words; w++) into[w * into_pitch + j * into_step] = a[w];
+  }
+}
+
+/* ---- finish ---- */
+
+static void store_real(ndr_dtype dtype, double value, char *out) {
+  switch (dtype) {
+  case NDR_F16: memcpy(out, &(ndr_f16){ndr_f16_from_double(value)}, 2); break;
+  case NDR_BF16: memcpy(out, &(ndr_bf16){ndr_bf16_from_double(value)}, 2); break;
+  case NDR_F32: memcpy(out, &(float){(float)value}, 4); break;
+  default: memcpy(out, &value, 8); break;
+  }
+}
+
+/* The low bytes of a two's complement word are the narrower integer. */
+static void store_integer(ndr_dtype dtype, uint64_t word, char *out) {
+  switch (ndr_dtype_bytes(dtype)) {
+  case 1: memcpy(out, &(uint8_t){(uint8_t)word}, 1); break;
+  case 2: memcpy(out, &(uint16_t){(uint16_t)word}, 2); break;
+  case 4: memcpy(out, &(uint32_t){(uint32_t)word}, 4); break;
+  default: memcpy(out, &word, 8); break;
+  }
+}
+
+static void store_parts(ndr_dtype dtype, const double *value, char *out) {
+  if (!is_complex(dtype)) {
+    store_real(dtype, value[0], out);
+    return;
+  }
+  ndr_dtype part = dtype == NDR_C64 ? NDR_F32 : NDR_F64;
+  store_real(part, value[0], out);
+  store_real(part, value[1], out + ndr_dtype_bytes(part));
+}
+
+static double logsumexp_value(double max, double sum) {
+  return isinf(max) ? max : max + log(sum);
+}
+
+static void finish_one(const ndr_state *state, ndr_dtype result, const uint64_t *words, char *out) {
+  int parts = is_complex(state->dtype) ? 2 : 1;
+  double value[2] = {f64_of(words[0]), parts == 2 ? f64_of(words[1]) : 0};
+  switch (state->op) {
+  case NDR_SUM:
+  case NDR_PROD:
+  case NDR_MIN:
+  case NDR_MAX:
+    if (value_type(state->dtype) == WORD_F64)
+      store_parts(result, value, out);
+    else
+      store_integer(result, words[0], out);
+    return;
+  case NDR_ARGMIN:
+  case NDR_ARGMAX: store_integer(result, words[1], out); return;
+  case NDR_MEAN:
+    for (int p = 0; p < parts; p++) value[p] /= f64_of(words[parts]);
+    store_parts(result, value, out);
+    return;
+  case NDR_VAR:
+  case NDR_STD: {
+    double n = f64_of(words[0]), divisor = fmax(n - state->ddof, 0);
+    double variance = n == 0 ? (double)NAN : f64_of(words[parts + 1]) / divisor;
+    store_real(result, state->op == NDR_STD ? sqrt(variance) : variance, out);
+    return;
+  }
+  case NDR_NORM1:
+  case NDR_NORMINF: store_real(result, value[0], out); return;
+  case NDR_NORM2: store_real(result, sqrt(value[0]), out); return;
+  case NDR_LOGSUMEXP: store_real(result, logsumexp_value(value[0], f64_of(words[1])), out); return;
+  case NDR_ANY:
+  case NDR_ALL: store_integer(result, words[0] != 0, out); return;
+  case NDR_COUNT: store_integer(result, words[0], out); return;
+  }
+}
+
+void ndr_state_finish(const ndr_state *state, const uint64_t *states, int64_t pitch, int64_t step, int64_t count,
+                      void *result, int64_t result_step) {
+  int words = ndr_state_words(state->op, state->dtype);
+  ndr_dtype dtype = ndr_op_result(state->op, state->dtype);
+  int64_t bytes = (int64_t)ndr_dtype_bytes(dtype);
+  for (int64_t j = 0; j < count; j++) {
+    uint64_t one[NDR_MAX_WORDS] = {0};
+    for (int w = 0; w < words; w++) one[w] = states[w * pitch + j * step];
+    finish_one(state, dtype, one, (char *)result + j * result_step * bytes);
+  }
+}

@@ -1,0 +1,193 @@
+#include "core/types.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef enum result_rule { RESULT_SUM, RESULT_SAME, RESULT_MEAN, RESULT_REAL, RESULT_INDEX, RESULT_TRUTH } result_rule;
+typedef enum empty_rule { EMPTY_VALUE, EMPTY_ERROR } empty_rule;
+typedef enum op_domain { DOMAIN_ANY, DOMAIN_ORDERED } op_domain;
+
+typedef struct dtype_facts {
+  const char *name;
+  uint8_t bytes, dlpack_code;
+  ndr_class class;
+} dtype_facts;
+
+static const dtype_facts dtypes[NDR_DTYPE_COUNT] = {
+#define DTYPE(NAME, value, name, ctype, bytes, class, code) [value] = {#name, bytes, code, NDR_CLASS_##class},
+#include "spec/dtypes.def"
+#undef DTYPE
+};
+
+typedef struct op_facts {
+  const char *name, *help;
+  result_rule result;
+  empty_rule empty;
+  op_domain domain;
+} op_facts;
+
+static const op_facts ops[NDR_OP_COUNT] = {
+#define OP(NAME, value, name, result, empty, domain, what)                                                             \
+  [value] = {#name, what, RESULT_##result, EMPTY_##empty, DOMAIN_##domain},
+#include "spec/ops.def"
+#undef OP
+};
+
+/* The public enumerators are written out for the reader; here they are held to the tables. */
+#define DTYPE(NAME, value, name, ctype, bytes, class, code)                                                            \
+  _Static_assert((int)NDR_##NAME == (value) && sizeof(ctype) == (bytes), #name);
+#include "spec/dtypes.def"
+#undef DTYPE
+#define OP(NAME, value, name, result, empty, domain, what) _Static_assert((int)NDR_##NAME == (value), #name);
+#include "spec/ops.def"
+#undef OP
+
+bool ndr_dtype_valid(ndr_dtype dtype) {
+  return (unsigned)dtype < NDR_DTYPE_COUNT;
+}
+
+bool ndr_op_valid(ndr_op op) {
+  return (unsigned)op < NDR_OP_COUNT;
+}
+
+ndr_class ndr_dtype_class(ndr_dtype dtype) {
+  return dtypes[dtype].class;
+}
+
+size_t ndr_dtype_alignment(ndr_dtype dtype) {
+  return dtypes[dtype].class == NDR_CLASS_COMPLEX ? dtypes[dtype].bytes / 2u : dtypes[dtype].bytes;
+}
+
+const char *ndr_dtype_name(ndr_dtype dtype) {
+  return ndr_dtype_valid(dtype) ? dtypes[dtype].name : NULL;
+}
+
+size_t ndr_dtype_bytes(ndr_dtype dtype) {
+  return ndr_dtype_valid(dtype) ? dtypes[dtype].bytes : 0;
+}
+
+const char *ndr_op_name(ndr_op op) {
+  return ndr_op_valid(op) ? ops[op].name : NULL;
+}
+
+const char *ndr_op_help(ndr_op op) {
+  return ndr_op_valid(op) ? ops[op].help : NULL;
+}
+
+ndr_status ndr_op_parse(const char *name, ndr_op *out) {
+  if (!name || !out) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_op_parse: null pointer");
+  for (int i = 0; i < NDR_OP_COUNT; i++) {
+    if (strcmp(name, ops[i].name) == 0) {
+      *out = (ndr_op)i;
+      return NDR_OK;
+    }
+  }
+  return ndr_fail(NDR_ERR_OP, "unknown operator '%.40s'", name);
+}
+
+ndr_status ndr_dtype_parse(const char *name, ndr_dtype *out) {
+  if (!name || !out) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_dtype_parse: null pointer");
+  for (int i = 0; i < NDR_DTYPE_COUNT; i++) {
+    if (strcmp(name, dtypes[i].name) == 0) {
+      *out = (ndr_dtype)i;
+      return NDR_OK;
+    }
+  }
+  return ndr_fail(NDR_ERR_DTYPE, "unknown dtype '%.40s'", name);
+}
+
+ndr_status ndr_dtype_from_dlpack(DLDataType type, ndr_dtype *out) {
+  if (!out) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_dtype_from_dlpack: null pointer");
+  for (int i = 0; i < NDR_DTYPE_COUNT && type.lanes == 1; i++) {
+    if (dtypes[i].dlpack_code == type.code && dtypes[i].bytes * 8 == type.bits) {
+      *out = (ndr_dtype)i;
+      return NDR_OK;
+    }
+  }
+  return ndr_fail(NDR_ERR_DTYPE, "DLPack type with code %u, %u bits, %u lanes is not supported", type.code, type.bits,
+                  type.lanes);
+}
+
+DLDataType ndr_dtype_to_dlpack(ndr_dtype dtype) {
+  DLDataType type = {0, 0, 0};
+  if (ndr_dtype_valid(dtype)) type = (DLDataType){dtypes[dtype].dlpack_code, (uint8_t)(dtypes[dtype].bytes * 8), 1};
+  return type;
+}
+
+ndr_status ndr_op_check(ndr_op op, ndr_dtype dtype) {
+  if (!ndr_op_valid(op)) return ndr_fail(NDR_ERR_OP, "unknown operator number %d", (int)op);
+  if (ops[op].domain == DOMAIN_ORDERED && dtypes[dtype].class == NDR_CLASS_COMPLEX)
+    return ndr_fail(NDR_ERR_OP, "%s is not defined for %s: complex numbers have no order", ops[op].name,
+                    dtypes[dtype].name);
+  return NDR_OK;
+}
+
+static ndr_dtype real_part(ndr_dtype dtype) {
+  return dtype == NDR_C64 ? NDR_F32 : dtype == NDR_C128 ? NDR_F64 : dtype;
+}
+
+ndr_dtype ndr_op_result(ndr_op op, ndr_dtype dtype) {
+  ndr_class class = dtypes[dtype].class;
+  bool integer = class == NDR_CLASS_BOOL || class == NDR_CLASS_INT || class == NDR_CLASS_UINT;
+  switch (ops[op].result) {
+  case RESULT_SUM: return !integer ? dtype : class == NDR_CLASS_INT ? NDR_I64 : NDR_U64;
+  case RESULT_SAME: return dtype;
+  case RESULT_MEAN: return integer ? NDR_F64 : dtype;
+  case RESULT_REAL: return integer ? NDR_F64 : real_part(dtype);
+  case RESULT_INDEX: return NDR_I64;
+  case RESULT_TRUTH: break;
+  }
+  return NDR_BOOL;
+}
+
+bool ndr_op_has_empty(ndr_op op) {
+  return ops[op].empty == EMPTY_VALUE;
+}
+
+bool ndr_op_is_index(ndr_op op) {
+  return op == NDR_ARGMIN || op == NDR_ARGMAX;
+}
+
+float ndr_bf16_to_float(ndr_bf16 bits) {
+  uint32_t wide = (uint32_t)bits << 16;
+  float value;
+  memcpy(&value, &wide, sizeof value);
+  return value;
+}
+
+float ndr_f16_to_float(ndr_f16 bits) {
+  uint32_t exponent = bits >> 10 & 31u, fraction = bits & 1023u;
+  float magnitude = exponent == 31 ? (fraction ? NAN : INFINITY)
+                    : exponent     ? ldexpf((float)(fraction | 1024u), (int)exponent - 25)
+                                   : ldexpf((float)fraction, -24);
+  return bits & 0x8000u ? -magnitude : magnitude;
+}
+
+/* Rounds |value| to a format of `digits` significand bits (with the hidden one) whose smallest normal exponent is
+ * `lowest` and whose largest finite value is below 2^`top`: returns the bits without the sign. The scaled significand
+ * is rounded by rint, to nearest even, once, straight from f64. */
+static uint32_t round_to_format(double magnitude, int digits, int lowest, int top) {
+  uint32_t infinity = (uint32_t)(top - lowest + 1) << (digits - 1);
+  if (isnan(magnitude)) return infinity | 1u << (digits - 2);
+  if (isinf(magnitude)) return infinity;
+  int exponent;
+  frexp(magnitude, &exponent);
+  exponent = magnitude == 0 || exponent - 1 < lowest ? lowest : exponent - 1;
+  double significand = rint(ldexp(magnitude, digits - 1 - exponent));
+  uint32_t bits = (uint32_t)(exponent - lowest) << (digits - 1);
+  /* A significand with the hidden bit adds 1 to the exponent field, one that was rounded up to the next power 2. */
+  bits += (uint32_t)significand;
+  return exponent >= top || bits > infinity ? infinity : bits;
+}
+
+static uint16_t with_sign(double value, uint32_t magnitude) {
+  return (uint16_t)(magnitude | (signbit(value) ? 0x8000u : 0u));
+}
+
+ndr_f16 ndr_f16_from_double(double value) {
+  return with_sign(value, round_to_format(fabs(value), 11, -14, 16));
+}
+
+ndr_bf16 ndr_bf16_from_double(double value) {
+  return with_sign(value, round_to_format(fabs(value), 8, -126, 128));
+}

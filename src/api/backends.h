@@ -1,0 +1,16 @@
+/* The one table that names every backend, and the checks that tie tensors to them. */
+#ifndef NDR_API_BACKENDS_H
+#define NDR_API_BACKENDS_H
+
+#include "core/plan.h"
+
+/* The backend whose memory `type` is, or NDR_ERR_NO_DEVICE when this build has none. */
+ndr_status ndr_backend_find(DLDeviceType type, const ndr_backend **backend);
+
+/* Whether the backend may write a result on device while the array is on array_device. */
+ndr_status ndr_check_result_device(const ndr_backend *backend, DLDevice array_device, DLDevice device);
+
+/* The address of element 0. Refuses NULL and misaligned addresses, for tensors that have elements to touch. */
+ndr_status ndr_tensor_address(const DLTensor *tensor, const char *what, void **address);
+
+#endif

@@ -1,0 +1,156 @@
+/* Plans by the exact arguments they were made from, so that a repeated ndreduce() costs a look-up. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/plan.h"
+
+enum { SLOTS = 64, WAYS = 4, KEY_WORDS = 24 + 3 * NDR_MAX_DIMS + NDR_MAX_OPS * (4 + 2 * NDR_MAX_DIMS) };
+
+typedef struct key {
+  int count;
+  int64_t words[KEY_WORDS];
+} key;
+
+typedef struct entry {
+  ndr_plan plan; /* first: a held plan's address is its entry's */
+  int holders;   /* the slot counts as one */
+  uint64_t hash;
+  int key_count;
+  int64_t key_words[];
+} entry;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static entry *slots[SLOTS];
+static unsigned next_victim;
+
+static void push(key *k, int64_t word) {
+  k->words[k->count++] = word;
+}
+
+/* Everything about a tensor that a plan depends on. False for tensors that the checks will refuse anyway. */
+static bool push_tensor(key *k, const DLTensor *tensor) {
+  if (!tensor || tensor->ndim < 0 || tensor->ndim > NDR_MAX_DIMS || (tensor->ndim > 0 && !tensor->shape)) return false;
+  push(k, tensor->ndim | (int64_t)(tensor->strides != NULL) << 8 | (int64_t)tensor->device.device_type << 16 |
+              (int64_t)(uint32_t)tensor->device.device_id << 32);
+  push(k, tensor->dtype.code | (int64_t)tensor->dtype.bits << 8 | (int64_t)tensor->dtype.lanes << 16);
+  for (int d = 0; d < tensor->ndim; d++) push(k, tensor->shape[d]);
+  for (int d = 0; tensor->strides && d < tensor->ndim; d++) push(k, tensor->strides[d]);
+  return true;
+}
+
+static bool push_options(key *k, const ndr_options *options) {
+  static const ndr_options defaults = NDR_OPTIONS_INIT;
+  const ndr_options *o = options ? options : &defaults;
+  int64_t ddof;
+  if (o->size != sizeof *o || o->device || o->planning != NDR_ESTIMATE) return false;
+  memcpy(&ddof, &o->ddof, sizeof ddof);
+  push(k, (o->keepdims != 0) | (o->skip_nan != 0) << 1 | (int64_t)o->accumulate << 2 | (int64_t)o->threads << 32);
+  push(k, ddof);
+  for (int c = 0, end = 0; o->force_family && !end; c++) {
+    if (c == 16) return false;
+    push(k, o->force_family[c]);
+    end = o->force_family[c] == 0;
+  }
+  return true;
+}
+
+static bool make_key(key *k, const DLTensor *array, int dim_count, const int *dims, int op_count, const ndr_op *ops,
+                     const DLTensor *const *results, const ndr_options *options) {
+  k->count = 0;
+  if (dim_count < -1 || dim_count > NDR_MAX_DIMS || (dim_count > 0 && !dims) || op_count < 1 ||
+      op_count > NDR_MAX_OPS || !ops || !results || !push_tensor(k, array))
+    return false;
+  push(k, dim_count | (int64_t)(dims != NULL) << 32);
+  for (int i = 0; i < dim_count; i++) push(k, dims[i]);
+  push(k, op_count);
+  for (int i = 0; i < op_count; i++) {
+    push(k, ops[i]);
+    if (!push_tensor(k, results[i])) return false;
+  }
+  return push_options(k, options);
+}
+
+static uint64_t hash_of(const key *k) {
+  uint64_t hash = 0x9e3779b97f4a7c15u;
+  for (int i = 0; i < k->count; i++) {
+    hash = (hash ^ (uint64_t)k->words[i]) * 0xd6e8feb86659fd93u;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+static void drop(entry *e) {
+  if (e && --e->holders == 0) free(e);
+}
+
+static ndr_plan *look_up(const key *k, uint64_t hash) {
+  entry *found = NULL;
+  pthread_mutex_lock(&lock);
+  for (int way = 0; way < WAYS && !found; way++) {
+    entry *e = slots[(hash + (unsigned)way) % SLOTS];
+    if (e && e->hash == hash && e->key_count == k->count &&
+        memcmp(e->key_words, k->words, (size_t)k->count * sizeof *k->words) == 0)
+      found = e;
+  }
+  if (found) found->holders++;
+  pthread_mutex_unlock(&lock);
+  return found ? &found->plan : NULL;
+}
+
+/* A copy of the plan with its key and one holder; NULL when memory is short. */
+static entry *make_entry(const key *k, uint64_t hash, const ndr_plan *plan) {
+  size_t key_bytes = (size_t)k->count * sizeof *k->words;
+  entry *e = malloc(sizeof *e + key_bytes);
+  if (!e) return NULL;
+  e->plan = *plan;
+  e->holders = 1;
+  e->hash = hash;
+  e->key_count = k->count;
+  memcpy(e->key_words, k->words, key_bytes);
+  return e;
+}
+
+static void remember(entry *e) {
+  pthread_mutex_lock(&lock);
+  unsigned slot = (unsigned)((e->hash + next_victim++ % WAYS) % SLOTS);
+  for (unsigned way = 0; way < WAYS && slots[slot]; way++) {
+    unsigned candidate = (unsigned)((e->hash + way) % SLOTS);
+    if (!slots[candidate]) slot = candidate;
+  }
+  drop(slots[slot]);
+  slots[slot] = e;
+  e->holders++;
+  pthread_mutex_unlock(&lock);
+}
+
+ndr_status ndr_plan_hold(ndr_plan **plan, const DLTensor *array, int dim_count, const int *dims, int op_count,
+                         const ndr_op *ops, const DLTensor *const *results, const ndr_options *options) {
+  key k;
+  bool cacheable = make_key(&k, array, dim_count, dims, op_count, ops, results, options);
+  uint64_t hash = cacheable ? hash_of(&k) : 0;
+  *plan = cacheable ? look_up(&k, hash) : NULL;
+  if (*plan) return NDR_OK;
+  ndr_plan *made;
+  NDR_TRY(ndr_plan_create(&made, array, dim_count, dims, op_count, ops, results, options));
+  if (!cacheable) k.count = 0;
+  entry *e = make_entry(&k, hash, made);
+  ndr_plan_destroy(made);
+  if (!e) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a plan");
+  if (cacheable) remember(e);
+  *plan = &e->plan;
+  return NDR_OK;
+}
+
+void ndr_plan_let_go(ndr_plan *plan) {
+  pthread_mutex_lock(&lock);
+  drop((entry *)(void *)plan);
+  pthread_mutex_unlock(&lock);
+}
+
+__attribute__((destructor)) static void forget_all(void) {
+  for (int i = 0; i < SLOTS; i++) {
+    drop(slots[i]);
+    slots[i] = NULL;
+  }
+}

@@ -1,0 +1,85 @@
+#include "api/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void describe_case(ndr_case *described, const ndr_request *request) {
+  memset(described, 0, sizeof *described);
+  described->op_count = request->op_count;
+  memcpy(described->ops, request->ops, sizeof request->ops);
+  described->dtype = request->dtype;
+  described->ndim = request->ndim;
+  memcpy(described->shape, request->shape, sizeof request->shape);
+  memcpy(described->strides, request->strides, sizeof request->strides);
+  for (int d = 0; d < request->ndim; d++)
+    if (request->reduced[d]) described->dims[described->dim_count++] = d;
+  described->keepdims = request->keepdims;
+  described->skip_nan = request->skip_nan;
+  described->ddof = request->ddof;
+  described->accumulate = request->accumulate_f64 ? NDR_ACCUMULATE_F64 : NDR_ACCUMULATE_DEFAULT;
+}
+
+static ndr_status device_numbers(const ndr_backend *backend, int id, const ndr_options *options, ndr_device *device) {
+  if (!options->device) return backend->device(id, device);
+  if (options->device->size != sizeof *device || !backend->owns(options->device->type) || options->device->units < 1)
+    return ndr_fail(NDR_ERR_ARGUMENT, "options.device does not describe a %s device", backend->name);
+  *device = *options->device;
+  return NDR_OK;
+}
+
+ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DLDevice device,
+                                 const ndr_options *options) {
+  ndr_options read;
+  ndr_plan *made = calloc(1, sizeof *made);
+  *plan = NULL;
+  if (!made) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a plan");
+  ndr_status status = ndr_options_read(options, &read);
+  if (status == NDR_OK) status = ndr_backend_find(device.device_type, &made->backend);
+  if (status == NDR_OK) status = device_numbers(made->backend, device.device_id, &read, &made->device);
+  if (status == NDR_OK) status = ndr_problem_make(&made->problem, request);
+  if (status == NDR_OK) {
+    made->threads = read.threads;
+    describe_case(&made->described, request);
+    status = ndr_plan_choose(made, read.force_family);
+  }
+  if (status != NDR_OK) {
+    free(made);
+    return status;
+  }
+  *plan = made;
+  return NDR_OK;
+}
+
+ndr_status ndr_plan_create(ndr_plan **plan, const DLTensor *array, int dim_count, const int *dims, int op_count,
+                           const ndr_op *ops, const DLTensor *const *results, const ndr_options *options) {
+  ndr_request request;
+  const ndr_backend *backend;
+  if (!plan) return ndr_fail(NDR_ERR_ARGUMENT, "plan is a null pointer");
+  *plan = NULL;
+  NDR_TRY(ndr_request_make(&request, array, dim_count, dims, op_count, ops, options));
+  NDR_TRY(ndr_backend_find(array->device.device_type, &backend));
+  if (results) NDR_TRY(ndr_request_results(&request, results));
+  for (int i = 0; results && i < op_count; i++)
+    NDR_TRY(ndr_check_result_device(backend, array->device, results[i]->device));
+  return ndr_plan_from_request(plan, &request, array->device, options);
+}
+
+size_t ndr_plan_workspace(const ndr_plan *plan) {
+  return plan ? plan->workspace : 0;
+}
+
+ndr_status ndr_plan_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace,
+                            void *stream) {
+  if (!plan || !results) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: null pointer");
+  if (plan->problem.outputs == 0) return NDR_OK;
+  if (!data && plan->problem.length > 0) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: data is a null pointer");
+  for (int i = 0; i < plan->problem.op_count; i++)
+    if (!results[i]) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: result %d is a null pointer", i);
+  if (!workspace && plan->workspace)
+    return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: needs %zu bytes of workspace", plan->workspace);
+  return plan->backend->execute(plan, data, results, workspace, stream);
+}
+
+void ndr_plan_destroy(ndr_plan *plan) {
+  free(plan);
+}

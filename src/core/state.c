@@ -122,7 +122,7 @@ static void identity_of(const ndr_state *state, uint64_t *words) {
   case COMBINE_LOGSUMEXP: words[0] = word_of(-(double)INFINITY); break;
   case COMBINE_EXTREME:
     words[0] = extreme_identity(state);
-    words[1] = (uint64_t)(state->skip_nan ? -1 : INT64_MAX);
+    words[1] = (uint64_t)(state->skip_nan && value_type(state->dtype) == WORD_F64 ? -1 : INT64_MAX);
     break;
   }
 }
@@ -257,6 +257,14 @@ static void store_integer(ndr_dtype dtype, uint64_t word, char *out) {
   }
 }
 
+/* The identity of min and max is a limit of the word; in a narrower result it is that of the dtype. */
+static uint64_t within_dtype(ndr_dtype dtype, uint64_t word) {
+  int spare = dtype == NDR_BOOL ? 63 : 64 - 8 * (int)ndr_dtype_bytes(dtype);
+  if (value_type(dtype) == WORD_U64) return word > UINT64_MAX >> spare ? UINT64_MAX >> spare : word;
+  int64_t most = INT64_MAX >> spare, value = (int64_t)word;
+  return (uint64_t)(value > most ? most : value < -most - 1 ? -most - 1 : value);
+}
+
 static void store_parts(ndr_dtype dtype, const double *value, char *out) {
   if (!is_complex(dtype)) {
     store_real(dtype, value[0], out);
@@ -282,7 +290,7 @@ static void finish_one(const ndr_state *state, ndr_dtype result, const uint64_t 
     if (value_type(state->dtype) == WORD_F64)
       store_parts(result, value, out);
     else
-      store_integer(result, words[0], out);
+      store_integer(result, within_dtype(result, words[0]), out);
     return;
   case NDR_ARGMIN:
   case NDR_ARGMAX: store_integer(result, words[1], out); return;

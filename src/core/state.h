@@ -14,8 +14,8 @@
  * Arrays of states are word-major: word w of state j is states[w * pitch + j], so that loops over j vectorise.
  *
  * Identities: 0 for sums, 1 for products; min and max start at +inf and -inf (integers: the widest word's limits), or
- * at NaN under skip_nan, where NaN means "nothing seen" and loses to everything; argmin and argmax likewise with index
- * INT64_MAX, or -1 under skip_nan; logsumexp starts at (-inf, 0); all at 1.
+ * at NaN for floats under skip_nan, where NaN means "nothing seen" and loses to everything; argmin and argmax likewise
+ * with index INT64_MAX, or -1 where the value is that NaN; logsumexp starts at (-inf, 0); all at 1.
  * Ties of argmin and argmax go to the lower index; without skip_nan the NaN with the lowest index wins. */
 #ifndef NDR_CORE_STATE_H
 #define NDR_CORE_STATE_H

@@ -1,0 +1,100 @@
+#include "cases.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t number_from(const char *name, uint64_t otherwise) {
+  const char *text = getenv(name);
+  return text && *text ? strtoull(text, NULL, 0) : otherwise;
+}
+
+uint64_t test_seed(void) {
+  return number_from("NDR_TEST_SEED", 20240607);
+}
+
+int test_case_count(int usual) {
+  return (int)number_from("NDR_TEST_CASES", (uint64_t)usual);
+}
+
+bool op_defined(ndr_op op, ndr_dtype dtype) {
+  bool ordered = (op >= NDR_MIN && op <= NDR_ARGMAX) || op == NDR_LOGSUMEXP;
+  return !(ordered && is_complex(dtype));
+}
+
+bool op_has_empty(ndr_op op) {
+  return !(op >= NDR_MIN && op <= NDR_ARGMAX);
+}
+
+int64_t case_elements(const ndr_case *problem) {
+  int64_t count = 1;
+  for (int d = 0; d < problem->ndim; d++) count *= problem->shape[d];
+  return count;
+}
+
+const char *case_text(const ndr_case *problem) {
+  static _Thread_local char text[CASE_TEXT];
+  ndr_case_print(problem, text, sizeof text);
+  return text;
+}
+
+/* Sizes around vector widths, blocks and tiles, where loops have their edges. */
+static int64_t random_size(rng *random, int64_t most) {
+  static const int64_t edges[] = {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 257, 511, 1000, 1025, 4099};
+  int64_t size = rng_once_in(random, 3)    ? edges[rng_between(random, 0, 17)]
+                 : rng_once_in(random, 12) ? 1
+                 : rng_once_in(random, 40) ? 0
+                                           : rng_between(random, 2, 9);
+  return size > most ? most : size;
+}
+
+static void random_shape(rng *random, int64_t most, ndr_case *made) {
+  made->ndim = rng_once_in(random, 30) ? (int)rng_between(random, 7, NDR_MAX_DIMS) : (int)rng_between(random, 0, 6);
+  for (int d = 0; d < made->ndim; d++) {
+    /* Beyond six dims most are 1; otherwise nothing but tiny sizes would fit. */
+    made->shape[d] = made->ndim > 6 && !rng_once_in(random, 6) ? 1 : random_size(random, most);
+    if (made->shape[d] > 0) most /= made->shape[d];
+  }
+}
+
+/* Compact, or the strides of a view: dims in any order of memory, with gaps, steps, reversals and broadcasts. */
+static void random_strides(rng *random, ndr_case *made) {
+  int order[NDR_MAX_DIMS];
+  bool compact = rng_once_in(random, 3);
+  int64_t span = !compact && rng_once_in(random, 5) ? rng_between(random, 2, 3) : 1;
+  rng_shuffle(random, made->ndim, order);
+  for (int i = 0; i < made->ndim; i++) {
+    int d = compact ? made->ndim - 1 - i : order[i];
+    bool broadcast = !compact && rng_once_in(random, 16), backwards = !compact && rng_once_in(random, 5);
+    made->strides[d] = broadcast ? 0 : backwards ? -span : span;
+    if (broadcast) continue;
+    span *= made->shape[d] > 0 ? made->shape[d] : 1;
+    if (!compact && rng_once_in(random, 4)) span += rng_between(random, 1, 5);
+  }
+}
+
+static void random_dims(rng *random, ndr_case *made) {
+  int order[NDR_MAX_DIMS];
+  rng_shuffle(random, made->ndim, order);
+  made->dim_count = made->ndim ? (int)rng_between(random, 0, made->ndim) : 0;
+  for (int i = 0; i < made->dim_count; i++) made->dims[i] = rng_once_in(random, 4) ? order[i] - made->ndim : order[i];
+}
+
+void random_case(rng *random, int64_t most, ndr_case *made) {
+  memset(made, 0, sizeof *made);
+  made->dtype = (ndr_dtype)rng_between(random, 0, NDR_DTYPE_COUNT - 1);
+  random_shape(random, most, made);
+  random_strides(random, made);
+  random_dims(random, made);
+  made->op_count = 1;
+  do made->ops[0] = (ndr_op)rng_between(random, 0, NDR_OP_COUNT - 1);
+  while (!op_defined(made->ops[0], made->dtype) || (!op_has_empty(made->ops[0]) && case_elements(made) == 0));
+  made->keepdims = rng_once_in(random, 4);
+  made->skip_nan = rng_once_in(random, 4);
+  made->ddof = rng_once_in(random, 3) ? 1 : rng_once_in(random, 8) ? 2.5 : 0;
+  made->accumulate = rng_once_in(random, 6) ? NDR_ACCUMULATE_F64 : NDR_ACCUMULATE_DEFAULT;
+}
+
+filling random_filling(rng *random, ndr_op op) {
+  if (op == NDR_PROD) return rng_once_in(random, 2) ? FILL_UNIT : FILL_SPARSE;
+  return (filling)rng_between(random, 0, FILL_COUNT - 1);
+}

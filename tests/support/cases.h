@@ -1,0 +1,29 @@
+/* Random problems, and how many of them: NDR_TEST_SEED and NDR_TEST_CASES in the environment widen a run. */
+#ifndef TEST_SUPPORT_CASES_H
+#define TEST_SUPPORT_CASES_H
+
+#include "array.h"
+
+#define CASE_TEXT 2048
+
+/* The seed of this run: NDR_TEST_SEED or a fixed number, so that a plain run is the same everywhere. */
+uint64_t test_seed(void);
+
+/* NDR_TEST_CASES, or `usual`. */
+int test_case_count(int usual);
+
+/* Any dtype, 0 to 6 dims (now and then more, of size 1), any strides, any dims, any op of the dtype, any options; the
+ * array has at most `most` elements. min, max, argmin and argmax come with at least one element. */
+void random_case(rng *random, int64_t most, ndr_case *made);
+
+/* A filling under which op can be checked: products stay in range. */
+filling random_filling(rng *random, ndr_op op);
+
+bool op_defined(ndr_op op, ndr_dtype dtype);
+bool op_has_empty(ndr_op op);
+int64_t case_elements(const ndr_case *problem);
+
+/* The case in the mini-language; static storage of the thread. */
+const char *case_text(const ndr_case *problem);
+
+#endif

@@ -1,0 +1,181 @@
+#!/bin/sh
+# Checks that each layer knows only what it may know: by its #include lines, and, given the folder of the library's
+# object files, by the symbols that it uses (a declaration by hand would slip past the first check).
+#   check_layering.sh SOURCE_DIR [OBJECT_DIR]
+#   check_layering.sh --self-test SCRATCH_DIR    breaks a rule of each kind and expects to be told
+set -eu
+
+# layer : layers, or single headers, that it may know : headers of others, as shell patterns
+# h5 reports its errors through the library's one channel for them, so it knows that header of core and no other.
+rules='
+include : include                                  : dlpack/*
+spec    : spec include                             :
+core    : core spec include                        :
+family  : family core spec include                 :
+cpu     : cpu core spec include                    : omp.h immintrin.h cpuid.h
+cuda    : cuda family core spec include kernels    : cuda*.h nvrtc.h
+api     : api cuda cpu family core spec include    :
+h5      : h5 include core/status.h                 : hdf5.h H5*.h libdeflate.h lz4.h zstd.h szlib.h omp.h
+kernels : kernels spec                             :
+tools   : tools include                            : omp.h cuda*.h cublas*.h
+'
+
+# Kernels are also compiled at run time, where there is no C library.
+c_headers='assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h limits.h locale.h math.h setjmp.h signal.h
+  stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h time.h'
+posix_headers='dirent.h dlfcn.h fcntl.h getopt.h libgen.h pthread.h sched.h strings.h sys/*.h unistd.h'
+
+matches() { # VALUE PATTERN...
+  value=$1
+  shift
+  for pattern in "$@"; do
+    # shellcheck disable=SC2254 # the patterns are meant as patterns
+    case $value in $pattern) return 0 ;; esac
+  done
+  return 1
+}
+
+layer_folder() {
+  case $1 in
+  include | kernels | tools) echo "$source_dir/$1" ;;
+  *) echo "$source_dir/src/$1" ;;
+  esac
+}
+
+# The layer and file that an #include in FILE of NAME leads to; nothing if it leads out of the project.
+resolve_include() { # FILE NAME
+  for candidate in "$(dirname "$1")/$2" "$source_dir/src/$2" "$source_dir/include/$2" "$source_dir/$2"; do
+    if [ -f "$candidate" ]; then
+      path=$(realpath --relative-to="$source_dir" "$candidate")
+      echo "${path#src/}"
+      return
+    fi
+  done
+}
+
+check_includes() { # LAYER ALLOWED_LAYERS FOREIGN_HEADERS
+  folder=$(layer_folder "$1")
+  [ -d "$folder" ] || return 0
+  system="$c_headers $posix_headers"
+  if [ "$1" = kernels ]; then system=''; fi
+  if [ "$1" = core ] || [ "$1" = family ]; then system="$c_headers pthread.h"; fi
+  find "$folder" -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.inc' -o -name '*.def' \) |
+    while read -r file; do
+      sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]\([^>"]*\)[>"].*/\1/p' "$file" | while read -r name; do
+        found=$(resolve_include "$file" "$name")
+        # shellcheck disable=SC2086 # lists are split at blanks on purpose
+        if [ -n "$found" ]; then
+          matches "${found%%/*}" $2 || matches "$found" $2 ||
+            echo "$file includes $name: layer '$1' may not know layer '${found%%/*}'"
+        else
+          set -f
+          matches "$name" $system $3 || echo "$file includes $name: not among the headers that layer '$1' may use"
+          set +f
+        fi
+      done
+    done
+}
+
+# Lines "LAYER KIND SYMBOL", KIND U (used) or D (defined), of every object file.
+list_symbols() { # OBJECT_DIR
+  find "$1" -name '*.o' | while read -r object; do
+    layer=${object#"$1"/}
+    nm --format=posix "$object" | awk -v layer="${layer%%/*}" \
+      '$2 == "U" { print layer, "U", $1 } $2 ~ /^[TDBRCVW]$/ { print layer, "D", $1 }'
+  done | sort -u
+}
+
+# The functions that headers declare, on one line.
+declared_in() { # HEADER...
+  cat "$@" | sed -n 's/^[A-Za-z].*[ *]\(ndr[a-z0-9_]*\)(.*/\1/p' | tr '\n' ' '
+}
+
+check_symbols() { # OBJECT_DIR
+  # What the public headers declare is everybody's, wherever it is defined.
+  public=$(declared_in "$source_dir"/include/ndreduce/*.h)
+  status=$(declared_in "$source_dir"/src/core/status.h)
+  list_symbols "$1" | awk -v rules="$(echo "$rules" | tr '\n' ';')" -v public_names="$public" \
+    -v status_names="$status" '
+    BEGIN {
+      count = split(public_names, names, " ")
+      for (i = 1; i <= count; ++i) public[names[i]] = 1
+      count = split(status_names, names, " ")
+      for (i = 1; i <= count; ++i) status["h5", names[i]] = 1
+      count = split(rules, lines, ";")
+      for (i = 1; i <= count; ++i) {
+        split(lines[i], field, ":")
+        gsub(/ /, "", field[1])
+        seen = split(field[2], layers, " ")
+        for (j = 1; j <= seen; ++j) allowed[field[1], layers[j]] = 1
+      }
+      never = "^(stdout|stderr|(__)?v?printf(_chk)?|puts|putchar|perror|_?exit|quick_exit|abort|__assert_fail)$"
+    }
+    $2 == "D" { home[$3] = $1 }
+    $2 == "U" { used[++uses] = $1 SUBSEP $3 }
+    END {
+      for (i = 1; i <= uses; ++i) {
+        split(used[i], use, SUBSEP)
+        if (use[2] ~ never) print "layer \x27" use[1] "\x27 uses " use[2] ": src/ never prints, exits or aborts"
+        if (!(use[2] in home) || (use[1], home[use[2]]) in allowed) continue
+        if (use[2] in public || (use[1], use[2]) in status) continue
+        print "layer \x27" use[1] "\x27 uses " use[2] " of layer \x27" home[use[2]] "\x27"
+      }
+    }'
+}
+
+check_tree() { # SOURCE_DIR [OBJECT_DIR]
+  source_dir=$(realpath "$1")
+  echo "$rules" | while IFS=: read -r layer allowed foreign; do
+    # shellcheck disable=SC2086 # blanks around the name go
+    [ -z "$layer" ] || check_includes $layer "$allowed" "$foreign"
+  done
+  [ -z "${2:-}" ] || check_symbols "$(realpath "$2")"
+}
+
+# Every rule must be able to fail: a tree with one offence of each kind, and the sentence that each must give.
+self_test() { # SCRATCH_DIR
+  rm -rf "$1"
+  mkdir -p "$1/include/ndreduce" "$1/kernels" "$1/tools" "$1/objects/core" "$1/objects/cpu"
+  (cd "$1" && mkdir -p src/core src/cpu src/cuda src/family src/h5)
+  echo 'NDR_API int ndr_public(void);' >"$1/include/ndreduce/ndreduce.h"
+  echo 'int ndr_fail(int);' >"$1/src/core/status.h"
+  echo '#include "core/status.h"' | tee "$1/src/h5/fails.c" >"$1/src/core/fails.c"
+  echo '#pragma once' | tee "$1/src/cpu/cpu.h" "$1/src/core/core.h" >"$1/src/cuda/cuda.h"
+  echo '#include "cpu/cpu.h"' >"$1/src/core/names_backend.c"
+  echo '#include <hdf5.h>' >"$1/src/core/knows_hdf5.c"
+  echo '#include <cuda_runtime_api.h>' >"$1/src/family/knows_cuda.c"
+  echo '#include "../cpu/cpu.h"' >"$1/src/cuda/sees_backend.c"
+  echo '#include "core/core.h"' | tee "$1/src/h5/sees_core.c" >"$1/tools/sees_core.c"
+  echo '#include <stdio.h>' >"$1/kernels/knows_libc.cuh"
+  echo 'int ndr_public(void); int hidden(void); int hidden(void) { return ndr_public(); }' >"$1/src/cpu/defines.c"
+  echo 'int hidden(void); int uses(void); int uses(void) { return hidden(); }' >"$1/src/core/declares.c"
+  echo '#include <stdlib.h>
+    void dies(void); void dies(void) { abort(); }' >"$1/src/core/dies.c"
+  for source in cpu/defines core/declares core/dies; do
+    ${CC:-cc} -c -o "$1/objects/$source.o" "$1/src/$source.c"
+  done
+
+  said=$(check_tree "$1" "$1/objects")
+  failures=0
+  for expected in 'names_backend.c includes cpu/cpu.h' 'knows_hdf5.c includes hdf5.h' \
+    'knows_cuda.c includes cuda_runtime_api.h' 'sees_backend.c includes ../cpu/cpu.h' \
+    'src/h5/sees_core.c includes core/core.h' 'tools/sees_core.c includes core/core.h' \
+    'knows_libc.cuh includes stdio.h' "layer 'core' uses hidden of layer 'cpu'" "layer 'core' uses abort"; do
+    case $said in
+    *"$expected"*) ;;
+    *) failures=1 && echo "not noticed: $expected" ;;
+    esac
+  done
+  if [ "$(echo "$said" | wc -l)" -ne 9 ]; then failures=1 && printf 'expected 9 complaints, got:\n%s\n' "$said"; fi
+  return $failures
+}
+
+if [ "$1" = --self-test ]; then
+  self_test "$2"
+  exit
+fi
+complaints=$(check_tree "$@")
+if [ -n "$complaints" ]; then
+  echo "$complaints"
+  exit 1
+fi

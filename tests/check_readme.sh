@@ -1,0 +1,46 @@
+#!/bin/sh
+# README.md must not promise what does not happen. Its ```c blocks are written to the file that their first line names;
+# its ```console blocks are typed in again, in order and in one folder, and must print what they show.
+#   check_readme.sh SOURCE_DIR PREFIX SCRATCH_DIR     PREFIX is where the project is installed
+set -eu
+readme=$(realpath "$1")/README.md
+prefix=$(realpath "$2")
+source_dir=$(realpath "$1")
+rm -rf "$3"
+mkdir -p "$3"
+cd "$3"
+
+awk '
+  /^```/ && !inside { inside = 1; language = substr($0, 4); lines = 0; if (language == "console") ++blocks; next }
+  /^```/ { inside = 0; next }
+  !inside { next }
+  language == "c" {
+    if (!lines++) { match($0, /[a-z_0-9]+\.c/); file = substr($0, RSTART, RLENGTH) }
+    print > file
+  }
+  language == "console" {
+    if (sub(/^\$ /, "")) { name = sprintf("step%03d", ++steps); print > (name ".sh"); printf "" > (name ".expected") }
+    else print > (name ".expected")
+  }
+' "$readme"
+
+libraries=$(dirname "$(find "$prefix" -name 'libndreduce.so' | head -n 1)")
+PATH=$prefix/bin:$PATH
+PKG_CONFIG_PATH=$libraries/pkgconfig
+LD_LIBRARY_PATH=$libraries
+export PATH PKG_CONFIG_PATH LD_LIBRARY_PATH
+ln -s "$source_dir/data" data
+
+failed=0
+steps=0
+for step in step*.sh; do
+  name=${step%.sh}
+  steps=$((steps + 1))
+  sh "$step" >"$name.actual" 2>&1 || true
+  if ! diff -u --label 'README.md says' "$name.expected" --label 'the command says' "$name.actual"; then
+    failed=1
+    echo "in: $(cat "$step")"
+  fi
+done
+echo "$steps commands"
+exit $failed

@@ -1,0 +1,21 @@
+#include <ndreduce/ndreduce.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(void) {
+  char version[32];
+  snprintf(version, sizeof version, "%d.%d.%d", NDR_VERSION_MAJOR, NDR_VERSION_MINOR, NDR_VERSION_PATCH);
+  if (strcmp(version, ndr_version()) != 0) {
+    fprintf(stderr, "header says %s, library says %s\n", version, ndr_version());
+    return 1;
+  }
+
+  float x[2][3] = {{1, 2, 3}, {4, 5, 6}}, sums[3] = {0};
+  DLTensor array = ndr_tensor(x, NDR_F32, 2, 3), result = ndr_tensor(sums, NDR_F32, 3);
+  if (ndreduce(&array, NDR_DIMS(0), NDR_SUM, &result, NULL) != NDR_OK) {
+    fprintf(stderr, "%s\n", ndr_last_error());
+    return 1;
+  }
+  printf("%g %g %g\n", sums[0], sums[1], sums[2]);
+  return sums[0] == 5 && sums[1] == 7 && sums[2] == 9 ? 0 : 1;
+}

@@ -1,0 +1,185 @@
+#!/bin/sh
+# Sets up and runs the whole test suite, or the stages that are named:
+#   release   warnings as errors, the system's compiler; unit, CLI, layering, header, package and README tests
+#   asan      AddressSanitizer and UndefinedBehaviorSanitizer, clang
+#   tsan      ThreadSanitizer, clang, the tests that use threads
+#   cuda      the CUDA backend compiles and links, where there is nvcc; device tests where there is a GPU
+#   format    clang-format has nothing to change
+#   tidy      clang-tidy has nothing to say
+#   shell     shellcheck has nothing to say
+# The last line is "N passed, M failed, K skipped"; what was skipped is listed above it, with the reason.
+set -eu
+cd "$(dirname "$0")/.."
+. tools/setup.sh
+
+build=${NDREDUCE_BUILD:-build}
+jobs=$(nproc)
+passed=0
+failed=0
+skipped=0
+summary=''
+skips=''
+
+note() { # STAGE OUTCOME
+  summary="$summary$(printf '%-8s %4ds  %s' "$1" $(($(date +%s) - started)) "$2")
+"
+}
+
+stage_passed() { # STAGE WHAT
+  passed=$((passed + 1))
+  note "$1" "passed: $2"
+}
+
+stage_failed() { # STAGE WHY
+  failed=$((failed + 1))
+  note "$1" "FAILED: $2"
+}
+
+stage_skipped() { # STAGE WHY
+  skipped=$((skipped + 1))
+  skips="$skips$1: $2
+"
+  note "$1" "skipped: $2"
+}
+
+# One number of ctest's JUnit report.
+count_of() { # ATTRIBUTE REPORT
+  sed -n "s/^[[:space:]<a-z]*$1=\"\([0-9]*\)\".*/\1/p" "$2" | head -n 1
+}
+
+# The skipped tests of a report, each with the last line that it printed.
+skips_of() { # STAGE REPORT
+  awk -v stage="$1" '
+    /<testcase / { match($0, /name="[^"]*"/); name = substr($0, RSTART + 6, RLENGTH - 7); skip = 0; said = "" }
+    /<skipped/ { skip = 1 }
+    skip && /<system-out>/ { out = 1; sub(/.*<system-out>/, "") }
+    out { line = $0; sub(/<\/system-out>.*/, "", line); if (line != "") said = line }
+    /<\/system-out>/ { out = 0 }
+    /<\/testcase>/ && skip { print stage "/" name ": " said }
+  ' "$2"
+}
+
+# Configures, builds, runs ctest and adds up what it counted.
+ctest_stage() { # STAGE PRESET CTEST_OPTIONS CMAKE_OPTIONS...
+  stage=$1
+  preset=$2
+  ctest_options=$3
+  shift 3
+  folder=$build/$stage
+  cmake --preset "$preset" -B "$folder" -DNDREDUCE_WERROR=ON "$@" >"$folder.log" 2>&1 ||
+    { tail -n 20 "$folder.log" && stage_failed "$stage" "cmake" && return; }
+  cmake --build "$folder" --parallel "$jobs" >"$folder.log" 2>&1 ||
+    { grep -E -A 12 'error|FAILED' "$folder.log" | head -n 60 && stage_failed "$stage" "build" && return; }
+  report=$PWD/$folder/junit.xml
+  case $build in /*) report=$folder/junit.xml ;; esac
+  rm -f "$report"
+  # shellcheck disable=SC2086 # the options are words
+  ctest --test-dir "$folder" --parallel "$jobs" --output-on-failure --no-tests=error --output-junit "$report" \
+    $ctest_options || true
+  if [ ! -s "$report" ]; then stage_failed "$stage" "ctest ran nothing" && return; fi
+  total=$(count_of tests "$report")
+  bad=$(count_of failures "$report")
+  left_out=$(($(count_of skipped "$report") + $(count_of disabled "$report")))
+  passed=$((passed + total - bad - left_out))
+  failed=$((failed + bad))
+  skipped=$((skipped + left_out))
+  if [ "$left_out" -gt 0 ]; then
+    skips="$skips$(skips_of "$stage" "$report")
+"
+  fi
+  note "$stage" "$((total - bad - left_out)) passed, $bad failed, $left_out skipped"
+}
+
+stage_release() {
+  ctest_stage release ci ''
+}
+
+stage_asan() {
+  if ! command -v clang >/dev/null; then stage_skipped asan 'clang is not installed' && return; fi
+  ctest_stage asan dev '' -DCMAKE_C_COMPILER=clang -DNDREDUCE_HDF5=ON
+}
+
+# libomp is not instrumented; archer, its tool, tells the sanitizer what the barriers order, and accesses made inside
+# libomp itself are not ours to judge. Its report of a race in our code stays: tests/sanitizer checks both.
+stage_tsan() {
+  archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2>/dev/null | sort -V | tail -n 1)
+  if ! command -v clang >/dev/null; then stage_skipped tsan 'clang is not installed' && return; fi
+  if [ -z "$archer" ]; then stage_skipped tsan 'libarcher.so (libomp-dev) is not installed' && return; fi
+  OMP_TOOL_LIBRARIES=$archer
+  TSAN_OPTIONS=ignore_noninstrumented_modules=1
+  export OMP_TOOL_LIBRARIES TSAN_OPTIONS
+  ctest_stage tsan tsan '-L threads'
+  unset OMP_TOOL_LIBRARIES TSAN_OPTIONS
+}
+
+# One architecture: the others differ in machine code only, and compiling all of them takes long.
+stage_cuda() {
+  if ! command -v nvcc >/dev/null; then stage_skipped cuda 'nvcc is not installed' && return; fi
+  if [ ! -f src/cuda/CMakeLists.txt ]; then stage_skipped cuda 'there is no src/cuda' && return; fi
+  ctest_stage cuda cuda '-L cuda' -DCMAKE_CUDA_ARCHITECTURES=90
+}
+
+stage_format() {
+  if ! command -v clang-format >/dev/null; then stage_skipped format 'clang-format is not installed' && return; fi
+  files=$(find include src kernels tools tests -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.inc')
+  # shellcheck disable=SC2086 # no file name has blanks
+  if clang-format --dry-run -Werror $files; then
+    stage_passed format "$(echo "$files" | wc -l) files"
+  else
+    stage_failed format 'run clang-format -i on the files above'
+  fi
+}
+
+# The clang build's commands: clang-tidy knows them, and parses what that build compiled.
+stage_tidy() {
+  if ! command -v run-clang-tidy >/dev/null; then stage_skipped tidy 'clang-tidy is not installed' && return; fi
+  folder=$build/asan
+  if [ ! -f "$folder/compile_commands.json" ]; then
+    cmake --preset dev -B "$folder" -DCMAKE_C_COMPILER=clang >"$folder.log" 2>&1 ||
+      { tail -n 20 "$folder.log" && stage_failed tidy 'cmake' && return; }
+  fi
+  if run-clang-tidy -quiet -j "$jobs" -p "$folder" "$PWD/(src|tools|tests)/" >"$build/tidy.log" 2>&1; then
+    stage_passed tidy "$(grep -c '"file"' "$folder/compile_commands.json") files"
+  else
+    grep -E -A 3 'warning:|error:' "$build/tidy.log" | head -n 100
+    stage_failed tidy "see $build/tidy.log"
+  fi
+}
+
+stage_shell() {
+  if ! command -v shellcheck >/dev/null; then stage_skipped shell 'shellcheck is not installed' && return; fi
+  scripts=$(find tools tests -name '*.sh')
+  # shellcheck disable=SC2086 # no file name has blanks
+  if shellcheck -x .ci/run $scripts; then
+    stage_passed shell "$(echo "$scripts" | wc -l) scripts"
+  else
+    stage_failed shell 'shellcheck'
+  fi
+}
+
+case ${1:-} in
+'') set -- release asan tsan cuda format tidy shell ;;
+-h | --help)
+  sed -n '2,/^set/s/^# \{0,1\}//p' tools/test.sh
+  exit 0
+  ;;
+esac
+for stage in "$@"; do
+  if ! command -v "stage_$stage" >/dev/null; then
+    echo "There is no stage '$stage'; see tools/test.sh --help" >&2
+    exit 2
+  fi
+done
+
+install_missing "$build_needs$test_needs"
+mkdir -p "$build"
+for stage in "$@"; do
+  printf '\n== %s\n' "$stage"
+  started=$(date +%s)
+  "stage_$stage"
+done
+
+printf '\n%s' "$summary"
+if [ -n "$skips" ]; then printf '\nSkipped:\n%s' "$skips"; fi
+printf '\n%d passed, %d failed, %d skipped\n' $passed $failed $skipped
+[ $failed -eq 0 ]

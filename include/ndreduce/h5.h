@@ -1,0 +1,156 @@
+/* Reductions of HDF5 and netCDF-4 datasets of any size, read piece by piece within a memory budget.
+ *
+ *   ndr_h5_dataset *dataset;
+ *   double mean;
+ *   DLTensor result = ndr_tensor_compact(&mean, 0, (int64_t[]){NDR_F64});
+ *   if (ndr_h5_open(&dataset, "ocean.nc", "/temp", NULL) == NDR_OK)
+ *     ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, (ndr_op[]){NDR_MEAN}, (DLTensor *[]){&result}, NULL);
+ *   ndr_h5_close(dataset);
+ *
+ * Files are not trusted: sizes are checked before memory is taken, links and datasets that lead to other files are
+ * refused. Every sentence of ndr_last_error() names the file and the dataset.
+ *
+ * Threads: the functions may be called from any thread; those on one dataset or writer, from one thread at a time. All
+ * HDF5 calls made here are serialised by a lock of our own. A program that calls HDF5 in other threads itself needs an
+ * HDF5 library built thread-safe. The error printing and plugin settings of HDF5 are as the program left them after
+ * each call. Only in a library built with HDF5. */
+#ifndef NDREDUCE_H5_H
+#define NDREDUCE_H5_H
+
+#include <signal.h>
+
+#include "ndreduce/ndreduce.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Names: what a user types ----------------------------------------------------------------------------------- */
+
+/* Splits FILE:/DATASET or FILE/DATASET, or just FILE, where the longest prefix that is an existing file wins. *file and
+ * *dataset are to be given to free(); *dataset is NULL where none is named, else starts with "/". Fails with
+ * NDR_ERR_FILE, naming the file that would have been meant, and with NDR_ERR_ARGUMENT on an empty text. */
+NDR_API ndr_status ndr_h5_split(const char *text, char **file, char **dataset);
+
+/* Reads "all" or a comma list of dims: numbers, negative ones counting from the end, or names. names[d] is the name of
+ * dim d or NULL; dims needs room for ndim numbers, which come out in the order of the text and not negative. Fails with
+ * NDR_ERR_PARSE on text that no array would take, and with NDR_ERR_DIMS on a dim that this array lacks or that is
+ * named twice. Reads no file. */
+NDR_API ndr_status ndr_h5_dims_parse(const char *text, int ndim, const char *const *names, int *dim_count, int *dims);
+
+/* ---- Datasets --------------------------------------------------------------------------------------------------- */
+
+typedef struct ndr_h5_dataset ndr_h5_dataset;
+
+/* What opening a file may do. Start from NDR_H5_ACCESS_INIT; NULL means exactly that. */
+typedef struct ndr_h5_access {
+  size_t size;    /* sizeof(ndr_h5_access): lets the struct grow */
+  int no_plugins; /* not 0: HDF5 loads no filter plugin while it reads the file */
+} ndr_h5_access;
+#define NDR_H5_ACCESS_INIT                                                                                             \
+  { sizeof(ndr_h5_access), 0 }
+
+typedef enum ndr_h5_layout { NDR_H5_COMPACT = 0, NDR_H5_CONTIGUOUS = 1, NDR_H5_CHUNKED = 2 } ndr_h5_layout;
+
+/* A dataset as its file describes it. Lives as long as the dataset, or as the call that hands it out. */
+typedef struct ndr_h5_info {
+  const char *file;    /* as given */
+  const char *dataset; /* absolute path inside the file */
+  /* What elements are reduced as: the smallest dtype that holds the file's type, in native byte order. Floats wider
+   * than f64 are rounded to f64; enumerations count as their integers, except FALSE/TRUE, which is bool; bit fields as
+   * unsigned integers; a compound {r, i} of two equal floats is complex. */
+  ndr_dtype dtype;
+  int ndim;
+  int64_t shape[NDR_MAX_DIMS];
+  /* From the dimension scales, else the attribute _ARRAY_DIMENSIONS, else DIMENSION_LABELS; NULL where nothing says. */
+  const char *dim_names[NDR_MAX_DIMS];
+  ndr_h5_layout layout;
+  int64_t chunk[NDR_MAX_DIMS]; /* NDR_H5_CHUNKED only */
+  const char *filters;         /* in the order of writing, "shuffle,deflate"; "" for none */
+  int64_t stored_bytes;        /* in the file; 0 for data that was never written */
+  int is_scale;                /* a dimension scale: a coordinate variable or a bare dimension */
+} ndr_h5_info;
+
+/* Opens the dataset at `path` of a file; NULL: the only array of the largest rank that can be reduced (dimension scales
+ * come second). On success *dataset must be given to ndr_h5_close; on failure it is NULL.
+ * Fails with NDR_ERR_FILE on all that is wrong with the file, NDR_ERR_DTYPE on elements that are not numbers. */
+NDR_API ndr_status ndr_h5_open(ndr_h5_dataset **dataset, const char *file, const char *path,
+                               const ndr_h5_access *access);
+
+NDR_API void ndr_h5_close(ndr_h5_dataset *dataset);
+
+NDR_API const ndr_h5_info *ndr_h5_describe(const ndr_h5_dataset *dataset);
+
+/* A tensor of the dataset's shape and dtype without data, to ask ndr_result_describe about. Borrows the dataset. */
+NDR_API DLTensor ndr_h5_tensor(const ndr_h5_dataset *dataset);
+
+/* Called for each dataset of a file: info is NULL for one that cannot be reduced, reason then says why. Not 0 stops. */
+typedef int (*ndr_h5_visitor)(void *user, const char *path, const ndr_h5_info *info, const char *reason);
+
+/* Visits the datasets of a file in the order of their names, each object once. */
+NDR_API ndr_status ndr_h5_list(const char *file, const ndr_h5_access *access, ndr_h5_visitor visit, void *user);
+
+/* ---- Reducing --------------------------------------------------------------------------------------------------- */
+
+typedef enum ndr_h5_device { NDR_H5_AUTO = 0, NDR_H5_CPU = 1, NDR_H5_CUDA = 2 } ndr_h5_device;
+
+/* How far a reduction is, or how it went. Bytes are those of the elements in memory, after decoding. */
+typedef struct ndr_h5_progress {
+  int64_t bytes, total_bytes;
+  int64_t slabs, total_slabs;
+  double read_seconds, reduce_seconds;
+} ndr_h5_progress;
+
+/* Start from NDR_H5_OPTIONS_INIT; NULL means exactly that. */
+typedef struct ndr_h5_options {
+  size_t size;               /* sizeof(ndr_h5_options): lets the struct grow */
+  const ndr_options *reduce; /* keepdims, skip_nan, ddof, accumulate, threads; NULL: the defaults */
+  ndr_h5_device device;      /* AUTO: a GPU where one can be used, else the CPU */
+  int device_id;             /* NDR_H5_CUDA: which one */
+  int64_t memory;            /* bytes for buffers and partial states, results not counted; 0: 256 MiB */
+  void (*on_progress)(void *user, const ndr_h5_progress *now); /* after each slab and at the end; may be NULL */
+  void *user;
+  const volatile sig_atomic_t *cancel; /* looked at between slabs: not 0 stops the work. May be NULL */
+} ndr_h5_options;
+#define NDR_H5_OPTIONS_INIT                                                                                            \
+  { sizeof(ndr_h5_options), NULL, NDR_H5_AUTO, 0, 0, NULL, NULL, NULL }
+
+/* Reduces the dataset over dims (as ndreduce) by one or more ops, all from one read: results[i] receives ops[i], in
+ * host memory, shape and dtype as ndr_result_describe says of ndr_h5_tensor(dataset). Data that was never written is
+ * not read: it is the fill value. Fails as ndreduce does, with NDR_ERR_FILE where the file cannot be read,
+ * NDR_ERR_MEMORY where one chunk does not fit in the budget, NDR_ERR_CANCELLED when asked to stop. */
+NDR_API ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,
+                                 const ndr_op *ops, DLTensor *const *results, const ndr_h5_options *options);
+
+/* Writes what ndr_h5_reduce would do - layout, slabs, buffers - into text, at most capacity bytes with the final 0.
+ * *length receives the length of the whole description. */
+NDR_API ndr_status ndr_h5_explain(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,
+                                  const ndr_op *ops, const ndr_h5_options *options, char *text, size_t capacity,
+                                  size_t *length);
+
+/* ---- Writing results -------------------------------------------------------------------------------------------- */
+
+/* A file of results. Until ndr_h5_writer_commit has succeeded, nothing is at `path` that was not there before: the
+ * bytes go to a temporary file in the same folder, which commit renames and ndr_h5_writer_destroy removes. */
+typedef struct ndr_h5_writer ndr_h5_writer;
+
+/* Starts a file. Fails with NDR_ERR_FILE if path is one of the input files (same file, whatever its name), exists and
+ * overwrite is 0, is not a regular file, or its folder cannot be written to. */
+NDR_API ndr_status ndr_h5_writer_create(ndr_h5_writer **writer, const char *path, int overwrite, int input_count,
+                                        const char *const *inputs);
+
+/* Adds the result of reducing `source` over dims as dataset `name`, with copies of the scales of the dims that are
+ * left. The result is copied: memory for it is needed a second time until the writer is destroyed. */
+NDR_API ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count,
+                                     const int *dims, const char *name, const DLTensor *result);
+
+/* Writes, syncs and renames. cancel as in ndr_h5_options, may be NULL. */
+NDR_API ndr_status ndr_h5_writer_commit(ndr_h5_writer *writer, const volatile sig_atomic_t *cancel);
+
+/* Frees a writer and removes its temporary file, if there still is one; NULL is allowed. */
+NDR_API void ndr_h5_writer_destroy(ndr_h5_writer *writer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

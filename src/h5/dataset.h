@@ -1,0 +1,38 @@
+/* An open dataset and what its file says of it. */
+#ifndef NDR_H5_DATASET_H
+#define NDR_H5_DATASET_H
+
+#include "h5/hdf.h"
+#include "ndreduce/h5.h"
+
+struct ndr_h5_dataset {
+  ndr_h5_info info; /* its pointers are to the members below */
+  char *file, *path, *filters;
+  char *where; /* FILE:/PATH, which every sentence starts with */
+  char *names[NDR_MAX_DIMS];
+  char *scales[NDR_MAX_DIMS]; /* path of the scale attached to the dim, or NULL */
+  hid_t file_id, id;
+  H5T_class_t type_class;
+  bool no_plugins;
+};
+
+/* Fills in everything but the two ids and the file, from the two ids; path is absolute. Says why a dataset cannot be
+ * reduced by failing; what has been found by then stays. */
+ndr_status ndr_hdf_describe(ndr_h5_dataset *dataset, const char *path);
+
+/* Frees the texts, not the ids, and leaves a dataset that can be described again. */
+void ndr_hdf_forget(ndr_h5_dataset *dataset);
+
+/* Fills in names, scales and is_scale; a file that says nothing or nonsense leaves them empty. */
+void ndr_hdf_name_dims(ndr_h5_dataset *dataset);
+
+/* As ndr_h5_list, inside the lock; `dataset` has its file open, and is the scratch in which each one is described. */
+ndr_status ndr_hdf_list(ndr_h5_dataset *dataset, ndr_h5_visitor visit, void *user);
+
+/* The path of the only dataset of the largest rank, to be freed; scales count only where there is nothing else. */
+ndr_status ndr_hdf_find_largest(ndr_h5_dataset *dataset, char **path);
+
+/* The last part of a path. */
+const char *ndr_hdf_leaf(const char *path);
+
+#endif

@@ -1,0 +1,126 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/dataset.h"
+#include "h5/dtype.h"
+
+const char *ndr_hdf_leaf(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static ndr_status describe_type(ndr_h5_dataset *dataset) {
+  hid_t type = H5Dget_type(dataset->id);
+  if (type < 0) return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its type cannot be read");
+  dataset->type_class = H5Tget_class(type);
+  const char *reason = ndr_hdf_dtype(type, &dataset->info.dtype);
+  H5Tclose(type);
+  return reason ? ndr_fail(NDR_ERR_DTYPE, "%s: holds %s, which cannot be reduced", dataset->where, reason) : NDR_OK;
+}
+
+static ndr_status check_size(const ndr_h5_dataset *dataset) {
+  int64_t bytes = (int64_t)ndr_dtype_bytes(dataset->info.dtype);
+  for (int d = 0; d < dataset->info.ndim; d++)
+    if (dataset->info.shape[d] < 0 ||
+        __builtin_mul_overflow(bytes, dataset->info.shape[d] ? dataset->info.shape[d] : 1, &bytes))
+      return ndr_fail(NDR_ERR_OVERFLOW, "%s: the size that it claims does not fit in 63 bits", dataset->where);
+  return NDR_OK;
+}
+
+static ndr_status describe_shape(ndr_h5_dataset *dataset) {
+  hsize_t shape[H5S_MAX_RANK];
+  hid_t space = H5Dget_space(dataset->id);
+  if (space < 0) return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its shape cannot be read");
+  H5S_class_t kind = H5Sget_simple_extent_type(space);
+  int ndim = H5Sget_simple_extent_dims(space, shape, NULL);
+  H5Sclose(space);
+  if (kind == H5S_NULL) return ndr_fail(NDR_ERR_EMPTY, "%s: has no elements (a null dataspace)", dataset->where);
+  if (ndim < 0 || ndim > NDR_MAX_DIMS)
+    return ndr_fail(NDR_ERR_FILE, "%s: its shape cannot be understood", dataset->where);
+  dataset->info.ndim = ndim;
+  for (int d = 0; d < ndim; d++) dataset->info.shape[d] = shape[d] > INT64_MAX ? -1 : (int64_t)shape[d];
+  return check_size(dataset);
+}
+
+/* The filters as one text. A name comes from the file or the plugin, so it is bounded and may be anything. */
+static ndr_status describe_filters(ndr_h5_dataset *dataset, hid_t creation) {
+  int count = H5Pget_nfilters(creation);
+  size_t used = 0, capacity = count > 0 ? (size_t)count * 40 + 1 : 1;
+  dataset->filters = calloc(1, capacity);
+  if (!dataset->filters) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", dataset->where);
+  for (int i = 0; i < count; i++) {
+    char name[32] = "";
+    unsigned flags, config;
+    size_t values = 0;
+    H5Z_filter_t filter = H5Pget_filter2(creation, (unsigned)i, &flags, &values, NULL, sizeof name, name, &config);
+    name[sizeof name - 1] = 0;
+    const char *comma = used ? "," : "";
+    used += (size_t)(*name ? snprintf(dataset->filters + used, capacity - used, "%s%s", comma, name)
+                           : snprintf(dataset->filters + used, capacity - used, "%s%d", comma, (int)filter));
+  }
+  dataset->info.filters = dataset->filters;
+  return NDR_OK;
+}
+
+static ndr_status describe_chunk(ndr_h5_dataset *dataset, hid_t creation) {
+  hsize_t chunk[H5S_MAX_RANK];
+  if (H5Pget_chunk(creation, NDR_MAX_DIMS, chunk) != dataset->info.ndim)
+    return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its chunks cannot be understood");
+  for (int d = 0; d < dataset->info.ndim; d++) {
+    if (chunk[d] == 0) return ndr_fail(NDR_ERR_FILE, "%s: claims chunks of size 0", dataset->where);
+    dataset->info.chunk[d] = (int64_t)chunk[d];
+  }
+  return NDR_OK;
+}
+
+/* Where the bytes are. Data that other files hold is refused before HDF5 would open them. */
+static ndr_status describe_layout(ndr_h5_dataset *dataset, hid_t creation) {
+  if (H5Pget_external_count(creation) > 0)
+    return ndr_fail(NDR_ERR_FILE, "%s: its data are in external files, which are not read", dataset->where);
+  switch (H5Pget_layout(creation)) {
+  case H5D_COMPACT: dataset->info.layout = NDR_H5_COMPACT; return NDR_OK;
+  case H5D_CONTIGUOUS: dataset->info.layout = NDR_H5_CONTIGUOUS; return NDR_OK;
+  case H5D_CHUNKED: dataset->info.layout = NDR_H5_CHUNKED; return NDR_OK;
+  case H5D_VIRTUAL:
+    return ndr_fail(NDR_ERR_FILE, "%s: is a virtual dataset; its sources in other files are not read", dataset->where);
+  default: return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its layout cannot be understood");
+  }
+}
+
+static ndr_status describe_storage(ndr_h5_dataset *dataset) {
+  hid_t creation = H5Dget_create_plist(dataset->id);
+  if (creation < 0) return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its layout cannot be read");
+  ndr_status status = describe_layout(dataset, creation);
+  if (status == NDR_OK) status = describe_shape(dataset);
+  if (status == NDR_OK && dataset->info.layout == NDR_H5_CHUNKED) status = describe_chunk(dataset, creation);
+  if (status == NDR_OK) status = describe_filters(dataset, creation);
+  H5Pclose(creation);
+  return status;
+}
+
+ndr_status ndr_hdf_describe(ndr_h5_dataset *dataset, const char *path) {
+  size_t length = strlen(dataset->file) + strlen(path) + 2;
+  dataset->path = strdup(path);
+  dataset->where = malloc(length);
+  if (!dataset->path || !dataset->where) return ndr_fail(NDR_ERR_MEMORY, "%s:%s: out of memory", dataset->file, path);
+  snprintf(dataset->where, length, "%s:%s", dataset->file, path);
+  dataset->info.file = dataset->file;
+  dataset->info.dataset = dataset->path;
+  NDR_TRY(describe_storage(dataset));
+  ndr_hdf_name_dims(dataset);
+  dataset->info.stored_bytes = (int64_t)H5Dget_storage_size(dataset->id);
+  return describe_type(dataset);
+}
+
+void ndr_hdf_forget(ndr_h5_dataset *dataset) {
+  free(dataset->path);
+  free(dataset->where);
+  free(dataset->filters);
+  dataset->path = dataset->where = dataset->filters = NULL;
+  for (int d = 0; d < NDR_MAX_DIMS; d++) {
+    free(dataset->names[d]);
+    free(dataset->scales[d]);
+    dataset->names[d] = dataset->scales[d] = NULL;
+  }
+  memset(&dataset->info, 0, sizeof dataset->info);
+}

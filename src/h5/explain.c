@@ -1,0 +1,98 @@
+#include <stdarg.h>
+
+#include "h5/job.h"
+
+/* A bounded text that counts on past its capacity, as snprintf does. */
+typedef struct {
+  char *text;
+  size_t capacity, length;
+} sheet;
+
+__attribute__((format(printf, 2, 3))) static void append(sheet *s, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  bool room = s->length < s->capacity;
+  int added = vsnprintf(room ? s->text + s->length : NULL, room ? s->capacity - s->length : 0, format, arguments);
+  va_end(arguments);
+  if (added > 0) s->length += (size_t)added;
+}
+
+static void append_shape(sheet *s, int ndim, const int64_t *shape) {
+  if (ndim == 0) append(s, "1 element");
+  for (int d = 0; d < ndim; d++) append(s, "%s%lld", d ? "x" : "", (long long)shape[d]);
+}
+
+static void append_bytes(sheet *s, int64_t bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = (double)bytes;
+  int unit = 0;
+  for (; value >= 1024 && unit < 6; unit++) value /= 1024;
+  append(s, "%.4g %s", value, units[unit]);
+}
+
+static void append_layout(sheet *s, const ndr_h5_info *info) {
+  static const char *const layouts[] = {"compact", "contiguous", "chunked"};
+  append(s, "layout   %s", layouts[info->layout]);
+  if (info->layout == NDR_H5_CHUNKED) {
+    append(s, " ");
+    append_shape(s, info->ndim, info->chunk);
+  }
+  append(s, ", filters %s, ", info->filters[0] ? info->filters : "none");
+  append_bytes(s, info->stored_bytes);
+  append(s, " in the file\n");
+}
+
+static void append_slabs(sheet *s, const ndr_job *job) {
+  const ndr_slabs *slabs = &job->slabs;
+  int64_t size[NDR_MAX_DIMS], start[NDR_MAX_DIMS] = {0};
+  ndr_slabs_size(slabs, start, size);
+  append(s, "slabs    %lld of ", (long long)ndr_slabs_count(slabs));
+  append_shape(s, slabs->ndim, size);
+  append(s, " by H5Dread, one after another\nmemory   slab ");
+  append_bytes(s, ndr_slabs_elements(slabs) * slabs->element_bytes);
+  append(s, " + states ");
+  append_bytes(s, ndr_slabs_outputs(slabs) * slabs->output_bytes);
+  append(s, " + decoding ");
+  append_bytes(s, slabs->chunk_bytes);
+  append(s, " = ");
+  append_bytes(s, ndr_slabs_bytes(slabs));
+  append(s, " of ");
+  append_bytes(s, job->options.memory);
+  append(s, "\n");
+}
+
+/* What the core does with a slab, in its own words. */
+static ndr_status append_plan(sheet *s, const ndr_job *job) {
+  int64_t size[NDR_MAX_DIMS], start[NDR_MAX_DIMS] = {0};
+  DLTensor slab = ndr_h5_tensor(job->dataset);
+  ndr_plan *plan;
+  ndr_slabs_size(&job->slabs, start, size);
+  slab.device = job->device;
+  slab.shape = size;
+  NDR_TRY(ndr_plan_create(&plan, &slab, job->dim_count, job->dims, job->op_count, job->ops, NULL, &job->reduce));
+  append(s, "a slab   ");
+  bool room = s->length < s->capacity;
+  s->length += ndr_plan_describe(plan, room ? s->text + s->length : NULL, room ? s->capacity - s->length : 0);
+  ndr_plan_destroy(plan);
+  return NDR_OK;
+}
+
+ndr_status ndr_h5_explain(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
+                          const ndr_h5_options *options, char *text, size_t capacity, size_t *length) {
+  ndr_job job;
+  sheet s = {text, capacity, 0};
+  NDR_TRY(ndr_job_make(&job, dataset, dim_count, dims, op_count, ops, NULL, options));
+  append(&s, "dataset  %s %s [", dataset->where, ndr_dtype_name(dataset->info.dtype));
+  for (int d = 0; d < dataset->info.ndim; d++)
+    append(&s, "%s%lld", d ? "," : "", (long long)dataset->info.shape[d]);
+  append(&s, "]\n");
+  append_layout(&s, &dataset->info);
+  if (job.never_written) {
+    append(&s, "route    never written: nothing is read, every element is the fill value\n");
+  } else {
+    append_slabs(&s, &job);
+    NDR_TRY(ndr_job_blame(dataset, append_plan(&s, &job)));
+  }
+  *length = s.length;
+  return NDR_OK;
+}

@@ -1,0 +1,120 @@
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/dtype.h"
+#include "h5/job.h"
+
+/* Elements that are given to the accumulator one by one; more of them come from merging its states. */
+#define SEED 4096
+
+typedef struct {
+  alignas(16) unsigned char bytes[16];
+} value;
+
+static ndr_status read_fill(const ndr_h5_dataset *dataset, value *fill) {
+  H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+  ndr_hdf_scope scope;
+  memset(fill, 0, sizeof *fill);
+  ndr_hdf_enter(&scope, dataset->no_plugins);
+  hid_t creation = H5Dget_create_plist(dataset->id);
+  hid_t type = ndr_hdf_memory_type(dataset->info.dtype, dataset->type_class);
+  ndr_status status = NDR_OK;
+  if (H5Pfill_value_defined(creation, &defined) < 0 ||
+      (defined != H5D_FILL_VALUE_UNDEFINED && H5Pget_fill_value(creation, type, fill) < 0))
+    status = ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its fill value cannot be read");
+  H5Tclose(type);
+  H5Pclose(creation);
+  ndr_hdf_leave(&scope);
+  return status;
+}
+
+static ndr_status start(const ndr_job *job, int64_t length, ndr_accumulator **accumulator) {
+  return ndr_accumulator_create(accumulator, job->device, job->dataset->info.dtype, 1, &length, NDR_ALL_DIMS,
+                                job->op_count, job->ops, &job->reduce);
+}
+
+static ndr_status add(ndr_accumulator *accumulator, const ndr_job *job, value *fill, int64_t count) {
+  DLTensor slab = {.data = fill, .device = job->device, .ndim = 1, .shape = &count, .strides = &(int64_t){0}};
+  slab.dtype = ndr_dtype_to_dlpack(job->dataset->info.dtype);
+  return ndr_accumulator_add(accumulator, &slab, &(int64_t){0});
+}
+
+/* power := power + power. */
+static ndr_status square(const ndr_job *job, int64_t length, ndr_accumulator *power) {
+  ndr_accumulator *copy;
+  NDR_TRY(start(job, length, &copy));
+  ndr_status status = ndr_accumulator_merge(copy, power);
+  if (status == NDR_OK) status = ndr_accumulator_merge(power, copy);
+  ndr_accumulator_destroy(copy);
+  return status;
+}
+
+/* Equal elements make equal states wherever they are, so that length = SEED * q + r of them come from log q merges, as
+ * powers come from squares. Every index seen is below SEED, and the lowest one wins: that is right for arg*, too. */
+static ndr_status accumulate(const ndr_job *job, value *fill, int64_t length, ndr_accumulator *total,
+                             ndr_accumulator *power) {
+  int64_t times = length / SEED, rest = length % SEED;
+  if (rest) NDR_TRY(add(total, job, fill, rest));
+  if (times) NDR_TRY(add(power, job, fill, SEED));
+  for (; times; times >>= 1) {
+    if (times & 1) NDR_TRY(ndr_accumulator_merge(total, power));
+    if (times > 1) NDR_TRY(square(job, length, power));
+  }
+  return NDR_OK;
+}
+
+/* Each result has one dim for every dim under keepdims, so a 1-d problem's has one too. */
+static ndr_status finish(const ndr_job *job, const ndr_accumulator *total, value *values, DLTensor *const *results) {
+  DLTensor tensors[NDR_MAX_OPS], *pointers[NDR_MAX_OPS];
+  int64_t one = 1;
+  for (int i = 0; i < job->op_count; i++) {
+    tensors[i] = (DLTensor){.data = &values[i], .device = job->device, .dtype = results[i]->dtype, .shape = &one};
+    tensors[i].ndim = job->reduce.keepdims ? 1 : 0;
+    pointers[i] = &tensors[i];
+  }
+  return ndr_accumulator_finish(total, pointers);
+}
+
+static ndr_status reduce_equal(const ndr_job *job, value *fill, int64_t length, value *values,
+                               DLTensor *const *results) {
+  ndr_accumulator *total, *power = NULL;
+  NDR_TRY(start(job, length, &total));
+  ndr_status status = start(job, length, &power);
+  if (status == NDR_OK) status = accumulate(job, fill, length, total, power);
+  if (status == NDR_OK) status = finish(job, total, values, results);
+  ndr_accumulator_destroy(power);
+  ndr_accumulator_destroy(total);
+  return status;
+}
+
+/* Writes the one value to every element of a result, along the last dim first. */
+static void spread(const DLTensor *result, const value *element) {
+  int64_t at[NDR_MAX_DIMS] = {0}, steps[NDR_MAX_DIMS], step = 1;
+  size_t bytes = (size_t)result->dtype.bits / 8;
+  char *target = (char *)result->data + result->byte_offset;
+  for (int d = result->ndim - 1; d >= 0; d--) {
+    if (result->shape[d] == 0) return;
+    steps[d] = result->strides ? result->strides[d] : step;
+    step *= result->shape[d];
+  }
+  for (int d = 0; d >= 0;) {
+    memcpy(target, element->bytes, bytes);
+    for (d = result->ndim - 1; d >= 0; d--) {
+      target += steps[d] * (int64_t)bytes;
+      if (++at[d] < result->shape[d]) break;
+      target -= steps[d] * (int64_t)bytes * at[d];
+      at[d] = 0;
+    }
+  }
+}
+
+ndr_status ndr_job_fill(const ndr_job *job, DLTensor *const *results) {
+  value fill, values[NDR_MAX_OPS];
+  int64_t length = 1;
+  for (int i = 0; i < job->dim_count; i++) length *= job->dataset->info.shape[job->dims[i]];
+  NDR_TRY(read_fill(job->dataset, &fill));
+  NDR_TRY(reduce_equal(job, &fill, length, values, results));
+  for (int i = 0; i < job->op_count; i++) spread(results[i], &values[i]);
+  return NDR_OK;
+}

@@ -1,0 +1,68 @@
+#include "h5/hdf.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdio.h>
+
+/* Debian's serial HDF5 is not built thread-safe, and a thread-safe one holds one lock around every call anyway. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void ndr_hdf_enter(ndr_hdf_scope *scope, bool no_plugins) {
+  pthread_mutex_lock(&lock);
+  H5Eget_auto2(H5E_DEFAULT, &scope->print, &scope->print_data);
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  scope->no_plugins = no_plugins && H5PLget_loading_state(&scope->plugins) >= 0;
+  if (scope->no_plugins) H5PLset_loading_state(0);
+}
+
+void ndr_hdf_leave(const ndr_hdf_scope *scope) {
+  if (scope->no_plugins) H5PLset_loading_state(scope->plugins);
+  H5Eset_auto2(H5E_DEFAULT, scope->print, scope->print_data);
+  pthread_mutex_unlock(&lock);
+}
+
+/* The walk goes from the innermost entry outwards, so the first one seen is the cause. */
+static herr_t keep_first(unsigned n, const H5E_error2_t *entry, void *user) {
+  if (n == 0 && entry->desc) snprintf(user, 160, "%s", entry->desc);
+  return 0;
+}
+
+ndr_status ndr_hdf_fail(ndr_status status, const char *where, const char *what) {
+  char reason[160] = "";
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, reason);
+  for (char *c = reason; *c; c++)
+    if (iscntrl((unsigned char)*c)) *c = ' ';
+  return ndr_fail(status, "%s: %s%s%s", where, what, *reason ? ": " : "", reason);
+}
+
+typedef struct {
+  ndr_hdf_visitor visit;
+  void *user;
+} visit_context;
+
+static int visit_object(const char *name, H5O_type_t type, void *user) {
+  visit_context *context = user;
+  char path[4096];
+  if (type != H5O_TYPE_DATASET && type != H5O_TYPE_GROUP) return 0;
+  if (snprintf(path, sizeof path, "/%s", name[0] == '.' && !name[1] ? "" : name) >= (int)sizeof path) return 0;
+  return context->visit(context->user, path, type == H5O_TYPE_DATASET);
+}
+
+#if H5_VERSION_GE(1, 12, 0)
+static herr_t visit_entry(hid_t root, const char *name, const H5O_info2_t *info, void *user) {
+  (void)root;
+  return visit_object(name, info->type, user);
+}
+#define VISIT H5Ovisit3
+#else
+static herr_t visit_entry(hid_t root, const char *name, const H5O_info_t *info, void *user) {
+  (void)root;
+  return visit_object(name, info->type, user);
+}
+#define VISIT H5Ovisit2
+#endif
+
+herr_t ndr_hdf_visit(hid_t root, ndr_hdf_visitor visit, void *user) {
+  visit_context context = {visit, user};
+  return VISIT(root, H5_INDEX_NAME, H5_ITER_INC, visit_entry, &context, H5O_INFO_BASIC);
+}

@@ -1,0 +1,43 @@
+/* HDF5 as the rest of src/h5 uses it: one lock, silent errors, its reasons in our sentences, its versions evened out.
+ */
+#ifndef NDR_H5_HDF_H
+#define NDR_H5_HDF_H
+
+#include <hdf5.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "core/status.h"
+
+/* HDF5's settings while one of our calls runs, and what they were before. */
+typedef struct ndr_hdf_scope {
+  H5E_auto2_t print;
+  void *print_data;
+  unsigned plugins;
+  bool no_plugins;
+} ndr_hdf_scope;
+
+/* Takes the lock that serialises all HDF5 calls of this library, and turns error printing off, plugins too if asked. */
+void ndr_hdf_enter(ndr_hdf_scope *scope, bool no_plugins);
+void ndr_hdf_leave(const ndr_hdf_scope *scope);
+
+/* Fails with "WHERE: WHAT: REASON" where the reason is the innermost entry of HDF5's error stack. Must be called before
+ * the next call to HDF5, which clears that stack. */
+ndr_status ndr_hdf_fail(ndr_status status, const char *where, const char *what);
+
+/* Frees what HDF5 allocated for elements of variable length. */
+#if H5_VERSION_GE(1, 12, 0)
+#define ndr_hdf_reclaim H5Treclaim
+#else
+#define ndr_hdf_reclaim H5Dvlen_reclaim
+#endif
+
+/* Visits every object below `root` once, groups and datasets, in the order of names; not 0 from visit stops. */
+typedef int (*ndr_hdf_visitor)(void *user, const char *path, bool is_dataset);
+herr_t ndr_hdf_visit(hid_t root, ndr_hdf_visitor visit, void *user);
+
+/* Opens a file to read; a failure says what the file is instead. */
+ndr_status ndr_hdf_open(const char *file, hid_t *opened);
+
+#endif

@@ -1,0 +1,125 @@
+/* The names of a dataset's dims. Three conventions, the most exact first:
+ *   DIMENSION_LIST     references to the scale of each dim (HDF5's dimension scales, hence netCDF-4)
+ *   _ARRAY_DIMENSIONS  a list of names (xarray)
+ *   DIMENSION_LABELS   a list of labels (HDF5's dimension scales, set by hand)
+ * A 1-d scale names its own dim. Whatever in them cannot be read is as if it were not there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/dataset.h"
+
+/* Opens the attribute if it has one entry for each dim, else returns a negative id. */
+static hid_t open_list(const ndr_h5_dataset *dataset, const char *name) {
+  if (H5Aexists(dataset->id, name) <= 0) return H5I_INVALID_HID;
+  hid_t attribute = H5Aopen(dataset->id, name, H5P_DEFAULT), space = H5Aget_space(attribute);
+  hsize_t count = 0;
+  bool fits = H5Sget_simple_extent_ndims(space) == 1 && H5Sget_simple_extent_dims(space, &count, NULL) == 1 &&
+              count == (hsize_t)dataset->info.ndim;
+  H5Sclose(space);
+  if (fits) return attribute;
+  H5Aclose(attribute);
+  return H5I_INVALID_HID;
+}
+
+/* The path of the object that a reference leads to, to be freed; NULL if there is none. */
+static char *follow(hid_t from, const hobj_ref_t *reference) {
+  char *path = NULL;
+  hid_t object = H5Rdereference2(from, H5P_DEFAULT, H5R_OBJECT, reference);
+  ssize_t length = object < 0 ? 0 : H5Iget_name(object, NULL, 0);
+  if (length > 0 && length < 4096) {
+    path = calloc(1, (size_t)length + 1);
+    if (path && H5Iget_name(object, path, (size_t)length + 1) < 0) path[0] = 0;
+  }
+  if (object >= 0) H5Oclose(object);
+  return path;
+}
+
+static void read_scales(ndr_h5_dataset *dataset, hid_t attribute) {
+  hid_t space = H5Aget_space(attribute), type = H5Tvlen_create(H5T_STD_REF_OBJ);
+  hvl_t lists[NDR_MAX_DIMS] = {{0, NULL}};
+  if (H5Aread(attribute, type, lists) >= 0) {
+    for (int d = 0; d < dataset->info.ndim; d++) {
+      if (lists[d].len > 0) dataset->scales[d] = follow(dataset->id, lists[d].p);
+      if (dataset->scales[d]) dataset->names[d] = strdup(ndr_hdf_leaf(dataset->scales[d]));
+    }
+    ndr_hdf_reclaim(type, space, H5P_DEFAULT, lists);
+  }
+  H5Tclose(type);
+  H5Sclose(space);
+}
+
+static void name_by_scales(ndr_h5_dataset *dataset) {
+  hid_t attribute = open_list(dataset, "DIMENSION_LIST");
+  if (attribute < 0) return;
+  hid_t type = H5Aget_type(attribute), element = H5Tget_super(type);
+  if (H5Tget_class(type) == H5T_VLEN && H5Tequal(element, H5T_STD_REF_OBJ) > 0) read_scales(dataset, attribute);
+  H5Tclose(element);
+  H5Tclose(type);
+  H5Aclose(attribute);
+}
+
+static void set_name(ndr_h5_dataset *dataset, int d, const char *text, size_t length) {
+  if (!dataset->names[d] && text && length > 0 && text[0]) dataset->names[d] = strndup(text, length);
+}
+
+static void read_variable_texts(ndr_h5_dataset *dataset, hid_t attribute, hid_t type) {
+  char *texts[NDR_MAX_DIMS] = {NULL};
+  hid_t space = H5Aget_space(attribute);
+  if (H5Aread(attribute, type, texts) >= 0) {
+    for (int d = 0; d < dataset->info.ndim; d++) set_name(dataset, d, texts[d], SIZE_MAX);
+    ndr_hdf_reclaim(type, space, H5P_DEFAULT, texts);
+  }
+  H5Sclose(space);
+}
+
+static void read_fixed_texts(ndr_h5_dataset *dataset, hid_t attribute, hid_t type) {
+  size_t bytes = H5Tget_size(type);
+  char *texts = bytes > 0 && bytes < 4096 ? calloc((size_t)dataset->info.ndim, bytes) : NULL;
+  if (texts && H5Aread(attribute, type, texts) >= 0)
+    for (int d = 0; d < dataset->info.ndim; d++) {
+      size_t length = bytes;
+      while (length > 0 && (texts[(size_t)d * bytes + length - 1] == ' ' || !texts[(size_t)d * bytes + length - 1]))
+        length--;
+      set_name(dataset, d, texts + (size_t)d * bytes, length);
+    }
+  free(texts);
+}
+
+static void name_by_texts(ndr_h5_dataset *dataset, const char *name) {
+  hid_t attribute = open_list(dataset, name);
+  if (attribute < 0) return;
+  hid_t type = H5Aget_type(attribute);
+  if (H5Tis_variable_str(type) > 0)
+    read_variable_texts(dataset, attribute, type);
+  else if (H5Tget_class(type) == H5T_STRING)
+    read_fixed_texts(dataset, attribute, type);
+  H5Tclose(type);
+  H5Aclose(attribute);
+}
+
+static bool is_scale(hid_t dataset) {
+  char text[32] = "";
+  if (H5Aexists(dataset, "CLASS") <= 0) return false;
+  hid_t attribute = H5Aopen(dataset, "CLASS", H5P_DEFAULT), type = H5Aget_type(attribute);
+  if (H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 && H5Tget_size(type) < sizeof text &&
+      H5Aget_storage_size(attribute) < sizeof text)
+    H5Aread(attribute, type, text);
+  H5Tclose(type);
+  H5Aclose(attribute);
+  return strcmp(text, "DIMENSION_SCALE") == 0;
+}
+
+void ndr_hdf_name_dims(ndr_h5_dataset *dataset) {
+  ndr_h5_info *info = &dataset->info;
+  info->is_scale = is_scale(dataset->id);
+  if (info->ndim > 0) {
+    name_by_scales(dataset);
+    if (info->is_scale && info->ndim == 1 && !dataset->names[0]) {
+      dataset->names[0] = strdup(ndr_hdf_leaf(dataset->path));
+      dataset->scales[0] = strdup(dataset->path);
+    }
+    name_by_texts(dataset, "_ARRAY_DIMENSIONS");
+    name_by_texts(dataset, "DIMENSION_LABELS");
+  }
+  for (int d = 0; d < info->ndim; d++) info->dim_names[d] = dataset->names[d];
+}

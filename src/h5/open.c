@@ -1,0 +1,139 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/dataset.h"
+
+/* Called by HDF5 on the way through an external link; the file that it names is not opened. */
+static herr_t refuse_external(const char *parent_file, const char *parent_group, const char *child_file,
+                              const char *child_object, unsigned *flags, hid_t access, void *refused) {
+  (void)parent_file, (void)parent_group, (void)child_file, (void)child_object, (void)flags, (void)access;
+  *(bool *)refused = true;
+  return -1;
+}
+
+/* Every chunk is read once and whole, so HDF5's chunk cache would only cost memory and a copy. */
+static hid_t open_object(const ndr_h5_dataset *dataset, const char *path, bool *refused) {
+  hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
+  H5Pset_chunk_cache(access, 1, 0, 1.0);
+  H5Pset_elink_cb(access, refuse_external, refused);
+  hid_t id = H5Dopen2(dataset->file_id, path, access);
+  if (id < 0) ndr_hdf_fail(NDR_ERR_FILE, path, "cannot be opened");
+  H5Pclose(access);
+  return id;
+}
+
+/* The longest part of path, ending before a "/", that leads somewhere: what the user has right so far. */
+static bool exists(hid_t file, char *path) {
+  for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = 0;
+    bool found = H5Lexists(file, path, H5P_DEFAULT) > 0 && H5Oexists_by_name(file, path, H5P_DEFAULT) > 0;
+    *slash = '/';
+    if (!found) return false;
+  }
+  return H5Lexists(file, path, H5P_DEFAULT) > 0;
+}
+
+/* Why there is no dataset at path; the sentence of the failed open is the last resort. */
+static ndr_status fail_open(const ndr_h5_dataset *dataset, const char *path, bool refused) {
+  if (refused)
+    return ndr_fail(NDR_ERR_FILE, "%s:%s: is behind a link to another file, which is not followed", dataset->file,
+                    path);
+  char reason[512], *copy = strdup(path);
+  snprintf(reason, sizeof reason, "%s", ndr_last_error());
+  bool root = strspn(path, "/") == strlen(path), found = root || (copy && exists(dataset->file_id, copy));
+  free(copy);
+  if (!found) return ndr_fail(NDR_ERR_FILE, "%s:%s: there is no such dataset", dataset->file, path);
+  hid_t object = H5Oopen(dataset->file_id, path, H5P_DEFAULT);
+  H5I_type_t type = object < 0 ? H5I_BADID : H5Iget_type(object);
+  if (object >= 0) H5Oclose(object);
+  if (type == H5I_GROUP) return ndr_fail(NDR_ERR_FILE, "%s:%s: is a group, not a dataset", dataset->file, path);
+  if (type == H5I_DATATYPE) return ndr_fail(NDR_ERR_FILE, "%s:%s: is a type, not a dataset", dataset->file, path);
+  return ndr_fail(NDR_ERR_FILE, "%s:%s", dataset->file, reason);
+}
+
+static ndr_status open_named(ndr_h5_dataset *dataset, const char *path) {
+  bool refused = false;
+  dataset->id = open_object(dataset, path, &refused);
+  if (dataset->id < 0) return fail_open(dataset, path, refused);
+  return ndr_hdf_describe(dataset, path);
+}
+
+static ndr_status open_dataset(ndr_h5_dataset *dataset, const char *path) {
+  NDR_TRY(ndr_hdf_open(dataset->file, &dataset->file_id));
+  if (path) return open_named(dataset, path);
+  char *found;
+  NDR_TRY(ndr_hdf_find_largest(dataset, &found));
+  ndr_status status = open_named(dataset, found);
+  free(found);
+  return status;
+}
+
+/* ---- The public calls ------------------------------------------------------------------------------------------- */
+
+static ndr_status create(ndr_h5_dataset **created, const char *file, const ndr_h5_access *access) {
+  if (!file) return ndr_fail(NDR_ERR_ARGUMENT, "file is a null pointer");
+  if (access && access->size != sizeof *access)
+    return ndr_fail(NDR_ERR_ARGUMENT, "access.size is %zu: start from NDR_H5_ACCESS_INIT", access->size);
+  ndr_h5_dataset *dataset = calloc(1, sizeof *dataset);
+  if (dataset) dataset->file = strdup(file);
+  if (!dataset || !dataset->file) {
+    free(dataset);
+    return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", file);
+  }
+  dataset->no_plugins = access && access->no_plugins;
+  dataset->file_id = dataset->id = H5I_INVALID_HID;
+  *created = dataset;
+  return NDR_OK;
+}
+
+ndr_status ndr_h5_open(ndr_h5_dataset **opened, const char *file, const char *path, const ndr_h5_access *access) {
+  ndr_hdf_scope scope;
+  ndr_h5_dataset *dataset;
+  if (!opened) return ndr_fail(NDR_ERR_ARGUMENT, "dataset is a null pointer");
+  *opened = NULL;
+  NDR_TRY(create(&dataset, file, access));
+  ndr_hdf_enter(&scope, dataset->no_plugins);
+  ndr_status status = open_dataset(dataset, path);
+  ndr_hdf_leave(&scope);
+  if (status == NDR_OK)
+    *opened = dataset;
+  else
+    ndr_h5_close(dataset);
+  return status;
+}
+
+ndr_status ndr_h5_list(const char *file, const ndr_h5_access *access, ndr_h5_visitor visit, void *user) {
+  ndr_hdf_scope scope;
+  ndr_h5_dataset *dataset;
+  if (!visit) return ndr_fail(NDR_ERR_ARGUMENT, "visit is a null pointer");
+  NDR_TRY(create(&dataset, file, access));
+  ndr_hdf_enter(&scope, dataset->no_plugins);
+  ndr_status status = ndr_hdf_open(dataset->file, &dataset->file_id);
+  if (status == NDR_OK) status = ndr_hdf_list(dataset, visit, user);
+  ndr_hdf_leave(&scope);
+  ndr_h5_close(dataset);
+  return status;
+}
+
+void ndr_h5_close(ndr_h5_dataset *dataset) {
+  ndr_hdf_scope scope;
+  if (!dataset) return;
+  ndr_hdf_enter(&scope, false);
+  if (dataset->id >= 0) H5Dclose(dataset->id);
+  if (dataset->file_id >= 0) H5Fclose(dataset->file_id);
+  ndr_hdf_leave(&scope);
+  ndr_hdf_forget(dataset);
+  free(dataset->file);
+  free(dataset);
+}
+
+const ndr_h5_info *ndr_h5_describe(const ndr_h5_dataset *dataset) {
+  return &dataset->info;
+}
+
+DLTensor ndr_h5_tensor(const ndr_h5_dataset *dataset) {
+  DLTensor tensor = {.device = {kDLCPU, 0}, .ndim = dataset->info.ndim};
+  tensor.dtype = ndr_dtype_to_dlpack(dataset->info.dtype);
+  tensor.shape = (int64_t *)(uintptr_t)dataset->info.shape; /* DLTensor has no const; nothing writes through it */
+  return tensor;
+}

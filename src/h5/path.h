@@ -1,0 +1,17 @@
+/* FILE:/DATASET taken apart, without touching a file: who asks says what exists. */
+#ifndef NDR_H5_PATH_H
+#define NDR_H5_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef bool (*ndr_path_test)(void *user, const char *text, size_t length);
+
+/* The length of the longest prefix of text, ending at its end, before a ":" or before a "/", for which is_file holds; 0
+ * if there is none. *dataset then points at what follows, without the ":", or is NULL if nothing does. */
+size_t ndr_path_split(const char *text, ndr_path_test is_file, void *user, const char **dataset);
+
+/* The length of the prefix that reads like a file's name when none exists: up to the first ":/", else all of it. */
+size_t ndr_path_guess(const char *text);
+
+#endif

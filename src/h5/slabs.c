@@ -1,0 +1,116 @@
+#include "h5/slabs.h"
+
+#include "core/status.h"
+
+/* A slab that stays in the last-level cache between being read and being reduced, large enough that the price of a read
+ * call and of waking the threads is lost in it. */
+#define SLAB_AIM ((int64_t)16 << 20)
+
+/* States beyond the second-level cache are loaded and stored once a slab; with fewer outputs a block, more slabs deep.
+ */
+#define STATES_AIM ((int64_t)4 << 20)
+
+/* HDF5 keeps about 1 KiB for each chunk that a read selects. */
+#define CHUNKS_AIM 4096
+
+/* Sizes are not negative, so what overflows is larger than any limit. */
+static int64_t times(int64_t a, int64_t b) {
+  int64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+static int64_t plus(int64_t a, int64_t b) {
+  int64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static int64_t parts(int64_t size, int64_t part) {
+  return size / part + (size % part != 0);
+}
+
+int64_t ndr_slabs_elements(const ndr_slabs *slabs) {
+  int64_t count = 1;
+  for (int d = 0; d < slabs->ndim; d++) count = times(count, slabs->extent[d]);
+  return count;
+}
+
+int64_t ndr_slabs_outputs(const ndr_slabs *slabs) {
+  int64_t count = 1;
+  for (int d = 0; d < slabs->ndim; d++)
+    if (!slabs->reduced[d]) count = times(count, slabs->extent[d]);
+  return count;
+}
+
+static int64_t chunks(const ndr_slabs *slabs) {
+  int64_t count = 1;
+  for (int d = 0; d < slabs->ndim; d++) count = times(count, parts(slabs->extent[d], slabs->unit[d]));
+  return count;
+}
+
+static int64_t slab_bytes(const ndr_slabs *slabs) {
+  return times(ndr_slabs_elements(slabs), slabs->element_bytes);
+}
+
+static int64_t state_bytes(const ndr_slabs *slabs) {
+  return times(ndr_slabs_outputs(slabs), slabs->output_bytes);
+}
+
+int64_t ndr_slabs_bytes(const ndr_slabs *slabs) {
+  return plus(plus(slab_bytes(slabs), state_bytes(slabs)), slabs->chunk_bytes);
+}
+
+int64_t ndr_slabs_count(const ndr_slabs *slabs) {
+  int64_t count = 1;
+  for (int d = 0; d < slabs->ndim; d++)
+    count = times(count, slabs->shape[d] ? parts(slabs->shape[d], slabs->extent[d]) : 0);
+  return count;
+}
+
+/* Shortens dims, the outermost first, until measure is at most limit: what is left is one long run of storage. Each dim
+ * is cut to equal shares, a whole number of units long. */
+static void shorten(ndr_slabs *slabs, bool kept_only, int64_t (*measure)(const ndr_slabs *), int64_t limit) {
+  for (int d = 0; d < slabs->ndim; d++) {
+    int64_t all = parts(slabs->extent[d], slabs->unit[d]), low = 1, high = all;
+    if ((kept_only && slabs->reduced[d]) || measure(slabs) <= limit) continue;
+    while (low < high) {
+      int64_t middle = low + (high - low + 1) / 2;
+      slabs->extent[d] = middle * slabs->unit[d];
+      if (measure(slabs) <= limit)
+        low = middle;
+      else
+        high = middle - 1;
+    }
+    slabs->extent[d] = parts(all, parts(all, low)) * slabs->unit[d];
+    if (slabs->extent[d] > slabs->shape[d]) slabs->extent[d] = slabs->shape[d];
+  }
+}
+
+static int64_t smaller(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+ndr_status ndr_slabs_choose(ndr_slabs *slabs, int64_t budget) {
+  for (int d = 0; d < slabs->ndim; d++) slabs->extent[d] = slabs->shape[d];
+  if (ndr_slabs_elements(slabs) == 0) return NDR_OK;
+  shorten(slabs, true, state_bytes, smaller(STATES_AIM, budget / 4));
+  shorten(slabs, false, slab_bytes, smaller(SLAB_AIM, budget / 4));
+  shorten(slabs, false, chunks, CHUNKS_AIM);
+  shorten(slabs, false, ndr_slabs_bytes, budget);
+  if (ndr_slabs_bytes(slabs) <= budget) return NDR_OK;
+  return ndr_fail(NDR_ERR_MEMORY, "one chunk at a time takes %lld bytes, more than the %lld that buffers may take",
+                  (long long)ndr_slabs_bytes(slabs), (long long)budget);
+}
+
+bool ndr_slabs_next(const ndr_slabs *slabs, bool reduced, int64_t *start) {
+  for (int d = slabs->ndim - 1; d >= 0; d--) {
+    if (slabs->reduced[d] != reduced) continue;
+    start[d] += slabs->extent[d];
+    if (start[d] < slabs->shape[d]) return true;
+    start[d] = 0;
+  }
+  return false;
+}
+
+void ndr_slabs_size(const ndr_slabs *slabs, const int64_t *start, int64_t *size) {
+  for (int d = 0; d < slabs->ndim; d++) size[d] = smaller(slabs->extent[d], slabs->shape[d] - start[d]);
+}

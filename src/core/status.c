@@ -5,12 +5,11 @@
 
 static _Thread_local char last_error[512];
 
-ndr_status ndr_fail(ndr_status status, const char *format, ...) {
+void ndr_explain_failure(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(last_error, sizeof last_error, format, arguments);
   va_end(arguments);
-  return status;
 }
 
 const char *ndr_last_error(void) {

@@ -4,8 +4,12 @@
 
 #include "ndreduce/ndreduce.h"
 
-/* Records the sentence for ndr_last_error() and returns status. */
-ndr_status ndr_fail(ndr_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Records the sentence for ndr_last_error(). */
+void ndr_explain_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Records the sentence and is the status: return ndr_fail(status, format, ...). A macro, so that compilers see that a
+ * failing path does not go on as NDR_OK, with what it left unset. */
+#define ndr_fail(status, ...) (ndr_explain_failure(__VA_ARGS__), (status))
 
 /* Returns from the calling function with the status of expression unless it is NDR_OK. */
 #define NDR_TRY(expression)                                                                                            \

@@ -83,8 +83,7 @@ ndr_status ndr_h5_explain(ndr_h5_dataset *dataset, int dim_count, const int *dim
   sheet s = {text, capacity, 0};
   NDR_TRY(ndr_job_make(&job, dataset, dim_count, dims, op_count, ops, NULL, options));
   append(&s, "dataset  %s %s [", dataset->where, ndr_dtype_name(dataset->info.dtype));
-  for (int d = 0; d < dataset->info.ndim; d++)
-    append(&s, "%s%lld", d ? "," : "", (long long)dataset->info.shape[d]);
+  for (int d = 0; d < dataset->info.ndim; d++) append(&s, "%s%lld", d ? "," : "", (long long)dataset->info.shape[d]);
   append(&s, "]\n");
   append_layout(&s, &dataset->info);
   if (job.never_written) {

@@ -1,0 +1,127 @@
+#include "h5/replace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/status.h"
+
+#define PIECE ((size_t)4 << 20)
+
+static ndr_status fail(const char *path, const char *what) {
+  return ndr_fail(NDR_ERR_FILE, "%s: %s: %s", path, what, strerror(errno));
+}
+
+/* What is at path may be replaced; mode receives its permissions. */
+static ndr_status check_target(const char *path, bool overwrite, mode_t *mode) {
+  struct stat facts;
+  if (lstat(path, &facts) != 0) return errno == ENOENT ? NDR_OK : fail(path, "cannot be written");
+  if (!overwrite) return ndr_fail(NDR_ERR_FILE, "%s: exists already; it is not overwritten unless asked for", path);
+  if (stat(path, &facts) != 0) return fail(path, "cannot be written");
+  if (!S_ISREG(facts.st_mode)) return ndr_fail(NDR_ERR_FILE, "%s: is not a regular file", path);
+  *mode = facts.st_mode & 07777;
+  return NDR_OK;
+}
+
+/* The folder of path, to be freed. */
+static char *folder_of(const char *path) {
+  char *copy = strdup(path), *folder = copy ? strdup(dirname(copy)) : NULL;
+  free(copy);
+  return folder;
+}
+
+/* The name is short, as a name next to a long one might be too long, and tried anew while it is taken. */
+static ndr_status create_temporary(ndr_replace *file) {
+  char *folder = folder_of(file->path);
+  size_t capacity = folder ? strlen(folder) + 64 : 0;
+  file->temporary = folder ? malloc(capacity) : NULL;
+  if (!file->temporary) {
+    free(folder);
+    return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", file->path);
+  }
+  for (int attempt = 0; attempt < 1000; attempt++) {
+    snprintf(file->temporary, capacity, "%s/.ndreduce-%ld-%d", folder, (long)getpid(), attempt);
+    file->fd = open(file->temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    if (file->fd >= 0 || errno != EEXIST) break;
+  }
+  ndr_status status = file->fd >= 0 ? NDR_OK : fail(file->path, "its folder cannot be written to");
+  free(folder);
+  if (status != NDR_OK) {
+    free(file->temporary);
+    file->temporary = NULL;
+  }
+  return status;
+}
+
+ndr_status ndr_replace_open(ndr_replace *file, const char *path, bool overwrite) {
+  mode_t mode = 0;
+  *file = (ndr_replace){.fd = -1, .overwrite = overwrite};
+  NDR_TRY(check_target(path, overwrite, &mode));
+  file->path = mode ? realpath(path, NULL) : strdup(path);
+  if (!file->path) return fail(path, "cannot be written");
+  ndr_status status = create_temporary(file);
+  if (status == NDR_OK && mode && fchmod(file->fd, mode) != 0) status = fail(path, "its permissions cannot be kept");
+  if (status != NDR_OK) ndr_replace_close(file);
+  return status;
+}
+
+ndr_status ndr_replace_write(ndr_replace *file, const void *data, size_t bytes, const volatile sig_atomic_t *cancel) {
+  const char *from = data;
+  while (bytes > 0) {
+    if (cancel && *cancel) return ndr_fail(NDR_ERR_CANCELLED, "%s: stopped before it was written", file->path);
+    ssize_t written = write(file->fd, from, bytes < PIECE ? bytes : PIECE);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return fail(file->path, "cannot be written");
+    from += written;
+    bytes -= (size_t)written;
+  }
+  return NDR_OK;
+}
+
+/* A link fails where the name is taken, so that a file which has appeared since the check is not lost. Some file
+ * systems have no links. */
+static int give_name(const ndr_replace *file) {
+  if (file->overwrite) return rename(file->temporary, file->path);
+  if (link(file->temporary, file->path) == 0) return unlink(file->temporary);
+  if (errno == EEXIST || access(file->path, F_OK) == 0) {
+    errno = EEXIST;
+    return -1;
+  }
+  return rename(file->temporary, file->path);
+}
+
+/* The new name is durable once the folder is; some file systems cannot sync one. */
+static ndr_status sync_folder(const ndr_replace *file) {
+  char *folder = folder_of(file->path);
+  int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  free(folder);
+  int result = fd >= 0 ? fsync(fd) : 0, reason = errno;
+  if (fd >= 0) close(fd);
+  errno = reason;
+  return result == 0 || errno == EINVAL ? NDR_OK : fail(file->path, "its folder cannot be synced");
+}
+
+ndr_status ndr_replace_commit(ndr_replace *file) {
+  if (fsync(file->fd) != 0) return fail(file->path, "cannot be written");
+  int closed = close(file->fd);
+  file->fd = -1;
+  if (closed != 0) return fail(file->path, "cannot be written");
+  if (give_name(file) != 0) return fail(file->path, "cannot be renamed to");
+  free(file->temporary);
+  file->temporary = NULL;
+  return sync_folder(file);
+}
+
+void ndr_replace_close(ndr_replace *file) {
+  if (file->fd >= 0) close(file->fd);
+  if (file->temporary) unlink(file->temporary);
+  free(file->temporary);
+  free(file->path);
+  *file = (ndr_replace){.fd = -1};
+}

@@ -1,0 +1,30 @@
+/* A file that appears under its name whole or not at all. */
+#ifndef NDR_H5_REPLACE_H
+#define NDR_H5_REPLACE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ndreduce/ndreduce.h"
+
+typedef struct ndr_replace {
+  char *path;      /* with symbolic links followed, so that a link stays one and its target is replaced */
+  char *temporary; /* NULL once it has been renamed */
+  int fd;
+  bool overwrite;
+} ndr_replace;
+
+/* Creates the temporary file, in the folder of path. On failure nothing needs to be closed. */
+ndr_status ndr_replace_open(ndr_replace *file, const char *path, bool overwrite);
+
+/* cancel, which may be NULL, is looked at every few MiB. */
+ndr_status ndr_replace_write(ndr_replace *file, const void *data, size_t bytes, const volatile sig_atomic_t *cancel);
+
+/* Makes the bytes durable, then the name. */
+ndr_status ndr_replace_commit(ndr_replace *file);
+
+/* Removes the temporary file if there still is one. */
+void ndr_replace_close(ndr_replace *file);
+
+#endif

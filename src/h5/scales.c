@@ -1,0 +1,234 @@
+#include "h5/scales.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/attributes.h"
+#include "h5/dtype.h"
+
+/* What netCDF-4 calls a scale that is a dimension but holds no coordinates. */
+#define BARE "This is a netCDF dimension but not a netCDF variable"
+
+static ndr_status fail_memory(void) {
+  return ndr_fail(NDR_ERR_MEMORY, "out of memory for the scales of the output");
+}
+
+static char *join(const char *a, const char *b, const char *c) {
+  size_t capacity = strlen(a) + strlen(b) + strlen(c) + 1;
+  char *text = malloc(capacity);
+  if (text) snprintf(text, capacity, "%s%s%s", a, b, c);
+  return text;
+}
+
+/* ---- Coordinates as the input holds them ------------------------------------------------------------------------ */
+
+typedef struct {
+  hid_t dataset, type; /* of the input; negative where there are no coordinates */
+  size_t bytes;
+  void *data;
+} coordinates;
+
+/* The scale's dataset is of use if it holds one number for each index of the dim and has been written. */
+static void read_coordinates(const ndr_h5_dataset *source, int d, coordinates *c) {
+  *c = (coordinates){H5I_INVALID_HID, H5I_INVALID_HID, 0, NULL};
+  if (!source->scales[d]) return;
+  c->dataset = H5Dopen2(source->file_id, source->scales[d], H5P_DEFAULT);
+  if (c->dataset < 0 || H5Dget_storage_size(c->dataset) == 0) return;
+  hid_t stored = H5Dget_type(c->dataset), space = H5Dget_space(c->dataset);
+  H5T_class_t kind = H5Tget_class(stored);
+  hssize_t count = H5Sget_simple_extent_npoints(space);
+  size_t size = H5Tget_size(stored);
+  if ((kind == H5T_INTEGER || kind == H5T_FLOAT) && count == source->info.shape[d] && size > 0 &&
+      !__builtin_mul_overflow((size_t)count, size, &c->bytes) && (c->data = malloc(c->bytes + 1))) {
+    c->type = H5Tcopy(stored);
+    if (H5Dread(c->dataset, c->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, c->data) < 0) {
+      H5Tclose(c->type);
+      c->type = H5I_INVALID_HID;
+    }
+  }
+  H5Sclose(space);
+  H5Tclose(stored);
+}
+
+static void free_coordinates(coordinates *c) {
+  if (c->dataset >= 0) H5Dclose(c->dataset);
+  if (c->type >= 0) H5Tclose(c->type);
+  free(c->data);
+}
+
+/* Whether a scale of the output has the same elements, so that results of two files can share it. */
+static bool same_coordinates(hid_t file, const ndr_scale *scale, const coordinates *c, int64_t length) {
+  if (c->type < 0 || scale->length != length) return false;
+  hid_t dataset = H5Dopen2(file, scale->name, H5P_DEFAULT);
+  hid_t type = H5Dget_type(dataset);
+  void *data = malloc(c->bytes + 1);
+  bool same = data && H5Tequal(type, c->type) > 0 && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0 &&
+              memcmp(data, c->data, c->bytes) == 0;
+  free(data);
+  H5Tclose(type);
+  H5Dclose(dataset);
+  return same;
+}
+
+/* ---- Scales of the output --------------------------------------------------------------------------------------- */
+
+static bool mark_scale(hid_t dataset, const char *name, bool bare, int64_t length) {
+  char text[128];
+  snprintf(text, sizeof text, BARE "%10lld", (long long)length);
+  return ndr_hdf_put_text(dataset, "CLASS", "DIMENSION_SCALE") && ndr_hdf_put_text(dataset, "NAME", bare ? text : name);
+}
+
+/* A bare dimension is a dataset of which nothing is ever written. */
+static bool create_dataset(hid_t file, const char *name, const coordinates *c, int64_t length) {
+  bool bare = c->type < 0;
+  hsize_t size = (hsize_t)length;
+  hid_t space = H5Screate_simple(1, &size, NULL);
+  hid_t dataset = H5Dcreate2(file, name, bare ? H5T_IEEE_F32BE : c->type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  bool good = dataset >= 0 && mark_scale(dataset, name, bare, length);
+  if (good && !bare)
+    good = H5Dwrite(dataset, c->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, c->data) >= 0 &&
+           ndr_hdf_copy_attributes(c->dataset, dataset);
+  if (dataset >= 0) H5Dclose(dataset);
+  H5Sclose(space);
+  return good;
+}
+
+/* NAME, or NAME_2, NAME_3 ... where another scale or a variable has it. */
+static char *free_name(hid_t file, const char *name) {
+  char *text = strdup(name), number[16];
+  for (int n = 2; text && H5Lexists(file, text, H5P_DEFAULT) > 0 && n < 100000; n++) {
+    free(text);
+    snprintf(number, sizeof number, "%d", n);
+    text = join(name, "_", number);
+  }
+  return text;
+}
+
+static ndr_status create_scale(ndr_scales *scales, const char *name, char *origin, const coordinates *c,
+                               int64_t length) {
+  ndr_scale *all = realloc(scales->all, (size_t)(scales->count + 1) * sizeof *all);
+  if (all) scales->all = all;
+  char *given = all ? free_name(scales->file, name) : NULL;
+  if (!given) return fail_memory();
+  if (!create_dataset(scales->file, given, c, length)) {
+    free(given);
+    return ndr_hdf_fail(NDR_ERR_FILE, origin, "this scale cannot be copied to the output");
+  }
+  scales->all[scales->count++] = (ndr_scale){given, origin, length, 0, NULL};
+  return NDR_OK;
+}
+
+/* The scale of dim d of the source, found or made. */
+static ndr_status find_scale(ndr_scales *scales, const ndr_h5_dataset *source, int d, ndr_scale **found) {
+  coordinates c;
+  int64_t length = source->info.shape[d];
+  bool pathless = !source->scales[d];
+  char *origin = join(source->file, ":", pathless ? source->names[d] : source->scales[d]);
+  if (!origin) return fail_memory();
+  *found = NULL;
+  for (int i = 0; i < scales->count && !*found; i++)
+    if (strcmp(scales->all[i].origin, origin) == 0 && scales->all[i].length == length) *found = &scales->all[i];
+  if (*found) {
+    free(origin);
+    return NDR_OK;
+  }
+  read_coordinates(source, d, &c);
+  for (int i = 0; i < scales->count && !*found; i++)
+    if (strcmp(scales->all[i].name, source->names[d]) == 0 &&
+        same_coordinates(scales->file, &scales->all[i], &c, length))
+      *found = &scales->all[i];
+  ndr_status status = *found ? NDR_OK : create_scale(scales, source->names[d], origin, &c, length);
+  if (*found || status != NDR_OK) free(origin);
+  if (!*found && status == NDR_OK) *found = &scales->all[scales->count - 1];
+  free_coordinates(&c);
+  return status;
+}
+
+static ndr_status add_use(ndr_scale *scale, const char *variable, int dim) {
+  ndr_scale_use *uses = realloc(scale->uses, (size_t)(scale->use_count + 1) * sizeof *uses);
+  if (!uses) return fail_memory();
+  scale->uses = uses;
+  char *name = strdup(variable);
+  if (!name) return fail_memory();
+  uses[scale->use_count++] = (ndr_scale_use){name, dim};
+  return NDR_OK;
+}
+
+static bool write_dimension_list(hid_t file, const char *variable, int ndim, hvl_t *lists) {
+  hid_t dataset = H5Dopen2(file, variable, H5P_DEFAULT), type = H5Tvlen_create(H5T_STD_REF_OBJ);
+  bool good = dataset >= 0 && ndr_hdf_put(dataset, "DIMENSION_LIST", type, (hsize_t)ndim, lists);
+  H5Tclose(type);
+  if (dataset >= 0) H5Dclose(dataset);
+  return good;
+}
+
+ndr_status ndr_scales_attach(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable, int ndim,
+                             const int *from) {
+  hobj_ref_t references[NDR_MAX_DIMS];
+  hvl_t lists[NDR_MAX_DIMS] = {{0, NULL}};
+  bool any = false;
+  for (int i = 0; i < ndim; i++) {
+    ndr_scale *scale;
+    if (from[i] < 0 || !source->names[from[i]]) continue;
+    NDR_TRY(find_scale(scales, source, from[i], &scale));
+    if (H5Rcreate(&references[i], scales->file, scale->name, H5R_OBJECT, H5I_INVALID_HID) < 0)
+      return ndr_hdf_fail(NDR_ERR_FILE, scale->name, "this scale cannot be referred to");
+    lists[i] = (hvl_t){1, &references[i]};
+    NDR_TRY(add_use(scale, variable, i));
+    any = true;
+  }
+  if (any && !write_dimension_list(scales->file, variable, ndim, lists))
+    return ndr_hdf_fail(NDR_ERR_FILE, variable, "its scales cannot be attached");
+  return NDR_OK;
+}
+
+/* ---- Who uses a scale ------------------------------------------------------------------------------------------- */
+
+/* One entry of REFERENCE_LIST; its layout in memory is that of HDF5's own ds_list_t. */
+typedef struct {
+  hobj_ref_t variable;
+  int dim;
+} back_reference;
+
+static hid_t back_reference_type(void) {
+  hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(back_reference));
+  H5Tinsert(type, "dataset", HOFFSET(back_reference, variable), H5T_STD_REF_OBJ);
+  H5Tinsert(type, "dimension", HOFFSET(back_reference, dim), H5T_NATIVE_INT);
+  return type;
+}
+
+static bool write_reference_list(hid_t file, const ndr_scale *scale, back_reference *list) {
+  for (int i = 0; i < scale->use_count; i++) {
+    list[i].dim = scale->uses[i].dim;
+    if (H5Rcreate(&list[i].variable, file, scale->uses[i].variable, H5R_OBJECT, H5I_INVALID_HID) < 0) return false;
+  }
+  hid_t dataset = H5Dopen2(file, scale->name, H5P_DEFAULT), type = back_reference_type();
+  bool good = dataset >= 0 && ndr_hdf_put(dataset, "REFERENCE_LIST", type, (hsize_t)scale->use_count, list);
+  H5Tclose(type);
+  if (dataset >= 0) H5Dclose(dataset);
+  return good;
+}
+
+ndr_status ndr_scales_finish(ndr_scales *scales) {
+  for (int i = 0; i < scales->count; i++) {
+    const ndr_scale *scale = &scales->all[i];
+    if (scale->use_count == 0) continue;
+    back_reference *list = calloc((size_t)scale->use_count, sizeof *list);
+    if (!list) return fail_memory();
+    bool good = write_reference_list(scales->file, scale, list);
+    free(list);
+    if (!good) return ndr_hdf_fail(NDR_ERR_FILE, scale->name, "its variables cannot be listed");
+  }
+  return NDR_OK;
+}
+
+void ndr_scales_free(ndr_scales *scales) {
+  for (int i = 0; i < scales->count; i++) {
+    for (int u = 0; u < scales->all[i].use_count; u++) free(scales->all[i].uses[u].variable);
+    free(scales->all[i].uses);
+    free(scales->all[i].name);
+    free(scales->all[i].origin);
+  }
+  free(scales->all);
+  *scales = (ndr_scales){.file = H5I_INVALID_HID};
+}

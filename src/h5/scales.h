@@ -1,0 +1,38 @@
+/* The dimension scales of a file of results: copied from the inputs, each once, and tied to the variables that use them
+ * (HDF5's dimension scale specification, which netCDF-4 builds on). */
+#ifndef NDR_H5_SCALES_H
+#define NDR_H5_SCALES_H
+
+#include "h5/dataset.h"
+
+typedef struct ndr_scale_use {
+  char *variable;
+  int dim;
+} ndr_scale_use;
+
+typedef struct ndr_scale {
+  char *name;   /* in the output */
+  char *origin; /* FILE:/PATH in the input, or FILE:NAME of a dim that has only a name */
+  int64_t length;
+  int use_count;
+  ndr_scale_use *uses;
+} ndr_scale;
+
+typedef struct ndr_scales {
+  hid_t file;
+  int count;
+  ndr_scale *all;
+} ndr_scales;
+
+/* Ties dim `to` of a variable that has been written to the scale of dim `from` of the dataset that it was reduced from,
+ * creating it if it is not there yet; a dim without a name is left without. One call of ndr_scales_attach takes all
+ * dims of a variable: from[i] is the dataset's dim that dim i of the variable was, or -1. */
+ndr_status ndr_scales_attach(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable, int ndim,
+                             const int *from);
+
+/* Writes into each scale which variables use it. Called once, last. */
+ndr_status ndr_scales_finish(ndr_scales *scales);
+
+void ndr_scales_free(ndr_scales *scales);
+
+#endif

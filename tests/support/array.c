@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POISON 0xa5
-
 int64_t array_count(const DLTensor *tensor) {
   int64_t count = 1;
   for (int d = 0; d < tensor->ndim; d++) count *= tensor->shape[d];
@@ -88,7 +86,7 @@ void array_of_case(test_array *made, const ndr_case *problem) {
   made->bytes = high < low ? 0 : (size_t)(high - low + 1) * size;
   made->memory = malloc(made->bytes + (made->bytes == 0));
   if (!made->memory) abort();
-  memset(made->memory, POISON, made->bytes);
+  memset(made->memory, ARRAY_POISON, made->bytes);
   memcpy(made->shape, problem->shape, sizeof made->shape);
   memcpy(made->strides, problem->strides, sizeof made->strides);
   made->tensor = (DLTensor){.data = (char *)made->memory - (high < low ? 0 : low) * (int64_t)size,

@@ -22,6 +22,8 @@ typedef enum filling {
 } filling;
 #define FILL_COUNT 5
 
+#define ARRAY_POISON 0xa5
+
 /* Memory is poisoned until filled. Strides NULL: compact. */
 void array_make(test_array *made, ndr_dtype dtype, int ndim, const int64_t *shape, const int64_t *strides);
 void array_of_case(test_array *made, const ndr_case *problem);

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Additions that one element's value goes through in a blockwise sum of n: a block of at most 128, and the tree above.
+/* Additions that one element's value goes through in a blockwise sum of n: a block of at most 256, and the tree above.
  */
 static long double growth(int64_t n) {
-  return n <= 128 ? (long double)n : 128 + log2l((long double)n);
+  return n <= 256 ? (long double)n : 256 + log2l((long double)n);
 }
 
 static ndr_dtype accumulator_of(const ndr_case *problem) {

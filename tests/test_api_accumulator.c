@@ -1,0 +1,388 @@
+/* Accumulators: however an array is cut into slabs, and in whatever order they come, the result is that of the whole.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "support/oracle.h"
+#include "support/reduce.h"
+#include "support/suite.h"
+
+static const DLDevice cpu = {kDLCPU, 0};
+
+static ndr_status create(ndr_accumulator **accumulator, const ndr_case *c) {
+  ndr_options options = case_options(c);
+  return ndr_accumulator_create(accumulator, cpu, c->dtype, c->ndim, c->shape, c->dim_count, c->dims, c->op_count,
+                                c->ops, &options);
+}
+
+/* The part of array from offset on of the given size, as a view. */
+static DLTensor slab_of(const test_array *array, const int64_t *offset, int64_t *size) {
+  DLTensor slab = array->tensor;
+  for (int d = 0; d < slab.ndim; d++)
+    slab.byte_offset += (uint64_t)(offset[d] * slab.strides[d]) * ndr_dtype_bytes(array->dtype);
+  slab.shape = size;
+  return slab;
+}
+
+/* ---- random cuts ---- */
+
+typedef struct box {
+  int64_t offset[NDR_MAX_DIMS], size[NDR_MAX_DIMS];
+} box;
+
+enum { MOST_BOXES = 24 };
+
+/* Cuts boxes in two at random places until there are about enough; then shuffles them. */
+static int random_cuts(rng *random, const ndr_case *c, box *boxes) {
+  int count = 1, wanted = (int)rng_between(random, 1, MOST_BOXES);
+  boxes[0] = (box){{0}, {0}};
+  memcpy(boxes[0].size, c->shape, sizeof c->shape);
+  for (int tries = 0; count < wanted && tries < 4 * MOST_BOXES && c->ndim; tries++) {
+    box *cut = &boxes[rng_between(random, 0, count - 1)];
+    int d = (int)rng_between(random, 0, c->ndim - 1);
+    if (cut->size[d] < 2) continue;
+    int64_t at = rng_between(random, 1, cut->size[d] - 1);
+    boxes[count] = *cut;
+    boxes[count].offset[d] += at;
+    boxes[count++].size[d] -= at;
+    cut->size[d] = at;
+  }
+  for (int i = count - 1; i > 0; i--) {
+    int j = (int)rng_between(random, 0, i);
+    box other = boxes[i];
+    boxes[i] = boxes[j];
+    boxes[j] = other;
+  }
+  return count;
+}
+
+/* A view of the array, or a compact copy of the part: how a slab is laid out may not matter either. */
+static void add_box(rng *random, ndr_accumulator *accumulator, const test_array *array, box *part) {
+  DLTensor view = slab_of(array, part->offset, part->size);
+  if (rng_once_in(random, 2)) {
+    assert_ok(ndr_accumulator_add(accumulator, &view, part->offset));
+    return;
+  }
+  test_array copy;
+  int64_t index[NDR_MAX_DIMS] = {0};
+  array_make(&copy, array->dtype, view.ndim, part->size, NULL);
+  if (array_count(&view) > 0) do
+      memcpy(element_at(&copy.tensor, index), element_at(&view, index), ndr_dtype_bytes(array->dtype));
+    while (next_index(view.ndim, view.shape, index));
+  assert_ok(ndr_accumulator_add(accumulator, &copy.tensor, part->offset));
+  array_free(&copy);
+}
+
+static bool exact(const ndr_case *c, ndr_op op) {
+  bool rounded = op == NDR_SUM || op == NDR_PROD || op == NDR_NORM1 || op == NDR_NORM2 || op == NDR_MEAN;
+  bool real_result = op == NDR_MEAN || op == NDR_NORM1 || op == NDR_NORM2;
+  return op != NDR_VAR && op != NDR_STD && op != NDR_LOGSUMEXP && !(rounded && (real_result || !is_integer(c->dtype)));
+}
+
+static void compare_with_whole(const ndr_case *c, const test_array *array, const ndr_accumulator *accumulator,
+                               rng *random) {
+  test_array got[NDR_MAX_OPS], whole;
+  DLTensor *results[NDR_MAX_OPS];
+  char message[512];
+  ndr_options options = case_options(c);
+  for (int i = 0; i < c->op_count; i++) {
+    assert_ok(array_result(&got[i], &array->tensor, c->dim_count, c->dims, c->ops[i], &options, random));
+    results[i] = &got[i].tensor;
+  }
+  assert_ok(ndr_accumulator_finish(accumulator, results));
+  for (int i = 0; i < c->op_count; i++) {
+    bool right = oracle_accepts(c, c->ops[i], &array->tensor, results[i], message, sizeof message);
+    ck_assert_msg(right, "%s, seed %llu: %s", case_text(c), (unsigned long long)test_seed(), message);
+    if (exact(c, c->ops[i])) {
+      assert_ok(case_reduce(c, i, &array->tensor, &options, &whole, NULL));
+      ck_assert_msg(same_elements(&whole.tensor, results[i]), "%s: %s depends on the cut", case_text(c),
+                    ndr_op_name(c->ops[i]));
+      array_free(&whole);
+    }
+    array_free(&got[i]);
+  }
+}
+
+static void random_ops(rng *random, ndr_case *c) {
+  c->op_count = (int)rng_between(random, 1, 3);
+  for (int i = 1; i < c->op_count; i++) do
+      c->ops[i] = (ndr_op)rng_between(random, 0, NDR_OP_COUNT - 1);
+    while (!op_defined(c->ops[i], c->dtype) || !op_has_empty(c->ops[i]));
+}
+
+static filling filling_for(rng *random, const ndr_case *c) {
+  for (int i = 0; i < c->op_count; i++)
+    if (c->ops[i] == NDR_PROD) return random_filling(random, NDR_PROD);
+  return random_filling(random, c->ops[0]);
+}
+
+/* Splits the boxes over up to three accumulators, merges those, and compares. */
+static void check_cut(rng *random) {
+  ndr_case c;
+  test_array array;
+  box boxes[MOST_BOXES];
+  ndr_accumulator *parts[3];
+  int part_count = (int)rng_between(random, 1, 3);
+  random_case(random, 4000, &c);
+  random_ops(random, &c);
+  array_of_case(&array, &c);
+  array_fill(&array, random, filling_for(random, &c));
+  for (int p = 0; p < part_count; p++) assert_ok(create(&parts[p], &c));
+  int count = random_cuts(random, &c, boxes);
+  for (int b = 0; b < count; b++) add_box(random, parts[rng_between(random, 0, part_count - 1)], &array, &boxes[b]);
+  for (int p = 1; p < part_count; p++) {
+    assert_ok(ndr_accumulator_merge(parts[0], parts[p]));
+    ndr_accumulator_destroy(parts[p]);
+  }
+  compare_with_whole(&c, &array, parts[0], random);
+  ndr_accumulator_destroy(parts[0]);
+  array_free(&array);
+}
+
+START_TEST(no_cut_and_no_order_shows) {
+  rng random = {test_seed()};
+  for (int i = 0; i < test_case_count(3000); i++) check_cut(&random);
+}
+END_TEST
+
+/* ---- by hand ---- */
+
+START_TEST(arg_indices_are_global) {
+  int32_t x[6] = {5, 1, 7, 7, 0, 2};
+  int64_t where = -1;
+  ndr_accumulator *a;
+  ndr_op op = NDR_ARGMAX;
+  DLTensor slab = ndr_tensor(x + 3, NDR_I32, 3), result = {&where, cpu, 0, {kDLInt, 64, 1}, NULL, NULL, 0};
+  assert_ok(ndr_accumulator_create(&a, cpu, NDR_I32, 1, (int64_t[]){6}, NDR_ALL_DIMS, 1, &op, NULL));
+  assert_ok(ndr_accumulator_add(a, &slab, (int64_t[]){3}));
+  assert_ok(ndr_accumulator_finish(a, (DLTensor *[]){&result}));
+  ck_assert_int_eq(where, 3);
+  slab.data = x;
+  assert_ok(ndr_accumulator_add(a, &slab, (int64_t[]){0}));
+  assert_ok(ndr_accumulator_finish(a, (DLTensor *[]){&result}));
+  ck_assert_int_eq(where, 2);
+  ndr_accumulator_destroy(a);
+}
+END_TEST
+
+START_TEST(finishing_does_not_end_it) {
+  double x[4] = {1, 2, 3, 4}, sum = 0;
+  ndr_accumulator *a;
+  ndr_op op = NDR_SUM;
+  DLTensor result = {&sum, cpu, 0, {kDLFloat, 64, 1}, NULL, NULL, 0};
+  assert_ok(ndr_accumulator_create(&a, cpu, NDR_F64, 1, (int64_t[]){4}, NDR_DIMS(0), 1, &op, NULL));
+  for (int64_t i = 0; i < 4; i++) {
+    DLTensor slab = ndr_tensor(x + i, NDR_F64, 1);
+    assert_ok(ndr_accumulator_add(a, &slab, &i));
+    assert_ok(ndr_accumulator_finish(a, (DLTensor *[]){&result}));
+    ck_assert(sum == (double)((i + 1) * (i + 2)) / 2);
+  }
+  ndr_accumulator_destroy(a);
+}
+END_TEST
+
+START_TEST(outputs_without_elements_hold_what_an_empty_reduction_gives) {
+  float x[2] = {3, -4}, sums[3], means[3], smallest[3];
+  int8_t y[1] = {5}, largest[3];
+  ndr_accumulator *a, *b;
+  ndr_op ops[] = {NDR_SUM, NDR_MEAN, NDR_MIN}, max = NDR_MAX;
+  DLTensor slab = ndr_tensor(x, NDR_F32, 1, 2), byte = ndr_tensor(y, NDR_I8, 1, 1);
+  DLTensor r0 = ndr_tensor(sums, NDR_F32, 3), r1 = ndr_tensor(means, NDR_F32, 3), r2 = ndr_tensor(smallest, NDR_F32, 3);
+  DLTensor bytes = ndr_tensor(largest, NDR_I8, 3);
+  assert_ok(ndr_accumulator_create(&a, cpu, NDR_F32, 2, (int64_t[]){3, 2}, NDR_DIMS(1), 3, ops, NULL));
+  assert_ok(ndr_accumulator_add(a, &slab, (int64_t[]){1, 0}));
+  assert_ok(ndr_accumulator_finish(a, (DLTensor *[]){&r0, &r1, &r2}));
+  ck_assert(sums[0] == 0 && sums[1] == -1 && sums[2] == 0);
+  ck_assert(isnan(means[0]) && means[1] == -0.5F && isnan(means[2]));
+  ck_assert(isinf(smallest[0]) && smallest[0] > 0 && smallest[1] == -4);
+  assert_ok(ndr_accumulator_create(&b, cpu, NDR_I8, 2, (int64_t[]){3, 2}, NDR_DIMS(1), 1, &max, NULL));
+  assert_ok(ndr_accumulator_add(b, &byte, (int64_t[]){2, 1}));
+  assert_ok(ndr_accumulator_finish(b, (DLTensor *[]){&bytes}));
+  ck_assert(largest[0] == -128 && largest[1] == -128 && largest[2] == 5);
+  ndr_accumulator_destroy(a);
+  ndr_accumulator_destroy(b);
+}
+END_TEST
+
+START_TEST(slabs_of_size_zero_add_nothing) {
+  int64_t sum = -1;
+  ndr_accumulator *a;
+  ndr_op op = NDR_SUM;
+  DLTensor nothing = ndr_tensor(NULL, NDR_I64, 0, 3), result = {&sum, cpu, 0, {kDLInt, 64, 1}, NULL, NULL, 0};
+  assert_ok(ndr_accumulator_create(&a, cpu, NDR_I64, 2, (int64_t[]){2, 3}, NDR_ALL_DIMS, 1, &op, NULL));
+  assert_ok(ndr_accumulator_add(a, &nothing, (int64_t[]){2, 0}));
+  assert_ok(ndr_accumulator_finish(a, (DLTensor *[]){&result}));
+  ck_assert_int_eq(sum, 0);
+  ndr_accumulator_destroy(a);
+}
+END_TEST
+
+START_TEST(wholes_without_elements_fail_as_ndreduce_does) {
+  float value = -1;
+  ndr_accumulator *a;
+  ndr_op op = NDR_MIN;
+  DLTensor result = {&value, cpu, 0, {kDLFloat, 32, 1}, NULL, NULL, 0};
+  assert_ok(ndr_accumulator_create(&a, cpu, NDR_F32, 1, (int64_t[]){0}, NDR_ALL_DIMS, 1, &op, NULL));
+  assert_fails(ndr_accumulator_finish(a, (DLTensor *[]){&result}), NDR_ERR_EMPTY, "min");
+  ck_assert(value == -1);
+  ndr_accumulator_destroy(a);
+}
+END_TEST
+
+START_TEST(merging_leaves_the_other_alone) {
+  double x[2] = {10, 20}, sum;
+  ndr_accumulator *a, *b;
+  ndr_op op = NDR_SUM;
+  DLTensor one = ndr_tensor(x, NDR_F64, 1), two = ndr_tensor(x + 1, NDR_F64, 1);
+  DLTensor result = {&sum, cpu, 0, {kDLFloat, 64, 1}, NULL, NULL, 0};
+  assert_ok(ndr_accumulator_create(&a, cpu, NDR_F64, 1, (int64_t[]){2}, NDR_ALL_DIMS, 1, &op, NULL));
+  assert_ok(ndr_accumulator_create(&b, cpu, NDR_F64, 1, (int64_t[]){2}, NDR_ALL_DIMS, 1, &op, NULL));
+  assert_ok(ndr_accumulator_add(a, &one, (int64_t[]){0}));
+  assert_ok(ndr_accumulator_add(b, &two, (int64_t[]){1}));
+  assert_ok(ndr_accumulator_merge(a, b));
+  assert_ok(ndr_accumulator_finish(b, (DLTensor *[]){&result}));
+  ck_assert(sum == 20);
+  assert_ok(ndr_accumulator_finish(a, (DLTensor *[]){&result}));
+  ck_assert(sum == 30);
+  ndr_accumulator_destroy(a);
+  ndr_accumulator_destroy(b);
+}
+END_TEST
+
+START_TEST(bytes_grow_with_the_outputs_alone) {
+  ndr_accumulator *small, *large;
+  ndr_op op = NDR_VAR;
+  ck_assert_uint_eq(ndr_accumulator_bytes(NULL), 0);
+  assert_ok(ndr_accumulator_create(&small, cpu, NDR_F32, 2, (int64_t[]){100, 10}, NDR_DIMS(0), 1, &op, NULL));
+  assert_ok(
+      ndr_accumulator_create(&large, cpu, NDR_F32, 2, (int64_t[]){INT64_C(1) << 40, 10}, NDR_DIMS(0), 1, &op, NULL));
+  ck_assert_uint_ge(ndr_accumulator_bytes(small), 10 * 3 * 8);
+  ck_assert_uint_eq(ndr_accumulator_bytes(small), ndr_accumulator_bytes(large));
+  ndr_accumulator_destroy(small);
+  ndr_accumulator_destroy(large);
+}
+END_TEST
+
+/* ---- errors ---- */
+
+START_TEST(creating_checks_as_ndreduce_does) {
+  ndr_accumulator *a = (ndr_accumulator *)(void *)&cpu;
+  int64_t shape[2] = {4, 5};
+  ndr_op sum = NDR_SUM, min = NDR_MIN;
+  ndr_options options = NDR_OPTIONS_INIT;
+  assert_fails(ndr_accumulator_create(&a, cpu, NDR_F32, 2, shape, NDR_DIMS(2), 1, &sum, NULL), NDR_ERR_DIMS, "dim 2");
+  ck_assert_ptr_null(a);
+  assert_fails(ndr_accumulator_create(NULL, cpu, NDR_F32, 2, shape, NDR_DIMS(1), 1, &sum, NULL), NDR_ERR_ARGUMENT,
+               "accumulator");
+  assert_fails(ndr_accumulator_create(&a, cpu, (ndr_dtype)15, 2, shape, NDR_DIMS(1), 1, &sum, NULL), NDR_ERR_DTYPE,
+               "15");
+  assert_fails(ndr_accumulator_create(&a, cpu, NDR_C64, 2, shape, NDR_DIMS(1), 1, &min, NULL), NDR_ERR_OP, "min");
+  assert_fails(ndr_accumulator_create(&a, cpu, NDR_F32, 2, NULL, NDR_DIMS(1), 1, &sum, NULL), NDR_ERR_ARGUMENT,
+               "shape");
+  assert_fails(ndr_accumulator_create(&a, cpu, NDR_F32, 2, shape, NDR_DIMS(1), 0, &sum, NULL), NDR_ERR_ARGUMENT,
+               "op_count");
+  assert_fails(ndr_accumulator_create(&a, (DLDevice){kDLVulkan, 0}, NDR_F32, 2, shape, NDR_DIMS(1), 1, &sum, NULL),
+               NDR_ERR_NO_DEVICE, "7");
+  options.ddof = -1;
+  assert_fails(ndr_accumulator_create(&a, cpu, NDR_F32, 2, shape, NDR_DIMS(1), 1, &sum, &options), NDR_ERR_ARGUMENT,
+               "ddof");
+  ck_assert_ptr_null(a);
+}
+END_TEST
+
+START_TEST(creating_does_not_wait_to_refuse_a_family) {
+  ndr_accumulator *a;
+  float x[2] = {1, 2};
+  ndr_op sum = NDR_SUM;
+  ndr_options options = NDR_OPTIONS_INIT;
+  DLTensor slab = ndr_tensor(x, NDR_F32, 2);
+  options.force_family = "warp";
+  ndr_status status = ndr_accumulator_create(&a, cpu, NDR_F32, 1, (int64_t[]){2}, NDR_DIMS(0), 1, &sum, &options);
+  if (status == NDR_OK) { /* what a slab looks like is only known when it comes */
+    status = ndr_accumulator_add(a, &slab, (int64_t[]){0});
+    ndr_accumulator_destroy(a);
+  }
+  ck_assert_int_eq(status, NDR_ERR_UNSUPPORTED);
+}
+END_TEST
+
+START_TEST(slabs_that_do_not_fit_are_refused) {
+  float x[6] = {1, 2, 3, 4, 5, 6}, sums[4] = {-1, -1, -1, -1};
+  int64_t origin[2] = {0, 0};
+  ndr_accumulator *a;
+  ndr_op op = NDR_SUM;
+  DLTensor slab = ndr_tensor(x, NDR_F32, 2, 3), result = ndr_tensor(sums, NDR_F32, 4);
+  assert_ok(ndr_accumulator_create(&a, cpu, NDR_F32, 2, (int64_t[]){4, 3}, NDR_DIMS(1), 1, &op, NULL));
+  assert_fails(ndr_accumulator_add(a, &slab, (int64_t[]){3, 0}), NDR_ERR_ARGUMENT, "dim 0 of size 4");
+  assert_fails(ndr_accumulator_add(a, &slab, (int64_t[]){0, 1}), NDR_ERR_ARGUMENT, "dim 1 of size 3");
+  assert_fails(ndr_accumulator_add(a, &slab, (int64_t[]){-1, 0}), NDR_ERR_ARGUMENT, "-1");
+  assert_fails(ndr_accumulator_add(a, &slab, (int64_t[]){INT64_MAX, 0}), NDR_ERR_ARGUMENT, "dim 0");
+  assert_fails(ndr_accumulator_add(a, NULL, origin), NDR_ERR_ARGUMENT, "slab");
+  assert_fails(ndr_accumulator_add(a, &slab, NULL), NDR_ERR_ARGUMENT, "offset");
+  assert_fails(ndr_accumulator_add(NULL, &slab, origin), NDR_ERR_ARGUMENT, "accumulator");
+  DLTensor other = ndr_tensor(x, NDR_I32, 2, 3), flat = ndr_tensor(x, NDR_F32, 6),
+           none = ndr_tensor(NULL, NDR_F32, 2, 3);
+  assert_fails(ndr_accumulator_add(a, &other, origin), NDR_ERR_ARGUMENT, "i32");
+  assert_fails(ndr_accumulator_add(a, &flat, origin), NDR_ERR_ARGUMENT, "1 dims");
+  assert_fails(ndr_accumulator_add(a, &none, origin), NDR_ERR_ARGUMENT, "slab");
+  assert_ok(ndr_accumulator_finish(a, (DLTensor *[]){&result}));
+  ck_assert(sums[0] == 0 && sums[3] == 0);
+  ndr_accumulator_destroy(a);
+}
+END_TEST
+
+START_TEST(accumulators_of_other_reductions_do_not_merge) {
+  static const char *const others[] = {"sum f32 [4,5] /1",  "max f32 [4,5] /0",     "sum f64 [4,5] /0",
+                                       "sum f32 [4,6] /0",  "sum,max f32 [4,5] /0", "sum f32 [4,5] /0 skipnan",
+                                       "sum f32 [4,5,1] /0"};
+  ndr_accumulator *a, *b;
+  ndr_case c;
+  assert_ok(ndr_case_parse("sum f32 [4,5] /0", &c));
+  assert_ok(create(&a, &c));
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    assert_ok(ndr_case_parse(others[i], &c));
+    assert_ok(create(&b, &c));
+    assert_fails(ndr_accumulator_merge(a, b), NDR_ERR_ARGUMENT, "alike");
+    ndr_accumulator_destroy(b);
+  }
+  assert_fails(ndr_accumulator_merge(a, NULL), NDR_ERR_ARGUMENT, "two");
+  assert_fails(ndr_accumulator_merge(NULL, a), NDR_ERR_ARGUMENT, "two");
+  assert_fails(ndr_accumulator_merge(a, a), NDR_ERR_ARGUMENT, "two");
+  ndr_accumulator_destroy(a);
+}
+END_TEST
+
+START_TEST(finishing_checks_the_results) {
+  float sums[5] = {-1, -1, -1, -1, -1};
+  ndr_accumulator *a;
+  ndr_case c;
+  DLTensor wrong = ndr_tensor(sums, NDR_F32, 4), none = ndr_tensor(NULL, NDR_F32, 5);
+  assert_ok(ndr_case_parse("sum f32 [4,5] /0", &c));
+  assert_ok(create(&a, &c));
+  assert_fails(ndr_accumulator_finish(a, (DLTensor *[]){&wrong}), NDR_ERR_RESULT, "must be [5]");
+  assert_fails(ndr_accumulator_finish(a, (DLTensor *[]){NULL}), NDR_ERR_ARGUMENT, "sum");
+  assert_fails(ndr_accumulator_finish(a, (DLTensor *[]){&none}), NDR_ERR_ARGUMENT, "result");
+  assert_fails(ndr_accumulator_finish(a, NULL), NDR_ERR_ARGUMENT, "results");
+  assert_fails(ndr_accumulator_finish(NULL, (DLTensor *[]){&wrong}), NDR_ERR_ARGUMENT, "accumulator");
+  ck_assert(sums[0] == -1);
+  ndr_accumulator_destroy(a);
+}
+END_TEST
+
+START_TEST(destroying_null_is_legal) {
+  ndr_accumulator_destroy(NULL);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("api accumulator");
+  suite_case(suite, "cuts", 300, no_cut_and_no_order_shows, NULL);
+  suite_case(suite, "by hand", 30, arg_indices_are_global, finishing_does_not_end_it,
+             outputs_without_elements_hold_what_an_empty_reduction_gives, slabs_of_size_zero_add_nothing,
+             wholes_without_elements_fail_as_ndreduce_does, merging_leaves_the_other_alone,
+             bytes_grow_with_the_outputs_alone, NULL);
+  suite_case(suite, "errors", 30, creating_checks_as_ndreduce_does, creating_does_not_wait_to_refuse_a_family,
+             slabs_that_do_not_fit_are_refused, accumulators_of_other_reductions_do_not_merge,
+             finishing_checks_the_results, destroying_null_is_legal, NULL);
+  return suite_run(suite);
+}

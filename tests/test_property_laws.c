@@ -1,0 +1,273 @@
+/* Laws that hold whatever the values: a reduction does not care how its array is laid out or how the work is split. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "support/oracle.h"
+#include "support/reduce.h"
+#include "support/suite.h"
+
+#define assert_law(condition, c, law)                                                                                  \
+  ck_assert_msg(condition, "%s (seed %llu): " law, case_text(c), (unsigned long long)test_seed())
+
+/* A random case over data whose sums are exact, and its result. */
+typedef struct subject {
+  ndr_case problem;
+  test_array array, result;
+} subject;
+
+static void make_subject(rng *random, subject *s) {
+  ndr_options options;
+  random_case(random, 3000, &s->problem);
+  options = case_options(&s->problem);
+  array_of_case(&s->array, &s->problem);
+  array_fill(&s->array, random, s->problem.ops[0] == NDR_PROD ? FILL_SPARSE : FILL_SMALL);
+  assert_ok(case_reduce(&s->problem, 0, &s->array.tensor, &options, &s->result, NULL));
+}
+
+static void free_subject(subject *s) {
+  array_free(&s->array);
+  array_free(&s->result);
+}
+
+static bool is_arg(ndr_op op) {
+  return op == NDR_ARGMIN || op == NDR_ARGMAX;
+}
+
+/* Small integers make these the same to the bit, whatever the order. */
+static bool exact(const ndr_case *c) {
+  bool rounded = c->ops[0] == NDR_VAR || c->ops[0] == NDR_STD || c->ops[0] == NDR_LOGSUMEXP;
+  bool magnitudes = c->ops[0] == NDR_NORM1 || c->ops[0] == NDR_NORM2 || c->ops[0] == NDR_NORMINF;
+  return !rounded && !(magnitudes && is_complex(c->dtype));
+}
+
+static void assert_same(const subject *s, const ndr_case *c, const DLTensor *view, const char *law) {
+  test_array other;
+  char message[512] = "not the same";
+  ndr_options options = case_options(c);
+  assert_ok(case_reduce(c, 0, view, &options, &other, NULL));
+  bool same = exact(c) ? same_elements(&s->result.tensor, &other.tensor)
+                       : oracle_accepts(c, c->ops[0], view, &other.tensor, message, sizeof message);
+  ck_assert_msg(same, "%s (seed %llu), %s: %s", case_text(c), (unsigned long long)test_seed(), law, message);
+  array_free(&other);
+}
+
+/* Moving reduced dims among each other changes nothing but the index of arg*. */
+static void permute_reduced(rng *random, const subject *s) {
+  ndr_case c = s->problem;
+  int order[NDR_MAX_DIMS], reduced[NDR_MAX_DIMS];
+  rng_shuffle(random, c.dim_count, order);
+  for (int i = 0; i < c.dim_count; i++) reduced[i] = c.dims[i] < 0 ? c.dims[i] + c.ndim : c.dims[i];
+  for (int i = 0; i < c.dim_count; i++) {
+    c.shape[reduced[i]] = s->problem.shape[reduced[order[i]]];
+    c.strides[reduced[i]] = s->problem.strides[reduced[order[i]]];
+  }
+  DLTensor view = s->array.tensor;
+  view.shape = c.shape;
+  view.strides = c.strides;
+  if (!is_arg(c.ops[0])) assert_same(s, &c, &view, "reduced dims permuted");
+}
+
+/* Reversing a reduced dim changes nothing but the index of arg*. */
+static void negate_reduced(const subject *s) {
+  ndr_case c = s->problem;
+  DLTensor view = s->array.tensor;
+  if (is_arg(c.ops[0])) return;
+  for (int i = 0; i < c.dim_count; i++) {
+    int d = c.dims[i] < 0 ? c.dims[i] + c.ndim : c.dims[i];
+    if (c.shape[d] > 0) view.byte_offset += (uint64_t)((c.shape[d] - 1) * c.strides[d]) * ndr_dtype_bytes(c.dtype);
+    c.strides[d] = -c.strides[d];
+  }
+  view.shape = c.shape;
+  view.strides = c.strides;
+  assert_same(s, &c, &view, "reduced dims reversed");
+}
+
+static bool names(const ndr_case *c, int d) {
+  for (int i = 0; i < c->dim_count; i++)
+    if (c->dims[i] == d || c->dims[i] + c->ndim == d) return true;
+  return false;
+}
+
+/* Reversing all kept dims and the result with them changes nothing at all. */
+static void negate_kept(const subject *s) {
+  ndr_case c = s->problem;
+  DLTensor view = s->array.tensor;
+  test_array mirrored;
+  ndr_options options = case_options(&c);
+  int64_t strides[NDR_MAX_DIMS];
+  for (int d = 0; d < c.ndim; d++) {
+    if (names(&c, d)) continue;
+    if (c.shape[d] > 0) view.byte_offset += (uint64_t)((c.shape[d] - 1) * c.strides[d]) * ndr_dtype_bytes(c.dtype);
+    c.strides[d] = -c.strides[d];
+  }
+  view.strides = c.strides;
+  assert_ok(case_reduce(&c, 0, &view, &options, &mirrored, NULL));
+  int64_t step = 1, last = array_count(&mirrored.tensor) - 1;
+  for (int d = mirrored.tensor.ndim - 1; d >= 0; d--) {
+    strides[d] = -step;
+    step *= mirrored.tensor.shape[d];
+  }
+  mirrored.tensor.strides = strides;
+  if (last > 0) mirrored.tensor.byte_offset = (uint64_t)last * ndr_dtype_bytes(mirrored.dtype);
+  assert_law(same_elements(&s->result.tensor, &mirrored.tensor), &c, "kept dims reversed");
+  array_free(&mirrored);
+}
+
+/* Copied to compact memory, the array gives the same bits. */
+static void compact(const subject *s) {
+  ndr_case c = s->problem;
+  test_array copy;
+  int64_t index[NDR_MAX_DIMS] = {0};
+  array_make(&copy, c.dtype, c.ndim, c.shape, NULL);
+  if (array_count(&copy.tensor) > 0) do
+      memcpy(element_at(&copy.tensor, index), element_at(&s->array.tensor, index), ndr_dtype_bytes(c.dtype));
+    while (next_index(c.ndim, c.shape, index));
+  memcpy(c.strides, copy.strides, sizeof c.strides);
+  assert_same(s, &c, &copy.tensor, "copied to compact memory");
+  array_free(&copy);
+}
+
+/* Ops that are their own second step: reducing one dim after the other gives what reducing them at once does. */
+static bool composes(const ndr_case *c) {
+  ndr_op op = c->ops[0];
+  bool half = c->dtype == NDR_F16 || c->dtype == NDR_BF16;
+  return op == NDR_SUM ? !half : op == NDR_PROD || op == NDR_MIN || op == NDR_MAX || op == NDR_ANY || op == NDR_ALL;
+}
+
+static void two_steps(const subject *s) {
+  const ndr_case *c = &s->problem;
+  ndr_case inner = *c, outer = *c;
+  test_array first, second;
+  ndr_options options = case_options(c);
+  if (!composes(c) || c->dim_count < 2) return;
+  options.keepdims = 1;
+  inner.dim_count = c->dim_count / 2;
+  outer.dim_count = c->dim_count - inner.dim_count;
+  memcpy(outer.dims, c->dims + inner.dim_count, sizeof c->dims - (size_t)inner.dim_count * sizeof *c->dims);
+  assert_ok(case_reduce(&inner, 0, &s->array.tensor, &options, &first, NULL));
+  assert_ok(case_reduce(&outer, 0, &first.tensor, &options, &second, NULL));
+  assert_law(same_elements(&s->result.tensor, &second.tensor), c, "two steps differ from one");
+  array_free(&first);
+  array_free(&second);
+}
+
+/* A broadcast dim that is kept repeats every result. */
+static void broadcast_kept(const subject *s) {
+  ndr_case c = s->problem;
+  test_array wide;
+  enum { COPIES = 3 };
+  int dims[NDR_MAX_DIMS];
+  ndr_options options = case_options(&c);
+  if (c.ndim == NDR_MAX_DIMS) return;
+  memmove(c.shape + 1, s->problem.shape, (size_t)c.ndim * sizeof *c.shape);
+  memmove(c.strides + 1, s->problem.strides, (size_t)c.ndim * sizeof *c.strides);
+  c.shape[0] = COPIES;
+  c.strides[0] = 0;
+  for (int i = 0; i < c.dim_count; i++) dims[i] = c.dims[i] < 0 ? c.dims[i] : c.dims[i] + 1;
+  memcpy(c.dims, dims, sizeof dims);
+  c.ndim++;
+  DLTensor view = s->array.tensor;
+  view.ndim = c.ndim;
+  view.shape = c.shape;
+  view.strides = c.strides;
+  assert_ok(case_reduce(&c, 0, &view, &options, &wide, NULL));
+  element *once = array_elements(&s->result.tensor), *copies = array_elements(&wide.tensor);
+  size_t count = (size_t)array_count(&s->result.tensor);
+  for (size_t copy = 0; copy < COPIES && count; copy++)
+    for (size_t j = 0; j < count; j++)
+      assert_law(copies[copy * count + j].re == once[j].re || (once[j].re != once[j].re), &c, "copies differ");
+  free(once);
+  free(copies);
+  array_free(&wide);
+}
+
+START_TEST(layouts_do_not_show) {
+  rng random = {test_seed() + 2};
+  for (int i = 0; i < test_case_count(3000); i++) {
+    subject s;
+    make_subject(&random, &s);
+    permute_reduced(&random, &s);
+    negate_reduced(&s);
+    negate_kept(&s);
+    compact(&s);
+    broadcast_kept(&s);
+    free_subject(&s);
+  }
+}
+END_TEST
+
+START_TEST(two_steps_are_one) {
+  rng random = {test_seed() + 3};
+  for (int i = 0; i < test_case_count(3000); i++) {
+    subject s;
+    make_subject(&random, &s);
+    two_steps(&s);
+    free_subject(&s);
+  }
+}
+END_TEST
+
+/* The same call 100 times, on changing numbers of threads, gives the same bits: floats that do round. */
+START_TEST(runs_do_not_show) {
+  rng random = {test_seed() + 4};
+  for (int i = 0; i < test_case_count(3000) / 200; i++) {
+    ndr_case c;
+    test_array array, first, again;
+    random_case(&random, 200000, &c);
+    array_of_case(&array, &c);
+    array_fill(&array, &random, c.ops[0] == NDR_PROD ? FILL_UNIT : FILL_WIDE);
+    ndr_options options = case_options(&c);
+    assert_ok(case_reduce(&c, 0, &array.tensor, &options, &first, NULL));
+    for (int round = 0; round < 100; round++) {
+      options.threads = round % 7;
+      assert_ok(case_reduce(&c, 0, &array.tensor, &options, &again, NULL));
+      assert_law(memcmp(first.memory, again.memory, first.bytes) == 0, &c, "runs differ");
+      array_free(&again);
+    }
+    array_free(&first);
+    array_free(&array);
+  }
+}
+END_TEST
+
+/* ---- accuracy ---- */
+
+/* Sums of positive numbers in blocks: a relative error of at most one rounding a level of the tree, where a plain f32
+ * loop over 2^22 of them, each below half a unit of the sum it is added to, is off by percents. */
+static void assert_accurate(const char *text) {
+  ndr_case c;
+  test_array array, result;
+  rng random = {test_seed()};
+  assert_ok(ndr_case_parse(text, &c));
+  ndr_options options = case_options(&c);
+  array_of_case(&array, &c);
+  for (size_t i = 0; i < array.bytes / 4; i++) ((float *)array.memory)[i] = (float)(0.1 + 0.01 * rng_unit(&random));
+  assert_ok(case_reduce(&c, 0, &array.tensor, &options, &result, NULL));
+  int64_t outputs;
+  answer *exact_sums = oracle_reduce(&c, NDR_SUM, &array.tensor, &outputs);
+  for (int64_t j = 0; j < outputs; j++) {
+    long double sum = (exact_sums[j].low.re + exact_sums[j].high.re) / 2;
+    long double error = fabsl((long double)((float *)result.memory)[j] - sum) / sum;
+    long double levels = log2l((long double)(array_count(&array.tensor) / outputs)) + 2;
+    ck_assert_msg(error <= levels * rounding_of(NDR_F32), "%s: output %lld is off by %Lg", text, (long long)j, error);
+  }
+  free(exact_sums);
+  array_free(&array);
+  array_free(&result);
+}
+
+START_TEST(long_sums_stay_accurate_on_every_axis) {
+  assert_accurate("sum f32 [4194304] /0");
+  assert_accurate("sum f32 [1048576,4] /0");
+  assert_accurate("sum f32 [4,1048576] /1");
+  assert_accurate("sum f32 [2,2048,512,2] /1,2");
+  assert_accurate("sum f32 [3:1,1048576:3] /1");
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("property laws");
+  suite_case(suite, "laws", 900, layouts_do_not_show, two_steps_are_one, runs_do_not_show, NULL);
+  suite_case(suite, "accuracy", 120, long_sums_stay_accurate_on_every_axis, NULL);
+  return suite_run(suite);
+}

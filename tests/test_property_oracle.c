@@ -1,0 +1,87 @@
+/* Random problems against the definitions: every dtype, op, option and layout, every family, any number of threads. */
+#include <stdlib.h>
+
+#include "cpu/backend.h"
+#include "support/oracle.h"
+#include "support/reduce.h"
+#include "support/suite.h"
+
+/* Every byte outside the elements of the result is as it was. */
+static bool gaps_untouched(const test_array *result) {
+  unsigned char *touched = calloc(result->bytes + 1, 1);
+  int64_t index[NDR_MAX_DIMS] = {0};
+  bool clean = true;
+  if (!touched) abort();
+  if (array_count(&result->tensor) > 0) do {
+      char *at = element_at(&result->tensor, index);
+      memset(touched + (at - (char *)result->memory), 1, ndr_dtype_bytes(result->dtype));
+    } while (next_index(result->tensor.ndim, result->tensor.shape, index));
+  for (size_t i = 0; i < result->bytes; i++)
+    clean = clean && (touched[i] || ((unsigned char *)result->memory)[i] == ARRAY_POISON);
+  free(touched);
+  return clean;
+}
+
+static void assert_right(const ndr_case *c, const test_array *array, const test_array *result, const char *how) {
+  char message[512];
+  bool right = oracle_accepts(c, c->ops[0], &array->tensor, &result->tensor, message, sizeof message);
+  ck_assert_msg(right, "%s (%s, seed %llu): %s", case_text(c), how, (unsigned long long)test_seed(), message);
+  ck_assert_msg(gaps_untouched(result), "%s (%s, seed %llu): wrote between the results", case_text(c), how,
+                (unsigned long long)test_seed());
+}
+
+/* The result on 1 to 5 threads is the same to the bit. */
+static void assert_threads_do_not_show(const ndr_case *c, const test_array *array, const test_array *expected,
+                                       ndr_options options, rng *random) {
+  test_array result;
+  options.threads = (int)rng_between(random, 1, 5);
+  assert_ok(case_reduce(c, 0, &array->tensor, &options, &result, random));
+  ck_assert_msg(same_elements(&expected->tensor, &result.tensor), "%s (seed %llu): differs on %d threads", case_text(c),
+                (unsigned long long)test_seed(), options.threads);
+  array_free(&result);
+}
+
+static void try_family(const ndr_case *c, const test_array *array, const char *family, rng *random) {
+  test_array result;
+  ndr_options options = case_options(c);
+  options.force_family = family;
+  ndr_status status = case_reduce(c, 0, &array->tensor, &options, &result, random);
+  ck_assert_msg(status == NDR_OK || (family && status == NDR_ERR_UNSUPPORTED), "%s (%s): %s", case_text(c),
+                family ? family : "chosen", ndr_last_error());
+  if (status == NDR_OK) {
+    assert_right(c, array, &result, family ? family : "chosen");
+    assert_threads_do_not_show(c, array, &result, options, random);
+  }
+  array_free(&result);
+}
+
+static void check_random_case(rng *random, int64_t most) {
+  ndr_case c;
+  test_array array;
+  random_case(random, most, &c);
+  array_of_case(&array, &c);
+  array_fill(&array, random, random_filling(random, c.ops[0]));
+  try_family(&c, &array, NULL, random);
+  for (const ndr_family *const *family = ndr_backend_cpu.families; *family; family++)
+    try_family(&c, &array, (*family)->name, random);
+  array_free(&array);
+}
+
+START_TEST(small_problems) {
+  rng random = {test_seed()};
+  for (int i = 0; i < test_case_count(4000); i++) check_random_case(&random, 3000);
+}
+END_TEST
+
+/* Large enough for several blocks, tiles and threads. */
+START_TEST(large_problems) {
+  rng random = {test_seed() + 1};
+  for (int i = 0; i < test_case_count(4000) / 40; i++) check_random_case(&random, 400000);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("property oracle");
+  suite_case(suite, "random", 1200, small_problems, large_problems, NULL);
+  return suite_run(suite);
+}

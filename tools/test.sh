@@ -121,7 +121,7 @@ stage_cuda() {
 
 stage_format() {
   if ! command -v clang-format >/dev/null; then stage_skipped format 'clang-format is not installed' && return; fi
-  files=$(find include src kernels tools tests -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.inc')
+  files=$(find . -path './build*' -prune -o \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) -print)
   # shellcheck disable=SC2086 # no file name has blanks
   if clang-format --dry-run -Werror $files; then
     stage_passed format "$(echo "$files" | wc -l) files"

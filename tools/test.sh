@@ -141,7 +141,7 @@ stage_tidy() {
   if run-clang-tidy -quiet -j "$jobs" -p "$folder" "$PWD/(src|tools|tests)/" >"$build/tidy.log" 2>&1; then
     stage_passed tidy "$(grep -c '"file"' "$folder/compile_commands.json") files"
   else
-    grep -E -A 3 'warning:|error:' "$build/tidy.log" | head -n 100
+    sed 's/\x1b\[[0-9;]*m//g' "$build/tidy.log" | grep -A 3 'error:' | head -n 100
     stage_failed tidy "see $build/tidy.log"
   fi
 }

@@ -198,6 +198,15 @@ START_TEST(strides_of_size_one_do_not_count) {
 }
 END_TEST
 
+/* NumPy gives arrays without elements strides of 0; none of them can overlap. */
+START_TEST(strides_of_empty_results_do_not_count) {
+  float none;
+  DLTensor array = ndr_tensor(NULL, NDR_F32, 3, 0, 5), result = ndr_tensor(&none, NDR_F32, 3, 0);
+  result.strides = (int64_t[]){0, 0};
+  assert_ok(ndreduce(&array, NDR_DIMS(2), NDR_SUM, &result, NULL));
+}
+END_TEST
+
 START_TEST(null_options_are_the_defaults) {
   ndr_options options = NDR_OPTIONS_INIT;
   ck_assert_uint_eq(options.size, sizeof options);
@@ -240,7 +249,8 @@ int main(void) {
   suite_case(suite, "layout", 30, arrays_may_have_any_strides, overlapping_windows_can_be_reduced,
              byte_offsets_are_added, complex_data_may_sit_on_half_its_size, NULL);
   suite_case(suite, "result", 30, keepdims_keeps_ones_in_place, describe_fills_in_the_whole_tensor,
-             result_strides_are_free_and_gaps_stay, strides_of_size_one_do_not_count, null_options_are_the_defaults,
+             result_strides_are_free_and_gaps_stay, strides_of_size_one_do_not_count,
+             strides_of_empty_results_do_not_count, null_options_are_the_defaults,
              repeated_calls_with_small_changes_stay_apart, NULL);
   return suite_run(suite);
 }

@@ -155,12 +155,11 @@ static ndr_status add_with_plan(ndr_accumulator *a, const ndr_plan *plan, const 
   ndr_walk walk;
   int id = a->place.device_id;
   NDR_TRY(states_bytes(a, plan->problem.outputs, &bytes));
-  NDR_TRY(a->backend->allocate(id, bytes + plan->workspace, a->options.stream, &memory));
+  NDR_TRY(a->backend->allocate(id, bytes, a->options.stream, &memory));
   place_states(a, plan->problem.outputs, memory, states);
   for (int i = 0; i < a->whole.op_count; i++) results[i] = states[i];
   int64_t start = walk_slab(a, slab, &walk);
-  /* bytes counts 256 for the rounding up of each block, so the end of the states is below it and aligned. */
-  ndr_status status = ndr_plan_execute(plan, data, results, (char *)memory + bytes / 256 * 256, a->options.stream);
+  ndr_status status = ndr_plan_run(plan, data, results, a->options.stream);
   for (int i = 0; status == NDR_OK && i < a->whole.op_count; i++) {
     ndr_state state = state_of(a, i);
     status = a->backend->states_merge(&state, id, &walk, states[i], plan->problem.outputs, a->states[i] + start,

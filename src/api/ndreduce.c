@@ -15,20 +15,17 @@ ndr_status ndr_result_describe(const DLTensor *array, int dim_count, const int *
 }
 
 static ndr_status run(const ndr_plan *plan, const DLTensor *array, DLTensor *const *results, void *stream) {
-  void *data, *addresses[NDR_MAX_OPS], *workspace = NULL;
-  int id = array->device.device_id;
+  void *data, *addresses[NDR_MAX_OPS];
   NDR_TRY(ndr_tensor_address(array, "array", &data));
   for (int i = 0; i < plan->problem.op_count; i++) NDR_TRY(ndr_tensor_address(results[i], "result", &addresses[i]));
-  if (plan->workspace) NDR_TRY(plan->backend->allocate(id, plan->workspace, stream, &workspace));
-  ndr_status status = ndr_plan_execute(plan, data, addresses, workspace, stream);
-  if (workspace) plan->backend->release(id, workspace, stream);
-  return status;
+  return plan->problem.outputs ? ndr_plan_run(plan, data, addresses, stream) : NDR_OK;
 }
 
 ndr_status ndreduce_many(const DLTensor *array, int dim_count, const int *dims, int op_count, const ndr_op *ops,
                          DLTensor *const *results, const ndr_options *options) {
   ndr_plan *plan;
   ndr_options read;
+  if (!results) return ndr_fail(NDR_ERR_ARGUMENT, "results is a null pointer");
   NDR_TRY(ndr_options_read(options, &read));
   NDR_TRY(ndr_plan_hold(&plan, array, dim_count, dims, op_count, ops, (const DLTensor *const *)results, options));
   ndr_status status = run(plan, array, results, read.stream);

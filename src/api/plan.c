@@ -80,6 +80,22 @@ ndr_status ndr_plan_execute(const ndr_plan *plan, const void *data, void *const 
   return plan->backend->execute(plan, data, results, workspace, stream);
 }
 
+ndr_status ndr_plan_run(const ndr_plan *plan, const void *data, void *const *results, void *stream) {
+  const ndr_backend *backend = plan->backend;
+  void *workspace = NULL;
+  int id = plan->device.id;
+  if (plan->workspace && backend->borrow_workspace)
+    NDR_TRY(backend->borrow_workspace(plan, stream, &workspace));
+  else if (plan->workspace)
+    NDR_TRY(backend->allocate(id, plan->workspace, stream, &workspace));
+  ndr_status status = ndr_plan_execute(plan, data, results, workspace, stream);
+  if (workspace && backend->return_workspace)
+    backend->return_workspace(plan, workspace, stream);
+  else if (workspace)
+    backend->release(id, workspace, stream);
+  return status;
+}
+
 void ndr_plan_destroy(ndr_plan *plan) {
   free(plan);
 }

@@ -14,4 +14,7 @@ ndr_status ndr_plan_hold(ndr_plan **plan, const DLTensor *array, int dim_count, 
                          const ndr_op *ops, const DLTensor *const *results, const ndr_options *options);
 void ndr_plan_let_go(ndr_plan *plan);
 
+/* Executes with a workspace of the backend's own. */
+ndr_status ndr_plan_run(const ndr_plan *plan, const void *data, void *const *results, void *stream);
+
 #endif

@@ -54,6 +54,9 @@ struct ndr_backend {
   /* Device memory, stream-ordered; release(NULL) is legal. */
   ndr_status (*allocate)(int id, size_t bytes, void *stream, void **memory);
   void (*release)(int id, void *memory, void *stream);
+  /* A plan's workspace, ready for execute, until it is handed back; NULL where plain memory will do. */
+  ndr_status (*borrow_workspace)(const ndr_plan *plan, void *stream, void **memory);
+  void (*return_workspace)(const ndr_plan *plan, void *memory, void *stream);
   /* On arrays of states in the backend's memory: fill with identity; to = combine(to, from); to = finish(from). */
   ndr_status (*states_identity)(const ndr_state *state, int id, uint64_t *states, int64_t count, void *stream);
   ndr_status (*states_merge)(const ndr_state *state, int id, const ndr_walk *walk, const uint64_t *from,

@@ -1,0 +1,36 @@
+/* Every ahead-of-time kernel of one dtype: compiled once a dtype with -DNDR_DTYPE=f32 (its name in dtypes.def),
+ * -DNDR_ELEMENT=f32 (its storage type), and for complex ones -DNDR_COMPLEX. Entry points: ndr_<kernel>_<op>_<dtype>.
+ * Compiled with -DNDR_ONLY_OP=sum, only that operator: for trying things out. */
+#include "states.cuh"
+#include "thread.cuh"
+#include "tile.cuh"
+#include "tree.cuh"
+
+#define NDR_JOIN_(a, b, c) ndr_##a##_##b##_##c
+#define NDR_JOIN(a, b, c) NDR_JOIN_(a, b, c)
+#define NDR_ENTRY(kernel, op, params, ...)                                                                             \
+  NDR_KERNEL NDR_BOUNDS(NDR_BLOCK) NDR_JOIN(kernel, op, NDR_DTYPE)(const __grid_constant__ params p) { __VA_ARGS__(p); }
+
+#define NDR_KERNELS(op)                                                                                                \
+  NDR_ENTRY(tree_block, op, ndr_params, tree_block<op_##op<NDR_ELEMENT, false, false>, true>)                          \
+  NDR_ENTRY(tree_strided, op, ndr_params, tree_block<op_##op<NDR_ELEMENT, false, false>, false>)                       \
+  NDR_ENTRY(tree_lanes, op, ndr_params, tree_lanes<op_##op<NDR_ELEMENT, false, false>>)                                \
+  NDR_ENTRY(thread_packets, op, ndr_params, thread_columns<op_##op<NDR_ELEMENT, false, false>, true>)                  \
+  NDR_ENTRY(thread_elements, op, ndr_params, thread_columns<op_##op<NDR_ELEMENT, false, false>, false>)                \
+  NDR_ENTRY(tile_columns, op, ndr_params, tile_columns<op_##op<NDR_ELEMENT, false, false>>)                            \
+  NDR_ENTRY(tile_rows, op, ndr_params, tile_rows<op_##op<NDR_ELEMENT, false, false>>)                                  \
+  NDR_ENTRY(states, op, ndr_states_params, states<op_##op<NDR_ELEMENT, false, false>>)
+
+#if defined NDR_NO_KERNELS
+#elif defined NDR_ONLY_OP
+NDR_KERNELS(NDR_ONLY_OP)
+#else
+#define NDR_DOMAIN_ANY(op) NDR_KERNELS(op)
+#ifdef NDR_COMPLEX
+#define NDR_DOMAIN_ORDERED(op)
+#else
+#define NDR_DOMAIN_ORDERED(op) NDR_KERNELS(op)
+#endif
+#define OP(NAME, value, name, result, empty, domain, what) NDR_DOMAIN_##domain(name)
+#include "ops.def"
+#endif

@@ -1,0 +1,197 @@
+/* Family tile: the axis of smallest stride is short, so that one contiguous stretch of memory spans several outputs.
+ *
+ * tile_columns: the short axis is kept (its size is `period`) and the next reduced axis lies densely around it. A thread's
+ * packets are p.lanes packets apart, p.lanes * elements a multiple of period, so element j of its packets always belongs
+ * to the same output: it is reduced in registers, and only the ends meet in shared memory.
+ * tile_rows: the short axis is reduced and the outputs lie densely one after the other. A block copies a tile of whole
+ * runs to shared memory with wide loads and gives each output to p.lanes threads. */
+#ifndef NDR_TILE_CUH
+#define NDR_TILE_CUH
+
+#include "walk.cuh"
+
+/* A dense stretch of elements, cut at 16-byte boundaries. */
+template <class T> struct stretch {
+  const T *start;
+  i64 length, packets;
+  int head;
+  NDR_DEVICE stretch(const T *first, i64 count) {
+    const int elements = 16 / sizeof(T);
+    int past = (int)((unsigned long long)first % 16 / sizeof(T));
+    start = first;
+    length = count;
+    head = past ? elements - past : 0;
+    if (head > length) head = (int)length;
+    packets = (length - head) / elements;
+  }
+};
+
+/* Where element `at` of a stretch of whole rows stands among the reduced elements. */
+NDR_DEVICE i64 index_at(const ndr_params &p, i64 index, i64 at) { return index + at / p.period * p.axes[p.kept_count].aux; }
+
+/* The head and tail of a stretch, for output `column`: few elements, read by the thread that owns the output. */
+template <class Op> NDR_DEVICE void fold_edges(const ndr_params &p, typename Op::Near &a, const stretch<typename Op::element> &s, i64 index, int column) {
+  const int elements = 16 / sizeof(typename Op::element);
+  for (i64 at = column; at < s.head; at += p.period) fold_one<Op>(a, machine::load_element(s.start + at), index_at(p, index, at));
+  i64 tail = s.head + s.packets * elements;
+  i64 at = tail / p.period * p.period + column;
+  for (at = at < tail ? at + p.period : at; at < s.length; at += p.period)
+    fold_one<Op>(a, machine::load_element(s.start + at), index_at(p, index, at));
+}
+
+/* UNROLL of this thread's packets into its phase accumulators. */
+template <class Op, int UNROLL>
+NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const stretch<typename Op::element> &s, i64 slot, i64 index) {
+  typedef typename Op::element T;
+  const int elements = 16 / sizeof(T);
+  ndr_packet packet[UNROLL];
+  typename Op::value x[UNROLL][elements];
+#pragma unroll
+  for (int u = 0; u < UNROLL; u++)
+    packet[u] = machine::load_packet(s.start + s.head + (slot + u * p.lanes) * elements);
+#pragma unroll
+  for (int u = 0; u < UNROLL; u++) unpack<Op>(packet[u], x[u]);
+#pragma unroll
+  for (int j = 0; j < elements; j++) {
+    typename Op::value y[UNROLL];
+#pragma unroll
+    for (int u = 0; u < UNROLL; u++) y[u] = x[u][j];
+    if (!Op::indexed) {
+      Op::template fold<UNROLL>(a[j], y, 0, 0, true);
+      continue;
+    }
+#pragma unroll
+    for (int u = 0; u < UNROLL; u++)
+      fold_value<Op>(a[j], y[u], index_at(p, index, s.head + (slot + u * p.lanes) * elements + j));
+  }
+}
+
+template <class Op> NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Near *a, const stretch<typename Op::element> &s, i64 index) {
+  i64 slot = machine::thread();
+  for (; slot + 3 * p.lanes < s.packets; slot += 4 * p.lanes) fold_phases<Op, 4>(p, a, s, slot, index);
+  for (; slot < s.packets; slot += p.lanes) fold_phases<Op, 1>(p, a, s, slot, index);
+}
+
+/* p.runs stretches an output group, each of p.run_units rows; a piece is a range of rows of one stretch, or of whole
+ * stretches. Units are rows. */
+template <class Op> NDR_DEVICE void tile_columns(const ndr_params &p) {
+  typedef typename Op::element T;
+  const int elements = 16 / sizeof(T);
+  typename Op::Near *room = (typename Op::Near *)machine::shared_bytes();
+  NDR_SHARED unsigned ticket;
+  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+    i64 tile = p.splits > 1 ? item / p.splits : item, split = item - tile * p.splits;
+    spot kept = locate(p, 1, p.kept_count - 1, tile);
+    range piece = piece_of(p, split);
+    int thread = machine::thread(), total = p.lanes * elements;
+    int column = thread < p.period ? thread : 0;
+    typename Op::Near mine = Op::near();
+    for (i64 row = piece.begin; row < piece.end;) {
+      i64 run = p.runs == 1 ? 0 : row / p.run_units, in_run = row - run * p.run_units;
+      i64 rows = p.run_units - in_run < piece.end - row ? p.run_units - in_run : piece.end - row;
+      spot outer = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
+      const T *first = (const T *)p.data + kept.offset + outer.offset + in_run * p.period;
+      i64 index = p.index_origin + outer.aux + in_run * p.axes[p.kept_count].aux;
+      stretch<T> s(first, rows * p.period);
+      typename Op::Near a[elements];
+#pragma unroll
+      for (int j = 0; j < elements; j++) a[j] = Op::near();
+      if (thread < p.lanes) fold_stretch<Op>(p, a, s, index);
+#pragma unroll
+      for (int j = 0; j < elements; j++)
+        if (thread < p.lanes) room[thread * elements + j] = a[j];
+      machine::barrier();
+      /* Halving whole groups of `period` keeps every state with its output. */
+      for (int groups = total / p.period; groups > 1; groups = (groups + 1) / 2) {
+        int half = (groups + 1) / 2, pairs = (groups - half) * p.period;
+        for (int k = thread; k < pairs; k += machine::threads()) Op::join(room[k], room[half * p.period + k]);
+        machine::barrier();
+      }
+      if (thread < p.period) {
+        Op::join(mine, room[(column + p.period - s.head % p.period) % p.period]);
+        fold_edges<Op>(p, mine, s, index, column);
+      }
+      machine::barrier();
+      row += rows;
+    }
+    typename Op::Far far = Op::widen(mine);
+    i64 output = tile * p.period + column;
+    bool owner = thread < p.period;
+    if (p.splits > 1) {
+      unsigned *counters = p.counters + tile * (p.groups + 1);
+      int group = (int)(split / p.group);
+      i64 slot = (i64)group * p.group;
+      int members = (int)(p.splits - slot < p.group ? p.splits - slot : p.group);
+      if (owner) save_partial<Op>(p, split, output, far);
+      if (!arrive_last(&counters[group], (unsigned)members, &ticket)) continue;
+      if (owner) far = join_slots<Op>(p, slot, members, output);
+      if (p.groups > 1) {
+        if (owner) save_partial<Op>(p, p.splits + group, output, far);
+        if (!arrive_last(&counters[p.groups], (unsigned)p.groups, &ticket)) continue;
+        if (owner) far = join_slots<Op>(p, p.splits, p.groups, output);
+      }
+    }
+    if (owner) emit<Op>(p, kept.aux + column * p.axes[0].aux, far);
+  }
+}
+
+/* Elements of a tile from shared memory. Neighbouring outputs start `length` elements apart; where that maps several of a
+ * warp's threads to one bank, starting each a little later in its run spreads them. */
+template <class Op> NDR_DEVICE void tile_rows(const ndr_params &p) {
+  typedef typename Op::element T;
+  const int elements = 16 / sizeof(T);
+  T *room = (T *)machine::shared_bytes();
+  int length = (int)p.axes[p.kept_count].size, lane = machine::thread() % p.lanes;
+  int group = machine::thread() / p.lanes, groups = machine::threads() / p.lanes;
+  i64 step = p.axes[p.kept_count].aux;
+  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+    i64 first = item * p.tile_outputs;
+    i64 rest = p.tiles == 1 ? item : item / p.tiles;
+    first = (item - rest * p.tiles) * p.tile_outputs;
+    spot kept = locate(p, 1, p.kept_count - 1, rest);
+    int outputs = (int)(p.axes[0].size - first < p.tile_outputs ? p.axes[0].size - first : p.tile_outputs);
+    typename Op::Near a = Op::near();
+    for (i64 run = 0; run < p.runs; run++) {
+      spot outer = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
+      const T *start = (const T *)p.data + kept.offset + outer.offset + first * length;
+      stretch<T> s(start, (i64)outputs * length);
+      /* The tile keeps its misalignment, so that packets are aligned on both sides. */
+      T *tile = room + (s.head ? elements - s.head : 0);
+      int packets = (int)s.packets, slot = machine::thread();
+      for (; slot < packets; slot += 4 * machine::threads()) {
+        ndr_packet packet[4];
+#pragma unroll
+        for (int u = 0; u < 4; u++)
+          if (slot + u * machine::threads() < packets) packet[u] = machine::load_packet(start + s.head + (i64)(slot + u * machine::threads()) * elements);
+#pragma unroll
+        for (int u = 0; u < 4; u++)
+          if (slot + u * machine::threads() < packets) *(ndr_packet *)(tile + s.head + (slot + u * machine::threads()) * elements) = packet[u];
+      }
+      int tail = s.head + packets * elements;
+      for (int e = machine::thread(); e < s.head + (int)s.length - tail; e += machine::threads()) {
+        int at = e < s.head ? e : tail + (e - s.head);
+        tile[at] = machine::load_element(start + at);
+      }
+      machine::barrier();
+      i64 index = p.index_origin + outer.aux;
+      int shift = p.lanes == 1 ? (int)((group % NDR_WARP) * p.tail / NDR_WARP) : 0;
+      for (int o = group; p.runs > 1 ? o == group && o < outputs : o < outputs; o += groups) {
+        if (p.runs == 1) a = Op::near();
+        for (int e = lane; e < length; e += p.lanes) {
+          int at = e + shift < length ? e + shift : e + shift - length;
+          fold_one<Op>(a, tile[o * length + at], index + at * step);
+        }
+        if (p.runs > 1) continue;
+        join_lanes<Op>(a, p.lanes);
+        if (lane == 0) emit<Op>(p, kept.aux + (first + o) * p.axes[0].aux, Op::widen(a));
+      }
+      machine::barrier();
+    }
+    if (p.runs > 1) {
+      join_lanes<Op>(a, p.lanes);
+      if (lane == 0 && group < outputs) emit<Op>(p, kept.aux + (first + group) * p.axes[0].aux, Op::widen(a));
+    }
+  }
+}
+
+#endif

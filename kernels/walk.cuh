@@ -1,0 +1,170 @@
+/* From item numbers to addresses, from accumulators to results, and the split: what every family shares. */
+#ifndef NDR_WALK_CUH
+#define NDR_WALK_CUH
+
+#include "ops.cuh"
+#include "params.h"
+
+enum { NDR_BLOCK = 256, NDR_WARP = 32 };
+
+/* ---- decoding ---- */
+
+struct quotient { i64 whole, rest; };
+
+NDR_DEVICE quotient divide(const ndr_params &p, const ndr_param_axis &axis, i64 n) {
+  i64 whole = p.small ? (i64)(machine::multiply_high((u32)n, axis.magic) >> axis.shift) : n / axis.size;
+  return {whole, n - whole * axis.size};
+}
+
+/* Where a linear number over some axes, innermost first, leads: in the array, and in aux. */
+struct spot { i64 offset, aux; };
+
+NDR_DEVICE spot locate(const ndr_params &p, int first, int count, i64 n) {
+  spot s = {0, 0};
+  for (int a = first; a < first + count; a++) {
+    const ndr_param_axis &axis = p.axes[a];
+    quotient q = {0, n};
+    if (a + 1 < first + count) q = divide(p, axis, n);
+    s.offset += q.rest * axis.stride;
+    s.aux += q.rest * axis.aux;
+    n = q.whole;
+  }
+  return s;
+}
+
+NDR_DEVICE spot locate_output(const ndr_params &p, i64 output) { return locate(p, 0, p.kept_count, output); }
+
+/* An item's piece of the reduced units. */
+struct range { i64 begin, end; };
+
+NDR_DEVICE range piece_of(const ndr_params &p, i64 split) {
+  i64 begin = split * p.piece, end = begin + p.piece;
+  return {begin, end < p.units ? end : p.units};
+}
+
+/* ---- elements ---- */
+
+template <class T> struct packet_traits { static const int elements = 16 / sizeof(T); };
+
+/* The elements of a packet, as values. */
+template <class Op> NDR_DEVICE void unpack(const ndr_packet &packet, typename Op::value *x) {
+  typedef typename Op::element T;
+  union { ndr_packet packet; T element[16 / sizeof(T)]; } view;
+  view.packet = packet;
+#pragma unroll
+  for (int i = 0; i < (int)(16 / sizeof(T)); i++) x[i] = value_of<typename Op::value>(view.element[i]);
+}
+
+template <class Op> NDR_DEVICE void fold_value(typename Op::Near &a, typename Op::value value, i64 index) {
+  typename Op::value x[1] = {value};
+  Op::template fold<1>(a, x, index, 0, false);
+}
+template <class Op> NDR_DEVICE void fold_one(typename Op::Near &a, typename Op::element e, i64 index) {
+  fold_value<Op>(a, value_of<typename Op::value>(e), index);
+}
+
+/* A packet of elements that all belong to one output. */
+template <class Op> NDR_DEVICE void fold_packet_of(typename Op::Near &a, const ndr_packet &packet, i64 index, i64 step, bool ascending) {
+  const int n = 16 / sizeof(typename Op::element);
+  if (Op::packed) {
+    Op::fold_packet(a, packet);
+    return;
+  }
+  typename Op::value x[n];
+  unpack<Op>(packet, x);
+  Op::template fold<n>(a, x, index, step, ascending);
+}
+
+/* ---- results ---- */
+
+/* Writes an output, or its state. `offset` counts elements of the result; states are in row-major order too. */
+template <class Op> NDR_DEVICE void emit(const ndr_params &p, i64 offset, const typename Op::Far &far) {
+  if (p.partial) {
+    ndr_word w[Op::words];
+    Op::save(far, w);
+#pragma unroll
+    for (int i = 0; i < Op::words; i++) ((ndr_word *)p.result[0])[i * p.outputs + offset] = w[i];
+  } else {
+    store_value((typename Op::result *)p.result[0] + offset, Op::finish(far, p.ddof));
+  }
+}
+
+/* ---- trees ---- */
+
+/* Any trivially copyable state, word by word. */
+template <class S> NDR_DEVICE S shuffle_state(const S &s, int mask) {
+  union view { S state; u32 word[(sizeof(S) + 3) / 4]; NDR_DEVICE view() {} } from, to;
+  from.state = s;
+#pragma unroll
+  for (int i = 0; i < (int)((sizeof(S) + 3) / 4); i++) to.word[i] = machine::shuffle_xor(from.word[i], mask);
+  return to.state;
+}
+
+/* Joins the states of `lanes` neighbouring threads (a power of 2, at most a warp): each ends with the total. */
+template <class Op> NDR_DEVICE void join_lanes(typename Op::Near &a, int lanes) {
+  for (int mask = lanes >> 1; mask > 0; mask >>= 1) Op::join(a, shuffle_state(a, mask));
+}
+
+/* The states of a block's threads, joined in thread 0: a shuffle tree in each warp, one barrier, one over the warps.
+ * `room` is shared, one Far a warp; it may be used again after the next barrier. */
+template <class Op> NDR_DEVICE typename Op::Far join_block(typename Op::Far a, typename Op::Far *room) {
+  int warps = machine::threads() / NDR_WARP;
+  for (int mask = NDR_WARP / 2; mask > 0; mask >>= 1) Op::join_far(a, shuffle_state(a, mask));
+  if (machine::thread() % NDR_WARP == 0) room[machine::thread() / NDR_WARP] = a;
+  machine::barrier();
+  if (machine::thread() < NDR_WARP) {
+    a = machine::thread() < warps ? room[machine::thread()] : Op::far();
+    for (int mask = NDR_WARP / 2; mask > 0; mask >>= 1) Op::join_far(a, shuffle_state(a, mask));
+  }
+  return a;
+}
+
+/* ---- split ---- */
+
+template <class Op> NDR_DEVICE void save_partial(const ndr_params &p, i64 slot, i64 output, const typename Op::Far &far) {
+  ndr_word w[Op::words];
+  Op::save(far, w);
+#pragma unroll
+  for (int i = 0; i < Op::words; i++) p.partials[(i * p.slots + slot) * p.padded + output] = w[i];
+}
+
+template <class Op> NDR_DEVICE typename Op::Far load_partial(const ndr_params &p, i64 slot, i64 output) {
+  ndr_word w[Op::words];
+#pragma unroll
+  for (int i = 0; i < Op::words; i++) w[i] = machine::load_fresh(&p.partials[(i * p.slots + slot) * p.padded + output]);
+  return Op::load(w);
+}
+
+/* Whether this block is the last of `total` to arrive at the counter, which is then 0 again. All threads get the
+ * answer; stores made before are visible to whoever comes last. `room` is shared. */
+NDR_DEVICE bool arrive_last(unsigned *counter, unsigned total, unsigned *room) {
+  machine::fence();
+  machine::barrier();
+  if (machine::thread() == 0) {
+    *room = machine::take_ticket(counter);
+    if (*room == total - 1) *counter = 0;
+  }
+  machine::barrier();
+  bool last = *room == total - 1;
+  machine::barrier();
+  if (last) machine::fence();
+  return last;
+}
+
+/* Joins `count` slots for the outputs of a tile that this thread owns: the tile's outputs are dealt to the threads in
+ * turn, several threads an output when there are fewer outputs than threads. Thread-local part of a group's sum. */
+template <class Op> NDR_DEVICE typename Op::Far join_slots(const ndr_params &p, i64 first, int count, i64 output) {
+  typename Op::Far a = Op::far();
+  int s = 0;
+  for (; s + 4 <= count; s += 4) {
+    typename Op::Far b[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) b[i] = load_partial<Op>(p, first + s + i, output);
+#pragma unroll
+    for (int i = 0; i < 4; i++) Op::join_far(a, b[i]);
+  }
+  for (; s < count; s++) Op::join_far(a, load_partial<Op>(p, first + s, output));
+  return a;
+}
+
+#endif

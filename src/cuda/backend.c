@@ -1,0 +1,28 @@
+#include "cuda/backend.h"
+
+#include "cuda/device.h"
+#include "cuda/launch.h"
+#include "cuda/states.h"
+#include "cuda/workspace.h"
+#include "family/launch.h"
+
+static bool owns(DLDeviceType type) {
+  return type == kDLCUDA || type == kDLCUDAManaged || type == kDLCUDAHost;
+}
+
+static const ndr_family *const families[] = {&ndr_family_tree, &ndr_family_thread, &ndr_family_tile, NULL};
+
+const ndr_backend ndr_backend_cuda = {
+    .name = "cuda",
+    .owns = owns,
+    .device = ndr_cuda_device,
+    .families = families,
+    .execute = ndr_cuda_execute,
+    .allocate = ndr_cuda_allocate,
+    .release = ndr_cuda_release,
+    .borrow_workspace = ndr_cuda_borrow_workspace,
+    .return_workspace = ndr_cuda_return_workspace,
+    .states_identity = ndr_cuda_states_identity,
+    .states_merge = ndr_cuda_states_merge,
+    .states_finish = ndr_cuda_states_finish,
+};

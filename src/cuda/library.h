@@ -1,0 +1,14 @@
+/* Kernels by name, from the fatbins that the build embedded: one a dtype, loaded when first asked for. */
+#ifndef NDR_CUDA_LIBRARY_H
+#define NDR_CUDA_LIBRARY_H
+
+#include "core/types.h"
+#include "cuda/error.h"
+
+/* The kernel ndr_<name>_<op>_<dtype>. Thread-safe; cheap after the first time. name must be a string literal. */
+ndr_status ndr_cuda_kernel(const char *name, ndr_op op, ndr_dtype dtype, cudaKernel_t *kernel);
+
+/* Asks for every kernel of the tables once, so that a build that lost one is found out; returns how many there are. */
+ndr_status ndr_cuda_resolve_all(int *count);
+
+#endif

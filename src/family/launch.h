@@ -1,0 +1,59 @@
+/* What the three kernel families share: the launch that configure fills in, and the arithmetic of splitting. Pure C. */
+#ifndef NDR_FAMILY_LAUNCH_H
+#define NDR_FAMILY_LAUNCH_H
+
+#include "core/plan.h"
+#include "spec/params.h"
+
+enum { NDR_THREADS = 256, NDR_WARP_THREADS = 32, NDR_PACKET_BYTES = 16 };
+
+/* One kernel launch, but for pointers. */
+typedef struct ndr_launch {
+  const char *kernel; /* ndr_<kernel>_<op>_<dtype> */
+  unsigned grid;
+  unsigned threads;
+  unsigned shared_per_state; /* dynamic shared memory: bytes a thread state (tile_columns) ... */
+  unsigned shared_bytes;     /* ... and beside that */
+  ndr_params params;
+} ndr_launch;
+
+/* A family's config: how to launch where the array's first element lies on a 16-byte boundary, and where it does not.
+ */
+typedef struct ndr_launches {
+  ndr_launch aligned, unaligned;
+} ndr_launches;
+_Static_assert(sizeof(ndr_launches) <= NDR_CONFIG_BYTES, "a plan has room for two launches");
+
+extern const ndr_family ndr_family_tree, ndr_family_thread, ndr_family_tile;
+
+/* The launches in a plan, for its configure, describe and execute. */
+ndr_launches *ndr_plan_launches(const ndr_plan *plan);
+
+/* Bytes of workspace where the counters come first (they must be 0 before and are 0 after each launch). */
+size_t ndr_launch_counter_bytes(const ndr_launch *launch);
+size_t ndr_launch_workspace(const ndr_launch *launch, int words);
+
+/* Elements of dtype in a packet. */
+int64_t ndr_packet_elements(ndr_dtype dtype);
+
+/* Whether every stride but the lane axis's own, and the lane axis's size, are whole packets. */
+bool ndr_packets_aligned(const ndr_problem *problem, const ndr_axis *lane);
+
+/* Bytes of the array that the problem reads. */
+double ndr_problem_bytes(const ndr_problem *problem);
+
+/* Fills in what every kernel needs: axes, counts, the kernel's name, one block of NDR_THREADS an item, no split. */
+void ndr_launch_begin(ndr_launch *launch, const ndr_problem *problem, const char *kernel);
+
+/* Cuts `units` into pieces of about piece_units, in groups of about the square root of their number. */
+void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units);
+
+/* Sets the grid from params.work, and the plan's workspace from the launches. */
+void ndr_launch_end(ndr_plan *plan, ndr_launch *launch);
+
+/* Seconds to move the problem's bytes at a share of the device's bandwidth, and to start. */
+double ndr_launch_cost(const ndr_problem *problem, const ndr_device *device, double efficiency);
+
+size_t ndr_launch_describe(const ndr_plan *plan, char *text, size_t capacity);
+
+#endif

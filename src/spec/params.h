@@ -1,0 +1,58 @@
+/* The argument of every kernel: shared by the C that fills it in, the CUDA that reads it, and run-time compilation,
+ * which has no standard headers. Counts and strides are in elements unless a comment says otherwise. */
+#ifndef NDR_SPEC_PARAMS_H
+#define NDR_SPEC_PARAMS_H
+
+#define NDR_PARAM_AXES 32
+#define NDR_PARAM_RESULTS 16
+
+/* One axis of the walk. n / size is (n * magic) >> (32 + shift) for n < 2^31 (Granlund and Montgomery, 1994). */
+typedef struct ndr_param_axis {
+  long long size, stride;
+  long long aux; /* kept: stride in the result; reduced: step of the flattened index */
+  unsigned magic, shift;
+} ndr_param_axis;
+
+/* A launch covers `work` items: an item is one tile of outputs and one of the `splits` pieces of its reduced axes.
+ * Item i is piece i % splits of tile i / splits. The words of partial states lie word-major in `partials`:
+ * word w of slot s of output o is partials[(w * slots + s) * padded + o], where slots s < splits hold the pieces,
+ * the following ones the sums of groups, and padded is tiles * tile_outputs. */
+typedef struct ndr_params {
+  const void *data;                /* element the walk starts at */
+  void *result[NDR_PARAM_RESULTS]; /* where output 0 goes, by operator */
+  unsigned *counters;              /* (groups + 1) a tile, all 0 between launches */
+  unsigned long long *partials;
+  long long outputs, length; /* outputs, and elements reduced into each */
+  long long index_origin;
+  long long padded, slots; /* see above */
+  long long work, tiles;
+  long long units, piece;    /* units a tile's reduction is counted in (vectors or rows), units a piece */
+  long long runs, run_units; /* tree: runs an output, units a run */
+  double ddof;
+  int splits, groups, group; /* pieces, groups of pieces, pieces a group */
+  int tile_outputs;
+  int lanes; /* threads that share an output (tree_lanes), a column (thread), active ones (tile) */
+  int kept_count, reduced_count;
+  int period;                          /* tile: outputs side by side */
+  int small;                           /* every decoded number is below 2^31 */
+  int aligned;                         /* tree: every run is whole packets on 16-byte boundaries */
+  int ascending;                       /* the walk meets flattened indices in ascending order */
+  int partial;                         /* results are states: words of pitch `outputs` */
+  int tail;                            /* tile_rows: elements a tile (outputs * run) */
+  ndr_param_axis axes[NDR_PARAM_AXES]; /* kept axes, then reduced axes, innermost first */
+} ndr_params;
+
+/* Joining or finishing arrays of states: element k of the walk is from[locate(from)], to[locate(to)]. */
+typedef struct ndr_states_params {
+  const unsigned long long *from;
+  void *to;
+  long long from_pitch, to_pitch, count;
+  double ddof;
+  int finish; /* 0: to = join(to, from); else to = finish(from) */
+  int axis_count;
+  struct {
+    long long size, from, to;
+  } axes[NDR_PARAM_AXES];
+} ndr_states_params;
+
+#endif

@@ -1,0 +1,149 @@
+#include "cpu/backend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "cpu/family.h"
+#include "cpu/fold.h"
+
+#define ALIGNMENT 256
+
+static bool owns(DLDeviceType type) {
+  return type == kDLCPU;
+}
+
+static int threads(void) {
+#ifdef _OPENMP
+  int count = omp_get_max_threads();
+  return count < 1 ? 1 : count > 1024 ? 1024 : count;
+#else
+  return 1;
+#endif
+}
+
+/* Of the numbers only `units` decides anything; the others are those of common server cores. */
+static ndr_status device(int id, ndr_device *device) {
+  if (id != 0) return ndr_fail(NDR_ERR_NO_DEVICE, "there is no CPU device %d: the CPU is device 0", id);
+  *device = (ndr_device){.size = sizeof *device,
+                         .type = kDLCPU,
+                         .units = threads(),
+                         .threads_per_unit = 1,
+                         .shared_bytes_per_unit = 32768,
+                         .shared_bytes_per_block = 32768,
+                         .l2_bytes = 1 << 20,
+                         .bandwidth = 30e9};
+  return NDR_OK;
+}
+
+static ndr_status execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace, void *stream) {
+  (void)stream;
+  ((const ndr_cpu_family *)(const void *)plan->family)->run(plan, data, results, workspace);
+  return NDR_OK;
+}
+
+static ndr_status allocate(int id, size_t bytes, void *stream, void **memory) {
+  (void)id;
+  (void)stream;
+  *memory = NULL;
+  if (bytes == 0) return NDR_OK;
+  if (bytes <= SIZE_MAX - ALIGNMENT)
+    *memory = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+  if (!*memory) return ndr_fail(NDR_ERR_MEMORY, "out of memory: %zu bytes", bytes);
+  return NDR_OK;
+}
+
+static void release(int id, void *memory, void *stream) {
+  (void)id;
+  (void)stream;
+  free(memory);
+}
+
+static ndr_status states_identity(const ndr_state *state, int id, uint64_t *states, int64_t count, void *stream) {
+  (void)id;
+  (void)stream;
+  ndr_state_identity(state, states, count, count);
+  return NDR_OK;
+}
+
+/* ---- walks over two arrays: the first axis is left to the loops of the functions called ---- */
+
+typedef struct walk_place {
+  int64_t from, to;
+  int64_t at[NDR_MAX_DIMS];
+} walk_place;
+
+/* Moves to the next place outside the first axis; false after the last. */
+static bool next(const ndr_walk *walk, walk_place *place) {
+  for (int a = 1; a < walk->count; a++) {
+    const ndr_walk_axis *axis = &walk->axes[a];
+    place->from += axis->from;
+    place->to += axis->to;
+    if (++place->at[a] < axis->size) return true;
+    place->from -= axis->size * axis->from;
+    place->to -= axis->size * axis->to;
+    place->at[a] = 0;
+  }
+  return false;
+}
+
+static bool empty(const ndr_walk *walk) {
+  for (int a = 0; a < walk->count; a++)
+    if (walk->axes[a].size == 0) return true;
+  return false;
+}
+
+static ndr_walk_axis first_axis(const ndr_walk *walk) {
+  return walk->count ? walk->axes[0] : (ndr_walk_axis){1, 1, 1};
+}
+
+static ndr_status states_merge(const ndr_state *state, int id, const ndr_walk *walk, const uint64_t *from,
+                               int64_t from_pitch, uint64_t *to, int64_t to_pitch, void *stream) {
+  (void)id;
+  (void)stream;
+  ndr_walk_axis inner = first_axis(walk);
+  ndr_join *join = inner.from == 1 && inner.to == 1 ? ndr_isa_here()->join(state) : NULL;
+  walk_place place = {0};
+  if (empty(walk)) return NDR_OK;
+  do {
+    if (join)
+      join(to + place.to, to_pitch, from + place.from, from_pitch, inner.size);
+    else
+      ndr_state_merge(state, to + place.to, to_pitch, inner.to, from + place.from, from_pitch, inner.from, inner.size);
+  } while (next(walk, &place));
+  return NDR_OK;
+}
+
+static ndr_status states_finish(const ndr_state *state, int id, const ndr_walk *walk, const uint64_t *from,
+                                int64_t from_pitch, void *to, void *stream) {
+  (void)id;
+  (void)stream;
+  int64_t bytes = (int64_t)ndr_dtype_bytes(ndr_op_result(state->op, state->dtype));
+  ndr_walk_axis inner = first_axis(walk);
+  walk_place place = {0};
+  if (empty(walk)) return NDR_OK;
+  do {
+    ndr_isa_here()->finish(state, from + place.from, from_pitch, inner.from, inner.size, (char *)to + place.to * bytes,
+                           inner.to);
+  } while (next(walk, &place));
+  return NDR_OK;
+}
+
+static const ndr_family *const families[] = {&ndr_cpu_scalar.family, &ndr_cpu_rows.family, &ndr_cpu_runs.family,
+                                             &ndr_cpu_tile.family, NULL};
+
+const ndr_backend ndr_backend_cpu = {
+    .name = "cpu",
+    .owns = owns,
+    .device = device,
+    .families = families,
+    .execute = execute,
+    .allocate = allocate,
+    .release = release,
+    .states_identity = states_identity,
+    .states_merge = states_merge,
+    .states_finish = states_finish,
+};

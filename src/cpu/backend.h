@@ -1,0 +1,9 @@
+/* The CPU backend: a complete scalar reference and the fast families, in OpenMP threads where the build has them. */
+#ifndef NDR_CPU_BACKEND_H
+#define NDR_CPU_BACKEND_H
+
+#include "core/plan.h"
+
+extern const ndr_backend ndr_backend_cpu;
+
+#endif

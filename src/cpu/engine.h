@@ -1,0 +1,54 @@
+/* A nest being executed. */
+#ifndef NDR_CPU_ENGINE_H
+#define NDR_CPU_ENGINE_H
+
+#include "cpu/fold.h"
+#include "cpu/nest.h"
+
+/* A place in the loops outside the tile: an odometer over axes, innermost first. */
+typedef struct ndr_cursor {
+  const ndr_nest_axis *axes;
+  int count;
+  int64_t offset, index; /* of the place, in elements and in flattened index */
+  int64_t at[NDR_MAX_DIMS + 1];
+} ndr_cursor;
+
+/* Puts the cursor at the place that `flat` steps lead to. */
+void ndr_cursor_seek(ndr_cursor *cursor, const ndr_nest_axis *axes, int count, int64_t flat);
+void ndr_cursor_advance(ndr_cursor *cursor);
+
+/* What one op does with a tile. */
+typedef struct ndr_engine_op {
+  ndr_state state;
+  ndr_dtype view; /* the dtype it folds */
+  ndr_fold *fold;
+  ndr_join *join;
+  int words;
+  int64_t block; /* where its states are in a block, in words */
+} ndr_engine_op;
+
+typedef struct ndr_engine {
+  const ndr_nest *nest;
+  const ndr_problem *problem;
+  const ndr_isa *isa;
+  const char *data; /* the element where the walk starts */
+  int64_t bytes;    /* of an element */
+  void *const *results;
+  bool indexed; /* an op wants flattened indices */
+  ndr_engine_op ops[NDR_MAX_OPS];
+} ndr_engine;
+
+/* A thread's memory. */
+typedef struct ndr_scratch {
+  uint64_t *levels; /* blocks of states */
+  char *gathered, *converted;
+} ndr_scratch;
+
+/* Folds what every op sees of the tiles at a place into a block of states. The tile is `position` of the chunk. */
+void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_cursor *kept,
+                     const ndr_cursor *reduced, uint64_t *block, int64_t position, bool fresh);
+
+/* Writes the results, or the partial states, of positions first .. first + count - 1 from their block. */
+void ndr_engine_store(const ndr_engine *engine, const uint64_t *block, int64_t first, int64_t count);
+
+#endif

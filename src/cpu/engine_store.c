@@ -1,0 +1,80 @@
+#include "cpu/engine.h"
+
+/* Where a cell of states goes: `count` of one op's, `from` words apart, to results `to` apart. */
+typedef struct cell {
+  const uint64_t *states;
+  int64_t from, result, to, count;
+} cell;
+
+static void store_cell(const ndr_engine *engine, int i, const cell *given) {
+  const ndr_engine_op *op = &engine->ops[i];
+  if (!engine->problem->partial) {
+    int64_t bytes = (int64_t)ndr_dtype_bytes(ndr_op_result(op->state.op, op->state.dtype));
+    engine->isa->finish(&op->state, given->states, engine->nest->pitch, given->from, given->count,
+                        (char *)engine->results[i] + given->result * bytes, given->to);
+    return;
+  }
+  for (int w = 0; w < op->words; w++) {
+    const uint64_t *from = given->states + w * engine->nest->pitch;
+    uint64_t *to = (uint64_t *)engine->results[i] + w * engine->problem->outputs + given->result;
+    for (int64_t j = 0; j < given->count; j++) to[j * given->to] = from[j * given->from];
+  }
+}
+
+static int64_t step_of(const ndr_engine *engine, int axis, int i) {
+  const ndr_nest_axis *outer = &engine->nest->kept[axis];
+  return engine->problem->kept[outer->kept].result[i] * outer->share;
+}
+
+static int64_t place_of(const ndr_engine *engine, const ndr_cursor *kept, int i) {
+  int64_t place = engine->problem->result_origin[i];
+  for (int k = 0; k < kept->count; k++) place += kept->at[k] * step_of(engine, k, i);
+  return place;
+}
+
+/* The outputs of one tile lie along an axis of their own. */
+static void store_rows(const ndr_engine *engine, const uint64_t *block, const ndr_cursor *kept, int64_t position) {
+  const ndr_nest *nest = engine->nest;
+  int64_t lanes = nest->extent - (nest->part_axis < 0 ? 0 : kept->at[nest->part_axis] * nest->lanes);
+  for (int i = 0; i < engine->problem->op_count; i++) {
+    cell outputs = {.states = block + engine->ops[i].block + position * nest->period,
+                    .from = 1,
+                    .result = place_of(engine, kept, i),
+                    .to = engine->problem->kept[nest->output_axis].result[i],
+                    .count = lanes < nest->lanes ? lanes : nest->lanes};
+    store_cell(engine, i, &outputs);
+  }
+}
+
+/* Few outputs a tile: taken across `count` positions along the innermost axis instead. */
+static void store_across(const ndr_engine *engine, const uint64_t *block, const ndr_cursor *kept, int64_t position,
+                         int64_t count) {
+  const ndr_nest *nest = engine->nest;
+  for (int i = 0; i < engine->problem->op_count; i++) {
+    int64_t apart = nest->output_axis < 0 ? 0 : engine->problem->kept[nest->output_axis].result[i];
+    for (int64_t q = 0; q < nest->period; q++) {
+      cell outputs = {.states = block + engine->ops[i].block + position * nest->period + q,
+                      .from = nest->period,
+                      .result = place_of(engine, kept, i) + q * apart,
+                      .to = nest->kept_count ? step_of(engine, 0, i) : 0,
+                      .count = count};
+      store_cell(engine, i, &outputs);
+    }
+  }
+}
+
+void ndr_engine_store(const ndr_engine *engine, const uint64_t *block, int64_t first, int64_t count) {
+  const ndr_nest *nest = engine->nest;
+  ndr_cursor kept;
+  for (int64_t done = 0, some; done < count; done += some) {
+    ndr_cursor_seek(&kept, nest->kept, nest->kept_count, first + done);
+    some = 1;
+    if (nest->form == NDR_NEST_ROWS) {
+      store_rows(engine, block, &kept, done);
+      continue;
+    }
+    if (nest->kept_count) some = nest->kept[0].size - kept.at[0];
+    if (some > count - done) some = count - done;
+    store_across(engine, block, &kept, done, some);
+  }
+}

@@ -1,0 +1,105 @@
+/* Template, part 6: the kernels of c128, with NAME and SKIP as in fold_float.h. An element is NaN if either part is. */
+
+#if SKIP
+#define SEEN ((x.re == x.re) & (x.im == x.im))
+#else
+#define SEEN 1
+#endif
+
+static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  double re[NDR_LANES], im[NDR_LANES], count[NDR_LANES];
+  uint64_t words[3 * NDR_LANES];
+  EACH_LANE(re[l] = 0; im[l] = 0; count[l] = 0)
+  FOLD_ROWS(0, double s = re[l]; double t = im[l]; double c = count[l], s += SEEN ? x.re : 0; t += SEEN ? x.im : 0;
+            c += SEEN, re[l] = s; im[l] = t; count[l] = c);
+  EACH_LANE(WORD(0)[l] = word_of(re[l]); WORD(1)[l] = word_of(im[l]); WORD(2)[l] = word_of(count[l]))
+  settle(join_add3, 3, tile, words, states, pitch);
+}
+
+static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  double re[NDR_LANES], im[NDR_LANES];
+  uint64_t words[2 * NDR_LANES];
+  EACH_LANE(re[l] = 0; im[l] = 0)
+  FOLD_ROWS(0, double s = re[l]; double t = im[l], s += SEEN ? x.re : 0; t += SEEN ? x.im : 0, re[l] = s; im[l] = t);
+  EACH_LANE(WORD(0)[l] = word_of(re[l]); WORD(1)[l] = word_of(im[l]))
+  settle(join_add2, 2, tile, words, states, pitch);
+}
+
+static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  double re[NDR_LANES], im[NDR_LANES];
+  uint64_t words[2 * NDR_LANES];
+  EACH_LANE(re[l] = 1; im[l] = 0)
+  FOLD_ROWS(0, double s = re[l]; double t = im[l], const double u = SEEN ? s * x.re - t * x.im : s;
+            t = SEEN ? s * x.im + t * x.re : t; s = u, re[l] = s; im[l] = t);
+  EACH_LANE(WORD(0)[l] = word_of(re[l]); WORD(1)[l] = word_of(im[l]))
+  settle(join_multiply_complex, 2, tile, words, states, pitch);
+}
+
+#define SUMMED(op, term, combine, join)                                                                                \
+  static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
+    const int64_t lanes = tile->lanes;                                                                                 \
+    uint64_t words[NDR_LANES];                                                                                         \
+    EACH_LANE(words[l] = word_of(0))                                                                                   \
+    FOLD_ROWS(0, double s = f64_of(words[l]), const double v = SEEN ? (term) : 0; s = combine, words[l] = word_of(s)); \
+    settle(join, 1, tile, words, states, pitch);                                                                       \
+  }
+
+SUMMED(norm1, magnitude(x.re, x.im), s + v, join_add)
+SUMMED(norm2, x.re *x.re + x.im * x.im, s + v, join_add)
+SUMMED(norminf, magnitude(x.re, x.im), pick_f64(-(uint64_t)((v > s) | (v != v)), v, s), join_max_f64)
+#undef SUMMED
+
+#if SKIP
+/* Each lane's first element that is not NaN, 0 where there is none. */
+static void NAME(first_seen)(const ndr_tile *tile, double *re, double *im) {
+  const int64_t lanes = tile->lanes;
+  for (int64_t l = 0; l < lanes; l++) {
+    int64_t row = 0;
+    while (row < tile->rows && (isnan(ROW(row)[l].re) || isnan(ROW(row)[l].im))) row++;
+    re[l] = row < tile->rows ? ROW(row)[l].re : 0;
+    im[l] = row < tile->rows ? ROW(row)[l].im : 0;
+  }
+}
+#endif
+
+/* As in fold_float.h. */
+static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  double shift_re[NDR_LANES], shift_im[NDR_LANES], re[NDR_LANES], im[NDR_LANES], square[NDR_LANES], count[NDR_LANES];
+  uint64_t words[4 * NDR_LANES];
+#if SKIP
+  NAME(first_seen)(tile, shift_re, shift_im);
+#else
+  EACH_LANE(shift_re[l] = ROW(0)[l].re; shift_im[l] = ROW(0)[l].im)
+#endif
+  EACH_LANE(re[l] = 0; im[l] = 0; square[l] = 0; count[l] = 0)
+  FOLD_ROWS(0, double s = re[l]; double t = im[l]; double q = square[l];
+            double c = count[l], const double u = SEEN ? x.re - shift_re[l] : 0;
+            const double v = SEEN ? x.im - shift_im[l] : 0; s += u; t += v; q += u * u + v * v; c += SEEN, re[l] = s;
+            im[l] = t; square[l] = q; count[l] = c);
+  for (int64_t l = 0; l < lanes; l++) {
+    double n = count[l], offset_re = n > 0 ? re[l] / n : 0, offset_im = n > 0 ? im[l] / n : 0;
+    double excess = re[l] * offset_re + im[l] * offset_im;
+    double m2 = square[l] - (excess > MOST_F64 ? 0 : excess);
+    WORD(0)[l] = word_of(n);
+    WORD(1)[l] = word_of(shift_re[l] + offset_re);
+    WORD(2)[l] = word_of(shift_im[l] + offset_im);
+    WORD(3)[l] = word_of(m2 < 0 ? 0 : m2);
+  }
+  settle(join_moments_complex, 4, tile, words, states, pitch);
+}
+
+static void NAME(nonzero)(const ndr_tile *tile, uint64_t *words) {
+  const int64_t lanes = tile->lanes;
+  EACH_LANE(words[l] = 0)
+  FOLD_ROWS(0, uint64_t c = words[l], c += (uint64_t)(((x.re != 0) | (x.im != 0)) & SEEN), words[l] = c);
+}
+
+#include "cpu/fold_truth.h"
+
+#undef NAME
+#undef ELEMENT
+#undef SEEN

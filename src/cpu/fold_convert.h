@@ -1,0 +1,48 @@
+/* Template, part 8: converting elements to a dtype that has kernels. */
+#ifdef __F16C__
+#include <immintrin.h>
+#endif
+
+#define CONVERT(name, from_type, to_type, value)                                                                       \
+  static void convert_##name(const void *source, void *target, int64_t count) {                                        \
+    const from_type *from = source;                                                                                    \
+    to_type *to = target;                                                                                              \
+    for (int64_t l = 0; l < count; l++) {                                                                              \
+      const from_type x = from[l];                                                                                     \
+      to[l] = value;                                                                                                   \
+    }                                                                                                                  \
+  }
+
+/* Moves the exponent's bias from 15 to 127. Infinities and NaN keep the largest exponent. A subnormal has no leading 1:
+ * as if it had one, then that one is subtracted, which also normalises it. */
+static inline float f32_of_f16(ndr_f16 half) {
+  uint32_t bits = (uint32_t)(half & 0x7fff) << 13, exponent = bits & 0x0f800000;
+  uint32_t special = bits + 0x70000000, normal = bits + 0x38000000;
+  uint32_t tiny = bits_of(f32_of(bits + 0x38800000) - 0x1p-14f);
+  uint32_t moved = exponent == 0x0f800000 ? special : exponent == 0 ? tiny : normal;
+  return f32_of(moved | (uint32_t)(half & 0x8000) << 16);
+}
+
+CONVERT(bool_u8, uint8_t, uint8_t, x != 0)
+CONVERT(bool_f32, uint8_t, float, x != 0 ? 1.0f : 0.0f)
+CONVERT(i8_f32, int8_t, float, (float)x)
+CONVERT(u8_f32, uint8_t, float, (float)x)
+CONVERT(i16_f32, int16_t, float, (float)x)
+CONVERT(u16_f32, uint16_t, float, (float)x)
+CONVERT(i32_f64, int32_t, double, (double)x)
+CONVERT(u32_f64, uint32_t, double, (double)x)
+CONVERT(i64_f64, int64_t, double, (double)x)
+CONVERT(u64_f64, uint64_t, double, (double)x)
+CONVERT(bf16_f32, ndr_bf16, float, f32_of((uint32_t)x << 16))
+CONVERT(c64_c128, ndr_c64, ndr_c128, ((ndr_c128){(double)x.re, (double)x.im}))
+
+static void convert_f16_f32(const void *source, void *target, int64_t count) {
+  const ndr_f16 *from = source;
+  float *to = target;
+  int64_t l = 0;
+#ifdef __F16C__
+  for (; l + 8 <= count; l += 8)
+    _mm256_storeu_ps(to + l, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(from + l))));
+#endif
+  for (; l < count; l++) to[l] = f32_of_f16(from[l]);
+}

@@ -1,0 +1,108 @@
+/* Template, part 2: combining states, word-major and contiguous; the vectorised twin of ndr_state_merge. */
+
+#define JOIN(name, ...)                                                                                                \
+  static void join_##name(uint64_t *restrict a, int64_t a_pitch, const uint64_t *restrict b, int64_t b_pitch,          \
+                          int64_t count) {                                                                             \
+    (void)a_pitch;                                                                                                     \
+    (void)b_pitch;                                                                                                     \
+    for (int64_t j = 0; j < count; j++) {                                                                              \
+      __VA_ARGS__;                                                                                                     \
+    }                                                                                                                  \
+  }
+#define A(w) a[(w)*a_pitch + j]
+#define B(w) b[(w)*b_pitch + j]
+#define FA(w) f64_of(A(w))
+#define FB(w) f64_of(B(w))
+
+JOIN(add_int, A(0) += B(0))
+JOIN(multiply_int, A(0) *= B(0))
+JOIN(or, A(0) |= B(0))
+JOIN(and, A(0) &= B(0))
+JOIN(add, A(0) = word_of(FA(0) + FB(0)))
+JOIN(add2, A(0) = word_of(FA(0) + FB(0)); A(1) = word_of(FA(1) + FB(1)))
+JOIN(add3, A(0) = word_of(FA(0) + FB(0)); A(1) = word_of(FA(1) + FB(1)); A(2) = word_of(FA(2) + FB(2)))
+JOIN(multiply, A(0) = word_of(FA(0) * FB(0)))
+JOIN(multiply_complex, double re = FA(0) * FB(0) - FA(1) * FB(1); double im = FA(0) * FB(1) + FA(1) * FB(0);
+     A(0) = word_of(re); A(1) = word_of(im))
+
+/* b's value against a's: `better` wins whatever the indices, `level` leaves it to them. */
+#define JOIN_EXTREME(name, read, better, level)                                                                        \
+  JOIN(name, read; A(0) = (better) ? B(0) : A(0))                                                                      \
+  JOIN(arg##name, read; int wins = (better) | ((level) & ((int64_t)B(1) < (int64_t)A(1)));                             \
+       uint64_t value = wins ? B(0) : A(0); uint64_t index = wins ? B(1) : A(1); A(0) = value; A(1) = index)
+
+#define READ(type) const type x = (type)A(0), y = (type)B(0)
+#define READ_FLOAT const double x = FA(0), y = FB(0)
+#define BOTH_NAN ((x != x) & (y != y))
+JOIN_EXTREME(min_i64, READ(int64_t), y < x, x == y)
+JOIN_EXTREME(max_i64, READ(int64_t), y > x, x == y)
+JOIN_EXTREME(min_u64, READ(uint64_t), y < x, x == y)
+JOIN_EXTREME(max_u64, READ(uint64_t), y > x, x == y)
+JOIN_EXTREME(min_f64, READ_FLOAT, (y < x) | ((y != y) & (x == x)), (x == y) | BOTH_NAN)
+JOIN_EXTREME(max_f64, READ_FLOAT, (y > x) | ((y != y) & (x == x)), (x == y) | BOTH_NAN)
+JOIN_EXTREME(min_skip, READ_FLOAT, (y < x) | ((x != x) & (y == y)), (x == y) | BOTH_NAN)
+JOIN_EXTREME(max_skip, READ_FLOAT, (y > x) | ((x != x) & (y == y)), (x == y) | BOTH_NAN)
+
+/* Chan, Golub and LeVeque (1979). An empty side has weight 0 and mean 0; the squared distance to it may overflow and
+ * must not count. */
+#define SPREAD(square) ((n > 0) & (m > 0) ? (square) * (n * part) : 0)
+JOIN(moments, const double n = FA(0); const double m = FB(0); const double total = n + m;
+     const double part = total > 0 ? m / total : 0; const double delta = FB(1) - FA(1); A(0) = word_of(total);
+     A(1) = word_of(FA(1) + delta * part); A(2) = word_of(FA(2) + FB(2) + SPREAD(delta * delta)))
+JOIN(moments_complex, const double n = FA(0); const double m = FB(0); const double total = n + m;
+     const double part = total > 0 ? m / total : 0; const double re = FB(1) - FA(1); const double im = FB(2) - FA(2);
+     A(0) = word_of(total); A(1) = word_of(FA(1) + re * part); A(2) = word_of(FA(2) + im * part);
+     A(3) = word_of(FA(3) + FB(3) + SPREAD(re * re + im * im)))
+
+/* Equal maxima, infinite ones included, need no scaling; a NaN maximum makes both factors NaN. */
+JOIN(logsumexp, const double x = FA(0); const double y = FB(0); const double top = (x != x) | (x > y) ? x : y;
+     const double s = FA(1) * exp_f64(x == top ? 0 : x - top); const double t = FB(1) * exp_f64(y == top ? 0 : y - top);
+     A(0) = word_of(top); A(1) = word_of(s + t))
+
+static ndr_join *join_extreme(const ndr_state *state, bool smaller) {
+  switch (ndr_dtype_class(state->dtype)) {
+  case NDR_CLASS_INT: return smaller ? join_min_i64 : join_max_i64;
+  case NDR_CLASS_BOOL:
+  case NDR_CLASS_UINT: return smaller ? join_min_u64 : join_max_u64;
+  case NDR_CLASS_FLOAT:
+  case NDR_CLASS_COMPLEX: break;
+  }
+  if (state->skip_nan) return smaller ? join_min_skip : join_max_skip;
+  return smaller ? join_min_f64 : join_max_f64;
+}
+
+static ndr_join *join_argument(const ndr_state *state, bool smaller) {
+  switch (ndr_dtype_class(state->dtype)) {
+  case NDR_CLASS_INT: return smaller ? join_argmin_i64 : join_argmax_i64;
+  case NDR_CLASS_BOOL:
+  case NDR_CLASS_UINT: return smaller ? join_argmin_u64 : join_argmax_u64;
+  case NDR_CLASS_FLOAT:
+  case NDR_CLASS_COMPLEX: break;
+  }
+  if (state->skip_nan) return smaller ? join_argmin_skip : join_argmax_skip;
+  return smaller ? join_argmin_f64 : join_argmax_f64;
+}
+
+static ndr_join *join_of(const ndr_state *state) {
+  ndr_class class = ndr_dtype_class(state->dtype);
+  bool floating = class == NDR_CLASS_FLOAT, complex = class == NDR_CLASS_COMPLEX;
+  switch (state->op) {
+  case NDR_SUM: return complex ? join_add2 : floating ? join_add : join_add_int;
+  case NDR_PROD: return complex ? join_multiply_complex : floating ? join_multiply : join_multiply_int;
+  case NDR_MIN: return join_extreme(state, true);
+  case NDR_MAX: return join_extreme(state, false);
+  case NDR_ARGMIN: return join_argument(state, true);
+  case NDR_ARGMAX: return join_argument(state, false);
+  case NDR_MEAN: return complex ? join_add3 : join_add2;
+  case NDR_VAR:
+  case NDR_STD: return complex ? join_moments_complex : join_moments;
+  case NDR_NORM1:
+  case NDR_NORM2: return join_add;
+  case NDR_NORMINF: return join_max_f64;
+  case NDR_LOGSUMEXP: return join_logsumexp;
+  case NDR_ANY: return join_or;
+  case NDR_ALL: return join_and;
+  case NDR_COUNT: break;
+  }
+  return join_add_int;
+}

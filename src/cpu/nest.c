@@ -1,0 +1,219 @@
+#include "cpu/nest.h"
+
+#include <string.h>
+
+#include "cpu/fold.h"
+
+/* A tile is read more than once (several ops, the two passes of logsumexp) while it is in the first-level cache. */
+#define TILE_BYTES 32768
+/* Bytes of a row of a run. Four rows are read at a time: with 512 bytes between them the prefetchers lose the stream
+ * and a Zen 4 core falls from 30 to 10 GB/s; up to 256 it keeps 30. */
+#define ROW_BYTES 128
+/* States of a chunk, all words of all ops: what a second-level cache holds beside the tile. */
+#define CHUNK_WORDS 8192
+/* Tasks that a large problem is cut into, and the bytes below which a task is not worth starting. */
+#define TASKS 32
+#define TASK_BYTES 65536
+/* A problem is not cut into so many pieces that their states cost more than this part of the reading. */
+#define STATES_SHARE 256
+
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+static int64_t cuts(int64_t total, int64_t part) {
+  return (total + part - 1) / part;
+}
+
+const char *ndr_nest_reject(const ndr_problem *problem) {
+  if (problem->outputs == 0 || problem->length == 0) return "no elements";
+  if (problem->kept_count + problem->reduced_count == 0) return "a single element";
+  return NULL;
+}
+
+bool ndr_nest_keeps_lanes(const ndr_problem *problem) {
+  if (problem->kept_count == 0 || problem->reduced_count == 0) return problem->kept_count > 0;
+  int64_t kept = problem->kept[0].stride, reduced = problem->reduced[0].stride;
+  return reduced == 0 || (kept != 0 && kept <= reduced);
+}
+
+/* ---- the tile ---- */
+
+/* Bytes of an element where it takes most: in the array, or converted. */
+static int64_t element_bytes(const ndr_problem *problem) {
+  size_t bytes = ndr_dtype_bytes(problem->dtype);
+  for (int i = 0; i < problem->op_count; i++) {
+    size_t folded = ndr_dtype_bytes(ndr_fold_dtype(problem->ops[i], problem->dtype));
+    if (folded > bytes) bytes = folded;
+  }
+  return (int64_t)bytes;
+}
+
+static bool converts(const ndr_problem *problem) {
+  for (int i = 0; i < problem->op_count; i++)
+    if (ndr_fold_dtype(problem->ops[i], problem->dtype) != problem->dtype) return true;
+  return false;
+}
+
+static int64_t rows_that_fit(const ndr_problem *problem, int64_t lanes, int64_t row_extent) {
+  int64_t rows = most(TILE_BYTES / (lanes * element_bytes(problem)), 1);
+  return least(least(rows, NDR_ROWS), row_extent);
+}
+
+/* Lanes of a tile along a kept axis. Where rows lie closer in memory than lanes, all rows are wanted in one tile, so
+ * that it uses up the cache lines it touches. Lanes are cut evenly, into multiples of 16. */
+static int64_t lanes_that_fit(const ndr_problem *problem, const ndr_axis *axis, int64_t row_stride,
+                              int64_t row_extent) {
+  int64_t lanes = NDR_LANES;
+  if (row_stride < axis->stride)
+    lanes = most(32, least(lanes, TILE_BYTES / (least(row_extent, NDR_ROWS) * element_bytes(problem)) / 16 * 16));
+  return least(cuts(cuts(axis->size, cuts(axis->size, lanes)), 16) * 16, axis->size);
+}
+
+/* ---- the loops outside ---- */
+
+static int add_outer(ndr_nest_axis *axes, int *count, ndr_nest_axis axis) {
+  if (axis.size <= 1) return -1;
+  int at = (*count)++;
+  /* Stride 0 goes outside: it brings no new data. */
+  for (; at > 0 && axis.stride && (axes[at - 1].stride > axis.stride || !axes[at - 1].stride); at--)
+    axes[at] = axes[at - 1];
+  axes[at] = axis;
+  return at;
+}
+
+static void add_kept(ndr_nest *nest, const ndr_problem *problem, int skip) {
+  nest->part_axis = -1;
+  if (nest->form == NDR_NEST_ROWS) {
+    const ndr_axis *axis = &problem->kept[nest->output_axis];
+    ndr_nest_axis parts = {cuts(nest->extent, nest->lanes), nest->lanes * axis->stride, 0, skip, nest->lanes};
+    nest->part_axis = add_outer(nest->kept, &nest->kept_count, parts);
+  }
+  for (int k = 0; k < problem->kept_count; k++) {
+    if (k == skip) continue;
+    const ndr_axis *axis = &problem->kept[k];
+    int at = add_outer(nest->kept, &nest->kept_count, (ndr_nest_axis){axis->size, axis->stride, 0, k, 1});
+    if (at <= nest->part_axis) nest->part_axis++;
+  }
+}
+
+static void add_reduced(ndr_nest *nest, const ndr_problem *problem, int skip_lanes, int skip_rows) {
+  int64_t blocks = nest->form == NDR_NEST_RUN ? cuts(nest->extent, nest->rows * (nest->lanes / nest->period))
+                                              : cuts(nest->row_extent, nest->rows);
+  ndr_nest_axis axis = {blocks, nest->rows * nest->row_stride, nest->rows * nest->row_index, -1, 1};
+  nest->block_axis = add_outer(nest->reduced, &nest->reduced_count, axis);
+  for (int r = 0; r < problem->reduced_count; r++) {
+    if (r == skip_lanes || r == skip_rows) continue;
+    const ndr_axis *from = &problem->reduced[r];
+    int at =
+        add_outer(nest->reduced, &nest->reduced_count, (ndr_nest_axis){from->size, from->stride, from->index, -1, 1});
+    if (at <= nest->block_axis) nest->block_axis++;
+  }
+}
+
+/* Positions of a chunk: all that lie closer together than the steps of the reduction, so that memory is walked in its
+ * order; enough to make a task where there is but one step. */
+static int64_t choose_chunk(const ndr_nest *nest, int64_t words, int64_t tile_bytes) {
+  int64_t room = most(1, CHUNK_WORDS / (words * nest->period)), wanted = 1;
+  for (int k = 0; k < nest->kept_count && nest->steps > 1; k++)
+    if (nest->kept[k].stride && nest->kept[k].stride < nest->reduced[0].stride && wanted <= room)
+      wanted *= nest->kept[k].size;
+  if (nest->steps == 1) wanted = least(cuts(TASK_BYTES, tile_bytes), nest->positions);
+  return cuts(wanted, cuts(wanted, room));
+}
+
+static int64_t choose_pieces(const ndr_nest *nest, const ndr_problem *problem, int64_t words) {
+  double bytes = (double)problem->outputs * (double)problem->length * (double)ndr_dtype_bytes(problem->dtype);
+  double states = (double)(problem->outputs * words) * 8;
+  double pieces = (double)cuts(TASKS, nest->chunks);
+  if (pieces > bytes / TASK_BYTES / (double)nest->chunks) pieces = bytes / TASK_BYTES / (double)nest->chunks;
+  if (pieces > bytes / states / STATES_SHARE) pieces = bytes / states / STATES_SHARE;
+  return most(1, least((int64_t)pieces, nest->steps));
+}
+
+static void complete(ndr_nest *nest, const ndr_problem *problem) {
+  int64_t words = 0, bytes = nest->lanes * nest->rows * element_bytes(problem);
+  for (int i = 0; i < problem->op_count; i++) words += ndr_state_words(problem->ops[i], problem->dtype);
+  nest->positions = nest->steps = 1;
+  for (int k = 0; k < nest->kept_count; k++) nest->positions *= nest->kept[k].size;
+  for (int r = 0; r < nest->reduced_count; r++) nest->steps *= nest->reduced[r].size;
+  nest->chunk = choose_chunk(nest, words, bytes);
+  nest->chunks = cuts(nest->positions, nest->chunk);
+  nest->pieces = choose_pieces(nest, problem, words);
+  nest->levels = 1;
+  for (int64_t n = cuts(nest->steps, nest->pieces); n > NDR_FAN; n = cuts(n, NDR_FAN)) nest->levels++;
+  nest->pitch = nest->chunk * nest->period;
+  nest->block = nest->pitch * words;
+  nest->gather_bytes = nest->lane_stride == 1 ? 0 : bytes;
+  nest->convert_bytes = converts(problem) ? bytes : 0;
+  nest->scratch_bytes = cuts(nest->levels * nest->block * 8 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
+}
+
+/* ---- the three forms ---- */
+
+void ndr_nest_rows(ndr_nest *nest, const ndr_problem *problem, int kept_lanes, int reduced_rows) {
+  const ndr_axis *lanes = &problem->kept[kept_lanes];
+  const ndr_axis none = {.size = 1, .stride = 0}, *rows = reduced_rows < 0 ? &none : &problem->reduced[reduced_rows];
+  memset(nest, 0, sizeof *nest);
+  nest->form = NDR_NEST_ROWS;
+  nest->output_axis = kept_lanes;
+  nest->extent = lanes->size;
+  nest->row_extent = rows->size;
+  nest->lane_stride = lanes->stride;
+  nest->row_stride = rows->stride;
+  nest->row_index = rows->index;
+  nest->lanes = nest->period = lanes_that_fit(problem, lanes, rows->stride, rows->size);
+  nest->rows = rows_that_fit(problem, nest->lanes, rows->size);
+  add_kept(nest, problem, kept_lanes);
+  add_reduced(nest, problem, -1, reduced_rows);
+  complete(nest, problem);
+}
+
+void ndr_nest_grid(ndr_nest *nest, const ndr_problem *problem, int reduced_lanes, int reduced_rows) {
+  const ndr_axis *lanes = &problem->reduced[reduced_lanes], *rows = &problem->reduced[reduced_rows];
+  memset(nest, 0, sizeof *nest);
+  nest->form = NDR_NEST_GRID;
+  nest->output_axis = -1;
+  nest->period = 1;
+  nest->lanes = lanes->size;
+  nest->lane_stride = lanes->stride;
+  nest->lane_index = lanes->index;
+  nest->row_extent = rows->size;
+  nest->row_stride = rows->stride;
+  nest->row_index = rows->index;
+  nest->rows = rows_that_fit(problem, nest->lanes, rows->size);
+  add_kept(nest, problem, -1);
+  add_reduced(nest, problem, reduced_lanes, reduced_rows);
+  complete(nest, problem);
+}
+
+/* Groups of `period` elements in a row: about ROW_BYTES of one output, twice that of several, in powers of two. */
+static int64_t groups_of_row(const ndr_problem *problem, int64_t period) {
+  int64_t lanes = least(most(ROW_BYTES / (int64_t)ndr_dtype_bytes(problem->dtype), 32), 128), groups = 1;
+  if (period > 1) lanes *= 2;
+  while (2 * groups * period <= lanes) groups *= 2;
+  return groups;
+}
+
+void ndr_nest_run(ndr_nest *nest, const ndr_problem *problem, int reduced_lanes, int kept_period) {
+  const ndr_axis *run = &problem->reduced[reduced_lanes];
+  memset(nest, 0, sizeof *nest);
+  nest->form = NDR_NEST_RUN;
+  nest->output_axis = kept_period;
+  nest->period = kept_period < 0 ? 1 : problem->kept[kept_period].size;
+  nest->extent = run->size;
+  int64_t groups = least(groups_of_row(problem, nest->period), run->size);
+  nest->lanes = groups * nest->period;
+  nest->lane_stride = kept_period < 0 ? run->stride : problem->kept[kept_period].stride;
+  nest->lane_index = run->index;
+  nest->row_stride = groups * run->stride;
+  nest->row_index = groups * run->index;
+  nest->rows = rows_that_fit(problem, nest->lanes, run->size / groups);
+  add_kept(nest, problem, kept_period);
+  add_reduced(nest, problem, reduced_lanes, -1);
+  complete(nest, problem);
+}

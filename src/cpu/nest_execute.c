@@ -1,0 +1,190 @@
+#include <string.h>
+
+#include "cpu/engine.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* Below this the threads take longer to start than one takes to read. */
+#define BYTES_PER_THREAD 262144
+
+void ndr_cursor_seek(ndr_cursor *cursor, const ndr_nest_axis *axes, int count, int64_t flat) {
+  cursor->axes = axes;
+  cursor->count = count;
+  cursor->offset = cursor->index = 0;
+  for (int a = 0; a < count; a++) {
+    cursor->at[a] = flat % axes[a].size;
+    cursor->offset += cursor->at[a] * axes[a].stride;
+    cursor->index += cursor->at[a] * axes[a].index;
+    flat /= axes[a].size;
+  }
+}
+
+void ndr_cursor_advance(ndr_cursor *cursor) {
+  for (int a = 0; a < cursor->count; a++) {
+    const ndr_nest_axis *axis = &cursor->axes[a];
+    cursor->offset += axis->stride;
+    cursor->index += axis->index;
+    if (++cursor->at[a] < axis->size) return;
+    cursor->offset -= axis->size * axis->stride;
+    cursor->index -= axis->size * axis->index;
+    cursor->at[a] = 0;
+  }
+}
+
+static void join_blocks(const ndr_engine *engine, uint64_t *into, const uint64_t *from) {
+  int64_t pitch = engine->nest->pitch;
+  for (int i = 0; i < engine->problem->op_count; i++) {
+    const ndr_engine_op *op = &engine->ops[i];
+    op->join(into + op->block, pitch, from + op->block, pitch, pitch);
+  }
+}
+
+/* ---- blockwise accumulation ---- */
+
+typedef struct level_stack {
+  uint64_t *blocks;
+  int64_t block;
+  int count, taken[NDR_MAX_LEVELS]; /* how many blocks or steps each level has taken in */
+} level_stack;
+
+static void move_up(const ndr_engine *engine, level_stack *levels, int level) {
+  uint64_t *from = levels->blocks + level * levels->block, *to = from + levels->block;
+  if (levels->taken[level + 1]++)
+    join_blocks(engine, to, from);
+  else
+    memcpy(to, from, (size_t)levels->block * sizeof *to);
+  levels->taken[level] = 0;
+}
+
+/* Called before a step is folded into level 0: makes room in it. */
+static void make_room(const ndr_engine *engine, level_stack *levels) {
+  int full = 0;
+  while (full + 1 < levels->count && levels->taken[full] == NDR_FAN) full++;
+  while (full-- > 0) move_up(engine, levels, full);
+}
+
+/* Brings everything into the top level. */
+static uint64_t *gather_levels(const ndr_engine *engine, level_stack *levels) {
+  int top = levels->count - 1;
+  while (top > 0 && !levels->taken[top]) top--;
+  for (int level = 0; level < top; level++)
+    if (levels->taken[level]) move_up(engine, levels, level);
+  return levels->blocks + top * levels->block;
+}
+
+/* ---- tasks ---- */
+
+/* Folds a piece of the steps for a chunk of positions; returns the block with their states. */
+static uint64_t *run_task(const ndr_engine *engine, const ndr_scratch *scratch, int64_t first, int64_t count,
+                          int64_t piece) {
+  const ndr_nest *nest = engine->nest;
+  int64_t each = nest->steps / nest->pieces, more = nest->steps % nest->pieces;
+  int64_t step = piece * each + (piece < more ? piece : more), end = step + each + (piece < more);
+  level_stack levels = {.blocks = scratch->levels, .block = nest->block, .count = nest->levels};
+  ndr_cursor start, kept, reduced;
+  ndr_cursor_seek(&start, nest->kept, nest->kept_count, first);
+  ndr_cursor_seek(&reduced, nest->reduced, nest->reduced_count, step);
+  for (; step < end; step++, ndr_cursor_advance(&reduced)) {
+    make_room(engine, &levels);
+    bool fresh = levels.taken[0]++ == 0;
+    kept = start;
+    for (int64_t position = 0; position < count; position++, ndr_cursor_advance(&kept))
+      ndr_engine_fold(engine, scratch, &kept, &reduced, levels.blocks, position, fresh);
+  }
+  return gather_levels(engine, &levels);
+}
+
+static int64_t positions_of(const ndr_nest *nest, int64_t chunk) {
+  int64_t left = nest->positions - chunk * nest->chunk;
+  return left < nest->chunk ? left : nest->chunk;
+}
+
+static void start_task(const ndr_engine *engine, const ndr_scratch *scratch, uint64_t *partial, int64_t task) {
+  const ndr_nest *nest = engine->nest;
+  int64_t chunk = task / nest->pieces, first = chunk * nest->chunk, count = positions_of(nest, chunk);
+  uint64_t *block = run_task(engine, scratch, first, count, task % nest->pieces);
+  if (nest->pieces == 1)
+    ndr_engine_store(engine, block, first, count);
+  else
+    memcpy(partial + task * nest->block, block, (size_t)nest->block * sizeof *block);
+}
+
+/* Combines the pieces of a chunk, neighbours first. */
+static void join_pieces(const ndr_engine *engine, uint64_t *partial, int64_t chunk) {
+  const ndr_nest *nest = engine->nest;
+  uint64_t *blocks = partial + chunk * nest->pieces * nest->block;
+  for (int64_t apart = 1; apart < nest->pieces; apart *= 2)
+    for (int64_t piece = 0; piece + apart < nest->pieces; piece += 2 * apart)
+      join_blocks(engine, blocks + piece * nest->block, blocks + (piece + apart) * nest->block);
+  ndr_engine_store(engine, blocks, chunk * nest->chunk, positions_of(nest, chunk));
+}
+
+/* ---- the whole ---- */
+
+static int threads_for(const ndr_engine *engine) {
+  double bytes = (double)engine->problem->outputs * (double)engine->problem->length * (double)engine->bytes;
+  double useful = bytes / BYTES_PER_THREAD;
+  return useful < 2 ? 1 : useful < engine->nest->slots ? (int)useful : engine->nest->slots;
+}
+
+static ndr_scratch scratch_of(const ndr_nest *nest, void *workspace, int thread) {
+  ndr_scratch scratch;
+  char *memory = (char *)workspace + thread * nest->scratch_bytes;
+  scratch.levels = (uint64_t *)(void *)memory;
+  scratch.gathered = memory + nest->levels * nest->block * 8;
+  scratch.converted = scratch.gathered + nest->gather_bytes;
+  /* Lanes and positions that a last, smaller tile or chunk leaves out are combined like the others. */
+  memset(memory, 0, (size_t)(nest->levels * nest->block) * 8);
+  return scratch;
+}
+
+static void run_tasks(const ndr_engine *engine, void *workspace, int threads) {
+  const ndr_nest *nest = engine->nest;
+  uint64_t *partial = (uint64_t *)(void *)((char *)workspace + nest->slots * nest->scratch_bytes);
+  int64_t tasks = nest->chunks * nest->pieces;
+#ifdef _OPENMP
+  int share = tasks / threads > 4096 ? 16 : 1;
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    ndr_scratch scratch = scratch_of(nest, workspace, omp_get_thread_num());
+#pragma omp for schedule(dynamic, share)
+    for (int64_t task = 0; task < tasks; task++) start_task(engine, &scratch, partial, task);
+    if (nest->pieces > 1) {
+#pragma omp for schedule(dynamic)
+      for (int64_t chunk = 0; chunk < nest->chunks; chunk++) join_pieces(engine, partial, chunk);
+    }
+  }
+#else
+  (void)threads;
+  ndr_scratch scratch = scratch_of(nest, workspace, 0);
+  for (int64_t task = 0; task < tasks; task++) start_task(engine, &scratch, partial, task);
+  for (int64_t chunk = 0; nest->pieces > 1 && chunk < nest->chunks; chunk++) join_pieces(engine, partial, chunk);
+#endif
+}
+
+void ndr_nest_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace) {
+  const ndr_problem *problem = &plan->problem;
+  ndr_engine engine = {.nest = (const ndr_nest *)(const void *)plan->config,
+                       .problem = problem,
+                       .isa = ndr_isa_here(),
+                       .bytes = (int64_t)ndr_dtype_bytes(problem->dtype),
+                       .results = results};
+  engine.data = (const char *)data + problem->origin * engine.bytes;
+  int64_t block = 0;
+  for (int i = 0; i < problem->op_count; i++) {
+    ndr_engine_op *op = &engine.ops[i];
+    ndr_class class = ndr_dtype_class(problem->dtype);
+    bool skip = problem->skip_nan && (class == NDR_CLASS_FLOAT || class == NDR_CLASS_COMPLEX);
+    op->state = ndr_problem_state(problem, i);
+    op->view = ndr_fold_dtype(problem->ops[i], problem->dtype);
+    op->fold = engine.isa->fold[skip][op->view][problem->ops[i]];
+    op->join = engine.isa->join(&op->state);
+    op->words = ndr_state_words(problem->ops[i], problem->dtype);
+    op->block = block;
+    block += op->words * engine.nest->pitch;
+    engine.indexed = engine.indexed || ndr_op_is_index(problem->ops[i]);
+  }
+  run_tasks(&engine, workspace, threads_for(&engine));
+}

@@ -1,0 +1,29 @@
+/* The lane axis is kept: neighbouring lanes own neighbouring outputs, and row after row is added to them. */
+#include "cpu/family.h"
+#include "cpu/nest.h"
+
+static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
+  (void)device;
+  (void)text;
+  const char *why = ndr_nest_reject(problem);
+  if (why) return why;
+  return ndr_nest_keeps_lanes(problem) ? NULL : "lane axis is reduced";
+}
+
+static void choose(ndr_nest *nest, const ndr_problem *problem) {
+  ndr_nest_rows(nest, problem, 0, problem->reduced_count ? 0 : -1);
+}
+
+static double cost(const ndr_problem *problem, const ndr_device *device) {
+  ndr_nest nest;
+  choose(&nest, problem);
+  return ndr_nest_cost(&nest, problem, device);
+}
+
+static void configure(ndr_plan *plan) {
+  ndr_nest nest;
+  choose(&nest, &plan->problem);
+  ndr_nest_install(&nest, plan);
+}
+
+const ndr_cpu_family ndr_cpu_rows = {{"rows", reject, cost, configure, ndr_nest_describe}, ndr_nest_execute};

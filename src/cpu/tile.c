@@ -1,0 +1,72 @@
+/* The lane axis is short: lanes are taken from another axis, and the short one lies within the tile. Kept and next to a
+ * reduced axis, as the channels of an image, it is the period of a run that several outputs share. Else tiles are
+ * gathered: transposed where the short axis is reduced, as the sums of 4 neighbours. */
+#include "cpu/family.h"
+#include "cpu/fold.h"
+#include "cpu/nest.h"
+
+/* Reduced axes that are tried as rows: the innermost ones, which use up cache lines. */
+#define ROW_AXES 2
+
+typedef struct search {
+  const ndr_problem *problem;
+  const ndr_device *device;
+  ndr_nest *best;
+  double seconds; /* negative: none yet */
+} search;
+
+static void consider(search *found, const ndr_nest *nest) {
+  double seconds = ndr_nest_cost(nest, found->problem, found->device);
+  if (found->seconds >= 0 && seconds >= found->seconds) return;
+  found->seconds = seconds;
+  *found->best = *nest;
+}
+
+static bool interleaves(const ndr_axis *run, const ndr_axis *kept) {
+  return kept->size <= NDR_LANES / 4 && kept->stride > 0 && run->stride == kept->stride * kept->size;
+}
+
+/* Predicted seconds of the best choice of lanes other than the fastest axis; negative if there is none. */
+static double choose(ndr_nest *best, const ndr_problem *problem, const ndr_device *device) {
+  search found = {problem, device, best, -1};
+  bool keeps = ndr_nest_keeps_lanes(problem);
+  ndr_nest nest;
+  for (int r = 0; r < problem->reduced_count; r++) {
+    for (int k = 0; k < problem->kept_count; k++) {
+      if (!interleaves(&problem->reduced[r], &problem->kept[k])) continue;
+      ndr_nest_run(&nest, problem, r, k);
+      consider(&found, &nest);
+    }
+    if (r == 0 && !keeps) continue;
+    ndr_nest_run(&nest, problem, r, -1);
+    consider(&found, &nest);
+  }
+  for (int k = keeps; k < problem->kept_count; k++) {
+    for (int r = 0; r < problem->reduced_count && r < ROW_AXES; r++) {
+      ndr_nest_rows(&nest, problem, k, r);
+      consider(&found, &nest);
+    }
+  }
+  return found.seconds;
+}
+
+static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
+  ndr_nest nest;
+  (void)text;
+  const char *why = ndr_nest_reject(problem);
+  if (why) return why;
+  return choose(&nest, problem, device) < 0 ? "no axis but the fastest to take lanes from" : NULL;
+}
+
+static double cost(const ndr_problem *problem, const ndr_device *device) {
+  ndr_nest nest;
+  return choose(&nest, problem, device);
+}
+
+static void configure(ndr_plan *plan) {
+  ndr_nest nest;
+  choose(&nest, &plan->problem, &plan->device);
+  ndr_nest_install(&nest, plan);
+}
+
+const ndr_cpu_family ndr_cpu_tile = {{"tile", reject, cost, configure, ndr_nest_describe}, ndr_nest_execute};

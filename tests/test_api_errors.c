@@ -232,6 +232,17 @@ START_TEST(strides_that_overflow) {
 }
 END_TEST
 
+START_TEST(result_strides_that_overflow) {
+  static const int64_t strides[] = {INT64_MAX, INT64_MIN, INT64_C(1) << 61};
+  for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
+    call c;
+    sound_call(&c);
+    c.out_strides[0] = strides[i];
+    assert_fails(run(&c), NDR_ERR_OVERFLOW, "dim 0 of the result");
+  }
+}
+END_TEST
+
 START_TEST(spans_that_overflow_together) {
   call c;
   sound_call(&c);
@@ -380,8 +391,8 @@ int main(void) {
   suite_case(suite, "dims and ops", 10, dims_out_of_range, dims_named_twice, malformed_dims, unknown_ops,
              ops_not_defined_for_complex, NULL);
   suite_case(suite, "result", 10, null_result, results_of_another_dtype, results_of_another_shape,
-             results_that_overlap_themselves, results_elsewhere, describe_needs_room, describe_fails_as_ndreduce_does,
-             NULL);
+             results_that_overlap_themselves, results_elsewhere, result_strides_that_overflow, describe_needs_room,
+             describe_fails_as_ndreduce_does, NULL);
   suite_case(suite, "options", 10, spoiled_options, unknown_families, devices_that_are_none,
              smaller_options_are_defaulted, larger_options_are_read_if_the_rest_is_zero,
              larger_options_that_ask_for_the_unknown_are_refused, a_failure_leaves_the_library_usable, NULL);

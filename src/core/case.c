@@ -129,7 +129,7 @@ static ndr_status parse_option(cursor *c, ndr_case *out) {
     out->skip_nan = 1;
   else if (strcmp(word, "ddof") == 0 && take(c, '=')) {
     char *end;
-    out->ddof = strtod(c->at, &end);
+    out->ddof = strtod(c->at, &end) + 0.0; /* -0 would not survive printing */
     if (end == c->at || !(out->ddof >= 0)) return fail_at(c, "a number of 0 or more");
     c->at = end;
   } else if (strcmp(word, "acc") == 0 && strncmp(c->at, "=f64", 4) == 0) {

@@ -42,11 +42,18 @@ static void insert_sorted(ndr_axis *axes, int *count, const ndr_axis *axis) {
   axes[at] = *axis;
 }
 
+/* Whether outer starts where size steps of inner end. Strides may be so far apart that the product overflows. */
+static bool steps_on(int64_t inner, int64_t size, int64_t outer) {
+  int64_t end;
+  return !__builtin_mul_overflow(inner, size, &end) && end == outer;
+}
+
 static bool continues(const ndr_problem *problem, const ndr_axis *inner, const ndr_axis *outer) {
-  if (outer->stride != inner->stride * inner->size || outer->index != inner->index * inner->size) return false;
-  for (int i = 0; i < problem->op_count; i++)
-    if (outer->result[i] != inner->result[i] * inner->size) return false;
-  return true;
+  bool merges =
+      steps_on(inner->stride, inner->size, outer->stride) && steps_on(inner->index, inner->size, outer->index);
+  for (int i = 0; merges && i < problem->op_count; i++)
+    merges = steps_on(inner->result[i], inner->size, outer->result[i]);
+  return merges;
 }
 
 static int merge_neighbours(const ndr_problem *problem, ndr_axis *axes, int count) {

@@ -46,16 +46,16 @@ void ndr_compact_strides(int ndim, const int64_t *shape, int64_t *strides) {
 }
 
 /* The distance in bytes between any two elements must fit in 63 bits. */
-static ndr_status check_span(const ndr_request *request) {
-  int64_t span = (int64_t)ndr_dtype_bytes(request->dtype);
-  for (int d = 0; d < request->ndim; d++) {
+static ndr_status check_span(const char *what, int ndim, const int64_t *shape, const int64_t *strides, size_t bytes) {
+  int64_t span = (int64_t)bytes;
+  for (int d = 0; d < ndim; d++) {
     int64_t reach;
-    int64_t steps = request->shape[d] > 0 ? request->shape[d] - 1 : 0;
-    if (__builtin_mul_overflow(steps, request->strides[d], &reach) || reach == INT64_MIN ||
-        __builtin_mul_overflow(reach < 0 ? -reach : reach, (int64_t)ndr_dtype_bytes(request->dtype), &reach) ||
+    int64_t steps = shape[d] > 0 ? shape[d] - 1 : 0;
+    if (__builtin_mul_overflow(steps, strides[d], &reach) || reach == INT64_MIN ||
+        __builtin_mul_overflow(reach < 0 ? -reach : reach, (int64_t)bytes, &reach) ||
         __builtin_add_overflow(span, reach, &span))
-      return ndr_fail(NDR_ERR_OVERFLOW, "stride %lld of dim %d reaches past 63 bits", (long long)request->strides[d],
-                      d);
+      return ndr_fail(NDR_ERR_OVERFLOW, "stride %lld of dim %d of the %s reaches past 63 bits", (long long)strides[d],
+                      d, what);
   }
   return NDR_OK;
 }
@@ -70,7 +70,7 @@ static ndr_status read_array(ndr_request *request, const DLTensor *array) {
     for (int d = 0; d < array->ndim; d++) request->strides[d] = array->strides[d];
   else
     ndr_compact_strides(request->ndim, request->shape, request->strides);
-  return check_span(request);
+  return check_span("array", request->ndim, request->shape, request->strides, ndr_dtype_bytes(request->dtype));
 }
 
 ndr_status ndr_check_dims(int ndim, int dim_count, const int *dims, bool *reduced) {
@@ -172,7 +172,7 @@ static ndr_status check_result(const ndr_request *request, int i, const DLTensor
   for (int d = 0; result->strides && d < ndim && !empty; d++)
     if (result->strides[d] == 0 && shape[d] > 1)
       return ndr_fail(NDR_ERR_RESULT, "dim %d of the result of %s has stride 0: its elements overlap", d, op);
-  return NDR_OK;
+  return result->strides ? check_span("result", ndim, shape, result->strides, ndr_dtype_bytes(given)) : NDR_OK;
 }
 
 ndr_status ndr_request_results(ndr_request *request, const DLTensor *const *results) {

@@ -34,8 +34,8 @@ NDR_API ndr_status ndr_h5_split(const char *text, char **file, char **dataset);
 
 /* Reads "all" or a comma list of dims: numbers, negative ones counting from the end, or names. names[d] is the name of
  * dim d or NULL; dims needs room for ndim numbers, which come out in the order of the text and not negative. Fails with
- * NDR_ERR_PARSE on text that no array would take, and with NDR_ERR_DIMS on a dim that this array lacks or that is
- * named twice. Reads no file. */
+ * NDR_ERR_PARSE on text that no array would take (whatever ndim), and with NDR_ERR_DIMS on a dim that this array lacks
+ * or that is named twice. Reads no file. */
 NDR_API ndr_status ndr_h5_dims_parse(const char *text, int ndim, const char *const *names, int *dim_count, int *dims);
 
 /* ---- Datasets --------------------------------------------------------------------------------------------------- */

@@ -63,18 +63,26 @@ static ndr_status find_name(item dim, int ndim, const char *const *names, int *f
   return ndr_fail(NDR_ERR_DIMS, "no dim is named '%.*s'; its dims are %s", dim.length, dim.start, known);
 }
 
+static ndr_status check_text(const char *text) {
+  for (const char *rest = text; rest;)
+    if (next_item(&rest).length == 0)
+      return ndr_fail(NDR_ERR_PARSE, "'%s' is not a list of dims: an entry is empty", text);
+  return NDR_OK;
+}
+
 ndr_status ndr_h5_dims_parse(const char *text, int ndim, const char *const *names, int *dim_count, int *dims) {
   bool taken[NDR_MAX_DIMS] = {false};
   int count = 0;
+  if (!text || !dim_count) return ndr_fail(NDR_ERR_ARGUMENT, "text or dim_count is a null pointer");
   if (strcmp(text, "all") == 0) {
     for (int d = 0; d < ndim; d++) dims[d] = d;
     *dim_count = ndim;
     return NDR_OK;
   }
+  NDR_TRY(check_text(text));
   for (const char *rest = text; rest;) {
     item dim = next_item(&rest);
     int found;
-    if (dim.length == 0) return ndr_fail(NDR_ERR_PARSE, "'%s' is not a list of dims: an entry is empty", text);
     NDR_TRY(is_number(dim) ? find_number(dim, ndim, &found) : find_name(dim, ndim, names, &found));
     if (taken[found]) return ndr_fail(NDR_ERR_DIMS, "dim %d is named twice in '%s'", found, text);
     taken[found] = true;

@@ -45,6 +45,8 @@ typedef struct {
   bool scales;        /* whether dimension scales count */
   int ndim, count;    /* the largest rank so far and how many have it */
   char *paths[SHOWN]; /* the first of these */
+  int refused;        /* datasets that cannot be reduced, and the first one's reason */
+  char reason[400];
 } search;
 
 static void forget_paths(search *s) {
@@ -55,7 +57,7 @@ static void forget_paths(search *s) {
 
 static int keep_candidate(void *user, const char *path, const ndr_h5_info *info, const char *reason) {
   search *s = user;
-  (void)reason;
+  if (!info && s->refused++ == 0) snprintf(s->reason, sizeof s->reason, "%s %s", path, reason);
   if (!info || (info->is_scale && !s->scales) || info->ndim < s->ndim) return 0;
   if (info->ndim > s->ndim) forget_paths(s);
   s->ndim = info->ndim;
@@ -82,7 +84,8 @@ ndr_status ndr_hdf_find_largest(ndr_h5_dataset *dataset, char **path) {
     status = ndr_hdf_list(dataset, keep_candidate, &s);
   }
   if (status == NDR_OK && s.count == 0)
-    status = ndr_fail(NDR_ERR_FILE, "%s: has no dataset that can be reduced", dataset->file);
+    status = ndr_fail(NDR_ERR_FILE, "%s: has no dataset that can be reduced%s%s", dataset->file, s.refused ? ": " : "",
+                      s.reason);
   if (status == NDR_OK && s.count > 1) status = fail_ambiguous(&s, dataset->file);
   if (status == NDR_OK) {
     *path = s.paths[0];

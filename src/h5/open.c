@@ -48,6 +48,8 @@ static ndr_status fail_open(const ndr_h5_dataset *dataset, const char *path, boo
   if (object >= 0) H5Oclose(object);
   if (type == H5I_GROUP) return ndr_fail(NDR_ERR_FILE, "%s:%s: is a group, not a dataset", dataset->file, path);
   if (type == H5I_DATATYPE) return ndr_fail(NDR_ERR_FILE, "%s:%s: is a type, not a dataset", dataset->file, path);
+  if (H5Oexists_by_name(dataset->file_id, path, H5P_DEFAULT) == 0)
+    return ndr_fail(NDR_ERR_FILE, "%s:%s: is a link that leads nowhere", dataset->file, path);
   return ndr_fail(NDR_ERR_FILE, "%s:%s", dataset->file, reason);
 }
 

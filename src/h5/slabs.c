@@ -74,13 +74,13 @@ static void shorten(ndr_slabs *slabs, bool kept_only, int64_t (*measure)(const n
     if ((kept_only && slabs->reduced[d]) || measure(slabs) <= limit) continue;
     while (low < high) {
       int64_t middle = low + (high - low + 1) / 2;
-      slabs->extent[d] = middle * slabs->unit[d];
+      slabs->extent[d] = times(middle, slabs->unit[d]);
       if (measure(slabs) <= limit)
         low = middle;
       else
         high = middle - 1;
     }
-    slabs->extent[d] = parts(all, parts(all, low)) * slabs->unit[d];
+    slabs->extent[d] = times(parts(all, parts(all, low)), slabs->unit[d]);
     if (slabs->extent[d] > slabs->shape[d]) slabs->extent[d] = slabs->shape[d];
   }
 }

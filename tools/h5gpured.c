@@ -1,0 +1,225 @@
+/* h5gpured: reductions of HDF5 and netCDF-4 datasets from the command line. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "h5gpured.h"
+
+/* The signal that has asked for the work to stop; the library looks at it. */
+static volatile sig_atomic_t stopped_by;
+
+static void stop(int signal_number) {
+  stopped_by = signal_number;
+}
+
+static void catch_signals(void) {
+  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction action = {.sa_handler = stop, .sa_flags = SA_RESTART};
+  struct sigaction before;
+  sigemptyset(&action.sa_mask);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(numbers[i], &action, NULL);
+}
+
+/* Ends as the signal would have, so that a shell's loop ends with us. */
+static void end_by_signal(void) {
+  signal(stopped_by, SIG_DFL);
+  raise(stopped_by);
+}
+
+/* ---- One dataset ------------------------------------------------------------------------------------------------ */
+
+static bool fail_with(const char *where) {
+  complain("%s: %s", where, ndr_last_error());
+  return false;
+}
+
+static bool fail(void) {
+  complain("%s", ndr_last_error());
+  return false;
+}
+
+/* Memory for all results. What cannot fit in the machine is refused here: the kernel would promise it, then kill. */
+static bool allocate(answer *a, const ndr_options *reduce, const DLTensor *tensor, const char *where) {
+  int64_t machine = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE), total = 0;
+  for (int i = 0; i < a->asked->op_count; i++) {
+    DLTensor *result = &a->results[i];
+    result->shape = a->shapes[i];
+    if (ndr_result_describe(tensor, a->dim_count, a->dims, a->asked->ops[i], reduce, result) != NDR_OK)
+      return fail_with(where);
+    int64_t bytes;
+    if (__builtin_mul_overflow(tensor_count(result), result->dtype.bits / 8, &bytes) ||
+        __builtin_add_overflow(total, bytes, &total) || total > machine) {
+      complain("%s: the results need more memory than this machine has", where);
+      return false;
+    }
+    result->data = calloc((size_t)bytes + 1, 1);
+    if (!result->data) {
+      complain("%s: out of memory for results of %lld bytes", where, (long long)bytes);
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool explain(ndr_h5_dataset *dataset, const answer *a, const ndr_h5_options *how) {
+  char text[4096];
+  size_t length;
+  if (ndr_h5_explain(dataset, a->dim_count, a->dims, a->asked->op_count, a->asked->ops, how, text, sizeof text,
+                     &length) != NDR_OK)
+    return fail();
+  fputs(text, stderr);
+  return true;
+}
+
+/* What on_progress was last told, kept for --explain. */
+typedef struct {
+  progress_bar bar;
+  bool shown;
+  ndr_h5_progress last;
+} progress_watch;
+
+static void watch(void *user, const ndr_h5_progress *now) {
+  progress_watch *w = user;
+  w->last = *now;
+  if (w->shown) progress_draw(&w->bar, now);
+}
+
+static void explain_time(const ndr_h5_progress *p) {
+  if (p->slabs == 0) return;
+  fprintf(stderr, "time     reading %.3f s (%.3g GB/s), reducing %.3f s (%.3g GB/s)\n", p->read_seconds,
+          (double)p->bytes / 1e9 / p->read_seconds, p->reduce_seconds, (double)p->bytes / 1e9 / p->reduce_seconds);
+}
+
+static bool reduce(ndr_h5_dataset *dataset, answer *a, const ndr_options *reduce_options) {
+  const options *asked = a->asked;
+  progress_watch w = {.shown = asked->progress || (!asked->quiet && isatty(STDERR_FILENO))};
+  ndr_h5_options how = NDR_H5_OPTIONS_INIT;
+  how.reduce = reduce_options;
+  how.device = asked->device;
+  how.device_id = asked->device_id;
+  how.memory = asked->memory;
+  how.cancel = &stopped_by;
+  how.on_progress = watch;
+  how.user = &w;
+  if (asked->explain && !explain(dataset, a, &how)) return false;
+  DLTensor *results[NDR_MAX_OPS];
+  for (int i = 0; i < asked->op_count; i++) results[i] = &a->results[i];
+  progress_start(&w.bar, a->info->dataset);
+  ndr_status status = ndr_h5_reduce(dataset, a->dim_count, a->dims, asked->op_count, asked->ops, results, &how);
+  progress_clear(&w.bar);
+  if (status != NDR_OK) return fail();
+  if (asked->explain) explain_time(&w.last);
+  return true;
+}
+
+static bool write_results(ndr_h5_writer *writer, const ndr_h5_dataset *dataset, const answer *a) {
+  const char *slash = strrchr(a->info->dataset, '/'), *leaf = slash ? slash + 1 : a->info->dataset;
+  for (int i = 0; i < a->asked->op_count; i++) {
+    char name[1024];
+    bool single = a->asked->op_count == 1;
+    snprintf(name, sizeof name, "%s%s%s", leaf, single ? "" : "_", single ? "" : ndr_op_name(a->asked->ops[i]));
+    if (ndr_h5_writer_add(writer, dataset, a->dim_count, a->dims, name, &a->results[i]) != NDR_OK) return fail();
+    if (!a->asked->quiet && !a->asked->json) print_written(a, i, name);
+  }
+  return true;
+}
+
+static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where, ndr_h5_writer *writer) {
+  const options *asked = a->asked;
+  DLTensor tensor = ndr_h5_tensor(dataset);
+  ndr_options how = NDR_OPTIONS_INIT;
+  how.keepdims = asked->keepdims;
+  how.skip_nan = asked->skip_nan;
+  how.ddof = asked->ddof;
+  how.threads = asked->threads;
+  if (ndr_h5_dims_parse(asked->dims, a->info->ndim, a->info->dim_names, &a->dim_count, a->dims) != NDR_OK)
+    return fail_with(where);
+  if (!allocate(a, &how, &tensor, where) || !reduce(dataset, a, &how)) return false;
+  if (asked->json) print_json(a);
+  if (writer) return write_results(writer, dataset, a);
+  if (!asked->json) print_text(a);
+  return true;
+}
+
+static bool open_input(const options *asked, const char *input, ndr_h5_dataset **dataset) {
+  char *file, *path;
+  ndr_h5_access access = NDR_H5_ACCESS_INIT;
+  access.no_plugins = asked->no_plugins;
+  if (ndr_h5_split(input, &file, &path) != NDR_OK) return fail();
+  ndr_status status = ndr_h5_open(dataset, file, path, &access);
+  free(file);
+  free(path);
+  return status == NDR_OK || fail();
+}
+
+static bool answer_input(const options *asked, const char *input, ndr_h5_writer *writer) {
+  ndr_h5_dataset *dataset;
+  if (!open_input(asked, input, &dataset)) return false;
+  answer a = {.asked = asked, .info = ndr_h5_describe(dataset)};
+  size_t capacity = strlen(a.info->file) + strlen(a.info->dataset) + 2;
+  char *where = malloc(capacity);
+  bool good = where != NULL;
+  if (good) {
+    snprintf(where, capacity, "%s:%s", a.info->file, a.info->dataset);
+    good = answer_dataset(dataset, &a, where, writer);
+  }
+  for (int i = 0; i < asked->op_count; i++) free(a.results[i].data);
+  free(where);
+  ndr_h5_close(dataset);
+  return good;
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------------ */
+
+/* Without -o an input that fails does not keep the others from being answered. */
+static bool answer_all(const options *asked, ndr_h5_writer *writer) {
+  bool good = true;
+  for (int i = 0; i < asked->input_count && !stopped_by && (good || !writer); i++)
+    good = answer_input(asked, asked->inputs[i], writer) && good;
+  return good;
+}
+
+static bool write_all(const options *asked) {
+  ndr_h5_writer *writer;
+  char **files = calloc((size_t)asked->input_count, sizeof *files);
+  bool good = files != NULL;
+  for (int i = 0; good && i < asked->input_count; i++) {
+    char *path;
+    good = ndr_h5_split(asked->inputs[i], &files[i], &path) == NDR_OK || fail();
+    if (good) free(path);
+  }
+  if (good) {
+    ndr_status status =
+        ndr_h5_writer_create(&writer, asked->output, asked->overwrite, asked->input_count, (const char *const *)files);
+    good = status == NDR_OK || fail();
+    if (good) good = answer_all(asked, writer);
+    if (good) good = ndr_h5_writer_commit(writer, &stopped_by) == NDR_OK || fail();
+    if (status == NDR_OK) ndr_h5_writer_destroy(writer);
+  }
+  for (int i = 0; files && i < asked->input_count; i++) free(files[i]);
+  free(files);
+  return good;
+}
+
+static bool list_all(const options *asked) {
+  bool good = true;
+  for (int i = 0; i < asked->input_count && !stopped_by; i++) good = list_file(asked, asked->inputs[i]) == 0 && good;
+  return good;
+}
+
+int main(int argc, char **argv) {
+  options asked;
+  options_read(&asked, argc, argv);
+  catch_signals();
+  bool good = asked.list ? list_all(&asked) : asked.output ? write_all(&asked) : answer_all(&asked, NULL);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    complain("the answer cannot be printed: %s", strerror(errno));
+    good = false;
+  }
+  if (stopped_by) end_by_signal();
+  return good ? EXIT_SUCCESS : EXIT_INPUT;
+}

@@ -1,0 +1,93 @@
+/* The parts of h5gpured: options in, the library's work, text or JSON out. */
+#ifndef H5GPURED_H
+#define H5GPURED_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "ndreduce/h5.h"
+
+enum { EXIT_INPUT = 1, EXIT_USAGE = 2 };
+
+typedef struct options {
+  int input_count;
+  char **inputs;
+  const char *dims;
+  int op_count;
+  ndr_op ops[NDR_MAX_OPS];
+  const char *output;
+  ndr_h5_device device;
+  int device_id;
+  int64_t memory;
+  double ddof;
+  int threads;
+  int keepdims, skip_nan, overwrite, no_plugins, json, explain, list, quiet, progress;
+} options;
+
+/* One dataset's answer: results[i] belongs to ops[i]. */
+typedef struct answer {
+  const options *asked;
+  const ndr_h5_info *info;
+  int dim_count, dims[NDR_MAX_DIMS];
+  DLTensor results[NDR_MAX_OPS];
+  int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
+} answer;
+
+/* Reads the command line; where that ends the program (--help, --version, a mistake), it does so. */
+void options_read(options *asked, int argc, char **argv);
+
+/* One line on stderr, control characters made visible: names in files may hold anything. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- Output ----------------------------------------------------------------------------------------------------- */
+
+/* An element of any dtype, taken apart for printing. */
+typedef struct number {
+  enum { TRUTH, SIGNED, UNSIGNED, REAL, COMPLEX } kind;
+  int64_t as_signed;
+  uint64_t as_unsigned;
+  double re, im;
+  int digits; /* significant decimal digits that tell two floats of the dtype apart */
+} number;
+
+enum { NUMBER_CHARS = 64 };
+
+number number_read(ndr_dtype dtype, const void *element);
+
+/* The shortest decimal that reads back as the same float of so many digits; "nan", "inf" and "-inf" otherwise. */
+void number_shortest(double value, int digits, char text[NUMBER_CHARS]);
+
+/* For people: floats to at most `digits` significant digits, 0 for all that count. */
+void number_text(number n, int digits, char text[NUMBER_CHARS]);
+
+int64_t tensor_count(const DLTensor *tensor);
+ndr_dtype tensor_dtype(const DLTensor *tensor);
+
+void print_text(const answer *a);
+void print_json(const answer *a);
+void print_written(const answer *a, int op, const char *name);
+
+/* A text as a JSON string, quotes included; bytes that are not UTF-8 become U+FFFD. NULL prints null. */
+void print_json_string(const char *text);
+
+/* A text from a file, control characters made visible, so that it cannot steer a terminal. */
+void print_plain(const char *text, FILE *stream);
+
+/* "f32 [time 12, lat 6]" */
+void print_type(ndr_dtype dtype, int ndim, const int64_t *shape, const char *const *names);
+
+/* Lists the datasets of a file; returns the exit code. */
+int list_file(const options *asked, const char *file);
+
+/* Draws how far the work is, once it has taken a while; user is a progress_bar. */
+typedef struct progress_bar {
+  const char *what;
+  bool terminal, drawn;
+  double begin, last;
+} progress_bar;
+
+void progress_start(progress_bar *bar, const char *what);
+void progress_draw(void *bar, const ndr_h5_progress *now);
+void progress_clear(progress_bar *bar);
+
+#endif

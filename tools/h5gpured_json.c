@@ -1,0 +1,99 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "h5gpured.h"
+
+/* The length of the UTF-8 character that text starts with, 0 if it starts with none. Overlong forms, surrogates and
+ * what is above U+10FFFF are none. */
+static int utf8_length(const unsigned char *text) {
+  unsigned char c = text[0], low = 0x80, high = 0xbf;
+  int length = c < 0x80 ? 1 : c >= 0xc2 && c <= 0xdf ? 2 : c >= 0xe0 && c <= 0xef ? 3 : c >= 0xf0 && c <= 0xf4 ? 4 : 0;
+  if (c == 0xe0) low = 0xa0;
+  if (c == 0xed) high = 0x9f;
+  if (c == 0xf0) low = 0x90;
+  if (c == 0xf4) high = 0x8f;
+  for (int i = 1; i < length; i++) {
+    if (text[i] < low || text[i] > high) return 0;
+    low = 0x80;
+    high = 0xbf;
+  }
+  return length;
+}
+
+void print_json_string(const char *text) {
+  if (!text) {
+    fputs("null", stdout);
+    return;
+  }
+  putchar('"');
+  for (const unsigned char *c = (const unsigned char *)text; *c;) {
+    int length = utf8_length(c);
+    if (length == 0)
+      fputs("\\ufffd", stdout);
+    else if (*c < 32 || *c == 127)
+      printf("\\u%04x", *c);
+    else if (*c == '"' || *c == '\\')
+      printf("\\%c", *c);
+    else
+      printf("%.*s", length, (const char *)c);
+    c += length ? length : 1;
+  }
+  putchar('"');
+}
+
+/* JSON has no infinity, but any number's digits: 1e999 is read as infinity by what reads numbers as doubles. */
+static void print_real(double value, int digits) {
+  char text[NUMBER_CHARS];
+  number_shortest(value, digits, text);
+  fputs(isnan(value) ? "null" : isinf(value) ? (value < 0 ? "-1e999" : "1e999") : text, stdout);
+}
+
+static void print_element(number n) {
+  char text[NUMBER_CHARS];
+  if (n.kind == REAL) {
+    print_real(n.re, n.digits);
+  } else if (n.kind == COMPLEX) {
+    putchar('[');
+    print_real(n.re, n.digits);
+    putchar(',');
+    print_real(n.im, n.digits);
+    putchar(']');
+  } else {
+    number_text(n, 0, text);
+    fputs(text, stdout);
+  }
+}
+
+static void print_result(const answer *a, int i) {
+  const DLTensor *result = &a->results[i];
+  ndr_dtype dtype = tensor_dtype(result);
+  size_t bytes = ndr_dtype_bytes(dtype);
+  int64_t count = tensor_count(result);
+  fputs(",\"shape\":[", stdout);
+  for (int d = 0; d < result->ndim; d++) printf("%s%lld", d ? "," : "", (long long)result->shape[d]);
+  printf("],\"dtype\":\"%s\",\"data\":[", ndr_dtype_name(dtype));
+  for (int64_t e = 0; e < count; e++) {
+    if (e) putchar(',');
+    print_element(number_read(dtype, (const char *)result->data + (size_t)e * bytes));
+  }
+  fputs("]}\n", stdout);
+}
+
+void print_json(const answer *a) {
+  for (int i = 0; i < a->asked->op_count; i++) {
+    fputs("{\"file\":", stdout);
+    print_json_string(a->info->file);
+    fputs(",\"dataset\":", stdout);
+    print_json_string(a->info->dataset);
+    printf(",\"op\":\"%s\",\"dims\":[", ndr_op_name(a->asked->ops[i]));
+    for (int d = 0; d < a->dim_count; d++) printf("%s%d", d ? "," : "", a->dims[d]);
+    fputs("],\"dim_names\":[", stdout);
+    for (int d = 0; d < a->dim_count; d++) {
+      if (d) putchar(',');
+      print_json_string(a->info->dim_names[a->dims[d]]);
+    }
+    putchar(']');
+    print_result(a, i);
+  }
+}

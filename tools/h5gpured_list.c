@@ -1,0 +1,92 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "h5gpured.h"
+
+/* Where the dtype starts behind a path that is not longer. */
+enum { COLUMN = 22 };
+
+typedef struct {
+  const options *asked;
+  const char *file;
+  int count;
+} listing;
+
+static void print_numbers(const char *key, int count, const int64_t *numbers) {
+  printf(",\"%s\":[", key);
+  for (int i = 0; i < count; i++) printf("%s%lld", i ? "," : "", (long long)numbers[i]);
+  putchar(']');
+}
+
+static void list_json(const listing *l, const char *path, const ndr_h5_info *info, const char *reason) {
+  fputs("{\"file\":", stdout);
+  print_json_string(l->file);
+  fputs(",\"dataset\":", stdout);
+  print_json_string(path);
+  if (info) {
+    printf(",\"dtype\":\"%s\"", ndr_dtype_name(info->dtype));
+    print_numbers("shape", info->ndim, info->shape);
+    fputs(",\"dim_names\":[", stdout);
+    for (int d = 0; d < info->ndim; d++) {
+      if (d) putchar(',');
+      print_json_string(info->dim_names[d]);
+    }
+    putchar(']');
+    if (info->layout == NDR_H5_CHUNKED) print_numbers("chunk", info->ndim, info->chunk);
+    fputs(",\"filters\":", stdout);
+    print_json_string(info->filters);
+    printf(",\"stored_bytes\":%lld,\"scale\":%s}\n", (long long)info->stored_bytes, info->is_scale ? "true" : "false");
+  } else {
+    fputs(",\"reason\":", stdout);
+    print_json_string(reason);
+    fputs("}\n", stdout);
+  }
+}
+
+static void list_text(const char *path, const ndr_h5_info *info, const char *reason) {
+  static const char *const layouts[] = {"compact", "contiguous", "chunks"};
+  fputs("  ", stdout);
+  print_plain(path, stdout);
+  printf("%*s", strlen(path) < COLUMN ? COLUMN - (int)strlen(path) : 2, "");
+  if (info) {
+    print_type(info->dtype, info->ndim, info->shape, info->dim_names);
+    printf("  %s", layouts[info->layout]);
+    for (int d = 0; d < info->ndim && info->layout == NDR_H5_CHUNKED; d++)
+      printf("%s%lld", d ? "x" : " ", (long long)info->chunk[d]);
+    if (info->filters[0]) {
+      fputs(", ", stdout);
+      print_plain(info->filters, stdout);
+    }
+    if (info->stored_bytes == 0) fputs(", never written", stdout);
+    if (info->is_scale) fputs(", scale", stdout);
+  } else {
+    print_plain(reason, stdout);
+  }
+  putchar('\n');
+}
+
+static int visit(void *user, const char *path, const ndr_h5_info *info, const char *reason) {
+  listing *l = user;
+  if (l->asked->json)
+    list_json(l, path, info, reason);
+  else
+    list_text(path, info, reason);
+  l->count++;
+  return 0;
+}
+
+int list_file(const options *asked, const char *file) {
+  listing l = {asked, file, 0};
+  ndr_h5_access access = NDR_H5_ACCESS_INIT;
+  access.no_plugins = asked->no_plugins;
+  if (!asked->json) {
+    print_plain(file, stdout);
+    putchar('\n');
+  }
+  if (ndr_h5_list(file, &access, visit, &l) != NDR_OK) {
+    complain("%s", ndr_last_error());
+    return EXIT_INPUT;
+  }
+  if (l.count == 0 && !asked->json) puts("  (no datasets)");
+  return 0;
+}

@@ -1,0 +1,183 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "h5gpured.h"
+
+/* How much of a large result is shown: the first and last EDGE of each dim, at most ROWS rows in all. */
+enum { EDGE = 4, ROWS = 40, DIGITS = 7, SAMPLE = 64 };
+
+void print_plain(const char *text, FILE *stream) {
+  for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+    if (*c < 32 || *c == 127)
+      fprintf(stream, "\\x%02x", *c);
+    else
+      fputc(*c, stream);
+  }
+}
+
+/* FILE:/DATASET */
+static void print_place(const ndr_h5_info *info) {
+  print_plain(info->file, stdout);
+  putchar(':');
+  print_plain(info->dataset, stdout);
+}
+
+void print_type(ndr_dtype dtype, int ndim, const int64_t *shape, const char *const *names) {
+  fputs(ndr_dtype_name(dtype), stdout);
+  for (int d = 0; d < ndim; d++) {
+    fputs(d ? ", " : " [", stdout);
+    if (names && names[d]) {
+      print_plain(names[d], stdout);
+      putchar(' ');
+    }
+    printf("%lld", (long long)shape[d]);
+  }
+  if (ndim) putchar(']');
+}
+
+/* The names of the dims of the result: those that are left, and under keepdims the reduced ones, too. */
+static void result_names(const answer *a, const char **names) {
+  bool reduced[NDR_MAX_DIMS] = {false};
+  for (int i = 0; i < a->dim_count; i++) reduced[a->dims[i]] = true;
+  for (int d = 0, r = 0; d < a->info->ndim; d++)
+    if (!reduced[d] || a->asked->keepdims) names[r++] = a->info->dim_names[d];
+}
+
+static void print_over(const answer *a) {
+  if (a->dim_count == a->info->ndim && a->info->ndim != 1) {
+    fputs(" over all dims", stdout);
+    return;
+  }
+  for (int i = 0; i < a->dim_count; i++) {
+    fputs(i ? ", " : " over ", stdout);
+    const char *name = a->info->dim_names[a->dims[i]];
+    if (name)
+      print_plain(name, stdout);
+    else
+      printf("dim %d", a->dims[i]);
+  }
+}
+
+/* ---- A result as a table ---------------------------------------------------------------------------------------- */
+
+typedef struct {
+  const DLTensor *result;
+  ndr_dtype dtype;
+  int width, rows;
+  bool cut;
+} table;
+
+static void element_text(const table *t, int64_t index, char text[NUMBER_CHARS]) {
+  const char *data = t->result->data;
+  number_text(number_read(t->dtype, data + (size_t)index * ndr_dtype_bytes(t->dtype)), DIGITS, text);
+}
+
+/* The widest of the first and the last elements: enough to line up most tables. */
+static int table_width(const table *t) {
+  int64_t count = tensor_count(t->result);
+  int width = 3;
+  for (int64_t i = 0; i < count; i++) {
+    char text[NUMBER_CHARS];
+    if (i == SAMPLE && count > 2 * SAMPLE) i = count - SAMPLE;
+    element_text(t, i, text);
+    if ((int)strlen(text) > width) width = (int)strlen(text);
+  }
+  return width;
+}
+
+/* The index after i of a dim of so many: the middle of a long one is left out, and *gap then says so. */
+static int64_t next_shown(int64_t i, int64_t size, bool *gap) {
+  *gap = i == EDGE - 1 && size > 2 * EDGE + 1;
+  return *gap ? size - EDGE : i + 1;
+}
+
+static void print_row(table *t, int64_t base, int64_t size) {
+  bool gap;
+  fputs("    ", stdout);
+  for (int64_t i = 0; i < size; i = next_shown(i, size, &gap)) {
+    char text[NUMBER_CHARS];
+    element_text(t, base + i, text);
+    printf("%s%*s", i ? "  " : "", t->width, text);
+    next_shown(i, size, &gap);
+    if (gap) fputs("  ...", stdout);
+    t->cut |= gap;
+  }
+  putchar('\n');
+  t->rows++;
+}
+
+/* Prints the part of a table below dims 0 .. d-1, whose elements start at base. */
+static void print_part(table *t, int d, int64_t base) {
+  int ndim = t->result->ndim;
+  int64_t size = t->result->shape[d], step = 1;
+  bool gap;
+  if (d == ndim - 1) {
+    print_row(t, base, size);
+    return;
+  }
+  for (int i = d + 1; i < ndim; i++) step *= t->result->shape[i];
+  for (int64_t i = 0; i < size; i = next_shown(i, size, &gap)) {
+    if (t->rows >= ROWS) {
+      t->cut = true;
+      return;
+    }
+    if (d < ndim - 2 && t->rows) putchar('\n');
+    print_part(t, d + 1, base + i * step);
+    next_shown(i, size, &gap);
+    if (gap) fputs("    ...\n", stdout);
+    t->cut |= gap;
+  }
+}
+
+static void print_table(const DLTensor *result) {
+  table t = {.result = result, .dtype = tensor_dtype(result)};
+  int64_t count = tensor_count(result);
+  if (count == 0) return;
+  t.width = table_width(&t);
+  print_part(&t, 0, 0);
+  if (t.cut) printf("    (%lld values; --json or -o FILE gives them all)\n", (long long)count);
+}
+
+/* ---- An answer -------------------------------------------------------------------------------------------------- */
+
+static void print_scalar(const answer *a, int i) {
+  char text[NUMBER_CHARS];
+  number_text(number_read(tensor_dtype(&a->results[i]), a->results[i].data), 0, text);
+  printf("  %-9s %s\n", ndr_op_name(a->asked->ops[i]), text);
+}
+
+void print_text(const answer *a) {
+  const char *names[NDR_MAX_DIMS] = {NULL};
+  result_names(a, names);
+  print_place(a->info);
+  fputs("  ", stdout);
+  print_type(a->info->dtype, a->info->ndim, a->info->shape, a->info->dim_names);
+  if (a->results[0].ndim == 0) print_over(a);
+  putchar('\n');
+  for (int i = 0; i < a->asked->op_count; i++) {
+    if (a->results[i].ndim == 0) {
+      print_scalar(a, i);
+      continue;
+    }
+    printf("  %s", ndr_op_name(a->asked->ops[i]));
+    print_over(a);
+    fputs(": ", stdout);
+    print_type(tensor_dtype(&a->results[i]), a->results[i].ndim, a->results[i].shape, names);
+    putchar('\n');
+    print_table(&a->results[i]);
+  }
+}
+
+void print_written(const answer *a, int op, const char *name) {
+  const char *names[NDR_MAX_DIMS] = {NULL};
+  result_names(a, names);
+  print_plain(a->asked->output, stdout);
+  fputs(":/", stdout);
+  print_plain(name, stdout);
+  fputs("  ", stdout);
+  print_type(tensor_dtype(&a->results[op]), a->results[op].ndim, a->results[op].shape, names);
+  printf("  %s of ", ndr_op_name(a->asked->ops[op]));
+  print_place(a->info);
+  print_over(a);
+  putchar('\n');
+}

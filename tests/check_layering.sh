@@ -44,10 +44,11 @@ layer_folder() {
 
 # The layer and file that an #include in FILE of NAME leads to; nothing if it leads out of the project.
 resolve_include() { # FILE NAME
-  for candidate in "$(dirname "$1")/$2" "$source_dir/src/$2" "$source_dir/include/$2" "$source_dir/src/spec/$2"; do
+  for candidate in "${1%/*}/$2" "$source_dir/src/$2" "$source_dir/include/$2" "$source_dir/src/spec/$2"; do
     if [ -f "$candidate" ]; then
-      path=$(realpath --relative-to="$source_dir" "$candidate")
-      echo "${path#src/}"
+      case $candidate in */../*) candidate=$(realpath "$candidate") ;; esac
+      candidate=${candidate#"$source_dir"/}
+      echo "${candidate#src/}"
       return
     fi
   done

@@ -11,12 +11,17 @@ if [ -n "$missing" ]; then
   exit 1
 fi
 
-build=${NDREDUCE_BUILD:-build}/release
+# GPU kernels only for the GPU that is here: compiling them for all takes long.
+gpu='-DNDREDUCE_CUDA=OFF'
+if command -v nvcc >/dev/null && nvidia-smi >/dev/null 2>&1; then gpu='-DCMAKE_CUDA_ARCHITECTURES=native'; fi
+
+build=${NDREDUCE_BUILD:-build}/quickstart
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 echo "Building in $build ..."
-if ! { cmake --preset release -B "$build" -DNDREDUCE_HDF5=ON -DNDREDUCE_TESTS=OFF && cmake --build "$build"; } >"$log" 2>&1
-then
+if ! {
+  cmake --preset release -B "$build" -DNDREDUCE_HDF5=ON -DNDREDUCE_TESTS=OFF $gpu && cmake --build "$build"
+} >"$log" 2>&1; then
   tail -n 40 "$log" >&2
   echo "The build failed." >&2
   exit 1

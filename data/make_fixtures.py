@@ -112,6 +112,9 @@ def write_traps(path):
     with h5py.File(path, "w", libver=("earliest", "v108")) as file:
         file["nan"] = np.array([[1, np.nan, 3], [4, 5, np.nan]], "f4")
         file["infinite"] = np.array([np.inf, -np.inf, 1], "f8")
+        for name, shape in (("large", (3, 40, 50)), ("deep", (2, 3, 12, 11, 10))):
+            ramp = np.arange(np.prod(shape), dtype="i4").reshape(shape)
+            file.create_dataset(name, data=ramp, chunks=shape, shuffle=True, compression=9)
         file["text"] = np.array([b"a", b"b"])
         file.create_dataset("texts", data=["a", "bc"], dtype=h5py.string_dtype())
         file["compound"] = np.zeros(2, [("a", "i4"), ("b", "f4")])

@@ -116,19 +116,25 @@ static bool reduce(ndr_h5_dataset *dataset, answer *a, const ndr_options *reduce
   return true;
 }
 
-static bool write_results(ndr_h5_writer *writer, const ndr_h5_dataset *dataset, const answer *a) {
+/* Where results go with -o: the file, and what is to be said of it once it is there. */
+typedef struct {
+  ndr_h5_writer *writer;
+  FILE *said;
+} output;
+
+static bool write_results(const output *to, const ndr_h5_dataset *dataset, const answer *a) {
   const char *slash = strrchr(a->info->dataset, '/'), *leaf = slash ? slash + 1 : a->info->dataset;
   for (int i = 0; i < a->asked->op_count; i++) {
     char name[1024];
     bool single = a->asked->op_count == 1;
     snprintf(name, sizeof name, "%s%s%s", leaf, single ? "" : "_", single ? "" : ndr_op_name(a->asked->ops[i]));
-    if (ndr_h5_writer_add(writer, dataset, a->dim_count, a->dims, name, &a->results[i]) != NDR_OK) return fail();
-    if (!a->asked->quiet && !a->asked->json) print_written(a, i, name);
+    if (ndr_h5_writer_add(to->writer, dataset, a->dim_count, a->dims, name, &a->results[i]) != NDR_OK) return fail();
+    print_written(a, i, name, to->said);
   }
   return true;
 }
 
-static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where, ndr_h5_writer *writer) {
+static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where, const output *to) {
   const options *asked = a->asked;
   DLTensor tensor = ndr_h5_tensor(dataset);
   ndr_options how = NDR_OPTIONS_INIT;
@@ -140,7 +146,7 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where
     return fail_with(where);
   if (!allocate(a, &how, &tensor, where) || !reduce(dataset, a, &how)) return false;
   if (asked->json) print_json(a);
-  if (writer) return write_results(writer, dataset, a);
+  if (to) return write_results(to, dataset, a);
   if (!asked->json) print_text(a);
   return true;
 }
@@ -156,7 +162,7 @@ static bool open_input(const options *asked, const char *input, ndr_h5_dataset *
   return status == NDR_OK || fail();
 }
 
-static bool answer_input(const options *asked, const char *input, ndr_h5_writer *writer) {
+static bool answer_input(const options *asked, const char *input, const output *to) {
   ndr_h5_dataset *dataset;
   if (!open_input(asked, input, &dataset)) return false;
   answer a = {.asked = asked, .info = ndr_h5_describe(dataset)};
@@ -165,7 +171,7 @@ static bool answer_input(const options *asked, const char *input, ndr_h5_writer 
   bool good = where != NULL;
   if (good) {
     snprintf(where, capacity, "%s:%s", a.info->file, a.info->dataset);
-    good = answer_dataset(dataset, &a, where, writer);
+    good = answer_dataset(dataset, &a, where, to);
   }
   for (int i = 0; i < asked->op_count; i++) free(a.results[i].data);
   free(where);
@@ -176,30 +182,40 @@ static bool answer_input(const options *asked, const char *input, ndr_h5_writer 
 /* ---- All of them ------------------------------------------------------------------------------------------------ */
 
 /* Without -o an input that fails does not keep the others from being answered. */
-static bool answer_all(const options *asked, ndr_h5_writer *writer) {
+static bool answer_all(const options *asked, const output *to) {
   bool good = true;
-  for (int i = 0; i < asked->input_count && !stopped_by && (good || !writer); i++)
-    good = answer_input(asked, asked->inputs[i], writer) && good;
+  for (int i = 0; i < asked->input_count && !stopped_by && (good || !to); i++)
+    good = answer_input(asked, asked->inputs[i], to) && good;
   return good;
 }
 
-static bool write_all(const options *asked) {
-  ndr_h5_writer *writer;
+static bool write_all(const options *asked, const char *const *files) {
+  output to = {NULL, NULL};
+  char *text = NULL;
+  size_t length;
+  bool good = ndr_h5_writer_create(&to.writer, asked->output, asked->overwrite, asked->input_count, files) == NDR_OK;
+  if (!good) return fail();
+  to.said = open_memstream(&text, &length);
+  if (!to.said) complain("out of memory");
+  good = to.said && answer_all(asked, &to);
+  if (good) good = ndr_h5_writer_commit(to.writer, &stopped_by) == NDR_OK || fail();
+  if (to.said) fclose(to.said);
+  if (good && !asked->quiet && !asked->json) fputs(text, stdout);
+  free(text);
+  ndr_h5_writer_destroy(to.writer);
+  return good;
+}
+
+/* The files of the inputs are looked up first, as the output must be none of them. */
+static bool split_and_write(const options *asked) {
   char **files = calloc((size_t)asked->input_count, sizeof *files);
   bool good = files != NULL;
   for (int i = 0; good && i < asked->input_count; i++) {
-    char *path;
+    char *path = NULL;
     good = ndr_h5_split(asked->inputs[i], &files[i], &path) == NDR_OK || fail();
-    if (good) free(path);
+    free(path);
   }
-  if (good) {
-    ndr_status status =
-        ndr_h5_writer_create(&writer, asked->output, asked->overwrite, asked->input_count, (const char *const *)files);
-    good = status == NDR_OK || fail();
-    if (good) good = answer_all(asked, writer);
-    if (good) good = ndr_h5_writer_commit(writer, &stopped_by) == NDR_OK || fail();
-    if (status == NDR_OK) ndr_h5_writer_destroy(writer);
-  }
+  good = good && write_all(asked, (const char *const *)files);
   for (int i = 0; files && i < asked->input_count; i++) free(files[i]);
   free(files);
   return good;
@@ -215,7 +231,7 @@ int main(int argc, char **argv) {
   options asked;
   options_read(&asked, argc, argv);
   catch_signals();
-  bool good = asked.list ? list_all(&asked) : asked.output ? write_all(&asked) : answer_all(&asked, NULL);
+  bool good = asked.list ? list_all(&asked) : asked.output ? split_and_write(&asked) : answer_all(&asked, NULL);
   if (fflush(stdout) != 0 || ferror(stdout)) {
     complain("the answer cannot be printed: %s", strerror(errno));
     good = false;

@@ -65,7 +65,9 @@ ndr_dtype tensor_dtype(const DLTensor *tensor);
 
 void print_text(const answer *a);
 void print_json(const answer *a);
-void print_written(const answer *a, int op, const char *name);
+
+/* One line on a result that -o writes. */
+void print_written(const answer *a, int op, const char *name, FILE *stream);
 
 /* A text as a JSON string, quotes included; bytes that are not UTF-8 become U+FFFD. NULL prints null. */
 void print_json_string(const char *text);
@@ -74,7 +76,7 @@ void print_json_string(const char *text);
 void print_plain(const char *text, FILE *stream);
 
 /* "f32 [time 12, lat 6]" */
-void print_type(ndr_dtype dtype, int ndim, const int64_t *shape, const char *const *names);
+void print_type(ndr_dtype dtype, int ndim, const int64_t *shape, const char *const *names, FILE *stream);
 
 /* Lists the datasets of a file; returns the exit code. */
 int list_file(const options *asked, const char *file);

@@ -49,7 +49,7 @@ static void list_text(const char *path, const ndr_h5_info *info, const char *rea
   print_plain(path, stdout);
   printf("%*s", strlen(path) < COLUMN ? COLUMN - (int)strlen(path) : 2, "");
   if (info) {
-    print_type(info->dtype, info->ndim, info->shape, info->dim_names);
+    print_type(info->dtype, info->ndim, info->shape, info->dim_names, stdout);
     printf("  %s", layouts[info->layout]);
     for (int d = 0; d < info->ndim && info->layout == NDR_H5_CHUNKED; d++)
       printf("%s%lld", d ? "x" : " ", (long long)info->chunk[d]);
@@ -65,12 +65,19 @@ static void list_text(const char *path, const ndr_h5_info *info, const char *rea
   putchar('\n');
 }
 
+static void print_file(const char *file) {
+  print_plain(file, stdout);
+  putchar('\n');
+}
+
 static int visit(void *user, const char *path, const ndr_h5_info *info, const char *reason) {
   listing *l = user;
-  if (l->asked->json)
+  if (l->asked->json) {
     list_json(l, path, info, reason);
-  else
+  } else {
+    if (l->count == 0) print_file(l->file);
     list_text(path, info, reason);
+  }
   l->count++;
   return 0;
 }
@@ -79,14 +86,13 @@ int list_file(const options *asked, const char *file) {
   listing l = {asked, file, 0};
   ndr_h5_access access = NDR_H5_ACCESS_INIT;
   access.no_plugins = asked->no_plugins;
-  if (!asked->json) {
-    print_plain(file, stdout);
-    putchar('\n');
-  }
   if (ndr_h5_list(file, &access, visit, &l) != NDR_OK) {
     complain("%s", ndr_last_error());
     return EXIT_INPUT;
   }
-  if (l.count == 0 && !asked->json) puts("  (no datasets)");
+  if (l.count == 0 && !asked->json) {
+    print_file(file);
+    puts("  no datasets");
+  }
   return 0;
 }

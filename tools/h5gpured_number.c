@@ -80,13 +80,17 @@ number number_read(ndr_dtype dtype, const void *element) {
   return n;
 }
 
+static void round_text(double value, int digits, char text[NUMBER_CHARS]) {
+  snprintf(text, NUMBER_CHARS, "%.*g", digits < 17 ? digits : 17, value);
+}
+
 void number_shortest(double value, int digits, char text[NUMBER_CHARS]) {
   if (isnan(value)) {
     strcpy(text, "nan");
     return;
   }
   for (int d = digits == 17 ? 15 : digits == 9 ? 6 : digits; d <= digits; d++) {
-    snprintf(text, NUMBER_CHARS, "%.*g", d, value);
+    round_text(value, d, text);
     double back = strtod(text, NULL);
     if (digits == 17 ? back == value : (float)back == (float)value) break;
   }
@@ -94,7 +98,7 @@ void number_shortest(double value, int digits, char text[NUMBER_CHARS]) {
 
 static void real_text(double value, int digits, int limit, char text[NUMBER_CHARS]) {
   if (limit && limit < digits && !isnan(value))
-    snprintf(text, NUMBER_CHARS, "%.*g", limit, value);
+    round_text(value, limit, text);
   else
     number_shortest(value, digits, text);
 }

@@ -132,6 +132,14 @@ static void read_ddof(options *asked, const char *text) {
 
 enum { OP = 256, DEVICE, MEMORY, DDOF, VERSION };
 
+/* getopt_long has put into optopt: the letter of a short option, the value of a long one that got an argument too many,
+ * or 0. */
+__attribute__((noreturn)) static void refuse_option(const char *text) {
+  if (strncmp(text, "--", 2) != 0) refuse("there is no option '-%c'", optopt);
+  if (optopt) refuse("option '%s' takes no value", text);
+  refuse("option '%s' is not known, or short for several", text);
+}
+
 static void read_option(options *asked, int found, char **argv) {
   switch (found) {
   case 0: break;
@@ -147,9 +155,7 @@ static void read_option(options *asked, int found, char **argv) {
   case VERSION: printf("h5gpured (ndreduce) %s\n", ndr_version()); exit(EXIT_SUCCESS);
   case 'h': print_help(); exit(EXIT_SUCCESS);
   case ':': refuse("option '%s' needs a value", argv[optind - 1]);
-  default:
-    if (optopt && optopt < 256) refuse("there is no option '-%c'", optopt);
-    refuse("option '%s' is not known, or short for several, or takes no value", argv[optind - 1]);
+  default: refuse_option(argv[optind - 1]);
   }
 }
 

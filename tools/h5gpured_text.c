@@ -3,8 +3,9 @@
 
 #include "h5gpured.h"
 
-/* How much of a large result is shown: the first and last EDGE of each dim, at most ROWS rows in all. */
-enum { EDGE = 4, ROWS = 40, DIGITS = 7, SAMPLE = 64 };
+/* How much of a large result is shown: of the last two dims the first and last EDGE, of the others the first and last
+ * OUTER_EDGE, in all about ROWS rows. */
+enum { EDGE = 6, OUTER_EDGE = 2, ROWS = 40, DIGITS = 7, SAMPLE = 64 };
 
 void print_plain(const char *text, FILE *stream) {
   for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
@@ -16,23 +17,23 @@ void print_plain(const char *text, FILE *stream) {
 }
 
 /* FILE:/DATASET */
-static void print_place(const ndr_h5_info *info) {
-  print_plain(info->file, stdout);
-  putchar(':');
-  print_plain(info->dataset, stdout);
+static void print_place(const ndr_h5_info *info, FILE *stream) {
+  print_plain(info->file, stream);
+  fputc(':', stream);
+  print_plain(info->dataset, stream);
 }
 
-void print_type(ndr_dtype dtype, int ndim, const int64_t *shape, const char *const *names) {
-  fputs(ndr_dtype_name(dtype), stdout);
+void print_type(ndr_dtype dtype, int ndim, const int64_t *shape, const char *const *names, FILE *stream) {
+  fputs(ndr_dtype_name(dtype), stream);
   for (int d = 0; d < ndim; d++) {
-    fputs(d ? ", " : " [", stdout);
+    fputs(d ? ", " : " [", stream);
     if (names && names[d]) {
-      print_plain(names[d], stdout);
-      putchar(' ');
+      print_plain(names[d], stream);
+      fputc(' ', stream);
     }
-    printf("%lld", (long long)shape[d]);
+    fprintf(stream, "%lld", (long long)shape[d]);
   }
-  if (ndim) putchar(']');
+  if (ndim) fputc(']', stream);
 }
 
 /* The names of the dims of the result: those that are left, and under keepdims the reduced ones, too. */
@@ -43,19 +44,26 @@ static void result_names(const answer *a, const char **names) {
     if (!reduced[d] || a->asked->keepdims) names[r++] = a->info->dim_names[d];
 }
 
-static void print_over(const answer *a) {
+static void print_over(const answer *a, FILE *stream) {
   if (a->dim_count == a->info->ndim && a->info->ndim != 1) {
-    fputs(" over all dims", stdout);
+    fputs(" over all dims", stream);
     return;
   }
   for (int i = 0; i < a->dim_count; i++) {
-    fputs(i ? ", " : " over ", stdout);
+    fputs(i ? ", " : " over ", stream);
     const char *name = a->info->dim_names[a->dims[i]];
     if (name)
-      print_plain(name, stdout);
+      print_plain(name, stream);
     else
-      printf("dim %d", a->dims[i]);
+      fprintf(stream, "dim %d", a->dims[i]);
   }
+}
+
+static void print_result_type(const answer *a, int op, FILE *stream) {
+  const char *names[NDR_MAX_DIMS] = {NULL};
+  const DLTensor *result = &a->results[op];
+  result_names(a, names);
+  print_type(tensor_dtype(result), result->ndim, result->shape, names, stream);
 }
 
 /* ---- A result as a table ---------------------------------------------------------------------------------------- */
@@ -86,19 +94,19 @@ static int table_width(const table *t) {
 }
 
 /* The index after i of a dim of so many: the middle of a long one is left out, and *gap then says so. */
-static int64_t next_shown(int64_t i, int64_t size, bool *gap) {
-  *gap = i == EDGE - 1 && size > 2 * EDGE + 1;
-  return *gap ? size - EDGE : i + 1;
+static int64_t next_shown(int64_t i, int64_t size, int edge, bool *gap) {
+  *gap = i == edge - 1 && size > 2 * edge + 1;
+  return *gap ? size - edge : i + 1;
 }
 
 static void print_row(table *t, int64_t base, int64_t size) {
   bool gap;
   fputs("    ", stdout);
-  for (int64_t i = 0; i < size; i = next_shown(i, size, &gap)) {
+  for (int64_t i = 0; i < size; i = next_shown(i, size, EDGE, &gap)) {
     char text[NUMBER_CHARS];
     element_text(t, base + i, text);
     printf("%s%*s", i ? "  " : "", t->width, text);
-    next_shown(i, size, &gap);
+    next_shown(i, size, EDGE, &gap);
     if (gap) fputs("  ...", stdout);
     t->cut |= gap;
   }
@@ -110,20 +118,21 @@ static void print_row(table *t, int64_t base, int64_t size) {
 static void print_part(table *t, int d, int64_t base) {
   int ndim = t->result->ndim;
   int64_t size = t->result->shape[d], step = 1;
+  int edge = d < ndim - 2 ? OUTER_EDGE : EDGE;
   bool gap;
   if (d == ndim - 1) {
     print_row(t, base, size);
     return;
   }
   for (int i = d + 1; i < ndim; i++) step *= t->result->shape[i];
-  for (int64_t i = 0; i < size; i = next_shown(i, size, &gap)) {
+  for (int64_t i = 0; i < size; i = next_shown(i, size, edge, &gap)) {
     if (t->rows >= ROWS) {
       t->cut = true;
       return;
     }
     if (d < ndim - 2 && t->rows) putchar('\n');
     print_part(t, d + 1, base + i * step);
-    next_shown(i, size, &gap);
+    next_shown(i, size, edge, &gap);
     if (gap) fputs("    ...\n", stdout);
     t->cut |= gap;
   }
@@ -147,12 +156,10 @@ static void print_scalar(const answer *a, int i) {
 }
 
 void print_text(const answer *a) {
-  const char *names[NDR_MAX_DIMS] = {NULL};
-  result_names(a, names);
-  print_place(a->info);
+  print_place(a->info, stdout);
   fputs("  ", stdout);
-  print_type(a->info->dtype, a->info->ndim, a->info->shape, a->info->dim_names);
-  if (a->results[0].ndim == 0) print_over(a);
+  print_type(a->info->dtype, a->info->ndim, a->info->shape, a->info->dim_names, stdout);
+  if (a->results[0].ndim == 0) print_over(a, stdout);
   putchar('\n');
   for (int i = 0; i < a->asked->op_count; i++) {
     if (a->results[i].ndim == 0) {
@@ -160,24 +167,22 @@ void print_text(const answer *a) {
       continue;
     }
     printf("  %s", ndr_op_name(a->asked->ops[i]));
-    print_over(a);
+    print_over(a, stdout);
     fputs(": ", stdout);
-    print_type(tensor_dtype(&a->results[i]), a->results[i].ndim, a->results[i].shape, names);
+    print_result_type(a, i, stdout);
     putchar('\n');
     print_table(&a->results[i]);
   }
 }
 
-void print_written(const answer *a, int op, const char *name) {
-  const char *names[NDR_MAX_DIMS] = {NULL};
-  result_names(a, names);
-  print_plain(a->asked->output, stdout);
-  fputs(":/", stdout);
-  print_plain(name, stdout);
-  fputs("  ", stdout);
-  print_type(tensor_dtype(&a->results[op]), a->results[op].ndim, a->results[op].shape, names);
-  printf("  %s of ", ndr_op_name(a->asked->ops[op]));
-  print_place(a->info);
-  print_over(a);
-  putchar('\n');
+void print_written(const answer *a, int op, const char *name, FILE *stream) {
+  print_plain(a->asked->output, stream);
+  fputs(":/", stream);
+  print_plain(name, stream);
+  fputs("  ", stream);
+  print_result_type(a, op, stream);
+  fprintf(stream, "  %s of ", ndr_op_name(a->asked->ops[op]));
+  print_place(a->info, stream);
+  print_over(a, stream);
+  fputc('\n', stream);
 }

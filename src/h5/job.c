@@ -86,10 +86,10 @@ static ndr_status probe_output_bytes(ndr_job *job) {
 static ndr_status plan_slabs(ndr_job *job) {
   const ndr_h5_info *info = &job->dataset->info;
   ndr_slabs *slabs = &job->slabs;
+  bool chunked = slabs->chunked = info->layout == NDR_H5_CHUNKED;
   slabs->ndim = info->ndim;
   slabs->element_bytes = slabs->chunk_bytes = (int64_t)ndr_dtype_bytes(info->dtype);
   for (int d = 0; d < info->ndim; d++) {
-    bool chunked = info->layout == NDR_H5_CHUNKED;
     slabs->shape[d] = info->shape[d];
     slabs->unit[d] = !chunked ? 1 : info->chunk[d] < info->shape[d] ? info->chunk[d] : info->shape[d];
     if (slabs->unit[d] < 1) slabs->unit[d] = 1;
@@ -97,7 +97,7 @@ static ndr_status plan_slabs(ndr_job *job) {
     if (__builtin_mul_overflow(slabs->chunk_bytes, chunked ? info->chunk[d] : 1, &slabs->chunk_bytes))
       return ndr_fail(NDR_ERR_OVERFLOW, "the chunk size that it claims does not fit in 63 bits");
   }
-  if (info->filters[0] == 0 || info->layout != NDR_H5_CHUNKED) slabs->chunk_bytes = 0;
+  if (info->filters[0] == 0 || !chunked) slabs->chunk_bytes = 0;
   if (__builtin_mul_overflow(slabs->chunk_bytes, DECODE_COPIES, &slabs->chunk_bytes))
     return ndr_fail(NDR_ERR_OVERFLOW, "the chunk size that it claims does not fit in 63 bits");
   return ndr_slabs_choose(slabs, job->options.memory);

@@ -59,14 +59,15 @@ static void name_by_scales(ndr_h5_dataset *dataset) {
 }
 
 static void set_name(ndr_h5_dataset *dataset, int d, const char *text, size_t length) {
-  if (!dataset->names[d] && text && length > 0 && text[0]) dataset->names[d] = strndup(text, length);
+  if (!dataset->names[d] && length > 0 && text[0]) dataset->names[d] = strndup(text, length);
 }
 
 static void read_variable_texts(ndr_h5_dataset *dataset, hid_t attribute, hid_t type) {
   char *texts[NDR_MAX_DIMS] = {NULL};
   hid_t space = H5Aget_space(attribute);
   if (H5Aread(attribute, type, texts) >= 0) {
-    for (int d = 0; d < dataset->info.ndim; d++) set_name(dataset, d, texts[d], SIZE_MAX);
+    for (int d = 0; d < dataset->info.ndim; d++)
+      if (texts[d]) set_name(dataset, d, texts[d], strlen(texts[d]));
     ndr_hdf_reclaim(type, space, H5P_DEFAULT, texts);
   }
   H5Sclose(space);

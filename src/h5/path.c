@@ -59,6 +59,7 @@ static char *absolute(const char *dataset) {
 ndr_status ndr_h5_split(const char *text, char **file, char **dataset) {
   if (!text || !*text) return ndr_fail(NDR_ERR_ARGUMENT, "the name of the input file is empty");
   const char *rest;
+  *file = *dataset = NULL;
   size_t length = ndr_path_split(text, exists, NULL, &rest);
   if (length == 0) return fail_missing(text);
   *file = strndup(text, length);
@@ -66,5 +67,6 @@ ndr_status ndr_h5_split(const char *text, char **file, char **dataset) {
   if (*file && (*dataset || !rest)) return NDR_OK;
   free(*file);
   free(*dataset);
+  *file = *dataset = NULL;
   return ndr_fail(NDR_ERR_MEMORY, "out of memory");
 }

@@ -22,7 +22,7 @@ static ndr_status fail(const char *path, const char *what) {
 static ndr_status check_target(const char *path, bool overwrite, mode_t *mode) {
   struct stat facts;
   if (lstat(path, &facts) != 0) return errno == ENOENT ? NDR_OK : fail(path, "cannot be written");
-  if (!overwrite) return ndr_fail(NDR_ERR_FILE, "%s: exists already; it is not overwritten unless asked for", path);
+  if (!overwrite) return ndr_fail(NDR_ERR_FILE, "%s: exists already, and overwriting was not asked for", path);
   if (stat(path, &facts) != 0) return fail(path, "cannot be written");
   if (!S_ISREG(facts.st_mode)) return ndr_fail(NDR_ERR_FILE, "%s: is not a regular file", path);
   *mode = facts.st_mode & 07777;

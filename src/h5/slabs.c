@@ -94,7 +94,7 @@ ndr_status ndr_slabs_choose(ndr_slabs *slabs, int64_t budget) {
   if (ndr_slabs_elements(slabs) == 0) return NDR_OK;
   shorten(slabs, true, state_bytes, smaller(STATES_AIM, budget / 4));
   shorten(slabs, false, slab_bytes, smaller(SLAB_AIM, budget / 4));
-  shorten(slabs, false, chunks, CHUNKS_AIM);
+  if (slabs->chunked) shorten(slabs, false, chunks, CHUNKS_AIM);
   shorten(slabs, false, ndr_slabs_bytes, budget);
   if (ndr_slabs_bytes(slabs) <= budget) return NDR_OK;
   return ndr_fail(NDR_ERR_MEMORY, "one chunk at a time takes %lld bytes, more than the %lld that buffers may take",

@@ -16,6 +16,7 @@ typedef struct ndr_slabs {
   int64_t shape[NDR_MAX_DIMS];
   int64_t unit[NDR_MAX_DIMS]; /* extent of a chunk, at most the shape; 1 where data are not chunked */
   bool reduced[NDR_MAX_DIMS];
+  bool chunked;
   int64_t element_bytes;
   int64_t output_bytes;         /* of partial states for each output of a block */
   int64_t chunk_bytes;          /* of scratch that reading takes whatever the slab: a chunk being decoded */

@@ -74,7 +74,7 @@ static ndr_status write_variable(ndr_h5_writer *writer, const char *name, const 
   ndr_dtype dtype;
   NDR_TRY(check_result(writer, result, &dtype));
   if (H5Lexists(writer->image, name, H5P_DEFAULT) > 0)
-    return ndr_fail(NDR_ERR_FILE, "%s: two results would both be called %s in it", writer->file.path, name);
+    return ndr_fail(NDR_ERR_FILE, "%s: would have two datasets called %s", writer->file.path, name);
   for (int d = 0; d < result->ndim; d++) size[d] = (hsize_t)result->shape[d];
   hid_t type = ndr_hdf_file_type(dtype), space = H5Screate_simple(result->ndim, size, NULL);
   hid_t dataset = H5Dcreate2(writer->image, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -135,8 +135,8 @@ static ndr_status find_image(const ndr_h5_writer *writer, const void **data, siz
 }
 
 static ndr_status commit(ndr_h5_writer *writer, const volatile sig_atomic_t *cancel) {
-  const void *data;
-  size_t bytes;
+  const void *data = NULL;
+  size_t bytes = 0;
   NDR_TRY(ndr_scales_finish(&writer->scales));
   NDR_TRY(find_image(writer, &data, &bytes));
   NDR_TRY(ndr_replace_write(&writer->file, data, bytes, cancel));

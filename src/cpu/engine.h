@@ -19,6 +19,7 @@ void ndr_cursor_advance(ndr_cursor *cursor);
 
 /* What one op does with a tile. */
 typedef struct ndr_engine_op {
+  int number; /* in the problem */
   ndr_state state;
   ndr_dtype view; /* the dtype it folds */
   ndr_fold *fold;
@@ -34,8 +35,8 @@ typedef struct ndr_engine {
   const char *data; /* the element where the walk starts */
   int64_t bytes;    /* of an element */
   void *const *results;
-  bool indexed; /* an op wants flattened indices */
-  ndr_engine_op ops[NDR_MAX_OPS];
+  bool indexed;                   /* an op wants flattened indices */
+  ndr_engine_op ops[NDR_MAX_OPS]; /* those that fold the same dtype side by side */
 } ndr_engine;
 
 /* A thread's memory. */

@@ -6,62 +6,77 @@ static int log2_of(int64_t bytes) {
   return log;
 }
 
-/* Rows in the order of ascending index, as the kernels' rule for ties wants them. */
-static void reverse(ndr_tile *tile, int64_t bytes) {
+/* Kernels of arg* want rows in the order of ascending index: ties go to the first. */
+static void fold_op(const ndr_engine *engine, const ndr_engine_op *op, const ndr_tile *tile, uint64_t *states) {
+  if (tile->index_row >= 0 || !ndr_op_is_index(op->state.op)) {
+    op->fold(tile, states + op->block, engine->nest->pitch);
+    return;
+  }
+  ndr_tile reversed = *tile;
   int64_t last = tile->rows - 1;
-  tile->data = (const char *)tile->data + last * tile->row_stride * bytes;
-  tile->index += last * tile->index_row;
-  tile->row_stride = -tile->row_stride;
-  tile->index_row = -tile->index_row;
+  reversed.data = (const char *)tile->data + last * tile->row_stride * (int64_t)ndr_dtype_bytes(op->view);
+  reversed.index += last * tile->index_row;
+  reversed.row_stride = -tile->row_stride;
+  reversed.index_row = -tile->index_row;
+  op->fold(&reversed, states + op->block, engine->nest->pitch);
 }
 
-static const ndr_tile *view(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_tile *tile, ndr_dtype to,
-                            ndr_tile *converted) {
-  if (to == engine->problem->dtype) return tile;
-  ndr_convert *convert = engine->isa->convert[engine->problem->dtype][to];
+static void convert(const ndr_engine *engine, const ndr_tile *tile, ndr_dtype to, void *converted) {
+  ndr_convert *elements = engine->isa->convert[engine->problem->dtype][to];
   int64_t bytes = (int64_t)ndr_dtype_bytes(to);
-  *converted = *tile;
-  converted->data = scratch->converted;
-  converted->row_stride = tile->lanes;
-  if (tile->row_stride == tile->lanes)
-    convert(tile->data, scratch->converted, tile->rows * tile->lanes);
-  else
-    for (int64_t row = 0; row < tile->rows; row++)
-      convert((const char *)tile->data + row * tile->row_stride * engine->bytes,
-              scratch->converted + row * tile->lanes * bytes, tile->lanes);
-  return converted;
+  if (tile->row_stride == tile->lanes) {
+    elements(tile->data, converted, tile->rows * tile->lanes);
+    return;
+  }
+  for (int64_t row = 0; row < tile->rows; row++)
+    elements((const char *)tile->data + row * tile->row_stride * engine->bytes,
+             (char *)converted + row * tile->lanes * bytes, tile->lanes);
 }
 
-static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, ndr_tile *tile, uint64_t *block,
-                      int64_t output) {
+/* Folds ops first .. end - 1 over as many rows at a time as fit converted. */
+static void fold_converted(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_tile *tile, int first,
+                           int end, uint64_t *states) {
+  ndr_dtype to = engine->ops[first].view;
+  int64_t rows = NDR_TILE_BYTES / (tile->lanes * (int64_t)ndr_dtype_bytes(to));
+  if (rows < 1) rows = 1;
+  for (int64_t row = 0; row < tile->rows; row += rows) {
+    ndr_tile part = *tile;
+    part.data = (const char *)tile->data + row * tile->row_stride * engine->bytes;
+    part.rows = tile->rows - row < rows ? tile->rows - row : rows;
+    part.index += row * tile->index_row;
+    part.fresh = tile->fresh && row == 0;
+    convert(engine, &part, to, scratch->converted);
+    part.data = scratch->converted;
+    part.row_stride = part.lanes;
+    for (int i = first; i < end; i++) fold_op(engine, &engine->ops[i], &part, states);
+  }
+}
+
+static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, ndr_tile *tile, uint64_t *states) {
   const ndr_nest *nest = engine->nest;
-  if (engine->indexed && tile->index_row < 0) reverse(tile, engine->bytes);
   if (nest->lane_stride != 1 && tile->lanes > 1) {
     engine->isa->gather[log2_of(engine->bytes)](tile->data, tile->row_stride, nest->lane_stride, scratch->gathered,
                                                 tile->rows, tile->lanes);
     tile->data = scratch->gathered;
     tile->row_stride = tile->lanes;
   }
-  ndr_tile converted;
-  const ndr_tile *seen = NULL;
-  ndr_dtype shown = engine->problem->dtype;
-  for (int i = 0; i < engine->problem->op_count; i++) {
-    const ndr_engine_op *op = &engine->ops[i];
-    if (!seen || op->view != shown) seen = view(engine, scratch, tile, op->view, &converted);
-    shown = op->view;
-    op->fold(seen, block + op->block + output, nest->pitch);
+  for (int i = 0, end; i < engine->problem->op_count; i = end) {
+    ndr_dtype view = engine->ops[i].view;
+    for (end = i; end < engine->problem->op_count && engine->ops[end].view == view; end++)
+      if (view == engine->problem->dtype) fold_op(engine, &engine->ops[end], tile, states);
+    if (view != engine->problem->dtype) fold_converted(engine, scratch, tile, i, end, states);
   }
 }
 
 /* A run in whole rows, then the groups that are left as a row of their own. */
 static void fold_run(const ndr_engine *engine, const ndr_scratch *scratch, ndr_tile *tile, int64_t groups,
-                     uint64_t *block, int64_t output) {
+                     uint64_t *states) {
   const ndr_nest *nest = engine->nest;
   int64_t row = nest->lanes / nest->period, rest = groups % row;
   ndr_tile tail = *tile;
   tile->rows = groups / row;
   if (tile->rows) {
-    fold_tile(engine, scratch, tile, block, output);
+    fold_tile(engine, scratch, tile, states);
     tail.fresh = false;
   }
   if (!rest) return;
@@ -69,14 +84,14 @@ static void fold_run(const ndr_engine *engine, const ndr_scratch *scratch, ndr_t
   tail.index += (groups - rest) * nest->lane_index;
   tail.lanes = rest * nest->period;
   tail.rows = 1;
-  fold_tile(engine, scratch, &tail, block, output);
+  fold_tile(engine, scratch, &tail, states);
 }
 
 void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_cursor *kept,
                      const ndr_cursor *reduced, uint64_t *block, int64_t position, bool fresh) {
   const ndr_nest *nest = engine->nest;
   int64_t blocks = nest->block_axis < 0 ? 0 : reduced->at[nest->block_axis];
-  int64_t output = position * nest->period;
+  uint64_t *states = block + position * nest->period;
   ndr_tile tile = {.data = engine->data + (kept->offset + reduced->offset) * engine->bytes,
                    .lanes = nest->lanes,
                    .row_stride = nest->row_stride,
@@ -87,7 +102,7 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
                    .fresh = fresh};
   if (nest->form == NDR_NEST_RUN) {
     int64_t full = nest->rows * (nest->lanes / nest->period), left = nest->extent - blocks * full;
-    fold_run(engine, scratch, &tile, left < full ? left : full, block, output);
+    fold_run(engine, scratch, &tile, left < full ? left : full, states);
     return;
   }
   int64_t rows = nest->row_extent - blocks * nest->rows;
@@ -96,5 +111,5 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
     int64_t lanes = nest->extent - (nest->part_axis < 0 ? 0 : kept->at[nest->part_axis] * nest->lanes);
     tile.lanes = tile.period = lanes < nest->lanes ? lanes : nest->lanes;
   }
-  fold_tile(engine, scratch, &tile, block, output);
+  fold_tile(engine, scratch, &tile, states);
 }

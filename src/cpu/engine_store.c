@@ -6,29 +6,28 @@ typedef struct cell {
   int64_t from, result, to, count;
 } cell;
 
-static void store_cell(const ndr_engine *engine, int i, const cell *given) {
-  const ndr_engine_op *op = &engine->ops[i];
+static void store_cell(const ndr_engine *engine, const ndr_engine_op *op, const cell *given) {
   if (!engine->problem->partial) {
     int64_t bytes = (int64_t)ndr_dtype_bytes(ndr_op_result(op->state.op, op->state.dtype));
     engine->isa->finish(&op->state, given->states, engine->nest->pitch, given->from, given->count,
-                        (char *)engine->results[i] + given->result * bytes, given->to);
+                        (char *)engine->results[op->number] + given->result * bytes, given->to);
     return;
   }
   for (int w = 0; w < op->words; w++) {
     const uint64_t *from = given->states + w * engine->nest->pitch;
-    uint64_t *to = (uint64_t *)engine->results[i] + w * engine->problem->outputs + given->result;
+    uint64_t *to = (uint64_t *)engine->results[op->number] + w * engine->problem->outputs + given->result;
     for (int64_t j = 0; j < given->count; j++) to[j * given->to] = from[j * given->from];
   }
 }
 
-static int64_t step_of(const ndr_engine *engine, int axis, int i) {
+static int64_t step_of(const ndr_engine *engine, int axis, const ndr_engine_op *op) {
   const ndr_nest_axis *outer = &engine->nest->kept[axis];
-  return engine->problem->kept[outer->kept].result[i] * outer->share;
+  return engine->problem->kept[outer->kept].result[op->number] * outer->share;
 }
 
-static int64_t place_of(const ndr_engine *engine, const ndr_cursor *kept, int i) {
-  int64_t place = engine->problem->result_origin[i];
-  for (int k = 0; k < kept->count; k++) place += kept->at[k] * step_of(engine, k, i);
+static int64_t place_of(const ndr_engine *engine, const ndr_cursor *kept, const ndr_engine_op *op) {
+  int64_t place = engine->problem->result_origin[op->number];
+  for (int k = 0; k < kept->count; k++) place += kept->at[k] * step_of(engine, k, op);
   return place;
 }
 
@@ -37,12 +36,13 @@ static void store_rows(const ndr_engine *engine, const uint64_t *block, const nd
   const ndr_nest *nest = engine->nest;
   int64_t lanes = nest->extent - (nest->part_axis < 0 ? 0 : kept->at[nest->part_axis] * nest->lanes);
   for (int i = 0; i < engine->problem->op_count; i++) {
-    cell outputs = {.states = block + engine->ops[i].block + position * nest->period,
+    const ndr_engine_op *op = &engine->ops[i];
+    cell outputs = {.states = block + op->block + position * nest->period,
                     .from = 1,
-                    .result = place_of(engine, kept, i),
-                    .to = engine->problem->kept[nest->output_axis].result[i],
+                    .result = place_of(engine, kept, op),
+                    .to = engine->problem->kept[nest->output_axis].result[op->number],
                     .count = lanes < nest->lanes ? lanes : nest->lanes};
-    store_cell(engine, i, &outputs);
+    store_cell(engine, op, &outputs);
   }
 }
 
@@ -51,14 +51,15 @@ static void store_across(const ndr_engine *engine, const uint64_t *block, const 
                          int64_t count) {
   const ndr_nest *nest = engine->nest;
   for (int i = 0; i < engine->problem->op_count; i++) {
-    int64_t apart = nest->output_axis < 0 ? 0 : engine->problem->kept[nest->output_axis].result[i];
+    const ndr_engine_op *op = &engine->ops[i];
+    int64_t apart = nest->output_axis < 0 ? 0 : engine->problem->kept[nest->output_axis].result[op->number];
     for (int64_t q = 0; q < nest->period; q++) {
-      cell outputs = {.states = block + engine->ops[i].block + position * nest->period + q,
+      cell outputs = {.states = block + op->block + position * nest->period + q,
                       .from = nest->period,
-                      .result = place_of(engine, kept, i) + q * apart,
-                      .to = nest->kept_count ? step_of(engine, 0, i) : 0,
+                      .result = place_of(engine, kept, op) + q * apart,
+                      .to = nest->kept_count ? step_of(engine, 0, op) : 0,
                       .count = count};
-      store_cell(engine, i, &outputs);
+      store_cell(engine, op, &outputs);
     }
   }
 }

@@ -55,7 +55,8 @@ extern const ndr_isa *const ndr_isa_baseline, *const ndr_isa_avx2, *const ndr_is
 /* The widest instruction set that this machine has, or what NDR_CPU_ISA in the environment names. */
 const ndr_isa *ndr_isa_here(void);
 
-/* The dtype that elements are converted to before op folds them. */
-ndr_dtype ndr_fold_dtype(ndr_op op, ndr_dtype dtype);
+/* The dtype that elements are converted to before op folds them: one that holds them exactly (64-bit integers: nearly)
+ * and whose kernels compute as exactly as the result is wanted. Only logsumexp computes anything in less than f64. */
+ndr_dtype ndr_fold_dtype(ndr_op op, ndr_dtype dtype, bool accumulate_f64);
 
 #endif

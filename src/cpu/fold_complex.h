@@ -53,14 +53,14 @@ SUMMED(norminf, magnitude(x.re, x.im), pick_f64(-(uint64_t)((v > s) | (v != v)),
 #undef SUMMED
 
 #if SKIP
-/* Each lane's first element that is not NaN, 0 where there is none. */
+/* Each lane's first element that is not NaN, NaN where there is none. */
 static void NAME(first_seen)(const ndr_tile *tile, double *re, double *im) {
   const int64_t lanes = tile->lanes;
   for (int64_t l = 0; l < lanes; l++) {
     int64_t row = 0;
-    while (row < tile->rows && (isnan(ROW(row)[l].re) || isnan(ROW(row)[l].im))) row++;
-    re[l] = row < tile->rows ? ROW(row)[l].re : 0;
-    im[l] = row < tile->rows ? ROW(row)[l].im : 0;
+    while (row + 1 < tile->rows && (isnan(ROW(row)[l].re) || isnan(ROW(row)[l].im))) row++;
+    re[l] = isnan(ROW(row)[l].im) ? (double)NAN : ROW(row)[l].re;
+    im[l] = isnan(ROW(row)[l].re) ? (double)NAN : ROW(row)[l].im;
   }
 }
 #endif
@@ -75,21 +75,16 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #else
   EACH_LANE(shift_re[l] = ROW(0)[l].re; shift_im[l] = ROW(0)[l].im)
 #endif
+  average_lanes(tile, shift_re);
+  average_lanes(tile, shift_im);
   EACH_LANE(re[l] = 0; im[l] = 0; square[l] = 0; count[l] = 0)
   FOLD_ROWS(0, double s = re[l]; double t = im[l]; double q = square[l];
             double c = count[l], const double u = SEEN ? x.re - shift_re[l] : 0;
             const double v = SEEN ? x.im - shift_im[l] : 0; s += u; t += v; q += u * u + v * v; c += SEEN, re[l] = s;
             im[l] = t; square[l] = q; count[l] = c);
-  for (int64_t l = 0; l < lanes; l++) {
-    double n = count[l], offset_re = n > 0 ? re[l] / n : 0, offset_im = n > 0 ? im[l] / n : 0;
-    double excess = re[l] * offset_re + im[l] * offset_im;
-    double m2 = square[l] - (excess > MOST_F64 ? 0 : excess);
-    WORD(0)[l] = word_of(n);
-    WORD(1)[l] = word_of(shift_re[l] + offset_re);
-    WORD(2)[l] = word_of(shift_im[l] + offset_im);
-    WORD(3)[l] = word_of(m2 < 0 ? 0 : m2);
-  }
-  settle(join_moments_complex, 4, tile, words, states, pitch);
+  EACH_LANE(WORD(0)[l] = word_of(count[l]); WORD(1)[l] = word_of(re[l]); WORD(2)[l] = word_of(im[l]);
+            WORD(3)[l] = word_of(square[l]))
+  settle_moments(tile, shift_re, shift_im, words, states, pitch);
 }
 
 static void NAME(nonzero)(const ndr_tile *tile, uint64_t *words) {

@@ -41,7 +41,7 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 }
 
 #if SKIP
-/* Each lane's first element that is not NaN, 0 where there is none. */
+/* Each lane's first element that is not NaN, NaN where there is none. */
 static void NAME(first_seen)(const ndr_tile *tile, double *first) {
   const int64_t lanes = tile->lanes;
   EACH_LANE(first[l] = (double)NAN)
@@ -50,13 +50,12 @@ static void NAME(first_seen)(const ndr_tile *tile, double *first) {
     EACH_LANE(first[l] = first[l] == first[l] ? first[l] : (double)ROW(row)[l]; missing += first[l] != first[l])
     if (missing == 0) return;
   }
-  EACH_LANE(first[l] = first[l] == first[l] ? first[l] : 0)
 }
 #endif
 
-/* Distances are taken from the lane's first element, s. It is one of the sample, so n (mean - s)^2 <= n M2, and the
- * subtraction below loses at most log2 n <= 8 of 53 bits however far the mean is from 0. Where squares overflow M2 is
- * infinite rather than NaN. */
+/* Distances are taken from `shift`, the mean of the tile's first row: near the mean of all, or at worst one of n
+ * elements far from the others. With it n (mean - shift)^2 <= n M2, so the subtraction in settle_moments loses few of
+ * 53 bits however far the mean is from 0, and none where the tile is one row. */
 static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
   double shift[NDR_LANES], sum[NDR_LANES], square[NDR_LANES];
@@ -67,18 +66,13 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #else
   EACH_LANE(shift[l] = (double)ROW(0)[l])
 #endif
+  average_lanes(tile, shift);
   EACH_LANE(sum[l] = 0; square[l] = 0; count[l] = SKIP ? 0 : (INDEX)tile->rows)
   FOLD_ROWS(0, double s = sum[l]; double q = square[l];
             INDEX c = count[l], const double d = SEEN((double)x - shift[l], 0); s += d; q += d * d;
             COUNT_SEEN, sum[l] = s; square[l] = q; count[l] = c);
-  for (int64_t l = 0; l < lanes; l++) {
-    double n = (double)count[l], offset = n > 0 ? sum[l] / n : 0, excess = sum[l] * offset;
-    double m2 = square[l] - (excess > MOST_F64 ? 0 : excess);
-    WORD(0)[l] = word_of(n);
-    WORD(1)[l] = word_of(shift[l] + offset);
-    WORD(2)[l] = word_of(m2 < 0 ? 0 : m2);
-  }
-  settle(join_moments, 3, tile, words, states, pitch);
+  EACH_LANE(WORD(0)[l] = word_of((double)count[l]); WORD(1)[l] = word_of(sum[l]); WORD(2)[l] = word_of(square[l]))
+  settle_moments(tile, shift, NULL, words, states, pitch);
 }
 
 static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
@@ -87,7 +81,7 @@ static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch)
   uint64_t words[NDR_LANES];
   EACH_LANE(most[l] = 0)
   FOLD_ROWS(0, ELEMENT m = most[l], const ELEMENT v = x < 0 ? -x : x;
-            m = (v > m) | SEEN(0, v != v) ? v : m, most[l] = m);
+            m = (v > m) | (!SKIP & (v != v)) ? v : m, most[l] = m);
   EACH_LANE(words[l] = word_of((double)most[l]))
   settle(join_max_f64, 1, tile, words, states, pitch);
 }
@@ -141,7 +135,7 @@ static void NAME(logsumexp)(const ndr_tile *tile, uint64_t *states, int64_t pitc
   ELEMENT top[NDR_LANES];
   uint64_t words[2 * NDR_LANES];
   EACH_LANE(top[l] = -(ELEMENT)INFINITY; WORD(1)[l] = word_of(0))
-  FOLD_ROWS(0, ELEMENT t = top[l], t = (x > t) | SEEN(0, x != x) ? x : t, top[l] = t);
+  FOLD_ROWS(0, ELEMENT t = top[l], t = (x > t) | (!SKIP & (x != x)) ? x : t, top[l] = t);
   for (int64_t row = 0; row < tile->rows; row++) {
     const ELEMENT *elements = ROW(row);
     EACH_LANE(const ELEMENT x = elements[l]; const ELEMENT e = EXP(x == top[l] ? 0 : x - top[l]);

@@ -1,4 +1,5 @@
-/* Template, part 2: combining states, word-major and contiguous; the vectorised twin of ndr_state_merge. */
+/* Template, part 2: combining states, word-major and contiguous; the vectorised twin of ndr_state_merge. Then how the
+ * kernels' lanes become states. */
 
 #define JOIN(name, ...)                                                                                                \
   static void join_##name(uint64_t *restrict a, int64_t a_pitch, const uint64_t *restrict b, int64_t b_pitch,          \
@@ -21,6 +22,8 @@ JOIN(and, A(0) &= B(0))
 JOIN(add, A(0) = word_of(FA(0) + FB(0)))
 JOIN(add2, A(0) = word_of(FA(0) + FB(0)); A(1) = word_of(FA(1) + FB(1)))
 JOIN(add3, A(0) = word_of(FA(0) + FB(0)); A(1) = word_of(FA(1) + FB(1)); A(2) = word_of(FA(2) + FB(2)))
+JOIN(add4, A(0) = word_of(FA(0) + FB(0)); A(1) = word_of(FA(1) + FB(1)); A(2) = word_of(FA(2) + FB(2));
+     A(3) = word_of(FA(3) + FB(3)))
 JOIN(multiply, A(0) = word_of(FA(0) * FB(0)))
 JOIN(multiply_complex, double re = FA(0) * FB(0) - FA(1) * FB(1); double im = FA(0) * FB(1) + FA(1) * FB(0);
      A(0) = word_of(re); A(1) = word_of(im))
@@ -45,7 +48,7 @@ JOIN_EXTREME(max_skip, READ_FLOAT, (y > x) | ((x != x) & (y == y)), (x == y) | B
 
 /* Chan, Golub and LeVeque (1979). An empty side has weight 0 and mean 0; the squared distance to it may overflow and
  * must not count. */
-#define SPREAD(square) ((n > 0) & (m > 0) ? (square) * (n * part) : 0)
+#define SPREAD(square) (((n > 0) & (m > 0)) ? (square) * (n * part) : 0)
 JOIN(moments, const double n = FA(0); const double m = FB(0); const double total = n + m;
      const double part = total > 0 ? m / total : 0; const double delta = FB(1) - FA(1); A(0) = word_of(total);
      A(1) = word_of(FA(1) + delta * part); A(2) = word_of(FA(2) + FB(2) + SPREAD(delta * delta)))
@@ -55,9 +58,70 @@ JOIN(moments_complex, const double n = FA(0); const double m = FB(0); const doub
      A(3) = word_of(FA(3) + FB(3) + SPREAD(re * re + im * im)))
 
 /* Equal maxima, infinite ones included, need no scaling; a NaN maximum makes both factors NaN. */
-JOIN(logsumexp, const double x = FA(0); const double y = FB(0); const double top = (x != x) | (x > y) ? x : y;
+JOIN(logsumexp, const double x = FA(0); const double y = FB(0); const double top = ((x != x) | (x > y)) ? x : y;
      const double s = FA(1) * exp_f64(x == top ? 0 : x - top); const double t = FB(1) * exp_f64(y == top ? 0 : y - top);
      A(0) = word_of(top); A(1) = word_of(s + t))
+
+/* ---- from lanes to states ---- */
+
+/* Folds the lanes of each output together, half onto half. */
+static void collapse(ndr_join *join, const ndr_tile *tile, uint64_t *words) {
+  for (int64_t lanes = tile->lanes; lanes > tile->period;) {
+    int64_t stay = (lanes / tile->period + 1) / 2 * tile->period;
+    join(words, NDR_LANES, words + stay, NDR_LANES, lanes - stay);
+    lanes = stay;
+  }
+}
+
+static void deposit(ndr_join *join, int word_count, const ndr_tile *tile, const uint64_t *words, uint64_t *states,
+                    int64_t pitch) {
+  if (!tile->fresh) {
+    join(states, pitch, words, NDR_LANES, tile->period);
+    return;
+  }
+  for (int w = 0; w < word_count; w++) memcpy(states + w * pitch, WORD(w), (size_t)tile->period * sizeof *words);
+}
+
+static void settle(ndr_join *join, int word_count, const ndr_tile *tile, uint64_t *words, uint64_t *states,
+                   int64_t pitch) {
+  collapse(join, tile, words);
+  deposit(join, word_count, tile, words, states, pitch);
+}
+
+/* Gives the lanes of each output the mean of their values; NaN stands for no value, 0 is the mean of none. */
+static void average_lanes(const ndr_tile *tile, double *values) {
+  for (int64_t p = 0; p < tile->period; p++) {
+    double sum = 0, count = 0;
+    for (int64_t l = p; l < tile->lanes; l += tile->period) {
+      bool seen = values[l] == values[l];
+      sum += seen ? values[l] : 0;
+      count += seen;
+    }
+    double mean = count > 0 ? sum / count : 0;
+    for (int64_t l = p; l < tile->lanes; l += tile->period) values[l] = mean;
+  }
+}
+
+/* Turns count, sums of distances from the shift and sum of their squares into moments. A sum that is infinite makes M2
+ * NaN; squares that overflow make it infinite. */
+static void settle_moments(const ndr_tile *tile, const double *shift_re, const double *shift_im, uint64_t *words,
+                           uint64_t *states, int64_t pitch) {
+  const int parts = shift_im ? 2 : 1;
+  const int64_t lanes = tile->period;
+  uint64_t *m2 = WORD(parts + 1);
+  collapse(shift_im ? join_add4 : join_add3, tile, words);
+  for (int p = 1; p <= parts; p++) {
+    const double *shift = p == 1 ? shift_re : shift_im;
+    EACH_LANE(double n = f64_of(WORD(0)[l]); double sum = f64_of(WORD(p)[l]); double offset = n > 0 ? sum / n : 0;
+              double excess = sum * offset;
+              m2[l] = word_of(f64_of(m2[l]) - (excess > MOST_F64 ? 0 : excess) - (sum - sum));
+              WORD(p)[l] = word_of(shift[l] + offset))
+  }
+  EACH_LANE(m2[l] = word_of(f64_of(m2[l]) < 0 ? 0 : f64_of(m2[l])))
+  deposit(shift_im ? join_moments_complex : join_moments, parts + 2, tile, words, states, pitch);
+}
+
+/* ---- which join an op has ---- */
 
 static ndr_join *join_extreme(const ndr_state *state, bool smaller) {
   switch (ndr_dtype_class(state->dtype)) {

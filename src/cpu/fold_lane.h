@@ -74,22 +74,6 @@ static inline uint32_t bits_of(float value) {
 /* The words of a tile's lanes, before they are folded to `period`: word w of lane l is words[w * NDR_LANES + l]. */
 #define WORD(w) (words + (w)*NDR_LANES)
 
-/* Folds the lanes of each output together, half onto half, and the outcome into the states. */
-static void settle(ndr_join *join, int word_count, const ndr_tile *tile, uint64_t *words, uint64_t *states,
-                   int64_t pitch) {
-  int64_t lanes = tile->lanes;
-  while (lanes > tile->period) {
-    int64_t stay = (lanes / tile->period + 1) / 2 * tile->period;
-    join(words, NDR_LANES, words + stay, NDR_LANES, lanes - stay);
-    lanes = stay;
-  }
-  if (!tile->fresh) {
-    join(states, pitch, words, NDR_LANES, lanes);
-    return;
-  }
-  for (int w = 0; w < word_count; w++) memcpy(states + w * pitch, WORD(w), (size_t)lanes * sizeof *words);
-}
-
 /* The flattened index of each lane's chosen row. */
 #define INDEX_WORDS(rows_of_lanes, target)                                                                             \
   do {                                                                                                                 \
@@ -158,5 +142,5 @@ static inline double magnitude(double re, double im) {
   double high = a > b ? a : b, low = a > b ? b : a;
   double ratio = low / high;
   double value = high == 0 ? low : high * sqrt(1 + ratio * ratio);
-  return (a == (double)INFINITY) | (b == (double)INFINITY) ? (double)INFINITY : value;
+  return ((a == (double)INFINITY) | (b == (double)INFINITY)) ? (double)INFINITY : value;
 }

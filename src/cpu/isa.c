@@ -4,23 +4,27 @@
 
 #include "cpu/fold.h"
 
-ndr_dtype ndr_fold_dtype(ndr_op op, ndr_dtype dtype) {
+ndr_dtype ndr_fold_dtype(ndr_op op, ndr_dtype dtype, bool accumulate_f64) {
   bool real = op == NDR_MEAN || op == NDR_VAR || op == NDR_STD || op == NDR_NORM1 || op == NDR_NORM2 ||
               op == NDR_NORMINF || op == NDR_LOGSUMEXP;
   switch (dtype) {
   case NDR_F16:
   case NDR_BF16: return NDR_F32;
+  case NDR_F32: return op == NDR_LOGSUMEXP && accumulate_f64 ? NDR_F64 : dtype;
   case NDR_C64: return NDR_C128;
-  case NDR_BOOL: return real ? NDR_F32 : NDR_U8;
+  case NDR_BOOL:
+    if (!real) return NDR_U8;
+    return op == NDR_LOGSUMEXP ? NDR_F64 : NDR_F32;
   case NDR_I8:
   case NDR_I16:
   case NDR_U8:
-  case NDR_U16: return real ? NDR_F32 : dtype;
+  case NDR_U16:
+    if (!real) return dtype;
+    return op == NDR_LOGSUMEXP ? NDR_F64 : NDR_F32;
   case NDR_I32:
   case NDR_I64:
   case NDR_U32:
   case NDR_U64: return real ? NDR_F64 : dtype;
-  case NDR_F32:
   case NDR_F64:
   case NDR_C128: break;
   }
@@ -28,9 +32,9 @@ ndr_dtype ndr_fold_dtype(ndr_op op, ndr_dtype dtype) {
 }
 
 #if defined __x86_64__ && defined __GNUC__
+/* F16C is older than AVX2 and every processor with the latter has it; clang 14 cannot ask for it. */
 static bool has_avx2(void) {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") &&
-         __builtin_cpu_supports("f16c");
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
 }
 
 static bool has_avx512(void) {

@@ -4,8 +4,6 @@
 
 #include "cpu/fold.h"
 
-/* A tile is read more than once (several ops, the two passes of logsumexp) while it is in the first-level cache. */
-#define TILE_BYTES 32768
 /* Bytes of a row of a run. Four rows are read at a time: with 512 bytes between them the prefetchers lose the stream
  * and a Zen 4 core falls from 30 to 10 GB/s; up to 256 it keeps 30. */
 #define ROW_BYTES 128
@@ -43,24 +41,12 @@ bool ndr_nest_keeps_lanes(const ndr_problem *problem) {
 
 /* ---- the tile ---- */
 
-/* Bytes of an element where it takes most: in the array, or converted. */
 static int64_t element_bytes(const ndr_problem *problem) {
-  size_t bytes = ndr_dtype_bytes(problem->dtype);
-  for (int i = 0; i < problem->op_count; i++) {
-    size_t folded = ndr_dtype_bytes(ndr_fold_dtype(problem->ops[i], problem->dtype));
-    if (folded > bytes) bytes = folded;
-  }
-  return (int64_t)bytes;
-}
-
-static bool converts(const ndr_problem *problem) {
-  for (int i = 0; i < problem->op_count; i++)
-    if (ndr_fold_dtype(problem->ops[i], problem->dtype) != problem->dtype) return true;
-  return false;
+  return (int64_t)ndr_dtype_bytes(problem->dtype);
 }
 
 static int64_t rows_that_fit(const ndr_problem *problem, int64_t lanes, int64_t row_extent) {
-  int64_t rows = most(TILE_BYTES / (lanes * element_bytes(problem)), 1);
+  int64_t rows = most(NDR_TILE_BYTES / (lanes * element_bytes(problem)), 1);
   return least(least(rows, NDR_ROWS), row_extent);
 }
 
@@ -70,7 +56,7 @@ static int64_t lanes_that_fit(const ndr_problem *problem, const ndr_axis *axis, 
                               int64_t row_extent) {
   int64_t lanes = NDR_LANES;
   if (row_stride < axis->stride)
-    lanes = most(32, least(lanes, TILE_BYTES / (least(row_extent, NDR_ROWS) * element_bytes(problem)) / 16 * 16));
+    lanes = most(32, least(lanes, NDR_TILE_BYTES / (least(row_extent, NDR_ROWS) * element_bytes(problem)) / 16 * 16));
   return least(cuts(cuts(axis->size, cuts(axis->size, lanes)), 16) * 16, axis->size);
 }
 
@@ -115,8 +101,8 @@ static void add_reduced(ndr_nest *nest, const ndr_problem *problem, int skip_lan
   }
 }
 
-/* Positions of a chunk: all that lie closer together than the steps of the reduction, so that memory is walked in its
- * order; enough to make a task where there is but one step. */
+/* Positions of a chunk, for states of so many words: all that lie closer together than the steps of the reduction, so
+ * that memory is walked in its order; enough to make a task where there is but one step. */
 static int64_t choose_chunk(const ndr_nest *nest, int64_t words, int64_t tile_bytes) {
   int64_t room = most(1, CHUNK_WORDS / (words * nest->period)), wanted = 1;
   for (int k = 0; k < nest->kept_count && nest->steps > 1; k++)
@@ -126,31 +112,42 @@ static int64_t choose_chunk(const ndr_nest *nest, int64_t words, int64_t tile_by
   return cuts(wanted, cuts(wanted, room));
 }
 
-static int64_t choose_pieces(const ndr_nest *nest, const ndr_problem *problem, int64_t words) {
-  double bytes = (double)problem->outputs * (double)problem->length * (double)ndr_dtype_bytes(problem->dtype);
-  double states = (double)(problem->outputs * words) * 8;
-  double pieces = (double)cuts(TASKS, nest->chunks);
-  if (pieces > bytes / TASK_BYTES / (double)nest->chunks) pieces = bytes / TASK_BYTES / (double)nest->chunks;
-  if (pieces > bytes / states / STATES_SHARE) pieces = bytes / states / STATES_SHARE;
+/* As many as make TASKS of the chunks that states of two words would have: which ops there are must not show. */
+static int64_t choose_pieces(const ndr_nest *nest, const ndr_problem *problem, int64_t tile_bytes) {
+  double chunks = (double)cuts(nest->positions, choose_chunk(nest, 2, tile_bytes)), pieces = TASKS / chunks;
+  double bytes = (double)problem->length * (double)element_bytes(problem);
+  double per_task = bytes * (double)problem->outputs / TASK_BYTES / chunks;
+  if (pieces > per_task) pieces = per_task;
+  if (pieces > bytes / 16 / STATES_SHARE) pieces = bytes / 16 / STATES_SHARE;
   return most(1, least((int64_t)pieces, nest->steps));
 }
 
+static void size_memory(ndr_nest *nest, const ndr_problem *problem, int64_t words, int64_t tile_bytes) {
+  int64_t converted = 0;
+  for (int i = 0; i < problem->op_count; i++) {
+    ndr_dtype to = ndr_fold_dtype(problem->ops[i], problem->dtype, problem->accumulate_f64);
+    if (to != problem->dtype) converted = most(converted, nest->lanes * nest->rows * (int64_t)ndr_dtype_bytes(to));
+  }
+  nest->pitch = nest->chunk * nest->period;
+  nest->block = nest->pitch * words;
+  nest->gather_bytes = nest->lane_stride == 1 ? 0 : cuts(tile_bytes, 64) * 64;
+  nest->convert_bytes = least(converted, NDR_TILE_BYTES);
+  nest->scratch_bytes =
+      cuts(cuts(nest->levels * nest->block * 8, 64) * 64 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
+}
+
 static void complete(ndr_nest *nest, const ndr_problem *problem) {
-  int64_t words = 0, bytes = nest->lanes * nest->rows * element_bytes(problem);
+  int64_t words = 0, tile_bytes = nest->lanes * nest->rows * element_bytes(problem);
   for (int i = 0; i < problem->op_count; i++) words += ndr_state_words(problem->ops[i], problem->dtype);
   nest->positions = nest->steps = 1;
   for (int k = 0; k < nest->kept_count; k++) nest->positions *= nest->kept[k].size;
   for (int r = 0; r < nest->reduced_count; r++) nest->steps *= nest->reduced[r].size;
-  nest->chunk = choose_chunk(nest, words, bytes);
+  nest->chunk = choose_chunk(nest, words, tile_bytes);
   nest->chunks = cuts(nest->positions, nest->chunk);
-  nest->pieces = choose_pieces(nest, problem, words);
+  nest->pieces = choose_pieces(nest, problem, tile_bytes);
   nest->levels = 1;
   for (int64_t n = cuts(nest->steps, nest->pieces); n > NDR_FAN; n = cuts(n, NDR_FAN)) nest->levels++;
-  nest->pitch = nest->chunk * nest->period;
-  nest->block = nest->pitch * words;
-  nest->gather_bytes = nest->lane_stride == 1 ? 0 : bytes;
-  nest->convert_bytes = converts(problem) ? bytes : 0;
-  nest->scratch_bytes = cuts(nest->levels * nest->block * 8 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
+  size_memory(nest, problem, words, tile_bytes);
 }
 
 /* ---- the three forms ---- */

@@ -6,12 +6,18 @@
  *         fold a tile              of lanes x rows (see fold.h), gathered and converted first where it must be
  *
  * Steps are accumulated blockwise: a level of states takes in NDR_FAN before it moves up into the next. Pieces are
- * combined as a tree. All of this follows from the problem, so results do not depend on the number of threads. */
+ * combined as a tree. All of this follows from the problem's axes and dtype, so results depend neither on the number of
+ * threads nor on what else is computed in the same call. */
 #ifndef NDR_CPU_NEST_H
 #define NDR_CPU_NEST_H
 
 #include "core/plan.h"
 
+/* Bytes of a tile, before and after conversion: it stays in the first-level cache while several ops, or the two passes
+ * of logsumexp, read it. */
+#define NDR_TILE_BYTES 32768
+/* A plan that needs no more workspace than this takes it from the stack. */
+#define NDR_SMALL_WORKSPACE 16384
 #define NDR_FAN 16
 #define NDR_MAX_LEVELS 16 /* NDR_FAN^16 steps are more than 63 bits count */
 
@@ -47,7 +53,7 @@ typedef struct ndr_nest {
   int levels;
   int64_t pitch, block; /* words: of one word of a chunk's states; of all words of all ops */
   int64_t gather_bytes, convert_bytes, scratch_bytes;
-  int slots; /* threads that have scratch memory */
+  int threads;
 } ndr_nest;
 
 /* NULL, or why there is nothing for a nest to do. */
@@ -61,7 +67,7 @@ void ndr_nest_rows(ndr_nest *nest, const ndr_problem *problem, int kept_lanes, i
 void ndr_nest_grid(ndr_nest *nest, const ndr_problem *problem, int reduced_lanes, int reduced_rows);
 void ndr_nest_run(ndr_nest *nest, const ndr_problem *problem, int reduced_lanes, int kept_period);
 
-/* Predicted seconds. */
+/* Predicted seconds of one op; more ops share the choice. */
 double ndr_nest_cost(const ndr_nest *nest, const ndr_problem *problem, const ndr_device *device);
 
 /* Makes the nest the plan's configuration and sets the workspace. */

@@ -6,9 +6,6 @@
 #include <omp.h>
 #endif
 
-/* Below this the threads take longer to start than one takes to read. */
-#define BYTES_PER_THREAD 262144
-
 void ndr_cursor_seek(ndr_cursor *cursor, const ndr_nest_axis *axes, int count, int64_t flat) {
   cursor->axes = axes;
   cursor->count = count;
@@ -123,30 +120,24 @@ static void join_pieces(const ndr_engine *engine, uint64_t *partial, int64_t chu
 
 /* ---- the whole ---- */
 
-static int threads_for(const ndr_engine *engine) {
-  double bytes = (double)engine->problem->outputs * (double)engine->problem->length * (double)engine->bytes;
-  double useful = bytes / BYTES_PER_THREAD;
-  return useful < 2 ? 1 : useful < engine->nest->slots ? (int)useful : engine->nest->slots;
-}
-
 static ndr_scratch scratch_of(const ndr_nest *nest, void *workspace, int thread) {
   ndr_scratch scratch;
   char *memory = (char *)workspace + thread * nest->scratch_bytes;
   scratch.levels = (uint64_t *)(void *)memory;
-  scratch.gathered = memory + nest->levels * nest->block * 8;
+  scratch.gathered = memory + (nest->levels * nest->block * 8 + 63) / 64 * 64;
   scratch.converted = scratch.gathered + nest->gather_bytes;
   /* Lanes and positions that a last, smaller tile or chunk leaves out are combined like the others. */
   memset(memory, 0, (size_t)(nest->levels * nest->block) * 8);
   return scratch;
 }
 
-static void run_tasks(const ndr_engine *engine, void *workspace, int threads) {
+static void run_tasks(const ndr_engine *engine, void *workspace) {
   const ndr_nest *nest = engine->nest;
-  uint64_t *partial = (uint64_t *)(void *)((char *)workspace + nest->slots * nest->scratch_bytes);
+  uint64_t *partial = (uint64_t *)(void *)((char *)workspace + nest->threads * nest->scratch_bytes);
   int64_t tasks = nest->chunks * nest->pieces;
 #ifdef _OPENMP
-  int share = tasks / threads > 4096 ? 16 : 1;
-#pragma omp parallel num_threads(threads) if (threads > 1)
+  int share = tasks / nest->threads > 4096 ? 16 : 1;
+#pragma omp parallel num_threads(nest->threads) if (nest->threads > 1)
   {
     ndr_scratch scratch = scratch_of(nest, workspace, omp_get_thread_num());
 #pragma omp for schedule(dynamic, share)
@@ -157,34 +148,48 @@ static void run_tasks(const ndr_engine *engine, void *workspace, int threads) {
     }
   }
 #else
-  (void)threads;
   ndr_scratch scratch = scratch_of(nest, workspace, 0);
   for (int64_t task = 0; task < tasks; task++) start_task(engine, &scratch, partial, task);
   for (int64_t chunk = 0; nest->pieces > 1 && chunk < nest->chunks; chunk++) join_pieces(engine, partial, chunk);
 #endif
 }
 
-void ndr_nest_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace) {
-  const ndr_problem *problem = &plan->problem;
-  ndr_engine engine = {.nest = (const ndr_nest *)(const void *)plan->config,
-                       .problem = problem,
-                       .isa = ndr_isa_here(),
-                       .bytes = (int64_t)ndr_dtype_bytes(problem->dtype),
-                       .results = results};
-  engine.data = (const char *)data + problem->origin * engine.bytes;
+static ndr_engine_op describe_op(const ndr_engine *engine, int number) {
+  const ndr_problem *problem = engine->problem;
+  ndr_op op = problem->ops[number];
+  ndr_class class = ndr_dtype_class(problem->dtype);
+  bool skip = problem->skip_nan && (class == NDR_CLASS_FLOAT || class == NDR_CLASS_COMPLEX);
+  ndr_engine_op described = {.number = number,
+                             .state = ndr_problem_state(problem, number),
+                             .view = ndr_fold_dtype(op, problem->dtype, problem->accumulate_f64),
+                             .words = ndr_state_words(op, problem->dtype)};
+  described.fold = engine->isa->fold[skip][described.view][op];
+  described.join = engine->isa->join(&described.state);
+  return described;
+}
+
+static void describe_ops(ndr_engine *engine) {
   int64_t block = 0;
-  for (int i = 0; i < problem->op_count; i++) {
-    ndr_engine_op *op = &engine.ops[i];
-    ndr_class class = ndr_dtype_class(problem->dtype);
-    bool skip = problem->skip_nan && (class == NDR_CLASS_FLOAT || class == NDR_CLASS_COMPLEX);
-    op->state = ndr_problem_state(problem, i);
-    op->view = ndr_fold_dtype(problem->ops[i], problem->dtype);
-    op->fold = engine.isa->fold[skip][op->view][problem->ops[i]];
-    op->join = engine.isa->join(&op->state);
-    op->words = ndr_state_words(problem->ops[i], problem->dtype);
-    op->block = block;
-    block += op->words * engine.nest->pitch;
-    engine.indexed = engine.indexed || ndr_op_is_index(problem->ops[i]);
+  for (int number = 0; number < engine->problem->op_count; number++) {
+    ndr_engine_op op = describe_op(engine, number);
+    int at = number;
+    for (; at > 0 && engine->ops[at - 1].view > op.view; at--) engine->ops[at] = engine->ops[at - 1];
+    engine->ops[at] = op;
   }
-  run_tasks(&engine, workspace, threads_for(&engine));
+  for (int i = 0; i < engine->problem->op_count; i++) {
+    engine->ops[i].block = block;
+    block += engine->ops[i].words * engine->nest->pitch;
+  }
+}
+
+void ndr_nest_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace) {
+  _Alignas(64) char small[NDR_SMALL_WORKSPACE];
+  ndr_engine engine = {.nest = (const ndr_nest *)(const void *)plan->config,
+                       .problem = &plan->problem,
+                       .isa = ndr_isa_here(),
+                       .bytes = (int64_t)ndr_dtype_bytes(plan->problem.dtype),
+                       .results = results};
+  engine.data = (const char *)data + plan->problem.origin * engine.bytes;
+  describe_ops(&engine);
+  run_tasks(&engine, plan->workspace ? workspace : small);
 }

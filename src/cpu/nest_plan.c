@@ -7,13 +7,16 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
 
 /* What a core does, measured on a Zen 4 core at 3.7 GHz; they need only be right beside each other. */
 #define FOLD_RATE 35e9        /* bytes a second through one op, out of the cache */
-#define CONVERT_RATE 40e9     /* bytes a second */
 #define SHUFFLE_RATE 16e9     /* bytes a second gathered from strides up to 4, or transposed */
 #define GATHER_SECONDS 0.5e-9 /* an element gathered from any other stride */
 #define TILE_SECONDS 25e-9    /* starting one op on one tile */
 #define ROW_SECONDS 0.7e-9    /* starting a row */
 #define SETTLE_SECONDS 25e-9  /* folding lanes together */
 #define OUTPUT_SECONDS 1e-9   /* writing one result */
+
+/* Below this a thread takes longer to start than another to read. */
+#define BYTES_PER_THREAD 262144
+#define MOST_THREADS 1024
 
 static double gather_seconds(const ndr_nest *nest, double elements, double bytes) {
   if (nest->lane_stride == 1) return 0;
@@ -26,27 +29,36 @@ double ndr_nest_cost(const ndr_nest *nest, const ndr_problem *problem, const ndr
   double bytes = (double)ndr_dtype_bytes(problem->dtype), elements = (double)problem->outputs * (double)problem->length;
   double tiles = (double)nest->positions * (double)nest->steps, tile = elements / tiles;
   double rows = nest->form == NDR_NEST_RUN ? tile / (double)nest->lanes + 1 : (double)nest->rows;
-  double op = TILE_SECONDS + rows * ROW_SECONDS + tile * bytes / FOLD_RATE;
-  if (nest->form != NDR_NEST_ROWS) op += SETTLE_SECONDS;
-  if (nest->form == NDR_NEST_RUN && nest->extent % (nest->lanes / nest->period)) op += TILE_SECONDS + SETTLE_SECONDS;
-  double one = op * problem->op_count + gather_seconds(nest, tile, bytes);
-  if (nest->convert_bytes) one += tile * bytes / CONVERT_RATE;
-  double work = tiles * one + (double)problem->outputs * OUTPUT_SECONDS;
-  double parallel = (double)(nest->chunks * nest->pieces < device->units ? nest->chunks * nest->pieces : device->units);
-  double memory = elements * bytes / device->bandwidth;
-  work /= parallel > 1 ? parallel : 1;
+  double one = TILE_SECONDS + rows * ROW_SECONDS + tile * bytes / FOLD_RATE + gather_seconds(nest, tile, bytes);
+  if (nest->form != NDR_NEST_ROWS) one += SETTLE_SECONDS;
+  if (nest->form == NDR_NEST_RUN && nest->extent % (nest->lanes / nest->period)) one += TILE_SECONDS + SETTLE_SECONDS;
+  double work = tiles * one + (double)problem->outputs * OUTPUT_SECONDS, memory = elements * bytes / device->bandwidth;
+  work /= device->units;
+  /* Where memory is the limit, less work still wins. */
   return (memory > work ? memory : work) + work / 16;
 }
 
-void ndr_nest_install(const ndr_nest *nest, ndr_plan *plan) {
-  int64_t tasks = nest->chunks > INT64_MAX / nest->pieces ? INT64_MAX : nest->chunks * nest->pieces;
+static int64_t tasks_of(const ndr_nest *nest) {
+  return nest->chunks > INT64_MAX / nest->pieces ? INT64_MAX : nest->chunks * nest->pieces;
+}
+
+static int choose_threads(const ndr_nest *nest, const ndr_plan *plan) {
+  double bytes =
+      (double)plan->problem.outputs * (double)plan->problem.length * (double)ndr_dtype_bytes(plan->problem.dtype);
+  double useful = bytes / BYTES_PER_THREAD, tasks = (double)tasks_of(nest);
   int threads = plan->threads > 0 ? plan->threads : plan->device.units;
+  if (threads > MOST_THREADS) threads = MOST_THREADS;
+  if (threads > tasks) threads = (int)tasks;
+  return useful < 2 ? 1 : useful < threads ? (int)useful : threads;
+}
+
+void ndr_nest_install(const ndr_nest *nest, ndr_plan *plan) {
   ndr_nest installed = *nest;
-  installed.slots = threads < 1 ? 1 : threads > 1024 ? 1024 : threads;
-  if (installed.slots > tasks) installed.slots = (int)tasks;
+  installed.threads = choose_threads(nest, plan);
   memcpy(plan->config, &installed, sizeof installed);
-  plan->workspace = (size_t)installed.slots * (size_t)nest->scratch_bytes;
-  if (nest->pieces > 1) plan->workspace += (size_t)(tasks * nest->block) * 8;
+  plan->workspace = (size_t)installed.threads * (size_t)nest->scratch_bytes;
+  if (nest->pieces > 1) plan->workspace += (size_t)(tasks_of(nest) * nest->block) * 8;
+  if (plan->workspace <= NDR_SMALL_WORKSPACE) plan->workspace = 0;
 }
 
 size_t ndr_nest_describe(const ndr_plan *plan, char *text, size_t capacity) {
@@ -62,6 +74,6 @@ size_t ndr_nest_describe(const ndr_plan *plan, char *text, size_t capacity) {
   if (nest->convert_bytes) ndr_text_append(text, capacity, &length, " converted");
   ndr_text_append(text, capacity, &length, ", %lld tasks of %lld positions x %lld steps, %d threads",
                   (long long)(nest->chunks * nest->pieces), (long long)nest->chunk,
-                  (long long)((nest->steps + nest->pieces - 1) / nest->pieces), nest->slots);
+                  (long long)((nest->steps + nest->pieces - 1) / nest->pieces), nest->threads);
   return length;
 }

@@ -1,0 +1,89 @@
+#!/bin/sh
+# ndbench's command line: check_ndbench.sh NDBENCH
+set -u
+ndbench=$1
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+failures=0
+
+# run STATUS ARGUMENT...: runs ndbench, keeps its output and errors, checks its exit status
+run() {
+  expected=$1
+  shift
+  command="ndbench $*"
+  "$ndbench" "$@" >"$folder/out" 2>"$folder/err"
+  status=$?
+  if [ "$status" -ne "$expected" ]; then
+    echo "$command: exit status $status, expected $expected"
+    cat "$folder/err"
+    failures=$((failures + 1))
+  fi
+}
+
+# has out|err PATTERN: some line of what the last run wrote matches
+has() {
+  if ! grep -q -- "$2" "$folder/$1"; then
+    echo "$command: no line of std$1 matches '$2':"
+    cat "$folder/$1"
+    failures=$((failures + 1))
+  fi
+}
+
+run 0 --version
+has out '^ndbench [0-9]*\.[0-9]*\.[0-9]*$'
+run 0 --help
+has out '^Usage: ndbench'
+has out '^  wide-tall'
+run 0 --list
+has out '2^8x2^18-axis1 *sum f32 \[256,262144\] /1'
+has out 'i8-3-columns *sum i8 \[89478485,3\] /0'
+
+run 0 --repeat 3 'sum f32 [1000,30] /0' 'argmin,mean f64 [50:-60,60] /1 skipnan'
+has out '^sum f32 \[1000,30\] /0 .*[0-9.]*%$'
+has out '^argmin,mean f64 \[50:-60,60\] /1 skipnan '
+run 0 -r 2 --family scalar --threads 1 'max i8 [100,3] /0'
+has out ' scalar '
+run 0 -r 2 --no-verify --json "$folder/rows.json" 'std bf16 [64,64] /0'
+has out '^std bf16'
+if ! grep -q '"problem": "std bf16 \[64,64\] /0".*"verified": false' "$folder/rows.json"; then
+  echo "$command: the row is not in the file"
+  failures=$((failures + 1))
+fi
+run 0 -r 2 --json - small
+has out '"rows": \['
+has out '"name": "64x64-axis0".*"verified": true'
+has err '^problem '
+if command -v python3 >/dev/null && ! python3 -m json.tool "$folder/out" >/dev/null; then
+  echo "$command: not JSON"
+  failures=$((failures + 1))
+fi
+run 0 --explain 'sum f32 [100,100] /0'
+has out '^sum f32 \[100,100\] /0 on cpu:0'
+has out '^scalar '
+
+run 1 'min f32 [0] /0'
+has out 'FAILED: min over no elements'
+run 1 --family nosuch 'sum f32 [4] /0'
+has out "FAILED: .*'nosuch'"
+run 1 --explain --family nosuch 'sum f32 [4] /0'
+has err "'nosuch'"
+run 1 'sum f32 [1152921504606846976] /0'
+has out 'FAILED: '
+run 1 --json "$folder/missing/rows.json" -r 1 'sum f32 [4] /0'
+has err 'cannot write'
+
+run 2
+has err 'at least one problem'
+run 2 'sum f32 [4'
+has err "column 11"
+has err "neither a set nor a problem"
+run 2 --repeat 0 small
+has err '--repeat'
+run 2 --threads two small
+has err "'two'"
+run 2 --device abacus small
+has err "'abacus'"
+run 2 --nosuch small
+has err "'--nosuch'"
+
+[ "$failures" -eq 0 ] || exit 1

@@ -1,0 +1,57 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "ndbench.h"
+
+static const bench_device *const devices[] = {&bench_cpu};
+
+const bench_device *bench_device_find(const char *name) {
+  for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+    if (strcmp(devices[i]->name, name) == 0) return devices[i];
+  return NULL;
+}
+
+static bool explain_all(const bench_options *options) {
+  bool fine = true;
+  for (int i = 0; i < options->list.count; i++) {
+    if (i) putchar('\n');
+    fine = bench_explain(options, &options->list.problems[i]) && fine;
+  }
+  return fine;
+}
+
+static bool run_all(const bench_options *options) {
+  bool fine = true, json_only = options->json && strcmp(options->json, "-") == 0;
+  FILE *table = json_only ? stderr : stdout;
+  bench_row *rows = calloc((size_t)options->list.count, sizeof *rows);
+  if (!rows) {
+    fprintf(stderr, "ndbench: out of memory for %d rows\n", options->list.count);
+    return false;
+  }
+  bench_table_head(options, table);
+  for (int i = 0; i < options->list.count; i++) {
+    fine = bench_run(options, &options->list.problems[i], &rows[i]) && fine;
+    bench_table_row(&rows[i], table);
+  }
+  if (options->json) fine = bench_json(options, rows, options->list.count) && fine;
+  free(rows);
+  return fine;
+}
+
+int main(int argc, char **argv) {
+  bench_options options;
+  bench_options_read(&options, argc, argv);
+  const char *reason = options.device->open(&options);
+  if (reason) {
+    fprintf(stderr, "ndbench: %s\n", reason);
+    bench_list_free(&options.list);
+    return EXIT_RUN;
+  }
+  bool fine = options.explain ? explain_all(&options) : run_all(&options);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fputs("ndbench: cannot write to standard output\n", stderr);
+    fine = false;
+  }
+  bench_list_free(&options.list);
+  return fine ? EXIT_SUCCESS : EXIT_RUN;
+}

@@ -1,0 +1,131 @@
+/* The parts of ndbench: problems in, timed rows out. Only the public headers of ndreduce are used. */
+#ifndef NDBENCH_H
+#define NDBENCH_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "ndreduce/ndreduce.h"
+
+enum { EXIT_RUN = 1, EXIT_USAGE = 2, PROBLEM_TEXT = 256, MOST_SAMPLES = 4096 };
+
+typedef struct bench_device bench_device;
+
+/* One thing to time: a reduction, and what it is called in its set. */
+typedef struct bench_problem {
+  const char *set;
+  char name[32];
+  char text[PROBLEM_TEXT];
+  ndr_case reduction;
+} bench_problem;
+
+typedef struct bench_list {
+  int count, capacity;
+  bench_problem *problems;
+} bench_list;
+
+typedef struct bench_options {
+  const bench_device *device;
+  int threads; /* 0: as many as OpenMP would use */
+  int repeat;  /* samples a row */
+  const char *family;
+  bool verify, explain;
+  uint64_t seed;
+  const char *json; /* a path, "-", or NULL */
+  bench_list list;
+} bench_options;
+
+typedef struct bench_samples {
+  int count;
+  double seconds[MOST_SAMPLES];
+} bench_samples;
+
+typedef struct bench_row {
+  const bench_problem *problem;
+  char family[32];
+  double bytes; /* distinct elements read plus results written */
+  int samples;
+  int64_t batch;          /* calls a sample */
+  double seconds, median; /* of one call: the least, the median */
+  double ceiling;         /* bytes a second of the best plain read loop over as many bytes, in the same run */
+  bool verified;
+  char complaint[160]; /* why the row failed, or "" */
+} bench_row;
+
+/* Where and how is timed. Everything that a GPU needs to do otherwise is behind this. */
+struct bench_device {
+  const char *name;
+  DLDevice place;
+  /* NULL, or why the device cannot be used. */
+  const char *(*open)(const bench_options *options);
+  /* The address on the device of what is at host; may be host itself. NULL when memory is short. */
+  void *(*place_data)(void *host, size_t bytes);
+  void (*drop_data)(void *placed, void *host);
+  void (*fetch)(void *host, const void *placed, size_t bytes);
+  /* Takes one sample: seconds for each of `batch` back-to-back calls; negative when one fails. */
+  double (*sample)(bool (*call)(void *context), void *context, int64_t batch);
+  /* Bytes a second of the best plain read of placed data, of so many tries of each loop. */
+  double (*ceiling)(const bench_options *options, const void *placed, size_t bytes, int tries);
+};
+
+extern const bench_device bench_cpu;
+
+/* The device called name, or NULL if this build has none. */
+const bench_device *bench_device_find(const char *name);
+
+/* ---- ndbench_options.c: reads the command line; where that ends the program, it does so. */
+void bench_options_read(bench_options *options, int argc, char **argv);
+
+/* ---- ndbench_sets.c */
+
+/* Adds the problems of a set, or the one that text is in the mini-language. False: it is neither. */
+bool bench_list_add(bench_list *list, const char *text);
+void bench_list_free(bench_list *list);
+void bench_sets_print(FILE *to, bool with_problems);
+
+/* ---- ndbench_data.c */
+
+/* Memory in which large pages and the threads that touch it first are what a caller who cares would arrange. */
+void *bench_allocate(size_t bytes);
+
+/* Fills memory with elements of the problem's dtype that depend on the seed alone: floats of magnitude 2^-4 to 1 (with
+ * prod, 1), any bits for integers, one NaN in 64 under skip_nan. */
+void bench_fill(const bench_options *options, const ndr_case *reduction, void *memory, size_t bytes);
+
+/* ---- ndbench_run.c */
+
+/* Runs the problem; false when it could not be run or gave a wrong result, and row->complaint says why. */
+bool bench_run(const bench_options *options, const bench_problem *problem, bench_row *row);
+
+/* Prints the plan instead of running it. */
+bool bench_explain(const bench_options *options, const bench_problem *problem);
+
+/* The options of a library call for a problem; family may be NULL. */
+ndr_options bench_call_options(const bench_options *options, const ndr_case *reduction, const char *family);
+
+/* ---- ndbench_verify.c */
+
+/* Whether got is what expected is, but for the rounding that op may bring. Both are compact. On a difference the
+ * complaint says where. */
+bool bench_same(const ndr_case *reduction, ndr_op op, ndr_dtype dtype, int64_t outputs, const void *got,
+                const void *expected, char *complaint, size_t capacity);
+
+/* ---- ndbench_read.c */
+
+/* Reads bytes at memory once with loop number `loop` on so many threads; false: there is no such loop. The sum keeps
+ * the compiler from leaving the reading out. */
+bool bench_read(int loop, const void *memory, size_t bytes, int threads, uint64_t *sum);
+
+/* ---- ndbench_report.c */
+void bench_table_head(const bench_options *options, FILE *to);
+void bench_table_row(const bench_row *row, FILE *to);
+bool bench_json(const bench_options *options, const bench_row *rows, int count);
+
+/* ---- ndbench_machine.c: facts for the record; text is never left unset. */
+void bench_machine_cpu(char *text, size_t capacity);
+void bench_machine_kernel(char *text, size_t capacity);
+void bench_machine_date(char *text, size_t capacity);
+int bench_machine_cores(void);
+int bench_threads(const bench_options *options);
+
+#endif

@@ -1,0 +1,168 @@
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ndbench.h"
+
+#define MIB (INT64_C(1) << 20)
+
+static void append(bench_list *list, const bench_problem *problem) {
+  if (list->count == list->capacity) {
+    int capacity = list->capacity ? 2 * list->capacity : 64;
+    bench_problem *more = realloc(list->problems, (size_t)capacity * sizeof *more);
+    if (!more) {
+      fputs("ndbench: out of memory for the list of problems\n", stderr);
+      exit(EXIT_RUN);
+    }
+    list->problems = more;
+    list->capacity = capacity;
+  }
+  list->problems[list->count++] = *problem;
+}
+
+static bool add_text(bench_list *list, const char *set, const char *name, const char *text) {
+  bench_problem problem = {.set = set};
+  if (ndr_case_parse(text, &problem.reduction) != NDR_OK) return false;
+  snprintf(problem.name, sizeof problem.name, "%s", name);
+  ndr_case_print(&problem.reduction, problem.text, sizeof problem.text);
+  append(list, &problem);
+  return true;
+}
+
+__attribute__((format(printf, 4, 5))) static void add(bench_list *list, const char *set, const char *name,
+                                                      const char *format, ...) {
+  char text[PROBLEM_TEXT];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (!add_text(list, set, name, text)) {
+    fprintf(stderr, "ndbench: set %s: %s\n", set, ndr_last_error());
+    exit(EXIT_RUN);
+  }
+}
+
+/* The layouts that a reduction over memory meets, each over about `bytes` of `type`. */
+static void add_layouts(bench_list *list, const char *set, const char *op, const char *type, int64_t bytes) {
+  ndr_dtype dtype = NDR_F32;
+  char name[32];
+  (void)ndr_dtype_parse(type, &dtype);
+  long long n = (long long)(bytes / (int64_t)ndr_dtype_bytes(dtype));
+#define LAYOUT(label, axes, ...)                                                                                       \
+  snprintf(name, sizeof name, "%s-%s", type, label);                                                                   \
+  add(list, set, name, "%s %s " axes, op, type, __VA_ARGS__)
+  LAYOUT("full", "[%lld] /0", n);
+  LAYOUT("inner", "[%lld,16384] /1", n / 16384);
+  LAYOUT("outer", "[%lld,16384] /0", n / 16384);
+  LAYOUT("middle", "[64,%lld,2048] /1", n / (64 * 2048));
+  LAYOUT("4d-02", "[%lld,64,128,256] /0,2", n / (64 * 128 * 256));
+  LAYOUT("4d-13", "[%lld,64,128,256] /1,3", n / (64 * 128 * 256));
+  LAYOUT("3-columns", "[%lld,3] /0", n / 3);
+  LAYOUT("transposed-0", "[16384:1,%lld:16384] /0", n / 16384);
+  LAYOUT("transposed-1", "[16384:1,%lld:16384] /1", n / 16384);
+#undef LAYOUT
+}
+
+static void add_cpu(bench_list *list, const char *set) {
+  static const char *const types[] = {"f32", "f16", "bf16", "i8"};
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) add_layouts(list, set, "sum", types[t], 256 * MIB);
+}
+
+/* 2^26 numbers as 2^k rows, from `first` to `last`, summed along the rows (wide) and down the columns (tall). */
+static void add_sweep(bench_list *list, const char *set, int first, int last) {
+  for (int k = first; k <= last; k++) {
+    for (int dim = 1; dim >= 0; dim--) {
+      char name[32];
+      snprintf(name, sizeof name, "2^%dx2^%d-axis%d", k, 26 - k, dim);
+      add(list, set, name, "sum f32 [%lld,%lld] /%d", 1LL << k, 1LL << (26 - k), dim);
+    }
+  }
+}
+
+static void add_wide_tall(bench_list *list, const char *set) {
+  add_sweep(list, set, 8, 18);
+}
+
+static void add_whole_sweep(bench_list *list, const char *set) {
+  add_sweep(list, set, 0, 26);
+}
+
+static void add_ops(bench_list *list, const char *set) {
+  static const char *const layouts[][2] = {
+      {"full", "[16777216] /0"}, {"inner", "[4096,4096] /1"}, {"outer", "[4096,4096] /0"}};
+  for (int op = 0; op < NDR_OP_COUNT; op++) {
+    for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
+      char name[32];
+      snprintf(name, sizeof name, "%s-%s", ndr_op_name((ndr_op)op), layouts[l][0]);
+      add(list, set, name, "%s f32 %s", ndr_op_name((ndr_op)op), layouts[l][1]);
+    }
+  }
+}
+
+static void add_dtypes(bench_list *list, const char *set) {
+  for (int d = 0; d < NDR_DTYPE_COUNT; d++) {
+    const char *type = ndr_dtype_name((ndr_dtype)d);
+    long long rows = (long long)(64 * MIB / 8192 / (int64_t)ndr_dtype_bytes((ndr_dtype)d));
+    char name[32];
+    snprintf(name, sizeof name, "%s-full", type);
+    add(list, set, name, "sum %s [%lld] /0", type, rows * 8192);
+    snprintf(name, sizeof name, "%s-inner", type);
+    add(list, set, name, "sum %s [%lld,8192] /1", type, rows);
+    snprintf(name, sizeof name, "%s-outer", type);
+    add(list, set, name, "sum %s [%lld,8192] /0", type, rows);
+  }
+}
+
+static void add_small(bench_list *list, const char *set) {
+  add(list, set, "one", "sum f32 [] /");
+  add(list, set, "1k", "sum f32 [1000] /0");
+  add(list, set, "64x64-axis0", "sum f32 [64,64] /0");
+  add(list, set, "64x64-axis1", "sum f32 [64,64] /1");
+  add(list, set, "3-columns", "sum f32 [1000,3] /0");
+  add(list, set, "1kx1k-axis0", "sum f32 [1000,1000] /0");
+  add(list, set, "1kx1k-axis1", "sum f32 [1000,1000] /1");
+  add(list, set, "image", "mean u8 [480,640,3] /0,1");
+  add(list, set, "batch", "mean,var f32 [32,64,14,14] /0,2,3");
+}
+
+typedef struct bench_set {
+  const char *name, *help;
+  void (*add)(bench_list *list, const char *set);
+} bench_set;
+
+static const bench_set sets[] = {
+    {"wide-tall", "2^26 f32 from 2^8 x 2^18 to 2^18 x 2^8, over either axis", add_wide_tall},
+    {"sweep", "the same from 2^0 x 2^26 to 2^26 x 2^0", add_whole_sweep},
+    {"cpu", "every layout at 256 MiB in f32, f16, bf16 and i8", add_cpu},
+    {"ops", "every operator on 64 MiB of f32: full, inner, outer", add_ops},
+    {"dtypes", "the sum of every dtype on 64 MiB: full, inner, outer", add_dtypes},
+    {"small", "arrays that fit in a cache: the cost of a call", add_small},
+};
+enum { SET_COUNT = sizeof sets / sizeof *sets };
+
+bool bench_list_add(bench_list *list, const char *text) {
+  bool all = strcmp(text, "all") == 0;
+  for (int s = 0; s < SET_COUNT; s++) {
+    /* The sweep holds what wide-tall does. */
+    if (all ? strcmp(sets[s].name, "wide-tall") == 0 : strcmp(sets[s].name, text) != 0) continue;
+    sets[s].add(list, sets[s].name);
+    if (!all) return true;
+  }
+  return all || add_text(list, "problem", "", text);
+}
+
+void bench_list_free(bench_list *list) {
+  free(list->problems);
+  *list = (bench_list){0};
+}
+
+void bench_sets_print(FILE *to, bool with_problems) {
+  for (int s = 0; s < SET_COUNT; s++) {
+    bench_list list = {0};
+    fprintf(to, "  %-10s %s\n", sets[s].name, sets[s].help);
+    if (with_problems) sets[s].add(&list, sets[s].name);
+    for (int i = 0; i < list.count; i++) fprintf(to, "    %-22s %s\n", list.problems[i].name, list.problems[i].text);
+    bench_list_free(&list);
+  }
+  fprintf(to, "  %-10s %s\n", "all", "all of them");
+}

@@ -73,12 +73,6 @@ static void add_box(rng *random, ndr_accumulator *accumulator, const test_array 
   array_free(&copy);
 }
 
-static bool exact(const ndr_case *c, ndr_op op) {
-  bool rounded = op == NDR_SUM || op == NDR_PROD || op == NDR_NORM1 || op == NDR_NORM2 || op == NDR_MEAN;
-  bool real_result = op == NDR_MEAN || op == NDR_NORM1 || op == NDR_NORM2;
-  return op != NDR_VAR && op != NDR_STD && op != NDR_LOGSUMEXP && !(rounded && (real_result || !is_integer(c->dtype)));
-}
-
 static void compare_with_whole(const ndr_case *c, const test_array *array, const ndr_accumulator *accumulator,
                                rng *random) {
   test_array got[NDR_MAX_OPS], whole;
@@ -93,7 +87,7 @@ static void compare_with_whole(const ndr_case *c, const test_array *array, const
   for (int i = 0; i < c->op_count; i++) {
     bool right = oracle_accepts(c, c->ops[i], &array->tensor, results[i], message, sizeof message);
     ck_assert_msg(right, "%s, seed %llu: %s", case_text(c), (unsigned long long)test_seed(), message);
-    if (exact(c, c->ops[i])) {
+    if (op_exact(c->ops[i], c->dtype, false)) {
       assert_ok(case_reduce(c, i, &array->tensor, &options, &whole, NULL));
       ck_assert_msg(same_elements(&whole.tensor, results[i]), "%s: %s depends on the cut", case_text(c),
                     ndr_op_name(c->ops[i]));

@@ -1,13 +1,16 @@
-/* Several statistics from one read are bit for bit what single calls give. */
+/* Several statistics from one read are what single calls give: to the bit where no rounding can show. */
 #include <stdlib.h>
 
+#include "support/oracle.h"
 #include "support/reduce.h"
 #include "support/suite.h"
 
-static int defined_ops(ndr_dtype dtype, ndr_op *ops) {
+/* Long products of floats stay in range only if the filling sees to it. */
+static int defined_ops(ndr_dtype dtype, filling how, ndr_op *ops) {
   int count = 0;
   for (int op = 0; op < NDR_OP_COUNT; op++)
-    if (op_defined((ndr_op)op, dtype)) ops[count++] = (ndr_op)op;
+    if (op_defined((ndr_op)op, dtype) && (op != NDR_PROD || is_integer(dtype) || how == FILL_UNIT))
+      ops[count++] = (ndr_op)op;
   return count;
 }
 
@@ -16,10 +19,11 @@ static void assert_many(const char *text, ndr_dtype dtype, filling how) {
   test_array array, single[NDR_MAX_OPS], many[NDR_MAX_OPS];
   DLTensor *results[NDR_MAX_OPS];
   rng random = {test_seed()};
+  char message[512] = "not the same";
   assert_ok(ndr_case_parse(text, &problem));
   ndr_options options = case_options(&problem);
   problem.dtype = dtype;
-  problem.op_count = defined_ops(dtype, problem.ops);
+  problem.op_count = defined_ops(dtype, how, problem.ops);
   array_of_case(&array, &problem);
   array_fill(&array, &random, how);
   for (int i = 0; i < problem.op_count; i++) {
@@ -31,8 +35,11 @@ static void assert_many(const char *text, ndr_dtype dtype, filling how) {
   assert_ok(
       ndreduce_many(&array.tensor, problem.dim_count, problem.dims, problem.op_count, problem.ops, results, &options));
   for (int i = 0; i < problem.op_count; i++) {
-    ck_assert_msg(same_elements(&single[i].tensor, &many[i].tensor), "%s of %s differs among many", text,
-                  ndr_op_name(problem.ops[i]));
+    bool exact = op_exact(problem.ops[i], dtype, how == FILL_SMALL);
+    bool same = exact ? same_elements(&single[i].tensor, &many[i].tensor)
+                      : oracle_accepts(&problem, problem.ops[i], &array.tensor, results[i], message, sizeof message);
+    ck_assert_msg(same, "%s: %s of %s differs among many: %s", text, ndr_op_name(problem.ops[i]), ndr_dtype_name(dtype),
+                  message);
     array_free(&single[i]);
     array_free(&many[i]);
   }
@@ -50,6 +57,7 @@ START_TEST(many_equal_single_calls) {
   for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
     assert_many(layouts[l], dtype, FILL_SMALL);
     assert_many(layouts[l], dtype, FILL_SPECIAL);
+    assert_many(layouts[l], dtype, FILL_UNIT);
   }
 }
 END_TEST

@@ -13,6 +13,18 @@ static void make_input(test_array *array) {
   array_fill(array, &random, FILL_SMALL);
 }
 
+static void *make_workspace(const ndr_plan *plan) {
+  size_t bytes = ndr_plan_workspace(plan);
+  return bytes ? aligned_alloc(256, (bytes + 255) / 256 * 256) : NULL;
+}
+
+static ndr_status execute(const ndr_plan *plan, const void *data, void *result) {
+  void *workspace = make_workspace(plan);
+  ndr_status status = ndr_plan_execute(plan, data, &result, workspace, NULL);
+  free(workspace);
+  return status;
+}
+
 static double column_sum(const test_array *array, int column) {
   long double sum = 0;
   for (int64_t r = 0; r < ROWS; r++) sum += array_get(&array->tensor, (int64_t[]){r, column}).re;
@@ -26,8 +38,7 @@ START_TEST(a_plan_is_created_executed_and_destroyed) {
   ndr_op op = NDR_SUM;
   make_input(&array);
   assert_ok(ndr_plan_create(&plan, &array.tensor, NDR_DIMS(0), 1, &op, NULL, NULL));
-  size_t bytes = ndr_plan_workspace(plan);
-  void *workspace = bytes ? aligned_alloc(256, (bytes + 255) / 256 * 256) : NULL;
+  void *workspace = make_workspace(plan);
   for (int round = 0; round < 3; round++) {
     memset(sums, 0, sizeof sums);
     assert_ok(ndr_plan_execute(plan, array.memory, (void *[]){sums}, workspace, NULL));
@@ -55,7 +66,7 @@ START_TEST(result_strides_are_part_of_the_plan) {
   ndr_op op = NDR_SUM;
   result.strides = (int64_t[]){2};
   assert_ok(ndr_plan_create(&plan, &array, NDR_DIMS(0), 1, &op, (const DLTensor *[]){&result}, NULL));
-  assert_ok(ndr_plan_execute(plan, x, (void *[]){out}, NULL, NULL));
+  assert_ok(execute(plan, x, out));
   ck_assert(out[0] == 5 && out[1] == -1 && out[2] == 7 && out[3] == -1 && out[4] == 9);
   ndr_plan_destroy(plan);
 }
@@ -97,6 +108,8 @@ START_TEST(executing_checks_its_pointers) {
   assert_fails(ndr_plan_execute(plan, NULL, (void *[]){&sum}, NULL, NULL), NDR_ERR_ARGUMENT, "data");
   assert_fails(ndr_plan_execute(plan, x, NULL, NULL, NULL), NDR_ERR_ARGUMENT, "null");
   assert_fails(ndr_plan_execute(plan, x, (void *[]){NULL}, NULL, NULL), NDR_ERR_ARGUMENT, "result 0");
+  if (ndr_plan_workspace(plan))
+    assert_fails(ndr_plan_execute(plan, x, (void *[]){&sum}, NULL, NULL), NDR_ERR_ARGUMENT, "workspace");
   ck_assert(sum == -1);
   ndr_plan_destroy(plan);
 }
@@ -108,7 +121,7 @@ START_TEST(plans_of_nothing_run) {
   ndr_plan *plan;
   ndr_op op = NDR_PROD;
   assert_ok(ndr_plan_create(&plan, &empty, NDR_DIMS(1), 1, &op, NULL, NULL));
-  assert_ok(ndr_plan_execute(plan, NULL, (void *[]){sums}, NULL, NULL));
+  assert_ok(execute(plan, NULL, sums));
   ck_assert(sums[0] == 1 && sums[2] == 1);
   ndr_plan_destroy(plan);
 }
@@ -195,13 +208,9 @@ typedef struct worker {
 } worker;
 
 static ndr_status sum_once(worker *w, float *sums) {
-  size_t bytes = ndr_plan_workspace(w->plan);
   DLTensor result = ndr_tensor(sums, NDR_F32, COLUMNS);
   if (!w->plan) return ndreduce(&w->array.tensor, NDR_DIMS(0), NDR_SUM, &result, NULL);
-  void *workspace = bytes ? aligned_alloc(256, (bytes + 255) / 256 * 256) : NULL;
-  ndr_status status = ndr_plan_execute(w->plan, w->array.memory, (void *[]){sums}, workspace, NULL);
-  free(workspace);
-  return status;
+  return execute(w->plan, w->array.memory, sums);
 }
 
 static void *work(void *argument) {

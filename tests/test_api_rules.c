@@ -140,7 +140,7 @@ START_TEST(variances_divide_by_n_minus_ddof) {
   ck_assert_int_eq(result_dtype("var c64 [3] /0"), NDR_F32);
   ck_assert_int_eq(result_dtype("std c128 [3] /0"), NDR_F64);
   assert_reduces("var f64 [4] /0", VALUES(1, 3, 5, 7), VALUES(5));
-  assert_reduces("var f64 [5] /0 ddof=1", VALUES(1, 2, 3, 4, 5), VALUES(2.5));
+  assert_reduces("var f64 [2] /0 ddof=1", VALUES(1, 5), VALUES(8));
   assert_reduces("std i32 [4] /0 ddof=2", VALUES(0, 4, 0, 4), VALUES(sqrt(8)));
 }
 END_TEST

@@ -157,15 +157,22 @@ static long double small_integer(rng *random, ndr_dtype dtype, filling how) {
   return rng_between(random, is_signed(dtype) ? -8 : 0, 8);
 }
 
+static element complex_number(rng *random, filling how) {
+  static const element units[] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
+  if (how == FILL_UNIT) return units[rng_between(random, 0, 3)];
+  element value = {one_part(random, how), how == FILL_SPARSE ? 0 : one_part(random, FILL_SMALL)};
+  if (isnan(value.re)) value.im = NAN;
+  return value;
+}
+
 static void fill_one(rng *random, ndr_dtype dtype, filling how, void *to) {
   if (how == FILL_SPECIAL && rng_once_in(random, 2)) how = FILL_WIDE;
   if (dtype == NDR_BOOL) {
     element_store(dtype, to, (element){how == FILL_SPARSE ? rng_once_in(random, 64) : rng_once_in(random, 2), 0});
+  } else if (is_complex(dtype)) {
+    element_store(dtype, to, complex_number(random, how));
   } else if (!is_integer(dtype)) {
-    element value = {one_part(random, how), 0};
-    if (is_complex(dtype)) value.im = isnan(value.re) ? NAN : isinf(value.re) ? 1 : one_part(random, FILL_SMALL);
-    if (how == FILL_UNIT && value.im != 0) value = rng_once_in(random, 2) ? (element){0, 1} : (element){-1, 0};
-    element_store(dtype, to, value);
+    element_store(dtype, to, (element){one_part(random, how), 0});
   } else if (how == FILL_WIDE) {
     uint64_t bits = rng_next(random);
     memcpy(to, &bits, ndr_dtype_bytes(dtype));

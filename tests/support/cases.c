@@ -25,6 +25,21 @@ bool op_has_empty(ndr_op op) {
   return !(op >= NDR_MIN && op <= NDR_ARGMAX);
 }
 
+bool op_exact(ndr_op op, ndr_dtype dtype, bool small) {
+  switch (op) {
+  case NDR_SUM:
+  case NDR_PROD: return small || is_integer(dtype);
+  case NDR_MEAN: return small;
+  case NDR_NORM1:
+  case NDR_NORM2: return small && !is_complex(dtype);
+  case NDR_VAR:
+  case NDR_STD:
+  case NDR_LOGSUMEXP: return false;
+  case NDR_NORMINF: return !is_complex(dtype);
+  default: return true;
+  }
+}
+
 int64_t case_elements(const ndr_case *problem) {
   int64_t count = 1;
   for (int d = 0; d < problem->ndim; d++) count *= problem->shape[d];

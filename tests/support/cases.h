@@ -21,6 +21,10 @@ filling random_filling(rng *random, ndr_op op);
 
 bool op_defined(ndr_op op, ndr_dtype dtype);
 bool op_has_empty(ndr_op op);
+
+/* Whether the result is the same to the bit whatever the order of the work: always, or when every element is a small
+ * integer. */
+bool op_exact(ndr_op op, ndr_dtype dtype, bool small);
 int64_t case_elements(const ndr_case *problem);
 
 /* The case in the mini-language; static storage of the thread. */

@@ -98,7 +98,7 @@ static answer product_of(const ndr_case *problem, const element *x, int64_t n) {
   if (is_integer(problem->dtype)) return wrapped(problem->dtype, bits);
   /* Each multiplication adds a relative error (a complex one up to 3), wherever in the tree it stands. */
   long double bound = 3 * ((long double)n + 1) * rounding_of(accumulator_of(problem)) * size;
-  answer re = within(p.re, bound), im = within(p.im, bound);
+  answer re = within(p.re, bound), im = is_complex(problem->dtype) ? within(p.im, bound) : exactly(0);
   return (answer){{re.low.re, im.low.re}, {re.high.re, im.high.re}, is_complex(problem->dtype) && !finite};
 }
 

@@ -1,0 +1,225 @@
+#include "launch.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fibre.h"
+#include "machine.h"
+
+typedef enum state { READY, AT_BARRIER, AT_SHUFFLE, RETURNED, FAILED } state;
+static const char *const state_names[] = {"ready", "waiting at a barrier", "waiting at a shuffle", "gone", "failed"};
+
+typedef struct lane {
+  simt_place place;
+  fibre *fibre;
+  state state;
+  const char *file; /* where it waits */
+  int line;
+  unsigned sent, received;
+  int mask;
+} lane;
+
+/* The launch that is running. */
+static const simt_launch *launch;
+static lane lanes[SIMT_MOST_THREADS];
+static lane *running;
+static uint64_t random_state;
+static char failure[512];
+static char token; /* what the thread sanitizer orders threads by */
+
+const simt_place *simt_here;
+
+__attribute__((format(printf, 1, 2))) static bool fail(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(failure, sizeof failure, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+static const char *base_name(const char *file) {
+  const char *slash = strrchr(file, '/');
+  return slash ? slash + 1 : file;
+}
+
+/* ---- on a thread's fibre ---- */
+
+static void wait_as(state waiting, const char *file, int line) {
+  lane *self = running;
+  self->state = waiting;
+  self->file = file;
+  self->line = line;
+  fibre_leave(self->fibre);
+}
+
+void simt_barrier(const char *file, int line) {
+  fibre_release(&token);
+  wait_as(AT_BARRIER, file, line);
+  fibre_acquire(&token);
+}
+
+unsigned simt_shuffle_xor(unsigned value, int mask, const char *file, int line) {
+  running->sent = value;
+  running->mask = mask;
+  wait_as(AT_SHUFFLE, file, line);
+  return running->received;
+}
+
+void simt_fail(const char *file, int line, const char *reason) {
+  fail("%s:%d: thread %d of block %lld: %s", base_name(file), line, running->place.thread, running->place.block,
+       reason);
+  wait_as(FAILED, file, line);
+  abort();
+}
+
+static void run_thread(void) {
+  for (;;) {
+    fibre_acquire(&token);
+    launch->body(launch->argument);
+    fibre_release(&token);
+    wait_as(RETURNED, "", 0);
+  }
+}
+
+/* ---- on the host's stack ---- */
+
+/* Marsaglia's xorshift (2003). */
+static uint64_t next_random(void) {
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return random_state;
+}
+
+/* A walk over 0..count-1: item i is (start + i * step) % count, with step 1 or -1. Cheap enough to draw anew for every
+ * round of every warp, and it has the two orders that matter: a writer before, and a writer after, each reader. */
+typedef struct turns {
+  int64_t count, start;
+  bool backwards;
+} turns;
+
+static turns draw_turns(int64_t count) {
+  if (!random_state) return (turns){count, 0, false};
+  uint64_t drawn = next_random();
+  return (turns){count, (int64_t)((drawn >> 1) % (uint64_t)count), drawn & 1};
+}
+
+static int64_t turn(turns drawn, int64_t i) {
+  int64_t at = (drawn.start + i) % drawn.count;
+  return drawn.backwards ? drawn.count - 1 - at : at;
+}
+
+static void enter(lane *entered) {
+  running = entered;
+  simt_here = &entered->place;
+  fibre_enter(entered->fibre);
+}
+
+static bool differ(const lane *a, const lane *b) {
+  return fail("block %lld: thread %d is %s (%s:%d), thread %d is %s (%s:%d)", a->place.block, a->place.thread,
+              state_names[a->state], base_name(a->file), a->line, b->place.thread, state_names[b->state],
+              base_name(b->file), b->line);
+}
+
+/* Whether all wait in the same state at the same place. */
+static bool together(const lane *first, int count) {
+  for (int i = 1; i < count; i++)
+    if (first[i].state != first->state || first[i].line != first->line || strcmp(first[i].file, first->file) != 0)
+      return differ(first, first + i);
+  return true;
+}
+
+static bool exchange(lane *warp) {
+  if (!together(warp, SIMT_WARP)) return false;
+  for (int i = 0; i < SIMT_WARP; i++) {
+    int mask = warp[i].mask;
+    if (mask != warp[0].mask || mask < 0 || mask >= SIMT_WARP)
+      return fail("%s:%d: thread %d shuffles with mask %d, thread %d with %d", base_name(warp[i].file), warp[i].line,
+                  warp[0].place.thread, warp[0].mask, warp[i].place.thread, mask);
+    warp[i].received = warp[i ^ mask].sent;
+    warp[i].state = READY;
+  }
+  return true;
+}
+
+/* Until every thread of the warp waits for the block or has returned. */
+static bool run_warp(lane *warp) {
+  for (;;) {
+    bool shuffling = false;
+    turns order = draw_turns(SIMT_WARP);
+    for (int i = 0; i < SIMT_WARP; i++) {
+      lane *next = warp + turn(order, i);
+      if (next->state == READY) enter(next);
+      if (next->state == FAILED) return false;
+      shuffling = shuffling || next->state == AT_SHUFFLE;
+    }
+    if (!shuffling) return true;
+    if (!exchange(warp)) return false;
+  }
+}
+
+/* A loop that is not compiled to a call, which the address sanitizer would check against the redzones between arrays.
+ */
+static void poison(void *memory, size_t bytes) {
+  volatile unsigned char *at = memory;
+  volatile uint64_t *words = memory;
+  size_t count = (uintptr_t)memory % sizeof *words ? 0 : bytes / sizeof *words;
+  for (size_t i = 0; i < count; i++) words[i] = 0x0101010101010101u * SIMT_POISON;
+  for (size_t i = count * sizeof *words; i < bytes; i++) at[i] = SIMT_POISON;
+}
+
+static bool run_block(int64_t block, unsigned char *shared) {
+  int threads = launch->threads;
+  poison(shared, launch->shared);
+  poison(launch->statics, launch->statics_bytes);
+  for (int t = 0; t < threads; t++) {
+    lanes[t].place = (simt_place){t, threads, block, launch->grid, shared};
+    lanes[t].state = READY;
+  }
+  fibre_release(&token);
+  for (;;) {
+    turns order = draw_turns(threads / SIMT_WARP);
+    for (int w = 0; w < order.count; w++)
+      if (!run_warp(lanes + turn(order, w) * SIMT_WARP)) return false;
+    if (!together(lanes, threads)) return false;
+    if (lanes[0].state == RETURNED) break;
+    for (int t = 0; t < threads; t++) lanes[t].state = READY;
+  }
+  fibre_acquire(&token);
+  return true;
+}
+
+static bool check_launch(void) {
+  if (launch->grid < 1 || launch->grid > 0x7fffffff) return fail("a grid of %lld blocks", (long long)launch->grid);
+  if (launch->threads < 1 || launch->threads > SIMT_MOST_THREADS || launch->threads % SIMT_WARP)
+    return fail("a block of %d threads", launch->threads);
+  for (int t = 0; t < launch->threads; t++)
+    if (!lanes[t].fibre && !(lanes[t].fibre = fibre_create(run_thread))) return fail("no memory for a stack");
+  return true;
+}
+
+void simt_shut_down(void) {
+  for (int t = 0; t < SIMT_MOST_THREADS; t++) {
+    fibre_destroy(lanes[t].fibre);
+    lanes[t].fibre = NULL;
+  }
+}
+
+const char *simt_run(const simt_launch *started) {
+  unsigned char *shared = NULL;
+  launch = started;
+  random_state = started->order;
+  bool done = check_launch();
+  /* Exactly as long as asked for, and no better aligned than the machine promises. */
+  if (done && posix_memalign((void **)&shared, 16, started->shared + (started->shared == 0)))
+    done = fail("no memory for %zu bytes of shared memory", started->shared);
+  turns order = draw_turns(started->grid > 0 ? started->grid : 1);
+  for (int64_t i = 0; done && i < started->grid; i++) done = run_block(turn(order, i), shared);
+  free(shared);
+  /* Threads that stopped half way cannot be run again. */
+  if (!done) simt_shut_down();
+  return done ? NULL : failure;
+}

@@ -1,0 +1,29 @@
+/* Launches under emulation. A block's threads are fibres that run one at a time until they wait; blocks run one after
+ * the other. So nothing happens at once, but everything may happen in any order that barriers and shuffles allow. */
+#ifndef SIMT_LAUNCH_H
+#define SIMT_LAUNCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct simt_launch {
+  void (*body)(const void *argument); /* what every thread runs */
+  const void *argument;
+  int64_t grid;  /* blocks */
+  int threads;   /* a block */
+  size_t shared; /* bytes of dynamic shared memory */
+  void *statics; /* the module's static shared memory */
+  size_t statics_bytes;
+  uint64_t order; /* 0: blocks, warps and threads run in ascending order; else the seed of another one */
+} simt_launch;
+
+enum { SIMT_WARP = 32, SIMT_MOST_THREADS = 1024, SIMT_POISON = 0xa5 };
+
+/* NULL when every block has run, else what went wrong (static storage), where, and in which thread. Shared memory is
+ * poisoned before each block. One launch at a time. */
+const char *simt_run(const simt_launch *launch);
+
+/* Frees what launches have allocated. */
+void simt_shut_down(void);
+
+#endif

@@ -1,0 +1,183 @@
+/* The machine of kernels/machine.cuh on the host: a thread is a fibre (see machine.h), a warp 32 of them, a block's
+ * static shared memory the thread-local storage of the module that holds the kernels, which the emulation poisons
+ * before every block. Taking the original's include guard keeps the original out: this header comes first. */
+#ifndef NDR_MACHINE_CUH
+#define NDR_MACHINE_CUH
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "machine.h"
+
+#define __grid_constant__
+
+#define NDR_KERNEL extern "C" __attribute__((visibility("default"))) void
+#define NDR_BOUNDS(threads)
+#define NDR_DEVICE inline
+#define NDR_SHARED static thread_local
+
+typedef unsigned long long ndr_word;
+struct alignas(16) ndr_packet {
+  unsigned word[4];
+};
+
+namespace machine {
+
+NDR_DEVICE int thread() {
+  return simt_here->thread;
+}
+NDR_DEVICE int threads() {
+  return simt_here->threads;
+}
+NDR_DEVICE long long block() {
+  return simt_here->block;
+}
+NDR_DEVICE long long blocks() {
+  return simt_here->blocks;
+}
+
+/* Default arguments are evaluated where the call stands, so each carries the place that a failure names. */
+NDR_DEVICE void barrier(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  simt_barrier(file, line);
+}
+NDR_DEVICE unsigned shuffle_xor(unsigned value, int mask, const char *file = __builtin_FILE(),
+                                int line = __builtin_LINE()) {
+  return simt_shuffle_xor(value, mask, file, line);
+}
+
+NDR_DEVICE unsigned char *shared_bytes() {
+  return simt_here->shared;
+}
+
+NDR_DEVICE ndr_packet load_packet(const void *address, const char *file = __builtin_FILE(),
+                                  int line = __builtin_LINE()) {
+  if ((uintptr_t)address % sizeof(ndr_packet))
+    simt_fail(file, line, "a packet is loaded from an address that is not a multiple of 16");
+  ndr_packet p;
+  memcpy(&p, address, sizeof p);
+  return p;
+}
+template <class T> NDR_DEVICE T load_element(const T *address) {
+  return *address;
+}
+
+/* Blocks run one after the other, so what an earlier one wrote is there. */
+NDR_DEVICE ndr_word load_fresh(const ndr_word *address) {
+  return *address;
+}
+NDR_DEVICE unsigned take_ticket(unsigned *counter) {
+  return (*counter)++;
+}
+NDR_DEVICE void fence() {}
+
+template <class LANE, class SUM> NDR_DEVICE SUM dot4_of(SUM a, SUM b, SUM c) {
+  LANE x[4], y[4];
+  memcpy(x, &a, sizeof x);
+  memcpy(y, &b, sizeof y);
+  unsigned sum = (unsigned)c;
+  for (int i = 0; i < 4; i++) sum += (unsigned)((SUM)x[i] * (SUM)y[i]);
+  return (SUM)sum;
+}
+NDR_DEVICE int dot4(int a, int b, int c) {
+  return dot4_of<signed char>(a, b, c);
+}
+NDR_DEVICE unsigned dot4(unsigned a, unsigned b, unsigned c) {
+  return dot4_of<unsigned char>(a, b, c);
+}
+NDR_DEVICE unsigned multiply_high(unsigned a, unsigned b) {
+  return (unsigned)((uint64_t)a * b >> 32);
+}
+
+template <class TO, class FROM> NDR_DEVICE TO same_bits(FROM from) {
+  static_assert(sizeof(TO) == sizeof(FROM), "sizes differ");
+  TO to;
+  memcpy(&to, &from, sizeof to);
+  return to;
+}
+NDR_DEVICE float float_of(unsigned bits) {
+  return same_bits<float>(bits);
+}
+NDR_DEVICE unsigned bits_of(float value) {
+  return same_bits<unsigned>(value);
+}
+NDR_DEVICE double double_of(ndr_word bits) {
+  return same_bits<double>(bits);
+}
+NDR_DEVICE ndr_word bits_of(double value) {
+  return same_bits<ndr_word>(value);
+}
+
+/* binary16: 1 sign, 5 exponent bits biased by 15, 10 fraction bits; a unit of subnormals is 2^-24. */
+NDR_DEVICE float half_to_float(unsigned short bits) {
+  int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  float size = exponent == 31 ? (fraction ? NAN : INFINITY)
+               : exponent     ? ldexpf((float)(fraction + 1024), exponent - 25)
+                              : ldexpf((float)fraction, -24);
+  return bits & 0x8000 ? -size : size;
+}
+NDR_DEVICE unsigned short double_to_half(double value) {
+  int sign = signbit(value) ? 0x8000 : 0, exponent = 0;
+  if (value != value) return 0x7fff;
+  if (value == 0) return (unsigned short)sign;
+  if (fabs(value) >= 65520) return (unsigned short)(sign | 0x7c00); /* half a unit beyond the largest, 65504 */
+  frexp(value, &exponent);
+  int unit = exponent - 11 < -24 ? -24 : exponent - 11;
+  /* In units of the last place; reaching 2048 carries into the exponent, and below 1024 it is a subnormal. */
+  int steps = (int)nearbyint(ldexp(fabs(value), -unit));
+  return (unsigned short)(sign | (((unit + 24) << 10) + steps));
+}
+NDR_DEVICE float truncate_to_float(double value) {
+  float nearest = (float)value;
+  return fabs((double)nearest) > fabs(value) ? nextafterf(nearest, 0) : nearest;
+}
+
+NDR_DEVICE float quiet_min(float a, float b) {
+  return fminf(a, b);
+}
+NDR_DEVICE float quiet_max(float a, float b) {
+  return fmaxf(a, b);
+}
+NDR_DEVICE double quiet_min(double a, double b) {
+  return fmin(a, b);
+}
+NDR_DEVICE double quiet_max(double a, double b) {
+  return fmax(a, b);
+}
+template <class V> NDR_DEVICE V loud(V a, V b, V chosen) {
+  return a != a || b != b ? (V)NAN : chosen;
+}
+NDR_DEVICE float loud_min(float a, float b) {
+  return loud(a, b, fminf(a, b));
+}
+NDR_DEVICE float loud_max(float a, float b) {
+  return loud(a, b, fmaxf(a, b));
+}
+NDR_DEVICE double loud_min(double a, double b) {
+  return loud(a, b, fmin(a, b));
+}
+NDR_DEVICE double loud_max(double a, double b) {
+  return loud(a, b, fmax(a, b));
+}
+
+/* The fast ones flush subnormal results to 0 (and 2^x its subnormal arguments, for which 2^x is 1 anyway). */
+NDR_DEVICE float flushed(float x) {
+  return fabsf(x) < FLT_MIN ? copysignf(0, x) : x;
+}
+NDR_DEVICE float exp2_fast(float x) {
+  return flushed(exp2f(x));
+}
+NDR_DEVICE float divide_fast(float a, float b) {
+  return a / b;
+}
+
+} // namespace machine
+
+/* See module.c. A module is one file, so this is defined once. */
+extern "C" __attribute__((visibility("default"))) const void *simt_touch_statics() {
+  NDR_SHARED char touched;
+  return &touched;
+}
+
+#endif

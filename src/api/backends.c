@@ -43,6 +43,7 @@ ndr_status ndr_tensor_address(const DLTensor *tensor, const char *what, void **a
   if (first % ndr_dtype_alignment(dtype))
     return ndr_fail(NDR_ERR_ARGUMENT, "the %s's address is not a multiple of %zu, the alignment of %s", what,
                     ndr_dtype_alignment(dtype), ndr_dtype_name(dtype));
-  *address = (char *)tensor->data + tensor->byte_offset;
+  /* Producers of views with negative strides let the unsigned offset wrap around. */
+  *address = (char *)tensor->data + (int64_t)tensor->byte_offset;
   return NDR_OK;
 }

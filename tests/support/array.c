@@ -20,7 +20,7 @@ static int64_t stride_of(const DLTensor *tensor, int dim) {
 void *element_at(const DLTensor *tensor, const int64_t *index) {
   int64_t offset = 0;
   for (int d = 0; d < tensor->ndim; d++) offset += index[d] * stride_of(tensor, d);
-  return (char *)tensor->data + tensor->byte_offset + offset * (tensor->dtype.bits / 8);
+  return (char *)tensor->data + (int64_t)tensor->byte_offset + offset * (tensor->dtype.bits / 8);
 }
 
 static ndr_dtype dtype_of(const DLTensor *tensor) {

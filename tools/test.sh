@@ -99,17 +99,9 @@ stage_asan() {
   ctest_stage asan dev '' -DCMAKE_C_COMPILER=clang -DNDREDUCE_HDF5=ON
 }
 
-# libomp is not instrumented; archer, its tool, tells the sanitizer what the barriers order, and accesses made inside
-# libomp itself are not ours to judge. Its report of a race in our code stays: tests/sanitizer checks both.
 stage_tsan() {
-  archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2>/dev/null | sort -V | tail -n 1)
   if ! command -v clang >/dev/null; then stage_skipped tsan 'clang is not installed' && return; fi
-  if [ -z "$archer" ]; then stage_skipped tsan 'libarcher.so (libomp-dev) is not installed' && return; fi
-  OMP_TOOL_LIBRARIES=$archer
-  TSAN_OPTIONS=ignore_noninstrumented_modules=1
-  export OMP_TOOL_LIBRARIES TSAN_OPTIONS
   ctest_stage tsan tsan '-L threads'
-  unset OMP_TOOL_LIBRARIES TSAN_OPTIONS
 }
 
 # One architecture: the others differ in machine code only, and compiling all of them takes long.

@@ -52,29 +52,29 @@ SUMMED(norm2, x.re *x.re + x.im * x.im, s + v, join_add)
 SUMMED(norminf, magnitude(x.re, x.im), pick_f64(-(uint64_t)((v > s) | (v != v)), v, s), join_max_f64)
 #undef SUMMED
 
-#if SKIP
-/* Each lane's first element that is not NaN, NaN where there is none. */
-static void NAME(first_seen)(const ndr_tile *tile, double *re, double *im) {
+/* As in fold_float.h, but always of the first elements that are not NaN. */
+static void NAME(sample)(const ndr_tile *tile, double *re, double *im) {
   const int64_t lanes = tile->lanes;
   for (int64_t l = 0; l < lanes; l++) {
-    int64_t row = 0;
-    while (row + 1 < tile->rows && (isnan(ROW(row)[l].re) || isnan(ROW(row)[l].im))) row++;
-    re[l] = isnan(ROW(row)[l].im) ? (double)NAN : ROW(row)[l].re;
-    im[l] = isnan(ROW(row)[l].re) ? (double)NAN : ROW(row)[l].im;
+    double count = 0, s = 0, t = 0;
+    for (int64_t row = 0; count < 4 && row < tile->rows; row++) {
+      const ndr_c128 x = ROW(row)[l];
+      bool seen = !isnan(x.re) && !isnan(x.im);
+      s += seen ? x.re * 0.25 : 0;
+      t += seen ? x.im * 0.25 : 0;
+      count += seen;
+    }
+    re[l] = count > 0 ? s / (count * 0.25) : (double)NAN;
+    im[l] = count > 0 ? t / (count * 0.25) : (double)NAN;
   }
 }
-#endif
 
 /* As in fold_float.h. */
 static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
   double shift_re[NDR_LANES], shift_im[NDR_LANES], re[NDR_LANES], im[NDR_LANES], square[NDR_LANES], count[NDR_LANES];
   uint64_t words[4 * NDR_LANES];
-#if SKIP
-  NAME(first_seen)(tile, shift_re, shift_im);
-#else
-  EACH_LANE(shift_re[l] = ROW(0)[l].re; shift_im[l] = ROW(0)[l].im)
-#endif
+  NAME(sample)(tile, shift_re, shift_im);
   average_lanes(tile, shift_re);
   average_lanes(tile, shift_im);
   EACH_LANE(re[l] = 0; im[l] = 0; square[l] = 0; count[l] = 0)

@@ -40,32 +40,29 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   settle(join_add2, 2, tile, words, states, pitch);
 }
 
-#if SKIP
-/* Each lane's first element that is not NaN, NaN where there is none. */
-static void NAME(first_seen)(const ndr_tile *tile, double *first) {
+/* The mean of four of each lane's elements. Under SKIP where one of them is NaN, its first that is not; NaN where there
+ * is none. */
+static void NAME(sample)(const ndr_tile *tile, double *mean) {
   const int64_t lanes = tile->lanes;
-  EACH_LANE(first[l] = (double)NAN)
-  for (int64_t row = 0; row < tile->rows; row++) {
-    uint64_t missing = 0;
-    EACH_LANE(first[l] = first[l] == first[l] ? first[l] : (double)ROW(row)[l]; missing += first[l] != first[l])
-    if (missing == 0) return;
+  const ELEMENT *p0 = ROW(0), *p1 = ROW(tile->rows / 4), *p2 = ROW(tile->rows / 2), *p3 = ROW(tile->rows * 3 / 4);
+  uint64_t missing = 0;
+  EACH_LANE(mean[l] = ((double)p0[l] * 0.25 + (double)p1[l] * 0.25) + ((double)p2[l] * 0.25 + (double)p3[l] * 0.25);
+            missing += mean[l] != mean[l])
+  for (int64_t row = 0; SKIP && missing && row < tile->rows; row++) {
+    missing = 0;
+    EACH_LANE(mean[l] = mean[l] == mean[l] ? mean[l] : (double)ROW(row)[l]; missing += mean[l] != mean[l])
   }
 }
-#endif
 
-/* Distances are taken from `shift`, the mean of the tile's first row: near the mean of all, or at worst one of n
- * elements far from the others. With it n (mean - shift)^2 <= n M2, so the subtraction in settle_moments loses few of
- * 53 bits however far the mean is from 0, and none where the tile is one row. */
+/* Distances are taken from `shift`, the mean of a few of the tile's elements: near the mean of all, or at worst, when
+ * they are the ones far from the others, n (mean - shift)^2 <= n M2. So the subtraction in settle_moments loses few of
+ * 53 bits however far the mean is from 0, and none where the sample is all there is. */
 static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
   double shift[NDR_LANES], sum[NDR_LANES], square[NDR_LANES];
   INDEX count[NDR_LANES];
   uint64_t words[3 * NDR_LANES];
-#if SKIP
-  NAME(first_seen)(tile, shift);
-#else
-  EACH_LANE(shift[l] = (double)ROW(0)[l])
-#endif
+  NAME(sample)(tile, shift);
   average_lanes(tile, shift);
   EACH_LANE(sum[l] = 0; square[l] = 0; count[l] = SKIP ? 0 : (INDEX)tile->rows)
   FOLD_ROWS(0, double s = sum[l]; double q = square[l];

@@ -90,6 +90,11 @@ static void settle(ndr_join *join, int word_count, const ndr_tile *tile, uint64_
 
 /* Gives the lanes of each output the mean of their values; NaN stands for no value, 0 is the mean of none. */
 static void average_lanes(const ndr_tile *tile, double *values) {
+  const int64_t lanes = tile->lanes;
+  if (tile->period == lanes) {
+    EACH_LANE(values[l] = values[l] == values[l] ? values[l] : 0)
+    return;
+  }
   for (int64_t p = 0; p < tile->period; p++) {
     double sum = 0, count = 0;
     for (int64_t l = p; l < tile->lanes; l += tile->period) {

@@ -9,17 +9,30 @@
 #define NDR_JOIN_(a, b, c) ndr_##a##_##b##_##c
 #define NDR_JOIN(a, b, c) NDR_JOIN_(a, b, c)
 #define NDR_ENTRY(kernel, op, params, ...)                                                                             \
-  NDR_KERNEL NDR_BOUNDS(NDR_BLOCK) NDR_JOIN(kernel, op, NDR_DTYPE)(const __grid_constant__ params p) { __VA_ARGS__(p); }
+  NDR_KERNEL NDR_BOUNDS(NDR_BLOCK, NDR_RESIDENT_##kernel) NDR_JOIN(kernel, op, NDR_DTYPE)(const __grid_constant__ params p) { __VA_ARGS__(p); }
 
+/* Blocks that a multiprocessor should hold at least: what bounds the registers. */
+#define NDR_RESIDENT_tree_block 4
+#define NDR_RESIDENT_tree_runs 4
+#define NDR_RESIDENT_tree_strided 4
+#define NDR_RESIDENT_tree_lanes 4
+#define NDR_RESIDENT_thread_packets 3
+#define NDR_RESIDENT_thread_elements 3
+#define NDR_RESIDENT_tile_columns 3
+#define NDR_RESIDENT_tile_rows 4
+#define NDR_RESIDENT_states 4
+
+#define NDR_OPERATOR(op) op_##op<NDR_ELEMENT, false, false>
 #define NDR_KERNELS(op)                                                                                                \
-  NDR_ENTRY(tree_block, op, ndr_params, tree_block<op_##op<NDR_ELEMENT, false, false>, true>)                          \
-  NDR_ENTRY(tree_strided, op, ndr_params, tree_block<op_##op<NDR_ELEMENT, false, false>, false>)                       \
-  NDR_ENTRY(tree_lanes, op, ndr_params, tree_lanes<op_##op<NDR_ELEMENT, false, false>>)                                \
-  NDR_ENTRY(thread_packets, op, ndr_params, thread_columns<op_##op<NDR_ELEMENT, false, false>, true>)                  \
-  NDR_ENTRY(thread_elements, op, ndr_params, thread_columns<op_##op<NDR_ELEMENT, false, false>, false>)                \
-  NDR_ENTRY(tile_columns, op, ndr_params, tile_columns<op_##op<NDR_ELEMENT, false, false>>)                            \
-  NDR_ENTRY(tile_rows, op, ndr_params, tile_rows<op_##op<NDR_ELEMENT, false, false>>)                                  \
-  NDR_ENTRY(states, op, ndr_states_params, states<op_##op<NDR_ELEMENT, false, false>>)
+  NDR_ENTRY(tree_block, op, ndr_params, tree_block<NDR_OPERATOR(op)>)                                                  \
+  NDR_ENTRY(tree_runs, op, ndr_params, tree_runs<NDR_OPERATOR(op)>)                                                    \
+  NDR_ENTRY(tree_strided, op, ndr_params, tree_strided<NDR_OPERATOR(op)>)                                              \
+  NDR_ENTRY(tree_lanes, op, ndr_params, tree_lanes<NDR_OPERATOR(op)>)                                                  \
+  NDR_ENTRY(thread_packets, op, ndr_params, thread_columns<NDR_OPERATOR(op), true>)                                    \
+  NDR_ENTRY(thread_elements, op, ndr_params, thread_columns<NDR_OPERATOR(op), false>)                                  \
+  NDR_ENTRY(tile_columns, op, ndr_params, tile_columns<NDR_OPERATOR(op)>)                                              \
+  NDR_ENTRY(tile_rows, op, ndr_params, tile_rows<NDR_OPERATOR(op)>)                                                    \
+  NDR_ENTRY(states, op, ndr_states_params, states<NDR_OPERATOR(op)>)
 
 #if defined NDR_NO_KERNELS
 #elif defined NDR_ONLY_OP

@@ -4,7 +4,7 @@
 #define NDR_MACHINE_CUH
 
 #define NDR_KERNEL extern "C" __global__ void
-#define NDR_BOUNDS(threads) __launch_bounds__(threads)
+#define NDR_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
 #define NDR_DEVICE __device__ __forceinline__
 #define NDR_SHARED __shared__
 

@@ -2,8 +2,8 @@
  * and how a batch of elements enters.
  *
  *   Near near();  Far far();                               identities
- *   fold<N>(Near &, const value (&)[N], index, step, asc)  N elements; element i has flattened index index + i * step
- *   fold_packet(Near &, packet)                            where `packed`: 16 bytes without taking them apart
+ *   fold<N>(Near &, const value (&)[N], index, step)      N elements; element i has flattened index index + i * step
+ *   fold_packet(Near &, packet)                            only where `packed`: 16 bytes without taking them apart
  *   join(Near &, Near), join(Far &, Far), widen(Near)
  *   save(Far, words), load(words)                          `words` of them
  *   finish(Far, ddof)                                      what store_value rounds to `result`
@@ -197,12 +197,12 @@ struct simple {
   typedef NEAR Near;
   typedef FAR Far;
   typedef RESULT result;
-  static const bool indexed = false;
+  static const bool indexed = false, single = true;
   static const bool packed = packing<T, MAP, JOIN>::yes;
   static const int words = wording<FAR>::words;
   static NDR_DEVICE Near near() { return JOIN::template identity<Near>(); }
   static NDR_DEVICE Far far() { return JOIN::template identity<Far>(); }
-  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, bool) {
+  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64) {
     BATCH b[N];
 #pragma unroll
     for (int i = 0; i < N; i++)
@@ -259,12 +259,12 @@ template <class T, bool WIDE, bool SKIP> struct op_mean {
   typedef counted_near<sum_type> Near;
   typedef counted<sum_far> Far;
   typedef typename kind<T>::mean result;
-  static const bool indexed = false;
+  static const bool indexed = false, single = true;
   static const bool packed = packing<T, keep, add>::yes;
   static const int words = wording<sum_far>::words + 1;
   static NDR_DEVICE Near near() { return {unit<sum_type>(0), 0}; }
   static NDR_DEVICE Far far() { return {unit<sum_far>(0), 0}; }
-  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, bool) {
+  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64) {
     sum_batch b[N];
     u32 n = N;
 #pragma unroll
@@ -323,12 +323,12 @@ template <class T, bool WIDE, bool SKIP, bool ROOT> struct op_moments {
   typedef moments<point, real> Near;
   typedef moments<far_point, double> Far;
   typedef typename kind<T>::real result;
-  static const bool indexed = false, packed = false;
+  static const bool indexed = false, packed = false, single = true;
   static const int words = wording<far_point>::words + 2;
   static NDR_DEVICE Near near() { return {0, unit<point>(0), 0}; }
   static NDR_DEVICE Far far() { return {0, unit<far_point>(0), 0}; }
   /* Two passes over the registers give the batch's own moments. */
-  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, bool) {
+  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64) {
     point b[N];
     real d[N], n = N;
 #pragma unroll
@@ -343,7 +343,6 @@ template <class T, bool WIDE, bool SKIP, bool ROOT> struct op_moments {
     for (int i = 0; i < N; i++) d[i] = SKIP && is_nan(x[i]) ? (real)0 : square<real>(b[i] - mean);
     join_moments(a, Near{n, mean, tree<add, N>::join(d)});
   }
-  static NDR_DEVICE void fold_packet(Near &, const ndr_packet &) {}
   static NDR_DEVICE void join(Near &a, const Near &b) { join_moments(a, b); }
   static NDR_DEVICE void join_far(Far &a, const Far &b) { join_moments(a, b); }
   static NDR_DEVICE Far widen(const Near &a) { return {(double)a.n, widened(a.mean), (double)a.m2}; }
@@ -374,7 +373,7 @@ template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
   typedef place<value> Near;
   typedef place<typename kind<T>::far> Far;
   typedef i64 result;
-  static const bool indexed = true, packed = false;
+  static const bool indexed = true, packed = false, single = true;
   static const bool absent = SKIP && is_float<value>::yes; /* NaN stands for nothing seen */
   static const int words = 2;
   template <class V> static NDR_DEVICE place<V> none() {
@@ -391,16 +390,24 @@ template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
   template <class V> static NDR_DEVICE void offer(place<V> &a, V b, i64 index) {
     if (beats(b, a.value) || (index < a.index && same(b, a.value))) a = {b, index};
   }
-  /* The batch's extreme decides whether its elements are looked at one by one: seldom, after the first ones. */
-  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64 index, i64 step, bool ascending) {
-    value best = tree<extreme<SIGN, SKIP>, N>::join(x);
-    bool tie = same(best, a.value) && (!ascending || a.index == limits<i64>::most());
-    if (!beats(best, a.value) && !tie) return;
-#pragma unroll
-    for (int i = 0; i < N; i++)
-      if (!(SKIP && is_nan(x[i]))) offer(a, x[i], index + i * step);
+  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64 index, i64 step) {
+    fold_packets<N, N>(a, x, index, 0, step);
   }
-  static NDR_DEVICE void fold_packet(Near &, const ndr_packet &) {}
+  /* N elements, PER at a time `between` apart. First their extreme, then which of them it is, without branches; the one
+   * with the lowest index is offered. */
+  template <int N, int PER> static NDR_DEVICE void fold_packets(Near &a, const value (&x)[N], i64 index, i64 between, i64 step) {
+    value best = tree<extreme<SIGN, SKIP>, N>::join(x);
+    bool missing = is_nan(best);
+    int at = 0;
+    if (step >= 0) {
+#pragma unroll
+      for (int i = N - 1; i >= 0; i--) at = x[i] == best || (missing && is_nan(x[i])) ? i : at;
+    } else {
+#pragma unroll
+      for (int i = 0; i < N; i++) at = x[i] == best || (missing && is_nan(x[i])) ? i : at;
+    }
+    offer(a, best, index + at / PER * between + at % PER * step);
+  }
   static NDR_DEVICE void join(Near &a, const Near &b) { offer(a, b.value, b.index); }
   static NDR_DEVICE void join_far(Far &a, const Far &b) { offer(a, b.value, b.index); }
   static NDR_DEVICE Far widen(const Near &a) {
@@ -436,21 +443,20 @@ template <class T, bool WIDE, bool SKIP> struct op_logsumexp {
   typedef exponentials<real> Near;
   typedef exponentials<double> Far;
   typedef typename kind<T>::mean result;
-  static const bool indexed = false, packed = false;
+  static const bool indexed = false, packed = false, single = true;
   static const int words = 2;
   static NDR_DEVICE Near near() { return {limits<real>::least(), 0}; }
   static NDR_DEVICE Far far() { return {limits<double>::least(), 0}; }
-  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, bool) {
+  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64) {
     real b[N], e[N];
 #pragma unroll
     for (int i = 0; i < N; i++) b[i] = SKIP && is_nan(x[i]) ? limits<real>::least() : value_of<real>(x[i]);
     real top = tree<extreme<1, false>, N>::join(b);
-    /* exp(x - x) is 1 also where x - x is NaN: infinities. */
+    /* An infinite maximum is the result, whatever the sum. */
 #pragma unroll
-    for (int i = 0; i < N; i++) e[i] = b[i] == top ? (real)1 : exponential(b[i] - top);
+    for (int i = 0; i < N; i++) e[i] = exponential(b[i] - top);
     join_exponentials(a, Near{top, top == limits<real>::least() ? (real)0 : tree<add, N>::join(e)});
   }
-  static NDR_DEVICE void fold_packet(Near &, const ndr_packet &) {}
   static NDR_DEVICE void join(Near &a, const Near &b) { join_exponentials(a, b); }
   static NDR_DEVICE void join_far(Far &a, const Far &b) { join_exponentials(a, b); }
   static NDR_DEVICE Far widen(const Near &a) { return {(double)a.max, (double)a.sum}; }

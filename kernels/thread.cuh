@@ -20,32 +20,54 @@ template <class Op, bool UNIT> struct column {
   static NDR_DEVICE void open(const T &element, V *x) { x[0] = value_of<V>(element); }
 };
 
-/* UNROLL rows from memory at once, then into the accumulators column by column. */
+/* Up to UNROLL rows, `stride` elements and `step` indices apart: all from memory at once, then in column by column. */
 template <class Op, bool UNIT, int UNROLL>
-NDR_DEVICE void fold_rows(const ndr_params &p, typename Op::Near *a, const typename Op::element *base, i64 row, int step) {
+NDR_DEVICE void fold_rows(typename Op::Near *a, const typename Op::element *at, i64 stride, i64 index, i64 step, int count) {
   typedef column<Op, UNIT> C;
   typename C::loaded loaded[UNROLL];
-  i64 index[UNROLL];
   typename Op::value x[UNROLL][C::count];
 #pragma unroll
-  for (int u = 0; u < UNROLL; u++) {
-    spot s = locate(p, p.kept_count, p.reduced_count, row + u * step);
-    loaded[u] = C::load(base + s.offset, typename C::loaded());
-    index[u] = p.index_origin + s.aux;
-  }
+  for (int u = 0; u < UNROLL; u++)
+    if (u < count) loaded[u] = C::load(at + u * stride, typename C::loaded());
 #pragma unroll
   for (int u = 0; u < UNROLL; u++) C::open(loaded[u], x[u]);
+  if (count >= UNROLL) {
 #pragma unroll
-  for (int c = 0; c < C::count; c++) {
-    typename Op::value y[UNROLL];
+    for (int c = 0; c < C::count; c++) {
+      typename Op::value y[UNROLL];
 #pragma unroll
-    for (int u = 0; u < UNROLL; u++) y[u] = x[u][c];
-    if (!Op::indexed) {
-      Op::template fold<UNROLL>(a[c], y, 0, 0, true);
-      continue;
+      for (int u = 0; u < UNROLL; u++) y[u] = x[u][c];
+      Op::template fold<UNROLL>(a[c], y, index, step);
     }
+    return;
+  }
 #pragma unroll
-    for (int u = 0; u < UNROLL; u++) fold_value<Op>(a[c], y[u], index[u]);
+  for (int u = 0; u < UNROLL - 1; u++) {
+    if (u >= count) return;
+#pragma unroll
+    for (int c = 0; c < C::count; c++) fold_value<Op>(a[c], x[u][c], index + u * step);
+  }
+}
+
+/* The rows of a piece that fall to this thread. Rows are counted over axes[kept_count] first: each stretch of them is
+ * walked by stride, and only its start is decoded. */
+template <class Op, bool UNIT>
+NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Near *a, const typename Op::element *base, range piece, int row, int rows) {
+  const int UNROLL = UNIT && sizeof(typename Op::element) < 4 ? 4 : 8;
+  const ndr_param_axis &axis = p.axes[p.kept_count];
+  i64 size = p.reduced_count ? axis.size : 1, stride = rows * axis.stride, step = rows * axis.aux;
+  for (i64 first = piece.begin; first < piece.end;) {
+    i64 run = p.reduced_count > 1 ? first / size : 0, from = first - run * size;
+    i64 end = from + (piece.end - first) < size ? from + (piece.end - first) : size;
+    spot s = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
+    const typename Op::element *at = base + s.offset + (from + row) * axis.stride;
+    i64 index = p.index_origin + s.aux + (from + row) * axis.aux;
+    for (i64 left = end - from - row; left > 0; left -= UNROLL * rows) {
+      fold_rows<Op, UNIT, UNROLL>(a, at, stride, index, step, left > (UNROLL - 1) * rows ? UNROLL : (int)(left + rows - 1) >> p.row_log);
+      at += UNROLL * stride;
+      index += UNROLL * step;
+    }
+    first += end - from;
   }
 }
 
@@ -85,9 +107,9 @@ NDR_DEVICE bool join_pieces(const ndr_params &p, typename Op::Far *total, i64 ti
 }
 
 template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &p) {
-  const int count = column<Op, UNIT>::count, UNROLL = UNIT ? 4 : 8;
+  const int count = column<Op, UNIT>::count;
   NDR_SHARED typename Op::Near room[NDR_BLOCK];
-  int lane = machine::thread() % p.lanes, row = machine::thread() / p.lanes, rows = machine::threads() / p.lanes;
+  int lane = machine::thread() & (p.lanes - 1), row = machine::thread() >> p.lane_log, rows = NDR_BLOCK >> p.lane_log;
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     i64 tile = p.splits > 1 ? item / p.splits : item, split = item - tile * p.splits;
     tile_spot t = locate_tile<Op, UNIT>(p, tile, lane);
@@ -98,10 +120,7 @@ template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &
     typename Op::Far total[count];
 #pragma unroll
     for (int c = 0; c < count; c++) a[c] = Op::near();
-    i64 r = piece.begin + row;
-    for (; inside && r + (UNROLL - 1) * rows < piece.end; r += UNROLL * rows)
-      fold_rows<Op, UNIT, UNROLL>(p, a, base, r, rows);
-    for (; inside && r < piece.end; r += rows) fold_rows<Op, UNIT, 1>(p, a, base, r, rows);
+    if (inside) fold_columns<Op, UNIT>(p, a, base, piece, row, rows);
     /* Columns are joined over the block's rows one at a time, so that shared memory holds one state a thread. */
 #pragma unroll
     for (int c = 0; rows > 1 && c < count; c++) {
@@ -114,9 +133,7 @@ template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &
     for (int c = 0; c < count; c++) total[c] = Op::widen(a[c]);
     bool owner = inside && row == 0;
     if (p.splits > 1 && !join_pieces<Op, UNIT>(p, total, tile, split, t.output, owner)) continue;
-#pragma unroll
-    for (int c = 0; c < count; c++)
-      if (owner) emit<Op>(p, t.at.aux + c * p.axes[0].aux, total[c]);
+    if (owner) emit_row<Op, count>(p, t.at.aux, p.axes[0].aux, total);
   }
 }
 

@@ -39,37 +39,55 @@ template <class Op> NDR_DEVICE void fold_edges(const ndr_params &p, typename Op:
     fold_one<Op>(a, machine::load_element(s.start + at), index_at(p, index, at));
 }
 
-/* UNROLL of this thread's packets into its phase accumulators. */
-template <class Op, int UNROLL>
-NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const stretch<typename Op::element> &s, i64 slot, i64 index) {
+/* The packets of a stretch that fall to this thread, into its phase accumulators. */
+template <class Op>
+NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const stretch<typename Op::element> &s, i64 index) {
   typedef typename Op::element T;
-  const int elements = 16 / sizeof(T);
-  ndr_packet packet[UNROLL];
-  typename Op::value x[UNROLL][elements];
-#pragma unroll
-  for (int u = 0; u < UNROLL; u++)
-    packet[u] = machine::load_packet(s.start + s.head + (slot + u * p.lanes) * elements);
-#pragma unroll
-  for (int u = 0; u < UNROLL; u++) unpack<Op>(packet[u], x[u]);
-#pragma unroll
-  for (int j = 0; j < elements; j++) {
-    typename Op::value y[UNROLL];
-#pragma unroll
-    for (int u = 0; u < UNROLL; u++) y[u] = x[u][j];
-    if (!Op::indexed) {
-      Op::template fold<UNROLL>(a[j], y, 0, 0, true);
-      continue;
-    }
+  const int elements = 16 / sizeof(T), UNROLL = elements > 4 ? 2 : 6;
+  const T *at = s.start + s.head + machine::thread() * elements;
+  for (int slot = machine::thread(); slot < s.packets; slot += UNROLL * p.lanes) {
+    ndr_packet packet[UNROLL];
 #pragma unroll
     for (int u = 0; u < UNROLL; u++)
-      fold_value<Op>(a[j], y[u], index_at(p, index, s.head + (slot + u * p.lanes) * elements + j));
+      if (slot + u * p.lanes < s.packets) packet[u] = machine::load_packet(at + u * p.lanes * elements);
+#pragma unroll
+    for (int u = 0; u < UNROLL; u++) {
+      if (slot + u * p.lanes >= s.packets) break;
+      typename Op::value x[elements];
+      unpack<Op>(packet[u], x);
+#pragma unroll
+      for (int j = 0; j < elements; j++)
+        fold_value<Op>(a[j], x[j], Op::indexed ? index_at(p, index, s.head + (slot + u * p.lanes) * elements + j) : 0);
+    }
+    at += UNROLL * p.lanes * elements;
   }
 }
 
-template <class Op> NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Near *a, const stretch<typename Op::element> &s, i64 index) {
-  i64 slot = machine::thread();
-  for (; slot + 3 * p.lanes < s.packets; slot += 4 * p.lanes) fold_phases<Op, 4>(p, a, s, slot, index);
-  for (; slot < s.packets; slot += p.lanes) fold_phases<Op, 1>(p, a, s, slot, index);
+/* Joins the states of a block, `total` of them, state k belonging to phase k % period, into the first `period` ones. */
+template <class Op> NDR_DEVICE void join_phases(const ndr_params &p, typename Op::Near *room, int total) {
+  int thread = machine::thread(), width = machine::threads() / p.period * p.period;
+  if (width < total) {
+    typename Op::Near a = Op::near();
+    for (int k = thread; thread < width && k < total; k += width) Op::join(a, room[k]);
+    machine::barrier();
+    if (thread < width) room[thread] = a;
+    machine::barrier();
+    total = width;
+  }
+  int groups = total / p.period, warps = machine::threads() / NDR_WARP;
+  if (groups <= 8) {
+    for (int g = 1; thread < p.period && g < groups; g++) Op::join(room[thread], room[g * p.period + thread]);
+    machine::barrier();
+    return;
+  }
+  /* Each phase is read by one warp alone, so that its sum may replace its first state. */
+  for (int phase = thread / NDR_WARP; phase < p.period; phase += warps) {
+    typename Op::Near a = Op::near();
+    for (int g = thread % NDR_WARP; g < groups; g += NDR_WARP) Op::join(a, room[g * p.period + phase]);
+    join_lanes<Op>(a, NDR_WARP);
+    if (thread % NDR_WARP == 0) room[phase] = a;
+  }
+  machine::barrier();
 }
 
 /* p.runs stretches an output group, each of p.run_units rows; a piece is a range of rows of one stretch, or of whole
@@ -96,17 +114,12 @@ template <class Op> NDR_DEVICE void tile_columns(const ndr_params &p) {
       typename Op::Near a[elements];
 #pragma unroll
       for (int j = 0; j < elements; j++) a[j] = Op::near();
-      if (thread < p.lanes) fold_stretch<Op>(p, a, s, index);
+      if (thread < p.lanes) fold_phases<Op>(p, a, s, index);
 #pragma unroll
       for (int j = 0; j < elements; j++)
         if (thread < p.lanes) room[thread * elements + j] = a[j];
       machine::barrier();
-      /* Halving whole groups of `period` keeps every state with its output. */
-      for (int groups = total / p.period; groups > 1; groups = (groups + 1) / 2) {
-        int half = (groups + 1) / 2, pairs = (groups - half) * p.period;
-        for (int k = thread; k < pairs; k += machine::threads()) Op::join(room[k], room[half * p.period + k]);
-        machine::barrier();
-      }
+      join_phases<Op>(p, room, total);
       if (thread < p.period) {
         Op::join(mine, room[(column + p.period - s.head % p.period) % p.period]);
         fold_edges<Op>(p, mine, s, index, column);

@@ -1,113 +1,74 @@
-/* Family tree: the axis of smallest stride is reduced. A group of threads reads one output's runs, 16 bytes a thread,
- * and joins in a tree: `lanes` threads of a warp (tree_lanes), or the block (tree_block).
+/* Family tree: the axis of smallest stride is reduced. Threads read neighbouring 16-byte packets of an output's runs and
+ * join what they have in a tree.
  *
- * An output is `runs` runs of `axes[kept_count].size` elements. A run that is not aligned to 16 bytes is read as the
- * packets that lie inside it, and its ends element by element; so every run has run_units packet slots, of which the
- * last may be empty. A piece is a range of slots; the ends belong to the piece that holds the run's first slot. */
+ *   tree_block    a block reads a piece of one long run
+ *   tree_runs     a team of threads reads many short runs of one output, `lanes` threads a run
+ *   tree_lanes    `lanes` threads of a warp read the only run of an output
+ *   tree_strided  the lane axis has a step: a team reads element by element, in memory order */
 #ifndef NDR_TREE_CUH
 #define NDR_TREE_CUH
 
 #include "walk.cuh"
 
-/* One run, cut into an unaligned head, packets, and a tail. */
-template <class T> struct run_cut {
-  const T *start;
-  i64 length, index;
-  int head;
-  i64 packets;
+enum { NDR_BATCH = 4 }; /* packets that a thread has in flight */
 
-  NDR_DEVICE run_cut(const ndr_params &p, const T *first, i64 flattened) {
-    const int elements = 16 / sizeof(T);
-    start = first;
-    length = p.reduced_count ? p.axes[p.kept_count].size : 1;
-    index = flattened;
-    if (p.aligned) {
-      head = 0;
-      packets = p.run_units;
-      return;
-    }
-    int past = (int)((unsigned long long)first % 16 / sizeof(T));
-    head = past ? elements - past : 0;
-    if (head > length) head = (int)length;
-    packets = (length - head) / elements;
-  }
-};
+NDR_DEVICE i64 lane_step(const ndr_params &p) { return p.axes[p.kept_count].aux; }
 
-template <class T> NDR_DEVICE run_cut<T> cut_run(const ndr_params &p, const T *base, i64 run) {
-  spot s = {0, 0};
-  if (run) s = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
-  return run_cut<T>(p, base + s.offset, p.index_origin + s.aux);
-}
-
-/* The elements around the packets of a run: at most 2 * (elements - 1), dealt to the first threads of the group. */
-template <class Op> NDR_DEVICE void fold_ends(const ndr_params &p, typename Op::Near &a, const run_cut<typename Op::element> &cut, int lane, int lanes) {
-  const int elements = 16 / sizeof(typename Op::element);
-  i64 step = p.reduced_count ? p.axes[p.kept_count].aux : 0;
-  i64 tail = cut.head + cut.packets * elements;
-  int ends = cut.head + (int)(cut.length - tail);
-  for (int e = lane; e < ends; e += lanes) {
-    i64 at = e < cut.head ? e : tail + (e - cut.head);
-    fold_one<Op>(a, machine::load_element(cut.start + at), cut.index + at * step);
-  }
-}
-
-/* Folds the slots begin <= slot < end of one output into the group's accumulators; `base` is the output's element 0, run
- * the one that slots.begin lies in. A piece has less than 2^31 slots. */
-template <class Op, int UNROLL>
-NDR_DEVICE void fold_slots(const ndr_params &p, typename Op::Near &a, const typename Op::element *base, i64 run, range slots, int lane, int lanes) {
+/* Folds `length` contiguous elements into the accumulators of `lanes` threads. Packets are read whole, from a boundary of
+ * a cache line or a sector on; the elements around them one by one, their loads issued before the packets' and awaited
+ * after. A batch's loads are issued together whether it is whole or not. */
+template <class Op>
+NDR_DEVICE void fold_stretch(typename Op::Near &a, const typename Op::element *start, i64 length, i64 index, i64 step, int lane, int lanes) {
   typedef typename Op::element T;
-  const int elements = 16 / sizeof(T);
-  i64 step = p.reduced_count ? p.axes[p.kept_count].aux : 0;
-  for (; run * p.run_units < slots.end; run++) {
-    run_cut<T> cut = cut_run(p, base, run);
-    i64 first = slots.begin - run * p.run_units, last = slots.end - run * p.run_units;
-    if (first <= 0) {
-      first = 0;
-      if (!p.aligned) fold_ends<Op>(p, a, cut, lane, lanes);
-    }
-    int count = (int)((last < cut.packets ? last : cut.packets) - first);
-    const T *body = cut.start + cut.head + first * elements;
-    i64 index = cut.index + (cut.head + first * elements) * step;
-    for (int slot = lane; slot < count; slot += UNROLL * lanes) {
-      ndr_packet packet[UNROLL];
+  const int elements = 16 / sizeof(T), ENDS = 2;
+  const int line = sizeof(T) >= 4 ? 128 : 32; /* bytes; the ends stay within what a warp loads at once */
+  int past = (int)((unsigned long long)start % line / sizeof(T));
+  int head = past ? line / (int)sizeof(T) - past : 0;
+  if (head > length) head = (int)length;
+  int packets = (int)((length - head) / elements);
+  int ends = (int)(length - (i64)packets * elements);
+  T end[ENDS];
 #pragma unroll
-      for (int u = 0; u < UNROLL; u++)
-        if (slot + u * lanes < count) packet[u] = machine::load_packet(body + (i64)(slot + u * lanes) * elements);
+  for (int i = 0; i < ENDS; i++) {
+    int e = lane + i * lanes;
+    if (e < ends) end[i] = machine::load_element(start + (e < head ? e : e + (i64)packets * elements));
+  }
+  const T *at = start + head + lane * elements;
+  i64 at_index = index + (head + lane * elements) * step, between = lanes * elements * step;
+  for (int left = packets - lane; left > 0; left -= NDR_BATCH * lanes) {
+    ndr_packet packet[NDR_BATCH];
 #pragma unroll
-      for (int u = 0; u < UNROLL; u++)
-        if (slot + u * lanes < count)
-          fold_packet_of<Op>(a, packet[u], index + (i64)(slot + u * lanes) * elements * step, step, p.ascending);
+    for (int u = 0; u < NDR_BATCH; u++)
+      if (left > u * lanes) packet[u] = machine::load_packet(at + u * lanes * elements);
+    if (left > (NDR_BATCH - 1) * lanes) {
+      fold_batch<Op, NDR_BATCH>(a, packet, at_index, between, step);
+    } else {
+#pragma unroll
+      for (int u = 0; u < NDR_BATCH - 1; u++)
+        if (left > u * lanes) fold_packet_of<Op>(a, packet[u], at_index + u * between, step);
     }
+    at += NDR_BATCH * lanes * elements;
+    at_index += NDR_BATCH * between;
+  }
+#pragma unroll
+  for (int i = 0; i < ENDS; i++) {
+    int e = lane + i * lanes;
+    if (e < ends) fold_one<Op>(a, end[i], index + (e < head ? e : e + (i64)packets * elements) * step);
+  }
+  for (int e = lane + ENDS * lanes; e < ends; e += lanes) {
+    i64 other = e < head ? e : e + (i64)packets * elements;
+    fold_one<Op>(a, machine::load_element(start + other), index + other * step);
   }
 }
 
-/* A lane axis whose stride is not 1: element by element, in memory order. Slots are elements. */
-template <class Op, int UNROLL>
-NDR_DEVICE void fold_elements(const ndr_params &p, typename Op::Near &a, const typename Op::element *base, range slots, int lane, int lanes) {
-  for (i64 slot = slots.begin + lane; slot < slots.end; slot += UNROLL * lanes) {
-    typename Op::element e[UNROLL];
-    i64 index[UNROLL];
-#pragma unroll
-    for (int u = 0; u < UNROLL; u++) {
-      if (slot + u * lanes >= slots.end) continue;
-      spot s = locate(p, p.kept_count, p.reduced_count, slot + u * lanes);
-      e[u] = machine::load_element(base + s.offset);
-      index[u] = p.index_origin + s.aux;
-    }
-#pragma unroll
-    for (int u = 0; u < UNROLL; u++)
-      if (slot + u * lanes < slots.end) fold_one<Op>(a, e[u], index[u]);
-  }
-}
-
-/* Hands the block's total of an item on: to the result, or through the split's partial states. */
+/* Hands the block's total of an item on, which thread 0 holds: to the result, or through the partial states. */
 template <class Op> NDR_DEVICE void finish_item(const ndr_params &p, i64 output, i64 split, typename Op::Far total) {
   NDR_SHARED typename Op::Far room[NDR_BLOCK / NDR_WARP];
   NDR_SHARED unsigned ticket;
   int thread = machine::thread();
   if (p.splits > 1) {
     unsigned *counters = p.counters + output * (p.groups + 1);
-    int group = (int)(split / p.group);
+    int group = (int)split / p.group;
     i64 first = (i64)group * p.group;
     int members = (int)(p.splits - first < p.group ? p.splits - first : p.group);
     if (thread == 0) save_partial<Op>(p, split, output, total);
@@ -126,70 +87,147 @@ template <class Op> NDR_DEVICE void finish_item(const ndr_params &p, i64 output,
   if (thread == 0) emit<Op>(p, locate_output(p, output).aux, total);
 }
 
-template <class Op, bool UNIT> NDR_DEVICE void tree_block(const ndr_params &p) {
+/* Split s of an output is piece s % segments of run s / segments; units are elements of a run. */
+template <class Op> NDR_DEVICE void tree_block(const ndr_params &p) {
   NDR_SHARED typename Op::Far room[NDR_BLOCK / NDR_WARP];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    i64 output = p.splits > 1 ? item / p.splits : item, split = item - output * p.splits;
-    const typename Op::element *base = (const typename Op::element *)p.data + locate_output(p, output).offset;
+    i64 output = p.splits > 1 ? item / p.splits : item;
+    int split = (int)(item - output * p.splits), run = p.runs > 1 ? split / p.segments : 0;
+    spot s = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
+    range piece = piece_of(p, split - run * p.segments);
+    const typename Op::element *start = (const typename Op::element *)p.data + locate_output(p, output).offset + s.offset + piece.begin;
     typename Op::Near a = Op::near();
-    range piece = piece_of(p, split);
-    if (UNIT) fold_slots<Op, 4>(p, a, base, split ? piece.begin / p.run_units : 0, piece, machine::thread(), machine::threads());
-    else fold_elements<Op, 4>(p, a, base, piece, machine::thread(), machine::threads());
+    fold_stretch<Op>(a, start, piece.end - piece.begin, p.index_origin + s.aux + piece.begin * lane_step(p), lane_step(p), machine::thread(), NDR_BLOCK);
     finish_item<Op>(p, output, split, join_block<Op>(Op::widen(a), room));
     machine::barrier();
   }
 }
 
-/* p.lanes threads an output. With one slot a thread or less, BATCH outputs are read before the first is folded. */
-template <class Op> NDR_DEVICE void tree_lanes(const ndr_params &p) {
-  const int BATCH = 4;
+/* Team kernels: a team is p.team threads that share an output, a power of 2 up to a warp, or the whole block, which
+ * alone may split its output. An item is one piece of the outputs of a block's teams. */
+struct team {
+  int thread, size, teams;
+  i64 output;
+  range piece;
+  int split;
+};
+
+NDR_DEVICE team join_team(const ndr_params &p, i64 item) {
+  team t;
+  i64 tile = p.splits > 1 ? item / p.splits : item;
+  t.split = (int)(item - tile * p.splits);
+  t.size = p.team;
+  t.thread = machine::thread() & (p.team - 1);
+  t.teams = NDR_BLOCK / p.team;
+  t.output = tile * t.teams + machine::thread() / p.team;
+  t.piece = piece_of(p, t.split);
+  return t;
+}
+
+template <class Op> NDR_DEVICE void finish_team(const ndr_params &p, const team &t, typename Op::Near a, typename Op::Far *room) {
+  if (t.teams == 1) {
+    finish_item<Op>(p, t.output, t.split, join_block<Op>(Op::widen(a), room));
+    machine::barrier();
+    return;
+  }
+  join_lanes<Op>(a, t.size);
+  if (t.thread == 0 && t.output < p.outputs) emit<Op>(p, locate_output(p, t.output).aux, Op::widen(a));
+}
+
+/* Units are runs. */
+template <class Op> NDR_DEVICE void tree_runs(const ndr_params &p) {
+  NDR_SHARED typename Op::Far room[NDR_BLOCK / NDR_WARP];
+  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+    team t = join_team(p, item);
+    typename Op::Near a = Op::near();
+    if (t.output < p.outputs) {
+      const typename Op::element *base = (const typename Op::element *)p.data + locate_output(p, t.output).offset;
+      int lane = t.thread & (p.lanes - 1);
+      for (i64 run = t.piece.begin + (t.thread >> p.lane_log); run < t.piece.end; run += t.size >> p.lane_log) {
+        spot s = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
+        fold_stretch<Op>(a, base + s.offset, p.axes[p.kept_count].size, p.index_origin + s.aux, lane_step(p), lane, p.lanes);
+      }
+    }
+    finish_team<Op>(p, t, a, room);
+  }
+}
+
+/* Units are elements. */
+template <class Op> NDR_DEVICE void tree_strided(const ndr_params &p) {
+  NDR_SHARED typename Op::Far room[NDR_BLOCK / NDR_WARP];
+  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+    team t = join_team(p, item);
+    typename Op::Near a = Op::near();
+    i64 end = t.output < p.outputs ? t.piece.end : t.piece.begin;
+    const typename Op::element *base = (const typename Op::element *)p.data + (t.output < p.outputs ? locate_output(p, t.output).offset : 0);
+    for (i64 n = t.piece.begin + t.thread; n < end; n += NDR_BATCH * t.size) {
+      typename Op::element e[NDR_BATCH];
+      i64 index[NDR_BATCH];
+#pragma unroll
+      for (int u = 0; u < NDR_BATCH; u++) {
+        if (n + u * t.size >= end) continue;
+        spot s = locate(p, p.kept_count, p.reduced_count, n + u * t.size);
+        e[u] = machine::load_element(base + s.offset);
+        index[u] = p.index_origin + s.aux;
+      }
+#pragma unroll
+      for (int u = 0; u < NDR_BATCH; u++)
+        if (n + u * t.size < end) fold_one<Op>(a, e[u], index[u]);
+    }
+    finish_team<Op>(p, t, a, room);
+  }
+}
+
+/* A tile of whole, aligned outputs along one kept axis: NDR_BATCH packets a thread at once, 1 << shift of an output. */
+template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, int lane, int groups) {
   typedef typename Op::element T;
   const int elements = 16 / sizeof(T);
-  int lane = machine::thread() % p.lanes, group = machine::thread() / p.lanes, groups = machine::threads() / p.lanes;
-  i64 step = p.reduced_count ? p.axes[p.kept_count].aux : 0;
+  int shift = p.lane_shift, mask = (1 << shift) - 1;
+  const T *at = (const T *)p.data + output * p.axes[0].stride + lane * elements;
+  i64 stride = groups * p.axes[0].stride;
+  ndr_packet packet[NDR_BATCH];
+  typename Op::Near a[NDR_BATCH];
+#pragma unroll
+  for (int u = 0; u < NDR_BATCH; u++) {
+    bool there = lane + (u & mask) * p.lanes < p.run_units;
+    a[u] = Op::near();
+    if (there) packet[u] = machine::load_packet(at + (u >> shift) * stride + (u & mask) * p.lanes * elements);
+  }
+#pragma unroll
+  for (int u = 0; u < NDR_BATCH; u++) {
+    int slot = lane + (u & mask) * p.lanes;
+    if (slot < p.run_units) fold_packet_of<Op>(a[u], packet[u], p.index_origin + slot * elements * lane_step(p), lane_step(p));
+  }
+  if (shift > 0) {
+    Op::join(a[0], a[1]);
+    Op::join(a[2], a[3]);
+  }
+  if (shift > 1) Op::join(a[0], a[2]);
+#pragma unroll
+  for (int u = 0; u < NDR_BATCH; u++) {
+    if (u & mask) continue;
+    join_lanes<Op>(a[u], p.lanes);
+    if (lane == 0) emit<Op>(p, (output + (i64)(u >> shift) * groups) * p.axes[0].aux, Op::widen(a[u]));
+  }
+}
+
+template <class Op> NDR_DEVICE void tree_lanes(const ndr_params &p) {
+  int lane = machine::thread() & (p.lanes - 1), group = machine::thread() >> p.lane_log, groups = NDR_BLOCK >> p.lane_log;
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    i64 first = item * p.tile_outputs;
-    if (p.units <= p.lanes && p.runs == 1) {
-      for (int o = group; o < p.tile_outputs; o += BATCH * groups) {
-        ndr_packet packet[BATCH];
-        typename Op::Near a[BATCH];
-        i64 result[BATCH];
-#pragma unroll
-        for (int b = 0; b < BATCH; b++) {
-          i64 output = first + o + b * groups;
-          a[b] = Op::near();
-          if (o + b * groups >= p.tile_outputs || output >= p.outputs) continue;
-          spot s = locate_output(p, output);
-          result[b] = s.aux;
-          run_cut<T> cut(p, (const T *)p.data + s.offset, p.index_origin);
-          if (!p.aligned) fold_ends<Op>(p, a[b], cut, lane, p.lanes);
-          if (lane < cut.packets) packet[b] = machine::load_packet(cut.start + cut.head + lane * elements);
-        }
-#pragma unroll
-        for (int b = 0; b < BATCH; b++) {
-          i64 output = first + o + b * groups;
-          if (o + b * groups < p.tile_outputs && output < p.outputs) {
-            spot s = locate_output(p, output);
-            run_cut<T> cut(p, (const T *)p.data + s.offset, p.index_origin);
-            if (lane < cut.packets)
-              fold_packet_of<Op>(a[b], packet[b], p.index_origin + (cut.head + lane * elements) * step, step, p.ascending);
-          }
-          join_lanes<Op>(a[b], p.lanes);
-          if (lane == 0 && o + b * groups < p.tile_outputs && output < p.outputs) emit<Op>(p, result[b], Op::widen(a[b]));
-        }
+    i64 first = item * p.tile_outputs, end = first + p.tile_outputs;
+    if (p.lane_shift >= 0 && end <= p.outputs) {
+      for (int o = group; o < p.tile_outputs; o += (NDR_BATCH >> p.lane_shift) * groups) fold_tile<Op>(p, first + o, lane, groups);
+      continue;
+    }
+    for (i64 output = first + group; output - group < end; output += groups) {
+      typename Op::Near a = Op::near();
+      spot s = {0, 0};
+      if (output < p.outputs) {
+        s = locate_output(p, output);
+        fold_stretch<Op>(a, (const typename Op::element *)p.data + s.offset, p.axes[p.kept_count].size, p.index_origin, lane_step(p), lane, p.lanes);
       }
-    } else {
-      for (int o = group; o < p.tile_outputs; o += groups) {
-        typename Op::Near a = Op::near();
-        spot s = {0, 0};
-        if (first + o < p.outputs) {
-          s = locate_output(p, first + o);
-          range all = {0, p.units};
-          fold_slots<Op, 4>(p, a, (const T *)p.data + s.offset, 0, all, lane, p.lanes);
-        }
-        join_lanes<Op>(a, p.lanes);
-        if (lane == 0 && first + o < p.outputs) emit<Op>(p, s.aux, Op::widen(a));
-      }
+      join_lanes<Op>(a, p.lanes);
+      if (lane == 0 && output < p.outputs) emit<Op>(p, s.aux, Op::widen(a));
     }
   }
 }

@@ -11,6 +11,7 @@ enum { NDR_BLOCK = 256, NDR_WARP = 32 };
 
 struct quotient { i64 whole, rest; };
 
+/* Axes have at least 2 elements. */
 NDR_DEVICE quotient divide(const ndr_params &p, const ndr_param_axis &axis, i64 n) {
   i64 whole = p.small ? (i64)(machine::multiply_high((u32)n, axis.magic) >> axis.shift) : n / axis.size;
   return {whole, n - whole * axis.size};
@@ -21,6 +22,7 @@ struct spot { i64 offset, aux; };
 
 NDR_DEVICE spot locate(const ndr_params &p, int first, int count, i64 n) {
   spot s = {0, 0};
+  if (count <= 1) return count == 1 ? spot{n * p.axes[first].stride, n * p.axes[first].aux} : s;
   for (int a = first; a < first + count; a++) {
     const ndr_param_axis &axis = p.axes[a];
     quotient q = {0, n};
@@ -57,36 +59,81 @@ template <class Op> NDR_DEVICE void unpack(const ndr_packet &packet, typename Op
 
 template <class Op> NDR_DEVICE void fold_value(typename Op::Near &a, typename Op::value value, i64 index) {
   typename Op::value x[1] = {value};
-  Op::template fold<1>(a, x, index, 0, false);
+  Op::template fold<1>(a, x, index, 0);
 }
 template <class Op> NDR_DEVICE void fold_one(typename Op::Near &a, typename Op::element e, i64 index) {
   fold_value<Op>(a, value_of<typename Op::value>(e), index);
 }
 
 /* A packet of elements that all belong to one output. */
-template <class Op> NDR_DEVICE void fold_packet_of(typename Op::Near &a, const ndr_packet &packet, i64 index, i64 step, bool ascending) {
+template <class Op> NDR_DEVICE void fold_packet_of(typename Op::Near &a, const ndr_packet &packet, i64 index, i64 step) {
   const int n = 16 / sizeof(typename Op::element);
-  if (Op::packed) {
+  if constexpr (Op::packed) {
     Op::fold_packet(a, packet);
-    return;
+  } else {
+    typename Op::value x[n];
+    unpack<Op>(packet, x);
+    Op::template fold<n>(a, x, index, step);
   }
-  typename Op::value x[n];
-  unpack<Op>(packet, x);
-  Op::template fold<n>(a, x, index, step, ascending);
+}
+
+/* Several packets of one output, whose indices are `between` apart: up to 16 elements enter at once. */
+template <class Op, int COUNT> NDR_DEVICE void fold_batch(typename Op::Near &a, const ndr_packet *packet, i64 index, i64 between, i64 step) {
+  const int n = 16 / sizeof(typename Op::element), group = n >= 16 ? 1 : n * COUNT <= 16 ? COUNT : 16 / n;
+  if constexpr (Op::packed || group == 1) {
+#pragma unroll
+    for (int u = 0; u < COUNT; u++) fold_packet_of<Op>(a, packet[u], index + u * between, step);
+  } else {
+#pragma unroll
+    for (int first = 0; first < COUNT; first += group) {
+      typename Op::value x[group * n];
+#pragma unroll
+      for (int u = 0; u < group; u++) unpack<Op>(packet[first + u], x + u * n);
+      if constexpr (Op::indexed) Op::template fold_packets<group * n, n>(a, x, index + first * between, between, step);
+      else Op::template fold<group * n>(a, x, 0, 0);
+    }
+  }
 }
 
 /* ---- results ---- */
 
-/* Writes an output, or its state. `offset` counts elements of the result; states are in row-major order too. */
-template <class Op> NDR_DEVICE void emit(const ndr_params &p, i64 offset, const typename Op::Far &far) {
-  if (p.partial) {
-    ndr_word w[Op::words];
-    Op::save(far, w);
+/* Writes an output of an operator, or its state, to result number FIRST. `offset` counts elements of the result; for
+ * states it is the row-major number of the output. */
+template <class Op, int FIRST> struct emission {
+  static const int results = 1;
+  static NDR_DEVICE void of(const ndr_params &p, i64 offset, const typename Op::Far &far) {
+    if (p.partial) {
+      ndr_word w[Op::words];
+      Op::save(far, w);
 #pragma unroll
-    for (int i = 0; i < Op::words; i++) ((ndr_word *)p.result[0])[i * p.outputs + offset] = w[i];
-  } else {
-    store_value((typename Op::result *)p.result[0] + offset, Op::finish(far, p.ddof));
+      for (int i = 0; i < Op::words; i++) ((ndr_word *)p.result[FIRST])[i * p.outputs + offset] = w[i];
+    } else {
+      store_value((typename Op::result *)p.result[FIRST] + offset, Op::finish(far, p.ddof));
+    }
   }
+};
+
+template <class Op> NDR_DEVICE void emit(const ndr_params &p, i64 offset, const typename Op::Far &far) {
+  emission<Op, 0>::of(p, offset, far);
+}
+
+/* COUNT neighbouring outputs, `stride` apart in the result: as packets where they are next to each other and aligned, so
+ * that a warp writes whole sectors. */
+template <class Op, int COUNT> NDR_DEVICE void emit_row(const ndr_params &p, i64 offset, i64 stride, const typename Op::Far *far) {
+  if constexpr (Op::single && sizeof(typename Op::result) * COUNT % 16 == 0) {
+    typedef typename Op::result result;
+    result *out = (result *)p.result[0] + offset;
+    if (!p.partial && stride == 1 && (unsigned long long)out % 16 == 0) {
+      union { result value[COUNT]; ndr_packet packet[sizeof(result) * COUNT / 16]; } row;
+#pragma unroll
+      for (int c = 0; c < COUNT; c++) store_value(&row.value[c], Op::finish(far[c], p.ddof));
+#pragma unroll
+      for (int i = 0; i < (int)(sizeof(result) * COUNT / 16); i++) ((ndr_packet *)out)[i] = row.packet[i];
+      return;
+    }
+  }
+#pragma unroll
+  for (int c = 0; c < COUNT; c++) emit<Op>(p, offset + c * stride, far[c]);
 }
 
 /* ---- trees ---- */
@@ -138,30 +185,29 @@ template <class Op> NDR_DEVICE typename Op::Far load_partial(const ndr_params &p
 /* Whether this block is the last of `total` to arrive at the counter, which is then 0 again. All threads get the
  * answer; stores made before are visible to whoever comes last. `room` is shared. */
 NDR_DEVICE bool arrive_last(unsigned *counter, unsigned total, unsigned *room) {
-  machine::fence();
   machine::barrier();
   if (machine::thread() == 0) {
+    /* The barrier made the block's stores visible to this thread; its fence hands them on. */
     *room = machine::take_ticket(counter);
     if (*room == total - 1) *counter = 0;
   }
   machine::barrier();
   bool last = *room == total - 1;
-  machine::barrier();
   if (last) machine::fence();
   return last;
 }
 
-/* Joins `count` slots for the outputs of a tile that this thread owns: the tile's outputs are dealt to the threads in
- * turn, several threads an output when there are fewer outputs than threads. Thread-local part of a group's sum. */
+/* The sum of `count` slots of one output, in their order. */
 template <class Op> NDR_DEVICE typename Op::Far join_slots(const ndr_params &p, i64 first, int count, i64 output) {
+  const int AT_ONCE = 8;
   typename Op::Far a = Op::far();
   int s = 0;
-  for (; s + 4 <= count; s += 4) {
-    typename Op::Far b[4];
+  for (; s + AT_ONCE <= count; s += AT_ONCE) {
+    typename Op::Far b[AT_ONCE];
 #pragma unroll
-    for (int i = 0; i < 4; i++) b[i] = load_partial<Op>(p, first + s + i, output);
+    for (int i = 0; i < AT_ONCE; i++) b[i] = load_partial<Op>(p, first + s + i, output);
 #pragma unroll
-    for (int i = 0; i < 4; i++) Op::join_far(a, b[i]);
+    for (int i = 0; i < AT_ONCE; i++) Op::join_far(a, b[i]);
   }
   for (; s < count; s++) Op::join_far(a, load_partial<Op>(p, first + s, output));
   return a;

@@ -36,7 +36,7 @@ static ndr_status run_op(const ndr_plan *plan, const ndr_launch *launch, int i, 
   params.data = data;
   params.result[0] = (char *)result + problem->result_origin[i] * (int64_t)ndr_dtype_bytes(result_dtype);
   params.counters = (unsigned *)(void *)workspace;
-  params.partials = (unsigned long long *)(void *)(workspace + ndr_launch_counter_bytes(launch));
+  params.partials = (unsigned long long *)(void *)(workspace + ndr_plan_counter_bytes(plan));
   unsigned shared = shared_bytes(launch, problem->ops[i], problem->dtype);
   if (shared > 48 << 10)
     NDR_CUDA(cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[] = {"tree_block",      "tree_strided", "tree_lanes", "thread_packets",
-                                    "thread_elements", "tile_columns", "tile_rows",  "states"};
+static const char *const names[] = {"tree_block",      "tree_runs",    "tree_strided", "tree_lanes", "thread_packets",
+                                    "thread_elements", "tile_columns", "tile_rows",    "states"};
 enum { NAMES = sizeof names / sizeof *names };
 
 /* src/cuda/fatbins.c */

@@ -37,12 +37,6 @@ void ndr_cuda_release(int id, void *memory, void *stream) {
   ndr_cuda_leave(id, before);
 }
 
-static size_t counter_bytes(const ndr_plan *plan) {
-  const ndr_launches *launches = ndr_plan_launches(plan);
-  size_t a = ndr_launch_counter_bytes(&launches->aligned), b = ndr_launch_counter_bytes(&launches->unaligned);
-  return a > b ? a : b;
-}
-
 static bool capturing(void *stream) {
   enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
   return cudaStreamIsCapturing((cudaStream_t)stream, &capture) == cudaSuccess && capture != cudaStreamCaptureStatusNone;
@@ -77,7 +71,7 @@ static kept_workspace *find(int device, void *stream, unsigned long long stream_
 }
 
 ndr_status ndr_cuda_borrow_workspace(const ndr_plan *plan, void *stream, void **memory) {
-  size_t counters = counter_bytes(plan), partials = plan->workspace - counters;
+  size_t counters = ndr_plan_counter_bytes(plan), partials = plan->workspace - counters;
   unsigned long long stream_id;
   int before, id = plan->device.id;
   NDR_TRY(ndr_cuda_enter(id, &before));

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+enum { MOST_SPLITS = 1 << 20 };
+
 ndr_launches *ndr_plan_launches(const ndr_plan *plan) {
   return (ndr_launches *)(uintptr_t)plan->config;
 }
@@ -10,15 +12,28 @@ static size_t round_up(size_t bytes) {
   return (bytes + 255) / 256 * 256;
 }
 
-size_t ndr_launch_counter_bytes(const ndr_launch *launch) {
+static size_t counter_bytes(const ndr_launch *launch) {
   const ndr_params *p = &launch->params;
   return p->splits > 1 ? round_up((size_t)(p->work / p->splits) * (size_t)(p->groups + 1) * sizeof(unsigned)) : 0;
 }
 
-size_t ndr_launch_workspace(const ndr_launch *launch, int words) {
+static size_t partial_bytes(const ndr_launch *launch, int words) {
   const ndr_params *p = &launch->params;
-  if (p->splits <= 1) return 0;
-  return ndr_launch_counter_bytes(launch) + (size_t)words * (size_t)p->slots * (size_t)p->padded * 8;
+  return p->splits > 1 ? (size_t)words * (size_t)p->slots * (size_t)p->padded * 8 : 0;
+}
+
+size_t ndr_plan_counter_bytes(const ndr_plan *plan) {
+  const ndr_launches *launches = ndr_plan_launches(plan);
+  size_t a = counter_bytes(&launches->aligned), b = counter_bytes(&launches->unaligned);
+  return a > b ? a : b;
+}
+
+void ndr_launches_end(ndr_plan *plan) {
+  const ndr_launches *launches = ndr_plan_launches(plan);
+  int words = 0;
+  for (int i = 0; i < plan->problem.op_count; i++) words += ndr_state_words(plan->problem.ops[i], plan->problem.dtype);
+  size_t a = partial_bytes(&launches->aligned, words), b = partial_bytes(&launches->unaligned, words);
+  plan->workspace = ndr_plan_counter_bytes(plan) + (a > b ? a : b);
 }
 
 int64_t ndr_packet_elements(ndr_dtype dtype) {
@@ -41,7 +56,7 @@ double ndr_problem_bytes(const ndr_problem *problem) {
 
 /* For n < 2^31: with s = ceil(log2 d) - 1 and m = floor(2^(32+s) / d) + 1, m * d exceeds 2^(32+s) by at most d, which
  * is at most 2^(s+1), so n * m / 2^(32+s) is above n / d by less than 1 / d. */
-static void set_magic(ndr_param_axis *axis) {
+void ndr_axis_magic(ndr_param_axis *axis) {
   int s = 0;
   if (axis->size < 2 || axis->size >= INT64_C(1) << 31) return;
   while (INT64_C(2) << s < axis->size) s++;
@@ -58,32 +73,30 @@ void ndr_launch_begin(ndr_launch *launch, const ndr_problem *problem, const char
   p->length = problem->length;
   p->index_origin = problem->index_origin;
   p->ddof = problem->ddof;
-  p->splits = p->groups = p->group = p->lanes = p->tile_outputs = p->period = 1;
+  p->splits = p->groups = p->group = p->lanes = p->tile_outputs = p->period = p->team = p->segments = 1;
   p->runs = p->run_units = p->tiles = 1;
   p->kept_count = problem->kept_count;
   p->reduced_count = problem->reduced_count;
   p->small = problem->outputs < INT64_C(1) << 31 && problem->length < INT64_C(1) << 31;
   p->partial = problem->partial;
-  p->ascending = 1;
   for (int a = 0; a < problem->kept_count; a++)
     p->axes[a] = (ndr_param_axis){problem->kept[a].size, problem->kept[a].stride, problem->kept[a].result[0], 0, 0};
   for (int a = 0; a < problem->reduced_count; a++) {
     const ndr_axis *axis = &problem->reduced[a];
     p->axes[problem->kept_count + a] = (ndr_param_axis){axis->size, axis->stride, axis->index, 0, 0};
-    int64_t inner = a ? problem->reduced[a - 1].index * problem->reduced[a - 1].size : 1;
-    if (axis->index < inner) p->ascending = 0;
   }
-  for (int a = 0; a < problem->kept_count + problem->reduced_count; a++) set_magic(&p->axes[a]);
+  for (int a = 0; a < problem->kept_count + problem->reduced_count; a++) ndr_axis_magic(&p->axes[a]);
 }
 
-void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units) {
+void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, int runs) {
   ndr_params *p = &launch->params;
-  int64_t splits = piece_units < 1 ? units : (units + piece_units - 1) / piece_units;
-  if (splits > 1 << 20) splits = 1 << 20;
-  if (splits < 1) splits = 1;
+  int64_t pieces = piece_units < 1 ? units : (units + piece_units - 1) / piece_units;
+  if (pieces > MOST_SPLITS) pieces = MOST_SPLITS;
+  if (pieces < 1) pieces = 1;
   p->units = units;
-  p->piece = (units + splits - 1) / splits;
-  p->splits = p->piece ? (int)((units + p->piece - 1) / p->piece) : 1;
+  p->piece = (units + pieces - 1) / pieces;
+  p->segments = p->piece ? (int)((units + p->piece - 1) / p->piece) : 1;
+  p->splits = p->segments * runs;
   p->group = p->splits;
   if (p->splits > 64) {
     p->group = 8;
@@ -92,17 +105,18 @@ void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units) {
   p->groups = (p->splits + p->group - 1) / p->group;
 }
 
-void ndr_launch_end(ndr_plan *plan, ndr_launch *launch) {
+void ndr_launch_lanes(ndr_launch *launch, int lanes) {
+  launch->params.lanes = lanes;
+  for (launch->params.lane_log = 0; 1 << launch->params.lane_log < lanes;) launch->params.lane_log++;
+}
+
+void ndr_launch_end(ndr_launch *launch) {
   ndr_params *p = &launch->params;
   int64_t tiles = p->work;
   p->padded = tiles * p->tile_outputs;
   p->slots = p->splits + (p->groups > 1 ? p->groups : 0);
   p->work = tiles * p->splits;
   launch->grid = (unsigned)(p->work > INT32_MAX ? INT32_MAX : p->work < 1 ? 1 : p->work);
-  for (int i = 0; i < plan->problem.op_count; i++) {
-    size_t bytes = ndr_launch_workspace(launch, ndr_state_words(plan->problem.ops[i], plan->problem.dtype));
-    if (bytes > plan->workspace) plan->workspace = bytes;
-  }
 }
 
 double ndr_launch_cost(const ndr_problem *problem, const ndr_device *device, double efficiency) {

@@ -29,9 +29,14 @@ extern const ndr_family ndr_family_tree, ndr_family_thread, ndr_family_tile;
 /* The launches in a plan, for its configure, describe and execute. */
 ndr_launches *ndr_plan_launches(const ndr_plan *plan);
 
-/* Bytes of workspace where the counters come first (they must be 0 before and are 0 after each launch). */
-size_t ndr_launch_counter_bytes(const ndr_launch *launch);
-size_t ndr_launch_workspace(const ndr_launch *launch, int words);
+/* Bytes at the start of the workspace that the counters take: 0 before and after each launch. */
+size_t ndr_plan_counter_bytes(const ndr_plan *plan);
+
+/* Sets the plan's workspace, once both launches are complete: counters, then partial states of all operators. */
+void ndr_launches_end(ndr_plan *plan);
+
+/* Completes an axis whose size is set, so that kernels can divide by it. */
+void ndr_axis_magic(ndr_param_axis *axis);
 
 /* Elements of dtype in a packet. */
 int64_t ndr_packet_elements(ndr_dtype dtype);
@@ -45,11 +50,15 @@ double ndr_problem_bytes(const ndr_problem *problem);
 /* Fills in what every kernel needs: axes, counts, the kernel's name, one block of NDR_THREADS an item, no split. */
 void ndr_launch_begin(ndr_launch *launch, const ndr_problem *problem, const char *kernel);
 
-/* Cuts `units` into pieces of about piece_units, in groups of about the square root of their number. */
-void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units);
+/* Cuts each of `runs` times `units` into pieces of at most piece_units, and groups the pieces: about as many groups as
+ * pieces a group. */
+void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, int runs);
 
-/* Sets the grid from params.work, and the plan's workspace from the launches. */
-void ndr_launch_end(ndr_plan *plan, ndr_launch *launch);
+/* Sets how many threads share an output or a column; a power of 2. */
+void ndr_launch_lanes(ndr_launch *launch, int lanes);
+
+/* Sets the grid; params.work holds the number of tiles and becomes that of the items. */
+void ndr_launch_end(ndr_launch *launch);
 
 /* Seconds to move the problem's bytes at a share of the device's bandwidth, and to start. */
 double ndr_launch_cost(const ndr_problem *problem, const ndr_device *device, double efficiency);

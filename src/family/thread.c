@@ -1,8 +1,10 @@
 /* Planner's half of kernels/thread.cuh: the lane axis is kept; neighbouring threads own neighbouring outputs. */
+#include <stdlib.h>
+
 #include "family/launch.h"
 
 /* A thread accumulates at most so many rows: rounding errors and narrow integer totals stay bounded. */
-enum { MOST_ROWS = 4096, PIECE_BYTES = 64 << 10 };
+enum { MOST_ROWS = 4096 };
 
 static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
   (void)device, (void)text;
@@ -27,16 +29,26 @@ static double cost(const ndr_problem *problem, const ndr_device *device) {
   return ndr_launch_cost(problem, device, efficiency);
 }
 
-static int64_t row_pieces(const ndr_plan *plan, int64_t tiles, int64_t row_bytes, int rows) {
-  int64_t length = plan->problem.length, enough = (int64_t)plan->device.units * 8;
+static int64_t row_pieces(const ndr_plan *plan, int64_t tiles, int rows) {
+  const char *k = getenv("NDR_K2");
+  int64_t length = plan->problem.length, enough = (int64_t)plan->device.units * (k ? atoi(k) : 8);
   int64_t piece = length;
   if (tiles < enough * 3 / 4) {
     piece = (length * tiles + enough - 1) / enough;
-    int64_t least = PIECE_BYTES / (row_bytes > PIECE_BYTES ? PIECE_BYTES : row_bytes);
-    if (piece < least) piece = least;
-    if (piece < rows * 4) piece = rows * 4;
+    if (piece < rows * 8) piece = rows * 8;
   }
   return piece > (int64_t)MOST_ROWS * rows ? (int64_t)MOST_ROWS * rows : piece;
+}
+
+/* Rows are walked along one reduced axis and decoded once a stretch of it: the longest makes the fewest stretches. */
+static void longest_first(ndr_params *p) {
+  ndr_param_axis *axes = p->axes + p->kept_count;
+  int longest = 0;
+  for (int a = 1; a < p->reduced_count; a++)
+    if (axes[a].size > axes[longest].size) longest = a;
+  ndr_param_axis axis = axes[longest];
+  axes[longest] = axes[0];
+  if (p->reduced_count > 0) axes[0] = axis;
 }
 
 static void configure_one(ndr_plan *plan, ndr_launch *launch, bool on_boundary) {
@@ -48,23 +60,28 @@ static void configure_one(ndr_plan *plan, ndr_launch *launch, bool on_boundary) 
     p->kept_count = 1;
     p->axes[0] = (ndr_param_axis){1, 1, 1, 0, 0};
   }
+  longest_first(p);
   int64_t elements = wide ? ndr_packet_elements(problem->dtype) : 1;
   int64_t columns = (p->axes[0].size + elements - 1) / elements;
-  int most = problem->length < 8 ? NDR_THREADS : wide ? 64 : 128;
-  while (p->lanes < most && p->lanes < columns) p->lanes *= 2;
-  int rows = NDR_THREADS / p->lanes;
+  /* Few rows are walked by one thread each: enough for a batch of loads before the block's rows are joined. */
+  const char *k = getenv("NDR_K3");
+  int most = problem->length < 16 ? NDR_THREADS : problem->length < 64 ? 128 : k ? atoi(k) : wide ? 64 : 128;
+  int lanes = 1;
+  while (lanes < most && lanes < columns) lanes *= 2;
+  ndr_launch_lanes(launch, lanes);
+  int rows = NDR_THREADS / lanes;
+  while (1 << p->row_log < rows) p->row_log++;
   p->tile_outputs = p->lanes * (int)elements;
   p->work = (columns + p->lanes - 1) / p->lanes * (problem->outputs / p->axes[0].size);
-  int64_t row_bytes = p->lanes * elements * (int64_t)ndr_dtype_bytes(problem->dtype);
-  ndr_launch_split(launch, problem->length, row_pieces(plan, p->work, row_bytes, rows));
-  ndr_launch_end(plan, launch);
+  ndr_launch_split(launch, problem->length, row_pieces(plan, p->work, rows), 1);
+  ndr_launch_end(launch);
 }
 
 static void configure(ndr_plan *plan) {
   ndr_launches *launches = ndr_plan_launches(plan);
-  plan->workspace = 0;
   configure_one(plan, &launches->aligned, true);
   configure_one(plan, &launches->unaligned, false);
+  ndr_launches_end(plan);
 }
 
 const ndr_family ndr_family_thread = {"thread", reject, cost, configure, ndr_launch_describe};

@@ -73,8 +73,8 @@ static void configure_kept(ndr_plan *plan, ndr_launch *launch) {
   launch->shared_per_state = (unsigned)(p->lanes * ndr_packet_elements(problem->dtype));
   int64_t enough = (int64_t)plan->device.units * 8, piece = PIECE_BYTES / row_bytes + 1;
   if (p->work >= enough) piece = (INT64_C(1) << 20) / row_bytes + 1;
-  ndr_launch_split(launch, problem->length, piece);
-  ndr_launch_end(plan, launch);
+  ndr_launch_split(launch, problem->length, piece, 1);
+  ndr_launch_end(launch);
 }
 
 static void configure_reduced(ndr_plan *plan, ndr_launch *launch) {
@@ -94,17 +94,17 @@ static void configure_reduced(ndr_plan *plan, ndr_launch *launch) {
   p->tiles = (problem->kept[0].size + p->tile_outputs - 1) / p->tile_outputs;
   p->work = p->tiles * (problem->outputs / problem->kept[0].size);
   launch->shared_bytes = (unsigned)(p->tile_outputs * bytes + 2 * NDR_PACKET_BYTES);
-  ndr_launch_end(plan, launch);
+  ndr_launch_end(launch);
 }
 
 static void configure(ndr_plan *plan) {
   ndr_launches *launches = ndr_plan_launches(plan);
-  plan->workspace = 0;
   if (kept_lane(&plan->problem))
     configure_kept(plan, &launches->aligned);
   else
     configure_reduced(plan, &launches->aligned);
   launches->unaligned = launches->aligned;
+  ndr_launches_end(plan);
 }
 
 const ndr_family ndr_family_tile = {"tile", reject, cost, configure, ndr_launch_describe};

@@ -1,22 +1,26 @@
 /* Planner's half of kernels/tree.cuh: the lane axis is reduced; threads share an output and join in a tree. */
+#include <stdlib.h>
+
 #include "family/launch.h"
 
-/* Up to this many packets an output, a warp or a part of one does it alone: measured on an H200, a block's barrier
- * costs more than it gains below 8 KiB. */
-enum { WARP_PACKETS = 512, BLOCK_PIECE_BYTES = 32 << 10 };
+/* Up to WARP_PACKETS packets an output, a warp or a part of one reads it alone: below 8 KiB a block's barriers cost
+ * more than they gain. Runs of LONG_RUN_BYTES or more are cut into pieces of their own. */
+enum { WARP_PACKETS = 512, LONG_RUN_BYTES = 64 << 10, PIECE_BYTES = 128 << 10, RESIDENT_BLOCKS = 4 };
 
 static bool unit_lane(const ndr_problem *problem) {
-  return problem->reduced_count > 0 && problem->reduced[0].stride == 1;
+  return problem->reduced_count > 0 && problem->length > 0 && problem->reduced[0].stride == 1;
+}
+
+static int64_t run_bytes(const ndr_problem *problem) {
+  return problem->reduced[0].size * (int64_t)ndr_dtype_bytes(problem->dtype);
 }
 
 static int64_t run_packets(const ndr_problem *problem) {
-  int64_t elements = ndr_packet_elements(problem->dtype);
-  return (problem->reduced[0].size + elements - 1) / elements;
+  return (run_bytes(problem) + NDR_PACKET_BYTES - 1) / NDR_PACKET_BYTES;
 }
 
-static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
-  (void)problem, (void)device, (void)text;
-  return NULL;
+static int64_t run_count(const ndr_problem *problem) {
+  return problem->length / problem->reduced[0].size;
 }
 
 static int lanes_for(int64_t packets) {
@@ -25,89 +29,124 @@ static int lanes_for(int64_t packets) {
   return lanes;
 }
 
-static bool few_packets(const ndr_problem *problem, const ndr_device *device) {
-  if (!unit_lane(problem)) return false;
-  int64_t runs = problem->length / problem->reduced[0].size, packets = run_packets(problem) * runs;
-  int lanes = lanes_for(run_packets(problem));
-  /* Whole blocks do better when there are too few outputs to give every multiprocessor some warps. */
-  return packets <= WARP_PACKETS &&
-         (double)problem->outputs * lanes >= (double)device->units * NDR_THREADS * (packets > 32 ? 4 : 1);
+/* Whether a warp or less should read an output: it is small, and there are enough of them to fill the device so. */
+static bool small_output(const ndr_problem *problem, const ndr_device *device, int64_t packets, int lanes) {
+  double threads = (double)problem->outputs * lanes, enough = (double)device->units * NDR_THREADS;
+  return packets <= WARP_PACKETS && threads >= (packets > NDR_WARP_THREADS ? 4 : 1) * enough;
+}
+
+static const char *kernel_for(const ndr_problem *problem, const ndr_device *device) {
+  if (!unit_lane(problem)) return "tree_strided";
+  if (run_count(problem) > 1) return run_bytes(problem) >= LONG_RUN_BYTES ? "tree_block" : "tree_runs";
+  int64_t packets = run_packets(problem);
+  return small_output(problem, device, packets, lanes_for(packets)) ? "tree_lanes" : "tree_block";
+}
+
+static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
+  (void)problem, (void)device, (void)text;
+  return NULL;
+}
+
+static double strided_efficiency(const ndr_problem *problem) {
+  double bytes = (double)ndr_dtype_bytes(problem->dtype);
+  /* A lane axis that is kept leaves each thread a sector of 32 bytes to itself. */
+  double step = problem->reduced_count && problem->reduced[0].stride ? (double)problem->reduced[0].stride * bytes : 32;
+  return bytes / (step < 32 ? step : 32) * 0.8;
 }
 
 static double cost(const ndr_problem *problem, const ndr_device *device) {
-  double efficiency = 0.95, bytes = (double)ndr_dtype_bytes(problem->dtype);
-  if (!unit_lane(problem)) {
-    /* A lane axis that is kept leaves each thread a sector of 32 bytes to itself. */
-    int64_t lane = problem->reduced_count ? problem->reduced[0].stride : 32;
-    efficiency = bytes / (lane * bytes < 32 ? lane * bytes : 32) * 0.9;
-    if (problem->length < NDR_THREADS) efficiency *= ((double)problem->length + 1) / NDR_THREADS;
-  } else if (few_packets(problem, device)) {
-    int64_t packets = run_packets(problem);
-    int lanes = lanes_for(packets);
-    efficiency *= (double)packets / (double)((packets + lanes - 1) / lanes * lanes);
-    if (!ndr_packets_aligned(problem, &problem->reduced[0]))
-      efficiency *= (double)problem->reduced[0].size * bytes / ((double)problem->reduced[0].size * bytes + 256);
-  } else {
-    double run = (double)problem->reduced[0].size * bytes;
-    efficiency *= run / (run + 256);
-    double length = (double)problem->length * bytes;
-    if (length < NDR_THREADS * NDR_PACKET_BYTES) efficiency *= length / (NDR_THREADS * NDR_PACKET_BYTES);
-  }
+  if (!unit_lane(problem)) return ndr_launch_cost(problem, device, strided_efficiency(problem));
+  double efficiency = 0.96, run = (double)run_bytes(problem), output = run * (double)run_count(problem);
+  int64_t packets = run_packets(problem);
+  int lanes = lanes_for(packets);
+  efficiency *= (double)packets / (double)((packets + lanes - 1) / lanes * lanes);
+  if (!ndr_packets_aligned(problem, &problem->reduced[0])) efficiency *= run / (run + 128);
+  if (run_count(problem) > 1) efficiency *= run / (run + 128);
+  if (!small_output(problem, device, packets, lanes) && output < NDR_THREADS * NDR_PACKET_BYTES)
+    efficiency *= output / (NDR_THREADS * NDR_PACKET_BYTES);
   return ndr_launch_cost(problem, device, efficiency);
 }
 
-static void configure_lanes(ndr_plan *plan, ndr_launch *launch) {
+static void configure_lanes(ndr_launch *launch, const ndr_problem *problem, bool on_boundary) {
   ndr_params *p = &launch->params;
-  p->lanes = lanes_for(p->units);
-  int groups = NDR_THREADS / p->lanes;
-  p->tile_outputs = groups * (p->units <= p->lanes ? 4 : 1);
-  p->work = (plan->problem.outputs + p->tile_outputs - 1) / p->tile_outputs;
+  p->run_units = run_packets(problem);
+  ndr_launch_lanes(launch, lanes_for(p->run_units));
+  int64_t each = (p->run_units + p->lanes - 1) / p->lanes;
+  bool regular = on_boundary && p->kept_count == 1 && each <= 4 && ndr_packets_aligned(problem, &problem->reduced[0]);
+  p->lane_shift = !regular ? -1 : each > 2 ? 2 : each > 1;
+  p->tile_outputs = NDR_THREADS / p->lanes * (regular ? 4 >> p->lane_shift : 1);
+  p->work = (problem->outputs + p->tile_outputs - 1) / p->tile_outputs;
 }
 
-/* Pieces long enough that a block's start and end are hidden, and enough of them to balance the multiprocessors. */
-static void configure_block(ndr_plan *plan, ndr_launch *launch, int64_t unit_bytes) {
-  ndr_params *p = &launch->params;
-  const ndr_device *device = &plan->device;
-  int64_t enough = (int64_t)device->units * 8, piece = BLOCK_PIECE_BYTES / unit_bytes;
-  int64_t least = NDR_THREADS * 4 / (unit_bytes == NDR_PACKET_BYTES ? 1 : 4);
-  if (plan->problem.outputs < enough) {
-    int64_t even = p->units * plan->problem.outputs / enough;
-    if (even < piece) piece = even < least ? least : even;
-  } else {
-    piece = INT64_C(1) << 22; /* bounds what a thread accumulates before it widens */
-  }
-  ndr_launch_split(launch, p->units, piece);
-  p->work = plan->problem.outputs;
+/* Bytes of a piece: enough of them that every multiprocessor is busy, each long enough to hide a block's start and end.
+ */
+static int64_t piece_bytes(const ndr_plan *plan) {
+  const char *k = getenv("NDR_K1");
+  int64_t most = k ? (int64_t)atoi(k) << 10 : PIECE_BYTES, least = NDR_THREADS * NDR_PACKET_BYTES * 4;
+  double even = ndr_problem_bytes(&plan->problem) / ((double)plan->device.units * RESIDENT_BLOCKS);
+  return even > (double)most ? most : even < (double)least ? least : (int64_t)even;
 }
 
-static void configure_one(ndr_plan *plan, ndr_launch *launch, bool on_boundary) {
+static void configure_block(const ndr_plan *plan, ndr_launch *launch) {
   const ndr_problem *problem = &plan->problem;
-  bool unit = unit_lane(problem), lanes = few_packets(problem, &plan->device);
-  ndr_launch_begin(launch, problem, lanes ? "tree_lanes" : unit ? "tree_block" : "tree_strided");
+  int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype), batch = (int64_t)NDR_THREADS * NDR_PACKET_BYTES * 4;
+  int64_t piece = (piece_bytes(plan) + batch - 1) / batch * batch;
+  /* A run that is not much longer than a piece stays whole where there are outputs enough. */
+  if (run_bytes(problem) <= 2 * piece && problem->outputs >= (int64_t)plan->device.units * RESIDENT_BLOCKS)
+    piece = run_bytes(problem);
+  ndr_launch_split(launch, problem->reduced[0].size, piece / bytes, (int)run_count(problem));
+  launch->params.runs = run_count(problem);
+  launch->params.work = problem->outputs;
+}
+
+/* units are split over blocks where a whole block works on an output. */
+static void configure_team(const ndr_plan *plan, ndr_launch *launch, int team, int64_t units, double unit_bytes) {
+  /* as many units as the block works on at once, or a multiple of that */
+  int64_t even = NDR_THREADS / launch->params.lanes;
   ndr_params *p = &launch->params;
-  int64_t unit_bytes = unit ? NDR_PACKET_BYTES : (int64_t)ndr_dtype_bytes(problem->dtype);
-  if (unit) {
-    p->aligned = on_boundary && ndr_packets_aligned(problem, &problem->reduced[0]);
-    p->run_units = run_packets(problem);
-    p->runs = problem->length / problem->reduced[0].size;
-    /* The ends of a run are folded before its packets. */
-    p->ascending = p->ascending && p->aligned;
-  } else {
-    p->run_units = problem->length;
-  }
-  p->units = p->runs * p->run_units;
-  if (lanes)
-    configure_lanes(plan, launch);
+  p->team = team;
+  p->tile_outputs = NDR_THREADS / team;
+  p->work = (plan->problem.outputs + p->tile_outputs - 1) / p->tile_outputs;
+  int64_t piece = (int64_t)((double)piece_bytes(plan) / unit_bytes) + 1;
+  piece = (piece + even - 1) / even * even;
+  bool enough = plan->problem.outputs >= (int64_t)plan->device.units * RESIDENT_BLOCKS * 4;
+  ndr_launch_split(launch, units, team < NDR_THREADS || enough ? units : piece, 1);
+}
+
+static void configure_runs(const ndr_plan *plan, ndr_launch *launch) {
+  const ndr_problem *problem = &plan->problem;
+  int64_t packets = run_packets(problem), runs = run_count(problem);
+  ndr_launch_lanes(launch, lanes_for(packets));
+  int team = small_output(problem, &plan->device, packets * runs, NDR_WARP_THREADS) ? NDR_WARP_THREADS : NDR_THREADS;
+  configure_team(plan, launch, team, runs, (double)run_bytes(problem));
+}
+
+static void configure_strided(const ndr_plan *plan, ndr_launch *launch) {
+  const ndr_problem *problem = &plan->problem;
+  int team = lanes_for((problem->length + 3) / 4);
+  if (!small_output(problem, &plan->device, problem->length, team)) team = NDR_THREADS;
+  configure_team(plan, launch, team, problem->length, (double)ndr_dtype_bytes(problem->dtype) * 8);
+}
+
+static void configure_one(const ndr_plan *plan, ndr_launch *launch, bool on_boundary) {
+  const char *kernel = kernel_for(&plan->problem, &plan->device);
+  ndr_launch_begin(launch, &plan->problem, kernel);
+  if (kernel[5] == 'l')
+    configure_lanes(launch, &plan->problem, on_boundary);
+  else if (kernel[5] == 'b')
+    configure_block(plan, launch);
+  else if (kernel[5] == 'r')
+    configure_runs(plan, launch);
   else
-    configure_block(plan, launch, unit_bytes);
-  ndr_launch_end(plan, launch);
+    configure_strided(plan, launch);
+  ndr_launch_end(launch);
 }
 
 static void configure(ndr_plan *plan) {
   ndr_launches *launches = ndr_plan_launches(plan);
-  plan->workspace = 0;
   configure_one(plan, &launches->aligned, true);
   configure_one(plan, &launches->unaligned, false);
+  ndr_launches_end(plan);
 }
 
 const ndr_family ndr_family_tree = {"tree", reject, cost, configure, ndr_launch_describe};

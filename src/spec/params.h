@@ -32,11 +32,14 @@ typedef struct ndr_params {
   int splits, groups, group; /* pieces, groups of pieces, pieces a group */
   int tile_outputs;
   int lanes; /* threads that share an output (tree_lanes), a column (thread), active ones (tile) */
+  int lane_log;                       /* log2 of lanes, where that is a power of 2 */
+  int row_log;                        /* thread: log2 of the block's rows */
+  int lane_shift;                     /* tree_lanes: a lane has 1 << lane_shift packets an output; -1: not so regular */
+  int team;                           /* tree_runs, tree_strided: threads an output */
+  int segments;                       /* tree_block: pieces a run */
   int kept_count, reduced_count;
   int period;                          /* tile: outputs side by side */
   int small;                           /* every decoded number is below 2^31 */
-  int aligned;                         /* tree: every run is whole packets on 16-byte boundaries */
-  int ascending;                       /* the walk meets flattened indices in ascending order */
   int partial;                         /* results are states: words of pitch `outputs` */
   int tail;                            /* tile_rows: elements a tile (outputs * run) */
   ndr_param_axis axes[NDR_PARAM_AXES]; /* kept axes, then reduced axes, innermost first */

@@ -1,0 +1,46 @@
+/* Several operators from one read: a pair of operators is an operator, so any number nest. */
+#ifndef NDR_FUSED_CUH
+#define NDR_FUSED_CUH
+
+#include "walk.cuh"
+
+template <class A, class B> struct pair_of { A a; B b; };
+
+template <class A, class B> struct fused {
+  typedef typename A::element element;
+  typedef typename A::value value;
+  typedef pair_of<typename A::Near, typename B::Near> Near;
+  typedef pair_of<typename A::Far, typename B::Far> Far;
+  static const bool indexed = A::indexed || B::indexed, packed = false, single = false;
+  static const int words = A::words + B::words;
+  static NDR_DEVICE Near near() { return {A::near(), B::near()}; }
+  static NDR_DEVICE Far far() { return {A::far(), B::far()}; }
+  template <int N> static NDR_DEVICE void fold(Near &s, const value (&x)[N], i64 index, i64 step) {
+    A::template fold<N>(s.a, x, index, step);
+    B::template fold<N>(s.b, x, index, step);
+  }
+  template <int N, int PER> static NDR_DEVICE void fold_packets(Near &s, const value (&x)[N], i64 index, i64 between, i64 step) {
+    fold_packets_of<A, N, PER>(s.a, x, index, between, step);
+    fold_packets_of<B, N, PER>(s.b, x, index, between, step);
+  }
+  template <class Op, int N, int PER> static NDR_DEVICE void fold_packets_of(typename Op::Near &a, const value (&x)[N], i64 index, i64 between, i64 step) {
+    if constexpr (Op::indexed) Op::template fold_packets<N, PER>(a, x, index, between, step);
+    else Op::template fold<N>(a, x, index, step);
+  }
+  static NDR_DEVICE void join(Near &s, const Near &t) { A::join(s.a, t.a), B::join(s.b, t.b); }
+  static NDR_DEVICE void join_far(Far &s, const Far &t) { A::join_far(s.a, t.a), B::join_far(s.b, t.b); }
+  static NDR_DEVICE Far widen(const Near &s) { return {A::widen(s.a), B::widen(s.b)}; }
+  static NDR_DEVICE void save(const Far &s, ndr_word *w) { A::save(s.a, w), B::save(s.b, w + A::words); }
+  static NDR_DEVICE Far load(const ndr_word *w) { return {A::load(w), B::load(w + A::words)}; }
+};
+
+/* Results of the second operator follow those of the first. */
+template <class A, class B, int FIRST> struct emission<fused<A, B>, FIRST> {
+  static const int results = emission<A, FIRST>::results + emission<B, FIRST>::results;
+  static NDR_DEVICE void of(const ndr_params &p, i64 offset, const pair_of<typename A::Far, typename B::Far> &far) {
+    emission<A, FIRST>::of(p, offset, far.a);
+    emission<B, FIRST + emission<A, FIRST>::results>::of(p, offset, far.b);
+  }
+};
+
+#endif

@@ -1,0 +1,16 @@
+/* Run-time compilation: kernels for combinations that are not built ahead of time, from the same text. */
+#ifndef NDR_CUDA_COMPILE_H
+#define NDR_CUDA_COMPILE_H
+
+#include "core/plan.h"
+#include "cuda/error.h"
+
+/* Whether NVRTC can be opened on this machine. */
+bool ndr_cuda_can_compile(void);
+
+/* The kernel `name` (as in library.h) of the problem's dtype and options for op_count operators, starting with
+ * problem->ops[first], fused into one read. Compiled once a process and device generation; thread-safe. */
+ndr_status ndr_cuda_compile(const ndr_problem *problem, int first, int op_count, const char *name, int capability,
+                            cudaKernel_t *kernel);
+
+#endif

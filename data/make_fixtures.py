@@ -5,6 +5,8 @@ ocean.nc   what netCDF-4 writes: temp(time, lat, lon) with its scales, shuffled 
 kinds.h5   one small dataset of every element type that can be reduced
 traps.h5   what must be refused, and what is easily got wrong
 
+vast.h5    2 GiB of which one chunk was ever written, to be slow and large without being large
+
 All values are small multiples of 1/4, so that sums are exact in any order and answers can be compared as text.
 """
 import os
@@ -159,11 +161,19 @@ def put_filtered(file):
     broken.id.write_direct_chunk((0,), np.arange(5, dtype="<i4").tobytes())
 
 
+def write_vast(path):
+    with h5py.File(path, "w", libver=("earliest", "v108")) as file:
+        vast = file.create_dataset("vast", shape=(512, 1024, 1024), dtype="f4", chunks=(16, 128, 128), shuffle=True,
+                                   compression=9, fillvalue=0.25)
+        vast[16:32, 128:256, 128:256] = 2.5
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     write_ocean(os.path.join(folder, "ocean.nc"))
     write_kinds(os.path.join(folder, "kinds.h5"))
     write_traps(os.path.join(folder, "traps.h5"))
+    write_vast(os.path.join(folder, "vast.h5"))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,236 @@
+#!/usr/bin/python3
+"""Compares h5gpured with h5py and NumPy on every dataset of files: compare.py TOOL FILE_OR_FOLDER...
+
+Each dataset is reduced by every operator over all dims, over each dim and over the first and last. What h5py cannot
+read, and what is no array of numbers, must fail with status 1 and one line. Exits 77, which CTest shows as skipped,
+without h5py or where none of the files exist.
+"""
+import json
+import os
+import subprocess
+import sys
+import warnings
+
+try:
+    import h5py
+    import numpy as np
+except ImportError:
+    print("skipped: python3-h5py is not installed")
+    sys.exit(77)
+
+ORDERED = ("min", "max", "argmin", "argmax", "logsumexp")
+WITHOUT_EMPTY = ("min", "max", "argmin", "argmax")
+OPS = ("sum", "prod", "mean", "var", "std", "norm1", "norm2", "norminf", "any", "all", "count") + ORDERED
+# More than NumPy is asked to hold; such data is tried, but its results are compared elsewhere.
+MOST_BYTES = 1 << 28
+# Where there are more results than this, one operator has to do: JSON is not made for millions of numbers.
+MOST_OUTPUTS = 100000
+DTYPES = {"bool": "?", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": "u1", "u16": "u2", "u32": "u4",
+          "u64": "u8", "f16": "f2", "bf16": "f4", "f32": "f4", "f64": "f8", "c64": "c8", "c128": "c16"}
+
+
+class Run:
+    def __init__(self, tool, file, dataset, dims, ops):
+        command = [tool, "--json", "--no-plugins", "--op", ",".join(ops), "--dims", dims, f"{file}:{dataset}"]
+        result = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=120)
+        self.status = result.returncode
+        self.errors = result.stderr.decode(errors="backslashreplace")
+        self.answers = [json.loads(line) for line in result.stdout.decode().splitlines()]
+
+    def failed_cleanly(self):
+        return self.status == 1 and self.errors.count("\n") == 1 and self.errors.startswith("h5gpured: ")
+
+
+def readable(dataset):
+    """The elements as NumPy has them; None for what h5gpured must refuse."""
+    if not isinstance(dataset, h5py.Dataset) or dataset.shape is None:
+        return None
+    try:
+        dtype = dataset.dtype
+    except TypeError:
+        return None
+    if dataset.is_virtual or dataset.external or dtype.kind not in "iufbc" or dtype.subdtype:
+        return None
+    if dataset.nbytes > MOST_BYTES:
+        return None
+    try:
+        return dataset[...]
+    except (OSError, TypeError, ValueError):
+        return None
+
+
+def flattened(values, axes):
+    """The reduced dims, in ascending order, as one last axis."""
+    kept = [d for d in range(values.ndim) if d not in axes]
+    moved = values.transpose(kept + sorted(axes))
+    return moved.reshape([values.shape[d] for d in kept] + [-1 if values.size else int(np.prod([values.shape[d] for d in axes]))])
+
+
+def exact(op, x):
+    """What is right to the last bit, or None for an op that rounds."""
+    if op in ("min", "max", "argmin", "argmax"):
+        return getattr(np, op)(x, axis=-1)
+    if op in ("any", "all"):
+        return getattr(np, op)(x, axis=-1)
+    if op == "count":
+        return np.count_nonzero(x, axis=-1)
+    if op in ("sum", "prod") and x.dtype.kind in "iub":
+        return getattr(np, op)(x, axis=-1, dtype="u8" if x.dtype.kind in "ub" else "i8")
+    return None
+
+
+def bounded(op, x, eps):
+    """The result in the widest float, and how far from it an answer may be. Sums and means are summed in blocks, whose
+    error grows with log n of the sum of magnitudes; a product's with n; a variance's with the mean square."""
+    wide = x.astype("G" if x.dtype.kind == "c" else "g")
+    n = max(x.shape[-1], 1)
+    slack = eps * (4 + 2 * np.log2(n + 1))
+    size = np.abs(wide)
+    square = np.mean(size ** 2, axis=-1)
+    if op == "sum":
+        return wide.sum(-1), slack * size.sum(-1)
+    if op == "mean":
+        return wide.mean(-1), slack * size.mean(-1)
+    if op == "prod":
+        value = wide.prod(-1)
+        return value, eps * (n + 4) * np.abs(value)
+    if op == "var":
+        return wide.var(-1), slack * square
+    if op == "std":
+        value = wide.std(-1)
+        return value, slack * np.where(value > 0, square / np.where(value > 0, value, 1), np.sqrt(square))
+    if op == "norm1":
+        return size.sum(-1), slack * size.sum(-1)
+    if op == "norm2":
+        value = np.sqrt((size ** 2).sum(-1))
+        return value, slack * value
+    if op == "norminf":
+        value = size.max(-1) if x.shape[-1] else size.sum(-1)
+        return value, 2 * eps * value
+    value = np.logaddexp.reduce(wide, axis=-1)
+    return value, slack * np.maximum(np.abs(value), 1)
+
+
+def epsilon(name):
+    return 2.0 ** -7 if name == "bf16" else float(np.finfo(DTYPES[name]).eps)
+
+
+def has_product(x, dtype):
+    """Whether no order of multiplying leaves the range of the dtype: otherwise inf, 0 and nan depend on it."""
+    limits = np.finfo(dtype)
+    with np.errstate(divide="ignore"):
+        powers = np.log2(np.abs(x.astype("G" if x.dtype.kind == "c" else "g")))
+    reach = np.where(np.isfinite(powers), np.abs(powers), 0).sum(-1)
+    return bool(np.all(reach < min(limits.maxexp, -limits.minexp) - 1))
+
+
+def decoded(answer):
+    dtype = np.dtype(DTYPES[answer["dtype"]])
+    data = answer["data"]
+    if dtype.kind == "c":
+        numbers = [complex(*(np.nan if part is None else part for part in pair)) for pair in data]
+    else:
+        numbers = [np.nan if value is None else value for value in data]
+    return np.array(numbers, dtype).reshape(answer["shape"])
+
+
+def agrees(answer, op, x):
+    got = decoded(answer)
+    if list(got.shape) != list(x.shape[:-1]):
+        return False
+    want = exact(op, x)
+    if want is not None:
+        return np.array_equal(got, np.asarray(want).astype(got.dtype), equal_nan=got.dtype.kind in "fc")
+    if op == "prod" and not has_product(x, got.dtype):
+        return True
+    eps = epsilon(answer["dtype"])
+    value, slack = bounded(op, x, eps)
+    narrow = np.asarray(value).astype(got.dtype)
+    tiny = np.finfo(got.dtype).smallest_subnormal
+    with np.errstate(invalid="ignore"):
+        near = np.abs(got - value) <= slack + eps * np.abs(value) + tiny
+    same = (got == narrow) | (np.isnan(got) & np.isnan(narrow))
+    # Close to the largest float of the dtype, either side of it is right.
+    edge = np.isinf(got) & (np.abs(value) * (1 + 64 * eps) > np.finfo(got.dtype).max)
+    return bool(np.all(near | same | edge))
+
+
+def check_dataset(tool, file, name, dataset, problems):
+    values = readable(dataset)
+    if values is None:
+        run = Run(tool, file, name, "all", ("sum",))
+        # What this h5py cannot read, h5gpured may.
+        if not run.failed_cleanly() and not (isinstance(dataset, h5py.Dataset) and run.status == 0):
+            problems.append(f"{file}:{name}: status {run.status}: {run.errors}")
+        return 1
+    if values.dtype == np.longdouble:
+        values = values.astype("f8")
+    choices = {"all": tuple(range(values.ndim))}
+    choices.update({str(d): (d,) for d in range(values.ndim)})
+    if values.ndim > 2:
+        choices["0,-1"] = (0, values.ndim - 1)
+    for dims, axes in choices.items():
+        x = flattened(values, axes)
+        ops = [op for op in OPS if not (values.dtype.kind == "c" and op in ORDERED)]
+        ops = [op for op in ops if x.shape[-1] or op not in WITHOUT_EMPTY]
+        if x.size // max(x.shape[-1], 1) > MOST_OUTPUTS:
+            ops = ops[:1]
+        run = Run(tool, file, name, dims, ops)
+        if run.failed_cleanly() and "needs filter" in run.errors:
+            continue
+        if run.status:
+            problems.append(f"{file}:{name} over {dims}: status {run.status}: {run.errors}")
+            continue
+        for op, answer in zip(ops, run.answers):
+            if not agrees(answer, op, x):
+                problems.append(f"{op} of {file}:{name} over {dims} is not NumPy's")
+    return len(choices)
+
+
+def check_file(tool, path, problems):
+    try:
+        file = h5py.File(path, "r")
+    except OSError:
+        run = Run(tool, path, "/", "all", ("sum",))
+        if not run.failed_cleanly():
+            problems.append(f"{path}: status {run.status}: {run.errors}")
+        return 1
+    with file:
+        names = []
+        try:
+            file.visit(names.append)
+        except RuntimeError:
+            pass
+        count = 0
+        for name in names or ["/"]:
+            try:
+                dataset = file[name]
+            except (KeyError, OSError, RuntimeError):
+                dataset = None
+            count += check_dataset(tool, path, "/" + name.strip("/"), dataset, problems)
+        return count
+
+
+def main():
+    tool, paths = os.path.abspath(sys.argv[1]), []
+    for place in sys.argv[2:]:
+        if os.path.isdir(place):
+            paths += sorted(os.path.join(place, name) for name in os.listdir(place)
+                            if name.endswith((".nc", ".h5", ".hdf", ".hdf5", ".nx5")))
+        elif os.path.exists(place):
+            paths.append(place)
+    if not paths:
+        print("skipped: none of these exist:", *sys.argv[2:])
+        return 77
+    problems, count = [], 0
+    warnings.simplefilter("ignore")
+    with np.errstate(all="ignore"):
+        for path in paths:
+            count += check_file(tool, path, problems)
+    print(*problems, sep="\n")
+    print(f"{count} reductions of {len(paths)} files by {len(OPS)} operators, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,288 @@
+/* Reducing datasets through the library: any dtype, layout, dims and memory budget give what the array in memory gives;
+ * progress, cancelling, refusals. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "h5/dtype.h"
+#include "ndreduce/h5.h"
+#include "support/cases.h"
+#include "support/oracle.h"
+#include "support/suite.h"
+
+static char path[64];
+
+static void make_path(void) {
+  snprintf(path, sizeof path, "/tmp/ndreduce-test-%ld.h5", (long)getpid());
+}
+
+static void remove_path(void) {
+  unlink(path);
+}
+
+/* ---- Writing what is to be read --------------------------------------------------------------------------------- */
+
+/* Chunks of a random size, with or without filters; HDF5 allows none where a size is 0. */
+static void choose_layout(hid_t creation, const DLTensor *tensor, rng *random) {
+  hsize_t chunk[NDR_MAX_DIMS];
+  if (tensor->ndim == 0 || array_count(tensor) == 0 || rng_once_in(random, 3)) return;
+  for (int d = 0; d < tensor->ndim; d++) chunk[d] = (hsize_t)rng_between(random, 1, tensor->shape[d]);
+  H5Pset_chunk(creation, tensor->ndim, chunk);
+  if (rng_once_in(random, 3)) return;
+  if (rng_once_in(random, 2)) H5Pset_shuffle(creation);
+  if (rng_once_in(random, 2)) H5Pset_deflate(creation, 1);
+  if (rng_once_in(random, 3)) H5Pset_fletcher32(creation);
+}
+
+static void write_dataset(const DLTensor *tensor, ndr_dtype dtype, hid_t creation) {
+  hsize_t size[NDR_MAX_DIMS];
+  for (int d = 0; d < tensor->ndim; d++) size[d] = (hsize_t)tensor->shape[d];
+  hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), type = ndr_hdf_file_type(dtype);
+  hid_t space = H5Screate_simple(tensor->ndim, size, NULL);
+  hid_t dataset = H5Dcreate2(file, "x", type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  ck_assert(dataset >= 0);
+  const void *data = (const char *)tensor->data + tensor->byte_offset;
+  if (data) ck_assert(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
+  H5Dclose(dataset);
+  H5Sclose(space);
+  H5Tclose(type);
+  H5Fclose(file);
+}
+
+/* ---- Any dataset ------------------------------------------------------------------------------------------------ */
+
+static void check_against_oracle(const ndr_case *problem, const test_array *array, int64_t memory, rng *random) {
+  ndr_options reduce = case_options(problem);
+  ndr_h5_options options = NDR_H5_OPTIONS_INIT;
+  ndr_h5_dataset *dataset;
+  test_array result;
+  char text[512];
+  options.reduce = &reduce;
+  options.memory = memory;
+  assert_ok(ndr_h5_open(&dataset, path, NULL, NULL));
+  DLTensor tensor = ndr_h5_tensor(dataset);
+  assert_ok(array_result(&result, &tensor, problem->dim_count, problem->dims, problem->ops[0], &reduce, random));
+  ndr_status status = ndr_h5_reduce(dataset, problem->dim_count, problem->dims, 1, problem->ops,
+                                    (DLTensor *[]){&result.tensor}, &options);
+  if (status == NDR_ERR_MEMORY)
+    ck_assert_int_lt(memory, 1 << 20);
+  else
+    ck_assert_msg(
+        status == NDR_OK && oracle_accepts(problem, problem->ops[0], &array->tensor, &result.tensor, text, sizeof text),
+        "%s in %lld bytes: %s", case_text(problem), (long long)memory, status == NDR_OK ? text : ndr_last_error());
+  array_free(&result);
+  ndr_h5_close(dataset);
+}
+
+START_TEST(datasets_reduce_as_arrays_do) {
+  rng random = {test_seed()};
+  make_path();
+  for (int i = 0; i < test_case_count(300); i++) {
+    ndr_case problem;
+    test_array array;
+    random_case(&random, 20000, &problem);
+    array_make(&array, problem.dtype, problem.ndim, problem.shape, NULL);
+    array_fill(&array, &random, random_filling(&random, problem.ops[0]));
+    memcpy(problem.strides, array.strides, sizeof problem.strides);
+    hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    choose_layout(creation, &array.tensor, &random);
+    write_dataset(&array.tensor, problem.dtype, creation);
+    H5Pclose(creation);
+    check_against_oracle(&problem, &array, (int64_t)1 << rng_between(&random, 10, 24), &random);
+    array_free(&array);
+  }
+  remove_path();
+}
+END_TEST
+
+/* ---- One dataset, looked at closely ----------------------------------------------------------------------------- */
+
+enum { ROWS = 64, COLUMNS = 48 };
+
+static ndr_h5_dataset *open_ramp(void) {
+  static double values[ROWS][COLUMNS];
+  ndr_h5_dataset *dataset;
+  for (int i = 0; i < ROWS * COLUMNS; i++) values[i / COLUMNS][i % COLUMNS] = i;
+  DLTensor tensor = ndr_tensor(values, NDR_F64, ROWS, COLUMNS);
+  hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_chunk(creation, 2, (hsize_t[]){8, 16});
+  make_path();
+  write_dataset(&tensor, NDR_F64, creation);
+  H5Pclose(creation);
+  assert_ok(ndr_h5_open(&dataset, path, "/x", NULL));
+  return dataset;
+}
+
+static void close_ramp(ndr_h5_dataset *dataset) {
+  ndr_h5_close(dataset);
+  remove_path();
+}
+
+START_TEST(a_dataset_describes_itself) {
+  ndr_h5_dataset *dataset = open_ramp();
+  const ndr_h5_info *info = ndr_h5_describe(dataset);
+  ck_assert_str_eq(info->file, path);
+  ck_assert_str_eq(info->dataset, "/x");
+  ck_assert_int_eq(info->dtype, NDR_F64);
+  ck_assert_int_eq(info->ndim, 2);
+  ck_assert(info->shape[0] == ROWS && info->shape[1] == COLUMNS);
+  ck_assert(info->layout == NDR_H5_CHUNKED && info->chunk[0] == 8 && info->chunk[1] == 16);
+  ck_assert_int_eq(info->stored_bytes, ROWS * COLUMNS * 8);
+  ck_assert_str_eq(info->filters, "");
+  ck_assert(!info->dim_names[0] && !info->is_scale);
+  close_ramp(dataset);
+}
+END_TEST
+
+START_TEST(several_ops_come_from_one_read) {
+  ndr_h5_dataset *dataset = open_ramp();
+  ndr_h5_options options = NDR_H5_OPTIONS_INIT;
+  double sum[COLUMNS], mean[COLUMNS];
+  int64_t where[COLUMNS];
+  DLTensor results[] = {ndr_tensor(sum, NDR_F64, COLUMNS), ndr_tensor(mean, NDR_F64, COLUMNS),
+                        ndr_tensor(where, NDR_I64, COLUMNS)};
+  options.memory = 8192;
+  assert_ok(ndr_h5_reduce(dataset, NDR_DIMS(-2), 3, (ndr_op[]){NDR_SUM, NDR_MEAN, NDR_ARGMAX},
+                          (DLTensor *[]){&results[0], &results[1], &results[2]}, &options));
+  for (int j = 0; j < COLUMNS; j++) {
+    ck_assert(sum[j] == ROWS * j + COLUMNS * (ROWS * (ROWS - 1) / 2));
+    ck_assert(mean[j] == sum[j] / ROWS);
+    ck_assert_int_eq(where[j], ROWS - 1);
+  }
+  close_ramp(dataset);
+}
+END_TEST
+
+typedef struct {
+  int calls, cancel_after;
+  ndr_h5_progress last;
+  volatile sig_atomic_t cancel;
+} watcher;
+
+static void watch(void *user, const ndr_h5_progress *now) {
+  watcher *w = user;
+  ck_assert_int_eq(now->slabs, w->last.slabs + 1);
+  ck_assert_int_gt(now->bytes, w->last.bytes);
+  w->last = *now;
+  if (++w->calls == w->cancel_after) w->cancel = 1;
+}
+
+static ndr_status reduce_watched(ndr_h5_dataset *dataset, watcher *w) {
+  ndr_h5_options options = NDR_H5_OPTIONS_INIT;
+  double sum;
+  DLTensor result = ndr_tensor_compact(&sum, 0, (int64_t[]){NDR_F64});
+  options.memory = 4096;
+  options.on_progress = watch;
+  options.user = w;
+  options.cancel = &w->cancel;
+  return ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, (ndr_op[]){NDR_SUM}, (DLTensor *[]){&result}, &options);
+}
+
+START_TEST(progress_ends_at_the_total) {
+  ndr_h5_dataset *dataset = open_ramp();
+  watcher w = {0};
+  assert_ok(reduce_watched(dataset, &w));
+  ck_assert_int_gt(w.calls, 4);
+  ck_assert_int_eq(w.last.bytes, ROWS * COLUMNS * 8);
+  ck_assert_int_eq(w.last.total_bytes, w.last.bytes);
+  ck_assert_int_eq(w.last.total_slabs, w.last.slabs);
+  close_ramp(dataset);
+}
+END_TEST
+
+START_TEST(a_cancelled_reduction_stops) {
+  ndr_h5_dataset *dataset = open_ramp();
+  watcher w = {.cancel_after = 2};
+  assert_fails(reduce_watched(dataset, &w), NDR_ERR_CANCELLED, "/x");
+  ck_assert_int_eq(w.calls, 2);
+  w = (watcher){0};
+  assert_ok(reduce_watched(dataset, &w));
+  close_ramp(dataset);
+}
+END_TEST
+
+START_TEST(bad_requests_are_refused) {
+  ndr_h5_dataset *dataset = open_ramp();
+  ndr_h5_options options = NDR_H5_OPTIONS_INIT;
+  double value[COLUMNS];
+  DLTensor scalar = ndr_tensor_compact(value, 0, (int64_t[]){NDR_F64}), single = ndr_tensor(value, NDR_F32, COLUMNS);
+  DLTensor *scalars[] = {&scalar}, *singles[] = {&single};
+  ndr_op sum = NDR_SUM;
+  assert_fails(ndr_h5_reduce(dataset, NDR_DIMS(2), 1, &sum, scalars, NULL), NDR_ERR_DIMS, "/x: dim 2");
+  assert_fails(ndr_h5_reduce(dataset, NDR_DIMS(0), 1, &sum, scalars, NULL), NDR_ERR_RESULT, "/x: ");
+  assert_fails(ndr_h5_reduce(dataset, NDR_DIMS(0), 1, &sum, singles, NULL), NDR_ERR_RESULT, "f32");
+  assert_fails(ndr_h5_reduce(dataset, NDR_ALL_DIMS, 0, &sum, scalars, NULL), NDR_ERR_ARGUMENT, "op_count");
+  assert_fails(ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, &sum, NULL, NULL), NDR_ERR_ARGUMENT, "results");
+  assert_fails(ndr_h5_reduce(NULL, NDR_ALL_DIMS, 1, &sum, scalars, NULL), NDR_ERR_ARGUMENT, "dataset");
+  options.memory = -1;
+  assert_fails(ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, &sum, scalars, &options), NDR_ERR_ARGUMENT, "memory");
+  options.memory = 64;
+  assert_fails(ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, &sum, scalars, &options), NDR_ERR_MEMORY, "/x: one chunk");
+  options.size = 3;
+  assert_fails(ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, &sum, scalars, &options), NDR_ERR_ARGUMENT, "size");
+  close_ramp(dataset);
+}
+END_TEST
+
+START_TEST(explaining_reads_nothing_and_fits) {
+  ndr_h5_dataset *dataset = open_ramp();
+  char text[2048], small[16];
+  size_t length, again;
+  ndr_op sum = NDR_SUM;
+  assert_ok(ndr_h5_explain(dataset, NDR_DIMS(1), 1, &sum, NULL, text, sizeof text, &length));
+  ck_assert_uint_eq(length, strlen(text));
+  ck_assert_ptr_nonnull(strstr(text, "chunked 8x16"));
+  assert_ok(ndr_h5_explain(dataset, NDR_DIMS(1), 1, &sum, NULL, small, sizeof small, &again));
+  ck_assert_uint_eq(strlen(small), sizeof small - 1);
+  ck_assert_uint_eq(again, length);
+  assert_ok(ndr_h5_explain(dataset, NDR_DIMS(1), 1, &sum, NULL, NULL, 0, &again));
+  ck_assert_uint_eq(again, length);
+  close_ramp(dataset);
+}
+END_TEST
+
+/* ---- The host program's own HDF5 -------------------------------------------------------------------------------- */
+
+static herr_t count_errors(hid_t stack, void *user) {
+  (void)stack;
+  ++*(int *)user;
+  return 0;
+}
+
+START_TEST(settings_of_the_program_are_kept) {
+  int errors = 0;
+  ndr_h5_dataset *dataset;
+  ndr_h5_access access = NDR_H5_ACCESS_INIT;
+  unsigned before, after;
+  access.no_plugins = 1;
+  H5Eset_auto2(H5E_DEFAULT, count_errors, &errors);
+  H5PLget_loading_state(&before);
+  assert_fails(ndr_h5_open(&dataset, "/dev/null", NULL, &access), NDR_ERR_FILE, "/dev/null");
+  dataset = open_ramp();
+  close_ramp(dataset);
+  H5PLget_loading_state(&after);
+  ck_assert_int_eq(errors, 0);
+  ck_assert_uint_eq(before, after);
+  H5Fopen("/dev/null", H5F_ACC_RDONLY, H5P_DEFAULT);
+  ck_assert_int_gt(errors, 0);
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+END_TEST
+
+START_TEST(nothing_stays_open) {
+  ndr_h5_dataset *dataset = open_ramp();
+  assert_fails(ndr_h5_open(&(ndr_h5_dataset *){NULL}, path, "/y", NULL), NDR_ERR_FILE, "/y");
+  assert_fails(ndr_h5_open(&(ndr_h5_dataset *){NULL}, path, "/", NULL), NDR_ERR_FILE, "group");
+  close_ramp(dataset);
+  ck_assert_int_eq(H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL), 0);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("h5 reduce");
+  suite_case(suite, "any", 300, datasets_reduce_as_arrays_do, NULL);
+  suite_case(suite, "one", 30, a_dataset_describes_itself, several_ops_come_from_one_read, progress_ends_at_the_total,
+             a_cancelled_reduction_stops, bad_requests_are_refused, explaining_reads_nothing_and_fits, NULL);
+  suite_case(suite, "host", 30, settings_of_the_program_are_kept, nothing_stays_open, NULL);
+  return suite_run(suite);
+}

@@ -1,0 +1,176 @@
+/* Files of results: whole or not at all, and read back as what was written. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "h5/hdf.h"
+#include "h5/replace.h"
+#include "ndreduce/h5.h"
+#include "support/suite.h"
+
+static char folder[64], input[96], output[96];
+
+static void make_folder(void) {
+  strcpy(folder, "/tmp/ndreduce-test-XXXXXX");
+  ck_assert_ptr_nonnull(mkdtemp(folder));
+  snprintf(input, sizeof input, "%s/in.h5", folder);
+  snprintf(output, sizeof output, "%s/out.h5", folder);
+}
+
+/* Fails where anything but the two files is in the folder. */
+static void remove_folder(void) {
+  unlink(input);
+  unlink(output);
+  ck_assert_int_eq(rmdir(folder), 0);
+}
+
+static void put(const char *name, const char *text) {
+  FILE *file = fopen(name, "w");
+  fputs(text, file);
+  fclose(file);
+}
+
+static void assert_holds(const char *name, const char *text) {
+  char found[64] = "";
+  FILE *file = fopen(name, "r");
+  ck_assert_ptr_nonnull(file);
+  ck_assert_uint_eq(fread(found, 1, sizeof found - 1, file), strlen(text));
+  fclose(file);
+  ck_assert_str_eq(found, text);
+}
+
+/* ---- Replacing a file ------------------------------------------------------------------------------------------- */
+
+START_TEST(a_new_file_appears_on_commit) {
+  ndr_replace file;
+  make_folder();
+  assert_ok(ndr_replace_open(&file, output, false));
+  assert_ok(ndr_replace_write(&file, "new", 3, NULL));
+  ck_assert_int_ne(access(output, F_OK), 0);
+  assert_ok(ndr_replace_commit(&file));
+  ndr_replace_close(&file);
+  assert_holds(output, "new");
+  remove_folder();
+}
+END_TEST
+
+START_TEST(an_abandoned_file_leaves_nothing) {
+  ndr_replace file;
+  make_folder();
+  put(output, "old");
+  assert_ok(ndr_replace_open(&file, output, true));
+  assert_ok(ndr_replace_write(&file, "new", 3, NULL));
+  ndr_replace_close(&file);
+  assert_holds(output, "old");
+  remove_folder();
+}
+END_TEST
+
+START_TEST(a_file_that_appears_meanwhile_is_kept) {
+  ndr_replace file;
+  make_folder();
+  assert_ok(ndr_replace_open(&file, output, false));
+  assert_ok(ndr_replace_write(&file, "new", 3, NULL));
+  put(output, "theirs");
+  assert_fails(ndr_replace_commit(&file), NDR_ERR_FILE, "exists");
+  ndr_replace_close(&file);
+  assert_holds(output, "theirs");
+  remove_folder();
+}
+END_TEST
+
+START_TEST(permissions_are_kept) {
+  ndr_replace file;
+  struct stat facts;
+  make_folder();
+  put(output, "old");
+  chmod(output, 0604);
+  assert_ok(ndr_replace_open(&file, output, true));
+  assert_ok(ndr_replace_commit(&file));
+  ndr_replace_close(&file);
+  ck_assert_int_eq(stat(output, &facts), 0);
+  ck_assert_int_eq(facts.st_mode & 07777, 0604);
+  remove_folder();
+}
+END_TEST
+
+START_TEST(writing_can_be_cancelled) {
+  ndr_replace file;
+  volatile sig_atomic_t cancel = 1;
+  make_folder();
+  assert_ok(ndr_replace_open(&file, output, false));
+  assert_fails(ndr_replace_write(&file, "new", 3, &cancel), NDR_ERR_CANCELLED, "out.h5");
+  ndr_replace_close(&file);
+  remove_folder();
+}
+END_TEST
+
+/* ---- Results ---------------------------------------------------------------------------------------------------- */
+
+static ndr_h5_dataset *open_input(void) {
+  hid_t file = H5Fcreate(input, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  hid_t space = H5Screate_simple(2, (hsize_t[]){2, 3}, NULL);
+  hid_t dataset = H5Dcreate2(file, "x", H5T_STD_I32BE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, (int[]){1, 2, 3, 4, 5, 6});
+  hid_t texts = H5Tcopy(H5T_C_S1), two = H5Screate_simple(1, (hsize_t[]){2}, NULL);
+  H5Tset_size(texts, H5T_VARIABLE);
+  hid_t names = H5Acreate2(dataset, "DIMENSION_LABELS", texts, two, H5P_DEFAULT, H5P_DEFAULT);
+  H5Awrite(names, texts, (const char *[]){"y", "x"});
+  H5Aclose(names);
+  H5Sclose(two);
+  H5Tclose(texts);
+  H5Dclose(dataset);
+  H5Sclose(space);
+  H5Fclose(file);
+  ndr_h5_dataset *opened;
+  assert_ok(ndr_h5_open(&opened, input, NULL, NULL));
+  return opened;
+}
+
+/* A dim that has only a name becomes a bare scale, and so keeps it. */
+START_TEST(results_are_read_back) {
+  make_folder();
+  ndr_h5_dataset *source = open_input(), *back;
+  ndr_h5_writer *writer;
+  int64_t sums[3] = {5, 7, 9}, again[3];
+  DLTensor result = ndr_tensor(sums, NDR_I64, 3), read = ndr_tensor(again, NDR_I64, 3);
+  assert_ok(ndr_h5_writer_create(&writer, output, 0, 1, (const char *[]){input}));
+  assert_ok(ndr_h5_writer_add(writer, source, NDR_DIMS(-2), "sums", &result));
+  assert_fails(ndr_h5_writer_add(writer, source, NDR_DIMS(0), "sums", &result), NDR_ERR_FILE, "sums");
+  assert_fails(ndr_h5_writer_add(writer, source, NDR_ALL_DIMS, "other", &result), NDR_ERR_RESULT, "/x");
+  assert_ok(ndr_h5_writer_commit(writer, NULL));
+  ndr_h5_writer_destroy(writer);
+  ndr_h5_close(source);
+  assert_ok(ndr_h5_open(&back, output, NULL, NULL));
+  ck_assert_str_eq(ndr_h5_describe(back)->dataset, "/sums");
+  ck_assert_str_eq(ndr_h5_describe(back)->dim_names[0], "x");
+  assert_ok(ndr_h5_reduce(back, 0, NULL, 1, (ndr_op[]){NDR_MAX}, (DLTensor *[]){&read}, NULL));
+  ck_assert_mem_eq(sums, again, sizeof sums);
+  ndr_h5_close(back);
+  remove_folder();
+}
+END_TEST
+
+START_TEST(outputs_that_are_inputs_are_refused) {
+  make_folder();
+  ndr_h5_writer *writer;
+  put(input, "data");
+  ck_assert_int_eq(link(input, output), 0);
+  assert_fails(ndr_h5_writer_create(&writer, output, 1, 1, (const char *[]){input}), NDR_ERR_FILE, "input");
+  ck_assert_ptr_null(writer);
+  unlink(output);
+  put(output, "old");
+  assert_fails(ndr_h5_writer_create(&writer, output, 0, 1, (const char *[]){input}), NDR_ERR_FILE, "exists");
+  ndr_h5_writer_destroy(NULL);
+  remove_folder();
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("h5 writer");
+  suite_case(suite, "replace", 10, a_new_file_appears_on_commit, an_abandoned_file_leaves_nothing,
+             a_file_that_appears_meanwhile_is_kept, permissions_are_kept, writing_can_be_cancelled, NULL);
+  suite_case(suite, "results", 10, results_are_read_back, outputs_that_are_inputs_are_refused, NULL);
+  return suite_run(suite);
+}

@@ -5,6 +5,9 @@ ndbench=$1
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 failures=0
+# Where a sanitizer is at work, memory that cannot be had is NULL, as elsewhere.
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}allocator_may_return_null=1
+export ASAN_OPTIONS
 
 # run STATUS ARGUMENT...: runs ndbench, keeps its output and errors, checks its exit status
 run() {

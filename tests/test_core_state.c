@@ -101,12 +101,14 @@ static const char *name_of(const ndr_state *state) {
   return text;
 }
 
-/* Loop index -> op, dtype, skip_nan; false where the op is not defined. */
-enum { COMBINATIONS = NDR_OP_COUNT * NDR_DTYPE_COUNT * 2 };
-
-static bool combination(int i, ndr_state *state) {
-  *state = (ndr_state){(ndr_op)(i / 2 / NDR_DTYPE_COUNT), (ndr_dtype)(i / 2 % NDR_DTYPE_COUNT), i % 2, 0};
-  return op_defined(state->op, state->dtype);
+/* Holds a law for every op, dtype and skip_nan that go together. */
+static void each_combination(void (*law)(ndr_state state, rng *random)) {
+  rng random = {test_seed()};
+  for (int op = 0; op < NDR_OP_COUNT; op++)
+    for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++)
+      for (int skip_nan = 0; skip_nan <= 1; skip_nan++)
+        if (op_defined((ndr_op)op, (ndr_dtype)dtype))
+          law((ndr_state){(ndr_op)op, (ndr_dtype)dtype, skip_nan, 0}, &random);
 }
 
 static void random_elements(rng *random, ndr_dtype dtype, filling how, int count, element *values) {
@@ -119,15 +121,12 @@ static void random_elements(rng *random, ndr_dtype dtype, filling how, int count
   array_free(&memory);
 }
 
-START_TEST(identity_is_neutral) {
-  ndr_state state;
+static void check_identity(ndr_state state, rng *random) {
   element x[64];
-  rng random = {test_seed() + (uint64_t)_i};
-  if (!combination(_i, &state)) return;
   words identity = identity_of(&state);
   /* 1 times a complex infinity is NaN in one part. */
   bool complex_product = state.op == NDR_PROD && is_complex(state.dtype);
-  random_elements(&random, state.dtype, complex_product ? FILL_WIDE : FILL_SPECIAL, 64, x);
+  random_elements(random, state.dtype, complex_product ? FILL_WIDE : FILL_SPECIAL, 64, x);
   for (int i = 0; i < 64; i++) {
     words one = state_of(&state, x[i], i);
     ck_assert_msg(same_words(&state, merged(&state, identity, one), one), "%s: identity + x is not x = %Lg",
@@ -138,12 +137,16 @@ START_TEST(identity_is_neutral) {
   ck_assert_msg(same_words(&state, merged(&state, identity, identity), identity), "%s: identity + identity",
                 name_of(&state));
 }
+
+START_TEST(identity_is_neutral) {
+  each_combination(check_identity);
+}
 END_TEST
 
 /* The largest and smallest values are the identities of min and max, and still are elements with an index. */
-START_TEST(extreme_elements_are_not_taken_for_the_identity) {
-  ndr_state state;
-  if (!combination(_i, &state) || !ndr_op_is_index(state.op)) return;
+static void check_extreme_elements(ndr_state state, rng *random) {
+  (void)random;
+  if (!ndr_op_is_index(state.op)) return;
   unsigned char ones[8] = {0};
   bool smallest = state.op == NDR_ARGMIN;
   element worst = {smallest ? INFINITY : -INFINITY, 0};
@@ -157,14 +160,16 @@ START_TEST(extreme_elements_are_not_taken_for_the_identity) {
   sum = merged(&state, state_of(&state, worst, 7), identity_of(&state));
   ck_assert_msg(finished(&state, sum).re == 7, "%s: the index is %Lg", name_of(&state), finished(&state, sum).re);
 }
+
+START_TEST(extreme_elements_are_not_taken_for_the_identity) {
+  each_combination(check_extreme_elements);
+}
 END_TEST
 
-START_TEST(grouping_and_order_do_not_show) {
-  ndr_state state;
+static void check_grouping(ndr_state state, rng *random) {
   element x[48];
-  rng random = {test_seed() + (uint64_t)_i};
-  if (!combination(_i, &state) || !op_exact(state.op, state.dtype, true)) return;
-  random_elements(&random, state.dtype, state.op == NDR_PROD ? FILL_SPARSE : FILL_SMALL, 48, x);
+  if (!op_exact(state.op, state.dtype, true)) return;
+  random_elements(random, state.dtype, state.op == NDR_PROD ? FILL_SPARSE : FILL_SMALL, 48, x);
   for (int i = 0; i + 3 <= 48; i += 3) {
     words a = state_of(&state, x[i], i), b = state_of(&state, x[i + 1], i + 1), c = state_of(&state, x[i + 2], i + 2);
     words left = merged(&state, merged(&state, a, b), c), right = merged(&state, a, merged(&state, b, c));
@@ -173,21 +178,22 @@ START_TEST(grouping_and_order_do_not_show) {
                   name_of(&state));
   }
 }
+
+START_TEST(grouping_and_order_do_not_show) {
+  each_combination(check_grouping);
+}
 END_TEST
 
 /* A balanced tree over states of single elements, whatever they hold, finishes with the operator's value. */
-START_TEST(trees_finish_with_the_value) {
+static void check_trees(ndr_state state, rng *random) {
   static const filling fillings[] = {FILL_SMALL, FILL_WIDE, FILL_SPECIAL, FILL_SPARSE};
-  ndr_state state;
   enum { COUNT = 100 };
   element x[COUNT];
   words tree[COUNT];
-  rng random = {test_seed() + (uint64_t)_i};
-  if (!combination(_i, &state)) return;
   for (int f = 0; f < 4; f++) {
     ndr_case problem = {.dtype = state.dtype, .skip_nan = state.skip_nan, .ddof = f % 2};
     state.ddof = problem.ddof;
-    random_elements(&random, state.dtype, state.op == NDR_PROD ? FILL_UNIT : fillings[f], COUNT, x);
+    random_elements(random, state.dtype, state.op == NDR_PROD ? FILL_UNIT : fillings[f], COUNT, x);
     for (int i = 0; i < COUNT; i++) tree[i] = state_of(&state, x[i], i);
     for (int step = 1; step < COUNT; step *= 2)
       for (int i = 0; i + step < COUNT; i += 2 * step) tree[i] = merged(&state, tree[i], tree[i + step]);
@@ -198,12 +204,15 @@ START_TEST(trees_finish_with_the_value) {
                   expected.high.re);
   }
 }
+
+START_TEST(trees_finish_with_the_value) {
+  each_combination(check_trees);
+}
 END_TEST
 
 /* An identity that has seen nothing finishes as a reduction over no elements; min and max as their limits. */
-START_TEST(identities_finish_as_empty_reductions) {
-  ndr_state state;
-  if (!combination(_i, &state)) return;
+static void check_empty(ndr_state state, rng *random) {
+  (void)random;
   element got = finished(&state, identity_of(&state));
   if (op_has_empty(state.op)) {
     ndr_case problem = {.dtype = state.dtype};
@@ -221,6 +230,10 @@ START_TEST(identities_finish_as_empty_reductions) {
     ck_assert_msg(isnan(expected) ? isnan(got.re) : got.re == expected, "%s of nothing is %Lg", name_of(&state),
                   got.re);
   }
+}
+
+START_TEST(identities_finish_as_empty_reductions) {
+  each_combination(check_empty);
 }
 END_TEST
 
@@ -316,14 +329,8 @@ END_TEST
 
 int main(void) {
   Suite *suite = suite_create("core state");
-  TCase *laws = tcase_create("laws");
-  tcase_set_timeout(laws, 60);
-  tcase_add_loop_test(laws, identity_is_neutral, 0, COMBINATIONS);
-  tcase_add_loop_test(laws, extreme_elements_are_not_taken_for_the_identity, 0, COMBINATIONS);
-  tcase_add_loop_test(laws, grouping_and_order_do_not_show, 0, COMBINATIONS);
-  tcase_add_loop_test(laws, trees_finish_with_the_value, 0, COMBINATIONS);
-  tcase_add_loop_test(laws, identities_finish_as_empty_reductions, 0, COMBINATIONS);
-  suite_add_tcase(suite, laws);
+  suite_case(suite, "laws", 60, identity_is_neutral, extreme_elements_are_not_taken_for_the_identity,
+             grouping_and_order_do_not_show, trees_finish_with_the_value, identities_finish_as_empty_reductions, NULL);
   suite_case(suite, "rules", 10, ties_go_to_the_lower_index, the_first_nan_wins, skip_nan_lets_nan_lose,
              moments_keep_a_small_spread_on_a_large_mean, logsumexp_does_not_overflow,
              arrays_of_states_have_pitch_and_step, words_are_as_documented, NULL);

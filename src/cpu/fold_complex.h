@@ -8,8 +8,8 @@
 
 static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
-  double re[NDR_LANES], im[NDR_LANES], count[NDR_LANES];
-  uint64_t words[3 * NDR_LANES];
+  ALIGNED double re[NDR_LANES], im[NDR_LANES], count[NDR_LANES];
+  ALIGNED uint64_t words[3 * NDR_LANES];
   EACH_LANE(re[l] = 0; im[l] = 0; count[l] = 0)
   FOLD_ROWS(0, double s = re[l]; double t = im[l]; double c = count[l], s += SEEN ? x.re : 0; t += SEEN ? x.im : 0;
             c += SEEN, re[l] = s; im[l] = t; count[l] = c);
@@ -19,8 +19,8 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 
 static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
-  double re[NDR_LANES], im[NDR_LANES];
-  uint64_t words[2 * NDR_LANES];
+  ALIGNED double re[NDR_LANES], im[NDR_LANES];
+  ALIGNED uint64_t words[2 * NDR_LANES];
   EACH_LANE(re[l] = 0; im[l] = 0)
   FOLD_ROWS(0, double s = re[l]; double t = im[l], s += SEEN ? x.re : 0; t += SEEN ? x.im : 0, re[l] = s; im[l] = t);
   EACH_LANE(WORD(0)[l] = word_of(re[l]); WORD(1)[l] = word_of(im[l]))
@@ -29,8 +29,8 @@ static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 
 static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
-  double re[NDR_LANES], im[NDR_LANES];
-  uint64_t words[2 * NDR_LANES];
+  ALIGNED double re[NDR_LANES], im[NDR_LANES];
+  ALIGNED uint64_t words[2 * NDR_LANES];
   EACH_LANE(re[l] = 1; im[l] = 0)
   FOLD_ROWS(0, double s = re[l]; double t = im[l], const double u = SEEN ? s * x.re - t * x.im : s;
             t = SEEN ? s * x.im + t * x.re : t; s = u, re[l] = s; im[l] = t);
@@ -41,7 +41,7 @@ static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #define SUMMED(op, term, combine, join)                                                                                \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
     const int64_t lanes = tile->lanes;                                                                                 \
-    uint64_t words[NDR_LANES];                                                                                         \
+    ALIGNED uint64_t words[NDR_LANES];                                                                                 \
     EACH_LANE(words[l] = word_of(0))                                                                                   \
     FOLD_ROWS(0, double s = f64_of(words[l]), const double v = SEEN ? (term) : 0; s = combine, words[l] = word_of(s)); \
     settle(join, 1, tile, words, states, pitch);                                                                       \
@@ -72,8 +72,9 @@ static void NAME(sample)(const ndr_tile *tile, double *re, double *im) {
 /* As in fold_float.h. */
 static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
-  double shift_re[NDR_LANES], shift_im[NDR_LANES], re[NDR_LANES], im[NDR_LANES], square[NDR_LANES], count[NDR_LANES];
-  uint64_t words[4 * NDR_LANES];
+  ALIGNED double shift_re[NDR_LANES], shift_im[NDR_LANES], re[NDR_LANES], im[NDR_LANES], square[NDR_LANES],
+      count[NDR_LANES];
+  ALIGNED uint64_t words[4 * NDR_LANES];
   NAME(sample)(tile, shift_re, shift_im);
   average_lanes(tile, shift_re);
   average_lanes(tile, shift_im);

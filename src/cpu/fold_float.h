@@ -17,7 +17,7 @@
 #define SUMMED(op, start, term, join)                                                                                  \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
     const int64_t lanes = tile->lanes;                                                                                 \
-    uint64_t words[NDR_LANES];                                                                                         \
+    ALIGNED uint64_t words[NDR_LANES];                                                                                 \
     EACH_LANE(words[l] = word_of(start))                                                                               \
     FOLD_ROWS(0, double s = f64_of(words[l]), const double v = (double)x; s = term, words[l] = word_of(s));            \
     settle(join, 1, tile, words, states, pitch);                                                                       \
@@ -31,8 +31,8 @@ SUMMED(norm2, 0, s + SEEN(v * v, 0), join_add)
 
 static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
-  uint64_t words[2 * NDR_LANES];
-  INDEX count[NDR_LANES];
+  ALIGNED uint64_t words[2 * NDR_LANES];
+  ALIGNED INDEX count[NDR_LANES];
   EACH_LANE(words[l] = word_of(0); count[l] = SKIP ? 0 : (INDEX)tile->rows)
   FOLD_ROWS(0, double s = f64_of(words[l]); INDEX c = count[l], s += SEEN((double)x, 0);
             COUNT_SEEN, words[l] = word_of(s); count[l] = c);
@@ -59,9 +59,9 @@ static void NAME(sample)(const ndr_tile *tile, double *mean) {
  * 53 bits however far the mean is from 0, and none where the sample is all there is. */
 static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
-  double shift[NDR_LANES], sum[NDR_LANES], square[NDR_LANES];
-  INDEX count[NDR_LANES];
-  uint64_t words[3 * NDR_LANES];
+  ALIGNED double shift[NDR_LANES], sum[NDR_LANES], square[NDR_LANES];
+  ALIGNED INDEX count[NDR_LANES];
+  ALIGNED uint64_t words[3 * NDR_LANES];
   NAME(sample)(tile, shift);
   average_lanes(tile, shift);
   EACH_LANE(sum[l] = 0; square[l] = 0; count[l] = SKIP ? 0 : (INDEX)tile->rows)
@@ -74,8 +74,8 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 
 static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
-  ELEMENT most[NDR_LANES];
-  uint64_t words[NDR_LANES];
+  ALIGNED ELEMENT most[NDR_LANES];
+  ALIGNED uint64_t words[NDR_LANES];
   EACH_LANE(most[l] = 0)
   FOLD_ROWS(0, ELEMENT m = most[l], const ELEMENT v = x < 0 ? -x : x;
             m = (v > m) | (!SKIP & (v != v)) ? v : m, most[l] = m);
@@ -99,8 +99,8 @@ static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch)
 #define EXTREME(op, limit, better)                                                                                     \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
     const int64_t lanes = tile->lanes;                                                                                 \
-    ELEMENT best[NDR_LANES];                                                                                           \
-    uint64_t words[NDR_LANES];                                                                                         \
+    ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
+    ALIGNED uint64_t words[NDR_LANES];                                                                                 \
     EACH_LANE(best[l] = START(limit))                                                                                  \
     FOLD_ROWS(0, ELEMENT b = best[l], b = PICK(WINS(REPLACES(better)), x, b), best[l] = b);                            \
     EACH_LANE(words[l] = word_of((double)best[l]))                                                                     \
@@ -109,9 +109,9 @@ static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch)
                                                                                                                        \
   static void NAME(arg##op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                   \
     const int64_t lanes = tile->lanes;                                                                                 \
-    ELEMENT best[NDR_LANES];                                                                                           \
-    INDEX at[NDR_LANES];                                                                                               \
-    uint64_t words[2 * NDR_LANES];                                                                                     \
+    ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
+    ALIGNED INDEX at[NDR_LANES];                                                                                       \
+    ALIGNED uint64_t words[2 * NDR_LANES];                                                                             \
     EACH_LANE(best[l] = ROW(0)[l]; at[l] = 0)                                                                          \
     FOLD_ROWS(1, ELEMENT b = best[l]; INDEX i = at[l], const INDEX wins = WINS(FIRST_REPLACES(better));                \
               b = PICK(wins, x, b); i = ((INDEX)row & wins) | (i & ~wins), best[l] = b; at[l] = i);                    \
@@ -129,8 +129,8 @@ EXTREME(max, -INFINITY, >)
  * when both are infinite. */
 static void NAME(logsumexp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
-  ELEMENT top[NDR_LANES];
-  uint64_t words[2 * NDR_LANES];
+  ALIGNED ELEMENT top[NDR_LANES];
+  ALIGNED uint64_t words[2 * NDR_LANES];
   EACH_LANE(top[l] = -(ELEMENT)INFINITY; WORD(1)[l] = word_of(0))
   FOLD_ROWS(0, ELEMENT t = top[l], t = (x > t) | (!SKIP & (x != x)) ? x : t, top[l] = t);
   for (int64_t row = 0; row < tile->rows; row++) {
@@ -144,7 +144,7 @@ static void NAME(logsumexp)(const ndr_tile *tile, uint64_t *states, int64_t pitc
 
 static void NAME(nonzero)(const ndr_tile *tile, uint64_t *words) {
   const int64_t lanes = tile->lanes;
-  INDEX count[NDR_LANES];
+  ALIGNED INDEX count[NDR_LANES];
   EACH_LANE(count[l] = 0)
   FOLD_ROWS(0, INDEX c = count[l], c = (INDEX)(c + SEEN(x != 0, 0)), count[l] = c);
   EACH_LANE(words[l] = (uint64_t)count[l])

@@ -7,8 +7,8 @@
 
 static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
-  SUM sum[NDR_LANES];
-  uint64_t words[NDR_LANES];
+  ALIGNED SUM sum[NDR_LANES];
+  ALIGNED uint64_t words[NDR_LANES];
   EACH_LANE(sum[l] = 0)
   FOLD_ROWS(0, SUM s = sum[l], s = (SUM)(s + (SUM)x), sum[l] = s);
   EACH_LANE(words[l] = (uint64_t)sum[l])
@@ -17,7 +17,7 @@ static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 
 static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
-  uint64_t words[NDR_LANES];
+  ALIGNED uint64_t words[NDR_LANES];
   EACH_LANE(words[l] = 1)
   FOLD_ROWS(0, uint64_t p = words[l], p *= (uint64_t)x, words[l] = p);
   settle(join_multiply_int, 1, tile, words, states, pitch);
@@ -26,8 +26,8 @@ static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #define EXTREME(op, start, better)                                                                                     \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
     const int64_t lanes = tile->lanes;                                                                                 \
-    ELEMENT best[NDR_LANES];                                                                                           \
-    uint64_t words[NDR_LANES];                                                                                         \
+    ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
+    ALIGNED uint64_t words[NDR_LANES];                                                                                 \
     EACH_LANE(best[l] = start)                                                                                         \
     FOLD_ROWS(0, ELEMENT b = best[l], b = (x better b) ? x : b, best[l] = b);                                          \
     EACH_LANE(words[l] = (uint64_t)best[l])                                                                            \
@@ -36,9 +36,9 @@ static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
                                                                                                                        \
   static void NAME(arg##op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                   \
     const int64_t lanes = tile->lanes;                                                                                 \
-    ELEMENT best[NDR_LANES];                                                                                           \
-    INDEX at[NDR_LANES];                                                                                               \
-    uint64_t words[2 * NDR_LANES];                                                                                     \
+    ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
+    ALIGNED INDEX at[NDR_LANES];                                                                                       \
+    ALIGNED uint64_t words[2 * NDR_LANES];                                                                             \
     EACH_LANE(best[l] = ROW(0)[l]; at[l] = 0)                                                                          \
     FOLD_ROWS(1, ELEMENT b = best[l]; INDEX i = at[l], i = (x better b) ? (INDEX)row : i;                              \
               b = (x better b) ? x : b, best[l] = b; at[l] = i);                                                       \
@@ -54,7 +54,7 @@ EXTREME(max, LEAST, >)
 /* Nonzero elements of each lane. */
 static void NAME(nonzero)(const ndr_tile *tile, uint64_t *words) {
   const int64_t lanes = tile->lanes;
-  INDEX count[NDR_LANES];
+  ALIGNED INDEX count[NDR_LANES];
   EACH_LANE(count[l] = 0)
   FOLD_ROWS(0, INDEX c = count[l], c = (INDEX)(c + (x != 0)), count[l] = c);
   EACH_LANE(words[l] = count[l])

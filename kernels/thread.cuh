@@ -53,11 +53,11 @@ NDR_DEVICE void fold_rows(typename Op::Near *a, const typename Op::element *at, 
  * walked by stride, and only its start is decoded. */
 template <class Op, bool UNIT>
 NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Near *a, const typename Op::element *base, range piece, int row, int rows) {
-  const int UNROLL = UNIT && sizeof(typename Op::element) < 4 ? 4 : 8;
+  const int UNROLL = 4;
   const ndr_param_axis &axis = p.axes[p.kept_count];
   i64 size = p.reduced_count ? axis.size : 1, stride = rows * axis.stride, step = rows * axis.aux;
   for (i64 first = piece.begin; first < piece.end;) {
-    i64 run = p.reduced_count > 1 ? first / size : 0, from = first - run * size;
+    i64 run = p.reduced_count > 1 ? divide(p, axis, first).whole : 0, from = first - run * size;
     i64 end = from + (piece.end - first) < size ? from + (piece.end - first) : size;
     spot s = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
     const typename Op::element *at = base + s.offset + (from + row) * axis.stride;
@@ -77,9 +77,8 @@ struct tile_spot { i64 output, column; spot at; };
 template <class Op, bool UNIT> NDR_DEVICE tile_spot locate_tile(const ndr_params &p, i64 tile, int lane) {
   const int count = column<Op, UNIT>::count;
   tile_spot t;
-  i64 tiles = (p.axes[0].size + p.lanes * count - 1) / (p.lanes * count);
-  i64 rest = tiles == 1 ? tile : tile / tiles;
-  t.column = ((tile - rest * tiles) * p.lanes + lane) * count;
+  i64 rest = p.kept_count > 1 ? tile / p.tiles : 0;
+  t.column = ((tile - rest * p.tiles) * p.lanes + lane) * count;
   t.at = locate(p, 1, p.kept_count - 1, rest);
   t.at.offset += t.column * p.axes[0].stride;
   t.at.aux += t.column * p.axes[0].aux;

@@ -43,23 +43,37 @@ template <class Op> NDR_DEVICE void fold_edges(const ndr_params &p, typename Op:
 template <class Op>
 NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const stretch<typename Op::element> &s, i64 index) {
   typedef typename Op::element T;
-  const int elements = 16 / sizeof(T), UNROLL = elements > 4 ? 2 : 6;
+  const int elements = 16 / sizeof(T), UNROLL = 4;
   const T *at = s.start + s.head + machine::thread() * elements;
-  for (int slot = machine::thread(); slot < s.packets; slot += UNROLL * p.lanes) {
+  int left = (int)s.packets - machine::thread(), stride = p.lanes * elements;
+  i64 first = s.head + machine::thread() * elements;
+  for (; left > 0; left -= UNROLL * p.lanes) {
     ndr_packet packet[UNROLL];
+    typename Op::value x[UNROLL][elements];
 #pragma unroll
     for (int u = 0; u < UNROLL; u++)
-      if (slot + u * p.lanes < s.packets) packet[u] = machine::load_packet(at + u * p.lanes * elements);
+      if (left > u * p.lanes) packet[u] = machine::load_packet(at + u * stride);
 #pragma unroll
-    for (int u = 0; u < UNROLL; u++) {
-      if (slot + u * p.lanes >= s.packets) break;
-      typename Op::value x[elements];
-      unpack<Op>(packet[u], x);
+    for (int u = 0; u < UNROLL; u++) unpack<Op>(packet[u], x[u]);
+    if (left > (UNROLL - 1) * p.lanes && !Op::indexed) {
 #pragma unroll
-      for (int j = 0; j < elements; j++)
-        fold_value<Op>(a[j], x[j], Op::indexed ? index_at(p, index, s.head + (slot + u * p.lanes) * elements + j) : 0);
+      for (int j = 0; j < elements; j++) {
+        typename Op::value y[UNROLL];
+#pragma unroll
+        for (int u = 0; u < UNROLL; u++) y[u] = x[u][j];
+        Op::template fold<UNROLL>(a[j], y, 0, 0);
+      }
+    } else {
+#pragma unroll
+      for (int u = 0; u < UNROLL; u++) {
+        if (left <= u * p.lanes) break;
+#pragma unroll
+        for (int j = 0; j < elements; j++)
+          fold_value<Op>(a[j], x[u][j], Op::indexed ? index_at(p, index, first + u * stride + j) : 0);
+      }
     }
-    at += UNROLL * p.lanes * elements;
+    at += UNROLL * stride;
+    first += UNROLL * stride;
   }
 }
 

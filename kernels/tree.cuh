@@ -76,7 +76,7 @@ template <class Op> NDR_DEVICE void finish_item(const ndr_params &p, i64 output,
     for (int level = 0; level < 2; level++) {
       typename Op::Far a = Op::far();
       for (int s = thread; s < members; s += machine::threads()) Op::join_far(a, load_partial<Op>(p, first + s, output));
-      total = join_block<Op>(a, room);
+      total = join_block<far_states<Op>>(a, room);
       if (level == 1 || p.groups == 1) break;
       if (thread == 0) save_partial<Op>(p, p.splits + group, output, total);
       if (!arrive_last(&counters[p.groups], (unsigned)p.groups, &ticket)) return;
@@ -89,7 +89,7 @@ template <class Op> NDR_DEVICE void finish_item(const ndr_params &p, i64 output,
 
 /* Split s of an output is piece s % segments of run s / segments; units are elements of a run. */
 template <class Op> NDR_DEVICE void tree_block(const ndr_params &p) {
-  NDR_SHARED typename Op::Far room[NDR_BLOCK / NDR_WARP];
+  NDR_SHARED typename Op::Near room[NDR_BLOCK / NDR_WARP];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     i64 output = p.splits > 1 ? item / p.splits : item;
     int split = (int)(item - output * p.splits), run = p.runs > 1 ? split / p.segments : 0;
@@ -98,7 +98,7 @@ template <class Op> NDR_DEVICE void tree_block(const ndr_params &p) {
     const typename Op::element *start = (const typename Op::element *)p.data + locate_output(p, output).offset + s.offset + piece.begin;
     typename Op::Near a = Op::near();
     fold_stretch<Op>(a, start, piece.end - piece.begin, p.index_origin + s.aux + piece.begin * lane_step(p), lane_step(p), machine::thread(), NDR_BLOCK);
-    finish_item<Op>(p, output, split, join_block<Op>(Op::widen(a), room));
+    finish_item<Op>(p, output, split, Op::widen(join_block<near_states<Op>>(a, room)));
     machine::barrier();
   }
 }
@@ -118,15 +118,15 @@ NDR_DEVICE team join_team(const ndr_params &p, i64 item) {
   t.split = (int)(item - tile * p.splits);
   t.size = p.team;
   t.thread = machine::thread() & (p.team - 1);
-  t.teams = NDR_BLOCK / p.team;
-  t.output = tile * t.teams + machine::thread() / p.team;
+  t.teams = NDR_BLOCK >> p.team_log;
+  t.output = tile * t.teams + (machine::thread() >> p.team_log);
   t.piece = piece_of(p, t.split);
   return t;
 }
 
-template <class Op> NDR_DEVICE void finish_team(const ndr_params &p, const team &t, typename Op::Near a, typename Op::Far *room) {
+template <class Op> NDR_DEVICE void finish_team(const ndr_params &p, const team &t, typename Op::Near a, typename Op::Near *room) {
   if (t.teams == 1) {
-    finish_item<Op>(p, t.output, t.split, join_block<Op>(Op::widen(a), room));
+    finish_item<Op>(p, t.output, t.split, Op::widen(join_block<near_states<Op>>(a, room)));
     machine::barrier();
     return;
   }
@@ -136,7 +136,7 @@ template <class Op> NDR_DEVICE void finish_team(const ndr_params &p, const team 
 
 /* Units are runs. */
 template <class Op> NDR_DEVICE void tree_runs(const ndr_params &p) {
-  NDR_SHARED typename Op::Far room[NDR_BLOCK / NDR_WARP];
+  NDR_SHARED typename Op::Near room[NDR_BLOCK / NDR_WARP];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     team t = join_team(p, item);
     typename Op::Near a = Op::near();
@@ -154,7 +154,7 @@ template <class Op> NDR_DEVICE void tree_runs(const ndr_params &p) {
 
 /* Units are elements. */
 template <class Op> NDR_DEVICE void tree_strided(const ndr_params &p) {
-  NDR_SHARED typename Op::Far room[NDR_BLOCK / NDR_WARP];
+  NDR_SHARED typename Op::Near room[NDR_BLOCK / NDR_WARP];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     team t = join_team(p, item);
     typename Op::Near a = Op::near();
@@ -178,37 +178,43 @@ template <class Op> NDR_DEVICE void tree_strided(const ndr_params &p) {
   }
 }
 
-/* A tile of whole, aligned outputs along one kept axis: NDR_BATCH packets a thread at once, 1 << shift of an output. */
+/* Whole, aligned outputs along one kept axis: NDR_BATCH packets a thread at once, 1 << lane_shift of an output. Packet u
+ * is `near` or `far` from packet 0, or both: the next one of the same output or of the group's next output. */
 template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, int lane, int groups) {
   typedef typename Op::element T;
   const int elements = 16 / sizeof(T);
-  int shift = p.lane_shift, mask = (1 << shift) - 1;
+  int shift = p.lane_shift, units = (int)p.run_units;
+  i64 stride = groups * p.axes[0].stride, along = p.lanes * elements;
+  i64 one = shift > 0 ? along : stride, two = shift > 1 ? 2 * along : shift > 0 ? stride : 2 * stride;
   const T *at = (const T *)p.data + output * p.axes[0].stride + lane * elements;
-  i64 stride = groups * p.axes[0].stride;
+  const T *spots[NDR_BATCH] = {at, at + one, at + two, at + one + two};
+  int slot1 = shift > 0 ? lane + p.lanes : lane, slot2 = shift > 1 ? lane + 2 * p.lanes : lane;
+  int slots[NDR_BATCH] = {lane, slot1, slot2, slot1 + slot2 - lane};
   ndr_packet packet[NDR_BATCH];
   typename Op::Near a[NDR_BATCH];
 #pragma unroll
-  for (int u = 0; u < NDR_BATCH; u++) {
-    bool there = lane + (u & mask) * p.lanes < p.run_units;
-    a[u] = Op::near();
-    if (there) packet[u] = machine::load_packet(at + (u >> shift) * stride + (u & mask) * p.lanes * elements);
-  }
+  for (int u = 0; u < NDR_BATCH; u++)
+    if (slots[u] < units) packet[u] = machine::load_packet(spots[u]);
 #pragma unroll
   for (int u = 0; u < NDR_BATCH; u++) {
-    int slot = lane + (u & mask) * p.lanes;
-    if (slot < p.run_units) fold_packet_of<Op>(a[u], packet[u], p.index_origin + slot * elements * lane_step(p), lane_step(p));
+    a[u] = Op::near();
+    if (slots[u] < units) fold_packet_of<Op>(a[u], packet[u], p.index_origin + slots[u] * elements * lane_step(p), lane_step(p));
   }
   if (shift > 0) {
     Op::join(a[0], a[1]);
     Op::join(a[2], a[3]);
   }
   if (shift > 1) Op::join(a[0], a[2]);
+  for (int mask = p.lanes >> 1; mask > 0; mask >>= 1) {
 #pragma unroll
-  for (int u = 0; u < NDR_BATCH; u++) {
-    if (u & mask) continue;
-    join_lanes<Op>(a[u], p.lanes);
-    if (lane == 0) emit<Op>(p, (output + (i64)(u >> shift) * groups) * p.axes[0].aux, Op::widen(a[u]));
+    for (int u = 0; u < NDR_BATCH; u++) Op::join(a[u], shuffle_state(a[u], mask));
   }
+  if (lane) return;
+  i64 result = output * p.axes[0].aux, next = groups * p.axes[0].aux;
+  emit<Op>(p, result, Op::widen(a[0]));
+  if (shift == 0) emit<Op>(p, result + next, Op::widen(a[1]));
+  if (shift <= 1) emit<Op>(p, result + (shift ? next : 2 * next), Op::widen(a[2]));
+  if (shift == 0) emit<Op>(p, result + 3 * next, Op::widen(a[3]));
 }
 
 template <class Op> NDR_DEVICE void tree_lanes(const ndr_params &p) {

@@ -119,18 +119,25 @@ template <class Op> NDR_DEVICE void emit(const ndr_params &p, i64 offset, const 
 
 /* COUNT neighbouring outputs, `stride` apart in the result: as packets where they are next to each other and aligned, so
  * that a warp writes whole sectors. */
-template <class Op, int COUNT> NDR_DEVICE void emit_row(const ndr_params &p, i64 offset, i64 stride, const typename Op::Far *far) {
-  if constexpr (Op::single && sizeof(typename Op::result) * COUNT % 16 == 0) {
-    typedef typename Op::result result;
+template <class Op, int COUNT> NDR_DEVICE bool emit_packets(const ndr_params &p, i64 offset, i64 stride, const typename Op::Far *far) {
+  typedef typename Op::result result;
+  const int packets = sizeof(result) * COUNT / 16;
+  if constexpr (sizeof(result) * COUNT % 16 == 0) {
     result *out = (result *)p.result[0] + offset;
-    if (!p.partial && stride == 1 && (unsigned long long)out % 16 == 0) {
-      union { result value[COUNT]; ndr_packet packet[sizeof(result) * COUNT / 16]; } row;
+    if (p.partial || stride != 1 || (unsigned long long)out % 16) return false;
+    union { result value[COUNT]; ndr_packet packet[packets]; } row;
 #pragma unroll
-      for (int c = 0; c < COUNT; c++) store_value(&row.value[c], Op::finish(far[c], p.ddof));
+    for (int c = 0; c < COUNT; c++) store_value(&row.value[c], Op::finish(far[c], p.ddof));
 #pragma unroll
-      for (int i = 0; i < (int)(sizeof(result) * COUNT / 16); i++) ((ndr_packet *)out)[i] = row.packet[i];
-      return;
-    }
+    for (int i = 0; i < packets; i++) ((ndr_packet *)out)[i] = row.packet[i];
+    return true;
+  }
+  return false;
+}
+
+template <class Op, int COUNT> NDR_DEVICE void emit_row(const ndr_params &p, i64 offset, i64 stride, const typename Op::Far *far) {
+  if constexpr (Op::single) {
+    if (emit_packets<Op, COUNT>(p, offset, stride, far)) return;
   }
 #pragma unroll
   for (int c = 0; c < COUNT; c++) emit<Op>(p, offset + c * stride, far[c]);
@@ -152,16 +159,30 @@ template <class Op> NDR_DEVICE void join_lanes(typename Op::Near &a, int lanes) 
   for (int mask = lanes >> 1; mask > 0; mask >>= 1) Op::join(a, shuffle_state(a, mask));
 }
 
+/* How the two kinds of state are joined, for code that serves both. */
+template <class Op> struct near_states {
+  typedef typename Op::Near state;
+  static NDR_DEVICE state none() { return Op::near(); }
+  static NDR_DEVICE void join(state &a, const state &b) { Op::join(a, b); }
+};
+template <class Op> struct far_states {
+  typedef typename Op::Far state;
+  static NDR_DEVICE state none() { return Op::far(); }
+  static NDR_DEVICE void join(state &a, const state &b) { Op::join_far(a, b); }
+};
+
 /* The states of a block's threads, joined in thread 0: a shuffle tree in each warp, one barrier, one over the warps.
- * `room` is shared, one Far a warp; it may be used again after the next barrier. */
-template <class Op> NDR_DEVICE typename Op::Far join_block(typename Op::Far a, typename Op::Far *room) {
-  int warps = machine::threads() / NDR_WARP;
-  for (int mask = NDR_WARP / 2; mask > 0; mask >>= 1) Op::join_far(a, shuffle_state(a, mask));
+ * `room` is shared, one state a warp; it may be used again after the next barrier. */
+template <class States> NDR_DEVICE typename States::state join_block(typename States::state a, typename States::state *room) {
+  const int warps = NDR_BLOCK / NDR_WARP;
+#pragma unroll
+  for (int mask = NDR_WARP / 2; mask > 0; mask >>= 1) States::join(a, shuffle_state(a, mask));
   if (machine::thread() % NDR_WARP == 0) room[machine::thread() / NDR_WARP] = a;
   machine::barrier();
   if (machine::thread() < NDR_WARP) {
-    a = machine::thread() < warps ? room[machine::thread()] : Op::far();
-    for (int mask = NDR_WARP / 2; mask > 0; mask >>= 1) Op::join_far(a, shuffle_state(a, mask));
+    a = machine::thread() < warps ? room[machine::thread()] : States::none();
+#pragma unroll
+    for (int mask = warps / 2; mask > 0; mask >>= 1) States::join(a, shuffle_state(a, mask));
   }
   return a;
 }

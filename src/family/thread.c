@@ -65,14 +65,16 @@ static void configure_one(ndr_plan *plan, ndr_launch *launch, bool on_boundary) 
   int64_t columns = (p->axes[0].size + elements - 1) / elements;
   /* Few rows are walked by one thread each: enough for a batch of loads before the block's rows are joined. */
   const char *k = getenv("NDR_K3");
-  int most = problem->length < 16 ? NDR_THREADS : problem->length < 64 ? 128 : k ? atoi(k) : wide ? 64 : 128;
+  int64_t length = problem->length;
+  int most = length < 16 ? NDR_THREADS : length < 64 ? 128 : k ? atoi(k) : length < 1024 && wide ? 64 : 32;
   int lanes = 1;
   while (lanes < most && lanes < columns) lanes *= 2;
   ndr_launch_lanes(launch, lanes);
   int rows = NDR_THREADS / lanes;
   while (1 << p->row_log < rows) p->row_log++;
   p->tile_outputs = p->lanes * (int)elements;
-  p->work = (columns + p->lanes - 1) / p->lanes * (problem->outputs / p->axes[0].size);
+  p->tiles = (columns + p->lanes - 1) / p->lanes;
+  p->work = p->tiles * (problem->outputs / p->axes[0].size);
   ndr_launch_split(launch, problem->length, row_pieces(plan, p->work, rows), 1);
   ndr_launch_end(launch);
 }

@@ -105,6 +105,7 @@ static void configure_team(const ndr_plan *plan, ndr_launch *launch, int team, i
   int64_t even = NDR_THREADS / launch->params.lanes;
   ndr_params *p = &launch->params;
   p->team = team;
+  while (1 << p->team_log < team) p->team_log++;
   p->tile_outputs = NDR_THREADS / team;
   p->work = (plan->problem.outputs + p->tile_outputs - 1) / p->tile_outputs;
   int64_t piece = (int64_t)((double)piece_bytes(plan) / unit_bytes) + 1;

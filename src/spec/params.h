@@ -31,12 +31,12 @@ typedef struct ndr_params {
   double ddof;
   int splits, groups, group; /* pieces, groups of pieces, pieces a group */
   int tile_outputs;
-  int lanes; /* threads that share an output (tree_lanes), a column (thread), active ones (tile) */
-  int lane_log;                       /* log2 of lanes, where that is a power of 2 */
-  int row_log;                        /* thread: log2 of the block's rows */
-  int lane_shift;                     /* tree_lanes: a lane has 1 << lane_shift packets an output; -1: not so regular */
-  int team;                           /* tree_runs, tree_strided: threads an output */
-  int segments;                       /* tree_block: pieces a run */
+  int lanes;          /* threads that share an output (tree_lanes), a column (thread), active ones (tile) */
+  int lane_log;       /* log2 of lanes, where that is a power of 2 */
+  int row_log;        /* thread: log2 of the block's rows */
+  int lane_shift;     /* tree_lanes: a lane has 1 << lane_shift packets an output; -1: not so regular */
+  int team, team_log; /* tree_runs, tree_strided: threads an output, and log2 of them */
+  int segments;       /* tree_block: pieces a run */
   int kept_count, reduced_count;
   int period;                          /* tile: outputs side by side */
   int small;                           /* every decoded number is below 2^31 */

@@ -14,7 +14,7 @@
 #define __grid_constant__
 
 #define NDR_KERNEL extern "C" __attribute__((visibility("default"))) void
-#define NDR_BOUNDS(threads)
+#define NDR_BOUNDS(...)
 #define NDR_DEVICE inline
 #define NDR_SHARED static thread_local
 

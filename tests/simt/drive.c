@@ -1,0 +1,88 @@
+#include "drive.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "family/launch.h"
+#include "memory.h"
+#include "sanitizer.h"
+
+void device_array_of(device_array *made, int device, size_t past) {
+  test_array *host = &made->host;
+  made->memory = simt_allocate(host->bytes, past);
+  if (!made->memory) abort();
+  memcpy(made->memory, host->memory, host->bytes);
+  made->tensor = host->tensor;
+  made->tensor.data = (char *)made->memory + ((char *)host->tensor.data - (char *)host->memory);
+  made->tensor.device = (DLDevice){kDLCUDA, device};
+}
+
+void device_fetch(device_array *array) {
+  memcpy(array->host.memory, array->memory, array->host.bytes);
+}
+
+void device_free(device_array *array) {
+  simt_release(array->memory);
+  array_free(&array->host);
+}
+
+twist random_twist(rng *random, ndr_dtype dtype) {
+  static const int splits[] = {2, 3, 5, 63, 64, 65, 100, 150};
+  size_t alignment = ndr_dtype_alignment(dtype);
+  return (twist){.device = (int)rng_between(random, 0, 2),
+                 .past = rng_once_in(random, 2) ? 0 : (size_t)rng_between(random, 0, 15) / alignment * alignment,
+                 .splits = rng_once_in(random, 2) ? 0 : splits[rng_between(random, 0, 7)],
+                 .grid = rng_once_in(random, 2) ? 0 : rng_between(random, 1, 5),
+                 .order = rng_once_in(random, 4) ? 0 : rng_next(random)};
+}
+
+static bool can_split(const ndr_launch *launch) {
+  return strcmp(launch->kernel, "tile_rows") != 0 && strcmp(launch->kernel, "tree_lanes") != 0;
+}
+
+static void twist_launch(ndr_launch *launch, const twist *how) {
+  enum { MOST_BLOCKS = 400 };
+  ndr_params *p = &launch->params;
+  if (how->splits && can_split(launch)) {
+    p->work /= p->splits;
+    int64_t splits = how->splits > MOST_BLOCKS / p->work ? MOST_BLOCKS / p->work : how->splits;
+    ndr_launch_split(launch, p->units, splits > 1 ? (p->units + splits - 1) / splits : p->units, p->splits / p->segments);
+    ndr_launch_end(launch);
+  }
+  int64_t most = how->grid ? how->grid : MOST_BLOCKS;
+  if (launch->grid > most) launch->grid = (unsigned)most;
+}
+
+void apply_twist(ndr_plan *plan, const twist *how) {
+  ndr_launches *launches = ndr_plan_launches(plan);
+  twist_launch(&launches->aligned, how);
+  twist_launch(&launches->unaligned, how);
+  ndr_launches_end(plan);
+}
+
+static char announced[CASE_TEXT + 256];
+
+#if WITH_ASAN
+static void last_words(void) {
+  static const char start[] = "\nwhile running: ";
+  if (write(STDERR_FILENO, start, sizeof start - 1) < 0 || write(STDERR_FILENO, announced, strlen(announced)) < 0)
+    return;
+  (void)!write(STDERR_FILENO, "\n", 1);
+}
+#endif
+
+void announce_case(const ndr_case *problem, const char *family, const twist *how, uint64_t seed) {
+  snprintf(announced, sizeof announced,
+           "%s | family %s, device %d, %zu bytes past, %d splits, grid %lld, order %llx | seed %llu",
+           case_text(problem), family ? family : "any", how->device, how->past, how->splits, (long long)how->grid,
+           (unsigned long long)how->order, (unsigned long long)seed);
+#if WITH_ASAN
+  __sanitizer_set_death_callback(last_words);
+#endif
+}
+
+const char *announced_case(void) {
+  return announced;
+}

@@ -1,0 +1,38 @@
+/* Cases through the emulated GPU: arrays in its memory, plans twisted so that small problems reach what large ones do,
+ * results held against the oracle. */
+#ifndef SIMT_DRIVE_H
+#define SIMT_DRIVE_H
+
+#include "core/plan.h"
+#include "support/cases.h"
+
+/* An array of the host and its copy in the emulated device's memory, `past` bytes beyond a 256-byte boundary. */
+typedef struct device_array {
+  test_array host;
+  DLTensor tensor; /* in device memory, with host's shape and strides */
+  void *memory;
+} device_array;
+
+/* The copy starts out as what is in host. device_free frees both. */
+void device_array_of(device_array *made, int device, size_t past);
+void device_fetch(device_array *array); /* device to host */
+void device_free(device_array *array);
+
+/* How to run a plan. */
+typedef struct twist {
+  int device;
+  size_t past;    /* of the array */
+  int splits;     /* pieces to cut each output's reduction in, where the kernel can; 0: as planned */
+  int64_t grid;   /* most blocks; 0: as planned */
+  uint64_t order; /* see launch.h */
+} twist;
+
+/* A random twist for arrays of dtype. */
+twist random_twist(rng *random, ndr_dtype dtype);
+void apply_twist(ndr_plan *plan, const twist *how);
+
+/* What the running case is, so that a sanitizer's last words name it too. */
+void announce_case(const ndr_case *problem, const char *family, const twist *how, uint64_t seed);
+const char *announced_case(void);
+
+#endif

@@ -1,0 +1,184 @@
+/* Every kernel of one dtype, named on the command line, under emulation: each operator in each family, over random
+ * problems around the widths of packets, warps, tiles and blocks. A second word and a seed repeat one case:
+ *   test_simt_kernels f32 [sum tree 1234] */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "drive.h"
+#include "family/launch.h"
+#include "memory.h"
+#include "runtime/control.h"
+#include "support/oracle.h"
+#include "support/suite.h"
+
+static const char *const families[] = {"tree", "thread", "tile"};
+enum { FAMILIES = sizeof families / sizeof *families, MOST_ELEMENTS = 6000 };
+
+static ndr_dtype dtype;
+
+/* ---- problems ---- */
+
+static int64_t edge_size(rng *random, int64_t most) {
+  static const int64_t edges[] = {1,  2,   3,   15,  16,  17,  31,  32,   33,   63,  64,
+                                  65, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025};
+  int64_t size = rng_once_in(random, 3) ? rng_between(random, 2, 12) : edges[rng_between(random, 0, 20)];
+  return size > most ? most : size;
+}
+
+/* Dims in memory order, innermost first: whether the innermost is kept decides what a family makes of the problem, and
+ * tile wants the next one to be of the other kind, dense around it. */
+static void draw_case(rng *random, ndr_op op, const char *family, ndr_case *made) {
+  bool tile = strcmp(family, "tile") == 0, reduced[NDR_MAX_DIMS];
+  int order[NDR_MAX_DIMS];
+  int64_t most = MOST_ELEMENTS, span = !tile && rng_once_in(random, 5) ? rng_between(random, 2, 3) : 1;
+  memset(made, 0, sizeof *made);
+  made->dtype = dtype;
+  made->op_count = 1;
+  made->ops[0] = op;
+  made->ddof = rng_once_in(random, 2);
+  made->ndim = (int)rng_between(random, tile ? 2 : 1, 5);
+  rng_shuffle(random, made->ndim, order);
+  for (int i = 0; i < made->ndim; i++) {
+    int d = order[i];
+    bool usual = strcmp(family, "tree") == 0 || (tile && rng_once_in(random, 2));
+    reduced[i] = i == 0 ? usual != rng_once_in(random, 8) : i == 1 && tile ? !reduced[0] : rng_once_in(random, 2);
+    made->shape[d] = edge_size(random, most);
+    bool plain = i < 2 && tile;
+    made->strides[d] = !plain && rng_once_in(random, 16) ? 0 : rng_once_in(random, 5) ? -span : span;
+    most /= made->shape[d];
+    if (made->strides[d]) span *= made->shape[d];
+    if (!(i == 0 && tile) && rng_once_in(random, 4)) span += rng_between(random, 1, 5);
+    if (reduced[i]) made->dims[made->dim_count++] = d;
+  }
+}
+
+/* ---- running one ---- */
+
+typedef struct outcome {
+  bool ran;
+  char why[1024]; /* "" when all is well */
+} outcome;
+
+/* Bytes between the result's elements must still be poison. */
+static bool gaps_untouched(const test_array *result) {
+  size_t size = ndr_dtype_bytes(result->dtype);
+  bool untouched = true;
+  int64_t index[NDR_MAX_DIMS] = {0};
+  char *written = calloc(result->bytes + 1, 1);
+  if (!written) abort();
+  if (array_count(&result->tensor) > 0) do
+      memset(written + ((char *)element_at(&result->tensor, index) - (char *)result->memory), 1, size);
+    while (next_index(result->tensor.ndim, result->tensor.shape, index));
+  for (size_t i = 0; i < result->bytes; i++)
+    untouched = untouched && (written[i] || ((unsigned char *)result->memory)[i] == ARRAY_POISON);
+  free(written);
+  return untouched;
+}
+
+static bool counters_are_zero(const ndr_plan *plan, const unsigned char *workspace) {
+  for (size_t i = 0; i < ndr_plan_counter_bytes(plan); i++)
+    if (workspace[i]) return false;
+  return true;
+}
+
+/* Executes twice in the same workspace, in another order the second time: the results must be the same bits. */
+static void execute(const ndr_plan *plan, const device_array *array, device_array *result, const twist *how,
+                    outcome *came) {
+  void *data = result->tensor.data;
+  unsigned char *workspace = simt_allocate(plan->workspace, 0);
+  const ndr_launches *launches = ndr_plan_launches(plan);
+  char *before = malloc(result->host.bytes + 1);
+  if (!workspace || !before) abort();
+  const ndr_launch *launch = (uintptr_t)array->memory % NDR_PACKET_BYTES ? &launches->unaligned : &launches->aligned;
+  memset(workspace, 0, ndr_plan_counter_bytes(plan));
+  for (int round = 0; round < 2 && !came->why[0]; round++) {
+    simt_controls.order = round ? how->order * 3 + 1 : how->order;
+    memset(result->memory, ARRAY_POISON, result->host.bytes);
+    if (ndr_plan_execute(plan, array->tensor.data, &data, workspace, NULL) != NDR_OK)
+      snprintf(came->why, sizeof came->why, "%s: %s", launch->kernel, ndr_last_error());
+    else if (!counters_are_zero(plan, workspace))
+      snprintf(came->why, sizeof came->why, "%s left a counter that is not 0", launch->kernel);
+    else if (round && memcmp(before, result->memory, result->host.bytes) != 0)
+      snprintf(came->why, sizeof came->why, "%s: another order of threads gives another result", launch->kernel);
+    memcpy(before, result->memory, result->host.bytes);
+  }
+  free(before);
+  simt_release(workspace);
+}
+
+static void check(const ndr_case *problem, const device_array *array, device_array *result, outcome *came) {
+  device_fetch(result);
+  if (simt_guards_broken())
+    snprintf(came->why, sizeof came->why, "something was written outside the arrays and the workspace");
+  else if (!gaps_untouched(&result->host))
+    snprintf(came->why, sizeof came->why, "something was written between the result's elements");
+  else if (!oracle_accepts(problem, problem->ops[0], &array->host.tensor, &result->host.tensor, came->why,
+                           sizeof came->why))
+    return;
+}
+
+static outcome run_case(const ndr_case *problem, const char *family, const twist *how, rng *random) {
+  outcome came = {true, ""};
+  device_array array, result;
+  ndr_plan *plan;
+  ndr_options options = case_options(problem);
+  options.force_family = family;
+  array_of_case(&array.host, problem);
+  array_fill(&array.host, random, random_filling(random, problem->ops[0]));
+  device_array_of(&array, how->device, how->past);
+  assert_ok(array_result(&result.host, &array.host.tensor, problem->dim_count, problem->dims, problem->ops[0], &options,
+                         random));
+  device_array_of(&result, how->device, 0);
+  const DLTensor *results[] = {&result.tensor};
+  ndr_status status =
+      ndr_plan_create(&plan, &array.tensor, problem->dim_count, problem->dims, 1, problem->ops, results, &options);
+  came.ran = status == NDR_OK;
+  if (came.ran) {
+    apply_twist(plan, how);
+    execute(plan, &array, &result, how, &came);
+    if (!came.why[0]) check(problem, &array, &result, &came);
+  } else if (status != NDR_ERR_UNSUPPORTED) {
+    snprintf(came.why, sizeof came.why, "%s", ndr_last_error());
+  }
+  ndr_plan_destroy(plan);
+  device_free(&array);
+  device_free(&result);
+  return came;
+}
+
+static bool run_seed(ndr_op op, const char *family, uint64_t seed) {
+  rng random = {seed};
+  ndr_case problem;
+  draw_case(&random, op, family, &problem);
+  twist how = random_twist(&random, dtype);
+  announce_case(&problem, family, &how, seed);
+  outcome came = run_case(&problem, family, &how, &random);
+  ck_assert_msg(!came.why[0], "%s\n  %s", announced_case(), came.why);
+  return came.ran;
+}
+
+START_TEST(test_operator) {
+  ndr_op op = (ndr_op)_i;
+  int cases = test_case_count(12);
+  if (!op_defined(op, dtype)) return;
+  for (int f = 0; f < FAMILIES; f++) {
+    int ran = 0;
+    for (int i = 0; i < cases; i++)
+      ran += run_seed(op, families[f], test_seed() + (uint64_t)((f * NDR_OP_COUNT + _i) * 100000 + i));
+    ck_assert_msg(ran * 2 > cases, "%s ran %d of %d cases", families[f], ran, cases);
+  }
+}
+END_TEST
+
+int main(int argc, char **argv) {
+  if (argc < 2 || ndr_dtype_parse(argv[1], &dtype) != NDR_OK) {
+    fprintf(stderr, "usage: test_simt_kernels DTYPE [OP FAMILY SEED]\n");
+    return 2;
+  }
+  Suite *suite = suite_create(argv[1]);
+  TCase *operators = tcase_create("kernels");
+  tcase_set_timeout(operators, 600);
+  tcase_add_loop_test(operators, test_operator, 0, NDR_OP_COUNT);
+  suite_add_tcase(suite, operators);
+  return suite_run(suite);
+}

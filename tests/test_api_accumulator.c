@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "support/cuts.h"
 #include "support/oracle.h"
 #include "support/reduce.h"
 #include "support/suite.h"
@@ -15,50 +16,11 @@ static ndr_status create(ndr_accumulator **accumulator, const ndr_case *c) {
                                 c->ops, &options);
 }
 
-/* The part of array from offset on of the given size, as a view. */
-static DLTensor slab_of(const test_array *array, const int64_t *offset, int64_t *size) {
-  DLTensor slab = array->tensor;
-  for (int d = 0; d < slab.ndim; d++)
-    slab.byte_offset += (uint64_t)(offset[d] * slab.strides[d]) * ndr_dtype_bytes(array->dtype);
-  slab.shape = size;
-  return slab;
-}
-
 /* ---- random cuts ---- */
-
-typedef struct box {
-  int64_t offset[NDR_MAX_DIMS], size[NDR_MAX_DIMS];
-} box;
-
-enum { MOST_BOXES = 24 };
-
-/* Cuts boxes in two at random places until there are about enough; then shuffles them. */
-static int random_cuts(rng *random, const ndr_case *c, box *boxes) {
-  int count = 1, wanted = (int)rng_between(random, 1, MOST_BOXES);
-  boxes[0] = (box){{0}, {0}};
-  memcpy(boxes[0].size, c->shape, sizeof c->shape);
-  for (int tries = 0; count < wanted && tries < 4 * MOST_BOXES && c->ndim; tries++) {
-    box *cut = &boxes[rng_between(random, 0, count - 1)];
-    int d = (int)rng_between(random, 0, c->ndim - 1);
-    if (cut->size[d] < 2) continue;
-    int64_t at = rng_between(random, 1, cut->size[d] - 1);
-    boxes[count] = *cut;
-    boxes[count].offset[d] += at;
-    boxes[count++].size[d] -= at;
-    cut->size[d] = at;
-  }
-  for (int i = count - 1; i > 0; i--) {
-    int j = (int)rng_between(random, 0, i);
-    box other = boxes[i];
-    boxes[i] = boxes[j];
-    boxes[j] = other;
-  }
-  return count;
-}
 
 /* A view of the array, or a compact copy of the part: how a slab is laid out may not matter either. */
 static void add_box(rng *random, ndr_accumulator *accumulator, const test_array *array, box *part) {
-  DLTensor view = slab_of(array, part->offset, part->size);
+  DLTensor view = tensor_part(&array->tensor, part);
   if (rng_once_in(random, 2)) {
     assert_ok(ndr_accumulator_add(accumulator, &view, part->offset));
     return;
@@ -97,19 +59,6 @@ static void compare_with_whole(const ndr_case *c, const test_array *array, const
   }
 }
 
-static void random_ops(rng *random, ndr_case *c) {
-  c->op_count = (int)rng_between(random, 1, 3);
-  for (int i = 1; i < c->op_count; i++) do
-      c->ops[i] = (ndr_op)rng_between(random, 0, NDR_OP_COUNT - 1);
-    while (!op_defined(c->ops[i], c->dtype) || !op_has_empty(c->ops[i]));
-}
-
-static filling filling_for(rng *random, const ndr_case *c) {
-  for (int i = 0; i < c->op_count; i++)
-    if (c->ops[i] == NDR_PROD) return random_filling(random, NDR_PROD);
-  return random_filling(random, c->ops[0]);
-}
-
 /* Splits the boxes over up to three accumulators, merges those, and compares. */
 static void check_cut(rng *random) {
   ndr_case c;
@@ -120,9 +69,9 @@ static void check_cut(rng *random) {
   random_case(random, 4000, &c);
   random_ops(random, &c);
   array_of_case(&array, &c);
-  array_fill(&array, random, filling_for(random, &c));
+  array_fill(&array, random, random_filling_of(random, &c));
   for (int p = 0; p < part_count; p++) assert_ok(create(&parts[p], &c));
-  int count = random_cuts(random, &c, boxes);
+  int count = random_boxes(random, &c, boxes);
   for (int b = 0; b < count; b++) add_box(random, parts[rng_between(random, 0, part_count - 1)], &array, &boxes[b]);
   for (int p = 1; p < part_count; p++) {
     assert_ok(ndr_accumulator_merge(parts[0], parts[p]));

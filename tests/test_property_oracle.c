@@ -1,32 +1,14 @@
 /* Random problems against the definitions: every dtype, op, option and layout, every family, any number of threads. */
-#include <stdlib.h>
-
 #include "cpu/backend.h"
 #include "support/oracle.h"
 #include "support/reduce.h"
 #include "support/suite.h"
 
-/* Every byte outside the elements of the result is as it was. */
-static bool gaps_untouched(const test_array *result) {
-  unsigned char *touched = calloc(result->bytes + 1, 1);
-  int64_t index[NDR_MAX_DIMS] = {0};
-  bool clean = true;
-  if (!touched) abort();
-  if (array_count(&result->tensor) > 0) do {
-      char *at = element_at(&result->tensor, index);
-      memset(touched + (at - (char *)result->memory), 1, ndr_dtype_bytes(result->dtype));
-    } while (next_index(result->tensor.ndim, result->tensor.shape, index));
-  for (size_t i = 0; i < result->bytes; i++)
-    clean = clean && (touched[i] || ((unsigned char *)result->memory)[i] == ARRAY_POISON);
-  free(touched);
-  return clean;
-}
-
 static void assert_right(const ndr_case *c, const test_array *array, const test_array *result, const char *how) {
   char message[512];
   bool right = oracle_accepts(c, c->ops[0], &array->tensor, &result->tensor, message, sizeof message);
   ck_assert_msg(right, "%s (%s, seed %llu): %s", case_text(c), how, (unsigned long long)test_seed(), message);
-  ck_assert_msg(gaps_untouched(result), "%s (%s, seed %llu): wrote between the results", case_text(c), how,
+  ck_assert_msg(array_gaps_untouched(result), "%s (%s, seed %llu): wrote between the results", case_text(c), how,
                 (unsigned long long)test_seed());
 }
 

@@ -192,6 +192,21 @@ void array_from(test_array *made, ndr_dtype dtype, int ndim, const int64_t *shap
     element_store(dtype, (char *)made->memory + (size_t)i * ndr_dtype_bytes(dtype), (element){values[i], 0});
 }
 
+bool array_gaps_untouched(const test_array *made) {
+  size_t size = ndr_dtype_bytes(made->dtype);
+  bool untouched = true;
+  int64_t index[NDR_MAX_DIMS] = {0};
+  char *written = calloc(made->bytes + 1, 1);
+  if (!written) abort();
+  if (array_count(&made->tensor) > 0) do
+      memset(written + ((char *)element_at(&made->tensor, index) - (char *)made->memory), 1, size);
+    while (next_index(made->tensor.ndim, made->tensor.shape, index));
+  for (size_t i = 0; i < made->bytes; i++)
+    untouched = untouched && (written[i] || ((unsigned char *)made->memory)[i] == ARRAY_POISON);
+  free(written);
+  return untouched;
+}
+
 ndr_options case_options(const ndr_case *problem) {
   ndr_options options = NDR_OPTIONS_INIT;
   options.keepdims = problem->keepdims;

@@ -52,6 +52,9 @@ element *array_elements(const DLTensor *tensor);
 /* Whether two tensors of one shape and dtype hold the same values; NaN equals NaN. */
 bool same_elements(const DLTensor *a, const DLTensor *b);
 
+/* Whether every byte of memory outside the elements is still ARRAY_POISON: what wrote a result wrote nothing else. */
+bool array_gaps_untouched(const test_array *made);
+
 /* The options that a case stands for. */
 ndr_options case_options(const ndr_case *problem);
 

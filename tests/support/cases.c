@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static uint64_t number_from(const char *name, uint64_t otherwise) {
   const char *text = getenv(name);
@@ -14,6 +15,17 @@ uint64_t test_seed(void) {
 
 int test_case_count(int usual) {
   return (int)number_from("NDR_TEST_CASES", (uint64_t)usual);
+}
+
+double test_seconds(double usual) {
+  const char *text = getenv("NDR_TEST_SECONDS");
+  return text && *text ? strtod(text, NULL) : usual;
+}
+
+double test_clock(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 bool op_defined(ndr_op op, ndr_dtype dtype) {
@@ -95,8 +107,13 @@ static void random_dims(rng *random, ndr_case *made) {
 }
 
 void random_case(rng *random, int64_t most, ndr_case *made) {
+  ndr_dtype dtype = (ndr_dtype)rng_between(random, 0, NDR_DTYPE_COUNT - 1);
+  random_case_of(random, dtype, most, made);
+}
+
+void random_case_of(rng *random, ndr_dtype dtype, int64_t most, ndr_case *made) {
   memset(made, 0, sizeof *made);
-  made->dtype = (ndr_dtype)rng_between(random, 0, NDR_DTYPE_COUNT - 1);
+  made->dtype = dtype;
   random_shape(random, most, made);
   random_strides(random, made);
   random_dims(random, made);
@@ -109,7 +126,54 @@ void random_case(rng *random, int64_t most, ndr_case *made) {
   made->accumulate = rng_once_in(random, 6) ? NDR_ACCUMULATE_F64 : NDR_ACCUMULATE_DEFAULT;
 }
 
+static int64_t directed_size(rng *random, int64_t most) {
+  static const int64_t edges[] = {1,  2,   3,   15,  16,  17,  31,  32,   33,   63,  64,
+                                  65, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025};
+  int64_t size = rng_once_in(random, 3) ? rng_between(random, 2, 12) : edges[rng_between(random, 0, 20)];
+  return size > most ? most : size;
+}
+
+/* Dims in memory order, innermost first: whether the innermost is kept decides what a family makes of the problem, and
+ * tile wants the next one to be of the other kind, dense around it. */
+void directed_case(rng *random, ndr_dtype dtype, ndr_op op, const char *family, int64_t most, ndr_case *made) {
+  bool tile = strcmp(family, "tile") == 0, reduced[NDR_MAX_DIMS];
+  int order[NDR_MAX_DIMS];
+  int64_t span = !tile && rng_once_in(random, 5) ? rng_between(random, 2, 3) : 1;
+  memset(made, 0, sizeof *made);
+  made->dtype = dtype;
+  made->op_count = 1;
+  made->ops[0] = op;
+  made->ddof = rng_once_in(random, 2);
+  made->ndim = (int)rng_between(random, tile ? 2 : 1, 5);
+  rng_shuffle(random, made->ndim, order);
+  for (int i = 0; i < made->ndim; i++) {
+    int d = order[i];
+    bool usual = strcmp(family, "tree") == 0 || (tile && rng_once_in(random, 2));
+    reduced[i] = i == 0 ? usual != rng_once_in(random, 8) : i == 1 && tile ? !reduced[0] : rng_once_in(random, 2);
+    made->shape[d] = directed_size(random, most);
+    bool plain = i < 2 && tile;
+    made->strides[d] = !plain && rng_once_in(random, 16) ? 0 : rng_once_in(random, 5) ? -span : span;
+    most /= made->shape[d];
+    if (made->strides[d]) span *= made->shape[d];
+    if (!(i == 0 && tile) && rng_once_in(random, 4)) span += rng_between(random, 1, 5);
+    if (reduced[i]) made->dims[made->dim_count++] = d;
+  }
+}
+
+void random_ops(rng *random, ndr_case *made) {
+  made->op_count = (int)rng_between(random, 1, 3);
+  for (int i = 1; i < made->op_count; i++) do
+      made->ops[i] = (ndr_op)rng_between(random, 0, NDR_OP_COUNT - 1);
+    while (!op_defined(made->ops[i], made->dtype) || !op_has_empty(made->ops[i]));
+}
+
 filling random_filling(rng *random, ndr_op op) {
   if (op == NDR_PROD) return rng_once_in(random, 2) ? FILL_UNIT : FILL_SPARSE;
   return (filling)rng_between(random, 0, FILL_COUNT - 1);
+}
+
+filling random_filling_of(rng *random, const ndr_case *problem) {
+  for (int i = 0; i < problem->op_count; i++)
+    if (problem->ops[i] == NDR_PROD) return random_filling(random, NDR_PROD);
+  return random_filling(random, problem->ops[0]);
 }

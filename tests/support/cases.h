@@ -12,12 +12,29 @@ uint64_t test_seed(void);
 /* NDR_TEST_CASES, or `usual`. */
 int test_case_count(int usual);
 
+/* NDR_TEST_SECONDS, or `usual`: how long a test that goes on while there is time may take. */
+double test_seconds(double usual);
+
+/* Seconds on a clock that does not jump. */
+double test_clock(void);
+
 /* Any dtype, 0 to 6 dims (now and then more, of size 1), any strides, any dims, any op of the dtype, any options; the
  * array has at most `most` elements. min, max, argmin and argmax come with at least one element. */
 void random_case(rng *random, int64_t most, ndr_case *made);
 
+/* The same with elements of this dtype. */
+void random_case_of(rng *random, ndr_dtype dtype, int64_t most, ndr_case *made);
+
+/* A problem of op that the GPU family of this name can usually run, with sizes around the widths of packets, warps,
+ * tiles and blocks. No options but ddof. */
+void directed_case(rng *random, ndr_dtype dtype, ndr_op op, const char *family, int64_t most, ndr_case *made);
+
+/* op and up to two more, defined for the dtype and for no elements. */
+void random_ops(rng *random, ndr_case *made);
+
 /* A filling under which op can be checked: products stay in range. */
 filling random_filling(rng *random, ndr_op op);
+filling random_filling_of(rng *random, const ndr_case *problem);
 
 bool op_defined(ndr_op op, ndr_dtype dtype);
 bool op_has_empty(ndr_op op);

@@ -110,8 +110,8 @@ typedef enum ndr_op {
 
 typedef enum ndr_accumulate { NDR_ACCUMULATE_DEFAULT = 0, NDR_ACCUMULATE_F64 = 1 } ndr_accumulate;
 
-/* How a plan picks its family: ESTIMATE asks the cost model; MEASURE times the candidates on the caller's data at plan
- * creation and remembers the winner for the process. */
+/* How a plan picks its family: ESTIMATE asks the cost model, MEASURE the clock (see Measurements). Both take what was
+ * measured before. */
 typedef enum ndr_planning { NDR_ESTIMATE = 0, NDR_MEASURE = 1 } ndr_planning;
 
 /* A device as the planner sees it: plain numbers, so that plans can be made for a machine that is not there. */
@@ -204,8 +204,9 @@ NDR_API ndr_status ndreduce_many(const DLTensor *array, int dim_count, const int
 
 typedef struct ndr_plan ndr_plan;
 
-/* Plans the reduction of arrays laid out like `array` into results laid out like `results` (NULL: compact). Data
- * pointers may be NULL under NDR_ESTIMATE: only shapes, strides, dtypes and devices count. On success *plan must be
+/* Plans the reduction of arrays laid out like `array` into results laid out like `results` (NULL: compact). Only shapes,
+ * strides, dtypes and devices count; data pointers may be NULL. Under NDR_MEASURE an array that has data is read, on
+ * options->stream, to time the families on; in place of one that has none there is scratch. On success *plan must be
  * given to ndr_plan_destroy; on failure it is NULL. A plan is immutable: any number of threads may execute it. */
 NDR_API ndr_status ndr_plan_create(ndr_plan **plan, const DLTensor *array, int dim_count, const int *dims, int op_count,
                                    const ndr_op *ops, const DLTensor *const *results, const ndr_options *options);
@@ -213,18 +214,73 @@ NDR_API ndr_status ndr_plan_create(ndr_plan **plan, const DLTensor *array, int d
 /* Bytes of workspace that one execute needs, in the memory of the plan's device, aligned to 256; may be 0. */
 NDR_API size_t ndr_plan_workspace(const ndr_plan *plan);
 
-/* Runs the plan: data is the address of element 0 (byte_offset added), results[i] that of result i's element 0.
- * Concurrent executes need separate workspaces. Allocates nothing on the device; stream as in ndr_options, may be
- * capturing. */
+/* Runs the plan: data is the address of element 0 (byte_offset added), results[i] that of result i's element 0. stream as
+ * in ndr_options; it may be capturing.
+ *
+ * workspace is NULL, or the caller's: ndr_plan_workspace() bytes, aligned to 256.
+ *   NULL          The library lends one: on a GPU one that it keeps for the stream, so that device memory is allocated
+ *                 by the first execute on a stream and by those that need more than any before them; while the stream is
+ *                 capturing, a node of the graph allocates it at every replay. On the CPU host memory is taken and freed.
+ *   the caller's  Nothing is allocated. On a GPU it must be zero (cudaMemsetAsync of the whole will do) before the first
+ *                 execute of this plan that uses it, because it starts with counters by which blocks find out who is the
+ *                 last to finish. Each execute leaves them zero, so that the next one of the same plan, or the next
+ *                 replay of a graph, needs nothing; another plan finds leftovers where its counters are, and so does
+ *                 everyone after an execute that failed: clear it again. On the CPU its content does not matter.
+ * Executes that may overlap - in several threads on the CPU, on several streams or as parallel branches of a graph on a
+ * GPU - need a workspace each; those in one stream may share one. The library's are never shared across streams. */
 NDR_API ndr_status ndr_plan_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace,
                                     void *stream);
 
 /* Writes the choice and why the other families lost into text, at most capacity bytes with the final 0. Returns the
- * length of the whole description, as snprintf does. */
+ * length of the whole description, as snprintf does. The first line is the problem and the device; the second starts
+ * with the name of the family that was chosen: what it does, workspace, bytes read and written, and times; then a line
+ * for each other family with its reason. Times are per execute: "predicted" is the cost model's, "measured" the clock's. */
 NDR_API size_t ndr_plan_describe(const ndr_plan *plan, char *text, size_t capacity);
 
 /* Frees a plan; NULL is allowed. No execute of it may be running. */
 NDR_API void ndr_plan_destroy(ndr_plan *plan);
+
+/* ---- Measurements: choices by the clock ------------------------------------------------------------------------------
+ *
+ * Under NDR_MEASURE the first plan of a problem on a device times the families that can run it, each with the parameters
+ * that it would choose for itself. They read the caller's array (ndreduce, ndreduce_many, ndr_accumulator_add, and
+ * ndr_plan_create where the array has data) or up to 2 GiB of zeros, and write into scratch, never into the caller's
+ * results; both kinds of scratch are freed before the call returns. The families run in turns, 3 to 600 times each, for
+ * about 0.1 s in all or, where one run takes longer than that, a few runs each; on a GPU the call waits for them.
+ * Families that the cost model predicts to take 16 times as long as the best are left out. The model's choice stands
+ * unless another is faster by 3 %. Where nothing can be timed (options.device describes the device, the stream is
+ * capturing, memory for scratch runs out) the cost model decides, and ndr_plan_describe says why. With
+ * options.force_family there is nothing to choose, and nothing is timed.
+ *
+ * The choice is remembered for the process, and from then on every plan of that problem on such a device takes it, under
+ * NDR_ESTIMATE too; to measure again, forget. Problems are the same when their canonical forms are: operators, dtype,
+ * skip_nan, accumulate, and the axes sorted by stride and merged; where results go, ddof and keepdims do not count.
+ * Devices are when they are of one kind and have as many multiprocessors of one compute capability, or use as many
+ * threads. The last 1024 choices are kept.
+ *
+ * Families add in different orders: their results differ in the last bits. A program whose results must be the same in
+ * every run either never measures, or imports the same text at every start.
+ *
+ * All functions here may be called from any thread at any time; threads that measure wait for one another. */
+
+/* Writes what is remembered, oldest first, one line a choice: the problem in the mini-language, the device, and the
+ * families that were timed, the chosen one first.
+ *   sum f32 [16384,16384] /1 on cuda 132 SMs sm_90: tree 231.4 us, thread 1804 us
+ *   mean f64 [1000000,8] /0 on cpu 16 threads: tile 2305 us, rows 9120 us
+ * At most capacity bytes with the final 0 (text may be NULL where that is 0). Returns the length of the whole text, as
+ * snprintf does; other threads may have measured more before the next call. */
+NDR_API size_t ndr_measurements_export(char *text, size_t capacity);
+
+/* Remembers every line of a text that was exported, or written by hand: a line's problem need not be in canonical form,
+ * one family is enough, blank lines and lines that start with # are passed over. Replaces what is remembered of the same
+ * problems. Plans that exist stay as they are; a choice that cannot run a problem (its results may be laid out so) is
+ * passed over when that is planned. A line that is wrong - not in the mini-language, a backend that this build lacks, an
+ * unknown family, a time that is none, more than 1024 - fails with NDR_ERR_PARSE and a sentence that starts with its
+ * number, and nothing of the text is remembered. */
+NDR_API ndr_status ndr_measurements_import(const char *text);
+
+/* Forgets all choices: plans made from now on are estimated or measured anew. */
+NDR_API void ndr_measurements_forget(void);
 
 /* ---- Accumulators: data that arrives in slabs ------------------------------------------------------------------- */
 

@@ -159,7 +159,7 @@ static ndr_status add_with_plan(ndr_accumulator *a, const ndr_plan *plan, const 
   place_states(a, plan->problem.outputs, memory, states);
   for (int i = 0; i < a->whole.op_count; i++) results[i] = states[i];
   int64_t start = walk_slab(a, slab, &walk);
-  ndr_status status = ndr_plan_run(plan, data, results, a->options.stream);
+  ndr_status status = ndr_plan_execute(plan, data, results, NULL, a->options.stream);
   for (int i = 0; status == NDR_OK && i < a->whole.op_count; i++) {
     ndr_state state = state_of(a, i);
     status = a->backend->states_merge(&state, id, &walk, states[i], plan->problem.outputs, a->states[i] + start,
@@ -178,7 +178,7 @@ ndr_status ndr_accumulator_add(ndr_accumulator *a, const DLTensor *slab, const i
   for (int d = 0; d < request.ndim; d++)
     if (request.shape[d] == 0) return NDR_OK;
   NDR_TRY(ndr_tensor_address(slab, "slab", &data));
-  NDR_TRY(ndr_plan_from_request(&plan, &request, a->place, &a->options));
+  NDR_TRY(ndr_plan_from_request(&plan, &request, a->place, data, &a->options));
   ndr_status status = add_with_plan(a, plan, &request, data);
   ndr_plan_destroy(plan);
   return status;

@@ -1,5 +1,7 @@
 #include "api/backends.h"
 
+#include <string.h>
+
 #include "cpu/backend.h"
 #ifdef NDR_WITH_CUDA
 #include "cuda/backend.h"
@@ -22,6 +24,12 @@ ndr_status ndr_backend_find(DLDeviceType type, const ndr_backend **backend) {
   if (type == kDLCUDA || type == kDLCUDAManaged || type == kDLCUDAHost)
     return ndr_fail(NDR_ERR_NO_DEVICE, "the array is in CUDA memory, but this build has no CUDA backend");
   return ndr_fail(NDR_ERR_NO_DEVICE, "no backend for DLPack device type %d", (int)type);
+}
+
+const ndr_backend *ndr_backend_named(const char *name) {
+  for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
+    if (strcmp(backends[i]->name, name) == 0) return backends[i];
+  return NULL;
 }
 
 ndr_status ndr_check_result_device(const ndr_backend *backend, DLDevice array_device, DLDevice device) {

@@ -7,6 +7,9 @@
 /* The backend whose memory `type` is, or NDR_ERR_NO_DEVICE when this build has none. */
 ndr_status ndr_backend_find(DLDeviceType type, const ndr_backend **backend);
 
+/* The backend of that name, or NULL. */
+const ndr_backend *ndr_backend_named(const char *name);
+
 /* Whether the backend may write a result on device while the array is on array_device. */
 ndr_status ndr_check_result_device(const ndr_backend *backend, DLDevice array_device, DLDevice device);
 

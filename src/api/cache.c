@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "api/plan.h"
+#include "core/measurements.h"
 
-enum { SLOTS = 64, WAYS = 4, KEY_WORDS = 24 + 3 * NDR_MAX_DIMS + NDR_MAX_OPS * (4 + 2 * NDR_MAX_DIMS) };
+enum { SLOTS = 64, WAYS = 4, KEY_WORDS = 26 + 3 * NDR_MAX_DIMS + NDR_MAX_OPS * (4 + 2 * NDR_MAX_DIMS) };
 
 typedef struct key {
   int count;
@@ -43,9 +44,10 @@ static bool push_options(key *k, const ndr_options *options) {
   static const ndr_options defaults = NDR_OPTIONS_INIT;
   const ndr_options *o = options ? options : &defaults;
   int64_t ddof;
-  if (o->size != sizeof *o || o->device || o->planning != NDR_ESTIMATE) return false;
+  if (o->size != sizeof *o || o->device) return false;
   memcpy(&ddof, &o->ddof, sizeof ddof);
-  push(k, (o->keepdims != 0) | (o->skip_nan != 0) << 1 | (int64_t)o->accumulate << 2 | (int64_t)o->threads << 32);
+  push(k, (o->keepdims != 0) | (o->skip_nan != 0) << 1 | (int64_t)o->threads << 32);
+  push(k, (int64_t)(unsigned)o->accumulate | (int64_t)o->planning << 32);
   push(k, ddof);
   for (int c = 0, end = 0; o->force_family && !end; c++) {
     if (c == 16) return false;
@@ -68,6 +70,7 @@ static bool make_key(key *k, const DLTensor *array, int dim_count, const int *di
     push(k, ops[i]);
     if (!push_tensor(k, results[i])) return false;
   }
+  push(k, ndr_measurements_generation());
   return push_options(k, options);
 }
 
@@ -137,7 +140,8 @@ ndr_status ndr_plan_hold(ndr_plan **plan, const DLTensor *array, int dim_count, 
   entry *e = make_entry(&k, hash, made);
   ndr_plan_destroy(made);
   if (!e) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a plan");
-  if (cacheable) remember(e);
+  /* What could not be measured this time may be the next time. */
+  if (cacheable && !e->plan.untimed[0]) remember(e);
   *plan = &e->plan;
   return NDR_OK;
 }

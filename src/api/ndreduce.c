@@ -18,7 +18,7 @@ static ndr_status run(const ndr_plan *plan, const DLTensor *array, DLTensor *con
   void *data, *addresses[NDR_MAX_OPS];
   NDR_TRY(ndr_tensor_address(array, "array", &data));
   for (int i = 0; i < plan->problem.op_count; i++) NDR_TRY(ndr_tensor_address(results[i], "result", &addresses[i]));
-  return plan->problem.outputs ? ndr_plan_run(plan, data, addresses, stream) : NDR_OK;
+  return plan->problem.outputs ? ndr_plan_execute(plan, data, addresses, NULL, stream) : NDR_OK;
 }
 
 ndr_status ndreduce_many(const DLTensor *array, int dim_count, const int *dims, int op_count, const ndr_op *ops,

@@ -1,5 +1,7 @@
 #include "api/plan.h"
 
+#include "core/measure.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +29,16 @@ static ndr_status device_numbers(const ndr_backend *backend, int id, const ndr_o
   return NDR_OK;
 }
 
-ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DLDevice device,
+/* Both modes take what was measured before; only NDR_MEASURE asks the clock. */
+static ndr_status choose(ndr_plan *plan, const void *data, const ndr_options *options) {
+  NDR_TRY(ndr_plan_choose(plan, options->force_family));
+  if (options->planning != NDR_MEASURE || plan->forced || plan->timings.choice) return NDR_OK;
+  if (!options->device) return ndr_plan_measure(plan, data, options->stream);
+  strcpy(plan->untimed, "the device was described by options.device, and may not be there");
+  return NDR_OK;
+}
+
+ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DLDevice device, const void *data,
                                  const ndr_options *options) {
   ndr_options read;
   ndr_plan *made = calloc(1, sizeof *made);
@@ -40,7 +51,7 @@ ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DL
   if (status == NDR_OK) {
     made->threads = read.threads;
     describe_case(&made->described, request);
-    status = ndr_plan_choose(made, read.force_family);
+    status = choose(made, data, &read);
   }
   if (status != NDR_OK) {
     free(made);
@@ -53,15 +64,19 @@ ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DL
 ndr_status ndr_plan_create(ndr_plan **plan, const DLTensor *array, int dim_count, const int *dims, int op_count,
                            const ndr_op *ops, const DLTensor *const *results, const ndr_options *options) {
   ndr_request request;
+  ndr_options read;
   const ndr_backend *backend;
+  void *data = NULL;
   if (!plan) return ndr_fail(NDR_ERR_ARGUMENT, "plan is a null pointer");
   *plan = NULL;
+  NDR_TRY(ndr_options_read(options, &read));
   NDR_TRY(ndr_request_make(&request, array, dim_count, dims, op_count, ops, options));
   NDR_TRY(ndr_backend_find(array->device.device_type, &backend));
   if (results) NDR_TRY(ndr_request_results(&request, results));
   for (int i = 0; results && i < op_count; i++)
     NDR_TRY(ndr_check_result_device(backend, array->device, results[i]->device));
-  return ndr_plan_from_request(plan, &request, array->device, options);
+  if (read.planning == NDR_MEASURE && array->data) NDR_TRY(ndr_tensor_address(array, "array", &data));
+  return ndr_plan_from_request(plan, &request, array->device, data, options);
 }
 
 size_t ndr_plan_workspace(const ndr_plan *plan) {
@@ -75,24 +90,10 @@ ndr_status ndr_plan_execute(const ndr_plan *plan, const void *data, void *const 
   if (!data && plan->problem.length > 0) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: data is a null pointer");
   for (int i = 0; i < plan->problem.op_count; i++)
     if (!results[i]) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: result %d is a null pointer", i);
-  if (!workspace && plan->workspace)
-    return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: needs %zu bytes of workspace", plan->workspace);
-  return plan->backend->execute(plan, data, results, workspace, stream);
-}
-
-ndr_status ndr_plan_run(const ndr_plan *plan, const void *data, void *const *results, void *stream) {
-  const ndr_backend *backend = plan->backend;
-  void *workspace = NULL;
-  int id = plan->device.id;
-  if (plan->workspace && backend->borrow_workspace)
-    NDR_TRY(backend->borrow_workspace(plan, stream, &workspace));
-  else if (plan->workspace)
-    NDR_TRY(backend->allocate(id, plan->workspace, stream, &workspace));
-  ndr_status status = ndr_plan_execute(plan, data, results, workspace, stream);
-  if (workspace && backend->return_workspace)
-    backend->return_workspace(plan, workspace, stream);
-  else if (workspace)
-    backend->release(id, workspace, stream);
+  void *borrowed = NULL;
+  if (!workspace) NDR_TRY(ndr_plan_borrow_workspace(plan, stream, &borrowed));
+  ndr_status status = plan->backend->execute(plan, data, results, workspace ? workspace : borrowed, stream);
+  ndr_plan_return_workspace(plan, borrowed, stream);
   return status;
 }
 

@@ -1,8 +1,8 @@
-#include "core/plan.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "core/measurements.h"
 
 void ndr_text_append(char *text, size_t capacity, size_t *length, const char *format, ...) {
   va_list arguments;
@@ -37,54 +37,157 @@ static ndr_status force_family(ndr_plan *plan, const char *name) {
   return NDR_OK;
 }
 
-ndr_status ndr_plan_choose(ndr_plan *plan, const char *force) {
-  double best = 0;
-  plan->family = NULL;
-  if (force) NDR_TRY(force_family(plan, force));
-  for (const ndr_family *const *family = plan->backend->families; !force && *family; family++) {
+static const ndr_family *cheapest_family(const ndr_plan *plan) {
+  const ndr_family *cheapest = NULL;
+  double least = 0;
+  for (const ndr_family *const *family = plan->backend->families; *family; family++) {
     char reason[160];
     if ((*family)->reject(&plan->problem, &plan->device, reason)) continue;
     double cost = (*family)->cost(&plan->problem, &plan->device);
-    if (plan->family && cost >= best) continue;
-    plan->family = *family;
-    best = cost;
+    if (cheapest && cost >= least) continue;
+    cheapest = *family;
+    least = cost;
   }
+  return cheapest;
+}
+
+ndr_status ndr_plan_choose(ndr_plan *plan, const char *force) {
+  plan->family = NULL;
+  plan->timings.choice = NULL;
+  if (force)
+    NDR_TRY(force_family(plan, force));
+  else if (ndr_measurements_recall(plan, &plan->timings))
+    plan->family = plan->timings.choice;
+  else
+    plan->family = cheapest_family(plan);
   if (!plan->family)
     return ndr_fail(NDR_ERR_UNSUPPORTED, "no family of backend %s can run this problem", plan->backend->name);
   plan->family->configure(plan);
   return NDR_OK;
 }
 
-static void append_losers(const ndr_plan *plan, char *text, size_t capacity, size_t *length) {
+ndr_status ndr_plan_borrow_workspace(const ndr_plan *plan, void *stream, void **workspace) {
+  const ndr_backend *backend = plan->backend;
+  *workspace = NULL;
+  if (!plan->workspace) return NDR_OK;
+  if (backend->borrow_workspace) return backend->borrow_workspace(plan, stream, workspace);
+  return backend->allocate(plan->device.id, plan->workspace, stream, workspace);
+}
+
+void ndr_plan_return_workspace(const ndr_plan *plan, void *workspace, void *stream) {
+  const ndr_backend *backend = plan->backend;
+  if (workspace && backend->return_workspace)
+    backend->return_workspace(plan, workspace, stream);
+  else if (workspace)
+    backend->release(plan->device.id, workspace, stream);
+}
+
+/* ---- description ---- */
+
+typedef struct sheet {
+  char *text;
+  size_t capacity, length;
+} sheet;
+
+#define append(s, ...) ndr_text_append((s)->text, (s)->capacity, &(s)->length, __VA_ARGS__)
+
+/* Three digits, so that what would round up to 1000 has its unit changed first. */
+static void append_scaled(sheet *s, double value, double step, const char *const *units) {
+  while (value >= 999.5 && units[1]) {
+    value /= step;
+    units++;
+  }
+  append(s, "%.3g %s", value, *units);
+}
+
+static void append_bytes(sheet *s, double bytes) {
+  static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", NULL};
+  append_scaled(s, bytes, 1000, units);
+}
+
+static void append_seconds(sheet *s, double seconds) {
+  static const char *const units[] = {"us", "ms", "s", NULL};
+  append_scaled(s, seconds * 1e6, 1000, units);
+}
+
+static double bytes_read(const ndr_problem *problem) {
+  return (double)problem->outputs * (double)problem->length * (double)ndr_dtype_bytes(problem->dtype);
+}
+
+static double bytes_written(const ndr_problem *problem) {
+  size_t bytes = 0;
+  for (int i = 0; i < problem->op_count; i++)
+    bytes += problem->partial ? 8 * (size_t)ndr_state_words(problem->ops[i], problem->dtype)
+                              : ndr_dtype_bytes(ndr_op_result(problem->ops[i], problem->dtype));
+  return (double)problem->outputs * (double)bytes;
+}
+
+/* Where the family is in its backend's table. */
+static int place_of(const ndr_plan *plan, const ndr_family *family) {
+  int place = 0;
+  while (plan->backend->families[place] != family) place++;
+  return place;
+}
+
+/* Predicted time, and measured time where there is one. */
+static void append_times(sheet *s, const ndr_plan *plan, const ndr_family *family) {
+  double measured = plan->timings.choice ? plan->timings.seconds[place_of(plan, family)] : 0;
+  append(s, "predicted ");
+  append_seconds(s, family->cost(&plan->problem, &plan->device));
+  if (measured <= 0) return;
+  append(s, ", measured ");
+  append_seconds(s, measured);
+}
+
+static const char *why_slower(const ndr_plan *plan, const ndr_family *family) {
+  const ndr_timings *timings = &plan->timings;
+  if (plan->forced) return "not forced";
+  if (!timings->choice) return "slower";
+  double loser = timings->seconds[place_of(plan, family)], winner = timings->seconds[place_of(plan, plan->family)];
+  if (loser <= 0) return "not measured";
+  return loser > winner ? "slower" : "not clearly faster";
+}
+
+static void append_choice(sheet *s, const ndr_plan *plan) {
+  char parameters[512] = "";
+  const ndr_problem *problem = &plan->problem;
+  plan->family->describe(plan, parameters, sizeof parameters);
+  append(s, "%-7s %lld outputs x %lld, %s%s", plan->family->name, (long long)problem->outputs,
+         (long long)problem->length, parameters, parameters[0] ? ", " : "");
+  append(s, "workspace %zu B, reads ", plan->workspace);
+  append_bytes(s, bytes_read(problem));
+  append(s, ", writes ");
+  append_bytes(s, bytes_written(problem));
+  append(s, ", ");
+  append_times(s, plan, plan->family);
+  append(s, "%s\n", plan->forced ? " (forced)" : "");
+}
+
+static void append_losers(sheet *s, const ndr_plan *plan) {
   for (const ndr_family *const *family = plan->backend->families; *family; family++) {
     char reason[160];
     if (*family == plan->family) continue;
     const char *why = (*family)->reject(&plan->problem, &plan->device, reason);
-    ndr_text_append(text, capacity, length, "%-7s ", (*family)->name);
-    if (why)
-      ndr_text_append(text, capacity, length, "rejected: %s\n", why);
-    else
-      ndr_text_append(text, capacity, length, "%s: predicted %.3g us\n", plan->forced ? "not forced" : "slower",
-                      (*family)->cost(&plan->problem, &plan->device) * 1e6);
+    append(s, "%-7s ", (*family)->name);
+    if (why) {
+      append(s, "rejected: %s\n", why);
+      continue;
+    }
+    append(s, "%s: ", why_slower(plan, *family));
+    append_times(s, plan, *family);
+    append(s, "\n");
   }
 }
 
 size_t ndr_plan_describe(const ndr_plan *plan, char *text, size_t capacity) {
-  size_t length = 0;
+  sheet s = {text, capacity, 0};
   if (capacity) text[0] = 0;
   if (!plan) return 0;
-  length = ndr_case_print(&plan->described, text, capacity);
-  ndr_text_append(text, capacity, &length, " on %s:%d (%d %s)\n", plan->backend->name, plan->device.id,
-                  plan->device.units, plan->device.type == kDLCPU ? "threads" : "SMs");
-  ndr_text_append(text, capacity, &length, "%-7s %lld outputs x %lld, ", plan->family->name,
-                  (long long)plan->problem.outputs, (long long)plan->problem.length);
-  char parameters[512] = "";
-  plan->family->describe(plan, parameters, sizeof parameters);
-  double bytes =
-      (double)plan->problem.outputs * (double)plan->problem.length * (double)ndr_dtype_bytes(plan->problem.dtype);
-  ndr_text_append(text, capacity, &length, "%s%sworkspace %zu B, reads %.4g MB, predicted %.3g us%s\n", parameters,
-                  parameters[0] ? ", " : "", plan->workspace, bytes / 1e6,
-                  plan->family->cost(&plan->problem, &plan->device) * 1e6, plan->forced ? " (forced)" : "");
-  append_losers(plan, text, capacity, &length);
-  return length;
+  s.length = ndr_case_print(&plan->described, text, capacity);
+  append(&s, " on %s:%d (%d %s)\n", plan->backend->name, plan->device.id, plan->device.units,
+         plan->device.type == kDLCPU ? "threads" : "SMs");
+  append_choice(&s, plan);
+  append_losers(&s, plan);
+  if (plan->untimed[0]) append(&s, "not measured: %s\n", plan->untimed);
+  return s.length;
 }

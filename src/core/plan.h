@@ -6,9 +6,16 @@
 #include "core/problem.h"
 
 #define NDR_CONFIG_BYTES 4096
+#define NDR_MAX_FAMILIES 8
 
 typedef struct ndr_family ndr_family;
 typedef struct ndr_backend ndr_backend;
+
+/* What timing the families of a backend on a problem came to. */
+typedef struct ndr_timings {
+  const ndr_family *choice;         /* NULL: nothing is known */
+  double seconds[NDR_MAX_FAMILIES]; /* by place in the backend's table; 0: not timed */
+} ndr_timings;
 
 struct ndr_plan {
   ndr_problem problem;
@@ -17,6 +24,8 @@ struct ndr_plan {
   const ndr_family *family;
   int threads;                                         /* CPU threads asked for, 0: all */
   bool forced;                                         /* the caller named the family */
+  ndr_timings timings;                                 /* that the choice comes from, if any */
+  char untimed[160];                                   /* why NDR_MEASURE timed nothing; "" where it did */
   size_t workspace;                                    /* bytes, set by configure */
   ndr_case described;                                  /* the problem as asked for, for printing */
   _Alignas(16) unsigned char config[NDR_CONFIG_BYTES]; /* the family's own parameters, set by configure */
@@ -57,6 +66,11 @@ struct ndr_backend {
   /* A plan's workspace, ready for execute, until it is handed back; NULL where plain memory will do. */
   ndr_status (*borrow_workspace)(const ndr_plan *plan, void *stream, void **memory);
   void (*return_workspace)(const ndr_plan *plan, void *memory, void *stream);
+  /* A clock on the device's side of a stream: stop waits for what was queued since start and frees the clock. start
+   * fails with NDR_ERR_UNSUPPORTED where the stream cannot be timed now. NULL where execute returns with the work done:
+   * the host's clock will do. */
+  ndr_status (*clock_start)(int id, void *stream, void **clock);
+  ndr_status (*clock_stop)(int id, void *stream, void *clock, double *seconds);
   /* On arrays of states in the backend's memory: fill with identity; to = combine(to, from); to = finish(from). */
   ndr_status (*states_identity)(const ndr_state *state, int id, uint64_t *states, int64_t count, void *stream);
   ndr_status (*states_merge)(const ndr_state *state, int id, const ndr_walk *walk, const uint64_t *from,
@@ -65,8 +79,14 @@ struct ndr_backend {
                               int64_t from_pitch, void *to, void *stream);
 };
 
-/* Chooses a family of the backend for the problem and configures it. force names the only family allowed, or NULL. */
+/* Chooses a family of the backend for the problem and configures it: the one that a remembered measurement names, else
+ * the cheapest by the cost model. force names the only family allowed, or NULL. */
 ndr_status ndr_plan_choose(ndr_plan *plan, const char *force);
+
+/* A workspace that the backend lends for one execute, NULL where the plan needs none; hand it back once that is queued.
+ */
+ndr_status ndr_plan_borrow_workspace(const ndr_plan *plan, void *stream, void **workspace);
+void ndr_plan_return_workspace(const ndr_plan *plan, void *workspace, void *stream);
 
 /* Formats onto the end of a bounded text as snprintf would: *length grows by the full length, even past capacity. */
 void ndr_text_append(char *text, size_t capacity, size_t *length, const char *format, ...)

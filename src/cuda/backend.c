@@ -2,6 +2,7 @@
 
 #include "cuda/device.h"
 #include "cuda/launch.h"
+#include "cuda/measure.h"
 #include "cuda/states.h"
 #include "cuda/workspace.h"
 #include "family/launch.h"
@@ -22,6 +23,8 @@ const ndr_backend ndr_backend_cuda = {
     .release = ndr_cuda_release,
     .borrow_workspace = ndr_cuda_borrow_workspace,
     .return_workspace = ndr_cuda_return_workspace,
+    .clock_start = ndr_cuda_clock_start,
+    .clock_stop = ndr_cuda_clock_stop,
     .states_identity = ndr_cuda_states_identity,
     .states_merge = ndr_cuda_states_merge,
     .states_finish = ndr_cuda_states_finish,

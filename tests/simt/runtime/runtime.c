@@ -2,12 +2,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "control.h"
 #include "launch.h"
 #include "memory.h"
 #include "module.h"
 #include "spec/params.h"
+
+struct simt_event {
+  struct timespec when;
+};
 
 struct simt_library {
   struct simt_library *next;
@@ -115,6 +120,33 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureSta
 
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id) {
   *id = (unsigned long long)(size_t)stream;
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event) {
+  *event = calloc(1, sizeof **event);
+  return *event ? cudaSuccess : fail(cudaErrorMemoryAllocation, NULL);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  free(event);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  (void)stream;
+  clock_gettime(CLOCK_MONOTONIC, &event->when);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  (void)event;
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t first, cudaEvent_t last) {
+  *milliseconds = (float)((double)(last->when.tv_sec - first->when.tv_sec) * 1e3 +
+                          (double)(last->when.tv_nsec - first->when.tv_nsec) * 1e-6);
   return cudaSuccess;
 }
 

@@ -1,0 +1,146 @@
+#include "core/measurements.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static ndr_measurement *remembered[NDR_MOST_MEASUREMENTS];
+static int count, oldest;
+static atomic_uint generation;
+
+/* ---- keys ---- */
+
+/* Merges neighbours by their strides alone. The problem may keep them apart for the sake of its results or index; text
+ * that is read back has neither, and must lead to the same key. */
+static int merge_by_stride(ndr_axis *merged, const ndr_axis *axes, int axis_count) {
+  int last = -1;
+  for (int a = 0; a < axis_count; a++) {
+    int64_t end;
+    if (last >= 0 && !__builtin_mul_overflow(merged[last].stride, merged[last].size, &end) && end == axes[a].stride)
+      merged[last].size *= axes[a].size;
+    else
+      merged[++last] = axes[a];
+  }
+  return last + 1;
+}
+
+static void push_axis(ndr_case *canonical, const ndr_axis *axis, bool reduced) {
+  if (reduced) canonical->dims[canonical->dim_count++] = canonical->ndim;
+  canonical->shape[canonical->ndim] = axis->size;
+  canonical->strides[canonical->ndim++] = axis->stride;
+}
+
+/* Kept and reduced axes as one list, outermost first. */
+static void interleave(const ndr_problem *problem, ndr_case *canonical) {
+  ndr_axis kept[NDR_MAX_DIMS], reduced[NDR_MAX_DIMS];
+  int k = merge_by_stride(kept, problem->kept, problem->kept_count) - 1;
+  int r = merge_by_stride(reduced, problem->reduced, problem->reduced_count) - 1;
+  while (k >= 0 || r >= 0) {
+    bool take_kept =
+        r < 0 || (k >= 0 && (kept[k].stride == 0 || (reduced[r].stride != 0 && kept[k].stride >= reduced[r].stride)));
+    if (take_kept)
+      push_axis(canonical, &kept[k--], false);
+    else
+      push_axis(canonical, &reduced[r--], true);
+  }
+}
+
+void ndr_measurement_key(const ndr_plan *plan, char *key) {
+  const ndr_problem *problem = &plan->problem;
+  ndr_case canonical = {.op_count = problem->op_count, .dtype = problem->dtype, .skip_nan = problem->skip_nan};
+  memcpy(canonical.ops, problem->ops, sizeof canonical.ops);
+  canonical.accumulate = problem->accumulate_f64 ? NDR_ACCUMULATE_F64 : NDR_ACCUMULATE_DEFAULT;
+  interleave(problem, &canonical);
+  bool cpu = plan->device.type == kDLCPU;
+  size_t length = ndr_case_print(&canonical, key, NDR_MEASUREMENT_KEY);
+  ndr_text_append(key, NDR_MEASUREMENT_KEY, &length, " on %s %d %s", plan->backend->name,
+                  cpu && plan->threads > 0 ? plan->threads : plan->device.units, cpu ? "threads" : "SMs");
+  if (!cpu) ndr_text_append(key, NDR_MEASUREMENT_KEY, &length, " sm_%d", plan->device.capability);
+}
+
+static uint64_t hash_of(const char *key) { /* FNV-1a */
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (; *key; key++) hash = (hash ^ (unsigned char)*key) * 0x100000001b3u;
+  return hash;
+}
+
+/* ---- what is remembered ---- */
+
+ndr_measurement *ndr_measurement_make(const char *key, const ndr_backend *backend, const ndr_timings *timings) {
+  size_t bytes = strlen(key) + 1;
+  ndr_measurement *made = malloc(sizeof *made + bytes);
+  if (!made) return NULL;
+  made->backend = backend;
+  made->timings = *timings;
+  made->hash = hash_of(key);
+  memcpy(made->key, key, bytes);
+  return made;
+}
+
+/* Where the key is, or -1. The lock is held. */
+static int place_of(const char *key, uint64_t hash) {
+  for (int i = 0; i < count; i++)
+    if (remembered[i]->hash == hash && strcmp(remembered[i]->key, key) == 0) return i;
+  return -1;
+}
+
+static void remember(ndr_measurement *measurement) {
+  int place = place_of(measurement->key, measurement->hash);
+  if (place < 0 && count < NDR_MOST_MEASUREMENTS) {
+    remembered[count++] = measurement;
+    return;
+  }
+  if (place < 0) {
+    place = oldest;
+    oldest = (oldest + 1) % NDR_MOST_MEASUREMENTS;
+  }
+  free(remembered[place]);
+  remembered[place] = measurement;
+}
+
+void ndr_measurements_remember(int given, ndr_measurement *const *measurements) {
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < given; i++) remember(measurements[i]);
+  atomic_fetch_add(&generation, 1);
+  pthread_mutex_unlock(&lock);
+}
+
+bool ndr_measurements_recall(const ndr_plan *plan, ndr_timings *timings) {
+  char key[NDR_MEASUREMENT_KEY];
+  pthread_mutex_lock(&lock);
+  bool any = count > 0;
+  pthread_mutex_unlock(&lock);
+  if (!any) return false;
+  ndr_measurement_key(plan, key);
+  uint64_t hash = hash_of(key);
+  pthread_mutex_lock(&lock);
+  int place = place_of(key, hash);
+  if (place >= 0) *timings = remembered[place]->timings;
+  pthread_mutex_unlock(&lock);
+  char reason[160];
+  return place >= 0 && !timings->choice->reject(&plan->problem, &plan->device, reason);
+}
+
+void ndr_measurements_drop_all(void) {
+  pthread_mutex_lock(&lock);
+  while (count > 0) free(remembered[--count]);
+  oldest = 0;
+  atomic_fetch_add(&generation, 1);
+  pthread_mutex_unlock(&lock);
+}
+
+void ndr_measurements_visit(void (*visit)(const ndr_measurement *measurement, void *context), void *context) {
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < count; i++) visit(remembered[(oldest + i) % count], context);
+  pthread_mutex_unlock(&lock);
+}
+
+unsigned ndr_measurements_generation(void) {
+  return atomic_load(&generation);
+}
+
+__attribute__((destructor)) static void forget_at_exit(void) {
+  ndr_measurements_drop_all();
+}

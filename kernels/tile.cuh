@@ -29,14 +29,25 @@ template <class T> struct stretch {
 /* Where element `at` of a stretch of whole rows stands among the reduced elements. */
 NDR_DEVICE i64 index_at(const ndr_params &p, i64 index, i64 at) { return index + at / p.period * p.axes[p.kept_count].aux; }
 
-/* The head and tail of a stretch, for output `column`: few elements, read by the thread that owns the output. */
-template <class Op> NDR_DEVICE void fold_edges(const ndr_params &p, typename Op::Near &a, const stretch<typename Op::element> &s, i64 index, int column) {
-  const int elements = 16 / sizeof(typename Op::element);
-  for (i64 at = column; at < s.head; at += p.period) fold_one<Op>(a, machine::load_element(s.start + at), index_at(p, index, at));
-  i64 tail = s.head + s.packets * elements;
-  i64 at = tail / p.period * p.period + column;
-  for (at = at < tail ? at + p.period : at; at < s.length; at += p.period)
-    fold_one<Op>(a, machine::load_element(s.start + at), index_at(p, index, at));
+/* The head and tail of a stretch, less than a packet each: read by a thread an element, before the packets, and folded
+ * after them by the owners of the outputs, from shared memory. */
+template <class T> struct edges {
+  static const int most = 2 * (16 / (int)sizeof(T));
+  int head, count;
+  i64 skipped;
+  NDR_DEVICE edges(const stretch<T> &s) {
+    skipped = s.packets * (16 / (int)sizeof(T));
+    head = s.head;
+    count = (int)(s.length - skipped);
+  }
+  NDR_DEVICE i64 at(int e) const { return e < head ? e : e + skipped; }
+};
+
+template <class Op> NDR_DEVICE void fold_edges(const ndr_params &p, typename Op::Near &a, const edges<typename Op::element> &e, const typename Op::element *edge, i64 index, int column) {
+  for (int k = column; k < e.head; k += p.period) fold_one<Op>(a, edge[k], index_at(p, index, k));
+  /* The first tail element that belongs to the column. */
+  int k = e.head + (int)((column + p.period - e.at(e.head) % p.period) % p.period);
+  for (; k < e.count; k += p.period) fold_one<Op>(a, edge[k], index_at(p, index, e.at(k)));
 }
 
 /* The packets of a stretch that fall to this thread, into its phase accumulators. */
@@ -77,7 +88,7 @@ NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const str
   }
 }
 
-/* Joins the states of a block, `total` of them, state k belonging to phase k % period, into the first `period` ones. */
+/* Joins `total` states of a block, state k belonging to phase k % period, into the first `period` ones. */
 template <class Op> NDR_DEVICE void join_phases(const ndr_params &p, typename Op::Near *room, int total) {
   int thread = machine::thread(), width = machine::threads() / p.period * p.period;
   if (width < total) {
@@ -104,19 +115,40 @@ template <class Op> NDR_DEVICE void join_phases(const ndr_params &p, typename Op
   machine::barrier();
 }
 
+/* The phase accumulators of all threads, joined: the total of phase `phase` into `mine` of the thread that owns it. They
+ * meet in shared memory, as many at a time as it holds. */
+template <class Op>
+NDR_DEVICE void join_accumulators(const ndr_params &p, typename Op::Near &mine, const typename Op::Near *a, int phase) {
+  const int elements = 16 / sizeof(typename Op::element);
+  typename Op::Near *room = (typename Op::Near *)machine::shared_bytes();
+  int thread = machine::thread(), total = p.lanes * elements;
+  int most = p.room / (int)sizeof(typename Op::Near) / p.period * p.period;
+  for (int base = 0; base < total; base += most) {
+    int count = total - base < most ? total - base : most;
+#pragma unroll
+    for (int j = 0; j < elements; j++) {
+      int k = thread * elements + j - base;
+      if (thread < p.lanes && k >= 0 && k < count) room[k] = a[j];
+    }
+    machine::barrier();
+    join_phases<Op>(p, room, count);
+    if (thread < p.period) Op::join(mine, room[phase]);
+    machine::barrier();
+  }
+}
+
 /* p.runs stretches an output group, each of p.run_units rows; a piece is a range of rows of one stretch, or of whole
  * stretches. Units are rows. */
 template <class Op> NDR_DEVICE void tile_columns(const ndr_params &p) {
   typedef typename Op::element T;
   const int elements = 16 / sizeof(T);
-  typename Op::Near *room = (typename Op::Near *)machine::shared_bytes();
   NDR_SHARED unsigned ticket;
+  NDR_SHARED T edge[edges<T>::most];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     i64 tile = p.splits > 1 ? item / p.splits : item, split = item - tile * p.splits;
     spot kept = locate(p, 1, p.kept_count - 1, tile);
     range piece = piece_of(p, split);
-    int thread = machine::thread(), total = p.lanes * elements;
-    int column = thread < p.period ? thread : 0;
+    int thread = machine::thread(), column = thread < p.period ? thread : 0;
     typename Op::Near mine = Op::near();
     for (i64 row = piece.begin; row < piece.end;) {
       i64 run = p.runs == 1 ? 0 : row / p.run_units, in_run = row - run * p.run_units;
@@ -125,19 +157,16 @@ template <class Op> NDR_DEVICE void tile_columns(const ndr_params &p) {
       const T *first = (const T *)p.data + kept.offset + outer.offset + in_run * p.period;
       i64 index = p.index_origin + outer.aux + in_run * p.axes[p.kept_count].aux;
       stretch<T> s(first, rows * p.period);
+      edges<T> around(s);
+      T element = T();
+      if (thread < around.count) element = machine::load_element(first + around.at(thread));
       typename Op::Near a[elements];
 #pragma unroll
       for (int j = 0; j < elements; j++) a[j] = Op::near();
       if (thread < p.lanes) fold_phases<Op>(p, a, s, index);
-#pragma unroll
-      for (int j = 0; j < elements; j++)
-        if (thread < p.lanes) room[thread * elements + j] = a[j];
-      machine::barrier();
-      join_phases<Op>(p, room, total);
-      if (thread < p.period) {
-        Op::join(mine, room[(column + p.period - s.head % p.period) % p.period]);
-        fold_edges<Op>(p, mine, s, index, column);
-      }
+      if (thread < around.count) edge[thread] = element;
+      join_accumulators<Op>(p, mine, a, (column + p.period - s.head % p.period) % p.period);
+      if (thread < p.period) fold_edges<Op>(p, mine, around, edge, index, column);
       machine::barrier();
       row += rows;
     }
@@ -201,16 +230,17 @@ template <class Op> NDR_DEVICE void tile_rows(const ndr_params &p) {
       }
       machine::barrier();
       i64 index = p.index_origin + outer.aux;
-      int shift = p.lanes == 1 ? (int)((group % NDR_WARP) * p.tail / NDR_WARP) : 0;
-      for (int o = group; p.runs > 1 ? o == group && o < outputs : o < outputs; o += groups) {
+      int shift = p.lanes == 1 ? (int)((group % NDR_WARP) * p.skew / NDR_WARP) : 0;
+      for (int base = 0; base < outputs; base += groups) {
+        int o = base + group;
         if (p.runs == 1) a = Op::near();
-        for (int e = lane; e < length; e += p.lanes) {
+        for (int e = lane; o < outputs && e < length; e += p.lanes) {
           int at = e + shift < length ? e + shift : e + shift - length;
           fold_one<Op>(a, tile[o * length + at], index + at * step);
         }
-        if (p.runs > 1) continue;
+        if (p.runs > 1) break;
         join_lanes<Op>(a, p.lanes);
-        if (lane == 0) emit<Op>(p, kept.aux + (first + o) * p.axes[0].aux, Op::widen(a));
+        if (lane == 0 && o < outputs) emit<Op>(p, kept.aux + (first + o) * p.axes[0].aux, Op::widen(a));
       }
       machine::barrier();
     }

@@ -5,22 +5,6 @@
 #include "cuda/library.h"
 #include "family/launch.h"
 
-/* Bytes of a thread's accumulator (Near in kernels/ops.cuh), or a little more. */
-static unsigned accumulator_bytes(ndr_op op, ndr_dtype dtype) {
-  unsigned bytes = (unsigned)ndr_dtype_bytes(dtype), number = bytes == 16 ? 16 : bytes == 4 || bytes == 2 ? 4 : 8;
-  bool real = ndr_dtype_class(dtype) == NDR_CLASS_FLOAT || ndr_dtype_class(dtype) == NDR_CLASS_COMPLEX;
-  if (!real) number = 8;
-  switch (op) {
-  case NDR_ARGMIN:
-  case NDR_ARGMAX: return 16;
-  case NDR_MEAN:
-  case NDR_LOGSUMEXP: return 2 * number;
-  case NDR_VAR:
-  case NDR_STD: return bytes == 16 ? 32 : bytes == 8 && dtype == NDR_C64 ? 16 : 3 * number;
-  default: return number;
-  }
-}
-
 /* Operators fused into one kernel: more would not leave its accumulators in registers. */
 enum { MOST_FUSED = 4 };
 
@@ -55,7 +39,6 @@ static ndr_status run_ops(const ndr_plan *plan, const ndr_launch *launch, int fi
                           void *const *results, char *workspace, void *stream) {
   ndr_params params = launch->params;
   const ndr_problem *problem = &plan->problem;
-  unsigned shared = launch->shared_bytes;
   cudaKernel_t kernel;
   if (count == 1 && !special(problem))
     NDR_TRY(ndr_cuda_kernel(launch->kernel, problem->ops[first], problem->dtype, &kernel));
@@ -65,17 +48,13 @@ static ndr_status run_ops(const ndr_plan *plan, const ndr_launch *launch, int fi
   for (int i = 0; i < count; i++) {
     ndr_dtype dtype = problem->partial ? NDR_U64 : ndr_op_result(problem->ops[first + i], problem->dtype);
     params.result[i] = (char *)results[first + i] + problem->result_origin[first + i] * (int64_t)ndr_dtype_bytes(dtype);
-    shared += launch->shared_per_state *
-              accumulator_bytes(problem->ops[first + i], special(problem) ? NDR_C128 : problem->dtype);
   }
   params.data = data;
   params.counters = (unsigned *)(void *)workspace;
   params.partials = (unsigned long long *)(void *)(workspace + ndr_plan_counter_bytes(plan));
-  if (shared > 48 << 10)
-    NDR_CUDA(cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   void *arguments[] = {&params};
   NDR_CUDA(cudaLaunchKernel((const void *)kernel, (dim3){launch->grid, 1, 1}, (dim3){launch->threads, 1, 1}, arguments,
-                            shared, (cudaStream_t)stream));
+                            launch->shared_bytes, (cudaStream_t)stream));
   return NDR_OK;
 }
 

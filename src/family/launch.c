@@ -124,12 +124,27 @@ double ndr_launch_cost(const ndr_problem *problem, const ndr_device *device, dou
   return 3e-6 + (ndr_problem_bytes(problem) / efficiency + written) / device->bandwidth * problem->op_count;
 }
 
+static bool ends_with(const char *name, const char *end) {
+  size_t length = strlen(name), tail = strlen(end);
+  return length >= tail && strcmp(name + length - tail, end) == 0;
+}
+
+/* Bytes that a thread asks for at once. */
+static int load_bytes(const ndr_launch *launch, ndr_dtype dtype) {
+  bool single = ends_with(launch->kernel, "_elements") || ends_with(launch->kernel, "_strided");
+  return single ? (int)ndr_dtype_bytes(dtype) : NDR_PACKET_BYTES;
+}
+
 size_t ndr_launch_describe(const ndr_plan *plan, char *text, size_t capacity) {
-  const ndr_launch *launch = &ndr_plan_launches(plan)->aligned;
+  const ndr_launches *launches = ndr_plan_launches(plan);
+  const ndr_launch *launch = &launches->aligned;
   const ndr_params *p = &launch->params;
   size_t length = 0;
-  ndr_text_append(text, capacity, &length, "%s, grid %u x %u threads, %d lanes, split %d", launch->kernel, launch->grid,
-                  launch->threads, p->lanes, p->splits);
+  int bytes = load_bytes(launch, plan->problem.dtype), odd = load_bytes(&launches->unaligned, plan->problem.dtype);
+  ndr_text_append(text, capacity, &length, "%s, %d-byte loads", launch->kernel, bytes);
+  if (odd != bytes) ndr_text_append(text, capacity, &length, " (%d-byte off a 16-byte boundary)", odd);
+  ndr_text_append(text, capacity, &length, ", grid %u x %u threads, %d lanes, split %d", launch->grid, launch->threads,
+                  p->lanes, p->splits);
   if (p->groups > 1) ndr_text_append(text, capacity, &length, " in %d groups", p->groups);
   return length;
 }

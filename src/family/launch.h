@@ -12,8 +12,7 @@ typedef struct ndr_launch {
   const char *kernel; /* ndr_<kernel>_<op>_<dtype> */
   unsigned grid;
   unsigned threads;
-  unsigned shared_per_state; /* dynamic shared memory: bytes a thread state (tile_columns) ... */
-  unsigned shared_bytes;     /* ... and beside that */
+  unsigned shared_bytes; /* dynamic */
   ndr_params params;
 } ndr_launch;
 
@@ -56,6 +55,9 @@ void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, in
 
 /* Sets how many threads share an output or a column; a power of 2. */
 void ndr_launch_lanes(ndr_launch *launch, int lanes);
+
+/* Completes the launch of tree_strided, which runs every problem: also elements of 16 bytes that are aligned to 8. */
+void ndr_launch_strided(const ndr_plan *plan, ndr_launch *launch);
 
 /* Sets the grid; params.work holds the number of tiles and becomes that of the items. */
 void ndr_launch_end(ndr_launch *launch);

@@ -1,6 +1,4 @@
 /* Planner's half of kernels/thread.cuh: the lane axis is kept; neighbouring threads own neighbouring outputs. */
-#include <stdlib.h>
-
 #include "family/launch.h"
 
 /* A thread accumulates at most so many rows: rounding errors and narrow integer totals stay bounded. */
@@ -30,8 +28,7 @@ static double cost(const ndr_problem *problem, const ndr_device *device) {
 }
 
 static int64_t row_pieces(const ndr_plan *plan, int64_t tiles, int rows) {
-  const char *k = getenv("NDR_K2");
-  int64_t length = plan->problem.length, enough = (int64_t)plan->device.units * (k ? atoi(k) : 8);
+  int64_t length = plan->problem.length, enough = (int64_t)plan->device.units * 8;
   int64_t piece = length;
   if (tiles < enough * 3 / 4) {
     piece = (length * tiles + enough - 1) / enough;
@@ -64,9 +61,8 @@ static void configure_one(ndr_plan *plan, ndr_launch *launch, bool on_boundary) 
   int64_t elements = wide ? ndr_packet_elements(problem->dtype) : 1;
   int64_t columns = (p->axes[0].size + elements - 1) / elements;
   /* Few rows are walked by one thread each: enough for a batch of loads before the block's rows are joined. */
-  const char *k = getenv("NDR_K3");
   int64_t length = problem->length;
-  int most = length < 16 ? NDR_THREADS : length < 64 ? 128 : k ? atoi(k) : length < 1024 && wide ? 64 : 32;
+  int most = length < 16 ? NDR_THREADS : length < 64 ? 128 : length < 1024 && wide ? 64 : 32;
   int lanes = 1;
   while (lanes < most && lanes < columns) lanes *= 2;
   ndr_launch_lanes(launch, lanes);

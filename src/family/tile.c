@@ -3,7 +3,13 @@
 
 #include "family/launch.h"
 
-enum { PIECE_BYTES = 32 << 10, TILE_BYTES = 24 << 10, MOST_ROW_BYTES = 2048 };
+enum {
+  PIECE_BYTES = 32 << 10,
+  TILE_BYTES = 24 << 10,
+  MOST_ROW_BYTES = 2048,
+  MOST_STATE_BYTES = 128,
+  MOST_ROOM = 16 << 10
+};
 
 static int64_t gcd(int64_t a, int64_t b) {
   return b ? gcd(b, a % b) : a;
@@ -60,6 +66,13 @@ static double cost(const ndr_problem *problem, const ndr_device *device) {
   return ndr_launch_cost(problem, device, efficiency);
 }
 
+/* Bytes in which `states` accumulators meet, some at a time: at least one of each of the `period` outputs, of whatever
+ * operators; mostly all at once. */
+static int room_bytes(int64_t period, int64_t states) {
+  int64_t least = period * MOST_STATE_BYTES, whole = states * 8 < MOST_ROOM ? states * 8 : MOST_ROOM;
+  return (int)(least > whole ? least : whole);
+}
+
 static void configure_kept(ndr_plan *plan, ndr_launch *launch) {
   const ndr_problem *problem = &plan->problem;
   ndr_launch_begin(launch, problem, "tile_columns");
@@ -70,7 +83,7 @@ static void configure_kept(ndr_plan *plan, ndr_launch *launch) {
   p->run_units = problem->reduced[0].size;
   p->runs = problem->length / p->run_units;
   p->work = problem->outputs / p->period;
-  launch->shared_per_state = (unsigned)(p->lanes * ndr_packet_elements(problem->dtype));
+  launch->shared_bytes = (unsigned)(p->room = room_bytes(p->period, p->lanes * ndr_packet_elements(problem->dtype)));
   int64_t enough = (int64_t)plan->device.units * 8, piece = PIECE_BYTES / row_bytes + 1;
   if (p->work >= enough) piece = (INT64_C(1) << 20) / row_bytes + 1;
   ndr_launch_split(launch, problem->length, piece, 1);
@@ -90,7 +103,7 @@ static void configure_reduced(ndr_plan *plan, ndr_launch *launch) {
   while (p->runs == 1 && p->tile_outputs * bytes * 2 <= TILE_BYTES / 2) p->tile_outputs *= 2;
   int64_t words = bytes >= 4 ? length * (int64_t)ndr_dtype_bytes(problem->dtype) / 4 : 1;
   int64_t conflict = gcd(words, 32);
-  p->tail = conflict > 1 && conflict <= length ? (int)conflict : 0;
+  p->skew = conflict > 1 && conflict <= length ? (int)conflict : 0;
   p->tiles = (problem->kept[0].size + p->tile_outputs - 1) / p->tile_outputs;
   p->work = p->tiles * (problem->outputs / problem->kept[0].size);
   launch->shared_bytes = (unsigned)(p->tile_outputs * bytes + 2 * NDR_PACKET_BYTES);
@@ -104,6 +117,7 @@ static void configure(ndr_plan *plan) {
   else
     configure_reduced(plan, &launches->aligned);
   launches->unaligned = launches->aligned;
+  if (ndr_packet_elements(plan->problem.dtype) == 1) ndr_launch_strided(plan, &launches->unaligned);
   ndr_launches_end(plan);
 }
 

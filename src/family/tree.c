@@ -1,6 +1,4 @@
 /* Planner's half of kernels/tree.cuh: the lane axis is reduced; threads share an output and join in a tree. */
-#include <stdlib.h>
-
 #include "family/launch.h"
 
 /* Up to WARP_PACKETS packets an output, a warp or a part of one reads it alone: below 8 KiB a block's barriers cost
@@ -35,13 +33,6 @@ static bool small_output(const ndr_problem *problem, const ndr_device *device, i
   return packets <= WARP_PACKETS && threads >= (packets > NDR_WARP_THREADS ? 4 : 1) * enough;
 }
 
-static const char *kernel_for(const ndr_problem *problem, const ndr_device *device) {
-  if (!unit_lane(problem)) return "tree_strided";
-  if (run_count(problem) > 1) return run_bytes(problem) >= LONG_RUN_BYTES ? "tree_block" : "tree_runs";
-  int64_t packets = run_packets(problem);
-  return small_output(problem, device, packets, lanes_for(packets)) ? "tree_lanes" : "tree_block";
-}
-
 static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
   (void)problem, (void)device, (void)text;
   return NULL;
@@ -67,8 +58,10 @@ static double cost(const ndr_problem *problem, const ndr_device *device) {
   return ndr_launch_cost(problem, device, efficiency);
 }
 
-static void configure_lanes(ndr_launch *launch, const ndr_problem *problem, bool on_boundary) {
+static void configure_lanes(const ndr_plan *plan, ndr_launch *launch, bool on_boundary) {
+  const ndr_problem *problem = &plan->problem;
   ndr_params *p = &launch->params;
+  ndr_launch_begin(launch, problem, "tree_lanes");
   p->run_units = run_packets(problem);
   ndr_launch_lanes(launch, lanes_for(p->run_units));
   int64_t each = (p->run_units + p->lanes - 1) / p->lanes;
@@ -81,8 +74,7 @@ static void configure_lanes(ndr_launch *launch, const ndr_problem *problem, bool
 /* Bytes of a piece: enough of them that every multiprocessor is busy, each long enough to hide a block's start and end.
  */
 static int64_t piece_bytes(const ndr_plan *plan) {
-  const char *k = getenv("NDR_K1");
-  int64_t most = k ? (int64_t)atoi(k) << 10 : PIECE_BYTES, least = NDR_THREADS * NDR_PACKET_BYTES * 4;
+  int64_t most = PIECE_BYTES, least = NDR_THREADS * NDR_PACKET_BYTES * 4;
   double even = ndr_problem_bytes(&plan->problem) / ((double)plan->device.units * RESIDENT_BLOCKS);
   return even > (double)most ? most : even < (double)least ? least : (int64_t)even;
 }
@@ -90,6 +82,7 @@ static int64_t piece_bytes(const ndr_plan *plan) {
 static void configure_block(const ndr_plan *plan, ndr_launch *launch) {
   const ndr_problem *problem = &plan->problem;
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype), batch = (int64_t)NDR_THREADS * NDR_PACKET_BYTES * 4;
+  ndr_launch_begin(launch, problem, "tree_block");
   int64_t piece = (piece_bytes(plan) + batch - 1) / batch * batch;
   /* A run that is not much longer than a piece stays whole where there are outputs enough. */
   if (run_bytes(problem) <= 2 * piece && problem->outputs >= (int64_t)plan->device.units * RESIDENT_BLOCKS)
@@ -117,29 +110,35 @@ static void configure_team(const ndr_plan *plan, ndr_launch *launch, int team, i
 static void configure_runs(const ndr_plan *plan, ndr_launch *launch) {
   const ndr_problem *problem = &plan->problem;
   int64_t packets = run_packets(problem), runs = run_count(problem);
+  ndr_launch_begin(launch, problem, "tree_runs");
   ndr_launch_lanes(launch, lanes_for(packets));
   int team = small_output(problem, &plan->device, packets * runs, NDR_WARP_THREADS) ? NDR_WARP_THREADS : NDR_THREADS;
   configure_team(plan, launch, team, runs, (double)run_bytes(problem));
 }
 
-static void configure_strided(const ndr_plan *plan, ndr_launch *launch) {
+void ndr_launch_strided(const ndr_plan *plan, ndr_launch *launch) {
   const ndr_problem *problem = &plan->problem;
+  ndr_launch_begin(launch, problem, "tree_strided");
   int team = lanes_for((problem->length + 3) / 4);
   if (!small_output(problem, &plan->device, problem->length, team)) team = NDR_THREADS;
   configure_team(plan, launch, team, problem->length, (double)ndr_dtype_bytes(problem->dtype) * 8);
+  ndr_launch_end(launch);
 }
 
 static void configure_one(const ndr_plan *plan, ndr_launch *launch, bool on_boundary) {
-  const char *kernel = kernel_for(&plan->problem, &plan->device);
-  ndr_launch_begin(launch, &plan->problem, kernel);
-  if (kernel[5] == 'l')
-    configure_lanes(launch, &plan->problem, on_boundary);
-  else if (kernel[5] == 'b')
-    configure_block(plan, launch);
-  else if (kernel[5] == 'r')
+  const ndr_problem *problem = &plan->problem;
+  /* An element of 16 bytes that does not start on a boundary never meets one. */
+  if (!unit_lane(problem) || (!on_boundary && ndr_packet_elements(problem->dtype) == 1)) {
+    ndr_launch_strided(plan, launch);
+    return;
+  }
+  int64_t packets = run_packets(problem);
+  if (run_count(problem) > 1 && run_bytes(problem) < LONG_RUN_BYTES)
     configure_runs(plan, launch);
+  else if (run_count(problem) == 1 && small_output(problem, &plan->device, packets, lanes_for(packets)))
+    configure_lanes(plan, launch, on_boundary);
   else
-    configure_strided(plan, launch);
+    configure_block(plan, launch);
   ndr_launch_end(launch);
 }
 

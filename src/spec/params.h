@@ -41,7 +41,8 @@ typedef struct ndr_params {
   int period;                          /* tile: outputs side by side */
   int small;                           /* every decoded number is below 2^31 */
   int partial;                         /* results are states: words of pitch `outputs` */
-  int tail;                            /* tile_rows: elements a tile (outputs * run) */
+  int skew;                            /* tile_rows: how far the starts of a warp's threads in their runs are spread */
+  int room;                            /* tile_columns: bytes of dynamic shared memory */
   ndr_param_axis axes[NDR_PARAM_AXES]; /* kept axes, then reduced axes, innermost first */
 } ndr_params;
 

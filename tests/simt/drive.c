@@ -38,7 +38,10 @@ twist random_twist(rng *random, ndr_dtype dtype) {
                  .order = rng_once_in(random, 4) ? 0 : rng_next(random)};
 }
 
+/* Where several teams of a block have an output each, outputs are not split. */
 static bool can_split(const ndr_launch *launch) {
+  bool teams = strcmp(launch->kernel, "tree_runs") == 0 || strcmp(launch->kernel, "tree_strided") == 0;
+  if (teams) return launch->params.team == NDR_THREADS;
   return strcmp(launch->kernel, "tile_rows") != 0 && strcmp(launch->kernel, "tree_lanes") != 0;
 }
 

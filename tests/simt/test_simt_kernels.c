@@ -146,15 +146,13 @@ static outcome run_case(const ndr_case *problem, const char *family, const twist
   return came;
 }
 
-static bool run_seed(ndr_op op, const char *family, uint64_t seed) {
+static outcome run_seed(ndr_op op, const char *family, uint64_t seed) {
   rng random = {seed};
   ndr_case problem;
   draw_case(&random, op, family, &problem);
   twist how = random_twist(&random, dtype);
   announce_case(&problem, family, &how, seed);
-  outcome came = run_case(&problem, family, &how, &random);
-  ck_assert_msg(!came.why[0], "%s\n  %s", announced_case(), came.why);
-  return came.ran;
+  return run_case(&problem, family, &how, &random);
 }
 
 START_TEST(test_operator) {
@@ -163,18 +161,33 @@ START_TEST(test_operator) {
   if (!op_defined(op, dtype)) return;
   for (int f = 0; f < FAMILIES; f++) {
     int ran = 0;
-    for (int i = 0; i < cases; i++)
-      ran += run_seed(op, families[f], test_seed() + (uint64_t)((f * NDR_OP_COUNT + _i) * 100000 + i));
+    for (int i = 0; i < cases; i++) {
+      outcome came = run_seed(op, families[f], test_seed() + (uint64_t)((f * NDR_OP_COUNT + _i) * 100000 + i));
+      ck_assert_msg(!came.why[0], "%s\n  %s", announced_case(), came.why);
+      ran += came.ran;
+    }
     ck_assert_msg(ran * 2 > cases, "%s ran %d of %d cases", families[f], ran, cases);
   }
 }
 END_TEST
 
+static int repeat(char **words) {
+  ndr_op op;
+  if (ndr_op_parse(words[0], &op) != NDR_OK) {
+    fprintf(stderr, "%s\n", ndr_last_error());
+    return 2;
+  }
+  outcome came = run_seed(op, words[1], strtoull(words[2], NULL, 10));
+  printf("%s\n  %s\n", announced_case(), came.why[0] ? came.why : came.ran ? "right" : "not for this family");
+  return came.why[0] != 0;
+}
+
 int main(int argc, char **argv) {
-  if (argc < 2 || ndr_dtype_parse(argv[1], &dtype) != NDR_OK) {
+  if ((argc != 2 && argc != 5) || ndr_dtype_parse(argv[1], &dtype) != NDR_OK) {
     fprintf(stderr, "usage: test_simt_kernels DTYPE [OP FAMILY SEED]\n");
     return 2;
   }
+  if (argc == 5) return repeat(argv + 2);
   Suite *suite = suite_create(argv[1]);
   TCase *operators = tcase_create("kernels");
   tcase_set_timeout(operators, 600);

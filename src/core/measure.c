@@ -117,15 +117,16 @@ static void free_trial(trial *t) {
 
 /* ---- the race ---- */
 
-/* The families that can and might win, as plans; how many there are. */
-static ndr_status enter_candidates(trial *t, int *entered) {
+/* The families that can and might win, as plans; *able is how many can. */
+static ndr_status enter_candidates(trial *t, int *able) {
   char reason[160];
   const ndr_plan *asked = t->asked;
   double least = asked->family->cost(&asked->problem, &asked->device);
-  *entered = 0;
+  *able = 0;
   for (int f = 0; asked->backend->families[f] && f < NDR_MAX_FAMILIES; f++) {
     const ndr_family *family = asked->backend->families[f];
     if (family->reject(&asked->problem, &asked->device, reason)) continue;
+    ++*able;
     if (family->cost(&asked->problem, &asked->device) > NDR_HOPELESS * least) continue;
     ndr_plan *made = malloc(sizeof *made);
     if (!made) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a plan");
@@ -133,7 +134,6 @@ static ndr_status enter_candidates(trial *t, int *entered) {
     made->family = family;
     family->configure(made);
     t->candidates[f].plan = made;
-    ++*entered;
   }
   return NDR_OK;
 }
@@ -206,9 +206,9 @@ static void announce_winner(const trial *t, ndr_timings *timings) {
 }
 
 static ndr_status run_trial(trial *t, ndr_timings *timings) {
-  int entered;
-  NDR_TRY(enter_candidates(t, &entered));
-  if (entered < 2) return NDR_OK;
+  int able;
+  NDR_TRY(enter_candidates(t, &able));
+  if (able < 2) return NDR_OK;
   NDR_TRY(try_clock(t));
   NDR_TRY(take_scratch(t));
   NDR_TRY(race(t));

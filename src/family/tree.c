@@ -2,8 +2,16 @@
 #include "family/launch.h"
 
 /* Up to WARP_PACKETS packets an output, a warp or a part of one reads it alone: below 8 KiB a block's barriers cost
- * more than they gain. Runs of LONG_RUN_BYTES or more are cut into pieces of their own. */
-enum { WARP_PACKETS = 512, LONG_RUN_BYTES = 64 << 10, PIECE_BYTES = 128 << 10, RESIDENT_BLOCKS = 4 };
+ * more than they gain. Runs of LONG_RUN_BYTES or more are cut into pieces of their own,
+ * but not more than MOST_RUNS of them, as where an axis of stride 0 repeats one: each piece has a state to be joined.
+ */
+enum {
+  WARP_PACKETS = 512,
+  LONG_RUN_BYTES = 64 << 10,
+  PIECE_BYTES = 128 << 10,
+  RESIDENT_BLOCKS = 4,
+  MOST_RUNS = 1 << 16
+};
 
 static bool unit_lane(const ndr_problem *problem) {
   return problem->reduced_count > 0 && problem->length > 0 && problem->reduced[0].stride == 1;
@@ -133,7 +141,7 @@ static void configure_one(const ndr_plan *plan, ndr_launch *launch, bool on_boun
     return;
   }
   int64_t packets = run_packets(problem);
-  if (run_count(problem) > 1 && run_bytes(problem) < LONG_RUN_BYTES)
+  if (run_count(problem) > 1 && (run_bytes(problem) < LONG_RUN_BYTES || run_count(problem) > MOST_RUNS))
     configure_runs(plan, launch);
   else if (run_count(problem) == 1 && small_output(problem, &plan->device, packets, lanes_for(packets)))
     configure_lanes(plan, launch, on_boundary);

@@ -48,6 +48,4 @@ write_basic_package_version_file(ndreduce-config-version.cmake COMPATIBILITY Sam
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ndreduce-config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/ndreduce-config-version.cmake DESTINATION ${package_dir})
 
-file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*.1)
-install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -21,6 +21,7 @@ clang-tidy     command run-clang-tidy
 libclang-rt-dev sanitizer thread
 libomp-dev     clang   omp.h
 shellcheck     command shellcheck
+groff-base     command groff
 python3-numpy  python  numpy
 python3-h5py   python  h5py
 '

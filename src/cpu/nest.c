@@ -24,7 +24,7 @@ static int64_t most(int64_t a, int64_t b) {
 }
 
 static int64_t cuts(int64_t total, int64_t part) {
-  return (total + part - 1) / part;
+  return total / part + (total % part != 0);
 }
 
 const char *ndr_nest_reject(const ndr_problem *problem) {

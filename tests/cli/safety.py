@@ -18,6 +18,9 @@ VAST = os.path.join(os.path.dirname(os.path.dirname(HERE)), "data", "vast.h5")
 OLD = b"what was there before"
 ROUNDS, ROUNDS_SANITIZED = 16, 6
 MIB = 1 << 20
+DISKS = (0, 1, 4096, MIB, 3 * MIB, 4 * MIB)
+# clang's OpenMP run time keeps a small file of its own, and does not survive without.
+DISKS_SANITIZED = DISKS[2:]
 
 
 def command(tool, dims, *options):
@@ -68,9 +71,9 @@ def check_signals(tool, rounds, problems):
         problems.append("no signal came in time to stop anything")
 
 
-def check_full_disk(tool, problems):
+def check_full_disk(tool, sizes, problems):
     """Files may not grow past so many bytes, which write() reports as a full disk is reported."""
-    for most in (0, 1, 4096, MIB, 3 * MIB, 4 * MIB):
+    for most in sizes:
         def limit(most=most):
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
@@ -101,7 +104,7 @@ def main():
     sanitized = "--sanitized" in sys.argv[2:]
     if not sanitized:
         check_memory(tool, problems)
-    check_full_disk(tool, problems)
+    check_full_disk(tool, DISKS_SANITIZED if sanitized else DISKS, problems)
     check_signals(tool, ROUNDS_SANITIZED if sanitized else ROUNDS, problems)
     print(*problems, sep="\n")
     print(f"{len(problems)} problems")

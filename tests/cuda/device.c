@@ -1,0 +1,144 @@
+#include "device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "family/launch.h"
+#include "support/oracle.h"
+
+enum { ALIGNMENT = 256, GUARD_BYTES = 256, GUARD = 0x3c };
+
+bool gpu_subset(void) {
+  const char *text = getenv("NDR_TEST_SUBSET");
+  return text && *text && strcmp(text, "0") != 0;
+}
+
+int gpu_suite_run(Suite *suite) {
+  int count = 0;
+  cudaError_t error = cudaGetDeviceCount(&count);
+  SRunner *runner = srunner_create(suite);
+  if (error != cudaSuccess || count == 0) {
+    printf("skipped: there is no CUDA device (%s)\n", cudaGetErrorString(error));
+    srunner_free(runner);
+    return GPU_SKIPPED;
+  }
+  srunner_set_fork_status(runner, CK_NOFORK);
+  srunner_run_all(runner, CK_ENV);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed != 0;
+}
+
+DLDeviceType gpu_device_type(gpu_memory kind) {
+  return kind == GPU_DEVICE ? kDLCUDA : kind == GPU_MANAGED ? kDLCUDAManaged : kDLCUDAHost;
+}
+
+/* ---- blocks ---- */
+
+static unsigned char *allocate(gpu_memory kind, size_t bytes) {
+  void *memory = NULL;
+  switch (kind) {
+  case GPU_DEVICE: assert_cuda(cudaMalloc(&memory, bytes)); break;
+  case GPU_MANAGED: assert_cuda(cudaMallocManaged(&memory, bytes, cudaMemAttachGlobal)); break;
+  case GPU_PINNED: assert_cuda(cudaMallocHost(&memory, bytes)); break;
+  }
+  return memory;
+}
+
+void gpu_block_make(gpu_block *made, gpu_memory kind, size_t bytes, size_t past) {
+  size_t guard = gpu_subset() ? 0 : GUARD_BYTES;
+  *made = (gpu_block){kind, NULL, bytes, guard + past % ALIGNMENT, guard};
+  size_t whole = made->before + bytes + made->behind;
+  unsigned char *raw = allocate(kind, whole + (whole == 0));
+  made->start = raw + made->before;
+  assert_cuda(cudaMemset(raw, GUARD, whole));
+  assert_cuda(cudaMemset(made->start, ARRAY_POISON, bytes));
+}
+
+static bool holds(const unsigned char *from, size_t bytes, unsigned char value) {
+  unsigned char copy[GUARD_BYTES + ALIGNMENT];
+  assert_cuda(cudaMemcpy(copy, from, bytes, cudaMemcpyDefault));
+  for (size_t i = 0; i < bytes; i++)
+    if (copy[i] != value) return false;
+  return true;
+}
+
+bool gpu_block_guarded(const gpu_block *block) {
+  return holds(block->start - block->before, block->before, GUARD) &&
+         holds(block->start + block->bytes, block->behind, GUARD);
+}
+
+void gpu_block_free(gpu_block *block) {
+  if (!block->start) return;
+  unsigned char *raw = block->start - block->before;
+  block->start = NULL;
+  if (block->kind == GPU_PINNED)
+    assert_cuda(cudaFreeHost(raw));
+  else
+    assert_cuda(cudaFree(raw));
+}
+
+/* ---- arrays ---- */
+
+void gpu_place(gpu_array *array, gpu_memory kind, size_t past) {
+  test_array *host = &array->host;
+  gpu_block_make(&array->block, kind, host->bytes, past);
+  assert_cuda(cudaMemcpy(array->block.start, host->memory, host->bytes, cudaMemcpyDefault));
+  array->tensor = host->tensor;
+  array->tensor.data = array->block.start + ((char *)host->tensor.data - (char *)host->memory);
+  array->tensor.device = (DLDevice){gpu_device_type(kind), 0};
+}
+
+void gpu_fetch(gpu_array *array) {
+  assert_cuda(cudaDeviceSynchronize());
+  assert_cuda(cudaMemcpy(array->host.memory, array->block.start, array->host.bytes, cudaMemcpyDefault));
+}
+
+void gpu_free(gpu_array *array) {
+  gpu_block_free(&array->block);
+  array_free(&array->host);
+}
+
+ndr_status gpu_result(gpu_array *made, gpu_memory kind, const DLTensor *of, const ndr_case *problem, int i,
+                      const ndr_options *options, rng *random) {
+  memset(made, 0, sizeof *made);
+  ndr_status status =
+      array_result(&made->host, of, problem->dim_count, problem->dims, problem->ops[i], options, random);
+  if (status == NDR_OK) gpu_place(made, kind, 0);
+  return status;
+}
+
+void assert_gpu_result(const ndr_case *problem, int i, const gpu_array *array, gpu_array *result, const char *how) {
+  char why[512];
+  gpu_fetch(result);
+  bool right = oracle_accepts(problem, problem->ops[i], &array->host.tensor, &result->host.tensor, why, sizeof why);
+  ck_assert_msg(right, "%s\n  %s\n  %s", case_text(problem), how, why);
+  ck_assert_msg(array_gaps_untouched(&result->host), "%s\n  %s\n  wrote between the results", case_text(problem), how);
+  ck_assert_msg(gpu_block_guarded(&result->block), "%s\n  %s\n  wrote outside the result", case_text(problem), how);
+}
+
+/* ---- workspaces ---- */
+
+void gpu_workspace(gpu_block *made, const ndr_plan *plan) {
+  size_t bytes = ndr_plan_workspace(plan);
+  gpu_block_make(made, GPU_DEVICE, bytes, 0);
+  if (gpu_subset()) {
+    gpu_block_free(made);
+    made->start = allocate(GPU_DEVICE, bytes + (bytes == 0));
+  }
+  assert_cuda(cudaMemset(made->start, 0, ndr_plan_counter_bytes(plan)));
+  assert_cuda(cudaDeviceSynchronize());
+}
+
+bool gpu_workspace_clean(const gpu_block *workspace, const ndr_plan *plan) {
+  size_t bytes = ndr_plan_counter_bytes(plan);
+  bool clean = true;
+  unsigned char *counters = malloc(bytes + 1);
+  if (!counters) abort();
+  assert_cuda(cudaDeviceSynchronize());
+  assert_cuda(cudaMemcpy(counters, workspace->start, bytes, cudaMemcpyDefault));
+  for (size_t i = 0; i < bytes; i++) clean = clean && counters[i] == 0;
+  free(counters);
+  return clean && gpu_block_guarded(workspace);
+}

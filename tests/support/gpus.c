@@ -6,10 +6,17 @@
 
 const char *const gpu_names[GPU_COUNT] = {"sm_75", "A100", "H200"};
 
+#define GPU(sms, threads, shared, block, l2, bytes_per_second, sm)                                                     \
+  {                                                                                                                    \
+    .size = sizeof(ndr_device), .type = kDLCUDA, .units = (sms), .threads_per_unit = (threads),                        \
+    .shared_bytes_per_unit = (shared), .shared_bytes_per_block = (block), .l2_bytes = (l2),                            \
+    .bandwidth = (bytes_per_second), .capability = (sm)                                                                \
+  }
+
 const ndr_device gpus[GPU_COUNT] = {
-    {sizeof(ndr_device), kDLCUDA, 0, 14, 1024, 64 << 10, 64 << 10, 1 << 20, 128e9, 75},
-    {sizeof(ndr_device), kDLCUDA, 0, 108, 2048, 164 << 10, 163 << 10, 40 << 20, 1.55e12, 80},
-    {sizeof(ndr_device), kDLCUDA, 0, 132, 2048, 228 << 10, 227 << 10, 60 << 20, 4.8e12, 90},
+    GPU(14, 1024, 64 << 10, 64 << 10, 1 << 20, 128e9, 75),
+    GPU(108, 2048, 164 << 10, 163 << 10, 40 << 20, 1.55e12, 80),
+    GPU(132, 2048, 228 << 10, 227 << 10, 60 << 20, 4.8e12, 90),
 };
 
 /* By the rule: a wide kept lane axis is the thread family's, a short one of a dense array the tile family's, a long

@@ -177,7 +177,7 @@ START_TEST(plans_can_be_made_for_a_machine_that_is_not_there) {
   DLTensor array = ndr_tensor(NULL, NDR_F32, 1 << 14, 1 << 14);
   ndr_plan *plan;
   ndr_op op = NDR_SUM;
-  ndr_device device = {sizeof device, kDLCPU, 0, 96, 1, 48 << 10, 48 << 10, 256 << 20, 3e11, 0};
+  ndr_device device = {.size = sizeof device, .type = kDLCPU, .units = 96, .bandwidth = 3e11};
   ndr_options options = NDR_OPTIONS_INIT;
   options.device = &device;
   assert_ok(ndr_plan_create(&plan, &array, NDR_DIMS(0), 1, &op, NULL, &options));

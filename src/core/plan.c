@@ -151,16 +151,18 @@ static const char *why_slower(const ndr_plan *plan, const ndr_family *family) {
 static void append_choice(sheet *s, const ndr_plan *plan) {
   char parameters[512] = "";
   const ndr_problem *problem = &plan->problem;
-  plan->family->describe(plan, parameters, sizeof parameters);
-  append(s, "%-7s %lld outputs x %lld, %s%s", plan->family->name, (long long)problem->outputs,
-         (long long)problem->length, parameters, parameters[0] ? ", " : "");
-  append(s, "workspace %zu B, reads ", plan->workspace);
+  append(s, "%-7s %lld outputs x %lld, reads ", plan->family->name, (long long)problem->outputs,
+         (long long)problem->length);
   append_bytes(s, bytes_read(problem));
   append(s, ", writes ");
   append_bytes(s, bytes_written(problem));
+  append(s, ", workspace ");
+  append_bytes(s, (double)plan->workspace);
   append(s, ", ");
   append_times(s, plan, plan->family);
   append(s, "%s\n", plan->forced ? " (forced)" : "");
+  plan->family->describe(plan, parameters, sizeof parameters);
+  if (parameters[0]) append(s, "        %s\n", parameters);
 }
 
 static void append_losers(sheet *s, const ndr_plan *plan) {

@@ -1,6 +1,6 @@
 /* Every ahead-of-time kernel of one dtype: compiled once a dtype with -DNDR_DTYPE=f32 (its name in dtypes.def),
- * -DNDR_ELEMENT=f32 (its storage type), and for complex ones -DNDR_COMPLEX. Entry points: ndr_<kernel>_<op>_<dtype>.
- * Compiled with -DNDR_ONLY_OP=sum, only that operator: for trying things out. */
+ * -DNDR_ELEMENT=f32 (its storage type), for floats and complex ones -DNDR_REAL, and for the latter -DNDR_COMPLEX. Entry
+ * points: ndr_<kernel>_<op>_<dtype>. Compiled with -DNDR_ONLY_OP=sum, only that operator: for trying things out. */
 #include "states.cuh"
 #include "thread.cuh"
 #include "tile.cuh"
@@ -16,6 +16,8 @@
 #define NDR_RESIDENT_tree_runs 4
 #define NDR_RESIDENT_tree_strided 4
 #define NDR_RESIDENT_tree_lanes 4
+#define NDR_RESIDENT_tree_wide 4
+#define NDR_RESIDENT_tree_skip 4
 #define NDR_RESIDENT_thread_packets 3
 #define NDR_RESIDENT_thread_elements 3
 #define NDR_RESIDENT_tile_columns 3
@@ -23,7 +25,8 @@
 #define NDR_RESIDENT_states 4
 
 #define NDR_OPERATOR(op) op_##op<NDR_ELEMENT, false, false>
-#define NDR_KERNELS(op)                                                                                                \
+#define NDR_STATES(op) NDR_ENTRY(states, op, ndr_states_params, states<NDR_OPERATOR(op)>)
+#define NDR_REDUCTIONS(op)                                                                                             \
   NDR_ENTRY(tree_block, op, ndr_params, tree_block<NDR_OPERATOR(op)>)                                                  \
   NDR_ENTRY(tree_runs, op, ndr_params, tree_runs<NDR_OPERATOR(op)>)                                                    \
   NDR_ENTRY(tree_strided, op, ndr_params, tree_strided<NDR_OPERATOR(op)>)                                              \
@@ -31,19 +34,47 @@
   NDR_ENTRY(thread_packets, op, ndr_params, thread_columns<NDR_OPERATOR(op), true>)                                    \
   NDR_ENTRY(thread_elements, op, ndr_params, thread_columns<NDR_OPERATOR(op), false>)                                  \
   NDR_ENTRY(tile_columns, op, ndr_params, tile_columns<NDR_OPERATOR(op)>)                                              \
-  NDR_ENTRY(tile_rows, op, ndr_params, tile_rows<NDR_OPERATOR(op)>)                                                    \
-  NDR_ENTRY(states, op, ndr_states_params, states<NDR_OPERATOR(op)>)
+  NDR_ENTRY(tile_rows, op, ndr_params, tile_rows<NDR_OPERATOR(op)>)
+
+/* skip_nan and accumulation in f64 are compiled at run time; where that can't be, one kernel serves every layout. */
+#ifdef NDR_REAL
+#define NDR_OPTIONS(op)                                                                                                \
+  NDR_ENTRY(tree_wide, op, ndr_params, tree_strided<op_##op<NDR_ELEMENT, true, false>>)                                \
+  NDR_ENTRY(tree_skip, op, ndr_params, tree_strided<op_##op<NDR_ELEMENT, true, true>>)
+#else
+#define NDR_OPTIONS(op)
+#endif
+
+#define NDR_EVERY(op) NDR_STATES(op) NDR_OPTIONS(op)
 
 #if defined NDR_NO_KERNELS
 #elif defined NDR_ONLY_OP
-NDR_KERNELS(NDR_ONLY_OP)
+NDR_EVERY(NDR_ONLY_OP)
+NDR_REDUCTIONS(NDR_ONLY_OP)
 #else
-#define NDR_DOMAIN_ANY(op) NDR_KERNELS(op)
+#define NDR_DOMAIN_ANY(op) NDR_EVERY(op)
 #ifdef NDR_COMPLEX
 #define NDR_DOMAIN_ORDERED(op)
 #else
-#define NDR_DOMAIN_ORDERED(op) NDR_KERNELS(op)
+#define NDR_DOMAIN_ORDERED(op) NDR_EVERY(op)
 #endif
 #define OP(NAME, value, name, result, empty, domain, what) NDR_DOMAIN_##domain(name)
 #include "ops.def"
+
+/* The other operators are endings of these (see params.h). */
+NDR_REDUCTIONS(sum)
+NDR_REDUCTIONS(prod)
+NDR_REDUCTIONS(mean)
+NDR_REDUCTIONS(var)
+NDR_REDUCTIONS(norm1)
+NDR_REDUCTIONS(norm2)
+NDR_REDUCTIONS(norminf)
+NDR_REDUCTIONS(count)
+#ifndef NDR_COMPLEX
+NDR_REDUCTIONS(min)
+NDR_REDUCTIONS(max)
+NDR_REDUCTIONS(argmin)
+NDR_REDUCTIONS(argmax)
+NDR_REDUCTIONS(logsumexp)
+#endif
 #endif

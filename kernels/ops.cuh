@@ -7,6 +7,7 @@
  *   join(Near &, Near), join(Far &, Far), widen(Near)
  *   save(Far, words), load(words)                          `words` of them
  *   finish(Far, ddof)                                      what store_value rounds to `result`
+ *   rooted, counting                                       whether its kernels also end as std; as any and all
  *
  * A batch is first combined in itself, pairwise, and then enters the accumulator: shorter chains of dependent
  * operations, and rounding errors that grow with the depth of the tree. */
@@ -33,6 +34,8 @@ template <> struct is_float<float> { static const bool yes = true; };
 template <> struct is_float<double> { static const bool yes = true; };
 template <bool YES, class A, class B> struct choose { typedef A type; };
 template <class A, class B> struct choose<false, A, B> { typedef B type; };
+template <class A, class B> struct same { static const bool yes = false; };
+template <class A> struct same<A, A> { static const bool yes = true; };
 
 /* ---- result types, as src/core/types.c has them ---- */
 
@@ -197,7 +200,8 @@ struct simple {
   typedef NEAR Near;
   typedef FAR Far;
   typedef RESULT result;
-  static const bool indexed = false, single = true;
+  static const bool indexed = false, single = true, rooted = false;
+  static const bool counting = same<MAP, nonzero>::yes && same<JOIN, add>::yes;
   static const bool packed = packing<T, MAP, JOIN>::yes;
   static const int words = wording<FAR>::words;
   static NDR_DEVICE Near near() { return JOIN::template identity<Near>(); }
@@ -259,7 +263,7 @@ template <class T, bool WIDE, bool SKIP> struct op_mean {
   typedef counted_near<sum_type> Near;
   typedef counted<sum_far> Far;
   typedef typename kind<T>::mean result;
-  static const bool indexed = false, single = true;
+  static const bool indexed = false, single = true, rooted = false, counting = false;
   static const bool packed = packing<T, keep, add>::yes;
   static const int words = wording<sum_far>::words + 1;
   static NDR_DEVICE Near near() { return {unit<sum_type>(0), 0}; }
@@ -323,7 +327,7 @@ template <class T, bool WIDE, bool SKIP, bool ROOT> struct op_moments {
   typedef moments<point, real> Near;
   typedef moments<far_point, double> Far;
   typedef typename kind<T>::real result;
-  static const bool indexed = false, packed = false, single = true;
+  static const bool indexed = false, packed = false, single = true, rooted = true, counting = false;
   static const int words = wording<far_point>::words + 2;
   static NDR_DEVICE Near near() { return {0, unit<point>(0), 0}; }
   static NDR_DEVICE Far far() { return {0, unit<far_point>(0), 0}; }
@@ -360,8 +364,63 @@ template <class T, bool WIDE, bool SKIP, bool ROOT> struct op_moments {
     return ROOT ? sqrt(variance) : variance;
   }
 };
-template <class T, bool W, bool S> using op_var = op_moments<T, W, S, false>;
-template <class T, bool W, bool S> using op_std = op_moments<T, W, S, true>;
+
+/* Integers of 8 and 16 bits: their sum and sum of squares are exact in 64 bits. */
+template <class B> struct exact_moments { i64 sum; u64 squares; u32 n; };
+
+NDR_DEVICE int packet_squares(const ndr_packet &p, int) {
+  int t = 0;
+#pragma unroll
+  for (int w = 0; w < 4; w++) t = machine::dot4((int)p.word[w], (int)p.word[w], t);
+  return t;
+}
+NDR_DEVICE u32 packet_squares(const ndr_packet &p, u32) {
+  u32 t = 0;
+#pragma unroll
+  for (int w = 0; w < 4; w++) t = machine::dot4(p.word[w], p.word[w], t);
+  return t;
+}
+
+template <class T, bool ROOT> struct op_exact_moments : op_moments<T, false, false, ROOT> {
+  typedef op_moments<T, false, false, ROOT> base;
+  typedef typename base::value value;
+  typedef typename base::Far Far;
+  typedef typename choose<sizeof(T) == 1, u32, u64>::type square_type;
+  typedef exact_moments<value> Near;
+  static const bool packed = packing<T, keep, add>::yes && !same<T, boolean>::yes;
+  static NDR_DEVICE Near near() { return {0, 0, 0}; }
+  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64) {
+    square_type b[N];
+#pragma unroll
+    for (int i = 0; i < N; i++) b[i] = (square_type)(u32)(x[i] * x[i]);
+    a.sum += (i64)tree<add, N>::join(x);
+    a.squares += tree<add, N>::join(b);
+    a.n += N;
+  }
+  static NDR_DEVICE void fold_packet(Near &a, const ndr_packet &p) {
+    a.sum += packet_total(p, (value)0);
+    a.squares += (u64)packet_squares(p, (value)0);
+    a.n += 16;
+  }
+  static NDR_DEVICE void join(Near &a, const Near &b) { a.sum += b.sum, a.squares += b.squares, a.n += b.n; }
+  /* With m the mean rounded to an integer, the squares about m are exact and at least twice what is taken off them. */
+  static NDR_DEVICE Far widen(const Near &a) {
+    if (a.n == 0) return base::far();
+    double n = a.n, mean = (double)a.sum / n;
+    i64 m = (i64)rint(mean), rest = a.sum - m * (i64)a.n;
+    i64 about = (i64)a.squares - 2 * m * a.sum + m * m * (i64)a.n;
+    return {n, mean, (double)about - (double)rest * ((double)rest / n)};
+  }
+};
+
+template <class T, bool W, bool S, bool ROOT> struct moments_of { typedef op_moments<T, W, S, ROOT> type; };
+template <bool W, bool S, bool ROOT> struct moments_of<i8, W, S, ROOT> { typedef op_exact_moments<i8, ROOT> type; };
+template <bool W, bool S, bool ROOT> struct moments_of<u8, W, S, ROOT> { typedef op_exact_moments<u8, ROOT> type; };
+template <bool W, bool S, bool ROOT> struct moments_of<i16, W, S, ROOT> { typedef op_exact_moments<i16, ROOT> type; };
+template <bool W, bool S, bool ROOT> struct moments_of<u16, W, S, ROOT> { typedef op_exact_moments<u16, ROOT> type; };
+template <bool W, bool S, bool ROOT> struct moments_of<boolean, W, S, ROOT> { typedef op_exact_moments<boolean, ROOT> type; };
+template <class T, bool W, bool S> using op_var = typename moments_of<T, W, S, false>::type;
+template <class T, bool W, bool S> using op_std = typename moments_of<T, W, S, true>::type;
 
 /* ---- argmin, argmax ---- */
 
@@ -373,7 +432,7 @@ template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
   typedef place<value> Near;
   typedef place<typename kind<T>::far> Far;
   typedef i64 result;
-  static const bool indexed = true, packed = false, single = true;
+  static const bool indexed = true, packed = false, single = true, rooted = false, counting = false;
   static const bool absent = SKIP && is_float<value>::yes; /* NaN stands for nothing seen */
   static const int words = 2;
   template <class V> static NDR_DEVICE place<V> none() {
@@ -443,7 +502,7 @@ template <class T, bool WIDE, bool SKIP> struct op_logsumexp {
   typedef exponentials<real> Near;
   typedef exponentials<double> Far;
   typedef typename kind<T>::mean result;
-  static const bool indexed = false, packed = false, single = true;
+  static const bool indexed = false, packed = false, single = true, rooted = false, counting = false;
   static const int words = 2;
   static NDR_DEVICE Near near() { return {limits<real>::least(), 0}; }
   static NDR_DEVICE Far far() { return {limits<double>::least(), 0}; }

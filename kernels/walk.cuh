@@ -97,18 +97,35 @@ template <class Op, int COUNT> NDR_DEVICE void fold_batch(typename Op::Near &a, 
 
 /* ---- results ---- */
 
+/* What a launch makes of a total: std ends the kernels of var, any and all those of count. */
+template <class Op> NDR_DEVICE auto finish_total(const ndr_params &p, const typename Op::Far &far) {
+  auto x = Op::finish(far, p.ddof);
+  if constexpr (Op::rooted) return p.ending == NDR_ENDING_ROOT ? sqrt(x) : x;
+  else return x;
+}
+template <class Op> NDR_DEVICE u64 truth(const ndr_params &p, const typename Op::Far &far) {
+  return p.ending == NDR_ENDING_ANY ? far != 0 : far == (u64)p.length;
+}
+
 /* Writes an output of an operator, or its state, to result number FIRST. `offset` counts elements of the result; for
  * states it is the row-major number of the output. */
 template <class Op, int FIRST> struct emission {
   static const int results = 1;
   static NDR_DEVICE void of(const ndr_params &p, i64 offset, const typename Op::Far &far) {
+    if constexpr (Op::counting) {
+      if (p.ending >= NDR_ENDING_ANY) {
+        if (p.partial) ((ndr_word *)p.result[FIRST])[offset] = truth<Op>(p, far);
+        else ((u8 *)p.result[FIRST])[offset] = (u8)truth<Op>(p, far);
+        return;
+      }
+    }
     if (p.partial) {
       ndr_word w[Op::words];
       Op::save(far, w);
 #pragma unroll
       for (int i = 0; i < Op::words; i++) ((ndr_word *)p.result[FIRST])[i * p.outputs + offset] = w[i];
     } else {
-      store_value((typename Op::result *)p.result[FIRST] + offset, Op::finish(far, p.ddof));
+      store_value((typename Op::result *)p.result[FIRST] + offset, finish_total<Op>(p, far));
     }
   }
 };
@@ -124,10 +141,10 @@ template <class Op, int COUNT> NDR_DEVICE bool emit_packets(const ndr_params &p,
   const int packets = sizeof(result) * COUNT / 16;
   if constexpr (sizeof(result) * COUNT % 16 == 0) {
     result *out = (result *)p.result[0] + offset;
-    if (p.partial || stride != 1 || (unsigned long long)out % 16) return false;
+    if (p.partial || stride != 1 || (unsigned long long)out % 16 || (Op::counting && p.ending >= NDR_ENDING_ANY)) return false;
     union { result value[COUNT]; ndr_packet packet[packets]; } row;
 #pragma unroll
-    for (int c = 0; c < COUNT; c++) store_value(&row.value[c], Op::finish(far[c], p.ddof));
+    for (int c = 0; c < COUNT; c++) store_value(&row.value[c], finish_total<Op>(p, far[c]));
 #pragma unroll
     for (int i = 0; i < packets; i++) ((ndr_packet *)out)[i] = row.packet[i];
     return true;

@@ -126,6 +126,7 @@ typedef struct ndr_device {
   int64_t l2_bytes;
   double bandwidth; /* bytes per second from main memory */
   int capability;   /* compute capability x 10 (90 is Hopper); 0 on a CPU */
+  int compiles;     /* not 0: kernels can be compiled at run time (NVRTC was found); 0 on a CPU */
 } ndr_device;
 
 /* Options. Start from NDR_OPTIONS_INIT; a NULL pointer means exactly that. */
@@ -232,9 +233,10 @@ NDR_API ndr_status ndr_plan_execute(const ndr_plan *plan, const void *data, void
                                     void *stream);
 
 /* Writes the choice and why the other families lost into text, at most capacity bytes with the final 0. Returns the
- * length of the whole description, as snprintf does. The first line is the problem and the device; the second starts
- * with the name of the family that was chosen: what it does, workspace, bytes read and written, and times; then a line
- * for each other family with its reason. Times are per execute: "predicted" is the cost model's, "measured" the clock's. */
+ * length of the whole description, as snprintf does. The first line is the problem and the device. The second starts
+ * with the name of the family that was chosen: outputs and elements an output, bytes, and times per execute, the cost
+ * model's ("predicted") and the clock's ("measured", where there is one); the third is how it works. Then comes a line
+ * for each other family, with its reason, and, where NDR_MEASURE could not time anything, why. */
 NDR_API size_t ndr_plan_describe(const ndr_plan *plan, char *text, size_t capacity);
 
 /* Frees a plan; NULL is allowed. No execute of it may be running. */
@@ -245,12 +247,14 @@ NDR_API void ndr_plan_destroy(ndr_plan *plan);
  * Under NDR_MEASURE the first plan of a problem on a device times the families that can run it, each with the parameters
  * that it would choose for itself. They read the caller's array (ndreduce, ndreduce_many, ndr_accumulator_add, and
  * ndr_plan_create where the array has data) or up to 2 GiB of zeros, and write into scratch, never into the caller's
- * results; both kinds of scratch are freed before the call returns. The families run in turns, 3 to 600 times each, for
- * about 0.1 s in all or, where one run takes longer than that, a few runs each; on a GPU the call waits for them.
- * Families that the cost model predicts to take 16 times as long as the best are left out. The model's choice stands
- * unless another is faster by 3 %. Where nothing can be timed (options.device describes the device, the stream is
- * capturing, memory for scratch runs out) the cost model decides, and ndr_plan_describe says why. With
- * options.force_family there is nothing to choose, and nothing is timed.
+ * results; both kinds of scratch are freed before the call returns. The families run in turns, each once or twice to
+ * begin with and those that are not clearly slower again, for about 0.1 s in all, or, where a run takes longer than that,
+ * three times; on a GPU the call waits for them. Families that the cost model predicts to take 16 times as long as the
+ * best are left out. The model's choice stands unless another is faster by 3 %.
+ *
+ * Where nothing can be timed (options.device describes the device, the stream is capturing, memory for scratch runs out)
+ * the cost model decides, and ndr_plan_describe says why. With options.force_family there is nothing to choose, and
+ * nothing is timed.
  *
  * The choice is remembered for the process, and from then on every plan of that problem on such a device takes it, under
  * NDR_ESTIMATE too; to measure again, forget. Problems are the same when their canonical forms are: operators, dtype,

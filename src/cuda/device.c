@@ -1,5 +1,7 @@
 #include "cuda/device.h"
 
+#include "cuda/compile.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -40,10 +42,17 @@ static ndr_status read_device(int id, ndr_device *device) {
   NDR_TRY(attribute(id, cudaDevAttrComputeCapabilityMajor, &major));
   NDR_TRY(attribute(id, cudaDevAttrComputeCapabilityMinor, &minor));
   int capability = (int)(major * 10 + minor);
-  *device = (ndr_device){sizeof *device, kDLCUDA,      id,
-                         (int)units,     (int)threads, shared,
-                         shared_block,   l2,           bandwidth_of(capability, (int)units),
-                         capability};
+  *device = (ndr_device){sizeof *device,
+                         kDLCUDA,
+                         id,
+                         (int)units,
+                         (int)threads,
+                         shared,
+                         shared_block,
+                         l2,
+                         bandwidth_of(capability, (int)units),
+                         capability,
+                         ndr_cuda_can_compile()};
   return NDR_OK;
 }
 

@@ -8,14 +8,25 @@
 /* Operators fused into one kernel: more would not leave its accumulators in registers. */
 enum { MOST_FUSED = 4 };
 
-static bool real_valued(ndr_dtype dtype) {
-  return ndr_dtype_class(dtype) == NDR_CLASS_FLOAT || ndr_dtype_class(dtype) == NDR_CLASS_COMPLEX;
+/* Kernels built ahead of time by what they compute, of which some operators are endings. */
+static ndr_op kernel_op(ndr_op op, int *ending) {
+  *ending = op == NDR_STD   ? NDR_ENDING_ROOT
+            : op == NDR_ANY ? NDR_ENDING_ANY
+            : op == NDR_ALL ? NDR_ENDING_ALL
+                            : NDR_ENDING_PLAIN;
+  return op == NDR_STD ? NDR_VAR : op == NDR_ANY || op == NDR_ALL ? NDR_COUNT : op;
 }
 
-/* Options that the kernels built ahead of time do not know. Integers have no NaN and accumulate exactly. */
-static bool special(const ndr_problem *problem) {
-  bool narrow = problem->dtype != NDR_F64 && problem->dtype != NDR_C128;
-  return real_valued(problem->dtype) && (problem->skip_nan || (problem->accumulate_f64 && narrow));
+static ndr_status find_kernel(const ndr_plan *plan, const ndr_launch *launch, int first, int count, int *ending,
+                              cudaKernel_t *kernel) {
+  const ndr_problem *problem = &plan->problem;
+  bool special = ndr_problem_special(problem);
+  *ending = NDR_ENDING_PLAIN;
+  if (special && !plan->device.compiles)
+    return ndr_cuda_kernel(problem->skip_nan ? "tree_skip" : "tree_wide", problem->ops[first], problem->dtype, kernel);
+  if (special || count > 1)
+    return ndr_cuda_compile(problem, first, count, launch->kernel, plan->device.capability, kernel);
+  return ndr_cuda_kernel(launch->kernel, kernel_op(problem->ops[first], ending), problem->dtype, kernel);
 }
 
 /* Whether operators i and j put their results in the same places. */
@@ -25,10 +36,11 @@ static bool same_strides(const ndr_problem *problem, int i, int j) {
   return true;
 }
 
-static int fusable(const ndr_problem *problem, int first) {
+static int fusable(const ndr_plan *plan, int first) {
+  const ndr_problem *problem = &plan->problem;
   int count = 1;
-  if (!ndr_cuda_can_compile()) return 1;
-  while (first + count < problem->op_count && count < MOST_FUSED && same_strides(problem, first, first + count))
+  while (plan->device.compiles && first + count < problem->op_count && count < MOST_FUSED &&
+         same_strides(problem, first, first + count))
     count++;
   return count;
 }
@@ -40,10 +52,7 @@ static ndr_status run_ops(const ndr_plan *plan, const ndr_launch *launch, int fi
   ndr_params params = launch->params;
   const ndr_problem *problem = &plan->problem;
   cudaKernel_t kernel;
-  if (count == 1 && !special(problem))
-    NDR_TRY(ndr_cuda_kernel(launch->kernel, problem->ops[first], problem->dtype, &kernel));
-  else
-    NDR_TRY(ndr_cuda_compile(problem, first, count, launch->kernel, plan->device.capability, &kernel));
+  NDR_TRY(find_kernel(plan, launch, first, count, &params.ending, &kernel));
   for (int a = 0; first > 0 && a < problem->kept_count; a++) params.axes[a].aux = problem->kept[a].result[first];
   for (int i = 0; i < count; i++) {
     ndr_dtype dtype = problem->partial ? NDR_U64 : ndr_op_result(problem->ops[first + i], problem->dtype);
@@ -68,7 +77,7 @@ ndr_status ndr_cuda_execute(const ndr_plan *plan, const void *data, void *const 
   NDR_TRY(ndr_cuda_enter(plan->device.id, &before));
   ndr_status status = NDR_OK;
   for (int i = 0, count; status == NDR_OK && i < problem->op_count; i += count) {
-    count = problem->op_count > 1 ? fusable(problem, i) : 1;
+    count = fusable(plan, i);
     status = run_ops(plan, launch, i, count, first, results, workspace, stream);
   }
   ndr_cuda_leave(plan->device.id, before);

@@ -4,9 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[] = {"tree_block",      "tree_runs",    "tree_strided", "tree_lanes", "thread_packets",
-                                    "thread_elements", "tile_columns", "tile_rows",    "states"};
-enum { NAMES = sizeof names / sizeof *names };
+/* Which operators and dtypes a kernel is built for. */
+typedef enum range { EVERY, OWN, REAL } range;
+
+static const struct {
+  const char *name;
+  range range;
+} kinds[] = {{"tree_block", OWN},     {"tree_runs", OWN},       {"tree_strided", OWN}, {"tree_lanes", OWN},
+             {"thread_packets", OWN}, {"thread_elements", OWN}, {"tile_columns", OWN}, {"tile_rows", OWN},
+             {"states", EVERY},       {"tree_wide", REAL},      {"tree_skip", REAL}};
+enum { NAMES = sizeof kinds / sizeof *kinds };
 
 /* src/cuda/fatbins.c */
 #define DTYPE(NAME, value, name, ctype, bytes, class, code) extern const unsigned char ndr_fatbin_##name[];
@@ -25,7 +32,7 @@ static cudaKernel_t kernels[NAMES][NDR_OP_COUNT][NDR_DTYPE_COUNT];
 
 static int index_of(const char *name) {
   for (int i = 0; i < NAMES; i++)
-    if (strcmp(name, names[i]) == 0) return i;
+    if (strcmp(name, kinds[i].name) == 0) return i;
   return -1;
 }
 
@@ -50,14 +57,21 @@ ndr_status ndr_cuda_kernel(const char *name, ndr_op op, ndr_dtype dtype, cudaKer
   return status;
 }
 
+static bool is_built(range built, ndr_op op, ndr_dtype dtype) {
+  ndr_class class = ndr_dtype_class(dtype);
+  if (ndr_op_check(op, dtype) != NDR_OK) return false;
+  if (built == OWN) return op != NDR_STD && op != NDR_ANY && op != NDR_ALL;
+  return built == EVERY || class == NDR_CLASS_FLOAT || class == NDR_CLASS_COMPLEX;
+}
+
 ndr_status ndr_cuda_resolve_all(int *count) {
   *count = 0;
   for (int i = 0; i < NAMES; i++) {
     for (int op = 0; op < NDR_OP_COUNT; op++) {
       for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++) {
         cudaKernel_t kernel;
-        if (ndr_op_check((ndr_op)op, (ndr_dtype)dtype) != NDR_OK) continue;
-        NDR_TRY(ndr_cuda_kernel(names[i], (ndr_op)op, (ndr_dtype)dtype, &kernel));
+        if (!is_built(kinds[i].range, (ndr_op)op, (ndr_dtype)dtype)) continue;
+        NDR_TRY(ndr_cuda_kernel(kinds[i].name, (ndr_op)op, (ndr_dtype)dtype, &kernel));
         (*count)++;
       }
     }

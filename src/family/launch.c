@@ -50,6 +50,17 @@ bool ndr_packets_aligned(const ndr_problem *problem, const ndr_axis *lane) {
   return true;
 }
 
+bool ndr_problem_special(const ndr_problem *problem) {
+  ndr_class class = ndr_dtype_class(problem->dtype);
+  bool narrow = problem->dtype != NDR_F64 && problem->dtype != NDR_C128;
+  if (class != NDR_CLASS_FLOAT && class != NDR_CLASS_COMPLEX) return false;
+  return problem->skip_nan || (problem->accumulate_f64 && narrow);
+}
+
+bool ndr_problem_uncompiled(const ndr_problem *problem, const ndr_device *device) {
+  return ndr_problem_special(problem) && !device->compiles;
+}
+
 double ndr_problem_bytes(const ndr_problem *problem) {
   return (double)problem->outputs * (double)problem->length * (double)ndr_dtype_bytes(problem->dtype);
 }

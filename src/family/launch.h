@@ -43,6 +43,14 @@ int64_t ndr_packet_elements(ndr_dtype dtype);
 /* Whether every stride but the lane axis's own, and the lane axis's size, are whole packets. */
 bool ndr_packets_aligned(const ndr_problem *problem, const ndr_axis *lane);
 
+/* Whether the problem asks for what the kernels built ahead of time do not know: skip_nan, or accumulation in f64 where
+ * that is not the rule. Integers have no NaN and accumulate exactly. */
+bool ndr_problem_special(const ndr_problem *problem);
+
+/* The same, on a device for which nothing can be compiled at run time: then only tree_strided can run the problem. */
+bool ndr_problem_uncompiled(const ndr_problem *problem, const ndr_device *device);
+#define NDR_UNCOMPILED "skip_nan and f64 accumulation need run-time compilation (NVRTC), which was not found"
+
 /* Bytes of the array that the problem reads. */
 double ndr_problem_bytes(const ndr_problem *problem);
 

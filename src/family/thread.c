@@ -5,7 +5,8 @@
 enum { MOST_ROWS = 4096 };
 
 static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
-  (void)device, (void)text;
+  (void)text;
+  if (ndr_problem_uncompiled(problem, device)) return NDR_UNCOMPILED;
   return problem->kept_count == 0 && problem->length != 1 ? "no axis is kept: there are no neighbouring outputs" : NULL;
 }
 

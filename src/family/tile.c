@@ -46,7 +46,7 @@ static const char *reject_reduced(const ndr_problem *problem, char *text) {
 }
 
 static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
-  (void)device;
+  if (ndr_problem_uncompiled(problem, device)) return NDR_UNCOMPILED;
   if (problem->length == 0) return "nothing is reduced";
   if (kept_lane(problem)) return reject_kept(problem, text);
   if (problem->reduced_count > 0 && problem->reduced[0].stride == 1) return reject_reduced(problem, text);

@@ -17,6 +17,12 @@ typedef struct ndr_param_axis {
  * Item i is piece i % splits of tile i / splits. The words of partial states lie word-major in `partials`:
  * word w of slot s of output o is partials[(w * slots + s) * padded + o], where slots s < splits hold the pieces,
  * the following ones the sums of groups, and padded is tiles * tile_outputs. */
+/* How a total becomes a result: std is the root of var; any and all ask whether a count is nonzero, and complete. */
+#define NDR_ENDING_PLAIN 0
+#define NDR_ENDING_ROOT 1
+#define NDR_ENDING_ANY 2
+#define NDR_ENDING_ALL 3
+
 typedef struct ndr_params {
   const void *data;                /* element the walk starts at */
   void *result[NDR_PARAM_RESULTS]; /* where output 0 goes, by operator */
@@ -29,6 +35,7 @@ typedef struct ndr_params {
   long long units, piece;    /* units a tile's reduction is counted in (vectors or rows), units a piece */
   long long runs, run_units; /* tree: runs an output, units a run */
   double ddof;
+  int ending;                /* NDR_ENDING_... */
   int splits, groups, group; /* pieces, groups of pieces, pieces a group */
   int tile_outputs;
   int lanes;          /* threads that share an output (tree_lanes), a column (thread), active ones (tile) */

@@ -1,0 +1,102 @@
+/* Options and sets of operators under emulation: skip_nan, accumulation in f64 and several operators from one read, which
+ * are compiled at run time, and the kernels that stand in where nothing can be compiled. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/backends.h"
+#include "drive.h"
+#include "memory.h"
+#include "runtime/control.h"
+#include "support/oracle.h"
+#include "support/suite.h"
+
+enum { MOST_ELEMENTS = 3000, MOST_OPS = 6 };
+static const char *const families[] = {"tree", "thread", "tile", NULL};
+static const ndr_dtype dtypes[] = {NDR_F32, NDR_F16, NDR_C64, NDR_F64, NDR_I8};
+enum { DTYPES = sizeof dtypes / sizeof *dtypes };
+
+static void draw_ops(rng *random, ndr_case *problem, int count) {
+  for (problem->op_count = 0; problem->op_count < count; problem->op_count++) {
+    ndr_op *op = &problem->ops[problem->op_count];
+    do *op = (ndr_op)rng_between(random, 0, NDR_OP_COUNT - 1);
+    while (!op_defined(*op, problem->dtype) || *op == NDR_PROD);
+  }
+}
+
+static void check_results(const ndr_case *problem, const device_array *array, device_array *results) {
+  char why[1024] = "";
+  for (int i = 0; i < problem->op_count; i++) {
+    device_fetch(&results[i]);
+    ck_assert_msg(array_gaps_untouched(&results[i].host), "%s\n  written between the results", announced_case());
+    ck_assert_msg(oracle_accepts(problem, problem->ops[i], &array->host.tensor, &results[i].host.tensor, why, sizeof why),
+                  "%s\n  %s", announced_case(), why);
+  }
+  ck_assert_msg(!simt_guards_broken(), "%s\n  something was written outside the arrays", announced_case());
+}
+
+static void run_case(const ndr_case *problem, const char *family, bool compiles, rng *random) {
+  device_array array, results[MOST_OPS];
+  DLTensor *tensors[MOST_OPS];
+  twist how = random_twist(random, problem->dtype);
+  ndr_options options = case_options(problem);
+  ndr_device device;
+  announce_case(problem, family, &how, 0);
+  array_of_case(&array.host, problem);
+  array_fill(&array.host, random, FILL_SPECIAL);
+  device_array_of(&array, how.device, how.past);
+  const ndr_backend *backend;
+  assert_ok(ndr_backend_find(kDLCUDA, &backend));
+  assert_ok(backend->device(how.device, &device));
+  device.compiles = device.compiles && compiles;
+  options.device = &device;
+  options.force_family = family;
+  simt_controls.order = how.order;
+  bool same_layout = rng_once_in(random, 2);
+  for (int i = 0; i < problem->op_count; i++) {
+    assert_ok(array_result(&results[i].host, &array.host.tensor, problem->dim_count, problem->dims, problem->ops[i],
+                           &options, same_layout ? NULL : random));
+    device_array_of(&results[i], how.device, 0);
+    tensors[i] = &results[i].tensor;
+  }
+  ndr_status status = ndreduce_many(&array.tensor, problem->dim_count, problem->dims, problem->op_count, problem->ops,
+                                    tensors, &options);
+  if (status != NDR_ERR_UNSUPPORTED) {
+    ck_assert_msg(status == NDR_OK, "%s\n  %s", announced_case(), ndr_last_error());
+    check_results(problem, &array, results);
+  }
+  for (int i = 0; i < problem->op_count; i++) device_free(&results[i]);
+  device_free(&array);
+}
+
+static void draw_and_run(int number, int most_ops, bool compiles) {
+  rng random = {test_seed() + (uint64_t)number};
+  ndr_case problem;
+  const char *family = families[number % 4];
+  directed_case(&random, dtypes[number / 4 % DTYPES], NDR_SUM, family ? family : "tree", MOST_ELEMENTS, &problem);
+  problem.skip_nan = rng_once_in(&random, 2);
+  if (rng_once_in(&random, 2)) problem.accumulate = NDR_ACCUMULATE_F64;
+  draw_ops(&random, &problem, (int)rng_between(&random, most_ops > 1 ? 2 : 1, most_ops));
+  run_case(&problem, family, compiles, &random);
+}
+
+/* Each of these costs a compilation. */
+START_TEST(test_compiled) {
+  draw_and_run(1000 + _i, MOST_OPS, true);
+}
+END_TEST
+
+START_TEST(test_uncompiled) {
+  for (int i = 0; i < 8; i++) draw_and_run(2000 + _i * 8 + i, MOST_OPS, false);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("options");
+  TCase *cases = tcase_create("options");
+  tcase_set_timeout(cases, 600);
+  tcase_add_loop_test(cases, test_compiled, 0, test_case_count(20));
+  tcase_add_loop_test(cases, test_uncompiled, 0, test_case_count(20));
+  suite_add_tcase(suite, cases);
+  return suite_run(suite);
+}

@@ -64,7 +64,7 @@ static void check_cut(rng *random) {
   ndr_case c;
   test_array array;
   box boxes[MOST_BOXES];
-  ndr_accumulator *parts[3];
+  ndr_accumulator *parts[3] = {NULL};
   int part_count = (int)rng_between(random, 1, 3);
   random_case(random, 4000, &c);
   random_ops(random, &c);

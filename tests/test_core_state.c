@@ -295,11 +295,11 @@ START_TEST(arrays_of_states_have_pitch_and_step) {
   uint64_t into[2 * PITCH], from[2 * COUNT];
   int64_t result[2 * COUNT];
   for (int i = 0; i < 2 * PITCH; i++) into[i] = UNTOUCHED;
-  for (int j = 0; j < COUNT; j++) {
-    into[j * STEP] = (uint64_t)j;
-    into[PITCH + j * STEP] = (uint64_t)j;
-    from[j] = (uint64_t)(COUNT - 1 - j);
-    from[COUNT + j] = (uint64_t)(100 + j);
+  for (uint64_t j = 0; j < COUNT; j++) {
+    into[j * STEP] = j;
+    into[PITCH + j * STEP] = j;
+    from[j] = COUNT - 1 - j;
+    from[COUNT + j] = 100 + j;
   }
   ndr_state_merge(&state, into, PITCH, STEP, from, COUNT, 1, COUNT);
   for (int i = 0; i < 2 * COUNT; i++) result[i] = -5;

@@ -146,7 +146,7 @@ START_TEST(several_ops_come_from_one_read) {
                           (DLTensor *[]){&results[0], &results[1], &results[2]}, &options));
   for (int j = 0; j < COLUMNS; j++) {
     ck_assert(sum[j] == ROWS * j + COLUMNS * (ROWS * (ROWS - 1) / 2));
-    ck_assert(mean[j] == sum[j] / ROWS);
+    ck_assert(mean[j] == (double)sum[j] / ROWS);
     ck_assert_int_eq(where[j], ROWS - 1);
   }
   close_ramp(dataset);

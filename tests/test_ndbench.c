@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../tools/ndbench_read.c"
-#include "../tools/ndbench_verify.c"
+#include "../tools/ndbench_read.c"   /* NOLINT(bugprone-suspicious-include): its static functions are tested */
+#include "../tools/ndbench_verify.c" /* NOLINT(bugprone-suspicious-include) */
 #include "core/types.h"
 #include "support/suite.h"
 

@@ -246,7 +246,7 @@ static void assert_accurate(const char *text) {
   for (int64_t j = 0; j < outputs; j++) {
     long double sum = (exact_sums[j].low.re + exact_sums[j].high.re) / 2;
     long double error = fabsl((long double)((float *)result.memory)[j] - sum) / sum;
-    long double levels = log2l((long double)(array_count(&array.tensor) / outputs)) + 2;
+    long double levels = log2l((long double)array_count(&array.tensor) / (long double)outputs) + 2;
     ck_assert_msg(error <= levels * rounding_of(NDR_F32), "%s: output %lld is off by %Lg", text, (long long)j, error);
   }
   free(exact_sums);

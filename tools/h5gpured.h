@@ -89,7 +89,7 @@ typedef struct progress_bar {
 } progress_bar;
 
 void progress_start(progress_bar *bar, const char *what);
-void progress_draw(void *bar, const ndr_h5_progress *now);
+void progress_draw(void *user, const ndr_h5_progress *now);
 void progress_clear(progress_bar *bar);
 
 #endif

@@ -57,7 +57,7 @@ number number_read(ndr_dtype dtype, const void *element) {
   switch (dtype) {
   case NDR_BOOL:
   case NDR_U8: LOAD(uint8_t, n.as_unsigned); break;
-  case NDR_I8: LOAD(int8_t, n.as_signed); break;
+  case NDR_I8: LOAD(int8_t, n.as_signed); break; /* NOLINT(*-signed-char-misuse,cert-str34-c): a number it is */
   case NDR_I16: LOAD(int16_t, n.as_signed); break;
   case NDR_I32: LOAD(int32_t, n.as_signed); break;
   case NDR_I64: LOAD(int64_t, n.as_signed); break;

@@ -136,11 +136,10 @@ static void run_tasks(const ndr_engine *engine, void *workspace) {
   uint64_t *partial = (uint64_t *)(void *)((char *)workspace + nest->threads * nest->scratch_bytes);
   int64_t tasks = nest->chunks * nest->pieces;
 #ifdef _OPENMP
-  int share = tasks / nest->threads > 4096 ? 16 : 1;
 #pragma omp parallel num_threads(nest->threads) if (nest->threads > 1)
   {
     ndr_scratch scratch = scratch_of(nest, workspace, omp_get_thread_num());
-#pragma omp for schedule(dynamic, share)
+#pragma omp for schedule(dynamic, tasks / nest->threads > 4096 ? 16 : 1)
     for (int64_t task = 0; task < tasks; task++) start_task(engine, &scratch, partial, task);
     if (nest->pieces > 1) {
 #pragma omp for schedule(dynamic)

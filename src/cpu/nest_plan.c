@@ -20,7 +20,7 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
 
 static double gather_seconds(const ndr_nest *nest, double elements, double bytes) {
   if (nest->lane_stride == 1) return 0;
-  if (nest->lane_stride <= 4 || (nest->row_stride == 1 && nest->rows * bytes >= 16))
+  if (nest->lane_stride <= 4 || (nest->row_stride == 1 && (double)nest->rows * bytes >= 16))
     return elements * bytes / SHUFFLE_RATE;
   return elements * GATHER_SECONDS;
 }
@@ -72,8 +72,8 @@ size_t ndr_nest_describe(const ndr_plan *plan, char *text, size_t capacity) {
   if (nest->gather_bytes)
     ndr_text_append(text, capacity, &length, " gathered by stride %lld", (long long)nest->lane_stride);
   if (nest->convert_bytes) ndr_text_append(text, capacity, &length, " converted");
+  int64_t steps = nest->steps / nest->pieces + (nest->steps % nest->pieces != 0);
   ndr_text_append(text, capacity, &length, ", %lld tasks of %lld positions x %lld steps, %d threads",
-                  (long long)(nest->chunks * nest->pieces), (long long)nest->chunk,
-                  (long long)((nest->steps + nest->pieces - 1) / nest->pieces), nest->threads);
+                  (long long)nest->chunks * nest->pieces, (long long)nest->chunk, (long long)steps, nest->threads);
   return length;
 }

@@ -28,12 +28,20 @@ typedef struct {
   void *data;
 } coordinates;
 
+/* What other files hold is not copied from there, as it is not reduced. */
+static bool is_inside(hid_t dataset) {
+  hid_t creation = H5Dget_create_plist(dataset);
+  bool inside = H5Pget_external_count(creation) == 0 && H5Pget_layout(creation) != H5D_VIRTUAL;
+  H5Pclose(creation);
+  return inside;
+}
+
 /* The scale's dataset is of use if it holds one number for each index of the dim and has been written. */
 static void read_coordinates(const ndr_h5_dataset *source, int d, coordinates *c) {
   *c = (coordinates){H5I_INVALID_HID, H5I_INVALID_HID, 0, NULL};
   if (!source->scales[d]) return;
   c->dataset = H5Dopen2(source->file_id, source->scales[d], H5P_DEFAULT);
-  if (c->dataset < 0 || H5Dget_storage_size(c->dataset) == 0) return;
+  if (c->dataset < 0 || !is_inside(c->dataset) || H5Dget_storage_size(c->dataset) == 0) return;
   hid_t stored = H5Dget_type(c->dataset), space = H5Dget_space(c->dataset);
   H5T_class_t kind = H5Tget_class(stored);
   hssize_t count = H5Sget_simple_extent_npoints(space);
@@ -104,43 +112,53 @@ static char *free_name(hid_t file, const char *name) {
   return text;
 }
 
-static ndr_status create_scale(ndr_scales *scales, const char *name, char *origin, const coordinates *c,
-                               int64_t length) {
+static ndr_status create_scale(ndr_scales *scales, const char *name, const char *origin, const coordinates *c,
+                               int64_t length, ndr_scale **created) {
   ndr_scale *all = realloc(scales->all, (size_t)(scales->count + 1) * sizeof *all);
-  if (all) scales->all = all;
-  char *given = all ? free_name(scales->file, name) : NULL;
-  if (!given) return fail_memory();
-  if (!create_dataset(scales->file, given, c, length)) {
-    free(given);
-    return ndr_hdf_fail(NDR_ERR_FILE, origin, "this scale cannot be copied to the output");
+  if (!all) return fail_memory();
+  scales->all = all;
+  ndr_scale scale = {free_name(scales->file, name), strdup(origin), length, 0, NULL};
+  ndr_status status = scale.name && scale.origin ? NDR_OK : fail_memory();
+  if (status == NDR_OK && !create_dataset(scales->file, scale.name, c, length))
+    status = ndr_hdf_fail(NDR_ERR_FILE, origin, "this scale cannot be copied to the output");
+  if (status != NDR_OK) {
+    free(scale.name);
+    free(scale.origin);
+    return status;
   }
-  scales->all[scales->count++] = (ndr_scale){given, origin, length, 0, NULL};
+  *created = &scales->all[scales->count++];
+  **created = scale;
   return NDR_OK;
+}
+
+static ndr_scale *with_origin(const ndr_scales *scales, const char *origin, int64_t length) {
+  for (int i = 0; i < scales->count; i++)
+    if (strcmp(scales->all[i].origin, origin) == 0 && scales->all[i].length == length) return &scales->all[i];
+  return NULL;
+}
+
+static ndr_scale *with_coordinates(const ndr_scales *scales, const char *name, const coordinates *c, int64_t length) {
+  for (int i = 0; i < scales->count; i++)
+    if (strcmp(scales->all[i].name, name) == 0 && same_coordinates(scales->file, &scales->all[i], c, length))
+      return &scales->all[i];
+  return NULL;
 }
 
 /* The scale of dim d of the source, found or made. */
 static ndr_status find_scale(ndr_scales *scales, const ndr_h5_dataset *source, int d, ndr_scale **found) {
   coordinates c;
   int64_t length = source->info.shape[d];
-  bool pathless = !source->scales[d];
-  char *origin = join(source->file, ":", pathless ? source->names[d] : source->scales[d]);
+  ndr_status status = NDR_OK;
+  char *origin = join(source->file, ":", source->scales[d] ? source->scales[d] : source->names[d]);
   if (!origin) return fail_memory();
-  *found = NULL;
-  for (int i = 0; i < scales->count && !*found; i++)
-    if (strcmp(scales->all[i].origin, origin) == 0 && scales->all[i].length == length) *found = &scales->all[i];
-  if (*found) {
-    free(origin);
-    return NDR_OK;
+  *found = with_origin(scales, origin, length);
+  if (!*found) {
+    read_coordinates(source, d, &c);
+    *found = with_coordinates(scales, source->names[d], &c, length);
+    if (!*found) status = create_scale(scales, source->names[d], origin, &c, length, found);
+    free_coordinates(&c);
   }
-  read_coordinates(source, d, &c);
-  for (int i = 0; i < scales->count && !*found; i++)
-    if (strcmp(scales->all[i].name, source->names[d]) == 0 &&
-        same_coordinates(scales->file, &scales->all[i], &c, length))
-      *found = &scales->all[i];
-  ndr_status status = *found ? NDR_OK : create_scale(scales, source->names[d], origin, &c, length);
-  if (*found || status != NDR_OK) free(origin);
-  if (!*found && status == NDR_OK) *found = &scales->all[scales->count - 1];
-  free_coordinates(&c);
+  free(origin);
   return status;
 }
 

@@ -43,7 +43,7 @@ bool next_index(int ndim, const int64_t *shape, int64_t *index) {
 
 element *array_elements(const DLTensor *tensor) {
   int64_t count = array_count(tensor), index[NDR_MAX_DIMS] = {0}, at = 0;
-  element *values = malloc(((size_t)count + 1) * sizeof *values);
+  element *values = calloc((size_t)count + 1, sizeof *values);
   if (!values) abort();
   if (count > 0) do
       values[at++] = array_get(tensor, index);

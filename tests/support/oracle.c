@@ -206,8 +206,8 @@ static answer fold_present(const ndr_case *problem, ndr_op op, const element *x,
 }
 
 answer oracle_fold(const ndr_case *problem, ndr_op op, const element *x, int64_t count) {
-  element *left = malloc(((size_t)count + 1) * sizeof *left);
-  int64_t *where = malloc(((size_t)count + 1) * sizeof *where);
+  element *left = calloc((size_t)count + 1, sizeof *left);
+  int64_t *where = calloc((size_t)count + 1, sizeof *where);
   if (!left || !where) abort();
   int64_t n = drop_nan(problem, x, count, left, where);
   answer folded = fold_present(problem, op, left, where, n);

@@ -60,15 +60,16 @@ skips_of() { # STAGE REPORT
 }
 
 # Configures, builds, runs ctest and adds up what it counted.
-ctest_stage() { # STAGE PRESET CTEST_OPTIONS CMAKE_OPTIONS...
+ctest_stage() { # STAGE PRESET TARGET CTEST_OPTIONS CMAKE_OPTIONS...
   stage=$1
   preset=$2
-  ctest_options=$3
-  shift 3
+  target=$3
+  ctest_options=$4
+  shift 4
   folder=$build/$stage
   cmake --preset "$preset" -B "$folder" -DNDREDUCE_WERROR=ON "$@" >"$folder.log" 2>&1 ||
     { tail -n 20 "$folder.log" && stage_failed "$stage" "cmake" && return; }
-  cmake --build "$folder" --parallel "$jobs" >"$folder.log" 2>&1 ||
+  cmake --build "$folder" --parallel "$jobs" --target "$target" >"$folder.log" 2>&1 ||
     { grep -E -A 12 'error|FAILED' "$folder.log" | head -n 60 && stage_failed "$stage" "build" && return; }
   report=$PWD/$folder/junit.xml
   case $build in /*) report=$folder/junit.xml ;; esac
@@ -91,24 +92,24 @@ ctest_stage() { # STAGE PRESET CTEST_OPTIONS CMAKE_OPTIONS...
 }
 
 stage_release() {
-  ctest_stage release ci ''
+  ctest_stage release ci all ''
 }
 
 stage_asan() {
   if ! command -v clang >/dev/null; then stage_skipped asan 'clang is not installed' && return; fi
-  ctest_stage asan dev '' -DCMAKE_C_COMPILER=clang -DNDREDUCE_HDF5=ON
+  ctest_stage asan dev all '' -DCMAKE_C_COMPILER=clang -DNDREDUCE_HDF5=ON
 }
 
 stage_tsan() {
   if ! command -v clang >/dev/null; then stage_skipped tsan 'clang is not installed' && return; fi
-  ctest_stage tsan tsan '-L threads'
+  ctest_stage tsan tsan thread_tests '-L threads'
 }
 
 # One architecture: the others differ in machine code only, and compiling all of them takes long.
 stage_cuda() {
   if ! command -v nvcc >/dev/null; then stage_skipped cuda 'nvcc is not installed' && return; fi
   if [ ! -f src/cuda/CMakeLists.txt ]; then stage_skipped cuda 'there is no src/cuda' && return; fi
-  ctest_stage cuda cuda '-L cuda' -DCMAKE_CUDA_ARCHITECTURES=90
+  ctest_stage cuda cuda all '-L cuda' -DCMAKE_CUDA_ARCHITECTURES=90
 }
 
 stage_format() {

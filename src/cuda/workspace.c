@@ -15,6 +15,7 @@ typedef struct kept_workspace {
   void *stream;
   char *base;
   size_t counters, partials;
+  int holders; /* executes that it was lent to and that may not have been queued yet: it stays where it is */
 } kept_workspace;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -58,44 +59,71 @@ static ndr_status grow(kept_workspace *w, size_t counters, size_t partials) {
   return NDR_OK;
 }
 
+/* The stream's, or a place for it; NULL when all are held. */
 static kept_workspace *find(int device, void *stream, unsigned long long stream_id) {
+  kept_workspace *w = NULL;
   for (int i = 0; i < STREAMS; i++)
     if (kept[i].base && kept[i].device == device && kept[i].stream_id == stream_id) return &kept[i];
-  kept_workspace *w = &kept[next_victim++ % STREAMS];
-  for (int i = 0; i < STREAMS; i++)
+  for (int i = 0; i < STREAMS && !w; i++)
     if (!kept[i].base) w = &kept[i];
+  for (int i = 0; i < STREAMS && !w; i++)
+    if (!kept[next_victim++ % STREAMS].holders) w = &kept[(next_victim - 1) % STREAMS];
+  if (!w) return NULL;
   /* cudaFree waits for whatever still uses a workspace whose stream may be gone. */
   if (w->base) (void)cudaFree(w->base);
-  *w = (kept_workspace){device, stream_id, stream, NULL, 0, 0};
+  *w = (kept_workspace){device, stream_id, stream, NULL, 0, 0, 0};
   return w;
 }
 
-ndr_status ndr_cuda_borrow_workspace(const ndr_plan *plan, void *stream, void **memory) {
-  size_t counters = ndr_plan_counter_bytes(plan), partials = plan->workspace - counters;
+/* Memory for one execute. A graph gets such nodes of its own: it may be replayed beside other work on the stream. */
+static ndr_status lend_new(const ndr_plan *plan, size_t counters, void *stream, void **memory) {
+  NDR_TRY(ndr_cuda_allocate(plan->device.id, plan->workspace, stream, memory));
+  cudaError_t error = cudaMemsetAsync(*memory, 0, counters, (cudaStream_t)stream);
+  if (error == cudaSuccess) return NDR_OK;
+  ndr_cuda_release(plan->device.id, *memory, stream);
+  *memory = NULL;
+  return ndr_cuda_fail(error, "cudaMemsetAsync");
+}
+
+static ndr_status lend_kept(const ndr_plan *plan, size_t counters, void *stream, void **memory) {
+  size_t partials = plan->workspace - counters;
   unsigned long long stream_id;
-  int before, id = plan->device.id;
-  NDR_TRY(ndr_cuda_enter(id, &before));
-  if (capturing(stream)) {
-    /* A graph may be replayed beside other work on this stream: it gets memory nodes of its own. */
-    ndr_status status = ndr_cuda_allocate(id, plan->workspace, stream, memory);
-    if (status == NDR_OK && cudaMemsetAsync(*memory, 0, counters, (cudaStream_t)stream) != cudaSuccess)
-      status = ndr_cuda_fail(cudaErrorUnknown, "cudaMemsetAsync in a capture");
-    ndr_cuda_leave(id, before);
-    return status;
-  }
-  cudaError_t error = cudaStreamGetId((cudaStream_t)stream, &stream_id);
-  ndr_status status = error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, "cudaStreamGetId");
+  NDR_CUDA(cudaStreamGetId((cudaStream_t)stream, &stream_id));
   pthread_mutex_lock(&lock);
-  if (status == NDR_OK) {
-    kept_workspace *w = find(id, stream, stream_id);
-    if (!w->base || w->counters < counters || w->partials < partials) status = grow(w, counters, partials);
-    if (status == NDR_OK) *memory = w->base + w->counters - counters;
+  kept_workspace *w = find(plan->device.id, stream, stream_id);
+  bool fits = w && w->base && w->counters >= counters && w->partials >= partials;
+  ndr_status status = NDR_OK;
+  if (w && !fits && !w->holders) {
+    status = grow(w, counters, partials);
+    fits = status == NDR_OK;
+  }
+  if (fits) {
+    w->holders++;
+    *memory = w->base + w->counters - counters;
   }
   pthread_mutex_unlock(&lock);
-  ndr_cuda_leave(id, before);
+  return fits || status != NDR_OK ? status : lend_new(plan, counters, stream, memory);
+}
+
+ndr_status ndr_cuda_borrow_workspace(const ndr_plan *plan, void *stream, void **memory) {
+  size_t counters = ndr_plan_counter_bytes(plan);
+  int before;
+  *memory = NULL;
+  NDR_TRY(ndr_cuda_enter(plan->device.id, &before));
+  ndr_status status =
+      capturing(stream) ? lend_new(plan, counters, stream, memory) : lend_kept(plan, counters, stream, memory);
+  ndr_cuda_leave(plan->device.id, before);
   return status;
 }
 
 void ndr_cuda_return_workspace(const ndr_plan *plan, void *memory, void *stream) {
-  if (capturing(stream)) ndr_cuda_release(plan->device.id, memory, stream);
+  const char *start = memory;
+  bool is_kept = false;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < STREAMS && !is_kept; i++) {
+    is_kept = kept[i].base && start >= kept[i].base && start < kept[i].base + kept[i].counters + kept[i].partials;
+    if (is_kept) kept[i].holders--;
+  }
+  pthread_mutex_unlock(&lock);
+  if (!is_kept) ndr_cuda_release(plan->device.id, memory, stream);
 }

@@ -1,0 +1,114 @@
+/* Workspaces that the CUDA backend lends: kept by stream, zero where counters are, and where they were for as long as
+ * somebody may still launch with them. */
+#include <stdlib.h>
+
+#include "control.h"
+#include "cuda/workspace.h"
+#include "family/launch.h"
+#include "memory.h"
+#include "support/gpus.h"
+#include "support/suite.h"
+
+enum { KEPT_STREAMS = 32 };
+
+static ndr_plan small, large;
+
+static void set_up(void) {
+  simt_controls.capturing = false;
+  simt_controls.memory_left = -1;
+  assert_ok(gpu_plan(&small, "sum f32 [1000000] /0", &gpus[2], "tree"));
+  assert_ok(gpu_plan(&large, "var f32 [4096,100000] /0", &gpus[2], "thread"));
+  large.workspace += 64 << 20;
+  ck_assert_uint_gt(small.workspace, 0);
+}
+
+static void *stream(int number) {
+  return (void *)(uintptr_t)(number + 1);
+}
+
+static char *borrow(const ndr_plan *plan, void *on) {
+  void *memory;
+  assert_ok(ndr_cuda_borrow_workspace(plan, on, &memory));
+  size_t counters = ndr_plan_counter_bytes(plan);
+  for (size_t i = 0; i < counters; i++) ck_assert_int_eq(((char *)memory)[i], 0);
+  return memory;
+}
+
+START_TEST(a_stream_keeps_its_workspace) {
+  char *first = borrow(&small, stream(0));
+  ndr_cuda_return_workspace(&small, first, stream(0));
+  int living = simt_living_blocks();
+  char *again = borrow(&small, stream(0)), *other = borrow(&small, stream(1));
+  ck_assert_ptr_eq(again, first);
+  ck_assert_ptr_ne(other, first);
+  ck_assert_int_eq(simt_living_blocks(), living + 1);
+  ndr_cuda_return_workspace(&small, again, stream(0));
+  ndr_cuda_return_workspace(&small, other, stream(1));
+}
+END_TEST
+
+START_TEST(what_is_lent_does_not_move) {
+  char *held = borrow(&small, stream(0));
+  memset(held + ndr_plan_counter_bytes(&small), 1, small.workspace - ndr_plan_counter_bytes(&small));
+  int living = simt_living_blocks();
+  char *more = borrow(&large, stream(0)); /* another thread, the same stream: the kept one would have to grow */
+  memset(more + ndr_plan_counter_bytes(&large), 2, large.workspace - ndr_plan_counter_bytes(&large));
+  for (size_t i = ndr_plan_counter_bytes(&small); i < small.workspace; i++) ck_assert_int_eq(held[i], 1);
+  ndr_cuda_return_workspace(&large, more, stream(0));
+  ck_assert_int_eq(simt_living_blocks(), living); /* that was for once */
+  ndr_cuda_return_workspace(&small, held, stream(0));
+  more = borrow(&large, stream(0));
+  ck_assert_int_eq(simt_living_blocks(), living);
+  ndr_cuda_return_workspace(&large, more, stream(0));
+}
+END_TEST
+
+START_TEST(many_streams_take_turns) {
+  char *held[KEPT_STREAMS + 4];
+  for (int s = 0; s < KEPT_STREAMS + 4; s++) {
+    held[s] = borrow(&small, stream(s));
+    memset(held[s] + ndr_plan_counter_bytes(&small), s, small.workspace - ndr_plan_counter_bytes(&small));
+  }
+  for (int s = 0; s < KEPT_STREAMS + 4; s++) {
+    for (size_t i = ndr_plan_counter_bytes(&small); i < small.workspace; i++) ck_assert_int_eq(held[s][i], s);
+    ndr_cuda_return_workspace(&small, held[s], stream(s));
+  }
+  for (int s = 0; s < 3 * KEPT_STREAMS; s++) ndr_cuda_return_workspace(&small, borrow(&small, stream(s)), stream(s));
+  ck_assert_int_le(simt_living_blocks(), KEPT_STREAMS);
+}
+END_TEST
+
+START_TEST(a_capture_has_memory_of_its_own) {
+  char *kept = borrow(&small, stream(0));
+  ndr_cuda_return_workspace(&small, kept, stream(0));
+  int living = simt_living_blocks();
+  simt_controls.capturing = true;
+  char *node = borrow(&small, stream(0));
+  ck_assert_ptr_ne(node, kept);
+  ndr_cuda_return_workspace(&small, node, stream(0));
+  ck_assert_int_eq(simt_living_blocks(), living);
+}
+END_TEST
+
+START_TEST(running_out_of_memory_is_survived) {
+  void *memory;
+  simt_controls.memory_left = 0;
+  assert_fails(ndr_cuda_borrow_workspace(&small, stream(7), &memory), NDR_ERR_MEMORY, "out of device memory");
+  ck_assert_ptr_null(memory);
+  simt_controls.memory_left = -1;
+  ndr_cuda_return_workspace(&small, borrow(&small, stream(7)), stream(7));
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("simt workspace");
+  TCase *tests = tcase_create("lending");
+  tcase_add_checked_fixture(tests, set_up, NULL);
+  tcase_add_test(tests, a_stream_keeps_its_workspace);
+  tcase_add_test(tests, what_is_lent_does_not_move);
+  tcase_add_test(tests, many_streams_take_turns);
+  tcase_add_test(tests, a_capture_has_memory_of_its_own);
+  tcase_add_test(tests, running_out_of_memory_is_survived);
+  suite_add_tcase(suite, tests);
+  return suite_run(suite);
+}

@@ -13,15 +13,24 @@
  *
  * Result rules (NumPy's):
  *   sum, prod           of signed integers i64, of bool and unsigned integers u64 (both wrap around), else the input's
- * dtype min, max            the input's dtype; a NaN among the elements gives NaN argmin, argmax      i64: row-major
- * index over the reduced dims taken in ascending order; the lowest index of equals, the first NaN if there is one mean,
- * logsumexp     of integers f64, else the input's dtype var, std, norms     of integers f64, of complex its real type,
- * else the input's dtype; var divides by max(n - ddof, 0) any, all            bool; NaN counts as true count i64:
- * number of nonzero elements f16, bf16 and f32 are accumulated in f32 or wider and rounded once. Sums are blockwise:
- * their error does not grow with the length of an axis as a plain loop's does. Results are bitwise equal from run to
- * run on the same device, whatever the number of threads. Over no elements: sum 0, prod 1, any false, all true, count
- * 0, norms 0, logsumexp -inf, mean, var and std NaN; min, max, argmin and argmax fail with NDR_ERR_EMPTY. skip_nan
- * leaves NaN elements out: sum 0, mean NaN, min NaN, argmin -1 where every element is NaN. */
+ *                       dtype
+ *   min, max            the input's dtype; a NaN among the elements gives NaN
+ *   argmin, argmax      i64: row-major index over the reduced dims taken in ascending order; the lowest index of
+ *                       equals, the first NaN if there is one
+ *   mean, logsumexp     of integers f64, else the input's dtype
+ *   var, std, norms     of integers f64, of complex its real type, else the input's dtype; var divides by
+ *                       max(n - ddof, 0)
+ *   any, all            bool; NaN counts as true
+ *   count               i64: number of nonzero elements
+ *
+ * f16, bf16 and f32 are accumulated in f32 or wider and rounded once. Sums are blockwise: their error does not grow
+ * with the length of an axis as a plain loop's does. Results of a plan are bitwise equal from run to run on the same
+ * device, whatever the number of threads; so are those of ndreduce(), unless something was measured in between (see
+ * Measurements).
+ *
+ * Over no elements: sum 0, prod 1, any false, all true, count 0, norms 0, logsumexp -inf, mean, var and std NaN; min,
+ * max, argmin and argmax fail with NDR_ERR_EMPTY. skip_nan leaves NaN elements out: sum 0, mean NaN, min NaN, argmin -1
+ * where every element is NaN. */
 #ifndef NDREDUCE_NDREDUCE_H
 #define NDREDUCE_NDREDUCE_H
 
@@ -191,9 +200,11 @@ NDR_API ndr_status ndr_result_describe(const DLTensor *array, int dim_count, con
 /* Reduces array over dims and writes result.
  *   array    any strides (0 and negative too), up to NDR_MAX_DIMS dims; elements must be aligned to their size
  *   dims     dim_count numbers, negative ones count from the end; dim_count 0 maps each element by itself; -1, NULL:
- * all result   as ndr_result_describe says, any strides that do not overlap; must not overlap the array options  NULL
- * for the defaults On a GPU the work is queued on options->stream and may not have finished when the call returns;
- * temporary memory is taken from and returned to the stream's pool. On the CPU it is done when the call returns. */
+ *            all of them
+ *   result   as ndr_result_describe says, any strides that do not overlap; must not overlap the array
+ *   options  NULL for the defaults
+ * On a GPU the work is queued on options->stream and may not have finished when the call returns; temporary memory is
+ * a workspace that the library lends (see ndr_plan_execute). On the CPU it is done when the call returns. */
 NDR_API ndr_status ndreduce(const DLTensor *array, int dim_count, const int *dims, ndr_op op, DLTensor *result,
                             const ndr_options *options);
 
@@ -205,65 +216,71 @@ NDR_API ndr_status ndreduce_many(const DLTensor *array, int dim_count, const int
 
 typedef struct ndr_plan ndr_plan;
 
-/* Plans the reduction of arrays laid out like `array` into results laid out like `results` (NULL: compact). Only shapes,
- * strides, dtypes and devices count; data pointers may be NULL. Under NDR_MEASURE an array that has data is read, on
- * options->stream, to time the families on; in place of one that has none there is scratch. On success *plan must be
- * given to ndr_plan_destroy; on failure it is NULL. A plan is immutable: any number of threads may execute it. */
+/* Plans the reduction of arrays laid out like `array` into results laid out like `results` (NULL: compact). Only
+ * shapes, strides, dtypes and devices count; data pointers may be NULL. Under NDR_MEASURE an array that has data is
+ * read, on options->stream, to time the families on; in place of one that has none there is scratch. On success *plan
+ * must be given to ndr_plan_destroy; on failure it is NULL. A plan is immutable: any number of threads may execute
+ * it. */
 NDR_API ndr_status ndr_plan_create(ndr_plan **plan, const DLTensor *array, int dim_count, const int *dims, int op_count,
                                    const ndr_op *ops, const DLTensor *const *results, const ndr_options *options);
 
 /* Bytes of workspace that one execute needs, in the memory of the plan's device, aligned to 256; may be 0. */
 NDR_API size_t ndr_plan_workspace(const ndr_plan *plan);
 
-/* Runs the plan: data is the address of element 0 (byte_offset added), results[i] that of result i's element 0. stream as
- * in ndr_options; it may be capturing.
+/* Runs the plan: data is the address of element 0 (byte_offset added), results[i] that of result i's element 0.
+ * stream as in ndr_options; it may be capturing.
  *
  * workspace is NULL, or the caller's: ndr_plan_workspace() bytes, aligned to 256.
- *   NULL          The library lends one: on a GPU one that it keeps for the stream, so that device memory is allocated
- *                 by the first execute on a stream and by those that need more than any before them; while the stream is
- *                 capturing, a node of the graph allocates it at every replay. On the CPU host memory is taken and freed.
- *   the caller's  Nothing is allocated. On a GPU it must be zero (cudaMemsetAsync of the whole will do) before the first
- *                 execute of this plan that uses it, because it starts with counters by which blocks find out who is the
- *                 last to finish. Each execute leaves them zero, so that the next one of the same plan, or the next
- *                 replay of a graph, needs nothing; another plan finds leftovers where its counters are, and so does
- *                 everyone after an execute that failed: clear it again. On the CPU its content does not matter.
- * Executes that may overlap - in several threads on the CPU, on several streams or as parallel branches of a graph on a
- * GPU - need a workspace each; those in one stream may share one. The library's are never shared across streams. */
+ *
+ * NULL: the library lends one. On a GPU that is one that it keeps for the stream (for the last 32 streams), so that
+ * device memory is allocated by the first execute on a stream and by those that need more than any before them, or
+ * that meet another thread's there; while the stream is capturing, a node of the graph allocates it at every replay.
+ * On the CPU host memory is taken and freed.
+ *
+ * The caller's: nothing is allocated. On a GPU it must be zero (cudaMemsetAsync of the whole will do) before the
+ * first execute of this plan that uses it, because it starts with counters by which blocks find out who is the last
+ * to finish. Each execute leaves them zero, so that the next one of the same plan, or the next replay of a graph,
+ * needs nothing. Another plan finds leftovers where its counters are, and so does everyone after an execute that
+ * failed: clear it again. On the CPU its content does not matter.
+ *
+ * Executes that may overlap (in several threads on the CPU; on several streams, or as parallel branches of a graph,
+ * on a GPU) need a workspace each; those on one stream may share one. What the library lends is never shared so. */
 NDR_API ndr_status ndr_plan_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace,
                                     void *stream);
 
 /* Writes the choice and why the other families lost into text, at most capacity bytes with the final 0. Returns the
  * length of the whole description, as snprintf does. The first line is the problem and the device. The second starts
  * with the name of the family that was chosen: outputs and elements an output, bytes, and times per execute, the cost
- * model's ("predicted") and the clock's ("measured", where there is one); the third is how it works. Then comes a line
- * for each other family, with its reason, and, where NDR_MEASURE could not time anything, why. */
+ * model's ("predicted") and the clock's ("measured", where there is one); the third is how it works. Then comes a
+ * line for each other family, with its reason, and, where NDR_MEASURE could not time anything, why. */
 NDR_API size_t ndr_plan_describe(const ndr_plan *plan, char *text, size_t capacity);
 
 /* Frees a plan; NULL is allowed. No execute of it may be running. */
 NDR_API void ndr_plan_destroy(ndr_plan *plan);
 
-/* ---- Measurements: choices by the clock ------------------------------------------------------------------------------
+/* ---- Measurements: choices by the clock ---------------------------------------------------------------------------
  *
- * Under NDR_MEASURE the first plan of a problem on a device times the families that can run it, each with the parameters
- * that it would choose for itself. They read the caller's array (ndreduce, ndreduce_many, ndr_accumulator_add, and
- * ndr_plan_create where the array has data) or up to 2 GiB of zeros, and write into scratch, never into the caller's
- * results; both kinds of scratch are freed before the call returns. The families run in turns, each once or twice to
- * begin with and those that are not clearly slower again, for about 0.1 s in all, or, where a run takes longer than that,
- * three times; on a GPU the call waits for them. Families that the cost model predicts to take 16 times as long as the
- * best are left out. The model's choice stands unless another is faster by 3 %.
+ * Under NDR_MEASURE the first plan of a problem on a device times the families that can run it, each with the
+ * parameters that it would choose for itself. They read the caller's array (ndreduce, ndreduce_many,
+ * ndr_accumulator_add, and ndr_plan_create where the array has data) or up to 2 GiB of zeros, and write into scratch,
+ * never into the caller's results; both kinds of scratch are freed before the call returns. The families run in
+ * turns, each once or twice to begin with and those that are not clearly slower again, for about 0.1 s in all, or,
+ * where a run takes longer than that, three times; on a GPU the call waits for them. Families that the cost model
+ * predicts to take 16 times as long as the best are left out. The model's choice stands unless another is more than
+ * 3 % faster.
  *
- * Where nothing can be timed (options.device describes the device, the stream is capturing, memory for scratch runs out)
- * the cost model decides, and ndr_plan_describe says why. With options.force_family there is nothing to choose, and
- * nothing is timed.
+ * Where nothing can be timed (options.device describes the device, the stream is capturing, memory for scratch runs
+ * out) the cost model decides, and ndr_plan_describe says why. With options.force_family there is nothing to choose,
+ * and nothing is timed.
  *
- * The choice is remembered for the process, and from then on every plan of that problem on such a device takes it, under
- * NDR_ESTIMATE too; to measure again, forget. Problems are the same when their canonical forms are: operators, dtype,
- * skip_nan, accumulate, and the axes sorted by stride and merged; where results go, ddof and keepdims do not count.
- * Devices are when they are of one kind and have as many multiprocessors of one compute capability, or use as many
- * threads. The last 1024 choices are kept.
+ * The choice is remembered for the process, and from then on every plan of that problem on such a device takes it,
+ * under NDR_ESTIMATE too; to measure again, forget. Problems are the same when their canonical forms are: operators,
+ * dtype, skip_nan, accumulate, and the axes sorted by stride and merged; where results go, ddof and keepdims do not
+ * count. Devices are when they are of one kind and have as many multiprocessors of one compute capability, or use as
+ * many threads. The last 1024 choices are kept.
  *
- * Families add in different orders: their results differ in the last bits. A program whose results must be the same in
- * every run either never measures, or imports the same text at every start.
+ * Families add in different orders: their results differ in the last bits. A program whose results must be the same
+ * in every run either never measures, or imports the same text at every start.
  *
  * All functions here may be called from any thread at any time; threads that measure wait for one another. */
 
@@ -275,12 +292,12 @@ NDR_API void ndr_plan_destroy(ndr_plan *plan);
  * snprintf does; other threads may have measured more before the next call. */
 NDR_API size_t ndr_measurements_export(char *text, size_t capacity);
 
-/* Remembers every line of a text that was exported, or written by hand: a line's problem need not be in canonical form,
- * one family is enough, blank lines and lines that start with # are passed over. Replaces what is remembered of the same
- * problems. Plans that exist stay as they are; a choice that cannot run a problem (its results may be laid out so) is
- * passed over when that is planned. A line that is wrong - not in the mini-language, a backend that this build lacks, an
- * unknown family, a time that is none, more than 1024 - fails with NDR_ERR_PARSE and a sentence that starts with its
- * number, and nothing of the text is remembered. */
+/* Remembers every line of a text that was exported, or written by hand: a line's problem need not be in canonical
+ * form, one family is enough, blank lines and lines that start with # are passed over. Replaces what is remembered of
+ * the same problems. Plans that exist stay as they are; a choice that cannot run a problem (its results may be laid
+ * out so) is passed over when that is planned. A line that is wrong - not in the mini-language, a backend that this
+ * build lacks, an unknown family, a time that is none, more than 1024 - fails with NDR_ERR_PARSE and a sentence that
+ * starts with its number, and nothing of the text is remembered. */
 NDR_API ndr_status ndr_measurements_import(const char *text);
 
 /* Forgets all choices: plans made from now on are estimated or measured anew. */

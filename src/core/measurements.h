@@ -29,7 +29,7 @@ void ndr_measurement_key(const ndr_plan *plan, char *key);
 ndr_measurement *ndr_measurement_make(const char *key, const ndr_backend *backend, const ndr_timings *timings);
 
 /* Takes the measurements over, all or none of them visible to other threads; later ones replace earlier ones. */
-void ndr_measurements_remember(int count, ndr_measurement *const *measurements);
+void ndr_measurements_remember(int given, ndr_measurement *const *measurements);
 
 /* What is remembered for the plan's key; false if nothing is, or the family cannot run this very problem. */
 bool ndr_measurements_recall(const ndr_plan *plan, ndr_timings *timings);

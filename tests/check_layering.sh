@@ -6,6 +6,7 @@
 set -eu
 
 # layer : layers, or single headers, that it may know : headers of others, as shell patterns
+# kernels/ndbench is a tool's part in CUDA C++: what ndbench times beside the library's kernels.
 # h5 reports its errors through the library's one channel for them, so it knows that header of core and no other.
 rules='
 include : include                                  : dlpack/*
@@ -18,6 +19,7 @@ api     : api cuda cpu family core spec include    :
 h5      : h5 include core/status.h                 : hdf5.h H5*.h libdeflate.h lz4.h zstd.h szlib.h omp.h
 kernels : kernels spec                             :
 tools   : tools include                            : omp.h cuda*.h cublas*.h
+kernels/ndbench : tools                            : cub/* cuda*.h
 '
 
 # Kernels are also compiled at run time, where there is no C library.
@@ -37,7 +39,7 @@ matches() { # VALUE PATTERN...
 
 layer_folder() {
   case $1 in
-  include | kernels | tools) echo "$source_dir/$1" ;;
+  include | kernels | kernels/ndbench | tools) echo "$source_dir/$1" ;;
   *) echo "$source_dir/src/$1" ;;
   esac
 }
@@ -61,6 +63,7 @@ check_includes() { # LAYER ALLOWED_LAYERS FOREIGN_HEADERS
   if [ "$1" = kernels ]; then system=''; fi
   if [ "$1" = core ] || [ "$1" = family ]; then system="$c_headers pthread.h"; fi
   find "$folder" -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.inc' -o -name '*.def' \) |
+    if [ "$1" = kernels ]; then grep -v "^$folder/ndbench/"; else cat; fi |
     while read -r file; do
       sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]\([^>"]*\)[>"].*/\1/p' "$file" | while read -r name; do
         found=$(resolve_include "$file" "$name")

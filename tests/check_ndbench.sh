@@ -60,6 +60,8 @@ if command -v python3 >/dev/null && ! python3 -m json.tool "$folder/out" >/dev/n
   echo "$command: not JSON"
   failures=$((failures + 1))
 fi
+run 0 --device auto -r 2 'sum f32 [100,100] /0'
+has out '^sum f32 \[100,100\] /0 .*%'
 run 0 --explain 'sum f32 [100,100] /0'
 has out '^sum f32 \[100,100\] /0 on cpu:0'
 has out '^scalar '

@@ -3,9 +3,15 @@
 
 #include "ndbench.h"
 
-static const bench_device *const devices[] = {&bench_cpu};
+static const bench_device *const devices[] = {
+#ifdef NDBENCH_WITH_CUDA
+    &bench_cuda, /* before the CPU, which is always there: auto takes the first */
+#endif
+    &bench_cpu};
 
 const bench_device *bench_device_find(const char *name) {
+  for (size_t i = 0; strcmp(name, "auto") == 0; i++)
+    if (devices[i] == &bench_cpu || !devices[i]->open(NULL)) return devices[i];
   for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
     if (strcmp(devices[i]->name, name) == 0) return devices[i];
   return NULL;
@@ -31,7 +37,7 @@ static bool run_all(const bench_options *options) {
   bench_table_head(options, table);
   for (int i = 0; i < options->list.count; i++) {
     fine = bench_run(options, &options->list.problems[i], &rows[i]) && fine;
-    bench_table_row(&rows[i], table);
+    bench_table_row(options, &rows[i], table);
   }
   if (options->json) fine = bench_json(options, rows, options->list.count) && fine;
   free(rows);

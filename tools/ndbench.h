@@ -7,9 +7,10 @@
 
 #include "ndreduce/ndreduce.h"
 
-enum { EXIT_RUN = 1, EXIT_USAGE = 2, PROBLEM_TEXT = 256, MOST_SAMPLES = 4096 };
+enum { EXIT_RUN = 1, EXIT_USAGE = 2, PROBLEM_TEXT = 256, MOST_SAMPLES = 4096, MOST_PEERS = 2 };
 
 typedef struct bench_device bench_device;
+typedef struct bench_peer bench_peer;
 
 /* One thing to time: a reduction, and what it is called in its set. */
 typedef struct bench_problem {
@@ -26,7 +27,7 @@ typedef struct bench_list {
 
 typedef struct bench_options {
   const bench_device *device;
-  int threads; /* 0: as many as OpenMP would use */
+  int threads; /* CPU threads, 0: as many as OpenMP would use */
   int repeat;  /* samples a row */
   const char *family;
   bool verify, explain;
@@ -47,30 +48,65 @@ typedef struct bench_row {
   int samples;
   int64_t batch;          /* calls a sample */
   double seconds, median; /* of one call: the least, the median */
+  double typical;         /* the one of the two that rates are made from */
   double ceiling;         /* bytes a second of the best plain read loop over as many bytes, in the same run */
+  double back_to_back;    /* seconds a call, many in a row with nothing else in between; 0: not timed */
+  struct {
+    const bench_peer *peer;
+    double median, back_to_back; /* as above */
+  } peers[MOST_PEERS];           /* those that could do the problem; NULL ends them */
   bool verified;
   char complaint[160]; /* why the row failed, or "" */
 } bench_row;
+
+/* A problem as another library sees it: everything compact, one op. */
+typedef struct bench_job {
+  const ndr_case *reduction;
+  const void *data; /* element 0, on the device */
+  void *result;     /* room for what ndreduce would write */
+  int64_t outputs;
+} bench_job;
+
+/* Another library to time beside ndreduce on the same data. */
+struct bench_peer {
+  const char *name;
+  /* Makes ready for a job, which outlives it; false where the library has nothing for it. */
+  bool (*take)(const bench_job *job);
+  bool (*call)(void *context); /* context is not used: there is one job at a time */
+  void (*leave)(void);
+};
 
 /* Where and how is timed. Everything that a GPU needs to do otherwise is behind this. */
 struct bench_device {
   const char *name;
   DLDevice place;
+  const char *reference; /* the CPU family that results are checked against; NULL: its choice */
+  bool by_median;        /* what a call takes is the median of its samples, not the least */
+  int64_t most_batch;    /* calls a sample at most */
   /* NULL, or why the device cannot be used. */
   const char *(*open)(const bench_options *options);
+  /* Fact number i about the device for the record; false: there are no more. May be NULL. */
+  bool (*fact)(int i, const char **name, char *text, size_t capacity);
   /* The address on the device of what is at host; may be host itself. NULL when memory is short. */
   void *(*place_data)(void *host, size_t bytes);
   void (*drop_data)(void *placed, void *host);
   void (*fetch)(void *host, const void *placed, size_t bytes);
   /* Takes one sample: seconds for each of `batch` back-to-back calls; negative when one fails. */
   double (*sample)(bool (*call)(void *context), void *context, int64_t batch);
-  /* Bytes a second of the best plain read of placed data, of so many tries of each loop. */
-  double (*ceiling)(const bench_options *options, const void *placed, size_t bytes, int tries);
+  /* Takes one sample of plain read loop number `loop`: seconds for a pass over the data; negative: no such loop. */
+  double (*read)(const bench_options *options, const void *placed, size_t bytes, int loop);
+  /* Seconds a call of many short ones in a row, as the caller sees it; negative when one fails. May be NULL. */
+  double (*back_to_back)(bool (*call)(void *context), void *context);
+  const bench_peer *const *peers; /* ends with NULL */
 };
 
 extern const bench_device bench_cpu;
+#ifdef NDBENCH_WITH_CUDA
+extern const bench_device bench_cuda;
+extern const bench_peer bench_cub, bench_cublas;
+#endif
 
-/* The device called name, or NULL if this build has none. */
+/* The device called name, or NULL if this build has none; "auto" is a GPU where there is one. */
 const bench_device *bench_device_find(const char *name);
 
 /* ---- ndbench_options.c: reads the command line; where that ends the program, it does so. */
@@ -78,8 +114,9 @@ void bench_options_read(bench_options *options, int argc, char **argv);
 
 /* ---- ndbench_sets.c */
 
-/* Adds the problems of a set, or the one that text is in the mini-language. False: it is neither. */
-bool bench_list_add(bench_list *list, const char *text);
+/* Adds the problems of a set, or the one that text is in the mini-language. False: it is neither. What "all" is depends
+ * on the device. */
+bool bench_list_add(bench_list *list, const char *device, const char *text);
 void bench_list_free(bench_list *list);
 void bench_sets_print(FILE *to, bool with_problems);
 
@@ -103,6 +140,21 @@ bool bench_explain(const bench_options *options, const bench_problem *problem);
 /* The options of a library call for a problem; family may be NULL. */
 ndr_options bench_call_options(const bench_options *options, const ndr_case *reduction, const char *family);
 
+/* ---- ndbench_time.c */
+
+/* What is timed: a call, the data that read loops go over, and the job for peers, NULL where they have none. */
+typedef struct bench_subject {
+  bool (*call)(void *context);
+  void *context;
+  const void *placed;
+  size_t read;
+  const bench_job *job;
+  bool (*accept)(void *context); /* whether the job's result is right */
+} bench_subject;
+
+/* Fills in the row's times and rates. False when a call failed. */
+bool bench_time(const bench_options *options, const bench_subject *subject, bench_row *row);
+
 /* ---- ndbench_verify.c */
 
 /* Whether got is what expected is, but for the rounding that op may bring. Both are compact. On a difference the
@@ -118,7 +170,7 @@ bool bench_read(int loop, const void *memory, size_t bytes, int threads, uint64_
 
 /* ---- ndbench_report.c */
 void bench_table_head(const bench_options *options, FILE *to);
-void bench_table_row(const bench_row *row, FILE *to);
+void bench_table_row(const bench_options *options, const bench_row *row, FILE *to);
 bool bench_json(const bench_options *options, const bench_row *rows, int count);
 
 /* ---- ndbench_machine.c: facts for the record; text is never left unset. */

@@ -53,27 +53,17 @@ static double read_seconds(int loop, const void *memory, size_t bytes, int threa
   return (end - start) / (double)passes;
 }
 
-static double ceiling(const bench_options *options, const void *placed, size_t bytes, int tries) {
-  double best = 0;
-  int threads = bench_threads(options);
-  bytes = bytes / 8 * 8;
-  for (int loop = 0; bytes > 0; loop++) {
-    double seconds = read_seconds(loop, placed, bytes, threads);
-    if (seconds < 0) break;
-    for (int i = 1; i < tries; i++) {
-      double again = read_seconds(loop, placed, bytes, threads);
-      seconds = again < seconds ? again : seconds;
-    }
-    if ((double)bytes / seconds > best) best = (double)bytes / seconds;
-  }
-  return best;
+static double read_once(const bench_options *options, const void *placed, size_t bytes, int loop) {
+  return bytes < 8 ? -1 : read_seconds(loop, placed, bytes / 8 * 8, bench_threads(options));
 }
 
 const bench_device bench_cpu = {.name = "cpu",
                                 .place = {kDLCPU, 0},
+                                .reference = "scalar",
+                                .most_batch = 1 << 20,
                                 .open = open_cpu,
                                 .place_data = place_data,
                                 .drop_data = drop_data,
                                 .fetch = fetch,
                                 .sample = sample,
-                                .ceiling = ceiling};
+                                .read = read_once};

@@ -8,14 +8,14 @@
 
 static const char usage[] =
     "Usage: ndbench [options] PROBLEM...|SET...\n"
-    "Times reductions, checks their results, and holds their speed against a plain read loop.\n"
+    "Times reductions, checks their results, and holds their speed against plain reads.\n"
     "A PROBLEM is one argument like 'sum f32 [4096,16384] /0' (see ndbench(1)).\n"
     "\n"
-    "  -d, --device NAME    cpu (default) or cuda\n"
+    "  -d, --device NAME    cpu (default), cuda, or auto: a GPU where there is one\n"
     "  -t, --threads N      CPU threads (default: all)\n"
     "  -r, --repeat N       samples of each problem, 1 to 4096 (default 25)\n"
     "      --family NAME    time this kernel family alone\n"
-    "      --no-verify      do not check results against the scalar family\n"
+    "      --no-verify      do not check results against the CPU\n"
     "      --seed N         of the random data (default 1)\n"
     "      --json FILE      write machine and rows as JSON to FILE, or to - (then the table goes to stderr)\n"
     "      --explain        print how each problem would be run, and do not run it\n"
@@ -105,7 +105,7 @@ void bench_options_read(bench_options *options, int argc, char **argv) {
     finish(options, EXIT_USAGE);
   }
   for (int i = optind; i < argc; i++) {
-    if (bench_list_add(&options->list, argv[i])) continue;
+    if (bench_list_add(&options->list, options->device->name, argv[i])) continue;
     fprintf(stderr, "ndbench: %s\n", ndr_last_error());
     refuse(options, "neither a set nor a problem:", argv[i]);
   }

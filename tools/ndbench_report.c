@@ -14,7 +14,7 @@
 #endif
 
 static double rate(const bench_row *row) {
-  return row->seconds > 0 ? row->bytes / row->seconds : 0;
+  return row->typical > 0 ? row->bytes / row->typical : 0;
 }
 
 static double share(const bench_row *row) {
@@ -22,19 +22,42 @@ static double share(const bench_row *row) {
 }
 
 void bench_table_head(const bench_options *options, FILE *to) {
-  char cpu[128];
-  bench_machine_cpu(cpu, sizeof cpu);
-  fprintf(to, "ndreduce %s (%s) on %s, %s, %d threads\n", ndr_version(), NDR_COMMIT, options->device->name, cpu,
-          bench_threads(options));
-  fprintf(to, "%-42s %-8s %10s %12s %12s %8s %6s\n", "problem", "family", "MB", "least us", "median us", "GB/s",
+  const bench_device *device = options->device;
+  const char *name;
+  char text[128];
+  fprintf(to, "ndreduce %s (%s) on %s", ndr_version(), NDR_COMMIT, device->name);
+  if (device->fact) {
+    for (int i = 0; device->fact(i, &name, text, sizeof text); i++) fprintf(to, ", %s %s", name, text);
+  } else {
+    bench_machine_cpu(text, sizeof text);
+    fprintf(to, ", %s, %d threads", text, bench_threads(options));
+  }
+  fprintf(to, "\n%-42s %-8s %10s %12s %12s %8s %6s", "problem", "family", "MB", "least us", "median us", "GB/s",
           "% max");
+  for (int p = 0; device->peers && device->peers[p]; p++) fprintf(to, " %8s", device->peers[p]->name);
+  fprintf(to, "%s\n", device->back_to_back ? "  us a call" : "");
 }
 
-void bench_table_row(const bench_row *row, FILE *to) {
+static void print_peers(const bench_device *device, const bench_row *row, FILE *to) {
+  for (int p = 0; device->peers && device->peers[p]; p++) {
+    double median = 0;
+    for (int i = 0; i < MOST_PEERS; i++)
+      if (row->peers[i].peer == device->peers[p]) median = row->peers[i].median;
+    if (median > 0)
+      fprintf(to, " %8.2f", row->bytes / median / 1e9);
+    else
+      fprintf(to, " %8s", "-");
+  }
+  if (row->back_to_back > 0) fprintf(to, " %10.2f", row->back_to_back * 1e6);
+}
+
+void bench_table_row(const bench_options *options, const bench_row *row, FILE *to) {
   fprintf(to, "%-42s ", row->problem->text);
-  if (row->seconds > 0)
+  if (row->typical > 0) {
     fprintf(to, "%-8s %10.3f %12.2f %12.2f %8.2f %5.1f%%", row->family, row->bytes / 1e6, row->seconds * 1e6,
             row->median * 1e6, rate(row) / 1e9, 100 * share(row));
+    print_peers(options->device, row, to);
+  }
   fprintf(to, "%s%s\n", row->complaint[0] ? "  FAILED: " : "", row->complaint);
   fflush(to);
 }
@@ -70,7 +93,28 @@ static void json_machine(const bench_options *options, FILE *to) {
   json_text(to, "kernel", text);
   fputs(", ", to);
   json_text(to, "compiler", COMPILER);
+  const char *name;
+  for (int i = 0; options->device->fact && options->device->fact(i, &name, text, sizeof text); i++) {
+    fputs(", ", to);
+    json_text(to, name, text);
+  }
   fputs("},\n", to);
+}
+
+static void json_peers(const bench_row *row, FILE *to) {
+  fputs(", \"peers\": {", to);
+  for (int i = 0; i < MOST_PEERS && row->peers[i].peer; i++) {
+    fprintf(to, "%s\"%s\": {", i ? ", " : "", row->peers[i].peer->name);
+    json_number(to, "median_seconds", row->peers[i].median);
+    fputs(", ", to);
+    json_number(to, "gbps", row->bytes / row->peers[i].median / 1e9);
+    if (row->peers[i].back_to_back > 0) {
+      fputs(", ", to);
+      json_number(to, "back_to_back_seconds", row->peers[i].back_to_back);
+    }
+    fputc('}', to);
+  }
+  fputc('}', to);
 }
 
 static void json_row(const bench_row *row, FILE *to) {
@@ -92,6 +136,11 @@ static void json_row(const bench_row *row, FILE *to) {
   json_number(to, "ceiling_gbps", row->ceiling / 1e9);
   fputs(", ", to);
   json_number(to, "of_ceiling", share(row));
+  if (row->back_to_back > 0) {
+    fputs(", ", to);
+    json_number(to, "back_to_back_seconds", row->back_to_back);
+  }
+  if (row->peers[0].peer) json_peers(row, to);
   fprintf(to, ", \"verified\": %s", row->verified ? "true" : "false");
   if (row->complaint[0]) {
     fputs(", ", to);

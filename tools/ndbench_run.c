@@ -3,9 +3,6 @@
 
 #include "ndbench.h"
 
-/* Timing and read loop take turns, so that a slow spell of the machine meets both. */
-enum { ROUNDS = 5 };
-
 /* A problem with its data: host memory, the same on the device, and one result an op. */
 typedef struct bench_setup {
   const bench_options *options;
@@ -22,6 +19,7 @@ typedef struct bench_setup {
     size_t bytes;
     void *host, *placed;
   } results[NDR_MAX_OPS];
+  void *other; /* like results[0].placed, for peers; NULL where there are none */
 } bench_setup;
 
 ndr_options bench_call_options(const bench_options *options, const ndr_case *reduction, const char *family) {
@@ -80,7 +78,8 @@ static bool set_up_result(bench_setup *setup, int i) {
   memset(setup->results[i].host, 0xa5, setup->results[i].bytes);
   setup->results[i].placed = device->place_data(setup->results[i].host, setup->results[i].bytes);
   tensor->data = setup->results[i].placed;
-  return tensor->data != NULL;
+  if (i == 0 && device->peers) setup->other = device->place_data(setup->results[0].host, setup->results[0].bytes);
+  return tensor->data != NULL && (!device->peers || setup->other);
 }
 
 static bool set_up(bench_setup *setup, const bench_options *options, const ndr_case *reduction) {
@@ -97,6 +96,7 @@ static bool set_up(bench_setup *setup, const bench_options *options, const ndr_c
 
 static void tear_down(bench_setup *setup) {
   const bench_device *device = setup->options->device;
+  if (setup->other) device->drop_data(setup->other, setup->results[0].host);
   for (int i = 0; i < NDR_MAX_OPS; i++) {
     if (setup->results[i].placed) device->drop_data(setup->results[i].placed, setup->results[i].host);
     free(setup->results[i].host);
@@ -153,7 +153,7 @@ bool bench_explain(const bench_options *options, const bench_problem *problem) {
   return true;
 }
 
-/* ---- verification: the scalar family of the CPU over the same data ---- */
+/* ---- verification: the CPU over the same data, in the family that the device names ---- */
 
 static bool check_results(const bench_setup *setup, DLTensor *const *expected, bench_row *row) {
   const bench_device *device = setup->options->device;
@@ -170,7 +170,7 @@ static bool check_results(const bench_setup *setup, DLTensor *const *expected, b
 
 static bool verify(const bench_setup *setup, bench_row *row) {
   DLTensor tensors[NDR_MAX_OPS], *expected[NDR_MAX_OPS], array = setup->array;
-  ndr_options call = bench_call_options(setup->options, setup->reduction, "scalar");
+  ndr_options call = bench_call_options(setup->options, setup->reduction, setup->options->device->reference);
   bool fine = true;
   array.device = (DLDevice){kDLCPU, 0};
   array.data = setup->host;
@@ -193,21 +193,6 @@ static bool verify(const bench_setup *setup, bench_row *row) {
 
 /* ---- timing ---- */
 
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-/* Calls a sample so that one takes at least 100 us: short calls are timed back to back. */
-static int64_t choose_batch(bench_setup *setup) {
-  int64_t batch = 1;
-  for (; batch < 1 << 20; batch *= 2) {
-    double seconds = setup->options->device->sample(call_once, setup, batch);
-    if (seconds < 0 || seconds * (double)batch >= 100e-6) break;
-  }
-  return batch;
-}
-
 static double bytes_moved(const bench_setup *setup) {
   double elements = 1, bytes = 0;
   for (int d = 0; d < setup->reduction->ndim; d++)
@@ -216,28 +201,44 @@ static double bytes_moved(const bench_setup *setup) {
   return bytes + elements * (double)ndr_dtype_bytes(setup->reduction->dtype);
 }
 
-static bool measure(bench_setup *setup, bench_row *row) {
-  const bench_device *device = setup->options->device;
-  static bench_samples samples;
-  row->bytes = bytes_moved(setup);
-  size_t read = row->bytes < (double)setup->bytes ? (size_t)row->bytes : setup->bytes;
-  samples.count = 0;
-  row->batch = choose_batch(setup);
-  for (int round = 0; round < ROUNDS; round++) {
-    double ceiling = device->ceiling(setup->options, setup->placed, read, 2);
-    row->ceiling = ceiling > row->ceiling ? ceiling : row->ceiling;
-    int until = setup->options->repeat * (round + 1) / ROUNDS;
-    while (samples.count < until) {
-      double seconds = device->sample(call_once, setup, row->batch);
-      if (seconds < 0) return false;
-      samples.seconds[samples.count++] = seconds;
-    }
+/* Other libraries know whole arrays without options. */
+static bool plain(const bench_setup *setup) {
+  const ndr_case *r = setup->reduction;
+  int64_t stride = 1;
+  for (int d = r->ndim - 1; d >= 0; d--) {
+    if (r->strides[d] != stride && r->shape[d] != 1) return false;
+    stride *= r->shape[d];
   }
-  qsort(samples.seconds, (size_t)samples.count, sizeof *samples.seconds, compare);
-  row->samples = samples.count;
-  row->seconds = samples.seconds[0];
-  row->median = samples.seconds[samples.count / 2];
-  return true;
+  return stride > 0 && r->op_count == 1 && !r->skip_nan && r->accumulate == NDR_ACCUMULATE_DEFAULT;
+}
+
+/* Whether what a peer has left in the other result is what ours holds. */
+static bool accept(void *context) {
+  bench_setup *setup = context;
+  const bench_device *device = setup->options->device;
+  char complaint[160];
+  ndr_dtype dtype = NDR_BOOL;
+  void *theirs = bench_allocate(setup->results[0].bytes);
+  if (!theirs) return false;
+  (void)ndr_dtype_from_dlpack(setup->results[0].tensor.dtype, &dtype);
+  device->fetch(theirs, setup->other, setup->results[0].bytes);
+  device->fetch(setup->results[0].host, setup->results[0].placed, setup->results[0].bytes);
+  bool same = bench_same(setup->reduction, setup->reduction->ops[0], dtype, setup->outputs, theirs,
+                         setup->results[0].host, complaint, sizeof complaint);
+  free(theirs);
+  return same || !setup->options->verify;
+}
+
+static bool measure(bench_setup *setup, bench_row *row) {
+  row->bytes = bytes_moved(setup);
+  bench_job job = {setup->reduction, setup->placed, setup->other, setup->outputs};
+  bench_subject subject = {.call = call_once,
+                           .context = setup,
+                           .placed = setup->placed,
+                           .read = row->bytes < (double)setup->bytes ? (size_t)row->bytes : setup->bytes,
+                           .job = setup->other && plain(setup) ? &job : NULL,
+                           .accept = accept};
+  return bench_time(setup->options, &subject, row);
 }
 
 bool bench_run(const bench_options *options, const bench_problem *problem, bench_row *row) {

@@ -63,6 +63,29 @@ static void add_layouts(bench_list *list, const char *set, const char *op, const
 #undef LAYOUT
 }
 
+/* 1 GiB, and shapes beyond the common ones: short and odd rows, few columns, few rows. */
+static void add_gpu(bench_list *list, const char *set) {
+  static const char *const types[] = {"f32", "f64", "f16", "bf16", "i8", "i32"};
+  static const int rows[] = {2, 3, 4, 7, 16, 31, 64, 100, 333, 1023, 1025, 5000};
+  static const int columns[] = {1, 2, 5, 8, 17, 63, 256, 1001, 40000};
+  char name[32];
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) add_layouts(list, set, "sum", types[t], 1024 * MIB);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    snprintf(name, sizeof name, "f32-rows-of-%d", rows[i]);
+    add(list, set, name, "sum f32 [%lld,%d] /1", (1LL << 28) / rows[i], rows[i]);
+  }
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+    snprintf(name, sizeof name, "f32-%d-columns", columns[i]);
+    add(list, set, name, "sum f32 [%lld,%d] /0", (1LL << 28) / columns[i], columns[i]);
+  }
+  add(list, set, "f32-8-rows", "sum f32 [8,33554432] /0");
+  add(list, set, "f32-8-long-rows", "sum f32 [8,33554432] /1");
+  add(list, set, "f32-every-other", "sum f32 [16384:32768,16384:2] /1");
+  add(list, set, "f32-pitched", "sum f32 [16384:16400,16000] /1");
+  add(list, set, "u8-image", "sum u8 [357913941,3] /0");
+  add(list, set, "mean-var-f32", "mean,var f32 [16384,16384] /1");
+}
+
 static void add_cpu(bench_list *list, const char *set) {
   static const char *const types[] = {"f32", "f16", "bf16", "i8"};
   for (size_t t = 0; t < sizeof types / sizeof *types; t++) add_layouts(list, set, "sum", types[t], 256 * MIB);
@@ -128,23 +151,26 @@ static void add_small(bench_list *list, const char *set) {
 typedef struct bench_set {
   const char *name, *help;
   void (*add)(bench_list *list, const char *set);
+  const char *device; /* where "all" includes it; NULL: everywhere */
 } bench_set;
 
 static const bench_set sets[] = {
-    {"wide-tall", "2^26 f32 from 2^8 x 2^18 to 2^18 x 2^8, over either axis", add_wide_tall},
-    {"sweep", "the same from 2^0 x 2^26 to 2^26 x 2^0", add_whole_sweep},
-    {"cpu", "every layout at 256 MiB in f32, f16, bf16 and i8", add_cpu},
-    {"ops", "every operator on 64 MiB of f32: full, inner, outer", add_ops},
-    {"dtypes", "the sum of every dtype on 64 MiB: full, inner, outer", add_dtypes},
-    {"small", "arrays that fit in a cache: the cost of a call", add_small},
+    {"wide-tall", "2^26 f32 from 2^8 x 2^18 to 2^18 x 2^8, over either axis", add_wide_tall,
+     "none: the sweep holds it"},
+    {"sweep", "the same from 2^0 x 2^26 to 2^26 x 2^0", add_whole_sweep, NULL},
+    {"cpu", "every layout at 256 MiB in f32, f16, bf16 and i8", add_cpu, "cpu"},
+    {"gpu", "every layout at 1 GiB in six dtypes, and odd shapes", add_gpu, "cuda"},
+    {"ops", "every operator on 64 MiB of f32: full, inner, outer", add_ops, NULL},
+    {"dtypes", "the sum of every dtype on 64 MiB: full, inner, outer", add_dtypes, NULL},
+    {"small", "arrays that fit in a cache: the cost of a call", add_small, NULL},
 };
 enum { SET_COUNT = sizeof sets / sizeof *sets };
 
-bool bench_list_add(bench_list *list, const char *text) {
+bool bench_list_add(bench_list *list, const char *device, const char *text) {
   bool all = strcmp(text, "all") == 0;
   for (int s = 0; s < SET_COUNT; s++) {
-    /* The sweep holds what wide-tall does. */
-    if (all ? strcmp(sets[s].name, "wide-tall") == 0 : strcmp(sets[s].name, text) != 0) continue;
+    bool here = !sets[s].device || strcmp(sets[s].device, device) == 0;
+    if (all ? !here : strcmp(sets[s].name, text) != 0) continue;
     sets[s].add(list, sets[s].name);
     if (!all) return true;
   }
@@ -164,5 +190,5 @@ void bench_sets_print(FILE *to, bool with_problems) {
     for (int i = 0; i < list.count; i++) fprintf(to, "    %-22s %s\n", list.problems[i].name, list.problems[i].text);
     bench_list_free(&list);
   }
-  fprintf(to, "  %-10s %s\n", "all", "all of them");
+  fprintf(to, "  %-10s %s\n", "all", "all of them that are for the device");
 }

@@ -84,15 +84,15 @@ bool bench_same(const ndr_case *reduction, ndr_op op, ndr_dtype dtype, int64_t o
   size_t bytes = (size_t)outputs * ndr_dtype_bytes(dtype);
   if (memcmp(got, expected, bytes) == 0) return true;
   if (is_integer(dtype)) {
-    snprintf(complaint, capacity, "%s differs from the scalar family's", ndr_op_name(op));
+    snprintf(complaint, capacity, "%s differs from the reference", ndr_op_name(op));
     return false;
   }
   for (int64_t i = 0; i < outputs * (is_complex(dtype) ? 2 : 1); i++) {
     double a = part(dtype, got, i), b = part(dtype, expected, i);
     bool same = a == b || (isnan(a) && isnan(b)) || (!ordered && fabs(a - b) <= tolerance(reduction, op, dtype, b));
     if (same) continue;
-    snprintf(complaint, capacity, "%s: output %lld is %.9g, the scalar family gives %.9g", ndr_op_name(op),
-             (long long)i, a, b);
+    snprintf(complaint, capacity, "%s: output %lld is %.9g, the reference gives %.9g", ndr_op_name(op), (long long)i, a,
+             b);
     return false;
   }
   return true;

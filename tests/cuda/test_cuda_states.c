@@ -43,7 +43,7 @@ START_TEST(many_are_right) {
   rng random = {test_seed()};
   double until = test_clock() + (gpu_subset() ? 0 : test_seconds(20));
   int cases = 0;
-  for (; cases < test_case_count(40) || test_clock() < until; cases++) check_many(&random);
+  for (; cases < test_case_count(gpu_subset() ? 12 : 40) || test_clock() < until; cases++) check_many(&random);
   printf("many: %d cases\n", cases);
 }
 END_TEST
@@ -146,7 +146,7 @@ START_TEST(cuts_do_not_show) {
   rng random = {test_seed()};
   double until = test_clock() + (gpu_subset() ? 0 : test_seconds(20));
   int cases = 0;
-  for (; cases < test_case_count(40) || test_clock() < until; cases++) check_cut(&random);
+  for (; cases < test_case_count(gpu_subset() ? 12 : 40) || test_clock() < until; cases++) check_cut(&random);
   printf("cuts: %d cases\n", cases);
 }
 END_TEST

@@ -144,9 +144,10 @@ START_TEST(several_ops_come_from_one_read) {
   options.memory = 8192;
   assert_ok(ndr_h5_reduce(dataset, NDR_DIMS(-2), 3, (ndr_op[]){NDR_SUM, NDR_MEAN, NDR_ARGMAX},
                           (DLTensor *[]){&results[0], &results[1], &results[2]}, &options));
+  const int rows = ROWS * (ROWS - 1) / 2;
   for (int j = 0; j < COLUMNS; j++) {
-    ck_assert(sum[j] == ROWS * j + COLUMNS * (ROWS * (ROWS - 1) / 2));
-    ck_assert(mean[j] == (double)sum[j] / ROWS);
+    ck_assert(sum[j] == ROWS * j + COLUMNS * rows);
+    ck_assert(mean[j] == sum[j] / ROWS);
     ck_assert_int_eq(where[j], ROWS - 1);
   }
   close_ramp(dataset);

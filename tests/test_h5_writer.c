@@ -152,6 +152,56 @@ START_TEST(results_are_read_back) {
 }
 END_TEST
 
+/* A dataset y(i) whose scale i has its data in the file `elsewhere`. */
+static void make_foreign_scale(const char *elsewhere) {
+  hsize_t size = 3;
+  hobj_ref_t reference;
+  hid_t file = H5Fcreate(input, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), space = H5Screate_simple(1, &size, NULL);
+  hid_t outside = H5Pcreate(H5P_DATASET_CREATE), list = H5Tvlen_create(H5T_STD_REF_OBJ);
+  H5Pset_external(outside, elsewhere, 0, sizeof(int[3]));
+  hid_t scale = H5Dcreate2(file, "i", H5T_NATIVE_INT, space, H5P_DEFAULT, outside, H5P_DEFAULT);
+  hid_t array = H5Dcreate2(file, "y", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  H5Dwrite(array, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, (int[]){1, 2, 3});
+  H5Rcreate(&reference, file, "i", H5R_OBJECT, H5I_INVALID_HID);
+  hid_t one = H5Screate_simple(1, (hsize_t[]){1}, NULL);
+  hid_t ties = H5Acreate2(array, "DIMENSION_LIST", list, one, H5P_DEFAULT, H5P_DEFAULT);
+  H5Awrite(ties, list, &(hvl_t){1, &reference});
+  H5Aclose(ties);
+  H5Sclose(one);
+  H5Dclose(array);
+  H5Dclose(scale);
+  H5Tclose(list);
+  H5Pclose(outside);
+  H5Sclose(space);
+  H5Fclose(file);
+}
+
+/* The output would else give away what another file holds. */
+START_TEST(scales_in_other_files_are_not_copied) {
+  char elsewhere[96];
+  ndr_h5_dataset *source, *scale;
+  ndr_h5_writer *writer;
+  int64_t values[3] = {1, 2, 3};
+  DLTensor result = ndr_tensor(values, NDR_I64, 3);
+  make_folder();
+  snprintf(elsewhere, sizeof elsewhere, "%s/secret", folder);
+  put(elsewhere, "a secret of so many bytes");
+  make_foreign_scale(elsewhere);
+  assert_ok(ndr_h5_open(&source, input, "/y", NULL));
+  ck_assert_str_eq(ndr_h5_describe(source)->dim_names[0], "i");
+  assert_ok(ndr_h5_writer_create(&writer, output, 0, 1, (const char *[]){input}));
+  assert_ok(ndr_h5_writer_add(writer, source, 0, NULL, "y", &result));
+  assert_ok(ndr_h5_writer_commit(writer, NULL));
+  ndr_h5_writer_destroy(writer);
+  ndr_h5_close(source);
+  assert_ok(ndr_h5_open(&scale, output, "/i", NULL));
+  ck_assert_int_eq(ndr_h5_describe(scale)->stored_bytes, 0);
+  ndr_h5_close(scale);
+  unlink(elsewhere);
+  remove_folder();
+}
+END_TEST
+
 START_TEST(outputs_that_are_inputs_are_refused) {
   make_folder();
   ndr_h5_writer *writer;
@@ -171,6 +221,7 @@ int main(void) {
   Suite *suite = suite_create("h5 writer");
   suite_case(suite, "replace", 10, a_new_file_appears_on_commit, an_abandoned_file_leaves_nothing,
              a_file_that_appears_meanwhile_is_kept, permissions_are_kept, writing_can_be_cancelled, NULL);
-  suite_case(suite, "results", 10, results_are_read_back, outputs_that_are_inputs_are_refused, NULL);
+  suite_case(suite, "results", 10, results_are_read_back, scales_in_other_files_are_not_copied,
+             outputs_that_are_inputs_are_refused, NULL);
   return suite_run(suite);
 }

@@ -128,8 +128,8 @@ stage_tidy() {
   if ! command -v run-clang-tidy >/dev/null; then stage_skipped tidy 'clang-tidy is not installed' && return; fi
   folder=$build/asan
   if [ ! -f "$folder/compile_commands.json" ]; then
-    cmake --preset dev -B "$folder" -DCMAKE_C_COMPILER=clang >"$folder.log" 2>&1 ||
-      { tail -n 20 "$folder.log" && stage_failed tidy 'cmake' && return; }
+    { cmake --preset dev -B "$folder" -DCMAKE_C_COMPILER=clang && cmake --build "$folder" --target ndbench_commit; } \
+      >"$folder.log" 2>&1 || { tail -n 20 "$folder.log" && stage_failed tidy 'cmake' && return; }
   fi
   if run-clang-tidy -quiet -j "$jobs" -p "$folder" "$PWD/(src|tools|tests)/" >"$build/tidy.log" 2>&1; then
     stage_passed tidy "$(grep -c '"file"' "$folder/compile_commands.json") files"

@@ -163,6 +163,10 @@ BLOCKS = {"wide-tall": wide_tall_block, "gpu": gpu_block, "small": small_block, 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 400, 60, 190, 20, 50
 
 
+def power_of_two(k):
+    return "2" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(k))
+
+
 def plot():
     lines = wide_tall_lines(load("gpu-wide-tall.json"))
     ks = sorted(set(lines[0]) | set(lines[1]))
@@ -192,10 +196,9 @@ def plot():
         out.append(f'<line x1="{LEFT}" y1="{at:.1f}" x2="{WIDTH - RIGHT}" y2="{at:.1f}" stroke="#dddddd"/>')
         out.append(f'<text x="{LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{i * step:g}</text>')
     for k in ks:
-        out.append(f'<text x="{x(k):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">2<tspan dy="-5" '
-                   f'font-size="9">{k}</tspan></text>')
-    out.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 10}" text-anchor="middle">rows of an array of '
-               '2<tspan dy="-5" font-size="9">26</tspan><tspan dy="5"> f32: wide on the left, tall on the right</tspan></text>')
+        out.append(f'<text x="{x(k):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{power_of_two(k)}</text>')
+    out.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 10}" text-anchor="middle">'
+               f'rows of an array of {power_of_two(26)} f32: wide on the left, tall on the right</text>')
     out.append(f'<text x="14" y="{HEIGHT / 2:.0f}" text-anchor="middle" transform="rotate(-90 14 {HEIGHT / 2:.0f})">'
                'GB/s, read and written</text>')
     for i, (name, colour, dashes, points) in enumerate(entry for entry in series if entry[3]):
@@ -268,7 +271,7 @@ def rewritten(text):
 
 def outputs():
     readme = ROOT / "README.md"
-    text = readme.read_text()
+    text = readme.read_text(encoding="utf-8")
     made = {readme: rewritten(text)}
     if "<!-- bench: wide-tall -->" in text:
         made[PLOT] = plot()
@@ -278,10 +281,10 @@ def outputs():
 def main(arguments):
     if arguments == []:
         for path, text in outputs().items():
-            path.write_text(text)
+            path.write_text(text, encoding="utf-8")
             print(f"written: {path}")
     elif arguments == ["--check"]:
-        stale = [path for path, text in outputs().items() if not path.exists() or path.read_text() != text]
+        stale = [path for path, text in outputs().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
         if stale:
             fail("not what data/bench says: " + ", ".join(map(str, stale)) + "; run tools/report.py")
     elif len(arguments) == 2 and arguments[0] == "--print" and arguments[1] in BLOCKS:

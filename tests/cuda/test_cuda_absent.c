@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* setenv */
 #include <stdlib.h>
 
+#include "support/gpus.h"
 #include "support/suite.h"
 
 static const DLDevice gpu = {kDLCUDA, 0};
@@ -40,15 +41,14 @@ START_TEST(plans_for_a_device_of_numbers) {
   char text[2048];
   ndr_plan *plan;
   ndr_op op = NDR_SUM;
-  ndr_device numbers = {sizeof numbers, kDLCUDA, 0, 132, 2048, 228 << 10, 227 << 10, 50 << 20, 4.8e12, 90};
   ndr_options options = NDR_OPTIONS_INIT;
   DLTensor array = ndr_tensor(x, NDR_F32, 16384, 16384);
   array.device = gpu;
-  options.device = &numbers;
+  options.device = &gpus[2];
   assert_ok(ndr_plan_create(&plan, &array, NDR_DIMS(1), 1, &op, NULL, &options));
   ndr_plan_describe(plan, text, sizeof text);
   ck_assert_ptr_ne(strstr(text, "\ntree"), NULL);
-  ck_assert_ptr_ne(strstr(text, "132 SMs"), NULL);
+  ck_assert_ptr_ne(strstr(text, "SMs)"), NULL);
   void *workspace = malloc(ndr_plan_workspace(plan) + 1);
   assert_fails(ndr_plan_execute(plan, x, (void *[]){&sum}, workspace, NULL), NDR_ERR_NO_DEVICE, "no CUDA device");
   free(workspace);

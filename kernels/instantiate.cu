@@ -21,6 +21,7 @@
 #define NDR_RESIDENT_thread_packets 3
 #define NDR_RESIDENT_thread_elements 3
 #define NDR_RESIDENT_tile_columns 3
+#define NDR_RESIDENT_tile_triples 4
 #define NDR_RESIDENT_tile_rows 4
 #define NDR_RESIDENT_states 4
 
@@ -33,7 +34,8 @@
   NDR_ENTRY(tree_lanes, op, ndr_params, tree_lanes<NDR_OPERATOR(op)>)                                                  \
   NDR_ENTRY(thread_packets, op, ndr_params, thread_columns<NDR_OPERATOR(op), true>)                                    \
   NDR_ENTRY(thread_elements, op, ndr_params, thread_columns<NDR_OPERATOR(op), false>)                                  \
-  NDR_ENTRY(tile_columns, op, ndr_params, tile_columns<NDR_OPERATOR(op)>)                                              \
+  NDR_ENTRY(tile_columns, op, ndr_params, tile_columns<NDR_OPERATOR(op), any_period>)                                              \
+  NDR_ENTRY(tile_triples, op, ndr_params, tile_columns<NDR_OPERATOR(op), period_3>)                                    \
   NDR_ENTRY(tile_rows, op, ndr_params, tile_rows<NDR_OPERATOR(op)>)
 
 /* skip_nan and accumulation in f64 are compiled at run time; where that can't be, one kernel serves every layout. */

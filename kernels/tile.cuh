@@ -3,6 +3,7 @@
  * tile_columns: the short axis is kept (its size is `period`) and the next reduced axis lies densely around it. A thread's
  * packets are p.lanes packets apart, p.lanes * elements a multiple of period, so element j of its packets always belongs
  * to the same output: it is reduced in registers, and only the ends meet in shared memory.
+ * tile_triples: the same for a period of 3 (colours, coordinates), where every phase is known to the compiler.
  * tile_rows: the short axis is reduced and the outputs lie densely one after the other. A block copies a tile of whole
  * runs to shared memory with wide loads and gives each output to p.lanes threads. */
 #ifndef NDR_TILE_CUH
@@ -137,11 +138,88 @@ NDR_DEVICE void join_accumulators(const ndr_params &p, typename Op::Near &mine, 
   }
 }
 
+/* How the packets of a stretch reach the owners of its outputs: each thread accumulates by phase, then all join. */
+template <class Op> struct any_period {
+  typedef stretch<typename Op::element> packets;
+  static NDR_DEVICE void fold(const ndr_params &p, typename Op::Near &mine, const packets &s, i64 index, int column) {
+    const int elements = 16 / sizeof(typename Op::element);
+    typename Op::Near a[elements];
+#pragma unroll
+    for (int j = 0; j < elements; j++) a[j] = Op::near();
+    if (machine::thread() < p.lanes) fold_phases<Op>(p, a, s, index);
+    join_accumulators<Op>(p, mine, a, (column + p.period - s.head % p.period) % p.period);
+  }
+};
+
+/* Period 3. Element j of a thread's packet u, u blocks of packets after its first, is of phase (u * BLOCK + j) % 3 from
+ * its first element's: known here, so that three accumulators do, each in fixed registers. */
+template <class Op> struct period_3 {
+  typedef typename Op::element T;
+  typedef typename Op::Near Near;
+  typedef stretch<T> packets;
+  static const int elements = 16 / sizeof(T), UNROLL = elements > 4 ? 3 : 6, BLOCK = NDR_BLOCK * elements;
+
+  static NDR_DEVICE void fold_whole(Near *a, const typename Op::value (&x)[UNROLL][elements]) {
+#pragma unroll
+    for (int phase = 0; phase < 3; phase++) {
+      typename Op::value y[UNROLL * elements / 3];
+#pragma unroll
+      for (int u = 0, count = 0; u < UNROLL; u++)
+#pragma unroll
+        for (int j = 0; j < elements; j++)
+          if ((u * BLOCK + j) % 3 == phase) y[count++] = x[u][j];
+      Op::template fold<UNROLL * elements / 3>(a[phase], y, 0, 0);
+    }
+  }
+
+  static NDR_DEVICE void accumulate(const ndr_params &p, Near *a, const packets &s, i64 index) {
+    i64 first = s.head + machine::thread() * elements;
+    int left = (int)s.packets - machine::thread();
+    for (; left > 0; left -= UNROLL * NDR_BLOCK, first += UNROLL * BLOCK) {
+      ndr_packet packet[UNROLL];
+      typename Op::value x[UNROLL][elements];
+#pragma unroll
+      for (int u = 0; u < UNROLL; u++)
+        if (left > u * NDR_BLOCK) packet[u] = machine::load_packet(s.start + first + u * BLOCK);
+#pragma unroll
+      for (int u = 0; u < UNROLL; u++) unpack<Op>(packet[u], x[u]);
+      if (left > (UNROLL - 1) * NDR_BLOCK && !Op::indexed) {
+        fold_whole(a, x);
+        continue;
+      }
+#pragma unroll
+      for (int u = 0; u < UNROLL; u++) {
+        if (left <= u * NDR_BLOCK) break;
+#pragma unroll
+        for (int j = 0; j < elements; j++)
+          fold_value<Op>(a[(u * BLOCK + j) % 3], x[u][j], Op::indexed ? index_at(p, index, first + u * BLOCK + j) : 0);
+      }
+    }
+  }
+
+  static NDR_DEVICE void fold(const ndr_params &p, Near &mine, const packets &s, i64 index, int column) {
+    NDR_SHARED Near room[NDR_BLOCK / NDR_WARP][3];
+    Near a[3] = {Op::near(), Op::near(), Op::near()};
+    accumulate(p, a, s, index);
+    /* Turned so that a[k] belongs to output k in every thread. */
+    int phase = (s.head + machine::thread() * elements) % 3;
+    Near turned[3] = {phase == 0 ? a[0] : phase == 1 ? a[2] : a[1], phase == 0 ? a[1] : phase == 1 ? a[0] : a[2],
+                      phase == 0 ? a[2] : phase == 1 ? a[1] : a[0]};
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
+      join_lanes<Op>(turned[k], NDR_WARP);
+      if (machine::thread() % NDR_WARP == 0) room[machine::thread() / NDR_WARP][k] = turned[k];
+    }
+    machine::barrier();
+    for (int warp = 0; machine::thread() < 3 && warp < NDR_BLOCK / NDR_WARP; warp++) Op::join(mine, room[warp][column]);
+    machine::barrier();
+  }
+};
+
 /* p.runs stretches an output group, each of p.run_units rows; a piece is a range of rows of one stretch, or of whole
  * stretches. Units are rows. */
-template <class Op> NDR_DEVICE void tile_columns(const ndr_params &p) {
+template <class Op, template <class> class PERIOD> NDR_DEVICE void tile_columns(const ndr_params &p) {
   typedef typename Op::element T;
-  const int elements = 16 / sizeof(T);
   NDR_SHARED unsigned ticket;
   NDR_SHARED T edge[edges<T>::most];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
@@ -160,12 +238,8 @@ template <class Op> NDR_DEVICE void tile_columns(const ndr_params &p) {
       edges<T> around(s);
       T element = T();
       if (thread < around.count) element = machine::load_element(first + around.at(thread));
-      typename Op::Near a[elements];
-#pragma unroll
-      for (int j = 0; j < elements; j++) a[j] = Op::near();
-      if (thread < p.lanes) fold_phases<Op>(p, a, s, index);
       if (thread < around.count) edge[thread] = element;
-      join_accumulators<Op>(p, mine, a, (column + p.period - s.head % p.period) % p.period);
+      PERIOD<Op>::fold(p, mine, s, index, column);
       if (thread < p.period) fold_edges<Op>(p, mine, around, edge, index, column);
       machine::barrier();
       row += rows;

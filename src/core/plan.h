@@ -5,7 +5,7 @@
 
 #include "core/problem.h"
 
-#define NDR_CONFIG_BYTES 4096
+#define NDR_CONFIG_BYTES 6144
 #define NDR_MAX_FAMILIES 8
 
 typedef struct ndr_family ndr_family;

@@ -69,11 +69,10 @@ static ndr_status run_ops(const ndr_plan *plan, const ndr_launch *launch, int fi
 
 ndr_status ndr_cuda_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace,
                             void *stream) {
-  const ndr_launches *launches = ndr_plan_launches(plan);
   const ndr_problem *problem = &plan->problem;
   int before;
   const char *first = (const char *)data + problem->origin * (int64_t)ndr_dtype_bytes(problem->dtype);
-  const ndr_launch *launch = (uintptr_t)first % NDR_PACKET_BYTES ? &launches->unaligned : &launches->aligned;
+  const ndr_launch *launch = ndr_plan_launch(plan, first);
   NDR_TRY(ndr_cuda_enter(plan->device.id, &before));
   ndr_status status = NDR_OK;
   for (int i = 0, count; status == NDR_OK && i < problem->op_count; i += count) {

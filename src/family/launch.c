@@ -22,18 +22,30 @@ static size_t partial_bytes(const ndr_launch *launch, int words) {
   return p->splits > 1 ? (size_t)words * (size_t)p->slots * (size_t)p->padded * 8 : 0;
 }
 
+static size_t largest(size_t a, size_t b, size_t c) {
+  size_t most = a > b ? a : b;
+  return most > c ? most : c;
+}
+
 size_t ndr_plan_counter_bytes(const ndr_plan *plan) {
-  const ndr_launches *launches = ndr_plan_launches(plan);
-  size_t a = counter_bytes(&launches->aligned), b = counter_bytes(&launches->unaligned);
-  return a > b ? a : b;
+  const ndr_launches *l = ndr_plan_launches(plan);
+  return largest(counter_bytes(&l->aligned), counter_bytes(&l->unaligned), counter_bytes(&l->odd));
 }
 
 void ndr_launches_end(ndr_plan *plan) {
-  const ndr_launches *launches = ndr_plan_launches(plan);
+  ndr_launches *l = ndr_plan_launches(plan);
   int words = 0;
+  if (ndr_dtype_class(plan->problem.dtype) == NDR_CLASS_COMPLEX) ndr_launch_strided(plan, &l->odd);
   for (int i = 0; i < plan->problem.op_count; i++) words += ndr_state_words(plan->problem.ops[i], plan->problem.dtype);
-  size_t a = partial_bytes(&launches->aligned, words), b = partial_bytes(&launches->unaligned, words);
-  plan->workspace = ndr_plan_counter_bytes(plan) + (a > b ? a : b);
+  plan->workspace =
+      ndr_plan_counter_bytes(plan) +
+      largest(partial_bytes(&l->aligned, words), partial_bytes(&l->unaligned, words), partial_bytes(&l->odd, words));
+}
+
+const ndr_launch *ndr_plan_launch(const ndr_plan *plan, const void *first) {
+  const ndr_launches *launches = ndr_plan_launches(plan);
+  if ((uintptr_t)first % ndr_dtype_bytes(plan->problem.dtype)) return &launches->odd;
+  return (uintptr_t)first % NDR_PACKET_BYTES ? &launches->unaligned : &launches->aligned;
 }
 
 int64_t ndr_packet_elements(ndr_dtype dtype) {

@@ -16,12 +16,15 @@ typedef struct ndr_launch {
   ndr_params params;
 } ndr_launch;
 
-/* A family's config: how to launch where the array's first element lies on a 16-byte boundary, and where it does not.
- */
+/* A family's config: how to launch where the array's first element lies on a 16-byte boundary, where it does not, and
+ * for complex ones where it lies on a multiple of its parts' size only, from which no packet is ever reached. */
 typedef struct ndr_launches {
-  ndr_launch aligned, unaligned;
+  ndr_launch aligned, unaligned, odd;
 } ndr_launches;
-_Static_assert(sizeof(ndr_launches) <= NDR_CONFIG_BYTES, "a plan has room for two launches");
+_Static_assert(sizeof(ndr_launches) <= NDR_CONFIG_BYTES, "a plan has room for its launches");
+
+/* The launch of the plan for an array whose first element is here. */
+const ndr_launch *ndr_plan_launch(const ndr_plan *plan, const void *first);
 
 extern const ndr_family ndr_family_tree, ndr_family_thread, ndr_family_tile;
 
@@ -31,7 +34,8 @@ ndr_launches *ndr_plan_launches(const ndr_plan *plan);
 /* Bytes at the start of the workspace that the counters take: 0 before and after each launch. */
 size_t ndr_plan_counter_bytes(const ndr_plan *plan);
 
-/* Sets the plan's workspace, once both launches are complete: counters, then partial states of all operators. */
+/* Completes the plan, whose first two launches are complete: the third, and the workspace, which is counters, then
+ * partial states of all operators. */
 void ndr_launches_end(ndr_plan *plan);
 
 /* Completes an axis whose size is set, so that kernels can divide by it. */
@@ -64,7 +68,7 @@ void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, in
 /* Sets how many threads share an output or a column; a power of 2. */
 void ndr_launch_lanes(ndr_launch *launch, int lanes);
 
-/* Completes the launch of tree_strided, which runs every problem: also elements of 16 bytes that are aligned to 8. */
+/* Makes the launch of tree_strided, which runs every problem. */
 void ndr_launch_strided(const ndr_plan *plan, ndr_launch *launch);
 
 /* Sets the grid; params.work holds the number of tiles and becomes that of the items. */

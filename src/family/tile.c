@@ -4,11 +4,11 @@
 #include "family/launch.h"
 
 enum {
-  PIECE_BYTES = 32 << 10,
+  PIECE_BYTES = 128 << 10,
   TILE_BYTES = 24 << 10,
   MOST_ROW_BYTES = 2048,
   MOST_STATE_BYTES = 128,
-  MOST_ROOM = 16 << 10
+  MOST_ROOM = 32 << 10
 };
 
 static int64_t gcd(int64_t a, int64_t b) {
@@ -75,15 +75,17 @@ static int room_bytes(int64_t period, int64_t states) {
 
 static void configure_kept(ndr_plan *plan, ndr_launch *launch) {
   const ndr_problem *problem = &plan->problem;
-  ndr_launch_begin(launch, problem, "tile_columns");
+  bool triples = problem->kept[0].size == 3;
+  ndr_launch_begin(launch, problem, triples ? "tile_triples" : "tile_columns");
   ndr_params *p = &launch->params;
   int64_t row_bytes = problem->kept[0].size * (int64_t)ndr_dtype_bytes(problem->dtype);
   p->period = p->tile_outputs = (int)problem->kept[0].size;
-  p->lanes = active_threads(problem);
+  p->lanes = triples ? NDR_THREADS : active_threads(problem);
   p->run_units = problem->reduced[0].size;
   p->runs = problem->length / p->run_units;
   p->work = problem->outputs / p->period;
-  launch->shared_bytes = (unsigned)(p->room = room_bytes(p->period, p->lanes * ndr_packet_elements(problem->dtype)));
+  if (!triples) p->room = room_bytes(p->period, p->lanes * ndr_packet_elements(problem->dtype));
+  launch->shared_bytes = (unsigned)p->room;
   int64_t enough = (int64_t)plan->device.units * 8, piece = PIECE_BYTES / row_bytes + 1;
   if (p->work >= enough) piece = (INT64_C(1) << 20) / row_bytes + 1;
   ndr_launch_split(launch, problem->length, piece, 1);
@@ -117,7 +119,6 @@ static void configure(ndr_plan *plan) {
   else
     configure_reduced(plan, &launches->aligned);
   launches->unaligned = launches->aligned;
-  if (ndr_packet_elements(plan->problem.dtype) == 1) ndr_launch_strided(plan, &launches->unaligned);
   ndr_launches_end(plan);
 }
 

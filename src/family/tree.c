@@ -135,9 +135,7 @@ void ndr_launch_strided(const ndr_plan *plan, ndr_launch *launch) {
 
 static void configure_one(const ndr_plan *plan, ndr_launch *launch, bool on_boundary) {
   const ndr_problem *problem = &plan->problem;
-  /* An element of 16 bytes that does not start on a boundary never meets one. */
-  if (!unit_lane(problem) || ndr_problem_uncompiled(problem, &plan->device) ||
-      (!on_boundary && ndr_packet_elements(problem->dtype) == 1)) {
+  if (!unit_lane(problem) || ndr_problem_uncompiled(problem, &plan->device)) {
     ndr_launch_strided(plan, launch);
     return;
   }

@@ -51,7 +51,8 @@ static void twist_launch(ndr_launch *launch, const twist *how) {
   if (how->splits && can_split(launch)) {
     p->work /= p->splits;
     int64_t splits = how->splits > MOST_BLOCKS / p->work ? MOST_BLOCKS / p->work : how->splits;
-    ndr_launch_split(launch, p->units, splits > 1 ? (p->units + splits - 1) / splits : p->units, p->splits / p->segments);
+    ndr_launch_split(launch, p->units, splits > 1 ? (p->units + splits - 1) / splits : p->units,
+                     p->splits / p->segments);
     ndr_launch_end(launch);
   }
   int64_t most = how->grid ? how->grid : MOST_BLOCKS;

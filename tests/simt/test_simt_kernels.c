@@ -86,10 +86,9 @@ static void execute(const ndr_plan *plan, const device_array *array, device_arra
                     outcome *came) {
   void *data = result->tensor.data;
   unsigned char *workspace = simt_allocate(plan->workspace, 0);
-  const ndr_launches *launches = ndr_plan_launches(plan);
   char *before = malloc(result->host.bytes + 1);
   if (!workspace || !before) abort();
-  const ndr_launch *launch = (uintptr_t)array->memory % NDR_PACKET_BYTES ? &launches->unaligned : &launches->aligned;
+  const ndr_launch *launch = ndr_plan_launch(plan, array->memory);
   memset(workspace, 0, ndr_plan_counter_bytes(plan));
   for (int round = 0; round < 2 && !came->why[0]; round++) {
     simt_controls.order = round ? how->order * 3 + 1 : how->order;

@@ -1,5 +1,5 @@
-/* Options and sets of operators under emulation: skip_nan, accumulation in f64 and several operators from one read, which
- * are compiled at run time, and the kernels that stand in where nothing can be compiled. */
+/* Options and sets of operators under emulation: skip_nan, accumulation in f64 and several operators from one read,
+ * which are compiled at run time, and the kernels that stand in where nothing can be compiled. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +29,9 @@ static void check_results(const ndr_case *problem, const device_array *array, de
   for (int i = 0; i < problem->op_count; i++) {
     device_fetch(&results[i]);
     ck_assert_msg(array_gaps_untouched(&results[i].host), "%s\n  written between the results", announced_case());
-    ck_assert_msg(oracle_accepts(problem, problem->ops[i], &array->host.tensor, &results[i].host.tensor, why, sizeof why),
-                  "%s\n  %s", announced_case(), why);
+    ck_assert_msg(
+        oracle_accepts(problem, problem->ops[i], &array->host.tensor, &results[i].host.tensor, why, sizeof why),
+        "%s\n  %s", announced_case(), why);
   }
   ck_assert_msg(!simt_guards_broken(), "%s\n  something was written outside the arrays", announced_case());
 }

@@ -13,7 +13,8 @@
  * Threads: the functions may be called from any thread; those on one dataset or writer, from one thread at a time. All
  * HDF5 calls made here are serialised by a lock of our own. A program that calls HDF5 in other threads itself needs an
  * HDF5 library built thread-safe. The error printing and plugin settings of HDF5 are as the program left them after
- * each call. Only in a library built with HDF5. */
+ * each call; when the program ends, error printing is turned off. Malformed files are refused as far as HDF5 itself
+ * survives them: 1.10 has defects that crash it. Only in a library built with HDF5. */
 #ifndef NDREDUCE_H5_H
 #define NDREDUCE_H5_H
 

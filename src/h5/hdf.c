@@ -8,9 +8,21 @@
 /* Debian's serial HDF5 is not built thread-safe, and a thread-safe one holds one lock around every call anyway. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static void turn_printing_off(void) {
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
+/* HDF5 may leave parts of itself open where a malformed file has made it fail, and would speak of that on stderr when
+ * the program ends. Handlers run in reverse order, so this one, being after HDF5's first call, before HDF5's own. */
+static void quieten_exit(void) {
+  atexit(turn_printing_off);
+}
+
 void ndr_hdf_enter(ndr_hdf_scope *scope, bool no_plugins) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_mutex_lock(&lock);
   H5Eget_auto2(H5E_DEFAULT, &scope->print, &scope->print_data);
+  pthread_once(&once, quieten_exit);
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   scope->no_plugins = no_plugins && H5PLget_loading_state(&scope->plugins) >= 0;
   if (scope->no_plugins) H5PLset_loading_state(0);
@@ -28,23 +40,11 @@ static herr_t keep_first(unsigned n, const H5E_error2_t *entry, void *user) {
   return 0;
 }
 
-static void turn_printing_off(void) {
-  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-}
-
-/* HDF5 may leave parts of itself open where a malformed file has made it fail, and would speak of that on stderr when
- * the program ends. Handlers run in reverse order, so this one before HDF5's own. */
-static void quieten_exit(void) {
-  atexit(turn_printing_off);
-}
-
 ndr_status ndr_hdf_fail(ndr_status status, const char *where, const char *what) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
   char reason[160] = "";
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, reason);
   for (char *c = reason; *c; c++)
     if (iscntrl((unsigned char)*c)) *c = ' ';
-  pthread_once(&once, quieten_exit);
   return ndr_fail(status, "%s: %s%s%s", where, what, *reason ? ": " : "", reason);
 }
 

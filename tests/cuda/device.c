@@ -46,21 +46,34 @@ static unsigned char *allocate(gpu_memory kind, size_t bytes) {
   return memory;
 }
 
-void gpu_block_make(gpu_block *made, gpu_memory kind, size_t bytes, size_t past) {
+static void set(unsigned char *start, int value, size_t bytes) {
+  if (bytes) assert_cuda(cudaMemset(start, value, bytes));
+}
+
+static void copy(void *to, const void *from, size_t bytes) {
+  if (bytes) assert_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+}
+
+/* Everything but the bytes asked for is set. */
+static void make_block(gpu_block *made, gpu_memory kind, size_t bytes, size_t past) {
   size_t guard = gpu_subset() ? 0 : GUARD_BYTES;
   *made = (gpu_block){kind, NULL, bytes, guard + past % ALIGNMENT, guard};
   size_t whole = made->before + bytes + made->behind;
-  unsigned char *raw = allocate(kind, whole + (whole == 0));
-  made->start = raw + made->before;
-  assert_cuda(cudaMemset(raw, GUARD, whole));
-  assert_cuda(cudaMemset(made->start, ARRAY_POISON, bytes));
+  made->start = allocate(kind, whole + (whole == 0)) + made->before;
+  set(made->start - made->before, GUARD, made->before);
+  set(made->start + bytes, GUARD, made->behind);
+}
+
+void gpu_block_make(gpu_block *made, gpu_memory kind, size_t bytes, size_t past) {
+  make_block(made, kind, bytes, past);
+  set(made->start, ARRAY_POISON, bytes);
 }
 
 static bool holds(const unsigned char *from, size_t bytes, unsigned char value) {
-  unsigned char copy[GUARD_BYTES + ALIGNMENT];
-  assert_cuda(cudaMemcpy(copy, from, bytes, cudaMemcpyDefault));
+  unsigned char fetched[GUARD_BYTES + ALIGNMENT];
+  copy(fetched, from, bytes);
   for (size_t i = 0; i < bytes; i++)
-    if (copy[i] != value) return false;
+    if (fetched[i] != value) return false;
   return true;
 }
 
@@ -84,7 +97,7 @@ void gpu_block_free(gpu_block *block) {
 void gpu_place(gpu_array *array, gpu_memory kind, size_t past) {
   test_array *host = &array->host;
   gpu_block_make(&array->block, kind, host->bytes, past);
-  assert_cuda(cudaMemcpy(array->block.start, host->memory, host->bytes, cudaMemcpyDefault));
+  copy(array->block.start, host->memory, host->bytes);
   array->tensor = host->tensor;
   array->tensor.data = array->block.start + ((char *)host->tensor.data - (char *)host->memory);
   array->tensor.device = (DLDevice){gpu_device_type(kind), 0};
@@ -92,7 +105,7 @@ void gpu_place(gpu_array *array, gpu_memory kind, size_t past) {
 
 void gpu_fetch(gpu_array *array) {
   assert_cuda(cudaDeviceSynchronize());
-  assert_cuda(cudaMemcpy(array->host.memory, array->block.start, array->host.bytes, cudaMemcpyDefault));
+  copy(array->host.memory, array->block.start, array->host.bytes);
 }
 
 void gpu_free(gpu_array *array) {
@@ -122,12 +135,9 @@ void assert_gpu_result(const ndr_case *problem, int i, const gpu_array *array, g
 
 void gpu_workspace(gpu_block *made, const ndr_plan *plan) {
   size_t bytes = ndr_plan_workspace(plan);
-  gpu_block_make(made, GPU_DEVICE, bytes, 0);
-  if (gpu_subset()) {
-    gpu_block_free(made);
-    made->start = allocate(GPU_DEVICE, bytes + (bytes == 0));
-  }
-  assert_cuda(cudaMemset(made->start, 0, ndr_plan_counter_bytes(plan)));
+  make_block(made, GPU_DEVICE, bytes, 0);
+  if (!gpu_subset()) set(made->start, ARRAY_POISON, bytes);
+  set(made->start, 0, ndr_plan_counter_bytes(plan));
   assert_cuda(cudaDeviceSynchronize());
 }
 
@@ -137,7 +147,7 @@ bool gpu_workspace_clean(const gpu_block *workspace, const ndr_plan *plan) {
   unsigned char *counters = malloc(bytes + 1);
   if (!counters) abort();
   assert_cuda(cudaDeviceSynchronize());
-  assert_cuda(cudaMemcpy(counters, workspace->start, bytes, cudaMemcpyDefault));
+  copy(counters, workspace->start, bytes);
   for (size_t i = 0; i < bytes; i++) clean = clean && counters[i] == 0;
   free(counters);
   return clean && gpu_block_guarded(workspace);

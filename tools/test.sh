@@ -3,6 +3,7 @@
 #   release   warnings as errors, the system's compiler; unit, CLI, layering, header, package and README tests
 #   asan      AddressSanitizer and UndefinedBehaviorSanitizer, clang
 #   tsan      ThreadSanitizer, clang, the tests that use threads
+#   bare      without OpenMP, HDF5 and CUDA: it builds, and gives the same results
 #   cuda      the CUDA backend compiles and links, where there is nvcc; device tests where there is a GPU
 #   format    clang-format has nothing to change
 #   tidy      clang-tidy has nothing to say
@@ -60,16 +61,17 @@ skips_of() { # STAGE REPORT
 }
 
 # Configures, builds, runs ctest and adds up what it counted.
-ctest_stage() { # STAGE PRESET TARGET CTEST_OPTIONS CMAKE_OPTIONS...
+ctest_stage() { # STAGE PRESET TARGETS CTEST_OPTIONS CMAKE_OPTIONS...
   stage=$1
   preset=$2
-  target=$3
+  targets=$3
   ctest_options=$4
   shift 4
   folder=$build/$stage
   cmake --preset "$preset" -B "$folder" -DNDREDUCE_WERROR=ON "$@" >"$folder.log" 2>&1 ||
     { tail -n 20 "$folder.log" && stage_failed "$stage" "cmake" && return; }
-  cmake --build "$folder" --parallel "$jobs" --target "$target" >"$folder.log" 2>&1 ||
+  # shellcheck disable=SC2086 # the targets are words
+  cmake --build "$folder" --parallel "$jobs" --target $targets >"$folder.log" 2>&1 ||
     { grep -E -A 12 'error|FAILED' "$folder.log" | head -n 60 && stage_failed "$stage" "build" && return; }
   report=$PWD/$folder/junit.xml
   case $build in /*) report=$folder/junit.xml ;; esac
@@ -103,6 +105,10 @@ stage_asan() {
 stage_tsan() {
   if ! command -v clang >/dev/null; then stage_skipped tsan 'clang is not installed' && return; fi
   ctest_stage tsan tsan thread_tests '-L threads'
+}
+
+stage_bare() {
+  ctest_stage bare ci 'thread_tests ndbench' '-L threads' -DNDREDUCE_HDF5=OFF -DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON
 }
 
 # One architecture: the others differ in machine code only, and compiling all of them takes long.
@@ -151,7 +157,7 @@ stage_shell() {
 }
 
 case ${1:-} in
-'') set -- release asan tsan cuda format tidy shell ;;
+'') set -- release asan tsan bare cuda format tidy shell ;;
 -h | --help)
   sed -n '2,/^set/s/^# \{0,1\}//p' tools/test.sh
   exit 0

@@ -18,7 +18,7 @@
 #define NDR_RESIDENT_tree_lanes 4
 #define NDR_RESIDENT_tree_wide 4
 #define NDR_RESIDENT_tree_skip 4
-#define NDR_RESIDENT_thread_packets 3
+#define NDR_RESIDENT_thread_packets (sizeof(NDR_ELEMENT) == 4 ? 2 : 3)
 #define NDR_RESIDENT_thread_elements 3
 #define NDR_RESIDENT_tile_columns 3
 #define NDR_RESIDENT_tile_triples 4

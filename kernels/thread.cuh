@@ -13,6 +13,7 @@ template <class Op, bool UNIT> struct column {
   typedef typename Op::element T;
   typedef typename Op::value V;
   static const int count = UNIT ? (int)(16 / sizeof(T)) : 1;
+  static const int rows = sizeof(T) == 4 || !UNIT ? 8 : 4; /* in flight: as many as registers hold */
   typedef typename choose<UNIT, ndr_packet, T>::type loaded;
   static NDR_DEVICE ndr_packet load(const T *at, ndr_packet) { return machine::load_packet(at); }
   static NDR_DEVICE T load(const T *at, T) { return machine::load_element(at); }
@@ -53,7 +54,7 @@ NDR_DEVICE void fold_rows(typename Op::Near *a, const typename Op::element *at, 
  * walked by stride, and only its start is decoded. */
 template <class Op, bool UNIT>
 NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Near *a, const typename Op::element *base, range piece, int row, int rows) {
-  const int UNROLL = 4;
+  const int UNROLL = column<Op, UNIT>::rows;
   const ndr_param_axis &axis = p.axes[p.kept_count];
   i64 size = p.reduced_count ? axis.size : 1, stride = rows * axis.stride, step = rows * axis.aux;
   for (i64 first = piece.begin; first < piece.end;) {
@@ -88,14 +89,14 @@ template <class Op, bool UNIT> NDR_DEVICE tile_spot locate_tile(const ndr_params
 
 /* The pieces of a tile, joined by whichever block comes last; every thread of row 0 ends with its columns' totals. */
 template <class Op, bool UNIT>
-NDR_DEVICE bool join_pieces(const ndr_params &p, typename Op::Far *total, i64 tile, i64 split, i64 output, bool owner) {
+NDR_DEVICE bool join_pieces(const ndr_params &p, typename Op::Far *total, part whose, i64 output, bool owner) {
   const int count = column<Op, UNIT>::count;
   NDR_SHARED unsigned ticket;
-  unsigned *counters = p.counters + tile * (p.groups + 1);
-  int group = (int)(split / p.group);
+  unsigned *counters = p.counters + whose.tile * (p.groups + 1);
+  int group = whose.split / p.group;
   i64 first = (i64)group * p.group;
   int members = (int)(p.splits - first < p.group ? p.splits - first : p.group);
-  for (int c = 0; owner && c < count; c++) save_partial<Op>(p, split, output + c, total[c]);
+  for (int c = 0; owner && c < count; c++) save_partial<Op>(p, whose.split, output + c, total[c]);
   if (!arrive_last(&counters[group], (unsigned)members, &ticket)) return false;
   for (int c = 0; owner && c < count; c++) total[c] = join_slots<Op>(p, first, members, output + c);
   if (p.groups == 1) return true;
@@ -110,11 +111,11 @@ template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &
   NDR_SHARED typename Op::Near room[NDR_BLOCK];
   int lane = machine::thread() & (p.lanes - 1), row = machine::thread() >> p.lane_log, rows = NDR_BLOCK >> p.lane_log;
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    i64 tile = p.splits > 1 ? item / p.splits : item, split = item - tile * p.splits;
-    tile_spot t = locate_tile<Op, UNIT>(p, tile, lane);
+    part whose = part_of(p, item);
+    tile_spot t = locate_tile<Op, UNIT>(p, whose.tile, lane);
     bool inside = t.column < p.axes[0].size;
     const typename Op::element *base = (const typename Op::element *)p.data + t.at.offset;
-    range piece = piece_of(p, split);
+    range piece = piece_of(p, whose.split);
     typename Op::Near a[count];
     typename Op::Far total[count];
 #pragma unroll
@@ -131,7 +132,7 @@ template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &
 #pragma unroll
     for (int c = 0; c < count; c++) total[c] = Op::widen(a[c]);
     bool owner = inside && row == 0;
-    if (p.splits > 1 && !join_pieces<Op, UNIT>(p, total, tile, split, t.output, owner)) continue;
+    if (p.splits > 1 && !join_pieces<Op, UNIT>(p, total, whose, t.output, owner)) continue;
     if (owner) emit_row<Op, count>(p, t.at.aux, p.axes[0].aux, total);
   }
 }

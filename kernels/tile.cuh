@@ -212,7 +212,6 @@ template <class Op> struct period_3 {
     }
     machine::barrier();
     for (int warp = 0; machine::thread() < 3 && warp < NDR_BLOCK / NDR_WARP; warp++) Op::join(mine, room[warp][column]);
-    machine::barrier();
   }
 };
 
@@ -223,9 +222,10 @@ template <class Op, template <class> class PERIOD> NDR_DEVICE void tile_columns(
   NDR_SHARED unsigned ticket;
   NDR_SHARED T edge[edges<T>::most];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    i64 tile = p.splits > 1 ? item / p.splits : item, split = item - tile * p.splits;
+    part whose = part_of(p, item);
+    i64 tile = whose.tile;
     spot kept = locate(p, 1, p.kept_count - 1, tile);
-    range piece = piece_of(p, split);
+    range piece = piece_of(p, whose.split);
     int thread = machine::thread(), column = thread < p.period ? thread : 0;
     typename Op::Near mine = Op::near();
     for (i64 row = piece.begin; row < piece.end;) {
@@ -238,8 +238,9 @@ template <class Op, template <class> class PERIOD> NDR_DEVICE void tile_columns(
       edges<T> around(s);
       T element = T();
       if (thread < around.count) element = machine::load_element(first + around.at(thread));
-      if (thread < around.count) edge[thread] = element;
       PERIOD<Op>::fold(p, mine, s, index, column);
+      if (thread < around.count) edge[thread] = element;
+      machine::barrier();
       if (thread < p.period) fold_edges<Op>(p, mine, around, edge, index, column);
       machine::barrier();
       row += rows;
@@ -249,10 +250,10 @@ template <class Op, template <class> class PERIOD> NDR_DEVICE void tile_columns(
     bool owner = thread < p.period;
     if (p.splits > 1) {
       unsigned *counters = p.counters + tile * (p.groups + 1);
-      int group = (int)(split / p.group);
+      int group = whose.split / p.group;
       i64 slot = (i64)group * p.group;
       int members = (int)(p.splits - slot < p.group ? p.splits - slot : p.group);
-      if (owner) save_partial<Op>(p, split, output, far);
+      if (owner) save_partial<Op>(p, whose.split, output, far);
       if (!arrive_last(&counters[group], (unsigned)members, &ticket)) continue;
       if (owner) far = join_slots<Op>(p, slot, members, output);
       if (p.groups > 1) {

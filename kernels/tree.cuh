@@ -91,8 +91,9 @@ template <class Op> NDR_DEVICE void finish_item(const ndr_params &p, i64 output,
 template <class Op> NDR_DEVICE void tree_block(const ndr_params &p) {
   NDR_SHARED typename Op::Near room[NDR_BLOCK / NDR_WARP];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    i64 output = p.splits > 1 ? item / p.splits : item;
-    int split = (int)(item - output * p.splits), run = p.runs > 1 ? split / p.segments : 0;
+    part whose = part_of(p, item);
+    i64 output = whose.tile;
+    int split = whose.split, run = p.runs > 1 ? split / p.segments : 0;
     spot s = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
     range piece = piece_of(p, split - run * p.segments);
     const typename Op::element *start = (const typename Op::element *)p.data + locate_output(p, output).offset + s.offset + piece.begin;
@@ -114,12 +115,12 @@ struct team {
 
 NDR_DEVICE team join_team(const ndr_params &p, i64 item) {
   team t;
-  i64 tile = p.splits > 1 ? item / p.splits : item;
-  t.split = (int)(item - tile * p.splits);
+  part whose = part_of(p, item);
+  t.split = whose.split;
   t.size = p.team;
   t.thread = machine::thread() & (p.team - 1);
   t.teams = NDR_BLOCK >> p.team_log;
-  t.output = tile * t.teams + (machine::thread() >> p.team_log);
+  t.output = whose.tile * t.teams + (machine::thread() >> p.team_log);
   t.piece = piece_of(p, t.split);
   return t;
 }

@@ -36,6 +36,15 @@ NDR_DEVICE spot locate(const ndr_params &p, int first, int count, i64 n) {
 
 NDR_DEVICE spot locate_output(const ndr_params &p, i64 output) { return locate(p, 0, p.kept_count, output); }
 
+/* Which tile an item is part of, and which of its pieces. */
+struct part { i64 tile; int split; };
+
+NDR_DEVICE part part_of(const ndr_params &p, i64 item) {
+  if (p.splits == 1) return {item, 0};
+  i64 split = p.tile_count == 1 ? item : item / p.tile_count;
+  return {item - split * p.tile_count, (int)split};
+}
+
 /* An item's piece of the reduced units. */
 struct range { i64 begin, end; };
 

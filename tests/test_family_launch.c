@@ -108,18 +108,19 @@ static void check_workspace(const place *at, const ndr_plan *plan, const ndr_lau
 
 static void check_plan(const ndr_plan *plan, const char *text, const char *gpu) {
   const ndr_launches *launches = ndr_plan_launches(plan);
-  const ndr_launch *both[] = {&launches->aligned, &launches->unaligned};
+  const ndr_launch *each[] = {&launches->aligned, &launches->unaligned, &launches->odd};
+  int count = ndr_dtype_class(plan->problem.dtype) == NDR_CLASS_COMPLEX ? 3 : 2;
   bool split = false;
-  for (int i = 0; i < 2; i++) {
-    place at = {text, gpu, plan->family->name, both[i]->kernel};
-    check_outputs(&at, &plan->problem, both[i]);
-    check_reduction(&at, &plan->problem, both[i]);
-    check_groups(&at, &both[i]->params);
-    check_block(&at, &plan->device, both[i]);
-    check_workspace(&at, plan, both[i]);
-    split = split || both[i]->params.splits > 1;
+  for (int i = 0; i < count; i++) {
+    place at = {text, gpu, plan->family->name, each[i]->kernel};
+    check_outputs(&at, &plan->problem, each[i]);
+    check_reduction(&at, &plan->problem, each[i]);
+    check_groups(&at, &each[i]->params);
+    check_block(&at, &plan->device, each[i]);
+    check_workspace(&at, plan, each[i]);
+    split = split || each[i]->params.splits > 1;
   }
-  place at = {text, gpu, plan->family->name, "both"};
+  place at = {text, gpu, plan->family->name, "each"};
   expect(&at, plan->workspace > 0 || !split);
   expect(&at, ndr_plan_counter_bytes(plan) % 256 == 0);
 }

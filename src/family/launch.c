@@ -135,7 +135,7 @@ void ndr_launch_lanes(ndr_launch *launch, int lanes) {
 
 void ndr_launch_end(ndr_launch *launch) {
   ndr_params *p = &launch->params;
-  int64_t tiles = p->work;
+  int64_t tiles = p->tile_count = p->work;
   p->padded = tiles * p->tile_outputs;
   p->slots = p->splits + (p->groups > 1 ? p->groups : 0);
   p->work = tiles * p->splits;

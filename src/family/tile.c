@@ -4,7 +4,7 @@
 #include "family/launch.h"
 
 enum {
-  PIECE_BYTES = 128 << 10,
+  PIECE_BYTES = 256 << 10,
   TILE_BYTES = 24 << 10,
   MOST_ROW_BYTES = 2048,
   MOST_STATE_BYTES = 128,

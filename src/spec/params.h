@@ -14,9 +14,9 @@ typedef struct ndr_param_axis {
 } ndr_param_axis;
 
 /* A launch covers `work` items: an item is one tile of outputs and one of the `splits` pieces of its reduced axes.
- * Item i is piece i % splits of tile i / splits. The words of partial states lie word-major in `partials`:
- * word w of slot s of output o is partials[(w * slots + s) * padded + o], where slots s < splits hold the pieces,
- * the following ones the sums of groups, and padded is tiles * tile_outputs. */
+ * Item i is piece i / tile_count of tile i % tile_count: blocks that run together read neighbouring tiles. The words of
+ * partial states lie word-major in `partials`: word w of slot s of output o is partials[(w * slots + s) * padded + o],
+ * where slots s < splits hold the pieces, the following ones the sums of groups, and padded is tiles * tile_outputs. */
 /* How a total becomes a result: std is the root of var; any and all ask whether a count is nonzero, and complete. */
 #define NDR_ENDING_PLAIN 0
 #define NDR_ENDING_ROOT 1
@@ -31,7 +31,8 @@ typedef struct ndr_params {
   long long outputs, length; /* outputs, and elements reduced into each */
   long long index_origin;
   long long padded, slots; /* see above */
-  long long work, tiles;
+  long long work, tile_count;
+  long long tiles;           /* of the lane axis: thread, tile_rows */
   long long units, piece;    /* units a tile's reduction is counted in (vectors or rows), units a piece */
   long long runs, run_units; /* tree: runs an output, units a run */
   double ddof;

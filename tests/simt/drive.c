@@ -49,7 +49,7 @@ static void twist_launch(ndr_launch *launch, const twist *how) {
   enum { MOST_BLOCKS = 400 };
   ndr_params *p = &launch->params;
   if (how->splits && can_split(launch)) {
-    p->work /= p->splits;
+    p->work = p->tile_count;
     int64_t splits = how->splits > MOST_BLOCKS / p->work ? MOST_BLOCKS / p->work : how->splits;
     ndr_launch_split(launch, p->units, splits > 1 ? (p->units + splits - 1) / splits : p->units,
                      p->splits / p->segments);

@@ -16,64 +16,10 @@ enum { FAMILIES = sizeof families / sizeof *families, MOST_ELEMENTS = 6000 };
 
 static ndr_dtype dtype;
 
-/* ---- problems ---- */
-
-static int64_t edge_size(rng *random, int64_t most) {
-  static const int64_t edges[] = {1,  2,   3,   15,  16,  17,  31,  32,   33,   63,  64,
-                                  65, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025};
-  int64_t size = rng_once_in(random, 3) ? rng_between(random, 2, 12) : edges[rng_between(random, 0, 20)];
-  return size > most ? most : size;
-}
-
-/* Dims in memory order, innermost first: whether the innermost is kept decides what a family makes of the problem, and
- * tile wants the next one to be of the other kind, dense around it. */
-static void draw_case(rng *random, ndr_op op, const char *family, ndr_case *made) {
-  bool tile = strcmp(family, "tile") == 0, reduced[NDR_MAX_DIMS];
-  int order[NDR_MAX_DIMS];
-  int64_t most = MOST_ELEMENTS, span = !tile && rng_once_in(random, 5) ? rng_between(random, 2, 3) : 1;
-  memset(made, 0, sizeof *made);
-  made->dtype = dtype;
-  made->op_count = 1;
-  made->ops[0] = op;
-  made->ddof = rng_once_in(random, 2);
-  made->ndim = (int)rng_between(random, tile ? 2 : 1, 5);
-  rng_shuffle(random, made->ndim, order);
-  for (int i = 0; i < made->ndim; i++) {
-    int d = order[i];
-    bool usual = strcmp(family, "tree") == 0 || (tile && rng_once_in(random, 2));
-    reduced[i] = i == 0 ? usual != rng_once_in(random, 8) : i == 1 && tile ? !reduced[0] : rng_once_in(random, 2);
-    made->shape[d] = edge_size(random, most);
-    bool plain = i < 2 && tile;
-    made->strides[d] = !plain && rng_once_in(random, 16) ? 0 : rng_once_in(random, 5) ? -span : span;
-    most /= made->shape[d];
-    if (made->strides[d]) span *= made->shape[d];
-    if (!(i == 0 && tile) && rng_once_in(random, 4)) span += rng_between(random, 1, 5);
-    if (reduced[i]) made->dims[made->dim_count++] = d;
-  }
-}
-
-/* ---- running one ---- */
-
 typedef struct outcome {
   bool ran;
   char why[1024]; /* "" when all is well */
 } outcome;
-
-/* Bytes between the result's elements must still be poison. */
-static bool gaps_untouched(const test_array *result) {
-  size_t size = ndr_dtype_bytes(result->dtype);
-  bool untouched = true;
-  int64_t index[NDR_MAX_DIMS] = {0};
-  char *written = calloc(result->bytes + 1, 1);
-  if (!written) abort();
-  if (array_count(&result->tensor) > 0) do
-      memset(written + ((char *)element_at(&result->tensor, index) - (char *)result->memory), 1, size);
-    while (next_index(result->tensor.ndim, result->tensor.shape, index));
-  for (size_t i = 0; i < result->bytes; i++)
-    untouched = untouched && (written[i] || ((unsigned char *)result->memory)[i] == ARRAY_POISON);
-  free(written);
-  return untouched;
-}
 
 static bool counters_are_zero(const ndr_plan *plan, const unsigned char *workspace) {
   for (size_t i = 0; i < ndr_plan_counter_bytes(plan); i++)
@@ -109,7 +55,7 @@ static void check(const ndr_case *problem, const device_array *array, device_arr
   device_fetch(result);
   if (simt_guards_broken())
     snprintf(came->why, sizeof came->why, "something was written outside the arrays and the workspace");
-  else if (!gaps_untouched(&result->host))
+  else if (!array_gaps_untouched(&result->host))
     snprintf(came->why, sizeof came->why, "something was written between the result's elements");
   else if (!oracle_accepts(problem, problem->ops[0], &array->host.tensor, &result->host.tensor, came->why,
                            sizeof came->why))
@@ -148,7 +94,7 @@ static outcome run_case(const ndr_case *problem, const char *family, const twist
 static outcome run_seed(ndr_op op, const char *family, uint64_t seed) {
   rng random = {seed};
   ndr_case problem;
-  draw_case(&random, op, family, &problem);
+  directed_case(&random, dtype, op, family, MOST_ELEMENTS, &problem);
   twist how = random_twist(&random, dtype);
   announce_case(&problem, family, &how, seed);
   return run_case(&problem, family, &how, &random);

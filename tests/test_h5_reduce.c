@@ -41,8 +41,10 @@ static void write_dataset(const DLTensor *tensor, ndr_dtype dtype, hid_t creatio
   hid_t space = H5Screate_simple(tensor->ndim, size, NULL);
   hid_t dataset = H5Dcreate2(file, "x", type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
   ck_assert(dataset >= 0);
-  const void *data = (const char *)tensor->data + tensor->byte_offset;
-  if (data) ck_assert(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
+  if (tensor->data) {
+    const void *data = (const char *)tensor->data + tensor->byte_offset;
+    ck_assert(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
+  }
   H5Dclose(dataset);
   H5Sclose(space);
   H5Tclose(type);
@@ -130,6 +132,93 @@ START_TEST(a_dataset_describes_itself) {
   ck_assert_int_eq(info->stored_bytes, ROWS * COLUMNS * 8);
   ck_assert_str_eq(info->filters, "");
   ck_assert(!info->dim_names[0] && !info->is_scale);
+  close_ramp(dataset);
+}
+END_TEST
+
+static ndr_dtype dtype_of_integer(hid_t from, size_t precision) {
+  hid_t type = H5Tcopy(from);
+  ndr_dtype dtype = NDR_BOOL;
+  H5Tset_precision(type, precision);
+  ck_assert_ptr_null(ndr_hdf_dtype(type, &dtype));
+  H5Tclose(type);
+  return dtype;
+}
+
+static ndr_dtype dtype_of_float(size_t exponent, size_t mantissa, size_t bias) {
+  hid_t type = H5Tcopy(H5T_NATIVE_DOUBLE);
+  ndr_dtype dtype = NDR_BOOL;
+  ck_assert(H5Tset_fields(type, 63, 63 - exponent, exponent, 63 - exponent - mantissa, mantissa) >= 0);
+  ck_assert(H5Tset_ebias(type, bias) >= 0);
+  ck_assert_ptr_null(ndr_hdf_dtype(type, &dtype));
+  H5Tclose(type);
+  return dtype;
+}
+
+/* Numbers of any width and range become the narrowest dtype that holds them all. */
+START_TEST(odd_types_become_the_narrowest_dtype_that_holds_them) {
+  ck_assert_int_eq(dtype_of_integer(H5T_NATIVE_INT64, 8), NDR_I8);
+  ck_assert_int_eq(dtype_of_integer(H5T_NATIVE_INT64, 9), NDR_I16);
+  ck_assert_int_eq(dtype_of_integer(H5T_NATIVE_INT64, 16), NDR_I16);
+  ck_assert_int_eq(dtype_of_integer(H5T_NATIVE_INT64, 17), NDR_I32);
+  ck_assert_int_eq(dtype_of_integer(H5T_NATIVE_UINT64, 32), NDR_U32);
+  ck_assert_int_eq(dtype_of_integer(H5T_NATIVE_UINT64, 33), NDR_U64);
+  ck_assert_int_eq(dtype_of_float(5, 10, 15), NDR_F16);
+  ck_assert_int_eq(dtype_of_float(5, 11, 15), NDR_F32);
+  ck_assert_int_eq(dtype_of_float(8, 7, 127), NDR_BF16);
+  ck_assert_int_eq(dtype_of_float(8, 23, 127), NDR_F32);
+  ck_assert_int_eq(dtype_of_float(8, 23, 128), NDR_F64);
+  ck_assert_int_eq(dtype_of_float(8, 23, 126), NDR_F64);
+  ck_assert_int_eq(dtype_of_float(9, 7, 127), NDR_F64);
+}
+END_TEST
+
+/* Below, at and above where states are squared instead of elements added. */
+START_TEST(what_was_never_written_is_the_fill_value) {
+  static const int64_t lengths[] = {1, 2, 4095, 4096, 4097, 8192, 3 * 4096, 5 * 4096 + 1, (int64_t)1 << 40};
+  hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_fill_value(creation, H5T_NATIVE_INT, &(int){3});
+  make_path();
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    ndr_h5_dataset *dataset;
+    int64_t sum, where, count, n = lengths[i];
+    double variance;
+    DLTensor tensor = {.ndim = 1, .shape = &n};
+    DLTensor results[] = {{.data = &sum}, {.data = &where}, {.data = &count}, {.data = &variance}};
+    for (int r = 0; r < 4; r++) results[r].device.device_type = kDLCPU;
+    for (int r = 0; r < 4; r++) results[r].dtype = ndr_dtype_to_dlpack(r < 3 ? NDR_I64 : NDR_F64);
+    write_dataset(&tensor, NDR_I32, creation);
+    assert_ok(ndr_h5_open(&dataset, path, NULL, NULL));
+    assert_ok(ndr_h5_reduce(dataset, NDR_ALL_DIMS, 4, (ndr_op[]){NDR_SUM, NDR_ARGMIN, NDR_COUNT, NDR_VAR},
+                            (DLTensor *[]){&results[0], &results[1], &results[2], &results[3]}, NULL));
+    ck_assert_int_eq(sum, 3 * n);
+    ck_assert_int_eq(where, 0);
+    ck_assert_int_eq(count, n);
+    ck_assert(variance == 0);
+    ndr_h5_close(dataset);
+  }
+  remove_path();
+  H5Pclose(creation);
+}
+END_TEST
+
+/* Fortran pads texts with blanks. */
+START_TEST(names_of_fixed_length_are_trimmed) {
+  ndr_h5_dataset *dataset = open_ramp();
+  ndr_h5_close(dataset);
+  hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), array = H5Dopen2(file, "/x", H5P_DEFAULT);
+  hid_t text = H5Tcopy(H5T_FORTRAN_S1), two = H5Screate_simple(1, (hsize_t[]){2}, NULL);
+  H5Tset_size(text, 6);
+  hid_t labels = H5Acreate2(array, "DIMENSION_LABELS", text, two, H5P_DEFAULT, H5P_DEFAULT);
+  H5Awrite(labels, text, "row   column");
+  H5Aclose(labels);
+  H5Sclose(two);
+  H5Tclose(text);
+  H5Dclose(array);
+  H5Fclose(file);
+  assert_ok(ndr_h5_open(&dataset, path, NULL, NULL));
+  ck_assert_str_eq(ndr_h5_describe(dataset)->dim_names[0], "row");
+  ck_assert_str_eq(ndr_h5_describe(dataset)->dim_names[1], "column");
   close_ramp(dataset);
 }
 END_TEST
@@ -282,8 +371,10 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("h5 reduce");
   suite_case(suite, "any", 300, datasets_reduce_as_arrays_do, NULL);
-  suite_case(suite, "one", 30, a_dataset_describes_itself, several_ops_come_from_one_read, progress_ends_at_the_total,
-             a_cancelled_reduction_stops, bad_requests_are_refused, explaining_reads_nothing_and_fits, NULL);
+  suite_case(suite, "one", 30, a_dataset_describes_itself, odd_types_become_the_narrowest_dtype_that_holds_them,
+             what_was_never_written_is_the_fill_value, names_of_fixed_length_are_trimmed,
+             several_ops_come_from_one_read, progress_ends_at_the_total, a_cancelled_reduction_stops,
+             bad_requests_are_refused, explaining_reads_nothing_and_fits, NULL);
   suite_case(suite, "host", 30, settings_of_the_program_are_kept, nothing_stays_open, NULL);
   return suite_run(suite);
 }

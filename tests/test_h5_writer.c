@@ -152,6 +152,42 @@ START_TEST(results_are_read_back) {
 }
 END_TEST
 
+/* As HDF5's dimension scales want it: each scale lists who uses it, and as which dim. */
+START_TEST(scales_know_their_users) {
+  make_folder();
+  ndr_h5_dataset *source = open_input();
+  ndr_h5_writer *writer;
+  int64_t values[2][3] = {{1, 2, 3}, {4, 5, 6}};
+  DLTensor result = ndr_tensor(values, NDR_I64, 2, 3);
+  struct {
+    hobj_ref_t variable;
+    int dim;
+  } user[1];
+  assert_ok(ndr_h5_writer_create(&writer, output, 0, 1, (const char *[]){input}));
+  assert_ok(ndr_h5_writer_add(writer, source, 0, NULL, "same", &result));
+  assert_ok(ndr_h5_writer_commit(writer, NULL));
+  ndr_h5_writer_destroy(writer);
+  ndr_h5_close(source);
+  hid_t file = H5Fopen(output, H5F_ACC_RDONLY, H5P_DEFAULT);
+  for (int d = 0; d < 2; d++) {
+    hid_t scale = H5Dopen2(file, d ? "/x" : "/y", H5P_DEFAULT), list = H5Aopen(scale, "REFERENCE_LIST", H5P_DEFAULT);
+    hid_t stored = H5Aget_type(list), type = H5Tget_native_type(stored, H5T_DIR_DEFAULT);
+    char name[16] = "";
+    ck_assert_uint_eq(H5Tget_size(type), sizeof *user);
+    ck_assert(H5Aread(list, type, user) >= 0);
+    ck_assert_int_eq(user->dim, d);
+    H5Rget_name(file, H5R_OBJECT, &user->variable, name, sizeof name);
+    ck_assert_str_eq(name, "/same");
+    H5Tclose(type);
+    H5Tclose(stored);
+    H5Aclose(list);
+    H5Dclose(scale);
+  }
+  H5Fclose(file);
+  remove_folder();
+}
+END_TEST
+
 /* A dataset y(i) whose scale i has its data in the file `elsewhere`. */
 static void make_foreign_scale(const char *elsewhere) {
   hsize_t size = 3;
@@ -221,7 +257,7 @@ int main(void) {
   Suite *suite = suite_create("h5 writer");
   suite_case(suite, "replace", 10, a_new_file_appears_on_commit, an_abandoned_file_leaves_nothing,
              a_file_that_appears_meanwhile_is_kept, permissions_are_kept, writing_can_be_cancelled, NULL);
-  suite_case(suite, "results", 10, results_are_read_back, scales_in_other_files_are_not_copied,
+  suite_case(suite, "results", 10, results_are_read_back, scales_know_their_users, scales_in_other_files_are_not_copied,
              outputs_that_are_inputs_are_refused, NULL);
   return suite_run(suite);
 }

@@ -102,7 +102,7 @@ static outcome run_seed(ndr_op op, const char *family, uint64_t seed) {
 
 START_TEST(test_operator) {
   ndr_op op = (ndr_op)_i;
-  int cases = test_case_count(12);
+  int cases = test_case_count(8);
   if (!op_defined(op, dtype)) return;
   for (int f = 0; f < FAMILIES; f++) {
     int ran = 0;

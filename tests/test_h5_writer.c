@@ -188,14 +188,25 @@ START_TEST(scales_know_their_users) {
 }
 END_TEST
 
-/* A dataset y(i) whose scale i has its data in the file `elsewhere`. */
-static void make_foreign_scale(const char *elsewhere) {
+static void put_number(hid_t object, const char *name, int number) {
+  hid_t space = H5Screate(H5S_SCALAR);
+  hid_t attribute = H5Acreate2(object, name, H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT);
+  H5Awrite(attribute, H5T_NATIVE_INT, &number);
+  H5Aclose(attribute);
+  H5Sclose(space);
+}
+
+/* A dataset y(i) and its scale i, whose data are in the file `elsewhere` if there is one. */
+static void make_scaled(const char *elsewhere) {
   hsize_t size = 3;
   hobj_ref_t reference;
   hid_t file = H5Fcreate(input, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), space = H5Screate_simple(1, &size, NULL);
   hid_t outside = H5Pcreate(H5P_DATASET_CREATE), list = H5Tvlen_create(H5T_STD_REF_OBJ);
-  H5Pset_external(outside, elsewhere, 0, sizeof(int[3]));
+  if (elsewhere) H5Pset_external(outside, elsewhere, 0, sizeof(int[3]));
   hid_t scale = H5Dcreate2(file, "i", H5T_NATIVE_INT, space, H5P_DEFAULT, outside, H5P_DEFAULT);
+  if (!elsewhere) H5Dwrite(scale, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, (int[]){10, 20, 30});
+  put_number(scale, "valid_min", 7);
+  put_number(scale, "_Netcdf4Dimid", 4);
   hid_t array = H5Dcreate2(file, "y", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   H5Dwrite(array, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, (int[]){1, 2, 3});
   H5Rcreate(&reference, file, "i", H5R_OBJECT, H5I_INVALID_HID);
@@ -212,6 +223,35 @@ static void make_foreign_scale(const char *elsewhere) {
   H5Fclose(file);
 }
 
+/* What describes the coordinates, not what numbers them within the input. */
+START_TEST(coordinates_keep_their_attributes) {
+  ndr_h5_dataset *source;
+  ndr_h5_writer *writer;
+  int64_t values[3] = {1, 2, 3};
+  int coordinates[3], least = 0;
+  DLTensor result = ndr_tensor(values, NDR_I64, 3);
+  make_folder();
+  make_scaled(NULL);
+  assert_ok(ndr_h5_open(&source, input, "/y", NULL));
+  assert_ok(ndr_h5_writer_create(&writer, output, 0, 1, (const char *[]){input}));
+  assert_ok(ndr_h5_writer_add(writer, source, 0, NULL, "y", &result));
+  assert_ok(ndr_h5_writer_commit(writer, NULL));
+  ndr_h5_writer_destroy(writer);
+  ndr_h5_close(source);
+  hid_t file = H5Fopen(output, H5F_ACC_RDONLY, H5P_DEFAULT), scale = H5Dopen2(file, "/i", H5P_DEFAULT);
+  ck_assert(H5Dread(scale, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, coordinates) >= 0);
+  ck_assert_int_eq(coordinates[2], 30);
+  hid_t attribute = H5Aopen(scale, "valid_min", H5P_DEFAULT);
+  ck_assert(H5Aread(attribute, H5T_NATIVE_INT, &least) >= 0);
+  ck_assert_int_eq(least, 7);
+  ck_assert_int_eq(H5Aexists(scale, "_Netcdf4Dimid"), 0);
+  H5Aclose(attribute);
+  H5Dclose(scale);
+  H5Fclose(file);
+  remove_folder();
+}
+END_TEST
+
 /* The output would else give away what another file holds. */
 START_TEST(scales_in_other_files_are_not_copied) {
   char elsewhere[96];
@@ -222,7 +262,7 @@ START_TEST(scales_in_other_files_are_not_copied) {
   make_folder();
   snprintf(elsewhere, sizeof elsewhere, "%s/secret", folder);
   put(elsewhere, "a secret of so many bytes");
-  make_foreign_scale(elsewhere);
+  make_scaled(elsewhere);
   assert_ok(ndr_h5_open(&source, input, "/y", NULL));
   ck_assert_str_eq(ndr_h5_describe(source)->dim_names[0], "i");
   assert_ok(ndr_h5_writer_create(&writer, output, 0, 1, (const char *[]){input}));
@@ -257,7 +297,7 @@ int main(void) {
   Suite *suite = suite_create("h5 writer");
   suite_case(suite, "replace", 10, a_new_file_appears_on_commit, an_abandoned_file_leaves_nothing,
              a_file_that_appears_meanwhile_is_kept, permissions_are_kept, writing_can_be_cancelled, NULL);
-  suite_case(suite, "results", 10, results_are_read_back, scales_know_their_users, scales_in_other_files_are_not_copied,
-             outputs_that_are_inputs_are_refused, NULL);
+  suite_case(suite, "results", 10, results_are_read_back, scales_know_their_users, coordinates_keep_their_attributes,
+             scales_in_other_files_are_not_copied, outputs_that_are_inputs_are_refused, NULL);
   return suite_run(suite);
 }

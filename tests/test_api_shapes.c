@@ -241,6 +241,69 @@ START_TEST(repeated_calls_with_small_changes_stay_apart) {
 }
 END_TEST
 
+/* ---- Where one element is ---------------------------------------------------------------------------------------- */
+
+/* The index of element p of the output that reduces it, by the definition: row-major over the reduced dims. */
+static int64_t index_in_output(const ndr_case *problem, const int64_t *index) {
+  int64_t at = 0;
+  for (int d = 0; d < problem->ndim; d++)
+    for (int i = 0; i < problem->dim_count; i++)
+      if (problem->dims[i] == d) at = at * problem->shape[d] + index[d];
+  return at;
+}
+
+/* One 1 among zeros, at the element that is `back` before the last, is counted once and found where it is. */
+static void assert_found(const ndr_case *problem, ndr_dtype dtype, int64_t back) {
+  test_array array;
+  int64_t index[NDR_MAX_DIMS], kept[NDR_MAX_DIMS], where[64], count[64], rest = back;
+  array_make(&array, dtype, problem->ndim, problem->shape, problem->strides);
+  memset(array.memory, 0, array.bytes);
+  int kept_count = 0;
+  for (int d = problem->ndim - 1; d >= 0; d--) {
+    index[d] = problem->shape[d] - 1 - rest % problem->shape[d];
+    rest /= problem->shape[d];
+  }
+  int64_t output = 0, outputs = 1;
+  for (int d = 0; d < problem->ndim; d++) {
+    bool reduced = false;
+    for (int i = 0; i < problem->dim_count; i++) reduced |= problem->dims[i] == d;
+    if (reduced) continue;
+    kept[kept_count++] = problem->shape[d];
+    output = output * problem->shape[d] + index[d];
+    outputs *= problem->shape[d];
+  }
+  element_store(dtype, element_at(&array.tensor, index), (element){1, 0});
+  DLTensor results[] = {ndr_tensor(count, NDR_I64, 1), ndr_tensor(where, NDR_I64, 1)};
+  for (int r = 0; r < 2; r++) {
+    results[r].ndim = kept_count;
+    results[r].shape = kept;
+  }
+  int ops = is_complex(dtype) ? 1 : 2;
+  ck_assert_int_le(outputs, 64);
+  assert_ok(ndreduce_many(&array.tensor, problem->dim_count, problem->dims, ops, (ndr_op[]){NDR_COUNT, NDR_ARGMAX},
+                          (DLTensor *[]){&results[0], &results[1]}, NULL));
+  for (int64_t j = 0; j < outputs; j++) ck_assert_int_eq(count[j], j == output);
+  if (ops == 2)
+    ck_assert_msg(where[output] == index_in_output(problem, index), "%s: %lld from the end of %s is found at %lld",
+                  ndr_dtype_name(dtype), (long long)back, case_text(problem), (long long)where[output]);
+  array_free(&array);
+}
+
+/* Long axes end in parts of the pieces that they are cut in: their last elements are the ones that get lost. */
+START_TEST(every_element_is_where_it_is) {
+  static const char *const texts[] = {
+      "count u8 [70003] /0",     "count u8 [70003:2] /0",   "count u8 [3,40009] /1",     "count u8 [40009,3] /0",
+      "count u8 [1,9001,37] /1", "count u8 [307,311] /0,1", "count u8 [29,2,8209] /0,2",
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++) {
+      ndr_case problem;
+      assert_ok(ndr_case_parse(texts[i], &problem));
+      for (int64_t back = 0; back < 20000; back = back * 3 / 2 + 1) assert_found(&problem, (ndr_dtype)dtype, back);
+    }
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("api shapes");
   suite_case(suite, "dims", 30, the_example_of_the_header_works, the_macros_expand_to_what_they_say,
@@ -248,6 +311,7 @@ int main(void) {
              scalars_can_be_reduced, thirty_two_dims_can_be_reduced, sizes_zero_and_one_are_sizes, NULL);
   suite_case(suite, "layout", 30, arrays_may_have_any_strides, overlapping_windows_can_be_reduced,
              byte_offsets_are_added, complex_data_may_sit_on_half_its_size, NULL);
+  suite_case(suite, "places", 120, every_element_is_where_it_is, NULL);
   suite_case(suite, "result", 30, keepdims_keeps_ones_in_place, describe_fills_in_the_whole_tensor,
              result_strides_are_free_and_gaps_stay, strides_of_size_one_do_not_count,
              strides_of_empty_results_do_not_count, null_options_are_the_defaults,

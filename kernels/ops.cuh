@@ -91,11 +91,12 @@ template <> NDR_DEVICE c128 unit<c128>(double re) { return {re, 0}; }
 struct add {
   template <class V> static NDR_DEVICE V identity() { return unit<V>(0); }
   template <class V> static NDR_DEVICE V join(V a, V b) { return a + b; }
+  /* Signed sums and products wrap around. */
+  static NDR_DEVICE i64 join(i64 a, i64 b) { return (i64)((u64)a + (u64)b); }
 };
 struct multiply {
   template <class V> static NDR_DEVICE V identity() { return unit<V>(1); }
   template <class V> static NDR_DEVICE V join(V a, V b) { return a * b; }
-  /* Signed products wrap around. */
   static NDR_DEVICE i64 join(i64 a, i64 b) { return (i64)((u64)a * (u64)b); }
 };
 struct either {

@@ -59,8 +59,10 @@ static ndr_status run_ops(const ndr_plan *plan, const ndr_launch *launch, int fi
     params.result[i] = (char *)results[first + i] + problem->result_origin[first + i] * (int64_t)ndr_dtype_bytes(dtype);
   }
   params.data = data;
-  params.counters = (unsigned *)(void *)workspace;
-  params.partials = (unsigned long long *)(void *)(workspace + ndr_plan_counter_bytes(plan));
+  if (workspace) {
+    params.counters = (unsigned *)(void *)workspace;
+    params.partials = (unsigned long long *)(void *)(workspace + ndr_plan_counter_bytes(plan));
+  }
   void *arguments[] = {&params};
   NDR_CUDA(cudaLaunchKernel((const void *)kernel, (dim3){launch->grid, 1, 1}, (dim3){launch->threads, 1, 1}, arguments,
                             launch->shared_bytes, (cudaStream_t)stream));

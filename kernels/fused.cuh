@@ -4,7 +4,10 @@
 
 #include "walk.cuh"
 
-template <class A, class B> struct pair_of { A a; B b; };
+template <class A, class B> struct pair_of {
+  A a;
+  B b;
+};
 
 template <class A, class B> struct fused {
   typedef typename A::element element;
@@ -19,13 +22,17 @@ template <class A, class B> struct fused {
     A::template fold<N>(s.a, x, index, step);
     B::template fold<N>(s.b, x, index, step);
   }
-  template <int N, int PER> static NDR_DEVICE void fold_packets(Near &s, const value (&x)[N], i64 index, i64 between, i64 step) {
+  template <int N, int PER>
+  static NDR_DEVICE void fold_packets(Near &s, const value (&x)[N], i64 index, i64 between, i64 step) {
     fold_packets_of<A, N, PER>(s.a, x, index, between, step);
     fold_packets_of<B, N, PER>(s.b, x, index, between, step);
   }
-  template <class Op, int N, int PER> static NDR_DEVICE void fold_packets_of(typename Op::Near &a, const value (&x)[N], i64 index, i64 between, i64 step) {
-    if constexpr (Op::indexed) Op::template fold_packets<N, PER>(a, x, index, between, step);
-    else Op::template fold<N>(a, x, index, step);
+  template <class Op, int N, int PER>
+  static NDR_DEVICE void fold_packets_of(typename Op::Near &a, const value (&x)[N], i64 index, i64 between, i64 step) {
+    if constexpr (Op::indexed)
+      Op::template fold_packets<N, PER>(a, x, index, between, step);
+    else
+      Op::template fold<N>(a, x, index, step);
   }
   static NDR_DEVICE void join(Near &s, const Near &t) { A::join(s.a, t.a), B::join(s.b, t.b); }
   static NDR_DEVICE void join_far(Far &s, const Far &t) { A::join_far(s.a, t.a), B::join_far(s.b, t.b); }

@@ -9,7 +9,10 @@
 #define NDR_JOIN_(a, b, c) ndr_##a##_##b##_##c
 #define NDR_JOIN(a, b, c) NDR_JOIN_(a, b, c)
 #define NDR_ENTRY(kernel, op, params, ...)                                                                             \
-  NDR_KERNEL NDR_BOUNDS(NDR_BLOCK, NDR_RESIDENT_##kernel) NDR_JOIN(kernel, op, NDR_DTYPE)(const __grid_constant__ params p) { __VA_ARGS__(p); }
+  NDR_KERNEL NDR_BOUNDS(NDR_BLOCK, NDR_RESIDENT_##kernel)                                                              \
+      NDR_JOIN(kernel, op, NDR_DTYPE)(const __grid_constant__ params p) {                                              \
+    __VA_ARGS__(p);                                                                                                    \
+  }
 
 /* Blocks that a multiprocessor should hold at least: what bounds the registers. */
 #define NDR_RESIDENT_tree_block 4
@@ -34,7 +37,7 @@
   NDR_ENTRY(tree_lanes, op, ndr_params, tree_lanes<NDR_OPERATOR(op)>)                                                  \
   NDR_ENTRY(thread_packets, op, ndr_params, thread_columns<NDR_OPERATOR(op), true>)                                    \
   NDR_ENTRY(thread_elements, op, ndr_params, thread_columns<NDR_OPERATOR(op), false>)                                  \
-  NDR_ENTRY(tile_columns, op, ndr_params, tile_columns<NDR_OPERATOR(op), any_period>)                                              \
+  NDR_ENTRY(tile_columns, op, ndr_params, tile_columns<NDR_OPERATOR(op), any_period>)                                  \
   NDR_ENTRY(tile_triples, op, ndr_params, tile_columns<NDR_OPERATOR(op), period_3>)                                    \
   NDR_ENTRY(tile_rows, op, ndr_params, tile_rows<NDR_OPERATOR(op)>)
 

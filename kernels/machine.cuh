@@ -9,15 +9,27 @@
 #define NDR_SHARED __shared__
 
 typedef unsigned long long ndr_word;
-struct alignas(16) ndr_packet { unsigned word[4]; };
+struct alignas(16) ndr_packet {
+  unsigned word[4];
+};
 
 namespace machine {
 
-NDR_DEVICE int thread() { return (int)threadIdx.x; }
-NDR_DEVICE int threads() { return (int)blockDim.x; }
-NDR_DEVICE long long block() { return blockIdx.x; }
-NDR_DEVICE long long blocks() { return gridDim.x; }
-NDR_DEVICE void barrier() { __syncthreads(); }
+NDR_DEVICE int thread() {
+  return (int)threadIdx.x;
+}
+NDR_DEVICE int threads() {
+  return (int)blockDim.x;
+}
+NDR_DEVICE long long block() {
+  return blockIdx.x;
+}
+NDR_DEVICE long long blocks() {
+  return gridDim.x;
+}
+NDR_DEVICE void barrier() {
+  __syncthreads();
+}
 
 /* Dynamic shared memory of the launch. */
 NDR_DEVICE unsigned char *shared_bytes() {
@@ -34,7 +46,9 @@ NDR_DEVICE ndr_packet load_packet(const void *address) {
   return p;
 }
 
-template <class T> NDR_DEVICE T load_element(const T *address) { return *address; }
+template <class T> NDR_DEVICE T load_element(const T *address) {
+  return *address;
+}
 
 /* Words that other blocks wrote during this launch: not from the first-level cache. */
 NDR_DEVICE ndr_word load_fresh(const ndr_word *address) {
@@ -48,18 +62,36 @@ NDR_DEVICE unsigned take_ticket(unsigned *counter) {
   __threadfence();
   return atomicAdd(counter, 1u);
 }
-NDR_DEVICE void fence() { __threadfence(); }
+NDR_DEVICE void fence() {
+  __threadfence();
+}
 
-NDR_DEVICE unsigned shuffle_xor(unsigned value, int mask) { return __shfl_xor_sync(0xffffffffu, value, mask); }
+NDR_DEVICE unsigned shuffle_xor(unsigned value, int mask) {
+  return __shfl_xor_sync(0xffffffffu, value, mask);
+}
 
-NDR_DEVICE int dot4(int a, int b, int c) { return __dp4a(a, b, c); }
-NDR_DEVICE unsigned dot4(unsigned a, unsigned b, unsigned c) { return __dp4a(a, b, c); }
-NDR_DEVICE unsigned multiply_high(unsigned a, unsigned b) { return __umulhi(a, b); }
+NDR_DEVICE int dot4(int a, int b, int c) {
+  return __dp4a(a, b, c);
+}
+NDR_DEVICE unsigned dot4(unsigned a, unsigned b, unsigned c) {
+  return __dp4a(a, b, c);
+}
+NDR_DEVICE unsigned multiply_high(unsigned a, unsigned b) {
+  return __umulhi(a, b);
+}
 
-NDR_DEVICE float float_of(unsigned bits) { return __uint_as_float(bits); }
-NDR_DEVICE unsigned bits_of(float value) { return __float_as_uint(value); }
-NDR_DEVICE double double_of(ndr_word bits) { return __longlong_as_double((long long)bits); }
-NDR_DEVICE ndr_word bits_of(double value) { return (ndr_word)__double_as_longlong(value); }
+NDR_DEVICE float float_of(unsigned bits) {
+  return __uint_as_float(bits);
+}
+NDR_DEVICE unsigned bits_of(float value) {
+  return __float_as_uint(value);
+}
+NDR_DEVICE double double_of(ndr_word bits) {
+  return __longlong_as_double((long long)bits);
+}
+NDR_DEVICE ndr_word bits_of(double value) {
+  return (ndr_word)__double_as_longlong(value);
+}
 
 NDR_DEVICE float half_to_float(unsigned short bits) {
   float f;
@@ -71,13 +103,23 @@ NDR_DEVICE unsigned short double_to_half(double value) {
   asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(value));
   return bits;
 }
-NDR_DEVICE float truncate_to_float(double value) { return __double2float_rz(value); }
+NDR_DEVICE float truncate_to_float(double value) {
+  return __double2float_rz(value);
+}
 
 /* The smaller and the larger; quiet ones ignore a NaN, loud ones return it. */
-NDR_DEVICE float quiet_min(float a, float b) { return fminf(a, b); }
-NDR_DEVICE float quiet_max(float a, float b) { return fmaxf(a, b); }
-NDR_DEVICE double quiet_min(double a, double b) { return fmin(a, b); }
-NDR_DEVICE double quiet_max(double a, double b) { return fmax(a, b); }
+NDR_DEVICE float quiet_min(float a, float b) {
+  return fminf(a, b);
+}
+NDR_DEVICE float quiet_max(float a, float b) {
+  return fmaxf(a, b);
+}
+NDR_DEVICE double quiet_min(double a, double b) {
+  return fmin(a, b);
+}
+NDR_DEVICE double quiet_max(double a, double b) {
+  return fmax(a, b);
+}
 NDR_DEVICE float loud_min(float a, float b) {
 #if __CUDA_ARCH__ >= 800
   float r;
@@ -96,8 +138,12 @@ NDR_DEVICE float loud_max(float a, float b) {
   return a != a ? a : b != b ? b : fmaxf(a, b);
 #endif
 }
-NDR_DEVICE double loud_min(double a, double b) { return a != a || a < b ? a : b != b || b < a ? b : a; }
-NDR_DEVICE double loud_max(double a, double b) { return a != a || a > b ? a : b != b || b > a ? b : a; }
+NDR_DEVICE double loud_min(double a, double b) {
+  return a != a || a < b ? a : b != b || b < a ? b : a;
+}
+NDR_DEVICE double loud_max(double a, double b) {
+  return a != a || a > b ? a : b != b || b > a ? b : a;
+}
 
 /* 2^x to about 2 units in the last place. */
 NDR_DEVICE float exp2_fast(float x) {
@@ -105,7 +151,9 @@ NDR_DEVICE float exp2_fast(float x) {
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
   return r;
 }
-NDR_DEVICE float divide_fast(float a, float b) { return __fdividef(a, b); }
+NDR_DEVICE float divide_fast(float a, float b) {
+  return __fdividef(a, b);
+}
 
 } // namespace machine
 #endif

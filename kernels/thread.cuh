@@ -1,8 +1,8 @@
 /* Family thread: the axis of smallest stride is kept and wide. Neighbouring threads own neighbouring columns of it, a
  * packet of 16 bytes each (or, where columns or rows are not aligned, one element), and walk the reduced axes.
  *
- * A block is `lanes` threads along the columns by threads() / lanes along the rows; a tile of outputs is `lanes` packets
- * of columns of one combination of the other kept axes. Units are rows: combinations of the reduced axes. */
+ * A block is `lanes` threads along the columns by threads() / lanes along the rows; a tile of outputs is `lanes`
+ * packets of columns of one combination of the other kept axes. Units are rows: combinations of the reduced axes. */
 #ifndef NDR_THREAD_CUH
 #define NDR_THREAD_CUH
 
@@ -23,7 +23,8 @@ template <class Op, bool UNIT> struct column {
 
 /* Up to UNROLL rows, `stride` elements and `step` indices apart: all from memory at once, then in column by column. */
 template <class Op, bool UNIT, int UNROLL>
-NDR_DEVICE void fold_rows(typename Op::Near *a, const typename Op::element *at, i64 stride, i64 index, i64 step, int count) {
+NDR_DEVICE void fold_rows(typename Op::Near *a, const typename Op::element *at, i64 stride, i64 index, i64 step,
+                          int count) {
   typedef column<Op, UNIT> C;
   typename C::loaded loaded[UNROLL];
   typename Op::value x[UNROLL][C::count];
@@ -53,7 +54,8 @@ NDR_DEVICE void fold_rows(typename Op::Near *a, const typename Op::element *at, 
 /* The rows of a piece that fall to this thread. Rows are counted over axes[kept_count] first: each stretch of them is
  * walked by stride, and only its start is decoded. */
 template <class Op, bool UNIT>
-NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Near *a, const typename Op::element *base, range piece, int row, int rows) {
+NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Near *a, const typename Op::element *base, range piece,
+                             int row, int rows) {
   const int UNROLL = column<Op, UNIT>::rows;
   const ndr_param_axis &axis = p.axes[p.kept_count];
   i64 size = p.reduced_count ? axis.size : 1, stride = rows * axis.stride, step = rows * axis.aux;
@@ -64,7 +66,8 @@ NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Near *a, const ty
     const typename Op::element *at = base + s.offset + (from + row) * axis.stride;
     i64 index = p.index_origin + s.aux + (from + row) * axis.aux;
     for (i64 left = end - from - row; left > 0; left -= UNROLL * rows) {
-      fold_rows<Op, UNIT, UNROLL>(a, at, stride, index, step, left > (UNROLL - 1) * rows ? UNROLL : (int)(left + rows - 1) >> p.row_log);
+      fold_rows<Op, UNIT, UNROLL>(a, at, stride, index, step,
+                                  left > (UNROLL - 1) * rows ? UNROLL : (int)(left + rows - 1) >> p.row_log);
       at += UNROLL * stride;
       index += UNROLL * step;
     }
@@ -73,7 +76,10 @@ NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Near *a, const ty
 }
 
 /* Output c of this thread's columns, and where its result goes. */
-struct tile_spot { i64 output, column; spot at; };
+struct tile_spot {
+  i64 output, column;
+  spot at;
+};
 
 template <class Op, bool UNIT> NDR_DEVICE tile_spot locate_tile(const ndr_params &p, i64 tile, int lane) {
   const int count = column<Op, UNIT>::count;
@@ -121,7 +127,7 @@ template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &
 #pragma unroll
     for (int c = 0; c < count; c++) a[c] = Op::near();
     if (inside) fold_columns<Op, UNIT>(p, a, base, piece, row, rows);
-    /* Columns are joined over the block's rows one at a time, so that shared memory holds one state a thread. */
+      /* Columns are joined over the block's rows one at a time, so that shared memory holds one state a thread. */
 #pragma unroll
     for (int c = 0; rows > 1 && c < count; c++) {
       room[machine::thread()] = a[c];

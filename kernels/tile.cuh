@@ -1,11 +1,11 @@
 /* Family tile: the axis of smallest stride is short, so that one contiguous stretch of memory spans several outputs.
  *
- * tile_columns: the short axis is kept (its size is `period`) and the next reduced axis lies densely around it. A thread's
- * packets are p.lanes packets apart, p.lanes * elements a multiple of period, so element j of its packets always belongs
- * to the same output: it is reduced in registers, and only the ends meet in shared memory.
- * tile_triples: the same for a period of 3 (colours, coordinates), where every phase is known to the compiler.
- * tile_rows: the short axis is reduced and the outputs lie densely one after the other. A block copies a tile of whole
- * runs to shared memory with wide loads and gives each output to p.lanes threads. */
+ * tile_columns: the short axis is kept (its size is `period`) and the next reduced axis lies densely around it. A
+ * thread's packets are p.lanes packets apart, p.lanes * elements a multiple of period, so element j of its packets
+ * always belongs to the same output: it is reduced in registers, and only the ends meet in shared memory. tile_triples:
+ * the same for a period of 3 (colours, coordinates), where every phase is known to the compiler. tile_rows: the short
+ * axis is reduced and the outputs lie densely one after the other. A block copies a tile of whole runs to shared memory
+ * with wide loads and gives each output to p.lanes threads. */
 #ifndef NDR_TILE_CUH
 #define NDR_TILE_CUH
 
@@ -28,7 +28,9 @@ template <class T> struct stretch {
 };
 
 /* Where element `at` of a stretch of whole rows stands among the reduced elements. */
-NDR_DEVICE i64 index_at(const ndr_params &p, i64 index, i64 at) { return index + at / p.period * p.axes[p.kept_count].aux; }
+NDR_DEVICE i64 index_at(const ndr_params &p, i64 index, i64 at) {
+  return index + at / p.period * p.axes[p.kept_count].aux;
+}
 
 /* The head and tail of a stretch, less than a packet each: read by a thread an element, before the packets, and folded
  * after them by the owners of the outputs, from shared memory. */
@@ -44,7 +46,9 @@ template <class T> struct edges {
   NDR_DEVICE i64 at(int e) const { return e < head ? e : e + skipped; }
 };
 
-template <class Op> NDR_DEVICE void fold_edges(const ndr_params &p, typename Op::Near &a, const edges<typename Op::element> &e, const typename Op::element *edge, i64 index, int column) {
+template <class Op>
+NDR_DEVICE void fold_edges(const ndr_params &p, typename Op::Near &a, const edges<typename Op::element> &e,
+                           const typename Op::element *edge, i64 index, int column) {
   for (int k = column; k < e.head; k += p.period) fold_one<Op>(a, edge[k], index_at(p, index, k));
   /* The first tail element that belongs to the column. */
   int k = e.head + (int)((column + p.period - e.at(e.head) % p.period) % p.period);
@@ -53,7 +57,8 @@ template <class Op> NDR_DEVICE void fold_edges(const ndr_params &p, typename Op:
 
 /* The packets of a stretch that fall to this thread, into its phase accumulators. */
 template <class Op>
-NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const stretch<typename Op::element> &s, i64 index) {
+NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const stretch<typename Op::element> &s,
+                            i64 index) {
   typedef typename Op::element T;
   const int elements = 16 / sizeof(T), UNROLL = 4;
   const T *at = s.start + s.head + machine::thread() * elements;
@@ -116,8 +121,8 @@ template <class Op> NDR_DEVICE void join_phases(const ndr_params &p, typename Op
   machine::barrier();
 }
 
-/* The phase accumulators of all threads, joined: the total of phase `phase` into `mine` of the thread that owns it. They
- * meet in shared memory, as many at a time as it holds. */
+/* The phase accumulators of all threads, joined: the total of phase `phase` into `mine` of the thread that owns it.
+ * They meet in shared memory, as many at a time as it holds. */
 template <class Op>
 NDR_DEVICE void join_accumulators(const ndr_params &p, typename Op::Near &mine, const typename Op::Near *a, int phase) {
   const int elements = 16 / sizeof(typename Op::element);
@@ -203,8 +208,15 @@ template <class Op> struct period_3 {
     accumulate(p, a, s, index);
     /* Turned so that a[k] belongs to output k in every thread. */
     int phase = (s.head + machine::thread() * elements) % 3;
-    Near turned[3] = {phase == 0 ? a[0] : phase == 1 ? a[2] : a[1], phase == 0 ? a[1] : phase == 1 ? a[0] : a[2],
-                      phase == 0 ? a[2] : phase == 1 ? a[1] : a[0]};
+    Near turned[3] = {phase == 0   ? a[0]
+                      : phase == 1 ? a[2]
+                                   : a[1],
+                      phase == 0   ? a[1]
+                      : phase == 1 ? a[0]
+                                   : a[2],
+                      phase == 0   ? a[2]
+                      : phase == 1 ? a[1]
+                                   : a[0]};
 #pragma unroll
     for (int k = 0; k < 3; k++) {
       join_lanes<Op>(turned[k], NDR_WARP);
@@ -266,8 +278,8 @@ template <class Op, template <class> class PERIOD> NDR_DEVICE void tile_columns(
   }
 }
 
-/* Elements of a tile from shared memory. Neighbouring outputs start `length` elements apart; where that maps several of a
- * warp's threads to one bank, starting each a little later in its run spreads them. */
+/* Elements of a tile from shared memory. Neighbouring outputs start `length` elements apart; where that maps several of
+ * a warp's threads to one bank, starting each a little later in its run spreads them. */
 template <class Op> NDR_DEVICE void tile_rows(const ndr_params &p) {
   typedef typename Op::element T;
   const int elements = 16 / sizeof(T);
@@ -293,10 +305,12 @@ template <class Op> NDR_DEVICE void tile_rows(const ndr_params &p) {
         ndr_packet packet[4];
 #pragma unroll
         for (int u = 0; u < 4; u++)
-          if (slot + u * machine::threads() < packets) packet[u] = machine::load_packet(start + s.head + (i64)(slot + u * machine::threads()) * elements);
+          if (slot + u * machine::threads() < packets)
+            packet[u] = machine::load_packet(start + s.head + (i64)(slot + u * machine::threads()) * elements);
 #pragma unroll
         for (int u = 0; u < 4; u++)
-          if (slot + u * machine::threads() < packets) *(ndr_packet *)(tile + s.head + (slot + u * machine::threads()) * elements) = packet[u];
+          if (slot + u * machine::threads() < packets)
+            *(ndr_packet *)(tile + s.head + (slot + u * machine::threads()) * elements) = packet[u];
       }
       int tail = s.head + packets * elements;
       for (int e = machine::thread(); e < s.head + (int)s.length - tail; e += machine::threads()) {

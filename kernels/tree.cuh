@@ -1,5 +1,5 @@
-/* Family tree: the axis of smallest stride is reduced. Threads read neighbouring 16-byte packets of an output's runs and
- * join what they have in a tree.
+/* Family tree: the axis of smallest stride is reduced. Threads read neighbouring 16-byte packets of an output's runs
+ * and join what they have in a tree.
  *
  *   tree_block    a block reads a piece of one long run
  *   tree_runs     a team of threads reads many short runs of one output, `lanes` threads a run
@@ -12,13 +12,16 @@
 
 enum { NDR_BATCH = 4 }; /* packets that a thread has in flight */
 
-NDR_DEVICE i64 lane_step(const ndr_params &p) { return p.axes[p.kept_count].aux; }
+NDR_DEVICE i64 lane_step(const ndr_params &p) {
+  return p.axes[p.kept_count].aux;
+}
 
-/* Folds `length` contiguous elements into the accumulators of `lanes` threads. Packets are read whole, from a boundary of
- * a cache line or a sector on; the elements around them one by one, their loads issued before the packets' and awaited
- * after. A batch's loads are issued together whether it is whole or not. */
+/* Folds `length` contiguous elements into the accumulators of `lanes` threads. Packets are read whole, from a boundary
+ * of a cache line or a sector on; the elements around them one by one, their loads issued before the packets' and
+ * awaited after. A batch's loads are issued together whether it is whole or not. */
 template <class Op>
-NDR_DEVICE void fold_stretch(typename Op::Near &a, const typename Op::element *start, i64 length, i64 index, i64 step, int lane, int lanes) {
+NDR_DEVICE void fold_stretch(typename Op::Near &a, const typename Op::element *start, i64 length, i64 index, i64 step,
+                             int lane, int lanes) {
   typedef typename Op::element T;
   const int elements = 16 / sizeof(T), ENDS = 2;
   const int line = sizeof(T) >= 4 ? 128 : 32; /* bytes; the ends stay within what a warp loads at once */
@@ -75,7 +78,8 @@ template <class Op> NDR_DEVICE void finish_item(const ndr_params &p, i64 output,
     if (!arrive_last(&counters[group], (unsigned)members, &ticket)) return;
     for (int level = 0; level < 2; level++) {
       typename Op::Far a = Op::far();
-      for (int s = thread; s < members; s += machine::threads()) Op::join_far(a, load_partial<Op>(p, first + s, output));
+      for (int s = thread; s < members; s += machine::threads())
+        Op::join_far(a, load_partial<Op>(p, first + s, output));
       total = join_block<far_states<Op>>(a, room);
       if (level == 1 || p.groups == 1) break;
       if (thread == 0) save_partial<Op>(p, p.splits + group, output, total);
@@ -96,9 +100,11 @@ template <class Op> NDR_DEVICE void tree_block(const ndr_params &p) {
     int split = whose.split, run = p.runs > 1 ? split / p.segments : 0;
     spot s = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
     range piece = piece_of(p, split - run * p.segments);
-    const typename Op::element *start = (const typename Op::element *)p.data + locate_output(p, output).offset + s.offset + piece.begin;
+    const typename Op::element *start =
+        (const typename Op::element *)p.data + locate_output(p, output).offset + s.offset + piece.begin;
     typename Op::Near a = Op::near();
-    fold_stretch<Op>(a, start, piece.end - piece.begin, p.index_origin + s.aux + piece.begin * lane_step(p), lane_step(p), machine::thread(), NDR_BLOCK);
+    fold_stretch<Op>(a, start, piece.end - piece.begin, p.index_origin + s.aux + piece.begin * lane_step(p),
+                     lane_step(p), machine::thread(), NDR_BLOCK);
     finish_item<Op>(p, output, split, Op::widen(join_block<near_states<Op>>(a, room)));
     machine::barrier();
   }
@@ -125,7 +131,8 @@ NDR_DEVICE team join_team(const ndr_params &p, i64 item) {
   return t;
 }
 
-template <class Op> NDR_DEVICE void finish_team(const ndr_params &p, const team &t, typename Op::Near a, typename Op::Near *room) {
+template <class Op>
+NDR_DEVICE void finish_team(const ndr_params &p, const team &t, typename Op::Near a, typename Op::Near *room) {
   if (t.teams == 1) {
     finish_item<Op>(p, t.output, t.split, Op::widen(join_block<near_states<Op>>(a, room)));
     machine::barrier();
@@ -146,7 +153,8 @@ template <class Op> NDR_DEVICE void tree_runs(const ndr_params &p) {
       int lane = t.thread & (p.lanes - 1);
       for (i64 run = t.piece.begin + (t.thread >> p.lane_log); run < t.piece.end; run += t.size >> p.lane_log) {
         spot s = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
-        fold_stretch<Op>(a, base + s.offset, p.axes[p.kept_count].size, p.index_origin + s.aux, lane_step(p), lane, p.lanes);
+        fold_stretch<Op>(a, base + s.offset, p.axes[p.kept_count].size, p.index_origin + s.aux, lane_step(p), lane,
+                         p.lanes);
       }
     }
     finish_team<Op>(p, t, a, room);
@@ -160,7 +168,8 @@ template <class Op> NDR_DEVICE void tree_strided(const ndr_params &p) {
     team t = join_team(p, item);
     typename Op::Near a = Op::near();
     i64 end = t.output < p.outputs ? t.piece.end : t.piece.begin;
-    const typename Op::element *base = (const typename Op::element *)p.data + (t.output < p.outputs ? locate_output(p, t.output).offset : 0);
+    const typename Op::element *base =
+        (const typename Op::element *)p.data + (t.output < p.outputs ? locate_output(p, t.output).offset : 0);
     for (i64 n = t.piece.begin + t.thread; n < end; n += NDR_BATCH * t.size) {
       typename Op::element e[NDR_BATCH];
       i64 index[NDR_BATCH];
@@ -179,8 +188,8 @@ template <class Op> NDR_DEVICE void tree_strided(const ndr_params &p) {
   }
 }
 
-/* Whole, aligned outputs along one kept axis: NDR_BATCH packets a thread at once, 1 << lane_shift of an output. Packet u
- * is `near` or `far` from packet 0, or both: the next one of the same output or of the group's next output. */
+/* Whole, aligned outputs along one kept axis: NDR_BATCH packets a thread at once, 1 << lane_shift of an output. Packet
+ * u is `near` or `far` from packet 0, or both: the next one of the same output or of the group's next output. */
 template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, int lane, int groups) {
   typedef typename Op::element T;
   const int elements = 16 / sizeof(T);
@@ -199,7 +208,8 @@ template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, i
 #pragma unroll
   for (int u = 0; u < NDR_BATCH; u++) {
     a[u] = Op::near();
-    if (slots[u] < units) fold_packet_of<Op>(a[u], packet[u], p.index_origin + slots[u] * elements * lane_step(p), lane_step(p));
+    if (slots[u] < units)
+      fold_packet_of<Op>(a[u], packet[u], p.index_origin + slots[u] * elements * lane_step(p), lane_step(p));
   }
   if (shift > 0) {
     Op::join(a[0], a[1]);
@@ -219,11 +229,13 @@ template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, i
 }
 
 template <class Op> NDR_DEVICE void tree_lanes(const ndr_params &p) {
-  int lane = machine::thread() & (p.lanes - 1), group = machine::thread() >> p.lane_log, groups = NDR_BLOCK >> p.lane_log;
+  int lane = machine::thread() & (p.lanes - 1), group = machine::thread() >> p.lane_log,
+      groups = NDR_BLOCK >> p.lane_log;
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     i64 first = item * p.tile_outputs, end = first + p.tile_outputs;
     if (p.lane_shift >= 0 && end <= p.outputs) {
-      for (int o = group; o < p.tile_outputs; o += (NDR_BATCH >> p.lane_shift) * groups) fold_tile<Op>(p, first + o, lane, groups);
+      for (int o = group; o < p.tile_outputs; o += (NDR_BATCH >> p.lane_shift) * groups)
+        fold_tile<Op>(p, first + o, lane, groups);
       continue;
     }
     for (i64 output = first + group; output - group < end; output += groups) {
@@ -231,7 +243,8 @@ template <class Op> NDR_DEVICE void tree_lanes(const ndr_params &p) {
       spot s = {0, 0};
       if (output < p.outputs) {
         s = locate_output(p, output);
-        fold_stretch<Op>(a, (const typename Op::element *)p.data + s.offset, p.axes[p.kept_count].size, p.index_origin, lane_step(p), lane, p.lanes);
+        fold_stretch<Op>(a, (const typename Op::element *)p.data + s.offset, p.axes[p.kept_count].size, p.index_origin,
+                         lane_step(p), lane, p.lanes);
       }
       join_lanes<Op>(a, p.lanes);
       if (lane == 0 && output < p.outputs) emit<Op>(p, s.aux, Op::widen(a));

@@ -9,7 +9,9 @@ enum { NDR_BLOCK = 256, NDR_WARP = 32 };
 
 /* ---- decoding ---- */
 
-struct quotient { i64 whole, rest; };
+struct quotient {
+  i64 whole, rest;
+};
 
 /* Axes have at least 2 elements. */
 NDR_DEVICE quotient divide(const ndr_params &p, const ndr_param_axis &axis, i64 n) {
@@ -18,7 +20,9 @@ NDR_DEVICE quotient divide(const ndr_params &p, const ndr_param_axis &axis, i64 
 }
 
 /* Where a linear number over some axes, innermost first, leads: in the array, and in aux. */
-struct spot { i64 offset, aux; };
+struct spot {
+  i64 offset, aux;
+};
 
 NDR_DEVICE spot locate(const ndr_params &p, int first, int count, i64 n) {
   spot s = {0, 0};
@@ -34,10 +38,15 @@ NDR_DEVICE spot locate(const ndr_params &p, int first, int count, i64 n) {
   return s;
 }
 
-NDR_DEVICE spot locate_output(const ndr_params &p, i64 output) { return locate(p, 0, p.kept_count, output); }
+NDR_DEVICE spot locate_output(const ndr_params &p, i64 output) {
+  return locate(p, 0, p.kept_count, output);
+}
 
 /* Which tile an item is part of, and which of its pieces. */
-struct part { i64 tile; int split; };
+struct part {
+  i64 tile;
+  int split;
+};
 
 NDR_DEVICE part part_of(const ndr_params &p, i64 item) {
   if (p.splits == 1) return {item, 0};
@@ -46,7 +55,9 @@ NDR_DEVICE part part_of(const ndr_params &p, i64 item) {
 }
 
 /* An item's piece of the reduced units. */
-struct range { i64 begin, end; };
+struct range {
+  i64 begin, end;
+};
 
 NDR_DEVICE range piece_of(const ndr_params &p, i64 split) {
   i64 begin = split * p.piece, end = begin + p.piece;
@@ -60,7 +71,10 @@ template <class T> struct packet_traits { static const int elements = 16 / sizeo
 /* The elements of a packet, as values. */
 template <class Op> NDR_DEVICE void unpack(const ndr_packet &packet, typename Op::value *x) {
   typedef typename Op::element T;
-  union { ndr_packet packet; T element[16 / sizeof(T)]; } view;
+  union {
+    ndr_packet packet;
+    T element[16 / sizeof(T)];
+  } view;
   view.packet = packet;
 #pragma unroll
   for (int i = 0; i < (int)(16 / sizeof(T)); i++) x[i] = value_of<typename Op::value>(view.element[i]);
@@ -75,7 +89,8 @@ template <class Op> NDR_DEVICE void fold_one(typename Op::Near &a, typename Op::
 }
 
 /* A packet of elements that all belong to one output. */
-template <class Op> NDR_DEVICE void fold_packet_of(typename Op::Near &a, const ndr_packet &packet, i64 index, i64 step) {
+template <class Op>
+NDR_DEVICE void fold_packet_of(typename Op::Near &a, const ndr_packet &packet, i64 index, i64 step) {
   const int n = 16 / sizeof(typename Op::element);
   if constexpr (Op::packed) {
     Op::fold_packet(a, packet);
@@ -87,7 +102,8 @@ template <class Op> NDR_DEVICE void fold_packet_of(typename Op::Near &a, const n
 }
 
 /* Several packets of one output, whose indices are `between` apart: up to 16 elements enter at once. */
-template <class Op, int COUNT> NDR_DEVICE void fold_batch(typename Op::Near &a, const ndr_packet *packet, i64 index, i64 between, i64 step) {
+template <class Op, int COUNT>
+NDR_DEVICE void fold_batch(typename Op::Near &a, const ndr_packet *packet, i64 index, i64 between, i64 step) {
   const int n = 16 / sizeof(typename Op::element), group = n >= 16 ? 1 : n * COUNT <= 16 ? COUNT : 16 / n;
   if constexpr (Op::packed || group == 1) {
 #pragma unroll
@@ -98,8 +114,10 @@ template <class Op, int COUNT> NDR_DEVICE void fold_batch(typename Op::Near &a, 
       typename Op::value x[group * n];
 #pragma unroll
       for (int u = 0; u < group; u++) unpack<Op>(packet[first + u], x + u * n);
-      if constexpr (Op::indexed) Op::template fold_packets<group * n, n>(a, x, index + first * between, between, step);
-      else Op::template fold<group * n>(a, x, 0, 0);
+      if constexpr (Op::indexed)
+        Op::template fold_packets<group * n, n>(a, x, index + first * between, between, step);
+      else
+        Op::template fold<group * n>(a, x, 0, 0);
     }
   }
 }
@@ -109,8 +127,10 @@ template <class Op, int COUNT> NDR_DEVICE void fold_batch(typename Op::Near &a, 
 /* What a launch makes of a total: std ends the kernels of var, any and all those of count. */
 template <class Op> NDR_DEVICE auto finish_total(const ndr_params &p, const typename Op::Far &far) {
   auto x = Op::finish(far, p.ddof);
-  if constexpr (Op::rooted) return p.ending == NDR_ENDING_ROOT ? sqrt(x) : x;
-  else return x;
+  if constexpr (Op::rooted)
+    return p.ending == NDR_ENDING_ROOT ? sqrt(x) : x;
+  else
+    return x;
 }
 template <class Op> NDR_DEVICE u64 truth(const ndr_params &p, const typename Op::Far &far) {
   return p.ending == NDR_ENDING_ANY ? far != 0 : far == (u64)p.length;
@@ -123,8 +143,10 @@ template <class Op, int FIRST> struct emission {
   static NDR_DEVICE void of(const ndr_params &p, i64 offset, const typename Op::Far &far) {
     if constexpr (Op::counting) {
       if (p.ending >= NDR_ENDING_ANY) {
-        if (p.partial) ((ndr_word *)p.result[FIRST])[offset] = truth<Op>(p, far);
-        else ((u8 *)p.result[FIRST])[offset] = (u8)truth<Op>(p, far);
+        if (p.partial)
+          ((ndr_word *)p.result[FIRST])[offset] = truth<Op>(p, far);
+        else
+          ((u8 *)p.result[FIRST])[offset] = (u8)truth<Op>(p, far);
         return;
       }
     }
@@ -143,15 +165,20 @@ template <class Op> NDR_DEVICE void emit(const ndr_params &p, i64 offset, const 
   emission<Op, 0>::of(p, offset, far);
 }
 
-/* COUNT neighbouring outputs, `stride` apart in the result: as packets where they are next to each other and aligned, so
- * that a warp writes whole sectors. */
-template <class Op, int COUNT> NDR_DEVICE bool emit_packets(const ndr_params &p, i64 offset, i64 stride, const typename Op::Far *far) {
+/* COUNT neighbouring outputs, `stride` apart in the result: as packets where they are next to each other and aligned,
+ * so that a warp writes whole sectors. */
+template <class Op, int COUNT>
+NDR_DEVICE bool emit_packets(const ndr_params &p, i64 offset, i64 stride, const typename Op::Far *far) {
   typedef typename Op::result result;
   const int packets = sizeof(result) * COUNT / 16;
   if constexpr (sizeof(result) * COUNT % 16 == 0) {
     result *out = (result *)p.result[0] + offset;
-    if (p.partial || stride != 1 || (unsigned long long)out % 16 || (Op::counting && p.ending >= NDR_ENDING_ANY)) return false;
-    union { result value[COUNT]; ndr_packet packet[packets]; } row;
+    if (p.partial || stride != 1 || (unsigned long long)out % 16 || (Op::counting && p.ending >= NDR_ENDING_ANY))
+      return false;
+    union {
+      result value[COUNT];
+      ndr_packet packet[packets];
+    } row;
 #pragma unroll
     for (int c = 0; c < COUNT; c++) store_value(&row.value[c], finish_total<Op>(p, far[c]));
 #pragma unroll
@@ -161,7 +188,8 @@ template <class Op, int COUNT> NDR_DEVICE bool emit_packets(const ndr_params &p,
   return false;
 }
 
-template <class Op, int COUNT> NDR_DEVICE void emit_row(const ndr_params &p, i64 offset, i64 stride, const typename Op::Far *far) {
+template <class Op, int COUNT>
+NDR_DEVICE void emit_row(const ndr_params &p, i64 offset, i64 stride, const typename Op::Far *far) {
   if constexpr (Op::single) {
     if (emit_packets<Op, COUNT>(p, offset, stride, far)) return;
   }
@@ -173,7 +201,11 @@ template <class Op, int COUNT> NDR_DEVICE void emit_row(const ndr_params &p, i64
 
 /* Any trivially copyable state, word by word. */
 template <class S> NDR_DEVICE S shuffle_state(const S &s, int mask) {
-  union view { S state; u32 word[(sizeof(S) + 3) / 4]; NDR_DEVICE view() {} } from, to;
+  union view {
+    S state;
+    u32 word[(sizeof(S) + 3) / 4];
+    NDR_DEVICE view() {}
+  } from, to;
   from.state = s;
 #pragma unroll
   for (int i = 0; i < (int)((sizeof(S) + 3) / 4); i++) to.word[i] = machine::shuffle_xor(from.word[i], mask);
@@ -199,7 +231,8 @@ template <class Op> struct far_states {
 
 /* The states of a block's threads, joined in thread 0: a shuffle tree in each warp, one barrier, one over the warps.
  * `room` is shared, one state a warp; it may be used again after the next barrier. */
-template <class States> NDR_DEVICE typename States::state join_block(typename States::state a, typename States::state *room) {
+template <class States>
+NDR_DEVICE typename States::state join_block(typename States::state a, typename States::state *room) {
   const int warps = NDR_BLOCK / NDR_WARP;
 #pragma unroll
   for (int mask = NDR_WARP / 2; mask > 0; mask >>= 1) States::join(a, shuffle_state(a, mask));
@@ -215,7 +248,8 @@ template <class States> NDR_DEVICE typename States::state join_block(typename St
 
 /* ---- split ---- */
 
-template <class Op> NDR_DEVICE void save_partial(const ndr_params &p, i64 slot, i64 output, const typename Op::Far &far) {
+template <class Op>
+NDR_DEVICE void save_partial(const ndr_params &p, i64 slot, i64 output, const typename Op::Far &far) {
   ndr_word w[Op::words];
   Op::save(far, w);
 #pragma unroll

@@ -1,0 +1,155 @@
+/* var and std. */
+#ifndef NDR_MOMENTS_CUH
+#define NDR_MOMENTS_CUH
+
+#include "algebra.cuh"
+
+/* ---- var, std: count, mean, sum of squared distances (Chan, Golub and LeVeque, 1979) ---- */
+
+template <class V, class R> struct moments {
+  R n;
+  V mean;
+  R m2;
+};
+
+NDR_DEVICE float fraction(float a, float b) {
+  return machine::divide_fast(a, b);
+}
+NDR_DEVICE double fraction(double a, double b) {
+  return a / b;
+}
+
+template <class V, class R> NDR_DEVICE void join_moments(moments<V, R> &a, const moments<V, R> &b) {
+  if (b.n == 0) return;
+  if (a.n == 0) {
+    a = b;
+    return;
+  }
+  R total = a.n + b.n, share = fraction(b.n, total);
+  V delta = b.mean - a.mean;
+  a.mean = a.mean + scale(delta, share);
+  a.m2 += b.m2 + square<R>(delta) * (a.n * share);
+  a.n = total;
+}
+
+template <class T, bool WIDE, bool SKIP, bool ROOT> struct op_moments {
+  typedef T element;
+  typedef typename traits<T, WIDE>::value value;
+  typedef real_t<T, WIDE> real;
+  static const bool is_complex =
+      sizeof(value) == 2 * sizeof(real) && sizeof(T) >= 8 && sizeof(typename kind<T>::far) == 16;
+  typedef typename choose<is_complex, value, real>::type point;
+  typedef typename choose<is_complex, c128, double>::type far_point;
+  typedef moments<point, real> Near;
+  typedef moments<far_point, double> Far;
+  typedef typename kind<T>::real result;
+  static const bool indexed = false, packed = false, single = true, rooted = true, counting = false;
+  static const int words = wording<far_point>::words + 2;
+  static NDR_DEVICE Near near() { return {0, unit<point>(0), 0}; }
+  static NDR_DEVICE Far far() { return {0, unit<far_point>(0), 0}; }
+  /* Two passes over the registers give the batch's own moments. */
+  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64) {
+    point b[N];
+    real d[N], n = N;
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      bool skip = SKIP && is_nan(x[i]);
+      b[i] = skip ? unit<point>(0) : value_of<point>(x[i]);
+      if (skip) n -= 1;
+    }
+    if (SKIP && n == 0) return;
+    point mean = scale(tree<add, N>::join(b), SKIP ? (real)1 / n : (real)1 / N);
+#pragma unroll
+    for (int i = 0; i < N; i++) d[i] = SKIP && is_nan(x[i]) ? (real)0 : square<real>(b[i] - mean);
+    join_moments(a, Near{n, mean, tree<add, N>::join(d)});
+  }
+  static NDR_DEVICE void join(Near &a, const Near &b) {
+    join_moments(a, b);
+  }
+  static NDR_DEVICE void join_far(Far &a, const Far &b) {
+    join_moments(a, b);
+  }
+  static NDR_DEVICE Far widen(const Near &a) {
+    return {(double)a.n, widened(a.mean), (double)a.m2};
+  }
+  static NDR_DEVICE void save(const Far &a, ndr_word *w) {
+    w[0] = to_word(a.n);
+    wording<far_point>::save(a.mean, w + 1);
+    w[words - 1] = to_word(a.m2);
+  }
+  static NDR_DEVICE Far load(const ndr_word *w) {
+    return {from_word<double>(w[0]), wording<far_point>::load(w + 1), from_word<double>(w[words - 1])};
+  }
+  static NDR_DEVICE double finish(const Far &a, double ddof) {
+    double divisor = a.n - ddof > 0 ? a.n - ddof : 0;
+    double variance = a.n == 0 ? NDR_NAN : a.m2 / divisor;
+    return ROOT ? sqrt(variance) : variance;
+  }
+};
+
+/* Integers of 8 and 16 bits: their sum and sum of squares are exact in 64 bits. */
+template <class B> struct exact_moments {
+  i64 sum;
+  u64 squares;
+  u32 n;
+};
+
+NDR_DEVICE int packet_squares(const ndr_packet &p, int) {
+  int t = 0;
+#pragma unroll
+  for (int w = 0; w < 4; w++) t = machine::dot4((int)p.word[w], (int)p.word[w], t);
+  return t;
+}
+NDR_DEVICE u32 packet_squares(const ndr_packet &p, u32) {
+  u32 t = 0;
+#pragma unroll
+  for (int w = 0; w < 4; w++) t = machine::dot4(p.word[w], p.word[w], t);
+  return t;
+}
+
+template <class T, bool ROOT> struct op_exact_moments : op_moments<T, false, false, ROOT> {
+  typedef op_moments<T, false, false, ROOT> base;
+  typedef typename base::value value;
+  typedef typename base::Far Far;
+  typedef typename choose<sizeof(T) == 1, u32, u64>::type square_type;
+  typedef exact_moments<value> Near;
+  static const bool packed = packing<T, keep, add>::yes && !same<T, boolean>::yes;
+  static NDR_DEVICE Near near() { return {0, 0, 0}; }
+  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64) {
+    square_type b[N];
+#pragma unroll
+    for (int i = 0; i < N; i++) b[i] = (square_type)(u32)(x[i] * x[i]);
+    a.sum += (i64)tree<add, N>::join(x);
+    a.squares += tree<add, N>::join(b);
+    a.n += N;
+  }
+  static NDR_DEVICE void fold_packet(Near &a, const ndr_packet &p) {
+    a.sum += packet_total(p, (value)0);
+    a.squares += (u64)packet_squares(p, (value)0);
+    a.n += 16;
+  }
+  static NDR_DEVICE void join(Near &a, const Near &b) {
+    a.sum += b.sum, a.squares += b.squares, a.n += b.n;
+  }
+  /* With m the mean rounded to an integer, the squares about m are exact and at least twice what is taken off them. */
+  static NDR_DEVICE Far widen(const Near &a) {
+    if (a.n == 0) return base::far();
+    double n = a.n, mean = (double)a.sum / n;
+    i64 m = (i64)rint(mean), rest = a.sum - m * (i64)a.n;
+    i64 about = (i64)a.squares - 2 * m * a.sum + m * m * (i64)a.n;
+    return {n, mean, (double)about - (double)rest * ((double)rest / n)};
+  }
+};
+
+template <class T, bool W, bool S, bool ROOT> struct moments_of { typedef op_moments<T, W, S, ROOT> type; };
+template <bool W, bool S, bool ROOT> struct moments_of<i8, W, S, ROOT> { typedef op_exact_moments<i8, ROOT> type; };
+template <bool W, bool S, bool ROOT> struct moments_of<u8, W, S, ROOT> { typedef op_exact_moments<u8, ROOT> type; };
+template <bool W, bool S, bool ROOT> struct moments_of<i16, W, S, ROOT> { typedef op_exact_moments<i16, ROOT> type; };
+template <bool W, bool S, bool ROOT> struct moments_of<u16, W, S, ROOT> { typedef op_exact_moments<u16, ROOT> type; };
+template <bool W, bool S, bool ROOT> struct moments_of<boolean, W, S, ROOT> {
+  typedef op_exact_moments<boolean, ROOT> type;
+};
+template <class T, bool W, bool S> using op_var = typename moments_of<T, W, S, false>::type;
+template <class T, bool W, bool S> using op_std = typename moments_of<T, W, S, true>::type;
+
+#endif

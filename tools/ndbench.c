@@ -10,10 +10,11 @@ static const bench_device *const devices[] = {
     &bench_cpu};
 
 const bench_device *bench_device_find(const char *name) {
-  for (size_t i = 0; strcmp(name, "auto") == 0; i++)
-    if (devices[i] == &bench_cpu || !devices[i]->open(NULL)) return devices[i];
-  for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
-    if (strcmp(devices[i]->name, name) == 0) return devices[i];
+  bool any = strcmp(name, "auto") == 0;
+  for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+    const bench_device *device = devices[i];
+    if (any ? device == &bench_cpu || !device->open(NULL) : strcmp(device->name, name) == 0) return device;
+  }
   return NULL;
 }
 

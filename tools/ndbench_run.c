@@ -169,7 +169,7 @@ static bool check_results(const bench_setup *setup, DLTensor *const *expected, b
 }
 
 static bool verify(const bench_setup *setup, bench_row *row) {
-  DLTensor tensors[NDR_MAX_OPS], *expected[NDR_MAX_OPS], array = setup->array;
+  DLTensor tensors[NDR_MAX_OPS] = {{0}}, *expected[NDR_MAX_OPS], array = setup->array;
   ndr_options call = bench_call_options(setup->options, setup->reduction, setup->options->device->reference);
   bool fine = true;
   array.device = (DLDevice){kDLCPU, 0};

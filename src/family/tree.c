@@ -58,7 +58,8 @@ static double cost(const ndr_problem *problem, const ndr_device *device) {
   double efficiency = 0.96, run = (double)run_bytes(problem), output = run * (double)run_count(problem);
   int64_t packets = run_packets(problem);
   int lanes = lanes_for(packets);
-  efficiency *= (double)packets / (double)((packets + lanes - 1) / lanes * lanes);
+  int64_t rounds = (packets + lanes - 1) / lanes;
+  efficiency *= (double)packets / (double)(rounds * lanes);
   if (!ndr_packets_aligned(problem, &problem->reduced[0])) efficiency *= run / (run + 128);
   if (run_count(problem) > 1) efficiency *= run / (run + 128);
   if (!small_output(problem, device, packets, lanes) && output < NDR_THREADS * NDR_PACKET_BYTES)

@@ -8,13 +8,13 @@ typedef struct fibre fibre;
 fibre *fibre_create(void (*body)(void));
 
 /* Runs the fibre until it leaves. Fibres do not enter others. */
-void fibre_enter(fibre *entered);
+void fibre_enter(fibre *f);
 
 /* Called on the fibre: back to whoever entered it. */
-void fibre_leave(fibre *left);
+void fibre_leave(fibre *f);
 
 /* Wherever it had left; NULL is legal. */
-void fibre_destroy(fibre *destroyed);
+void fibre_destroy(fibre *f);
 
 /* For the thread sanitizer, to which fibres are threads: what happened before a release by one of them happened before
  * what follows an acquire of the same token by another. Switching alone orders nothing. */

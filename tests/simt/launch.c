@@ -102,7 +102,7 @@ typedef struct turns {
 } turns;
 
 static turns draw_turns(int64_t count) {
-  if (!random_state) return (turns){count, 0, false};
+  if (!random_state || count < 1) return (turns){count, 0, false};
   uint64_t drawn = next_random();
   return (turns){count, (int64_t)((drawn >> 1) % (uint64_t)count), drawn & 1};
 }

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* dl_iterate_phdr, dlinfo */
 #include "module.h"
 
 #include <dlfcn.h>

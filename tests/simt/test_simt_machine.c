@@ -145,7 +145,7 @@ START_TEST(test_halves) {
     ck_assert_msg(isnan(b) ? isnan(a) : a == b && !signbit(a) == !signbit(b), "f16 %04x is %g and %g", bits, a, b);
     if (isnan(b) || isinf(b)) continue;
     double next = ndr_f16_to_float((ndr_f16)(bits + 1)), middle = (b + (isinf(next) ? 65536 : next)) / 2;
-    const double near[] = {b, middle, nextafter(middle, 0), nextafter(middle, INFINITY * (bits & 0x8000 ? -1 : 1))};
+    const double near[] = {b, middle, nextafter(middle, 0), nextafter(middle, bits & 0x8000 ? -INFINITY : INFINITY)};
     for (int i = 0; i < 4; i++)
       ck_assert_msg(to_half(near[i]) == ndr_f16_from_double(near[i]), "%.17g becomes %04x and %04x", near[i],
                     to_half(near[i]), ndr_f16_from_double(near[i]));

@@ -48,6 +48,7 @@ static void fold_converted(const ndr_engine *engine, const ndr_scratch *scratch,
     convert(engine, &part, to, scratch->converted);
     part.data = scratch->converted;
     part.row_stride = part.lanes;
+    part.cached = true;
     for (int i = first; i < end; i++) fold_op(engine, &engine->ops[i], &part, states);
   }
 }
@@ -59,6 +60,7 @@ static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, ndr_
                                                 tile->rows, tile->lanes);
     tile->data = scratch->gathered;
     tile->row_stride = tile->lanes;
+    tile->cached = true;
   }
   for (int i = 0, end; i < engine->problem->op_count; i = end) {
     ndr_dtype view = engine->ops[i].view;

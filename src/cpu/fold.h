@@ -21,7 +21,8 @@ typedef struct ndr_tile {
   int64_t period;     /* divides lanes */
   /* The flattened index of lane l in row r is index + r * index_row + l / period * index_lane, index_row >= 0. */
   int64_t index, index_row, index_lane;
-  bool fresh; /* states hold nothing yet: store instead of combining */
+  bool cached; /* the elements were just written: they need not come from memory */
+  bool fresh;  /* states hold nothing yet: store instead of combining */
 } ndr_tile;
 
 /* Combines what the tile holds into `period` states. */

@@ -37,12 +37,23 @@ static inline uint32_t bits_of(float value) {
     __VA_ARGS__;                                                                                                       \
   }
 
+/* Whether four rows may be read at a time. Where they are 512 bytes to a page apart, the prefetchers of a Zen 4 core do
+ * not see the streams and it reads 10 GB/s; one row after the other, 17. */
+static inline bool four_rows(const ndr_tile *tile, int64_t bytes) {
+  int64_t apart = (tile->row_stride < 0 ? -tile->row_stride : tile->row_stride) * bytes;
+  return tile->cached || apart <= 256 || apart >= 4096;
+}
+
+/* Keeps the compiler from reading two rows at a time after all. */
+#define ONE_ROW __asm__ volatile("" ::: "memory")
+
 /* STEP for every row from `first` on, with x the element of lane l and `row` its row. LOAD and STORE move the
  * accumulators of lane l to and from locals: once for four rows. Needs ELEMENT, tile and lanes. */
 #define FOLD_ROWS(first, LOAD, STEP, STORE)                                                                            \
   do {                                                                                                                 \
     int64_t row_ = (first);                                                                                            \
-    for (; row_ + 4 <= tile->rows; row_ += 4) {                                                                        \
+    const bool four_ = four_rows(tile, (int64_t)sizeof(ELEMENT));                                                      \
+    for (; four_ && row_ + 4 <= tile->rows; row_ += 4) {                                                               \
       const ELEMENT *p0 = ROW(row_), *p1 = ROW(row_ + 1), *p2 = ROW(row_ + 2), *p3 = ROW(row_ + 3);                    \
       for (int64_t l = 0; l < lanes; l++) {                                                                            \
         LOAD;                                                                                                          \
@@ -55,6 +66,7 @@ static inline uint32_t bits_of(float value) {
     }                                                                                                                  \
     for (; row_ < tile->rows; row_++) {                                                                                \
       const ELEMENT *p0 = ROW(row_);                                                                                   \
+      ONE_ROW;                                                                                                         \
       for (int64_t l = 0; l < lanes; l++) {                                                                            \
         LOAD;                                                                                                          \
         FOLD_ONE(p0, row_, STEP);                                                                                      \

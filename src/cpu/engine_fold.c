@@ -37,7 +37,9 @@ static void convert(const ndr_engine *engine, const ndr_tile *tile, ndr_dtype to
 static void fold_converted(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_tile *tile, int first,
                            int end, uint64_t *states) {
   ndr_dtype to = engine->ops[first].view;
-  int64_t rows = NDR_TILE_BYTES / (tile->lanes * (int64_t)ndr_dtype_bytes(to));
+  /* Of a run, what leaves the first-level cache to the source; rows of outputs, as few combinations as fit. */
+  int64_t room = tile->period < tile->lanes ? NDR_TILE_BYTES / 4 : NDR_TILE_BYTES;
+  int64_t rows = room / (tile->lanes * (int64_t)ndr_dtype_bytes(to));
   if (rows < 1) rows = 1;
   for (int64_t row = 0; row < tile->rows; row += rows) {
     ndr_tile part = *tile;

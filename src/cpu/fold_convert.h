@@ -23,6 +23,10 @@ static inline float f32_of_f16(ndr_f16 half) {
   return f32_of(moved | (uint32_t)(half & 0x8000) << 16);
 }
 
+static inline float f32_of_bf16(ndr_bf16 bits) {
+  return f32_of((uint32_t)bits << 16);
+}
+
 CONVERT(bool_u8, uint8_t, uint8_t, x != 0)
 CONVERT(bool_f32, uint8_t, float, x != 0 ? 1.0f : 0.0f)
 CONVERT(i8_f32, int8_t, float, (float)x)
@@ -39,16 +43,17 @@ CONVERT(u32_f64, uint32_t, double, (double)x)
 CONVERT(i64_f64, int64_t, double, (double)x)
 CONVERT(u64_f64, uint64_t, double, (double)x)
 CONVERT(f32_f64, float, double, (double)x)
-CONVERT(bf16_f32, ndr_bf16, float, f32_of((uint32_t)x << 16))
+CONVERT(bf16_f32, ndr_bf16, float, f32_of_bf16(x))
 CONVERT(c64_c128, ndr_c64, ndr_c128, ((ndr_c128){(double)x.re, (double)x.im}))
 
 static void convert_f16_f32(const void *source, void *target, int64_t count) {
   const ndr_f16 *from = source;
   float *to = target;
-  int64_t l = 0;
+  int64_t done = 0;
 #ifdef __F16C__
-  for (; l + 8 <= count; l += 8)
+  done = count / 8 * 8;
+  for (int64_t l = 0; l < done; l += 8)
     _mm256_storeu_ps(to + l, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(from + l))));
 #endif
-  for (; l < count; l++) to[l] = f32_of_f16(from[l]);
+  for (int64_t l = done; l < count; l++) to[l] = f32_of_f16(from[l]);
 }

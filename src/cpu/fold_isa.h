@@ -87,6 +87,15 @@
 #define ELEMENT ndr_c128
 #include "cpu/fold_complex.h"
 
+#define NAME(kernel) kernel##_f16
+#define ELEMENT ndr_f16
+#define WIDEN convert_f16_f32
+#include "cpu/fold_half.h"
+#define NAME(kernel) kernel##_bf16
+#define ELEMENT ndr_bf16
+#define WIDEN convert_bf16_f32
+#include "cpu/fold_half.h"
+
 #undef SKIP
 #define SKIP 1
 
@@ -107,6 +116,15 @@
 #define NAME(kernel) kernel##_skip_c128
 #define ELEMENT ndr_c128
 #include "cpu/fold_complex.h"
+
+#define NAME(kernel) kernel##_skip_f16
+#define ELEMENT ndr_f16
+#define WIDEN convert_f16_f32
+#include "cpu/fold_half.h"
+#define NAME(kernel) kernel##_skip_bf16
+#define ELEMENT ndr_bf16
+#define WIDEN convert_bf16_f32
+#include "cpu/fold_half.h"
 
 #define GATHER(function) gather_8_##function
 #define BITS uint8_t
@@ -165,10 +183,14 @@ static const ndr_isa isa = {
               [NDR_U16] = INTEGER_KERNELS(u16),
               [NDR_U32] = INTEGER_KERNELS(u32),
               [NDR_U64] = INTEGER_KERNELS(u64),
+              [NDR_F16] = {[NDR_SUM] = sum_f16, [NDR_MEAN] = mean_f16},
+              [NDR_BF16] = {[NDR_SUM] = sum_bf16, [NDR_MEAN] = mean_bf16},
               [NDR_F32] = {FLOAT_KERNELS(f32, f32)},
               [NDR_F64] = {FLOAT_KERNELS(f64, f64)},
               [NDR_C128] = {COMPLEX_KERNELS(c128, c128)}},
-             {[NDR_F32] = {FLOAT_KERNELS(skip_f32, f32)},
+             {[NDR_F16] = {[NDR_SUM] = sum_skip_f16, [NDR_MEAN] = mean_skip_f16},
+              [NDR_BF16] = {[NDR_SUM] = sum_skip_bf16, [NDR_MEAN] = mean_skip_bf16},
+              [NDR_F32] = {FLOAT_KERNELS(skip_f32, f32)},
               [NDR_F64] = {FLOAT_KERNELS(skip_f64, f64)},
               [NDR_C128] = {COMPLEX_KERNELS(skip_c128, c128)}}},
     .gather = {gather_8_tile, gather_16_tile, gather_32_tile, gather_64_tile, gather_128_tile},

@@ -9,7 +9,7 @@ ndr_dtype ndr_fold_dtype(ndr_op op, ndr_dtype dtype, bool accumulate_f64) {
               op == NDR_NORMINF || op == NDR_LOGSUMEXP;
   switch (dtype) {
   case NDR_F16:
-  case NDR_BF16: return NDR_F32;
+  case NDR_BF16: return op == NDR_SUM || op == NDR_MEAN ? dtype : NDR_F32;
   case NDR_F32: return op == NDR_LOGSUMEXP && accumulate_f64 ? NDR_F64 : dtype;
   case NDR_C64: return NDR_C128;
   case NDR_BOOL:

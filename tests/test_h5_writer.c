@@ -252,6 +252,25 @@ START_TEST(coordinates_keep_their_attributes) {
 }
 END_TEST
 
+START_TEST(coordinates_are_read) {
+  ndr_h5_dataset *array, *plain;
+  double values[3];
+  make_folder();
+  make_scaled(NULL);
+  assert_ok(ndr_h5_open(&array, input, "/y", NULL));
+  assert_ok(ndr_h5_coordinate(array, 0, values));
+  ck_assert(values[0] == 10 && values[1] == 20 && values[2] == 30);
+  assert_ok(ndr_h5_coordinate(array, -1, NULL));
+  assert_fails(ndr_h5_coordinate(array, 1, values), NDR_ERR_DIMS, "out of range");
+  assert_fails(ndr_h5_coordinate(NULL, 0, values), NDR_ERR_ARGUMENT, "null");
+  ndr_h5_close(array);
+  plain = open_input();
+  assert_fails(ndr_h5_coordinate(plain, 1, values), NDR_ERR_DIMS, "dim x has no coordinates");
+  ndr_h5_close(plain);
+  remove_folder();
+}
+END_TEST
+
 /* The output would else give away what another file holds. */
 START_TEST(scales_in_other_files_are_not_copied) {
   char elsewhere[96];
@@ -272,6 +291,7 @@ START_TEST(scales_in_other_files_are_not_copied) {
   ndr_h5_close(source);
   assert_ok(ndr_h5_open(&scale, output, "/i", NULL));
   ck_assert_int_eq(ndr_h5_describe(scale)->stored_bytes, 0);
+  assert_fails(ndr_h5_coordinate(scale, 0, NULL), NDR_ERR_DIMS, "no coordinates");
   ndr_h5_close(scale);
   unlink(elsewhere);
   remove_folder();
@@ -298,6 +318,6 @@ int main(void) {
   suite_case(suite, "replace", 10, a_new_file_appears_on_commit, an_abandoned_file_leaves_nothing,
              a_file_that_appears_meanwhile_is_kept, permissions_are_kept, writing_can_be_cancelled, NULL);
   suite_case(suite, "results", 10, results_are_read_back, scales_know_their_users, coordinates_keep_their_attributes,
-             scales_in_other_files_are_not_copied, outputs_that_are_inputs_are_refused, NULL);
+             coordinates_are_read, scales_in_other_files_are_not_copied, outputs_that_are_inputs_are_refused, NULL);
   return suite_run(suite);
 }

@@ -85,6 +85,12 @@ NDR_API const ndr_h5_info *ndr_h5_describe(const ndr_h5_dataset *dataset);
 /* A tensor of the dataset's shape and dtype without data, to ask ndr_result_describe about. Borrows the dataset. */
 NDR_API DLTensor ndr_h5_tensor(const ndr_h5_dataset *dataset);
 
+/* Reads the coordinates of a dim as f64: the values of the scale attached to it, values[shape[dim]]; NULL only asks
+ * whether there are any. dim may count from the end. Fails with NDR_ERR_DIMS where the dim has no coordinates (no
+ * scale, or one that was never written, has another length, holds no numbers, or keeps them in another file), with
+ * NDR_ERR_FILE where they cannot be read. */
+NDR_API ndr_status ndr_h5_coordinate(const ndr_h5_dataset *dataset, int dim, double *values);
+
 /* Called for each dataset of a file: info is NULL for one that cannot be reduced, reason then says why. Not 0 stops. */
 typedef int (*ndr_h5_visitor)(void *user, const char *path, const ndr_h5_info *info, const char *reason);
 

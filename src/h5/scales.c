@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "h5/attributes.h"
+#include "h5/coordinates.h"
 #include "h5/dtype.h"
 
 /* What netCDF-4 calls a scale that is a dimension but holds no coordinates. */
@@ -28,34 +29,16 @@ typedef struct {
   void *data;
 } coordinates;
 
-/* What other files hold is not copied from there, as it is not reduced. */
-static bool is_inside(hid_t dataset) {
-  hid_t creation = H5Dget_create_plist(dataset);
-  bool inside = H5Pget_external_count(creation) == 0 && H5Pget_layout(creation) != H5D_VIRTUAL;
-  H5Pclose(creation);
-  return inside;
-}
-
-/* The scale's dataset is of use if it holds one number for each index of the dim and has been written. */
 static void read_coordinates(const ndr_h5_dataset *source, int d, coordinates *c) {
-  *c = (coordinates){H5I_INVALID_HID, H5I_INVALID_HID, 0, NULL};
-  if (!source->scales[d]) return;
-  c->dataset = H5Dopen2(source->file_id, source->scales[d], H5P_DEFAULT);
-  if (c->dataset < 0 || !is_inside(c->dataset) || H5Dget_storage_size(c->dataset) == 0) return;
-  hid_t stored = H5Dget_type(c->dataset), space = H5Dget_space(c->dataset);
-  H5T_class_t kind = H5Tget_class(stored);
-  hssize_t count = H5Sget_simple_extent_npoints(space);
-  size_t size = H5Tget_size(stored);
-  if ((kind == H5T_INTEGER || kind == H5T_FLOAT) && count == source->info.shape[d] && size > 0 &&
-      !__builtin_mul_overflow((size_t)count, size, &c->bytes) && (c->data = malloc(c->bytes + 1))) {
-    c->type = H5Tcopy(stored);
-    if (H5Dread(c->dataset, c->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, c->data) < 0) {
-      H5Tclose(c->type);
-      c->type = H5I_INVALID_HID;
-    }
-  }
-  H5Sclose(space);
-  H5Tclose(stored);
+  *c = (coordinates){ndr_hdf_open_coordinates(source, d), H5I_INVALID_HID, 0, NULL};
+  if (c->dataset < 0) return;
+  hid_t type = H5Dget_type(c->dataset);
+  bool fits = !__builtin_mul_overflow((size_t)source->info.shape[d], H5Tget_size(type), &c->bytes);
+  c->data = fits ? malloc(c->bytes + 1) : NULL;
+  if (c->data && H5Dread(c->dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, c->data) >= 0)
+    c->type = type;
+  else
+    H5Tclose(type);
 }
 
 static void free_coordinates(coordinates *c) {

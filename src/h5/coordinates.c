@@ -1,0 +1,51 @@
+#include "h5/coordinates.h"
+
+/* What other files hold is not read through a scale, as it is not reduced. */
+static bool is_inside(hid_t scale) {
+  hid_t creation = H5Dget_create_plist(scale);
+  bool inside = H5Pget_external_count(creation) == 0 && H5Pget_layout(creation) != H5D_VIRTUAL;
+  H5Pclose(creation);
+  return inside;
+}
+
+static bool holds_numbers(hid_t scale, int64_t length) {
+  hid_t type = H5Dget_type(scale), space = H5Dget_space(scale);
+  H5T_class_t kind = H5Tget_class(type);
+  bool fits = (kind == H5T_INTEGER || kind == H5T_FLOAT) && H5Sget_simple_extent_npoints(space) == length;
+  H5Sclose(space);
+  H5Tclose(type);
+  return fits;
+}
+
+hid_t ndr_hdf_open_coordinates(const ndr_h5_dataset *dataset, int d) {
+  if (!dataset->scales[d]) return H5I_INVALID_HID;
+  hid_t scale = H5Dopen2(dataset->file_id, dataset->scales[d], H5P_DEFAULT);
+  if (scale < 0) return scale;
+  if (is_inside(scale) && H5Dget_storage_size(scale) > 0 && holds_numbers(scale, dataset->info.shape[d])) return scale;
+  H5Dclose(scale);
+  return H5I_INVALID_HID;
+}
+
+static ndr_status read_coordinates(const ndr_h5_dataset *dataset, int d, double *values) {
+  hid_t scale = ndr_hdf_open_coordinates(dataset, d);
+  ndr_status status = NDR_OK;
+  if (scale < 0 && dataset->names[d])
+    return ndr_fail(NDR_ERR_DIMS, "%s: its dim %s has no coordinates", dataset->where, dataset->names[d]);
+  if (scale < 0) return ndr_fail(NDR_ERR_DIMS, "%s: its dim %d has no coordinates", dataset->where, d);
+  if (values && H5Dread(scale, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
+    status = ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "the coordinates of a dim cannot be read");
+  H5Dclose(scale);
+  return status;
+}
+
+ndr_status ndr_h5_coordinate(const ndr_h5_dataset *dataset, int dim, double *values) {
+  ndr_hdf_scope scope;
+  if (!dataset) return ndr_fail(NDR_ERR_ARGUMENT, "dataset is a null pointer");
+  int ndim = dataset->info.ndim, d = dim < 0 ? dim + ndim : dim;
+  if (d < 0 || d >= ndim)
+    return ndr_fail(NDR_ERR_DIMS, "%s: dim %d is out of range for an array of %d dims", dataset->where, dim, ndim);
+  ndr_hdf_enter(&scope, dataset->no_plugins);
+  ndr_status status = read_coordinates(dataset, d, values);
+  ndr_hdf_leave(&scope);
+  return status;
+}

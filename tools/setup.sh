@@ -10,6 +10,7 @@ cmake          command cmake
 ninja-build    command ninja
 libdlpack-dev  header  dlpack/dlpack.h
 libhdf5-dev    command h5cc
+libdeflate-dev header  libdeflate.h
 '
 test_needs='
 pkgconf        command pkg-config

@@ -1,0 +1,47 @@
+/* What a filter is to the decoder: one entry of its table. */
+#ifndef NDR_H5_DECODE_CODEC_H
+#define NDR_H5_DECODE_CODEC_H
+
+#include "core/status.h"
+#include "h5/decode.h"
+
+/* Bytes on their way through the filters. */
+typedef struct ndr_span {
+  const uint8_t *bytes;
+  size_t count;
+} ndr_span;
+
+typedef struct ndr_codec {
+  H5Z_filter_t id;
+  bool in_place;    /* undoing it writes nothing: the result is a part of what was stored */
+  size_t adds;      /* bytes that encoding adds, where it always gives the same size */
+  bool packs;       /* the size depends on the data */
+  int growth_shift; /* what packs makes of n bytes at most n + (n >> growth_shift) + NDR_CODEC_HEADERS of them */
+
+  /* Whether it can be undone with these parameters; and whether it does nothing at all with them. NULL: always; never.
+   */
+  bool (*takes)(const ndr_filter *filter);
+  bool (*is_idle)(const ndr_filter *filter);
+
+  /* What it needs besides input and output to decode at most `bytes` bytes; NULL where that is nothing. state_bytes
+   * counts also what the library below allocates in undo. NULL from open means out of memory. */
+  size_t (*state_bytes)(const ndr_filter *filter, size_t bytes);
+  void *(*open)(const ndr_filter *filter, size_t bytes);
+  void (*close)(void *state);
+
+  /* Undoes it for data, writing at most room bytes to out, and leaves in data the result: out, or a part of what data
+   * was before. The caller compares the result's size with what is due, and has seen to it that data are no more than
+   * what room bytes can have become. */
+  ndr_status (*undo)(const ndr_filter *filter, void *state, ndr_span *data, uint8_t *out, size_t room);
+} ndr_codec;
+
+enum { NDR_CODEC_HEADERS = 4096 };
+
+extern const ndr_codec ndr_codec_shuffle, ndr_codec_fletcher32, ndr_codec_deflate;
+
+/* Puts elements together again from the planes of their bytes: in[byte * count + element] -> out[element * size +
+ * byte].
+ */
+void ndr_unshuffle(const uint8_t *in, uint8_t *out, size_t count, size_t size);
+
+#endif

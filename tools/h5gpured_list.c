@@ -24,7 +24,9 @@ static void list_json(const listing *l, const char *path, const ndr_h5_info *inf
   fputs(",\"dataset\":", stdout);
   print_json_string(path);
   if (info) {
-    printf(",\"dtype\":\"%s\"", ndr_dtype_name(info->dtype));
+    printf(",\"dtype\":\"%s\",\"stored_dtype\":\"%s\"", ndr_dtype_name(info->dtype),
+           ndr_dtype_name(info->stored_dtype));
+    printf(",\"scaled\":%s,\"masked\":%s", info->scaled ? "true" : "false", info->masked ? "true" : "false");
     print_numbers("shape", info->ndim, info->shape);
     fputs(",\"dim_names\":[", stdout);
     for (int d = 0; d < info->ndim; d++) {
@@ -57,6 +59,9 @@ static void list_text(const char *path, const ndr_h5_info *info, const char *rea
       fputs(", ", stdout);
       print_plain(info->filters, stdout);
     }
+    if (info->stored_dtype != info->dtype) printf(", stored as %s", ndr_dtype_name(info->stored_dtype));
+    if (info->scaled) fputs(", scaled", stdout);
+    if (info->masked) fputs(", masked", stdout);
     if (info->stored_bytes == 0) fputs(", never written", stdout);
     if (info->is_scale) fputs(", scale", stdout);
   } else {
@@ -86,6 +91,7 @@ int list_file(const options *asked, const char *file) {
   listing l = {asked, file, 0};
   ndr_h5_access access = NDR_H5_ACCESS_INIT;
   access.no_plugins = asked->no_plugins;
+  access.raw = asked->raw;
   if (ndr_h5_list(file, &access, visit, &l) != NDR_OK) {
     complain("%s", ndr_last_error());
     return EXIT_INPUT;

@@ -30,6 +30,7 @@ static const char usage[] =
     "      --op LIST        operators, default sum; all from one read of the data\n"
     "  -k, --keepdims       keep reduced dims, with size 1\n"
     "      --skipna         leave NaN elements out\n"
+    "      --raw            take numbers as stored: no missing values, scales and offsets\n"
     "      --ddof N         var and std divide by n - N (default 0)\n"
     "  -o, --output FILE    write the results to an HDF5 file: dataset NAME, or NAME_OP for several operators\n"
     "      --overwrite      replace FILE if it exists\n"
@@ -175,6 +176,7 @@ void options_read(options *asked, int argc, char **argv) {
       {"op", required_argument, NULL, OP},
       {"keepdims", no_argument, NULL, 'k'},
       {"skipna", no_argument, &asked->skip_nan, 1},
+      {"raw", no_argument, &asked->raw, 1},
       {"ddof", required_argument, NULL, DDOF},
       {"output", required_argument, NULL, 'o'},
       {"overwrite", no_argument, &asked->overwrite, 1},

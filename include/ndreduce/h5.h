@@ -47,9 +47,10 @@ typedef struct ndr_h5_dataset ndr_h5_dataset;
 typedef struct ndr_h5_access {
   size_t size;    /* sizeof(ndr_h5_access): lets the struct grow */
   int no_plugins; /* not 0: HDF5 loads no filter plugin while it reads the file */
+  int raw;        /* not 0: elements are reduced as stored, whatever the attributes say of their meaning */
 } ndr_h5_access;
 #define NDR_H5_ACCESS_INIT                                                                                             \
-  { sizeof(ndr_h5_access), 0 }
+  { sizeof(ndr_h5_access), 0, 0 }
 
 typedef enum ndr_h5_layout { NDR_H5_COMPACT = 0, NDR_H5_CONTIGUOUS = 1, NDR_H5_CHUNKED = 2 } ndr_h5_layout;
 
@@ -57,10 +58,22 @@ typedef enum ndr_h5_layout { NDR_H5_COMPACT = 0, NDR_H5_CONTIGUOUS = 1, NDR_H5_C
 typedef struct ndr_h5_info {
   const char *file;    /* as given */
   const char *dataset; /* absolute path inside the file */
-  /* What elements are reduced as: the smallest dtype that holds the file's type, in native byte order. Floats wider
-   * than f64 are rounded to f64; enumerations count as their integers, except FALSE/TRUE, which is bool; bit fields as
+  /* What elements are stored as: the smallest dtype that holds the file's type, in native byte order. Floats wider than
+   * f64 are rounded to f64; enumerations count as their integers, except FALSE/TRUE, which is bool; bit fields as
    * unsigned integers; a compound {r, i} of two equal floats is complex. */
+  ndr_dtype stored_dtype;
+  /* What they are reduced as. The same, unless netCDF's and CF's attributes give integers and floats a meaning, which
+   * ndr_h5_access.raw turns off:
+   *   _Unsigned = "true"                               signed integers are the unsigned ones of the same bits
+   *   _FillValue, missing_value (up to 15), valid_range, or valid_min and valid_max: `masked`
+   *   scale_factor, add_offset other than 1 and 0      element * scale_factor + add_offset, in f64: `scaled`
+   * Elements that are equal to a missing value or out of the valid range, and all NaN then, are missing. They are
+   * compared as stored, with attributes in the stored dtype; what an integer dtype does not hold exactly masks nothing,
+   * and nothing is done where no integer could be missing. Missing elements are NaN to reductions, which skip them:
+   * integers with a mask are reduced as f64, where those beyond 2^53 are rounded. Attributes that are not numbers, or
+   * too many, count for nothing; scales of 0 and NaN count as they stand. */
   ndr_dtype dtype;
+  int masked, scaled;
   int ndim;
   int64_t shape[NDR_MAX_DIMS];
   /* From the dimension scales, else the attribute _ARRAY_DIMENSIONS, else DIMENSION_LABELS; NULL where nothing says. */

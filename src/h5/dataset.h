@@ -3,6 +3,7 @@
 #define NDR_H5_DATASET_H
 
 #include "h5/hdf.h"
+#include "h5/unpack.h"
 #include "ndreduce/h5.h"
 
 struct ndr_h5_dataset {
@@ -13,7 +14,8 @@ struct ndr_h5_dataset {
   char *scales[NDR_MAX_DIMS]; /* path of the scale attached to the dim, or NULL */
   hid_t file_id, id;
   H5T_class_t type_class;
-  bool no_plugins;
+  ndr_unpack unpack;
+  bool no_plugins, raw;
 };
 
 /* Fills in everything but the two ids and the file, from the two ids; path is absolute. Says why a dataset cannot be

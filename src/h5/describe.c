@@ -3,6 +3,7 @@
 
 #include "h5/dataset.h"
 #include "h5/dtype.h"
+#include "h5/unpack_cf.h"
 
 const char *ndr_hdf_leaf(const char *path) {
   const char *slash = strrchr(path, '/');
@@ -13,9 +14,15 @@ static ndr_status describe_type(ndr_h5_dataset *dataset) {
   hid_t type = H5Dget_type(dataset->id);
   if (type < 0) return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its type cannot be read");
   dataset->type_class = H5Tget_class(type);
-  const char *reason = ndr_hdf_dtype(type, &dataset->info.dtype);
+  ndr_h5_info *info = &dataset->info;
+  const char *reason = ndr_hdf_dtype(type, &info->stored_dtype);
+  if (!reason) ndr_hdf_find_unpack(dataset->id, type, info->stored_dtype, dataset->raw, &dataset->unpack);
   H5Tclose(type);
-  return reason ? ndr_fail(NDR_ERR_DTYPE, "%s: holds %s, which cannot be reduced", dataset->where, reason) : NDR_OK;
+  if (reason) return ndr_fail(NDR_ERR_DTYPE, "%s: holds %s, which cannot be reduced", dataset->where, reason);
+  info->dtype = dataset->unpack.to;
+  info->masked = dataset->unpack.masked;
+  info->scaled = dataset->unpack.scaled;
+  return NDR_OK;
 }
 
 static ndr_status check_size(const ndr_h5_dataset *dataset) {

@@ -42,6 +42,16 @@ static void append_layout(sheet *s, const ndr_h5_info *info) {
   append(s, " in the file\n");
 }
 
+static void append_meaning(sheet *s, const ndr_unpack *u, ndr_dtype stored) {
+  if (!u->masked && !u->scaled && u->to == stored) return;
+  append(s, "values   stored as %s", ndr_dtype_name(stored));
+  if (u->from != stored) append(s, ", meant as %s", ndr_dtype_name(u->from));
+  if (u->scaled) append(s, ", * %.9g + %.9g", u->scale, u->offset);
+  if (u->masked)
+    append(s, ", %d missing values, %s valid range, NaN skipped", u->missing_count, u->ranged ? "a" : "no");
+  append(s, "\n");
+}
+
 static void append_slabs(sheet *s, const ndr_job *job) {
   const ndr_slabs *slabs = &job->slabs;
   int64_t size[NDR_MAX_DIMS], start[NDR_MAX_DIMS] = {0};
@@ -86,6 +96,7 @@ ndr_status ndr_h5_explain(ndr_h5_dataset *dataset, int dim_count, const int *dim
   for (int d = 0; d < dataset->info.ndim; d++) append(&s, "%s%lld", d ? "," : "", (long long)dataset->info.shape[d]);
   append(&s, "]\n");
   append_layout(&s, &dataset->info);
+  append_meaning(&s, &dataset->unpack, dataset->info.stored_dtype);
   if (job.never_written) {
     append(&s, "route    never written: nothing is read, every element is the fill value\n");
   } else {

@@ -26,6 +26,7 @@ static ndr_status read_options(ndr_job *job, const ndr_h5_options *options) {
     if (options->reduce) job->reduce = *options->reduce;
   }
   if (job->options.memory == 0) job->options.memory = DEFAULT_MEMORY;
+  if (job->dataset->unpack.masked) job->reduce.skip_nan = 1;
   job->options.reduce = &job->reduce;
   return NDR_OK;
 }
@@ -88,7 +89,8 @@ static ndr_status plan_slabs(ndr_job *job) {
   ndr_slabs *slabs = &job->slabs;
   bool chunked = slabs->chunked = info->layout == NDR_H5_CHUNKED;
   slabs->ndim = info->ndim;
-  slabs->element_bytes = slabs->chunk_bytes = (int64_t)ndr_dtype_bytes(info->dtype);
+  slabs->element_bytes = (int64_t)ndr_dtype_bytes(info->dtype);
+  slabs->chunk_bytes = (int64_t)ndr_dtype_bytes(info->stored_dtype);
   for (int d = 0; d < info->ndim; d++) {
     slabs->shape[d] = info->shape[d];
     slabs->unit[d] = !chunked ? 1 : info->chunk[d] < info->shape[d] ? info->chunk[d] : info->shape[d];

@@ -83,6 +83,7 @@ static ndr_status create(ndr_h5_dataset **created, const char *file, const ndr_h
     return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", file);
   }
   dataset->no_plugins = access && access->no_plugins;
+  dataset->raw = access && access->raw;
   dataset->file_id = dataset->id = H5I_INVALID_HID;
   *created = dataset;
   return NDR_OK;

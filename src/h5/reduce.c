@@ -47,7 +47,7 @@ static ndr_status fail_read(const ndr_h5_dataset *dataset) {
   return status;
 }
 
-static ndr_status read_slab(run *r, const int64_t *start, const int64_t *size) {
+static ndr_status read_slab(run *r, const int64_t *start, const int64_t *size, void *elements) {
   const ndr_h5_dataset *dataset = r->job->dataset;
   hsize_t from[NDR_MAX_DIMS], count[NDR_MAX_DIMS];
   int ndim = dataset->info.ndim;
@@ -60,12 +60,22 @@ static ndr_status read_slab(run *r, const int64_t *start, const int64_t *size) {
   hid_t target = H5Screate_simple(ndim, count, NULL), source = H5Dget_space(dataset->id);
   bool good = target >= 0 && source >= 0;
   if (good && ndim > 0) good = H5Sselect_hyperslab(source, H5S_SELECT_SET, from, NULL, count, NULL) >= 0;
-  if (good) good = H5Dread(dataset->id, r->memory_type, target, source, H5P_DEFAULT, r->buffer) >= 0;
+  if (good) good = H5Dread(dataset->id, r->memory_type, target, source, H5P_DEFAULT, elements) >= 0;
   ndr_status status = good ? NDR_OK : fail_read(dataset);
   H5Sclose(source);
   H5Sclose(target);
   ndr_hdf_leave(&scope);
   return status;
+}
+
+/* Elements are read into the end of the room that they are unpacked into. */
+static ndr_status load_slab(run *r, const int64_t *start, const int64_t *size, int64_t count) {
+  ndr_unpack unpack = ndr_unpack_native(&r->job->dataset->unpack);
+  size_t growth = ndr_dtype_bytes(unpack.to) - ndr_dtype_bytes(unpack.from);
+  char *elements = (char *)r->buffer + (size_t)count * growth;
+  NDR_TRY(read_slab(r, start, size, elements));
+  ndr_unpack_run(&unpack, elements, 1, r->buffer, count);
+  return NDR_OK;
 }
 
 /* Reads the slab that starts at start[] of the dataset and adds it to the accumulator of its block. */
@@ -82,7 +92,7 @@ static ndr_status add_slab(run *r, const int64_t *start, const int64_t *size, nd
   DLTensor slab = {.data = r->buffer, .device = job->device, .ndim = job->slabs.ndim, .shape = shape};
   slab.dtype = ndr_dtype_to_dlpack(job->dataset->info.dtype);
   double begin = seconds();
-  NDR_TRY(read_slab(r, start, size));
+  NDR_TRY(load_slab(r, start, size, count));
   double middle = seconds();
   NDR_TRY(ndr_accumulator_add(accumulator, &slab, offset));
   r->progress.read_seconds += middle - begin;
@@ -146,7 +156,7 @@ static ndr_status prepare(run *r) {
   int64_t bytes = ndr_slabs_elements(&job->slabs) * job->slabs.element_bytes;
   ndr_hdf_scope scope;
   ndr_hdf_enter(&scope, job->dataset->no_plugins);
-  r->memory_type = ndr_hdf_memory_type(job->dataset->info.dtype, job->dataset->type_class);
+  r->memory_type = ndr_hdf_memory_type(job->dataset->info.stored_dtype, job->dataset->type_class);
   ndr_hdf_leave(&scope);
   if (r->memory_type < 0) return ndr_fail(NDR_ERR_FILE, "HDF5 lacks a type for its elements");
   r->progress.total_slabs = ndr_slabs_count(&job->slabs);

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Compares h5gpured with h5py and NumPy on every dataset of files: compare.py TOOL FILE_OR_FOLDER...
+"""Compares h5gpured --raw with h5py and NumPy on every dataset of files: compare.py TOOL FILE_OR_FOLDER...
 
 Each dataset is reduced by every operator over all dims, over each dim and over the first and last. What h5py cannot
 read, and what is no array of numbers, must fail with status 1 and one line. Exits 77, which CTest shows as skipped,
@@ -31,7 +31,7 @@ DTYPES = {"bool": "?", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": 
 
 class Run:
     def __init__(self, tool, file, dataset, dims, ops):
-        command = [tool, "--json", "--no-plugins", "--op", ",".join(ops), "--dims", dims, f"{file}:{dataset}"]
+        command = [tool, "--json", "--raw", "--no-plugins", "--op", ",".join(ops), "--dims", dims, f"{file}:{dataset}"]
         result = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=120)
         self.status = result.returncode
         self.errors = result.stderr.decode(errors="backslashreplace")

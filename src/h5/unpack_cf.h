@@ -1,0 +1,12 @@
+/* What netCDF's and CF's attributes of a dataset say of its elements. */
+#ifndef NDR_H5_UNPACK_CF_H
+#define NDR_H5_UNPACK_CF_H
+
+#include "h5/hdf.h"
+#include "h5/unpack.h"
+
+/* Fills in how elements of `dataset`, which has this type in the file and is read as `stored` (ndr_hdf_dtype), are
+ * unpacked; `raw`: byte order only. Attributes that make no sense are as if they were not there. */
+void ndr_hdf_find_unpack(hid_t dataset, hid_t type, ndr_dtype stored, bool raw, ndr_unpack *unpack);
+
+#endif

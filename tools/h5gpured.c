@@ -156,6 +156,7 @@ static bool open_input(const options *asked, const char *input, ndr_h5_dataset *
   ndr_h5_access access = NDR_H5_ACCESS_INIT;
   access.no_plugins = asked->no_plugins;
   access.raw = asked->raw;
+  access.allow_external = asked->allow_external;
   if (ndr_h5_split(input, &file, &path) != NDR_OK) return fail();
   ndr_status status = ndr_h5_open(dataset, file, path, &access);
   free(file);

@@ -21,7 +21,7 @@ typedef struct options {
   int64_t memory;
   double ddof;
   int threads;
-  int keepdims, skip_nan, raw, overwrite, no_plugins, json, explain, list, quiet, progress;
+  int keepdims, skip_nan, raw, overwrite, no_plugins, allow_external, json, explain, list, quiet, progress;
 } options;
 
 /* One dataset's answer: results[i] belongs to ops[i]. */

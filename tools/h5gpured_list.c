@@ -37,7 +37,11 @@ static void list_json(const listing *l, const char *path, const ndr_h5_info *inf
     if (info->layout == NDR_H5_CHUNKED) print_numbers("chunk", info->ndim, info->chunk);
     fputs(",\"filters\":", stdout);
     print_json_string(info->filters);
-    printf(",\"stored_bytes\":%lld,\"scale\":%s}\n", (long long)info->stored_bytes, info->is_scale ? "true" : "false");
+    if (info->stored_bytes < 0)
+      fputs(",\"stored_bytes\":null", stdout);
+    else
+      printf(",\"stored_bytes\":%lld", (long long)info->stored_bytes);
+    printf(",\"scale\":%s}\n", info->is_scale ? "true" : "false");
   } else {
     fputs(",\"reason\":", stdout);
     print_json_string(reason);
@@ -46,7 +50,7 @@ static void list_json(const listing *l, const char *path, const ndr_h5_info *inf
 }
 
 static void list_text(const char *path, const ndr_h5_info *info, const char *reason) {
-  static const char *const layouts[] = {"compact", "contiguous", "chunks"};
+  static const char *const layouts[] = {"compact", "contiguous", "chunks", "virtual"};
   fputs("  ", stdout);
   print_plain(path, stdout);
   printf("%*s", strlen(path) < COLUMN ? COLUMN - (int)strlen(path) : 2, "");
@@ -63,6 +67,7 @@ static void list_text(const char *path, const ndr_h5_info *info, const char *rea
     if (info->scaled) fputs(", scaled", stdout);
     if (info->masked) fputs(", masked", stdout);
     if (info->stored_bytes == 0) fputs(", never written", stdout);
+    if (info->stored_bytes < 0 && info->layout != NDR_H5_VIRTUAL) fputs(", in other files", stdout);
     if (info->is_scale) fputs(", scale", stdout);
   } else {
     print_plain(reason, stdout);
@@ -92,6 +97,7 @@ int list_file(const options *asked, const char *file) {
   ndr_h5_access access = NDR_H5_ACCESS_INIT;
   access.no_plugins = asked->no_plugins;
   access.raw = asked->raw;
+  access.allow_external = asked->allow_external;
   if (ndr_h5_list(file, &access, visit, &l) != NDR_OK) {
     complain("%s", ndr_last_error());
     return EXIT_INPUT;

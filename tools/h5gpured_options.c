@@ -41,6 +41,7 @@ static const char usage[] =
     "  -t, --threads N      CPU threads (default: all)\n"
     "      --memory SIZE    budget for buffers, like 64M or 1.5G (default 256M)\n"
     "      --no-plugins     load no filter plugins\n"
+    "      --allow-external read other files that the input leads to even outside its folder\n"
     "      --progress       show progress even when stderr is no terminal or the work is short\n"
     "  -q, --quiet          show no progress, and nothing on what -o writes\n"
     "      --version, --help\n"
@@ -187,6 +188,7 @@ void options_read(options *asked, int argc, char **argv) {
       {"threads", required_argument, NULL, 't'},
       {"memory", required_argument, NULL, MEMORY},
       {"no-plugins", no_argument, &asked->no_plugins, 1},
+      {"allow-external", no_argument, &asked->allow_external, 1},
       {"progress", no_argument, &asked->progress, 1},
       {"quiet", no_argument, NULL, 'q'},
       {"version", no_argument, NULL, VERSION},

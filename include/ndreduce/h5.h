@@ -7,8 +7,9 @@
  *     ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, (ndr_op[]){NDR_MEAN}, (DLTensor *[]){&result}, NULL);
  *   ndr_h5_close(dataset);
  *
- * Files are not trusted: sizes are checked before memory is taken, links and datasets that lead to other files are
- * refused. Every sentence of ndr_last_error() names the file and the dataset.
+ * Files are not trusted: sizes are checked before memory is taken, and other files that they lead to (external links,
+ * external storage, sources of virtual datasets) are read only where they lie in the folder of the input or below it,
+ * symbolic links resolved, unless that is allowed. Every sentence of ndr_last_error() names the file and the dataset.
  *
  * Threads: the functions may be called from any thread; those on one dataset or writer, from one thread at a time. All
  * HDF5 calls made here are serialised by a lock of our own. A program that calls HDF5 in other threads itself needs an
@@ -45,14 +46,21 @@ typedef struct ndr_h5_dataset ndr_h5_dataset;
 
 /* What opening a file may do. Start from NDR_H5_ACCESS_INIT; NULL means exactly that. */
 typedef struct ndr_h5_access {
-  size_t size;    /* sizeof(ndr_h5_access): lets the struct grow */
-  int no_plugins; /* not 0: HDF5 loads no filter plugin while it reads the file */
-  int raw;        /* not 0: elements are reduced as stored, whatever the attributes say of their meaning */
+  size_t size;        /* sizeof(ndr_h5_access): lets the struct grow */
+  int no_plugins;     /* not 0: HDF5 loads no filter plugin while it reads the file */
+  int raw;            /* not 0: elements are reduced as stored, whatever the attributes say of their meaning */
+  int allow_external; /* not 0: other files that the file leads to may lie outside its folder */
 } ndr_h5_access;
 #define NDR_H5_ACCESS_INIT                                                                                             \
-  { sizeof(ndr_h5_access), 0, 0 }
+  { sizeof(ndr_h5_access), 0, 0, 0 }
 
-typedef enum ndr_h5_layout { NDR_H5_COMPACT = 0, NDR_H5_CONTIGUOUS = 1, NDR_H5_CHUNKED = 2 } ndr_h5_layout;
+/* A virtual dataset is made of pieces of other datasets. */
+typedef enum ndr_h5_layout {
+  NDR_H5_COMPACT = 0,
+  NDR_H5_CONTIGUOUS = 1,
+  NDR_H5_CHUNKED = 2,
+  NDR_H5_VIRTUAL = 3
+} ndr_h5_layout;
 
 /* A dataset as its file describes it. Lives as long as the dataset, or as the call that hands it out. */
 typedef struct ndr_h5_info {
@@ -81,7 +89,7 @@ typedef struct ndr_h5_info {
   ndr_h5_layout layout;
   int64_t chunk[NDR_MAX_DIMS]; /* NDR_H5_CHUNKED only */
   const char *filters;         /* in the order of writing, "shuffle,deflate"; "" for none */
-  int64_t stored_bytes;        /* in the file; 0 for data that was never written */
+  int64_t stored_bytes;        /* in the file; 0 for data that was never written, -1 where other files hold it */
   int is_scale;                /* a dimension scale: a coordinate variable or a bare dimension */
 } ndr_h5_info;
 
@@ -100,8 +108,8 @@ NDR_API DLTensor ndr_h5_tensor(const ndr_h5_dataset *dataset);
 
 /* Reads the coordinates of a dim as f64: the values of the scale attached to it, values[shape[dim]]; NULL only asks
  * whether there are any. dim may count from the end. Fails with NDR_ERR_DIMS where the dim has no coordinates (no
- * scale, or one that was never written, has another length, holds no numbers, or keeps them in another file), with
- * NDR_ERR_FILE where they cannot be read. */
+ * scale, or one that was never written, has another length, holds no numbers, or keeps them in a file that may not be
+ * read), with NDR_ERR_FILE where they cannot be read. */
 NDR_API ndr_status ndr_h5_coordinate(const ndr_h5_dataset *dataset, int dim, double *values);
 
 /* Called for each dataset of a file: info is NULL for one that cannot be reduced, reason then says why. Not 0 stops. */

@@ -1,11 +1,10 @@
 #include "h5/coordinates.h"
 
-/* What other files hold is not read through a scale, as it is not reduced. */
-static bool is_inside(hid_t scale) {
+static bool is_written(hid_t scale) {
   hid_t creation = H5Dget_create_plist(scale);
-  bool inside = H5Pget_external_count(creation) == 0 && H5Pget_layout(creation) != H5D_VIRTUAL;
+  bool elsewhere = H5Pget_external_count(creation) > 0 || H5Pget_layout(creation) == H5D_VIRTUAL;
   H5Pclose(creation);
-  return inside;
+  return elsewhere || H5Dget_storage_size(scale) > 0;
 }
 
 static bool holds_numbers(hid_t scale, int64_t length) {
@@ -19,9 +18,11 @@ static bool holds_numbers(hid_t scale, int64_t length) {
 
 hid_t ndr_hdf_open_coordinates(const ndr_h5_dataset *dataset, int d) {
   if (!dataset->scales[d]) return H5I_INVALID_HID;
-  hid_t scale = H5Dopen2(dataset->file_id, dataset->scales[d], H5P_DEFAULT);
+  hid_t scale = H5Dopen2(dataset->file_id, dataset->scales[d], dataset->links->access);
   if (scale < 0) return scale;
-  if (is_inside(scale) && H5Dget_storage_size(scale) > 0 && holds_numbers(scale, dataset->info.shape[d])) return scale;
+  if (ndr_links_check(dataset->links, scale) == NDR_OK && is_written(scale) &&
+      holds_numbers(scale, dataset->info.shape[d]))
+    return scale;
   H5Dclose(scale);
   return H5I_INVALID_HID;
 }

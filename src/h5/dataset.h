@@ -2,7 +2,7 @@
 #ifndef NDR_H5_DATASET_H
 #define NDR_H5_DATASET_H
 
-#include "h5/hdf.h"
+#include "h5/links.h"
 #include "h5/unpack.h"
 #include "ndreduce/h5.h"
 
@@ -12,10 +12,12 @@ struct ndr_h5_dataset {
   char *where; /* FILE:/PATH, which every sentence starts with */
   char *names[NDR_MAX_DIMS];
   char *scales[NDR_MAX_DIMS]; /* path of the scale attached to the dim, or NULL */
-  hid_t file_id, id;
+  hid_t file_id, id;          /* behind an external link the file is the one that holds the dataset */
+  ndr_links *links;
+  int64_t source_chunk_bytes; /* of a virtual dataset: the largest chunk that its sources decode */
   H5T_class_t type_class;
   ndr_unpack unpack;
-  bool no_plugins, raw;
+  bool no_plugins, allow_external, raw;
 };
 
 /* Fills in everything but the two ids and the file, from the two ids; path is absolute. Says why a dataset cannot be

@@ -80,16 +80,25 @@ static ndr_status describe_chunk(ndr_h5_dataset *dataset, hid_t creation) {
   return NDR_OK;
 }
 
-/* Where the bytes are. Data that other files hold is refused before HDF5 would open them. */
+/* What other files hold is looked at before HDF5 would open them. */
+static ndr_status describe_other_files(ndr_h5_dataset *dataset) {
+  char reason[640];
+  ndr_status status = ndr_links_check(dataset->links, dataset->id);
+  dataset->info.stored_bytes = -1;
+  dataset->source_chunk_bytes = dataset->links->chunk_bytes;
+  if (status == NDR_OK) return NDR_OK;
+  snprintf(reason, sizeof reason, "%s", ndr_last_error());
+  return ndr_fail(status, "%s: %s", dataset->where, reason);
+}
+
+/* Where the bytes are. */
 static ndr_status describe_layout(ndr_h5_dataset *dataset, hid_t creation) {
-  if (H5Pget_external_count(creation) > 0)
-    return ndr_fail(NDR_ERR_FILE, "%s: its data are in external files, which are not read", dataset->where);
+  if (H5Pget_external_count(creation) > 0) NDR_TRY(describe_other_files(dataset));
   switch (H5Pget_layout(creation)) {
   case H5D_COMPACT: dataset->info.layout = NDR_H5_COMPACT; return NDR_OK;
   case H5D_CONTIGUOUS: dataset->info.layout = NDR_H5_CONTIGUOUS; return NDR_OK;
   case H5D_CHUNKED: dataset->info.layout = NDR_H5_CHUNKED; return NDR_OK;
-  case H5D_VIRTUAL:
-    return ndr_fail(NDR_ERR_FILE, "%s: is a virtual dataset; its sources in other files are not read", dataset->where);
+  case H5D_VIRTUAL: dataset->info.layout = NDR_H5_VIRTUAL; return describe_other_files(dataset);
   default: return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its layout cannot be understood");
   }
 }
@@ -115,7 +124,7 @@ ndr_status ndr_hdf_describe(ndr_h5_dataset *dataset, const char *path) {
   dataset->info.dataset = dataset->path;
   NDR_TRY(describe_storage(dataset));
   ndr_hdf_name_dims(dataset);
-  dataset->info.stored_bytes = (int64_t)H5Dget_storage_size(dataset->id);
+  if (dataset->info.stored_bytes == 0) dataset->info.stored_bytes = (int64_t)H5Dget_storage_size(dataset->id);
   return describe_type(dataset);
 }
 

@@ -31,15 +31,15 @@ static void append_bytes(sheet *s, int64_t bytes) {
 }
 
 static void append_layout(sheet *s, const ndr_h5_info *info) {
-  static const char *const layouts[] = {"compact", "contiguous", "chunked"};
+  static const char *const layouts[] = {"compact", "contiguous", "chunked", "virtual"};
   append(s, "layout   %s", layouts[info->layout]);
   if (info->layout == NDR_H5_CHUNKED) {
     append(s, " ");
     append_shape(s, info->ndim, info->chunk);
   }
   append(s, ", filters %s, ", info->filters[0] ? info->filters : "none");
-  append_bytes(s, info->stored_bytes);
-  append(s, " in the file\n");
+  if (info->stored_bytes >= 0) append_bytes(s, info->stored_bytes);
+  append(s, info->stored_bytes >= 0 ? " in the file\n" : "elsewhere\n");
 }
 
 static void append_meaning(sheet *s, const ndr_unpack *u, ndr_dtype stored) {

@@ -99,7 +99,7 @@ static ndr_status plan_slabs(ndr_job *job) {
     if (__builtin_mul_overflow(slabs->chunk_bytes, chunked ? info->chunk[d] : 1, &slabs->chunk_bytes))
       return ndr_fail(NDR_ERR_OVERFLOW, "the chunk size that it claims does not fit in 63 bits");
   }
-  if (info->filters[0] == 0 || !chunked) slabs->chunk_bytes = 0;
+  if (info->filters[0] == 0 || !chunked) slabs->chunk_bytes = job->dataset->source_chunk_bytes;
   if (__builtin_mul_overflow(slabs->chunk_bytes, DECODE_COPIES, &slabs->chunk_bytes))
     return ndr_fail(NDR_ERR_OVERFLOW, "the chunk size that it claims does not fit in 63 bits");
   return ndr_slabs_choose(slabs, job->options.memory);

@@ -20,7 +20,7 @@ static const char *reason_of(const ndr_h5_dataset *dataset) {
 static int list_entry(void *user, const char *path, bool is_dataset) {
   listing *l = user;
   if (!is_dataset) return 0;
-  l->dataset->id = H5Dopen2(l->dataset->file_id, path, H5P_DEFAULT);
+  l->dataset->id = H5Dopen2(l->dataset->file_id, path, l->dataset->links->access);
   if (l->dataset->id < 0) return l->visit(l->user, path, NULL, "cannot be opened");
   ndr_status status = ndr_hdf_describe(l->dataset, path);
   int stop = status == NDR_OK ? l->visit(l->user, path, &l->dataset->info, NULL)

@@ -21,16 +21,23 @@ static hid_t open_list(const ndr_h5_dataset *dataset, const char *name) {
   return H5I_INVALID_HID;
 }
 
-/* The path of the object that a reference leads to, to be freed; NULL if there is none. */
-static char *follow(hid_t from, const hobj_ref_t *reference) {
+/* The path of an object in the file that holds it, to be freed; NULL if there is none. */
+static char *path_of(hid_t object) {
   char *path = NULL;
-  hid_t object = H5Rdereference2(from, H5P_DEFAULT, H5R_OBJECT, reference);
-  ssize_t length = object < 0 ? 0 : H5Iget_name(object, NULL, 0);
+  ssize_t length = H5Iget_name(object, NULL, 0);
   if (length > 0 && length < 4096) {
     path = calloc(1, (size_t)length + 1);
     if (path && H5Iget_name(object, path, (size_t)length + 1) < 0) path[0] = 0;
   }
-  if (object >= 0) H5Oclose(object);
+  return path;
+}
+
+/* The path of the object that a reference leads to. */
+static char *follow(hid_t from, const hobj_ref_t *reference) {
+  hid_t object = H5Rdereference2(from, H5P_DEFAULT, H5R_OBJECT, reference);
+  if (object < 0) return NULL;
+  char *path = path_of(object);
+  H5Oclose(object);
   return path;
 }
 
@@ -117,7 +124,7 @@ void ndr_hdf_name_dims(ndr_h5_dataset *dataset) {
     name_by_scales(dataset);
     if (info->is_scale && info->ndim == 1 && !dataset->names[0]) {
       dataset->names[0] = strdup(ndr_hdf_leaf(dataset->path));
-      dataset->scales[0] = strdup(dataset->path);
+      dataset->scales[0] = path_of(dataset->id);
     }
     name_by_texts(dataset, "_ARRAY_DIMENSIONS");
     name_by_texts(dataset, "DIMENSION_LABELS");

@@ -3,65 +3,65 @@
 
 #include "h5/dataset.h"
 
-/* Called by HDF5 on the way through an external link; the file that it names is not opened. */
-static herr_t refuse_external(const char *parent_file, const char *parent_group, const char *child_file,
-                              const char *child_object, unsigned *flags, hid_t access, void *refused) {
-  (void)parent_file, (void)parent_group, (void)child_file, (void)child_object, (void)flags, (void)access;
-  *(bool *)refused = true;
-  return -1;
-}
-
-/* Every chunk is read once and whole, so HDF5's chunk cache would only cost memory and a copy. */
-static hid_t open_object(const ndr_h5_dataset *dataset, const char *path, bool *refused) {
-  hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
-  H5Pset_chunk_cache(access, 1, 0, 1.0);
-  H5Pset_elink_cb(access, refuse_external, refused);
-  hid_t id = H5Dopen2(dataset->file_id, path, access);
-  if (id < 0) ndr_hdf_fail(NDR_ERR_FILE, path, "cannot be opened");
-  H5Pclose(access);
-  return id;
-}
-
 /* The longest part of path, ending before a "/", that leads somewhere: what the user has right so far. */
-static bool exists(hid_t file, char *path) {
+static bool exists(hid_t file, char *path, hid_t access) {
   for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
     *slash = 0;
-    bool found = H5Lexists(file, path, H5P_DEFAULT) > 0 && H5Oexists_by_name(file, path, H5P_DEFAULT) > 0;
+    bool found = H5Lexists(file, path, access) > 0 && H5Oexists_by_name(file, path, access) > 0;
     *slash = '/';
     if (!found) return false;
   }
-  return H5Lexists(file, path, H5P_DEFAULT) > 0;
+  return H5Lexists(file, path, access) > 0;
 }
 
 /* Why there is no dataset at path; the sentence of the failed open is the last resort. */
-static ndr_status fail_open(const ndr_h5_dataset *dataset, const char *path, bool refused) {
-  if (refused)
-    return ndr_fail(NDR_ERR_FILE, "%s:%s: is behind a link to another file, which is not followed", dataset->file,
-                    path);
-  char reason[512], *copy = strdup(path);
+static ndr_status fail_open(const ndr_h5_dataset *dataset, const char *path) {
+  char reason[640], *copy = strdup(path);
+  hid_t access = dataset->links->access;
   snprintf(reason, sizeof reason, "%s", ndr_last_error());
-  bool root = strspn(path, "/") == strlen(path), found = root || (copy && exists(dataset->file_id, copy));
+  if (dataset->links->status != NDR_OK) {
+    free(copy);
+    return ndr_fail(dataset->links->status, "%s:%s: %s", dataset->file, path, reason);
+  }
+  bool root = strspn(path, "/") == strlen(path), found = root || (copy && exists(dataset->file_id, copy, access));
   free(copy);
   if (!found) return ndr_fail(NDR_ERR_FILE, "%s:%s: there is no such dataset", dataset->file, path);
-  hid_t object = H5Oopen(dataset->file_id, path, H5P_DEFAULT);
+  hid_t object = H5Oopen(dataset->file_id, path, access);
   H5I_type_t type = object < 0 ? H5I_BADID : H5Iget_type(object);
   if (object >= 0) H5Oclose(object);
   if (type == H5I_GROUP) return ndr_fail(NDR_ERR_FILE, "%s:%s: is a group, not a dataset", dataset->file, path);
   if (type == H5I_DATATYPE) return ndr_fail(NDR_ERR_FILE, "%s:%s: is a type, not a dataset", dataset->file, path);
-  if (H5Oexists_by_name(dataset->file_id, path, H5P_DEFAULT) == 0)
+  if (H5Oexists_by_name(dataset->file_id, path, access) == 0)
     return ndr_fail(NDR_ERR_FILE, "%s:%s: is a link that leads nowhere", dataset->file, path);
   return ndr_fail(NDR_ERR_FILE, "%s:%s", dataset->file, reason);
 }
 
+/* Scales are looked up in the file that holds the dataset. */
+static void enter_file_of_dataset(ndr_h5_dataset *dataset) {
+  hid_t holder = H5Iget_file_id(dataset->id);
+  if (holder < 0) return;
+  H5Fclose(dataset->file_id);
+  dataset->file_id = holder;
+}
+
 static ndr_status open_named(ndr_h5_dataset *dataset, const char *path) {
-  bool refused = false;
-  dataset->id = open_object(dataset, path, &refused);
-  if (dataset->id < 0) return fail_open(dataset, path, refused);
+  dataset->links->status = NDR_OK;
+  dataset->id = H5Dopen2(dataset->file_id, path, dataset->links->access);
+  if (dataset->id < 0) {
+    if (dataset->links->status == NDR_OK) ndr_hdf_fail(NDR_ERR_FILE, path, "cannot be opened");
+    return fail_open(dataset, path);
+  }
+  enter_file_of_dataset(dataset);
   return ndr_hdf_describe(dataset, path);
 }
 
-static ndr_status open_dataset(ndr_h5_dataset *dataset, const char *path) {
+static ndr_status open_file(ndr_h5_dataset *dataset) {
   NDR_TRY(ndr_hdf_open(dataset->file, &dataset->file_id));
+  return ndr_links_start(dataset->links, dataset->file, dataset->allow_external);
+}
+
+static ndr_status open_dataset(ndr_h5_dataset *dataset, const char *path) {
+  NDR_TRY(open_file(dataset));
   if (path) return open_named(dataset, path);
   char *found;
   NDR_TRY(ndr_hdf_find_largest(dataset, &found));
@@ -78,12 +78,15 @@ static ndr_status create(ndr_h5_dataset **created, const char *file, const ndr_h
     return ndr_fail(NDR_ERR_ARGUMENT, "access.size is %zu: start from NDR_H5_ACCESS_INIT", access->size);
   ndr_h5_dataset *dataset = calloc(1, sizeof *dataset);
   if (dataset) dataset->file = strdup(file);
-  if (!dataset || !dataset->file) {
+  if (dataset) dataset->links = calloc(1, sizeof *dataset->links);
+  if (!dataset || !dataset->file || !dataset->links) {
+    free(dataset ? dataset->file : NULL);
     free(dataset);
     return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", file);
   }
   dataset->no_plugins = access && access->no_plugins;
   dataset->raw = access && access->raw;
+  dataset->allow_external = access && access->allow_external;
   dataset->file_id = dataset->id = H5I_INVALID_HID;
   *created = dataset;
   return NDR_OK;
@@ -111,7 +114,7 @@ ndr_status ndr_h5_list(const char *file, const ndr_h5_access *access, ndr_h5_vis
   if (!visit) return ndr_fail(NDR_ERR_ARGUMENT, "visit is a null pointer");
   NDR_TRY(create(&dataset, file, access));
   ndr_hdf_enter(&scope, dataset->no_plugins);
-  ndr_status status = ndr_hdf_open(dataset->file, &dataset->file_id);
+  ndr_status status = open_file(dataset);
   if (status == NDR_OK) status = ndr_hdf_list(dataset, visit, user);
   ndr_hdf_leave(&scope);
   ndr_h5_close(dataset);
@@ -124,8 +127,10 @@ void ndr_h5_close(ndr_h5_dataset *dataset) {
   ndr_hdf_enter(&scope, false);
   if (dataset->id >= 0) H5Dclose(dataset->id);
   if (dataset->file_id >= 0) H5Fclose(dataset->file_id);
+  ndr_links_end(dataset->links);
   ndr_hdf_leave(&scope);
   ndr_hdf_forget(dataset);
+  free(dataset->links);
   free(dataset->file);
   free(dataset);
 }

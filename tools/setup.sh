@@ -11,6 +11,11 @@ ninja-build    command ninja
 libdlpack-dev  header  dlpack/dlpack.h
 libhdf5-dev    command h5cc
 libdeflate-dev header  libdeflate.h
+libaec-dev     header  libaec.h
+liblz4-dev     header  lz4.h
+libzstd-dev    header  zstd.h
+libblosc-dev   header  blosc.h
+libbz2-dev     header  bzlib.h
 '
 test_needs='
 pkgconf        command pkg-config

@@ -7,10 +7,24 @@
 #include "h5/decode_codec.h"
 
 static const ndr_codec *const codecs[] = {
-    &ndr_codec_shuffle,
-    &ndr_codec_fletcher32,
+    &ndr_codec_shuffle, &ndr_codec_fletcher32, &ndr_codec_bitshuffle,
 #ifdef NDR_WITH_LIBDEFLATE
     &ndr_codec_deflate,
+#endif
+#ifdef NDR_WITH_LIBAEC
+    &ndr_codec_szip,
+#endif
+#ifdef NDR_WITH_LZ4
+    &ndr_codec_lz4,
+#endif
+#ifdef NDR_WITH_ZSTD
+    &ndr_codec_zstd,
+#endif
+#ifdef NDR_WITH_BLOSC
+    &ndr_codec_blosc,
+#endif
+#ifdef NDR_WITH_BZIP2
+    &ndr_codec_bzip2,
 #endif
 };
 

@@ -15,7 +15,7 @@ typedef struct ndr_codec {
   H5Z_filter_t id;
   bool in_place;    /* undoing it writes nothing: the result is a part of what was stored */
   size_t adds;      /* bytes that encoding adds, where it always gives the same size */
-  bool packs;       /* the size depends on the data */
+  bool packs;       /* the size may depend on the data */
   int growth_shift; /* what packs makes of n bytes at most n + (n >> growth_shift) + NDR_CODEC_HEADERS of them */
 
   /* Whether it can be undone with these parameters; and whether it does nothing at all with them. NULL: always; never.
@@ -30,18 +30,14 @@ typedef struct ndr_codec {
   void (*close)(void *state);
 
   /* Undoes it for data, writing at most room bytes to out, and leaves in data the result: out, or a part of what data
-   * was before. The caller compares the result's size with what is due, and has seen to it that data are no more than
-   * what room bytes can have become. */
+   * was before. The caller compares the result's size with what is due. Unless the codec packs, data are no more than
+   * room bytes and what it adds; what packs checks what its stream claims. */
   ndr_status (*undo)(const ndr_filter *filter, void *state, ndr_span *data, uint8_t *out, size_t room);
 } ndr_codec;
 
 enum { NDR_CODEC_HEADERS = 4096 };
 
-extern const ndr_codec ndr_codec_shuffle, ndr_codec_fletcher32, ndr_codec_deflate;
-
-/* Puts elements together again from the planes of their bytes: in[byte * count + element] -> out[element * size +
- * byte].
- */
-void ndr_unshuffle(const uint8_t *in, uint8_t *out, size_t count, size_t size);
+extern const ndr_codec ndr_codec_shuffle, ndr_codec_fletcher32, ndr_codec_deflate, ndr_codec_szip, ndr_codec_lz4,
+    ndr_codec_zstd, ndr_codec_blosc, ndr_codec_bzip2, ndr_codec_bitshuffle;
 
 #endif

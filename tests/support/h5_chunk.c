@@ -10,6 +10,24 @@ static herr_t add_shuffle(hid_t creation, bool first) {
   return first ? H5Pset_shuffle(creation) : H5Pset_filter(creation, H5Z_FILTER_SHUFFLE, H5Z_FLAG_OPTIONAL, 1, &size);
 }
 
+static herr_t add_registered(hid_t creation, char letter) {
+  static const struct {
+    char letter;
+    H5Z_filter_t id;
+    size_t count;
+    unsigned values[7];
+  } registered[] = {
+      {'2', 307, 1, {9}},         {'b', 32001, 7, {0, 0, 0, 0, 5, 1, 1}},
+      {'l', 32004, 1, {1000}},    {'t', 32015, 1, {3}},
+      {'0', 32008, 2, {0, 0}},    {'4', 32008, 2, {0, 2}},
+      {'5', 32008, 3, {0, 3, 3}},
+  };
+  for (size_t i = 0; i < sizeof registered / sizeof *registered; i++)
+    if (registered[i].letter == letter)
+      return H5Pset_filter(creation, registered[i].id, H5Z_FLAG_OPTIONAL, registered[i].count, registered[i].values);
+  return -1;
+}
+
 hid_t pipeline_create(const char *letters) {
   hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
   for (const char *letter = letters; *letter; letter++) {
@@ -22,7 +40,7 @@ hid_t pipeline_create(const char *letters) {
     case 'Z': status = H5Pset_szip(creation, H5_SZIP_EC_OPTION_MASK, 16); break;
     case 'n': status = H5Pset_nbit(creation); break;
     case 'o': status = H5Pset_scaleoffset(creation, H5Z_SO_INT, 0); break;
-    default: break;
+    default: status = add_registered(creation, *letter); break;
     }
     ck_assert_msg(status >= 0, "filter '%c' cannot be set", *letter);
   }
@@ -73,6 +91,73 @@ void chunk_free(stored_chunk *chunk) {
   free(chunk->data);
   free(chunk->stored);
   *chunk = (stored_chunk){.bytes = 0};
+}
+
+enum { GUARD = 64 };
+
+ndr_status chunk_decode(ndr_decoder *decoder, const stored_chunk *chunk, size_t stored_bytes, uint32_t mask,
+                        uint8_t *out) {
+  uint8_t *stored = malloc(stored_bytes ? stored_bytes : 1), *guarded = malloc(chunk->bytes + GUARD);
+  ck_assert(stored && guarded);
+  memcpy(stored, chunk->stored, stored_bytes);
+  memset(guarded, 0xa5, chunk->bytes + GUARD);
+  ndr_status status = ndr_decoder_run(decoder, stored, stored_bytes, mask, guarded);
+  for (size_t i = 0; i < GUARD; i++) ck_assert_msg(guarded[chunk->bytes + i] == 0xa5, "byte %zu behind the chunk", i);
+  ck_assert_int_eq(ndr_decoder_run(decoder, stored, stored_bytes, mask, out), status);
+  if (status == NDR_OK) ck_assert(memcmp(out, guarded, chunk->bytes) == 0);
+  free(stored);
+  free(guarded);
+  return status;
+}
+
+void chunk_check(const stored_chunk *chunk, const char *letters) {
+  ndr_decoder *decoder;
+  const char *unknown = "";
+  uint8_t *out = malloc(chunk->bytes);
+  ck_assert_ptr_nonnull(out);
+  ck_assert_msg(ndr_filters_known(&chunk->filters, &unknown), "pipeline '%s': %s is not known", letters, unknown);
+  ck_assert_uint_le(chunk->stored_bytes, ndr_decoder_stored_limit(&chunk->filters, chunk->bytes));
+  assert_ok(ndr_decoder_create(&decoder, &chunk->filters, chunk->bytes));
+  ndr_status status = chunk_decode(decoder, chunk, chunk->stored_bytes, chunk->mask, out);
+  ck_assert_msg(status == NDR_OK, "pipeline '%s', %zu bytes, mask %x: %s", letters, chunk->bytes, chunk->mask,
+                ndr_last_error());
+  ck_assert_msg(memcmp(out, chunk->data, chunk->bytes) == 0, "pipeline '%s', %zu bytes: other values", letters,
+                chunk->bytes);
+  ndr_decoder_destroy(decoder);
+  free(out);
+}
+
+static void check_damaged(ndr_decoder *decoder, const stored_chunk *chunk, size_t stored_bytes, uint32_t mask) {
+  uint8_t *out = malloc(chunk->bytes);
+  ck_assert_ptr_nonnull(out);
+  ndr_status status = chunk_decode(decoder, chunk, stored_bytes, mask, out);
+  ck_assert_msg(status == NDR_OK || status == NDR_ERR_FILE, "%s: %s", ndr_status_name(status), ndr_last_error());
+  ck_assert(status == NDR_OK || strlen(ndr_last_error()) > 10);
+  free(out);
+}
+
+void chunk_flip(rng *random, stored_chunk *chunk, int rounds) {
+  ndr_decoder *decoder;
+  assert_ok(ndr_decoder_create(&decoder, &chunk->filters, chunk->bytes));
+  for (int round = 0; round < rounds; round++) {
+    size_t at = (size_t)rng_between(random, 0, (int64_t)chunk->stored_bytes - 1);
+    uint8_t before = chunk->stored[at];
+    chunk->stored[at] ^= (uint8_t)(1 << rng_between(random, 0, 7));
+    check_damaged(decoder, chunk, chunk->stored_bytes, rng_once_in(random, 4) ? (uint32_t)rng_next(random) : 0);
+    if (rng_once_in(random, 3)) chunk->stored[at] = before;
+  }
+  ndr_decoder_destroy(decoder);
+}
+
+void chunk_truncate(const stored_chunk *chunk) {
+  ndr_decoder *decoder;
+  uint8_t *out = malloc(chunk->bytes);
+  assert_ok(ndr_decoder_create(&decoder, &chunk->filters, chunk->bytes));
+  for (size_t bytes = 0; bytes < chunk->stored_bytes; bytes++)
+    ck_assert_int_eq(chunk_decode(decoder, chunk, bytes, chunk->mask, out), NDR_ERR_FILE);
+  assert_ok(chunk_decode(decoder, chunk, chunk->stored_bytes, chunk->mask, out));
+  ndr_decoder_destroy(decoder);
+  free(out);
 }
 
 void fill_smooth(rng *random, uint8_t *data, size_t bytes, size_t element) {

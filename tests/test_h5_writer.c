@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "h5/hdf.h"
+#include "h5/meaning.h"
 #include "h5/replace.h"
 #include "ndreduce/h5.h"
 #include "support/suite.h"
@@ -135,10 +136,10 @@ START_TEST(results_are_read_back) {
   ndr_h5_writer *writer;
   int64_t sums[3] = {5, 7, 9}, again[3];
   DLTensor result = ndr_tensor(sums, NDR_I64, 3), read = ndr_tensor(again, NDR_I64, 3);
-  assert_ok(ndr_h5_writer_create(&writer, output, 0, 1, (const char *[]){input}));
-  assert_ok(ndr_h5_writer_add(writer, source, NDR_DIMS(-2), "sums", &result));
-  assert_fails(ndr_h5_writer_add(writer, source, NDR_DIMS(0), "sums", &result), NDR_ERR_FILE, "sums");
-  assert_fails(ndr_h5_writer_add(writer, source, NDR_ALL_DIMS, "other", &result), NDR_ERR_RESULT, "/x");
+  assert_ok(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL));
+  assert_ok(ndr_h5_writer_add(writer, source, NDR_DIMS(-2), NDR_SUM, "sums", &result));
+  assert_fails(ndr_h5_writer_add(writer, source, NDR_DIMS(0), NDR_SUM, "sums", &result), NDR_ERR_FILE, "sums");
+  assert_fails(ndr_h5_writer_add(writer, source, NDR_ALL_DIMS, NDR_SUM, "other", &result), NDR_ERR_RESULT, "/x");
   assert_ok(ndr_h5_writer_commit(writer, NULL));
   ndr_h5_writer_destroy(writer);
   ndr_h5_close(source);
@@ -163,8 +164,8 @@ START_TEST(scales_know_their_users) {
     hobj_ref_t variable;
     int dim;
   } user[1];
-  assert_ok(ndr_h5_writer_create(&writer, output, 0, 1, (const char *[]){input}));
-  assert_ok(ndr_h5_writer_add(writer, source, 0, NULL, "same", &result));
+  assert_ok(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL));
+  assert_ok(ndr_h5_writer_add(writer, source, 0, NULL, NDR_SUM, "same", &result));
   assert_ok(ndr_h5_writer_commit(writer, NULL));
   ndr_h5_writer_destroy(writer);
   ndr_h5_close(source);
@@ -233,8 +234,8 @@ START_TEST(coordinates_keep_their_attributes) {
   make_folder();
   make_scaled(NULL);
   assert_ok(ndr_h5_open(&source, input, "/y", NULL));
-  assert_ok(ndr_h5_writer_create(&writer, output, 0, 1, (const char *[]){input}));
-  assert_ok(ndr_h5_writer_add(writer, source, 0, NULL, "y", &result));
+  assert_ok(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL));
+  assert_ok(ndr_h5_writer_add(writer, source, 0, NULL, NDR_SUM, "y", &result));
   assert_ok(ndr_h5_writer_commit(writer, NULL));
   ndr_h5_writer_destroy(writer);
   ndr_h5_close(source);
@@ -284,8 +285,8 @@ START_TEST(scales_outside_the_folder_are_not_copied) {
   make_scaled(elsewhere);
   assert_ok(ndr_h5_open(&source, input, "/y", NULL));
   ck_assert_str_eq(ndr_h5_describe(source)->dim_names[0], "i");
-  assert_ok(ndr_h5_writer_create(&writer, output, 0, 1, (const char *[]){input}));
-  assert_ok(ndr_h5_writer_add(writer, source, 0, NULL, "y", &result));
+  assert_ok(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL));
+  assert_ok(ndr_h5_writer_add(writer, source, 0, NULL, NDR_SUM, "y", &result));
   assert_ok(ndr_h5_writer_commit(writer, NULL));
   ndr_h5_writer_destroy(writer);
   ndr_h5_close(source);
@@ -301,15 +302,61 @@ END_TEST
 START_TEST(outputs_that_are_inputs_are_refused) {
   make_folder();
   ndr_h5_writer *writer;
+  ndr_h5_writer_options replacing = NDR_H5_WRITER_OPTIONS_INIT;
+  replacing.overwrite = 1;
   put(input, "data");
   ck_assert_int_eq(link(input, output), 0);
-  assert_fails(ndr_h5_writer_create(&writer, output, 1, 1, (const char *[]){input}), NDR_ERR_FILE, "input");
+  assert_fails(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, &replacing), NDR_ERR_FILE, "input");
   ck_assert_ptr_null(writer);
   unlink(output);
   put(output, "old");
-  assert_fails(ndr_h5_writer_create(&writer, output, 0, 1, (const char *[]){input}), NDR_ERR_FILE, "exists");
+  assert_fails(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL), NDR_ERR_FILE, "exists");
   ndr_h5_writer_destroy(NULL);
   remove_folder();
+}
+END_TEST
+
+/* ---- What attributes say ---------------------------------------------------------------------------------------- */
+
+static void assert_methods(const char *before, const char *first, const char *second, ndr_op op, const char *wanted) {
+  char *text = ndr_meaning_methods(before, 2, (const char *[]){first, second}, op);
+  ck_assert_str_eq(text, wanted);
+  free(text);
+}
+
+START_TEST(methods_name_dims_that_have_names) {
+  assert_methods(NULL, "time", "lat", NDR_MEAN, "time: lat: mean");
+  assert_methods("area: mean", NULL, "lat", NDR_MIN, "area: mean lat: minimum");
+  assert_methods("area: mean", NULL, NULL, NDR_MIN, "area: mean");
+  assert_methods(NULL, NULL, NULL, NDR_SUM, "");
+  assert_methods("", "a dim", "x", NDR_VAR, "x: variance");
+  for (int op = 0; op < NDR_OP_COUNT; op++) {
+    char *text = ndr_meaning_methods(NULL, 1, (const char *[]){"x"}, (ndr_op)op);
+    ck_assert(strncmp(text, "x: ", 3) == 0 && strlen(text) > 5);
+    free(text);
+  }
+}
+END_TEST
+
+static void assert_units(const char *units, ndr_op op, const char *wanted) {
+  char *text;
+  ck_assert(ndr_meaning_units(units, op, &text));
+  ck_assert_pstr_eq(text, wanted);
+  free(text);
+}
+
+START_TEST(units_follow_the_operator) {
+  assert_units("K", NDR_SUM, "K");
+  assert_units("K", NDR_VAR, "K2");
+  assert_units("m s-1", NDR_VAR, "(m s-1)^2");
+  assert_units("1", NDR_VAR, "1");
+  assert_units("K", NDR_COUNT, "1");
+  assert_units("K", NDR_ARGMAX, NULL);
+  assert_units(NULL, NDR_COUNT, NULL);
+  assert_units("", NDR_VAR, NULL);
+  assert_units("days since 2000-01-01", NDR_MAX, "days since 2000-01-01");
+  assert_units("days since 2000-01-01", NDR_STD, "days");
+  assert_units("days since 2000-01-01", NDR_SUM, NULL);
 }
 END_TEST
 
@@ -319,5 +366,6 @@ int main(void) {
              a_file_that_appears_meanwhile_is_kept, permissions_are_kept, writing_can_be_cancelled, NULL);
   suite_case(suite, "results", 10, results_are_read_back, scales_know_their_users, coordinates_keep_their_attributes,
              coordinates_are_read, scales_outside_the_folder_are_not_copied, outputs_that_are_inputs_are_refused, NULL);
+  suite_case(suite, "meaning", 10, methods_name_dims_that_have_names, units_follow_the_operator, NULL);
   return suite_run(suite);
 }

@@ -128,7 +128,8 @@ static bool write_results(const output *to, const ndr_h5_dataset *dataset, const
     char name[1024];
     bool single = a->asked->op_count == 1;
     snprintf(name, sizeof name, "%s%s%s", leaf, single ? "" : "_", single ? "" : ndr_op_name(a->asked->ops[i]));
-    if (ndr_h5_writer_add(to->writer, dataset, a->dim_count, a->dims, name, &a->results[i]) != NDR_OK) return fail();
+    if (ndr_h5_writer_add(to->writer, dataset, a->dim_count, a->dims, a->asked->ops[i], name, &a->results[i]) != NDR_OK)
+      return fail();
     print_written(a, i, name, to->said);
   }
   return true;
@@ -195,7 +196,11 @@ static bool write_all(const options *asked, const char *const *files) {
   output to = {NULL, NULL};
   char *text = NULL;
   size_t length;
-  bool good = ndr_h5_writer_create(&to.writer, asked->output, asked->overwrite, asked->input_count, files) == NDR_OK;
+  ndr_h5_writer_options how = NDR_H5_WRITER_OPTIONS_INIT;
+  how.overwrite = asked->overwrite;
+  how.deflate = asked->deflate;
+  how.history = asked->history;
+  bool good = ndr_h5_writer_create(&to.writer, asked->output, asked->input_count, files, &how) == NDR_OK;
   if (!good) return fail();
   to.said = open_memstream(&text, &length);
   if (!to.said) complain("out of memory");
@@ -234,6 +239,7 @@ int main(int argc, char **argv) {
   options_read(&asked, argc, argv);
   catch_signals();
   bool good = asked.list ? list_all(&asked) : asked.output ? split_and_write(&asked) : answer_all(&asked, NULL);
+  free(asked.history);
   if (fflush(stdout) != 0 || ferror(stdout)) {
     complain("the answer cannot be printed: %s", strerror(errno));
     good = false;

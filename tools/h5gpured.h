@@ -20,6 +20,8 @@ typedef struct options {
   int device_id;
   int64_t memory;
   double ddof;
+  int deflate;
+  char *history; /* the line that says what was done */
   int threads;
   int keepdims, skip_nan, raw, overwrite, no_plugins, allow_external, json, explain, list, quiet, progress;
 } options;
@@ -35,6 +37,9 @@ typedef struct answer {
 
 /* Reads the command line; where that ends the program (--help, --version, a mistake), it does so. */
 void options_read(options *asked, int argc, char **argv);
+
+/* "DATE: h5gpured ARGUMENTS", to be freed; NULL where there is no memory. */
+char *history_line(int argc, char **argv);
 
 /* One line on stderr, control characters made visible: names in files may hold anything. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

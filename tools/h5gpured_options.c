@@ -34,6 +34,7 @@ static const char usage[] =
     "      --ddof N         var and std divide by n - N (default 0)\n"
     "  -o, --output FILE    write the results to an HDF5 file: dataset NAME, or NAME_OP for several operators\n"
     "      --overwrite      replace FILE if it exists\n"
+    "      --deflate N      compress them at level N, 0 for not at all (default: as the input, from 64 KiB on)\n"
     "      --json           one JSON object a line for each dataset and operator\n"
     "      --list           list the datasets instead of reducing\n"
     "      --explain        say on stderr how the work is cut up, and how long it took\n"
@@ -132,7 +133,12 @@ static void read_ddof(options *asked, const char *text) {
     refuse("--ddof takes a number, at least 0, not '%s'", text);
 }
 
-enum { OP = 256, DEVICE, MEMORY, DDOF, VERSION };
+static void read_deflate(options *asked, const char *text) {
+  if (text[0] < '0' || text[0] > '9' || text[1]) refuse("--deflate takes a level from 0 to 9, not '%s'", text);
+  asked->deflate = text[0] - '0';
+}
+
+enum { OP = 256, DEVICE, MEMORY, DDOF, DEFLATE, VERSION };
 
 /* getopt_long has put into optopt: the letter of a short option, the value of a long one that got an argument too many,
  * or 0. */
@@ -150,6 +156,7 @@ static void read_option(options *asked, int found, char **argv) {
   case 'k': asked->keepdims = 1; break;
   case DDOF: read_ddof(asked, optarg); break;
   case 'o': asked->output = optarg; break;
+  case DEFLATE: read_deflate(asked, optarg); break;
   case DEVICE: read_device(asked, optarg); break;
   case 't': asked->threads = (int)read_count("--threads", optarg, 1); break;
   case MEMORY: asked->memory = read_size(optarg); break;
@@ -167,11 +174,13 @@ static void check(const options *asked) {
   if (asked->input_count == 0) refuse("no input file is named");
   if (ndr_h5_dims_parse(asked->dims, 0, NULL, &count, NULL) == NDR_ERR_PARSE) refuse("--dims: %s", ndr_last_error());
   if (asked->output && !*asked->output) refuse("--output: the name is empty");
+  if (asked->deflate >= 0 && !asked->output) refuse("--deflate needs --output");
   if (asked->list && asked->output) refuse("--list writes no --output");
 }
 
 void options_read(options *asked, int argc, char **argv) {
-  *asked = (options){.dims = "all", .op_count = 1, .ops = {NDR_SUM}};
+  *asked =
+      (options){.dims = "all", .op_count = 1, .ops = {NDR_SUM}, .deflate = -1, .history = history_line(argc, argv)};
   const struct option table[] = {
       {"dims", required_argument, NULL, 'd'},
       {"op", required_argument, NULL, OP},
@@ -181,6 +190,7 @@ void options_read(options *asked, int argc, char **argv) {
       {"ddof", required_argument, NULL, DDOF},
       {"output", required_argument, NULL, 'o'},
       {"overwrite", no_argument, &asked->overwrite, 1},
+      {"deflate", required_argument, NULL, DEFLATE},
       {"json", no_argument, &asked->json, 1},
       {"list", no_argument, &asked->list, 1},
       {"explain", no_argument, &asked->explain, 1},

@@ -30,6 +30,7 @@ shellcheck     command shellcheck
 groff-base     command groff
 python3-numpy  python  numpy
 python3-h5py   python  h5py
+netcdf-bin     command ncdump
 '
 
 is_here() { # KIND NAME

@@ -162,15 +162,31 @@ NDR_API ndr_status ndr_h5_explain(ndr_h5_dataset *dataset, int dim_count, const 
  * bytes go to a temporary file in the same folder, which commit renames and ndr_h5_writer_destroy removes. */
 typedef struct ndr_h5_writer ndr_h5_writer;
 
-/* Starts a file. Fails with NDR_ERR_FILE if path is one of the input files (same file, whatever its name), exists and
- * overwrite is 0, is not a regular file, or its folder cannot be written to. */
-NDR_API ndr_status ndr_h5_writer_create(ndr_h5_writer **writer, const char *path, int overwrite, int input_count,
-                                        const char *const *inputs);
+/* How a file of results is made. Start from NDR_H5_WRITER_OPTIONS_INIT; NULL means exactly that. */
+typedef struct ndr_h5_writer_options {
+  size_t size;         /* sizeof(ndr_h5_writer_options): lets the struct grow */
+  int overwrite;       /* not 0: a file that exists is replaced */
+  int deflate;         /* 1 .. 9: level of compression, behind a shuffle; 0: none; -1: results of at least 64 KiB are
+                          compressed if their source is, by deflate at its level, in chunks that follow the source's */
+  const char *history; /* a line that is put before the input's attribute `history`, as "DATE: COMMAND"; NULL: none */
+} ndr_h5_writer_options;
+#define NDR_H5_WRITER_OPTIONS_INIT                                                                                     \
+  { sizeof(ndr_h5_writer_options), 0, -1, NULL }
 
-/* Adds the result of reducing `source` over dims as dataset `name`, with copies of the scales of the dims that are
- * left. The result is copied: memory for it is needed a second time until the writer is destroyed. */
+/* Starts a file. Fails with NDR_ERR_FILE if path is one of the input files (same file, whatever its name), exists and
+ * may not be overwritten, is not a regular file, or its folder cannot be written to. */
+NDR_API ndr_status ndr_h5_writer_create(ndr_h5_writer **writer, const char *path, int input_count,
+                                        const char *const *inputs, const ndr_h5_writer_options *options);
+
+/* Adds the result of reducing `source` over dims by op as dataset `name`, with copies of the scales of the dims that
+ * are left, and with those attributes of the source that hold for it: not those of packing and of valid values where
+ * the result is not of the packed type; units squared for a variance and none for indices; cell_methods extended.
+ * Attributes of the whole file are those of the first source's. Where missing elements were left out, NaN is written as
+ * the source's _FillValue if the dtype has that value and no element does, and _FillValue says so.
+ * The result is copied: memory for it is needed a second time until the writer is destroyed, and for one that is marked
+ * so a third time during the call. */
 NDR_API ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count,
-                                     const int *dims, const char *name, const DLTensor *result);
+                                     const int *dims, ndr_op op, const char *name, const DLTensor *result);
 
 /* Writes, syncs and renames. cancel as in ndr_h5_options, may be NULL. */
 NDR_API ndr_status ndr_h5_writer_commit(ndr_h5_writer *writer, const volatile sig_atomic_t *cancel);

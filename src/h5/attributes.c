@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Larger ones than HDF5 keeps with the object are no descriptions. */
-#define MAX_BYTES 65536
+/* HDF5 keeps less than 64 KiB of one with an object; larger ones are no descriptions. */
+#define MAX_BYTES 60000
 
 static const char *const ties[] = {
     "CLASS",         "NAME",          "REFERENCE_LIST",      "DIMENSION_LIST", "DIMENSION_LABELS",
@@ -40,13 +40,19 @@ static bool copy(hid_t source, const char *name, hid_t type, hid_t space, hid_t 
   return good;
 }
 
+typedef struct {
+  hid_t to;
+  ndr_hdf_attribute_test keeps;
+  void *user;
+} copying;
+
 static herr_t copy_entry(hid_t from, const char *name, const H5A_info_t *info, void *user) {
   (void)info;
-  hid_t to = *(hid_t *)user;
-  if (is_tie(name) || H5Aexists(to, name) > 0) return 0;
+  const copying *c = user;
+  if (is_tie(name) || (c->keeps && !c->keeps(c->user, name)) || H5Aexists(c->to, name) > 0) return 0;
   hid_t attribute = H5Aopen(from, name, H5P_DEFAULT), stored = H5Aget_type(attribute), type = H5Tcopy(stored);
   hid_t space = H5Aget_space(attribute);
-  bool good = attribute < 0 || !is_plain(type) || copy(attribute, name, type, space, to);
+  bool good = attribute < 0 || !is_plain(type) || copy(attribute, name, type, space, c->to);
   H5Sclose(space);
   H5Tclose(type);
   H5Tclose(stored);
@@ -54,9 +60,44 @@ static herr_t copy_entry(hid_t from, const char *name, const H5A_info_t *info, v
   return good ? 0 : -1;
 }
 
-bool ndr_hdf_copy_attributes(hid_t from, hid_t to) {
+bool ndr_hdf_copy_attributes(hid_t from, hid_t to, ndr_hdf_attribute_test keeps, void *user) {
+  copying c = {to, keeps, user};
   hsize_t at = 0;
-  return H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_INC, &at, copy_entry, &to) >= 0;
+  return H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_INC, &at, copy_entry, &c) >= 0;
+}
+
+static char *read_variable_text(hid_t attribute, hid_t type, hid_t space) {
+  char *stored = NULL, *text = NULL;
+  if (H5Aread(attribute, type, &stored) >= 0 && stored) text = strdup(stored);
+  if (stored) ndr_hdf_reclaim(type, space, H5P_DEFAULT, &stored);
+  return text;
+}
+
+static char *read_fixed_text(hid_t attribute, hid_t type) {
+  size_t bytes = H5Tget_size(type);
+  char *text = bytes > 0 && bytes <= MAX_BYTES ? calloc(bytes + 1, 1) : NULL;
+  if (!text) return NULL;
+  if (H5Aread(attribute, type, text) < 0) {
+    free(text);
+    return NULL;
+  }
+  if (H5Tget_strpad(type) == H5T_STR_SPACEPAD)
+    while (bytes > 0 && text[bytes - 1] == ' ') text[--bytes] = 0;
+  return text;
+}
+
+char *ndr_hdf_get_text(hid_t object, const char *name) {
+  if (H5Aexists(object, name) <= 0) return NULL;
+  hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+  if (attribute < 0) return NULL;
+  hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+  char *text = NULL;
+  if (H5Tget_class(type) == H5T_STRING && H5Sget_simple_extent_npoints(space) == 1)
+    text = H5Tis_variable_str(type) > 0 ? read_variable_text(attribute, type, space) : read_fixed_text(attribute, type);
+  H5Sclose(space);
+  H5Tclose(type);
+  H5Aclose(attribute);
+  return text;
 }
 
 bool ndr_hdf_put(hid_t object, const char *name, hid_t type, hsize_t count, const void *data) {
@@ -70,6 +111,8 @@ bool ndr_hdf_put(hid_t object, const char *name, hid_t type, hsize_t count, cons
 
 bool ndr_hdf_put_text(hid_t object, const char *name, const char *text) {
   hid_t type = H5Tcopy(H5T_C_S1);
+  for (const char *c = text; *c; c++)
+    if (*c & 0x80) H5Tset_cset(type, H5T_CSET_UTF8);
   bool good = H5Tset_size(type, strlen(text) + 1) >= 0 && ndr_hdf_put(object, name, type, 0, text);
   H5Tclose(type);
   return good;

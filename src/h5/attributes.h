@@ -1,12 +1,18 @@
-/* Attributes that results are written with. Each call returns whether HDF5 did it. */
+/* Attributes that results are written with. Calls that write return whether HDF5 did it. */
 #ifndef NDR_H5_ATTRIBUTES_H
 #define NDR_H5_ATTRIBUTES_H
 
 #include "h5/hdf.h"
 
-/* Copies the attributes of `from` that are numbers or texts and that mean the same elsewhere: not those by which HDF5
- * and netCDF tie objects of one file together. */
-bool ndr_hdf_copy_attributes(hid_t from, hid_t to);
+/* Whether an attribute of the input says the same of the copy. */
+typedef bool (*ndr_hdf_attribute_test)(void *user, const char *name);
+
+/* Copies the attributes of `from` that are numbers or texts, that pass the test (NULL: all do) and that `to` does not
+ * have yet; never those by which HDF5 and netCDF tie objects of one file together. */
+bool ndr_hdf_copy_attributes(hid_t from, hid_t to, ndr_hdf_attribute_test keeps, void *user);
+
+/* The text of an attribute, to be freed; NULL where there is none, or one that is no single text. */
+char *ndr_hdf_get_text(hid_t object, const char *name);
 
 /* A text of fixed length, as dimension scales want it. */
 bool ndr_hdf_put_text(hid_t object, const char *name, const char *text);

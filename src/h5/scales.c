@@ -78,7 +78,7 @@ static bool create_dataset(hid_t file, const char *name, const coordinates *c, i
   bool good = dataset >= 0 && mark_scale(dataset, name, bare, length);
   if (good && !bare)
     good = H5Dwrite(dataset, c->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, c->data) >= 0 &&
-           ndr_hdf_copy_attributes(c->dataset, dataset);
+           ndr_hdf_copy_attributes(c->dataset, dataset, NULL, NULL);
   if (dataset >= 0) H5Dclose(dataset);
   H5Sclose(space);
   return good;

@@ -4,9 +4,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "h5/dtype.h"
+#include "h5/label.h"
+#include "h5/missing.h"
 #include "h5/replace.h"
 #include "h5/scales.h"
+#include "h5/storage.h"
 
 #define GROWTH ((size_t)1 << 20)
 
@@ -14,16 +16,23 @@ struct ndr_h5_writer {
   ndr_replace file;
   hid_t image;
   ndr_scales scales;
+  int deflate;
+  char *history;
+  bool labelled; /* as a file made from the input of the first result */
 };
 
-/* Version bounds are set so that any HDF5 since 1.6 reads the file, and netCDF-C with it. */
+/* Version bounds are set so that any HDF5 since 1.8 reads the file, and netCDF-C with it. The order of creation is kept
+ * because netCDF-C opens no file to change it that lacks it. */
 static ndr_status create_image(ndr_h5_writer *writer) {
-  hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  hid_t access = H5Pcreate(H5P_FILE_ACCESS), creation = H5Pcreate(H5P_FILE_CREATE);
   ndr_status status = NDR_OK;
   if (H5Pset_fapl_core(access, GROWTH, false) < 0 ||
       H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18) < 0 ||
-      (writer->image = H5Fcreate(writer->file.temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access)) < 0)
+      H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) < 0 ||
+      H5Pset_attr_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) < 0 ||
+      (writer->image = H5Fcreate(writer->file.temporary, H5F_ACC_TRUNC, creation, access)) < 0)
     status = ndr_hdf_fail(NDR_ERR_FILE, writer->file.path, "cannot be created in memory");
+  H5Pclose(creation);
   H5Pclose(access);
   writer->scales.file = writer->image;
   return status;
@@ -38,22 +47,39 @@ static ndr_status check_inputs(const char *path, int input_count, const char *co
   return NDR_OK;
 }
 
-ndr_status ndr_h5_writer_create(ndr_h5_writer **created, const char *path, int overwrite, int input_count,
-                                const char *const *inputs) {
+static ndr_status check_options(const ndr_h5_writer_options *options) {
+  if (options->size != sizeof *options)
+    return ndr_fail(NDR_ERR_ARGUMENT, "options.size is %zu: start from NDR_H5_WRITER_OPTIONS_INIT", options->size);
+  if (options->deflate < -1 || options->deflate > 9)
+    return ndr_fail(NDR_ERR_ARGUMENT, "options.deflate is %d, which is no level from 0 to 9", options->deflate);
+  return NDR_OK;
+}
+
+static ndr_status start(ndr_h5_writer *writer, const char *path, const ndr_h5_writer_options *options) {
   ndr_hdf_scope scope;
+  writer->image = H5I_INVALID_HID;
+  writer->file.fd = -1;
+  writer->deflate = options->deflate;
+  writer->history = options->history ? strdup(options->history) : NULL;
+  if (options->history && !writer->history) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", path);
+  NDR_TRY(ndr_replace_open(&writer->file, path, options->overwrite));
+  ndr_hdf_enter(&scope, false);
+  ndr_status status = create_image(writer);
+  ndr_hdf_leave(&scope);
+  return status;
+}
+
+ndr_status ndr_h5_writer_create(ndr_h5_writer **created, const char *path, int input_count, const char *const *inputs,
+                                const ndr_h5_writer_options *options) {
+  static const ndr_h5_writer_options defaults = NDR_H5_WRITER_OPTIONS_INIT;
   if (!created || !path) return ndr_fail(NDR_ERR_ARGUMENT, "writer or path is a null pointer");
   *created = NULL;
+  if (!options) options = &defaults;
+  NDR_TRY(check_options(options));
   NDR_TRY(check_inputs(path, input_count, inputs));
   ndr_h5_writer *writer = calloc(1, sizeof *writer);
   if (!writer) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", path);
-  writer->image = H5I_INVALID_HID;
-  writer->file.fd = -1;
-  ndr_status status = ndr_replace_open(&writer->file, path, overwrite);
-  if (status == NDR_OK) {
-    ndr_hdf_enter(&scope, false);
-    status = create_image(writer);
-    ndr_hdf_leave(&scope);
-  }
+  ndr_status status = start(writer, path, options);
   if (status != NDR_OK) {
     ndr_h5_writer_destroy(writer);
     return status;
@@ -62,64 +88,103 @@ ndr_status ndr_h5_writer_create(ndr_h5_writer **created, const char *path, int o
   return NDR_OK;
 }
 
-static ndr_status check_result(const ndr_h5_writer *writer, const DLTensor *result, ndr_dtype *dtype) {
-  NDR_TRY(ndr_dtype_from_dlpack(result->dtype, dtype));
-  if (result->strides || result->device.device_type != kDLCPU)
+/* ---- Adding a result -------------------------------------------------------------------------------------------- */
+
+/* A variable that is being written. */
+typedef struct {
+  ndr_label label;
+  const char *name;
+  const DLTensor *result;
+  int from[NDR_MAX_DIMS]; /* the source's dim that each dim of the result was, or -1 */
+} addition;
+
+static ndr_status check_addition(const ndr_h5_writer *writer, addition *a) {
+  NDR_TRY(ndr_dtype_from_dlpack(a->result->dtype, &a->label.dtype));
+  if (!ndr_op_name(a->label.op)) return ndr_fail(NDR_ERR_OP, "%s: %d is no operator", a->name, (int)a->label.op);
+  if (a->result->strides || a->result->device.device_type != kDLCPU)
     return ndr_fail(NDR_ERR_ARGUMENT, "%s: results are written from compact host memory only", writer->file.path);
   return NDR_OK;
 }
 
-static ndr_status write_variable(ndr_h5_writer *writer, const char *name, const DLTensor *result) {
+/* What HDF5 has said of the failed call, with the variable's name. */
+static ndr_status fail_variable(const ndr_h5_writer *writer, const addition *a) {
+  char what[320];
+  snprintf(what, sizeof what, "%s cannot be written", a->name);
+  return ndr_hdf_fail(NDR_ERR_FILE, writer->file.path, what);
+}
+
+static ndr_status fill_variable(ndr_h5_writer *writer, const addition *a, const ndr_missing *missing, hid_t variable,
+                                hid_t type) {
+  const char *data = missing->data ? missing->data : (const char *)a->result->data + a->result->byte_offset;
+  if (H5Dwrite(variable, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0 || !ndr_missing_put(missing, variable, type))
+    return fail_variable(writer, a);
+  return ndr_label_variable(&a->label, variable);
+}
+
+static ndr_status write_marked(ndr_h5_writer *writer, const addition *a, const ndr_missing *missing) {
   hsize_t size[NDR_MAX_DIMS];
-  ndr_dtype dtype;
-  NDR_TRY(check_result(writer, result, &dtype));
-  if (H5Lexists(writer->image, name, H5P_DEFAULT) > 0)
-    return ndr_fail(NDR_ERR_FILE, "%s: would have two datasets called %s", writer->file.path, name);
-  for (int d = 0; d < result->ndim; d++) size[d] = (hsize_t)result->shape[d];
-  hid_t type = ndr_hdf_file_type(dtype), space = H5Screate_simple(result->ndim, size, NULL);
-  hid_t dataset = H5Dcreate2(writer->image, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  const char *data = (const char *)result->data + result->byte_offset;
-  bool good = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
-  ndr_status status = NDR_OK;
-  if (!good) {
-    char what[320];
-    snprintf(what, sizeof what, "%s cannot be written", name);
-    status = ndr_hdf_fail(NDR_ERR_FILE, writer->file.path, what);
-  }
-  if (dataset >= 0) H5Dclose(dataset);
+  for (int d = 0; d < a->result->ndim; d++) size[d] = (hsize_t)a->result->shape[d];
+  hid_t type = ndr_storage_type(a->label.source, a->label.dtype), space = H5Screate_simple(a->result->ndim, size, NULL);
+  hid_t creation = ndr_storage_create(a->label.source, a->result, a->from, writer->deflate);
+  if (missing->marked) H5Pset_fill_value(creation, H5T_NATIVE_DOUBLE, &missing->fill);
+  hid_t variable = H5Dcreate2(writer->image, a->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  ndr_status status = variable < 0 ? fail_variable(writer, a) : fill_variable(writer, a, missing, variable, type);
+  if (variable >= 0) H5Dclose(variable);
+  H5Pclose(creation);
   H5Sclose(space);
   H5Tclose(type);
   return status;
 }
 
-/* Which dim of the source each dim of the result was; -1 for those that keepdims has left with size 1. */
-static int map_dims(const ndr_h5_info *info, int dim_count, const int *dims, const DLTensor *result, int *from) {
-  bool reduced[NDR_MAX_DIMS] = {false};
+static ndr_status write_variable(ndr_h5_writer *writer, const addition *a) {
+  ndr_missing missing;
+  if (H5Lexists(writer->image, a->name, H5P_DEFAULT) > 0)
+    return ndr_fail(NDR_ERR_FILE, "%s: would have two datasets called %s", writer->file.path, a->name);
+  NDR_TRY(ndr_missing_find(&a->label, a->result, &missing));
+  ndr_status status = write_marked(writer, a, &missing);
+  ndr_missing_free(&missing);
+  return status;
+}
+
+/* Which dims are reduced, and where those of the result come from: -1 for those that keepdims has left with size 1. */
+static ndr_status map_dims(addition *a, int dim_count, const int *dims) {
+  const ndr_h5_info *info = &a->label.source->info;
   int count = 0;
-  for (int d = 0; d < info->ndim; d++) reduced[d] = dim_count == -1;
-  for (int i = 0; i < dim_count; i++) reduced[dims[i] < 0 ? dims[i] + info->ndim : dims[i]] = true;
+  for (int d = 0; d < info->ndim; d++) a->label.reduced[d] = dim_count == -1;
+  for (int i = 0; i < dim_count; i++) a->label.reduced[dims[i] < 0 ? dims[i] + info->ndim : dims[i]] = true;
   for (int d = 0; d < info->ndim; d++) {
-    if (result->ndim == info->ndim)
-      from[count++] = reduced[d] ? -1 : d;
-    else if (!reduced[d])
-      from[count++] = d;
+    if (a->result->ndim == info->ndim)
+      a->from[count++] = a->label.reduced[d] ? -1 : d;
+    else if (!a->label.reduced[d])
+      a->from[count++] = d;
   }
-  return count;
+  if (count == a->result->ndim) return NDR_OK;
+  return ndr_fail(NDR_ERR_RESULT, "%s: the result does not have the dims that are left", a->label.source->where);
+}
+
+/* The file as a whole is described as the input of its first result. */
+static ndr_status label_file(ndr_h5_writer *writer, const ndr_h5_dataset *source) {
+  if (writer->labelled) return NDR_OK;
+  writer->labelled = true;
+  return ndr_label_file(source, writer->image, writer->history);
 }
 
 ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count, const int *dims,
-                             const char *name, const DLTensor *result) {
+                             ndr_op op, const char *name, const DLTensor *result) {
   ndr_hdf_scope scope;
-  int from[NDR_MAX_DIMS];
   if (!writer || !source || !name || !result) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_writer_add: null pointer");
-  if (map_dims(&source->info, dim_count, dims, result, from) != result->ndim)
-    return ndr_fail(NDR_ERR_RESULT, "%s: the result does not have the dims that are left", source->where);
+  addition a = {.label = {.source = source, .op = op}, .name = name, .result = result};
+  NDR_TRY(check_addition(writer, &a));
+  NDR_TRY(map_dims(&a, dim_count, dims));
   ndr_hdf_enter(&scope, source->no_plugins);
-  ndr_status status = write_variable(writer, name, result);
-  if (status == NDR_OK) status = ndr_scales_attach(&writer->scales, source, name, result->ndim, from);
+  ndr_status status = label_file(writer, source);
+  if (status == NDR_OK) status = write_variable(writer, &a);
+  if (status == NDR_OK) status = ndr_scales_attach(&writer->scales, source, name, result->ndim, a.from);
   ndr_hdf_leave(&scope);
   return status;
 }
+
+/* ---- Writing the file ------------------------------------------------------------------------------------------- */
 
 /* The core driver's handle is the address of its buffer, which the file image is a prefix of. */
 static ndr_status find_image(const ndr_h5_writer *writer, const void **data, size_t *bytes) {
@@ -161,5 +226,6 @@ void ndr_h5_writer_destroy(ndr_h5_writer *writer) {
   ndr_hdf_leave(&scope);
   ndr_scales_free(&writer->scales);
   ndr_replace_close(&writer->file);
+  free(writer->history);
   free(writer);
 }

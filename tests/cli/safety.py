@@ -24,7 +24,8 @@ DISKS_SANITIZED = DISKS[2:]
 
 
 def command(tool, dims, *options):
-    return [tool, VAST, "--dims", dims, "--output", "out.h5", "--overwrite", "--quiet", *options]
+    # Compressed, the results would be too small to fill a disk with.
+    return [tool, VAST, "--dims", dims, "--output", "out.h5", "--overwrite", "--quiet", "--deflate", "0", *options]
 
 
 def left_in(folder):

@@ -1,0 +1,113 @@
+#include "h5/label.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/attributes.h"
+#include "h5/meaning.h"
+#include "h5/storage.h"
+
+/* Longer texts than HDF5 keeps with an object are cut. */
+#define MAX_HISTORY 60000
+
+static bool is_listed(const char *name, const char *const *list) {
+  for (; *list; list++)
+    if (strcmp(name, *list) == 0) return true;
+  return false;
+}
+
+/* Written anew, or tied to variables that the output may not have. */
+static const char *const own[] = {
+    "units",         "cell_methods",        "coordinates",   "grid_mapping",      "climatology",
+    "cell_measures", "ancillary_variables", "formula_terms", "_ARRAY_DIMENSIONS", NULL,
+};
+static const char *const packing[] = {"scale_factor", "add_offset", NULL};
+/* Numbers of the type that the input is stored as. */
+static const char *const elements[] = {
+    "valid_range", "valid_min",   "valid_max",  "_FillValue",    "missing_value",
+    "_Unsigned",   "flag_values", "flag_masks", "flag_meanings", NULL,
+};
+static const char *const missing[] = {"_FillValue", "missing_value", NULL};
+static const char *const kinds[] = {"standard_name", "calendar", NULL};
+
+/* A result may lie outside actual_range, which tells what the input's elements were. */
+static bool keeps(void *user, const char *name) {
+  const ndr_label *label = user;
+  const ndr_h5_dataset *source = label->source;
+  bool element = label->op == NDR_MIN || label->op == NDR_MAX;
+  if (is_listed(name, own) || strcmp(name, "actual_range") == 0) return false;
+  if (is_listed(name, missing) && label->source->unpack.masked) return false;
+  if (is_listed(name, packing)) return ndr_meaning_is_packed(label->op) && !source->unpack.scaled;
+  if (is_listed(name, elements)) return element && label->dtype == source->info.dtype && !source->unpack.scaled;
+  return ndr_meaning_is_quantity(label->op) || !is_listed(name, kinds);
+}
+
+/* The units are those of what packed numbers stand for, not of their sum. */
+static bool has_units(const ndr_label *label) {
+  hid_t source = label->source->id;
+  bool packed = H5Aexists(source, "scale_factor") > 0 || H5Aexists(source, "add_offset") > 0;
+  return !packed || label->source->unpack.scaled || ndr_meaning_is_packed(label->op);
+}
+
+static ndr_status fail_put(const ndr_label *label) {
+  return ndr_hdf_fail(NDR_ERR_FILE, label->source->where, "its attributes cannot be copied to the output");
+}
+
+/* Writes a text, if there is one. */
+static bool put(hid_t object, const char *name, const char *text) {
+  return !text || !*text || ndr_hdf_put_text(object, name, text);
+}
+
+static ndr_status fail_memory(const ndr_label *label) {
+  return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for attributes", label->source->where);
+}
+
+static ndr_status put_units(const ndr_label *label, hid_t variable) {
+  char *before = has_units(label) ? ndr_hdf_get_text(label->source->id, "units") : NULL, *units = NULL;
+  ndr_status status = ndr_meaning_units(before, label->op, &units) ? NDR_OK : fail_memory(label);
+  if (status == NDR_OK && !put(variable, "units", units)) status = fail_put(label);
+  free(before);
+  free(units);
+  return status;
+}
+
+static ndr_status put_methods(const ndr_label *label, hid_t variable) {
+  const char *reduced[NDR_MAX_DIMS];
+  int count = 0;
+  for (int d = 0; d < label->source->info.ndim; d++)
+    if (label->reduced[d]) reduced[count++] = label->source->names[d];
+  char *before = ndr_hdf_get_text(label->source->id, "cell_methods");
+  char *methods = ndr_meaning_methods(before, count, reduced, label->op);
+  ndr_status status = methods ? NDR_OK : fail_memory(label);
+  if (status == NDR_OK && !put(variable, "cell_methods", methods)) status = fail_put(label);
+  free(before);
+  free(methods);
+  return status;
+}
+
+ndr_status ndr_label_variable(const ndr_label *label, hid_t variable) {
+  bool truth = label->dtype == NDR_BOOL && ndr_storage_is_netcdf(label->source);
+  NDR_TRY(put_units(label, variable));
+  NDR_TRY(put_methods(label, variable));
+  bool good = (!truth || ndr_hdf_put_text(variable, "dtype", "bool")) &&
+              ndr_hdf_copy_attributes(label->source->id, variable, keeps, (void *)(uintptr_t)label);
+  return good ? NDR_OK : fail_put(label);
+}
+
+/* The newest line comes first, as NCO and CDO have it; what is cut off is oldest. */
+static bool put_history(hid_t root, hid_t file, const char *line) {
+  char *before = ndr_hdf_get_text(root, "history"), *text = malloc(MAX_HISTORY);
+  if (text) snprintf(text, MAX_HISTORY, "%s%s%s", line, before && *before ? "\n" : "", before ? before : "");
+  bool good = text && ndr_hdf_put_text(file, "history", text);
+  free(before);
+  free(text);
+  return good;
+}
+
+ndr_status ndr_label_file(const ndr_h5_dataset *source, hid_t file, const char *line) {
+  hid_t root = H5Oopen(source->file_id, "/", H5P_DEFAULT);
+  bool good = root >= 0 && (!line || put_history(root, file, line)) && ndr_hdf_copy_attributes(root, file, NULL, NULL);
+  ndr_status status = good ? NDR_OK : ndr_hdf_fail(NDR_ERR_FILE, source->file, "its attributes cannot be copied");
+  if (root >= 0) H5Oclose(root);
+  return status;
+}

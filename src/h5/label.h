@@ -1,0 +1,21 @@
+/* What a file of results says of them: attributes of the variables and of the whole file. */
+#ifndef NDR_H5_LABEL_H
+#define NDR_H5_LABEL_H
+
+#include "h5/dataset.h"
+
+/* One result: op over the dims of the source for which reduced[] holds. */
+typedef struct ndr_label {
+  const ndr_h5_dataset *source;
+  ndr_op op;
+  ndr_dtype dtype; /* of the result */
+  bool reduced[NDR_MAX_DIMS];
+} ndr_label;
+
+/* Writes the attributes that the variable has by itself; not those that name other variables. */
+ndr_status ndr_label_variable(const ndr_label *label, hid_t variable);
+
+/* Writes the attributes of the input's root, and `line` (NULL for none) before what the history holds. */
+ndr_status ndr_label_file(const ndr_h5_dataset *source, hid_t file, const char *line);
+
+#endif

@@ -1,0 +1,77 @@
+#include "h5/meaning.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum { NO_UNITS, NUMBER, QUANTITY, SQUARE, DIFFERENCE } kind;
+
+/* The methods are those of CF's appendix E where it has one. */
+static const struct {
+  const char *method;
+  kind kind;
+} meanings[NDR_OP_COUNT] = {
+    [NDR_SUM] = {"sum", QUANTITY},
+    [NDR_PROD] = {"product", NO_UNITS},
+    [NDR_MIN] = {"minimum", QUANTITY},
+    [NDR_MAX] = {"maximum", QUANTITY},
+    [NDR_ARGMIN] = {"index_of_minimum", NO_UNITS},
+    [NDR_ARGMAX] = {"index_of_maximum", NO_UNITS},
+    [NDR_MEAN] = {"mean", QUANTITY},
+    [NDR_VAR] = {"variance", SQUARE},
+    [NDR_STD] = {"standard_deviation", DIFFERENCE},
+    [NDR_NORM1] = {"sum_of_absolute_values", QUANTITY},
+    [NDR_NORM2] = {"root_sum_of_squares", QUANTITY},
+    [NDR_NORMINF] = {"maximum_absolute_value", QUANTITY},
+    [NDR_LOGSUMEXP] = {"log_sum_exp", NO_UNITS},
+    [NDR_ANY] = {"any_nonzero", NO_UNITS},
+    [NDR_ALL] = {"all_nonzero", NO_UNITS},
+    [NDR_COUNT] = {"number_of_nonzero_values", NUMBER},
+};
+
+bool ndr_meaning_is_quantity(ndr_op op) {
+  return meanings[op].kind >= QUANTITY;
+}
+
+bool ndr_meaning_is_packed(ndr_op op) {
+  return op == NDR_MIN || op == NDR_MAX || op == NDR_MEAN;
+}
+
+char *ndr_meaning_methods(const char *before, int count, const char *const *names, ndr_op op) {
+  const char *method = meanings[op].method ? meanings[op].method : ndr_op_name(op);
+  size_t capacity = (before ? strlen(before) : 0) + strlen(method) + 3;
+  for (int i = 0; i < count; i++) capacity += names[i] ? strlen(names[i]) + 3 : 0;
+  char *text = malloc(capacity);
+  if (!text) return NULL;
+  size_t length = (size_t)snprintf(text, capacity, "%s", before ? before : "");
+  size_t start = length;
+  for (int i = 0; i < count; i++)
+    if (names[i] && !strpbrk(names[i], " :()"))
+      length += (size_t)snprintf(text + length, capacity - length, "%s%s:", length ? " " : "", names[i]);
+  if (length > start) snprintf(text + length, capacity - length, " %s", method);
+  return text;
+}
+
+/* UDUNITS reads "K2" and "(K m-1)^2". */
+static char *square(const char *units, size_t length) {
+  static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  bool word = strspn(units, letters) >= length;
+  char *text = malloc(length + 5);
+  if (text) snprintf(text, length + 5, word ? "%.*s2" : "(%.*s)^2", (int)length, units);
+  return text;
+}
+
+/* "days since 1970-01-01" are points in time: they have a mean, and differences in days, but no sum. */
+bool ndr_meaning_units(const char *units, ndr_op op, char **result) {
+  const char *since = units ? strstr(units, " since ") : NULL;
+  kind wanted = meanings[op].kind;
+  *result = NULL;
+  if (!units || wanted == NO_UNITS || (since && wanted == QUANTITY && !ndr_meaning_is_packed(op))) return true;
+  size_t length = since && wanted != QUANTITY ? (size_t)(since - units) : strlen(units);
+  if (length == 0 || length > 1024) return true;
+  if (wanted == NUMBER || strcmp(units, "1") == 0)
+    *result = strdup("1");
+  else
+    *result = wanted == SQUARE ? square(units, length) : strndup(units, length);
+  return *result != NULL;
+}

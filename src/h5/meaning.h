@@ -1,0 +1,25 @@
+/* What the attributes of a result say, by the CF conventions (cfconventions.org, sections 2.5.1, 3.1, 7.3 and 8.1).
+ * Pure text. */
+#ifndef NDR_H5_MEANING_H
+#define NDR_H5_MEANING_H
+
+#include <stdbool.h>
+
+#include "ndreduce/ndreduce.h"
+
+/* The cell_methods of a result: those of the input (NULL for none), then the reduced dims by name and the method, as in
+ * "time: lat: mean". Dims without a name, or with one that no CF text can hold, are left out; if none is left, nothing
+ * is added. To be freed; NULL where there is no memory. */
+char *ndr_meaning_methods(const char *before, int count, const char *const *names, ndr_op op);
+
+/* The units of a result from the input's (NULL for none), to be freed; *result is NULL where it has none. False where
+ * there is no memory. */
+bool ndr_meaning_units(const char *units, ndr_op op, char **result);
+
+/* Whether a result is still a quantity of the input's kind: what its standard_name says holds. */
+bool ndr_meaning_is_quantity(ndr_op op);
+
+/* Whether the result of packed numbers is packed in the same way: one of them, or their mean. */
+bool ndr_meaning_is_packed(ndr_op op);
+
+#endif

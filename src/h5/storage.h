@@ -1,0 +1,18 @@
+/* How a result is stored: chunks, compression, fill value. */
+#ifndef NDR_H5_STORAGE_H
+#define NDR_H5_STORAGE_H
+
+#include "h5/dataset.h"
+
+/* Whether the source is of netCDF, which has no bool: xarray writes bytes then, and an attribute dtype, "bool". */
+bool ndr_storage_is_netcdf(const ndr_h5_dataset *source);
+
+/* The type of a result in the file; close with H5Tclose. */
+hid_t ndr_storage_type(const ndr_h5_dataset *source, ndr_dtype dtype);
+
+/* What a dataset of the output is created with; close with H5Pclose. from[i] is the source's dim that dim i of the
+ * result was, or -1. deflate is a level, 0 for none, or -1: as the source is compressed, where the result is large
+ * enough to gain by it. */
+hid_t ndr_storage_create(const ndr_h5_dataset *source, const DLTensor *result, const int *from, int deflate);
+
+#endif

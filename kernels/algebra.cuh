@@ -4,6 +4,7 @@
 #ifndef NDR_ALGEBRA_CUH
 #define NDR_ALGEBRA_CUH
 
+#include "params.h"
 #include "types.cuh"
 
 #define NDR_INFINITY machine::double_of(0x7ff0000000000000ull)
@@ -216,16 +217,23 @@ template <class J> struct tree<J, 1> {
 /* ---- maps ---- */
 
 struct keep {
-  template <class B, class V> static NDR_DEVICE B of(V x) { return value_of<B>(x); }
+  template <class B, class V> static NDR_DEVICE B of(V x, const ndr_params &) { return value_of<B>(x); }
 };
 struct absolute {
-  template <class B, class V> static NDR_DEVICE B of(V x) { return magnitude<B>(x); }
+  template <class B, class V> static NDR_DEVICE B of(V x, const ndr_params &) { return magnitude<B>(x); }
 };
 struct squared {
-  template <class B, class V> static NDR_DEVICE B of(V x) { return square<B>(x); }
+  template <class B, class V> static NDR_DEVICE B of(V x, const ndr_params &) { return square<B>(x); }
 };
 struct nonzero {
-  template <class B, class V> static NDR_DEVICE B of(V x) { return (B)is_nonzero(x); }
+  template <class B, class V> static NDR_DEVICE B of(V x, const ndr_params &) { return (B)is_nonzero(x); }
+};
+struct present {
+  template <class B, class V> static NDR_DEVICE B of(V x, const ndr_params &) { return (B)!is_nan(x); }
+};
+/* Nonzero or NaN, by what the launch asks. */
+struct beyond {
+  template <class B, class V> static NDR_DEVICE B of(V x, const ndr_params &p) { return (B)is_beyond(x, p.limit); }
 };
 
 /* ---- endings ---- */
@@ -290,9 +298,9 @@ struct packing_all {
   template <class A> static NDR_DEVICE A of(const ndr_packet &p) { return (A)(packet_nonzero(p) == 16); }
 };
 template <> struct packing<boolean, keep, add> : packing_nonzero {};
-template <> struct packing<i8, nonzero, add> : packing_nonzero {};
-template <> struct packing<u8, nonzero, add> : packing_nonzero {};
-template <> struct packing<boolean, nonzero, add> : packing_nonzero {};
+template <> struct packing<i8, beyond, add> : packing_nonzero {};
+template <> struct packing<u8, beyond, add> : packing_nonzero {};
+template <> struct packing<boolean, beyond, add> : packing_nonzero {};
 template <> struct packing<i8, nonzero, either> : packing_any {};
 template <> struct packing<u8, nonzero, either> : packing_any {};
 template <> struct packing<boolean, nonzero, either> : packing_any {};

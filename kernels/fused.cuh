@@ -18,21 +18,23 @@ template <class A, class B> struct fused {
   static const int words = A::words + B::words;
   static NDR_DEVICE Near near() { return {A::near(), B::near()}; }
   static NDR_DEVICE Far far() { return {A::far(), B::far()}; }
-  template <int N> static NDR_DEVICE void fold(Near &s, const value (&x)[N], i64 index, i64 step) {
-    A::template fold<N>(s.a, x, index, step);
-    B::template fold<N>(s.b, x, index, step);
+  template <int N> static NDR_DEVICE void fold(Near &s, const value (&x)[N], i64 index, i64 step, const ndr_params &p) {
+    A::template fold<N>(s.a, x, index, step, p);
+    B::template fold<N>(s.b, x, index, step, p);
   }
   template <int N, int PER>
-  static NDR_DEVICE void fold_packets(Near &s, const value (&x)[N], i64 index, i64 between, i64 step) {
-    fold_packets_of<A, N, PER>(s.a, x, index, between, step);
-    fold_packets_of<B, N, PER>(s.b, x, index, between, step);
+  static NDR_DEVICE void fold_packets(Near &s, const value (&x)[N], i64 index, i64 between, i64 step,
+                                      const ndr_params &p) {
+    fold_packets_of<A, N, PER>(s.a, x, index, between, step, p);
+    fold_packets_of<B, N, PER>(s.b, x, index, between, step, p);
   }
   template <class Op, int N, int PER>
-  static NDR_DEVICE void fold_packets_of(typename Op::Near &a, const value (&x)[N], i64 index, i64 between, i64 step) {
+  static NDR_DEVICE void fold_packets_of(typename Op::Near &a, const value (&x)[N], i64 index, i64 between, i64 step,
+                                         const ndr_params &p) {
     if constexpr (Op::indexed)
-      Op::template fold_packets<N, PER>(a, x, index, between, step);
+      Op::template fold_packets<N, PER>(a, x, index, between, step, p);
     else
-      Op::template fold<N>(a, x, index, step);
+      Op::template fold<N>(a, x, index, step, p);
   }
   static NDR_DEVICE void join(Near &s, const Near &t) { A::join(s.a, t.a), B::join(s.b, t.b); }
   static NDR_DEVICE void join_far(Far &s, const Far &t) { A::join_far(s.a, t.a), B::join_far(s.b, t.b); }

@@ -48,7 +48,7 @@ template <class T, bool WIDE, bool SKIP, bool ROOT> struct op_moments {
   static NDR_DEVICE Near near() { return {0, unit<point>(0), 0}; }
   static NDR_DEVICE Far far() { return {0, unit<far_point>(0), 0}; }
   /* Two passes over the registers give the batch's own moments. */
-  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64) {
+  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, const ndr_params &) {
     point b[N];
     real d[N], n = N;
 #pragma unroll
@@ -115,7 +115,7 @@ template <class T, bool ROOT> struct op_exact_moments : op_moments<T, false, fal
   typedef exact_moments<value> Near;
   static const bool packed = packing<T, keep, add>::yes && !same<T, boolean>::yes;
   static NDR_DEVICE Near near() { return {0, 0, 0}; }
-  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64) {
+  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, const ndr_params &) {
     square_type b[N];
 #pragma unroll
     for (int i = 0; i < N; i++) b[i] = (square_type)(u32)(x[i] * x[i]);

@@ -2,12 +2,12 @@
  * src/core/state.h), and how a batch of elements enters.
  *
  *   Near near();  Far far();                               identities
- *   fold<N>(Near &, const value (&)[N], index, step)      N elements; element i has flattened index index + i * step
+ *   fold<N>(Near &, const value (&)[N], index, step, p)   N elements; element i has flattened index index + i * step
  *   fold_packet(Near &, packet)                            only where `packed`: 16 bytes without taking them apart
  *   join(Near &, Near), join(Far &, Far), widen(Near)
  *   save(Far, words), load(words)                          `words` of them
  *   finish(Far, ddof)                                      what store_value rounds to `result`
- *   rooted, counting                                       whether its kernels also end as std; as any and all
+ *   rooted, counting                                       whether its kernels also end as std; as any, all and valid
  *
  * A batch is first combined in itself, pairwise, and then enters the accumulator: shorter chains of dependent
  * operations, and rounding errors that grow with the depth of the tree. */
@@ -17,7 +17,7 @@
 #include "algebra.cuh"
 #include "moments.cuh"
 
-/* ---- one accumulator: sums, products, extremes, norms, any, all, count ---- */
+/* ---- one accumulator: sums, products, extremes, norms, any, all, count, valid ---- */
 
 template <class T, bool WIDE, bool SKIP, class BATCH, class NEAR, class FAR, class RESULT, class MAP, class JOIN,
           class END>
@@ -28,16 +28,16 @@ struct simple {
   typedef FAR Far;
   typedef RESULT result;
   static const bool indexed = false, single = true, rooted = false;
-  static const bool counting = same<MAP, nonzero>::yes && same<JOIN, add>::yes;
+  static const bool counting = same<MAP, beyond>::yes;
   static const bool packed = packing<T, MAP, JOIN>::yes;
   static const int words = wording<FAR>::words;
   static NDR_DEVICE Near near() { return JOIN::template identity<Near>(); }
   static NDR_DEVICE Far far() { return JOIN::template identity<Far>(); }
-  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64) {
+  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, const ndr_params &p) {
     BATCH b[N];
 #pragma unroll
     for (int i = 0; i < N; i++)
-      b[i] = SKIP && is_nan(x[i]) ? JOIN::template identity<BATCH>() : MAP::template of<BATCH>(x[i]);
+      b[i] = SKIP && is_nan(x[i]) ? JOIN::template identity<BATCH>() : MAP::template of<BATCH>(x[i], p);
     a = JOIN::join(a, (Near)tree<JOIN, N>::join(b));
   }
   static NDR_DEVICE void fold_packet(Near &a, const ndr_packet &p) {
@@ -82,7 +82,8 @@ using op_norminf =
     simple<T, W, S, real_t<T, W>, real_t<T, W>, double, typename kind<T>::real, absolute, largest<S>, plain>;
 template <class T, bool W, bool S> using op_any = simple<T, W, S, u32, u32, u64, boolean, nonzero, either, plain>;
 template <class T, bool W, bool S> using op_all = simple<T, W, S, u32, u32, u64, boolean, nonzero, both, plain>;
-template <class T, bool W, bool S> using op_count = simple<T, W, S, u32, u64, u64, i64, nonzero, add, plain>;
+template <class T, bool W, bool S> using op_count = simple<T, W, S, u32, u64, u64, i64, beyond, add, plain>;
+template <class T, bool W, bool S> using op_valid = simple<T, W, S, u32, u64, u64, i64, present, add, plain>;
 
 /* ---- mean: a sum that counts ---- */
 
@@ -115,7 +116,7 @@ template <class T, bool WIDE, bool SKIP> struct op_mean {
   static const int words = wording<sum_far>::words + 1;
   static NDR_DEVICE Near near() { return {unit<sum_type>(0), 0}; }
   static NDR_DEVICE Far far() { return {unit<sum_far>(0), 0}; }
-  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64) {
+  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, const ndr_params &) {
     sum_batch b[N];
     u32 n = N;
 #pragma unroll
@@ -188,13 +189,14 @@ template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
   template <class V> static NDR_DEVICE void offer(place<V> &a, V b, i64 index) {
     if (beats(b, a.value) || (index < a.index && same(b, a.value))) a = {b, index};
   }
-  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64 index, i64 step) {
-    fold_packets<N, N>(a, x, index, 0, step);
+  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64 index, i64 step, const ndr_params &p) {
+    fold_packets<N, N>(a, x, index, 0, step, p);
   }
   /* N elements, PER at a time `between` apart. First their extreme, then which of them it is, without branches; the one
    * with the lowest index is offered. */
   template <int N, int PER>
-  static NDR_DEVICE void fold_packets(Near &a, const value (&x)[N], i64 index, i64 between, i64 step) {
+  static NDR_DEVICE void fold_packets(Near &a, const value (&x)[N], i64 index, i64 between, i64 step,
+                                      const ndr_params &) {
     value best = tree<extreme<SIGN, SKIP>, N>::join(x);
     bool missing = is_nan(best);
     int at = 0;
@@ -260,7 +262,7 @@ template <class T, bool WIDE, bool SKIP> struct op_logsumexp {
   static const int words = 2;
   static NDR_DEVICE Near near() { return {limits<real>::least(), 0}; }
   static NDR_DEVICE Far far() { return {limits<double>::least(), 0}; }
-  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64) {
+  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, const ndr_params &) {
     real b[N], e[N];
 #pragma unroll
     for (int i = 0; i < N; i++) b[i] = SKIP && is_nan(x[i]) ? limits<real>::least() : value_of<real>(x[i]);

@@ -23,8 +23,8 @@ template <class Op, bool UNIT> struct column {
 
 /* Up to UNROLL rows, `stride` elements and `step` indices apart: all from memory at once, then in column by column. */
 template <class Op, bool UNIT, int UNROLL>
-NDR_DEVICE void fold_rows(typename Op::Near *a, const typename Op::element *at, i64 stride, i64 index, i64 step,
-                          int count) {
+NDR_DEVICE void fold_rows(const ndr_params &p, typename Op::Near *a, const typename Op::element *at, i64 stride,
+                          i64 index, i64 step, int count) {
   typedef column<Op, UNIT> C;
   typename C::loaded loaded[UNROLL];
   typename Op::value x[UNROLL][C::count];
@@ -39,7 +39,7 @@ NDR_DEVICE void fold_rows(typename Op::Near *a, const typename Op::element *at, 
       typename Op::value y[UNROLL];
 #pragma unroll
       for (int u = 0; u < UNROLL; u++) y[u] = x[u][c];
-      Op::template fold<UNROLL>(a[c], y, index, step);
+      Op::template fold<UNROLL>(a[c], y, index, step, p);
     }
     return;
   }
@@ -47,7 +47,7 @@ NDR_DEVICE void fold_rows(typename Op::Near *a, const typename Op::element *at, 
   for (int u = 0; u < UNROLL - 1; u++) {
     if (u >= count) return;
 #pragma unroll
-    for (int c = 0; c < C::count; c++) fold_value<Op>(a[c], x[u][c], index + u * step);
+    for (int c = 0; c < C::count; c++) fold_value<Op>(p, a[c], x[u][c], index + u * step);
   }
 }
 
@@ -66,7 +66,7 @@ NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Near *a, const ty
     const typename Op::element *at = base + s.offset + (from + row) * axis.stride;
     i64 index = p.index_origin + s.aux + (from + row) * axis.aux;
     for (i64 left = end - from - row; left > 0; left -= UNROLL * rows) {
-      fold_rows<Op, UNIT, UNROLL>(a, at, stride, index, step,
+      fold_rows<Op, UNIT, UNROLL>(p, a, at, stride, index, step,
                                   left > (UNROLL - 1) * rows ? UNROLL : (int)(left + rows - 1) >> p.row_log);
       at += UNROLL * stride;
       index += UNROLL * step;

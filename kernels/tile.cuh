@@ -49,10 +49,10 @@ template <class T> struct edges {
 template <class Op>
 NDR_DEVICE void fold_edges(const ndr_params &p, typename Op::Near &a, const edges<typename Op::element> &e,
                            const typename Op::element *edge, i64 index, int column) {
-  for (int k = column; k < e.head; k += p.period) fold_one<Op>(a, edge[k], index_at(p, index, k));
+  for (int k = column; k < e.head; k += p.period) fold_one<Op>(p, a, edge[k], index_at(p, index, k));
   /* The first tail element that belongs to the column. */
   int k = e.head + (int)((column + p.period - e.at(e.head) % p.period) % p.period);
-  for (; k < e.count; k += p.period) fold_one<Op>(a, edge[k], index_at(p, index, e.at(k)));
+  for (; k < e.count; k += p.period) fold_one<Op>(p, a, edge[k], index_at(p, index, e.at(k)));
 }
 
 /* The packets of a stretch that fall to this thread, into its phase accumulators. */
@@ -78,7 +78,7 @@ NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const str
         typename Op::value y[UNROLL];
 #pragma unroll
         for (int u = 0; u < UNROLL; u++) y[u] = x[u][j];
-        Op::template fold<UNROLL>(a[j], y, 0, 0);
+        Op::template fold<UNROLL>(a[j], y, 0, 0, p);
       }
     } else {
 #pragma unroll
@@ -86,7 +86,7 @@ NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const str
         if (left <= u * p.lanes) break;
 #pragma unroll
         for (int j = 0; j < elements; j++)
-          fold_value<Op>(a[j], x[u][j], Op::indexed ? index_at(p, index, first + u * stride + j) : 0);
+          fold_value<Op>(p, a[j], x[u][j], Op::indexed ? index_at(p, index, first + u * stride + j) : 0);
       }
     }
     at += UNROLL * stride;
@@ -164,7 +164,7 @@ template <class Op> struct period_3 {
   typedef stretch<T> packets;
   static const int elements = 16 / sizeof(T), UNROLL = elements > 4 ? 3 : 6, BLOCK = NDR_BLOCK * elements;
 
-  static NDR_DEVICE void fold_whole(Near *a, const typename Op::value (&x)[UNROLL][elements]) {
+  static NDR_DEVICE void fold_whole(const ndr_params &p, Near *a, const typename Op::value (&x)[UNROLL][elements]) {
 #pragma unroll
     for (int phase = 0; phase < 3; phase++) {
       typename Op::value y[UNROLL * elements / 3];
@@ -173,7 +173,7 @@ template <class Op> struct period_3 {
 #pragma unroll
         for (int j = 0; j < elements; j++)
           if ((u * BLOCK + j) % 3 == phase) y[count++] = x[u][j];
-      Op::template fold<UNROLL * elements / 3>(a[phase], y, 0, 0);
+      Op::template fold<UNROLL * elements / 3>(a[phase], y, 0, 0, p);
     }
   }
 
@@ -189,7 +189,7 @@ template <class Op> struct period_3 {
 #pragma unroll
       for (int u = 0; u < UNROLL; u++) unpack<Op>(packet[u], x[u]);
       if (left > (UNROLL - 1) * NDR_BLOCK && !Op::indexed) {
-        fold_whole(a, x);
+        fold_whole(p, a, x);
         continue;
       }
 #pragma unroll
@@ -197,7 +197,8 @@ template <class Op> struct period_3 {
         if (left <= u * NDR_BLOCK) break;
 #pragma unroll
         for (int j = 0; j < elements; j++)
-          fold_value<Op>(a[(u * BLOCK + j) % 3], x[u][j], Op::indexed ? index_at(p, index, first + u * BLOCK + j) : 0);
+          fold_value<Op>(p, a[(u * BLOCK + j) % 3], x[u][j],
+                         Op::indexed ? index_at(p, index, first + u * BLOCK + j) : 0);
       }
     }
   }
@@ -325,7 +326,7 @@ template <class Op> NDR_DEVICE void tile_rows(const ndr_params &p) {
         if (p.runs == 1) a = Op::near();
         for (int e = lane; o < outputs && e < length; e += p.lanes) {
           int at = e + shift < length ? e + shift : e + shift - length;
-          fold_one<Op>(a, tile[o * length + at], index + at * step);
+          fold_one<Op>(p, a, tile[o * length + at], index + at * step);
         }
         if (p.runs > 1) break;
         join_lanes<Op>(a, p.lanes);

@@ -20,8 +20,8 @@ NDR_DEVICE i64 lane_step(const ndr_params &p) {
  * of a cache line or a sector on; the elements around them one by one, their loads issued before the packets' and
  * awaited after. A batch's loads are issued together whether it is whole or not. */
 template <class Op>
-NDR_DEVICE void fold_stretch(typename Op::Near &a, const typename Op::element *start, i64 length, i64 index, i64 step,
-                             int lane, int lanes) {
+NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Near &a, const typename Op::element *start, i64 length,
+                             i64 index, i64 step, int lane, int lanes) {
   typedef typename Op::element T;
   const int elements = 16 / sizeof(T), ENDS = 2;
   const int line = sizeof(T) >= 4 ? 128 : 32; /* bytes; the ends stay within what a warp loads at once */
@@ -44,11 +44,11 @@ NDR_DEVICE void fold_stretch(typename Op::Near &a, const typename Op::element *s
     for (int u = 0; u < NDR_BATCH; u++)
       if (left > u * lanes) packet[u] = machine::load_packet(at + u * lanes * elements);
     if (left > (NDR_BATCH - 1) * lanes) {
-      fold_batch<Op, NDR_BATCH>(a, packet, at_index, between, step);
+      fold_batch<Op, NDR_BATCH>(p, a, packet, at_index, between, step);
     } else {
 #pragma unroll
       for (int u = 0; u < NDR_BATCH - 1; u++)
-        if (left > u * lanes) fold_packet_of<Op>(a, packet[u], at_index + u * between, step);
+        if (left > u * lanes) fold_packet_of<Op>(p, a, packet[u], at_index + u * between, step);
     }
     at += NDR_BATCH * lanes * elements;
     at_index += NDR_BATCH * between;
@@ -56,11 +56,11 @@ NDR_DEVICE void fold_stretch(typename Op::Near &a, const typename Op::element *s
 #pragma unroll
   for (int i = 0; i < ENDS; i++) {
     int e = lane + i * lanes;
-    if (e < ends) fold_one<Op>(a, end[i], index + (e < head ? e : e + (i64)packets * elements) * step);
+    if (e < ends) fold_one<Op>(p, a, end[i], index + (e < head ? e : e + (i64)packets * elements) * step);
   }
   for (int e = lane + ENDS * lanes; e < ends; e += lanes) {
     i64 other = e < head ? e : e + (i64)packets * elements;
-    fold_one<Op>(a, machine::load_element(start + other), index + other * step);
+    fold_one<Op>(p, a, machine::load_element(start + other), index + other * step);
   }
 }
 
@@ -103,7 +103,7 @@ template <class Op> NDR_DEVICE void tree_block(const ndr_params &p) {
     const typename Op::element *start =
         (const typename Op::element *)p.data + locate_output(p, output).offset + s.offset + piece.begin;
     typename Op::Near a = Op::near();
-    fold_stretch<Op>(a, start, piece.end - piece.begin, p.index_origin + s.aux + piece.begin * lane_step(p),
+    fold_stretch<Op>(p, a, start, piece.end - piece.begin, p.index_origin + s.aux + piece.begin * lane_step(p),
                      lane_step(p), machine::thread(), NDR_BLOCK);
     finish_item<Op>(p, output, split, Op::widen(join_block<near_states<Op>>(a, room)));
     machine::barrier();
@@ -153,7 +153,7 @@ template <class Op> NDR_DEVICE void tree_runs(const ndr_params &p) {
       int lane = t.thread & (p.lanes - 1);
       for (i64 run = t.piece.begin + (t.thread >> p.lane_log); run < t.piece.end; run += t.size >> p.lane_log) {
         spot s = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
-        fold_stretch<Op>(a, base + s.offset, p.axes[p.kept_count].size, p.index_origin + s.aux, lane_step(p), lane,
+        fold_stretch<Op>(p, a, base + s.offset, p.axes[p.kept_count].size, p.index_origin + s.aux, lane_step(p), lane,
                          p.lanes);
       }
     }
@@ -182,7 +182,7 @@ template <class Op> NDR_DEVICE void tree_strided(const ndr_params &p) {
       }
 #pragma unroll
       for (int u = 0; u < NDR_BATCH; u++)
-        if (n + u * t.size < end) fold_one<Op>(a, e[u], index[u]);
+        if (n + u * t.size < end) fold_one<Op>(p, a, e[u], index[u]);
     }
     finish_team<Op>(p, t, a, room);
   }
@@ -209,7 +209,7 @@ template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, i
   for (int u = 0; u < NDR_BATCH; u++) {
     a[u] = Op::near();
     if (slots[u] < units)
-      fold_packet_of<Op>(a[u], packet[u], p.index_origin + slots[u] * elements * lane_step(p), lane_step(p));
+      fold_packet_of<Op>(p, a[u], packet[u], p.index_origin + slots[u] * elements * lane_step(p), lane_step(p));
   }
   if (shift > 0) {
     Op::join(a[0], a[1]);
@@ -243,8 +243,8 @@ template <class Op> NDR_DEVICE void tree_lanes(const ndr_params &p) {
       spot s = {0, 0};
       if (output < p.outputs) {
         s = locate_output(p, output);
-        fold_stretch<Op>(a, (const typename Op::element *)p.data + s.offset, p.axes[p.kept_count].size, p.index_origin,
-                         lane_step(p), lane, p.lanes);
+        fold_stretch<Op>(p, a, (const typename Op::element *)p.data + s.offset, p.axes[p.kept_count].size,
+                         p.index_origin, lane_step(p), lane, p.lanes);
       }
       join_lanes<Op>(a, p.lanes);
       if (lane == 0 && output < p.outputs) emit<Op>(p, s.aux, Op::widen(a));

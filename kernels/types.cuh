@@ -124,6 +124,21 @@ template <class R> NDR_DEVICE bool is_nonzero(complex<R> x) {
   return x.re != 0 || x.im != 0;
 }
 
+/* Whether |x| is not at most the limit: with 0 nonzero, with infinity NaN, a complex one by either part. Integers know
+ * only the former. */
+template <class V> NDR_DEVICE bool is_beyond(V x, float) {
+  return x != 0;
+}
+NDR_DEVICE bool is_beyond(float x, float limit) {
+  return !(fabsf(x) <= limit);
+}
+NDR_DEVICE bool is_beyond(double x, float limit) {
+  return !(fabs(x) <= (double)limit);
+}
+template <class R> NDR_DEVICE bool is_beyond(complex<R> x, float limit) {
+  return is_beyond(x.re, limit) || is_beyond(x.im, limit);
+}
+
 /* |x| and |x|^2 in the real type R. */
 template <class R, class V> NDR_DEVICE R magnitude(V x) {
   return x < 0 ? -(R)x : (R)x;

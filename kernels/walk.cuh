@@ -80,34 +80,38 @@ template <class Op> NDR_DEVICE void unpack(const ndr_packet &packet, typename Op
   for (int i = 0; i < (int)(16 / sizeof(T)); i++) x[i] = value_of<typename Op::value>(view.element[i]);
 }
 
-template <class Op> NDR_DEVICE void fold_value(typename Op::Near &a, typename Op::value value, i64 index) {
+template <class Op>
+NDR_DEVICE void fold_value(const ndr_params &p, typename Op::Near &a, typename Op::value value, i64 index) {
   typename Op::value x[1] = {value};
-  Op::template fold<1>(a, x, index, 0);
+  Op::template fold<1>(a, x, index, 0, p);
 }
-template <class Op> NDR_DEVICE void fold_one(typename Op::Near &a, typename Op::element e, i64 index) {
-  fold_value<Op>(a, value_of<typename Op::value>(e), index);
+template <class Op>
+NDR_DEVICE void fold_one(const ndr_params &p, typename Op::Near &a, typename Op::element e, i64 index) {
+  fold_value<Op>(p, a, value_of<typename Op::value>(e), index);
 }
 
 /* A packet of elements that all belong to one output. */
 template <class Op>
-NDR_DEVICE void fold_packet_of(typename Op::Near &a, const ndr_packet &packet, i64 index, i64 step) {
+NDR_DEVICE void fold_packet_of(const ndr_params &p, typename Op::Near &a, const ndr_packet &packet, i64 index,
+                               i64 step) {
   const int n = 16 / sizeof(typename Op::element);
   if constexpr (Op::packed) {
     Op::fold_packet(a, packet);
   } else {
     typename Op::value x[n];
     unpack<Op>(packet, x);
-    Op::template fold<n>(a, x, index, step);
+    Op::template fold<n>(a, x, index, step, p);
   }
 }
 
 /* Several packets of one output, whose indices are `between` apart: up to 16 elements enter at once. */
 template <class Op, int COUNT>
-NDR_DEVICE void fold_batch(typename Op::Near &a, const ndr_packet *packet, i64 index, i64 between, i64 step) {
+NDR_DEVICE void fold_batch(const ndr_params &p, typename Op::Near &a, const ndr_packet *packet, i64 index, i64 between,
+                           i64 step) {
   const int n = 16 / sizeof(typename Op::element), group = n >= 16 ? 1 : n * COUNT <= 16 ? COUNT : 16 / n;
   if constexpr (Op::packed || group == 1) {
 #pragma unroll
-    for (int u = 0; u < COUNT; u++) fold_packet_of<Op>(a, packet[u], index + u * between, step);
+    for (int u = 0; u < COUNT; u++) fold_packet_of<Op>(p, a, packet[u], index + u * between, step);
   } else {
 #pragma unroll
     for (int first = 0; first < COUNT; first += group) {
@@ -115,25 +119,35 @@ NDR_DEVICE void fold_batch(typename Op::Near &a, const ndr_packet *packet, i64 i
 #pragma unroll
       for (int u = 0; u < group; u++) unpack<Op>(packet[first + u], x + u * n);
       if constexpr (Op::indexed)
-        Op::template fold_packets<group * n, n>(a, x, index + first * between, between, step);
+        Op::template fold_packets<group * n, n>(a, x, index + first * between, between, step, p);
       else
-        Op::template fold<group * n>(a, x, 0, 0);
+        Op::template fold<group * n>(a, x, 0, 0, p);
     }
   }
 }
 
 /* ---- results ---- */
 
-/* What a launch makes of a total: std ends the kernels of var, any and all those of count. */
+/* What a launch makes of a count. */
+NDR_DEVICE u64 end_count(const ndr_params &p, u64 count) {
+  switch (p.ending) {
+  case NDR_ENDING_ANY: return count != 0;
+  case NDR_ENDING_ALL: return count == (u64)p.length;
+  case NDR_ENDING_VALID: return (u64)p.length - count;
+  case NDR_ENDING_LENGTH: return (u64)p.length;
+  default: return count;
+  }
+}
+
+/* What a launch makes of a total: std ends the kernels of var; any, all and valid those of count. */
 template <class Op> NDR_DEVICE auto finish_total(const ndr_params &p, const typename Op::Far &far) {
   auto x = Op::finish(far, p.ddof);
   if constexpr (Op::rooted)
     return p.ending == NDR_ENDING_ROOT ? sqrt(x) : x;
+  else if constexpr (Op::counting)
+    return end_count(p, x);
   else
     return x;
-}
-template <class Op> NDR_DEVICE u64 truth(const ndr_params &p, const typename Op::Far &far) {
-  return p.ending == NDR_ENDING_ANY ? far != 0 : far == (u64)p.length;
 }
 
 /* Writes an output of an operator, or its state, to result number FIRST. `offset` counts elements of the result; for
@@ -142,13 +156,13 @@ template <class Op, int FIRST> struct emission {
   static const int results = 1;
   static NDR_DEVICE void of(const ndr_params &p, i64 offset, const typename Op::Far &far) {
     if constexpr (Op::counting) {
-      if (p.ending >= NDR_ENDING_ANY) {
-        if (p.partial)
-          ((ndr_word *)p.result[FIRST])[offset] = truth<Op>(p, far);
-        else
-          ((u8 *)p.result[FIRST])[offset] = (u8)truth<Op>(p, far);
-        return;
-      }
+      if (p.partial)
+        ((ndr_word *)p.result[FIRST])[offset] = end_count(p, far);
+      else if (p.ending >= NDR_ENDING_ANY)
+        ((u8 *)p.result[FIRST])[offset] = (u8)end_count(p, far);
+      else
+        ((i64 *)p.result[FIRST])[offset] = (i64)end_count(p, far);
+      return;
     }
     if (p.partial) {
       ndr_word w[Op::words];

@@ -85,7 +85,7 @@ START_TEST(failing_to_plan_leaves_null) {
   assert_fails(ndr_plan_create(&plan, NULL, NDR_DIMS(1), 1, &op, NULL, NULL), NDR_ERR_ARGUMENT, "array");
   assert_fails(ndr_plan_create(NULL, &array, NDR_DIMS(1), 1, &op, NULL, NULL), NDR_ERR_ARGUMENT, "plan");
   assert_fails(ndr_plan_create(&plan, &array, NDR_DIMS(1), 0, &op, NULL, NULL), NDR_ERR_ARGUMENT, "op_count");
-  assert_fails(ndr_plan_create(&plan, &array, NDR_DIMS(1), 17, &op, NULL, NULL), NDR_ERR_ARGUMENT, "17");
+  assert_fails(ndr_plan_create(&plan, &array, NDR_DIMS(1), NDR_MAX_OPS + 1, &op, NULL, NULL), NDR_ERR_ARGUMENT, "21");
   assert_fails(ndr_plan_create(&plan, &array, NDR_DIMS(1), 1, NULL, NULL, NULL), NDR_ERR_ARGUMENT, "ops");
 }
 END_TEST

@@ -232,6 +232,53 @@ START_TEST(nan_counts_as_true) {
 }
 END_TEST
 
+START_TEST(valid_counts_what_is_not_nan) {
+  ck_assert_int_eq(result_dtype("valid f16 [3] /0"), NDR_I64);
+  ck_assert_int_eq(result_dtype("valid c64 [3] /0"), NDR_I64);
+  assert_reduces("valid f32 [2,3] /1", VALUES(0, -0.0, NAN, INF, -INF, 1e-45), VALUES(2, 3));
+  assert_reduces("valid f64 [3,2] /0", VALUES(NAN, 1, NAN, NAN, 0, NAN), VALUES(1, 1));
+  assert_reduces("valid f32 [2,3] /1 skipnan", VALUES(0, 1, NAN, NAN, NAN, NAN), VALUES(2, 0));
+  assert_reduces("valid bool [3] /0", VALUES(0, 1, 0), VALUES(3));
+  assert_reduces("valid i8 [2,2] /0 skipnan", VALUES(0, 0, -1, 1), VALUES(2, 2));
+  assert_reduces("valid u64 [3] /", VALUES(0, 0, 7), VALUES(1, 1, 1));
+}
+END_TEST
+
+START_TEST(a_complex_number_is_nan_by_either_part) {
+  const float x[][2] = {{1, 2}, {NAN, 0}, {0, NAN}, {NAN, NAN}, {0, 0}, {INFINITY, NAN}};
+  const double y[][2] = {{NAN, 2}, {0, 0}, {0, NAN}};
+  int64_t count = -1;
+  DLTensor narrow = ndr_tensor((void *)(uintptr_t)x, NDR_C64, 6), wide = ndr_tensor((void *)(uintptr_t)y, NDR_C128, 3);
+  DLTensor result = {&count, {kDLCPU, 0}, 0, {kDLInt, 64, 1}, NULL, NULL, 0};
+  assert_ok(ndreduce(&narrow, NDR_ALL_DIMS, NDR_VALID, &result, NULL));
+  ck_assert_int_eq(count, 2);
+  assert_ok(ndreduce(&wide, NDR_ALL_DIMS, NDR_VALID, &result, NULL));
+  ck_assert_int_eq(count, 1);
+}
+END_TEST
+
+/* Of every 16-bit pattern: infinity has one, and NaN all above it, of each sign. */
+START_TEST(every_half_is_counted_as_what_it_is) {
+  static const ndr_dtype dtypes[] = {NDR_F16, NDR_BF16};
+  static const int64_t infinite[] = {0x7c00, 0x7f80};
+  static uint16_t x[1 << 16];
+  for (int i = 0; i < 1 << 16; i++) x[i] = (uint16_t)i;
+  for (int f = 0; f < 2; f++) {
+    int64_t valid = 2 * (infinite[f] + 1), nonzero = (1 << 16) - 2, counted = -1;
+    DLTensor array = ndr_tensor(x, dtypes[f], 1 << 16);
+    DLTensor result = {&counted, {kDLCPU, 0}, 0, {kDLInt, 64, 1}, NULL, NULL, 0};
+    for (int skip = 0; skip <= 1; skip++) {
+      ndr_options options = NDR_OPTIONS_INIT;
+      options.skip_nan = skip;
+      assert_ok(ndreduce(&array, NDR_ALL_DIMS, NDR_VALID, &result, &options));
+      ck_assert_int_eq(counted, valid);
+      assert_ok(ndreduce(&array, NDR_ALL_DIMS, NDR_COUNT, &result, &options));
+      ck_assert_int_eq(counted, skip ? valid - 2 : nonzero);
+    }
+  }
+}
+END_TEST
+
 /* Any byte but 0 is true. */
 START_TEST(bool_bytes_other_than_one_are_true) {
   uint8_t x[] = {2, 0, 255, 1}, any = 9, all = 9;
@@ -348,6 +395,8 @@ END_TEST
 
 START_TEST(the_empty_count_is_0) {
   assert_empty("count", "f64", 0);
+  assert_empty("valid", "f32", 0);
+  assert_empty("valid", "bool", 0);
 }
 END_TEST
 
@@ -387,7 +436,8 @@ int main(void) {
   suite_case(suite, "statistics", 30, means_of_integers_are_f64, variances_divide_by_n_minus_ddof,
              a_divisor_below_zero_counts_as_zero, the_variance_of_an_infinity_is_nan, norms_are_real,
              norms_of_complex_take_magnitudes, logsumexp_is_stable, NULL);
-  suite_case(suite, "truth", 30, any_all_and_count_look_at_truth, nan_counts_as_true,
+  suite_case(suite, "truth", 30, any_all_and_count_look_at_truth, nan_counts_as_true, valid_counts_what_is_not_nan,
+             a_complex_number_is_nan_by_either_part, every_half_is_counted_as_what_it_is,
              bool_bytes_other_than_one_are_true, NULL);
   suite_case(suite, "skip_nan", 30, skip_nan_leaves_nan_out, skip_nan_keeps_infinities,
              skip_nan_means_nothing_to_integers, NULL);

@@ -62,6 +62,7 @@ static words state_of(const ndr_state *state, element x, int64_t index) {
   case NDR_ANY:
   case NDR_ALL:
   case NDR_COUNT: break;
+  case NDR_VALID: return (words){{!isnan(x.re) && !isnan(x.im)}};
   }
   return (words){{nonzero}};
 }
@@ -324,6 +325,7 @@ START_TEST(words_are_as_documented) {
   ck_assert_int_eq(ndr_state_words(NDR_LOGSUMEXP, NDR_F16), 2);
   ck_assert_int_eq(ndr_state_words(NDR_NORM2, NDR_C128), 1);
   ck_assert_int_eq(ndr_state_words(NDR_COUNT, NDR_BOOL), 1);
+  ck_assert_int_eq(ndr_state_words(NDR_VALID, NDR_C64), 1);
 }
 END_TEST
 

@@ -61,6 +61,8 @@ def function_of(op, problem, x):
         return lambda: getattr(np, op)(x, axis=axis, keepdims=keep)
     if op == "count":
         return lambda: np.count_nonzero(x, axis=axis, keepdims=keep)
+    if op == "valid":
+        return lambda: np.count_nonzero(~np.isnan(x), axis=axis, keepdims=keep)
     if op in ("argmin", "argmax"):
         if len(axis) == x.ndim:
             return lambda: getattr(np, nan + op)(x)

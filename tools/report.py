@@ -218,7 +218,7 @@ BYTES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "
 
 
 def result_bytes(op, dtype):
-    if op in ("argmin", "argmax", "count") or (op in ("sum", "prod") and dtype[0] in "iub" and dtype != "bf16"):
+    if op in ("argmin", "argmax", "count", "valid") or (op in ("sum", "prod") and dtype[0] in "iub" and dtype != "bf16"):
         return 8
     return 1 if op in ("any", "all") else BYTES[dtype]
 

@@ -22,15 +22,16 @@
  *                       max(n - ddof, 0)
  *   any, all            bool; NaN counts as true
  *   count               i64: number of nonzero elements
+ *   valid               i64: number of elements that are not NaN
  *
  * f16, bf16 and f32 are accumulated in f32 or wider and rounded once. Sums are blockwise: their error does not grow
  * with the length of an axis as a plain loop's does. Results of a plan are bitwise equal from run to run on the same
  * device, whatever the number of threads; so are those of ndreduce(), unless something was measured in between (see
  * Measurements).
  *
- * Over no elements: sum 0, prod 1, any false, all true, count 0, norms 0, logsumexp -inf, mean, var and std NaN; min,
- * max, argmin and argmax fail with NDR_ERR_EMPTY. skip_nan leaves NaN elements out: sum 0, mean NaN, min NaN, argmin -1
- * where every element is NaN. */
+ * Over no elements: sum 0, prod 1, any false, all true, count and valid 0, norms 0, logsumexp -inf, mean, var and std
+ * NaN; min, max, argmin and argmax fail with NDR_ERR_EMPTY. skip_nan leaves NaN elements out: sum 0, mean NaN, min NaN,
+ * argmin -1 where every element is NaN. */
 #ifndef NDREDUCE_NDREDUCE_H
 #define NDREDUCE_NDREDUCE_H
 
@@ -55,7 +56,7 @@ extern "C" {
 #define NDR_VERSION_PATCH 0
 
 #define NDR_MAX_DIMS 32
-#define NDR_MAX_OPS 16
+#define NDR_MAX_OPS 20 /* of one call: each operator once, and room for more */
 
 /* What a call came to. The numbers are part of the ABI; gaps leave room. */
 typedef enum ndr_status {
@@ -113,9 +114,10 @@ typedef enum ndr_op {
   NDR_LOGSUMEXP = 12,
   NDR_ANY = 13,
   NDR_ALL = 14,
-  NDR_COUNT = 15
+  NDR_COUNT = 15,
+  NDR_VALID = 16
 } ndr_op;
-#define NDR_OP_COUNT 16
+#define NDR_OP_COUNT 17
 
 typedef enum ndr_accumulate { NDR_ACCUMULATE_DEFAULT = 0, NDR_ACCUMULATE_F64 = 1 } ndr_accumulate;
 

@@ -48,7 +48,7 @@ static ndr_status parse_ops(cursor *c, ndr_case *out) {
   char word[24];
   do {
     const char *start = c->at;
-    if (out->op_count == NDR_MAX_OPS) return fail_at(c, "at most 16 operators");
+    if (out->op_count == NDR_MAX_OPS) return fail_at(c, "at most 20 operators");
     take_word(c, word, sizeof word);
     if (ndr_op_parse(word, &out->ops[out->op_count]) != NDR_OK) {
       c->at = start;

@@ -12,7 +12,7 @@
 
 /* The most that are remembered; the oldest gives way. */
 #define NDR_MOST_MEASUREMENTS 1024
-/* Room for any key: 16 operators, 32 axes of two 63-bit numbers, a device. */
+/* Room for any key: 20 operators, 32 axes of two 63-bit numbers, a device. */
 #define NDR_MEASUREMENT_KEY 2048
 
 typedef struct ndr_measurement {

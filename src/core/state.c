@@ -65,7 +65,8 @@ int ndr_state_words(ndr_op op, ndr_dtype dtype) {
   case NDR_NORMINF:
   case NDR_ANY:
   case NDR_ALL:
-  case NDR_COUNT: break;
+  case NDR_COUNT:
+  case NDR_VALID: break;
   }
   return 1;
 }
@@ -90,7 +91,8 @@ static combine_rule rule_of(const ndr_state *state) {
   case NDR_LOGSUMEXP: return COMBINE_LOGSUMEXP;
   case NDR_ANY: return COMBINE_OR;
   case NDR_ALL: return COMBINE_AND;
-  case NDR_COUNT: break;
+  case NDR_COUNT:
+  case NDR_VALID: break;
   }
   return COMBINE_ADD_INT;
 }
@@ -311,7 +313,8 @@ static void finish_one(const ndr_state *state, ndr_dtype result, const uint64_t 
   case NDR_LOGSUMEXP: store_real(result, logsumexp_value(value[0], f64_of(words[1])), out); return;
   case NDR_ANY:
   case NDR_ALL: store_integer(result, words[0] != 0, out); return;
-  case NDR_COUNT: store_integer(result, words[0], out); return;
+  case NDR_COUNT:
+  case NDR_VALID: store_integer(result, words[0], out); return;
   }
 }
 

@@ -41,6 +41,7 @@ static const op_facts ops[NDR_OP_COUNT] = {
 #define OP(NAME, value, name, result, empty, domain, what) _Static_assert((int)NDR_##NAME == (value), #name);
 #include "spec/ops.def"
 #undef OP
+_Static_assert(NDR_MAX_OPS >= NDR_OP_COUNT, "all operators fit in one call");
 
 bool ndr_dtype_valid(ndr_dtype dtype) {
   return (unsigned)dtype < NDR_DTYPE_COUNT;

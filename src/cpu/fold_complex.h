@@ -1,7 +1,9 @@
-/* Template, part 6: the kernels of c128, with NAME and SKIP as in fold_float.h. An element is NaN if either part is. */
+/* Template, part 6: the kernels of c128, with NAME, INDEX and SKIP as in fold_float.h. An element is NaN if either part
+ * is. */
 
+#define PRESENT ((x.re == x.re) & (x.im == x.im))
 #if SKIP
-#define SEEN ((x.re == x.re) & (x.im == x.im))
+#define SEEN PRESENT
 #else
 #define SEEN 1
 #endif
@@ -88,14 +90,10 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   settle_moments(tile, shift_re, shift_im, words, states, pitch);
 }
 
-static void NAME(nonzero)(const ndr_tile *tile, uint64_t *words) {
-  const int64_t lanes = tile->lanes;
-  EACH_LANE(words[l] = 0)
-  FOLD_ROWS(0, uint64_t c = words[l], c += (uint64_t)(((x.re != 0) | (x.im != 0)) & SEEN), words[l] = c);
-}
-
+#define NONZERO (((x.re != 0) | (x.im != 0)) & SEEN)
 #include "cpu/fold_truth.h"
 
 #undef NAME
 #undef ELEMENT
+#undef INDEX
 #undef SEEN

@@ -27,6 +27,7 @@ static void finish(const ndr_state *state, const uint64_t *states, int64_t pitch
     if (dense && (dtype == NDR_I64 || dtype == NDR_U64)) FINISH(uint64_t, states[j])
     break;
   case NDR_COUNT:
+  case NDR_VALID:
     if (dense) FINISH(uint64_t, states[j])
     break;
   case NDR_ARGMIN:

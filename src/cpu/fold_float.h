@@ -142,14 +142,8 @@ static void NAME(logsumexp)(const ndr_tile *tile, uint64_t *states, int64_t pitc
   settle(join_logsumexp, 2, tile, words, states, pitch);
 }
 
-static void NAME(nonzero)(const ndr_tile *tile, uint64_t *words) {
-  const int64_t lanes = tile->lanes;
-  ALIGNED INDEX count[NDR_LANES];
-  EACH_LANE(count[l] = 0)
-  FOLD_ROWS(0, INDEX c = count[l], c = (INDEX)(c + SEEN(x != 0, 0)), count[l] = c);
-  EACH_LANE(words[l] = (uint64_t)count[l])
-}
-
+#define NONZERO SEEN(x != 0, 0)
+#define PRESENT (x == x)
 #include "cpu/fold_truth.h"
 
 #undef NAME

@@ -1,10 +1,11 @@
-/* Template, part 9: sums of 16-bit floats, with NaN elements counted or left out, from
+/* Template, part 9: sums and truths of 16-bit floats, with NaN elements counted or left out, from
  *   NAME(kernel)     how its functions are called
- *   ELEMENT          the storage type
+ *   ELEMENT, INDEX   the storage type and the unsigned type of its size
+ *   INFINITE         the bits of +infinity: NaN has more, whatever its sign
  *   WIDEN            the conversion of contiguous elements to f32
  *   SKIP             1: NaN elements are left out
- * Blocks of four rows are converted and added before the next: four streams are read at once, and what is converted
- * never leaves the first-level cache. The other operators of these dtypes fold converted tiles. */
+ * For sums, blocks of four rows are converted and added before the next: four streams are read at once, and what is
+ * converted never leaves the first-level cache. The other operators of these dtypes fold converted tiles. */
 
 #define BLOCK 64
 #define SEEN(value) (SKIP && (value) != (value) ? 0 : (double)(value))
@@ -48,8 +49,14 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   settle(join_add2, 2, tile, words, states, pitch);
 }
 
+#undef SEEN
+#define PRESENT ((x & 0x7fff) <= INFINITE)
+#define NONZERO (((x & 0x7fff) != 0) & (!SKIP | PRESENT))
+#include "cpu/fold_truth.h"
+
 #undef NAME
 #undef ELEMENT
+#undef INDEX
+#undef INFINITE
 #undef WIDEN
-#undef SEEN
 #undef BLOCK

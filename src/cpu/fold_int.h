@@ -51,15 +51,7 @@ EXTREME(min, MOST, <)
 EXTREME(max, LEAST, >)
 #undef EXTREME
 
-/* Nonzero elements of each lane. */
-static void NAME(nonzero)(const ndr_tile *tile, uint64_t *words) {
-  const int64_t lanes = tile->lanes;
-  ALIGNED INDEX count[NDR_LANES];
-  EACH_LANE(count[l] = 0)
-  FOLD_ROWS(0, INDEX c = count[l], c = (INDEX)(c + (x != 0)), count[l] = c);
-  EACH_LANE(words[l] = count[l])
-}
-
+#define NONZERO (x != 0)
 #include "cpu/fold_truth.h"
 
 #undef NAME

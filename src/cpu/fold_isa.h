@@ -85,14 +85,19 @@
 #include "cpu/fold_float.h"
 #define NAME(kernel) kernel##_c128
 #define ELEMENT ndr_c128
+#define INDEX uint64_t
 #include "cpu/fold_complex.h"
 
 #define NAME(kernel) kernel##_f16
 #define ELEMENT ndr_f16
+#define INDEX uint16_t
+#define INFINITE 0x7c00
 #define WIDEN convert_f16_f32
 #include "cpu/fold_half.h"
 #define NAME(kernel) kernel##_bf16
 #define ELEMENT ndr_bf16
+#define INDEX uint16_t
+#define INFINITE 0x7f80
 #define WIDEN convert_bf16_f32
 #include "cpu/fold_half.h"
 
@@ -115,14 +120,19 @@
 #include "cpu/fold_float.h"
 #define NAME(kernel) kernel##_skip_c128
 #define ELEMENT ndr_c128
+#define INDEX uint64_t
 #include "cpu/fold_complex.h"
 
 #define NAME(kernel) kernel##_skip_f16
 #define ELEMENT ndr_f16
+#define INDEX uint16_t
+#define INFINITE 0x7c00
 #define WIDEN convert_f16_f32
 #include "cpu/fold_half.h"
 #define NAME(kernel) kernel##_skip_bf16
 #define ELEMENT ndr_bf16
+#define INDEX uint16_t
+#define INFINITE 0x7f80
 #define WIDEN convert_bf16_f32
 #include "cpu/fold_half.h"
 
@@ -159,23 +169,26 @@ static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane
     for (int64_t l = 0; l < lanes; l++) to[row * lanes + l] = from[row * row_stride + l * lane_stride];
 }
 
+#define TRUTH_KERNELS(name, plain) [NDR_ANY] = any_##name, [NDR_ALL] = all_##plain, [NDR_COUNT] = count_##name
 #define INTEGER_KERNELS(name)                                                                                          \
   {                                                                                                                    \
-    [NDR_SUM] = sum_##name, [NDR_PROD] = prod_##name, [NDR_MIN] = min_##name, [NDR_MAX] = max_##name,                  \
-    [NDR_ARGMIN] = argmin_##name, [NDR_ARGMAX] = argmax_##name, [NDR_ANY] = any_##name, [NDR_ALL] = all_##name,        \
-    [NDR_COUNT] = count_##name                                                                                         \
+    TRUTH_KERNELS(name, name), [NDR_SUM] = sum_##name, [NDR_PROD] = prod_##name, [NDR_MIN] = min_##name,               \
+                               [NDR_MAX] = max_##name, [NDR_ARGMIN] = argmin_##name, [NDR_ARGMAX] = argmax_##name,     \
+                               [NDR_VALID] = valid_integer                                                             \
   }
+#define HALF_KERNELS(name, plain)                                                                                      \
+  TRUTH_KERNELS(name, plain), [NDR_VALID] = valid_##plain, [NDR_SUM] = sum_##name, [NDR_MEAN] = mean_##name
 #define COMPLEX_KERNELS(name, plain)                                                                                   \
-  [NDR_SUM] = sum_##name, [NDR_PROD] = prod_##name, [NDR_MEAN] = mean_##name, [NDR_VAR] = var_##name,                  \
-  [NDR_STD] = var_##name, [NDR_NORM1] = norm1_##name, [NDR_NORM2] = norm2_##name, [NDR_NORMINF] = norminf_##name,      \
-  [NDR_ANY] = any_##name, [NDR_ALL] = all_##plain, [NDR_COUNT] = count_##name
+  HALF_KERNELS(name, plain), [NDR_PROD] = prod_##name, [NDR_VAR] = var_##name, [NDR_STD] = var_##name,                 \
+                             [NDR_NORM1] = norm1_##name, [NDR_NORM2] = norm2_##name, [NDR_NORMINF] = norminf_##name
 #define FLOAT_KERNELS(name, plain)                                                                                     \
   COMPLEX_KERNELS(name, plain), [NDR_MIN] = min_##name, [NDR_MAX] = max_##name, [NDR_ARGMIN] = argmin_##name,          \
                                 [NDR_ARGMAX] = argmax_##name, [NDR_LOGSUMEXP] = logsumexp_##name
 
 static const ndr_isa isa = {
     .name = ISA_NAME,
-    .fold = {{[NDR_I8] = INTEGER_KERNELS(i8),
+    .fold = {{[NDR_BOOL] = {[NDR_VALID] = valid_integer},
+              [NDR_I8] = INTEGER_KERNELS(i8),
               [NDR_I16] = INTEGER_KERNELS(i16),
               [NDR_I32] = INTEGER_KERNELS(i32),
               [NDR_I64] = INTEGER_KERNELS(i64),
@@ -183,13 +196,13 @@ static const ndr_isa isa = {
               [NDR_U16] = INTEGER_KERNELS(u16),
               [NDR_U32] = INTEGER_KERNELS(u32),
               [NDR_U64] = INTEGER_KERNELS(u64),
-              [NDR_F16] = {[NDR_SUM] = sum_f16, [NDR_MEAN] = mean_f16},
-              [NDR_BF16] = {[NDR_SUM] = sum_bf16, [NDR_MEAN] = mean_bf16},
+              [NDR_F16] = {HALF_KERNELS(f16, f16)},
+              [NDR_BF16] = {HALF_KERNELS(bf16, bf16)},
               [NDR_F32] = {FLOAT_KERNELS(f32, f32)},
               [NDR_F64] = {FLOAT_KERNELS(f64, f64)},
               [NDR_C128] = {COMPLEX_KERNELS(c128, c128)}},
-             {[NDR_F16] = {[NDR_SUM] = sum_skip_f16, [NDR_MEAN] = mean_skip_f16},
-              [NDR_BF16] = {[NDR_SUM] = sum_skip_bf16, [NDR_MEAN] = mean_skip_bf16},
+             {[NDR_F16] = {HALF_KERNELS(skip_f16, f16)},
+              [NDR_BF16] = {HALF_KERNELS(skip_bf16, bf16)},
               [NDR_F32] = {FLOAT_KERNELS(skip_f32, f32)},
               [NDR_F64] = {FLOAT_KERNELS(skip_f64, f64)},
               [NDR_C128] = {COMPLEX_KERNELS(skip_c128, c128)}}},

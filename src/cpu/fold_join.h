@@ -88,6 +88,14 @@ static void settle(ndr_join *join, int word_count, const ndr_tile *tile, uint64_
   deposit(join, word_count, tile, words, states, pitch);
 }
 
+/* valid where no element can be NaN. */
+static void valid_integer(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  ALIGNED uint64_t words[NDR_LANES];
+  EACH_LANE(words[l] = (uint64_t)tile->rows)
+  settle(join_add_int, 1, tile, words, states, pitch);
+}
+
 /* Gives the lanes of each output the mean of their values; NaN stands for no value, 0 is the mean of none. */
 static void average_lanes(const ndr_tile *tile, double *values) {
   const int64_t lanes = tile->lanes;
@@ -171,7 +179,8 @@ static ndr_join *join_of(const ndr_state *state) {
   case NDR_LOGSUMEXP: return join_logsumexp;
   case NDR_ANY: return join_or;
   case NDR_ALL: return join_and;
-  case NDR_COUNT: break;
+  case NDR_COUNT:
+  case NDR_VALID: break;
   }
   return join_add_int;
 }

@@ -83,6 +83,16 @@ static inline bool four_rows(const ndr_tile *tile, int64_t bytes) {
     STEP;                                                                                                              \
   }
 
+/* The number of each lane's elements x for which `yes` is 1 rather than 0, into words. Also needs INDEX, a type that
+ * counts to NDR_ROWS. */
+#define TALLY(yes, words)                                                                                              \
+  do {                                                                                                                 \
+    ALIGNED INDEX count[NDR_LANES];                                                                                    \
+    EACH_LANE(count[l] = 0)                                                                                            \
+    FOLD_ROWS(0, INDEX c = count[l], c = (INDEX)(c + (yes)), count[l] = c);                                            \
+    EACH_LANE((words)[l] = (uint64_t)count[l])                                                                         \
+  } while (0)
+
 #define ROW(number) ((const ELEMENT *)tile->data + (number)*tile->row_stride)
 
 /* The words of a tile's lanes, before they are folded to `period`: word w of lane l is words[w * NDR_LANES + l]. */

@@ -1,25 +1,40 @@
-/* Template, part 4: any, all and count of one dtype, from the number of nonzero elements of each lane. */
+/* Template, part 4: any, all, count and valid of one dtype, from two questions about an element x
+ *   NONZERO    under SKIP, no to NaN
+ *   PRESENT    x is not NaN; not defined for integers, which share one kernel that reads nothing */
 
 static void NAME(count)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
   ALIGNED uint64_t words[NDR_LANES];
-  NAME(nonzero)(tile, words);
+  TALLY(NONZERO, words);
   settle(join_add_int, 1, tile, words, states, pitch);
 }
 
 static void NAME(any)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
   ALIGNED uint64_t words[NDR_LANES];
-  NAME(nonzero)(tile, words);
+  TALLY(NONZERO, words);
   EACH_LANE(words[l] = words[l] != 0)
   settle(join_or, 1, tile, words, states, pitch);
 }
 
-#if !SKIP /* NaN is nonzero: leaving it out changes nothing */
+#if !SKIP /* NaN is nonzero, and never present: leaving it out changes neither */
 static void NAME(all)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
   ALIGNED uint64_t words[NDR_LANES];
-  NAME(nonzero)(tile, words);
+  TALLY(NONZERO, words);
   EACH_LANE(words[l] = words[l] == (uint64_t)tile->rows)
   settle(join_and, 1, tile, words, states, pitch);
 }
+
+#ifdef PRESENT
+static void NAME(valid)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  ALIGNED uint64_t words[NDR_LANES];
+  TALLY(PRESENT, words);
+  settle(join_add_int, 1, tile, words, states, pitch);
+}
 #endif
+#endif
+
+#undef NONZERO
+#undef PRESENT

@@ -7,13 +7,14 @@
 ndr_dtype ndr_fold_dtype(ndr_op op, ndr_dtype dtype, bool accumulate_f64) {
   bool real = op == NDR_MEAN || op == NDR_VAR || op == NDR_STD || op == NDR_NORM1 || op == NDR_NORM2 ||
               op == NDR_NORMINF || op == NDR_LOGSUMEXP;
+  bool truth = op == NDR_ANY || op == NDR_ALL || op == NDR_COUNT || op == NDR_VALID;
   switch (dtype) {
   case NDR_F16:
-  case NDR_BF16: return op == NDR_SUM || op == NDR_MEAN ? dtype : NDR_F32;
+  case NDR_BF16: return truth || op == NDR_SUM || op == NDR_MEAN ? dtype : NDR_F32;
   case NDR_F32: return op == NDR_LOGSUMEXP && accumulate_f64 ? NDR_F64 : dtype;
   case NDR_C64: return NDR_C128;
   case NDR_BOOL:
-    if (!real) return NDR_U8;
+    if (!real) return op == NDR_VALID ? dtype : NDR_U8;
     return op == NDR_LOGSUMEXP ? NDR_F64 : NDR_F32;
   case NDR_I8:
   case NDR_I16:

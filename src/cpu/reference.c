@@ -169,6 +169,7 @@ static void add_element(const ndr_state *state, uint64_t *words, scalar x, int64
   case NDR_ANY: words[0] |= nonzero; break;
   case NDR_ALL: words[0] &= nonzero; break;
   case NDR_COUNT: words[0] += nonzero; break;
+  case NDR_VALID: words[0] += !is_nan(x); break;
   }
 }
 

@@ -1,5 +1,7 @@
 #include "cuda/launch.h"
 
+#include <math.h>
+
 #include "cuda/compile.h"
 #include "cuda/device.h"
 #include "cuda/library.h"
@@ -9,24 +11,31 @@
 enum { MOST_FUSED = 4 };
 
 /* Kernels built ahead of time by what they compute, of which some operators are endings. */
-static ndr_op kernel_op(ndr_op op, int *ending) {
-  *ending = op == NDR_STD   ? NDR_ENDING_ROOT
-            : op == NDR_ANY ? NDR_ENDING_ANY
-            : op == NDR_ALL ? NDR_ENDING_ALL
-                            : NDR_ENDING_PLAIN;
-  return op == NDR_STD ? NDR_VAR : op == NDR_ANY || op == NDR_ALL ? NDR_COUNT : op;
+static ndr_op kernel_op(ndr_op op, ndr_dtype dtype, ndr_params *params) {
+  ndr_class class = ndr_dtype_class(dtype);
+  switch (op) {
+  case NDR_STD: params->ending = NDR_ENDING_ROOT; return NDR_VAR;
+  case NDR_ANY: params->ending = NDR_ENDING_ANY; return NDR_COUNT;
+  case NDR_ALL: params->ending = NDR_ENDING_ALL; return NDR_COUNT;
+  case NDR_VALID:
+    params->ending = class == NDR_CLASS_FLOAT || class == NDR_CLASS_COMPLEX ? NDR_ENDING_VALID : NDR_ENDING_LENGTH;
+    params->limit = INFINITY;
+    return NDR_COUNT;
+  default: return op;
+  }
 }
 
-static ndr_status find_kernel(const ndr_plan *plan, const ndr_launch *launch, int first, int count, int *ending,
+/* The kernel for a launch, which params are completed for. */
+static ndr_status find_kernel(const ndr_plan *plan, const ndr_launch *launch, int first, int count, ndr_params *params,
                               cudaKernel_t *kernel) {
   const ndr_problem *problem = &plan->problem;
   bool special = ndr_problem_special(problem);
-  *ending = NDR_ENDING_PLAIN;
   if (special && !plan->device.compiles)
     return ndr_cuda_kernel(problem->skip_nan ? "tree_skip" : "tree_wide", problem->ops[first], problem->dtype, kernel);
   if (special || count > 1)
     return ndr_cuda_compile(problem, first, count, launch->kernel, plan->device.capability, kernel);
-  return ndr_cuda_kernel(launch->kernel, kernel_op(problem->ops[first], ending), problem->dtype, kernel);
+  return ndr_cuda_kernel(launch->kernel, kernel_op(problem->ops[first], problem->dtype, params), problem->dtype,
+                         kernel);
 }
 
 /* Whether operators i and j put their results in the same places. */
@@ -52,7 +61,7 @@ static ndr_status run_ops(const ndr_plan *plan, const ndr_launch *launch, int fi
   ndr_params params = launch->params;
   const ndr_problem *problem = &plan->problem;
   cudaKernel_t kernel;
-  NDR_TRY(find_kernel(plan, launch, first, count, &params.ending, &kernel));
+  NDR_TRY(find_kernel(plan, launch, first, count, &params, &kernel));
   for (int a = 0; first > 0 && a < problem->kept_count; a++) params.axes[a].aux = problem->kept[a].result[first];
   for (int i = 0; i < count; i++) {
     ndr_dtype dtype = problem->partial ? NDR_U64 : ndr_op_result(problem->ops[first + i], problem->dtype);

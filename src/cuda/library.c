@@ -60,7 +60,7 @@ ndr_status ndr_cuda_kernel(const char *name, ndr_op op, ndr_dtype dtype, cudaKer
 static bool is_built(range built, ndr_op op, ndr_dtype dtype) {
   ndr_class class = ndr_dtype_class(dtype);
   if (ndr_op_check(op, dtype) != NDR_OK) return false;
-  if (built == OWN) return op != NDR_STD && op != NDR_ANY && op != NDR_ALL;
+  if (built == OWN) return op != NDR_STD && op != NDR_ANY && op != NDR_ALL && op != NDR_VALID;
   return built == EVERY || class == NDR_CLASS_FLOAT || class == NDR_CLASS_COMPLEX;
 }
 

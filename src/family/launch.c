@@ -65,7 +65,9 @@ bool ndr_packets_aligned(const ndr_problem *problem, const ndr_axis *lane) {
 bool ndr_problem_special(const ndr_problem *problem) {
   ndr_class class = ndr_dtype_class(problem->dtype);
   bool narrow = problem->dtype != NDR_F64 && problem->dtype != NDR_C128;
-  if (class != NDR_CLASS_FLOAT && class != NDR_CLASS_COMPLEX) return false;
+  bool changes = false; /* valid is the same with every option */
+  for (int i = 0; i < problem->op_count; i++) changes = changes || problem->ops[i] != NDR_VALID;
+  if (!changes || (class != NDR_CLASS_FLOAT && class != NDR_CLASS_COMPLEX)) return false;
   return problem->skip_nan || (problem->accumulate_f64 && narrow);
 }
 

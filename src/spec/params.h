@@ -17,11 +17,14 @@ typedef struct ndr_param_axis {
  * Item i is piece i / tile_count of tile i % tile_count: blocks that run together read neighbouring tiles. The words of
  * partial states lie word-major in `partials`: word w of slot s of output o is partials[(w * slots + s) * padded + o],
  * where slots s < splits hold the pieces, the following ones the sums of groups, and padded is tiles * tile_outputs. */
-/* How a total becomes a result: std is the root of var; any and all ask whether a count is nonzero, and complete. */
+/* How a total becomes a result: std is the root of var; any and all ask whether a count is nonzero, and complete; valid
+ * is what a count of NaN leaves of the length, and where there is no NaN the length. */
 #define NDR_ENDING_PLAIN 0
 #define NDR_ENDING_ROOT 1
-#define NDR_ENDING_ANY 2
-#define NDR_ENDING_ALL 3
+#define NDR_ENDING_VALID 2
+#define NDR_ENDING_LENGTH 3
+#define NDR_ENDING_ANY 4 /* from here on the result is a bool */
+#define NDR_ENDING_ALL 5
 
 typedef struct ndr_params {
   const void *data;                /* element the walk starts at */
@@ -37,6 +40,7 @@ typedef struct ndr_params {
   long long runs, run_units; /* tree: runs an output, units a run */
   double ddof;
   int ending;                /* NDR_ENDING_... */
+  float limit;               /* count: of elements beyond 0 (nonzero ones), or beyond infinity (NaN) */
   int splits, groups, group; /* pieces, groups of pieces, pieces a group */
   int tile_outputs;
   int lanes;          /* threads that share an output (tree_lanes), a column (thread), active ones (tile) */

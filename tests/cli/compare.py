@@ -20,7 +20,7 @@ except ImportError:
 
 ORDERED = ("min", "max", "argmin", "argmax", "logsumexp")
 WITHOUT_EMPTY = ("min", "max", "argmin", "argmax")
-OPS = ("sum", "prod", "mean", "var", "std", "norm1", "norm2", "norminf", "any", "all", "count") + ORDERED
+OPS = ("sum", "prod", "mean", "var", "std", "norm1", "norm2", "norminf", "any", "all", "count", "valid") + ORDERED
 # More than NumPy is asked to hold; such data is tried, but its results are compared elsewhere.
 MOST_BYTES = 1 << 28
 # Where there are more results than this, one operator has to do: JSON is not made for millions of numbers.
@@ -74,6 +74,8 @@ def exact(op, x):
         return getattr(np, op)(x, axis=-1)
     if op == "count":
         return np.count_nonzero(x, axis=-1)
+    if op == "valid":
+        return np.count_nonzero(~np.isnan(x), axis=-1)
     if op in ("sum", "prod") and x.dtype.kind in "iub":
         return getattr(np, op)(x, axis=-1, dtype="u8" if x.dtype.kind in "ub" else "i8")
     return None

@@ -62,6 +62,8 @@ def exact_value(x, op, options, result_dtype):
         return arg(x, op, skip)
     if op == "count":
         return np.count_nonzero((x != 0) & present, axis=-1)
+    if op == "valid":
+        return np.count_nonzero(~np.isnan(x), axis=-1)
     return (present & (x != 0)).any(axis=-1) if op == "any" else (~present | (x != 0)).all(axis=-1)
 
 
@@ -75,7 +77,7 @@ def divided(total, n):
 
 
 def is_exact(x, op):
-    return op in ("min", "max", "argmin", "argmax", "any", "all", "count") or (
+    return op in ("min", "max", "argmin", "argmax", "any", "all", "count", "valid") or (
         op in ("sum", "prod") and x.dtype.kind in "biu")
 
 

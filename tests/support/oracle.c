@@ -165,6 +165,12 @@ static int64_t count_nonzero(const element *x, int64_t n) {
   return count;
 }
 
+static int64_t count_valid(const element *x, int64_t n) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++) count += !isnan(x[i].re) && !isnan(x[i].im);
+  return count;
+}
+
 /* Leaves the NaN elements out; where[] remembers the flattened index of those that stay. */
 static int64_t drop_nan(const ndr_case *problem, const element *x, int64_t count, element *left, int64_t *where) {
   int64_t n = 0;
@@ -200,9 +206,10 @@ static answer fold_present(const ndr_case *problem, ndr_op op, const element *x,
   case NDR_LOGSUMEXP: return log_sum_exp(problem, x, n);
   case NDR_ANY: return exactly(count_nonzero(x, n) > 0);
   case NDR_ALL: return exactly(count_nonzero(x, n) == n);
-  case NDR_COUNT: break;
+  case NDR_COUNT: return exactly((long double)count_nonzero(x, n));
+  case NDR_VALID: break;
   }
-  return exactly((long double)count_nonzero(x, n));
+  return exactly((long double)count_valid(x, n));
 }
 
 answer oracle_fold(const ndr_case *problem, ndr_op op, const element *x, int64_t count) {

@@ -4,7 +4,7 @@
 ocean.nc   what netCDF-4 writes: temp(time, lat, lon) with its scales, shuffled and deflated
 kinds.h5   one small dataset of every element type that can be reduced
 traps.h5   what must be refused, and what is easily got wrong
-
+packed.h5  missing values, packing and the like, rightly and wrongly described
 vast.h5    2 GiB of which one chunk was ever written, to be slow and large without being large
 
 All values are small multiples of 1/4, so that sums are exact in any order and answers can be compared as text.
@@ -161,6 +161,48 @@ def put_filtered(file):
     broken.id.write_direct_chunk((0,), np.arange(5, dtype="<i4").tobytes())
 
 
+def put_masked(group, name, values, stored, attributes, **options):
+    """Values as stored, with attributes whose types count: (text or NumPy value) as they are given."""
+    dataset = group.create_dataset(name, data=None if values is None else np.asarray(values, stored), dtype=stored, **options)
+    for key, value in attributes.items():
+        dataset.attrs.create(key, value)
+    return dataset
+
+
+def write_packed(path):
+    """Missing, packed and unsigned numbers, as files have them and as they should not."""
+    ramp = np.arange(-6, 6).reshape(3, 4)
+    holes = np.where(ramp % 5 == 0, -999, ramp)
+    holes[:, 2] = -999
+    i2, f4, f8 = np.int16, np.float32, np.float64
+    with h5py.File(path, "w", libver=("earliest", "v108")) as file:
+        put_masked(file, "temp", holes, "<i2", {"_FillValue": i2(-999), "scale_factor": f8(0.25), "add_offset": f8(10)},
+                   chunks=(2, 3), shuffle=True, compression=1)
+        put_masked(file, "temp_be", holes, ">i2", {"_FillValue": i2(-999), "scale_factor": f4(0.25), "add_offset": f4(10)})
+        put_masked(file, "counts", holes, "<i4", {"missing_value": np.array([-999, 3, 3], "i2")})
+        put_masked(file, "unsigned", ramp * 20, "i1", {"_Unsigned": "true", "_FillValue": np.int8(-20), "valid_range": np.array([0, -41], "i1")})
+        put_masked(file, "unsigned_only", ramp, "<i2", {"_Unsigned": np.bytes_("True")})
+        put_masked(file, "range", ramp / 4, "<f4", {"valid_range": np.array([-1, 0.75], "f4"), "valid_min": f4(0.5)})
+        put_masked(file, "least", ramp / 4, "<f4", {"valid_min": f8(-0.75)})
+        put_masked(file, "most", ramp, "<i8", {"valid_max": np.int32(2)})
+        put_masked(file, "wide_fill", np.where(ramp % 5 == 0, 1e20, ramp / 4), "<f4", {"missing_value": f8(1e20)})
+        put_masked(file, "nan_fill", np.where(ramp % 5 == 0, np.nan, ramp / 4), ">f8", {"_FillValue": f8(np.nan)})
+        put_masked(file, "half", holes / 4, "<f2", {"_FillValue": np.float16(-999 / 4)})
+        put_masked(file, "all_missing", np.full((3, 4), -1), "<i2", {"_FillValue": i2(-1), "scale_factor": f8(0.5)})
+        put_masked(file, "unpacked_one", ramp, "<i2", {"scale_factor": f8(1), "add_offset": f8(0)})
+        put_masked(file, "never_masked", ramp, "<i2", {"_FillValue": f4(1e20), "missing_value": f4(np.nan), "valid_max": f8(0.5),
+                                                      "valid_min": np.int32(-32768)})
+        put_masked(file, "nonsense", ramp, "<i2", {"_FillValue": "-1", "missing_value": np.arange(-50, 50), "scale_factor": "2",
+                                                   "add_offset": np.arange(2.0), "valid_range": i2(0), "_Unsigned": i2(1)})
+        put_masked(file, "flags", ramp % 2 == 0, "?", {"_FillValue": np.uint8(0)})
+        put_masked(file, "scale_zero", ramp, "<i2", {"scale_factor": f8(0), "add_offset": f8(3)})
+        put_masked(file, "unwritten", None, "<i2", {"scale_factor": f8(0.5), "_FillValue": i2(-7)}, shape=(3, 4), chunks=(2, 3),
+                   fillvalue=6)
+        put_masked(file, "unwritten_missing", None, ">i2", {"scale_factor": f8(0.5), "_FillValue": i2(-7)}, shape=(3, 4), fillvalue=-7)
+        partly = put_masked(file, "partly", None, "<i2", {"_FillValue": i2(-7)}, shape=(3, 4), chunks=(3, 2), fillvalue=-7)
+        partly[:, :2] = ramp[:, :2]
+
+
 def write_vast(path):
     with h5py.File(path, "w", libver=("earliest", "v108")) as file:
         vast = file.create_dataset("vast", shape=(512, 1024, 1024), dtype="f4", chunks=(16, 128, 128), shuffle=True,
@@ -173,6 +215,7 @@ def main():
     write_ocean(os.path.join(folder, "ocean.nc"))
     write_kinds(os.path.join(folder, "kinds.h5"))
     write_traps(os.path.join(folder, "traps.h5"))
+    write_packed(os.path.join(folder, "packed.h5"))
     write_vast(os.path.join(folder, "vast.h5"))
 
 

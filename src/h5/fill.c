@@ -32,8 +32,7 @@ static ndr_status read_fill(const ndr_h5_dataset *dataset, value *fill) {
 }
 
 static ndr_status start(const ndr_job *job, int64_t length, ndr_accumulator **accumulator) {
-  return ndr_accumulator_create(accumulator, job->device, job->dataset->info.dtype, 1, &length, NDR_ALL_DIMS,
-                                job->op_count, job->ops, &job->reduce);
+  return ndr_job_accumulate(job, 1, &length, NDR_ALL_DIMS, accumulator);
 }
 
 static ndr_status add(ndr_accumulator *accumulator, const ndr_job *job, value *fill, int64_t count) {
@@ -75,7 +74,7 @@ static ndr_status finish(const ndr_job *job, const ndr_accumulator *total, value
     tensors[i].ndim = job->reduce.keepdims ? 1 : 0;
     pointers[i] = &tensors[i];
   }
-  return ndr_accumulator_finish(total, pointers);
+  return ndr_job_finish(job, total, pointers);
 }
 
 static ndr_status reduce_equal(const ndr_job *job, value *fill, int64_t length, value *values,

@@ -68,14 +68,14 @@ static void keep_dims(ndr_job *job, int dim_count, const int *dims) {
 
 static ndr_status probe_bytes(const ndr_job *job, int64_t outputs, int64_t *bytes) {
   ndr_accumulator *probe;
-  NDR_TRY(ndr_accumulator_create(&probe, job->device, job->dataset->info.dtype, 1, &outputs, 0, NULL, job->op_count,
-                                 job->ops, &job->reduce));
+  NDR_TRY(ndr_job_accumulate(job, 1, &outputs, 0, NULL, &probe));
   *bytes = (int64_t)ndr_accumulator_bytes(probe);
   ndr_accumulator_destroy(probe);
   return NDR_OK;
 }
 
-/* The states of a block and, while a slab is added, those of the slab: twice what an accumulator says it holds. */
+/* The states of a block and, while a slab is added, those of the slab: twice what an accumulator says it holds. That is
+ * more than the witness's results take once no slab is left. */
 static ndr_status probe_output_bytes(ndr_job *job) {
   int64_t one, two;
   NDR_TRY(probe_bytes(job, 1, &one));
@@ -112,6 +112,7 @@ static ndr_status make(ndr_job *job, int dim_count, const int *dims, DLTensor *c
   NDR_TRY(check_problem(job, dim_count, dims, results));
   keep_dims(job, dim_count, dims);
   job->never_written = job->dataset->info.layout != NDR_H5_COMPACT && job->dataset->info.stored_bytes == 0;
+  NDR_TRY(ndr_job_watch(job));
   NDR_TRY(probe_output_bytes(job));
   return job->never_written ? NDR_OK : plan_slabs(job);
 }

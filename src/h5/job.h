@@ -10,6 +10,9 @@ typedef struct ndr_job {
   int dim_count, dims[NDR_MAX_DIMS]; /* ascending */
   int op_count;
   const ndr_op *ops;
+  /* What accumulators take: ops, and where these do not tell which outputs have no valid element, one that does. */
+  int fold_count, witness; /* index in fold_ops; -1 where no output can lack one, or no op cares */
+  ndr_op fold_ops[NDR_MAX_OPS];
   ndr_h5_options options;
   ndr_options reduce;
   DLDevice device;
@@ -23,6 +26,14 @@ ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, int dim_count, co
 
 /* Puts the dataset's FILE:/PATH before the sentence of a failure that knows nothing of files; returns status. */
 ndr_status ndr_job_blame(const ndr_h5_dataset *dataset, ndr_status status);
+
+/* Sets fold_count, fold_ops and witness: masked data give NaN where NumPy's rules give a sum or norm of nothing. */
+ndr_status ndr_job_watch(ndr_job *job);
+
+/* An accumulator of the job's ops over part of it, as ndr_accumulator_create, and its results, which get ops. */
+ndr_status ndr_job_accumulate(const ndr_job *job, int ndim, const int64_t *shape, int dim_count, const int *dims,
+                              ndr_accumulator **accumulator);
+ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator, DLTensor *const *results);
 
 /* Writes the results of a dataset of which every element is its fill value, reading none. */
 ndr_status ndr_job_fill(const ndr_job *job, DLTensor *const *results);

@@ -129,7 +129,7 @@ static ndr_status finish_block(const run *r, const int64_t *start, const int64_t
     views[i] = block_view(r->job, r->results[i], start, size, shapes[i], strides[i]);
     pointers[i] = &views[i];
   }
-  return ndr_accumulator_finish(accumulator, pointers);
+  return ndr_job_finish(r->job, accumulator, pointers);
 }
 
 /* Reduces all slabs over one range of the kept dims, which start[] says, and writes that range of the results. */
@@ -139,8 +139,7 @@ static ndr_status reduce_block(run *r, int64_t *start) {
   int64_t block[NDR_MAX_DIMS], size[NDR_MAX_DIMS];
   ndr_slabs_size(&job->slabs, start, size);
   for (int d = 0; d < job->slabs.ndim; d++) block[d] = job->slabs.reduced[d] ? job->slabs.shape[d] : size[d];
-  NDR_TRY(ndr_accumulator_create(&accumulator, job->device, job->dataset->info.dtype, job->slabs.ndim, block,
-                                 job->dim_count, job->dims, job->op_count, job->ops, &job->reduce));
+  NDR_TRY(ndr_job_accumulate(job, job->slabs.ndim, block, job->dim_count, job->dims, &accumulator));
   ndr_status status;
   do {
     ndr_slabs_size(&job->slabs, start, size);

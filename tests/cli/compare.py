@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Compares h5gpured --raw with h5py and NumPy on every dataset of files: compare.py TOOL FILE_OR_FOLDER...
+"""Compares h5gpured with h5py and NumPy on every dataset of files: compare.py TOOL FILE_OR_FOLDER...
 
-Each dataset is reduced by every operator over all dims, over each dim and over the first and last. What h5py cannot
-read, and what is no array of numbers, must fail with status 1 and one line. Exits 77, which CTest shows as skipped,
-without h5py or where none of the files exist.
+Each dataset is reduced by every operator over all dims, over each dim and over the first and last: as stored (--raw),
+and, where attributes give its numbers another meaning, with missing elements left out and packed ones unpacked. What
+h5py cannot read, and what is no array of numbers, must fail with status 1 and one line. Exits 77, which CTest shows as
+skipped, without h5py or where none of the files exist.
 """
 import json
 import os
@@ -30,8 +31,8 @@ DTYPES = {"bool": "?", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": 
 
 
 class Run:
-    def __init__(self, tool, file, dataset, dims, ops):
-        command = [tool, "--json", "--raw", "--no-plugins", "--op", ",".join(ops), "--dims", dims, f"{file}:{dataset}"]
+    def __init__(self, tool, file, dataset, dims, ops, *options):
+        command = [tool, "--json", *options, "--no-plugins", "--op", ",".join(ops), "--dims", dims, f"{file}:{dataset}"]
         result = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=120)
         self.status = result.returncode
         self.errors = result.stderr.decode(errors="backslashreplace")
@@ -57,6 +58,73 @@ def readable(dataset):
         return dataset[...]
     except (OSError, TypeError, ValueError):
         return None
+
+
+def numbers_of(dataset, name, most):
+    """The numbers of an attribute; none where it is not there, holds anything else, or too much."""
+    try:
+        value = np.atleast_1d(dataset.attrs[name])
+    except (KeyError, OSError, TypeError, ValueError):
+        return []
+    return list(value.ravel()) if value.dtype.kind in "iuf" and 0 < value.size <= most else []
+
+
+def as_packed(number, dtype, unsigned):
+    """The attribute's number as one of the data, or None where no element could be that."""
+    if dtype.kind == "f":
+        packed = dtype.type(number)
+        return packed if np.isfinite(packed) or not np.isfinite(number) else None
+    if not np.isfinite(number) or number != int(number):
+        return None
+    signed = np.dtype(f"i{dtype.itemsize}")
+    for candidate in (signed, dtype) if unsigned else (dtype,):
+        if np.iinfo(candidate).min <= int(number) <= np.iinfo(candidate).max:
+            return np.array(int(number), candidate).view(dtype)[()]
+    return None
+
+
+def is_unsigned(dataset):
+    text = dataset.attrs.get("_Unsigned", "")
+    text = text.decode() if isinstance(text, bytes) else text
+    return isinstance(text, str) and text.lower() == "true"
+
+
+def meaning(dataset, values):
+    """What the elements mean: missing ones NaN, packed ones unpacked. None: what is stored, NaN being an element."""
+    if values.dtype.kind not in "iuf" or h5py.check_enum_dtype(dataset.dtype):
+        return None
+    values = values.astype(values.dtype.newbyteorder("="))
+    unsigned = values.dtype.kind == "i" and is_unsigned(dataset)
+    if unsigned:
+        values = values.view(f"u{values.itemsize}")
+
+    def packed(name, most):
+        pairs = (as_packed(number, values.dtype, unsigned) for number in numbers_of(dataset, name, most))
+        return [number for number in pairs if number is not None]
+
+    missing = np.zeros(values.shape, bool)
+    marks = packed("_FillValue", 1) + packed("missing_value", 15)
+    for mark in marks:
+        missing |= values == mark
+    masked = bool(marks)
+    bounds = numbers_of(dataset, "valid_range", 2) if len(numbers_of(dataset, "valid_range", 2)) == 2 else [None, None]
+    if bounds == [None, None]:
+        bounds = [(numbers_of(dataset, name, 1) or [None])[0] for name in ("valid_min", "valid_max")]
+    least, most = (None if bound is None else as_packed(bound, values.dtype, unsigned) for bound in bounds)
+    if least is not None and not (values.dtype.kind != "f" and least == np.iinfo(values.dtype).min):
+        missing, masked = missing | (values < least), True
+    if most is not None and not (values.dtype.kind != "f" and most == np.iinfo(values.dtype).max):
+        missing, masked = missing | (values > most), True
+    scale = float((numbers_of(dataset, "scale_factor", 1) or [1])[0])
+    offset = float((numbers_of(dataset, "add_offset", 1) or [0])[0])
+    scaled = scale != 1 or offset != 0
+    if not (masked or scaled or unsigned):
+        return None
+    if scaled:
+        unpacked = values.astype("f8") * scale + offset
+    else:
+        unpacked = values.astype("f8") if masked and values.dtype.kind != "f" else values
+    return (np.where(missing, unpacked.dtype.type(np.nan), unpacked) if masked else unpacked), masked
 
 
 def flattened(values, axes):
@@ -113,6 +181,33 @@ def bounded(op, x, eps):
     return value, slack * np.maximum(np.abs(value), 1)
 
 
+def bounded_valid(op, x, eps):
+    """The same with missing elements, which are NaN, left out; 0 is how far an exact result may be."""
+    valid = ~np.isnan(x)
+    n = valid.sum(-1)
+    if op in ("min", "max", "argmin", "argmax"):
+        low = op.endswith("min")
+        value = getattr(np, op[-3:])(np.where(valid, x, np.inf if low else -np.inf), axis=-1)
+        if op.startswith("arg"):
+            return np.where(n, np.argmax(valid & (x == value[..., None]), axis=-1), -1), 0
+        return np.where(n, value, np.nan), 0
+    if op in ("any", "all", "count"):
+        return {"any": np.any(valid & (x != 0), axis=-1), "all": np.all(~valid | (x != 0), axis=-1),
+                "count": np.sum(valid & (x != 0), axis=-1)}[op], 0
+    neutral = {"prod": 1, "logsumexp": -np.inf}.get(op, 0)
+    value, slack = bounded(op, np.where(valid, x, x.dtype.type(neutral)), eps)
+    if op in ("mean", "var", "std"):
+        wide = np.where(valid, x, 0).astype("g")
+        mean = wide.sum(-1) / n
+        square = (wide ** 2).sum(-1) / n
+        spread = (np.where(valid, wide - mean[..., None], 0) ** 2).sum(-1) / n
+        slack = eps * (4 + 2 * np.log2(n + 1.0))
+        value, slack = {"mean": (mean, slack * np.abs(wide).sum(-1) / n), "var": (spread, slack * square),
+                        "std": (np.sqrt(spread), slack * np.where(spread > 0, square / np.sqrt(np.where(spread > 0, spread, 1)),
+                                                                 np.sqrt(square)))}[op]
+    return np.where(n, value, np.nan), np.where(n, slack, 0)
+
+
 def epsilon(name):
     return 2.0 ** -7 if name == "bf16" else float(np.finfo(DTYPES[name]).eps)
 
@@ -136,17 +231,19 @@ def decoded(answer):
     return np.array(numbers, dtype).reshape(answer["shape"])
 
 
-def agrees(answer, op, x):
+def agrees(answer, op, x, masked):
     got = decoded(answer)
     if list(got.shape) != list(x.shape[:-1]):
         return False
-    want = exact(op, x)
+    want = None if masked else exact(op, x)
     if want is not None:
         return np.array_equal(got, np.asarray(want).astype(got.dtype), equal_nan=got.dtype.kind in "fc")
-    if op == "prod" and not has_product(x, got.dtype):
+    if op == "prod" and not has_product(np.where(np.isnan(x), 1, x) if masked else x, got.dtype):
         return True
-    eps = epsilon(answer["dtype"])
-    value, slack = bounded(op, x, eps)
+    eps = epsilon(answer["dtype"]) if got.dtype.kind in "fc" else 0
+    value, slack = (bounded_valid if masked else bounded)(op, x, eps)
+    if got.dtype.kind not in "fc":
+        return np.array_equal(got, value)
     narrow = np.asarray(value).astype(got.dtype)
     tiny = np.finfo(got.dtype).smallest_subnormal
     with np.errstate(invalid="ignore"):
@@ -160,13 +257,19 @@ def agrees(answer, op, x):
 def check_dataset(tool, file, name, dataset, problems):
     values = readable(dataset)
     if values is None:
-        run = Run(tool, file, name, "all", ("sum",))
+        run = Run(tool, file, name, "all", ("sum",), "--raw")
         # What this h5py cannot read, h5gpured may.
         if not run.failed_cleanly() and not (isinstance(dataset, h5py.Dataset) and run.status == 0):
             problems.append(f"{file}:{name}: status {run.status}: {run.errors}")
         return 1
     if values.dtype == np.longdouble:
         values = values.astype("f8")
+    count = check_values(tool, file, name, values, False, ("--raw",), problems)
+    meant = meaning(dataset, values)
+    return count + check_values(tool, file, name, *(meant or (values, False)), (), problems)
+
+
+def check_values(tool, file, name, values, masked, options, problems):
     choices = {"all": tuple(range(values.ndim))}
     choices.update({str(d): (d,) for d in range(values.ndim)})
     if values.ndim > 2:
@@ -177,15 +280,15 @@ def check_dataset(tool, file, name, dataset, problems):
         ops = [op for op in ops if x.shape[-1] or op not in WITHOUT_EMPTY]
         if x.size // max(x.shape[-1], 1) > MOST_OUTPUTS:
             ops = ops[:1]
-        run = Run(tool, file, name, dims, ops)
+        run = Run(tool, file, name, dims, ops, *options)
         if run.failed_cleanly() and "needs filter" in run.errors:
             continue
         if run.status:
-            problems.append(f"{file}:{name} over {dims}: status {run.status}: {run.errors}")
+            problems.append(f"{file}:{name} over {dims} {' '.join(options)}: status {run.status}: {run.errors}")
             continue
         for op, answer in zip(ops, run.answers):
-            if not agrees(answer, op, x):
-                problems.append(f"{op} of {file}:{name} over {dims} is not NumPy's")
+            if not agrees(answer, op, x, masked):
+                problems.append(f"{op} of {file}:{name} over {dims} {' '.join(options)} is not NumPy's")
     return len(choices)
 
 

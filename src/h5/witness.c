@@ -1,0 +1,137 @@
+/* Outputs of masked data for which no element was valid. NaN are skipped, so that min, max and the like say so already;
+ * a sum of nothing would be 0. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/job.h"
+
+/* Whether op's result over no valid element is a number, where it should be missing. */
+static bool hides(ndr_op op) {
+  return op == NDR_SUM || op == NDR_PROD || op == NDR_NORM1 || op == NDR_NORM2 || op == NDR_NORMINF ||
+         op == NDR_LOGSUMEXP;
+}
+
+/* Whether op's result is NaN, or -1, exactly where no element is valid: NaN are never among them. */
+static bool tells(ndr_op op) {
+  return op == NDR_MIN || op == NDR_MAX || op == NDR_ARGMIN || op == NDR_ARGMAX;
+}
+
+/* Reductions of no elements at all are left to NumPy's rules: nothing is missing there, and min is not defined. */
+static bool is_empty(const ndr_job *job) {
+  for (int i = 0; i < job->dim_count; i++)
+    if (job->dataset->info.shape[job->dims[i]] == 0) return true;
+  return false;
+}
+
+ndr_status ndr_job_watch(ndr_job *job) {
+  bool needed = false;
+  job->fold_count = job->op_count;
+  job->witness = -1;
+  for (int i = 0; i < job->op_count; i++) {
+    job->fold_ops[i] = job->ops[i];
+    needed |= hides(job->ops[i]);
+    if (tells(job->ops[i])) job->witness = i;
+  }
+  if (!needed || !job->dataset->unpack.masked || is_empty(job)) {
+    job->witness = -1;
+    return NDR_OK;
+  }
+  if (job->witness >= 0) return NDR_OK;
+  if (job->op_count == NDR_MAX_OPS)
+    return ndr_fail(NDR_ERR_ARGUMENT, "of data with missing values at most %d operators without min or max",
+                    NDR_MAX_OPS - 1);
+  job->witness = job->fold_count++;
+  job->fold_ops[job->witness] = NDR_MIN;
+  return NDR_OK;
+}
+
+ndr_status ndr_job_accumulate(const ndr_job *job, int ndim, const int64_t *shape, int dim_count, const int *dims,
+                              ndr_accumulator **accumulator) {
+  return ndr_accumulator_create(accumulator, job->device, job->dataset->info.dtype, ndim, shape, dim_count, dims,
+                                job->fold_count, job->fold_ops, &job->reduce);
+}
+
+/* ---- Marking ---------------------------------------------------------------------------------------------------- */
+
+/* A result to walk through along its last dim, with its strides in bytes. */
+typedef struct {
+  char *data;
+  ndr_dtype dtype;
+  int64_t strides[NDR_MAX_DIMS];
+} walk;
+
+static walk walk_over(const DLTensor *tensor) {
+  walk w = {.data = (char *)tensor->data + tensor->byte_offset};
+  int64_t step = tensor->dtype.bits / 8;
+  ndr_dtype_from_dlpack(tensor->dtype, &w.dtype);
+  for (int d = tensor->ndim - 1; d >= 0; d--) {
+    w.strides[d] = tensor->strides ? tensor->strides[d] * (tensor->dtype.bits / 8) : step;
+    step *= tensor->shape[d];
+  }
+  return w;
+}
+
+static bool is_nan16(const void *element, uint16_t infinity) {
+  uint16_t bits;
+  memcpy(&bits, element, sizeof bits);
+  return (bits & 0x7fff) > infinity;
+}
+
+/* Whether a witness says that there was nothing. */
+static bool is_nothing(ndr_dtype dtype, const void *element) {
+  switch (dtype) {
+  case NDR_I64: return *(const int64_t *)element < 0;
+  case NDR_F16: return is_nan16(element, 0x7c00);
+  case NDR_BF16: return is_nan16(element, 0x7f80);
+  case NDR_F32: return isnan(*(const float *)element);
+  default: return isnan(*(const double *)element);
+  }
+}
+
+static void put_nan(ndr_dtype dtype, void *element) {
+  switch (dtype) {
+  case NDR_F16: *(uint16_t *)element = 0x7e00; break;
+  case NDR_BF16: *(uint16_t *)element = 0x7fc0; break;
+  case NDR_F32: *(float *)element = NAN; break;
+  default: *(double *)element = NAN; break;
+  }
+}
+
+static void mark(const DLTensor *result, const DLTensor *witness) {
+  walk to = walk_over(result), from = walk_over(witness);
+  int64_t at[NDR_MAX_DIMS] = {0}, count = 1;
+  for (int d = 0; d < result->ndim; d++) count *= result->shape[d];
+  for (int64_t i = 0; i < count; i++) {
+    if (is_nothing(from.dtype, from.data)) put_nan(to.dtype, to.data);
+    for (int d = result->ndim - 1; d >= 0; d--) {
+      to.data += to.strides[d];
+      from.data += from.strides[d];
+      if (++at[d] < result->shape[d]) break;
+      to.data -= to.strides[d] * at[d];
+      from.data -= from.strides[d] * at[d];
+      at[d] = 0;
+    }
+  }
+}
+
+ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator, DLTensor *const *results) {
+  DLTensor *folded[NDR_MAX_OPS], scratch = *results[0];
+  ndr_dtype dtype = job->dataset->info.dtype;
+  int64_t bytes = (int64_t)ndr_dtype_bytes(dtype);
+  memcpy(folded, results, (size_t)job->op_count * sizeof *folded);
+  scratch.data = NULL;
+  if (job->fold_count > job->op_count) {
+    for (int d = 0; d < scratch.ndim; d++) bytes *= scratch.shape[d];
+    scratch = (DLTensor){.device = scratch.device, .ndim = scratch.ndim, .shape = scratch.shape};
+    scratch.dtype = ndr_dtype_to_dlpack(dtype);
+    scratch.data = malloc((size_t)bytes + 1);
+    if (!scratch.data) return ndr_fail(NDR_ERR_MEMORY, "out of memory to find outputs of missing elements alone");
+    folded[job->witness] = &scratch;
+  }
+  ndr_status status = ndr_accumulator_finish(accumulator, folded);
+  for (int i = 0; status == NDR_OK && job->witness >= 0 && i < job->op_count; i++)
+    if (hides(job->ops[i])) mark(results[i], folded[job->witness]);
+  free(scratch.data);
+  return status;
+}

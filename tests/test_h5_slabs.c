@@ -10,7 +10,7 @@
 #define GIB (1024 * MIB)
 
 static ndr_slabs describe(int ndim, const int64_t *shape, const int64_t *chunk, int dim_count, const int *dims) {
-  ndr_slabs slabs = {.ndim = ndim, .chunked = chunk != NULL, .element_bytes = 4, .output_bytes = 16};
+  ndr_slabs slabs = {.ndim = ndim, .chunked = chunk != NULL, .element_bytes = 4, .output_bytes = 16, .slots = 1};
   for (int d = 0; d < ndim; d++) {
     slabs.shape[d] = shape[d];
     slabs.unit[d] = chunk ? chunk[d] : 1;
@@ -32,7 +32,7 @@ START_TEST(small_arrays_are_one_slab) {
 END_TEST
 
 START_TEST(a_scalar_is_one_slab) {
-  ndr_slabs slabs = {.element_bytes = 4, .output_bytes = 16};
+  ndr_slabs slabs = {.element_bytes = 4, .output_bytes = 16, .slots = 1};
   int64_t start[1] = {0};
   assert_ok(ndr_slabs_choose(&slabs, KIB));
   ck_assert_int_eq(ndr_slabs_count(&slabs), 1);
@@ -88,22 +88,24 @@ END_TEST
 
 static void random_slabs(rng *random, ndr_slabs *slabs) {
   *slabs = (ndr_slabs){.ndim = (int)rng_between(random, 0, 5), .chunked = rng_once_in(random, 2)};
+  slabs->slots = (int)rng_between(random, 1, 3);
   slabs->element_bytes = 1 << rng_between(random, 0, 4);
   slabs->output_bytes = 16 * rng_between(random, 1, 8);
   for (int d = 0; d < slabs->ndim; d++) {
     slabs->shape[d] = rng_between(random, 1, 12);
     slabs->unit[d] = slabs->chunked ? rng_between(random, 1, slabs->shape[d]) : 1;
+    slabs->lead[d] = rng_between(random, 0, slabs->unit[d] - 1);
     slabs->reduced[d] = rng_once_in(random, 2);
   }
 }
 
 /* Counts in seen how often each element is in a slab. */
 static void mark_slab(const ndr_slabs *slabs, const int64_t *start, int *seen) {
-  int64_t size[NDR_MAX_DIMS], at[NDR_MAX_DIMS] = {0};
-  ndr_slabs_size(slabs, start, size);
+  int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS], at[NDR_MAX_DIMS] = {0};
+  ndr_slabs_box(slabs, start, begin, size);
   do {
     int64_t index = 0;
-    for (int d = 0; d < slabs->ndim; d++) index = index * slabs->shape[d] + start[d] + at[d];
+    for (int d = 0; d < slabs->ndim; d++) index = index * slabs->shape[d] + begin[d] + at[d];
     seen[index]++;
   } while (next_index(slabs->ndim, size, at));
 }
@@ -132,7 +134,7 @@ START_TEST(slabs_cover_every_element_once) {
     if (ndr_slabs_choose(&slabs, budget) != NDR_OK) continue;
     ck_assert_int_le(ndr_slabs_bytes(&slabs), budget);
     for (int d = 0; d < slabs.ndim; d++)
-      ck_assert(slabs.extent[d] == slabs.shape[d] || slabs.extent[d] % slabs.unit[d] == 0);
+      ck_assert(slabs.extent[d] == slabs.shape[d] + slabs.lead[d] || slabs.extent[d] % slabs.unit[d] == 0);
     check_cover(&slabs);
   }
 }

@@ -88,10 +88,25 @@ static void watch(void *user, const ndr_h5_progress *now) {
   if (w->shown) progress_draw(&w->bar, now);
 }
 
+/* One stage: how fast the elements went through it, and its share of what the threads could do. */
+static void explain_stage(const char *name, double seconds, int64_t bytes) {
+  if (seconds > 0) fprintf(stderr, ", %s %.3f s (%.3g GB/s)", name, seconds, (double)bytes / 1e9 / seconds);
+}
+
+/* Reading threads share the first three stages. What took longest, in one thread's time, is the limit. */
 static void explain_time(const ndr_h5_progress *p) {
   if (p->slabs == 0) return;
-  fprintf(stderr, "time     reading %.3f s (%.3g GB/s), reducing %.3f s (%.3g GB/s)\n", p->read_seconds,
-          (double)p->bytes / 1e9 / p->read_seconds, p->reduce_seconds, (double)p->bytes / 1e9 / p->reduce_seconds);
+  double all = p->wait_seconds + p->reduce_seconds, supply = p->read_seconds + p->decode_seconds + p->unpack_seconds;
+  const char *limit = p->reduce_seconds > p->wait_seconds       ? "reducing"
+                      : 2 * p->read_seconds > supply            ? "reading"
+                      : p->decode_seconds > p->unpack_seconds ? "decoding"
+                                                                : "unpacking";
+  fprintf(stderr, "time     %.3f s (%.3g GB/s)", all, (double)p->bytes / 1e9 / all);
+  explain_stage("reading", p->read_seconds, p->stored_bytes);
+  explain_stage("decoding", p->decode_seconds, p->bytes);
+  explain_stage("unpacking", p->unpack_seconds, p->bytes);
+  explain_stage("reducing", p->reduce_seconds, p->bytes);
+  fprintf(stderr, "; the limit was %s\n", limit);
 }
 
 static bool reduce(ndr_h5_dataset *dataset, answer *a, const ndr_options *reduce_options) {

@@ -94,10 +94,20 @@ typedef struct ndr_h5_info {
 } ndr_h5_info;
 
 /* Opens the dataset at `path` of a file; NULL: the only array of the largest rank that can be reduced (dimension scales
- * come second). On success *dataset must be given to ndr_h5_close; on failure it is NULL.
- * Fails with NDR_ERR_FILE on all that is wrong with the file, NDR_ERR_DTYPE on elements that are not numbers. */
+ * come second). After the path may stand which part of it is meant, PATH[PART], unless there is a dataset so called,
+ * and
+ * "/[PART]" means that of NULL: as in NumPy, for each dim START:STOP:STEP, the step positive, or an index, which leaves
+ * the dim with size 1; "..." for all dims not mentioned. On success *dataset must be given to ndr_h5_close; on failure
+ * it is NULL. Fails with NDR_ERR_FILE on all that is wrong with the file, NDR_ERR_DTYPE on elements that are not
+ * numbers. */
 NDR_API ndr_status ndr_h5_open(ndr_h5_dataset **dataset, const char *file, const char *path,
                                const ndr_h5_access *access);
+
+/* Opens datasets of several files, each as ndr_h5_open does, as one that is as long as all of them along `dim`, a name
+ * or a number. They must be of one dtype and, that dim apart, of one shape. Names, attributes and coordinates of other
+ * dims are those of the first. */
+NDR_API ndr_status ndr_h5_open_series(ndr_h5_dataset **dataset, int count, const char *const *files,
+                                      const char *const *paths, const char *dim, const ndr_h5_access *access);
 
 NDR_API void ndr_h5_close(ndr_h5_dataset *dataset);
 
@@ -122,11 +132,15 @@ NDR_API ndr_status ndr_h5_list(const char *file, const ndr_h5_access *access, nd
 
 typedef enum ndr_h5_device { NDR_H5_AUTO = 0, NDR_H5_CPU = 1, NDR_H5_CUDA = 2 } ndr_h5_device;
 
-/* How far a reduction is, or how it went. Bytes are those of the elements in memory, after decoding. */
+/* How far a reduction is, or how it went. Bytes are those of the elements in memory, after decoding. The first three
+ * times are summed over the threads that read; the last two are the calling thread's, which reads while it waits. */
 typedef struct ndr_h5_progress {
   int64_t bytes, total_bytes;
   int64_t slabs, total_slabs;
-  double read_seconds, reduce_seconds;
+  int64_t stored_bytes; /* read from the file so far */
+  int threads;          /* that read */
+  double read_seconds, decode_seconds, unpack_seconds;
+  double wait_seconds, reduce_seconds;
 } ndr_h5_progress;
 
 /* Start from NDR_H5_OPTIONS_INIT; NULL means exactly that. */

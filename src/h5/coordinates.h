@@ -4,8 +4,8 @@
 
 #include "h5/dataset.h"
 
-/* Opens the scale of dim d if it is of use: one number for each index, written, and in a file that may be read. Negative where it is
- * not; close with H5Dclose. */
+/* Opens the scale of dim d if it is of use: one number for each index, written, and in a file that may be read.
+ * Negative where it is not; close with H5Dclose. */
 hid_t ndr_hdf_open_coordinates(const ndr_h5_dataset *dataset, int d);
 
 #endif

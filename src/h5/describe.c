@@ -25,7 +25,7 @@ static ndr_status describe_type(ndr_h5_dataset *dataset) {
   return NDR_OK;
 }
 
-static ndr_status check_size(const ndr_h5_dataset *dataset) {
+ndr_status ndr_hdf_check_size(const ndr_h5_dataset *dataset) {
   int64_t bytes = (int64_t)ndr_dtype_bytes(dataset->info.dtype);
   for (int d = 0; d < dataset->info.ndim; d++)
     if (dataset->info.shape[d] < 0 ||
@@ -45,8 +45,12 @@ static ndr_status describe_shape(ndr_h5_dataset *dataset) {
   if (ndim < 0 || ndim > NDR_MAX_DIMS)
     return ndr_fail(NDR_ERR_FILE, "%s: its shape cannot be understood", dataset->where);
   dataset->info.ndim = ndim;
-  for (int d = 0; d < ndim; d++) dataset->info.shape[d] = shape[d] > INT64_MAX ? -1 : (int64_t)shape[d];
-  return check_size(dataset);
+  for (int d = 0; d < ndim; d++) {
+    dataset->info.shape[d] = dataset->extent[d] = shape[d] > INT64_MAX ? -1 : (int64_t)shape[d];
+    dataset->from[d] = 0;
+    dataset->step[d] = 1;
+  }
+  return ndr_hdf_check_size(dataset);
 }
 
 /* The filters as one text. A name comes from the file or the plugin, so it is bounded and may be anything. */

@@ -51,18 +51,29 @@ static void append_meaning(sheet *s, const ndr_unpack *u, ndr_dtype stored) {
   append(s, "\n");
 }
 
+static void append_route(sheet *s, const ndr_job *job) {
+  static const char *const routes[] = {"pread from where the data are in the file",
+                                       "stored chunks, decoded outside HDF5's lock", "H5Dread"};
+  const ndr_reader *reader = &job->readers[0];
+  append(s, "route    %s, %d thread%s", routes[reader->route], job->feed.threads, job->feed.threads == 1 ? "" : "s");
+  if (reader->reason[0]) append(s, " (%s)", reader->reason);
+  append(s, "\n");
+}
+
 static void append_slabs(sheet *s, const ndr_job *job) {
-  const ndr_slabs *slabs = &job->slabs;
-  int64_t size[NDR_MAX_DIMS], start[NDR_MAX_DIMS] = {0};
-  ndr_slabs_size(slabs, start, size);
-  append(s, "slabs    %lld of ", (long long)ndr_slabs_count(slabs));
+  const ndr_slabs *slabs = &job->slabs[0];
+  int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS], start[NDR_MAX_DIMS] = {0}, count = 0;
+  ndr_slabs_box(slabs, start, begin, size);
+  for (int i = 0; i < job->part_count; i++) count += ndr_slabs_count(&job->slabs[i]);
+  append(s, "slabs    %lld of ", (long long)count);
   append_shape(s, slabs->ndim, size);
-  append(s, " by H5Dread, one after another\nmemory   slab ");
+  if (job->part_count > 1) append(s, " or so, from %d files", job->part_count);
+  append(s, "\nmemory   %d slab%s of ", slabs->slots, slabs->slots == 1 ? "" : "s");
   append_bytes(s, ndr_slabs_elements(slabs) * slabs->element_bytes);
   append(s, " + states ");
   append_bytes(s, ndr_slabs_outputs(slabs) * slabs->output_bytes);
-  append(s, " + decoding ");
-  append_bytes(s, slabs->chunk_bytes);
+  append(s, " + reading ");
+  append_bytes(s, slabs->scratch_bytes);
   append(s, " = ");
   append_bytes(s, ndr_slabs_bytes(slabs));
   append(s, " of ");
@@ -72,10 +83,10 @@ static void append_slabs(sheet *s, const ndr_job *job) {
 
 /* What the core does with a slab, in its own words. */
 static ndr_status append_plan(sheet *s, const ndr_job *job) {
-  int64_t size[NDR_MAX_DIMS], start[NDR_MAX_DIMS] = {0};
+  int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS], start[NDR_MAX_DIMS] = {0};
   DLTensor slab = ndr_h5_tensor(job->dataset);
   ndr_plan *plan;
-  ndr_slabs_size(&job->slabs, start, size);
+  ndr_slabs_box(&job->slabs[0], start, begin, size);
   slab.device = job->device;
   slab.shape = size;
   NDR_TRY(ndr_plan_create(&plan, &slab, job->dim_count, job->dims, job->op_count, job->ops, NULL, &job->reduce));
@@ -86,22 +97,30 @@ static ndr_status append_plan(sheet *s, const ndr_job *job) {
   return NDR_OK;
 }
 
+static ndr_status describe(const ndr_job *job, sheet *s) {
+  const ndr_h5_dataset *dataset = job->dataset;
+  append(s, "dataset  %s %s [", dataset->where, ndr_dtype_name(dataset->info.dtype));
+  for (int d = 0; d < dataset->info.ndim; d++) append(s, "%s%lld", d ? "," : "", (long long)dataset->info.shape[d]);
+  append(s, "]\n");
+  append_layout(s, &dataset->info);
+  append_meaning(s, &dataset->unpack, dataset->info.stored_dtype);
+  if (job->never_written) {
+    append(s, "route    never written: nothing is read, every element is the fill value\n");
+    return NDR_OK;
+  }
+  append_route(s, job);
+  append_slabs(s, job);
+  return append_plan(s, job);
+}
+
 ndr_status ndr_h5_explain(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
                           const ndr_h5_options *options, char *text, size_t capacity, size_t *length) {
   ndr_job job;
   sheet s = {text, capacity, 0};
-  NDR_TRY(ndr_job_make(&job, dataset, dim_count, dims, op_count, ops, NULL, options));
-  append(&s, "dataset  %s %s [", dataset->where, ndr_dtype_name(dataset->info.dtype));
-  for (int d = 0; d < dataset->info.ndim; d++) append(&s, "%s%lld", d ? "," : "", (long long)dataset->info.shape[d]);
-  append(&s, "]\n");
-  append_layout(&s, &dataset->info);
-  append_meaning(&s, &dataset->unpack, dataset->info.stored_dtype);
-  if (job.never_written) {
-    append(&s, "route    never written: nothing is read, every element is the fill value\n");
-  } else {
-    append_slabs(&s, &job);
-    NDR_TRY(ndr_job_blame(dataset, append_plan(&s, &job)));
-  }
+  ndr_status status = ndr_job_make(&job, dataset, dim_count, dims, op_count, ops, NULL, options);
+  if (status == NDR_OK) status = describe(&job, &s);
+  if (dataset) status = ndr_job_blame(dataset, status);
+  ndr_job_clear(&job);
   *length = s.length;
-  return NDR_OK;
+  return status;
 }

@@ -12,22 +12,27 @@ typedef struct {
   alignas(16) unsigned char bytes[16];
 } value;
 
-static ndr_status read_fill(const ndr_h5_dataset *dataset, value *fill) {
+ndr_status ndr_hdf_fill(const ndr_h5_dataset *dataset, const ndr_unpack *unpack, void *fill) {
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
-  ndr_hdf_scope scope;
-  ndr_hdf_enter(&scope, dataset->no_plugins);
+  const ndr_unpack native = ndr_unpack_native(unpack);
+  value packed = {{0}};
   hid_t creation = H5Dget_create_plist(dataset->id);
   hid_t type = ndr_hdf_memory_type(dataset->info.stored_dtype, dataset->type_class);
-  ndr_unpack unpack = ndr_unpack_native(&dataset->unpack);
-  value packed = {{0}};
   ndr_status status = NDR_OK;
   if (H5Pfill_value_defined(creation, &defined) < 0 ||
       (defined != H5D_FILL_VALUE_UNDEFINED && H5Pget_fill_value(creation, type, &packed) < 0))
     status = ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its fill value cannot be read");
   H5Tclose(type);
   H5Pclose(creation);
+  if (status == NDR_OK) ndr_unpack_run(&native, &packed, 1, fill, 1);
+  return status;
+}
+
+static ndr_status read_fill(const ndr_h5_dataset *dataset, value *fill) {
+  ndr_hdf_scope scope;
+  ndr_hdf_enter(&scope, dataset->no_plugins);
+  ndr_status status = ndr_hdf_fill(dataset, &dataset->unpack, fill);
   ndr_hdf_leave(&scope);
-  ndr_unpack_run(&unpack, &packed, 1, fill, 1);
   return status;
 }
 

@@ -1,11 +1,17 @@
 #include "h5/job.h"
 
+#include <stdlib.h>
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#else
+#include <unistd.h>
+#endif
 
 #define DEFAULT_MEMORY ((int64_t)256 << 20)
 
-/* A filter's input, its output and the room that zlib's growing buffer takes exist at once. */
-#define DECODE_COPIES 3
+/* One slab is reduced while others are read: enough of them that no thread waits for the slowest piece of one. */
+#define SLOTS 3
 
 ndr_status ndr_job_blame(const ndr_h5_dataset *dataset, ndr_status status) {
   char reason[512];
@@ -26,7 +32,7 @@ static ndr_status read_options(ndr_job *job, const ndr_h5_options *options) {
     if (options->reduce) job->reduce = *options->reduce;
   }
   if (job->options.memory == 0) job->options.memory = DEFAULT_MEMORY;
-  if (job->dataset->unpack.masked) job->reduce.skip_nan = 1;
+  if (job->dataset->info.masked) job->reduce.skip_nan = 1;
   job->options.reduce = &job->reduce;
   return NDR_OK;
 }
@@ -59,11 +65,10 @@ static ndr_status check_problem(const ndr_job *job, int dim_count, const int *di
 
 static void keep_dims(ndr_job *job, int dim_count, const int *dims) {
   int ndim = job->dataset->info.ndim;
-  for (int i = 0; i < dim_count; i++) job->slabs.reduced[dims[i] < 0 ? dims[i] + ndim : dims[i]] = true;
-  for (int d = 0; d < ndim; d++) {
-    if (dim_count == -1) job->slabs.reduced[d] = true;
-    if (job->slabs.reduced[d]) job->dims[job->dim_count++] = d;
-  }
+  for (int d = 0; d < ndim; d++) job->reduced[d] = dim_count == -1;
+  for (int i = 0; i < dim_count; i++) job->reduced[dims[i] < 0 ? dims[i] + ndim : dims[i]] = true;
+  for (int d = 0; d < ndim; d++)
+    if (job->reduced[d]) job->dims[job->dim_count++] = d;
 }
 
 static ndr_status probe_bytes(const ndr_job *job, int64_t outputs, int64_t *bytes) {
@@ -76,33 +81,95 @@ static ndr_status probe_bytes(const ndr_job *job, int64_t outputs, int64_t *byte
 
 /* The states of a block and, while a slab is added, those of the slab: twice what an accumulator says it holds. That is
  * more than the witness's results take once no slab is left. */
-static ndr_status probe_output_bytes(ndr_job *job) {
+static ndr_status probe_output_bytes(const ndr_job *job, int64_t *bytes) {
   int64_t one, two;
   NDR_TRY(probe_bytes(job, 1, &one));
   NDR_TRY(probe_bytes(job, 2, &two));
-  job->slabs.output_bytes = 2 * (two - one);
+  *bytes = 2 * (two - one);
   return NDR_OK;
 }
 
-static ndr_status plan_slabs(ndr_job *job) {
-  const ndr_h5_info *info = &job->dataset->info;
-  ndr_slabs *slabs = &job->slabs;
-  bool chunked = slabs->chunked = info->layout == NDR_H5_CHUNKED;
-  slabs->ndim = info->ndim;
-  slabs->element_bytes = (int64_t)ndr_dtype_bytes(info->dtype);
-  slabs->chunk_bytes = (int64_t)ndr_dtype_bytes(info->stored_dtype);
-  for (int d = 0; d < info->ndim; d++) {
-    slabs->shape[d] = info->shape[d];
-    slabs->unit[d] = !chunked ? 1 : info->chunk[d] < info->shape[d] ? info->chunk[d] : info->shape[d];
-    if (slabs->unit[d] < 1) slabs->unit[d] = 1;
-    /* Edge chunks are stored at full size. */
-    if (__builtin_mul_overflow(slabs->chunk_bytes, chunked ? info->chunk[d] : 1, &slabs->chunk_bytes))
-      return ndr_fail(NDR_ERR_OVERFLOW, "the chunk size that it claims does not fit in 63 bits");
+/* ---- How the data are cut and read ------------------------------------------------------------------------------- */
+
+static const ndr_h5_dataset *part_of(const ndr_job *job, int i) {
+  return job->dataset->part_count ? job->dataset->parts[i] : job->dataset;
+}
+
+/* As many as the reduction uses. */
+static int thread_count(const ndr_job *job) {
+  if (job->reduce.threads > 0) return job->reduce.threads;
+#ifdef _OPENMP
+  return omp_get_max_threads();
+#else
+  long count = sysconf(_SC_NPROCESSORS_ONLN);
+  return count < 1 ? 1 : count > 64 ? 64 : (int)count;
+#endif
+}
+
+static ndr_status open_readers(ndr_job *job) {
+  int count = job->dataset->part_count ? job->dataset->part_count : 1;
+  job->readers = calloc((size_t)count, sizeof *job->readers);
+  job->slabs = calloc((size_t)count, sizeof *job->slabs);
+  if (!job->readers || !job->slabs) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
+  while (job->part_count < count) {
+    int i = job->part_count++;
+    NDR_TRY(ndr_reader_open(&job->readers[i], part_of(job, i), false, job->options.memory));
   }
-  if (info->filters[0] == 0 || !chunked) slabs->chunk_bytes = job->dataset->source_chunk_bytes;
-  if (__builtin_mul_overflow(slabs->chunk_bytes, DECODE_COPIES, &slabs->chunk_bytes))
-    return ndr_fail(NDR_ERR_OVERFLOW, "the chunk size that it claims does not fit in 63 bits");
-  return ndr_slabs_choose(slabs, job->options.memory);
+  return NDR_OK;
+}
+
+/* A unit is the chunk as the selection sees it; where a step does not divide the chunk, a unit is only about one, and
+ * some chunks are read for two slabs. */
+static void describe_dim(const ndr_h5_dataset *dataset, int d, ndr_slabs *slabs) {
+  int64_t chunk = dataset->info.layout == NDR_H5_CHUNKED ? dataset->info.chunk[d] : 1, step = dataset->step[d];
+  slabs->shape[d] = dataset->info.shape[d];
+  slabs->unit[d] = chunk > step ? chunk / step : 1;
+  slabs->lead[d] = dataset->from[d] % chunk / step % slabs->unit[d];
+  if (slabs->unit[d] <= slabs->shape[d]) return;
+  slabs->unit[d] = slabs->shape[d] > 0 ? slabs->shape[d] : 1;
+  slabs->lead[d] = 0;
+}
+
+static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs) {
+  const ndr_h5_dataset *dataset = part_of(job, part);
+  slabs->ndim = dataset->info.ndim;
+  slabs->chunked = dataset->info.layout == NDR_H5_CHUNKED;
+  slabs->element_bytes = (int64_t)ndr_dtype_bytes(dataset->info.dtype);
+  memcpy(slabs->reduced, job->reduced, sizeof slabs->reduced);
+  for (int d = 0; d < slabs->ndim; d++) describe_dim(dataset, d, slabs);
+  return probe_output_bytes(job, &slabs->output_bytes);
+}
+
+static ndr_status cut(ndr_job *job, int threads, int slots) {
+  int64_t scratch = 0, largest = 0;
+  bool follow = job->reduced[job->dataset->series_dim];
+  for (int i = 0; i < job->part_count; i++) {
+    int64_t bytes = ndr_reader_scratch(&job->readers[i], threads);
+    if (bytes > scratch) scratch = bytes;
+  }
+  for (int i = 0; i < job->part_count; i++) {
+    ndr_slabs *slabs = &job->slabs[i];
+    slabs->slots = slots;
+    slabs->scratch_bytes = scratch;
+    NDR_TRY(i && follow ? ndr_slabs_follow(slabs, &job->slabs[0], job->options.memory)
+                        : ndr_slabs_choose(slabs, job->options.memory));
+    int64_t bytes = ndr_slabs_elements(slabs) * slabs->element_bytes;
+    if (bytes > largest) largest = bytes;
+  }
+  ndr_course course = {.part_count = job->part_count, .dim = job->dataset->series_dim, .parts = job->slabs};
+  job->feed = (ndr_feed_plan){job->readers, course, slots, threads, largest};
+  return NDR_OK;
+}
+
+/* As many threads as there are, each with a chunk of its own; fewer, and less ahead, where that takes too much. */
+static ndr_status plan_feed(ndr_job *job) {
+  NDR_TRY(open_readers(job));
+  for (int i = 0; i < job->part_count; i++) NDR_TRY(describe_slabs(job, i, &job->slabs[i]));
+  ndr_status status = NDR_ERR_MEMORY;
+  for (int threads = thread_count(job); status == NDR_ERR_MEMORY && threads > 0; threads /= 2)
+    for (int slots = threads > 1 ? SLOTS : 1; status == NDR_ERR_MEMORY && slots > 0; slots--)
+      status = cut(job, threads, slots);
+  return status;
 }
 
 static ndr_status make(ndr_job *job, int dim_count, const int *dims, DLTensor *const *results,
@@ -111,18 +178,25 @@ static ndr_status make(ndr_job *job, int dim_count, const int *dims, DLTensor *c
   NDR_TRY(choose_device(job));
   NDR_TRY(check_problem(job, dim_count, dims, results));
   keep_dims(job, dim_count, dims);
-  job->never_written = job->dataset->info.layout != NDR_H5_COMPACT && job->dataset->info.stored_bytes == 0;
+  job->never_written =
+      !job->dataset->part_count && job->dataset->info.layout != NDR_H5_COMPACT && job->dataset->info.stored_bytes == 0;
   NDR_TRY(ndr_job_watch(job));
-  NDR_TRY(probe_output_bytes(job));
-  return job->never_written ? NDR_OK : plan_slabs(job);
+  return job->never_written ? NDR_OK : plan_feed(job);
 }
 
 ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,
                         const ndr_op *ops, DLTensor *const *results, const ndr_h5_options *options) {
-  if (!dataset) return ndr_fail(NDR_ERR_ARGUMENT, "dataset is a null pointer");
   memset(job, 0, sizeof *job);
+  if (!dataset) return ndr_fail(NDR_ERR_ARGUMENT, "dataset is a null pointer");
   job->dataset = dataset;
   job->op_count = op_count;
   job->ops = ops;
-  return ndr_job_blame(dataset, make(job, dim_count, dims, results, options));
+  return make(job, dim_count, dims, results, options);
+}
+
+void ndr_job_clear(ndr_job *job) {
+  for (int i = 0; i < job->part_count; i++) ndr_reader_close(&job->readers[i]);
+  free(job->readers);
+  free(job->slabs);
+  job->part_count = 0;
 }

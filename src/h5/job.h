@@ -2,12 +2,12 @@
 #ifndef NDR_H5_JOB_H
 #define NDR_H5_JOB_H
 
-#include "h5/dataset.h"
-#include "h5/slabs.h"
+#include "h5/feed.h"
 
 typedef struct ndr_job {
   ndr_h5_dataset *dataset;
   int dim_count, dims[NDR_MAX_DIMS]; /* ascending */
+  bool reduced[NDR_MAX_DIMS];
   int op_count;
   const ndr_op *ops;
   /* What accumulators take: ops, and where these do not tell which outputs have no valid element, one that does. */
@@ -17,12 +17,17 @@ typedef struct ndr_job {
   ndr_options reduce;
   DLDevice device;
   bool never_written;
-  ndr_slabs slabs;
+  int part_count; /* files of a series, or 1; 0 where nothing is read */
+  ndr_reader *readers;
+  ndr_slabs *slabs;
+  ndr_feed_plan feed;
 } ndr_job;
 
-/* Checks the arguments; results may be NULL. Every sentence starts with the dataset's FILE:/PATH. */
+/* Checks the arguments and plans the work; results may be NULL. To be cleared even if that fails. */
 ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,
                         const ndr_op *ops, DLTensor *const *results, const ndr_h5_options *options);
+
+void ndr_job_clear(ndr_job *job);
 
 /* Puts the dataset's FILE:/PATH before the sentence of a failure that knows nothing of files; returns status. */
 ndr_status ndr_job_blame(const ndr_h5_dataset *dataset, ndr_status status);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "h5/dataset.h"
+#include "h5/select.h"
 
 /* The longest part of path, ending before a "/", that leads somewhere: what the user has right so far. */
 static bool exists(hid_t file, char *path, hid_t access) {
@@ -60,13 +61,51 @@ static ndr_status open_file(ndr_h5_dataset *dataset) {
   return ndr_links_start(dataset->links, dataset->file, dataset->allow_external);
 }
 
-static ndr_status open_dataset(ndr_h5_dataset *dataset, const char *path) {
-  NDR_TRY(open_file(dataset));
-  if (path) return open_named(dataset, path);
+static ndr_status open_largest(ndr_h5_dataset *dataset) {
   char *found;
   NDR_TRY(ndr_hdf_find_largest(dataset, &found));
   ndr_status status = open_named(dataset, found);
   free(found);
+  return status;
+}
+
+static ndr_status apply_part(ndr_h5_dataset *dataset, const char *part) {
+  ndr_selection selections[NDR_MAX_DIMS];
+  NDR_TRY(ndr_select_parse(part, dataset->info.ndim, dataset->extent, selections));
+  for (int d = 0; d < dataset->info.ndim; d++) {
+    dataset->from[d] = selections[d].from;
+    dataset->step[d] = selections[d].step;
+    dataset->info.shape[d] = selections[d].count;
+  }
+  return NDR_OK;
+}
+
+static ndr_status select_part(ndr_h5_dataset *dataset, const char *part) {
+  char reason[512];
+  ndr_status status = apply_part(dataset, part);
+  if (status == NDR_OK) return status;
+  snprintf(reason, sizeof reason, "%s", ndr_last_error());
+  return ndr_fail(status, "%s: %s", dataset->where, reason);
+}
+
+/* PATH[PART], or /[PART] of the dataset that no path means, unless something is really called that. text is a copy that
+ * is written to. */
+static ndr_status open_text(ndr_h5_dataset *dataset, char *text) {
+  char *bracket = strrchr(text, '['), *end = text + strlen(text) - 1;
+  if (!bracket || *end != ']' || exists(dataset->file_id, text, dataset->links->access))
+    return open_named(dataset, text);
+  *bracket = *end = 0;
+  NDR_TRY(strspn(text, "/") == strlen(text) ? open_largest(dataset) : open_named(dataset, text));
+  return select_part(dataset, bracket + 1);
+}
+
+static ndr_status open_dataset(ndr_h5_dataset *dataset, const char *path) {
+  NDR_TRY(open_file(dataset));
+  if (!path) return open_largest(dataset);
+  char *text = strdup(path);
+  if (!text) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", dataset->file);
+  ndr_status status = open_text(dataset, text);
+  free(text);
   return status;
 }
 
@@ -124,6 +163,10 @@ ndr_status ndr_h5_list(const char *file, const ndr_h5_access *access, ndr_h5_vis
 void ndr_h5_close(ndr_h5_dataset *dataset) {
   ndr_hdf_scope scope;
   if (!dataset) return;
+  if (dataset->part_count) {
+    ndr_series_close(dataset);
+    return;
+  }
   ndr_hdf_enter(&scope, false);
   if (dataset->id >= 0) H5Dclose(dataset->id);
   if (dataset->file_id >= 0) H5Fclose(dataset->file_id);

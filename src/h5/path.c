@@ -12,7 +12,7 @@ size_t ndr_path_split(const char *text, ndr_path_test is_file, void *user, const
   size_t full = strlen(text);
   for (size_t length = full; length > 0; length--) {
     char next = text[length];
-    if (next != 0 && next != ':' && next != '/') continue;
+    if (next != 0 && next != ':' && next != '/' && next != '[') continue;
     if (!is_file(user, text, length)) continue;
     const char *rest = text + length + (next == ':');
     *dataset = *rest ? rest : NULL;

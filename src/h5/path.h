@@ -7,7 +7,7 @@
 
 typedef bool (*ndr_path_test)(void *user, const char *text, size_t length);
 
-/* The length of the longest prefix of text, ending at its end, before a ":" or before a "/", for which is_file holds; 0
+/* The length of the longest prefix of text, ending at its end or before a ":", "/" or "[", for which is_file holds; 0
  * if there is none. *dataset then points at what follows, without the ":", or is NULL if nothing does. */
 size_t ndr_path_split(const char *text, ndr_path_test is_file, void *user, const char **dataset);
 

@@ -24,8 +24,17 @@ static int64_t plus(int64_t a, int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
+static int64_t smaller(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
 static int64_t parts(int64_t size, int64_t part) {
   return size / part + (size % part != 0);
+}
+
+/* From where the first unit begins to the end of the array. */
+static int64_t reach(const ndr_slabs *slabs, int d) {
+  return plus(slabs->shape[d], slabs->lead[d]);
 }
 
 int64_t ndr_slabs_elements(const ndr_slabs *slabs) {
@@ -56,22 +65,24 @@ static int64_t state_bytes(const ndr_slabs *slabs) {
 }
 
 int64_t ndr_slabs_bytes(const ndr_slabs *slabs) {
-  return plus(plus(slab_bytes(slabs), state_bytes(slabs)), slabs->chunk_bytes);
+  return plus(plus(times(slab_bytes(slabs), slabs->slots), state_bytes(slabs)), slabs->scratch_bytes);
 }
 
 int64_t ndr_slabs_count(const ndr_slabs *slabs) {
   int64_t count = 1;
   for (int d = 0; d < slabs->ndim; d++)
-    count = times(count, slabs->shape[d] ? parts(slabs->shape[d], slabs->extent[d]) : 0);
+    count = times(count, slabs->shape[d] ? parts(reach(slabs, d), slabs->extent[d]) : 0);
   return count;
 }
 
+typedef enum { ALL, KEPT, REDUCED } which;
+
 /* Shortens dims, the outermost first, until measure is at most limit: what is left is one long run of storage. Each dim
  * is cut to equal shares, a whole number of units long. */
-static void shorten(ndr_slabs *slabs, bool kept_only, int64_t (*measure)(const ndr_slabs *), int64_t limit) {
+static void shorten(ndr_slabs *slabs, which dims, int64_t (*measure)(const ndr_slabs *), int64_t limit) {
   for (int d = 0; d < slabs->ndim; d++) {
     int64_t all = parts(slabs->extent[d], slabs->unit[d]), low = 1, high = all;
-    if ((kept_only && slabs->reduced[d]) || measure(slabs) <= limit) continue;
+    if (dims == (slabs->reduced[d] ? KEPT : REDUCED) || measure(slabs) <= limit) continue;
     while (low < high) {
       int64_t middle = low + (high - low + 1) / 2;
       slabs->extent[d] = times(middle, slabs->unit[d]);
@@ -81,36 +92,49 @@ static void shorten(ndr_slabs *slabs, bool kept_only, int64_t (*measure)(const n
         high = middle - 1;
     }
     slabs->extent[d] = times(parts(all, parts(all, low)), slabs->unit[d]);
-    if (slabs->extent[d] > slabs->shape[d]) slabs->extent[d] = slabs->shape[d];
+    if (slabs->extent[d] > reach(slabs, d)) slabs->extent[d] = reach(slabs, d);
   }
 }
 
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
-ndr_status ndr_slabs_choose(ndr_slabs *slabs, int64_t budget) {
-  for (int d = 0; d < slabs->ndim; d++) slabs->extent[d] = slabs->shape[d];
+static ndr_status choose(ndr_slabs *slabs, int64_t budget, bool leads) {
   if (ndr_slabs_elements(slabs) == 0) return NDR_OK;
-  shorten(slabs, true, state_bytes, smaller(STATES_AIM, budget / 4));
-  shorten(slabs, false, slab_bytes, smaller(SLAB_AIM, budget / 4));
-  if (slabs->chunked) shorten(slabs, false, chunks, CHUNKS_AIM);
-  shorten(slabs, false, ndr_slabs_bytes, budget);
+  if (leads) shorten(slabs, KEPT, state_bytes, smaller(STATES_AIM, budget / 4));
+  shorten(slabs, leads ? ALL : REDUCED, slab_bytes, smaller(SLAB_AIM, budget / 2 / slabs->slots));
+  if (slabs->chunked) shorten(slabs, leads ? ALL : REDUCED, chunks, CHUNKS_AIM);
+  shorten(slabs, leads ? ALL : REDUCED, ndr_slabs_bytes, budget);
   if (ndr_slabs_bytes(slabs) <= budget) return NDR_OK;
   return ndr_fail(NDR_ERR_MEMORY, "one chunk at a time takes %lld bytes, more than the %lld that buffers may take",
                   (long long)ndr_slabs_bytes(slabs), (long long)budget);
+}
+
+ndr_status ndr_slabs_choose(ndr_slabs *slabs, int64_t budget) {
+  for (int d = 0; d < slabs->ndim; d++) slabs->extent[d] = reach(slabs, d);
+  return choose(slabs, budget, true);
+}
+
+ndr_status ndr_slabs_follow(ndr_slabs *slabs, const ndr_slabs *leader, int64_t budget) {
+  for (int d = 0; d < slabs->ndim; d++) {
+    bool kept = !slabs->reduced[d];
+    if (kept) slabs->lead[d] = leader->lead[d];
+    slabs->extent[d] = kept ? leader->extent[d] : reach(slabs, d);
+  }
+  return choose(slabs, budget, false);
 }
 
 bool ndr_slabs_next(const ndr_slabs *slabs, bool reduced, int64_t *start) {
   for (int d = slabs->ndim - 1; d >= 0; d--) {
     if (slabs->reduced[d] != reduced) continue;
     start[d] += slabs->extent[d];
-    if (start[d] < slabs->shape[d]) return true;
+    if (start[d] < reach(slabs, d)) return true;
     start[d] = 0;
   }
   return false;
 }
 
-void ndr_slabs_size(const ndr_slabs *slabs, const int64_t *start, int64_t *size) {
-  for (int d = 0; d < slabs->ndim; d++) size[d] = smaller(slabs->extent[d], slabs->shape[d] - start[d]);
+void ndr_slabs_box(const ndr_slabs *slabs, const int64_t *start, int64_t *begin, int64_t *size) {
+  for (int d = 0; d < slabs->ndim; d++) {
+    int64_t from = start[d] > slabs->lead[d] ? start[d] : slabs->lead[d];
+    begin[d] = from - slabs->lead[d];
+    size[d] = smaller(slabs->extent[d], reach(slabs, d) - start[d]) - (from - start[d]);
+  }
 }

@@ -33,7 +33,7 @@ ndr_status ndr_job_watch(ndr_job *job) {
     needed |= hides(job->ops[i]);
     if (tells(job->ops[i])) job->witness = i;
   }
-  if (!needed || !job->dataset->unpack.masked || is_empty(job)) {
+  if (!needed || !job->dataset->info.masked || is_empty(job)) {
     job->witness = -1;
     return NDR_OK;
   }

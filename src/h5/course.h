@@ -1,0 +1,30 @@
+/* The order in which slabs are read and reduced. Pure.
+ *
+ * The parts of a series lie one after the other along one dim of the whole array. Where that dim is reduced, each block
+ * takes in the slabs of all parts; where it is kept, each part has blocks of its own. */
+#ifndef NDR_H5_COURSE_H
+#define NDR_H5_COURSE_H
+
+#include "h5/slabs.h"
+
+typedef struct ndr_course {
+  int part_count, dim;    /* dim along which the parts lie; 0 and any dim of a single part do */
+  const ndr_slabs *parts; /* cut alike in the kept dims if dim is reduced */
+  int part;
+  int64_t offset; /* of the part along dim */
+  int64_t start[NDR_MAX_DIMS];
+  bool started;
+} ndr_course;
+
+/* One slab. */
+typedef struct ndr_leg {
+  int part;
+  int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS]; /* in the part */
+  int64_t whole[NDR_MAX_DIMS];                     /* where it begins in the whole array */
+  bool first, last;                                /* of its block */
+} ndr_leg;
+
+/* The next slab; false after the last. Each block has one at least, if need be of no elements. */
+bool ndr_course_next(ndr_course *course, ndr_leg *leg);
+
+#endif

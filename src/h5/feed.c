@@ -1,0 +1,193 @@
+#include "h5/feed.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNMENT 64
+
+typedef struct {
+  ndr_leg leg;
+  char *data;
+  int64_t pieces, task; /* to read, and how many of them a thread takes at once */
+  int64_t handed, done;
+  ndr_status status;
+  char reason[512]; /* of the first piece that failed */
+} slot;
+
+/* Slots are used in turn: `taken` of them have been given back, the first `opened` - `taken` after that one are being
+ * filled or full. */
+struct ndr_feed {
+  const ndr_feed_plan *plan;
+  pthread_mutex_t lock;
+  pthread_cond_t work, ready; /* there may be pieces to read; the next slab may be whole */
+  ndr_course ahead;
+  slot *slots;
+  int64_t taken, opened;
+  bool exhausted, stop; /* the course has ended; the feed shall */
+  ndr_feed_times times;
+  pthread_t *threads;
+  int thread_count;
+  ndr_bench own; /* of the thread that takes */
+};
+
+static slot *slot_of(const ndr_feed *feed, int64_t number) {
+  return &feed->slots[number % feed->plan->slots];
+}
+
+static bool is_whole(const slot *s) {
+  return s->done == s->pieces;
+}
+
+/* Opens the next slab, if there is one and a slot for it. */
+static bool open_slot(ndr_feed *feed) {
+  slot *s = slot_of(feed, feed->opened);
+  if (feed->exhausted || feed->opened - feed->taken == feed->plan->slots) return false;
+  if (!ndr_course_next(&feed->ahead, &s->leg)) {
+    feed->exhausted = true;
+    return false;
+  }
+  s->pieces = ndr_reader_pieces(&feed->plan->readers[s->leg.part], (ndr_box){s->leg.begin, s->leg.size}, &s->task);
+  s->handed = s->done = 0;
+  s->status = NDR_OK;
+  feed->opened++;
+  return true;
+}
+
+/* The oldest slab with pieces that nobody reads yet; NULL if there is nothing to do now. */
+static slot *find_work(ndr_feed *feed) {
+  for (int64_t i = feed->taken;; i++) {
+    if (i == feed->opened && !open_slot(feed)) return NULL;
+    slot *s = slot_of(feed, i);
+    if (s->handed < s->pieces) return s;
+  }
+}
+
+static ndr_status read_pieces(const ndr_feed *feed, const slot *s, int64_t first, int64_t count, ndr_bench *bench) {
+  const ndr_reader *reader = &feed->plan->readers[s->leg.part];
+  for (int64_t i = first; i < first + count; i++)
+    NDR_TRY(ndr_reader_read(reader, bench, (ndr_box){s->leg.begin, s->leg.size}, i, s->data));
+  return NDR_OK;
+}
+
+/* Reads some pieces of a slab; the lock is held before and after. Once a slab has failed, nobody needs the rest. */
+static void do_work(ndr_feed *feed, slot *s, ndr_bench *bench) {
+  int64_t first = s->handed, count = s->pieces - first < s->task ? s->pieces - first : s->task;
+  bool failed = s->status != NDR_OK;
+  s->handed += count;
+  pthread_mutex_unlock(&feed->lock);
+  ndr_status status = failed ? NDR_OK : read_pieces(feed, s, first, count, bench);
+  pthread_mutex_lock(&feed->lock);
+  if (status != NDR_OK && s->status == NDR_OK) {
+    s->status = status;
+    snprintf(s->reason, sizeof s->reason, "%s", ndr_last_error());
+  }
+  s->done += count;
+  feed->times.read_seconds += bench->read_seconds;
+  feed->times.decode_seconds += bench->decode_seconds;
+  feed->times.unpack_seconds += bench->unpack_seconds;
+  feed->times.stored_bytes += bench->stored_bytes;
+  bench->read_seconds = bench->decode_seconds = bench->unpack_seconds = 0;
+  bench->stored_bytes = 0;
+  if (is_whole(s)) pthread_cond_signal(&feed->ready);
+}
+
+static void *run_thread(void *argument) {
+  ndr_feed *feed = argument;
+  ndr_bench bench = {0};
+  pthread_mutex_lock(&feed->lock);
+  while (!feed->stop) {
+    slot *s = find_work(feed);
+    if (s)
+      do_work(feed, s, &bench);
+    else
+      pthread_cond_wait(&feed->work, &feed->lock);
+  }
+  pthread_mutex_unlock(&feed->lock);
+  ndr_bench_clear(&bench);
+  return NULL;
+}
+
+static ndr_status allocate(ndr_feed *feed) {
+  size_t bytes = (size_t)feed->plan->slot_bytes / ALIGNMENT * ALIGNMENT + ALIGNMENT;
+  feed->slots = calloc((size_t)feed->plan->slots, sizeof *feed->slots);
+  feed->threads = calloc((size_t)feed->plan->threads, sizeof *feed->threads);
+  if (!feed->slots || !feed->threads) return ndr_fail(NDR_ERR_MEMORY, "out of memory for buffers");
+  for (int i = 0; i < feed->plan->slots; i++) {
+    feed->slots[i].data = aligned_alloc(ALIGNMENT, bytes);
+    if (!feed->slots[i].data) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a buffer of %zu bytes", bytes);
+  }
+  return NDR_OK;
+}
+
+ndr_status ndr_feed_create(ndr_feed **created, const ndr_feed_plan *plan) {
+  *created = NULL;
+  ndr_feed *feed = calloc(1, sizeof *feed);
+  if (!feed) return ndr_fail(NDR_ERR_MEMORY, "out of memory for buffers");
+  feed->plan = plan;
+  feed->ahead = plan->course;
+  pthread_mutex_init(&feed->lock, NULL);
+  pthread_cond_init(&feed->work, NULL);
+  pthread_cond_init(&feed->ready, NULL);
+  ndr_status status = allocate(feed);
+  if (status != NDR_OK) {
+    ndr_feed_destroy(feed);
+    return status;
+  }
+  while (feed->thread_count < plan->threads - 1 &&
+         pthread_create(&feed->threads[feed->thread_count], NULL, run_thread, feed) == 0)
+    feed->thread_count++;
+  *created = feed;
+  return NDR_OK;
+}
+
+ndr_status ndr_feed_take(ndr_feed *feed, ndr_leg *leg, void **data, bool *done) {
+  pthread_mutex_lock(&feed->lock);
+  while (feed->opened == feed->taken || !is_whole(slot_of(feed, feed->taken))) {
+    slot *s = find_work(feed);
+    if (s)
+      do_work(feed, s, &feed->own);
+    else if (feed->opened == feed->taken)
+      break;
+    else
+      pthread_cond_wait(&feed->ready, &feed->lock);
+  }
+  slot *next = slot_of(feed, feed->taken);
+  *done = feed->opened == feed->taken;
+  *leg = next->leg;
+  *data = next->data;
+  ndr_status status = *done ? NDR_OK : next->status;
+  pthread_mutex_unlock(&feed->lock);
+  return status == NDR_OK ? NDR_OK : ndr_fail(status, "%s", next->reason);
+}
+
+void ndr_feed_give(ndr_feed *feed) {
+  pthread_mutex_lock(&feed->lock);
+  feed->taken++;
+  pthread_cond_broadcast(&feed->work);
+  pthread_mutex_unlock(&feed->lock);
+}
+
+ndr_feed_times ndr_feed_spent(ndr_feed *feed) {
+  pthread_mutex_lock(&feed->lock);
+  ndr_feed_times times = feed->times;
+  pthread_mutex_unlock(&feed->lock);
+  return times;
+}
+
+void ndr_feed_destroy(ndr_feed *feed) {
+  if (!feed) return;
+  pthread_mutex_lock(&feed->lock);
+  feed->stop = true;
+  pthread_cond_broadcast(&feed->work);
+  pthread_mutex_unlock(&feed->lock);
+  for (int i = 0; i < feed->thread_count; i++) pthread_join(feed->threads[i], NULL);
+  ndr_bench_clear(&feed->own);
+  for (int i = 0; feed->slots && i < feed->plan->slots; i++) free(feed->slots[i].data);
+  free(feed->slots);
+  free(feed->threads);
+  pthread_cond_destroy(&feed->ready);
+  pthread_cond_destroy(&feed->work);
+  pthread_mutex_destroy(&feed->lock);
+  free(feed);
+}

@@ -1,0 +1,37 @@
+/* Slabs read ahead of whoever reduces them: threads fill a ring of slots, in the order of the course. */
+#ifndef NDR_H5_FEED_H
+#define NDR_H5_FEED_H
+
+#include "h5/course.h"
+#include "h5/reader.h"
+
+/* What a feed is made of; it must outlive the feed. */
+typedef struct ndr_feed_plan {
+  const ndr_reader *readers; /* one for each part of the course */
+  ndr_course course;         /* at its beginning */
+  int slots, threads;        /* threads that read, the caller of ndr_feed_take among them */
+  int64_t slot_bytes;
+} ndr_feed_plan;
+
+/* Where the time went: seconds are summed over the threads, bytes are those stored. */
+typedef struct ndr_feed_times {
+  double read_seconds, decode_seconds, unpack_seconds;
+  int64_t stored_bytes;
+} ndr_feed_times;
+
+typedef struct ndr_feed ndr_feed;
+
+/* Starts reading. Threads that the system refuses are done without. */
+ndr_status ndr_feed_create(ndr_feed **feed, const ndr_feed_plan *plan);
+
+/* Waits for the next slab, reading meanwhile: *data is its compact row-major elements until ndr_feed_give, which must
+ * be called before the next take. *done says that there was none left. Fails as reading the slab has failed. */
+ndr_status ndr_feed_take(ndr_feed *feed, ndr_leg *leg, void **data, bool *done);
+void ndr_feed_give(ndr_feed *feed);
+
+ndr_feed_times ndr_feed_spent(ndr_feed *feed);
+
+/* Stops what is being read. NULL is allowed. */
+void ndr_feed_destroy(ndr_feed *feed);
+
+#endif

@@ -1,0 +1,168 @@
+#include "h5/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "h5/dtype.h"
+#include "h5/route.h"
+
+int64_t ndr_stored_bytes(const ndr_reader *reader) {
+  return (int64_t)ndr_dtype_bytes(reader->unpack.from);
+}
+
+/* What stays in the second-level cache between being read and being picked from, and next to which the price of a
+ * system call is small; less of it where the budget is small, as each thread has one. */
+#define SPAN ((int64_t)1 << 20)
+#define SPANS 64
+#define LEAST_SPAN 64
+
+static const char convert[] = "its elements are of a form that only HDF5 converts";
+
+/* Whether the data lie at one place of the file, which is then handed to pread. */
+static const char *try_file(ndr_reader *reader) {
+  const ndr_h5_dataset *dataset = reader->dataset;
+  void *handle = NULL;
+  struct stat facts;
+  if (dataset->info.layout != NDR_H5_CONTIGUOUS) return "";
+  if (!reader->unpack.direct) return convert;
+  haddr_t address = H5Dget_offset(dataset->id);
+  hid_t file = H5Iget_file_id(dataset->id);
+  bool found = address != HADDR_UNDEF && address <= INT64_MAX && H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 &&
+               handle != NULL;
+  reader->fd = found ? *(const int *)handle : -1;
+  H5Fclose(file);
+  if (!found || fstat(reader->fd, &facts) != 0) return "HDF5 does not say where its data are";
+  reader->address = (int64_t)address;
+  reader->file_bytes = (int64_t)facts.st_size;
+  reader->route = NDR_ROUTE_FILE;
+  return "";
+}
+
+/* HDF5 would read zeros beyond the end of a file that has been cut off. */
+static ndr_status check_end(const ndr_reader *reader) {
+  const ndr_h5_dataset *dataset = reader->dataset;
+  int64_t bytes = ndr_stored_bytes(reader);
+  for (int d = 0; d < dataset->info.ndim; d++) bytes *= dataset->extent[d];
+  if (reader->route != NDR_ROUTE_FILE || reader->address <= reader->file_bytes - bytes) return NDR_OK;
+  return ndr_fail(NDR_ERR_FILE, "%s: cannot be read: the file ends before its data do", dataset->where);
+}
+
+static const char *try_chunks(ndr_reader *reader, hid_t creation) {
+  const ndr_h5_dataset *dataset = reader->dataset;
+  const char *filter;
+  if (dataset->info.layout != NDR_H5_CHUNKED) return "";
+  if (!reader->unpack.direct) return convert;
+  if (ndr_filters_read(creation, &reader->filters) != NDR_OK) return "its filters cannot be read";
+  if (!ndr_filters_known(&reader->filters, &filter)) return filter;
+  reader->chunk_bytes = ndr_stored_bytes(reader);
+  for (int d = 0; d < dataset->info.ndim; d++)
+    if (__builtin_mul_overflow(reader->chunk_bytes, dataset->info.chunk[d], &reader->chunk_bytes))
+      return "its chunks are too large";
+#if H5_VERSION_GE(1, 10, 0)
+  unsigned options = 0;
+  if (H5Pget_chunk_opts(creation, &options) < 0) return "its chunk options cannot be read";
+  reader->bare_edges = (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0;
+#endif
+  reader->route = NDR_ROUTE_CHUNKS;
+  return "";
+}
+
+static ndr_status open_inside(ndr_reader *reader) {
+  const ndr_h5_dataset *dataset = reader->dataset;
+  hid_t creation = H5Dget_create_plist(dataset->id);
+  if (creation < 0) return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its layout cannot be read");
+  reader->reason = dataset->info.layout == NDR_H5_CHUNKED ? try_chunks(reader, creation) : try_file(reader);
+  H5Pclose(creation);
+  NDR_TRY(check_end(reader));
+  reader->memory_type = ndr_hdf_memory_type(dataset->info.stored_dtype, dataset->type_class);
+  if (reader->memory_type < 0) return ndr_fail(NDR_ERR_FILE, "%s: HDF5 lacks a type for its elements", dataset->where);
+  return ndr_hdf_fill(dataset, &reader->unpack, reader->fill);
+}
+
+ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bool as_f64, int64_t memory) {
+  ndr_hdf_scope scope;
+  *reader = (ndr_reader){.dataset = dataset, .unpack = dataset->unpack, .route = NDR_ROUTE_LIBRARY, .fd = -1};
+  reader->memory_type = H5I_INVALID_HID;
+  reader->span = memory / SPANS < SPAN ? memory / SPANS : SPAN;
+  if (reader->span < LEAST_SPAN) reader->span = LEAST_SPAN;
+  if (as_f64 && reader->unpack.to != NDR_F64) {
+    reader->unpack.to = NDR_F64;
+    reader->unpack.scaled = true;
+  }
+  ndr_hdf_enter(&scope, dataset->no_plugins);
+  ndr_status status = open_inside(reader);
+  ndr_hdf_leave(&scope);
+  return status;
+}
+
+void ndr_reader_close(ndr_reader *reader) {
+  ndr_hdf_scope scope;
+  if (reader->memory_type < 0) return;
+  ndr_hdf_enter(&scope, false);
+  H5Tclose(reader->memory_type);
+  ndr_hdf_leave(&scope);
+  reader->memory_type = H5I_INVALID_HID;
+}
+
+static int64_t times(int64_t a, int64_t b) {
+  int64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+/* HDF5 has a filter's input, its output and the room that zlib's growing buffer takes at once, for one thread. */
+static int64_t library_scratch(const ndr_reader *reader) {
+  const ndr_h5_dataset *dataset = reader->dataset;
+  int64_t bytes = dataset->source_chunk_bytes;
+  if (dataset->info.layout == NDR_H5_CHUNKED && dataset->info.filters[0]) {
+    bytes = ndr_stored_bytes(reader);
+    for (int d = 0; d < dataset->info.ndim; d++) bytes = times(bytes, dataset->info.chunk[d]);
+  }
+  return times(bytes, 3);
+}
+
+int64_t ndr_reader_scratch(const ndr_reader *reader, int threads) {
+  switch (reader->route) {
+  case NDR_ROUTE_FILE: return times(ndr_file_scratch(reader), threads);
+  case NDR_ROUTE_CHUNKS: return times(ndr_chunks_scratch(reader), threads);
+  default: return library_scratch(reader);
+  }
+}
+
+int64_t ndr_reader_pieces(const ndr_reader *reader, ndr_box box, int64_t *task) {
+  *task = 1;
+  for (int d = 0; d < reader->dataset->info.ndim; d++)
+    if (box.size[d] == 0) return 0;
+  switch (reader->route) {
+  case NDR_ROUTE_FILE: return ndr_file_pieces(reader, box, task);
+  case NDR_ROUTE_CHUNKS: return ndr_chunks_pieces(reader, box, task);
+  default: return 1;
+  }
+}
+
+static ndr_status set_up(ndr_bench *bench, const ndr_reader *reader) {
+  if (bench->reader == reader) return NDR_OK;
+  ndr_bench_clear(bench);
+  bench->reader = reader;
+  return reader->route == NDR_ROUTE_FILE     ? ndr_file_set_up(reader, bench)
+         : reader->route == NDR_ROUTE_CHUNKS ? ndr_chunks_set_up(reader, bench)
+                                             : NDR_OK;
+}
+
+ndr_status ndr_reader_read(const ndr_reader *reader, ndr_bench *bench, ndr_box box, int64_t piece, void *data) {
+  NDR_TRY(set_up(bench, reader));
+  switch (reader->route) {
+  case NDR_ROUTE_FILE: return ndr_file_read(reader, bench, box, piece, data);
+  case NDR_ROUTE_CHUNKS: return ndr_chunks_read(reader, bench, box, piece, data);
+  default: return ndr_library_read(reader, bench, box, data);
+  }
+}
+
+void ndr_bench_clear(ndr_bench *bench) {
+  ndr_decoder_destroy(bench->decoder);
+  free(bench->stored);
+  free(bench->raw);
+  bench->decoder = NULL;
+  bench->stored = bench->raw = NULL;
+  bench->reader = NULL;
+}

@@ -1,0 +1,60 @@
+/* How the elements of a dataset get from its file into memory, by the fastest way that its layout allows:
+ *   file     contiguous data: pread from where they are in the file
+ *   chunks   chunks as they are stored, unfiltered outside HDF5's lock
+ *   library  H5Dread, for all else
+ * A box of elements is read in pieces, which threads may do at the same time, each with a bench of its own. */
+#ifndef NDR_H5_READER_H
+#define NDR_H5_READER_H
+
+#include "h5/dataset.h"
+#include "h5/decode.h"
+
+typedef enum ndr_route { NDR_ROUTE_FILE, NDR_ROUTE_CHUNKS, NDR_ROUTE_LIBRARY } ndr_route;
+
+typedef struct ndr_reader {
+  const ndr_h5_dataset *dataset;
+  ndr_unpack unpack;
+  ndr_route route;
+  const char *reason;          /* why not a faster one; words or a filter's name, "" where there is none */
+  int fd;                      /* HDF5's own, so that it is the file that was checked */
+  int64_t address, file_bytes; /* of the first element, and of the file, for NDR_ROUTE_FILE */
+  int64_t span;                /* the most bytes of the file that are read at once, for NDR_ROUTE_FILE */
+  ndr_filters filters;
+  bool bare_edges; /* chunks that reach over the edge were stored unfiltered */
+  int64_t chunk_bytes;
+  hid_t memory_type;      /* for NDR_ROUTE_LIBRARY */
+  unsigned char fill[16]; /* what elements are that were never written, unpacked */
+} ndr_reader;
+
+/* What a thread needs to read. The seconds and bytes add up over what it has read. */
+typedef struct ndr_bench {
+  const ndr_reader *reader; /* that it is set up for */
+  ndr_decoder *decoder;
+  void *stored, *raw;
+  double read_seconds, decode_seconds, unpack_seconds;
+  int64_t stored_bytes;
+} ndr_bench;
+
+/* A box in the dataset's (selected) coordinates. */
+typedef struct ndr_box {
+  const int64_t *begin, *size;
+} ndr_box;
+
+/* Finds the way for a budget of so many bytes. as_f64: elements become f64 whatever they are. Close it even if that
+ * fails. */
+ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bool as_f64, int64_t memory);
+void ndr_reader_close(ndr_reader *reader);
+
+/* Bytes that so many threads take to read, beside the boxes. */
+int64_t ndr_reader_scratch(const ndr_reader *reader, int threads);
+
+/* How many pieces reading a box takes, and how many of them make a task worth handing to a thread. */
+int64_t ndr_reader_pieces(const ndr_reader *reader, ndr_box box, int64_t *task);
+
+/* Reads a piece into its place in `data`, the compact row-major box. Failures start with FILE:/PATH. Thread-safe for
+ * different benches. */
+ndr_status ndr_reader_read(const ndr_reader *reader, ndr_bench *bench, ndr_box box, int64_t piece, void *data);
+
+void ndr_bench_clear(ndr_bench *bench);
+
+#endif

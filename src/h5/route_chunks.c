@@ -1,0 +1,173 @@
+/* Chunked data. A piece is a chunk: its stored bytes are looked up and read inside HDF5's lock, all else is done
+ * outside. H5Dget_chunk_storage_size and H5Dread_chunk look one chunk up; the calls that give its address walk the
+ * whole index in HDF5 1.10. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/route.h"
+
+/* Decoding less than this at a time costs as much in handing out as in work. */
+#define TASK ((int64_t)256 << 10)
+
+/* A chunk and the part of the box that lies in it. */
+typedef struct {
+  hsize_t offset[NDR_MAX_DIMS]; /* of the chunk in the dataset */
+  bool partial;                 /* reaches over the dataset's edge */
+  bool empty;                   /* holds nothing of the box: a step leads over it */
+  ndr_gather part;
+  int64_t from, to; /* where the part begins in the chunk and in the box */
+} piece_plan;
+
+/* The chunks that a box touches along dim d: from first, so many. */
+static int64_t chunks_along(const ndr_h5_dataset *dataset, ndr_box box, int d, int64_t *first) {
+  int64_t begin = dataset->from[d] + box.begin[d] * dataset->step[d];
+  int64_t last = begin + (box.size[d] - 1) * dataset->step[d];
+  *first = begin / dataset->info.chunk[d];
+  return last / dataset->info.chunk[d] - *first + 1;
+}
+
+int64_t ndr_chunks_pieces(const ndr_reader *reader, ndr_box box, int64_t *task) {
+  int64_t count = 1, first;
+  for (int d = 0; d < reader->dataset->info.ndim; d++) count *= chunks_along(reader->dataset, box, d, &first);
+  *task = TASK / reader->chunk_bytes + 1;
+  return count;
+}
+
+/* The first selected index whose coordinate is at least `coordinate`. */
+static int64_t index_from(const ndr_h5_dataset *dataset, int d, int64_t coordinate) {
+  int64_t distance = coordinate - dataset->from[d], step = dataset->step[d];
+  return distance <= 0 ? 0 : distance / step + (distance % step != 0);
+}
+
+static piece_plan find_piece(const ndr_reader *reader, ndr_box box, int64_t piece) {
+  const ndr_h5_dataset *dataset = reader->dataset;
+  piece_plan p = {.partial = false};
+  int64_t stored = ndr_stored_bytes(reader), result = (int64_t)ndr_dtype_bytes(reader->unpack.to);
+  int64_t from[NDR_MAX_DIMS], to[NDR_MAX_DIMS], size[NDR_MAX_DIMS];
+  for (int d = dataset->info.ndim - 1; d >= 0; d--) {
+    int64_t chunk = dataset->info.chunk[d], first, count = chunks_along(dataset, box, d, &first);
+    int64_t corner = (first + piece % count) * chunk, low = index_from(dataset, d, corner);
+    int64_t end = dataset->extent[d] - corner < chunk ? dataset->extent[d] : corner + chunk;
+    int64_t high = index_from(dataset, d, end);
+    piece /= count;
+    if (low < box.begin[d]) low = box.begin[d];
+    if (high > box.begin[d] + box.size[d]) high = box.begin[d] + box.size[d];
+    p.offset[d] = (hsize_t)corner;
+    p.partial = p.partial || dataset->extent[d] - corner < chunk;
+    p.empty = p.empty || high <= low;
+    p.from += (dataset->from[d] + low * dataset->step[d] - corner) * stored;
+    p.to += (low - box.begin[d]) * result;
+    size[d] = high - low;
+    from[d] = stored * dataset->step[d];
+    to[d] = result;
+    stored *= chunk;
+    result *= box.size[d];
+  }
+  for (int d = 0; !p.empty && d < dataset->info.ndim; d++) ndr_gather_add(&p.part, size[d], from[d], to[d]);
+  return p;
+}
+
+/* ---- Buffers ---------------------------------------------------------------------------------------------------- */
+
+static size_t stored_limit(const ndr_reader *reader) {
+  return ndr_decoder_stored_limit(&reader->filters, (size_t)reader->chunk_bytes);
+}
+
+int64_t ndr_chunks_scratch(const ndr_reader *reader) {
+  if (reader->chunk_bytes > INT64_MAX / 16) return INT64_MAX;
+  if (reader->filters.count == 0) return reader->chunk_bytes;
+  return reader->chunk_bytes + (int64_t)stored_limit(reader) +
+         (int64_t)ndr_decoder_bytes(&reader->filters, (size_t)reader->chunk_bytes);
+}
+
+ndr_status ndr_chunks_set_up(const ndr_reader *reader, ndr_bench *bench) {
+  const char *where = reader->dataset->where;
+  bench->raw = malloc((size_t)reader->chunk_bytes);
+  if (!bench->raw) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for a chunk", where);
+  if (reader->filters.count == 0) return NDR_OK;
+  bench->stored = malloc(stored_limit(reader));
+  if (!bench->stored) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for a chunk", where);
+  return ndr_decoder_create(&bench->decoder, &reader->filters, (size_t)reader->chunk_bytes);
+}
+
+/* ---- Reading ---------------------------------------------------------------------------------------------------- */
+
+static ndr_status fail_chunk(const ndr_reader *reader, const piece_plan *p, const char *reason) {
+  char corner[24 * NDR_MAX_DIMS] = "";
+  size_t used = 0;
+  for (int d = 0; d < reader->dataset->info.ndim; d++)
+    used +=
+        (size_t)snprintf(corner + used, sizeof corner - used, "%s%llu", d ? "," : "", (unsigned long long)p->offset[d]);
+  return ndr_fail(NDR_ERR_FILE, "%s: chunk [%.200s] cannot be read: %s", reader->dataset->where, corner, reason);
+}
+
+/* HDF5 calls it an error to ask for the size of a chunk that was never written, and has no other sign of that. */
+static bool was_never_written(void) {
+  ndr_hdf_fail(NDR_ERR_FILE, "", "");
+  return strstr(ndr_last_error(), "not allocated") != NULL;
+}
+
+/* Inside the lock. bytes is 0 for a chunk that was never written. */
+static ndr_status read_stored(const ndr_reader *reader, const piece_plan *p, void *to, hsize_t limit, hsize_t *bytes,
+                              uint32_t *mask) {
+  hid_t id = reader->dataset->id;
+  *bytes = 0;
+  if (H5Dget_chunk_storage_size(id, p->offset, bytes) < 0)
+    return was_never_written() ? NDR_OK : ndr_hdf_fail(NDR_ERR_FILE, reader->dataset->where, "a chunk cannot be found");
+  if (*bytes == 0) return NDR_OK;
+  if (*bytes > limit) return fail_chunk(reader, p, "it claims more bytes than it can take");
+#if H5_VERSION_GE(2, 0, 0)
+  size_t room = limit;
+  herr_t done = H5Dread_chunk2(id, H5P_DEFAULT, p->offset, mask, to, &room);
+#else
+  herr_t done = H5Dread_chunk(id, H5P_DEFAULT, p->offset, mask, to);
+#endif
+  return done >= 0 ? NDR_OK : ndr_hdf_fail(NDR_ERR_FILE, reader->dataset->where, "a chunk cannot be read");
+}
+
+static ndr_status decode(const ndr_reader *reader, ndr_bench *bench, const piece_plan *p, size_t bytes, uint32_t mask,
+                         void *to) {
+  char reason[256];
+  if (ndr_decoder_run(bench->decoder, bench->stored, bytes, mask, to) == NDR_OK) return NDR_OK;
+  snprintf(reason, sizeof reason, "%s", ndr_last_error());
+  return fail_chunk(reader, p, reason);
+}
+
+ndr_status ndr_chunks_read(const ndr_reader *reader, ndr_bench *bench, ndr_box box, int64_t piece, void *data) {
+  const ndr_unpack *unpack = &reader->unpack;
+  piece_plan p = find_piece(reader, box, piece);
+  char *target = (char *)data + p.to;
+  int64_t element = ndr_stored_bytes(reader);
+  hsize_t bytes;
+  uint32_t mask = 0;
+  ndr_hdf_scope scope;
+  if (p.empty) return NDR_OK;
+  bool whole = ndr_unpack_copies(unpack) && ndr_gather_is_run(&p.part, element, element) &&
+               ndr_gather_elements(&p.part) * element == reader->chunk_bytes;
+  bool plain = reader->filters.count == 0;
+  double begin = ndr_seconds();
+  ndr_hdf_enter(&scope, reader->dataset->no_plugins);
+  ndr_status status = read_stored(reader, &p,
+                                  plain && whole ? target
+                                  : plain        ? bench->raw
+                                                 : bench->stored,
+                                  plain ? (hsize_t)reader->chunk_bytes : stored_limit(reader), &bytes, &mask);
+  ndr_hdf_leave(&scope);
+  if (status != NDR_OK) return status;
+  double read = ndr_seconds();
+  bench->read_seconds += read - begin;
+  bench->stored_bytes += (int64_t)bytes;
+  if (bytes == 0) {
+    ndr_gather_fill(&p.part, ndr_dtype_bytes(unpack->to), reader->fill, target);
+    bench->unpack_seconds += ndr_seconds() - read;
+    return NDR_OK;
+  }
+  if (plain && (int64_t)bytes != reader->chunk_bytes) return fail_chunk(reader, &p, "its size is not that of a chunk");
+  if (reader->bare_edges && p.partial) mask = UINT32_MAX;
+  if (!plain) NDR_TRY(decode(reader, bench, &p, (size_t)bytes, mask, whole ? target : bench->raw));
+  double decoded = ndr_seconds();
+  bench->decode_seconds += decoded - read;
+  if (!whole) ndr_gather_run(&p.part, unpack, (const char *)bench->raw + p.from, target);
+  bench->unpack_seconds += ndr_seconds() - decoded;
+  return NDR_OK;
+}

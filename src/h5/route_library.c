@@ -1,0 +1,69 @@
+/* What only HDF5 can read. One thread at a time is in the library, so a box is one piece. */
+#include <time.h>
+
+#include "h5/route.h"
+
+double ndr_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* A filter that is missing is known only once a chunk has needed it. */
+static ndr_status fail_read(const ndr_h5_dataset *dataset) {
+  ndr_status status = ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "cannot be read");
+  hid_t creation = H5Dget_create_plist(dataset->id);
+  int count = H5Pget_nfilters(creation);
+  for (int i = 0; i < count; i++) {
+    char name[32] = "";
+    size_t values = 0;
+    unsigned flags, config;
+    H5Z_filter_t filter = H5Pget_filter2(creation, (unsigned)i, &flags, &values, NULL, sizeof name, name, &config);
+    name[sizeof name - 1] = 0;
+    if (filter < 0 || H5Zfilter_avail(filter) > 0) continue;
+    status = ndr_fail(NDR_ERR_FILE, "%s: needs filter %d%s%s%s, which HDF5 does not find (plugins: HDF5_PLUGIN_PATH%s)",
+                      dataset->where, (int)filter, *name ? " (" : "", name, *name ? ")" : "",
+                      dataset->no_plugins ? ", turned off" : "");
+    break;
+  }
+  H5Pclose(creation);
+  return status;
+}
+
+static ndr_status read_box(const ndr_reader *reader, ndr_box box, void *to) {
+  const ndr_h5_dataset *dataset = reader->dataset;
+  hsize_t from[NDR_MAX_DIMS], step[NDR_MAX_DIMS], count[NDR_MAX_DIMS];
+  int ndim = dataset->info.ndim;
+  for (int d = 0; d < ndim; d++) {
+    from[d] = (hsize_t)(dataset->from[d] + box.begin[d] * dataset->step[d]);
+    step[d] = (hsize_t)dataset->step[d];
+    count[d] = (hsize_t)box.size[d];
+  }
+  hid_t target = H5Screate_simple(ndim, count, NULL), source = H5Dget_space(dataset->id);
+  bool good = target >= 0 && source >= 0;
+  if (good && ndim > 0) good = H5Sselect_hyperslab(source, H5S_SELECT_SET, from, step, count, NULL) >= 0;
+  if (good) good = H5Dread(dataset->id, reader->memory_type, target, source, H5P_DEFAULT, to) >= 0;
+  ndr_status status = good ? NDR_OK : fail_read(dataset);
+  if (source >= 0) H5Sclose(source);
+  if (target >= 0) H5Sclose(target);
+  return status;
+}
+
+ndr_status ndr_library_read(const ndr_reader *reader, ndr_bench *bench, ndr_box box, void *data) {
+  const ndr_unpack unpack = ndr_unpack_native(&reader->unpack);
+  int64_t from = ndr_stored_bytes(reader), to = (int64_t)ndr_dtype_bytes(unpack.to), count = 1;
+  for (int d = 0; d < reader->dataset->info.ndim; d++) count *= box.size[d];
+  ndr_hdf_scope scope;
+  double begin = ndr_seconds();
+  ndr_hdf_enter(&scope, reader->dataset->no_plugins);
+  char *stored = (char *)data + count * (to - from);
+  ndr_status status = read_box(reader, box, stored);
+  ndr_hdf_leave(&scope);
+  double middle = ndr_seconds();
+  bench->read_seconds += middle - begin;
+  bench->stored_bytes += count * from;
+  if (status != NDR_OK || ndr_unpack_copies(&unpack)) return status;
+  ndr_unpack_run(&unpack, stored, 1, data, count);
+  bench->unpack_seconds += ndr_seconds() - middle;
+  return NDR_OK;
+}

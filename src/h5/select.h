@@ -1,0 +1,19 @@
+/* Which part of a dataset is reduced. Reads no file. */
+#ifndef NDR_H5_SELECT_H
+#define NDR_H5_SELECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ndreduce/ndreduce.h"
+
+/* Elements from, from + step, ... of a dim: so many. */
+typedef struct ndr_selection {
+  int64_t from, step, count;
+} ndr_selection;
+
+/* Reads what stands between brackets: for each dim an index, which leaves the dim with size 1, or START:STOP:STEP as in
+ * Python with a positive step; "..." for all dims not named, which are also those after the last entry. */
+ndr_status ndr_select_parse(const char *text, int ndim, const int64_t *shape, ndr_selection *selections);
+
+#endif

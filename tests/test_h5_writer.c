@@ -1,4 +1,5 @@
 /* Files of results: whole or not at all, and read back as what was written. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -272,6 +273,39 @@ START_TEST(coordinates_are_read) {
 }
 END_TEST
 
+START_TEST(places_are_looked_up) {
+  ndr_h5_dataset *array;
+  int64_t found[4] = {2, -1, 0, 1};
+  double values[4];
+  DLTensor indices = ndr_tensor(found, NDR_I64, 2, 2), others = ndr_tensor(values, NDR_F64, 4);
+  make_folder();
+  make_scaled(NULL);
+  assert_ok(ndr_h5_open(&array, input, "/y", NULL));
+  assert_ok(ndr_h5_locate(array, NDR_ALL_DIMS, 0, &indices, values));
+  ck_assert(values[0] == 30 && isnan(values[1]) && values[2] == 10 && values[3] == 20);
+  values[0] = 0;
+  assert_ok(ndr_h5_locate(array, NDR_DIMS(-1), -1, &indices, values));
+  ck_assert(values[0] == 30);
+  assert_fails(ndr_h5_locate(array, 0, NULL, 0, &indices, values), NDR_ERR_DIMS, "not among");
+  assert_fails(ndr_h5_locate(array, NDR_ALL_DIMS, 1, &indices, values), NDR_ERR_DIMS, "out of range");
+  assert_fails(ndr_h5_locate(array, NDR_ALL_DIMS, 0, &others, values), NDR_ERR_ARGUMENT, "i64");
+  ndr_h5_close(array);
+  remove_folder();
+}
+END_TEST
+
+START_TEST(bytes_can_be_written_instead) {
+  ndr_h5_writer *writer;
+  make_folder();
+  assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, NULL));
+  assert_fails(ndr_h5_writer_commit_bytes(writer, NULL, 3, NULL), NDR_ERR_ARGUMENT, "null");
+  assert_ok(ndr_h5_writer_commit_bytes(writer, "a,b\n", 4, NULL));
+  ndr_h5_writer_destroy(writer);
+  assert_holds(output, "a,b\n");
+  remove_folder();
+}
+END_TEST
+
 /* The output would else give away what another file holds. */
 START_TEST(scales_outside_the_folder_are_not_copied) {
   char elsewhere[96];
@@ -365,7 +399,8 @@ int main(void) {
   suite_case(suite, "replace", 10, a_new_file_appears_on_commit, an_abandoned_file_leaves_nothing,
              a_file_that_appears_meanwhile_is_kept, permissions_are_kept, writing_can_be_cancelled, NULL);
   suite_case(suite, "results", 10, results_are_read_back, scales_know_their_users, coordinates_keep_their_attributes,
-             coordinates_are_read, scales_outside_the_folder_are_not_copied, outputs_that_are_inputs_are_refused, NULL);
+             coordinates_are_read, places_are_looked_up, bytes_can_be_written_instead,
+             scales_outside_the_folder_are_not_copied, outputs_that_are_inputs_are_refused, NULL);
   suite_case(suite, "meaning", 10, methods_name_dims_that_have_names, units_follow_the_operator, NULL);
   return suite_run(suite);
 }

@@ -134,19 +134,55 @@ static bool reduce(ndr_h5_dataset *dataset, answer *a, const ndr_options *reduce
 /* Where results go with -o: the file, and what is to be said of it once it is there. */
 typedef struct {
   ndr_h5_writer *writer;
-  FILE *said;
+  FILE *said, *table; /* the bytes of a table, where that is asked for */
 } output;
 
-static bool write_results(const output *to, const ndr_h5_dataset *dataset, const answer *a) {
+/* NAME, NAME_OP where there are several operators, and NAME_OP_DIM for places found. */
+static void make_name(const answer *a, int op, const char *dim, char name[1024]) {
   const char *slash = strrchr(a->info->dataset, '/'), *leaf = slash ? slash + 1 : a->info->dataset;
+  bool single = a->asked->op_count == 1 && !dim;
+  snprintf(name, 1024, "%s%s%s%s%s", leaf, single ? "" : "_", single ? "" : ndr_op_name(a->asked->ops[op]),
+           dim ? "_" : "", dim ? dim : "");
+}
+
+static bool write_found(const output *to, const ndr_h5_dataset *dataset, const answer *a) {
+  for (int i = 0; i < a->found_count; i++) {
+    char name[1024];
+    DLTensor values = found_tensor(a, i);
+    int dim = a->found[i].dim;
+    make_name(a, a->found[i].op, found_name(a, i), name);
+    if (ndr_h5_writer_add_located(to->writer, dataset, a->dim_count, a->dims, dim, name, &values) != NDR_OK)
+      return fail();
+    print_written_found(a, i, name, to->said);
+  }
+  return true;
+}
+
+static bool write_results(const output *to, const ndr_h5_dataset *dataset, const answer *a) {
   for (int i = 0; i < a->asked->op_count; i++) {
     char name[1024];
-    bool single = a->asked->op_count == 1;
-    snprintf(name, sizeof name, "%s%s%s", leaf, single ? "" : "_", single ? "" : ndr_op_name(a->asked->ops[i]));
+    make_name(a, i, NULL, name);
     if (ndr_h5_writer_add(to->writer, dataset, a->dim_count, a->dims, a->asked->ops[i], name, &a->results[i]) != NDR_OK)
       return fail();
     print_written(a, i, name, to->said);
   }
+  return write_found(to, dataset, a);
+}
+
+static bool print_table(const output *to, const ndr_h5_dataset *dataset, const answer *a) {
+  FILE *stream = to ? to->table : stdout;
+  for (int i = 0; to && i < a->asked->op_count; i++) print_written(a, i, NULL, to->said);
+  if (a->asked->format == FORMAT_CSV) return print_csv(dataset, a, stream);
+  print_npy(a, stream);
+  return true;
+}
+
+static bool give_answer(const output *to, const ndr_h5_dataset *dataset, answer *a) {
+  if (a->asked->coords && !find_places(dataset, a)) return false;
+  if (a->asked->format) return print_table(to, dataset, a);
+  if (a->asked->json) print_json(a);
+  if (to) return write_results(to, dataset, a);
+  if (!a->asked->json) print_text(a);
   return true;
 }
 
@@ -160,11 +196,7 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where
   how.threads = asked->threads;
   if (ndr_h5_dims_parse(asked->dims, a->info->ndim, a->info->dim_names, &a->dim_count, a->dims) != NDR_OK)
     return fail_with(where);
-  if (!allocate(a, &how, &tensor, where) || !reduce(dataset, a, &how)) return false;
-  if (asked->json) print_json(a);
-  if (to) return write_results(to, dataset, a);
-  if (!asked->json) print_text(a);
-  return true;
+  return allocate(a, &how, &tensor, where) && reduce(dataset, a, &how) && give_answer(to, dataset, a);
 }
 
 static bool open_input(const options *asked, const char *input, ndr_h5_dataset **dataset) {
@@ -192,6 +224,7 @@ static bool answer_input(const options *asked, const char *input, const output *
     good = answer_dataset(dataset, &a, where, to);
   }
   for (int i = 0; i < asked->op_count; i++) free(a.results[i].data);
+  for (int i = 0; i < a.found_count; i++) free(a.found[i].values);
   free(where);
   ndr_h5_close(dataset);
   return good;
@@ -207,23 +240,37 @@ static bool answer_all(const options *asked, const output *to) {
   return good;
 }
 
+/* Answers, and makes the file of it appear. table is where its bytes come to be, where it is one. */
+static bool write_file(const options *asked, const output *to, char *const *table, const size_t *bytes) {
+  if (!to->said || (asked->format && !to->table)) {
+    complain("out of memory");
+    return false;
+  }
+  if (!answer_all(asked, to)) return false;
+  if (!to->table) return ndr_h5_writer_commit(to->writer, &stopped_by) == NDR_OK || fail();
+  if (fflush(to->table) == 0 && !ferror(to->table))
+    return ndr_h5_writer_commit_bytes(to->writer, *table, *bytes, &stopped_by) == NDR_OK || fail();
+  complain("%s: out of memory", asked->output);
+  return false;
+}
+
 static bool write_all(const options *asked, const char *const *files) {
-  output to = {NULL, NULL};
-  char *text = NULL;
-  size_t length;
+  output to = {NULL, NULL, NULL};
+  char *text = NULL, *table = NULL;
+  size_t length, bytes = 0;
   ndr_h5_writer_options how = NDR_H5_WRITER_OPTIONS_INIT;
   how.overwrite = asked->overwrite;
   how.deflate = asked->deflate;
   how.history = asked->history;
-  bool good = ndr_h5_writer_create(&to.writer, asked->output, asked->input_count, files, &how) == NDR_OK;
-  if (!good) return fail();
+  if (ndr_h5_writer_create(&to.writer, asked->output, asked->input_count, files, &how) != NDR_OK) return fail();
   to.said = open_memstream(&text, &length);
-  if (!to.said) complain("out of memory");
-  good = to.said && answer_all(asked, &to);
-  if (good) good = ndr_h5_writer_commit(to.writer, &stopped_by) == NDR_OK || fail();
+  if (asked->format) to.table = open_memstream(&table, &bytes);
+  bool good = write_file(asked, &to, &table, &bytes);
   if (to.said) fclose(to.said);
+  if (to.table) fclose(to.table);
   if (good && !asked->quiet && !asked->json) fputs(text, stdout);
   free(text);
+  free(table);
   ndr_h5_writer_destroy(to.writer);
   return good;
 }

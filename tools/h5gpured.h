@@ -9,6 +9,9 @@
 
 enum { EXIT_INPUT = 1, EXIT_USAGE = 2 };
 
+/* FORMAT_NONE: text or JSON, or an HDF5 file where one is named. */
+typedef enum output_format { FORMAT_NONE = 0, FORMAT_NPY, FORMAT_CSV } output_format;
+
 typedef struct options {
   int input_count;
   char **inputs;
@@ -20,11 +23,19 @@ typedef struct options {
   int device_id;
   int64_t memory;
   double ddof;
-  int deflate;
+  output_format format;
+  const char *format_name; /* as given, or NULL */
+  int deflate, coords;
   char *history; /* the line that says what was done */
   int threads;
   int keepdims, skip_nan, raw, overwrite, no_plugins, allow_external, json, explain, list, quiet, progress;
 } options;
+
+/* The coordinates along a dim of what an operator of argmin and argmax has found. */
+typedef struct found_place {
+  int op, dim;
+  double *values;
+} found_place;
 
 /* One dataset's answer: results[i] belongs to ops[i]. */
 typedef struct answer {
@@ -33,6 +44,8 @@ typedef struct answer {
   int dim_count, dims[NDR_MAX_DIMS];
   DLTensor results[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
+  int found_count; /* under --coords */
+  found_place found[2 * NDR_MAX_DIMS];
 } answer;
 
 /* Reads the command line; where that ends the program (--help, --version, a mistake), it does so. */
@@ -71,8 +84,18 @@ ndr_dtype tensor_dtype(const DLTensor *tensor);
 void print_text(const answer *a);
 void print_json(const answer *a);
 
-/* One line on a result that -o writes. */
+/* One line on a result, or on places, that -o writes; name is NULL where the file is a table. */
 void print_written(const answer *a, int op, const char *name, FILE *stream);
+void print_written_found(const answer *a, int i, const char *name, FILE *stream);
+
+/* The only result as a .npy file, and all of them as a table of one row for each element. */
+void print_npy(const answer *a, FILE *stream);
+bool print_csv(const ndr_h5_dataset *dataset, const answer *a, FILE *stream);
+
+/* Looks up the coordinates of what argmin and argmax have found, for each dim that has some. */
+bool find_places(const ndr_h5_dataset *dataset, answer *a);
+DLTensor found_tensor(const answer *a, int i);
+const char *found_name(const answer *a, int i);
 
 /* A text as a JSON string, quotes included; bytes that are not UTF-8 become U+FFFD. NULL prints null. */
 void print_json_string(const char *text);

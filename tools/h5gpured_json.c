@@ -65,6 +65,25 @@ static void print_element(number n) {
   }
 }
 
+/* The places that one operator has found, by dim. */
+static void print_found(const answer *a, int op) {
+  bool any = false;
+  int64_t count = tensor_count(&a->results[op]);
+  for (int i = 0; i < a->found_count; i++) {
+    if (a->found[i].op != op) continue;
+    fputs(any ? "," : ",\"coords\":{", stdout);
+    print_json_string(found_name(a, i));
+    fputs(":[", stdout);
+    for (int64_t e = 0; e < count; e++) {
+      if (e) putchar(',');
+      print_real(a->found[i].values[e], 17);
+    }
+    putchar(']');
+    any = true;
+  }
+  if (any) putchar('}');
+}
+
 static void print_result(const answer *a, int i) {
   const DLTensor *result = &a->results[i];
   ndr_dtype dtype = tensor_dtype(result);
@@ -77,7 +96,9 @@ static void print_result(const answer *a, int i) {
     if (e) putchar(',');
     print_element(number_read(dtype, (const char *)result->data + (size_t)e * bytes));
   }
-  fputs("]}\n", stdout);
+  putchar(']');
+  print_found(a, i);
+  fputs("}\n", stdout);
 }
 
 void print_json(const answer *a) {

@@ -35,6 +35,8 @@ static const char usage[] =
     "  -o, --output FILE    write the results to an HDF5 file: dataset NAME, or NAME_OP for several operators\n"
     "      --overwrite      replace FILE if it exists\n"
     "      --deflate N      compress them at level N, 0 for not at all (default: as the input, from 64 KiB on)\n"
+    "      --format NAME    text, json, hdf5, npy or csv; npy and csv go to stdout or to FILE\n"
+    "      --coords         give what argmin and argmax find as coordinates, too\n"
     "      --json           one JSON object a line for each dataset and operator\n"
     "      --list           list the datasets instead of reducing\n"
     "      --explain        say on stderr how the work is cut up, and how long it took\n"
@@ -138,7 +140,17 @@ static void read_deflate(options *asked, const char *text) {
   asked->deflate = text[0] - '0';
 }
 
-enum { OP = 256, DEVICE, MEMORY, DDOF, DEFLATE, VERSION };
+static void read_format(options *asked, const char *text) {
+  static const char *const names[] = {[FORMAT_NPY] = "npy", [FORMAT_CSV] = "csv"};
+  asked->format_name = text;
+  asked->format = FORMAT_NONE;
+  for (output_format f = FORMAT_NPY; f <= FORMAT_CSV; f++)
+    if (strcmp(text, names[f]) == 0) asked->format = f;
+  if (!asked->format && strcmp(text, "text") != 0 && strcmp(text, "json") != 0 && strcmp(text, "hdf5") != 0)
+    refuse("--format takes text, json, hdf5, npy or csv, not '%s'", text);
+}
+
+enum { OP = 256, DEVICE, MEMORY, DDOF, DEFLATE, FORMAT, VERSION };
 
 /* getopt_long has put into optopt: the letter of a short option, the value of a long one that got an argument too many,
  * or 0. */
@@ -156,6 +168,7 @@ static void read_option(options *asked, int found, char **argv) {
   case 'k': asked->keepdims = 1; break;
   case DDOF: read_ddof(asked, optarg); break;
   case 'o': asked->output = optarg; break;
+  case FORMAT: read_format(asked, optarg); break;
   case DEFLATE: read_deflate(asked, optarg); break;
   case DEVICE: read_device(asked, optarg); break;
   case 't': asked->threads = (int)read_count("--threads", optarg, 1); break;
@@ -168,12 +181,32 @@ static void read_option(options *asked, int found, char **argv) {
   }
 }
 
+/* One file, one table. */
+static void check_format(options *asked) {
+  bool finds = false;
+  for (int i = 0; i < asked->op_count; i++) finds |= asked->ops[i] == NDR_ARGMIN || asked->ops[i] == NDR_ARGMAX;
+  if (asked->coords && !finds) refuse("--coords needs --op argmin or argmax");
+  if (asked->format_name && strcmp(asked->format_name, "json") == 0) asked->json = 1;
+  if (asked->format_name && strcmp(asked->format_name, "hdf5") == 0 && !asked->output)
+    refuse("--format hdf5 needs --output");
+  if (asked->format_name && strcmp(asked->format_name, "text") == 0 && asked->output)
+    refuse("--format text writes no --output");
+  if (!asked->format) return;
+  if (asked->json || asked->list) refuse("--format %s goes with neither --json nor --list", asked->format_name);
+  if (asked->deflate >= 0) refuse("--deflate needs --format hdf5");
+  if (asked->input_count > 1) refuse("--format %s takes one input, not %d", asked->format_name, asked->input_count);
+  if (asked->format == FORMAT_NPY && asked->op_count > 1)
+    refuse("--format npy takes one operator, not %d", asked->op_count);
+  if (asked->format == FORMAT_NPY && asked->coords) refuse("--format npy has no room for --coords");
+}
+
 /* What can be refused before any file is opened. */
-static void check(const options *asked) {
+static void check(options *asked) {
   int count;
   if (asked->input_count == 0) refuse("no input file is named");
   if (ndr_h5_dims_parse(asked->dims, 0, NULL, &count, NULL) == NDR_ERR_PARSE) refuse("--dims: %s", ndr_last_error());
   if (asked->output && !*asked->output) refuse("--output: the name is empty");
+  check_format(asked);
   if (asked->deflate >= 0 && !asked->output) refuse("--deflate needs --output");
   if (asked->list && asked->output) refuse("--list writes no --output");
 }
@@ -190,6 +223,8 @@ void options_read(options *asked, int argc, char **argv) {
       {"ddof", required_argument, NULL, DDOF},
       {"output", required_argument, NULL, 'o'},
       {"overwrite", no_argument, &asked->overwrite, 1},
+      {"format", required_argument, NULL, FORMAT},
+      {"coords", no_argument, &asked->coords, 1},
       {"deflate", required_argument, NULL, DEFLATE},
       {"json", no_argument, &asked->json, 1},
       {"list", no_argument, &asked->list, 1},

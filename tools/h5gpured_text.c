@@ -152,7 +152,29 @@ static void print_table(const DLTensor *result) {
 static void print_scalar(const answer *a, int i) {
   char text[NUMBER_CHARS];
   number_text(number_read(tensor_dtype(&a->results[i]), a->results[i].data), 0, text);
-  printf("  %-9s %s\n", ndr_op_name(a->asked->ops[i]), text);
+  printf("  %-9s %s", ndr_op_name(a->asked->ops[i]), text);
+  const char *before = "  at ";
+  for (int f = 0; f < a->found_count; f++) {
+    if (a->found[f].op != i) continue;
+    fputs(before, stdout);
+    before = ", ";
+    print_plain(found_name(a, f), stdout);
+    number_shortest(a->found[f].values[0], 17, text);
+    printf(" %s", text);
+  }
+  putchar('\n');
+}
+
+/* The tables of places that belong to one operator's. */
+static void print_found(const answer *a, int op) {
+  for (int i = 0; i < a->found_count; i++) {
+    if (a->found[i].op != op) continue;
+    DLTensor values = found_tensor(a, i);
+    printf("  %s, its ", ndr_op_name(a->asked->ops[op]));
+    print_plain(found_name(a, i), stdout);
+    puts(":");
+    print_table(&values);
+  }
 }
 
 void print_text(const answer *a) {
@@ -172,17 +194,42 @@ void print_text(const answer *a) {
     print_result_type(a, i, stdout);
     putchar('\n');
     print_table(&a->results[i]);
+    print_found(a, i);
   }
 }
 
-void print_written(const answer *a, int op, const char *name, FILE *stream) {
+/* FILE or FILE:/NAME */
+static void print_target(const answer *a, const char *name, FILE *stream) {
   print_plain(a->asked->output, stream);
-  fputs(":/", stream);
-  print_plain(name, stream);
+  if (name) {
+    fputs(":/", stream);
+    print_plain(name, stream);
+  }
   fputs("  ", stream);
-  print_result_type(a, op, stream);
-  fprintf(stream, "  %s of ", ndr_op_name(a->asked->ops[op]));
+}
+
+static void print_origin(const answer *a, int op, FILE *stream) {
+  fprintf(stream, "%s of ", ndr_op_name(a->asked->ops[op]));
   print_place(a->info, stream);
   print_over(a, stream);
   fputc('\n', stream);
+}
+
+void print_written(const answer *a, int op, const char *name, FILE *stream) {
+  print_target(a, name, stream);
+  print_result_type(a, op, stream);
+  fputs("  ", stream);
+  print_origin(a, op, stream);
+}
+
+void print_written_found(const answer *a, int i, const char *name, FILE *stream) {
+  const char *names[NDR_MAX_DIMS] = {NULL};
+  const DLTensor *result = &a->results[a->found[i].op];
+  result_names(a, names);
+  print_target(a, name, stream);
+  print_type(NDR_F64, result->ndim, result->shape, names, stream);
+  fputs("  ", stream);
+  print_plain(found_name(a, i), stream);
+  fputs(" at the ", stream);
+  print_origin(a, a->found[i].op, stream);
 }

@@ -171,6 +171,12 @@ NDR_API ndr_status ndr_h5_explain(ndr_h5_dataset *dataset, int dim_count, const 
                                   const ndr_op *ops, const ndr_h5_options *options, char *text, size_t capacity,
                                   size_t *length);
 
+/* Where found elements are: indices is a result of argmin or argmax over dims, in compact host memory, and values[i]
+ * receives the coordinate along dim, one of the reduced ones, of the element that indices' element i is the index of;
+ * NaN for -1. Fails as ndr_h5_coordinate does. */
+NDR_API ndr_status ndr_h5_locate(const ndr_h5_dataset *dataset, int dim_count, const int *dims, int dim,
+                                 const DLTensor *indices, double *values);
+
 /* ---- Writing results -------------------------------------------------------------------------------------------- */
 
 /* A file of results. Until ndr_h5_writer_commit has succeeded, nothing is at `path` that was not there before: the
@@ -203,8 +209,17 @@ NDR_API ndr_status ndr_h5_writer_create(ndr_h5_writer **writer, const char *path
 NDR_API ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count,
                                      const int *dims, ndr_op op, const char *name, const DLTensor *result);
 
+/* Adds what ndr_h5_locate has found along dim as dataset `name`: f64 of the shape of the indices, described as the
+ * coordinates of dim are. NaN is marked as missing. */
+NDR_API ndr_status ndr_h5_writer_add_located(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count,
+                                             const int *dims, int dim, const char *name, const DLTensor *values);
+
 /* Writes, syncs and renames. cancel as in ndr_h5_options, may be NULL. */
 NDR_API ndr_status ndr_h5_writer_commit(ndr_h5_writer *writer, const volatile sig_atomic_t *cancel);
+
+/* The same with these bytes, a file of another format, in place of the results that were added. */
+NDR_API ndr_status ndr_h5_writer_commit_bytes(ndr_h5_writer *writer, const void *data, size_t bytes,
+                                              const volatile sig_atomic_t *cancel);
 
 /* Frees a writer and removes its temporary file, if there still is one; NULL is allowed. */
 NDR_API void ndr_h5_writer_destroy(ndr_h5_writer *writer);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "h5/attributes.h"
+#include "h5/coordinates.h"
 #include "h5/meaning.h"
 #include "h5/storage.h"
 
@@ -92,6 +93,21 @@ ndr_status ndr_label_variable(const ndr_label *label, hid_t variable) {
   bool good = (!truth || ndr_hdf_put_text(variable, "dtype", "bool")) &&
               ndr_hdf_copy_attributes(label->source->id, variable, keeps, (void *)(uintptr_t)label);
   return good ? NDR_OK : fail_put(label);
+}
+
+/* An axis is a dim's own. Elements are f64, not of the coordinates' type. */
+static bool keeps_located(void *user, const char *name) {
+  (void)user;
+  return strcmp(name, "axis") != 0 && (strcmp(name, "units") == 0 || !is_listed(name, own)) &&
+         !is_listed(name, elements);
+}
+
+ndr_status ndr_label_located(const ndr_h5_dataset *source, int d, hid_t variable) {
+  hid_t coordinates = ndr_hdf_open_coordinates(source, d);
+  bool good = coordinates < 0 || ndr_hdf_copy_attributes(coordinates, variable, keeps_located, NULL);
+  ndr_status status = good ? NDR_OK : ndr_hdf_fail(NDR_ERR_FILE, source->where, "attributes of a dim cannot be copied");
+  if (coordinates >= 0) H5Dclose(coordinates);
+  return status;
 }
 
 /* The newest line comes first, as NCO and CDO have it; what is cut off is oldest. */

@@ -15,6 +15,9 @@ typedef struct ndr_label {
 /* Writes the attributes that the variable has by itself; not those that name other variables. */
 ndr_status ndr_label_variable(const ndr_label *label, hid_t variable);
 
+/* Describes coordinates along dim d of the source as its own are. */
+ndr_status ndr_label_located(const ndr_h5_dataset *source, int d, hid_t variable);
+
 /* Writes the attributes of the input's root, and `line` (NULL for none) before what the history holds. */
 ndr_status ndr_label_file(const ndr_h5_dataset *source, hid_t file, const char *line);
 

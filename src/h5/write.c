@@ -1,5 +1,6 @@
 /* Results are made into an HDF5 file in memory (core driver) and written from there by our own calls: HDF5 reports
  * success on closing a file whose last writes have failed on a full disk. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,6 +94,7 @@ ndr_status ndr_h5_writer_create(ndr_h5_writer **created, const char *path, int i
 /* A variable that is being written. */
 typedef struct {
   ndr_label label;
+  int located; /* the reduced dim whose coordinates the elements are, or -1 */
   const char *name;
   const DLTensor *result;
   int from[NDR_MAX_DIMS]; /* the source's dim that each dim of the result was, or -1 */
@@ -118,7 +120,8 @@ static ndr_status fill_variable(ndr_h5_writer *writer, const addition *a, const 
   const char *data = missing->data ? missing->data : (const char *)a->result->data + a->result->byte_offset;
   if (H5Dwrite(variable, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0 || !ndr_missing_put(missing, variable, type))
     return fail_variable(writer, a);
-  return ndr_label_variable(&a->label, variable);
+  return a->located < 0 ? ndr_label_variable(&a->label, variable)
+                        : ndr_label_located(a->label.source, a->located, variable);
 }
 
 static ndr_status write_marked(ndr_h5_writer *writer, const addition *a, const ndr_missing *missing) {
@@ -140,7 +143,10 @@ static ndr_status write_variable(ndr_h5_writer *writer, const addition *a) {
   ndr_missing missing;
   if (H5Lexists(writer->image, a->name, H5P_DEFAULT) > 0)
     return ndr_fail(NDR_ERR_FILE, "%s: would have two datasets called %s", writer->file.path, a->name);
-  NDR_TRY(ndr_missing_find(&a->label, a->result, &missing));
+  if (a->located < 0)
+    NDR_TRY(ndr_missing_find(&a->label, a->result, &missing));
+  else
+    missing = (ndr_missing){true, NAN, NULL};
   ndr_status status = write_marked(writer, a, &missing);
   ndr_missing_free(&missing);
   return status;
@@ -169,19 +175,34 @@ static ndr_status label_file(ndr_h5_writer *writer, const ndr_h5_dataset *source
   return ndr_label_file(source, writer->image, writer->history);
 }
 
-ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count, const int *dims,
-                             ndr_op op, const char *name, const DLTensor *result) {
+static ndr_status add(ndr_h5_writer *writer, addition *a, int dim_count, const int *dims) {
   ndr_hdf_scope scope;
-  if (!writer || !source || !name || !result) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_writer_add: null pointer");
-  addition a = {.label = {.source = source, .op = op}, .name = name, .result = result};
-  NDR_TRY(check_addition(writer, &a));
-  NDR_TRY(map_dims(&a, dim_count, dims));
+  const ndr_h5_dataset *source = a->label.source;
+  NDR_TRY(check_addition(writer, a));
+  NDR_TRY(map_dims(a, dim_count, dims));
   ndr_hdf_enter(&scope, source->no_plugins);
   ndr_status status = label_file(writer, source);
-  if (status == NDR_OK) status = write_variable(writer, &a);
-  if (status == NDR_OK) status = ndr_scales_attach(&writer->scales, source, name, result->ndim, a.from);
+  if (status == NDR_OK) status = write_variable(writer, a);
+  if (status == NDR_OK) status = ndr_scales_attach(&writer->scales, source, a->name, a->result->ndim, a->from);
   ndr_hdf_leave(&scope);
   return status;
+}
+
+ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count, const int *dims,
+                             ndr_op op, const char *name, const DLTensor *result) {
+  if (!writer || !source || !name || !result) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_writer_add: null pointer");
+  addition a = {.label = {.source = source, .op = op}, .located = -1, .name = name, .result = result};
+  return add(writer, &a, dim_count, dims);
+}
+
+ndr_status ndr_h5_writer_add_located(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count,
+                                     const int *dims, int dim, const char *name, const DLTensor *values) {
+  if (!writer || !source || !name || !values)
+    return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_writer_add_located: null pointer");
+  addition a = {.label = {.source = source}, .name = name, .result = values};
+  NDR_TRY(ndr_h5_coordinate(source, dim, NULL));
+  a.located = dim < 0 ? dim + source->info.ndim : dim;
+  return add(writer, &a, dim_count, dims);
 }
 
 /* ---- Writing the file ------------------------------------------------------------------------------------------- */
@@ -199,23 +220,29 @@ static ndr_status find_image(const ndr_h5_writer *writer, const void **data, siz
   return NDR_OK;
 }
 
-static ndr_status commit(ndr_h5_writer *writer, const volatile sig_atomic_t *cancel) {
-  const void *data = NULL;
-  size_t bytes = 0;
-  NDR_TRY(ndr_scales_finish(&writer->scales));
-  NDR_TRY(find_image(writer, &data, &bytes));
-  NDR_TRY(ndr_replace_write(&writer->file, data, bytes, cancel));
-  if (cancel && *cancel) return ndr_fail(NDR_ERR_CANCELLED, "%s: stopped before it was written", writer->file.path);
-  return ndr_replace_commit(&writer->file);
+static ndr_status finish_image(ndr_h5_writer *writer, const void **data, size_t *bytes) {
+  ndr_hdf_scope scope;
+  ndr_hdf_enter(&scope, false);
+  ndr_status status = ndr_scales_finish(&writer->scales);
+  if (status == NDR_OK) status = find_image(writer, data, bytes);
+  ndr_hdf_leave(&scope);
+  return status;
 }
 
 ndr_status ndr_h5_writer_commit(ndr_h5_writer *writer, const volatile sig_atomic_t *cancel) {
-  ndr_hdf_scope scope;
+  const void *data = NULL;
+  size_t bytes = 0;
   if (!writer) return ndr_fail(NDR_ERR_ARGUMENT, "writer is a null pointer");
-  ndr_hdf_enter(&scope, false);
-  ndr_status status = commit(writer, cancel);
-  ndr_hdf_leave(&scope);
-  return status;
+  NDR_TRY(finish_image(writer, &data, &bytes));
+  return ndr_h5_writer_commit_bytes(writer, data, bytes, cancel);
+}
+
+ndr_status ndr_h5_writer_commit_bytes(ndr_h5_writer *writer, const void *data, size_t bytes,
+                                      const volatile sig_atomic_t *cancel) {
+  if (!writer || (!data && bytes)) return ndr_fail(NDR_ERR_ARGUMENT, "writer or data is a null pointer");
+  NDR_TRY(ndr_replace_write(&writer->file, data, bytes, cancel));
+  if (cancel && *cancel) return ndr_fail(NDR_ERR_CANCELLED, "%s: stopped before it was written", writer->file.path);
+  return ndr_replace_commit(&writer->file);
 }
 
 void ndr_h5_writer_destroy(ndr_h5_writer *writer) {

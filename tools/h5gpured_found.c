@@ -1,0 +1,42 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5gpured.h"
+
+/* The coordinates along one dim of what one operator has found. */
+static bool find_along(const ndr_h5_dataset *dataset, answer *a, int op, int dim) {
+  const DLTensor *indices = &a->results[op];
+  double *values = malloc((size_t)tensor_count(indices) * sizeof *values + 1);
+  if (!values) {
+    complain("%s:%s: out of memory for coordinates", a->info->file, a->info->dataset);
+    return false;
+  }
+  a->found[a->found_count++] = (found_place){op, dim, values};
+  if (ndr_h5_locate(dataset, a->dim_count, a->dims, dim, indices, values) == NDR_OK) return true;
+  complain("%s", ndr_last_error());
+  return false;
+}
+
+bool find_places(const ndr_h5_dataset *dataset, answer *a) {
+  bool reduced[NDR_MAX_DIMS] = {false};
+  for (int i = 0; i < a->dim_count; i++) reduced[a->dims[i]] = true;
+  for (int op = 0; op < a->asked->op_count; op++) {
+    bool finds = a->asked->ops[op] == NDR_ARGMIN || a->asked->ops[op] == NDR_ARGMAX;
+    for (int d = 0; d < a->info->ndim && finds; d++)
+      if (reduced[d] && ndr_h5_coordinate(dataset, d, NULL) == NDR_OK && !find_along(dataset, a, op, d)) return false;
+  }
+  return true;
+}
+
+DLTensor found_tensor(const answer *a, int i) {
+  DLTensor tensor = a->results[a->found[i].op];
+  tensor.dtype = ndr_dtype_to_dlpack(NDR_F64);
+  tensor.data = a->found[i].values;
+  return tensor;
+}
+
+/* A dim that has coordinates has a name. */
+const char *found_name(const answer *a, int i) {
+  return a->info->dim_names[a->found[i].dim];
+}

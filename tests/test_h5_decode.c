@@ -44,7 +44,7 @@ static const char *const pipelines[] = {"",   "s",   "d",  "f",   "sd",  "sdf", 
 enum { PIPELINES = sizeof pipelines / sizeof *pipelines };
 
 START_TEST(chunks_decode_to_what_hdf5_reads) {
-  static const size_t counts[] = {1, 2, 7, 15, 16, 17, 63, 64, 65, 100, 1023, 5000};
+  static const size_t counts[] = {1, 2, 15, 16, 17, 64, 65, 100, 1023};
   rng random = {test_seed()};
   for (int p = 0; p < PIPELINES; p++)
     for (size_t width = 1; width <= 17; width++)
@@ -59,7 +59,7 @@ END_TEST
 /* HDF5 sets the mask itself for whole filters only in optional ones; here any filter may be missing. */
 START_TEST(masked_filters_are_left_out) {
   rng random = {test_seed()};
-  for (int round = 0; round < 400; round++) {
+  for (int round = 0; round < 200; round++) {
     const char *letters = pipelines[rng_between(&random, 1, PIPELINES - 1)];
     char left[8] = "";
     size_t width = (size_t)rng_between(&random, 1, 9), count = (size_t)rng_between(&random, 1, 500),
@@ -92,7 +92,7 @@ START_TEST(szip_decodes_to_what_hdf5_reads) {
   const size_t type_count = sizeof types / sizeof *types;
   rng random = {test_seed()};
   if (!szip_is_here()) return;
-  for (int round = 0; round < 1500; round++) {
+  for (int round = 0; round < 500; round++) {
     const char *pipeline = letters[round % 7];
     hid_t type = types[(size_t)round % type_count];
     size_t count = (size_t)rng_between(&random, 32, rng_once_in(&random, 5) ? 20000 : 400);
@@ -191,7 +191,7 @@ START_TEST(flipped_bits_do_no_harm) {
   rng random = {test_seed()};
   for (int p = 1; p < PIPELINES; p++) {
     stored_chunk chunk = random_chunk(&random, pipelines[p], 4, 300);
-    chunk_flip(&random, &chunk, 500);
+    chunk_flip(&random, &chunk, 300);
     chunk_free(&chunk);
   }
 }

@@ -1,5 +1,5 @@
-/* Outputs of masked data for which no element was valid. NaN are skipped, so that min, max and the like say so already;
- * a sum of nothing would be 0. */
+/* Outputs of masked data for which no element was valid. NaN are skipped, so that means, min and max say so already; a
+ * sum of nothing would be 0. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +12,12 @@ static bool hides(ndr_op op) {
          op == NDR_LOGSUMEXP;
 }
 
-/* Whether op's result is NaN, or -1, exactly where no element is valid: NaN are never among them. */
+/* Whether op's result tells where no element is valid: by 0, -1 or NaN, which valid elements never are. */
 static bool tells(ndr_op op) {
-  return op == NDR_MIN || op == NDR_MAX || op == NDR_ARGMIN || op == NDR_ARGMAX;
+  return op == NDR_VALID || op == NDR_MIN || op == NDR_MAX || op == NDR_ARGMIN || op == NDR_ARGMAX;
 }
 
-/* Reductions of no elements at all are left to NumPy's rules: nothing is missing there, and min is not defined. */
+/* Reductions of no elements at all are left to NumPy's rules: nothing is missing there. */
 static bool is_empty(const ndr_job *job) {
   for (int i = 0; i < job->dim_count; i++)
     if (job->dataset->info.shape[job->dims[i]] == 0) return true;
@@ -39,10 +39,10 @@ ndr_status ndr_job_watch(ndr_job *job) {
   }
   if (job->witness >= 0) return NDR_OK;
   if (job->op_count == NDR_MAX_OPS)
-    return ndr_fail(NDR_ERR_ARGUMENT, "of data with missing values at most %d operators without min or max",
+    return ndr_fail(NDR_ERR_ARGUMENT, "of data with missing values at most %d operators without valid",
                     NDR_MAX_OPS - 1);
   job->witness = job->fold_count++;
-  job->fold_ops[job->witness] = NDR_MIN;
+  job->fold_ops[job->witness] = NDR_VALID;
   return NDR_OK;
 }
 
@@ -79,9 +79,9 @@ static bool is_nan16(const void *element, uint16_t infinity) {
 }
 
 /* Whether a witness says that there was nothing. */
-static bool is_nothing(ndr_dtype dtype, const void *element) {
+static bool is_nothing(ndr_op witness, ndr_dtype dtype, const void *element) {
   switch (dtype) {
-  case NDR_I64: return *(const int64_t *)element < 0;
+  case NDR_I64: return *(const int64_t *)element < (witness == NDR_VALID);
   case NDR_F16: return is_nan16(element, 0x7c00);
   case NDR_BF16: return is_nan16(element, 0x7f80);
   case NDR_F32: return isnan(*(const float *)element);
@@ -98,12 +98,12 @@ static void put_nan(ndr_dtype dtype, void *element) {
   }
 }
 
-static void mark(const DLTensor *result, const DLTensor *witness) {
-  walk to = walk_over(result), from = walk_over(witness);
+static void mark(const DLTensor *result, ndr_op witness, const DLTensor *told) {
+  walk to = walk_over(result), from = walk_over(told);
   int64_t at[NDR_MAX_DIMS] = {0}, count = 1;
   for (int d = 0; d < result->ndim; d++) count *= result->shape[d];
   for (int64_t i = 0; i < count; i++) {
-    if (is_nothing(from.dtype, from.data)) put_nan(to.dtype, to.data);
+    if (is_nothing(witness, from.dtype, from.data)) put_nan(to.dtype, to.data);
     for (int d = result->ndim - 1; d >= 0; d--) {
       to.data += to.strides[d];
       from.data += from.strides[d];
@@ -117,21 +117,20 @@ static void mark(const DLTensor *result, const DLTensor *witness) {
 
 ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator, DLTensor *const *results) {
   DLTensor *folded[NDR_MAX_OPS], scratch = *results[0];
-  ndr_dtype dtype = job->dataset->info.dtype;
-  int64_t bytes = (int64_t)ndr_dtype_bytes(dtype);
+  int64_t bytes = (int64_t)sizeof(int64_t);
   memcpy(folded, results, (size_t)job->op_count * sizeof *folded);
   scratch.data = NULL;
   if (job->fold_count > job->op_count) {
     for (int d = 0; d < scratch.ndim; d++) bytes *= scratch.shape[d];
     scratch = (DLTensor){.device = scratch.device, .ndim = scratch.ndim, .shape = scratch.shape};
-    scratch.dtype = ndr_dtype_to_dlpack(dtype);
+    scratch.dtype = ndr_dtype_to_dlpack(NDR_I64);
     scratch.data = malloc((size_t)bytes + 1);
     if (!scratch.data) return ndr_fail(NDR_ERR_MEMORY, "out of memory to find outputs of missing elements alone");
     folded[job->witness] = &scratch;
   }
   ndr_status status = ndr_accumulator_finish(accumulator, folded);
   for (int i = 0; status == NDR_OK && job->witness >= 0 && i < job->op_count; i++)
-    if (hides(job->ops[i])) mark(results[i], folded[job->witness]);
+    if (hides(job->ops[i])) mark(results[i], job->fold_ops[job->witness], folded[job->witness]);
   free(scratch.data);
   return status;
 }

@@ -191,8 +191,8 @@ def bounded_valid(op, x, eps):
         if op.startswith("arg"):
             return np.where(n, np.argmax(valid & (x == value[..., None]), axis=-1), -1), 0
         return np.where(n, value, np.nan), 0
-    if op in ("any", "all", "count"):
-        return {"any": np.any(valid & (x != 0), axis=-1), "all": np.all(~valid | (x != 0), axis=-1),
+    if op in ("any", "all", "count", "valid"):
+        return {"valid": n, "any": np.any(valid & (x != 0), axis=-1), "all": np.all(~valid | (x != 0), axis=-1),
                 "count": np.sum(valid & (x != 0), axis=-1)}[op], 0
     neutral = {"prod": 1, "logsumexp": -np.inf}.get(op, 0)
     value, slack = bounded(op, np.where(valid, x, x.dtype.type(neutral)), eps)

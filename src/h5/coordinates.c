@@ -2,6 +2,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "h5/attributes.h"
 
 static bool is_written(hid_t scale) {
   hid_t creation = H5Dget_create_plist(scale);
@@ -13,22 +16,82 @@ static bool is_written(hid_t scale) {
 static bool holds_numbers(hid_t scale, int64_t length) {
   hid_t type = H5Dget_type(scale), space = H5Dget_space(scale);
   H5T_class_t kind = H5Tget_class(type);
-  bool fits = (kind == H5T_INTEGER || kind == H5T_FLOAT) && H5Sget_simple_extent_npoints(space) == length;
+  bool fits = (kind == H5T_INTEGER || kind == H5T_FLOAT) && H5Sget_simple_extent_ndims(space) == 1 &&
+              H5Sget_simple_extent_npoints(space) == length;
   H5Sclose(space);
   H5Tclose(type);
   return fits;
 }
 
-hid_t ndr_hdf_open_coordinates(const ndr_h5_dataset *dataset, int d) {
+static hid_t open_scale(const ndr_h5_dataset *dataset, int d) {
   if (!dataset->scales[d]) return H5I_INVALID_HID;
   hid_t scale = H5Dopen2(dataset->file_id, dataset->scales[d], dataset->links->access);
   if (scale < 0) return scale;
-  if (ndr_links_check(dataset->links, scale) == NDR_OK && is_written(scale) &&
-      holds_numbers(scale, dataset->info.shape[d]))
+  if (ndr_links_check(dataset->links, scale) == NDR_OK && is_written(scale) && holds_numbers(scale, dataset->extent[d]))
     return scale;
   H5Dclose(scale);
   return H5I_INVALID_HID;
 }
+
+/* The datasets whose coordinates follow each other along dim d. */
+static int find_parts(const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset *const **parts,
+                      const ndr_h5_dataset *const *self) {
+  bool series = dataset->part_count > 0 && d == dataset->series_dim;
+  *parts = series ? (const ndr_h5_dataset *const *)dataset->parts : self;
+  return series ? dataset->part_count : 1;
+}
+
+/* "days since 2001-01-01" and "days since 2002-01-01" are no axis. */
+static bool continues(const ndr_h5_dataset *part, int d, const char *units) {
+  hid_t scale = open_scale(part, d);
+  if (scale < 0) return false;
+  char *own = ndr_hdf_get_text(scale, "units");
+  bool same = own ? units && strcmp(own, units) == 0 : !units;
+  free(own);
+  H5Dclose(scale);
+  return same;
+}
+
+hid_t ndr_hdf_open_coordinates(const ndr_h5_dataset *dataset, int d) {
+  const ndr_h5_dataset *const *parts;
+  int count = find_parts(dataset, d, &parts, &dataset);
+  hid_t scale = open_scale(parts[0], d);
+  if (scale < 0 || count == 1) return scale;
+  char *units = ndr_hdf_get_text(scale, "units");
+  bool good = true;
+  for (int i = 1; i < count && good; i++) good = continues(parts[i], d, units);
+  free(units);
+  if (good) return scale;
+  H5Dclose(scale);
+  return H5I_INVALID_HID;
+}
+
+static bool read_part(const ndr_h5_dataset *part, int d, hid_t type, void *data) {
+  hsize_t start = (hsize_t)part->from[d], stride = (hsize_t)part->step[d], count = (hsize_t)part->info.shape[d];
+  if (count == 0) return true;
+  hid_t scale = open_scale(part, d);
+  if (scale < 0) return false;
+  hid_t from = H5Dget_space(scale), to = H5Screate_simple(1, &count, NULL);
+  bool good = H5Sselect_hyperslab(from, H5S_SELECT_SET, &start, &stride, &count, NULL) >= 0 &&
+              H5Dread(scale, type, to, from, H5P_DEFAULT, data) >= 0;
+  H5Sclose(to);
+  H5Sclose(from);
+  H5Dclose(scale);
+  return good;
+}
+
+bool ndr_hdf_read_coordinates(const ndr_h5_dataset *dataset, int d, hid_t type, void *data) {
+  const ndr_h5_dataset *const *parts;
+  int count = find_parts(dataset, d, &parts, &dataset);
+  char *at = data;
+  for (int i = 0; i < count; i++) {
+    if (!read_part(parts[i], d, type, at)) return false;
+    at += (size_t)parts[i]->info.shape[d] * H5Tget_size(type);
+  }
+  return true;
+}
+
+/* ---- The public calls ------------------------------------------------------------------------------------------- */
 
 static ndr_status read_coordinates(const ndr_h5_dataset *dataset, int d, double *values) {
   hid_t scale = ndr_hdf_open_coordinates(dataset, d);
@@ -36,7 +99,7 @@ static ndr_status read_coordinates(const ndr_h5_dataset *dataset, int d, double 
   if (scale < 0 && dataset->names[d])
     return ndr_fail(NDR_ERR_DIMS, "%s: its dim %s has no coordinates", dataset->where, dataset->names[d]);
   if (scale < 0) return ndr_fail(NDR_ERR_DIMS, "%s: its dim %d has no coordinates", dataset->where, d);
-  if (values && H5Dread(scale, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
+  if (values && !ndr_hdf_read_coordinates(dataset, d, H5T_NATIVE_DOUBLE, values))
     status = ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "the coordinates of a dim cannot be read");
   H5Dclose(scale);
   return status;

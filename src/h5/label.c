@@ -37,7 +37,7 @@ static bool keeps(void *user, const char *name) {
   const ndr_h5_dataset *source = label->source;
   bool element = label->op == NDR_MIN || label->op == NDR_MAX;
   if (is_listed(name, own) || strcmp(name, "actual_range") == 0) return false;
-  if (is_listed(name, missing) && label->source->unpack.masked) return false;
+  if (is_listed(name, missing) && label->source->info.masked) return false;
   if (is_listed(name, packing)) return ndr_meaning_is_packed(label->op) && !source->unpack.scaled;
   if (is_listed(name, elements)) return element && label->dtype == source->info.dtype && !source->unpack.scaled;
   return ndr_meaning_is_quantity(label->op) || !is_listed(name, kinds);

@@ -35,7 +35,7 @@ static void read_coordinates(const ndr_h5_dataset *source, int d, coordinates *c
   hid_t type = H5Dget_type(c->dataset);
   bool fits = !__builtin_mul_overflow((size_t)source->info.shape[d], H5Tget_size(type), &c->bytes);
   c->data = fits ? malloc(c->bytes + 1) : NULL;
-  if (c->data && H5Dread(c->dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, c->data) >= 0)
+  if (c->data && ndr_hdf_read_coordinates(source, d, type, c->data))
     c->type = type;
   else
     H5Tclose(type);
@@ -127,12 +127,24 @@ static ndr_scale *with_coordinates(const ndr_scales *scales, const char *name, c
   return NULL;
 }
 
+/* Where the coordinates of dim d come from, and which of them: what says so of two dims makes them share a scale. */
+static char *describe_origin(const ndr_h5_dataset *source, int d) {
+  char part[96];
+  int files = d == source->series_dim ? source->part_count : 0;
+  snprintf(part, sizeof part, " from %lld by %lld in %d", (long long)source->from[d], (long long)source->step[d],
+           files);
+  char *place = join(source->file, ":", source->scales[d] ? source->scales[d] : source->names[d]);
+  char *origin = place ? join(place, part, files ? source->parts[files - 1]->file : "") : NULL;
+  free(place);
+  return origin;
+}
+
 /* The scale of dim d of the source, found or made. */
 static ndr_status find_scale(ndr_scales *scales, const ndr_h5_dataset *source, int d, ndr_scale **found) {
   coordinates c;
   int64_t length = source->info.shape[d];
   ndr_status status = NDR_OK;
-  char *origin = join(source->file, ":", source->scales[d] ? source->scales[d] : source->names[d]);
+  char *origin = describe_origin(source, d);
   if (!origin) return fail_memory();
   *found = with_origin(scales, origin, length);
   if (!*found) {

@@ -12,7 +12,7 @@ typedef struct ndr_scale_use {
 
 typedef struct ndr_scale {
   char *name;   /* in the output */
-  char *origin; /* FILE:/PATH in the input, or FILE:NAME of a dim that has only a name */
+  char *origin; /* what it was in the input, and which part of that */
   int64_t length;
   int use_count;
   ndr_scale_use *uses;

@@ -221,6 +221,22 @@ def check_places(folder):
         assert (out["tas_argmin_time"][0] == values[:, 0].argmin(0)).all()
 
 
+def check_parts(folder):
+    """Coordinates follow what is selected."""
+    make_climate(folder)
+    with folder.reduce("tas.nc:/tas[1:4:2,:,1:]", "-d", "lat", "--op", "argmax,mean") as out:
+        assert out["time"][...].tolist() == [1, 3] and out["lon"][...].tolist() == [120, 240]
+        assert out["tas_mean"][...].tolist() == [[8.5, 9.5], [20.5, 21.5]]
+    shutil.copy(folder.file("tas.nc"), folder.file("two.nc"))
+    with h5py.File(folder.file("two.nc"), "r+") as file:
+        file["tas"][...] += 100
+        file["time"][...] += 4
+        file["other"] = file["tas"][...]
+        attach(file["other"], file["time"], file["lat"], file["lon"])
+    with folder.reduce("two.nc:/tas[0:2]", "two.nc:/other[2:4]", "-d", "1,2", "--op", "max") as out:
+        assert out["tas"].dims[0][0][...].tolist() == [4, 5] and out["other"].dims[0][0][...].tolist() == [6, 7]
+
+
 def check_npy(folder):
     """What numpy.load reads, from stdout and from a file."""
     values = np.arange(12).reshape(3, 4) - 5

@@ -27,7 +27,10 @@ static const struct {
     [NDR_ANY] = {"any_nonzero", NO_UNITS},
     [NDR_ALL] = {"all_nonzero", NO_UNITS},
     [NDR_COUNT] = {"number_of_nonzero_values", NUMBER},
+    [NDR_VALID] = {"number_of_valid_values", NUMBER},
 };
+
+_Static_assert(NDR_OP_COUNT == 17, "a new operator needs a method");
 
 bool ndr_meaning_is_quantity(ndr_op op) {
   return meanings[op].kind >= QUANTITY;
@@ -38,7 +41,7 @@ bool ndr_meaning_is_packed(ndr_op op) {
 }
 
 char *ndr_meaning_methods(const char *before, int count, const char *const *names, ndr_op op) {
-  const char *method = meanings[op].method ? meanings[op].method : ndr_op_name(op);
+  const char *method = meanings[op].method;
   size_t capacity = (before ? strlen(before) : 0) + strlen(method) + 3;
   for (int i = 0; i < count; i++) capacity += names[i] ? strlen(names[i]) + 3 : 0;
   char *text = malloc(capacity);

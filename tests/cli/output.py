@@ -97,6 +97,7 @@ def check_attributes_of_the_variable(folder):
         "norminf": dict(quantity, units="K", cell_methods="area: mean time: lon: maximum_absolute_value"),
         "argmax": dict(kept, _FillValue=[-1], cell_methods="area: mean time: lon: index_of_maximum"),
         "count": dict(kept, units="1", cell_methods="area: mean time: lon: number_of_nonzero_values"),
+        "valid": dict(kept, units="1", cell_methods="area: mean time: lon: number_of_valid_values"),
         "prod": dict(kept, _FillValue=[128], cell_methods="area: mean time: lon: product"),
         "any": dict(kept, cell_methods="area: mean time: lon: any_nonzero", dtype="bool"),
     }

@@ -52,9 +52,8 @@ static size_t strip_bytes(const ndr_filter *filter, size_t bytes) {
   return strip < bytes ? strip : bytes;
 }
 
-/* zstd's tables are as in decode_zstd.c. */
 static size_t bitshuffle_state_bytes(const ndr_filter *filter, size_t bytes) {
-  size_t context = packing(filter) == PACKED_ZSTD ? (size_t)256 << 10 : 0;
+  size_t context = packing(filter) == PACKED_ZSTD ? NDR_CODEC_ZSTD_BYTES : 0;
   return sizeof(bitshuffle_state) + strip_bytes(filter, bytes) + (packing(filter) ? bytes : 0) + context;
 }
 

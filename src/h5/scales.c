@@ -84,8 +84,7 @@ static bool create_dataset(hid_t file, const char *name, const coordinates *c, i
   return good;
 }
 
-/* NAME, or NAME_2, NAME_3 ... where another scale or a variable has it. */
-static char *free_name(hid_t file, const char *name) {
+char *ndr_scales_free_name(hid_t file, const char *name) {
   char *text = strdup(name), number[16];
   for (int n = 2; text && H5Lexists(file, text, H5P_DEFAULT) > 0 && n < 100000; n++) {
     free(text);
@@ -100,7 +99,7 @@ static ndr_status create_scale(ndr_scales *scales, const char *name, const char 
   ndr_scale *all = realloc(scales->all, (size_t)(scales->count + 1) * sizeof *all);
   if (!all) return fail_memory();
   scales->all = all;
-  ndr_scale scale = {free_name(scales->file, name), strdup(origin), length, 0, NULL};
+  ndr_scale scale = {ndr_scales_free_name(scales->file, name), strdup(origin), length, 0, NULL};
   ndr_status status = scale.name && scale.origin ? NDR_OK : fail_memory();
   if (status == NDR_OK && !create_dataset(scales->file, scale.name, c, length))
     status = ndr_hdf_fail(NDR_ERR_FILE, origin, "this scale cannot be copied to the output");
@@ -193,6 +192,14 @@ ndr_status ndr_scales_attach(ndr_scales *scales, const ndr_h5_dataset *source, c
   if (any && !write_dimension_list(scales->file, variable, ndim, lists))
     return ndr_hdf_fail(NDR_ERR_FILE, variable, "its scales cannot be attached");
   return NDR_OK;
+}
+
+const char *ndr_scales_name(const ndr_scales *scales, const char *variable, int dim) {
+  for (int i = 0; i < scales->count; i++)
+    for (int u = 0; u < scales->all[i].use_count; u++)
+      if (scales->all[i].uses[u].dim == dim && strcmp(scales->all[i].uses[u].variable, variable) == 0)
+        return scales->all[i].name;
+  return NULL;
 }
 
 /* ---- Who uses a scale ------------------------------------------------------------------------------------------- */

@@ -30,6 +30,12 @@ typedef struct ndr_scales {
 ndr_status ndr_scales_attach(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable, int ndim,
                              const int *from);
 
+/* The name of the scale that has been attached to a dim of a variable; NULL if there is none. */
+const char *ndr_scales_name(const ndr_scales *scales, const char *variable, int dim);
+
+/* NAME, or NAME_2, NAME_3 ... where the output has a dataset called so; to be freed, NULL where there is no memory. */
+char *ndr_scales_free_name(hid_t file, const char *name);
+
 /* Writes into each scale which variables use it. Called once, last. */
 ndr_status ndr_scales_finish(ndr_scales *scales);
 

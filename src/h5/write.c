@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "h5/auxiliary.h"
 #include "h5/label.h"
 #include "h5/missing.h"
 #include "h5/replace.h"
@@ -17,6 +18,7 @@ struct ndr_h5_writer {
   ndr_replace file;
   hid_t image;
   ndr_scales scales;
+  ndr_auxiliaries auxiliaries;
   int deflate;
   char *history;
   bool labelled; /* as a file made from the input of the first result */
@@ -184,6 +186,9 @@ static ndr_status add(ndr_h5_writer *writer, addition *a, int dim_count, const i
   ndr_status status = label_file(writer, source);
   if (status == NDR_OK) status = write_variable(writer, a);
   if (status == NDR_OK) status = ndr_scales_attach(&writer->scales, source, a->name, a->result->ndim, a->from);
+  if (status == NDR_OK && a->located < 0)
+    status =
+        ndr_auxiliaries_attach(&writer->auxiliaries, &writer->scales, &a->label, a->name, a->result->ndim, a->from);
   ndr_hdf_leave(&scope);
   return status;
 }
@@ -252,6 +257,7 @@ void ndr_h5_writer_destroy(ndr_h5_writer *writer) {
   if (writer->image >= 0) H5Fclose(writer->image);
   ndr_hdf_leave(&scope);
   ndr_scales_free(&writer->scales);
+  ndr_auxiliaries_free(&writer->auxiliaries);
   ndr_replace_close(&writer->file);
   free(writer->history);
   free(writer);

@@ -222,6 +222,53 @@ def check_places(folder):
         assert (out["tas_argmin_time"][0] == values[:, 0].argmin(0)).all()
 
 
+def make_curved(folder):
+    """A model's curved grid in a group, with bounds, a scalar coordinate and a grid mapping."""
+    with h5py.File(folder.file("grid.nc"), "w") as file:
+        group = file.create_group("run")
+        time = make_scale(group, "time", np.arange(3.0), units="days since 1850-1-1", bounds="time_bnds")
+        y, x = make_scale(group, "y", np.arange(2.0), bounds="y_bnds"), make_scale(group, "x", np.arange(4.0))
+        nv = make_scale(file, "nv", np.zeros(2))
+        for name, scales, described in (
+                ("t", (time, y, x), {"coordinates": "time lat level lon_lost label", "grid_mapping": "crs"}),
+                ("u", (time, y, x), {"coordinates": "lat", "grid_mapping": "crs: y x"}),
+                ("lat", (y, x), {"units": "degrees_north", "bounds": "lat_bnds"}), ("time_bnds", (time, nv), {}),
+                ("lon_lost", (time, x), {}), ("lat_bnds", (y, x, nv), {}), ("y_bnds", (y, nv), {"units": "m"})):
+            item = group.create_dataset(name, data=np.random.default_rng(3).random([len(s) for s in scales]))
+            attach(item, *scales)
+            item.attrs.update(described)
+        group["level"] = 2.0
+        group["level"].attrs.update({"units": "m", "coordinates": "time"})
+        group["label"] = np.array([b"abc", b"def"])
+        attach(group["label"], y)
+        file["crs"] = np.int32(0)
+        file["crs"].attrs["grid_mapping_name"] = "latitude_longitude"
+
+
+def check_auxiliary_variables(folder):
+    """What belongs to a result comes with it, unless it has dims that were reduced."""
+    make_curved(folder)
+    with folder.reduce("grid.nc:/run/t", "grid.nc:/run/u", "-d", "time", "--op", "mean,max") as out:
+        assert sorted(out) == sorted(["t_mean", "t_max", "u_mean", "u_max", "y", "x", "nv", "lat", "lat_bnds", "y_bnds",
+                                      "level", "label", "crs"]), sorted(out)
+        for op in ("mean", "max"):
+            assert text(out["t_" + op].attrs["coordinates"]) == "lat level label", attributes(out["t_mean"])
+            assert text(out["t_" + op].attrs["grid_mapping"]) == "crs"
+            assert text(out["u_" + op].attrs["coordinates"]) == "lat" and "grid_mapping" not in out["u_" + op].attrs
+        assert attributes(out["lat"]) == {"units": "degrees_north", "bounds": "lat_bnds"}
+        assert attributes(out["y"])["bounds"] == b"y_bnds".decode() and "bounds" not in out["x"].attrs
+        assert attributes(out["level"]) == {"units": "m"} and out["level"][()] == 2
+        assert [dim[0].name for dim in out["lat_bnds"].dims] == ["/y", "/x", "/nv"]
+        assert out["label"][...].tolist() == [b"abc", b"def"]
+        with h5py.File(folder.file("grid.nc"), "r") as file:
+            assert (out["lat_bnds"][...] == file["run/lat_bnds"][...]).all()
+    with folder.reduce("grid.nc:/run/t", "-d", "y,x") as out:
+        assert sorted(out) == ["crs", "level", "nv", "t", "time", "time_bnds"], sorted(out)
+        assert text(out["t"].attrs["coordinates"]) == "time level"
+    with folder.reduce("grid.nc:/run/t[:,:1]", "-d", "time") as out:
+        assert sorted(out) == ["t", "x", "y"], sorted(out)
+
+
 def check_parts(folder):
     """Coordinates follow what is selected."""
     make_climate(folder)

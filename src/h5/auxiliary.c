@@ -1,0 +1,232 @@
+#include "h5/auxiliary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/attributes.h"
+#include "h5/coordinates.h"
+
+/* Of all of them: they are read whole, on top of what the budget for buffers allows. */
+#define MOST_BYTES ((int64_t)64 << 20)
+
+/* What copying goes on in. */
+typedef struct {
+  ndr_auxiliaries *known;
+  ndr_scales *scales;
+  const ndr_h5_dataset *source;
+  const bool *reduced;
+  const char *variable; /* in the output, and where its dims come from */
+  int ndim;
+  const int *from;
+} context;
+
+static ndr_status fail_memory(const context *c) {
+  return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for what belongs to it", c->source->where);
+}
+
+/* ---- Which variables can be copied ------------------------------------------------------------------------------ */
+
+/* Opens a dataset of that name in the group of the source, or in one of the groups above it, as CF looks for them. */
+static hid_t open_near(const ndr_h5_dataset *source, const char *name, char path[1024]) {
+  char group[1024] = "";
+  ssize_t length = H5Iget_name(source->id, group, sizeof group);
+  if (length <= 0 || length >= (ssize_t)sizeof group || !*name || strpbrk(name, "/.")) return H5I_INVALID_HID;
+  for (char *slash; (slash = strrchr(group, '/'));) {
+    *slash = 0;
+    if (snprintf(path, 1024, "%s/%s", group, name) < 1024 && H5Lexists(source->file_id, path, H5P_DEFAULT) > 0)
+      return H5Dopen2(source->file_id, path, source->links->access);
+  }
+  return H5I_INVALID_HID;
+}
+
+/* The bytes of numbers, or of texts of fixed length; -1 where there are others, or more than are worth it. */
+static int64_t plain_bytes(const ndr_h5_dataset *found) {
+  hid_t type = H5Dget_type(found->id);
+  H5T_class_t kind = H5Tget_class(type);
+  bool plain = kind == H5T_INTEGER || kind == H5T_FLOAT || (kind == H5T_STRING && H5Tis_variable_str(type) == 0);
+  int64_t bytes = (int64_t)H5Tget_size(type);
+  for (int d = 0; d < found->info.ndim && plain; d++)
+    plain = !__builtin_mul_overflow(bytes, found->info.shape[d], &bytes) && bytes <= MOST_BYTES;
+  H5Tclose(type);
+  return plain && bytes <= MOST_BYTES ? bytes : -1;
+}
+
+/* Each dim must be known, and be none of the reduced ones. */
+static bool is_left(const context *c, const ndr_h5_dataset *found) {
+  for (int i = 0; i < found->info.ndim; i++) {
+    if (!found->scales[i]) return false;
+    for (int d = 0; d < c->source->info.ndim; d++)
+      if (c->reduced[d] && c->source->scales[d] && strcmp(c->source->scales[d], found->scales[i]) == 0) return false;
+  }
+  return true;
+}
+
+/* ---- Copying one ------------------------------------------------------------------------------------------------ */
+
+/* Says what belongs to a variable, which may not be there. */
+static bool keeps(void *user, const char *name) {
+  static const char *const others[] = {"coordinates",   "grid_mapping",      "climatology",  "cell_measures",
+                                       "formula_terms", "_ARRAY_DIMENSIONS", "cell_methods", "ancillary_variables"};
+  (void)user;
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (strcmp(name, others[i]) == 0) return false;
+  return true;
+}
+
+static bool copy_elements(const ndr_h5_dataset *found, hid_t file, const char *name) {
+  hid_t type = H5Dget_type(found->id), space = H5Dget_space(found->id);
+  hssize_t count = H5Sget_simple_extent_npoints(space);
+  void *data = calloc((size_t)(count > 0 ? count : 0) + 1, H5Tget_size(type));
+  hid_t copy = H5I_INVALID_HID;
+  bool good = data && H5Dread(found->id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
+  if (good) copy = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  good = copy >= 0 && H5Dwrite(copy, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0 &&
+         ndr_hdf_copy_attributes(found->id, copy, keeps, NULL);
+  if (copy >= 0) H5Dclose(copy);
+  free(data);
+  H5Sclose(space);
+  H5Tclose(type);
+  return good;
+}
+
+static ndr_status remember(const context *c, const char *origin, const char *name, const char **copied) {
+  ndr_auxiliaries *known = c->known;
+  ndr_auxiliary *all = realloc(known->all, (size_t)(known->count + 1) * sizeof *all);
+  if (!all) return fail_memory(c);
+  known->all = all;
+  all[known->count] = (ndr_auxiliary){strdup(origin), ndr_scales_free_name(c->scales->file, name)};
+  ndr_auxiliary *added = &all[known->count++];
+  if (!added->origin || !added->name) return fail_memory(c);
+  *copied = added->name;
+  return NDR_OK;
+}
+
+static ndr_status put_bounds(const context *c, char *bounds, const char *variable, int depth);
+
+static ndr_status copy_described(const context *c, const ndr_h5_dataset *found, const char *name, int depth,
+                                 const char **copied) {
+  int same[NDR_MAX_DIMS];
+  const char *as;
+  for (int i = 0; i < c->known->count; i++)
+    if (strcmp(c->known->all[i].origin, found->where) == 0) {
+      *copied = c->known->all[i].name;
+      return NDR_OK;
+    }
+  int64_t bytes = plain_bytes(found);
+  if (bytes < 0 || c->known->bytes + bytes > MOST_BYTES) return NDR_OK;
+  c->known->bytes += bytes;
+  NDR_TRY(remember(c, found->where, name, &as));
+  if (!copy_elements(found, c->scales->file, as))
+    return ndr_hdf_fail(NDR_ERR_FILE, found->where, "cannot be copied to the output");
+  for (int d = 0; d < found->info.ndim; d++) same[d] = d;
+  NDR_TRY(ndr_scales_attach(c->scales, found, as, found->info.ndim, same));
+  *copied = as;
+  return depth ? put_bounds(c, ndr_hdf_get_text(found->id, "bounds"), as, depth - 1) : NDR_OK;
+}
+
+/* The name in the output of a scale that is attached to the variable; NULL where it is not there. */
+static const char *find_scale(const context *c, const char *path) {
+  for (int i = 0; i < c->ndim; i++) {
+    const char *scale = c->from[i] < 0 ? NULL : c->source->scales[c->from[i]];
+    if (scale && strcmp(scale, path) == 0) return ndr_scales_name(c->scales, c->variable, i);
+  }
+  return NULL;
+}
+
+/* Where one of that name exists and may be copied, *copied is its name in the output, else NULL. */
+static ndr_status copy_named(const context *c, const char *name, int depth, const char **copied) {
+  char path[1024];
+  ndr_h5_dataset found = {.file = c->source->file, .file_id = c->source->file_id, .links = c->source->links};
+  ndr_status status = NDR_OK;
+  *copied = NULL;
+  found.raw = true;
+  found.id = open_near(c->source, name, path);
+  if (found.id < 0) return NDR_OK;
+  status = ndr_hdf_describe(&found, path);
+  bool known = status == NDR_OK || status == NDR_ERR_DTYPE;
+  status = NDR_OK;
+  if (known && found.info.is_scale)
+    *copied = find_scale(c, path);
+  else if (known && is_left(c, &found))
+    status = copy_described(c, &found, name, depth, copied);
+  ndr_hdf_forget(&found);
+  H5Dclose(found.id);
+  return status;
+}
+
+/* ---- Attributes that name them ---------------------------------------------------------------------------------- */
+
+static ndr_status put_text(const context *c, const char *variable, const char *attribute, const char *text) {
+  hid_t dataset = H5Dopen2(c->scales->file, variable, H5P_DEFAULT);
+  bool good = dataset >= 0 && (H5Aexists(dataset, attribute) > 0 || ndr_hdf_put_text(dataset, attribute, text));
+  ndr_status status = good ? NDR_OK : ndr_hdf_fail(NDR_ERR_FILE, variable, "its attributes cannot be written");
+  if (dataset >= 0) H5Dclose(dataset);
+  return status;
+}
+
+/* Copies the bounds of that name, which is freed, and ties them to the variable of the output. */
+static ndr_status put_bounds(const context *c, char *bounds, const char *variable, int depth) {
+  const char *copied = NULL;
+  ndr_status status = bounds ? copy_named(c, bounds, depth, &copied) : NDR_OK;
+  if (status == NDR_OK && copied) status = put_text(c, variable, "bounds", copied);
+  free(bounds);
+  return status;
+}
+
+/* A scale is closed before anything is copied: of one that is open, HDF5 1.10 may not know the name when a reference is
+ * followed to it. */
+static ndr_status put_bounds_of_scales(const context *c) {
+  ndr_status status = NDR_OK;
+  for (int i = 0; i < c->ndim && status == NDR_OK; i++) {
+    const char *name = c->from[i] < 0 ? NULL : ndr_scales_name(c->scales, c->variable, i);
+    hid_t scale = name ? ndr_hdf_open_coordinates(c->source, c->from[i]) : H5I_INVALID_HID;
+    if (scale < 0) continue;
+    char *bounds = ndr_hdf_get_text(scale, "bounds");
+    H5Dclose(scale);
+    status = put_bounds(c, bounds, name, 0);
+  }
+  return status;
+}
+
+/* A list of names, less those that the output has not. */
+static ndr_status put_list(const context *c, const char *attribute, bool single) {
+  char *names = ndr_hdf_get_text(c->source->id, attribute), *rest = NULL;
+  size_t capacity = names ? 2 * strlen(names) + 256 : 0, length = 0;
+  char *left = names ? calloc(capacity, 1) : NULL;
+  ndr_status status = names && !left ? fail_memory(c) : NDR_OK;
+  if (left && single && strchr(names, ' ')) names[0] = 0;
+  for (char *name = left ? strtok_r(names, " ", &rest) : NULL; name && status == NDR_OK;
+       name = strtok_r(NULL, " ", &rest)) {
+    const char *copied;
+    status = copy_named(c, name, 1, &copied);
+    if (status == NDR_OK && copied && length + strlen(copied) + 2 < capacity)
+      length += (size_t)snprintf(left + length, capacity - length, "%s%s", length ? " " : "", copied);
+  }
+  if (status == NDR_OK && length) status = put_text(c, c->variable, attribute, left);
+  free(left);
+  free(names);
+  return status;
+}
+
+static bool is_whole(const ndr_h5_dataset *source) {
+  for (int d = 0; d < source->info.ndim; d++)
+    if (source->info.shape[d] != source->extent[d]) return false;
+  return source->part_count == 0;
+}
+
+ndr_status ndr_auxiliaries_attach(ndr_auxiliaries *known, ndr_scales *scales, const ndr_label *label,
+                                  const char *variable, int ndim, const int *from) {
+  context c = {known, scales, label->source, label->reduced, variable, ndim, from};
+  if (!is_whole(label->source)) return NDR_OK;
+  NDR_TRY(put_bounds_of_scales(&c));
+  NDR_TRY(put_list(&c, "coordinates", false));
+  return put_list(&c, "grid_mapping", true);
+}
+
+void ndr_auxiliaries_free(ndr_auxiliaries *known) {
+  for (int i = 0; i < known->count; i++) {
+    free(known->all[i].origin);
+    free(known->all[i].name);
+  }
+  free(known->all);
+}

@@ -32,7 +32,7 @@ enum { ROOM = 8192 };
 
 /* Packs a block with the library that filter 32008 numbers so; 0 bytes where it is not here. */
 static size_t pack(unsigned how, const uint8_t *data, size_t bytes, uint8_t *stored) {
-  (void)data, (void)bytes, (void)stored;
+  (void)how, (void)data, (void)bytes, (void)stored;
 #ifdef NDR_WITH_LZ4
   if (how == 2)
     return (size_t)LZ4_compress_default((const char *)data, (char *)stored, (int)bytes, LZ4_compressBound((int)bytes));

@@ -43,11 +43,17 @@ static const char *const pipelines[] = {"",   "s",   "d",  "f",   "sd",  "sdf", 
                                         "dd", "fsd", "ff", "dsd", "dfd", "ssd", "fdf", "sdfsd", "dddd", "ssssss"};
 enum { PIPELINES = sizeof pipelines / sizeof *pipelines };
 
+/* A build without libdeflate leaves deflate to HDF5. */
+static bool is_here(const char *letters) {
+  const ndr_filters filters = {.count = 1, .all = {{.id = H5Z_FILTER_DEFLATE, .value_count = 1}}};
+  return !strchr(letters, 'd') || ndr_filters_known(&filters, NULL);
+}
+
 START_TEST(chunks_decode_to_what_hdf5_reads) {
   static const size_t counts[] = {1, 2, 15, 16, 17, 64, 65, 100, 1023};
   rng random = {test_seed()};
   for (int p = 0; p < PIPELINES; p++)
-    for (size_t width = 1; width <= 17; width++)
+    for (size_t width = 1; width <= 17 && is_here(pipelines[p]); width++)
       for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         stored_chunk chunk = random_chunk(&random, pipelines[p], width, counts[i]);
         chunk_check(&chunk, pipelines[p]);
@@ -65,6 +71,7 @@ START_TEST(masked_filters_are_left_out) {
     size_t width = (size_t)rng_between(&random, 1, 9), count = (size_t)rng_between(&random, 1, 500),
            all = strlen(letters);
     uint32_t mask = (uint32_t)rng_between(&random, 0, (1 << all) - 1), bit = 0, seen = 0;
+    if (!is_here(letters)) continue;
     for (size_t i = 0; i < all; i++)
       if (!(mask >> i & 1)) left[strlen(left)] = letters[i];
     stored_chunk chunk = random_chunk(&random, left, width, count),
@@ -94,6 +101,7 @@ START_TEST(szip_decodes_to_what_hdf5_reads) {
   if (!szip_is_here()) return;
   for (int round = 0; round < 500; round++) {
     const char *pipeline = letters[round % 7];
+    if (!is_here(pipeline)) continue;
     hid_t type = types[(size_t)round % type_count];
     size_t count = (size_t)rng_between(&random, 32, rng_once_in(&random, 5) ? 20000 : 400);
     stored_chunk chunk = random_typed_chunk(&random, pipeline, type, count);
@@ -180,6 +188,7 @@ END_TEST
 START_TEST(truncated_chunks_are_refused) {
   rng random = {test_seed()};
   for (int p = 1; p < PIPELINES; p++) {
+    if (!is_here(pipelines[p])) continue;
     stored_chunk chunk = random_chunk(&random, pipelines[p], 4, 100);
     chunk_truncate(&chunk);
     chunk_free(&chunk);
@@ -190,6 +199,7 @@ END_TEST
 START_TEST(flipped_bits_do_no_harm) {
   rng random = {test_seed()};
   for (int p = 1; p < PIPELINES; p++) {
+    if (!is_here(pipelines[p])) continue;
     stored_chunk chunk = random_chunk(&random, pipelines[p], 4, 300);
     chunk_flip(&random, &chunk, 300);
     chunk_free(&chunk);
@@ -203,7 +213,7 @@ START_TEST(bombs_are_refused) {
   size_t bytes = (size_t)4 << 20;
   uint8_t *zeros = calloc(1, bytes);
   static const char *const bombs[] = {"d", "sd", "dd", "ddd", "fd"};
-  for (size_t i = 0; i < sizeof bombs / sizeof *bombs; i++) {
+  for (size_t i = 0; i < sizeof bombs / sizeof *bombs && is_here("d"); i++) {
     stored_chunk chunk = chunk_write(bombs[i], type, bytes, zeros);
     ndr_decoder *decoder;
     uint8_t *out = malloc(100);
@@ -235,7 +245,7 @@ static void check_left_to_hdf5(const ndr_filters *filters, const char *name) {
 START_TEST(other_filters_are_left_to_hdf5) {
   static const struct {
     const char *letters, *name;
-  } left[] = {{"n", "nbit"}, {"o", "scaleoffset"}, {"fod", "scaleoffset"}, {"dn", "nbit"}};
+  } left[] = {{"n", "nbit"}, {"o", "scaleoffset"}, {"fod", "scaleoffset"}, {"fn", "nbit"}};
   ndr_filters filters = {.count = 0};
   for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
     hid_t creation = pipeline_create(left[i].letters);

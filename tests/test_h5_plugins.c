@@ -41,12 +41,15 @@ static stored_chunk random_chunk(rng *random, const char *letters, hid_t type, s
 }
 
 START_TEST(chunks_of_plugins_decode_to_what_hdf5_reads) {
+  /* The last ones need libdeflate, too. */
   static const char *const shapes[] = {"%c", "%cf", "s%c", "f%c", "%cs", "s%cd", "d%c", "sd%cf"};
+  const ndr_filters deflate = {.count = 1, .all = {{.id = H5Z_FILTER_DEFLATE, .value_count = 1}}};
+  const int shape_count = ndr_filters_known(&deflate, NULL) ? 8 : 5;
   rng random = {test_seed()};
   if (!is_here(_i)) return;
   for (int round = 0; round < 120; round++) {
     char letters[8];
-    snprintf(letters, sizeof letters, shapes[round % 8], registered[_i].letter);
+    snprintf(letters, sizeof letters, shapes[round % shape_count], registered[_i].letter);
     stored_chunk chunk = random_chunk(&random, letters, any_type(&random),
                                       (size_t)rng_between(&random, 1, rng_once_in(&random, 4) ? 20000 : 300));
     chunk_check(&chunk, letters);

@@ -40,7 +40,7 @@ static words identity_of(const ndr_state *state) {
 static words state_of(const ndr_state *state, element x, int64_t index) {
   bool complex = is_complex(state->dtype), nonzero = x.re != 0 || x.im != 0;
   uint64_t value = value_word(state->dtype, x.re), imaginary = complex ? real_word(x.im) : 0;
-  if (state->skip_nan && isnan(x.re)) return identity_of(state);
+  if (state->skip_nan && (isnan(x.re) || isnan(x.im))) return identity_of(state);
   switch (state->op) {
   case NDR_SUM:
   case NDR_PROD: return (words){{value, imaginary}};

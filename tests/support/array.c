@@ -161,7 +161,9 @@ static element complex_number(rng *random, filling how) {
   static const element units[] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
   if (how == FILL_UNIT) return units[rng_between(random, 0, 3)];
   element value = {one_part(random, how), how == FILL_SPARSE ? 0 : one_part(random, FILL_SMALL)};
-  if (isnan(value.re)) value.im = NAN;
+  /* Either part may be NaN, or both. */
+  if (isnan(value.re) && rng_once_in(random, 2)) return (element){value.im, NAN};
+  if (isnan(value.re) && rng_once_in(random, 2)) value.im = NAN;
   return value;
 }
 

@@ -93,7 +93,7 @@ static answer product_of(const ndr_case *problem, const element *x, int64_t n) {
     p = is_complex(problem->dtype) ? (element){p.re * x[i].re - p.im * x[i].im, p.re * x[i].im + p.im * x[i].re}
                                    : (element){p.re * x[i].re, 0};
     size *= magnitude(x[i]);
-    finite = finite && isfinite(x[i].re);
+    finite = finite && isfinite(x[i].re) && isfinite(x[i].im);
   }
   if (is_integer(problem->dtype)) return wrapped(problem->dtype, bits);
   /* Each multiplication adds a relative error (a complex one up to 3), wherever in the tree it stands. */
@@ -112,7 +112,7 @@ static int64_t extreme_index(const element *x, int64_t n, bool smallest) {
 static answer norm_inf(const element *x, int64_t n, long double relative) {
   long double largest = 0;
   for (int64_t i = 0; i < n && !isnan(largest); i++)
-    if (isnan(x[i].re) || magnitude(x[i]) > largest) largest = magnitude(x[i]);
+    if (isnan(magnitude(x[i])) || magnitude(x[i]) > largest) largest = magnitude(x[i]);
   return within(largest, largest * relative);
 }
 

@@ -9,7 +9,7 @@
  *   var std                   n (f64), mean (f64; complex: re, im), M2 (f64): sum of squared distances from the mean
  *   norm1 norm2 norminf       sum of |x|, sum of |x|^2, max of |x| (f64)
  *   logsumexp                 max (f64), sum of exp(x - max) (f64)
- *   any all count             i64: 0 or 1, 0 or 1, how many
+ *   any all count valid       i64: 0 or 1, 0 or 1, how many, how many
  *
  * Arrays of states are word-major: word w of state j is states[w * pitch + j], so that loops over j vectorise.
  *

@@ -99,8 +99,8 @@ static bool same(const ndr_unpack *u, const unsigned char *a, const unsigned cha
 
 static void check(const ndr_unpack *u, const unsigned char *from, int64_t step, int64_t count) {
   size_t in = ndr_dtype_bytes(u->from), out = ndr_dtype_bytes(u->to);
-  unsigned char *to = aligned_alloc(64, (MOST + 1) * 16 + GAP), expected[16];
-  memset(to, 0xa5, (MOST + 1) * 16 + GAP);
+  unsigned char *to = aligned_alloc(64, (MOST + 4) * 16 + GAP), expected[16];
+  memset(to, 0xa5, (MOST + 4) * 16 + GAP);
   ndr_unpack_run(u, from, step, to, count);
   for (int64_t i = 0; i < count; i++) {
     unpack_one(u, from + step * i * (int64_t)in, expected);

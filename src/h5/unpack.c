@@ -188,18 +188,19 @@ void ndr_unpack_run(const ndr_unpack *u, const void *from, int64_t step, void *t
   size_t in = ndr_dtype_bytes(u->from), out = ndr_dtype_bytes(u->to);
   const unsigned char *source = from;
   unsigned char *target = to;
-  bool widens = u->from != u->to || u->scaled;
+  const widener widen = u->from != u->to || u->scaled ? wideners[u->from] : NULL;
+  const masker mask = !widen && marks(u) ? maskers[u->from] : NULL;
   if (step == 1 && ndr_unpack_copies(u)) {
     memmove(to, from, (size_t)count * in);
     return;
   }
   for (int64_t done = 0; done < count; done += PIECE) {
     int here = count - done < PIECE ? (int)(count - done) : PIECE;
-    fetch(u, in, source, step, widens ? piece : target, here);
-    if (widens)
-      wideners[u->from](u, piece, target, here);
-    else if (marks(u))
-      maskers[u->from](u, target, here);
+    fetch(u, in, source, step, widen ? piece : target, here);
+    if (widen)
+      widen(u, piece, target, here);
+    else if (mask)
+      mask(u, target, here);
     source += step * (int64_t)in * here;
     target += (size_t)here * out;
   }

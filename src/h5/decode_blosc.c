@@ -3,10 +3,11 @@
 
 #include "h5/decode_codec.h"
 
-/* A block decoded, a block unshuffled, and one more with a table of each byte's start; a stream may have one block. */
+/* A block decoded, a block unshuffled, one more with a table of each byte's start, and a context of the library within,
+ * of which zstd's is the largest; a stream may have one block. */
 static size_t blosc_state_bytes(const ndr_filter *filter, size_t bytes) {
   (void)filter;
-  return 3 * (bytes < BLOSC_MAX_BUFFERSIZE ? bytes : BLOSC_MAX_BUFFERSIZE) + 4096;
+  return 3 * (bytes < BLOSC_MAX_BUFFERSIZE ? bytes : BLOSC_MAX_BUFFERSIZE) + NDR_CODEC_ZSTD_BYTES;
 }
 
 /* The context functions take no lock and start no thread. */

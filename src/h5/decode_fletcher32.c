@@ -3,6 +3,10 @@
 
 #include "h5/decode_codec.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 enum { LANES = 8, STEPS = 128, CHECKSUM_BYTES = 4 };
 
 /* Both sums are defined modulo 65535, where HDF5 folds carries back in: that gives 0 for 0 alone, and 65535 for every
@@ -15,39 +19,56 @@ static uint32_t load_word(const uint8_t *bytes) {
   return (uint32_t)bytes[0] << 8 | bytes[1];
 }
 
-/* Adds n = STEPS * LANES words w to the sums: first += sum of w[i], second += n * first + sum of (n - i) * w[i]. Lane l
- * takes the words i = LANES * j + l, so that n - i = LANES * (STEPS - j) - l: a running sum of each lane's running sum
- * gives the (STEPS - j), and no product is taken. 128 steps of 65535 keep the lanes below 2^30. */
-static void add_block(const uint8_t *bytes, uint64_t *first, uint64_t *second) {
-  uint32_t once[LANES] = {0}, twice[LANES] = {0};
-  for (int j = 0; j < STEPS; j++) {
-    uint16_t words[LANES];
-    memcpy(words, bytes + sizeof words * (size_t)j, sizeof words);
-    for (int l = 0; l < LANES; l++) {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-      once[l] += (uint16_t)(words[l] << 8 | words[l] >> 8);
-#else
-      once[l] += words[l];
-#endif
-      twice[l] += once[l];
-    }
+/* Adds words to the sums, up to a block of them. */
+static void add_words(const uint8_t *bytes, size_t count, uint64_t *first, uint64_t *second) {
+  for (size_t i = 0; i < count; i++) {
+    *first += load_word(bytes + 2 * i);
+    *second += *first;
   }
+}
+
+/* Adds the n = STEPS * LANES words w of a block: first += sum of w[i], second += n * first + sum of (n - i) * w[i]. */
+#ifdef __SSE2__
+/* Lane l takes the words i = LANES * j + l. Its sum and the sum of what that was after each step, which is the sum of
+ * (STEPS - j) * w[i], give the (n - i) * w[i] = (LANES * (STEPS - j) - l) * w[i] without a product for each word. 128
+ * steps of 65535 keep the lanes below 2^30. */
+static void add_block(const uint8_t *bytes, uint64_t *first, uint64_t *second) {
+  const __m128i zero = _mm_setzero_si128();
+  __m128i once[2] = {zero, zero}, twice[2] = {zero, zero};
+  uint32_t sums[LANES], sums_of_sums[LANES];
+  for (size_t j = 0; j < STEPS; j++) {
+    __m128i swapped = _mm_loadu_si128((const __m128i *)(bytes + 2 * LANES * j));
+    __m128i words = _mm_or_si128(_mm_slli_epi16(swapped, 8), _mm_srli_epi16(swapped, 8));
+    once[0] = _mm_add_epi32(once[0], _mm_unpacklo_epi16(words, zero));
+    once[1] = _mm_add_epi32(once[1], _mm_unpackhi_epi16(words, zero));
+    twice[0] = _mm_add_epi32(twice[0], once[0]);
+    twice[1] = _mm_add_epi32(twice[1], once[1]);
+  }
+  memcpy(sums, once, sizeof sums);
+  memcpy(sums_of_sums, twice, sizeof sums_of_sums);
   *second += *first * STEPS * LANES;
   for (unsigned l = 0; l < LANES; l++) {
-    *first += once[l];
-    *second += (uint64_t)LANES * twice[l] - (uint64_t)l * once[l];
+    *first += sums[l];
+    *second += (uint64_t)LANES * sums_of_sums[l] - (uint64_t)l * sums[l];
   }
-  *first = fold(*first);
-  *second = fold(*second);
 }
+#else
+static void add_block(const uint8_t *bytes, uint64_t *first, uint64_t *second) {
+  add_words(bytes, STEPS * LANES, first, second);
+}
+#endif
 
 /* A last odd byte is the upper half of a word. */
 static uint32_t checksum(const uint8_t *bytes, size_t count) {
   const size_t block = (size_t)2 * LANES * STEPS;
   uint64_t first = 0, second = 0;
-  for (; count >= block; count -= block, bytes += block) add_block(bytes, &first, &second);
-  for (; count >= 2; count -= 2, bytes += 2) second += first += load_word(bytes);
-  if (count) second += first += (uint32_t)bytes[0] << 8;
+  for (; count >= block; count -= block, bytes += block) {
+    add_block(bytes, &first, &second);
+    first = fold(first);
+    second = fold(second);
+  }
+  add_words(bytes, count / 2, &first, &second);
+  if (count % 2) second += first += (uint32_t)bytes[count - 1] << 8;
   return fold(second) << 16 | fold(first);
 }
 

@@ -153,12 +153,17 @@ typedef struct ndr_h5_options {
   void (*on_progress)(void *user, const ndr_h5_progress *now); /* after each slab and at the end; may be NULL */
   void *user;
   const volatile sig_atomic_t *cancel; /* looked at between slabs: not 0 stops the work. May be NULL */
+  /* Weights of the elements, for sum (of element * weight), mean (that, divided by the weights of the elements that are
+   * not skipped) and valid: compact f64 in host memory, dim i along dim weight_dims[i] of the dataset, ascending, and
+   * equal along its other dims. Sums and means are f64 then. NULL: none. */
+  const DLTensor *weights;
+  const int *weight_dims;
 } ndr_h5_options;
 #define NDR_H5_OPTIONS_INIT                                                                                            \
-  { sizeof(ndr_h5_options), NULL, NDR_H5_AUTO, 0, 0, NULL, NULL, NULL }
+  { sizeof(ndr_h5_options), NULL, NDR_H5_AUTO, 0, 0, NULL, NULL, NULL, NULL, NULL }
 
 /* Reduces the dataset over dims (as ndreduce) by one or more ops, all from one read: results[i] receives ops[i], in
- * host memory, shape and dtype as ndr_result_describe says of ndr_h5_tensor(dataset). Data that was never written is
+ * host memory, shape and dtype as ndr_result_describe says of ndr_h5_tensor(dataset), of f64 where there are weights. Data that was never written is
  * not read: it is the fill value. Of masked data NaN are skipped, and where no element is valid, sums, products, norms
  * and logsumexp are NaN, too. Fails as ndreduce does, with NDR_ERR_FILE where the file cannot be read,
  * NDR_ERR_MEMORY where one chunk does not fit in the budget, NDR_ERR_CANCELLED when asked to stop. */

@@ -88,8 +88,9 @@ static ndr_status append_plan(sheet *s, const ndr_job *job) {
   ndr_plan *plan;
   ndr_slabs_box(&job->slabs[0], start, begin, size);
   slab.device = job->device;
+  slab.dtype = ndr_dtype_to_dlpack(job->dtype);
   slab.shape = size;
-  NDR_TRY(ndr_plan_create(&plan, &slab, job->dim_count, job->dims, job->op_count, job->ops, NULL, &job->reduce));
+  NDR_TRY(ndr_plan_create(&plan, &slab, job->dim_count, job->dims, job->fold_count, job->fold_ops, NULL, &job->reduce));
   append(s, "a slab   ");
   bool room = s->length < s->capacity;
   s->length += ndr_plan_describe(plan, room ? s->text + s->length : NULL, room ? s->capacity - s->length : 0);

@@ -42,7 +42,7 @@ static ndr_status start(const ndr_job *job, int64_t length, ndr_accumulator **ac
 
 static ndr_status add(ndr_accumulator *accumulator, const ndr_job *job, value *fill, int64_t count) {
   DLTensor slab = {.data = fill, .device = job->device, .ndim = 1, .shape = &count, .strides = &(int64_t){0}};
-  slab.dtype = ndr_dtype_to_dlpack(job->dataset->info.dtype);
+  slab.dtype = ndr_dtype_to_dlpack(job->dtype);
   return ndr_accumulator_add(accumulator, &slab, &(int64_t){0});
 }
 

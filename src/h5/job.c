@@ -1,5 +1,7 @@
 #include "h5/job.h"
 
+#include "h5/weigh.h"
+
 #include <stdlib.h>
 #include <string.h>
 #ifdef _OPENMP
@@ -57,6 +59,7 @@ static ndr_status check_problem(const ndr_job *job, int dim_count, const int *di
   ndr_plan *plan;
   DLTensor tensor = ndr_h5_tensor(job->dataset);
   tensor.device = job->device;
+  tensor.dtype = ndr_dtype_to_dlpack(job->dtype);
   ndr_status status = ndr_plan_create(&plan, &tensor, dim_count, dims, job->op_count, job->ops,
                                       (const DLTensor *const *)results, &job->reduce);
   ndr_plan_destroy(plan);
@@ -113,7 +116,7 @@ static ndr_status open_readers(ndr_job *job) {
   if (!job->readers || !job->slabs) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   while (job->part_count < count) {
     int i = job->part_count++;
-    NDR_TRY(ndr_reader_open(&job->readers[i], part_of(job, i), false, job->options.memory));
+    NDR_TRY(ndr_reader_open(&job->readers[i], part_of(job, i), job->options.weights != NULL, job->options.memory));
   }
   return NDR_OK;
 }
@@ -134,7 +137,7 @@ static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs)
   const ndr_h5_dataset *dataset = part_of(job, part);
   slabs->ndim = dataset->info.ndim;
   slabs->chunked = dataset->info.layout == NDR_H5_CHUNKED;
-  slabs->element_bytes = (int64_t)ndr_dtype_bytes(dataset->info.dtype);
+  slabs->element_bytes = (int64_t)ndr_dtype_bytes(job->dtype);
   memcpy(slabs->reduced, job->reduced, sizeof slabs->reduced);
   for (int d = 0; d < slabs->ndim; d++) describe_dim(dataset, d, slabs);
   return probe_output_bytes(job, &slabs->output_bytes);
@@ -176,10 +179,12 @@ static ndr_status make(ndr_job *job, int dim_count, const int *dims, DLTensor *c
                        const ndr_h5_options *options) {
   NDR_TRY(read_options(job, options));
   NDR_TRY(choose_device(job));
+  if (job->options.weights) NDR_TRY(ndr_weigh_check(job));
+  job->dtype = job->options.weights ? NDR_F64 : job->dataset->info.dtype;
   NDR_TRY(check_problem(job, dim_count, dims, results));
   keep_dims(job, dim_count, dims);
   job->never_written =
-      !job->dataset->part_count && job->dataset->info.layout != NDR_H5_COMPACT && job->dataset->info.stored_bytes == 0;
+      !job->dataset->part_count && !job->options.weights && job->dataset->info.layout != NDR_H5_COMPACT && job->dataset->info.stored_bytes == 0;
   NDR_TRY(ndr_job_watch(job));
   return job->never_written ? NDR_OK : plan_feed(job);
 }

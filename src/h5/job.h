@@ -11,8 +11,9 @@ typedef struct ndr_job {
   int op_count;
   const ndr_op *ops;
   /* What accumulators take: ops, and where these do not tell which outputs have no valid element, one that does. */
-  int fold_count, witness; /* index in fold_ops; -1 where no output can lack one, or no op cares */
+  int fold_count, witness; /* that is valid: its index in fold_ops, -1 where no output can lack one, or no op cares */
   ndr_op fold_ops[NDR_MAX_OPS];
+  ndr_dtype dtype; /* of slabs: the dataset's, or f64 where elements are weighted */
   ndr_h5_options options;
   ndr_options reduce;
   DLDevice device;

@@ -3,13 +3,14 @@
 
 #include "h5/job.h"
 #include "h5/route.h"
+#include "h5/weigh.h"
 
 /* A job while it runs. */
 typedef struct {
   const ndr_job *job;
   DLTensor *const *results;
   ndr_feed *feed;
-  ndr_accumulator *block;
+  ndr_accumulator *block, *masses; /* the latter sums weights, where there are any */
   ndr_h5_progress progress;
 } run;
 
@@ -24,7 +25,10 @@ static ndr_status start_block(run *r, const ndr_leg *leg) {
   int64_t shape[NDR_MAX_DIMS];
   int ndim = job->dataset->info.ndim;
   for (int d = 0; d < ndim; d++) shape[d] = job->reduced[d] ? job->dataset->info.shape[d] : leg->size[d];
-  return ndr_job_accumulate(job, ndim, shape, job->dim_count, job->dims, &r->block);
+  NDR_TRY(ndr_job_accumulate(job, ndim, shape, job->dim_count, job->dims, &r->block));
+  if (!job->options.weights) return NDR_OK;
+  return ndr_accumulator_create(&r->masses, job->device, NDR_F64, ndim, shape, job->dim_count, job->dims, 1,
+                                &(ndr_op){NDR_SUM}, &job->reduce);
 }
 
 /* The part of a result that belongs to the block that leg is of. shape and strides receive what the view points to. */
@@ -45,6 +49,12 @@ static DLTensor block_view(const ndr_job *job, const DLTensor *result, const ndr
   return view;
 }
 
+static void drop_block(run *r) {
+  ndr_accumulator_destroy(r->block);
+  ndr_accumulator_destroy(r->masses);
+  r->block = r->masses = NULL;
+}
+
 static ndr_status finish_block(run *r, const ndr_leg *leg) {
   DLTensor views[NDR_MAX_OPS], *pointers[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS], strides[NDR_MAX_OPS][NDR_MAX_DIMS];
@@ -52,9 +62,9 @@ static ndr_status finish_block(run *r, const ndr_leg *leg) {
     views[i] = block_view(r->job, r->results[i], leg, shapes[i], strides[i]);
     pointers[i] = &views[i];
   }
-  NDR_TRY(ndr_job_finish(r->job, r->block, pointers));
-  ndr_accumulator_destroy(r->block);
-  r->block = NULL;
+  NDR_TRY(r->masses ? ndr_weigh_finish(r->job, r->block, r->masses, pointers)
+                    : ndr_job_finish(r->job, r->block, pointers));
+  drop_block(r);
   return NDR_OK;
 }
 
@@ -66,14 +76,19 @@ static ndr_status add_slab(const run *r, ndr_leg *leg, void *data) {
   int ndim = job->dataset->info.ndim;
   for (int d = 0; d < ndim; d++) offset[d] = job->reduced[d] ? leg->whole[d] : 0;
   DLTensor slab = {.data = data, .device = job->device, .ndim = ndim, .shape = leg->size};
-  slab.dtype = ndr_dtype_to_dlpack(job->dataset->info.dtype);
-  return ndr_accumulator_add(r->block, &slab, offset);
+  slab.dtype = ndr_dtype_to_dlpack(job->dtype);
+  if (!job->options.weights) return ndr_accumulator_add(r->block, &slab, offset);
+  ndr_weights weights = ndr_weigh_box(job, leg);
+  ndr_weigh_elements(&weights, ndim, leg->size, data);
+  NDR_TRY(ndr_accumulator_add(r->block, &slab, offset));
+  ndr_weigh_mass(&weights, ndim, leg->size, data);
+  return ndr_accumulator_add(r->masses, &slab, offset);
 }
 
 static void report(run *r, const ndr_leg *leg) {
   ndr_h5_progress *p = &r->progress;
   ndr_feed_times times = ndr_feed_spent(r->feed);
-  int64_t bytes = (int64_t)ndr_dtype_bytes(r->job->dataset->info.dtype);
+  int64_t bytes = (int64_t)ndr_dtype_bytes(r->job->dtype);
   for (int d = 0; d < r->job->dataset->info.ndim; d++) bytes *= leg->size[d];
   p->bytes += bytes;
   p->slabs++;
@@ -106,12 +121,12 @@ static ndr_status reduce_slabs(const ndr_job *job, DLTensor *const *results) {
   run r = {.job = job, .results = results, .progress = {.threads = job->feed.threads}};
   bool done = false;
   for (int i = 0; i < job->part_count; i++) r.progress.total_slabs += ndr_slabs_count(&job->slabs[i]);
-  r.progress.total_bytes = (int64_t)ndr_dtype_bytes(job->dataset->info.dtype);
+  r.progress.total_bytes = (int64_t)ndr_dtype_bytes(job->dtype);
   for (int d = 0; d < job->dataset->info.ndim; d++) r.progress.total_bytes *= job->dataset->info.shape[d];
   ndr_status status = ndr_feed_create(&r.feed, &job->feed);
   while (status == NDR_OK && !done) status = reduce_next(&r, &done);
   ndr_feed_destroy(r.feed);
-  ndr_accumulator_destroy(r.block);
+  drop_block(&r);
   return status;
 }
 

@@ -12,11 +12,6 @@ static bool hides(ndr_op op) {
          op == NDR_LOGSUMEXP;
 }
 
-/* Whether op's result tells where no element is valid: by 0, -1 or NaN, which valid elements never are. */
-static bool tells(ndr_op op) {
-  return op == NDR_VALID || op == NDR_MIN || op == NDR_MAX || op == NDR_ARGMIN || op == NDR_ARGMAX;
-}
-
 /* Reductions of no elements at all are left to NumPy's rules: nothing is missing there. */
 static bool is_empty(const ndr_job *job) {
   for (int i = 0; i < job->dim_count; i++)
@@ -28,10 +23,16 @@ ndr_status ndr_job_watch(ndr_job *job) {
   bool needed = false;
   job->fold_count = job->op_count;
   job->witness = -1;
+  if (job->options.weights) {
+    job->fold_count = 2;
+    job->fold_ops[0] = NDR_SUM;
+    job->fold_ops[1] = NDR_VALID;
+    return NDR_OK;
+  }
   for (int i = 0; i < job->op_count; i++) {
     job->fold_ops[i] = job->ops[i];
     needed |= hides(job->ops[i]);
-    if (tells(job->ops[i])) job->witness = i;
+    if (job->ops[i] == NDR_VALID) job->witness = i;
   }
   if (!needed || !job->dataset->info.masked || is_empty(job)) {
     job->witness = -1;
@@ -48,8 +49,8 @@ ndr_status ndr_job_watch(ndr_job *job) {
 
 ndr_status ndr_job_accumulate(const ndr_job *job, int ndim, const int64_t *shape, int dim_count, const int *dims,
                               ndr_accumulator **accumulator) {
-  return ndr_accumulator_create(accumulator, job->device, job->dataset->info.dtype, ndim, shape, dim_count, dims,
-                                job->fold_count, job->fold_ops, &job->reduce);
+  return ndr_accumulator_create(accumulator, job->device, job->dtype, ndim, shape, dim_count, dims, job->fold_count,
+                                job->fold_ops, &job->reduce);
 }
 
 /* ---- Marking ---------------------------------------------------------------------------------------------------- */
@@ -72,23 +73,6 @@ static walk walk_over(const DLTensor *tensor) {
   return w;
 }
 
-static bool is_nan16(const void *element, uint16_t infinity) {
-  uint16_t bits;
-  memcpy(&bits, element, sizeof bits);
-  return (bits & 0x7fff) > infinity;
-}
-
-/* Whether a witness says that there was nothing. */
-static bool is_nothing(ndr_op witness, ndr_dtype dtype, const void *element) {
-  switch (dtype) {
-  case NDR_I64: return *(const int64_t *)element < (witness == NDR_VALID);
-  case NDR_F16: return is_nan16(element, 0x7c00);
-  case NDR_BF16: return is_nan16(element, 0x7f80);
-  case NDR_F32: return isnan(*(const float *)element);
-  default: return isnan(*(const double *)element);
-  }
-}
-
 static void put_nan(ndr_dtype dtype, void *element) {
   switch (dtype) {
   case NDR_F16: *(uint16_t *)element = 0x7e00; break;
@@ -98,12 +82,13 @@ static void put_nan(ndr_dtype dtype, void *element) {
   }
 }
 
-static void mark(const DLTensor *result, ndr_op witness, const DLTensor *told) {
-  walk to = walk_over(result), from = walk_over(told);
+/* Puts NaN where the number of valid elements is 0. */
+static void mark(const DLTensor *result, const DLTensor *valid) {
+  walk to = walk_over(result), from = walk_over(valid);
   int64_t at[NDR_MAX_DIMS] = {0}, count = 1;
   for (int d = 0; d < result->ndim; d++) count *= result->shape[d];
   for (int64_t i = 0; i < count; i++) {
-    if (is_nothing(witness, from.dtype, from.data)) put_nan(to.dtype, to.data);
+    if (*(const int64_t *)(const void *)from.data == 0) put_nan(to.dtype, to.data);
     for (int d = result->ndim - 1; d >= 0; d--) {
       to.data += to.strides[d];
       from.data += from.strides[d];
@@ -130,7 +115,7 @@ ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator
   }
   ndr_status status = ndr_accumulator_finish(accumulator, folded);
   for (int i = 0; status == NDR_OK && job->witness >= 0 && i < job->op_count; i++)
-    if (hides(job->ops[i])) mark(results[i], job->fold_ops[job->witness], folded[job->witness]);
+    if (hides(job->ops[i])) mark(results[i], folded[job->witness]);
   free(scratch.data);
   return status;
 }

@@ -11,6 +11,7 @@
 
 #include "machine.h"
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the name is CUDA's
 #define __grid_constant__
 
 #define NDR_KERNEL extern "C" __attribute__((visibility("default"))) void
@@ -53,7 +54,7 @@ NDR_DEVICE unsigned char *shared_bytes() {
 
 NDR_DEVICE ndr_packet load_packet(const void *address, const char *file = __builtin_FILE(),
                                   int line = __builtin_LINE()) {
-  if ((uintptr_t)address % sizeof(ndr_packet))
+  if ((uintptr_t)address % sizeof(ndr_packet) != 0)
     simt_fail(file, line, "a packet is loaded from an address that is not a multiple of 16");
   ndr_packet p;
   memcpy(&p, address, sizeof p);
@@ -112,10 +113,10 @@ NDR_DEVICE ndr_word bits_of(double value) {
 /* binary16: 1 sign, 5 exponent bits biased by 15, 10 fraction bits; a unit of subnormals is 2^-24. */
 NDR_DEVICE float half_to_float(unsigned short bits) {
   int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  float size = exponent == 31 ? (fraction ? NAN : INFINITY)
-               : exponent     ? ldexpf((float)(fraction + 1024), exponent - 25)
+  float size = exponent == 31 ? (fraction != 0 ? NAN : INFINITY)
+               : exponent > 0 ? ldexpf((float)(fraction + 1024), exponent - 25)
                               : ldexpf((float)fraction, -24);
-  return bits & 0x8000 ? -size : size;
+  return (bits & 0x8000) != 0 ? -size : size;
 }
 NDR_DEVICE unsigned short double_to_half(double value) {
   int sign = signbit(value) ? 0x8000 : 0, exponent = 0;
@@ -146,7 +147,7 @@ NDR_DEVICE double quiet_max(double a, double b) {
   return fmax(a, b);
 }
 template <class V> NDR_DEVICE V loud(V a, V b, V chosen) {
-  return a != a || b != b ? (V)NAN : chosen;
+  return isnan(a) || isnan(b) ? (V)NAN : chosen;
 }
 NDR_DEVICE float loud_min(float a, float b) {
   return loud(a, b, fminf(a, b));

@@ -47,19 +47,19 @@ NDR_KERNEL trial_unset(const trial t) {
   ((int *)machine::shared_bytes())[machine::thread()] = 7;
 }
 
-NDR_KERNEL trial_lonely_barrier(const trial) {
+NDR_KERNEL trial_lonely_barrier(const trial /*t*/) {
   if (machine::thread() != 40) machine::barrier();
 }
 
-NDR_KERNEL trial_two_barriers(const trial) {
-  if (machine::thread() < 64)
+NDR_KERNEL trial_two_barriers(const trial /*t*/) {
+  if (machine::thread() < 64) /* NOLINT(bugprone-branch-clone): two places is what is tried */
     machine::barrier();
   else
     machine::barrier();
 }
 
 NDR_KERNEL trial_lonely_shuffle(const trial t) {
-  if (machine::thread() % 2) t.out[0] = (int)machine::shuffle_xor(1, 1);
+  if (machine::thread() % 2 != 0) t.out[0] = (int)machine::shuffle_xor(1, 1);
 }
 
 NDR_KERNEL trial_uneven_shuffle(const trial t) {
@@ -70,7 +70,7 @@ NDR_KERNEL trial_unaligned(const trial t) {
   t.out[0] = (int)machine::load_packet((const char *)t.in + (machine::thread() == 3 ? 8 : 0)).word[0];
 }
 
-NDR_KERNEL trial_beyond_shared(const trial) {
+NDR_KERNEL trial_beyond_shared(const trial /*t*/) {
   machine::shared_bytes()[machine::thread()] = 0;
 }
 

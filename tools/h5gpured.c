@@ -97,10 +97,10 @@ static void explain_stage(const char *name, double seconds, int64_t bytes) {
 static void explain_time(const ndr_h5_progress *p) {
   if (p->slabs == 0) return;
   double all = p->wait_seconds + p->reduce_seconds, supply = p->read_seconds + p->decode_seconds + p->unpack_seconds;
-  const char *limit = p->reduce_seconds > p->wait_seconds       ? "reducing"
-                      : 2 * p->read_seconds > supply            ? "reading"
+  const char *limit = p->reduce_seconds > p->wait_seconds     ? "reducing"
+                      : 2 * p->read_seconds > supply          ? "reading"
                       : p->decode_seconds > p->unpack_seconds ? "decoding"
-                                                                : "unpacking";
+                                                              : "unpacking";
   fprintf(stderr, "time     %.3f s (%.3g GB/s)", all, (double)p->bytes / 1e9 / all);
   explain_stage("reading", p->read_seconds, p->stored_bytes);
   explain_stage("decoding", p->decode_seconds, p->bytes);
@@ -109,7 +109,7 @@ static void explain_time(const ndr_h5_progress *p) {
   fprintf(stderr, "; the limit was %s\n", limit);
 }
 
-static bool reduce(ndr_h5_dataset *dataset, answer *a, const ndr_options *reduce_options) {
+static bool reduce(ndr_h5_dataset *dataset, answer *a, const ndr_options *reduce_options, const weights *by) {
   const options *asked = a->asked;
   progress_watch w = {.shown = asked->progress || (!asked->quiet && isatty(STDERR_FILENO))};
   ndr_h5_options how = NDR_H5_OPTIONS_INIT;
@@ -120,6 +120,10 @@ static bool reduce(ndr_h5_dataset *dataset, answer *a, const ndr_options *reduce
   how.cancel = &stopped_by;
   how.on_progress = watch;
   how.user = &w;
+  if (asked->weights) {
+    how.weights = &by->tensor;
+    how.weight_dims = by->dims;
+  }
   if (asked->explain && !explain(dataset, a, &how)) return false;
   DLTensor *results[NDR_MAX_OPS];
   for (int i = 0; i < asked->op_count; i++) results[i] = &a->results[i];
@@ -196,25 +200,17 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where
   how.threads = asked->threads;
   if (ndr_h5_dims_parse(asked->dims, a->info->ndim, a->info->dim_names, &a->dim_count, a->dims) != NDR_OK)
     return fail_with(where);
-  return allocate(a, &how, &tensor, where) && reduce(dataset, a, &how) && give_answer(to, dataset, a);
+  weights by = {.tensor = {.data = NULL}};
+  if (asked->weights) tensor.dtype = ndr_dtype_to_dlpack(NDR_F64);
+  bool good = (!asked->weights || weights_read(asked, dataset, where, &by)) && allocate(a, &how, &tensor, where) &&
+              reduce(dataset, a, &how, &by) && give_answer(to, dataset, a);
+  weights_free(&by);
+  return good;
 }
 
-static bool open_input(const options *asked, const char *input, ndr_h5_dataset **dataset) {
-  char *file, *path;
-  ndr_h5_access access = NDR_H5_ACCESS_INIT;
-  access.no_plugins = asked->no_plugins;
-  access.raw = asked->raw;
-  access.allow_external = asked->allow_external;
-  if (ndr_h5_split(input, &file, &path) != NDR_OK) return fail();
-  ndr_status status = ndr_h5_open(dataset, file, path, &access);
-  free(file);
-  free(path);
-  return status == NDR_OK || fail();
-}
-
-static bool answer_input(const options *asked, const char *input, const output *to) {
+static bool answer_input(const options *asked, int input, const output *to) {
   ndr_h5_dataset *dataset;
-  if (!open_input(asked, input, &dataset)) return false;
+  if (!input_open(asked, input, &dataset)) return false;
   answer a = {.asked = asked, .info = ndr_h5_describe(dataset)};
   size_t capacity = strlen(a.info->file) + strlen(a.info->dataset) + 2;
   char *where = malloc(capacity);
@@ -235,8 +231,8 @@ static bool answer_input(const options *asked, const char *input, const output *
 /* Without -o an input that fails does not keep the others from being answered. */
 static bool answer_all(const options *asked, const output *to) {
   bool good = true;
-  for (int i = 0; i < asked->input_count && !stopped_by && (good || !to); i++)
-    good = answer_input(asked, asked->inputs[i], to) && good;
+  int count = asked->concat ? 1 : asked->input_count;
+  for (int i = 0; i < count && !stopped_by && (good || !to); i++) good = answer_input(asked, i, to) && good;
   return good;
 }
 

@@ -19,6 +19,7 @@ typedef struct options {
   int op_count;
   ndr_op ops[NDR_MAX_OPS];
   const char *output;
+  const char *concat, *weights; /* NULL: not asked for */
   ndr_h5_device device;
   int device_id;
   int64_t memory;
@@ -50,6 +51,24 @@ typedef struct answer {
 
 /* Reads the command line; where that ends the program (--help, --version, a mistake), it does so. */
 void options_read(options *asked, int argc, char **argv);
+
+/* ---- Input ------------------------------------------------------------------------------------------------------ */
+
+ndr_h5_access input_access(const options *asked);
+
+/* Opens inputs[input], or under --concat all of them as one. */
+bool input_open(const options *asked, int input, ndr_h5_dataset **dataset);
+
+/* What --weights means for a dataset. */
+typedef struct weights {
+  DLTensor tensor;
+  int64_t shape[NDR_MAX_DIMS];
+  int dims[NDR_MAX_DIMS];
+} weights;
+
+/* To be freed even if that fails; `where` names the dataset in complaints. /PATH is looked up in the first input. */
+bool weights_read(const options *asked, const ndr_h5_dataset *dataset, const char *where, weights *w);
+void weights_free(weights *w);
 
 /* "DATE: h5gpured ARGUMENTS", to be freed; NULL where there is no memory. */
 char *history_line(int argc, char **argv);

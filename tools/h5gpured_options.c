@@ -22,15 +22,18 @@ void complain(const char *format, ...) {
 }
 
 static const char usage[] =
-    "Usage: h5gpured [options] FILE[:/DATASET | /DATASET]...\n"
+    "Usage: h5gpured [options] FILE[:/DATASET | /DATASET][[PART]]...\n"
     "Reduces datasets of HDF5 and netCDF-4 files over any of their dims.\n"
-    "With no dataset named: the only one of the largest rank.\n"
+    "With no dataset named: the only one of the largest rank. PART as in NumPy: FILE:/DATASET[0:100, :, ::4]\n"
     "\n"
     "  -d, --dims LIST      dims to reduce: 0,2 or -1 or time,lat or all (default all)\n"
     "      --op LIST        operators, default sum; all from one read of the data\n"
     "  -k, --keepdims       keep reduced dims, with size 1\n"
     "      --skipna         leave NaN elements out\n"
     "      --raw            take numbers as stored: no missing values, scales and offsets\n"
+    "      --weights BY     mean, sum and valid weighted: by a coordinate, lat or lat:cos (degrees), or a dataset, "
+    "/PATH\n"
+    "      --concat DIM     all inputs are one array: they follow each other along DIM\n"
     "      --ddof N         var and std divide by n - N (default 0)\n"
     "  -o, --output FILE    write the results to an HDF5 file: dataset NAME, or NAME_OP for several operators\n"
     "      --overwrite      replace FILE if it exists\n"
@@ -150,7 +153,7 @@ static void read_format(options *asked, const char *text) {
     refuse("--format takes text, json, hdf5, npy or csv, not '%s'", text);
 }
 
-enum { OP = 256, DEVICE, MEMORY, DDOF, DEFLATE, FORMAT, VERSION };
+enum { OP = 256, WEIGHTS, CONCAT, DEVICE, MEMORY, DDOF, DEFLATE, FORMAT, VERSION };
 
 /* getopt_long has put into optopt: the letter of a short option, the value of a long one that got an argument too many,
  * or 0. */
@@ -165,6 +168,8 @@ static void read_option(options *asked, int found, char **argv) {
   case 0: break;
   case 'd': asked->dims = optarg; break;
   case OP: read_ops(asked, optarg); break;
+  case WEIGHTS: asked->weights = optarg; break;
+  case CONCAT: asked->concat = optarg; break;
   case 'k': asked->keepdims = 1; break;
   case DDOF: read_ddof(asked, optarg); break;
   case 'o': asked->output = optarg; break;
@@ -208,6 +213,11 @@ static void check(options *asked) {
   if (asked->output && !*asked->output) refuse("--output: the name is empty");
   check_format(asked);
   if (asked->deflate >= 0 && !asked->output) refuse("--deflate needs --output");
+  if (asked->weights && !*asked->weights) refuse("--weights: the name is empty");
+  for (int i = 0; asked->weights && i < asked->op_count; i++)
+    if (asked->ops[i] != NDR_SUM && asked->ops[i] != NDR_MEAN && asked->ops[i] != NDR_VALID)
+      refuse("--weights: %s has no weighted form; sum, mean and valid do", ndr_op_name(asked->ops[i]));
+  if (asked->concat && asked->list) refuse("--list takes files one by one, without --concat");
   if (asked->list && asked->output) refuse("--list writes no --output");
 }
 
@@ -217,6 +227,8 @@ void options_read(options *asked, int argc, char **argv) {
   const struct option table[] = {
       {"dims", required_argument, NULL, 'd'},
       {"op", required_argument, NULL, OP},
+      {"weights", required_argument, NULL, WEIGHTS},
+      {"concat", required_argument, NULL, CONCAT},
       {"keepdims", no_argument, NULL, 'k'},
       {"skipna", no_argument, &asked->skip_nan, 1},
       {"raw", no_argument, &asked->raw, 1},

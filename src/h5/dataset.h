@@ -22,6 +22,7 @@ struct ndr_h5_dataset {
   /* A series of files: datasets that follow each other along a dim. Else part_count is 0. */
   int part_count, series_dim;
   ndr_h5_dataset **parts;
+  char *series_name;
   bool no_plugins, allow_external, raw;
 };
 

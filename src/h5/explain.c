@@ -47,7 +47,8 @@ static void append_meaning(sheet *s, const ndr_unpack *u, ndr_dtype stored) {
   append(s, "values   stored as %s", ndr_dtype_name(stored));
   if (u->from != stored) append(s, ", meant as %s", ndr_dtype_name(u->from));
   if (u->scaled) append(s, ", * %.9g + %.9g", u->scale, u->offset);
-  if (u->masked) append(s, ", skipping NaN, missing values: %d%s", u->missing_count, u->ranged ? ", a valid range" : "");
+  if (u->masked)
+    append(s, ", skipping NaN, missing values: %d%s", u->missing_count, u->ranged ? ", a valid range" : "");
   append(s, "\n");
 }
 

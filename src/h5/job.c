@@ -183,8 +183,8 @@ static ndr_status make(ndr_job *job, int dim_count, const int *dims, DLTensor *c
   job->dtype = job->options.weights ? NDR_F64 : job->dataset->info.dtype;
   NDR_TRY(check_problem(job, dim_count, dims, results));
   keep_dims(job, dim_count, dims);
-  job->never_written =
-      !job->dataset->part_count && !job->options.weights && job->dataset->info.layout != NDR_H5_COMPACT && job->dataset->info.stored_bytes == 0;
+  job->never_written = !job->dataset->part_count && !job->options.weights &&
+                       job->dataset->info.layout != NDR_H5_COMPACT && job->dataset->info.stored_bytes == 0;
   NDR_TRY(ndr_job_watch(job));
   return job->never_written ? NDR_OK : plan_feed(job);
 }

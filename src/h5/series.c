@@ -33,12 +33,26 @@ static ndr_status find_dim(const ndr_h5_dataset *first, const char *text, int *d
   return NDR_OK;
 }
 
+/* "FILE and N more". */
+static char *name_series(const char *file, int count) {
+  size_t capacity = strlen(file) + 32;
+  char *name = malloc(capacity);
+  if (name && count > 1)
+    snprintf(name, capacity, "%s and %d more", file, count - 1);
+  else if (name)
+    strcpy(name, file);
+  return name;
+}
+
 /* The series is what its first part is, but longer. */
 static ndr_status join(ndr_h5_dataset *series, ndr_h5_dataset **parts, int count, const char *text) {
   int dim;
   int64_t size = 0;
-  NDR_TRY(find_dim(parts[0], text, &dim));
+  char *name = name_series(parts[0]->file, count);
+  if (!name) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", parts[0]->where);
   *series = *parts[0];
+  series->info.file = series->series_name = name;
+  NDR_TRY(find_dim(parts[0], text, &dim));
   series->parts = parts;
   series->part_count = count;
   series->series_dim = dim;
@@ -58,6 +72,7 @@ static ndr_status join(ndr_h5_dataset *series, ndr_h5_dataset **parts, int count
 void ndr_series_close(ndr_h5_dataset *series) {
   for (int i = 0; i < series->part_count; i++) ndr_h5_close(series->parts[i]);
   free(series->parts);
+  free(series->series_name);
   free(series);
 }
 
@@ -80,6 +95,7 @@ ndr_status ndr_h5_open_series(ndr_h5_dataset **opened, int count, const char *co
   }
   for (int i = 0; i < open; i++) ndr_h5_close(parts[i]);
   free(parts);
+  free(series ? series->series_name : NULL);
   free(series);
   return status;
 }

@@ -1,0 +1,47 @@
+#include <stdlib.h>
+
+#include "h5gpured.h"
+
+static bool fail(void) {
+  complain("%s", ndr_last_error());
+  return false;
+}
+
+ndr_h5_access input_access(const options *asked) {
+  ndr_h5_access access = NDR_H5_ACCESS_INIT;
+  access.no_plugins = asked->no_plugins;
+  access.raw = asked->raw;
+  access.allow_external = asked->allow_external;
+  return access;
+}
+
+static bool open_series(const options *asked, char *const *files, char *const *paths, ndr_h5_dataset **dataset) {
+  const ndr_h5_access access = input_access(asked);
+  return ndr_h5_open_series(dataset, asked->input_count, (const char *const *)files, (const char *const *)paths,
+                            asked->concat, &access) == NDR_OK ||
+         fail();
+}
+
+static bool split_and_open_series(const options *asked, ndr_h5_dataset **dataset) {
+  size_t count = (size_t)asked->input_count;
+  char **files = calloc(2 * count, sizeof *files), **paths = files ? files + count : NULL;
+  bool good = files != NULL;
+  if (!good) complain("out of memory");
+  for (size_t i = 0; good && i < count; i++)
+    good = ndr_h5_split(asked->inputs[i], &files[i], &paths[i]) == NDR_OK || fail();
+  good = good && open_series(asked, files, paths, dataset);
+  for (size_t i = 0; files && i < 2 * count; i++) free(files[i]);
+  free(files);
+  return good;
+}
+
+bool input_open(const options *asked, int input, ndr_h5_dataset **dataset) {
+  char *file, *path;
+  const ndr_h5_access access = input_access(asked);
+  if (asked->concat) return split_and_open_series(asked, dataset);
+  if (ndr_h5_split(asked->inputs[input], &file, &path) != NDR_OK) return fail();
+  ndr_status status = ndr_h5_open(dataset, file, path, &access);
+  free(file);
+  free(path);
+  return status == NDR_OK || fail();
+}

@@ -1,0 +1,108 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5gpured.h"
+
+static const double pi = 3.14159265358979323846;
+
+static bool refuse(const char *where) {
+  complain("%s: --weights: %s", where, ndr_last_error());
+  return false;
+}
+
+/* ---- By a coordinate: DIM or DIM:cos ---------------------------------------------------------------------------- */
+
+static bool weigh_by_dim(const char *text, const ndr_h5_dataset *dataset, const char *where, weights *w) {
+  const ndr_h5_info *info = ndr_h5_describe(dataset);
+  const char *colon = strrchr(text, ':');
+  bool cosine = colon && strcmp(colon, ":cos") == 0;
+  char *name = strndup(text, cosine ? (size_t)(colon - text) : strlen(text));
+  int dims[NDR_MAX_DIMS], count = 0;
+  bool good = name && ndr_h5_dims_parse(name, info->ndim, info->dim_names, &count, dims) == NDR_OK;
+  free(name);
+  if (!good) return refuse(where);
+  if (count != 1) {
+    complain("%s: --weights '%s' names %d dims, not one", where, text, count);
+    return false;
+  }
+  w->dims[0] = dims[0];
+  w->shape[0] = info->shape[dims[0]];
+  w->tensor.ndim = 1;
+  w->tensor.data = malloc((size_t)w->shape[0] * sizeof(double) + 1);
+  if (!w->tensor.data || ndr_h5_coordinate(dataset, dims[0], w->tensor.data) != NDR_OK) return refuse(where);
+  double *values = w->tensor.data;
+  for (int64_t i = 0; cosine && i < w->shape[0]; i++) values[i] = cos(values[i] * pi / 180);
+  return true;
+}
+
+/* ---- By a dataset of the same file ------------------------------------------------------------------------------ */
+
+/* Dims are paired by their names; where these say nothing, by their sizes, in order. */
+static bool same_dim(const ndr_h5_info *a, int i, const ndr_h5_info *b, int j) {
+  if (a->dim_names[i] && b->dim_names[j]) return strcmp(a->dim_names[i], b->dim_names[j]) == 0;
+  return a->shape[i] == b->shape[j];
+}
+
+static bool pair_dims(const ndr_h5_info *info, const ndr_h5_info *own, weights *w) {
+  int d = 0;
+  for (int i = 0; i < own->ndim; i++, d++) {
+    while (d < info->ndim && !same_dim(own, i, info, d)) d++;
+    if (d == info->ndim) return false;
+    w->dims[i] = d;
+    w->shape[i] = own->shape[i];
+  }
+  w->tensor.ndim = own->ndim;
+  return true;
+}
+
+/* The mean over no dims is each element by itself. */
+static bool read_all(ndr_h5_dataset *from, weights *w) {
+  ndr_h5_options how = NDR_H5_OPTIONS_INIT;
+  const ndr_h5_info *info = ndr_h5_describe(from);
+  int64_t count = 1;
+  for (int i = 0; i < info->ndim; i++) count *= info->shape[i];
+  DLTensor values = w->tensor;
+  bool single = info->dtype == NDR_F32;
+  values.dtype = ndr_dtype_to_dlpack(single ? NDR_F32 : NDR_F64);
+  w->tensor.data = values.data = malloc((size_t)count * sizeof(double) + 1);
+  if (!values.data || ndr_h5_reduce(from, 0, NULL, 1, (ndr_op[]){NDR_MEAN}, (DLTensor *[]){&values}, &how) != NDR_OK)
+    return false;
+  for (int64_t i = count; single && i-- > 0;) {
+    float narrow;
+    memcpy(&narrow, (char *)values.data + (size_t)i * sizeof narrow, sizeof narrow);
+    ((double *)values.data)[i] = (double)narrow;
+  }
+  return true;
+}
+
+static bool open_beside(const options *asked, const char *path, ndr_h5_dataset **from) {
+  char *file, *unused;
+  const ndr_h5_access access = input_access(asked);
+  if (ndr_h5_split(asked->inputs[0], &file, &unused) != NDR_OK) return false;
+  ndr_status status = ndr_h5_open(from, file, path, &access);
+  free(file);
+  free(unused);
+  return status == NDR_OK;
+}
+
+static bool weigh_by_dataset(const options *asked, const ndr_h5_dataset *dataset, const char *where, weights *w) {
+  ndr_h5_dataset *from;
+  if (!open_beside(asked, asked->weights, &from)) return refuse(where);
+  bool good = pair_dims(ndr_h5_describe(dataset), ndr_h5_describe(from), w);
+  if (!good) complain("%s: --weights: the dims of %s are not among its dims, in order", where, asked->weights);
+  if (good && !read_all(from, w)) good = refuse(where);
+  ndr_h5_close(from);
+  return good;
+}
+
+bool weights_read(const options *asked, const ndr_h5_dataset *dataset, const char *where, weights *w) {
+  w->tensor = (DLTensor){.device = {kDLCPU, 0}, .dtype = ndr_dtype_to_dlpack(NDR_F64), .shape = w->shape};
+  return asked->weights[0] == '/' ? weigh_by_dataset(asked, dataset, where, w)
+                                  : weigh_by_dim(asked->weights, dataset, where, w);
+}
+
+void weights_free(weights *w) {
+  free(w->tensor.data);
+  w->tensor.data = NULL;
+}

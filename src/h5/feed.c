@@ -39,6 +39,10 @@ static bool is_whole(const slot *s) {
   return s->done == s->pieces;
 }
 
+static bool next_is_whole(const ndr_feed *feed) {
+  return feed->opened > feed->taken && is_whole(slot_of(feed, feed->taken));
+}
+
 /* Opens the next slab, if there is one and a slot for it. */
 static bool open_slot(ndr_feed *feed) {
   slot *s = slot_of(feed, feed->opened);
@@ -143,11 +147,11 @@ ndr_status ndr_feed_create(ndr_feed **created, const ndr_feed_plan *plan) {
 
 ndr_status ndr_feed_take(ndr_feed *feed, ndr_leg *leg, void **data, bool *done) {
   pthread_mutex_lock(&feed->lock);
-  while (feed->opened == feed->taken || !is_whole(slot_of(feed, feed->taken))) {
-    slot *s = find_work(feed);
+  for (;;) {
+    slot *s = next_is_whole(feed) ? NULL : find_work(feed);
     if (s)
       do_work(feed, s, &feed->own);
-    else if (feed->opened == feed->taken)
+    else if (feed->opened == feed->taken || next_is_whole(feed)) /* an empty slab is whole as soon as it is opened */
       break;
     else
       pthread_cond_wait(&feed->ready, &feed->lock);

@@ -49,7 +49,7 @@ static void free_coordinates(coordinates *c) {
 
 /* Whether a scale of the output has the same elements, so that results of two files can share it. */
 static bool same_coordinates(hid_t file, const ndr_scale *scale, const coordinates *c, int64_t length) {
-  if (c->type < 0 || scale->length != length) return false;
+  if (c->type < 0 || !c->data || scale->length != length) return false;
   hid_t dataset = H5Dopen2(file, scale->name, H5P_DEFAULT);
   hid_t type = H5Dget_type(dataset);
   void *data = malloc(c->bytes + 1);

@@ -270,7 +270,7 @@ def check_auxiliary_variables(folder):
 
 
 def check_parts(folder):
-    """Coordinates follow what is selected."""
+    """Coordinates follow what is selected, and files that follow each other."""
     make_climate(folder)
     with folder.reduce("tas.nc:/tas[1:4:2,:,1:]", "-d", "lat", "--op", "argmax,mean") as out:
         assert out["time"][...].tolist() == [1, 3] and out["lon"][...].tolist() == [120, 240]
@@ -283,6 +283,12 @@ def check_parts(folder):
         attach(file["other"], file["time"], file["lat"], file["lon"])
     with folder.reduce("two.nc:/tas[0:2]", "two.nc:/other[2:4]", "-d", "1,2", "--op", "max") as out:
         assert out["tas"].dims[0][0][...].tolist() == [4, 5] and out["other"].dims[0][0][...].tolist() == [6, 7]
+    with folder.reduce("--concat", "time", "tas.nc", "two.nc:/tas", "-d", "lat,lon", "--op", "max") as out:
+        assert out["tas"].dims[0][0][...].tolist() == list(range(8)) and out["time"].attrs["calendar"]
+    with h5py.File(folder.file("two.nc"), "r+") as file:
+        file["time"].attrs["units"] = "days since 1900-1-1"
+    with folder.reduce("--concat", "time", "tas.nc", "two.nc:/tas", "-d", "lat,lon", "--op", "max") as out:
+        assert out["time"].attrs["NAME"].startswith(b"This is a netCDF dimension but not a netCDF variable")
 
 
 def check_npy(folder):

@@ -62,9 +62,9 @@ START_TEST(damaged_chunks_of_plugins_do_no_harm) {
   rng random = {test_seed()};
   if (!is_here(_i)) return;
   for (int round = 0; round < 4; round++) {
-    stored_chunk chunk = random_chunk(&random, (char[]){registered[_i].letter, 0}, any_type(&random), 500);
+    stored_chunk chunk = random_chunk(&random, (char[]){registered[_i].letter, 0}, any_type(&random), 150);
     chunk_truncate(&chunk);
-    chunk_flip(&random, &chunk, 400);
+    chunk_flip(&random, &chunk, 200);
     chunk_free(&chunk);
   }
 }

@@ -29,6 +29,8 @@ void ndr_hdf_enter(ndr_hdf_scope *scope, bool no_plugins) {
 }
 
 void ndr_hdf_leave(const ndr_hdf_scope *scope) {
+  /* A thread-safe HDF5 keeps a stack of errors for each thread, and never frees that of one that has ended. */
+  H5Eclear2(H5E_DEFAULT);
   if (scope->no_plugins) H5PLset_loading_state(scope->plugins);
   H5Eset_auto2(H5E_DEFAULT, scope->print, scope->print_data);
   pthread_mutex_unlock(&lock);

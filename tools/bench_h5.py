@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Measures h5gpured beside h5py + NumPy, CDO and NCO, and records it: bench_h5.py H5GPURED RECORD.json [FOLDER]
+
+Files are made in FOLDER (default: a temporary one; about 2 GiB) from seeded noise and read once before they are timed,
+so that all is about warm page caches. Whole processes are timed, the best of several runs that take turns, h5py's by a
+Python that has started and imported what it needs. Rivals that are not there are left out. Every answer is compared.
+The ceiling of contiguous data is pread of the same file by as many threads, into buffers that stay in cache.
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import h5py
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RUNS, PATIENCE = 5, 20.0  # runs of each, fewer of what takes longer than so many seconds in all
+SHAPE = (1024, 512, 512)
+GRID = (1461, 180, 360)
+
+
+def rough(shape, seed):
+    return np.random.default_rng(seed).standard_normal(shape, np.float32)
+
+
+def weather(shape):
+    """Numbers that compress about as measured fields do: smooth in space, noise in the last digits kept."""
+    time_, lat, lon = (np.linspace(0, 1, n, dtype=np.float32) for n in shape)
+    field = 15 + 20 * np.cos(3 * lat)[None, :, None] + 5 * np.sin(12 * lon)[None, None, :] + 8 * np.sin(25 * time_)[:, None, None]
+    return (np.round((field + 0.3 * rough(shape, 2)) * 50) / 50).astype(np.float32)
+
+
+def scaled(file, names, shape):
+    for name, size in zip(names, shape):
+        file[name] = np.linspace(-89.5, 89.5, size) if name == "lat" else np.arange(size, dtype="f8")
+        file[name].make_scale(name)
+        file[name].attrs["units"] = {"time": "days since 2000-01-01", "lat": "degrees_north", "lon": "degrees_east"}[name]
+
+
+def make(folder):
+    with h5py.File(folder / "contiguous.h5", "w") as file:
+        file["x"] = rough(SHAPE, 1)
+    with h5py.File(folder / "deflate.nc", "w") as file:
+        scaled(file, ("time", "lat", "lon"), GRID)
+        data = file.create_dataset("t", data=weather(GRID), chunks=(1, *GRID[1:]), compression="gzip", compression_opts=1,
+                                   shuffle=True)
+        for d, name in enumerate(("time", "lat", "lon")):
+            data.dims[d].attach_scale(file[name])
+    with h5py.File(folder / "packed.nc", "w") as file:
+        scaled(file, ("time", "lat", "lon"), GRID)
+        packed = np.round((weather(GRID) - 15) / 0.002).clip(-32000, 32000).astype("i2")
+        packed[:, 20:30, 40:90] = -32768
+        data = file.create_dataset("t", data=packed, chunks=(1, *GRID[1:]), compression="gzip", compression_opts=1,
+                                   shuffle=True)
+        for name, value in (("_FillValue", np.int16(-32768)), ("scale_factor", 0.002), ("add_offset", 15.0)):
+            data.attrs[name] = value
+        for d, name in enumerate(("time", "lat", "lon")):
+            data.dims[d].attach_scale(file[name])
+    with h5py.File(folder / "small-chunks.h5", "w") as file:
+        file.create_dataset("x", data=rough((256, 256, 256), 3), chunks=(4, 8, 8))
+
+
+# ---- what is timed
+
+def h5py_mean(path, name, axis):
+    with h5py.File(path) as file:
+        return file[name][()].mean(axis)
+
+
+def h5py_masked_mean(path, name, axis):
+    with h5py.File(path) as file:
+        data = file[name]
+        packed = data[()]
+        masked = np.ma.masked_equal(packed, data.attrs["_FillValue"])
+        return (masked * data.attrs["scale_factor"] + data.attrs["add_offset"]).mean(axis).filled(np.nan)
+
+
+def program(*command):
+    def run():
+        subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return run
+
+
+def reader(path, threads, block=1 << 20):
+    """pread of a whole file by so many threads."""
+    size = os.path.getsize(path)
+
+    def part(number):
+        handle, buffer = os.open(path, os.O_RDONLY), bytearray(block)
+        for offset in range(number * block, size, threads * block):
+            os.preadv(handle, [buffer], offset)
+        os.close(handle)
+
+    def run():
+        with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+            list(pool.map(part, range(threads)))
+    return run
+
+
+def best_times(jobs):
+    """Seconds of each job's best run; runs take turns."""
+    times = {name: [] for name in jobs}
+    for _ in range(RUNS):
+        for name, job in jobs.items():
+            if times[name] and sum(times[name]) > PATIENCE:
+                continue
+            begin = time.perf_counter()
+            job()
+            times[name].append(time.perf_counter() - begin)
+    return {name: min(samples) for name, samples in times.items()}
+
+
+def peak_bytes(command):
+    """The most memory that a run has held."""
+    before = "import resource,subprocess,sys;subprocess.run(sys.argv[1:],check=True,stdout=subprocess.DEVNULL);" \
+             "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    done = subprocess.run([sys.executable, "-c", before, *map(str, command)], check=True, capture_output=True, text=True)
+    return int(done.stdout) * 1024
+
+
+def measure(tool, folder, case):
+    path, axis = folder / case["file"], case["axis"]
+    out = folder / "out.nc"
+    ours = [tool, path, "-d", axis, "--op", "mean", "-o", out, "--overwrite", "-q"]
+    numpy_mean = h5py_masked_mean if case.get("masked") else h5py_mean
+    jobs = {"h5gpured": program(*ours), "h5py": lambda: numpy_mean(path, case["name"], axis)}
+    if shutil.which("cdo") and case.get("cdo"):
+        jobs["cdo"] = program("cdo", "-s", "-O", case["cdo"], path, folder / "cdo.nc")
+    if shutil.which("ncwa") and case.get("ncwa"):
+        jobs["ncwa"] = program("ncwa", "-O", "-a", case["ncwa"], path, folder / "ncwa.nc")
+    if case.get("ceiling"):
+        jobs["pread"] = reader(path, os.cpu_count())
+    jobs["h5gpured"]()
+    with h5py.File(out) as file:
+        answer = file[case["name"]][()]
+    expected = numpy_mean(path, case["name"], axis)
+    if not np.allclose(answer, expected, rtol=1e-4, atol=1e-4, equal_nan=True):
+        sys.exit(f"bench_h5.py: {case['title']}: the answers differ")
+    with h5py.File(path) as file:
+        data = file[case["name"]]
+        elements, stored = data.size * data.dtype.itemsize, data.id.get_storage_size()
+    times = best_times(jobs)
+    row = {"name": case["title"], "file": case["file"], "axis": axis, "bytes": elements, "stored_bytes": stored,
+           "peak_bytes": peak_bytes(ours), "seconds": times}
+    print(f"{case['title']:<44} " + "  ".join(f"{name} {seconds:.3f} s" for name, seconds in times.items()), flush=True)
+    return row
+
+
+CASES = [
+    {"title": f"contiguous f32 {list(SHAPE)} over {axis}", "file": "contiguous.h5", "name": "x", "axis": axis, "ceiling": True}
+    for axis in range(3)
+] + [
+    {"title": f"shuffle+deflate f32 {list(GRID)} over time", "file": "deflate.nc", "name": "t", "axis": 0, "cdo": "timmean",
+     "ncwa": "time"},
+    {"title": f"packed i16 {list(GRID)} over time", "file": "packed.nc", "name": "t", "axis": 0, "masked": True,
+     "cdo": "timmean", "ncwa": "time"},
+    {"title": "65536 chunks of 4x8x8 f32 over 0", "file": "small-chunks.h5", "name": "x", "axis": 0},
+]
+
+
+def version(*command):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return (done.stdout + done.stderr).strip().splitlines()[0]
+
+
+def cpu_name():
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+def main():
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__.strip().splitlines()[0])
+    tool, record = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
+    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(sys.argv[3]) if len(sys.argv) == 4 else pathlib.Path(temporary)
+        if not (folder / "small-chunks.h5").exists():
+            make(folder)
+        rows = [measure(tool, folder, case) for case in CASES]
+    record.write_text(json.dumps({
+        "commit": commit.stdout.strip(), "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "machine": {"cpu": cpu_name(), "cores": os.cpu_count(), "kernel": f"{platform.system()} {platform.release()}"},
+        "versions": {"h5gpured": version(tool, "--version"), "hdf5": h5py.version.hdf5_version, "h5py": h5py.__version__,
+                     "numpy": np.__version__, "cdo": version("cdo", "--version"), "nco": version("ncwa", "--version")},
+        "rows": rows}, indent=1) + "\n")
+    print(f"written: {record}")
+
+
+if __name__ == "__main__":
+    main()

@@ -15,9 +15,10 @@ static void stop(int signal_number) {
   stopped_by = signal_number;
 }
 
+/* A second signal ends the program at once: HDF5 looks at nothing, and may be lost in a malformed file. */
 static void catch_signals(void) {
   static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-  struct sigaction action = {.sa_handler = stop, .sa_flags = SA_RESTART};
+  struct sigaction action = {.sa_handler = stop, .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
   struct sigaction before;
   sigemptyset(&action.sa_mask);
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -210,6 +211,7 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where
 
 static bool answer_input(const options *asked, int input, const output *to) {
   ndr_h5_dataset *dataset;
+  crash_blame(asked->inputs[input]);
   if (!input_open(asked, input, &dataset)) return false;
   answer a = {.asked = asked, .info = ndr_h5_describe(dataset)};
   size_t capacity = strlen(a.info->file) + strlen(a.info->dataset) + 2;
@@ -296,6 +298,7 @@ int main(int argc, char **argv) {
   options asked;
   options_read(&asked, argc, argv);
   catch_signals();
+  crash_catch();
   bool good = asked.list ? list_all(&asked) : asked.output ? split_and_write(&asked) : answer_all(&asked, NULL);
   free(asked.history);
   if (fflush(stdout) != 0 || ferror(stdout)) {

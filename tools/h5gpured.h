@@ -76,6 +76,10 @@ char *history_line(int argc, char **argv);
 /* One line on stderr, control characters made visible: names in files may hold anything. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Ends a crash as a failure of the input that was named last; answers given so far are out by then. */
+void crash_catch(void);
+void crash_blame(const char *input);
+
 /* ---- Output ----------------------------------------------------------------------------------------------------- */
 
 /* An element of any dtype, taken apart for printing. */

@@ -94,6 +94,7 @@ static int visit(void *user, const char *path, const ndr_h5_info *info, const ch
 
 int list_file(const options *asked, const char *file) {
   listing l = {asked, file, 0};
+  crash_blame(file);
   ndr_h5_access access = NDR_H5_ACCESS_INIT;
   access.no_plugins = asked->no_plugins;
   access.raw = asked->raw;

@@ -16,6 +16,7 @@ struct ndr_h5_dataset {
   ndr_links *links;
   int64_t source_chunk_bytes; /* of a virtual dataset: the largest chunk that its sources decode */
   H5T_class_t type_class;
+  size_t element_bytes;         /* in the file */
   int64_t extent[NDR_MAX_DIMS]; /* shape in the file, of which info.shape is what has been selected: */
   int64_t from[NDR_MAX_DIMS], step[NDR_MAX_DIMS];
   ndr_unpack unpack;

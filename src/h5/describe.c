@@ -14,6 +14,7 @@ static ndr_status describe_type(ndr_h5_dataset *dataset) {
   hid_t type = H5Dget_type(dataset->id);
   if (type < 0) return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its type cannot be read");
   dataset->type_class = H5Tget_class(type);
+  dataset->element_bytes = H5Tget_size(type);
   ndr_h5_info *info = &dataset->info;
   const char *reason = ndr_hdf_dtype(type, &info->stored_dtype);
   if (!reason) ndr_hdf_find_unpack(dataset->id, type, info->stored_dtype, dataset->raw, &dataset->unpack);
@@ -22,15 +23,6 @@ static ndr_status describe_type(ndr_h5_dataset *dataset) {
   info->dtype = dataset->unpack.to;
   info->masked = dataset->unpack.masked;
   info->scaled = dataset->unpack.scaled;
-  return NDR_OK;
-}
-
-ndr_status ndr_hdf_check_size(const ndr_h5_dataset *dataset) {
-  int64_t bytes = (int64_t)ndr_dtype_bytes(dataset->info.dtype);
-  for (int d = 0; d < dataset->info.ndim; d++)
-    if (dataset->info.shape[d] < 0 ||
-        __builtin_mul_overflow(bytes, dataset->info.shape[d] ? dataset->info.shape[d] : 1, &bytes))
-      return ndr_fail(NDR_ERR_OVERFLOW, "%s: the size that it claims does not fit in 63 bits", dataset->where);
   return NDR_OK;
 }
 
@@ -50,7 +42,7 @@ static ndr_status describe_shape(ndr_h5_dataset *dataset) {
     dataset->from[d] = 0;
     dataset->step[d] = 1;
   }
-  return ndr_hdf_check_size(dataset);
+  return NDR_OK;
 }
 
 /* The filters as one text. A name comes from the file or the plugin, so it is bounded and may be anything. */
@@ -118,6 +110,31 @@ static ndr_status describe_storage(ndr_h5_dataset *dataset) {
   return status;
 }
 
+/* In the file or in memory, whatever takes more. */
+ndr_status ndr_hdf_check_size(const ndr_h5_dataset *dataset) {
+  const ndr_h5_info *info = &dataset->info;
+  int64_t bytes = (int64_t)dataset->element_bytes;
+  if (bytes < (int64_t)ndr_dtype_bytes(info->dtype)) bytes = (int64_t)ndr_dtype_bytes(info->dtype);
+  for (int d = 0; d < info->ndim; d++)
+    if (info->shape[d] < 0 || __builtin_mul_overflow(bytes, info->shape[d] ? info->shape[d] : 1, &bytes))
+      return ndr_fail(NDR_ERR_OVERFLOW, "%s: the size that it claims does not fit in 63 bits", dataset->where);
+  return NDR_OK;
+}
+
+/* A shape that has nothing behind it is found out here, not after all that is there has been read. */
+static ndr_status check_extent(const ndr_h5_dataset *dataset) {
+  hsize_t bytes = dataset->element_bytes, file_bytes = 0;
+  haddr_t address = H5Dget_offset(dataset->id);
+  if (dataset->info.layout != NDR_H5_CONTIGUOUS || dataset->info.stored_bytes <= 0 || address == HADDR_UNDEF)
+    return NDR_OK;
+  for (int d = 0; d < dataset->info.ndim; d++) bytes *= (hsize_t)dataset->info.shape[d];
+  if (H5Fget_filesize(dataset->file_id, &file_bytes) < 0)
+    return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "the size of its file is not known");
+  if (address <= file_bytes && bytes <= file_bytes - address) return NDR_OK;
+  return ndr_fail(NDR_ERR_FILE, "%s: claims %llu bytes from byte %llu on, of a file of %llu", dataset->where,
+                  (unsigned long long)bytes, (unsigned long long)address, (unsigned long long)file_bytes);
+}
+
 ndr_status ndr_hdf_describe(ndr_h5_dataset *dataset, const char *path) {
   size_t length = strlen(dataset->file) + strlen(path) + 2;
   dataset->path = strdup(path);
@@ -129,7 +146,9 @@ ndr_status ndr_hdf_describe(ndr_h5_dataset *dataset, const char *path) {
   NDR_TRY(describe_storage(dataset));
   ndr_hdf_name_dims(dataset);
   if (dataset->info.stored_bytes == 0) dataset->info.stored_bytes = (int64_t)H5Dget_storage_size(dataset->id);
-  return describe_type(dataset);
+  NDR_TRY(describe_type(dataset));
+  NDR_TRY(ndr_hdf_check_size(dataset));
+  return check_extent(dataset);
 }
 
 void ndr_hdf_forget(ndr_h5_dataset *dataset) {

@@ -1,3 +1,5 @@
+/* O_TMPFILE */
+#define _GNU_SOURCE
 #include "h5/replace.h"
 
 #include <errno.h>
@@ -36,26 +38,49 @@ static char *folder_of(const char *path) {
   return folder;
 }
 
-/* The name is short, as a name next to a long one might be too long, and tried anew while it is taken. */
+/* A file without a name is gone when the process is, however that ends. Some file systems have none, and a name can be
+ * given to one later only through /proc. */
+static int open_nameless(const char *folder) {
+#ifdef O_TMPFILE
+  if (access("/proc/self/fd", X_OK) == 0) return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+#else
+  (void)folder;
+#endif
+  return -1;
+}
+
+static int link_nameless(int fd, const char *path) {
+  char from[32];
+  snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
+  return linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+
+/* Gives the file a temporary name, creating it if there is none yet; file->temporary is NULL where that failed. The
+ * name is short, as a name next to a long one might be too long, and tried anew while it is taken. */
+static void name_temporary(ndr_replace *file, const char *folder) {
+  size_t capacity = strlen(folder) + 64;
+  int result = -1;
+  file->temporary = malloc(capacity);
+  for (int attempt = 0; file->temporary && attempt < 1000; attempt++) {
+    snprintf(file->temporary, capacity, "%s/.ndreduce-%ld-%d", folder, (long)getpid(), attempt);
+    if (file->fd >= 0)
+      result = link_nameless(file->fd, file->temporary);
+    else
+      result = file->fd = open(file->temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    if (result >= 0 || errno != EEXIST) break;
+  }
+  if (result >= 0) return;
+  free(file->temporary);
+  file->temporary = NULL;
+}
+
 static ndr_status create_temporary(ndr_replace *file) {
   char *folder = folder_of(file->path);
-  size_t capacity = folder ? strlen(folder) + 64 : 0;
-  file->temporary = folder ? malloc(capacity) : NULL;
-  if (!file->temporary) {
-    free(folder);
-    return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", file->path);
-  }
-  for (int attempt = 0; attempt < 1000; attempt++) {
-    snprintf(file->temporary, capacity, "%s/.ndreduce-%ld-%d", folder, (long)getpid(), attempt);
-    file->fd = open(file->temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-    if (file->fd >= 0 || errno != EEXIST) break;
-  }
+  if (!folder) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", file->path);
+  file->fd = open_nameless(folder);
+  if (file->fd < 0) name_temporary(file, folder);
   ndr_status status = file->fd >= 0 ? NDR_OK : fail(file->path, "its folder cannot be written to");
   free(folder);
-  if (status != NDR_OK) {
-    free(file->temporary);
-    file->temporary = NULL;
-  }
   return status;
 }
 
@@ -84,9 +109,21 @@ ndr_status ndr_replace_write(ndr_replace *file, const void *data, size_t bytes, 
   return NDR_OK;
 }
 
+/* Only a rename replaces what is there, and it takes a name. */
+static int rename_nameless(ndr_replace *file) {
+  char *folder = folder_of(file->path);
+  if (folder) name_temporary(file, folder);
+  free(folder);
+  return file->temporary ? rename(file->temporary, file->path) : -1;
+}
+
 /* A link fails where the name is taken, so that a file which has appeared since the check is not lost. Some file
  * systems have no links. */
-static int give_name(const ndr_replace *file) {
+static int give_name(ndr_replace *file) {
+  if (!file->temporary) {
+    int linked = link_nameless(file->fd, file->path);
+    return linked != 0 && errno == EEXIST && file->overwrite ? rename_nameless(file) : linked;
+  }
   if (file->overwrite) return rename(file->temporary, file->path);
   if (link(file->temporary, file->path) == 0) return unlink(file->temporary);
   if (errno == EEXIST || access(file->path, F_OK) == 0) {
@@ -107,11 +144,14 @@ static ndr_status sync_folder(const ndr_replace *file) {
   return result == 0 || errno == EINVAL ? NDR_OK : fail(file->path, "its folder cannot be synced");
 }
 
+/* Network file systems may say only on closing that bytes are lost; they have no nameless files, which must be open. */
 ndr_status ndr_replace_commit(ndr_replace *file) {
   if (fsync(file->fd) != 0) return fail(file->path, "cannot be written");
-  int closed = close(file->fd);
-  file->fd = -1;
-  if (closed != 0) return fail(file->path, "cannot be written");
+  if (file->temporary) {
+    int closed = close(file->fd);
+    file->fd = -1;
+    if (closed != 0) return fail(file->path, "cannot be written");
+  }
   if (give_name(file) != 0) return fail(file->path, "cannot be renamed to");
   free(file->temporary);
   file->temporary = NULL;

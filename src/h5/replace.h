@@ -10,12 +10,13 @@
 
 typedef struct ndr_replace {
   char *path;      /* with symbolic links followed, so that a link stays one and its target is replaced */
-  char *temporary; /* NULL once it has been renamed */
+  char *temporary; /* NULL while the file has no name, and once it has been renamed */
   int fd;
   bool overwrite;
 } ndr_replace;
 
-/* Creates the temporary file, in the folder of path. On failure nothing needs to be closed. */
+/* Creates the temporary file, in the folder of path; without a name, where the file system can do that. On failure
+ * nothing needs to be closed. */
 ndr_status ndr_replace_open(ndr_replace *file, const char *path, bool overwrite);
 
 /* cancel, which may be NULL, is looked at every few MiB. */

@@ -33,7 +33,7 @@ static ndr_status create_image(ndr_h5_writer *writer) {
       H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18) < 0 ||
       H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) < 0 ||
       H5Pset_attr_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) < 0 ||
-      (writer->image = H5Fcreate(writer->file.temporary, H5F_ACC_TRUNC, creation, access)) < 0)
+      (writer->image = H5Fcreate(writer->file.path, H5F_ACC_TRUNC, creation, access)) < 0)
     status = ndr_hdf_fail(NDR_ERR_FILE, writer->file.path, "cannot be created in memory");
   H5Pclose(creation);
   H5Pclose(access);

@@ -7,6 +7,7 @@ memory is the budget, the result and 64 MiB. A sanitizer's own memory would hide
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -87,6 +88,29 @@ def check_full_disk(tool, sizes, problems):
             problems.append(f"at most {most} bytes: status {result.returncode}, old {old}, left {others}: {errors}")
 
 
+def check_full_tmpfs(tool, problems):
+    """A disk that is really full, with nameless files and, where /proc is hidden, without."""
+    script = """mount -t tmpfs -o size=2m none "$1" && cd "$1" && printf %s "$2" >out.h5 && shift 2 || exit 99
+                if [ "$1" = hidden ]; then mount -t tmpfs none /proc || exit 99; fi
+                shift; "$@"; echo "status $? left $(ls -A) holds $(cat out.h5)" """
+    for proc in ("there", "hidden"):
+        with tempfile.TemporaryDirectory() as folder:
+            result = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", folder, OLD.decode(), proc,
+                                     *command(tool, "0")], capture_output=True, text=True)
+        if not result.stdout:
+            print(f"no tmpfs can be mounted here: {result.stderr}")
+        elif result.stdout != f"status 1 left out.h5 holds {OLD.decode()}\n" or "No space left" not in result.stderr:
+            problems.append(f"full tmpfs, /proc {proc}: {result.stdout}{result.stderr}")
+
+
+def check_killed(tool, problems):
+    """Nothing can be tidied up, and nothing is left, where the file system has nameless files."""
+    for delay in (0.05, 0.2, 0.4):
+        status, (old, new, others) = interrupted(tool, signal.SIGKILL, delay)
+        if not (old or new) or others:
+            problems.append(f"killed after {delay} s: status {status}, old {old}, new {new}, left {others}")
+
+
 def check_memory(tool, problems):
     """ru_maxrss of children is the largest of all so far, so each run is the only child of a process of its own."""
     for dims, outputs in (("0", 1024 * 1024), ("1", 512 * 1024), ("2", 512 * 1024)):
@@ -106,6 +130,9 @@ def main():
     if not sanitized:
         check_memory(tool, problems)
     check_full_disk(tool, DISKS_SANITIZED if sanitized else DISKS, problems)
+    if shutil.which("unshare") and not sanitized:
+        check_full_tmpfs(tool, problems)
+    check_killed(tool, problems)
     check_signals(tool, ROUNDS_SANITIZED if sanitized else ROUNDS, problems)
     print(*problems, sep="\n")
     print(f"{len(problems)} problems")

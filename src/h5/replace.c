@@ -1,5 +1,5 @@
 /* O_TMPFILE */
-#define _GNU_SOURCE
+#define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): glibc asks for it
 #include "h5/replace.h"
 
 #include <errno.h>

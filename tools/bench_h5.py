@@ -21,7 +21,7 @@ import h5py
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-RUNS, PATIENCE = 5, 20.0  # runs of each, fewer of what takes longer than so many seconds in all
+RUNS, PATIENCE = 7, 30.0  # runs of each, fewer of what takes longer than so many seconds in all
 SHAPE = (1024, 512, 512)
 GRID = (1461, 180, 360)
 

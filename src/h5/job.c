@@ -12,8 +12,15 @@
 
 #define DEFAULT_MEMORY ((int64_t)256 << 20)
 
-/* One slab is reduced while others are read: enough of them that no thread waits for the slowest piece of one. */
-#define SLOTS 3
+/* A core reduces elements from its cache several times as fast as it copies them out of the page cache or inflates
+ * them. A team of threads with nothing to do would spin meanwhile, and keep those that read from the cores. */
+#define READERS_PER_REDUCER 4
+
+/* One slab is reduced while others are read: enough of them that each thread finds pieces to read, of which a slab has
+ * four or more, while the slowest piece of another is waited for. */
+static int slots_for(int threads) {
+  return threads < 2 ? 1 : threads < 6 ? 3 : threads / 2;
+}
 
 ndr_status ndr_job_blame(const ndr_h5_dataset *dataset, ndr_status status) {
   char reason[512];
@@ -161,6 +168,7 @@ static ndr_status cut(ndr_job *job, int threads, int slots) {
   }
   ndr_course course = {.part_count = job->part_count, .dim = job->dataset->series_dim, .parts = job->slabs};
   job->feed = (ndr_feed_plan){job->readers, course, slots, threads, largest};
+  job->reduce.threads = threads < 2 * READERS_PER_REDUCER ? 1 : threads / READERS_PER_REDUCER;
   return NDR_OK;
 }
 
@@ -170,7 +178,7 @@ static ndr_status plan_feed(ndr_job *job) {
   for (int i = 0; i < job->part_count; i++) NDR_TRY(describe_slabs(job, i, &job->slabs[i]));
   ndr_status status = NDR_ERR_MEMORY;
   for (int threads = thread_count(job); status == NDR_ERR_MEMORY && threads > 0; threads /= 2)
-    for (int slots = threads > 1 ? SLOTS : 1; status == NDR_ERR_MEMORY && slots > 0; slots--)
+    for (int slots = slots_for(threads); status == NDR_ERR_MEMORY && slots > 0; slots--)
       status = cut(job, threads, slots);
   return status;
 }

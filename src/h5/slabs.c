@@ -2,13 +2,13 @@
 
 #include "core/status.h"
 
-/* A slab that stays in the last-level cache between being read and being reduced, large enough that the price of a read
- * call and of waking the threads is lost in it. */
-#define SLAB_AIM ((int64_t)16 << 20)
+/* A slab that, with those that are read meanwhile, stays in the last-level cache between being read and being reduced,
+ * large enough that the price of a call is lost in it. */
+#define SLAB_AIM ((int64_t)4 << 20)
 
 /* States beyond the second-level cache are loaded and stored once a slab; with fewer outputs a block, more slabs deep.
  */
-#define STATES_AIM ((int64_t)4 << 20)
+#define STATES_AIM ((int64_t)1 << 20)
 
 /* HDF5 keeps about 1 KiB for each chunk that a read selects. */
 #define CHUNKS_AIM 4096

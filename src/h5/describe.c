@@ -57,6 +57,7 @@ static ndr_status describe_filters(ndr_h5_dataset *dataset, hid_t creation) {
     size_t values = 0;
     H5Z_filter_t filter = H5Pget_filter2(creation, (unsigned)i, &flags, &values, NULL, sizeof name, name, &config);
     name[sizeof name - 1] = 0;
+    name[strcspn(name, ";")] = 0; /* plugins put their address after it */
     const char *comma = used ? "," : "";
     used += (size_t)(*name ? snprintf(dataset->filters + used, capacity - used, "%s%s", comma, name)
                            : snprintf(dataset->filters + used, capacity - used, "%s%d", comma, (int)filter));

@@ -30,6 +30,9 @@ ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, int dim_count, co
 
 void ndr_job_clear(ndr_job *job);
 
+/* Opens the readers and plans what they feed. Fails with NDR_ERR_MEMORY where even one chunk is beyond the budget. */
+ndr_status ndr_job_plan_feed(ndr_job *job);
+
 /* Puts the dataset's FILE:/PATH before the sentence of a failure that knows nothing of files; returns status. */
 ndr_status ndr_job_blame(const ndr_h5_dataset *dataset, ndr_status status);
 

@@ -1,0 +1,121 @@
+/* How a job's data are cut into slabs, and how many threads and slots read them. */
+#include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#else
+#include <unistd.h>
+#endif
+
+#include "h5/job.h"
+
+/* A core reduces elements from its cache several times as fast as it copies them out of the page cache or inflates
+ * them. A team of threads with nothing to do would spin meanwhile, and keep those that read from the cores. */
+#define READERS_PER_REDUCER 4
+
+/* One slab is reduced while others are read: enough of them that each thread finds pieces to read, of which a slab has
+ * four or more, while the slowest piece of another is waited for. */
+static int slots_for(int threads) {
+  return threads < 2 ? 1 : threads < 6 ? 3 : threads / 2;
+}
+
+static ndr_status probe_bytes(const ndr_job *job, int64_t outputs, int64_t *bytes) {
+  ndr_accumulator *probe;
+  NDR_TRY(ndr_job_accumulate(job, 1, &outputs, 0, NULL, &probe));
+  *bytes = (int64_t)ndr_accumulator_bytes(probe);
+  ndr_accumulator_destroy(probe);
+  return NDR_OK;
+}
+
+/* The states of a block and, while a slab is added, those of the slab: twice what an accumulator says it holds. That is
+ * more than the witness's results take once no slab is left. Weights have a sum of their own, of as many bytes at most.
+ */
+static ndr_status probe_output_bytes(const ndr_job *job, int64_t *bytes) {
+  int64_t one, two;
+  NDR_TRY(probe_bytes(job, 1, &one));
+  NDR_TRY(probe_bytes(job, 2, &two));
+  *bytes = (job->options.weights ? 4 : 2) * (two - one);
+  return NDR_OK;
+}
+
+static const ndr_h5_dataset *part_of(const ndr_job *job, int i) {
+  return job->dataset->part_count ? job->dataset->parts[i] : job->dataset;
+}
+
+/* As many as the reduction uses. */
+static int thread_count(const ndr_job *job) {
+  if (job->reduce.threads > 0) return job->reduce.threads;
+#ifdef _OPENMP
+  return omp_get_max_threads();
+#else
+  long count = sysconf(_SC_NPROCESSORS_ONLN);
+  return count < 1 ? 1 : count > 64 ? 64 : (int)count;
+#endif
+}
+
+static ndr_status open_readers(ndr_job *job) {
+  int count = job->dataset->part_count ? job->dataset->part_count : 1;
+  job->readers = calloc((size_t)count, sizeof *job->readers);
+  job->slabs = calloc((size_t)count, sizeof *job->slabs);
+  if (!job->readers || !job->slabs) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
+  while (job->part_count < count) {
+    int i = job->part_count++;
+    NDR_TRY(ndr_reader_open(&job->readers[i], part_of(job, i), job->options.weights != NULL, job->options.memory));
+  }
+  return NDR_OK;
+}
+
+/* A unit is the chunk as the selection sees it; where a step does not divide the chunk, a unit is only about one, and
+ * some chunks are read for two slabs. */
+static void describe_dim(const ndr_h5_dataset *dataset, int d, ndr_slabs *slabs) {
+  int64_t chunk = dataset->info.layout == NDR_H5_CHUNKED ? dataset->info.chunk[d] : 1, step = dataset->step[d];
+  slabs->shape[d] = dataset->info.shape[d];
+  slabs->unit[d] = chunk > step ? chunk / step : 1;
+  slabs->lead[d] = dataset->from[d] % chunk / step % slabs->unit[d];
+  if (slabs->unit[d] <= slabs->shape[d]) return;
+  slabs->unit[d] = slabs->shape[d] > 0 ? slabs->shape[d] : 1;
+  slabs->lead[d] = 0;
+}
+
+static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs) {
+  const ndr_h5_dataset *dataset = part_of(job, part);
+  slabs->ndim = dataset->info.ndim;
+  slabs->chunked = dataset->info.layout == NDR_H5_CHUNKED;
+  slabs->element_bytes = (int64_t)ndr_dtype_bytes(job->dtype);
+  memcpy(slabs->reduced, job->reduced, sizeof slabs->reduced);
+  for (int d = 0; d < slabs->ndim; d++) describe_dim(dataset, d, slabs);
+  return probe_output_bytes(job, &slabs->output_bytes);
+}
+
+static ndr_status cut(ndr_job *job, int threads, int slots) {
+  int64_t scratch = 0, largest = 0;
+  bool follow = job->reduced[job->dataset->series_dim];
+  for (int i = 0; i < job->part_count; i++) {
+    int64_t bytes = ndr_reader_scratch(&job->readers[i], threads);
+    if (bytes > scratch) scratch = bytes;
+  }
+  for (int i = 0; i < job->part_count; i++) {
+    ndr_slabs *slabs = &job->slabs[i];
+    slabs->slots = slots;
+    slabs->scratch_bytes = scratch;
+    NDR_TRY(i && follow ? ndr_slabs_follow(slabs, &job->slabs[0], job->options.memory)
+                        : ndr_slabs_choose(slabs, job->options.memory));
+    int64_t bytes = ndr_slabs_elements(slabs) * slabs->element_bytes;
+    if (bytes > largest) largest = bytes;
+  }
+  ndr_course course = {.part_count = job->part_count, .dim = job->dataset->series_dim, .parts = job->slabs};
+  job->feed = (ndr_feed_plan){job->readers, course, slots, threads, largest};
+  job->reduce.threads = threads < 2 * READERS_PER_REDUCER ? 1 : threads / READERS_PER_REDUCER;
+  return NDR_OK;
+}
+
+/* As many threads as there are, each with a chunk of its own; fewer, and less ahead, where that takes too much. */
+ndr_status ndr_job_plan_feed(ndr_job *job) {
+  NDR_TRY(open_readers(job));
+  for (int i = 0; i < job->part_count; i++) NDR_TRY(describe_slabs(job, i, &job->slabs[i]));
+  ndr_status status = NDR_ERR_MEMORY;
+  for (int threads = thread_count(job); status == NDR_ERR_MEMORY && threads > 0; threads /= 2)
+    for (int slots = slots_for(threads); status == NDR_ERR_MEMORY && slots > 0; slots--)
+      status = cut(job, threads, slots);
+  return status;
+}

@@ -13,6 +13,8 @@
  * them. A team of threads with nothing to do would spin meanwhile, and keep those that read from the cores. */
 #define READERS_PER_REDUCER 4
 
+#define MOST_THREADS 128
+
 /* One slab is reduced while others are read: enough of them that each thread finds pieces to read, of which a slab has
  * four or more, while the slowest piece of another is waited for. */
 static int slots_for(int threads) {
@@ -42,15 +44,14 @@ static const ndr_h5_dataset *part_of(const ndr_job *job, int i) {
   return job->dataset->part_count ? job->dataset->parts[i] : job->dataset;
 }
 
-/* As many as the reduction uses. */
+/* As many as the reduction uses, as far as they can be of use. */
 static int thread_count(const ndr_job *job) {
-  if (job->reduce.threads > 0) return job->reduce.threads;
 #ifdef _OPENMP
-  return omp_get_max_threads();
+  long count = job->reduce.threads > 0 ? job->reduce.threads : omp_get_max_threads();
 #else
-  long count = sysconf(_SC_NPROCESSORS_ONLN);
-  return count < 1 ? 1 : count > 64 ? 64 : (int)count;
+  long count = job->reduce.threads > 0 ? job->reduce.threads : sysconf(_SC_NPROCESSORS_ONLN);
 #endif
+  return count < 1 ? 1 : count > MOST_THREADS ? MOST_THREADS : (int)count;
 }
 
 static ndr_status open_readers(ndr_job *job) {

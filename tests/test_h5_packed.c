@@ -122,7 +122,7 @@ static ndr_unpack find(bool raw) {
   ndr_dtype stored = NDR_BOOL;
   hid_t type = H5Dget_type(dataset);
   ck_assert_ptr_null(ndr_hdf_dtype(type, &stored));
-  ndr_hdf_find_unpack(dataset, type, stored, raw, &unpack);
+  ndr_hdf_find_unpack(dataset, type, H5Tget_class(type), stored, raw, &unpack);
   H5Tclose(type);
   H5Dclose(dataset);
   H5Fclose(file);

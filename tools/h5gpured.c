@@ -217,6 +217,7 @@ static bool answer_input(const options *asked, int input, const output *to) {
   size_t capacity = strlen(a.info->file) + strlen(a.info->dataset) + 2;
   char *where = malloc(capacity);
   bool good = where != NULL;
+  if (!good) complain("%s: out of memory", a.info->file);
   if (good) {
     snprintf(where, capacity, "%s:%s", a.info->file, a.info->dataset);
     good = answer_dataset(dataset, &a, where, to);
@@ -277,6 +278,7 @@ static bool write_all(const options *asked, const char *const *files) {
 static bool split_and_write(const options *asked) {
   char **files = calloc((size_t)asked->input_count, sizeof *files);
   bool good = files != NULL;
+  if (!good) complain("out of memory");
   for (int i = 0; good && i < asked->input_count; i++) {
     char *path = NULL;
     good = ndr_h5_split(asked->inputs[i], &files[i], &path) == NDR_OK || fail();

@@ -4,9 +4,15 @@
 
 #include "h5gpured.h"
 
-/* The coordinates along one dim of what one operator has found. */
+/* The coordinates, if there are any, along one dim of what one operator has found. */
 static bool find_along(const ndr_h5_dataset *dataset, answer *a, int op, int dim) {
   const DLTensor *indices = &a->results[op];
+  ndr_status has = ndr_h5_coordinate(dataset, dim, NULL);
+  if (has == NDR_ERR_DIMS) return true;
+  if (has != NDR_OK) {
+    complain("%s", ndr_last_error());
+    return false;
+  }
   double *values = malloc((size_t)tensor_count(indices) * sizeof *values + 1);
   if (!values) {
     complain("%s:%s: out of memory for coordinates", a->info->file, a->info->dataset);
@@ -24,7 +30,7 @@ bool find_places(const ndr_h5_dataset *dataset, answer *a) {
   for (int op = 0; op < a->asked->op_count; op++) {
     bool finds = a->asked->ops[op] == NDR_ARGMIN || a->asked->ops[op] == NDR_ARGMAX;
     for (int d = 0; d < a->info->ndim && finds; d++)
-      if (reduced[d] && ndr_h5_coordinate(dataset, d, NULL) == NDR_OK && !find_along(dataset, a, op, d)) return false;
+      if (reduced[d] && !find_along(dataset, a, op, d)) return false;
   }
   return true;
 }

@@ -224,6 +224,10 @@ static void check(options *asked) {
 void options_read(options *asked, int argc, char **argv) {
   *asked =
       (options){.dims = "all", .op_count = 1, .ops = {NDR_SUM}, .deflate = -1, .history = history_line(argc, argv)};
+  if (!asked->history) {
+    complain("out of memory");
+    exit(EXIT_INPUT);
+  }
   const struct option table[] = {
       {"dims", required_argument, NULL, 'd'},
       {"op", required_argument, NULL, OP},

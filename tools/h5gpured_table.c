@@ -78,10 +78,15 @@ static bool find_columns(const ndr_h5_dataset *dataset, const answer *a, int *co
       snprintf(c->name, sizeof c->name, "%s", name);
     else
       snprintf(c->name, sizeof c->name, "dim%d", d);
-    if (tensor_count(&a->results[0]) == 0 || ndr_h5_coordinate(dataset, d, NULL) != NDR_OK) continue;
-    c->coordinates = malloc((size_t)c->size * sizeof(double) + 1);
-    if (!c->coordinates || ndr_h5_coordinate(dataset, d, c->coordinates) != NDR_OK) {
-      complain("%s", c->coordinates ? ndr_last_error() : "out of memory for coordinates");
+    if (tensor_count(&a->results[0]) == 0) continue;
+    ndr_status status = ndr_h5_coordinate(dataset, d, NULL);
+    if (status == NDR_ERR_DIMS) continue;
+    if (status == NDR_OK) {
+      c->coordinates = malloc((size_t)c->size * sizeof(double) + 1);
+      if (c->coordinates) status = ndr_h5_coordinate(dataset, d, c->coordinates);
+    }
+    if (status != NDR_OK || !c->coordinates) {
+      complain("%s", status != NDR_OK ? ndr_last_error() : "out of memory for coordinates");
       return false;
     }
   }

@@ -17,8 +17,7 @@ static bool is_tie(const char *name) {
   return false;
 }
 
-static bool is_plain(hid_t type) {
-  H5T_class_t kind = H5Tget_class(type);
+static bool is_plain(H5T_class_t kind) {
   return kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_STRING;
 }
 
@@ -26,11 +25,12 @@ static bool is_plain(hid_t type) {
 static bool copy(hid_t source, const char *name, hid_t type, hid_t space, hid_t to) {
   hssize_t count = H5Sget_simple_extent_npoints(space);
   size_t bytes = H5Tget_size(type);
-  if (count < 0 || bytes == 0 || (size_t)count > MAX_BYTES / bytes) return true;
+  if (count < 0 || bytes == 0) return false;
+  if ((size_t)count > MAX_BYTES / bytes) return true;
   void *data = calloc((size_t)count + 1, bytes);
   if (!data || H5Aread(source, type, data) < 0) {
     free(data);
-    return true;
+    return false;
   }
   hid_t target = H5Acreate2(to, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
   bool good = target >= 0 && H5Awrite(target, type, data) >= 0;
@@ -49,14 +49,17 @@ typedef struct {
 static herr_t copy_entry(hid_t from, const char *name, const H5A_info_t *info, void *user) {
   (void)info;
   const copying *c = user;
-  if (is_tie(name) || (c->keeps && !c->keeps(c->user, name)) || H5Aexists(c->to, name) > 0) return 0;
+  if (is_tie(name) || (c->keeps && !c->keeps(c->user, name))) return 0;
+  htri_t exists = H5Aexists(c->to, name);
+  if (exists != 0) return exists > 0 ? 0 : -1;
   hid_t attribute = H5Aopen(from, name, H5P_DEFAULT), stored = H5Aget_type(attribute), type = H5Tcopy(stored);
   hid_t space = H5Aget_space(attribute);
-  bool good = attribute < 0 || !is_plain(type) || copy(attribute, name, type, space, c->to);
-  H5Sclose(space);
-  H5Tclose(type);
-  H5Tclose(stored);
-  H5Aclose(attribute);
+  H5T_class_t kind = H5Tget_class(type);
+  bool good = kind != H5T_NO_CLASS && (!is_plain(kind) || copy(attribute, name, type, space, c->to));
+  if (space >= 0) H5Sclose(space);
+  if (type >= 0) H5Tclose(type);
+  if (stored >= 0) H5Tclose(stored);
+  if (attribute >= 0) H5Aclose(attribute);
   return good ? 0 : -1;
 }
 
@@ -66,38 +69,52 @@ bool ndr_hdf_copy_attributes(hid_t from, hid_t to, ndr_hdf_attribute_test keeps,
   return H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_INC, &at, copy_entry, &c) >= 0;
 }
 
-static char *read_variable_text(hid_t attribute, hid_t type, hid_t space) {
-  char *stored = NULL, *text = NULL;
-  if (H5Aread(attribute, type, &stored) >= 0 && stored) text = strdup(stored);
+static bool read_variable_text(hid_t attribute, hid_t type, hid_t space, char **text) {
+  char *stored = NULL;
+  bool good = H5Aread(attribute, type, &stored) >= 0;
+  if (good && stored) good = (*text = strdup(stored)) != NULL;
   if (stored) ndr_hdf_reclaim(type, space, H5P_DEFAULT, &stored);
-  return text;
+  return good;
 }
 
-static char *read_fixed_text(hid_t attribute, hid_t type) {
+static bool read_fixed_text(hid_t attribute, hid_t type, char **text) {
   size_t bytes = H5Tget_size(type);
-  char *text = bytes > 0 && bytes <= MAX_BYTES ? calloc(bytes + 1, 1) : NULL;
-  if (!text) return NULL;
-  if (H5Aread(attribute, type, text) < 0) {
-    free(text);
-    return NULL;
+  H5T_str_t padding = H5Tget_strpad(type);
+  if (bytes == 0 || padding == H5T_STR_ERROR) return false;
+  if (bytes > MAX_BYTES) return true;
+  char *read = calloc(bytes + 1, 1);
+  if (!read || H5Aread(attribute, type, read) < 0) {
+    free(read);
+    return false;
   }
-  if (H5Tget_strpad(type) == H5T_STR_SPACEPAD)
-    while (bytes > 0 && text[bytes - 1] == ' ') text[--bytes] = 0;
-  return text;
+  if (padding == H5T_STR_SPACEPAD)
+    while (bytes > 0 && read[bytes - 1] == ' ') read[--bytes] = 0;
+  *text = read;
+  return true;
 }
 
-char *ndr_hdf_get_text(hid_t object, const char *name) {
-  if (H5Aexists(object, name) <= 0) return NULL;
+static bool read_text(hid_t attribute, hid_t type, hid_t space, char **text) {
+  H5T_class_t kind = H5Tget_class(type);
+  hssize_t count = H5Sget_simple_extent_npoints(space);
+  if (kind == H5T_NO_CLASS || count < 0) return false;
+  if (kind != H5T_STRING || count != 1) return true;
+  htri_t variable = H5Tis_variable_str(type);
+  if (variable < 0) return false;
+  return variable ? read_variable_text(attribute, type, space, text) : read_fixed_text(attribute, type, text);
+}
+
+bool ndr_hdf_get_text(hid_t object, const char *name, char **text) {
+  *text = NULL;
+  htri_t exists = H5Aexists(object, name);
+  if (exists <= 0) return exists == 0;
   hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
-  if (attribute < 0) return NULL;
+  if (attribute < 0) return false;
   hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
-  char *text = NULL;
-  if (H5Tget_class(type) == H5T_STRING && H5Sget_simple_extent_npoints(space) == 1)
-    text = H5Tis_variable_str(type) > 0 ? read_variable_text(attribute, type, space) : read_fixed_text(attribute, type);
-  H5Sclose(space);
-  H5Tclose(type);
+  bool good = read_text(attribute, type, space, text);
+  if (space >= 0) H5Sclose(space);
+  if (type >= 0) H5Tclose(type);
   H5Aclose(attribute);
-  return text;
+  return good;
 }
 
 bool ndr_hdf_put(hid_t object, const char *name, hid_t type, hsize_t count, const void *data) {
@@ -111,9 +128,10 @@ bool ndr_hdf_put(hid_t object, const char *name, hid_t type, hsize_t count, cons
 
 bool ndr_hdf_put_text(hid_t object, const char *name, const char *text) {
   hid_t type = H5Tcopy(H5T_C_S1);
-  for (const char *c = text; *c; c++)
-    if (*c & 0x80) H5Tset_cset(type, H5T_CSET_UTF8);
-  bool good = H5Tset_size(type, strlen(text) + 1) >= 0 && ndr_hdf_put(object, name, type, 0, text);
+  bool ascii = true;
+  for (const char *c = text; *c; c++) ascii = ascii && !(*c & 0x80);
+  bool good = (ascii || H5Tset_cset(type, H5T_CSET_UTF8) >= 0) && H5Tset_size(type, strlen(text) + 1) >= 0 &&
+              ndr_hdf_put(object, name, type, 0, text);
   H5Tclose(type);
   return good;
 }

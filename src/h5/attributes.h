@@ -11,8 +11,9 @@ typedef bool (*ndr_hdf_attribute_test)(void *user, const char *name);
  * have yet; never those by which HDF5 and netCDF tie objects of one file together. */
 bool ndr_hdf_copy_attributes(hid_t from, hid_t to, ndr_hdf_attribute_test keeps, void *user);
 
-/* The text of an attribute, to be freed; NULL where there is none, or one that is no single text. */
-char *ndr_hdf_get_text(hid_t object, const char *name);
+/* The text of an attribute, to be freed; NULL where there is none, or one that is no single text. False where it cannot
+ * be read, or there is no memory for it. */
+bool ndr_hdf_get_text(hid_t object, const char *name, char **text);
 
 /* A text of fixed length, as dimension scales want it. */
 bool ndr_hdf_put_text(hid_t object, const char *name, const char *text);

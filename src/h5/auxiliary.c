@@ -24,6 +24,10 @@ static ndr_status fail_memory(const context *c) {
   return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for what belongs to it", c->source->where);
 }
 
+static ndr_status fail_read(const ndr_h5_dataset *dataset) {
+  return ndr_fail(NDR_ERR_FILE, "%s: the attributes that name what belongs to it cannot be read", dataset->where);
+}
+
 /* ---- Which variables can be copied ------------------------------------------------------------------------------ */
 
 /* Opens a dataset of that name in the group of the source, or in one of the groups above it, as CF looks for them. */
@@ -76,7 +80,8 @@ static bool keeps(void *user, const char *name) {
 static bool copy_elements(const ndr_h5_dataset *found, hid_t file, const char *name) {
   hid_t type = H5Dget_type(found->id), space = H5Dget_space(found->id);
   hssize_t count = H5Sget_simple_extent_npoints(space);
-  void *data = calloc((size_t)(count > 0 ? count : 0) + 1, H5Tget_size(type));
+  size_t bytes = H5Tget_size(type);
+  void *data = bytes > 0 && count >= 0 ? calloc((size_t)count + 1, bytes) : NULL;
   hid_t copy = H5I_INVALID_HID;
   bool good = data && H5Dread(found->id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
   if (good) copy = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -121,7 +126,10 @@ static ndr_status copy_described(const context *c, const ndr_h5_dataset *found, 
   for (int d = 0; d < found->info.ndim; d++) same[d] = d;
   NDR_TRY(ndr_scales_attach(c->scales, found, as, found->info.ndim, same));
   *copied = as;
-  return depth ? put_bounds(c, ndr_hdf_get_text(found->id, "bounds"), as, depth - 1) : NDR_OK;
+  char *bounds;
+  if (!depth) return NDR_OK;
+  if (!ndr_hdf_get_text(found->id, "bounds", &bounds)) return fail_read(found);
+  return put_bounds(c, bounds, as, depth - 1);
 }
 
 /* The name in the output of a scale that is attached to the variable; NULL where it is not there. */
@@ -144,7 +152,7 @@ static ndr_status copy_named(const context *c, const char *name, int depth, cons
   if (found.id < 0) return NDR_OK;
   status = ndr_hdf_describe(&found, path);
   bool known = status == NDR_OK || status == NDR_ERR_DTYPE;
-  status = NDR_OK;
+  if (status != NDR_ERR_MEMORY) status = NDR_OK;
   if (known && found.info.is_scale)
     *copied = find_scale(c, path);
   else if (known && is_left(c, &found))
@@ -179,18 +187,21 @@ static ndr_status put_bounds_of_scales(const context *c) {
   ndr_status status = NDR_OK;
   for (int i = 0; i < c->ndim && status == NDR_OK; i++) {
     const char *name = c->from[i] < 0 ? NULL : ndr_scales_name(c->scales, c->variable, i);
-    hid_t scale = name ? ndr_hdf_open_coordinates(c->source, c->from[i]) : H5I_INVALID_HID;
+    hid_t scale = H5I_INVALID_HID;
+    char *bounds;
+    if (name) NDR_TRY(ndr_hdf_open_coordinates(c->source, c->from[i], &scale));
     if (scale < 0) continue;
-    char *bounds = ndr_hdf_get_text(scale, "bounds");
+    bool good = ndr_hdf_get_text(scale, "bounds", &bounds);
     H5Dclose(scale);
-    status = put_bounds(c, bounds, name, 0);
+    status = good ? put_bounds(c, bounds, name, 0) : fail_read(c->source);
   }
   return status;
 }
 
 /* A list of names, less those that the output has not. */
 static ndr_status put_list(const context *c, const char *attribute, bool single) {
-  char *names = ndr_hdf_get_text(c->source->id, attribute), *rest = NULL;
+  char *names, *rest = NULL;
+  if (!ndr_hdf_get_text(c->source->id, attribute, &names)) return fail_read(c->source);
   size_t capacity = names ? 2 * strlen(names) + 256 : 0, length = 0;
   char *left = names ? calloc(capacity, 1) : NULL;
   ndr_status status = names && !left ? fail_memory(c) : NDR_OK;

@@ -6,31 +6,49 @@
 
 #include "h5/attributes.h"
 
-static bool is_written(hid_t scale) {
+/* These three say yes, no, or that it cannot be read: a negative number. */
+static htri_t is_written(const ndr_h5_dataset *dataset, hid_t scale) {
   hid_t creation = H5Dget_create_plist(scale);
-  bool elsewhere = H5Pget_external_count(creation) > 0 || H5Pget_layout(creation) == H5D_VIRTUAL;
-  H5Pclose(creation);
-  return elsewhere || H5Dget_storage_size(scale) > 0;
+  int external = H5Pget_external_count(creation);
+  H5D_layout_t layout = H5Pget_layout(creation);
+  hsize_t bytes;
+  if (creation >= 0) H5Pclose(creation);
+  if (external < 0 || layout == H5D_LAYOUT_ERROR) return -1;
+  if (external > 0 || layout == H5D_VIRTUAL) return ndr_links_check(dataset->links, scale) == NDR_OK;
+  return ndr_hdf_storage_bytes(scale, &bytes) ? bytes > 0 : -1;
 }
 
-static bool holds_numbers(hid_t scale, int64_t length) {
+static htri_t holds_numbers(hid_t scale, int64_t length) {
   hid_t type = H5Dget_type(scale), space = H5Dget_space(scale);
   H5T_class_t kind = H5Tget_class(type);
-  bool fits = (kind == H5T_INTEGER || kind == H5T_FLOAT) && H5Sget_simple_extent_ndims(space) == 1 &&
-              H5Sget_simple_extent_npoints(space) == length;
-  H5Sclose(space);
-  H5Tclose(type);
-  return fits;
+  int ndim = H5Sget_simple_extent_ndims(space);
+  hssize_t count = H5Sget_simple_extent_npoints(space);
+  if (space >= 0) H5Sclose(space);
+  if (type >= 0) H5Tclose(type);
+  if (kind == H5T_NO_CLASS || ndim < 0 || count < 0) return -1;
+  return (kind == H5T_INTEGER || kind == H5T_FLOAT) && ndim == 1 && count == length;
 }
 
-static hid_t open_scale(const ndr_h5_dataset *dataset, int d) {
-  if (!dataset->scales[d]) return H5I_INVALID_HID;
-  hid_t scale = H5Dopen2(dataset->file_id, dataset->scales[d], dataset->links->access);
-  if (scale < 0) return scale;
-  if (ndr_links_check(dataset->links, scale) == NDR_OK && is_written(scale) && holds_numbers(scale, dataset->extent[d]))
-    return scale;
-  H5Dclose(scale);
-  return H5I_INVALID_HID;
+static htri_t is_useful(const ndr_h5_dataset *dataset, int d, hid_t scale) {
+  if (scale < 0) return -1;
+  htri_t written = is_written(dataset, scale);
+  return written > 0 ? holds_numbers(scale, dataset->extent[d]) : written;
+}
+
+static ndr_status fail_read(const ndr_h5_dataset *dataset) {
+  return ndr_fail(NDR_ERR_FILE, "%s: the coordinates of a dim cannot be read", dataset->where);
+}
+
+static ndr_status open_scale(const ndr_h5_dataset *dataset, int d, hid_t *scale) {
+  *scale = H5I_INVALID_HID;
+  if (!dataset->scales[d]) return NDR_OK;
+  hid_t opened = H5Dopen2(dataset->file_id, dataset->scales[d], dataset->links->access);
+  htri_t useful = is_useful(dataset, d, opened);
+  if (useful > 0)
+    *scale = opened;
+  else if (opened >= 0)
+    H5Dclose(opened);
+  return useful < 0 ? fail_read(dataset) : NDR_OK;
 }
 
 /* The datasets whose coordinates follow each other along dim d. */
@@ -42,40 +60,45 @@ static int find_parts(const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset
 }
 
 /* "days since 2001-01-01" and "days since 2002-01-01" are no axis. */
-static bool continues(const ndr_h5_dataset *part, int d, const char *units) {
-  hid_t scale = open_scale(part, d);
-  if (scale < 0) return false;
-  char *own = ndr_hdf_get_text(scale, "units");
-  bool same = own ? units && strcmp(own, units) == 0 : !units;
+static ndr_status continues(const ndr_h5_dataset *part, int d, const char *units, bool *same) {
+  hid_t scale;
+  char *own;
+  *same = false;
+  NDR_TRY(open_scale(part, d, &scale));
+  if (scale < 0) return NDR_OK;
+  bool good = ndr_hdf_get_text(scale, "units", &own);
+  *same = own ? units && strcmp(own, units) == 0 : !units;
   free(own);
   H5Dclose(scale);
-  return same;
+  return good ? NDR_OK : fail_read(part);
 }
 
-hid_t ndr_hdf_open_coordinates(const ndr_h5_dataset *dataset, int d) {
+ndr_status ndr_hdf_open_coordinates(const ndr_h5_dataset *dataset, int d, hid_t *scale) {
   const ndr_h5_dataset *const *parts;
   int count = find_parts(dataset, d, &parts, &dataset);
-  hid_t scale = open_scale(parts[0], d);
-  if (scale < 0 || count == 1) return scale;
-  char *units = ndr_hdf_get_text(scale, "units");
-  bool good = true;
-  for (int i = 1; i < count && good; i++) good = continues(parts[i], d, units);
+  char *units;
+  NDR_TRY(open_scale(parts[0], d, scale));
+  if (*scale < 0 || count == 1) return NDR_OK;
+  ndr_status status = ndr_hdf_get_text(*scale, "units", &units) ? NDR_OK : fail_read(dataset);
+  bool same = true;
+  for (int i = 1; i < count && same && status == NDR_OK; i++) status = continues(parts[i], d, units, &same);
   free(units);
-  if (good) return scale;
-  H5Dclose(scale);
-  return H5I_INVALID_HID;
+  if (same && status == NDR_OK) return NDR_OK;
+  H5Dclose(*scale);
+  *scale = H5I_INVALID_HID;
+  return status;
 }
 
 static bool read_part(const ndr_h5_dataset *part, int d, hid_t type, void *data) {
   hsize_t start = (hsize_t)part->from[d], stride = (hsize_t)part->step[d], count = (hsize_t)part->info.shape[d];
   if (count == 0) return true;
-  hid_t scale = open_scale(part, d);
-  if (scale < 0) return false;
+  hid_t scale;
+  if (open_scale(part, d, &scale) != NDR_OK || scale < 0) return false;
   hid_t from = H5Dget_space(scale), to = H5Screate_simple(1, &count, NULL);
   bool good = H5Sselect_hyperslab(from, H5S_SELECT_SET, &start, &stride, &count, NULL) >= 0 &&
               H5Dread(scale, type, to, from, H5P_DEFAULT, data) >= 0;
-  H5Sclose(to);
-  H5Sclose(from);
+  if (to >= 0) H5Sclose(to);
+  if (from >= 0) H5Sclose(from);
   H5Dclose(scale);
   return good;
 }
@@ -84,9 +107,11 @@ bool ndr_hdf_read_coordinates(const ndr_h5_dataset *dataset, int d, hid_t type, 
   const ndr_h5_dataset *const *parts;
   int count = find_parts(dataset, d, &parts, &dataset);
   char *at = data;
+  size_t bytes = H5Tget_size(type);
+  if (bytes == 0) return false;
   for (int i = 0; i < count; i++) {
     if (!read_part(parts[i], d, type, at)) return false;
-    at += (size_t)parts[i]->info.shape[d] * H5Tget_size(type);
+    at += (size_t)parts[i]->info.shape[d] * bytes;
   }
   return true;
 }
@@ -94,8 +119,9 @@ bool ndr_hdf_read_coordinates(const ndr_h5_dataset *dataset, int d, hid_t type, 
 /* ---- The public calls ------------------------------------------------------------------------------------------- */
 
 static ndr_status read_coordinates(const ndr_h5_dataset *dataset, int d, double *values) {
-  hid_t scale = ndr_hdf_open_coordinates(dataset, d);
+  hid_t scale;
   ndr_status status = NDR_OK;
+  NDR_TRY(ndr_hdf_open_coordinates(dataset, d, &scale));
   if (scale < 0 && dataset->names[d])
     return ndr_fail(NDR_ERR_DIMS, "%s: its dim %s has no coordinates", dataset->where, dataset->names[d]);
   if (scale < 0) return ndr_fail(NDR_ERR_DIMS, "%s: its dim %d has no coordinates", dataset->where, d);

@@ -6,7 +6,7 @@
 
 /* Opens the scale of dim d if it is of use: one number for each index, written, and where it may be read; in a series,
  * that of its first file, if those of all have the same units. Negative where it is not; close with H5Dclose. */
-hid_t ndr_hdf_open_coordinates(const ndr_h5_dataset *dataset, int d);
+ndr_status ndr_hdf_open_coordinates(const ndr_h5_dataset *dataset, int d, hid_t *scale);
 
 /* Reads what the indices of dim d have as coordinates, shape[d] elements of a type, where there are some. */
 bool ndr_hdf_read_coordinates(const ndr_h5_dataset *dataset, int d, hid_t type, void *data);

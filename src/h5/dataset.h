@@ -25,6 +25,7 @@ struct ndr_h5_dataset {
   ndr_h5_dataset **parts;
   char *series_name;
   bool no_plugins, allow_external, raw;
+  ndr_status naming; /* whether all that names its dims could be read */
 };
 
 /* Fills in everything but the two ids and the file, from the two ids; path is absolute. Says why a dataset cannot be
@@ -39,8 +40,9 @@ void ndr_series_close(ndr_h5_dataset *series);
 /* Frees the texts, not the ids, and leaves a dataset that can be described again. */
 void ndr_hdf_forget(ndr_h5_dataset *dataset);
 
-/* Fills in names, scales and is_scale; a file that says nothing or nonsense leaves them empty. */
-void ndr_hdf_name_dims(ndr_h5_dataset *dataset);
+/* Fills in names, scales and is_scale; a file that says nothing or nonsense leaves them empty. Fails where it cannot be
+ * read. */
+ndr_status ndr_hdf_name_dims(ndr_h5_dataset *dataset);
 
 /* As ndr_h5_list, inside the lock; `dataset` has its file open, and is the scratch in which each one is described. */
 ndr_status ndr_hdf_list(ndr_h5_dataset *dataset, ndr_h5_visitor visit, void *user);

@@ -15,11 +15,18 @@ static ndr_status describe_type(ndr_h5_dataset *dataset) {
   if (type < 0) return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its type cannot be read");
   dataset->type_class = H5Tget_class(type);
   dataset->element_bytes = H5Tget_size(type);
+  if (dataset->type_class == H5T_NO_CLASS || dataset->element_bytes == 0) {
+    H5Tclose(type);
+    return ndr_fail(NDR_ERR_FILE, "%s: its type cannot be read", dataset->where);
+  }
   ndr_h5_info *info = &dataset->info;
-  const char *reason = ndr_hdf_dtype(type, &info->stored_dtype);
-  if (!reason) ndr_hdf_find_unpack(dataset->id, type, info->stored_dtype, dataset->raw, &dataset->unpack);
+  const char *reason = ndr_hdf_dtype(type, &info->stored_dtype), *attribute = NULL;
+  if (!reason)
+    attribute =
+        ndr_hdf_find_unpack(dataset->id, type, dataset->type_class, info->stored_dtype, dataset->raw, &dataset->unpack);
   H5Tclose(type);
   if (reason) return ndr_fail(NDR_ERR_DTYPE, "%s: holds %s, which cannot be reduced", dataset->where, reason);
+  if (attribute) return ndr_fail(NDR_ERR_FILE, "%s: its attribute %s cannot be read", dataset->where, attribute);
   info->dtype = dataset->unpack.to;
   info->masked = dataset->unpack.masked;
   info->scaled = dataset->unpack.scaled;
@@ -48,6 +55,7 @@ static ndr_status describe_shape(ndr_h5_dataset *dataset) {
 /* The filters as one text. A name comes from the file or the plugin, so it is bounded and may be anything. */
 static ndr_status describe_filters(ndr_h5_dataset *dataset, hid_t creation) {
   int count = H5Pget_nfilters(creation);
+  if (count < 0) return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its filters cannot be read");
   size_t used = 0, capacity = count > 0 ? (size_t)count * 40 + 1 : 1;
   dataset->filters = calloc(1, capacity);
   if (!dataset->filters) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", dataset->where);
@@ -56,6 +64,7 @@ static ndr_status describe_filters(ndr_h5_dataset *dataset, hid_t creation) {
     unsigned flags, config;
     size_t values = 0;
     H5Z_filter_t filter = H5Pget_filter2(creation, (unsigned)i, &flags, &values, NULL, sizeof name, name, &config);
+    if (filter < 0) return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its filters cannot be read");
     name[sizeof name - 1] = 0;
     name[strcspn(name, ";")] = 0; /* plugins put their address after it */
     const char *comma = used ? "," : "";
@@ -90,7 +99,9 @@ static ndr_status describe_other_files(ndr_h5_dataset *dataset) {
 
 /* Where the bytes are. */
 static ndr_status describe_layout(ndr_h5_dataset *dataset, hid_t creation) {
-  if (H5Pget_external_count(creation) > 0) NDR_TRY(describe_other_files(dataset));
+  int external = H5Pget_external_count(creation);
+  if (external < 0) return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its layout cannot be understood");
+  if (external > 0) NDR_TRY(describe_other_files(dataset));
   switch (H5Pget_layout(creation)) {
   case H5D_COMPACT: dataset->info.layout = NDR_H5_COMPACT; return NDR_OK;
   case H5D_CONTIGUOUS: dataset->info.layout = NDR_H5_CONTIGUOUS; return NDR_OK;
@@ -109,6 +120,15 @@ static ndr_status describe_storage(ndr_h5_dataset *dataset) {
   if (status == NDR_OK) status = describe_filters(dataset, creation);
   H5Pclose(creation);
   return status;
+}
+
+static ndr_status describe_bytes(ndr_h5_dataset *dataset) {
+  hsize_t bytes;
+  if (dataset->info.stored_bytes != 0) return NDR_OK;
+  if (!ndr_hdf_storage_bytes(dataset->id, &bytes))
+    return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "how much of it is stored cannot be read");
+  dataset->info.stored_bytes = (int64_t)bytes;
+  return NDR_OK;
 }
 
 /* In the file or in memory, whatever takes more. */
@@ -130,7 +150,7 @@ static ndr_status check_extent(const ndr_h5_dataset *dataset) {
     return NDR_OK;
   for (int d = 0; d < dataset->info.ndim; d++) bytes *= (hsize_t)dataset->info.shape[d];
   if (H5Fget_filesize(dataset->file_id, &file_bytes) < 0)
-    return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "the size of its file is not known");
+    return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "the size of its file cannot be read");
   if (address <= file_bytes && bytes <= file_bytes - address) return NDR_OK;
   return ndr_fail(NDR_ERR_FILE, "%s: claims %llu bytes from byte %llu on, of a file of %llu", dataset->where,
                   (unsigned long long)bytes, (unsigned long long)address, (unsigned long long)file_bytes);
@@ -145,8 +165,8 @@ ndr_status ndr_hdf_describe(ndr_h5_dataset *dataset, const char *path) {
   dataset->info.file = dataset->file;
   dataset->info.dataset = dataset->path;
   NDR_TRY(describe_storage(dataset));
-  ndr_hdf_name_dims(dataset);
-  if (dataset->info.stored_bytes == 0) dataset->info.stored_bytes = (int64_t)H5Dget_storage_size(dataset->id);
+  NDR_TRY(ndr_hdf_name_dims(dataset));
+  NDR_TRY(describe_bytes(dataset));
   NDR_TRY(describe_type(dataset));
   NDR_TRY(ndr_hdf_check_size(dataset));
   return check_extent(dataset);

@@ -14,11 +14,11 @@ static const struct {
 };
 #define FLOATS (sizeof floats / sizeof *floats)
 
-static const char *integer_dtype(size_t precision, bool is_signed, ndr_dtype *dtype) {
+static const char *integer_dtype(size_t precision, H5T_sign_t sign, ndr_dtype *dtype) {
   static const ndr_dtype widths[2][4] = {{NDR_U8, NDR_U16, NDR_U32, NDR_U64}, {NDR_I8, NDR_I16, NDR_I32, NDR_I64}};
-  if (precision == 0) return "integers of no known width";
+  if (precision == 0 || sign == H5T_SGN_ERROR) return "integers of no known width";
   if (precision > 64) return "integers wider than 64 bits";
-  *dtype = widths[is_signed][(precision > 8) + (precision > 16) + (precision > 32)];
+  *dtype = widths[sign == H5T_SGN_2][(precision > 8) + (precision > 16) + (precision > 32)];
   return NULL;
 }
 
@@ -36,29 +36,34 @@ static const char *float_dtype(hid_t type, ndr_dtype *dtype) {
 }
 
 /* h5py and PyTables write bool as an enumeration of just FALSE = 0 and TRUE = 1. */
-static bool is_truth(hid_t type) {
+static htri_t is_truth(hid_t type) {
   hid_t base = H5Tget_super(type);
   size_t bytes = H5Tget_size(base);
-  H5Tclose(base);
-  if (H5Tget_nmembers(type) != 2 || bytes != 1) return false;
+  int count = H5Tget_nmembers(type);
+  if (base >= 0) H5Tclose(base);
+  if (bytes == 0 || count < 0) return -1;
+  if (count != 2 || bytes != 1) return false;
   for (unsigned i = 0; i < 2; i++) {
     unsigned char value;
     char *name = H5Tget_member_name(type, i);
-    bool fits = name && H5Tget_member_value(type, i, &value) >= 0 && value == (strcmp(name, "TRUE") == 0) &&
-                (value || strcmp(name, "FALSE") == 0);
+    bool read = name && H5Tget_member_value(type, i, &value) >= 0;
+    bool fits = read && value == (strcmp(name, "TRUE") == 0) && (value || strcmp(name, "FALSE") == 0);
     H5free_memory(name);
+    if (!read) return -1;
     if (!fits) return false;
   }
   return true;
 }
 
 static const char *enumeration_dtype(hid_t type, ndr_dtype *dtype) {
-  if (is_truth(type)) {
+  htri_t truth = is_truth(type);
+  if (truth < 0) return "an enumeration of no known form";
+  if (truth) {
     *dtype = NDR_BOOL;
     return NULL;
   }
   hid_t base = H5Tget_super(type);
-  const char *reason = integer_dtype(H5Tget_precision(base), H5Tget_sign(base) == H5T_SGN_2, dtype);
+  const char *reason = integer_dtype(H5Tget_precision(base), H5Tget_sign(base), dtype);
   H5Tclose(base);
   return reason;
 }
@@ -81,8 +86,8 @@ static const char *compound_dtype(hid_t type, ndr_dtype *dtype) {
 
 const char *ndr_hdf_dtype(hid_t type, ndr_dtype *dtype) {
   switch (H5Tget_class(type)) {
-  case H5T_INTEGER: return integer_dtype(H5Tget_precision(type), H5Tget_sign(type) == H5T_SGN_2, dtype);
-  case H5T_BITFIELD: return integer_dtype(H5Tget_size(type) * 8, false, dtype);
+  case H5T_INTEGER: return integer_dtype(H5Tget_precision(type), H5Tget_sign(type), dtype);
+  case H5T_BITFIELD: return integer_dtype(H5Tget_size(type) * 8, H5T_SGN_NONE, dtype);
   case H5T_FLOAT: return float_dtype(type, dtype);
   case H5T_ENUM: return enumeration_dtype(type, dtype);
   case H5T_COMPOUND: return compound_dtype(type, dtype);

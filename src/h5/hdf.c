@@ -50,6 +50,17 @@ ndr_status ndr_hdf_fail(ndr_status status, const char *where, const char *what) 
   return ndr_fail(status, "%s: %s%s%s", where, what, *reason ? ": " : "", reason);
 }
 
+bool ndr_hdf_storage_bytes(hid_t dataset, hsize_t *bytes) {
+  H5D_space_status_t allocated = H5D_SPACE_STATUS_ERROR;
+  *bytes = H5Dget_storage_size(dataset);
+  if (*bytes > 0) return true;
+  if (H5Dget_space_status(dataset, &allocated) < 0) return false;
+  hid_t space = H5Dget_space(dataset);
+  hssize_t count = H5Sget_simple_extent_npoints(space);
+  if (space >= 0) H5Sclose(space);
+  return count == 0 || (count > 0 && allocated == H5D_SPACE_STATUS_NOT_ALLOCATED);
+}
+
 typedef struct {
   ndr_hdf_visitor visit;
   void *user;

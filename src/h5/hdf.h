@@ -37,6 +37,9 @@ ndr_status ndr_hdf_fail(ndr_status status, const char *where, const char *what);
 typedef int (*ndr_hdf_visitor)(void *user, const char *path, bool is_dataset);
 herr_t ndr_hdf_visit(hid_t root, ndr_hdf_visitor visit, void *user);
 
+/* What H5Dget_storage_size says; false where its 0 stands for a failure, which would make fill values of the data. */
+bool ndr_hdf_storage_bytes(hid_t dataset, hsize_t *bytes);
+
 /* Opens a file to read; a failure says what the file is instead. */
 ndr_status ndr_hdf_open(const char *file, hid_t *opened);
 

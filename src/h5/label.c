@@ -64,7 +64,8 @@ static ndr_status fail_memory(const ndr_label *label) {
 }
 
 static ndr_status put_units(const ndr_label *label, hid_t variable) {
-  char *before = has_units(label) ? ndr_hdf_get_text(label->source->id, "units") : NULL, *units = NULL;
+  char *before = NULL, *units = NULL;
+  if (has_units(label) && !ndr_hdf_get_text(label->source->id, "units", &before)) return fail_put(label);
   ndr_status status = ndr_meaning_units(before, label->op, &units) ? NDR_OK : fail_memory(label);
   if (status == NDR_OK && !put(variable, "units", units)) status = fail_put(label);
   free(before);
@@ -77,7 +78,8 @@ static ndr_status put_methods(const ndr_label *label, hid_t variable) {
   int count = 0;
   for (int d = 0; d < label->source->info.ndim; d++)
     if (label->reduced[d]) reduced[count++] = label->source->names[d];
-  char *before = ndr_hdf_get_text(label->source->id, "cell_methods");
+  char *before;
+  if (!ndr_hdf_get_text(label->source->id, "cell_methods", &before)) return fail_put(label);
   char *methods = ndr_meaning_methods(before, count, reduced, label->op);
   ndr_status status = methods ? NDR_OK : fail_memory(label);
   if (status == NDR_OK && !put(variable, "cell_methods", methods)) status = fail_put(label);
@@ -103,7 +105,8 @@ static bool keeps_located(void *user, const char *name) {
 }
 
 ndr_status ndr_label_located(const ndr_h5_dataset *source, int d, hid_t variable) {
-  hid_t coordinates = ndr_hdf_open_coordinates(source, d);
+  hid_t coordinates;
+  NDR_TRY(ndr_hdf_open_coordinates(source, d, &coordinates));
   bool good = coordinates < 0 || ndr_hdf_copy_attributes(coordinates, variable, keeps_located, NULL);
   ndr_status status = good ? NDR_OK : ndr_hdf_fail(NDR_ERR_FILE, source->where, "attributes of a dim cannot be copied");
   if (coordinates >= 0) H5Dclose(coordinates);
@@ -112,9 +115,10 @@ ndr_status ndr_label_located(const ndr_h5_dataset *source, int d, hid_t variable
 
 /* The newest line comes first, as NCO and CDO have it; what is cut off is oldest. */
 static bool put_history(hid_t root, hid_t file, const char *line) {
-  char *before = ndr_hdf_get_text(root, "history"), *text = malloc(MAX_HISTORY);
+  char *before, *text = malloc(MAX_HISTORY);
+  bool read = ndr_hdf_get_text(root, "history", &before);
   if (text) snprintf(text, MAX_HISTORY, "%s%s%s", line, before && *before ? "\n" : "", before ? before : "");
-  bool good = text && ndr_hdf_put_text(file, "history", text);
+  bool good = read && text && ndr_hdf_put_text(file, "history", text);
   free(before);
   free(text);
   return good;

@@ -7,6 +7,7 @@ typedef struct {
   ndr_h5_dataset *dataset; /* each dataset in turn is described in it */
   ndr_h5_visitor visit;
   void *user;
+  bool full; /* there was no memory to describe one */
 } listing;
 
 /* A reason is the sentence without the "FILE:/PATH: " that it starts with. */
@@ -23,8 +24,10 @@ static int list_entry(void *user, const char *path, bool is_dataset) {
   l->dataset->id = H5Dopen2(l->dataset->file_id, path, l->dataset->links->access);
   if (l->dataset->id < 0) return l->visit(l->user, path, NULL, "cannot be opened");
   ndr_status status = ndr_hdf_describe(l->dataset, path);
-  int stop = status == NDR_OK ? l->visit(l->user, path, &l->dataset->info, NULL)
-                              : l->visit(l->user, path, NULL, reason_of(l->dataset));
+  l->full = status == NDR_ERR_MEMORY;
+  int stop = l->full            ? -1
+             : status == NDR_OK ? l->visit(l->user, path, &l->dataset->info, NULL)
+                                : l->visit(l->user, path, NULL, reason_of(l->dataset));
   H5Dclose(l->dataset->id);
   l->dataset->id = H5I_INVALID_HID;
   ndr_hdf_forget(l->dataset);
@@ -32,8 +35,9 @@ static int list_entry(void *user, const char *path, bool is_dataset) {
 }
 
 ndr_status ndr_hdf_list(ndr_h5_dataset *dataset, ndr_h5_visitor visit, void *user) {
-  listing l = {dataset, visit, user};
+  listing l = {dataset, visit, user, false};
   if (ndr_hdf_visit(dataset->file_id, list_entry, &l) >= 0) return NDR_OK;
+  if (l.full) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", dataset->file);
   return ndr_hdf_fail(NDR_ERR_FILE, dataset->file, "its datasets cannot be listed");
 }
 

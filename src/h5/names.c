@@ -2,41 +2,55 @@
  *   DIMENSION_LIST     references to the scale of each dim (HDF5's dimension scales, hence netCDF-4)
  *   _ARRAY_DIMENSIONS  a list of names (xarray)
  *   DIMENSION_LABELS   a list of labels (HDF5's dimension scales, set by hand)
- * A 1-d scale names its own dim. Whatever in them cannot be read is as if it were not there. */
+ * A 1-d scale names its own dim. Whatever in them makes no sense is as if it were not there. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "h5/dataset.h"
 
+/* Notes a call that has failed, be it of HDF5 or for memory. */
+static bool good(ndr_h5_dataset *dataset, bool success) {
+  if (!success && dataset->naming == NDR_OK) dataset->naming = NDR_ERR_FILE;
+  return success;
+}
+
+static char *made(ndr_h5_dataset *dataset, char *text) {
+  if (!text) dataset->naming = NDR_ERR_MEMORY;
+  return text;
+}
+
 /* Opens the attribute if it has one entry for each dim, else returns a negative id. */
-static hid_t open_list(const ndr_h5_dataset *dataset, const char *name) {
-  if (H5Aexists(dataset->id, name) <= 0) return H5I_INVALID_HID;
+static hid_t open_list(ndr_h5_dataset *dataset, const char *name) {
+  htri_t exists = H5Aexists(dataset->id, name);
+  if (!good(dataset, exists >= 0) || exists == 0) return H5I_INVALID_HID;
   hid_t attribute = H5Aopen(dataset->id, name, H5P_DEFAULT), space = H5Aget_space(attribute);
   hsize_t count = 0;
-  bool fits = H5Sget_simple_extent_ndims(space) == 1 && H5Sget_simple_extent_dims(space, &count, NULL) == 1 &&
-              count == (hsize_t)dataset->info.ndim;
-  H5Sclose(space);
-  if (fits) return attribute;
-  H5Aclose(attribute);
+  int ndim = H5Sget_simple_extent_ndims(space);
+  if (ndim == 1 && H5Sget_simple_extent_dims(space, &count, NULL) != 1) ndim = -1;
+  good(dataset, ndim >= 0);
+  if (space >= 0) H5Sclose(space);
+  if (ndim == 1 && count == (hsize_t)dataset->info.ndim) return attribute;
+  if (attribute >= 0) H5Aclose(attribute);
   return H5I_INVALID_HID;
 }
 
 /* The path of an object in the file that holds it, to be freed; NULL if there is none. */
-static char *path_of(hid_t object) {
+static char *path_of(ndr_h5_dataset *dataset, hid_t object) {
   char *path = NULL;
   ssize_t length = H5Iget_name(object, NULL, 0);
+  good(dataset, length >= 0);
   if (length > 0 && length < 4096) {
-    path = calloc(1, (size_t)length + 1);
-    if (path && H5Iget_name(object, path, (size_t)length + 1) < 0) path[0] = 0;
+    path = made(dataset, calloc(1, (size_t)length + 1));
+    if (path && !good(dataset, H5Iget_name(object, path, (size_t)length + 1) > 0)) path[0] = 0;
   }
   return path;
 }
 
 /* The path of the object that a reference leads to. */
-static char *follow(hid_t from, const hobj_ref_t *reference) {
-  hid_t object = H5Rdereference2(from, H5P_DEFAULT, H5R_OBJECT, reference);
-  if (object < 0) return NULL;
-  char *path = path_of(object);
+static char *follow(ndr_h5_dataset *dataset, const hobj_ref_t *reference) {
+  hid_t object = H5Rdereference2(dataset->id, H5P_DEFAULT, H5R_OBJECT, reference);
+  if (!good(dataset, object >= 0)) return NULL;
+  char *path = path_of(dataset, object);
   H5Oclose(object);
   return path;
 }
@@ -44,46 +58,50 @@ static char *follow(hid_t from, const hobj_ref_t *reference) {
 static void read_scales(ndr_h5_dataset *dataset, hid_t attribute) {
   hid_t space = H5Aget_space(attribute), type = H5Tvlen_create(H5T_STD_REF_OBJ);
   hvl_t lists[NDR_MAX_DIMS] = {{0, NULL}};
-  if (H5Aread(attribute, type, lists) >= 0) {
+  if (good(dataset, type >= 0 && space >= 0 && H5Aread(attribute, type, lists) >= 0)) {
     for (int d = 0; d < dataset->info.ndim; d++) {
-      if (lists[d].len > 0) dataset->scales[d] = follow(dataset->id, lists[d].p);
-      if (dataset->scales[d]) dataset->names[d] = strdup(ndr_hdf_leaf(dataset->scales[d]));
+      if (lists[d].len > 0) dataset->scales[d] = follow(dataset, lists[d].p);
+      if (dataset->scales[d]) dataset->names[d] = made(dataset, strdup(ndr_hdf_leaf(dataset->scales[d])));
     }
     ndr_hdf_reclaim(type, space, H5P_DEFAULT, lists);
   }
-  H5Tclose(type);
-  H5Sclose(space);
+  if (type >= 0) H5Tclose(type);
+  if (space >= 0) H5Sclose(space);
 }
 
 static void name_by_scales(ndr_h5_dataset *dataset) {
   hid_t attribute = open_list(dataset, "DIMENSION_LIST");
   if (attribute < 0) return;
-  hid_t type = H5Aget_type(attribute), element = H5Tget_super(type);
-  if (H5Tget_class(type) == H5T_VLEN && H5Tequal(element, H5T_STD_REF_OBJ) > 0) read_scales(dataset, attribute);
-  H5Tclose(element);
-  H5Tclose(type);
+  hid_t type = H5Aget_type(attribute);
+  H5T_class_t kind = H5Tget_class(type);
+  hid_t element = kind == H5T_VLEN ? H5Tget_super(type) : H5I_INVALID_HID;
+  htri_t refers = kind == H5T_VLEN ? H5Tequal(element, H5T_STD_REF_OBJ) : false;
+  if (good(dataset, kind != H5T_NO_CLASS && refers >= 0) && refers > 0) read_scales(dataset, attribute);
+  if (element >= 0) H5Tclose(element);
+  if (type >= 0) H5Tclose(type);
   H5Aclose(attribute);
 }
 
 static void set_name(ndr_h5_dataset *dataset, int d, const char *text, size_t length) {
-  if (!dataset->names[d] && length > 0 && text[0]) dataset->names[d] = strndup(text, length);
+  if (!dataset->names[d] && length > 0 && text[0]) dataset->names[d] = made(dataset, strndup(text, length));
 }
 
 static void read_variable_texts(ndr_h5_dataset *dataset, hid_t attribute, hid_t type) {
   char *texts[NDR_MAX_DIMS] = {NULL};
   hid_t space = H5Aget_space(attribute);
-  if (H5Aread(attribute, type, texts) >= 0) {
+  if (good(dataset, space >= 0 && H5Aread(attribute, type, texts) >= 0)) {
     for (int d = 0; d < dataset->info.ndim; d++)
       if (texts[d]) set_name(dataset, d, texts[d], strlen(texts[d]));
     ndr_hdf_reclaim(type, space, H5P_DEFAULT, texts);
   }
-  H5Sclose(space);
+  if (space >= 0) H5Sclose(space);
 }
 
 static void read_fixed_texts(ndr_h5_dataset *dataset, hid_t attribute, hid_t type) {
   size_t bytes = H5Tget_size(type);
-  char *texts = bytes > 0 && bytes < 4096 ? calloc((size_t)dataset->info.ndim, bytes) : NULL;
-  if (texts && H5Aread(attribute, type, texts) >= 0)
+  good(dataset, bytes > 0);
+  char *texts = bytes > 0 && bytes < 4096 ? made(dataset, calloc((size_t)dataset->info.ndim, bytes)) : NULL;
+  if (texts && good(dataset, H5Aread(attribute, type, texts) >= 0))
     for (int d = 0; d < dataset->info.ndim; d++) {
       size_t length = bytes;
       while (length > 0 && (texts[(size_t)d * bytes + length - 1] == ' ' || !texts[(size_t)d * bytes + length - 1]))
@@ -97,37 +115,50 @@ static void name_by_texts(ndr_h5_dataset *dataset, const char *name) {
   hid_t attribute = open_list(dataset, name);
   if (attribute < 0) return;
   hid_t type = H5Aget_type(attribute);
-  if (H5Tis_variable_str(type) > 0)
+  H5T_class_t kind = H5Tget_class(type);
+  htri_t variable = kind == H5T_STRING ? H5Tis_variable_str(type) : false;
+  good(dataset, kind != H5T_NO_CLASS && variable >= 0);
+  if (variable > 0)
     read_variable_texts(dataset, attribute, type);
-  else if (H5Tget_class(type) == H5T_STRING)
+  else if (variable == 0 && kind == H5T_STRING)
     read_fixed_texts(dataset, attribute, type);
-  H5Tclose(type);
+  if (type >= 0) H5Tclose(type);
   H5Aclose(attribute);
 }
 
-static bool is_scale(hid_t dataset) {
+static bool is_scale(ndr_h5_dataset *dataset) {
   char text[32] = "";
-  if (H5Aexists(dataset, "CLASS") <= 0) return false;
-  hid_t attribute = H5Aopen(dataset, "CLASS", H5P_DEFAULT), type = H5Aget_type(attribute);
-  if (H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 && H5Tget_size(type) < sizeof text &&
-      H5Aget_storage_size(attribute) < sizeof text)
-    H5Aread(attribute, type, text);
-  H5Tclose(type);
-  H5Aclose(attribute);
+  htri_t exists = H5Aexists(dataset->id, "CLASS");
+  if (!good(dataset, exists >= 0) || exists == 0) return false;
+  hid_t attribute = H5Aopen(dataset->id, "CLASS", H5P_DEFAULT), type = H5Aget_type(attribute);
+  H5T_class_t kind = H5Tget_class(type);
+  htri_t variable = kind == H5T_STRING ? H5Tis_variable_str(type) : true;
+  if (good(dataset, kind != H5T_NO_CLASS && variable >= 0) && !variable) {
+    size_t bytes = H5Tget_size(type), stored = H5Aget_storage_size(attribute);
+    if (good(dataset, bytes > 0 && stored > 0) && bytes < sizeof text && stored < sizeof text)
+      good(dataset, H5Aread(attribute, type, text) >= 0);
+  }
+  if (type >= 0) H5Tclose(type);
+  if (attribute >= 0) H5Aclose(attribute);
   return strcmp(text, "DIMENSION_SCALE") == 0;
 }
 
-void ndr_hdf_name_dims(ndr_h5_dataset *dataset) {
+ndr_status ndr_hdf_name_dims(ndr_h5_dataset *dataset) {
+  dataset->naming = NDR_OK;
   ndr_h5_info *info = &dataset->info;
-  info->is_scale = is_scale(dataset->id);
+  info->is_scale = is_scale(dataset);
   if (info->ndim > 0) {
     name_by_scales(dataset);
     if (info->is_scale && info->ndim == 1 && !dataset->names[0]) {
-      dataset->names[0] = strdup(ndr_hdf_leaf(dataset->path));
-      dataset->scales[0] = path_of(dataset->id);
+      dataset->names[0] = made(dataset, strdup(ndr_hdf_leaf(dataset->path)));
+      dataset->scales[0] = path_of(dataset, dataset->id);
     }
     name_by_texts(dataset, "_ARRAY_DIMENSIONS");
     name_by_texts(dataset, "DIMENSION_LABELS");
   }
   for (int d = 0; d < info->ndim; d++) info->dim_names[d] = dataset->names[d];
+  if (dataset->naming == NDR_OK) return NDR_OK;
+  return ndr_fail(dataset->naming, "%s: %s", dataset->where,
+                  dataset->naming == NDR_ERR_MEMORY ? "out of memory for the names of its dims"
+                                                    : "the names of its dims cannot be read");
 }

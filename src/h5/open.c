@@ -119,7 +119,8 @@ static ndr_status create(ndr_h5_dataset **created, const char *file, const ndr_h
   if (dataset) dataset->file = strdup(file);
   if (dataset) dataset->links = calloc(1, sizeof *dataset->links);
   if (!dataset || !dataset->file || !dataset->links) {
-    free(dataset ? dataset->file : NULL);
+    if (dataset) free(dataset->links);
+    if (dataset) free(dataset->file);
     free(dataset);
     return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", file);
   }

@@ -29,16 +29,18 @@ typedef struct {
   void *data;
 } coordinates;
 
-static void read_coordinates(const ndr_h5_dataset *source, int d, coordinates *c) {
-  *c = (coordinates){ndr_hdf_open_coordinates(source, d), H5I_INVALID_HID, 0, NULL};
-  if (c->dataset < 0) return;
-  hid_t type = H5Dget_type(c->dataset);
-  bool fits = !__builtin_mul_overflow((size_t)source->info.shape[d], H5Tget_size(type), &c->bytes);
+static ndr_status read_coordinates(const ndr_h5_dataset *source, int d, coordinates *c) {
+  *c = (coordinates){H5I_INVALID_HID, H5I_INVALID_HID, 0, NULL};
+  NDR_TRY(ndr_hdf_open_coordinates(source, d, &c->dataset));
+  if (c->dataset < 0) return NDR_OK;
+  c->type = H5Dget_type(c->dataset);
+  size_t bytes = H5Tget_size(c->type);
+  if (bytes == 0) return ndr_hdf_fail(NDR_ERR_FILE, source->where, "the type of the coordinates of a dim is not known");
+  bool fits = !__builtin_mul_overflow((size_t)source->info.shape[d], bytes, &c->bytes);
   c->data = fits ? malloc(c->bytes + 1) : NULL;
-  if (c->data && ndr_hdf_read_coordinates(source, d, type, c->data))
-    c->type = type;
-  else
-    H5Tclose(type);
+  if (!c->data) return fail_memory();
+  if (ndr_hdf_read_coordinates(source, d, c->type, c->data)) return NDR_OK;
+  return ndr_hdf_fail(NDR_ERR_FILE, source->where, "the coordinates of a dim cannot be read");
 }
 
 static void free_coordinates(coordinates *c) {
@@ -147,9 +149,9 @@ static ndr_status find_scale(ndr_scales *scales, const ndr_h5_dataset *source, i
   if (!origin) return fail_memory();
   *found = with_origin(scales, origin, length);
   if (!*found) {
-    read_coordinates(source, d, &c);
-    *found = with_coordinates(scales, source->names[d], &c, length);
-    if (!*found) status = create_scale(scales, source->names[d], origin, &c, length, found);
+    status = read_coordinates(source, d, &c);
+    if (status == NDR_OK) *found = with_coordinates(scales, source->names[d], &c, length);
+    if (status == NDR_OK && !*found) status = create_scale(scales, source->names[d], origin, &c, length, found);
     free_coordinates(&c);
   }
   free(origin);
@@ -212,9 +214,11 @@ typedef struct {
 
 static hid_t back_reference_type(void) {
   hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(back_reference));
-  H5Tinsert(type, "dataset", HOFFSET(back_reference, variable), H5T_STD_REF_OBJ);
-  H5Tinsert(type, "dimension", HOFFSET(back_reference, dim), H5T_NATIVE_INT);
-  return type;
+  if (H5Tinsert(type, "dataset", HOFFSET(back_reference, variable), H5T_STD_REF_OBJ) >= 0 &&
+      H5Tinsert(type, "dimension", HOFFSET(back_reference, dim), H5T_NATIVE_INT) >= 0)
+    return type;
+  if (type >= 0) H5Tclose(type);
+  return H5I_INVALID_HID;
 }
 
 static bool write_reference_list(hid_t file, const ndr_scale *scale, back_reference *list) {

@@ -44,8 +44,10 @@ static ndr_status check_raw_file(const ndr_links *links, const char *holder, con
 }
 
 static ndr_status check_raw_files(const ndr_links *links, hid_t dataset, hid_t creation, const char *holder) {
-  hsize_t left = H5Dget_storage_size(dataset);
+  hsize_t left = 0;
   int count = H5Pget_external_count(creation);
+  if (count < 0 || (count > 0 && !ndr_hdf_storage_bytes(dataset, &left)))
+    return ndr_hdf_fail(NDR_ERR_FILE, holder, "its list of external files cannot be read");
   for (int i = 0; i < count && left > 0; i++) {
     char name[NAME_BYTES] = "";
     off_t offset = 0;
@@ -172,15 +174,18 @@ static ndr_status check(ndr_links *links, hid_t dataset, int depth) {
   ndr_status status = NDR_OK;
   hid_t creation = H5Dget_create_plist(dataset), holder = H5Iget_file_id(dataset);
   ssize_t length = H5Fget_name(dataset, holder_name, sizeof holder_name);
-  if (creation < 0 || holder < 0 || length <= 0 || length >= (ssize_t)sizeof holder_name)
+  int external = H5Pget_external_count(creation);
+  H5D_layout_t layout = H5Pget_layout(creation);
+  if (creation < 0 || holder < 0 || length <= 0 || length >= (ssize_t)sizeof holder_name || external < 0 ||
+      layout == H5D_LAYOUT_ERROR)
     status = ndr_hdf_fail(NDR_ERR_FILE, "has a layout", "it cannot be read");
-  else if (H5Pget_external_count(creation) > 0 && depth > 0)
+  else if (external > 0 && depth > 0)
     /* With which prefix HDF5 opens the external files of a source depends on its version. */
     status = ndr_fail(NDR_ERR_FILE, "needs a dataset of %s whose data are in further files, which are not read",
                       holder_name);
-  else if (H5Pget_external_count(creation) > 0)
+  else if (external > 0)
     status = check_raw_files(links, dataset, creation, holder_name);
-  else if (H5Pget_layout(creation) == H5D_VIRTUAL)
+  else if (layout == H5D_VIRTUAL)
     status = check_mappings(links, holder, creation, holder_name, depth);
   else if (depth > 0)
     note_chunk(links, dataset, creation);

@@ -75,9 +75,9 @@ hid_t ndr_storage_create(const ndr_h5_dataset *source, const DLTensor *result, c
   if (deflate < 0 && bytes >= LEAST) p = read_pipeline(source->id);
   if (!writable || !p.compressed) return creation;
   choose_chunk(&source->info, result, from, chunk);
-  H5Pset_chunk(creation, result->ndim, chunk);
-  if (result->dtype.bits > 8) H5Pset_shuffle(creation);
-  H5Pset_deflate(creation, (unsigned)p.level);
-  if (p.checked) H5Pset_fletcher32(creation);
-  return creation;
+  if (H5Pset_chunk(creation, result->ndim, chunk) >= 0 && (result->dtype.bits <= 8 || H5Pset_shuffle(creation) >= 0) &&
+      H5Pset_deflate(creation, (unsigned)p.level) >= 0 && (!p.checked || H5Pset_fletcher32(creation) >= 0))
+    return creation;
+  H5Pclose(creation);
+  return H5I_INVALID_HID;
 }

@@ -13,48 +13,80 @@ static ndr_dtype widest(ndr_dtype dtype) {
   return dtype >= NDR_I8 && dtype <= NDR_I64 ? NDR_I64 : dtype <= NDR_U64 ? NDR_U64 : NDR_F64;
 }
 
+/* The attributes of a dataset, and the first of them that is there and cannot be read. */
+typedef struct {
+  hid_t dataset;
+  const char *failed;
+} attributes;
+
+/* Whether there is one of that name. */
+static bool open_attribute(attributes *from, const char *name, hid_t *attribute, hid_t *type, hid_t *space) {
+  htri_t exists = H5Aexists(from->dataset, name);
+  *attribute = exists > 0 ? H5Aopen(from->dataset, name, H5P_DEFAULT) : H5I_INVALID_HID;
+  *type = *attribute >= 0 ? H5Aget_type(*attribute) : H5I_INVALID_HID;
+  *space = *attribute >= 0 ? H5Aget_space(*attribute) : H5I_INVALID_HID;
+  if (exists < 0 || (exists > 0 && (*type < 0 || *space < 0))) from->failed = name;
+  return *attribute >= 0;
+}
+
+static void close_attribute(hid_t attribute, hid_t type, hid_t space) {
+  if (space >= 0) H5Sclose(space);
+  if (type >= 0) H5Tclose(type);
+  H5Aclose(attribute);
+}
+
 /* At most `room` numbers of an attribute. How many; 0 for one that is not there, holds more, or no numbers. */
-static int read_numbers(hid_t dataset, const char *name, int room, ndr_number *numbers) {
+static int read_numbers(attributes *from, const char *name, int room, ndr_number *numbers) {
   ndr_packed values[NDR_UNPACK_MISSING];
   ndr_dtype dtype;
   int count = 0;
-  if (H5Aexists(dataset, name) <= 0) return 0;
-  hid_t attribute = H5Aopen(dataset, name, H5P_DEFAULT), type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+  hid_t attribute, type, space;
+  if (!open_attribute(from, name, &attribute, &type, &space)) return 0;
   H5T_class_t kind = H5Tget_class(type);
   hssize_t points = H5Sget_simple_extent_npoints(space);
-  if ((kind == H5T_INTEGER || kind == H5T_FLOAT) && points > 0 && points <= room && !ndr_hdf_dtype(type, &dtype)) {
-    dtype = widest(dtype);
-    hid_t memory = ndr_hdf_memory_type(dtype, kind);
-    if (H5Aread(attribute, memory, values) >= 0) count = (int)points;
-    H5Tclose(memory);
+  bool fits = (kind == H5T_INTEGER || kind == H5T_FLOAT) && points > 0 && points <= room;
+  if (kind == H5T_NO_CLASS || points < 0) from->failed = name;
+  if (fits) {
+    bool known = !ndr_hdf_dtype(type, &dtype);
+    if (known) dtype = widest(dtype);
+    hid_t memory = known ? ndr_hdf_memory_type(dtype, kind) : H5I_INVALID_HID;
+    if (memory >= 0 && H5Aread(attribute, memory, values) >= 0)
+      count = (int)points;
+    else
+      from->failed = name;
+    if (memory >= 0) H5Tclose(memory);
   }
-  H5Sclose(space);
-  H5Tclose(type);
-  H5Aclose(attribute);
+  close_attribute(attribute, type, space);
   for (int i = 0; i < count; i++) numbers[i] = (ndr_number){dtype, values[i]};
   return count;
 }
 
-static bool is_true(hid_t attribute, hid_t type) {
+/* Whether a text, of either kind, says "true"; negative where it cannot be read. */
+static int is_true(hid_t attribute, hid_t type) {
   char text[16] = "", *pointer = NULL;
-  if (H5Tis_variable_str(type) > 0) {
-    bool same = H5Aread(attribute, type, &pointer) >= 0 && pointer && strcasecmp(pointer, "true") == 0;
+  htri_t variable = H5Tis_variable_str(type);
+  if (variable > 0) {
+    int same = H5Aread(attribute, type, &pointer) < 0 ? -1 : pointer && strcasecmp(pointer, "true") == 0;
     H5free_memory(pointer);
     return same;
   }
-  return H5Tget_size(type) < sizeof text && H5Aread(attribute, type, text) >= 0 && strcasecmp(text, "true") == 0;
+  size_t bytes = H5Tget_size(type);
+  if (variable < 0 || bytes == 0) return -1;
+  if (bytes >= sizeof text) return false;
+  return H5Aread(attribute, type, text) < 0 ? -1 : strcasecmp(text, "true") == 0;
 }
 
 /* How netCDF says that signed integers stand for unsigned ones, which its classic format lacks: _Unsigned = "true". */
-static bool is_unsigned(hid_t dataset) {
-  if (H5Aexists(dataset, "_Unsigned") <= 0) return false;
-  hid_t attribute = H5Aopen(dataset, "_Unsigned", H5P_DEFAULT), type = H5Aget_type(attribute);
-  hid_t space = H5Aget_space(attribute);
-  bool says = H5Tget_class(type) == H5T_STRING && H5Sget_simple_extent_npoints(space) == 1 && is_true(attribute, type);
-  H5Sclose(space);
-  H5Tclose(type);
-  H5Aclose(attribute);
-  return says;
+static bool is_unsigned(attributes *from) {
+  hid_t attribute, type, space;
+  int says = false;
+  if (!open_attribute(from, "_Unsigned", &attribute, &type, &space)) return false;
+  H5T_class_t kind = H5Tget_class(type);
+  hssize_t points = H5Sget_simple_extent_npoints(space);
+  if (kind == H5T_STRING && points == 1) says = is_true(attribute, type);
+  if (kind == H5T_NO_CLASS || points < 0 || says < 0) from->failed = "_Unsigned";
+  close_attribute(attribute, type, space);
+  return says > 0;
 }
 
 /* ---- Masks ------------------------------------------------------------------------------------------------------ */
@@ -62,7 +94,7 @@ static bool is_unsigned(hid_t dataset) {
 /* `bits`: the file's integers are signed, and count as the unsigned ones of the same bits. */
 typedef struct {
   ndr_unpack *unpack;
-  hid_t dataset;
+  attributes *from;
   bool bits;
 } mask;
 
@@ -89,9 +121,9 @@ static void add_missing(const mask *m, ndr_number number) {
 
 static void find_missing(const mask *m) {
   ndr_number numbers[NDR_UNPACK_MISSING];
-  int count = read_numbers(m->dataset, "_FillValue", 1, numbers);
+  int count = read_numbers(m->from, "_FillValue", 1, numbers);
   if (count) add_missing(m, numbers[0]);
-  count = read_numbers(m->dataset, "missing_value", NDR_UNPACK_MISSING - 1, numbers);
+  count = read_numbers(m->from, "missing_value", NDR_UNPACK_MISSING - 1, numbers);
   for (int i = 0; i < count; i++) add_missing(m, numbers[i]);
 }
 
@@ -111,19 +143,19 @@ static void find_range(const mask *m) {
   ndr_unpack *u = m->unpack;
   u->least = ndr_packed_least(u->from);
   u->most = ndr_packed_most(u->from);
-  if (read_numbers(m->dataset, "valid_range", 2, range) == 2) {
+  if (read_numbers(m->from, "valid_range", 2, range) == 2) {
     set_bound(m, range[0], &u->least);
     set_bound(m, range[1], &u->most);
     return;
   }
-  if (read_numbers(m->dataset, "valid_min", 1, range)) set_bound(m, range[0], &u->least);
-  if (read_numbers(m->dataset, "valid_max", 1, range)) set_bound(m, range[0], &u->most);
+  if (read_numbers(m->from, "valid_min", 1, range)) set_bound(m, range[0], &u->least);
+  if (read_numbers(m->from, "valid_max", 1, range)) set_bound(m, range[0], &u->most);
 }
 
-static void find_scale(hid_t dataset, ndr_unpack *unpack) {
+static void find_scale(attributes *from, ndr_unpack *unpack) {
   ndr_number number;
-  if (read_numbers(dataset, "scale_factor", 1, &number)) unpack->scale = ndr_number_real(number);
-  if (read_numbers(dataset, "add_offset", 1, &number)) unpack->offset = ndr_number_real(number);
+  if (read_numbers(from, "scale_factor", 1, &number)) unpack->scale = ndr_number_real(number);
+  if (read_numbers(from, "add_offset", 1, &number)) unpack->offset = ndr_number_real(number);
   unpack->scaled = unpack->scale != 1 || unpack->offset != 0;
 }
 
@@ -131,33 +163,40 @@ static void find_scale(hid_t dataset, ndr_unpack *unpack) {
 
 /* Compares the file's type with that of memory, laid into the file's byte order; an enumeration counts as its integers,
  * and those of bool are signed or not. */
-static void find_layout(hid_t type, ndr_dtype stored, ndr_unpack *unpack) {
-  H5T_class_t kind = H5Tget_class(type);
-  hid_t file = kind == H5T_ENUM ? H5Tget_super(type) : H5Tcopy(type), memory = ndr_hdf_memory_type(stored, kind);
+static bool is_direct(hid_t file, hid_t memory, ndr_dtype stored, bool *swap) {
   H5T_order_t order = H5Tget_order(file), native = H5Tget_order(memory);
-  if (stored == NDR_BOOL) H5Tset_sign(memory, H5Tget_sign(file));
-  unpack->direct = (order == H5T_ORDER_LE || order == H5T_ORDER_BE) && H5Tset_order(memory, order) >= 0 &&
-                   H5Tequal(file, memory) > 0;
-  unpack->swap = unpack->direct && order != native && ndr_dtype_bytes(stored) > 1;
-  H5Tclose(memory);
-  H5Tclose(file);
+  if (stored == NDR_BOOL && H5Tset_sign(memory, H5Tget_sign(file)) < 0) return false;
+  *swap = order != native && ndr_dtype_bytes(stored) > 1;
+  return (order == H5T_ORDER_LE || order == H5T_ORDER_BE) && native != H5T_ORDER_ERROR &&
+         H5Tset_order(memory, order) >= 0 && H5Tequal(file, memory) > 0;
+}
+
+static void find_layout(hid_t type, H5T_class_t kind, ndr_dtype stored, ndr_unpack *unpack) {
+  hid_t file = kind == H5T_ENUM ? H5Tget_super(type) : H5Tcopy(type), memory = ndr_hdf_memory_type(stored, kind);
+  bool swap = false;
+  unpack->direct = file >= 0 && memory >= 0 && is_direct(file, memory, stored, &swap);
+  unpack->swap = unpack->direct && swap;
+  if (memory >= 0) H5Tclose(memory);
+  if (file >= 0) H5Tclose(file);
 }
 
 static ndr_dtype unsigned_of(ndr_dtype dtype) {
   return dtype >= NDR_I8 && dtype <= NDR_I64 ? (ndr_dtype)(dtype - NDR_I8 + NDR_U8) : dtype;
 }
 
-void ndr_hdf_find_unpack(hid_t dataset, hid_t type, ndr_dtype stored, bool raw, ndr_unpack *unpack) {
-  H5T_class_t kind = H5Tget_class(type);
-  mask m = {unpack, dataset, false};
+const char *ndr_hdf_find_unpack(hid_t dataset, hid_t type, H5T_class_t kind, ndr_dtype stored, bool raw,
+                                ndr_unpack *unpack) {
+  attributes from = {dataset, NULL};
+  mask m = {unpack, &from, false};
   *unpack = (ndr_unpack)NDR_UNPACK_INIT(stored);
-  find_layout(type, stored, unpack);
-  if (raw || (kind != H5T_INTEGER && kind != H5T_FLOAT)) return;
+  find_layout(type, kind, stored, unpack);
+  if (raw || (kind != H5T_INTEGER && kind != H5T_FLOAT)) return NULL;
   bool whole = H5Tget_precision(type) == 8 * ndr_dtype_bytes(stored);
-  if (kind == H5T_INTEGER && whole && is_unsigned(dataset)) unpack->from = unpack->to = unsigned_of(stored);
+  if (kind == H5T_INTEGER && whole && is_unsigned(&from)) unpack->from = unpack->to = unsigned_of(stored);
   m.bits = unpack->from != stored;
   find_missing(&m);
   find_range(&m);
-  find_scale(dataset, unpack);
+  find_scale(&from, unpack);
   if (unpack->scaled || (unpack->masked && kind == H5T_INTEGER)) unpack->to = NDR_F64;
+  return from.failed;
 }

@@ -131,8 +131,9 @@ static ndr_status write_marked(ndr_h5_writer *writer, const addition *a, const n
   for (int d = 0; d < a->result->ndim; d++) size[d] = (hsize_t)a->result->shape[d];
   hid_t type = ndr_storage_type(a->label.source, a->label.dtype), space = H5Screate_simple(a->result->ndim, size, NULL);
   hid_t creation = ndr_storage_create(a->label.source, a->result, a->from, writer->deflate);
-  if (missing->marked) H5Pset_fill_value(creation, H5T_NATIVE_DOUBLE, &missing->fill);
-  hid_t variable = H5Dcreate2(writer->image, a->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  hid_t variable = H5I_INVALID_HID;
+  if (creation >= 0 && (!missing->marked || H5Pset_fill_value(creation, H5T_NATIVE_DOUBLE, &missing->fill) >= 0))
+    variable = H5Dcreate2(writer->image, a->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
   ndr_status status = variable < 0 ? fail_variable(writer, a) : fill_variable(writer, a, missing, variable, type);
   if (variable >= 0) H5Dclose(variable);
   H5Pclose(creation);

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Every call that can fail made to fail: faults.py TOOL LIBRARY [RUN...]
+
+LIBRARY is what tests/faults.c makes; it is preloaded. Each run is made once to count its calls and then, for each class,
+with the k-th one failing: for every k where NDREDUCE_FAULTS=all is set, else for about MOST of them. A run must end with
+status 0 and give what the undisturbed one gives, or with status 1 and one line of error, the old output untouched. Nothing
+is left in the folder of the output, in memory, or open in HDF5.
+"""
+import concurrent.futures
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+
+try:
+    import h5py
+    import numpy
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+MOST, SECONDS = 40, 30
+ALL = os.environ.get("NDREDUCE_FAULTS") == "all"
+OLD = b"what was there before"
+OUTPUT = ["-o", "out", "--overwrite"]
+RUNS = {
+    "chunks": ["chunks.h5:/a", "--dims", "0", "--op", "mean,max", *OUTPUT],
+    "file": ["file.h5:/a", "--dims", "time"],
+    "packed": ["packed.h5:/a", "--dims", "0", "--op", "mean,valid"],
+    "concat": ["file.h5:/a", "more.h5:/a", "--concat", "time", "--dims", "time"],
+    "weights": ["file.h5:/a", "--weights", "lat:cos", "--op", "mean"],
+    "csv": ["file.h5:/a", "--dims", "time", "--format", "csv", *OUTPUT],
+    "coords": ["file.h5:/a", "--dims", "0", "--op", "argmax", "--coords", *OUTPUT],
+    "list": ["--list", "kinds.h5"],
+}
+KINDS = ("memory", "hdf5", "read", "open", "write", "sync", "name", "thread")
+HARMLESS, LISTED = {"thread"}, {"hdf5", "read"}
+
+
+def scaled(file, name, values, **units):
+    file[name] = values
+    file[name].make_scale(name)
+    file[name].attrs.update(units)
+
+
+def make_gridded(path, first):
+    with h5py.File(path, "w") as file:
+        data = file.create_dataset("a", data=numpy.arange(4 * 6 * 8, dtype="f4").reshape(4, 6, 8) + first)
+        scaled(file, "time", numpy.arange(4.0) + first, units="days since 2001-01-01")
+        scaled(file, "lat", numpy.linspace(-75, 75, 6), units="degrees_north")
+        data.dims[0].attach_scale(file["time"])
+        data.dims[1].attach_scale(file["lat"])
+        data.attrs["units"] = "K"
+
+
+def make_inputs(folder):
+    make_gridded(os.path.join(folder, "file.h5"), 0)
+    make_gridded(os.path.join(folder, "more.h5"), 4)
+    with h5py.File(os.path.join(folder, "chunks.h5"), "w") as file:
+        file.create_dataset("a", data=numpy.arange(12 * 40 * 50, dtype="i2").reshape(12, 40, 50), chunks=(5, 16, 50),
+                            compression="gzip", shuffle=True)
+    with h5py.File(os.path.join(folder, "packed.h5"), "w") as file:
+        data = file.create_dataset("a", data=numpy.arange(-60, 60, dtype=">i2").reshape(6, 20), chunks=(4, 20))
+        data.attrs.update(_FillValue=numpy.int16(-3), missing_value=numpy.int16(5), valid_range=numpy.int16([-50, 50]),
+                          scale_factor=0.5, add_offset=10.0)
+    with h5py.File(os.path.join(folder, "kinds.h5"), "w") as file:
+        file["truth"] = numpy.array([True, False])
+        file["complex"] = numpy.zeros((2, 3), "c8")
+        file.create_dataset("group/half", (5,), "f2", chunks=(2,), compression="gzip")
+        file["text"] = "a text"
+        file["pairs"] = numpy.zeros(3, "i4,f8")
+
+
+class Runner:
+    def __init__(self, tool, library, inputs):
+        self.tool, self.library, self.inputs = tool, library, inputs
+
+    def run(self, arguments, **faults):
+        """(status, stdout, stderr, content of the output, other names beside it, report)"""
+        with tempfile.TemporaryDirectory() as folder:
+            for name in os.listdir(self.inputs):
+                os.symlink(os.path.join(self.inputs, name), os.path.join(folder, name))
+            before = {"out", *os.listdir(folder)}
+            with open(os.path.join(folder, "out"), "wb") as file:
+                file.write(OLD)
+            with tempfile.NamedTemporaryFile("r") as report:
+                environment = dict(os.environ, LD_PRELOAD=self.library, FAULTS_REPORT=report.name, SOURCE_DATE_EPOCH="0",
+                                   OMP_NUM_THREADS="2", **faults)
+                try:
+                    result = subprocess.run([self.tool, *arguments], cwd=folder, env=environment, capture_output=True,
+                                            timeout=SECONDS)
+                except subprocess.TimeoutExpired:
+                    return None, b"", b"", b"", [], {}
+                counts = dict(line.split() for line in report)
+            with open(os.path.join(folder, "out"), "rb") as file:
+                content = file.read()
+            others = [name for name in os.listdir(folder) if name not in before]
+            return result.returncode, result.stdout, result.stderr.decode(), content, others, counts
+
+
+def says_so(out, good):
+    """Whether a listing gives the reason where it is not what it should be."""
+    pairs = list(zip(out.splitlines(), good.splitlines()))
+    return (len(pairs) == good.count(b"\n") == out.count(b"\n") and good.startswith(b"kinds.h5\n") and
+            all(a == b or b" cannot be " in a for a, b in pairs))
+
+
+def what_is_wrong(end, good, kind):
+    """In words; "" if nothing."""
+    status, out, errors, content, others, counts = end
+    lines = errors.splitlines()
+    if status is None:
+        return f"not done after {SECONDS} s"
+    if status < 0:
+        return signal.Signals(-status).name
+    if status not in (0, 1) or len(lines) != status:
+        return f"status {status}, errors {lines}"
+    if "crashed" in errors:
+        return errors
+    if others:
+        return f"left {others}"
+    if counts["blocks"] != "0" or counts["handles"] != "0":
+        return f"status {status}, not freed: {counts['blocks']} blocks, {counts['handles']} handles: {errors}"
+    if status and kind in HARMLESS:
+        return f"not harmless: {errors}"
+    if status and content not in (OLD, good[3]):
+        return "failed, and the old output is gone"
+    if status == 0 and kind in LISTED and says_so(out, good[1]):
+        return ""
+    if status == 0 and (out, content) != (good[1], good[3]):
+        return f"succeeded, but gave something else: {out if out != good[1] else 'the output'}"
+    return ""
+
+
+def chosen(count):
+    if ALL or count <= MOST:
+        return range(1, count + 1)
+    return sorted({1 + i * (count - 1) // (MOST - 1) for i in range(MOST)})
+
+
+def main():
+    runner_paths, problems, refused, jobs = [os.path.abspath(path) for path in sys.argv[1:3]], [], set(), []
+    with tempfile.TemporaryDirectory() as inputs, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        make_inputs(inputs)
+        runner = Runner(*runner_paths, inputs)
+        for name in sys.argv[3:] or RUNS:
+            good = runner.run(RUNS[name])
+            if good[0] or good[2]:
+                problems.append(f"{name}, undisturbed: status {good[0]}: {good[2]}")
+                continue
+            counts = {kind: int(good[5][kind]) for kind in KINDS}
+            print(name, *(f"{kind} {count}" for kind, count in counts.items()))
+            jobs += [(name, kind, k, good, pool.submit(runner.run, RUNS[name], FAULTS_CLASS=kind, FAULTS_CALL=str(k)))
+                     for kind, count in counts.items() for k in chosen(count)]
+        for name, kind, k, good, job in jobs:
+            end = job.result()
+            wrong = what_is_wrong(end, good, kind)
+            if wrong:
+                problems.append(f"{name}, {kind} {k}, {end[5].get('failed')}: {wrong.strip()}")
+            if end[0] == 1:
+                refused.add(kind)
+    if not sys.argv[3:] and refused != set(KINDS) - HARMLESS:
+        problems.append(f"only these made a run fail: {sorted(refused)}")
+    print(*problems, sep="\n")
+    print(f"{len(jobs)} runs, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,10 +1,12 @@
-/* Paths and dims as typed on h5gpured's command line, any bytes: "PATH\nDIMS". Splitting a path must give back its
- * text; dims that are accepted are different and in range, and mean the same when written as numbers. */
+/* Paths, dims and parts as typed on h5gpured's command line, any bytes: "PATH\nDIMS\nPART". Splitting a path must give
+ * back its text; dims that are accepted are different and in range, and mean the same when written as numbers; parts
+ * that are accepted lie within the array, and mean the same when written out. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "h5/path.h"
+#include "h5/select.h"
 #include "ndreduce/h5.h"
 
 enum { NDIM = 4 };
@@ -54,15 +56,44 @@ static void check_dims(const char *text) {
   require(more == count && memcmp(dims, again, sizeof *dims * (size_t)count) == 0);
 }
 
+static void check_part(const char *text) {
+  static const int64_t shape[NDIM] = {7, 0, INT64_MAX, 1};
+  ndr_selection parts[NDIM], again[NDIM];
+  char written[NDIM * 70] = "";
+  ndr_status status = ndr_select_parse(text, NDIM, shape, parts);
+  require(status == NDR_OK || status == NDR_ERR_PARSE || status == NDR_ERR_DIMS);
+  for (int d = 0; status == NDR_OK && d < NDIM; d++) {
+    const ndr_selection *s = &parts[d];
+    require(s->step >= 1 && s->count >= 0 && s->from >= 0 && s->from <= shape[d]);
+    require(s->count == 0 || s->from + (s->count - 1) * s->step < shape[d]);
+    int64_t end = s->count ? s->from + (s->count - 1) * s->step + 1 : s->from;
+    snprintf(written + strlen(written), sizeof written - strlen(written), "%s%lld:%lld:%lld", d ? "," : "",
+             (long long)s->from, (long long)end, (long long)s->step);
+  }
+  if (status != NDR_OK) return;
+  require(ndr_select_parse(written, NDIM, shape, again) == NDR_OK);
+  for (int d = 0; d < NDIM; d++) require(again[d].from == parts[d].from && again[d].count == parts[d].count);
+}
+
+/* The line that text starts with, ended; *text moves to the next one, or stays at the last. */
+static const char *next_line(char **text) {
+  char *line = *text, *end = strchr(line, '\n');
+  if (end) {
+    *end = 0;
+    *text = end + 1;
+  }
+  return line;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *text = malloc(size + 1);
   require(text != NULL);
   memcpy(text, data, size);
   text[size] = 0;
-  char *line = strchr(text, '\n');
-  if (line) *line = 0;
-  check_path(text);
-  check_dims(line ? line + 1 : text);
+  char *rest = text;
+  check_path(next_line(&rest));
+  check_dims(next_line(&rest));
+  check_part(next_line(&rest));
   free(text);
   return 0;
 }

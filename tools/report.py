@@ -3,7 +3,7 @@
 
   report.py                      rewrites the blocks of README.md and data/bench/wide-tall.svg
   report.py --check              exit status 1 if that would change anything
-  report.py --print NAME         prints one block: wide-tall, gpu, small or peers
+  report.py --print NAME         prints one block: wide-tall, gpu, small, peers, cpu or h5
   report.py --import CASES RAW...  turns the results of the peers harness, with the cases.py in the folder CASES, into
                                  data/bench/gpu-peers.json
 
@@ -101,6 +101,44 @@ def gpu_block():
     return f"{text}\n\n{note}. {provenance(record)}"
 
 
+def cpu_provenance(record):
+    machine = record["machine"]
+    return f"{machine['cpu']}, {machine['cores']} cores; commit {record['commit']}, {record['date'][:10]}."
+
+
+def cpu_block():
+    """256 MiB of each dtype in each layout: GB/s, share of the ceiling, and how many times as fast as NumPy."""
+    record = load("cpu.json")
+    cells = {}
+    for row in done(record):
+        dtype, _, layout = row["name"].partition("-")
+        if row["set"] == "cpu":
+            ratio = f", {row['over_numpy']:.1f}x" if row.get("over_numpy") else ""
+            cells.setdefault(layout, {})[dtype] = f"{row['gbps']:.1f} ({row['of_ceiling']:.0%}{ratio})"
+    dtypes = list(next(iter(cells.values())))
+    rows = [[layout] + [of.get(dtype, "") for dtype in dtypes] for layout, of in cells.items()]
+    return (table(["layout"] + dtypes, rows) + "\n\nGB/s, in brackets the share of the ceiling measured beside it and the "
+            f"multiple of NumPy {record['numpy']}. {cpu_provenance(record)}")
+
+
+H5_RIVALS = {"h5gpured": "h5gpured", "h5py": "h5py + NumPy", "cdo": "CDO", "ncwa": "NCO", "pread": "just reading"}
+
+
+def h5_block():
+    record = load("h5.json")
+    rows = []
+    for row in record["rows"]:
+        seconds = row["seconds"]
+        rows.append([row["name"], f"{row['bytes'] / 2**20:.0f}"] +
+                    [f"{seconds[rival]:.3f}" if rival in seconds else "" for rival in H5_RIVALS] +
+                    [f"{row['peak_bytes'] / 2**20:.0f}"])
+    versions = {"HDF5": "hdf5", "h5py": "h5py", "NumPy": "numpy"}
+    what = ", ".join(f"{name} {record['versions'][key]}" for name, key in versions.items())
+    return (table(["mean of", "MiB", *H5_RIVALS.values(), "peak MiB"], rows) +
+            f"\n\nSeconds, the best of several runs from a warm page cache; peak memory of h5gpured. {what}. "
+            f"{cpu_provenance(record)}")
+
+
 def microseconds(seconds):
     return f"{seconds * 1e6:.1f}" if seconds else ""
 
@@ -155,7 +193,8 @@ def peers_block():
     return table(["case", "best peer, GB/s", "ndreduce, GB/s", "ratio", "of ceiling"], rows) + f"\n\n{note}."
 
 
-BLOCKS = {"wide-tall": wide_tall_block, "gpu": gpu_block, "small": small_block, "peers": peers_block}
+BLOCKS = {"wide-tall": wide_tall_block, "gpu": gpu_block, "small": small_block, "peers": peers_block, "cpu": cpu_block,
+          "h5": h5_block}
 
 
 # ---- the plot

@@ -84,6 +84,37 @@ static size_t encode_bits(rng *random, ndr_filter *filter, const uint8_t *data, 
   return encode_bitshuffle(random, 0, filter, data, bytes, stored);
 }
 
+/* How many bytes at `at` are like those `distance` before, up to what a reference can say. */
+static size_t match(const uint8_t *data, size_t bytes, size_t at, size_t distance) {
+  size_t count = 0;
+  while (count < 264 && at + count < bytes && data[at + count] == data[at + count - distance]) count++;
+  return count;
+}
+
+/* References are looked for at a few distances only, as many as there are of anything to find. */
+static size_t encode_lzf(rng *random, ndr_filter *filter, const uint8_t *data, size_t bytes, uint8_t *stored) {
+  size_t at = 0, written = 0, literals = 0; /* the last run of literals' control byte is before its bytes */
+  *filter = (ndr_filter){.id = 32000, .value_count = 3, .values = {4, 0x105, (unsigned)bytes}};
+  while (at < bytes) {
+    size_t distance = (size_t)rng_between(random, 1, rng_once_in(random, 2) ? 16 : 8192);
+    size_t count = distance <= at ? match(data, bytes, at, distance) : 0;
+    if (count >= 3) {
+      size_t length = count - 2;
+      stored[written++] = (uint8_t)((length < 7 ? length : 7) << 5 | (distance - 1) >> 8);
+      if (length >= 7) stored[written++] = (uint8_t)(length - 7);
+      stored[written++] = (uint8_t)(distance - 1);
+      literals = 0;
+      at += count;
+      continue;
+    }
+    if (literals == 0 || literals == 32) stored[written++] = (uint8_t)(literals = 0);
+    stored[written++] = data[at++];
+    literals++;
+    stored[written - 1 - literals] = (uint8_t)(literals - 1);
+  }
+  return written;
+}
+
 #ifdef NDR_WITH_LZ4
 static size_t encode_bits_lz4(rng *random, ndr_filter *filter, const uint8_t *data, size_t bytes, uint8_t *stored) {
   return encode_bitshuffle(random, 2, filter, data, bytes, stored);
@@ -149,6 +180,7 @@ static const struct {
   encoder encode;
 } encoders[] = {
     {"bitshuffle", encode_bits},
+    {"lzf", encode_lzf},
 #ifdef NDR_WITH_LZ4
     {"bitshuffle with lz4", encode_bits_lz4},
     {"lz4", encode_lz4},

@@ -7,7 +7,7 @@
 #include "h5/decode_codec.h"
 
 static const ndr_codec *const codecs[] = {
-    &ndr_codec_shuffle, &ndr_codec_fletcher32, &ndr_codec_bitshuffle,
+    &ndr_codec_shuffle, &ndr_codec_fletcher32, &ndr_codec_bitshuffle, &ndr_codec_lzf,
 #ifdef NDR_WITH_LIBDEFLATE
     &ndr_codec_deflate,
 #endif

@@ -41,6 +41,6 @@ enum { NDR_CODEC_HEADERS = 4096 };
 enum { NDR_CODEC_ZSTD_BYTES = 256 << 10 };
 
 extern const ndr_codec ndr_codec_shuffle, ndr_codec_fletcher32, ndr_codec_deflate, ndr_codec_szip, ndr_codec_lz4,
-    ndr_codec_zstd, ndr_codec_blosc, ndr_codec_bzip2, ndr_codec_bitshuffle;
+    ndr_codec_lzf, ndr_codec_zstd, ndr_codec_blosc, ndr_codec_bzip2, ndr_codec_bitshuffle;
 
 #endif

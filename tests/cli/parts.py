@@ -25,6 +25,7 @@ LAYOUTS = {
     "columns": {"chunks": (13, 1, 1)},
     "deflate": {"chunks": (5, 9, 4), "compression": "gzip", "shuffle": True, "fletcher32": True},
     "library": {"chunks": (3, 4, 22), "scaleoffset": 0},
+    "lzf": {"chunks": (7, 4, 11), "compression": "lzf", "shuffle": True},
     "edge": {"chunks": (10, 7, 20), "compression": "gzip"},
 }
 

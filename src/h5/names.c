@@ -46,10 +46,11 @@ static char *path_of(ndr_h5_dataset *dataset, hid_t object) {
   return path;
 }
 
-/* The path of the object that a reference leads to. */
+/* The path of the object that a reference leads to; none where that has been deleted, which leaves the dim without a
+ * name and its data as they were. */
 static char *follow(ndr_h5_dataset *dataset, const hobj_ref_t *reference) {
   hid_t object = H5Rdereference2(dataset->id, H5P_DEFAULT, H5R_OBJECT, reference);
-  if (!good(dataset, object >= 0)) return NULL;
+  if (object < 0) return NULL;
   char *path = path_of(dataset, object);
   H5Oclose(object);
   return path;

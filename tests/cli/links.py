@@ -58,6 +58,11 @@ def add_links(file):
     file["dangling"] = h5py.SoftLink("/no/such")
     file["circle"] = h5py.SoftLink("/circle")
     file.create_group("cycle")["again"] = file["/"]
+    file["deleted"] = np.arange(3.0)
+    file["deleted"].make_scale("deleted")
+    file["orphan"] = VALUES
+    file["orphan"].dims[0].attach_scale(file["deleted"])
+    del file["deleted"]
 
 
 def add_external(file):
@@ -117,7 +122,7 @@ def add_virtuals(file):
     file["located"].dims[0].attach_scale(file["where"])
 
 
-INSIDE = ("in renamed group/y sub itself within back soft cycle/again/in raw raw_pieces virtual virtual_own virtual_twice "
+INSIDE = ("in orphan renamed group/y sub itself within back soft cycle/again/in raw raw_pieces virtual virtual_own virtual_twice "
           "virtual_link virtual_packed virtual_pieces series located").split()
 OUTSIDE = ("outside absolute symbolic folder chain soft_outside raw_outside raw_second_outside virtual_outside "
            "virtual_symbolic virtual_link_outside virtual_twice_outside virtual_second_outside series_outside").split()

@@ -61,6 +61,17 @@ bool ndr_hdf_storage_bytes(hid_t dataset, hsize_t *bytes) {
   return count == 0 || (count > 0 && allocated == H5D_SPACE_STATUS_NOT_ALLOCATED);
 }
 
+static herr_t keep_major(unsigned n, const H5E_error2_t *entry, void *user) {
+  if (n == 0) *(hid_t *)user = entry->maj_num;
+  return 0;
+}
+
+bool ndr_hdf_failed_to_read(void) {
+  hid_t major = H5I_INVALID_HID;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_major, &major);
+  return major == H5E_IO;
+}
+
 typedef struct {
   ndr_hdf_visitor visit;
   void *user;

@@ -26,6 +26,9 @@ void ndr_hdf_leave(const ndr_hdf_scope *scope);
  * the next call to HDF5, which clears that stack. */
 ndr_status ndr_hdf_fail(ndr_status status, const char *where, const char *what);
 
+/* Whether the last call failed because the file could not be read, not for what is in it. */
+bool ndr_hdf_failed_to_read(void);
+
 /* Frees what HDF5 allocated for elements of variable length. */
 #if H5_VERSION_GE(1, 12, 0)
 #define ndr_hdf_reclaim H5Treclaim

@@ -50,7 +50,7 @@ static char *path_of(ndr_h5_dataset *dataset, hid_t object) {
  * name and its data as they were. */
 static char *follow(ndr_h5_dataset *dataset, const hobj_ref_t *reference) {
   hid_t object = H5Rdereference2(dataset->id, H5P_DEFAULT, H5R_OBJECT, reference);
-  if (object < 0) return NULL;
+  if (!good(dataset, object >= 0 || !ndr_hdf_failed_to_read()) || object < 0) return NULL;
   char *path = path_of(dataset, object);
   H5Oclose(object);
   return path;

@@ -22,7 +22,7 @@ typedef struct ndr_feed_times {
 typedef struct ndr_feed ndr_feed;
 
 /* Starts reading. Threads that the system refuses are done without. */
-ndr_status ndr_feed_create(ndr_feed **feed, const ndr_feed_plan *plan);
+ndr_status ndr_feed_create(ndr_feed **created, const ndr_feed_plan *plan);
 
 /* Waits for the next slab, reading meanwhile: *data is its compact row-major elements until ndr_feed_give, which must
  * be called before the next take. *done says that there was none left. Fails as reading the slab has failed. */

@@ -35,7 +35,8 @@ static ndr_status read_box(const ndr_reader *reader, ndr_box box, void *to) {
   hsize_t from[NDR_MAX_DIMS], step[NDR_MAX_DIMS], count[NDR_MAX_DIMS];
   int ndim = dataset->info.ndim;
   for (int d = 0; d < ndim; d++) {
-    from[d] = (hsize_t)(dataset->from[d] + box.begin[d] * dataset->step[d]);
+    int64_t begin = dataset->from[d] + box.begin[d] * dataset->step[d];
+    from[d] = (hsize_t)begin;
     step[d] = (hsize_t)dataset->step[d];
     count[d] = (hsize_t)box.size[d];
   }

@@ -305,7 +305,7 @@ def rewritten(text):
         if name not in BLOCKS:
             fail(f"README.md: there is no block '{name}'")
         return f"{match[1]}\n{BLOCKS[name]()}\n{match[3]}"
-    return re.sub(r"(<!-- bench: ([a-z-]+) -->)\n.*?(<!-- /bench -->)", block, text, flags=re.S)
+    return re.sub(r"(<!-- bench: ([a-z0-9-]+) -->)\n.*?(<!-- /bench -->)", block, text, flags=re.S)
 
 
 def outputs():

@@ -132,8 +132,8 @@ def h5_block():
         rows.append([row["name"], f"{row['bytes'] / 2**20:.0f}"] +
                     [f"{seconds[rival]:.3f}" if rival in seconds else "" for rival in H5_RIVALS] +
                     [f"{row['peak_bytes'] / 2**20:.0f}"])
-    versions = {"HDF5": "hdf5", "h5py": "h5py", "NumPy": "numpy"}
-    what = ", ".join(f"{name} {record['versions'][key]}" for name, key in versions.items())
+    versions = record["versions"]
+    what = f"h5py {versions['h5py']} with HDF5 {versions['hdf5']}, NumPy {versions['numpy']}, {versions['cdo']}"
     return (table(["mean of", "MiB", *H5_RIVALS.values(), "peak MiB"], rows) +
             f"\n\nSeconds, the best of several runs from a warm page cache; peak memory of h5gpured. {what}. "
             f"{cpu_provenance(record)}")

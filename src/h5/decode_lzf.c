@@ -8,10 +8,11 @@ enum { LITERALS = 32, LONG_REFERENCE = 7, LEAST_REFERENCE = 2 };
 
 /* A reference may reach into what it writes itself: then it repeats. */
 static void repeat(uint8_t *out, size_t distance, size_t count) {
+  const uint8_t *from = out - distance;
   if (distance >= count)
-    memcpy(out, out - distance, count);
+    memcpy(out, from, count);
   else
-    for (size_t i = 0; i < count; i++) out[i] = out[i - distance];
+    for (size_t i = 0; i < count; i++) out[i] = from[i];
 }
 
 static ndr_status fail(const char *what) {

@@ -163,10 +163,10 @@ typedef struct ndr_h5_options {
   { sizeof(ndr_h5_options), NULL, NDR_H5_AUTO, 0, 0, NULL, NULL, NULL, NULL, NULL }
 
 /* Reduces the dataset over dims (as ndreduce) by one or more ops, all from one read: results[i] receives ops[i], in
- * host memory, shape and dtype as ndr_result_describe says of ndr_h5_tensor(dataset), of f64 where there are weights. Data that was never written is
- * not read: it is the fill value. Of masked data NaN are skipped, and where no element is valid, sums, products, norms
- * and logsumexp are NaN, too. Fails as ndreduce does, with NDR_ERR_FILE where the file cannot be read,
- * NDR_ERR_MEMORY where one chunk does not fit in the budget, NDR_ERR_CANCELLED when asked to stop. */
+ * host memory, shape and dtype as ndr_result_describe says of ndr_h5_tensor(dataset), of f64 where there are weights.
+ * Data that was never written is not read: it is the fill value. Of masked data NaN are skipped, and where no element
+ * is valid, sums, products, norms and logsumexp are NaN, too. Fails as ndreduce does, with NDR_ERR_FILE where the file
+ * cannot be read, NDR_ERR_MEMORY where one chunk does not fit in the budget, NDR_ERR_CANCELLED when asked to stop. */
 NDR_API ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,
                                  const ndr_op *ops, DLTensor *const *results, const ndr_h5_options *options);
 

@@ -145,12 +145,10 @@ ndr_status ndr_chunks_read(const ndr_reader *reader, ndr_bench *bench, ndr_box b
   bool whole = ndr_unpack_copies(unpack) && ndr_gather_is_run(&p.part, element, element) &&
                ndr_gather_elements(&p.part) * element == reader->chunk_bytes;
   bool plain = reader->filters.count == 0;
+  void *elements = whole ? target : bench->raw; /* of the chunk, decoded */
   double begin = ndr_seconds();
   ndr_hdf_enter(&scope, reader->dataset->no_plugins);
-  ndr_status status = read_stored(reader, &p,
-                                  plain && whole ? target
-                                  : plain        ? bench->raw
-                                                 : bench->stored,
+  ndr_status status = read_stored(reader, &p, plain ? elements : bench->stored,
                                   plain ? (hsize_t)reader->chunk_bytes : stored_limit(reader), &bytes, &mask);
   ndr_hdf_leave(&scope);
   if (status != NDR_OK) return status;
@@ -164,7 +162,7 @@ ndr_status ndr_chunks_read(const ndr_reader *reader, ndr_bench *bench, ndr_box b
   }
   if (plain && (int64_t)bytes != reader->chunk_bytes) return fail_chunk(reader, &p, "its size is not that of a chunk");
   if (reader->bare_edges && p.partial) mask = UINT32_MAX;
-  if (!plain) NDR_TRY(decode(reader, bench, &p, (size_t)bytes, mask, whole ? target : bench->raw));
+  if (!plain) NDR_TRY(decode(reader, bench, &p, (size_t)bytes, mask, elements));
   double decoded = ndr_seconds();
   bench->decode_seconds += decoded - read;
   if (!whole) ndr_gather_run(&p.part, unpack, (const char *)bench->raw + p.from, target);

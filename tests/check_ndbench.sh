@@ -66,6 +66,33 @@ run 0 --explain 'sum f32 [100,100] /0'
 has out '^sum f32 \[100,100\] /0 on cpu:0'
 has out '^scalar '
 
+run 0 regret --count 20 --largest 256K --repeat 2 --json "$folder/regret.json"
+has out '^20 problems'
+has out '^regret: median [1-9]'
+has out '^chosen: '
+if [ "$(grep -c '"choice": ' "$folder/regret.json")" -ne 20 ]; then
+  echo "$command: not 20 rows in the file"
+  failures=$((failures + 1))
+fi
+run 0 regret --count 3 --seed 7 --list
+cp "$folder/out" "$folder/three"
+run 0 regret --count 5 --seed 7 --list
+if ! head -n 3 "$folder/out" | cmp -s - "$folder/three" || [ "$(wc -l <"$folder/out")" -ne 5 ]; then
+  echo "$command: problem i does not depend on the seed and i alone"
+  failures=$((failures + 1))
+fi
+run 0 regret --largest 4K --repeat 1 --json - heat
+has out '"name": "columns-3-2", "problem": "sum f32 \[4,8\] /0", .*"ceiling_gbps": .*"seconds": {"'
+if grep -q '"name": "rows-6-6"' "$folder/out"; then
+  echo "$command: an array larger than the largest"
+  failures=$((failures + 1))
+fi
+run 0 regret --explain 'sum f32 [100,100] /0'
+has out '^sum f32 \[100,100\] /0 on cpu:0'
+run 1 regret 'sum f32 [4] /0' 'min f32 [0] /0'
+has out '^1 problems'
+has err 'min f32 \[0\] /0: min over no elements'
+
 run 1 'min f32 [0] /0'
 has out 'FAILED: min over no elements'
 run 1 --family nosuch 'sum f32 [4] /0'
@@ -88,6 +115,14 @@ run 2 --threads two small
 has err "'two'"
 run 2 --device abacus small
 has err "'abacus'"
+run 2 regret --family tile
+has err "'tile'"
+run 2 regret --largest 1K
+has err '--largest'
+run 2 regret --largest 12T
+has err "'12T'"
+run 2 regret --count 0
+has err '--count'
 run 2 --nosuch small
 has err "'--nosuch'"
 

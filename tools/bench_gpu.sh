@@ -1,29 +1,72 @@
 #!/bin/sh
-# Measures the GPU backend and records it: bench_gpu.sh [NDBENCH [SET...]]
-# Times each set (wide-tall, gpu, ops, dtypes, small, if none is named) with the ndbench given (build/cuda/tools/ndbench)
-# and writes data/bench/gpu-SET.json; tools/report.py makes README's tables and plot from these.
+# Measures the GPU backend and records it: bench_gpu.sh [-b BUILD] [PART...]
+# BUILD is a build with CUDA (default build/cuda). Writes data/bench/gpu-PART.json for each part that is named, or for all:
+#   gpu, ops, dtypes   ndbench's sets: layouts at 1 GiB, operators, dtypes, with CUB and cuBLAS beside them
+#   sweep              2^26 f32 from wide to tall  ]
+#   peers              the cases of the comparison ] with CUB, cuBLAS, and what bench_peers.py finds of PyTorch, its
+#   small              arrays that fit in a cache  ] inductor, XLA (JAX) and CuPy
+#   regret             what the planner's choices lose, on random problems
+#   heat               every family over outputs and reduced length
+#   ladder             the textbook kernels (ndbench ladder)
+# tools/report.sh makes README's tables and plots from these. PYTHON names the Python that has the peers. The commit is the one
+# that was built; a copy of the tree without its history is built with NDREDUCE_COMMIT in the environment.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-ndbench=${1:-$root/build/cuda/tools/ndbench}
-[ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- wide-tall gpu ops dtypes small
+build=$root/build/cuda
 output=${OUTPUT:-$root/data/bench}
+python=${PYTHON:-python3}
 
+if [ "${1-}" = -b ]; then
+  build=${2:?-b needs a folder}
+  shift 2
+fi
+[ $# -gt 0 ] || set -- sweep peers small gpu ops dtypes regret heat ladder
+ndbench=$build/tools/ndbench
 [ -x "$ndbench" ] || {
   echo "bench_gpu.sh: $ndbench is not there: cmake --preset cuda && cmake --build --preset cuda" >&2
   exit 1
 }
 mkdir -p "$output"
-record=$(mktemp)
-trap 'rm -f "$record"' EXIT
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
 failed=0
-for set in "$@"; do
-  # A row that failed is in the record, as such; a run that could not start leaves what was there.
-  : >"$record"
-  "$ndbench" --device cuda --json "$record" "$set" || failed=1
-  [ -s "$record" ] || exit 1
-  cat "$record" >"$output/gpu-$set.json"
-  echo "written: $output/gpu-$set.json"
+
+# ndbench's record of a part. A row that failed is in it, as such; a run that could not start leaves what was there.
+measure() { # ARGUMENT...
+  rm -f "$folder/record"
+  "$ndbench" --device cuda --json "$folder/record" "$@" || failed=1
+  [ -s "$folder/record" ]
+}
+
+# The same with the peers of Python added; without them where there are none.
+measure_peers() { # SET OPTION...
+  set=$1
+  shift
+  measure "$set" || return 1
+  "$python" "$root/tools/bench_peers.py" --library "$build/src/libndreduce.so" "$@" "$folder/record" "$folder/merged" || {
+    echo "bench_gpu.sh: $set is recorded without the peers of Python" >&2
+    failed=1
+    return 0
+  }
+  mv "$folder/merged" "$folder/record"
+}
+
+for part in "$@"; do
+  echo "== $part"
+  started=$(date +%s)
+  case $part in
+  sweep) measure_peers sweep --inductor-every 2 ;;
+  peers | small) measure_peers "$part" ;;
+  regret) measure regret ;;
+  heat) measure regret --repeat 7 heat ;;
+  ladder) measure ladder ;;
+  *) measure "$part" ;;
+  esac || {
+    failed=1
+    continue
+  }
+  cat "$folder/record" >"$output/gpu-$part.json"
+  echo "written: $output/gpu-$part.json, $(($(date +%s) - started)) s"
 done
 exit $failed

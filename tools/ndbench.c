@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
     bench_list_free(&options.list);
     return EXIT_RUN;
   }
-  bool fine = options.explain ? explain_all(&options) : run_all(&options);
+  bool fine = options.explain ? explain_all(&options) : options.regret ? bench_regret(&options) : run_all(&options);
   if (fflush(stdout) != 0 || ferror(stdout)) {
     fputs("ndbench: cannot write to standard output\n", stderr);
     fine = false;

@@ -18,6 +18,7 @@ typedef struct bench_problem {
   char name[32];
   char text[PROBLEM_TEXT];
   ndr_case reduction;
+  int offset; /* elements from an aligned address to the first */
 } bench_problem;
 
 typedef struct bench_list {
@@ -30,9 +31,12 @@ typedef struct bench_options {
   int threads; /* CPU threads, 0: as many as OpenMP would use */
   int repeat;  /* samples a row */
   const char *family;
-  bool verify, explain;
+  bool verify, explain, only_list;
   uint64_t seed;
   const char *json; /* a path, "-", or NULL */
+  bool regret;      /* what the planner loses, in place of rows */
+  int count;        /* of its random problems */
+  size_t largest;   /* bytes of the largest array there; 0: not said */
   bench_list list;
 } bench_options;
 
@@ -117,8 +121,23 @@ void bench_options_read(bench_options *options, int argc, char **argv);
 /* Adds the problems of a set, or the one that text is in the mini-language. False: it is neither. What "all" is depends
  * on the device. */
 bool bench_list_add(bench_list *list, const char *device, const char *text);
+
+/* Adds a problem of a set. False: the text is not in the mini-language. */
+bool bench_list_add_text(bench_list *list, const char *set, const char *name, const char *text);
+
+/* Leaves out problems whose elements are more than so many bytes. */
+void bench_list_drop_larger(bench_list *list, size_t bytes);
 void bench_list_free(bench_list *list);
 void bench_sets_print(FILE *to, bool with_problems);
+
+/* ---- ndbench_random.c: adds options->count random problems, of at least LEAST_RANDOM_BYTES and at most
+ * options->largest. */
+enum { LEAST_RANDOM_BYTES = 64 << 10 };
+void bench_list_add_random(bench_list *list, const bench_options *options);
+
+/* ---- ndbench_regret.c: times every family on every problem of the list, and prints what the planner's choices lose.
+ */
+bool bench_regret(const bench_options *options);
 
 /* ---- ndbench_data.c */
 
@@ -136,6 +155,12 @@ bool bench_run(const bench_options *options, const bench_problem *problem, bench
 
 /* Prints the plan instead of running it. */
 bool bench_explain(const bench_options *options, const bench_problem *problem);
+
+/* A problem's array without data; it uses the shape and the strides in the problem. */
+DLTensor bench_tensor(const ndr_case *reduction, DLDevice place);
+
+/* Bytes of the distinct elements. */
+double bench_bytes_read(const ndr_case *reduction);
 
 /* The options of a library call for a problem; family may be NULL. */
 ndr_options bench_call_options(const bench_options *options, const ndr_case *reduction, const char *family);
@@ -169,9 +194,22 @@ bool bench_same(const ndr_case *reduction, ndr_op op, ndr_dtype dtype, int64_t o
 bool bench_read(int loop, const void *memory, size_t bytes, int threads, uint64_t *sum);
 
 /* ---- ndbench_report.c */
+
+/* One line: library, commit, device. */
+void bench_banner(const bench_options *options, FILE *to);
 void bench_table_head(const bench_options *options, FILE *to);
 void bench_table_row(const bench_options *options, const bench_row *row, FILE *to);
 bool bench_json(const bench_options *options, const bench_row *rows, int count);
+
+/* A record of another form: the file named in the options, in which the object has been begun with library, commit,
+ * date, device and machine, members that end with a comma; NULL, after a message, where it cannot be written. Closing
+ * ends the object; false, after a message, where not all was written. */
+FILE *bench_json_open(const bench_options *options);
+bool bench_json_close(const bench_options *options, FILE *to);
+void bench_json_text(FILE *to, const char *name, const char *text);
+/* Pairs of a name and a text, and NULL; each is followed by a comma. */
+void bench_json_texts(FILE *to, ...);
+void bench_json_number(FILE *to, const char *name, double value);
 
 /* ---- ndbench_machine.c: facts for the record; text is never left unset. */
 void bench_machine_cpu(char *text, size_t capacity);

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "ndbench.h"
@@ -21,7 +22,7 @@ static double share(const bench_row *row) {
   return row->ceiling > 0 ? rate(row) / row->ceiling : 0;
 }
 
-void bench_table_head(const bench_options *options, FILE *to) {
+void bench_banner(const bench_options *options, FILE *to) {
   const bench_device *device = options->device;
   const char *name;
   char text[128];
@@ -32,8 +33,13 @@ void bench_table_head(const bench_options *options, FILE *to) {
     bench_machine_cpu(text, sizeof text);
     fprintf(to, ", %s, %d threads", text, bench_threads(options));
   }
-  fprintf(to, "\n%-42s %-8s %10s %12s %12s %8s %6s", "problem", "family", "MB", "least us", "median us", "GB/s",
-          "% max");
+  fputc('\n', to);
+}
+
+void bench_table_head(const bench_options *options, FILE *to) {
+  const bench_device *device = options->device;
+  bench_banner(options, to);
+  fprintf(to, "%-42s %-8s %10s %12s %12s %8s %6s", "problem", "family", "MB", "least us", "median us", "GB/s", "% max");
   for (int p = 0; device->peers && device->peers[p]; p++) fprintf(to, " %8s", device->peers[p]->name);
   fprintf(to, "%s\n", device->back_to_back ? "  us a call" : "");
 }
@@ -62,7 +68,7 @@ void bench_table_row(const bench_options *options, const bench_row *row, FILE *t
   fflush(to);
 }
 
-static void json_text(FILE *to, const char *name, const char *text) {
+void bench_json_text(FILE *to, const char *name, const char *text) {
   fprintf(to, "\"%s\": \"", name);
   for (; *text; text++) {
     unsigned char c = (unsigned char)*text;
@@ -76,7 +82,18 @@ static void json_text(FILE *to, const char *name, const char *text) {
   fputc('"', to);
 }
 
-static void json_number(FILE *to, const char *name, double value) {
+void bench_json_texts(FILE *to, ...) {
+  va_list pairs;
+  const char *name;
+  va_start(pairs, to);
+  while ((name = va_arg(pairs, const char *))) {
+    bench_json_text(to, name, va_arg(pairs, const char *));
+    fputs(", ", to);
+  }
+  va_end(pairs);
+}
+
+void bench_json_number(FILE *to, const char *name, double value) {
   if (isfinite(value))
     fprintf(to, "\"%s\": %.6g", name, value);
   else
@@ -87,16 +104,16 @@ static void json_machine(const bench_options *options, FILE *to) {
   char text[160];
   fputs("  \"machine\": {", to);
   bench_machine_cpu(text, sizeof text);
-  json_text(to, "cpu", text);
+  bench_json_text(to, "cpu", text);
   fprintf(to, ", \"cores\": %d, \"threads\": %d, ", bench_machine_cores(), bench_threads(options));
   bench_machine_kernel(text, sizeof text);
-  json_text(to, "kernel", text);
+  bench_json_text(to, "kernel", text);
   fputs(", ", to);
-  json_text(to, "compiler", COMPILER);
+  bench_json_text(to, "compiler", COMPILER);
   const char *name;
   for (int i = 0; options->device->fact && options->device->fact(i, &name, text, sizeof text); i++) {
     fputs(", ", to);
-    json_text(to, name, text);
+    bench_json_text(to, name, text);
   }
   fputs("},\n", to);
 }
@@ -105,12 +122,12 @@ static void json_peers(const bench_row *row, FILE *to) {
   fputs(", \"peers\": {", to);
   for (int i = 0; i < MOST_PEERS && row->peers[i].peer; i++) {
     fprintf(to, "%s\"%s\": {", i ? ", " : "", row->peers[i].peer->name);
-    json_number(to, "median_seconds", row->peers[i].median);
+    bench_json_number(to, "median_seconds", row->peers[i].median);
     fputs(", ", to);
-    json_number(to, "gbps", row->bytes / row->peers[i].median / 1e9);
+    bench_json_number(to, "gbps", row->bytes / row->peers[i].median / 1e9);
     if (row->peers[i].back_to_back > 0) {
       fputs(", ", to);
-      json_number(to, "back_to_back_seconds", row->peers[i].back_to_back);
+      bench_json_number(to, "back_to_back_seconds", row->peers[i].back_to_back);
     }
     fputc('}', to);
   }
@@ -119,63 +136,64 @@ static void json_peers(const bench_row *row, FILE *to) {
 
 static void json_row(const bench_row *row, FILE *to) {
   fputs("    {", to);
-  json_text(to, "set", row->problem->set);
-  fputs(", ", to);
-  json_text(to, "name", row->problem->name);
-  fputs(", ", to);
-  json_text(to, "problem", row->problem->text);
-  fputs(", ", to);
-  json_text(to, "family", row->family);
+  bench_json_texts(to, "set", row->problem->set, "name", row->problem->name, "problem", row->problem->text, NULL);
+  if (row->problem->offset) fprintf(to, "\"offset\": %d, ", row->problem->offset);
+  bench_json_text(to, "family", row->family);
   fprintf(to, ", \"bytes\": %.0f, \"samples\": %d, \"batch\": %lld, ", row->bytes, row->samples, (long long)row->batch);
-  json_number(to, "seconds", row->seconds);
+  bench_json_number(to, "seconds", row->seconds);
   fputs(", ", to);
-  json_number(to, "median_seconds", row->median);
+  bench_json_number(to, "median_seconds", row->median);
   fputs(", ", to);
-  json_number(to, "gbps", rate(row) / 1e9);
+  bench_json_number(to, "gbps", rate(row) / 1e9);
   fputs(", ", to);
-  json_number(to, "ceiling_gbps", row->ceiling / 1e9);
+  bench_json_number(to, "ceiling_gbps", row->ceiling / 1e9);
   fputs(", ", to);
-  json_number(to, "of_ceiling", share(row));
+  bench_json_number(to, "of_ceiling", share(row));
   if (row->back_to_back > 0) {
     fputs(", ", to);
-    json_number(to, "back_to_back_seconds", row->back_to_back);
+    bench_json_number(to, "back_to_back_seconds", row->back_to_back);
   }
   if (row->peers[0].peer) json_peers(row, to);
   fprintf(to, ", \"verified\": %s", row->verified ? "true" : "false");
   if (row->complaint[0]) {
     fputs(", ", to);
-    json_text(to, "failed", row->complaint);
+    bench_json_text(to, "failed", row->complaint);
   }
   fputc('}', to);
 }
 
-bool bench_json(const bench_options *options, const bench_row *rows, int count) {
-  bool to_stdout = strcmp(options->json, "-") == 0;
+FILE *bench_json_open(const bench_options *options) {
   char date[40];
-  FILE *to = to_stdout ? stdout : fopen(options->json, "w");
+  FILE *to = strcmp(options->json, "-") == 0 ? stdout : fopen(options->json, "w");
   if (!to) {
     fprintf(stderr, "ndbench: cannot write %s\n", options->json);
-    return false;
+    return NULL;
   }
   bench_machine_date(date, sizeof date);
   fputs("{\n  ", to);
-  json_text(to, "library", ndr_version());
-  fputs(", ", to);
-  json_text(to, "commit", NDR_COMMIT);
-  fputs(", ", to);
-  json_text(to, "date", date);
-  fputs(", ", to);
-  json_text(to, "device", options->device->name);
+  bench_json_texts(to, "library", ndr_version(), "commit", NDR_COMMIT, "date", date, NULL);
+  bench_json_text(to, "device", options->device->name);
   fputs(",\n", to);
   json_machine(options, to);
+  return to;
+}
+
+bool bench_json_close(const bench_options *options, FILE *to) {
+  fputs("}\n", to);
+  bool written = !ferror(to);
+  written = (to == stdout ? fflush(to) : fclose(to)) == 0 && written;
+  if (!written) fprintf(stderr, "ndbench: cannot write %s\n", options->json);
+  return written;
+}
+
+bool bench_json(const bench_options *options, const bench_row *rows, int count) {
+  FILE *to = bench_json_open(options);
+  if (!to) return false;
   fputs("  \"rows\": [\n", to);
   for (int i = 0; i < count; i++) {
     json_row(&rows[i], to);
     fputs(i + 1 < count ? ",\n" : "\n", to);
   }
-  fputs("  ]\n}\n", to);
-  bool written = !ferror(to);
-  written = (to_stdout ? fflush(to) : fclose(to)) == 0 && written;
-  if (!written) fprintf(stderr, "ndbench: cannot write %s\n", options->json);
-  return written;
+  fputs("  ]\n", to);
+  return bench_json_close(options, to);
 }

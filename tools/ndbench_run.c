@@ -10,7 +10,7 @@ typedef struct bench_setup {
   ndr_options call;
   void *host, *placed;
   size_t bytes;
-  int64_t shape[NDR_MAX_DIMS], strides[NDR_MAX_DIMS];
+  int offset; /* as in bench_problem */
   DLTensor array;
   int64_t outputs;
   struct {
@@ -37,15 +37,19 @@ static void complain(bench_row *row, const char *text) {
   snprintf(row->complaint, sizeof row->complaint, "%s", text);
 }
 
-static void describe_array(bench_setup *setup) {
-  const ndr_case *reduction = setup->reduction;
-  memcpy(setup->shape, reduction->shape, sizeof setup->shape);
-  memcpy(setup->strides, reduction->strides, sizeof setup->strides);
-  setup->array = (DLTensor){.device = setup->options->device->place,
-                            .ndim = reduction->ndim,
-                            .dtype = ndr_dtype_to_dlpack(reduction->dtype),
-                            .shape = setup->shape,
-                            .strides = setup->strides};
+DLTensor bench_tensor(const ndr_case *reduction, DLDevice place) {
+  return (DLTensor){.device = place,
+                    .ndim = reduction->ndim,
+                    .dtype = ndr_dtype_to_dlpack(reduction->dtype),
+                    .shape = (int64_t *)(uintptr_t)reduction->shape, /* DLTensor has no const; nothing writes there */
+                    .strides = (int64_t *)(uintptr_t)reduction->strides};
+}
+
+double bench_bytes_read(const ndr_case *reduction) {
+  double elements = 1;
+  for (int d = 0; d < reduction->ndim; d++)
+    if (reduction->shape[d] == 0 || reduction->strides[d] != 0) elements *= (double)reduction->shape[d];
+  return elements * (double)ndr_dtype_bytes(reduction->dtype);
 }
 
 static bool set_up_data(bench_setup *setup) {
@@ -53,13 +57,13 @@ static bool set_up_data(bench_setup *setup) {
   size_t size = ndr_dtype_bytes(setup->reduction->dtype);
   int64_t low, high;
   if (ndr_case_extent(setup->reduction, &low, &high) != NDR_OK) return false;
-  setup->bytes = high < low ? 0 : (size_t)(high - low + 1) * size;
+  setup->bytes = high < low ? 0 : (size_t)(high - low + 1 + setup->offset) * size;
   setup->host = bench_allocate(setup->bytes);
   if (!setup->host) return false;
   bench_fill(setup->options, setup->reduction, setup->host, setup->bytes);
   setup->placed = device->place_data(setup->host, setup->bytes);
   setup->array.data = setup->placed;
-  setup->array.byte_offset = high < low ? 0 : (uint64_t)-low * size;
+  setup->array.byte_offset = high < low ? 0 : (uint64_t)(setup->offset - low) * size;
   return setup->placed != NULL;
 }
 
@@ -82,12 +86,14 @@ static bool set_up_result(bench_setup *setup, int i) {
   return tensor->data != NULL && (!device->peers || setup->other);
 }
 
-static bool set_up(bench_setup *setup, const bench_options *options, const ndr_case *reduction) {
+static bool set_up(bench_setup *setup, const bench_options *options, const bench_problem *problem) {
+  const ndr_case *reduction = &problem->reduction;
   memset(setup, 0, sizeof *setup);
+  setup->offset = problem->offset;
   setup->options = options;
   setup->reduction = reduction;
   setup->call = bench_call_options(options, reduction, options->family);
-  describe_array(setup);
+  setup->array = bench_tensor(reduction, options->device->place);
   if (!set_up_data(setup)) return false;
   for (int i = 0; i < reduction->op_count; i++)
     if (!set_up_result(setup, i)) return false;
@@ -143,7 +149,7 @@ bool bench_explain(const bench_options *options, const bench_problem *problem) {
   char text[4096];
   bench_setup setup = {.options = options, .reduction = &problem->reduction};
   setup.call = bench_call_options(options, &problem->reduction, options->family);
-  describe_array(&setup);
+  setup.array = bench_tensor(&problem->reduction, options->device->place);
   if (!plan_text(&setup, text, sizeof text)) {
     printf("%s\n", problem->text);
     fprintf(stderr, "ndbench: %s\n", ndr_last_error());
@@ -194,11 +200,9 @@ static bool verify(const bench_setup *setup, bench_row *row) {
 /* ---- timing ---- */
 
 static double bytes_moved(const bench_setup *setup) {
-  double elements = 1, bytes = 0;
-  for (int d = 0; d < setup->reduction->ndim; d++)
-    if (setup->shape[d] == 0 || setup->strides[d] != 0) elements *= (double)setup->shape[d];
+  double bytes = bench_bytes_read(setup->reduction);
   for (int i = 0; i < setup->reduction->op_count; i++) bytes += (double)setup->results[i].bytes;
-  return bytes + elements * (double)ndr_dtype_bytes(setup->reduction->dtype);
+  return bytes;
 }
 
 /* Other libraries know whole arrays without options. */
@@ -231,7 +235,8 @@ static bool accept(void *context) {
 
 static bool measure(bench_setup *setup, bench_row *row) {
   row->bytes = bytes_moved(setup);
-  bench_job job = {setup->reduction, setup->placed, setup->other, setup->outputs};
+  const char *first = (const char *)setup->placed + setup->array.byte_offset;
+  bench_job job = {setup->reduction, first, setup->other, setup->outputs};
   bench_subject subject = {.call = call_once,
                            .context = setup,
                            .placed = setup->placed,
@@ -244,7 +249,7 @@ static bool measure(bench_setup *setup, bench_row *row) {
 bool bench_run(const bench_options *options, const bench_problem *problem, bench_row *row) {
   bench_setup setup;
   *row = (bench_row){.problem = problem};
-  bool fine = set_up(&setup, options, &problem->reduction);
+  bool fine = set_up(&setup, options, problem);
   if (!fine) complain(row, setup.host && ndr_last_error()[0] ? ndr_last_error() : "out of memory");
   if (fine) {
     fine = find_family(&setup, row->family, sizeof row->family) && call_once(&setup);

@@ -20,7 +20,7 @@ static void append(bench_list *list, const bench_problem *problem) {
   list->problems[list->count++] = *problem;
 }
 
-static bool add_text(bench_list *list, const char *set, const char *name, const char *text) {
+bool bench_list_add_text(bench_list *list, const char *set, const char *name, const char *text) {
   bench_problem problem = {.set = set};
   if (ndr_case_parse(text, &problem.reduction) != NDR_OK) return false;
   snprintf(problem.name, sizeof problem.name, "%s", name);
@@ -36,7 +36,7 @@ __attribute__((format(printf, 4, 5))) static void add(bench_list *list, const ch
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  if (!add_text(list, set, name, text)) {
+  if (!bench_list_add_text(list, set, name, text)) {
     fprintf(stderr, "ndbench: set %s: %s\n", set, ndr_last_error());
     exit(EXIT_RUN);
   }
@@ -148,6 +148,69 @@ static void add_small(bench_list *list, const char *set) {
   add(list, set, "batch", "mean,var f32 [32,64,14,14] /0,2,3");
 }
 
+/* What reductions in the wild look like, one of each: the cases on which the libraries of Python are met. */
+static void add_peers(bench_list *list, const char *set) {
+  static const char *const cases[][2] = {
+      {"full", "sum f32 [268435456] /0"},
+      {"full, unaligned", "sum f32 [268435456] /0"},
+      {"rows of 256", "sum f32 [262144,256] /1"},
+      {"256 rows, summed", "sum f32 [256,262144] /0"},
+      {"rows of 4", "sum f32 [67108864,4] /1"},
+      {"rows of 16", "sum f32 [16777216,16] /1"},
+      {"rows of 1023", "sum f32 [262144,1023] /1"},
+      {"rows of 16384", "sum f32 [16384,16384] /1"},
+      {"8 long rows", "sum f32 [8,33554432] /1"},
+      {"16384 columns", "sum f32 [16384,16384] /0"},
+      {"3 columns", "sum f32 [89478485,3] /0"},
+      {"256 columns", "sum f32 [1048576,256] /0"},
+      {"8 rows, summed", "sum f32 [8,33554432] /0"},
+      {"middle of 3-d", "sum f32 [64,2048,2048] /1"},
+      {"middle, 3 columns", "sum f32 [65536,1365,3] /1"},
+      {"4-d over 0 and 2", "sum f32 [64,128,64,512] /0,2"},
+      {"4-d over 1 and 3", "sum f32 [64,128,64,512] /1,3"},
+      {"batch norm", "sum f32 [256,256,56,56] /0,2,3"},
+      {"5-d, trailing", "sum f32 [32,32,32,64,128] /2,3,4"},
+      {"transposed", "sum f32 [16384:1,16384:16384] /0"},
+      {"permuted 3-d", "sum f32 [512:1,512:524288,1024:512] /1"},
+      {"pitched rows", "sum f32 [16384:16384,16000] /1"},
+      {"f64, full", "sum f64 [134217728] /0"},
+      {"f64, columns", "sum f64 [16384,8192] /0"},
+      {"f16, full", "sum f16 [536870912] /0"},
+      {"f16, rows", "sum f16 [16384,32768] /1"},
+      {"i8, full", "sum i8 [1073741824] /0"},
+      {"i8, rows", "sum i8 [32768,32768] /1"},
+      {"i32, columns", "sum i32 [16384,16384] /0"},
+      {"u8, 3 columns", "sum u8 [357913941,3] /0"},
+      {"max, full", "max f32 [268435456] /0"},
+      {"max, rows", "max f32 [16384,16384] /1"},
+      {"argmax, full", "argmax f32 [268435456] /0"},
+      {"argmax, rows", "argmax f32 [16384,16384] /1"},
+      {"var, full", "var f32 [268435456] /0"},
+      {"var, rows", "var f32 [16384,16384] /1"},
+      {"norm2, rows", "norm2 f32 [16384,16384] /1"},
+      {"logsumexp, rows", "logsumexp f32 [16384,16384] /1"},
+      {"any, rows", "any bool [32768,32768] /1"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    add(list, set, cases[i][0], "%s", cases[i][1]);
+    if (strstr(cases[i][0], "unaligned")) list->problems[list->count - 1].offset = 1;
+  }
+}
+
+/* Sums of 2^b elements to each of 2^a outputs, the reduced axis innermost (rows) and outermost (columns). */
+static void add_heat(bench_list *list, const char *set) {
+  enum { MOST = 24, MOST_ELEMENTS = 28 };
+  char name[32];
+  for (int a = 0; a <= MOST; a++) {
+    for (int b = 0; b <= MOST && a + b <= MOST_ELEMENTS; b++) {
+      snprintf(name, sizeof name, "rows-%d-%d", a, b);
+      add(list, set, name, "sum f32 [%lld,%lld] /1", 1LL << a, 1LL << b);
+      snprintf(name, sizeof name, "columns-%d-%d", a, b);
+      add(list, set, name, "sum f32 [%lld,%lld] /0", 1LL << b, 1LL << a);
+    }
+  }
+}
+
 typedef struct bench_set {
   const char *name, *help;
   void (*add)(bench_list *list, const char *set);
@@ -163,6 +226,9 @@ static const bench_set sets[] = {
     {"ops", "every operator on 64 MiB of f32: full, inner, outer", add_ops, NULL},
     {"dtypes", "the sum of every dtype on 64 MiB: full, inner, outer", add_dtypes, NULL},
     {"small", "arrays that fit in a cache: the cost of a call", add_small, NULL},
+    {"peers", "one of each kind at 1 GiB, for comparisons with other libraries", add_peers, "cuda"},
+    {"heat", "for regret: f32 sums of 2^b elements to 2^a outputs, by rows and by columns", add_heat,
+     "none: for regret"},
 };
 enum { SET_COUNT = sizeof sets / sizeof *sets };
 
@@ -174,7 +240,14 @@ bool bench_list_add(bench_list *list, const char *device, const char *text) {
     sets[s].add(list, sets[s].name);
     if (!all) return true;
   }
-  return all || add_text(list, "problem", "", text);
+  return all || bench_list_add_text(list, "problem", "", text);
+}
+
+void bench_list_drop_larger(bench_list *list, size_t bytes) {
+  int kept = 0;
+  for (int i = 0; i < list->count; i++)
+    if (bench_bytes_read(&list->problems[i].reduction) <= (double)bytes) list->problems[kept++] = list->problems[i];
+  list->count = kept;
 }
 
 void bench_list_free(bench_list *list) {

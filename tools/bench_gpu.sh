@@ -33,23 +33,21 @@ trap 'rm -rf "$folder"' EXIT
 failed=0
 
 # ndbench's record of a part. A row that failed is in it, as such; a run that could not start leaves what was there.
-measure() { # ARGUMENT...
-  rm -f "$folder/record"
+measure() { # PART ARGUMENT...
+  record=$output/gpu-$1.json
+  shift
   "$ndbench" --device cuda --json "$folder/record" "$@" || failed=1
-  [ -s "$folder/record" ]
+  [ -s "$folder/record" ] || return 1
+  cat "$folder/record" >"$record"
+  rm "$folder/record"
 }
 
-# The same with the peers of Python added; without them where there are none.
+# The same with the peers of Python added to it, as far as there are any.
 measure_peers() { # SET OPTION...
+  measure "$1" "$1" || return 1
   set=$1
   shift
-  measure "$set" || return 1
-  "$python" "$root/tools/bench_peers.py" --library "$build/src/libndreduce.so" "$@" "$folder/record" "$folder/merged" || {
-    echo "bench_gpu.sh: $set is recorded without the peers of Python" >&2
-    failed=1
-    return 0
-  }
-  mv "$folder/merged" "$folder/record"
+  "$python" "$root/tools/bench_peers.py" --library "$build/src/libndreduce.so" "$@" "$output/gpu-$set.json"
 }
 
 for part in "$@"; do
@@ -58,15 +56,10 @@ for part in "$@"; do
   case $part in
   sweep) measure_peers sweep --inductor-every 2 ;;
   peers | small) measure_peers "$part" ;;
-  regret) measure regret ;;
-  heat) measure regret --repeat 7 heat ;;
-  ladder) measure ladder ;;
-  *) measure "$part" ;;
-  esac || {
-    failed=1
-    continue
-  }
-  cat "$folder/record" >"$output/gpu-$part.json"
-  echo "written: $output/gpu-$part.json, $(($(date +%s) - started)) s"
+  regret) measure regret regret ;;
+  heat) measure heat regret --repeat 7 heat ;;
+  *) measure "$part" "$part" ;;
+  esac || failed=1
+  echo "$part: $(($(date +%s) - started)) s"
 done
 exit $failed

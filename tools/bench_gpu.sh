@@ -1,13 +1,12 @@
 #!/bin/sh
 # Measures the GPU backend and records it: bench_gpu.sh [-b BUILD] [PART...]
 # BUILD is a build with CUDA (default build/cuda). Writes data/bench/gpu-PART.json for each part that is named, or for all:
-#   gpu, ops, dtypes   ndbench's sets: layouts at 1 GiB, operators, dtypes, with CUB and cuBLAS beside them
-#   sweep              2^26 f32 from wide to tall  ]
-#   peers              the cases of the comparison ] with CUB, cuBLAS, and what bench_peers.py finds of PyTorch, its
-#   small              arrays that fit in a cache  ] inductor, XLA (JAX) and CuPy
-#   regret             what the planner's choices lose, on random problems
-#   heat               every family over outputs and reduced length
-#   ladder             the textbook kernels (ndbench ladder)
+#   sweep, peers, small  wide against tall, the cases of the comparison, arrays that fit in a cache: ndbench's sets with CUB
+#                        and cuBLAS, and what bench_peers.py finds of PyTorch, its inductor, XLA (JAX) and CuPy
+#   gpu, ops, dtypes     ndbench's sets of layouts at 1 GiB, of operators and of dtypes
+#   regret               what the planner's choices lose, on random problems
+#   heat                 every family over outputs and reduced length
+#   ladder               the reductions that are taught
 # tools/report.sh makes README's tables and plots from these. PYTHON names the Python that has the peers. The commit is the one
 # that was built; a copy of the tree without its history is built with NDREDUCE_COMMIT in the environment.
 set -eu
@@ -36,7 +35,7 @@ failed=0
 measure() { # PART ARGUMENT...
   record=$output/gpu-$1.json
   shift
-  "$ndbench" --device cuda --json "$folder/record" "$@" || failed=1
+  "$ndbench" "$@" --device cuda --json "$folder/record" || failed=1
   [ -s "$folder/record" ] || return 1
   cat "$folder/record" >"$record"
   rm "$folder/record"
@@ -58,6 +57,7 @@ for part in "$@"; do
   peers | small) measure_peers "$part" ;;
   regret) measure regret regret ;;
   heat) measure heat regret --repeat 7 heat ;;
+  ladder) measure ladder ladder all ;;
   *) measure "$part" "$part" ;;
   esac || failed=1
   echo "$part: $(($(date +%s) - started)) s"

@@ -1,23 +1,27 @@
 #!/usr/bin/env python3
-"""Makes README's tables and the wide-against-tall plot from data/bench/*.json.
+"""Makes README's tables and figures from data/bench/*.json; tools/report.sh calls it.
 
-  report.py                      rewrites the blocks of README.md and data/bench/wide-tall.svg
-  report.py --check              exit status 1 if that would change anything
-  report.py --print NAME         prints one block: wide-tall, gpu, small, peers, cpu or h5
-  report.py --import CASES RAW...  turns the results of the peers harness, with the cases.py in the folder CASES, into
-                                 data/bench/gpu-peers.json
+  report.py            draws data/bench/plots with gnuplot, rewrites the blocks of README.md, says what is missing
+  report.py --check    exit status 1 if that would change anything; needs no gnuplot
+  report.py --print NAME   prints one block: gpu, cpu or h5
+  report.py --data DIR ... takes the records from there, draws into DIR/plots, and leaves README.md alone
 
 A block of README.md lies between the lines <!-- bench: NAME --> and <!-- /bench -->.
 """
+import hashlib
 import json
-import math
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+from report_gpu import gpu_block, missing_records, table
+from report_plots import FIGURES, done
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = ROOT / "data" / "bench"
-PLOT = DATA / "wide-tall.svg"
 
 
 def fail(text):
@@ -25,81 +29,16 @@ def fail(text):
 
 
 def load(name):
+    """A record, or None where there is none."""
     try:
-        return json.loads((DATA / name).read_text())
-    except OSError:
-        fail(f"{DATA / name} is not there: tools/bench_gpu.sh or report.py --import writes it")
-
-
-def table(head, rows):
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1)] + rows
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def geometric_mean(values):
-    return math.exp(sum(map(math.log, values)) / len(values))
-
-
-def provenance(record):
-    machine = record["machine"]
-    return (f"{machine['gpu']}, driver {machine['driver']}, CUDA {machine['cuda']}; commit {record['commit']}, "
-            f"{record['date'][:10]}.")
-
-
-def done(record):
-    """The rows that were timed."""
-    return [row for row in record["rows"] if row.get("median_seconds")]
-
-
-def best_peer(row):
-    """(name, GB/s) of the best peer of an ndbench row, or None."""
-    peers = row.get("peers", {})
-    return max(((name, peer["gbps"]) for name, peer in peers.items()), key=lambda pair: pair[1], default=None)
+        return json.loads((DATA / name).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        fail(f"{DATA / name}: {error}")
 
 
 # ---- blocks
-
-def wide_tall_lines(record):
-    """Rows' exponent -> row, for each axis."""
-    lines = {0: {}, 1: {}}
-    for row in done(record):
-        match = re.fullmatch(r"2\^(\d+)x2\^\d+-axis([01])", row["name"])
-        if match:
-            lines[int(match[2])][int(match[1])] = row
-    return lines
-
-
-def wide_tall_block():
-    record = load("gpu-wide-tall.json")
-    lines = wide_tall_lines(record)
-    rows = []
-    for k in sorted(lines[1]):
-        wide, tall = lines[1][k], lines[0].get(k)
-        cells = [f"2^{k} x 2^{26 - k}"]
-        for row in (wide, tall):
-            cells += [f"{row['gbps']:.0f}", f"{row['of_ceiling']:.0%}", row["family"]] if row else ["", "", ""]
-        rows.append(cells)
-    text = table(["f32 array", "rows summed, GB/s", "of ceiling", "family", "columns summed, GB/s", "of ceiling",
-                  "family"], rows)
-    return f"![GB/s over the shape]({PLOT.relative_to(ROOT)})\n\n{text}\n\n{provenance(record)}"
-
-
-def gpu_block():
-    record = load("gpu-gpu.json")
-    rows, ratios, shares = [], [], []
-    for row in done(record):
-        peer = best_peer(row)
-        if peer:
-            ratios.append(row["gbps"] / peer[1])
-        shares.append(row["of_ceiling"])
-        rows.append([f"`{row['problem']}`", row["family"], f"{row['gbps']:.0f}", f"{row['of_ceiling']:.1%}",
-                     f"{peer[1]:.0f} {peer[0]}" if peer else ""])
-    text = table(["problem", "family", "GB/s", "of ceiling", "best peer, GB/s"], rows)
-    note = f"Geometric mean {geometric_mean(shares):.1%} of the ceiling, least {min(shares):.1%}"
-    if ratios:
-        note += f"; {geometric_mean(ratios):.2f}x CUB and cuBLAS where they have the operation"
-    return f"{text}\n\n{note}. {provenance(record)}"
-
 
 def cpu_provenance(record):
     machine = record["machine"]
@@ -109,6 +48,8 @@ def cpu_provenance(record):
 def cpu_block():
     """256 MiB of each dtype in each layout: GB/s, share of the ceiling, and how many times as fast as NumPy."""
     record = load("cpu.json")
+    if not record:
+        return "No record of a CPU is kept: `tools/bench_cpu.sh` makes one."
     cells = {}
     for row in done(record):
         dtype, _, layout = row["name"].partition("-")
@@ -126,6 +67,8 @@ H5_RIVALS = {"h5gpured": "h5gpured", "h5py": "h5py + NumPy", "cdo": "CDO", "ncwa
 
 def h5_block():
     record = load("h5.json")
+    if not record:
+        return "No record of `h5gpured` is kept: `tools/bench_h5.py` makes one."
     rows = []
     for row in record["rows"]:
         seconds = row["seconds"]
@@ -139,162 +82,51 @@ def h5_block():
             f"{cpu_provenance(record)}")
 
 
-def microseconds(seconds):
-    return f"{seconds * 1e6:.1f}" if seconds else ""
+BLOCKS = {"gpu": lambda: gpu_block(load, lambda name: f"data/bench/plots/{name}.svg"), "cpu": cpu_block, "h5": h5_block}
 
 
-def small_block():
-    record = load("gpu-small.json")
-    rows = []
-    for row in done(record):
-        peers = "; ".join(f"{microseconds(p['median_seconds'])} / {microseconds(p.get('back_to_back_seconds'))} {name}"
-                          for name, p in row.get("peers", {}).items())
-        rows.append([f"`{row['problem']}`", microseconds(row["median_seconds"]),
-                     microseconds(row.get("back_to_back_seconds")), peers])
-    return (table(["problem", "on the device, us", "a call, back to back, us", "peers"], rows) +
-            f"\n\n{provenance(record)}")
+# ---- figures
+
+def programs():
+    """name -> (gnuplot's program without terminal and output, width, height), of the figures whose records are there."""
+    made = {}
+    for name, (file, function, width, height) in FIGURES.items():
+        record = load(file)
+        text = record and function(record)
+        if text:
+            made[name] = (text, width, height)
+    return made
 
 
-def ceiling_at(record, moved):
-    """The read ceiling measured nearest to so many bytes."""
-    sizes = record["ceiling_gbps"]
-    return sizes[min(sizes, key=lambda size: abs(math.log(int(size) / moved)))] if sizes else None
+def mark_of(text):
+    """What a figure says about the program that drew it, so that a figure of old data is found out without gnuplot."""
+    return f"<!-- drawn from {hashlib.sha256(text.encode()).hexdigest()[:16]} -->"
 
 
-def peers_block():
-    record = load("gpu-peers.json")
-    rows, ratios, shares = [], [], []
-    for case in record["cases"]:
-        seconds = dict(case["seconds"])
-        ours = seconds.pop("ours", None)
-        if not seconds or not ours:
-            continue
-        best = min(seconds, key=seconds.get)
-        ratio, gbps = seconds[best] / ours, case["bytes"] / ours / 1e9
-        ratios.append(ratio)
-        if case["back_to_back"]:
-            calls = dict(case["back_to_back"])
-            call = calls.pop("ours", None)
-            rival = min(calls, key=calls.get, default=None)
-            cells = [f"{microseconds(seconds[best])} us {best}", f"{microseconds(ours)} us", f"{ratio:.2f}x",
-                     f"back to back {microseconds(call)} us" + (f", {microseconds(calls[rival])} {rival}" if rival else "")]
-        else:
-            ceiling = ceiling_at(record, case["bytes"])
-            if ceiling:
-                shares.append(gbps / ceiling)
-            cells = [f"{case['bytes'] / seconds[best] / 1e9:.0f} {best}", f"{gbps:.0f}", f"{ratio:.2f}x",
-                     f"{gbps / ceiling:.1%}" if ceiling else ""]
-        rows.append([case["name"]] + cells)
-    if not rows:
-        fail("gpu-peers.json has no case with both ours and a peer")
-    note = f"Geometric mean {geometric_mean(ratios):.3f}x the best peer, least {min(ratios):.2f}x"
-    if shares:
-        note += f"; {geometric_mean(shares):.1%} of the ceiling, least {min(shares):.1%}"
-    return table(["case", "best peer, GB/s", "ndreduce, GB/s", "ratio", "of ceiling"], rows) + f"\n\n{note}."
+def draw(folder, made):
+    if made and not shutil.which("gnuplot"):
+        fail("the figures need gnuplot (Debian: gnuplot-nox)")
+    for name, (text, width, height) in made.items():
+        for kind, terminal in (("svg", "svg"), ("png", "pngcairo")):
+            path = folder / f"{name}.{kind}"
+            folder.mkdir(parents=True, exist_ok=True)
+            head = f"set terminal {terminal} size {width},{height} font 'sans,11' background rgb 'white'\nset output '{path}'\n"
+            ran = subprocess.run(["gnuplot"], input=head + text, text=True, capture_output=True)
+            if ran.returncode or ran.stderr:
+                fail(f"gnuplot: {name}: {ran.stderr.strip()[:300]}")
+        svg = folder / f"{name}.svg"
+        svg.write_text(svg.read_text(encoding="utf-8") + mark_of(text) + "\n", encoding="utf-8")
 
 
-BLOCKS = {"wide-tall": wide_tall_block, "gpu": gpu_block, "small": small_block, "peers": peers_block, "cpu": cpu_block,
-          "h5": h5_block}
-
-
-# ---- the plot
-
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 400, 60, 190, 20, 50
-
-
-def power_of_two(k):
-    return "2" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(k))
-
-
-def plot():
-    lines = wide_tall_lines(load("gpu-wide-tall.json"))
-    ks = sorted(set(lines[0]) | set(lines[1]))
-    if len(ks) < 2:
-        fail("gpu-wide-tall.json holds too few shapes for a plot")
-    series = [("rows summed (axis 1)", "#1f77b4", "", {k: r["gbps"] for k, r in lines[1].items()}),
-              ("columns summed (axis 0)", "#d62728", "", {k: r["gbps"] for k, r in lines[0].items()}),
-              ("best peer, axis 1", "#1f77b4", "3 4", {k: best_peer(r)[1] for k, r in lines[1].items() if best_peer(r)}),
-              ("best peer, axis 0", "#d62728", "3 4", {k: best_peer(r)[1] for k, r in lines[0].items() if best_peer(r)}),
-              ("only reading", "#777777", "8 4",
-               {k: max(lines[a][k]["ceiling_gbps"] for a in (0, 1) if k in lines[a]) for k in ks})]
-    top = max(max(points.values(), default=0) for *_, points in series)
-    step = 10 ** math.floor(math.log10(top))
-    step = next(s for s in (step / 5, step / 2, step, 2 * step) if top / s <= 6)
-    most = step * math.ceil(top / step)
-
-    def x(k):
-        return LEFT + (WIDTH - LEFT - RIGHT) * (k - ks[0]) / (ks[-1] - ks[0])
-
-    def y(value):
-        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * value / most
-
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
-           'font-size="12">', f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>']
-    for i in range(round(most / step) + 1):
-        at = y(i * step)
-        out.append(f'<line x1="{LEFT}" y1="{at:.1f}" x2="{WIDTH - RIGHT}" y2="{at:.1f}" stroke="#dddddd"/>')
-        out.append(f'<text x="{LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{i * step:g}</text>')
-    for k in ks:
-        out.append(f'<text x="{x(k):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{power_of_two(k)}</text>')
-    out.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 10}" text-anchor="middle">'
-               f'rows of an array of {power_of_two(26)} f32: wide on the left, tall on the right</text>')
-    out.append(f'<text x="14" y="{HEIGHT / 2:.0f}" text-anchor="middle" transform="rotate(-90 14 {HEIGHT / 2:.0f})">'
-               'GB/s, read and written</text>')
-    for i, (name, colour, dashes, points) in enumerate(entry for entry in series if entry[3]):
-        dash = f' stroke-dasharray="{dashes}"' if dashes else ""
-        path = " ".join(f"{x(k):.1f},{y(points[k]):.1f}" for k in sorted(points))
-        out.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>')
-        at = TOP + 16 + 20 * i
-        out.append(f'<line x1="{WIDTH - RIGHT + 12}" y1="{at}" x2="{WIDTH - RIGHT + 36}" y2="{at}" stroke="{colour}" '
-                   f'stroke-width="2"{dash}/><text x="{WIDTH - RIGHT + 42}" y="{at + 4}">{name}</text>')
-    return "\n".join(out + ["</svg>"]) + "\n"
-
-
-# ---- the peers harness
-
-BYTES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4, "i64": 8,
-         "u64": 8, "f64": 8}
-
-
-def result_bytes(op, dtype):
-    if op in ("argmin", "argmax", "count", "valid") or (op in ("sum", "prod") and dtype[0] in "iub" and dtype != "bf16"):
-        return 8
-    return 1 if op in ("any", "all") else BYTES[dtype]
-
-
-def bytes_moved(dtype, shape, axes, view, op):
-    import numpy
-    x = numpy.broadcast_to(numpy.int8(0), shape)
-    if view:
-        x = eval(view, {"x": x})  # the harness's own expressions
-    outputs = math.prod(size for axis, size in enumerate(x.shape) if axis not in axes)
-    return x.size * BYTES[dtype] + outputs * result_bytes(op, dtype)
-
-
-def import_peers(folder, files):
-    sys.dont_write_bytecode = True
-    sys.path.insert(0, folder)
-    from cases import CASES
-    timed, calls, ceiling = {}, {}, {}
-    for file in files:
-        for row in json.loads(pathlib.Path(file).read_text()):
-            match = re.fullmatch(r"ceiling-(\d+)M-.*", row["case"])
-            if match:
-                size = str(int(match[1]) << 20)
-                ceiling[size] = max(ceiling.get(size, 0), row["GBps"])
-            elif row.get("s"):
-                timed.setdefault(row["case"], {})[row["peer"]] = row["s"]
-                if row.get("host_s"):
-                    calls.setdefault(row["case"], {})[row["peer"]] = row["host_s"]
-    cases = [{"name": name, "dtype": dtype, "shape": shape, "axes": axes, "view": view, "op": op,
-              "bytes": bytes_moved(dtype, shape, axes, view, op), "seconds": timed[name],
-              "back_to_back": calls.get(name, {})}
-             for name, dtype, shape, axes, view, op in CASES if name in timed]
-    lines = ",\n".join("    " + json.dumps(case) for case in cases)
-    DATA.mkdir(parents=True, exist_ok=True)
-    (DATA / "gpu-peers.json").write_text(
-        '{\n  "ceiling_gbps": ' + json.dumps(ceiling) + ',\n  "cases": [\n' + lines + "\n  ]\n}\n")
-    print(f"written: {DATA / 'gpu-peers.json'}, {len(cases)} cases")
+def stale_figures(folder, made):
+    stale = []
+    for name, (text, *_) in made.items():
+        svg = folder / f"{name}.svg"
+        if not svg.exists() or mark_of(text) not in svg.read_text(encoding="utf-8"):
+            stale.append(svg)
+        if not svg.with_suffix(".png").exists():
+            stale.append(svg.with_suffix(".png"))
+    return stale
 
 
 # ---- README
@@ -308,28 +140,24 @@ def rewritten(text):
     return re.sub(r"(<!-- bench: ([a-z0-9-]+) -->)\n.*?(<!-- /bench -->)", block, text, flags=re.S)
 
 
-def outputs():
-    readme = ROOT / "README.md"
-    text = readme.read_text(encoding="utf-8")
-    made = {readme: rewritten(text)}
-    if "<!-- bench: wide-tall -->" in text:
-        made[PLOT] = plot()
-    return made
-
-
 def main(arguments):
-    if arguments == []:
-        for path, text in outputs().items():
-            path.write_text(text, encoding="utf-8")
-            print(f"written: {path}")
-    elif arguments == ["--check"]:
-        stale = [path for path, text in outputs().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
-        if stale:
-            fail("not what data/bench says: " + ", ".join(map(str, stale)) + "; run tools/report.py")
-    elif len(arguments) == 2 and arguments[0] == "--print" and arguments[1] in BLOCKS:
+    global DATA
+    if len(arguments) > 1 and arguments[0] == "--data":
+        DATA, arguments = pathlib.Path(arguments[1]), arguments[2:]
+    folder, readme = DATA / "plots", ROOT / "README.md"
+    text = readme.read_text(encoding="utf-8") if DATA == ROOT / "data" / "bench" else ""
+    if len(arguments) == 2 and arguments[0] == "--print" and arguments[1] in BLOCKS:
         print(BLOCKS[arguments[1]]())
-    elif len(arguments) > 2 and arguments[0] == "--import":
-        import_peers(arguments[1], arguments[2:])
+    elif arguments == ["--check"]:
+        stale = stale_figures(folder, programs()) + ([readme] if rewritten(text) != text else [])
+        if stale:
+            fail("not what the records say: " + ", ".join(map(str, stale)) + "; run tools/report.sh")
+    elif arguments == []:
+        made = programs()
+        draw(folder, made)
+        if rewritten(text) != text:
+            readme.write_text(rewritten(text), encoding="utf-8")
+        print(f"report.py: {len(made)} figures; {missing_records(load) or 'no record is missing'}")
     else:
         sys.exit(__doc__)
 

@@ -1,0 +1,104 @@
+#!/usr/bin/python3
+"""README's generator on records of numbers that were made up for it: check_report.py TOOLS
+
+What is missing, broken, or drawn from other data is said in one line; ratios are taken within a run; every figure is a
+program that gnuplot takes (where it is installed).
+"""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TOOLS = pathlib.Path(sys.argv[1])
+HEAD = {"library": "0.0.0", "commit": "feed", "date": "2001-02-03T04:05:06Z", "device": "cuda",
+        "machine": {"cpu": "none", "gpu": "Made-up 1", "driver": "1.2", "cuda": "3.4"}}
+failures = []
+
+
+def check(what, condition, text=""):
+    if not condition:
+        failures.append(f"{what}: {text[:2000]}")
+
+
+def run(*arguments):
+    done = subprocess.run([sys.executable, "-B", *map(str, arguments)], capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def row(name, problem, seconds, peers, python):
+    def times(of):
+        return {peer: {"median_seconds": value, "gbps": 1 / value, "back_to_back_seconds": 2 * value}
+                for peer, value in of.items()}
+    return {"name": name, "problem": problem, "family": "tree", "bytes": 1e9, "median_seconds": seconds, "gbps": 1 / seconds,
+            "ceiling_gbps": 1.25 / seconds, "of_ceiling": 0.8, "back_to_back_seconds": seconds, "peers": times(peers),
+            "python": times(python)}
+
+
+def records():
+    """ndreduce took 1 s beside CUB and 2 s in the run with Python."""
+    def one(name, problem):
+        return row(name, problem, 1.0, {"cub": 1.5}, {"ndreduce": 2.0, "torch": 2.2, "inductor": 4.0})
+    rung = {"ladder": "reduce", "rung": "1", "name": "tree, modulo", "op": "sum", "dtype": "f32", "shape": "64",
+            "gbps": 7.0, "ceiling_gbps": 10.0, "of_ceiling": 0.7, "median_seconds": 1.0, "gain": None}
+    cell = {"choice": "tile", "bytes": 1e9, "ceiling_gbps": 2.0, "regret": 1.5, "seconds": {"tile": 1.5, "tree": 1.0}}
+    regret = {"problems": 2000, "lost": 1, "median": 1.01, "mean": 1.0, "p95": 1.02, "p99": 1.03, "worst": 1.24}
+    shapes = [one(f"2^{k}x2^{26 - k}-axis{axis}", f"sum f32 [{2**k},{2**(26 - k)}] /{axis}") for k in (8, 18) for axis in (1, 0)]
+    cases = [one("rows", "sum f32 [8,8] /1")]
+    return {"sweep": {"rows": shapes}, "peers": {"rows": cases, "python": {"torch": "9.9"}}, "gpu": {"rows": cases},
+            "small": {"rows": cases}, "regret": {"regret": regret, "rows": []},
+            "heat": {"regret": regret, "rows": [{**cell, "name": f"{kind}-3-{b}"} for kind in ("rows", "columns") for b in (4, 5)]},
+            "ladder": {"rows": [rung, {**rung, "ladder": "axes", "shape": "8 x 8"}, {"ladder": "nd", "failed": "why"}]}}
+
+
+def check_text(folder):
+    status, text, _ = run(TOOLS / "report.py", "--data", folder, "--print", "gpu")
+    check("print", status == 0)
+    check("the peer's own run", "| 1.10x |" in text and "1.10x the fastest" in text and "PyTorch" in text, text)
+    check("the planner", "2,000 random problems" in text and "worst 1.24" in text, text)
+    check("where", "Measured on Made-up 1, driver 1.2, CUDA 3.4; ndreduce 0.0.0, commit feed, 2001-02-03. Beside it PyTorch 9.9." in text, text)
+    check("a failed rung", "nd [" not in text and "| 1 | tree, modulo | 7.0 | 70.0% |  |" in text, text)
+    for lines in re.findall(r"(?:^\|.*\n?)+", text, flags=re.M):
+        check("no empty table", lines.count("\n") >= 3, lines)
+        check("a whole table", len({line.count("|") for line in lines.strip().split("\n")}) == 1, lines)
+
+
+def check_figures(folder):
+    status, out, errors = run(TOOLS / "report.py", "--data", folder, "--check")
+    check("stale", status == 1 and errors.count("\n") == 1 and "plots/ladder.svg" in errors and "plots/heat.png" in errors, errors)
+    if not shutil.which("gnuplot"):
+        return
+    status, out, errors = run(TOOLS / "report.py", "--data", folder)
+    check("draw", status == 0 and "6 figures; no record of dtypes, ops" in out, out + errors)
+    _, _, errors = run(TOOLS / "report.py", "--data", folder, "--check")
+    check("drawn", "plots" not in errors, errors)
+    for figure in (folder / "plots").glob("*.svg"):
+        check("named in the figure", "Made-up 1, driver 1.2" in figure.read_text() and "commit feed, 2001-02-03" in figure.read_text(), figure.name)
+    record = json.loads((folder / "gpu-ladder.json").read_text())
+    record["rows"][0]["gbps"] = 8.0
+    (folder / "gpu-ladder.json").write_text(json.dumps(record))
+    _, _, errors = run(TOOLS / "report.py", "--data", folder, "--check")
+    check("stale again", "plots/ladder.svg" in errors and "heat" not in errors, errors)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        status, text, _ = run(TOOLS / "report.py", "--data", folder, "--print", "gpu")
+        check("no record", status == 0 and text.startswith("No record of a GPU is kept yet") and text.count("\n") == 1, text)
+        for part, record in records().items():
+            (folder / f"gpu-{part}.json").write_text(json.dumps({**HEAD, **record}))
+        check_text(folder)
+        check_figures(folder)
+        (folder / "gpu-sweep.json").write_text("{")
+        status, _, errors = run(TOOLS / "report.py", "--data", folder, "--print", "gpu")
+        check("broken", status == 1 and errors.count("\n") == 1 and "gpu-sweep.json" in errors, errors)
+        status, _, errors = run(TOOLS / "bench_peers.py", folder / "none.json")
+        check("peers", status == 1 and errors.count("\n") == 1 and errors.startswith("bench_peers.py: "), errors)
+    print("\n".join(failures) or "fine" + ("" if shutil.which("gnuplot") else ", but no figure was drawn: there is no gnuplot"))
+    sys.exit(1 if failures else 0)
+
+
+main()

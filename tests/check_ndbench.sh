@@ -81,6 +81,11 @@ if ! head -n 3 "$folder/out" | cmp -s - "$folder/three" || [ "$(wc -l <"$folder/
   echo "$command: problem i does not depend on the seed and i alone"
   failures=$((failures + 1))
 fi
+run 0 regret --count 500 --explain
+if [ "$(grep -c ' on cpu:0 ' "$folder/out")" -ne 500 ]; then
+  echo "$command: not every random problem can be planned"
+  failures=$((failures + 1))
+fi
 run 0 regret --largest 4K --repeat 1 --json - heat
 has out '"name": "columns-3-2", "problem": "sum f32 \[4,8\] /0", .*"ceiling_gbps": .*"seconds": {"'
 if grep -q '"name": "rows-6-6"' "$folder/out"; then

@@ -47,7 +47,7 @@ static ndr_dtype pick_dtype(dice *d) {
  * of two, as sizes often are. */
 static void pick_shape(dice *d, ndr_case *reduction, double elements) {
   double shares[MOST_NDIM], sum = 0;
-  reduction->ndim = 1 + below(d, MOST_NDIM);
+  reduction->ndim = chance(d, 8) ? 1 : 2 + below(d, MOST_NDIM - 1); /* one dim leaves the planner little to choose */
   for (int i = 0; i < reduction->ndim; i++) sum += shares[i] = -log(uniform(d));
   for (int i = 0; i < reduction->ndim; i++) {
     double logarithm = sum > 0 ? log2(elements) * shares[i] / sum : 0;

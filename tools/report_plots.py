@@ -99,41 +99,54 @@ def sweep(record):
 
 # ---- every family over outputs and reduced length
 
-def heat(record):
-    families = []
+PALETTE = "(0 '#440154', 25 '#3b528b', 50 '#21918c', 75 '#5ec962', 100 '#fde725')"
+HEAT_SIZES = range(25)
+
+
+def heat_cells(record, layout, family):
+    """The grid of a panel in % of the ceiling, and where the choice lost much; family None: that of the choice."""
+    cells, lost = {}, []
     for row in record["rows"]:
-        families += [family for family in row["seconds"] if family not in families]
-    families = sorted(families)[:3]
+        kind, a, b = row["name"].split("-")
+        seconds = row["seconds"].get(family or row["choice"])
+        if kind != layout or not seconds or not row["ceiling_gbps"]:
+            continue
+        cells[int(a), int(b)] = 100 * row["bytes"] / seconds / 1e9 / row["ceiling_gbps"]
+        if not family and row["regret"] > 1.25:
+            lost.append(f"{a} {b}")
+    return [f"{a} {b} {cells.get((a, b), math.nan):.1f}" for b in HEAT_SIZES for a in HEAT_SIZES], lost
+
+
+def heat_panel(record, layout, family, first):
+    """One layout and family; `first` panels of a row carry its label. The rows' panels lie above the columns'."""
+    cells, lost = heat_cells(record, layout, family)
+    name = f"{layout}_{family or 'choice'}"
+    out = block(name, cells)
+    if layout == "rows":
+        out += f"set title {quoted(family or 'the choice')} offset 0,-0.8\nset format x ''\nunset xlabel\n"
+    else:
+        out += "unset title\nset format x '2^{%.0f}'\nset xlabel 'outputs'\n"
+    label = "elements of a row" if layout == "rows" else "elements of a column"
+    out += f"set format y '2^{{%.0f}}'\nset ylabel {quoted(label)}\n" if first else "set format y ''\nunset ylabel\n"
+    out += ("unset colorbox\n" if family or layout == "columns" else
+            "set colorbox user origin 0.925,0.14 size 0.015,0.73\nset format cb '%.0f %%'\n")
+    marks = ""
+    if lost:
+        out += block(name + "_lost", lost)
+        marks = f", ${name}_lost using 1:2 with points pt 2 ps 0.6 lw 1.5 lc rgb '#ff3030' notitle"
+    return out + f"plot ${name} using 1:2:3 with image pixels notitle{marks}\n" + ONCE
+
+
+def heat(record):
+    families = sorted({family for row in record["rows"] for family in row["seconds"]})
     out = begin(record, "Speed of each kernel family, and of the planner's choice, in % of only reading as much")
     out += (f"set multiplot layout 2,{len(families) + 1} margins 0.075,0.91,0.14,0.87 spacing 0.025,0.04\n"
-            "set palette defined (0 '#440154', 25 '#3b528b', 50 '#21918c', 75 '#5ec962', 100 '#fde725')\n"
-            "set cbrange [0:100]\nset xrange [-0.5:24.5]\nset yrange [-0.5:24.5]\nset xtics 0,8\nset ytics 0,8\nunset grid\n"
+            f"set palette defined {PALETTE}\nset cbrange [0:100]\nset xtics 0,8\nset ytics 0,8\nunset grid\n"
+            f"set xrange [-0.5:{HEAT_SIZES[-1] + 0.5}]\nset yrange [-0.5:{HEAT_SIZES[-1] + 0.5}]\n"
             "set object 1 rectangle from graph 0,0 to graph 1,1 fillcolor rgb '#eeeeee' fillstyle solid noborder behind\n")
-    for line, layout in enumerate(("rows", "columns")):
-        for column, family in enumerate(families + [None]):
-            cells, bad = {}, []
-            for row in record["rows"]:
-                kind, a, b = row["name"].split("-")
-                seconds = row["seconds"].get(family or row["choice"])
-                if kind != layout or not seconds or not row["ceiling_gbps"]:
-                    continue
-                cells[int(a), int(b)] = 100 * row["bytes"] / seconds / 1e9 / row["ceiling_gbps"]
-                if not family and row["regret"] > 1.25:
-                    bad.append(f"{a} {b}")
-            name = f"{layout}{column}"
-            out += block(name, [f"{a} {b} {cells.get((a, b), math.nan):.1f}" for b in range(25) for a in range(25)])
-            out += f"set title {quoted(family or 'the choice')} offset 0,-0.8\n" if line == 0 else "unset title\n"
-            out += "set format x '2^{%.0f}'\nset xlabel 'outputs'\n" if line == 1 else "set format x ''\nunset xlabel\n"
-            label = "elements of a row" if layout == "rows" else "elements of a column"
-            out += f"set format y '2^{{%.0f}}'\nset ylabel {quoted(label)}\n" if column == 0 else "set format y ''\nunset ylabel\n"
-            out += ("set colorbox user origin 0.925,0.14 size 0.015,0.73\nset format cb '%.0f %%'\n"
-                    if line == 0 and not family else "unset colorbox\n")
-            marks = ""
-            if bad:
-                out += block("bad" + layout, bad)
-                marks = f", $bad{layout} using 1:2 with points pt 2 ps 0.6 lw 1.5 lc rgb '#ff3030' notitle"
-            out += f"plot ${name} using 1:2:3 with image pixels notitle{marks}\n"
-            out += ONCE
+    for layout in ("rows", "columns"):
+        for i, family in enumerate(families + [None]):
+            out += heat_panel(record, layout, family, i == 0)
     return out + "unset multiplot\n"
 
 

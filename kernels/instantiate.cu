@@ -27,6 +27,7 @@
 #define NDR_RESIDENT_tile_triples 4
 #define NDR_RESIDENT_tile_rows 4
 #define NDR_RESIDENT_states 4
+#define NDR_RESIDENT_states_skip 4
 
 #define NDR_OPERATOR(op) op_##op<NDR_ELEMENT, false, false>
 #define NDR_STATES(op) NDR_ENTRY(states, op, ndr_states_params, states<NDR_OPERATOR(op)>)
@@ -41,9 +42,11 @@
   NDR_ENTRY(tile_triples, op, ndr_params, tile_columns<NDR_OPERATOR(op), period_3>)                                    \
   NDR_ENTRY(tile_rows, op, ndr_params, tile_rows<NDR_OPERATOR(op)>)
 
-/* skip_nan and accumulation in f64 are compiled at run time; where that can't be, one kernel serves every layout. */
+/* skip_nan and accumulation in f64 are compiled at run time; where that can't be, one kernel serves every layout. States
+ * in which NaN means that nothing was seen have rules of their own. */
 #ifdef NDR_REAL
 #define NDR_OPTIONS(op)                                                                                                \
+  NDR_ENTRY(states_skip, op, ndr_states_params, states<op_##op<NDR_ELEMENT, false, true>>)                             \
   NDR_ENTRY(tree_wide, op, ndr_params, tree_strided<op_##op<NDR_ELEMENT, true, false>>)                                \
   NDR_ENTRY(tree_skip, op, ndr_params, tree_strided<op_##op<NDR_ELEMENT, true, true>>)
 #else

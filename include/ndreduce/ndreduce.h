@@ -332,6 +332,44 @@ NDR_API size_t ndr_accumulator_bytes(const ndr_accumulator *accumulator);
 
 NDR_API void ndr_accumulator_destroy(ndr_accumulator *accumulator);
 
+/* ---- Memory of devices -------------------------------------------------------------------------------------------
+ *
+ * What it takes to bring data to a GPU, without a header of CUDA. `device` is where memory is: kDLCPU, plain host
+ * memory; kDLCUDA, the memory of GPU device_id; kDLCUDAHost, pinned host memory, which GPUs copy from and to at full
+ * speed while the host goes on. Streams, copies and waits are those of GPU device_id for both of the latter; for kDLCPU
+ * streams are NULL, and all is done when a call returns.
+ *
+ * All fail with NDR_ERR_NO_DEVICE where there is no such device, saying why, with NDR_ERR_MEMORY where memory runs out,
+ * and with NDR_ERR_DEVICE where the device refuses, which may be for something that was queued before. */
+
+/* How many devices of a type there are: one CPU. Fails with NDR_ERR_NO_DEVICE where there are none. */
+NDR_API ndr_status ndr_device_count(DLDeviceType type, int *count);
+
+/* Memory of at least `bytes` bytes, aligned to 256, its content undefined; to be given to ndr_memory_free with the same
+ * device. Pinned memory serves all GPUs. As it takes long to get, up to 256 MiB of it that is freed is kept for the
+ * next that asks. */
+NDR_API ndr_status ndr_memory_allocate(DLDevice device, size_t bytes, void **memory);
+
+/* Frees memory, which nothing that is queued may use any more; NULL is allowed. */
+NDR_API void ndr_memory_free(DLDevice device, void *memory);
+
+/* A stream (cudaStream_t) that does not wait for the default stream. To be given to ndr_stream_destroy. */
+NDR_API ndr_status ndr_stream_create(DLDevice device, void **stream);
+
+/* Destroys a stream once what is queued on it is done, without waiting for that; NULL is allowed. */
+NDR_API void ndr_stream_destroy(DLDevice device, void *stream);
+
+/* What is queued on stream from now on begins after all that is queued on leader now. Both are of the same device. */
+NDR_API ndr_status ndr_stream_follow(DLDevice device, void *stream, void *leader);
+
+/* Waits until all that is queued on the stream is done. */
+NDR_API ndr_status ndr_stream_wait(DLDevice device, void *stream);
+
+/* Queues a copy between any two places that the host or the device can reach. Where one of them is plain host memory,
+ * that may be read or written before or after the call returns: neither touch nor free it until the stream was waited
+ * for. */
+NDR_API ndr_status ndr_copy(DLDevice device, void *to, const void *from, size_t bytes, void *stream);
+
 /* ---- The problem mini-language ---------------------------------------------------------------------------------- */
 
 /* A reduction problem without data. Text form:  OPS DTYPE [SIZE:STRIDE,...] /DIMS OPTIONS

@@ -12,6 +12,8 @@ struct ndr_accumulator {
   DLDevice place;
   int64_t outputs, length;
   uint64_t *states[NDR_MAX_OPS]; /* word-major, pitch outputs, row-major over the kept dims; [0] owns the memory */
+  void *scratch;                 /* for the states of a slab: kept, as memory that a device frees may be long to get */
+  size_t scratch_bytes;
 };
 
 static int64_t kept_product(const ndr_request *request, const int64_t *shape, bool reduced) {
@@ -148,24 +150,32 @@ static int64_t walk_slab(const ndr_accumulator *a, const ndr_request *slab, ndr_
   return start;
 }
 
+static ndr_status reserve_scratch(ndr_accumulator *a, int64_t outputs) {
+  size_t bytes;
+  NDR_TRY(states_bytes(a, outputs, &bytes));
+  if (bytes <= a->scratch_bytes) return NDR_OK;
+  a->backend->release(a->place.device_id, a->scratch, a->options.stream);
+  a->scratch = NULL;
+  a->scratch_bytes = 0;
+  NDR_TRY(a->backend->allocate(a->place.device_id, bytes, a->options.stream, &a->scratch));
+  a->scratch_bytes = bytes;
+  return NDR_OK;
+}
+
 static ndr_status add_with_plan(ndr_accumulator *a, const ndr_plan *plan, const ndr_request *slab, const void *data) {
   uint64_t *states[NDR_MAX_OPS];
-  void *results[NDR_MAX_OPS], *memory;
-  size_t bytes;
+  void *results[NDR_MAX_OPS];
   ndr_walk walk;
-  int id = a->place.device_id;
-  NDR_TRY(states_bytes(a, plan->problem.outputs, &bytes));
-  NDR_TRY(a->backend->allocate(id, bytes, a->options.stream, &memory));
-  place_states(a, plan->problem.outputs, memory, states);
+  NDR_TRY(reserve_scratch(a, plan->problem.outputs));
+  place_states(a, plan->problem.outputs, a->scratch, states);
   for (int i = 0; i < a->whole.op_count; i++) results[i] = states[i];
   int64_t start = walk_slab(a, slab, &walk);
   ndr_status status = ndr_plan_execute(plan, data, results, NULL, a->options.stream);
   for (int i = 0; status == NDR_OK && i < a->whole.op_count; i++) {
     ndr_state state = state_of(a, i);
-    status = a->backend->states_merge(&state, id, &walk, states[i], plan->problem.outputs, a->states[i] + start,
-                                      a->outputs, a->options.stream);
+    status = a->backend->states_merge(&state, a->place.device_id, &walk, states[i], plan->problem.outputs,
+                                      a->states[i] + start, a->outputs, a->options.stream);
   }
-  a->backend->release(id, memory, a->options.stream);
   return status;
 }
 
@@ -244,5 +254,6 @@ size_t ndr_accumulator_bytes(const ndr_accumulator *a) {
 void ndr_accumulator_destroy(ndr_accumulator *a) {
   if (!a) return;
   if (a->states[0]) a->backend->release(a->place.device_id, a->states[0], a->options.stream);
+  if (a->scratch) a->backend->release(a->place.device_id, a->scratch, a->options.stream);
   free(a);
 }

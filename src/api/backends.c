@@ -22,7 +22,7 @@ ndr_status ndr_backend_find(DLDeviceType type, const ndr_backend **backend) {
     }
   }
   if (type == kDLCUDA || type == kDLCUDAManaged || type == kDLCUDAHost)
-    return ndr_fail(NDR_ERR_NO_DEVICE, "the array is in CUDA memory, but this build has no CUDA backend");
+    return ndr_fail(NDR_ERR_NO_DEVICE, "this build has no CUDA backend");
   return ndr_fail(NDR_ERR_NO_DEVICE, "no backend for DLPack device type %d", (int)type);
 }
 

@@ -54,10 +54,23 @@ typedef struct ndr_walk {
   ndr_walk_axis axes[NDR_MAX_DIMS];
 } ndr_walk;
 
+/* Memory and streams of a backend, as the public functions of ndreduce.h say. `device` is one that the backend owns. */
+typedef struct ndr_device_calls {
+  ndr_status (*count)(int *count);
+  ndr_status (*allocate)(DLDevice device, size_t bytes, void **memory);
+  void (*free)(DLDevice device, void *memory);
+  ndr_status (*create_stream)(int id, void **stream);
+  void (*destroy_stream)(int id, void *stream);
+  ndr_status (*follow)(int id, void *stream, void *leader);
+  ndr_status (*wait)(int id, void *stream);
+  ndr_status (*copy)(int id, void *to, const void *from, size_t bytes, void *stream);
+} ndr_device_calls;
+
 struct ndr_backend {
   const char *name;
   bool (*owns)(DLDeviceType type);
   ndr_status (*device)(int id, ndr_device *device);
+  const ndr_device_calls *calls;     /* NULL: memory is the host's, and there are no streams */
   const ndr_family *const *families; /* ends with NULL; the first that does not reject is the cheapest fallback */
   ndr_status (*execute)(const ndr_plan *plan, const void *data, void *const *results, void *workspace, void *stream);
   /* Device memory, stream-ordered; release(NULL) is legal. */

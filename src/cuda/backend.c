@@ -3,6 +3,7 @@
 #include "cuda/device.h"
 #include "cuda/launch.h"
 #include "cuda/measure.h"
+#include "cuda/memory.h"
 #include "cuda/states.h"
 #include "cuda/workspace.h"
 #include "family/launch.h"
@@ -17,6 +18,7 @@ const ndr_backend ndr_backend_cuda = {
     .name = "cuda",
     .owns = owns,
     .device = ndr_cuda_device,
+    .calls = &ndr_cuda_calls,
     .families = families,
     .execute = ndr_cuda_execute,
     .allocate = ndr_cuda_allocate,

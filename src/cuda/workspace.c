@@ -32,8 +32,9 @@ ndr_status ndr_cuda_allocate(int id, size_t bytes, void *stream, void **memory) 
 }
 
 void ndr_cuda_release(int id, void *memory, void *stream) {
-  int before;
-  if (!memory || ndr_cuda_enter(id, &before) != NDR_OK) return;
+  int before = id;
+  if (!memory) return;
+  (void)ndr_cuda_enter(id, &before); /* memory says itself where it is: it is freed even if that fails */
   (void)cudaFreeAsync(memory, (cudaStream_t)stream);
   ndr_cuda_leave(id, before);
 }
@@ -126,4 +127,17 @@ void ndr_cuda_return_workspace(const ndr_plan *plan, void *memory, void *stream)
   }
   pthread_mutex_unlock(&lock);
   if (!is_kept) ndr_cuda_release(plan->device.id, memory, stream);
+}
+
+void ndr_cuda_drop_workspace(int id, void *stream) {
+  unsigned long long stream_id;
+  if (cudaStreamGetId((cudaStream_t)stream, &stream_id) != cudaSuccess) return;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < STREAMS; i++) {
+    kept_workspace *w = &kept[i];
+    if (!w->base || w->device != id || w->stream_id != stream_id || w->holders) continue;
+    ndr_cuda_release(id, w->base, stream);
+    *w = (kept_workspace){.base = NULL};
+  }
+  pthread_mutex_unlock(&lock);
 }

@@ -9,9 +9,11 @@
 #include "memory.h"
 #include "module.h"
 #include "spec/params.h"
+#include "stream.h"
 
 struct simt_event {
   struct timespec when;
+  simt_point point;
 };
 
 struct simt_library {
@@ -47,6 +49,14 @@ static cudaError_t fail(cudaError_t error, const char *why) {
   return last_error = error;
 }
 
+/* Counts a call, which may be the one to fail. */
+static bool fails(void) {
+  int64_t call = ++simt_controls.calls, failing = simt_controls.failing_call;
+  return failing && (call == failing || (simt_controls.sticky && call > failing));
+}
+#define MAY_FAIL(error)                                                                                                \
+  if (fails()) return fail(error, "made to fail")
+
 cudaError_t cudaGetLastError(void) {
   cudaError_t error = last_error;
   last_error = cudaSuccess;
@@ -61,11 +71,13 @@ const char *cudaGetErrorString(cudaError_t error) {
 }
 
 cudaError_t cudaGetDeviceCount(int *count) {
+  MAY_FAIL(cudaErrorUnknown);
   *count = SIMT_DEVICES;
   return simt_controls.driver ? cudaSuccess : fail(cudaErrorNoDevice, "the emulated driver is switched off");
 }
 
 cudaError_t cudaGetDevice(int *device) {
+  MAY_FAIL(cudaErrorUnknown);
   *device = current_device;
   return simt_controls.driver ? cudaSuccess : fail(cudaErrorNoDevice, "the emulated driver is switched off");
 }
@@ -82,34 +94,117 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
   return cudaSuccess;
 }
 
-cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream) {
-  (void)stream;
+cudaError_t cudaMalloc(void **memory, size_t bytes) {
   *memory = NULL;
+  MAY_FAIL(cudaErrorMemoryAllocation);
   if (simt_controls.memory_left == 0) return fail(cudaErrorMemoryAllocation, NULL);
   if (simt_controls.memory_left > 0) simt_controls.memory_left--;
   *memory = simt_allocate(bytes, 0);
   return *memory ? cudaSuccess : fail(cudaErrorMemoryAllocation, NULL);
 }
 
-cudaError_t cudaFree(void *memory) {
+cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream) {
+  (void)stream;
+  return cudaMalloc(memory, bytes);
+}
+
+cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags) {
+  (void)flags;
+  return cudaMalloc(memory, bytes);
+}
+
+cudaError_t cudaFreeHost(void *memory) {
   return !memory || simt_release(memory) ? cudaSuccess : fail(cudaErrorInvalidValue, "freeing what was not allocated");
 }
 
+/* Waits for the device, as CUDA's does. */
+cudaError_t cudaFree(void *memory) {
+  const char *why = simt_catch_up_all();
+  return why ? fail(cudaErrorLaunchFailure, why) : cudaFreeHost(memory);
+}
+
+static const char *do_free(const void *argument) {
+  return cudaFreeHost(*(void *const *)argument) == cudaSuccess ? NULL : reason;
+}
+
 cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream) {
-  (void)stream;
-  return cudaFree(memory);
+  const char *why = simt_queue(stream, do_free, &memory, sizeof memory);
+  return why ? fail(cudaErrorInvalidValue, why) : cudaSuccess;
+}
+
+typedef struct moving {
+  void *to;
+  const void *from;
+  size_t bytes;
+  int value;
+  uint64_t here; /* the source itself, where that may be gone later */
+} moving;
+
+static const char *do_set(const void *argument) {
+  const moving *m = argument;
+  memset(m->to, m->value, m->bytes);
+  return NULL;
+}
+
+static const char *do_copy(const void *argument) {
+  const moving *m = argument;
+  memcpy(m->to, m->from ? m->from : &m->here, m->bytes);
+  return NULL;
 }
 
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream) {
-  (void)stream;
-  memset(memory, value, bytes);
+  MAY_FAIL(cudaErrorUnknown);
+  const char *why = simt_queue(stream, do_set, &(moving){memory, NULL, bytes, value, 0}, sizeof(moving));
+  return why ? fail(cudaErrorUnknown, why) : cudaSuccess;
+}
+
+/* What is copied from pageable host memory has left it when the call returns; the library has words there only. */
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream) {
+  MAY_FAIL(cudaErrorUnknown);
+  moving m = {.to = to, .from = from, .bytes = bytes};
+  if (kind == cudaMemcpyHostToDevice && bytes <= sizeof m.here) {
+    memcpy(&m.here, from, bytes);
+    m.from = NULL;
+  }
+  const char *why = simt_queue(stream, do_copy, &m, sizeof m);
+  return why ? fail(cudaErrorUnknown, why) : cudaSuccess;
+}
+
+/* ---- Streams and events ---- */
+
+static int living_events;
+
+int simt_living_streams(void) {
+  return simt_stream_count() + living_events;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
+  (void)flags;
+  MAY_FAIL(cudaErrorUnknown);
+  *stream = simt_stream_make();
+  return *stream ? cudaSuccess : fail(cudaErrorMemoryAllocation, NULL);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  simt_stream_end(stream);
   return cudaSuccess;
 }
 
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream) {
-  (void)kind, (void)stream;
-  memcpy(to, from, bytes);
-  return cudaSuccess;
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  MAY_FAIL(cudaErrorUnknown);
+  const char *why = simt_catch_up(simt_point_of(stream));
+  return why ? fail(cudaErrorLaunchFailure, why) : cudaSuccess;
+}
+
+static const char *do_wait(const void *argument) {
+  return simt_catch_up(*(const simt_point *)argument);
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+  (void)flags;
+  MAY_FAIL(cudaErrorUnknown);
+  const char *why = simt_queue(stream, do_wait, &event->point, sizeof event->point);
+  return why ? fail(cudaErrorLaunchFailure, why) : cudaSuccess;
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status) {
@@ -124,24 +219,33 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id) {
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t *event) {
+  MAY_FAIL(cudaErrorUnknown);
   *event = calloc(1, sizeof **event);
+  living_events += *event != NULL;
   return *event ? cudaSuccess : fail(cudaErrorMemoryAllocation, NULL);
 }
 
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
+  (void)flags;
+  return cudaEventCreate(event);
+}
+
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  living_events--;
   free(event);
   return cudaSuccess;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  (void)stream;
+  MAY_FAIL(cudaErrorUnknown);
+  event->point = simt_point_of(stream);
   clock_gettime(CLOCK_MONOTONIC, &event->when);
   return cudaSuccess;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  (void)event;
-  return cudaSuccess;
+  const char *why = simt_catch_up(event->point);
+  return why ? fail(cudaErrorLaunchFailure, why) : cudaSuccess;
 }
 
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t first, cudaEvent_t last) {
@@ -155,6 +259,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t first, cudaEve
 cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, enum cudaJitOption *jit, void **jit_values,
                                 unsigned jit_count, enum cudaLibraryOption *options, void **values, unsigned count) {
   (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
+  MAY_FAIL(cudaErrorUnknown);
   cudaLibrary_t made = calloc(1, sizeof *made);
   if (!made) return fail(cudaErrorMemoryAllocation, NULL);
   const char *why = simt_module_open(&made->module, code);
@@ -169,6 +274,17 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, enum c
 
 static cudaKernel_t launched;
 
+/* A launch with its argument, whatever kernel it is of. */
+typedef struct launch {
+  cudaKernel_t kernel;
+  unsigned grid, threads;
+  size_t shared;
+  union {
+    ndr_params reduce;
+    ndr_states_params states;
+  } argument;
+} launch;
+
 static void reduce(const void *argument) {
   ((void (*)(ndr_params))(uintptr_t)launched->function)(*(const ndr_params *)argument);
 }
@@ -177,7 +293,24 @@ static void states(const void *argument) {
   ((void (*)(ndr_states_params))(uintptr_t)launched->function)(*(const ndr_states_params *)argument);
 }
 
+static const char *do_launch(const void *argument) {
+  const launch *l = argument;
+  const simt_module *module = &l->kernel->library->module;
+  simt_launch made = {.body = l->kernel->body,
+                      .argument = &l->argument,
+                      .grid = l->grid,
+                      .threads = (int)l->threads,
+                      .shared = l->shared,
+                      .statics = module->statics,
+                      .statics_bytes = module->statics_bytes,
+                      .order = simt_controls.order};
+  launched = l->kernel;
+  simt_controls.launches++;
+  return simt_run(&made);
+}
+
 cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, const char *name) {
+  MAY_FAIL(cudaErrorUnknown);
   void *function = simt_module_find(&library->module, name);
   if (!function) return fail(cudaErrorSymbolNotFound, NULL);
   cudaKernel_t made = calloc(1, sizeof *made);
@@ -198,21 +331,15 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
 
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
                              cudaStream_t stream) {
-  (void)stream;
-  launched = (cudaKernel_t)(uintptr_t)kernel;
+  launch l = {.kernel = (cudaKernel_t)(uintptr_t)kernel, .grid = grid.x, .threads = block.x, .shared = shared};
+  MAY_FAIL(cudaErrorLaunchFailure);
   if (grid.y != 1 || grid.z != 1 || block.y != 1 || block.z != 1)
     return fail(cudaErrorInvalidValue, "the emulation has grids and blocks of one axis");
-  if (shared > launched->most_shared) return fail(cudaErrorInvalidValue, "more shared memory than was asked for");
-  const simt_module *module = &launched->library->module;
-  simt_launch launch = {.body = launched->body,
-                        .argument = arguments[0],
-                        .grid = grid.x,
-                        .threads = (int)block.x,
-                        .shared = shared,
-                        .statics = module->statics,
-                        .statics_bytes = module->statics_bytes,
-                        .order = simt_controls.order};
-  simt_controls.launches++;
-  const char *why = simt_run(&launch);
+  if (shared > l.kernel->most_shared) return fail(cudaErrorInvalidValue, "more shared memory than was asked for");
+  if (l.kernel->body == states)
+    l.argument.states = *(const ndr_states_params *)arguments[0];
+  else
+    l.argument.reduce = *(const ndr_params *)arguments[0];
+  const char *why = simt_queue(stream, do_launch, &l, sizeof l);
   return why ? fail(cudaErrorLaunchFailure, why) : cudaSuccess;
 }

@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include "h5/dtype.h"
-#include "ndreduce/h5.h"
-#include "support/cases.h"
-#include "support/oracle.h"
+#include "support/h5_any.h"
 #include "support/suite.h"
 
 static char path[64];
@@ -20,79 +18,14 @@ static void remove_path(void) {
   unlink(path);
 }
 
-/* ---- Writing what is to be read --------------------------------------------------------------------------------- */
-
-/* Chunks of a random size, with or without filters; HDF5 allows none where a size is 0. */
-static void choose_layout(hid_t creation, const DLTensor *tensor, rng *random) {
-  hsize_t chunk[NDR_MAX_DIMS];
-  if (tensor->ndim == 0 || array_count(tensor) == 0 || rng_once_in(random, 3)) return;
-  for (int d = 0; d < tensor->ndim; d++) chunk[d] = (hsize_t)rng_between(random, 1, tensor->shape[d]);
-  H5Pset_chunk(creation, tensor->ndim, chunk);
-  if (rng_once_in(random, 3)) return;
-  if (rng_once_in(random, 2)) H5Pset_shuffle(creation);
-  if (rng_once_in(random, 2)) H5Pset_deflate(creation, 1);
-  if (rng_once_in(random, 3)) H5Pset_fletcher32(creation);
-}
-
-static void write_dataset(const DLTensor *tensor, ndr_dtype dtype, hid_t creation) {
-  hsize_t size[NDR_MAX_DIMS];
-  for (int d = 0; d < tensor->ndim; d++) size[d] = (hsize_t)tensor->shape[d];
-  hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), type = ndr_hdf_file_type(dtype);
-  hid_t space = H5Screate_simple(tensor->ndim, size, NULL);
-  hid_t dataset = H5Dcreate2(file, "x", type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
-  ck_assert(dataset >= 0);
-  if (tensor->data) {
-    const void *data = (const char *)tensor->data + tensor->byte_offset;
-    ck_assert(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
-  }
-  H5Dclose(dataset);
-  H5Sclose(space);
-  H5Tclose(type);
-  H5Fclose(file);
-}
-
 /* ---- Any dataset ------------------------------------------------------------------------------------------------ */
-
-static void check_against_oracle(const ndr_case *problem, const test_array *array, int64_t memory, rng *random) {
-  ndr_options reduce = case_options(problem);
-  ndr_h5_options options = NDR_H5_OPTIONS_INIT;
-  ndr_h5_dataset *dataset;
-  test_array result;
-  char text[512];
-  options.reduce = &reduce;
-  options.memory = memory;
-  assert_ok(ndr_h5_open(&dataset, path, NULL, NULL));
-  DLTensor tensor = ndr_h5_tensor(dataset);
-  assert_ok(array_result(&result, &tensor, problem->dim_count, problem->dims, problem->ops[0], &reduce, random));
-  ndr_status status = ndr_h5_reduce(dataset, problem->dim_count, problem->dims, 1, problem->ops,
-                                    (DLTensor *[]){&result.tensor}, &options);
-  if (status == NDR_ERR_MEMORY)
-    ck_assert_int_lt(memory, 1 << 20);
-  else
-    ck_assert_msg(
-        status == NDR_OK && oracle_accepts(problem, problem->ops[0], &array->tensor, &result.tensor, text, sizeof text),
-        "%s in %lld bytes: %s", case_text(problem), (long long)memory, status == NDR_OK ? text : ndr_last_error());
-  array_free(&result);
-  ndr_h5_close(dataset);
-}
 
 START_TEST(datasets_reduce_as_arrays_do) {
   rng random = {test_seed()};
   make_path();
-  for (int i = 0; i < test_case_count(300); i++) {
-    ndr_case problem;
-    test_array array;
-    random_case(&random, 20000, &problem);
-    array_make(&array, problem.dtype, problem.ndim, problem.shape, NULL);
-    array_fill(&array, &random, random_filling(&random, problem.ops[0]));
-    memcpy(problem.strides, array.strides, sizeof problem.strides);
-    hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
-    choose_layout(creation, &array.tensor, &random);
-    write_dataset(&array.tensor, problem.dtype, creation);
-    H5Pclose(creation);
-    check_against_oracle(&problem, &array, (int64_t)1 << rng_between(&random, 10, 24), &random);
-    array_free(&array);
-  }
+  const ndr_h5_options how = NDR_H5_OPTIONS_INIT;
+  for (int i = 0; i < test_case_count(300); i++)
+    h5_check_any(&random, path, 20000, false, &how, (int64_t)1 << rng_between(&random, 10, 24));
   remove_path();
 }
 END_TEST
@@ -109,7 +42,7 @@ static ndr_h5_dataset *open_ramp(void) {
   hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
   H5Pset_chunk(creation, 2, (hsize_t[]){8, 16});
   make_path();
-  write_dataset(&tensor, NDR_F64, creation);
+  h5_write(path, &tensor, NDR_F64, creation);
   H5Pclose(creation);
   assert_ok(ndr_h5_open(&dataset, path, "/x", NULL));
   return dataset;
@@ -187,7 +120,7 @@ START_TEST(what_was_never_written_is_the_fill_value) {
     DLTensor results[] = {{.data = &sum}, {.data = &where}, {.data = &count}, {.data = &variance}};
     for (int r = 0; r < 4; r++) results[r].device.device_type = kDLCPU;
     for (int r = 0; r < 4; r++) results[r].dtype = ndr_dtype_to_dlpack(r < 3 ? NDR_I64 : NDR_F64);
-    write_dataset(&tensor, NDR_I32, creation);
+    h5_write(path, &tensor, NDR_I32, creation);
     assert_ok(ndr_h5_open(&dataset, path, NULL, NULL));
     assert_ok(ndr_h5_reduce(dataset, NDR_ALL_DIMS, 4, (ndr_op[]){NDR_SUM, NDR_ARGMIN, NDR_COUNT, NDR_VAR},
                             (DLTensor *[]){&results[0], &results[1], &results[2], &results[3]}, NULL));

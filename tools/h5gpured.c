@@ -79,13 +79,18 @@ static bool explain(ndr_h5_dataset *dataset, const answer *a, const ndr_h5_optio
 /* What on_progress was last told, kept for --explain. */
 typedef struct {
   progress_bar bar;
-  bool shown;
+  bool shown, warned;
   ndr_h5_progress last;
 } progress_watch;
 
 static void watch(void *user, const ndr_h5_progress *now) {
   progress_watch *w = user;
   w->last = *now;
+  if (now->warning && !w->warned) {
+    progress_clear(&w->bar);
+    complain("%s; the CPU does it instead", now->warning);
+    w->warned = true;
+  }
   if (w->shown) progress_draw(&w->bar, now);
 }
 
@@ -98,7 +103,8 @@ static void explain_stage(const char *name, double seconds, int64_t bytes) {
 static void explain_time(const ndr_h5_progress *p) {
   if (p->slabs == 0) return;
   double all = p->wait_seconds + p->reduce_seconds, supply = p->read_seconds + p->decode_seconds + p->unpack_seconds;
-  const char *limit = p->reduce_seconds > p->wait_seconds     ? "reducing"
+  const char *reducing = p->device.device_type == kDLCPU ? "reducing" : "copying and reducing";
+  const char *limit = p->reduce_seconds > p->wait_seconds     ? reducing
                       : 2 * p->read_seconds > supply          ? "reading"
                       : p->decode_seconds > p->unpack_seconds ? "decoding"
                                                               : "unpacking";
@@ -106,7 +112,7 @@ static void explain_time(const ndr_h5_progress *p) {
   explain_stage("reading", p->read_seconds, p->stored_bytes);
   explain_stage("decoding", p->decode_seconds, p->bytes);
   explain_stage("unpacking", p->unpack_seconds, p->bytes);
-  explain_stage("reducing", p->reduce_seconds, p->bytes);
+  explain_stage(reducing, p->reduce_seconds, p->bytes);
   fprintf(stderr, "; the limit was %s\n", limit);
 }
 

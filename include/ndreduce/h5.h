@@ -130,10 +130,17 @@ NDR_API ndr_status ndr_h5_list(const char *file, const ndr_h5_access *access, nd
 
 /* ---- Reducing --------------------------------------------------------------------------------------------------- */
 
+/* Who reduces; the CPU's threads read, decode and unpack in any case. AUTO takes a GPU where there is one and 4 GiB or
+ * more to reduce without weights, below which it takes longer to start than it saves. Results on a GPU are bitwise
+ * equal from run to run; they may differ from the CPU's in the last digits, as sums are added in another order.
+ *
+ * Where a GPU's memory runs out, smaller slabs are tried; where that does not help, and where a GPU fails, AUTO starts
+ * again on the CPU and says so (ndr_h5_progress.warning), and CUDA is an error. */
 typedef enum ndr_h5_device { NDR_H5_AUTO = 0, NDR_H5_CPU = 1, NDR_H5_CUDA = 2 } ndr_h5_device;
 
 /* How far a reduction is, or how it went. Bytes are those of the elements in memory, after decoding. The first three
- * times are summed over the threads that read; the last two are the calling thread's, which reads while it waits. */
+ * times are summed over the threads that read; the last two are the calling thread's, which reads while it waits. On a
+ * GPU reduce_seconds are those in which the calling thread waits for it. */
 typedef struct ndr_h5_progress {
   int64_t bytes, total_bytes;
   int64_t slabs, total_slabs;
@@ -141,15 +148,18 @@ typedef struct ndr_h5_progress {
   int threads;          /* that read */
   double read_seconds, decode_seconds, unpack_seconds;
   double wait_seconds, reduce_seconds;
+  DLDevice device; /* that reduces */
+  const char
+      *warning; /* why not on the GPU that was chosen first, valid during the call; NULL where nothing is amiss */
 } ndr_h5_progress;
 
 /* Start from NDR_H5_OPTIONS_INIT; NULL means exactly that. */
 typedef struct ndr_h5_options {
   size_t size;               /* sizeof(ndr_h5_options): lets the struct grow */
   const ndr_options *reduce; /* keepdims, skip_nan, ddof, accumulate, threads; NULL: the defaults */
-  ndr_h5_device device;      /* AUTO: a GPU where one can be used, else the CPU */
-  int device_id;             /* NDR_H5_CUDA: which one */
-  int64_t memory;            /* bytes for buffers and partial states, results not counted; 0: 256 MiB */
+  ndr_h5_device device;
+  int device_id;  /* of the GPU */
+  int64_t memory; /* bytes for buffers and partial states, results not counted, and as many on a GPU; 0: 256 MiB */
   void (*on_progress)(void *user, const ndr_h5_progress *now); /* after each slab and at the end; may be NULL */
   void *user;
   const volatile sig_atomic_t *cancel; /* looked at between slabs: not 0 stops the work. May be NULL */

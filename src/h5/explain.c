@@ -82,6 +82,14 @@ static void append_slabs(sheet *s, const ndr_job *job) {
   append(s, "\n");
 }
 
+static void append_device(sheet *s, const ndr_job *job) {
+  if (job->device.device_type == kDLCPU)
+    append(s, "device   cpu");
+  else
+    append(s, "device   cuda:%d, %d slabs under way", job->device.device_id, NDR_LANES);
+  append(s, " (%s)\n", job->why);
+}
+
 /* What the core does with a slab, in its own words. */
 static ndr_status append_plan(sheet *s, const ndr_job *job) {
   int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS], start[NDR_MAX_DIMS] = {0};
@@ -110,6 +118,7 @@ static ndr_status describe(const ndr_job *job, sheet *s) {
     append(s, "route    never written: nothing is read, every element is the fill value\n");
     return NDR_OK;
   }
+  append_device(s, job);
   append_route(s, job);
   append_slabs(s, job);
   return append_plan(s, job);

@@ -4,18 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGNMENT 64
-
 typedef struct {
   ndr_leg leg;
-  char *data;
+  void *data;
   int64_t pieces, task; /* to read, and how many of them a thread takes at once */
   int64_t handed, done;
   ndr_status status;
   char reason[512]; /* of the first piece that failed */
 } slot;
 
-/* Slots are used in turn: `taken` of them have been given back, the first `opened` - `taken` after that one are being
+/* Slots are used in turn: `given` have been given back, those up to `taken` are out, those up to `opened` are being
  * filled or full. */
 struct ndr_feed {
   const ndr_feed_plan *plan;
@@ -23,7 +21,7 @@ struct ndr_feed {
   pthread_cond_t work, ready; /* there may be pieces to read; the next slab may be whole */
   ndr_course ahead;
   slot *slots;
-  int64_t taken, opened;
+  int64_t given, taken, opened;
   bool exhausted, stop; /* the course has ended; the feed shall */
   ndr_feed_times times;
   pthread_t *threads;
@@ -46,7 +44,7 @@ static bool next_is_whole(const ndr_feed *feed) {
 /* Opens the next slab, if there is one and a slot for it. */
 static bool open_slot(ndr_feed *feed) {
   slot *s = slot_of(feed, feed->opened);
-  if (feed->exhausted || feed->opened - feed->taken == feed->plan->slots) return false;
+  if (feed->exhausted || feed->opened - feed->given == feed->plan->slots) return false;
   if (!ndr_course_next(&feed->ahead, &s->leg)) {
     feed->exhausted = true;
     return false;
@@ -113,14 +111,11 @@ static void *run_thread(void *argument) {
 }
 
 static ndr_status allocate(ndr_feed *feed) {
-  size_t bytes = (size_t)feed->plan->slot_bytes / ALIGNMENT * ALIGNMENT + ALIGNMENT;
   feed->slots = calloc((size_t)feed->plan->slots, sizeof *feed->slots);
   feed->threads = calloc((size_t)feed->plan->threads, sizeof *feed->threads);
   if (!feed->slots || !feed->threads) return ndr_fail(NDR_ERR_MEMORY, "out of memory for buffers");
-  for (int i = 0; i < feed->plan->slots; i++) {
-    feed->slots[i].data = aligned_alloc(ALIGNMENT, bytes);
-    if (!feed->slots[i].data) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a buffer of %zu bytes", bytes);
-  }
+  for (int i = 0; i < feed->plan->slots; i++)
+    NDR_TRY(ndr_memory_allocate(feed->plan->place, (size_t)feed->plan->slot_bytes, &feed->slots[i].data));
   return NDR_OK;
 }
 
@@ -160,6 +155,7 @@ ndr_status ndr_feed_take(ndr_feed *feed, ndr_leg *leg, void **data, bool *done) 
   *done = feed->opened == feed->taken;
   *leg = next->leg;
   *data = next->data;
+  feed->taken += !*done;
   ndr_status status = *done ? NDR_OK : next->status;
   pthread_mutex_unlock(&feed->lock);
   return status == NDR_OK ? NDR_OK : ndr_fail(status, "%s", next->reason);
@@ -167,7 +163,7 @@ ndr_status ndr_feed_take(ndr_feed *feed, ndr_leg *leg, void **data, bool *done) 
 
 void ndr_feed_give(ndr_feed *feed) {
   pthread_mutex_lock(&feed->lock);
-  feed->taken++;
+  feed->given++;
   pthread_cond_broadcast(&feed->work);
   pthread_mutex_unlock(&feed->lock);
 }
@@ -187,7 +183,7 @@ void ndr_feed_destroy(ndr_feed *feed) {
   pthread_mutex_unlock(&feed->lock);
   for (int i = 0; i < feed->thread_count; i++) pthread_join(feed->threads[i], NULL);
   ndr_bench_clear(&feed->own);
-  for (int i = 0; feed->slots && i < feed->plan->slots; i++) free(feed->slots[i].data);
+  for (int i = 0; feed->slots && i < feed->plan->slots; i++) ndr_memory_free(feed->plan->place, feed->slots[i].data);
   free(feed->slots);
   free(feed->threads);
   pthread_cond_destroy(&feed->ready);

@@ -11,6 +11,7 @@ typedef struct ndr_feed_plan {
   ndr_course course;         /* at its beginning */
   int slots, threads;        /* threads that read, the caller of ndr_feed_take among them */
   int64_t slot_bytes;
+  DLDevice place; /* of the slots' memory, which the host reaches */
 } ndr_feed_plan;
 
 /* Where the time went: seconds are summed over the threads, bytes are those stored. */
@@ -24,9 +25,11 @@ typedef struct ndr_feed ndr_feed;
 /* Starts reading. Threads that the system refuses are done without. */
 ndr_status ndr_feed_create(ndr_feed **created, const ndr_feed_plan *plan);
 
-/* Waits for the next slab, reading meanwhile: *data is its compact row-major elements until ndr_feed_give, which must
- * be called before the next take. *done says that there was none left. Fails as reading the slab has failed. */
+/* Waits for the next slab, reading meanwhile: *data is its compact row-major elements until it is given back. *done
+ * says that there was none left. Fails as reading the slab has failed. Fewer slabs may be out than there are slots. */
 ndr_status ndr_feed_take(ndr_feed *feed, ndr_leg *leg, void **data, bool *done);
+
+/* Gives back the slab that was taken first. */
 void ndr_feed_give(ndr_feed *feed);
 
 ndr_feed_times ndr_feed_spent(ndr_feed *feed);

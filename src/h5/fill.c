@@ -41,7 +41,7 @@ static ndr_status start(const ndr_job *job, int64_t length, ndr_accumulator **ac
 }
 
 static ndr_status add(ndr_accumulator *accumulator, const ndr_job *job, value *fill, int64_t count) {
-  DLTensor slab = {.data = fill, .device = job->device, .ndim = 1, .shape = &count, .strides = &(int64_t){0}};
+  DLTensor slab = {.data = fill, .device = job->carrier.device, .ndim = 1, .shape = &count, .strides = &(int64_t){0}};
   slab.dtype = ndr_dtype_to_dlpack(job->dtype);
   return ndr_accumulator_add(accumulator, &slab, &(int64_t){0});
 }
@@ -75,7 +75,8 @@ static ndr_status finish(const ndr_job *job, const ndr_accumulator *total, value
   DLTensor tensors[NDR_MAX_OPS], *pointers[NDR_MAX_OPS];
   int64_t one = 1;
   for (int i = 0; i < job->op_count; i++) {
-    tensors[i] = (DLTensor){.data = &values[i], .device = job->device, .dtype = results[i]->dtype, .shape = &one};
+    tensors[i] =
+        (DLTensor){.data = &values[i], .device = job->carrier.device, .dtype = results[i]->dtype, .shape = &one};
     tensors[i].ndim = job->reduce.keepdims ? 1 : 0;
     pointers[i] = &tensors[i];
   }

@@ -5,8 +5,6 @@
 
 #include "h5/weigh.h"
 
-#define DEFAULT_MEMORY ((int64_t)256 << 20)
-
 ndr_status ndr_job_blame(const ndr_h5_dataset *dataset, ndr_status status) {
   char reason[512];
   size_t prefix = strlen(dataset->where);
@@ -25,32 +23,17 @@ static ndr_status read_options(ndr_job *job, const ndr_h5_options *options) {
     job->options = *options;
     if (options->reduce) job->reduce = *options->reduce;
   }
-  if (job->options.memory == 0) job->options.memory = DEFAULT_MEMORY;
+  if (job->options.memory == 0) job->options.memory = NDR_H5_MEMORY;
   if (job->dataset->info.masked) job->reduce.skip_nan = 1;
+  job->reduce.stream = NULL; /* a device's work is queued on a stream of its own */
   job->options.reduce = &job->reduce;
   return NDR_OK;
-}
-
-/* Results are written where the data land, which is host memory: a GPU is of no use to this route. */
-static ndr_status choose_device(ndr_job *job) {
-  job->device = (DLDevice){kDLCPU, 0};
-  if (job->options.device != NDR_H5_CUDA) return NDR_OK;
-  ndr_accumulator *probe;
-  DLDevice cuda = {kDLCUDA, job->options.device_id};
-  ndr_status status = ndr_accumulator_create(&probe, cuda, NDR_F32, 0, NULL, NDR_ALL_DIMS, 1, &(ndr_op){NDR_SUM}, NULL);
-  ndr_accumulator_destroy(probe);
-  if (status == NDR_OK)
-    return ndr_fail(NDR_ERR_UNSUPPORTED, "datasets are not streamed to a GPU by this version; use the cpu");
-  char reason[256];
-  snprintf(reason, sizeof reason, "%s", ndr_last_error());
-  return ndr_fail(status, "device cuda:%d cannot be used: %s", cuda.device_id, reason);
 }
 
 /* Lets the core check everything that is not about files, as it would for an array in memory. */
 static ndr_status check_problem(const ndr_job *job, int dim_count, const int *dims, DLTensor *const *results) {
   ndr_plan *plan;
   DLTensor tensor = ndr_h5_tensor(job->dataset);
-  tensor.device = job->device;
   tensor.dtype = ndr_dtype_to_dlpack(job->dtype);
   ndr_status status = ndr_plan_create(&plan, &tensor, dim_count, dims, job->op_count, job->ops,
                                       (const DLTensor *const *)results, &job->reduce);
@@ -69,13 +52,13 @@ static void keep_dims(ndr_job *job, int dim_count, const int *dims) {
 static ndr_status make(ndr_job *job, int dim_count, const int *dims, DLTensor *const *results,
                        const ndr_h5_options *options) {
   NDR_TRY(read_options(job, options));
-  NDR_TRY(choose_device(job));
   if (job->options.weights) NDR_TRY(ndr_weigh_check(job));
   job->dtype = job->options.weights ? NDR_F64 : job->dataset->info.dtype;
   NDR_TRY(check_problem(job, dim_count, dims, results));
   keep_dims(job, dim_count, dims);
   job->never_written = !job->dataset->part_count && !job->options.weights &&
                        job->dataset->info.layout != NDR_H5_COMPACT && job->dataset->info.stored_bytes == 0;
+  NDR_TRY(ndr_job_choose_device(job));
   NDR_TRY(ndr_job_watch(job));
   return job->never_written ? NDR_OK : ndr_job_plan_feed(job);
 }
@@ -87,6 +70,7 @@ ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, int dim_count, co
   job->dataset = dataset;
   job->op_count = op_count;
   job->ops = ops;
+  job->carrier = (ndr_carrier){.device = {kDLCPU, 0}, .lane_count = 1};
   return make(job, dim_count, dims, results, options);
 }
 

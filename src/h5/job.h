@@ -2,7 +2,11 @@
 #ifndef NDR_H5_JOB_H
 #define NDR_H5_JOB_H
 
+#include "h5/carry.h"
 #include "h5/feed.h"
+
+/* The budget where none is given. */
+#define NDR_H5_MEMORY ((int64_t)256 << 20)
 
 typedef struct ndr_job {
   ndr_h5_dataset *dataset;
@@ -16,7 +20,9 @@ typedef struct ndr_job {
   ndr_dtype dtype; /* of slabs: the dataset's, or f64 where elements are weighted */
   ndr_h5_options options;
   ndr_options reduce;
-  DLDevice device;
+  DLDevice device;     /* that reduces */
+  const char *why;     /* that one */
+  ndr_carrier carrier; /* on the host until the work begins */
   bool never_written;
   int part_count; /* files of a series, or 1; 0 where nothing is read */
   ndr_reader *readers;
@@ -27,6 +33,12 @@ typedef struct ndr_job {
 /* Checks the arguments and plans the work; results may be NULL. To be cleared even if that fails. */
 ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,
                         const ndr_op *ops, DLTensor *const *results, const ndr_h5_options *options);
+
+/* Bytes of elements from which NDR_H5_AUTO takes a GPU; a variable for the tests. */
+extern int64_t ndr_gpu_pays;
+
+/* Sets device and why. Fails where a device is asked for that cannot be used. */
+ndr_status ndr_job_choose_device(ndr_job *job);
 
 void ndr_job_clear(ndr_job *job);
 
@@ -39,7 +51,8 @@ ndr_status ndr_job_blame(const ndr_h5_dataset *dataset, ndr_status status);
 /* Sets fold_count, fold_ops and witness: masked data give NaN where NumPy's rules give a sum or norm of nothing. */
 ndr_status ndr_job_watch(ndr_job *job);
 
-/* An accumulator of the job's ops over part of it, as ndr_accumulator_create, and its results, which get ops. */
+/* An accumulator of the job's ops over part of it, as ndr_accumulator_create, and its results, which get ops; on the
+ * carrier's device and stream. */
 ndr_status ndr_job_accumulate(const ndr_job *job, int ndim, const int64_t *shape, int dim_count, const int *dims,
                               ndr_accumulator **accumulator);
 ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator, DLTensor *const *results);

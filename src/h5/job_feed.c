@@ -15,9 +15,15 @@
 
 #define MOST_THREADS 128
 
+static bool is_far(const ndr_job *job) {
+  return job->device.device_type != kDLCPU;
+}
+
 /* One slab is reduced while others are read: enough of them that each thread finds pieces to read, of which a slab has
- * four or more, while the slowest piece of another is waited for. */
-static int slots_for(int threads) {
+ * four or more, while the slowest piece of another is waited for. A GPU's slabs are larger, and as many are under way
+ * as it has lanes. */
+static int slots_for(const ndr_job *job, int threads) {
+  if (is_far(job)) return threads < 6 ? 2 + NDR_LANES : 6 + NDR_LANES;
   return threads < 2 ? 1 : threads < 6 ? 3 : threads / 2;
 }
 
@@ -82,6 +88,7 @@ static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs)
   const ndr_h5_dataset *dataset = part_of(job, part);
   slabs->ndim = dataset->info.ndim;
   slabs->chunked = dataset->info.layout == NDR_H5_CHUNKED;
+  slabs->far = is_far(job);
   slabs->element_bytes = (int64_t)ndr_dtype_bytes(job->dtype);
   memcpy(slabs->reduced, job->reduced, sizeof slabs->reduced);
   for (int d = 0; d < slabs->ndim; d++) describe_dim(dataset, d, slabs);
@@ -105,7 +112,9 @@ static ndr_status cut(ndr_job *job, int threads, int slots) {
     if (bytes > largest) largest = bytes;
   }
   ndr_course course = {.part_count = job->part_count, .dim = job->dataset->series_dim, .parts = job->slabs};
-  job->feed = (ndr_feed_plan){job->readers, course, slots, threads, largest};
+  /* A GPU copies from pinned memory while the host goes on. */
+  DLDevice place = {is_far(job) ? kDLCUDAHost : kDLCPU, job->device.device_id};
+  job->feed = (ndr_feed_plan){job->readers, course, slots, threads, largest, place};
   job->reduce.threads = threads < 2 * READERS_PER_REDUCER ? 1 : threads / READERS_PER_REDUCER;
   return NDR_OK;
 }
@@ -116,7 +125,7 @@ ndr_status ndr_job_plan_feed(ndr_job *job) {
   for (int i = 0; i < job->part_count; i++) NDR_TRY(describe_slabs(job, i, &job->slabs[i]));
   ndr_status status = NDR_ERR_MEMORY;
   for (int threads = thread_count(job); status == NDR_ERR_MEMORY && threads > 0; threads /= 2)
-    for (int slots = slots_for(threads); status == NDR_ERR_MEMORY && slots > 0; slots--)
+    for (int slots = slots_for(job, threads); status == NDR_ERR_MEMORY && slots > 0; slots--)
       status = cut(job, threads, slots);
   return status;
 }

@@ -8,6 +8,7 @@
 /* A job while it runs. */
 typedef struct {
   const ndr_job *job;
+  ndr_carrier *carrier;
   DLTensor *const *results;
   ndr_feed *feed;
   ndr_accumulator *block, *masses; /* the latter sums weights, where there are any */
@@ -27,7 +28,7 @@ static ndr_status start_block(run *r, const ndr_leg *leg) {
   for (int d = 0; d < ndim; d++) shape[d] = job->reduced[d] ? job->dataset->info.shape[d] : leg->size[d];
   NDR_TRY(ndr_job_accumulate(job, ndim, shape, job->dim_count, job->dims, &r->block));
   if (!job->options.weights) return NDR_OK;
-  return ndr_accumulator_create(&r->masses, job->device, NDR_F64, ndim, shape, job->dim_count, job->dims, 1,
+  return ndr_accumulator_create(&r->masses, job->carrier.device, NDR_F64, ndim, shape, job->dim_count, job->dims, 1,
                                 &(ndr_op){NDR_SUM}, &job->reduce);
 }
 
@@ -70,19 +71,44 @@ static ndr_status finish_block(run *r, const ndr_leg *leg) {
 
 /* ---- Slabs ------------------------------------------------------------------------------------------------------ */
 
+/* Brings what is in `data` to the device and adds it there. */
+static ndr_status add(const run *r, ndr_accumulator *to, ndr_leg *leg, const void *data) {
+  const ndr_job *job = r->job;
+  int64_t offset[NDR_MAX_DIMS], bytes = (int64_t)ndr_dtype_bytes(job->dtype);
+  int ndim = job->dataset->info.ndim;
+  const void *there;
+  for (int d = 0; d < ndim; d++) {
+    offset[d] = job->reduced[d] ? leg->whole[d] : 0;
+    bytes *= leg->size[d];
+  }
+  NDR_TRY(ndr_carrier_bring(r->carrier, data, bytes, &there));
+  DLTensor slab = {.data = (void *)(uintptr_t)there, .device = job->device, .ndim = ndim, .shape = leg->size};
+  slab.dtype = ndr_dtype_to_dlpack(job->dtype);
+  return ndr_accumulator_add(to, &slab, offset);
+}
+
 static ndr_status add_slab(const run *r, ndr_leg *leg, void *data) {
   const ndr_job *job = r->job;
-  int64_t offset[NDR_MAX_DIMS];
-  int ndim = job->dataset->info.ndim;
-  for (int d = 0; d < ndim; d++) offset[d] = job->reduced[d] ? leg->whole[d] : 0;
-  DLTensor slab = {.data = data, .device = job->device, .ndim = ndim, .shape = leg->size};
-  slab.dtype = ndr_dtype_to_dlpack(job->dtype);
-  if (!job->options.weights) return ndr_accumulator_add(r->block, &slab, offset);
-  ndr_weights weights = ndr_weigh_box(job, leg);
-  ndr_weigh_elements(&weights, ndim, leg->size, data);
-  NDR_TRY(ndr_accumulator_add(r->block, &slab, offset));
-  ndr_weigh_mass(&weights, ndim, leg->size, data);
-  return ndr_accumulator_add(r->masses, &slab, offset);
+  if (job->options.weights) {
+    ndr_weights weights = ndr_weigh_box(job, leg);
+    ndr_weigh_elements(&weights, job->dataset->info.ndim, leg->size, data);
+    NDR_TRY(add(r, r->block, leg, data));
+    NDR_TRY(ndr_carrier_wait(r->carrier));
+    ndr_weigh_mass(&weights, job->dataset->info.ndim, leg->size, data);
+    NDR_TRY(add(r, r->masses, leg, data));
+  } else {
+    NDR_TRY(add(r, r->block, leg, data));
+  }
+  return ndr_carrier_send(r->carrier);
+}
+
+/* Waits until fewer slabs are under way than there are lanes. */
+static ndr_status settle(run *r) {
+  while (r->carrier->sent - r->carrier->settled >= r->carrier->lane_count) {
+    NDR_TRY(ndr_carrier_settle(r->carrier));
+    ndr_feed_give(r->feed);
+  }
+  return NDR_OK;
 }
 
 static void report(run *r, const ndr_leg *leg) {
@@ -109,7 +135,7 @@ static ndr_status reduce_next(run *r, bool *done) {
   double taken = ndr_seconds();
   if (leg.first) NDR_TRY(start_block(r, &leg));
   NDR_TRY(add_slab(r, &leg, data));
-  ndr_feed_give(r->feed);
+  NDR_TRY(settle(r));
   if (leg.last) NDR_TRY(finish_block(r, &leg));
   r->progress.wait_seconds += taken - begin;
   r->progress.reduce_seconds += ndr_seconds() - taken;
@@ -117,26 +143,82 @@ static ndr_status reduce_next(run *r, bool *done) {
   return NDR_OK;
 }
 
-static ndr_status reduce_slabs(const ndr_job *job, DLTensor *const *results) {
-  run r = {.job = job, .results = results, .progress = {.threads = job->feed.threads}};
+static ndr_status run_job(ndr_job *job, run *r) {
   bool done = false;
+  NDR_TRY(ndr_carrier_open(&job->carrier, job->device, job->feed.slot_bytes, job->feed.slots));
+  job->reduce.stream = job->carrier.stream;
+  NDR_TRY(ndr_feed_create(&r->feed, &job->feed));
+  while (!done) NDR_TRY(reduce_next(r, &done));
+  return NDR_OK;
+}
+
+static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const char *warning) {
+  run r = {.job = job, .carrier = &job->carrier, .results = results};
+  r.progress.threads = job->feed.threads;
+  r.progress.device = job->device;
+  r.progress.warning = warning;
   for (int i = 0; i < job->part_count; i++) r.progress.total_slabs += ndr_slabs_count(&job->slabs[i]);
   r.progress.total_bytes = (int64_t)ndr_dtype_bytes(job->dtype);
   for (int d = 0; d < job->dataset->info.ndim; d++) r.progress.total_bytes *= job->dataset->info.shape[d];
-  ndr_status status = ndr_feed_create(&r.feed, &job->feed);
-  while (status == NDR_OK && !done) status = reduce_next(&r, &done);
-  ndr_feed_destroy(r.feed);
+  ndr_status status = run_job(job, &r);
   drop_block(&r);
+  ndr_carrier_close(&job->carrier);
+  ndr_feed_destroy(r.feed);
   return status;
+}
+
+/* ---- Another way where a GPU fails ------------------------------------------------------------------------------- */
+
+/* The smallest budget that is tried on a GPU whose memory runs out. */
+#define LEAST_MEMORY ((int64_t)8 << 20)
+
+typedef struct {
+  ndr_h5_dataset *dataset;
+  int dim_count;
+  const int *dims;
+  int op_count;
+  const ndr_op *ops;
+  DLTensor *const *results;
+} request;
+
+/* *far says whether it was a GPU that did or failed to do it. */
+static ndr_status attempt(const request *asked, const ndr_h5_options *options, const char *warning, bool *far) {
+  ndr_job job;
+  ndr_status status = ndr_job_make(&job, asked->dataset, asked->dim_count, asked->dims, asked->op_count, asked->ops,
+                                   asked->results, options);
+  *far = job.device.device_type == kDLCUDA;
+  if (status == NDR_OK)
+    status = job.never_written ? ndr_job_fill(&job, asked->results) : reduce_slabs(&job, asked->results, warning);
+  if (asked->dataset) status = ndr_job_blame(asked->dataset, status);
+  ndr_job_clear(&job);
+  return status;
+}
+
+/* A GPU that fails otherwise than for lack of memory may have failed for good: what it has come to is thrown away. */
+static bool is_lost(ndr_status status) {
+  return status == NDR_ERR_DEVICE || status == NDR_ERR_NO_DEVICE;
 }
 
 ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
                          DLTensor *const *results, const ndr_h5_options *options) {
-  ndr_job job;
+  const request asked = {dataset, dim_count, dims, op_count, ops, results};
+  ndr_h5_options smaller;
+  char reason[512];
+  bool far;
   if (!results) return ndr_fail(NDR_ERR_ARGUMENT, "results is a null pointer");
-  ndr_status status = ndr_job_make(&job, dataset, dim_count, dims, op_count, ops, results, options);
-  if (status == NDR_OK) status = job.never_written ? ndr_job_fill(&job, results) : reduce_slabs(&job, results);
-  if (dataset) status = ndr_job_blame(dataset, status);
-  ndr_job_clear(&job);
-  return status;
+  ndr_status status = attempt(&asked, options, NULL, &far);
+  if (status == NDR_OK || !far || (status != NDR_ERR_MEMORY && !is_lost(status))) return status;
+  ndr_status first = status;
+  snprintf(reason, sizeof reason, "%s", ndr_last_error());
+  smaller = options ? *options : (ndr_h5_options)NDR_H5_OPTIONS_INIT;
+  if (smaller.memory == 0) smaller.memory = NDR_H5_MEMORY;
+  for (int64_t memory = smaller.memory / 4; status == NDR_ERR_MEMORY && memory >= LEAST_MEMORY; memory /= 4) {
+    smaller.memory = memory;
+    status = attempt(&asked, &smaller, NULL, &far);
+  }
+  if (status != NDR_ERR_MEMORY && !is_lost(status)) return status;
+  if (smaller.device != NDR_H5_AUTO) return ndr_fail(first, "%s", reason);
+  smaller.device = NDR_H5_CPU;
+  smaller.memory = options ? options->memory : 0;
+  return attempt(&asked, &smaller, reason, &far);
 }

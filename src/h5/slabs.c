@@ -6,9 +6,15 @@
  * large enough that the price of a call is lost in it. */
 #define SLAB_AIM ((int64_t)4 << 20)
 
+/* On the way to a GPU a slab takes 0.3 ms, next to which the calls that send and reduce it are small. */
+#define FAR_SLAB_AIM ((int64_t)16 << 20)
+
 /* States beyond the second-level cache are loaded and stored once a slab; with fewer outputs a block, more slabs deep.
  */
 #define STATES_AIM ((int64_t)1 << 20)
+
+/* A GPU merges states a hundred times as fast as slabs arrive; what a block costs is the wait for its results. */
+#define FAR_STATES_AIM ((int64_t)64 << 20)
 
 /* HDF5 keeps about 1 KiB for each chunk that a read selects. */
 #define CHUNKS_AIM 4096
@@ -98,8 +104,9 @@ static void shorten(ndr_slabs *slabs, which dims, int64_t (*measure)(const ndr_s
 
 static ndr_status choose(ndr_slabs *slabs, int64_t budget, bool leads) {
   if (ndr_slabs_elements(slabs) == 0) return NDR_OK;
-  if (leads) shorten(slabs, KEPT, state_bytes, smaller(STATES_AIM, budget / 4));
-  shorten(slabs, leads ? ALL : REDUCED, slab_bytes, smaller(SLAB_AIM, budget / 2 / slabs->slots));
+  int64_t states_aim = slabs->far ? FAR_STATES_AIM : STATES_AIM, slab_aim = slabs->far ? FAR_SLAB_AIM : SLAB_AIM;
+  if (leads) shorten(slabs, KEPT, state_bytes, smaller(states_aim, budget / 4));
+  shorten(slabs, leads ? ALL : REDUCED, slab_bytes, smaller(slab_aim, budget / 2 / slabs->slots));
   if (slabs->chunked) shorten(slabs, leads ? ALL : REDUCED, chunks, CHUNKS_AIM);
   shorten(slabs, leads ? ALL : REDUCED, ndr_slabs_bytes, budget);
   if (ndr_slabs_bytes(slabs) <= budget) return NDR_OK;

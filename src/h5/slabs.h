@@ -21,6 +21,7 @@ typedef struct ndr_slabs {
   int64_t lead[NDR_MAX_DIMS]; /* what the first unit lacks; less than unit */
   bool reduced[NDR_MAX_DIMS];
   bool chunked;
+  bool far; /* slabs are reduced by a GPU */
   int64_t element_bytes;
   int64_t output_bytes;         /* of partial states for each output of a block */
   int64_t scratch_bytes;        /* that reading takes whatever the slab: chunks being decoded */

@@ -1,0 +1,47 @@
+/* Slabs brought to the device that reduces them, and results brought back. Several slabs are under way at once, each in
+ * a lane: memory of the device, and a stream on which the slab is copied there. What reduces it is queued on one stream
+ * that all lanes share, so that slabs are added in the order in which they were brought. On the CPU slabs are where
+ * they should be, and there is one lane. */
+#ifndef NDR_H5_CARRY_H
+#define NDR_H5_CARRY_H
+
+#include <stdbool.h>
+
+#include "ndreduce/ndreduce.h"
+
+/* One slab is copied while the one before it is reduced. */
+#define NDR_LANES 2
+
+typedef struct ndr_carrier {
+  DLDevice device;
+  void *stream; /* on which slabs are reduced */
+  int lane_count;
+  struct {
+    void *memory, *stream;
+  } lanes[NDR_LANES];
+  int64_t sent, settled; /* slabs */
+} ndr_carrier;
+
+/* Lanes for slabs of so many bytes, of which `slots` are in memory at most. Close it even if that fails, before the
+ * memory that slabs were brought from is freed. */
+ndr_status ndr_carrier_open(ndr_carrier *carrier, DLDevice device, int64_t slab_bytes, int slots);
+void ndr_carrier_close(ndr_carrier *carrier);
+
+/* Brings a slab to the next lane: *there is where the carrier's stream finds it. data must stay as it is until the slab
+ * has settled. Fewer slabs are under way than there are lanes. */
+ndr_status ndr_carrier_bring(ndr_carrier *carrier, const void *data, int64_t bytes, const void **there);
+
+/* Says that all that reads the slab brought last has been queued. */
+ndr_status ndr_carrier_send(ndr_carrier *carrier);
+
+/* Waits for the oldest slab under way. */
+ndr_status ndr_carrier_settle(ndr_carrier *carrier);
+
+/* Waits for all that has been queued, so that the slab brought last may be changed, and brought again. */
+ndr_status ndr_carrier_wait(const ndr_carrier *carrier);
+
+/* As ndr_accumulator_finish, of so many results in host memory; the accumulator's stream is the carrier's. */
+ndr_status ndr_carrier_finish(const ndr_carrier *carrier, const ndr_accumulator *accumulator, int count,
+                              DLTensor *const *results);
+
+#endif

@@ -1,0 +1,164 @@
+#include "h5_any.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "h5/dtype.h"
+#include "support/oracle.h"
+#include "support/suite.h"
+
+void h5_write(const char *path, const DLTensor *tensor, ndr_dtype dtype, hid_t creation) {
+  hsize_t size[NDR_MAX_DIMS];
+  for (int d = 0; d < tensor->ndim; d++) size[d] = (hsize_t)tensor->shape[d];
+  hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), type = ndr_hdf_file_type(dtype);
+  hid_t space = H5Screate_simple(tensor->ndim, size, NULL);
+  hid_t dataset = H5Dcreate2(file, "x", type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  ck_assert(dataset >= 0);
+  if (tensor->data) {
+    const void *data = (const char *)tensor->data + tensor->byte_offset;
+    ck_assert(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
+  }
+  H5Dclose(dataset);
+  H5Sclose(space);
+  H5Tclose(type);
+  H5Fclose(file);
+}
+
+/* ---- Any dataset ------------------------------------------------------------------------------------------------ */
+
+/* Chunks of a random size, with or without filters; HDF5 allows none where a size is 0. */
+static void choose_layout(hid_t creation, const DLTensor *tensor, rng *random) {
+  hsize_t chunk[NDR_MAX_DIMS];
+  if (tensor->ndim == 0 || array_count(tensor) == 0 || rng_once_in(random, 3)) return;
+  for (int d = 0; d < tensor->ndim; d++) chunk[d] = (hsize_t)rng_between(random, 1, tensor->shape[d]);
+  H5Pset_chunk(creation, tensor->ndim, chunk);
+  if (rng_once_in(random, 3)) return;
+  if (rng_once_in(random, 2)) H5Pset_shuffle(creation);
+  if (rng_once_in(random, 2)) H5Pset_deflate(creation, 1);
+  if (rng_once_in(random, 3)) H5Pset_fletcher32(creation);
+}
+
+static void check_against_oracle(const ndr_case *problem, const test_array *array, const char *path,
+                                 const ndr_h5_options *how, int64_t memory, rng *random) {
+  ndr_options reduce = case_options(problem);
+  ndr_h5_options options = *how;
+  ndr_h5_dataset *dataset;
+  test_array result;
+  char text[512];
+  options.reduce = &reduce;
+  options.memory = memory;
+  assert_ok(ndr_h5_open(&dataset, path, NULL, NULL));
+  DLTensor tensor = ndr_h5_tensor(dataset);
+  assert_ok(array_result(&result, &tensor, problem->dim_count, problem->dims, problem->ops[0], &reduce, random));
+  ndr_status status = ndr_h5_reduce(dataset, problem->dim_count, problem->dims, 1, problem->ops,
+                                    (DLTensor *[]){&result.tensor}, &options);
+  if (status == NDR_ERR_MEMORY)
+    ck_assert_int_lt(memory, 1 << 20);
+  else
+    ck_assert_msg(
+        status == NDR_OK && oracle_accepts(problem, problem->ops[0], &array->tensor, &result.tensor, text, sizeof text),
+        "%s in %lld bytes: %s", case_text(problem), (long long)memory, status == NDR_OK ? text : ndr_last_error());
+  array_free(&result);
+  ndr_h5_close(dataset);
+}
+
+void h5_check_any(rng *random, const char *path, int64_t most, bool plain, const ndr_h5_options *how, int64_t memory) {
+  ndr_case problem;
+  test_array array;
+  random_case(random, most, &problem);
+  if (plain) {
+    problem.skip_nan = 0;
+    problem.accumulate = NDR_ACCUMULATE_DEFAULT;
+  }
+  array_make(&array, problem.dtype, problem.ndim, problem.shape, NULL);
+  array_fill(&array, random, random_filling(random, problem.ops[0]));
+  memcpy(problem.strides, array.strides, sizeof problem.strides);
+  hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+  choose_layout(creation, &array.tensor, random);
+  h5_write(path, &array.tensor, problem.dtype, creation);
+  H5Pclose(creation);
+  check_against_oracle(&problem, &array, path, how, memory, random);
+  array_free(&array);
+}
+
+/* ---- The same on two devices ------------------------------------------------------------------------------------ */
+
+enum { TIMES = 24, ROWS = 18, COLUMNS = 40, MISSING = -7 };
+
+void h5_write_packed(const char *path) {
+  static int16_t values[TIMES][ROWS][COLUMNS];
+  hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+  rng random = {7};
+  for (int i = 0; i < TIMES * ROWS * COLUMNS; i++) {
+    int row = i / COLUMNS % ROWS, column = i % COLUMNS;
+    int16_t value = (int16_t)rng_between(&random, -1000, 1000);
+    values[i / COLUMNS / ROWS][row][column] = rng_once_in(&random, 9) || (row == 3 && column == 5) ? MISSING : value;
+  }
+  H5Pset_chunk(creation, 3, (hsize_t[]){5, 7, 16});
+  H5Pset_shuffle(creation);
+  H5Pset_deflate(creation, 1);
+  DLTensor tensor = ndr_tensor(values, NDR_I16, TIMES, ROWS, COLUMNS);
+  h5_write(path, &tensor, NDR_I16, creation);
+  H5Pclose(creation);
+  hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), data = H5Dopen2(file, "x", H5P_DEFAULT);
+  hid_t scalar = H5Screate(H5S_SCALAR);
+  hid_t missing = H5Acreate2(data, "_FillValue", H5T_NATIVE_SHORT, scalar, H5P_DEFAULT, H5P_DEFAULT);
+  hid_t scale = H5Acreate2(data, "scale_factor", H5T_NATIVE_DOUBLE, scalar, H5P_DEFAULT, H5P_DEFAULT);
+  H5Awrite(missing, H5T_NATIVE_SHORT, &(int16_t){MISSING});
+  H5Awrite(scale, H5T_NATIVE_DOUBLE, &(double){0.25});
+  H5Aclose(missing);
+  H5Aclose(scale);
+  H5Sclose(scalar);
+  H5Dclose(data);
+  H5Fclose(file);
+}
+
+static void reduce_into(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
+                        const ndr_h5_options *how, test_array *results) {
+  DLTensor tensor = ndr_h5_tensor(dataset), *pointers[NDR_MAX_OPS];
+  if (how->weights) tensor.dtype = ndr_dtype_to_dlpack(NDR_F64);
+  for (int i = 0; i < op_count; i++) {
+    assert_ok(array_result(&results[i], &tensor, dim_count, dims, ops[i], how->reduce, NULL));
+    pointers[i] = &results[i].tensor;
+  }
+  assert_ok(ndr_h5_reduce(dataset, dim_count, dims, op_count, ops, pointers, how));
+}
+
+static const char *first_of(const test_array *array) {
+  return (const char *)array->tensor.data + array->tensor.byte_offset;
+}
+
+static void assert_close(const test_array *got, const test_array *expected, const char *op) {
+  int64_t count = array_count(&got->tensor);
+  size_t bytes = got->tensor.dtype.bits / 8;
+  bool real = got->tensor.dtype.code == kDLFloat && bytes == sizeof(double);
+  const double *a = (const double *)(const void *)first_of(got), *b = (const double *)(const void *)first_of(expected);
+  if (!real) {
+    ck_assert_msg(memcmp(first_of(got), first_of(expected), (size_t)count * bytes) == 0, "%s differs", op);
+    return;
+  }
+  for (int64_t i = 0; i < count; i++)
+    ck_assert_msg((isnan(a[i]) && isnan(b[i])) || fabs(a[i] - b[i]) <= 1e-12 * (1 + fabs(b[i])),
+                  "%s [%lld]: %g, not %g", op, (long long)i, a[i], b[i]);
+}
+
+void h5_check_same(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
+                   const ndr_h5_options *how) {
+  test_array got[NDR_MAX_OPS], again[NDR_MAX_OPS], expected[NDR_MAX_OPS];
+  ndr_h5_options cpu = *how;
+  cpu.device = NDR_H5_CPU;
+  cpu.memory = 0;
+  reduce_into(dataset, dim_count, dims, op_count, ops, &cpu, expected);
+  reduce_into(dataset, dim_count, dims, op_count, ops, how, got);
+  reduce_into(dataset, dim_count, dims, op_count, ops, how, again);
+  for (int i = 0; i < op_count; i++) {
+    size_t bytes = (size_t)array_count(&got[i].tensor) * (got[i].tensor.dtype.bits / 8);
+    assert_close(&got[i], &expected[i], ndr_op_name(ops[i]));
+    ck_assert_msg(memcmp(first_of(&got[i]), first_of(&again[i]), bytes) == 0, "%s: other bits in another run",
+                  ndr_op_name(ops[i]));
+    array_free(&expected[i]);
+    array_free(&got[i]);
+    array_free(&again[i]);
+  }
+}

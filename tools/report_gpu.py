@@ -110,7 +110,8 @@ def planner(heat, regret, figure):
         text = "**The planner** picks one of three kernel families by the shape."
     if regret:
         of = regret["regret"]
-        text += (f" On {of['problems']:,} random problems (any dims, strides and dtypes, 64 KiB to 256 MiB) the median is "
+        text += (f" On {of['problems']:,} random problems (any dims, strides and dtypes, 64 KiB to "
+                 f"{regret['largest'] / 2**20:.0f} MiB) the median is "
                  f"{of['median']:.3f}, the 95th percentile {of['p95']:.3f}, the worst {of['worst']:.2f} (`ndbench regret`).")
     return text
 

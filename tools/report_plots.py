@@ -242,19 +242,25 @@ def libraries_of(rows):
     return {name for row in rows for name in times_of(row)}
 
 
+SMALL_PANELS = {"median_seconds": "on the device, caches cold", "back_to_back_seconds": "from the host, back to back"}
+
+
 def small(record):
     rows = done(record)
+    values = {key: [1e6 * times[key] for row in rows for times in times_of(row).values() if times.get(key)]
+              for key in SMALL_PANELS}
+    panels = [key for key in SMALL_PANELS if values[key]]
     out = begin(record, "Small arrays: microseconds a call")
-    out += "set multiplot layout 1,2 margins 0.255,0.86,0.19,0.85 spacing 0.02\nset logscale x\nset xlabel 'us'\n"
-    panels = (("median_seconds", "on the device, caches cold"), ("back_to_back_seconds", "from the host, back to back"))
-    for panel, (key, title) in enumerate(panels):
-        values = [1e6 * times[key] for row in rows for times in times_of(row).values() if times.get(key)]
-        out += labels(rows, lambda row: "" if panel else row["problem"])
-        out += (f"set title {quoted(title)} offset 0,-0.6\nset xrange [{min(values) / 1.3:.3g}:{max(values) * 1.3:.3g}]\n"
-                "set xtics (1,2,5,10,20,50,100,200,500,1000,2000)\n")
-        out += "set key at screen 0.87,0.85 left top Left reverse samplen 1 spacing 1.3\n" if panel else "unset key\n"
-        out += dots(f"p{panel}", rows, lambda row, library: 1e6 * (times_of(row).get(library, {}).get(key) or 0),
-                    legend(libraries_of(rows), "points") if panel else ())
+    out += (f"set multiplot layout 1,{len(panels)} margins 0.255,0.86,0.19,0.85 spacing 0.02\nset logscale x\n"
+            "set xlabel 'us'\nset xtics (1,2,5,10,20,50,100,200,500,1000,2000)\n")
+    for key in panels:
+        last = key == panels[-1]
+        out += labels(rows, lambda row: row["problem"] if key == panels[0] else "")
+        out += (f"set title {quoted(SMALL_PANELS[key])} offset 0,-0.6\n"
+                f"set xrange [{min(values[key]) / 1.3:.3g}:{max(values[key]) * 1.3:.3g}]\n")
+        out += "set key at screen 0.87,0.85 left top Left reverse samplen 1 spacing 1.3\n" if last else "unset key\n"
+        out += dots(key, rows, lambda row, library: 1e6 * (times_of(row).get(library, {}).get(key) or 0),
+                    legend(libraries_of(rows), "points") if last else ())
         out += ONCE
     return out + "unset multiplot\n"
 

@@ -31,6 +31,7 @@ groff-base     command groff
 python3-numpy  python  numpy
 python3-h5py   python  h5py
 netcdf-bin     command ncdump
+gnuplot-nox    command gnuplot
 '
 
 is_here() { # KIND NAME

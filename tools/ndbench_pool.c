@@ -22,14 +22,15 @@ double bench_result_offsets(const ndr_case *reduction, const ndr_options *call, 
   return written;
 }
 
-/* Words of 16 bits: the sign and the fraction are random, the exponent field begins with 01110. As f16 that is 1/2 to
- * 1; as the upper half of bf16, f32 and f64 it is small, normal and below 1, so that sums stay what bench_same expects;
- * integers have six bits in 16 that are the same everywhere, which no kernel can profit from. */
+/* Words of 16 bits, the sign and nine more of them random, that are numbers of every dtype: as bf16, and as the upper
+ * half of f32 and c64, from 1/16 to 1, the magnitudes that bench_same expects; as f16 from 1.375 to 1.875; as the upper
+ * quarter of f64 small, but normal. In integers a few bits are the same everywhere, which no kernel can profit from. */
 static void fill(const bench_options *options, uint16_t *words, size_t count) {
   ndr_case bits = {.dtype = NDR_U16};
   bench_fill(options, &bits, words, count * sizeof *words);
 #pragma omp parallel for schedule(static) num_threads(bench_threads(options))
-  for (int64_t i = 0; i < (int64_t)count; i++) words[i] = (uint16_t)((words[i] & 0x83ff) | 0x3800);
+  for (int64_t i = 0; i < (int64_t)count; i++)
+    words[i] = (uint16_t)((words[i] & 0x8000) | (0x3d80 + (words[i] & 0x1ff)));
 }
 
 /* The most that any problem reads and writes. A problem that is not one is found out when it is run. */

@@ -109,6 +109,63 @@ has out 'FAILED: '
 run 1 --json "$folder/missing/rows.json" -r 1 'sum f32 [4] /0'
 has err 'cannot write'
 
+# The ladder. Without a C++ compiler there is no emulated GPU, and it says so.
+run 0 ladder --help
+has out '^Usage: ndbench ladder'
+run 0 ladder --explain 5
+has out '^5\. tree, strided index'
+has out 'conflicts:'
+run 0 ladder --explain 14
+has out '^14b\.'
+if "$ndbench" ladder --device cpu -n 1 >/dev/null 2>"$folder/err"; then
+  run 0 ladder --device cpu -n 3001 --dtype i32 --op max --block 64 --overlap 3
+  has out '^max of i32 3001, blocks of 64, OVERLAP 3, counted'
+  has out '^1  .* 3001 *0$'
+  has out '^14b '
+  run 0 ladder --device cpu --shape 40x70 --op polynomial --json "$folder/ladder.json" axes
+  has out '^a5 '
+  if ! grep -q '"rung": "a1".*"shape": "40x70".*"global_sectors": 2[0-9]*,.*"verified": true' "$folder/ladder.json"; then
+    echo "$command: the row is not in the file"
+    failures=$((failures + 1))
+  fi
+  run 0 ladder --device cpu --rung 9 -n 500 --json - all
+  has out '"rung": "9"'
+  if command -v python3 >/dev/null && ! python3 -m json.tool "$folder/out" >/dev/null; then
+    echo "$command: not JSON"
+    failures=$((failures + 1))
+  fi
+else
+  has err 'no C++ compiler was found'
+fi
+run 2 ladder --block 100
+has err "'100'"
+run 2 ladder --block 32
+has err "'32'"
+run 2 ladder --overlap 0
+has err '--overlap'
+run 2 ladder --length 0
+has err '--length'
+run 2 ladder --op mean
+has err "'mean'"
+run 2 ladder --dtype f16
+has err "'f16'"
+run 2 ladder --shape 3x axes
+has err "'3x'"
+run 2 ladder --shape 3x4x5 axes
+has err "'3x4x5'"
+run 2 ladder --dims 1x2x3x4 nd
+has err "'1x2x3x4'"
+run 2 ladder --rung 19
+has err "no rung '19'"
+run 2 ladder --explain 0
+has err "no rung '0'"
+run 2 ladder stairs
+has err "no ladder 'stairs'"
+run 2 ladder --device abacus
+has err "'abacus'"
+run 1 ladder --device cpu -n 10 --json "$folder/missing/rows.json"
+has err 'cannot write\|no C++ compiler'
+
 run 2
 has err 'at least one problem'
 run 2 'sum f32 [4'

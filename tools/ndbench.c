@@ -47,6 +47,7 @@ static bool run_all(const bench_options *options) {
 
 int main(int argc, char **argv) {
   bench_options options;
+  if (argc > 1 && strcmp(argv[1], "ladder") == 0) return bench_ladder(argc - 1, argv + 1);
   bench_options_read(&options, argc, argv);
   const char *reason = options.device->open(&options);
   if (reason) {

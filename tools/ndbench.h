@@ -116,6 +116,11 @@ const bench_device *bench_device_find(const char *name);
 /* ---- ndbench_options.c: reads the command line; where that ends the program, it does so. */
 void bench_options_read(bench_options *options, int argc, char **argv);
 
+/* For other readers of options: the option's argument as a number, and the end of the program where it is none. */
+void bench_refuse(bench_options *options, const char *what, const char *value);
+uint64_t bench_number(bench_options *options, const char *what, const char *text, uint64_t most);
+void bench_finish(bench_options *options, int status);
+
 /* ---- ndbench_sets.c */
 
 /* Adds the problems of a set, or the one that text is in the mini-language. False: it is neither. What "all" is depends
@@ -143,6 +148,9 @@ bool bench_regret(const bench_options *options);
 
 /* Memory in which large pages and the threads that touch it first are what a caller who cares would arrange. */
 void *bench_allocate(size_t bytes);
+
+/* Random bits of an element's number: the data do not depend on how many threads write them. */
+uint64_t bench_random(uint64_t seed, uint64_t index);
 
 /* Fills memory with elements of the problem's dtype that depend on the seed alone: floats of magnitude 2^-4 to 1 (with
  * prod, 1), any bits for integers, one NaN in 64 under skip_nan. */
@@ -210,6 +218,9 @@ void bench_json_text(FILE *to, const char *name, const char *text);
 /* Pairs of a name and a text, and NULL; each is followed by a comma. */
 void bench_json_texts(FILE *to, ...);
 void bench_json_number(FILE *to, const char *name, double value);
+
+/* ---- ndbench_ladder.c: `ndbench ladder`, with argv[0] "ladder"; the exit status. */
+int bench_ladder(int argc, char **argv);
 
 /* ---- ndbench_machine.c: facts for the record; text is never left unset. */
 void bench_machine_cpu(char *text, size_t capacity);

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "../kernels/ladder_job.h"
 #include "ndreduce/ndreduce.h"
 
 #ifdef __cplusplus
@@ -21,6 +22,14 @@ int ndbench_read(int loop, const void *memory, size_t bytes, void *sink, void *s
  * ndreduce gives. With workspace NULL only sets *workspace_bytes. */
 int ndbench_cub(ndr_op op, ndr_dtype dtype, const void *data, void *result, int64_t segments, int64_t length,
                 void *workspace, size_t *workspace_bytes, void *stream);
+
+/* Queues one of the ladder's own kernels, with what it needs before it; the job's pointers are the device's. */
+int ndbench_ladder(ladder_kernel kernel, const ladder_job *job, void *stream);
+
+/* Queues CUB's or Thrust's. With workspace NULL only sets *workspace_bytes. Thrust waits for its result, which goes to
+ * the host, to *value. */
+int ndbench_ladder_others(ladder_kernel kernel, const ladder_job *job, void *workspace, size_t *workspace_bytes,
+                          void *value, void *stream);
 
 #ifdef __cplusplus
 }

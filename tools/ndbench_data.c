@@ -16,8 +16,8 @@ void *bench_allocate(size_t bytes) {
   return memory;
 }
 
-/* SplitMix64 of the element's number: the data do not depend on how many threads write them. */
-static uint64_t random_bits(uint64_t seed, uint64_t index) {
+/* SplitMix64. */
+uint64_t bench_random(uint64_t seed, uint64_t index) {
   uint64_t z = seed * 0xd6e8feb86659fd93u + (index + 1) * 0x9e3779b97f4a7c15u;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
   z = (z ^ z >> 27) * 0x94d049bb133111ebu;
@@ -68,7 +68,7 @@ void bench_fill(const bench_options *options, const ndr_case *reduction, void *m
   /* Static parts, as the read loops and the library have them: each thread's pages end up near it. */
 #pragma omp parallel for schedule(static) num_threads(bench_threads(options))
   for (int64_t i = 0; i < count; i++) {
-    uint64_t number = make_number(&how, random_bits(options->seed, (uint64_t)i));
+    uint64_t number = make_number(&how, bench_random(options->seed, (uint64_t)i));
     memcpy((char *)memory + (size_t)i * how.step, &number, how.step); /* little-endian: the low bytes come first */
   }
 }

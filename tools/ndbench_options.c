@@ -9,6 +9,7 @@
 static const char usage[] =
     "Usage: ndbench [options] PROBLEM...|SET...\n"
     "       ndbench [options] regret [PROBLEM...|SET...]\n"
+    "       ndbench ladder [options] [reduce|axes|nd|all]...\n"
     "Times reductions, checks their results, and holds their speed against plain reads.\n"
     "With 'regret', times every kernel family on each problem, of random ones if none is named, and says how much "
     "slower\n"
@@ -32,6 +33,10 @@ static const char usage[] =
     "Sets:\n";
 
 static const char closing[] =
+    "\nThe ladder climbs the reductions that are taught, rung by rung. It has --op, --dtype, --length, --shape, "
+    "--dims,\n"
+    "--block, --overlap and --rung, its own --explain, and of the above --device, --repeat, --seed and --json; see\n"
+    "ndbench ladder --help.\n"
     "\nExit status: 0 done, 1 a problem failed or gave a wrong result, 2 the command line is wrong.\n"
     "Example: ndbench --json - cpu 'mean f64 [1000,1000:-1] /1'\n";
 
@@ -61,21 +66,21 @@ static const struct option names[] = {{"device", required_argument, NULL, 'd'},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
 
-static void finish(bench_options *options, int status) {
+void bench_finish(bench_options *options, int status) {
   bench_list_free(&options->list);
   exit(fflush(stdout) == 0 ? status : EXIT_RUN);
 }
 
-static void refuse(bench_options *options, const char *what, const char *value) {
+void bench_refuse(bench_options *options, const char *what, const char *value) {
   fprintf(stderr, "ndbench: %s '%s'\nTry 'ndbench --help'.\n", what, value);
-  finish(options, EXIT_USAGE);
+  bench_finish(options, EXIT_USAGE);
 }
 
-static uint64_t number(bench_options *options, const char *what, const char *text, uint64_t most) {
+uint64_t bench_number(bench_options *options, const char *what, const char *text, uint64_t most) {
   char *end;
   errno = 0;
   unsigned long long value = strtoull(text, &end, 0);
-  if (end == text || *end || errno || text[0] == '-' || value > most) refuse(options, what, text);
+  if (end == text || *end || errno || text[0] == '-' || value > most) bench_refuse(options, what, text);
   return value;
 }
 
@@ -87,7 +92,7 @@ static size_t size(bench_options *options, const char *text) {
   const char *unit = length > 1 ? strchr(units, text[length - 1]) : NULL;
   int shift = unit ? 10 * (int)(unit - units + 1) : 0;
   snprintf(digits, sizeof digits, "%.*s", (int)(unit ? length - 1 : length), text);
-  return (size_t)number(options, "--largest needs bytes, up to 64G, not", digits, (UINT64_C(64) << 30) >> shift)
+  return (size_t)bench_number(options, "--largest needs bytes, up to 64G, not", digits, (UINT64_C(64) << 30) >> shift)
          << shift;
 }
 
@@ -95,35 +100,35 @@ static void read_option(bench_options *options, int letter) {
   switch (letter) {
   case 'd':
     options->device = bench_device_find(optarg);
-    if (!options->device) refuse(options, "this build cannot time device", optarg);
+    if (!options->device) bench_refuse(options, "this build cannot time device", optarg);
     break;
-  case 't': options->threads = (int)number(options, "--threads needs a number, not", optarg, INT_MAX); break;
+  case 't': options->threads = (int)bench_number(options, "--threads needs a number, not", optarg, INT_MAX); break;
   case 'r':
-    options->repeat = (int)number(options, "--repeat needs a number from 1 to 4096, not", optarg, MOST_SAMPLES);
-    if (options->repeat == 0) refuse(options, "--repeat needs a number from 1 to 4096, not", optarg);
+    options->repeat = (int)bench_number(options, "--repeat needs a number from 1 to 4096, not", optarg, MOST_SAMPLES);
+    if (options->repeat == 0) bench_refuse(options, "--repeat needs a number from 1 to 4096, not", optarg);
     break;
   case OPTION_FAMILY: options->family = optarg; break;
   case OPTION_NO_VERIFY: options->verify = false; break;
-  case OPTION_SEED: options->seed = number(options, "--seed needs a number, not", optarg, UINT64_MAX); break;
+  case OPTION_SEED: options->seed = bench_number(options, "--seed needs a number, not", optarg, UINT64_MAX); break;
   case OPTION_JSON: options->json = optarg; break;
   case OPTION_EXPLAIN: options->explain = true; break;
   case OPTION_LIST: options->only_list = true; break;
   case OPTION_COUNT:
-    options->count = (int)number(options, "--count needs a number from 1 to 1000000, not", optarg, 1000000);
-    if (options->count == 0) refuse(options, "--count needs a number from 1 to 1000000, not", optarg);
+    options->count = (int)bench_number(options, "--count needs a number from 1 to 1000000, not", optarg, 1000000);
+    if (options->count == 0) bench_refuse(options, "--count needs a number from 1 to 1000000, not", optarg);
     break;
   case OPTION_LARGEST: options->largest = size(options, optarg); break;
   case 'V':
     printf("ndbench %s\n", ndr_version());
-    finish(options, EXIT_SUCCESS);
+    bench_finish(options, EXIT_SUCCESS);
     break;
   case 'h':
     fputs(usage, stdout);
     bench_sets_print(stdout, false);
     fputs(closing, stdout);
-    finish(options, EXIT_SUCCESS);
+    bench_finish(options, EXIT_SUCCESS);
     break;
-  default: fputs("Try 'ndbench --help'.\n", stderr); finish(options, EXIT_USAGE);
+  default: fputs("Try 'ndbench --help'.\n", stderr); bench_finish(options, EXIT_USAGE);
   }
 }
 
@@ -131,18 +136,19 @@ static void read_problems(bench_options *options, int argc, char **argv) {
   for (int i = 0; i < argc; i++) {
     if (bench_list_add(&options->list, options->device->name, argv[i])) continue;
     fprintf(stderr, "ndbench: %s\n", ndr_last_error());
-    refuse(options, "neither a set nor a problem:", argv[i]);
+    bench_refuse(options, "neither a set nor a problem:", argv[i]);
   }
 }
 
 static void read_regret(bench_options *options, int argc, char **argv) {
   options->regret = true;
-  if (options->family) refuse(options, "regret times every family, not only", options->family);
+  if (options->family) bench_refuse(options, "regret times every family, not only", options->family);
   read_problems(options, argc, argv);
   if (options->list.count) bench_list_drop_larger(&options->list, options->largest ? options->largest : SIZE_MAX);
   if (argc == 0) {
     if (!options->largest) options->largest = 256 << 20;
-    if (options->largest < LEAST_RANDOM_BYTES) refuse(options, "--largest needs at least 64K for", "random problems");
+    if (options->largest < LEAST_RANDOM_BYTES)
+      bench_refuse(options, "--largest needs at least 64K for", "random problems");
     bench_list_add_random(&options->list, options);
   }
 }
@@ -159,10 +165,10 @@ void bench_options_read(bench_options *options, int argc, char **argv) {
   if (options->only_list) {
     for (int i = 0; i < options->list.count; i++) puts(options->list.problems[i].text);
     if (!regret) bench_sets_print(stdout, true);
-    finish(options, EXIT_SUCCESS);
+    bench_finish(options, EXIT_SUCCESS);
   }
   if (options->list.count == 0) {
     fputs("ndbench: name at least one problem or set\nTry 'ndbench --help'.\n", stderr);
-    finish(options, EXIT_USAGE);
+    bench_finish(options, EXIT_USAGE);
   }
 }

@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct simt_launch {
   void (*body)(const void *argument); /* what every thread runs */
   const void *argument;
@@ -26,4 +30,7 @@ const char *simt_run(const simt_launch *started);
 /* Frees what launches have allocated. */
 void simt_shut_down(void);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

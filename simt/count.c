@@ -31,8 +31,8 @@ static simt_counts *counts;
 static warp warps[WARPS];
 static bool short_of_memory;
 
-void simt_count_into(simt_counts *into) {
-  counts = into;
+void simt_count_into(simt_counts *to) {
+  counts = to;
 }
 
 void simt_count_launch(long long blocks) {

@@ -38,15 +38,15 @@ typedef enum simt_event {
   SIMT_BRANCH
 } simt_event;
 
-/* Everything counted from here on, for the launches that follow, goes to *counts; NULL: nothing is. */
-void simt_count_into(simt_counts *counts);
+/* Everything counted from here on, for the launches that follow, goes to *to; NULL: nothing is. */
+void simt_count_into(simt_counts *to);
 
 /* Before and after a launch of so many blocks; false: memory ran out during it. */
 void simt_count_launch(long long blocks);
 bool simt_count_landed(void);
 
 /* On a thread: it touches memory (bytes at an address), or branches (bytes is 1 if taken, 0 if not). */
-void simt_count_event(simt_event event, const void *address, size_t bytes, const char *file, int line);
+void simt_count_event(simt_event kind, const void *address, size_t bytes, const char *file, int line);
 void simt_count_atomic(bool shared);
 
 /* On a thread: before it waits at a barrier or for its warp, and before it ends. */

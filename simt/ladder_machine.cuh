@@ -22,10 +22,9 @@ enum { WARP = 32 };
 
 /* An index, and where it stands: default arguments are evaluated where the call is written. */
 struct place {
-  long long i;
-  const char *file;
-  int line;
-  // NOLINTNEXTLINE(google-explicit-constructor): array[i] is what is to be written
+  long long i;      // NOLINT(misc-non-private-member-variables-in-classes)
+  const char *file; // NOLINT(misc-non-private-member-variables-in-classes)
+  int line;         // NOLINT(misc-non-private-member-variables-in-classes)
   place(long long index, const char *in = __builtin_FILE(), int at = __builtin_LINE()) : i(index), file(in), line(at) {}
 };
 
@@ -45,6 +44,7 @@ public:
     simt_count_event(LOAD, address, sizeof(T), where.file, where.line);
     return *address;
   }
+  // NOLINTNEXTLINE(misc-unconventional-assign-operator): what is assigned to is the element, not this
   const reference &operator=(value_type value) const {
     simt_count_event(STORE, address, sizeof(T), where.file, where.line);
     *address = value;
@@ -54,7 +54,7 @@ public:
 };
 
 template <class T, simt_event LOAD, simt_event STORE> struct array {
-  T *first;
+  T *first; // NOLINT(misc-non-private-member-variables-in-classes)
   array(T *at) : first(at) {}
   reference<T, LOAD, STORE> operator[](place at) const { return {first + at.i, at}; }
 };
@@ -82,7 +82,7 @@ inline void warp_barrier(const char *file = __builtin_FILE(), int line = __built
   simt_shuffle_xor(0, 0, file, line);
 }
 inline bool branch(bool taken, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
-  simt_count_event(SIMT_BRANCH, nullptr, taken, file, line);
+  simt_count_event(SIMT_BRANCH, nullptr, taken ? 1 : 0, file, line);
   return taken;
 }
 

@@ -128,6 +128,8 @@ if "$ndbench" ladder --device cpu -n 1 >/dev/null 2>"$folder/err"; then
     echo "$command: the row is not in the file"
     failures=$((failures + 1))
   fi
+  run 0 ladder --device cpu nd
+  has out '^nd: '
   run 0 ladder --device cpu --rung 9 -n 500 --json - all
   has out '"rung": "9"'
   if command -v python3 >/dev/null && ! python3 -m json.tool "$folder/out" >/dev/null; then

@@ -66,7 +66,9 @@ static void climb_all(climb *c) {
   for (int i = 0; options->kinds[LADDER_AXES] && i < options->shape_count; i++)
     climb_data(c,
                (ladder_data){.kind = LADDER_AXES, .ndim = 2, .shape = {options->shapes[i][0], options->shapes[i][1]}});
-  if (options->kinds[LADDER_ND]) {
+  if (options->kinds[LADDER_ND] && options->bench.device == &bench_cpu) {
+    fputs("nd: these rungs are calls of the library, whose kernels are not counted; a GPU times them\n", c->table);
+  } else if (options->kinds[LADDER_ND]) {
     ladder_data data = {.kind = LADDER_ND, .ndim = 5};
     memcpy(data.shape, options->dims, sizeof options->dims);
     climb_data(c, data);

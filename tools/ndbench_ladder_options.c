@@ -67,8 +67,9 @@ static void read_sizes(ladder_options *options, const char *what, const char *te
   double product = 1;
   for (int i = 0; i < count; i++) {
     char *end;
-    sizes[i] = *rest >= '0' && *rest <= '9' ? strtoll(rest, &end, 10) : 0;
-    if (sizes[i] < 1 || *end != (i + 1 < count ? 'x' : 0)) bench_refuse(&options->bench, what, text);
+    sizes[i] = strtoll(rest, &end, 10);
+    if (*rest < '0' || *rest > '9' || sizes[i] < 1 || *end != (i + 1 < count ? 'x' : 0))
+      bench_refuse(&options->bench, what, text);
     rest = end + 1;
     product *= (double)sizes[i];
   }

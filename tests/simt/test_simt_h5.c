@@ -86,6 +86,16 @@ START_TEST(weights_are_applied) {
 }
 END_TEST
 
+/* Layouts, byte orders, filters and masks of all kinds; one operator, so that little is compiled. */
+START_TEST(fixtures_reduce_as_on_the_cpu) {
+  static const char *const files[] = {"../../data/kinds.h5", "../../data/ocean.nc", "../../data/packed.h5"};
+  ndr_h5_options how = on_gpu(2);
+  simt_controls.lazy = true;
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    ck_assert_int_gt(h5_check_file(files[i], 64 << 10, 1, &(ndr_op){NDR_MEAN}, &how), 3);
+}
+END_TEST
+
 START_TEST(threads_and_memory_of_the_host_are_not_in_the_bits) {
   ndr_h5_dataset *dataset = open_packed();
   ndr_h5_options how = on_gpu(0);
@@ -241,6 +251,7 @@ int main(void) {
   tcase_add_test(cases, datasets_reduce_as_arrays_do);
   tcase_add_test(cases, missing_values_are_left_out);
   tcase_add_test(cases, weights_are_applied);
+  tcase_add_test(cases, fixtures_reduce_as_on_the_cpu);
   tcase_add_test(cases, threads_and_memory_of_the_host_are_not_in_the_bits);
   tcase_add_test(cases, every_call_that_fails_is_a_clean_error);
   tcase_add_test(cases, memory_that_runs_out_is_an_error_or_the_cpu);

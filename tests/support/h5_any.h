@@ -19,9 +19,13 @@ void h5_check_any(rng *random, const char *path, int64_t most, bool plain, const
  * at [.,3,5]. */
 void h5_write_packed(const char *path);
 
-/* The results of ops over dims as `how` says are those of the CPU: f64 ones within 1e-12, others to the bit. Twice as
- * `how` says gives the same bits. */
+/* The results of ops over dims as `how` says are those of the CPU, to the bit, or for those that round within what
+ * adding in another order does to sums. Twice as `how` says gives the same bits. */
 void h5_check_same(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
                    const ndr_h5_options *how);
+
+/* The same for every dataset of a file whose elements have at most so many bytes, over all dims, each dim, and the
+ * first and last; returns how many there were. */
+int h5_check_file(const char *file, int64_t most_bytes, int op_count, const ndr_op *ops, const ndr_h5_options *how);
 
 #endif

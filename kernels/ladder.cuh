@@ -13,8 +13,11 @@
 
 namespace ladder {
 
+/* Element i, or what changes nothing beyond the end. A selection, not a branch: beyond the end the last element is
+ * loaded and not used, so that the loads of several calls need not wait for each other's guards. */
 template <class OP, class T> LADDER_DEVICE T element(global<const T> x, long long i, long long n) {
-  return i < n ? OP::map(x[i]) : OP::identity();
+  T value = x[i < n ? i : n - 1];
+  return i < n ? OP::map(value) : OP::identity();
 }
 
 /* What atomics add to must hold the identity: a launch of its own, which the rungs below are timed with. */
@@ -187,13 +190,24 @@ LADDER_KERNEL unrolled(global<const T> x, long long n, global<T> out, int overla
   if (branch(thread() == 0)) atomic_combine<OP>(out, 0, (T)s[0]);
 }
 
-/* A thread's share when the whole grid walks over x: `threads * blocks` apart. */
-template <class OP, class T> LADDER_DEVICE T load_strided(global<const T> x, long long n) {
+/* Elements first, first + step ... of the n from x[start] on, four at a time: loads that are asked for together are in
+ * flight together. The rest is not unrolled: to know how often would take a 64-bit division. */
+template <class OP, class T>
+LADDER_DEVICE T load_strided(global<const T> x, long long start, long long n, long long first, long long step) {
   T total = OP::identity();
-  LADDER_UNROLL_BY(4)
-  for (long long i = block() * threads() + thread(); branch(i < n); i += blocks() * threads())
-    total = OP::combine(total, OP::map(x[i]));
+  long long i = first;
+  for (; branch(i + 3 * step < n); i += 4 * step) {
+    T a = x[start + i], b = x[start + i + step], c = x[start + i + 2 * step], d = x[start + i + 3 * step];
+    total = OP::combine(total, OP::combine(OP::combine(OP::map(a), OP::map(b)), OP::combine(OP::map(c), OP::map(d))));
+  }
+  LADDER_UNROLL_BY(1)
+  for (; branch(i < n); i += step) total = OP::combine(total, OP::map(x[start + i]));
   return total;
+}
+
+/* A thread's share when the whole grid walks over x. */
+template <class OP, class T> LADDER_DEVICE T load_cascade(global<const T> x, long long n) {
+  return load_strided<OP, T>(x, 0, n, block() * threads() + thread(), blocks() * threads());
 }
 
 /* Rung 11. Mends: algorithm cascading. O(log n) elements a thread make the whole cost O(n), as of one thread alone, in
@@ -202,7 +216,7 @@ template <class OP, class T> LADDER_DEVICE T load_strided(global<const T> x, lon
 template <class OP, int BLOCK, class T = typename OP::type>
 LADDER_KERNEL cascaded(global<const T> x, long long n, global<T> out) {
   shared<T> s = shared_memory<T>();
-  s[thread()] = load_strided<OP, T>(x, n);
+  s[thread()] = load_cascade<OP, T>(x, n);
   fold_unrolled<OP, BLOCK, T>(s);
   if (branch(thread() == 0)) atomic_combine<OP>(out, 0, (T)s[0]);
 }
@@ -227,7 +241,7 @@ template <class OP, class T> LADDER_DEVICE T fold_block(shared<T> s, T total) {
 /* Rung 12. Mends: the tree is in registers, with one barrier in all. Still wrong: four bytes a load keep the memory
  * less busy than sixteen would. */
 template <class OP, class T = typename OP::type> LADDER_KERNEL shuffled(global<const T> x, long long n, global<T> out) {
-  T total = fold_block<OP>(shared_memory<T>(), load_strided<OP, T>(x, n));
+  T total = fold_block<OP>(shared_memory<T>(), load_cascade<OP, T>(x, n));
   if (branch(thread() == 0)) atomic_combine<OP>(out, 0, total);
 }
 
@@ -249,7 +263,8 @@ LADDER_DEVICE T load_packets(global<const packet<T>> packets, global<const T> x,
     LADDER_UNROLL
     for (int e = 0; e < packet<T>::SIZE; e++) total = OP::combine(total, OP::map(p.value[e]));
   }
-  return OP::combine(total, element<OP, T>(x, whole * packet<T>::SIZE + first, n));
+  long long rest = whole * packet<T>::SIZE + first;
+  return branch(rest < n) ? OP::combine(total, OP::map(x[rest])) : total;
 }
 
 /* Rung 13. Mends: a quarter of the load instructions for the same bytes, and more of them in flight. Still wrong:

@@ -38,11 +38,7 @@ template <class OP, class T = typename OP::type>
 LADDER_KERNEL block_a_row(global<const T> x, long long rows, long long columns, long long pitch, global<T> out) {
   shared<T> s = shared_memory<T>();
   for (long long row = block(); row < rows; row += blocks()) {
-    T total = OP::identity();
-    LADDER_UNROLL_BY(4)
-    for (long long c = thread(); branch(c < columns); c += threads())
-      total = OP::combine(total, OP::map(x[row * pitch + c]));
-    total = fold_block<OP>(s, total);
+    T total = fold_block<OP>(s, load_strided<OP, T>(x, row * pitch, columns, thread(), threads()));
     if (branch(thread() == 0)) out[row] = total;
     barrier();
   }
@@ -61,15 +57,17 @@ template <class T, int K, int PADDING> constexpr size_t tile_bytes() {
 template <class OP, int K, int PADDING, class T>
 LADDER_DEVICE void fetch_tile(global<const T> x, long long rows, long long columns, long long pitch, long long first,
                               shared<T> s) {
-  int lane = thread() % WARP, warp = thread() / WARP;
+  const int lane = thread() % WARP, warp = thread() / WARP, pitch_here = K + PADDING;
+  T fetched[WARP / TILE_WARPS][K / WARP];
   LADDER_UNROLL
-  for (int r = warp; r < WARP; r += TILE_WARPS) {
-    long long row = block() * WARP + r;
-    LADDER_UNROLL
-    for (int c = lane; c < K; c += WARP)
-      s[r * (K + PADDING) + c] =
-          row < rows && first + c < columns ? OP::map(x[row * pitch + first + c]) : OP::identity();
+  for (int i = 0; i < WARP / TILE_WARPS; i++) LADDER_UNROLL
+  for (int j = 0; j < K / WARP; j++) {
+    long long row = block() * WARP + warp + i * TILE_WARPS, column = first + lane + j * WARP;
+    fetched[i][j] = row < rows && column < columns ? OP::map(x[row * pitch + column]) : OP::identity();
   }
+  LADDER_UNROLL
+  for (int i = 0; i < WARP / TILE_WARPS; i++) LADDER_UNROLL
+  for (int j = 0; j < K / WARP; j++) s[(warp + i * TILE_WARPS) * pitch_here + lane + j * WARP] = fetched[i][j];
 }
 
 /* Rungs a4 (K = 32, no padding), a5 (padding 1), a6 (K = 128). Mends: lines are read whole even if rows are short, and

@@ -46,7 +46,7 @@ template <class OP, int BLOCK, class T = typename OP::type>
 __global__ void __launch_bounds__(BLOCK) cub_block(const T *x, long long n, T *out) {
   using reduction = cub::BlockReduce<T, BLOCK>;
   __shared__ typename reduction::TempStorage storage;
-  T total = reduction(storage).Reduce(ladder::load_strided<OP, T>(x, n), combining<OP>());
+  T total = reduction(storage).Reduce(ladder::load_cascade<OP, T>(x, n), combining<OP>());
   if (threadIdx.x == 0) OP::atomic(out, total);
 }
 

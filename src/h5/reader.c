@@ -17,24 +17,33 @@ int64_t ndr_stored_bytes(const ndr_reader *reader) {
 #define SPANS 64
 #define LEAST_SPAN 64
 
+/* A table of a million chunks takes 24 MB. */
+#define TABLES 16
+
 static const char convert[] = "its elements are of a form that only HDF5 converts";
+
+/* HDF5's own descriptor of the file that holds the dataset; false where it has none. */
+static bool find_file(ndr_reader *reader) {
+  void *handle = NULL;
+  struct stat facts;
+  hid_t file = H5Iget_file_id(reader->dataset->id);
+  bool found = H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 && handle != NULL;
+  reader->fd = found ? *(const int *)handle : -1;
+  H5Fclose(file);
+  if (!found || fstat(reader->fd, &facts) != 0) return false;
+  reader->file_bytes = (int64_t)facts.st_size;
+  return true;
+}
 
 /* Whether the data lie at one place of the file, which is then handed to pread. */
 static const char *try_file(ndr_reader *reader) {
   const ndr_h5_dataset *dataset = reader->dataset;
-  void *handle = NULL;
-  struct stat facts;
   if (dataset->info.layout != NDR_H5_CONTIGUOUS) return "";
   if (!reader->unpack.direct) return convert;
   haddr_t address = H5Dget_offset(dataset->id);
-  hid_t file = H5Iget_file_id(dataset->id);
-  bool found = address != HADDR_UNDEF && address <= INT64_MAX && H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 &&
-               handle != NULL;
-  reader->fd = found ? *(const int *)handle : -1;
-  H5Fclose(file);
-  if (!found || fstat(reader->fd, &facts) != 0) return "HDF5 does not say where its data are";
+  if (address == HADDR_UNDEF || address > INT64_MAX || !find_file(reader))
+    return "HDF5 does not say where its data are";
   reader->address = (int64_t)address;
-  reader->file_bytes = (int64_t)facts.st_size;
   reader->route = NDR_ROUTE_FILE;
   return "";
 }
@@ -65,6 +74,7 @@ static const char *try_chunks(ndr_reader *reader, hid_t creation) {
   reader->bare_edges = (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0;
 #endif
   reader->route = NDR_ROUTE_CHUNKS;
+  if (find_file(reader)) reader->table = calloc(1, sizeof *reader->table);
   return "";
 }
 
@@ -86,6 +96,7 @@ ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bo
   reader->memory_type = H5I_INVALID_HID;
   reader->span = memory / SPANS < SPAN ? memory / SPANS : SPAN;
   if (reader->span < LEAST_SPAN) reader->span = LEAST_SPAN;
+  reader->table_bytes = memory / TABLES;
   if (as_f64 && reader->unpack.to != NDR_F64) {
     reader->unpack.to = NDR_F64;
     reader->unpack.scaled = true;
@@ -98,6 +109,9 @@ ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bo
 
 void ndr_reader_close(ndr_reader *reader) {
   ndr_hdf_scope scope;
+  if (reader->table) ndr_chunk_table_clear(reader->table);
+  free(reader->table);
+  reader->table = NULL;
   if (reader->memory_type < 0) return;
   ndr_hdf_enter(&scope, false);
   H5Tclose(reader->memory_type);

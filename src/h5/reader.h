@@ -6,7 +6,7 @@
 #ifndef NDR_H5_READER_H
 #define NDR_H5_READER_H
 
-#include "h5/dataset.h"
+#include "h5/chunk_table.h"
 #include "h5/decode.h"
 
 typedef enum ndr_route { NDR_ROUTE_FILE, NDR_ROUTE_CHUNKS, NDR_ROUTE_LIBRARY } ndr_route;
@@ -22,6 +22,8 @@ typedef struct ndr_reader {
   ndr_filters filters;
   bool bare_edges; /* chunks that reach over the edge were stored unfiltered */
   int64_t chunk_bytes;
+  int64_t table_bytes;    /* that a table of the chunks may take */
+  ndr_chunk_table *table; /* made by the first thread that reads, for NDR_ROUTE_CHUNKS; NULL: never */
   hid_t memory_type;      /* for NDR_ROUTE_LIBRARY */
   unsigned char fill[16]; /* what elements are that were never written, unpacked */
 } ndr_reader;

@@ -10,6 +10,9 @@ int64_t ndr_stored_bytes(const ndr_reader *reader);
 
 double ndr_seconds(void);
 
+/* Reads so many bytes of the file, or fails. */
+ndr_status ndr_file_pread(const ndr_reader *reader, int64_t offset, int64_t bytes, char *to);
+
 int64_t ndr_file_scratch(const ndr_reader *reader);
 ndr_status ndr_file_set_up(const ndr_reader *reader, ndr_bench *bench);
 int64_t ndr_file_pieces(const ndr_reader *reader, ndr_box box, int64_t *task);

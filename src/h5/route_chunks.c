@@ -1,6 +1,6 @@
-/* Chunked data. A piece is a chunk: its stored bytes are looked up and read inside HDF5's lock, all else is done
- * outside. H5Dget_chunk_storage_size and H5Dread_chunk look one chunk up; the calls that give its address walk the
- * whole index in HDF5 1.10. */
+/* Chunked data. A piece is a chunk: where a table says where it lies, all is done outside HDF5's lock; else its stored
+ * bytes are looked up and read inside. H5Dget_chunk_storage_size and H5Dread_chunk look one chunk up; the calls that
+ * give its address walk the whole index in HDF5 1.10. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,15 +107,17 @@ static bool was_never_written(void) {
   return strstr(ndr_last_error(), "not allocated") != NULL;
 }
 
+static const char too_large[] = "it claims more bytes than it can take";
+
 /* Inside the lock. bytes is 0 for a chunk that was never written. */
-static ndr_status read_stored(const ndr_reader *reader, const piece_plan *p, void *to, hsize_t limit, hsize_t *bytes,
-                              uint32_t *mask) {
+static ndr_status ask(const ndr_reader *reader, const piece_plan *p, void *to, hsize_t limit, hsize_t *bytes,
+                      uint32_t *mask) {
   hid_t id = reader->dataset->id;
   *bytes = 0;
   if (H5Dget_chunk_storage_size(id, p->offset, bytes) < 0)
     return was_never_written() ? NDR_OK : ndr_hdf_fail(NDR_ERR_FILE, reader->dataset->where, "a chunk cannot be found");
   if (*bytes == 0) return NDR_OK;
-  if (*bytes > limit) return fail_chunk(reader, p, "it claims more bytes than it can take");
+  if (*bytes > limit) return fail_chunk(reader, p, too_large);
 #if H5_VERSION_GE(2, 0, 0)
   size_t room = limit;
   herr_t done = H5Dread_chunk2(id, H5P_DEFAULT, p->offset, mask, to, &room);
@@ -123,6 +125,39 @@ static ndr_status read_stored(const ndr_reader *reader, const piece_plan *p, voi
   herr_t done = H5Dread_chunk(id, H5P_DEFAULT, p->offset, mask, to);
 #endif
   return done >= 0 ? NDR_OK : ndr_hdf_fail(NDR_ERR_FILE, reader->dataset->where, "a chunk cannot be read");
+}
+
+/* The table, made by whoever comes first; the others wait, as they need it too. */
+static const ndr_chunk_table *find_table(const ndr_reader *reader) {
+  ndr_hdf_scope scope;
+  if (!reader->table || __atomic_load_n(&reader->table->made, __ATOMIC_ACQUIRE)) return reader->table;
+  ndr_hdf_enter(&scope, reader->dataset->no_plugins);
+  if (!reader->table->made) {
+    ndr_chunk_table made = {false, NULL};
+    ndr_chunk_table_make(&made, reader->dataset, reader->table_bytes);
+    reader->table->places = made.places;
+    __atomic_store_n(&reader->table->made, true, __ATOMIC_RELEASE);
+  }
+  ndr_hdf_leave(&scope);
+  return reader->table;
+}
+
+/* bytes is 0 for a chunk that was never written. */
+static ndr_status read_stored(const ndr_reader *reader, const piece_plan *p, void *to, hsize_t limit, hsize_t *bytes,
+                              uint32_t *mask) {
+  const ndr_chunk_table *table = find_table(reader);
+  const ndr_chunk_place *place = table ? ndr_chunk_table_find(table, reader->dataset, p->offset) : NULL;
+  ndr_hdf_scope scope;
+  if (place) {
+    *bytes = (hsize_t)place->bytes;
+    *mask = place->mask;
+    if (*bytes > limit) return fail_chunk(reader, p, too_large);
+    return ndr_file_pread(reader, place->address, place->bytes, to);
+  }
+  ndr_hdf_enter(&scope, reader->dataset->no_plugins);
+  ndr_status status = ask(reader, p, to, limit, bytes, mask);
+  ndr_hdf_leave(&scope);
+  return status;
 }
 
 static ndr_status decode(const ndr_reader *reader, ndr_bench *bench, const piece_plan *p, size_t bytes, uint32_t mask,
@@ -140,18 +175,14 @@ ndr_status ndr_chunks_read(const ndr_reader *reader, ndr_bench *bench, ndr_box b
   int64_t element = ndr_stored_bytes(reader);
   hsize_t bytes;
   uint32_t mask = 0;
-  ndr_hdf_scope scope;
   if (p.empty) return NDR_OK;
   bool whole = ndr_unpack_copies(unpack) && ndr_gather_is_run(&p.part, element, element) &&
                ndr_gather_elements(&p.part) * element == reader->chunk_bytes;
   bool plain = reader->filters.count == 0;
   void *elements = whole ? target : bench->raw; /* of the chunk, decoded */
   double begin = ndr_seconds();
-  ndr_hdf_enter(&scope, reader->dataset->no_plugins);
-  ndr_status status = read_stored(reader, &p, plain ? elements : bench->stored,
-                                  plain ? (hsize_t)reader->chunk_bytes : stored_limit(reader), &bytes, &mask);
-  ndr_hdf_leave(&scope);
-  if (status != NDR_OK) return status;
+  NDR_TRY(read_stored(reader, &p, plain ? elements : bench->stored,
+                      plain ? (hsize_t)reader->chunk_bytes : stored_limit(reader), &bytes, &mask));
   double read = ndr_seconds();
   bench->read_seconds += read - begin;
   bench->stored_bytes += (int64_t)bytes;

@@ -103,7 +103,7 @@ ndr_status ndr_file_set_up(const ndr_reader *reader, ndr_bench *bench) {
   return bench->raw ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for a buffer", reader->dataset->where);
 }
 
-static ndr_status read_span(const ndr_reader *reader, int64_t offset, int64_t bytes, char *to) {
+ndr_status ndr_file_pread(const ndr_reader *reader, int64_t offset, int64_t bytes, char *to) {
   while (bytes > 0) {
     ssize_t got = pread(reader->fd, to, (size_t)bytes, (off_t)offset);
     if (got < 0 && errno == EINTR) continue;
@@ -125,7 +125,7 @@ ndr_status ndr_file_read(const ndr_reader *reader, ndr_bench *bench, ndr_box box
   bool direct = ndr_unpack_copies(unpack) && ndr_gather_is_run(&part, stored, stored);
   int64_t bytes = ndr_gather_span(&part, stored);
   double begin = ndr_seconds();
-  NDR_TRY(read_span(reader, from, bytes, direct ? (char *)data + to : bench->raw));
+  NDR_TRY(ndr_file_pread(reader, from, bytes, direct ? (char *)data + to : bench->raw));
   double middle = ndr_seconds();
   bench->read_seconds += middle - begin;
   bench->stored_bytes += bytes;

@@ -172,6 +172,8 @@ START_TEST(padding_removes_conflicts_in_the_tile) {
   /* 2 x 2 tiles, of which 8 warps read 4 columns each, in 32 turns. */
   ck_assert_int_eq(bare.conflicts, 2 * 2 * 8 * 4 * 31);
   ck_assert_int_eq(padded.conflicts, 0);
+  /* Eight bytes a lane are fetched by half a warp at a time. */
+  ck_assert_int_eq(run(LADDER_TILE, LADDER_SUM, LADDER_F64, 64, 64, BLOCK, 1, 0).conflicts, 2 * 2 * 8 * 4 * 2 * 15);
   ck_assert_int_eq(padded.sectors, bare.sectors);
   for (int dtype = 0; dtype < LADDER_DTYPES; dtype++) {
     ck_assert_int_eq(run(LADDER_TILE_PADDED, LADDER_SUM, (ladder_dtype)dtype, 64, 64, BLOCK, 1, 0).conflicts, 0);

@@ -3,7 +3,7 @@
 
   report.py            draws data/bench/plots with gnuplot, rewrites the blocks of README.md, says what is missing
   report.py --check    exit status 1 if that would change anything; needs no gnuplot
-  report.py --print NAME   prints one block: gpu, cpu or h5
+  report.py --print NAME   prints one block: gpu, cpu, h5 or h5-gpu
   report.py --data DIR ... takes the records from there, draws into DIR/plots, and leaves README.md alone
 
 A block of README.md lies between the lines <!-- bench: NAME --> and <!-- /bench -->.
@@ -82,7 +82,25 @@ def h5_block():
             f"{cpu_provenance(record)}")
 
 
-BLOCKS = {"gpu": lambda: gpu_block(load, lambda name: f"data/bench/plots/{name}.svg"), "cpu": cpu_block, "h5": h5_block}
+def h5_gpu_block():
+    record = load("h5-gpu.json")
+    if not record:
+        return "No record of datasets on a GPU is kept: `tools/bench_h5_gpu.py` makes one."
+    rivals = list(dict.fromkeys(name for row in record["rows"] for name in row["seconds"]))
+    rows = [[row["name"], f"{row['bytes'] / 2**30:.3g}"] +
+            [f"{row['bytes'] / row['seconds'][name] / 1e9:.1f}" if name in row["seconds"] else "" for name in rivals] +
+            [f"{row['decode_gbs']:.1f}" if "decode_gbs" in row else ""] for row in record["rows"]]
+    machine, versions = record["machine"], record["versions"]
+    ceilings = ", ".join(f"{name} {rate:.1f}" for name, rate in record["ceilings"].items())
+    return (table(["mean of", "GiB", *rivals, "decoding alone"], rows) +
+            f"\n\nGB/s of elements, the best of several runs in one process from a warm page cache; ceilings of the same run: "
+            f"{ceilings}. A process with little to do takes {record['start_seconds']['cuda']:.2f} s on the GPU, "
+            f"{record['start_seconds']['cpu']:.3f} s on the CPU. {machine['gpu']}, {machine['cores']} cores; HDF5 "
+            f"{versions['hdf5']}, PyTorch {versions['torch']}; {record['date'][:10]}, commit {record['commit'][:7]}.")
+
+
+BLOCKS = {"gpu": lambda: gpu_block(load, lambda name: f"data/bench/plots/{name}.svg"), "cpu": cpu_block, "h5": h5_block,
+          "h5-gpu": h5_gpu_block}
 
 
 # ---- figures

@@ -24,20 +24,32 @@ static bool wanted(const ladder_options *options, const ladder_rung *rung, ladde
   return rung->kind == kind && (!options->rung || ladder_rung_is(rung, options->rung));
 }
 
-/* The gain is over the last rung that ran. */
+static void describe_shape(const ladder_data *data, ladder_record *record) {
+  for (int d = 0, at = 0; d < data->ndim; d++)
+    at += snprintf(record->shape + at, sizeof record->shape - (size_t)at, d ? "x%lld" : "%lld",
+                   (long long)data->shape[d]);
+}
+
+/* The gain is over the last rung before that was timed over the same dims of the same data. */
+static void find_gain(const ladder_data *data, const ladder_record *first, ladder_record *record) {
+  for (const ladder_record *before = record; record->time.typical > 0 && before > first;) {
+    before--;
+    if (before->time.typical <= 0 || ladder_reduced(data, before->rung) != ladder_reduced(data, record->rung)) continue;
+    record->gain = before->time.typical / record->time.typical;
+    return;
+  }
+}
+
 static void run_all(climb *c, ladder_data *data) {
-  double before = 0;
+  const ladder_record *first = &c->records[c->count];
   ladder_table_head(c->options, data, c->table);
   for (int i = 0; i < ladder_rung_count && c->count < MOST_RECORDS; i++) {
     ladder_record *record = &c->records[c->count];
     if (!wanted(c->options, &ladder_rungs[i], data->kind)) continue;
     *record = (ladder_record){.rung = &ladder_rungs[i]};
-    for (int d = 0, at = 0; d < data->ndim; d++)
-      at += snprintf(record->shape + at, sizeof record->shape - (size_t)at, d ? "x%lld" : "%lld",
-                     (long long)data->shape[d]);
+    describe_shape(data, record);
     bool fine = run_rung(c->options, data, record);
-    if (before > 0 && record->time.typical > 0) record->gain = before / record->time.typical;
-    if (record->time.typical > 0) before = record->time.typical;
+    find_gain(data, first, record);
     ladder_table_row(c->options, record, c->table);
     c->fine = c->fine && (fine || record->left_out);
     c->count++;

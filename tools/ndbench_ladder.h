@@ -56,7 +56,7 @@ typedef struct ladder_record {
   char shape[64];
   bench_row time;
   simt_counts counts;
-  double gain; /* the speed over that of the rung before, 0: there is none */
+  double gain; /* the speed over that of the rung before along the same dims, 0: there is none */
   bool correct, left_out;
   char complaint[160]; /* why it is not, or why it was left out; else "" */
 } ladder_record;

@@ -43,7 +43,7 @@ static const char usage[] =
     "      --json           one JSON object a line for each dataset and operator\n"
     "      --list           list the datasets instead of reducing\n"
     "      --explain        say on stderr how the work is cut up, and how long it took\n"
-    "      --device NAME    auto (default), cpu, cuda or cuda:N\n"
+    "      --device NAME    auto (default), cpu, cuda, cuda:N, or all for every GPU\n"
     "  -t, --threads N      CPU threads (default: all)\n"
     "      --memory SIZE    budget for buffers, like 64M or 1.5G (default 256M)\n"
     "      --no-plugins     load no filter plugins\n"
@@ -123,11 +123,13 @@ static void read_device(options *asked, const char *text) {
     asked->device = NDR_H5_AUTO;
   } else if (strcmp(text, "cpu") == 0) {
     asked->device = NDR_H5_CPU;
+  } else if (strcmp(text, "all") == 0) {
+    asked->device = NDR_H5_ALL;
   } else if (strncmp(text, "cuda", 4) == 0 && (text[4] == 0 || text[4] == ':')) {
     asked->device = NDR_H5_CUDA;
     if (text[4]) asked->device_id = (int)read_count("--device cuda:N", text + 5, 0);
   } else {
-    refuse("--device takes auto, cpu, cuda or cuda:N, not '%s'", text);
+    refuse("--device takes auto, cpu, cuda, cuda:N or all, not '%s'", text);
   }
 }
 

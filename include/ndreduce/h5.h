@@ -135,8 +135,12 @@ NDR_API ndr_status ndr_h5_list(const char *file, const ndr_h5_access *access, nd
  * equal from run to run; they may differ from the CPU's in the last digits, as sums are added in another order.
  *
  * Where a GPU's memory runs out, smaller slabs are tried; where that does not help, and where a GPU fails, AUTO starts
- * again on the CPU and says so (ndr_h5_progress.warning), and CUDA is an error. */
-typedef enum ndr_h5_device { NDR_H5_AUTO = 0, NDR_H5_CPU = 1, NDR_H5_CUDA = 2 } ndr_h5_device;
+ * again on the CPU and says so (ndr_h5_progress.warning), and CUDA and ALL are an error.
+ *
+ * ALL takes every GPU of the machine, which should be of one kind: slabs go to them in turn, and what each comes to is
+ * merged in the order of the slabs, so that results are bitwise those of the first GPU alone with as large slabs. Where
+ * weights are given, ALL takes that one only. */
+typedef enum ndr_h5_device { NDR_H5_AUTO = 0, NDR_H5_CPU = 1, NDR_H5_CUDA = 2, NDR_H5_ALL = 3 } ndr_h5_device;
 
 /* How far a reduction is, or how it went. Bytes are those of the elements in memory, after decoding. The first three
  * times are summed over the threads that read; the last two are the calling thread's, which reads while it waits. On a
@@ -158,7 +162,7 @@ typedef struct ndr_h5_options {
   size_t size;               /* sizeof(ndr_h5_options): lets the struct grow */
   const ndr_options *reduce; /* keepdims, skip_nan, ddof, accumulate, threads; NULL: the defaults */
   ndr_h5_device device;
-  int device_id;  /* of the GPU */
+  int device_id;  /* of the GPU, for NDR_H5_AUTO and NDR_H5_CUDA */
   int64_t memory; /* bytes for buffers and partial states, results not counted, and as many on a GPU; 0: 256 MiB */
   void (*on_progress)(void *user, const ndr_h5_progress *now); /* after each slab and at the end; may be NULL */
   void *user;

@@ -320,7 +320,9 @@ NDR_API ndr_status ndr_accumulator_create(ndr_accumulator **accumulator, DLDevic
  * accumulator: give each thread its own and merge. On a GPU the work is queued on the options' stream. */
 NDR_API ndr_status ndr_accumulator_add(ndr_accumulator *accumulator, const DLTensor *slab, const int64_t *offset);
 
-/* Adds everything that `from` has seen to `into`; both must have been created alike. `from` is left as it was. */
+/* Adds everything that `from` has seen to `into`; both must have been created alike, but for the GPU that they are on
+ * and their stream. `from` is left as it was. On a GPU the work is queued on into's stream, behind what is queued on
+ * from's, and what is queued on that later waits for it. */
 NDR_API ndr_status ndr_accumulator_merge(ndr_accumulator *into, const ndr_accumulator *from);
 
 /* Writes the results of what has been added so far; the accumulator can go on. results[i] belongs to ops[i].
@@ -359,7 +361,8 @@ NDR_API ndr_status ndr_stream_create(DLDevice device, void **stream);
 /* Destroys a stream once what is queued on it is done, without waiting for that; NULL is allowed. */
 NDR_API void ndr_stream_destroy(DLDevice device, void *stream);
 
-/* What is queued on stream from now on begins after all that is queued on leader now. Both are of the same device. */
+/* What is queued on stream from now on begins after all that is queued on leader now, which is a stream of device;
+ * stream may be another GPU's. */
 NDR_API ndr_status ndr_stream_follow(DLDevice device, void *stream, void *leader);
 
 /* Waits until all that is queued on the stream is done. */

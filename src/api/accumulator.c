@@ -195,23 +195,47 @@ ndr_status ndr_accumulator_add(ndr_accumulator *a, const DLTensor *slab, const i
 }
 
 static bool alike(const ndr_accumulator *a, const ndr_accumulator *b) {
-  return a->backend == b->backend && a->place.device_id == b->place.device_id && a->whole.dtype == b->whole.dtype &&
-         a->whole.ndim == b->whole.ndim && a->whole.op_count == b->whole.op_count &&
-         a->whole.skip_nan == b->whole.skip_nan && memcmp(a->whole.shape, b->whole.shape, sizeof a->whole.shape) == 0 &&
+  return a->backend == b->backend && a->whole.dtype == b->whole.dtype && a->whole.ndim == b->whole.ndim &&
+         a->whole.op_count == b->whole.op_count && a->whole.skip_nan == b->whole.skip_nan &&
+         memcmp(a->whole.shape, b->whole.shape, sizeof a->whole.shape) == 0 &&
          memcmp(a->whole.reduced, b->whole.reduced, sizeof a->whole.reduced) == 0 &&
          memcmp(a->whole.ops, b->whole.ops, sizeof a->whole.ops) == 0;
 }
 
-ndr_status ndr_accumulator_merge(ndr_accumulator *into, const ndr_accumulator *from) {
-  if (!into || !from || into == from) return ndr_fail(NDR_ERR_ARGUMENT, "merging needs two accumulators");
-  if (!alike(into, from)) return ndr_fail(NDR_ERR_ARGUMENT, "the accumulators were not created alike");
+static ndr_status merge_states(ndr_accumulator *into, uint64_t *const *from) {
   ndr_walk walk = {1, {{into->outputs, 1, 1}}};
   for (int i = 0; i < into->whole.op_count; i++) {
     ndr_state state = state_of(into, i);
-    NDR_TRY(into->backend->states_merge(&state, into->place.device_id, &walk, from->states[i], from->outputs,
-                                        into->states[i], into->outputs, into->options.stream));
+    NDR_TRY(into->backend->states_merge(&state, into->place.device_id, &walk, from[i], into->outputs, into->states[i],
+                                        into->outputs, into->options.stream));
   }
   return NDR_OK;
+}
+
+/* Brings the states of another device into the scratch. */
+static ndr_status fetch_states(ndr_accumulator *into, const ndr_accumulator *from, uint64_t **states) {
+  size_t bytes;
+  NDR_TRY(states_bytes(into, into->outputs, &bytes));
+  NDR_TRY(reserve_scratch(into, into->outputs));
+  place_states(into, into->outputs, into->scratch, states);
+  return into->backend->calls->copy_from(into->place.device_id, into->scratch, from->place.device_id, from->states[0],
+                                         bytes, into->options.stream);
+}
+
+ndr_status ndr_accumulator_merge(ndr_accumulator *into, const ndr_accumulator *from) {
+  uint64_t *states[NDR_MAX_OPS];
+  if (!into || !from || into == from) return ndr_fail(NDR_ERR_ARGUMENT, "merging needs two accumulators");
+  if (!alike(into, from)) return ndr_fail(NDR_ERR_ARGUMENT, "the accumulators were not created alike");
+  const ndr_device_calls *calls = into->backend->calls;
+  void *stream = into->options.stream, *other = from->options.stream;
+  bool same = !calls || into->place.device_id == from->place.device_id, together = !calls || (same && stream == other);
+  if (!together) NDR_TRY(calls->follow(from->place.device_id, stream, other));
+  if (same)
+    memcpy(states, from->states, sizeof states);
+  else
+    NDR_TRY(fetch_states(into, from, states));
+  NDR_TRY(merge_states(into, states));
+  return together ? NDR_OK : calls->follow(into->place.device_id, other, stream);
 }
 
 /* From row-major states to result i's strides. */

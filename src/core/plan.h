@@ -64,6 +64,8 @@ typedef struct ndr_device_calls {
   ndr_status (*follow)(int id, void *stream, void *leader);
   ndr_status (*wait)(int id, void *stream);
   ndr_status (*copy)(int id, void *to, const void *from, size_t bytes, void *stream);
+  /* From one device's memory to that of `id`, whose stream it is. */
+  ndr_status (*copy_from)(int id, void *to, int from_id, const void *from, size_t bytes, void *stream);
 } ndr_device_calls;
 
 struct ndr_backend {

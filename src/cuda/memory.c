@@ -189,6 +189,15 @@ static ndr_status copy(int id, void *to, const void *from, size_t bytes, void *s
   return error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, "cudaMemcpyAsync");
 }
 
+/* Only the call that names both devices takes memory of their pools. */
+static ndr_status copy_from(int id, void *to, int from_id, const void *from, size_t bytes, void *stream) {
+  int before;
+  NDR_TRY(ndr_cuda_enter(id, &before));
+  cudaError_t error = cudaMemcpyPeerAsync(to, id, from, from_id, bytes, (cudaStream_t)stream);
+  ndr_cuda_leave(id, before);
+  return error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, "cudaMemcpyPeerAsync");
+}
+
 const ndr_device_calls ndr_cuda_calls = {
     .count = count_devices,
     .allocate = allocate,
@@ -198,4 +207,5 @@ const ndr_device_calls ndr_cuda_calls = {
     .follow = follow,
     .wait = wait,
     .copy = copy,
+    .copy_from = copy_from,
 };

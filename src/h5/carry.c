@@ -19,10 +19,10 @@ static ndr_status open_lanes(ndr_carrier *carrier, int64_t slab_bytes) {
   return NDR_OK;
 }
 
-ndr_status ndr_carrier_open(ndr_carrier *carrier, DLDevice device, int64_t slab_bytes, int slots) {
+ndr_status ndr_carrier_open(ndr_carrier *carrier, DLDevice device, int64_t slab_bytes, int lanes) {
   *carrier = (ndr_carrier){.device = device, .lane_count = 1};
   if (is_host(carrier)) return NDR_OK;
-  carrier->lane_count = slots < NDR_LANES ? slots : NDR_LANES;
+  carrier->lane_count = lanes;
   return open_lanes(carrier, slab_bytes);
 }
 

@@ -22,9 +22,9 @@ typedef struct ndr_carrier {
   int64_t sent, settled; /* slabs */
 } ndr_carrier;
 
-/* Lanes for slabs of so many bytes, of which `slots` are in memory at most. Close it even if that fails, before the
+/* So many lanes for slabs of so many bytes; on the CPU one. Close it even if that fails, before the
  * memory that slabs were brought from is freed. */
-ndr_status ndr_carrier_open(ndr_carrier *carrier, DLDevice device, int64_t slab_bytes, int slots);
+ndr_status ndr_carrier_open(ndr_carrier *carrier, DLDevice device, int64_t slab_bytes, int lanes);
 void ndr_carrier_close(ndr_carrier *carrier);
 
 /* Brings a slab to the next lane: *there is where the carrier's stream finds it. data must stay as it is until the slab

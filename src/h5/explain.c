@@ -86,7 +86,8 @@ static void append_device(sheet *s, const ndr_job *job) {
   if (job->device.device_type == kDLCPU)
     append(s, "device   cpu");
   else
-    append(s, "device   cuda:%d, %d slabs under way", job->device.device_id, NDR_LANES);
+    append(s, "device   cuda:%d", job->device.device_id);
+  if (job->gpu_count > 1) append(s, " to cuda:%d, slabs in turn", job->gpu_count - 1);
   append(s, " (%s)\n", job->why);
 }
 

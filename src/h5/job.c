@@ -70,7 +70,7 @@ ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, int dim_count, co
   job->dataset = dataset;
   job->op_count = op_count;
   job->ops = ops;
-  job->carrier = (ndr_carrier){.device = {kDLCPU, 0}, .lane_count = 1};
+  job->carriers[0] = (ndr_carrier){.device = {kDLCPU, 0}, .lane_count = 1};
   return make(job, dim_count, dims, results, options);
 }
 

@@ -5,6 +5,8 @@
 #include "h5/carry.h"
 #include "h5/feed.h"
 
+#define NDR_MOST_GPUS 16
+
 /* The budget where none is given. */
 #define NDR_H5_MEMORY ((int64_t)256 << 20)
 
@@ -20,9 +22,10 @@ typedef struct ndr_job {
   ndr_dtype dtype; /* of slabs: the dataset's, or f64 where elements are weighted */
   ndr_h5_options options;
   ndr_options reduce;
-  DLDevice device;     /* that reduces */
-  const char *why;     /* that one */
-  ndr_carrier carrier; /* on the host until the work begins */
+  DLDevice device; /* that reduces, or the first of those GPUs */
+  const char *why; /* that one */
+  int gpu_count;
+  ndr_carrier carriers[NDR_MOST_GPUS]; /* the first is on the host until the work begins */
   bool never_written;
   int part_count; /* files of a series, or 1; 0 where nothing is read */
   ndr_reader *readers;
@@ -51,10 +54,10 @@ ndr_status ndr_job_blame(const ndr_h5_dataset *dataset, ndr_status status);
 /* Sets fold_count, fold_ops and witness: masked data give NaN where NumPy's rules give a sum or norm of nothing. */
 ndr_status ndr_job_watch(ndr_job *job);
 
-/* An accumulator of the job's ops over part of it, as ndr_accumulator_create, and its results, which get ops; on the
- * carrier's device and stream. */
-ndr_status ndr_job_accumulate(const ndr_job *job, int ndim, const int64_t *shape, int dim_count, const int *dims,
-                              ndr_accumulator **accumulator);
+/* An accumulator of the job's ops over part of it, on the carrier's device and stream, as ndr_accumulator_create; and
+ * its results, which get ops, where the carrier is the first. */
+ndr_status ndr_job_accumulate(const ndr_job *job, const ndr_carrier *carrier, int ndim, const int64_t *shape,
+                              int dim_count, const int *dims, ndr_accumulator **accumulator);
 ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator, DLTensor *const *results);
 
 /* Writes the results of a dataset of which every element is its fill value, reading none. */

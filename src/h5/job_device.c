@@ -14,31 +14,43 @@ static int64_t total_bytes(const ndr_job *job) {
 }
 
 /* Fails where a GPU is asked for that is not there. */
-static ndr_status find_gpu(const ndr_job *job) {
+static ndr_status find_gpus(const ndr_job *job, int *found) {
   char reason[256];
-  int count, id = job->options.device_id;
+  int count = 0, id = job->options.device == NDR_H5_ALL ? 0 : job->options.device_id;
   ndr_status status = ndr_device_count(kDLCUDA, &count);
   if (status == NDR_OK && (id < 0 || id >= count))
     status = ndr_fail(NDR_ERR_NO_DEVICE, "no CUDA device %d: this machine has %d", id, count);
+  *found = count < NDR_MOST_GPUS ? count : NDR_MOST_GPUS;
   if (status == NDR_OK) return NDR_OK;
   snprintf(reason, sizeof reason, "%s", ndr_last_error());
   return ndr_fail(status, "device cuda:%d cannot be used: %s", id, reason);
 }
 
+/* Why AUTO stays on the CPU; NULL where there is a GPU for it. */
+static const char *reason_to_stay(const ndr_job *job, int *found) {
+  if (job->options.weights) return "weights are applied by the CPU";
+  if (total_bytes(job) < ndr_gpu_pays) return "under 4 GiB, a GPU takes longer to start than it saves";
+  return find_gpus(job, found) == NDR_OK ? NULL : "no GPU can be used";
+}
+
 ndr_status ndr_job_choose_device(ndr_job *job) {
   ndr_h5_device asked = job->options.device;
+  int count = 0;
   job->device = (DLDevice){kDLCPU, 0};
   job->why = "asked for";
-  if (asked != NDR_H5_AUTO && asked != NDR_H5_CPU && asked != NDR_H5_CUDA)
-    return ndr_fail(NDR_ERR_ARGUMENT, "unknown device number %d", (int)asked);
-  if (asked == NDR_H5_CPU) return NDR_OK;
-  if (asked == NDR_H5_CUDA) NDR_TRY(find_gpu(job));
-  if (job->never_written) return job->why = "nothing is read", NDR_OK;
-  if (asked == NDR_H5_AUTO && job->options.weights) return job->why = "weights are applied by the CPU", NDR_OK;
-  if (asked == NDR_H5_AUTO && total_bytes(job) < ndr_gpu_pays)
-    return job->why = "under 4 GiB, a GPU takes longer to start than it saves", NDR_OK;
-  if (asked == NDR_H5_AUTO && find_gpu(job) != NDR_OK) return job->why = "no GPU can be used", NDR_OK;
-  if (asked == NDR_H5_AUTO) job->why = "there is one, and 4 GiB or more to read";
-  job->device = (DLDevice){kDLCUDA, job->options.device_id};
+  switch (asked) {
+  case NDR_H5_CPU: return NDR_OK;
+  case NDR_H5_AUTO: job->why = job->never_written ? "nothing is read" : reason_to_stay(job, &count); break;
+  case NDR_H5_CUDA:
+  case NDR_H5_ALL:
+    NDR_TRY(find_gpus(job, &count));
+    job->why = job->never_written ? "nothing is read" : NULL;
+    break;
+  default: return ndr_fail(NDR_ERR_ARGUMENT, "unknown device number %d", (int)asked);
+  }
+  if (job->why) return NDR_OK;
+  job->why = asked == NDR_H5_AUTO ? "there is one, and 4 GiB or more to reduce" : "asked for";
+  job->device = (DLDevice){kDLCUDA, asked == NDR_H5_ALL ? 0 : job->options.device_id};
+  job->gpu_count = asked == NDR_H5_ALL && !job->options.weights ? count : 1;
   return NDR_OK;
 }

@@ -29,7 +29,7 @@ static int slots_for(const ndr_job *job, int threads) {
 
 static ndr_status probe_bytes(const ndr_job *job, int64_t outputs, int64_t *bytes) {
   ndr_accumulator *probe;
-  NDR_TRY(ndr_job_accumulate(job, 1, &outputs, 0, NULL, &probe));
+  NDR_TRY(ndr_job_accumulate(job, &job->carriers[0], 1, &outputs, 0, NULL, &probe));
   *bytes = (int64_t)ndr_accumulator_bytes(probe);
   ndr_accumulator_destroy(probe);
   return NDR_OK;
@@ -119,6 +119,22 @@ static ndr_status cut(ndr_job *job, int threads, int slots) {
   return NDR_OK;
 }
 
+/* Lanes of further GPUs get slots of their own as far as the budget goes; slabs stay as they are for one, so that
+ * results do. */
+static void add_slots(ndr_job *job) {
+  int64_t most = 0;
+  for (int i = 0; i < job->part_count; i++) {
+    int64_t bytes = ndr_slabs_bytes(&job->slabs[i]);
+    if (bytes > most) most = bytes;
+  }
+  for (int more = (job->gpu_count - 1) * NDR_LANES; more > 0; more--) {
+    if (job->feed.slot_bytes > job->options.memory - most) return;
+    most += job->feed.slot_bytes;
+    job->feed.slots++;
+    for (int i = 0; i < job->part_count; i++) job->slabs[i].slots++;
+  }
+}
+
 /* As many threads as there are, each with a chunk of its own; fewer, and less ahead, where that takes too much. */
 ndr_status ndr_job_plan_feed(ndr_job *job) {
   NDR_TRY(open_readers(job));
@@ -127,5 +143,6 @@ ndr_status ndr_job_plan_feed(ndr_job *job) {
   for (int threads = thread_count(job); status == NDR_ERR_MEMORY && threads > 0; threads /= 2)
     for (int slots = slots_for(job, threads); status == NDR_ERR_MEMORY && slots > 0; slots--)
       status = cut(job, threads, slots);
+  if (status == NDR_OK) add_slots(job);
   return status;
 }

@@ -8,7 +8,9 @@
 /* A job while it runs. */
 typedef struct {
   const ndr_job *job;
-  ndr_carrier *carrier;
+  ndr_carrier *carriers; /* one for each GPU, which slabs go to in turn; the first one's has the block */
+  int carrier_count;
+  int64_t sent, settled; /* slabs */
   DLTensor *const *results;
   ndr_feed *feed;
   ndr_accumulator *block, *masses; /* the latter sums weights, where there are any */
@@ -21,15 +23,28 @@ static bool cancelled(const ndr_job *job) {
 
 /* ---- A block: the slabs over one range of the kept dims --------------------------------------------------------- */
 
+/* The shape of what a block takes in: all slabs of it have the same extent along the kept dims. */
+static void block_shape(const ndr_job *job, const ndr_leg *leg, int64_t *shape) {
+  for (int d = 0; d < job->dataset->info.ndim; d++)
+    shape[d] = job->reduced[d] ? job->dataset->info.shape[d] : leg->size[d];
+}
+
+static ndr_status accumulate(const run *r, const ndr_carrier *carrier, const ndr_leg *leg, ndr_accumulator **made) {
+  int64_t shape[NDR_MAX_DIMS];
+  block_shape(r->job, leg, shape);
+  return ndr_job_accumulate(r->job, carrier, r->job->dataset->info.ndim, shape, r->job->dim_count, r->job->dims, made);
+}
+
 static ndr_status start_block(run *r, const ndr_leg *leg) {
   const ndr_job *job = r->job;
   int64_t shape[NDR_MAX_DIMS];
-  int ndim = job->dataset->info.ndim;
-  for (int d = 0; d < ndim; d++) shape[d] = job->reduced[d] ? job->dataset->info.shape[d] : leg->size[d];
-  NDR_TRY(ndr_job_accumulate(job, ndim, shape, job->dim_count, job->dims, &r->block));
+  ndr_options reduce = job->reduce;
+  NDR_TRY(accumulate(r, &r->carriers[0], leg, &r->block));
   if (!job->options.weights) return NDR_OK;
-  return ndr_accumulator_create(&r->masses, job->carrier.device, NDR_F64, ndim, shape, job->dim_count, job->dims, 1,
-                                &(ndr_op){NDR_SUM}, &job->reduce);
+  reduce.stream = r->carriers[0].stream;
+  block_shape(job, leg, shape);
+  return ndr_accumulator_create(&r->masses, r->carriers[0].device, NDR_F64, job->dataset->info.ndim, shape,
+                                job->dim_count, job->dims, 1, &(ndr_op){NDR_SUM}, &reduce);
 }
 
 /* The part of a result that belongs to the block that leg is of. shape and strides receive what the view points to. */
@@ -71,8 +86,8 @@ static ndr_status finish_block(run *r, const ndr_leg *leg) {
 
 /* ---- Slabs ------------------------------------------------------------------------------------------------------ */
 
-/* Brings what is in `data` to the device and adds it there. */
-static ndr_status add(const run *r, ndr_accumulator *to, ndr_leg *leg, const void *data) {
+/* Brings what is in `data` to the carrier's device and adds it there. */
+static ndr_status add(const run *r, ndr_carrier *carrier, ndr_accumulator *to, ndr_leg *leg, const void *data) {
   const ndr_job *job = r->job;
   int64_t offset[NDR_MAX_DIMS], bytes = (int64_t)ndr_dtype_bytes(job->dtype);
   int ndim = job->dataset->info.ndim;
@@ -81,31 +96,46 @@ static ndr_status add(const run *r, ndr_accumulator *to, ndr_leg *leg, const voi
     offset[d] = job->reduced[d] ? leg->whole[d] : 0;
     bytes *= leg->size[d];
   }
-  NDR_TRY(ndr_carrier_bring(r->carrier, data, bytes, &there));
-  DLTensor slab = {.data = (void *)(uintptr_t)there, .device = job->device, .ndim = ndim, .shape = leg->size};
+  NDR_TRY(ndr_carrier_bring(carrier, data, bytes, &there));
+  DLTensor slab = {.data = (void *)(uintptr_t)there, .device = carrier->device, .ndim = ndim, .shape = leg->size};
   slab.dtype = ndr_dtype_to_dlpack(job->dtype);
   return ndr_accumulator_add(to, &slab, offset);
 }
 
-static ndr_status add_slab(const run *r, ndr_leg *leg, void *data) {
-  const ndr_job *job = r->job;
-  if (job->options.weights) {
-    ndr_weights weights = ndr_weigh_box(job, leg);
-    ndr_weigh_elements(&weights, job->dataset->info.ndim, leg->size, data);
-    NDR_TRY(add(r, r->block, leg, data));
-    NDR_TRY(ndr_carrier_wait(r->carrier));
-    ndr_weigh_mass(&weights, job->dataset->info.ndim, leg->size, data);
-    NDR_TRY(add(r, r->masses, leg, data));
-  } else {
-    NDR_TRY(add(r, r->block, leg, data));
-  }
-  return ndr_carrier_send(r->carrier);
+static ndr_status add_weighted(const run *r, ndr_carrier *carrier, ndr_leg *leg, void *data) {
+  ndr_weights weights = ndr_weigh_box(r->job, leg);
+  int ndim = r->job->dataset->info.ndim;
+  ndr_weigh_elements(&weights, ndim, leg->size, data);
+  NDR_TRY(add(r, carrier, r->block, leg, data));
+  NDR_TRY(ndr_carrier_wait(carrier));
+  ndr_weigh_mass(&weights, ndim, leg->size, data);
+  return add(r, carrier, r->masses, leg, data);
+}
+
+/* On another GPU than the block's: what the slab comes to is merged into the block. The first addition to an
+ * accumulator leaves what was added, so that the block's states are those that they would be if the slab had been added
+ * where the block is. */
+static ndr_status add_elsewhere(const run *r, ndr_carrier *carrier, ndr_leg *leg, const void *data) {
+  ndr_accumulator *piece;
+  NDR_TRY(accumulate(r, carrier, leg, &piece));
+  ndr_status status = add(r, carrier, piece, leg, data);
+  if (status == NDR_OK) status = ndr_accumulator_merge(r->block, piece);
+  ndr_accumulator_destroy(piece);
+  return status;
+}
+
+static ndr_status add_slab(run *r, ndr_leg *leg, void *data) {
+  ndr_carrier *carrier = &r->carriers[r->sent++ % r->carrier_count];
+  NDR_TRY(r->masses                ? add_weighted(r, carrier, leg, data)
+          : carrier == r->carriers ? add(r, carrier, r->block, leg, data)
+                                   : add_elsewhere(r, carrier, leg, data));
+  return ndr_carrier_send(carrier);
 }
 
 /* Waits until fewer slabs are under way than there are lanes. */
 static ndr_status settle(run *r) {
-  while (r->carrier->sent - r->carrier->settled >= r->carrier->lane_count) {
-    NDR_TRY(ndr_carrier_settle(r->carrier));
+  while (r->sent - r->settled >= (int64_t)r->carrier_count * r->carriers[0].lane_count) {
+    NDR_TRY(ndr_carrier_settle(&r->carriers[r->settled++ % r->carrier_count]));
     ndr_feed_give(r->feed);
   }
   return NDR_OK;
@@ -143,17 +173,29 @@ static ndr_status reduce_next(run *r, bool *done) {
   return NDR_OK;
 }
 
+/* While slabs are under way, others are read: with several GPUs two slots at least are left for those. */
+static ndr_status open_carriers(ndr_job *job, run *r) {
+  int slots = job->feed.slots, spare = slots > 3 ? slots - 2 : 1, count = job->gpu_count < 1 ? 1 : job->gpu_count;
+  if (count > spare) count = spare;
+  int lanes = count == 1 ? slots : spare / count;
+  if (lanes > NDR_LANES) lanes = NDR_LANES;
+  while (r->carrier_count < count) {
+    DLDevice device = {job->device.device_type, job->device.device_id + r->carrier_count};
+    NDR_TRY(ndr_carrier_open(&job->carriers[r->carrier_count++], device, job->feed.slot_bytes, lanes));
+  }
+  return NDR_OK;
+}
+
 static ndr_status run_job(ndr_job *job, run *r) {
   bool done = false;
-  NDR_TRY(ndr_carrier_open(&job->carrier, job->device, job->feed.slot_bytes, job->feed.slots));
-  job->reduce.stream = job->carrier.stream;
+  NDR_TRY(open_carriers(job, r));
   NDR_TRY(ndr_feed_create(&r->feed, &job->feed));
   while (!done) NDR_TRY(reduce_next(r, &done));
   return NDR_OK;
 }
 
 static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const char *warning) {
-  run r = {.job = job, .carrier = &job->carrier, .results = results};
+  run r = {.job = job, .carriers = job->carriers, .results = results};
   r.progress.threads = job->feed.threads;
   r.progress.device = job->device;
   r.progress.warning = warning;
@@ -162,7 +204,7 @@ static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const cha
   for (int d = 0; d < job->dataset->info.ndim; d++) r.progress.total_bytes *= job->dataset->info.shape[d];
   ndr_status status = run_job(job, &r);
   drop_block(&r);
-  ndr_carrier_close(&job->carrier);
+  for (int i = 0; i < r.carrier_count; i++) ndr_carrier_close(&job->carriers[i]);
   ndr_feed_destroy(r.feed);
   return status;
 }

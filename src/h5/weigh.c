@@ -130,8 +130,8 @@ ndr_status ndr_weigh_finish(const ndr_job *job, const ndr_accumulator *sums, con
   totals t = {(double *)(void *)memory, (double *)(void *)(memory + bytes), (int64_t *)(void *)(memory + 2 * bytes)};
   DLTensor sum = like(results[0], NDR_F64, t.sum), mass = like(results[0], NDR_F64, t.mass);
   DLTensor valid = like(results[0], NDR_I64, t.valid);
-  ndr_status status = ndr_carrier_finish(&job->carrier, sums, 2, (DLTensor *[]){&sum, &valid});
-  if (status == NDR_OK) status = ndr_carrier_finish(&job->carrier, masses, 1, (DLTensor *[]){&mass});
+  ndr_status status = ndr_carrier_finish(&job->carriers[0], sums, 2, (DLTensor *[]){&sum, &valid});
+  if (status == NDR_OK) status = ndr_carrier_finish(&job->carriers[0], masses, 1, (DLTensor *[]){&mass});
   for (int i = 0; status == NDR_OK && i < job->op_count; i++) write_result(job, job->ops[i], &t, results[i]);
   free(memory);
   return status;

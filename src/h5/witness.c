@@ -47,10 +47,12 @@ ndr_status ndr_job_watch(ndr_job *job) {
   return NDR_OK;
 }
 
-ndr_status ndr_job_accumulate(const ndr_job *job, int ndim, const int64_t *shape, int dim_count, const int *dims,
-                              ndr_accumulator **accumulator) {
-  return ndr_accumulator_create(accumulator, job->carrier.device, job->dtype, ndim, shape, dim_count, dims,
-                                job->fold_count, job->fold_ops, &job->reduce);
+ndr_status ndr_job_accumulate(const ndr_job *job, const ndr_carrier *carrier, int ndim, const int64_t *shape,
+                              int dim_count, const int *dims, ndr_accumulator **accumulator) {
+  ndr_options reduce = job->reduce;
+  reduce.stream = carrier->stream;
+  return ndr_accumulator_create(accumulator, carrier->device, job->dtype, ndim, shape, dim_count, dims, job->fold_count,
+                                job->fold_ops, &reduce);
 }
 
 /* ---- Marking ---------------------------------------------------------------------------------------------------- */
@@ -113,7 +115,7 @@ ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator
     if (!scratch.data) return ndr_fail(NDR_ERR_MEMORY, "out of memory to find outputs of missing elements alone");
     folded[job->witness] = &scratch;
   }
-  ndr_status status = ndr_carrier_finish(&job->carrier, accumulator, job->fold_count, folded);
+  ndr_status status = ndr_carrier_finish(&job->carriers[0], accumulator, job->fold_count, folded);
   for (int i = 0; status == NDR_OK && job->witness >= 0 && i < job->op_count; i++)
     if (hides(job->ops[i])) mark(results[i], folded[job->witness]);
   free(scratch.data);

@@ -24,7 +24,11 @@ void h5_write_packed(const char *path);
 void h5_check_same(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
                    const ndr_h5_options *how);
 
-/* The same for every dataset of a file whose elements have at most so many bytes, over all dims, each dim, and the
+/* Both ways give the same bits. */
+void h5_check_bits(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
+                   const ndr_h5_options *one, const ndr_h5_options *other);
+
+/* h5_check_same for every dataset of a file whose elements have at most so many bytes, over all dims, each dim, and the
  * first and last; returns how many there were. */
 int h5_check_file(const char *file, int64_t most_bytes, int op_count, const ndr_op *ops, const ndr_h5_options *how);
 

@@ -90,7 +90,7 @@ cudaError_t cudaSetDevice(int device) {
 
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device) {
   if (device < 0 || device >= SIMT_DEVICES) return fail(cudaErrorInvalidDevice, "no such device");
-  *value = attributes[device][attribute];
+  *value = attributes[simt_controls.alike ? 0 : device][attribute];
   return cudaSuccess;
 }
 
@@ -168,6 +168,13 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
   }
   const char *why = simt_queue(stream, do_copy, &m, sizeof m);
   return why ? fail(cudaErrorUnknown, why) : cudaSuccess;
+}
+
+cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
+                                cudaStream_t stream) {
+  if (to_device < 0 || to_device >= SIMT_DEVICES || from_device < 0 || from_device >= SIMT_DEVICES)
+    return fail(cudaErrorInvalidDevice, "no such device");
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 
 /* ---- Streams and events ---- */
@@ -323,7 +330,7 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, co
 
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attribute, int value) {
   (void)attribute;
-  if (value > attributes[current_device][cudaDevAttrMaxSharedMemoryPerBlockOptin])
+  if (value > attributes[simt_controls.alike ? 0 : current_device][cudaDevAttrMaxSharedMemoryPerBlockOptin])
     return fail(cudaErrorInvalidValue, "more shared memory than the device has");
   ((cudaKernel_t)(uintptr_t)kernel)->most_shared = (size_t)value;
   return cudaSuccess;

@@ -11,7 +11,7 @@ typedef struct item {
   _Alignas(16) unsigned char argument[];
 } item;
 
-/* Streams that have ended stay in the list: points of them are reached. */
+/* Streams that have ended are kept, as points of them may be asked for; those with nothing left to do apart. */
 struct simt_stream {
   struct simt_stream *next;
   item *first, **last;
@@ -19,7 +19,7 @@ struct simt_stream {
   int ended;
 };
 
-static cudaStream_t streams;
+static cudaStream_t streams, gone;
 
 cudaStream_t simt_stream_make(void) {
   cudaStream_t made = calloc(1, sizeof *made);
@@ -80,6 +80,16 @@ const char *simt_catch_up(simt_point point) {
 
 const char *simt_catch_up_all(void) {
   const char *why = NULL;
-  for (cudaStream_t s = streams; s && !why; s = s->next) why = simt_catch_up(simt_point_of(s));
+  for (cudaStream_t *link = &streams; *link && !why;) {
+    cudaStream_t s = *link;
+    why = simt_catch_up(simt_point_of(s));
+    if (!s->ended || why) {
+      link = &s->next;
+      continue;
+    }
+    *link = s->next;
+    s->next = gone;
+    gone = s;
+  }
   return why;
 }

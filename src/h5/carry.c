@@ -102,9 +102,9 @@ ndr_status ndr_carrier_finish(const ndr_carrier *carrier, const ndr_accumulator 
                               DLTensor *const *results) {
   DLTensor there[NDR_MAX_OPS];
   DLDevice pinned = {kDLCUDAHost, carrier->device.device_id};
-  void *memory, *here = NULL;
+  void *memory = NULL, *here = NULL;
   size_t bytes = 0;
-  if (is_host(carrier)) return ndr_accumulator_finish(accumulator, results);
+  if (is_host(carrier) || count < 1) return ndr_accumulator_finish(accumulator, results);
   for (int i = 0; i < count; i++) {
     there[i] = *results[i];
     there[i].device = carrier->device;

@@ -92,8 +92,8 @@ void h5_write_packed(const char *path) {
   rng random = {7};
   for (int i = 0; i < TIMES * ROWS * COLUMNS; i++) {
     int row = i / COLUMNS % ROWS, column = i % COLUMNS;
-    int16_t value = (int16_t)rng_between(&random, -1000, 1000);
-    values[i / COLUMNS / ROWS][row][column] = rng_once_in(&random, 9) || (row == 3 && column == 5) ? MISSING : value;
+    bool missing = rng_once_in(&random, 9) || (row == 3 && column == 5);
+    values[i / COLUMNS / ROWS][row][column] = (int16_t)(missing ? MISSING : rng_between(&random, -1000, 1000));
   }
   H5Pset_chunk(creation, 3, (hsize_t[]){5, 7, 16});
   H5Pset_shuffle(creation);

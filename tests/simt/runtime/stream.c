@@ -69,6 +69,7 @@ const char *simt_catch_up(simt_point point) {
   const char *why = NULL;
   while (is_made(point.stream) && point.stream->done < point.number && !why) {
     item *now = point.stream->first;
+    if (!now) return "a stream has lost what it was to do";
     point.stream->first = now->next;
     if (!now->next) point.stream->last = &point.stream->first;
     point.stream->done++;

@@ -4,8 +4,7 @@
  * power of two of threads, at least 64.
  *
  * After M. Harris, "Optimizing Parallel Reduction in CUDA" (2007), with what has come since: cheap atomics, threads of
- * a warp that do not run in step (2017), shuffles. Guards like i < n are selections, not branches, and are not marked.
- */
+ * a warp that do not run in step (2017), shuffles. */
 #ifndef LADDER_CUH
 #define LADDER_CUH
 
@@ -13,11 +12,10 @@
 
 namespace ladder {
 
-/* Element i, or what changes nothing beyond the end. A selection, not a branch: beyond the end the last element is
- * loaded and not used, so that the loads of several calls need not wait for each other's guards. */
+/* Element i, or what changes nothing beyond the end. Compilers make a predicated load of such a guard, not a branch, so
+ * it is not marked as one. */
 template <class OP, class T> LADDER_DEVICE T element(global<const T> x, long long i, long long n) {
-  T value = x[i < n ? i : n - 1];
-  return i < n ? OP::map(value) : OP::identity();
+  return i < n ? OP::map(x[i]) : OP::identity();
 }
 
 /* What atomics add to must hold the identity: a launch of its own, which the rungs below are timed with. */

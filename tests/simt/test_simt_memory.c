@@ -78,35 +78,33 @@ START_TEST(streams_work_in_order) {
 }
 END_TEST
 
-/* An accumulator on a GPU of its own, with a stream of its own, that has seen 1, 2 .. 4 from `first` on. */
-static ndr_accumulator *half(DLDevice device, void *stream, float first) {
+/* An accumulator on a GPU of its own, which on a stream of its own is to see four of eight values, by way of *there. */
+static ndr_accumulator *half(DLDevice device, void *stream, int64_t offset, void **there) {
+  static const float values[8] = {0, 1, 2, 3, 4, 5, 6, 7};
   ndr_accumulator *made;
   ndr_options options = NDR_OPTIONS_INIT;
-  float values[4] = {first, first + 1, first + 2, first + 3};
-  int64_t shape = 8, size = 4, offset = first < 4 ? 0 : 4;
-  void *there;
+  int64_t shape = 8, size = 4;
   options.stream = stream;
-  assert_ok(ndr_memory_allocate(device, sizeof values, &there));
-  assert_ok(ndr_copy(device, there, values, sizeof values, stream));
+  assert_ok(ndr_memory_allocate(device, sizeof values, there));
+  assert_ok(ndr_copy(device, *there, values + offset, 4 * sizeof *values, stream));
   assert_ok(ndr_accumulator_create(&made, device, NDR_F32, 1, &shape, NDR_ALL_DIMS, 2, (ndr_op[]){NDR_VAR, NDR_ARGMAX},
                                    &options));
-  DLTensor slab = {.data = there, .device = device, .ndim = 1, .dtype = ndr_dtype_to_dlpack(NDR_F32), .shape = &size};
+  DLTensor slab = {.data = *there, .device = device, .ndim = 1, .dtype = ndr_dtype_to_dlpack(NDR_F32), .shape = &size};
   assert_ok(ndr_accumulator_add(made, &slab, &offset));
-  assert_ok(ndr_stream_wait(device, stream));
-  ndr_memory_free(device, there);
   return made;
 }
 
 START_TEST(states_of_another_gpu_are_merged) {
   const DLDevice places[] = {{kDLCUDA, 0}, {kDLCUDA, 2}};
-  void *streams[2], *there;
+  void *streams[2], *slabs[2], *there;
   struct {
     float variance;
     _Alignas(256) int64_t where;
   } results;
   simt_controls.lazy = true;
   for (int i = 0; i < 2; i++) assert_ok(ndr_stream_create(places[i], &streams[i]));
-  ndr_accumulator *low = half(places[0], streams[0], 0), *high = half(places[1], streams[1], 4);
+  ndr_accumulator *low = half(places[0], streams[0], 0, &slabs[0]);
+  ndr_accumulator *high = half(places[1], streams[1], 4, &slabs[1]);
   assert_ok(ndr_accumulator_merge(low, high));
   ndr_accumulator_destroy(high);
   assert_ok(ndr_memory_allocate(places[0], sizeof results, &there));
@@ -119,7 +117,10 @@ START_TEST(states_of_another_gpu_are_merged) {
   ck_assert_int_eq(results.where, 7);
   ndr_accumulator_destroy(low);
   ndr_memory_free(places[0], there);
-  for (int i = 0; i < 2; i++) ndr_stream_destroy(places[i], streams[i]);
+  for (int i = 0; i < 2; i++) {
+    ndr_memory_free(places[i], slabs[i]);
+    ndr_stream_destroy(places[i], streams[i]);
+  }
 }
 END_TEST
 

@@ -130,6 +130,10 @@ if "$ndbench" ladder --device cpu -n 1 >/dev/null 2>"$folder/err"; then
   fi
   run 0 ladder --device cpu nd
   has out '^nd: '
+  run 0 ladder --device cpu --rung n2
+  has out '^nd: '
+  run 0 ladder --device cpu --rung a6 --shape 3x5
+  has out '^a6 '
   run 0 ladder --device cpu --rung 9 -n 500 --json - all
   has out '"rung": "9"'
   if command -v python3 >/dev/null && ! python3 -m json.tool "$folder/out" >/dev/null; then
@@ -161,6 +165,8 @@ run 2 ladder --rung 19
 has err "no rung '19'"
 run 2 ladder --explain 0
 has err "no rung '0'"
+run 2 ladder --rung a3 reduce nd
+has err "lack rung 'a3'"
 run 2 ladder stairs
 has err "no ladder 'stairs'"
 run 2 ladder --device abacus

@@ -42,6 +42,7 @@ static void find_gain(const ladder_data *data, const ladder_record *first, ladde
 
 static void run_all(climb *c, ladder_data *data) {
   const ladder_record *first = &c->records[c->count];
+  if (c->count > 0) fputc('\n', c->table);
   ladder_table_head(c->options, data, c->table);
   for (int i = 0; i < ladder_rung_count && c->count < MOST_RECORDS; i++) {
     ladder_record *record = &c->records[c->count];
@@ -113,6 +114,7 @@ int bench_ladder(int argc, char **argv) {
   c->options = &options;
   c->fine = true;
   c->table = json_only ? stderr : stdout;
+  bench_banner(&options.bench, c->table);
   climb_all(c);
   bool fine = c->fine;
   if (options.bench.json) fine = ladder_json(&options, c->records, c->count) && fine;

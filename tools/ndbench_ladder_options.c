@@ -140,6 +140,19 @@ static void set_sizes(ladder_options *options) {
   memcpy(options->shapes, emulated ? small : large, sizeof small);
 }
 
+/* Without a name the first ladder, or that of the one rung; no ladder that lacks it. */
+static void choose_kinds(ladder_options *options, bool named) {
+  bool any = false;
+  for (int k = 0; k < LADDER_KINDS; k++) {
+    bool has = !options->rung;
+    for (int i = 0; i < ladder_rung_count && !has; i++)
+      has = (int)ladder_rungs[i].kind == k && ladder_rung_is(&ladder_rungs[i], options->rung);
+    options->kinds[k] = has && (named ? options->kinds[k] : options->rung || k == LADDER_REDUCE);
+    any = any || options->kinds[k];
+  }
+  if (!any) bench_refuse(&options->bench, "the ladders that are named lack rung", options->rung);
+}
+
 void ladder_options_read(ladder_options *options, int argc, char **argv) {
   int letter;
   *options = (ladder_options){.bench = {.device = bench_device_find("auto"), .repeat = 25, .verify = true, .seed = 1},
@@ -153,8 +166,6 @@ void ladder_options_read(ladder_options *options, int argc, char **argv) {
     int kind = all ? 0 : one_of(options, "there is no ladder", argv[i], ladder_kind_names, LADDER_KINDS);
     for (int k = kind; k < (all ? LADDER_KINDS : kind + 1); k++) options->kinds[k] = true;
   }
-  for (int i = 0; i < ladder_rung_count && options->rung && optind == argc; i++)
-    if (ladder_rung_is(&ladder_rungs[i], options->rung)) options->kinds[ladder_rungs[i].kind] = true;
-  if (optind == argc && !options->rung) options->kinds[LADDER_REDUCE] = true;
+  choose_kinds(options, optind < argc);
   set_sizes(options);
 }

@@ -15,7 +15,6 @@ static bool is_timed(const ladder_options *options) {
 }
 
 void ladder_table_head(const ladder_options *options, const ladder_data *data, FILE *to) {
-  bench_banner(&options->bench, to);
   fprintf(to, "%s of %s ", ladder_op_names[options->op], ladder_dtype_names[options->dtype]);
   for (int d = 0; d < data->ndim; d++) fprintf(to, d ? " x %lld" : "%lld", (long long)data->shape[d]);
   fprintf(to, ", blocks of %d, OVERLAP %d%s\n", options->block, options->overlap,

@@ -1,33 +1,34 @@
 /* Every ahead-of-time kernel of one dtype: compiled once a dtype with -DNDR_DTYPE=f32 (its name in dtypes.def),
  * -DNDR_ELEMENT=f32 (its storage type), for floats and complex ones -DNDR_REAL, and for the latter -DNDR_COMPLEX. Entry
  * points: ndr_<kernel>_<op>_<dtype>. Compiled with -DNDR_ONLY_OP=sum, only that operator: for trying things out. */
+#include "narrow.cuh"
 #include "states.cuh"
 #include "thread.cuh"
-#include "tile.cuh"
 #include "tree.cuh"
+#include "triples.cuh"
 
 #define NDR_JOIN_(a, b, c) ndr_##a##_##b##_##c
 #define NDR_JOIN(a, b, c) NDR_JOIN_(a, b, c)
 #define NDR_ENTRY(kernel, op, params, ...)                                                                             \
-  NDR_KERNEL NDR_BOUNDS(NDR_BLOCK, NDR_RESIDENT_##kernel)                                                              \
+  NDR_KERNEL NDR_BOUNDS(NDR_BLOCK, NDR_RESIDENT_##kernel(op))                                                          \
       NDR_JOIN(kernel, op, NDR_DTYPE)(const __grid_constant__ params p) {                                              \
     __VA_ARGS__(p);                                                                                                    \
   }
 
 /* Blocks that a multiprocessor should hold at least: what bounds the registers. */
-#define NDR_RESIDENT_tree_block 4
-#define NDR_RESIDENT_tree_runs 4
-#define NDR_RESIDENT_tree_strided 4
-#define NDR_RESIDENT_tree_lanes 4
-#define NDR_RESIDENT_tree_wide 4
-#define NDR_RESIDENT_tree_skip 4
-#define NDR_RESIDENT_thread_packets (sizeof(NDR_ELEMENT) == 4 ? 2 : 3)
-#define NDR_RESIDENT_thread_elements 3
-#define NDR_RESIDENT_tile_columns 3
-#define NDR_RESIDENT_tile_triples 4
-#define NDR_RESIDENT_tile_rows 4
-#define NDR_RESIDENT_states 4
-#define NDR_RESIDENT_states_skip 4
+#define NDR_RESIDENT_tree_block(op) block_reads<NDR_OPERATOR(op)>::blocks
+#define NDR_RESIDENT_tree_runs(op) 4
+#define NDR_RESIDENT_tree_strided(op) 4
+#define NDR_RESIDENT_tree_lanes(op) 4
+#define NDR_RESIDENT_tree_wide(op) 4
+#define NDR_RESIDENT_tree_skip(op) 4
+#define NDR_RESIDENT_thread_packets(op) column<NDR_OPERATOR(op), true>::blocks
+#define NDR_RESIDENT_thread_elements(op) column<NDR_OPERATOR(op), false>::blocks
+#define NDR_RESIDENT_tile_columns(op) 3
+#define NDR_RESIDENT_tile_triples(op) 3
+#define NDR_RESIDENT_tile_narrow(op) 3
+#define NDR_RESIDENT_states(op) 4
+#define NDR_RESIDENT_states_skip(op) 4
 
 #define NDR_OPERATOR(op) op_##op<NDR_ELEMENT, false, false>
 #define NDR_STATES(op) NDR_ENTRY(states, op, ndr_states_params, states<NDR_OPERATOR(op)>)
@@ -38,12 +39,12 @@
   NDR_ENTRY(tree_lanes, op, ndr_params, tree_lanes<NDR_OPERATOR(op)>)                                                  \
   NDR_ENTRY(thread_packets, op, ndr_params, thread_columns<NDR_OPERATOR(op), true>)                                    \
   NDR_ENTRY(thread_elements, op, ndr_params, thread_columns<NDR_OPERATOR(op), false>)                                  \
-  NDR_ENTRY(tile_columns, op, ndr_params, tile_columns<NDR_OPERATOR(op), any_period>)                                  \
-  NDR_ENTRY(tile_triples, op, ndr_params, tile_columns<NDR_OPERATOR(op), period_3>)                                    \
-  NDR_ENTRY(tile_rows, op, ndr_params, tile_rows<NDR_OPERATOR(op)>)
+  NDR_ENTRY(tile_columns, op, ndr_params, tile_columns<NDR_OPERATOR(op)>)                                              \
+  NDR_ENTRY(tile_triples, op, ndr_params, tile_triples<NDR_OPERATOR(op)>)                                              \
+  NDR_ENTRY(tile_narrow, op, ndr_params, tile_narrow<NDR_OPERATOR(op)>)
 
-/* skip_nan and accumulation in f64 are compiled at run time; where that can't be, one kernel serves every layout. States
- * in which NaN means that nothing was seen have rules of their own. */
+/* skip_nan and accumulation in f64 are compiled at run time; where that can't be, one kernel serves every layout.
+ * States in which NaN means that nothing was seen have rules of their own. */
 #ifdef NDR_REAL
 #define NDR_OPTIONS(op)                                                                                                \
   NDR_ENTRY(states_skip, op, ndr_states_params, states<op_##op<NDR_ELEMENT, false, true>>)                             \

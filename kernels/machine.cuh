@@ -31,6 +31,11 @@ NDR_DEVICE void barrier() {
   __syncthreads();
 }
 
+/* The threads of a warp wait for each other, and see what each wrote to shared memory. */
+NDR_DEVICE void warp_barrier() {
+  __syncwarp();
+}
+
 /* Dynamic shared memory of the launch. */
 NDR_DEVICE unsigned char *shared_bytes() {
   extern __shared__ __align__(16) unsigned char bytes[];
@@ -46,6 +51,15 @@ NDR_DEVICE ndr_packet load_packet(const void *address) {
   return p;
 }
 
+/* The same by way of the first-level cache: slower, but for threads that write about as much as they read. */
+NDR_DEVICE ndr_packet keep_packet(const void *address) {
+  ndr_packet p;
+  asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(p.word[0]), "=r"(p.word[1]), "=r"(p.word[2]), "=r"(p.word[3])
+               : "l"(address));
+  return p;
+}
+
 template <class T> NDR_DEVICE T load_element(const T *address) {
   return *address;
 }
@@ -55,6 +69,13 @@ NDR_DEVICE ndr_word load_fresh(const ndr_word *address) {
   ndr_word w;
   asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(w) : "l"(address) : "memory");
   return w;
+}
+
+/* The same value, of which the compiler does not know that it is: what is made of it is made anew, not kept in
+ * registers since last time. */
+NDR_DEVICE long long renewed(long long value) {
+  asm volatile("" : "+l"(value));
+  return value;
 }
 
 /* Takes a ticket after making this thread's earlier stores visible to the device. */

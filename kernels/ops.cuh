@@ -180,10 +180,11 @@ template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
   }
   static NDR_DEVICE Near near() { return none<value>(); }
   static NDR_DEVICE Far far() { return none<typename kind<T>::far>(); }
+  /* A NaN beats all but a NaN; under SKIP, where it stands for nothing seen, all but a NaN beat it. Said so that few
+   * comparisons do: those with a NaN are false. */
   template <class V> static NDR_DEVICE bool beats(V b, V a) {
-    bool farther = SIGN < 0 ? b < a : b > a;
-    if (SKIP) return farther || (is_nan(a) && !is_nan(b));
-    return farther || (is_nan(b) && !is_nan(a));
+    if (SKIP) return !(SIGN < 0 ? a <= b : a >= b) && !is_nan(b);
+    return !(SIGN < 0 ? b >= a : b <= a) && !is_nan(a);
   }
   template <class V> static NDR_DEVICE bool same(V b, V a) { return b == a || (is_nan(b) && is_nan(a)); }
   template <class V> static NDR_DEVICE void offer(place<V> &a, V b, i64 index) {
@@ -192,21 +193,26 @@ template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
   template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64 index, i64 step, const ndr_params &p) {
     fold_packets<N, N>(a, x, index, 0, step, p);
   }
-  /* N elements, PER at a time `between` apart. First their extreme, then which of them it is, without branches; the one
+  /* Which of N elements, `step` indices apart, is the one of lowest index that the test holds for. */
+  template <int N, class TEST> static NDR_DEVICE int place_of(const value (&x)[N], i64 step, TEST holds) {
+    int at = 0;
+    if (step >= 0) {
+#pragma unroll
+      for (int i = N - 1; i >= 0; i--) at = holds(x[i]) ? i : at;
+    } else {
+#pragma unroll
+      for (int i = 0; i < N; i++) at = holds(x[i]) ? i : at;
+    }
+    return at;
+  }
+  /* N elements, PER at a time `between` apart. First their extreme, then which of them it is; the one
    * with the lowest index is offered. */
   template <int N, int PER>
   static NDR_DEVICE void fold_packets(Near &a, const value (&x)[N], i64 index, i64 between, i64 step,
                                       const ndr_params &) {
     value best = tree<extreme<SIGN, SKIP>, N>::join(x);
-    bool missing = is_nan(best);
-    int at = 0;
-    if (step >= 0) {
-#pragma unroll
-      for (int i = N - 1; i >= 0; i--) at = x[i] == best || (missing && is_nan(x[i])) ? i : at;
-    } else {
-#pragma unroll
-      for (int i = 0; i < N; i++) at = x[i] == best || (missing && is_nan(x[i])) ? i : at;
-    }
+    int at = is_nan(best) ? place_of(x, step, [](value v) { return is_nan(v); })
+                          : place_of(x, step, [best](value v) { return v == best; });
     offer(a, best, index + at / PER * between + at % PER * step);
   }
   static NDR_DEVICE void join(Near &a, const Near &b) {

@@ -1,8 +1,8 @@
 /* Family thread: the axis of smallest stride is kept and wide. Neighbouring threads own neighbouring columns of it, a
  * packet of 16 bytes each (or, where columns or rows are not aligned, one element), and walk the reduced axes.
  *
- * A block is `lanes` threads along the columns by threads() / lanes along the rows; a tile of outputs is `lanes`
- * packets of columns of one combination of the other kept axes. Units are rows: combinations of the reduced axes. */
+ * A team of threads, `lanes` along the columns by `rows` along the rows, reads a tile of outputs: `lanes` packets of
+ * columns of one combination of the other kept axes. Units are rows: combinations of the reduced axes. */
 #ifndef NDR_THREAD_CUH
 #define NDR_THREAD_CUH
 
@@ -13,7 +13,10 @@ template <class Op, bool UNIT> struct column {
   typedef typename Op::element T;
   typedef typename Op::value V;
   static const int count = UNIT ? (int)(16 / sizeof(T)) : 1;
-  static const int rows = sizeof(T) == 4 || !UNIT ? 8 : 4; /* in flight: as many as registers hold */
+  /* Blocks that a multiprocessor holds: as many as registers allow, and the fewer blocks, the more in flight; but for
+   * what is accumulated of narrow elements. */
+  static const bool light = sizeof(typename Op::Near) <= 8 && sizeof(typename Op::Near) * count <= 32;
+  static const int blocks = light ? 4 : 2, rows = !UNIT ? 16 : light || count > 4 ? 4 : 8;
   typedef typename choose<UNIT, ndr_packet, T>::type loaded;
   static NDR_DEVICE ndr_packet load(const T *at, ndr_packet) { return machine::load_packet(at); }
   static NDR_DEVICE T load(const T *at, T) { return machine::load_element(at); }
@@ -21,19 +24,19 @@ template <class Op, bool UNIT> struct column {
   static NDR_DEVICE void open(const T &element, V *x) { x[0] = value_of<V>(element); }
 };
 
-/* Up to UNROLL rows, `stride` elements and `step` indices apart: all from memory at once, then in column by column. */
+/* The first UNROLL of the `left` rows that follow, of which this thread has every rows-th, `stride` elements and `step`
+ * indices apart: all from memory at once, then in column by column. */
 template <class Op, bool UNIT, int UNROLL>
 NDR_DEVICE void fold_rows(const ndr_params &p, typename Op::Near *a, const typename Op::element *at, i64 stride,
-                          i64 index, i64 step, int count) {
+                          i64 index, i64 step, int left, int rows) {
   typedef column<Op, UNIT> C;
   typename C::loaded loaded[UNROLL];
   typename Op::value x[UNROLL][C::count];
+  if (left > (UNROLL - 1) * rows) {
 #pragma unroll
-  for (int u = 0; u < UNROLL; u++)
-    if (u < count) loaded[u] = C::load(at + u * stride, typename C::loaded());
+    for (int u = 0; u < UNROLL; u++, at += stride) loaded[u] = C::load(at, typename C::loaded());
 #pragma unroll
-  for (int u = 0; u < UNROLL; u++) C::open(loaded[u], x[u]);
-  if (count >= UNROLL) {
+    for (int u = 0; u < UNROLL; u++) C::open(loaded[u], x[u]);
 #pragma unroll
     for (int c = 0; c < C::count; c++) {
       typename Op::value y[UNROLL];
@@ -43,16 +46,21 @@ NDR_DEVICE void fold_rows(const ndr_params &p, typename Op::Near *a, const typen
     }
     return;
   }
+  rows = (int)machine::renewed(rows); /* its multiples are not worth registers in the loop above */
+#pragma unroll
+  for (int u = 0; u < UNROLL - 1; u++, at += stride)
+    if (left > u * rows) loaded[u] = C::load(at, typename C::loaded());
 #pragma unroll
   for (int u = 0; u < UNROLL - 1; u++) {
-    if (u >= count) return;
+    if (left <= u * rows) return;
+    C::open(loaded[u], x[u]);
 #pragma unroll
     for (int c = 0; c < C::count; c++) fold_value<Op>(p, a[c], x[u][c], index + u * step);
   }
 }
 
-/* The rows of a piece that fall to this thread. Rows are counted over axes[kept_count] first: each stretch of them is
- * walked by stride, and only its start is decoded. */
+/* The rows of a piece that fall to this thread. Rows are counted over
+ * axes[kept_count] first: each stretch of them is walked by stride, and only its start is decoded. */
 template <class Op, bool UNIT>
 NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Near *a, const typename Op::element *base, range piece,
                              int row, int rows) {
@@ -65,9 +73,8 @@ NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Near *a, const ty
     spot s = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
     const typename Op::element *at = base + s.offset + (from + row) * axis.stride;
     i64 index = p.index_origin + s.aux + (from + row) * axis.aux;
-    for (i64 left = end - from - row; left > 0; left -= UNROLL * rows) {
-      fold_rows<Op, UNIT, UNROLL>(p, a, at, stride, index, step,
-                                  left > (UNROLL - 1) * rows ? UNROLL : (int)(left + rows - 1) >> p.row_log);
+    for (int left = (int)(end - from) - row; left > 0; left -= UNROLL * rows) {
+      fold_rows<Op, UNIT, UNROLL>(p, a, at, stride, index, step, left, rows);
       at += UNROLL * stride;
       index += UNROLL * step;
     }
@@ -75,71 +82,126 @@ NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Near *a, const ty
   }
 }
 
-/* Output c of this thread's columns, and where its result goes. */
+/* A tile of outputs: `columns` neighbours along the lane axis, from element `at.offset` of the data and `at.aux` of the
+ * result on. */
 struct tile_spot {
-  i64 output, column;
+  i64 output, columns;
   spot at;
 };
 
-template <class Op, bool UNIT> NDR_DEVICE tile_spot locate_tile(const ndr_params &p, i64 tile, int lane) {
-  const int count = column<Op, UNIT>::count;
-  tile_spot t;
-  i64 rest = p.kept_count > 1 ? tile / p.tiles : 0;
-  t.column = ((tile - rest * p.tiles) * p.lanes + lane) * count;
-  t.at = locate(p, 1, p.kept_count - 1, rest);
-  t.at.offset += t.column * p.axes[0].stride;
-  t.at.aux += t.column * p.axes[0].aux;
-  t.output = tile * p.tile_outputs + lane * count;
-  return t;
+NDR_DEVICE tile_spot locate_tile(const ndr_params &p, i64 tile) {
+  i64 rest = p.kept_count > 1 ? tile / p.tiles : 0, first = (tile - rest * p.tiles) * p.columns;
+  spot at = locate(p, 1, p.kept_count - 1, rest);
+  at.offset += first * p.axes[0].stride;
+  at.aux += first * p.axes[0].aux;
+  i64 columns = tile >= p.all_tiles ? 0 : p.axes[0].size - first;
+  return {tile * p.columns, columns < p.columns ? columns : p.columns, at};
 }
 
-/* The pieces of a tile, joined by whichever block comes last; every thread of row 0 ends with its columns' totals. */
+/* Where a thread stands in its block: `size` threads share a tile, `lanes` along its columns. */
+struct column_team {
+  int number, lane, row, rows;
+  NDR_DEVICE column_team(const ndr_params &p) {
+    int thread = machine::thread() & (p.team - 1);
+    number = machine::thread() >> p.team_log;
+    lane = thread & (p.lanes - 1);
+    row = thread >> p.lane_log;
+    rows = p.team >> p.lane_log;
+  }
+  NDR_DEVICE i64 tile(const ndr_params &p, i64 item) const {
+    return (part_of(p, item).tile << (NDR_BLOCK_LOG - p.team_log)) + number;
+  }
+};
+
+/* What this thread reads of an item. Where that is takes registers, which the loop needs for loads: it is found again
+ * afterwards. */
 template <class Op, bool UNIT>
-NDR_DEVICE bool join_pieces(const ndr_params &p, typename Op::Far *total, part whose, i64 output, bool owner) {
-  const int count = column<Op, UNIT>::count;
+NDR_DEVICE void fold_item(const ndr_params &p, typename Op::Near *a, i64 item, const column_team &team) {
+  tile_spot t = locate_tile(p, team.tile(p, item));
+  int first = team.lane * column<Op, UNIT>::count;
+  if (first >= t.columns) return;
+  const typename Op::element *base = (const typename Op::element *)p.data + t.at.offset + first * p.axes[0].stride;
+  fold_columns<Op, UNIT>(p, a, base, piece_of(p, part_of(p, item).split), team.row, team.rows);
+}
+
+/* A total of column k of the tile: to the result, or to its place among the partial states. */
+template <class Op>
+NDR_DEVICE void hand_on(const ndr_params &p, const tile_spot &t, int k, bool final, i64 slot,
+                        const typename Op::Far &far) {
+  if (final)
+    emit<Op>(p, t.at.aux + k * p.axes[0].aux, far);
+  else
+    save_partial<Op>(p, slot, t.output + k, far);
+}
+
+/* The accumulators of a team's warps, or where a row takes more than a warp of its rows, meet in shared memory, some of
+ * each thread's columns at a time. Each output is then joined by a thread of its own: neighbouring threads write
+ * neighbouring outputs. */
+template <class Op, bool UNIT>
+NDR_DEVICE void join_rows(const ndr_params &p, const tile_spot &t, i64 split, const typename Op::Near *a,
+                          const column_team &team) {
+  typedef typename Op::Near Near;
+  const int count = column<Op, UNIT>::count, room = 8192 / (NDR_BLOCK * (int)sizeof(Near));
+  const int width = room < 1 ? 1 : room > count ? count : room >= 8 ? 8 : room >= 4 ? 4 : room >= 2 ? 2 : 1;
+  NDR_SHARED Near states[width][NDR_BLOCK + (width > 1 ? 32 / width : 0)];
+  int apart = p.lanes < NDR_WARP ? NDR_WARP >> p.lane_log : 1; /* rows that a warp has joined */
+  int base = team.number << p.team_log, member = team.lane + (team.row << p.lane_log);
+#pragma unroll
+  for (int first = 0; first < count; first += width) {
+#pragma unroll
+    for (int c = 0; c < width; c++) states[c][machine::thread()] = a[first + c];
+    machine::barrier();
+    for (int n = member; n < p.lanes * width; n += p.team) {
+      int lane = n / width, c = n % width, k = lane * count + first + c;
+      if (k >= t.columns) continue;
+      Near total = states[c][base + lane];
+      for (int row = apart; row < team.rows; row += apart)
+        Op::join(total, states[c][base + (row << p.lane_log) + lane]);
+      hand_on<Op>(p, t, k, p.splits == 1, split, Op::widen(total));
+    }
+    machine::barrier();
+  }
+}
+
+/* The pieces of a tile, joined by whichever block comes last. */
+template <class Op> NDR_DEVICE void join_pieces(const ndr_params &p, const tile_spot &t, part whose) {
   NDR_SHARED unsigned ticket;
   unsigned *counters = p.counters + whose.tile * (p.groups + 1);
   int group = whose.split / p.group;
   i64 first = (i64)group * p.group;
   int members = (int)(p.splits - first < p.group ? p.splits - first : p.group);
-  for (int c = 0; owner && c < count; c++) save_partial<Op>(p, whose.split, output + c, total[c]);
-  if (!arrive_last(&counters[group], (unsigned)members, &ticket)) return false;
-  for (int c = 0; owner && c < count; c++) total[c] = join_slots<Op>(p, first, members, output + c);
-  if (p.groups == 1) return true;
-  for (int c = 0; owner && c < count; c++) save_partial<Op>(p, p.splits + group, output + c, total[c]);
-  if (!arrive_last(&counters[p.groups], (unsigned)p.groups, &ticket)) return false;
-  for (int c = 0; owner && c < count; c++) total[c] = join_slots<Op>(p, p.splits, p.groups, output + c);
-  return true;
+  if (!arrive_last(&counters[group], (unsigned)members, &ticket)) return;
+  for (int k = machine::thread(); k < t.columns; k += NDR_BLOCK)
+    hand_on<Op>(p, t, k, p.groups == 1, p.splits + group, join_slots<Op>(p, first, members, t.output + k));
+  if (p.groups == 1 || !arrive_last(&counters[p.groups], (unsigned)p.groups, &ticket)) return;
+  for (int k = machine::thread(); k < t.columns; k += NDR_BLOCK)
+    hand_on<Op>(p, t, k, true, 0, join_slots<Op>(p, p.splits, p.groups, t.output + k));
 }
 
 template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &p) {
   const int count = column<Op, UNIT>::count;
-  NDR_SHARED typename Op::Near room[NDR_BLOCK];
-  int lane = machine::thread() & (p.lanes - 1), row = machine::thread() >> p.lane_log, rows = NDR_BLOCK >> p.lane_log;
+  column_team team(p);
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    part whose = part_of(p, item);
-    tile_spot t = locate_tile<Op, UNIT>(p, whose.tile, lane);
-    bool inside = t.column < p.axes[0].size;
-    const typename Op::element *base = (const typename Op::element *)p.data + t.at.offset;
-    range piece = piece_of(p, whose.split);
     typename Op::Near a[count];
-    typename Op::Far total[count];
 #pragma unroll
     for (int c = 0; c < count; c++) a[c] = Op::near();
-    if (inside) fold_columns<Op, UNIT>(p, a, base, piece, row, rows);
-      /* Columns are joined over the block's rows one at a time, so that shared memory holds one state a thread. */
+    fold_item<Op, UNIT>(p, a, item, team);
+    /* The rows of a warp. */
+    for (int mask = (p.team < NDR_WARP ? p.team : NDR_WARP) >> 1; mask >= p.lanes; mask >>= 1) {
 #pragma unroll
-    for (int c = 0; rows > 1 && c < count; c++) {
-      room[machine::thread()] = a[c];
-      machine::barrier();
-      for (int other = 1; row == 0 && other < rows; other++) Op::join(a[c], room[other * p.lanes + lane]);
-      machine::barrier();
+      for (int c = 0; c < count; c++) Op::join(a[c], shuffle_state(a[c], mask));
     }
-#pragma unroll
-    for (int c = 0; c < count; c++) total[c] = Op::widen(a[c]);
-    bool owner = inside && row == 0;
-    if (p.splits > 1 && !join_pieces<Op, UNIT>(p, total, whose, t.output, owner)) continue;
-    if (owner) emit_row<Op, count>(p, t.at.aux, p.axes[0].aux, total);
+    i64 again = machine::renewed(item);
+    tile_spot t = locate_tile(p, team.tile(p, again));
+    if (p.splits == 1 && (p.team <= NDR_WARP || team.rows == 1)) {
+      int first = team.lane * count;
+      if (team.row == 0 && first < t.columns)
+        emit_row<Op, count>(p, t.at.aux + first * p.axes[0].aux, p.axes[0].aux, a);
+      continue;
+    }
+    part whose = part_of(p, again);
+    join_rows<Op, UNIT>(p, t, whose.split, a, team);
+    if (p.splits > 1) join_pieces<Op>(p, t, whose);
   }
 }
 

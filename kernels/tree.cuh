@@ -19,7 +19,7 @@ NDR_DEVICE i64 lane_step(const ndr_params &p) {
 /* Folds `length` contiguous elements into the accumulators of `lanes` threads. Packets are read whole, from a boundary
  * of a cache line or a sector on; the elements around them one by one, their loads issued before the packets' and
  * awaited after. A batch's loads are issued together whether it is whole or not. */
-template <class Op>
+template <class Op, int BATCH>
 NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Near &a, const typename Op::element *start, i64 length,
                              i64 index, i64 step, int lane, int lanes) {
   typedef typename Op::element T;
@@ -38,20 +38,20 @@ NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Near &a, const ty
   }
   const T *at = start + head + lane * elements;
   i64 at_index = index + (head + lane * elements) * step, between = lanes * elements * step;
-  for (int left = packets - lane; left > 0; left -= NDR_BATCH * lanes) {
-    ndr_packet packet[NDR_BATCH];
+  for (int left = packets - lane; left > 0; left -= BATCH * lanes) {
+    ndr_packet packet[BATCH];
 #pragma unroll
-    for (int u = 0; u < NDR_BATCH; u++)
+    for (int u = 0; u < BATCH; u++)
       if (left > u * lanes) packet[u] = machine::load_packet(at + u * lanes * elements);
-    if (left > (NDR_BATCH - 1) * lanes) {
-      fold_batch<Op, NDR_BATCH>(p, a, packet, at_index, between, step);
+    if (left > (BATCH - 1) * lanes) {
+      fold_batch<Op, BATCH>(p, a, packet, at_index, between, step);
     } else {
 #pragma unroll
-      for (int u = 0; u < NDR_BATCH - 1; u++)
+      for (int u = 0; u < BATCH - 1; u++)
         if (left > u * lanes) fold_packet_of<Op>(p, a, packet[u], at_index + u * between, step);
     }
-    at += NDR_BATCH * lanes * elements;
-    at_index += NDR_BATCH * between;
+    at += BATCH * lanes * elements;
+    at_index += BATCH * between;
   }
 #pragma unroll
   for (int i = 0; i < ENDS; i++) {
@@ -63,6 +63,13 @@ NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Near &a, const ty
     fold_one<Op>(p, a, machine::load_element(start + other), index + other * step);
   }
 }
+
+/* What tree_block has in flight: more a thread and fewer blocks are faster than the reverse, where accumulators leave
+ * registers for it. */
+template <class Op> struct block_reads {
+  static const bool light = sizeof(typename Op::Near) <= 8;
+  static const int batch = light ? 2 * NDR_BATCH : NDR_BATCH, blocks = light ? 3 : 4;
+};
 
 /* Hands the block's total of an item on, which thread 0 holds: to the result, or through the partial states. */
 template <class Op> NDR_DEVICE void finish_item(const ndr_params &p, i64 output, i64 split, typename Op::Far total) {
@@ -103,8 +110,9 @@ template <class Op> NDR_DEVICE void tree_block(const ndr_params &p) {
     const typename Op::element *start =
         (const typename Op::element *)p.data + locate_output(p, output).offset + s.offset + piece.begin;
     typename Op::Near a = Op::near();
-    fold_stretch<Op>(p, a, start, piece.end - piece.begin, p.index_origin + s.aux + piece.begin * lane_step(p),
-                     lane_step(p), machine::thread(), NDR_BLOCK);
+    fold_stretch<Op, block_reads<Op>::batch>(p, a, start, piece.end - piece.begin,
+                                             p.index_origin + s.aux + piece.begin * lane_step(p), lane_step(p),
+                                             machine::thread(), NDR_BLOCK);
     finish_item<Op>(p, output, split, Op::widen(join_block<near_states<Op>>(a, room)));
     machine::barrier();
   }
@@ -153,8 +161,8 @@ template <class Op> NDR_DEVICE void tree_runs(const ndr_params &p) {
       int lane = t.thread & (p.lanes - 1);
       for (i64 run = t.piece.begin + (t.thread >> p.lane_log); run < t.piece.end; run += t.size >> p.lane_log) {
         spot s = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
-        fold_stretch<Op>(p, a, base + s.offset, p.axes[p.kept_count].size, p.index_origin + s.aux, lane_step(p), lane,
-                         p.lanes);
+        fold_stretch<Op, NDR_BATCH>(p, a, base + s.offset, p.axes[p.kept_count].size, p.index_origin + s.aux,
+                                    lane_step(p), lane, p.lanes);
       }
     }
     finish_team<Op>(p, t, a, room);
@@ -204,7 +212,7 @@ template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, i
   typename Op::Near a[NDR_BATCH];
 #pragma unroll
   for (int u = 0; u < NDR_BATCH; u++)
-    if (slots[u] < units) packet[u] = machine::load_packet(spots[u]);
+    if (slots[u] < units) packet[u] = p.lanes <= 2 ? machine::keep_packet(spots[u]) : machine::load_packet(spots[u]);
 #pragma unroll
   for (int u = 0; u < NDR_BATCH; u++) {
     a[u] = Op::near();
@@ -243,8 +251,8 @@ template <class Op> NDR_DEVICE void tree_lanes(const ndr_params &p) {
       spot s = {0, 0};
       if (output < p.outputs) {
         s = locate_output(p, output);
-        fold_stretch<Op>(p, a, (const typename Op::element *)p.data + s.offset, p.axes[p.kept_count].size,
-                         p.index_origin, lane_step(p), lane, p.lanes);
+        fold_stretch<Op, NDR_BATCH>(p, a, (const typename Op::element *)p.data + s.offset, p.axes[p.kept_count].size,
+                                    p.index_origin, lane_step(p), lane, p.lanes);
       }
       join_lanes<Op>(a, p.lanes);
       if (lane == 0 && output < p.outputs) emit<Op>(p, s.aux, Op::widen(a));

@@ -5,7 +5,7 @@
 #include "ops.cuh"
 #include "params.h"
 
-enum { NDR_BLOCK = 256, NDR_WARP = 32 };
+enum { NDR_BLOCK = 256, NDR_BLOCK_LOG = 8, NDR_WARP = 32 };
 
 /* ---- decoding ---- */
 
@@ -182,7 +182,7 @@ template <class Op> NDR_DEVICE void emit(const ndr_params &p, i64 offset, const 
 /* COUNT neighbouring outputs, `stride` apart in the result: as packets where they are next to each other and aligned,
  * so that a warp writes whole sectors. */
 template <class Op, int COUNT>
-NDR_DEVICE bool emit_packets(const ndr_params &p, i64 offset, i64 stride, const typename Op::Far *far) {
+NDR_DEVICE bool emit_packets(const ndr_params &p, i64 offset, i64 stride, const typename Op::Near *near) {
   typedef typename Op::result result;
   const int packets = sizeof(result) * COUNT / 16;
   if constexpr (sizeof(result) * COUNT % 16 == 0) {
@@ -194,7 +194,7 @@ NDR_DEVICE bool emit_packets(const ndr_params &p, i64 offset, i64 stride, const 
       ndr_packet packet[packets];
     } row;
 #pragma unroll
-    for (int c = 0; c < COUNT; c++) store_value(&row.value[c], finish_total<Op>(p, far[c]));
+    for (int c = 0; c < COUNT; c++) store_value(&row.value[c], finish_total<Op>(p, Op::widen(near[c])));
 #pragma unroll
     for (int i = 0; i < packets; i++) ((ndr_packet *)out)[i] = row.packet[i];
     return true;
@@ -203,12 +203,12 @@ NDR_DEVICE bool emit_packets(const ndr_params &p, i64 offset, i64 stride, const 
 }
 
 template <class Op, int COUNT>
-NDR_DEVICE void emit_row(const ndr_params &p, i64 offset, i64 stride, const typename Op::Far *far) {
+NDR_DEVICE void emit_row(const ndr_params &p, i64 offset, i64 stride, const typename Op::Near *near) {
   if constexpr (Op::single) {
-    if (emit_packets<Op, COUNT>(p, offset, stride, far)) return;
+    if (emit_packets<Op, COUNT>(p, offset, stride, near)) return;
   }
 #pragma unroll
-  for (int c = 0; c < COUNT; c++) emit<Op>(p, offset + c * stride, far[c]);
+  for (int c = 0; c < COUNT; c++) emit<Op>(p, offset + c * stride, Op::widen(near[c]));
 }
 
 /* ---- trees ---- */

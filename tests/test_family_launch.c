@@ -22,7 +22,7 @@ static bool is(const ndr_launch *launch, const char *kernel) {
 
 /* Outputs side by side share a tile: each of its columns is one. */
 static bool in_columns(const ndr_launch *launch) {
-  return is(launch, "tile") && !is(launch, "tile_rows");
+  return is(launch, "tile") && !is(launch, "tile_narrow");
 }
 
 /* `count` parts of `part` cover `whole`, and the last is not idle. */
@@ -36,11 +36,21 @@ static void check_outputs(const place *at, const ndr_problem *problem, const ndr
   int64_t tiles = p->work / p->splits, lane = problem->kept_count ? p->axes[0].size : 1;
   expect(at, p->work % p->splits == 0);
   expect(at, p->outputs == problem->outputs && p->length == problem->length);
-  if (is(launch, "thread") || is(launch, "tile_rows")) { /* rows of the lane axis are cut into tiles one by one */
-    expect(at, tiles == p->tiles * (problem->outputs / lane));
-    expect(at, covers(p->tiles, p->tile_outputs, lane));
+  if (is(launch, "tile_narrow")) { /* so are groups of outputs */
+    int64_t groups = problem->kept[p->period > 1].size, warps = launch->threads / 32;
+    expect(at, p->tile_outputs == p->tile_groups * p->period && covers(p->tiles, p->tile_groups, groups));
+    expect(at, p->all_tiles == p->tiles * (problem->outputs / (groups * p->period)));
+    expect(at, covers(tiles, warps * p->team, p->all_tiles));
+    expect(at, p->tile_groups * p->run_units * p->period * (int64_t)ndr_dtype_bytes(problem->dtype) + 32 <= p->room);
+  } else if (is(launch, "thread")) { /* rows of the lane axis are cut into tiles one by one */
+    int teams = (int)launch->threads / p->team;
+    expect(at, p->all_tiles == p->tiles * (problem->outputs / lane) && covers(tiles, teams, p->all_tiles));
+    expect(at, covers(p->tiles, p->columns, lane) && p->tile_outputs == p->columns * teams);
+    expect(at, p->lanes <= p->team && (teams == 1 || p->splits == 1));
   } else if (in_columns(launch)) {
-    expect(at, p->tile_outputs == lane && p->period == lane && tiles * lane == problem->outputs);
+    int teams = (int)launch->threads / p->team;
+    expect(at, p->period == lane && p->tile_outputs == lane * teams && covers(tiles, lane * teams, problem->outputs));
+    expect(at, teams == 1 || (is(launch, "tile_triples") && p->splits == 1));
   } else {
     expect(at, covers(tiles, p->tile_outputs, problem->outputs));
   }
@@ -49,9 +59,9 @@ static void check_outputs(const place *at, const ndr_problem *problem, const ndr
 /* What each tile's reduction is counted in, and the pieces that it is cut into. */
 static void check_reduction(const place *at, const ndr_problem *problem, const ndr_launch *launch) {
   const ndr_params *p = &launch->params;
-  if (is(launch, "tree_lanes") || is(launch, "tile_rows")) {
+  if (is(launch, "tree_lanes") || is(launch, "tile_narrow")) {
     expect(at, p->splits == 1);
-    if (is(launch, "tile_rows")) expect(at, p->runs * problem->reduced[0].size == problem->length);
+    if (is(launch, "tile_narrow")) expect(at, p->runs * problem->reduced[0].size == problem->length);
     return;
   }
   int64_t runs = is(launch, "tree_block") ? p->runs : 1, units = problem->length;
@@ -80,8 +90,7 @@ static void check_block(const place *at, const ndr_device *device, const ndr_lau
   expect(at, launch->shared_bytes + STATIC_BYTES <= WITHOUT_ASKING);
   expect(at, launch->shared_bytes + STATIC_BYTES <= device->shared_bytes_per_block);
   expect(at, p->lanes >= 1 && p->lanes <= (int)launch->threads);
-  if (!in_columns(launch)) expect(at, p->lanes == 1 << p->lane_log || is(launch, "tile_rows"));
-  if (is(launch, "thread")) expect(at, p->lanes << p->row_log == (int)launch->threads);
+  if (!in_columns(launch)) expect(at, p->lanes == 1 << p->lane_log || is(launch, "tile_narrow"));
   if (is(launch, "tree_runs") || is(launch, "tree_strided")) expect(at, p->team == 1 << p->team_log);
 }
 

@@ -57,34 +57,32 @@ static void append_op(char *text, size_t capacity, size_t *length, const ndr_pro
                   problem->skip_nan ? "true" : "false");
 }
 
-/* The kernels that a plan may name: a function template, and its arguments after the operator. */
+/* The kernels that a plan may name: a file, a function template in it, and its arguments after the operator. */
 typedef struct template {
-  const char *name, *function, *arguments;
+  const char *name, *file, *function, *arguments;
 }
 template;
 
-static const template templates[] = {{"tree_block", "tree_block", ""},
-                                     {"tree_runs", "tree_runs", ""},
-                                     {"tree_strided", "tree_strided", ""},
-                                     {"tree_lanes", "tree_lanes", ""},
-                                     {"thread_packets", "thread_columns", ", true"},
-                                     {"thread_elements", "thread_columns", ", false"},
-                                     {"tile_columns", "tile_columns", ", any_period"},
-                                     {"tile_triples", "tile_columns", ", period_3"},
-                                     {"tile_rows", "tile_rows", ""}};
+static const template templates[] = {{"tree_block", "tree", "tree_block", ""},
+                                     {"tree_runs", "tree", "tree_runs", ""},
+                                     {"tree_strided", "tree", "tree_strided", ""},
+                                     {"tree_lanes", "tree", "tree_lanes", ""},
+                                     {"thread_packets", "thread", "thread_columns", ", true"},
+                                     {"thread_elements", "thread", "thread_columns", ", false"},
+                                     {"tile_columns", "tile", "tile_columns", ""},
+                                     {"tile_triples", "triples", "tile_triples", ""},
+                                     {"tile_narrow", "narrow", "tile_narrow", ""}};
 
 /* The program: one include, one kernel. It is also the key under which the kernel is remembered. */
 static void write_source(char *text, size_t capacity, const ndr_problem *problem, int first, int op_count,
                          const char *name) {
   size_t length = 0;
-  char family[8] = "";
   const template *made = templates;
   while (strcmp(made->name, name) != 0) made++;
-  memcpy(family, name, strcspn(name, "_"));
   ndr_text_append(text, capacity, &length,
                   "#include \"%s.cuh\"\n#include \"fused.cuh\"\n"
                   "NDR_KERNEL NDR_BOUNDS(NDR_BLOCK) ndr_kernel(const __grid_constant__ ndr_params p) {\n  %s<",
-                  family, made->function);
+                  made->file, made->function);
   for (int i = 0; i + 1 < op_count; i++) {
     ndr_text_append(text, capacity, &length, "fused<");
     append_op(text, capacity, &length, problem, first + i);

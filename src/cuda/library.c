@@ -12,7 +12,7 @@ static const struct {
   range range;
 } kinds[] = {{"tree_block", OWN},     {"tree_runs", OWN},       {"tree_strided", OWN}, {"tree_lanes", OWN},
              {"thread_packets", OWN}, {"thread_elements", OWN}, {"tile_columns", OWN}, {"tile_triples", OWN},
-             {"tile_rows", OWN},      {"states", EVERY},        {"states_skip", REAL}, {"tree_wide", REAL},
+             {"tile_narrow", OWN},    {"states", EVERY},        {"states_skip", REAL}, {"tree_wide", REAL},
              {"tree_skip", REAL}};
 enum { NAMES = sizeof kinds / sizeof *kinds };
 

@@ -130,6 +130,22 @@ void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, in
   p->groups = (p->splits + p->group - 1) / p->group;
 }
 
+/* Blocks start in waves of `slots`, each wave as long as a part and a block's start and end take. The most parts that
+ * fit a number of waves are tried for each number. */
+int64_t ndr_launch_parts(int64_t tiles, double bytes, int64_t slots, int64_t most) {
+  enum { MOST_WAVES = 16, BLOCK_BYTES = 16 << 10 };
+  int64_t best = 1;
+  double least = 0;
+  for (int64_t waves = 1; waves <= MOST_WAVES; waves++) {
+    int64_t parts = waves * slots / tiles;
+    if (parts < 1) parts = 1;
+    if (parts > most) parts = most;
+    double time = (double)((tiles * parts + slots - 1) / slots) * (bytes / (double)parts + BLOCK_BYTES);
+    if (waves == 1 || time < least) best = parts, least = time;
+  }
+  return best;
+}
+
 void ndr_launch_lanes(ndr_launch *launch, int lanes) {
   launch->params.lanes = lanes;
   for (launch->params.lane_log = 0; 1 << launch->params.lane_log < lanes;) launch->params.lane_log++;

@@ -65,6 +65,10 @@ void ndr_launch_begin(ndr_launch *launch, const ndr_problem *problem, const char
  * pieces a group. */
 void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, int runs);
 
+/* Into how many parts, `most` at most, each of the tiles should be cut, where a multiprocessor's share of `slots`
+ * blocks run at a time and a tile is so many bytes. */
+int64_t ndr_launch_parts(int64_t tiles, double bytes, int64_t slots, int64_t most);
+
 /* Sets how many threads share an output or a column; a power of 2. */
 void ndr_launch_lanes(ndr_launch *launch, int lanes);
 

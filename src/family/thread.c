@@ -1,8 +1,9 @@
 /* Planner's half of kernels/thread.cuh: the lane axis is kept; neighbouring threads own neighbouring outputs. */
 #include "family/launch.h"
 
-/* A thread accumulates at most so many rows: rounding errors and narrow integer totals stay bounded. */
-enum { MOST_ROWS = 4096 };
+/* A thread reads PACKET_ROWS or ELEMENT_ROWS rows at a time, and accumulates MOST_ROWS at most: rounding errors and
+ * narrow integer totals stay bounded. LINE_THREADS read a cache line. */
+enum { MOST_ROWS = 4096, PACKET_ROWS = 4, ELEMENT_ROWS = 16, RESIDENT_BLOCKS = 4, LINE_THREADS = 8 };
 
 static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
   (void)text;
@@ -15,27 +16,42 @@ static bool packets(const ndr_problem *problem) {
 }
 
 static double cost(const ndr_problem *problem, const ndr_device *device) {
-  double bytes = (double)ndr_dtype_bytes(problem->dtype), efficiency = 0.95;
-  int64_t stride = problem->kept_count ? problem->kept[0].stride : 1;
-  double width = (double)(problem->kept_count ? problem->kept[0].size : 1) * bytes;
+  double bytes = (double)ndr_dtype_bytes(problem->dtype), length = (double)problem->length;
+  const ndr_axis one = {.size = 1, .stride = 1}, *lane = problem->kept_count ? &problem->kept[0] : &one;
+  double width = (double)lane->size * bytes;
+  /* Rows that follow each other closely are read whole, however narrow. Others leave sectors half used. */
+  bool dense = problem->reduced_count && problem->reduced[0].stride <= lane->size;
+  double efficiency = dense || width >= 512 ? 0.95 : 0.95 * (width + 32) / 544;
   if (!packets(problem)) {
-    double step = (double)stride * bytes;
-    efficiency *= stride == 1 ? (bytes >= 4 ? 0.97 : bytes / 4) : bytes / (step < 32 ? step : 32) * 0.8;
-    if (stride == 0) efficiency = 0.5;
+    double step = (double)lane->stride * bytes;
+    efficiency *= lane->stride == 1 ? (bytes >= 4 ? 1 : bytes / 4) : bytes / (step < 32 ? step : 32);
+    efficiency *= (width < 512 ? 0.75 : 0.92) * length / (length + ELEMENT_ROWS);
+    if (lane->stride == 0) efficiency = 0.5;
   }
-  /* Rows narrower than a warp's read leave lanes idle, or sectors half used. */
-  if (width < 512) efficiency *= (width + 32) / 544;
   return ndr_launch_cost(problem, device, efficiency);
 }
 
-static int64_t row_pieces(const ndr_plan *plan, int64_t tiles, int rows) {
-  int64_t length = plan->problem.length, enough = (int64_t)plan->device.units * 8;
-  int64_t piece = length;
-  if (tiles < enough * 3 / 4) {
-    piece = (length * tiles + enough - 1) / enough;
-    if (piece < rows * 8) piece = rows * 8;
+/* Cuts a tile's rows where there are too few tiles for all multiprocessors to be busy to the end. */
+static void split_rows(const ndr_plan *plan, ndr_launch *launch, int rows, int batch) {
+  const ndr_params *p = &launch->params;
+  int64_t length = plan->problem.length, most = length / ((int64_t)rows * batch);
+  double bytes = (double)length * p->tile_outputs * (double)ndr_dtype_bytes(plan->problem.dtype);
+  int64_t parts = ndr_launch_parts(p->work, bytes, (int64_t)plan->device.units * RESIDENT_BLOCKS, most > 1 ? most : 1);
+  int64_t piece = (length + parts - 1) / parts, longest = (int64_t)MOST_ROWS * rows;
+  ndr_launch_split(launch, length, piece > longest ? longest : piece, 1);
+}
+
+/* Rows of a team, of the block's: so few that a thread reads two batches, and more where the team still reads a cache
+ * line at a time; but enough blocks to keep the machine busy. */
+static int team_rows(const ndr_plan *plan, const ndr_launch *launch, int rows, int batch) {
+  int64_t enough = (int64_t)plan->device.units * RESIDENT_BLOCKS, length = plan->problem.length;
+  int left = rows;
+  while (left > 1 && launch->params.all_tiles >= enough * 2 * (rows / left)) {
+    bool wide = left * launch->params.lanes > LINE_THREADS;
+    if (length >= (int64_t)left * batch * (wide ? 8 : 2)) break;
+    left /= 2;
   }
-  return piece > (int64_t)MOST_ROWS * rows ? (int64_t)MOST_ROWS * rows : piece;
+  return left;
 }
 
 /* Rows are walked along one reduced axis and decoded once a stretch of it: the longest makes the fewest stretches. */
@@ -67,12 +83,19 @@ static void configure_one(ndr_plan *plan, ndr_launch *launch, bool on_boundary) 
   int lanes = 1;
   while (lanes < most && lanes < columns) lanes *= 2;
   ndr_launch_lanes(launch, lanes);
-  int rows = NDR_THREADS / lanes;
-  while (1 << p->row_log < rows) p->row_log++;
-  p->tile_outputs = p->lanes * (int)elements;
-  p->tiles = (columns + p->lanes - 1) / p->lanes;
-  p->work = p->tiles * (problem->outputs / p->axes[0].size);
-  ndr_launch_split(launch, problem->length, row_pieces(plan, p->work, rows), 1);
+  p->columns = lanes * (int)elements;
+  p->tiles = (columns + lanes - 1) / lanes;
+  p->all_tiles = p->tiles * (problem->outputs / p->axes[0].size);
+  int batch = wide ? PACKET_ROWS : ELEMENT_ROWS, rows = team_rows(plan, launch, NDR_THREADS / lanes, batch);
+  int teams = NDR_THREADS / lanes / rows;
+  p->team = lanes * rows;
+  while (1 << p->team_log < p->team) p->team_log++;
+  p->tile_outputs = p->columns * teams;
+  p->work = (p->all_tiles + teams - 1) / teams;
+  if (teams == 1)
+    split_rows(plan, launch, rows, batch);
+  else
+    ndr_launch_split(launch, length, length, 1);
   ndr_launch_end(launch);
 }
 

@@ -1,12 +1,16 @@
-/* Planner's half of kernels/tile.cuh: the lane axis is short, so one contiguous stretch spans several outputs. */
+/* Planner's half of kernels/tile.cuh, triples.cuh and narrow.cuh: the lane axis is short, so one contiguous stretch
+ * spans several outputs. */
 #include <stdio.h>
 
 #include "family/launch.h"
 
 enum {
   PIECE_BYTES = 256 << 10,
-  TILE_BYTES = 24 << 10,
-  MOST_ROW_BYTES = 2048,
+  WARP_BYTES = 64 << 10,
+  MOST_GROUP_BYTES = 2048, /* tile_narrow: not more than its tile */
+  TILE_BYTES = 2048,
+  MOST_TILES = 8,
+  RESIDENT_BLOCKS = 3,
   MOST_STATE_BYTES = 128,
   MOST_ROOM = 32 << 10
 };
@@ -26,6 +30,27 @@ static bool kept_lane(const ndr_problem *problem) {
          (problem->reduced_count == 0 || problem->reduced[0].stride != 1);
 }
 
+/* All that a group of `period` neighbouring outputs reads along the lane axis and the one around it. */
+typedef struct group {
+  int64_t period, length, bytes;
+  const ndr_axis *next; /* from group to group; none if NULL */
+} group;
+
+static group group_of(const ndr_problem *problem) {
+  bool kept = kept_lane(problem);
+  group g = {kept ? problem->kept[0].size : 1, problem->reduced[0].size, 0, NULL};
+  g.bytes = g.period * g.length * (int64_t)ndr_dtype_bytes(problem->dtype);
+  if (problem->kept_count > kept) g.next = &problem->kept[kept];
+  return g;
+}
+
+/* Whether tile_narrow can run the problem. A warp holds one state an output from run to run. */
+static bool narrow(const ndr_problem *problem) {
+  group g = group_of(problem);
+  if (!g.next || g.next->stride != g.period * g.length || g.bytes > MOST_GROUP_BYTES) return false;
+  return problem->length == g.length || g.period <= NDR_WARP_THREADS;
+}
+
 static const char *reject_kept(const ndr_problem *problem, char *text) {
   const ndr_axis *lane = &problem->kept[0];
   if (problem->reduced_count == 0) return "nothing is reduced";
@@ -36,12 +61,11 @@ static const char *reject_kept(const ndr_problem *problem, char *text) {
 }
 
 static const char *reject_reduced(const ndr_problem *problem, char *text) {
-  const ndr_axis *lane = &problem->reduced[0];
-  if (problem->kept_count == 0) return "no axis is kept: one output has nothing to share a tile with";
-  if (problem->kept[0].stride != lane->size) return "runs of the reduced lane axis are not dense";
-  int64_t bytes = lane->size * (int64_t)ndr_dtype_bytes(problem->dtype);
-  if (bytes <= MOST_ROW_BYTES) return NULL;
-  snprintf(text, 160, "reduced run of %lld bytes exceeds the tile", (long long)bytes);
+  group g = group_of(problem);
+  if (!g.next) return "no axis is kept: one output has nothing to share a tile with";
+  if (g.next->stride != g.length) return "runs of the reduced lane axis are not dense";
+  if (g.bytes <= MOST_GROUP_BYTES) return NULL;
+  snprintf(text, 160, "reduced run of %lld bytes exceeds the tile", (long long)g.bytes);
   return text;
 }
 
@@ -53,17 +77,24 @@ static const char *reject(const ndr_problem *problem, const ndr_device *device, 
   return "the lane axis has a step";
 }
 
+/* Groups a tile: as many as it holds, or somewhat fewer that end on a sector's boundary, so that no two tiles read the
+ * same. */
+static int64_t groups_a_tile(const ndr_problem *problem, const group *g) {
+  int64_t most = TILE_BYTES / g->bytes, whole = 32 / gcd(32, g->bytes);
+  if (problem->length != g->length && most * g->period > NDR_WARP_THREADS) most = NDR_WARP_THREADS / g->period;
+  if (most > g->next->size) most = g->next->size;
+  return most / whole * whole * 8 >= most * 7 ? most / whole * whole : most;
+}
+
 static double cost(const ndr_problem *problem, const ndr_device *device) {
-  double efficiency;
-  if (kept_lane(problem)) {
-    double span =
-        (double)problem->reduced[0].size * (double)problem->kept[0].size * (double)ndr_dtype_bytes(problem->dtype);
-    efficiency = 0.9 * active_threads(problem) / NDR_THREADS * span / (span + 4096);
-  } else {
-    efficiency = 0.8;
-    if (problem->kept[0].size < NDR_THREADS) efficiency *= (double)problem->kept[0].size / NDR_THREADS;
+  group g = group_of(problem);
+  if (narrow(problem)) {
+    double tile = (double)(groups_a_tile(problem, &g) * g.bytes), half = (double)ndr_dtype_bytes(problem->dtype) * 2;
+    double run = (double)(g.bytes / g.period);
+    return ndr_launch_cost(problem, device, 0.85 * tile / TILE_BYTES * run / (run + half));
   }
-  return ndr_launch_cost(problem, device, efficiency);
+  double span = (double)g.bytes, least = g.period == 3 ? 1024 : 16384;
+  return ndr_launch_cost(problem, device, 0.85 * active_threads(problem) / NDR_THREADS * span / (span + least));
 }
 
 /* Bytes in which `states` accumulators meet, some at a time: at least one of each of the `period` outputs, of whatever
@@ -81,6 +112,7 @@ static void configure_kept(ndr_plan *plan, ndr_launch *launch) {
   int64_t row_bytes = problem->kept[0].size * (int64_t)ndr_dtype_bytes(problem->dtype);
   p->period = p->tile_outputs = (int)problem->kept[0].size;
   p->lanes = triples ? NDR_THREADS : active_threads(problem);
+  p->team = NDR_THREADS;
   p->run_units = problem->reduced[0].size;
   p->runs = problem->length / p->run_units;
   p->work = problem->outputs / p->period;
@@ -88,36 +120,49 @@ static void configure_kept(ndr_plan *plan, ndr_launch *launch) {
   launch->shared_bytes = (unsigned)p->room;
   int64_t enough = (int64_t)plan->device.units * 8, piece = PIECE_BYTES / row_bytes + 1;
   if (p->work >= enough) piece = (INT64_C(1) << 20) / row_bytes + 1;
+  if (triples && p->work >= enough * 4 && problem->length * row_bytes <= WARP_BYTES) { /* a group a warp */
+    int warps = NDR_THREADS / NDR_WARP_THREADS;
+    p->team = NDR_WARP_THREADS;
+    p->tile_outputs *= warps;
+    p->work = (p->work + warps - 1) / warps;
+    piece = problem->length;
+  }
   ndr_launch_split(launch, problem->length, piece, 1);
   ndr_launch_end(launch);
 }
 
-static void configure_reduced(ndr_plan *plan, ndr_launch *launch) {
+static void configure_narrow(ndr_plan *plan, ndr_launch *launch) {
   const ndr_problem *problem = &plan->problem;
-  ndr_launch_begin(launch, problem, "tile_rows");
+  group g = group_of(problem);
+  ndr_launch_begin(launch, problem, "tile_narrow");
   ndr_params *p = &launch->params;
-  int64_t length = problem->reduced[0].size, bytes = length * (int64_t)ndr_dtype_bytes(problem->dtype);
-  p->runs = problem->length / length;
-  while (p->lanes < NDR_WARP_THREADS && p->lanes * 32 < length) p->lanes *= 2;
-  int groups = NDR_THREADS / p->lanes;
-  p->tile_outputs = groups;
-  while (p->tile_outputs > 1 && p->tile_outputs * bytes > TILE_BYTES) p->tile_outputs /= 2;
-  while (p->runs == 1 && p->tile_outputs * bytes * 2 <= TILE_BYTES / 2) p->tile_outputs *= 2;
-  int64_t words = bytes >= 4 ? length * (int64_t)ndr_dtype_bytes(problem->dtype) / 4 : 1;
-  int64_t conflict = gcd(words, 32);
-  p->skew = conflict > 1 && conflict <= length ? (int)conflict : 0;
-  p->tiles = (problem->kept[0].size + p->tile_outputs - 1) / p->tile_outputs;
-  p->work = p->tiles * (problem->outputs / problem->kept[0].size);
-  launch->shared_bytes = (unsigned)(p->tile_outputs * bytes + 2 * NDR_PACKET_BYTES);
+  int warps = NDR_THREADS / NDR_WARP_THREADS, lanes = 1;
+  p->period = (int)g.period;
+  p->run_units = g.length;
+  p->runs = problem->length / g.length;
+  p->tile_groups = (int)groups_a_tile(problem, &g);
+  p->tile_outputs = p->tile_groups * p->period;
+  while (lanes * 2 <= g.length && lanes * 2 * p->tile_outputs <= NDR_WARP_THREADS) lanes *= 2;
+  ndr_launch_lanes(launch, lanes);
+  int64_t words = g.bytes >= 4 ? g.bytes / 4 : 1, conflict = gcd(words, NDR_WARP_THREADS) / g.period;
+  p->skew = conflict > 1 ? (int)(conflict < g.length ? conflict : g.length) : 0;
+  p->room = TILE_BYTES + 2 * NDR_PACKET_BYTES;
+  launch->shared_bytes = (unsigned)(p->room * warps);
+  p->tiles = (g.next->size + p->tile_groups - 1) / p->tile_groups;
+  int64_t tiles = p->tiles * (problem->outputs / (g.next->size * g.period));
+  int64_t each = tiles / ((int64_t)plan->device.units * warps * RESIDENT_BLOCKS * 2);
+  p->team = each < 1 ? 1 : each > MOST_TILES ? MOST_TILES : (int)each;
+  p->work = (tiles + (int64_t)warps * p->team - 1) / (warps * p->team);
+  p->all_tiles = tiles;
   ndr_launch_end(launch);
 }
 
 static void configure(ndr_plan *plan) {
   ndr_launches *launches = ndr_plan_launches(plan);
-  if (kept_lane(&plan->problem))
-    configure_kept(plan, &launches->aligned);
+  if (narrow(&plan->problem))
+    configure_narrow(plan, &launches->aligned);
   else
-    configure_reduced(plan, &launches->aligned);
+    configure_kept(plan, &launches->aligned);
   launches->unaligned = launches->aligned;
   ndr_launches_end(plan);
 }

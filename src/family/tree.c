@@ -1,12 +1,12 @@
 /* Planner's half of kernels/tree.cuh: the lane axis is reduced; threads share an output and join in a tree. */
 #include "family/launch.h"
 
-/* Up to WARP_PACKETS packets an output, a warp or a part of one reads it alone: below 8 KiB a block's barriers cost
+/* Up to WARP_PACKETS packets an output, a warp or a part of one reads it alone: below 16 KiB a block's barriers cost
  * more than they gain. Runs of LONG_RUN_BYTES or more are cut into pieces of their own,
  * but not more than MOST_RUNS of them, as where an axis of stride 0 repeats one: each piece has a state to be joined.
  */
 enum {
-  WARP_PACKETS = 512,
+  WARP_PACKETS = 1024,
   LONG_RUN_BYTES = 64 << 10,
   PIECE_BYTES = 128 << 10,
   RESIDENT_BLOCKS = 4,
@@ -37,8 +37,8 @@ static int lanes_for(int64_t packets) {
 
 /* Whether a warp or less should read an output: it is small, and there are enough of them to fill the device so. */
 static bool small_output(const ndr_problem *problem, const ndr_device *device, int64_t packets, int lanes) {
-  double threads = (double)problem->outputs * lanes, enough = (double)device->units * NDR_THREADS;
-  return packets <= WARP_PACKETS && threads >= (packets > NDR_WARP_THREADS ? 4 : 1) * enough;
+  if (packets <= NDR_WARP_THREADS) return problem->outputs * lanes >= (int64_t)device->units * NDR_THREADS;
+  return packets <= WARP_PACKETS && problem->outputs * 64 >= (int64_t)device->units * packets;
 }
 
 static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {

@@ -35,26 +35,30 @@ typedef struct ndr_params {
   long long index_origin;
   long long padded, slots; /* see above */
   long long work, tile_count;
-  long long tiles;           /* of the lane axis: thread, tile_rows */
+  long long tiles;           /* of the lane axis: thread; of the axis of groups: tile_narrow */
+  long long all_tiles;       /* thread, tile_narrow: those of all teams, of all warps */
   long long units, piece;    /* units a tile's reduction is counted in (vectors or rows), units a piece */
   long long runs, run_units; /* tree: runs an output, units a run */
   double ddof;
   int ending;                /* NDR_ENDING_... */
   float limit;               /* count: of elements beyond 0 (nonzero ones), or beyond infinity (NaN) */
   int splits, groups, group; /* pieces, groups of pieces, pieces a group */
-  int tile_outputs;
-  int lanes;          /* threads that share an output (tree_lanes), a column (thread), active ones (tile) */
-  int lane_log;       /* log2 of lanes, where that is a power of 2 */
-  int row_log;        /* thread: log2 of the block's rows */
-  int lane_shift;     /* tree_lanes: a lane has 1 << lane_shift packets an output; -1: not so regular */
-  int team, team_log; /* tree_runs, tree_strided: threads an output, and log2 of them */
-  int segments;       /* tree_block: pieces a run */
+  int tile_outputs;          /* of a block */
+  int columns;               /* thread: outputs of a team */
+  int lanes;                 /* threads that share an output (tree_lanes), a column (thread), active ones (tile) */
+  int lane_log;              /* log2 of lanes, where that is a power of 2 */
+  int lane_shift;            /* tree_lanes: a lane has 1 << lane_shift packets an output; -1: not so regular */
+  /* Threads that share: tree_runs, tree_strided: an output; thread: a tile; tile_triples: a group of outputs. And log2
+   * of them. tile_narrow: tiles that a warp reads one after the other. */
+  int team, team_log;
+  int segments; /* tree_block: pieces a run */
   int kept_count, reduced_count;
-  int period;                          /* tile: outputs side by side */
-  int small;                           /* every decoded number is below 2^31 */
-  int partial;                         /* results are states: words of pitch `outputs` */
-  int skew;                            /* tile_rows: how far the starts of a warp's threads in their runs are spread */
-  int room;                            /* tile_columns: bytes of dynamic shared memory */
+  int period;      /* tile: outputs side by side */
+  int small;       /* every decoded number is below 2^31 */
+  int partial;     /* results are states: words of pitch `outputs` */
+  int skew;        /* tile_narrow: how far the starts of a warp's threads in their runs are spread */
+  int room;        /* tile_columns: bytes of dynamic shared memory; tile_narrow: of a warp */
+  int tile_groups; /* tile_narrow: groups of outputs a tile */
   ndr_param_axis axes[NDR_PARAM_AXES]; /* kept axes, then reduced axes, innermost first */
 } ndr_params;
 

@@ -40,9 +40,10 @@ twist random_twist(rng *random, ndr_dtype dtype) {
 
 /* Where several teams of a block have an output each, outputs are not split. */
 static bool can_split(const ndr_launch *launch) {
-  bool teams = strcmp(launch->kernel, "tree_runs") == 0 || strcmp(launch->kernel, "tree_strided") == 0;
+  bool teams = strcmp(launch->kernel, "tree_runs") == 0 || strcmp(launch->kernel, "tree_strided") == 0 ||
+               strcmp(launch->kernel, "tile_triples") == 0 || strncmp(launch->kernel, "thread_", 7) == 0;
   if (teams) return launch->params.team == NDR_THREADS;
-  return strcmp(launch->kernel, "tile_rows") != 0 && strcmp(launch->kernel, "tree_lanes") != 0;
+  return strcmp(launch->kernel, "tile_narrow") != 0 && strcmp(launch->kernel, "tree_lanes") != 0;
 }
 
 static void twist_launch(ndr_launch *launch, const twist *how) {

@@ -43,6 +43,9 @@ NDR_DEVICE long long blocks() {
 NDR_DEVICE void barrier(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
   simt_barrier(file, line);
 }
+NDR_DEVICE void warp_barrier(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  simt_shuffle_xor(0, 0, file, line);
+}
 NDR_DEVICE unsigned shuffle_xor(unsigned value, int mask, const char *file = __builtin_FILE(),
                                 int line = __builtin_LINE()) {
   return simt_shuffle_xor(value, mask, file, line);
@@ -60,6 +63,10 @@ NDR_DEVICE ndr_packet load_packet(const void *address, const char *file = __buil
   memcpy(&p, address, sizeof p);
   return p;
 }
+NDR_DEVICE ndr_packet keep_packet(const void *address, const char *file = __builtin_FILE(),
+                                  int line = __builtin_LINE()) {
+  return load_packet(address, file, line);
+}
 template <class T> NDR_DEVICE T load_element(const T *address) {
   return *address;
 }
@@ -67,6 +74,9 @@ template <class T> NDR_DEVICE T load_element(const T *address) {
 /* Blocks run one after the other, so what an earlier one wrote is there. */
 NDR_DEVICE ndr_word load_fresh(const ndr_word *address) {
   return *address;
+}
+NDR_DEVICE long long renewed(long long value) {
+  return value;
 }
 NDR_DEVICE unsigned take_ticket(unsigned *counter) {
   return (*counter)++;

@@ -1,0 +1,108 @@
+/* Family tile where the kept short axis has 3 elements (colours, coordinates), so that every phase is known to the
+ * compiler. A team, a warp or the whole block, reads an output group; of the stretches of a block's team each warp has
+ * rows of its own, and the warps meet at the end. */
+#ifndef NDR_TRIPLES_CUH
+#define NDR_TRIPLES_CUH
+
+#include "tile.cuh"
+
+/* Element j of a lane's packet u, u warps of packets after its first, is of phase (u * AWAY + j) % 3 from its first
+ * element's: known here, so that three accumulators do, each in fixed registers. */
+template <class Op> struct triples {
+  typedef typename Op::element T;
+  typedef typename Op::Near Near;
+  static const int elements = 16 / sizeof(T), UNROLL = elements > 4 ? 3 : 6, AWAY = NDR_WARP * elements;
+
+  static NDR_DEVICE void fold_whole(const ndr_params &p, Near *a, const typename Op::value (&x)[UNROLL][elements]) {
+#pragma unroll
+    for (int phase = 0; phase < 3; phase++) {
+      typename Op::value y[UNROLL * elements / 3];
+#pragma unroll
+      for (int u = 0, count = 0; u < UNROLL; u++)
+#pragma unroll
+        for (int j = 0; j < elements; j++)
+          if ((u * AWAY + j) % 3 == phase) y[count++] = x[u][j];
+      Op::template fold<UNROLL * elements / 3>(a[phase], y, 0, 0, p);
+    }
+  }
+
+  static NDR_DEVICE void accumulate(const ndr_params &p, Near *a, const stretch<T> &s, i64 index, int lane) {
+    i64 first = s.head + lane * elements;
+    for (int left = (int)s.packets - lane; left > 0; left -= UNROLL * NDR_WARP, first += UNROLL * AWAY) {
+      ndr_packet packet[UNROLL];
+      typename Op::value x[UNROLL][elements];
+#pragma unroll
+      for (int u = 0; u < UNROLL; u++)
+        if (left > u * NDR_WARP) packet[u] = machine::load_packet(s.start + first + u * AWAY);
+#pragma unroll
+      for (int u = 0; u < UNROLL; u++) unpack<Op>(packet[u], x[u]);
+      if (left > (UNROLL - 1) * NDR_WARP && !Op::indexed) {
+        fold_whole(p, a, x);
+        continue;
+      }
+#pragma unroll
+      for (int u = 0; u < UNROLL; u++) {
+        if (left <= u * NDR_WARP) break;
+#pragma unroll
+        for (int j = 0; j < elements; j++)
+          fold_value<Op>(p, a[(u * AWAY + j) % 3], x[u][j], Op::indexed ? index_at(p, index, first + u * AWAY + j) : 0);
+      }
+    }
+  }
+
+  /* A warp's share of a stretch of whole rows, into its lanes' totals of the three outputs. */
+  static NDR_DEVICE void fold(const ndr_params &p, Near *total, const stretch<T> &s, i64 index, int lane) {
+    static_assert(edges<T>::most <= NDR_WARP, "a lane has one element of the edges at most");
+    edges<T> around(s);
+    i64 at = around.at(lane);
+    T element = T();
+    if (lane < around.count) element = machine::load_element(s.start + at);
+    Near a[3] = {Op::near(), Op::near(), Op::near()};
+    accumulate(p, a, s, index, lane);
+    /* Turned so that a[k] belongs to output k in every lane. */
+    int phase = (s.head + lane * elements) % 3, column = (int)(at % 3);
+    Op::join(total[0], phase == 0 ? a[0] : phase == 1 ? a[2] : a[1]);
+    Op::join(total[1], phase == 0 ? a[1] : phase == 1 ? a[0] : a[2]);
+    Op::join(total[2], phase == 0 ? a[2] : phase == 1 ? a[1] : a[0]);
+#pragma unroll
+    for (int k = 0; k < 3; k++)
+      if (lane < around.count && column == k) fold_one<Op>(p, total[k], element, index_at(p, index, at));
+  }
+};
+
+template <class Op> NDR_DEVICE void tile_triples(const ndr_params &p) {
+  typedef typename Op::element T;
+  const int warps = NDR_BLOCK / NDR_WARP;
+  NDR_SHARED typename Op::Near room[warps][3];
+  int thread = machine::thread(), lane = thread % NDR_WARP, warp = thread / NDR_WARP;
+  bool alone = p.team == NDR_WARP;
+  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+    part whose = part_of(p, item);
+    i64 group = alone ? whose.tile * warps + warp : whose.tile;
+    range piece = piece_of(p, whose.split);
+    typename Op::Near total[3] = {Op::near(), Op::near(), Op::near()};
+    bool inside = group * 3 < p.outputs;
+    spot kept = locate(p, 1, p.kept_count - 1, inside ? group : 0);
+    for (i64 row = piece.begin; inside && row < piece.end;) {
+      row_stretch<T> all(p, kept.offset, row, piece.end);
+      i64 begin = alone ? 0 : all.rows * warp / warps, end = alone ? all.rows : all.rows * (warp + 1) / warps;
+      stretch<T> s(all.first + begin * 3, (end - begin) * 3);
+      triples<Op>::fold(p, total, s, all.index + begin * p.axes[p.kept_count].aux, lane);
+      row += all.rows;
+    }
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
+      join_lanes<Op>(total[k], NDR_WARP);
+      if (alone && inside && lane == k) emit<Op>(p, kept.aux + k * p.axes[0].aux, Op::widen(total[k]));
+      if (lane == 0) room[warp][k] = total[k];
+    }
+    if (alone) continue;
+    machine::barrier();
+    typename Op::Near mine = Op::near();
+    for (int w = 0; thread < 3 && w < warps; w++) Op::join(mine, room[w][thread]);
+    finish_columns<Op>(p, whose, kept.aux, mine);
+    machine::barrier();
+  }
+}
+
+#endif

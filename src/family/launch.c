@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { MOST_SPLITS = 1 << 20 };
+enum { MOST_SPLITS = 1 << 20, ONE_STEP = 64 }; /* pieces that are joined without groups */
 
 ndr_launches *ndr_plan_launches(const ndr_plan *plan) {
   return (ndr_launches *)(uintptr_t)plan->config;
@@ -123,25 +123,27 @@ void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, in
   p->segments = p->piece ? (int)((units + p->piece - 1) / p->piece) : 1;
   p->splits = p->segments * runs;
   p->group = p->splits;
-  if (p->splits > 64) {
+  if (p->splits > ONE_STEP) {
     p->group = 8;
     while ((int64_t)p->group * p->group < p->splits) p->group *= 2;
   }
   p->groups = (p->splits + p->group - 1) / p->group;
 }
 
-/* Blocks start in waves of `slots`, each wave as long as a part and a block's start and end take. The most parts that
- * fit a number of waves are tried for each number. */
+/* Blocks start in waves of `slots`, each wave as long as a part and a block's start and end take; joining parts takes
+ * time too, in one step or two. The most parts that fit a number of waves are tried for each number, and those that are
+ * joined in one step. */
 int64_t ndr_launch_parts(int64_t tiles, double bytes, int64_t slots, int64_t most) {
-  enum { MOST_WAVES = 16, BLOCK_BYTES = 16 << 10 };
+  enum { MOST_WAVES = 16, BLOCK_BYTES = 16 << 10, STEP_BYTES = 12 << 10 };
   int64_t best = 1;
   double least = 0;
-  for (int64_t waves = 1; waves <= MOST_WAVES; waves++) {
-    int64_t parts = waves * slots / tiles;
+  for (int64_t waves = 0; waves <= MOST_WAVES; waves++) {
+    int64_t parts = waves ? waves * slots / tiles : ONE_STEP;
     if (parts < 1) parts = 1;
     if (parts > most) parts = most;
     double time = (double)((tiles * parts + slots - 1) / slots) * (bytes / (double)parts + BLOCK_BYTES);
-    if (waves == 1 || time < least) best = parts, least = time;
+    time += parts > ONE_STEP ? 2 * STEP_BYTES : parts > 1 ? STEP_BYTES : 0;
+    if (waves == 0 || time < least) best = parts, least = time;
   }
   return best;
 }

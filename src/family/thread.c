@@ -24,8 +24,13 @@ static double cost(const ndr_problem *problem, const ndr_device *device) {
   double efficiency = dense || width >= 512 ? 0.95 : 0.95 * (width + 32) / 544;
   if (!packets(problem)) {
     double step = (double)lane->stride * bytes;
-    efficiency *= lane->stride == 1 ? (bytes >= 4 ? 1 : bytes / 4) : bytes / (step < 32 ? step : 32);
-    efficiency *= (width < 512 ? 0.75 : 0.92) * length / (length + ELEMENT_ROWS);
+    bool inside =
+        problem->reduced_count && problem->reduced[0].stride == 1; /* what a step leaves out is read as well */
+    if (lane->stride == 1)
+      efficiency *= (bytes >= 4 ? 1 : bytes / 4) * (width < 512 ? 0.75 : 0.92);
+    else
+      efficiency *= inside ? (step <= 64 ? 0.75 : 0.4) : bytes / (step < 32 ? step : 32) * 0.8;
+    efficiency *= length / (length + ELEMENT_ROWS);
     if (lane->stride == 0) efficiency = 0.5;
   }
   return ndr_launch_cost(problem, device, efficiency);
@@ -82,10 +87,12 @@ static void configure_one(ndr_plan *plan, ndr_launch *launch, bool on_boundary) 
   int most = length < 16 ? NDR_THREADS : length < 64 ? 128 : length < 1024 && wide ? 64 : 32;
   int lanes = 1;
   while (lanes < most && lanes < columns) lanes *= 2;
+  int64_t others = problem->outputs / p->axes[0].size;
+  while (lanes > NDR_WARP_THREADS && columns * others < (int64_t)plan->device.units * lanes) lanes /= 2;
   ndr_launch_lanes(launch, lanes);
   p->columns = lanes * (int)elements;
   p->tiles = (columns + lanes - 1) / lanes;
-  p->all_tiles = p->tiles * (problem->outputs / p->axes[0].size);
+  p->all_tiles = p->tiles * others;
   int batch = wide ? PACKET_ROWS : ELEMENT_ROWS, rows = team_rows(plan, launch, NDR_THREADS / lanes, batch);
   int teams = NDR_THREADS / lanes / rows;
   p->team = lanes * rows;

@@ -7,13 +7,16 @@
 enum {
   PIECE_BYTES = 256 << 10,
   WARP_BYTES = 64 << 10,
-  MOST_GROUP_BYTES = 2048, /* tile_narrow: not more than its tile */
-  TILE_BYTES = 2048,
+  TILE_BYTES = 2048, /* tile_narrow */
   MOST_TILES = 8,
   RESIDENT_BLOCKS = 3,
   MOST_STATE_BYTES = 128,
   MOST_ROOM = 32 << 10
 };
+
+/* Seconds: from one stretch of a tile to the next, and the joins of tile_columns, which take several barriers. */
+#define TILE_LATENCY 1e-6
+#define COLUMNS_LATENCY 4e-6
 
 static int64_t gcd(int64_t a, int64_t b) {
   return b ? gcd(b, a % b) : a;
@@ -44,10 +47,15 @@ static group group_of(const ndr_problem *problem) {
   return g;
 }
 
+/* What tile_narrow takes: rows of which two or more fill a tile, but groups of columns up to a whole tile. */
+static int64_t most_bytes(const group *g) {
+  return g->period == 1 ? TILE_BYTES / 2 : TILE_BYTES;
+}
+
 /* Whether tile_narrow can run the problem. A warp holds one state an output from run to run. */
 static bool narrow(const ndr_problem *problem) {
   group g = group_of(problem);
-  if (!g.next || g.next->stride != g.period * g.length || g.bytes > MOST_GROUP_BYTES) return false;
+  if (!g.next || g.next->stride != g.period * g.length || g.bytes > most_bytes(&g)) return false;
   return problem->length == g.length || g.period <= NDR_WARP_THREADS;
 }
 
@@ -64,7 +72,7 @@ static const char *reject_reduced(const ndr_problem *problem, char *text) {
   group g = group_of(problem);
   if (!g.next) return "no axis is kept: one output has nothing to share a tile with";
   if (g.next->stride != g.length) return "runs of the reduced lane axis are not dense";
-  if (g.bytes <= MOST_GROUP_BYTES) return NULL;
+  if (g.bytes <= most_bytes(&g)) return NULL;
   snprintf(text, 160, "reduced run of %lld bytes exceeds the tile", (long long)g.bytes);
   return text;
 }
@@ -90,11 +98,16 @@ static double cost(const ndr_problem *problem, const ndr_device *device) {
   group g = group_of(problem);
   if (narrow(problem)) {
     double tile = (double)(groups_a_tile(problem, &g) * g.bytes), half = (double)ndr_dtype_bytes(problem->dtype) * 2;
-    double run = (double)(g.bytes / g.period);
-    return ndr_launch_cost(problem, device, 0.85 * tile / TILE_BYTES * run / (run + half));
+    double run = (double)(g.bytes / g.period), tiles = ndr_problem_bytes(problem) / tile,
+           runs = (double)problem->length / (double)g.length;
+    double warps = (double)device->units * RESIDENT_BLOCKS * (NDR_THREADS / NDR_WARP_THREADS),
+           busy = tiles / runs / warps;
+    return ndr_launch_cost(problem, device, 0.85 * tile / TILE_BYTES * run / (run + half) * (busy < 1 ? busy : 1)) +
+           TILE_LATENCY * runs;
   }
   double span = (double)g.bytes, least = g.period == 3 ? 1024 : 16384;
-  return ndr_launch_cost(problem, device, 0.85 * active_threads(problem) / NDR_THREADS * span / (span + least));
+  double efficiency = 0.85 * active_threads(problem) / NDR_THREADS * span / (span + least);
+  return ndr_launch_cost(problem, device, efficiency) + COLUMNS_LATENCY;
 }
 
 /* Bytes in which `states` accumulators meet, some at a time: at least one of each of the `period` outputs, of whatever

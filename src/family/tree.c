@@ -10,6 +10,7 @@ enum {
   LONG_RUN_BYTES = 64 << 10,
   PIECE_BYTES = 128 << 10,
   RESIDENT_BLOCKS = 4,
+  BATCH = 4, /* loads that a thread has in flight */
   MOST_RUNS = 1 << 16
 };
 
@@ -35,9 +36,10 @@ static int lanes_for(int64_t packets) {
   return lanes;
 }
 
-/* Whether a warp or less should read an output: it is small, and there are enough of them to fill the device so. */
-static bool small_output(const ndr_problem *problem, const ndr_device *device, int64_t packets, int lanes) {
-  if (packets <= NDR_WARP_THREADS) return problem->outputs * lanes >= (int64_t)device->units * NDR_THREADS;
+/* Whether a warp or less should read an output: it is a load a thread, or small and there are enough of them to fill
+ * the device so. */
+static bool small_output(const ndr_problem *problem, const ndr_device *device, int64_t packets) {
+  if (packets <= NDR_WARP_THREADS) return true;
   return packets <= WARP_PACKETS && problem->outputs * 64 >= (int64_t)device->units * packets;
 }
 
@@ -60,9 +62,9 @@ static double cost(const ndr_problem *problem, const ndr_device *device) {
   int lanes = lanes_for(packets);
   int64_t rounds = (packets + lanes - 1) / lanes;
   efficiency *= (double)packets / (double)(rounds * lanes);
-  if (!ndr_packets_aligned(problem, &problem->reduced[0])) efficiency *= run / (run + 128);
-  if (run_count(problem) > 1) efficiency *= run / (run + 128);
-  if (!small_output(problem, device, packets, lanes) && output < NDR_THREADS * NDR_PACKET_BYTES)
+  if (!ndr_packets_aligned(problem, &problem->reduced[0])) efficiency *= run * run / (run * run + 1e6);
+  if (run_count(problem) > 1) efficiency *= run / (run + 200);
+  if (!small_output(problem, device, packets) && output < NDR_THREADS * NDR_PACKET_BYTES)
     efficiency *= output / (NDR_THREADS * NDR_PACKET_BYTES);
   return ndr_launch_cost(problem, device, efficiency);
 }
@@ -83,14 +85,14 @@ static void configure_lanes(const ndr_plan *plan, ndr_launch *launch, bool on_bo
 /* Bytes of a piece: enough of them that every multiprocessor is busy, each long enough to hide a block's start and end.
  */
 static int64_t piece_bytes(const ndr_plan *plan) {
-  int64_t most = PIECE_BYTES, least = NDR_THREADS * NDR_PACKET_BYTES * 4;
+  int64_t most = PIECE_BYTES, least = NDR_THREADS * NDR_PACKET_BYTES * BATCH;
   double even = ndr_problem_bytes(&plan->problem) / ((double)plan->device.units * RESIDENT_BLOCKS);
   return even > (double)most ? most : even < (double)least ? least : (int64_t)even;
 }
 
 static void configure_block(const ndr_plan *plan, ndr_launch *launch) {
   const ndr_problem *problem = &plan->problem;
-  int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype), batch = (int64_t)NDR_THREADS * NDR_PACKET_BYTES * 4;
+  int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype), batch = (int64_t)NDR_THREADS * NDR_PACKET_BYTES * BATCH;
   ndr_launch_begin(launch, problem, "tree_block");
   int64_t piece = (piece_bytes(plan) + batch - 1) / batch * batch;
   /* A run that is not much longer than a piece stays whole where there are outputs enough. */
@@ -121,15 +123,15 @@ static void configure_runs(const ndr_plan *plan, ndr_launch *launch) {
   int64_t packets = run_packets(problem), runs = run_count(problem);
   ndr_launch_begin(launch, problem, "tree_runs");
   ndr_launch_lanes(launch, lanes_for(packets));
-  int team = small_output(problem, &plan->device, packets * runs, NDR_WARP_THREADS) ? NDR_WARP_THREADS : NDR_THREADS;
+  int team = small_output(problem, &plan->device, packets * runs) ? NDR_WARP_THREADS : NDR_THREADS;
   configure_team(plan, launch, team, runs, (double)run_bytes(problem));
 }
 
 void ndr_launch_strided(const ndr_plan *plan, ndr_launch *launch) {
   const ndr_problem *problem = &plan->problem;
   ndr_launch_begin(launch, problem, "tree_strided");
-  int team = lanes_for((problem->length + 3) / 4);
-  if (!small_output(problem, &plan->device, problem->length, team)) team = NDR_THREADS;
+  int64_t loads = (problem->length + BATCH - 1) / BATCH;
+  int team = small_output(problem, &plan->device, loads) ? lanes_for(loads) : NDR_THREADS;
   configure_team(plan, launch, team, problem->length, (double)ndr_dtype_bytes(problem->dtype) * 8);
   ndr_launch_end(launch);
 }
@@ -143,7 +145,7 @@ static void configure_one(const ndr_plan *plan, ndr_launch *launch, bool on_boun
   int64_t packets = run_packets(problem);
   if (run_count(problem) > 1 && (run_bytes(problem) < LONG_RUN_BYTES || run_count(problem) > MOST_RUNS))
     configure_runs(plan, launch);
-  else if (run_count(problem) == 1 && small_output(problem, &plan->device, packets, lanes_for(packets)))
+  else if (run_count(problem) == 1 && small_output(problem, &plan->device, packets))
     configure_lanes(plan, launch, on_boundary);
   else
     configure_block(plan, launch);

@@ -174,6 +174,8 @@ START_TEST(outputs_without_elements_are_covered_too) {
   check_problem("sum f32 [1000,0] /1");
   check_problem("mean f64 [0] /0");
   check_problem("count u8 [0,1000000] /0");
+  check_problem("sum f32 [0,1000] /1");
+  check_problem("sum u16 [1000,0] /0");
 }
 END_TEST
 

@@ -137,6 +137,7 @@ int64_t ndr_launch_parts(int64_t tiles, double bytes, int64_t slots, int64_t mos
   enum { MOST_WAVES = 16, BLOCK_BYTES = 16 << 10, STEP_BYTES = 12 << 10 };
   int64_t best = 1;
   double least = 0;
+  if (tiles < 1) return 1;
   for (int64_t waves = 0; waves <= MOST_WAVES; waves++) {
     int64_t parts = waves ? waves * slots / tiles : ONE_STEP;
     if (parts < 1) parts = 1;

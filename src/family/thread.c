@@ -5,6 +5,9 @@
  * narrow integer totals stay bounded. LINE_THREADS read a cache line. */
 enum { MOST_ROWS = 4096, PACKET_ROWS = 4, ELEMENT_ROWS = 16, RESIDENT_BLOCKS = 4, LINE_THREADS = 8 };
 
+/* Seconds: the joins of a block's rows. */
+#define JOIN_LATENCY 1.5e-6
+
 static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
   (void)text;
   if (ndr_problem_uncompiled(problem, device)) return NDR_UNCOMPILED;
@@ -15,25 +18,32 @@ static bool packets(const ndr_problem *problem) {
   return problem->kept_count > 0 && problem->kept[0].stride == 1 && ndr_packets_aligned(problem, &problem->kept[0]);
 }
 
+/* The share of the lanes that have a column. */
+static double busy_lanes(int64_t columns) {
+  int64_t lanes = 1;
+  while (lanes < NDR_WARP_THREADS && lanes < columns) lanes *= 2;
+  return (double)columns / (double)((columns + lanes - 1) / lanes * lanes);
+}
+
 static double cost(const ndr_problem *problem, const ndr_device *device) {
   double bytes = (double)ndr_dtype_bytes(problem->dtype), length = (double)problem->length;
   const ndr_axis one = {.size = 1, .stride = 1}, *lane = problem->kept_count ? &problem->kept[0] : &one;
   double width = (double)lane->size * bytes;
   /* Rows that follow each other closely are read whole, however narrow. Others leave sectors half used. */
-  bool dense = problem->reduced_count && problem->reduced[0].stride <= lane->size;
+  bool dense = problem->reduced_count && problem->reduced[0].stride <= lane->size * lane->stride;
   double efficiency = dense || width >= 512 ? 0.95 : 0.95 * (width + 32) / 544;
   if (!packets(problem)) {
     double step = (double)lane->stride * bytes;
-    bool inside =
-        problem->reduced_count && problem->reduced[0].stride == 1; /* what a step leaves out is read as well */
+    /* What a step leaves out is read as well. */
+    bool inside = problem->reduced_count && (double)problem->reduced[0].stride * bytes <= 8;
+    efficiency *= (bytes >= 4 ? 1 : bytes / 4) * length / (length + ELEMENT_ROWS);
     if (lane->stride == 1)
-      efficiency *= (bytes >= 4 ? 1 : bytes / 4) * (width < 512 ? 0.75 : 0.92);
+      efficiency *= 0.9 * busy_lanes(lane->size);
     else
       efficiency *= inside ? (step <= 64 ? 0.75 : 0.4) : bytes / (step < 32 ? step : 32) * 0.8;
-    efficiency *= length / (length + ELEMENT_ROWS);
     if (lane->stride == 0) efficiency = 0.5;
   }
-  return ndr_launch_cost(problem, device, efficiency);
+  return ndr_launch_cost(problem, device, efficiency) + JOIN_LATENCY;
 }
 
 /* Cuts a tile's rows where there are too few tiles for all multiprocessors to be busy to the end. */

@@ -52,7 +52,10 @@ static double strided_efficiency(const ndr_problem *problem) {
   double bytes = (double)ndr_dtype_bytes(problem->dtype);
   /* A lane axis that is kept leaves each thread a sector of 32 bytes to itself. */
   double step = problem->reduced_count && problem->reduced[0].stride ? (double)problem->reduced[0].stride * bytes : 32;
-  return bytes / (step < 32 ? step : 32) * 0.8;
+  /* Instructions are the limit, most of all where an element's place takes divisions. */
+  double sectors = bytes / (step < 32 ? step : 32) * 0.8,
+         instructions = bytes * (problem->reduced_count > 1 ? 0.03 : 0.06);
+  return sectors < instructions ? sectors : instructions;
 }
 
 static double cost(const ndr_problem *problem, const ndr_device *device) {
@@ -62,10 +65,13 @@ static double cost(const ndr_problem *problem, const ndr_device *device) {
   int lanes = lanes_for(packets);
   int64_t rounds = (packets + lanes - 1) / lanes;
   efficiency *= (double)packets / (double)(rounds * lanes);
-  if (!ndr_packets_aligned(problem, &problem->reduced[0])) efficiency *= run * run / (run * run + 1e6);
+  bool aligned = ndr_packets_aligned(problem, &problem->reduced[0]);
+  if (!aligned) efficiency *= run < 500 ? 0.2 : run * run / (run * run + 1e6);
+  if (aligned && packets < NDR_WARP_THREADS && problem->kept_count > 1) efficiency *= 0.3; /* no rounds of outputs */
   if (run_count(problem) > 1) efficiency *= run / (run + 200);
   if (!small_output(problem, device, packets) && output < NDR_THREADS * NDR_PACKET_BYTES)
     efficiency *= output / (NDR_THREADS * NDR_PACKET_BYTES);
+  if (efficiency < 0.03) efficiency = 0.03;
   return ndr_launch_cost(problem, device, efficiency);
 }
 

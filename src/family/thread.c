@@ -40,7 +40,7 @@ static double cost(const ndr_problem *problem, const ndr_device *device) {
     if (lane->stride == 1)
       efficiency *= 0.9 * busy_lanes(lane->size);
     else
-      efficiency *= inside ? (step <= 64 ? 0.75 : 0.4) : bytes / (step < 32 ? step : 32) * 0.8;
+      efficiency *= inside ? (step <= 64 ? 0.75 : step <= 4096 ? 0.4 : 0.2) : bytes / (step < 32 ? step : 32) * 0.8;
     if (lane->stride == 0) efficiency = 0.5;
   }
   return ndr_launch_cost(problem, device, efficiency) + JOIN_LATENCY;

@@ -54,7 +54,7 @@ static double strided_efficiency(const ndr_problem *problem) {
   double step = problem->reduced_count && problem->reduced[0].stride ? (double)problem->reduced[0].stride * bytes : 32;
   /* Instructions are the limit, most of all where an element's place takes divisions. */
   double sectors = bytes / (step < 32 ? step : 32) * 0.8,
-         instructions = bytes * (problem->reduced_count > 1 ? 0.03 : 0.06);
+         instructions = bytes * (problem->reduced_count > 1 ? 0.03 : 0.2);
   return sectors < instructions ? sectors : instructions;
 }
 

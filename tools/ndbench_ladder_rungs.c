@@ -24,7 +24,11 @@ const ladder_rung ladder_rungs[] = {
     {REDUCE, "1", "one atomic an element", KERNEL(ATOMIC_EACH),
      "Every thread adds its element to the one result in global memory with an atomic.\n"
      "Reads: each element once, in whole lines. Barriers: none. Shared memory: none. Atomics: n, all on one address,\n"
-     "which the second-level cache works off one after the other: that alone is the time it takes."},
+     "which the second-level cache works off one after the other: that alone is the time it takes. (Of integers a "
+     "compiler\n"
+     "may first fold those of a warp into one; min, max and prod of floats are loops of compare-and-swap on many "
+     "machines,\n"
+     "here only prod is.)"},
     {REDUCE, "2", "shared atomics, one a block", KERNEL(ATOMIC_SHARED),
      "A block gathers its B elements in one word of shared memory with atomics, and adds that word to the result with\n"
      "one global atomic.\n"

@@ -114,7 +114,7 @@ run 0 ladder --help
 has out '^Usage: ndbench ladder'
 run 0 ladder --explain 5
 has out '^5\. tree, strided index'
-has out 'conflicts:'
+has out 'Bank conflicts'
 run 0 ladder --explain 14
 has out '^14b\.'
 if "$ndbench" ladder --device cpu -n 1 >/dev/null 2>"$folder/err"; then

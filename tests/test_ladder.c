@@ -7,6 +7,23 @@
 #include "../tools/ndbench_ladder.h"
 #include "support/suite.h"
 
+/* The tool's count over kernels that are sometimes wrong. */
+static const char *simt_ladder_or_worse(ladder_kernel kernel, const ladder_job *job, uint64_t order,
+                                        simt_counts *counts);
+#define NDBENCH_WITH_SIMT 1
+#define simt_ladder simt_ladder_or_worse
+#include "../tools/ndbench_ladder_count.c" /* NOLINT(bugprone-suspicious-include) */
+#undef simt_ladder
+
+static enum { RIGHT, OFF_BY_ONE, BROKEN } behaviour;
+
+static const char *simt_ladder_or_worse(ladder_kernel kernel, const ladder_job *job, uint64_t order,
+                                        simt_counts *counts) {
+  const char *failure = simt_ladder(kernel, job, order, counts);
+  if (behaviour == OFF_BY_ONE) ((float *)job->results)[0] += 1;
+  return behaviour == BROKEN ? "a lane is missing" : failure;
+}
+
 static ladder_options settings(ladder_op op, ladder_dtype dtype) {
   return (ladder_options){.bench = {.seed = 1}, .op = op, .dtype = dtype};
 }
@@ -21,8 +38,8 @@ static void *spread(const ladder_data *data, long long pitch) {
 }
 
 /* Runs the kernel over rows x columns and checks the results; rows 0: over an array of so many columns. */
-static simt_counts run(ladder_kernel kernel, ladder_op op, ladder_dtype dtype, int64_t rows, int64_t columns, int block,
-                       int overlap, uint64_t order) {
+static simt_counts climb(ladder_kernel kernel, ladder_op op, ladder_dtype dtype, int64_t rows, int64_t columns,
+                         int block, int overlap, uint64_t order) {
   ladder_options options = settings(op, dtype);
   ladder_data data = {.kind = rows ? LADDER_AXES : LADDER_REDUCE, .ndim = 2, .shape = {rows ? rows : 1, columns}};
   ladder_job job = {op, dtype, block, overlap, NULL, data.shape[0], columns, columns, NULL, NULL};
@@ -57,7 +74,7 @@ START_TEST(arrays_of_any_length) {
     for (int op = 0; op < LADDER_OPS; op++)
       for (int dtype = 0; dtype < LADDER_DTYPES; dtype++)
         for (size_t i = 0; i < (op ? 2 : 4); i++)
-          run((ladder_kernel)kernel, (ladder_op)op, (ladder_dtype)dtype, 0, lengths[i], 64, 3, (uint64_t)i);
+          climb((ladder_kernel)kernel, (ladder_op)op, (ladder_dtype)dtype, 0, lengths[i], 64, 3, (uint64_t)i);
 }
 END_TEST
 
@@ -65,13 +82,13 @@ START_TEST(blocks_of_any_size) {
   for (int kernel = LADDER_ATOMIC_EACH; kernel <= LADDER_LAST_BLOCK; kernel++)
     for (int block = 64; block <= 1024; block *= 2)
       for (int overlap = 1; overlap <= 9; overlap += 4)
-        run((ladder_kernel)kernel, LADDER_SUM, LADDER_F32, 0, 2051, block, overlap, (uint64_t)block);
+        climb((ladder_kernel)kernel, LADDER_SUM, LADDER_F32, 0, 2051, block, overlap, (uint64_t)block);
 }
 END_TEST
 
 /* Enough for three levels of launches. */
 START_TEST(launches_on_launches) {
-  simt_counts counts = run(LADDER_RELAUNCH, LADDER_POLYNOMIAL, LADDER_F64, 0, 1 << 20, 64, 1, 0);
+  simt_counts counts = climb(LADDER_RELAUNCH, LADDER_POLYNOMIAL, LADDER_F64, 0, 1 << 20, 64, 1, 0);
   ck_assert_int_eq(counts.launches, 3);
   ck_assert_int_eq(counts.global_atomics, 0);
 }
@@ -83,8 +100,8 @@ START_TEST(matrices_of_any_shape) {
     for (int op = 0; op < LADDER_OPS; op++)
       for (int dtype = 0; dtype < LADDER_DTYPES; dtype++)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-          run((ladder_kernel)kernel, (ladder_op)op, (ladder_dtype)dtype, shapes[i][0], shapes[i][1], 64, 1,
-              (uint64_t)i);
+          climb((ladder_kernel)kernel, (ladder_op)op, (ladder_dtype)dtype, shapes[i][0], shapes[i][1], 64, 1,
+                (uint64_t)i);
 }
 END_TEST
 
@@ -93,7 +110,7 @@ END_TEST
 enum { LENGTH = 1 << 14, BLOCK = 256, BLOCKS = LENGTH / BLOCK };
 
 static simt_counts facts(ladder_kernel kernel) {
-  return run(kernel, LADDER_SUM, LADDER_F32, 0, LENGTH, BLOCK, 8, 0);
+  return climb(kernel, LADDER_SUM, LADDER_F32, 0, LENGTH, BLOCK, 8, 0);
 }
 
 START_TEST(atomics_become_fewer) {
@@ -158,8 +175,8 @@ START_TEST(every_rung_reads_each_element_once) {
 END_TEST
 
 START_TEST(columns_are_coalesced_and_rows_are_not) {
-  simt_counts rows = run(LADDER_THREAD_ROWS, LADDER_SUM, LADDER_F32, 256, 256, BLOCK, 1, 0);
-  simt_counts columns = run(LADDER_THREAD_COLUMNS, LADDER_SUM, LADDER_F32, 256, 256, BLOCK, 1, 0);
+  simt_counts rows = climb(LADDER_THREAD_ROWS, LADDER_SUM, LADDER_F32, 256, 256, BLOCK, 1, 0);
+  simt_counts columns = climb(LADDER_THREAD_COLUMNS, LADDER_SUM, LADDER_F32, 256, 256, BLOCK, 1, 0);
   ck_assert_int_eq(rows.accesses, columns.accesses);
   ck_assert_int_eq(rows.sectors, 256 * 256 + 256 / 8);
   ck_assert_int_eq(columns.sectors, 256 * 256 / 8 + 256 / 8);
@@ -167,17 +184,17 @@ START_TEST(columns_are_coalesced_and_rows_are_not) {
 END_TEST
 
 START_TEST(padding_removes_conflicts_in_the_tile) {
-  simt_counts bare = run(LADDER_TILE, LADDER_SUM, LADDER_F32, 64, 64, BLOCK, 1, 0);
-  simt_counts padded = run(LADDER_TILE_PADDED, LADDER_SUM, LADDER_F32, 64, 64, BLOCK, 1, 0);
+  simt_counts bare = climb(LADDER_TILE, LADDER_SUM, LADDER_F32, 64, 64, BLOCK, 1, 0);
+  simt_counts padded = climb(LADDER_TILE_PADDED, LADDER_SUM, LADDER_F32, 64, 64, BLOCK, 1, 0);
   /* 2 x 2 tiles, of which 8 warps read 4 columns each, in 32 turns. */
   ck_assert_int_eq(bare.conflicts, 2 * 2 * 8 * 4 * 31);
   ck_assert_int_eq(padded.conflicts, 0);
   /* Eight bytes a lane are fetched by half a warp at a time. */
-  ck_assert_int_eq(run(LADDER_TILE, LADDER_SUM, LADDER_F64, 64, 64, BLOCK, 1, 0).conflicts, 2 * 2 * 8 * 4 * 2 * 15);
+  ck_assert_int_eq(climb(LADDER_TILE, LADDER_SUM, LADDER_F64, 64, 64, BLOCK, 1, 0).conflicts, 2 * 2 * 8 * 4 * 2 * 15);
   ck_assert_int_eq(padded.sectors, bare.sectors);
   for (int dtype = 0; dtype < LADDER_DTYPES; dtype++) {
-    ck_assert_int_eq(run(LADDER_TILE_PADDED, LADDER_SUM, (ladder_dtype)dtype, 64, 64, BLOCK, 1, 0).conflicts, 0);
-    ck_assert_int_eq(run(LADDER_TILE_WIDE, LADDER_SUM, (ladder_dtype)dtype, 64, 256, BLOCK, 1, 0).conflicts, 0);
+    ck_assert_int_eq(climb(LADDER_TILE_PADDED, LADDER_SUM, (ladder_dtype)dtype, 64, 64, BLOCK, 1, 0).conflicts, 0);
+    ck_assert_int_eq(climb(LADDER_TILE_WIDE, LADDER_SUM, (ladder_dtype)dtype, 64, 256, BLOCK, 1, 0).conflicts, 0);
   }
 }
 END_TEST
@@ -208,6 +225,25 @@ START_TEST(what_differs_is_said) {
 }
 END_TEST
 
+START_TEST(a_rung_that_is_wrong_fails) {
+  static const char *const complaints[] = {"", "value 0 is", "a lane is missing"};
+  static const ladder_rung rung = {LADDER_REDUCE, "12", "", LADDER_BY_KERNEL, LADDER_SHUFFLE, 1, {0}, ""};
+  ladder_options options = settings(LADDER_SUM, LADDER_F32);
+  ladder_data data = {.kind = LADDER_REDUCE, .ndim = 1, .shape = {1000}};
+  options.block = 64;
+  options.overlap = 1;
+  ck_assert(ladder_data_make(&data, &options));
+  data.placed = data.host;
+  for (behaviour = RIGHT; behaviour <= BROKEN; behaviour++) {
+    ladder_record record = {.rung = &rung};
+    ck_assert(ladder_count(&options, &data, &record) == (behaviour == RIGHT));
+    ck_assert(record.correct == (behaviour == RIGHT));
+    ck_assert_ptr_nonnull(strstr(record.complaint, complaints[behaviour]));
+  }
+  ladder_data_free(&data);
+}
+END_TEST
+
 START_TEST(others_kernels_are_not_emulated) {
   float x = 1, result;
   ladder_job job = {LADDER_SUM, LADDER_F32, BLOCK, 1, &x, 1, 1, 1, &result, NULL};
@@ -219,7 +255,7 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("ladder");
   suite_case(suite, "right", 120, arrays_of_any_length, blocks_of_any_size, launches_on_launches, matrices_of_any_shape,
-             what_differs_is_said, others_kernels_are_not_emulated, NULL);
+             what_differs_is_said, a_rung_that_is_wrong_fails, others_kernels_are_not_emulated, NULL);
   suite_case(suite, "facts", 60, atomics_become_fewer, rung_4_diverges_and_rung_5_does_not,
              rung_5_has_conflicts_and_rungs_4_and_6_have_none, barriers_become_fewer,
              every_rung_reads_each_element_once, columns_are_coalesced_and_rows_are_not,

@@ -222,20 +222,26 @@ static ndr_status fetch_states(ndr_accumulator *into, const ndr_accumulator *fro
                                          bytes, into->options.stream);
 }
 
-ndr_status ndr_accumulator_merge(ndr_accumulator *into, const ndr_accumulator *from) {
+static ndr_status merge_across(ndr_accumulator *into, const ndr_accumulator *from) {
   uint64_t *states[NDR_MAX_OPS];
+  if (into->place.device_id == from->place.device_id) return merge_states(into, from->states);
+  NDR_TRY(fetch_states(into, from, states));
+  return merge_states(into, states);
+}
+
+ndr_status ndr_accumulator_merge(ndr_accumulator *into, const ndr_accumulator *from) {
   if (!into || !from || into == from) return ndr_fail(NDR_ERR_ARGUMENT, "merging needs two accumulators");
   if (!alike(into, from)) return ndr_fail(NDR_ERR_ARGUMENT, "the accumulators were not created alike");
   const ndr_device_calls *calls = into->backend->calls;
   void *stream = into->options.stream, *other = from->options.stream;
-  bool same = !calls || into->place.device_id == from->place.device_id, together = !calls || (same && stream == other);
-  if (!together) NDR_TRY(calls->follow(from->place.device_id, stream, other));
-  if (same)
-    memcpy(states, from->states, sizeof states);
-  else
-    NDR_TRY(fetch_states(into, from, states));
-  NDR_TRY(merge_states(into, states));
-  return together ? NDR_OK : calls->follow(into->place.device_id, other, stream);
+  if (!calls || (into->place.device_id == from->place.device_id && stream == other))
+    return merge_states(into, from->states);
+  NDR_TRY(calls->follow(from->place.device_id, stream, other));
+  ndr_status status = merge_across(into, from);
+  /* However that went, what it has queued reads from's states, which may be freed next. */
+  ndr_status order = calls->follow(into->place.device_id, other, stream);
+  if (order != NDR_OK) (void)calls->wait(into->place.device_id, stream);
+  return status == NDR_OK ? order : status;
 }
 
 /* From row-major states to result i's strides. */

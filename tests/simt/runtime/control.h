@@ -25,4 +25,7 @@ extern simt_control simt_controls;
 /* Streams and events that were created and not destroyed. */
 int simt_living_streams(void);
 
+/* Whether a sticky failure has happened: what is queued is not done any more. */
+bool simt_is_lost(void);
+
 #endif

@@ -54,6 +54,10 @@ static bool fails(void) {
   int64_t call = ++simt_controls.calls, failing = simt_controls.failing_call;
   return failing && (call == failing || (simt_controls.sticky && call > failing));
 }
+bool simt_is_lost(void) {
+  return simt_controls.sticky && simt_controls.failing_call && simt_controls.calls >= simt_controls.failing_call;
+}
+
 #define MAY_FAIL(error)                                                                                                \
   if (fails()) return fail(error, "made to fail")
 
@@ -142,13 +146,13 @@ typedef struct moving {
 
 static const char *do_set(const void *argument) {
   const moving *m = argument;
-  memset(m->to, m->value, m->bytes);
+  if (!simt_is_lost()) memset(m->to, m->value, m->bytes);
   return NULL;
 }
 
 static const char *do_copy(const void *argument) {
   const moving *m = argument;
-  memcpy(m->to, m->from ? m->from : &m->here, m->bytes);
+  if (!simt_is_lost()) memcpy(m->to, m->from ? m->from : &m->here, m->bytes);
   return NULL;
 }
 
@@ -311,6 +315,7 @@ static const char *do_launch(const void *argument) {
                       .statics = module->statics,
                       .statics_bytes = module->statics_bytes,
                       .order = simt_controls.order};
+  if (simt_is_lost()) return NULL;
   launched = l->kernel;
   simt_controls.launches++;
   return simt_run(&made);

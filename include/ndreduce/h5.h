@@ -152,9 +152,8 @@ typedef struct ndr_h5_progress {
   int threads;          /* that read */
   double read_seconds, decode_seconds, unpack_seconds;
   double wait_seconds, reduce_seconds;
-  DLDevice device; /* that reduces */
-  const char
-      *warning; /* why not on the GPU that was chosen first, valid during the call; NULL where nothing is amiss */
+  DLDevice device;     /* that reduces */
+  const char *warning; /* why not on the GPU chosen first, valid during the call; NULL where nothing is amiss */
 } ndr_h5_progress;
 
 /* Start from NDR_H5_OPTIONS_INIT; NULL means exactly that. */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { MOST_SPLITS = 1 << 20, ONE_STEP = 64 }; /* pieces that are joined without groups */
+enum { MOST_SPLITS = 1 << 20, ONE_STEP = 64 }; /* pieces that a thread joins */
 
 ndr_launches *ndr_plan_launches(const ndr_plan *plan) {
   return (ndr_launches *)(uintptr_t)plan->config;
@@ -122,8 +122,10 @@ void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, in
   p->piece = (units + pieces - 1) / pieces;
   p->segments = p->piece ? (int)((units + p->piece - 1) / p->piece) : 1;
   p->splits = p->segments * runs;
+  /* A block's threads load the states of one output at once, or each those of its own one after the other. */
+  bool together = strncmp(launch->kernel, "tree_", 5) == 0;
   p->group = p->splits;
-  if (p->splits > ONE_STEP) {
+  if (p->splits > (together ? 4 * NDR_THREADS : ONE_STEP)) {
     p->group = 8;
     while ((int64_t)p->group * p->group < p->splits) p->group *= 2;
   }

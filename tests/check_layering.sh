@@ -18,8 +18,8 @@ cuda    : cuda family core spec include kernels    : cuda*.h nvrtc.h
 api     : api cuda cpu family core spec include    :
 h5      : h5 include core/status.h                 : hdf5.h H5*.h libdeflate.h libaec.h lz4.h zstd.h blosc.h bzlib.h emmintrin.h omp.h
 kernels : kernels spec                             :
-simt    : simt kernels                             : sanitizer/* ucontext.h
-tools   : tools include simt kernels/ladder_job.h  : omp.h cuda*.h cublas*.h
+tools/simt : tools/simt/* kernels               : sanitizer/* ucontext.h
+tools   : tools include kernels/ladder_job.h       : omp.h cuda*.h cublas*.h
 kernels/ndbench : tools kernels                    : cub/* thrust/* cuda*.h
 '
 
@@ -40,7 +40,7 @@ matches() { # VALUE PATTERN...
 
 layer_folder() {
   case $1 in
-  include | kernels | kernels/ndbench | simt | tools) echo "$source_dir/$1" ;;
+  include | kernels | kernels/ndbench | tools | tools/simt) echo "$source_dir/$1" ;;
   *) echo "$source_dir/src/$1" ;;
   esac
 }
@@ -64,7 +64,11 @@ check_includes() { # LAYER ALLOWED_LAYERS FOREIGN_HEADERS
   if [ "$1" = kernels ]; then system=''; fi
   if [ "$1" = core ] || [ "$1" = family ]; then system="$c_headers pthread.h"; fi
   find "$folder" -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cc' -o -name '*.inc' -o -name '*.def' \) |
-    if [ "$1" = kernels ]; then grep -v "^$folder/ndbench/"; else cat; fi |
+    case $1 in # layers within layers
+    kernels) grep -v "^$folder/ndbench/" ;;
+    tools) grep -v "^$folder/simt/" ;;
+    *) cat ;;
+    esac |
     while read -r file; do
       sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]\([^>"]*\)[>"].*/\1/p' "$file" | while read -r name; do
         found=$(resolve_include "$file" "$name")

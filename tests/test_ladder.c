@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../simt/ladder.h"
+#include "../tools/simt/ladder.h"
 #include "../tools/ndbench_ladder.h"
 #include "support/suite.h"
 

@@ -4,7 +4,7 @@
 #define NDBENCH_LADDER_H
 
 #include "../kernels/ladder_job.h"
-#include "../simt/count.h"
+#include "simt/count.h"
 #include "ndbench.h"
 
 /* REDUCE: an array to one value. AXES: a matrix along either axis. ND: five dims. */

@@ -5,7 +5,7 @@
 #include "ndbench_ladder.h"
 
 #ifdef NDBENCH_WITH_SIMT
-#include "../simt/ladder.h"
+#include "simt/ladder.h"
 
 /* A copy of the matrix with padded rows; NULL when memory is short. */
 static void *padded_copy(const ladder_data *data) {

@@ -141,7 +141,7 @@ stage_tidy() {
     { cmake --preset dev -B "$folder" -DCMAKE_C_COMPILER=clang && cmake --build "$folder" --target ndbench_commit; } \
       >"$folder.log" 2>&1 || { tail -n 20 "$folder.log" && stage_failed tidy 'cmake' && return; }
   fi
-  if run-clang-tidy -quiet -j "$jobs" -p "$folder" "$PWD/(src|simt|tools|tests)/" >"$build/tidy.log" 2>&1; then
+  if run-clang-tidy -quiet -j "$jobs" -p "$folder" "$PWD/(src|tools|tests)/" >"$build/tidy.log" 2>&1; then
     stage_passed tidy "$(grep -c '"file"' "$folder/compile_commands.json") files"
   else
     sed 's/\x1b\[[0-9;]*m//g' "$build/tidy.log" | grep -A 3 'error:' | head -n 100

@@ -294,7 +294,7 @@ NDR_DEVICE bool arrive_last(unsigned *counter, unsigned total, unsigned *room) {
 
 /* The sum of `count` slots of one output, in their order. */
 template <class Op> NDR_DEVICE typename Op::Far join_slots(const ndr_params &p, i64 first, int count, i64 output) {
-  const int AT_ONCE = 16;
+  const int AT_ONCE = 8;
   typename Op::Far a = Op::far();
   int s = 0;
   for (; s + AT_ONCE <= count; s += AT_ONCE) {

@@ -8,7 +8,7 @@
 
 static const ndr_codec *const codecs[] = {
     &ndr_codec_shuffle, &ndr_codec_fletcher32, &ndr_codec_bitshuffle, &ndr_codec_lzf,
-#ifdef NDR_WITH_LIBDEFLATE
+#if defined NDR_WITH_LIBDEFLATE || defined NDR_WITH_ZLIB
     &ndr_codec_deflate,
 #endif
 #ifdef NDR_WITH_LIBAEC

@@ -33,6 +33,11 @@ CPU, CUDA = 1, 2  # ndr_h5_device
 MEAN, F32 = 6, 11
 
 
+def driver():
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split("\n")[0].strip()
+
+
 def block(rows, seed):
     return np.random.default_rng(seed).standard_normal((rows, *SHAPE[1:]), np.float32)
 
@@ -252,10 +257,11 @@ def main():
                 for axis in range(3)]
         rows.append(measure(library, folder / "deflate.h5", 0, f"shuffle+deflate f32 {quarter} over 0",
                             ["h5py + PyTorch"]))
-    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
+    head = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
     record.write_text(json.dumps({
-        "commit": commit.stdout.strip(), "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "machine": {"cpu": cpu_name(), "cores": os.cpu_count(), "gpu": torch.cuda.get_device_name()},
+        "commit": os.environ.get("NDREDUCE_COMMIT") or head.stdout.strip(), "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "machine": {"cpu": cpu_name(), "cores": os.cpu_count(), "gpu": torch.cuda.get_device_name(),
+                    "driver": driver()},
         "versions": {"h5gpured": version(build / "tools" / "h5gpured", "--version"), "hdf5": h5py.version.hdf5_version,
                      "h5py": h5py.__version__, "torch": torch.__version__},
         "start_seconds": start, "ceilings": ceilings, "rows": rows}, indent=1) + "\n")

@@ -267,7 +267,11 @@ static bool write_all(const options *asked, const char *const *files) {
   how.overwrite = asked->overwrite;
   how.deflate = asked->deflate;
   how.history = asked->history;
-  if (ndr_h5_writer_create(&to.writer, asked->output, asked->input_count, files, &how) != NDR_OK) return fail();
+  char *comment = asked->weights ? weights_comment(asked->weights) : NULL;
+  how.comment = comment;
+  bool created = ndr_h5_writer_create(&to.writer, asked->output, asked->input_count, files, &how) == NDR_OK;
+  free(comment);
+  if (!created) return fail();
   to.said = open_memstream(&text, &length);
   if (asked->format) to.table = open_memstream(&table, &bytes);
   bool good = write_file(asked, &to, &table, &bytes);

@@ -70,6 +70,9 @@ typedef struct weights {
 bool weights_read(const options *asked, const ndr_h5_dataset *dataset, const char *where, weights *w);
 void weights_free(weights *w);
 
+/* What --weights TEXT is called in the output's attributes; to be freed, NULL where there is no memory. */
+char *weights_comment(const char *text);
+
 /* "DATE: h5gpured ARGUMENTS", to be freed; NULL where there is no memory. */
 char *history_line(int argc, char **argv);
 

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,4 +106,15 @@ bool weights_read(const options *asked, const ndr_h5_dataset *dataset, const cha
 void weights_free(weights *w) {
   free(w->tensor.data);
   w->tensor.data = NULL;
+}
+
+char *weights_comment(const char *text) {
+  const char *end = strstr(text, ":cos");
+  bool cosine = text[0] != '/' && end && !end[4];
+  size_t capacity = strlen(text) + 40;
+  char *comment = malloc(capacity);
+  if (comment)
+    snprintf(comment, capacity, "weighted by %s%.*s", cosine ? "the cosine of " : "",
+             cosine ? (int)(end - text) : (int)strlen(text), text);
+  return comment;
 }

@@ -80,7 +80,7 @@ static ndr_status put_methods(const ndr_label *label, hid_t variable) {
     if (label->reduced[d]) reduced[count++] = label->source->names[d];
   char *before;
   if (!ndr_hdf_get_text(label->source->id, "cell_methods", &before)) return fail_put(label);
-  char *methods = ndr_meaning_methods(before, count, reduced, label->op);
+  char *methods = ndr_meaning_methods(before, count, reduced, label->op, label->comment);
   ndr_status status = methods ? NDR_OK : fail_memory(label);
   if (status == NDR_OK && !put(variable, "cell_methods", methods)) status = fail_put(label);
   free(before);

@@ -10,6 +10,7 @@ typedef struct ndr_label {
   ndr_op op;
   ndr_dtype dtype; /* of the result */
   bool reduced[NDR_MAX_DIMS];
+  const char *comment; /* in brackets behind the method; NULL for none */
 } ndr_label;
 
 /* Writes the attributes that the variable has by itself; not those that name other variables. */

@@ -40,9 +40,9 @@ bool ndr_meaning_is_packed(ndr_op op) {
   return op == NDR_MIN || op == NDR_MAX || op == NDR_MEAN;
 }
 
-char *ndr_meaning_methods(const char *before, int count, const char *const *names, ndr_op op) {
+char *ndr_meaning_methods(const char *before, int count, const char *const *names, ndr_op op, const char *comment) {
   const char *method = meanings[op].method;
-  size_t capacity = (before ? strlen(before) : 0) + strlen(method) + 3;
+  size_t capacity = (before ? strlen(before) : 0) + strlen(method) + (comment ? strlen(comment) : 0) + 6;
   for (int i = 0; i < count; i++) capacity += names[i] ? strlen(names[i]) + 3 : 0;
   char *text = malloc(capacity);
   if (!text) return NULL;
@@ -51,7 +51,10 @@ char *ndr_meaning_methods(const char *before, int count, const char *const *name
   for (int i = 0; i < count; i++)
     if (names[i] && !strpbrk(names[i], " :()"))
       length += (size_t)snprintf(text + length, capacity - length, "%s%s:", length ? " " : "", names[i]);
-  if (length > start) snprintf(text + length, capacity - length, " %s", method);
+  if (length > start && comment)
+    snprintf(text + length, capacity - length, " %s (%s)", method, comment);
+  else if (length > start)
+    snprintf(text + length, capacity - length, " %s", method);
   return text;
 }
 

@@ -8,9 +8,10 @@
 #include "ndreduce/ndreduce.h"
 
 /* The cell_methods of a result: those of the input (NULL for none), then the reduced dims by name and the method, as in
- * "time: lat: mean". Dims without a name, or with one that no CF text can hold, are left out; if none is left, nothing
- * is added. To be freed; NULL where there is no memory. */
-char *ndr_meaning_methods(const char *before, int count, const char *const *names, ndr_op op);
+ * "time: lat: mean", and in brackets what else there is to say (NULL for nothing). Dims without a name, or with one
+ * that no CF text can hold, are left out; if none is left, nothing is added. To be freed; NULL where there is no
+ * memory. */
+char *ndr_meaning_methods(const char *before, int count, const char *const *names, ndr_op op, const char *comment);
 
 /* The units of a result from the input's (NULL for none), to be freed; *result is NULL where it has none. False where
  * there is no memory. */

@@ -20,7 +20,7 @@ struct ndr_h5_writer {
   ndr_scales scales;
   ndr_auxiliaries auxiliaries;
   int deflate;
-  char *history;
+  char *history, *comment;
   bool labelled; /* as a file made from the input of the first result */
 };
 
@@ -64,7 +64,9 @@ static ndr_status start(ndr_h5_writer *writer, const char *path, const ndr_h5_wr
   writer->file.fd = -1;
   writer->deflate = options->deflate;
   writer->history = options->history ? strdup(options->history) : NULL;
-  if (options->history && !writer->history) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", path);
+  writer->comment = options->comment ? strdup(options->comment) : NULL;
+  if ((options->history && !writer->history) || (options->comment && !writer->comment))
+    return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", path);
   NDR_TRY(ndr_replace_open(&writer->file, path, options->overwrite));
   ndr_hdf_enter(&scope, false);
   ndr_status status = create_image(writer);
@@ -197,7 +199,8 @@ static ndr_status add(ndr_h5_writer *writer, addition *a, int dim_count, const i
 ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count, const int *dims,
                              ndr_op op, const char *name, const DLTensor *result) {
   if (!writer || !source || !name || !result) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_writer_add: null pointer");
-  addition a = {.label = {.source = source, .op = op}, .located = -1, .name = name, .result = result};
+  addition a = {
+      .label = {.source = source, .op = op, .comment = writer->comment}, .located = -1, .name = name, .result = result};
   return add(writer, &a, dim_count, dims);
 }
 
@@ -261,5 +264,6 @@ void ndr_h5_writer_destroy(ndr_h5_writer *writer) {
   ndr_auxiliaries_free(&writer->auxiliaries);
   ndr_replace_close(&writer->file);
   free(writer->history);
+  free(writer->comment);
   free(writer);
 }

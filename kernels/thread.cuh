@@ -1,8 +1,9 @@
 /* Family thread: the axis of smallest stride is kept and wide. Neighbouring threads own neighbouring columns of it, a
  * packet of 16 bytes each (or, where columns or rows are not aligned, one element), and walk the reduced axes.
  *
- * A team of threads, `lanes` along the columns by `rows` along the rows, reads a tile of outputs: `lanes` packets of
- * columns of one combination of the other kept axes. Units are rows: combinations of the reduced axes. */
+ * A team of p.team threads, a block or a part of one, p.lanes along the columns by the rest along the rows, reads a
+ * tile of outputs: p.lanes packets of columns of one combination of the other kept axes. Units are rows: combinations
+ * of the reduced axes. */
 #ifndef NDR_THREAD_CUH
 #define NDR_THREAD_CUH
 
@@ -59,8 +60,8 @@ NDR_DEVICE void fold_rows(const ndr_params &p, typename Op::Near *a, const typen
   }
 }
 
-/* The rows of a piece that fall to this thread. Rows are counted over
- * axes[kept_count] first: each stretch of them is walked by stride, and only its start is decoded. */
+/* The rows of a piece that fall to this thread. Rows are counted over axes[kept_count] first: each stretch of them is
+ * walked by stride, and only its start is decoded. */
 template <class Op, bool UNIT>
 NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Near *a, const typename Op::element *base, range piece,
                              int row, int rows) {
@@ -98,7 +99,7 @@ NDR_DEVICE tile_spot locate_tile(const ndr_params &p, i64 tile) {
   return {tile * p.columns, columns < p.columns ? columns : p.columns, at};
 }
 
-/* Where a thread stands in its block: `size` threads share a tile, `lanes` along its columns. */
+/* Where a thread stands in its block: p.team threads share a tile, p.lanes along its columns. */
 struct column_team {
   int number, lane, row, rows;
   NDR_DEVICE column_team(const ndr_params &p) {

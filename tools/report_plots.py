@@ -85,7 +85,9 @@ def sweep(record):
             shown.add(name)
             out += block(f"{name}{axis}", points)
             width, size = (3, 0.6) if name == "ndreduce" else (1.5, 0.5)
-            series.append(f"${name}{axis} using 1:2 with linespoints lw {width} ps {size} pt {MARKS[name]} "
+            # Two shapes at the ends have nothing between them.
+            style = f"linespoints lw {width}" if len(points) > 2 else "points"
+            series.append(f"${name}{axis} using 1:2 with {style} ps {size} pt {MARKS[name]} "
                           f"lc rgb '{COLOURS[name]}' notitle")
         out += f"set title {quoted(title)} offset 0,-0.6\n"
         if axis == 1:

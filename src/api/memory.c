@@ -30,7 +30,7 @@ ndr_status ndr_memory_allocate(DLDevice device, size_t bytes, void **memory) {
   *memory = NULL;
   NDR_TRY(find_calls(device.device_type, &calls));
   if (calls) return calls->allocate(device, bytes, memory);
-  if (bytes <= SIZE_MAX - ALIGNMENT) *memory = aligned_alloc(ALIGNMENT, bytes / ALIGNMENT * ALIGNMENT + ALIGNMENT);
+  if (bytes <= PTRDIFF_MAX - ALIGNMENT) *memory = aligned_alloc(ALIGNMENT, bytes / ALIGNMENT * ALIGNMENT + ALIGNMENT);
   return *memory ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "out of memory for a buffer of %zu bytes", bytes);
 }
 

@@ -84,7 +84,7 @@ static void spread(const void *compact, const DLTensor *result) {
   }
   for (int d = 0; d < result->ndim; d++) ndr_gather_add(&gather, result->shape[d], froms[d], tos[d]);
   const ndr_unpack as_it_is = NDR_UNPACK_INIT(dtype);
-  ndr_gather_run(&gather, &as_it_is, compact, (char *)result->data + result->byte_offset);
+  ndr_gather_run(&gather, &as_it_is, compact, (char *)result->data + (int64_t)result->byte_offset);
 }
 
 static ndr_status fetch(const ndr_carrier *carrier, const ndr_accumulator *accumulator, DLTensor *const *results,
@@ -94,7 +94,7 @@ static ndr_status fetch(const ndr_carrier *carrier, const ndr_accumulator *accum
   NDR_TRY(ndr_accumulator_finish(accumulator, pointers));
   NDR_TRY(ndr_copy(carrier->device, here, there[0].data, bytes, carrier->stream));
   NDR_TRY(ndr_stream_wait(carrier->device, carrier->stream));
-  for (int i = 0; i < count; i++) spread((const char *)here + there[i].byte_offset, results[i]);
+  for (int i = 0; i < count; i++) spread((const char *)here + (int64_t)there[i].byte_offset, results[i]);
   return NDR_OK;
 }
 

@@ -158,7 +158,7 @@ static ndr_status find_step(const ndr_h5_dataset *dataset, int dim_count, const 
 }
 
 static void look_up(const double *coordinates, int64_t size, int64_t step, const DLTensor *indices, double *values) {
-  const int64_t *index = (const int64_t *)(const void *)((const char *)indices->data + indices->byte_offset);
+  const int64_t *index = (const int64_t *)(const void *)((const char *)indices->data + (int64_t)indices->byte_offset);
   int64_t count = 1;
   for (int d = 0; d < indices->ndim; d++) count *= indices->shape[d];
   for (int64_t i = 0; i < count; i++) values[i] = index[i] < 0 ? NAN : coordinates[index[i] / step % size];

@@ -50,7 +50,7 @@ static bool can_mark(ndr_dtype dtype, const void *data, int64_t count, double ma
 ndr_status ndr_missing_find(const ndr_label *label, const DLTensor *result, ndr_missing *missing) {
   *missing = (ndr_missing){false, NAN, NULL};
   if (!label->source->info.masked) return NDR_OK;
-  const void *data = (const char *)result->data + result->byte_offset;
+  const void *data = (const char *)result->data + (int64_t)result->byte_offset;
   int64_t count = 1;
   for (int d = 0; d < result->ndim; d++) count *= result->shape[d];
   missing->marked = result->dtype.code == kDLFloat || label->op == NDR_ARGMIN || label->op == NDR_ARGMAX;

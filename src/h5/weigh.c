@@ -31,7 +31,7 @@ ndr_status ndr_weigh_check(const ndr_job *job) {
 
 ndr_weights ndr_weigh_box(const ndr_job *job, const ndr_leg *leg) {
   const DLTensor *w = job->options.weights;
-  ndr_weights weights = {(const double *)((const char *)w->data + w->byte_offset), {0}};
+  ndr_weights weights = {(const double *)((const char *)w->data + (int64_t)w->byte_offset), {0}};
   int64_t stride = 1;
   for (int i = w->ndim - 1; i >= 0; i--) {
     int d = job->options.weight_dims[i];
@@ -98,7 +98,7 @@ static double value_of(const ndr_job *job, ndr_op op, const totals *t, int64_t i
 
 static void write_result(const ndr_job *job, ndr_op op, const totals *t, const DLTensor *result) {
   int64_t at[NDR_MAX_DIMS] = {0}, count = 1, offset = 0;
-  char *data = (char *)result->data + result->byte_offset;
+  char *data = (char *)result->data + (int64_t)result->byte_offset;
   for (int d = 0; d < result->ndim; d++) count *= result->shape[d];
   for (int64_t i = 0; i < count; i++) {
     if (op == NDR_VALID)

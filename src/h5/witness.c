@@ -65,7 +65,7 @@ typedef struct {
 } walk;
 
 static walk walk_over(const DLTensor *tensor) {
-  walk w = {.data = (char *)tensor->data + tensor->byte_offset};
+  walk w = {.data = (char *)tensor->data + (int64_t)tensor->byte_offset};
   int64_t step = tensor->dtype.bits / 8;
   ndr_dtype_from_dlpack(tensor->dtype, &w.dtype);
   for (int d = tensor->ndim - 1; d >= 0; d--) {

@@ -121,7 +121,7 @@ static ndr_status fail_variable(const ndr_h5_writer *writer, const addition *a) 
 
 static ndr_status fill_variable(ndr_h5_writer *writer, const addition *a, const ndr_missing *missing, hid_t variable,
                                 hid_t type) {
-  const char *data = missing->data ? missing->data : (const char *)a->result->data + a->result->byte_offset;
+  const char *data = missing->data ? missing->data : (const char *)a->result->data + (int64_t)a->result->byte_offset;
   if (H5Dwrite(variable, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0 || !ndr_missing_put(missing, variable, type))
     return fail_variable(writer, a);
   return a->located < 0 ? ndr_label_variable(&a->label, variable)

@@ -46,12 +46,13 @@ static char *path_of(ndr_h5_dataset *dataset, hid_t object) {
   return path;
 }
 
-/* The path of the object that a reference leads to; none where that has been deleted, which leaves the dim without a
- * name and its data as they were. */
+/* The path of the dataset that a reference leads to; none where that has been deleted, or is a group, which leaves the
+ * dim without a name and its data as they were. */
 static char *follow(ndr_h5_dataset *dataset, const hobj_ref_t *reference) {
   hid_t object = H5Rdereference2(dataset->id, H5P_DEFAULT, H5R_OBJECT, reference);
   if (!good(dataset, object >= 0 || !ndr_hdf_failed_to_read()) || object < 0) return NULL;
-  char *path = path_of(dataset, object);
+  H5I_type_t kind = H5Iget_type(object);
+  char *path = good(dataset, kind != H5I_BADID) && kind == H5I_DATASET ? path_of(dataset, object) : NULL;
   H5Oclose(object);
   return path;
 }

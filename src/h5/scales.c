@@ -86,13 +86,22 @@ static bool create_dataset(hid_t file, const char *name, const coordinates *c, i
   return good;
 }
 
+/* HDF5 takes "a/b" for b in the group a, and "." for the group itself; a label that a dim is named by may be either. */
+static char *link_name(const char *name) {
+  char *text = strdup(strcmp(name, ".") == 0 ? "_" : name);
+  for (char *c = text; c && *c; c++)
+    if (*c == '/') *c = '_';
+  return text;
+}
+
 char *ndr_scales_free_name(hid_t file, const char *name) {
-  char *text = strdup(name), number[16];
+  char *base = link_name(name), *text = base ? strdup(base) : NULL, number[16];
   for (int n = 2; text && H5Lexists(file, text, H5P_DEFAULT) > 0 && n < 100000; n++) {
     free(text);
     snprintf(number, sizeof number, "%d", n);
-    text = join(name, "_", number);
+    text = join(base, "_", number);
   }
+  free(base);
   return text;
 }
 

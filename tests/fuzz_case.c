@@ -3,13 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "ndreduce/ndreduce.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int condition) {
-  if (!condition) abort();
-}
 
 static void check_extent(const ndr_case *problem) {
   int64_t low = 1, high = -1, count = 1;

@@ -5,17 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "h5/path.h"
 #include "h5/select.h"
 #include "ndreduce/h5.h"
 
 enum { NDIM = 4 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int condition) {
-  if (!condition) abort();
-}
 
 /* A file exists for every prefix whose bytes add up to a multiple of 3: any pattern of hits and misses can come up. */
 static bool is_file(void *user, const char *text, size_t length) {

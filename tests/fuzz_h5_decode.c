@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "h5/decode.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const H5Z_filter_t ids[] = {H5Z_FILTER_SHUFFLE,
                                    H5Z_FILTER_DEFLATE,
@@ -20,22 +19,6 @@ static const H5Z_filter_t ids[] = {H5Z_FILTER_SHUFFLE,
                                    32015,
                                    300};
 enum { IDS = sizeof ids / sizeof *ids, MOST_FILTERS = 4 };
-
-static void require(int condition) {
-  if (!condition) abort();
-}
-
-typedef struct {
-  const uint8_t *data;
-  size_t size;
-} input;
-
-/* 0 where the input has ended. */
-static unsigned take(input *from, int bytes) {
-  unsigned value = 0;
-  for (int i = 0; i < bytes && from->size > 0; i++, from->size--) value |= (unsigned)*from->data++ << 8 * i;
-  return value;
-}
 
 static ndr_filters take_filters(input *from) {
   ndr_filters filters = {.count = (int)(take(from, 1) % (MOST_FILTERS + 1))};

@@ -1,6 +1,6 @@
-/* The machine as the ladder's kernels see it. tools/simt/ladder_machine.cuh replaces this file with one that runs on the host
- * and counts, so the kernels touch memory only through global<T> and shared<T>, and say `branch(condition)` where a
- * warp's threads may part. On a GPU all of that is nothing: pointers, and the condition itself. */
+/* The machine as the ladder's kernels see it. tools/simt/ladder_machine.cuh replaces this file with one that runs on
+ * the host and counts, so the kernels touch memory only through global<T> and shared<T>, and say `branch(condition)`
+ * where a warp's threads may part. On a GPU all of that is nothing: pointers, and the condition itself. */
 #ifndef LADDER_MACHINE_CUH
 #define LADDER_MACHINE_CUH
 

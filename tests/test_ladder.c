@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tools/simt/ladder.h"
 #include "../tools/ndbench_ladder.h"
+#include "../tools/simt/ladder.h"
 #include "support/suite.h"
 
 /* The tool's count over kernels that are sometimes wrong. */

@@ -4,8 +4,8 @@
 #define NDBENCH_LADDER_H
 
 #include "../kernels/ladder_job.h"
-#include "simt/count.h"
 #include "ndbench.h"
+#include "simt/count.h"
 
 /* REDUCE: an array to one value. AXES: a matrix along either axis. ND: five dims. */
 typedef enum ladder_kind { LADDER_REDUCE, LADDER_AXES, LADDER_ND, LADDER_KINDS } ladder_kind;

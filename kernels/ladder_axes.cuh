@@ -60,14 +60,18 @@ LADDER_DEVICE void fetch_tile(global<const T> x, long long rows, long long colum
   const int lane = thread() % WARP, warp = thread() / WARP, pitch_here = K + PADDING;
   T fetched[WARP / TILE_WARPS][K / WARP];
   LADDER_UNROLL
-  for (int i = 0; i < WARP / TILE_WARPS; i++) LADDER_UNROLL
-  for (int j = 0; j < K / WARP; j++) {
-    long long row = block() * WARP + warp + i * TILE_WARPS, column = first + lane + j * WARP;
-    fetched[i][j] = row < rows && column < columns ? OP::map(x[row * pitch + column]) : OP::identity();
+  for (int i = 0; i < WARP / TILE_WARPS; i++) {
+    LADDER_UNROLL
+    for (int j = 0; j < K / WARP; j++) {
+      long long row = block() * WARP + warp + i * TILE_WARPS, column = first + lane + j * WARP;
+      fetched[i][j] = row < rows && column < columns ? OP::map(x[row * pitch + column]) : OP::identity();
+    }
   }
   LADDER_UNROLL
-  for (int i = 0; i < WARP / TILE_WARPS; i++) LADDER_UNROLL
-  for (int j = 0; j < K / WARP; j++) s[(warp + i * TILE_WARPS) * pitch_here + lane + j * WARP] = fetched[i][j];
+  for (int i = 0; i < WARP / TILE_WARPS; i++) {
+    LADDER_UNROLL
+    for (int j = 0; j < K / WARP; j++) s[(warp + i * TILE_WARPS) * pitch_here + lane + j * WARP] = fetched[i][j];
+  }
 }
 
 /* Rungs a4 (K = 32, no padding), a5 (padding 1), a6 (K = 128). Mends: lines are read whole even if rows are short, and

@@ -144,7 +144,8 @@ int64_t ndr_launch_parts(int64_t tiles, double bytes, int64_t slots, int64_t mos
     int64_t parts = waves ? waves * slots / tiles : ONE_STEP;
     if (parts < 1) parts = 1;
     if (parts > most) parts = most;
-    double time = (double)((tiles * parts + slots - 1) / slots) * (bytes / (double)parts + BLOCK_BYTES);
+    int64_t rounds = (tiles * parts + slots - 1) / slots;
+    double time = (double)rounds * (bytes / (double)parts + BLOCK_BYTES);
     time += parts > ONE_STEP ? 2 * STEP_BYTES : parts > 1 ? STEP_BYTES : 0;
     if (waves == 0 || time < least) best = parts, least = time;
   }

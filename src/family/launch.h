@@ -5,7 +5,12 @@
 #include "core/plan.h"
 #include "spec/params.h"
 
-enum { NDR_THREADS = 256, NDR_WARP_THREADS = 32, NDR_PACKET_BYTES = 16 };
+enum {
+  NDR_THREADS = 256,
+  NDR_WARP_THREADS = 32,
+  NDR_BLOCK_WARPS = NDR_THREADS / NDR_WARP_THREADS,
+  NDR_PACKET_BYTES = 16
+};
 
 /* One kernel launch, but for pointers. */
 typedef struct ndr_launch {

@@ -22,7 +22,8 @@ static bool packets(const ndr_problem *problem) {
 static double busy_lanes(int64_t columns) {
   int64_t lanes = 1;
   while (lanes < NDR_WARP_THREADS && lanes < columns) lanes *= 2;
-  return (double)columns / (double)((columns + lanes - 1) / lanes * lanes);
+  int64_t slots = (columns + lanes - 1) / lanes * lanes;
+  return (double)columns / (double)slots;
 }
 
 static double cost(const ndr_problem *problem, const ndr_device *device) {

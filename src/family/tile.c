@@ -97,13 +97,12 @@ static int64_t groups_a_tile(const ndr_problem *problem, const group *g) {
 static double cost(const ndr_problem *problem, const ndr_device *device) {
   group g = group_of(problem);
   if (narrow(problem)) {
-    double tile = (double)(groups_a_tile(problem, &g) * g.bytes), half = (double)ndr_dtype_bytes(problem->dtype) * 2;
-    double run = (double)(g.bytes / g.period), tiles = ndr_problem_bytes(problem) / tile,
-           runs = (double)problem->length / (double)g.length;
-    double warps = (double)device->units * RESIDENT_BLOCKS * (NDR_THREADS / NDR_WARP_THREADS),
-           busy = tiles / runs / warps;
-    return ndr_launch_cost(problem, device, 0.85 * tile / TILE_BYTES * run / (run + half) * (busy < 1 ? busy : 1)) +
-           TILE_LATENCY * runs;
+    int64_t tile = groups_a_tile(problem, &g) * g.bytes, run = g.bytes / g.period, runs = problem->length / g.length;
+    int64_t warps = (int64_t)device->units * RESIDENT_BLOCKS * NDR_BLOCK_WARPS;
+    double short_run = (double)run / (double)(run + 2 * (int64_t)ndr_dtype_bytes(problem->dtype));
+    double busy = ndr_problem_bytes(problem) / (double)(tile * runs) / (double)warps;
+    double efficiency = 0.85 * (double)tile / TILE_BYTES * short_run * (busy < 1 ? busy : 1);
+    return ndr_launch_cost(problem, device, efficiency) + TILE_LATENCY * (double)runs;
   }
   double span = (double)g.bytes, least = g.period == 3 ? 1024 : 16384;
   double efficiency = 0.85 * active_threads(problem) / NDR_THREADS * span / (span + least);
@@ -134,7 +133,7 @@ static void configure_kept(ndr_plan *plan, ndr_launch *launch) {
   int64_t enough = (int64_t)plan->device.units * 8, piece = PIECE_BYTES / row_bytes + 1;
   if (p->work >= enough) piece = (INT64_C(1) << 20) / row_bytes + 1;
   if (triples && p->work >= enough * 4 && problem->length * row_bytes <= WARP_BYTES) { /* a group a warp */
-    int warps = NDR_THREADS / NDR_WARP_THREADS;
+    int warps = NDR_BLOCK_WARPS;
     p->team = NDR_WARP_THREADS;
     p->tile_outputs *= warps;
     p->work = (p->work + warps - 1) / warps;
@@ -149,7 +148,7 @@ static void configure_narrow(ndr_plan *plan, ndr_launch *launch) {
   group g = group_of(problem);
   ndr_launch_begin(launch, problem, "tile_narrow");
   ndr_params *p = &launch->params;
-  int warps = NDR_THREADS / NDR_WARP_THREADS, lanes = 1;
+  int warps = NDR_BLOCK_WARPS, lanes = 1;
   p->period = (int)g.period;
   p->run_units = g.length;
   p->runs = problem->length / g.length;

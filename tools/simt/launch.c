@@ -1,6 +1,5 @@
 #include "launch.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,13 +31,8 @@ static char token; /* what the thread sanitizer orders threads by */
 
 const simt_place *simt_here;
 
-__attribute__((format(printf, 1, 2))) static bool fail(const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(failure, sizeof failure, format, arguments);
-  va_end(arguments);
-  return false;
-}
+/* What is wrong with the launch; false. */
+#define fail(...) (snprintf(failure, sizeof failure, __VA_ARGS__), false)
 
 static const char *base_name(const char *file) {
   const char *slash = strrchr(file, '/');
@@ -69,8 +63,8 @@ unsigned simt_shuffle_xor(unsigned value, int mask, const char *file, int line) 
 }
 
 void simt_fail(const char *file, int line, const char *reason) {
-  fail("%s:%d: thread %d of block %lld: %s", base_name(file), line, running->place.thread, running->place.block,
-       reason);
+  (void)fail("%s:%d: thread %d of block %lld: %s", base_name(file), line, running->place.thread, running->place.block,
+             reason);
   wait_as(FAILED, file, line);
   abort();
 }

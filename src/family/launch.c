@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { MOST_SPLITS = 1 << 20, ONE_STEP = 64 }; /* pieces that a thread joins */
+enum { MOST_SPLITS = 1 << 20 };
 
 ndr_launches *ndr_plan_launches(const ndr_plan *plan) {
   return (ndr_launches *)(uintptr_t)plan->config;
@@ -113,7 +113,7 @@ void ndr_launch_begin(ndr_launch *launch, const ndr_problem *problem, const char
   for (int a = 0; a < problem->kept_count + problem->reduced_count; a++) ndr_axis_magic(&p->axes[a]);
 }
 
-void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, int runs) {
+void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, int runs, int one_step) {
   ndr_params *p = &launch->params;
   int64_t pieces = piece_units < 1 ? units : (units + piece_units - 1) / piece_units;
   if (pieces > MOST_SPLITS) pieces = MOST_SPLITS;
@@ -122,10 +122,8 @@ void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, in
   p->piece = (units + pieces - 1) / pieces;
   p->segments = p->piece ? (int)((units + p->piece - 1) / p->piece) : 1;
   p->splits = p->segments * runs;
-  /* A block's threads load the states of one output at once, or each those of its own one after the other. */
-  bool together = strncmp(launch->kernel, "tree_", 5) == 0;
   p->group = p->splits;
-  if (p->splits > (together ? 4 * NDR_THREADS : ONE_STEP)) {
+  if (p->splits > one_step) {
     p->group = 8;
     while ((int64_t)p->group * p->group < p->splits) p->group *= 2;
   }
@@ -141,12 +139,12 @@ int64_t ndr_launch_parts(int64_t tiles, double bytes, int64_t slots, int64_t mos
   double least = 0;
   if (tiles < 1) return 1;
   for (int64_t waves = 0; waves <= MOST_WAVES; waves++) {
-    int64_t parts = waves ? waves * slots / tiles : ONE_STEP;
+    int64_t parts = waves ? waves * slots / tiles : NDR_STEP_OF_THREAD;
     if (parts < 1) parts = 1;
     if (parts > most) parts = most;
     int64_t rounds = (tiles * parts + slots - 1) / slots;
     double time = (double)rounds * (bytes / (double)parts + BLOCK_BYTES);
-    time += parts > ONE_STEP ? 2 * STEP_BYTES : parts > 1 ? STEP_BYTES : 0;
+    time += parts > NDR_STEP_OF_THREAD ? 2 * STEP_BYTES : parts > 1 ? STEP_BYTES : 0;
     if (waves == 0 || time < least) best = parts, least = time;
   }
   return best;
@@ -155,6 +153,11 @@ int64_t ndr_launch_parts(int64_t tiles, double bytes, int64_t slots, int64_t mos
 void ndr_launch_lanes(ndr_launch *launch, int lanes) {
   launch->params.lanes = lanes;
   for (launch->params.lane_log = 0; 1 << launch->params.lane_log < lanes;) launch->params.lane_log++;
+}
+
+void ndr_launch_team(ndr_launch *launch, int team) {
+  launch->params.team = team;
+  for (launch->params.team_log = 0; 1 << launch->params.team_log < team;) launch->params.team_log++;
 }
 
 void ndr_launch_end(ndr_launch *launch) {

@@ -66,9 +66,13 @@ double ndr_problem_bytes(const ndr_problem *problem);
 /* Fills in what every kernel needs: axes, counts, the kernel's name, one block of NDR_THREADS an item, no split. */
 void ndr_launch_begin(ndr_launch *launch, const ndr_problem *problem, const char *kernel);
 
-/* Cuts each of `runs` times `units` into pieces of at most piece_units, and groups the pieces: about as many groups as
- * pieces a group. */
-void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, int runs);
+/* Cuts each of `runs` times `units` into pieces of at most piece_units. Up to one_step of them are joined at once; more
+ * are grouped, about as many groups as pieces a group. */
+void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, int runs, int one_step);
+
+/* Pieces joined in one step: a thread loads the states of its output one after the other, a block's threads those of
+ * one output at once. */
+enum { NDR_STEP_OF_THREAD = 64, NDR_STEP_OF_BLOCK = 4 * NDR_THREADS };
 
 /* Into how many parts, `most` at most, each of the tiles should be cut, where a multiprocessor's share of `slots`
  * blocks run at a time and a tile is so many bytes. */
@@ -76,6 +80,9 @@ int64_t ndr_launch_parts(int64_t tiles, double bytes, int64_t slots, int64_t mos
 
 /* Sets how many threads share an output or a column; a power of 2. */
 void ndr_launch_lanes(ndr_launch *launch, int lanes);
+
+/* Sets how many threads make a team (see params.h); a power of 2. */
+void ndr_launch_team(ndr_launch *launch, int team);
 
 /* Makes the launch of tree_strided, which runs every problem. */
 void ndr_launch_strided(const ndr_plan *plan, ndr_launch *launch);

@@ -54,7 +54,7 @@ static void split_rows(const ndr_plan *plan, ndr_launch *launch, int rows, int b
   double bytes = (double)length * p->tile_outputs * (double)ndr_dtype_bytes(plan->problem.dtype);
   int64_t parts = ndr_launch_parts(p->work, bytes, (int64_t)plan->device.units * RESIDENT_BLOCKS, most > 1 ? most : 1);
   int64_t piece = (length + parts - 1) / parts, longest = (int64_t)MOST_ROWS * rows;
-  ndr_launch_split(launch, length, piece > longest ? longest : piece, 1);
+  ndr_launch_split(launch, length, piece > longest ? longest : piece, 1, NDR_STEP_OF_THREAD);
 }
 
 /* Rows of a team, of the block's: so few that a thread reads two batches, and more where the team still reads a cache
@@ -106,14 +106,13 @@ static void configure_one(ndr_plan *plan, ndr_launch *launch, bool on_boundary) 
   p->all_tiles = p->tiles * others;
   int batch = wide ? PACKET_ROWS : ELEMENT_ROWS, rows = team_rows(plan, launch, NDR_THREADS / lanes, batch);
   int teams = NDR_THREADS / lanes / rows;
-  p->team = lanes * rows;
-  while (1 << p->team_log < p->team) p->team_log++;
+  ndr_launch_team(launch, lanes * rows);
   p->tile_outputs = p->columns * teams;
   p->work = (p->all_tiles + teams - 1) / teams;
   if (teams == 1)
     split_rows(plan, launch, rows, batch);
   else
-    ndr_launch_split(launch, length, length, 1);
+    ndr_launch_split(launch, length, length, 1, NDR_STEP_OF_THREAD);
   ndr_launch_end(launch);
 }
 

@@ -124,7 +124,7 @@ static void configure_kept(ndr_plan *plan, ndr_launch *launch) {
   int64_t row_bytes = problem->kept[0].size * (int64_t)ndr_dtype_bytes(problem->dtype);
   p->period = p->tile_outputs = (int)problem->kept[0].size;
   p->lanes = triples ? NDR_THREADS : active_threads(problem);
-  p->team = NDR_THREADS;
+  ndr_launch_team(launch, NDR_THREADS);
   p->run_units = problem->reduced[0].size;
   p->runs = problem->length / p->run_units;
   p->work = problem->outputs / p->period;
@@ -133,13 +133,12 @@ static void configure_kept(ndr_plan *plan, ndr_launch *launch) {
   int64_t enough = (int64_t)plan->device.units * 8, piece = PIECE_BYTES / row_bytes + 1;
   if (p->work >= enough) piece = (INT64_C(1) << 20) / row_bytes + 1;
   if (triples && p->work >= enough * 4 && problem->length * row_bytes <= WARP_BYTES) { /* a group a warp */
-    int warps = NDR_BLOCK_WARPS;
-    p->team = NDR_WARP_THREADS;
-    p->tile_outputs *= warps;
-    p->work = (p->work + warps - 1) / warps;
+    ndr_launch_team(launch, NDR_WARP_THREADS);
+    p->tile_outputs *= NDR_BLOCK_WARPS;
+    p->work = (p->work + NDR_BLOCK_WARPS - 1) / NDR_BLOCK_WARPS;
     piece = problem->length;
   }
-  ndr_launch_split(launch, problem->length, piece, 1);
+  ndr_launch_split(launch, problem->length, piece, 1, NDR_STEP_OF_THREAD);
   ndr_launch_end(launch);
 }
 
@@ -148,7 +147,7 @@ static void configure_narrow(ndr_plan *plan, ndr_launch *launch) {
   group g = group_of(problem);
   ndr_launch_begin(launch, problem, "tile_narrow");
   ndr_params *p = &launch->params;
-  int warps = NDR_BLOCK_WARPS, lanes = 1;
+  int lanes = 1;
   p->period = (int)g.period;
   p->run_units = g.length;
   p->runs = problem->length / g.length;
@@ -159,12 +158,13 @@ static void configure_narrow(ndr_plan *plan, ndr_launch *launch) {
   int64_t words = g.bytes >= 4 ? g.bytes / 4 : 1, conflict = gcd(words, NDR_WARP_THREADS) / g.period;
   p->skew = conflict > 1 ? (int)(conflict < g.length ? conflict : g.length) : 0;
   p->room = TILE_BYTES + 2 * NDR_PACKET_BYTES;
-  launch->shared_bytes = (unsigned)(p->room * warps);
+  launch->shared_bytes = (unsigned)(p->room * NDR_BLOCK_WARPS);
   p->tiles = (g.next->size + p->tile_groups - 1) / p->tile_groups;
   int64_t tiles = p->tiles * (problem->outputs / (g.next->size * g.period));
-  int64_t each = tiles / ((int64_t)plan->device.units * warps * RESIDENT_BLOCKS * 2);
+  int64_t each = tiles / ((int64_t)plan->device.units * NDR_BLOCK_WARPS * RESIDENT_BLOCKS * 2);
   p->team = each < 1 ? 1 : each > MOST_TILES ? MOST_TILES : (int)each;
-  p->work = (tiles + (int64_t)warps * p->team - 1) / (warps * p->team);
+  int64_t block_tiles = (int64_t)NDR_BLOCK_WARPS * p->team;
+  p->work = (tiles + block_tiles - 1) / block_tiles;
   p->all_tiles = tiles;
   ndr_launch_end(launch);
 }

@@ -104,7 +104,7 @@ static void configure_block(const ndr_plan *plan, ndr_launch *launch) {
   /* A run that is not much longer than a piece stays whole where there are outputs enough. */
   if (run_bytes(problem) <= 2 * piece && problem->outputs >= (int64_t)plan->device.units * RESIDENT_BLOCKS)
     piece = run_bytes(problem);
-  ndr_launch_split(launch, problem->reduced[0].size, piece / bytes, (int)run_count(problem));
+  ndr_launch_split(launch, problem->reduced[0].size, piece / bytes, (int)run_count(problem), NDR_STEP_OF_BLOCK);
   launch->params.runs = run_count(problem);
   launch->params.work = problem->outputs;
 }
@@ -114,14 +114,13 @@ static void configure_team(const ndr_plan *plan, ndr_launch *launch, int team, i
   /* as many units as the block works on at once, or a multiple of that */
   int64_t even = NDR_THREADS / launch->params.lanes;
   ndr_params *p = &launch->params;
-  p->team = team;
-  while (1 << p->team_log < team) p->team_log++;
+  ndr_launch_team(launch, team);
   p->tile_outputs = NDR_THREADS / team;
   p->work = (plan->problem.outputs + p->tile_outputs - 1) / p->tile_outputs;
   int64_t piece = (int64_t)((double)piece_bytes(plan) / unit_bytes) + 1;
   piece = (piece + even - 1) / even * even;
   bool enough = plan->problem.outputs >= (int64_t)plan->device.units * RESIDENT_BLOCKS * 4;
-  ndr_launch_split(launch, units, team < NDR_THREADS || enough ? units : piece, 1);
+  ndr_launch_split(launch, units, team < NDR_THREADS || enough ? units : piece, 1, NDR_STEP_OF_BLOCK);
 }
 
 static void configure_runs(const ndr_plan *plan, ndr_launch *launch) {

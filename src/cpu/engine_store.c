@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "cpu/engine.h"
 
 /* Where a cell of states goes: `count` of one op's, `from` words apart, to results `to` apart. */
@@ -16,7 +18,10 @@ static void store_cell(const ndr_engine *engine, const ndr_engine_op *op, const 
   for (int w = 0; w < op->words; w++) {
     const uint64_t *from = given->states + w * engine->nest->pitch;
     uint64_t *to = (uint64_t *)engine->results[op->number] + w * engine->problem->outputs + given->result;
-    for (int64_t j = 0; j < given->count; j++) to[j * given->to] = from[j * given->from];
+    if (given->from == 1 && given->to == 1)
+      memcpy(to, from, (size_t)given->count * sizeof *to);
+    else
+      for (int64_t j = 0; j < given->count; j++) to[j * given->to] = from[j * given->from];
   }
 }
 

@@ -183,6 +183,13 @@ ndr_unpack ndr_unpack_native(const ndr_unpack *u) {
   return native;
 }
 
+/* Whether a piece can be widened from where it lies: in order, aligned, and not in the way of what is written. */
+static bool lies_ready(const ndr_unpack *u, const void *source, int64_t step, const void *target, int count) {
+  size_t in = ndr_dtype_bytes(u->from), out = ndr_dtype_bytes(u->to), n = (size_t)count;
+  uintptr_t from = (uintptr_t)source, to = (uintptr_t)target;
+  return step == 1 && !u->swap && from % in == 0 && (to + n * out <= from || from + n * in <= to);
+}
+
 void ndr_unpack_run(const ndr_unpack *u, const void *from, int64_t step, void *to, int64_t count) {
   alignas(64) unsigned char piece[PIECE * sizeof(double)];
   size_t in = ndr_dtype_bytes(u->from), out = ndr_dtype_bytes(u->to);
@@ -196,9 +203,10 @@ void ndr_unpack_run(const ndr_unpack *u, const void *from, int64_t step, void *t
   }
   for (int64_t done = 0; done < count; done += PIECE) {
     int here = count - done < PIECE ? (int)(count - done) : PIECE;
-    fetch(u, in, source, step, widen ? piece : target, here);
+    bool ready = widen && lies_ready(u, source, step, target, here);
+    if (!ready) fetch(u, in, source, step, widen ? piece : target, here);
     if (widen)
-      widen(u, piece, target, here);
+      widen(u, ready ? source : piece, target, here);
     else if (mask)
       mask(u, target, here);
     source += step * (int64_t)in * here;

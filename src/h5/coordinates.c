@@ -6,7 +6,15 @@
 
 #include "h5/attributes.h"
 
-/* These three say yes, no, or that it cannot be read: a negative number. */
+/* These four say yes, no, or that it cannot be read: a negative number. */
+static htri_t is_bare(hid_t scale) {
+  char *name;
+  if (!ndr_hdf_get_text(scale, "NAME", &name)) return -1;
+  bool bare = name && strncmp(name, NDR_BARE_SCALE, strlen(NDR_BARE_SCALE)) == 0;
+  free(name);
+  return bare;
+}
+
 static htri_t is_written(const ndr_h5_dataset *dataset, hid_t scale) {
   hid_t creation = H5Dget_create_plist(scale);
   int external = H5Pget_external_count(creation);
@@ -31,6 +39,8 @@ static htri_t holds_numbers(hid_t scale, int64_t length) {
 
 static htri_t is_useful(const ndr_h5_dataset *dataset, int d, hid_t scale) {
   if (scale < 0) return -1;
+  htri_t bare = is_bare(scale);
+  if (bare != 0) return bare < 0 ? -1 : 0;
   htri_t written = is_written(dataset, scale);
   return written > 0 ? holds_numbers(scale, dataset->extent[d]) : written;
 }

@@ -7,9 +7,6 @@
 #include "h5/coordinates.h"
 #include "h5/dtype.h"
 
-/* What netCDF-4 calls a scale that is a dimension but holds no coordinates. */
-#define BARE "This is a netCDF dimension but not a netCDF variable"
-
 static ndr_status fail_memory(void) {
   return ndr_fail(NDR_ERR_MEMORY, "out of memory for the scales of the output");
 }
@@ -67,7 +64,7 @@ static bool same_coordinates(hid_t file, const ndr_scale *scale, const coordinat
 
 static bool mark_scale(hid_t dataset, const char *name, bool bare, int64_t length) {
   char text[128];
-  snprintf(text, sizeof text, BARE "%10lld", (long long)length);
+  snprintf(text, sizeof text, NDR_BARE_SCALE ".%10lld", (long long)length);
   return ndr_hdf_put_text(dataset, "CLASS", "DIMENSION_SCALE") && ndr_hdf_put_text(dataset, "NAME", bare ? text : name);
 }
 

@@ -336,6 +336,18 @@ def check_csv(folder):
 CHECKS = [check for name, check in list(globals().items()) if name.startswith("check_")]
 
 
+def make_bare(folder):
+    """Dimensions that are no variables, as the netCDF library writes them, and h5repack writes them out."""
+    with h5py.File(folder.file("bare.nc"), "w") as file:
+        file["x"] = np.arange(12.0).reshape(4, 3)
+        for d, (name, size) in enumerate((("time", 4), ("member", 3))):
+            scale = file.create_dataset(name, (size,), ">f4")
+            if name == "member":
+                scale[...] = 0
+            scale.make_scale(f"This is a netCDF dimension but not a netCDF variable.{size:10}")
+            file["x"].dims[d].attach_scale(scale)
+
+
 def show_to_ncdump(folder):
     make_climate(folder)
     folder.run("tas.nc", "-d", "time", "--op", "mean,any", "-q", "-o", "out.nc")
@@ -343,6 +355,10 @@ def show_to_ncdump(folder):
     for line in ("float tas_mean(lat, lon) ;", "byte tas_any(lat, lon) ;", 'tas_mean:cell_methods = "area: mean time: mean" ;',
                  "double lat(lat) ;", " tas_mean =", "  9, 10, 11,"):
         assert line in shown, f"{line!r} is not in\n{shown}"
+    make_bare(folder)
+    folder.run("bare.nc", "-d", "time", "--op", "mean", "-q", "-o", "bare-out.nc")
+    shown = subprocess.run(["ncdump", "-h", folder.file("bare-out.nc")], capture_output=True, text=True, check=True).stdout
+    assert "member = 3 ;" in shown and "member(member)" not in shown, f"member is not only a dimension in\n{shown}"
 
 
 def main():

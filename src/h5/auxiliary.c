@@ -77,8 +77,18 @@ static bool keeps(void *user, const char *name) {
   return true;
 }
 
+/* The extent as it is now: HDF5 refuses an unlimited one where there are no chunks. */
+static hid_t open_space(const ndr_h5_dataset *found) {
+  hsize_t size[NDR_MAX_DIMS];
+  hid_t space = H5Dget_space(found->id);
+  int ndim = H5Sget_simple_extent_dims(space, size, NULL);
+  if (ndim >= 0 && (ndim == 0 || H5Sset_extent_simple(space, ndim, size, NULL) >= 0)) return space;
+  if (space >= 0) H5Sclose(space);
+  return H5I_INVALID_HID;
+}
+
 static bool copy_elements(const ndr_h5_dataset *found, hid_t file, const char *name) {
-  hid_t type = H5Dget_type(found->id), space = H5Dget_space(found->id);
+  hid_t type = H5Dget_type(found->id), space = open_space(found);
   hssize_t count = H5Sget_simple_extent_npoints(space);
   size_t bytes = H5Tget_size(type);
   void *data = bytes > 0 && count >= 0 ? calloc((size_t)count + 1, bytes) : NULL;
@@ -89,7 +99,7 @@ static bool copy_elements(const ndr_h5_dataset *found, hid_t file, const char *n
          ndr_hdf_copy_attributes(found->id, copy, keeps, NULL);
   if (copy >= 0) H5Dclose(copy);
   free(data);
-  H5Sclose(space);
+  if (space >= 0) H5Sclose(space);
   H5Tclose(type);
   return good;
 }

@@ -234,7 +234,8 @@ def make_curved(folder):
                 ("u", (time, y, x), {"coordinates": "lat", "grid_mapping": "crs: y x"}),
                 ("lat", (y, x), {"units": "degrees_north", "bounds": "lat_bnds"}), ("time_bnds", (time, nv), {}),
                 ("lon_lost", (time, x), {}), ("lat_bnds", (y, x, nv), {}), ("y_bnds", (y, nv), {"units": "m"})):
-            item = group.create_dataset(name, data=np.random.default_rng(3).random([len(s) for s in scales]))
+            values = np.random.default_rng(3).random([len(s) for s in scales])
+            item = group.create_dataset(name, data=values, maxshape=[None if s == time else len(s) for s in scales])
             attach(item, *scales)
             item.attrs.update(described)
         group["level"] = 2.0

@@ -135,31 +135,45 @@ static ndr_scale *with_coordinates(const ndr_scales *scales, const char *name, c
 }
 
 /* Where the coordinates of dim d come from, and which of them: what says so of two dims makes them share a scale. */
-static char *describe_origin(const ndr_h5_dataset *source, int d) {
+static char *describe_origin(const ndr_h5_dataset *source, int d, bool reduced) {
   char part[96];
   int files = d == source->series_dim ? source->part_count : 0;
-  snprintf(part, sizeof part, " from %lld by %lld in %d", (long long)source->from[d], (long long)source->step[d],
-           files);
-  char *place = join(source->file, ":", source->scales[d] ? source->scales[d] : source->names[d]);
+  const char *scale = source->scales[d] ? source->scales[d] : source->names[d];
+  snprintf(part, sizeof part, " %d from %lld by %lld in %d%s", scale ? 0 : d, (long long)source->from[d],
+           (long long)source->step[d], files, reduced ? " reduced" : "");
+  char *place = join(source->file, ":", scale ? scale : source->where);
   char *origin = place ? join(place, part, files ? source->parts[files - 1]->file : "") : NULL;
   free(place);
   return origin;
 }
 
-/* The scale of dim d of the source, found or made. */
-static ndr_status find_scale(ndr_scales *scales, const ndr_h5_dataset *source, int d, ndr_scale **found) {
+/* The scale that holds coordinates, found or made. */
+static ndr_status share_scale(ndr_scales *scales, const ndr_h5_dataset *source, int d, const char *origin,
+                              ndr_scale **found) {
   coordinates c;
   int64_t length = source->info.shape[d];
+  ndr_status status = read_coordinates(source, d, &c);
+  *found = NULL;
+  if (status == NDR_OK) *found = with_coordinates(scales, source->names[d], &c, length);
+  if (status == NDR_OK && !*found) status = create_scale(scales, source->names[d], origin, &c, length, found);
+  free_coordinates(&c);
+  return status;
+}
+
+/* The scale of a dim of the source, found or made. */
+static ndr_status find_scale(ndr_scales *scales, const ndr_h5_dataset *source, int from, ndr_scale **found) {
+  static const coordinates none = {H5I_INVALID_HID, H5I_INVALID_HID, 0, NULL};
+  int d = from < 0 ? ~from : from;
+  int64_t length = from < 0 ? 1 : source->info.shape[d];
+  char number[16], *origin = describe_origin(source, d, from < 0);
   ndr_status status = NDR_OK;
-  char *origin = describe_origin(source, d);
   if (!origin) return fail_memory();
+  snprintf(number, sizeof number, "dim%d", d);
   *found = with_origin(scales, origin, length);
-  if (!*found) {
-    status = read_coordinates(source, d, &c);
-    if (status == NDR_OK) *found = with_coordinates(scales, source->names[d], &c, length);
-    if (status == NDR_OK && !*found) status = create_scale(scales, source->names[d], origin, &c, length, found);
-    free_coordinates(&c);
-  }
+  if (!*found && from >= 0 && source->names[d])
+    status = share_scale(scales, source, d, origin, found);
+  else if (!*found)
+    status = create_scale(scales, source->names[d] ? source->names[d] : number, origin, &none, length, found);
   free(origin);
   return status;
 }
@@ -182,22 +196,26 @@ static bool write_dimension_list(hid_t file, const char *variable, int ndim, hvl
   return good;
 }
 
+static bool has_names(const ndr_h5_dataset *source, int ndim, const int *from) {
+  for (int i = 0; i < ndim; i++)
+    if (source->names[from[i] < 0 ? ~from[i] : from[i]]) return true;
+  return false;
+}
+
 ndr_status ndr_scales_attach(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable, int ndim,
                              const int *from) {
   hobj_ref_t references[NDR_MAX_DIMS];
-  hvl_t lists[NDR_MAX_DIMS] = {{0, NULL}};
-  bool any = false;
+  hvl_t lists[NDR_MAX_DIMS];
+  if (!has_names(source, ndim, from)) return NDR_OK;
   for (int i = 0; i < ndim; i++) {
     ndr_scale *scale;
-    if (from[i] < 0 || !source->names[from[i]]) continue;
     NDR_TRY(find_scale(scales, source, from[i], &scale));
     if (H5Rcreate(&references[i], scales->file, scale->name, H5R_OBJECT, H5I_INVALID_HID) < 0)
       return ndr_hdf_fail(NDR_ERR_FILE, scale->name, "this scale cannot be referred to");
     lists[i] = (hvl_t){1, &references[i]};
     NDR_TRY(add_use(scale, variable, i));
-    any = true;
   }
-  if (any && !write_dimension_list(scales->file, variable, ndim, lists))
+  if (!write_dimension_list(scales->file, variable, ndim, lists))
     return ndr_hdf_fail(NDR_ERR_FILE, variable, "its scales cannot be attached");
   return NDR_OK;
 }

@@ -101,7 +101,7 @@ typedef struct {
   int located; /* the reduced dim whose coordinates the elements are, or -1 */
   const char *name;
   const DLTensor *result;
-  int from[NDR_MAX_DIMS]; /* the source's dim that each dim of the result was, or -1 */
+  int from[NDR_MAX_DIMS]; /* the source's dim that each dim of the result was; ~d where d has been reduced */
 } addition;
 
 static ndr_status check_addition(const ndr_h5_writer *writer, addition *a) {
@@ -157,7 +157,8 @@ static ndr_status write_variable(ndr_h5_writer *writer, const addition *a) {
   return status;
 }
 
-/* Which dims are reduced, and where those of the result come from: -1 for those that keepdims has left with size 1. */
+/* Which dims are reduced, and where those of the result come from: ~d for a dim d that keepdims has left with size 1.
+ */
 static ndr_status map_dims(addition *a, int dim_count, const int *dims) {
   const ndr_h5_info *info = &a->label.source->info;
   int count = 0;
@@ -165,7 +166,7 @@ static ndr_status map_dims(addition *a, int dim_count, const int *dims) {
   for (int i = 0; i < dim_count; i++) a->label.reduced[dims[i] < 0 ? dims[i] + info->ndim : dims[i]] = true;
   for (int d = 0; d < info->ndim; d++) {
     if (a->result->ndim == info->ndim)
-      a->from[count++] = a->label.reduced[d] ? -1 : d;
+      a->from[count++] = a->label.reduced[d] ? ~d : d;
     else if (!a->label.reduced[d])
       a->from[count++] = d;
   }

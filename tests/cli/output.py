@@ -292,6 +292,26 @@ def check_parts(folder):
         assert out["time"].attrs["NAME"].startswith(b"This is a netCDF dimension but not a netCDF variable")
 
 
+def check_dims_kept_or_unnamed(folder):
+    """All dims of a result have scales or none has: netCDF cannot read one that has some."""
+    make_climate(folder)
+    with folder.reduce("tas.nc", "-d", "time", "-k", "--op", "max,min") as out:
+        assert sorted(out) == ["lat", "lon", "tas_max", "tas_min", "time"], sorted(out)
+        assert [dim[0].name for dim in out["tas_min"].dims] == ["/time", "/lat", "/lon"] and out["time"].shape == (1,)
+        assert out["time"].attrs["NAME"].startswith(b"This is a netCDF dimension but not a netCDF variable.")
+    with h5py.File(folder.file("some.h5"), "w") as file:
+        scale = make_scale(file, "y", np.arange(3.0))
+        for name in ("a", "b"):
+            file[name] = np.ones((2, 3, 4))
+            file[name].dims[1].attach_scale(scale)
+        file["c"] = np.ones((2, 3, 4))
+    with folder.reduce("some.h5:/a", "some.h5:/b", "-d", "0") as out:
+        assert [dim[0].name for dim in out["a"].dims] == ["/y", "/dim2"], sorted(out)
+        assert [dim[0].name for dim in out["b"].dims] == ["/y", "/dim2_2"], sorted(out)
+    with folder.reduce("some.h5:/c", "-d", "0") as out:
+        assert sorted(out) == ["c"] and "DIMENSION_LIST" not in out["c"].attrs
+
+
 def check_npy(folder):
     """What numpy.load reads, from stdout and from a file."""
     values = np.arange(12).reshape(3, 4) - 5

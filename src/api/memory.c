@@ -31,13 +31,15 @@ ndr_status ndr_device_count(DLDeviceType type, int *count) {
   return NDR_OK;
 }
 
-/* The size is a multiple of the alignment, as C11 wants it; what lies behind the last byte is never touched. */
+/* The size is a multiple of the alignment, as C11 wants it; what lies behind the last byte is not touched, but for the
+ * rest of a huge page of which less than an eighth is left. */
 static void *allocate_here(size_t bytes) {
   size_t alignment = bytes >= HUGE_PAGE ? HUGE_PAGE : ALIGNMENT;
   if (bytes > PTRDIFF_MAX - HUGE_PAGE) return NULL;
   void *memory = aligned_alloc(alignment, bytes / alignment * alignment + alignment);
 #ifdef MADV_HUGEPAGE
-  if (memory && bytes >= HUGE_PAGE) (void)madvise(memory, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+  size_t huge = (bytes + HUGE_PAGE / 8) / HUGE_PAGE * HUGE_PAGE;
+  if (memory && bytes >= HUGE_PAGE) (void)madvise(memory, huge, MADV_HUGEPAGE);
 #endif
   return memory;
 }

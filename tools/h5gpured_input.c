@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "h5gpured.h"
 
@@ -22,11 +23,21 @@ static bool open_series(const options *asked, char *const *files, char *const *p
          fail();
 }
 
+/* A series keeps all of its files open. The soft limit is kept low for programs that use select(), as nothing here
+ * does. */
+static void allow_many_files(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static bool split_and_open_series(const options *asked, ndr_h5_dataset **dataset) {
   size_t count = (size_t)asked->input_count;
   char **files = calloc(2 * count, sizeof *files), **paths = files ? files + count : NULL;
   bool good = files != NULL;
   if (!good) complain("out of memory");
+  allow_many_files();
   for (size_t i = 0; good && i < count; i++)
     good = ndr_h5_split(asked->inputs[i], &files[i], &paths[i]) == NDR_OK || fail();
   good = good && open_series(asked, files, paths, dataset);

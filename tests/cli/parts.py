@@ -6,6 +6,7 @@ Data are small whole numbers, so that sums are exact in whatever order they are 
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -143,6 +144,22 @@ def check_weights(tool, names):
     return problem and f"{' '.join(arguments)}: {problem}"
 
 
+def check_many_files(tool):
+    """More files than the soft limit lets a program open."""
+    most = 64
+    for i in range(most + 10):
+        with h5py.File(f"many{i}.h5", "w") as file:
+            file["x"] = np.array([float(i)])
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    files = [f"many{i}.h5" for i in range(most + 10)]
+    done = subprocess.run([tool, "--concat", "0", *files, "--json"], capture_output=True, text=True, preexec_fn=limit)
+    if done.returncode or json.loads(done.stdout)["data"] != [sum(range(most + 10))]:
+        return f"{most + 10} files where {most} may be open: {done.stdout}{done.stderr}"
+    return None
+
+
 def main():
     tool = os.path.abspath(sys.argv[1])
     count, seed = int(os.environ.get("NDR_TEST_CASES", 150)), int(os.environ.get("NDR_TEST_SEED", 20261121))
@@ -152,6 +169,9 @@ def main():
         os.chdir(folder)
         for name, length, number in (("a.h5", SHAPE[0], 1), ("b.h5", 1, 2), ("c.h5", 6, 3)):
             make(name, length, number)
+        problem = check_many_files(tool)
+        if problem:
+            problems.append(problem)
         names = [f"{layout}_{dtype}" for layout in LAYOUTS for dtype in ("f4", "i2")] + ["sparse"]
         for _ in range(count):
             check = random.choice((check_part, check_part, check_series, check_weights))

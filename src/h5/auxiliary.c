@@ -30,29 +30,54 @@ static ndr_status fail_read(const ndr_h5_dataset *dataset) {
 
 /* ---- Which variables can be copied ------------------------------------------------------------------------------ */
 
-/* Opens a dataset of that name in the group of the source, or in one of the groups above it, as CF looks for them. */
-static hid_t open_near(const ndr_h5_dataset *source, const char *name, char path[1024]) {
+/* Opens what has that name in the group of the source, or in one of the groups above it, as CF looks for them; what is
+ * no dataset, or a link that leads nowhere, is as if it were not there: *opened is negative. */
+static ndr_status open_near(const ndr_h5_dataset *source, const char *name, char path[1024], hid_t *opened) {
   char group[1024] = "";
   ssize_t length = H5Iget_name(source->id, group, sizeof group);
-  if (length <= 0 || length >= (ssize_t)sizeof group || !*name || strpbrk(name, "/.")) return H5I_INVALID_HID;
-  for (char *slash; (slash = strrchr(group, '/'));) {
+  htri_t exists = 0;
+  *opened = H5I_INVALID_HID;
+  if (length <= 0) return fail_read(source);
+  if (length >= (ssize_t)sizeof group || !*name || strpbrk(name, "/.")) return NDR_OK;
+  for (char *slash; exists == 0 && (slash = strrchr(group, '/'));) {
     *slash = 0;
-    if (snprintf(path, 1024, "%s/%s", group, name) < 1024 && H5Lexists(source->file_id, path, H5P_DEFAULT) > 0)
-      return H5Dopen2(source->file_id, path, source->links->access);
+    if (snprintf(path, 1024, "%s/%s", group, name) < 1024) exists = H5Lexists(source->file_id, path, H5P_DEFAULT);
   }
-  return H5I_INVALID_HID;
+  if (exists > 0) exists = H5Oexists_by_name(source->file_id, path, source->links->access);
+  if (exists <= 0) return exists < 0 ? fail_read(source) : NDR_OK;
+  hid_t object = H5Oopen(source->file_id, path, source->links->access);
+  H5I_type_t kind = object < 0 ? H5I_BADID : H5Iget_type(object);
+  if (kind == H5I_DATASET)
+    *opened = object;
+  else if (object >= 0)
+    H5Oclose(object);
+  return kind == H5I_BADID ? fail_read(source) : NDR_OK;
 }
 
-/* The bytes of numbers, or of texts of fixed length; -1 where there are others, or more than are worth it. */
+/* The bytes of the texts that elements of variable length lead to; negative where they cannot be told. */
+static int64_t text_bytes(hid_t dataset, hid_t type) {
+  hsize_t bytes = 0;
+  hid_t space = H5Dget_space(dataset);
+  bool good = space >= 0 && H5Dvlen_get_buf_size(dataset, type, space, &bytes) >= 0 && bytes <= INT64_MAX;
+  if (space >= 0) H5Sclose(space);
+  return good ? (int64_t)bytes : -1;
+}
+
+/* The bytes of numbers or texts; more than MOST_BYTES where there are others, or more than are worth it, and negative
+ * where they cannot be told. */
 static int64_t plain_bytes(const ndr_h5_dataset *found) {
   hid_t type = H5Dget_type(found->id);
   H5T_class_t kind = H5Tget_class(type);
-  bool plain = kind == H5T_INTEGER || kind == H5T_FLOAT || (kind == H5T_STRING && H5Tis_variable_str(type) == 0);
-  int64_t bytes = (int64_t)H5Tget_size(type);
-  for (int d = 0; d < found->info.ndim && plain; d++)
-    plain = !__builtin_mul_overflow(bytes, found->info.shape[d], &bytes) && bytes <= MOST_BYTES;
-  H5Tclose(type);
-  return plain && bytes <= MOST_BYTES ? bytes : -1;
+  htri_t variable = kind == H5T_STRING ? H5Tis_variable_str(type) : 0;
+  int64_t bytes = (int64_t)H5Tget_size(type), texts = 0;
+  bool known = kind != H5T_NO_CLASS && variable >= 0 && bytes > 0;
+  if (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_STRING) bytes = MOST_BYTES + 1;
+  for (int d = 0; d < found->info.ndim; d++)
+    if (__builtin_mul_overflow(bytes, found->info.shape[d], &bytes)) bytes = MOST_BYTES + 1;
+  if (known && variable > 0 && bytes <= MOST_BYTES) texts = text_bytes(found->id, type);
+  if (type >= 0) H5Tclose(type);
+  if (!known || texts < 0) return -1;
+  return texts > MOST_BYTES ? texts : bytes + texts;
 }
 
 /* Each dim must be known, and be none of the reduced ones. */
@@ -98,6 +123,7 @@ static bool copy_elements(const ndr_h5_dataset *found, hid_t file, const char *n
   good = copy >= 0 && H5Dwrite(copy, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0 &&
          ndr_hdf_copy_attributes(found->id, copy, keeps, NULL);
   if (copy >= 0) H5Dclose(copy);
+  if (data && H5Tis_variable_str(type) > 0) ndr_hdf_reclaim(type, space, H5P_DEFAULT, data);
   free(data);
   if (space >= 0) H5Sclose(space);
   H5Tclose(type);
@@ -128,7 +154,8 @@ static ndr_status copy_described(const context *c, const ndr_h5_dataset *found, 
       return NDR_OK;
     }
   int64_t bytes = plain_bytes(found);
-  if (bytes < 0 || c->known->bytes + bytes > MOST_BYTES) return NDR_OK;
+  if (bytes < 0) return ndr_hdf_fail(NDR_ERR_FILE, found->where, "its type cannot be read");
+  if (bytes > MOST_BYTES - c->known->bytes) return NDR_OK;
   c->known->bytes += bytes;
   NDR_TRY(remember(c, found->where, name, &as));
   if (!copy_elements(found, c->scales->file, as))
@@ -155,14 +182,13 @@ static const char *find_scale(const context *c, const char *path) {
 static ndr_status copy_named(const context *c, const char *name, int depth, const char **copied) {
   char path[1024];
   ndr_h5_dataset found = {.file = c->source->file, .file_id = c->source->file_id, .links = c->source->links};
-  ndr_status status = NDR_OK;
   *copied = NULL;
   found.raw = true;
-  found.id = open_near(c->source, name, path);
+  NDR_TRY(open_near(c->source, name, path, &found.id));
   if (found.id < 0) return NDR_OK;
-  status = ndr_hdf_describe(&found, path);
+  ndr_status status = ndr_hdf_describe(&found, path);
   bool known = status == NDR_OK || status == NDR_ERR_DTYPE;
-  if (status != NDR_ERR_MEMORY) status = NDR_OK;
+  if (status != NDR_ERR_MEMORY && status != NDR_ERR_FILE) status = NDR_OK;
   if (known && found.info.is_scale)
     *copied = find_scale(c, path);
   else if (known && is_left(c, &found))

@@ -32,6 +32,9 @@ RUNS = {
     "weights": ["file.h5:/a", "--weights", "lat:cos", "--op", "mean"],
     "csv": ["file.h5:/a", "--dims", "time", "--format", "csv", *OUTPUT],
     "coords": ["file.h5:/a", "--dims", "0", "--op", "argmax", "--coords", *OUTPUT],
+    "library": ["elsewhere.h5:/library", "--dims", "0"],
+    "virtual": ["elsewhere.h5:/virtual", "--dims", "0"],
+    "external": ["elsewhere.h5:/external", "--dims", "0"],
     "list": ["--list", "kinds.h5"],
 }
 KINDS = ("memory", "hdf5", "read", "open", "write", "sync", "name", "thread")
@@ -51,7 +54,9 @@ def make_gridded(path, first):
         scaled(file, "lat", numpy.linspace(-75, 75, 6), units="degrees_north")
         data.dims[0].attach_scale(file["time"])
         data.dims[1].attach_scale(file["lat"])
-        data.attrs["units"] = "K"
+        file["station"] = numpy.array(list("abcdef"), h5py.string_dtype())
+        file["station"].dims[0].attach_scale(file["lat"])
+        data.attrs.update({"units": "K", "coordinates": "station"})
 
 
 def make_inputs(folder):
@@ -64,6 +69,14 @@ def make_inputs(folder):
         data = file.create_dataset("a", data=numpy.arange(-60, 60, dtype=">i2").reshape(6, 20), chunks=(4, 20))
         data.attrs.update(_FillValue=numpy.int16(-3), missing_value=numpy.int16(5), valid_range=numpy.int16([-50, 50]),
                           scale_factor=0.5, add_offset=10.0)
+    with h5py.File(os.path.join(folder, "elsewhere.h5"), "w") as file:
+        values = numpy.arange(48.0).reshape(6, 8)
+        file.create_dataset("library", data=values.astype("i4"), chunks=(4, 8), scaleoffset=0)
+        layout = h5py.VirtualLayout((4, 6, 8), "f4")
+        layout[...] = h5py.VirtualSource("file.h5", "a", (4, 6, 8))
+        file.create_virtual_dataset("virtual", layout)
+        file.create_dataset("external", values.shape, values.dtype, external=[("raw", 0, values.nbytes)])
+        values.tofile(os.path.join(folder, "raw"))
     with h5py.File(os.path.join(folder, "kinds.h5"), "w") as file:
         file["truth"] = numpy.array([True, False])
         file["complex"] = numpy.zeros((2, 3), "c8")

@@ -230,7 +230,7 @@ def make_curved(folder):
         y, x = make_scale(group, "y", np.arange(2.0), bounds="y_bnds"), make_scale(group, "x", np.arange(4.0))
         nv = make_scale(file, "nv", np.zeros(2))
         for name, scales, described in (
-                ("t", (time, y, x), {"coordinates": "time lat level lon_lost label", "grid_mapping": "crs"}),
+                ("t", (time, y, x), {"coordinates": "time lat level lon_lost label model", "grid_mapping": "crs"}),
                 ("u", (time, y, x), {"coordinates": "lat", "grid_mapping": "crs: y x"}),
                 ("lat", (y, x), {"units": "degrees_north", "bounds": "lat_bnds"}), ("time_bnds", (time, nv), {}),
                 ("lon_lost", (time, x), {}), ("lat_bnds", (y, x, nv), {}), ("y_bnds", (y, nv), {"units": "m"})):
@@ -242,6 +242,8 @@ def make_curved(folder):
         group["level"].attrs.update({"units": "m", "coordinates": "time"})
         group["label"] = np.array([b"abc", b"def"])
         attach(group["label"], y)
+        group["model"] = np.array(["", "CESM\u00b2"], h5py.string_dtype())
+        attach(group["model"], y)
         file["crs"] = np.int32(0)
         file["crs"].attrs["grid_mapping_name"] = "latitude_longitude"
 
@@ -251,9 +253,9 @@ def check_auxiliary_variables(folder):
     make_curved(folder)
     with folder.reduce("grid.nc:/run/t", "grid.nc:/run/u", "-d", "time", "--op", "mean,max") as out:
         assert sorted(out) == sorted(["t_mean", "t_max", "u_mean", "u_max", "y", "x", "nv", "lat", "lat_bnds", "y_bnds",
-                                      "level", "label", "crs"]), sorted(out)
+                                      "level", "label", "model", "crs"]), sorted(out)
         for op in ("mean", "max"):
-            assert text(out["t_" + op].attrs["coordinates"]) == "lat level label", attributes(out["t_mean"])
+            assert text(out["t_" + op].attrs["coordinates"]) == "lat level label model", attributes(out["t_mean"])
             assert text(out["t_" + op].attrs["grid_mapping"]) == "crs"
             assert text(out["u_" + op].attrs["coordinates"]) == "lat" and "grid_mapping" not in out["u_" + op].attrs
         assert attributes(out["lat"]) == {"units": "degrees_north", "bounds": "lat_bnds"}
@@ -261,6 +263,7 @@ def check_auxiliary_variables(folder):
         assert attributes(out["level"]) == {"units": "m"} and out["level"][()] == 2
         assert [dim[0].name for dim in out["lat_bnds"].dims] == ["/y", "/x", "/nv"]
         assert out["label"][...].tolist() == [b"abc", b"def"]
+        assert out["model"].asstr()[...].tolist() == ["", "CESM\u00b2"]
         with h5py.File(folder.file("grid.nc"), "r") as file:
             assert (out["lat_bnds"][...] == file["run/lat_bnds"][...]).all()
     with folder.reduce("grid.nc:/run/t", "-d", "y,x") as out:

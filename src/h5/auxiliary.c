@@ -44,14 +44,9 @@ static ndr_status open_near(const ndr_h5_dataset *source, const char *name, char
     if (snprintf(path, 1024, "%s/%s", group, name) < 1024) exists = H5Lexists(source->file_id, path, H5P_DEFAULT);
   }
   if (exists > 0) exists = H5Oexists_by_name(source->file_id, path, source->links->access);
-  if (exists <= 0) return exists < 0 ? fail_read(source) : NDR_OK;
-  hid_t object = H5Oopen(source->file_id, path, source->links->access);
-  H5I_type_t kind = object < 0 ? H5I_BADID : H5Iget_type(object);
-  if (kind == H5I_DATASET)
-    *opened = object;
-  else if (object >= 0)
-    H5Oclose(object);
-  return kind == H5I_BADID ? fail_read(source) : NDR_OK;
+  if (exists > 0) exists = ndr_hdf_is_dataset(source->file_id, path, source->links->access);
+  if (exists > 0) *opened = H5Dopen2(source->file_id, path, source->links->access);
+  return exists < 0 || (exists > 0 && *opened < 0) ? fail_read(source) : NDR_OK;
 }
 
 /* The bytes of the texts that elements of variable length lead to; negative where they cannot be told. */

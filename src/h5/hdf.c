@@ -72,6 +72,17 @@ bool ndr_hdf_failed_to_read(void) {
   return major == H5E_IO;
 }
 
+htri_t ndr_hdf_is_dataset(hid_t file, const char *path, hid_t access) {
+#if H5_VERSION_GE(1, 12, 0)
+  H5O_info2_t info;
+  herr_t done = H5Oget_info_by_name3(file, path, &info, H5O_INFO_BASIC, access);
+#else
+  H5O_info_t info;
+  herr_t done = H5Oget_info_by_name2(file, path, &info, H5O_INFO_BASIC, access);
+#endif
+  return done < 0 ? -1 : info.type == H5O_TYPE_DATASET;
+}
+
 typedef struct {
   ndr_hdf_visitor visit;
   void *user;

@@ -36,6 +36,9 @@ bool ndr_hdf_failed_to_read(void);
 #define ndr_hdf_reclaim H5Dvlen_reclaim
 #endif
 
+/* Whether the object of that path is a dataset; negative where that cannot be read. */
+htri_t ndr_hdf_is_dataset(hid_t file, const char *path, hid_t access);
+
 /* Visits every object below `root` once, groups and datasets, in the order of names; not 0 from visit stops. */
 typedef int (*ndr_hdf_visitor)(void *user, const char *path, bool is_dataset);
 herr_t ndr_hdf_visit(hid_t root, ndr_hdf_visitor visit, void *user);

@@ -5,7 +5,8 @@
 First the files of hostile_files.make_lies, then N copies (or $NDREDUCE_HOSTILE, or 4) of each sound file, of those made
 here and of those named, each with bits flipped, bytes overwritten or its end cut off. Listed and reduced under a limit of
 time and memory, every one must end with status 0 or 1, and with one line of error in the second case. What does not is
-said, and kept in FOLDER. A sanitizer reserves more memory than the limit, so --sanitized leaves that out.
+said, and kept in FOLDER. Half of the results are written to a file, which is then listed. A sanitizer reserves more memory
+than the limit, so --sanitized leaves that out.
 
 HDF5 1.10 itself does not survive every file, so two ends are counted but are no problems: a crash that the tool tells of
 (under a sanitizer: one inside libhdf5), and time that runs out where SIGTERM, given twice, still ends the program.
@@ -166,11 +167,18 @@ def try_one(runner, folder, data, name, datasets, seed):
         file.write(damaged)
     chosen = path + ":" + source.choice(datasets) if datasets and source.random() < 0.7 else path
     options = ["--memory", BUDGET, "--op", source.choice(OPERATORS), "--dims", source.choice(("all", "all", "0", "-1"))]
+    out = path + ".out"
+    written = ["--quiet", "--output", out] if source.random() < 0.5 else []
     problems = []
-    for arguments in (["--list", path], [*options, chosen]):
-        _, wrong = runner.run(*arguments)
+    for arguments in (["--list", path], [*options, *written, chosen]):
+        status, wrong = runner.run(*arguments)
         if wrong:
             problems.append(f"{' '.join(arguments)}: {wrong} ({words})")
+    if os.path.exists(out):
+        _, wrong = runner.run("--list", out)
+        if wrong or status != 0:
+            problems.append(f"{' '.join(arguments)}: status {status} and an output; {wrong} ({words})")
+        os.unlink(out)
     if not problems and not runner.noted(path):
         os.unlink(path)
     return problems

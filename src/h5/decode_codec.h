@@ -40,6 +40,9 @@ enum { NDR_CODEC_HEADERS = 4096 };
 /* What a zstd context takes to decode into one buffer: no window, the tables alone, about 160 KiB in 1.5. */
 enum { NDR_CODEC_ZSTD_BYTES = 256 << 10 };
 
+/* What became of a stream: it was undone, holds more than there is room for, or is damaged. */
+typedef enum ndr_inflated { NDR_INFLATED, NDR_INFLATED_MORE, NDR_INFLATED_NOT } ndr_inflated;
+
 extern const ndr_codec ndr_codec_shuffle, ndr_codec_fletcher32, ndr_codec_deflate, ndr_codec_szip, ndr_codec_lz4,
     ndr_codec_lzf, ndr_codec_zstd, ndr_codec_blosc, ndr_codec_bzip2, ndr_codec_bitshuffle;
 

@@ -49,15 +49,6 @@ static ndr_status open_near(const ndr_h5_dataset *source, const char *name, char
   return exists < 0 || (exists > 0 && *opened < 0) ? fail_read(source) : NDR_OK;
 }
 
-/* The bytes of the texts that elements of variable length lead to; negative where they cannot be told. */
-static int64_t text_bytes(hid_t dataset, hid_t type) {
-  hsize_t bytes = 0;
-  hid_t space = H5Dget_space(dataset);
-  bool good = space >= 0 && H5Dvlen_get_buf_size(dataset, type, space, &bytes) >= 0 && bytes <= INT64_MAX;
-  if (space >= 0) H5Sclose(space);
-  return good ? (int64_t)bytes : -1;
-}
-
 /* The bytes of numbers or texts; more than MOST_BYTES where there are others, or more than are worth it, and negative
  * where they cannot be told. */
 static int64_t plain_bytes(const ndr_h5_dataset *found) {
@@ -69,7 +60,7 @@ static int64_t plain_bytes(const ndr_h5_dataset *found) {
   if (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_STRING) bytes = MOST_BYTES + 1;
   for (int d = 0; d < found->info.ndim; d++)
     if (__builtin_mul_overflow(bytes, found->info.shape[d], &bytes)) bytes = MOST_BYTES + 1;
-  if (known && variable > 0 && bytes <= MOST_BYTES) texts = text_bytes(found->id, type);
+  if (known && variable > 0 && bytes <= MOST_BYTES) texts = ndr_hdf_text_bytes(found->id, type);
   if (type >= 0) H5Tclose(type);
   if (!known || texts < 0) return -1;
   return texts > MOST_BYTES ? texts : bytes + texts;
@@ -220,7 +211,7 @@ static ndr_status put_bounds_of_scales(const context *c) {
     const char *name = c->from[i] < 0 ? NULL : ndr_scales_name(c->scales, c->variable, i);
     hid_t scale = H5I_INVALID_HID;
     char *bounds;
-    if (name) NDR_TRY(ndr_hdf_open_coordinates(c->source, c->from[i], &scale));
+    if (name) NDR_TRY(ndr_hdf_open_coordinates(c->source, c->from[i], false, &scale));
     if (scale < 0) continue;
     bool good = ndr_hdf_get_text(scale, "bounds", &bounds);
     H5Dclose(scale);

@@ -6,7 +6,9 @@
 
 #include "h5/attributes.h"
 
-/* These four say yes, no, or that it cannot be read: a negative number. */
+#define MOST_TEXT ((int64_t)64 << 20)
+
+/* These five say yes, no, or that it cannot be read: a negative number. */
 static htri_t is_bare(hid_t scale) {
   char *name;
   if (!ndr_hdf_get_text(scale, "NAME", &name)) return -1;
@@ -26,34 +28,45 @@ static htri_t is_written(const ndr_h5_dataset *dataset, hid_t scale) {
   return ndr_hdf_storage_bytes(scale, &bytes) ? bytes > 0 : -1;
 }
 
-static htri_t holds_numbers(hid_t scale, int64_t length) {
+/* Texts are read whole, which a file may make as long as it likes. */
+static htri_t is_short(hid_t scale, hid_t type) {
+  htri_t variable = H5Tis_variable_str(type);
+  if (variable <= 0) return variable < 0 ? -1 : 1;
+  int64_t bytes = ndr_hdf_text_bytes(scale, type);
+  return bytes < 0 ? -1 : bytes <= MOST_TEXT;
+}
+
+static htri_t holds_elements(hid_t scale, int64_t length, bool texts) {
   hid_t type = H5Dget_type(scale), space = H5Dget_space(scale);
   H5T_class_t kind = H5Tget_class(type);
   int ndim = H5Sget_simple_extent_ndims(space);
   hssize_t count = H5Sget_simple_extent_npoints(space);
+  htri_t holds = kind == H5T_INTEGER || kind == H5T_FLOAT || (texts && kind == H5T_STRING);
+  if (kind == H5T_NO_CLASS || ndim < 0 || count < 0) holds = -1;
+  if (holds > 0) holds = ndim == 1 && count == length;
+  if (holds > 0 && kind == H5T_STRING) holds = is_short(scale, type);
   if (space >= 0) H5Sclose(space);
   if (type >= 0) H5Tclose(type);
-  if (kind == H5T_NO_CLASS || ndim < 0 || count < 0) return -1;
-  return (kind == H5T_INTEGER || kind == H5T_FLOAT) && ndim == 1 && count == length;
+  return holds;
 }
 
-static htri_t is_useful(const ndr_h5_dataset *dataset, int d, hid_t scale) {
+static htri_t is_useful(const ndr_h5_dataset *dataset, int d, bool texts, hid_t scale) {
   if (scale < 0) return -1;
   htri_t bare = is_bare(scale);
   if (bare != 0) return bare < 0 ? -1 : 0;
   htri_t written = is_written(dataset, scale);
-  return written > 0 ? holds_numbers(scale, dataset->extent[d]) : written;
+  return written > 0 ? holds_elements(scale, dataset->extent[d], texts) : written;
 }
 
 static ndr_status fail_read(const ndr_h5_dataset *dataset) {
   return ndr_fail(NDR_ERR_FILE, "%s: the coordinates of a dim cannot be read", dataset->where);
 }
 
-static ndr_status open_scale(const ndr_h5_dataset *dataset, int d, hid_t *scale) {
+static ndr_status open_scale(const ndr_h5_dataset *dataset, int d, bool texts, hid_t *scale) {
   *scale = H5I_INVALID_HID;
   if (!dataset->scales[d]) return NDR_OK;
   hid_t opened = H5Dopen2(dataset->file_id, dataset->scales[d], dataset->links->access);
-  htri_t useful = is_useful(dataset, d, opened);
+  htri_t useful = is_useful(dataset, d, texts, opened);
   if (useful > 0)
     *scale = opened;
   else if (opened >= 0)
@@ -74,7 +87,7 @@ static ndr_status continues(const ndr_h5_dataset *part, int d, const char *units
   hid_t scale;
   char *own;
   *same = false;
-  NDR_TRY(open_scale(part, d, &scale));
+  NDR_TRY(open_scale(part, d, false, &scale));
   if (scale < 0) return NDR_OK;
   bool good = ndr_hdf_get_text(scale, "units", &own);
   *same = own ? units && strcmp(own, units) == 0 : !units;
@@ -83,11 +96,11 @@ static ndr_status continues(const ndr_h5_dataset *part, int d, const char *units
   return good ? NDR_OK : fail_read(part);
 }
 
-ndr_status ndr_hdf_open_coordinates(const ndr_h5_dataset *dataset, int d, hid_t *scale) {
+ndr_status ndr_hdf_open_coordinates(const ndr_h5_dataset *dataset, int d, bool texts, hid_t *scale) {
   const ndr_h5_dataset *const *parts;
   int count = find_parts(dataset, d, &parts, &dataset);
   char *units;
-  NDR_TRY(open_scale(parts[0], d, scale));
+  NDR_TRY(open_scale(parts[0], d, texts && count == 1, scale));
   if (*scale < 0 || count == 1) return NDR_OK;
   ndr_status status = ndr_hdf_get_text(*scale, "units", &units) ? NDR_OK : fail_read(dataset);
   bool same = true;
@@ -103,7 +116,7 @@ static bool read_part(const ndr_h5_dataset *part, int d, hid_t type, void *data)
   hsize_t start = (hsize_t)part->from[d], stride = (hsize_t)part->step[d], count = (hsize_t)part->info.shape[d];
   if (count == 0) return true;
   hid_t scale;
-  if (open_scale(part, d, &scale) != NDR_OK || scale < 0) return false;
+  if (open_scale(part, d, H5Tget_class(type) == H5T_STRING, &scale) != NDR_OK || scale < 0) return false;
   hid_t from = H5Dget_space(scale), to = H5Screate_simple(1, &count, NULL);
   bool good = H5Sselect_hyperslab(from, H5S_SELECT_SET, &start, &stride, &count, NULL) >= 0 &&
               H5Dread(scale, type, to, from, H5P_DEFAULT, data) >= 0;
@@ -131,7 +144,7 @@ bool ndr_hdf_read_coordinates(const ndr_h5_dataset *dataset, int d, hid_t type, 
 static ndr_status read_coordinates(const ndr_h5_dataset *dataset, int d, double *values) {
   hid_t scale;
   ndr_status status = NDR_OK;
-  NDR_TRY(ndr_hdf_open_coordinates(dataset, d, &scale));
+  NDR_TRY(ndr_hdf_open_coordinates(dataset, d, false, &scale));
   if (scale < 0 && dataset->names[d])
     return ndr_fail(NDR_ERR_DIMS, "%s: its dim %s has no coordinates", dataset->where, dataset->names[d]);
   if (scale < 0) return ndr_fail(NDR_ERR_DIMS, "%s: its dim %d has no coordinates", dataset->where, d);

@@ -72,6 +72,14 @@ bool ndr_hdf_failed_to_read(void) {
   return major == H5E_IO;
 }
 
+int64_t ndr_hdf_text_bytes(hid_t dataset, hid_t type) {
+  hsize_t bytes = 0;
+  hid_t space = H5Dget_space(dataset);
+  bool good = space >= 0 && H5Dvlen_get_buf_size(dataset, type, space, &bytes) >= 0 && bytes <= INT64_MAX;
+  if (space >= 0) H5Sclose(space);
+  return good ? (int64_t)bytes : -1;
+}
+
 htri_t ndr_hdf_is_dataset(hid_t file, const char *path, hid_t access) {
 #if H5_VERSION_GE(1, 12, 0)
   H5O_info2_t info;

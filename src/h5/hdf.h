@@ -36,6 +36,9 @@ bool ndr_hdf_failed_to_read(void);
 #define ndr_hdf_reclaim H5Dvlen_reclaim
 #endif
 
+/* The bytes of the texts that elements of variable length lead to; negative where they cannot be told. */
+int64_t ndr_hdf_text_bytes(hid_t dataset, hid_t type);
+
 /* Whether the object of that path is a dataset; negative where that cannot be read. */
 htri_t ndr_hdf_is_dataset(hid_t file, const char *path, hid_t access);
 

@@ -106,7 +106,7 @@ static bool keeps_located(void *user, const char *name) {
 
 ndr_status ndr_label_located(const ndr_h5_dataset *source, int d, hid_t variable) {
   hid_t coordinates;
-  NDR_TRY(ndr_hdf_open_coordinates(source, d, &coordinates));
+  NDR_TRY(ndr_hdf_open_coordinates(source, d, false, &coordinates));
   bool good = coordinates < 0 || ndr_hdf_copy_attributes(coordinates, variable, keeps_located, NULL);
   ndr_status status = good ? NDR_OK : ndr_hdf_fail(NDR_ERR_FILE, source->where, "attributes of a dim cannot be copied");
   if (coordinates >= 0) H5Dclose(coordinates);

@@ -22,28 +22,47 @@ static char *join(const char *a, const char *b, const char *c) {
 
 typedef struct {
   hid_t dataset, type; /* of the input; negative where there are no coordinates */
+  hsize_t count;
   size_t bytes;
   void *data;
 } coordinates;
 
 static ndr_status read_coordinates(const ndr_h5_dataset *source, int d, coordinates *c) {
-  *c = (coordinates){H5I_INVALID_HID, H5I_INVALID_HID, 0, NULL};
-  NDR_TRY(ndr_hdf_open_coordinates(source, d, &c->dataset));
+  *c = (coordinates){H5I_INVALID_HID, H5I_INVALID_HID, (hsize_t)source->info.shape[d], 0, NULL};
+  NDR_TRY(ndr_hdf_open_coordinates(source, d, true, &c->dataset));
   if (c->dataset < 0) return NDR_OK;
   c->type = H5Dget_type(c->dataset);
   size_t bytes = H5Tget_size(c->type);
   if (bytes == 0) return ndr_hdf_fail(NDR_ERR_FILE, source->where, "the type of the coordinates of a dim is not known");
-  bool fits = !__builtin_mul_overflow((size_t)source->info.shape[d], bytes, &c->bytes);
-  c->data = fits ? malloc(c->bytes + 1) : NULL;
+  bool fits = !__builtin_mul_overflow((size_t)c->count, bytes, &c->bytes);
+  c->data = fits ? calloc(c->bytes + 1, 1) : NULL;
   if (!c->data) return fail_memory();
   if (ndr_hdf_read_coordinates(source, d, c->type, c->data)) return NDR_OK;
   return ndr_hdf_fail(NDR_ERR_FILE, source->where, "the coordinates of a dim cannot be read");
 }
 
+/* Frees elements, and what those of variable length lead to. */
+static void free_elements(hid_t type, hsize_t count, void *data) {
+  hid_t space = data && H5Tis_variable_str(type) > 0 ? H5Screate_simple(1, &count, NULL) : H5I_INVALID_HID;
+  if (space >= 0) {
+    ndr_hdf_reclaim(type, space, H5P_DEFAULT, data);
+    H5Sclose(space);
+  }
+  free(data);
+}
+
 static void free_coordinates(coordinates *c) {
+  free_elements(c->type, c->count, c->data);
   if (c->dataset >= 0) H5Dclose(c->dataset);
   if (c->type >= 0) H5Tclose(c->type);
-  free(c->data);
+}
+
+static bool same_elements(const coordinates *c, const void *data) {
+  char *const *own = c->data, *const *others = data;
+  if (H5Tis_variable_str(c->type) <= 0) return memcmp(data, c->data, c->bytes) == 0;
+  for (hsize_t i = 0; i < c->count; i++)
+    if (strcmp(own[i] ? own[i] : "", others[i] ? others[i] : "") != 0) return false;
+  return true;
 }
 
 /* Whether a scale of the output has the same elements, so that results of two files can share it. */
@@ -51,10 +70,10 @@ static bool same_coordinates(hid_t file, const ndr_scale *scale, const coordinat
   if (c->type < 0 || !c->data || scale->length != length) return false;
   hid_t dataset = H5Dopen2(file, scale->name, H5P_DEFAULT);
   hid_t type = H5Dget_type(dataset);
-  void *data = malloc(c->bytes + 1);
+  void *data = calloc(c->bytes + 1, 1);
   bool same = data && H5Tequal(type, c->type) > 0 && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0 &&
-              memcmp(data, c->data, c->bytes) == 0;
-  free(data);
+              same_elements(c, data);
+  free_elements(type, c->count, data);
   H5Tclose(type);
   H5Dclose(dataset);
   return same;
@@ -162,7 +181,7 @@ static ndr_status share_scale(ndr_scales *scales, const ndr_h5_dataset *source, 
 
 /* The scale of a dim of the source, found or made. */
 static ndr_status find_scale(ndr_scales *scales, const ndr_h5_dataset *source, int from, ndr_scale **found) {
-  static const coordinates none = {H5I_INVALID_HID, H5I_INVALID_HID, 0, NULL};
+  static const coordinates none = {H5I_INVALID_HID, H5I_INVALID_HID, 0, 0, NULL};
   int d = from < 0 ? ~from : from;
   int64_t length = from < 0 ? 1 : source->info.shape[d];
   char number[16], *origin = describe_origin(source, d, from < 0);

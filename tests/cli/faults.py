@@ -32,6 +32,7 @@ RUNS = {
     "weights": ["file.h5:/a", "--weights", "lat:cos", "--op", "mean"],
     "csv": ["file.h5:/a", "--dims", "time", "--format", "csv", *OUTPUT],
     "coords": ["file.h5:/a", "--dims", "0", "--op", "argmax", "--coords", *OUTPUT],
+    "texts": ["texts.h5:/a", "--dims", "1", *OUTPUT],
     "library": ["elsewhere.h5:/library", "--dims", "0"],
     "virtual": ["elsewhere.h5:/virtual", "--dims", "0"],
     "external": ["elsewhere.h5:/external", "--dims", "0"],
@@ -69,6 +70,10 @@ def make_inputs(folder):
         data = file.create_dataset("a", data=numpy.arange(-60, 60, dtype=">i2").reshape(6, 20), chunks=(4, 20))
         data.attrs.update(_FillValue=numpy.int16(-3), missing_value=numpy.int16(5), valid_range=numpy.int16([-50, 50]),
                           scale_factor=0.5, add_offset=10.0)
+    with h5py.File(os.path.join(folder, "texts.h5"), "w") as file:
+        scaled(file, "who", numpy.array(["a", "bc"], h5py.string_dtype()))
+        file["a"] = numpy.ones((2, 3))
+        file["a"].dims[0].attach_scale(file["who"])
     with h5py.File(os.path.join(folder, "elsewhere.h5"), "w") as file:
         values = numpy.arange(48.0).reshape(6, 8)
         file.create_dataset("library", data=values.astype("i4"), chunks=(4, 8), scaleoffset=0)

@@ -315,6 +315,25 @@ def check_dims_kept_or_unnamed(folder):
         assert sorted(out) == ["c"] and "DIMENSION_LIST" not in out["c"].attrs
 
 
+def check_coordinates_of_text(folder):
+    """Scales that hold names, of any length or of fixed ones: copied as selected, and shared by those that are equal."""
+    for number in (1, 2):
+        with h5py.File(folder.file(f"names{number}.h5"), "w") as file:
+            model = make_scale(file, "model", np.array(["CESM\u00b2", "", "IPSL"], h5py.string_dtype()))
+            kind = make_scale(file, "kind", np.array([b"sea", b"ice"]))
+            name = f"v{number}"
+            file[name] = np.arange(24.0).reshape(3, 2, 4)
+            file[name].dims[0].attach_scale(model)
+            file[name].dims[1].attach_scale(kind)
+    with folder.reduce("names1.h5", "names2.h5", "-d", "2", "--op", "sum,max") as out:
+        assert sorted(out) == ["kind", "model", "v1_max", "v1_sum", "v2_max", "v2_sum"], sorted(out)
+        assert out["model"].asstr()[...].tolist() == ["CESM\u00b2", "", "IPSL"] and out["kind"][...].tolist() == [b"sea", b"ice"]
+    with folder.reduce("names1.h5:/v1[::2]", "-d", "2") as out:
+        assert out["model"].asstr()[...].tolist() == ["CESM\u00b2", "IPSL"]
+    with folder.reduce("--concat", "model", "names1.h5:/v1", "names2.h5:/v2", "-d", "2") as out:
+        assert out["model"].shape == (6,) and out["model"].dtype == ">f4" and out["kind"].shape == (2,)
+
+
 def check_npy(folder):
     """What numpy.load reads, from stdout and from a file."""
     values = np.arange(12).reshape(3, 4) - 5

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Where NCO and CDO define the same thing, the numbers are the same: rivals.py TOOL
+
+A grid with missing values, once as floats and once packed, is reduced by h5gpured and by those of ncwa and cdo that are
+there. Where they differ by definition, README says how, and the bound here is what that comes to.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+try:
+    import h5py
+    import numpy as np
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+SHAPE = {"time": 24, "lat": 18, "lon": 36}
+STEP = 0.01  # of the packed numbers
+SINGLE, CELLS = 2e-6, 2e-5  # f32 rounded in another order; cosines instead of the areas of cells, in rows of 10 degrees
+
+# what is reduced: h5gpured's options, the others' commands, the relative and the absolute difference that is allowed
+JOBS = [
+    ("t", "-d time --op mean", ["ncwa -a time", "cdo timmean"], SINGLE, 0),
+    ("t", "-d time --op sum", ["ncwa -y ttl -a time", "cdo timsum"], SINGLE, 0),
+    ("t", "-d time --op min", ["ncwa -y min -a time", "cdo timmin"], 0, 0),
+    ("t", "-d time --op max", ["ncwa -y max -a time", "cdo timmax"], 0, 0),
+    ("t", "-d time --op var", ["cdo timvar"], 1e-4, 0),
+    ("t", "-d time --op std --ddof 1", ["cdo timstd1"], 1e-4, 0),
+    ("t", "-d lat,lon --op mean", ["ncwa -a lat,lon"], SINGLE, 0),
+    ("t", "-d lon --op mean", ["ncwa -a lon", "cdo zonmean"], SINGLE, 0),
+    ("t", "-d lat,lon --op mean --weights /area", ["ncwa -w area -a lat,lon"], SINGLE, 0),
+    ("t", "-d lat,lon --op mean --weights lat:cos", ["cdo fldmean"], CELLS, 0),
+    ("t", "-d time -k --op mean", ["ncwa -b -a time"], SINGLE, 0),
+    ("packed", "-d time --op mean", ["ncwa -a time"], 1e-12, 0),
+    ("packed", "-d time --op mean", ["cdo timmean"], 0, 0.51 * STEP),  # what it writes is packed again
+    ("packed", "-d time --op max", ["ncwa -y max -a time", "cdo timmax"], 1e-12, 0),
+]
+
+
+def make(path):
+    source = np.random.default_rng(11)
+    with h5py.File(path, "w") as file:
+        axes = {"time": np.arange(24.0), "lat": np.linspace(-85, 85, 18), "lon": np.arange(0.0, 360, 10)}
+        units = {"time": "days since 2001-01-01", "lat": "degrees_north", "lon": "degrees_east"}
+        for name, values in axes.items():
+            file[name] = values
+            file[name].make_scale(name)
+            file[name].attrs["units"] = np.bytes_(units[name])
+        values = 280 + 10 * source.standard_normal(tuple(SHAPE.values()))
+        gone = source.random(values.shape) < 0.1
+        gone[:, 3, 5] = True
+        file["t"] = np.where(gone, 1e20, values).astype("f4")
+        file["t"].attrs["_FillValue"] = np.float32(1e20)
+        file["packed"] = np.where(gone, -32768, np.round((values - 280) / STEP)).astype("i2")
+        file["packed"].attrs.update(_FillValue=np.int16(-32768), scale_factor=STEP, add_offset=280.0)
+        file["area"] = source.random((18, 36)) + 0.5
+        for name, dims in (("t", ("time", "lat", "lon")), ("packed", ("time", "lat", "lon")), ("area", ("lat", "lon"))):
+            for d, dim in enumerate(dims):
+                file[name].dims[d].attach_scale(file[dim])
+
+
+def command_of(rival, name):
+    words = rival.split()
+    if words[0] == "ncwa":
+        return ["ncwa", "-O", "-4", *words[1:], "-v", name, "in.nc", "out.nc"]
+    return ["cdo", "-s", "-O", "-f", "nc4", words[1], f"-selname,{name}", "in.nc", "out.nc"]
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: status {done.returncode}: {done.stdout}{done.stderr}")
+
+
+def read(path, name):
+    """The numbers that a result means, missing ones as NaN."""
+    with h5py.File(path) as file:
+        values, attributes = file[name][()].astype("f8"), file[name].attrs
+        values = np.where(values == attributes.get("_FillValue", np.nan), np.nan, values)
+        return values * attributes.get("scale_factor", 1) + attributes.get("add_offset", 0)
+
+
+def compare(tool, name, options, rival, relative, absolute):
+    run([tool, f"in.nc:/{name}", *options.split(), "-o", "own.nc", "--overwrite", "-q"])
+    run(command_of(rival, name))
+    own, other = read("own.nc", name), read("out.nc", name)
+    if own.size == other.size and np.allclose(own.ravel(), other.ravel(), relative, absolute, equal_nan=True):
+        return None
+    apart = np.nanmax(abs(own.ravel() - other.ravel())) if own.size == other.size else "in shape"
+    return f"{name} {options} differs from {rival} by {apart}, NaN {np.isnan(own).sum()} and {np.isnan(other).sum()}"
+
+
+def main():
+    tool = os.path.abspath(sys.argv[1])
+    there = [name for name in ("ncwa", "cdo") if shutil.which(name)]
+    if not there:
+        print("skipped: neither ncwa nor cdo is installed")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        make("in.nc")
+        jobs = [(name, options, rival, relative, absolute) for name, options, rivals, relative, absolute in JOBS
+                for rival in rivals if rival.split()[0] in there]
+        problems = [problem for problem in (compare(tool, *job) for job in jobs) if problem]
+    print(*problems, sep="\n")
+    print(f"{len(jobs)} jobs of {' and '.join(there)}, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

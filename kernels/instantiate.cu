@@ -2,6 +2,7 @@
  * -DNDR_ELEMENT=f32 (its storage type), for floats and complex ones -DNDR_REAL, and for the latter -DNDR_COMPLEX. Entry
  * points: ndr_<kernel>_<op>_<dtype>. Compiled with -DNDR_ONLY_OP=sum, only that operator: for trying things out. */
 #include "narrow.cuh"
+#include "packets.cuh"
 #include "states.cuh"
 #include "thread.cuh"
 #include "tree.cuh"
@@ -27,6 +28,7 @@
 #define NDR_RESIDENT_tile_columns(op) 3
 #define NDR_RESIDENT_tile_triples(op) 3
 #define NDR_RESIDENT_tile_narrow(op) 3
+#define NDR_RESIDENT_tile_packets(op) 3
 #define NDR_RESIDENT_states(op) 4
 #define NDR_RESIDENT_states_skip(op) 4
 
@@ -35,31 +37,37 @@
 #define NDR_REDUCTIONS(op)                                                                                             \
   NDR_ENTRY(tree_block, op, ndr_params, tree_block<NDR_OPERATOR(op)>)                                                  \
   NDR_ENTRY(tree_runs, op, ndr_params, tree_runs<NDR_OPERATOR(op)>)                                                    \
-  NDR_ENTRY(tree_strided, op, ndr_params, tree_strided<NDR_OPERATOR(op)>)                                              \
+  NDR_ENTRY(tree_strided, op, ndr_params, tree_strided<NDR_OPERATOR(op), NDR_BATCH>)                                   \
   NDR_ENTRY(tree_lanes, op, ndr_params, tree_lanes<NDR_OPERATOR(op)>)                                                  \
   NDR_ENTRY(thread_packets, op, ndr_params, thread_columns<NDR_OPERATOR(op), true>)                                    \
   NDR_ENTRY(thread_elements, op, ndr_params, thread_columns<NDR_OPERATOR(op), false>)                                  \
   NDR_ENTRY(tile_columns, op, ndr_params, tile_columns<NDR_OPERATOR(op)>)                                              \
   NDR_ENTRY(tile_triples, op, ndr_params, tile_triples<NDR_OPERATOR(op)>)                                              \
-  NDR_ENTRY(tile_narrow, op, ndr_params, tile_narrow<NDR_OPERATOR(op)>)
+  NDR_ENTRY(tile_narrow, op, ndr_params, tile_narrow<NDR_OPERATOR(op)>)                                                \
+  NDR_ENTRY(tile_packets, op, ndr_params, tile_packets<NDR_OPERATOR(op)>)
 
-/* skip_nan and accumulation in f64 are compiled at run time; where that can't be, one kernel serves every layout.
- * States in which NaN means that nothing was seen have rules of their own. */
 #ifdef NDR_REAL
-#define NDR_OPTIONS(op)                                                                                                \
-  NDR_ENTRY(states_skip, op, ndr_states_params, states<op_##op<NDR_ELEMENT, false, true>>)                             \
-  NDR_ENTRY(tree_wide, op, ndr_params, tree_strided<op_##op<NDR_ELEMENT, true, false>>)                                \
-  NDR_ENTRY(tree_skip, op, ndr_params, tree_strided<op_##op<NDR_ELEMENT, true, true>>)
+#define NDR_SKIPPING_STATES(op) NDR_ENTRY(states_skip, op, ndr_states_params, states<op_##op<NDR_ELEMENT, false, true>>)
+#define NDR_WIDE(op) NDR_ENTRY(tree_wide, op, ndr_params, tree_strided<op_##op<NDR_ELEMENT, true, false>, 1>)
+#define NDR_SKIP(op) NDR_ENTRY(tree_skip, op, ndr_params, tree_strided<op_##op<NDR_ELEMENT, true, true>, 1>)
 #else
-#define NDR_OPTIONS(op)
+#define NDR_SKIPPING_STATES(op)
+#define NDR_WIDE(op)
+#define NDR_SKIP(op)
 #endif
 
-#define NDR_EVERY(op) NDR_STATES(op) NDR_OPTIONS(op)
+/* States in which NaN means that nothing was seen have rules of their own. */
+#define NDR_EVERY(op) NDR_STATES(op) NDR_SKIPPING_STATES(op)
+
+/* skip_nan and accumulation in f64 are compiled at run time; where that can't be, one kernel serves every layout. The
+ * latter changes no operator but those that round as they go. */
+#define NDR_EXACT(op) NDR_REDUCTIONS(op) NDR_SKIP(op)
+#define NDR_ROUNDING(op) NDR_EXACT(op) NDR_WIDE(op)
 
 #if defined NDR_NO_KERNELS
 #elif defined NDR_ONLY_OP
 NDR_EVERY(NDR_ONLY_OP)
-NDR_REDUCTIONS(NDR_ONLY_OP)
+NDR_ROUNDING(NDR_ONLY_OP)
 #else
 #define NDR_DOMAIN_ANY(op) NDR_EVERY(op)
 #ifdef NDR_COMPLEX
@@ -70,20 +78,21 @@ NDR_REDUCTIONS(NDR_ONLY_OP)
 #define OP(NAME, value, name, result, empty, domain, what) NDR_DOMAIN_##domain(name)
 #include "ops.def"
 
-/* The other operators are endings of these (see params.h). */
-NDR_REDUCTIONS(sum)
-NDR_REDUCTIONS(prod)
-NDR_REDUCTIONS(mean)
-NDR_REDUCTIONS(var)
-NDR_REDUCTIONS(norm1)
-NDR_REDUCTIONS(norm2)
-NDR_REDUCTIONS(norminf)
-NDR_REDUCTIONS(count)
+/* The other operators are endings of these (see params.h), but for all under skip_nan. */
+NDR_SKIP(all)
+NDR_EXACT(count)
+NDR_EXACT(norminf)
+NDR_ROUNDING(sum)
+NDR_ROUNDING(prod)
+NDR_ROUNDING(mean)
+NDR_ROUNDING(var)
+NDR_ROUNDING(norm1)
+NDR_ROUNDING(norm2)
 #ifndef NDR_COMPLEX
-NDR_REDUCTIONS(min)
-NDR_REDUCTIONS(max)
-NDR_REDUCTIONS(argmin)
-NDR_REDUCTIONS(argmax)
-NDR_REDUCTIONS(logsumexp)
+NDR_EXACT(min)
+NDR_EXACT(max)
+NDR_EXACT(argmin)
+NDR_EXACT(argmax)
+NDR_ROUNDING(logsumexp)
 #endif
 #endif

@@ -6,6 +6,7 @@
 #define NDR_KERNEL extern "C" __global__ void
 #define NDR_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
 #define NDR_DEVICE __device__ __forceinline__
+#define NDR_CALLED static __device__ __noinline__ /* much code, many callers, little of the time */
 #define NDR_SHARED __shared__
 
 typedef unsigned long long ndr_word;

@@ -66,8 +66,12 @@ template <class T, bool WIDE, bool SKIP, bool ROOT> struct op_moments {
   static NDR_DEVICE void join(Near &a, const Near &b) {
     join_moments(a, b);
   }
-  static NDR_DEVICE void join_far(Far &a, const Far &b) {
+  NDR_CALLED Far joined(Far a, Far b) {
     join_moments(a, b);
+    return a;
+  }
+  static NDR_DEVICE void join_far(Far &a, const Far &b) {
+    a = joined(a, b);
   }
   static NDR_DEVICE Far widen(const Near &a) {
     return {(double)a.n, widened(a.mean), (double)a.m2};
@@ -80,7 +84,7 @@ template <class T, bool WIDE, bool SKIP, bool ROOT> struct op_moments {
   static NDR_DEVICE Far load(const ndr_word *w) {
     return {from_word<double>(w[0]), wording<far_point>::load(w + 1), from_word<double>(w[words - 1])};
   }
-  static NDR_DEVICE double finish(const Far &a, double ddof) {
+  NDR_CALLED double finish(Far a, double ddof) {
     double divisor = a.n - ddof > 0 ? a.n - ddof : 0;
     double variance = a.n == 0 ? NDR_NAN : a.m2 / divisor;
     return ROOT ? sqrt(variance) : variance;
@@ -132,7 +136,7 @@ template <class T, bool ROOT> struct op_exact_moments : op_moments<T, false, fal
     a.sum += b.sum, a.squares += b.squares, a.n += b.n;
   }
   /* With m the mean rounded to an integer, the squares about m are exact and at least twice what is taken off them. */
-  static NDR_DEVICE Far widen(const Near &a) {
+  NDR_CALLED Far widen(Near a) {
     if (a.n == 0) return base::far();
     double n = a.n, mean = (double)a.sum / n;
     i64 m = (i64)rint(mean), rest = a.sum - m * (i64)a.n;

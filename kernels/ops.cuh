@@ -148,7 +148,7 @@ template <class T, bool WIDE, bool SKIP> struct op_mean {
   static NDR_DEVICE Far load(const ndr_word *w) {
     return {wording<sum_far>::load(w), from_word<double>(w[words - 1])};
   }
-  static NDR_DEVICE sum_far finish(const Far &a, double) {
+  NDR_CALLED sum_far finish(Far a, double) {
     return divided(a.sum, a.n);
   }
   static NDR_DEVICE double divided(double sum, double n) {
@@ -246,7 +246,7 @@ template <class R> struct exponentials { R max, sum; };
 NDR_DEVICE float exponential(float x) {
   return machine::exp2_fast(x * 1.44269504f);
 }
-NDR_DEVICE double exponential(double x) {
+NDR_CALLED double exponential(double x) {
   return exp(x);
 }
 
@@ -281,8 +281,12 @@ template <class T, bool WIDE, bool SKIP> struct op_logsumexp {
   static NDR_DEVICE void join(Near &a, const Near &b) {
     join_exponentials(a, b);
   }
-  static NDR_DEVICE void join_far(Far &a, const Far &b) {
+  NDR_CALLED Far joined(Far a, Far b) {
     join_exponentials(a, b);
+    return a;
+  }
+  static NDR_DEVICE void join_far(Far &a, const Far &b) {
+    a = joined(a, b);
   }
   static NDR_DEVICE Far widen(const Near &a) {
     return {(double)a.max, (double)a.sum};
@@ -293,7 +297,7 @@ template <class T, bool WIDE, bool SKIP> struct op_logsumexp {
   static NDR_DEVICE Far load(const ndr_word *w) {
     return {from_word<double>(w[0]), from_word<double>(w[1])};
   }
-  static NDR_DEVICE double finish(const Far &a, double) {
+  NDR_CALLED double finish(Far a, double) {
     return a.max == limits<double>::least() || a.max == limits<double>::most() ? a.max : a.max + log(a.sum);
   }
 };

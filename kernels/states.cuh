@@ -8,6 +8,7 @@ template <class Op> NDR_DEVICE void states(const ndr_states_params &p) {
   i64 stride = machine::blocks() * machine::threads();
   for (i64 k = machine::block() * machine::threads() + machine::thread(); k < p.count; k += stride) {
     i64 n = k, from = 0, to = 0;
+#pragma unroll 1
     for (int a = 0; a < p.axis_count; a++) {
       i64 whole = a + 1 < p.axis_count ? n / p.axes[a].size : 0, rest = n - whole * p.axes[a].size;
       from += rest * p.axes[a].from;

@@ -25,9 +25,9 @@ template <class T> struct stretch {
   }
 };
 
-/* Where element `at` of a stretch of whole rows stands among the reduced elements. */
-NDR_DEVICE i64 index_at(const ndr_params &p, i64 index, i64 at) {
-  return index + at / p.period * p.axes[p.kept_count].aux;
+/* Where element `at` of a stretch of whole rows stands among the reduced elements. A piece is much less than 2^31. */
+NDR_DEVICE i64 index_at(const ndr_params &p, i64 index, i64 at, int period) {
+  return index + (u32)at / (u32)period * p.axes[p.kept_count].aux;
 }
 
 /* The head and tail of a stretch, less than a packet each: read by a thread an element, before the packets, and folded
@@ -47,10 +47,10 @@ template <class T> struct edges {
 template <class Op>
 NDR_DEVICE void fold_edges(const ndr_params &p, typename Op::Near &a, const edges<typename Op::element> &e,
                            const typename Op::element *edge, i64 index, int column) {
-  for (int k = column; k < e.head; k += p.period) fold_one<Op>(p, a, edge[k], index_at(p, index, k));
+  for (int k = column; k < e.head; k += p.period) fold_one<Op>(p, a, edge[k], index_at(p, index, k, p.period));
   /* The first tail element that belongs to the column. */
   int k = e.head + (int)((column + p.period - e.at(e.head) % p.period) % p.period);
-  for (; k < e.count; k += p.period) fold_one<Op>(p, a, edge[k], index_at(p, index, e.at(k)));
+  for (; k < e.count; k += p.period) fold_one<Op>(p, a, edge[k], index_at(p, index, e.at(k), p.period));
 }
 
 /* The packets of a stretch that fall to this thread, into its phase accumulators. */
@@ -84,7 +84,7 @@ NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const str
         if (left <= u * p.lanes) break;
 #pragma unroll
         for (int j = 0; j < elements; j++)
-          fold_value<Op>(p, a[j], x[u][j], Op::indexed ? index_at(p, index, first + u * stride + j) : 0);
+          fold_value<Op>(p, a[j], x[u][j], Op::indexed ? index_at(p, index, first + u * stride + j, p.period) : 0);
       }
     }
     at += UNROLL * stride;
@@ -112,6 +112,7 @@ template <class Op> NDR_DEVICE void join_phases(const ndr_params &p, typename Op
   /* Each phase is read by one warp alone, so that its sum may replace its first state. */
   for (int phase = thread / NDR_WARP; phase < p.period; phase += warps) {
     typename Op::Near a = Op::near();
+#pragma unroll 1
     for (int g = thread % NDR_WARP; g < groups; g += NDR_WARP) Op::join(a, room[g * p.period + phase]);
     join_lanes<Op>(a, NDR_WARP);
     if (thread % NDR_WARP == 0) room[phase] = a;

@@ -58,6 +58,7 @@ NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Near &a, const ty
     int e = lane + i * lanes;
     if (e < ends) fold_one<Op>(p, a, end[i], index + (e < head ? e : e + (i64)packets * elements) * step);
   }
+#pragma unroll 1
   for (int e = lane + ENDS * lanes; e < ends; e += lanes) {
     i64 other = e < head ? e : e + (i64)packets * elements;
     fold_one<Op>(p, a, machine::load_element(start + other), index + other * step);
@@ -169,8 +170,8 @@ template <class Op> NDR_DEVICE void tree_runs(const ndr_params &p) {
   }
 }
 
-/* Units are elements. */
-template <class Op> NDR_DEVICE void tree_strided(const ndr_params &p) {
+/* Units are elements; a thread has BATCH of them in flight. */
+template <class Op, int BATCH> NDR_DEVICE void tree_strided(const ndr_params &p) {
   NDR_SHARED typename Op::Near room[NDR_BLOCK / NDR_WARP];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     team t = join_team(p, item);
@@ -178,18 +179,18 @@ template <class Op> NDR_DEVICE void tree_strided(const ndr_params &p) {
     i64 end = t.output < p.outputs ? t.piece.end : t.piece.begin;
     const typename Op::element *base =
         (const typename Op::element *)p.data + (t.output < p.outputs ? locate_output(p, t.output).offset : 0);
-    for (i64 n = t.piece.begin + t.thread; n < end; n += NDR_BATCH * t.size) {
-      typename Op::element e[NDR_BATCH];
-      i64 index[NDR_BATCH];
+    for (i64 n = t.piece.begin + t.thread; n < end; n += BATCH * t.size) {
+      typename Op::element e[BATCH];
+      i64 index[BATCH];
 #pragma unroll
-      for (int u = 0; u < NDR_BATCH; u++) {
+      for (int u = 0; u < BATCH; u++) {
         if (n + u * t.size >= end) continue;
         spot s = locate(p, p.kept_count, p.reduced_count, n + u * t.size);
         e[u] = machine::load_element(base + s.offset);
         index[u] = p.index_origin + s.aux;
       }
 #pragma unroll
-      for (int u = 0; u < NDR_BATCH; u++)
+      for (int u = 0; u < BATCH; u++)
         if (n + u * t.size < end) fold_one<Op>(p, a, e[u], index[u]);
     }
     finish_team<Op>(p, t, a, room);

@@ -45,7 +45,8 @@ template <class Op> struct triples {
         if (left <= u * NDR_WARP) break;
 #pragma unroll
         for (int j = 0; j < elements; j++)
-          fold_value<Op>(p, a[(u * AWAY + j) % 3], x[u][j], Op::indexed ? index_at(p, index, first + u * AWAY + j) : 0);
+          fold_value<Op>(p, a[(u * AWAY + j) % 3], x[u][j],
+                         Op::indexed ? index_at(p, index, first + u * AWAY + j, 3) : 0);
       }
     }
   }
@@ -66,7 +67,7 @@ template <class Op> struct triples {
     Op::join(total[2], phase == 0 ? a[2] : phase == 1 ? a[1] : a[0]);
 #pragma unroll
     for (int k = 0; k < 3; k++)
-      if (lane < around.count && column == k) fold_one<Op>(p, total[k], element, index_at(p, index, at));
+      if (lane < around.count && column == k) fold_one<Op>(p, total[k], element, index_at(p, index, at, 3));
   }
 };
 

@@ -27,6 +27,7 @@ struct spot {
 NDR_DEVICE spot locate(const ndr_params &p, int first, int count, i64 n) {
   spot s = {0, 0};
   if (count <= 1) return count == 1 ? spot{n * p.axes[first].stride, n * p.axes[first].aux} : s;
+#pragma unroll 1
   for (int a = first; a < first + count; a++) {
     const ndr_param_axis &axis = p.axes[a];
     quotient q = {0, n};
@@ -179,24 +180,32 @@ template <class Op> NDR_DEVICE void emit(const ndr_params &p, i64 offset, const 
   emission<Op, 0>::of(p, offset, far);
 }
 
-/* COUNT neighbouring outputs, `stride` apart in the result: as packets where they are next to each other and aligned,
- * so that a warp writes whole sectors. */
+/* What a row of so many bytes is best written with. */
+template <int BYTES> struct row_unit { typedef ndr_packet type; };
+template <> struct row_unit<8> { typedef u64 type; };
+template <> struct row_unit<4> { typedef u32 type; };
+
+/* COUNT neighbouring outputs, `stride` apart in the result: whole where they are next to each other and aligned, so
+ * that a warp writes whole sectors. */
 template <class Op, int COUNT>
-NDR_DEVICE bool emit_packets(const ndr_params &p, i64 offset, i64 stride, const typename Op::Near *near) {
+NDR_DEVICE bool emit_whole(const ndr_params &p, i64 offset, i64 stride, const typename Op::Near *near) {
   typedef typename Op::result result;
-  const int packets = sizeof(result) * COUNT / 16;
-  if constexpr (sizeof(result) * COUNT % 16 == 0) {
+  const int bytes = sizeof(result) * COUNT;
+  if constexpr (COUNT > 1 && (bytes % 16 == 0 || bytes == 8 || bytes == 4)) {
+    typedef typename row_unit<bytes>::type unit;
     result *out = (result *)p.result[0] + offset;
-    if (p.partial || stride != 1 || (unsigned long long)out % 16 || (Op::counting && p.ending >= NDR_ENDING_ANY))
+    if (p.partial || stride != 1 || (unsigned long long)out % sizeof(unit) ||
+        (Op::counting && p.ending >= NDR_ENDING_ANY))
       return false;
-    union {
+    union view {
       result value[COUNT];
-      ndr_packet packet[packets];
+      unit whole[bytes / sizeof(unit)];
+      NDR_DEVICE view() {}
     } row;
 #pragma unroll
     for (int c = 0; c < COUNT; c++) store_value(&row.value[c], finish_total<Op>(p, Op::widen(near[c])));
 #pragma unroll
-    for (int i = 0; i < packets; i++) ((ndr_packet *)out)[i] = row.packet[i];
+    for (int i = 0; i < (int)(bytes / sizeof(unit)); i++) ((unit *)out)[i] = row.whole[i];
     return true;
   }
   return false;
@@ -205,7 +214,7 @@ NDR_DEVICE bool emit_packets(const ndr_params &p, i64 offset, i64 stride, const 
 template <class Op, int COUNT>
 NDR_DEVICE void emit_row(const ndr_params &p, i64 offset, i64 stride, const typename Op::Near *near) {
   if constexpr (Op::single) {
-    if (emit_packets<Op, COUNT>(p, offset, stride, near)) return;
+    if (emit_whole<Op, COUNT>(p, offset, stride, near)) return;
   }
 #pragma unroll
   for (int c = 0; c < COUNT; c++) emit<Op>(p, offset + c * stride, Op::widen(near[c]));
@@ -228,6 +237,7 @@ template <class S> NDR_DEVICE S shuffle_state(const S &s, int mask) {
 
 /* Joins the states of `lanes` neighbouring threads (a power of 2, at most a warp): each ends with the total. */
 template <class Op> NDR_DEVICE void join_lanes(typename Op::Near &a, int lanes) {
+#pragma unroll 1
   for (int mask = lanes >> 1; mask > 0; mask >>= 1) Op::join(a, shuffle_state(a, mask));
 }
 
@@ -304,6 +314,7 @@ template <class Op> NDR_DEVICE typename Op::Far join_slots(const ndr_params &p, 
 #pragma unroll
     for (int i = 0; i < AT_ONCE; i++) Op::join_far(a, b[i]);
   }
+#pragma unroll 1
   for (; s < count; s++) Op::join_far(a, load_partial<Op>(p, first + s, output));
   return a;
 }

@@ -22,7 +22,7 @@ static bool is(const ndr_launch *launch, const char *kernel) {
 
 /* Outputs side by side share a tile: each of its columns is one. */
 static bool in_columns(const ndr_launch *launch) {
-  return is(launch, "tile") && !is(launch, "tile_narrow");
+  return is(launch, "tile_columns") || is(launch, "tile_triples");
 }
 
 /* `count` parts of `part` cover `whole`, and the last is not idle. */
@@ -53,13 +53,14 @@ static void check_outputs(const place *at, const ndr_problem *problem, const ndr
     expect(at, teams == 1 || (is(launch, "tile_triples") && p->splits == 1));
   } else {
     expect(at, covers(tiles, p->tile_outputs, problem->outputs));
+    if (is(launch, "tile_packets")) expect(at, 16 % (p->run_units * (int64_t)ndr_dtype_bytes(problem->dtype)) == 0);
   }
 }
 
 /* What each tile's reduction is counted in, and the pieces that it is cut into. */
 static void check_reduction(const place *at, const ndr_problem *problem, const ndr_launch *launch) {
   const ndr_params *p = &launch->params;
-  if (is(launch, "tree_lanes") || is(launch, "tile_narrow")) {
+  if (is(launch, "tree_lanes") || is(launch, "tile_narrow") || is(launch, "tile_packets")) {
     expect(at, p->splits == 1);
     if (is(launch, "tile_narrow")) expect(at, p->runs * problem->reduced[0].size == problem->length);
     return;

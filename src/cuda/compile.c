@@ -65,13 +65,14 @@ template;
 
 static const template templates[] = {{"tree_block", "tree", "tree_block", ""},
                                      {"tree_runs", "tree", "tree_runs", ""},
-                                     {"tree_strided", "tree", "tree_strided", ""},
+                                     {"tree_strided", "tree", "tree_strided", ", NDR_BATCH"},
                                      {"tree_lanes", "tree", "tree_lanes", ""},
                                      {"thread_packets", "thread", "thread_columns", ", true"},
                                      {"thread_elements", "thread", "thread_columns", ", false"},
                                      {"tile_columns", "tile", "tile_columns", ""},
                                      {"tile_triples", "triples", "tile_triples", ""},
-                                     {"tile_narrow", "narrow", "tile_narrow", ""}};
+                                     {"tile_narrow", "narrow", "tile_narrow", ""},
+                                     {"tile_packets", "packets", "tile_packets", ""}};
 
 /* The program: one include, one kernel. It is also the key under which the kernel is remembered. */
 static void write_source(char *text, size_t capacity, const ndr_problem *problem, int first, int op_count,

@@ -25,13 +25,20 @@ static ndr_op kernel_op(ndr_op op, ndr_dtype dtype, ndr_params *params) {
   }
 }
 
+/* The kernel for a special problem where none can be compiled. */
+static ndr_status find_special(const ndr_problem *problem, ndr_op op, ndr_params *params, cudaKernel_t *kernel) {
+  bool skips = problem->skip_nan && op != NDR_VALID;
+  const char *name = skips ? "tree_skip" : ndr_cuda_op_rounds(op) ? "tree_wide" : "tree_strided";
+  ndr_op own = skips && op == NDR_ALL ? op : kernel_op(op, problem->dtype, params);
+  return ndr_cuda_kernel(name, own, problem->dtype, kernel);
+}
+
 /* The kernel for a launch, which params are completed for. */
 static ndr_status find_kernel(const ndr_plan *plan, const ndr_launch *launch, int first, int count, ndr_params *params,
                               cudaKernel_t *kernel) {
   const ndr_problem *problem = &plan->problem;
   bool special = ndr_problem_special(problem);
-  if (special && !plan->device.compiles)
-    return ndr_cuda_kernel(problem->skip_nan ? "tree_skip" : "tree_wide", problem->ops[first], problem->dtype, kernel);
+  if (special && !plan->device.compiles) return find_special(problem, problem->ops[first], params, kernel);
   if (special || count > 1)
     return ndr_cuda_compile(problem, first, count, launch->kernel, plan->device.capability, kernel);
   return ndr_cuda_kernel(launch->kernel, kernel_op(problem->ops[first], problem->dtype, params), problem->dtype,

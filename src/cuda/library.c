@@ -5,15 +5,15 @@
 #include <string.h>
 
 /* Which operators and dtypes a kernel is built for. */
-typedef enum range { EVERY, OWN, REAL } range;
+typedef enum range { EVERY, OWN, REAL, ROUNDING, SKIPPING } range;
 
 static const struct {
   const char *name;
   range range;
 } kinds[] = {{"tree_block", OWN},     {"tree_runs", OWN},       {"tree_strided", OWN}, {"tree_lanes", OWN},
              {"thread_packets", OWN}, {"thread_elements", OWN}, {"tile_columns", OWN}, {"tile_triples", OWN},
-             {"tile_narrow", OWN},    {"states", EVERY},        {"states_skip", REAL}, {"tree_wide", REAL},
-             {"tree_skip", REAL}};
+             {"tile_narrow", OWN},    {"tile_packets", OWN},    {"states", EVERY},     {"states_skip", REAL},
+             {"tree_wide", ROUNDING}, {"tree_skip", SKIPPING}};
 enum { NAMES = sizeof kinds / sizeof *kinds };
 
 /* src/cuda/fatbins.c */
@@ -58,11 +58,28 @@ ndr_status ndr_cuda_kernel(const char *name, ndr_op op, ndr_dtype dtype, cudaKer
   return status;
 }
 
+bool ndr_cuda_op_rounds(ndr_op op) {
+  switch (op) {
+  case NDR_SUM:
+  case NDR_PROD:
+  case NDR_MEAN:
+  case NDR_VAR:
+  case NDR_STD:
+  case NDR_NORM1:
+  case NDR_NORM2:
+  case NDR_LOGSUMEXP: return true;
+  default: return false;
+  }
+}
+
 static bool is_built(range built, ndr_op op, ndr_dtype dtype) {
   ndr_class class = ndr_dtype_class(dtype);
+  bool own = op != NDR_STD && op != NDR_ANY && op != NDR_ALL && op != NDR_VALID;
   if (ndr_op_check(op, dtype) != NDR_OK) return false;
-  if (built == OWN) return op != NDR_STD && op != NDR_ANY && op != NDR_ALL && op != NDR_VALID;
-  return built == EVERY || class == NDR_CLASS_FLOAT || class == NDR_CLASS_COMPLEX;
+  if (built == EVERY) return true;
+  if (built == OWN) return own;
+  if (class != NDR_CLASS_FLOAT && class != NDR_CLASS_COMPLEX) return false;
+  return built == REAL || (built == ROUNDING ? own && ndr_cuda_op_rounds(op) : own || op == NDR_ALL);
 }
 
 ndr_status ndr_cuda_resolve_all(int *count) {

@@ -70,14 +70,16 @@ static int team_rows(const ndr_plan *plan, const ndr_launch *launch, int rows, i
   return left;
 }
 
-/* Rows are walked along one reduced axis and decoded once a stretch of it: the longest makes the fewest stretches. */
-static void longest_first(ndr_params *p) {
+/* Rows are walked along one reduced axis and decoded once a stretch of it. The longest makes the fewest stretches; but
+ * where rows share sectors, and the block's `rows` at a time are within a stretch, the densest. */
+static void order_rows(ndr_params *p, int rows, double bytes) {
   ndr_param_axis *axes = p->axes + p->kept_count;
-  int longest = 0;
-  for (int a = 1; a < p->reduced_count; a++)
-    if (axes[a].size > axes[longest].size) longest = a;
-  ndr_param_axis axis = axes[longest];
-  axes[longest] = axes[0];
+  int first = 0;
+  bool shared = p->reduced_count && (double)axes[0].stride * bytes < 32 && axes[0].size >= 2 * rows;
+  for (int a = 1; !shared && a < p->reduced_count; a++)
+    if (axes[a].size > axes[first].size) first = a;
+  ndr_param_axis axis = axes[first];
+  axes[first] = axes[0];
   if (p->reduced_count > 0) axes[0] = axis;
 }
 
@@ -90,7 +92,6 @@ static void configure_one(ndr_plan *plan, ndr_launch *launch, bool on_boundary) 
     p->kept_count = 1;
     p->axes[0] = (ndr_param_axis){1, 1, 1, 0, 0};
   }
-  longest_first(p);
   int64_t elements = wide ? ndr_packet_elements(problem->dtype) : 1;
   int64_t columns = (p->axes[0].size + elements - 1) / elements;
   /* Few rows are walked by one thread each: enough for a batch of loads before the block's rows are joined. */
@@ -101,6 +102,7 @@ static void configure_one(ndr_plan *plan, ndr_launch *launch, bool on_boundary) 
   int64_t others = problem->outputs / p->axes[0].size;
   while (lanes > NDR_WARP_THREADS && columns * others < (int64_t)plan->device.units * lanes) lanes /= 2;
   ndr_launch_lanes(launch, lanes);
+  order_rows(p, NDR_THREADS / lanes, (double)ndr_dtype_bytes(problem->dtype));
   p->columns = lanes * (int)elements;
   p->tiles = (columns + lanes - 1) / lanes;
   p->all_tiles = p->tiles * others;

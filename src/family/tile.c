@@ -1,5 +1,5 @@
-/* Planner's half of kernels/tile.cuh, triples.cuh and narrow.cuh: the lane axis is short, so one contiguous stretch
- * spans several outputs. */
+/* Planner's half of kernels/tile.cuh, triples.cuh, narrow.cuh and packets.cuh: the lane axis is short, so one
+ * contiguous stretch spans several outputs. */
 #include <stdio.h>
 
 #include "family/launch.h"
@@ -8,6 +8,7 @@ enum {
   PIECE_BYTES = 256 << 10,
   WARP_BYTES = 64 << 10,
   TILE_BYTES = 2048, /* tile_narrow */
+  MOST_PACKETS = 4,  /* tile_packets: in flight, of a thread */
   MOST_TILES = 8,
   RESIDENT_BLOCKS = 3,
   MOST_STATE_BYTES = 128,
@@ -59,6 +60,15 @@ static bool narrow(const ndr_problem *problem) {
   return problem->length == g.length || g.period <= NDR_WARP_THREADS;
 }
 
+/* Whether packets hold whole rows of one output each, one after the other: then tile_packets runs the problem. Single
+ * elements are rows too, but for bytes, whose results are so much more that nothing matters but writing them. */
+static bool packets(const ndr_problem *problem) {
+  int64_t length = problem->length, elements = ndr_packet_elements(problem->dtype);
+  if (problem->kept_count != 1 || problem->kept[0].stride != length) return false;
+  if (length == 1) return elements < 16;
+  return problem->reduced_count == 1 && problem->reduced[0].stride == 1 && length < elements && elements % length == 0;
+}
+
 static const char *reject_kept(const ndr_problem *problem, char *text) {
   const ndr_axis *lane = &problem->kept[0];
   if (problem->reduced_count == 0) return "nothing is reduced";
@@ -80,6 +90,7 @@ static const char *reject_reduced(const ndr_problem *problem, char *text) {
 static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
   if (ndr_problem_uncompiled(problem, device)) return NDR_UNCOMPILED;
   if (problem->length == 0) return "nothing is reduced";
+  if (packets(problem)) return NULL;
   if (kept_lane(problem)) return reject_kept(problem, text);
   if (problem->reduced_count > 0 && problem->reduced[0].stride == 1) return reject_reduced(problem, text);
   return "the lane axis has a step";
@@ -95,6 +106,7 @@ static int64_t groups_a_tile(const ndr_problem *problem, const group *g) {
 }
 
 static double cost(const ndr_problem *problem, const ndr_device *device) {
+  if (packets(problem)) return ndr_launch_cost(problem, device, 0.97);
   group g = group_of(problem);
   if (narrow(problem)) {
     int64_t tile = groups_a_tile(problem, &g) * g.bytes, run = g.bytes / g.period, runs = problem->length / g.length;
@@ -169,13 +181,32 @@ static void configure_narrow(ndr_plan *plan, ndr_launch *launch) {
   ndr_launch_end(launch);
 }
 
+static void configure_packets(ndr_plan *plan, ndr_launch *launch) {
+  const ndr_problem *problem = &plan->problem;
+  int64_t row = problem->length * (int64_t)ndr_dtype_bytes(problem->dtype), bytes = problem->outputs * row;
+  int64_t blocks = bytes / (NDR_THREADS * NDR_PACKET_BYTES), enough = (int64_t)plan->device.units * RESIDENT_BLOCKS;
+  int64_t each = blocks / enough;
+  ndr_launch_begin(launch, problem, "tile_packets");
+  ndr_params *p = &launch->params;
+  p->run_units = problem->length;
+  p->units = NDR_THREADS * (each < 1 ? 1 : each > MOST_PACKETS ? MOST_PACKETS : each);
+  p->tile_outputs = (int)(p->units * NDR_PACKET_BYTES / row);
+  p->work = (problem->outputs + p->tile_outputs - 1) / p->tile_outputs;
+  ndr_launch_end(launch);
+}
+
 static void configure(ndr_plan *plan) {
   ndr_launches *launches = ndr_plan_launches(plan);
-  if (narrow(&plan->problem))
+  bool whole = packets(&plan->problem);
+  if (whole)
+    configure_packets(plan, &launches->aligned);
+  else if (narrow(&plan->problem))
     configure_narrow(plan, &launches->aligned);
   else
     configure_kept(plan, &launches->aligned);
   launches->unaligned = launches->aligned;
+  /* Off a boundary, packets hold whole rows of single elements only. */
+  if (whole && plan->problem.length > 1) configure_narrow(plan, &launches->unaligned);
   ndr_launches_end(plan);
 }
 

@@ -37,8 +37,9 @@ typedef struct ndr_params {
   long long work, tile_count;
   long long tiles;           /* of the lane axis: thread; of the axis of groups: tile_narrow */
   long long all_tiles;       /* thread, tile_narrow: those of all teams, of all warps */
-  long long units, piece;    /* units a tile's reduction is counted in (vectors or rows), units a piece */
-  long long runs, run_units; /* tree: runs an output, units a run */
+  long long units, piece;    /* units a tile's reduction is counted in (vectors or rows), units a piece; tile_packets:
+                              * packets an item */
+  long long runs, run_units; /* tree: runs an output, units a run; tile_packets: elements a row */
   double ddof;
   int ending;                /* NDR_ENDING_... */
   float limit;               /* count: of elements beyond 0 (nonzero ones), or beyond infinity (NaN) */

@@ -43,7 +43,8 @@ static bool can_split(const ndr_launch *launch) {
   bool teams = strcmp(launch->kernel, "tree_runs") == 0 || strcmp(launch->kernel, "tree_strided") == 0 ||
                strcmp(launch->kernel, "tile_triples") == 0 || strncmp(launch->kernel, "thread_", 7) == 0;
   if (teams) return launch->params.team == NDR_THREADS;
-  return strcmp(launch->kernel, "tile_narrow") != 0 && strcmp(launch->kernel, "tree_lanes") != 0;
+  return strcmp(launch->kernel, "tile_narrow") != 0 && strcmp(launch->kernel, "tile_packets") != 0 &&
+         strcmp(launch->kernel, "tree_lanes") != 0;
 }
 
 static void twist_launch(ndr_launch *launch, const twist *how) {

@@ -17,6 +17,7 @@
 #define NDR_KERNEL extern "C" __attribute__((visibility("default"))) void
 #define NDR_BOUNDS(...)
 #define NDR_DEVICE inline
+#define NDR_CALLED static inline
 #define NDR_SHARED static thread_local
 
 typedef unsigned long long ndr_word;

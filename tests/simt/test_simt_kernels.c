@@ -116,6 +116,27 @@ START_TEST(test_operator) {
 }
 END_TEST
 
+/* Rows of which a packet holds several, from every place in a packet on, in numbers that leave ends over. */
+START_TEST(test_rows_in_packets) {
+  static const int counts[] = {1, 5, 1021, 4099};
+  static const ndr_op ops[] = {NDR_SUM, NDR_MEAN, NDR_COUNT, NDR_NORMINF};
+  rng random = {test_seed()};
+  for (int bytes = 1; bytes <= 16; bytes++) {
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+      ndr_case problem;
+      char text[64];
+      ndr_op op = ops[rng_between(&random, 0, 3)];
+      twist how = {.past = (size_t)(bytes % 16) / ndr_dtype_alignment(dtype) * ndr_dtype_alignment(dtype)};
+      snprintf(text, sizeof text, "%s %s [%d,%d] /1", ndr_op_name(op), ndr_dtype_name(dtype), counts[i], 1 << _i);
+      assert_ok(ndr_case_parse(text, &problem));
+      announce_case(&problem, "tile", &how, test_seed());
+      outcome came = run_case(&problem, "tile", &how, &random);
+      ck_assert_msg(!came.why[0], "%s\n  %s", announced_case(), came.why);
+    }
+  }
+}
+END_TEST
+
 /* The case to repeat. */
 static struct {
   ndr_op op;
@@ -152,6 +173,7 @@ int main(int argc, char **argv) {
     tcase_add_test(operators, test_asked);
   else
     tcase_add_loop_test(operators, test_operator, 0, NDR_OP_COUNT);
+  if (argc == 2) tcase_add_loop_test(operators, test_rows_in_packets, 0, 4);
   suite_add_tcase(suite, operators);
   return suite_run(suite);
 }

@@ -85,8 +85,8 @@ const gpu_case gpu_cases[] = {
     {"sum f32 [3,5,7,11,13,17] /0,2,4", NULL},
     {"logsumexp f32 [2000,30,40] /0,2 skipnan acc=f64", "tree"},
     /* one element, or little, an output */
-    {"sum f32 [100000000] /", "thread"},
-    {"sum f32 [100000000,1] /1", "thread"},
+    {"sum f32 [100000000] /", "tile"},
+    {"sum f32 [100000000,1] /1", "tile"},
     {"sum f32 [50000000,2] /1", "tile"},
     {"sum f64 [3000000000:0] /", NULL},
     {"sum f32 [3,3] /0", NULL},

@@ -1,0 +1,73 @@
+/* Family tile where outputs are dense rows of so few elements, a power of two, that a packet holds whole rows: pairs,
+ * quadruples of bytes, single elements that are only converted. A thread turns packets into their outputs on its own;
+ * such launches write about as much as they read. */
+#ifndef NDR_PACKETS_CUH
+#define NDR_PACKETS_CUH
+
+#include "walk.cuh"
+
+/* The packets first .. end that fall to this thread, 4 at most; packet 0 begins with the row of output `head`. */
+template <class Op, int LENGTH>
+NDR_DEVICE void reduce_packets(const ndr_params &p, const typename Op::element *start, i64 first, i64 end, int head) {
+  const int BATCH = 4, elements = packet_traits<typename Op::element>::elements, outputs = elements / LENGTH;
+  i64 along = p.axes[0].aux, step = p.reduced_count ? p.axes[1].aux : 0, number = first + machine::thread();
+  ndr_packet packet[BATCH];
+#pragma unroll
+  for (int u = 0; u < BATCH; u++)
+    if (number + u * NDR_BLOCK < end) packet[u] = machine::keep_packet(start + (number + u * NDR_BLOCK) * elements);
+      /* Rolled, the packets moving up: the code for one is long enough. */
+#pragma unroll 1
+  for (; number < end; number += NDR_BLOCK) {
+    typename Op::value x[elements];
+    typename Op::Near a[outputs];
+    unpack<Op>(packet[0], x);
+#pragma unroll
+    for (int o = 0; o < outputs; o++) {
+      typename Op::value row[LENGTH];
+#pragma unroll
+      for (int i = 0; i < LENGTH; i++) row[i] = x[o * LENGTH + i];
+      a[o] = Op::near();
+      Op::template fold<LENGTH>(a[o], row, p.index_origin, step, p);
+    }
+    emit_row<Op, outputs>(p, (head + number * outputs) * along, along, a);
+#pragma unroll
+    for (int u = 0; u < BATCH - 1; u++) packet[u] = packet[u + 1];
+  }
+}
+
+/* One output, element by element. */
+template <class Op> NDR_DEVICE void reduce_row(const ndr_params &p, i64 output) {
+  const typename Op::element *at = (const typename Op::element *)p.data + output * p.run_units;
+  i64 step = p.reduced_count ? p.axes[1].aux : 0;
+  typename Op::Near a = Op::near();
+  for (int i = 0; i < (int)p.run_units; i++)
+    fold_one<Op>(p, a, machine::load_element(at + i), p.index_origin + i * step);
+  emit<Op>(p, output * p.axes[0].aux, Op::widen(a));
+}
+
+/* Rows have p.run_units elements, an item p.units packets. Rows before the first 16-byte boundary and after the last
+ * are the first block's. */
+template <class Op> NDR_DEVICE void tile_packets(const ndr_params &p) {
+  typedef typename Op::element T;
+  const int elements = packet_traits<T>::elements;
+  int past = (int)((unsigned long long)p.data % 16 / sizeof(T)), length = (int)p.run_units;
+  int head = past ? (elements - past) / length : 0;
+  if (head > p.outputs) head = (int)p.outputs;
+  const T *start = (const T *)p.data + head * length;
+  i64 packets = (p.outputs - head) * length / elements, whole = head + packets * elements / length;
+  int rest = head + (int)(p.outputs - whole), thread = machine::thread();
+  if (machine::block() == 0 && thread < rest) reduce_row<Op>(p, thread < head ? thread : whole + thread - head);
+  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+    i64 first = item * p.units, end = first + p.units < packets ? first + p.units : packets;
+    if constexpr (elements < 16)
+      if (length == 1) reduce_packets<Op, 1>(p, start, first, end, head);
+    if constexpr (elements > 2)
+      if (length == 2) reduce_packets<Op, 2>(p, start, first, end, head);
+    if constexpr (elements > 4)
+      if (length == 4) reduce_packets<Op, 4>(p, start, first, end, head);
+    if constexpr (elements > 8)
+      if (length == 8) reduce_packets<Op, 8>(p, start, first, end, head);
+  }
+}
+
+#endif

@@ -35,7 +35,8 @@ size_t ndr_plan_counter_bytes(const ndr_plan *plan) {
 void ndr_launches_end(ndr_plan *plan) {
   ndr_launches *l = ndr_plan_launches(plan);
   int words = 0;
-  if (ndr_dtype_class(plan->problem.dtype) == NDR_CLASS_COMPLEX) ndr_launch_strided(plan, &l->odd);
+  if (ndr_dtype_class(plan->problem.dtype) == NDR_CLASS_COMPLEX)
+    ndr_launch_strided(&plan->problem, &plan->device, &l->odd);
   for (int i = 0; i < plan->problem.op_count; i++) words += ndr_state_words(plan->problem.ops[i], plan->problem.dtype);
   plan->workspace =
       ndr_plan_counter_bytes(plan) +
@@ -167,11 +168,6 @@ void ndr_launch_end(ndr_launch *launch) {
   p->slots = p->splits + (p->groups > 1 ? p->groups : 0);
   p->work = tiles * p->splits;
   launch->grid = (unsigned)(p->work > INT32_MAX ? INT32_MAX : p->work < 1 ? 1 : p->work);
-}
-
-double ndr_launch_cost(const ndr_problem *problem, const ndr_device *device, double efficiency) {
-  double written = (double)problem->outputs * 8;
-  return 3e-6 + (ndr_problem_bytes(problem) / efficiency + written) / device->bandwidth * problem->op_count;
 }
 
 static bool ends_with(const char *name, const char *end) {

@@ -85,13 +85,21 @@ void ndr_launch_lanes(ndr_launch *launch, int lanes);
 void ndr_launch_team(ndr_launch *launch, int team);
 
 /* Makes the launch of tree_strided, which runs every problem. */
-void ndr_launch_strided(const ndr_plan *plan, ndr_launch *launch);
+void ndr_launch_strided(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch);
 
 /* Sets the grid; params.work holds the number of tiles and becomes that of the items. */
 void ndr_launch_end(ndr_launch *launch);
 
-/* Seconds to move the problem's bytes at a share of the device's bandwidth, and to start. */
-double ndr_launch_cost(const ndr_problem *problem, const ndr_device *device, double efficiency);
+/* What a launch does that takes time (cost.c): starting; sectors that hold the elements, and sectors asked for, each in
+ * microseconds at the device's bandwidth; loads awaited one after the other; waves of blocks; thousands of instructions
+ * a multiprocessor; steps in which pieces are joined; bytes of partial states, in microseconds. Returns the name of the
+ * weights that belong to them. */
+enum { NDR_TERMS = 8 };
+const char *ndr_launch_terms(const ndr_problem *problem, const ndr_device *device, const ndr_launch *launch,
+                             double terms[NDR_TERMS]);
+
+/* Seconds that the launch takes, by the model that is fitted to measurements. */
+double ndr_launch_cost(const ndr_problem *problem, const ndr_device *device, const ndr_launch *launch);
 
 size_t ndr_launch_describe(const ndr_plan *plan, char *text, size_t capacity);
 

@@ -5,9 +5,6 @@
  * narrow integer totals stay bounded. LINE_THREADS read a cache line. */
 enum { MOST_ROWS = 4096, PACKET_ROWS = 4, ELEMENT_ROWS = 16, RESIDENT_BLOCKS = 4, LINE_THREADS = 8 };
 
-/* Seconds: the joins of a block's rows. */
-#define JOIN_LATENCY 1.5e-6
-
 static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
   (void)text;
   if (ndr_problem_uncompiled(problem, device)) return NDR_UNCOMPILED;
@@ -18,49 +15,21 @@ static bool packets(const ndr_problem *problem) {
   return problem->kept_count > 0 && problem->kept[0].stride == 1 && ndr_packets_aligned(problem, &problem->kept[0]);
 }
 
-/* The share of the lanes that have a column. */
-static double busy_lanes(int64_t columns) {
-  int64_t lanes = 1;
-  while (lanes < NDR_WARP_THREADS && lanes < columns) lanes *= 2;
-  int64_t slots = (columns + lanes - 1) / lanes * lanes;
-  return (double)columns / (double)slots;
-}
-
-static double cost(const ndr_problem *problem, const ndr_device *device) {
-  double bytes = (double)ndr_dtype_bytes(problem->dtype), length = (double)problem->length;
-  const ndr_axis one = {.size = 1, .stride = 1}, *lane = problem->kept_count ? &problem->kept[0] : &one;
-  double width = (double)lane->size * bytes;
-  /* Rows that follow each other closely are read whole, however narrow. Others leave sectors half used. */
-  bool dense = problem->reduced_count && problem->reduced[0].stride <= lane->size * lane->stride;
-  double efficiency = dense || width >= 512 ? 0.95 : 0.95 * (width + 32) / 544;
-  if (!packets(problem)) {
-    double step = (double)lane->stride * bytes;
-    /* What a step leaves out is read as well. */
-    bool inside = problem->reduced_count && (double)problem->reduced[0].stride * bytes <= 8;
-    efficiency *= (bytes >= 4 ? 1 : bytes / 4) * length / (length + ELEMENT_ROWS);
-    if (lane->stride == 1)
-      efficiency *= 0.9 * busy_lanes(lane->size);
-    else
-      efficiency *= inside ? (step <= 64 ? 0.75 : step <= 4096 ? 0.4 : 0.2) : bytes / (step < 32 ? step : 32) * 0.8;
-    if (lane->stride == 0) efficiency = 0.5;
-  }
-  return ndr_launch_cost(problem, device, efficiency) + JOIN_LATENCY;
-}
-
 /* Cuts a tile's rows where there are too few tiles for all multiprocessors to be busy to the end. */
-static void split_rows(const ndr_plan *plan, ndr_launch *launch, int rows, int batch) {
+static void split_rows(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, int rows, int batch) {
   const ndr_params *p = &launch->params;
-  int64_t length = plan->problem.length, most = length / ((int64_t)rows * batch);
-  double bytes = (double)length * p->tile_outputs * (double)ndr_dtype_bytes(plan->problem.dtype);
-  int64_t parts = ndr_launch_parts(p->work, bytes, (int64_t)plan->device.units * RESIDENT_BLOCKS, most > 1 ? most : 1);
+  int64_t length = problem->length, most = length / ((int64_t)rows * batch);
+  double bytes = (double)length * p->tile_outputs * (double)ndr_dtype_bytes(problem->dtype);
+  int64_t parts = ndr_launch_parts(p->work, bytes, (int64_t)device->units * RESIDENT_BLOCKS, most > 1 ? most : 1);
   int64_t piece = (length + parts - 1) / parts, longest = (int64_t)MOST_ROWS * rows;
   ndr_launch_split(launch, length, piece > longest ? longest : piece, 1, NDR_STEP_OF_THREAD);
 }
 
 /* Rows of a team, of the block's: so few that a thread reads two batches, and more where the team still reads a cache
  * line at a time; but enough blocks to keep the machine busy. */
-static int team_rows(const ndr_plan *plan, const ndr_launch *launch, int rows, int batch) {
-  int64_t enough = (int64_t)plan->device.units * RESIDENT_BLOCKS, length = plan->problem.length;
+static int team_rows(const ndr_problem *problem, const ndr_device *device, const ndr_launch *launch, int rows,
+                     int batch) {
+  int64_t enough = (int64_t)device->units * RESIDENT_BLOCKS, length = problem->length;
   int left = rows;
   while (left > 1 && launch->params.all_tiles >= enough * 2 * (rows / left)) {
     bool wide = left * launch->params.lanes > LINE_THREADS;
@@ -71,7 +40,7 @@ static int team_rows(const ndr_plan *plan, const ndr_launch *launch, int rows, i
 }
 
 /* Rows are walked along one reduced axis and decoded once a stretch of it. The longest makes the fewest stretches; but
- * where rows share sectors, and the block's `rows` at a time are within a stretch, the densest. */
+ * where rows share sectors, and a stretch is some of the block's `rows` long, the densest. */
 static void order_rows(ndr_params *p, int rows, double bytes) {
   ndr_param_axis *axes = p->axes + p->kept_count;
   int first = 0;
@@ -83,8 +52,7 @@ static void order_rows(ndr_params *p, int rows, double bytes) {
   if (p->reduced_count > 0) axes[0] = axis;
 }
 
-static void configure_one(ndr_plan *plan, ndr_launch *launch, bool on_boundary) {
-  const ndr_problem *problem = &plan->problem;
+static void configure_one(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
   bool wide = on_boundary && packets(problem);
   ndr_launch_begin(launch, problem, wide ? "thread_packets" : "thread_elements");
   ndr_params *p = &launch->params;
@@ -100,28 +68,34 @@ static void configure_one(ndr_plan *plan, ndr_launch *launch, bool on_boundary) 
   int lanes = 1;
   while (lanes < most && lanes < columns) lanes *= 2;
   int64_t others = problem->outputs / p->axes[0].size;
-  while (lanes > NDR_WARP_THREADS && columns * others < (int64_t)plan->device.units * lanes) lanes /= 2;
+  while (lanes > NDR_WARP_THREADS && columns * others < (int64_t)device->units * lanes) lanes /= 2;
   ndr_launch_lanes(launch, lanes);
   order_rows(p, NDR_THREADS / lanes, (double)ndr_dtype_bytes(problem->dtype));
   p->columns = lanes * (int)elements;
   p->tiles = (columns + lanes - 1) / lanes;
   p->all_tiles = p->tiles * others;
-  int batch = wide ? PACKET_ROWS : ELEMENT_ROWS, rows = team_rows(plan, launch, NDR_THREADS / lanes, batch);
+  int batch = wide ? PACKET_ROWS : ELEMENT_ROWS, rows = team_rows(problem, device, launch, NDR_THREADS / lanes, batch);
   int teams = NDR_THREADS / lanes / rows;
   ndr_launch_team(launch, lanes * rows);
   p->tile_outputs = p->columns * teams;
   p->work = (p->all_tiles + teams - 1) / teams;
   if (teams == 1)
-    split_rows(plan, launch, rows, batch);
+    split_rows(problem, device, launch, rows, batch);
   else
     ndr_launch_split(launch, length, length, 1, NDR_STEP_OF_THREAD);
   ndr_launch_end(launch);
 }
 
+static double cost(const ndr_problem *problem, const ndr_device *device) {
+  ndr_launch launch;
+  configure_one(problem, device, &launch, true);
+  return ndr_launch_cost(problem, device, &launch);
+}
+
 static void configure(ndr_plan *plan) {
   ndr_launches *launches = ndr_plan_launches(plan);
-  configure_one(plan, &launches->aligned, true);
-  configure_one(plan, &launches->unaligned, false);
+  configure_one(&plan->problem, &plan->device, &launches->aligned, true);
+  configure_one(&plan->problem, &plan->device, &launches->unaligned, false);
   ndr_launches_end(plan);
 }
 

@@ -15,10 +15,6 @@ enum {
   MOST_ROOM = 32 << 10
 };
 
-/* Seconds: from one stretch of a tile to the next, and the joins of tile_columns, which take several barriers. */
-#define TILE_LATENCY 1e-6
-#define COLUMNS_LATENCY 4e-6
-
 static int64_t gcd(int64_t a, int64_t b) {
   return b ? gcd(b, a % b) : a;
 }
@@ -105,22 +101,6 @@ static int64_t groups_a_tile(const ndr_problem *problem, const group *g) {
   return most / whole * whole * 8 >= most * 7 ? most / whole * whole : most;
 }
 
-static double cost(const ndr_problem *problem, const ndr_device *device) {
-  if (packets(problem)) return ndr_launch_cost(problem, device, 0.97);
-  group g = group_of(problem);
-  if (narrow(problem)) {
-    int64_t tile = groups_a_tile(problem, &g) * g.bytes, run = g.bytes / g.period, runs = problem->length / g.length;
-    int64_t warps = (int64_t)device->units * RESIDENT_BLOCKS * NDR_BLOCK_WARPS;
-    double short_run = (double)run / (double)(run + 2 * (int64_t)ndr_dtype_bytes(problem->dtype));
-    double busy = ndr_problem_bytes(problem) / (double)(tile * runs) / (double)warps;
-    double efficiency = 0.85 * (double)tile / TILE_BYTES * short_run * (busy < 1 ? busy : 1);
-    return ndr_launch_cost(problem, device, efficiency) + TILE_LATENCY * (double)runs;
-  }
-  double span = (double)g.bytes, least = g.period == 3 ? 1024 : 16384;
-  double efficiency = 0.85 * active_threads(problem) / NDR_THREADS * span / (span + least);
-  return ndr_launch_cost(problem, device, efficiency) + COLUMNS_LATENCY;
-}
-
 /* Bytes in which `states` accumulators meet, some at a time: at least one of each of the `period` outputs, of whatever
  * operators; mostly all at once. */
 static int room_bytes(int64_t period, int64_t states) {
@@ -128,8 +108,7 @@ static int room_bytes(int64_t period, int64_t states) {
   return (int)(least > whole ? least : whole);
 }
 
-static void configure_kept(ndr_plan *plan, ndr_launch *launch) {
-  const ndr_problem *problem = &plan->problem;
+static void configure_kept(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {
   bool triples = problem->kept[0].size == 3;
   ndr_launch_begin(launch, problem, triples ? "tile_triples" : "tile_columns");
   ndr_params *p = &launch->params;
@@ -142,7 +121,7 @@ static void configure_kept(ndr_plan *plan, ndr_launch *launch) {
   p->work = problem->outputs / p->period;
   if (!triples) p->room = room_bytes(p->period, p->lanes * ndr_packet_elements(problem->dtype));
   launch->shared_bytes = (unsigned)p->room;
-  int64_t enough = (int64_t)plan->device.units * 8, piece = PIECE_BYTES / row_bytes + 1;
+  int64_t enough = (int64_t)device->units * 8, piece = PIECE_BYTES / row_bytes + 1;
   if (p->work >= enough) piece = (INT64_C(1) << 20) / row_bytes + 1;
   if (triples && p->work >= enough * 4 && problem->length * row_bytes <= WARP_BYTES) { /* a group a warp */
     ndr_launch_team(launch, NDR_WARP_THREADS);
@@ -154,8 +133,7 @@ static void configure_kept(ndr_plan *plan, ndr_launch *launch) {
   ndr_launch_end(launch);
 }
 
-static void configure_narrow(ndr_plan *plan, ndr_launch *launch) {
-  const ndr_problem *problem = &plan->problem;
+static void configure_narrow(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {
   group g = group_of(problem);
   ndr_launch_begin(launch, problem, "tile_narrow");
   ndr_params *p = &launch->params;
@@ -173,7 +151,7 @@ static void configure_narrow(ndr_plan *plan, ndr_launch *launch) {
   launch->shared_bytes = (unsigned)(p->room * NDR_BLOCK_WARPS);
   p->tiles = (g.next->size + p->tile_groups - 1) / p->tile_groups;
   int64_t tiles = p->tiles * (problem->outputs / (g.next->size * g.period));
-  int64_t each = tiles / ((int64_t)plan->device.units * NDR_BLOCK_WARPS * RESIDENT_BLOCKS * 2);
+  int64_t each = tiles / ((int64_t)device->units * NDR_BLOCK_WARPS * RESIDENT_BLOCKS * 2);
   p->team = each < 1 ? 1 : each > MOST_TILES ? MOST_TILES : (int)each;
   int64_t block_tiles = (int64_t)NDR_BLOCK_WARPS * p->team;
   p->work = (tiles + block_tiles - 1) / block_tiles;
@@ -181,10 +159,9 @@ static void configure_narrow(ndr_plan *plan, ndr_launch *launch) {
   ndr_launch_end(launch);
 }
 
-static void configure_packets(ndr_plan *plan, ndr_launch *launch) {
-  const ndr_problem *problem = &plan->problem;
+static void configure_packets(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {
   int64_t row = problem->length * (int64_t)ndr_dtype_bytes(problem->dtype), bytes = problem->outputs * row;
-  int64_t blocks = bytes / (NDR_THREADS * NDR_PACKET_BYTES), enough = (int64_t)plan->device.units * RESIDENT_BLOCKS;
+  int64_t blocks = bytes / (NDR_THREADS * NDR_PACKET_BYTES), enough = (int64_t)device->units * RESIDENT_BLOCKS;
   int64_t each = blocks / enough;
   ndr_launch_begin(launch, problem, "tile_packets");
   ndr_params *p = &launch->params;
@@ -195,18 +172,26 @@ static void configure_packets(ndr_plan *plan, ndr_launch *launch) {
   ndr_launch_end(launch);
 }
 
+static void configure_one(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
+  /* Off a boundary, packets hold whole rows of single elements only. */
+  if (packets(problem) && (on_boundary || problem->length == 1))
+    configure_packets(problem, device, launch);
+  else if (narrow(problem))
+    configure_narrow(problem, device, launch);
+  else
+    configure_kept(problem, device, launch);
+}
+
+static double cost(const ndr_problem *problem, const ndr_device *device) {
+  ndr_launch launch;
+  configure_one(problem, device, &launch, true);
+  return ndr_launch_cost(problem, device, &launch);
+}
+
 static void configure(ndr_plan *plan) {
   ndr_launches *launches = ndr_plan_launches(plan);
-  bool whole = packets(&plan->problem);
-  if (whole)
-    configure_packets(plan, &launches->aligned);
-  else if (narrow(&plan->problem))
-    configure_narrow(plan, &launches->aligned);
-  else
-    configure_kept(plan, &launches->aligned);
-  launches->unaligned = launches->aligned;
-  /* Off a boundary, packets hold whole rows of single elements only. */
-  if (whole && plan->problem.length > 1) configure_narrow(plan, &launches->unaligned);
+  configure_one(&plan->problem, &plan->device, &launches->aligned, true);
+  configure_one(&plan->problem, &plan->device, &launches->unaligned, false);
   ndr_launches_end(plan);
 }
 

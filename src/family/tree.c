@@ -48,61 +48,35 @@ static const char *reject(const ndr_problem *problem, const ndr_device *device, 
   return NULL;
 }
 
-static double strided_efficiency(const ndr_problem *problem) {
-  double bytes = (double)ndr_dtype_bytes(problem->dtype);
-  /* A lane axis that is kept leaves each thread a sector of 32 bytes to itself. */
-  double step = problem->reduced_count && problem->reduced[0].stride ? (double)problem->reduced[0].stride * bytes : 32;
-  /* Instructions are the limit, most of all where an element's place takes divisions. */
-  double sectors = bytes / (step < 32 ? step : 32) * 0.8,
-         instructions = bytes * (problem->reduced_count > 1 ? 0.03 : 0.2);
-  return sectors < instructions ? sectors : instructions;
-}
-
-static double cost(const ndr_problem *problem, const ndr_device *device) {
-  if (!unit_lane(problem)) return ndr_launch_cost(problem, device, strided_efficiency(problem));
-  double efficiency = 0.96, run = (double)run_bytes(problem), output = run * (double)run_count(problem);
-  int64_t packets = run_packets(problem);
-  int lanes = lanes_for(packets);
-  int64_t rounds = (packets + lanes - 1) / lanes;
-  efficiency *= (double)packets / (double)(rounds * lanes);
-  bool aligned = ndr_packets_aligned(problem, &problem->reduced[0]);
-  if (!aligned) efficiency *= run < 500 ? 0.2 : run * run / (run * run + 1e6);
-  if (aligned && packets < NDR_WARP_THREADS && problem->kept_count > 1) efficiency *= 0.3; /* no rounds of outputs */
-  if (run_count(problem) > 1) efficiency *= run / (run + 200);
-  if (!small_output(problem, device, packets) && output < NDR_THREADS * NDR_PACKET_BYTES)
-    efficiency *= output / (NDR_THREADS * NDR_PACKET_BYTES);
-  if (efficiency < 0.03) efficiency = 0.03;
-  return ndr_launch_cost(problem, device, efficiency);
-}
-
-static void configure_lanes(const ndr_plan *plan, ndr_launch *launch, bool on_boundary) {
-  const ndr_problem *problem = &plan->problem;
+static void configure_lanes(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch,
+                            bool on_boundary) {
   ndr_params *p = &launch->params;
   ndr_launch_begin(launch, problem, "tree_lanes");
   p->run_units = run_packets(problem);
   ndr_launch_lanes(launch, lanes_for(p->run_units));
   int64_t each = (p->run_units + p->lanes - 1) / p->lanes;
   bool regular = on_boundary && p->kept_count == 1 && each <= 4 && ndr_packets_aligned(problem, &problem->reduced[0]);
-  p->lane_shift = !regular ? -1 : each > 2 ? 2 : each > 1;
-  p->tile_outputs = NDR_THREADS / p->lanes * (regular ? 4 >> p->lane_shift : 1);
+  int groups = NDR_THREADS / p->lanes, shift = each > 2 ? 2 : each > 1, outputs = groups * (4 >> shift);
+  if (problem->outputs < (int64_t)device->units * outputs) regular = false; /* more blocks, each with less to do */
+  p->lane_shift = regular ? shift : -1;
+  p->tile_outputs = regular ? outputs : groups;
   p->work = (problem->outputs + p->tile_outputs - 1) / p->tile_outputs;
 }
 
 /* Bytes of a piece: enough of them that every multiprocessor is busy, each long enough to hide a block's start and end.
  */
-static int64_t piece_bytes(const ndr_plan *plan) {
+static int64_t piece_bytes(const ndr_problem *problem, const ndr_device *device) {
   int64_t most = PIECE_BYTES, least = NDR_THREADS * NDR_PACKET_BYTES * BATCH;
-  double even = ndr_problem_bytes(&plan->problem) / ((double)plan->device.units * RESIDENT_BLOCKS);
+  double even = ndr_problem_bytes(problem) / ((double)device->units * RESIDENT_BLOCKS);
   return even > (double)most ? most : even < (double)least ? least : (int64_t)even;
 }
 
-static void configure_block(const ndr_plan *plan, ndr_launch *launch) {
-  const ndr_problem *problem = &plan->problem;
+static void configure_block(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype), batch = (int64_t)NDR_THREADS * NDR_PACKET_BYTES * BATCH;
   ndr_launch_begin(launch, problem, "tree_block");
-  int64_t piece = (piece_bytes(plan) + batch - 1) / batch * batch;
+  int64_t piece = (piece_bytes(problem, device) + batch - 1) / batch * batch;
   /* A run that is not much longer than a piece stays whole where there are outputs enough. */
-  if (run_bytes(problem) <= 2 * piece && problem->outputs >= (int64_t)plan->device.units * RESIDENT_BLOCKS)
+  if (run_bytes(problem) <= 2 * piece && problem->outputs >= (int64_t)device->units * RESIDENT_BLOCKS)
     piece = run_bytes(problem);
   ndr_launch_split(launch, problem->reduced[0].size, piece / bytes, (int)run_count(problem), NDR_STEP_OF_BLOCK);
   launch->params.runs = run_count(problem);
@@ -110,57 +84,61 @@ static void configure_block(const ndr_plan *plan, ndr_launch *launch) {
 }
 
 /* units are split over blocks where a whole block works on an output. */
-static void configure_team(const ndr_plan *plan, ndr_launch *launch, int team, int64_t units, double unit_bytes) {
+static void configure_team(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, int team,
+                           int64_t units, double unit_bytes) {
   /* as many units as the block works on at once, or a multiple of that */
   int64_t even = NDR_THREADS / launch->params.lanes;
   ndr_params *p = &launch->params;
   ndr_launch_team(launch, team);
   p->tile_outputs = NDR_THREADS / team;
-  p->work = (plan->problem.outputs + p->tile_outputs - 1) / p->tile_outputs;
-  int64_t piece = (int64_t)((double)piece_bytes(plan) / unit_bytes) + 1;
+  p->work = (problem->outputs + p->tile_outputs - 1) / p->tile_outputs;
+  int64_t piece = (int64_t)((double)piece_bytes(problem, device) / unit_bytes) + 1;
   piece = (piece + even - 1) / even * even;
-  bool enough = plan->problem.outputs >= (int64_t)plan->device.units * RESIDENT_BLOCKS * 4;
+  bool enough = problem->outputs >= (int64_t)device->units * RESIDENT_BLOCKS * 4;
   ndr_launch_split(launch, units, team < NDR_THREADS || enough ? units : piece, 1, NDR_STEP_OF_BLOCK);
 }
 
-static void configure_runs(const ndr_plan *plan, ndr_launch *launch) {
-  const ndr_problem *problem = &plan->problem;
+static void configure_runs(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {
   int64_t packets = run_packets(problem), runs = run_count(problem);
   ndr_launch_begin(launch, problem, "tree_runs");
   ndr_launch_lanes(launch, lanes_for(packets));
-  int team = small_output(problem, &plan->device, packets * runs) ? NDR_WARP_THREADS : NDR_THREADS;
-  configure_team(plan, launch, team, runs, (double)run_bytes(problem));
+  int team = small_output(problem, device, packets * runs) ? NDR_WARP_THREADS : NDR_THREADS;
+  configure_team(problem, device, launch, team, runs, (double)run_bytes(problem));
 }
 
-void ndr_launch_strided(const ndr_plan *plan, ndr_launch *launch) {
-  const ndr_problem *problem = &plan->problem;
+void ndr_launch_strided(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {
   ndr_launch_begin(launch, problem, "tree_strided");
   int64_t loads = (problem->length + BATCH - 1) / BATCH;
-  int team = small_output(problem, &plan->device, loads) ? lanes_for(loads) : NDR_THREADS;
-  configure_team(plan, launch, team, problem->length, (double)ndr_dtype_bytes(problem->dtype) * 8);
+  int team = small_output(problem, device, loads) ? lanes_for(loads) : NDR_THREADS;
+  configure_team(problem, device, launch, team, problem->length, (double)ndr_dtype_bytes(problem->dtype) * 8);
   ndr_launch_end(launch);
 }
 
-static void configure_one(const ndr_plan *plan, ndr_launch *launch, bool on_boundary) {
-  const ndr_problem *problem = &plan->problem;
-  if (!unit_lane(problem) || ndr_problem_uncompiled(problem, &plan->device)) {
-    ndr_launch_strided(plan, launch);
+static void configure_one(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
+  if (!unit_lane(problem) || ndr_problem_uncompiled(problem, device)) {
+    ndr_launch_strided(problem, device, launch);
     return;
   }
   int64_t packets = run_packets(problem);
   if (run_count(problem) > 1 && (run_bytes(problem) < LONG_RUN_BYTES || run_count(problem) > MOST_RUNS))
-    configure_runs(plan, launch);
-  else if (run_count(problem) == 1 && small_output(problem, &plan->device, packets))
-    configure_lanes(plan, launch, on_boundary);
+    configure_runs(problem, device, launch);
+  else if (run_count(problem) == 1 && small_output(problem, device, packets))
+    configure_lanes(problem, device, launch, on_boundary);
   else
-    configure_block(plan, launch);
+    configure_block(problem, device, launch);
   ndr_launch_end(launch);
+}
+
+static double cost(const ndr_problem *problem, const ndr_device *device) {
+  ndr_launch launch;
+  configure_one(problem, device, &launch, true);
+  return ndr_launch_cost(problem, device, &launch);
 }
 
 static void configure(ndr_plan *plan) {
   ndr_launches *launches = ndr_plan_launches(plan);
-  configure_one(plan, &launches->aligned, true);
-  configure_one(plan, &launches->unaligned, false);
+  configure_one(&plan->problem, &plan->device, &launches->aligned, true);
+  configure_one(&plan->problem, &plan->device, &launches->unaligned, false);
   ndr_launches_end(plan);
 }
 

@@ -94,17 +94,21 @@ static void watch(void *user, const ndr_h5_progress *now) {
   if (w->shown) progress_draw(&w->bar, now);
 }
 
-/* One stage: how fast the elements went through it, and its share of what the threads could do. */
+/* One stage: how fast the elements went through it, and its share of what the threads could do; a stage that was only
+ * looked into has no speed. */
 static void explain_stage(const char *name, double seconds, int64_t bytes) {
-  if (seconds > 0) fprintf(stderr, ", %s %.3f s (%.3g GB/s)", name, seconds, (double)bytes / 1e9 / seconds);
+  if (seconds >= 0.0005) fprintf(stderr, ", %s %.3f s (%.3g GB/s)", name, seconds, (double)bytes / 1e9 / seconds);
 }
 
-/* Reading threads share the first three stages. What took longest, in one thread's time, is the limit. */
+/* Reading threads share the first three stages. Reducing is the limit where those had to wait for it: where it took
+ * more of its thread's time than waiting did, and more than they were busy. Else it is the stage that took most of
+ * theirs. */
 static void explain_time(const ndr_h5_progress *p) {
   if (p->slabs == 0) return;
   double all = p->wait_seconds + p->reduce_seconds, supply = p->read_seconds + p->decode_seconds + p->unpack_seconds;
   const char *reducing = p->device.device_type == kDLCPU ? "reducing" : "copying and reducing";
-  const char *limit = p->reduce_seconds > p->wait_seconds     ? reducing
+  bool waited = p->reduce_seconds > p->wait_seconds && p->reduce_seconds > supply / p->threads;
+  const char *limit = waited                                  ? reducing
                       : 2 * p->read_seconds > supply          ? "reading"
                       : p->decode_seconds > p->unpack_seconds ? "decoding"
                                                               : "unpacking";

@@ -57,13 +57,13 @@ static int64_t plain_bytes(const ndr_h5_dataset *found) {
   htri_t variable = kind == H5T_STRING ? H5Tis_variable_str(type) : 0;
   int64_t bytes = (int64_t)H5Tget_size(type), texts = 0;
   bool known = kind != H5T_NO_CLASS && variable >= 0 && bytes > 0;
-  if (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_STRING) bytes = MOST_BYTES + 1;
+  bool plain = kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_STRING;
   for (int d = 0; d < found->info.ndim; d++)
     if (__builtin_mul_overflow(bytes, found->info.shape[d], &bytes)) bytes = MOST_BYTES + 1;
   if (known && variable > 0 && bytes <= MOST_BYTES) texts = ndr_hdf_text_bytes(found->id, type);
   if (type >= 0) H5Tclose(type);
   if (!known || texts < 0) return -1;
-  return texts > MOST_BYTES ? texts : bytes + texts;
+  return plain && texts <= MOST_BYTES ? bytes + texts : MOST_BYTES + 1;
 }
 
 /* Each dim must be known, and be none of the reduced ones. */

@@ -6,25 +6,30 @@
 
 #include "h5/attributes.h"
 
-/* The first number of an attribute; NaN where there is none. */
-static double read_number(hid_t object, const char *name) {
-  double value = NAN;
-  if (H5Aexists(object, name) <= 0) return value;
+/* The only number of an attribute, NaN where there is none; false where it cannot be read. */
+static bool read_number(hid_t object, const char *name, double *value) {
+  htri_t exists = H5Aexists(object, name);
+  *value = NAN;
+  if (exists <= 0) return exists == 0;
   hid_t attribute = H5Aopen(object, name, H5P_DEFAULT), type = H5Aget_type(attribute), space = H5Aget_space(attribute);
   H5T_class_t kind = H5Tget_class(type);
-  if ((kind == H5T_INTEGER || kind == H5T_FLOAT) && H5Sget_simple_extent_npoints(space) == 1)
-    if (H5Aread(attribute, H5T_NATIVE_DOUBLE, &value) < 0) value = NAN;
-  H5Sclose(space);
-  H5Tclose(type);
-  H5Aclose(attribute);
-  return value;
+  hssize_t count = H5Sget_simple_extent_npoints(space);
+  bool good = kind != H5T_NO_CLASS && count >= 0;
+  if (good && (kind == H5T_INTEGER || kind == H5T_FLOAT) && count == 1)
+    good = H5Aread(attribute, H5T_NATIVE_DOUBLE, value) >= 0;
+  if (space >= 0) H5Sclose(space);
+  if (type >= 0) H5Tclose(type);
+  if (attribute >= 0) H5Aclose(attribute);
+  return good;
 }
 
 /* Packed numbers that mark missing elements mean nothing among unpacked ones. */
-static double input_mark(const ndr_h5_dataset *source) {
-  if (source->unpack.scaled) return NAN;
-  double mark = read_number(source->id, "_FillValue");
-  return isnan(mark) ? read_number(source->id, "missing_value") : mark;
+static ndr_status input_mark(const ndr_h5_dataset *source, double *mark) {
+  *mark = NAN;
+  if (source->unpack.scaled) return NDR_OK;
+  bool good = read_number(source->id, "_FillValue", mark);
+  if (good && isnan(*mark)) good = read_number(source->id, "missing_value", mark);
+  return good ? NDR_OK : ndr_fail(NDR_ERR_FILE, "%s: what marks missing elements cannot be read", source->where);
 }
 
 /* Whether an element is equal to value; and a copy in which value stands for NaN. */
@@ -55,7 +60,8 @@ ndr_status ndr_missing_find(const ndr_label *label, const DLTensor *result, ndr_
   for (int d = 0; d < result->ndim; d++) count *= result->shape[d];
   missing->marked = result->dtype.code == kDLFloat || label->op == NDR_ARGMIN || label->op == NDR_ARGMAX;
   if (missing->marked && result->dtype.code != kDLFloat) missing->fill = -1;
-  double mark = input_mark(label->source);
+  double mark;
+  NDR_TRY(input_mark(label->source, &mark));
   if (!can_mark(label->dtype, data, count, mark)) return NDR_OK;
   missing->fill = mark;
   missing->data = malloc((size_t)count * (result->dtype.bits / 8) + 1);

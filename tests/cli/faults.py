@@ -28,6 +28,7 @@ RUNS = {
     "chunks": ["chunks.h5:/a", "--dims", "0", "--op", "mean,max", *OUTPUT],
     "file": ["file.h5:/a", "--dims", "time"],
     "packed": ["packed.h5:/a", "--dims", "0", "--op", "mean,valid"],
+    "missing": ["packed.h5:/floats", "--dims", "1", *OUTPUT],
     "concat": ["file.h5:/a", "more.h5:/a", "--concat", "time", "--dims", "time"],
     "weights": ["file.h5:/a", "--weights", "lat:cos", "--op", "mean"],
     "csv": ["file.h5:/a", "--dims", "time", "--format", "csv", *OUTPUT],
@@ -57,7 +58,14 @@ def make_gridded(path, first):
         data.dims[1].attach_scale(file["lat"])
         file["station"] = numpy.array(list("abcdef"), h5py.string_dtype())
         file["station"].dims[0].attach_scale(file["lat"])
-        data.attrs.update({"units": "K", "coordinates": "station"})
+        file["crs"] = 0
+        file["edges"] = numpy.zeros((6, 2))
+        scaled(file, "nv", numpy.zeros(2))
+        file["edges"].dims[0].attach_scale(file["lat"])
+        file["edges"].dims[1].attach_scale(file["nv"])
+        file["lat"].attrs["bounds"] = "edges"
+        data.attrs.update({"units": "K", "coordinates": "station", "grid_mapping": "crs", "cell_methods": "area: mean"})
+        file.attrs.update({"history": "made", "title": "a title"})
 
 
 def make_inputs(folder):
@@ -70,6 +78,8 @@ def make_inputs(folder):
         data = file.create_dataset("a", data=numpy.arange(-60, 60, dtype=">i2").reshape(6, 20), chunks=(4, 20))
         data.attrs.update(_FillValue=numpy.int16(-3), missing_value=numpy.int16(5), valid_range=numpy.int16([-50, 50]),
                           scale_factor=0.5, add_offset=10.0)
+        file["floats"] = numpy.array([[1, 1e20], [1e20, 1e20]], "f4")
+        file["floats"].attrs["_FillValue"] = numpy.float32(1e20)
     with h5py.File(os.path.join(folder, "texts.h5"), "w") as file:
         scaled(file, "who", numpy.array(["a", "bc"], h5py.string_dtype()))
         file["a"] = numpy.ones((2, 3))

@@ -117,7 +117,7 @@ void ndr_launch_begin(ndr_launch *launch, const ndr_problem *problem, const char
 void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, int runs, int one_step) {
   ndr_params *p = &launch->params;
   int64_t pieces = piece_units < 1 ? units : (units + piece_units - 1) / piece_units;
-  if (pieces > MOST_SPLITS) pieces = MOST_SPLITS;
+  if (pieces > MOST_SPLITS / runs) pieces = MOST_SPLITS / runs;
   if (pieces < 1) pieces = 1;
   p->units = units;
   p->piece = (units + pieces - 1) / pieces;

@@ -96,6 +96,8 @@ const gpu_case gpu_cases[] = {
     {"sum u8 [9000000000000000000:0] /0", NULL},
     {"sum f32 [2000000000:0,20000:1] /all", NULL},
     {"sum i64 [20000,100000:1000000000000] /1", NULL},
+    /* long runs, repeated: more pieces than can be numbered */
+    {"sum f32 [65536:0,1073741824] /0,1", "tree"},
     {"mean u8 [3000000000,3] /1", "tile"},
     {"sum f32 [3,3000000000] /0", "thread"},
     {NULL, NULL},

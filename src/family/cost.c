@@ -139,8 +139,8 @@ static effort tree_effort(const ndr_launch *launch, int64_t bytes) {
     e.steps = parts(units * bytes, (int64_t)NDR_THREADS * NDR_PACKET_BYTES * 2 * BATCH);
     return e;
   }
-  int64_t run = p->axes[p->kept_count].size, packets = parts(run * bytes, NDR_PACKET_BYTES);
-  double runs = (double)p->outputs * (double)(p->length / run);
+  int64_t run = p->axes[p->kept_count].size, packets = parts(run * bytes, NDR_PACKET_BYTES), each = p->length / run;
+  double runs = (double)p->outputs * (double)each;
   e.steps = p->lane_shift >= 0 ? 1 : parts(packets, (int64_t)p->lanes * BATCH);
   e.requested = runs * (double)(parts(packets, p->lanes) * p->lanes * NDR_PACKET_BYTES);
   if (strcmp(launch->kernel, "tree_lanes") == 0) return e;

@@ -13,9 +13,10 @@ NDR_DEVICE void reduce_packets(const ndr_params &p, const typename Op::element *
   i64 along = p.axes[0].aux, step = p.reduced_count ? p.axes[1].aux : 0, number = first + machine::thread();
   ndr_packet packet[BATCH];
 #pragma unroll
-  for (int u = 0; u < BATCH; u++)
+  for (int u = 0; u < BATCH; u++) {
     if (number + u * NDR_BLOCK < end) packet[u] = machine::keep_packet(start + (number + u * NDR_BLOCK) * elements);
-      /* Rolled, the packets moving up: the code for one is long enough. */
+  }
+  /* Rolled, the packets moving up: the code for one is long enough. */
 #pragma unroll 1
   for (; number < end; number += NDR_BLOCK) {
     typename Op::value x[elements];

@@ -141,12 +141,14 @@ static effort tree_effort(const ndr_launch *launch, int64_t bytes) {
   }
   int64_t run = p->axes[p->kept_count].size, packets = parts(run * bytes, NDR_PACKET_BYTES), each = p->length / run;
   double runs = (double)p->outputs * (double)each;
-  e.steps = p->lane_shift >= 0 ? 1 : parts(packets, (int64_t)p->lanes * BATCH);
+  int64_t batches = parts(packets, (int64_t)p->lanes * BATCH);
   e.requested = runs * (double)(parts(packets, p->lanes) * p->lanes * NDR_PACKET_BYTES);
-  if (strcmp(launch->kernel, "tree_lanes") == 0) return e;
-  e.steps = parts(packets, (int64_t)p->lanes * BATCH);
-  e.instructions = runs * p->lanes * (double)e.steps;
-  e.steps *= parts(units, p->team / p->lanes);
+  if (strcmp(launch->kernel, "tree_lanes") == 0) {
+    e.steps = p->lane_shift >= 0 ? 1 : batches;
+    return e;
+  }
+  e.instructions = runs * p->lanes * (double)batches;
+  e.steps = batches * parts(units, p->team / p->lanes);
   return e;
 }
 

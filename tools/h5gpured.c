@@ -165,7 +165,7 @@ static bool write_found(const output *to, const ndr_h5_dataset *dataset, const a
     char name[1024];
     DLTensor values = found_tensor(a, i);
     int dim = a->found[i].dim;
-    make_name(a, a->found[i].op, found_name(a, i), name);
+    make_name(a, a->found[i].op, a->found[i].name, name);
     if (ndr_h5_writer_add_located(to->writer, dataset, a->dim_count, a->dims, dim, name, &values) != NDR_OK)
       return fail();
     print_written_found(a, i, name, to->said);

@@ -9,6 +9,8 @@
 
 enum { EXIT_INPUT = 1, EXIT_USAGE = 2 };
 
+enum { DIM_CHARS = 320 };
+
 /* FORMAT_NONE: text or JSON, or an HDF5 file where one is named. */
 typedef enum output_format { FORMAT_NONE = 0, FORMAT_NPY, FORMAT_CSV } output_format;
 
@@ -35,6 +37,7 @@ typedef struct options {
 /* The coordinates along a dim of what an operator of argmin and argmax has found. */
 typedef struct found_place {
   int op, dim;
+  char name[DIM_CHARS]; /* of the dim */
   double *values;
 } found_place;
 
@@ -121,7 +124,10 @@ bool print_csv(const ndr_h5_dataset *dataset, const answer *a, FILE *stream);
 /* Looks up the coordinates of what argmin and argmax have found, for each dim that has some. */
 bool find_places(const ndr_h5_dataset *dataset, answer *a);
 DLTensor found_tensor(const answer *a, int i);
-const char *found_name(const answer *a, int i);
+
+/* What dim d is called among those that are reduced, or among those that are left, whichever it is: its name, NAME_2,
+ * NAME_3 ... where others before it have the same one, dimD where it has none. */
+void dim_label(const answer *a, int d, char label[DIM_CHARS]);
 
 /* A text as a JSON string, quotes included; bytes that are not UTF-8 become U+FFFD. NULL prints null. */
 void print_json_string(const char *text);

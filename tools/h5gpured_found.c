@@ -18,7 +18,9 @@ static bool find_along(const ndr_h5_dataset *dataset, answer *a, int op, int dim
     complain("%s:%s: out of memory for coordinates", a->info->file, a->info->dataset);
     return false;
   }
-  a->found[a->found_count++] = (found_place){op, dim, values};
+  found_place *place = &a->found[a->found_count++];
+  *place = (found_place){.op = op, .dim = dim, .values = values};
+  dim_label(a, dim, place->name);
   if (ndr_h5_locate(dataset, a->dim_count, a->dims, dim, indices, values) == NDR_OK) return true;
   complain("%s", ndr_last_error());
   return false;
@@ -42,7 +44,17 @@ DLTensor found_tensor(const answer *a, int i) {
   return tensor;
 }
 
-/* A dim that has coordinates has a name. */
-const char *found_name(const answer *a, int i) {
-  return a->info->dim_names[a->found[i].dim];
+void dim_label(const answer *a, int d, char label[DIM_CHARS]) {
+  const char *const *names = a->info->dim_names;
+  bool reduced[NDR_MAX_DIMS] = {false};
+  int same = 1;
+  for (int i = 0; i < a->dim_count; i++) reduced[a->dims[i]] = true;
+  for (int e = 0; e < d; e++)
+    same += reduced[e] == reduced[d] && names[e] && names[d] && strcmp(names[e], names[d]) == 0;
+  if (!names[d])
+    snprintf(label, DIM_CHARS, "dim%d", d);
+  else if (same > 1)
+    snprintf(label, DIM_CHARS, "%.300s_%d", names[d], same);
+  else
+    snprintf(label, DIM_CHARS, "%s", names[d]);
 }

@@ -72,7 +72,7 @@ static void print_found(const answer *a, int op) {
   for (int i = 0; i < a->found_count; i++) {
     if (a->found[i].op != op) continue;
     fputs(any ? "," : ",\"coords\":{", stdout);
-    print_json_string(found_name(a, i));
+    print_json_string(a->found[i].name);
     fputs(":[", stdout);
     for (int64_t e = 0; e < count; e++) {
       if (e) putchar(',');

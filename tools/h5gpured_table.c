@@ -51,7 +51,7 @@ void print_npy(const answer *a, FILE *stream) {
 
 /* One dim of the results: a column of its coordinates or, where it has none, of its indices. */
 typedef struct {
-  char name[256];
+  char name[DIM_CHARS];
   int64_t size, at;
   double *coordinates;
 } column;
@@ -72,12 +72,8 @@ static bool find_columns(const ndr_h5_dataset *dataset, const answer *a, int *co
   for (int d = 0; d < a->info->ndim; d++) {
     if (reduced[d]) continue;
     column *c = &columns[(*count)++];
-    const char *name = a->info->dim_names[d];
     *c = (column){.size = a->info->shape[d]};
-    if (name)
-      snprintf(c->name, sizeof c->name, "%s", name);
-    else
-      snprintf(c->name, sizeof c->name, "dim%d", d);
+    dim_label(a, d, c->name);
     if (tensor_count(&a->results[0]) == 0) continue;
     ndr_status status = ndr_h5_coordinate(dataset, d, NULL);
     if (status == NDR_ERR_DIMS) continue;
@@ -105,8 +101,8 @@ static void print_header(const answer *a, int count, const column *columns, FILE
     fprintf(stream, complex ? "%s%s_re,%s_im" : "%s%s", comma, op, op);
   }
   for (int i = 0; i < a->found_count; i++) {
-    char name[320];
-    snprintf(name, sizeof name, "%s_%s", ndr_op_name(a->asked->ops[a->found[i].op]), found_name(a, i));
+    char name[DIM_CHARS + 16];
+    snprintf(name, sizeof name, "%s_%s", ndr_op_name(a->asked->ops[a->found[i].op]), a->found[i].name);
     fputc(',', stream);
     print_field(name, stream);
   }

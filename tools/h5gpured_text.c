@@ -158,7 +158,7 @@ static void print_scalar(const answer *a, int i) {
     if (a->found[f].op != i) continue;
     fputs(before, stdout);
     before = ", ";
-    print_plain(found_name(a, f), stdout);
+    print_plain(a->found[f].name, stdout);
     number_shortest(a->found[f].values[0], 17, text);
     printf(" %s", text);
   }
@@ -171,7 +171,7 @@ static void print_found(const answer *a, int op) {
     if (a->found[i].op != op) continue;
     DLTensor values = found_tensor(a, i);
     printf("  %s, its ", ndr_op_name(a->asked->ops[op]));
-    print_plain(found_name(a, i), stdout);
+    print_plain(a->found[i].name, stdout);
     puts(":");
     print_table(&values);
   }
@@ -229,7 +229,7 @@ void print_written_found(const answer *a, int i, const char *name, FILE *stream)
   print_target(a, name, stream);
   print_type(NDR_F64, result->ndim, result->shape, names, stream);
   fputs("  ", stream);
-  print_plain(found_name(a, i), stream);
+  print_plain(a->found[i].name, stream);
   fputs(" at the ", stream);
   print_origin(a, a->found[i].op, stream);
 }

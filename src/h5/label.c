@@ -73,11 +73,17 @@ static ndr_status put_units(const ndr_label *label, hid_t variable) {
   return status;
 }
 
-static ndr_status put_methods(const ndr_label *label, hid_t variable) {
+static bool is_among(const char *name, int count, const char *const *names) {
+  for (int i = 0; i < count; i++)
+    if (name && names[i] && strcmp(names[i], name) == 0) return true;
+  return false;
+}
+
+ndr_status ndr_label_methods(const ndr_label *label, const char *const *names, hid_t variable) {
   const char *reduced[NDR_MAX_DIMS];
   int count = 0;
   for (int d = 0; d < label->source->info.ndim; d++)
-    if (label->reduced[d]) reduced[count++] = label->source->names[d];
+    if (label->reduced[d] && !is_among(names[d], count, reduced)) reduced[count++] = names[d];
   char *before;
   if (!ndr_hdf_get_text(label->source->id, "cell_methods", &before)) return fail_put(label);
   char *methods = ndr_meaning_methods(before, count, reduced, label->op, label->comment);
@@ -91,7 +97,6 @@ static ndr_status put_methods(const ndr_label *label, hid_t variable) {
 ndr_status ndr_label_variable(const ndr_label *label, hid_t variable) {
   bool truth = label->dtype == NDR_BOOL && ndr_storage_is_netcdf(label->source);
   NDR_TRY(put_units(label, variable));
-  NDR_TRY(put_methods(label, variable));
   bool good = (!truth || ndr_hdf_put_text(variable, "dtype", "bool")) &&
               ndr_hdf_copy_attributes(label->source->id, variable, keeps, (void *)(uintptr_t)label);
   return good ? NDR_OK : fail_put(label);

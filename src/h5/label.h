@@ -13,8 +13,11 @@ typedef struct ndr_label {
   const char *comment; /* in brackets behind the method; NULL for none */
 } ndr_label;
 
-/* Writes the attributes that the variable has by itself; not those that name other variables. */
+/* Writes the attributes that the variable has by itself; not those that name dims or other variables. */
 ndr_status ndr_label_variable(const ndr_label *label, hid_t variable);
+
+/* Writes cell_methods: names[d] is what dim d of the source, a reduced one, is to be called, or NULL. */
+ndr_status ndr_label_methods(const ndr_label *label, const char *const *names, hid_t variable);
 
 /* Describes coordinates along dim d of the source as its own are. */
 ndr_status ndr_label_located(const ndr_h5_dataset *source, int d, hid_t variable);

@@ -221,19 +221,33 @@ static bool has_names(const ndr_h5_dataset *source, int ndim, const int *from) {
   return false;
 }
 
+/* Whether the name of a dim that has been reduced is also that of one that has not, as in a matrix [x, x]. */
+static bool yields(const ndr_h5_dataset *source, int ndim, const int *from, int i) {
+  const char *name = from[i] < 0 ? source->names[~from[i]] : NULL;
+  for (int j = 0; j < ndim && name; j++)
+    if (from[j] >= 0 && source->names[from[j]] && strcmp(source->names[from[j]], name) == 0) return true;
+  return false;
+}
+
+static ndr_status refer(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable, int i, int from,
+                        hobj_ref_t *reference) {
+  ndr_scale *scale;
+  NDR_TRY(find_scale(scales, source, from, &scale));
+  if (H5Rcreate(reference, scales->file, scale->name, H5R_OBJECT, H5I_INVALID_HID) < 0)
+    return ndr_hdf_fail(NDR_ERR_FILE, scale->name, "this scale cannot be referred to");
+  return add_use(scale, variable, i);
+}
+
 ndr_status ndr_scales_attach(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable, int ndim,
                              const int *from) {
   hobj_ref_t references[NDR_MAX_DIMS];
   hvl_t lists[NDR_MAX_DIMS];
   if (!has_names(source, ndim, from)) return NDR_OK;
-  for (int i = 0; i < ndim; i++) {
-    ndr_scale *scale;
-    NDR_TRY(find_scale(scales, source, from[i], &scale));
-    if (H5Rcreate(&references[i], scales->file, scale->name, H5R_OBJECT, H5I_INVALID_HID) < 0)
-      return ndr_hdf_fail(NDR_ERR_FILE, scale->name, "this scale cannot be referred to");
-    lists[i] = (hvl_t){1, &references[i]};
-    NDR_TRY(add_use(scale, variable, i));
-  }
+  for (int late = 0; late < 2; late++)
+    for (int i = 0; i < ndim; i++)
+      if (yields(source, ndim, from, i) == (late == 1))
+        NDR_TRY(refer(scales, source, variable, i, from[i], &references[i]));
+  for (int i = 0; i < ndim; i++) lists[i] = (hvl_t){1, &references[i]};
   if (!write_dimension_list(scales->file, variable, ndim, lists))
     return ndr_hdf_fail(NDR_ERR_FILE, variable, "its scales cannot be attached");
   return NDR_OK;

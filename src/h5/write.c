@@ -174,6 +174,28 @@ static ndr_status map_dims(addition *a, int dim_count, const int *dims) {
   return ndr_fail(NDR_ERR_RESULT, "%s: the result does not have the dims that are left", a->label.source->where);
 }
 
+/* What a reduced dim is called: as in the output, where it is still there; not as another dim that is left. */
+static const char *name_of_reduced(const ndr_h5_writer *writer, const addition *a, int d) {
+  const char *name = a->label.source->names[d];
+  for (int i = 0; i < a->result->ndim; i++)
+    if (a->from[i] == ~d) return ndr_scales_name(&writer->scales, a->name, i);
+  for (int i = 0; i < a->result->ndim && name; i++) {
+    const char *left = a->label.source->names[a->from[i]];
+    if (left && strcmp(left, name) == 0) return NULL;
+  }
+  return name;
+}
+
+static ndr_status write_methods(const ndr_h5_writer *writer, const addition *a) {
+  const char *names[NDR_MAX_DIMS] = {NULL};
+  for (int d = 0; d < a->label.source->info.ndim; d++)
+    if (a->label.reduced[d]) names[d] = name_of_reduced(writer, a, d);
+  hid_t variable = H5Dopen2(writer->image, a->name, H5P_DEFAULT);
+  ndr_status status = variable < 0 ? fail_variable(writer, a) : ndr_label_methods(&a->label, names, variable);
+  if (variable >= 0) H5Dclose(variable);
+  return status;
+}
+
 /* The file as a whole is described as the input of its first result. */
 static ndr_status label_file(ndr_h5_writer *writer, const ndr_h5_dataset *source) {
   if (writer->labelled) return NDR_OK;
@@ -190,6 +212,7 @@ static ndr_status add(ndr_h5_writer *writer, addition *a, int dim_count, const i
   ndr_status status = label_file(writer, source);
   if (status == NDR_OK) status = write_variable(writer, a);
   if (status == NDR_OK) status = ndr_scales_attach(&writer->scales, source, a->name, a->result->ndim, a->from);
+  if (status == NDR_OK && a->located < 0) status = write_methods(writer, a);
   if (status == NDR_OK && a->located < 0)
     status =
         ndr_auxiliaries_attach(&writer->auxiliaries, &writer->scales, &a->label, a->name, a->result->ndim, a->from);

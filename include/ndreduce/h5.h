@@ -219,13 +219,14 @@ NDR_API ndr_status ndr_h5_writer_create(ndr_h5_writer **writer, const char *path
                                         const char *const *inputs, const ndr_h5_writer_options *options);
 
 /* Adds the result of reducing `source` over dims by op as dataset `name`, with copies of the scales of the dims that
- * are left, of their bounds, of other coordinates that have no reduced dim, and of the grid mapping (64 MiB at most; of
- * whole datasets only), and with those attributes of the source that hold for it: not those of packing and of valid
- * values where the result is not of the packed type; units squared for a variance and none for indices; cell_methods
- * extended. Attributes of the whole file are those of the first source's. Where missing elements were left out, NaN is
- * written as the source's _FillValue if the dtype has that value and no element does, and _FillValue says so. The
- * result is copied: memory for it is needed a second time until the writer is destroyed, and for one that is marked so
- * a third time during the call. */
+ * are left, of what the attributes bounds, climatology and formula_terms of those name, and coordinates, grid_mapping
+ * and cell_measures of the source, as far as it has no reduced dim (64 MiB at most; cut as the source is, and of a series
+ * from all files where it has the dim along which these follow each other), and with those attributes of the source that
+ * hold for it: not those of packing and of valid values where the result is not of the packed type; units squared for a
+ * variance and none for indices; cell_methods extended. Attributes of the whole file are those of the first source's.
+ * Where missing elements were left out, NaN is written as the source's _FillValue if the dtype has that value and no
+ * element does, and _FillValue says so. The result is copied: memory for it is needed a second time until the writer is
+ * destroyed, and for one that is marked so a third time during the call. */
 NDR_API ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count,
                                      const int *dims, ndr_op op, const char *name, const DLTensor *result);
 

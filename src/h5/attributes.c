@@ -6,9 +6,25 @@
 /* HDF5 keeps less than 64 KiB of one with an object; larger ones are no descriptions. */
 #define MAX_BYTES 60000
 
+/* Those of HDF5, netCDF-4, CF and xarray. */
 static const char *const ties[] = {
-    "CLASS",         "NAME",          "REFERENCE_LIST",      "DIMENSION_LIST", "DIMENSION_LABELS",
-    "_Netcdf4Dimid", "_NCProperties", "_Netcdf4Coordinates", "_nc3_strict",    "bounds",
+    "CLASS",
+    "NAME",
+    "REFERENCE_LIST",
+    "DIMENSION_LIST",
+    "DIMENSION_LABELS",
+    "_Netcdf4Dimid",
+    "_NCProperties",
+    "_Netcdf4Coordinates",
+    "_nc3_strict",
+    "bounds",
+    "climatology",
+    "coordinates",
+    "grid_mapping",
+    "cell_measures",
+    "ancillary_variables",
+    "formula_terms",
+    "_ARRAY_DIMENSIONS",
 };
 
 static bool is_tie(const char *name) {
@@ -115,6 +131,50 @@ bool ndr_hdf_get_text(hid_t object, const char *name, char **text) {
   if (type >= 0) H5Tclose(type);
   H5Aclose(attribute);
   return good;
+}
+
+/* The numbers of an attribute as they are stored, where these take at most a few bytes; *bytes is 0 otherwise. */
+static bool read_numbers(hid_t object, const char *name, hid_t *type, size_t *bytes, char data[256]) {
+  hid_t attribute = H5Aopen(object, name, H5P_DEFAULT), space = H5Aget_space(attribute);
+  hssize_t count = H5Sget_simple_extent_npoints(space);
+  *type = H5Aget_type(attribute);
+  H5T_class_t kind = H5Tget_class(*type);
+  size_t each = H5Tget_size(*type);
+  bool number = kind == H5T_INTEGER || kind == H5T_FLOAT;
+  bool good = kind != H5T_NO_CLASS && count >= 0 && each > 0;
+  *bytes = good && number && (size_t)count <= 256 / each ? (size_t)count * each : 0;
+  if (*bytes > 0) good = H5Aread(attribute, *type, data) >= 0;
+  if (space >= 0) H5Sclose(space);
+  if (attribute >= 0) H5Aclose(attribute);
+  return good;
+}
+
+static htri_t same_numbers(hid_t a, hid_t b, const char *name) {
+  hid_t types[2] = {H5I_INVALID_HID, H5I_INVALID_HID};
+  size_t bytes[2];
+  char data[2][256];
+  htri_t same = -1;
+  if (read_numbers(a, name, &types[0], &bytes[0], data[0]) && read_numbers(b, name, &types[1], &bytes[1], data[1]))
+    same = H5Tequal(types[0], types[1]);
+  if (same > 0) same = bytes[0] > 0 && bytes[0] == bytes[1] && memcmp(data[0], data[1], bytes[0]) == 0;
+  for (int i = 0; i < 2; i++)
+    if (types[i] >= 0) H5Tclose(types[i]);
+  return same;
+}
+
+htri_t ndr_hdf_same_attribute(hid_t a, hid_t b, const char *name) {
+  htri_t one = H5Aexists(a, name), other = H5Aexists(b, name);
+  char *texts[2] = {NULL, NULL};
+  if (one < 0 || other < 0) return -1;
+  if (!one || !other) return one == other;
+  htri_t same = ndr_hdf_get_text(a, name, &texts[0]) && ndr_hdf_get_text(b, name, &texts[1]) ? 0 : -1;
+  if (same == 0 && texts[0] && texts[1])
+    same = strcmp(texts[0], texts[1]) == 0;
+  else if (same == 0 && !texts[0] && !texts[1])
+    same = same_numbers(a, b, name);
+  free(texts[0]);
+  free(texts[1]);
+  return same;
 }
 
 bool ndr_hdf_put(hid_t object, const char *name, hid_t type, hsize_t count, const void *data) {

@@ -8,12 +8,16 @@
 typedef bool (*ndr_hdf_attribute_test)(void *user, const char *name);
 
 /* Copies the attributes of `from` that are numbers or texts, that pass the test (NULL: all do) and that `to` does not
- * have yet; never those by which HDF5 and netCDF tie objects of one file together. */
+ * have yet; never those that tie objects of one file together, of which the copy's file may not have the other. */
 bool ndr_hdf_copy_attributes(hid_t from, hid_t to, ndr_hdf_attribute_test keeps, void *user);
 
 /* The text of an attribute, to be freed; NULL where there is none, or one that is no single text. False where it cannot
  * be read, or there is no memory for it. */
 bool ndr_hdf_get_text(hid_t object, const char *name, char **text);
+
+/* Whether two objects have the same text or the same few numbers as an attribute, or both none; negative where that
+ * cannot be read. */
+htri_t ndr_hdf_same_attribute(hid_t a, hid_t b, const char *name);
 
 /* A text of fixed length, as dimension scales want it. */
 bool ndr_hdf_put_text(hid_t object, const char *name, const char *text);

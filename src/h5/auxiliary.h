@@ -1,5 +1,6 @@
 /* Variables that say more of a result than its scales do (CF conventions): bounds of its coordinates, coordinates of
- * several dims or of none, its grid mapping. They are copied, each once, where none of their dims was reduced. */
+ * several dims or of none, its grid mapping, cell measures, and the terms that vertical coordinates are computed from.
+ * They are copied, each once, where none of their dims was reduced, cut as the source was. */
 #ifndef NDR_H5_AUXILIARY_H
 #define NDR_H5_AUXILIARY_H
 
@@ -7,7 +8,7 @@
 #include "h5/scales.h"
 
 typedef struct ndr_auxiliary {
-  char *origin; /* FILE:/PATH in the input */
+  char *origin; /* what it was in the input, and which part of that */
   char *name;   /* in the output */
 } ndr_auxiliary;
 
@@ -17,9 +18,9 @@ typedef struct ndr_auxiliaries {
   ndr_auxiliary *all;
 } ndr_auxiliaries;
 
-/* Copies what the attributes coordinates and grid_mapping of the label's source name, and the bounds of the scales that
- * have been attached to the variable, and names in the variable's attributes and in the scales' what is in the output.
- * ndim and from as in ndr_scales_attach. Of a part of a dataset, or of several files, nothing is copied. */
+/* Copies what the attributes coordinates, grid_mapping and cell_measures of the label's source name, and bounds,
+ * climatology and formula_terms of the scales that have been attached to the variable, and names in the variable's
+ * attributes and in the scales' what is in the output. ndim and from as in ndr_scales_attach. */
 ndr_status ndr_auxiliaries_attach(ndr_auxiliaries *known, ndr_scales *scales, const ndr_label *label,
                                   const char *variable, int ndim, const int *from);
 

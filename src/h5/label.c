@@ -17,11 +17,8 @@ static bool is_listed(const char *name, const char *const *list) {
   return false;
 }
 
-/* Written anew, or tied to variables that the output may not have. */
-static const char *const own[] = {
-    "units",         "cell_methods",        "coordinates",   "grid_mapping",      "climatology",
-    "cell_measures", "ancillary_variables", "formula_terms", "_ARRAY_DIMENSIONS", NULL,
-};
+/* Written anew. */
+static const char *const own[] = {"units", "cell_methods", NULL};
 static const char *const packing[] = {"scale_factor", "add_offset", NULL};
 /* Numbers of the type that the input is stored as. */
 static const char *const elements[] = {

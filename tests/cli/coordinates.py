@@ -34,6 +34,33 @@ def make_curved(folder):
         file["crs"].attrs["grid_mapping_name"] = "latitude_longitude"
 
 
+def dims_of(item):
+    """Names and sizes, as netCDF sees them: one of each name, whose scale is as long as the dim."""
+    if "DIMENSION_LIST" not in item.attrs:
+        return [item.name.strip("/")] * len(item.shape)
+    for dim, size in zip(item.dims, item.shape):
+        assert len(dim) == 1 and dim[0].shape == (size,), f"{item.name}: {dim[0].name} is {dim[0].shape}, not {size}"
+    return [dim[0].name.strip("/") for dim in item.dims]
+
+
+def tied(out):
+    """The names in a file, all of whose attributes name only what is there; and all that is there is named."""
+    named = set()
+    for name, item in out.items():
+        dims = dims_of(item)
+        named.update(set(dims) - {name})
+        for key in ("bounds", "climatology", "coordinates", "grid_mapping", "cell_measures", "formula_terms"):
+            words = [word for word in text(item.attrs.get(key, "")).split() if not word.endswith(":")]
+            assert not set(words) - set(out), f"{name}: {key} is {words}"
+            named.update(words)
+            alien = [word for word in words if key == "coordinates" and set(dims_of(out[word])) - set(dims)]
+            assert not alien, f"{name} has coordinates of other dims: {alien}"
+        assert "ancillary_variables" not in item.attrs
+    strange = {name for name in set(out) - named if "cell_methods" not in out[name].attrs}
+    assert not strange, f"nothing names {strange}"
+    return set(out)
+
+
 def check_auxiliary_variables(folder):
     """What belongs to a result comes with it, unless it has dims that were reduced."""
     make_curved(folder)
@@ -55,8 +82,79 @@ def check_auxiliary_variables(folder):
     with folder.reduce("grid.nc:/run/t", "-d", "y,x") as out:
         assert sorted(out) == ["crs", "level", "nv", "t", "time", "time_bnds"], sorted(out)
         assert text(out["t"].attrs["coordinates"]) == "time level"
-    with folder.reduce("grid.nc:/run/t[:,:1]", "-d", "time") as out:
-        assert sorted(out) == ["t", "x", "y"], sorted(out)
+
+
+def check_auxiliary_variables_of_parts(folder):
+    """They are cut as the dataset is: by ranges, steps and indices, whole where they do not have the dim."""
+    make_curved(folder)
+    with h5py.File(folder.file("grid.nc"), "r") as file:
+        group = {name: item[...] for name, item in file["run"].items()}
+    with folder.reduce("grid.nc:/run/t[:,1:,::2]", "grid.nc:/run/u[1:,:,1]", "-d", "time", "--op", "mean") as out:
+        names = tied(out)
+        assert {"lat", "lat_2", "lat_bnds", "lat_bnds_2", "y_bnds", "y_bnds_2", "level", "model", "crs"} <= names, names
+        assert text(out["t"].attrs["coordinates"]) == "lat level label model" and dims_of(out["t"]) == ["y", "x"]
+        assert text(out["u"].attrs["coordinates"]) == "lat_2" and dims_of(out["u"]) == ["y_2", "x_2"]
+        for name, cut in (("lat", np.s_[1:, ::2]), ("lat_bnds", np.s_[1:, ::2]), ("label", np.s_[1:]), ("y_bnds", np.s_[1:])):
+            assert (out[name][...] == group[name][cut]).all(), name
+        assert (out["lat_2"][...] == group["lat"][:, 1:2]).all() and out["lat_bnds_2"].shape == (2, 1, 2)
+        assert out["model"].asstr()[...].tolist() == ["CESM\u00b2"] and out["level"][()] == 2
+    with folder.reduce("grid.nc:/run/t[0:3:2,0:0]", "-d", "x", "--op", "sum") as out:
+        assert {"time_bnds", "y_bnds", "level", "label", "model"} <= tied(out), tied(out)
+        assert (out["time_bnds"][...] == group["time_bnds"][::2]).all() and out["y_bnds"].shape == (0, 2)
+
+
+def check_auxiliary_variables_of_series(folder):
+    """What has the dim along which files follow each other does so, too, if it means the same in all of them."""
+    make_curved(folder)
+    shutil.copy(folder.file("grid.nc"), folder.file("next.nc"))
+    with h5py.File(folder.file("next.nc"), "r+") as file:
+        for name in ("t", "time", "time_bnds", "lon_lost", "lat"):
+            file["run"][name][...] += 3
+    with h5py.File(folder.file("grid.nc"), "r") as one, h5py.File(folder.file("next.nc"), "r") as two:
+        first, second = ({name: item[...] for name, item in file["run"].items()} for file in (one, two))
+    series = ("--concat", "time", "grid.nc:/run/t[1:]", "next.nc:/run/t[::2]")
+    with folder.reduce(*series, "-d", "y") as out:
+        assert tied(out) == {"t", "time", "time_bnds", "nv", "x", "lon_lost", "level", "crs"}, tied(out)
+        for name in ("time", "time_bnds", "lon_lost"):
+            assert (out[name][...] == np.concatenate([first[name][1:], second[name][::2]])).all(), name
+    with folder.reduce(*series, "-d", "time") as out:
+        assert {"lat", "lat_bnds", "y_bnds", "label"} <= tied(out) and (out["lat"][...] == first["lat"]).all()
+    with folder.reduce("--concat", "x", "grid.nc:/run/t", "next.nc:/run/t[:,:,:1]", "-d", "time") as out:
+        assert tied(out) == {"t", "y", "y_bnds", "nv", "x", "lat", "lat_bnds", "level", "label", "model", "crs"}, tied(out)
+        assert (out["lat"][...] == np.concatenate([first["lat"], second["lat"][:, :1]], 1)).all()
+    with h5py.File(folder.file("next.nc"), "r+") as file:
+        del file["run/time_bnds"]
+        file["run/lon_lost"].attrs["units"] = "degrees_east"
+    with folder.reduce(*series, "-d", "y") as out:
+        assert tied(out) == {"t", "time", "x", "level", "crs"}, tied(out)
+        assert text(out["t"].attrs["coordinates"]) == "time level" and "bounds" not in out["time"].attrs
+
+
+def check_measures_and_terms(folder):
+    """Cell measures, climatological bounds, and the terms of a vertical coordinate, which go together or not at all."""
+    with h5py.File(folder.file("ocean.nc"), "w") as file:
+        time = make_scale(file, "time", np.arange(4.0), units="days since 1850-1-1", climatology="seasons")
+        level = make_scale(file, "lev", np.arange(3.0), formula_terms="a: a b: b ps: ps", bounds="lev_bnds")
+        x, nv = make_scale(file, "x", np.arange(2.0)), make_scale(file, "nv", np.zeros(2))
+        for name, scales in (("t", (time, level, x)), ("a", (level,)), ("b", (level,)), ("ps", (time, x)),
+                             ("seasons", (time, nv)), ("lev_bnds", (level, nv)), ("area", (x,)), ("volume", (level, x)),
+                             ("quality", (time, x))):
+            file[name] = np.random.default_rng(4).random([len(s) for s in scales])
+            attach(file[name], *scales)
+        file["t"].attrs.update({"cell_measures": "area: area volume: volume", "ancillary_variables": "quality"})
+    cases = (("lev", "", {"t", "time", "x", "seasons", "nv", "area"}, "area: area"),
+             ("x", "[:,1:]", {"t", "time", "lev", "seasons", "nv", "lev_bnds"}, None),
+             ("time", "[:2]", {"t", "lev", "x", "lev_bnds", "nv", "area", "volume"}, "area: area volume: volume"))
+    for dims, part, wanted, measures in cases:
+        with folder.reduce("ocean.nc:/t" + part, "-d", dims) as out:
+            assert tied(out) == wanted, f"over {dims}: {tied(out)}"
+            assert text(out["t"].attrs.get("cell_measures")) == measures, attributes(out["t"])
+    with h5py.File(folder.file("ocean.nc"), "r+") as file:
+        file["t"].dims[2].detach_scale(file["x"])
+        file["t"].dims[2].attach_scale(make_scale(file, "station", np.arange(2.0)))
+    with folder.reduce("ocean.nc:/t[1:3]", "-d", "station") as out:
+        assert {"a", "b", "ps"} <= tied(out) and text(out["lev"].attrs["formula_terms"]) == "a: a b: b ps: ps", tied(out)
+        assert out["ps"].shape == (2, 2) and dims_of(out["ps"]) == ["time", "x"]
 
 
 def check_parts(folder):
@@ -118,13 +216,6 @@ def check_coordinates_of_text(folder):
         assert out["model"].asstr()[...].tolist() == ["CESM\u00b2", "IPSL"]
     with folder.reduce("--concat", "model", "names1.h5:/v1", "names2.h5:/v2", "-d", "2") as out:
         assert out["model"].shape == (6,) and out["model"].dtype == ">f4" and out["kind"].shape == (2,)
-
-
-def dims_of(item):
-    """Names and sizes, as netCDF sees them: one of each name, whose scale is as long as the dim."""
-    for dim, size in zip(item.dims, item.shape):
-        assert len(dim) == 1 and dim[0].shape == (size,), f"{item.name}: {dim[0].name} is {dim[0].shape}, not {size}"
-    return [dim[0].name.strip("/") for dim in item.dims]
 
 
 def check_dims_of_one_name(folder):

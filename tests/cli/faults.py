@@ -30,6 +30,7 @@ RUNS = {
     "packed": ["packed.h5:/a", "--dims", "0", "--op", "mean,valid"],
     "missing": ["packed.h5:/floats", "--dims", "1", *OUTPUT],
     "concat": ["file.h5:/a", "more.h5:/a", "--concat", "time", "--dims", "time"],
+    "cut": ["file.h5:/a[1:,::2]", "more.h5:/a[:2,1::2]", "--concat", "time", "--dims", "2", *OUTPUT],
     "weights": ["file.h5:/a", "--weights", "lat:cos", "--op", "mean"],
     "csv": ["file.h5:/a", "--dims", "time", "--format", "csv", *OUTPUT],
     "coords": ["file.h5:/a", "--dims", "0", "--op", "argmax", "--coords", *OUTPUT],
@@ -52,7 +53,7 @@ def scaled(file, name, values, **units):
 def make_gridded(path, first):
     with h5py.File(path, "w") as file:
         data = file.create_dataset("a", data=numpy.arange(4 * 6 * 8, dtype="f4").reshape(4, 6, 8) + first)
-        scaled(file, "time", numpy.arange(4.0) + first, units="days since 2001-01-01")
+        scaled(file, "time", numpy.arange(4.0) + first, units="days since 2001-01-01", climatology="days")
         scaled(file, "lat", numpy.linspace(-75, 75, 6), units="degrees_north")
         data.dims[0].attach_scale(file["time"])
         data.dims[1].attach_scale(file["lat"])
@@ -64,6 +65,10 @@ def make_gridded(path, first):
         file["edges"].dims[0].attach_scale(file["lat"])
         file["edges"].dims[1].attach_scale(file["nv"])
         file["lat"].attrs["bounds"] = "edges"
+        file["days"] = numpy.arange(8.0).reshape(4, 2) + first
+        for dim, scale in enumerate(("time", "nv")):
+            file["days"].dims[dim].attach_scale(file[scale])
+        file["days"].attrs.update({"units": "days since 2001-01-01", "_FillValue": -1.0})
         data.attrs.update({"units": "K", "coordinates": "station", "grid_mapping": "crs", "cell_methods": "area: mean"})
         file.attrs.update({"history": "made", "title": "a title"})
 

@@ -1,0 +1,238 @@
+#include "h5/companion.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/attributes.h"
+
+static ndr_status fail_memory(const ndr_h5_dataset *source) {
+  return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for what belongs to it", source->where);
+}
+
+static ndr_status fail_read(const ndr_h5_dataset *source) {
+  return ndr_fail(NDR_ERR_FILE, "%s: what belongs to it cannot be read", source->where);
+}
+
+/* ---- In one file ------------------------------------------------------------------------------------------------ */
+
+/* What is no dataset, or a link that leads nowhere, is as if it were not there: *opened is negative. */
+static ndr_status open_near(const ndr_h5_dataset *source, const char *name, char path[1024], hid_t *opened) {
+  char group[1024] = "";
+  ssize_t length = H5Iget_name(source->id, group, sizeof group);
+  htri_t exists = 0;
+  *opened = H5I_INVALID_HID;
+  if (length <= 0) return fail_read(source);
+  if (length >= (ssize_t)sizeof group || !*name || strpbrk(name, "/.")) return NDR_OK;
+  for (char *slash; exists == 0 && (slash = strrchr(group, '/'));) {
+    *slash = 0;
+    if (snprintf(path, 1024, "%s/%s", group, name) < 1024) exists = H5Lexists(source->file_id, path, H5P_DEFAULT);
+  }
+  if (exists > 0) exists = H5Oexists_by_name(source->file_id, path, source->links->access);
+  if (exists > 0) exists = ndr_hdf_is_dataset(source->file_id, path, source->links->access);
+  if (exists > 0) *opened = H5Dopen2(source->file_id, path, source->links->access);
+  return exists < 0 || (exists > 0 && *opened < 0) ? fail_read(source) : NDR_OK;
+}
+
+static void close_piece(ndr_h5_dataset *piece) {
+  ndr_hdf_forget(piece);
+  H5Dclose(piece->id);
+  free(piece);
+}
+
+/* NULL where there is none. */
+static ndr_status open_piece(const ndr_h5_dataset *source, const char *name, ndr_h5_dataset **opened) {
+  char path[1024];
+  hid_t id;
+  *opened = NULL;
+  NDR_TRY(open_near(source, name, path, &id));
+  if (id < 0) return NDR_OK;
+  ndr_h5_dataset *piece = calloc(1, sizeof *piece);
+  if (!piece) {
+    H5Dclose(id);
+    return fail_memory(source);
+  }
+  *piece = (ndr_h5_dataset){.file = source->file, .file_id = source->file_id, .links = source->links, .id = id};
+  piece->raw = true;
+  ndr_status status = ndr_hdf_describe(piece, path);
+  if (status == NDR_OK || status == NDR_ERR_DTYPE) {
+    *opened = piece;
+    return NDR_OK;
+  }
+  close_piece(piece);
+  return status == NDR_ERR_MEMORY || status == NDR_ERR_FILE ? status : NDR_OK;
+}
+
+static bool same_cut(const ndr_h5_dataset *source, int a, int b) {
+  return source->from[a] == source->from[b] && source->step[a] == source->step[b] &&
+         source->info.shape[a] == source->info.shape[b];
+}
+
+/* Cuts dim i of a piece as that dim of the source is which is left and has the same scale; *d is -1 where none has.
+ * False where the dim is not known, has been reduced, or is cut in two ways. */
+static bool cut_dim(const ndr_h5_dataset *source, const bool *reduced, ndr_h5_dataset *piece, int i, int *d) {
+  bool gone = false;
+  *d = -1;
+  if (!piece->scales[i]) return false;
+  for (int e = 0; e < source->info.ndim; e++) {
+    if (!source->scales[e] || strcmp(source->scales[e], piece->scales[i]) != 0) continue;
+    if (reduced[e])
+      gone = true;
+    else if (*d >= 0 && !same_cut(source, *d, e))
+      return false;
+    else
+      *d = e;
+  }
+  if (*d < 0) return !gone;
+  if (piece->extent[i] != source->extent[*d]) return false;
+  piece->from[i] = source->from[*d];
+  piece->step[i] = source->step[*d];
+  piece->info.shape[i] = source->info.shape[*d];
+  return true;
+}
+
+/* *along is the dim of the piece that is the source's dim `series`, -1 where none is. */
+static bool cut(const ndr_h5_dataset *source, int series, const bool *reduced, ndr_h5_dataset *piece, int *along) {
+  int d;
+  *along = -1;
+  for (int i = 0; i < piece->info.ndim; i++) {
+    if (!cut_dim(source, reduced, piece, i, &d)) return false;
+    if (d < 0 || d != series) continue;
+    if (*along >= 0) return false;
+    *along = i;
+  }
+  return true;
+}
+
+/* ---- In several ------------------------------------------------------------------------------------------------- */
+
+/* Whether elements of two files can follow each other: they are stored alike and mean the same. Negative where that
+ * cannot be read. */
+static htri_t continues(const ndr_h5_dataset *a, const ndr_h5_dataset *b, int along) {
+  static const char *const meanings[] = {"units",      "calendar",      "scale_factor", "add_offset",
+                                         "_FillValue", "missing_value", "_Unsigned"};
+  if (a->info.ndim != b->info.ndim || a->info.is_scale != b->info.is_scale) return 0;
+  for (int i = 0; i < a->info.ndim; i++)
+    if (i != along && a->info.shape[i] != b->info.shape[i]) return 0;
+  hid_t one = H5Dget_type(a->id), other = H5Dget_type(b->id);
+  htri_t same = one < 0 || other < 0 ? -1 : H5Tequal(one, other);
+  if (one >= 0) H5Tclose(one);
+  if (other >= 0) H5Tclose(other);
+  for (size_t i = 0; i < sizeof meanings / sizeof *meanings && same > 0; i++)
+    same = ndr_hdf_same_attribute(a->id, b->id, meanings[i]);
+  return same;
+}
+
+static ndr_status add_piece(ndr_companion *c, const ndr_h5_dataset *source, const bool *reduced, int series,
+                            const char *name, int *along) {
+  ndr_h5_dataset *piece;
+  NDR_TRY(open_piece(source, name, &piece));
+  c->fits = piece && cut(source, series, reduced, piece, along);
+  if (piece) c->pieces[c->count++] = piece;
+  return NDR_OK;
+}
+
+static ndr_status add_rest(ndr_companion *c, const ndr_h5_dataset *source, const bool *reduced, const char *name,
+                           int along) {
+  int64_t size = c->whole.info.shape[along];
+  for (int p = 1; p < source->part_count && c->fits; p++) {
+    int other;
+    NDR_TRY(add_piece(c, source->parts[p], reduced, source->series_dim, name, &other));
+    if (!c->fits) return NDR_OK;
+    htri_t same = other == along ? continues(c->pieces[0], c->pieces[p], along) : 0;
+    if (same < 0) return fail_read(source->parts[p]);
+    c->fits = same > 0 && !__builtin_add_overflow(size, c->pieces[p]->info.shape[along], &size);
+  }
+  c->whole.part_count = c->count;
+  c->whole.parts = c->pieces;
+  c->whole.series_dim = along;
+  c->whole.info.shape[along] = size;
+  return NDR_OK;
+}
+
+ndr_status ndr_companion_open(ndr_companion *c, const ndr_h5_dataset *source, const bool *reduced, const char *name) {
+  int along = -1, most = source->part_count ? source->part_count : 1;
+  *c = (ndr_companion){.count = 0};
+  c->pieces = calloc((size_t)most, sizeof *c->pieces);
+  if (!c->pieces) return fail_memory(source);
+  NDR_TRY(add_piece(c, source->part_count ? source->parts[0] : source, reduced,
+                    source->part_count ? source->series_dim : -1, name, &along));
+  if (!c->pieces[0]) return NDR_OK;
+  c->whole = *c->pieces[0];
+  return c->fits && along >= 0 ? add_rest(c, source, reduced, name, along) : NDR_OK;
+}
+
+void ndr_companion_close(ndr_companion *c) {
+  for (int i = 0; i < c->count; i++) close_piece(c->pieces[i]);
+  free(c->pieces);
+  *c = (ndr_companion){.count = 0};
+}
+
+/* ---- What it holds ---------------------------------------------------------------------------------------------- */
+
+int64_t ndr_companion_bytes(const ndr_companion *c, int64_t most) {
+  hid_t type = H5Dget_type(c->whole.id);
+  H5T_class_t kind = H5Tget_class(type);
+  htri_t variable = kind == H5T_STRING ? H5Tis_variable_str(type) : 0;
+  int64_t bytes = (int64_t)H5Tget_size(type), texts = 0;
+  bool known = kind != H5T_NO_CLASS && variable >= 0 && bytes > 0;
+  bool plain = kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_STRING;
+  for (int d = 0; d < c->whole.info.ndim; d++)
+    if (c->whole.info.shape[d] < 0 || __builtin_mul_overflow(bytes, c->whole.info.shape[d], &bytes)) bytes = most + 1;
+  for (int i = 0; i < c->count && known && variable > 0 && bytes <= most && texts >= 0 && texts <= most; i++) {
+    int64_t more = ndr_hdf_text_bytes(c->pieces[i]->id, type);
+    texts = more < 0 ? -1 : more > most ? most + 1 : texts + more;
+  }
+  if (type >= 0) H5Tclose(type);
+  if (!known || texts < 0) return -1;
+  return plain && bytes <= most && texts <= most - bytes ? bytes + texts : most + 1;
+}
+
+/* Selects a box, or the one element of a scalar. step may be NULL: 1. */
+static bool select_box(hid_t space, int ndim, const int64_t *from, const int64_t *step, const int64_t *count) {
+  hsize_t start[NDR_MAX_DIMS], stride[NDR_MAX_DIMS], size[NDR_MAX_DIMS];
+  for (int d = 0; d < ndim; d++) {
+    start[d] = (hsize_t)from[d];
+    stride[d] = step ? (hsize_t)step[d] : 1;
+    size[d] = (hsize_t)count[d];
+  }
+  return space >= 0 && (ndim == 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, size, NULL) >= 0);
+}
+
+static bool read_piece(const ndr_h5_dataset *piece, const int64_t *at, hid_t to, hid_t type, void *data) {
+  int ndim = piece->info.ndim;
+  const int64_t *shape = piece->info.shape;
+  for (int d = 0; d < ndim; d++)
+    if (shape[d] == 0) return true;
+  hid_t from = H5Dget_space(piece->id);
+  bool good = select_box(from, ndim, piece->from, piece->step, shape) && select_box(to, ndim, at, NULL, shape) &&
+              H5Dread(piece->id, type, to, from, H5P_DEFAULT, data) >= 0;
+  if (from >= 0) H5Sclose(from);
+  return good;
+}
+
+bool ndr_companion_read(const ndr_companion *c, hid_t type, void *data) {
+  int64_t at[NDR_MAX_DIMS] = {0};
+  hsize_t size[NDR_MAX_DIMS];
+  int along = c->whole.series_dim;
+  for (int d = 0; d < c->whole.info.ndim; d++) size[d] = (hsize_t)c->whole.info.shape[d];
+  hid_t to = H5Screate_simple(c->whole.info.ndim, size, NULL);
+  bool good = to >= 0;
+  for (int i = 0; i < c->count && good; i++) {
+    good = read_piece(c->pieces[i], at, to, type, data);
+    at[along] += c->pieces[i]->info.shape[along];
+  }
+  if (to >= 0) H5Sclose(to);
+  return good;
+}
+
+char *ndr_companion_origin(const ndr_companion *c) {
+  const ndr_h5_dataset *whole = &c->whole, *last = c->pieces[c->count - 1];
+  size_t capacity = strlen(whole->where) + strlen(last->file) + 32 + 80 * NDR_MAX_DIMS;
+  char *text = malloc(capacity);
+  if (!text) return NULL;
+  size_t length = (size_t)snprintf(text, capacity, "%s in %d to %s", whole->where, c->count, last->file);
+  for (int d = 0; d < whole->info.ndim; d++)
+    length += (size_t)snprintf(text + length, capacity - length, " %lld by %lld %lld", (long long)whole->from[d],
+                               (long long)whole->step[d], (long long)whole->info.shape[d]);
+  return text;
+}

@@ -247,6 +247,57 @@ START_TEST(bad_requests_are_refused) {
 }
 END_TEST
 
+/* So many GiB of bytes that are allocated, or claimed by one chunk that is there, but take no room on the disk. */
+static void write_vast(int64_t gibibytes, bool filtered) {
+  int64_t size = gibibytes << 30;
+  const DLTensor claimed = {.ndim = 1, .shape = &size};
+  const hsize_t chunk = (hsize_t)1 << 20, origin = 0;
+  hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
+  if (filtered) {
+    H5Pset_chunk(creation, 1, &chunk);
+    H5Pset_fletcher32(creation);
+  } else {
+    H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
+  }
+  h5_write(path, &claimed, NDR_U8, creation);
+  H5Pclose(creation);
+  if (!filtered) return;
+  hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), dataset = H5Dopen2(file, "x", H5P_DEFAULT);
+  ck_assert(H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, &origin, 4, "abcd") >= 0);
+  H5Dclose(dataset);
+  H5Fclose(file);
+}
+
+/* What AUTO says of its choice, with or without a GPU: contiguous data pay later than filtered ones, which the cores
+ * have to decode. */
+START_TEST(a_gpu_is_taken_for_what_it_saves) {
+  static const struct {
+    int gibibytes;
+    bool filtered, pays;
+  } cases[] = {{8, false, false}, {9, false, true}, {1, true, false}, {2, true, true}};
+  int gpus = 0;
+  bool none = ndr_device_count(kDLCUDA, &gpus) != NDR_OK || gpus == 0;
+  make_path();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ndr_h5_dataset *dataset;
+    char text[4096];
+    size_t length;
+    write_vast(cases[i].gibibytes, cases[i].filtered);
+    assert_ok(ndr_h5_open(&dataset, path, "/x", NULL));
+    assert_ok(ndr_h5_explain(dataset, NDR_ALL_DIMS, 1, &(ndr_op){NDR_SUM}, NULL, text, sizeof text, &length));
+    const char *wanted = !cases[i].pays      ? "device   cpu (under "
+                         : none              ? "device   cpu (no GPU can be used)"
+                         : cases[i].filtered ? "device   cuda:0 (there is one, and 2 GiB or more of filtered data)"
+                                             : "device   cuda:0 (there is one, and 9 GiB or more to reduce)";
+    ck_assert_msg(strstr(text, wanted) != NULL, "case %zu: '%s' is not in: %s", i, wanted, text);
+    ck_assert(cases[i].pays || cases[i].filtered == (strstr(text, "of filtered data") != NULL));
+    ndr_h5_close(dataset);
+  }
+  remove_path();
+}
+END_TEST
+
 START_TEST(explaining_reads_nothing_and_fits) {
   ndr_h5_dataset *dataset = open_ramp();
   char text[2048], small[16];
@@ -307,7 +358,7 @@ int main(void) {
   suite_case(suite, "one", 30, a_dataset_describes_itself, odd_types_become_the_narrowest_dtype_that_holds_them,
              what_was_never_written_is_the_fill_value, names_of_fixed_length_are_trimmed,
              several_ops_come_from_one_read, progress_ends_at_the_total, a_cancelled_reduction_stops,
-             bad_requests_are_refused, explaining_reads_nothing_and_fits, NULL);
+             bad_requests_are_refused, explaining_reads_nothing_and_fits, a_gpu_is_taken_for_what_it_saves, NULL);
   suite_case(suite, "host", 30, settings_of_the_program_are_kept, nothing_stays_open, NULL);
   return suite_run(suite);
 }

@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from report_gpu import gpu_block, missing_records, table
+from report_gpu import gpu_block, gpu_pays, missing_records, table
 from report_plots import FIGURES, done
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -95,7 +95,8 @@ def h5_gpu_block():
     return (table(["mean of", "GiB", *rivals, "decoding alone"], rows) +
             f"\n\nGB/s of elements, the best of several runs in one process from a warm page cache; ceilings of the same run: "
             f"{ceilings}. A process with little to do takes {record['start_seconds']['cuda']:.2f} s on the GPU, "
-            f"{record['start_seconds']['cpu']:.3f} s on the CPU. {machine['gpu']}, {machine['cores']} cores; HDF5 "
+            f"{record['start_seconds']['cpu']:.3f} s on the CPU, which a GPU saves from {gpu_pays(record, False):.1f} GiB of "
+            f"contiguous and {gpu_pays(record, True):.1f} GiB of deflated elements on. {machine['gpu']}, {machine['cores']} cores; HDF5 "
             f"{versions['hdf5']}, PyTorch {versions['torch']}; {record['date'][:10]}, commit {record['commit'][:7]}.")
 
 

@@ -205,3 +205,11 @@ def gpu_block(load, figure):
 def missing_records(load):
     missing = [name for name in RECORDS if not load(f"gpu-{name}.json")]
     return f"no record of {', '.join(missing)}: tools/bench_gpu.sh {' '.join(missing)}" if missing else ""
+
+
+def gpu_pays(record, filtered):
+    """GiB of elements from which on a GPU saves more than it takes to start, on average over the cases of a kind."""
+    start = record["start_seconds"]["cuda"] - record["start_seconds"]["cpu"]
+    rows = [row for row in record["rows"] if ("decode_gbs" in row) == filtered]
+    saved = sum((row["seconds"]["h5gpured cpu"] - row["seconds"]["h5gpured cuda"]) / row["bytes"] for row in rows) / len(rows)
+    return start / saved / 2**30 if saved > 0 else float("inf")

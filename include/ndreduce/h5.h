@@ -130,8 +130,8 @@ NDR_API ndr_status ndr_h5_list(const char *file, const ndr_h5_access *access, nd
 
 /* ---- Reducing --------------------------------------------------------------------------------------------------- */
 
-/* Who reduces; the CPU's threads read, decode and unpack in any case. AUTO takes a GPU where there is one and 4 GiB or
- * more to reduce without weights, below which it takes longer to start than it saves. Results on a GPU are bitwise
+/* Who reduces; the CPU's threads read, decode and unpack in any case. AUTO takes a GPU where there is one and 9 GiB or
+ * more to reduce, 2 GiB if they are filtered, without weights: below, it takes longer to start than it saves. Results on a GPU are bitwise
  * equal from run to run; they may differ from the CPU's in the last digits, as sums are added in another order.
  *
  * Where a GPU's memory runs out, smaller slabs are tried; where that does not help, and where a GPU fails, AUTO starts

@@ -37,7 +37,7 @@ typedef struct ndr_job {
 ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,
                         const ndr_op *ops, DLTensor *const *results, const ndr_h5_options *options);
 
-/* Bytes of elements from which NDR_H5_AUTO takes a GPU; a variable for the tests. */
+/* Bytes of elements from which NDR_H5_AUTO takes a GPU, where not negative: for the tests. */
 extern int64_t ndr_gpu_pays;
 
 /* Sets device and why. Fails where a device is asked for that cannot be used. */

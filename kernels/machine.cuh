@@ -129,6 +129,14 @@ NDR_DEVICE float truncate_to_float(double value) {
   return __double2float_rz(value);
 }
 
+/* Rounded each, where a compiler would make one multiply-add of a product and a sum. */
+NDR_DEVICE double rounded_product(double a, double b) {
+  return __dmul_rn(a, b);
+}
+NDR_DEVICE double rounded_sum(double a, double b) {
+  return __dadd_rn(a, b);
+}
+
 /* The smaller and the larger; quiet ones ignore a NaN, loud ones return it. */
 NDR_DEVICE float quiet_min(float a, float b) {
   return fminf(a, b);

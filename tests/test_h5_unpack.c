@@ -6,6 +6,7 @@
 #include "h5/unpack.h"
 #include "support/cases.h"
 #include "support/element.h"
+#include "support/h5_stored.h"
 #include "support/suite.h"
 
 enum { MOST = 3000, MOST_STEP = 5, GAP = 64 };
@@ -54,44 +55,6 @@ static void unpack_one(const ndr_unpack *u, const void *from, void *to) {
 
 /* ---- Random ways to unpack -------------------------------------------------------------------------------------- */
 
-/* A number that is among the elements, so that masks have something to find. */
-static ndr_packed pick(ndr_dtype dtype, const unsigned char *elements, int64_t count, rng *random) {
-  ndr_packed packed = {0};
-  element value = element_load(dtype, elements + rng_between(random, 0, count - 1) * (int64_t)ndr_dtype_bytes(dtype));
-  if (!is_integer(dtype))
-    packed.f = isnan(value.re) ? 0 : (double)value.re;
-  else if (is_signed(dtype))
-    packed.i = (int64_t)value.re;
-  else
-    packed.u = (uint64_t)value.re;
-  return packed;
-}
-
-static ndr_unpack random_unpack(ndr_dtype from, const unsigned char *elements, int64_t count, rng *random) {
-  ndr_unpack u = NDR_UNPACK_INIT(from);
-  u.swap = rng_once_in(random, 2);
-  if (from == NDR_BOOL || is_complex(from)) return u;
-  u.scaled = rng_once_in(random, 2);
-  u.masked = rng_once_in(random, 2);
-  if (u.scaled) {
-    u.scale = rng_unit(random) * 4 - 2;
-    u.offset = rng_unit(random) * 1e6;
-  }
-  if (u.masked) {
-    u.missing_count = rng_once_in(random, 4) ? NDR_UNPACK_MISSING : (int)rng_between(random, 0, 3);
-    for (int m = 0; m < u.missing_count; m++) u.missing[m] = pick(from, elements, count, random);
-    u.ranged = rng_once_in(random, 2);
-    u.least = pick(from, elements, count, random);
-    u.most = pick(from, elements, count, random);
-  }
-  if (u.scaled || (u.masked && (is_integer(from) || rng_once_in(random, 4)))) u.to = NDR_F64;
-  return u;
-}
-
-static void fill_random(unsigned char *bytes, size_t count, rng *random) {
-  for (size_t i = 0; i < count; i++) bytes[i] = (unsigned char)rng_next(random);
-}
-
 static bool same(const ndr_unpack *u, const unsigned char *a, const unsigned char *b) {
   if (memcmp(a, b, ndr_dtype_bytes(u->to)) == 0) return true;
   return (u->masked || u->scaled) && isnan(element_load(u->to, a).re) && isnan(element_load(u->to, b).re);
@@ -123,8 +86,8 @@ START_TEST(elements_unpack_as_one_at_a_time_do) {
     int64_t step = rng_once_in(&random, 2) ? 1 : rng_between(&random, -MOST_STEP, MOST_STEP),
             reach = count * llabs(step) + 1;
     unsigned char *first = memory + rng_between(&random, 0, 1); /* aligned or not */
-    fill_random(memory, (size_t)reach * bytes + 1, &random);
-    ndr_unpack u = random_unpack(from, first, reach, &random);
+    h5_random_bytes(memory, (size_t)reach * bytes + 1, &random);
+    ndr_unpack u = h5_random_unpack(from, first, reach, &random);
     check(&u, step < 0 ? first + (size_t)(reach - 1) * bytes : first, step, count);
   }
   free(memory);
@@ -138,8 +101,8 @@ START_TEST(elements_unpack_in_the_room_they_end_in) {
   for (int i = 0; i < test_case_count(1000); i++) {
     ndr_dtype from = (ndr_dtype)rng_between(&random, 0, NDR_DTYPE_COUNT - 1);
     int64_t count = rng_between(&random, 1, MOST);
-    fill_random(room, MOST * 16, &random);
-    ndr_unpack u = random_unpack(from, room, count, &random);
+    h5_random_bytes(room, MOST * 16, &random);
+    ndr_unpack u = h5_random_unpack(from, room, count, &random);
     size_t in = (size_t)count * ndr_dtype_bytes(u.from), out = (size_t)count * ndr_dtype_bytes(u.to);
     ndr_unpack_run(&u, room + out - in, 1, apart, count);
     ndr_unpack_run(&u, room + out - in, 1, room, count);

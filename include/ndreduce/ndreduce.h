@@ -373,6 +373,56 @@ NDR_API ndr_status ndr_stream_wait(DLDevice device, void *stream);
  * for. */
 NDR_API ndr_status ndr_copy(DLDevice device, void *to, const void *from, size_t bytes, void *stream);
 
+/* A number of an element type, exactly: i of signed integers, u of unsigned ones and bool, f of floats. */
+typedef union ndr_packed {
+  int64_t i;
+  uint64_t u;
+  double f;
+} ndr_packed;
+
+#define NDR_STORED_MISSING 16
+
+/* How an array's elements are stored, where that is not as they are reduced. Start from NDR_STORED_INIT(dtype).
+ *
+ * Elements lie in chunks, one after the other in row-major order of the grid that they make, and in each chunk in
+ * row-major order. The array begins `lead` elements inside the first chunk and may end inside the last: chunks are
+ * stored whole. One chunk that is the array is an array that is not chunked.
+ *
+ * An element x is missing where it equals one of missing[], and under `ranged` unless least <= x <= most (so NaN is).
+ * It becomes a quiet NaN, any other x * scale + offset, rounded twice in f64; without `scaled`, x itself. Those of the
+ * same dtype come out with the bits that they have, NaN included. */
+typedef struct ndr_stored {
+  size_t size;                 /* sizeof(ndr_stored) */
+  ndr_dtype dtype, result;     /* stored, and reduced: the same, or f64 of any but bool and complex */
+  int swapped;                 /* not 0: in the other byte order than this machine's, complex part by part */
+  int planes;                  /* not 0: a chunk's first bytes of all elements, then all second ones, and so on */
+  int ndim;                    /* of the array */
+  int64_t shape[NDR_MAX_DIMS]; /* its sizes */
+  int64_t chunk[NDR_MAX_DIMS]; /* a chunk's, at least 1 */
+  int64_t lead[NDR_MAX_DIMS];  /* 0 .. chunk - 1 */
+  int scaled;                  /* not 0: result is f64 */
+  double scale, offset;
+  int missing_count; /* of dtype: floats, or numbers whose result is f64 */
+  ndr_packed missing[NDR_STORED_MISSING];
+  int ranged;
+  ndr_packed least, most;
+} ndr_stored;
+#define NDR_STORED_INIT(dtype)                                                                                         \
+  {                                                                                                                    \
+    sizeof(ndr_stored), (dtype), (dtype), 0, 0, 0, {0}, {0}, {0}, 0, 1.0, 0.0, 0, {{0}}, 0, {0}, {                     \
+      0                                                                                                                \
+    }                                                                                                                  \
+  }
+
+/* Queues the conversion of an array from its stored form at `from`, all chunks of it, into compact row-major elements
+ * at `to`, both in memory that GPU device_id can reach, aligned to their dtype, and not overlapping. stored may go when
+ * the call returns. Allocates nothing; the first call of a dtype loads its kernel.
+ *
+ * For GPUs alone: fails with NDR_ERR_UNSUPPORTED for kDLCPU, and where several chunks, or planes, have 2^31 elements or
+ * more together; with NDR_ERR_ARGUMENT and NDR_ERR_DTYPE on a description that is wrong. */
+NDR_API ndr_status ndr_convert_stored(DLDevice device, const ndr_stored *stored, const void *from, void *to,
+                                      void *stream);
+
 /* ---- The problem mini-language ---------------------------------------------------------------------------------- */
 
 /* A reduction problem without data. Text form:  OPS DTYPE [SIZE:STRIDE,...] /DIMS OPTIONS

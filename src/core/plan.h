@@ -66,6 +66,8 @@ typedef struct ndr_device_calls {
   ndr_status (*copy)(int id, void *to, const void *from, size_t bytes, void *stream);
   /* From one device's memory to that of `id`, whose stream it is. */
   ndr_status (*copy_from)(int id, void *to, int from_id, const void *from, size_t bytes, void *stream);
+  /* What is described is right and not empty. */
+  ndr_status (*convert)(int id, const ndr_stored *stored, const void *from, void *to, void *stream);
 } ndr_device_calls;
 
 struct ndr_backend {

@@ -20,6 +20,7 @@ enum { NAMES = sizeof kinds / sizeof *kinds };
 #define DTYPE(NAME, value, name, ctype, bytes, class, code) extern const unsigned char ndr_fatbin_##name[];
 #include "spec/dtypes.def"
 #undef DTYPE
+extern const unsigned char ndr_fatbin_convert[];
 
 static const unsigned char *const fatbins[NDR_DTYPE_COUNT] = {
 #define DTYPE(NAME, value, name, ctype, bytes, class, code) [value] = ndr_fatbin_##name,
@@ -28,8 +29,8 @@ static const unsigned char *const fatbins[NDR_DTYPE_COUNT] = {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static cudaLibrary_t libraries[NDR_DTYPE_COUNT];
-static cudaKernel_t kernels[NAMES][NDR_OP_COUNT][NDR_DTYPE_COUNT];
+static cudaLibrary_t libraries[NDR_DTYPE_COUNT], converting;
+static cudaKernel_t kernels[NAMES][NDR_OP_COUNT][NDR_DTYPE_COUNT], converters[NDR_DTYPE_COUNT];
 
 static int index_of(const char *name) {
   for (int i = 0; i < NAMES; i++)
@@ -37,25 +38,37 @@ static int index_of(const char *name) {
   return -1;
 }
 
-static ndr_status load(const char *name, ndr_op op, ndr_dtype dtype, cudaKernel_t *kernel) {
-  char symbol[64];
-  if (!libraries[dtype]) NDR_CUDA(cudaLibraryLoadData(&libraries[dtype], fatbins[dtype], NULL, NULL, 0, NULL, NULL, 0));
-  snprintf(symbol, sizeof symbol, "ndr_%s_%s_%s", name, ndr_op_name(op), ndr_dtype_name(dtype));
-  cudaError_t error = cudaLibraryGetKernel(kernel, libraries[dtype], symbol);
+/* Loads the library, if that was not done, and finds a kernel in it. */
+static ndr_status load(cudaLibrary_t *library, const unsigned char *fatbin, const char *symbol, cudaKernel_t *kernel) {
+  if (!*library) NDR_CUDA(cudaLibraryLoadData(library, fatbin, NULL, NULL, 0, NULL, NULL, 0));
+  cudaError_t error = cudaLibraryGetKernel(kernel, *library, symbol);
   return error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, symbol);
+}
+
+/* The kernel that is kept in *slot, found there or loaded. */
+static ndr_status find(cudaKernel_t *slot, cudaLibrary_t *library, const unsigned char *fatbin, const char *symbol,
+                       cudaKernel_t *kernel) {
+  *kernel = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+  if (*kernel) return NDR_OK;
+  pthread_mutex_lock(&lock);
+  ndr_status status = load(library, fatbin, symbol, kernel);
+  if (status == NDR_OK) __atomic_store_n(slot, *kernel, __ATOMIC_RELEASE);
+  pthread_mutex_unlock(&lock);
+  return status;
 }
 
 ndr_status ndr_cuda_kernel(const char *name, ndr_op op, ndr_dtype dtype, cudaKernel_t *kernel) {
   int i = index_of(name);
   if (i < 0) return ndr_fail(NDR_ERR_UNSUPPORTED, "there is no kernel '%s'", name);
-  cudaKernel_t *slot = &kernels[i][op][dtype];
-  *kernel = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-  if (*kernel) return NDR_OK;
-  pthread_mutex_lock(&lock);
-  ndr_status status = load(name, op, dtype, kernel);
-  if (status == NDR_OK) __atomic_store_n(slot, *kernel, __ATOMIC_RELEASE);
-  pthread_mutex_unlock(&lock);
-  return status;
+  char symbol[64];
+  snprintf(symbol, sizeof symbol, "ndr_%s_%s_%s", name, ndr_op_name(op), ndr_dtype_name(dtype));
+  return find(&kernels[i][op][dtype], &libraries[dtype], fatbins[dtype], symbol, kernel);
+}
+
+ndr_status ndr_cuda_convert_kernel(ndr_dtype dtype, cudaKernel_t *kernel) {
+  char symbol[64];
+  snprintf(symbol, sizeof symbol, "ndr_convert_%s", ndr_dtype_name(dtype));
+  return find(&converters[dtype], &converting, ndr_fatbin_convert, symbol, kernel);
 }
 
 bool ndr_cuda_op_rounds(ndr_op op) {
@@ -93,6 +106,10 @@ ndr_status ndr_cuda_resolve_all(int *count) {
         (*count)++;
       }
     }
+  }
+  for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++, (*count)++) {
+    cudaKernel_t kernel;
+    NDR_TRY(ndr_cuda_convert_kernel((ndr_dtype)dtype, &kernel));
   }
   return NDR_OK;
 }

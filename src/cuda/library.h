@@ -1,4 +1,5 @@
-/* Kernels by name, from the fatbins that the build embedded: one a dtype, loaded when first asked for. */
+/* Kernels by name, from the fatbins that the build embedded: one a dtype, and one of those that convert stored
+ * elements; loaded when first asked for. */
 #ifndef NDR_CUDA_LIBRARY_H
 #define NDR_CUDA_LIBRARY_H
 
@@ -7,6 +8,9 @@
 
 /* The kernel ndr_<name>_<op>_<dtype>. Thread-safe; cheap after the first time. name must be a string literal. */
 ndr_status ndr_cuda_kernel(const char *name, ndr_op op, ndr_dtype dtype, cudaKernel_t *kernel);
+
+/* The kernel ndr_convert_<dtype>, likewise. */
+ndr_status ndr_cuda_convert_kernel(ndr_dtype dtype, cudaKernel_t *kernel);
 
 /* Whether the rounding of what is accumulated shows in an operator's result: those have a tree_wide. */
 bool ndr_cuda_op_rounds(ndr_op op);

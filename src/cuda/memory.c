@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include "cuda/convert.h"
 #include "cuda/device.h"
 #include "cuda/workspace.h"
 
@@ -208,4 +209,5 @@ const ndr_device_calls ndr_cuda_calls = {
     .wait = wait,
     .copy = copy,
     .copy_from = copy_from,
+    .convert = ndr_cuda_convert,
 };

@@ -10,20 +10,22 @@ static bool is_host(const ndr_carrier *carrier) {
   return carrier->device.device_type == kDLCPU;
 }
 
-static ndr_status open_lanes(ndr_carrier *carrier, int64_t slab_bytes) {
+static ndr_status open_lanes(ndr_carrier *carrier, int64_t slab_bytes, int64_t stored_bytes) {
   NDR_TRY(ndr_stream_create(carrier->device, &carrier->stream));
   for (int i = 0; i < carrier->lane_count; i++) {
     NDR_TRY(ndr_stream_create(carrier->device, &carrier->lanes[i].stream));
     NDR_TRY(ndr_memory_allocate(carrier->device, (size_t)slab_bytes, &carrier->lanes[i].memory));
+    if (stored_bytes) NDR_TRY(ndr_memory_allocate(carrier->device, (size_t)stored_bytes, &carrier->lanes[i].stored));
   }
   return NDR_OK;
 }
 
-ndr_status ndr_carrier_open(ndr_carrier *carrier, DLDevice device, int64_t slab_bytes, int lanes) {
+ndr_status ndr_carrier_open(ndr_carrier *carrier, DLDevice device, int64_t slab_bytes, int64_t stored_bytes,
+                            int lanes) {
   *carrier = (ndr_carrier){.device = device, .lane_count = 1};
   if (is_host(carrier)) return NDR_OK;
   carrier->lane_count = lanes;
-  return open_lanes(carrier, slab_bytes);
+  return open_lanes(carrier, slab_bytes, stored_bytes);
 }
 
 /* Memory may be freed only when nothing on any stream uses it any more; what these waits fail with was said before. */
@@ -34,18 +36,22 @@ void ndr_carrier_close(ndr_carrier *carrier) {
   if (carrier->stream) (void)ndr_stream_wait(carrier->device, carrier->stream);
   for (int i = 0; i < NDR_LANES; i++) {
     ndr_memory_free(carrier->device, carrier->lanes[i].memory);
+    ndr_memory_free(carrier->device, carrier->lanes[i].stored);
     ndr_stream_destroy(carrier->device, carrier->lanes[i].stream);
   }
   ndr_stream_destroy(carrier->device, carrier->stream);
 }
 
-ndr_status ndr_carrier_bring(ndr_carrier *carrier, const void *data, int64_t bytes, const void **there) {
+ndr_status ndr_carrier_bring(ndr_carrier *carrier, const void *data, int64_t bytes, const ndr_stored *stored,
+                             const void **there) {
   int lane = (int)(carrier->sent % carrier->lane_count);
   *there = data;
   if (is_host(carrier)) return NDR_OK;
-  void *stream = carrier->lanes[lane].stream;
-  NDR_TRY(ndr_copy(carrier->device, carrier->lanes[lane].memory, data, (size_t)bytes, stream));
-  *there = carrier->lanes[lane].memory;
+  void *stream = carrier->lanes[lane].stream, *memory = carrier->lanes[lane].memory;
+  void *first = stored ? carrier->lanes[lane].stored : memory;
+  NDR_TRY(ndr_copy(carrier->device, first, data, (size_t)bytes, stream));
+  if (stored) NDR_TRY(ndr_convert_stored(carrier->device, stored, first, memory, stream));
+  *there = memory;
   return ndr_stream_follow(carrier->device, carrier->stream, stream);
 }
 

@@ -17,19 +17,21 @@ typedef struct ndr_carrier {
   void *stream; /* on which slabs are reduced */
   int lane_count;
   struct {
-    void *memory, *stream;
+    void *memory, *stream, *stored; /* the latter where slabs wait to be converted, if there are such */
   } lanes[NDR_LANES];
   int64_t sent, settled; /* slabs */
 } ndr_carrier;
 
-/* So many lanes for slabs of so many bytes; on the CPU one. Close it even if that fails, before the
- * memory that slabs were brought from is freed. */
-ndr_status ndr_carrier_open(ndr_carrier *carrier, DLDevice device, int64_t slab_bytes, int lanes);
+/* So many lanes for slabs of so many bytes, as they are stored of so many where that is not 0; on the CPU one. Close it
+ * even if that fails, before the memory that slabs were brought from is freed. */
+ndr_status ndr_carrier_open(ndr_carrier *carrier, DLDevice device, int64_t slab_bytes, int64_t stored_bytes, int lanes);
 void ndr_carrier_close(ndr_carrier *carrier);
 
-/* Brings a slab to the next lane: *there is where the carrier's stream finds it. data must stay as it is until the slab
- * has settled. Fewer slabs are under way than there are lanes. */
-ndr_status ndr_carrier_bring(ndr_carrier *carrier, const void *data, int64_t bytes, const void **there);
+/* Brings a slab of so many bytes to the next lane, and has it converted there unless `stored` is NULL: *there is where
+ * the carrier's stream finds it. data must stay as it is until the slab has settled. Fewer slabs are under way than
+ * there are lanes. */
+ndr_status ndr_carrier_bring(ndr_carrier *carrier, const void *data, int64_t bytes, const ndr_stored *stored,
+                             const void **there);
 
 /* Says that all that reads the slab brought last has been queued. */
 ndr_status ndr_carrier_send(ndr_carrier *carrier);

@@ -60,6 +60,11 @@ void ndr_join_bytes(const uint8_t *in, uint8_t *out, size_t count, size_t size) 
   join_bytes_plain(in, out, done, count, size);
 }
 
+void ndr_part_bytes(const uint8_t *in, uint8_t *out, size_t count, size_t size) {
+  for (size_t byte = 0; byte < size; byte++)
+    for (size_t i = 0; i < count; i++) out[byte * count + i] = in[i * size + byte];
+}
+
 /* ---- Bits ---------------------------------------------------------------------------------------------------------
  */
 

@@ -8,6 +8,9 @@
 /* in[byte * count + element] -> out[element * size + byte]. in and out do not overlap. */
 void ndr_join_bytes(const uint8_t *in, uint8_t *out, size_t count, size_t size);
 
+/* The reverse: what a shuffle does. */
+void ndr_part_bytes(const uint8_t *in, uint8_t *out, size_t count, size_t size);
+
 /* Bit b of element e is bit e % 8 of in[b * count / 8 + e / 8]; bits count from the lowest, and from an element's first
  * byte. count is a multiple of 8, and scratch has NDR_PLANES_STRIP * size bytes, or count * size where that is less. */
 enum { NDR_PLANES_STRIP = 128 };

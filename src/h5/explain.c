@@ -61,6 +61,27 @@ static void append_route(sheet *s, const ndr_job *job) {
   append(s, "\n");
 }
 
+/* Who makes of stored elements those that are reduced, where that is more than copying. */
+static void append_conversion(sheet *s, const ndr_job *job) {
+  const ndr_reader *reader = &job->readers[0];
+  bool far = ndr_reader_leaves(reader);
+  const ndr_unpack *u = far ? &reader->rest : &reader->unpack;
+  bool marks = u->masked && (u->missing_count > 0 || u->ranged);
+  const char *const done[] = {reader->whole ? "chunks" : NULL, reader->whole && reader->planes ? "shuffle" : NULL,
+                              u->swap && u->direct ? "byte order" : NULL, marks ? "missing values" : NULL,
+                              u->scaled          ? "scale"
+                              : u->from != u->to ? "dtype"
+                                                 : NULL};
+  const char *before = far ? "convert  by the GPU: " : "convert  by the threads that read: ";
+  if (!far && ndr_unpack_copies(u)) return;
+  for (size_t i = 0; i < sizeof done / sizeof *done; i++) {
+    if (!done[i]) continue;
+    append(s, "%s%s", before, done[i]);
+    before = ", ";
+  }
+  append(s, "\n");
+}
+
 static void append_slabs(sheet *s, const ndr_job *job) {
   const ndr_slabs *slabs = &job->slabs[0];
   int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS], start[NDR_MAX_DIMS] = {0}, count = 0;
@@ -70,7 +91,7 @@ static void append_slabs(sheet *s, const ndr_job *job) {
   append_shape(s, slabs->ndim, size);
   if (job->part_count > 1) append(s, " or so, from %d files", job->part_count);
   append(s, "\nmemory   %d slab%s of ", slabs->slots, slabs->slots == 1 ? "" : "s");
-  append_bytes(s, ndr_slabs_elements(slabs) * slabs->element_bytes);
+  append_bytes(s, ndr_slabs_held(slabs) * slabs->element_bytes);
   append(s, " + states ");
   append_bytes(s, ndr_slabs_outputs(slabs) * slabs->output_bytes);
   append(s, " + reading ");
@@ -121,6 +142,7 @@ static ndr_status describe(const ndr_job *job, sheet *s) {
   }
   append_device(s, job);
   append_route(s, job);
+  append_conversion(s, job);
   append_slabs(s, job);
   return append_plan(s, job);
 }

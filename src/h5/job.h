@@ -31,6 +31,8 @@ typedef struct ndr_job {
   ndr_reader *readers;
   ndr_slabs *slabs;
   ndr_feed_plan feed;
+  int64_t slab_bytes;   /* of the largest slab as it is reduced */
+  int64_t stored_bytes; /* of the largest that the device has to convert first; 0: none */
 } ndr_job;
 
 /* Checks the arguments and plans the work; results may be NULL. To be cleared even if that fails. */
@@ -39,6 +41,9 @@ ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, int dim_count, co
 
 /* Bytes of elements from which NDR_H5_AUTO takes a GPU, where not negative: for the tests. */
 extern int64_t ndr_gpu_pays;
+
+/* Whether GPUs convert stored elements; a variable for the tests. */
+extern bool ndr_gpu_converts;
 
 /* Sets device and why. Fails where a device is asked for that cannot be used. */
 ndr_status ndr_job_choose_device(ndr_job *job);

@@ -15,6 +15,15 @@
 
 #define MOST_THREADS 128
 
+/* What a GPU takes apart at once; ndr_convert_stored says so. */
+#define MOST_HELD INT32_MAX
+
+bool ndr_gpu_converts = true;
+
+static int64_t larger(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
 static bool is_far(const ndr_job *job) {
   return job->device.device_type != kDLCPU;
 }
@@ -67,7 +76,9 @@ static ndr_status open_readers(ndr_job *job) {
   if (!job->readers || !job->slabs) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   while (job->part_count < count) {
     int i = job->part_count++;
-    NDR_TRY(ndr_reader_open(&job->readers[i], part_of(job, i), job->options.weights != NULL, job->options.memory));
+    bool weighted = job->options.weights != NULL; /* by the host, which needs elements as they are reduced */
+    NDR_TRY(ndr_reader_open(&job->readers[i], part_of(job, i), weighted, is_far(job) && ndr_gpu_converts && !weighted,
+                            job->options.memory));
   }
   return NDR_OK;
 }
@@ -77,6 +88,8 @@ static ndr_status open_readers(ndr_job *job) {
 static void describe_dim(const ndr_h5_dataset *dataset, int d, ndr_slabs *slabs) {
   int64_t chunk = dataset->info.layout == NDR_H5_CHUNKED ? dataset->info.chunk[d] : 1, step = dataset->step[d];
   slabs->shape[d] = dataset->info.shape[d];
+  slabs->chunk[d] = chunk;
+  slabs->from[d] = dataset->from[d];
   slabs->unit[d] = chunk > step ? chunk / step : 1;
   slabs->lead[d] = dataset->from[d] % chunk / step % slabs->unit[d];
   if (slabs->unit[d] <= slabs->shape[d]) return;
@@ -89,27 +102,47 @@ static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs)
   slabs->ndim = dataset->info.ndim;
   slabs->chunked = dataset->info.layout == NDR_H5_CHUNKED;
   slabs->far = is_far(job);
-  slabs->element_bytes = (int64_t)ndr_dtype_bytes(job->dtype);
+  slabs->element_bytes = (int64_t)ndr_dtype_bytes(job->readers[part].unpack.to);
+  slabs->reduced_bytes = (int64_t)ndr_dtype_bytes(job->dtype);
   memcpy(slabs->reduced, job->reduced, sizeof slabs->reduced);
   for (int d = 0; d < slabs->ndim; d++) describe_dim(dataset, d, slabs);
   return probe_output_bytes(job, &slabs->output_bytes);
 }
 
-static ndr_status cut(ndr_job *job, int threads, int slots) {
-  int64_t scratch = 0, largest = 0;
-  bool follow = job->reduced[job->dataset->series_dim];
-  for (int i = 0; i < job->part_count; i++) {
-    int64_t bytes = ndr_reader_scratch(&job->readers[i], threads);
-    if (bytes > scratch) scratch = bytes;
+static ndr_status choose(const ndr_job *job, int part) {
+  bool follow = part > 0 && job->reduced[job->dataset->series_dim];
+  return follow ? ndr_slabs_follow(&job->slabs[part], &job->slabs[0], job->options.memory)
+                : ndr_slabs_choose(&job->slabs[part], job->options.memory);
+}
+
+/* Whole chunks are handed on unless they are much more than what is asked for of them: copies to a GPU are several
+ * times as fast as inflating, but not any number of times. */
+static ndr_status choose_form(const ndr_job *job, int part) {
+  ndr_slabs *slabs = &job->slabs[part];
+  slabs->whole = job->readers[part].hands_on;
+  if (slabs->whole && choose(job, part) == NDR_OK) {
+    int64_t held = ndr_slabs_held(slabs);
+    if (held <= MOST_HELD && held / 2 <= ndr_slabs_elements(slabs)) return NDR_OK;
   }
+  slabs->whole = false;
+  return choose(job, part);
+}
+
+static ndr_status cut(ndr_job *job, int threads, int slots) {
+  int64_t scratch = 0;
+  int64_t largest = 0;
+  job->slab_bytes = job->stored_bytes = 0;
+  for (int i = 0; i < job->part_count; i++) scratch = larger(scratch, ndr_reader_scratch(&job->readers[i], threads));
   for (int i = 0; i < job->part_count; i++) {
     ndr_slabs *slabs = &job->slabs[i];
     slabs->slots = slots;
     slabs->scratch_bytes = scratch;
-    NDR_TRY(i && follow ? ndr_slabs_follow(slabs, &job->slabs[0], job->options.memory)
-                        : ndr_slabs_choose(slabs, job->options.memory));
-    int64_t bytes = ndr_slabs_elements(slabs) * slabs->element_bytes;
-    if (bytes > largest) largest = bytes;
+    NDR_TRY(choose_form(job, i));
+    job->readers[i].whole = slabs->whole;
+    int64_t held = ndr_slabs_held(slabs) * slabs->element_bytes;
+    largest = larger(largest, held);
+    job->slab_bytes = larger(job->slab_bytes, ndr_slabs_elements(slabs) * (int64_t)ndr_dtype_bytes(job->dtype));
+    if (ndr_reader_leaves(&job->readers[i])) job->stored_bytes = larger(job->stored_bytes, held);
   }
   ndr_course course = {.part_count = job->part_count, .dim = job->dataset->series_dim, .parts = job->slabs};
   /* A GPU copies from pinned memory while the host goes on. */

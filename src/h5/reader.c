@@ -78,7 +78,7 @@ static const char *try_chunks(ndr_reader *reader, hid_t creation) {
   return "";
 }
 
-static ndr_status open_inside(ndr_reader *reader) {
+static ndr_status open_inside(ndr_reader *reader, bool far) {
   const ndr_h5_dataset *dataset = reader->dataset;
   hid_t creation = H5Dget_create_plist(dataset->id);
   if (creation < 0) return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its layout cannot be read");
@@ -87,10 +87,15 @@ static ndr_status open_inside(ndr_reader *reader) {
   NDR_TRY(check_end(reader));
   reader->memory_type = ndr_hdf_memory_type(dataset->info.stored_dtype, dataset->type_class);
   if (reader->memory_type < 0) return ndr_fail(NDR_ERR_FILE, "%s: HDF5 lacks a type for its elements", dataset->where);
-  return ndr_hdf_fill(dataset, &reader->unpack, reader->fill);
+  if (far && reader->route != NDR_ROUTE_LIBRARY) ndr_reader_leave(reader);
+  NDR_TRY(ndr_hdf_fill(dataset, &reader->unpack, reader->fill));
+  ndr_unpack as_stored = NDR_UNPACK_INIT(reader->unpack.to);
+  as_stored.swap = reader->rest.swap;
+  ndr_unpack_run(&as_stored, reader->fill, 1, reader->fill, 1);
+  return NDR_OK;
 }
 
-ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bool as_f64, int64_t memory) {
+ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bool as_f64, bool far, int64_t memory) {
   ndr_hdf_scope scope;
   *reader = (ndr_reader){.dataset = dataset, .unpack = dataset->unpack, .route = NDR_ROUTE_LIBRARY, .fd = -1};
   reader->memory_type = H5I_INVALID_HID;
@@ -102,7 +107,8 @@ ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bo
     reader->unpack.scaled = true;
   }
   ndr_hdf_enter(&scope, dataset->no_plugins);
-  ndr_status status = open_inside(reader);
+  reader->rest = (ndr_unpack)NDR_UNPACK_INIT(reader->unpack.to);
+  ndr_status status = open_inside(reader, far);
   ndr_hdf_leave(&scope);
   return status;
 }

@@ -13,7 +13,8 @@ typedef enum ndr_route { NDR_ROUTE_FILE, NDR_ROUTE_CHUNKS, NDR_ROUTE_LIBRARY } n
 
 typedef struct ndr_reader {
   const ndr_h5_dataset *dataset;
-  ndr_unpack unpack;
+  ndr_unpack unpack; /* what reading does to elements */
+  ndr_unpack rest;   /* what is left for the device that reduces them */
   ndr_route route;
   const char *reason;          /* why not a faster one; words or a filter's name, "" where there is none */
   int fd;                      /* HDF5's own, so that it is the file that was checked */
@@ -25,7 +26,10 @@ typedef struct ndr_reader {
   int64_t table_bytes;    /* that a table of the chunks may take */
   ndr_chunk_table *table; /* made by the first thread that reads, for NDR_ROUTE_CHUNKS; NULL: never */
   hid_t memory_type;      /* for NDR_ROUTE_LIBRARY */
-  unsigned char fill[16]; /* what elements are that were never written, unpacked */
+  unsigned char fill[16]; /* what elements are that were never written, as reading leaves them */
+  bool planes;            /* chunks have their bytes shuffled, element by element, before any other filter */
+  bool hands_on; /* whole chunks can be handed on, and it saves work: `whole` may be set before the first read */
+  bool whole;    /* boxes are read as all chunks that they touch, one after the other, still shuffled if they are */
 } ndr_reader;
 
 /* What a thread needs to read. The seconds and bytes add up over what it has read. */
@@ -42,9 +46,9 @@ typedef struct ndr_box {
   const int64_t *begin, *size;
 } ndr_box;
 
-/* Finds the way for a budget of so many bytes. as_f64: elements become f64 whatever they are. Close it even if that
- * fails. */
-ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bool as_f64, int64_t memory);
+/* Finds the way for a budget of so many bytes. as_f64: elements become f64 whatever they are. far: a GPU converts what
+ * it reduces, so elements are left as they are stored, unless only HDF5 can read them. Close it even if that fails. */
+ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bool as_f64, bool far, int64_t memory);
 void ndr_reader_close(ndr_reader *reader);
 
 /* Bytes that so many threads take to read, beside the boxes. */
@@ -53,8 +57,15 @@ int64_t ndr_reader_scratch(const ndr_reader *reader, int threads);
 /* How many pieces reading a box takes, and how many of them make a task worth handing to a thread. */
 int64_t ndr_reader_pieces(const ndr_reader *reader, ndr_box box, int64_t *task);
 
-/* Reads a piece into its place in `data`, the compact row-major box. Failures start with FILE:/PATH. Thread-safe for
- * different benches. */
+/* Bytes that reading a box gives. */
+int64_t ndr_reader_bytes(const ndr_reader *reader, ndr_box box);
+
+/* Whether something is left to be done to boxes once they are read, and what that is for one of them. */
+bool ndr_reader_leaves(const ndr_reader *reader);
+ndr_stored ndr_reader_rest(const ndr_reader *reader, ndr_box box);
+
+/* Reads a piece into its place in `data`, the compact row-major box, or under `whole` the chunks. Failures start with
+ * FILE:/PATH. Thread-safe for different benches. */
 ndr_status ndr_reader_read(const ndr_reader *reader, ndr_bench *bench, ndr_box box, int64_t piece, void *data);
 
 void ndr_bench_clear(ndr_bench *bench);

@@ -89,14 +89,15 @@ static ndr_status finish_block(run *r, const ndr_leg *leg) {
 /* Brings what is in `data` to the carrier's device and adds it there. */
 static ndr_status add(const run *r, ndr_carrier *carrier, ndr_accumulator *to, ndr_leg *leg, const void *data) {
   const ndr_job *job = r->job;
-  int64_t offset[NDR_MAX_DIMS], bytes = (int64_t)ndr_dtype_bytes(job->dtype);
+  const ndr_reader *reader = &job->readers[leg->part];
+  const ndr_box box = {leg->begin, leg->size};
+  const ndr_stored rest = ndr_reader_rest(reader, box);
+  int64_t offset[NDR_MAX_DIMS];
   int ndim = job->dataset->info.ndim;
   const void *there;
-  for (int d = 0; d < ndim; d++) {
-    offset[d] = job->reduced[d] ? leg->whole[d] : 0;
-    bytes *= leg->size[d];
-  }
-  NDR_TRY(ndr_carrier_bring(carrier, data, bytes, &there));
+  for (int d = 0; d < ndim; d++) offset[d] = job->reduced[d] ? leg->whole[d] : 0;
+  NDR_TRY(ndr_carrier_bring(carrier, data, ndr_reader_bytes(reader, box), ndr_reader_leaves(reader) ? &rest : NULL,
+                            &there));
   DLTensor slab = {.data = (void *)(uintptr_t)there, .device = carrier->device, .ndim = ndim, .shape = leg->size};
   slab.dtype = ndr_dtype_to_dlpack(job->dtype);
   return ndr_accumulator_add(to, &slab, offset);
@@ -181,7 +182,7 @@ static ndr_status open_carriers(ndr_job *job, run *r) {
   if (lanes > NDR_LANES) lanes = NDR_LANES;
   while (r->carrier_count < count) {
     DLDevice device = {job->device.device_type, job->device.device_id + r->carrier_count};
-    NDR_TRY(ndr_carrier_open(&job->carriers[r->carrier_count++], device, job->feed.slot_bytes, lanes));
+    NDR_TRY(ndr_carrier_open(&job->carriers[r->carrier_count++], device, job->slab_bytes, job->stored_bytes, lanes));
   }
   return NDR_OK;
 }

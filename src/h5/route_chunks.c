@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "h5/decode_planes.h"
 #include "h5/route.h"
 
 /* Decoding less than this at a time costs as much in handing out as in work. */
@@ -18,8 +19,8 @@ typedef struct {
   int64_t from, to; /* where the part begins in the chunk and in the box */
 } piece_plan;
 
-/* The chunks that a box touches along dim d: from first, so many. */
-static int64_t chunks_along(const ndr_h5_dataset *dataset, ndr_box box, int d, int64_t *first) {
+int64_t ndr_chunks_along(const ndr_reader *reader, ndr_box box, int d, int64_t *first) {
+  const ndr_h5_dataset *dataset = reader->dataset;
   int64_t begin = dataset->from[d] + box.begin[d] * dataset->step[d];
   int64_t last = begin + (box.size[d] - 1) * dataset->step[d];
   *first = begin / dataset->info.chunk[d];
@@ -28,7 +29,7 @@ static int64_t chunks_along(const ndr_h5_dataset *dataset, ndr_box box, int d, i
 
 int64_t ndr_chunks_pieces(const ndr_reader *reader, ndr_box box, int64_t *task) {
   int64_t count = 1, first;
-  for (int d = 0; d < reader->dataset->info.ndim; d++) count *= chunks_along(reader->dataset, box, d, &first);
+  for (int d = 0; d < reader->dataset->info.ndim; d++) count *= ndr_chunks_along(reader, box, d, &first);
   *task = TASK / reader->chunk_bytes + 1;
   return count;
 }
@@ -45,7 +46,7 @@ static piece_plan find_piece(const ndr_reader *reader, ndr_box box, int64_t piec
   int64_t stored = ndr_stored_bytes(reader), result = (int64_t)ndr_dtype_bytes(reader->unpack.to);
   int64_t from[NDR_MAX_DIMS], to[NDR_MAX_DIMS], size[NDR_MAX_DIMS];
   for (int d = dataset->info.ndim - 1; d >= 0; d--) {
-    int64_t chunk = dataset->info.chunk[d], first, count = chunks_along(dataset, box, d, &first);
+    int64_t chunk = dataset->info.chunk[d], first, count = ndr_chunks_along(reader, box, d, &first);
     int64_t corner = (first + piece % count) * chunk, low = index_from(dataset, d, corner);
     int64_t end = dataset->extent[d] - corner < chunk ? dataset->extent[d] : corner + chunk;
     int64_t high = index_from(dataset, d, end);
@@ -160,26 +161,46 @@ static ndr_status read_stored(const ndr_reader *reader, const piece_plan *p, voi
   return status;
 }
 
+/* Chunks that are handed on keep their shuffle, and get one where they were stored without. */
 static ndr_status decode(const ndr_reader *reader, ndr_bench *bench, const piece_plan *p, size_t bytes, uint32_t mask,
                          void *to) {
   char reason[256];
-  if (ndr_decoder_run(bench->decoder, bench->stored, bytes, mask, to) == NDR_OK) return NDR_OK;
+  bool keeps = reader->whole && reader->planes, lacks = keeps && (mask & 1);
+  if (ndr_decoder_run(bench->decoder, bench->stored, bytes, keeps ? mask | 1 : mask, lacks ? bench->raw : to) ==
+      NDR_OK) {
+    size_t element = (size_t)ndr_stored_bytes(reader);
+    if (lacks) ndr_part_bytes(bench->raw, to, (size_t)reader->chunk_bytes / element, element);
+    return NDR_OK;
+  }
   snprintf(reason, sizeof reason, "%s", ndr_last_error());
   return fail_chunk(reader, p, reason);
 }
 
-ndr_status ndr_chunks_read(const ndr_reader *reader, ndr_bench *bench, ndr_box box, int64_t piece, void *data) {
-  const ndr_unpack *unpack = &reader->unpack;
-  piece_plan p = find_piece(reader, box, piece);
-  char *target = (char *)data + p.to;
+/* What was never written: in a whole chunk, the planes one by one. */
+static void fill(const ndr_reader *reader, const piece_plan *p, char *to) {
+  size_t element = ndr_dtype_bytes(reader->unpack.to), count = (size_t)reader->chunk_bytes / element;
+  const ndr_gather chunk = {1, {{(int64_t)count, 0, (int64_t)element}}};
+  if (!reader->whole || !reader->planes)
+    ndr_gather_fill(reader->whole ? &chunk : &p->part, element, reader->fill, to);
+  else
+    for (size_t byte = 0; byte < element; byte++) memset(to + byte * count, reader->fill[byte], count);
+}
+
+/* Whether all of a chunk goes where it will lie. */
+static bool is_in_place(const ndr_reader *reader, const piece_plan *p) {
   int64_t element = ndr_stored_bytes(reader);
+  return reader->whole || (ndr_unpack_copies(&reader->unpack) && ndr_gather_is_run(&p->part, element, element) &&
+                           ndr_gather_elements(&p->part) * element == reader->chunk_bytes);
+}
+
+ndr_status ndr_chunks_read(const ndr_reader *reader, ndr_bench *bench, ndr_box box, int64_t piece, void *data) {
+  piece_plan p = find_piece(reader, box, piece);
+  char *target = (char *)data + (reader->whole ? piece * reader->chunk_bytes : p.to);
   hsize_t bytes;
   uint32_t mask = 0;
   if (p.empty) return NDR_OK;
-  bool whole = ndr_unpack_copies(unpack) && ndr_gather_is_run(&p.part, element, element) &&
-               ndr_gather_elements(&p.part) * element == reader->chunk_bytes;
-  bool plain = reader->filters.count == 0;
-  void *elements = whole ? target : bench->raw; /* of the chunk, decoded */
+  bool in_place = is_in_place(reader, &p), plain = reader->filters.count == 0;
+  void *elements = in_place ? target : bench->raw; /* of the chunk, decoded */
   double begin = ndr_seconds();
   NDR_TRY(read_stored(reader, &p, plain ? elements : bench->stored,
                       plain ? (hsize_t)reader->chunk_bytes : stored_limit(reader), &bytes, &mask));
@@ -187,7 +208,7 @@ ndr_status ndr_chunks_read(const ndr_reader *reader, ndr_bench *bench, ndr_box b
   bench->read_seconds += read - begin;
   bench->stored_bytes += (int64_t)bytes;
   if (bytes == 0) {
-    ndr_gather_fill(&p.part, ndr_dtype_bytes(unpack->to), reader->fill, target);
+    fill(reader, &p, target);
     bench->unpack_seconds += ndr_seconds() - read;
     return NDR_OK;
   }
@@ -196,7 +217,7 @@ ndr_status ndr_chunks_read(const ndr_reader *reader, ndr_bench *bench, ndr_box b
   if (!plain) NDR_TRY(decode(reader, bench, &p, (size_t)bytes, mask, elements));
   double decoded = ndr_seconds();
   bench->decode_seconds += decoded - read;
-  if (!whole) ndr_gather_run(&p.part, unpack, (const char *)bench->raw + p.from, target);
+  if (!in_place) ndr_gather_run(&p.part, &reader->unpack, (const char *)bench->raw + p.from, target);
   bench->unpack_seconds += ndr_seconds() - decoded;
   return NDR_OK;
 }

@@ -16,6 +16,9 @@
 /* A GPU merges states a hundred times as fast as slabs arrive; what a block costs is the wait for its results. */
 #define FAR_STATES_AIM ((int64_t)64 << 20)
 
+/* A GPU has two slabs as they are reduced, in a half of what it may take, beside those as they are stored. */
+#define REDUCED_SHARE 4
+
 /* HDF5 keeps about 1 KiB for each chunk that a read selects. */
 #define CHUNKS_AIM 4096
 
@@ -62,8 +65,30 @@ static int64_t chunks(const ndr_slabs *slabs) {
   return count;
 }
 
+/* The most elements along a dim that the chunks have that a slab touches. A run of n elements touches
+ * (n - 2) / chunk + 2 chunks at most, wherever it begins. */
+static int64_t held_along(const ndr_slabs *slabs, int d) {
+  int64_t chunk = slabs->chunk[d], extent = slabs->extent[d], before = slabs->from[d] % chunk;
+  bool aligned = (slabs->from[d] - slabs->lead[d]) % chunk == 0 && extent % chunk == 0;
+  if (extent == 0) return 0;
+  int64_t all = parts(plus(before, slabs->shape[d]), chunk);
+  int64_t some = aligned ? extent / chunk : plus(extent, chunk - 2) / chunk + 1;
+  return times(smaller(all, some), chunk);
+}
+
+int64_t ndr_slabs_held(const ndr_slabs *slabs) {
+  int64_t count = 1;
+  if (!slabs->whole) return ndr_slabs_elements(slabs);
+  for (int d = 0; d < slabs->ndim; d++) count = times(count, held_along(slabs, d));
+  return count;
+}
+
 static int64_t slab_bytes(const ndr_slabs *slabs) {
-  return times(ndr_slabs_elements(slabs), slabs->element_bytes);
+  return times(ndr_slabs_held(slabs), slabs->element_bytes);
+}
+
+static int64_t reduced_bytes(const ndr_slabs *slabs) {
+  return times(ndr_slabs_elements(slabs), slabs->reduced_bytes);
 }
 
 static int64_t state_bytes(const ndr_slabs *slabs) {
@@ -107,6 +132,8 @@ static ndr_status choose(ndr_slabs *slabs, int64_t budget, bool leads) {
   int64_t states_aim = slabs->far ? FAR_STATES_AIM : STATES_AIM, slab_aim = slabs->far ? FAR_SLAB_AIM : SLAB_AIM;
   if (leads) shorten(slabs, KEPT, state_bytes, smaller(states_aim, budget / 4));
   shorten(slabs, leads ? ALL : REDUCED, slab_bytes, smaller(slab_aim, budget / 2 / slabs->slots));
+  if (slabs->reduced_bytes > slabs->element_bytes)
+    shorten(slabs, leads ? ALL : REDUCED, reduced_bytes, budget / REDUCED_SHARE);
   if (slabs->chunked) shorten(slabs, leads ? ALL : REDUCED, chunks, CHUNKS_AIM);
   shorten(slabs, leads ? ALL : REDUCED, ndr_slabs_bytes, budget);
   if (ndr_slabs_bytes(slabs) <= budget) return NDR_OK;

@@ -22,7 +22,12 @@ typedef struct ndr_slabs {
   bool reduced[NDR_MAX_DIMS];
   bool chunked;
   bool far; /* slabs are reduced by a GPU */
-  int64_t element_bytes;
+  /* Under `whole` a slot takes all chunks that a slab touches, of this extent, the first element being from[d] elements
+   * behind a chunk's first. */
+  bool whole;
+  int64_t chunk[NDR_MAX_DIMS], from[NDR_MAX_DIMS];
+  int64_t element_bytes;        /* in a slot */
+  int64_t reduced_bytes;        /* of an element as it is reduced; 0: as in a slot */
   int64_t output_bytes;         /* of partial states for each output of a block */
   int64_t scratch_bytes;        /* that reading takes whatever the slab: chunks being decoded */
   int slots;                    /* slabs in memory at once */
@@ -36,8 +41,10 @@ ndr_status ndr_slabs_choose(ndr_slabs *slabs, int64_t budget);
 /* The same for an array that is reduced together with leader's, block by block: cuts the kept dims as leader does. */
 ndr_status ndr_slabs_follow(ndr_slabs *slabs, const ndr_slabs *leader, int64_t budget);
 
-/* Elements and outputs of a whole slab, the bytes it takes in all, and how many slabs there are. */
+/* Elements and outputs of a whole slab, elements that a slot takes for it, the bytes it takes in all, and how many
+ * slabs there are. */
 int64_t ndr_slabs_elements(const ndr_slabs *slabs);
+int64_t ndr_slabs_held(const ndr_slabs *slabs);
 int64_t ndr_slabs_outputs(const ndr_slabs *slabs);
 int64_t ndr_slabs_bytes(const ndr_slabs *slabs);
 int64_t ndr_slabs_count(const ndr_slabs *slabs);

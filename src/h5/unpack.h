@@ -9,14 +9,7 @@
 #include "ndreduce/ndreduce.h"
 
 /* Real files have one or two; more of them are looked for one after the other. */
-#define NDR_UNPACK_MISSING 16
-
-/* A number of the packed dtype, exactly: i of signed integers, u of unsigned ones and bool, f of floats. */
-typedef union ndr_packed {
-  int64_t i;
-  uint64_t u;
-  double f;
-} ndr_packed;
+#define NDR_UNPACK_MISSING NDR_STORED_MISSING
 
 typedef struct ndr_unpack {
   /* The dtype whose bits are stored, and the one that is reduced: the same, or f64. Under masked or scaled, `from` is a

@@ -144,6 +144,13 @@ NDR_DEVICE float truncate_to_float(double value) {
   float nearest = (float)value;
   return fabs((double)nearest) > fabs(value) ? nextafterf(nearest, 0) : nearest;
 }
+/* Kernels are compiled without contraction. */
+NDR_DEVICE double rounded_product(double a, double b) {
+  return a * b;
+}
+NDR_DEVICE double rounded_sum(double a, double b) {
+  return a + b;
+}
 
 NDR_DEVICE float quiet_min(float a, float b) {
   return fminf(a, b);

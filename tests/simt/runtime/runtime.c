@@ -8,6 +8,7 @@
 #include "launch.h"
 #include "memory.h"
 #include "module.h"
+#include "spec/convert.h"
 #include "spec/params.h"
 #include "stream.h"
 
@@ -26,7 +27,7 @@ struct simt_entry {
   struct simt_entry *next;
   cudaLibrary_t library;
   void *function;
-  void (*body)(const void *argument);
+  const struct simt_kind *kind;
   size_t most_shared;
 };
 
@@ -293,21 +294,31 @@ typedef struct launch {
   union {
     ndr_params reduce;
     ndr_states_params states;
+    ndr_convert_params convert;
   } argument;
 } launch;
 
-static void reduce(const void *argument) {
-  ((void (*)(ndr_params))(uintptr_t)launched->function)(*(const ndr_params *)argument);
-}
+#define BODY(name, params)                                                                                             \
+  static void name(const void *argument) {                                                                             \
+    ((void (*)(params))(uintptr_t)launched->function)(*(const params *)argument);                                      \
+  }
+BODY(reduce, ndr_params)
+BODY(states, ndr_states_params)
+BODY(convert, ndr_convert_params)
 
-static void states(const void *argument) {
-  ((void (*)(ndr_states_params))(uintptr_t)launched->function)(*(const ndr_states_params *)argument);
-}
+/* What a kernel takes, by its name; the last is all others'. */
+static const struct simt_kind {
+  const char *prefix;
+  void (*body)(const void *argument);
+  size_t bytes;
+} kinds[] = {{"ndr_states_", states, sizeof(ndr_states_params)},
+             {"ndr_convert_", convert, sizeof(ndr_convert_params)},
+             {"", reduce, sizeof(ndr_params)}};
 
 static const char *do_launch(const void *argument) {
   const launch *l = argument;
   const simt_module *module = &l->kernel->library->module;
-  simt_launch made = {.body = l->kernel->body,
+  simt_launch made = {.body = l->kernel->kind->body,
                       .argument = &l->argument,
                       .grid = l->grid,
                       .threads = (int)l->threads,
@@ -327,8 +338,9 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, co
   if (!function) return fail(cudaErrorSymbolNotFound, NULL);
   cudaKernel_t made = calloc(1, sizeof *made);
   if (!made) return fail(cudaErrorMemoryAllocation, NULL);
-  bool on_states = strncmp(name, "ndr_states_", strlen("ndr_states_")) == 0;
-  *made = (struct simt_entry){library->entries, library, function, on_states ? states : reduce, 48 << 10};
+  const struct simt_kind *kind = kinds;
+  while (strncmp(name, kind->prefix, strlen(kind->prefix)) != 0) kind++;
+  *made = (struct simt_entry){library->entries, library, function, kind, 48 << 10};
   library->entries = *kernel = made;
   return cudaSuccess;
 }
@@ -348,10 +360,7 @@ cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **a
   if (grid.y != 1 || grid.z != 1 || block.y != 1 || block.z != 1)
     return fail(cudaErrorInvalidValue, "the emulation has grids and blocks of one axis");
   if (shared > l.kernel->most_shared) return fail(cudaErrorInvalidValue, "more shared memory than was asked for");
-  if (l.kernel->body == states)
-    l.argument.states = *(const ndr_states_params *)arguments[0];
-  else
-    l.argument.reduce = *(const ndr_params *)arguments[0];
+  memcpy(&l.argument, arguments[0], l.kernel->kind->bytes);
   const char *why = simt_queue(stream, do_launch, &l, sizeof l);
   return why ? fail(cudaErrorLaunchFailure, why) : cudaSuccess;
 }

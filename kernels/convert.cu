@@ -1,0 +1,8 @@
+/* The kernels that convert stored elements, one a dtype: ndr_convert_<dtype>. Built once, not once a dtype. */
+#include "convert.cuh"
+
+#define DTYPE(NAME, value, name, ctype, bytes, class, code)                                                            \
+  NDR_KERNEL NDR_BOUNDS(256) ndr_convert_##name(const __grid_constant__ ndr_convert_params p) {                        \
+    convert<name>(p);                                                                                                  \
+  }
+#include "dtypes.def"

@@ -1,0 +1,210 @@
+/* Elements as a file stores them into those that are reduced: out of their chunks, out of planes of bytes, in this
+ * machine's byte order, NaN where they are missing, scaled. To the bit what src/h5/unpack.c gives. */
+#ifndef NDR_CONVERT_CUH
+#define NDR_CONVERT_CUH
+
+#include "convert.h"
+#include "types.cuh"
+
+/* Elements that a thread has in flight; as in src/cuda/convert.c. */
+enum { NDR_CONVERT_EACH = 4 };
+
+/* ---- Where an element is stored --------------------------------------------------------------------------------- */
+
+NDR_DEVICE u32 quotient_of(u32 n, const ndr_convert_divisor &divisor) {
+  return divisor.magic ? machine::multiply_high(n, divisor.magic) >> divisor.shift : n;
+}
+
+/* The first element of its chunk, and which one of the chunk it is. */
+struct home {
+  u32 chunk, within;
+};
+
+NDR_DEVICE home find_home(const ndr_convert_params &p, u32 n) {
+  home at = {0, 0};
+#pragma unroll 1
+  for (int a = 0; a < p.axis_count; a++) {
+    const ndr_convert_axis &axis = p.axes[a];
+    u32 whole = a + 1 < p.axis_count ? quotient_of(n, axis.size) : 0, along = n - whole * axis.size.by + axis.lead;
+    u32 chunk = quotient_of(along, axis.chunk);
+    at.chunk += chunk * axis.grid;
+    at.within += (along - chunk * axis.chunk.by) * axis.stride;
+    n = whole;
+  }
+  return at;
+}
+
+/* ---- Its bits --------------------------------------------------------------------------------------------------- */
+
+/* c128. */
+struct twin {
+  u64 low, high;
+};
+
+/* The type that holds an element's bits. */
+template <int bytes> struct holder;
+template <> struct holder<1> { typedef u8 bits; };
+template <> struct holder<2> { typedef u16 bits; };
+template <> struct holder<4> { typedef u32 bits; };
+template <> struct holder<8> { typedef u64 bits; };
+template <> struct holder<16> { typedef twin bits; };
+
+template <class B> NDR_DEVICE B flipped(B bits, int flip) {
+  u64 result = 0;
+  for (int b = 0; b < (int)sizeof(B); b++) result |= ((u64)bits >> 8 * b & 255) << 8 * (b ^ flip);
+  return (B)result;
+}
+NDR_DEVICE twin flipped(twin bits, int flip) {
+  return {flipped(bits.low, flip), flipped(bits.high, flip)};
+}
+
+/* An element of planes that are so many bytes apart. */
+template <class B> struct planes {
+  static NDR_DEVICE B join(const u8 *first, u32 apart, int flip) {
+    u64 bits = 0;
+    for (int b = 0; b < (int)sizeof(B); b++)
+      bits |= (u64)machine::load_element(first + (u64)(b ^ flip) * apart) << 8 * b;
+    return (B)bits;
+  }
+};
+template <> struct planes<twin> {
+  static NDR_DEVICE twin join(const u8 *first, u32 apart, int flip) {
+    return {planes<u64>::join(first, apart, flip), planes<u64>::join(first + (u64)8 * apart, apart, flip)};
+  }
+};
+
+template <class B> NDR_DEVICE B fetch(const ndr_convert_params &p, u32 n) {
+  home at = find_home(p, n);
+  if (p.plane) return planes<B>::join((const u8 *)p.from + (u64)at.chunk * sizeof(B) + at.within, p.plane, p.flip);
+  B bits = machine::load_element((const B *)p.from + at.chunk + at.within);
+  return p.flip ? flipped(bits, p.flip) : bits;
+}
+
+/* ---- What it means ---------------------------------------------------------------------------------------------- */
+
+/* Elements as numbers: of floats f64, which holds each of them; of integers the widest. `quiet` is the NaN that missing
+ * floats become. */
+template <class T> struct meaning;
+template <> struct meaning<i8> { typedef i64 number; };
+template <> struct meaning<i16> { typedef i64 number; };
+template <> struct meaning<i32> { typedef i64 number; };
+template <> struct meaning<i64> { typedef i64 number; };
+template <> struct meaning<u8> { typedef u64 number; };
+template <> struct meaning<u16> { typedef u64 number; };
+template <> struct meaning<u32> { typedef u64 number; };
+template <> struct meaning<u64> { typedef u64 number; };
+template <> struct meaning<f16> {
+  typedef double number;
+  static constexpr u16 quiet = 0x7e00;
+  static constexpr int fraction = 10;
+};
+template <> struct meaning<bf16> {
+  typedef double number;
+  static constexpr u16 quiet = 0x7fc0;
+  static constexpr int fraction = 7;
+};
+template <> struct meaning<f32> {
+  typedef double number;
+  static constexpr u32 quiet = 0x7fc00000;
+  static constexpr int fraction = 23;
+};
+template <> struct meaning<f64> {
+  typedef double number;
+  static constexpr u64 quiet = 0x7ff8000000000000;
+  static constexpr int fraction = 52;
+};
+
+NDR_DEVICE f16 element_of(u16 bits, f16) {
+  return {bits};
+}
+NDR_DEVICE bf16 element_of(u16 bits, bf16) {
+  return {bits};
+}
+NDR_DEVICE f32 element_of(u32 bits, f32) {
+  return machine::float_of(bits);
+}
+NDR_DEVICE f64 element_of(u64 bits, f64) {
+  return machine::double_of(bits);
+}
+template <class T, class B> NDR_DEVICE T element_of(B bits, T) {
+  return (T)bits;
+}
+
+NDR_DEVICE i64 number_of(u64 word, i64) {
+  return (i64)word;
+}
+NDR_DEVICE u64 number_of(u64 word, u64) {
+  return word;
+}
+NDR_DEVICE double number_of(u64 word, double) {
+  return machine::double_of(word);
+}
+
+/* NaN is no integer; one that is missing fails its range, if there is one. */
+template <class N> NDR_DEVICE bool is_missing(const ndr_convert_params &p, N value) {
+  bool missing = p.ranged && !(value >= number_of(p.least, N()) && value <= number_of(p.most, N()));
+  for (int m = 0; m < p.missing_count; m++) missing = missing || value == number_of(p.missing[m], N());
+  return missing;
+}
+
+/* What arithmetic of the host leaves of a NaN: its sign and its fraction, quiet. GPUs have one NaN for all. */
+template <class T, class B> NDR_DEVICE double widen_nan(B bits) {
+  constexpr int fraction = meaning<T>::fraction;
+  u64 sign = (u64)bits >> (8 * sizeof(B) - 1) << 63, rest = ((u64)bits & (((u64)1 << fraction) - 1)) << (52 - fraction);
+  return machine::double_of(sign | meaning<f64>::quiet | rest);
+}
+
+template <class T, class B> NDR_DEVICE double widened(const ndr_convert_params &p, B bits, double value) {
+  if (is_missing(p, value)) return machine::double_of(meaning<f64>::quiet);
+  return is_nan(value) ? widen_nan<T>(bits) : machine::rounded_sum(machine::rounded_product(value, p.scale), p.offset);
+}
+template <class T, class B, class N> NDR_DEVICE double widened(const ndr_convert_params &p, B, N value) {
+  if (is_missing(p, value)) return machine::double_of(meaning<f64>::quiet);
+  return machine::rounded_sum(machine::rounded_product((double)value, p.scale), p.offset);
+}
+
+/* Integers have no NaN of their own. */
+template <class T, class B> NDR_DEVICE B marked(const ndr_convert_params &p, B bits, double value) {
+  return is_missing(p, value) ? (B)meaning<T>::quiet : bits;
+}
+template <class T, class B, class N> NDR_DEVICE B marked(const ndr_convert_params &, B bits, N) {
+  return bits;
+}
+
+/* Stores an element as what it becomes. */
+template <class T> struct converter {
+  typedef typename holder<sizeof(T)>::bits bits;
+  static NDR_DEVICE void store(const ndr_convert_params &p, u32 n, bits x) {
+    typedef typename meaning<T>::number number;
+    number value = value_of<number>(element_of(x, T()));
+    if (p.way == NDR_CONVERT_WIDEN)
+      ((double *)p.to)[n] = widened<T>(p, x, value);
+    else
+      ((bits *)p.to)[n] = p.way == NDR_CONVERT_MARK ? marked<T>(p, x, value) : x;
+  }
+};
+/* Those that are no real numbers. */
+template <class B> struct mover {
+  typedef B bits;
+  static NDR_DEVICE void store(const ndr_convert_params &p, u32 n, bits x) { ((bits *)p.to)[n] = x; }
+};
+template <> struct converter<bool> : mover<u8> {};
+template <> struct converter<c64> : mover<u64> {};
+template <> struct converter<c128> : mover<twin> {};
+
+template <class T> NDR_DEVICE void convert(const ndr_convert_params &p) {
+  typedef converter<T> how;
+  u32 threads = (u32)(machine::blocks() * machine::threads());
+  u32 first = (u32)(machine::block() * machine::threads() + machine::thread());
+  for (u32 n = first; n < p.count; n += NDR_CONVERT_EACH * threads) {
+    typename how::bits x[NDR_CONVERT_EACH];
+#pragma unroll
+    for (u32 i = 0; i < NDR_CONVERT_EACH; i++)
+      if (n + i * threads < p.count) x[i] = fetch<typename how::bits>(p, n + i * threads);
+#pragma unroll
+    for (u32 i = 0; i < NDR_CONVERT_EACH; i++)
+      if (n + i * threads < p.count) how::store(p, n + i * threads, x[i]);
+  }
+}
+
+#endif

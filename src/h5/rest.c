@@ -1,0 +1,70 @@
+/* What reading leaves to a GPU: elements as they are stored, and where that saves work whole chunks of them, so that
+ * what is copied there is no more than what the file has, and cores do nothing but read and decode. */
+#include <string.h>
+
+#include "h5/route.h"
+
+/* Whether a chunk's elements are shuffled as the GPU undoes it: by that filter, first of all. */
+static bool has_planes(const ndr_reader *reader) {
+  const ndr_filter *first = &reader->filters.all[0];
+  int64_t element = ndr_stored_bytes(reader);
+  return reader->filters.count > 0 && first->id == H5Z_FILTER_SHUFFLE && first->value_count == 1 && element > 1 &&
+         first->values[0] == element;
+}
+
+/* Whether chunks are more than runs of the dataset's rows, so that they have to be taken apart. */
+static bool are_taken_apart(const ndr_h5_dataset *dataset) {
+  for (int d = 1; d < dataset->info.ndim; d++)
+    if (dataset->info.chunk[d] != dataset->info.shape[d] || dataset->from[d] != 0) return true;
+  return false;
+}
+
+static bool takes_steps(const ndr_h5_dataset *dataset) {
+  for (int d = 0; d < dataset->info.ndim; d++)
+    if (dataset->step[d] != 1) return true;
+  return false;
+}
+
+void ndr_reader_leave(ndr_reader *reader) {
+  reader->rest = reader->unpack;
+  reader->unpack = (ndr_unpack)NDR_UNPACK_INIT(reader->rest.from);
+  if (reader->route != NDR_ROUTE_CHUNKS || takes_steps(reader->dataset)) return;
+  reader->planes = has_planes(reader);
+  reader->hands_on = reader->planes || are_taken_apart(reader->dataset);
+}
+
+int64_t ndr_reader_bytes(const ndr_reader *reader, ndr_box box) {
+  int64_t bytes = reader->whole ? reader->chunk_bytes : (int64_t)ndr_dtype_bytes(reader->unpack.to), first;
+  for (int d = 0; d < reader->dataset->info.ndim; d++)
+    bytes *= reader->whole ? ndr_chunks_along(reader, box, d, &first) : box.size[d];
+  return bytes;
+}
+
+bool ndr_reader_leaves(const ndr_reader *reader) {
+  return reader->whole || !ndr_unpack_copies(&reader->rest);
+}
+
+ndr_stored ndr_reader_rest(const ndr_reader *reader, ndr_box box) {
+  const ndr_h5_dataset *dataset = reader->dataset;
+  const ndr_unpack *u = &reader->rest;
+  ndr_stored stored = NDR_STORED_INIT(u->from);
+  stored.result = u->to;
+  stored.swapped = u->swap;
+  stored.planes = reader->whole && reader->planes;
+  stored.ndim = dataset->info.ndim;
+  for (int d = 0; d < stored.ndim; d++) {
+    stored.shape[d] = box.size[d];
+    stored.chunk[d] = reader->whole ? dataset->info.chunk[d] : box.size[d] > 0 ? box.size[d] : 1;
+    stored.lead[d] = reader->whole ? (dataset->from[d] + box.begin[d]) % stored.chunk[d] : 0;
+  }
+  stored.scaled = u->scaled;
+  stored.scale = u->scale;
+  stored.offset = u->offset;
+  if (!u->masked) return stored;
+  stored.missing_count = u->missing_count;
+  memcpy(stored.missing, u->missing, sizeof stored.missing);
+  stored.ranged = u->ranged;
+  stored.least = u->least;
+  stored.most = u->most;
+  return stored;
+}

@@ -1,0 +1,3 @@
+#include "machine.cuh"
+
+#include "convert.cu"

@@ -3,7 +3,8 @@
 
 BUILD is a build folder with the CUDA backend. Files are made in FOLDER (default: a temporary one) from seeded noise, in
 the page cache when they are timed. BENCH_SHAPE, "2048,1024,1024" unless set, is that of the contiguous dataset; the
-compressed one has a quarter of its rows. Everything but the row of whole processes is timed inside one process in which CUDA has
+compressed one has a quarter of its rows; the packed one, i16 of the other byte order with missing values, has them all,
+and its GB/s are of what is stored. Everything but the row of whole processes is timed inside one process in which CUDA has
 started, the library through its C interface; runs take turns, and the best of each is kept. Every answer is compared.
 Ceilings of the same run: pread of the file into pinned memory by several threads, and copies from there to the GPU.
 """
@@ -65,12 +66,24 @@ def make_deflated(path, pool):
             data.id.write_direct_chunk(corner, stored)
 
 
+def make_packed(path):
+    """Big-endian i16 with a scale, an offset and missing values, as reanalyses are kept."""
+    with h5py.File(path, "w") as file:
+        data, random = file.create_dataset("x", SHAPE, ">i2"), np.random.default_rng(2)
+        source = random.integers(-30000, 30000, (32, *SHAPE[1:]), np.int16)
+        source[random.random(source.shape, np.float32) < 0.05] = -32767
+        for row in range(0, SHAPE[0], 32):
+            data[row:row + 32] = source[:SHAPE[0] - row]
+        data.attrs["_FillValue"], data.attrs["scale_factor"], data.attrs["add_offset"] = np.int16(-32767), 0.01, 273.15
+
+
 def make(folder, pool):
     with h5py.File(folder / "contiguous.h5", "w") as file:
         data, source = file.create_dataset("x", SHAPE, "f4"), block(32, 1)
         for row in range(0, SHAPE[0], 32):
             data[row:row + 32] = source[:SHAPE[0] - row] + np.float32(row % 7)
     make_deflated(folder / "deflate.h5", pool)
+    make_packed(folder / "packed.h5")
     with h5py.File(folder / "small.h5", "w") as file:
         file["x"] = block(1, 3)
 
@@ -109,14 +122,14 @@ class Library:
         if status:
             sys.exit(f"bench_h5_gpu.py: {self.calls.ndr_last_error().decode()}")
 
-    def mean(self, path, axis, device, shape):
+    def mean(self, path, axis, device, shape, dtype):
         def watch(_, now):
             self.last = Progress.from_buffer_copy(now.contents)
 
         dataset, callback = ctypes.c_void_p(), WATCH(watch)
         kept = [n for d, n in enumerate(shape) if d != axis]
-        result = np.empty(kept, np.float32)
-        tensor = DLTensor(result.ctypes.data, 1, 0, len(kept), 2, 32, 1, (ctypes.c_int64 * len(kept))(*kept), None, 0)
+        result = np.empty(kept, dtype)
+        tensor = DLTensor(result.ctypes.data, 1, 0, len(kept), 2, 8 * result.itemsize, 1, (ctypes.c_int64 * len(kept))(*kept), None, 0)
         options = Options(ctypes.sizeof(Options), None, device, 0, 0, callback)
         self.check(self.calls.ndr_h5_open(ctypes.byref(dataset), os.fsencode(path), b"/x", None))
         self.check(self.calls.ndr_h5_reduce(dataset, 1, (ctypes.c_int * 1)(axis), 1, (ctypes.c_int * 1)(MEAN),
@@ -199,15 +212,30 @@ def pinned_copy():
     return best
 
 
+def torch_packed(path, axis):
+    """Packed elements copied as they are, but for the byte order that PyTorch does not know, and unpacked on the GPU."""
+    import torch
+    with h5py.File(path) as file:
+        data = file["x"]
+        packed = torch.from_numpy(data[()].astype(np.int16)).cuda()
+        missing, scale, offset = (data.attrs[name].item() for name in ("_FillValue", "scale_factor", "add_offset"))
+    sums, counts = 0, 0
+    for part in packed.split(64, dim=0) if axis == 0 else [packed]:
+        valid = part != missing
+        sums, counts = sums + torch.where(valid, part, 0).sum(axis), counts + valid.sum(axis)
+    return (sums / counts.double() * scale + offset).cpu().numpy()
+
+
 RIVALS = {"h5py + PyTorch": torch_whole, "h5py + PyTorch, slabs": torch_slabs, "h5py + CuPy": cupy_whole}
 
 
 def measure(library, path, axis, title, rivals):
     with h5py.File(path) as file:
-        shape, stored = file["x"].shape, file["x"].id.get_storage_size()
-    jobs = {"h5gpured cuda": lambda: library.mean(path, axis, CUDA, shape),
-            "h5gpured cpu": lambda: library.mean(path, axis, CPU, shape)}
-    jobs.update({name: lambda rival=RIVALS[name]: rival(path, axis) for name in rivals})
+        shape, stored, dtype = file["x"].shape, file["x"].id.get_storage_size(), file["x"].dtype
+    result = np.float32 if dtype == np.float32 else np.float64
+    jobs = {"h5gpured cuda": lambda: library.mean(path, axis, CUDA, shape, result),
+            "h5gpured cpu": lambda: library.mean(path, axis, CPU, shape, result)}
+    jobs.update({name: lambda rival=rival: rival(path, axis) for name, rival in rivals.items()})
     expected = None
     for name, job in list(jobs.items()):
         try:
@@ -219,8 +247,8 @@ def measure(library, path, axis, title, rivals):
         if not np.allclose(answer, expected, rtol=1e-4, atol=1e-4):
             sys.exit(f"bench_h5_gpu.py: {title}: {name} answers otherwise")
     times = best_times(jobs)
-    library.mean(path, axis, CUDA, shape)
-    last, bytes_ = library.last, 4 * int(np.prod(shape))
+    library.mean(path, axis, CUDA, shape, result)
+    last, bytes_ = library.last, dtype.itemsize * int(np.prod(shape))
     row = {"name": title, "axis": axis, "bytes": bytes_, "stored_bytes": stored, "seconds": times, "threads": last.threads,
            "stages": {name: getattr(last, f"{name}_seconds") for name in ("read", "decode", "unpack", "wait", "reduce")}}
     if last.decode_seconds:
@@ -256,7 +284,9 @@ def main():
         rows = [measure(library, folder / "contiguous.h5", axis, f"contiguous f32 {list(SHAPE)} over {axis}", RIVALS)
                 for axis in range(3)]
         rows.append(measure(library, folder / "deflate.h5", 0, f"shuffle+deflate f32 {quarter} over 0",
-                            ["h5py + PyTorch"]))
+                            {"h5py + PyTorch": torch_whole}))
+        rows += [measure(library, folder / "packed.h5", axis, f"packed big-endian i16 {list(SHAPE)} over {axis}",
+                         {"h5py + PyTorch": torch_packed}) for axis in (0, 2)]
     head = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
     record.write_text(json.dumps({
         "commit": os.environ.get("NDREDUCE_COMMIT") or head.stdout.strip(), "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),

@@ -130,9 +130,11 @@ NDR_API ndr_status ndr_h5_list(const char *file, const ndr_h5_access *access, nd
 
 /* ---- Reducing --------------------------------------------------------------------------------------------------- */
 
-/* Who reduces; the CPU's threads read, decode and unpack in any case. AUTO takes a GPU where there is one and 9 GiB or
- * more to reduce, 2 GiB if they are filtered, without weights: below, it takes longer to start than it saves. Results on a GPU are bitwise
- * equal from run to run; they may differ from the CPU's in the last digits, as sums are added in another order.
+/* Who reduces; the CPU's threads read and decode in any case. What a GPU reduces it also unpacks: chunks, shuffled
+ * bytes, byte order, packing and missing values are left as the file has them, unless only HDF5 can read them. AUTO
+ * takes a GPU where there is one and 9 GiB or more to reduce, 2 GiB if they are filtered, without weights: below, it
+ * takes longer to start than it saves. Results on a GPU are bitwise equal from run to run; they may differ from the
+ * CPU's in the last digits, as sums are added in another order.
  *
  * Where a GPU's memory runs out, smaller slabs are tried; where that does not help, and where a GPU fails, AUTO starts
  * again on the CPU and says so (ndr_h5_progress.warning), and CUDA and ALL are an error.
@@ -144,7 +146,8 @@ typedef enum ndr_h5_device { NDR_H5_AUTO = 0, NDR_H5_CPU = 1, NDR_H5_CUDA = 2, N
 
 /* How far a reduction is, or how it went. Bytes are those of the elements in memory, after decoding. The first three
  * times are summed over the threads that read; the last two are the calling thread's, which reads while it waits. On a
- * GPU reduce_seconds are those in which the calling thread waits for it. */
+ * GPU reduce_seconds are those in which the calling thread waits for it, to copy, unpack and reduce: unpack_seconds are
+ * of threads alone. */
 typedef struct ndr_h5_progress {
   int64_t bytes, total_bytes;
   int64_t slabs, total_slabs;
@@ -220,13 +223,13 @@ NDR_API ndr_status ndr_h5_writer_create(ndr_h5_writer **writer, const char *path
 
 /* Adds the result of reducing `source` over dims by op as dataset `name`, with copies of the scales of the dims that
  * are left, of what the attributes bounds, climatology and formula_terms of those name, and coordinates, grid_mapping
- * and cell_measures of the source, as far as it has no reduced dim (64 MiB at most; cut as the source is, and of a series
- * from all files where it has the dim along which these follow each other), and with those attributes of the source that
- * hold for it: not those of packing and of valid values where the result is not of the packed type; units squared for a
- * variance and none for indices; cell_methods extended. Attributes of the whole file are those of the first source's.
- * Where missing elements were left out, NaN is written as the source's _FillValue if the dtype has that value and no
- * element does, and _FillValue says so. The result is copied: memory for it is needed a second time until the writer is
- * destroyed, and for one that is marked so a third time during the call. */
+ * and cell_measures of the source, as far as it has no reduced dim (64 MiB at most; cut as the source is, and of a
+ * series from all files where it has the dim along which these follow each other), and with those attributes of the
+ * source that hold for it: not those of packing and of valid values where the result is not of the packed type; units
+ * squared for a variance and none for indices; cell_methods extended. Attributes of the whole file are those of the
+ * first source's. Where missing elements were left out, NaN is written as the source's _FillValue if the dtype has that
+ * value and no element does, and _FillValue says so. The result is copied: memory for it is needed a second time until
+ * the writer is destroyed, and for one that is marked so a third time during the call. */
 NDR_API ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count,
                                      const int *dims, ndr_op op, const char *name, const DLTensor *result);
 

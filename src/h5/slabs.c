@@ -113,7 +113,7 @@ typedef enum { ALL, KEPT, REDUCED } which;
 static void shorten(ndr_slabs *slabs, which dims, int64_t (*measure)(const ndr_slabs *), int64_t limit) {
   for (int d = 0; d < slabs->ndim; d++) {
     int64_t all = parts(slabs->extent[d], slabs->unit[d]), low = 1, high = all;
-    if (dims == (slabs->reduced[d] ? KEPT : REDUCED) || measure(slabs) <= limit) continue;
+    if (all < 2 || dims == (slabs->reduced[d] ? KEPT : REDUCED) || measure(slabs) <= limit) continue;
     while (low < high) {
       int64_t middle = low + (high - low + 1) / 2;
       slabs->extent[d] = times(middle, slabs->unit[d]);

@@ -105,7 +105,7 @@ void h5_stored_fill(h5_stored *made, rng *random) {
     count *= made->stored.shape[d];
     held *= chunks_of(&made->stored, d) * made->stored.chunk[d];
   }
-  unsigned char *native = malloc((size_t)(count * bytes));
+  unsigned char *native = calloc((size_t)count, (size_t)bytes);
   h5_random_bytes(native, (size_t)(count * bytes), random);
   ndr_unpack unpack = h5_random_unpack(dtype, native, count, random);
   made->stored.swapped = unpack.swap;

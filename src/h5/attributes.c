@@ -177,6 +177,33 @@ htri_t ndr_hdf_same_attribute(hid_t a, hid_t b, const char *name) {
   return same;
 }
 
+typedef struct {
+  hid_t with; /* negative: attributes are only counted */
+  ndr_hdf_attribute_test keeps;
+  void *user;
+  int count;
+} comparison;
+
+/* 0 goes on, 1 ends the comparison, as iterations have it. */
+static herr_t compare_entry(hid_t object, const char *name, const H5A_info_t *info, void *user) {
+  (void)info;
+  comparison *c = user;
+  if (is_tie(name) || (c->keeps && !c->keeps(c->user, name))) return 0;
+  c->count++;
+  htri_t same = c->with < 0 ? 1 : ndr_hdf_same_attribute(object, c->with, name);
+  return same < 0 ? -1 : !same;
+}
+
+htri_t ndr_hdf_same_attributes(hid_t from, hid_t to, ndr_hdf_attribute_test keeps, void *user) {
+  comparison one = {to, keeps, user, 0}, other = {H5I_INVALID_HID, NULL, NULL, 0};
+  hsize_t at = 0;
+  herr_t differ = H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_INC, &at, compare_entry, &one);
+  if (differ != 0) return differ < 0 ? -1 : 0;
+  at = 0;
+  if (H5Aiterate2(to, H5_INDEX_NAME, H5_ITER_INC, &at, compare_entry, &other) < 0) return -1;
+  return one.count == other.count;
+}
+
 bool ndr_hdf_put(hid_t object, const char *name, hid_t type, hsize_t count, const void *data) {
   hid_t space = count ? H5Screate_simple(1, &count, NULL) : H5Screate(H5S_SCALAR);
   hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);

@@ -19,6 +19,10 @@ bool ndr_hdf_get_text(hid_t object, const char *name, char **text);
  * cannot be read. */
 htri_t ndr_hdf_same_attribute(hid_t a, hid_t b, const char *name);
 
+/* Whether `to` has just the attributes that it would have if those of `from` had been copied; negative where they
+ * cannot be read. Those with many numbers are taken to differ. */
+htri_t ndr_hdf_same_attributes(hid_t from, hid_t to, ndr_hdf_attribute_test keeps, void *user);
+
 /* A text of fixed length, as dimension scales want it. */
 bool ndr_hdf_put_text(hid_t object, const char *name, const char *text);
 

@@ -6,6 +6,7 @@
 #include "h5/attributes.h"
 #include "h5/companion.h"
 #include "h5/coordinates.h"
+#include "h5/elements.h"
 
 /* Of all of them: they are read whole, on top of what the budget for buffers allows. */
 #define MOST_BYTES ((int64_t)64 << 20)
@@ -37,62 +38,104 @@ static bool keeps(void *user, const char *name) {
   return strcmp(name, "cell_methods") != 0;
 }
 
-static bool write_elements(const ndr_companion *found, hid_t file, const char *name, hid_t type, hid_t space,
-                           const void *data) {
-  hid_t copy = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  bool good = copy >= 0 && H5Dwrite(copy, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0 &&
-              ndr_hdf_copy_attributes(found->whole.id, copy, keeps, NULL);
-  if (copy >= 0) H5Dclose(copy);
-  return good;
-}
-
-static bool copy_elements(const ndr_companion *found, hid_t file, const char *name) {
+static ndr_status write_elements(const context *c, const ndr_companion *found, const ndr_elements *e,
+                                 const char *name) {
   hsize_t size[NDR_MAX_DIMS];
   for (int d = 0; d < found->whole.info.ndim; d++) size[d] = (hsize_t)found->whole.info.shape[d];
-  hid_t type = H5Dget_type(found->whole.id), space = H5Screate_simple(found->whole.info.ndim, size, NULL);
-  hssize_t count = H5Sget_simple_extent_npoints(space);
-  size_t bytes = H5Tget_size(type);
-  void *data = bytes > 0 && count >= 0 ? calloc((size_t)count + 1, bytes) : NULL;
-  bool good = data && ndr_companion_read(found, type, data) && write_elements(found, file, name, type, space, data);
-  if (data && H5Tis_variable_str(type) > 0) ndr_hdf_reclaim(type, space, H5P_DEFAULT, data);
-  free(data);
+  hid_t space = H5Screate_simple(found->whole.info.ndim, size, NULL), copy = H5I_INVALID_HID;
+  if (space >= 0) copy = H5Dcreate2(c->scales->file, name, e->type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  bool good = copy >= 0 && H5Dwrite(copy, e->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, e->data) >= 0 &&
+              ndr_hdf_copy_attributes(found->whole.id, copy, keeps, NULL);
+  ndr_status status = good ? NDR_OK : ndr_hdf_fail(NDR_ERR_FILE, found->whole.where, "cannot be copied to the output");
+  if (copy >= 0) H5Dclose(copy);
   if (space >= 0) H5Sclose(space);
-  if (type >= 0) H5Tclose(type);
-  return good;
+  return status;
 }
 
-static ndr_status remember(const context *c, const char *origin, const char *name, const char **copied) {
+static ndr_status read_elements(const ndr_companion *found, ndr_elements *e) {
+  hsize_t count = 1;
+  for (int d = 0; d < found->whole.info.ndim; d++) count *= (hsize_t)found->whole.info.shape[d];
+  NDR_TRY(ndr_elements_reserve(e, found->whole.id, count, found->whole.where));
+  if (ndr_companion_read(found, e->type, e->data)) return NDR_OK;
+  return ndr_hdf_fail(NDR_ERR_FILE, found->whole.where, "cannot be copied to the output");
+}
+
+/* name is the copy's in the output, and kept. */
+static ndr_status remember(const context *c, const char *origin, char *name) {
   ndr_auxiliaries *known = c->known;
   ndr_auxiliary *all = realloc(known->all, (size_t)(known->count + 1) * sizeof *all);
-  if (!all) return fail_memory(c);
-  known->all = all;
-  all[known->count] = (ndr_auxiliary){strdup(origin), ndr_scales_free_name(c->scales->file, name)};
-  ndr_auxiliary *added = &all[known->count++];
-  if (!added->origin || !added->name) return fail_memory(c);
-  *copied = added->name;
+  char *from = strdup(origin);
+  if (all) known->all = all;
+  if (!all || !from || !name) {
+    free(from);
+    free(name);
+    return fail_memory(c);
+  }
+  all[known->count++] = (ndr_auxiliary){from, name};
+  return NDR_OK;
+}
+
+/* Whether a copy in the output is what would be copied again, from another file: dims, elements and attributes. */
+static ndr_status compare(const context *c, const ndr_companion *found, const ndr_elements *e, const char *copy,
+                          bool *same) {
+  int ndim = found->whole.info.ndim;
+  *same = ndr_scales_name(c->scales, copy, ndim) == NULL;
+  for (int d = 0; d < ndim && *same; d++) {
+    const char *own, *other = ndr_scales_name(c->scales, copy, d);
+    NDR_TRY(ndr_scales_find(c->scales, &found->whole, d, &own));
+    *same = other && strcmp(own, other) == 0;
+  }
+  if (!*same) return NDR_OK;
+  hid_t dataset = H5Dopen2(c->scales->file, copy, H5P_DEFAULT);
+  htri_t equal = dataset < 0 ? -1 : ndr_elements_equal(e, dataset);
+  if (equal > 0) equal = ndr_hdf_same_attributes(found->whole.id, dataset, keeps, NULL);
+  if (dataset >= 0) H5Dclose(dataset);
+  *same = equal > 0;
+  return equal < 0 ? ndr_hdf_fail(NDR_ERR_FILE, copy, "this variable cannot be compared with another") : NDR_OK;
+}
+
+static ndr_status find_same(const context *c, const ndr_companion *found, const ndr_elements *e, const char *name,
+                            const char **copied) {
+  bool same = false;
+  for (int i = 0; i < c->known->count && !same; i++) {
+    const char *copy = c->known->all[i].name;
+    if (!ndr_scales_is_named(copy, name)) continue;
+    NDR_TRY(compare(c, found, e, copy, &same));
+    if (same) *copied = copy;
+  }
   return NDR_OK;
 }
 
 static ndr_status put_bounds(const context *c, hid_t from, const char *variable);
 
-/* What has been copied for another variable is not copied again. */
-static ndr_status copy_new(const context *c, const ndr_companion *found, const char *origin, const char *name,
-                           int depth, const char **copied) {
+static ndr_status copy_elements(const context *c, const ndr_companion *found, const ndr_elements *e, const char *origin,
+                                const char *name, int depth, const char **copied) {
   int same[NDR_MAX_DIMS];
-  const char *as;
-  int64_t bytes = ndr_companion_bytes(found, MOST_BYTES);
-  if (bytes < 0) return ndr_hdf_fail(NDR_ERR_FILE, found->whole.where, "its type cannot be read");
-  if (bytes > MOST_BYTES - c->known->bytes) return NDR_OK;
-  c->known->bytes += bytes;
-  NDR_TRY(remember(c, origin, name, &as));
-  if (!copy_elements(found, c->scales->file, as))
-    return ndr_hdf_fail(NDR_ERR_FILE, found->whole.where, "cannot be copied to the output");
+  NDR_TRY(find_same(c, found, e, name, copied));
+  if (*copied) return remember(c, origin, strdup(*copied));
+  NDR_TRY(remember(c, origin, ndr_scales_free_name(c->scales->file, name)));
+  const char *as = c->known->all[c->known->count - 1].name;
+  NDR_TRY(write_elements(c, found, e, as));
   for (int d = 0; d < found->whole.info.ndim; d++) same[d] = d;
   NDR_TRY(ndr_scales_attach(c->scales, &found->whole, as, found->whole.info.ndim, same));
   *copied = as;
   return depth ? put_bounds(c, found->whole.id, as) : NDR_OK;
 }
 
+static ndr_status copy_new(const context *c, const ndr_companion *found, const char *origin, const char *name,
+                           int depth, const char **copied) {
+  ndr_elements elements = {.type = H5I_INVALID_HID};
+  int64_t bytes = ndr_companion_bytes(found, MOST_BYTES);
+  if (bytes < 0) return ndr_hdf_fail(NDR_ERR_FILE, found->whole.where, "its type cannot be read");
+  if (bytes > MOST_BYTES - c->known->bytes) return NDR_OK;
+  c->known->bytes += bytes;
+  ndr_status status = read_elements(found, &elements);
+  if (status == NDR_OK) status = copy_elements(c, found, &elements, origin, name, depth, copied);
+  ndr_elements_free(&elements);
+  return status;
+}
+
+/* What has been copied for another variable is not copied again. */
 static ndr_status copy_found(const context *c, const ndr_companion *found, const char *name, int depth,
                              const char **copied) {
   char *origin = ndr_companion_origin(found);

@@ -6,6 +6,7 @@
 #include "h5/attributes.h"
 #include "h5/coordinates.h"
 #include "h5/dtype.h"
+#include "h5/elements.h"
 
 static ndr_status fail_memory(void) {
   return ndr_fail(NDR_ERR_MEMORY, "out of memory for the scales of the output");
@@ -21,62 +22,37 @@ static char *join(const char *a, const char *b, const char *c) {
 /* ---- Coordinates as the input holds them ------------------------------------------------------------------------ */
 
 typedef struct {
-  hid_t dataset, type; /* of the input; negative where there are no coordinates */
-  hsize_t count;
-  size_t bytes;
-  void *data;
+  hid_t dataset; /* of the input; negative where there are no coordinates */
+  ndr_elements elements;
 } coordinates;
 
+static const coordinates none = {H5I_INVALID_HID, {H5I_INVALID_HID, 0, 0, NULL}};
+
 static ndr_status read_coordinates(const ndr_h5_dataset *source, int d, coordinates *c) {
-  *c = (coordinates){H5I_INVALID_HID, H5I_INVALID_HID, (hsize_t)source->info.shape[d], 0, NULL};
+  *c = none;
   NDR_TRY(ndr_hdf_open_coordinates(source, d, true, &c->dataset));
   if (c->dataset < 0) return NDR_OK;
-  c->type = H5Dget_type(c->dataset);
-  size_t bytes = H5Tget_size(c->type);
-  if (bytes == 0) return ndr_hdf_fail(NDR_ERR_FILE, source->where, "the type of the coordinates of a dim is not known");
-  bool fits = !__builtin_mul_overflow((size_t)c->count, bytes, &c->bytes);
-  c->data = fits ? calloc(c->bytes + 1, 1) : NULL;
-  if (!c->data) return fail_memory();
-  if (ndr_hdf_read_coordinates(source, d, c->type, c->data)) return NDR_OK;
+  NDR_TRY(ndr_elements_reserve(&c->elements, c->dataset, (hsize_t)source->info.shape[d], source->where));
+  if (ndr_hdf_read_coordinates(source, d, c->elements.type, c->elements.data)) return NDR_OK;
   return ndr_hdf_fail(NDR_ERR_FILE, source->where, "the coordinates of a dim cannot be read");
 }
 
-/* Frees elements, and what those of variable length lead to. */
-static void free_elements(hid_t type, hsize_t count, void *data) {
-  hid_t space = data && H5Tis_variable_str(type) > 0 ? H5Screate_simple(1, &count, NULL) : H5I_INVALID_HID;
-  if (space >= 0) {
-    ndr_hdf_reclaim(type, space, H5P_DEFAULT, data);
-    H5Sclose(space);
-  }
-  free(data);
-}
-
 static void free_coordinates(coordinates *c) {
-  free_elements(c->type, c->count, c->data);
+  ndr_elements_free(&c->elements);
   if (c->dataset >= 0) H5Dclose(c->dataset);
-  if (c->type >= 0) H5Tclose(c->type);
 }
 
-static bool same_elements(const coordinates *c, const void *data) {
-  char *const *own = c->data, *const *others = data;
-  if (H5Tis_variable_str(c->type) <= 0) return memcmp(data, c->data, c->bytes) == 0;
-  for (hsize_t i = 0; i < c->count; i++)
-    if (strcmp(own[i] ? own[i] : "", others[i] ? others[i] : "") != 0) return false;
-  return true;
-}
-
-/* Whether a scale of the output has the same elements, so that results of two files can share it. */
-static bool same_coordinates(hid_t file, const ndr_scale *scale, const coordinates *c, int64_t length) {
-  if (c->type < 0 || !c->data || scale->length != length) return false;
+/* Whether a scale of the output is the same, so that results of two files can share it: it has the same elements and
+ * attributes, such as units, or, as a bare dimension, none. */
+static ndr_status compare_scale(hid_t file, const ndr_scale *scale, const coordinates *c, bool *same) {
+  *same = scale->bare == (c->dataset < 0);
+  if (!*same || scale->bare) return NDR_OK;
   hid_t dataset = H5Dopen2(file, scale->name, H5P_DEFAULT);
-  hid_t type = H5Dget_type(dataset);
-  void *data = calloc(c->bytes + 1, 1);
-  bool same = data && H5Tequal(type, c->type) > 0 && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0 &&
-              same_elements(c, data);
-  free_elements(type, c->count, data);
-  H5Tclose(type);
-  H5Dclose(dataset);
-  return same;
+  htri_t equal = dataset < 0 ? -1 : ndr_elements_equal(&c->elements, dataset);
+  if (equal > 0) equal = ndr_hdf_same_attributes(c->dataset, dataset, NULL, NULL);
+  if (dataset >= 0) H5Dclose(dataset);
+  *same = equal > 0;
+  return equal < 0 ? ndr_hdf_fail(NDR_ERR_FILE, scale->name, "this scale cannot be compared with another") : NDR_OK;
 }
 
 /* ---- Scales of the output --------------------------------------------------------------------------------------- */
@@ -89,13 +65,14 @@ static bool mark_scale(hid_t dataset, const char *name, bool bare, int64_t lengt
 
 /* A bare dimension is a dataset of which nothing is ever written. */
 static bool create_dataset(hid_t file, const char *name, const coordinates *c, int64_t length) {
-  bool bare = c->type < 0;
+  bool bare = c->dataset < 0;
+  hid_t type = bare ? H5T_IEEE_F32BE : c->elements.type;
   hsize_t size = (hsize_t)length;
   hid_t space = H5Screate_simple(1, &size, NULL);
-  hid_t dataset = H5Dcreate2(file, name, bare ? H5T_IEEE_F32BE : c->type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  hid_t dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   bool good = dataset >= 0 && mark_scale(dataset, name, bare, length);
   if (good && !bare)
-    good = H5Dwrite(dataset, c->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, c->data) >= 0 &&
+    good = H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, c->elements.data) >= 0 &&
            ndr_hdf_copy_attributes(c->dataset, dataset, NULL, NULL);
   if (dataset >= 0) H5Dclose(dataset);
   H5Sclose(space);
@@ -126,7 +103,7 @@ static ndr_status create_scale(ndr_scales *scales, const char *name, const char 
   ndr_scale *all = realloc(scales->all, (size_t)(scales->count + 1) * sizeof *all);
   if (!all) return fail_memory();
   scales->all = all;
-  ndr_scale scale = {ndr_scales_free_name(scales->file, name), strdup(origin), length, 0, NULL};
+  ndr_scale scale = {ndr_scales_free_name(scales->file, name), strdup(origin), length, c->dataset < 0, 0, NULL};
   ndr_status status = scale.name && scale.origin ? NDR_OK : fail_memory();
   if (status == NDR_OK && !create_dataset(scales->file, scale.name, c, length))
     status = ndr_hdf_fail(NDR_ERR_FILE, origin, "this scale cannot be copied to the output");
@@ -146,11 +123,23 @@ static ndr_scale *with_origin(const ndr_scales *scales, const char *origin, int6
   return NULL;
 }
 
-static ndr_scale *with_coordinates(const ndr_scales *scales, const char *name, const coordinates *c, int64_t length) {
-  for (int i = 0; i < scales->count; i++)
-    if (strcmp(scales->all[i].name, name) == 0 && same_coordinates(scales->file, &scales->all[i], c, length))
-      return &scales->all[i];
-  return NULL;
+bool ndr_scales_is_named(const char *name, const char *wanted) {
+  size_t length = strlen(wanted);
+  if (strncmp(name, wanted, length) != 0) return false;
+  return !name[length] || (name[length] == '_' && strspn(name + length + 1, "0123456789") == strlen(name + length + 1));
+}
+
+static ndr_status with_coordinates(const ndr_scales *scales, const char *name, const coordinates *c, int64_t length,
+                                   ndr_scale **found) {
+  bool same = false;
+  *found = NULL;
+  for (int i = 0; i < scales->count && !same; i++) {
+    ndr_scale *scale = &scales->all[i];
+    if (scale->length != length || !ndr_scales_is_named(scale->name, name)) continue;
+    NDR_TRY(compare_scale(scales->file, scale, c, &same));
+    if (same) *found = scale;
+  }
+  return NDR_OK;
 }
 
 /* Where the coordinates of dim d come from, and which of them: what says so of two dims makes them share a scale. */
@@ -172,16 +161,13 @@ static ndr_status share_scale(ndr_scales *scales, const ndr_h5_dataset *source, 
   coordinates c;
   int64_t length = source->info.shape[d];
   ndr_status status = read_coordinates(source, d, &c);
-  *found = NULL;
-  if (status == NDR_OK) *found = with_coordinates(scales, source->names[d], &c, length);
+  if (status == NDR_OK) status = with_coordinates(scales, source->names[d], &c, length, found);
   if (status == NDR_OK && !*found) status = create_scale(scales, source->names[d], origin, &c, length, found);
   free_coordinates(&c);
   return status;
 }
 
-/* The scale of a dim of the source, found or made. */
 static ndr_status find_scale(ndr_scales *scales, const ndr_h5_dataset *source, int from, ndr_scale **found) {
-  static const coordinates none = {H5I_INVALID_HID, H5I_INVALID_HID, 0, 0, NULL};
   int d = from < 0 ? ~from : from;
   int64_t length = from < 0 ? 1 : source->info.shape[d];
   char number[16], *origin = describe_origin(source, d, from < 0);
@@ -195,6 +181,13 @@ static ndr_status find_scale(ndr_scales *scales, const ndr_h5_dataset *source, i
     status = create_scale(scales, source->names[d] ? source->names[d] : number, origin, &none, length, found);
   free(origin);
   return status;
+}
+
+ndr_status ndr_scales_find(ndr_scales *scales, const ndr_h5_dataset *source, int from, const char **name) {
+  ndr_scale *scale;
+  NDR_TRY(find_scale(scales, source, from, &scale));
+  *name = scale->name;
+  return NDR_OK;
 }
 
 static ndr_status add_use(ndr_scale *scale, const char *variable, int dim) {

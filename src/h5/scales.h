@@ -14,6 +14,7 @@ typedef struct ndr_scale {
   char *name;   /* in the output */
   char *origin; /* what it was in the input, and which part of that */
   int64_t length;
+  bool bare; /* a dimension without coordinates */
   int use_count;
   ndr_scale_use *uses;
 } ndr_scale;
@@ -31,11 +32,17 @@ typedef struct ndr_scales {
 ndr_status ndr_scales_attach(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable, int ndim,
                              const int *from);
 
+/* The name in the output of the scale that dim `from` of the source, as above, is tied to; made if it is not there. */
+ndr_status ndr_scales_find(ndr_scales *scales, const ndr_h5_dataset *source, int from, const char **name);
+
 /* The name of the scale that has been attached to a dim of a variable; NULL if there is none. */
 const char *ndr_scales_name(const ndr_scales *scales, const char *variable, int dim);
 
 /* NAME, or NAME_2, NAME_3 ... where the output has a dataset called so; to be freed, NULL where there is no memory. */
 char *ndr_scales_free_name(hid_t file, const char *name);
+
+/* Whether a name is the wanted one, or what ndr_scales_free_name may have made of it. */
+bool ndr_scales_is_named(const char *name, const char *wanted);
 
 /* Writes into each scale which variables use it. Called once, last. */
 ndr_status ndr_scales_finish(ndr_scales *scales);

@@ -223,8 +223,8 @@ static ndr_status add(ndr_h5_writer *writer, addition *a, int dim_count, const i
 ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count, const int *dims,
                              ndr_op op, const char *name, const DLTensor *result) {
   if (!writer || !source || !name || !result) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_writer_add: null pointer");
-  addition a = {
-      .label = {.source = source, .op = op, .comment = writer->comment}, .located = -1, .name = name, .result = result};
+  addition a = {.label = {.source = source, .op = op}, .located = -1, .name = name, .result = result};
+  if (op != NDR_VALID) a.label.comment = writer->comment; /* which is about weights, and these do not count */
   return add(writer, &a, dim_count, dims);
 }
 

@@ -218,6 +218,26 @@ def check_coordinates_of_text(folder):
         assert out["model"].shape == (6,) and out["model"].dtype == ">f4" and out["kind"].shape == (2,)
 
 
+def check_what_files_share(folder):
+    """Scales and other variables that are the same in two files come once; where one says something else, both do."""
+    make_curved(folder)
+    shutil.copy(folder.file("grid.nc"), folder.file("second.nc"))
+    with h5py.File(folder.file("second.nc"), "r+") as file:
+        file.move("run/t", "run/v")
+    inputs = ("grid.nc:/run/t", "second.nc:/run/v")
+    with folder.reduce(*inputs, "-d", "time") as out:
+        assert tied(out) == {"t", "v", "x", "y", "nv", "y_bnds", "lat", "lat_bnds", "level", "label", "model", "crs"}, tied(out)
+        assert out["v"].dims[1][0] == out["x"] and text(out["v"].attrs["coordinates"]) == "lat level label model"
+    with h5py.File(folder.file("second.nc"), "r+") as file:
+        file["run/time"].attrs["units"] = "days since 1851-1-1"
+        file["crs"].attrs["earth_radius"] = 6371229.0
+        file["run/level"][()] = 3
+    with folder.reduce(*inputs, "-d", "y,x") as out:
+        assert {"time", "time_2", "time_bnds", "time_bnds_2", "crs", "crs_2", "level", "level_2", "nv"} <= tied(out), tied(out)
+        assert "nv_2" not in out and text(out["v"].attrs["coordinates"]) == "time_2 level_2"
+        assert text(out["time_2"].attrs["units"]) == "days since 1851-1-1" and text(out["time_2"].attrs["bounds"]) == "time_bnds_2"
+
+
 def check_dims_of_one_name(folder):
     """Of a matrix [x, x], the coordinates stay with the dim that is left, and a dim kept with size 1 is another one."""
     with h5py.File(folder.file("cov.nc"), "w") as file:

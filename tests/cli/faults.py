@@ -31,6 +31,7 @@ RUNS = {
     "missing": ["packed.h5:/floats", "--dims", "1", *OUTPUT],
     "concat": ["file.h5:/a", "more.h5:/a", "--concat", "time", "--dims", "time"],
     "cut": ["file.h5:/a[1:,::2]", "more.h5:/a[:2,1::2]", "--concat", "time", "--dims", "2", *OUTPUT],
+    "shared": ["file.h5:/a", "like.h5:/b[:2]", "--dims", "2", "--op", "max", *OUTPUT],
     "weights": ["file.h5:/a", "--weights", "lat:cos", "--op", "mean"],
     "csv": ["file.h5:/a", "--dims", "time", "--format", "csv", *OUTPUT],
     "coords": ["file.h5:/a", "--dims", "0", "--op", "argmax", "--coords", *OUTPUT],
@@ -76,6 +77,9 @@ def make_gridded(path, first):
 def make_inputs(folder):
     make_gridded(os.path.join(folder, "file.h5"), 0)
     make_gridded(os.path.join(folder, "more.h5"), 4)
+    make_gridded(os.path.join(folder, "like.h5"), 0)
+    with h5py.File(os.path.join(folder, "like.h5"), "r+") as file:
+        file.move("a", "b")
     with h5py.File(os.path.join(folder, "chunks.h5"), "w") as file:
         file.create_dataset("a", data=numpy.arange(12 * 40 * 50, dtype="i2").reshape(12, 40, 50), chunks=(5, 16, 50),
                             compression="gzip", shuffle=True)

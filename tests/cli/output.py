@@ -105,6 +105,10 @@ def check_attributes_of_the_variable(folder):
             assert found == wanted, f"{op}: {found}"
         assert out["tas_any"].dtype == "i1"
         assert out["lat"].attrs["units"] == "degrees_north"
+    with folder.reduce("tas.nc", "-d", "lat,lon", "--op", "mean,valid", "--weights", "lat:cos") as out:
+        methods = [attributes(out["tas_" + op])["cell_methods"] for op in ("mean", "valid")]
+        assert methods == ["area: mean lat: lon: mean (weighted by the cosine of lat)",
+                           "area: mean lat: lon: number_of_valid_values"], methods
 
 
 def check_attributes_of_the_file(folder):

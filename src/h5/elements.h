@@ -1,0 +1,23 @@
+/* Elements of the input on their way to the output, as they are stored: numbers or texts. */
+#ifndef NDR_H5_ELEMENTS_H
+#define NDR_H5_ELEMENTS_H
+
+#include "h5/hdf.h"
+
+typedef struct ndr_elements {
+  hid_t type; /* negative: there are none */
+  hsize_t count;
+  size_t bytes; /* of all of them, without what texts of variable length lead to */
+  void *data;
+} ndr_elements;
+
+/* Room, zeroed, for so many elements of the dataset's type. `where` names it in the error. To be freed even then. */
+ndr_status ndr_elements_reserve(ndr_elements *elements, hid_t dataset, hsize_t count, const char *where);
+
+/* Frees elements, and what those of variable length lead to. */
+void ndr_elements_free(ndr_elements *elements);
+
+/* Whether a dataset has the same elements; negative where it cannot be read. */
+htri_t ndr_elements_equal(const ndr_elements *elements, hid_t dataset);
+
+#endif

@@ -251,6 +251,8 @@ def measure(library, path, axis, title, rivals):
     last, bytes_ = library.last, dtype.itemsize * int(np.prod(shape))
     row = {"name": title, "axis": axis, "bytes": bytes_, "stored_bytes": stored, "seconds": times, "threads": last.threads,
            "stages": {name: getattr(last, f"{name}_seconds") for name in ("read", "decode", "unpack", "wait", "reduce")}}
+    if dtype != np.float32:
+        row["packed"] = True
     if last.decode_seconds:
         row["decode_gbs"] = bytes_ * last.threads / last.decode_seconds / 1e9
     print(f"{title:<46} " + "  ".join(f"{name} {bytes_ / seconds / 1e9:.1f} GB/s" for name, seconds in times.items()) +

@@ -208,8 +208,9 @@ def missing_records(load):
 
 
 def gpu_pays(record, filtered):
-    """GiB of elements from which on a GPU saves more than it takes to start, on average over the cases of a kind."""
+    """GiB of elements from which on a GPU saves more than it takes to start, on average over the cases of a kind, those
+    aside whose bytes are more in memory than in the file."""
     start = record["start_seconds"]["cuda"] - record["start_seconds"]["cpu"]
-    rows = [row for row in record["rows"] if ("decode_gbs" in row) == filtered]
+    rows = [row for row in record["rows"] if ("decode_gbs" in row) == filtered and not row.get("packed")]
     saved = sum((row["seconds"]["h5gpured cpu"] - row["seconds"]["h5gpured cuda"]) / row["bytes"] for row in rows) / len(rows)
     return start / saved / 2**30 if saved > 0 else float("inf")

@@ -213,6 +213,34 @@ START_TEST(files_of_a_series_are_converted_each_by_itself) {
 }
 END_TEST
 
+/* ---- What is said of it ----------------------------------------------------------------------------------------- */
+
+static void check_said(const char *expected) {
+  ndr_h5_dataset *dataset;
+  ndr_h5_options how = NDR_H5_OPTIONS_INIT;
+  char text[4096];
+  size_t length;
+  how.device = NDR_H5_CUDA;
+  assert_ok(ndr_h5_open(&dataset, paths[0], NULL, NULL));
+  assert_ok(ndr_h5_explain(dataset, NDR_DIMS(0), 1, &(ndr_op){NDR_MEAN}, &how, text, sizeof text, &length));
+  ck_assert_msg(strstr(text, expected) != NULL, "no '%s' in:\n%s", expected, text);
+  ndr_h5_close(dataset);
+}
+
+START_TEST(who_converts_what_is_said) {
+  rng random = {test_seed()};
+  form f = {.dtype = NDR_I16, .ndim = 2, .shape = {9, 9}, .written = {9, 9}, .chunk = {4, 4}, .scaled = true};
+  f.swapped = f.masked = true;
+  write_form(paths[0], &f, &random);
+  check_said("\nconvert  by the GPU: byte order, missing values, scale\n");
+  f.chunked = f.shuffle = true;
+  write_form(paths[0], &f, &random);
+  check_said("\nconvert  by the GPU: chunks, shuffle, byte order, missing values, scale\n");
+  ndr_gpu_converts = false;
+  check_said("\nconvert  by the threads that read: byte order, missing values, scale\n");
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("stored datasets on the emulated GPU");
   TCase *cases = tcase_create("stored");
@@ -220,6 +248,7 @@ int main(void) {
   tcase_add_checked_fixture(cases, set_up, tear_down);
   tcase_add_loop_test(cases, the_gpu_converts_as_the_host_does, 0, NDR_DTYPE_COUNT);
   tcase_add_loop_test(cases, files_of_a_series_are_converted_each_by_itself, 0, 4);
+  tcase_add_test(cases, who_converts_what_is_said);
   suite_add_tcase(suite, cases);
   return suite_run(suite);
 }

@@ -6,9 +6,6 @@
 #include "convert.h"
 #include "types.cuh"
 
-/* Elements that a thread has in flight; as in src/cuda/convert.c. */
-enum { NDR_CONVERT_EACH = 4 };
-
 /* ---- Where an element is stored --------------------------------------------------------------------------------- */
 
 NDR_DEVICE u32 quotient_of(u32 n, const ndr_convert_divisor &divisor) {

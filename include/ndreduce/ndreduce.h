@@ -389,8 +389,8 @@ typedef union ndr_packed {
  * stored whole. One chunk that is the array is an array that is not chunked.
  *
  * An element x is missing where it equals one of missing[], and under `ranged` unless least <= x <= most (so NaN is).
- * It becomes a quiet NaN, any other x * scale + offset, rounded twice in f64; without `scaled`, x itself. Those of the
- * same dtype come out with the bits that they have, NaN included. */
+ * It becomes a quiet NaN, any other x * scale + offset, rounded twice in f64, by 1 and 0 unless `scaled`. What keeps
+ * its dtype and is not missing keeps its bits, NaN included. */
 typedef struct ndr_stored {
   size_t size;                 /* sizeof(ndr_stored) */
   ndr_dtype dtype, result;     /* stored, and reduced: the same, or f64 of any but bool and complex */

@@ -129,8 +129,7 @@ static ndr_status choose_form(const ndr_job *job, int part) {
 }
 
 static ndr_status cut(ndr_job *job, int threads, int slots) {
-  int64_t scratch = 0;
-  int64_t largest = 0;
+  int64_t scratch = 0, largest = 0;
   job->slab_bytes = job->stored_bytes = 0;
   for (int i = 0; i < job->part_count; i++) scratch = larger(scratch, ndr_reader_scratch(&job->readers[i], threads));
   for (int i = 0; i < job->part_count; i++) {

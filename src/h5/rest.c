@@ -35,8 +35,10 @@ void ndr_reader_leave(ndr_reader *reader) {
 
 int64_t ndr_reader_bytes(const ndr_reader *reader, ndr_box box) {
   int64_t bytes = reader->whole ? reader->chunk_bytes : (int64_t)ndr_dtype_bytes(reader->unpack.to), first;
-  for (int d = 0; d < reader->dataset->info.ndim; d++)
+  for (int d = 0; d < reader->dataset->info.ndim; d++) {
+    if (box.size[d] == 0) return 0;
     bytes *= reader->whole ? ndr_chunks_along(reader, box, d, &first) : box.size[d];
+  }
   return bytes;
 }
 

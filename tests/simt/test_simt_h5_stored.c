@@ -167,7 +167,7 @@ static void check_both(ndr_h5_dataset *dataset, const form *f, ndr_op op, int64_
 static void check_all(ndr_h5_dataset *dataset, const form *f, rng *random) {
   simt_controls.lazy = rng_once_in(random, 2);
   simt_controls.order = rng_next(random);
-  check_both(dataset, f, NDR_SUM, 1 << 20, NDR_H5_CUDA);
+  check_both(dataset, f, NDR_SUM, 8 << 20, NDR_H5_CUDA);
   if (!is_complex(f->dtype)) check_both(dataset, f, NDR_MAX, 32 << 10, NDR_H5_CUDA);
   check_both(dataset, f, NDR_COUNT, 32 << 10, NDR_H5_ALL);
   ck_assert(!simt_guards_broken());
@@ -213,6 +213,19 @@ START_TEST(files_of_a_series_are_converted_each_by_itself) {
 }
 END_TEST
 
+START_TEST(a_part_of_nothing_is_nothing) {
+  rng random = {test_seed()};
+  form f = {.dtype = NDR_I16, .ndim = 2, .shape = {9, 9}, .written = {9, 9}, .chunk = {4, 4}, .chunked = true};
+  ndr_h5_dataset *dataset;
+  f.shuffle = true;
+  write_form(paths[0], &f, &random);
+  assert_ok(ndr_h5_open(&dataset, paths[0], "/x[2:2,3:]", NULL));
+  check_both(dataset, &f, NDR_SUM, 32 << 10, NDR_H5_CUDA);
+  check_both(dataset, &f, NDR_COUNT, 32 << 10, NDR_H5_ALL);
+  ndr_h5_close(dataset);
+}
+END_TEST
+
 /* ---- What is said of it ----------------------------------------------------------------------------------------- */
 
 static void check_said(const char *expected) {
@@ -248,6 +261,7 @@ int main(void) {
   tcase_add_checked_fixture(cases, set_up, tear_down);
   tcase_add_loop_test(cases, the_gpu_converts_as_the_host_does, 0, NDR_DTYPE_COUNT);
   tcase_add_loop_test(cases, files_of_a_series_are_converted_each_by_itself, 0, 4);
+  tcase_add_test(cases, a_part_of_nothing_is_nothing);
   tcase_add_test(cases, who_converts_what_is_said);
   suite_add_tcase(suite, cases);
   return suite_run(suite);

@@ -45,15 +45,50 @@ static bool same_dim(const ndr_h5_info *a, int i, const ndr_h5_info *b, int j) {
   return a->shape[i] == b->shape[j];
 }
 
-static bool pair_dims(const ndr_h5_info *info, const ndr_h5_info *own, weights *w) {
-  int d = 0;
-  for (int i = 0; i < own->ndim; i++, d++) {
-    while (d < info->ndim && !same_dim(own, i, info, d)) d++;
-    if (d == info->ndim) return false;
-    w->dims[i] = d;
+/* The first dims in order that fit, or the last. */
+static bool pair_from(const ndr_h5_info *info, const ndr_h5_info *own, bool last, int *dims) {
+  int step = last ? -1 : 1, d = last ? info->ndim - 1 : 0;
+  for (int n = 0; n < own->ndim; n++, d += step) {
+    int i = last ? own->ndim - 1 - n : n;
+    while (d >= 0 && d < info->ndim && !same_dim(info, d, own, i)) d += step;
+    if (d < 0 || d >= info->ndim) return false;
+    dims[i] = d;
+  }
+  return true;
+}
+
+static bool pair_dims(const options *asked, const char *where, const ndr_h5_info *info, const ndr_h5_info *own,
+                      weights *w) {
+  int others[NDR_MAX_DIMS];
+  if (!pair_from(info, own, false, w->dims) || !pair_from(info, own, true, others)) {
+    complain("%s: --weights: the dims of %s are not among its dims, in order", where, asked->weights);
+    return false;
+  }
+  for (int i = 0; i < own->ndim; i++) {
     w->shape[i] = own->shape[i];
+    if (w->dims[i] == others[i]) continue;
+    complain("%s: --weights: dim %d of %s could be dim %d or %d", where, i, asked->weights, w->dims[i], others[i]);
+    return false;
   }
   w->tensor.ndim = own->ndim;
+  return true;
+}
+
+/* What is written without a part is all of it, and of the first file. */
+static bool fits(const options *asked, const char *where, const ndr_h5_info *info, const weights *w) {
+  int dims[NDR_MAX_DIMS] = {-1}, count;
+  if (asked->concat && ndr_h5_dims_parse(asked->concat, info->ndim, info->dim_names, &count, dims) != NDR_OK)
+    return refuse(where);
+  for (int i = 0; i < w->tensor.ndim; i++) {
+    if (asked->concat && w->dims[i] == dims[0]) {
+      complain("%s: --weights: %s lies along the dim of --concat, but in one file only", where, asked->weights);
+      return false;
+    }
+    if (w->shape[i] == info->shape[w->dims[i]]) continue;
+    complain("%s: --weights: %s has size %lld along dim %d of size %lld; /PATH[PART] is a part of it", where,
+             asked->weights, (long long)w->shape[i], w->dims[i], (long long)info->shape[w->dims[i]]);
+    return false;
+  }
   return true;
 }
 
@@ -90,8 +125,8 @@ static bool open_beside(const options *asked, const char *path, ndr_h5_dataset *
 static bool weigh_by_dataset(const options *asked, const ndr_h5_dataset *dataset, const char *where, weights *w) {
   ndr_h5_dataset *from;
   if (!open_beside(asked, asked->weights, &from)) return refuse(where);
-  bool good = pair_dims(ndr_h5_describe(dataset), ndr_h5_describe(from), w);
-  if (!good) complain("%s: --weights: the dims of %s are not among its dims, in order", where, asked->weights);
+  bool good = pair_dims(asked, where, ndr_h5_describe(dataset), ndr_h5_describe(from), w) &&
+              fits(asked, where, ndr_h5_describe(dataset), w);
   if (good && !read_all(from, w)) good = refuse(where);
   ndr_h5_close(from);
   return good;

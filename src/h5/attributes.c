@@ -6,7 +6,7 @@
 /* HDF5 keeps less than 64 KiB of one with an object; larger ones are no descriptions. */
 #define MAX_BYTES 60000
 
-/* Those of HDF5, netCDF-4, CF and xarray. */
+/* Those of HDF5, netCDF-4, CF, xarray and NeXus. */
 static const char *const ties[] = {
     "CLASS",
     "NAME",
@@ -25,6 +25,9 @@ static const char *const ties[] = {
     "ancillary_variables",
     "formula_terms",
     "_ARRAY_DIMENSIONS",
+    "axes",
+    "signal",
+    "default",
 };
 
 static bool is_tie(const char *name) {

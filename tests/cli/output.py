@@ -122,6 +122,17 @@ def check_attributes_of_the_file(folder):
         assert attributes(out)["history"].startswith("Fri Jan  2 00:00:00 1970: h5gpured 'it'\\''s.nc' -d time")
 
 
+def check_attributes_of_nexus(folder):
+    """They name axes and groups that a result does not have."""
+    with h5py.File(folder.file("scan.nxs"), "w") as file:
+        file.attrs.update({"default": "entry", "creator": "a beamline"})
+        data = file.create_dataset("entry/data/frames", data=np.ones((2, 3)))
+        data.attrs.update({"axes": "time:angle", "signal": 1, "units": "counts"})
+        file["entry/data/angle"] = np.arange(3.0)
+    with folder.reduce("scan.nxs:/entry/data/frames", "-d", "0") as out:
+        assert attributes(out["frames"]) == {"units": "counts"} and sorted(out.attrs) == ["creator", "history"]
+
+
 def check_units(folder):
     units = {"m": "m2", "K m-1": "(K m-1)^2", "1": "1", "%": "(%)^2", "days since 1850-1-1": "days2"}
     with h5py.File(folder.file("in.h5"), "w") as file:

@@ -160,6 +160,21 @@ def check_many_files(tool):
     return None
 
 
+def check_weights_told_apart(tool):
+    """Weights whose dim has no name could lie along either dim of a square."""
+    with h5py.File("square.h5", "w") as file:
+        file["x"], file["long"] = np.arange(36.0).reshape(6, 6), np.arange(24.0).reshape(4, 6)
+        file["w"] = np.arange(6.0)
+    done = subprocess.run([tool, "square.h5:/x", "--weights", "/w", "-d", "1", "--op", "mean"], capture_output=True, text=True)
+    if done.returncode != 1 or "dim 0 of /w could be dim 0 or 1" not in done.stderr:
+        return f"weights along either dim: {done.stdout}{done.stderr}"
+    got, problem = reduce(tool, ["square.h5:/long", "--weights", "/w[::2]", "-d", "1", "--op", "mean"])
+    if not problem:
+        return f"three weights for six elements: {got}"
+    got, problem = reduce(tool, ["square.h5:/long[:,::2]", "--weights", "/w[::2]", "-d", "1", "--op", "mean"])
+    return problem or (None if np.allclose(got[0], [3.3333333333, 9.3333333333, 15.3333333333, 21.3333333333]) else f"{got}")
+
+
 def main():
     tool = os.path.abspath(sys.argv[1])
     count, seed = int(os.environ.get("NDR_TEST_CASES", 150)), int(os.environ.get("NDR_TEST_SEED", 20261121))
@@ -169,9 +184,7 @@ def main():
         os.chdir(folder)
         for name, length, number in (("a.h5", SHAPE[0], 1), ("b.h5", 1, 2), ("c.h5", 6, 3)):
             make(name, length, number)
-        problem = check_many_files(tool)
-        if problem:
-            problems.append(problem)
+        problems += filter(None, (check_many_files(tool), check_weights_told_apart(tool)))
         names = [f"{layout}_{dtype}" for layout in LAYOUTS for dtype in ("f4", "i2")] + ["sparse"]
         for _ in range(count):
             check = random.choice((check_part, check_part, check_series, check_weights))

@@ -125,16 +125,6 @@ NDR_DEVICE void fold_item(const ndr_params &p, typename Op::Near *a, i64 item, c
   fold_columns<Op, UNIT>(p, a, base, piece_of(p, part_of(p, item).split), team.row, team.rows);
 }
 
-/* A total of column k of the tile: to the result, or to its place among the partial states. */
-template <class Op>
-NDR_DEVICE void hand_on(const ndr_params &p, const tile_spot &t, int k, bool final, i64 slot,
-                        const typename Op::Far &far) {
-  if (final)
-    emit<Op>(p, t.at.aux + k * p.axes[0].aux, far);
-  else
-    save_partial<Op>(p, slot, t.output + k, far);
-}
-
 /* The accumulators of a team's warps, or where a row takes more than a warp of its rows, meet in shared memory, some of
  * each thread's columns at a time. Each output is then joined by a thread of its own: neighbouring threads write
  * neighbouring outputs. */
@@ -158,25 +148,13 @@ NDR_DEVICE void join_rows(const ndr_params &p, const tile_spot &t, i64 split, co
       Near total = states[c][base + lane];
       for (int row = apart; row < team.rows; row += apart)
         Op::join(total, states[c][base + (row << p.lane_log) + lane]);
-      hand_on<Op>(p, t, k, p.splits == 1, split, Op::widen(total));
+      if (p.splits == 1)
+        emit<Op>(p, t.at.aux + k * p.axes[0].aux, Op::widen(total));
+      else
+        save_partial<Op>(p, split, t.output + k, Op::widen(total));
     }
     machine::barrier();
   }
-}
-
-/* The pieces of a tile, joined by whichever block comes last. */
-template <class Op> NDR_DEVICE void join_pieces(const ndr_params &p, const tile_spot &t, part whose) {
-  NDR_SHARED unsigned ticket;
-  unsigned *counters = p.counters + whose.tile * (p.groups + 1);
-  int group = whose.split / p.group;
-  i64 first = (i64)group * p.group;
-  int members = (int)(p.splits - first < p.group ? p.splits - first : p.group);
-  if (!arrive_last(&counters[group], (unsigned)members, &ticket)) return;
-  for (int k = machine::thread(); k < t.columns; k += NDR_BLOCK)
-    hand_on<Op>(p, t, k, p.groups == 1, p.splits + group, join_slots<Op>(p, first, members, t.output + k));
-  if (p.groups == 1 || !arrive_last(&counters[p.groups], (unsigned)p.groups, &ticket)) return;
-  for (int k = machine::thread(); k < t.columns; k += NDR_BLOCK)
-    hand_on<Op>(p, t, k, true, 0, join_slots<Op>(p, p.splits, p.groups, t.output + k));
 }
 
 template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &p) {
@@ -202,7 +180,7 @@ template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &
     }
     part whose = part_of(p, again);
     join_rows<Op, UNIT>(p, t, whose.split, a, team);
-    if (p.splits > 1) join_pieces<Op>(p, t, whose);
+    if (p.splits > 1) join_pieces<Op, false>(p, whose, t.output, (int)t.columns, t.at.aux, p.axes[0].aux);
   }
 }
 

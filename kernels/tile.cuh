@@ -172,26 +172,15 @@ template <class T> struct row_stretch {
  * states. */
 template <class Op>
 NDR_DEVICE void finish_columns(const ndr_params &p, part whose, i64 result, const typename Op::Near &mine) {
-  NDR_SHARED unsigned ticket;
   int thread = machine::thread();
   bool owner = thread < p.period;
-  typename Op::Far far = Op::widen(mine);
-  i64 output = whose.tile * p.period + thread;
-  if (p.splits > 1) {
-    unsigned *counters = p.counters + whose.tile * (p.groups + 1);
-    int group = whose.split / p.group;
-    i64 slot = (i64)group * p.group;
-    int members = (int)(p.splits - slot < p.group ? p.splits - slot : p.group);
-    if (owner) save_partial<Op>(p, whose.split, output, far);
-    if (!arrive_last(&counters[group], (unsigned)members, &ticket)) return;
-    if (owner) far = join_slots<Op>(p, slot, members, output);
-    if (p.groups > 1) {
-      if (owner) save_partial<Op>(p, p.splits + group, output, far);
-      if (!arrive_last(&counters[p.groups], (unsigned)p.groups, &ticket)) return;
-      if (owner) far = join_slots<Op>(p, p.splits, p.groups, output);
-    }
+  if (p.splits == 1) {
+    if (owner) emit<Op>(p, result + thread * p.axes[0].aux, Op::widen(mine));
+    return;
   }
-  if (owner) emit<Op>(p, result + thread * p.axes[0].aux, far);
+  i64 output = whose.tile * p.period;
+  if (owner) save_partial<Op>(p, whose.split, output + thread, Op::widen(mine));
+  join_pieces<Op, false>(p, whose, output, p.period, result, p.axes[0].aux);
 }
 
 template <class Op> NDR_DEVICE void tile_columns(const ndr_params &p) {

@@ -24,8 +24,10 @@ NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Near &a, const ty
                              i64 index, i64 step, int lane, int lanes) {
   typedef typename Op::element T;
   const int elements = 16 / sizeof(T), ENDS = 2;
-  const int line = sizeof(T) >= 4 ? 128 : 32; /* bytes; the ends stay within what a warp loads at once */
-  int past = (int)((unsigned long long)start % line / sizeof(T));
+  /* In bytes. The ends stay within what a warp loads at once; of what is but a packet or two a thread, packets are as
+   * much as can be. */
+  int line = length * (int)sizeof(T) <= lanes * 32 ? 16 : sizeof(T) >= 4 ? 128 : 32;
+  int past = (int)((unsigned long long)start & (line - 1)) / (int)sizeof(T);
   int head = past ? line / (int)sizeof(T) - past : 0;
   if (head > length) head = (int)length;
   int packets = (int)((length - head) / elements);
@@ -73,30 +75,14 @@ template <class Op> struct block_reads {
 };
 
 /* Hands the block's total of an item on, which thread 0 holds: to the result, or through the partial states. */
-template <class Op> NDR_DEVICE void finish_item(const ndr_params &p, i64 output, i64 split, typename Op::Far total) {
-  NDR_SHARED typename Op::Far room[NDR_BLOCK / NDR_WARP];
-  NDR_SHARED unsigned ticket;
-  int thread = machine::thread();
+template <class Op> NDR_DEVICE void finish_item(const ndr_params &p, part whose, const typename Op::Far &total) {
+  bool first = machine::thread() == 0;
   if (p.splits > 1) {
-    unsigned *counters = p.counters + output * (p.groups + 1);
-    int group = (int)split / p.group;
-    i64 first = (i64)group * p.group;
-    int members = (int)(p.splits - first < p.group ? p.splits - first : p.group);
-    if (thread == 0) save_partial<Op>(p, split, output, total);
-    if (!arrive_last(&counters[group], (unsigned)members, &ticket)) return;
-    for (int level = 0; level < 2; level++) {
-      typename Op::Far a = Op::far();
-      for (int s = thread; s < members; s += machine::threads())
-        Op::join_far(a, load_partial<Op>(p, first + s, output));
-      total = join_block<far_states<Op>>(a, room);
-      if (level == 1 || p.groups == 1) break;
-      if (thread == 0) save_partial<Op>(p, p.splits + group, output, total);
-      if (!arrive_last(&counters[p.groups], (unsigned)p.groups, &ticket)) return;
-      first = p.splits;
-      members = p.groups;
-    }
+    if (first) save_partial<Op>(p, whose.split, whose.tile, total);
+    join_pieces<Op, true>(p, whose, whose.tile, 1, 0, 0);
+  } else if (first) {
+    emit<Op>(p, locate_output(p, whose.tile).aux, total);
   }
-  if (thread == 0) emit<Op>(p, locate_output(p, output).aux, total);
 }
 
 /* Split s of an output is piece s % segments of run s / segments; units are elements of a run. */
@@ -104,17 +90,16 @@ template <class Op> NDR_DEVICE void tree_block(const ndr_params &p) {
   NDR_SHARED typename Op::Near room[NDR_BLOCK / NDR_WARP];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     part whose = part_of(p, item);
-    i64 output = whose.tile;
-    int split = whose.split, run = p.runs > 1 ? split / p.segments : 0;
+    int run = p.runs > 1 ? whose.split / p.segments : 0;
     spot s = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
-    range piece = piece_of(p, split - run * p.segments);
+    range piece = piece_of(p, whose.split - run * p.segments);
     const typename Op::element *start =
-        (const typename Op::element *)p.data + locate_output(p, output).offset + s.offset + piece.begin;
+        (const typename Op::element *)p.data + locate_output(p, whose.tile).offset + s.offset + piece.begin;
     typename Op::Near a = Op::near();
     fold_stretch<Op, block_reads<Op>::batch>(p, a, start, piece.end - piece.begin,
                                              p.index_origin + s.aux + piece.begin * lane_step(p), lane_step(p),
                                              machine::thread(), NDR_BLOCK);
-    finish_item<Op>(p, output, split, Op::widen(join_block<near_states<Op>>(a, room)));
+    finish_item<Op>(p, whose, Op::widen(join_block<Op>(a, room)));
     machine::barrier();
   }
 }
@@ -125,25 +110,24 @@ struct team {
   int thread, size, teams;
   i64 output;
   range piece;
-  int split;
+  part whose;
 };
 
 NDR_DEVICE team join_team(const ndr_params &p, i64 item) {
   team t;
-  part whose = part_of(p, item);
-  t.split = whose.split;
+  t.whose = part_of(p, item);
   t.size = p.team;
   t.thread = machine::thread() & (p.team - 1);
   t.teams = NDR_BLOCK >> p.team_log;
-  t.output = whose.tile * t.teams + (machine::thread() >> p.team_log);
-  t.piece = piece_of(p, t.split);
+  t.output = t.whose.tile * t.teams + (machine::thread() >> p.team_log);
+  t.piece = piece_of(p, t.whose.split);
   return t;
 }
 
 template <class Op>
 NDR_DEVICE void finish_team(const ndr_params &p, const team &t, typename Op::Near a, typename Op::Near *room) {
   if (t.teams == 1) {
-    finish_item<Op>(p, t.output, t.split, Op::widen(join_block<near_states<Op>>(a, room)));
+    finish_item<Op>(p, t.whose, Op::widen(join_block<Op>(a, room)));
     machine::barrier();
     return;
   }

@@ -5,7 +5,7 @@
 #include "ops.cuh"
 #include "params.h"
 
-enum { NDR_BLOCK = 256, NDR_BLOCK_LOG = 8, NDR_WARP = 32 };
+enum { NDR_BLOCK = 256, NDR_BLOCK_LOG = 8, NDR_WARP = 32, NDR_WARP_LOG = 5 };
 
 /* ---- decoding ---- */
 
@@ -241,31 +241,18 @@ template <class Op> NDR_DEVICE void join_lanes(typename Op::Near &a, int lanes) 
   for (int mask = lanes >> 1; mask > 0; mask >>= 1) Op::join(a, shuffle_state(a, mask));
 }
 
-/* How the two kinds of state are joined, for code that serves both. */
-template <class Op> struct near_states {
-  typedef typename Op::Near state;
-  static NDR_DEVICE state none() { return Op::near(); }
-  static NDR_DEVICE void join(state &a, const state &b) { Op::join(a, b); }
-};
-template <class Op> struct far_states {
-  typedef typename Op::Far state;
-  static NDR_DEVICE state none() { return Op::far(); }
-  static NDR_DEVICE void join(state &a, const state &b) { Op::join_far(a, b); }
-};
-
 /* The states of a block's threads, joined in thread 0: a shuffle tree in each warp, one barrier, one over the warps.
  * `room` is shared, one state a warp; it may be used again after the next barrier. */
-template <class States>
-NDR_DEVICE typename States::state join_block(typename States::state a, typename States::state *room) {
+template <class Op> NDR_DEVICE typename Op::Near join_block(typename Op::Near a, typename Op::Near *room) {
   const int warps = NDR_BLOCK / NDR_WARP;
 #pragma unroll
-  for (int mask = NDR_WARP / 2; mask > 0; mask >>= 1) States::join(a, shuffle_state(a, mask));
+  for (int mask = NDR_WARP / 2; mask > 0; mask >>= 1) Op::join(a, shuffle_state(a, mask));
   if (machine::thread() % NDR_WARP == 0) room[machine::thread() / NDR_WARP] = a;
   machine::barrier();
   if (machine::thread() < NDR_WARP) {
-    a = machine::thread() < warps ? room[machine::thread()] : States::none();
+    a = machine::thread() < warps ? room[machine::thread()] : Op::near();
 #pragma unroll
-    for (int mask = warps / 2; mask > 0; mask >>= 1) States::join(a, shuffle_state(a, mask));
+    for (int mask = warps / 2; mask > 0; mask >>= 1) Op::join(a, shuffle_state(a, mask));
   }
   return a;
 }
@@ -280,10 +267,10 @@ NDR_DEVICE void save_partial(const ndr_params &p, i64 slot, i64 output, const ty
   for (int i = 0; i < Op::words; i++) p.partials[(i * p.slots + slot) * p.padded + output] = w[i];
 }
 
-template <class Op> NDR_DEVICE typename Op::Far load_partial(const ndr_params &p, i64 slot, i64 output) {
+template <class Op> NDR_DEVICE typename Op::Far load_partial(const ndr_word *at, i64 between) {
   ndr_word w[Op::words];
 #pragma unroll
-  for (int i = 0; i < Op::words; i++) w[i] = machine::load_fresh(&p.partials[(i * p.slots + slot) * p.padded + output]);
+  for (int i = 0; i < Op::words; i++) w[i] = machine::load_fresh(at + i * between);
   return Op::load(w);
 }
 
@@ -302,21 +289,74 @@ NDR_DEVICE bool arrive_last(unsigned *counter, unsigned total, unsigned *room) {
   return last;
 }
 
-/* The sum of `count` slots of one output, in their order. */
-template <class Op> NDR_DEVICE typename Op::Far join_slots(const ndr_params &p, i64 first, int count, i64 output) {
-  const int AT_ONCE = 8;
+/* One output's slots, `first` words from the start of the partial states, joined by `lanes` neighbouring threads, a
+ * power of 2: each of them, or of each warp of them, ends with the total of what these have read. */
+template <class Op, int AT_ONCE>
+NDR_DEVICE typename Op::Far join_slots(const ndr_params &p, i64 first, i64 padded, int count, int lane, int lanes) {
   typename Op::Far a = Op::far();
-  int s = 0;
-  for (; s + AT_ONCE <= count; s += AT_ONCE) {
+  const ndr_word *at = p.partials + first + lane * padded;
+  int left = count - lane;
+#pragma unroll 1
+  for (; left > 0; left -= AT_ONCE * lanes) {
     typename Op::Far b[AT_ONCE];
 #pragma unroll
-    for (int i = 0; i < AT_ONCE; i++) b[i] = load_partial<Op>(p, first + s + i, output);
+    for (int u = 0; u < AT_ONCE; u++, at += lanes * padded)
+      if (u == 0 || left > u * lanes) b[u] = load_partial<Op>(at, p.slots * padded);
 #pragma unroll
-    for (int i = 0; i < AT_ONCE; i++) Op::join_far(a, b[i]);
+    for (int u = 0; u < AT_ONCE; u++)
+      if (u == 0 || left > u * lanes) Op::join_far(a, b[u]);
   }
 #pragma unroll 1
-  for (; s < count; s++) Op::join_far(a, load_partial<Op>(p, first + s, output));
+  for (int mask = (lanes < NDR_WARP ? lanes : NDR_WARP) >> 1; mask > 0; mask >>= 1)
+    Op::join_far(a, shuffle_state(a, mask));
   return a;
+}
+
+/* What the block's warps have, joined in thread 0. */
+template <class Op> NDR_DEVICE void join_warps(typename Op::Far &total) {
+  const int warps = NDR_BLOCK / NDR_WARP;
+  NDR_SHARED typename Op::Far room[warps];
+  int thread = machine::thread();
+  if (thread % NDR_WARP == 0) room[thread / NDR_WARP] = total;
+  machine::barrier();
+  if (thread >= NDR_WARP) return;
+  total = room[thread % warps];
+#pragma unroll 1
+  for (int mask = warps >> 1; mask > 0; mask >>= 1) Op::join_far(total, shuffle_state(total, mask));
+}
+
+/* The pieces of a tile's `outputs` outputs from number `output` on, whose states the block has saved: joined by
+ * whichever block comes last, by the whole of it where there is but ONE. Output k of several goes to element
+ * result + k * stride. */
+template <class Op, bool ONE>
+NDR_DEVICE void join_pieces(const ndr_params &p, part whose, i64 output, int outputs, i64 result, i64 stride) {
+  NDR_SHARED unsigned ticket;
+  const int AT_ONCE = ONE ? 1 : 4;
+  unsigned *counters = p.counters + whose.tile * (p.groups + 1);
+  int group = whose.split / p.group, thread = (int)machine::renewed(machine::thread());
+  int log = ONE ? NDR_BLOCK_LOG : NDR_WARP_LOG;
+  while (!ONE && log > 0 && outputs << log > NDR_BLOCK) log--;
+  i64 first = (i64)group * p.group, padded = machine::renewed(p.padded);
+  int lane = thread & ((1 << log) - 1), count = (int)(p.splits - first < p.group ? p.splits - first : p.group);
+#pragma unroll 1
+  for (int level = 0; level < 2; level++) {
+    if (!arrive_last(&counters[level == 0 ? group : p.groups], (unsigned)count, &ticket)) return;
+#pragma unroll 1
+    for (int k = thread >> log; k - (thread >> log) < outputs; k += NDR_BLOCK >> log) {
+      int inside = k < outputs ? k : 0; /* every lane of a warp takes part */
+      typename Op::Far total =
+          join_slots<Op, AT_ONCE>(p, first * padded + output + inside, padded, count, lane, 1 << log);
+      if constexpr (ONE) join_warps<Op>(total);
+      if (lane != 0 || k >= outputs) continue;
+      if (level == 1 || p.groups == 1)
+        emit<Op>(p, ONE ? locate_output(p, output).aux : result + k * stride, total);
+      else
+        save_partial<Op>(p, p.splits + group, output + k, total);
+    }
+    if (p.groups == 1) return;
+    first = p.splits;
+    count = p.groups;
+  }
 }
 
 #endif

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Fits the weights of the GPU cost model to measured times: fit_costs.py PRINT_TERMS RECORD.json...
 
-Rewrites src/family/weights.def. PRINT_TERMS is the program of that name in a build's tests folder; the records are those of `ndbench regret`, measured with
-kernels and launches as they are now. Weights are not negative and minimise the relative error, robustly. What the planner's
-regret would be with them is printed. Needs numpy.
+Rewrites src/family/weights.def. PRINT_TERMS is the program of that name in a build's tests folder; the records are those
+of `ndbench regret`, measured with kernels and launches as they are now. A launch is predicted to take the sum of its
+terms, each times w + effort * v: w and v are the kernel's and not negative, the effort is the operator's. First both are
+fitted to the times, robustly, and more closely those of families that are near the best of their problem. Then the weights
+are tuned to what they are for: that the family of the least prediction be the fastest. Prints the planner's regret with
+either. Needs numpy.
 """
 import collections
 import json
@@ -14,67 +17,155 @@ import sys
 
 import numpy as np
 
-ROUNDS = 8  # of reweighting: a few outliers must not bend the fit
 WEIGHTS = pathlib.Path(__file__).resolve().parent.parent / "src/family/weights.def"
+ROUNDS = 8    # of reweighting: a few outliers must not bend the fit
+TURNS = 6     # of fitting weights and efforts in turn
+STEPS = 800   # of tuning
+TAU = 0.08    # predictions that differ by less than this share count as alike while tuning
+ANCHOR = 0.3  # how much predictions that are far from the times count then, against regret
+
+
+class Rows:
+    """What was measured: an entry for each family of each problem."""
+
+    def __init__(self, program, records):
+        runs = [row for record in records for row in json.loads(pathlib.Path(record).read_text())["rows"]]
+        lines = "".join(row["problem"] + "\n" for row in runs)
+        printed = subprocess.run([program], input=lines, capture_output=True, text=True, check=True).stdout.splitlines()
+        kernels, efforts, terms, times, problems = [], [], [], [], []
+        for number, (row, line) in enumerate(zip(runs, printed, strict=True)):
+            seen = json.loads(line)
+            for family in row["seconds"].keys() & seen.keys():
+                kernels.append(seen[family][0])
+                terms.append(seen[family][1:])
+                efforts.append(tuple(seen["effort"]))
+                times.append(1e6 * row["seconds"][family])
+                problems.append(number)
+        self.names = [row["problem"] for row in runs]
+        self.kernels, self.kernel = np.unique(kernels, return_inverse=True)
+        self.efforts = sorted(set(efforts))
+        self.effort = np.array([self.efforts.index(e) for e in efforts])
+        self.terms, self.times, self.problem = np.array(terms), np.array(times), np.array(problems)
+        self.best = self.least(self.times)
+        self.ratio = self.times / self.best[self.problem]
+
+    def least(self, values):
+        least = np.full(len(self.names), np.inf)
+        np.minimum.at(least, self.problem, values)
+        return least
+
+    def features(self, effort):
+        return np.hstack([self.terms, self.terms * effort[self.effort][:, None]])
+
+    def regrets(self, predicted):
+        chosen = predicted <= self.least(predicted)[self.problem]
+        return np.array(sorted(zip(self.ratio[chosen], self.problem[chosen]), reverse=True))
+
+    def report(self, what, predicted):
+        regrets = self.regrets(predicted)
+        share = [regrets[int(len(regrets) * q)][0] for q in (0.5, 0.05, 0.01)]
+        print(f"{what}: {len(self.names)} problems, regret: median {share[0]:.3f}, 95 % {share[1]:.3f}, "
+              f"99 % {share[2]:.3f}, worst {regrets[0][0]:.2f}, {(regrets[:, 0] > 1.25).sum()} above 1.25")
+        return regrets
 
 
 def nonnegative(a, b):
     """Least squares by coordinate descent, no coefficient below 0."""
     gram, right, x = a.T @ a, a.T @ b, np.zeros(a.shape[1])
-    for _ in range(20000):
+    for _ in range(4000):
         before = x.copy()
         for j in np.flatnonzero(np.diag(gram)):
             x[j] = max(0.0, x[j] - (gram[j] @ x - right[j]) / gram[j, j])
-        if np.abs(x - before).max() < 1e-9:
+        if np.abs(x - before).max() < 1e-8 * (1 + np.abs(x).max()):
             break
     return x
 
 
-def fit(terms, times):
-    weight = 1 / times
+def fit_weights(features, times, ratio):
+    near = np.minimum(1, 1.7 / ratio) / times
+    weight = near
     for _ in range(ROUNDS):
-        found = nonnegative(terms * weight[:, None], times * weight)
-        error = np.abs(terms @ found - times) / times
-        weight = 1 / times / np.sqrt(np.maximum(error, 0.03))
+        found = nonnegative(features * weight[:, None], times * weight)
+        error = np.abs(features @ found - times) / times
+        weight = near / np.sqrt(np.maximum(error, 0.03))
     return found
 
 
-def read(program, records):
-    """Per problem: its name, and by family the name of the weights, the terms and the microseconds."""
-    rows = [row for record in records for row in json.loads(pathlib.Path(record).read_text())["rows"]]
-    lines = "".join(row["problem"] + "\n" for row in rows)
-    printed = subprocess.run([program], input=lines, capture_output=True, text=True, check=True).stdout.splitlines()
-    for row, line in zip(rows, printed, strict=True):
-        seen = json.loads(line)
-        yield row["problem"], {family: (seen[family][0], np.array(seen[family][1:]), 1e6 * seconds)
-                               for family, seconds in row["seconds"].items() if family in seen}
+def fit_efforts(rows, weights):
+    """By each operator's own entries, whatever their kernels; of those with few entries it stays 1."""
+    efforts, half = np.ones(len(rows.efforts)), rows.terms.shape[1]
+    plain = (rows.terms * weights[rows.kernel, :half]).sum(1)
+    more = (rows.terms * weights[rows.kernel, half:]).sum(1)
+    for e in range(len(efforts)):
+        mine = rows.effort == e
+        if mine.sum() < 6:
+            continue
+        tried = np.concatenate([[0], np.geomspace(0.05, 40, 60)])
+        errors = [np.abs(np.log((plain[mine] + value * more[mine]) / rows.times[mine])).sum() for value in tried]
+        efforts[e] = tried[np.argmin(errors)]
+    return efforts
+
+
+def fit(rows):
+    efforts = np.zeros(len(rows.efforts))
+    weights = np.zeros((len(rows.kernels), 2 * rows.terms.shape[1]))
+    for turn in range(TURNS):
+        features = rows.features(efforts)
+        for k in range(len(rows.kernels)):
+            mine = rows.kernel == k
+            weights[k] = fit_weights(features[mine], rows.times[mine], rows.ratio[mine])
+        if turn == 0:  # nothing is known of what efforts multiply
+            weights[:, rows.terms.shape[1]:] = 0.1 * weights[:, :rows.terms.shape[1]]
+        if turn < TURNS - 1:
+            efforts = fit_efforts(rows, weights)
+    return weights, efforts
+
+
+def tune(rows, weights, efforts, rate=0.01):
+    """Descends, by the weights' logarithms, the regret of a choice by chance that favours small predictions."""
+    features, count = rows.features(efforts), len(rows.names)
+    logs = np.log(np.maximum(weights, 1e-12))
+    mean, square = np.zeros_like(logs), np.zeros_like(logs)
+    loss = np.minimum(np.log(rows.ratio), 1)
+    near = ANCHOR * np.exp(-2 * loss)
+    for step in range(1, STEPS + 1):
+        parts = features * np.exp(logs)[rows.kernel]
+        predicted = parts.sum(1)
+        odds = (predicted / rows.least(predicted)[rows.problem]) ** (-1 / TAU)
+        odds /= np.bincount(rows.problem, odds, count)[rows.problem]
+        expected = np.bincount(rows.problem, odds * loss, count)[rows.problem]
+        error = np.log(predicted / rows.times)
+        slope = -odds * (loss - expected) * (1 + 6 * expected) / TAU + near * error / np.sqrt(1 + (error / 0.1) ** 2)
+        gradient = np.zeros_like(logs)
+        np.add.at(gradient, rows.kernel, parts * (slope / predicted)[:, None])
+        gradient /= count
+        mean = 0.9 * mean + 0.1 * gradient
+        square = 0.99 * square + 0.01 * gradient**2
+        logs -= rate * mean / (1 - 0.9**step) / (np.sqrt(square / (1 - 0.99**step)) + 1e-9)
+    return np.where(weights > 1e-9, np.exp(logs), 0)
+
+
+def write(rows, weights, efforts):
+    table = re.findall(r"WEIGHTS\((\w+), (\d+),\s*([^)]*)\)", WEIGHTS.read_text())
+    found = dict(zip(rows.kernels, weights))
+    lines = ["/* Made by tools/fit_costs.py: kernel, blocks that a multiprocessor runs at a time, weights; and the effort of\n"
+             " * operators. */\n"]
+    for kernel, resident, old in table:
+        new = ", ".join(f"{w:.4g}" for w in found[kernel]) if kernel in found else " ".join(old.split())
+        lines.append(f"WEIGHTS({kernel}, {resident}, {new})\n")
+    lines += [f"EFFORT({op.upper()}, {dtype.upper()}, {value:.3g})\n" for (op, dtype), value in zip(rows.efforts, efforts)]
+    WEIGHTS.write_text("".join(lines))
 
 
 def main():
-    problems = list(read(sys.argv[1], sys.argv[2:]))
-    kernels = collections.defaultdict(list)
-    for _, families in problems:
-        for kernel, terms, time in families.values():
-            kernels[kernel].append((terms, time))
-    weights = {kernel: fit(np.array([terms for terms, _ in seen]), np.array([time for _, time in seen]))
-               for kernel, seen in kernels.items()}
-
-    regrets = []
-    for name, families in problems:
-        choice = min(families.values(), key=lambda one: weights[one[0]] @ one[1])
-        regrets.append((choice[2] / min(time for _, _, time in families.values()), name))
-    regrets.sort(reverse=True)
-    share = [regrets[int(len(regrets) * q)][0] for q in (0.5, 0.05, 0.01)]
-    print(f"{len(regrets)} problems, regret: median {share[0]:.3f}, 95 % {share[1]:.3f}, 99 % {share[2]:.3f}")
-    for regret, name in regrets[:20]:
-        print(f"  {regret:.2f}  {name}")
-
-    table = re.findall(r"WEIGHTS\((\w+), (\d+), (.*)\)", WEIGHTS.read_text())
-    lines = ["/* Made by tools/fit_costs.py: kernel, blocks that a multiprocessor runs at a time, weights. */\n"]
-    for kernel, resident, old in table:
-        new = ", ".join(f"{w:.4g}" for w in weights[kernel]) if kernel in weights else old
-        lines.append(f"WEIGHTS({kernel}, {resident}, {new})\n")
-    WEIGHTS.write_text("".join(lines))
+    rows = Rows(sys.argv[1], sys.argv[2:])
+    weights, efforts = fit(rows)
+    features = rows.features(efforts)
+    rows.report("fitted", (features * weights[rows.kernel]).sum(1))
+    weights = tune(rows, weights, efforts)
+    for regret, problem in rows.report("tuned", (features * weights[rows.kernel]).sum(1))[:20]:
+        print(f"  {regret:.2f}  {rows.names[int(problem)]}")
+    write(rows, weights, efforts)
 
 
 if __name__ == "__main__":

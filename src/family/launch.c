@@ -131,21 +131,31 @@ void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, in
   p->groups = (p->splits + p->group - 1) / p->group;
 }
 
+int ndr_launch_joiners(int64_t outputs) {
+  int lanes = outputs == 1 ? NDR_THREADS : NDR_WARP_THREADS;
+  while (lanes > 1 && lanes * outputs > NDR_THREADS) lanes /= 2;
+  return lanes;
+}
+
+int ndr_launch_step(int64_t outputs) {
+  return (outputs == 1 ? 4 : 32) * ndr_launch_joiners(outputs);
+}
+
 /* Blocks start in waves of `slots`, each wave as long as a part and a block's start and end take; joining parts takes
  * time too, in one step or two. The most parts that fit a number of waves are tried for each number, and those that are
  * joined in one step. */
-int64_t ndr_launch_parts(int64_t tiles, double bytes, int64_t slots, int64_t most) {
+int64_t ndr_launch_parts(int64_t tiles, double bytes, int64_t slots, int64_t most, int64_t one_step) {
   enum { MOST_WAVES = 16, BLOCK_BYTES = 16 << 10, STEP_BYTES = 12 << 10 };
   int64_t best = 1;
   double least = 0;
   if (tiles < 1) return 1;
   for (int64_t waves = 0; waves <= MOST_WAVES; waves++) {
-    int64_t parts = waves ? waves * slots / tiles : NDR_STEP_OF_THREAD;
+    int64_t parts = waves ? waves * slots / tiles : one_step;
     if (parts < 1) parts = 1;
     if (parts > most) parts = most;
     int64_t rounds = (tiles * parts + slots - 1) / slots;
     double time = (double)rounds * (bytes / (double)parts + BLOCK_BYTES);
-    time += parts > NDR_STEP_OF_THREAD ? 2 * STEP_BYTES : parts > 1 ? STEP_BYTES : 0;
+    time += parts > one_step ? 2 * STEP_BYTES : parts > 1 ? STEP_BYTES : 0;
     if (waves == 0 || time < least) best = parts, least = time;
   }
   return best;

@@ -70,13 +70,16 @@ void ndr_launch_begin(ndr_launch *launch, const ndr_problem *problem, const char
  * are grouped, about as many groups as pieces a group. */
 void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, int runs, int one_step);
 
-/* Pieces joined in one step: a thread loads the states of its output one after the other, a block's threads those of
- * one output at once. */
-enum { NDR_STEP_OF_THREAD = 64, NDR_STEP_OF_BLOCK = 4 * NDR_THREADS };
+/* Pieces that a block joins in one step, of so many outputs: a thread loads 32 states at most. Several outputs are
+ * joined by a warp each, or less; one by the whole block. */
+int ndr_launch_step(int64_t outputs);
 
-/* Into how many parts, `most` at most, each of the tiles should be cut, where a multiprocessor's share of `slots`
- * blocks run at a time and a tile is so many bytes. */
-int64_t ndr_launch_parts(int64_t tiles, double bytes, int64_t slots, int64_t most);
+/* Threads that join the pieces of one of so many outputs. */
+int ndr_launch_joiners(int64_t outputs);
+
+/* Into how many parts, `most` at most, each of the tiles should be cut, where `slots` blocks run at a time, a tile is
+ * so many bytes, and up to one_step parts are joined at once. */
+int64_t ndr_launch_parts(int64_t tiles, double bytes, int64_t slots, int64_t most, int64_t one_step);
 
 /* Sets how many threads share an output or a column; a power of 2. */
 void ndr_launch_lanes(ndr_launch *launch, int lanes);
@@ -90,13 +93,34 @@ void ndr_launch_strided(const ndr_problem *problem, const ndr_device *device, nd
 /* Sets the grid; params.work holds the number of tiles and becomes that of the items. */
 void ndr_launch_end(ndr_launch *launch);
 
-/* What a launch does that takes time (cost.c): starting; sectors that hold the elements, and sectors asked for, each in
- * microseconds at the device's bandwidth; loads awaited one after the other; waves of blocks; thousands of instructions
- * a multiprocessor; steps in which pieces are joined; bytes of partial states, in microseconds. Returns the name of the
- * weights that belong to them. */
-enum { NDR_TERMS = 8 };
-const char *ndr_launch_terms(const ndr_problem *problem, const ndr_device *device, const ndr_launch *launch,
-                             double terms[NDR_TERMS]);
+/* What a launch does that takes time (terms.c). Bytes are in microseconds at the device's bandwidth. */
+typedef enum ndr_term {
+  NDR_TERM_START,
+  NDR_TERM_MEMORY,       /* read from memory */
+  NDR_TERM_APART,        /* the same, where neighbouring threads walk rows of their own */
+  NDR_TERM_FETCHED,      /* read from the second-level cache */
+  NDR_TERM_AGAIN,        /* the same, where an axis repeats elements */
+  NDR_TERM_TOUCHED,      /* sectors that loads touch */
+  NDR_TERM_WRITTEN,      /* sectors of results */
+  NDR_TERM_WAVES,        /* of blocks, one after the other */
+  NDR_TERM_STEPS,        /* loads that a thread awaits one after the other, times waves */
+  NDR_TERM_IDLE,         /* the same, times the share of the device that is idle */
+  NDR_TERM_STRETCHES,    /* of rows or runs that a thread starts, times waves */
+  NDR_TERM_COLUMNS,      /* that a thread accumulates, times waves */
+  NDR_TERM_INSTRUCTIONS, /* thousands a multiprocessor, in some unit of the kernel's own */
+  NDR_TERM_OUTPUTS,      /* thousands a multiprocessor */
+  NDR_TERM_JOINS,        /* steps in which pieces are joined */
+  NDR_TERM_JOINING,      /* states that a thread joins */
+  NDR_TERMS
+} ndr_term;
+void ndr_launch_terms(const ndr_problem *problem, const ndr_device *device, const ndr_launch *launch, int resident,
+                      double terms[NDR_TERMS]);
+
+/* The name of the weights that belong to a launch, and how many blocks run at a time on a multiprocessor. */
+const char *ndr_launch_model(const ndr_launch *launch, int *resident);
+
+/* What the problem's operator costs, by the model: that of the operator and dtype that were measured in its place. */
+double ndr_launch_effort(const ndr_problem *problem, ndr_op *op, ndr_dtype *dtype);
 
 /* Seconds that the launch takes, by the model that is fitted to measurements. */
 double ndr_launch_cost(const ndr_problem *problem, const ndr_device *device, const ndr_launch *launch);

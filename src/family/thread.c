@@ -11,8 +11,23 @@ static const char *reject(const ndr_problem *problem, const ndr_device *device, 
   return problem->kept_count == 0 && problem->length != 1 ? "no axis is kept: there are no neighbouring outputs" : NULL;
 }
 
-static bool packets(const ndr_problem *problem) {
-  return problem->kept_count > 0 && problem->kept[0].stride == 1 && ndr_packets_aligned(problem, &problem->kept[0]);
+/* Whether threads should read packets: where they are aligned, and so many that each thread gets one, lest few threads
+ * accumulate many columns each. */
+static bool packets(const ndr_problem *problem, const ndr_device *device) {
+  if (problem->kept_count == 0 || problem->kept[0].stride != 1) return false;
+  bool few = ndr_problem_bytes(problem) < (double)device->units * NDR_THREADS * NDR_PACKET_BYTES;
+  if (few && ndr_packet_elements(problem->dtype) >= 4 && problem->length > 1) return false;
+  return ndr_packets_aligned(problem, &problem->kept[0]);
+}
+
+/* Rows that share sectors, of an axis that is not walked first, are best read at the same time by several blocks: then
+ * pieces of the axes before it begin alike. */
+static int64_t align_piece(const ndr_params *p, int64_t piece, int64_t bytes) {
+  const ndr_param_axis *axes = p->axes + p->kept_count;
+  int64_t inner = p->reduced_count > 1 ? axes[0].size : 0;
+  if (piece < 1 || piece >= inner || axes[0].stride * bytes < 32) return piece;
+  int64_t pieces = (inner + piece / 2) / piece;
+  return (inner + pieces - 1) / pieces;
 }
 
 /* Cuts a tile's rows where there are too few tiles for all multiprocessors to be busy to the end. */
@@ -20,9 +35,11 @@ static void split_rows(const ndr_problem *problem, const ndr_device *device, ndr
   const ndr_params *p = &launch->params;
   int64_t length = problem->length, most = length / ((int64_t)rows * batch);
   double bytes = (double)length * p->tile_outputs * (double)ndr_dtype_bytes(problem->dtype);
-  int64_t parts = ndr_launch_parts(p->work, bytes, (int64_t)device->units * RESIDENT_BLOCKS, most > 1 ? most : 1);
+  int64_t slots = (int64_t)device->units * RESIDENT_BLOCKS, one_step = ndr_launch_step(p->columns);
+  int64_t parts = ndr_launch_parts(p->work, bytes, slots, most > 1 ? most : 1, one_step);
   int64_t piece = (length + parts - 1) / parts, longest = (int64_t)MOST_ROWS * rows;
-  ndr_launch_split(launch, length, piece > longest ? longest : piece, 1, NDR_STEP_OF_THREAD);
+  piece = align_piece(p, piece, (int64_t)ndr_dtype_bytes(problem->dtype));
+  ndr_launch_split(launch, length, piece > longest ? longest : piece, 1, (int)one_step);
 }
 
 /* Rows of a team, of the block's: so few that a thread reads two batches, and more where the team still reads a cache
@@ -53,7 +70,7 @@ static void order_rows(ndr_params *p, int rows, double bytes) {
 }
 
 static void configure_one(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
-  bool wide = on_boundary && packets(problem);
+  bool wide = on_boundary && packets(problem, device);
   ndr_launch_begin(launch, problem, wide ? "thread_packets" : "thread_elements");
   ndr_params *p = &launch->params;
   if (p->kept_count == 0) { /* one output of one element: an axis of size 1 to stand on */
@@ -82,7 +99,7 @@ static void configure_one(const ndr_problem *problem, const ndr_device *device, 
   if (teams == 1)
     split_rows(problem, device, launch, rows, batch);
   else
-    ndr_launch_split(launch, length, length, 1, NDR_STEP_OF_THREAD);
+    ndr_launch_split(launch, length, length, 1, 1);
   ndr_launch_end(launch);
 }
 

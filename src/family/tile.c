@@ -6,6 +6,7 @@
 
 enum {
   PIECE_BYTES = 256 << 10,
+  LEAST_BYTES = 8 << 10, /* an accumulator of a thread, of a piece, where PIECE_BYTES each are too few blocks */
   WARP_BYTES = 64 << 10,
   TILE_BYTES = 2048, /* tile_narrow */
   MOST_PACKETS = 4,  /* tile_packets: in flight, of a thread */
@@ -94,8 +95,10 @@ static const char *reject(const ndr_problem *problem, const ndr_device *device, 
 
 /* Groups a tile: as many as it holds, or somewhat fewer that end on a sector's boundary, so that no two tiles read the
  * same. */
-static int64_t groups_a_tile(const ndr_problem *problem, const group *g) {
+static int64_t groups_a_tile(const ndr_problem *problem, const ndr_device *device, const group *g) {
   int64_t most = TILE_BYTES / g->bytes, whole = 32 / gcd(32, g->bytes);
+  int64_t share = problem->outputs / g->period / ((int64_t)device->units * NDR_BLOCK_WARPS) + 1;
+  if (most > share) most = share; /* a tile for each warp first */
   if (problem->length != g->length && most * g->period > NDR_WARP_THREADS) most = NDR_WARP_THREADS / g->period;
   if (most > g->next->size) most = g->next->size;
   return most / whole * whole * 8 >= most * 7 ? most / whole * whole : most;
@@ -123,13 +126,18 @@ static void configure_kept(const ndr_problem *problem, const ndr_device *device,
   launch->shared_bytes = (unsigned)p->room;
   int64_t enough = (int64_t)device->units * 8, piece = PIECE_BYTES / row_bytes + 1;
   if (p->work >= enough) piece = (INT64_C(1) << 20) / row_bytes + 1;
+  if (p->work < device->units) { /* a block for each multiprocessor first; each joins all its phases at the end */
+    int64_t even = problem->length * p->work / device->units + 1;
+    int64_t least = LEAST_BYTES * (triples ? 3 : ndr_packet_elements(problem->dtype)) / row_bytes + 1;
+    if (piece > even) piece = even > least ? even : least;
+  }
   if (triples && p->work >= enough * 4 && problem->length * row_bytes <= WARP_BYTES) { /* a group a warp */
     ndr_launch_team(launch, NDR_WARP_THREADS);
     p->tile_outputs *= NDR_BLOCK_WARPS;
     p->work = (p->work + NDR_BLOCK_WARPS - 1) / NDR_BLOCK_WARPS;
     piece = problem->length;
   }
-  ndr_launch_split(launch, problem->length, piece, 1, NDR_STEP_OF_THREAD);
+  ndr_launch_split(launch, problem->length, piece, 1, ndr_launch_step(p->period));
   ndr_launch_end(launch);
 }
 
@@ -141,7 +149,7 @@ static void configure_narrow(const ndr_problem *problem, const ndr_device *devic
   p->period = (int)g.period;
   p->run_units = g.length;
   p->runs = problem->length / g.length;
-  p->tile_groups = (int)groups_a_tile(problem, &g);
+  p->tile_groups = (int)groups_a_tile(problem, device, &g);
   p->tile_outputs = p->tile_groups * p->period;
   while (lanes * 2 <= g.length && lanes * 2 * p->tile_outputs <= NDR_WARP_THREADS) lanes *= 2;
   ndr_launch_lanes(launch, lanes);

@@ -78,7 +78,7 @@ static void configure_block(const ndr_problem *problem, const ndr_device *device
   /* A run that is not much longer than a piece stays whole where there are outputs enough. */
   if (run_bytes(problem) <= 2 * piece && problem->outputs >= (int64_t)device->units * RESIDENT_BLOCKS)
     piece = run_bytes(problem);
-  ndr_launch_split(launch, problem->reduced[0].size, piece / bytes, (int)run_count(problem), NDR_STEP_OF_BLOCK);
+  ndr_launch_split(launch, problem->reduced[0].size, piece / bytes, (int)run_count(problem), ndr_launch_step(1));
   launch->params.runs = run_count(problem);
   launch->params.work = problem->outputs;
 }
@@ -95,7 +95,7 @@ static void configure_team(const ndr_problem *problem, const ndr_device *device,
   int64_t piece = (int64_t)((double)piece_bytes(problem, device) / unit_bytes) + 1;
   piece = (piece + even - 1) / even * even;
   bool enough = problem->outputs >= (int64_t)device->units * RESIDENT_BLOCKS * 4;
-  ndr_launch_split(launch, units, team < NDR_THREADS || enough ? units : piece, 1, NDR_STEP_OF_BLOCK);
+  ndr_launch_split(launch, units, team < NDR_THREADS || enough ? units : piece, 1, ndr_launch_step(1));
 }
 
 static void configure_runs(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {

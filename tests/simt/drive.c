@@ -55,7 +55,7 @@ static void twist_launch(ndr_launch *launch, const twist *how) {
     int64_t splits = how->splits > MOST_BLOCKS / p->work ? MOST_BLOCKS / p->work : how->splits;
     /* By the smaller limit, so that few pieces are joined in two steps too. */
     ndr_launch_split(launch, p->units, splits > 1 ? (p->units + splits - 1) / splits : p->units,
-                     p->splits / p->segments, NDR_STEP_OF_THREAD);
+                     p->splits / p->segments, ndr_launch_step(NDR_THREADS));
     ndr_launch_end(launch);
   }
   int64_t most = how->grid ? how->grid : MOST_BLOCKS;

@@ -98,6 +98,8 @@ const gpu_case gpu_cases[] = {
     {"sum i64 [20000,100000:1000000000000] /1", NULL},
     /* long runs, repeated: more pieces than can be numbered */
     {"sum f32 [65536:0,1073741824] /0,1", "tree"},
+    /* nothing to reduce, by axes that have strides */
+    {"count i32 [257,4,5,0] /0,2,3", NULL},
     {"mean u8 [3000000000,3] /1", "tile"},
     {"sum f32 [3,3000000000] /0", "thread"},
     {NULL, NULL},

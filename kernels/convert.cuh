@@ -46,10 +46,21 @@ template <> struct holder<4> { typedef u32 bits; };
 template <> struct holder<8> { typedef u64 bits; };
 template <> struct holder<16> { typedef twin bits; };
 
-template <class B> NDR_DEVICE B flipped(B bits, int flip) {
-  u64 result = 0;
-  for (int b = 0; b < (int)sizeof(B); b++) result |= ((u64)bits >> 8 * b & 255) << 8 * (b ^ flip);
-  return (B)result;
+/* In the other byte order: byte b as byte b ^ flip, where flip is 3 for the halves of a c64, for all else the last
+ * byte.
+ */
+NDR_DEVICE u8 flipped(u8 bits, int) {
+  return bits;
+}
+NDR_DEVICE u16 flipped(u16 bits, int) {
+  return (u16)(bits << 8 | bits >> 8);
+}
+NDR_DEVICE u32 flipped(u32 bits, int) {
+  return bits << 24 | (bits << 8 & 0xff0000) | (bits >> 8 & 0xff00) | bits >> 24;
+}
+NDR_DEVICE u64 flipped(u64 bits, int flip) {
+  u64 low = flipped((u32)bits, flip), high = flipped((u32)(bits >> 32), flip);
+  return flip == 3 ? high << 32 | low : low << 32 | high;
 }
 NDR_DEVICE twin flipped(twin bits, int flip) {
   return {flipped(bits.low, flip), flipped(bits.high, flip)};
@@ -140,6 +151,7 @@ NDR_DEVICE double number_of(u64 word, double) {
 /* NaN is no integer; one that is missing fails its range, if there is one. */
 template <class N> NDR_DEVICE bool is_missing(const ndr_convert_params &p, N value) {
   bool missing = p.ranged && !(value >= number_of(p.least, N()) && value <= number_of(p.most, N()));
+#pragma unroll 1
   for (int m = 0; m < p.missing_count; m++) missing = missing || value == number_of(p.missing[m], N());
   return missing;
 }
@@ -192,16 +204,8 @@ template <> struct converter<c128> : mover<twin> {};
 template <class T> NDR_DEVICE void convert(const ndr_convert_params &p) {
   typedef converter<T> how;
   u32 threads = (u32)(machine::blocks() * machine::threads());
-  u32 first = (u32)(machine::block() * machine::threads() + machine::thread());
-  for (u32 n = first; n < p.count; n += NDR_CONVERT_EACH * threads) {
-    typename how::bits x[NDR_CONVERT_EACH];
-#pragma unroll
-    for (u32 i = 0; i < NDR_CONVERT_EACH; i++)
-      if (n + i * threads < p.count) x[i] = fetch<typename how::bits>(p, n + i * threads);
-#pragma unroll
-    for (u32 i = 0; i < NDR_CONVERT_EACH; i++)
-      if (n + i * threads < p.count) how::store(p, n + i * threads, x[i]);
-  }
+  for (u32 n = (u32)(machine::block() * machine::threads() + machine::thread()); n < p.count; n += threads)
+    how::store(p, n, fetch<typename how::bits>(p, n));
 }
 
 #endif

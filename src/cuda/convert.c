@@ -11,7 +11,7 @@ _Static_assert(NDR_CONVERT_AXES >= NDR_MAX_DIMS && NDR_CONVERT_MISSING >= NDR_ST
                "a kernel takes them all");
 
 /* Beyond these, which are more than any GPU has at once, threads go round. */
-enum { MOST_BLOCKS = 1 << 14 };
+enum { MOST_BLOCKS = 1 << 16 };
 
 static ndr_convert_divisor divisor(int64_t by) {
   ndr_param_axis axis = {.size = by};
@@ -78,7 +78,7 @@ static void give_meaning(const ndr_stored *stored, ndr_convert_params *p) {
 }
 
 static ndr_status launch(cudaKernel_t kernel, ndr_convert_params *params, void *stream) {
-  unsigned blocks = (params->count - 1) / (NDR_CONVERT_THREADS * NDR_CONVERT_EACH) + 1;
+  unsigned blocks = (params->count - 1) / NDR_CONVERT_THREADS + 1;
   void *arguments[] = {params};
   cudaError_t error = cudaLaunchKernel((const void *)kernel, (dim3){blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS, 1, 1},
                                        (dim3){NDR_CONVERT_THREADS, 1, 1}, arguments, 0, (cudaStream_t)stream);

@@ -7,9 +7,7 @@
 #define NDR_CONVERT_AXES 32
 #define NDR_CONVERT_MISSING 16
 
-/* Threads a block, and elements that each has in flight. */
-#define NDR_CONVERT_THREADS 256
-#define NDR_CONVERT_EACH 4
+#define NDR_CONVERT_THREADS 256 /* a block */
 
 /* What an element becomes: what it is; that, or NaN where it is missing; or the f64 that it means. */
 #define NDR_CONVERT_COPY 0

@@ -169,8 +169,13 @@ def try_one(runner, folder, data, name, datasets, seed):
     options = ["--memory", BUDGET, "--op", source.choice(OPERATORS), "--dims", source.choice(("all", "all", "0", "-1"))]
     out = path + ".out"
     written = ["--quiet", "--output", out] if source.random() < 0.5 else []
+    if written:
+        options += source.choice(([], [], ["--keepdims"], ["--concat", "0"]))
+    inputs = [chosen] if "--concat" not in options else [chosen, chosen]
+    if written and ":" in chosen and source.random() < 0.4:
+        inputs[0] += source.choice(("[1:]", "[::2]", "[..., ::3]"))
     problems = []
-    for arguments in (["--list", path], [*options, *written, chosen]):
+    for arguments in (["--list", path], [*options, *written, *inputs]):
         status, wrong = runner.run(*arguments)
         if wrong:
             problems.append(f"{' '.join(arguments)}: {wrong} ({words})")

@@ -134,7 +134,7 @@ static double bytes_meanwhile(const ndr_params *p, const ndr_device *device, int
   double row = (double)p->columns * (NDR_THREADS / p->team) * (double)smaller(kept, LINE);
   int64_t running = smaller(p->work, (int64_t)device->units * resident), pieces = parts(inner, units);
   if (units > inner) return row * (double)inner * (double)running;
-  bool alike = kept < LINE && pieces * units - inner < units / 8 && pieces * p->tile_count < running;
+  bool alike = kept <= SECTOR && pieces * units - inner < units / 8 && pieces * p->tile_count < running;
   return alike ? 0 : row * (double)inner * (double)p->tile_count;
 }
 

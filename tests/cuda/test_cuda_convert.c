@@ -19,8 +19,9 @@ static void check(const h5_stored *made) {
   assert_ok(ndr_convert_stored(gpu, &made->stored, from, to.start, NULL));
   assert_ok(ndr_copy(gpu, result, to.start, made->result_bytes, NULL));
   assert_ok(ndr_stream_wait(gpu, NULL));
-  for (size_t b = 0; b < made->result_bytes; b++)
-    ck_assert_msg(result[b] == made->expected[b], "%s: byte %zu of %zu", h5_stored_text(made), b, made->result_bytes);
+  size_t same = 0; /* an assertion a byte would take minutes */
+  while (same < made->result_bytes && result[same] == made->expected[same]) same++;
+  ck_assert_msg(same == made->result_bytes, "%s: byte %zu of %zu", h5_stored_text(made), same, made->result_bytes);
   ck_assert(gpu_block_guarded(&to));
   gpu_block_free(&to);
   ndr_memory_free(gpu, from);
@@ -80,7 +81,9 @@ START_TEST(arrays_of_more_than_2_31_elements) {
   assert_cuda(cudaMemcpy(ends + 1, to + count - last - 1, 1, cudaMemcpyDeviceToHost));
   assert_cuda(cudaMemcpy(tail, to + count - last, last, cudaMemcpyDeviceToHost));
   ck_assert(ends[0] == 1 && ends[1] == 1);
-  for (size_t i = 0; i < last; i++) ck_assert_uint_eq(tail[i], 2);
+  size_t same = 0;
+  while (same < last && tail[same] == 2) same++;
+  ck_assert_uint_eq(same, last);
   stored.planes = 1;
   assert_fails(ndr_convert_stored(gpu, &stored, from, to, NULL), NDR_ERR_UNSUPPORTED, "2^31");
   assert_cuda(cudaFree(from));

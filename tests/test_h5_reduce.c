@@ -275,7 +275,7 @@ START_TEST(a_gpu_is_taken_for_what_it_saves) {
   static const struct {
     int gibibytes;
     bool filtered, pays;
-  } cases[] = {{8, false, false}, {9, false, true}, {1, true, false}, {2, true, true}};
+  } cases[] = {{11, false, false}, {12, false, true}, {2, true, false}, {3, true, true}};
   int gpus = 0;
   bool none = ndr_device_count(kDLCUDA, &gpus) != NDR_OK || gpus == 0;
   make_path();
@@ -288,8 +288,8 @@ START_TEST(a_gpu_is_taken_for_what_it_saves) {
     assert_ok(ndr_h5_explain(dataset, NDR_ALL_DIMS, 1, &(ndr_op){NDR_SUM}, NULL, text, sizeof text, &length));
     const char *wanted = !cases[i].pays      ? "device   cpu (under "
                          : none              ? "device   cpu (no GPU can be used)"
-                         : cases[i].filtered ? "device   cuda:0 (there is one, and 2 GiB or more of filtered data)"
-                                             : "device   cuda:0 (there is one, and 9 GiB or more to reduce)";
+                         : cases[i].filtered ? "device   cuda:0 (there is one, and 3 GiB or more of filtered data)"
+                                             : "device   cuda:0 (there is one, and 12 GiB or more to reduce)";
     ck_assert_msg(strstr(text, wanted) != NULL, "case %zu: '%s' is not in: %s", i, wanted, text);
     ck_assert(cases[i].pays || cases[i].filtered == (strstr(text, "of filtered data") != NULL));
     ndr_h5_close(dataset);

@@ -30,6 +30,7 @@ bench_h5.RUNS, bench_h5.PATIENCE = 5, 6.0
 SHAPE = tuple(map(int, os.environ.get("BENCH_SHAPE", "2048,1024,1024").split(",")))
 CHUNK = (4, 256, 512)
 SLAB_BYTES = 32 << 20
+CORES = len(os.sched_getaffinity(0))  # that this process may use
 CPU, CUDA = 1, 2  # ndr_h5_device
 MEAN, F32 = 6, 11
 
@@ -274,12 +275,12 @@ def main():
     build, record = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     import torch
     library = Library(build / "src" / "libndreduce.so")
-    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(CORES) as pool:
         folder = pathlib.Path(sys.argv[3]) if len(sys.argv) == 4 else pathlib.Path(temporary)
         if not (folder / "small.h5").exists():
             make(folder, pool)
         start = measure_start(build / "tools" / "h5gpured", folder / "small.h5")
-        ceilings = {f"pread to pinned, {n} threads": pinned_read(folder / "contiguous.h5", n) for n in (1, 8, os.cpu_count())}
+        ceilings = {f"pread to pinned, {n} threads": pinned_read(folder / "contiguous.h5", n) for n in (1, 8, CORES)}
         ceilings["pinned copy"] = pinned_copy()
         print("ceilings: " + "  ".join(f"{name} {rate:.1f} GB/s" for name, rate in ceilings.items()), flush=True)
         quarter = [SHAPE[0] // 4, *SHAPE[1:]]
@@ -292,7 +293,7 @@ def main():
     head = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
     record.write_text(json.dumps({
         "commit": os.environ.get("NDREDUCE_COMMIT") or head.stdout.strip(), "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "machine": {"cpu": cpu_name(), "cores": os.cpu_count(), "gpu": torch.cuda.get_device_name(),
+        "machine": {"cpu": cpu_name(), "cores": CORES, "gpu": torch.cuda.get_device_name(),
                     "driver": driver()},
         "versions": {"h5gpured": version(build / "tools" / "h5gpured", "--version"), "hdf5": h5py.version.hdf5_version,
                      "h5py": h5py.__version__, "torch": torch.__version__},

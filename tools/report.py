@@ -96,7 +96,8 @@ def h5_gpu_block():
             f"\n\nGB/s of elements, the best of several runs in one process from a warm page cache; ceilings of the same run: "
             f"{ceilings}. A process with little to do takes {record['start_seconds']['cuda']:.2f} s on the GPU, "
             f"{record['start_seconds']['cpu']:.3f} s on the CPU, which a GPU saves from {gpu_pays(record, False):.1f} GiB of "
-            f"contiguous and {gpu_pays(record, True):.1f} GiB of deflated elements on. {machine['gpu']}, {machine['cores']} cores; HDF5 "
+            f"contiguous and {gpu_pays(record, True):.1f} GiB of deflated elements on. {machine['gpu']}, "
+            f"{record['rows'][0]['threads']} threads on {machine['cores']} cores; HDF5 "
             f"{versions['hdf5']}, PyTorch {versions['torch']}; {record['date'][:10]}, commit {record['commit'][:7]}.")
 
 

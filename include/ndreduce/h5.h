@@ -132,7 +132,7 @@ NDR_API ndr_status ndr_h5_list(const char *file, const ndr_h5_access *access, nd
 
 /* Who reduces; the CPU's threads read and decode in any case. What a GPU reduces it also unpacks: chunks, shuffled
  * bytes, byte order, packing and missing values are left as the file has them, unless only HDF5 can read them. AUTO
- * takes a GPU where there is one and 9 GiB or more to reduce, 2 GiB if they are filtered, without weights: below, it
+ * takes a GPU where there is one and 12 GiB or more to reduce, 3 GiB if they are filtered, without weights: below, it
  * takes longer to start than it saves. Results on a GPU are bitwise equal from run to run; they may differ from the
  * CPU's in the last digits, as sums are added in another order.
  *

@@ -2,7 +2,7 @@
 #include "convert.cuh"
 
 #define DTYPE(NAME, value, name, ctype, bytes, class, code)                                                            \
-  NDR_KERNEL NDR_BOUNDS(NDR_CONVERT_THREADS) ndr_convert_##name(const __grid_constant__ ndr_convert_params p) {                        \
+  NDR_KERNEL NDR_BOUNDS(NDR_CONVERT_THREADS) ndr_convert_##name(const __grid_constant__ ndr_convert_params p) {        \
     convert<name>(p);                                                                                                  \
   }
 #include "dtypes.def"

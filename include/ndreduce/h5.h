@@ -211,8 +211,7 @@ typedef struct ndr_h5_writer_options {
   int deflate;         /* 1 .. 9: level of compression, behind a shuffle; 0: none; -1: results of at least 64 KiB are
                           compressed if their source is, by deflate at its level, in chunks that follow the source's */
   const char *history; /* a line that is put before the input's attribute `history`, as "DATE: COMMAND"; NULL: none */
-  const char
-      *comment; /* what cell_methods says of results other than valid in brackets, as "weighted by lat"; NULL: no */
+  const char *comment; /* what cell_methods says in brackets of results other than valid, "weighted by lat"; or NULL */
 } ndr_h5_writer_options;
 #define NDR_H5_WRITER_OPTIONS_INIT                                                                                     \
   { sizeof(ndr_h5_writer_options), 0, -1, NULL, NULL }

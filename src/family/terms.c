@@ -131,7 +131,8 @@ static double bytes_meanwhile(const ndr_params *p, const ndr_device *device, int
     if (axes[a].stride < axes[densest].stride && axes[a].stride * bytes < SECTOR) densest = a;
   if (densest == 0) return 0;
   for (int a = 0; a < densest; a++) inner *= axes[a].size;
-  double row = (double)p->columns * (NDR_THREADS / p->team) * (double)smaller(kept, LINE);
+  int64_t columns = (int64_t)p->columns * (NDR_THREADS / p->team);
+  double row = (double)(columns * smaller(kept, LINE));
   int64_t running = smaller(p->work, (int64_t)device->units * resident), pieces = parts(inner, units);
   if (units > inner) return row * (double)inner * (double)running;
   bool alike = kept <= SECTOR && pieces * units - inner < units / 8 && pieces * p->tile_count < running;

@@ -9,7 +9,8 @@ enum {
   NDR_THREADS = 256,
   NDR_WARP_THREADS = 32,
   NDR_BLOCK_WARPS = NDR_THREADS / NDR_WARP_THREADS,
-  NDR_PACKET_BYTES = 16
+  NDR_PACKET_BYTES = 16,
+  NDR_SECTOR_BYTES = 32 /* what caches hand out */
 };
 
 /* One kernel launch, but for pointers. */

@@ -5,8 +5,8 @@
 
 #include "family/launch.h"
 
-/* Bytes that the second-level cache hands out, that memory hands it, at least, and that it keeps together. */
-enum { SECTOR = 32, BURST = 64, LINE = 128 };
+/* Bytes that memory hands to the second-level cache, at least, and that this keeps together. */
+enum { BURST = 64, LINE = 128 };
 
 /* Bytes a microsecond and multiprocessor of the GPU that the weights are from. */
 #define FITTED_SHARE (4.8e6 / 132)
@@ -77,7 +77,7 @@ static int count_sectors(int64_t sector[NDR_WARP_THREADS]) {
 static int written_sectors(const ndr_params *p, int64_t bytes) {
   int64_t sector[NDR_WARP_THREADS];
   for (int t = 0; t < NDR_WARP_THREADS; t++)
-    sector[t] = locate(p->axes, p->kept_count, smaller(t, p->outputs - 1), 0).aux * bytes / SECTOR;
+    sector[t] = locate(p->axes, p->kept_count, smaller(t, p->outputs - 1), 0).aux * bytes / NDR_SECTOR_BYTES;
   return count_sectors(sector);
 }
 
@@ -97,7 +97,7 @@ static int first_sectors(const ndr_params *p, bool columns, int64_t bytes) {
       offset = locate(p->axes, p->kept_count, smaller(number, p->outputs - 1), bytes).offset;
       offset += locate(reduced, p->reduced_count, smaller(member, p->length - 1), bytes).offset;
     }
-    sector[t] = offset / SECTOR;
+    sector[t] = offset / NDR_SECTOR_BYTES;
   }
   return count_sectors(sector);
 }
@@ -128,14 +128,14 @@ static double bytes_meanwhile(const ndr_params *p, const ndr_device *device, int
   int densest = 0;
   int64_t inner = 1, units = smaller(p->piece, p->units), kept = p->axes[0].stride * bytes;
   for (int a = 1; a < p->reduced_count; a++)
-    if (axes[a].stride < axes[densest].stride && axes[a].stride * bytes < SECTOR) densest = a;
+    if (axes[a].stride < axes[densest].stride && axes[a].stride * bytes < NDR_SECTOR_BYTES) densest = a;
   if (densest == 0) return 0;
   for (int a = 0; a < densest; a++) inner *= axes[a].size;
   int64_t columns = (int64_t)p->columns * (NDR_THREADS / p->team);
   double row = (double)(columns * smaller(kept, LINE));
   int64_t running = smaller(p->work, (int64_t)device->units * resident), pieces = parts(inner, units);
   if (units > inner) return row * (double)inner * (double)running;
-  bool alike = kept <= SECTOR && pieces * units - inner < units / 8 && pieces * p->tile_count < running;
+  bool alike = kept <= NDR_SECTOR_BYTES && pieces * units - inner < units / 8 && pieces * p->tile_count < running;
   return alike ? 0 : row * (double)inner * (double)p->tile_count;
 }
 
@@ -163,7 +163,7 @@ static counts tree_counts(const ndr_launch *launch, int64_t bytes) {
     e.touched = p->lane_shift >= 0 ? 0 : e.fetched;
     return e;
   }
-  e.touched = runs * (double)(parts(run * bytes, SECTOR) * SECTOR);
+  e.touched = runs * (double)(parts(run * bytes, NDR_SECTOR_BYTES) * NDR_SECTOR_BYTES);
   e.stretches = parts(units, p->team / p->lanes);
   e.steps = batches * e.stretches;
   return e;
@@ -172,9 +172,9 @@ static counts tree_counts(const ndr_launch *launch, int64_t bytes) {
 /* Where threads read single elements: neighbouring ones share sectors or do not, and so do a thread's next rows. */
 static void count_single(const ndr_params *p, const ndr_device *device, int resident, int64_t bytes, counts *e) {
   int64_t run = p->reduced_count ? p->axes[p->kept_count].size : 1;
-  int64_t step = p->reduced_count ? p->axes[p->kept_count].stride * bytes : SECTOR;
+  int64_t step = p->reduced_count ? p->axes[p->kept_count].stride * bytes : NDR_SECTOR_BYTES;
   double busy = (double)p->axes[0].size / (double)(p->tiles * p->lanes);
-  double shared = step < SECTOR ? (double)smaller(parts(SECTOR, step), run) : 1;
+  double shared = step < NDR_SECTOR_BYTES ? (double)smaller(parts(NDR_SECTOR_BYTES, step), run) : 1;
   e->touched = e->fetched * first_sectors(p, true, bytes) / (busy * (double)bytes);
   e->fetched = e->touched / shared;
   for (int a = 0; a < p->kept_count; a++)
@@ -246,7 +246,8 @@ void ndr_launch_terms(const ndr_problem *problem, const ndr_device *device, cons
   terms[NDR_TERM_FETCHED] = e.fetched / rate;
   terms[NDR_TERM_AGAIN] = e.again / rate;
   terms[NDR_TERM_TOUCHED] = e.touched / rate;
-  terms[NDR_TERM_WRITTEN] = (double)p->outputs * written_sectors(p, result) * SECTOR / NDR_WARP_THREADS / rate;
+  terms[NDR_TERM_WRITTEN] =
+      (double)p->outputs * written_sectors(p, result) * NDR_SECTOR_BYTES / NDR_WARP_THREADS / rate;
   terms[NDR_TERM_WAVES] = waves * share;
   terms[NDR_TERM_STEPS] = (double)e.steps * waves * share;
   terms[NDR_TERM_IDLE] = (double)e.steps * idle * share;

@@ -25,7 +25,7 @@ static bool packets(const ndr_problem *problem, const ndr_device *device) {
 static int64_t align_piece(const ndr_params *p, int64_t piece, int64_t bytes) {
   const ndr_param_axis *axes = p->axes + p->kept_count;
   int64_t inner = p->reduced_count > 1 ? axes[0].size : 0;
-  if (piece < 1 || piece >= inner || axes[0].stride * bytes < 32) return piece;
+  if (piece < 1 || piece >= inner || axes[0].stride * bytes < NDR_SECTOR_BYTES) return piece;
   int64_t pieces = (inner + piece / 2) / piece;
   return (inner + pieces - 1) / pieces;
 }
@@ -61,7 +61,7 @@ static int team_rows(const ndr_problem *problem, const ndr_device *device, const
 static void order_rows(ndr_params *p, int rows, double bytes) {
   ndr_param_axis *axes = p->axes + p->kept_count;
   int first = 0;
-  bool shared = p->reduced_count && (double)axes[0].stride * bytes < 32 && axes[0].size >= 2 * rows;
+  bool shared = p->reduced_count && (double)axes[0].stride * bytes < NDR_SECTOR_BYTES && axes[0].size >= 2 * rows;
   for (int a = 1; !shared && a < p->reduced_count; a++)
     if (axes[a].size > axes[first].size) first = a;
   ndr_param_axis axis = axes[first];

@@ -96,7 +96,7 @@ static const char *reject(const ndr_problem *problem, const ndr_device *device, 
 /* Groups a tile: as many as it holds, or somewhat fewer that end on a sector's boundary, so that no two tiles read the
  * same. */
 static int64_t groups_a_tile(const ndr_problem *problem, const ndr_device *device, const group *g) {
-  int64_t most = TILE_BYTES / g->bytes, whole = 32 / gcd(32, g->bytes);
+  int64_t most = TILE_BYTES / g->bytes, whole = NDR_SECTOR_BYTES / gcd(NDR_SECTOR_BYTES, g->bytes);
   int64_t share = problem->outputs / g->period / ((int64_t)device->units * NDR_BLOCK_WARPS) + 1;
   if (most > share) most = share; /* a tile for each warp first */
   if (problem->length != g->length && most * g->period > NDR_WARP_THREADS) most = NDR_WARP_THREADS / g->period;

@@ -66,9 +66,8 @@ static void append_conversion(sheet *s, const ndr_job *job) {
   const ndr_reader *reader = &job->readers[0];
   bool far = ndr_reader_leaves(reader);
   const ndr_unpack *u = far ? &reader->rest : &reader->unpack;
-  bool marks = u->masked && (u->missing_count > 0 || u->ranged);
   const char *const done[] = {reader->whole ? "chunks" : NULL, reader->whole && reader->planes ? "shuffle" : NULL,
-                              u->swap && u->direct ? "byte order" : NULL, marks ? "missing values" : NULL,
+                              u->swap && u->direct ? "byte order" : NULL, ndr_unpack_marks(u) ? "missing values" : NULL,
                               u->scaled          ? "scale"
                               : u->from != u->to ? "dtype"
                                                  : NULL};

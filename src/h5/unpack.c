@@ -168,13 +168,12 @@ static void fetch(const ndr_unpack *u, size_t bytes, const unsigned char *source
 
 /* ---- The calls -------------------------------------------------------------------------------------------------- */
 
-/* Whether there is more to a mask than the NaN that are in the data anyway. */
-static bool marks(const ndr_unpack *u) {
+bool ndr_unpack_marks(const ndr_unpack *u) {
   return u->masked && (u->missing_count > 0 || u->ranged);
 }
 
 bool ndr_unpack_copies(const ndr_unpack *u) {
-  return u->from == u->to && !u->swap && !u->scaled && !marks(u);
+  return u->from == u->to && !u->swap && !u->scaled && !ndr_unpack_marks(u);
 }
 
 ndr_unpack ndr_unpack_native(const ndr_unpack *u) {
@@ -196,7 +195,7 @@ void ndr_unpack_run(const ndr_unpack *u, const void *from, int64_t step, void *t
   const unsigned char *source = from;
   unsigned char *target = to;
   const widener widen = u->from != u->to || u->scaled ? wideners[u->from] : NULL;
-  const masker mask = !widen && marks(u) ? maskers[u->from] : NULL;
+  const masker mask = !widen && ndr_unpack_marks(u) ? maskers[u->from] : NULL;
   if (step == 1 && ndr_unpack_copies(u)) {
     memmove(to, from, (size_t)count * in);
     return;

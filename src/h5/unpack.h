@@ -35,6 +35,9 @@ typedef struct ndr_unpack {
 #define NDR_UNPACK_INIT(dtype)                                                                                         \
   { .from = (dtype), .to = (dtype), .direct = true, .scale = 1 }
 
+/* Whether there is more to a mask than the NaN that are in the data anyway. */
+bool ndr_unpack_marks(const ndr_unpack *unpack);
+
 /* Whether the bytes are taken as they are: no byte order, mask or scale to apply. */
 bool ndr_unpack_copies(const ndr_unpack *unpack);
 

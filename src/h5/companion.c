@@ -187,25 +187,14 @@ int64_t ndr_companion_bytes(const ndr_companion *c, int64_t most) {
   return plain && bytes <= most && texts <= most - bytes ? bytes + texts : most + 1;
 }
 
-/* Selects a box, or the one element of a scalar. step may be NULL: 1. */
-static bool select_box(hid_t space, int ndim, const int64_t *from, const int64_t *step, const int64_t *count) {
-  hsize_t start[NDR_MAX_DIMS], stride[NDR_MAX_DIMS], size[NDR_MAX_DIMS];
-  for (int d = 0; d < ndim; d++) {
-    start[d] = (hsize_t)from[d];
-    stride[d] = step ? (hsize_t)step[d] : 1;
-    size[d] = (hsize_t)count[d];
-  }
-  return space >= 0 && (ndim == 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, size, NULL) >= 0);
-}
-
 static bool read_piece(const ndr_h5_dataset *piece, const int64_t *at, hid_t to, hid_t type, void *data) {
   int ndim = piece->info.ndim;
   const int64_t *shape = piece->info.shape;
   for (int d = 0; d < ndim; d++)
     if (shape[d] == 0) return true;
   hid_t from = H5Dget_space(piece->id);
-  bool good = select_box(from, ndim, piece->from, piece->step, shape) && select_box(to, ndim, at, NULL, shape) &&
-              H5Dread(piece->id, type, to, from, H5P_DEFAULT, data) >= 0;
+  bool good = ndr_hdf_select(from, ndim, piece->from, piece->step, shape) &&
+              ndr_hdf_select(to, ndim, at, NULL, shape) && H5Dread(piece->id, type, to, from, H5P_DEFAULT, data) >= 0;
   if (from >= 0) H5Sclose(from);
   return good;
 }

@@ -113,12 +113,12 @@ ndr_status ndr_hdf_open_coordinates(const ndr_h5_dataset *dataset, int d, bool t
 }
 
 static bool read_part(const ndr_h5_dataset *part, int d, hid_t type, void *data) {
-  hsize_t start = (hsize_t)part->from[d], stride = (hsize_t)part->step[d], count = (hsize_t)part->info.shape[d];
+  hsize_t count = (hsize_t)part->info.shape[d];
   if (count == 0) return true;
   hid_t scale;
   if (open_scale(part, d, H5Tget_class(type) == H5T_STRING, &scale) != NDR_OK || scale < 0) return false;
   hid_t from = H5Dget_space(scale), to = H5Screate_simple(1, &count, NULL);
-  bool good = H5Sselect_hyperslab(from, H5S_SELECT_SET, &start, &stride, &count, NULL) >= 0 &&
+  bool good = ndr_hdf_select(from, 1, &part->from[d], &part->step[d], &part->info.shape[d]) &&
               H5Dread(scale, type, to, from, H5P_DEFAULT, data) >= 0;
   if (to >= 0) H5Sclose(to);
   if (from >= 0) H5Sclose(from);

@@ -122,3 +122,13 @@ herr_t ndr_hdf_visit(hid_t root, ndr_hdf_visitor visit, void *user) {
   visit_context context = {visit, user};
   return VISIT(root, H5_INDEX_NAME, H5_ITER_INC, visit_entry, &context, H5O_INFO_BASIC);
 }
+
+bool ndr_hdf_select(hid_t space, int ndim, const int64_t *from, const int64_t *step, const int64_t *count) {
+  hsize_t start[NDR_MAX_DIMS], stride[NDR_MAX_DIMS], size[NDR_MAX_DIMS];
+  for (int d = 0; d < ndim; d++) {
+    start[d] = (hsize_t)from[d];
+    stride[d] = step ? (hsize_t)step[d] : 1;
+    size[d] = (hsize_t)count[d];
+  }
+  return space >= 0 && (ndim == 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, size, NULL) >= 0);
+}

@@ -46,6 +46,10 @@ htri_t ndr_hdf_is_dataset(hid_t file, const char *path, hid_t access);
 typedef int (*ndr_hdf_visitor)(void *user, const char *path, bool is_dataset);
 herr_t ndr_hdf_visit(hid_t root, ndr_hdf_visitor visit, void *user);
 
+/* Selects a box of a space: along each dim so many elements, `step` apart, or next to each other where step is NULL. A
+ * scalar has one element, which is selected already. False where that fails, or the space is none. */
+bool ndr_hdf_select(hid_t space, int ndim, const int64_t *from, const int64_t *step, const int64_t *count);
+
 /* What H5Dget_storage_size says; false where its 0 stands for a failure, which would make fill values of the data. */
 bool ndr_hdf_storage_bytes(hid_t dataset, hsize_t *bytes);
 

@@ -32,17 +32,15 @@ static ndr_status fail_read(const ndr_h5_dataset *dataset) {
 
 static ndr_status read_box(const ndr_reader *reader, ndr_box box, void *to) {
   const ndr_h5_dataset *dataset = reader->dataset;
-  hsize_t from[NDR_MAX_DIMS], step[NDR_MAX_DIMS], count[NDR_MAX_DIMS];
+  int64_t from[NDR_MAX_DIMS];
+  hsize_t count[NDR_MAX_DIMS];
   int ndim = dataset->info.ndim;
   for (int d = 0; d < ndim; d++) {
-    int64_t begin = dataset->from[d] + box.begin[d] * dataset->step[d];
-    from[d] = (hsize_t)begin;
-    step[d] = (hsize_t)dataset->step[d];
+    from[d] = dataset->from[d] + box.begin[d] * dataset->step[d];
     count[d] = (hsize_t)box.size[d];
   }
   hid_t target = H5Screate_simple(ndim, count, NULL), source = H5Dget_space(dataset->id);
-  bool good = target >= 0 && source >= 0;
-  if (good && ndim > 0) good = H5Sselect_hyperslab(source, H5S_SELECT_SET, from, step, count, NULL) >= 0;
+  bool good = target >= 0 && ndr_hdf_select(source, ndim, from, dataset->step, box.size);
   if (good) good = H5Dread(dataset->id, reader->memory_type, target, source, H5P_DEFAULT, to) >= 0;
   ndr_status status = good ? NDR_OK : fail_read(dataset);
   if (source >= 0) H5Sclose(source);

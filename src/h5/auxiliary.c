@@ -258,12 +258,17 @@ static ndr_status put_names(const context *c, const char *names, const char *att
   return status;
 }
 
-static ndr_status put_bounds(const context *c, hid_t from, const char *variable) {
+static ndr_status put_names_of(const context *c, hid_t from, const char *attribute, naming how, int depth,
+                               const char *variable) {
   char *names;
-  if (!ndr_hdf_get_text(from, "bounds", &names)) return fail_read(c->source);
-  ndr_status status = put_names(c, names, "bounds", ONE, 0, variable);
+  if (!ndr_hdf_get_text(from, attribute, &names)) return fail_read(c->source);
+  ndr_status status = put_names(c, names, attribute, how, depth, variable);
   free(names);
   return status;
+}
+
+static ndr_status put_bounds(const context *c, hid_t from, const char *variable) {
+  return put_names_of(c, from, "bounds", ONE, 0, variable);
 }
 
 /* What a scale's attributes name. */
@@ -296,11 +301,7 @@ static ndr_status put_names_of_scale(const context *c, int d, const char *variab
 }
 
 static ndr_status put_names_of_variable(const context *c, const char *attribute, naming how) {
-  char *names;
-  if (!ndr_hdf_get_text(c->source->id, attribute, &names)) return fail_read(c->source);
-  ndr_status status = put_names(c, names, attribute, how, 1, c->variable);
-  free(names);
-  return status;
+  return put_names_of(c, c->source->id, attribute, how, 1, c->variable);
 }
 
 ndr_status ndr_auxiliaries_attach(ndr_auxiliaries *known, ndr_scales *scales, const ndr_label *label,

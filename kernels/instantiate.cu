@@ -1,8 +1,8 @@
 /* Every ahead-of-time kernel of one dtype: compiled once a dtype with -DNDR_DTYPE=f32 (its name in dtypes.def),
  * -DNDR_ELEMENT=f32 (its storage type), for floats and complex ones -DNDR_REAL, and for the latter -DNDR_COMPLEX. Entry
  * points: ndr_<kernel>_<op>_<dtype>. Compiled with -DNDR_ONLY_OP=sum, only that operator: for trying things out. */
-#include "narrow.cuh"
 #include "packets.cuh"
+#include "runs.cuh"
 #include "states.cuh"
 #include "thread.cuh"
 #include "tree.cuh"
@@ -28,6 +28,7 @@
 #define NDR_RESIDENT_tile_columns(op) 3
 #define NDR_RESIDENT_tile_triples(op) 3
 #define NDR_RESIDENT_tile_narrow(op) 3
+#define NDR_RESIDENT_tile_runs(op) 3
 #define NDR_RESIDENT_tile_packets(op) 3
 #define NDR_RESIDENT_states(op) 4
 #define NDR_RESIDENT_states_skip(op) 4
@@ -44,6 +45,7 @@
   NDR_ENTRY(tile_columns, op, ndr_params, tile_columns<NDR_OPERATOR(op)>)                                              \
   NDR_ENTRY(tile_triples, op, ndr_params, tile_triples<NDR_OPERATOR(op)>)                                              \
   NDR_ENTRY(tile_narrow, op, ndr_params, tile_narrow<NDR_OPERATOR(op)>)                                                \
+  NDR_ENTRY(tile_runs, op, ndr_params, tile_runs<NDR_OPERATOR(op)>)                                                    \
   NDR_ENTRY(tile_packets, op, ndr_params, tile_packets<NDR_OPERATOR(op)>)
 
 #ifdef NDR_REAL

@@ -180,7 +180,8 @@ template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &
     }
     part whose = part_of(p, again);
     join_rows<Op, UNIT>(p, t, whose.split, a, team);
-    if (p.splits > 1) join_pieces<Op, false>(p, whose, t.output, (int)t.columns, t.at.aux, p.axes[0].aux);
+    if (p.splits == 1) continue;
+    join_pieces<Op, false>(p, whose, t.output, (int)t.columns, [&](int k) { return t.at.aux + k * p.axes[0].aux; });
   }
 }
 

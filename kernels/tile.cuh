@@ -3,7 +3,7 @@
  * tile_columns: the short axis is kept (its size is `period`) and the next reduced axis lies densely around it. A
  * thread's packets are p.lanes packets apart, p.lanes * elements a multiple of period, so element j of its packets
  * always belongs to the same output: it is reduced in registers, and only the ends meet in shared memory. For its other
- * kernels see triples.cuh and narrow.cuh. */
+ * kernels see triples.cuh, narrow.cuh and runs.cuh. */
 #ifndef NDR_TILE_CUH
 #define NDR_TILE_CUH
 
@@ -180,7 +180,7 @@ NDR_DEVICE void finish_columns(const ndr_params &p, part whose, i64 result, cons
   }
   i64 output = whose.tile * p.period;
   if (owner) save_partial<Op>(p, whose.split, output + thread, Op::widen(mine));
-  join_pieces<Op, false>(p, whose, output, p.period, result, p.axes[0].aux);
+  join_pieces<Op, false>(p, whose, output, p.period, [&](int k) { return result + k * p.axes[0].aux; });
 }
 
 template <class Op> NDR_DEVICE void tile_columns(const ndr_params &p) {

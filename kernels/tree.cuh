@@ -79,7 +79,7 @@ template <class Op> NDR_DEVICE void finish_item(const ndr_params &p, part whose,
   bool first = machine::thread() == 0;
   if (p.splits > 1) {
     if (first) save_partial<Op>(p, whose.split, whose.tile, total);
-    join_pieces<Op, true>(p, whose, whose.tile, 1, 0, 0);
+    join_pieces<Op, true>(p, whose, whose.tile, 1, [&](int) { return locate_output(p, whose.tile).aux; });
   } else if (first) {
     emit<Op>(p, locate_output(p, whose.tile).aux, total);
   }

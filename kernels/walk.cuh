@@ -326,12 +326,11 @@ template <class Op> NDR_DEVICE void join_warps(typename Op::Far &total) {
 }
 
 /* The pieces of a tile's `outputs` outputs from number `output` on, whose states the block has saved: joined by
- * whichever block comes last, by the whole of it where there is but ONE. Output k of several goes to element
- * result + k * stride. */
-template <class Op, bool ONE>
-NDR_DEVICE void join_pieces(const ndr_params &p, part whose, i64 output, int outputs, i64 result, i64 stride) {
+ * whichever block comes last, by the whole of it where there is but ONE. Output k of them goes to element place(k). */
+template <class Op, bool ONE, class Place>
+NDR_DEVICE void join_pieces(const ndr_params &p, part whose, i64 output, int outputs, const Place &place) {
   NDR_SHARED unsigned ticket;
-  const int AT_ONCE = ONE ? 1 : 4;
+  const int AT_ONCE = ONE ? 1 : 2;
   unsigned *counters = p.counters + whose.tile * (p.groups + 1);
   int group = whose.split / p.group, thread = (int)machine::renewed(machine::thread());
   int log = ONE ? NDR_BLOCK_LOG : NDR_WARP_LOG;
@@ -349,7 +348,7 @@ NDR_DEVICE void join_pieces(const ndr_params &p, part whose, i64 output, int out
       if constexpr (ONE) join_warps<Op>(total);
       if (lane != 0 || k >= outputs) continue;
       if (level == 1 || p.groups == 1)
-        emit<Op>(p, ONE ? locate_output(p, output).aux : result + k * stride, total);
+        emit<Op>(p, place(k), total);
       else
         save_partial<Op>(p, p.splits + group, output + k, total);
     }

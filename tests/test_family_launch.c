@@ -25,6 +25,11 @@ static bool in_columns(const ndr_launch *launch) {
   return is(launch, "tile_columns") || is(launch, "tile_triples");
 }
 
+/* And so do groups of them. */
+static bool in_groups(const ndr_launch *launch) {
+  return is(launch, "tile_narrow") || is(launch, "tile_runs");
+}
+
 /* `count` parts of `part` cover `whole`, and the last is not idle. */
 static bool covers(int64_t count, int64_t part, int64_t whole) {
   return part > 0 && count == (whole + part - 1) / part;
@@ -36,12 +41,20 @@ static void check_outputs(const place *at, const ndr_problem *problem, const ndr
   int64_t tiles = p->work / p->splits, lane = problem->kept_count ? p->axes[0].size : 1;
   expect(at, p->work % p->splits == 0);
   expect(at, p->outputs == problem->outputs && p->length == problem->length);
-  if (is(launch, "tile_narrow")) { /* so are groups of outputs */
-    int64_t groups = problem->kept[p->period > 1].size, warps = launch->threads / 32;
+  if (in_groups(launch)) { /* so are groups of outputs */
+    int64_t groups = 1, warps = launch->threads / 32;
+    for (int a = 0; a < p->group_axes; a++) groups *= problem->kept[(p->period > 1) + a].size;
+    expect(at, p->side_groups == groups);
     expect(at, p->tile_outputs == p->tile_groups * p->period && covers(p->tiles, p->tile_groups, groups));
     expect(at, p->all_tiles == p->tiles * (problem->outputs / (groups * p->period)));
-    expect(at, covers(tiles, warps * p->team, p->all_tiles));
-    expect(at, p->tile_groups * p->run_units * p->period * (int64_t)ndr_dtype_bytes(problem->dtype) + 32 <= p->room);
+    if (is(launch, "tile_runs"))
+      expect(at, tiles == p->all_tiles && p->lanes * p->tile_outputs <= 32);
+    else
+      expect(at, covers(tiles, warps * p->warp_tiles, p->all_tiles));
+    int64_t held = is(launch, "tile_runs") ? p->bundle : 1, tile = p->tile_groups * p->run_units * p->period * held;
+    expect(at, tile * (int64_t)ndr_dtype_bytes(problem->dtype) + 32 <= p->room);
+    expect(at, held == 1 || problem->reduced[1].stride * held == tile);
+    expect(at, held == 1 || (covers(p->bundles, held, problem->reduced[1].size) && p->run_log <= p->lane_log));
   } else if (is(launch, "thread")) { /* rows of the lane axis are cut into tiles one by one */
     int teams = (int)launch->threads / p->team;
     expect(at, p->all_tiles == p->tiles * (problem->outputs / lane) && covers(tiles, teams, p->all_tiles));
@@ -67,7 +80,8 @@ static void check_reduction(const place *at, const ndr_problem *problem, const n
   }
   int64_t runs = is(launch, "tree_block") ? p->runs : 1, units = problem->length;
   if (is(launch, "tree_block")) units = problem->length ? problem->reduced[0].size : 0;
-  if (is(launch, "tree_runs")) units = problem->length / problem->reduced[0].size;
+  if (is(launch, "tree_runs") || is(launch, "tile_runs")) units = problem->length / problem->reduced[0].size;
+  if (is(launch, "tile_runs") && p->bundle > 1) units = units / problem->reduced[1].size * p->bundles;
   expect(at, p->units == units);
   expect(at, p->splits == p->segments * runs);
   if (is(launch, "tree_block") && problem->length) expect(at, runs * units == problem->length);
@@ -91,7 +105,7 @@ static void check_block(const place *at, const ndr_device *device, const ndr_lau
   expect(at, launch->shared_bytes + STATIC_BYTES <= WITHOUT_ASKING);
   expect(at, launch->shared_bytes + STATIC_BYTES <= device->shared_bytes_per_block);
   expect(at, p->lanes >= 1 && p->lanes <= (int)launch->threads);
-  if (!in_columns(launch)) expect(at, p->lanes == 1 << p->lane_log || is(launch, "tile_narrow"));
+  if (!in_columns(launch)) expect(at, p->lanes == 1 << p->lane_log || in_groups(launch));
   if (is(launch, "tree_runs") || is(launch, "tree_strided")) expect(at, p->team == 1 << p->team_log);
 }
 

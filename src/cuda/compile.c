@@ -72,6 +72,7 @@ static const template templates[] = {{"tree_block", "tree", "tree_block", ""},
                                      {"tile_columns", "tile", "tile_columns", ""},
                                      {"tile_triples", "triples", "tile_triples", ""},
                                      {"tile_narrow", "narrow", "tile_narrow", ""},
+                                     {"tile_runs", "runs", "tile_runs", ""},
                                      {"tile_packets", "packets", "tile_packets", ""}};
 
 /* The program: one include, one kernel. It is also the key under which the kernel is remembered. */

@@ -138,7 +138,7 @@ int ndr_launch_joiners(int64_t outputs) {
 }
 
 int ndr_launch_step(int64_t outputs) {
-  return (outputs == 1 ? 4 : 32) * ndr_launch_joiners(outputs);
+  return (outputs == 1 ? 4 : 16) * ndr_launch_joiners(outputs);
 }
 
 /* Blocks start in waves of `slots`, each wave as long as a part and a block's start and end take; joining parts takes

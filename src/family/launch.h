@@ -71,7 +71,7 @@ void ndr_launch_begin(ndr_launch *launch, const ndr_problem *problem, const char
  * are grouped, about as many groups as pieces a group. */
 void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, int runs, int one_step);
 
-/* Pieces that a block joins in one step, of so many outputs: a thread loads 32 states at most. Several outputs are
+/* Pieces that a block joins in one step, of so many outputs: a thread loads 16 states at most. Several outputs are
  * joined by a warp each, or less; one by the whole block. */
 int ndr_launch_step(int64_t outputs);
 

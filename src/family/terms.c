@@ -207,8 +207,14 @@ static counts tile_counts(const ndr_launch *launch, int64_t bytes) {
   if (strcmp(launch->kernel, "tile_packets") == 0) {
     e.steps = p->units / NDR_THREADS;
   } else if (strcmp(launch->kernel, "tile_narrow") == 0) {
-    e.steps = p->team * p->runs;
+    int64_t rounds = parts(p->tile_outputs, NDR_WARP_THREADS / p->lanes) * parts(p->run_units, p->lanes);
+    e.steps = p->warp_tiles * p->runs;
     e.stretches = p->runs;
+    e.instructions = (double)p->all_tiles * (double)p->runs * (double)rounds * NDR_WARP_THREADS;
+  } else if (strcmp(launch->kernel, "tile_runs") == 0) {
+    int64_t rounds = parts(p->bundle, 1 << p->run_log) * parts(p->run_units, p->lanes >> p->run_log);
+    e.steps = e.stretches = parts(p->piece, NDR_BLOCK_WARPS);
+    e.instructions = (double)p->all_tiles * (double)p->runs * (double)rounds * NDR_WARP_THREADS;
   } else {
     bool triples = strcmp(launch->kernel, "tile_triples") == 0;
     int64_t units = smaller(p->piece, p->units), run = p->axes[p->kept_count].size;

@@ -35,8 +35,9 @@ typedef struct ndr_params {
   long long index_origin;
   long long padded, slots; /* see above */
   long long work, tile_count;
-  long long tiles;           /* of the lane axis: thread; of the axis of groups: tile_narrow */
+  long long tiles;           /* of the lane axis: thread; of groups side by side: tile_narrow, tile_runs */
   long long all_tiles;       /* thread, tile_narrow: those of all teams, of all warps */
+  long long side_groups;     /* tile_narrow, tile_runs: groups of outputs that lie side by side */
   long long units, piece;    /* units a tile's reduction is counted in (vectors or rows), units a piece; tile_packets:
                               * packets an item */
   long long runs, run_units; /* tree: runs an output, units a run; tile_packets: elements a row */
@@ -50,16 +51,22 @@ typedef struct ndr_params {
   int lane_log;              /* log2 of lanes, where that is a power of 2 */
   int lane_shift;            /* tree_lanes: a lane has 1 << lane_shift packets an output; -1: not so regular */
   /* Threads that share: tree_runs, tree_strided: an output; thread: a tile; tile_triples: a group of outputs. And log2
-   * of them. tile_narrow: tiles that a warp reads one after the other. */
+   * of them. */
   int team, team_log;
   int segments; /* tree_block: pieces a run */
   int kept_count, reduced_count;
   int period;      /* tile: outputs side by side */
   int small;       /* every decoded number is below 2^31 */
   int partial;     /* results are states: words of pitch `outputs` */
-  int skew;        /* tile_narrow: how far the starts of a warp's threads in their runs are spread */
-  int room;        /* tile_columns: bytes of dynamic shared memory; tile_narrow: of a warp */
-  int tile_groups; /* tile_narrow: groups of outputs a tile */
+  int skew;        /* tile_narrow, tile_runs: starts of a warp's threads in their runs, */
+  int skew_unit;   /* and how many elements these are apart */
+  int room;        /* tile_columns: bytes of dynamic shared memory; tile_narrow, tile_runs: of a warp */
+  int tile_groups; /* tile_narrow, tile_runs: groups of outputs a tile */
+  int group_axes;  /* tile_narrow, tile_runs: kept axes over which groups lie side by side */
+  int warp_tiles;  /* tile_narrow: tiles that a warp reads one after the other */
+  int bundle;      /* tile_runs: runs that are read together: the most, */
+  int bundles;     /* and how many such there are of each of the axis that they follow one another on */
+  int run_log;     /* tile_runs: log2 of the threads of an output that take runs of their own */
   ndr_param_axis axes[NDR_PARAM_AXES]; /* kept axes, then reduced axes, innermost first */
 } ndr_params;
 

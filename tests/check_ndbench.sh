@@ -74,6 +74,13 @@ if [ "$(grep -c '"choice": ' "$folder/regret.json")" -ne 20 ]; then
   echo "$command: not 20 rows in the file"
   failures=$((failures + 1))
 fi
+run 0 regret --measure --count 3 --largest 256K --repeat 2 --json "$folder/measured.json"
+if ! grep -q '"planning": "measure"' "$folder/measured.json" || ! grep -q '"planning": "estimate"' "$folder/regret.json"; then
+  echo "$command: the file does not say how families were chosen"
+  failures=$((failures + 1))
+fi
+run 0 --measure --explain 'sum f32 [300,300] /0'
+has out ', measured '
 run 0 regret --count 3 --seed 7 --list
 cp "$folder/out" "$folder/three"
 run 0 regret --count 5 --seed 7 --list

@@ -5,6 +5,7 @@
 #                        and cuBLAS, and what bench_peers.py finds of PyTorch, its inductor, XLA (JAX) and CuPy
 #   gpu, ops, dtypes     ndbench's sets of layouts at 1 GiB, of operators and of dtypes
 #   regret               what the planner's choices lose, on random problems
+#   regret-measured      the same where NDR_MEASURE chooses
 #   heat                 every family over outputs and reduced length
 #   ladder               the reductions that are taught
 # tools/report.sh makes README's tables and plots from these. PYTHON names the Python that has the peers. The commit is the one
@@ -20,7 +21,7 @@ if [ "${1-}" = -b ]; then
   build=${2:?-b needs a folder}
   shift 2
 fi
-[ $# -gt 0 ] || set -- sweep peers small gpu ops dtypes regret heat ladder
+[ $# -gt 0 ] || set -- sweep peers small gpu ops dtypes regret regret-measured heat ladder
 ndbench=$build/tools/ndbench
 [ -x "$ndbench" ] || {
   echo "bench_gpu.sh: $ndbench is not there: cmake --preset cuda && cmake --build --preset cuda" >&2
@@ -56,6 +57,7 @@ for part in "$@"; do
   sweep) measure_peers sweep --inductor-every 2 ;;
   peers | small) measure_peers "$part" ;;
   regret) measure regret regret ;;
+  regret-measured) measure regret-measured regret --measure ;;
   heat) measure heat regret --repeat 7 heat ;;
   ladder) measure ladder ladder all ;;
   *) measure "$part" "$part" ;;

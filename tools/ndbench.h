@@ -31,6 +31,7 @@ typedef struct bench_options {
   int threads; /* CPU threads, 0: as many as OpenMP would use */
   int repeat;  /* samples a row */
   const char *family;
+  bool measure; /* families are chosen by the clock: NDR_MEASURE */
   bool verify, explain, only_list;
   uint64_t seed;
   const char *json; /* a path, "-", or NULL */

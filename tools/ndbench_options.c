@@ -20,6 +20,7 @@ static const char usage[] =
     "  -t, --threads N      CPU threads (default: all)\n"
     "  -r, --repeat N       samples of each problem, 1 to 4096 (default 25)\n"
     "      --family NAME    time this kernel family alone\n"
+    "      --measure        let the clock choose families, not the cost model: NDR_MEASURE\n"
     "      --no-verify      do not check results against the CPU\n"
     "      --seed N         of the random data (default 1)\n"
     "      --json FILE      write machine and rows as JSON to FILE, or to - (then the table goes to stderr)\n"
@@ -42,6 +43,7 @@ static const char closing[] =
 
 enum {
   OPTION_FAMILY = 256,
+  OPTION_MEASURE,
   OPTION_NO_VERIFY,
   OPTION_SEED,
   OPTION_JSON,
@@ -55,6 +57,7 @@ static const struct option names[] = {{"device", required_argument, NULL, 'd'},
                                       {"threads", required_argument, NULL, 't'},
                                       {"repeat", required_argument, NULL, 'r'},
                                       {"family", required_argument, NULL, OPTION_FAMILY},
+                                      {"measure", no_argument, NULL, OPTION_MEASURE},
                                       {"no-verify", no_argument, NULL, OPTION_NO_VERIFY},
                                       {"seed", required_argument, NULL, OPTION_SEED},
                                       {"json", required_argument, NULL, OPTION_JSON},
@@ -108,6 +111,7 @@ static void read_option(bench_options *options, int letter) {
     if (options->repeat == 0) bench_refuse(options, "--repeat needs a number from 1 to 4096, not", optarg);
     break;
   case OPTION_FAMILY: options->family = optarg; break;
+  case OPTION_MEASURE: options->measure = true; break;
   case OPTION_NO_VERIFY: options->verify = false; break;
   case OPTION_SEED: options->seed = bench_number(options, "--seed needs a number, not", optarg, UINT64_MAX); break;
   case OPTION_JSON: options->json = optarg; break;

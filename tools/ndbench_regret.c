@@ -140,8 +140,10 @@ static void json_trial(const bench_trial *trial, FILE *to) {
 static bool write_json(const survey *s, const digest *d) {
   FILE *to = bench_json_open(s->options);
   if (!to) return false;
-  fprintf(to, "  \"seed\": %llu, \"largest\": %zu, \"failed\": %d,\n  \"regret\": {\"problems\": %d, \"lost\": %d, ",
-          (unsigned long long)s->options->seed, s->options->largest, s->failed, s->count, d->lost);
+  fprintf(to, "  \"seed\": %llu, \"largest\": %zu, \"planning\": \"%s\", \"failed\": %d,\n",
+          (unsigned long long)s->options->seed, s->options->largest, s->options->measure ? "measure" : "estimate",
+          s->failed);
+  fprintf(to, "  \"regret\": {\"problems\": %d, \"lost\": %d, ", s->count, d->lost);
   bench_json_number(to, "median", d->median);
   fputs(", ", to);
   bench_json_number(to, "mean", d->mean);

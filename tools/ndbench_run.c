@@ -30,6 +30,7 @@ ndr_options bench_call_options(const bench_options *options, const ndr_case *red
   call.accumulate = reduction->accumulate;
   call.threads = options->threads;
   call.force_family = family;
+  call.planning = options->measure ? NDR_MEASURE : NDR_ESTIMATE;
   return call;
 }
 

@@ -26,13 +26,14 @@ static bool add_runner(bench_trial *trial, const bench_pool *pool, const char *f
   size_t offsets[NDR_MAX_OPS + 1];
   int64_t low, high;
   double written = bench_result_offsets(reduction, &call, offsets);
-  if (written < 0 || ndr_case_extent(reduction, &low, &high) != NDR_OK ||
-      ndr_plan_create(&runner->plan, &array, reduction->dim_count, reduction->dims, reduction->op_count, reduction->ops,
+  if (written < 0 || ndr_case_extent(reduction, &low, &high) != NDR_OK) return false;
+  runner->data = (const char *)pool->placed + (size_t)-low * ndr_dtype_bytes(reduction->dtype);
+  array.data = (void *)(uintptr_t)runner->data;
+  if (ndr_plan_create(&runner->plan, &array, reduction->dim_count, reduction->dims, reduction->op_count, reduction->ops,
                       NULL, &call) != NDR_OK)
     return false;
   trial->count++;
   trial->bytes = bench_bytes_read(reduction) + written;
-  runner->data = (const char *)pool->placed + (size_t)-low * ndr_dtype_bytes(reduction->dtype);
   for (int i = 0; i < reduction->op_count; i++) runner->results[i] = (char *)pool->result + offsets[i];
   if (family) snprintf(runner->family, sizeof runner->family, "%s", family);
   return true;

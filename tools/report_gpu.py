@@ -99,7 +99,7 @@ def sets(records):
             "the problems):\n\n" + table(["set", "problems", "geometric mean", "least", "which is"], lines))
 
 
-def planner(heat, regret, figure):
+def planner(heat, regret, measured, figure):
     text = "**The planner** picks one of three kernel families by the shape; where each is at home:"
     if heat:
         text += f"\n\n![Speed of each family over outputs and reduced length]({figure('heat')})"
@@ -112,7 +112,12 @@ def planner(heat, regret, figure):
         of = regret["regret"]
         text += (f" On {of['problems']:,} random problems (any dims, strides and dtypes, 64 KiB to "
                  f"{regret['largest'] / 2**20:.0f} MiB) the median is "
-                 f"{of['median']:.3f}, the 95th percentile {of['p95']:.3f}, the worst {of['worst']:.2f} (`ndbench regret`).")
+                 f"{of['median']:.3f}, the 95th percentile {of['p95']:.3f}, the 99th {of['p99']:.2f}, the worst {of['worst']:.2f} "
+                 "(`ndbench regret`).")
+    if measured:
+        of = measured["regret"]
+        text += (f" Where it may use the clock (`NDR_MEASURE`), they are {of['median']:.3f}, {of['p95']:.3f}, {of['p99']:.2f} and "
+                 f"{of['worst']:.2f} on {of['problems']:,} of them (`ndbench regret --measure`).")
     return text
 
 
@@ -158,7 +163,7 @@ def ladder(record, figure):
 
 # ---- all of it
 
-RECORDS = ("sweep", "peers", "gpu", "dtypes", "ops", "heat", "regret", "small", "ladder")
+RECORDS = ("sweep", "peers", "gpu", "dtypes", "ops", "heat", "regret", "regret-measured", "small", "ladder")
 
 
 def provenance(records):
@@ -194,7 +199,7 @@ def gpu_block(load, figure):
     if plain:
         parts.append(sets(plain))
     if "heat" in records or "regret" in records:
-        parts.append(planner(records.get("heat"), records.get("regret"), figure))
+        parts.append(planner(records.get("heat"), records.get("regret"), records.get("regret-measured"), figure))
     if "small" in records:
         parts.append(small(records["small"], figure))
     if "ladder" in records:

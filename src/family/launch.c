@@ -49,6 +49,10 @@ const ndr_launch *ndr_plan_launch(const ndr_plan *plan, const void *first) {
   return (uintptr_t)first % NDR_PACKET_BYTES ? &launches->unaligned : &launches->aligned;
 }
 
+int64_t ndr_gcd(int64_t a, int64_t b) {
+  return b ? ndr_gcd(b, a % b) : a;
+}
+
 int64_t ndr_packet_elements(ndr_dtype dtype) {
   return NDR_PACKET_BYTES / (int64_t)ndr_dtype_bytes(dtype);
 }

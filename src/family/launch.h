@@ -47,6 +47,8 @@ void ndr_launches_end(ndr_plan *plan);
 /* Completes an axis whose size is set, so that kernels can divide by it. */
 void ndr_axis_magic(ndr_param_axis *axis);
 
+int64_t ndr_gcd(int64_t a, int64_t b);
+
 /* Elements of dtype in a packet. */
 int64_t ndr_packet_elements(ndr_dtype dtype);
 

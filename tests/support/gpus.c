@@ -74,6 +74,10 @@ const gpu_case gpu_cases[] = {
     {"argmin f32 [10000000,9] /1", "tile"},
     {"norm2 c64 [10000000,3] /1", "tile"},
     {"sum f16 [10000000,17] /1", "tile"},
+    /* few outputs of many short runs */
+    {"mean f32 [256,256,14,14] /0,2,3", "tile"},
+    {"sum f32 [20000,3,49] /0,2", "tile"},
+    {"max f16 [500000,8,8,4] /0,1,3", NULL},
     /* other strides */
     {"sum f32 [1000000:0,100:0] /1", NULL},
     {"sum f32 [1000:0,100000:1] /0", "thread"},

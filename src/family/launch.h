@@ -103,12 +103,12 @@ typedef enum ndr_term {
   NDR_TERM_APART,        /* the same, where neighbouring threads walk rows of their own */
   NDR_TERM_FETCHED,      /* read from the second-level cache */
   NDR_TERM_AGAIN,        /* the same, where an axis repeats elements */
-  NDR_TERM_TOUCHED,      /* sectors that loads touch */
+  NDR_TERM_TOUCHED,      /* sectors that loads touch; of single elements, more than memory takes as long for */
   NDR_TERM_WRITTEN,      /* sectors of results */
   NDR_TERM_WAVES,        /* of blocks, one after the other */
   NDR_TERM_STEPS,        /* loads that a thread awaits one after the other, times waves */
   NDR_TERM_IDLE,         /* the same, times the share of the device that is idle */
-  NDR_TERM_STRETCHES,    /* of rows or runs that a thread starts, times waves */
+  NDR_TERM_STRETCHES,    /* of rows or runs that a thread starts, or rounds in a tile, times waves */
   NDR_TERM_COLUMNS,      /* that a thread accumulates, times waves */
   NDR_TERM_INSTRUCTIONS, /* thousands a multiprocessor, in some unit of the kernel's own */
   NDR_TERM_OUTPUTS,      /* thousands a multiprocessor */

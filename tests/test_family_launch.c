@@ -105,7 +105,7 @@ static void check_block(const place *at, const ndr_device *device, const ndr_lau
   expect(at, launch->shared_bytes + STATIC_BYTES <= WITHOUT_ASKING);
   expect(at, launch->shared_bytes + STATIC_BYTES <= device->shared_bytes_per_block);
   expect(at, p->lanes >= 1 && p->lanes <= (int)launch->threads);
-  if (!in_columns(launch)) expect(at, p->lanes == 1 << p->lane_log || in_groups(launch));
+  if (!in_columns(launch)) expect(at, p->lanes == 1 << p->lane_log);
   if (is(launch, "tree_runs") || is(launch, "tree_strided")) expect(at, p->team == 1 << p->team_log);
 }
 

@@ -211,16 +211,13 @@ static counts thread_counts(const ndr_launch *launch, const ndr_device *device, 
 static counts tile_counts(const ndr_launch *launch, int64_t bytes) {
   const ndr_params *p = &launch->params;
   counts e = dense_counts(p, bytes);
+  bool shared = strcmp(launch->kernel, "tile_runs") == 0;
   if (strcmp(launch->kernel, "tile_packets") == 0) {
     e.steps = p->units / NDR_THREADS;
-  } else if (strcmp(launch->kernel, "tile_narrow") == 0) {
-    int64_t rounds = parts(p->tile_outputs, NDR_WARP_THREADS / p->lanes) * parts(p->run_units, p->lanes);
-    e.steps = p->warp_tiles * p->runs;
-    e.stretches = e.steps * rounds;
-    e.instructions = (double)p->all_tiles * (double)p->runs * (double)rounds * NDR_WARP_THREADS;
-  } else if (strcmp(launch->kernel, "tile_runs") == 0) {
-    int64_t rounds = parts(p->bundle, 1 << p->run_log) * parts(p->run_units, p->lanes >> p->run_log);
-    e.steps = parts(p->piece, NDR_BLOCK_WARPS);
+  } else if (shared || strcmp(launch->kernel, "tile_narrow") == 0) {
+    int64_t rounds = shared ? parts(p->bundle, 1 << p->run_log) * parts(p->run_units, p->lanes >> p->run_log)
+                            : parts(p->tile_outputs, NDR_WARP_THREADS / p->lanes) * parts(p->run_units, p->lanes);
+    e.steps = shared ? parts(p->piece, NDR_BLOCK_WARPS) : p->warp_tiles * p->runs;
     e.stretches = e.steps * rounds;
     e.instructions = (double)p->all_tiles * (double)p->runs * (double)rounds * NDR_WARP_THREADS;
   } else {

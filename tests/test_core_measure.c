@@ -1,21 +1,30 @@
 /* NDR_MEASURE over a backend made up for the purpose: its clock shows what the families are said to take, not what the
- * machine happens to do. */
+ * machine happens to do. Its device works while the host goes on, and may have a cache. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/measure.h"
 #include "core/measurements.h"
+#include "core/trial.h"
 #include "support/suite.h"
 
 /* ---- the backend ---- */
 
+enum { CACHE = 1 << 20 };
+static const double sweep_rate = CACHE / 10e-6;
+
 static struct {
-  double elapsed;                /* what the clock shows */
-  double seconds[3];             /* that one execute of each family takes */
-  int executes[3], live, clocks; /* allocations not yet released, clocks not yet stopped */
-  int allocations_left;          /* -1: all */
+  double host, device;          /* when each has done what it was given */
+  double seconds[3], cached[3]; /* that one execute of each family takes, and from the cache where that differs */
+  double first[3];              /* the host's for each family's first launch */
+  double launch;                /* and for each one */
+  double hiccup[3];             /* what the first and the tenth execute take more */
+  int executes[3], sweeps;      /* of the problem asked for, of others */
+  int64_t cache, stays;         /* bytes; those of others to be read until the array is no longer in the cache */
+  ndr_op swept;                 /* by which operator */
+  int live, clocks;             /* allocations not yet released, clocks not yet stopped */
+  int allocations_left;         /* -1: all */
   bool no_clock, fails;
-  bool hiccups; /* the first and the tenth execute of each family take 10 ms more */
 } toy;
 
 static int number_of(const ndr_plan *plan) {
@@ -59,11 +68,32 @@ static const ndr_family b = {"b", reject_short, cost_2, configure, describe};
 static const ndr_family c = {"c", reject_nothing, cost_of_c, configure, describe};
 static const ndr_family *const families[] = {&a, &b, &c, NULL};
 
+static double latest(void) {
+  return toy.host > toy.device ? toy.host : toy.device;
+}
+
+static double time_asked(int family) {
+  bool cached = toy.stays > 0 && toy.cached[family] > 0;
+  int before = toy.executes[family]++;
+  toy.stays = toy.cache;
+  if (before == 0) toy.host += toy.first[family];
+  return (cached ? toy.cached[family] : toy.seconds[family]) + (before == 0 || before == 9 ? toy.hiccup[family] : 0);
+}
+
+/* Whatever has one output is no problem of these tests. */
+static double time_sweep(const ndr_plan *plan) {
+  int64_t bytes = plan->problem.length * (int64_t)sizeof(float);
+  toy.stays -= bytes;
+  toy.swept = plan->problem.ops[0];
+  toy.sweeps++;
+  return (double)bytes / sweep_rate;
+}
+
 static ndr_status execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace, void *stream) {
   (void)stream;
-  toy.elapsed += toy.seconds[number_of(plan)];
-  int before = toy.executes[number_of(plan)]++;
-  if (toy.hiccups && (before == 0 || before == 9)) toy.elapsed += 10e-3;
+  double seconds = plan->problem.outputs == 1 ? time_sweep(plan) : time_asked(number_of(plan));
+  toy.host += toy.launch;
+  toy.device = latest() + seconds;
   ck_assert_ptr_nonnull(workspace);
   /* Scratch is as large as the problem. */
   ck_assert_int_eq(((const float *)data)[plan->problem.outputs * plan->problem.length - 1] > 1, 0);
@@ -91,7 +121,7 @@ static ndr_status clock_start(int id, void *stream, void **clock) {
   if (toy.no_clock) return ndr_fail(NDR_ERR_UNSUPPORTED, "the toy has no clock");
   double *started = malloc(sizeof *started);
   ck_assert_ptr_nonnull(started);
-  *started = toy.elapsed;
+  *started = latest();
   toy.clocks++;
   *clock = started;
   return NDR_OK;
@@ -99,7 +129,8 @@ static ndr_status clock_start(int id, void *stream, void **clock) {
 
 static ndr_status clock_stop(int id, void *stream, void *clock, double *seconds) {
   (void)id, (void)stream;
-  *seconds = toy.elapsed - *(double *)clock;
+  *seconds = latest() - *(double *)clock;
+  toy.host = latest();
   toy.clocks--;
   free(clock);
   return NDR_OK;
@@ -136,7 +167,8 @@ static void tear_down(void) {
 }
 
 static ndr_plan plan_over(int64_t length) {
-  ndr_plan plan = {.backend = &backend, .device = {.type = kDLCUDA, .units = 4, .capability = 90}};
+  ndr_plan plan = {.backend = &backend,
+                   .device = {.type = kDLCUDA, .units = 4, .l2_bytes = toy.cache, .capability = 90}};
   plan.problem = (ndr_problem){.dtype = NDR_F32, .op_count = 1, .outputs = 3, .length = length, .kept_count = 1};
   plan.problem.kept[0] = (ndr_axis){.size = 3, .stride = length, .result = {1}};
   plan.problem.reduced[0] = (ndr_axis){.size = length, .stride = 1};
@@ -167,11 +199,64 @@ START_TEST(the_fastest_wins_whatever_was_predicted) {
 END_TEST
 
 START_TEST(hiccups_do_not_decide) {
-  toy.hiccups = true;
+  toy.hiccup[0] = toy.hiccup[1] = toy.hiccup[2] = 10e-3;
   ndr_plan plan = plan_over(1000);
   assert_ok(ndr_plan_measure(&plan, NULL, NULL));
   ck_assert_ptr_eq(plan.family, &c);
   assert_text(&plan, "predicted 8 us, measured 10 us\n");
+}
+END_TEST
+
+static void assert_c_wins(const char *seconds) {
+  char measured[64];
+  ndr_plan plan = plan_over(1000);
+  assert_ok(ndr_plan_measure(&plan, NULL, NULL));
+  ck_assert_ptr_eq(plan.family, &c);
+  snprintf(measured, sizeof measured, "predicted 8 us, measured %s\n", seconds);
+  assert_text(&plan, measured);
+}
+
+START_TEST(arrays_come_from_memory) {
+  toy.cache = CACHE;
+  for (int f = 0; f < 3; f++) toy.cached[f] = (1 + f) * 1e-6;
+  assert_c_wins("10 us");
+}
+END_TEST
+
+START_TEST(launches_are_not_timed) {
+  toy.cache = CACHE;
+  toy.launch = 5e-6;
+  for (int f = 0; f < 3; f++) toy.seconds[f] = (3 - f) * 1e-6;
+  assert_c_wins("1 us");
+  ck_assert_int_eq(toy.sweeps, toy.executes[0] + toy.executes[1] + toy.executes[2]);
+}
+END_TEST
+
+START_TEST(lucky_turns_do_not_decide) {
+  toy.cache = CACHE;
+  toy.hiccup[0] = -29e-6;
+  assert_c_wins("10 us");
+  ck_assert_int_ge(toy.executes[0], 15);
+}
+END_TEST
+
+START_TEST(loading_is_not_timed) {
+  toy.cache = CACHE;
+  toy.first[2] = 0.2;
+  assert_c_wins("10 us");
+  ck_assert_int_ge(toy.executes[2], 15);
+}
+END_TEST
+
+START_TEST(the_sweep_is_another_kernel) {
+  toy.cache = CACHE;
+  for (ndr_op op = NDR_SUM; op <= NDR_MAX; op++) {
+    ndr_plan plan = plan_over(1000);
+    plan.problem.ops[0] = op;
+    assert_ok(ndr_plan_measure(&plan, NULL, NULL));
+    ck_assert_int_gt(toy.sweeps, 0);
+    ck_assert_int_ne(toy.swept, op);
+  }
 }
 END_TEST
 
@@ -247,9 +332,10 @@ START_TEST(given_data_are_read) {
 END_TEST
 
 START_TEST(without_memory_or_a_clock_the_model_decides) {
-  for (int left = 0; left < 4; left++) {
+  for (int left = 0; left < 10; left++) {
+    toy.cache = left < 5 ? 0 : CACHE; /* which takes a sweep's scratch and workspace, too */
     ndr_plan plan = plan_over(1000);
-    toy.allocations_left = left;
+    toy.allocations_left = left % 5;
     assert_ok(ndr_plan_measure(&plan, NULL, NULL));
     ck_assert_ptr_eq(plan.family, &a);
     assert_text(&plan, "\nnot measured: the toy is full\n");
@@ -264,6 +350,10 @@ END_TEST
 
 START_TEST(scratch_is_bounded) {
   ndr_plan plan = plan_over(INT64_C(1) << 40);
+  assert_ok(ndr_plan_measure(&plan, NULL, NULL));
+  assert_text(&plan, "of scratch are more than is taken for it");
+  toy.cache = NDR_MOST_SCRATCH;
+  plan = plan_over(1000);
   assert_ok(ndr_plan_measure(&plan, NULL, NULL));
   assert_text(&plan, "of scratch are more than is taken for it");
   ck_assert_int_eq(toy.executes[0], 0);
@@ -311,6 +401,11 @@ int main(void) {
   tcase_add_checked_fixture(tests, set_up, tear_down);
   const TTest *const all[] = {the_fastest_wins_whatever_was_predicted,
                               hiccups_do_not_decide,
+                              arrays_come_from_memory,
+                              launches_are_not_timed,
+                              lucky_turns_do_not_decide,
+                              loading_is_not_timed,
+                              the_sweep_is_another_kernel,
                               the_model_s_choice_stands_within_the_noise,
                               the_hopeless_are_not_tried,
                               families_that_reject_are_not_tried,

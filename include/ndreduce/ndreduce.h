@@ -265,11 +265,14 @@ NDR_API void ndr_plan_destroy(ndr_plan *plan);
  * Under NDR_MEASURE the first plan of a problem on a device times the families that can run it, each with the
  * parameters that it would choose for itself. They read the caller's array (ndreduce, ndreduce_many,
  * ndr_accumulator_add, and ndr_plan_create where the array has data) or up to 2 GiB of zeros, and write into scratch,
- * never into the caller's results; both kinds of scratch are freed before the call returns. The families run in
- * turns, each once or twice to begin with and those that are not clearly slower again, for about 0.1 s in all, or,
- * where a run takes longer than that, three times; on a GPU the call waits for them. Families that the cost model
- * predicts to take 16 times as long as the best are left out. The model's choice stands unless another is more than
- * 3 % faster.
+ * never into the caller's results; all scratch is freed before the call returns. The families run in turns, each once
+ * or twice to begin with and those that are not clearly slower again, for about 0.1 s in all beside the loading of
+ * kernels, or, where a run takes longer than that, three or four times. Families that the cost model predicts to take
+ * 16 times as long as the best are left out. The model's choice stands unless another is more than 3 % faster.
+ *
+ * On a GPU a turn is one run on an array that comes from memory: before each, scratch of twice the second-level
+ * cache's size is read, which also hides the launch. What counts is the median of about twenty; the call waits for
+ * them. On a CPU the best turn counts, short runs are repeated in each, and a small array comes from the cache.
  *
  * Where nothing can be timed (options.device describes the device, the stream is capturing, memory for scratch runs
  * out) the cost model decides, and ndr_plan_describe says why. With options.force_family there is nothing to choose,

@@ -4,8 +4,6 @@
 
 #include "core/plan.h"
 
-/* Scratch in place of an array that is not there is no larger than this. */
-#define NDR_MOST_SCRATCH (INT64_C(1) << 31)
 /* A family whose predicted time is this many times the least one's is not tried. */
 #define NDR_HOPELESS 16.0
 

@@ -5,7 +5,8 @@
 #include "memory.h"
 #include "support/suite.h"
 
-enum { ROWS = 64, COLUMNS = 96, DEVICE = 2 };
+/* The device with the smallest cache: each run reads twice as much first. */
+enum { ROWS = 64, COLUMNS = 96, DEVICE = 0 };
 
 static float *x, *sums;
 static DLTensor array, result;
@@ -47,7 +48,7 @@ START_TEST(every_family_is_timed_and_the_result_is_right) {
     ck_assert(sums[r] == sum);
   }
   ndr_measurements_export(text, sizeof text);
-  ck_assert_msg(strncmp(text, "sum f32 [64,96] /1 on cuda 132 SMs sm_90: ", 42) == 0, "%s", text);
+  ck_assert_msg(strncmp(text, "sum f32 [64,96] /1 on cuda 1 SMs sm_75: ", 40) == 0, "%s", text);
   ck_assert_msg(strstr(text, "tree ") && strstr(text, "thread ") && strstr(text, "tile "), "%s", text);
   assert_described(NULL, ", measured ", true);
   assert_ok(ndr_measurements_import(text));

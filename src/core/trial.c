@@ -1,0 +1,156 @@
+#include "core/trial.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* The sweep reads this many times what the cache holds: caches do not always give up what is oldest. */
+enum { SWEEP = 2 };
+static const double shortest = 1e-9;
+
+/* ---- clocks ---- */
+
+double ndr_trial_now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static ndr_status start_clock(const ndr_trial *t, void **clock, double *started) {
+  const ndr_backend *backend = t->asked->backend;
+  *started = ndr_trial_now();
+  return backend->clock_start ? backend->clock_start(t->asked->device.id, t->stream, clock) : NDR_OK;
+}
+
+static ndr_status stop_clock(const ndr_trial *t, void *clock, double started, double *seconds) {
+  const ndr_backend *backend = t->asked->backend;
+  if (backend->clock_stop) return backend->clock_stop(t->asked->device.id, t->stream, clock, seconds);
+  *seconds = ndr_trial_now() - started;
+  return NDR_OK;
+}
+
+/* Whether the stream can be timed now: a clock that times nothing. */
+static ndr_status try_clock(const ndr_trial *t) {
+  void *clock = NULL;
+  double started, seconds;
+  NDR_TRY(start_clock(t, &clock, &started));
+  return stop_clock(t, clock, started, &seconds);
+}
+
+/* ---- scratch ---- */
+
+static ndr_status scratch(const ndr_trial *t, int64_t elements, int64_t element_bytes, void **memory) {
+  int64_t bytes;
+  if (__builtin_mul_overflow(elements, element_bytes, &bytes) || bytes > NDR_MOST_SCRATCH)
+    return ndr_fail(NDR_ERR_MEMORY, "%lld elements of scratch are more than is taken for it", (long long)elements);
+  return t->asked->backend->allocate(t->asked->device.id, (size_t)bytes, t->stream, memory);
+}
+
+/* Zeros: denormal numbers or NaN, which memory may hold, slow some processors down. */
+static ndr_status zeros(const ndr_trial *t, int64_t words, void **memory) {
+  static const ndr_state zero = {NDR_SUM, NDR_U64, false, 0};
+  NDR_TRY(scratch(t, words, 8, memory));
+  return t->asked->backend->states_identity(&zero, t->asked->device.id, *memory, words, t->stream);
+}
+
+static ndr_status scratch_data(ndr_trial *t) {
+  const ndr_problem *problem = &t->asked->problem;
+  int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype), last = 0;
+  for (int a = 0; a < problem->kept_count; a++) last += (problem->kept[a].size - 1) * problem->kept[a].stride;
+  for (int a = 0; a < problem->reduced_count; a++) last += (problem->reduced[a].size - 1) * problem->reduced[a].stride;
+  NDR_TRY(zeros(t, (last + 1) * bytes / 8 + 1, &t->data_scratch));
+  t->data = (const void *)((uintptr_t)t->data_scratch - (uintptr_t)(problem->origin * bytes));
+  return NDR_OK;
+}
+
+/* Room for result i in its layout, gaps and all. */
+static ndr_status scratch_result(ndr_trial *t, int i) {
+  const ndr_problem *problem = &t->asked->problem;
+  if (problem->partial)
+    return scratch(t, problem->outputs, 8 * ndr_state_words(problem->ops[i], problem->dtype), &t->result_scratch[i]);
+  int64_t low = problem->result_origin[i], high = low, bytes;
+  for (int a = 0; a < problem->kept_count; a++) {
+    int64_t reach = (problem->kept[a].size - 1) * problem->kept[a].result[i];
+    *(reach < 0 ? &low : &high) += reach;
+  }
+  bytes = (int64_t)ndr_dtype_bytes(ndr_op_result(problem->ops[i], problem->dtype));
+  NDR_TRY(scratch(t, high - low + 1, bytes, &t->result_scratch[i]));
+  t->results[i] = (void *)((uintptr_t)t->result_scratch[i] - (uintptr_t)(low * bytes));
+  return NDR_OK;
+}
+
+static ndr_status take_scratch(ndr_trial *t) {
+  if (!t->data) NDR_TRY(scratch_data(t));
+  for (int i = 0; i < t->asked->problem.op_count; i++) {
+    NDR_TRY(scratch_result(t, i));
+    if (t->asked->problem.partial) t->results[i] = t->result_scratch[i];
+  }
+  return NDR_OK;
+}
+
+/* ---- the sweep ---- */
+
+/* A reduction by the cost model's choice. Its kernel is another than those it goes before, whose instructions have to
+ * come from memory, too. It reads: what a sweep had written would go back to memory while the clock runs. */
+static ndr_status make_sweep(ndr_trial *t) {
+  const ndr_plan *asked = t->asked;
+  int64_t elements = SWEEP * asked->device.l2_bytes / (int64_t)sizeof(float);
+  ndr_op op = asked->problem.ops[0] == NDR_MAX ? NDR_MIN : NDR_MAX;
+  DLTensor array = {.ndim = 1, .dtype = ndr_dtype_to_dlpack(NDR_F32), .shape = &elements};
+  ndr_request request;
+  ndr_plan *sweep = t->sweep = calloc(1, sizeof *sweep);
+  if (!sweep) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a plan");
+  sweep->backend = asked->backend;
+  sweep->device = asked->device;
+  NDR_TRY(ndr_request_make(&request, &array, NDR_ALL_DIMS, 1, &op, NULL));
+  NDR_TRY(ndr_problem_make(&sweep->problem, &request));
+  NDR_TRY(ndr_plan_choose(sweep, NULL));
+  return zeros(t, elements / 2 + 1, &t->sweep_scratch);
+}
+
+/* Its result goes to the end of its scratch. */
+static ndr_status run_sweep(const ndr_trial *t) {
+  const ndr_plan *sweep = t->sweep;
+  void *workspace, *result = (float *)t->sweep_scratch + sweep->problem.length;
+  NDR_TRY(ndr_plan_borrow_workspace(sweep, t->stream, &workspace));
+  ndr_status status = sweep->backend->execute(sweep, t->sweep_scratch, &result, workspace, t->stream);
+  ndr_plan_return_workspace(sweep, workspace, t->stream);
+  return status;
+}
+
+/* ---- a trial ---- */
+
+ndr_status ndr_trial_begin(ndr_trial *t) {
+  NDR_TRY(try_clock(t));
+  NDR_TRY(take_scratch(t));
+  return t->asked->backend->clock_start && t->asked->device.l2_bytes > 0 ? make_sweep(t) : NDR_OK;
+}
+
+static ndr_status time_runs(const ndr_trial *t, const ndr_plan *plan, int runs, void *workspace, double *seconds) {
+  void *clock = NULL;
+  double started, taken = 0;
+  ndr_status status = NDR_OK;
+  if (t->sweep) NDR_TRY(run_sweep(t));
+  NDR_TRY(start_clock(t, &clock, &started));
+  for (int i = 0; status == NDR_OK && i < runs; i++)
+    status = plan->backend->execute(plan, t->data, t->results, workspace, t->stream);
+  ndr_status stopped = stop_clock(t, clock, started, &taken);
+  *seconds = taken > shortest ? taken / runs : shortest;
+  return status == NDR_OK ? stopped : status;
+}
+
+ndr_status ndr_trial_time(const ndr_trial *t, const ndr_plan *plan, int runs, double *seconds) {
+  void *workspace;
+  NDR_TRY(ndr_plan_borrow_workspace(plan, t->stream, &workspace));
+  ndr_status status = time_runs(t, plan, runs, workspace, seconds);
+  ndr_plan_return_workspace(plan, workspace, t->stream);
+  return status;
+}
+
+void ndr_trial_end(ndr_trial *t) {
+  const ndr_backend *backend = t->asked->backend;
+  int id = t->asked->device.id;
+  for (int i = 0; i < NDR_MAX_OPS; i++) backend->release(id, t->result_scratch[i], t->stream);
+  backend->release(id, t->data_scratch, t->stream);
+  backend->release(id, t->sweep_scratch, t->stream);
+  free(t->sweep);
+}

@@ -1,0 +1,34 @@
+/* What NDR_MEASURE times plans with: an array to read, room for results, a clock, and a way to empty the cache. */
+#ifndef NDR_CORE_TRIAL_H
+#define NDR_CORE_TRIAL_H
+
+#include "core/plan.h"
+
+/* Scratch in place of an array that is not there is no larger than this. */
+#define NDR_MOST_SCRATCH (INT64_C(1) << 31)
+
+typedef struct ndr_trial {
+  const ndr_plan *asked; /* what is timed are plans of its problem on its device */
+  const void *data;      /* element 0 of the array; NULL: scratch is taken */
+  void *stream;
+  void *data_scratch, *result_scratch[NDR_MAX_OPS], *results[NDR_MAX_OPS];
+  /* Reads more than the device's cache holds; NULL: a host's, whose caches runs find as the run before left them. */
+  ndr_plan *sweep;
+  void *sweep_scratch;
+} ndr_trial;
+
+/* Completes a trial of which `asked`, `data` and `stream` are set. To be ended even if that fails: with
+ * NDR_ERR_UNSUPPORTED where the stream cannot be timed now, NDR_ERR_MEMORY where memory for scratch runs out. */
+ndr_status ndr_trial_begin(ndr_trial *trial);
+
+/* Seconds of one run, above 0, on the average of so many in a row. Where there is a sweep it goes first: it makes the
+ * array come from memory, as it does in a program that has done something else since, and takes long enough for the
+ * host to have queued the rest meanwhile, so that the runs are timed and not their launches. */
+ndr_status ndr_trial_time(const ndr_trial *trial, const ndr_plan *plan, int runs, double *seconds);
+
+void ndr_trial_end(ndr_trial *trial);
+
+/* What the host's clock shows, in seconds. */
+double ndr_trial_now(void);
+
+#endif

@@ -28,7 +28,8 @@
 #define NDR_RESIDENT_tile_columns(op) 3
 #define NDR_RESIDENT_tile_triples(op) 3
 #define NDR_RESIDENT_tile_narrow(op) 3
-#define NDR_RESIDENT_tile_runs(op) 3
+#define NDR_RESIDENT_tile_run_packets(op) column<NDR_OPERATOR(op), false>::blocks
+#define NDR_RESIDENT_tile_run_elements(op) column<NDR_OPERATOR(op), false>::blocks
 #define NDR_RESIDENT_tile_packets(op) 3
 #define NDR_RESIDENT_states(op) 4
 #define NDR_RESIDENT_states_skip(op) 4
@@ -45,7 +46,8 @@
   NDR_ENTRY(tile_columns, op, ndr_params, tile_columns<NDR_OPERATOR(op)>)                                              \
   NDR_ENTRY(tile_triples, op, ndr_params, tile_triples<NDR_OPERATOR(op)>)                                              \
   NDR_ENTRY(tile_narrow, op, ndr_params, tile_narrow<NDR_OPERATOR(op)>)                                                \
-  NDR_ENTRY(tile_runs, op, ndr_params, tile_runs<NDR_OPERATOR(op)>)                                                    \
+  NDR_ENTRY(tile_run_packets, op, ndr_params, tile_runs<NDR_OPERATOR(op), true>)                                       \
+  NDR_ENTRY(tile_run_elements, op, ndr_params, tile_runs<NDR_OPERATOR(op), false>)                                     \
   NDR_ENTRY(tile_packets, op, ndr_params, tile_packets<NDR_OPERATOR(op)>)
 
 #ifdef NDR_REAL

@@ -7,11 +7,8 @@
 
 #include "tile.cuh"
 
-template <class Op> struct narrow {
-  typedef typename Op::element T;
-  static const int elements = 16 / sizeof(T), BATCH = 4;
-  T *room; /* the warp's shared memory */
-  int lane, shift;
+/* Groups of outputs that lie side by side, and tiles of them. */
+struct groups {
   int first_axis;    /* that counts groups */
   i64 along, across; /* of the result: from group to group, from column to column */
 
@@ -25,20 +22,8 @@ template <class Op> struct narrow {
     place to;
     i64 offset;
   };
-  /* What this thread has loaded. */
-  struct load {
-    int head, packets, count;
-    ndr_packet packet[BATCH];
-    T edge;
-  };
 
-  NDR_DEVICE narrow(const ndr_params &p) {
-    int warp = machine::thread() / NDR_WARP;
-    room = (T *)(machine::shared_bytes() + warp * p.room);
-    lane = machine::thread() % NDR_WARP;
-    /* Where outputs start so many banks apart that a warp's meet in the same ones, their threads start later in them,
-     * by one of p.skew multiples. */
-    shift = (lane >> p.lane_log) / p.period * p.period * p.skew / (NDR_WARP >> p.lane_log) * p.skew_unit;
+  NDR_DEVICE groups(const ndr_params &p) {
     first_axis = p.period > 1;
     along = p.axes[first_axis].aux;
     across = p.axes[0].aux;
@@ -47,11 +32,11 @@ template <class Op> struct narrow {
   NDR_DEVICE where find(const ndr_params &p, i64 tile) const {
     int inside = first_axis + p.group_axes;
     i64 rest = p.kept_count == inside ? 0 : tile / p.tiles;
-    i64 group = (tile - rest * p.tiles) * p.tile_groups, groups = p.side_groups - group;
+    i64 group = (tile - rest * p.tiles) * p.tile_groups, left = p.side_groups - group;
     spot kept = locate(p, inside, p.kept_count - inside, rest);
-    if (groups > p.tile_groups) groups = p.tile_groups;
+    if (left > p.tile_groups) left = p.tile_groups;
     i64 result = p.group_axes == 1 ? kept.aux + group * along : rest * p.side_groups + group;
-    return {{(int)groups * p.period, result}, kept.offset + group * p.axes[first_axis].stride};
+    return {{(int)left * p.period, result}, kept.offset + group * p.axes[first_axis].stride};
   }
 
   NDR_DEVICE int group_of(const ndr_params &p, int output) const {
@@ -62,6 +47,29 @@ template <class Op> struct narrow {
     i64 column = (output - group * p.period) * across;
     if (p.group_axes == 1) return to.result + group * along + column;
     return locate(p, first_axis, p.kept_count - first_axis, to.result + group).aux + column;
+  }
+};
+
+template <class Op> struct narrow : groups {
+  typedef typename Op::element T;
+  static const int elements = 16 / sizeof(T), BATCH = 4;
+  T *room; /* the warp's shared memory */
+  int lane, shift;
+
+  /* What this thread has loaded. */
+  struct load {
+    int head, packets, count;
+    ndr_packet packet[BATCH];
+    T edge;
+  };
+
+  NDR_DEVICE narrow(const ndr_params &p) : groups(p) {
+    int warp = machine::thread() / NDR_WARP;
+    room = (T *)(machine::shared_bytes() + warp * p.room);
+    lane = machine::thread() % NDR_WARP;
+    /* Where outputs start so many banks apart that a warp's meet in the same ones, their threads start later in them,
+     * by one of p.skew multiples. */
+    shift = (lane >> p.lane_log) / p.period * p.period * p.skew / (NDR_WARP >> p.lane_log) * p.skew_unit;
   }
 
   /* `count` elements of a tile. */

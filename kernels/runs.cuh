@@ -1,128 +1,124 @@
-/* Family tile where tiles, as in narrow.cuh, are few and have many runs: the warps of a block share a tile and read its
- * runs in turn. Runs that lie densely one after the other, each the whole side of groups, go into shared memory several
- * at a time: a bundle. */
+/* Family tile where groups of outputs, as in narrow.cuh but not always dense, have many runs: the elements of
+ * neighbouring groups' runs are columns, each of which a thread walks row by row, as in thread.cuh. An output's
+ * columns, and the block's rows of them, meet in shared memory at the end. WIDE: a column is a packet, all of one
+ * output. */
 #ifndef NDR_RUNS_CUH
 #define NDR_RUNS_CUH
 
 #include "narrow.cuh"
+#include "thread.cuh"
 
-/* Where a bundle is in its tile, and its index; how many runs it holds. */
-struct bundle {
-  spot at;
-  int held;
-};
-
-NDR_DEVICE bundle find_bundle(const ndr_params &p, i64 number) {
-  int next = p.kept_count + 1;
-  if (p.bundle == 1) return {locate(p, next, p.reduced_count - 1, number), 1};
-  i64 rest = p.reduced_count == 2 ? 0 : p.small ? (u32)number / (u32)p.bundles : number / p.bundles;
-  i64 first = (number - rest * p.bundles) * p.bundle, held = p.axes[next].size - first;
-  spot s = locate(p, next + 1, p.reduced_count - 2, rest);
-  s.offset += first * p.axes[next].stride;
-  s.aux += first * p.axes[next].aux;
-  return {s, held < p.bundle ? (int)held : p.bundle};
+/* The first UNROLL of the `left` rows that follow, of packets whose elements are `apart` indices from each other. */
+template <class Op, int UNROLL>
+NDR_DEVICE void fold_packets(const ndr_params &p, typename Op::Near &a, const typename Op::element *at, i64 stride,
+                             i64 index, i64 step, i64 apart, int left, int rows) {
+  ndr_packet packet[UNROLL];
+  if (left > (UNROLL - 1) * rows) {
+#pragma unroll
+    for (int u = 0; u < UNROLL; u++, at += stride) packet[u] = machine::load_packet(at);
+    if constexpr (!Op::indexed) {
+      fold_batch<Op, UNROLL>(p, a, packet, 0, 0, 0);
+    } else { /* row by row: elements of several may be in another order than their indices */
+#pragma unroll
+      for (int u = 0; u < UNROLL; u++) fold_packet_of<Op>(p, a, packet[u], index + u * step, apart);
+    }
+    return;
+  }
+#pragma unroll
+  for (int u = 0; u < UNROLL - 1; u++, at += stride)
+    if (left > u * rows) packet[u] = machine::load_packet(at);
+#pragma unroll
+  for (int u = 0; u < UNROLL - 1; u++)
+    if (left > u * rows) fold_packet_of<Op>(p, a, packet[u], index + u * step, apart);
 }
 
-/* Of the p.lanes threads that share an output, 1 << p.run_log take runs of their own; the others, elements of theirs.
- */
-template <class Op> struct sharing : narrow<Op> {
-  typedef narrow<Op> N;
+/* A block's threads: p.lanes along the columns of its tile, the rest along the rows. The axis of the runs themselves
+ * comes after those that are walked. */
+template <class Op, bool WIDE> struct strip : groups {
   typedef typename Op::element T;
-  int output, row, rows, element, elements;
+  typedef typename Op::Near Near;
+  static const int elements = WIDE ? (int)(16 / sizeof(T)) : 1;
+  static const int UNROLL = WIDE ? column<Op, false>::light ? 4 : 8 : 16;
+  int row, lane, rows;
+  int columns; /* of a group */
 
-  NDR_DEVICE sharing(const ndr_params &p) : N(p) {
-    int part = N::lane & (p.lanes - 1), log = p.lane_log - p.run_log;
-    output = N::lane >> p.lane_log;
-    rows = 1 << p.run_log;
-    row = part >> log;
-    elements = 1 << log;
-    element = part & (elements - 1);
-    if (rows > 1) N::shift = elements == 1 && p.skew ? row * p.skew_unit % (int)p.run_units : 0;
+  NDR_DEVICE strip(const ndr_params &p) : groups(p) {
+    row = machine::thread() / p.lanes;
+    lane = machine::thread() - row * p.lanes;
+    rows = NDR_BLOCK / p.lanes;
+    columns = (int)p.run_units * p.period / elements;
   }
 
-  /* What this thread has of a bundle: run by run, or where these are short, across them. */
-  NDR_DEVICE void accumulate(const ndr_params &p, typename Op::Near &a, const T *tile, int outputs, int held,
-                             i64 index) const {
-    int length = (int)p.run_units, run = length * outputs;
-    i64 apart = p.axes[p.kept_count].aux, between = p.bundle == 1 ? 0 : p.axes[p.kept_count + 1].aux;
-    if (output >= outputs) return;
-    const T *from = N::row_of(p, tile, N::group_of(p, output), output);
-    if (p.bundle > length) {
-      for (int e = element; e < length; e += elements) {
-        int turned = e + N::shift < length ? e + N::shift : e + N::shift - length;
-        N::fold(p, a, from + turned * p.period, run, index + turned * apart, between, row, held, rows);
-      }
-      return;
-    }
-    for (int k = row; k < held; k += rows) {
-      N::fold(p, a, from + k * run, p.period, index + k * between, apart, N::shift + element, length, elements);
-      if (N::shift > 0)
-        N::fold(p, a, from + k * run, p.period, index + k * between, apart, element, N::shift, elements);
-    }
+  /* The first column of a tile that an item has. */
+  static NDR_DEVICE int first_column(const ndr_params &p, part whose) {
+    return p.runs == 1 ? 0 : whose.split / p.segments * p.lanes;
   }
 
-  /* What the warps have of their tile, joined and handed on. */
-  NDR_DEVICE void meet(const ndr_params &p, part whose, const typename N::place &to, typename Op::Near a) const {
-    typedef typename Op::Near Near;
-    const int warps = NDR_BLOCK / NDR_WARP, room = 8192 / (warps * (int)sizeof(Near));
-    const int width = room < 1 ? 1 : room < NDR_WARP ? room : NDR_WARP;
-    NDR_SHARED Near states[warps][width];
-    int thread = machine::thread();
-    join_lanes<Op>(a, p.lanes);
-    for (int first = 0; first < to.outputs; first += width) {
-      if (row + element == 0 && output >= first && output < first + width)
-        states[thread / NDR_WARP][output - first] = a;
-      machine::barrier();
-      int k = first + thread;
-      if (thread < width && k < to.outputs) {
-        Near total = states[0][thread];
-#pragma unroll 1
-        for (int w = 1; w < warps; w++) Op::join(total, states[w][thread]);
-        if (p.splits == 1)
-          emit<Op>(p, N::element_of(p, to, N::group_of(p, k), k), Op::widen(total));
-        else
-          save_partial<Op>(p, whose.split, whose.tile * p.tile_outputs + k, Op::widen(total));
-      }
-      machine::barrier();
+  /* What this thread reads of an item. */
+  NDR_DEVICE void fold(const ndr_params &p, Near &a, part whose) const {
+    where at = find(p, whose.tile);
+    int column = first_column(p, whose) + lane, group = column / columns,
+        inside = (column - group * columns) * elements;
+    if (row >= rows || group * p.period >= at.to.outputs) return;
+    i64 apart = p.axes[p.kept_count + p.reduced_count].aux, index = p.index_origin + inside / p.period * apart;
+    const T *base = (const T *)p.data + at.offset + group * p.axes[first_axis].stride + inside;
+    range piece = piece_of(p, p.runs == 1 ? whose.split : whose.split % p.segments);
+    if constexpr (WIDE)
+      walk_rows<UNROLL>(p, base, index, piece, row, rows,
+                        [&](const T *place, i64 stride, i64 from, i64 step, int left) {
+                          fold_packets<Op, UNROLL>(p, a, place, stride, from, step, apart, left, rows);
+                        });
+    else
+      fold_columns<Op, false>(p, &a, base, index, piece, row, rows);
+  }
+
+  /* What the block has of an output, every p.team-th of its states. */
+  NDR_DEVICE Near join_columns(const ndr_params &p, int first, int output, int member, const Near *states) const {
+    int group = group_of(p, output), from = group * columns + output - group * p.period - first;
+    int run = (int)p.run_units / elements, begin = from < 0 ? (p.period - 1 - from) / p.period : 0;
+    int end = p.lanes > from ? (p.lanes - from + p.period - 1) / p.period : 0;
+    int held = (end < run ? end : run) - begin; /* columns */
+    Near total = Op::near();
+    for (int n = member; n < rows * held; n += p.team) {
+      int above = n / held;
+      Op::join(total, states[above * p.lanes + from + (begin + n - above * held) * p.period]);
     }
-    if (p.splits == 1) return;
-    join_pieces<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs,
-                           [&](int k) { return N::element_of(p, to, N::group_of(p, k), k); });
+    return total;
+  }
+
+  /* The states of the block's threads, joined by p.team threads an output, and handed on. */
+  NDR_DEVICE void meet(const ndr_params &p, part whose, const place &to, const Near *states) const {
+    int thread = machine::thread(), number = thread >> p.team_log, member = thread & (p.team - 1);
+    for (int first = 0; first < to.outputs; first += NDR_BLOCK >> p.team_log) {
+      int output = first + number, k = output < to.outputs ? output : 0; /* every lane of a warp takes part */
+      Near total = join_columns(p, first_column(p, whose), k, member, states);
+      join_lanes<Op>(total, p.team);
+      if (member != 0 || output >= to.outputs) continue;
+      if (p.splits == 1)
+        emit<Op>(p, element_of(p, to, group_of(p, k), k), Op::widen(total));
+      else
+        save_partial<Op>(p, whose.split, whose.tile * p.tile_outputs + k, Op::widen(total));
+    }
   }
 };
 
-/* An item is a piece of a tile's bundles. */
-template <class Op> NDR_DEVICE void tile_runs(const ndr_params &p) {
-  typedef narrow<Op> N;
-  typedef typename Op::element T;
-  const int warps = NDR_BLOCK / NDR_WARP;
-  sharing<Op> s(p);
+template <class Op, bool WIDE> NDR_DEVICE void tile_runs(const ndr_params &p) {
+  typedef typename Op::Near Near;
+  NDR_SHARED Near states[NDR_BLOCK];
+  strip<Op, WIDE> s(p);
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    part whose = part_of(p, item);
-    range piece = piece_of(p, whose.split);
-    typename N::where at = s.find(p, whose.tile);
-    const T *base = (const T *)p.data + at.offset;
-    int run = at.to.outputs * (int)p.run_units;
-    typename N::load next;
-    bundle coming = {{0, 0}, 0};
-    typename Op::Near a = Op::near();
-    i64 number = piece.begin + machine::thread() / NDR_WARP;
-    auto begin = [&] {
-      if (number >= piece.end) return;
-      coming = find_bundle(p, number);
-      s.begin(next, base + coming.at.offset, coming.held * run);
-    };
-    begin();
-    while (number < piece.end) {
-      const T *room = s.store(next);
-      bundle now = coming;
-      number += warps;
-      begin();
-      machine::warp_barrier();
-      s.accumulate(p, a, room, at.to.outputs, now.held, p.index_origin + now.at.aux);
-      machine::warp_barrier();
-    }
-    s.meet(p, whose, at.to, a);
+    Near a = Op::near();
+    s.fold(p, a, part_of(p, item));
+    states[machine::thread()] = a;
+    machine::barrier();
+    /* Found again: the loop needs the registers for loads. */
+    part whose = part_of(p, machine::renewed(item));
+    groups::place to = s.find(p, whose.tile).to;
+    s.meet(p, whose, to, states);
+    machine::barrier();
+    if (p.splits == 1) continue;
+    join_pieces<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs,
+                           [&](int k) { return s.element_of(p, to, s.group_of(p, k), k); });
   }
 }
 

@@ -60,27 +60,37 @@ NDR_DEVICE void fold_rows(const ndr_params &p, typename Op::Near *a, const typen
   }
 }
 
-/* The rows of a piece that fall to this thread. Rows are counted over axes[kept_count] first: each stretch of them is
- * walked by stride, and only its start is decoded. */
-template <class Op, bool UNIT>
-NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Near *a, const typename Op::element *base, range piece,
-                             int row, int rows) {
-  const int UNROLL = column<Op, UNIT>::rows;
+/* The rows of a piece that fall to this thread, of which there is one for every `rows`, handed to
+ * fold(at, stride, index, step, left), which takes UNROLL of the `left` rows that follow. Rows are counted over
+ * axes[kept_count] first: each stretch of them is walked by stride, and only its start is decoded. */
+template <int UNROLL, class T, class Fold>
+NDR_DEVICE void walk_rows(const ndr_params &p, const T *base, i64 origin, range piece, int row, int rows,
+                          const Fold &fold) {
   const ndr_param_axis &axis = p.axes[p.kept_count];
   i64 size = p.reduced_count ? axis.size : 1, stride = rows * axis.stride, step = rows * axis.aux;
   for (i64 first = piece.begin; first < piece.end;) {
     i64 run = p.reduced_count > 1 ? divide(p, axis, first).whole : 0, from = first - run * size;
     i64 end = from + (piece.end - first) < size ? from + (piece.end - first) : size;
     spot s = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
-    const typename Op::element *at = base + s.offset + (from + row) * axis.stride;
-    i64 index = p.index_origin + s.aux + (from + row) * axis.aux;
+    const T *at = base + s.offset + (from + row) * axis.stride;
+    i64 index = origin + s.aux + (from + row) * axis.aux;
     for (int left = (int)(end - from) - row; left > 0; left -= UNROLL * rows) {
-      fold_rows<Op, UNIT, UNROLL>(p, a, at, stride, index, step, left, rows);
+      fold(at, stride, index, step, left);
       at += UNROLL * stride;
       index += UNROLL * step;
     }
     first += end - from;
   }
+}
+
+template <class Op, bool UNIT>
+NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Near *a, const typename Op::element *base, i64 origin,
+                             range piece, int row, int rows) {
+  typedef typename Op::element T;
+  const int UNROLL = column<Op, UNIT>::rows;
+  walk_rows<UNROLL>(p, base, origin, piece, row, rows, [&](const T *at, i64 stride, i64 index, i64 step, int left) {
+    fold_rows<Op, UNIT, UNROLL>(p, a, at, stride, index, step, left, rows);
+  });
 }
 
 /* A tile of outputs: `columns` neighbours along the lane axis, from element `at.offset` of the data and `at.aux` of the
@@ -122,7 +132,7 @@ NDR_DEVICE void fold_item(const ndr_params &p, typename Op::Near *a, i64 item, c
   int first = team.lane * column<Op, UNIT>::count;
   if (first >= t.columns) return;
   const typename Op::element *base = (const typename Op::element *)p.data + t.at.offset + first * p.axes[0].stride;
-  fold_columns<Op, UNIT>(p, a, base, piece_of(p, part_of(p, item).split), team.row, team.rows);
+  fold_columns<Op, UNIT>(p, a, base, p.index_origin, piece_of(p, part_of(p, item).split), team.row, team.rows);
 }
 
 /* The accumulators of a team's warps, or where a row takes more than a warp of its rows, meet in shared memory, some of

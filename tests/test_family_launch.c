@@ -27,7 +27,7 @@ static bool in_columns(const ndr_launch *launch) {
 
 /* And so do groups of them. */
 static bool in_groups(const ndr_launch *launch) {
-  return is(launch, "tile_narrow") || is(launch, "tile_runs");
+  return is(launch, "tile_narrow") || is(launch, "tile_run_");
 }
 
 /* `count` parts of `part` cover `whole`, and the last is not idle. */
@@ -47,14 +47,17 @@ static void check_outputs(const place *at, const ndr_problem *problem, const ndr
     expect(at, p->side_groups == groups);
     expect(at, p->tile_outputs == p->tile_groups * p->period && covers(p->tiles, p->tile_groups, groups));
     expect(at, p->all_tiles == p->tiles * (problem->outputs / (groups * p->period)));
-    if (is(launch, "tile_runs"))
-      expect(at, tiles == p->all_tiles && p->lanes * p->tile_outputs <= 32);
-    else
+    if (is(launch, "tile_run_")) {
+      int64_t elements = is(launch, "tile_run_packets") ? 16 / (int64_t)ndr_dtype_bytes(problem->dtype) : 1;
+      expect(at, tiles == p->all_tiles && p->lanes <= 256 && (p->runs == 1 || p->tile_groups == 1));
+      expect(at, covers(p->runs, p->lanes * elements, p->run_units * p->tile_outputs));
+      expect(at, p->reduced_count == problem->reduced_count - 1 && p->run_units == problem->reduced[0].size);
+      expect(at, p->axes[p->kept_count + p->reduced_count].stride == problem->reduced[0].stride);
+      expect(at, p->team <= 32);
+    } else {
       expect(at, covers(tiles, warps * p->warp_tiles, p->all_tiles));
-    int64_t held = is(launch, "tile_runs") ? p->bundle : 1, tile = p->tile_groups * p->run_units * p->period * held;
-    expect(at, tile * (int64_t)ndr_dtype_bytes(problem->dtype) + 32 <= p->room);
-    expect(at, held == 1 || problem->reduced[1].stride * held == tile);
-    expect(at, held == 1 || (covers(p->bundles, held, problem->reduced[1].size) && p->run_log <= p->lane_log));
+      expect(at, p->tile_outputs * p->run_units * (int64_t)ndr_dtype_bytes(problem->dtype) + 32 <= p->room);
+    }
   } else if (is(launch, "thread")) { /* rows of the lane axis are cut into tiles one by one */
     int teams = (int)launch->threads / p->team;
     expect(at, p->all_tiles == p->tiles * (problem->outputs / lane) && covers(tiles, teams, p->all_tiles));
@@ -78,10 +81,9 @@ static void check_reduction(const place *at, const ndr_problem *problem, const n
     if (is(launch, "tile_narrow")) expect(at, p->runs * problem->reduced[0].size == problem->length);
     return;
   }
-  int64_t runs = is(launch, "tree_block") ? p->runs : 1, units = problem->length;
+  int64_t runs = is(launch, "tree_block") || is(launch, "tile_run_") ? p->runs : 1, units = problem->length;
   if (is(launch, "tree_block")) units = problem->length ? problem->reduced[0].size : 0;
-  if (is(launch, "tree_runs") || is(launch, "tile_runs")) units = problem->length / problem->reduced[0].size;
-  if (is(launch, "tile_runs") && p->bundle > 1) units = units / problem->reduced[1].size * p->bundles;
+  if (is(launch, "tree_runs") || is(launch, "tile_run_")) units = problem->length / problem->reduced[0].size;
   expect(at, p->units == units);
   expect(at, p->splits == p->segments * runs);
   if (is(launch, "tree_block") && problem->length) expect(at, runs * units == problem->length);
@@ -105,8 +107,9 @@ static void check_block(const place *at, const ndr_device *device, const ndr_lau
   expect(at, launch->shared_bytes + STATIC_BYTES <= WITHOUT_ASKING);
   expect(at, launch->shared_bytes + STATIC_BYTES <= device->shared_bytes_per_block);
   expect(at, p->lanes >= 1 && p->lanes <= (int)launch->threads);
-  if (!in_columns(launch)) expect(at, p->lanes == 1 << p->lane_log);
-  if (is(launch, "tree_runs") || is(launch, "tree_strided")) expect(at, p->team == 1 << p->team_log);
+  if (!in_columns(launch) && !is(launch, "tile_run_")) expect(at, p->lanes == 1 << p->lane_log);
+  if (is(launch, "tree_runs") || is(launch, "tree_strided") || is(launch, "tile_run_"))
+    expect(at, p->team == 1 << p->team_log);
 }
 
 static int state_words(const ndr_problem *problem) {

@@ -113,11 +113,11 @@ def planner(heat, regret, measured, figure):
         text += (f" On {of['problems']:,} random problems (any dims, strides and dtypes, 64 KiB to "
                  f"{regret['largest'] / 2**20:.0f} MiB) the median is "
                  f"{of['median']:.3f}, the 95th percentile {of['p95']:.3f}, the 99th {of['p99']:.2f}, the worst {of['worst']:.2f} "
-                 "(`ndbench regret`).")
+                 f"(`ndbench regret --seed {regret['seed']}`).")
     if regret and measured:
         of = measured["regret"]
         text += (f" Where it may use the clock (`NDR_MEASURE`), they are {of['median']:.3f}, {of['p95']:.3f}, {of['p99']:.2f} and "
-                 f"{of['worst']:.2f} on {of['problems']:,} of them (`ndbench regret --measure`).")
+                 f"{of['worst']:.2f} on {of['problems']:,} of them (`ndbench regret --seed {measured['seed']} --measure`).")
     return text
 
 

@@ -72,7 +72,8 @@ static const template templates[] = {{"tree_block", "tree", "tree_block", ""},
                                      {"tile_columns", "tile", "tile_columns", ""},
                                      {"tile_triples", "triples", "tile_triples", ""},
                                      {"tile_narrow", "narrow", "tile_narrow", ""},
-                                     {"tile_runs", "runs", "tile_runs", ""},
+                                     {"tile_run_packets", "runs", "tile_runs", ", true"},
+                                     {"tile_run_elements", "runs", "tile_runs", ", false"},
                                      {"tile_packets", "packets", "tile_packets", ""}};
 
 /* The program: one include, one kernel. It is also the key under which the kernel is remembered. */

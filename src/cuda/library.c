@@ -10,10 +10,10 @@ typedef enum range { EVERY, OWN, REAL, ROUNDING, SKIPPING } range;
 static const struct {
   const char *name;
   range range;
-} kinds[] = {{"tree_block", OWN},     {"tree_runs", OWN},       {"tree_strided", OWN},  {"tree_lanes", OWN},
-             {"thread_packets", OWN}, {"thread_elements", OWN}, {"tile_columns", OWN},  {"tile_triples", OWN},
-             {"tile_narrow", OWN},    {"tile_runs", OWN},       {"tile_packets", OWN},  {"states", EVERY},
-             {"states_skip", REAL},   {"tree_wide", ROUNDING},  {"tree_skip", SKIPPING}};
+} kinds[] = {{"tree_block", OWN},     {"tree_runs", OWN},        {"tree_strided", OWN},      {"tree_lanes", OWN},
+             {"thread_packets", OWN}, {"thread_elements", OWN},  {"tile_columns", OWN},      {"tile_triples", OWN},
+             {"tile_narrow", OWN},    {"tile_run_packets", OWN}, {"tile_run_elements", OWN}, {"tile_packets", OWN},
+             {"states", EVERY},       {"states_skip", REAL},     {"tree_wide", ROUNDING},    {"tree_skip", SKIPPING}};
 enum { NAMES = sizeof kinds / sizeof *kinds };
 
 /* src/cuda/fatbins.c */

@@ -60,10 +60,18 @@ double ndr_launch_effort(const ndr_problem *problem, ndr_op *op, ndr_dtype *dtyp
   return 1;
 }
 
-/* Single elements of dense rows are read in another way than those of rows with a step, by the same kernel. */
+/* The weights are a kernel's but where it has two ways: single elements of dense rows, or of rows with a step; rows of
+ * so many packets that lanes need not ask, or any; outputs read by a block each, or by a part of one. */
+static const char *model_name(const ndr_launch *launch) {
+  const ndr_params *p = &launch->params;
+  if (strcmp(launch->kernel, "thread_elements") == 0 && p->axes[0].stride == 1) return "thread_dense";
+  if (strcmp(launch->kernel, "tree_lanes") == 0 && p->lane_shift >= 0) return "tree_regular";
+  if (strcmp(launch->kernel, "tree_strided") == 0 && p->team < NDR_THREADS) return "tree_parted";
+  return launch->kernel;
+}
+
 static const struct model *model_of(const ndr_launch *launch) {
-  bool dense = strcmp(launch->kernel, "thread_elements") == 0 && launch->params.axes[0].stride == 1;
-  const char *name = dense ? "thread_dense" : launch->kernel;
+  const char *name = model_name(launch);
   const struct model *model = models;
   while (strcmp(model->name, name) != 0) model++;
   return model;

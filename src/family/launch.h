@@ -109,7 +109,7 @@ typedef enum ndr_term {
   NDR_TERM_STEPS,        /* loads that a thread awaits one after the other, times waves */
   NDR_TERM_IDLE,         /* the same, times the share of the device that is idle */
   NDR_TERM_STRETCHES,    /* of rows or runs that a thread starts, or rounds in a tile, times waves */
-  NDR_TERM_COLUMNS,      /* that a thread accumulates, times waves */
+  NDR_TERM_COLUMNS,      /* that a thread accumulates, or states of its block that it joins, times waves */
   NDR_TERM_INSTRUCTIONS, /* thousands a multiprocessor, in some unit of the kernel's own */
   NDR_TERM_OUTPUTS,      /* thousands a multiprocessor */
   NDR_TERM_JOINS,        /* steps in which pieces are joined */

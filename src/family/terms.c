@@ -178,7 +178,8 @@ static void count_single(const ndr_params *p, const ndr_device *device, int resi
   int64_t run = p->reduced_count ? p->axes[p->kept_count].size : 1;
   int64_t step = p->reduced_count ? p->axes[p->kept_count].stride * bytes : NDR_SECTOR_BYTES;
   double busy = (double)p->axes[0].size / (double)(p->tiles * p->lanes);
-  double shared = step < NDR_SECTOR_BYTES ? (double)smaller(parts(NDR_SECTOR_BYTES, step), run) : 1;
+  int64_t sharing = step == 0 ? run : parts(NDR_SECTOR_BYTES, step);
+  double shared = step < NDR_SECTOR_BYTES ? (double)smaller(sharing, run) : 1;
   e->touched = e->fetched * first_sectors(p, true, bytes) / (busy * (double)bytes);
   e->fetched = e->touched / shared;
   for (int a = 0; a < p->kept_count; a++)
@@ -208,16 +209,32 @@ static counts thread_counts(const ndr_launch *launch, const ndr_device *device, 
   return e;
 }
 
+/* Threads walk the elements, or packets, of short runs; the block's states meet at the end. */
+static counts run_counts(const ndr_launch *launch, int64_t bytes) {
+  const ndr_params *p = &launch->params;
+  bool wide = strcmp(launch->kernel, "tile_run_packets") == 0;
+  int64_t batch = wide ? 4 : 16, rows = NDR_THREADS / p->lanes, units = smaller(p->piece, p->units);
+  int64_t walked = p->axes[p->kept_count].size, group = p->run_units * p->period * bytes;
+  counts e = dense_counts(p, bytes);
+  if (p->axes[p->period > 1].stride * bytes != group)
+    e.fetched *= ((double)group + 0.5 * NDR_SECTOR_BYTES) / (double)group;
+  e.stretches = parts(units, walked);
+  e.steps = e.stretches * parts(smaller(units, walked), rows * batch);
+  e.columns = parts(smaller(p->run_units * bytes / (wide ? NDR_PACKET_BYTES : bytes), p->lanes) * rows, p->team) *
+              parts(p->tile_outputs, NDR_THREADS / p->team);
+  e.instructions = (double)p->work * NDR_THREADS * (double)(e.steps * batch);
+  return e;
+}
+
 static counts tile_counts(const ndr_launch *launch, int64_t bytes) {
   const ndr_params *p = &launch->params;
   counts e = dense_counts(p, bytes);
-  bool shared = strcmp(launch->kernel, "tile_runs") == 0;
+  if (strncmp(launch->kernel, "tile_run_", 9) == 0) return run_counts(launch, bytes);
   if (strcmp(launch->kernel, "tile_packets") == 0) {
     e.steps = p->units / NDR_THREADS;
-  } else if (shared || strcmp(launch->kernel, "tile_narrow") == 0) {
-    int64_t rounds = shared ? parts(p->bundle, 1 << p->run_log) * parts(p->run_units, p->lanes >> p->run_log)
-                            : parts(p->tile_outputs, NDR_WARP_THREADS / p->lanes) * parts(p->run_units, p->lanes);
-    e.steps = shared ? parts(p->piece, NDR_BLOCK_WARPS) : p->warp_tiles * p->runs;
+  } else if (strcmp(launch->kernel, "tile_narrow") == 0) {
+    int64_t rounds = parts(p->tile_outputs, NDR_WARP_THREADS / p->lanes) * parts(p->run_units, p->lanes);
+    e.steps = p->warp_tiles * p->runs;
     e.stretches = e.steps * rounds;
     e.instructions = (double)p->all_tiles * (double)p->runs * (double)rounds * NDR_WARP_THREADS;
   } else {

@@ -1,9 +1,8 @@
 /* Planner's half of kernels/thread.cuh: the lane axis is kept; neighbouring threads own neighbouring outputs. */
-#include "family/launch.h"
+#include "family/rows.h"
 
-/* A thread reads PACKET_ROWS or ELEMENT_ROWS rows at a time, and accumulates MOST_ROWS at most: rounding errors and
- * narrow integer totals stay bounded. LINE_THREADS read a cache line. */
-enum { MOST_ROWS = 4096, PACKET_ROWS = 4, ELEMENT_ROWS = 16, RESIDENT_BLOCKS = 4, LINE_THREADS = 8 };
+/* A thread reads PACKET_ROWS or ELEMENT_ROWS rows at a time. LINE_THREADS read a cache line. */
+enum { PACKET_ROWS = 4, ELEMENT_ROWS = 16, RESIDENT_BLOCKS = 4, LINE_THREADS = 8 };
 
 static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
   (void)text;
@@ -20,28 +19,6 @@ static bool packets(const ndr_problem *problem, const ndr_device *device) {
   return ndr_packets_aligned(problem, &problem->kept[0]);
 }
 
-/* Rows that share sectors, of an axis that is not walked first, are best read at the same time by several blocks: then
- * pieces of the axes before it begin alike. */
-static int64_t align_piece(const ndr_params *p, int64_t piece, int64_t bytes) {
-  const ndr_param_axis *axes = p->axes + p->kept_count;
-  int64_t inner = p->reduced_count > 1 ? axes[0].size : 0;
-  if (piece < 1 || piece >= inner || axes[0].stride * bytes < NDR_SECTOR_BYTES) return piece;
-  int64_t pieces = (inner + piece / 2) / piece;
-  return (inner + pieces - 1) / pieces;
-}
-
-/* Cuts a tile's rows where there are too few tiles for all multiprocessors to be busy to the end. */
-static void split_rows(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, int rows, int batch) {
-  const ndr_params *p = &launch->params;
-  int64_t length = problem->length, most = length / ((int64_t)rows * batch);
-  double bytes = (double)length * p->tile_outputs * (double)ndr_dtype_bytes(problem->dtype);
-  int64_t slots = (int64_t)device->units * RESIDENT_BLOCKS, one_step = ndr_launch_step(p->columns);
-  int64_t parts = ndr_launch_parts(p->work, bytes, slots, most > 1 ? most : 1, one_step);
-  int64_t piece = (length + parts - 1) / parts, longest = (int64_t)MOST_ROWS * rows;
-  piece = align_piece(p, piece, (int64_t)ndr_dtype_bytes(problem->dtype));
-  ndr_launch_split(launch, length, piece > longest ? longest : piece, 1, (int)one_step);
-}
-
 /* Rows of a team, of the block's: so few that a thread reads two batches, and more where the team still reads a cache
  * line at a time; but enough blocks to keep the machine busy. */
 static int team_rows(const ndr_problem *problem, const ndr_device *device, const ndr_launch *launch, int rows,
@@ -56,19 +33,6 @@ static int team_rows(const ndr_problem *problem, const ndr_device *device, const
   return left;
 }
 
-/* Rows are walked along one reduced axis and decoded once a stretch of it. The longest makes the fewest stretches; but
- * where rows share sectors, and a stretch is some of the block's `rows` long, the densest. */
-static void order_rows(ndr_params *p, int rows, double bytes) {
-  ndr_param_axis *axes = p->axes + p->kept_count;
-  int first = 0;
-  bool shared = p->reduced_count && (double)axes[0].stride * bytes < NDR_SECTOR_BYTES && axes[0].size >= 2 * rows;
-  for (int a = 1; !shared && a < p->reduced_count; a++)
-    if (axes[a].size > axes[first].size) first = a;
-  ndr_param_axis axis = axes[first];
-  axes[first] = axes[0];
-  if (p->reduced_count > 0) axes[0] = axis;
-}
-
 static void configure_one(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
   bool wide = on_boundary && packets(problem, device);
   ndr_launch_begin(launch, problem, wide ? "thread_packets" : "thread_elements");
@@ -80,14 +44,14 @@ static void configure_one(const ndr_problem *problem, const ndr_device *device, 
   int64_t elements = wide ? ndr_packet_elements(problem->dtype) : 1;
   int64_t columns = (p->axes[0].size + elements - 1) / elements;
   /* Few rows are walked by one thread each: enough for a batch of loads before the block's rows are joined. */
-  int64_t length = problem->length;
+  int64_t length = problem->length, bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   int most = length < 16 ? NDR_THREADS : length < 64 ? 128 : length < 1024 && wide ? 64 : 32;
   int lanes = 1;
   while (lanes < most && lanes < columns) lanes *= 2;
   int64_t others = problem->outputs / p->axes[0].size;
   while (lanes > NDR_WARP_THREADS && columns * others < (int64_t)device->units * lanes) lanes /= 2;
   ndr_launch_lanes(launch, lanes);
-  order_rows(p, NDR_THREADS / lanes, (double)ndr_dtype_bytes(problem->dtype));
+  ndr_rows_order(p, NDR_THREADS / lanes, bytes);
   p->columns = lanes * (int)elements;
   p->tiles = (columns + lanes - 1) / lanes;
   p->all_tiles = p->tiles * others;
@@ -97,7 +61,7 @@ static void configure_one(const ndr_problem *problem, const ndr_device *device, 
   p->tile_outputs = p->columns * teams;
   p->work = (p->all_tiles + teams - 1) / teams;
   if (teams == 1)
-    split_rows(problem, device, launch, rows, batch);
+    ndr_rows_split(problem, device, launch, length, (double)(p->columns * bytes), rows, batch, 1);
   else
     ndr_launch_split(launch, length, length, 1, 1);
   ndr_launch_end(launch);

@@ -1,5 +1,5 @@
-/* Planner's half of kernels/tile.cuh, triples.cuh and packets.cuh, and with narrow.c the family: the lane axis is
- * short, so one contiguous stretch spans several outputs. */
+/* Planner's half of kernels/tile.cuh, triples.cuh and packets.cuh, and with narrow.c and runs.c the family: the lane
+ * axis is short, so one contiguous stretch spans several outputs. */
 #include <stdio.h>
 
 #include "family/narrow.h"
@@ -43,7 +43,8 @@ static const char *reject(const ndr_problem *problem, const ndr_device *device, 
   if (problem->length == 0) return "nothing is reduced";
   if (packets(problem)) return NULL;
   if (ndr_tile_kept_lane(problem)) return reject_kept(problem, text);
-  if (problem->reduced_count > 0 && problem->reduced[0].stride == 1) return ndr_narrow_reject(problem, text);
+  if (problem->reduced_count > 0 && problem->reduced[0].stride == 1)
+    return ndr_runs_run(problem) ? NULL : ndr_narrow_reject(problem, text);
   return "the lane axis has a step";
 }
 
@@ -101,6 +102,8 @@ static void configure_one(const ndr_problem *problem, const ndr_device *device, 
   /* Off a boundary, packets hold whole rows of single elements only. */
   if (packets(problem) && (on_boundary || problem->length == 1))
     configure_packets(problem, device, launch);
+  else if (ndr_runs_best(problem, device))
+    ndr_runs_configure(problem, device, launch, on_boundary);
   else if (ndr_narrow_runs(problem))
     ndr_narrow_configure(problem, device, launch);
   else

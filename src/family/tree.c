@@ -106,8 +106,18 @@ static void configure_runs(const ndr_problem *problem, const ndr_device *device,
   configure_team(problem, device, launch, team, runs, (double)run_bytes(problem));
 }
 
+/* An axis that repeats elements comes first, if one is reduced: neighbouring threads then read the same. */
+static void repeat_first(ndr_params *p) {
+  ndr_param_axis *axes = p->axes + p->kept_count, *last = axes + p->reduced_count - 1;
+  if (p->reduced_count < 2 || last->stride != 0) return;
+  ndr_param_axis axis = axes[0];
+  axes[0] = *last;
+  *last = axis;
+}
+
 void ndr_launch_strided(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {
   ndr_launch_begin(launch, problem, "tree_strided");
+  repeat_first(&launch->params);
   int64_t loads = (problem->length + BATCH - 1) / BATCH;
   int team = small_output(problem, device, loads) ? lanes_for(loads) : NDR_THREADS;
   configure_team(problem, device, launch, team, problem->length, (double)ndr_dtype_bytes(problem->dtype) * 8);

@@ -35,39 +35,40 @@ typedef struct ndr_params {
   long long index_origin;
   long long padded, slots; /* see above */
   long long work, tile_count;
-  long long tiles;           /* of the lane axis: thread; of groups side by side: tile_narrow, tile_runs */
-  long long all_tiles;       /* thread, tile_narrow: those of all teams, of all warps */
-  long long side_groups;     /* tile_narrow, tile_runs: groups of outputs that lie side by side */
-  long long units, piece;    /* units a tile's reduction is counted in (vectors or rows), units a piece; tile_packets:
-                              * packets an item */
-  long long runs, run_units; /* tree: runs an output, units a run; tile_packets: elements a row */
+  long long tiles;        /* of the lane axis: thread; of groups side by side: tile_narrow, tile_run_... */
+  long long all_tiles;    /* thread, tile_narrow: those of all teams, of all warps */
+  long long side_groups;  /* tile_narrow, tile_run_...: groups of outputs that lie side by side */
+  long long units, piece; /* units a tile's reduction is counted in (vectors or rows), units a piece; tile_packets:
+                           * packets an item */
+  /* tree: runs an output, units a run; tile_packets: elements a row; tile_run_...: shares of a tile's columns, of which
+   * each has all pieces, and elements a run */
+  long long runs, run_units;
   double ddof;
   int ending;                /* NDR_ENDING_... */
   float limit;               /* count: of elements beyond 0 (nonzero ones), or beyond infinity (NaN) */
   int splits, groups, group; /* pieces, groups of pieces, pieces a group */
   int tile_outputs;          /* of a block */
   int columns;               /* thread: outputs of a team */
-  int lanes;                 /* threads that share an output (tree_lanes), a column (thread), active ones (tile) */
-  int lane_log;              /* log2 of lanes, where that is a power of 2 */
-  int lane_shift;            /* tree_lanes: a lane has 1 << lane_shift packets an output; -1: not so regular */
-  /* Threads that share: tree_runs, tree_strided: an output; thread: a tile; tile_triples: a group of outputs. And log2
-   * of them. */
+  int lanes; /* threads that share an output (tree_lanes), a column (thread), active ones (tile), columns (tile_run_...)
+              */
+  int lane_log;   /* log2 of lanes, where that is a power of 2 */
+  int lane_shift; /* tree_lanes: a lane has 1 << lane_shift packets an output; -1: not so regular */
+  /* Threads that share: tree_runs, tree_strided: an output; thread: a tile; tile_triples: a group of outputs;
+   * tile_run_...: an output when its columns are joined. And log2 of them. */
   int team, team_log;
   int segments; /* tree_block: pieces a run */
   int kept_count, reduced_count;
   int period;      /* tile: outputs side by side */
   int small;       /* every decoded number is below 2^31 */
   int partial;     /* results are states: words of pitch `outputs` */
-  int skew;        /* tile_narrow, tile_runs: starts of a warp's threads in their runs, */
+  int skew;        /* tile_narrow: starts of a warp's threads in their runs, */
   int skew_unit;   /* and how many elements these are apart */
-  int room;        /* tile_columns: bytes of dynamic shared memory; tile_narrow, tile_runs: of a warp */
-  int tile_groups; /* tile_narrow, tile_runs: groups of outputs a tile */
-  int group_axes;  /* tile_narrow, tile_runs: kept axes over which groups lie side by side */
+  int room;        /* tile_columns: bytes of dynamic shared memory; tile_narrow: of a warp */
+  int tile_groups; /* tile_narrow, tile_run_...: groups of outputs a tile */
+  int group_axes;  /* tile_narrow, tile_run_...: kept axes over which groups lie side by side */
   int warp_tiles;  /* tile_narrow: tiles that a warp reads one after the other */
-  int bundle;      /* tile_runs: runs that are read together: the most, */
-  int bundles;     /* and how many such there are of each of the axis that they follow one another on */
-  int run_log;     /* tile_runs: log2 of the threads of an output that take runs of their own */
-  ndr_param_axis axes[NDR_PARAM_AXES]; /* kept axes, then reduced axes, innermost first */
+  /* Kept axes, then reduced axes, innermost first. tile_run_...: the reduced axis of the runs is one more, the last. */
+  ndr_param_axis axes[NDR_PARAM_AXES];
 } ndr_params;
 
 /* Joining or finishing arrays of states: element k of the walk is from[locate(from)], to[locate(to)]. */

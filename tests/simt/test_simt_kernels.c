@@ -137,6 +137,38 @@ START_TEST(test_rows_in_packets) {
 }
 END_TEST
 
+/* Short runs, many of them: groups of one output and of several, dense or with gaps, wider than a block, walked along
+ * one axis and along two, whose indices are not in the order of memory. */
+START_TEST(test_short_runs) {
+  static const char *const shapes[] = {"[16:1,100:512,32:16] /0,1",
+                                       "[40,3,4] /0,2",
+                                       "[37,2,16] /0,2",
+                                       "[18,5,7,3] /0,2",
+                                       "[16,2,30,10] /0,2",
+                                       "[20,2,250] /0,2",
+                                       "[19,6:23,7] /0,2",
+                                       "[3:512,17:20,4:5,5] /1,3",
+                                       "[6,3,7,8] /0,1,3",
+                                       "[2:40,9:80,2:20,4:3,3] /0,1,3"};
+  static const ndr_op ops[] = {NDR_SUM, NDR_VAR, NDR_ARGMIN, NDR_ARGMAX, NDR_COUNT};
+  rng random = {test_seed()};
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+    if (!op_defined(ops[i], dtype)) continue;
+    for (int round = test_case_count(8); round > 0; round--) {
+      ndr_case problem;
+      char text[64];
+      twist how = random_twist(&random, dtype);
+      snprintf(text, sizeof text, "%s %s %s", ndr_op_name(ops[i]), ndr_dtype_name(dtype), shapes[_i]);
+      assert_ok(ndr_case_parse(text, &problem));
+      announce_case(&problem, "tile", &how, test_seed());
+      outcome came = run_case(&problem, "tile", &how, &random);
+      ck_assert_msg(!came.why[0], "%s\n  %s", announced_case(), came.why);
+      ck_assert_msg(came.ran || ndr_dtype_bytes(dtype) > 4, "rejected: %s", text); /* the widest runs of 8 bytes are */
+    }
+  }
+}
+END_TEST
+
 /* The case to repeat. */
 static struct {
   ndr_op op;
@@ -174,6 +206,7 @@ int main(int argc, char **argv) {
   else
     tcase_add_loop_test(operators, test_operator, 0, NDR_OP_COUNT);
   if (argc == 2) tcase_add_loop_test(operators, test_rows_in_packets, 0, 4);
+  if (argc == 2) tcase_add_loop_test(operators, test_short_runs, 0, 10);
   suite_add_tcase(suite, operators);
   return suite_run(suite);
 }

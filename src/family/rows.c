@@ -1,0 +1,38 @@
+#include "family/rows.h"
+
+/* A thread accumulates MOST_ROWS at most: rounding errors and narrow integer totals stay bounded. */
+enum { MOST_ROWS = 4096, RESIDENT_BLOCKS = 4 };
+
+void ndr_rows_order(ndr_params *p, int rows, int64_t bytes) {
+  ndr_param_axis *axes = p->axes + p->kept_count;
+  int first = 0;
+  if (p->reduced_count == 0) return;
+  bool shared = (double)axes[0].stride * (double)bytes < NDR_SECTOR_BYTES && axes[0].size >= 2 * rows;
+  for (int a = 1; !shared && a < p->reduced_count; a++)
+    if (axes[a].size > axes[first].size) first = a;
+  ndr_param_axis axis = axes[first];
+  axes[first] = axes[0];
+  axes[0] = axis;
+}
+
+/* Rows that share sectors, of an axis that is not walked first, are best read at the same time by several blocks: then
+ * pieces of the axes before it begin alike. */
+static int64_t align_piece(const ndr_params *p, int64_t piece, int64_t bytes) {
+  const ndr_param_axis *axes = p->axes + p->kept_count;
+  int64_t inner = p->reduced_count > 1 ? axes[0].size : 0;
+  if (piece < 1 || piece >= inner || axes[0].stride * bytes < NDR_SECTOR_BYTES) return piece;
+  int64_t pieces = (inner + piece / 2) / piece;
+  return (inner + pieces - 1) / pieces;
+}
+
+void ndr_rows_split(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, int64_t units,
+                    double row_bytes, int rows, int batch, int shares) {
+  const ndr_params *p = &launch->params;
+  int64_t most = units / ((int64_t)rows * batch), slots = (int64_t)device->units * RESIDENT_BLOCKS;
+  int64_t one_step = ndr_launch_step(p->tile_outputs);
+  double bytes = (double)units * row_bytes / shares;
+  int64_t parts = ndr_launch_parts(p->work * shares, bytes, slots, most > 1 ? most : 1, one_step);
+  int64_t piece = (units + parts - 1) / parts, longest = (int64_t)MOST_ROWS * rows;
+  piece = align_piece(p, piece, (int64_t)ndr_dtype_bytes(problem->dtype));
+  ndr_launch_split(launch, units, piece > longest ? longest : piece, shares, (int)one_step);
+}

@@ -1,0 +1,59 @@
+/* Planner's half of kernels/runs.cuh: groups of outputs whose runs, of a few elements each, are many. */
+#include <string.h>
+
+#include "family/narrow.h"
+#include "family/rows.h"
+
+enum { LEAST_RUNS = 16, LEAST_BYTES = 64, PACKET_ROWS = 4, ELEMENT_ROWS = 16 };
+
+static int64_t count_runs(const ndr_problem *problem, const ndr_group *g) {
+  return problem->length / g->length;
+}
+
+bool ndr_runs_run(const ndr_problem *problem) {
+  ndr_group g = ndr_group_of(problem);
+  return g.axes > 0 && ndr_group_fits(&g) && count_runs(problem, &g) >= LEAST_RUNS;
+}
+
+/* Whether columns are packets. */
+static bool in_packets(const ndr_problem *problem, const ndr_group *g, bool on_boundary) {
+  return on_boundary && g->period == 1 && ndr_packets_aligned(problem, &problem->reduced[0]);
+}
+
+bool ndr_runs_best(const ndr_problem *problem, const ndr_device *device) {
+  ndr_group g = ndr_group_of(problem);
+  int64_t bytes = in_packets(problem, &g, true) ? NDR_PACKET_BYTES : (int64_t)ndr_dtype_bytes(problem->dtype);
+  if (!ndr_runs_run(problem)) return false;
+  if (!ndr_narrow_runs(problem) || count_runs(problem, &g) * bytes >= LEAST_BYTES) return true;
+  return problem->outputs < (int64_t)device->units * NDR_THREADS;
+}
+
+/* The axis of the runs comes last, after those that are walked. */
+static void move_runs_last(ndr_params *p) {
+  ndr_param_axis *axes = p->axes + p->kept_count, runs = axes[0];
+  memmove(axes, axes + 1, (size_t)--p->reduced_count * sizeof *axes);
+  axes[p->reduced_count] = runs;
+}
+
+void ndr_runs_configure(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
+  ndr_group g = ndr_group_of(problem);
+  bool wide = in_packets(problem, &g, on_boundary);
+  int64_t elements = wide ? ndr_packet_elements(problem->dtype) : 1, bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
+  int64_t columns = g.period * g.length / elements, most = columns < NDR_THREADS ? NDR_THREADS / columns : 1;
+  int64_t tiles = (g.side + most - 1) / most, groups = (g.side + tiles - 1) / tiles;
+  int64_t shares = (groups * columns + NDR_THREADS - 1) / NDR_THREADS;
+  ndr_launch_begin(launch, problem, wide ? "tile_run_packets" : "tile_run_elements");
+  ndr_group_tiles(problem, &g, launch, groups);
+  ndr_params *p = &launch->params;
+  p->lanes = (int)((groups * columns + shares - 1) / shares);
+  int rows = NDR_THREADS / p->lanes, team = 1;
+  while (team < NDR_WARP_THREADS && team < rows * g.length / elements) team *= 2;
+  ndr_launch_team(launch, team);
+  move_runs_last(p);
+  ndr_rows_order(p, rows, bytes);
+  p->work = p->all_tiles;
+  p->runs = shares;
+  ndr_rows_split(problem, device, launch, count_runs(problem, &g), (double)(groups * columns * elements * bytes), rows,
+                 wide ? PACKET_ROWS : ELEMENT_ROWS, (int)shares);
+  ndr_launch_end(launch);
+}

@@ -89,13 +89,15 @@ static ndr_status take_scratch(ndr_trial *t) {
 
 /* ---- the sweep ---- */
 
-/* A reduction by the cost model's choice. Its kernel is another than those it goes before, whose instructions have to
- * come from memory, too. It reads: what a sweep had written would go back to memory while the clock runs. */
+/* A reduction by the cost model's choice, of the dtype that is asked for: a build need not have kernels of another. Its
+ * kernel is another than those it goes before, whose instructions have to come from memory, too. It reads: what a sweep
+ * had written would go back to memory while the clock runs. */
 static ndr_status make_sweep(ndr_trial *t) {
   const ndr_plan *asked = t->asked;
-  int64_t elements = SWEEP * asked->device.l2_bytes / (int64_t)sizeof(float);
-  ndr_op op = asked->problem.ops[0] == NDR_MAX ? NDR_MIN : NDR_MAX;
-  DLTensor array = {.ndim = 1, .dtype = ndr_dtype_to_dlpack(NDR_F32), .shape = &elements};
+  ndr_dtype dtype = asked->problem.dtype;
+  int64_t words = SWEEP * asked->device.l2_bytes / 8 + 2, elements = words * 8 / (int64_t)ndr_dtype_bytes(dtype);
+  ndr_op op = asked->problem.ops[0] == NDR_NORMINF ? NDR_COUNT : NDR_NORMINF;
+  DLTensor array = {.ndim = 1, .dtype = ndr_dtype_to_dlpack(dtype), .shape = &elements};
   ndr_request request;
   ndr_plan *sweep = t->sweep = calloc(1, sizeof *sweep);
   if (!sweep) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a plan");
@@ -104,13 +106,14 @@ static ndr_status make_sweep(ndr_trial *t) {
   NDR_TRY(ndr_request_make(&request, &array, NDR_ALL_DIMS, 1, &op, NULL));
   NDR_TRY(ndr_problem_make(&sweep->problem, &request));
   NDR_TRY(ndr_plan_choose(sweep, NULL));
-  return zeros(t, elements / 2 + 1, &t->sweep_scratch);
+  return zeros(t, words + 1, &t->sweep_scratch);
 }
 
 /* Its result goes to the end of its scratch. */
 static ndr_status run_sweep(const ndr_trial *t) {
   const ndr_plan *sweep = t->sweep;
-  void *workspace, *result = (float *)t->sweep_scratch + sweep->problem.length;
+  int64_t bytes = sweep->problem.length * (int64_t)ndr_dtype_bytes(sweep->problem.dtype);
+  void *workspace, *result = (char *)t->sweep_scratch + bytes;
   NDR_TRY(ndr_plan_borrow_workspace(sweep, t->stream, &workspace));
   ndr_status status = sweep->backend->execute(sweep, t->sweep_scratch, &result, workspace, t->stream);
   ndr_plan_return_workspace(sweep, workspace, t->stream);

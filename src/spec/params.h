@@ -49,14 +49,14 @@ typedef struct ndr_params {
   int splits, groups, group; /* pieces, groups of pieces, pieces a group */
   int tile_outputs;          /* of a block */
   int columns;               /* thread: outputs of a team */
-  int lanes; /* threads that share an output (tree_lanes), a column (thread), active ones (tile), columns (tile_run_...)
-              */
+  /* Threads that share an output (tree_lanes) or a column (thread), active ones (tile), columns (tile_run_...). */
+  int lanes;
   int lane_log;   /* log2 of lanes, where that is a power of 2 */
   int lane_shift; /* tree_lanes: a lane has 1 << lane_shift packets an output; -1: not so regular */
   /* Threads that share: tree_runs, tree_strided: an output; thread: a tile; tile_triples: a group of outputs;
    * tile_run_...: an output when its columns are joined. And log2 of them. */
   int team, team_log;
-  int segments; /* tree_block: pieces a run */
+  int segments; /* tree_block: pieces a run; tile_run_...: of a share */
   int kept_count, reduced_count;
   int period;      /* tile: outputs side by side */
   int small;       /* every decoded number is below 2^31 */

@@ -112,8 +112,8 @@ def planner(heat, regret, measured, figure):
         of = regret["regret"]
         text += (f" On {of['problems']:,} random problems (any dims, strides and dtypes, 64 KiB to "
                  f"{regret['largest'] / 2**20:.0f} MiB) the median is "
-                 f"{of['median']:.3f}, the 95th percentile {of['p95']:.3f}, the 99th {of['p99']:.2f}, the worst {of['worst']:.2f} "
-                 f"(`ndbench regret --seed {regret['seed']}`).")
+                 f"{of['median']:.3f}, the 95th percentile {of['p95']:.3f}, the 99th {of['p99']:.2f}, the worst {of['worst']:.2f}, "
+                 f"{sum(row['regret'] > 1.25 for row in regret['rows'])} of them more than 1.25 (`ndbench regret --seed {regret['seed']}`).")
     if regret and measured:
         of = measured["regret"]
         text += (f" Where it may use the clock (`NDR_MEASURE`), they are {of['median']:.3f}, {of['p95']:.3f}, {of['p99']:.2f} and "

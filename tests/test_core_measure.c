@@ -2,6 +2,7 @@
  * machine happens to do. Its device works while the host goes on, and may have a cache. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/measure.h"
 #include "core/measurements.h"
@@ -97,7 +98,8 @@ static ndr_status execute(const ndr_plan *plan, const void *data, void *const *r
   ck_assert_ptr_nonnull(workspace);
   /* Scratch is as large as the problem. */
   ck_assert_int_eq(((const float *)data)[plan->problem.outputs * plan->problem.length - 1] > 1, 0);
-  ((float *)results[0])[plan->problem.outputs - 1] = 1;
+  size_t bytes = ndr_dtype_bytes(ndr_op_result(plan->problem.ops[0], plan->problem.dtype));
+  memset((char *)results[0] + (size_t)(plan->problem.outputs - 1) * bytes, 1, bytes);
   return toy.fails ? ndr_fail(NDR_ERR_DEVICE, "the toy is broken") : NDR_OK;
 }
 

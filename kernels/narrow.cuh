@@ -1,7 +1,7 @@
 /* Family tile where all that an output group reads is short, and the groups lie densely one after the other: rows of a
  * few elements (period 1), or a few rows of `period` columns. A warp copies a run of a tile of whole groups to shared
- * memory with wide loads, gives each output to p.lanes of its threads, and meanwhile loads the next. Where tiles are
- * few and have many runs, see runs.cuh. */
+ * memory with wide loads, gives each output to p.lanes of its threads, and meanwhile loads the next. Where groups have
+ * many runs, see runs.cuh. */
 #ifndef NDR_NARROW_CUH
 #define NDR_NARROW_CUH
 

@@ -47,7 +47,7 @@ bool ndr_group_fits(const ndr_group *g) {
   return g->bytes <= (g->period == 1 ? TILE_BYTES / 2 : TILE_BYTES);
 }
 
-bool ndr_narrow_runs(const ndr_problem *problem) {
+bool ndr_narrow_can(const ndr_problem *problem) {
   ndr_group g = ndr_group_of(problem);
   if (!g.dense || !ndr_group_fits(&g)) return false;
   /* A warp holds one state an output from run to run. */

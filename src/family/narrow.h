@@ -25,7 +25,7 @@ void ndr_group_tiles(const ndr_problem *problem, const ndr_group *g, ndr_launch 
 bool ndr_tile_kept_lane(const ndr_problem *problem);
 
 /* Whether tile_narrow can run the problem, whose lane axis has step 1 and which reduces something. */
-bool ndr_narrow_runs(const ndr_problem *problem);
+bool ndr_narrow_can(const ndr_problem *problem);
 
 /* Why it can't where the lane axis is reduced: text, filled, or a constant; NULL if it can. */
 const char *ndr_narrow_reject(const ndr_problem *problem, char *text);
@@ -35,7 +35,7 @@ void ndr_narrow_configure(const ndr_problem *problem, const ndr_device *device, 
 
 /* The same of tile_run_elements and tile_run_packets; and whether they should: where a thread has enough to read, or
  * tile_narrow has too few outputs for every warp to be busy. */
-bool ndr_runs_run(const ndr_problem *problem);
+bool ndr_runs_can(const ndr_problem *problem);
 bool ndr_runs_best(const ndr_problem *problem, const ndr_device *device);
 void ndr_runs_configure(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary);
 

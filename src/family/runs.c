@@ -4,13 +4,13 @@
 #include "family/narrow.h"
 #include "family/rows.h"
 
-enum { LEAST_RUNS = 16, LEAST_BYTES = 64, PACKET_ROWS = 4, ELEMENT_ROWS = 16 };
+enum { LEAST_RUNS = 16, LEAST_BYTES = 64 };
 
 static int64_t count_runs(const ndr_problem *problem, const ndr_group *g) {
   return problem->length / g->length;
 }
 
-bool ndr_runs_run(const ndr_problem *problem) {
+bool ndr_runs_can(const ndr_problem *problem) {
   ndr_group g = ndr_group_of(problem);
   return g.axes > 0 && ndr_group_fits(&g) && count_runs(problem, &g) >= LEAST_RUNS;
 }
@@ -23,8 +23,8 @@ static bool in_packets(const ndr_problem *problem, const ndr_group *g, bool on_b
 bool ndr_runs_best(const ndr_problem *problem, const ndr_device *device) {
   ndr_group g = ndr_group_of(problem);
   int64_t bytes = in_packets(problem, &g, true) ? NDR_PACKET_BYTES : (int64_t)ndr_dtype_bytes(problem->dtype);
-  if (!ndr_runs_run(problem)) return false;
-  if (!ndr_narrow_runs(problem) || count_runs(problem, &g) * bytes >= LEAST_BYTES) return true;
+  if (!ndr_runs_can(problem)) return false;
+  if (!ndr_narrow_can(problem) || count_runs(problem, &g) * bytes >= LEAST_BYTES) return true;
   return problem->outputs < (int64_t)device->units * NDR_THREADS;
 }
 
@@ -54,6 +54,6 @@ void ndr_runs_configure(const ndr_problem *problem, const ndr_device *device, nd
   p->work = p->all_tiles;
   p->runs = shares;
   ndr_rows_split(problem, device, launch, count_runs(problem, &g), (double)(groups * columns * elements * bytes), rows,
-                 wide ? PACKET_ROWS : ELEMENT_ROWS, (int)shares);
+                 wide ? NDR_PACKET_ROWS : NDR_ELEMENT_ROWS, (int)shares);
   ndr_launch_end(launch);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "family/launch.h"
+#include "family/rows.h"
 
 /* Bytes that memory hands to the second-level cache, at least, and that this keeps together. */
 enum { BURST = 64, LINE = 128 };
@@ -193,15 +193,19 @@ static void count_single(const ndr_params *p, const ndr_device *device, int resi
   e->touched = rest > 0 ? rest : 0;
 }
 
+/* Walking a piece's rows, of which a block or team reads `rows` at a time and a thread asks for `batch` in a row. */
+static void count_walk(const ndr_params *p, int64_t rows, int64_t batch, counts *e) {
+  int64_t units = smaller(p->piece, p->units), walked = p->reduced_count ? p->axes[p->kept_count].size : 1;
+  e->stretches = parts(units, walked);
+  e->steps = e->stretches * parts(smaller(units, walked), rows * batch);
+  e->instructions = (double)p->work * NDR_THREADS * (double)(e->steps * batch);
+}
+
 static counts thread_counts(const ndr_launch *launch, const ndr_device *device, int resident, int64_t bytes) {
   const ndr_params *p = &launch->params;
   bool single = strcmp(launch->kernel, "thread_elements") == 0;
-  int64_t batch = single ? 16 : 4, rows = p->team / p->lanes, units = smaller(p->piece, p->units);
-  int64_t run = p->reduced_count ? p->axes[p->kept_count].size : 1;
   counts e = dense_counts(p, bytes);
-  e.stretches = parts(units, run);
-  e.steps = e.stretches * parts(smaller(units, run), rows * batch);
-  e.instructions = (double)p->work * NDR_THREADS * (double)(e.steps * batch);
+  count_walk(p, p->team / p->lanes, single ? NDR_ELEMENT_ROWS : NDR_PACKET_ROWS, &e);
   if (single)
     count_single(p, device, resident, bytes, &e);
   else
@@ -213,23 +217,20 @@ static counts thread_counts(const ndr_launch *launch, const ndr_device *device, 
 static counts run_counts(const ndr_launch *launch, int64_t bytes) {
   const ndr_params *p = &launch->params;
   bool wide = strcmp(launch->kernel, "tile_run_packets") == 0;
-  int64_t batch = wide ? 4 : 16, rows = NDR_THREADS / p->lanes, units = smaller(p->piece, p->units);
-  int64_t walked = p->axes[p->kept_count].size, group = p->run_units * p->period * bytes;
+  int64_t rows = NDR_THREADS / p->lanes, group = p->run_units * p->period * bytes;
   counts e = dense_counts(p, bytes);
+  count_walk(p, rows, wide ? NDR_PACKET_ROWS : NDR_ELEMENT_ROWS, &e);
   if (p->axes[p->period > 1].stride * bytes != group)
     e.fetched *= ((double)group + 0.5 * NDR_SECTOR_BYTES) / (double)group;
-  e.stretches = parts(units, walked);
-  e.steps = e.stretches * parts(smaller(units, walked), rows * batch);
   e.columns = parts(smaller(p->run_units * bytes / (wide ? NDR_PACKET_BYTES : bytes), p->lanes) * rows, p->team) *
               parts(p->tile_outputs, NDR_THREADS / p->team);
-  e.instructions = (double)p->work * NDR_THREADS * (double)(e.steps * batch);
   return e;
 }
 
 static counts tile_counts(const ndr_launch *launch, int64_t bytes) {
   const ndr_params *p = &launch->params;
-  counts e = dense_counts(p, bytes);
   if (strncmp(launch->kernel, "tile_run_", 9) == 0) return run_counts(launch, bytes);
+  counts e = dense_counts(p, bytes);
   if (strcmp(launch->kernel, "tile_packets") == 0) {
     e.steps = p->units / NDR_THREADS;
   } else if (strcmp(launch->kernel, "tile_narrow") == 0) {

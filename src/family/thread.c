@@ -1,8 +1,8 @@
 /* Planner's half of kernels/thread.cuh: the lane axis is kept; neighbouring threads own neighbouring outputs. */
 #include "family/rows.h"
 
-/* A thread reads PACKET_ROWS or ELEMENT_ROWS rows at a time. LINE_THREADS read a cache line. */
-enum { PACKET_ROWS = 4, ELEMENT_ROWS = 16, RESIDENT_BLOCKS = 4, LINE_THREADS = 8 };
+/* LINE_THREADS read a cache line. */
+enum { RESIDENT_BLOCKS = 4, LINE_THREADS = 8 };
 
 static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
   (void)text;
@@ -55,7 +55,8 @@ static void configure_one(const ndr_problem *problem, const ndr_device *device, 
   p->columns = lanes * (int)elements;
   p->tiles = (columns + lanes - 1) / lanes;
   p->all_tiles = p->tiles * others;
-  int batch = wide ? PACKET_ROWS : ELEMENT_ROWS, rows = team_rows(problem, device, launch, NDR_THREADS / lanes, batch);
+  int batch = wide ? NDR_PACKET_ROWS : NDR_ELEMENT_ROWS,
+      rows = team_rows(problem, device, launch, NDR_THREADS / lanes, batch);
   int teams = NDR_THREADS / lanes / rows;
   ndr_launch_team(launch, lanes * rows);
   p->tile_outputs = p->columns * teams;

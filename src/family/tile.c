@@ -44,7 +44,7 @@ static const char *reject(const ndr_problem *problem, const ndr_device *device, 
   if (packets(problem)) return NULL;
   if (ndr_tile_kept_lane(problem)) return reject_kept(problem, text);
   if (problem->reduced_count > 0 && problem->reduced[0].stride == 1)
-    return ndr_runs_run(problem) ? NULL : ndr_narrow_reject(problem, text);
+    return ndr_runs_can(problem) ? NULL : ndr_narrow_reject(problem, text);
   return "the lane axis has a step";
 }
 
@@ -104,7 +104,7 @@ static void configure_one(const ndr_problem *problem, const ndr_device *device, 
     configure_packets(problem, device, launch);
   else if (ndr_runs_best(problem, device))
     ndr_runs_configure(problem, device, launch, on_boundary);
-  else if (ndr_narrow_runs(problem))
+  else if (ndr_narrow_can(problem))
     ndr_narrow_configure(problem, device, launch);
   else
     configure_kept(problem, device, launch);

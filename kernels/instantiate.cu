@@ -10,50 +10,26 @@
 
 #define NDR_JOIN_(a, b, c) ndr_##a##_##b##_##c
 #define NDR_JOIN(a, b, c) NDR_JOIN_(a, b, c)
-#define NDR_ENTRY(kernel, op, params, ...)                                                                             \
-  NDR_KERNEL NDR_BOUNDS(NDR_BLOCK, NDR_RESIDENT_##kernel(op))                                                          \
-      NDR_JOIN(kernel, op, NDR_DTYPE)(const __grid_constant__ params p) {                                              \
+#define NDR_ENTRY(kernel, op, bound, params, ...)                                                                      \
+  NDR_KERNEL NDR_BOUNDS(NDR_BLOCK, bound) NDR_JOIN(kernel, op, NDR_DTYPE)(const __grid_constant__ params p) {          \
     __VA_ARGS__(p);                                                                                                    \
   }
 
-/* Blocks that a multiprocessor should hold at least: what bounds the registers. */
-#define NDR_RESIDENT_tree_block(op) block_reads<NDR_OPERATOR(op)>::blocks
-#define NDR_RESIDENT_tree_runs(op) 4
-#define NDR_RESIDENT_tree_strided(op) 4
-#define NDR_RESIDENT_tree_lanes(op) 4
-#define NDR_RESIDENT_tree_wide(op) 4
-#define NDR_RESIDENT_tree_skip(op) 4
-#define NDR_RESIDENT_thread_packets(op) column<NDR_OPERATOR(op), true>::blocks
-#define NDR_RESIDENT_thread_elements(op) column<NDR_OPERATOR(op), false>::blocks
-#define NDR_RESIDENT_tile_columns(op) 3
-#define NDR_RESIDENT_tile_triples(op) 3
-#define NDR_RESIDENT_tile_narrow(op) 3
-#define NDR_RESIDENT_tile_run_packets(op) column<NDR_OPERATOR(op), false>::blocks
-#define NDR_RESIDENT_tile_run_elements(op) column<NDR_OPERATOR(op), false>::blocks
-#define NDR_RESIDENT_tile_packets(op) 3
-#define NDR_RESIDENT_states(op) 4
-#define NDR_RESIDENT_states_skip(op) 4
-
 #define NDR_OPERATOR(op) op_##op<NDR_ELEMENT, false, false>
-#define NDR_STATES(op) NDR_ENTRY(states, op, ndr_states_params, states<NDR_OPERATOR(op)>)
-#define NDR_REDUCTIONS(op)                                                                                             \
-  NDR_ENTRY(tree_block, op, ndr_params, tree_block<NDR_OPERATOR(op)>)                                                  \
-  NDR_ENTRY(tree_runs, op, ndr_params, tree_runs<NDR_OPERATOR(op)>)                                                    \
-  NDR_ENTRY(tree_strided, op, ndr_params, tree_strided<NDR_OPERATOR(op), NDR_BATCH>)                                   \
-  NDR_ENTRY(tree_lanes, op, ndr_params, tree_lanes<NDR_OPERATOR(op)>)                                                  \
-  NDR_ENTRY(thread_packets, op, ndr_params, thread_columns<NDR_OPERATOR(op), true>)                                    \
-  NDR_ENTRY(thread_elements, op, ndr_params, thread_columns<NDR_OPERATOR(op), false>)                                  \
-  NDR_ENTRY(tile_columns, op, ndr_params, tile_columns<NDR_OPERATOR(op)>)                                              \
-  NDR_ENTRY(tile_triples, op, ndr_params, tile_triples<NDR_OPERATOR(op)>)                                              \
-  NDR_ENTRY(tile_narrow, op, ndr_params, tile_narrow<NDR_OPERATOR(op)>)                                                \
-  NDR_ENTRY(tile_run_packets, op, ndr_params, tile_runs<NDR_OPERATOR(op), true>)                                       \
-  NDR_ENTRY(tile_run_elements, op, ndr_params, tile_runs<NDR_OPERATOR(op), false>)                                     \
-  NDR_ENTRY(tile_packets, op, ndr_params, tile_packets<NDR_OPERATOR(op)>)
+#define NDR_REDUCTION(NAME, name, family, file, loads, light, batch, op)                                               \
+  NDR_ENTRY(name, op, (residency<NDR_KERNEL_##NAME, NDR_OPERATOR(op)>::blocks(light)), ndr_params,                     \
+            name<NDR_OPERATOR(op)>)
+#define NDR_REDUCTIONS(op) NDR_KERNEL_ROWS(NDR_REDUCTION, op)
+
+/* Kernels that plans do not name, and the blocks that a multiprocessor holds of them. */
+enum { NDR_BLOCKS_OTHER = 4 };
+#define NDR_OTHER(name, op, params, ...) NDR_ENTRY(name, op, NDR_BLOCKS_OTHER, params, __VA_ARGS__)
+#define NDR_STATES(op) NDR_OTHER(states, op, ndr_states_params, states<NDR_OPERATOR(op)>)
 
 #ifdef NDR_REAL
-#define NDR_SKIPPING_STATES(op) NDR_ENTRY(states_skip, op, ndr_states_params, states<op_##op<NDR_ELEMENT, false, true>>)
-#define NDR_WIDE(op) NDR_ENTRY(tree_wide, op, ndr_params, tree_strided<op_##op<NDR_ELEMENT, true, false>, 1>)
-#define NDR_SKIP(op) NDR_ENTRY(tree_skip, op, ndr_params, tree_strided<op_##op<NDR_ELEMENT, true, true>, 1>)
+#define NDR_SKIPPING_STATES(op) NDR_OTHER(states_skip, op, ndr_states_params, states<op_##op<NDR_ELEMENT, false, true>>)
+#define NDR_WIDE(op) NDR_OTHER(tree_wide, op, ndr_params, fold_strided<op_##op<NDR_ELEMENT, true, false>, 1>)
+#define NDR_SKIP(op) NDR_OTHER(tree_skip, op, ndr_params, fold_strided<op_##op<NDR_ELEMENT, true, true>, 1>)
 #else
 #define NDR_SKIPPING_STATES(op)
 #define NDR_WIDE(op)
@@ -79,7 +55,7 @@ NDR_ROUNDING(NDR_ONLY_OP)
 #else
 #define NDR_DOMAIN_ORDERED(op) NDR_EVERY(op)
 #endif
-#define OP(NAME, value, name, result, empty, domain, what) NDR_DOMAIN_##domain(name)
+#define OP(NAME, value, name, result, empty, domain, ...) NDR_DOMAIN_##domain(name)
 #include "ops.def"
 
 /* The other operators are endings of these (see params.h), but for all under skip_nan. */

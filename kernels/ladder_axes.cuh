@@ -31,9 +31,9 @@ LADDER_KERNEL thread_a_column(global<const T> x, long long rows, long long colum
   out[column] = total;
 }
 
-/* Rung a3, and a7 where rows are padded. Mends a1: a block reads one row, in whole lines. Still wrong: with rows
- * shorter than the block threads are idle, and every row, however short, costs a tree and a barrier; rows that do not
- * begin at a multiple of 128 bytes make each warp's read straddle one line more. */
+/* Rung a3, and a7 where rows are padded. Another way than a1: a block reads one row, in whole lines. Still wrong: with
+ * rows shorter than the block threads are idle, and every row, however short, costs a tree and a barrier; rows that do
+ * not begin at a multiple of 128 bytes make each warp's read straddle one line more, which a7 mends. */
 template <class OP, class T = typename OP::type>
 LADDER_KERNEL block_a_row(global<const T> x, long long rows, long long columns, long long pitch, global<T> out) {
   shared<T> s = shared_memory<T>();
@@ -74,10 +74,10 @@ LADDER_DEVICE void fetch_tile(global<const T> x, long long rows, long long colum
   }
 }
 
-/* Rungs a4 (K = 32, no padding), a5 (padding 1), a6 (K = 128). Mends: lines are read whole even if rows are short, and
- * one thread adds for one row, so there is no tree until the end. Without padding: rows of the tile are a multiple of
- * 32 words, so the 32 lanes that read down it all meet in one bank; a padding of one word puts each in its own. K = 128
- * brings four loads in flight a row and a quarter of the barriers. Still wrong: 32 rows a block leave most of a GPU
+/* Rungs a4 (K = 32, no padding), a5 (padding 1), a6 (K = 128). Mends a1: lines are read whole even if rows are short,
+ * and one thread adds for one row, so there is no tree until the end. Without padding: rows of the tile are a multiple
+ * of 32 words, so the 32 lanes that read down it all meet in one bank; a padding of one word puts each in its own. K =
+ * 128 brings four loads in flight a row and a quarter of the barriers. Still wrong: 32 rows a block leave most of a GPU
  * idle when there are few rows. */
 template <class OP, int K, int PADDING, class T = typename OP::type>
 LADDER_KERNEL tile(global<const T> x, long long rows, long long columns, long long pitch, global<T> out) {

@@ -52,7 +52,7 @@ struct groups {
 
 template <class Op> struct narrow : groups {
   typedef typename Op::element T;
-  static const int elements = 16 / sizeof(T), BATCH = 4;
+  static const int elements = 16 / sizeof(T), BATCH = NDR_LOADS_TILE_NARROW;
   T *room; /* the warp's shared memory */
   int lane, shift;
 

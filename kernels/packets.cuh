@@ -9,7 +9,8 @@
 /* The packets first .. end that fall to this thread, 4 at most; packet 0 begins with the row of output `head`. */
 template <class Op, int LENGTH>
 NDR_DEVICE void reduce_packets(const ndr_params &p, const typename Op::element *start, i64 first, i64 end, int head) {
-  const int BATCH = 4, elements = packet_traits<typename Op::element>::elements, outputs = elements / LENGTH;
+  const int BATCH = NDR_LOADS_TILE_PACKETS, elements = packet_traits<typename Op::element>::elements,
+            outputs = elements / LENGTH;
   i64 along = p.axes[0].aux, step = p.reduced_count ? p.axes[1].aux : 0, number = first + machine::thread();
   ndr_packet packet[BATCH];
 #pragma unroll

@@ -32,13 +32,17 @@ NDR_DEVICE void fold_packets(const ndr_params &p, typename Op::Near &a, const ty
     if (left > u * rows) fold_packet_of<Op>(p, a, packet[u], index + u * step, apart);
 }
 
+template <class Op> struct residency<NDR_KERNEL_TILE_RUN_PACKETS, Op> : column<Op, false> {};
+template <class Op> struct residency<NDR_KERNEL_TILE_RUN_ELEMENTS, Op> : column<Op, false> {};
+
 /* A block's threads: p.lanes along the columns of its tile, the rest along the rows. The axis of the runs themselves
  * comes after those that are walked. */
 template <class Op, bool WIDE> struct strip : groups {
   typedef typename Op::element T;
   typedef typename Op::Near Near;
   static const int elements = WIDE ? (int)(16 / sizeof(T)) : 1;
-  static const int UNROLL = WIDE ? column<Op, false>::light ? 4 : 8 : 16;
+  static const int few = WIDE ? NDR_LOADS_TILE_RUN_PACKETS : NDR_LOADS_TILE_RUN_ELEMENTS;
+  static const int UNROLL = !WIDE || column<Op, false>::light ? few : 2 * few;
   int row, lane, rows;
   int columns; /* of a group */
 
@@ -64,10 +68,9 @@ template <class Op, bool WIDE> struct strip : groups {
     const T *base = (const T *)p.data + at.offset + group * p.axes[first_axis].stride + inside;
     range piece = piece_of(p, p.runs == 1 ? whose.split : whose.split % p.segments);
     if constexpr (WIDE)
-      walk_rows<UNROLL>(p, base, index, piece, row, rows,
-                        [&](const T *place, i64 stride, i64 from, i64 step, int left) {
-                          fold_packets<Op, UNROLL>(p, a, place, stride, from, step, apart, left, rows);
-                        });
+      walk_rows<UNROLL>(p, base, index, piece, row, rows, [&](const T *here, i64 stride, i64 from, i64 step, int left) {
+        fold_packets<Op, UNROLL>(p, a, here, stride, from, step, apart, left, rows);
+      });
     else
       fold_columns<Op, false>(p, &a, base, index, piece, row, rows);
   }
@@ -120,6 +123,14 @@ template <class Op, bool WIDE> NDR_DEVICE void tile_runs(const ndr_params &p) {
     join_pieces<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs,
                            [&](int k) { return s.element_of(p, to, s.group_of(p, k), k); });
   }
+}
+
+template <class Op> NDR_DEVICE void tile_run_packets(const ndr_params &p) {
+  tile_runs<Op, true>(p);
+}
+
+template <class Op> NDR_DEVICE void tile_run_elements(const ndr_params &p) {
+  tile_runs<Op, false>(p);
 }
 
 #endif

@@ -17,13 +17,18 @@ template <class Op, bool UNIT> struct column {
   /* Blocks that a multiprocessor holds: as many as registers allow, and the fewer blocks, the more in flight; but for
    * what is accumulated of narrow elements. */
   static const bool light = sizeof(typename Op::Near) <= 8 && sizeof(typename Op::Near) * count <= 32;
-  static const int blocks = light ? 4 : 2, rows = !UNIT ? 16 : light || count > 4 ? 4 : 8;
+  static const int few = UNIT ? NDR_LOADS_THREAD_PACKETS : NDR_LOADS_THREAD_ELEMENTS;
+  static const int rows = !UNIT || light || count > 4 ? few : 2 * few;
+  static constexpr int blocks(int most) { return light ? most : most / 2; }
   typedef typename choose<UNIT, ndr_packet, T>::type loaded;
   static NDR_DEVICE ndr_packet load(const T *at, ndr_packet) { return machine::load_packet(at); }
   static NDR_DEVICE T load(const T *at, T) { return machine::load_element(at); }
   static NDR_DEVICE void open(const ndr_packet &packet, V *x) { unpack<Op>(packet, x); }
   static NDR_DEVICE void open(const T &element, V *x) { x[0] = value_of<V>(element); }
 };
+
+template <class Op> struct residency<NDR_KERNEL_THREAD_PACKETS, Op> : column<Op, true> {};
+template <class Op> struct residency<NDR_KERNEL_THREAD_ELEMENTS, Op> : column<Op, false> {};
 
 /* The first UNROLL of the `left` rows that follow, of which this thread has every rows-th, `stride` elements and `step`
  * indices apart: all from memory at once, then in column by column. */
@@ -193,6 +198,14 @@ template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &
     if (p.splits == 1) continue;
     join_pieces<Op, false>(p, whose, t.output, (int)t.columns, [&](int k) { return t.at.aux + k * p.axes[0].aux; });
   }
+}
+
+template <class Op> NDR_DEVICE void thread_packets(const ndr_params &p) {
+  thread_columns<Op, true>(p);
+}
+
+template <class Op> NDR_DEVICE void thread_elements(const ndr_params &p) {
+  thread_columns<Op, false>(p);
 }
 
 #endif

@@ -58,7 +58,7 @@ template <class Op>
 NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const stretch<typename Op::element> &s,
                             i64 index) {
   typedef typename Op::element T;
-  const int elements = 16 / sizeof(T), UNROLL = 4;
+  const int elements = 16 / sizeof(T), UNROLL = NDR_LOADS_TILE_COLUMNS;
   const T *at = s.start + s.head + machine::thread() * elements;
   int left = (int)s.packets - machine::thread(), stride = p.lanes * elements;
   i64 first = s.head + machine::thread() * elements;

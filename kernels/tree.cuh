@@ -10,8 +10,6 @@
 
 #include "walk.cuh"
 
-enum { NDR_BATCH = 4 }; /* packets that a thread has in flight */
-
 NDR_DEVICE i64 lane_step(const ndr_params &p) {
   return p.axes[p.kept_count].aux;
 }
@@ -71,7 +69,10 @@ NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Near &a, const ty
  * registers for it. */
 template <class Op> struct block_reads {
   static const bool light = sizeof(typename Op::Near) <= 8;
-  static const int batch = light ? 2 * NDR_BATCH : NDR_BATCH, blocks = light ? 3 : 4;
+  static const int batch = light ? NDR_LOADS_TREE_BLOCK : NDR_LOADS_TREE_BLOCK / 2;
+};
+template <class Op> struct residency<NDR_KERNEL_TREE_BLOCK, Op> {
+  static constexpr int blocks(int light) { return block_reads<Op>::light ? light : light + 1; }
 };
 
 /* Hands the block's total of an item on, which thread 0 holds: to the result, or through the partial states. */
@@ -146,8 +147,8 @@ template <class Op> NDR_DEVICE void tree_runs(const ndr_params &p) {
       int lane = t.thread & (p.lanes - 1);
       for (i64 run = t.piece.begin + (t.thread >> p.lane_log); run < t.piece.end; run += t.size >> p.lane_log) {
         spot s = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
-        fold_stretch<Op, NDR_BATCH>(p, a, base + s.offset, p.axes[p.kept_count].size, p.index_origin + s.aux,
-                                    lane_step(p), lane, p.lanes);
+        fold_stretch<Op, NDR_LOADS_TREE_RUNS>(p, a, base + s.offset, p.axes[p.kept_count].size, p.index_origin + s.aux,
+                                              lane_step(p), lane, p.lanes);
       }
     }
     finish_team<Op>(p, t, a, room);
@@ -155,7 +156,7 @@ template <class Op> NDR_DEVICE void tree_runs(const ndr_params &p) {
 }
 
 /* Units are elements; a thread has BATCH of them in flight. */
-template <class Op, int BATCH> NDR_DEVICE void tree_strided(const ndr_params &p) {
+template <class Op, int BATCH> NDR_DEVICE void fold_strided(const ndr_params &p) {
   NDR_SHARED typename Op::Near room[NDR_BLOCK / NDR_WARP];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     team t = join_team(p, item);
@@ -181,8 +182,13 @@ template <class Op, int BATCH> NDR_DEVICE void tree_strided(const ndr_params &p)
   }
 }
 
-/* Whole, aligned outputs along one kept axis: NDR_BATCH packets a thread at once, 1 << lane_shift of an output. Packet
- * u is `near` or `far` from packet 0, or both: the next one of the same output or of the group's next output. */
+template <class Op> NDR_DEVICE void tree_strided(const ndr_params &p) {
+  fold_strided<Op, NDR_LOADS_TREE_STRIDED>(p);
+}
+
+/* Whole, aligned outputs along one kept axis: NDR_LOADS_TREE_LANES packets a thread at once, 1 << lane_shift of an
+ * output. Packet u is `near` or `far` from packet 0, or both: the next one of the same output or of the group's next
+ * output. */
 template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, int lane, int groups) {
   typedef typename Op::element T;
   const int elements = 16 / sizeof(T);
@@ -190,16 +196,16 @@ template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, i
   i64 stride = groups * p.axes[0].stride, along = p.lanes * elements;
   i64 one = shift > 0 ? along : stride, two = shift > 1 ? 2 * along : shift > 0 ? stride : 2 * stride;
   const T *at = (const T *)p.data + output * p.axes[0].stride + lane * elements;
-  const T *spots[NDR_BATCH] = {at, at + one, at + two, at + one + two};
+  const T *spots[NDR_LOADS_TREE_LANES] = {at, at + one, at + two, at + one + two};
   int slot1 = shift > 0 ? lane + p.lanes : lane, slot2 = shift > 1 ? lane + 2 * p.lanes : lane;
-  int slots[NDR_BATCH] = {lane, slot1, slot2, slot1 + slot2 - lane};
-  ndr_packet packet[NDR_BATCH];
-  typename Op::Near a[NDR_BATCH];
+  int slots[NDR_LOADS_TREE_LANES] = {lane, slot1, slot2, slot1 + slot2 - lane};
+  ndr_packet packet[NDR_LOADS_TREE_LANES];
+  typename Op::Near a[NDR_LOADS_TREE_LANES];
 #pragma unroll
-  for (int u = 0; u < NDR_BATCH; u++)
+  for (int u = 0; u < NDR_LOADS_TREE_LANES; u++)
     if (slots[u] < units) packet[u] = p.lanes <= 2 ? machine::keep_packet(spots[u]) : machine::load_packet(spots[u]);
 #pragma unroll
-  for (int u = 0; u < NDR_BATCH; u++) {
+  for (int u = 0; u < NDR_LOADS_TREE_LANES; u++) {
     a[u] = Op::near();
     if (slots[u] < units)
       fold_packet_of<Op>(p, a[u], packet[u], p.index_origin + slots[u] * elements * lane_step(p), lane_step(p));
@@ -211,7 +217,7 @@ template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, i
   if (shift > 1) Op::join(a[0], a[2]);
   for (int mask = p.lanes >> 1; mask > 0; mask >>= 1) {
 #pragma unroll
-    for (int u = 0; u < NDR_BATCH; u++) Op::join(a[u], shuffle_state(a[u], mask));
+    for (int u = 0; u < NDR_LOADS_TREE_LANES; u++) Op::join(a[u], shuffle_state(a[u], mask));
   }
   if (lane) return;
   i64 result = output * p.axes[0].aux, next = groups * p.axes[0].aux;
@@ -227,7 +233,7 @@ template <class Op> NDR_DEVICE void tree_lanes(const ndr_params &p) {
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     i64 first = item * p.tile_outputs, end = first + p.tile_outputs;
     if (p.lane_shift >= 0 && end <= p.outputs) {
-      for (int o = group; o < p.tile_outputs; o += (NDR_BATCH >> p.lane_shift) * groups)
+      for (int o = group; o < p.tile_outputs; o += (NDR_LOADS_TREE_LANES >> p.lane_shift) * groups)
         fold_tile<Op>(p, first + o, lane, groups);
       continue;
     }
@@ -236,8 +242,8 @@ template <class Op> NDR_DEVICE void tree_lanes(const ndr_params &p) {
       spot s = {0, 0};
       if (output < p.outputs) {
         s = locate_output(p, output);
-        fold_stretch<Op, NDR_BATCH>(p, a, (const typename Op::element *)p.data + s.offset, p.axes[p.kept_count].size,
-                                    p.index_origin, lane_step(p), lane, p.lanes);
+        fold_stretch<Op, NDR_LOADS_TREE_LANES>(p, a, (const typename Op::element *)p.data + s.offset,
+                                               p.axes[p.kept_count].size, p.index_origin, lane_step(p), lane, p.lanes);
       }
       join_lanes<Op>(a, p.lanes);
       if (lane == 0 && output < p.outputs) emit<Op>(p, s.aux, Op::widen(a));

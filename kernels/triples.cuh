@@ -11,7 +11,9 @@
 template <class Op> struct triples {
   typedef typename Op::element T;
   typedef typename Op::Near Near;
-  static const int elements = 16 / sizeof(T), UNROLL = elements > 4 ? 3 : 6, AWAY = NDR_WARP * elements;
+  static const int elements = 16 / sizeof(T),
+                   UNROLL = elements > 4 ? NDR_LOADS_TILE_TRIPLES / 2 : NDR_LOADS_TILE_TRIPLES,
+                   AWAY = NDR_WARP * elements;
 
   static NDR_DEVICE void fold_whole(const ndr_params &p, Near *a, const typename Op::value (&x)[UNROLL][elements]) {
 #pragma unroll

@@ -2,8 +2,15 @@
 #ifndef NDR_WALK_CUH
 #define NDR_WALK_CUH
 
+#include "kernels.h"
 #include "ops.cuh"
 #include "params.h"
+
+/* Blocks of a kernel that a multiprocessor holds: its row's, unless what an operator accumulates takes other registers.
+ */
+template <ndr_kernel KERNEL, class Op> struct residency {
+  static constexpr int blocks(int light) { return light; }
+};
 
 enum { NDR_BLOCK = 256, NDR_BLOCK_LOG = 8, NDR_WARP = 32, NDR_WARP_LOG = 5 };
 

@@ -7,16 +7,17 @@ set -eu
 
 # layer : layers, or single headers, that it may know : headers of others, as shell patterns
 # kernels/ndbench is a tool's part in CUDA C++: what ndbench times beside the library's kernels.
-# h5 reports its errors through the library's one channel for them, so it knows that header of core and no other.
+# h5 reports its errors through the library's one channel for them and guards its lock as core does; it knows the headers
+# for that and no others of core. Facts of operators are in spec.
 rules='
 include : include                                  : dlpack/*
 spec    : spec include                             :
 core    : core spec include                        :
 family  : family core spec include                 :
-cpu     : cpu core spec include                    : omp.h immintrin.h cpuid.h
+cpu     : cpu core spec include                    : immintrin.h cpuid.h
 cuda    : cuda family core spec include kernels    : cuda*.h nvrtc.h
 api     : api cuda cpu family core spec include    :
-h5      : h5 include core/status.h                 : hdf5.h H5*.h libdeflate.h zlib.h libaec.h lz4.h zstd.h blosc.h bzlib.h emmintrin.h omp.h
+h5      : h5 include spec core/status.h core/fork.h : hdf5.h H5*.h libdeflate.h zlib.h libaec.h lz4.h zstd.h blosc.h bzlib.h emmintrin.h
 kernels : kernels spec                             :
 tools/simt : tools/simt/* kernels               : sanitizer/* ucontext.h
 tools   : tools include kernels/ladder_job.h       : omp.h cuda*.h cublas*.h

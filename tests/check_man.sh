@@ -15,9 +15,17 @@ if [ "$1" = --format ]; then
   exit 0
 fi
 
-# Every --long-option of a text, sorted.
-long_options() {
-  grep -oE -- '(^|[^-[:alnum:]])--[a-z][a-z-]*' | grep -oE -- '--[a-z-]+' | sort -u
+# Every --long-option and -s, a letter, of a text, sorted.
+options() {
+  grep -oE -- "(^|[[:space:],\"\`'([])(--[a-z][a-z-]*|-[A-Za-z]([^-[:alnum:]]|\$))" | grep -oE -- '--[a-z-]+|-[A-Za-z]' | sort -u
+}
+
+# What a tool's --help says, and that of its subcommands, which its usage names before their options.
+help_of() { # TOOL
+  "$1" --help
+  "$1" --help | sed -n "s/^.*${1##*/} \\([a-z][a-z]*\\) \\[options\\].*/\\1/p" | while read -r subcommand; do
+    "$1" "$subcommand" --help
+  done
 }
 
 prefix=$1
@@ -35,8 +43,8 @@ for tool in "$prefix"/bin/*; do
     failed=1
     continue
   fi
-  "$tool" --help | long_options >"$name.help"
-  sed 's/\\-/-/g; s/\\f[A-Z]//g' "$page" | long_options >"$name.page"
+  help_of "$tool" | options >"$name.help"
+  sed 's/\\-/-/g; s/\\f[A-Z]//g' "$page" | options >"$name.page"
   if ! [ -s "$name.help" ] || ! diff -u --label "$name --help" "$name.help" --label "$name.1" "$name.page"; then
     echo "$name: --help and the page differ in their options"
     failed=1

@@ -6,15 +6,28 @@ libraries=$(dirname "$(find "$2" -name 'libndreduce.so' | head -n 1)")
 PKG_CONFIG_PATH=$libraries/pkgconfig
 LD_LIBRARY_PATH=$libraries
 export PKG_CONFIG_PATH LD_LIBRARY_PATH
-mkdir -p "$4"
-program=$4/outside_$1
+scratch=$4/$1
+mkdir -p "$scratch"
+program=$scratch/outside
 
 case $1 in
-shared) flags=$(pkg-config --cflags --libs ndreduce) ;;
-static) flags=$(pkg-config --static --cflags --libs ndreduce | sed 's/-lndreduce/-l:libndreduce.a/') ;;
+shared)
+  flags=$(pkg-config --cflags --libs ndreduce)
+  folder=$libraries
+  ;;
+static) # a folder that the linker searches first, with nothing in it but the static library
+  flags=$(pkg-config --static --cflags --libs ndreduce)
+  folder=$scratch
+  cp "$libraries/libndreduce.a" "$folder"
+  ;;
 esac
+for flag in $flags; do
+  case $flag in
+  *.so | *.so.* | *.a) echo "$flag is one library's path: the linker cannot choose" && exit 1 ;;
+  esac
+done
 # shellcheck disable=SC2086 # flags are split at blanks on purpose
-${CC:-cc} "$3" -o "$program" $flags
+${CC:-cc} "$3" -o "$program" -L"$folder" $flags
 uses_shared=$(ldd "$program" | grep -c libndreduce || true)
 "$program"
 case $1:$uses_shared in

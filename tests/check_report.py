@@ -51,7 +51,8 @@ def records():
             "small": {"rows": cases}, "regret": {"regret": regret, "largest": 1 << 28, "seed": 12, "rows": []},
             "regret-measured": {"regret": {**regret, "worst": 1.12}, "largest": 1 << 28, "seed": 12, "rows": []},
             "heat": {"regret": regret, "rows": [{**cell, "name": f"{kind}-3-{b}"} for kind in ("rows", "columns") for b in (4, 5)]},
-            "ladder": {"rows": [rung, {**rung, "ladder": "axes", "shape": "8 x 8"}, {"ladder": "nd", "failed": "why"}]}}
+            "ladder": {"rows": [rung, {**rung, "rung": "2", "gbps": 14.0, "ceiling_gbps": 20.0},
+                                {**rung, "rung": "18", "name": "ours", "gbps": 16.0, "ceiling_gbps": 16.0}, {**rung, "ladder": "axes", "shape": "8 x 8"}, {"ladder": "nd", "failed": "why"}]}}
 
 
 def check_text(folder):
@@ -61,7 +62,9 @@ def check_text(folder):
     check("the planner", "2,000 random problems" in text and "to 256 MiB" in text and "worst 1.24" in text and "1.03 and 1.12 on" in text and "--seed 12 --measure" in text,
           text)
     check("where", "Measured on Made-up 1, driver 1.2, CUDA 3.4; ndreduce 0.0.0, commit feed, 2001-02-03. Beside it PyTorch 9.9." in text, text)
-    check("a failed rung", "nd [" not in text and "| 1 | tree, modulo | 7.0 | 70.0% |  |" in text, text)
+    check("a failed rung", "nd [" not in text, text)
+    check("one ceiling a table", "| 1 | tree, modulo | 7.0 | 35.0% |  |" in text and "| 18 | ours | 16.0 | 80.0% |  |" in text, text)
+    check("a gain over what is mended", "| 2 | tree, modulo | 14.0 | 70.0% | 2.00x over 1 |" in text, text)
     for lines in re.findall(r"(?:^\|.*\n?)+", text, flags=re.M):
         check("no empty table", lines.count("\n") >= 3, lines)
         check("a whole table", len({line.count("|") for line in lines.strip().split("\n")}) == 1, lines)

@@ -1,4 +1,5 @@
 /* A library to be preloaded into h5gpured that makes the k-th call of one class fail as the real one would.
+ *   FAULTS_CRASH   a function of HDF5 that crashes when it is called
  *   FAULTS_CLASS   memory, hdf5, read, open, write, sync, name or thread
  *   FAULTS_CALL    which of its calls fails, from 1 on; 0 or nothing: none
  *   FAULTS_REPORT  a file for a line of each class with the number of its calls, and for what is alive at the end:
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,8 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MEMORY, HDF5, READ, OPEN, WRITE, SYNC, NAME, THREAD, CLASSES };
@@ -28,6 +28,7 @@ static const char *const classes[CLASSES] = {"memory", "hdf5", "read", "open", "
 static int failing = -1; /* the class */
 static long failing_call, calls[CLASSES], handles;
 static const char *failed = "nothing"; /* the function that was made to */
+static const char *crashing;
 
 /* ---- Whose calls count ------------------------------------------------------------------------------------------ */
 
@@ -228,18 +229,6 @@ int rename(const char *from, const char *to) {
   return OURS && fails(NAME, EIO) ? -1 : REAL(rename)(from, to);
 }
 
-/* HDF5 notes when it has made a dataset, and outputs are to be compared. */
-time_t time(time_t *now) {
-  if (now) *now = 0;
-  return 0;
-}
-
-int gettimeofday(struct timeval *restrict now, void *restrict zone) {
-  (void)zone;
-  *now = (struct timeval){0, 0};
-  return 0;
-}
-
 int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict how, void *(*run)(void *),
                    void *restrict user) {
   return OURS && fails(THREAD, EAGAIN) ? EAGAIN : REAL(pthread_create)(thread, how, run, user);
@@ -258,6 +247,7 @@ typedef long function(ARGUMENTS);
     static function *real;                                                                                             \
     if (!real) real = (function *)(uintptr_t)dlsym(RTLD_NEXT, #name);                                                  \
     bool ours = OURS;                                                                                                  \
+    if (ours && crashing && strcmp(crashing, #name) == 0) raise(SIGSEGV);                                              \
     body                                                                                                               \
   }
 /* Gives `failed`; gives -1 or a handle, to be closed; gives a handle and is not made to fail; closes one. */
@@ -360,6 +350,7 @@ ASKS(H5Pset_fill_value, -1)
 ASKS(H5Pset_fletcher32, -1)
 ASKS(H5Pset_libver_bounds, -1)
 ASKS(H5Pset_link_creation_order, -1)
+ASKS(H5Pset_obj_track_times, -1)
 ASKS(H5Pset_shuffle, -1)
 ASKS(H5Rcreate, -1)
 ASKS(H5Sget_simple_extent_dims, -1)
@@ -396,6 +387,7 @@ ASKS(H5Tset_size, -1)
 
 __attribute__((constructor)) static void begin(void) {
   const char *class = getenv("FAULTS_CLASS"), *call = getenv("FAULTS_CALL");
+  crashing = getenv("FAULTS_CRASH");
   dl_iterate_phdr(add_object, NULL);
   for (int i = 0; class && i < CLASSES; i++)
     if (strcmp(class, classes[i]) == 0) failing = i;

@@ -1,10 +1,10 @@
-/* The problem mini-language on any bytes: what parses must print and parse back to the same case, and its extent must
- * be one that memory can have. */
+/* The problem mini-language on any bytes: what parses must print and parse back to the same case, its extent must be
+ * one that memory can have, and every family of the planners must take or refuse it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz.h"
-#include "ndreduce/ndreduce.h"
+#include "support/planners.h"
 
 static void check_extent(const ndr_case *problem) {
   int64_t low = 1, high = -1, count = 1;
@@ -15,24 +15,9 @@ static void check_extent(const ndr_case *problem) {
   require(high - low <= INT64_MAX / bytes - 1);
 }
 
-/* The sizes and strides are made up, so nothing is allocated: the checks and the planner alone see them. */
-static void check_plan(const ndr_case *problem) {
-  ndr_plan *plan = NULL;
-  char text[512];
-  int64_t shape[NDR_MAX_DIMS], strides[NDR_MAX_DIMS];
-  memcpy(shape, problem->shape, sizeof shape);
-  memcpy(strides, problem->strides, sizeof strides);
-  DLTensor array = {NULL, {kDLCPU, 0}, problem->ndim, ndr_dtype_to_dlpack(problem->dtype), shape, strides, 0};
-  ndr_options options = NDR_OPTIONS_INIT;
-  options.keepdims = problem->keepdims;
-  options.skip_nan = problem->skip_nan;
-  options.ddof = problem->ddof;
-  options.accumulate = problem->accumulate;
-  ndr_status status = ndr_plan_create(&plan, &array, problem->dim_count, problem->dims, problem->op_count, problem->ops,
-                                      NULL, &options);
+static void check_planners(const ndr_case *problem) {
+  ndr_status status = plan_by_all(problem);
   require(status == NDR_OK || status == NDR_ERR_OVERFLOW || status == NDR_ERR_EMPTY);
-  if (status == NDR_OK) ndr_plan_describe(plan, text, sizeof text);
-  ndr_plan_destroy(plan);
 }
 
 static void check_round_trip(const ndr_case *problem) {
@@ -55,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (ndr_case_parse(text, &problem) == NDR_OK) {
     check_round_trip(&problem);
     check_extent(&problem);
-    check_plan(&problem);
+    check_planners(&problem);
   } else {
     require(ndr_last_error()[0] != 0);
   }

@@ -13,9 +13,8 @@ static const char *const names[] = {"tree", "thread", "tile"};
 static void print_launch(const ndr_plan *plan, const char *family, const ndr_device *gpu) {
   const ndr_launch *launch = &ndr_plan_launches(plan)->aligned;
   double terms[NDR_TERMS];
-  int resident;
-  const char *model = ndr_launch_model(launch, &resident);
-  ndr_launch_terms(&plan->problem, gpu, launch, resident, terms);
+  const char *model = ndr_launch_model(launch);
+  ndr_launch_terms(&plan->problem, gpu, launch, terms);
   printf(", \"%s\": [\"%s\"", family, model);
   for (int t = 0; t < NDR_TERMS; t++) printf(", %.9g", terms[t]);
   printf("]");

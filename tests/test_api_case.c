@@ -61,11 +61,12 @@ static const struct {
   const char *word;
 } refused[] = {
     {"", NDR_ERR_PARSE, "column 1"},
-    {"median f32 [4] /0", NDR_ERR_PARSE, "column 1"},
+    {"median f32 [4] /0", NDR_ERR_PARSE,
+     "column 1 of 'median f32 [4] /0': expected an operator, not 'median': sum, prod, "},
     {"sum,median f32 [4] /0", NDR_ERR_PARSE, "column 5"},
     {"sum, f32 [4] /0", NDR_ERR_PARSE, "column 5"},
     {"sum", NDR_ERR_PARSE, "dtype"},
-    {"sum float [4] /0", NDR_ERR_PARSE, "column 5"},
+    {"sum float [4] /0", NDR_ERR_PARSE, "expected a dtype, not 'float': bool, i8, "},
     {"sum f32 4 /0", NDR_ERR_PARSE, "'['"},
     {"sum f32 [4", NDR_ERR_PARSE, "']'"},
     {"sum f32 [4,", NDR_ERR_PARSE, "size"},
@@ -91,8 +92,8 @@ static const struct {
     {"sum f32 [4,5] /0,0", NDR_ERR_DIMS, "twice"},
     {"sum f32 [4,5] /1,-1", NDR_ERR_DIMS, "dim 1"},
     {"min c64 [4] /0", NDR_ERR_OP, "min"},
-    {"sum f32 [4294967296,4294967296] /0", NDR_ERR_OVERFLOW, "63 bits"},
-    {"sum f32 [0,4294967296,4294967296] /0", NDR_ERR_OVERFLOW, "63 bits"},
+    {"sum f32 [4294967296,4294967296] /0", NDR_ERR_OVERFLOW, "62 bits"},
+    {"sum f32 [0,4294967296,4294967296] /0", NDR_ERR_OVERFLOW, "62 bits"},
 };
 
 START_TEST(other_text_is_refused_with_its_place) {

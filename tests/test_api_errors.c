@@ -215,9 +215,9 @@ START_TEST(sizes_that_overflow) {
   sound_call(&c);
   c.shape[0] = c.shape[1] = INT64_C(1) << 31;
   c.array.strides = NULL;
-  assert_fails(run(&c), NDR_ERR_OVERFLOW, "63 bits");
+  assert_fails(run(&c), NDR_ERR_OVERFLOW, "62 bits");
   c.shape[0] = INT64_MAX;
-  assert_fails(run(&c), NDR_ERR_OVERFLOW, "63 bits");
+  assert_fails(run(&c), NDR_ERR_OVERFLOW, "62 bits");
 }
 END_TEST
 
@@ -248,7 +248,32 @@ START_TEST(spans_that_overflow_together) {
   sound_call(&c);
   c.strides[0] = INT64_C(1) << 60;
   c.strides[1] = INT64_C(1) << 60;
-  assert_fails(run(&c), NDR_ERR_OVERFLOW, "63 bits");
+  assert_fails(run(&c), NDR_ERR_OVERFLOW, "62 bits");
+}
+END_TEST
+
+/* Planners compute with whole axes: the last that is taken leaves them room, and no result is larger than memory. */
+START_TEST(sizes_are_refused_before_planners_overflow) {
+  static const struct {
+    const char *text;
+    ndr_status status;
+  } cases[] = {{"sum i8 [254775807,2:-9223372036854775808] /0", NDR_ERR_OVERFLOW},
+               {"sum i8 [2:2305843009213693952] /0", NDR_ERR_OVERFLOW},
+               {"sum i8 [2:2305843009213693951] /0", NDR_OK},
+               {"sum i8 [1:-9223372036854775808] /0", NDR_OK},
+               {"sum i8 [4611686018427387904:0] /0", NDR_ERR_OVERFLOW},
+               {"sum i8 [4611686018427387903:0] /0", NDR_OK},
+               {"sum i8 [576460752303423488:0] /", NDR_ERR_OVERFLOW},
+               {"sum i8 [576460752303423487:0] /", NDR_OK}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ndr_case c;
+    ndr_plan *plan = NULL;
+    ndr_status status = ndr_case_parse(cases[i].text, &c);
+    DLTensor array = {NULL, {kDLCPU, 0}, c.ndim, {kDLInt, 8, 1}, c.shape, c.strides, 0};
+    if (status == NDR_OK) status = ndr_plan_create(&plan, &array, c.dim_count, c.dims, 1, c.ops, NULL, NULL);
+    ck_assert_msg(status == cases[i].status, "%s: %s", cases[i].text, ndr_last_error());
+    ndr_plan_destroy(plan);
+  }
 }
 END_TEST
 
@@ -256,7 +281,10 @@ START_TEST(devices_without_a_backend) {
   call c;
   sound_call(&c);
   c.array.device.device_type = c.result.device.device_type = kDLVulkan;
-  assert_fails(run(&c), NDR_ERR_NO_DEVICE, "device type 7");
+  assert_fails(run(&c), NDR_ERR_NO_DEVICE, "no backend for the vulkan devices");
+  sound_call(&c);
+  c.result.device = (DLDevice){kDLROCM, 1};
+  assert_fails(run(&c), NDR_ERR_RESULT, "the result is on rocm:1, the array on cpu:0");
 }
 END_TEST
 
@@ -387,7 +415,7 @@ int main(void) {
   Suite *suite = suite_create("api errors");
   suite_case(suite, "array", 10, the_call_that_is_spoiled_below_is_sound, null_array, null_data, malformed_shapes,
              misaligned_data, unknown_dtypes, sizes_that_overflow, strides_that_overflow, spans_that_overflow_together,
-             devices_without_a_backend, NULL);
+             sizes_are_refused_before_planners_overflow, devices_without_a_backend, NULL);
   suite_case(suite, "dims and ops", 10, dims_out_of_range, dims_named_twice, malformed_dims, unknown_ops,
              ops_not_defined_for_complex, NULL);
   suite_case(suite, "result", 10, null_result, results_of_another_dtype, results_of_another_shape,

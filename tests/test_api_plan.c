@@ -1,5 +1,6 @@
 /* Plans through the public calls: made once, executed often and from many threads, described, destroyed. */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "support/reduce.h"
@@ -187,6 +188,36 @@ START_TEST(plans_can_be_made_for_a_machine_that_is_not_there) {
 }
 END_TEST
 
+/* The family that a CPU of so many threads takes. */
+static void choose_family(int units, int64_t rows, int64_t columns, int dim, int op_count, char *family) {
+  static const ndr_op ops[] = {NDR_SUM, NDR_MEAN, NDR_VAR, NDR_NORM2};
+  char text[4096];
+  DLTensor array = ndr_tensor(NULL, NDR_F64, rows, columns);
+  ndr_plan *plan;
+  ndr_device device = {.size = sizeof device, .type = kDLCPU, .units = units, .bandwidth = 3e10};
+  ndr_options options = NDR_OPTIONS_INIT;
+  options.device = &device;
+  assert_ok(ndr_plan_create(&plan, &array, NDR_DIMS(dim), op_count, ops, NULL, &options));
+  ndr_plan_describe(plan, text, sizeof text);
+  ck_assert_int_eq(sscanf(strchr(text, '\n'), "%15s", family), 1);
+  ndr_plan_destroy(plan);
+}
+
+/* Families add in different orders. */
+START_TEST(neither_threads_nor_other_ops_choose_the_family) {
+  for (int64_t rows = 1; rows <= 5000; rows += 1 + rows / 4) {
+    for (int64_t columns = 1; columns <= 5000; columns += 1 + columns / 4) {
+      char one[16], other[16];
+      choose_family(1, rows, columns, 1, 1, one);
+      choose_family(1000, rows, columns, 1, 1, other);
+      ck_assert_str_eq(one, other);
+      choose_family(1, rows, columns, 1, 4, other);
+      ck_assert_str_eq(one, other);
+    }
+  }
+}
+END_TEST
+
 START_TEST(a_forced_family_is_named) {
   char text[4096];
   DLTensor array = ndr_tensor(NULL, NDR_F32, 100, 100);
@@ -281,7 +312,8 @@ int main(void) {
              executing_checks_its_pointers, a_workspace_is_lent_to_who_has_none, plans_of_nothing_run,
              null_plans_are_harmless, NULL);
   suite_case(suite, "choice", 30, a_description_repeats_the_problem, plans_can_be_made_for_a_machine_that_is_not_there,
-             a_forced_family_is_named, measured_planning_gives_the_same_result, NULL);
+             neither_threads_nor_other_ops_choose_the_family, a_forced_family_is_named,
+             measured_planning_gives_the_same_result, NULL);
   suite_case(suite, "threads", 120, one_plan_serves_many_threads, ndreduce_serves_many_threads, NULL);
   return suite_run(suite);
 }

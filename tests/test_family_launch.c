@@ -16,18 +16,26 @@ typedef struct place {
   ck_assert_msg(condition, "%s on %s, %s (%s): not so: %s", (place)->text, (place)->gpu, (place)->family,              \
                 (place)->kernel, #condition)
 
-static bool is(const ndr_launch *launch, const char *kernel) {
-  return strncmp(launch->kernel, kernel, strlen(kernel)) == 0;
+static bool is(const ndr_launch *launch, ndr_kernel kernel) {
+  return launch->kernel == kernel;
+}
+
+static bool by_threads(const ndr_launch *launch) {
+  return is(launch, NDR_KERNEL_THREAD_PACKETS) || is(launch, NDR_KERNEL_THREAD_ELEMENTS);
+}
+
+static bool in_runs(const ndr_launch *launch) {
+  return is(launch, NDR_KERNEL_TILE_RUN_PACKETS) || is(launch, NDR_KERNEL_TILE_RUN_ELEMENTS);
 }
 
 /* Outputs side by side share a tile: each of its columns is one. */
 static bool in_columns(const ndr_launch *launch) {
-  return is(launch, "tile_columns") || is(launch, "tile_triples");
+  return is(launch, NDR_KERNEL_TILE_COLUMNS) || is(launch, NDR_KERNEL_TILE_TRIPLES);
 }
 
 /* And so do groups of them. */
 static bool in_groups(const ndr_launch *launch) {
-  return is(launch, "tile_narrow") || is(launch, "tile_run_");
+  return is(launch, NDR_KERNEL_TILE_NARROW) || in_runs(launch);
 }
 
 /* `count` parts of `part` cover `whole`, and the last is not idle. */
@@ -47,8 +55,8 @@ static void check_outputs(const place *at, const ndr_problem *problem, const ndr
     expect(at, p->side_groups == groups);
     expect(at, p->tile_outputs == p->tile_groups * p->period && covers(p->tiles, p->tile_groups, groups));
     expect(at, p->all_tiles == p->tiles * (problem->outputs / (groups * p->period)));
-    if (is(launch, "tile_run_")) {
-      int64_t elements = is(launch, "tile_run_packets") ? 16 / (int64_t)ndr_dtype_bytes(problem->dtype) : 1;
+    if (in_runs(launch)) {
+      int64_t elements = is(launch, NDR_KERNEL_TILE_RUN_PACKETS) ? 16 / (int64_t)ndr_dtype_bytes(problem->dtype) : 1;
       expect(at, tiles == p->all_tiles && p->lanes <= 256 && (p->runs == 1 || p->tile_groups == 1));
       expect(at, covers(p->runs, p->lanes * elements, p->run_units * p->tile_outputs));
       expect(at, p->reduced_count == problem->reduced_count - 1 && p->run_units == problem->reduced[0].size);
@@ -58,7 +66,7 @@ static void check_outputs(const place *at, const ndr_problem *problem, const ndr
       expect(at, covers(tiles, warps * p->warp_tiles, p->all_tiles));
       expect(at, p->tile_outputs * p->run_units * (int64_t)ndr_dtype_bytes(problem->dtype) + 32 <= p->room);
     }
-  } else if (is(launch, "thread")) { /* rows of the lane axis are cut into tiles one by one */
+  } else if (by_threads(launch)) { /* rows of the lane axis are cut into tiles one by one */
     int teams = (int)launch->threads / p->team;
     expect(at, p->all_tiles == p->tiles * (problem->outputs / lane) && covers(tiles, teams, p->all_tiles));
     expect(at, covers(p->tiles, p->columns, lane) && p->tile_outputs == p->columns * teams);
@@ -66,27 +74,28 @@ static void check_outputs(const place *at, const ndr_problem *problem, const ndr
   } else if (in_columns(launch)) {
     int teams = (int)launch->threads / p->team;
     expect(at, p->period == lane && p->tile_outputs == lane * teams && covers(tiles, lane * teams, problem->outputs));
-    expect(at, teams == 1 || (is(launch, "tile_triples") && p->splits == 1));
+    expect(at, teams == 1 || (is(launch, NDR_KERNEL_TILE_TRIPLES) && p->splits == 1));
   } else {
     expect(at, covers(tiles, p->tile_outputs, problem->outputs));
-    if (is(launch, "tile_packets")) expect(at, 16 % (p->run_units * (int64_t)ndr_dtype_bytes(problem->dtype)) == 0);
+    if (is(launch, NDR_KERNEL_TILE_PACKETS))
+      expect(at, 16 % (p->run_units * (int64_t)ndr_dtype_bytes(problem->dtype)) == 0);
   }
 }
 
 /* What each tile's reduction is counted in, and the pieces that it is cut into. */
 static void check_reduction(const place *at, const ndr_problem *problem, const ndr_launch *launch) {
   const ndr_params *p = &launch->params;
-  if (is(launch, "tree_lanes") || is(launch, "tile_narrow") || is(launch, "tile_packets")) {
+  if (is(launch, NDR_KERNEL_TREE_LANES) || is(launch, NDR_KERNEL_TILE_NARROW) || is(launch, NDR_KERNEL_TILE_PACKETS)) {
     expect(at, p->splits == 1);
-    if (is(launch, "tile_narrow")) expect(at, p->runs * problem->reduced[0].size == problem->length);
+    if (is(launch, NDR_KERNEL_TILE_NARROW)) expect(at, p->runs * problem->reduced[0].size == problem->length);
     return;
   }
-  int64_t runs = is(launch, "tree_block") || is(launch, "tile_run_") ? p->runs : 1, units = problem->length;
-  if (is(launch, "tree_block")) units = problem->length ? problem->reduced[0].size : 0;
-  if (is(launch, "tree_runs") || is(launch, "tile_run_")) units = problem->length / problem->reduced[0].size;
+  int64_t runs = is(launch, NDR_KERNEL_TREE_BLOCK) || in_runs(launch) ? p->runs : 1, units = problem->length;
+  if (is(launch, NDR_KERNEL_TREE_BLOCK)) units = problem->length ? problem->reduced[0].size : 0;
+  if (is(launch, NDR_KERNEL_TREE_RUNS) || in_runs(launch)) units = problem->length / problem->reduced[0].size;
   expect(at, p->units == units);
   expect(at, p->splits == p->segments * runs);
-  if (is(launch, "tree_block") && problem->length) expect(at, runs * units == problem->length);
+  if (is(launch, NDR_KERNEL_TREE_BLOCK) && problem->length) expect(at, runs * units == problem->length);
   if (units) expect(at, covers(p->segments, p->piece, units));
 }
 
@@ -107,8 +116,8 @@ static void check_block(const place *at, const ndr_device *device, const ndr_lau
   expect(at, launch->shared_bytes + STATIC_BYTES <= WITHOUT_ASKING);
   expect(at, launch->shared_bytes + STATIC_BYTES <= device->shared_bytes_per_block);
   expect(at, p->lanes >= 1 && p->lanes <= (int)launch->threads);
-  if (!in_columns(launch) && !is(launch, "tile_run_")) expect(at, p->lanes == 1 << p->lane_log);
-  if (is(launch, "tree_runs") || is(launch, "tree_strided") || is(launch, "tile_run_"))
+  if (!in_columns(launch) && !in_runs(launch)) expect(at, p->lanes == 1 << p->lane_log);
+  if (is(launch, NDR_KERNEL_TREE_RUNS) || is(launch, NDR_KERNEL_TREE_STRIDED) || in_runs(launch))
     expect(at, p->team == 1 << p->team_log);
 }
 
@@ -128,7 +137,7 @@ static void check_workspace(const place *at, const ndr_plan *plan, const ndr_lau
   expect(at, counters >= 4.0 * (double)tiles * (p->groups + 1));
   expect(at, states >= 8.0 * state_words(&plan->problem) * (double)p->slots * (double)p->padded);
   /* O(outputs x split): each row of the lane axis wastes less than a tile. */
-  if (is(launch, "thread")) tile_rows = plan->problem.outputs / p->axes[0].size;
+  if (by_threads(launch)) tile_rows = plan->problem.outputs / p->axes[0].size;
   expect(at, p->padded < plan->problem.outputs + tile_rows * p->tile_outputs);
   expect(at, p->slots <= 2 * (int64_t)p->splits);
 }
@@ -139,7 +148,7 @@ static void check_plan(const ndr_plan *plan, const char *text, const char *gpu) 
   int count = ndr_dtype_class(plan->problem.dtype) == NDR_CLASS_COMPLEX ? 3 : 2;
   bool split = false;
   for (int i = 0; i < count; i++) {
-    place at = {text, gpu, plan->family->name, each[i]->kernel};
+    place at = {text, gpu, plan->family->name, ndr_kernel_name(each[i]->kernel)};
     check_outputs(&at, &plan->problem, each[i]);
     check_reduction(&at, &plan->problem, each[i]);
     check_groups(&at, &each[i]->params);

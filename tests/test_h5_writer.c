@@ -97,6 +97,26 @@ START_TEST(permissions_are_kept) {
 }
 END_TEST
 
+/* What a program prints must not end up in its output. */
+START_TEST(standard_descriptors_are_left_alone) {
+  ndr_replace file;
+  make_folder();
+  int kept = dup(STDOUT_FILENO);
+  close(STDOUT_FILENO);
+  ndr_status status = ndr_replace_open(&file, output, false);
+  ssize_t printed = write(STDOUT_FILENO, "text", 4);
+  if (status == NDR_OK) status = ndr_replace_write(&file, "new", 3, NULL);
+  if (status == NDR_OK) status = ndr_replace_commit(&file);
+  dup2(kept, STDOUT_FILENO);
+  close(kept);
+  assert_ok(status);
+  ck_assert_int_eq(printed, -1);
+  ndr_replace_close(&file);
+  assert_holds(output, "new");
+  remove_folder();
+}
+END_TEST
+
 START_TEST(writing_can_be_cancelled) {
   ndr_replace file;
   volatile sig_atomic_t cancel = 1;
@@ -324,10 +344,7 @@ START_TEST(scales_outside_the_folder_are_not_copied) {
   assert_ok(ndr_h5_writer_commit(writer, NULL));
   ndr_h5_writer_destroy(writer);
   ndr_h5_close(source);
-  assert_ok(ndr_h5_open(&scale, output, "/i", NULL));
-  ck_assert_int_eq(ndr_h5_describe(scale)->stored_bytes, 0);
-  assert_fails(ndr_h5_coordinate(scale, 0, NULL), NDR_ERR_DIMS, "no coordinates");
-  ndr_h5_close(scale);
+  assert_fails(ndr_h5_open(&scale, output, "/i", NULL), NDR_ERR_DTYPE, "size 3 without coordinates");
   unlink(elsewhere);
   remove_folder();
 }
@@ -346,6 +363,25 @@ START_TEST(outputs_that_are_inputs_are_refused) {
   put(output, "old");
   assert_fails(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL), NDR_ERR_FILE, "exists");
   ndr_h5_writer_destroy(NULL);
+  remove_folder();
+}
+END_TEST
+
+/* The writer is told of no input: it knows what its sources are made of. */
+START_TEST(files_of_sources_are_refused) {
+  ndr_h5_writer *writer;
+  ndr_h5_writer_options replacing = NDR_H5_WRITER_OPTIONS_INIT;
+  int64_t values[3] = {1, 2, 3};
+  DLTensor result = ndr_tensor(values, NDR_I64, 3);
+  replacing.overwrite = 1;
+  make_folder();
+  ndr_h5_dataset *source = open_input();
+  ck_assert_int_eq(link(input, output), 0);
+  assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, &replacing));
+  assert_fails(ndr_h5_writer_protect(writer, source), NDR_ERR_FILE, "out.h5: the output is also an input");
+  assert_fails(ndr_h5_writer_add(writer, source, 1, (int[]){0}, NDR_SUM, "x", &result), NDR_ERR_FILE, "also an input");
+  ndr_h5_writer_destroy(writer);
+  ndr_h5_close(source);
   remove_folder();
 }
 END_TEST
@@ -400,10 +436,12 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("h5 writer");
   suite_case(suite, "replace", 10, a_new_file_appears_on_commit, an_abandoned_file_leaves_nothing,
-             a_file_that_appears_meanwhile_is_kept, permissions_are_kept, writing_can_be_cancelled, NULL);
+             a_file_that_appears_meanwhile_is_kept, permissions_are_kept, standard_descriptors_are_left_alone,
+             writing_can_be_cancelled, NULL);
   suite_case(suite, "results", 10, results_are_read_back, scales_know_their_users, coordinates_keep_their_attributes,
              coordinates_are_read, places_are_looked_up, bytes_can_be_written_instead,
-             scales_outside_the_folder_are_not_copied, outputs_that_are_inputs_are_refused, NULL);
+             scales_outside_the_folder_are_not_copied, outputs_that_are_inputs_are_refused,
+             files_of_sources_are_refused, NULL);
   suite_case(suite, "meaning", 10, methods_name_dims_that_have_names, units_follow_the_operator, NULL);
   return suite_run(suite);
 }

@@ -227,7 +227,7 @@ END_TEST
 
 START_TEST(a_rung_that_is_wrong_fails) {
   static const char *const complaints[] = {"", "value 0 is", "a lane is missing"};
-  static const ladder_rung rung = {LADDER_REDUCE, "12", "", LADDER_BY_KERNEL, LADDER_SHUFFLE, 1, {0}, ""};
+  static const ladder_rung rung = {LADDER_REDUCE, "12", "", NULL, LADDER_BY_KERNEL, LADDER_SHUFFLE, 1, {0}, ""};
   ladder_options options = settings(LADDER_SUM, LADDER_F32);
   ladder_data data = {.kind = LADDER_REDUCE, .ndim = 1, .shape = {1000}};
   options.block = 64;

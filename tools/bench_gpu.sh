@@ -24,7 +24,7 @@ fi
 [ $# -gt 0 ] || set -- sweep peers small gpu ops dtypes regret regret-measured heat ladder
 ndbench=$build/tools/ndbench
 [ -x "$ndbench" ] || {
-  echo "bench_gpu.sh: $ndbench is not there: cmake --preset cuda && cmake --build --preset cuda" >&2
+  echo "bench_gpu.sh: $ndbench is not there: cmake --preset cuda -G Ninja && cmake --build --preset cuda" >&2
   exit 1
 }
 mkdir -p "$output"

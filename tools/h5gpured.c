@@ -1,5 +1,4 @@
 /* h5gpured: reductions of HDF5 and netCDF-4 datasets from the command line. */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 #include <unistd.h>
 
 #include "h5gpured.h"
+#include "streams.h"
 
 /* The signal that has asked for the work to stop; the library looks at it. */
 static volatile sig_atomic_t stopped_by;
@@ -43,37 +43,27 @@ static bool fail(void) {
   return false;
 }
 
-/* Memory for all results. What cannot fit in the machine is refused here: the kernel would promise it, then kill. */
-static bool allocate(answer *a, const ndr_options *reduce, const DLTensor *tensor, const char *where) {
-  int64_t machine = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE), total = 0;
-  for (int i = 0; i < a->asked->op_count; i++) {
-    DLTensor *result = &a->results[i];
-    result->shape = a->shapes[i];
-    if (ndr_result_describe(tensor, a->dim_count, a->dims, a->asked->ops[i], reduce, result) != NDR_OK)
-      return fail_with(where);
-    int64_t bytes;
-    if (__builtin_mul_overflow(tensor_count(result), result->dtype.bits / 8, &bytes) ||
-        __builtin_add_overflow(total, bytes, &total) || total > machine) {
-      complain("%s: the results need more memory than this machine has", where);
-      return false;
-    }
-    result->data = calloc((size_t)bytes + 1, 1);
-    if (!result->data) {
-      complain("%s: out of memory for results of %lld bytes", where, (long long)bytes);
-      return false;
-    }
+static void print_lines(char *text, FILE *stream) {
+  for (char *end; (end = strchr(text, '\n')); text = end + 1) {
+    *end = 0;
+    print_plain(text, stream);
+    fputc('\n', stream);
   }
-  return true;
+  print_plain(text, stream);
 }
 
 static bool explain(ndr_h5_dataset *dataset, const answer *a, const ndr_h5_options *how) {
-  char text[4096];
-  size_t length;
-  if (ndr_h5_explain(dataset, a->dim_count, a->dims, a->asked->op_count, a->asked->ops, how, text, sizeof text,
-                     &length) != NDR_OK)
-    return fail();
-  fputs(text, stderr);
-  return true;
+  size_t length, capacity = 4096 + 4 * strlen(a->info->dataset) + 4 * strlen(a->info->file); /* 4: as \x1b */
+  char *text = malloc(capacity);
+  if (!text) {
+    complain("%s: out of memory", a->info->file);
+    return false;
+  }
+  bool good = ndr_h5_explain(dataset, a->dim_count, a->dims, a->asked->op_count, a->asked->ops, how, text, capacity,
+                             &length) == NDR_OK;
+  if (good) print_lines(text, stderr);
+  free(text);
+  return good || fail();
 }
 
 /* What on_progress was last told, kept for --explain. */
@@ -149,7 +139,7 @@ static bool reduce(ndr_h5_dataset *dataset, answer *a, const ndr_options *reduce
 /* Where results go with -o: the file, and what is to be said of it once it is there. */
 typedef struct {
   ndr_h5_writer *writer;
-  FILE *said, *table; /* the bytes of a table, where that is asked for */
+  FILE *said, *bytes; /* the file's contents, where it is not HDF5 */
 } output;
 
 /* NAME, NAME_OP where there are several operators, and NAME_OP_DIM for places found. */
@@ -184,21 +174,31 @@ static bool write_results(const output *to, const ndr_h5_dataset *dataset, const
   return write_found(to, dataset, a);
 }
 
-static bool print_table(const output *to, const ndr_h5_dataset *dataset, const answer *a) {
-  FILE *stream = to ? to->table : stdout;
+/* Everything but HDF5, to standard output or to the output's bytes. */
+static bool print_answer(const output *to, const ndr_h5_dataset *dataset, const answer *a) {
+  FILE *stream = to ? to->bytes : stdout;
   for (int i = 0; to && i < a->asked->op_count; i++) print_written(a, i, NULL, to->said);
-  if (a->asked->format == FORMAT_CSV) return print_csv(dataset, a, stream);
-  print_npy(a, stream);
-  return true;
+  switch (a->asked->format) {
+  case FORMAT_NPY: print_npy(a, stream); return true;
+  case FORMAT_CSV: return print_csv(dataset, a, stream);
+  case FORMAT_JSON: print_json(a, stream); return true;
+  default: print_text(a); return true;
+  }
 }
 
 static bool give_answer(const output *to, const ndr_h5_dataset *dataset, answer *a) {
   if (a->asked->coords && !find_places(dataset, a)) return false;
-  if (a->asked->format) return print_table(to, dataset, a);
-  if (a->asked->json) print_json(a);
-  if (to) return write_results(to, dataset, a);
-  if (!a->asked->json) print_text(a);
-  return true;
+  if (to && a->asked->json) print_json(a, stdout);
+  if (!to || a->asked->format != FORMAT_HDF5) return print_answer(to, dataset, a);
+  crash_while_writing(a->asked->output);
+  bool good = write_results(to, dataset, a);
+  crash_while_reading(a->info->file);
+  return good;
+}
+
+/* Refuses an output that the dataset, or the coordinates that have been read of it, are made of, before the work. */
+static bool output_protects(const output *to, const ndr_h5_dataset *dataset) {
+  return !to || ndr_h5_writer_protect(to->writer, dataset) == NDR_OK || fail();
 }
 
 static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where, const output *to) {
@@ -213,16 +213,21 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where
     return fail_with(where);
   weights by = {.tensor = {.data = NULL}};
   if (asked->weights) tensor.dtype = ndr_dtype_to_dlpack(NDR_F64);
-  bool good = (!asked->weights || weights_read(asked, dataset, where, &by)) && allocate(a, &how, &tensor, where) &&
+  bool good = (!asked->weights || weights_read(asked, dataset, where, to ? to->writer : NULL, &by)) &&
+              output_protects(to, dataset) && results_allocate(a, &how, &tensor, where) &&
               reduce(dataset, a, &how, &by) && give_answer(to, dataset, a);
   weights_free(&by);
   return good;
 }
 
-static bool answer_input(const options *asked, int input, const output *to) {
-  ndr_h5_dataset *dataset;
-  crash_blame(asked->inputs[input]);
-  if (!input_open(asked, input, &dataset)) return false;
+/* What could have been meant as well is not passed over in silence. */
+static void note_others(const options *asked, const ndr_h5_info *info) {
+  if (info->other_count == 0 || asked->quiet) return;
+  complain("%s: took %s, which has the most dims, not %d other%s: 'FILE:/*' takes all, --list shows them", info->file,
+           info->dataset, info->other_count, info->other_count > 1 ? "s" : "");
+}
+
+static bool answer_opened(const options *asked, ndr_h5_dataset *dataset, const void *to) {
   answer a = {.asked = asked, .info = ndr_h5_describe(dataset)};
   size_t capacity = strlen(a.info->file) + strlen(a.info->dataset) + 2;
   char *where = malloc(capacity);
@@ -233,10 +238,22 @@ static bool answer_input(const options *asked, int input, const output *to) {
     good = answer_dataset(dataset, &a, where, to);
   }
   for (int i = 0; i < asked->op_count; i++) free(a.results[i].data);
-  for (int i = 0; i < a.found_count; i++) free(a.found[i].values);
+  for (int i = 0; i < a.found_count; i++) {
+    free(a.found[i].values);
+    free(a.found[i].dates);
+  }
   free(where);
   ndr_h5_close(dataset);
   return good;
+}
+
+static bool answer_input(const options *asked, int input, const output *to) {
+  ndr_h5_dataset *dataset;
+  crash_while_reading(asked->inputs[input]);
+  if (input_is_many(asked, input)) return input_each(asked, input, answer_opened, to);
+  if (!input_open(asked, input, &dataset)) return false;
+  note_others(asked, ndr_h5_describe(dataset));
+  return answer_opened(asked, dataset, to);
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------------ */
@@ -249,41 +266,45 @@ static bool answer_all(const options *asked, const output *to) {
   return good;
 }
 
-/* Answers, and makes the file of it appear. table is where its bytes come to be, where it is one. */
-static bool write_file(const options *asked, const output *to, char *const *table, const size_t *bytes) {
-  if (!to->said || (asked->format && !to->table)) {
+/* Answers, and makes the file of it appear; *text is where its `length` bytes come to be, where it is not HDF5. */
+static bool write_file(const options *asked, const output *to, char *const *text, const size_t *length) {
+  if (!to->said || (asked->format != FORMAT_HDF5 && !to->bytes)) {
     complain("out of memory");
     return false;
   }
-  if (!answer_all(asked, to)) return false;
-  if (!to->table) return ndr_h5_writer_commit(to->writer, &stopped_by) == NDR_OK || fail();
-  if (fflush(to->table) == 0 && !ferror(to->table))
-    return ndr_h5_writer_commit_bytes(to->writer, *table, *bytes, &stopped_by) == NDR_OK || fail();
+  bool good = answer_all(asked, to);
+  crash_while_writing(asked->output);
+  if (!good) return false;
+  if (!to->bytes) return ndr_h5_writer_commit(to->writer, &stopped_by) == NDR_OK || fail();
+  if (fflush(to->bytes) == 0 && !ferror(to->bytes))
+    return ndr_h5_writer_commit_bytes(to->writer, *text, *length, &stopped_by) == NDR_OK || fail();
   complain("%s: out of memory", asked->output);
   return false;
 }
 
 static bool write_all(const options *asked, const char *const *files) {
   output to = {NULL, NULL, NULL};
-  char *text = NULL, *table = NULL;
-  size_t length, bytes = 0;
+  char *said = NULL, *bytes = NULL;
+  size_t said_length, length = 0;
   ndr_h5_writer_options how = NDR_H5_WRITER_OPTIONS_INIT;
   how.overwrite = asked->overwrite;
   how.deflate = asked->deflate;
   how.history = asked->history;
+  how.on_remark = say_remark;
   char *comment = asked->weights ? weights_comment(asked->weights) : NULL;
   how.comment = comment;
+  crash_while_writing(asked->output);
   bool created = ndr_h5_writer_create(&to.writer, asked->output, asked->input_count, files, &how) == NDR_OK;
   free(comment);
   if (!created) return fail();
-  to.said = open_memstream(&text, &length);
-  if (asked->format) to.table = open_memstream(&table, &bytes);
-  bool good = write_file(asked, &to, &table, &bytes);
+  to.said = open_memstream(&said, &said_length);
+  if (asked->format != FORMAT_HDF5) to.bytes = open_memstream(&bytes, &length);
+  bool good = write_file(asked, &to, &bytes, &length);
   if (to.said) fclose(to.said);
-  if (to.table) fclose(to.table);
-  if (good && !asked->quiet && !asked->json) fputs(text, stdout);
-  free(text);
-  free(table);
+  if (to.bytes) fclose(to.bytes);
+  if (good && !asked->quiet && !asked->json) fputs(said, stdout);
+  free(said);
+  free(bytes);
   ndr_h5_writer_destroy(to.writer);
   return good;
 }
@@ -312,15 +333,15 @@ static bool list_all(const options *asked) {
 
 int main(int argc, char **argv) {
   options asked;
+  streams_open("h5gpured", EXIT_INPUT);
   options_read(&asked, argc, argv);
   catch_signals();
   crash_catch();
   bool good = asked.list ? list_all(&asked) : asked.output ? split_and_write(&asked) : answer_all(&asked, NULL);
   free(asked.history);
-  if (fflush(stdout) != 0 || ferror(stdout)) {
-    complain("the answer cannot be printed: %s", strerror(errno));
-    good = false;
+  if (stopped_by) {
+    fflush(stdout);
+    end_by_signal();
   }
-  if (stopped_by) end_by_signal();
   return good ? EXIT_SUCCESS : EXIT_INPUT;
 }

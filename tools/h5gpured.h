@@ -11,8 +11,10 @@ enum { EXIT_INPUT = 1, EXIT_USAGE = 2 };
 
 enum { DIM_CHARS = 320 };
 
-/* FORMAT_NONE: text or JSON, or an HDF5 file where one is named. */
-typedef enum output_format { FORMAT_NONE = 0, FORMAT_NPY, FORMAT_CSV } output_format;
+typedef char date[NDR_H5_DATE_CHARS];
+
+/* What results are written as: to the file of --output, or where there is none to standard output. */
+typedef enum output_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_HDF5, FORMAT_NPY, FORMAT_CSV } output_format;
 
 typedef struct options {
   int input_count;
@@ -20,18 +22,19 @@ typedef struct options {
   const char *dims;
   int op_count;
   ndr_op ops[NDR_MAX_OPS];
-  const char *output;
+  const char *output;           /* NULL: standard output */
   const char *concat, *weights; /* NULL: not asked for */
   ndr_h5_device device;
   int device_id;
   int64_t memory;
   double ddof;
   output_format format;
-  const char *format_name; /* as given, or NULL */
-  int deflate, coords;
+  int deflate;   /* -1: not said */
   char *history; /* the line that says what was done */
   int threads;
-  int keepdims, skip_nan, raw, overwrite, no_plugins, allow_external, json, explain, list, quiet, progress;
+  bool format_named; /* by --format */
+  bool keepdims, skip_nan, raw, overwrite, no_plugins, allow_external, coords, explain, list, quiet, progress;
+  bool json; /* JSON to standard output, beside the file of --output if there is one */
 } options;
 
 /* The coordinates along a dim of what an operator of argmin and argmax has found. */
@@ -39,6 +42,7 @@ typedef struct found_place {
   int op, dim;
   char name[DIM_CHARS]; /* of the dim */
   double *values;
+  date *dates; /* of coordinates that are times, else NULL */
 } found_place;
 
 /* One dataset's answer: results[i] belongs to ops[i]. */
@@ -59,8 +63,20 @@ void options_read(options *asked, int argc, char **argv);
 
 ndr_h5_access input_access(const options *asked);
 
+/* What the library remarks on, as a complaint; the work goes on. */
+void say_remark(void *user, const char *sentence);
+
 /* Opens inputs[input], or under --concat all of them as one. */
 bool input_open(const options *asked, int input, ndr_h5_dataset **dataset);
+
+/* Gives an opened dataset's answer. */
+typedef bool (*input_answer)(const options *asked, ndr_h5_dataset *dataset, const void *to);
+
+// Whether an input is FILE:/*, or that with a part: every dataset that has the dims.
+bool input_is_many(const options *asked, int input);
+
+/* Has each of its datasets answered that has the dims; an error where none has. */
+bool input_each(const options *asked, int input, input_answer answer, const void *to);
 
 /* What --weights means for a dataset. */
 typedef struct weights {
@@ -69,8 +85,10 @@ typedef struct weights {
   int dims[NDR_MAX_DIMS];
 } weights;
 
-/* To be freed even if that fails; `where` names the dataset in complaints. /PATH is looked up in the first input. */
-bool weights_read(const options *asked, const ndr_h5_dataset *dataset, const char *where, weights *w);
+/* To be freed even if that fails; `where` names the dataset in complaints. /PATH is looked up in the first input. Files
+ * that weights come from are not what `writer`, which may be NULL, replaces. */
+bool weights_read(const options *asked, const ndr_h5_dataset *dataset, const char *where, const ndr_h5_writer *writer,
+                  weights *w);
 void weights_free(weights *w);
 
 /* What --weights TEXT is called in the output's attributes; to be freed, NULL where there is no memory. */
@@ -82,9 +100,14 @@ char *history_line(int argc, char **argv);
 /* One line on stderr, control characters made visible: names in files may hold anything. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Ends a crash as a failure of the input that was named last; answers given so far are out by then. */
+/* Describes the results of all operators and gets memory for them. Refuses, where they, and the copies that writing
+ * them takes, need more than there is. */
+bool results_allocate(answer *a, const ndr_options *reduce, const DLTensor *tensor, const char *where);
+
+/* Ends a crash as a failure, in a line that says what was being done; answers given so far are out by then. */
 void crash_catch(void);
-void crash_blame(const char *input);
+void crash_while_reading(const char *input);
+void crash_while_writing(const char *output);
 
 /* ---- Output ----------------------------------------------------------------------------------------------------- */
 
@@ -104,6 +127,9 @@ number number_read(ndr_dtype dtype, const void *element);
 /* The shortest decimal that reads back as the same float of so many digits; "nan", "inf" and "-inf" otherwise. */
 void number_shortest(double value, int digits, char text[NUMBER_CHARS]);
 
+/* For people: the fewest digits, at least 7, that are no further from the value than that; for NaN as above. */
+void number_rounded(double value, double tolerance, char text[NUMBER_CHARS]);
+
 /* For people: floats to at most `digits` significant digits, 0 for all that count. */
 void number_text(number n, int digits, char text[NUMBER_CHARS]);
 
@@ -111,7 +137,7 @@ int64_t tensor_count(const DLTensor *tensor);
 ndr_dtype tensor_dtype(const DLTensor *tensor);
 
 void print_text(const answer *a);
-void print_json(const answer *a);
+void print_json(const answer *a, FILE *stream);
 
 /* One line on a result, or on places, that -o writes; name is NULL where the file is a table. */
 void print_written(const answer *a, int op, const char *name, FILE *stream);
@@ -123,6 +149,13 @@ bool print_csv(const ndr_h5_dataset *dataset, const answer *a, FILE *stream);
 
 /* Looks up the coordinates of what argmin and argmax have found, for each dim that has some. */
 bool find_places(const ndr_h5_dataset *dataset, answer *a);
+
+/* Coordinates along a dim as dates, to be freed; *dates is NULL where they are no times. False, after a complaint,
+ * where that cannot be told. */
+bool dates_of(const ndr_h5_dataset *dataset, int dim, int64_t count, const double *values, date **dates);
+
+/* A coordinate for people: its date, or the shortest number. NUMBER_CHARS are room for both. */
+void coordinate_text(date *dates, const double *values, int64_t i, char text[NUMBER_CHARS]);
 DLTensor found_tensor(const answer *a, int i);
 
 /* What dim d is called among those that are reduced, or among those that are left, whichever it is: its name, NAME_2,
@@ -130,10 +163,17 @@ DLTensor found_tensor(const answer *a, int i);
 void dim_label(const answer *a, int d, char label[DIM_CHARS]);
 
 /* A text as a JSON string, quotes included; bytes that are not UTF-8 become U+FFFD. NULL prints null. */
-void print_json_string(const char *text);
+void print_json_string(const char *text, FILE *stream);
 
-/* A text from a file, control characters made visible, so that it cannot steer a terminal. */
+/* The length of the UTF-8 character that text starts with, 0 if it starts with none. */
+int utf8_length(const unsigned char *text);
+
+/* A text from a file, control characters and bytes that are not UTF-8 made visible, so that it cannot steer a terminal.
+ */
 void print_plain(const char *text, FILE *stream);
+
+/* The first letter of such a text; returns where the next one starts. */
+const char *print_letter(const char *text, FILE *stream);
 
 /* "f32 [time 12, lat 6]" */
 void print_type(ndr_dtype dtype, int ndim, const int64_t *shape, const char *const *names, FILE *stream);

@@ -1,7 +1,8 @@
 /* HDF5 has defects that malformed files lead it into (1.10 follows sizes of its global heap beyond the end, for one),
- * and its calls cannot be checked for them beforehand. Such a crash is told as any other failure of an input is: in one
- * line, with its status. Nothing can be tidied up by then, and nothing has to be where a file system keeps files
- * without names: an output gets its name last. */
+ * and its calls cannot be checked for them beforehand. Such a crash is told as any other failure is: in one line, with
+ * its status. It says what was being done, as a crash while results are written is no fault of the input's. Nothing can
+ * be tidied up by then, and nothing has to be where a file system keeps files without names: an output gets its name
+ * last. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 #endif
 
 /* Made before anything can go wrong: a handler may not format. */
-static char last_words[512];
+static char last_words[512] = "h5gpured: crashed before it read anything: there is a bug\n";
 
 #ifndef SANITIZED
 static void end(int signal_number) {
@@ -29,13 +30,20 @@ static void end(int signal_number) {
 }
 #endif
 
-void crash_blame(const char *input) {
+static void prepare(const char *name, const char *what) {
   fflush(stdout);
-  char *end_of_name = last_words + snprintf(last_words, sizeof last_words, "h5gpured: %.300s", input);
+  char *end_of_name = last_words + snprintf(last_words, sizeof last_words, "h5gpured: %.300s", name);
   for (char *c = last_words; c < end_of_name; c++)
     if ((unsigned char)*c < 32 || *c == 127) *c = '?';
-  snprintf(end_of_name, sizeof last_words - (size_t)(end_of_name - last_words),
-           ": crashed on it: the file is malformed in a way that HDF5 does not survive, or there is a bug\n");
+  snprintf(end_of_name, sizeof last_words - (size_t)(end_of_name - last_words), ": %s\n", what);
+}
+
+void crash_while_reading(const char *input) {
+  prepare(input, "crashed on it: the file is malformed in a way that HDF5 does not survive, or there is a bug");
+}
+
+void crash_while_writing(const char *output) {
+  prepare(output, "crashed while results were written to it: there is a bug here or in HDF5");
 }
 
 /* A stack of its own for the handler, as the other one may be what has run out. A sanitizer has more to say. */

@@ -4,6 +4,29 @@
 
 #include "h5gpured.h"
 
+bool dates_of(const ndr_h5_dataset *dataset, int dim, int64_t count, const double *values, date **dates) {
+  *dates = malloc((size_t)count * sizeof **dates + 1);
+  if (!*dates) {
+    complain("out of memory for dates");
+    return false;
+  }
+  ndr_status status = ndr_h5_dates(dataset, dim, count, values, *dates);
+  if (status == NDR_OK) return true;
+  free(*dates);
+  *dates = NULL;
+  if (status != NDR_ERR_DIMS) complain("%s", ndr_last_error());
+  return status == NDR_ERR_DIMS;
+}
+
+_Static_assert(NUMBER_CHARS >= NDR_H5_DATE_CHARS, "a text has room for a date");
+
+void coordinate_text(date *dates, const double *values, int64_t i, char text[NUMBER_CHARS]) {
+  if (dates && *dates[i])
+    strcpy(text, dates[i]);
+  else
+    number_shortest(values[i], 17, text);
+}
+
 /* The coordinates, if there are any, along one dim of what one operator has found. */
 static bool find_along(const ndr_h5_dataset *dataset, answer *a, int op, int dim) {
   const DLTensor *indices = &a->results[op];
@@ -21,7 +44,8 @@ static bool find_along(const ndr_h5_dataset *dataset, answer *a, int op, int dim
   found_place *place = &a->found[a->found_count++];
   *place = (found_place){.op = op, .dim = dim, .values = values};
   dim_label(a, dim, place->name);
-  if (ndr_h5_locate(dataset, a->dim_count, a->dims, dim, indices, values) == NDR_OK) return true;
+  if (ndr_h5_locate(dataset, a->dim_count, a->dims, dim, indices, values) == NDR_OK)
+    return dates_of(dataset, dim, tensor_count(indices), values, &place->dates);
   complain("%s", ndr_last_error());
   return false;
 }

@@ -8,11 +8,17 @@ static bool fail(void) {
   return false;
 }
 
+void say_remark(void *user, const char *sentence) {
+  (void)user;
+  complain("%s", sentence);
+}
+
 ndr_h5_access input_access(const options *asked) {
   ndr_h5_access access = NDR_H5_ACCESS_INIT;
   access.no_plugins = asked->no_plugins;
   access.raw = asked->raw;
   access.allow_external = asked->allow_external;
+  access.on_remark = say_remark;
   return access;
 }
 

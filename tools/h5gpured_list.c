@@ -6,6 +6,9 @@
 /* Where the dtype starts behind a path that is not longer. */
 enum { COLUMN = 22 };
 
+/* Units are shown to so many bytes. */
+enum { UNITS = 32 };
+
 typedef struct {
   const options *asked;
   const char *file;
@@ -20,9 +23,9 @@ static void print_numbers(const char *key, int count, const int64_t *numbers) {
 
 static void list_json(const listing *l, const char *path, const ndr_h5_info *info, const char *reason) {
   fputs("{\"file\":", stdout);
-  print_json_string(l->file);
+  print_json_string(l->file, stdout);
   fputs(",\"dataset\":", stdout);
-  print_json_string(path);
+  print_json_string(path, stdout);
   if (info) {
     printf(",\"dtype\":\"%s\",\"stored_dtype\":\"%s\"", ndr_dtype_name(info->dtype),
            ndr_dtype_name(info->stored_dtype));
@@ -31,12 +34,16 @@ static void list_json(const listing *l, const char *path, const ndr_h5_info *inf
     fputs(",\"dim_names\":[", stdout);
     for (int d = 0; d < info->ndim; d++) {
       if (d) putchar(',');
-      print_json_string(info->dim_names[d]);
+      print_json_string(info->dim_names[d], stdout);
     }
     putchar(']');
+    if (info->units) {
+      fputs(",\"units\":", stdout);
+      print_json_string(info->units, stdout);
+    }
     if (info->layout == NDR_H5_CHUNKED) print_numbers("chunk", info->ndim, info->chunk);
     fputs(",\"filters\":", stdout);
-    print_json_string(info->filters);
+    print_json_string(info->filters, stdout);
     if (info->stored_bytes < 0)
       fputs(",\"stored_bytes\":null", stdout);
     else
@@ -44,9 +51,20 @@ static void list_json(const listing *l, const char *path, const ndr_h5_info *inf
     printf(",\"scale\":%s}\n", info->is_scale ? "true" : "false");
   } else {
     fputs(",\"reason\":", stdout);
-    print_json_string(reason);
+    print_json_string(reason, stdout);
     fputs("}\n", stdout);
   }
+}
+
+static void print_units(const char *units) {
+  char text[UNITS + 1];
+  size_t length = strnlen(units, sizeof text);
+  if (length == 0) return;
+  if (length > UNITS) length = UNITS - 3;
+  while (length > 0 && ((unsigned char)units[length] & 0xc0) == 0x80) length--; /* not inside of a letter */
+  snprintf(text, sizeof text, "%.*s%s", (int)length, units, units[length] ? "..." : "");
+  fputs("  ", stdout);
+  print_plain(text, stdout);
 }
 
 static void list_text(const char *path, const ndr_h5_info *info, const char *reason) {
@@ -56,6 +74,7 @@ static void list_text(const char *path, const ndr_h5_info *info, const char *rea
   printf("%*s", strlen(path) < COLUMN ? COLUMN - (int)strlen(path) : 2, "");
   if (info) {
     print_type(info->dtype, info->ndim, info->shape, info->dim_names, stdout);
+    if (info->units) print_units(info->units);
     printf("  %s", layouts[info->layout]);
     for (int d = 0; d < info->ndim && info->layout == NDR_H5_CHUNKED; d++)
       printf("%s%lld", d ? "x" : " ", (long long)info->chunk[d]);
@@ -94,11 +113,8 @@ static int visit(void *user, const char *path, const ndr_h5_info *info, const ch
 
 int list_file(const options *asked, const char *file) {
   listing l = {asked, file, 0};
-  crash_blame(file);
-  ndr_h5_access access = NDR_H5_ACCESS_INIT;
-  access.no_plugins = asked->no_plugins;
-  access.raw = asked->raw;
-  access.allow_external = asked->allow_external;
+  crash_while_reading(file);
+  const ndr_h5_access access = input_access(asked);
   if (ndr_h5_list(file, &access, visit, &l) != NDR_OK) {
     complain("%s", ndr_last_error());
     return EXIT_INPUT;

@@ -5,6 +5,8 @@
 
 #include "h5gpured.h"
 
+enum { LEAST_DIGITS = 7 };
+
 /* IEEE binary16: 5 bits of exponent, 10 of fraction. */
 static double half_value(uint16_t bits) {
   int exponent = bits >> 10 & 31, fraction = bits & 1023;
@@ -94,6 +96,14 @@ void number_shortest(double value, int digits, char text[NUMBER_CHARS]) {
     double back = strtod(text, NULL);
     if (digits == 17 ? back == value : (float)back == (float)value) break;
   }
+}
+
+void number_rounded(double value, double tolerance, char text[NUMBER_CHARS]) {
+  for (int d = LEAST_DIGITS; d <= 17; d++) {
+    round_text(value, d, text);
+    if (fabs(strtod(text, NULL) - value) <= tolerance) return;
+  }
+  number_shortest(value, 17, text);
 }
 
 static void real_text(double value, int digits, int limit, char text[NUMBER_CHARS]) {

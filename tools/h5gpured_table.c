@@ -54,14 +54,15 @@ typedef struct {
   char name[DIM_CHARS];
   int64_t size, at;
   double *coordinates;
+  date *dates; /* which they are, else NULL */
 } column;
 
 static void print_field(const char *text, FILE *stream) {
-  bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+  bool quoted = strpbrk(text, ",\"") != NULL;
   if (quoted) fputc('"', stream);
-  for (; *text; text++) {
+  while (*text) {
     if (*text == '"') fputc('"', stream);
-    fputc(*text, stream);
+    text = print_letter(text, stream);
   }
   if (quoted) fputc('"', stream);
 }
@@ -85,6 +86,7 @@ static bool find_columns(const ndr_h5_dataset *dataset, const answer *a, int *co
       complain("%s", status != NDR_OK ? ndr_last_error() : "out of memory for coordinates");
       return false;
     }
+    if (!dates_of(dataset, d, c->size, c->coordinates, &c->dates)) return false;
   }
   return true;
 }
@@ -115,6 +117,12 @@ static void print_real(double value, int digits, FILE *stream) {
   fputs(text, stream);
 }
 
+static void print_coordinate(date *dates, const double *values, int64_t i, FILE *stream) {
+  char text[NUMBER_CHARS];
+  coordinate_text(dates, values, i, text);
+  fputs(text, stream);
+}
+
 static void print_element(const DLTensor *result, int64_t index, FILE *stream) {
   char text[NUMBER_CHARS];
   ndr_dtype dtype = tensor_dtype(result);
@@ -134,7 +142,7 @@ static void print_row(const answer *a, int count, const column *columns, int64_t
   for (int i = 0; i < count; i++, comma = ",") {
     fputs(comma, stream);
     if (columns[i].coordinates)
-      print_real(columns[i].coordinates[columns[i].at], 17, stream);
+      print_coordinate(columns[i].dates, columns[i].coordinates, columns[i].at, stream);
     else
       fprintf(stream, "%lld", (long long)columns[i].at);
   }
@@ -144,7 +152,7 @@ static void print_row(const answer *a, int count, const column *columns, int64_t
   }
   for (int i = 0; i < a->found_count; i++) {
     fputc(',', stream);
-    print_real(a->found[i].values[index], 17, stream);
+    print_coordinate(a->found[i].dates, a->found[i].values, index, stream);
   }
   fputc('\n', stream);
 }
@@ -159,6 +167,9 @@ bool print_csv(const ndr_h5_dataset *dataset, const answer *a, FILE *stream) {
     print_row(a, count, columns, row, stream);
     for (int i = count - 1; i >= 0 && ++columns[i].at == columns[i].size; i--) columns[i].at = 0;
   }
-  for (int i = 0; i < count; i++) free(columns[i].coordinates);
+  for (int i = 0; i < count; i++) {
+    free(columns[i].coordinates);
+    free(columns[i].dates);
+  }
   return good && !ferror(stream);
 }

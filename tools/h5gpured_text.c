@@ -1,4 +1,7 @@
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "h5gpured.h"
@@ -7,13 +10,36 @@
  * OUTER_EDGE, in all about ROWS rows. */
 enum { EDGE = 6, OUTER_EDGE = 2, ROWS = 40, DIGITS = 7, SAMPLE = 64 };
 
+const char *print_letter(const char *text, FILE *stream) {
+  const unsigned char *c = (const unsigned char *)text;
+  int length = utf8_length(c), bytes = length ? length : 1;
+  bool steers = length == 0 || *c < 32 || *c == 127 || (*c == 0xc2 && c[1] < 0xa0);
+  for (int i = 0; i < bytes; i++) fprintf(stream, steers ? "\\x%02x" : "%c", c[i]);
+  return text + bytes;
+}
+
 void print_plain(const char *text, FILE *stream) {
-  for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-    if (*c < 32 || *c == 127)
-      fprintf(stream, "\\x%02x", *c);
-    else
-      fputc(*c, stream);
+  while (*text) text = print_letter(text, stream);
+}
+
+/* The reason is at the end, behind names of any length: only where there is no memory is a long line cut. */
+void complain(const char *format, ...) {
+  char text[1024], *whole = NULL;
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(text, sizeof text, format, arguments); // NOLINT(clang-analyzer-valist.Uninitialized)
+  va_end(arguments);
+  if (length >= (int)sizeof text) whole = malloc((size_t)length + 1);
+  if (whole) {
+    va_start(arguments, format);
+    vsnprintf(whole, (size_t)length + 1, format, arguments);
+    va_end(arguments);
   }
+  fflush(stdout);
+  fputs("h5gpured: ", stderr);
+  print_plain(whole ? whole : text, stderr);
+  fputc('\n', stderr);
+  free(whole);
 }
 
 /* FILE:/DATASET */
@@ -70,6 +96,7 @@ static void print_result_type(const answer *a, int op, FILE *stream) {
 
 typedef struct {
   const DLTensor *result;
+  date *dates; /* what is shown in place of numbers, or NULL */
   ndr_dtype dtype;
   int width, rows;
   bool cut;
@@ -77,7 +104,10 @@ typedef struct {
 
 static void element_text(const table *t, int64_t index, char text[NUMBER_CHARS]) {
   const char *data = t->result->data;
-  number_text(number_read(t->dtype, data + (size_t)index * ndr_dtype_bytes(t->dtype)), DIGITS, text);
+  if (t->dates && *t->dates[index])
+    strcpy(text, t->dates[index]);
+  else
+    number_text(number_read(t->dtype, data + (size_t)index * ndr_dtype_bytes(t->dtype)), DIGITS, text);
 }
 
 /* The widest of the first and the last elements: enough to line up most tables. */
@@ -138,8 +168,8 @@ static void print_part(table *t, int d, int64_t base) {
   }
 }
 
-static void print_table(const DLTensor *result) {
-  table t = {.result = result, .dtype = tensor_dtype(result)};
+static void print_table(const DLTensor *result, date *dates) {
+  table t = {.result = result, .dates = dates, .dtype = tensor_dtype(result)};
   int64_t count = tensor_count(result);
   if (count == 0) return;
   t.width = table_width(&t);
@@ -149,9 +179,19 @@ static void print_table(const DLTensor *result) {
 
 /* ---- An answer -------------------------------------------------------------------------------------------------- */
 
+/* What is packed is known in steps of its scale factor: digits below a millionth of a step come from the binary
+ * fractions that it was multiplied in, as in -7.210000000000001. JSON and CSV have them. */
+static void scalar_text(const answer *a, const DLTensor *result, char text[NUMBER_CHARS]) {
+  number n = number_read(tensor_dtype(result), result->data);
+  if (a->info->scaled && n.kind == REAL)
+    number_rounded(n.re, fabs(a->info->scale_factor) * 1e-6, text);
+  else
+    number_text(n, 0, text);
+}
+
 static void print_scalar(const answer *a, int i) {
   char text[NUMBER_CHARS];
-  number_text(number_read(tensor_dtype(&a->results[i]), a->results[i].data), 0, text);
+  scalar_text(a, &a->results[i], text);
   printf("  %-9s %s", ndr_op_name(a->asked->ops[i]), text);
   const char *before = "  at ";
   for (int f = 0; f < a->found_count; f++) {
@@ -159,7 +199,7 @@ static void print_scalar(const answer *a, int i) {
     fputs(before, stdout);
     before = ", ";
     print_plain(a->found[f].name, stdout);
-    number_shortest(a->found[f].values[0], 17, text);
+    coordinate_text(a->found[f].dates, a->found[f].values, 0, text);
     printf(" %s", text);
   }
   putchar('\n');
@@ -173,7 +213,7 @@ static void print_found(const answer *a, int op) {
     printf("  %s, its ", ndr_op_name(a->asked->ops[op]));
     print_plain(a->found[i].name, stdout);
     puts(":");
-    print_table(&values);
+    print_table(&values, a->found[i].dates);
   }
 }
 
@@ -193,7 +233,7 @@ void print_text(const answer *a) {
     fputs(": ", stdout);
     print_result_type(a, i, stdout);
     putchar('\n');
-    print_table(&a->results[i]);
+    print_table(&a->results[i], NULL);
     print_found(a, i);
   }
 }

@@ -5,10 +5,12 @@
 
 #include "h5gpured.h"
 
-static const double pi = 3.14159265358979323846;
-
+/* The library's sentences on the dataset begin with its name. */
 static bool refuse(const char *where) {
-  complain("%s: --weights: %s", where, ndr_last_error());
+  const char *reason = ndr_last_error();
+  size_t length = strlen(where);
+  if (strncmp(reason, where, length) == 0 && reason[length] == ':') reason += length + 2;
+  complain("%s: --weights: %s", where, reason);
   return false;
 }
 
@@ -31,9 +33,15 @@ static bool weigh_by_dim(const char *text, const ndr_h5_dataset *dataset, const 
   w->shape[0] = info->shape[dims[0]];
   w->tensor.ndim = 1;
   w->tensor.data = malloc((size_t)w->shape[0] * sizeof(double) + 1);
-  if (!w->tensor.data || ndr_h5_coordinate(dataset, dims[0], w->tensor.data) != NDR_OK) return refuse(where);
+  if (!w->tensor.data) {
+    complain("%s: --weights: out of memory", where);
+    return false;
+  }
   double *values = w->tensor.data;
-  for (int64_t i = 0; cosine && i < w->shape[0]; i++) values[i] = cos(values[i] * pi / 180);
+  ndr_status status =
+      cosine ? ndr_h5_coordinate_radians(dataset, dims[0], values) : ndr_h5_coordinate(dataset, dims[0], values);
+  if (status != NDR_OK) return refuse(where);
+  for (int64_t i = 0; cosine && i < w->shape[0]; i++) values[i] = cos(values[i]);
   return true;
 }
 
@@ -122,19 +130,22 @@ static bool open_beside(const options *asked, const char *path, ndr_h5_dataset *
   return status == NDR_OK;
 }
 
-static bool weigh_by_dataset(const options *asked, const ndr_h5_dataset *dataset, const char *where, weights *w) {
+static bool weigh_by_dataset(const options *asked, const ndr_h5_dataset *dataset, const char *where,
+                             const ndr_h5_writer *writer, weights *w) {
   ndr_h5_dataset *from;
   if (!open_beside(asked, asked->weights, &from)) return refuse(where);
   bool good = pair_dims(asked, where, ndr_h5_describe(dataset), ndr_h5_describe(from), w) &&
               fits(asked, where, ndr_h5_describe(dataset), w);
+  if (good && writer && ndr_h5_writer_protect(writer, from) != NDR_OK) good = refuse(where);
   if (good && !read_all(from, w)) good = refuse(where);
   ndr_h5_close(from);
   return good;
 }
 
-bool weights_read(const options *asked, const ndr_h5_dataset *dataset, const char *where, weights *w) {
+bool weights_read(const options *asked, const ndr_h5_dataset *dataset, const char *where, const ndr_h5_writer *writer,
+                  weights *w) {
   w->tensor = (DLTensor){.device = {kDLCPU, 0}, .dtype = ndr_dtype_to_dlpack(NDR_F64), .shape = w->shape};
-  return asked->weights[0] == '/' ? weigh_by_dataset(asked, dataset, where, w)
+  return asked->weights[0] == '/' ? weigh_by_dataset(asked, dataset, where, writer, w)
                                   : weigh_by_dim(asked->weights, dataset, where, w);
 }
 

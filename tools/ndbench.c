@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ndbench.h"
+#include "streams.h"
 
 static const bench_device *const devices[] = {
 #ifdef NDBENCH_WITH_CUDA
@@ -47,6 +48,7 @@ static bool run_all(const bench_options *options) {
 
 int main(int argc, char **argv) {
   bench_options options;
+  streams_open("ndbench", EXIT_RUN);
   if (argc > 1 && strcmp(argv[1], "ladder") == 0) return bench_ladder(argc - 1, argv + 1);
   bench_options_read(&options, argc, argv);
   const char *reason = options.device->open(&options);
@@ -56,10 +58,6 @@ int main(int argc, char **argv) {
     return EXIT_RUN;
   }
   bool fine = options.explain ? explain_all(&options) : options.regret ? bench_regret(&options) : run_all(&options);
-  if (fflush(stdout) != 0 || ferror(stdout)) {
-    fputs("ndbench: cannot write to standard output\n", stderr);
-    fine = false;
-  }
   bench_list_free(&options.list);
   return fine ? EXIT_SUCCESS : EXIT_RUN;
 }

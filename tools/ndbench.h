@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cli.h"
 #include "ndreduce/ndreduce.h"
 
 enum { EXIT_RUN = 1, EXIT_USAGE = 2, PROBLEM_TEXT = 256, MOST_SAMPLES = 4096, MOST_PEERS = 2 };
@@ -28,7 +29,7 @@ typedef struct bench_list {
 
 typedef struct bench_options {
   const bench_device *device;
-  int threads; /* CPU threads, 0: as many as OpenMP would use */
+  int threads; /* CPU threads, 0: ndr_thread_count() */
   int repeat;  /* samples a row */
   const char *family;
   bool measure; /* families are chosen by the clock: NDR_MEASURE */
@@ -117,10 +118,11 @@ const bench_device *bench_device_find(const char *name);
 /* ---- ndbench_options.c: reads the command line; where that ends the program, it does so. */
 void bench_options_read(bench_options *options, int argc, char **argv);
 
-/* For other readers of options: the option's argument as a number, and the end of the program where it is none. */
-void bench_refuse(bench_options *options, const char *what, const char *value);
-uint64_t bench_number(bench_options *options, const char *what, const char *text, uint64_t most);
-void bench_finish(bench_options *options, int status);
+/* For the subcommands, too: an option's value as a number or a device, or the end of the program; and the end that goes
+ * with --help. */
+uint64_t bench_number(const cli *of, const char *option, const char *text, uint64_t least, uint64_t most);
+const bench_device *bench_read_device(const cli *of, const char *name);
+__attribute__((noreturn)) void bench_finish(int status);
 
 /* ---- ndbench_sets.c */
 

@@ -20,9 +20,11 @@ typedef struct gpu {
 static gpu it;
 
 static const char *open_cuda(const bench_options *options) {
-  static char reason[160];
+  static char reason[200];
+  int count;
   (void)options;
   if (it.stop) return NULL;
+  if (ndr_device_count(kDLCUDA, &count) != NDR_OK) return ndr_last_error();
   int least = 64 << 20;
   cudaError_t error = cudaGetDeviceProperties(&it.properties, 0);
   it.other_bytes = (size_t)it.properties.l2CacheSize * 4;

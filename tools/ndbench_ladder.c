@@ -30,31 +30,41 @@ static void describe_shape(const ladder_data *data, ladder_record *record) {
                    (long long)data->shape[d]);
 }
 
-/* The gain is over the last rung before that was timed over the same dims of the same data. */
-static void find_gain(const ladder_data *data, const ladder_record *first, ladder_record *record) {
-  for (const ladder_record *before = record; record->time.typical > 0 && before > first;) {
-    before--;
-    if (before->time.typical <= 0 || ladder_reduced(data, before->rung) != ladder_reduced(data, record->rung)) continue;
-    record->gain = before->time.typical / record->time.typical;
-    return;
-  }
+/* The gain over the rung that this one mends, where that was timed on the same data, too. */
+static void find_gain(const ladder_record *first, ladder_record *record) {
+  for (const ladder_record *other = first; record->rung->mends && other < record; other++)
+    if (strcmp(other->rung->number, record->rung->mends) == 0 && other->time.typical > 0 && record->time.typical > 0)
+      record->gain = other->time.typical / record->time.typical;
 }
 
+/* One ceiling a table, the best that any rung's read loops came to: rungs are then as far apart in % as in GB/s. */
+static void share_ceiling(ladder_record *first, const ladder_record *end) {
+  double best = 0;
+  for (const ladder_record *record = first; record < end; record++)
+    if (record->time.ceiling > best) best = record->time.ceiling;
+  for (ladder_record *record = first; record < end; record++)
+    if (record->time.ceiling > 0) record->time.ceiling = best;
+}
+
+/* Counts are printed rung by rung, times when the ceiling is known. */
 static void run_all(climb *c, ladder_data *data) {
-  const ladder_record *first = &c->records[c->count];
+  ladder_record *first = &c->records[c->count], *record;
+  bool counted = c->options->bench.device == &bench_cpu;
   if (c->count > 0) fputc('\n', c->table);
   ladder_table_head(c->options, data, c->table);
   for (int i = 0; i < ladder_rung_count && c->count < MOST_RECORDS; i++) {
-    ladder_record *record = &c->records[c->count];
     if (!wanted(c->options, &ladder_rungs[i], data->kind)) continue;
+    record = &c->records[c->count++];
     *record = (ladder_record){.rung = &ladder_rungs[i]};
     describe_shape(data, record);
     bool fine = run_rung(c->options, data, record);
-    find_gain(data, first, record);
-    ladder_table_row(c->options, record, c->table);
+    find_gain(first, record);
     c->fine = c->fine && (fine || record->left_out);
-    c->count++;
+    if (counted) ladder_table_row(c->options, record, c->table);
   }
+  const ladder_record *end = &c->records[c->count];
+  share_ceiling(first, end);
+  for (record = first; !counted && record < end; record++) ladder_table_row(c->options, record, c->table);
 }
 
 static void climb_data(climb *c, ladder_data data) {
@@ -89,17 +99,36 @@ static void climb_all(climb *c) {
 }
 
 static int explain(const char *number) {
+  bool any = false;
   for (int i = 0; i < ladder_rung_count; i++) {
     const ladder_rung *rung = &ladder_rungs[i];
-    if (ladder_rung_is(rung, number)) printf("%s. %s\n%s\n", rung->number, rung->name, rung->idea);
+    if (strcmp(number, "all") != 0 && !ladder_rung_is(rung, number)) continue;
+    printf("%s%s. %s\n%s\n", any ? "\n" : "", rung->number, rung->name, rung->idea);
+    any = true;
   }
-  return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_RUN;
+  return EXIT_SUCCESS;
+}
+
+static int print_source(const char *number) {
+  bool any = false, whole = true;
+  for (int i = 0; i < ladder_rung_count; i++) {
+    const ladder_rung *rung = &ladder_rungs[i];
+    if (!ladder_rung_is(rung, number)) continue;
+    if (any) putchar('\n');
+    any = ladder_source_print(rung, stdout);
+    whole = whole && any;
+    if (!any)
+      fprintf(stderr, "ndbench: rung %s, %s, has no text of its own: a library does its work\n", rung->number,
+              rung->name);
+  }
+  return whole ? EXIT_SUCCESS : EXIT_RUN;
 }
 
 int bench_ladder(int argc, char **argv) {
   ladder_options options;
   ladder_options_read(&options, argc, argv);
   if (options.explain) return explain(options.explain);
+  if (options.source) return print_source(options.source);
   const char *reason = options.bench.device->open(&options.bench);
 #ifndef NDBENCH_WITH_SIMT
   if (!reason && options.bench.device == &bench_cpu)
@@ -117,11 +146,8 @@ int bench_ladder(int argc, char **argv) {
   bench_banner(&options.bench, c->table);
   climb_all(c);
   bool fine = c->fine;
+  if (options.bench.device == &bench_cpu) ladder_table_legend(c->table);
   if (options.bench.json) fine = ladder_json(&options, c->records, c->count) && fine;
   free(c);
-  if (fflush(stdout) != 0 || ferror(stdout)) {
-    fputs("ndbench: cannot write to standard output\n", stderr);
-    fine = false;
-  }
   return fine ? EXIT_SUCCESS : EXIT_RUN;
 }

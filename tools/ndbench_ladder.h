@@ -18,6 +18,9 @@ typedef struct ladder_rung {
   ladder_kind kind;
   const char *number; /* a number, with a letter where one has several rows */
   const char *name;
+  /* The number of the rung that this one improves on: the same result from the same data, with one idea more. NULL: it
+   * is another way altogether. */
+  const char *mends;
   ladder_way way;
   ladder_kernel kernel;
   int dim_count, dims[2]; /* what is reduced, for AXES and ND */
@@ -30,7 +33,7 @@ typedef struct ladder_options {
   ladder_op op;
   ladder_dtype dtype;
   int block, overlap;
-  const char *rung, *explain; /* a number, or NULL */
+  const char *rung, *explain, *source; /* a number, or NULL; explain may also be "all" */
   int64_t length;
   int shape_count; /* of matrices */
   int64_t shapes[8][2];
@@ -56,7 +59,7 @@ typedef struct ladder_record {
   char shape[64];
   bench_row time;
   simt_counts counts;
-  double gain; /* the speed over that of the rung before along the same dims, 0: there is none */
+  double gain; /* the speed over that of the rung that this one mends, 0: there is none */
   bool correct, left_out;
   char complaint[160]; /* why it is not, or why it was left out; else "" */
 } ladder_record;
@@ -65,11 +68,17 @@ typedef struct ladder_record {
 extern const ladder_rung ladder_rungs[];
 extern const int ladder_rung_count;
 
+/* Loads from the array that a thread of a rung's kernel has in flight before it uses the first of them. */
+int ladder_loads(const ladder_rung *rung, int overlap);
+
 /* Whether text is the rung's number, with or without the letter that it may have. */
 bool ladder_rung_is(const ladder_rung *rung, const char *text);
 extern const char *const ladder_kind_names[LADDER_KINDS];
 extern const char *const ladder_op_names[LADDER_OPS];
 extern const char *const ladder_dtype_names[LADDER_DTYPES];
+
+/* ---- ndbench_ladder_source.c: the text of a rung's kernel, and which file it is in; false where it has none. */
+bool ladder_source_print(const ladder_rung *rung, FILE *to);
 
 /* ---- ndbench_ladder_data.c */
 
@@ -110,6 +119,9 @@ void ladder_options_read(ladder_options *options, int argc, char **argv);
 /* ---- ndbench_ladder_report.c */
 void ladder_table_head(const ladder_options *options, const ladder_data *data, FILE *to);
 void ladder_table_row(const ladder_options *options, const ladder_record *record, FILE *to);
+
+/* What the columns of counts are, and what they do not tell. */
+void ladder_table_legend(FILE *to);
 bool ladder_json(const ladder_options *options, const ladder_record *records, int count);
 
 #endif

@@ -1,134 +1,144 @@
-#include <getopt.h>
+/* What the command line of `ndbench ladder` says: its options, a row each, and what goes with what. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ndbench_ladder.h"
 
-static const char usage[] =
-    "Usage: ndbench ladder [options] [LADDER...]\n"
-    "Climbs the reductions that are taught, from one atomic an element to the library, one kernel a rung, each "
-    "checked.\n"
-    "On a GPU they are timed; on the CPU they run on an emulated GPU, and what they would make it do is counted.\n"
-    "LADDER is reduce (an array to one value; the default), axes (matrices, either axis), nd (five dims) or all.\n"
-    "\n"
-    "  -d, --device NAME     cpu: emulate and count; cuda: time; auto (default): cuda where there is a GPU\n"
-    "      --op NAME         sum (default), prod, min, max or polynomial (its values, summed)\n"
-    "      --dtype NAME      i32, f32 (default) or f64\n"
-    "  -n, --length N        elements of the array (default: 2^26 on a GPU, 2^16 emulated)\n"
-    "      --shape RxC       rows and columns of the matrix, up to 8 times (default: 256x262144 and 262144x256 on a\n"
-    "                        GPU, 64x1001 and 1001x64 emulated)\n"
-    "      --dims AxBxCxDxE  the five dims of nd (default 32x32x32x32x64)\n"
-    "  -b, --block N         threads a block: 64, 128, 256 (default), 512 or 1024\n"
-    "      --overlap N       elements a thread in rungs 8 to 10, 1 to 1024 (default 8)\n"
-    "      --rung N          this rung alone\n"
-    "      --explain RUNG    print what the rung does and what it counts on, and run nothing\n"
-    "  -r, --repeat N        samples of each rung on a GPU, 1 to 4096 (default 25)\n"
-    "      --seed N          of the random data (default 1)\n"
-    "      --json FILE       write machine and rungs as JSON to FILE, or to - (then the table goes to stderr)\n"
-    "  -h, --help\n"
-    "\n"
-    "Exit status: 0 every rung's result is right, 1 one is not or could not be run, 2 the command line is wrong.\n"
-    "Example: ndbench ladder --device cpu --length 5000; ndbench ladder --explain 5\n";
+static const cli tool; /* its rows follow the functions that they name */
 
-enum { OP = 256, DTYPE, SHAPE, DIMS, OVERLAP, RUNG, EXPLAIN, SEED, JSON };
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-static const struct option names[] = {{"device", required_argument, NULL, 'd'},
-                                      {"op", required_argument, NULL, OP},
-                                      {"dtype", required_argument, NULL, DTYPE},
-                                      {"length", required_argument, NULL, 'n'},
-                                      {"shape", required_argument, NULL, SHAPE},
-                                      {"dims", required_argument, NULL, DIMS},
-                                      {"block", required_argument, NULL, 'b'},
-                                      {"overlap", required_argument, NULL, OVERLAP},
-                                      {"rung", required_argument, NULL, RUNG},
-                                      {"explain", required_argument, NULL, EXPLAIN},
-                                      {"repeat", required_argument, NULL, 'r'},
-                                      {"seed", required_argument, NULL, SEED},
-                                      {"json", required_argument, NULL, JSON},
-                                      {"help", no_argument, NULL, 'h'},
-                                      {NULL, 0, NULL, 0}};
-
-static int one_of(ladder_options *options, const char *what, const char *text, const char *const *of, int count) {
+static int one_of(const char *what, const char *text, const char *const *of, int count) {
+  char list[128];
   for (int i = 0; i < count; i++)
     if (strcmp(text, of[i]) == 0) return i;
-  bench_refuse(&options->bench, what, text);
-  return 0;
+  cli_nearest(text, count, of, count, list, sizeof list);
+  cli_refuse(&tool, "there is no %s '%s'; there are %s", what, text, list);
 }
 
-static uint64_t from_one(ladder_options *options, const char *what, const char *text, uint64_t most) {
-  uint64_t value = bench_number(&options->bench, what, text, most);
-  if (value == 0) bench_refuse(&options->bench, what, text);
-  return value;
+static void read_device(void *target, const char *text) {
+  ((ladder_options *)target)->bench.device = bench_read_device(&tool, text);
+}
+
+static void read_op(void *target, const char *text) {
+  ((ladder_options *)target)->op = (ladder_op)one_of("--op", text, ladder_op_names, LADDER_OPS);
+}
+
+static void read_dtype(void *target, const char *text) {
+  ((ladder_options *)target)->dtype = (ladder_dtype)one_of("--dtype", text, ladder_dtype_names, LADDER_DTYPES);
+}
+
+static void read_length(void *target, const char *text) {
+  ((ladder_options *)target)->length = (int64_t)bench_number(&tool, "length", text, 1, UINT64_C(1) << 40);
 }
 
 /* "AxBxC" as so many sizes of at least 1, with a product that can be counted. */
-static void read_sizes(ladder_options *options, const char *what, const char *text, int count, int64_t *sizes) {
+static void read_sizes(const char *what, const char *text, int count, int64_t *sizes) {
   const char *rest = text;
   double product = 1;
   for (int i = 0; i < count; i++) {
     char *end;
     sizes[i] = strtoll(rest, &end, 10);
     if (*rest < '0' || *rest > '9' || sizes[i] < 1 || *end != (i + 1 < count ? 'x' : 0))
-      bench_refuse(&options->bench, what, text);
+      cli_refuse(&tool, "%s, not '%s'", what, text);
     rest = end + 1;
     product *= (double)sizes[i];
   }
-  if (product > 0x1p40) bench_refuse(&options->bench, what, text);
+  if (product > 0x1p40) cli_refuse(&tool, "%s, 2^40 elements at most, not '%s'", what, text);
 }
 
-static void read_block(ladder_options *options, const char *text) {
-  options->block = (int)bench_number(&options->bench, "--block needs 64, 128, 256, 512 or 1024, not", text, 1024);
-  if (options->block < 64 || options->block & (options->block - 1))
-    bench_refuse(&options->bench, "--block needs 64, 128, 256, 512 or 1024, not", text);
+static void read_shape(void *target, const char *text) {
+  ladder_options *asked = target;
+  if (asked->shape_count == 8) cli_refuse(&tool, "--shape can be given 8 times, and '%s' is one more", text);
+  read_sizes("--shape takes ROWSxCOLUMNS", text, 2, asked->shapes[asked->shape_count++]);
 }
 
-static void read_shape(ladder_options *options, const char *text) {
-  static const char what[] = "--shape needs ROWSxCOLUMNS, at most 8 times, not";
-  if (options->shape_count == 8) bench_refuse(&options->bench, what, text);
-  read_sizes(options, what, text, 2, options->shapes[options->shape_count++]);
+static void read_dims(void *target, const char *text) {
+  read_sizes("--dims takes AxBxCxDxE", text, 5, ((ladder_options *)target)->dims);
 }
 
-static const char *read_rung(ladder_options *options, const char *text) {
+static void read_block(void *target, const char *text) {
+  uint64_t block;
+  if (!cli_integer(text, 64, 1024, &block) || block & (block - 1))
+    cli_refuse(&tool, "--block takes 64, 128, 256, 512 or 1024, not '%s'", text);
+  ((ladder_options *)target)->block = (int)block;
+}
+
+static void read_overlap(void *target, const char *text) {
+  ((ladder_options *)target)->overlap = (int)bench_number(&tool, "overlap", text, 1, 1024);
+}
+
+static const char *rung_of(const char *text) {
   for (int i = 0; i < ladder_rung_count; i++)
     if (ladder_rung_is(&ladder_rungs[i], text)) return text;
-  bench_refuse(&options->bench, "there is no rung", text);
-  return NULL;
+  cli_refuse(&tool, "there is no rung '%s'", text);
 }
 
-static void read_option(ladder_options *options, int letter) {
-  bench_options *bench = &options->bench;
-  switch (letter) {
-  case 'd':
-    bench->device = bench_device_find(optarg);
-    if (!bench->device) bench_refuse(bench, "this build has no device", optarg);
-    break;
-  case OP: options->op = (ladder_op)one_of(options, "no such --op:", optarg, ladder_op_names, LADDER_OPS); break;
-  case DTYPE:
-    options->dtype = (ladder_dtype)one_of(options, "no such --dtype:", optarg, ladder_dtype_names, LADDER_DTYPES);
-    break;
-  case 'n':
-    options->length = (int64_t)from_one(options, "--length needs a number from 1, not", optarg, UINT64_C(1) << 40);
-    break;
-  case SHAPE: read_shape(options, optarg); break;
-  case DIMS: read_sizes(options, "--dims needs AxBxCxDxE, not", optarg, 5, options->dims); break;
-  case 'b': read_block(options, optarg); break;
-  case OVERLAP:
-    options->overlap = (int)from_one(options, "--overlap needs a number from 1 to 1024, not", optarg, 1024);
-    break;
-  case RUNG: options->rung = read_rung(options, optarg); break;
-  case EXPLAIN: options->explain = read_rung(options, optarg); break;
-  case 'r':
-    bench->repeat = (int)from_one(options, "--repeat needs a number from 1 to 4096, not", optarg, MOST_SAMPLES);
-    break;
-  case SEED: bench->seed = bench_number(bench, "--seed needs a number, not", optarg, UINT64_MAX); break;
-  case JSON: bench->json = optarg; break;
-  case 'h':
-    fputs(usage, stdout);
-    bench_finish(bench, EXIT_SUCCESS);
-    break;
-  default: fputs("Try 'ndbench ladder --help'.\n", stderr); bench_finish(bench, EXIT_USAGE);
-  }
+static void read_rung(void *target, const char *text) {
+  ((ladder_options *)target)->rung = rung_of(text);
 }
+
+static void read_explain(void *target, const char *text) {
+  ((ladder_options *)target)->explain = strcmp(text, "all") == 0 ? text : rung_of(text);
+}
+
+static void read_source(void *target, const char *text) {
+  ((ladder_options *)target)->source = rung_of(text);
+}
+
+static void read_repeat(void *target, const char *text) {
+  ((ladder_options *)target)->bench.repeat = (int)bench_number(&tool, "repeat", text, 1, MOST_SAMPLES);
+}
+
+static void read_seed(void *target, const char *text) {
+  ((ladder_options *)target)->bench.seed = bench_number(&tool, "seed", text, 0, UINT64_MAX);
+}
+
+static void print_help(void *target, const char *text) {
+  (void)target;
+  (void)text;
+  fputs(
+      "Usage: ndbench ladder [options] [LADDER...]\n"
+      "Climbs the reductions that are taught, from one atomic an element to the library, one kernel a rung, each\n"
+      "checked. On a GPU they are timed; on the CPU they run on an emulated GPU, and what they would make it do is\n"
+      "counted.\n"
+      "LADDER is reduce (an array to one value; the default), axes (matrices, either axis), nd (five dims) or all.\n\n",
+      stdout);
+  cli_print_options(&tool, stdout);
+  puts("\nExit status: 0 every rung's result is right, 1 one is not or could not be run, 2 the command line is wrong.\n"
+       "Example: ndbench ladder --device cpu --length 5000; ndbench ladder --explain 5; ndbench ladder --source 5");
+  bench_finish(EXIT_SUCCESS);
+}
+
+/* ---- The options ------------------------------------------------------------------------------------------------- */
+
+static const cli_option rows[] = {
+    {'d', "device", "NAME", CLI_ONCE, read_device,
+     .help = "cpu: emulate and count; cuda: time; auto (default): cuda where there is a GPU"},
+    {0, "op", "NAME", CLI_ONCE, read_op, .help = "sum (default), prod, min, max or polynomial (its values, summed)"},
+    {0, "dtype", "NAME", CLI_ONCE, read_dtype, .help = "i32, f32 (default) or f64"},
+    {'n', "length", "N", CLI_ONCE, read_length,
+     .help = "elements of the array (default: 2^26 on a GPU, 2^16 emulated)"},
+    {0, "shape", "RxC", CLI_ADDS, read_shape,
+     .help = "rows and columns of the matrix, up to 8 times (default: 256x262144 and 262144x256 on a\n"
+             "GPU, 64x1001 and 1001x64 emulated)"},
+    {0, "dims", "AxBxCxDxE", CLI_ONCE, read_dims, .help = "the five dims of nd (default 32x32x32x32x64)"},
+    {'b', "block", "N", CLI_ONCE, read_block, .help = "threads a block: 64, 128, 256 (default), 512 or 1024"},
+    {0, "overlap", "N", CLI_ONCE, read_overlap, .help = "elements a thread in rungs 8 to 10, 1 to 1024 (default 8)"},
+    {0, "rung", "N", CLI_ONCE, read_rung, .help = "this rung alone"},
+    {0, "explain", "RUNG", CLI_ONCE, read_explain,
+     .help = "print what the rung, or each for all, does and what it counts on, and run nothing"},
+    {0, "source", "RUNG", CLI_ONCE, read_source, .help = "print the text of the rung's kernel, and run nothing"},
+    {'r', "repeat", "N", CLI_ONCE, read_repeat, .help = "samples of each rung on a GPU, 1 to 4096 (default 25)"},
+    {0, "seed", "N", CLI_ONCE, read_seed, .help = "of the random data (default 1)"},
+    {0, "json", "FILE", .at = offsetof(ladder_options, bench.json),
+     .help = "write machine and rungs as JSON to FILE, or to - (then the table goes to stderr)"},
+    {'h', "help", .read = print_help, .help = "print this"},
+};
+
+static const cli tool = {"ndbench", "ndbench ladder", sizeof rows / sizeof *rows, rows};
+
+/* ---- What is climbed --------------------------------------------------------------------------------------------- */
 
 /* What is as large as a lesson wants on a GPU takes minutes under emulation. */
 static void set_sizes(ladder_options *options) {
@@ -150,22 +160,21 @@ static void choose_kinds(ladder_options *options, bool named) {
     options->kinds[k] = has && (named ? options->kinds[k] : options->rung || k == LADDER_REDUCE);
     any = any || options->kinds[k];
   }
-  if (!any) bench_refuse(&options->bench, "the ladders that are named lack rung", options->rung);
+  if (!any) cli_refuse(&tool, "the ladders that are named lack rung '%s'", options->rung);
 }
 
 void ladder_options_read(ladder_options *options, int argc, char **argv) {
-  int letter;
   *options = (ladder_options){.bench = {.device = bench_device_find("auto"), .repeat = 25, .verify = true, .seed = 1},
                               .dtype = LADDER_F32,
                               .block = 256,
                               .overlap = 8,
                               .dims = {32, 32, 32, 32, 64}};
-  while ((letter = getopt_long(argc, argv, "d:n:b:r:h", names, NULL)) != -1) read_option(options, letter);
-  for (int i = optind; i < argc; i++) {
+  int named = cli_read(&tool, options, argc, argv);
+  for (int i = 1; i <= named; i++) {
     bool all = strcmp(argv[i], "all") == 0;
-    int kind = all ? 0 : one_of(options, "there is no ladder", argv[i], ladder_kind_names, LADDER_KINDS);
+    int kind = all ? 0 : one_of("ladder", argv[i], ladder_kind_names, LADDER_KINDS);
     for (int k = kind; k < (all ? LADDER_KINDS : kind + 1); k++) options->kinds[k] = true;
   }
-  choose_kinds(options, optind < argc);
+  choose_kinds(options, named > 0);
   set_sizes(options);
 }

@@ -23,8 +23,22 @@ void ladder_table_head(const ladder_options *options, const ladder_data *data, F
   if (is_timed(options))
     fprintf(to, "%12s %9s %7s %8s\n", "median us", "GB/s", "% max", "gain");
   else
-    fprintf(to, "%8s %8s %9s %9s %9s %9s %9s %9s %9s %9s\n", "launches", "blocks", "accesses", "sectors", "conflicts",
-            "divergent", "barriers", "shuffles", "atomics", "in shared");
+    fprintf(to, "%8s %8s %5s %9s %9s %9s %9s %9s %9s %9s %9s\n", "launches", "blocks", "loads", "accesses", "sectors",
+            "conflicts", "divergent", "barriers", "shuffles", "atomics", "in shared");
+}
+
+void ladder_table_legend(FILE *to) {
+  fputs("\nloads      that a thread has in flight together before it uses the first\n"
+        "accesses   of warps to global memory; sectors: the 32-byte pieces of it that they touch\n"
+        "conflicts  turns that lanes wait for a bank of shared memory\n"
+        "divergent  branches that some lanes of a warp take and some do not\n"
+        "barriers   a block's; shuffles: a warp's; atomics: a thread's, in global and in shared memory\n"
+        "Counts are not times. On an H200 rung 4 is slower than 3: one thread adds there while the loads of other "
+        "blocks\n"
+        "go on, where the steps of 4 keep every warp busy for a few of its lanes. Rung 12 is as fast as 11: its "
+        "barriers\n"
+        "are fewer, but both wait for memory. Rungs 7, 8 and 13 gain by the bytes that they have in flight.\n",
+        to);
 }
 
 static void print_times(const ladder_record *record, FILE *to) {
@@ -35,9 +49,11 @@ static void print_times(const ladder_record *record, FILE *to) {
     fprintf(to, " %8s", "");
 }
 
-static void print_counts(const simt_counts *c, FILE *to) {
-  fprintf(to, "%8lld %8lld %9lld %9lld %9lld %9lld %9lld %9lld %9lld %9lld", c->launches, c->blocks, c->accesses,
-          c->sectors, c->conflicts, c->divergent, c->barriers, c->shuffles, c->global_atomics, c->shared_atomics);
+static void print_counts(const ladder_record *record, int overlap, FILE *to) {
+  const simt_counts *c = &record->counts;
+  fprintf(to, "%8lld %8lld %5d %9lld %9lld %9lld %9lld %9lld %9lld %9lld %9lld", c->launches, c->blocks,
+          ladder_loads(record->rung, overlap), c->accesses, c->sectors, c->conflicts, c->divergent, c->barriers,
+          c->shuffles, c->global_atomics, c->shared_atomics);
 }
 
 void ladder_table_row(const ladder_options *options, const ladder_record *record, FILE *to) {
@@ -47,18 +63,20 @@ void ladder_table_row(const ladder_options *options, const ladder_record *record
   else if (is_timed(options) && record->time.typical > 0)
     print_times(record, to);
   else if (!is_timed(options) && record->counts.launches > 0)
-    print_counts(&record->counts, to);
+    print_counts(record, options->overlap, to);
   if (!record->left_out && !record->correct) fprintf(to, "  FAILED: %s", record->complaint);
   fputc('\n', to);
   fflush(to);
 }
 
-static void json_counts(const simt_counts *c, FILE *to) {
+static void json_counts(const ladder_record *record, int overlap, FILE *to) {
+  const simt_counts *c = &record->counts;
   const struct {
     const char *name;
     long long value;
   } facts[] = {{"launches", c->launches},
                {"blocks", c->blocks},
+               {"loads_in_flight", ladder_loads(record->rung, overlap)},
                {"global_accesses", c->accesses},
                {"global_sectors", c->sectors},
                {"global_lines", c->lines},
@@ -111,7 +129,7 @@ static void json_row(const ladder_options *options, const ladder_record *record,
   for (int i = 0; i < record->rung->dim_count; i++) fprintf(to, i ? ", %d" : "%d", record->rung->dims[i]);
   fprintf(to, "], \"block\": %d, \"overlap\": %d", options->block, options->overlap);
   if (record->time.typical > 0) json_times(record, to);
-  if (record->counts.launches > 0) json_counts(&record->counts, to);
+  if (record->counts.launches > 0) json_counts(record, options->overlap, to);
   fprintf(to, ", \"verified\": %s", record->correct ? "true" : "false");
   if (record->complaint[0]) {
     fputs(", ", to);

@@ -1,6 +1,3 @@
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -41,10 +38,5 @@ int bench_machine_cores(void) {
 }
 
 int bench_threads(const bench_options *options) {
-#ifdef _OPENMP
-  return options->threads ? options->threads : omp_get_max_threads();
-#else
-  (void)options;
-  return 1;
-#endif
+  return options->threads ? options->threads : ndr_thread_count();
 }

@@ -6,10 +6,7 @@ cd "$(dirname "$0")/.."
 . tools/setup.sh
 
 install_missing "$build_needs"
-if [ -n "$missing" ]; then
-  echo "Cannot build without: $missing" >&2
-  exit 1
-fi
+[ -z "$missing" ] || exit 1
 
 # GPU kernels only for the GPU that is here: compiling them for all takes long.
 gpu='-DNDREDUCE_CUDA=OFF'
@@ -20,7 +17,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 echo "Building in $build ..."
 if ! {
-  cmake --preset release -B "$build" -DNDREDUCE_HDF5=ON -DNDREDUCE_TESTS=OFF $gpu && cmake --build "$build"
+  cmake -B "$build" -DNDREDUCE_HDF5=ON -DNDREDUCE_TESTS=OFF $gpu && cmake --build "$build" --parallel "$(nproc)"
 } >"$log" 2>&1; then
   tail -n 40 "$log" >&2
   echo "The build failed." >&2
@@ -34,3 +31,14 @@ show() {
 show --list data/ocean.nc
 show --op mean --dims time data/ocean.nc
 show --op min,max,mean data/ocean.nc
+
+tool=$build/tools/h5gpured
+cat <<END
+
+The tool is $tool; on a file of yours:
+    $tool --list FILE
+    $tool --op mean --dims 0 FILE:/DATASET
+    $tool --help
+    man -l tools/h5gpured.1        (Debian: man-db)
+README.md says the rest: the library from C, and how to install all of it.
+END

@@ -62,24 +62,36 @@ def cpu_block():
             f"multiple of NumPy {record['numpy']}. {cpu_provenance(record)}")
 
 
-H5_RIVALS = {"h5gpured": "h5gpured", "h5py": "h5py + NumPy", "cdo": "CDO", "ncwa": "NCO", "pread": "just reading"}
+H5_RIVALS = {"h5gpured": "h5gpured", "h5py": "h5py + NumPy", "cdo": "CDO", "ncwa": "NCO", "xarray": "xarray + dask",
+             "pread": "just reading"}
+
+
+def h5_provenance(run, several):
+    """What was compared where; of one of several runs, which rows are its own, too."""
+    versions = run["versions"]
+    what = f"h5py {versions['h5py']} with HDF5 {versions['hdf5']}, NumPy {versions['numpy']}, {versions['cdo']}"
+    if versions.get("xarray"):
+        what += f", xarray {versions['xarray']} with dask {versions['dask']}"
+    whose = f"{len(run['rows'])} rows, from \"{run['rows'][0]['name']}\" on: " if several else ""
+    load = run["machine"].get("load", 0)
+    busy = f" Other work kept {load:.0f} threads busy; what is compared took turns." if load > 1 else ""
+    return f"{whose}{what}. {cpu_provenance(run)}{busy}"
 
 
 def h5_block():
     record = load("h5.json")
     if not record:
         return "No record of `h5gpured` is kept: `tools/bench_h5.py` makes one."
-    rows = []
-    for row in record["rows"]:
+    taken, rows = [row for run in record["runs"] for row in run["rows"]], []
+    rivals = [rival for rival in H5_RIVALS if any(rival in row["seconds"] for row in taken)]
+    for row in taken:
         seconds = row["seconds"]
         rows.append([row["name"], f"{row['bytes'] / 2**20:.0f}"] +
-                    [f"{seconds[rival]:.3f}" if rival in seconds else "" for rival in H5_RIVALS] +
+                    [f"{seconds[rival]:.3f}" if rival in seconds else "" for rival in rivals] +
                     [f"{row['peak_bytes'] / 2**20:.0f}"])
-    versions = record["versions"]
-    what = f"h5py {versions['h5py']} with HDF5 {versions['hdf5']}, NumPy {versions['numpy']}, {versions['cdo']}"
-    return (table(["mean of", "MiB", *H5_RIVALS.values(), "peak MiB"], rows) +
-            f"\n\nSeconds, the best of several runs from a warm page cache; peak memory of h5gpured. {what}. "
-            f"{cpu_provenance(record)}")
+    return (table(["mean of", "MiB", *(H5_RIVALS[rival] for rival in rivals), "peak MiB"], rows) +
+            "\n\nSeconds, the best of several runs from a warm page cache; peak memory of h5gpured. " +
+            " ".join(h5_provenance(run, len(record["runs"]) > 1) for run in record["runs"]))
 
 
 def h5_gpu_block():

@@ -7,7 +7,7 @@ build_needs='
 gcc            command cc
 libc6-dev      header  stdio.h
 cmake          command cmake
-ninja-build    command ninja
+make           command make
 libdlpack-dev  header  dlpack/dlpack.h
 libhdf5-dev    command h5cc
 libdeflate-dev header  libdeflate.h
@@ -18,6 +18,7 @@ libblosc-dev   header  blosc.h
 libbz2-dev     header  bzlib.h
 '
 test_needs='
+ninja-build    command ninja
 pkgconf        command pkg-config
 check          module  check
 g++            command g++
@@ -25,7 +26,6 @@ clang          command clang
 clang-format   command clang-format
 clang-tidy     command run-clang-tidy
 libclang-rt-dev sanitizer thread
-libomp-dev     clang   omp.h
 shellcheck     command shellcheck
 groff-base     command groff
 python3-numpy  python  numpy
@@ -38,7 +38,6 @@ is_here() { # KIND NAME
   case $1 in
   command) command -v "$2" ;;
   header) echo "#include <$2>" | cc -fsyntax-only -x c - ;;
-  clang) echo "#include <$2>" | clang -fopenmp -fsyntax-only -x c - ;;
   sanitizer) echo 'int main(void) { return 0; }' | clang -fsanitize="$2" -x c -o /dev/null - ;;
   module) pkg-config --exists "$2" ;;
   python) /usr/bin/python3 -c "import $2" ;;
@@ -52,32 +51,34 @@ missing_of() { # NEEDS
   done
 }
 
-# Installs what is missing of NEEDS, if it can. What could not be installed is left in $missing.
+# Installs what is missing of NEEDS, if it can. What could not be installed is left in $missing, and said.
 install_missing() { # NEEDS
   missing=$(missing_of "$1")
   [ -n "$missing" ] || return 0
-  if ! command -v apt-get >/dev/null; then
-    echo "Missing: $missing(Debian's names); this system has no apt-get to install them with."
-    return 0
-  fi
   as_root=''
-  if [ "$(id -u)" -ne 0 ]; then
-    as_root=sudo
-    if ! command -v sudo >/dev/null; then
-      echo "Missing: $missing"
-      echo "Installing them takes root; run as root: apt-get install $missing"
-      return 0
+  [ "$(id -u)" -eq 0 ] || as_root=sudo
+  if command -v apt-get >/dev/null && { [ -z "$as_root" ] || command -v sudo >/dev/null; }; then
+    echo "Installing: $missing"
+    log=$(mktemp)
+    # shellcheck disable=SC2086 # the packages are words
+    if $as_root apt-get update >"$log" 2>&1 &&
+      $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing >>"$log" 2>&1; then
+      missing=$(missing_of "$1")
+    else
+      tail -n 5 "$log"
     fi
+    rm -f "$log"
   fi
-  echo "Installing: $missing"
-  log=$(mktemp)
-  # shellcheck disable=SC2086 # the packages are words
-  if $as_root apt-get update >"$log" 2>&1 &&
-    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing >>"$log" 2>&1; then
-    missing=$(missing_of "$1")
+  [ -z "$missing" ] || say_missing
+}
+
+# One list, and what to type.
+say_missing() {
+  if command -v apt-get >/dev/null; then
+    echo "Packages are missing. Install them as root, then run this again:"
+    echo "    apt-get update && apt-get install --no-install-recommends $missing"
+    echo "    $0"
   else
-    tail -n 5 "$log"
-    echo "Could not install: $missing"
+    echo "Missing, by the names of Debian's packages: $missing"
   fi
-  rm -f "$log"
 }

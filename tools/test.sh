@@ -3,7 +3,8 @@
 #   release   warnings as errors, the system's compiler; unit, CLI, layering, header, package and README tests
 #   asan      AddressSanitizer and UndefinedBehaviorSanitizer, clang; the GPU kernels on an emulated machine
 #   tsan      ThreadSanitizer, clang, the tests that use threads
-#   bare      without OpenMP, HDF5 and CUDA: it builds, and gives the same results
+#   bare      without HDF5 and CUDA, ndbench without OpenMP: it builds, and gives the same results
+#   fuzz      clang; each libFuzzer target for NDREDUCE_FUZZ_SECONDS (60) from tests/corpus, under both sanitizers
 #   cuda      the CUDA backend compiles and links, where there is nvcc; device tests where there is a GPU
 #   format    clang-format has nothing to change
 #   tidy      clang-tidy has nothing to say
@@ -15,6 +16,7 @@ cd "$(dirname "$0")/.."
 
 build=${NDREDUCE_BUILD:-build}
 jobs=$(nproc)
+if command -v ninja >/dev/null; then export CMAKE_GENERATOR="${CMAKE_GENERATOR:-Ninja}"; fi
 passed=0
 failed=0
 skipped=0
@@ -60,6 +62,22 @@ skips_of() { # STAGE REPORT
   ' "$2"
 }
 
+# Runs a command with its output in LOG, whose last line it shows every half minute.
+watched() { # STAGE LOG COMMAND...
+  watched_stage=$1
+  watched_log=$2
+  shift 2
+  while sleep 30 >/dev/null 2>&1; do
+    echo "   $watched_stage, $(($(date +%s) - started)) s: $(tail -n 1 "$watched_log" | cut -c 1-100)"
+  done &
+  watcher=$!
+  watched_status=0
+  "$@" >"$watched_log" 2>&1 || watched_status=$?
+  kill $watcher
+  wait $watcher 2>/dev/null || true
+  return $watched_status
+}
+
 # Configures, builds, runs ctest and adds up what it counted.
 ctest_stage() { # STAGE PRESET TARGETS CTEST_OPTIONS CMAKE_OPTIONS...
   stage=$1
@@ -68,10 +86,11 @@ ctest_stage() { # STAGE PRESET TARGETS CTEST_OPTIONS CMAKE_OPTIONS...
   ctest_options=$4
   shift 4
   folder=$build/$stage
-  cmake --preset "$preset" -B "$folder" -DNDREDUCE_WERROR=ON "$@" >"$folder.log" 2>&1 ||
+  echo "   $stage: configuring and building in $folder"
+  cmake --preset "$preset" -B "$folder" -DNDREDUCE_WERROR=ON -DNDREDUCE_TESTS=ON "$@" >"$folder.log" 2>&1 ||
     { tail -n 20 "$folder.log" && stage_failed "$stage" "cmake" && return; }
   # shellcheck disable=SC2086 # the targets are words
-  cmake --build "$folder" --parallel "$jobs" --target $targets >"$folder.log" 2>&1 ||
+  watched "$stage" "$folder.log" cmake --build "$folder" --parallel "$jobs" --target $targets ||
     { grep -E -A 12 'error|FAILED' "$folder.log" | head -n 60 && stage_failed "$stage" "build" && return; }
   report=$PWD/$folder/junit.xml
   case $build in /*) report=$folder/junit.xml ;; esac
@@ -112,6 +131,37 @@ stage_bare() {
     -DNDREDUCE_SIMT=OFF
 }
 
+# Fuzzes one target; what it finds is kept, and replayed by the same program.
+fuzz() { # TARGET SECONDS
+  found=$folder/found/$1
+  mkdir -p "$found" "$folder/corpus/$1"
+  if "$folder/tests/fuzz_$1" -max_total_time="$2" -timeout=20 -artifact_prefix="$found/" "$folder/corpus/$1" \
+    "tests/corpus/$1" >"$found.log" 2>&1; then
+    grep -E '^Done [0-9]+ runs' "$found.log" | sed "s/^/fuzz_$1: /"
+    return 0
+  fi
+  grep -E -A 12 'ERROR|runtime error' "$found.log" | head -n 40
+  for input in "$found"/*; do echo "fuzz_$1 fails; replay it with: $folder/tests/fuzz_$1 $input"; done
+  return 1
+}
+
+stage_fuzz() {
+  if ! command -v clang >/dev/null; then stage_skipped fuzz 'clang is not installed' && return; fi
+  folder=$build/fuzz
+  targets=$(find tests -maxdepth 1 -name 'fuzz_*.c' -exec basename {} .c \; | sort)
+  # shellcheck disable=SC2086 # the targets are words
+  { cmake --preset dev -B "$folder" -DCMAKE_C_COMPILER=clang -DNDREDUCE_HDF5=ON -DNDREDUCE_SIMT=OFF -DNDREDUCE_FUZZ=ON \
+    -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link &&
+    cmake --build "$folder" --parallel "$jobs" --target $targets; } >"$folder.log" 2>&1 ||
+    { tail -n 20 "$folder.log" && stage_failed fuzz 'build' && return; }
+  failures=''
+  for target in $targets; do
+    fuzz "${target#fuzz_}" "${NDREDUCE_FUZZ_SECONDS:-60}" || failures="$failures $target"
+  done
+  if [ -n "$failures" ]; then stage_failed fuzz "$failures" && return; fi
+  stage_passed fuzz "$(echo "$targets" | wc -w) targets found nothing"
+}
+
 # One architecture: the others differ in machine code only, and compiling all of them takes long. Where no GPU can run the
 # kernels, one dtype of each kind shows that nvcc takes them; the asan stage runs those of every dtype under emulation.
 stage_cuda() {
@@ -141,7 +191,7 @@ stage_tidy() {
     { cmake --preset dev -B "$folder" -DCMAKE_C_COMPILER=clang && cmake --build "$folder" --target ndbench_commit; } \
       >"$folder.log" 2>&1 || { tail -n 20 "$folder.log" && stage_failed tidy 'cmake' && return; }
   fi
-  if run-clang-tidy -quiet -j "$jobs" -p "$folder" "$PWD/(src|tools|tests)/" >"$build/tidy.log" 2>&1; then
+  if watched tidy "$build/tidy.log" run-clang-tidy -quiet -j "$jobs" -p "$folder" "$PWD/(src|tools|tests)/"; then
     stage_passed tidy "$(grep -c '"file"' "$folder/compile_commands.json") files"
   else
     sed 's/\x1b\[[0-9;]*m//g' "$build/tidy.log" | grep -A 3 'error:' | head -n 100
@@ -161,7 +211,7 @@ stage_shell() {
 }
 
 case ${1:-} in
-'') set -- release asan tsan bare cuda format tidy shell ;;
+'') set -- release asan tsan bare fuzz cuda format tidy shell ;;
 -h | --help)
   sed -n '2,/^set/s/^# \{0,1\}//p' tools/test.sh
   exit 0
@@ -176,6 +226,7 @@ done
 
 install_missing "$build_needs$test_needs"
 mkdir -p "$build"
+echo "Minutes, about, from nothing on 2 cores: release 8, asan 20, tsan 8, bare 3, cuda 10 (where there is nvcc), tidy 10"
 for stage in "$@"; do
   printf '\n== %s\n' "$stage"
   started=$(date +%s)

@@ -1,10 +1,15 @@
 /* Reductions of HDF5 and netCDF-4 datasets of any size, read piece by piece within a memory budget.
  *
+ *   float mean; // what ndr_result_describe says: of f32 elements f32
+ *   DLTensor result = ndr_tensor(&mean, NDR_F32);
  *   ndr_h5_dataset *dataset;
- *   double mean;
- *   DLTensor result = ndr_tensor_compact(&mean, 0, (int64_t[]){NDR_F64});
- *   if (ndr_h5_open(&dataset, "ocean.nc", "/temp", NULL) == NDR_OK)
- *     ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, (ndr_op[]){NDR_MEAN}, (DLTensor *[]){&result}, NULL);
+ *   ndr_status status = ndr_h5_open(&dataset, "data/ocean.nc", "/temp", NULL);
+ *   if (status == NDR_OK)
+ *     status = ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, (ndr_op[]){NDR_MEAN}, (DLTensor *[]){&result}, NULL);
+ *   if (status == NDR_OK)
+ *     printf("%g\n", mean); // prints 12.75
+ *   else
+ *     fprintf(stderr, "%s\n", ndr_last_error());
  *   ndr_h5_close(dataset);
  *
  * Files are not trusted: sizes are checked before memory is taken, and other files that they lead to (external links,
@@ -50,9 +55,13 @@ typedef struct ndr_h5_access {
   int no_plugins;     /* not 0: HDF5 loads no filter plugin while it reads the file */
   int raw;            /* not 0: elements are reduced as stored, whatever the attributes say of their meaning */
   int allow_external; /* not 0: other files that the file leads to may lie outside its folder */
+  /* Told once of each attribute that cannot be read and that the numbers can do without; may be NULL. Must not call
+   * functions of this header. */
+  void (*on_remark)(void *user, const char *sentence);
+  void *user;
 } ndr_h5_access;
 #define NDR_H5_ACCESS_INIT                                                                                             \
-  { sizeof(ndr_h5_access), 0, 0, 0 }
+  { sizeof(ndr_h5_access), 0, 0, 0, NULL, NULL }
 
 /* A virtual dataset is made of pieces of other datasets. */
 typedef enum ndr_h5_layout {
@@ -65,16 +74,17 @@ typedef enum ndr_h5_layout {
 /* A dataset as its file describes it. Lives as long as the dataset, or as the call that hands it out. */
 typedef struct ndr_h5_info {
   const char *file;    /* as given */
-  const char *dataset; /* absolute path inside the file */
+  const char *dataset; /* absolute path inside the file, /TABLE.FIELD of a field; netCDF's name of a netCDF variable */
   /* What elements are stored as: the smallest dtype that holds the file's type, in native byte order. Floats wider than
    * f64 are rounded to f64; enumerations count as their integers, except FALSE/TRUE, which is bool; bit fields as
-   * unsigned integers; a compound {r, i} of two equal floats is complex. */
+   * unsigned integers; a compound {r, i}, {real, imag} or {re, im} of two equal floats is complex. */
   ndr_dtype stored_dtype;
   /* What they are reduced as. The same, unless netCDF's and CF's attributes give integers and floats a meaning, which
    * ndr_h5_access.raw turns off:
    *   _Unsigned = "true"                               signed integers are the unsigned ones of the same bits
    *   _FillValue, missing_value (up to 15), valid_range, or valid_min and valid_max: `masked`
    *   scale_factor, add_offset other than 1 and 0      element * scale_factor + add_offset, in f64: `scaled`
+   *   dtype = "bool", of bytes neither masked nor scaled    bool, as xarray writes it
    * Elements that are equal to a missing value or out of the valid range, and all NaN then, are missing. They are
    * compared as stored, with attributes in the stored dtype; what an integer dtype does not hold exactly masks nothing,
    * and nothing is done where no integer could be missing. Missing elements are NaN to reductions, which skip them:
@@ -83,29 +93,35 @@ typedef struct ndr_h5_info {
   ndr_dtype dtype;
   int masked, scaled;
   int ndim;
-  int64_t shape[NDR_MAX_DIMS];
+  int64_t shape[NDR_MAX_DIMS]; /* along an unlimited dim of netCDF, as long as the dim: what lacks is the fill value */
   /* From the dimension scales, else the attribute _ARRAY_DIMENSIONS, else DIMENSION_LABELS; NULL where nothing says. */
   const char *dim_names[NDR_MAX_DIMS];
   ndr_h5_layout layout;
   int64_t chunk[NDR_MAX_DIMS]; /* NDR_H5_CHUNKED only */
   const char *filters;         /* in the order of writing, "shuffle,deflate"; "" for none */
   int64_t stored_bytes;        /* in the file; 0 for data that was never written, -1 where other files hold it */
-  int is_scale;                /* a dimension scale: a coordinate variable or a bare dimension */
+  int is_scale;                /* a dimension scale: a coordinate variable */
+  const char *units;           /* as the attribute says; NULL where there is none, and of a field */
+  int other_count;             /* where no path was given: datasets of lower rank that could be meant, too */
+  double scale_factor;         /* what elements are multiplied by where they are `scaled`; else 1 */
 } ndr_h5_info;
 
-/* Opens the dataset at `path` of a file; NULL: the only array of the largest rank that can be reduced (dimension scales
- * come second). After the path may stand which part of it is meant, PATH[PART], unless there is a dataset so called,
- * and
+/* Opens the dataset at `path` of a file; NULL: the only array of the largest rank of ndr_h5_candidates. TABLE.FIELD is
+ * a field of compound elements, TABLE.FIELD.FIELD one of a compound in them, unless there is a dataset so called: an
+ * array by itself, of which attributes of the table tell nothing. After the path
+ * may stand which part of it is meant, PATH[PART], unless there is a dataset so called, and
  * "/[PART]" means that of NULL: as in NumPy, for each dim START:STOP:STEP, the step positive, or an index, which leaves
  * the dim with size 1; "..." for all dims not mentioned. On success *dataset must be given to ndr_h5_close; on failure
  * it is NULL. Fails with NDR_ERR_FILE on all that is wrong with the file, NDR_ERR_DTYPE on elements that are not
- * numbers. */
+ * numbers, and on netCDF dimensions without coordinates. */
 NDR_API ndr_status ndr_h5_open(ndr_h5_dataset **dataset, const char *file, const char *path,
                                const ndr_h5_access *access);
 
 /* Opens datasets of several files, each as ndr_h5_open does, as one that is as long as all of them along `dim`, a name
  * or a number. They must be of one dtype and, that dim apart, of one shape. Names, attributes and coordinates of other
- * dims are those of the first. */
+ * dims are those of the first. Coordinates along `dim` are one axis in the units of the first file that has elements:
+ * those stored in other units or packing are converted, times of any reference date if they are of one calendar. Fails
+ * with NDR_ERR_DIMS where units cannot be converted; opened raw, such a series has no coordinates along dim. */
 NDR_API ndr_status ndr_h5_open_series(ndr_h5_dataset **dataset, int count, const char *const *files,
                                       const char *const *paths, const char *dim, const ndr_h5_access *access);
 
@@ -117,16 +133,46 @@ NDR_API const ndr_h5_info *ndr_h5_describe(const ndr_h5_dataset *dataset);
 NDR_API DLTensor ndr_h5_tensor(const ndr_h5_dataset *dataset);
 
 /* Reads the coordinates of a dim as f64: the values of the scale attached to it, values[shape[dim]]; NULL only asks
- * whether there are any. dim may count from the end. Fails with NDR_ERR_DIMS where the dim has no coordinates (no
- * scale, or one that was never written, has another length, holds no numbers, or keeps them in a file that may not be
- * read), with NDR_ERR_FILE where they cannot be read. */
+ * whether there are any. They mean what netCDF's and CF's attributes say of the scale, as elements do: unpacked,
+ * missing ones NaN; as stored where the dataset was opened raw. dim may count from the end. Fails with NDR_ERR_DIMS
+ * where the dim has no coordinates (no scale, or one that was never written, has another length, holds no numbers, or
+ * keeps them in a file that may not be read), with NDR_ERR_FILE where they cannot be read. */
 NDR_API ndr_status ndr_h5_coordinate(const ndr_h5_dataset *dataset, int dim, double *values);
 
-/* Called for each dataset of a file: info is NULL for one that cannot be reduced, reason then says why. Not 0 stops. */
+/* The same of coordinates that are angles, in radians. The scale's units are degrees (degrees_north, degrees_east,
+ * degree, degrees, degree_N, degreesE, ... in any case) or radians (radian, radians, rad); without units they are taken
+ * for degrees where the dim is called a latitude or a longitude. Fails with NDR_ERR_ARGUMENT on others. */
+NDR_API ndr_status ndr_h5_coordinate_radians(const ndr_h5_dataset *dataset, int dim, double *values);
+
+/* Room for a date and the final 0. */
+#define NDR_H5_DATE_CHARS 40
+
+/* Writes coordinates of a dim that are times ("days since 2001-01-01", in the calendar of CF that the scale names) as
+ * ISO dates: "2001-01-31", or where one of values[count] is not midnight "2001-01-31T12:00:00", all of them with
+ * fractions of seconds where one needs them. A value is rounded to the second that it tells apart as it is stored; one
+ * that is no time (NaN, or a billion years away) becomes "". Months and years are units only in calendars where all are
+ * of one length. The standard calendar is Julian before 15 October 1582; it has no year 0, as the Julian has not,
+ * unless the units count from that. Fails with NDR_ERR_DIMS where the dim has no coordinates, or none that are times,
+ * as in a dataset opened raw. */
+NDR_API ndr_status ndr_h5_dates(const ndr_h5_dataset *dataset, int dim, int64_t count, const double *values,
+                                char (*texts)[NDR_H5_DATE_CHARS]);
+
+/* Called for each dataset of a file, and in place of a table for each of its fields: info is NULL for one that cannot
+ * be reduced, reason then says why. Not 0 stops. */
 typedef int (*ndr_h5_visitor)(void *user, const char *path, const ndr_h5_info *info, const char *reason);
 
-/* Visits the datasets of a file in the order of their names, each object once. */
+/* Visits the datasets of a file in the order of their names, each object once; then those that external links lead to,
+ * directly or as members of a group: those in other files that may not be read, or are not there, with the reason. */
 NDR_API ndr_status ndr_h5_list(const char *file, const ndr_h5_access *access, ndr_h5_visitor visit, void *user);
+
+/* Called for paths; not 0 stops. */
+typedef int (*ndr_h5_path_visitor)(void *user, const char *path);
+
+/* Visits the datasets that can be meant where none is named: all that can be reduced, but for dimension scales,
+ * fields of tables, and what the attributes bounds, climatology, coordinates and grid_mapping of others name; those
+ * only where there is nothing else. Fails with NDR_ERR_FILE where there is none. */
+NDR_API ndr_status ndr_h5_candidates(const char *file, const ndr_h5_access *access, ndr_h5_path_visitor visit,
+                                     void *user);
 
 /* ---- Reducing --------------------------------------------------------------------------------------------------- */
 
@@ -164,8 +210,10 @@ typedef struct ndr_h5_options {
   size_t size;               /* sizeof(ndr_h5_options): lets the struct grow */
   const ndr_options *reduce; /* keepdims, skip_nan, ddof, accumulate, threads; NULL: the defaults */
   ndr_h5_device device;
-  int device_id;  /* of the GPU, for NDR_H5_AUTO and NDR_H5_CUDA */
-  int64_t memory; /* bytes for buffers and partial states, results not counted, and as many on a GPU; 0: 256 MiB */
+  int device_id; /* of the GPU, for NDR_H5_AUTO and NDR_H5_CUDA */
+  /* Bytes for buffers and partial states, results not counted, and as many on a GPU; 0: a quarter of what is free on
+   * this machine and to this process's control groups, 64 MiB at least. */
+  int64_t memory;
   void (*on_progress)(void *user, const ndr_h5_progress *now); /* after each slab and at the end; may be NULL */
   void *user;
   const volatile sig_atomic_t *cancel; /* looked at between slabs: not 0 stops the work. May be NULL */
@@ -182,7 +230,13 @@ typedef struct ndr_h5_options {
  * host memory, shape and dtype as ndr_result_describe says of ndr_h5_tensor(dataset), of f64 where there are weights.
  * Data that was never written is not read: it is the fill value. Of masked data NaN are skipped, and where no element
  * is valid, sums, products, norms and logsumexp are NaN, too. Fails as ndreduce does, with NDR_ERR_FILE where the file
- * cannot be read, NDR_ERR_MEMORY where one chunk does not fit in the budget, NDR_ERR_CANCELLED when asked to stop. */
+ * cannot be read, NDR_ERR_MEMORY where one chunk cannot be decoded in the budget, NDR_ERR_CANCELLED when asked to stop.
+ *
+ * What is rounded on the way, as f64 sums, depends in its last bits on shape, dims, dtype, packing and chunks, on how a
+ * series is cut into files, on whether there are weights, and on whether the CPU or GPUs reduce: they say which leaves
+ * of up to 1 MiB (on GPUs slabs of up to 16 MiB) the array is cut into, and in which order these are added. It depends
+ * neither on threads, nor on the other ops, nor on the memory, unless that is less than a leaf takes with what is
+ * needed to read it: ndr_h5_explain then says that leaves are short for lack of memory. */
 NDR_API ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,
                                  const ndr_op *ops, DLTensor *const *results, const ndr_h5_options *options);
 
@@ -212,24 +266,39 @@ typedef struct ndr_h5_writer_options {
                           compressed if their source is, by deflate at its level, in chunks that follow the source's */
   const char *history; /* a line that is put before the input's attribute `history`, as "DATE: COMMAND"; NULL: none */
   const char *comment; /* what cell_methods says in brackets of results other than valid, "weighted by lat"; or NULL */
+  void (*on_remark)(void *user, const char *sentence); /* told once of each thing of the inputs that the file will not
+                                                          have though it belongs there; or NULL */
+  void *user;                                          /* for on_remark */
 } ndr_h5_writer_options;
 #define NDR_H5_WRITER_OPTIONS_INIT                                                                                     \
-  { sizeof(ndr_h5_writer_options), 0, -1, NULL, NULL }
+  { sizeof(ndr_h5_writer_options), 0, -1, NULL, NULL, NULL, NULL }
 
 /* Starts a file. Fails with NDR_ERR_FILE if path is one of the input files (same file, whatever its name), exists and
- * may not be overwritten, is not a regular file, or its folder cannot be written to. */
+ * may not be overwritten or written to, is not a regular file, or its folder cannot be written to. A symbolic link is
+ * followed and stays; a file that is replaced hands its permissions on, and owner and group where that is allowed. */
 NDR_API ndr_status ndr_h5_writer_create(ndr_h5_writer **writer, const char *path, int input_count,
                                         const char *const *inputs, const ndr_h5_writer_options *options);
 
+/* Fails with NDR_ERR_FILE if the file at the writer's path is one that the dataset is made of: its own, or one that
+ * external links, external storage or a virtual dataset have led to. ndr_h5_writer_add finds that out for its source;
+ * this call, before the work, and for what is read without being added, like weights. */
+NDR_API ndr_status ndr_h5_writer_protect(const ndr_h5_writer *writer, const ndr_h5_dataset *dataset);
+
 /* Adds the result of reducing `source` over dims by op as dataset `name`, with copies of the scales of the dims that
- * are left, of what the attributes bounds, climatology and formula_terms of those name, and coordinates, grid_mapping
- * and cell_measures of the source, as far as it has no reduced dim (64 MiB at most; cut as the source is, and of a
- * series from all files where it has the dim along which these follow each other), and with those attributes of the
- * source that hold for it: not those of packing and of valid values where the result is not of the packed type; units
- * squared for a variance and none for indices; cell_methods extended. Attributes of the whole file are those of the
- * first source's. Where missing elements were left out, NaN is written as the source's _FillValue if the dtype has that
- * value and no element does, and _FillValue says so. The result is copied: memory for it is needed a second time until
- * the writer is destroyed, and for one that is marked so a third time during the call. */
+ * are left, of what the attributes bounds, climatology and formula_terms of those name, and coordinates, grid_mapping,
+ * mesh, geometry and cell_measures of the source, as far as it has no reduced dim (64 MiB at most; cut as the source
+ * is, and of a series from all files where it has the dim along which these follow each other), and with those
+ * attributes of the source that hold for it: not those of packing and of valid values where the result is not of the
+ * packed type; units squared for a variance and none for indices; cell_methods extended. An attribute may be of any
+ * size; one of more than 65,536 texts of variable length, one of numbers with several dims, which netCDF cannot read,
+ * and one of neither numbers nor texts is left out, and on_remark told. f16 and bf16 are written as f32, because
+ * readers of netCDF crash on them. Dims that are unlimited in the source, by their scale or where they have none by the
+ * dataset, stay so. A reduced time axis leaves the time that it covered, with its bounds. HDF5's times
+ * of creation are not kept. Attributes of the whole file are those of the first source's root, and of its groups where
+ * no outer one has the name. Where missing elements were left out, NaN is written as the source's _FillValue if the
+ * dtype has that value and no element does, and _FillValue says so, and missing_value where the source has one. The
+ * result is copied: memory for it is needed a second time until the writer is destroyed, and for one that is marked so
+ * a third time during the call. */
 NDR_API ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count,
                                      const int *dims, ndr_op op, const char *name, const DLTensor *result);
 

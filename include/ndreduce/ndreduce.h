@@ -2,7 +2,8 @@
  *
  *   float x[2][3] = {{1, 2, 3}, {4, 5, 6}}, sums[3];
  *   DLTensor array = ndr_tensor(x, NDR_F32, 2, 3), result = ndr_tensor(sums, NDR_F32, 3);
- *   ndr_status status = ndreduce(&array, NDR_DIMS(0), NDR_SUM, &result, NULL);
+ *   if (ndreduce(&array, NDR_DIMS(0), NDR_SUM, &result, NULL) != NDR_OK) puts(ndr_last_error());
+ *   else printf("%g %g %g\n", sums[0], sums[1], sums[2]); // prints 5 7 9
  *
  * Arrays are DLPack's DLTensor: the caller owns every array, shape and stride that it passes; nothing is kept after
  * a call returns. Strides count elements; NULL strides mean compact row-major. `device.device_type` picks the backend:
@@ -11,9 +12,14 @@
  * Every function that can fail returns an ndr_status; ndr_last_error() then has one sentence that names the cause.
  * A failed call writes no result. Functions may be called from any thread at any time unless their text says otherwise.
  *
+ * Threads: a call on the CPU does its work in the calling thread, and arrays of a megabyte and more also in threads of
+ * the library's own. They are started when they are first wanted, sleep between calls, take no signals, and are ended
+ * when the library is unloaded or the program exits. One call has them at a time: calls that overlap do their work
+ * alone and wait for no other. After fork() the library can be used in the child, which starts threads of its own; so
+ * can plans and accumulators, but for those that another thread was changing. A GPU that was used before cannot (CUDA).
+ *
  * Result rules (NumPy's):
- *   sum, prod           of signed integers i64, of bool and unsigned integers u64 (both wrap around), else the input's
- *                       dtype
+ *   sum, prod           of signed integers i64, of bool and unsigned ones u64 (they wrap), else the input's dtype
  *   min, max            the input's dtype; a NaN among the elements gives NaN
  *   argmin, argmax      i64: row-major index over the reduced dims taken in ascending order; the lowest index of
  *                       equals, the first NaN if there is one
@@ -68,7 +74,7 @@ typedef enum ndr_status {
   NDR_ERR_RESULT = 50,      /* the result's shape, dtype or device does not match */
   NDR_ERR_EMPTY = 60,       /* min, max, argmin, argmax over no elements */
   NDR_ERR_PARSE = 70,       /* text that is not in the problem mini-language */
-  NDR_ERR_OVERFLOW = 80,    /* a size that does not fit in 63 bits */
+  NDR_ERR_OVERFLOW = 80,    /* a size, or a distance between elements, of 2^62 bytes or more */
   NDR_ERR_UNSUPPORTED = 90, /* a forced family cannot do this problem, or the build lacks a part */
   NDR_ERR_MEMORY = 100,     /* host or device memory ran out; nothing is lost, the library stays usable */
   NDR_ERR_NO_DEVICE = 110,  /* no such device, no driver, or a build without its backend */
@@ -148,7 +154,7 @@ typedef struct ndr_options {
   double ddof;               /* var and std divide by n - ddof; default 0 */
   ndr_accumulate accumulate; /* F64: f16, bf16 and f32 are accumulated in f64 */
   ndr_planning planning;
-  int threads;              /* CPU threads; 0: as many as OpenMP would use */
+  int threads;              /* CPU threads at most; 0: ndr_thread_count() */
   void *stream;             /* cudaStream_t for GPU work; NULL: the default stream */
   const char *force_family; /* name of the only family allowed, NULL: the planner's choice */
   const ndr_device *device; /* plan for these numbers instead of the real device's; NULL: ask the device */
@@ -156,16 +162,19 @@ typedef struct ndr_options {
 #define NDR_OPTIONS_INIT                                                                                               \
   { sizeof(ndr_options), 0, 0, 0.0, NDR_ACCUMULATE_DEFAULT, NDR_ESTIMATE, 0, NULL, NULL, NULL }
 
+#ifndef __cplusplus
 /* A compact row-major tensor over caller-owned host memory: ndr_tensor(pointer, dtype, sizes...). The shape lives as
- * long as the enclosing block (C only: it is a compound literal). */
+ * long as the enclosing block, as compound literals do in C. In C++ they end with the statement, so there is no such
+ * macro: see ndr_array at the end of this header. */
 #define ndr_tensor(pointer, ...)                                                                                       \
   ndr_tensor_compact((pointer), (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)) - 1, (int64_t[]){__VA_ARGS__})
 
-/* The two arguments dim_count, dims (C only). */
+/* The two arguments dim_count, dims. In C++ an array of int serves. */
 #define NDR_DIMS(...)                                                                                                  \
   (int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int)), (const int[]) {                                             \
     __VA_ARGS__                                                                                                        \
   }
+#endif
 #define NDR_ALL_DIMS -1, NULL
 
 /* What ndr_tensor expands to: dtype_and_shape[0] is the dtype, the ndim sizes follow and must outlive the tensor. */
@@ -179,6 +188,11 @@ NDR_API const char *ndr_last_error(void);
 
 /* A status as a short phrase; static storage, never NULL. */
 NDR_API const char *ndr_status_name(ndr_status status);
+
+/* How many CPU threads are used at most where the options do not say: what OMP_NUM_THREADS says; where that is not set,
+ * as many as there are cores that the process may run on (its affinity mask and the CPU quotas of its control groups
+ * count). Never more than OMP_THREAD_LIMIT says. Found out at the first use, and again in a child of fork(). */
+NDR_API int ndr_thread_count(void);
 
 /* Names as in the mini-language ("sum", "f32"). The _name functions return NULL for an unknown value; the _parse
  * functions fail with NDR_ERR_OP or NDR_ERR_DTYPE and leave *out alone. */
@@ -229,7 +243,8 @@ NDR_API ndr_status ndr_plan_create(ndr_plan **plan, const DLTensor *array, int d
 /* Bytes of workspace that one execute needs, in the memory of the plan's device, aligned to 256; may be 0. */
 NDR_API size_t ndr_plan_workspace(const ndr_plan *plan);
 
-/* Runs the plan: data is the address of element 0 (byte_offset added), results[i] that of result i's element 0.
+/* Runs the plan: data is the address of element 0 (byte_offset added), results[i] that of result i's element 0, each
+ * aligned to its dtype as in ndreduce.
  * stream as in ndr_options; it may be capturing.
  *
  * workspace is NULL, or the caller's: ndr_plan_workspace() bytes, aligned to 256.
@@ -450,7 +465,8 @@ typedef struct ndr_case {
 /* Parses text; fails with NDR_ERR_PARSE and a sentence that names the column, or as ndreduce would for bad dims. */
 NDR_API ndr_status ndr_case_parse(const char *text, ndr_case *out);
 
-/* Prints so that parsing gives the same case; strides only where they are not the default. Returns as snprintf. */
+/* Prints so that parsing gives the same case; strides only where they are not the default. Returns as snprintf; 0, with
+ * the reason in ndr_last_error(), where a field holds what no case may. */
 NDR_API size_t ndr_case_print(const ndr_case *problem, char *text, size_t capacity);
 
 /* The elements that the case touches, relative to element 0: offsets *low <= 0 to *high (inclusive; high < low when
@@ -459,5 +475,26 @@ NDR_API ndr_status ndr_case_extent(const ndr_case *problem, int64_t *low, int64_
 
 #ifdef __cplusplus
 }
+
+/* What ndr_tensor is in C: a compact row-major tensor of ndim dims over host memory, which keeps its shape itself.
+ *
+ *   float x[2][3] = {{1, 2, 3}, {4, 5, 6}}, sums[3];
+ *   int dims[] = {0};
+ *   ndr_array<2> array(x, NDR_F32, 2, 3);
+ *   ndr_array<1> result(sums, NDR_F32, 3);
+ *   ndr_status status = ndreduce(&array.tensor, 1, dims, NDR_SUM, &result.tensor, nullptr); */
+template <int ndim> struct ndr_array {
+  int64_t dtype_and_shape[ndim + 1];
+  DLTensor tensor; /* points to the shape above: an ndr_array is not copied */
+
+  template <typename... integers>
+  ndr_array(void *data, ndr_dtype dtype, integers... sizes)
+      : dtype_and_shape{dtype, static_cast<int64_t>(sizes)...},
+        tensor(ndr_tensor_compact(data, ndim, dtype_and_shape)) {
+    static_assert(sizeof...(sizes) == ndim, "as many sizes as dims");
+  }
+  ndr_array(const ndr_array &) = delete;
+  ndr_array &operator=(const ndr_array &) = delete;
+};
 #endif
 #endif

@@ -12,7 +12,7 @@ struct ndr_accumulator {
   DLDevice place;
   int64_t outputs, length;
   uint64_t *states[NDR_MAX_OPS]; /* word-major, pitch outputs, row-major over the kept dims; [0] owns the memory */
-  void *scratch;                 /* for the states of a slab: kept, as memory that a device frees may be long to get */
+  void *scratch;                 /* for the states of a slab: a GPU's are kept, as its memory may be long to get */
   size_t scratch_bytes;
 };
 
@@ -112,8 +112,11 @@ static ndr_status slab_request(const ndr_accumulator *a, const DLTensor *slab, c
   ndr_dtype dtype;
   if (!slab || (!offset && a->whole.ndim)) return ndr_fail(NDR_ERR_ARGUMENT, "slab or offset is a null pointer");
   NDR_TRY(ndr_dtype_from_dlpack(slab->dtype, &dtype));
-  if (dtype != a->whole.dtype || slab->ndim != a->whole.ndim || slab->device.device_type != a->place.device_type ||
-      slab->device.device_id != a->place.device_id)
+  if (slab->device.device_type != a->place.device_type || slab->device.device_id != a->place.device_id)
+    return ndr_fail(NDR_ERR_ARGUMENT, "the slab is on %s:%d, the accumulator on %s:%d",
+                    ndr_device_type_name(slab->device.device_type), slab->device.device_id,
+                    ndr_device_type_name(a->place.device_type), a->place.device_id);
+  if (dtype != a->whole.dtype || slab->ndim != a->whole.ndim)
     return ndr_fail(NDR_ERR_ARGUMENT, "a slab of %d dims of %s does not fit an accumulator of %d dims of %s",
                     slab->ndim, ndr_dtype_name(dtype), a->whole.ndim, ndr_dtype_name(a->whole.dtype));
   int dims[NDR_MAX_DIMS], dim_count = 0;
@@ -162,6 +165,14 @@ static ndr_status reserve_scratch(ndr_accumulator *a, int64_t outputs) {
   return NDR_OK;
 }
 
+/* A host's memory is quick to get, so that states are not held twice. */
+static void drop_scratch(ndr_accumulator *a) {
+  if (a->backend->calls) return;
+  a->backend->release(a->place.device_id, a->scratch, a->options.stream);
+  a->scratch = NULL;
+  a->scratch_bytes = 0;
+}
+
 static ndr_status add_with_plan(ndr_accumulator *a, const ndr_plan *plan, const ndr_request *slab, const void *data) {
   uint64_t *states[NDR_MAX_OPS];
   void *results[NDR_MAX_OPS];
@@ -190,6 +201,7 @@ ndr_status ndr_accumulator_add(ndr_accumulator *a, const DLTensor *slab, const i
   NDR_TRY(ndr_tensor_address(slab, "slab", &data));
   NDR_TRY(ndr_plan_from_request(&plan, &request, a->place, data, &a->options));
   ndr_status status = add_with_plan(a, plan, &request, data);
+  drop_scratch(a);
   ndr_plan_destroy(plan);
   return status;
 }

@@ -23,7 +23,8 @@ ndr_status ndr_backend_find(DLDeviceType type, const ndr_backend **backend) {
   }
   if (type == kDLCUDA || type == kDLCUDAManaged || type == kDLCUDAHost)
     return ndr_fail(NDR_ERR_NO_DEVICE, "this build has no CUDA backend");
-  return ndr_fail(NDR_ERR_NO_DEVICE, "no backend for DLPack device type %d", (int)type);
+  return ndr_fail(NDR_ERR_NO_DEVICE, "no backend for the %s devices of DLPack (type %d)", ndr_device_type_name(type),
+                  (int)type);
 }
 
 const ndr_backend *ndr_backend_named(const char *name) {
@@ -35,8 +36,9 @@ const ndr_backend *ndr_backend_named(const char *name) {
 ndr_status ndr_check_result_device(const ndr_backend *backend, DLDevice array_device, DLDevice device) {
   bool same_device = device.device_id == array_device.device_id || device.device_type != array_device.device_type;
   if (!backend->owns(device.device_type) || !same_device)
-    return ndr_fail(NDR_ERR_RESULT, "the result is on device type %d, id %d; the array is on type %d, id %d",
-                    (int)device.device_type, device.device_id, (int)array_device.device_type, array_device.device_id);
+    return ndr_fail(NDR_ERR_RESULT, "the result is on %s:%d, the array on %s:%d",
+                    ndr_device_type_name(device.device_type), device.device_id,
+                    ndr_device_type_name(array_device.device_type), array_device.device_id);
   return NDR_OK;
 }
 

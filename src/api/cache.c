@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/plan.h"
+#include "core/fork.h"
 #include "core/measurements.h"
 
 enum { SLOTS = 64, WAYS = 4, KEY_WORDS = 26 + 3 * NDR_MAX_DIMS + NDR_MAX_OPS * (4 + 2 * NDR_MAX_DIMS) };
@@ -24,6 +25,8 @@ typedef struct entry {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static entry *slots[SLOTS];
 static unsigned next_victim;
+
+NDR_GUARD_FORKS(lock)
 
 static void push(key *k, int64_t word) {
   k->words[k->count++] = word;
@@ -153,8 +156,10 @@ void ndr_plan_let_go(ndr_plan *plan) {
 }
 
 __attribute__((destructor)) static void forget_all(void) {
+  pthread_mutex_lock(&lock); /* another thread may still be in a call */
   for (int i = 0; i < SLOTS; i++) {
     drop(slots[i]);
     slots[i] = NULL;
   }
+  pthread_mutex_unlock(&lock);
 }

@@ -35,8 +35,8 @@ static void print_line(const ndr_measurement *m, void *context) {
 }
 
 size_t ndr_measurements_export(char *text, size_t capacity) {
-  sheet s = {text, capacity, 0};
-  if (capacity) text[0] = 0;
+  sheet s = {text, text ? capacity : 0, 0};
+  if (s.capacity) text[0] = 0;
   ndr_measurements_visit(print_line, &s);
   return s.length;
 }

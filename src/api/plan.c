@@ -2,8 +2,11 @@
 
 #include "core/measure.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define WORKSPACE_ALIGNMENT 256
 
 static void describe_case(ndr_case *described, const ndr_request *request) {
   memset(described, 0, sizeof *described);
@@ -23,8 +26,9 @@ static void describe_case(ndr_case *described, const ndr_request *request) {
 
 static ndr_status device_numbers(const ndr_backend *backend, int id, const ndr_options *options, ndr_device *device) {
   if (!options->device) return backend->device(id, device);
-  if (options->device->size != sizeof *device || !backend->owns(options->device->type) || options->device->units < 1)
-    return ndr_fail(NDR_ERR_ARGUMENT, "options.device does not describe a %s device", backend->name);
+  if (!backend->owns(options->device->type))
+    return ndr_fail(NDR_ERR_ARGUMENT, "options.device describes a %s device, the array is on %s",
+                    ndr_device_type_name(options->device->type), backend->name);
   *device = *options->device;
   return NDR_OK;
 }
@@ -83,13 +87,29 @@ size_t ndr_plan_workspace(const ndr_plan *plan) {
   return plan ? plan->workspace : 0;
 }
 
+static ndr_status check_address(const void *address, size_t alignment, const char *what) {
+  if (!address) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: %s is a null pointer", what);
+  if ((uintptr_t)address % alignment == 0) return NDR_OK;
+  return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: %s's address is not a multiple of %zu", what, alignment);
+}
+
+static ndr_status check_addresses(const ndr_problem *problem, const void *data, void *const *results,
+                                  const void *workspace) {
+  if (problem->length > 0) NDR_TRY(check_address(data, ndr_dtype_alignment(problem->dtype), "data"));
+  for (int i = 0; i < problem->op_count; i++) {
+    ndr_dtype dtype = ndr_op_result(problem->ops[i], problem->dtype);
+    char what[32];
+    snprintf(what, sizeof what, "result %d", i);
+    NDR_TRY(check_address(results[i], problem->partial ? sizeof(uint64_t) : ndr_dtype_alignment(dtype), what));
+  }
+  return workspace ? check_address(workspace, WORKSPACE_ALIGNMENT, "workspace") : NDR_OK;
+}
+
 ndr_status ndr_plan_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace,
                             void *stream) {
   if (!plan || !results) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: null pointer");
   if (plan->problem.outputs == 0) return NDR_OK;
-  if (!data && plan->problem.length > 0) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: data is a null pointer");
-  for (int i = 0; i < plan->problem.op_count; i++)
-    if (!results[i]) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: result %d is a null pointer", i);
+  NDR_TRY(check_addresses(&plan->problem, data, results, workspace));
   void *borrowed = NULL;
   if (!workspace) NDR_TRY(ndr_plan_borrow_workspace(plan, stream, &borrowed));
   ndr_status status = plan->backend->execute(plan, data, results, workspace ? workspace : borrowed, stream);

@@ -8,6 +8,7 @@ const char *ndr_version(void) {
 }
 
 DLTensor ndr_tensor_compact(void *pointer, int ndim, int64_t *dtype_and_shape) {
+  if (!dtype_and_shape) return (DLTensor){.ndim = -1};
   return (DLTensor){.data = pointer,
                     .device = {kDLCPU, 0},
                     .ndim = ndim,

@@ -14,6 +14,14 @@ static ndr_status fail_at(const cursor *c, const char *expected) {
   return ndr_fail(NDR_ERR_PARSE, "column %d of '%.100s': expected %s", (int)(c->at - c->text) + 1, c->text, expected);
 }
 
+/* A word that is none of the names. */
+static ndr_status fail_word(const cursor *c, const char *what, const char *word, const char *names) {
+  int column = (int)(c->at - c->text) + 1;
+  if (!*word) return ndr_fail(NDR_ERR_PARSE, "column %d of '%.100s': expected %s: %s", column, c->text, what, names);
+  return ndr_fail(NDR_ERR_PARSE, "column %d of '%.100s': expected %s, not '%s': %s", column, c->text, what, word,
+                  names);
+}
+
 static void skip_space(cursor *c) {
   while (isspace((unsigned char)*c->at)) c->at++;
 }
@@ -52,7 +60,7 @@ static ndr_status parse_ops(cursor *c, ndr_case *out) {
     take_word(c, word, sizeof word);
     if (ndr_op_parse(word, &out->ops[out->op_count]) != NDR_OK) {
       c->at = start;
-      return fail_at(c, "an operator");
+      return fail_word(c, "an operator", word, ndr_op_names());
     }
     out->op_count++;
   } while (take(c, ','));
@@ -66,7 +74,7 @@ static ndr_status parse_dtype(cursor *c, ndr_case *out) {
   take_word(c, word, sizeof word);
   if (ndr_dtype_parse(word, &out->dtype) == NDR_OK) return NDR_OK;
   c->at = start;
-  return fail_at(c, "a dtype");
+  return fail_word(c, "a dtype", word, ndr_dtype_names());
 }
 
 static ndr_status parse_axes(cursor *c, ndr_case *out) {
@@ -158,11 +166,32 @@ ndr_status ndr_case_parse(const char *text, ndr_case *out) {
   return NDR_OK;
 }
 
+/* A case that a program has filled in itself may hold anything. */
+static ndr_status check_array(const char *function, const ndr_case *problem) {
+  if (!problem) return ndr_fail(NDR_ERR_ARGUMENT, "%s: null pointer", function);
+  if (!ndr_dtype_valid(problem->dtype))
+    return ndr_fail(NDR_ERR_DTYPE, "%s: unknown dtype number %d", function, (int)problem->dtype);
+  return ndr_check_shape(problem->ndim, problem->shape, ndr_dtype_bytes(problem->dtype));
+}
+
+static ndr_status check_case(const ndr_case *problem) {
+  bool reduced[NDR_MAX_DIMS];
+  NDR_TRY(check_array("ndr_case_print", problem));
+  if (problem->op_count < 0 || problem->op_count > NDR_MAX_OPS)
+    return ndr_fail(NDR_ERR_ARGUMENT, "ndr_case_print: %d operators, at most %d are supported", problem->op_count,
+                    NDR_MAX_OPS);
+  for (int i = 0; i < problem->op_count; i++)
+    if (!ndr_op_valid(problem->ops[i]))
+      return ndr_fail(NDR_ERR_OP, "ndr_case_print: unknown operator number %d", (int)problem->ops[i]);
+  return ndr_check_dims(problem->ndim, problem->dim_count, problem->dims, reduced);
+}
+
 size_t ndr_case_print(const ndr_case *problem, char *text, size_t capacity) {
   size_t length = 0;
   int64_t compact[NDR_MAX_DIMS];
+  if (!text) capacity = 0;
   if (capacity) text[0] = 0;
-  if (!problem) return 0;
+  if (check_case(problem) != NDR_OK) return 0;
   ndr_compact_strides(problem->ndim, problem->shape, compact);
   for (int i = 0; i < problem->op_count; i++)
     ndr_text_append(text, capacity, &length, "%s%s", i ? "," : "", ndr_op_name(problem->ops[i]));
@@ -183,7 +212,8 @@ size_t ndr_case_print(const ndr_case *problem, char *text, size_t capacity) {
 }
 
 ndr_status ndr_case_extent(const ndr_case *problem, int64_t *low, int64_t *high) {
-  if (!problem || !low || !high) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_case_extent: null pointer");
+  if (!low || !high) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_case_extent: null pointer");
+  NDR_TRY(check_array("ndr_case_extent", problem));
   *low = *high = 0;
   for (int d = 0; d < problem->ndim; d++) {
     int64_t reach;

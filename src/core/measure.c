@@ -140,8 +140,18 @@ static void end_race(race *r) {
   for (int f = 0; f < NDR_MAX_FAMILIES; f++) free(r->candidates[f].plan);
 }
 
+/* Threads measure one after the other. The lock guards no data: a child of fork() need not wait until it is free. */
+static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
+
+static void free_turns(void) {
+  turns = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+__attribute__((constructor)) static void watch_forks(void) {
+  pthread_atfork(NULL, NULL, free_turns);
+}
+
 ndr_status ndr_plan_measure(ndr_plan *plan, const void *data, void *stream) {
-  static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
   race r = {.trial = {.asked = plan, .data = data, .stream = stream}};
   ndr_timings timings = {.choice = NULL};
   ndr_status status = NDR_OK;

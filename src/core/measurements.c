@@ -5,10 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fork.h"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ndr_measurement *remembered[NDR_MOST_MEASUREMENTS];
 static int count, oldest;
 static atomic_uint generation;
+
+NDR_GUARD_FORKS(lock)
 
 /* ---- keys ---- */
 

@@ -182,10 +182,10 @@ static void append_losers(sheet *s, const ndr_plan *plan) {
 }
 
 size_t ndr_plan_describe(const ndr_plan *plan, char *text, size_t capacity) {
-  sheet s = {text, capacity, 0};
-  if (capacity) text[0] = 0;
+  sheet s = {text, text ? capacity : 0, 0};
+  if (s.capacity) text[0] = 0;
   if (!plan) return 0;
-  s.length = ndr_case_print(&plan->described, text, capacity);
+  s.length = ndr_case_print(&plan->described, text, s.capacity);
   append(&s, " on %s:%d (%d %s)\n", plan->backend->name, plan->device.id, plan->device.units,
          plan->device.type == kDLCPU ? "threads" : "SMs");
   append_choice(&s, plan);

@@ -8,6 +8,10 @@
 
 #include "core/state.h"
 
+/* The most bytes of an array, of a result, and of the distances between their elements, one more step along every axis
+ * included. Requests beyond it are refused, so that planners may round up, double, and multiply sizes by strides. */
+#define NDR_MOST_BYTES ((INT64_C(1) << 62) - 1)
+
 typedef struct ndr_axis {
   int64_t size;                /* >= 2 after canonicalisation; every stride counts elements */
   int64_t stride;              /* of the array, >= 0 */

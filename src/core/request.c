@@ -3,6 +3,19 @@
 
 #include "core/problem.h"
 
+/* Planners divide by some of these numbers and allocate for others. */
+static ndr_status check_device(const ndr_device *device) {
+  if (device->size != sizeof *device)
+    return ndr_fail(NDR_ERR_ARGUMENT, "options.device.size is %zu, must be %zu", device->size, sizeof *device);
+  if (device->units < 1) return ndr_fail(NDR_ERR_ARGUMENT, "options.device.units is %d", device->units);
+  if (!(device->bandwidth > 0))
+    return ndr_fail(NDR_ERR_ARGUMENT, "options.device.bandwidth is %g, must be more than 0", device->bandwidth);
+  if (device->threads_per_unit < 0 || device->shared_bytes_per_unit < 0 || device->shared_bytes_per_block < 0 ||
+      device->l2_bytes < 0 || device->capability < 0)
+    return ndr_fail(NDR_ERR_ARGUMENT, "a number of options.device is negative");
+  return NDR_OK;
+}
+
 ndr_status ndr_options_read(const ndr_options *given, ndr_options *out) {
   *out = (ndr_options)NDR_OPTIONS_INIT;
   if (!given) return NDR_OK;
@@ -20,7 +33,7 @@ ndr_status ndr_options_read(const ndr_options *given, ndr_options *out) {
     return ndr_fail(NDR_ERR_ARGUMENT, "options.planning is %d", (int)out->planning);
   if (out->threads < 0) return ndr_fail(NDR_ERR_ARGUMENT, "options.threads is %d", out->threads);
   if (!(out->ddof >= 0)) return ndr_fail(NDR_ERR_ARGUMENT, "options.ddof is %g, must be 0 or more", out->ddof);
-  return NDR_OK;
+  return out->device ? check_device(out->device) : NDR_OK;
 }
 
 ndr_status ndr_check_shape(int ndim, const int64_t *shape, size_t element_bytes) {
@@ -31,8 +44,8 @@ ndr_status ndr_check_shape(int ndim, const int64_t *shape, size_t element_bytes)
   for (int d = 0; d < ndim; d++) {
     if (shape[d] < 0) return ndr_fail(NDR_ERR_ARGUMENT, "dim %d has size %lld", d, (long long)shape[d]);
     /* Sizes of 0 do not hide a product of the others that no index could reach. */
-    if (__builtin_mul_overflow(bytes, shape[d] ? shape[d] : 1, &bytes))
-      return ndr_fail(NDR_ERR_OVERFLOW, "the array's size in bytes does not fit in 63 bits");
+    if (__builtin_mul_overflow(bytes, shape[d] ? shape[d] : 1, &bytes) || bytes > NDR_MOST_BYTES)
+      return ndr_fail(NDR_ERR_OVERFLOW, "the array's size in bytes does not fit in 62 bits");
   }
   return NDR_OK;
 }
@@ -45,16 +58,17 @@ void ndr_compact_strides(int ndim, const int64_t *shape, int64_t *strides) {
   }
 }
 
-/* The distance in bytes between any two elements must fit in 63 bits. */
+/* The bytes from the first to behind the last element must fit in 62 bits, with one more step along every axis:
+ * planners may compute where a whole axis ends, size * stride, without looking. */
 static ndr_status check_span(const char *what, int ndim, const int64_t *shape, const int64_t *strides, size_t bytes) {
   int64_t span = (int64_t)bytes;
   for (int d = 0; d < ndim; d++) {
     int64_t reach;
-    int64_t steps = shape[d] > 0 ? shape[d] - 1 : 0;
-    if (__builtin_mul_overflow(steps, strides[d], &reach) || reach == INT64_MIN ||
+    if (shape[d] < 2) continue;
+    if (__builtin_mul_overflow(shape[d], strides[d], &reach) || reach == INT64_MIN ||
         __builtin_mul_overflow(reach < 0 ? -reach : reach, (int64_t)bytes, &reach) ||
-        __builtin_add_overflow(span, reach, &span))
-      return ndr_fail(NDR_ERR_OVERFLOW, "stride %lld of dim %d of the %s reaches past 63 bits", (long long)strides[d],
+        __builtin_add_overflow(span, reach, &span) || span > NDR_MOST_BYTES)
+      return ndr_fail(NDR_ERR_OVERFLOW, "stride %lld of dim %d of the %s reaches past 62 bits", (long long)strides[d],
                       d, what);
   }
   return NDR_OK;
@@ -111,6 +125,20 @@ static void compact_results(ndr_request *request) {
   }
 }
 
+/* A stride of 0 gives an array that needs no memory results that no memory holds. */
+static ndr_status check_result_bytes(const ndr_request *request) {
+  int64_t outputs = 1, bytes;
+  for (int d = 0; d < request->ndim; d++)
+    if (!request->reduced[d]) outputs *= request->shape[d];
+  for (int i = 0; i < request->op_count; i++) {
+    ndr_dtype dtype = ndr_op_result(request->ops[i], request->dtype);
+    if (__builtin_mul_overflow(outputs, (int64_t)ndr_dtype_bytes(dtype), &bytes) || bytes > NDR_MOST_BYTES)
+      return ndr_fail(NDR_ERR_OVERFLOW, "the size in bytes of the result of %s does not fit in 62 bits",
+                      ndr_op_name(request->ops[i]));
+  }
+  return NDR_OK;
+}
+
 ndr_status ndr_request_make(ndr_request *request, const DLTensor *array, int dim_count, const int *dims, int op_count,
                             const ndr_op *ops, const ndr_options *options) {
   ndr_options read;
@@ -119,6 +147,7 @@ ndr_status ndr_request_make(ndr_request *request, const DLTensor *array, int dim
   NDR_TRY(read_array(request, array));
   NDR_TRY(ndr_check_dims(request->ndim, dim_count, dims, request->reduced));
   NDR_TRY(read_ops(request, op_count, ops));
+  NDR_TRY(check_result_bytes(request));
   request->keepdims = read.keepdims != 0;
   request->skip_nan = read.skip_nan != 0;
   request->accumulate_f64 = read.accumulate == NDR_ACCUMULATE_F64;

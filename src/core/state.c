@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What combining two states means; follows from the operator and the class of the dtype. */
+/* What merging two states of an operator and a dtype does. */
 typedef enum combine_rule {
   COMBINE_ADD_INT,
   COMBINE_ADD_FLOAT, /* every word */
@@ -49,50 +49,28 @@ static word_type value_type(ndr_dtype dtype) {
 
 int ndr_state_words(ndr_op op, ndr_dtype dtype) {
   int parts = is_complex(dtype) ? 2 : 1;
-  switch (op) {
-  case NDR_SUM:
-  case NDR_PROD: return parts;
-  case NDR_MEAN: return parts + 1;
-  case NDR_VAR:
-  case NDR_STD: return parts + 2;
-  case NDR_ARGMIN:
-  case NDR_ARGMAX:
-  case NDR_LOGSUMEXP: return 2;
-  case NDR_MIN:
-  case NDR_MAX:
-  case NDR_NORM1:
-  case NDR_NORM2:
-  case NDR_NORMINF:
-  case NDR_ANY:
-  case NDR_ALL:
-  case NDR_COUNT:
-  case NDR_VALID: break;
-  }
-  return 1;
+  const int counts[NDR_OP_COUNT] = {
+#define OP(NAME, value, name, result, empty, domain, combine, words, ...) [value] = words,
+#include "spec/ops.def"
+#undef OP
+  };
+  return counts[op];
 }
 
 static combine_rule rule_of(const ndr_state *state) {
   bool integer = value_type(state->dtype) != WORD_F64;
-  switch (state->op) {
-  case NDR_SUM: return integer ? COMBINE_ADD_INT : COMBINE_ADD_FLOAT;
-  case NDR_PROD:
+  switch (ndr_op_combine(state->op)) {
+  case NDR_COMBINE_ADD: return integer ? COMBINE_ADD_INT : COMBINE_ADD_FLOAT;
+  case NDR_COMBINE_MULTIPLY:
     if (is_complex(state->dtype)) return COMBINE_MULTIPLY_COMPLEX;
     return integer ? COMBINE_MULTIPLY_INT : COMBINE_MULTIPLY_FLOAT;
-  case NDR_MEAN:
-  case NDR_NORM1:
-  case NDR_NORM2: return COMBINE_ADD_FLOAT;
-  case NDR_MIN:
-  case NDR_MAX:
-  case NDR_ARGMIN:
-  case NDR_ARGMAX:
-  case NDR_NORMINF: return COMBINE_EXTREME;
-  case NDR_VAR:
-  case NDR_STD: return COMBINE_MOMENTS;
-  case NDR_LOGSUMEXP: return COMBINE_LOGSUMEXP;
-  case NDR_ANY: return COMBINE_OR;
-  case NDR_ALL: return COMBINE_AND;
-  case NDR_COUNT:
-  case NDR_VALID: break;
+  case NDR_COMBINE_ADD_REAL: return COMBINE_ADD_FLOAT;
+  case NDR_COMBINE_EXTREME: return COMBINE_EXTREME;
+  case NDR_COMBINE_MOMENTS: return COMBINE_MOMENTS;
+  case NDR_COMBINE_LOGSUMEXP: return COMBINE_LOGSUMEXP;
+  case NDR_COMBINE_OR: return COMBINE_OR;
+  case NDR_COMBINE_AND: return COMBINE_AND;
+  case NDR_COMBINE_COUNT: break;
   }
   return COMBINE_ADD_INT;
 }

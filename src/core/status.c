@@ -1,15 +1,37 @@
 #include "core/status.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static _Thread_local char last_error[512];
+
+static bool is_inside_letter(char byte) {
+  return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* Sentences begin with the thing and end with the reason: what does not fit is left out between the two. */
+static void keep_both_ends(const char *sentence, size_t length) {
+  size_t begin = sizeof last_error / 4, end = sizeof last_error - 1 - strlen("...") - begin;
+  while (begin > 0 && is_inside_letter(sentence[begin])) begin--;
+  while (end > 0 && is_inside_letter(sentence[length - end])) end--;
+  snprintf(last_error, sizeof last_error, "%.*s...%s", (int)begin, sentence, sentence + length - end);
+}
 
 void ndr_explain_failure(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(last_error, sizeof last_error, format, arguments);
+  int length = vsnprintf(last_error, sizeof last_error, format, arguments);
   va_end(arguments);
+  char *whole = length >= (int)sizeof last_error ? malloc((size_t)length + 1) : NULL;
+  if (!whole) return;
+  va_start(arguments, format);
+  vsnprintf(whole, (size_t)length + 1, format, arguments);
+  va_end(arguments);
+  keep_both_ends(whole, (size_t)length);
+  free(whole);
 }
 
 const char *ndr_last_error(void) {

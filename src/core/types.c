@@ -24,11 +24,13 @@ typedef struct op_facts {
   result_rule result;
   empty_rule empty;
   op_domain domain;
+  ndr_combine combine;
 } op_facts;
 
 static const op_facts ops[NDR_OP_COUNT] = {
-#define OP(NAME, value, name, result, empty, domain, what)                                                             \
-  [value] = {#name, what, RESULT_##result, EMPTY_##empty, DOMAIN_##domain},
+#define OP(NAME, value, name, result, empty, domain, combine, words, kernel, ending, cost, weights, nothing, units,    \
+           method, what)                                                                                               \
+  [value] = {#name, what, RESULT_##result, EMPTY_##empty, DOMAIN_##domain, NDR_COMBINE_##combine},
 #include "spec/ops.def"
 #undef OP
 };
@@ -38,7 +40,7 @@ static const op_facts ops[NDR_OP_COUNT] = {
   _Static_assert((int)NDR_##NAME == (value) && sizeof(ctype) == (bytes), #name);
 #include "spec/dtypes.def"
 #undef DTYPE
-#define OP(NAME, value, name, result, empty, domain, what) _Static_assert((int)NDR_##NAME == (value), #name);
+#define OP(NAME, value, ...) _Static_assert((int)NDR_##NAME == (value), #NAME);
 #include "spec/ops.def"
 #undef OP
 _Static_assert(NDR_MAX_OPS >= NDR_OP_COUNT, "all operators fit in one call");
@@ -55,8 +57,49 @@ ndr_class ndr_dtype_class(ndr_dtype dtype) {
   return dtypes[dtype].class;
 }
 
+bool ndr_dtype_is_float(ndr_dtype dtype) {
+  return dtypes[dtype].class == NDR_CLASS_FLOAT || dtypes[dtype].class == NDR_CLASS_COMPLEX;
+}
+
 size_t ndr_dtype_alignment(ndr_dtype dtype) {
   return dtypes[dtype].class == NDR_CLASS_COMPLEX ? dtypes[dtype].bytes / 2u : dtypes[dtype].bytes;
+}
+
+const char *ndr_device_type_name(DLDeviceType type) {
+  switch (type) {
+  case kDLCPU: return "cpu";
+  case kDLCUDA: return "cuda";
+  case kDLCUDAHost: return "cuda_host";
+  case kDLOpenCL: return "opencl";
+  case kDLVulkan: return "vulkan";
+  case kDLMetal: return "metal";
+  case kDLVPI: return "vpi";
+  case kDLROCM: return "rocm";
+  case kDLROCMHost: return "rocm_host";
+  case kDLExtDev: return "ext_dev";
+  case kDLCUDAManaged: return "cuda_managed";
+  default: return "unknown";
+  }
+}
+
+/* Each name with a comma before it. */
+static const char dtype_list[] =
+#define DTYPE(NAME, value, name, ctype, bytes, class, code) ", " #name
+#include "spec/dtypes.def"
+#undef DTYPE
+    ;
+static const char op_list[] =
+#define OP(NAME, value, name, ...) ", " #name
+#include "spec/ops.def"
+#undef OP
+    ;
+
+const char *ndr_dtype_names(void) {
+  return dtype_list + 2;
+}
+
+const char *ndr_op_names(void) {
+  return op_list + 2;
 }
 
 const char *ndr_dtype_name(ndr_dtype dtype) {
@@ -83,7 +126,7 @@ ndr_status ndr_op_parse(const char *name, ndr_op *out) {
       return NDR_OK;
     }
   }
-  return ndr_fail(NDR_ERR_OP, "unknown operator '%.40s'", name);
+  return ndr_fail(NDR_ERR_OP, "there is no operator '%.40s'; there are %s", name, ndr_op_names());
 }
 
 ndr_status ndr_dtype_parse(const char *name, ndr_dtype *out) {
@@ -94,7 +137,7 @@ ndr_status ndr_dtype_parse(const char *name, ndr_dtype *out) {
       return NDR_OK;
     }
   }
-  return ndr_fail(NDR_ERR_DTYPE, "unknown dtype '%.40s'", name);
+  return ndr_fail(NDR_ERR_DTYPE, "there is no dtype '%.40s'; there are %s", name, ndr_dtype_names());
 }
 
 ndr_status ndr_dtype_from_dlpack(DLDataType type, ndr_dtype *out) {
@@ -105,8 +148,13 @@ ndr_status ndr_dtype_from_dlpack(DLDataType type, ndr_dtype *out) {
       return NDR_OK;
     }
   }
-  return ndr_fail(NDR_ERR_DTYPE, "DLPack type with code %u, %u bits, %u lanes is not supported", type.code, type.bits,
-                  type.lanes);
+  static const char *const codes[] = {
+      [kDLInt] = "int",       [kDLUInt] = "uint",      [kDLFloat] = "float", [kDLOpaqueHandle] = "handle",
+      [kDLBfloat] = "bfloat", [kDLComplex] = "complex"};
+  bool named = type.code < sizeof codes / sizeof *codes;
+  return ndr_fail(NDR_ERR_DTYPE,
+                  "elements of DLPack type %s (code %u), %u bits, %u lanes are not supported; those of %s are",
+                  named ? codes[type.code] : "unknown", type.code, type.bits, type.lanes, ndr_dtype_names());
 }
 
 DLDataType ndr_dtype_to_dlpack(ndr_dtype dtype) {
@@ -145,8 +193,35 @@ bool ndr_op_has_empty(ndr_op op) {
   return ops[op].empty == EMPTY_VALUE;
 }
 
+ndr_combine ndr_op_combine(ndr_op op) {
+  return ops[op].combine;
+}
+
 bool ndr_op_is_index(ndr_op op) {
-  return op == NDR_ARGMIN || op == NDR_ARGMAX;
+  return ops[op].result == RESULT_INDEX && ops[op].combine == NDR_COMBINE_EXTREME;
+}
+
+bool ndr_op_is_truth(ndr_op op) {
+  return ops[op].result == RESULT_TRUTH || ops[op].combine == NDR_COMBINE_COUNT;
+}
+
+bool ndr_op_is_real(ndr_op op) {
+  return ops[op].result == RESULT_MEAN || ops[op].result == RESULT_REAL;
+}
+
+bool ndr_op_rounds(ndr_op op) {
+  switch (ops[op].combine) {
+  case NDR_COMBINE_ADD:
+  case NDR_COMBINE_ADD_REAL:
+  case NDR_COMBINE_MULTIPLY:
+  case NDR_COMBINE_MOMENTS:
+  case NDR_COMBINE_LOGSUMEXP: return true;
+  case NDR_COMBINE_COUNT:
+  case NDR_COMBINE_EXTREME:
+  case NDR_COMBINE_OR:
+  case NDR_COMBINE_AND: break;
+  }
+  return false;
 }
 
 float ndr_bf16_to_float(ndr_bf16 bits) {

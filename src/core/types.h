@@ -17,9 +17,31 @@ typedef struct ndr_c128 {
 
 typedef enum ndr_class { NDR_CLASS_BOOL, NDR_CLASS_INT, NDR_CLASS_UINT, NDR_CLASS_FLOAT, NDR_CLASS_COMPLEX } ndr_class;
 
+/* A DLPack device type as messages name it, "cuda"; "unknown" for a number that DLPack does not know. */
+const char *ndr_device_type_name(DLDeviceType type);
+
+/* What merging two states of an operator does: the column `combine` of ops.def. */
+typedef enum ndr_combine {
+  NDR_COMBINE_ADD,
+  NDR_COMBINE_ADD_REAL,
+  NDR_COMBINE_COUNT,
+  NDR_COMBINE_MULTIPLY,
+  NDR_COMBINE_EXTREME,
+  NDR_COMBINE_MOMENTS,
+  NDR_COMBINE_LOGSUMEXP,
+  NDR_COMBINE_OR,
+  NDR_COMBINE_AND
+} ndr_combine;
+
 bool ndr_dtype_valid(ndr_dtype dtype);
 bool ndr_op_valid(ndr_op op);
 ndr_class ndr_dtype_class(ndr_dtype dtype);
+/* Whether elements may be NaN: floats and complex. */
+bool ndr_dtype_is_float(ndr_dtype dtype);
+
+/* All names, for sentences: "sum, prod, min". */
+const char *ndr_dtype_names(void);
+const char *ndr_op_names(void);
 
 /* Bytes that an element's address must be a multiple of: its size, or half of it for complex. */
 size_t ndr_dtype_alignment(ndr_dtype dtype);
@@ -29,7 +51,15 @@ ndr_status ndr_op_check(ndr_op op, ndr_dtype dtype);
 ndr_dtype ndr_op_result(ndr_op op, ndr_dtype dtype);
 /* Whether op has a value over no elements. */
 bool ndr_op_has_empty(ndr_op op);
+ndr_combine ndr_op_combine(ndr_op op);
+/* Whether the result is where an element is (argmin, argmax). */
 bool ndr_op_is_index(ndr_op op);
+/* Whether only counts that elements are nonzero, or NaN. */
+bool ndr_op_is_truth(ndr_op op);
+/* Whether integers are reduced to floats. */
+bool ndr_op_is_real(ndr_op op);
+/* Whether the rounding of what is accumulated shows in the result. */
+bool ndr_op_rounds(ndr_op op);
 
 /* IEEE binary16 and bfloat16 to and from f32/f64, round to nearest even; NaN stays NaN. */
 float ndr_f16_to_float(ndr_f16 bits);

@@ -3,12 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "cpu/family.h"
 #include "cpu/fold.h"
+#include "cpu/threads.h"
 
 #define ALIGNMENT 256
 
@@ -16,21 +13,12 @@ static bool owns(DLDeviceType type) {
   return type == kDLCPU;
 }
 
-static int threads(void) {
-#ifdef _OPENMP
-  int count = omp_get_max_threads();
-  return count < 1 ? 1 : count > 1024 ? 1024 : count;
-#else
-  return 1;
-#endif
-}
-
 /* Of the numbers only `units` decides anything; the others are those of common server cores. */
 static ndr_status device(int id, ndr_device *device) {
   if (id != 0) return ndr_fail(NDR_ERR_NO_DEVICE, "there is no CPU device %d: the CPU is device 0", id);
   *device = (ndr_device){.size = sizeof *device,
                          .type = kDLCPU,
-                         .units = threads(),
+                         .units = ndr_thread_count(),
                          .threads_per_unit = 1,
                          .shared_bytes_per_unit = 32768,
                          .shared_bytes_per_block = 32768,

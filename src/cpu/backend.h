@@ -1,4 +1,4 @@
-/* The CPU backend: a complete scalar reference and the fast families, in OpenMP threads where the build has them. */
+/* The CPU backend: a complete scalar reference and the fast families. */
 #ifndef NDR_CPU_BACKEND_H
 #define NDR_CPU_BACKEND_H
 

@@ -5,9 +5,7 @@
 #include "cpu/fold.h"
 
 ndr_dtype ndr_fold_dtype(ndr_op op, ndr_dtype dtype, bool accumulate_f64) {
-  bool real = op == NDR_MEAN || op == NDR_VAR || op == NDR_STD || op == NDR_NORM1 || op == NDR_NORM2 ||
-              op == NDR_NORMINF || op == NDR_LOGSUMEXP;
-  bool truth = op == NDR_ANY || op == NDR_ALL || op == NDR_COUNT || op == NDR_VALID;
+  bool real = ndr_op_is_real(op), truth = ndr_op_is_truth(op);
   switch (dtype) {
   case NDR_F16:
   case NDR_BF16: return truth || op == NDR_SUM || op == NDR_MEAN ? dtype : NDR_F32;

@@ -13,7 +13,7 @@
 #define TASKS 32
 #define TASK_BYTES 65536
 /* A problem is not cut into so many pieces that their states cost more than this part of the reading. */
-#define STATES_SHARE 256
+#define STATES_SHARE 32
 
 static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
@@ -72,17 +72,12 @@ static int add_outer(ndr_nest_axis *axes, int *count, ndr_nest_axis axis) {
   return at;
 }
 
-/* From one of `parts` to the next. A single part leads nowhere, and the product might not fit in 63 bits. */
-static int64_t part_step(int64_t parts, int64_t elements, int64_t stride) {
-  return parts > 1 ? elements * stride : 0;
-}
-
 static void add_kept(ndr_nest *nest, const ndr_problem *problem, int skip) {
   nest->part_axis = -1;
   if (nest->form == NDR_NEST_ROWS) {
     const ndr_axis *axis = &problem->kept[nest->output_axis];
     int64_t parts = cuts(nest->extent, nest->lanes);
-    ndr_nest_axis outer = {parts, part_step(parts, nest->lanes, axis->stride), 0, skip, nest->lanes};
+    ndr_nest_axis outer = {parts, nest->lanes * axis->stride, 0, skip, nest->lanes};
     nest->part_axis = add_outer(nest->kept, &nest->kept_count, outer);
   }
   for (int k = 0; k < problem->kept_count; k++) {
@@ -96,8 +91,7 @@ static void add_kept(ndr_nest *nest, const ndr_problem *problem, int skip) {
 static void add_reduced(ndr_nest *nest, const ndr_problem *problem, int skip_lanes, int skip_rows) {
   int64_t blocks = nest->form == NDR_NEST_RUN ? cuts(nest->extent, nest->rows * (nest->lanes / nest->period))
                                               : cuts(nest->row_extent, nest->rows);
-  ndr_nest_axis axis = {blocks, part_step(blocks, nest->rows, nest->row_stride),
-                        part_step(blocks, nest->rows, nest->row_index), -1, 1};
+  ndr_nest_axis axis = {blocks, nest->rows * nest->row_stride, nest->rows * nest->row_index, -1, 1};
   nest->block_axis = add_outer(nest->reduced, &nest->reduced_count, axis);
   for (int r = 0; r < problem->reduced_count; r++) {
     if (r == skip_lanes || r == skip_rows) continue;

@@ -1,10 +1,8 @@
+#include <stdatomic.h>
 #include <string.h>
 
 #include "cpu/engine.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include "cpu/pool.h"
 
 void ndr_cursor_seek(ndr_cursor *cursor, const ndr_nest_axis *axes, int count, int64_t flat) {
   cursor->axes = axes;
@@ -98,16 +96,6 @@ static int64_t positions_of(const ndr_nest *nest, int64_t chunk) {
   return left < nest->chunk ? left : nest->chunk;
 }
 
-static void start_task(const ndr_engine *engine, const ndr_scratch *scratch, uint64_t *partial, int64_t task) {
-  const ndr_nest *nest = engine->nest;
-  int64_t chunk = task / nest->pieces, first = chunk * nest->chunk, count = positions_of(nest, chunk);
-  uint64_t *block = run_task(engine, scratch, first, count, task % nest->pieces);
-  if (nest->pieces == 1)
-    ndr_engine_store(engine, block, first, count);
-  else
-    memcpy(partial + task * nest->block, block, (size_t)nest->block * sizeof *block);
-}
-
 /* Combines the pieces of a chunk, neighbours first. */
 static void join_pieces(const ndr_engine *engine, uint64_t *partial, int64_t chunk) {
   const ndr_nest *nest = engine->nest;
@@ -120,9 +108,19 @@ static void join_pieces(const ndr_engine *engine, uint64_t *partial, int64_t chu
 
 /* ---- the whole ---- */
 
-static ndr_scratch scratch_of(const ndr_nest *nest, void *workspace, int thread) {
+/* The tasks of an execute. Threads take a few at a time from `next`. */
+typedef struct task_queue {
+  const ndr_engine *engine;
+  char *workspace;
+  uint64_t *partial;       /* the states of all tasks, if a chunk has several pieces */
+  _Atomic int64_t *unread; /* for each chunk then: its pieces that are not folded yet */
+  int64_t tasks, at_once;
+  _Atomic int64_t next;
+} task_queue;
+
+static ndr_scratch scratch_of(const ndr_nest *nest, char *workspace, int thread) {
   ndr_scratch scratch;
-  char *memory = (char *)workspace + thread * nest->scratch_bytes;
+  char *memory = workspace + thread * nest->scratch_bytes;
   scratch.levels = (uint64_t *)(void *)memory;
   scratch.gathered = memory + (nest->levels * nest->block * 8 + 63) / 64 * 64;
   scratch.converted = scratch.gathered + nest->gather_bytes;
@@ -131,26 +129,41 @@ static ndr_scratch scratch_of(const ndr_nest *nest, void *workspace, int thread)
   return scratch;
 }
 
+/* Who folds the last piece of a chunk joins them, so that nobody waits for a piece. */
+static void do_task(const task_queue *queue, const ndr_scratch *scratch, int64_t task) {
+  const ndr_nest *nest = queue->engine->nest;
+  int64_t chunk = task / nest->pieces, first = chunk * nest->chunk, count = positions_of(nest, chunk);
+  uint64_t *block = run_task(queue->engine, scratch, first, count, task % nest->pieces);
+  if (nest->pieces == 1) {
+    ndr_engine_store(queue->engine, block, first, count);
+    return;
+  }
+  memcpy(queue->partial + task * nest->block, block, (size_t)nest->block * sizeof *block);
+  if (atomic_fetch_sub(&queue->unread[chunk], 1) == 1) join_pieces(queue->engine, queue->partial, chunk);
+}
+
+static void do_tasks(void *context, int thread) {
+  task_queue *queue = context;
+  int64_t first = atomic_fetch_add(&queue->next, queue->at_once);
+  if (first >= queue->tasks) return;
+  ndr_scratch scratch = scratch_of(queue->engine->nest, queue->workspace, thread);
+  for (; first < queue->tasks; first = atomic_fetch_add(&queue->next, queue->at_once))
+    for (int64_t task = first; task < first + queue->at_once && task < queue->tasks; task++)
+      do_task(queue, &scratch, task);
+}
+
 static void run_tasks(const ndr_engine *engine, void *workspace) {
   const ndr_nest *nest = engine->nest;
-  uint64_t *partial = (uint64_t *)(void *)((char *)workspace + nest->threads * nest->scratch_bytes);
   int64_t tasks = nest->chunks * nest->pieces;
-#ifdef _OPENMP
-#pragma omp parallel num_threads(nest->threads) if (nest->threads > 1)
-  {
-    ndr_scratch scratch = scratch_of(nest, workspace, omp_get_thread_num());
-#pragma omp for schedule(dynamic, tasks / nest->threads > 4096 ? 16 : 1)
-    for (int64_t task = 0; task < tasks; task++) start_task(engine, &scratch, partial, task);
-    if (nest->pieces > 1) {
-#pragma omp for schedule(dynamic)
-      for (int64_t chunk = 0; chunk < nest->chunks; chunk++) join_pieces(engine, partial, chunk);
-    }
+  task_queue queue = {
+      .engine = engine, .workspace = workspace, .tasks = tasks, .at_once = tasks / nest->threads > 4096 ? 16 : 1};
+  if (nest->pieces > 1) {
+    char *partial = (char *)workspace + nest->threads * nest->scratch_bytes;
+    queue.partial = (uint64_t *)(void *)partial;
+    queue.unread = (_Atomic int64_t *)(void *)(partial + tasks * nest->block * 8);
+    for (int64_t chunk = 0; chunk < nest->chunks; chunk++) atomic_init(&queue.unread[chunk], nest->pieces);
   }
-#else
-  ndr_scratch scratch = scratch_of(nest, workspace, 0);
-  for (int64_t task = 0; task < tasks; task++) start_task(engine, &scratch, partial, task);
-  for (int64_t chunk = 0; nest->pieces > 1 && chunk < nest->chunks; chunk++) join_pieces(engine, partial, chunk);
-#endif
+  ndr_pool_run(nest->threads, do_tasks, &queue);
 }
 
 static ndr_engine_op describe_op(const ndr_engine *engine, int number) {

@@ -2,6 +2,7 @@
 
 #include "cpu/fold.h"
 #include "cpu/nest.h"
+#include "cpu/threads.h"
 
 _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configuration");
 
@@ -14,15 +15,33 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
 #define SETTLE_SECONDS 25e-9  /* folding lanes together */
 #define OUTPUT_SECONDS 1e-9   /* writing one result */
 
-/* Below this a thread takes longer to start than another to read. */
-#define BYTES_PER_THREAD 262144
-#define MOST_THREADS 1024
+#define WAKE_SECONDS 5e-6 /* waking other threads; up to 40e-6 in a virtual machine */
+
+/* Half a megabyte takes a core 15 us: with less, a thread that has to wake up first finds nothing left to do. */
+#define BYTES_PER_THREAD 524288
 
 static double gather_seconds(const ndr_nest *nest, double elements, double bytes) {
   if (nest->lane_stride == 1) return 0;
   if (nest->lane_stride <= 4 || (nest->row_stride == 1 && (double)nest->rows * bytes >= 16))
     return elements * bytes / SHUFFLE_RATE;
   return elements * GATHER_SECONDS;
+}
+
+/* How many threads pay. Every family has the same answer for a problem. */
+static double threads_that_pay(const ndr_problem *problem, int most) {
+  double bytes = (double)problem->outputs * (double)problem->length * (double)ndr_dtype_bytes(problem->dtype);
+  double useful = bytes / BYTES_PER_THREAD;
+  if (most > NDR_MOST_THREADS) most = NDR_MOST_THREADS;
+  return useful < 2 ? 1 : useful < most ? useful : most;
+}
+
+/* Where memory is the limit, less work still wins. This grows with the work: which of two families is faster does not
+ * depend on the number of threads. */
+double ndr_nest_seconds(double work, const ndr_problem *problem, const ndr_device *device) {
+  double elements = (double)problem->outputs * (double)problem->length;
+  double memory = elements * (double)ndr_dtype_bytes(problem->dtype) / device->bandwidth;
+  double threads = threads_that_pay(problem, device->units), each = work / threads;
+  return (memory > each ? memory : each) + each / 16 + (threads > 1 ? WAKE_SECONDS : 0);
 }
 
 double ndr_nest_cost(const ndr_nest *nest, const ndr_problem *problem, const ndr_device *device) {
@@ -32,10 +51,7 @@ double ndr_nest_cost(const ndr_nest *nest, const ndr_problem *problem, const ndr
   double one = TILE_SECONDS + rows * ROW_SECONDS + tile * bytes / FOLD_RATE + gather_seconds(nest, tile, bytes);
   if (nest->form != NDR_NEST_ROWS) one += SETTLE_SECONDS;
   if (nest->form == NDR_NEST_RUN && nest->extent % (nest->lanes / nest->period)) one += TILE_SECONDS + SETTLE_SECONDS;
-  double work = tiles * one + (double)problem->outputs * OUTPUT_SECONDS, memory = elements * bytes / device->bandwidth;
-  work /= device->units;
-  /* Where memory is the limit, less work still wins. */
-  return (memory > work ? memory : work) + work / 16;
+  return ndr_nest_seconds(tiles * one + (double)problem->outputs * OUTPUT_SECONDS, problem, device);
 }
 
 static int64_t tasks_of(const ndr_nest *nest) {
@@ -43,13 +59,8 @@ static int64_t tasks_of(const ndr_nest *nest) {
 }
 
 static int choose_threads(const ndr_nest *nest, const ndr_plan *plan) {
-  double bytes =
-      (double)plan->problem.outputs * (double)plan->problem.length * (double)ndr_dtype_bytes(plan->problem.dtype);
-  double useful = bytes / BYTES_PER_THREAD, tasks = (double)tasks_of(nest);
-  int threads = plan->threads > 0 ? plan->threads : plan->device.units;
-  if (threads > MOST_THREADS) threads = MOST_THREADS;
-  if (threads > tasks) threads = (int)tasks;
-  return useful < 2 ? 1 : useful < threads ? (int)useful : threads;
+  int threads = (int)threads_that_pay(&plan->problem, plan->threads > 0 ? plan->threads : plan->device.units);
+  return tasks_of(nest) < threads ? (int)tasks_of(nest) : threads;
 }
 
 void ndr_nest_install(const ndr_nest *nest, ndr_plan *plan) {
@@ -57,7 +68,7 @@ void ndr_nest_install(const ndr_nest *nest, ndr_plan *plan) {
   installed.threads = choose_threads(nest, plan);
   memcpy(plan->config, &installed, sizeof installed);
   plan->workspace = (size_t)installed.threads * (size_t)nest->scratch_bytes;
-  if (nest->pieces > 1) plan->workspace += (size_t)(tasks_of(nest) * nest->block) * 8;
+  if (nest->pieces > 1) plan->workspace += (size_t)(tasks_of(nest) * nest->block + nest->chunks) * 8;
   if (plan->workspace <= NDR_SMALL_WORKSPACE) plan->workspace = 0;
 }
 

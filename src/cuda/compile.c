@@ -57,35 +57,23 @@ static void append_op(char *text, size_t capacity, size_t *length, const ndr_pro
                   problem->skip_nan ? "true" : "false");
 }
 
-/* The kernels that a plan may name: a file, a function template in it, and its arguments after the operator. */
-typedef struct template {
-  const char *name, *file, *function, *arguments;
-}
-template;
-
-static const template templates[] = {{"tree_block", "tree", "tree_block", ""},
-                                     {"tree_runs", "tree", "tree_runs", ""},
-                                     {"tree_strided", "tree", "tree_strided", ", NDR_BATCH"},
-                                     {"tree_lanes", "tree", "tree_lanes", ""},
-                                     {"thread_packets", "thread", "thread_columns", ", true"},
-                                     {"thread_elements", "thread", "thread_columns", ", false"},
-                                     {"tile_columns", "tile", "tile_columns", ""},
-                                     {"tile_triples", "triples", "tile_triples", ""},
-                                     {"tile_narrow", "narrow", "tile_narrow", ""},
-                                     {"tile_run_packets", "runs", "tile_runs", ", true"},
-                                     {"tile_run_elements", "runs", "tile_runs", ", false"},
-                                     {"tile_packets", "packets", "tile_packets", ""}};
+/* Of the kernels that a plan may name: the file that has the template of this name. */
+static const struct {
+  const char *name, *file;
+} templates[NDR_PLAN_KERNELS] = {
+#define ROW(NAME, name, family, file, ...) [NDR_KERNEL_##NAME] = {#name, #file},
+    NDR_KERNEL_ROWS(ROW, )
+#undef ROW
+};
 
 /* The program: one include, one kernel. It is also the key under which the kernel is remembered. */
 static void write_source(char *text, size_t capacity, const ndr_problem *problem, int first, int op_count,
-                         const char *name) {
+                         ndr_kernel kind) {
   size_t length = 0;
-  const template *made = templates;
-  while (strcmp(made->name, name) != 0) made++;
   ndr_text_append(text, capacity, &length,
                   "#include \"%s.cuh\"\n#include \"fused.cuh\"\n"
-                  "NDR_KERNEL NDR_BOUNDS(NDR_BLOCK) ndr_kernel(const __grid_constant__ ndr_params p) {\n  %s<",
-                  made->file, made->function);
+                  "NDR_KERNEL NDR_BOUNDS(NDR_BLOCK) ndr_compiled(const __grid_constant__ ndr_params p) {\n  %s<",
+                  templates[kind].file, templates[kind].name);
   for (int i = 0; i + 1 < op_count; i++) {
     ndr_text_append(text, capacity, &length, "fused<");
     append_op(text, capacity, &length, problem, first + i);
@@ -93,7 +81,7 @@ static void write_source(char *text, size_t capacity, const ndr_problem *problem
   }
   append_op(text, capacity, &length, problem, first + op_count - 1);
   for (int i = 0; i + 1 < op_count; i++) ndr_text_append(text, capacity, &length, ">");
-  ndr_text_append(text, capacity, &length, "%s>(p);\n}\n", made->arguments);
+  ndr_text_append(text, capacity, &length, ">(p);\n}\n");
 }
 
 static ndr_status fail_with_log(nvrtcProgram program, nvrtcResult result) {
@@ -123,7 +111,7 @@ static ndr_status build(nvrtcProgram program, int capability, cudaKernel_t *kern
   if (api.cubin(program, cubin) == NVRTC_SUCCESS)
     error = cudaLibraryLoadData(&library, cubin, NULL, NULL, 0, NULL, NULL, 0);
   free(cubin);
-  if (error == cudaSuccess) error = cudaLibraryGetKernel(kernel, library, "ndr_kernel");
+  if (error == cudaSuccess) error = cudaLibraryGetKernel(kernel, library, "ndr_compiled");
   return error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, "loading a compiled kernel");
 }
 
@@ -170,12 +158,12 @@ static ndr_status look_up(const char *source, int capability, cudaKernel_t *kern
   return NDR_OK;
 }
 
-ndr_status ndr_cuda_compile(const ndr_problem *problem, int first, int op_count, const char *name, int capability,
+ndr_status ndr_cuda_compile(const ndr_problem *problem, int first, int op_count, ndr_kernel kind, int capability,
                             cudaKernel_t *kernel) {
   char source[2048] = "";
   if (!ndr_cuda_can_compile())
     return ndr_fail(NDR_ERR_UNSUPPORTED, "this combination of options needs NVRTC (libnvrtc.so), which was not found");
-  write_source(source, sizeof source, problem, first, op_count, name);
+  write_source(source, sizeof source, problem, first, op_count, kind);
   pthread_mutex_lock(&lock);
   ndr_status status = look_up(source, capability, kernel);
   pthread_mutex_unlock(&lock);

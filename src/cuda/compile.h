@@ -4,13 +4,14 @@
 
 #include "core/plan.h"
 #include "cuda/error.h"
+#include "spec/kernels.h"
 
 /* Whether NVRTC can be opened on this machine. */
 bool ndr_cuda_can_compile(void);
 
-/* The kernel `name` (as in library.h) of the problem's dtype and options for op_count operators, starting with
+/* The kernel `kind` of the problem's dtype and options for op_count operators, starting with
  * problem->ops[first], fused into one read. Compiled once a process and device generation; thread-safe. */
-ndr_status ndr_cuda_compile(const ndr_problem *problem, int first, int op_count, const char *name, int capability,
+ndr_status ndr_cuda_compile(const ndr_problem *problem, int first, int op_count, ndr_kernel kind, int capability,
                             cudaKernel_t *kernel);
 
 #endif

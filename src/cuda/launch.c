@@ -10,27 +10,32 @@
 /* Operators fused into one kernel: more would not leave its accumulators in registers. */
 enum { MOST_FUSED = 4 };
 
-/* Kernels built ahead of time by what they compute, of which some operators are endings. */
+/* Whose kernels, built ahead of time, compute an operator, and how they end. */
+static const struct {
+  ndr_op kernel;
+  int ending;
+} built[NDR_OP_COUNT] = {
+#define OP(NAME, value, name, result, empty, domain, combine, words, kernel, ending, ...)                              \
+  [value] = {NDR_##kernel, NDR_ENDING_##ending},
+#include "spec/ops.def"
+#undef OP
+};
+
 static ndr_op kernel_op(ndr_op op, ndr_dtype dtype, ndr_params *params) {
-  ndr_class class = ndr_dtype_class(dtype);
-  switch (op) {
-  case NDR_STD: params->ending = NDR_ENDING_ROOT; return NDR_VAR;
-  case NDR_ANY: params->ending = NDR_ENDING_ANY; return NDR_COUNT;
-  case NDR_ALL: params->ending = NDR_ENDING_ALL; return NDR_COUNT;
-  case NDR_VALID:
-    params->ending = class == NDR_CLASS_FLOAT || class == NDR_CLASS_COMPLEX ? NDR_ENDING_VALID : NDR_ENDING_LENGTH;
+  params->ending = built[op].ending;
+  if (params->ending == NDR_ENDING_VALID) {
+    if (!ndr_dtype_is_float(dtype)) params->ending = NDR_ENDING_LENGTH;
     params->limit = INFINITY;
-    return NDR_COUNT;
-  default: return op;
   }
+  return built[op].kernel;
 }
 
 /* The kernel for a special problem where none can be compiled. */
 static ndr_status find_special(const ndr_problem *problem, ndr_op op, ndr_params *params, cudaKernel_t *kernel) {
   bool skips = problem->skip_nan && op != NDR_VALID;
-  const char *name = skips ? "tree_skip" : ndr_cuda_op_rounds(op) ? "tree_wide" : "tree_strided";
+  ndr_kernel kind = skips ? NDR_KERNEL_TREE_SKIP : ndr_op_rounds(op) ? NDR_KERNEL_TREE_WIDE : NDR_KERNEL_TREE_STRIDED;
   ndr_op own = skips && op == NDR_ALL ? op : kernel_op(op, problem->dtype, params);
-  return ndr_cuda_kernel(name, own, problem->dtype, kernel);
+  return ndr_cuda_kernel(kind, own, problem->dtype, kernel);
 }
 
 /* The kernel for a launch, which params are completed for. */

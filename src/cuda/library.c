@@ -10,11 +10,21 @@ typedef enum range { EVERY, OWN, REAL, ROUNDING, SKIPPING } range;
 static const struct {
   const char *name;
   range range;
-} kinds[] = {{"tree_block", OWN},     {"tree_runs", OWN},        {"tree_strided", OWN},      {"tree_lanes", OWN},
-             {"thread_packets", OWN}, {"thread_elements", OWN},  {"tile_columns", OWN},      {"tile_triples", OWN},
-             {"tile_narrow", OWN},    {"tile_run_packets", OWN}, {"tile_run_elements", OWN}, {"tile_packets", OWN},
-             {"states", EVERY},       {"states_skip", REAL},     {"tree_wide", ROUNDING},    {"tree_skip", SKIPPING}};
-enum { NAMES = sizeof kinds / sizeof *kinds };
+} kinds[NDR_KERNEL_COUNT] = {
+#define ROW(NAME, name, ...) [NDR_KERNEL_##NAME] = {#name, OWN},
+    NDR_KERNEL_ROWS(ROW, )
+#undef ROW
+#define ROW(NAME, name, built, ...) [NDR_KERNEL_##NAME] = {#name, built},
+        NDR_OTHER_KERNEL_ROWS(ROW, )
+#undef ROW
+};
+
+/* The others are computed by kernels of these. */
+static const bool has_kernels[NDR_OP_COUNT] = {
+#define OP(NAME, value, name, result, empty, domain, combine, words, kernel, ...) [value] = NDR_##NAME == NDR_##kernel,
+#include "spec/ops.def"
+#undef OP
+};
 
 /* src/cuda/fatbins.c */
 #define DTYPE(NAME, value, name, ctype, bytes, class, code) extern const unsigned char ndr_fatbin_##name[];
@@ -30,13 +40,7 @@ static const unsigned char *const fatbins[NDR_DTYPE_COUNT] = {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cudaLibrary_t libraries[NDR_DTYPE_COUNT], converting;
-static cudaKernel_t kernels[NAMES][NDR_OP_COUNT][NDR_DTYPE_COUNT], converters[NDR_DTYPE_COUNT];
-
-static int index_of(const char *name) {
-  for (int i = 0; i < NAMES; i++)
-    if (strcmp(name, kinds[i].name) == 0) return i;
-  return -1;
-}
+static cudaKernel_t kernels[NDR_KERNEL_COUNT][NDR_OP_COUNT][NDR_DTYPE_COUNT], converters[NDR_DTYPE_COUNT];
 
 /* Loads the library, if that was not done, and finds a kernel in it. */
 static ndr_status load(cudaLibrary_t *library, const unsigned char *fatbin, const char *symbol, cudaKernel_t *kernel) {
@@ -57,12 +61,10 @@ static ndr_status find(cudaKernel_t *slot, cudaLibrary_t *library, const unsigne
   return status;
 }
 
-ndr_status ndr_cuda_kernel(const char *name, ndr_op op, ndr_dtype dtype, cudaKernel_t *kernel) {
-  int i = index_of(name);
-  if (i < 0) return ndr_fail(NDR_ERR_UNSUPPORTED, "there is no kernel '%s'", name);
+ndr_status ndr_cuda_kernel(ndr_kernel kind, ndr_op op, ndr_dtype dtype, cudaKernel_t *kernel) {
   char symbol[64];
-  snprintf(symbol, sizeof symbol, "ndr_%s_%s_%s", name, ndr_op_name(op), ndr_dtype_name(dtype));
-  return find(&kernels[i][op][dtype], &libraries[dtype], fatbins[dtype], symbol, kernel);
+  snprintf(symbol, sizeof symbol, "ndr_%s_%s_%s", kinds[kind].name, ndr_op_name(op), ndr_dtype_name(dtype));
+  return find(&kernels[kind][op][dtype], &libraries[dtype], fatbins[dtype], symbol, kernel);
 }
 
 ndr_status ndr_cuda_convert_kernel(ndr_dtype dtype, cudaKernel_t *kernel) {
@@ -71,38 +73,23 @@ ndr_status ndr_cuda_convert_kernel(ndr_dtype dtype, cudaKernel_t *kernel) {
   return find(&converters[dtype], &converting, ndr_fatbin_convert, symbol, kernel);
 }
 
-bool ndr_cuda_op_rounds(ndr_op op) {
-  switch (op) {
-  case NDR_SUM:
-  case NDR_PROD:
-  case NDR_MEAN:
-  case NDR_VAR:
-  case NDR_STD:
-  case NDR_NORM1:
-  case NDR_NORM2:
-  case NDR_LOGSUMEXP: return true;
-  default: return false;
-  }
-}
-
 static bool is_built(range built, ndr_op op, ndr_dtype dtype) {
-  ndr_class class = ndr_dtype_class(dtype);
-  bool own = op != NDR_STD && op != NDR_ANY && op != NDR_ALL && op != NDR_VALID;
+  bool own = has_kernels[op];
   if (ndr_op_check(op, dtype) != NDR_OK) return false;
   if (built == EVERY) return true;
   if (built == OWN) return own;
-  if (class != NDR_CLASS_FLOAT && class != NDR_CLASS_COMPLEX) return false;
-  return built == REAL || (built == ROUNDING ? own && ndr_cuda_op_rounds(op) : own || op == NDR_ALL);
+  if (!ndr_dtype_is_float(dtype)) return false;
+  return built == REAL || (built == ROUNDING ? own && ndr_op_rounds(op) : own || op == NDR_ALL);
 }
 
 ndr_status ndr_cuda_resolve_all(int *count) {
   *count = 0;
-  for (int i = 0; i < NAMES; i++) {
+  for (int i = 0; i < NDR_KERNEL_COUNT; i++) {
     for (int op = 0; op < NDR_OP_COUNT; op++) {
       for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++) {
         cudaKernel_t kernel;
         if (!is_built(kinds[i].range, (ndr_op)op, (ndr_dtype)dtype)) continue;
-        NDR_TRY(ndr_cuda_kernel(kinds[i].name, (ndr_op)op, (ndr_dtype)dtype, &kernel));
+        NDR_TRY(ndr_cuda_kernel((ndr_kernel)i, (ndr_op)op, (ndr_dtype)dtype, &kernel));
         (*count)++;
       }
     }

@@ -5,15 +5,13 @@
 
 #include "core/types.h"
 #include "cuda/error.h"
+#include "spec/kernels.h"
 
-/* The kernel ndr_<name>_<op>_<dtype>. Thread-safe; cheap after the first time. name must be a string literal. */
-ndr_status ndr_cuda_kernel(const char *name, ndr_op op, ndr_dtype dtype, cudaKernel_t *kernel);
+/* The kernel ndr_<name>_<op>_<dtype>, where name is that of `kind`. Thread-safe; cheap after the first time. */
+ndr_status ndr_cuda_kernel(ndr_kernel kind, ndr_op op, ndr_dtype dtype, cudaKernel_t *kernel);
 
 /* The kernel ndr_convert_<dtype>, likewise. */
 ndr_status ndr_cuda_convert_kernel(ndr_dtype dtype, cudaKernel_t *kernel);
-
-/* Whether the rounding of what is accumulated shows in an operator's result: those have a tree_wide. */
-bool ndr_cuda_op_rounds(ndr_op op);
 
 /* Asks for every kernel of the tables once, so that a build that lost one is found out; returns how many there are. */
 ndr_status ndr_cuda_resolve_all(int *count);

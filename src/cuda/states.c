@@ -6,11 +6,6 @@
 
 enum { THREADS = 256, MOST_BLOCKS = 1 << 16 };
 
-static bool is_real(ndr_dtype dtype) {
-  ndr_class class = ndr_dtype_class(dtype);
-  return class == NDR_CLASS_FLOAT || class == NDR_CLASS_COMPLEX;
-}
-
 static ndr_status run(const ndr_state *state, int id, const ndr_walk *walk, ndr_states_params *params, void *stream) {
   cudaKernel_t kernel;
   int before;
@@ -26,8 +21,8 @@ static ndr_status run(const ndr_state *state, int id, const ndr_walk *walk, ndr_
   if (params->count == 0) return NDR_OK;
   int64_t blocks = (params->count + THREADS - 1) / THREADS;
   void *arguments[] = {params};
-  bool skip = state->skip_nan && is_real(state->dtype);
-  NDR_TRY(ndr_cuda_kernel(skip ? "states_skip" : "states", state->op, state->dtype, &kernel));
+  bool skip = state->skip_nan && ndr_dtype_is_float(state->dtype);
+  NDR_TRY(ndr_cuda_kernel(skip ? NDR_KERNEL_STATES_SKIP : NDR_KERNEL_STATES, state->op, state->dtype, &kernel));
   NDR_TRY(ndr_cuda_enter(id, &before));
   cudaError_t error =
       cudaLaunchKernel((const void *)kernel, (dim3){(unsigned)(blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS), 1, 1},

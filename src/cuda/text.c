@@ -19,9 +19,11 @@
 #define EMBED_KERNEL(name) EMBED(name, NDR_KERNEL_DIR "/" #name ".cuh")
 KERNEL_FILES(EMBED_KERNEL)
 EMBED(params, NDR_SPEC_DIR "/params.h")
+EMBED(kernels, NDR_SPEC_DIR "/kernels.h")
+EMBED(rows, NDR_SPEC_DIR "/kernels.def")
 
 #define NAME(name) #name ".cuh",
 #define TEXT(name) ndr_text_##name,
-const char *const ndr_kernel_text_names[] = {KERNEL_FILES(NAME) "params.h"};
-const char *const ndr_kernel_texts[] = {KERNEL_FILES(TEXT) ndr_text_params};
+const char *const ndr_kernel_text_names[] = {KERNEL_FILES(NAME) "params.h", "kernels.h", "kernels.def"};
+const char *const ndr_kernel_texts[] = {KERNEL_FILES(TEXT) ndr_text_params, ndr_text_kernels, ndr_text_rows};
 const int ndr_kernel_text_count = sizeof ndr_kernel_texts / sizeof *ndr_kernel_texts;

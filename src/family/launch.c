@@ -4,6 +4,24 @@
 
 enum { MOST_SPLITS = 1 << 20 };
 
+static const struct {
+  const char *name;
+  enum { VECTOR, ELEMENT } loads;
+  int blocks;
+} kernels[NDR_PLAN_KERNELS] = {
+#define ROW(NAME, name, family, file, loads, blocks, ...) [NDR_KERNEL_##NAME] = {#name, loads, blocks},
+    NDR_KERNEL_ROWS(ROW, )
+#undef ROW
+};
+
+const char *ndr_kernel_name(ndr_kernel kernel) {
+  return kernels[kernel].name;
+}
+
+int ndr_kernel_blocks(ndr_kernel kernel) {
+  return kernels[kernel].blocks;
+}
+
 ndr_launches *ndr_plan_launches(const ndr_plan *plan) {
   return (ndr_launches *)(uintptr_t)plan->config;
 }
@@ -68,11 +86,10 @@ bool ndr_packets_aligned(const ndr_problem *problem, const ndr_axis *lane) {
 }
 
 bool ndr_problem_special(const ndr_problem *problem) {
-  ndr_class class = ndr_dtype_class(problem->dtype);
   bool narrow = problem->dtype != NDR_F64 && problem->dtype != NDR_C128;
   bool changes = false; /* valid is the same with every option */
   for (int i = 0; i < problem->op_count; i++) changes = changes || problem->ops[i] != NDR_VALID;
-  if (!changes || (class != NDR_CLASS_FLOAT && class != NDR_CLASS_COMPLEX)) return false;
+  if (!changes || !ndr_dtype_is_float(problem->dtype)) return false;
   return problem->skip_nan || (problem->accumulate_f64 && narrow);
 }
 
@@ -94,7 +111,7 @@ void ndr_axis_magic(ndr_param_axis *axis) {
   axis->magic = (unsigned)((UINT64_C(1) << (32 + s)) / (uint64_t)axis->size + 1);
 }
 
-void ndr_launch_begin(ndr_launch *launch, const ndr_problem *problem, const char *kernel) {
+void ndr_launch_begin(ndr_launch *launch, const ndr_problem *problem, ndr_kernel kernel) {
   ndr_params *p = &launch->params;
   memset(launch, 0, sizeof *launch);
   launch->kernel = kernel;
@@ -184,15 +201,9 @@ void ndr_launch_end(ndr_launch *launch) {
   launch->grid = (unsigned)(p->work > INT32_MAX ? INT32_MAX : p->work < 1 ? 1 : p->work);
 }
 
-static bool ends_with(const char *name, const char *end) {
-  size_t length = strlen(name), tail = strlen(end);
-  return length >= tail && strcmp(name + length - tail, end) == 0;
-}
-
 /* Bytes that a thread asks for at once. */
 static int load_bytes(const ndr_launch *launch, ndr_dtype dtype) {
-  bool single = ends_with(launch->kernel, "_elements") || ends_with(launch->kernel, "_strided");
-  return single ? (int)ndr_dtype_bytes(dtype) : NDR_PACKET_BYTES;
+  return kernels[launch->kernel].loads == VECTOR ? NDR_PACKET_BYTES : (int)ndr_dtype_bytes(dtype);
 }
 
 size_t ndr_launch_describe(const ndr_plan *plan, char *text, size_t capacity) {
@@ -201,7 +212,7 @@ size_t ndr_launch_describe(const ndr_plan *plan, char *text, size_t capacity) {
   const ndr_params *p = &launch->params;
   size_t length = 0;
   int bytes = load_bytes(launch, plan->problem.dtype), odd = load_bytes(&launches->unaligned, plan->problem.dtype);
-  ndr_text_append(text, capacity, &length, "%s, %d-byte loads", launch->kernel, bytes);
+  ndr_text_append(text, capacity, &length, "%s, %d-byte loads", ndr_kernel_name(launch->kernel), bytes);
   if (odd != bytes) ndr_text_append(text, capacity, &length, " (%d-byte off a 16-byte boundary)", odd);
   ndr_text_append(text, capacity, &length, ", grid %u x %u threads, %d lanes, split %d", launch->grid, launch->threads,
                   p->lanes, p->splits);

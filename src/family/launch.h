@@ -3,6 +3,7 @@
 #define NDR_FAMILY_LAUNCH_H
 
 #include "core/plan.h"
+#include "spec/kernels.h"
 #include "spec/params.h"
 
 enum {
@@ -15,7 +16,7 @@ enum {
 
 /* One kernel launch, but for pointers. */
 typedef struct ndr_launch {
-  const char *kernel; /* ndr_<kernel>_<op>_<dtype> */
+  ndr_kernel kernel;
   unsigned grid;
   unsigned threads;
   unsigned shared_bytes; /* dynamic */
@@ -28,6 +29,10 @@ typedef struct ndr_launches {
   ndr_launch aligned, unaligned, odd;
 } ndr_launches;
 _Static_assert(sizeof(ndr_launches) <= NDR_CONFIG_BYTES, "a plan has room for its launches");
+
+/* Of a kernel that plans name: its name, and the blocks that a multiprocessor runs at a time. */
+const char *ndr_kernel_name(ndr_kernel kernel);
+int ndr_kernel_blocks(ndr_kernel kernel);
 
 /* The launch of the plan for an array whose first element is here. */
 const ndr_launch *ndr_plan_launch(const ndr_plan *plan, const void *first);
@@ -67,7 +72,7 @@ bool ndr_problem_uncompiled(const ndr_problem *problem, const ndr_device *device
 double ndr_problem_bytes(const ndr_problem *problem);
 
 /* Fills in what every kernel needs: axes, counts, the kernel's name, one block of NDR_THREADS an item, no split. */
-void ndr_launch_begin(ndr_launch *launch, const ndr_problem *problem, const char *kernel);
+void ndr_launch_begin(ndr_launch *launch, const ndr_problem *problem, ndr_kernel kernel);
 
 /* Cuts each of `runs` times `units` into pieces of at most piece_units. Up to one_step of them are joined at once; more
  * are grouped, about as many groups as pieces a group. */
@@ -116,11 +121,11 @@ typedef enum ndr_term {
   NDR_TERM_JOINING,      /* states that a thread joins */
   NDR_TERMS
 } ndr_term;
-void ndr_launch_terms(const ndr_problem *problem, const ndr_device *device, const ndr_launch *launch, int resident,
+void ndr_launch_terms(const ndr_problem *problem, const ndr_device *device, const ndr_launch *launch,
                       double terms[NDR_TERMS]);
 
-/* The name of the weights that belong to a launch, and how many blocks run at a time on a multiprocessor. */
-const char *ndr_launch_model(const ndr_launch *launch, int *resident);
+/* The name of the weights that belong to a launch. */
+const char *ndr_launch_model(const ndr_launch *launch);
 
 /* What the problem's operator costs, by the model: that of the operator and dtype that were measured in its place. */
 double ndr_launch_effort(const ndr_problem *problem, ndr_op *op, ndr_dtype *dtype);

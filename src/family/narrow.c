@@ -6,8 +6,7 @@
 
 enum {
   TILE_BYTES = 2048,
-  MOST_TILES = 8, /* that a warp reads one after the other */
-  RESIDENT_BLOCKS = 3
+  MOST_TILES = 8 /* that a warp reads one after the other */
 };
 
 bool ndr_tile_kept_lane(const ndr_problem *problem) {
@@ -75,7 +74,7 @@ static int64_t groups_a_tile(const ndr_problem *problem, const ndr_group *g, int
 
 /* Tiles that a warp reads one after the other: a few, where warps have enough. */
 static int warp_tiles(const ndr_device *device, int64_t tiles) {
-  int64_t each = tiles / ((int64_t)device->units * NDR_BLOCK_WARPS * RESIDENT_BLOCKS * 2);
+  int64_t each = tiles / ((int64_t)device->units * NDR_BLOCK_WARPS * NDR_BLOCKS_TILE_NARROW * 2);
   return each < 1 ? 1 : each > MOST_TILES ? MOST_TILES : (int)each;
 }
 
@@ -96,7 +95,7 @@ void ndr_narrow_configure(const ndr_problem *problem, const ndr_device *device, 
   ndr_group g = ndr_group_of(problem);
   int64_t share = problem->outputs / g.period / ((int64_t)device->units * NDR_BLOCK_WARPS) + 1;
   int lanes = 1;
-  ndr_launch_begin(launch, problem, "tile_narrow");
+  ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_NARROW);
   ndr_group_tiles(problem, &g, launch, groups_a_tile(problem, &g, share)); /* a tile for each warp first */
   ndr_params *p = &launch->params;
   while (lanes * 2 <= g.length && lanes * 2 * p->tile_outputs <= NDR_WARP_THREADS) lanes *= 2;

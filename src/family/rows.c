@@ -1,7 +1,7 @@
 #include "family/rows.h"
 
 /* A thread accumulates MOST_ROWS at most: rounding errors and narrow integer totals stay bounded. */
-enum { MOST_ROWS = 4096, RESIDENT_BLOCKS = 4 };
+enum { MOST_ROWS = 4096 };
 
 void ndr_rows_order(ndr_params *p, int rows, int64_t bytes) {
   ndr_param_axis *axes = p->axes + p->kept_count;
@@ -28,7 +28,7 @@ static int64_t align_piece(const ndr_params *p, int64_t piece, int64_t bytes) {
 void ndr_rows_split(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, int64_t units,
                     double row_bytes, int rows, int batch, int shares) {
   const ndr_params *p = &launch->params;
-  int64_t most = units / ((int64_t)rows * batch), slots = (int64_t)device->units * RESIDENT_BLOCKS;
+  int64_t most = units / ((int64_t)rows * batch), slots = (int64_t)device->units * ndr_kernel_blocks(launch->kernel);
   int64_t one_step = ndr_launch_step(p->tile_outputs);
   double bytes = (double)units * row_bytes / shares;
   int64_t parts = ndr_launch_parts(p->work * shares, bytes, slots, most > 1 ? most : 1, one_step);

@@ -4,9 +4,6 @@
 
 #include "family/launch.h"
 
-/* Rows that a thread asks for at a time. */
-enum { NDR_PACKET_ROWS = 4, NDR_ELEMENT_ROWS = 16 };
-
 /* Puts first the reduced axis along which a block's threads, in `rows` rows, walk. The longest makes the fewest
  * stretches, whose starts are decoded; but where rows share sectors, and a stretch is some of the block's rows long, it
  * is the densest. */

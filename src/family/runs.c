@@ -42,7 +42,7 @@ void ndr_runs_configure(const ndr_problem *problem, const ndr_device *device, nd
   int64_t columns = g.period * g.length / elements, most = columns < NDR_THREADS ? NDR_THREADS / columns : 1;
   int64_t tiles = (g.side + most - 1) / most, groups = (g.side + tiles - 1) / tiles;
   int64_t shares = (groups * columns + NDR_THREADS - 1) / NDR_THREADS;
-  ndr_launch_begin(launch, problem, wide ? "tile_run_packets" : "tile_run_elements");
+  ndr_launch_begin(launch, problem, wide ? NDR_KERNEL_TILE_RUN_PACKETS : NDR_KERNEL_TILE_RUN_ELEMENTS);
   ndr_group_tiles(problem, &g, launch, groups);
   ndr_params *p = &launch->params;
   p->lanes = (int)((groups * columns + shares - 1) / shares);
@@ -54,6 +54,6 @@ void ndr_runs_configure(const ndr_problem *problem, const ndr_device *device, nd
   p->work = p->all_tiles;
   p->runs = shares;
   ndr_rows_split(problem, device, launch, count_runs(problem, &g), (double)(groups * columns * elements * bytes), rows,
-                 wide ? NDR_PACKET_ROWS : NDR_ELEMENT_ROWS, (int)shares);
+                 wide ? NDR_LOADS_TILE_RUN_PACKETS : NDR_LOADS_TILE_RUN_ELEMENTS, (int)shares);
   ndr_launch_end(launch);
 }

@@ -1,7 +1,6 @@
 /* What a launch does that takes time: the sectors that it touches, the loads that it waits for, and so on, counted from
  * its arguments. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "family/rows.h"
 
@@ -144,25 +143,25 @@ static double bytes_meanwhile(const ndr_params *p, const ndr_device *device, int
 }
 
 static counts tree_counts(const ndr_launch *launch, int64_t bytes) {
-  enum { BATCH = 4 };
   const ndr_params *p = &launch->params;
   counts e = dense_counts(p, bytes);
   int64_t units = smaller(p->piece, p->units);
-  if (strcmp(launch->kernel, "tree_strided") == 0) {
-    e.steps = parts(units, (int64_t)p->team * BATCH);
+  if (launch->kernel == NDR_KERNEL_TREE_STRIDED) {
+    e.steps = parts(units, (int64_t)p->team * NDR_LOADS_TREE_STRIDED);
     e.fetched = e.instructions * first_sectors(p, false, bytes);
     e.instructions *= 1 + p->reduced_count;
     return e;
   }
-  if (strcmp(launch->kernel, "tree_block") == 0) {
-    e.steps = parts(units * bytes, (int64_t)NDR_THREADS * NDR_PACKET_BYTES * 2 * BATCH);
+  if (launch->kernel == NDR_KERNEL_TREE_BLOCK) {
+    e.steps = parts(units * bytes, (int64_t)NDR_THREADS * NDR_PACKET_BYTES * NDR_LOADS_TREE_BLOCK);
     return e;
   }
   int64_t run = p->axes[p->kept_count].size, packets = parts(run * bytes, NDR_PACKET_BYTES), each = p->length / run;
   double runs = (double)p->outputs * (double)each;
-  int64_t batches = parts(packets, (int64_t)p->lanes * BATCH);
+  bool alone = launch->kernel == NDR_KERNEL_TREE_LANES;
+  int64_t batches = parts(packets, (int64_t)p->lanes * (alone ? NDR_LOADS_TREE_LANES : NDR_LOADS_TREE_RUNS));
   e.fetched = runs * (double)(parts(packets, p->lanes) * p->lanes * NDR_PACKET_BYTES);
-  if (strcmp(launch->kernel, "tree_lanes") == 0) {
+  if (alone) {
     e.steps = p->lane_shift >= 0 ? 1 : batches;
     e.touched = p->lane_shift >= 0 ? 0 : e.fetched;
     return e;
@@ -203,9 +202,9 @@ static void count_walk(const ndr_params *p, int64_t rows, int64_t batch, counts 
 
 static counts thread_counts(const ndr_launch *launch, const ndr_device *device, int resident, int64_t bytes) {
   const ndr_params *p = &launch->params;
-  bool single = strcmp(launch->kernel, "thread_elements") == 0;
+  bool single = launch->kernel == NDR_KERNEL_THREAD_ELEMENTS;
   counts e = dense_counts(p, bytes);
-  count_walk(p, p->team / p->lanes, single ? NDR_ELEMENT_ROWS : NDR_PACKET_ROWS, &e);
+  count_walk(p, p->team / p->lanes, single ? NDR_LOADS_THREAD_ELEMENTS : NDR_LOADS_THREAD_PACKETS, &e);
   if (single)
     count_single(p, device, resident, bytes, &e);
   else
@@ -216,10 +215,10 @@ static counts thread_counts(const ndr_launch *launch, const ndr_device *device, 
 /* Threads walk the elements, or packets, of short runs; the block's states meet at the end. */
 static counts run_counts(const ndr_launch *launch, int64_t bytes) {
   const ndr_params *p = &launch->params;
-  bool wide = strcmp(launch->kernel, "tile_run_packets") == 0;
+  bool wide = launch->kernel == NDR_KERNEL_TILE_RUN_PACKETS;
   int64_t rows = NDR_THREADS / p->lanes, group = p->run_units * p->period * bytes;
   counts e = dense_counts(p, bytes);
-  count_walk(p, rows, wide ? NDR_PACKET_ROWS : NDR_ELEMENT_ROWS, &e);
+  count_walk(p, rows, wide ? NDR_LOADS_TILE_RUN_PACKETS : NDR_LOADS_TILE_RUN_ELEMENTS, &e);
   if (p->axes[p->period > 1].stride * bytes != group)
     e.fetched *= ((double)group + 0.5 * NDR_SECTOR_BYTES) / (double)group;
   e.columns = parts(smaller(p->run_units * bytes / (wide ? NDR_PACKET_BYTES : bytes), p->lanes) * rows, p->team) *
@@ -227,27 +226,51 @@ static counts run_counts(const ndr_launch *launch, int64_t bytes) {
   return e;
 }
 
-static counts tile_counts(const ndr_launch *launch, int64_t bytes) {
+/* Warps read tiles of short rows. */
+static counts narrow_counts(const ndr_launch *launch, int64_t bytes) {
   const ndr_params *p = &launch->params;
-  if (strncmp(launch->kernel, "tile_run_", 9) == 0) return run_counts(launch, bytes);
   counts e = dense_counts(p, bytes);
-  if (strcmp(launch->kernel, "tile_packets") == 0) {
-    e.steps = p->units / NDR_THREADS;
-  } else if (strcmp(launch->kernel, "tile_narrow") == 0) {
-    int64_t rounds = parts(p->tile_outputs, NDR_WARP_THREADS / p->lanes) * parts(p->run_units, p->lanes);
-    e.steps = p->warp_tiles * p->runs;
-    e.stretches = e.steps * rounds;
-    e.instructions = (double)p->all_tiles * (double)p->runs * (double)rounds * NDR_WARP_THREADS;
-  } else {
-    bool triples = strcmp(launch->kernel, "tile_triples") == 0;
-    int64_t units = smaller(p->piece, p->units), run = p->axes[p->kept_count].size;
-    int64_t packets = smaller(units, run) * p->period * bytes / NDR_PACKET_BYTES + 1;
-    e.stretches = parts(units, run);
-    e.steps = e.stretches * parts(packets, triples ? p->team * 6 : p->lanes * 4);
-    e.columns = triples ? 0 : e.stretches * NDR_PACKET_BYTES / bytes;
-    e.touched = (double)e.stretches * (double)p->work * NDR_THREADS * NDR_PACKET_BYTES;
-  }
+  int64_t rounds = parts(p->tile_outputs, NDR_WARP_THREADS / p->lanes) * parts(p->run_units, p->lanes);
+  e.steps = p->warp_tiles * p->runs;
+  e.stretches = e.steps * rounds;
+  e.instructions = (double)p->all_tiles * (double)p->runs * (double)rounds * NDR_WARP_THREADS;
   return e;
+}
+
+/* Blocks read dense rows of few columns. */
+static counts column_counts(const ndr_launch *launch, int64_t bytes) {
+  const ndr_params *p = &launch->params;
+  bool triples = launch->kernel == NDR_KERNEL_TILE_TRIPLES;
+  counts e = dense_counts(p, bytes);
+  int64_t units = smaller(p->piece, p->units), run = p->axes[p->kept_count].size;
+  int64_t packets = smaller(units, run) * p->period * bytes / NDR_PACKET_BYTES + 1;
+  e.stretches = parts(units, run);
+  e.steps =
+      e.stretches * parts(packets, triples ? p->team * NDR_LOADS_TILE_TRIPLES : p->lanes * NDR_LOADS_TILE_COLUMNS);
+  e.columns = triples ? 0 : e.stretches * NDR_PACKET_BYTES / bytes;
+  e.touched = (double)e.stretches * (double)p->work * NDR_THREADS * NDR_PACKET_BYTES;
+  return e;
+}
+
+/* Threads turn packets into outputs. */
+static counts packet_counts(const ndr_launch *launch, int64_t bytes) {
+  counts e = dense_counts(&launch->params, bytes);
+  e.steps = launch->params.units / NDR_THREADS;
+  return e;
+}
+
+static counts count(const ndr_launch *launch, const ndr_device *device, int resident, int64_t bytes) {
+  switch (launch->kernel) {
+  case NDR_KERNEL_THREAD_PACKETS:
+  case NDR_KERNEL_THREAD_ELEMENTS: return thread_counts(launch, device, resident, bytes);
+  case NDR_KERNEL_TILE_COLUMNS:
+  case NDR_KERNEL_TILE_TRIPLES: return column_counts(launch, bytes);
+  case NDR_KERNEL_TILE_NARROW: return narrow_counts(launch, bytes);
+  case NDR_KERNEL_TILE_RUN_PACKETS:
+  case NDR_KERNEL_TILE_RUN_ELEMENTS: return run_counts(launch, bytes);
+  case NDR_KERNEL_TILE_PACKETS: return packet_counts(launch, bytes);
+  default: return tree_counts(launch, bytes);
+  }
 }
 
 /* Loads that a thread which joins pieces waits for. */
@@ -257,15 +280,14 @@ static int64_t joining_loads(const ndr_params *p) {
   return parts(p->group, lanes) + (p->groups > 1 ? parts(p->groups, lanes) : 0);
 }
 
-void ndr_launch_terms(const ndr_problem *problem, const ndr_device *device, const ndr_launch *launch, int resident,
+void ndr_launch_terms(const ndr_problem *problem, const ndr_device *device, const ndr_launch *launch,
                       double terms[NDR_TERMS]) {
+  int resident = ndr_kernel_blocks(launch->kernel);
   const ndr_params *p = &launch->params;
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   int64_t result = (int64_t)ndr_dtype_bytes(ndr_op_result(problem->ops[0], problem->dtype));
   double waves = (double)p->work / ((double)device->units * resident), rate = device->bandwidth * 1e-6;
-  counts e = strncmp(launch->kernel, "tree", 4) == 0     ? tree_counts(launch, bytes)
-             : strncmp(launch->kernel, "thread", 6) == 0 ? thread_counts(launch, device, resident, bytes)
-                                                         : tile_counts(launch, bytes);
+  counts e = count(launch, device, resident, bytes);
   /* Other devices are taken to be balanced as the fitted one: multiprocessors as much slower as their bandwidth. */
   double share = FITTED_SHARE / (rate / device->units), idle = waves < 1 ? 1 - waves : 0;
   if (waves < 1) waves = 1;

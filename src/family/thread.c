@@ -1,8 +1,7 @@
 /* Planner's half of kernels/thread.cuh: the lane axis is kept; neighbouring threads own neighbouring outputs. */
 #include "family/rows.h"
 
-/* LINE_THREADS read a cache line. */
-enum { RESIDENT_BLOCKS = 4, LINE_THREADS = 8 };
+enum { LINE_THREADS = 8 }; /* that read a cache line */
 
 static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
   (void)text;
@@ -23,7 +22,7 @@ static bool packets(const ndr_problem *problem, const ndr_device *device) {
  * line at a time; but enough blocks to keep the machine busy. */
 static int team_rows(const ndr_problem *problem, const ndr_device *device, const ndr_launch *launch, int rows,
                      int batch) {
-  int64_t enough = (int64_t)device->units * RESIDENT_BLOCKS, length = problem->length;
+  int64_t enough = (int64_t)device->units * ndr_kernel_blocks(launch->kernel), length = problem->length;
   int left = rows;
   while (left > 1 && launch->params.all_tiles >= enough * 2 * (rows / left)) {
     bool wide = left * launch->params.lanes > LINE_THREADS;
@@ -35,7 +34,7 @@ static int team_rows(const ndr_problem *problem, const ndr_device *device, const
 
 static void configure_one(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
   bool wide = on_boundary && packets(problem, device);
-  ndr_launch_begin(launch, problem, wide ? "thread_packets" : "thread_elements");
+  ndr_launch_begin(launch, problem, wide ? NDR_KERNEL_THREAD_PACKETS : NDR_KERNEL_THREAD_ELEMENTS);
   ndr_params *p = &launch->params;
   if (p->kept_count == 0) { /* one output of one element: an axis of size 1 to stand on */
     p->kept_count = 1;
@@ -55,7 +54,7 @@ static void configure_one(const ndr_problem *problem, const ndr_device *device, 
   p->columns = lanes * (int)elements;
   p->tiles = (columns + lanes - 1) / lanes;
   p->all_tiles = p->tiles * others;
-  int batch = wide ? NDR_PACKET_ROWS : NDR_ELEMENT_ROWS,
+  int batch = wide ? NDR_LOADS_THREAD_PACKETS : NDR_LOADS_THREAD_ELEMENTS,
       rows = team_rows(problem, device, launch, NDR_THREADS / lanes, batch);
   int teams = NDR_THREADS / lanes / rows;
   ndr_launch_team(launch, lanes * rows);

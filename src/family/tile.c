@@ -8,8 +8,6 @@ enum {
   PIECE_BYTES = 256 << 10,
   LEAST_BYTES = 8 << 10, /* an accumulator of a thread, of a piece, where PIECE_BYTES each are too few blocks */
   WARP_BYTES = 64 << 10,
-  MOST_PACKETS = 4, /* tile_packets: in flight, of a thread */
-  RESIDENT_BLOCKS = 3,
   MOST_STATE_BYTES = 128,
   MOST_ROOM = 32 << 10
 };
@@ -57,7 +55,7 @@ static int room_bytes(int64_t period, int64_t states) {
 
 static void configure_kept(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {
   bool triples = problem->kept[0].size == 3;
-  ndr_launch_begin(launch, problem, triples ? "tile_triples" : "tile_columns");
+  ndr_launch_begin(launch, problem, triples ? NDR_KERNEL_TILE_TRIPLES : NDR_KERNEL_TILE_COLUMNS);
   ndr_params *p = &launch->params;
   int64_t row_bytes = problem->kept[0].size * (int64_t)ndr_dtype_bytes(problem->dtype);
   p->period = p->tile_outputs = (int)problem->kept[0].size;
@@ -87,12 +85,12 @@ static void configure_kept(const ndr_problem *problem, const ndr_device *device,
 
 static void configure_packets(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {
   int64_t row = problem->length * (int64_t)ndr_dtype_bytes(problem->dtype), bytes = problem->outputs * row;
-  int64_t blocks = bytes / (NDR_THREADS * NDR_PACKET_BYTES), enough = (int64_t)device->units * RESIDENT_BLOCKS;
+  int64_t blocks = bytes / (NDR_THREADS * NDR_PACKET_BYTES), enough = (int64_t)device->units * NDR_BLOCKS_TILE_PACKETS;
   int64_t each = blocks / enough;
-  ndr_launch_begin(launch, problem, "tile_packets");
+  ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_PACKETS);
   ndr_params *p = &launch->params;
   p->run_units = problem->length;
-  p->units = NDR_THREADS * (each < 1 ? 1 : each > MOST_PACKETS ? MOST_PACKETS : each);
+  p->units = NDR_THREADS * (each < 1 ? 1 : each > NDR_LOADS_TILE_PACKETS ? NDR_LOADS_TILE_PACKETS : each);
   p->tile_outputs = (int)(p->units * NDR_PACKET_BYTES / row);
   p->work = (problem->outputs + p->tile_outputs - 1) / p->tile_outputs;
   ndr_launch_end(launch);

@@ -9,8 +9,8 @@ enum {
   WARP_PACKETS = 1024,
   LONG_RUN_BYTES = 64 << 10,
   PIECE_BYTES = 128 << 10,
-  RESIDENT_BLOCKS = 4,
-  BATCH = 4, /* loads that a thread has in flight */
+  STEP_BYTES = NDR_THREADS * NDR_PACKET_BYTES * NDR_LOADS_TREE_BLOCK / 2, /* of which a piece is a multiple */
+  SPLIT_BLOCKS = 4, /* that a split makes for each multiprocessor, whether as many run at a time or fewer */
   MOST_RUNS = 1 << 16
 };
 
@@ -51,7 +51,7 @@ static const char *reject(const ndr_problem *problem, const ndr_device *device, 
 static void configure_lanes(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch,
                             bool on_boundary) {
   ndr_params *p = &launch->params;
-  ndr_launch_begin(launch, problem, "tree_lanes");
+  ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_LANES);
   p->run_units = run_packets(problem);
   ndr_launch_lanes(launch, lanes_for(p->run_units));
   int64_t each = (p->run_units + p->lanes - 1) / p->lanes;
@@ -66,17 +66,17 @@ static void configure_lanes(const ndr_problem *problem, const ndr_device *device
 /* Bytes of a piece: enough of them that every multiprocessor is busy, each long enough to hide a block's start and end.
  */
 static int64_t piece_bytes(const ndr_problem *problem, const ndr_device *device) {
-  int64_t most = PIECE_BYTES, least = NDR_THREADS * NDR_PACKET_BYTES * BATCH;
-  double even = ndr_problem_bytes(problem) / ((double)device->units * RESIDENT_BLOCKS);
+  int64_t most = PIECE_BYTES, least = STEP_BYTES;
+  double even = ndr_problem_bytes(problem) / ((double)device->units * SPLIT_BLOCKS);
   return even > (double)most ? most : even < (double)least ? least : (int64_t)even;
 }
 
 static void configure_block(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {
-  int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype), batch = (int64_t)NDR_THREADS * NDR_PACKET_BYTES * BATCH;
-  ndr_launch_begin(launch, problem, "tree_block");
-  int64_t piece = (piece_bytes(problem, device) + batch - 1) / batch * batch;
+  int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
+  ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_BLOCK);
+  int64_t piece = (piece_bytes(problem, device) + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
   /* A run that is not much longer than a piece stays whole where there are outputs enough. */
-  if (run_bytes(problem) <= 2 * piece && problem->outputs >= (int64_t)device->units * RESIDENT_BLOCKS)
+  if (run_bytes(problem) <= 2 * piece && problem->outputs >= (int64_t)device->units * SPLIT_BLOCKS)
     piece = run_bytes(problem);
   ndr_launch_split(launch, problem->reduced[0].size, piece / bytes, (int)run_count(problem), ndr_launch_step(1));
   launch->params.runs = run_count(problem);
@@ -94,13 +94,13 @@ static void configure_team(const ndr_problem *problem, const ndr_device *device,
   p->work = (problem->outputs + p->tile_outputs - 1) / p->tile_outputs;
   int64_t piece = (int64_t)((double)piece_bytes(problem, device) / unit_bytes) + 1;
   piece = (piece + even - 1) / even * even;
-  bool enough = problem->outputs >= (int64_t)device->units * RESIDENT_BLOCKS * 4;
+  bool enough = problem->outputs >= (int64_t)device->units * SPLIT_BLOCKS * 4;
   ndr_launch_split(launch, units, team < NDR_THREADS || enough ? units : piece, 1, ndr_launch_step(1));
 }
 
 static void configure_runs(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {
   int64_t packets = run_packets(problem), runs = run_count(problem);
-  ndr_launch_begin(launch, problem, "tree_runs");
+  ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_RUNS);
   ndr_launch_lanes(launch, lanes_for(packets));
   int team = small_output(problem, device, packets * runs) ? NDR_WARP_THREADS : NDR_THREADS;
   configure_team(problem, device, launch, team, runs, (double)run_bytes(problem));
@@ -116,9 +116,9 @@ static void repeat_first(ndr_params *p) {
 }
 
 void ndr_launch_strided(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {
-  ndr_launch_begin(launch, problem, "tree_strided");
+  ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_STRIDED);
   repeat_first(&launch->params);
-  int64_t loads = (problem->length + BATCH - 1) / BATCH;
+  int64_t loads = (problem->length + NDR_LOADS_TREE_STRIDED - 1) / NDR_LOADS_TREE_STRIDED;
   int team = small_output(problem, device, loads) ? lanes_for(loads) : NDR_THREADS;
   configure_team(problem, device, launch, team, problem->length, (double)ndr_dtype_bytes(problem->dtype) * 8);
   ndr_launch_end(launch);

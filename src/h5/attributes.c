@@ -3,10 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* HDF5 keeps less than 64 KiB of one with an object; larger ones are no descriptions. */
-#define MAX_BYTES 60000
+#include "h5/dtype.h"
+#include "h5/header.h"
 
-/* Those of HDF5, netCDF-4, CF, xarray and NeXus. */
+/* Numbers and texts of fixed length take as much memory as the file has of them. Texts of variable length may all be
+ * the same one in the file, and take as much for each in memory, so an attribute of more of them is left out. */
+#define MAX_TEXTS 65536
+
+/* Those of HDF5, netCDF-4, CF, UGRID, xarray and NeXus. */
 static const char *const ties[] = {
     "CLASS",
     "NAME",
@@ -24,6 +28,9 @@ static const char *const ties[] = {
     "cell_measures",
     "ancillary_variables",
     "formula_terms",
+    "mesh",
+    "geometry",
+    NDR_MESH_PARTS,
     "_ARRAY_DIMENSIONS",
     "axes",
     "signal",
@@ -36,33 +43,80 @@ static bool is_tie(const char *name) {
   return false;
 }
 
-static bool is_plain(H5T_class_t kind) {
-  return kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_STRING;
+/* ---- One attribute ---------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  hid_t attribute, type, space; /* the type is one that netCDF has */
+  hssize_t count;
+  htri_t variable; /* texts of variable length */
+} opened;
+
+static void close_attribute(const opened *o) {
+  if (o->space >= 0) H5Sclose(o->space);
+  if (o->type >= 0) H5Tclose(o->type);
+  if (o->attribute >= 0) H5Aclose(o->attribute);
 }
 
-/* In the file's own type, so that nothing is converted. */
-static bool copy(hid_t source, const char *name, hid_t type, hid_t space, hid_t to) {
-  hssize_t count = H5Sget_simple_extent_npoints(space);
-  size_t bytes = H5Tget_size(type);
-  if (count < 0 || bytes == 0) return false;
-  if ((size_t)count > MAX_BYTES / bytes) return true;
-  void *data = calloc((size_t)count + 1, bytes);
-  if (!data || H5Aread(source, type, data) < 0) {
-    free(data);
-    return false;
-  }
-  hid_t target = H5Acreate2(to, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-  bool good = target >= 0 && H5Awrite(target, type, data) >= 0;
-  if (target >= 0) H5Aclose(target);
-  if (H5Tis_variable_str(type) > 0) ndr_hdf_reclaim(type, space, H5P_DEFAULT, data);
+/* To be closed even if that fails. */
+static bool open_attribute(hid_t object, const char *name, opened *o) {
+  o->attribute = H5Aopen(object, name, H5P_DEFAULT);
+  hid_t stored = H5Aget_type(o->attribute);
+  o->type = ndr_hdf_netcdf_type(stored);
+  o->space = H5Aget_space(o->attribute);
+  o->count = H5Sget_simple_extent_npoints(o->space);
+  o->variable = H5Tis_variable_str(o->type);
+  if (stored >= 0) H5Tclose(stored);
+  return H5Tget_class(o->type) != H5T_NO_CLASS && H5Tget_size(o->type) > 0 && o->count >= 0 && o->variable >= 0;
+}
+
+/* Why an attribute is not copied; NULL where it is. */
+static const char *reason_to_leave(const opened *o) {
+  H5T_class_t kind = H5Tget_class(o->type);
+  if (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_STRING) return "holds neither numbers nor texts";
+  if (kind != H5T_STRING && H5Sget_simple_extent_ndims(o->space) > 1)
+    return "has several dims, which netCDF cannot read";
+  return o->variable && o->count > MAX_TEXTS ? "has too many texts" : NULL;
+}
+
+/* The elements, to be freed by free_elements; NULL where they cannot be read, or there is no memory. */
+static void *read_elements(const opened *o) {
+  size_t bytes;
+  if (__builtin_mul_overflow((size_t)o->count, H5Tget_size(o->type), &bytes)) return NULL;
+  void *data = calloc(bytes + 1, 1);
+  if (data && H5Aread(o->attribute, o->type, data) >= 0) return data;
   free(data);
+  return NULL;
+}
+
+static void free_elements(const opened *o, void *data) {
+  if (data && o->variable) ndr_hdf_reclaim(o->type, o->space, H5P_DEFAULT, data);
+  free(data);
+}
+
+/* ---- Copying ---------------------------------------------------------------------------------------------------- */
+
+static bool copy(const opened *o, const char *name, hid_t to) {
+  void *data = read_elements(o);
+  if (!data) return false;
+  hid_t target = H5Acreate2(to, name, o->type, o->space, H5P_DEFAULT, H5P_DEFAULT);
+  bool good = target >= 0 && H5Awrite(target, o->type, data) >= 0;
+  if (target >= 0) H5Aclose(target);
+  free_elements(o, data);
   return good;
+}
+
+static void tell_left_out(ndr_remarks *remarks, hid_t object, const char *name, const char *reason) {
+  char file[1024] = "", path[1024] = "";
+  H5Fget_name(object, file, sizeof file);
+  H5Iget_name(object, path, sizeof path);
+  ndr_remark(remarks, "%s:%s: the attribute %s is left out: it %s", file, path, name, reason);
 }
 
 typedef struct {
   hid_t to;
   ndr_hdf_attribute_test keeps;
   void *user;
+  ndr_remarks *remarks;
 } copying;
 
 static herr_t copy_entry(hid_t from, const char *name, const H5A_info_t *info, void *user) {
@@ -71,22 +125,23 @@ static herr_t copy_entry(hid_t from, const char *name, const H5A_info_t *info, v
   if (is_tie(name) || (c->keeps && !c->keeps(c->user, name))) return 0;
   htri_t exists = H5Aexists(c->to, name);
   if (exists != 0) return exists > 0 ? 0 : -1;
-  hid_t attribute = H5Aopen(from, name, H5P_DEFAULT), stored = H5Aget_type(attribute), type = H5Tcopy(stored);
-  hid_t space = H5Aget_space(attribute);
-  H5T_class_t kind = H5Tget_class(type);
-  bool good = kind != H5T_NO_CLASS && (!is_plain(kind) || copy(attribute, name, type, space, c->to));
-  if (space >= 0) H5Sclose(space);
-  if (type >= 0) H5Tclose(type);
-  if (stored >= 0) H5Tclose(stored);
-  if (attribute >= 0) H5Aclose(attribute);
+  opened o;
+  bool good = open_attribute(from, name, &o);
+  const char *reason = good ? reason_to_leave(&o) : NULL;
+  if (reason)
+    tell_left_out(c->remarks, from, name, reason);
+  else if (good)
+    good = copy(&o, name, c->to);
+  close_attribute(&o);
   return good ? 0 : -1;
 }
 
-bool ndr_hdf_copy_attributes(hid_t from, hid_t to, ndr_hdf_attribute_test keeps, void *user) {
-  copying c = {to, keeps, user};
-  hsize_t at = 0;
-  return H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_INC, &at, copy_entry, &c) >= 0;
+bool ndr_hdf_copy_attributes(hid_t from, hid_t to, ndr_hdf_attribute_test keeps, void *user, ndr_remarks *remarks) {
+  copying c = {to, keeps, user, remarks};
+  return ndr_header_iterate(from, copy_entry, &c) >= 0;
 }
+
+/* ---- Texts ------------------------------------------------------------------------------------------------------ */
 
 static bool read_variable_text(hid_t attribute, hid_t type, hid_t space, char **text) {
   char *stored = NULL;
@@ -100,7 +155,6 @@ static bool read_fixed_text(hid_t attribute, hid_t type, char **text) {
   size_t bytes = H5Tget_size(type);
   H5T_str_t padding = H5Tget_strpad(type);
   if (bytes == 0 || padding == H5T_STR_ERROR) return false;
-  if (bytes > MAX_BYTES) return true;
   char *read = calloc(bytes + 1, 1);
   if (!read || H5Aread(attribute, type, read) < 0) {
     free(read);
@@ -123,50 +177,62 @@ static bool read_text(hid_t attribute, hid_t type, hid_t space, char **text) {
 }
 
 bool ndr_hdf_get_text(hid_t object, const char *name, char **text) {
+  bool malformed;
+  return ndr_hdf_find_text(object, name, text, &malformed);
+}
+
+bool ndr_hdf_find_text(hid_t object, const char *name, char **text, bool *malformed) {
   *text = NULL;
-  htri_t exists = H5Aexists(object, name);
+  *malformed = false;
+  htri_t exists = ndr_header_has_attribute(object, name);
   if (exists <= 0) return exists == 0;
   hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
-  if (attribute < 0) return false;
+  if (attribute < 0) return ndr_hdf_is_malformed();
   hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
   bool good = read_text(attribute, type, space, text);
+  *malformed = !good && type >= 0 && space >= 0 && ndr_hdf_is_malformed();
   if (space >= 0) H5Sclose(space);
   if (type >= 0) H5Tclose(type);
   H5Aclose(attribute);
   return good;
 }
 
-/* The numbers of an attribute as they are stored, where these take at most a few bytes; *bytes is 0 otherwise. */
-static bool read_numbers(hid_t object, const char *name, hid_t *type, size_t *bytes, char data[256]) {
-  hid_t attribute = H5Aopen(object, name, H5P_DEFAULT), space = H5Aget_space(attribute);
-  hssize_t count = H5Sget_simple_extent_npoints(space);
-  *type = H5Aget_type(attribute);
-  H5T_class_t kind = H5Tget_class(*type);
-  size_t each = H5Tget_size(*type);
-  bool number = kind == H5T_INTEGER || kind == H5T_FLOAT;
-  bool good = kind != H5T_NO_CLASS && count >= 0 && each > 0;
-  *bytes = good && number && (size_t)count <= 256 / each ? (size_t)count * each : 0;
-  if (*bytes > 0) good = H5Aread(attribute, *type, data) >= 0;
-  if (space >= 0) H5Sclose(space);
-  if (attribute >= 0) H5Aclose(attribute);
-  return good;
+/* ---- Comparing -------------------------------------------------------------------------------------------------- */
+
+static bool same_texts(char *const *a, char *const *b, hssize_t count) {
+  for (hssize_t i = 0; i < count; i++)
+    if (strcmp(a[i] ? a[i] : "", b[i] ? b[i] : "") != 0) return false;
+  return true;
 }
 
-static htri_t same_numbers(hid_t a, hid_t b, const char *name) {
-  hid_t types[2] = {H5I_INVALID_HID, H5I_INVALID_HID};
-  size_t bytes[2];
-  char data[2][256];
-  htri_t same = -1;
-  if (read_numbers(a, name, &types[0], &bytes[0], data[0]) && read_numbers(b, name, &types[1], &bytes[1], data[1]))
-    same = H5Tequal(types[0], types[1]);
-  if (same > 0) same = bytes[0] > 0 && bytes[0] == bytes[1] && memcmp(data[0], data[1], bytes[0]) == 0;
-  for (int i = 0; i < 2; i++)
-    if (types[i] >= 0) H5Tclose(types[i]);
+/* Both would be copied, and have the same elements. */
+static htri_t same_elements(const opened *a, const opened *b) {
+  htri_t same = a->count == b->count && !reason_to_leave(a) && !reason_to_leave(b) ? H5Tequal(a->type, b->type) : 0;
+  if (same <= 0) return same;
+  void *one = read_elements(a), *other = read_elements(b);
+  if (!one || !other)
+    same = -1;
+  else if (a->variable)
+    same = same_texts(one, other, a->count);
+  else
+    same = memcmp(one, other, (size_t)a->count * H5Tget_size(a->type)) == 0;
+  free_elements(a, one);
+  free_elements(b, other);
+  return same;
+}
+
+static htri_t same_values(hid_t a, hid_t b, const char *name) {
+  opened one, other;
+  bool good = open_attribute(a, name, &one);
+  good = open_attribute(b, name, &other) && good;
+  htri_t same = good ? same_elements(&one, &other) : -1;
+  close_attribute(&one);
+  close_attribute(&other);
   return same;
 }
 
 htri_t ndr_hdf_same_attribute(hid_t a, hid_t b, const char *name) {
-  htri_t one = H5Aexists(a, name), other = H5Aexists(b, name);
+  htri_t one = ndr_header_has_attribute(a, name), other = ndr_header_has_attribute(b, name);
   char *texts[2] = {NULL, NULL};
   if (one < 0 || other < 0) return -1;
   if (!one || !other) return one == other;
@@ -174,9 +240,21 @@ htri_t ndr_hdf_same_attribute(hid_t a, hid_t b, const char *name) {
   if (same == 0 && texts[0] && texts[1])
     same = strcmp(texts[0], texts[1]) == 0;
   else if (same == 0 && !texts[0] && !texts[1])
-    same = same_numbers(a, b, name);
+    same = same_values(a, b, name);
   free(texts[0]);
   free(texts[1]);
+  return same;
+}
+
+htri_t ndr_hdf_same_meaning(hid_t a, hid_t b) {
+  static const char *const meanings[] = {"units",      "calendar",      "scale_factor", "add_offset",
+                                         "_FillValue", "missing_value", "_Unsigned"};
+  hid_t one = H5Dget_type(a), other = H5Dget_type(b);
+  htri_t same = one < 0 || other < 0 ? -1 : H5Tequal(one, other);
+  if (one >= 0) H5Tclose(one);
+  if (other >= 0) H5Tclose(other);
+  for (size_t i = 0; i < sizeof meanings / sizeof *meanings && same > 0; i++)
+    same = ndr_hdf_same_attribute(a, b, meanings[i]);
   return same;
 }
 
@@ -187,11 +265,21 @@ typedef struct {
   int count;
 } comparison;
 
+/* Whether an attribute is of a kind that is copied; negative where that cannot be read. */
+static htri_t is_copied(hid_t object, const char *name) {
+  opened o;
+  htri_t copied = open_attribute(object, name, &o) ? reason_to_leave(&o) == NULL : -1;
+  close_attribute(&o);
+  return copied;
+}
+
 /* 0 goes on, 1 ends the comparison, as iterations have it. */
 static herr_t compare_entry(hid_t object, const char *name, const H5A_info_t *info, void *user) {
   (void)info;
   comparison *c = user;
   if (is_tie(name) || (c->keeps && !c->keeps(c->user, name))) return 0;
+  htri_t copied = is_copied(object, name);
+  if (copied <= 0) return copied;
   c->count++;
   htri_t same = c->with < 0 ? 1 : ndr_hdf_same_attribute(object, c->with, name);
   return same < 0 ? -1 : !same;
@@ -199,11 +287,9 @@ static herr_t compare_entry(hid_t object, const char *name, const H5A_info_t *in
 
 htri_t ndr_hdf_same_attributes(hid_t from, hid_t to, ndr_hdf_attribute_test keeps, void *user) {
   comparison one = {to, keeps, user, 0}, other = {H5I_INVALID_HID, NULL, NULL, 0};
-  hsize_t at = 0;
-  herr_t differ = H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_INC, &at, compare_entry, &one);
+  herr_t differ = ndr_header_iterate(from, compare_entry, &one);
   if (differ != 0) return differ < 0 ? -1 : 0;
-  at = 0;
-  if (H5Aiterate2(to, H5_INDEX_NAME, H5_ITER_INC, &at, compare_entry, &other) < 0) return -1;
+  if (ndr_header_iterate(to, compare_entry, &other) < 0) return -1;
   return one.count == other.count;
 }
 

@@ -3,24 +3,40 @@
 #define NDR_H5_ATTRIBUTES_H
 
 #include "h5/hdf.h"
+#include "h5/remarks.h"
+
+/* What names the parts of a mesh (UGRID), and of geometries (CF). */
+#define NDR_MESH_PARTS                                                                                                 \
+  "node_coordinates", "edge_coordinates", "face_coordinates", "volume_coordinates", "face_node_connectivity",          \
+      "edge_node_connectivity", "volume_node_connectivity", "face_edge_connectivity", "face_face_connectivity",        \
+      "edge_face_connectivity", "boundary_node_connectivity", "volume_shape_type", "node_count", "part_node_count",    \
+      "interior_ring"
 
 /* Whether an attribute of the input says the same of the copy. */
 typedef bool (*ndr_hdf_attribute_test)(void *user, const char *name);
 
 /* Copies the attributes of `from` that are numbers or texts, that pass the test (NULL: all do) and that `to` does not
- * have yet; never those that tie objects of one file together, of which the copy's file may not have the other. */
-bool ndr_hdf_copy_attributes(hid_t from, hid_t to, ndr_hdf_attribute_test keeps, void *user);
+ * have yet; never those that tie objects of one file together, of which the copy's file may not have the other. What
+ * readers of netCDF cannot hold is told to `remarks` and left out, floats of a form of their own are widened. */
+bool ndr_hdf_copy_attributes(hid_t from, hid_t to, ndr_hdf_attribute_test keeps, void *user, ndr_remarks *remarks);
 
-/* The text of an attribute, to be freed; NULL where there is none, or one that is no single text. False where it cannot
- * be read, or there is no memory for it. */
+/* The text of an attribute, to be freed; NULL where there is none, or one that is no single text, or that HDF5 does not
+ * understand. False where it cannot be read, or there is no memory for it. */
 bool ndr_hdf_get_text(hid_t object, const char *name, char **text);
 
-/* Whether two objects have the same text or the same few numbers as an attribute, or both none; negative where that
- * cannot be read. */
+/* The same; *malformed where it cannot be read for what its own bytes are. */
+bool ndr_hdf_find_text(hid_t object, const char *name, char **text, bool *malformed);
+
+/* Whether two objects have the same text or the same elements as an attribute, or both none; negative where that cannot
+ * be read. */
 htri_t ndr_hdf_same_attribute(hid_t a, hid_t b, const char *name);
 
+/* Whether the elements of two datasets are stored alike and mean the same, as far as type, units and packing tell;
+ * negative where that cannot be read. */
+htri_t ndr_hdf_same_meaning(hid_t a, hid_t b);
+
 /* Whether `to` has just the attributes that it would have if those of `from` had been copied; negative where they
- * cannot be read. Those with many numbers are taken to differ. */
+ * cannot be read. */
 htri_t ndr_hdf_same_attributes(hid_t from, hid_t to, ndr_hdf_attribute_test keeps, void *user);
 
 /* A text of fixed length, as dimension scales want it. */

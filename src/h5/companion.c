@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "h5/attributes.h"
+#include "h5/values.h"
 
 static ndr_status fail_memory(const ndr_h5_dataset *source) {
   return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for what belongs to it", source->where);
@@ -25,7 +26,10 @@ static ndr_status open_near(const ndr_h5_dataset *source, const char *name, char
   if (length >= (ssize_t)sizeof group || !*name || strpbrk(name, "/.")) return NDR_OK;
   for (char *slash; exists == 0 && (slash = strrchr(group, '/'));) {
     *slash = 0;
-    if (snprintf(path, 1024, "%s/%s", group, name) < 1024) exists = H5Lexists(source->file_id, path, H5P_DEFAULT);
+    if (snprintf(path, 1024, "%s/" NDR_HIDDEN_VARIABLE "%s", group, name) < 1024)
+      exists = H5Lexists(source->file_id, path, H5P_DEFAULT);
+    if (exists == 0 && snprintf(path, 1024, "%s/%s", group, name) < 1024)
+      exists = H5Lexists(source->file_id, path, H5P_DEFAULT);
   }
   if (exists > 0) exists = H5Oexists_by_name(source->file_id, path, source->links->access);
   if (exists > 0) exists = ndr_hdf_is_dataset(source->file_id, path, source->links->access);
@@ -105,20 +109,26 @@ static bool cut(const ndr_h5_dataset *source, int series, const bool *reduced, n
 
 /* ---- In several ------------------------------------------------------------------------------------------------- */
 
-/* Whether elements of two files can follow each other: they are stored alike and mean the same. Negative where that
- * cannot be read. */
-static htri_t continues(const ndr_h5_dataset *a, const ndr_h5_dataset *b, int along) {
-  static const char *const meanings[] = {"units",      "calendar",      "scale_factor", "add_offset",
-                                         "_FillValue", "missing_value", "_Unsigned"};
-  if (a->info.ndim != b->info.ndim || a->info.is_scale != b->info.is_scale) return 0;
+static bool same_shape(const ndr_h5_dataset *a, const ndr_h5_dataset *b, int along) {
+  if (a->info.ndim != b->info.ndim || a->info.is_scale != b->info.is_scale) return false;
   for (int i = 0; i < a->info.ndim; i++)
-    if (i != along && a->info.shape[i] != b->info.shape[i]) return 0;
-  hid_t one = H5Dget_type(a->id), other = H5Dget_type(b->id);
-  htri_t same = one < 0 || other < 0 ? -1 : H5Tequal(one, other);
-  if (one >= 0) H5Tclose(one);
-  if (other >= 0) H5Tclose(other);
-  for (size_t i = 0; i < sizeof meanings / sizeof *meanings && same > 0; i++)
-    same = ndr_hdf_same_attribute(a->id, b->id, meanings[i]);
+    if (i != along && a->info.shape[i] != b->info.shape[i]) return false;
+  return true;
+}
+
+/* Whether numbers are in the units of the coordinates that they belong to, as those of bounds without any are. */
+static htri_t has_units_of(const ndr_h5_dataset *piece, const ndr_h5_dataset *part) {
+  char *units = NULL, *calendar = NULL;
+  ndr_time_units own;
+  htri_t same = ndr_hdf_get_text(piece->id, "units", &units) && ndr_hdf_get_text(piece->id, "calendar", &calendar);
+  if (!same) same = -1;
+  if (same > 0 && units && part->timed)
+    same = ndr_time_units_parse(units, calendar ? calendar : ndr_calendar_name(part->time.calendar), &own) &&
+           own.calendar == part->time.calendar && own.unit == part->time.unit &&
+           own.reference.day == part->time.reference.day &&
+           own.reference.microsecond == part->time.reference.microsecond;
+  free(units);
+  free(calendar);
   return same;
 }
 
@@ -134,22 +144,37 @@ static ndr_status add_piece(ndr_companion *c, const ndr_h5_dataset *source, cons
 static ndr_status add_rest(ndr_companion *c, const ndr_h5_dataset *source, const bool *reduced, const char *name,
                            int along) {
   int64_t size = c->whole.info.shape[along];
+  htri_t first = c->converted ? has_units_of(c->pieces[0], source->parts[0]) : 1;
+  if (first < 0) return fail_read(source);
+  c->pieces[0]->timed = source->parts[0]->timed;
+  c->pieces[0]->time = source->parts[0]->time;
+  c->fits = first > 0 && !(c->converted && ndr_hdf_is_short(c->pieces[0]));
   for (int p = 1; p < source->part_count && c->fits; p++) {
     int other;
     NDR_TRY(add_piece(c, source->parts[p], reduced, source->series_dim, name, &other));
     if (!c->fits) return NDR_OK;
-    htri_t same = other == along ? continues(c->pieces[0], c->pieces[p], along) : 0;
+    htri_t same = other == along && same_shape(c->pieces[0], c->pieces[p], along);
+    if (same && c->converted)
+      same = has_units_of(c->pieces[p], source->parts[p]);
+    else if (same)
+      same = ndr_hdf_same_meaning(c->pieces[0]->id, c->pieces[p]->id);
     if (same < 0) return fail_read(source->parts[p]);
+    if (c->converted && ndr_hdf_is_short(c->pieces[p])) same = 0; /* fill values are no times */
     c->fits = same > 0 && !__builtin_add_overflow(size, c->pieces[p]->info.shape[along], &size);
+    c->pieces[p]->timed = source->parts[p]->timed;
+    c->pieces[p]->time = source->parts[p]->time;
   }
   c->whole.part_count = c->count;
   c->whole.parts = c->pieces;
   c->whole.series_dim = along;
+  c->whole.axis = source->axis;
+  c->whole.axis_part = source->axis_part;
   c->whole.info.shape[along] = size;
   return NDR_OK;
 }
 
-ndr_status ndr_companion_open(ndr_companion *c, const ndr_h5_dataset *source, const bool *reduced, const char *name) {
+ndr_status ndr_companion_open(ndr_companion *c, const ndr_h5_dataset *source, const bool *reduced, const char *name,
+                              bool bounds) {
   int along = -1, most = source->part_count ? source->part_count : 1;
   *c = (ndr_companion){.count = 0};
   c->pieces = calloc((size_t)most, sizeof *c->pieces);
@@ -158,6 +183,8 @@ ndr_status ndr_companion_open(ndr_companion *c, const ndr_h5_dataset *source, co
                     source->part_count ? source->series_dim : -1, name, &along));
   if (!c->pieces[0]) return NDR_OK;
   c->whole = *c->pieces[0];
+  c->converted = bounds && along >= 0 && source->axis == NDR_AXIS_CONVERTED;
+  if (c->converted && along > 0) c->fits = false;
   return c->fits && along >= 0 ? add_rest(c, source, reduced, name, along) : NDR_OK;
 }
 
@@ -189,14 +216,50 @@ int64_t ndr_companion_bytes(const ndr_companion *c, int64_t most) {
 
 static bool read_piece(const ndr_h5_dataset *piece, const int64_t *at, hid_t to, hid_t type, void *data) {
   int ndim = piece->info.ndim;
-  const int64_t *shape = piece->info.shape;
-  for (int d = 0; d < ndim; d++)
+  int64_t shape[NDR_MAX_DIMS];
+  for (int d = 0; d < ndim; d++) {
+    shape[d] = ndr_hdf_present(piece, d, 0, piece->info.shape[d]);
     if (shape[d] == 0) return true;
+  }
   hid_t from = H5Dget_space(piece->id);
   bool good = ndr_hdf_select(from, ndim, piece->from, piece->step, shape) &&
               ndr_hdf_select(to, ndim, at, NULL, shape) && H5Dread(piece->id, type, to, from, H5P_DEFAULT, data) >= 0;
   if (from >= 0) H5Sclose(from);
   return good;
+}
+
+/* Elements that no file has are fill values; texts of variable length, none. */
+static bool fill_whole(const ndr_companion *c, hid_t type, void *data) {
+  bool is_short = false;
+  size_t count = 1, bytes = H5Tget_size(type);
+  for (int i = 0; i < c->count; i++) is_short = is_short || ndr_hdf_is_short(c->pieces[i]);
+  if (!is_short || H5Tget_class(type) == H5T_STRING) return true;
+  hid_t creation = H5Dget_create_plist(c->whole.id);
+  char *element = bytes > 0 ? malloc(bytes) : NULL;
+  bool good = element && H5Pget_fill_value(creation, type, element) >= 0;
+  for (int d = 0; d < c->whole.info.ndim; d++) count *= (size_t)c->whole.info.shape[d];
+  for (size_t i = 0; i < count && good; i++) memcpy((char *)data + i * bytes, element, bytes);
+  free(element);
+  if (creation >= 0) H5Pclose(creation);
+  return good;
+}
+
+bool ndr_companion_read_values(const ndr_companion *c, double *values) {
+  for (int p = 0; p < c->count; p++) {
+    const ndr_h5_dataset *piece = c->pieces[p];
+    int64_t count = 1;
+    for (int d = 0; d < piece->info.ndim; d++) count *= piece->info.shape[d];
+    if (count == 0) continue;
+    hid_t from = H5Dget_space(piece->id);
+    bool good = ndr_hdf_select(from, piece->info.ndim, piece->from, piece->step, piece->info.shape) &&
+                ndr_values_read(piece->id, false, from, count, values);
+    if (from >= 0) H5Sclose(from);
+    if (!good) return false;
+    for (int64_t i = 0; i < count && piece->timed; i++)
+      values[i] = ndr_time_convert(&piece->time, &c->pieces[c->whole.axis_part]->time, values[i]);
+    values += count;
+  }
+  return true;
 }
 
 bool ndr_companion_read(const ndr_companion *c, hid_t type, void *data) {
@@ -205,7 +268,7 @@ bool ndr_companion_read(const ndr_companion *c, hid_t type, void *data) {
   int along = c->whole.series_dim;
   for (int d = 0; d < c->whole.info.ndim; d++) size[d] = (hsize_t)c->whole.info.shape[d];
   hid_t to = H5Screate_simple(c->whole.info.ndim, size, NULL);
-  bool good = to >= 0;
+  bool good = to >= 0 && fill_whole(c, type, data);
   for (int i = 0; i < c->count && good; i++) {
     good = read_piece(c->pieces[i], at, to, type, data);
     at[along] += c->pieces[i]->info.shape[along];

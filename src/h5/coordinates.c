@@ -1,23 +1,17 @@
 #include "h5/coordinates.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "h5/attributes.h"
+#include "h5/netcdf.h"
+#include "h5/values.h"
 
 #define MOST_TEXT ((int64_t)64 << 20)
 
-/* These five say yes, no, or that it cannot be read: a negative number. */
-static htri_t is_bare(hid_t scale) {
-  char *name;
-  if (!ndr_hdf_get_text(scale, "NAME", &name)) return -1;
-  bool bare = name && strncmp(name, NDR_BARE_SCALE, strlen(NDR_BARE_SCALE)) == 0;
-  free(name);
-  return bare;
-}
-
-static htri_t is_written(const ndr_h5_dataset *dataset, hid_t scale) {
+/* These four say yes, no, or that it cannot be read: a negative number. One without elements is: a file that has no
+ * records yet says what its time will be. */
+static htri_t is_written(const ndr_h5_dataset *dataset, hid_t scale, int64_t length) {
   hid_t creation = H5Dget_create_plist(scale);
   int external = H5Pget_external_count(creation);
   H5D_layout_t layout = H5Pget_layout(creation);
@@ -25,7 +19,7 @@ static htri_t is_written(const ndr_h5_dataset *dataset, hid_t scale) {
   if (creation >= 0) H5Pclose(creation);
   if (external < 0 || layout == H5D_LAYOUT_ERROR) return -1;
   if (external > 0 || layout == H5D_VIRTUAL) return ndr_links_check(dataset->links, scale) == NDR_OK;
-  return ndr_hdf_storage_bytes(scale, &bytes) ? bytes > 0 : -1;
+  return ndr_hdf_storage_bytes(scale, &bytes) ? bytes > 0 || length == 0 : -1;
 }
 
 /* Texts are read whole, which a file may make as long as it likes. */
@@ -52,9 +46,9 @@ static htri_t holds_elements(hid_t scale, int64_t length, bool texts) {
 
 static htri_t is_useful(const ndr_h5_dataset *dataset, int d, bool texts, hid_t scale) {
   if (scale < 0) return -1;
-  htri_t bare = is_bare(scale);
+  htri_t bare = ndr_netcdf_is_bare(scale);
   if (bare != 0) return bare < 0 ? -1 : 0;
-  htri_t written = is_written(dataset, scale);
+  htri_t written = is_written(dataset, scale, dataset->extent[d]);
   return written > 0 ? holds_elements(scale, dataset->extent[d], texts) : written;
 }
 
@@ -62,7 +56,7 @@ static ndr_status fail_read(const ndr_h5_dataset *dataset) {
   return ndr_fail(NDR_ERR_FILE, "%s: the coordinates of a dim cannot be read", dataset->where);
 }
 
-static ndr_status open_scale(const ndr_h5_dataset *dataset, int d, bool texts, hid_t *scale) {
+ndr_status ndr_hdf_open_scale(const ndr_h5_dataset *dataset, int d, bool texts, hid_t *scale) {
   *scale = H5I_INVALID_HID;
   if (!dataset->scales[d]) return NDR_OK;
   hid_t opened = H5Dopen2(dataset->file_id, dataset->scales[d], dataset->links->access);
@@ -82,47 +76,40 @@ static int find_parts(const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset
   return series ? dataset->part_count : 1;
 }
 
-/* "days since 2001-01-01" and "days since 2002-01-01" are no axis. */
-static ndr_status continues(const ndr_h5_dataset *part, int d, const char *units, bool *same) {
-  hid_t scale;
-  char *own;
-  *same = false;
-  NDR_TRY(open_scale(part, d, false, &scale));
-  if (scale < 0) return NDR_OK;
-  bool good = ndr_hdf_get_text(scale, "units", &own);
-  *same = own ? units && strcmp(own, units) == 0 : !units;
-  free(own);
-  H5Dclose(scale);
-  return good ? NDR_OK : fail_read(part);
-}
-
 ndr_status ndr_hdf_open_coordinates(const ndr_h5_dataset *dataset, int d, bool texts, hid_t *scale) {
   const ndr_h5_dataset *const *parts;
-  int count = find_parts(dataset, d, &parts, &dataset);
-  char *units;
-  NDR_TRY(open_scale(parts[0], d, texts && count == 1, scale));
-  if (*scale < 0 || count == 1) return NDR_OK;
-  ndr_status status = ndr_hdf_get_text(*scale, "units", &units) ? NDR_OK : fail_read(dataset);
-  bool same = true;
-  for (int i = 1; i < count && same && status == NDR_OK; i++) status = continues(parts[i], d, units, &same);
-  free(units);
-  if (same && status == NDR_OK) return NDR_OK;
-  H5Dclose(*scale);
+  int count = find_parts(dataset, d, &parts, &dataset), described = parts == &dataset ? 0 : dataset->axis_part;
   *scale = H5I_INVALID_HID;
-  return status;
+  if (parts != &dataset && dataset->axis == NDR_AXIS_NONE) return NDR_OK;
+  return ndr_hdf_open_scale(parts[described], d, texts && count == 1, scale);
+}
+
+bool ndr_hdf_is_converted(const ndr_h5_dataset *dataset, int d) {
+  return dataset->part_count > 0 && d == dataset->series_dim && dataset->axis == NDR_AXIS_CONVERTED;
+}
+
+/* The scale of a part and its elements that are selected; false where there is none, or it cannot be read. */
+static bool open_selected(const ndr_h5_dataset *part, int d, bool texts, hid_t *scale, hid_t *space) {
+  *space = H5I_INVALID_HID;
+  if (ndr_hdf_open_scale(part, d, texts, scale) != NDR_OK || *scale < 0) return false;
+  *space = H5Dget_space(*scale);
+  return ndr_hdf_select(*space, 1, &part->from[d], &part->step[d], &part->info.shape[d]);
+}
+
+static void close_selected(hid_t scale, hid_t space) {
+  if (space >= 0) H5Sclose(space);
+  if (scale >= 0) H5Dclose(scale);
 }
 
 static bool read_part(const ndr_h5_dataset *part, int d, hid_t type, void *data) {
   hsize_t count = (hsize_t)part->info.shape[d];
+  hid_t scale, from;
   if (count == 0) return true;
-  hid_t scale;
-  if (open_scale(part, d, H5Tget_class(type) == H5T_STRING, &scale) != NDR_OK || scale < 0) return false;
-  hid_t from = H5Dget_space(scale), to = H5Screate_simple(1, &count, NULL);
-  bool good = ndr_hdf_select(from, 1, &part->from[d], &part->step[d], &part->info.shape[d]) &&
-              H5Dread(scale, type, to, from, H5P_DEFAULT, data) >= 0;
+  bool good = open_selected(part, d, H5Tget_class(type) == H5T_STRING, &scale, &from);
+  hid_t to = good ? H5Screate_simple(1, &count, NULL) : H5I_INVALID_HID;
+  good = to >= 0 && H5Dread(scale, type, to, from, H5P_DEFAULT, data) >= 0;
   if (to >= 0) H5Sclose(to);
-  if (from >= 0) H5Sclose(from);
-  H5Dclose(scale);
+  close_selected(scale, from);
   return good;
 }
 
@@ -139,70 +126,25 @@ bool ndr_hdf_read_coordinates(const ndr_h5_dataset *dataset, int d, hid_t type, 
   return true;
 }
 
-/* ---- The public calls ------------------------------------------------------------------------------------------- */
-
-static ndr_status read_coordinates(const ndr_h5_dataset *dataset, int d, double *values) {
-  hid_t scale;
-  ndr_status status = NDR_OK;
-  NDR_TRY(ndr_hdf_open_coordinates(dataset, d, false, &scale));
-  if (scale < 0 && dataset->names[d])
-    return ndr_fail(NDR_ERR_DIMS, "%s: its dim %s has no coordinates", dataset->where, dataset->names[d]);
-  if (scale < 0) return ndr_fail(NDR_ERR_DIMS, "%s: its dim %d has no coordinates", dataset->where, d);
-  if (values && !ndr_hdf_read_coordinates(dataset, d, H5T_NATIVE_DOUBLE, values))
-    status = ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "the coordinates of a dim cannot be read");
-  H5Dclose(scale);
-  return status;
+static bool read_values(const ndr_h5_dataset *part, int d, double *values) {
+  hid_t scale, space;
+  if (part->info.shape[d] == 0) return true;
+  bool good = open_selected(part, d, false, &scale, &space) &&
+              ndr_values_read(scale, part->raw, space, part->info.shape[d], values);
+  close_selected(scale, space);
+  return good;
 }
 
-ndr_status ndr_h5_coordinate(const ndr_h5_dataset *dataset, int dim, double *values) {
-  ndr_hdf_scope scope;
-  if (!dataset) return ndr_fail(NDR_ERR_ARGUMENT, "dataset is a null pointer");
-  int ndim = dataset->info.ndim, d = dim < 0 ? dim + ndim : dim;
-  if (d < 0 || d >= ndim)
-    return ndr_fail(NDR_ERR_DIMS, "%s: dim %d is out of range for an array of %d dims", dataset->where, dim, ndim);
-  ndr_hdf_enter(&scope, dataset->no_plugins);
-  ndr_status status = read_coordinates(dataset, d, values);
-  ndr_hdf_leave(&scope);
-  return status;
-}
-
-/* How far apart indices are that differ by one along dim d: they count row-major over the reduced dims. */
-static ndr_status find_step(const ndr_h5_dataset *dataset, int dim_count, const int *dims, int d, int64_t *step) {
-  int ndim = dataset->info.ndim;
-  bool found = dim_count == -1;
-  *step = 1;
-  for (int other = d + 1; other < ndim && dim_count == -1; other++) *step *= dataset->info.shape[other];
-  for (int i = 0; i < dim_count; i++) {
-    int other = dims[i] < 0 ? dims[i] + ndim : dims[i];
-    if (other == d) found = true;
-    if (other > d && other < ndim) *step *= dataset->info.shape[other];
+ndr_status ndr_hdf_coordinate_values(const ndr_h5_dataset *dataset, int d, double *values) {
+  const ndr_h5_dataset *const *parts;
+  int count = find_parts(dataset, d, &parts, &dataset);
+  bool converts = ndr_hdf_is_converted(dataset, d);
+  for (int p = 0; p < count; p++) {
+    int64_t size = parts[p]->info.shape[d];
+    if (!read_values(parts[p], d, values)) return fail_read(parts[p]);
+    for (int64_t i = 0; i < size && converts && parts[p]->timed; i++)
+      values[i] = ndr_time_convert(&parts[p]->time, &parts[dataset->axis_part]->time, values[i]);
+    values += size;
   }
-  return found ? NDR_OK : ndr_fail(NDR_ERR_DIMS, "%s: dim %d is not among the reduced ones", dataset->where, d);
-}
-
-static void look_up(const double *coordinates, int64_t size, int64_t step, const DLTensor *indices, double *values) {
-  const int64_t *index = (const int64_t *)(const void *)((const char *)indices->data + (int64_t)indices->byte_offset);
-  int64_t count = 1;
-  for (int d = 0; d < indices->ndim; d++) count *= indices->shape[d];
-  for (int64_t i = 0; i < count; i++) values[i] = index[i] < 0 ? NAN : coordinates[index[i] / step % size];
-}
-
-ndr_status ndr_h5_locate(const ndr_h5_dataset *dataset, int dim_count, const int *dims, int dim,
-                         const DLTensor *indices, double *values) {
-  ndr_dtype dtype;
-  int64_t step;
-  if (!dataset || !indices || !values) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_locate: null pointer");
-  NDR_TRY(ndr_dtype_from_dlpack(indices->dtype, &dtype));
-  if (dtype != NDR_I64 || indices->strides || indices->device.device_type != kDLCPU)
-    return ndr_fail(NDR_ERR_ARGUMENT, "%s: indices must be i64 in compact host memory", dataset->where);
-  NDR_TRY(ndr_h5_coordinate(dataset, dim, NULL));
-  int d = dim < 0 ? dim + dataset->info.ndim : dim;
-  NDR_TRY(find_step(dataset, dim_count, dims, d, &step));
-  int64_t size = dataset->info.shape[d];
-  double *coordinates = (uint64_t)size < SIZE_MAX / sizeof(double) ? malloc((size_t)size * sizeof(double) + 1) : NULL;
-  if (!coordinates) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for the coordinates of a dim", dataset->where);
-  ndr_status status = ndr_h5_coordinate(dataset, d, coordinates);
-  if (status == NDR_OK) look_up(coordinates, size, step, indices, values);
-  free(coordinates);
-  return status;
+  return NDR_OK;
 }

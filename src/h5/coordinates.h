@@ -4,17 +4,22 @@
 
 #include "h5/dataset.h"
 
-/* How netCDF-4 begins the NAME of a scale that is a dimension and no variable; a period and the length follow. Where a
- * tool has written the scale out, its elements are fill values, not coordinates. */
-#define NDR_BARE_SCALE "This is a netCDF dimension but not a netCDF variable"
+/* Opens the scale of dim d if it is of use: one number for each index, written, and where it may be read; under `texts`
+ * one text for each index, too. Negative where it is not; close with H5Dclose. Not of a series. */
+ndr_status ndr_hdf_open_scale(const ndr_h5_dataset *dataset, int d, bool texts, hid_t *scale);
 
-/* Opens the scale of dim d if it is of use: one number for each index, written, and where it may be read; in a series,
- * that of its first file, if those of all have the same units. Under `texts` also one text for each index, where that
- * is not along the dim of a series. Negative where it is not; close with H5Dclose. */
+/* The same of any dataset: along the dim of a series, the scale of the file whose units its axis has, and no texts. */
 ndr_status ndr_hdf_open_coordinates(const ndr_h5_dataset *dataset, int d, bool texts, hid_t *scale);
 
-/* Reads what the indices of dim d have as coordinates, shape[d] elements of a type, where there are some; texts of
- * variable length are to be reclaimed, even after a failure. */
+/* Whether the coordinates are those of several files that are not stored alike, so that only their values are an axis:
+ * f64 in the units of the scale that ndr_hdf_open_coordinates opens. */
+bool ndr_hdf_is_converted(const ndr_h5_dataset *dataset, int d);
+
+/* Reads what the indices of dim d have as coordinates, shape[d] elements of a type as stored, where there are some and
+ * they are not converted; texts of variable length are to be reclaimed, even after a failure. */
 bool ndr_hdf_read_coordinates(const ndr_h5_dataset *dataset, int d, hid_t type, void *data);
+
+/* Reads what they mean, where there are some: unpacked, unless the dataset is raw, and converted. */
+ndr_status ndr_hdf_coordinate_values(const ndr_h5_dataset *dataset, int d, double *values);
 
 #endif

@@ -6,61 +6,87 @@
 
 #include "h5/decode_codec.h"
 
-static const ndr_codec *const codecs[] = {
-    &ndr_codec_shuffle, &ndr_codec_fletcher32, &ndr_codec_bitshuffle, &ndr_codec_lzf,
+/* What undoes a filter, where the library for it is here. */
 #if defined NDR_WITH_LIBDEFLATE || defined NDR_WITH_ZLIB
-    &ndr_codec_deflate,
+#define BY_LIBDEFLATE(codec) &(codec)
+#else
+#define BY_LIBDEFLATE(codec) NULL
 #endif
 #ifdef NDR_WITH_LIBAEC
-    &ndr_codec_szip,
+#define BY_LIBAEC(codec) &(codec)
+#else
+#define BY_LIBAEC(codec) NULL
 #endif
 #ifdef NDR_WITH_LZ4
-    &ndr_codec_lz4,
+#define BY_LZ4(codec) &(codec)
+#else
+#define BY_LZ4(codec) NULL
 #endif
 #ifdef NDR_WITH_ZSTD
-    &ndr_codec_zstd,
+#define BY_ZSTD(codec) &(codec)
+#else
+#define BY_ZSTD(codec) NULL
 #endif
 #ifdef NDR_WITH_BLOSC
-    &ndr_codec_blosc,
+#define BY_BLOSC(codec) &(codec)
+#else
+#define BY_BLOSC(codec) NULL
 #endif
 #ifdef NDR_WITH_BZIP2
-    &ndr_codec_bzip2,
+#define BY_BZIP2(codec) &(codec)
+#else
+#define BY_BZIP2(codec) NULL
 #endif
+
+/* Every filter with a name here. Numbers above 255 are from the HDF Group's registry. NULL: left to HDF5. */
+static const struct {
+  H5Z_filter_t id;
+  const char *name;
+  const ndr_codec *codec;
+} known[] = {
+    {H5Z_FILTER_DEFLATE, "deflate", BY_LIBDEFLATE(ndr_codec_deflate)},
+    {H5Z_FILTER_SHUFFLE, "shuffle", &ndr_codec_shuffle},
+    {H5Z_FILTER_FLETCHER32, "fletcher32", &ndr_codec_fletcher32},
+    {H5Z_FILTER_SZIP, "szip", BY_LIBAEC(ndr_codec_szip)},
+    {H5Z_FILTER_NBIT, "nbit", NULL},
+    {H5Z_FILTER_SCALEOFFSET, "scaleoffset", NULL},
+    {305, "lzo", NULL},
+    {307, "bzip2", BY_BZIP2(ndr_codec_bzip2)},
+    {32000, "lzf", &ndr_codec_lzf},
+    {32001, "blosc", BY_BLOSC(ndr_codec_blosc)},
+    {32004, "lz4", BY_LZ4(ndr_codec_lz4)},
+    {32008, "bitshuffle", &ndr_codec_bitshuffle},
+    {32013, "zfp", NULL},
+    {32015, "zstd", BY_ZSTD(ndr_codec_zstd)},
+    {32017, "sz", NULL},
+    {32022, "bitgroom", &ndr_codec_rounding},
+    {32023, "granularbr", &ndr_codec_rounding},
+    {32026, "blosc2", NULL},
 };
 
 static const ndr_codec *find_codec(H5Z_filter_t id) {
-  for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++)
-    if (codecs[i]->id == id) return codecs[i];
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (known[i].id == id) return known[i].codec;
   return NULL;
 }
 
-/* A file's own name for a filter is any bytes, so it is not used. Numbers above 255 are from the HDF Group's registry.
- */
+const char *ndr_filter_name(H5Z_filter_t id) {
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (known[i].id == id) return known[i].name;
+  return NULL;
+}
+
+bool ndr_filter_is_rounding(H5Z_filter_t id) {
+  return find_codec(id) == &ndr_codec_rounding;
+}
+
+/* A file's own name for a filter is any bytes, so it is not used. */
 static void name_filter(ndr_filter *filter) {
-  static const struct {
-    H5Z_filter_t id;
-    const char *name;
-  } names[] = {
-      {H5Z_FILTER_DEFLATE, "deflate"},
-      {H5Z_FILTER_SHUFFLE, "shuffle"},
-      {H5Z_FILTER_SZIP, "szip"},
-      {H5Z_FILTER_FLETCHER32, "fletcher32"},
-      {H5Z_FILTER_NBIT, "nbit"},
-      {H5Z_FILTER_SCALEOFFSET, "scaleoffset"},
-      {305, "lzo"},
-      {307, "bzip2"},
-      {32000, "lzf"},
-      {32001, "blosc"},
-      {32004, "lz4"},
-      {32008, "bitshuffle"},
-      {32013, "zfp"},
-      {32015, "zstd"},
-      {32017, "sz"},
-      {32026, "blosc2"},
-  };
-  snprintf(filter->name, sizeof filter->name, "filter %d", filter->id);
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (names[i].id == filter->id) snprintf(filter->name, sizeof filter->name, "%s", names[i].name);
+  const char *name = ndr_filter_name(filter->id);
+  if (name)
+    snprintf(filter->name, sizeof filter->name, "%s", name);
+  else
+    snprintf(filter->name, sizeof filter->name, "filter %d", filter->id);
 }
 
 ndr_status ndr_filters_read(hid_t creation, ndr_filters *filters) {

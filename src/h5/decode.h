@@ -26,6 +26,12 @@ typedef struct ndr_filters {
   ndr_filter all[NDR_FILTERS_MAX];
 } ndr_filters;
 
+/* What a filter of that number is called here; NULL for one that has no name. */
+const char *ndr_filter_name(H5Z_filter_t id);
+
+/* Whether undoing a filter is nothing, whatever its parameters. */
+bool ndr_filter_is_rounding(H5Z_filter_t id);
+
 /* Reads the pipeline; a call to HDF5, so to be made inside its lock. */
 ndr_status ndr_filters_read(hid_t creation, ndr_filters *filters);
 

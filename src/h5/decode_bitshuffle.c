@@ -159,7 +159,6 @@ static ndr_status undo_bitshuffle(const ndr_filter *filter, void *opened, ndr_sp
 }
 
 const ndr_codec ndr_codec_bitshuffle = {
-    .id = 32008,
     .packs = true,
     .takes = takes_bitshuffle,
     .state_bytes = bitshuffle_state_bytes,

@@ -27,7 +27,6 @@ static ndr_status undo_blosc(const ndr_filter *filter, void *state, ndr_span *da
 }
 
 const ndr_codec ndr_codec_blosc = {
-    .id = 32001,
     .packs = true,
     .growth_shift = 4,
     .state_bytes = blosc_state_bytes,

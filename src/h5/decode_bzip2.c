@@ -31,7 +31,6 @@ static ndr_status undo_bzip2(const ndr_filter *filter, void *state, ndr_span *da
 }
 
 const ndr_codec ndr_codec_bzip2 = {
-    .id = 307,
     .packs = true,
     .growth_shift = 4,
     .state_bytes = bzip2_state_bytes,

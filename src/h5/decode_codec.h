@@ -1,4 +1,4 @@
-/* What a filter is to the decoder: one entry of its table. */
+/* What a filter is to the decoder. Its number, name and library are in the table of decode.c. */
 #ifndef NDR_H5_DECODE_CODEC_H
 #define NDR_H5_DECODE_CODEC_H
 
@@ -12,7 +12,6 @@ typedef struct ndr_span {
 } ndr_span;
 
 typedef struct ndr_codec {
-  H5Z_filter_t id;
   bool in_place;    /* undoing it writes nothing: the result is a part of what was stored */
   size_t adds;      /* bytes that encoding adds, where it always gives the same size */
   bool packs;       /* the size may depend on the data */
@@ -44,6 +43,6 @@ enum { NDR_CODEC_ZSTD_BYTES = 256 << 10 };
 typedef enum ndr_inflated { NDR_INFLATED, NDR_INFLATED_MORE, NDR_INFLATED_NOT } ndr_inflated;
 
 extern const ndr_codec ndr_codec_shuffle, ndr_codec_fletcher32, ndr_codec_deflate, ndr_codec_szip, ndr_codec_lz4,
-    ndr_codec_lzf, ndr_codec_zstd, ndr_codec_blosc, ndr_codec_bzip2, ndr_codec_bitshuffle;
+    ndr_codec_lzf, ndr_codec_zstd, ndr_codec_blosc, ndr_codec_bzip2, ndr_codec_bitshuffle, ndr_codec_rounding;
 
 #endif

@@ -24,7 +24,6 @@ static ndr_status undo_deflate(const ndr_filter *filter, void *state, ndr_span *
 }
 
 const ndr_codec ndr_codec_deflate = {
-    .id = H5Z_FILTER_DEFLATE,
     .packs = true,
     .growth_shift = 4,
     .state_bytes = deflate_state_bytes,

@@ -89,7 +89,6 @@ static ndr_status undo_fletcher32(const ndr_filter *filter, void *state, ndr_spa
 }
 
 const ndr_codec ndr_codec_fletcher32 = {
-    .id = H5Z_FILTER_FLETCHER32,
     .in_place = true,
     .adds = CHECKSUM_BYTES,
     .undo = undo_fletcher32,

@@ -41,7 +41,6 @@ static ndr_status undo_lz4(const ndr_filter *filter, void *state, ndr_span *data
 }
 
 const ndr_codec ndr_codec_lz4 = {
-    .id = 32004,
     .packs = true,
     .undo = undo_lz4,
 };

@@ -46,7 +46,6 @@ static ndr_status undo_lzf(const ndr_filter *filter, void *state, ndr_span *data
 }
 
 const ndr_codec ndr_codec_lzf = {
-    .id = 32000,
     .packs = true,
     .growth_shift = 5,
     .undo = undo_lzf,

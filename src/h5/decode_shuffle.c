@@ -23,7 +23,6 @@ static ndr_status undo_shuffle(const ndr_filter *filter, void *state, ndr_span *
 }
 
 const ndr_codec ndr_codec_shuffle = {
-    .id = H5Z_FILTER_SHUFFLE,
     .takes = takes_shuffle,
     .is_idle = is_idle_shuffle,
     .undo = undo_shuffle,

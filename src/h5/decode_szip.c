@@ -108,7 +108,6 @@ static ndr_status undo_szip(const ndr_filter *filter, void *state, ndr_span *dat
 }
 
 const ndr_codec ndr_codec_szip = {
-    .id = H5Z_FILTER_SZIP,
     .packs = true,
     .growth_shift = 4,
     .takes = takes_szip,

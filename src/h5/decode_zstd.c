@@ -26,7 +26,6 @@ static ndr_status undo_zstd(const ndr_filter *filter, void *state, ndr_span *dat
 }
 
 const ndr_codec ndr_codec_zstd = {
-    .id = 32015,
     .packs = true,
     .growth_shift = 4,
     .state_bytes = zstd_state_bytes,

@@ -47,7 +47,7 @@ static ndr_status find_name(item dim, int ndim, const char *const *names, int *f
   size_t used = 0;
   *found = -1;
   for (int d = 0; d < ndim; d++) {
-    if (!names[d]) continue;
+    if (!names || !names[d]) continue;
     if (used + strlen(names[d]) + 3 < sizeof known) {
       if (used) used += strlen(strcpy(known + used, ", "));
       used += strlen(strcpy(known + used, names[d]));
@@ -73,7 +73,9 @@ static ndr_status check_text(const char *text) {
 ndr_status ndr_h5_dims_parse(const char *text, int ndim, const char *const *names, int *dim_count, int *dims) {
   bool taken[NDR_MAX_DIMS] = {false};
   int count = 0;
-  if (!text || !dim_count) return ndr_fail(NDR_ERR_ARGUMENT, "text or dim_count is a null pointer");
+  if (!text || !dim_count || (!dims && ndim > 0))
+    return ndr_fail(NDR_ERR_ARGUMENT, "text, dim_count or dims is a null pointer");
+  if (ndim < 0 || ndim > NDR_MAX_DIMS) return ndr_fail(NDR_ERR_ARGUMENT, "an array of %d dims", ndim);
   if (strcmp(text, "all") == 0) {
     for (int d = 0; d < ndim; d++) dims[d] = d;
     *dim_count = ndim;

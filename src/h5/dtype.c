@@ -68,18 +68,41 @@ static const char *enumeration_dtype(hid_t type, ndr_dtype *dtype) {
   return reason;
 }
 
-/* h5py's complex: members r and i, floats of one dtype. */
+/* Members of a complex number: h5py's and HDF5.jl's, MATLAB's and Octave's, JLD2's. */
+static const char *const complex_members[][2] = {{"r", "i"}, {"real", "imag"}, {"re", "im"}};
+enum { COMPLEX_FORMS = sizeof complex_members / sizeof *complex_members };
+
+/* COMPLEX_FORMS where a type has not just the members of one, -1 where they cannot be read. */
+static int find_complex(hid_t type) {
+  int count = H5Tget_nmembers(type), form = COMPLEX_FORMS;
+  if (count != 2) return count < 0 ? -1 : COMPLEX_FORMS;
+  char *a = H5Tget_member_name(type, 0), *b = H5Tget_member_name(type, 1);
+  for (int i = 0; a && b && i < COMPLEX_FORMS; i++) {
+    const char *const *names = complex_members[i];
+    bool same = strcmp(a, names[0]) == 0 && strcmp(b, names[1]) == 0;
+    if (same || (strcmp(a, names[1]) == 0 && strcmp(b, names[0]) == 0)) form = i;
+  }
+  if (!a || !b) form = -1;
+  H5free_memory(a);
+  H5free_memory(b);
+  return form;
+}
+
+/* Complex are two floats of one dtype. */
 static const char *compound_dtype(hid_t type, ndr_dtype *dtype) {
-  static const char *const compound = "compound elements";
-  int real = H5Tget_nmembers(type) == 2 ? H5Tget_member_index(type, "r") : -1;
-  int imaginary = H5Tget_member_index(type, "i");
-  if (real < 0 || imaginary < 0) return compound;
-  hid_t parts[2] = {H5Tget_member_type(type, (unsigned)real), H5Tget_member_type(type, (unsigned)imaginary)};
-  bool equal = H5Tget_class(parts[0]) == H5T_FLOAT && H5Tequal(parts[0], parts[1]) > 0;
+  static const char *const unknown = "compound elements of no known form";
+  int form = find_complex(type);
+  if (form < 0) return unknown;
+  if (form == COMPLEX_FORMS) return NDR_TABLE_ELEMENTS;
+  hid_t parts[2] = {H5Tget_member_type(type, 0), H5Tget_member_type(type, 1)};
+  H5T_class_t kind = H5Tget_class(parts[0]);
+  htri_t equal = H5Tequal(parts[0], parts[1]);
   ndr_dtype part = NDR_F64;
-  const char *reason = equal ? float_dtype(parts[0], &part) : compound;
-  H5Tclose(parts[0]);
-  H5Tclose(parts[1]);
+  const char *reason = kind == H5T_NO_CLASS || equal < 0     ? unknown
+                       : kind != H5T_FLOAT || equal == false ? NDR_TABLE_ELEMENTS
+                                                             : float_dtype(parts[0], &part);
+  for (int i = 0; i < 2; i++)
+    if (parts[i] >= 0) H5Tclose(parts[i]);
   *dtype = part == NDR_F64 ? NDR_C128 : NDR_C64;
   return reason;
 }
@@ -113,10 +136,14 @@ static hid_t narrow_float(size_t index) {
   return type;
 }
 
-static hid_t complex_type(hid_t part, size_t bytes) {
+/* HDF5 finds members by their names. */
+static hid_t complex_type(hid_t part, size_t bytes, hid_t from) {
+  int form = from >= 0 && H5Tget_class(from) == H5T_COMPOUND ? find_complex(from) : 0;
+  if (form < 0 || form == COMPLEX_FORMS) return H5I_INVALID_HID;
+  const char *const *members = complex_members[form];
   hid_t type = H5Tcreate(H5T_COMPOUND, 2 * bytes);
-  H5Tinsert(type, "r", 0, part);
-  H5Tinsert(type, "i", bytes, part);
+  H5Tinsert(type, members[0], 0, part);
+  H5Tinsert(type, members[1], bytes, part);
   return type;
 }
 
@@ -129,8 +156,8 @@ static hid_t bitfield_type(ndr_dtype dtype) {
   }
 }
 
-hid_t ndr_hdf_memory_type(ndr_dtype dtype, H5T_class_t from) {
-  if (from == H5T_BITFIELD) return bitfield_type(dtype);
+hid_t ndr_hdf_memory_type(ndr_dtype dtype, hid_t from) {
+  if (from >= 0 && H5Tget_class(from) == H5T_BITFIELD) return bitfield_type(dtype);
   switch (dtype) {
   case NDR_BOOL:
   case NDR_I8: return H5Tcopy(H5T_NATIVE_INT8);
@@ -145,16 +172,24 @@ hid_t ndr_hdf_memory_type(ndr_dtype dtype, H5T_class_t from) {
   case NDR_BF16: return narrow_float(1);
   case NDR_F32: return H5Tcopy(H5T_NATIVE_FLOAT);
   case NDR_F64: return H5Tcopy(H5T_NATIVE_DOUBLE);
-  case NDR_C64: return complex_type(H5T_NATIVE_FLOAT, sizeof(float));
-  case NDR_C128: return complex_type(H5T_NATIVE_DOUBLE, sizeof(double));
+  case NDR_C64: return complex_type(H5T_NATIVE_FLOAT, sizeof(float), from);
+  case NDR_C128: return complex_type(H5T_NATIVE_DOUBLE, sizeof(double), from);
   }
   return H5I_INVALID_HID;
 }
 
 hid_t ndr_hdf_file_type(ndr_dtype dtype) {
-  if (dtype != NDR_BOOL) return ndr_hdf_memory_type(dtype, H5T_NO_CLASS);
+  if (dtype != NDR_BOOL) return ndr_hdf_memory_type(dtype, H5I_INVALID_HID);
   hid_t type = H5Tenum_create(H5T_NATIVE_INT8);
   H5Tenum_insert(type, "FALSE", &(int8_t){0});
   H5Tenum_insert(type, "TRUE", &(int8_t){1});
   return type;
+}
+
+hid_t ndr_hdf_netcdf_type(hid_t stored) {
+  ndr_dtype dtype;
+  const hid_t known[] = {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE, H5T_IEEE_F64BE};
+  bool plain = H5Tget_class(stored) != H5T_FLOAT || float_dtype(stored, &dtype) != NULL;
+  for (size_t i = 0; i < sizeof known / sizeof *known && !plain; i++) plain = H5Tequal(stored, known[i]) > 0;
+  return H5Tcopy(plain ? stored : dtype == NDR_F64 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT);
 }

@@ -3,13 +3,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-ndr_status ndr_elements_reserve(ndr_elements *e, hid_t dataset, hsize_t count, const char *where) {
-  *e = (ndr_elements){H5Dget_type(dataset), count, 0, NULL};
+#include "h5/dtype.h"
+
+static ndr_status reserve(ndr_elements *e, hid_t type, hsize_t count, const char *where) {
+  *e = (ndr_elements){type, count, 0, NULL};
   size_t bytes = H5Tget_size(e->type);
   if (bytes == 0) return ndr_hdf_fail(NDR_ERR_FILE, where, "its type cannot be read");
   bool fits = !__builtin_mul_overflow((size_t)count, bytes, &e->bytes);
   e->data = fits ? calloc(e->bytes + 1, 1) : NULL;
   return e->data ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for its elements", where);
+}
+
+ndr_status ndr_elements_reserve(ndr_elements *e, hid_t dataset, hsize_t count, const char *where) {
+  hid_t stored = H5Dget_type(dataset), type = ndr_hdf_netcdf_type(stored);
+  if (stored >= 0) H5Tclose(stored);
+  return reserve(e, type, count, where);
+}
+
+ndr_status ndr_elements_reserve_values(ndr_elements *e, hsize_t count, const char *where) {
+  return reserve(e, H5Tcopy(H5T_NATIVE_DOUBLE), count, where);
 }
 
 static void free_texts(hid_t type, hsize_t count, void *data) {

@@ -1,4 +1,4 @@
-/* Elements of the input on their way to the output, as they are stored: numbers or texts. */
+/* Elements of the input on their way to the output, as they are stored there: numbers or texts. */
 #ifndef NDR_H5_ELEMENTS_H
 #define NDR_H5_ELEMENTS_H
 
@@ -11,8 +11,12 @@ typedef struct ndr_elements {
   void *data;
 } ndr_elements;
 
-/* Room, zeroed, for so many elements of the dataset's type. `where` names it in the error. To be freed even then. */
+/* Room, zeroed, for so many elements of the dataset's type, or of that which netCDF has for it. `where` names it in the
+ * error. To be freed even then. */
 ndr_status ndr_elements_reserve(ndr_elements *elements, hid_t dataset, hsize_t count, const char *where);
+
+/* The same of f64. */
+ndr_status ndr_elements_reserve_values(ndr_elements *elements, hsize_t count, const char *where);
 
 /* Frees elements, and what those of variable length lead to. */
 void ndr_elements_free(ndr_elements *elements);

@@ -1,4 +1,5 @@
 #include <stdarg.h>
+#include <string.h>
 
 #include "h5/job.h"
 
@@ -15,6 +16,11 @@ __attribute__((format(printf, 2, 3))) static void append(sheet *s, const char *f
   int added = vsnprintf(room ? s->text + s->length : NULL, room ? s->capacity - s->length : 0, format, arguments);
   va_end(arguments);
   if (added > 0) s->length += (size_t)added;
+}
+
+/* What a file calls something; a line break in it would begin another line of the sheet. */
+static void append_name(sheet *s, const char *name) {
+  for (; *name; name++) append(s, (unsigned char)*name < 32 || *name == 127 ? "\\x%02x" : "%c", (unsigned char)*name);
 }
 
 static void append_shape(sheet *s, int ndim, const int64_t *shape) {
@@ -37,7 +43,9 @@ static void append_layout(sheet *s, const ndr_h5_info *info) {
     append(s, " ");
     append_shape(s, info->ndim, info->chunk);
   }
-  append(s, ", filters %s, ", info->filters[0] ? info->filters : "none");
+  append(s, ", filters ");
+  append_name(s, info->filters[0] ? info->filters : "none");
+  append(s, ", ");
   if (info->stored_bytes >= 0) append_bytes(s, info->stored_bytes);
   append(s, info->stored_bytes >= 0 ? " in the file\n" : "elsewhere\n");
 }
@@ -71,7 +79,8 @@ static void append_conversion(sheet *s, const ndr_job *job) {
                               u->scaled          ? "scale"
                               : u->from != u->to ? "dtype"
                                                  : NULL};
-  const char *before = far ? "convert  by the GPU: " : "convert  by the threads that read: ";
+  const char *before =
+      far && job->device.device_type == kDLCUDA ? "convert  by the GPU: " : "convert  by the threads: ";
   if (!far && ndr_unpack_copies(u)) return;
   for (size_t i = 0; i < sizeof done / sizeof *done; i++) {
     if (!done[i]) continue;
@@ -79,6 +88,18 @@ static void append_conversion(sheet *s, const ndr_job *job) {
     before = ", ";
   }
   append(s, "\n");
+}
+
+/* Where the first leaf is: what the first slab begins with. */
+static void first_leaf(const ndr_job *job, int64_t *begin, int64_t *size) {
+  const ndr_slabs *slabs = &job->slabs[0];
+  int64_t slab_begin[NDR_MAX_DIMS], slab_size[NDR_MAX_DIMS], start[NDR_MAX_DIMS] = {0};
+  ndr_slabs_box(slabs, start, slab_begin, slab_size);
+  memcpy(begin, slab_begin, sizeof slab_begin);
+  memcpy(size, slab_size, sizeof slab_size);
+  for (int reduced = 0; reduced < 2; reduced++)
+    if (ndr_slabs_leaves(slabs, slab_begin, slab_size, reduced) > 0)
+      ndr_slabs_leaf(slabs, slab_begin, slab_size, reduced, 0, begin, size);
 }
 
 static void append_slabs(sheet *s, const ndr_job *job) {
@@ -89,17 +110,25 @@ static void append_slabs(sheet *s, const ndr_job *job) {
   append(s, "slabs    %lld of ", (long long)count);
   append_shape(s, slabs->ndim, size);
   if (job->part_count > 1) append(s, " or so, from %d files", job->part_count);
+  if (!slabs->far) {
+    first_leaf(job, begin, size);
+    append(s, ", in leaves of ");
+    append_shape(s, slabs->ndim, size);
+    if (job->cut_short) append(s, ", short for lack of memory: last digits may differ");
+  }
   append(s, "\nmemory   %d slab%s of ", slabs->slots, slabs->slots == 1 ? "" : "s");
   append_bytes(s, ndr_slabs_held(slabs) * slabs->element_bytes);
   append(s, " + states ");
   append_bytes(s, ndr_slabs_outputs(slabs) * slabs->output_bytes);
+  append(s, " + leaves ");
+  append_bytes(s, ndr_slabs_leaves_bytes(slabs));
   append(s, " + reading ");
   append_bytes(s, slabs->scratch_bytes);
   append(s, " = ");
   append_bytes(s, ndr_slabs_bytes(slabs));
   append(s, " of ");
   append_bytes(s, job->options.memory);
-  append(s, "\n");
+  append(s, "%s\n", job->memory_is_default ? ", a quarter of what is free" : "");
 }
 
 static void append_device(sheet *s, const ndr_job *job) {
@@ -111,17 +140,20 @@ static void append_device(sheet *s, const ndr_job *job) {
   append(s, " (%s)\n", job->why);
 }
 
-/* What the core does with a slab, in its own words. */
+/* What the core does with a leaf, or on a GPU with a slab, in its own words. */
 static ndr_status append_plan(sheet *s, const ndr_job *job) {
   int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS], start[NDR_MAX_DIMS] = {0};
   DLTensor slab = ndr_h5_tensor(job->dataset);
   ndr_plan *plan;
-  ndr_slabs_box(&job->slabs[0], start, begin, size);
+  if (job->slabs[0].far)
+    ndr_slabs_box(&job->slabs[0], start, begin, size);
+  else
+    first_leaf(job, begin, size);
   slab.device = job->device;
   slab.dtype = ndr_dtype_to_dlpack(job->dtype);
   slab.shape = size;
   NDR_TRY(ndr_plan_create(&plan, &slab, job->dim_count, job->dims, job->fold_count, job->fold_ops, NULL, &job->reduce));
-  append(s, "a slab   ");
+  append(s, job->slabs[0].far ? "a slab   " : "a leaf   ");
   bool room = s->length < s->capacity;
   s->length += ndr_plan_describe(plan, room ? s->text + s->length : NULL, room ? s->capacity - s->length : 0);
   ndr_plan_destroy(plan);
@@ -130,7 +162,9 @@ static ndr_status append_plan(sheet *s, const ndr_job *job) {
 
 static ndr_status describe(const ndr_job *job, sheet *s) {
   const ndr_h5_dataset *dataset = job->dataset;
-  append(s, "dataset  %s %s [", dataset->where, ndr_dtype_name(dataset->info.dtype));
+  append(s, "dataset  ");
+  append_name(s, dataset->where);
+  append(s, " %s [", ndr_dtype_name(dataset->info.dtype));
   for (int d = 0; d < dataset->info.ndim; d++) append(s, "%s%lld", d ? "," : "", (long long)dataset->info.shape[d]);
   append(s, "]\n");
   append_layout(s, &dataset->info);
@@ -149,7 +183,9 @@ static ndr_status describe(const ndr_job *job, sheet *s) {
 ndr_status ndr_h5_explain(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
                           const ndr_h5_options *options, char *text, size_t capacity, size_t *length) {
   ndr_job job;
-  sheet s = {text, capacity, 0};
+  sheet s = {text, text ? capacity : 0, 0};
+  if (!length) return ndr_fail(NDR_ERR_ARGUMENT, "length is a null pointer");
+  if (s.capacity) text[0] = 0;
   ndr_status status = ndr_job_make(&job, dataset, dim_count, dims, op_count, ops, NULL, options);
   if (status == NDR_OK) status = describe(&job, &s);
   if (dataset) status = ndr_job_blame(dataset, status);

@@ -13,6 +13,15 @@ typedef struct {
   char reason[512]; /* of the first piece that failed */
 } slot;
 
+/* What ndr_feed_share hands out. */
+typedef struct {
+  ndr_feed_task *task;
+  void *user;
+  int64_t count, handed, done;
+  ndr_status status;
+  char reason[512]; /* of the first that failed */
+} errand;
+
 /* Slots are used in turn: `given` have been given back, those up to `taken` are out, those up to `opened` are being
  * filled or full. */
 struct ndr_feed {
@@ -25,7 +34,8 @@ struct ndr_feed {
   bool exhausted, stop; /* the course has ended; the feed shall */
   ndr_feed_times times;
   pthread_t *threads;
-  int thread_count;
+  int thread_count, workers; /* the latter have begun */
+  errand errand;
   ndr_bench own; /* of the thread that takes */
 };
 
@@ -94,11 +104,30 @@ static void do_work(ndr_feed *feed, slot *s, ndr_bench *bench) {
   if (is_whole(s)) pthread_cond_signal(&feed->ready);
 }
 
+/* Does one of the tasks that are shared; the lock is held before and after. False if none is left to hand out. */
+static bool help(ndr_feed *feed, int worker) {
+  errand *e = &feed->errand;
+  if (e->handed == e->count) return false;
+  int64_t index = e->handed++;
+  bool failed = e->status != NDR_OK;
+  pthread_mutex_unlock(&feed->lock);
+  ndr_status status = failed ? NDR_OK : e->task(e->user, index, worker);
+  pthread_mutex_lock(&feed->lock);
+  if (status != NDR_OK && e->status == NDR_OK) {
+    e->status = status;
+    snprintf(e->reason, sizeof e->reason, "%s", ndr_last_error());
+  }
+  if (++e->done == e->count) pthread_cond_signal(&feed->ready);
+  return true;
+}
+
 static void *run_thread(void *argument) {
   ndr_feed *feed = argument;
   ndr_bench bench = {0};
   pthread_mutex_lock(&feed->lock);
+  int worker = ++feed->workers;
   while (!feed->stop) {
+    if (help(feed, worker)) continue;
     slot *s = find_work(feed);
     if (s)
       do_work(feed, s, &bench);
@@ -166,6 +195,17 @@ void ndr_feed_give(ndr_feed *feed) {
   feed->given++;
   pthread_cond_broadcast(&feed->work);
   pthread_mutex_unlock(&feed->lock);
+}
+
+ndr_status ndr_feed_share(ndr_feed *feed, ndr_feed_task *task, void *user, int64_t count) {
+  pthread_mutex_lock(&feed->lock);
+  feed->errand = (errand){.task = task, .user = user, .count = count};
+  if (count > 1) pthread_cond_broadcast(&feed->work);
+  while (help(feed, 0)) continue;
+  while (feed->errand.done < count) pthread_cond_wait(&feed->ready, &feed->lock);
+  ndr_status status = feed->errand.status;
+  pthread_mutex_unlock(&feed->lock);
+  return status == NDR_OK ? NDR_OK : ndr_fail(status, "%s", feed->errand.reason);
 }
 
 ndr_feed_times ndr_feed_spent(ndr_feed *feed) {

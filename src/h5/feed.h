@@ -32,6 +32,12 @@ ndr_status ndr_feed_take(ndr_feed *feed, ndr_leg *leg, void **data, bool *done);
 /* Gives back the slab that was taken first. */
 void ndr_feed_give(ndr_feed *feed);
 
+/* Does task(user, i, worker) for each i < count, on the feed's threads before they read on, and on the caller's, and
+ * waits for all. Calls of one worker, 0 .. plan->threads - 1, come one after the other. Fails as the first to fail did;
+ * others may then be left out. */
+typedef ndr_status ndr_feed_task(void *user, int64_t index, int worker);
+ndr_status ndr_feed_share(ndr_feed *feed, ndr_feed_task *task, void *user, int64_t count);
+
 ndr_feed_times ndr_feed_spent(ndr_feed *feed);
 
 /* Stops what is being read. NULL is allowed. */

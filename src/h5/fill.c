@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/dtype.h"
+#include "h5/field.h"
+#include "h5/header.h"
 #include "h5/job.h"
 
 /* Elements that are given to the accumulator one by one; more of them come from merging its states. */
@@ -12,17 +13,34 @@ typedef struct {
   alignas(16) unsigned char bytes[16];
 } value;
 
+/* The number that the attribute _FillValue is, if it is one. */
+static bool read_mark(const ndr_h5_dataset *dataset, hid_t type, value *packed) {
+  htri_t exists = ndr_header_has_attribute(dataset->id, "_FillValue");
+  if (exists <= 0) return exists == 0;
+  hid_t attribute = H5Aopen(dataset->id, "_FillValue", H5P_DEFAULT), space = H5Aget_space(attribute);
+  hid_t stored = H5Aget_type(attribute);
+  H5T_class_t kind = H5Tget_class(stored);
+  bool number = (kind == H5T_INTEGER || kind == H5T_FLOAT) && H5Sget_simple_extent_npoints(space) == 1;
+  bool good = kind != H5T_NO_CLASS && (!number || H5Aread(attribute, type, packed) >= 0);
+  if (stored >= 0) H5Tclose(stored);
+  if (space >= 0) H5Sclose(space);
+  if (attribute >= 0) H5Aclose(attribute);
+  return good;
+}
+
 ndr_status ndr_hdf_fill(const ndr_h5_dataset *dataset, const ndr_unpack *unpack, void *fill) {
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
   const ndr_unpack native = ndr_unpack_native(unpack);
   value packed = {{0}};
   hid_t creation = H5Dget_create_plist(dataset->id);
-  hid_t type = ndr_hdf_memory_type(dataset->info.stored_dtype, dataset->type_class);
+  hid_t type = ndr_hdf_element_type(dataset);
   ndr_status status = NDR_OK;
   if (H5Pfill_value_defined(creation, &defined) < 0 ||
-      (defined != H5D_FILL_VALUE_UNDEFINED && H5Pget_fill_value(creation, type, &packed) < 0))
+      (defined != H5D_FILL_VALUE_UNDEFINED && H5Pget_fill_value(creation, type, &packed) < 0) ||
+      (defined != H5D_FILL_VALUE_USER_DEFINED && ndr_hdf_is_short(dataset) && !dataset->field &&
+       !read_mark(dataset, type, &packed)))
     status = ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its fill value cannot be read");
-  H5Tclose(type);
+  if (type >= 0) H5Tclose(type);
   H5Pclose(creation);
   if (status == NDR_OK) ndr_unpack_run(&native, &packed, 1, fill, 1);
   return status;

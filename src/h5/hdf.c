@@ -4,9 +4,14 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "core/fork.h"
 
 /* Debian's serial HDF5 is not built thread-safe, and a thread-safe one holds one lock around every call anyway. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+NDR_GUARD_FORKS(lock)
 
 static void turn_printing_off(void) {
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
@@ -38,15 +43,20 @@ void ndr_hdf_leave(const ndr_hdf_scope *scope) {
 
 /* The walk goes from the innermost entry outwards, so the first one seen is the cause. */
 static herr_t keep_first(unsigned n, const H5E_error2_t *entry, void *user) {
-  if (n == 0 && entry->desc) snprintf(user, 160, "%s", entry->desc);
+  if (n == 0 && entry->desc) snprintf(user, NDR_HDF_REASON, "%s", entry->desc);
   return 0;
 }
 
-ndr_status ndr_hdf_fail(ndr_status status, const char *where, const char *what) {
-  char reason[160] = "";
+void ndr_hdf_reason(char reason[NDR_HDF_REASON]) {
+  reason[0] = 0;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, reason);
   for (char *c = reason; *c; c++)
     if (iscntrl((unsigned char)*c)) *c = ' ';
+}
+
+ndr_status ndr_hdf_fail(ndr_status status, const char *where, const char *what) {
+  char reason[NDR_HDF_REASON];
+  ndr_hdf_reason(reason);
   return ndr_fail(status, "%s: %s%s%s", where, what, *reason ? ": " : "", reason);
 }
 
@@ -66,10 +76,19 @@ static herr_t keep_major(unsigned n, const H5E_error2_t *entry, void *user) {
   return 0;
 }
 
-bool ndr_hdf_failed_to_read(void) {
+static hid_t find_major(void) {
   hid_t major = H5I_INVALID_HID;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_major, &major);
-  return major == H5E_IO;
+  return major;
+}
+
+bool ndr_hdf_failed_to_read(void) {
+  return find_major() == H5E_IO;
+}
+
+bool ndr_hdf_is_malformed(void) {
+  hid_t major = find_major();
+  return major >= 0 && major != H5E_IO && major != H5E_RESOURCE;
 }
 
 int64_t ndr_hdf_text_bytes(hid_t dataset, hid_t type) {
@@ -92,16 +111,47 @@ htri_t ndr_hdf_is_dataset(hid_t file, const char *path, hid_t access) {
 }
 
 typedef struct {
+  ndr_hdf_link_visitor visit;
+  void *user;
+} link_context;
+
+#if H5_VERSION_GE(1, 12, 0)
+static herr_t visit_link(hid_t group, const char *name, const H5L_info2_t *info, void *user) {
+  (void)group;
+  const link_context *context = user;
+  return context->visit(context->user, name, info->type);
+}
+#define ITERATE H5Literate2
+#else
+static herr_t visit_link(hid_t group, const char *name, const H5L_info_t *info, void *user) {
+  (void)group;
+  const link_context *context = user;
+  return context->visit(context->user, name, info->type);
+}
+#define ITERATE H5Literate
+#endif
+
+herr_t ndr_hdf_each_link(hid_t group, ndr_hdf_link_visitor visit, void *user) {
+  link_context context = {visit, user};
+  hsize_t at = 0;
+  return ITERATE(group, H5_INDEX_NAME, H5_ITER_INC, &at, visit_link, &context);
+}
+
+typedef struct {
   ndr_hdf_visitor visit;
   void *user;
 } visit_context;
 
 static int visit_object(const char *name, H5O_type_t type, void *user) {
   visit_context *context = user;
-  char path[4096];
+  size_t capacity = strlen(name) + 2;
   if (type != H5O_TYPE_DATASET && type != H5O_TYPE_GROUP) return 0;
-  if (snprintf(path, sizeof path, "/%s", name[0] == '.' && !name[1] ? "" : name) >= (int)sizeof path) return 0;
-  return context->visit(context->user, path, type == H5O_TYPE_DATASET);
+  char *path = malloc(capacity); /* groups in groups make paths of any length */
+  if (!path) return -1;
+  snprintf(path, capacity, "/%s", name[0] == '.' && !name[1] ? "" : name);
+  int stop = context->visit(context->user, path, type == H5O_TYPE_DATASET);
+  free(path);
+  return stop;
 }
 
 #if H5_VERSION_GE(1, 12, 0)

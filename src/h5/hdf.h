@@ -26,8 +26,14 @@ void ndr_hdf_leave(const ndr_hdf_scope *scope);
  * the next call to HDF5, which clears that stack. */
 ndr_status ndr_hdf_fail(ndr_status status, const char *where, const char *what);
 
-/* Whether the last call failed because the file could not be read, not for what is in it. */
+/* That reason by itself, "" where HDF5 gives none. */
+enum { NDR_HDF_REASON = 160 };
+void ndr_hdf_reason(char reason[NDR_HDF_REASON]);
+
+/* Whether the last call failed because the file could not be read, not for what is in it; and whether it failed for
+ * what is in it, not for want of memory either. */
 bool ndr_hdf_failed_to_read(void);
+bool ndr_hdf_is_malformed(void);
 
 /* Frees what HDF5 allocated for elements of variable length. */
 #if H5_VERSION_GE(1, 12, 0)
@@ -41,6 +47,10 @@ int64_t ndr_hdf_text_bytes(hid_t dataset, hid_t type);
 
 /* Whether the object of that path is a dataset; negative where that cannot be read. */
 htri_t ndr_hdf_is_dataset(hid_t file, const char *path, hid_t access);
+
+/* Visits the links of a group in the order of their names; not 0 from visit stops, and is what comes back. */
+typedef int (*ndr_hdf_link_visitor)(void *user, const char *name, H5L_type_t type);
+herr_t ndr_hdf_each_link(hid_t group, ndr_hdf_link_visitor visit, void *user);
 
 /* Visits every object below `root` once, groups and datasets, in the order of names; not 0 from visit stops. */
 typedef int (*ndr_hdf_visitor)(void *user, const char *path, bool is_dataset);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "h5/host.h"
 #include "h5/weigh.h"
 
 ndr_status ndr_job_blame(const ndr_h5_dataset *dataset, ndr_status status) {
@@ -21,9 +22,13 @@ static ndr_status read_options(ndr_job *job, const ndr_h5_options *options) {
       return ndr_fail(NDR_ERR_ARGUMENT, "options.size is %zu: start from NDR_H5_OPTIONS_INIT", options->size);
     if (options->memory < 0) return ndr_fail(NDR_ERR_ARGUMENT, "options.memory is %lld", (long long)options->memory);
     job->options = *options;
+    if (options->reduce && options->reduce->size != sizeof *options->reduce)
+      return ndr_fail(NDR_ERR_ARGUMENT, "options.reduce.size is %zu: start from NDR_OPTIONS_INIT",
+                      options->reduce->size);
     if (options->reduce) job->reduce = *options->reduce;
   }
-  if (job->options.memory == 0) job->options.memory = NDR_H5_MEMORY;
+  job->memory_is_default = job->options.memory == 0;
+  if (job->memory_is_default) job->options.memory = ndr_default_memory();
   if (job->dataset->info.masked) job->reduce.skip_nan = 1;
   job->reduce.stream = NULL; /* a device's work is queued on a stream of its own */
   job->options.reduce = &job->reduce;
@@ -38,6 +43,10 @@ static ndr_status check_problem(const ndr_job *job, int dim_count, const int *di
   ndr_status status = ndr_plan_create(&plan, &tensor, dim_count, dims, job->op_count, job->ops,
                                       (const DLTensor *const *)results, &job->reduce);
   ndr_plan_destroy(plan);
+  for (int i = 0; status == NDR_OK && results && i < job->op_count; i++) {
+    ndr_dtype dtype;
+    status = ndr_host_check(results[i], "result", &dtype);
+  }
   return status;
 }
 
@@ -52,9 +61,9 @@ static void keep_dims(ndr_job *job, int dim_count, const int *dims) {
 static ndr_status make(ndr_job *job, int dim_count, const int *dims, DLTensor *const *results,
                        const ndr_h5_options *options) {
   NDR_TRY(read_options(job, options));
-  if (job->options.weights) NDR_TRY(ndr_weigh_check(job));
   job->dtype = job->options.weights ? NDR_F64 : job->dataset->info.dtype;
   NDR_TRY(check_problem(job, dim_count, dims, results));
+  if (job->options.weights) NDR_TRY(ndr_weigh_check(job));
   keep_dims(job, dim_count, dims);
   job->never_written = !job->dataset->part_count && !job->options.weights &&
                        job->dataset->info.layout != NDR_H5_COMPACT && job->dataset->info.stored_bytes == 0;

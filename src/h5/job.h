@@ -4,11 +4,9 @@
 
 #include "h5/carry.h"
 #include "h5/feed.h"
+#include "h5/free_memory.h"
 
 #define NDR_MOST_GPUS 16
-
-/* The budget where none is given. */
-#define NDR_H5_MEMORY ((int64_t)256 << 20)
 
 typedef struct ndr_job {
   ndr_h5_dataset *dataset;
@@ -31,6 +29,9 @@ typedef struct ndr_job {
   ndr_reader *readers;
   ndr_slabs *slabs;
   ndr_feed_plan feed;
+  bool memory_is_default;
+  bool cut_short;       /* leaves are smaller than they would be with more memory */
+  int64_t leaf_bytes;   /* of the largest leaf as it is reduced */
   int64_t slab_bytes;   /* of the largest slab as it is reduced */
   int64_t stored_bytes; /* of the largest that the device has to convert first; 0: none */
 } ndr_job;
@@ -55,6 +56,9 @@ ndr_status ndr_job_plan_feed(ndr_job *job);
 
 /* Puts the dataset's FILE:/PATH before the sentence of a failure that knows nothing of files; returns status. */
 ndr_status ndr_job_blame(const ndr_h5_dataset *dataset, ndr_status status);
+
+/* Whether a reduced dim has size 0. That is left to NumPy's rules: where there are no elements, none are missing. */
+bool ndr_job_is_empty(const ndr_job *job);
 
 /* Sets fold_count, fold_ops and witness: masked data give NaN where NumPy's rules give a sum or norm of nothing. */
 ndr_status ndr_job_watch(ndr_job *job);

@@ -1,19 +1,13 @@
 /* How a job's data are cut into slabs, and how many threads and slots read them. */
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#else
-#include <unistd.h>
-#endif
 
 #include "h5/job.h"
 
-/* A core reduces elements from its cache several times as fast as it copies them out of the page cache or inflates
- * them. A team of threads with nothing to do would spin meanwhile, and keep those that read from the cores. */
-#define READERS_PER_REDUCER 4
-
 #define MOST_THREADS 128
+
+/* Halvings that leave one element of all that is aimed at. */
+#define MOST_SHIFTS 24
 
 /* What a GPU takes apart at once; ndr_convert_stored says so. */
 #define MOST_HELD INT32_MAX
@@ -44,14 +38,13 @@ static ndr_status probe_bytes(const ndr_job *job, int64_t outputs, int64_t *byte
   return NDR_OK;
 }
 
-/* The states of a block and, while a slab is added, those of the slab: twice what an accumulator says it holds. That is
- * more than the witness's results take once no slab is left. Weights have a sum of their own, of as many bytes at most.
- */
+/* The states of an output, and what its results take before they are spread: a count of valid elements beside the
+ * results, or three numbers where there are weights, which have a sum of their own. */
 static ndr_status probe_output_bytes(const ndr_job *job, int64_t *bytes) {
   int64_t one, two;
   NDR_TRY(probe_bytes(job, 1, &one));
   NDR_TRY(probe_bytes(job, 2, &two));
-  *bytes = (job->options.weights ? 4 : 2) * (two - one);
+  *bytes = two - one + (job->options.weights ? 4 * 8 : job->fold_count > job->op_count ? 8 : 0);
   return NDR_OK;
 }
 
@@ -61,12 +54,13 @@ static const ndr_h5_dataset *part_of(const ndr_job *job, int i) {
 
 /* As many as the reduction uses, as far as they can be of use. */
 static int thread_count(const ndr_job *job) {
-#ifdef _OPENMP
-  long count = job->reduce.threads > 0 ? job->reduce.threads : omp_get_max_threads();
-#else
-  long count = job->reduce.threads > 0 ? job->reduce.threads : sysconf(_SC_NPROCESSORS_ONLN);
-#endif
-  return count < 1 ? 1 : count > MOST_THREADS ? MOST_THREADS : (int)count;
+  int count = job->reduce.threads > 0 ? job->reduce.threads : ndr_thread_count();
+  return count > MOST_THREADS ? MOST_THREADS : count;
+}
+
+/* GPUs weigh nothing: elements come to them as they are reduced. */
+static bool leaves(const ndr_job *job) {
+  return !is_far(job) || (ndr_gpu_converts && !job->options.weights);
 }
 
 static ndr_status open_readers(ndr_job *job) {
@@ -76,8 +70,7 @@ static ndr_status open_readers(ndr_job *job) {
   if (!job->readers || !job->slabs) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   while (job->part_count < count) {
     int i = job->part_count++;
-    bool weighted = job->options.weights != NULL; /* by the host, which needs elements as they are reduced */
-    NDR_TRY(ndr_reader_open(&job->readers[i], part_of(job, i), weighted, is_far(job) && ndr_gpu_converts && !weighted,
+    NDR_TRY(ndr_reader_open(&job->readers[i], part_of(job, i), job->options.weights != NULL, leaves(job),
                             job->options.memory));
   }
   return NDR_OK;
@@ -102,6 +95,7 @@ static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs)
   slabs->ndim = dataset->info.ndim;
   slabs->chunked = dataset->info.layout == NDR_H5_CHUNKED;
   slabs->far = is_far(job);
+  slabs->stored_bytes = (int64_t)ndr_dtype_bytes(dataset->unpack.from);
   slabs->element_bytes = (int64_t)ndr_dtype_bytes(job->readers[part].unpack.to);
   slabs->reduced_bytes = (int64_t)ndr_dtype_bytes(job->dtype);
   memcpy(slabs->reduced, job->reduced, sizeof slabs->reduced);
@@ -109,56 +103,111 @@ static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs)
   return probe_output_bytes(job, &slabs->output_bytes);
 }
 
-static ndr_status choose(const ndr_job *job, int part) {
-  bool follow = part > 0 && job->reduced[job->dataset->series_dim];
-  return follow ? ndr_slabs_follow(&job->slabs[part], &job->slabs[0], job->options.memory)
-                : ndr_slabs_choose(&job->slabs[part], job->options.memory);
+/* Those of a series that is reduced along its files follow the first: they come to the same outputs. */
+static const ndr_slabs *leader_of(const ndr_job *job, int part) {
+  return part > 0 && job->reduced[job->dataset->series_dim] ? &job->slabs[0] : NULL;
 }
 
 /* Whole chunks are handed on unless they are much more than what is asked for of them: copies to a GPU are several
  * times as fast as inflating, but not any number of times. */
-static ndr_status choose_form(const ndr_job *job, int part) {
+static bool fit_part(const ndr_job *job, int part, bool in_parts) {
   ndr_slabs *slabs = &job->slabs[part];
-  slabs->whole = job->readers[part].hands_on;
-  if (slabs->whole && choose(job, part) == NDR_OK) {
+  const ndr_slabs *leader = leader_of(job, part);
+  slabs->whole = slabs->far && job->readers[part].hands_on;
+  if (slabs->whole && ndr_slabs_fit(slabs, leader, in_parts, job->options.memory)) {
     int64_t held = ndr_slabs_held(slabs);
-    if (held <= MOST_HELD && held / 2 <= ndr_slabs_elements(slabs)) return NDR_OK;
+    if (held <= MOST_HELD && held / 2 <= ndr_slabs_elements(slabs)) return true;
   }
   slabs->whole = false;
-  return choose(job, part);
+  return ndr_slabs_fit(slabs, leader, in_parts, job->options.memory);
 }
 
-static ndr_status cut(ndr_job *job, int threads, int slots) {
-  int64_t scratch = 0, largest = 0;
-  job->slab_bytes = job->stored_bytes = 0;
+/* What was tried last takes so much. */
+static int64_t bytes_of(const ndr_job *job) {
+  int64_t most = 0;
+  for (int i = 0; i < job->part_count; i++) most = larger(most, ndr_slabs_bytes(&job->slabs[i]));
+  return most;
+}
+
+/* Whether so much at a time fits. */
+static bool fit(ndr_job *job, int threads, int slots, bool in_parts) {
+  int64_t scratch = 0;
+  bool fits = true;
   for (int i = 0; i < job->part_count; i++) scratch = larger(scratch, ndr_reader_scratch(&job->readers[i], threads));
   for (int i = 0; i < job->part_count; i++) {
-    ndr_slabs *slabs = &job->slabs[i];
-    slabs->slots = slots;
-    slabs->scratch_bytes = scratch;
-    NDR_TRY(choose_form(job, i));
-    job->readers[i].whole = slabs->whole;
+    job->slabs[i].slots = slots;
+    job->slabs[i].workers = threads;
+    job->slabs[i].scratch_bytes = scratch;
+    fits &= fit_part(job, i, in_parts);
+  }
+  job->feed.threads = threads;
+  job->feed.slots = slots;
+  return fits;
+}
+
+/* As many threads as there are, each with a chunk of its own; fewer, and less ahead, where that takes too much; parts
+ * of cells where not even that helps. */
+static bool fit_any(ndr_job *job, int64_t *least) {
+  for (int threads = thread_count(job); threads > 0; threads /= 2)
+    for (int slots = slots_for(job, threads); slots > 0; slots--)
+      if (fit(job, threads, slots, false)) return true;
+  if (!is_far(job) && fit(job, 1, 1, true)) return true;
+  int64_t bytes = bytes_of(job);
+  if (bytes < *least) *least = bytes;
+  return false;
+}
+
+/* Bytes with a little to spare, in the units of --memory. */
+static void print_size(int64_t bytes, char *text, size_t capacity) {
+  static const char units[] = "BKMGTPE";
+  int unit = 0;
+  double value = (double)bytes * 1.05;
+  for (; value >= 1000 && unit < 6; unit++) value /= 1024;
+  if (unit == 0)
+    snprintf(text, capacity, "%.0f", value + 1);
+  else
+    snprintf(text, capacity, "%.0f%c", value + 1, units[unit]);
+}
+
+/* Smaller cells and leaves give other last bits, but are better than nothing. */
+static ndr_status cut(ndr_job *job) {
+  int64_t least = INT64_MAX;
+  char enough[32];
+  for (int shift = 0; shift <= MOST_SHIFTS; shift++) {
+    for (int i = 0; i < job->part_count; i++) ndr_slabs_grid(&job->slabs[i], leader_of(job, i), shift);
+    job->cut_short = shift > 0;
+    if (fit_any(job, &least)) return NDR_OK;
+  }
+  print_size(least, enough, sizeof enough);
+  return ndr_fail(
+      NDR_ERR_MEMORY,
+      "one chunk at a time takes %lld bytes, more than the %lld that buffers may take: --memory %s would do",
+      (long long)least, (long long)job->options.memory, enough);
+}
+
+static void plan_feed(ndr_job *job) {
+  int64_t largest = 0, size = (int64_t)ndr_dtype_bytes(job->dtype);
+  for (int i = 0; i < job->part_count; i++) {
+    const ndr_slabs *slabs = &job->slabs[i];
     int64_t held = ndr_slabs_held(slabs) * slabs->element_bytes;
+    job->readers[i].whole = slabs->whole;
     largest = larger(largest, held);
-    job->slab_bytes = larger(job->slab_bytes, ndr_slabs_elements(slabs) * (int64_t)ndr_dtype_bytes(job->dtype));
+    job->leaf_bytes = larger(job->leaf_bytes, ndr_slabs_leaf_bytes(slabs));
+    job->slab_bytes = larger(job->slab_bytes, ndr_slabs_elements(slabs) * size);
     if (ndr_reader_leaves(&job->readers[i])) job->stored_bytes = larger(job->stored_bytes, held);
   }
-  ndr_course course = {.part_count = job->part_count, .dim = job->dataset->series_dim, .parts = job->slabs};
+  job->feed.readers = job->readers;
+  job->feed.course = (ndr_course){.part_count = job->part_count, .dim = job->dataset->series_dim, .parts = job->slabs};
+  job->feed.slot_bytes = largest;
   /* A GPU copies from pinned memory while the host goes on. */
-  DLDevice place = {is_far(job) ? kDLCUDAHost : kDLCPU, job->device.device_id};
-  job->feed = (ndr_feed_plan){job->readers, course, slots, threads, largest, place};
-  job->reduce.threads = threads < 2 * READERS_PER_REDUCER ? 1 : threads / READERS_PER_REDUCER;
-  return NDR_OK;
+  job->feed.place = (DLDevice){is_far(job) ? kDLCUDAHost : kDLCPU, job->device.device_id};
+  job->reduce.threads = 1; /* the threads that read share leaves among them */
 }
 
 /* Lanes of further GPUs get slots of their own as far as the budget goes; slabs stay as they are for one, so that
  * results do. */
 static void add_slots(ndr_job *job) {
-  int64_t most = 0;
-  for (int i = 0; i < job->part_count; i++) {
-    int64_t bytes = ndr_slabs_bytes(&job->slabs[i]);
-    if (bytes > most) most = bytes;
-  }
+  int64_t most = bytes_of(job);
   for (int more = (job->gpu_count - 1) * NDR_LANES; more > 0; more--) {
     if (job->feed.slot_bytes > job->options.memory - most) return;
     most += job->feed.slot_bytes;
@@ -167,14 +216,11 @@ static void add_slots(ndr_job *job) {
   }
 }
 
-/* As many threads as there are, each with a chunk of its own; fewer, and less ahead, where that takes too much. */
 ndr_status ndr_job_plan_feed(ndr_job *job) {
   NDR_TRY(open_readers(job));
   for (int i = 0; i < job->part_count; i++) NDR_TRY(describe_slabs(job, i, &job->slabs[i]));
-  ndr_status status = NDR_ERR_MEMORY;
-  for (int threads = thread_count(job); status == NDR_ERR_MEMORY && threads > 0; threads /= 2)
-    for (int slots = slots_for(job, threads); status == NDR_ERR_MEMORY && slots > 0; slots--)
-      status = cut(job, threads, slots);
-  if (status == NDR_OK) add_slots(job);
-  return status;
+  NDR_TRY(cut(job));
+  plan_feed(job);
+  add_slots(job);
+  return NDR_OK;
 }

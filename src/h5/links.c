@@ -4,11 +4,14 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+/* id is negative where HDF5 does not have the file open for us, and path then NULL. */
 struct ndr_linked_file {
   char *path;
   hid_t id;
+  ndr_link_kind kind;
+  dev_t device;
+  ino_t inode;
 };
 
 static ndr_status fail_memory(void) {
@@ -85,31 +88,61 @@ static bool is_below(const char *folder, const char *path) {
   return strncmp(path, folder, length) == 0 && (path[length] == '/' || folder[length - 1] == '/');
 }
 
-ndr_status ndr_links_permit(const ndr_links *links, const char *path, int64_t *bytes) {
-  struct stat facts;
+static ndr_status permit(const ndr_links *links, const char *path, struct stat *facts) {
   char *real = realpath(path, NULL);
   ndr_status status = NDR_OK;
-  if (!real || stat(real, &facts) != 0)
+  if (!real || stat(real, facts) != 0)
     status = ndr_fail(NDR_ERR_FILE, "needs %s: %s", path, strerror(errno));
   else if (links->folder && !is_below(links->folder, real))
-    status =
-        ndr_fail(NDR_ERR_FILE, "needs %s, which is outside the folder of the input; reading it was not allowed", real);
-  else if (!S_ISREG(facts.st_mode))
+    status = ndr_fail(NDR_ERR_FILE,
+                      "needs %s, which is outside the folder of the input; allow_external (--allow-external) reads it",
+                      real);
+  else if (!S_ISREG(facts->st_mode))
     status = ndr_fail(NDR_ERR_FILE, "needs %s, which is not a regular file", real);
-  else
-    *bytes = (int64_t)facts.st_size;
   free(real);
   return status;
 }
 
-static ndr_status open_new(ndr_links *links, const char *path, hid_t *file) {
-  char reason[512];
-  int64_t bytes;
-  NDR_TRY(ndr_links_permit(links, path, &bytes));
+bool ndr_links_contain(const ndr_links *links, const struct stat *facts, ndr_link_kind *kind) {
+  for (int i = 0; i < links->file_count; i++) {
+    const struct ndr_linked_file *file = &links->files[i];
+    *kind = file->kind;
+    if (file->device == facts->st_dev && file->inode == facts->st_ino) return true;
+  }
+  return false;
+}
+
+/* Room for one more, which counts once file_count says so. */
+static struct ndr_linked_file *next_file(ndr_links *links, const struct stat *facts, ndr_link_kind kind) {
   struct ndr_linked_file *files = realloc(links->files, (size_t)(links->file_count + 1) * sizeof *files);
-  if (!files) return fail_memory();
+  if (!files) return NULL;
   links->files = files;
-  struct ndr_linked_file *added = &files[links->file_count];
+  files[links->file_count] = (struct ndr_linked_file){NULL, H5I_INVALID_HID, kind, facts->st_dev, facts->st_ino};
+  return &files[links->file_count];
+}
+
+/* A file that we do not open. */
+static ndr_status remember(ndr_links *links, const struct stat *facts, ndr_link_kind kind) {
+  ndr_link_kind known;
+  if (ndr_links_contain(links, facts, &known)) return NDR_OK;
+  if (!next_file(links, facts, kind)) return fail_memory();
+  links->file_count++;
+  return NDR_OK;
+}
+
+ndr_status ndr_links_permit_raw(ndr_links *links, const char *path, int64_t *bytes) {
+  struct stat facts;
+  NDR_TRY(permit(links, path, &facts));
+  *bytes = (int64_t)facts.st_size;
+  return remember(links, &facts, NDR_LINK_RAW);
+}
+
+static ndr_status open_new(ndr_links *links, const char *path, ndr_link_kind kind, hid_t *file) {
+  char reason[512];
+  struct stat facts;
+  NDR_TRY(permit(links, path, &facts));
+  struct ndr_linked_file *added = next_file(links, &facts, kind);
+  if (!added) return fail_memory();
   ndr_status status = ndr_hdf_open(path, &added->id);
   if (status != NDR_OK) {
     snprintf(reason, sizeof reason, "%s", ndr_last_error());
@@ -127,7 +160,7 @@ ndr_status ndr_links_open(ndr_links *links, const char *parent, const char *name
   if (!path) return NDR_OK;
   for (int i = links->file_count - 1; i >= 0 && *file < 0; i--)
     if (links->files[i].path && strcmp(links->files[i].path, path) == 0) *file = links->files[i].id;
-  ndr_status status = *file < 0 ? open_new(links, path, file) : NDR_OK;
+  ndr_status status = *file < 0 ? open_new(links, path, kind, file) : NDR_OK;
   free(path);
   return status;
 }
@@ -151,6 +184,9 @@ ndr_status ndr_links_start(ndr_links *links, const char *file, bool anywhere) {
   if (links->access < 0 || H5Pset_chunk_cache(links->access, 1, 0, 1.0) < 0 ||
       H5Pset_elink_cb(links->access, follow, links) < 0 || H5Pset_efile_prefix(links->access, "${ORIGIN}") < 0)
     return ndr_hdf_fail(NDR_ERR_FILE, file, "HDF5 lacks a list of properties");
+  struct stat facts;
+  if (stat(file, &facts) != 0) return ndr_fail(NDR_ERR_FILE, "%s: %s", file, strerror(errno));
+  NDR_TRY(remember(links, &facts, NDR_LINK_INPUT));
   if (anywhere) return NDR_OK;
   char *real = realpath(file, NULL);
   if (!real) return ndr_fail(NDR_ERR_FILE, "%s: %s", file, strerror(errno));
@@ -162,7 +198,7 @@ ndr_status ndr_links_start(ndr_links *links, const char *file, bool anywhere) {
 
 void ndr_links_end(ndr_links *links) {
   for (int i = 0; i < links->file_count; i++) {
-    H5Fclose(links->files[i].id);
+    if (links->files[i].id >= 0) H5Fclose(links->files[i].id);
     free(links->files[i].path);
   }
   free(links->files);

@@ -7,7 +7,12 @@
 #ifndef NDR_H5_LINKS_H
 #define NDR_H5_LINKS_H
 
+#include <sys/stat.h>
+
 #include "h5/hdf.h"
+
+/* What a file is to the input. */
+typedef enum ndr_link_kind { NDR_LINK_INPUT, NDR_LINK_EXTERNAL, NDR_LINK_SOURCE, NDR_LINK_RAW } ndr_link_kind;
 
 typedef struct ndr_links {
   char *folder;      /* with no symbolic link in it; NULL where every file is allowed */
@@ -26,16 +31,18 @@ void ndr_links_end(ndr_links *links);
  * H5Dget_space, which opens sources of virtual datasets. */
 ndr_status ndr_links_check(ndr_links *links, hid_t dataset);
 
-/* ---- Between links.c and sources.c ------------------------------------------------------------------------------ */
+/* Whether `facts` are those of the input or of a file that it has led to so far, whatever its name; *kind says which.
+ */
+bool ndr_links_contain(const ndr_links *links, const struct stat *facts, ndr_link_kind *kind);
 
-typedef enum ndr_link_kind { NDR_LINK_EXTERNAL, NDR_LINK_SOURCE } ndr_link_kind;
+/* ---- Between links.c and sources.c ------------------------------------------------------------------------------ */
 
 /* Opens the file that HDF5 would open for `name` in the file `parent`. *file is negative if there is none, else stays
  * open until ndr_links_end. */
 ndr_status ndr_links_open(ndr_links *links, const char *parent, const char *name, ndr_link_kind kind, hid_t *file);
 
-/* Whether a file that exists may be read; its size in bytes. */
-ndr_status ndr_links_permit(const ndr_links *links, const char *path, int64_t *bytes);
+/* Whether a raw file of external storage may be read; its size in bytes. */
+ndr_status ndr_links_permit_raw(ndr_links *links, const char *path, int64_t *bytes);
 
 /* DIRECTORY/NAME, to be freed, where DIRECTORY is that of `file`, with or without its symbolic links. */
 char *ndr_links_beside(const char *file, bool resolved, const char *name);

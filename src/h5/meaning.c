@@ -4,40 +4,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum { NO_UNITS, NUMBER, QUANTITY, SQUARE, DIFFERENCE } kind;
+/* The columns of ops.def. */
+typedef enum { NONE, NUMBER, QUANTITY, PACKED, SQUARE, DIFFERENCE } kind;
 
-/* The methods are those of CF's appendix E where it has one. */
 static const struct {
   const char *method;
   kind kind;
+  enum { UNWEIGHTED, WEIGHTED } weights;
+  enum { UNMARKED, MARKED } nothing;
 } meanings[NDR_OP_COUNT] = {
-    [NDR_SUM] = {"sum", QUANTITY},
-    [NDR_PROD] = {"product", NO_UNITS},
-    [NDR_MIN] = {"minimum", QUANTITY},
-    [NDR_MAX] = {"maximum", QUANTITY},
-    [NDR_ARGMIN] = {"index_of_minimum", NO_UNITS},
-    [NDR_ARGMAX] = {"index_of_maximum", NO_UNITS},
-    [NDR_MEAN] = {"mean", QUANTITY},
-    [NDR_VAR] = {"variance", SQUARE},
-    [NDR_STD] = {"standard_deviation", DIFFERENCE},
-    [NDR_NORM1] = {"sum_of_absolute_values", QUANTITY},
-    [NDR_NORM2] = {"root_sum_of_squares", QUANTITY},
-    [NDR_NORMINF] = {"maximum_absolute_value", QUANTITY},
-    [NDR_LOGSUMEXP] = {"log_sum_exp", NO_UNITS},
-    [NDR_ANY] = {"any_nonzero", NO_UNITS},
-    [NDR_ALL] = {"all_nonzero", NO_UNITS},
-    [NDR_COUNT] = {"number_of_nonzero_values", NUMBER},
-    [NDR_VALID] = {"number_of_valid_values", NUMBER},
+#define OP(NAME, value, name, result, empty, domain, combine, words, kernel, ending, cost, weights, nothing, units,    \
+           method, what)                                                                                               \
+  [value] = {method, units, weights, nothing},
+#include "spec/ops.def"
 };
-
-_Static_assert(NDR_OP_COUNT == 17, "a new operator needs a method");
 
 bool ndr_meaning_is_quantity(ndr_op op) {
   return meanings[op].kind >= QUANTITY;
 }
 
 bool ndr_meaning_is_packed(ndr_op op) {
-  return op == NDR_MIN || op == NDR_MAX || op == NDR_MEAN;
+  return meanings[op].kind == PACKED;
+}
+
+bool ndr_meaning_has_weights(ndr_op op) {
+  return meanings[op].weights == WEIGHTED;
+}
+
+bool ndr_meaning_hides_nothing(ndr_op op) {
+  return meanings[op].nothing == MARKED;
 }
 
 char *ndr_meaning_methods(const char *before, int count, const char *const *names, ndr_op op, const char *comment) {
@@ -72,8 +67,8 @@ bool ndr_meaning_units(const char *units, ndr_op op, char **result) {
   const char *since = units ? strstr(units, " since ") : NULL;
   kind wanted = meanings[op].kind;
   *result = NULL;
-  if (!units || wanted == NO_UNITS || (since && wanted == QUANTITY && !ndr_meaning_is_packed(op))) return true;
-  size_t length = since && wanted != QUANTITY ? (size_t)(since - units) : strlen(units);
+  if (!units || wanted == NONE || (since && wanted == QUANTITY)) return true;
+  size_t length = since && wanted != PACKED ? (size_t)(since - units) : strlen(units);
   if (length == 0 || length > 1024) return true;
   if (wanted == NUMBER || strcmp(units, "1") == 0)
     *result = strdup("1");

@@ -23,4 +23,10 @@ bool ndr_meaning_is_quantity(ndr_op op);
 /* Whether the result of packed numbers is packed in the same way: one of them, or their mean. */
 bool ndr_meaning_is_packed(ndr_op op);
 
+/* Whether an operator is defined with weights. */
+bool ndr_meaning_has_weights(ndr_op op);
+
+/* Whether an operator's result over missing elements alone is a number, which hides that there was none. */
+bool ndr_meaning_hides_nothing(ndr_op op);
+
 #endif

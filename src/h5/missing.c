@@ -5,10 +5,11 @@
 #include <stdlib.h>
 
 #include "h5/attributes.h"
+#include "h5/header.h"
 
 /* The only number of an attribute, NaN where there is none; false where it cannot be read. */
 static bool read_number(hid_t object, const char *name, double *value) {
-  htri_t exists = H5Aexists(object, name);
+  htri_t exists = ndr_header_has_attribute(object, name);
   *value = NAN;
   if (exists <= 0) return exists == 0;
   hid_t attribute = H5Aopen(object, name, H5P_DEFAULT), type = H5Aget_type(attribute), space = H5Aget_space(attribute);
@@ -74,10 +75,13 @@ ndr_status ndr_missing_find(const ndr_label *label, const DLTensor *result, ndr_
   return NDR_OK;
 }
 
-bool ndr_missing_put(const ndr_missing *missing, hid_t variable, hid_t type) {
+bool ndr_missing_put(const ndr_missing *missing, const ndr_h5_dataset *source, hid_t variable, hid_t type) {
   double value[2] = {missing->fill, 0};
-  return !missing->marked || (H5Tconvert(H5T_NATIVE_DOUBLE, type, 1, value, NULL, H5P_DEFAULT) >= 0 &&
-                              ndr_hdf_put(variable, "_FillValue", type, 1, value));
+  if (!missing->marked) return true;
+  htri_t both = ndr_header_has_attribute(source->id, "missing_value");
+  return both >= 0 && H5Tconvert(H5T_NATIVE_DOUBLE, type, 1, value, NULL, H5P_DEFAULT) >= 0 &&
+         ndr_hdf_put(variable, "_FillValue", type, 1, value) &&
+         (!both || ndr_hdf_put(variable, "missing_value", type, 1, value));
 }
 
 void ndr_missing_free(ndr_missing *missing) {

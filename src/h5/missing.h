@@ -1,4 +1,5 @@
-/* Missing elements of a result, which are NaN in memory, marked in its file by _FillValue. */
+/* Missing elements of a result, which are NaN in memory, marked in its file by _FillValue, and by
+ * missing_value for older tools where the input has that, too. */
 #ifndef NDR_H5_MISSING_H
 #define NDR_H5_MISSING_H
 
@@ -14,8 +15,8 @@ typedef struct ndr_missing {
  * index where there is none. Free with ndr_missing_free. */
 ndr_status ndr_missing_find(const ndr_label *label, const DLTensor *result, ndr_missing *missing);
 
-/* Writes the attribute; type is that of the variable. */
-bool ndr_missing_put(const ndr_missing *missing, hid_t variable, hid_t type);
+/* Writes _FillValue, and beside it missing_value if the input has that; type is that of the variable. */
+bool ndr_missing_put(const ndr_missing *missing, const ndr_h5_dataset *source, hid_t variable, hid_t type);
 
 void ndr_missing_free(ndr_missing *missing);
 

@@ -1,7 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/dataset.h"
+#include "h5/field.h"
+#include "h5/near.h"
 #include "h5/select.h"
 
 /* The longest part of path, ending before a "/", that leads somewhere: what the user has right so far. */
@@ -26,7 +27,10 @@ static ndr_status fail_open(const ndr_h5_dataset *dataset, const char *path) {
   }
   bool root = strspn(path, "/") == strlen(path), found = root || (copy && exists(dataset->file_id, copy, access));
   free(copy);
-  if (!found) return ndr_fail(NDR_ERR_FILE, "%s:%s: there is no such dataset", dataset->file, path);
+  if (!found) {
+    ndr_near_paths(dataset->file_id, access, path, reason, sizeof reason);
+    return ndr_fail(NDR_ERR_FILE, "%s:%s: there is no such dataset%s", dataset->file, path, reason);
+  }
   hid_t object = H5Oopen(dataset->file_id, path, access);
   H5I_type_t type = object < 0 ? H5I_BADID : H5Iget_type(object);
   if (object >= 0) H5Oclose(object);
@@ -45,15 +49,50 @@ static void enter_file_of_dataset(ndr_h5_dataset *dataset) {
   dataset->file_id = holder;
 }
 
-static ndr_status open_named(ndr_h5_dataset *dataset, const char *path) {
-  dataset->links->status = NDR_OK;
-  dataset->id = H5Dopen2(dataset->file_id, path, dataset->links->access);
-  if (dataset->id < 0) {
-    if (dataset->links->status == NDR_OK) ndr_hdf_fail(NDR_ERR_FILE, path, "cannot be opened");
-    return fail_open(dataset, path);
+/* Opens a dataset of compound elements; negative where the path leads to nothing like it. */
+static hid_t open_table(const ndr_h5_dataset *dataset, char *path) {
+  hid_t access = dataset->links->access;
+  hid_t id = exists(dataset->file_id, path, access) ? H5Dopen2(dataset->file_id, path, access) : H5I_INVALID_HID;
+  hid_t type = id >= 0 ? H5Dget_type(id) : H5I_INVALID_HID;
+  bool compound = type >= 0 && H5Tget_class(type) == H5T_COMPOUND;
+  if (type >= 0) H5Tclose(type);
+  if (id >= 0 && !compound) H5Dclose(id);
+  return compound ? id : H5I_INVALID_HID;
+}
+
+/* Opens TABLE of the path TABLE.FIELD, the longest that is there, and cuts the field off. The path stays whole where
+ * there is none. */
+static ndr_status open_field(ndr_h5_dataset *dataset, char *path) {
+  char *end = path + strlen(path);
+  for (char *dot = end; dot > path && dataset->id < 0; dot--) {
+    if (*dot != '.' || !dot[1]) continue;
+    *dot = 0;
+    dataset->id = open_table(dataset, path);
+    if (dataset->id < 0)
+      *dot = '.';
+    else if (!(dataset->field = strdup(dot + 1)))
+      return ndr_fail(NDR_ERR_MEMORY, "%s:%s: out of memory", dataset->file, path);
   }
+  return NDR_OK;
+}
+
+/* path is written to. */
+static ndr_status open_named(ndr_h5_dataset *dataset, char *path) {
+  char reason[640];
+  char *stored = ndr_netcdf_stored(dataset->file_id, path, dataset->links->access);
+  if (!stored) return ndr_fail(NDR_ERR_MEMORY, "%s:%s: out of memory", dataset->file, path);
+  dataset->links->status = NDR_OK;
+  dataset->id = H5Dopen2(dataset->file_id, stored, dataset->links->access);
+  free(stored);
+  if (dataset->id < 0 && dataset->links->status == NDR_OK) {
+    ndr_hdf_fail(NDR_ERR_FILE, path, "cannot be opened");
+    snprintf(reason, sizeof reason, "%s", ndr_last_error());
+    NDR_TRY(open_field(dataset, path));
+    if (dataset->id < 0 && dataset->links->status == NDR_OK) ndr_explain_failure("%s", reason);
+  }
+  if (dataset->id < 0) return fail_open(dataset, path);
   enter_file_of_dataset(dataset);
-  return ndr_hdf_describe(dataset, path);
+  return ndr_hdf_describe_data(dataset, path);
 }
 
 static ndr_status open_file(ndr_h5_dataset *dataset) {
@@ -63,8 +102,10 @@ static ndr_status open_file(ndr_h5_dataset *dataset) {
 
 static ndr_status open_largest(ndr_h5_dataset *dataset) {
   char *found;
-  NDR_TRY(ndr_hdf_find_largest(dataset, &found));
+  int others;
+  NDR_TRY(ndr_hdf_find_largest(dataset, &found, &others));
   ndr_status status = open_named(dataset, found);
+  dataset->info.other_count = others;
   free(found);
   return status;
 }
@@ -127,6 +168,7 @@ static ndr_status create(ndr_h5_dataset **created, const char *file, const ndr_h
   dataset->no_plugins = access && access->no_plugins;
   dataset->raw = access && access->raw;
   dataset->allow_external = access && access->allow_external;
+  if (access) dataset->remarks = (ndr_remarks){access->on_remark, access->user, NULL};
   dataset->file_id = dataset->id = H5I_INVALID_HID;
   *created = dataset;
   return NDR_OK;
@@ -148,16 +190,40 @@ ndr_status ndr_h5_open(ndr_h5_dataset **opened, const char *file, const char *pa
   return status;
 }
 
+/* Opens a file to walk through what it holds; where that succeeds, leave_file ends it. */
+static ndr_status enter_file(const char *file, const ndr_h5_access *access, ndr_hdf_scope *scope,
+                             ndr_h5_dataset **dataset) {
+  NDR_TRY(create(dataset, file, access));
+  ndr_hdf_enter(scope, (*dataset)->no_plugins);
+  ndr_status status = open_file(*dataset);
+  if (status == NDR_OK) return NDR_OK;
+  ndr_hdf_leave(scope);
+  ndr_h5_close(*dataset);
+  return status;
+}
+
+static void leave_file(ndr_hdf_scope *scope, ndr_h5_dataset *dataset) {
+  ndr_hdf_leave(scope);
+  ndr_h5_close(dataset);
+}
+
 ndr_status ndr_h5_list(const char *file, const ndr_h5_access *access, ndr_h5_visitor visit, void *user) {
   ndr_hdf_scope scope;
   ndr_h5_dataset *dataset;
   if (!visit) return ndr_fail(NDR_ERR_ARGUMENT, "visit is a null pointer");
-  NDR_TRY(create(&dataset, file, access));
-  ndr_hdf_enter(&scope, dataset->no_plugins);
-  ndr_status status = open_file(dataset);
-  if (status == NDR_OK) status = ndr_hdf_list(dataset, visit, user);
-  ndr_hdf_leave(&scope);
-  ndr_h5_close(dataset);
+  NDR_TRY(enter_file(file, access, &scope, &dataset));
+  ndr_status status = ndr_hdf_list(dataset, visit, user);
+  leave_file(&scope, dataset);
+  return status;
+}
+
+ndr_status ndr_h5_candidates(const char *file, const ndr_h5_access *access, ndr_h5_path_visitor visit, void *user) {
+  ndr_hdf_scope scope;
+  ndr_h5_dataset *dataset;
+  if (!visit) return ndr_fail(NDR_ERR_ARGUMENT, "visit is a null pointer");
+  NDR_TRY(enter_file(file, access, &scope, &dataset));
+  ndr_status status = ndr_hdf_each_candidate(dataset, visit, user);
+  leave_file(&scope, dataset);
   return status;
 }
 
@@ -174,17 +240,19 @@ void ndr_h5_close(ndr_h5_dataset *dataset) {
   ndr_links_end(dataset->links);
   ndr_hdf_leave(&scope);
   ndr_hdf_forget(dataset);
+  ndr_remarks_free(&dataset->remarks);
   free(dataset->links);
   free(dataset->file);
   free(dataset);
 }
 
 const ndr_h5_info *ndr_h5_describe(const ndr_h5_dataset *dataset) {
-  return &dataset->info;
+  return dataset ? &dataset->info : NULL;
 }
 
 DLTensor ndr_h5_tensor(const ndr_h5_dataset *dataset) {
-  DLTensor tensor = {.device = {kDLCPU, 0}, .ndim = dataset->info.ndim};
+  DLTensor tensor = {.device = {kDLCPU, 0}, .ndim = dataset ? dataset->info.ndim : -1};
+  if (!dataset) return tensor;
   tensor.dtype = ndr_dtype_to_dlpack(dataset->info.dtype);
   tensor.shape = (int64_t *)(uintptr_t)dataset->info.shape; /* DLTensor has no const; nothing writes through it */
   return tensor;

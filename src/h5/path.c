@@ -57,9 +57,10 @@ static char *absolute(const char *dataset) {
 }
 
 ndr_status ndr_h5_split(const char *text, char **file, char **dataset) {
+  if (!file || !dataset) return ndr_fail(NDR_ERR_ARGUMENT, "file or dataset is a null pointer");
+  *file = *dataset = NULL;
   if (!text || !*text) return ndr_fail(NDR_ERR_ARGUMENT, "the name of the input file is empty");
   const char *rest;
-  *file = *dataset = NULL;
   size_t length = ndr_path_split(text, exists, NULL, &rest);
   if (length == 0) return fail_missing(text);
   *file = strndup(text, length);

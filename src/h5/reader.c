@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "h5/dtype.h"
+#include "h5/field.h"
 #include "h5/route.h"
 
 int64_t ndr_stored_bytes(const ndr_reader *reader) {
@@ -78,16 +78,18 @@ static const char *try_chunks(ndr_reader *reader, hid_t creation) {
   return "";
 }
 
-static ndr_status open_inside(ndr_reader *reader, bool far) {
+static ndr_status open_inside(ndr_reader *reader, bool leave) {
   const ndr_h5_dataset *dataset = reader->dataset;
   hid_t creation = H5Dget_create_plist(dataset->id);
   if (creation < 0) return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its layout cannot be read");
   reader->reason = dataset->info.layout == NDR_H5_CHUNKED ? try_chunks(reader, creation) : try_file(reader);
   H5Pclose(creation);
   NDR_TRY(check_end(reader));
-  reader->memory_type = ndr_hdf_memory_type(dataset->info.stored_dtype, dataset->type_class);
+  reader->memory_type = ndr_hdf_element_type(dataset);
   if (reader->memory_type < 0) return ndr_fail(NDR_ERR_FILE, "%s: HDF5 lacks a type for its elements", dataset->where);
-  if (far && reader->route != NDR_ROUTE_LIBRARY) ndr_reader_leave(reader);
+  if (leave && reader->route != NDR_ROUTE_LIBRARY) ndr_reader_leave(reader);
+  const ndr_unpack delivered = NDR_UNPACK_INIT(reader->unpack.from);
+  NDR_TRY(ndr_hdf_fill(dataset, &delivered, reader->stored_fill));
   NDR_TRY(ndr_hdf_fill(dataset, &reader->unpack, reader->fill));
   ndr_unpack as_stored = NDR_UNPACK_INIT(reader->unpack.to);
   as_stored.swap = reader->rest.swap;
@@ -95,7 +97,7 @@ static ndr_status open_inside(ndr_reader *reader, bool far) {
   return NDR_OK;
 }
 
-ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bool as_f64, bool far, int64_t memory) {
+ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bool as_f64, bool leave, int64_t memory) {
   ndr_hdf_scope scope;
   *reader = (ndr_reader){.dataset = dataset, .unpack = dataset->unpack, .route = NDR_ROUTE_LIBRARY, .fd = -1};
   reader->memory_type = H5I_INVALID_HID;
@@ -108,7 +110,7 @@ ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bo
   }
   ndr_hdf_enter(&scope, dataset->no_plugins);
   reader->rest = (ndr_unpack)NDR_UNPACK_INIT(reader->unpack.to);
-  ndr_status status = open_inside(reader, far);
+  ndr_status status = open_inside(reader, leave);
   ndr_hdf_leave(&scope);
   return status;
 }
@@ -135,7 +137,7 @@ static int64_t library_scratch(const ndr_reader *reader) {
   const ndr_h5_dataset *dataset = reader->dataset;
   int64_t bytes = dataset->source_chunk_bytes;
   if (dataset->info.layout == NDR_H5_CHUNKED && dataset->info.filters[0]) {
-    bytes = ndr_stored_bytes(reader);
+    bytes = (int64_t)dataset->element_bytes;
     for (int d = 0; d < dataset->info.ndim; d++) bytes = times(bytes, dataset->info.chunk[d]);
   }
   return times(bytes, 3);
@@ -184,5 +186,6 @@ void ndr_bench_clear(ndr_bench *bench) {
   free(bench->raw);
   bench->decoder = NULL;
   bench->stored = bench->raw = NULL;
+  bench->holds = false;
   bench->reader = NULL;
 }

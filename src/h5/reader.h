@@ -14,7 +14,7 @@ typedef enum ndr_route { NDR_ROUTE_FILE, NDR_ROUTE_CHUNKS, NDR_ROUTE_LIBRARY } n
 typedef struct ndr_reader {
   const ndr_h5_dataset *dataset;
   ndr_unpack unpack; /* what reading does to elements */
-  ndr_unpack rest;   /* what is left for the device that reduces them */
+  ndr_unpack rest;   /* what is left to whoever reduces them */
   ndr_route route;
   const char *reason;          /* why not a faster one; words or a filter's name, "" where there is none */
   int fd;                      /* HDF5's own, so that it is the file that was checked */
@@ -23,11 +23,12 @@ typedef struct ndr_reader {
   ndr_filters filters;
   bool bare_edges; /* chunks that reach over the edge were stored unfiltered */
   int64_t chunk_bytes;
-  int64_t table_bytes;    /* that a table of the chunks may take */
-  ndr_chunk_table *table; /* made by the first thread that reads, for NDR_ROUTE_CHUNKS; NULL: never */
-  hid_t memory_type;      /* for NDR_ROUTE_LIBRARY */
-  unsigned char fill[16]; /* what elements are that were never written, as reading leaves them */
-  bool planes;            /* chunks have their bytes shuffled, element by element, before any other filter */
+  int64_t table_bytes;           /* that a table of the chunks may take */
+  ndr_chunk_table *table;        /* made by the first thread that reads, for NDR_ROUTE_CHUNKS; NULL: never */
+  hid_t memory_type;             /* for NDR_ROUTE_LIBRARY */
+  unsigned char fill[16];        /* what elements are that were never written, as reading leaves them */
+  unsigned char stored_fill[16]; /* the same, as H5Dread would deliver it */
+  bool planes;                   /* chunks have their bytes shuffled, element by element, before any other filter */
   bool hands_on; /* whole chunks can be handed on, and it saves work: `whole` may be set before the first read */
   bool whole;    /* boxes are read as all chunks that they touch, one after the other, still shuffled if they are */
 } ndr_reader;
@@ -37,6 +38,8 @@ typedef struct ndr_bench {
   const ndr_reader *reader; /* that it is set up for */
   ndr_decoder *decoder;
   void *stored, *raw;
+  bool holds; /* raw is the decoded chunk at held[], for parts of it that are read later */
+  uint64_t held[NDR_MAX_DIMS];
   double read_seconds, decode_seconds, unpack_seconds;
   int64_t stored_bytes;
 } ndr_bench;
@@ -46,9 +49,9 @@ typedef struct ndr_box {
   const int64_t *begin, *size;
 } ndr_box;
 
-/* Finds the way for a budget of so many bytes. as_f64: elements become f64 whatever they are. far: a GPU converts what
- * it reduces, so elements are left as they are stored, unless only HDF5 can read them. Close it even if that fails. */
-ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bool as_f64, bool far, int64_t memory);
+/* Finds the way for a budget of so many bytes. as_f64: elements become f64 whatever they are. leave: elements are left
+ * as they are stored, to whoever reduces them, unless only HDF5 can read them. Close it even if that fails. */
+ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bool as_f64, bool leave, int64_t memory);
 void ndr_reader_close(ndr_reader *reader);
 
 /* Bytes that so many threads take to read, beside the boxes. */

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/job.h"
+#include "h5/fold.h"
 #include "h5/route.h"
 #include "h5/weigh.h"
 
@@ -13,75 +13,13 @@ typedef struct {
   int64_t sent, settled; /* slabs */
   DLTensor *const *results;
   ndr_feed *feed;
-  ndr_accumulator *block, *masses; /* the latter sums weights, where there are any */
+  ndr_fold *fold;  /* on the CPU */
+  ndr_block block; /* on GPUs */
   ndr_h5_progress progress;
 } run;
 
 static bool cancelled(const ndr_job *job) {
   return job->options.cancel && *job->options.cancel;
-}
-
-/* ---- A block: the slabs over one range of the kept dims --------------------------------------------------------- */
-
-/* The shape of what a block takes in: all slabs of it have the same extent along the kept dims. */
-static void block_shape(const ndr_job *job, const ndr_leg *leg, int64_t *shape) {
-  for (int d = 0; d < job->dataset->info.ndim; d++)
-    shape[d] = job->reduced[d] ? job->dataset->info.shape[d] : leg->size[d];
-}
-
-static ndr_status accumulate(const run *r, const ndr_carrier *carrier, const ndr_leg *leg, ndr_accumulator **made) {
-  int64_t shape[NDR_MAX_DIMS];
-  block_shape(r->job, leg, shape);
-  return ndr_job_accumulate(r->job, carrier, r->job->dataset->info.ndim, shape, r->job->dim_count, r->job->dims, made);
-}
-
-static ndr_status start_block(run *r, const ndr_leg *leg) {
-  const ndr_job *job = r->job;
-  int64_t shape[NDR_MAX_DIMS];
-  ndr_options reduce = job->reduce;
-  NDR_TRY(accumulate(r, &r->carriers[0], leg, &r->block));
-  if (!job->options.weights) return NDR_OK;
-  reduce.stream = r->carriers[0].stream;
-  block_shape(job, leg, shape);
-  return ndr_accumulator_create(&r->masses, r->carriers[0].device, NDR_F64, job->dataset->info.ndim, shape,
-                                job->dim_count, job->dims, 1, &(ndr_op){NDR_SUM}, &reduce);
-}
-
-/* The part of a result that belongs to the block that leg is of. shape and strides receive what the view points to. */
-static DLTensor block_view(const ndr_job *job, const DLTensor *result, const ndr_leg *leg, int64_t *shape,
-                           int64_t *strides) {
-  DLTensor view = *result;
-  int64_t step = 1;
-  for (int d = job->dataset->info.ndim - 1, r = result->ndim - 1; d >= 0; d--) {
-    if (job->reduced[d] && !job->reduce.keepdims) continue;
-    shape[r] = job->reduced[d] ? 1 : leg->size[d];
-    strides[r] = result->strides ? result->strides[r] : step;
-    step *= result->shape[r];
-    if (!job->reduced[d]) view.byte_offset += (uint64_t)(leg->whole[d] * strides[r] * (result->dtype.bits / 8));
-    r--;
-  }
-  view.shape = shape;
-  view.strides = strides;
-  return view;
-}
-
-static void drop_block(run *r) {
-  ndr_accumulator_destroy(r->block);
-  ndr_accumulator_destroy(r->masses);
-  r->block = r->masses = NULL;
-}
-
-static ndr_status finish_block(run *r, const ndr_leg *leg) {
-  DLTensor views[NDR_MAX_OPS], *pointers[NDR_MAX_OPS];
-  int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS], strides[NDR_MAX_OPS][NDR_MAX_DIMS];
-  for (int i = 0; i < r->job->op_count; i++) {
-    views[i] = block_view(r->job, r->results[i], leg, shapes[i], strides[i]);
-    pointers[i] = &views[i];
-  }
-  NDR_TRY(r->masses ? ndr_weigh_finish(r->job, r->block, r->masses, pointers)
-                    : ndr_job_finish(r->job, r->block, pointers));
-  drop_block(r);
-  return NDR_OK;
 }
 
 /* ---- Slabs ------------------------------------------------------------------------------------------------------ */
@@ -107,28 +45,28 @@ static ndr_status add_weighted(const run *r, ndr_carrier *carrier, ndr_leg *leg,
   ndr_weights weights = ndr_weigh_box(r->job, leg);
   int ndim = r->job->dataset->info.ndim;
   ndr_weigh_elements(&weights, ndim, leg->size, data);
-  NDR_TRY(add(r, carrier, r->block, leg, data));
+  NDR_TRY(add(r, carrier, r->block.sums, leg, data));
   NDR_TRY(ndr_carrier_wait(carrier));
   ndr_weigh_mass(&weights, ndim, leg->size, data);
-  return add(r, carrier, r->masses, leg, data);
+  return add(r, carrier, r->block.masses, leg, data);
 }
 
 /* On another GPU than the block's: what the slab comes to is merged into the block. The first addition to an
  * accumulator leaves what was added, so that the block's states are those that they would be if the slab had been added
  * where the block is. */
-static ndr_status add_elsewhere(const run *r, ndr_carrier *carrier, ndr_leg *leg, const void *data) {
-  ndr_accumulator *piece;
-  NDR_TRY(accumulate(r, carrier, leg, &piece));
-  ndr_status status = add(r, carrier, piece, leg, data);
-  if (status == NDR_OK) status = ndr_accumulator_merge(r->block, piece);
-  ndr_accumulator_destroy(piece);
+static ndr_status add_elsewhere(run *r, ndr_carrier *carrier, ndr_leg *leg, const void *data) {
+  ndr_block piece;
+  ndr_status status = ndr_block_open(&piece, r->job, carrier, leg);
+  if (status == NDR_OK) status = add(r, carrier, piece.sums, leg, data);
+  if (status == NDR_OK) status = ndr_block_merge(&r->block, &piece);
+  ndr_block_close(&piece);
   return status;
 }
 
 static ndr_status add_slab(run *r, ndr_leg *leg, void *data) {
   ndr_carrier *carrier = &r->carriers[r->sent++ % r->carrier_count];
-  NDR_TRY(r->masses                ? add_weighted(r, carrier, leg, data)
-          : carrier == r->carriers ? add(r, carrier, r->block, leg, data)
+  NDR_TRY(r->block.masses          ? add_weighted(r, carrier, leg, data)
+          : carrier == r->carriers ? add(r, carrier, r->block.sums, leg, data)
                                    : add_elsewhere(r, carrier, leg, data));
   return ndr_carrier_send(carrier);
 }
@@ -140,6 +78,23 @@ static ndr_status settle(run *r) {
     ndr_feed_give(r->feed);
   }
   return NDR_OK;
+}
+
+static ndr_status reduce_far(run *r, ndr_leg *leg, void *data) {
+  if (leg->first) NDR_TRY(ndr_block_open(&r->block, r->job, &r->carriers[0], leg));
+  NDR_TRY(add_slab(r, leg, data));
+  NDR_TRY(settle(r));
+  if (!leg->last) return NDR_OK;
+  NDR_TRY(ndr_block_finish(&r->block, r->job, r->results));
+  ndr_block_close(&r->block);
+  return NDR_OK;
+}
+
+static ndr_status reduce_here(run *r, const ndr_leg *leg, void *data) {
+  if (leg->first) NDR_TRY(ndr_fold_start(r->fold, leg));
+  NDR_TRY(ndr_fold_add(r->fold, leg, data));
+  ndr_feed_give(r->feed);
+  return leg->last ? ndr_fold_finish(r->fold, r->results) : NDR_OK;
 }
 
 static void report(run *r, const ndr_leg *leg) {
@@ -164,10 +119,7 @@ static ndr_status reduce_next(run *r, bool *done) {
   NDR_TRY(ndr_feed_take(r->feed, &leg, &data, done));
   if (*done) return NDR_OK;
   double taken = ndr_seconds();
-  if (leg.first) NDR_TRY(start_block(r, &leg));
-  NDR_TRY(add_slab(r, &leg, data));
-  NDR_TRY(settle(r));
-  if (leg.last) NDR_TRY(finish_block(r, &leg));
+  NDR_TRY(r->fold ? reduce_here(r, &leg, data) : reduce_far(r, &leg, data));
   r->progress.wait_seconds += taken - begin;
   r->progress.reduce_seconds += ndr_seconds() - taken;
   report(r, &leg);
@@ -191,6 +143,7 @@ static ndr_status run_job(ndr_job *job, run *r) {
   bool done = false;
   NDR_TRY(open_carriers(job, r));
   NDR_TRY(ndr_feed_create(&r->feed, &job->feed));
+  if (job->device.device_type == kDLCPU) NDR_TRY(ndr_fold_create(&r->fold, job, r->feed));
   while (!done) NDR_TRY(reduce_next(r, &done));
   return NDR_OK;
 }
@@ -204,7 +157,8 @@ static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const cha
   r.progress.total_bytes = (int64_t)ndr_dtype_bytes(job->dtype);
   for (int d = 0; d < job->dataset->info.ndim; d++) r.progress.total_bytes *= job->dataset->info.shape[d];
   ndr_status status = run_job(job, &r);
-  drop_block(&r);
+  ndr_fold_destroy(r.fold);
+  ndr_block_close(&r.block);
   for (int i = 0; i < r.carrier_count; i++) ndr_carrier_close(&job->carriers[i]);
   ndr_feed_destroy(r.feed);
   return status;
@@ -254,7 +208,7 @@ ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, int dim_count, const int *dims
   ndr_status first = status;
   snprintf(reason, sizeof reason, "%s", ndr_last_error());
   smaller = options ? *options : (ndr_h5_options)NDR_H5_OPTIONS_INIT;
-  if (smaller.memory == 0) smaller.memory = NDR_H5_MEMORY;
+  if (smaller.memory == 0) smaller.memory = ndr_default_memory();
   for (int64_t memory = smaller.memory / 4; status == NDR_ERR_MEMORY && memory >= LEAST_MEMORY; memory /= 4) {
     smaller.memory = memory;
     status = attempt(&asked, &smaller, NULL, &far);

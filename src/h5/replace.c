@@ -20,15 +20,28 @@ static ndr_status fail(const char *path, const char *what) {
   return ndr_fail(NDR_ERR_FILE, "%s: %s: %s", path, what, strerror(errno));
 }
 
-/* What is at path may be replaced; mode receives its permissions. */
-static ndr_status check_target(const char *path, bool overwrite, mode_t *mode) {
-  struct stat facts;
-  if (lstat(path, &facts) != 0) return errno == ENOENT ? NDR_OK : fail(path, "cannot be written");
-  if (!overwrite) return ndr_fail(NDR_ERR_FILE, "%s: exists already, and overwriting was not asked for", path);
-  if (stat(path, &facts) != 0) return fail(path, "cannot be written");
-  if (!S_ISREG(facts.st_mode)) return ndr_fail(NDR_ERR_FILE, "%s: is not a regular file", path);
-  *mode = facts.st_mode & 07777;
+/* What is at path, if anything is, may be replaced. A rename would replace a file that may not be written to, too, but
+ * who took that right away wants to keep the file. */
+static ndr_status check_target(ndr_replace *file, const char *path) {
+  if (lstat(path, &file->old) != 0) return errno == ENOENT ? NDR_OK : fail(path, "cannot be written");
+  if (stat(path, &file->old) != 0) {
+    if (errno == ENOENT) return ndr_fail(NDR_ERR_FILE, "%s: is a symbolic link that leads nowhere", path);
+    return fail(path, "cannot be written");
+  }
+  if (!S_ISREG(file->old.st_mode)) return ndr_fail(NDR_ERR_FILE, "%s: is not a regular file", path);
+  if (!file->overwrite) return ndr_fail(NDR_ERR_FILE, "%s: exists already; overwrite (--overwrite) replaces it", path);
+  if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0) return fail(path, "cannot be written");
+  file->replaces = true;
   return NDR_OK;
+}
+
+/* The new file belongs to whom the old one did, as far as the system lets us give it away, with the same permissions. A
+ * group that it cannot be given to loses nothing to the one that it has instead, which may do what everybody may. */
+static int keep_access(int fd, const struct stat *old) {
+  mode_t mode = old->st_mode & 0777;
+  bool kept = fchown(fd, old->st_uid, old->st_gid) == 0 || fchown(fd, (uid_t)-1, old->st_gid) == 0;
+  if (!kept) mode = (mode & 0707) | (mode & 07) << 3;
+  return fchmod(fd, mode);
 }
 
 /* The folder of path, to be freed. */
@@ -47,6 +60,15 @@ static int open_nameless(const char *folder) {
   (void)folder;
 #endif
   return -1;
+}
+
+/* Descriptors 0 to 2 are the program's: what it prints would end up in the file, had it closed one of them. */
+static int above_standard(int fd) {
+  if (fd < 0 || fd > STDERR_FILENO) return fd;
+  int above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), reason = errno;
+  close(fd);
+  errno = reason;
+  return above;
 }
 
 static int link_nameless(int fd, const char *path) {
@@ -79,25 +101,38 @@ static ndr_status create_temporary(ndr_replace *file) {
   if (!folder) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", file->path);
   file->fd = open_nameless(folder);
   if (file->fd < 0) name_temporary(file, folder);
+  file->fd = above_standard(file->fd);
   ndr_status status = file->fd >= 0 ? NDR_OK : fail(file->path, "its folder cannot be written to");
   free(folder);
+  if (status == NDR_OK && file->replaces && keep_access(file->fd, &file->old) != 0)
+    status = fail(file->path, "its permissions cannot be kept");
   return status;
 }
 
+static void remove_temporary(ndr_replace *file) {
+  if (file->fd >= 0) close(file->fd);
+  if (file->temporary) unlink(file->temporary);
+  free(file->temporary);
+  file->fd = -1;
+  file->temporary = NULL;
+}
+
+/* A file with a name is made once to see that it can be, and again when there is something to write: it would be left
+ * behind where the program is ended in between. */
 ndr_status ndr_replace_open(ndr_replace *file, const char *path, bool overwrite) {
-  mode_t mode = 0;
   *file = (ndr_replace){.fd = -1, .overwrite = overwrite};
-  NDR_TRY(check_target(path, overwrite, &mode));
-  file->path = mode ? realpath(path, NULL) : strdup(path);
+  NDR_TRY(check_target(file, path));
+  file->path = file->replaces ? realpath(path, NULL) : strdup(path);
   if (!file->path) return fail(path, "cannot be written");
   ndr_status status = create_temporary(file);
-  if (status == NDR_OK && mode && fchmod(file->fd, mode) != 0) status = fail(path, "its permissions cannot be kept");
+  if (file->temporary) remove_temporary(file);
   if (status != NDR_OK) ndr_replace_close(file);
   return status;
 }
 
 ndr_status ndr_replace_write(ndr_replace *file, const void *data, size_t bytes, const volatile sig_atomic_t *cancel) {
   const char *from = data;
+  if (file->fd < 0) NDR_TRY(create_temporary(file));
   while (bytes > 0) {
     if (cancel && *cancel) return ndr_fail(NDR_ERR_CANCELLED, "%s: stopped before it was written", file->path);
     ssize_t written = write(file->fd, from, bytes < PIECE ? bytes : PIECE);
@@ -146,6 +181,7 @@ static ndr_status sync_folder(const ndr_replace *file) {
 
 /* Network file systems may say only on closing that bytes are lost; they have no nameless files, which must be open. */
 ndr_status ndr_replace_commit(ndr_replace *file) {
+  NDR_TRY(ndr_replace_write(file, NULL, 0, NULL));
   if (fsync(file->fd) != 0) return fail(file->path, "cannot be written");
   if (file->temporary) {
     int closed = close(file->fd);
@@ -159,9 +195,7 @@ ndr_status ndr_replace_commit(ndr_replace *file) {
 }
 
 void ndr_replace_close(ndr_replace *file) {
-  if (file->fd >= 0) close(file->fd);
-  if (file->temporary) unlink(file->temporary);
-  free(file->temporary);
+  remove_temporary(file);
   free(file->path);
   *file = (ndr_replace){.fd = -1};
 }

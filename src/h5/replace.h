@@ -5,18 +5,21 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 
 #include "ndreduce/ndreduce.h"
 
 typedef struct ndr_replace {
   char *path;      /* with symbolic links followed, so that a link stays one and its target is replaced */
   char *temporary; /* NULL while the file has no name, and once it has been renamed */
-  int fd;
-  bool overwrite;
+  int fd;          /* -1 before the first write where files must have names */
+  bool overwrite, replaces;
+  struct stat old; /* of what is replaced */
 } ndr_replace;
 
-/* Creates the temporary file, in the folder of path; without a name, where the file system can do that. On failure
- * nothing needs to be closed. */
+/* Creates the temporary file, in the folder of path; without a name, where the file system can do that. A file that is
+ * replaced must be one that could be written to; the new one gets its permissions, and its owner and group where that
+ * is allowed. On failure nothing needs to be closed. */
 ndr_status ndr_replace_open(ndr_replace *file, const char *path, bool overwrite);
 
 /* cancel, which may be NULL, is looked at every few MiB. */

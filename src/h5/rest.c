@@ -28,7 +28,7 @@ static bool takes_steps(const ndr_h5_dataset *dataset) {
 void ndr_reader_leave(ndr_reader *reader) {
   reader->rest = reader->unpack;
   reader->unpack = (ndr_unpack)NDR_UNPACK_INIT(reader->rest.from);
-  if (reader->route != NDR_ROUTE_CHUNKS || takes_steps(reader->dataset)) return;
+  if (reader->route != NDR_ROUTE_CHUNKS || takes_steps(reader->dataset) || ndr_hdf_is_short(reader->dataset)) return;
   reader->planes = has_planes(reader);
   reader->hands_on = reader->planes || are_taken_apart(reader->dataset);
 }

@@ -20,7 +20,7 @@ static ndr_status fail_read(const ndr_h5_dataset *dataset) {
     unsigned flags, config;
     H5Z_filter_t filter = H5Pget_filter2(creation, (unsigned)i, &flags, &values, NULL, sizeof name, name, &config);
     name[sizeof name - 1] = 0;
-    if (filter < 0 || H5Zfilter_avail(filter) > 0) continue;
+    if (filter < 0 || H5Zfilter_avail(filter) > 0 || ndr_filter_is_rounding(filter)) continue;
     status = ndr_fail(NDR_ERR_FILE, "%s: needs filter %d%s%s%s, which HDF5 does not find (plugins: HDF5_PLUGIN_PATH%s)",
                       dataset->where, (int)filter, *name ? " (" : "", name, *name ? ")" : "",
                       dataset->no_plugins ? ", turned off" : "");
@@ -30,17 +30,32 @@ static ndr_status fail_read(const ndr_h5_dataset *dataset) {
   return status;
 }
 
+/* What the file does not have of a box stays so. */
+static void fill_box(const ndr_reader *reader, ndr_box box, char *to) {
+  size_t bytes = (size_t)ndr_stored_bytes(reader);
+  ndr_gather all = {.count = 1, .axes = {{1, 0, (int64_t)bytes}}};
+  for (int d = 0; d < reader->dataset->info.ndim; d++) all.axes[0].size *= box.size[d];
+  ndr_gather_fill(&all, bytes, reader->stored_fill, to);
+}
+
 static ndr_status read_box(const ndr_reader *reader, ndr_box box, void *to) {
   const ndr_h5_dataset *dataset = reader->dataset;
-  int64_t from[NDR_MAX_DIMS];
+  int64_t from[NDR_MAX_DIMS], present[NDR_MAX_DIMS], origin[NDR_MAX_DIMS] = {0};
   hsize_t count[NDR_MAX_DIMS];
   int ndim = dataset->info.ndim;
+  bool any = true, all = true;
   for (int d = 0; d < ndim; d++) {
     from[d] = dataset->from[d] + box.begin[d] * dataset->step[d];
     count[d] = (hsize_t)box.size[d];
+    present[d] = ndr_hdf_present(dataset, d, box.begin[d], box.size[d]);
+    any = any && present[d] > 0;
+    all = all && present[d] == box.size[d];
   }
+  if (!all) fill_box(reader, box, to);
+  if (!any) return NDR_OK;
   hid_t target = H5Screate_simple(ndim, count, NULL), source = H5Dget_space(dataset->id);
-  bool good = target >= 0 && ndr_hdf_select(source, ndim, from, dataset->step, box.size);
+  bool good = target >= 0 && ndr_hdf_select(source, ndim, from, dataset->step, present) &&
+              ndr_hdf_select(target, ndim, origin, NULL, present);
   if (good) good = H5Dread(dataset->id, reader->memory_type, target, source, H5P_DEFAULT, to) >= 0;
   ndr_status status = good ? NDR_OK : fail_read(dataset);
   if (source >= 0) H5Sclose(source);

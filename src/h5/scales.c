@@ -7,6 +7,10 @@
 #include "h5/coordinates.h"
 #include "h5/dtype.h"
 #include "h5/elements.h"
+#include "h5/label.h"
+#include "h5/netcdf.h"
+#include "h5/period.h"
+#include "h5/storage.h"
 
 static ndr_status fail_memory(void) {
   return ndr_fail(NDR_ERR_MEMORY, "out of memory for the scales of the output");
@@ -22,19 +26,43 @@ static char *join(const char *a, const char *b, const char *c) {
 /* ---- Coordinates as the input holds them ------------------------------------------------------------------------ */
 
 typedef struct {
-  hid_t dataset; /* of the input; negative where there are no coordinates */
+  hid_t dataset;                /* of the input; negative where there are no coordinates */
+  ndr_hdf_attribute_test keeps; /* those of its attributes that hold for the elements; NULL: all */
   ndr_elements elements;
 } coordinates;
 
-static const coordinates none = {H5I_INVALID_HID, {H5I_INVALID_HID, 0, 0, NULL}};
+static const coordinates none = {H5I_INVALID_HID, NULL, {H5I_INVALID_HID, 0, 0, NULL}};
 
 static ndr_status read_coordinates(const ndr_h5_dataset *source, int d, coordinates *c) {
   *c = none;
   NDR_TRY(ndr_hdf_open_coordinates(source, d, true, &c->dataset));
   if (c->dataset < 0) return NDR_OK;
-  NDR_TRY(ndr_elements_reserve(&c->elements, c->dataset, (hsize_t)source->info.shape[d], source->where));
+  hsize_t count = (hsize_t)source->info.shape[d];
+  if (ndr_hdf_is_converted(source, d)) {
+    c->keeps = ndr_label_keeps_unpacked;
+    NDR_TRY(ndr_elements_reserve_values(&c->elements, count, source->where));
+    return ndr_hdf_coordinate_values(source, d, c->elements.data);
+  }
+  NDR_TRY(ndr_elements_reserve(&c->elements, c->dataset, count, source->where));
   if (ndr_hdf_read_coordinates(source, d, c->elements.type, c->elements.data)) return NDR_OK;
   return ndr_hdf_fail(NDR_ERR_FILE, source->where, "the coordinates of a dim cannot be read");
+}
+
+/* The coordinate of dim d once it is reduced: the middle of its period where it is a time, else none. */
+static ndr_status read_period(const ndr_h5_dataset *source, int d, coordinates *c) {
+  ndr_period period;
+  *c = none;
+  ndr_status status = ndr_period_find(source, d, &period);
+  if (status == NDR_OK && period.found) status = ndr_hdf_open_coordinates(source, d, false, &c->dataset);
+  if (c->dataset >= 0) {
+    double *middle = malloc(sizeof *middle);
+    if (middle) *middle = ndr_period_middle(&period);
+    c->keeps = ndr_period_keeps;
+    c->elements = (ndr_elements){H5Tcopy(H5T_NATIVE_DOUBLE), 1, sizeof *middle, middle};
+    if (!middle) status = fail_memory();
+  }
+  ndr_period_free(&period);
+  return status;
 }
 
 static void free_coordinates(coordinates *c) {
@@ -49,7 +77,7 @@ static ndr_status compare_scale(hid_t file, const ndr_scale *scale, const coordi
   if (!*same || scale->bare) return NDR_OK;
   hid_t dataset = H5Dopen2(file, scale->name, H5P_DEFAULT);
   htri_t equal = dataset < 0 ? -1 : ndr_elements_equal(&c->elements, dataset);
-  if (equal > 0) equal = ndr_hdf_same_attributes(c->dataset, dataset, NULL, NULL);
+  if (equal > 0) equal = ndr_hdf_same_attributes(c->dataset, dataset, c->keeps, NULL);
   if (dataset >= 0) H5Dclose(dataset);
   *same = equal > 0;
   return equal < 0 ? ndr_hdf_fail(NDR_ERR_FILE, scale->name, "this scale cannot be compared with another") : NDR_OK;
@@ -64,18 +92,19 @@ static bool mark_scale(hid_t dataset, const char *name, bool bare, int64_t lengt
 }
 
 /* A bare dimension is a dataset of which nothing is ever written. */
-static bool create_dataset(hid_t file, const char *name, const coordinates *c, int64_t length) {
+static bool create_dataset(const ndr_scales *scales, const char *name, const coordinates *c, int64_t length,
+                           bool unlimited) {
   bool bare = c->dataset < 0;
   hid_t type = bare ? H5T_IEEE_F32BE : c->elements.type;
   hsize_t size = (hsize_t)length;
-  hid_t space = H5Screate_simple(1, &size, NULL);
-  hid_t dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  hid_t creation = ndr_storage_properties(), dataset = H5I_INVALID_HID;
+  if (creation >= 0) dataset = ndr_storage_dataset(scales->file, name, type, 1, &size, &unlimited, creation);
   bool good = dataset >= 0 && mark_scale(dataset, name, bare, length);
   if (good && !bare)
     good = H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, c->elements.data) >= 0 &&
-           ndr_hdf_copy_attributes(c->dataset, dataset, NULL, NULL);
+           ndr_hdf_copy_attributes(c->dataset, dataset, c->keeps, NULL, scales->remarks);
   if (dataset >= 0) H5Dclose(dataset);
-  H5Sclose(space);
+  if (creation >= 0) H5Pclose(creation);
   return good;
 }
 
@@ -99,13 +128,14 @@ char *ndr_scales_free_name(hid_t file, const char *name) {
 }
 
 static ndr_status create_scale(ndr_scales *scales, const char *name, const char *origin, const coordinates *c,
-                               int64_t length, ndr_scale **created) {
+                               int64_t length, bool unlimited, ndr_scale **created) {
   ndr_scale *all = realloc(scales->all, (size_t)(scales->count + 1) * sizeof *all);
   if (!all) return fail_memory();
   scales->all = all;
-  ndr_scale scale = {ndr_scales_free_name(scales->file, name), strdup(origin), length, c->dataset < 0, 0, NULL};
+  ndr_scale scale = {
+      ndr_scales_free_name(scales->file, name), strdup(origin), length, c->dataset < 0, unlimited, 0, NULL};
   ndr_status status = scale.name && scale.origin ? NDR_OK : fail_memory();
-  if (status == NDR_OK && !create_dataset(scales->file, scale.name, c, length))
+  if (status == NDR_OK && !create_dataset(scales, scale.name, c, length, unlimited))
     status = ndr_hdf_fail(NDR_ERR_FILE, origin, "this scale cannot be copied to the output");
   if (status != NDR_OK) {
     free(scale.name);
@@ -155,19 +185,21 @@ static char *describe_origin(const ndr_h5_dataset *source, int d, bool reduced) 
   return origin;
 }
 
-/* The scale that holds coordinates, found or made. */
-static ndr_status share_scale(ndr_scales *scales, const ndr_h5_dataset *source, int d, const char *origin,
-                              ndr_scale **found) {
+/* The scale that holds the coordinates of dim d, or of a reduced one its period, found or, if that may be, made. */
+static ndr_status share_scale(ndr_scales *scales, const ndr_h5_dataset *source, int d, bool reduced, const char *origin,
+                              bool make, ndr_scale **found) {
   coordinates c;
-  int64_t length = source->info.shape[d];
-  ndr_status status = read_coordinates(source, d, &c);
+  int64_t length = reduced ? 1 : source->info.shape[d];
+  ndr_status status = reduced ? read_period(source, d, &c) : read_coordinates(source, d, &c);
   if (status == NDR_OK) status = with_coordinates(scales, source->names[d], &c, length, found);
-  if (status == NDR_OK && !*found) status = create_scale(scales, source->names[d], origin, &c, length, found);
+  if (status == NDR_OK && !*found && make)
+    status = create_scale(scales, source->names[d], origin, &c, length, source->unlimited[d], found);
   free_coordinates(&c);
   return status;
 }
 
-static ndr_status find_scale(ndr_scales *scales, const ndr_h5_dataset *source, int from, ndr_scale **found) {
+/* *found is NULL where there is none, and none may be made. */
+static ndr_status find_scale(ndr_scales *scales, const ndr_h5_dataset *source, int from, bool make, ndr_scale **found) {
   int d = from < 0 ? ~from : from;
   int64_t length = from < 0 ? 1 : source->info.shape[d];
   char number[16], *origin = describe_origin(source, d, from < 0);
@@ -175,17 +207,37 @@ static ndr_status find_scale(ndr_scales *scales, const ndr_h5_dataset *source, i
   if (!origin) return fail_memory();
   snprintf(number, sizeof number, "dim%d", d);
   *found = with_origin(scales, origin, length);
-  if (!*found && from >= 0 && source->names[d])
-    status = share_scale(scales, source, d, origin, found);
-  else if (!*found)
-    status = create_scale(scales, source->names[d] ? source->names[d] : number, origin, &none, length, found);
+  if (!*found && source->names[d])
+    status = share_scale(scales, source, d, from < 0, origin, make, found);
+  else if (!*found && make)
+    status = create_scale(scales, number, origin, &none, length, source->unlimited[d], found);
   free(origin);
   return status;
 }
 
+/* Whether a scale that a dim may share is unlimited where the dim is not, or the other way round. */
+static bool has_other_limit(const ndr_scales *scales, const ndr_h5_dataset *source, int d) {
+  for (int i = 0; i < scales->count; i++)
+    if (source->names[d] && scales->all[i].unlimited != source->unlimited[d] &&
+        ndr_scales_is_named(scales->all[i].name, source->names[d]))
+      return true;
+  return false;
+}
+
+ndr_status ndr_scales_limits(ndr_scales *scales, const ndr_h5_dataset *source, int ndim, const int *from,
+                             bool *unlimited) {
+  for (int i = 0; i < ndim; i++) {
+    int d = from[i] < 0 ? ~from[i] : from[i];
+    ndr_scale *scale = NULL;
+    if (has_other_limit(scales, source, d)) NDR_TRY(find_scale(scales, source, from[i], false, &scale));
+    unlimited[i] = scale ? scale->unlimited : source->unlimited[d];
+  }
+  return NDR_OK;
+}
+
 ndr_status ndr_scales_find(ndr_scales *scales, const ndr_h5_dataset *source, int from, const char **name) {
   ndr_scale *scale;
-  NDR_TRY(find_scale(scales, source, from, &scale));
+  NDR_TRY(find_scale(scales, source, from, true, &scale));
   *name = scale->name;
   return NDR_OK;
 }
@@ -225,7 +277,7 @@ static bool yields(const ndr_h5_dataset *source, int ndim, const int *from, int 
 static ndr_status refer(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable, int i, int from,
                         hobj_ref_t *reference) {
   ndr_scale *scale;
-  NDR_TRY(find_scale(scales, source, from, &scale));
+  NDR_TRY(find_scale(scales, source, from, true, &scale));
   if (H5Rcreate(reference, scales->file, scale->name, H5R_OBJECT, H5I_INVALID_HID) < 0)
     return ndr_hdf_fail(NDR_ERR_FILE, scale->name, "this scale cannot be referred to");
   return add_use(scale, variable, i);
@@ -252,6 +304,12 @@ const char *ndr_scales_name(const ndr_scales *scales, const char *variable, int 
       if (scales->all[i].uses[u].dim == dim && strcmp(scales->all[i].uses[u].variable, variable) == 0)
         return scales->all[i].name;
   return NULL;
+}
+
+bool ndr_scales_is_bare(const ndr_scales *scales, const char *name) {
+  for (int i = 0; i < scales->count; i++)
+    if (scales->all[i].bare && strcmp(scales->all[i].name, name) == 0) return true;
+  return false;
 }
 
 /* ---- Who uses a scale ------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #define NDR_H5_SCALES_H
 
 #include "h5/dataset.h"
+#include "h5/remarks.h"
 
 typedef struct ndr_scale_use {
   char *variable;
@@ -14,29 +15,39 @@ typedef struct ndr_scale {
   char *name;   /* in the output */
   char *origin; /* what it was in the input, and which part of that */
   int64_t length;
-  bool bare; /* a dimension without coordinates */
+  bool bare;      /* a dimension without coordinates */
+  bool unlimited; /* it may grow, and with it the dims of all that uses it */
   int use_count;
   ndr_scale_use *uses;
 } ndr_scale;
 
 typedef struct ndr_scales {
   hid_t file;
+  ndr_remarks *remarks; /* what is left out of the file */
   int count;
   ndr_scale *all;
 } ndr_scales;
 
 /* Ties all dims of a variable that has been written to the scales of the dataset that it was reduced from, creating
  * those that are not there yet: from[i] is the dataset's dim d that dim i of the variable was, or ~d where that has
- * been reduced and has size 1, and so no coordinates, nor the name if another dim keeps it. Where no dim has a name,
- * none gets a scale; else all do, as netCDF does not read a variable of which only some have. */
+ * been reduced and has size 1, and so no coordinates but of time, nor the name if another dim keeps it. Where no dim
+ * has a name, none gets a scale; else all do, as netCDF does not read a variable of which only some have. */
 ndr_status ndr_scales_attach(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable, int ndim,
                              const int *from);
+
+/* Which dims of a variable that is to be created, and then attached as above, are unlimited: those that are so in the
+ * source, reduced or not, unless the scale that a dim will share is in the output already and is not. */
+ndr_status ndr_scales_limits(ndr_scales *scales, const ndr_h5_dataset *source, int ndim, const int *from,
+                             bool *unlimited);
 
 /* The name in the output of the scale that dim `from` of the source, as above, is tied to; made if it is not there. */
 ndr_status ndr_scales_find(ndr_scales *scales, const ndr_h5_dataset *source, int from, const char **name);
 
 /* The name of the scale that has been attached to a dim of a variable; NULL if there is none. */
 const char *ndr_scales_name(const ndr_scales *scales, const char *variable, int dim);
+
+/* Whether a scale of the output has that name and no coordinates. */
+bool ndr_scales_is_bare(const ndr_scales *scales, const char *name);
 
 /* NAME, or NAME_2, NAME_3 ... where the output has a dataset called so; to be freed, NULL where there is no memory. */
 char *ndr_scales_free_name(hid_t file, const char *name);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/dataset.h"
+#include "h5/axis.h"
 
 /* The shape of everything else, and what elements become, must be the same everywhere. */
 static ndr_status check_part(const ndr_h5_dataset *first, const ndr_h5_dataset *part, int dim) {
@@ -78,6 +78,7 @@ void ndr_series_close(ndr_h5_dataset *series) {
 
 ndr_status ndr_h5_open_series(ndr_h5_dataset **opened, int count, const char *const *files, const char *const *paths,
                               const char *dim, const ndr_h5_access *access) {
+  ndr_hdf_scope scope;
   if (!opened || count < 1 || !files || !paths || !dim)
     return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_open_series: null pointer, or no file");
   *opened = NULL;
@@ -89,6 +90,11 @@ ndr_status ndr_h5_open_series(ndr_h5_dataset **opened, int count, const char *co
     open += status == NDR_OK;
   }
   if (status == NDR_OK) status = join(series, parts, count, dim);
+  if (status == NDR_OK) {
+    ndr_hdf_enter(&scope, series->no_plugins);
+    status = ndr_axis_join(series);
+    ndr_hdf_leave(&scope);
+  }
   if (status == NDR_OK) {
     *opened = series;
     return NDR_OK;

@@ -1,23 +1,41 @@
+/* See slabs.h. Sizes are limited by constants, and only slabs by the memory there is. */
 #include "h5/slabs.h"
 
-#include "core/status.h"
+#include <string.h>
 
-/* A slab that, with those that are read meanwhile, stays in the last-level cache between being read and being reduced,
- * large enough that the price of a call is lost in it. */
-#define SLAB_AIM ((int64_t)4 << 20)
+/* A cell that, with those that are read meanwhile, stays in the last-level cache between being read and being reduced,
+ * large enough that the price of a call is lost in it; in stored bytes. */
+#define CELL_AIM ((int64_t)4 << 20)
+
+/* Chunks of many outputs: several of them deep, so that each leaf takes in several elements an output. */
+#define WIDE_CELL_AIM ((int64_t)16 << 20)
 
 /* On the way to a GPU a slab takes 0.3 ms, next to which the calls that send and reduce it are small. */
-#define FAR_SLAB_AIM ((int64_t)16 << 20)
+#define FAR_CELL_AIM ((int64_t)16 << 20)
 
-/* States beyond the second-level cache are loaded and stored once a slab; with fewer outputs a block, more slabs deep.
+/* Packed bytes are reduced as f64, in eight times the room. */
+#define MOST_EXPANSION 4
+
+/* A leaf, as it is reduced, stays in the second-level cache. */
+#define LEAF_AIM ((int64_t)1 << 20)
+
+/* A leaf's outputs are cut to so many before its reduced dims are: each cut of those makes states that are added once
+ * more. */
+#define LEAF_OUTPUTS 1024
+
+/* States beyond the second-level cache are loaded and stored once a cell; with fewer outputs a block, more cells deep.
  */
-#define STATES_AIM ((int64_t)1 << 20)
+#define OUTPUTS_AIM ((int64_t)32 << 10)
 
 /* A GPU merges states a hundred times as fast as slabs arrive; what a block costs is the wait for its results. */
-#define FAR_STATES_AIM ((int64_t)64 << 20)
+#define FAR_OUTPUTS_AIM ((int64_t)1 << 20)
 
 /* A GPU has two slabs as they are reduced, in a half of what it may take, beside those as they are stored. */
 #define REDUCED_SHARE 4
+
+/* Leaves that come to outputs of their own keep all threads busy from so many on. With fewer, leaves that come to the
+ * same outputs are reduced at the same time, too. */
+#define MANY_COLUMNS 16
 
 /* HDF5 keeps about 1 KiB for each chunk that a read selects. */
 #define CHUNKS_AIM 4096
@@ -83,82 +101,165 @@ int64_t ndr_slabs_held(const ndr_slabs *slabs) {
   return count;
 }
 
-static int64_t slab_bytes(const ndr_slabs *slabs) {
-  return times(ndr_slabs_held(slabs), slabs->element_bytes);
+static int64_t stored_bytes(const ndr_slabs *slabs) {
+  return times(ndr_slabs_elements(slabs), slabs->stored_bytes);
 }
 
 static int64_t reduced_bytes(const ndr_slabs *slabs) {
   return times(ndr_slabs_elements(slabs), slabs->reduced_bytes);
 }
 
-static int64_t state_bytes(const ndr_slabs *slabs) {
-  return times(ndr_slabs_outputs(slabs), slabs->output_bytes);
+int64_t ndr_slabs_leaf_bytes(const ndr_slabs *slabs) {
+  int64_t bytes = slabs->reduced_bytes;
+  for (int d = 0; d < slabs->ndim; d++) bytes = times(bytes, slabs->leaf[d]);
+  return bytes;
+}
+
+static int64_t leaves_of(const ndr_slabs *slabs, const int64_t *extent, bool reduced) {
+  int64_t count = 1;
+  for (int d = 0; d < slabs->ndim; d++)
+    if (slabs->reduced[d] == reduced && extent[d] > 0) count = times(count, parts(extent[d], slabs->leaf[d]));
+  return count;
+}
+
+int64_t ndr_slabs_cell_leaves(const ndr_slabs *slabs, bool reduced) {
+  return leaves_of(slabs, slabs->cell, reduced);
+}
+
+static int64_t leaf_outputs(const ndr_slabs *slabs) {
+  int64_t count = 1;
+  for (int d = 0; d < slabs->ndim; d++)
+    if (!slabs->reduced[d]) count = times(count, slabs->leaf[d]);
+  return count;
+}
+
+/* Room for leaves: each worker has one, unpacked, and its states; where several leaves of a cell come to the same
+ * outputs, the states of all of them wait to be added in order. */
+int64_t ndr_slabs_leaves_bytes(const ndr_slabs *slabs) {
+  int64_t states = times(leaf_outputs(slabs), slabs->output_bytes);
+  int64_t waiting = times(leaves_of(slabs, slabs->extent, true), leaves_of(slabs, slabs->extent, false));
+  int64_t each = plus(ndr_slabs_leaf_bytes(slabs), states);
+  if (slabs->far) return times(ndr_slabs_outputs(slabs), slabs->output_bytes);
+  return plus(times(each, slabs->workers), ndr_slabs_adds_apart(slabs) ? times(states, waiting) : 0);
 }
 
 int64_t ndr_slabs_bytes(const ndr_slabs *slabs) {
-  return plus(plus(times(slab_bytes(slabs), slabs->slots), state_bytes(slabs)), slabs->scratch_bytes);
+  int64_t slots = times(times(ndr_slabs_held(slabs), slabs->element_bytes), slabs->slots);
+  int64_t states = times(ndr_slabs_outputs(slabs), slabs->output_bytes);
+  return plus(plus(plus(slots, states), ndr_slabs_leaves_bytes(slabs)), slabs->scratch_bytes);
+}
+
+/* How many slabs there are along a dim: those of whole cells, and of what is left at the end. */
+static int64_t slabs_along(const ndr_slabs *slabs, int d) {
+  int64_t all = reach(slabs, d), cell = slabs->cell[d], extent = slabs->extent[d];
+  if (slabs->shape[d] == 0) return 0;
+  return plus(times(all / cell, parts(cell, extent)), parts(all % cell, extent));
 }
 
 int64_t ndr_slabs_count(const ndr_slabs *slabs) {
   int64_t count = 1;
-  for (int d = 0; d < slabs->ndim; d++)
-    count = times(count, slabs->shape[d] ? parts(reach(slabs, d), slabs->extent[d]) : 0);
+  for (int d = 0; d < slabs->ndim; d++) count = times(count, slabs_along(slabs, d));
   return count;
 }
 
 typedef enum { ALL, KEPT, REDUCED } which;
 
+static const int64_t ones[NDR_MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                           1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+
 /* Shortens dims, the outermost first, until measure is at most limit: what is left is one long run of storage. Each dim
  * is cut to equal shares, a whole number of units long. */
-static void shorten(ndr_slabs *slabs, which dims, int64_t (*measure)(const ndr_slabs *), int64_t limit) {
+static void shorten(ndr_slabs *slabs, which dims, int64_t (*measure)(const ndr_slabs *), int64_t limit,
+                    const int64_t *unit) {
   for (int d = 0; d < slabs->ndim; d++) {
-    int64_t all = parts(slabs->extent[d], slabs->unit[d]), low = 1, high = all;
+    int64_t whole = slabs->extent[d], all = parts(whole, unit[d]), low = 1, high = all;
     if (all < 2 || dims == (slabs->reduced[d] ? KEPT : REDUCED) || measure(slabs) <= limit) continue;
     while (low < high) {
       int64_t middle = low + (high - low + 1) / 2;
-      slabs->extent[d] = times(middle, slabs->unit[d]);
+      slabs->extent[d] = times(middle, unit[d]);
       if (measure(slabs) <= limit)
         low = middle;
       else
         high = middle - 1;
     }
-    slabs->extent[d] = times(parts(all, parts(all, low)), slabs->unit[d]);
-    if (slabs->extent[d] > reach(slabs, d)) slabs->extent[d] = reach(slabs, d);
+    slabs->extent[d] = smaller(times(parts(all, parts(all, low)), unit[d]), whole);
   }
 }
 
-static ndr_status choose(ndr_slabs *slabs, int64_t budget, bool leads) {
-  if (ndr_slabs_elements(slabs) == 0) return NDR_OK;
-  int64_t states_aim = slabs->far ? FAR_STATES_AIM : STATES_AIM, slab_aim = slabs->far ? FAR_SLAB_AIM : SLAB_AIM;
-  if (leads) shorten(slabs, KEPT, state_bytes, smaller(states_aim, budget / 4));
-  shorten(slabs, leads ? ALL : REDUCED, slab_bytes, smaller(slab_aim, budget / 2 / slabs->slots));
-  if (slabs->reduced_bytes > slabs->element_bytes)
-    shorten(slabs, leads ? ALL : REDUCED, reduced_bytes, budget / REDUCED_SHARE);
-  if (slabs->chunked) shorten(slabs, leads ? ALL : REDUCED, chunks, CHUNKS_AIM);
-  shorten(slabs, leads ? ALL : REDUCED, ndr_slabs_bytes, budget);
-  if (ndr_slabs_bytes(slabs) <= budget) return NDR_OK;
-  return ndr_fail(NDR_ERR_MEMORY, "one chunk at a time takes %lld bytes, more than the %lld that buffers may take",
-                  (long long)ndr_slabs_bytes(slabs), (long long)budget);
+static int64_t least(int64_t aim, int shift) {
+  return aim >> shift > 1 ? aim >> shift : 1;
 }
 
-ndr_status ndr_slabs_choose(ndr_slabs *slabs, int64_t budget) {
-  for (int d = 0; d < slabs->ndim; d++) slabs->extent[d] = reach(slabs, d);
-  return choose(slabs, budget, true);
-}
-
-ndr_status ndr_slabs_follow(ndr_slabs *slabs, const ndr_slabs *leader, int64_t budget) {
+static void choose_cell(ndr_slabs *slabs, const ndr_slabs *leader, int shift) {
+  which cut = leader ? REDUCED : ALL;
+  int64_t outputs = least(slabs->far ? FAR_OUTPUTS_AIM : OUTPUTS_AIM, shift), aim = CELL_AIM;
   for (int d = 0; d < slabs->ndim; d++) {
-    bool kept = !slabs->reduced[d];
-    if (kept) slabs->lead[d] = leader->lead[d];
-    slabs->extent[d] = kept ? leader->extent[d] : reach(slabs, d);
+    bool follows = leader && !slabs->reduced[d];
+    if (follows) slabs->lead[d] = leader->lead[d];
+    slabs->extent[d] = follows ? leader->cell[d] : reach(slabs, d);
   }
-  return choose(slabs, budget, false);
+  if (!leader) shorten(slabs, KEPT, ndr_slabs_outputs, outputs, slabs->unit);
+  if (ndr_slabs_outputs(slabs) > outputs) aim = WIDE_CELL_AIM;
+  aim = least(slabs->far ? FAR_CELL_AIM : aim, shift);
+  shorten(slabs, cut, stored_bytes, aim, slabs->unit);
+  shorten(slabs, cut, reduced_bytes, MOST_EXPANSION * aim, slabs->unit);
+  if (slabs->chunked) shorten(slabs, cut, chunks, CHUNKS_AIM, slabs->unit);
+  memcpy(slabs->cell, slabs->extent, sizeof slabs->cell);
 }
 
+/* Bytes, and nothing where outputs are few. */
+static int64_t wide_bytes(const ndr_slabs *slabs) {
+  return smaller(reduced_bytes(slabs), times(ndr_slabs_outputs(slabs), LEAF_AIM / LEAF_OUTPUTS));
+}
+
+/* A GPU reduces a slab at once. */
+static void choose_leaf(ndr_slabs *slabs, const ndr_slabs *leader, int shift) {
+  which cut = leader ? REDUCED : ALL;
+  for (int d = 0; leader && d < slabs->ndim; d++)
+    if (!slabs->reduced[d]) slabs->extent[d] = leader->leaf[d];
+  if (!slabs->far && !leader) {
+    shorten(slabs, KEPT, ndr_slabs_outputs, least(OUTPUTS_AIM, shift), ones);
+    shorten(slabs, KEPT, wide_bytes, least(LEAF_AIM, shift), ones);
+  }
+  if (!slabs->far) shorten(slabs, cut, reduced_bytes, least(LEAF_AIM, shift), ones);
+  memcpy(slabs->leaf, slabs->extent, sizeof slabs->leaf);
+}
+
+void ndr_slabs_grid(ndr_slabs *slabs, const ndr_slabs *leader, int shift) {
+  choose_cell(slabs, leader, shift);
+  if (ndr_slabs_elements(slabs) > 0)
+    choose_leaf(slabs, leader, shift);
+  else
+    memcpy(slabs->leaf, slabs->extent, sizeof slabs->leaf);
+  memcpy(slabs->extent, slabs->cell, sizeof slabs->extent);
+}
+
+bool ndr_slabs_adds_apart(const ndr_slabs *slabs) {
+  return ndr_slabs_cell_leaves(slabs, true) > 1 && ndr_slabs_cell_leaves(slabs, false) < MANY_COLUMNS;
+}
+
+bool ndr_slabs_fit(ndr_slabs *slabs, const ndr_slabs *leader, bool in_parts, int64_t budget) {
+  for (int d = 0; d < slabs->ndim; d++)
+    slabs->extent[d] = leader && !slabs->reduced[d] ? leader->extent[d] : slabs->cell[d];
+  if (ndr_slabs_elements(slabs) == 0) return true;
+  /* Parts along reduced dims first: those along kept dims have every chunk decoded anew. */
+  if (in_parts) shorten(slabs, REDUCED, ndr_slabs_bytes, budget, slabs->leaf);
+  if (in_parts && !leader) shorten(slabs, KEPT, ndr_slabs_bytes, budget, slabs->leaf);
+  return ndr_slabs_bytes(slabs) <= budget && (!slabs->far || reduced_bytes(slabs) <= budget / REDUCED_SHARE);
+}
+
+/* Moves on by so much within every cell, or within the array where that is all of it. */
 bool ndr_slabs_next(const ndr_slabs *slabs, bool reduced, int64_t *start) {
   for (int d = slabs->ndim - 1; d >= 0; d--) {
-    if (slabs->reduced[d] != reduced) continue;
+    if (slabs->reduced[d] != reduced || slabs->cell[d] == 0) continue;
+    int64_t in_cell = start[d] % slabs->cell[d] + slabs->extent[d];
     start[d] += slabs->extent[d];
+    if (in_cell < slabs->cell[d] && start[d] < reach(slabs, d)) return true;
+    start[d] -= in_cell;
+  }
+  for (int d = slabs->ndim - 1; d >= 0; d--) {
+    if (slabs->reduced[d] != reduced) continue;
+    start[d] += slabs->cell[d];
     if (start[d] < reach(slabs, d)) return true;
     start[d] = 0;
   }
@@ -168,7 +269,39 @@ bool ndr_slabs_next(const ndr_slabs *slabs, bool reduced, int64_t *start) {
 void ndr_slabs_box(const ndr_slabs *slabs, const int64_t *start, int64_t *begin, int64_t *size) {
   for (int d = 0; d < slabs->ndim; d++) {
     int64_t from = start[d] > slabs->lead[d] ? start[d] : slabs->lead[d];
+    int64_t cell_end = slabs->cell[d] ? start[d] / slabs->cell[d] * slabs->cell[d] + slabs->cell[d] : 0;
+    int64_t end = smaller(smaller(cell_end, start[d] + slabs->extent[d]), reach(slabs, d));
     begin[d] = from - slabs->lead[d];
-    size[d] = smaller(slabs->extent[d], reach(slabs, d) - start[d]) - (from - start[d]);
+    size[d] = end > from ? end - from : 0;
+  }
+}
+
+/* Along dim d: where in its cell a slab begins, and the number of its first leaf there. */
+static int64_t leaves_along(const ndr_slabs *slabs, int d, int64_t begin, int64_t size, int64_t *from) {
+  *from = (begin + slabs->lead[d]) % slabs->cell[d];
+  return (*from + size - 1) / slabs->leaf[d] - *from / slabs->leaf[d] + 1;
+}
+
+int64_t ndr_slabs_leaves(const ndr_slabs *slabs, const int64_t *begin, const int64_t *size, bool reduced) {
+  int64_t count = 1, from;
+  for (int d = 0; d < slabs->ndim; d++) {
+    if (slabs->reduced[d] != reduced) continue;
+    if (size[d] == 0) return 0;
+    count *= leaves_along(slabs, d, begin[d], size[d], &from);
+  }
+  return count;
+}
+
+void ndr_slabs_leaf(const ndr_slabs *slabs, const int64_t *begin, const int64_t *size, bool reduced, int64_t index,
+                    int64_t *low, int64_t *count) {
+  for (int d = slabs->ndim - 1; d >= 0; d--) {
+    if (slabs->reduced[d] != reduced) continue;
+    int64_t from, all = leaves_along(slabs, d, begin[d], size[d], &from), leaf = slabs->leaf[d];
+    int64_t first = (from / leaf + index % all) * leaf, last = first + leaf;
+    if (first < from) first = from;
+    if (last > from + size[d]) last = from + size[d];
+    low[d] = begin[d] + first - from;
+    count[d] = last - first;
+    index /= all;
   }
 }

@@ -1,10 +1,15 @@
-/* How an array is cut into pieces that fit in memory. Pure arithmetic.
+/* How an array is cut: into leaves, which are added up one after the other, and slabs, which are read. Pure arithmetic.
  *
- * The array is covered by slabs of one extent, smaller at the edges, cut only at borders of storage units (chunks), so
- * that each unit is read once. The slabs over one range of the kept dims make a block: its outputs are finished when
- * its last slab has been added, so only one block's partial states exist at a time.
+ * Cells cover the array: boxes of one extent, smaller at the edges, cut only at borders of storage units (chunks). A
+ * cell is cut into leaves, which are reduced each on its own and then added, for every output in the order of the cells
+ * and, in a cell, of its leaves, row by row. Cells and leaves follow from shape, chunks, dtypes and dims alone, so that
+ * what memory and threads there are does not show in the last bits of a sum.
  *
- * Slabs are laid out from where the array's first unit begins, which may be `lead` elements before its first element:
+ * A slab is what is read at once: a cell, or, where memory does not take that, a part of one, whole leaves in their
+ * order; a chunk is then decoded for each part. The slabs over one range of the kept dims make a block: its outputs are
+ * finished when its last slab has been added, so only one block's partial states exist at a time.
+ *
+ * All are laid out from where the array's first unit begins, which may be `lead` elements before its first element:
  * start[] counts from there, begin[] from the first element. */
 #ifndef NDR_H5_SLABS_H
 #define NDR_H5_SLABS_H
@@ -26,20 +31,24 @@ typedef struct ndr_slabs {
    * behind a chunk's first. */
   bool whole;
   int64_t chunk[NDR_MAX_DIMS], from[NDR_MAX_DIMS];
-  int64_t element_bytes;        /* in a slot */
-  int64_t reduced_bytes;        /* of an element as it is reduced; 0: as in a slot */
-  int64_t output_bytes;         /* of partial states for each output of a block */
-  int64_t scratch_bytes;        /* that reading takes whatever the slab: chunks being decoded */
-  int slots;                    /* slabs in memory at once */
-  int64_t extent[NDR_MAX_DIMS]; /* of a slab; what ndr_slabs_choose sets */
+  int64_t stored_bytes;                           /* of an element in the file */
+  int64_t reduced_bytes;                          /* of one as it is reduced */
+  int64_t cell[NDR_MAX_DIMS], leaf[NDR_MAX_DIMS]; /* extents that ndr_slabs_grid sets */
+  int64_t element_bytes;                          /* in a slot */
+  int64_t output_bytes;                           /* of partial states for each output of a block */
+  int64_t scratch_bytes;                          /* that reading takes whatever the slab: chunks being decoded */
+  int workers;                                    /* that reduce leaves, with room for a leaf and its states each */
+  int slots;                                      /* slabs in memory at once */
+  int64_t extent[NDR_MAX_DIMS];                   /* of a slab; what ndr_slabs_fit sets */
 } ndr_slabs;
 
-/* Chooses extents so that slabs, states and scratch fit in budget bytes. Fails with NDR_ERR_MEMORY where even one unit
- * does not, naming the bytes that it takes. Sizes of 0 are legal. */
-ndr_status ndr_slabs_choose(ndr_slabs *slabs, int64_t budget);
+/* Sets cell and leaf; each shift halves the sizes aimed at. Where the array is reduced together with leader's, block by
+ * block, the kept dims are cut as leader's; else leader is NULL. Sizes of 0 are legal. */
+void ndr_slabs_grid(ndr_slabs *slabs, const ndr_slabs *leader, int shift);
 
-/* The same for an array that is reduced together with leader's, block by block: cuts the kept dims as leader does. */
-ndr_status ndr_slabs_follow(ndr_slabs *slabs, const ndr_slabs *leader, int64_t budget);
+/* Sets extents so that slabs, states and scratch fit in budget bytes: a cell's, or under `parts` as many of its leaves
+ * as fit, in kept dims as leader's. False where that is still too much. */
+bool ndr_slabs_fit(ndr_slabs *slabs, const ndr_slabs *leader, bool parts, int64_t budget);
 
 /* Elements and outputs of a whole slab, elements that a slot takes for it, the bytes it takes in all, and how many
  * slabs there are. */
@@ -49,11 +58,29 @@ int64_t ndr_slabs_outputs(const ndr_slabs *slabs);
 int64_t ndr_slabs_bytes(const ndr_slabs *slabs);
 int64_t ndr_slabs_count(const ndr_slabs *slabs);
 
+/* Bytes of leaves that are being reduced, and of their states. */
+int64_t ndr_slabs_leaves_bytes(const ndr_slabs *slabs);
+
+/* Bytes of a leaf as it is reduced, and how many leaves a cell has along the dims that are reduced, or that are kept.
+ */
+int64_t ndr_slabs_leaf_bytes(const ndr_slabs *slabs);
+int64_t ndr_slabs_cell_leaves(const ndr_slabs *slabs, bool reduced);
+
+/* Whether leaves that come to the same outputs are reduced apart, to be added in their order later; follows from the
+ * grid. */
+bool ndr_slabs_adds_apart(const ndr_slabs *slabs);
+
 /* Walks along the dims that are reduced (or along those that are kept) from slab to slab: start[] of these dims moves
  * on to the next one, or back to 0 with the answer false after the last. */
 bool ndr_slabs_next(const ndr_slabs *slabs, bool reduced, int64_t *start);
 
 /* The elements of the slab that starts at start[]. */
 void ndr_slabs_box(const ndr_slabs *slabs, const int64_t *start, int64_t *begin, int64_t *size);
+
+/* How many leaves a slab, the box of begin[] and size[], has along the dims that are reduced (or that are kept), and
+ * where leaf number `index` along these lies: sets low[] and count[] of these dims. */
+int64_t ndr_slabs_leaves(const ndr_slabs *slabs, const int64_t *begin, const int64_t *size, bool reduced);
+void ndr_slabs_leaf(const ndr_slabs *slabs, const int64_t *begin, const int64_t *size, bool reduced, int64_t index,
+                    int64_t *low, int64_t *count);
 
 #endif

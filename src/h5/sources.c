@@ -30,12 +30,12 @@ static char *raw_path(const char *holder, const char *name) {
   return beside ? ndr_links_beside(holder, false, path + strspn(path, "/")) : strdup(path);
 }
 
-static ndr_status check_raw_file(const ndr_links *links, const char *holder, const char *name, int64_t offset,
+static ndr_status check_raw_file(ndr_links *links, const char *holder, const char *name, int64_t offset,
                                  int64_t bytes) {
   int64_t size = 0, end;
   char *path = raw_path(holder, name);
   if (!path) return ndr_fail(NDR_ERR_FILE, "has an external file whose name is too long");
-  ndr_status status = ndr_links_permit(links, path, &size);
+  ndr_status status = ndr_links_permit_raw(links, path, &size);
   if (status == NDR_OK && (offset < 0 || __builtin_add_overflow(offset, bytes, &end) || end > size))
     status = ndr_fail(NDR_ERR_FILE, "needs %lld bytes from byte %lld of %s, which ends before", (long long)bytes,
                       (long long)offset, path);
@@ -43,7 +43,7 @@ static ndr_status check_raw_file(const ndr_links *links, const char *holder, con
   return status;
 }
 
-static ndr_status check_raw_files(const ndr_links *links, hid_t dataset, hid_t creation, const char *holder) {
+static ndr_status check_raw_files(ndr_links *links, hid_t dataset, hid_t creation, const char *holder) {
   hsize_t left = 0;
   int count = H5Pget_external_count(creation);
   if (count < 0 || (count > 0 && !ndr_hdf_storage_bytes(dataset, &left)))

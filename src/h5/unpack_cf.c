@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "h5/dtype.h"
+#include "h5/header.h"
 #include "h5/packed.h"
 
 /* ---- Attributes ------------------------------------------------------------------------------------------------- */
@@ -21,7 +22,7 @@ typedef struct {
 
 /* Whether there is one of that name. */
 static bool open_attribute(attributes *from, const char *name, hid_t *attribute, hid_t *type, hid_t *space) {
-  htri_t exists = H5Aexists(from->dataset, name);
+  htri_t exists = ndr_header_has_attribute(from->dataset, name);
   *attribute = exists > 0 ? H5Aopen(from->dataset, name, H5P_DEFAULT) : H5I_INVALID_HID;
   *type = *attribute >= 0 ? H5Aget_type(*attribute) : H5I_INVALID_HID;
   *space = *attribute >= 0 ? H5Aget_space(*attribute) : H5I_INVALID_HID;
@@ -49,7 +50,7 @@ static int read_numbers(attributes *from, const char *name, int room, ndr_number
   if (fits) {
     bool known = !ndr_hdf_dtype(type, &dtype);
     if (known) dtype = widest(dtype);
-    hid_t memory = known ? ndr_hdf_memory_type(dtype, kind) : H5I_INVALID_HID;
+    hid_t memory = known ? ndr_hdf_memory_type(dtype, type) : H5I_INVALID_HID;
     if (memory >= 0 && H5Aread(attribute, memory, values) >= 0)
       count = (int)points;
     else
@@ -61,32 +62,42 @@ static int read_numbers(attributes *from, const char *name, int room, ndr_number
   return count;
 }
 
-/* Whether a text, of either kind, says "true"; negative where it cannot be read. */
-static int is_true(hid_t attribute, hid_t type) {
+/* Whether a text, of either kind, is `word` in small or large letters; negative where it cannot be read. */
+static int is_word(hid_t attribute, hid_t type, const char *word) {
   char text[16] = "", *pointer = NULL;
   htri_t variable = H5Tis_variable_str(type);
   if (variable > 0) {
-    int same = H5Aread(attribute, type, &pointer) < 0 ? -1 : pointer && strcasecmp(pointer, "true") == 0;
+    int same = H5Aread(attribute, type, &pointer) < 0 ? -1 : pointer && strcasecmp(pointer, word) == 0;
     H5free_memory(pointer);
     return same;
   }
   size_t bytes = H5Tget_size(type);
   if (variable < 0 || bytes == 0) return -1;
   if (bytes >= sizeof text) return false;
-  return H5Aread(attribute, type, text) < 0 ? -1 : strcasecmp(text, "true") == 0;
+  return H5Aread(attribute, type, text) < 0 ? -1 : strcasecmp(text, word) == 0;
 }
 
-/* How netCDF says that signed integers stand for unsigned ones, which its classic format lacks: _Unsigned = "true". */
-static bool is_unsigned(attributes *from) {
+/* Whether there is an attribute of that name, and it is `word`. */
+static bool says(attributes *from, const char *name, const char *word) {
   hid_t attribute, type, space;
-  int says = false;
-  if (!open_attribute(from, "_Unsigned", &attribute, &type, &space)) return false;
+  int is = false;
+  if (!open_attribute(from, name, &attribute, &type, &space)) return false;
   H5T_class_t kind = H5Tget_class(type);
   hssize_t points = H5Sget_simple_extent_npoints(space);
-  if (kind == H5T_STRING && points == 1) says = is_true(attribute, type);
-  if (kind == H5T_NO_CLASS || points < 0 || says < 0) from->failed = "_Unsigned";
+  if (kind == H5T_STRING && points == 1) is = is_word(attribute, type, word);
+  if (kind == H5T_NO_CLASS || points < 0 || is < 0) from->failed = name;
   close_attribute(attribute, type, space);
-  return says > 0;
+  return is > 0;
+}
+
+/* How netCDF says that signed integers stand for unsigned ones, which its classic format lacks. */
+static bool is_unsigned(attributes *from) {
+  return says(from, "_Unsigned", "true");
+}
+
+/* How xarray says that bytes stand for bool, which netCDF lacks. */
+static bool is_bool(attributes *from) {
+  return says(from, "dtype", "bool");
 }
 
 /* ---- Masks ------------------------------------------------------------------------------------------------------ */
@@ -172,7 +183,7 @@ static bool is_direct(hid_t file, hid_t memory, ndr_dtype stored, bool *swap) {
 }
 
 static void find_layout(hid_t type, H5T_class_t kind, ndr_dtype stored, ndr_unpack *unpack) {
-  hid_t file = kind == H5T_ENUM ? H5Tget_super(type) : H5Tcopy(type), memory = ndr_hdf_memory_type(stored, kind);
+  hid_t file = kind == H5T_ENUM ? H5Tget_super(type) : H5Tcopy(type), memory = ndr_hdf_memory_type(stored, type);
   bool swap = false;
   unpack->direct = file >= 0 && memory >= 0 && is_direct(file, memory, stored, &swap);
   unpack->swap = unpack->direct && swap;
@@ -197,6 +208,9 @@ const char *ndr_hdf_find_unpack(hid_t dataset, hid_t type, H5T_class_t kind, ndr
   find_missing(&m);
   find_range(&m);
   find_scale(&from, unpack);
-  if (unpack->scaled || (unpack->masked && kind == H5T_INTEGER)) unpack->to = NDR_F64;
+  if (unpack->scaled || (unpack->masked && kind == H5T_INTEGER))
+    unpack->to = NDR_F64;
+  else if (kind == H5T_INTEGER && ndr_dtype_bytes(stored) == 1 && is_bool(&from))
+    unpack->from = unpack->to = NDR_BOOL;
   return from.failed;
 }

@@ -4,20 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool weighable(ndr_op op) {
-  return op == NDR_SUM || op == NDR_MEAN || op == NDR_VALID;
-}
+#include "h5/host.h"
+#include "h5/meaning.h"
 
 ndr_status ndr_weigh_check(const ndr_job *job) {
   const DLTensor *w = job->options.weights;
   const ndr_h5_info *info = &job->dataset->info;
+  ndr_dtype dtype;
   for (int i = 0; i < job->op_count; i++)
-    if (!weighable(job->ops[i]))
+    if (!ndr_meaning_has_weights(job->ops[i]))
       return ndr_fail(NDR_ERR_OP, "%s has no weighted form; sum, mean and valid do", ndr_op_name(job->ops[i]));
   if (info->dtype == NDR_C64 || info->dtype == NDR_C128)
     return ndr_fail(NDR_ERR_DTYPE, "complex elements cannot be weighted");
-  if (w->dtype.code != kDLFloat || w->dtype.bits != 64 || w->strides || w->device.device_type != kDLCPU || !w->data)
-    return ndr_fail(NDR_ERR_ARGUMENT, "weights are not compact f64 in host memory");
+  NDR_TRY(ndr_host_check(w, "weights", &dtype));
+  if (dtype != NDR_F64 || w->strides) return ndr_fail(NDR_ERR_ARGUMENT, "weights are not compact f64 in host memory");
   for (int i = 0; i < w->ndim; i++) {
     int d = job->options.weight_dims ? job->options.weight_dims[i] : -1;
     if (d < 0 || d >= info->ndim || (i > 0 && d <= job->options.weight_dims[i - 1]))
@@ -63,6 +63,8 @@ static void for_rows(const ndr_weights *weights, int ndim, const int64_t *size, 
   int64_t at[NDR_MAX_DIMS] = {0}, length = ndim ? size[ndim - 1] : 1;
   const double *weight = weights->first;
   int d;
+  for (d = 0; d < ndim; d++)
+    if (size[d] == 0) return; /* the walk below does a row before it looks at the outer sizes */
   do {
     work(data, length, weight, ndim ? weights->strides[ndim - 1] : 0);
     data += length;
@@ -93,7 +95,7 @@ typedef struct {
 
 static double value_of(const ndr_job *job, ndr_op op, const totals *t, int64_t i) {
   if (op == NDR_MEAN) return t->sum[i] / t->mass[i];
-  return job->dataset->info.masked && t->valid[i] == 0 ? NAN : t->sum[i];
+  return job->dataset->info.masked && !ndr_job_is_empty(job) && t->valid[i] == 0 ? NAN : t->sum[i];
 }
 
 static void write_result(const ndr_job *job, ndr_op op, const totals *t, const DLTensor *result) {

@@ -5,15 +5,9 @@
 #include <string.h>
 
 #include "h5/job.h"
+#include "h5/meaning.h"
 
-/* Whether op's result over no valid element is a number, where it should be missing. */
-static bool hides(ndr_op op) {
-  return op == NDR_SUM || op == NDR_PROD || op == NDR_NORM1 || op == NDR_NORM2 || op == NDR_NORMINF ||
-         op == NDR_LOGSUMEXP;
-}
-
-/* Reductions of no elements at all are left to NumPy's rules: nothing is missing there. */
-static bool is_empty(const ndr_job *job) {
+bool ndr_job_is_empty(const ndr_job *job) {
   for (int i = 0; i < job->dim_count; i++)
     if (job->dataset->info.shape[job->dims[i]] == 0) return true;
   return false;
@@ -31,10 +25,10 @@ ndr_status ndr_job_watch(ndr_job *job) {
   }
   for (int i = 0; i < job->op_count; i++) {
     job->fold_ops[i] = job->ops[i];
-    needed |= hides(job->ops[i]);
+    needed |= ndr_meaning_hides_nothing(job->ops[i]);
     if (job->ops[i] == NDR_VALID) job->witness = i;
   }
-  if (!needed || !job->dataset->info.masked || is_empty(job)) {
+  if (!needed || !job->dataset->info.masked || ndr_job_is_empty(job)) {
     job->witness = -1;
     return NDR_OK;
   }
@@ -117,7 +111,7 @@ ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator
   }
   ndr_status status = ndr_carrier_finish(&job->carriers[0], accumulator, job->fold_count, folded);
   for (int i = 0; status == NDR_OK && job->witness >= 0 && i < job->op_count; i++)
-    if (hides(job->ops[i])) mark(results[i], folded[job->witness]);
+    if (ndr_meaning_hides_nothing(job->ops[i])) mark(results[i], folded[job->witness]);
   free(scratch.data);
   return status;
 }

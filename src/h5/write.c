@@ -6,6 +6,10 @@
 #include <sys/stat.h>
 
 #include "h5/auxiliary.h"
+#include "h5/coordinates.h"
+#include "h5/dtype.h"
+#include "h5/host.h"
+#include "h5/job.h"
 #include "h5/label.h"
 #include "h5/missing.h"
 #include "h5/replace.h"
@@ -21,6 +25,7 @@ struct ndr_h5_writer {
   ndr_auxiliaries auxiliaries;
   int deflate;
   char *history, *comment;
+  ndr_remarks remarks;
   bool labelled; /* as a file made from the input of the first result */
 };
 
@@ -32,22 +37,49 @@ static ndr_status create_image(ndr_h5_writer *writer) {
   if (H5Pset_fapl_core(access, GROWTH, false) < 0 ||
       H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18) < 0 ||
       H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) < 0 ||
+      H5Pset_obj_track_times(creation, false) < 0 ||
       H5Pset_attr_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) < 0 ||
       (writer->image = H5Fcreate(writer->file.path, H5F_ACC_TRUNC, creation, access)) < 0)
     status = ndr_hdf_fail(NDR_ERR_FILE, writer->file.path, "cannot be created in memory");
   H5Pclose(creation);
   H5Pclose(access);
   writer->scales.file = writer->image;
+  writer->scales.remarks = &writer->remarks;
   return status;
 }
 
 static ndr_status check_inputs(const char *path, int input_count, const char *const *inputs) {
   struct stat output, input;
+  if (input_count < 0 || (input_count > 0 && !inputs))
+    return ndr_fail(NDR_ERR_ARGUMENT, "input_count is %d%s", input_count, inputs ? "" : ", inputs is a null pointer");
+  for (int i = 0; i < input_count; i++)
+    if (!inputs[i]) return ndr_fail(NDR_ERR_ARGUMENT, "input %d is a null pointer", i);
   if (stat(path, &output) != 0) return NDR_OK;
   for (int i = 0; i < input_count; i++)
     if (stat(inputs[i], &input) == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino)
       return ndr_fail(NDR_ERR_FILE, "%s: the output is also an input", path);
   return NDR_OK;
+}
+
+/* Whether the output is one of the files that a dataset, of a series each, is made of. */
+static ndr_status check_files(const ndr_h5_dataset *dataset, const char *path, const struct stat *output) {
+  static const char *const roles[] = {
+      [NDR_LINK_INPUT] = "the file of",
+      [NDR_LINK_EXTERNAL] = "the file that an external link leads to from",
+      [NDR_LINK_SOURCE] = "the file of a source of",
+      [NDR_LINK_RAW] = "the external storage of",
+  };
+  ndr_link_kind kind;
+  for (int i = 0; i < dataset->part_count; i++) NDR_TRY(check_files(dataset->parts[i], path, output));
+  if (!ndr_links_contain(dataset->links, output, &kind)) return NDR_OK;
+  return ndr_fail(NDR_ERR_FILE, "%s: the output is also an input: %s %s", path, roles[kind], dataset->where);
+}
+
+ndr_status ndr_h5_writer_protect(const ndr_h5_writer *writer, const ndr_h5_dataset *dataset) {
+  struct stat output;
+  if (!writer || !dataset) return ndr_fail(NDR_ERR_ARGUMENT, "writer or dataset is a null pointer");
+  if (stat(writer->file.path, &output) != 0) return NDR_OK;
+  return check_files(dataset, writer->file.path, &output);
 }
 
 static ndr_status check_options(const ndr_h5_writer_options *options) {
@@ -63,6 +95,7 @@ static ndr_status start(ndr_h5_writer *writer, const char *path, const ndr_h5_wr
   writer->image = H5I_INVALID_HID;
   writer->file.fd = -1;
   writer->deflate = options->deflate;
+  writer->remarks = (ndr_remarks){options->on_remark, options->user, NULL};
   writer->history = options->history ? strdup(options->history) : NULL;
   writer->comment = options->comment ? strdup(options->comment) : NULL;
   if ((options->history && !writer->history) || (options->comment && !writer->comment))
@@ -104,12 +137,13 @@ typedef struct {
   int from[NDR_MAX_DIMS]; /* the source's dim that each dim of the result was; ~d where d has been reduced */
 } addition;
 
-static ndr_status check_addition(const ndr_h5_writer *writer, addition *a) {
-  NDR_TRY(ndr_dtype_from_dlpack(a->result->dtype, &a->label.dtype));
-  if (!ndr_op_name(a->label.op)) return ndr_fail(NDR_ERR_OP, "%s: %d is no operator", a->name, (int)a->label.op);
-  if (a->result->strides || a->result->device.device_type != kDLCPU)
-    return ndr_fail(NDR_ERR_ARGUMENT, "%s: results are written from compact host memory only", writer->file.path);
-  return NDR_OK;
+static ndr_status check_addition(addition *a, int dim_count, const int *dims) {
+  char what[320];
+  snprintf(what, sizeof what, "the result %s of %s", a->name, a->label.source->where);
+  if (!ndr_op_name(a->label.op)) return ndr_fail(NDR_ERR_OP, "%s: unknown operator number %d", what, (int)a->label.op);
+  NDR_TRY(ndr_host_check_result(a->label.source, dim_count, dims, a->result, what, &a->label.dtype));
+  if (a->located < 0 || a->label.dtype == NDR_F64) return NDR_OK;
+  return ndr_fail(NDR_ERR_RESULT, "%s: coordinates are f64, not %s", what, ndr_dtype_name(a->label.dtype));
 }
 
 /* What HDF5 has said of the failed call, with the variable's name. */
@@ -122,32 +156,50 @@ static ndr_status fail_variable(const ndr_h5_writer *writer, const addition *a) 
 static ndr_status fill_variable(ndr_h5_writer *writer, const addition *a, const ndr_missing *missing, hid_t variable,
                                 hid_t type) {
   const char *data = missing->data ? missing->data : (const char *)a->result->data + (int64_t)a->result->byte_offset;
-  if (H5Dwrite(variable, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0 || !ndr_missing_put(missing, variable, type))
-    return fail_variable(writer, a);
-  return a->located < 0 ? ndr_label_variable(&a->label, variable)
-                        : ndr_label_located(a->label.source, a->located, variable);
+  bool widened = a->label.dtype == NDR_F16 || a->label.dtype == NDR_BF16;
+  hid_t memory = widened ? ndr_hdf_memory_type(a->label.dtype, H5I_INVALID_HID) : H5Tcopy(type);
+  bool good = H5Dwrite(variable, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0 &&
+              ndr_missing_put(missing, a->label.source, variable, type);
+  ndr_status status = good ? NDR_OK : fail_variable(writer, a);
+  H5Tclose(memory);
+  NDR_TRY(status);
+  return a->located < 0 ? ndr_label_variable(&a->label, variable) : ndr_label_located(&a->label, a->located, variable);
 }
 
 static ndr_status write_marked(ndr_h5_writer *writer, const addition *a, const ndr_missing *missing) {
   hsize_t size[NDR_MAX_DIMS];
+  bool unlimited[NDR_MAX_DIMS];
+  NDR_TRY(ndr_scales_limits(&writer->scales, a->label.source, a->result->ndim, a->from, unlimited));
   for (int d = 0; d < a->result->ndim; d++) size[d] = (hsize_t)a->result->shape[d];
-  hid_t type = ndr_storage_type(a->label.source, a->label.dtype), space = H5Screate_simple(a->result->ndim, size, NULL);
+  hid_t type = ndr_storage_type(a->label.source, a->label.dtype);
   hid_t creation = ndr_storage_create(a->label.source, a->result, a->from, writer->deflate);
   hid_t variable = H5I_INVALID_HID;
   if (creation >= 0 && (!missing->marked || H5Pset_fill_value(creation, H5T_NATIVE_DOUBLE, &missing->fill) >= 0))
-    variable = H5Dcreate2(writer->image, a->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    variable = ndr_storage_dataset(writer->image, a->name, type, a->result->ndim, size, unlimited, creation);
   ndr_status status = variable < 0 ? fail_variable(writer, a) : fill_variable(writer, a, missing, variable, type);
   if (variable >= 0) H5Dclose(variable);
   H5Pclose(creation);
-  H5Sclose(space);
   H5Tclose(type);
+  return status;
+}
+
+/* A bare dimension is no dataset to users. */
+static ndr_status check_name(const ndr_h5_writer *writer, const char *name) {
+  char *shown = ndr_netcdf_shown(name);
+  ndr_status status = shown ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", writer->file.path);
+  bool taken = H5Lexists(writer->image, name, H5P_DEFAULT) > 0;
+  if (shown && !taken)
+    taken = H5Lexists(writer->image, shown, H5P_DEFAULT) > 0 && !ndr_scales_is_bare(&writer->scales, shown);
+  if (taken)
+    status = ndr_fail(NDR_ERR_FILE, "%s: would have two datasets called %s; write one of them to another file",
+                      writer->file.path, shown);
+  free(shown);
   return status;
 }
 
 static ndr_status write_variable(ndr_h5_writer *writer, const addition *a) {
   ndr_missing missing;
-  if (H5Lexists(writer->image, a->name, H5P_DEFAULT) > 0)
-    return ndr_fail(NDR_ERR_FILE, "%s: would have two datasets called %s", writer->file.path, a->name);
+  NDR_TRY(check_name(writer, a->name));
   if (a->located < 0)
     NDR_TRY(ndr_missing_find(&a->label, a->result, &missing));
   else
@@ -159,7 +211,7 @@ static ndr_status write_variable(ndr_h5_writer *writer, const addition *a) {
 
 /* Which dims are reduced, and where those of the result come from: ~d for a dim d that keepdims has left with size 1.
  */
-static ndr_status map_dims(addition *a, int dim_count, const int *dims) {
+static void map_dims(addition *a, int dim_count, const int *dims) {
   const ndr_h5_info *info = &a->label.source->info;
   int count = 0;
   for (int d = 0; d < info->ndim; d++) a->label.reduced[d] = dim_count == -1;
@@ -170,8 +222,6 @@ static ndr_status map_dims(addition *a, int dim_count, const int *dims) {
     else if (!a->label.reduced[d])
       a->from[count++] = d;
   }
-  if (count == a->result->ndim) return NDR_OK;
-  return ndr_fail(NDR_ERR_RESULT, "%s: the result does not have the dims that are left", a->label.source->where);
 }
 
 /* What a reduced dim is called: as in the output, where it is still there; not as another dim that is left. */
@@ -200,16 +250,47 @@ static ndr_status write_methods(const ndr_h5_writer *writer, const addition *a) 
 static ndr_status label_file(ndr_h5_writer *writer, const ndr_h5_dataset *source) {
   if (writer->labelled) return NDR_OK;
   writer->labelled = true;
-  return ndr_label_file(source, writer->image, writer->history);
+  return ndr_label_file(source, writer->image, writer->history, &writer->remarks);
+}
+
+/* Whether a dimension without coordinates has, or will have, the name of the variable. */
+static ndr_status shares_name(const ndr_h5_writer *writer, const addition *a, bool *shares) {
+  const ndr_h5_dataset *source = a->label.source;
+  *shares = ndr_scales_is_bare(&writer->scales, a->name);
+  for (int i = 0; i < a->result->ndim && !*shares; i++) {
+    int d = a->from[i] < 0 ? ~a->from[i] : a->from[i];
+    hid_t scale = H5I_INVALID_HID;
+    if (!source->names[d] || strcmp(source->names[d], a->name) != 0) continue;
+    if (a->from[i] >= 0) NDR_TRY(ndr_hdf_open_coordinates(source, d, true, &scale));
+    *shares = scale < 0;
+    if (scale >= 0) H5Dclose(scale);
+  }
+  return NDR_OK;
+}
+
+/* As netCDF-4 does. *hidden is to be freed. */
+static ndr_status hide_name(const ndr_h5_writer *writer, addition *a, char **hidden) {
+  bool shares;
+  NDR_TRY(shares_name(writer, a, &shares));
+  if (!shares) return NDR_OK;
+  size_t capacity = strlen(NDR_HIDDEN_VARIABLE) + strlen(a->name) + 1;
+  *hidden = malloc(capacity);
+  if (!*hidden) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", writer->file.path);
+  snprintf(*hidden, capacity, NDR_HIDDEN_VARIABLE "%s", a->name);
+  a->name = *hidden;
+  return NDR_OK;
 }
 
 static ndr_status add(ndr_h5_writer *writer, addition *a, int dim_count, const int *dims) {
+  char *hidden = NULL;
   ndr_hdf_scope scope;
   const ndr_h5_dataset *source = a->label.source;
-  NDR_TRY(check_addition(writer, a));
-  NDR_TRY(map_dims(a, dim_count, dims));
+  NDR_TRY(ndr_job_blame(source, check_addition(a, dim_count, dims)));
+  map_dims(a, dim_count, dims);
+  a->label.remarks = &writer->remarks;
   ndr_hdf_enter(&scope, source->no_plugins);
   ndr_status status = label_file(writer, source);
+  if (status == NDR_OK) status = hide_name(writer, a, &hidden);
   if (status == NDR_OK) status = write_variable(writer, a);
   if (status == NDR_OK) status = ndr_scales_attach(&writer->scales, source, a->name, a->result->ndim, a->from);
   if (status == NDR_OK && a->located < 0) status = write_methods(writer, a);
@@ -217,7 +298,9 @@ static ndr_status add(ndr_h5_writer *writer, addition *a, int dim_count, const i
     status =
         ndr_auxiliaries_attach(&writer->auxiliaries, &writer->scales, &a->label, a->name, a->result->ndim, a->from);
   ndr_hdf_leave(&scope);
-  return status;
+  free(hidden);
+  /* Only now, as scales and what belongs to them may have led to further files. */
+  return status == NDR_OK ? ndr_h5_writer_protect(writer, source) : status;
 }
 
 ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count, const int *dims,
@@ -286,6 +369,7 @@ void ndr_h5_writer_destroy(ndr_h5_writer *writer) {
   ndr_hdf_leave(&scope);
   ndr_scales_free(&writer->scales);
   ndr_auxiliaries_free(&writer->auxiliaries);
+  ndr_remarks_free(&writer->remarks);
   ndr_replace_close(&writer->file);
   free(writer->history);
   free(writer->comment);

@@ -33,6 +33,7 @@ def check_csv(folder):
     written, _ = folder.run("tas.nc", "-d", "time", "--op", "mean,argmax", "--coords", "--format", "csv")
     rows = [line.split(",") for line in written.decode().splitlines()]
     assert rows[0] == ["lat", "lon", "mean", "argmax", "argmax_time"], rows[0]
+    assert {row.pop() for row in rows[1:]} == {"1850-01-04"}, rows
     table = np.array(rows[1:], float)
     assert table[:, 0].tolist() == [-45] * 3 + [45] * 3 and table[:, 1].tolist() == [0, 120, 240] * 2
     assert table[:, 2].tolist() == [9, 10, 11, 12, 13, 14] and (table[:, 3:] == 3).all()
@@ -49,5 +50,18 @@ def check_csv(folder):
     assert written.decode().splitlines()[0] == "dim1,sum_re,sum_im"
 
 
+def check_packed(folder):
+    """Text leaves the digits out that come from binary fractions; JSON and CSV have them."""
+    with h5py.File(folder.file("in.h5"), "w") as file:
+        file["t"] = np.array([-103, 5, 40], "i2")
+        file["t"].attrs["scale_factor"] = 0.07
+    least = repr(-103 * 0.07)
+    assert least == "-7.210000000000001"
+    text = folder.run("in.h5:/t", "--op", "min,mean,std")[0].decode().splitlines()
+    assert [line.split() for line in text[1:]] == [["min", "-7.21"], ["mean", "-1.3533333"], ["std", "4.2603625"]], text
+    assert least in folder.run("in.h5:/t", "--op", "min", "--json")[0].decode()
+    assert folder.run("in.h5:/t", "--op", "min", "--format", "csv")[0].decode().split() == ["min", least]
+
+
 if __name__ == "__main__":
-    sys.exit(run_checks(sys.argv[1], [check_npy, check_csv]))
+    sys.exit(run_checks(sys.argv[1], [check_npy, check_csv, check_packed]))

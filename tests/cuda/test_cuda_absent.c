@@ -49,7 +49,7 @@ START_TEST(plans_for_a_device_of_numbers) {
   ndr_plan_describe(plan, text, sizeof text);
   ck_assert_ptr_ne(strstr(text, "\ntree"), NULL);
   ck_assert_ptr_ne(strstr(text, "SMs)"), NULL);
-  void *workspace = malloc(ndr_plan_workspace(plan) + 1);
+  void *workspace = aligned_alloc(256, (ndr_plan_workspace(plan) + 256) / 256 * 256);
   assert_fails(ndr_plan_execute(plan, x, (void *[]){&sum}, workspace, NULL), NDR_ERR_NO_DEVICE, "no CUDA device");
   free(workspace);
   ndr_plan_destroy(plan);

@@ -56,8 +56,8 @@ START_TEST(host_and_device_do_not_mix) {
   DLTensor host_sum = {&sum, {kDLCPU, 0}, 0, {kDLFloat, 32, 1}, NULL, NULL, 0}, device_sum = host_sum;
   device.data = device_sum.data = memory.start;
   device.device = device_sum.device = (DLDevice){kDLCUDA, 0};
-  assert_fails(ndreduce(&host, NDR_ALL_DIMS, NDR_SUM, &device_sum, NULL), NDR_ERR_RESULT, "device");
-  assert_fails(ndreduce(&device, NDR_ALL_DIMS, NDR_SUM, &host_sum, NULL), NDR_ERR_RESULT, "device");
+  assert_fails(ndreduce(&host, NDR_ALL_DIMS, NDR_SUM, &device_sum, NULL), NDR_ERR_RESULT, "the result is on cuda:0");
+  assert_fails(ndreduce(&device, NDR_ALL_DIMS, NDR_SUM, &host_sum, NULL), NDR_ERR_RESULT, "the result is on cpu:0");
   ck_assert(sum == -1);
   gpu_block_free(&memory);
   assert_usable();

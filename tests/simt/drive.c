@@ -40,11 +40,17 @@ twist random_twist(rng *random, ndr_dtype dtype) {
 
 /* Where several teams of a block have an output each, outputs are not split. */
 static bool can_split(const ndr_launch *launch) {
-  bool teams = strcmp(launch->kernel, "tree_runs") == 0 || strcmp(launch->kernel, "tree_strided") == 0 ||
-               strcmp(launch->kernel, "tile_triples") == 0 || strncmp(launch->kernel, "thread_", 7) == 0;
-  if (teams) return launch->params.team == NDR_THREADS;
-  return strcmp(launch->kernel, "tile_narrow") != 0 && strcmp(launch->kernel, "tile_packets") != 0 &&
-         strcmp(launch->kernel, "tree_lanes") != 0;
+  switch (launch->kernel) {
+  case NDR_KERNEL_TREE_RUNS:
+  case NDR_KERNEL_TREE_STRIDED:
+  case NDR_KERNEL_TILE_TRIPLES:
+  case NDR_KERNEL_THREAD_PACKETS:
+  case NDR_KERNEL_THREAD_ELEMENTS: return launch->params.team == NDR_THREADS;
+  case NDR_KERNEL_TILE_NARROW:
+  case NDR_KERNEL_TILE_PACKETS:
+  case NDR_KERNEL_TREE_LANES: return false;
+  default: return true;
+  }
 }
 
 static void twist_launch(ndr_launch *launch, const twist *how) {

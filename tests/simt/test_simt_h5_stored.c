@@ -250,7 +250,7 @@ START_TEST(who_converts_what_is_said) {
   write_form(paths[0], &f, &random);
   check_said("\nconvert  by the GPU: chunks, shuffle, byte order, missing values, scale\n");
   ndr_gpu_converts = false;
-  check_said("\nconvert  by the threads that read: byte order, missing values, scale\n");
+  check_said("\nconvert  by the threads: byte order, missing values, scale\n");
 }
 END_TEST
 

@@ -34,17 +34,17 @@ static void execute(const ndr_plan *plan, const device_array *array, device_arra
   unsigned char *workspace = simt_allocate(plan->workspace, 0);
   char *before = malloc(result->host.bytes + 1);
   if (!workspace || !before) abort();
-  const ndr_launch *launch = ndr_plan_launch(plan, array->memory);
+  const char *kernel = ndr_kernel_name(ndr_plan_launch(plan, array->memory)->kernel);
   memset(workspace, 0, ndr_plan_counter_bytes(plan));
   for (int round = 0; round < 2 && !came->why[0]; round++) {
     simt_controls.order = round ? how->order * 3 + 1 : how->order;
     memset(result->memory, ARRAY_POISON, result->host.bytes);
     if (ndr_plan_execute(plan, array->tensor.data, &data, workspace, NULL) != NDR_OK)
-      snprintf(came->why, sizeof came->why, "%s: %s", launch->kernel, ndr_last_error());
+      snprintf(came->why, sizeof came->why, "%s: %s", kernel, ndr_last_error());
     else if (!counters_are_zero(plan, workspace))
-      snprintf(came->why, sizeof came->why, "%s left a counter that is not 0", launch->kernel);
+      snprintf(came->why, sizeof came->why, "%s left a counter that is not 0", kernel);
     else if (round && memcmp(before, result->memory, result->host.bytes) != 0)
-      snprintf(came->why, sizeof came->why, "%s: another order of threads gives another result", launch->kernel);
+      snprintf(came->why, sizeof came->why, "%s: another order of threads gives another result", kernel);
     memcpy(before, result->memory, result->host.bytes);
   }
   free(before);

@@ -15,7 +15,9 @@ START_TEST(devices_are_counted) {
   assert_fails(ndr_memory_allocate((DLDevice){kDLCUDA, SIMT_DEVICES}, 1, &memory), NDR_ERR_NO_DEVICE, "device");
   ck_assert_ptr_null(memory);
   simt_controls.driver = false;
-  assert_fails(ndr_device_count(kDLCUDA, &count), NDR_ERR_NO_DEVICE, "switched off");
+  assert_fails(ndr_device_count(kDLCUDA, &count), NDR_ERR_NO_DEVICE, "there is no NVIDIA driver");
+  simt_controls.driver_version = 11080;
+  assert_fails(ndr_device_count(kDLCUDA, &count), NDR_ERR_NO_DEVICE, "it is for CUDA 11.8, and one for 13.0 is needed");
 }
 END_TEST
 

@@ -9,7 +9,8 @@ enum { SIMT_DEVICES = 3 };
 
 typedef struct simt_control {
   uint64_t order;       /* of blocks, warps and threads: see launch.h */
-  bool driver;          /* false: there is none */
+  bool driver;          /* false: there is none that would do */
+  int driver_version;   /* of one that would not; 0: there is none at all */
   bool alike;           /* all devices are as the first; to be set before the first call */
   bool capturing;       /* what streams answer when asked; work is done at once all the same */
   bool lazy;            /* streams do nothing until somebody waits for them; the default stream works at once always */

@@ -52,6 +52,8 @@ typedef struct simt_entry *cudaKernel_t;
 
 cudaError_t cudaGetLastError(void);
 const char *cudaGetErrorString(cudaError_t error);
+cudaError_t cudaDriverGetVersion(int *version);
+cudaError_t cudaRuntimeGetVersion(int *version);
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaSetDevice(int device);

@@ -78,13 +78,23 @@ const char *cudaGetErrorString(cudaError_t error) {
 cudaError_t cudaGetDeviceCount(int *count) {
   MAY_FAIL(cudaErrorUnknown);
   *count = SIMT_DEVICES;
-  return simt_controls.driver ? cudaSuccess : fail(cudaErrorNoDevice, "the emulated driver is switched off");
+  return simt_controls.driver ? cudaSuccess : fail(cudaErrorInsufficientDriver, "the emulated driver is switched off");
+}
+
+cudaError_t cudaDriverGetVersion(int *version) {
+  *version = simt_controls.driver_version;
+  return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version) {
+  *version = 13010;
+  return cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int *device) {
   MAY_FAIL(cudaErrorUnknown);
   *device = current_device;
-  return simt_controls.driver ? cudaSuccess : fail(cudaErrorNoDevice, "the emulated driver is switched off");
+  return simt_controls.driver ? cudaSuccess : fail(cudaErrorInsufficientDriver, "the emulated driver is switched off");
 }
 
 cudaError_t cudaSetDevice(int device) {

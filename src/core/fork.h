@@ -1,0 +1,20 @@
+/* Locks and fork(): a child has one thread, and would wait for ever for a lock that another thread holds. */
+#ifndef NDR_CORE_FORK_H
+#define NDR_CORE_FORK_H
+
+#include <pthread.h>
+
+/* Has fork() take a static mutex and give it back on both sides, so that the child finds whole what it guards. At most
+ * one in a file. No thread may wait for one such mutex while it holds another. */
+#define NDR_GUARD_FORKS(mutex)                                                                                         \
+  static void before_fork(void) {                                                                                      \
+    pthread_mutex_lock(&(mutex));                                                                                      \
+  }                                                                                                                    \
+  static void after_fork(void) {                                                                                       \
+    pthread_mutex_unlock(&(mutex));                                                                                    \
+  }                                                                                                                    \
+  __attribute__((constructor)) static void watch_forks(void) {                                                         \
+    pthread_atfork(before_fork, after_fork, after_fork);                                                               \
+  }
+
+#endif

@@ -1,0 +1,135 @@
+/* Counts the cores that the process may use: it asks the environment, the affinity mask and the control groups. */
+#define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): sched_getaffinity
+#include "cpu/threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int smaller_limit(int a, int b) {
+  return a == 0 || (b > 0 && b < a) ? b : a;
+}
+
+/* A quota is a time and the period that it is for; a part of a core counts as one. 0: no limit. */
+static int cores_of(double quota, double period) {
+  if (quota <= 0 || period <= 0 || quota / period >= NDR_MOST_THREADS) return 0;
+  int cores = (int)(quota / period);
+  return cores < quota / period ? cores + 1 : cores;
+}
+
+/* The first numbers in a file of one line; how many there are. */
+static int read_numbers(const char *folder, const char *name, int count, double *numbers) {
+  char path[4096 + 256], line[128], *at = line, *end;
+  int found = 0;
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "r");
+  if (!file) return 0;
+  if (!fgets(line, sizeof line, file)) *line = 0;
+  fclose(file);
+  for (; found < count; found++, at = end) {
+    numbers[found] = strtod(at, &end);
+    if (end == at) break;
+  }
+  return found;
+}
+
+/* Version 2 has one file, that starts with "max" where there is no limit; version 1 has two, and -1. */
+static int quota_of_folder(const char *folder) {
+  double numbers[2];
+  if (read_numbers(folder, "cpu.max", 2, numbers) == 2) return cores_of(numbers[0], numbers[1]);
+  if (read_numbers(folder, "cpu.cfs_quota_us", 1, &numbers[0]) == 1 &&
+      read_numbers(folder, "cpu.cfs_period_us", 1, &numbers[1]) == 1)
+    return cores_of(numbers[0], numbers[1]);
+  return 0;
+}
+
+/* The quotas of a group and of those that it is in. In a container a group's path may be that of the host, and lead
+ * nowhere; the root is the container's own then. */
+static int quota_of_group(const char *root, const char *group) {
+  char folder[4096];
+  size_t root_length = strlen(root);
+  int cores = quota_of_folder(root);
+  if ((size_t)snprintf(folder, sizeof folder, "%s%s", root, group) >= sizeof folder) return cores;
+  while (strlen(folder) > root_length) {
+    cores = smaller_limit(cores, quota_of_folder(folder));
+    *strrchr(folder, '/') = 0;
+  }
+  return cores;
+}
+
+static bool has_word(const char *list, const char *word) {
+  size_t length = strlen(word);
+  while (strncmp(list, word, length) != 0 || !strchr(",", list[length])) {
+    list = strchr(list, ',');
+    if (!list) return false;
+    list++;
+  }
+  return true;
+}
+
+/* Lines are NUMBER:CONTROLLERS:PATH; version 2 has no controllers. */
+int ndr_quota_cores(const char *membership, const char *root) {
+  char line[4096], folder[4096];
+  int cores = 0;
+  FILE *file = fopen(membership, "r");
+  while (file && fgets(line, sizeof line, file)) {
+    char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!group) continue;
+    *group++ = 0;
+    group[strcspn(group, "\n")] = 0;
+    controllers++;
+    bool second = *controllers == 0;
+    if (!second && !has_word(controllers, "cpu")) continue;
+    snprintf(folder, sizeof folder, "%s%s", root, second ? "" : "/cpu");
+    if (group[0] == '/') cores = smaller_limit(cores, quota_of_group(folder, group));
+  }
+  if (file) fclose(file);
+  return cores;
+}
+
+static int affine_cores(void) {
+#ifdef __linux__
+  cpu_set_t *set = CPU_ALLOC(NDR_MOST_THREADS * 8);
+  size_t bytes = CPU_ALLOC_SIZE(NDR_MOST_THREADS * 8);
+  int count = set && sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : 0;
+  CPU_FREE(set);
+  if (count > 0) return count;
+#endif
+  return (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* The first number of a list, as OMP_NUM_THREADS may be one; 0 where there is none. */
+static int number_in_environment(const char *name) {
+  const char *text = getenv(name);
+  long number = text ? strtol(text, NULL, 10) : 0;
+  return number < 1 ? 0 : number > NDR_MOST_THREADS ? NDR_MOST_THREADS : (int)number;
+}
+
+static int count_threads(void) {
+  int wanted = number_in_environment("OMP_NUM_THREADS");
+  if (!wanted) wanted = smaller_limit(affine_cores(), ndr_quota_cores("/proc/self/cgroup", "/sys/fs/cgroup"));
+  wanted = smaller_limit(wanted, number_in_environment("OMP_THREAD_LIMIT"));
+  return wanted < 1 ? 1 : wanted > NDR_MOST_THREADS ? NDR_MOST_THREADS : wanted;
+}
+
+/* Counted once, as plans that were made go by it; a child may have been given cores of its own. */
+static atomic_int counted;
+
+int ndr_thread_count(void) {
+  int count = atomic_load(&counted);
+  if (!count) atomic_store(&counted, count = count_threads());
+  return count;
+}
+
+static void count_again(void) {
+  atomic_store(&counted, 0);
+}
+
+__attribute__((constructor)) static void watch_forks(void) {
+  pthread_atfork(NULL, NULL, count_again);
+}

@@ -1,0 +1,86 @@
+/* Times as CF writes them: calendars, dates, and numbers of a unit since a date. Integer arithmetic, in days and
+ * microseconds; knows nothing of HDF5. */
+#ifndef NDR_H5_CF_TIME_H
+#define NDR_H5_CF_TIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The calendars of CF. STANDARD is Julian up to 4 October 1582, and Gregorian from the next day, 15 October, on. */
+typedef enum ndr_calendar {
+  NDR_CALENDAR_STANDARD,
+  NDR_CALENDAR_PROLEPTIC_GREGORIAN,
+  NDR_CALENDAR_JULIAN,
+  NDR_CALENDAR_NOLEAP,
+  NDR_CALENDAR_ALL_LEAP,
+  NDR_CALENDAR_360_DAY
+} ndr_calendar;
+
+/* Years are counted with a year 0; -1 is the year before it. */
+typedef struct ndr_date {
+  int64_t year;
+  int month, day;      /* from 1 */
+  int64_t microsecond; /* of the day */
+} ndr_date;
+
+/* A point in time: a number of whole days, those of one calendar in sequence, and microseconds, 0 to 86399999999.
+ * Numbers of STANDARD, PROLEPTIC_GREGORIAN and JULIAN are of the same days, others are of that calendar alone. */
+typedef struct ndr_instant {
+  int64_t day, microsecond;
+} ndr_instant;
+
+/* "days since 2001-01-01" in a calendar. */
+typedef struct ndr_time_units {
+  ndr_calendar calendar;
+  int64_t unit;          /* microseconds */
+  ndr_instant reference; /* of the time 0, in UTC */
+  bool zero_year;        /* whether the calendar's years are written with a year 0: 1 BC is 0, not -1 */
+} ndr_time_units;
+
+/* The calendar of a name, in any case; NULL and "" are STANDARD, as in CF. False where there is none of that name. */
+bool ndr_calendar_parse(const char *name, ndr_calendar *calendar);
+
+/* CF's first name of a calendar. */
+const char *ndr_calendar_name(ndr_calendar calendar);
+
+/* How many days a month (1 .. 12) has. October 1582 of STANDARD has 21, the last one being the 31st. */
+int ndr_calendar_month_days(ndr_calendar calendar, int64_t year, int month);
+
+/* False where the calendar has no such date, or it is more than 10^9 years away. */
+bool ndr_date_to_instant(ndr_calendar calendar, const ndr_date *date, ndr_instant *instant);
+ndr_date ndr_date_of(ndr_calendar calendar, ndr_instant instant);
+
+/* Reads `units` in the calendar of a name. False where that is no unit of time since a date, or no calendar. Units are
+ * those of UDUNITS that are so many microseconds: microseconds to weeks, with their abbreviations; in calendars whose
+ * years are all alike years, too, and months in 360_day. The date is YEAR-MONTH-DAY, then maybe HOUR:MINUTE:SECOND and
+ * a time zone: Z, UTC, GMT or +HOUR:MINUTE. Real calendars have no year 0; one that is written so, as climatologies do,
+ * makes all years count with it. */
+bool ndr_time_units_parse(const char *units, const char *calendar, ndr_time_units *parsed);
+
+/* The point in time that a number of units means, which is exact to +-`within` units: to the nearest second where that
+ * is in this range, else to the nearest millisecond, else to the nearest microsecond. False for NaN and what is more
+ * than 10^9 years away. */
+bool ndr_time_decode(const ndr_time_units *units, double value, double within, ndr_instant *instant);
+
+/* The number in `to` of what value is in `from`, both of one calendar. Rounded once, and exact where the units are
+ * equal and the references a whole number of them apart, as far as f64 goes. */
+double ndr_time_convert(const ndr_time_units *from, const ndr_time_units *to, double value);
+
+/* How much of a time is written: a date alone, or with seconds, thousandths or millionths of them. */
+typedef enum ndr_time_precision {
+  NDR_TIME_DAYS,
+  NDR_TIME_SECONDS,
+  NDR_TIME_MILLIS,
+  NDR_TIME_MICROS
+} ndr_time_precision;
+
+/* The least that an instant needs. */
+ndr_time_precision ndr_time_precision_of(ndr_instant instant);
+
+enum { NDR_TIME_CHARS = 40 };
+
+/* "2001-01-31" or "2001-01-31T12:00:00", as in ISO 8601; years below 1000 have four digits, too. */
+void ndr_time_write(const ndr_time_units *units, ndr_instant instant, ndr_time_precision precision,
+                    char text[NDR_TIME_CHARS]);
+
+#endif

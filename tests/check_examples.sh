@@ -1,0 +1,32 @@
+#!/bin/sh
+# The example that a public header opens with is compiled against the installed library and run; it must print what its
+# comments "// prints ..." say.
+#   check_examples.sh SOURCE_DIR PREFIX SCRATCH_DIR     PREFIX is where the project is installed
+set -eu
+source_dir=$(realpath "$1")
+libraries=$(dirname "$(find "$2" -name 'libndreduce.so' | head -n 1)")
+PKG_CONFIG_PATH=$libraries/pkgconfig
+LD_LIBRARY_PATH=$libraries
+export PKG_CONFIG_PATH LD_LIBRARY_PATH
+mkdir -p "$3"
+scratch=$(realpath "$3")
+cd "$source_dir" # the examples name files as seen from here
+
+failed=0
+for header in "$2"/include/ndreduce/*.h; do
+  name=$(basename "$header" .h)
+  {
+    printf '#include <ndreduce/%s.h>\n#include <stdio.h>\nint main(void) {\n' "$name"
+    awk '/^ \*   / { sub(/^ \*   /, ""); print; inside = 1; next } inside { exit }' "$header"
+    printf 'return 0;\n}\n'
+  } >"$scratch/$name.c"
+  sed -n 's|.*// prints ||p' "$scratch/$name.c" >"$scratch/$name.expected"
+  # shellcheck disable=SC2046 # flags are split at blanks on purpose
+  if ! { ${CC:-cc} -Wall -Wextra -Werror "$scratch/$name.c" -o "$scratch/$name" $(pkg-config --cflags --libs ndreduce) &&
+    "$scratch/$name" >"$scratch/$name.actual" 2>&1 && [ -s "$scratch/$name.expected" ] &&
+    diff -u --label "$name.h says" "$scratch/$name.expected" --label 'it prints' "$scratch/$name.actual"; }; then
+    echo "the first example of $name.h does not work"
+    failed=1
+  fi
+done
+exit $failed

@@ -1,0 +1,197 @@
+#!/usr/bin/python3
+"""What coordinates mean: units, packing, times and dates, in one file and along several: axes.py TOOL
+
+Dates are compared with cftime's where that is installed.
+"""
+import csv
+import datetime
+import io
+import itertools
+import json
+import random
+import sys
+
+from output import attach, attributes, h5py, make_scale, np, run_checks
+
+try:
+    import cftime
+except ImportError:
+    cftime = None
+
+
+def make_packed(folder):
+    """lat as i2 with a scale and an offset, and f of 0 .. 5."""
+    with h5py.File(folder.file("packed.nc"), "w") as file:
+        lat = make_scale(file, "lat", np.array([0, 70, 140], "i2"), scale_factor=0.5, add_offset=10.0, units="degrees_north")
+        x = make_scale(file, "x", np.array([250, 3], "u1").view("i1"), _Unsigned="true", _FillValue=np.int8(3))
+        attach(file.create_dataset("f", data=np.arange(6.0).reshape(3, 2)), lat, x)
+
+
+def values(folder, *arguments):
+    return json.loads(folder.run(*arguments, "--json")[0].splitlines()[0])
+
+
+def table(folder, *arguments):
+    return list(csv.reader(io.StringIO(folder.run(*arguments, "--format", "csv")[0].decode())))
+
+
+def check_packed_coordinates(folder):
+    make_packed(folder)
+    lat = np.array([10.0, 45, 80])
+    weights = np.cos(np.radians(lat))[:, None] * np.ones(2)
+    mean = np.average(np.arange(6.0).reshape(3, 2), weights=weights)
+    found = values(folder, "packed.nc:/f", "--op", "mean", "--weights", "lat:cos")["data"][0]
+    assert abs(found - mean) < 1e-14 and round(mean, 4) == 1.6304, found
+    found = values(folder, "packed.nc:/f", "--op", "sum", "--weights", "lat")["data"][0]
+    assert found == (lat * [1, 5, 9]).sum(), found
+    assert [row[0] for row in table(folder, "packed.nc:/f", "-d", "x")] == ["lat", "10", "45", "80"]
+    assert [row[0] for row in table(folder, "packed.nc:/f", "-d", "lat")] == ["x", "250", "nan"]
+    assert values(folder, "packed.nc:/f", "--op", "argmax", "--coords")["coords"] == {"lat": [80], "x": [None]}
+    assert values(folder, "packed.nc:/f", "--op", "argmax", "--coords", "--raw")["coords"] == {"lat": [140], "x": [3]}
+    assert [row[0] for row in table(folder, "packed.nc:/f", "-d", "x", "--raw")] == ["lat", "0", "70", "140"]
+
+
+def check_packed_coordinates_in_files(folder):
+    """A scale is copied as it is stored; what is found is f64, and no longer packed."""
+    make_packed(folder)
+    with folder.reduce("packed.nc:/f", "-d", "x", "--op", "mean") as out:
+        assert out["lat"][...].tolist() == [0, 70, 140] and attributes(out["lat"])["scale_factor"] == [0.5]
+    with folder.reduce("packed.nc:/f", "-d", "lat", "--op", "argmax", "--coords") as out:
+        assert out["f_argmax_lat"][...].tolist() == [80, 80]
+        assert not {"scale_factor", "add_offset"} & set(out["f_argmax_lat"].attrs) and attributes(out["f_argmax_lat"])["units"] == "degrees_north"
+    with folder.reduce("packed.nc:/f", "-d", "lat", "--op", "argmax", "--coords", "--raw") as out:
+        assert out["f_argmax_lat"][...].tolist() == [140, 140] and attributes(out["f_argmax_lat"])["scale_factor"] == [0.5]
+
+
+def check_angles(folder):
+    degrees = np.array([-60.0, 0, 45])
+    for name, units, factor in (("lat", "degrees_north", 1), ("lat", "Degrees_East", 1), ("y", "degree", 1), ("y", "degreeN", 1),
+                                ("y", "degrees_N", 1), ("lat", None, 1), ("grid_latitude", None, 1), ("lat", "radian", np.pi / 180),
+                                ("y", "radians", np.pi / 180), ("lat", "rad", np.pi / 180)):
+        with h5py.File(folder.file("in.nc"), "w") as file:
+            scale = make_scale(file, name, degrees * factor, **({"units": units} if units else {}))
+            attach(file.create_dataset("f", data=[1.0, 2, 5]), scale)
+        found = values(folder, "in.nc:/f", "--op", "mean", "--weights", name + ":cos")["data"][0]
+        assert abs(found - np.average([1, 2, 5], weights=np.cos(np.radians(degrees)))) < 1e-12, (name, units, found)
+    for name, units in (("time", "days since 2001-01-01"), ("lat", "m"), ("lat", ""), ("y", None), ("lat", "degrees_up")):
+        with h5py.File(folder.file("in.nc"), "w") as file:
+            scale = make_scale(file, name, degrees, **({"units": units} if units is not None else {}))
+            attach(file.create_dataset("f", data=[1.0, 2, 5]), scale)
+        _, errors = folder.run("in.nc:/f", "--op", "mean", "--weights", name + ":cos", status=1)
+        wanted = f"its {name} has " + (f"units '{units}'" if units is not None else "no units")
+        assert wanted in errors and "degrees_north" in errors and "radian" in errors and errors.count("\n") == 1, errors
+
+
+def make_times(folder, name, units, calendar, times, dtype="f8", **packing):
+    with h5py.File(folder.file(name), "w") as file:
+        described = {"units": units, **({"calendar": calendar} if calendar else {}), **packing}
+        times = np.asarray(times)
+        time = make_scale(file, "time", times.astype(dtype), bounds="time_bnds", **described)
+        nv = make_scale(file, "nv", np.arange(2.0))
+        attach(file.create_dataset("time_bnds", data=np.stack([times - 1, times + 1], 1).astype(dtype)), time, nv)
+        attach(file.create_dataset("f", data=np.arange(len(times)) + 1.0), time)
+
+
+def check_series_of_times(folder):
+    """One axis in the units of the first file, bounds included."""
+    for calendar, days in (("standard", 366), (None, 366), ("noleap", 365), ("360_day", 360), ("all_leap", 366), ("julian", 366)):
+        make_times(folder, "a.nc", "days since 2000-01-01", calendar, [0.5, 1.5])
+        make_times(folder, "b.nc", "days since 2001-1-1 00:00:00", calendar, [0.5, 1.5])
+        make_times(folder, "c.nc", "hours since 2001-01-01", calendar, [60, 84], "i4")
+        series = ("--concat", "time", "a.nc:/f", "b.nc:/f", "c.nc:/f")
+        axis = [0.5, 1.5] + [days + day for day in (0.5, 1.5, 2.5, 3.5)]
+        with folder.reduce(*series, "-d", "time", "-k", "--op", "sum") as out:
+            assert out["f"][...].tolist() == [9]
+        with make_kept(folder, series) as out:
+            assert out["time"][...].tolist() == axis and attributes(out["time"])["units"] == "days since 2000-01-01", axis
+            halves = [1] * 4 + [1 / 24] * 2
+            assert np.allclose(out["time_bnds"][...], [[t - h, t + h] for t, h in zip(axis, halves)], rtol=0, atol=1e-12)
+        found = values(folder, *series, "--op", "argmax", "--coords")
+        assert found["coords"]["time"] == [1.5], found
+        found = values(folder, "--concat", "time", "c.nc:/f", "a.nc:/f", "--op", "argmin", "--coords")
+        assert found["coords"]["time"] == [60], found
+
+
+def make_kept(folder, series):
+    """Files of two dims, so that one of them is left."""
+    files = [argument.split(":")[0] for argument in series if ".nc" in argument]
+    for name in files:
+        with h5py.File(folder.file(name), "r+") as file:
+            data = file["f"][...]
+            del file["f"]
+            x = make_scale(file, "x", np.arange(2.0)) if "x" not in file else file["x"]
+            attach(file.create_dataset("f", data=np.stack([data, data], 1)), file["time"], x)
+    return folder.reduce(*series, "-d", "x", "--op", "mean")
+
+
+def check_series_of_packings(folder):
+    """Parts of one meaning that are stored in several ways."""
+    make_times(folder, "a.nc", "days since 2000-01-01", "standard", [0, 1], "i2", scale_factor=0.5)
+    make_times(folder, "b.nc", "days since 2000-01-01", "standard", [1.25, 1.5], "f4")
+    with make_kept(folder, ("--concat", "time", "a.nc:/f", "b.nc:/f")) as out:
+        assert out["time"][...].tolist() == [0, 0.5, 1.25, 1.5] and "scale_factor" not in out["time"].attrs
+
+
+def check_series_that_are_refused(folder):
+    make_times(folder, "a.nc", "days since 2000-01-01", "noleap", [0, 1])
+    for units, calendar, said in (("days since 2001-01-01", "360_day", "units 'days since 2001-01-01', calendar 360_day"),
+                                  ("days since 2000-01-01", "standard", "units 'days since 2000-01-01', calendar standard"),
+                                  ("m", None, "units 'm'"), ("months since 2000-01-01", "noleap", "units 'months since 2000-01-01'")):
+        make_times(folder, "b.nc", units, calendar, [0, 1])
+        _, errors = folder.run("--concat", "time", "a.nc:/f", "b.nc:/f", status=1)
+        assert said in errors and "'days since 2000-01-01', calendar noleap" in errors and errors.count("\n") == 1, errors
+        folder.run("--concat", "time", "a.nc:/f", "b.nc:/f", "--raw")
+
+
+def check_series_that_begin_empty(folder):
+    make_times(folder, "none.nc", "days since 1900-01-01", "noleap", [])
+    make_times(folder, "a.nc", "days since 2000-01-01", "noleap", [5, 6])
+    with make_kept(folder, ("--concat", "time", "none.nc:/f", "a.nc:/f")) as out:
+        assert out["time"][...].tolist() == [5, 6] and attributes(out["time"])["units"] == "days since 2000-01-01"
+
+
+def check_dates(folder):
+    """In text and CSV; numbers in JSON and under --raw; all rows of a column alike."""
+    make_times(folder, "a.nc", "days since 2001-01-01", "360_day", [58, 59, 359])
+    found, _ = folder.run("a.nc:/f", "--op", "argmax", "--coords")
+    assert found.decode().splitlines()[1].endswith("at time 2001-12-30"), found
+    found, _ = folder.run("a.nc:/f", "--op", "argmax", "--coords", "--raw")
+    assert found.decode().splitlines()[1].endswith("at time 359"), found
+    assert values(folder, "a.nc:/f", "--op", "argmax", "--coords")["coords"] == {"time": [359]}
+    make_kept(folder, ("a.nc:/f",)).close()
+    assert [row[0] for row in table(folder, "a.nc:/f", "-d", "x")] == ["time", "2001-02-29", "2001-02-30", "2001-12-30"]
+    found, _ = folder.run("a.nc:/f", "-d", "time", "--op", "argmax", "--coords")
+    assert found.decode().splitlines()[-1].split() == ["2001-12-30"] * 2, found
+    rows = table(folder, "a.nc:/f", "-d", "time", "--op", "argmin", "--coords")
+    assert rows == [["x", "argmin", "argmin_time"], ["0", "0", "2001-02-29"], ["1", "0", "2001-02-29"]], rows
+    make_times(folder, "b.nc", "hours since 1999-12-31 18:00", None, [6, 7.5, np.nan])
+    make_kept(folder, ("b.nc:/f",)).close()
+    column = [row[0] for row in table(folder, "b.nc:/f", "-d", "x")]
+    assert column == ["time", "2000-01-01T00:00:00", "2000-01-01T01:30:00", "nan"], column
+
+
+def check_dates_against_cftime(folder):
+    source = random.Random(20261122)
+    if not cftime:
+        print("without cftime: its dates are not compared")
+        return
+    calendars = ("standard", "gregorian", "proleptic_gregorian", "julian", "noleap", "365_day", "all_leap", "366_day", "360_day")
+    for calendar, unit in itertools.product(calendars, ("days", "hours", "minutes", "seconds")):
+        year, month, day = source.choice((1, 1500, 1582, 1850, 2000)), source.randint(1, 12), source.randint(1, 4)
+        units = f"{unit} since {year:04d}-{month:02d}-{day:02d} {source.randint(0, 23):02d}:00:00"
+        times = np.array([source.randint(0, 800000) * {"days": 1, "hours": 24, "minutes": 1440, "seconds": 86400}[unit]
+                          + source.randint(0, 23) / (24 if unit == "days" else 1) for _ in range(300)])
+        make_times(folder, "in.nc", units, calendar, times)
+        make_kept(folder, ("in.nc:/f",)).close()
+        own = [row[0] for row in table(folder, "in.nc:/f", "-d", "x")][1:]
+        half = datetime.timedelta(microseconds=500000)  # it does not round to the second that a number stands for
+        dates = [date + half for date in cftime.num2date(times, units, calendar)]
+        wanted = [f"{d.year:04d}-{d.month:02d}-{d.day:02d}T{d.hour:02d}:{d.minute:02d}:{d.second:02d}" for d in dates]
+        wrong = [(t, a, b) for t, a, b in zip(times, own, wanted) if a != b]
+        assert not wrong, f"{units} {calendar}: {wrong[:3]}"
+
+
+if __name__ == "__main__":
+    sys.exit(run_checks(sys.argv[1], [check_packed_coordinates, check_packed_coordinates_in_files, check_angles, check_series_of_times,
+                                      check_series_of_packings, check_series_that_are_refused, check_series_that_begin_empty,
+                                      check_dates, check_dates_against_cftime]))

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Descriptors 0, 1 and 2 closed in every combination, and stdout full: streams.py H5GPURED NDBENCH
+
+What is printed ends up in no file, and a run that cannot print its answer ends with status 1.
+"""
+import itertools
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OCEAN = os.path.join(os.path.dirname(os.path.dirname(HERE)), "data", "ocean.nc")
+TEMP = OCEAN + ":/temp"
+# (arguments, whether it prints to stdout)
+RUNS = {
+    "text": ([TEMP, "-d", "time"], True),
+    "json": ([TEMP, "--json"], True),
+    "explain": ([TEMP, "--explain"], True),
+    "list": (["--list", OCEAN], True),
+    "npy": ([TEMP, "-d", "time", "--format", "npy"], True),
+    "csv": ([TEMP, "-d", "time", "--format", "csv"], True),
+    "help": (["--help"], True),
+    "version": (["--version"], True),
+    "output": ([TEMP, "-d", "time", "-o", "out"], True),
+    "quiet": ([TEMP, "-d", "time", "-o", "out", "-q"], False),
+    "explained": ([TEMP, "-d", "time", "-o", "out", "-q", "--explain", "--progress"], False),
+    "csv file": ([TEMP, "-d", "time", "-o", "out", "--format", "csv", "--explain", "-q"], False),
+    "json beside": ([TEMP, "-d", "time", "-o", "out", "--json"], True),
+    "fails": ([OCEAN + ":/nothing", "-o", "out"], False),
+}
+BENCH = {
+    "run": (["--repeat", "1", "--no-verify", "sum f32 [64,64] /0"], True),
+    "help": (["--help"], True),
+    "version": (["--version"], True),
+    "record": (["--repeat", "1", "--json", "out", "sum f32 [64,64] /0"], True),
+}
+
+
+def run(tool, arguments, closed=(), full=False):
+    """(status, stderr, the bytes of the file "out", or None)"""
+    with tempfile.TemporaryDirectory() as folder:
+        def close():
+            for fd in closed:
+                os.close(fd)
+        with open("/dev/full" if full else "/dev/null", "wb") as out:
+            environment = dict(os.environ, SOURCE_DATE_EPOCH="0")
+            result = subprocess.run([tool, *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=out, timeout=60,
+                                    stderr=subprocess.PIPE, preexec_fn=close, env=environment)
+        path, content = os.path.join(folder, "out"), None
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                content = file.read()
+        return result.returncode, result.stderr.decode(), content
+
+
+def check(name, tool, arguments, prints, same, problems):
+    status, errors, content = run(tool, arguments)
+    cases = [(closed, False) for n in (1, 2, 3) for closed in itertools.combinations(range(3), n)] + [((), True)]
+    for closed, full in cases:
+        found = run(tool, arguments, closed, full)
+        lost = prints and (full or 1 in closed)
+        said = errors if 2 not in closed else ""
+        complete = found[2] == content if same else (found[2] is None) == (content is None)
+        if found[0] != (1 if lost else status) or not complete:
+            problems.append(f"{name}, closed {closed}, full {full}: status {found[0]}, file as otherwise: {complete}")
+        if lost and 2 not in closed and "the answer cannot be printed" not in found[1]:
+            problems.append(f"{name}, closed {closed}, full {full}: does not say so: {found[1]}")
+        if not lost and len(found[1].splitlines()) != len(said.splitlines()):
+            problems.append(f"{name}, closed {closed}: stderr has {found[1]!r}, not {said!r}")
+
+
+def main():
+    h5gpured, ndbench = (os.path.abspath(path) for path in sys.argv[1:3])
+    problems = []
+    for name, (arguments, prints) in RUNS.items():
+        check(name, h5gpured, arguments, prints, True, problems)
+    for name, (arguments, prints) in BENCH.items():
+        check("ndbench " + name, ndbench, arguments, prints, False, problems)
+    print(*problems, sep="\n")
+    print(f"{len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -74,7 +74,9 @@ static void check_time(const char *text, const char *calendar, double value) {
 static void check_angle(const char *text) {
   double radians = ndr_angle_radians(text);
   require(radians == 0 || radians == 1 || (radians > 0.017 && radians < 0.018));
-  if (strlen(text) >= 8 && strcasecmp(text + strlen(text) - 8, "latitude") == 0) require(ndr_angle_is_name(text));
+  require(radians > 0 || ndr_angle_of_units(text) == NDR_ANGLE_UNKNOWN);
+  if (strlen(text) >= 8 && strcasecmp(text + strlen(text) - 8, "latitude") == 0)
+    require(ndr_angle_of_name(text) != NDR_ANGLE_UNKNOWN);
 }
 
 static void check_units(const char *units, ndr_op op) {
@@ -114,7 +116,7 @@ static void check_name(const char *name) {
   char *shown = ndr_netcdf_shown(name);
   require(shown && strlen(shown) <= strlen(name));
   require(ndr_scales_is_named(name, name));
-  ndr_angle_is_name(name);
+  ndr_angle_of_name(name);
   free(shown);
 }
 

@@ -1,4 +1,5 @@
 /* Every function of h5.h with every argument wrong, one at a time: a status and a sentence, and no crash. */
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +96,8 @@ static int open_rows(int row) {
   REFUSED(ARGUMENT, "null", ndr_h5_coordinate(NULL, 0, out));
   REFUSED(DIMS, "dim 2", ndr_h5_coordinate(dataset, 2, out));
   REFUSED(DIMS, "dim -3", ndr_h5_coordinate(dataset, -3, out));
+  REFUSED(ARGUMENT, "null", ndr_h5_coordinate_weights(dataset, 0, 1, NULL));
+  REFUSED(DIMS, "no coordinates", ndr_h5_coordinate_weights(dataset, 1, 1, out));
   HARMLESS((ndr_h5_close(NULL), true));
   HARMLESS(!ndr_h5_describe(NULL) && ndr_h5_tensor(NULL).ndim == -1);
   return at;
@@ -150,6 +153,10 @@ static int weights_rows(int row) {
   REFUSED(DIMS, "weights", weight_dims[0] = -1, reduce_weighted());
   REFUSED(DIMS, "weights", weight_dims[0] = 2, reduce_weighted());
   REFUSED(DIMS, "size", weights.shape = shape, reduce_weighted());
+  REFUSED(ARGUMENT, "weight 1 is -1", elements[1] = -1, reduce_weighted());
+  REFUSED(ARGUMENT, "weight 0 is nan", elements[0] = NAN, reduce_weighted());
+  REFUSED(ARGUMENT, "weight 2 is inf", elements[2] = INFINITY, reduce_weighted());
+  REFUSED(ARGUMENT, "all weights are 0", elements[0] = elements[1] = elements[2] = 0, reduce_weighted());
   REFUSED(ARGUMENT, "null", options.weights = &weights, ndr_h5_reduce(dataset, 1, dims, 1, NULL, results, &options));
   REFUSED(ARGUMENT, "op_count", options.weights = &weights,
           ndr_h5_reduce(dataset, 1, dims, 1000, ops, results, &options));

@@ -38,11 +38,7 @@ static bool weigh_by_dim(const char *text, const ndr_h5_dataset *dataset, const 
     return false;
   }
   double *values = w->tensor.data;
-  ndr_status status =
-      cosine ? ndr_h5_coordinate_radians(dataset, dims[0], values) : ndr_h5_coordinate(dataset, dims[0], values);
-  if (status != NDR_OK) return refuse(where);
-  for (int64_t i = 0; cosine && i < w->shape[0]; i++) values[i] = cos(values[i]);
-  return true;
+  return ndr_h5_coordinate_weights(dataset, dims[0], cosine, values) == NDR_OK || refuse(where);
 }
 
 /* ---- By a dataset of the same file ------------------------------------------------------------------------------ */
@@ -100,7 +96,7 @@ static bool fits(const options *asked, const char *where, const ndr_h5_info *inf
   return true;
 }
 
-/* The mean over no dims is each element by itself. */
+/* The mean over no dims is each element by itself. A missing one, as an area on land has it, weighs nothing. */
 static bool read_all(ndr_h5_dataset *from, weights *w) {
   ndr_h5_options how = NDR_H5_OPTIONS_INIT;
   const ndr_h5_info *info = ndr_h5_describe(from);
@@ -112,17 +108,21 @@ static bool read_all(ndr_h5_dataset *from, weights *w) {
   w->tensor.data = values.data = malloc((size_t)count * sizeof(double) + 1);
   if (!values.data || ndr_h5_reduce(from, 0, NULL, 1, (ndr_op[]){NDR_MEAN}, (DLTensor *[]){&values}, &how) != NDR_OK)
     return false;
+  double *data = w->tensor.data;
   for (int64_t i = count; single && i-- > 0;) {
     float narrow;
     memcpy(&narrow, (char *)values.data + (size_t)i * sizeof narrow, sizeof narrow);
-    ((double *)values.data)[i] = (double)narrow;
+    data[i] = (double)narrow;
   }
+  for (int64_t i = 0; info->masked && i < count; i++)
+    if (isnan(data[i])) data[i] = 0;
   return true;
 }
 
 static bool open_beside(const options *asked, const char *path, ndr_h5_dataset **from) {
   char *file, *unused;
-  const ndr_h5_access access = input_access(asked);
+  ndr_h5_access access = input_access(asked);
+  access.raw = 0; /* which is about the elements that are weighed */
   if (ndr_h5_split(asked->inputs[0], &file, &unused) != NDR_OK) return false;
   ndr_status status = ndr_h5_open(from, file, path, &access);
   free(file);
@@ -142,11 +142,45 @@ static bool weigh_by_dataset(const options *asked, const ndr_h5_dataset *dataset
   return good;
 }
 
+/* ---- Both ------------------------------------------------------------------------------------------------------- */
+
+/* Complains of weight i, by its index along each of its dims. */
+static bool refuse_weight(const options *asked, const char *where, const weights *w, int64_t i) {
+  char index[32 * NDR_MAX_DIMS] = "";
+  const double *values = w->tensor.data;
+  int64_t inner = 1;
+  for (int d = 0; d < w->tensor.ndim; d++) inner *= w->shape[d];
+  for (int d = 0, length = 0; d < w->tensor.ndim; d++) {
+    inner /= w->shape[d];
+    length += snprintf(index + length, sizeof index - (size_t)length, "%s%lld", d ? ", " : "",
+                       (long long)(i / inner % w->shape[d]));
+  }
+  bool plain = asked->weights[0] != '/' && !strstr(asked->weights, ":cos");
+  complain("%s: --weights %s: %.9g at [%s] is no weight: weights are finite and not negative%s", where, asked->weights,
+           values[i], index, plain ? "; DIM:cos takes the cosines of latitudes" : "");
+  return false;
+}
+
+static bool check_values(const options *asked, const char *where, const weights *w) {
+  const double *values = w->tensor.data;
+  int64_t count = 1;
+  double total = 0;
+  for (int d = 0; d < w->tensor.ndim; d++) count *= w->shape[d];
+  for (int64_t i = 0; i < count; i++) {
+    if (!(values[i] >= 0 && isfinite(values[i]))) return refuse_weight(asked, where, w, i);
+    total += values[i];
+  }
+  if (count == 0 || total > 0) return true;
+  complain("%s: --weights %s: all weights are 0", where, asked->weights);
+  return false;
+}
+
 bool weights_read(const options *asked, const ndr_h5_dataset *dataset, const char *where, const ndr_h5_writer *writer,
                   weights *w) {
   w->tensor = (DLTensor){.device = {kDLCPU, 0}, .dtype = ndr_dtype_to_dlpack(NDR_F64), .shape = w->shape};
-  return asked->weights[0] == '/' ? weigh_by_dataset(asked, dataset, where, writer, w)
-                                  : weigh_by_dim(asked->weights, dataset, where, w);
+  bool good = asked->weights[0] == '/' ? weigh_by_dataset(asked, dataset, where, writer, w)
+                                       : weigh_by_dim(asked->weights, dataset, where, w);
+  return good && check_values(asked, where, w);
 }
 
 void weights_free(weights *w) {

@@ -120,8 +120,10 @@ NDR_API ndr_status ndr_h5_open(ndr_h5_dataset **dataset, const char *file, const
 /* Opens datasets of several files, each as ndr_h5_open does, as one that is as long as all of them along `dim`, a name
  * or a number. They must be of one dtype and, that dim apart, of one shape. Names, attributes and coordinates of other
  * dims are those of the first. Coordinates along `dim` are one axis in the units of the first file that has elements:
- * those stored in other units or packing are converted, times of any reference date if they are of one calendar. Fails
- * with NDR_ERR_DIMS where units cannot be converted; opened raw, such a series has no coordinates along dim. */
+ * those stored in other units or packing are converted, times of any reference date if they are of one calendar, or of
+ * standard and proleptic_gregorian after the former's change in October 1582. Fails with NDR_ERR_DIMS where units
+ * cannot be converted; opened raw, such a series has no coordinates along dim. Elements of different units (none, and
+ * blank ones, fit any) are NDR_ERR_DIMS, too, unless opened raw. */
 NDR_API ndr_status ndr_h5_open_series(ndr_h5_dataset **dataset, int count, const char *const *files,
                                       const char *const *paths, const char *dim, const ndr_h5_access *access);
 
@@ -139,10 +141,13 @@ NDR_API DLTensor ndr_h5_tensor(const ndr_h5_dataset *dataset);
  * keeps them in a file that may not be read), with NDR_ERR_FILE where they cannot be read. */
 NDR_API ndr_status ndr_h5_coordinate(const ndr_h5_dataset *dataset, int dim, double *values);
 
-/* The same of coordinates that are angles, in radians. The scale's units are degrees (degrees_north, degrees_east,
- * degree, degrees, degree_N, degreesE, ... in any case) or radians (radian, radians, rad); without units they are taken
- * for degrees where the dim is called a latitude or a longitude. Fails with NDR_ERR_ARGUMENT on others. */
-NDR_API ndr_status ndr_h5_coordinate_radians(const ndr_h5_dataset *dataset, int dim, double *values);
+/* The same as weights (ndr_h5_options.weights): unpacked even where the dataset was opened raw, which is about its
+ * elements. Where `cosine` is not 0, the cosines of latitudes, which is how grid cells shrink towards the poles. The
+ * scale's units are degrees (degrees_north, degree, degrees, degree_N, ... in any case) or radians (radian, radians,
+ * rad); without units they are taken for degrees where the dim is called a latitude. Fails with NDR_ERR_ARGUMENT on
+ * others, on longitudes (by units like degrees_east, else by the attribute standard_name, else by the dim's name), and
+ * on what lies beyond a pole. */
+NDR_API ndr_status ndr_h5_coordinate_weights(const ndr_h5_dataset *dataset, int dim, int cosine, double *values);
 
 /* Room for a date and the final 0. */
 #define NDR_H5_DATE_CHARS 40
@@ -219,7 +224,8 @@ typedef struct ndr_h5_options {
   const volatile sig_atomic_t *cancel; /* looked at between slabs: not 0 stops the work. May be NULL */
   /* Weights of the elements, for sum (of element * weight), mean (that, divided by the weights of the elements that are
    * not skipped) and valid: compact f64 in host memory, dim i along dim weight_dims[i] of the dataset, ascending, and
-   * equal along its other dims. Sums and means are f64 then. NULL: none. */
+   * equal along its other dims. They are finite and not negative, and not all of them 0: else NDR_ERR_ARGUMENT. Sums
+   * and means are f64 then; the mean of elements whose weights are all 0 is NaN. NULL: none. */
   const DLTensor *weights;
   const int *weight_dims;
 } ndr_h5_options;

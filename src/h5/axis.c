@@ -31,14 +31,26 @@ static ndr_status read_units(const ndr_h5_dataset *dataset, hid_t scale, scale_u
     free_units(u);
     return fail_read(dataset);
   }
+  if (u->units && !u->units[strspn(u->units, " ")]) { /* as good as none */
+    free(u->units);
+    u->units = NULL;
+  }
   u->timed = !dataset->raw && ndr_time_units_parse(u->units, u->calendar, &u->time);
   return NDR_OK;
 }
 
-static ndr_status fail_dim(const ndr_h5_dataset *dataset, int d, const char *what) {
+/* In words: "lat", "dim 0". */
+static void describe_dim(const ndr_h5_dataset *dataset, int d, char text[128]) {
   if (dataset->names[d])
-    return ndr_fail(NDR_ERR_DIMS, "%s: its dim %s has no coordinates%s", dataset->where, dataset->names[d], what);
-  return ndr_fail(NDR_ERR_DIMS, "%s: its dim %d has no coordinates%s", dataset->where, d, what);
+    snprintf(text, 128, "%.100s", dataset->names[d]);
+  else
+    snprintf(text, 128, "dim %d", d);
+}
+
+static ndr_status fail_dim(const ndr_h5_dataset *dataset, int d, const char *what) {
+  char dim[128];
+  describe_dim(dataset, d, dim);
+  return ndr_fail(NDR_ERR_DIMS, "%s: its %s has no coordinates%s", dataset->where, dim, what);
 }
 
 static ndr_status open_coordinates(const ndr_h5_dataset *dataset, int d, hid_t *scale) {
@@ -59,22 +71,73 @@ static bool can_convert(const scale_units *a, const scale_units *b) {
   return same_text(a->units, b->units) && same_text(a->calendar, b->calendar);
 }
 
+static ndr_status read_times(const ndr_h5_dataset *part, int d, double **times) {
+  *times = malloc((size_t)part->info.shape[d] * sizeof **times);
+  if (!*times) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for the coordinates of a dim", part->where);
+  return ndr_hdf_coordinate_values(part, d, false, *times);
+}
+
+/* Whether the calendars are two that date all times of the part alike: STANDARD and PROLEPTIC_GREGORIAN differ before
+ * 15 October 1582 alone. */
+static ndr_status dates_alike(const scale_units *first, const scale_units *own, const ndr_h5_dataset *part, int d,
+                              bool *alike) {
+  double *times = NULL;
+  ndr_instant instant;
+  *alike = first->timed && own->timed && ndr_calendar_is_gregorian(first->time.calendar) &&
+           ndr_calendar_is_gregorian(own->time.calendar);
+  ndr_status status = *alike ? read_times(part, d, &times) : NDR_OK;
+  for (int64_t i = 0; i < part->info.shape[d] && status == NDR_OK && *alike; i++)
+    if (ndr_time_decode(&own->time, times[i], 0, &instant)) *alike = ndr_instant_is_gregorian(instant);
+  free(times);
+  return status;
+}
+
+static ndr_status describe_time(const scale_units *u, const ndr_h5_dataset *part, int d, bool last, char *text) {
+  double *times;
+  ndr_instant instant;
+  ndr_status status = read_times(part, d, &times);
+  snprintf(text, NDR_TIME_CHARS, "no time");
+  if (status == NDR_OK && ndr_time_decode(&u->time, times[last ? part->info.shape[d] - 1 : 0], 0, &instant))
+    ndr_time_write(&u->time, instant, ndr_time_precision_of(instant), text);
+  free(times);
+  return status;
+}
+
+static ndr_status fail_calendars(const ndr_h5_dataset *series, const scale_units *first, const ndr_h5_dataset *part,
+                                 const scale_units *own) {
+  char dim[128], begin[NDR_TIME_CHARS], end[NDR_TIME_CHARS];
+  int d = series->series_dim;
+  const ndr_h5_dataset *before = series->parts[series->axis_part];
+  bool mixed = ndr_calendar_is_gregorian(first->time.calendar) && ndr_calendar_is_gregorian(own->time.calendar);
+  NDR_TRY(describe_time(own, part, d, false, begin));
+  NDR_TRY(describe_time(first, before, d, true, end));
+  describe_dim(part, d, dim);
+  return ndr_fail(NDR_ERR_DIMS,
+                  "%s: its %s begins with %s of the calendar %s, that of %s ends with %s of the calendar %s: two "
+                  "calendars are no one axis%s; set one, or reduce the files one by one",
+                  part->where, dim, begin, ndr_calendar_name(own->time.calendar), before->where, end,
+                  ndr_calendar_name(first->time.calendar), mixed ? " before 1582-10-15" : "");
+}
+
 static void describe_units(const scale_units *u, char text[256]) {
-  const char *calendar = u->timed ? ndr_calendar_name(u->time.calendar) : u->calendar;
   if (!u->units)
     snprintf(text, 256, "no units");
   else
-    snprintf(text, 256, "units '%.120s'%s%.80s", u->units, calendar ? ", calendar " : "", calendar ? calendar : "");
+    snprintf(text, 256, "units '%.120s'%s%.80s", u->units, u->calendar ? ", calendar " : "",
+             u->calendar ? u->calendar : "");
 }
 
 static ndr_status fail_units(const ndr_h5_dataset *series, const scale_units *first, const ndr_h5_dataset *part,
                              const scale_units *own) {
-  char texts[2][256];
-  int d = series->series_dim;
+  char dim[128], texts[2][256];
+  if (first->timed && own->timed) return fail_calendars(series, first, part, own);
+  describe_dim(part, series->series_dim, dim);
   describe_units(own, texts[0]);
   describe_units(first, texts[1]);
-  return ndr_fail(NDR_ERR_DIMS, "%s: its %s has %s, which does not go on from %s of %s", part->where,
-                  part->names[d] ? part->names[d] : "dim", texts[0], texts[1], series->parts[series->axis_part]->where);
+  return ndr_fail(NDR_ERR_DIMS,
+                  "%s: its %s has %s, that of %s has %s: one cannot be converted to the other; set one of them, or "
+                  "reduce the files one by one",
+                  part->where, dim, texts[0], series->parts[series->axis_part]->where, texts[1]);
 }
 
 /* How the axis of one more part follows that of the part whose scale is `described`. */
@@ -86,13 +149,13 @@ static ndr_status join_scale(ndr_h5_dataset *series, hid_t described, const scal
   NDR_TRY(read_units(part, scale, &own));
   part->timed = own.timed;
   part->time = own.time;
-  ndr_status status = NDR_OK;
+  bool alike = same || part->raw || can_convert(first, &own);
+  ndr_status status = alike ? NDR_OK : dates_alike(first, &own, part, series->series_dim, &alike);
   if (!same && part->raw)
     series->axis = NDR_AXIS_NONE;
-  else if (!same && !can_convert(first, &own))
-    status = fail_units(series, first, part, &own);
   else if (!same)
     series->axis = NDR_AXIS_CONVERTED;
+  if (status == NDR_OK && !alike) status = fail_units(series, first, part, &own);
   free_units(&own);
   return status;
 }
@@ -149,7 +212,7 @@ static ndr_status read_coordinates(const ndr_h5_dataset *dataset, int d, double 
   hid_t scale;
   NDR_TRY(open_coordinates(dataset, d, &scale));
   H5Dclose(scale);
-  return values ? ndr_hdf_coordinate_values(dataset, d, values) : NDR_OK;
+  return values ? ndr_hdf_coordinate_values(dataset, d, dataset->raw, values) : NDR_OK;
 }
 
 ndr_status ndr_h5_coordinate(const ndr_h5_dataset *dataset, int dim, double *values) {
@@ -162,6 +225,78 @@ ndr_status ndr_h5_coordinate(const ndr_h5_dataset *dataset, int dim, double *val
   return status;
 }
 
+/* ---- Weights ---------------------------------------------------------------------------------------------------- */
+
+/* How many radians one unit of a latitude is. Without units, what is called a latitude is in degrees, as others take
+ * it. */
+static ndr_status find_latitude(const ndr_h5_dataset *dataset, int d, const char *units, const char *standard_name,
+                                double *radians) {
+  char dim[128];
+  describe_dim(dataset, d, dim);
+  ndr_angle_kind kind = ndr_angle_of_units(units);
+  if (kind == NDR_ANGLE_UNKNOWN) kind = ndr_angle_of_name(standard_name);
+  if (kind == NDR_ANGLE_UNKNOWN) kind = ndr_angle_of_name(dataset->names[d]);
+  if (kind == NDR_ANGLE_LONGITUDE)
+    return ndr_fail(NDR_ERR_ARGUMENT,
+                    "%s: its %s is a longitude; grid cells shrink with the cosine of the latitude: name that dim",
+                    dataset->where, dim);
+  *radians = ndr_angle_radians(units ? units : kind == NDR_ANGLE_LATITUDE ? "degrees" : NULL);
+  if (*radians > 0) return NDR_OK;
+  return ndr_fail(NDR_ERR_ARGUMENT,
+                  "%s: its %s has %s%.80s%s, which is no angle that is understood: degrees (degrees_north, degree, "
+                  "...) or radians (radian, rad)",
+                  dataset->where, dim, units ? "units '" : "no units", units ? units : "", units ? "'" : "");
+}
+
+/* A pole that is rounded to beyond 90 degrees, as pi / 2 is in f32, counts as one that is not. */
+static ndr_status take_cosines(const ndr_h5_dataset *dataset, int d, double radians, double *values) {
+  const double pole = acos(0), rounded = pole * (1 + 1e-6);
+  char dim[128];
+  describe_dim(dataset, d, dim);
+  for (int64_t i = 0; i < dataset->info.shape[d]; i++) {
+    double angle = fabs(values[i]) * radians;
+    if (!(angle <= rounded))
+      return ndr_fail(NDR_ERR_ARGUMENT, "%s: its %s has %.9g at index %lld, which is no latitude", dataset->where, dim,
+                      values[i], (long long)i);
+    values[i] = cos(fmin(angle, pole));
+  }
+  return NDR_OK;
+}
+
+static ndr_status read_latitude_units(const ndr_h5_dataset *dataset, int d, double *radians) {
+  hid_t scale;
+  scale_units units;
+  char *standard_name = NULL;
+  NDR_TRY(open_coordinates(dataset, d, &scale));
+  ndr_status status = read_units(dataset, scale, &units);
+  if (status == NDR_OK) {
+    bool good = ndr_hdf_get_text(scale, "standard_name", &standard_name);
+    status = good ? find_latitude(dataset, d, units.units, standard_name, radians) : fail_read(dataset);
+    free(standard_name);
+    free_units(&units);
+  }
+  H5Dclose(scale);
+  return status;
+}
+
+ndr_status ndr_h5_coordinate_weights(const ndr_h5_dataset *dataset, int dim, int cosine, double *values) {
+  ndr_hdf_scope scope;
+  hid_t scale;
+  double radians = 0;
+  int d;
+  if (!values) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_coordinate_weights: null pointer");
+  NDR_TRY(check_dim(dataset, dim, &d));
+  ndr_hdf_enter(&scope, dataset->no_plugins);
+  ndr_status status = open_coordinates(dataset, d, &scale);
+  if (status == NDR_OK) H5Dclose(scale);
+  if (status == NDR_OK && cosine) status = read_latitude_units(dataset, d, &radians);
+  if (status == NDR_OK) status = ndr_hdf_coordinate_values(dataset, d, false, values);
+  ndr_hdf_leave(&scope);
+  return status == NDR_OK && cosine ? take_cosines(dataset, d, radians, values) : status;
+}
+
+/* ---- Dates ------------------------------------------------------------------------------------------------------ */
+
 static ndr_status read_dim_units(const ndr_h5_dataset *dataset, int d, scale_units *u, bool *single) {
   hid_t scale;
   NDR_TRY(open_coordinates(dataset, d, &scale));
@@ -170,38 +305,6 @@ static ndr_status read_dim_units(const ndr_h5_dataset *dataset, int d, scale_uni
   ndr_status status = type < 0 ? fail_read(dataset) : read_units(dataset, scale, u);
   if (type >= 0) H5Tclose(type);
   H5Dclose(scale);
-  return status;
-}
-
-/* Without units, what is called a latitude or a longitude is in degrees, as others take it. */
-static ndr_status find_angle(const ndr_h5_dataset *dataset, int d, const scale_units *u, double *radians) {
-  const char *name = dataset->names[d] ? dataset->names[d] : "";
-  *radians = ndr_angle_radians(u->units ? u->units : ndr_angle_is_name(name) ? "degrees" : NULL);
-  if (*radians > 0) return NDR_OK;
-  return ndr_fail(
-      NDR_ERR_ARGUMENT,
-      "%s: its %s has %s%.80s%s, which is no angle that is understood: degrees (degrees_north, degree_east, "
-      "...) or radians (radian, rad)",
-      dataset->where, name, u->units ? "units '" : "no units", u->units ? u->units : "", u->units ? "'" : "");
-}
-
-ndr_status ndr_h5_coordinate_radians(const ndr_h5_dataset *dataset, int dim, double *values) {
-  ndr_hdf_scope scope;
-  scale_units units;
-  bool single;
-  double radians = 0;
-  int d;
-  if (!values) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_coordinate_radians: null pointer");
-  NDR_TRY(check_dim(dataset, dim, &d));
-  ndr_hdf_enter(&scope, dataset->no_plugins);
-  ndr_status status = read_dim_units(dataset, d, &units, &single);
-  if (status == NDR_OK) {
-    status = find_angle(dataset, d, &units, &radians);
-    free_units(&units);
-  }
-  if (status == NDR_OK) status = ndr_hdf_coordinate_values(dataset, d, values);
-  ndr_hdf_leave(&scope);
-  for (int64_t i = 0; status == NDR_OK && i < dataset->info.shape[d]; i++) values[i] *= radians;
   return status;
 }
 

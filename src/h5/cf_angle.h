@@ -8,7 +8,12 @@
  * any case; 0 where they are no angle. */
 double ndr_angle_radians(const char *units);
 
-/* Whether a variable of that name is a latitude or a longitude: lat, latitude, rlat, nav_lon, grid_longitude, ... */
-bool ndr_angle_is_name(const char *name);
+typedef enum ndr_angle_kind { NDR_ANGLE_UNKNOWN = 0, NDR_ANGLE_LATITUDE, NDR_ANGLE_LONGITUDE } ndr_angle_kind;
+
+/* By the direction in units: degrees_north is of a latitude. NULL is unknown. */
+ndr_angle_kind ndr_angle_of_units(const char *units);
+
+/* By the name or the standard name of a variable: lat, latitude, rlat, nav_lon, grid_longitude, ... NULL is unknown. */
+ndr_angle_kind ndr_angle_of_name(const char *name);
 
 #endif

@@ -81,6 +81,10 @@ static int month_days(ndr_calendar calendar, int64_t year, int month) {
 /* The calendar that rules in STANDARD from and before the switch. */
 static const ndr_date first_gregorian = {.year = 1582, .month = 10, .day = 15};
 
+bool ndr_calendar_is_gregorian(ndr_calendar calendar) {
+  return calendar == NDR_CALENDAR_STANDARD || calendar == NDR_CALENDAR_PROLEPTIC_GREGORIAN;
+}
+
 static bool is_before(const ndr_date *a, const ndr_date *b) {
   if (a->year != b->year) return a->year < b->year;
   return a->month != b->month ? a->month < b->month : a->day < b->day;
@@ -111,6 +115,10 @@ static bool is_in_gap(ndr_calendar calendar, const ndr_date *date) {
          date->day < first_gregorian.day;
 }
 
+bool ndr_instant_is_gregorian(ndr_instant instant) {
+  return instant.day >= day_number(NDR_CALENDAR_PROLEPTIC_GREGORIAN, &first_gregorian);
+}
+
 bool ndr_date_to_instant(ndr_calendar calendar, const ndr_date *date, ndr_instant *instant) {
   ndr_calendar part = part_of(calendar, date);
   if (llabs(date->year) > MOST_YEARS || date->month < 1 || date->month > 12 || date->day < 1) return false;
@@ -121,9 +129,7 @@ bool ndr_date_to_instant(ndr_calendar calendar, const ndr_date *date, ndr_instan
 
 ndr_date ndr_date_of(ndr_calendar calendar, ndr_instant instant) {
   if (calendar == NDR_CALENDAR_STANDARD)
-    calendar = instant.day < day_number(NDR_CALENDAR_PROLEPTIC_GREGORIAN, &first_gregorian)
-                   ? NDR_CALENDAR_JULIAN
-                   : NDR_CALENDAR_PROLEPTIC_GREGORIAN;
+    calendar = ndr_instant_is_gregorian(instant) ? NDR_CALENDAR_PROLEPTIC_GREGORIAN : NDR_CALENDAR_JULIAN;
   int64_t year = year_of(calendar, instant.day), rest = instant.day - year_start(calendar, year);
   int month = 1;
   for (; rest >= month_days(calendar, year, month); month++) rest -= month_days(calendar, year, month);

@@ -43,6 +43,11 @@ bool ndr_calendar_parse(const char *name, ndr_calendar *calendar);
 /* CF's first name of a calendar. */
 const char *ndr_calendar_name(ndr_calendar calendar);
 
+/* Whether a calendar is Gregorian from 15 October 1582 on, and whether an instant of it is not before that: STANDARD
+ * and PROLEPTIC_GREGORIAN have the same date for it then. */
+bool ndr_calendar_is_gregorian(ndr_calendar calendar);
+bool ndr_instant_is_gregorian(ndr_instant instant);
+
 /* How many days a month (1 .. 12) has. October 1582 of STANDARD has 21, the last one being the 31st. */
 int ndr_calendar_month_days(ndr_calendar calendar, int64_t year, int month);
 

@@ -126,22 +126,22 @@ bool ndr_hdf_read_coordinates(const ndr_h5_dataset *dataset, int d, hid_t type, 
   return true;
 }
 
-static bool read_values(const ndr_h5_dataset *part, int d, double *values) {
+static bool read_values(const ndr_h5_dataset *part, int d, bool raw, double *values) {
   hid_t scale, space;
   if (part->info.shape[d] == 0) return true;
-  bool good = open_selected(part, d, false, &scale, &space) &&
-              ndr_values_read(scale, part->raw, space, part->info.shape[d], values);
+  bool good =
+      open_selected(part, d, false, &scale, &space) && ndr_values_read(scale, raw, space, part->info.shape[d], values);
   close_selected(scale, space);
   return good;
 }
 
-ndr_status ndr_hdf_coordinate_values(const ndr_h5_dataset *dataset, int d, double *values) {
+ndr_status ndr_hdf_coordinate_values(const ndr_h5_dataset *dataset, int d, bool raw, double *values) {
   const ndr_h5_dataset *const *parts;
   int count = find_parts(dataset, d, &parts, &dataset);
   bool converts = ndr_hdf_is_converted(dataset, d);
   for (int p = 0; p < count; p++) {
     int64_t size = parts[p]->info.shape[d];
-    if (!read_values(parts[p], d, values)) return fail_read(parts[p]);
+    if (!read_values(parts[p], d, raw, values)) return fail_read(parts[p]);
     for (int64_t i = 0; i < size && converts && parts[p]->timed; i++)
       values[i] = ndr_time_convert(&parts[p]->time, &parts[dataset->axis_part]->time, values[i]);
     values += size;

@@ -19,7 +19,7 @@ bool ndr_hdf_is_converted(const ndr_h5_dataset *dataset, int d);
  * they are not converted; texts of variable length are to be reclaimed, even after a failure. */
 bool ndr_hdf_read_coordinates(const ndr_h5_dataset *dataset, int d, hid_t type, void *data);
 
-/* Reads what they mean, where there are some: unpacked, unless the dataset is raw, and converted. */
-ndr_status ndr_hdf_coordinate_values(const ndr_h5_dataset *dataset, int d, double *values);
+/* Reads what they mean, where there are some: unpacked, or under `raw` as stored, and converted. */
+ndr_status ndr_hdf_coordinate_values(const ndr_h5_dataset *dataset, int d, bool raw, double *values);
 
 #endif

@@ -77,7 +77,7 @@ static ndr_status span(const ndr_h5_dataset *source, int d, double *times, ndr_p
   int64_t count = source->info.shape[d];
   ndr_companion bounds;
   bool spanned = false;
-  NDR_TRY(ndr_hdf_coordinate_values(source, d, times));
+  NDR_TRY(ndr_hdf_coordinate_values(source, d, false, times));
   ndr_status status = ndr_period_open_bounds(source, d, period, &bounds);
   if (status == NDR_OK && bounds.fits) {
     spanned = bounds.converted ? ndr_companion_read_values(&bounds, times + count)

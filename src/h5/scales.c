@@ -41,7 +41,7 @@ static ndr_status read_coordinates(const ndr_h5_dataset *source, int d, coordina
   if (ndr_hdf_is_converted(source, d)) {
     c->keeps = ndr_label_keeps_unpacked;
     NDR_TRY(ndr_elements_reserve_values(&c->elements, count, source->where));
-    return ndr_hdf_coordinate_values(source, d, c->elements.data);
+    return ndr_hdf_coordinate_values(source, d, false, c->elements.data);
   }
   NDR_TRY(ndr_elements_reserve(&c->elements, c->dataset, count, source->where));
   if (ndr_hdf_read_coordinates(source, d, c->elements.type, c->elements.data)) return NDR_OK;

@@ -19,6 +19,18 @@ static ndr_status check_part(const ndr_h5_dataset *first, const ndr_h5_dataset *
   return NDR_OK;
 }
 
+/* A file that names no units is taken to have those of the others. */
+static ndr_status check_units(const ndr_h5_dataset *first, const ndr_h5_dataset *part) {
+  const char *a = first->info.units, *b = part->info.units;
+  if (first->raw || !a || !b) return NDR_OK;
+  a += strspn(a, " ");
+  b += strspn(b, " ");
+  if (!*a || !*b || strcmp(a, b) == 0) return NDR_OK;
+  return ndr_fail(NDR_ERR_DIMS,
+                  "%s: has units '%.80s' where %s has '%.80s'; convert one of the files, or set its units", part->where,
+                  b, first->where, a);
+}
+
 static ndr_status find_dim(const ndr_h5_dataset *first, const char *text, int *dim) {
   int dims[NDR_MAX_DIMS], count;
   char reason[512];
@@ -60,6 +72,7 @@ static ndr_status join(ndr_h5_dataset *series, ndr_h5_dataset **parts, int count
   for (int i = 0; i < count; i++) {
     const ndr_h5_info *part = &parts[i]->info;
     NDR_TRY(check_part(parts[0], parts[i], dim));
+    NDR_TRY(check_units(parts[0], parts[i]));
     if (__builtin_add_overflow(size, part->shape[dim], &size))
       return ndr_fail(NDR_ERR_OVERFLOW, "%s: the series does not fit in 63 bits", series->where);
     series->info.stored_bytes += part->stored_bytes;

@@ -7,6 +7,21 @@
 #include "h5/host.h"
 #include "h5/meaning.h"
 
+/* A mean is a sum divided by that of the weights, which says nothing where weights cancel out. */
+static ndr_status check_values(const DLTensor *w) {
+  const double *values = (const double *)(const void *)((const char *)w->data + (int64_t)w->byte_offset);
+  int64_t count = 1;
+  double total = 0;
+  for (int i = 0; i < w->ndim; i++) count *= w->shape[i];
+  for (int64_t i = 0; i < count; i++) {
+    if (!(values[i] >= 0 && isfinite(values[i])))
+      return ndr_fail(NDR_ERR_ARGUMENT, "weight %lld is %.9g: weights are finite and not negative", (long long)i,
+                      values[i]);
+    total += values[i];
+  }
+  return count == 0 || total > 0 ? NDR_OK : ndr_fail(NDR_ERR_ARGUMENT, "all weights are 0");
+}
+
 ndr_status ndr_weigh_check(const ndr_job *job) {
   const DLTensor *w = job->options.weights;
   const ndr_h5_info *info = &job->dataset->info;
@@ -26,7 +41,7 @@ ndr_status ndr_weigh_check(const ndr_job *job) {
       return ndr_fail(NDR_ERR_DIMS, "the weights have size %lld along dim %d of size %lld", (long long)w->shape[i], d,
                       (long long)info->shape[d]);
   }
-  return NDR_OK;
+  return check_values(w);
 }
 
 ndr_weights ndr_weigh_box(const ndr_job *job, const ndr_leg *leg) {

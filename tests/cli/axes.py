@@ -65,21 +65,97 @@ def check_packed_coordinates_in_files(folder):
 
 def check_angles(folder):
     degrees = np.array([-60.0, 0, 45])
-    for name, units, factor in (("lat", "degrees_north", 1), ("lat", "Degrees_East", 1), ("y", "degree", 1), ("y", "degreeN", 1),
-                                ("y", "degrees_N", 1), ("lat", None, 1), ("grid_latitude", None, 1), ("lat", "radian", np.pi / 180),
+    for name, units, factor in (("lat", "degrees_north", 1), ("lon", "Degrees_North", 1), ("y", "degree", 1), ("y", "degreeN", 1),
+                                ("y", "degrees_N", 1), ("lat", None, 1), ("lat", "", 1), ("nav_lat", " ", 1), ("grid_latitude", None, 1), ("lat", "radian", np.pi / 180),
                                 ("y", "radians", np.pi / 180), ("lat", "rad", np.pi / 180)):
         with h5py.File(folder.file("in.nc"), "w") as file:
             scale = make_scale(file, name, degrees * factor, **({"units": units} if units else {}))
             attach(file.create_dataset("f", data=[1.0, 2, 5]), scale)
         found = values(folder, "in.nc:/f", "--op", "mean", "--weights", name + ":cos")["data"][0]
         assert abs(found - np.average([1, 2, 5], weights=np.cos(np.radians(degrees)))) < 1e-12, (name, units, found)
-    for name, units in (("time", "days since 2001-01-01"), ("lat", "m"), ("lat", ""), ("y", None), ("lat", "degrees_up")):
+    for name, units in (("time", "days since 2001-01-01"), ("lat", "m"), ("y", None), ("lat", "degrees_up")):
         with h5py.File(folder.file("in.nc"), "w") as file:
             scale = make_scale(file, name, degrees, **({"units": units} if units is not None else {}))
             attach(file.create_dataset("f", data=[1.0, 2, 5]), scale)
         _, errors = folder.run("in.nc:/f", "--op", "mean", "--weights", name + ":cos", status=1)
         wanted = f"its {name} has " + (f"units '{units}'" if units is not None else "no units")
         assert wanted in errors and "degrees_north" in errors and "radian" in errors and errors.count("\n") == 1, errors
+
+
+def make_line(folder, name, values, weights=None, **described):
+    """f of 1, 2, .. along a dim with coordinates, and other weights beside it."""
+    with h5py.File(folder.file("in.nc"), "w") as file:
+        scale = make_scale(file, name, np.asarray(values), **described)
+        attach(file.create_dataset("f", data=np.arange(len(values)) + 1.0), scale)
+        if weights is not None:
+            attach(file.create_dataset("w", data=np.array(weights)), scale)
+
+
+def check_latitudes(folder):
+    """A cosine weighs cells by their latitude alone; a pole is one however it is rounded."""
+    for name, described in (("lon", {"units": "degrees_east"}), ("x", {"units": "degreesE"}), ("lon", {"units": "degree"}),
+                            ("x", {"units": "degree", "standard_name": "grid_longitude"}), ("nav_lon", {}),
+                            ("lat", {"units": "degrees_west"})):
+        make_line(folder, name, [0.0, 120, 240], **described)
+        _, errors = folder.run("in.nc:/f", "--op", "mean", "--weights", name + ":cos", status=1)
+        assert f"in.nc:/f: --weights: its {name} is a longitude; " in errors and "latitude" in errors and errors.count("\n") == 1, errors
+    make_line(folder, "x", [0.0, 45, 95], units="degree")
+    _, errors = folder.run("in.nc:/f", "--op", "mean", "--weights", "x:cos", status=1)
+    assert "its x has 95 at index 2, which is no latitude" in errors, errors
+    with h5py.File(folder.file("in.nc"), "w") as file:
+        lat = make_scale(file, "lat", np.array([-np.pi / 2, 0, np.pi / 2], "f4"), units="radian")
+        x = make_scale(file, "x", np.arange(2.0))
+        attach(file.create_dataset("f", data=np.arange(6.0).reshape(3, 2)), lat, x)
+    assert np.float64(np.float32(np.pi / 2)) > np.pi / 2
+    found = values(folder, "in.nc:/f", "-d", "x", "--op", "mean", "--weights", "lat:cos")["data"]
+    assert np.allclose(found, [0.5, 2.5, 4.5], rtol=1e-14), found
+
+
+def check_weights_that_mean_nothing(folder):
+    lat, named = [-75.0, 0, 75], "in.nc:/f: --weights "
+    for by, coordinates, own, said in (
+            ("lat", lat, None, "lat: -75 at [0] is no weight: weights are finite and not negative; DIM:cos takes"),
+            ("lat", [1.0, np.nan, 2], None, "lat: nan at [1] is no weight"), ("lat", [0.0, 0, 0], None, "lat: all weights are 0"),
+            ("/w", lat, [1.0, 2, -3], "/w: -3 at [2] is no weight: weights are finite and not negative\n"),
+            ("/w", lat, [1.0, np.inf, 3], "/w: inf at [1] is no weight"), ("/w", lat, [1.0, np.nan, 3], "/w: nan at [1] is no weight"),
+            ("/w", lat, [0, 0, 0], "/w: all weights are 0\n")):
+        make_line(folder, "lat", coordinates, own, units="degrees_north")
+        for op in ("mean", "sum,valid"):
+            _, errors = folder.run("in.nc:/f", "--op", op, "--weights", by, status=1)
+            assert named + said in errors and errors.count("\n") == 1, errors
+    with h5py.File(folder.file("in.nc"), "w") as file:
+        y, x = make_scale(file, "y", np.arange(2.0)), make_scale(file, "x", np.arange(3.0))
+        attach(file.create_dataset("f", data=np.arange(6.0).reshape(2, 3)), y, x)
+        attach(file.create_dataset("w", data=np.array([[1.0, 2, 3], [4, -5, 6]])), y, x)
+    _, errors = folder.run("in.nc:/f", "--weights", "/w", "--op", "mean", status=1)
+    assert named + "/w: -5 at [1, 1] is" in errors, errors
+
+
+def check_weights_that_are_missing(folder):
+    """A fill value weighs nothing; what only weighs nothing has no mean."""
+    with h5py.File(folder.file("in.nc"), "w") as file:
+        y, x = make_scale(file, "y", np.arange(2.0)), make_scale(file, "x", np.arange(3.0))
+        attach(file.create_dataset("f", data=np.arange(6.0).reshape(2, 3)), y, x)
+        attach(file.create_dataset("w", data=np.array([[1, 9, 3], [9, 9, 9]], "i2")), y, x)
+        file["w"].attrs["_FillValue"] = np.int16(9)
+    found = values(folder, "in.nc:/f", "-d", "all", "--weights", "/w", "--op", "mean")["data"]
+    assert found == [1.5], found
+    found, _ = folder.run("in.nc:/f", "-d", "x", "--weights", "/w", "--op", "mean,valid", "--json")
+    assert [json.loads(line)["data"] for line in found.splitlines()] == [[1.5, None], [3, 3]], found
+
+
+def check_weights_of_raw_data(folder):
+    """--raw is about the elements; what weighs them means what it says."""
+    make_packed(folder)
+    with h5py.File(folder.file("packed.nc"), "r+") as file:
+        attach(file.create_dataset("w", data=np.array([1, 2, 99], "i2")), file["lat"])
+        file["w"].attrs.update(scale_factor=0.5, _FillValue=np.int16(99))
+        file["f"].attrs["scale_factor"] = 10.0
+    elements = np.array([1.0, 5, 9])
+    for by, weights in (("lat:cos", np.cos(np.radians([10.0, 45, 80]))), ("lat", np.array([10.0, 45, 80])), ("/w", np.array([0.5, 1, 0]))):
+        for options, factor in (([], 10), (["--raw"], 1)):
+            found = values(folder, "packed.nc:/f", "--op", "sum", "--weights", by, *options)["data"][0]
+            assert np.isclose(found, factor * (elements * weights).sum(), rtol=1e-14), (by, options, found)
 
 
 def make_times(folder, name, units, calendar, times, dtype="f8", **packing):
@@ -133,14 +209,67 @@ def check_series_of_packings(folder):
 
 
 def check_series_that_are_refused(folder):
-    make_times(folder, "a.nc", "days since 2000-01-01", "noleap", [0, 1])
-    for units, calendar, said in (("days since 2001-01-01", "360_day", "units 'days since 2001-01-01', calendar 360_day"),
-                                  ("days since 2000-01-01", "standard", "units 'days since 2000-01-01', calendar standard"),
-                                  ("m", None, "units 'm'"), ("months since 2000-01-01", "noleap", "units 'months since 2000-01-01'")):
+    make_times(folder, "a.nc", "days since 2000-01-01", "noleap", [0, 1.5])
+    last = "a.nc:/f ends with 2000-01-02T12:00:00 of the calendar noleap: two calendars are no one axis; set one"
+    first = "b.nc:/f: its time begins with 2001-01-01 of the calendar "
+    other = "a.nc:/f has units 'days since 2000-01-01', calendar noleap: one cannot be converted to the other"
+    for units, calendar, said, of in (("days since 2001-01-01", "360_day", first + "360_day, ", last),
+                                      ("days since 2001-01-01", "standard", first + "standard, ", last),
+                                      ("days since 2001-01-01", None, first + "standard, ", last),
+                                      ("m", None, "its time has units 'm', that of ", other), ("", None, "its time has no units, ", other),
+                                      ("months since 2000-01-01", "noleap", "units 'months since 2000-01-01', calendar noleap, ", other)):
         make_times(folder, "b.nc", units, calendar, [0, 1])
         _, errors = folder.run("--concat", "time", "a.nc:/f", "b.nc:/f", status=1)
-        assert said in errors and "'days since 2000-01-01', calendar noleap" in errors and errors.count("\n") == 1, errors
+        assert said in errors and of in errors and errors.count("\n") == 1, errors
         folder.run("--concat", "time", "a.nc:/f", "b.nc:/f", "--raw")
+
+
+def check_series_of_gregorian_calendars(folder):
+    """Two calendars are one from 15 October 1582 on, whatever their references."""
+    for first, second in (("standard", "proleptic_gregorian"), ("proleptic_gregorian", "gregorian"), (None, "proleptic_gregorian")):
+        make_times(folder, "a.nc", "days since 1582-10-15", first, [0, 1])
+        make_times(folder, "b.nc", "days since 1582-10-17", second, [0, 1])
+        make_times(folder, "c.nc", "hours since 1582-10-19", first, [0, 24])
+        with make_kept(folder, ("--concat", "time", "a.nc:/f", "b.nc:/f", "c.nc:/f")) as out:
+            assert out["time"][...].tolist() == [0, 1, 2, 3, 4, 5] and out["time"].attrs.get("calendar") == first
+            assert out["time_bnds"][...].tolist()[2:4] == [[1, 3], [2, 4]]
+        make_times(folder, "b.nc", "days since 1582-10-14", second, [0, 1])
+        if second == "proleptic_gregorian":
+            make_times(folder, "a.nc", "days since 1582-10-15", first, [0, 1])
+            _, errors = folder.run("--concat", "time", "a.nc:/f", "b.nc:/f", status=1)
+            assert ("begins with 1582-10-14 of the calendar proleptic_gregorian, that of a.nc:/f ends with 1582-10-16 of the calendar "
+                    "standard: two calendars are no one axis before 1582-10-15; ") in errors and errors.count("\n") == 1, errors
+
+
+def check_series_without_units(folder):
+    """Units that are blank are none."""
+    for units in (("", " "), ("", None), (None, "")):
+        for name, own in zip(("a.nc", "b.nc"), units):
+            with h5py.File(folder.file(name), "w") as file:
+                x = make_scale(file, "x", np.arange(2.0), **({} if own is None else {"units": own}))
+                attach(file.create_dataset("f", data=np.ones((2, 2))), x, make_scale(file, "y", np.arange(2.0)))
+        with folder.reduce("--concat", "x", "a.nc:/f", "b.nc:/f", "-d", "y") as out:
+            assert out["x"][...].tolist() == [0, 1, 0, 1], units
+
+
+def make_elements(folder, name, elements, **described):
+    with h5py.File(folder.file(name), "w") as file:
+        file["f"] = np.array(elements)
+        file["f"].attrs.update(described)
+
+
+def check_series_of_elements(folder):
+    """Each file's own packing and fill value count; other units of the elements are no one array."""
+    make_elements(folder, "a.nc", np.int16([1, 2, 7]), scale_factor=0.5, add_offset=1.0, _FillValue=np.int16(7), units="K")
+    make_elements(folder, "b.nc", np.int16([1, 7, 9]), scale_factor=2.0, add_offset=3.0, _FillValue=np.int16(9), units=" K")
+    found, _ = folder.run("--concat", "0", "a.nc:/f", "b.nc:/f", "--op", "sum,valid", "--json")
+    assert [json.loads(line)["data"] for line in found.splitlines()] == [[1.5 + 2 + 5 + 17], [4]], found
+    make_elements(folder, "b.nc", np.int16([1, 7, 9]), scale_factor=2.0, units="degC")
+    _, errors = folder.run("--concat", "0", "a.nc:/f", "b.nc:/f", status=1)
+    assert "b.nc:/f: has units 'degC' where a.nc:/f has 'K'; " in errors and errors.count("\n") == 1, errors
+    folder.run("--concat", "0", "a.nc:/f", "b.nc:/f", "--raw")
+    make_elements(folder, "b.nc", np.int16([1, 7, 9]), scale_factor=2.0, units="")
+    folder.run("--concat", "0", "a.nc:/f", "b.nc:/f")
 
 
 def check_series_that_begin_empty(folder):
@@ -192,6 +321,4 @@ def check_dates_against_cftime(folder):
 
 
 if __name__ == "__main__":
-    sys.exit(run_checks(sys.argv[1], [check_packed_coordinates, check_packed_coordinates_in_files, check_angles, check_series_of_times,
-                                      check_series_of_packings, check_series_that_are_refused, check_series_that_begin_empty,
-                                      check_dates, check_dates_against_cftime]))
+    sys.exit(run_checks(sys.argv[1], [check for name, check in list(globals().items()) if name.startswith("check_")]))

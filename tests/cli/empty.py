@@ -29,7 +29,7 @@ WITHOUT = {"sum": np.sum, "mean": np.mean, "valid": lambda x, axis, keepdims: np
 def make(path, shape):
     """One dataset of a shape for each layout, in f4 and as packed i2; coordinates and an area."""
     with h5py.File(path, "w") as file:
-        scales = [make_scale(file, name, np.linspace(-60, 60, size), units=units) for name, size, units in
+        scales = [make_scale(file, name, np.linspace(10, 70, size), units=units) for name, size, units in
                   zip(DIMS, shape, ("days since 2001-01-01", "degrees_north", "degrees_east"))]
         for layout, options in LAYOUTS.items():
             for dtype in ("f4", "i2"):

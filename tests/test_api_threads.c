@@ -257,18 +257,35 @@ START_TEST(programs_may_end_during_a_call) {
 }
 END_TEST
 
+static bool set_stack_size(size_t bytes) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  return pthread_attr_setstacksize(&attributes, bytes) == 0 && pthread_setattr_default_np(&attributes) == 0;
+}
+
 /* Stacks of 128 TiB fit in no address space. */
 static bool reduces_without_threads(void) {
-  pthread_attr_t vast;
-  pthread_attr_init(&vast);
-  if (pthread_attr_setstacksize(&vast, (size_t)1 << 47) != 0 || pthread_setattr_default_np(&vast) != 0) return false;
   int before = count_threads();
-  return sums_are_right() && count_threads() == before;
+  return set_stack_size((size_t)1 << 47) && sums_are_right() && count_threads() == before;
 }
 
 START_TEST(no_threads_are_needed) {
   make_numbers();
   ck_assert(child_succeeds(reduces_without_threads));
+}
+END_TEST
+
+/* A limit that is gone after a second is not remembered. */
+static bool threads_come_later(void) {
+  int before = count_threads();
+  if (!reduces_without_threads() || !set_stack_size((size_t)1 << 20)) return false;
+  sleep(2);
+  return sums_are_right() && count_threads() > before;
+}
+
+START_TEST(a_limit_on_threads_may_be_for_a_while) {
+  make_numbers();
+  ck_assert(child_succeeds(threads_come_later));
 }
 END_TEST
 
@@ -339,7 +356,7 @@ int main(void) {
   Suite *suite = suite_create("threads");
   suite_case(suite, "threads", 600, children_reduce, children_of_busy_parents_reduce, calls_may_overlap,
              work_may_hold_work, bodies_begin_once_each_at_most, threads_take_no_signals, the_library_can_be_unloaded,
-             programs_may_end_during_a_call, no_threads_are_needed, the_environment_sets_the_count,
-             control_groups_limit_the_count, NULL);
+             programs_may_end_during_a_call, no_threads_are_needed, a_limit_on_threads_may_be_for_a_while,
+             the_environment_sets_the_count, control_groups_limit_the_count, NULL);
   return suite_run(suite);
 }

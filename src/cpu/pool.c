@@ -22,6 +22,9 @@ enum { MOST = NDR_MOST_THREADS - 1 };
  * that long. */
 #define LINGER_NANOSECONDS 30000
 
+/* How long no thread is started after one could not be: the limit may have been somebody else's threads. */
+#define RETRY_NANOSECONDS 1000000000
+
 /* Both counts are in one word, so that they change together. */
 #define TAKEN 1u
 #define FREE (1u << 16)
@@ -30,7 +33,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
 static pthread_t threads[MOST];
 static int started;         /* of them */
-static bool exhausted;      /* no more can be started */
+static int64_t retry_at;    /* when more may be started: the system refused the last one */
 static _Atomic pid_t owner; /* the process that has started them */
 static atomic_bool busy, stop, caller_waits;
 static atomic_uint seats; /* FREE and TAKEN */
@@ -122,16 +125,17 @@ static void *run_thread(void *unused) {
 /* Signals are for the program's own threads. */
 static void start_threads(int count) {
   sigset_t all, before;
-  if (started >= count || exhausted) return;
+  if (started >= count || (retry_at != 0 && now() < retry_at)) return;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_mutex_lock(&lock);
   atomic_store(&owner, getpid());
-  while (started < count && !exhausted && !atomic_load(&stop))
+  retry_at = 0;
+  while (started < count && retry_at == 0 && !atomic_load(&stop))
     if (pthread_create(&threads[started], NULL, run_thread, NULL) == 0)
       started++;
     else
-      exhausted = true;
+      retry_at = now() + RETRY_NANOSECONDS;
   pthread_mutex_unlock(&lock);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -171,7 +175,7 @@ static void begin_anew(void) {
   lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   work = done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
   started = 0;
-  exhausted = false;
+  retry_at = 0;
   atomic_store(&busy, false);
   atomic_store(&caller_waits, false);
   atomic_store(&seats, 0);

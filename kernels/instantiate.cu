@@ -71,6 +71,7 @@ NDR_ROUNDING(norm2)
 #ifndef NDR_COMPLEX
 NDR_EXACT(min)
 NDR_EXACT(max)
+NDR_EXACT(ptp)
 NDR_EXACT(argmin)
 NDR_EXACT(argmax)
 NDR_ROUNDING(logsumexp)

@@ -85,6 +85,49 @@ template <class T, bool W, bool S> using op_all = simple<T, W, S, u32, u32, u64,
 template <class T, bool W, bool S> using op_count = simple<T, W, S, u32, u64, u64, i64, beyond, add, plain>;
 template <class T, bool W, bool S> using op_valid = simple<T, W, S, u32, u64, u64, i64, present, add, plain>;
 
+/* ---- ptp: the smallest and the largest ---- */
+
+template <class V> struct range_of { V least, most; };
+
+template <class T, bool WIDE, bool SKIP> struct op_ptp {
+  typedef T element;
+  typedef typename traits<T, WIDE>::value value;
+  typedef typename kind<T>::far far_value;
+  typedef range_of<value> Near;
+  typedef range_of<far_value> Far;
+  typedef T result;
+  typedef extreme<-1, SKIP> smaller;
+  typedef extreme<1, SKIP> larger;
+  static const bool indexed = false, packed = false, single = true, rooted = false, counting = false;
+  static const int words = 2;
+  static NDR_DEVICE Near near() { return {smaller::template identity<value>(), larger::template identity<value>()}; }
+  static NDR_DEVICE Far far() {
+    return {smaller::template identity<far_value>(), larger::template identity<far_value>()};
+  }
+  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, const ndr_params &) {
+    join(a, Near{tree<smaller, N>::join(x), tree<larger, N>::join(x)});
+  }
+  static NDR_DEVICE void join(Near &a, const Near &b) {
+    a = {smaller::join(a.least, b.least), larger::join(a.most, b.most)};
+  }
+  static NDR_DEVICE void join_far(Far &a, const Far &b) {
+    a = {smaller::join(a.least, b.least), larger::join(a.most, b.most)};
+  }
+  static NDR_DEVICE Far widen(const Near &a) { return {(far_value)widened(a.least), (far_value)widened(a.most)}; }
+  static NDR_DEVICE void save(const Far &a, ndr_word *w) { w[0] = to_word(a.least), w[1] = to_word(a.most); }
+  static NDR_DEVICE Far load(const ndr_word *w) { return {from_word<far_value>(w[0]), from_word<far_value>(w[1])}; }
+  /* The smallest is above the largest where no element was seen; what then is no number is 0 of integers. */
+  static NDR_DEVICE far_value finish(const Far &a, double) {
+    return a.least <= a.most ? difference(a.most, a.least) : none(a.least);
+  }
+  static NDR_DEVICE double difference(double most, double least) { return most - least; }
+  static NDR_DEVICE i64 difference(i64 most, i64 least) { return (i64)((u64)most - (u64)least); }
+  static NDR_DEVICE u64 difference(u64 most, u64 least) { return most - least; }
+  static NDR_DEVICE double none(double) { return NDR_NAN; }
+  static NDR_DEVICE i64 none(i64) { return 0; }
+  static NDR_DEVICE u64 none(u64) { return 0; }
+};
+
 /* ---- mean: a sum that counts ---- */
 
 template <class S> struct counted {

@@ -160,6 +160,25 @@ START_TEST(the_variance_of_an_infinity_is_nan) {
 }
 END_TEST
 
+START_TEST(ptp_is_max_minus_min) {
+  ck_assert_int_eq(result_dtype("ptp u8 [3] /0"), NDR_U8);
+  ck_assert_int_eq(result_dtype("ptp bf16 [3] /0"), NDR_BF16);
+  ck_assert_int_eq(result_dtype("ptp bool [3] /0"), NDR_BOOL);
+  assert_reduces("ptp f64 [2,3] /1", VALUES(-8, 4, 7, 5, 5, 5), VALUES(15, 0));
+  assert_reduces("ptp u8 [3] /0", VALUES(255, 0, 7), VALUES(255));
+  assert_reduces("ptp bool [2,2] /1", VALUES(1, 1, 0, 1), VALUES(0, 1));
+  assert_reduces("ptp f32 [3,2] /0", VALUES(-8, INF, NAN, INF, 7, INF), VALUES(NAN, NAN));
+  assert_reduces("ptp f16 [2] /0", VALUES(-INF, 4), VALUES(INF));
+}
+END_TEST
+
+/* As NumPy's, which subtracts in the dtype of the elements. */
+START_TEST(ptp_of_integers_wraps) {
+  assert_reduces("ptp i8 [2] /0", VALUES(-128, 127), VALUES(-1));
+  assert_reduces("ptp i64 [2] /0", VALUES(-9223372036854775808.0, 0), VALUES(-9223372036854775808.0));
+}
+END_TEST
+
 START_TEST(norms_are_real) {
   ck_assert_int_eq(result_dtype("norm1 i8 [3] /0"), NDR_F64);
   ck_assert_int_eq(result_dtype("norm2 c64 [3] /0"), NDR_F32);
@@ -319,6 +338,7 @@ START_TEST(skip_nan_leaves_nan_out) {
   assert_reduces("norm2 f32 [2,2] /0 skipnan", VALUES(-3, NAN, NAN, NAN), VALUES(3, 0));
   assert_reduces("norminf f32 [3,2] /0 skipnan", x, VALUES(5, 0));
   assert_reduces("logsumexp f32 [2,2] /0 skipnan", VALUES(3, NAN, NAN, NAN), VALUES(3, -INF));
+  assert_reduces("ptp f32 [3,2] /0 skipnan", x, VALUES(4, NAN));
   assert_reduces("any f32 [3,2] /0 skipnan", x, VALUES(1, 0));
   assert_reduces("all f32 [3,2] /0 skipnan", x, VALUES(1, 1));
   assert_reduces("count f32 [3,2] /0 skipnan", x, VALUES(3, 0));
@@ -434,8 +454,8 @@ int main(void) {
              arg_ops_give_i64_and_the_lowest_index_of_equals, the_first_nan_is_the_extreme,
              arg_indices_are_row_major_over_the_reduced_dims, NULL);
   suite_case(suite, "statistics", 30, means_of_integers_are_f64, variances_divide_by_n_minus_ddof,
-             a_divisor_below_zero_counts_as_zero, the_variance_of_an_infinity_is_nan, norms_are_real,
-             norms_of_complex_take_magnitudes, logsumexp_is_stable, NULL);
+             a_divisor_below_zero_counts_as_zero, the_variance_of_an_infinity_is_nan, ptp_is_max_minus_min,
+             ptp_of_integers_wraps, norms_are_real, norms_of_complex_take_magnitudes, logsumexp_is_stable, NULL);
   suite_case(suite, "truth", 30, any_all_and_count_look_at_truth, nan_counts_as_true, valid_counts_what_is_not_nan,
              a_complex_number_is_nan_by_either_part, every_half_is_counted_as_what_it_is,
              bool_bytes_other_than_one_are_true, NULL);

@@ -48,6 +48,7 @@ static words state_of(const ndr_state *state, element x, int64_t index) {
   case NDR_MAX: return (words){{value}};
   case NDR_ARGMIN:
   case NDR_ARGMAX: return (words){{value, (uint64_t)index}};
+  case NDR_PTP: return (words){{value, value}};
   case NDR_MEAN:
     if (complex) return (words){{value, imaginary, real_word(1)}};
     return (words){{real_word(x.re), real_word(1)}};
@@ -211,7 +212,8 @@ START_TEST(trees_finish_with_the_value) {
 }
 END_TEST
 
-/* An identity that has seen nothing finishes as a reduction over no elements; min and max as their limits. */
+/* An identity that has seen nothing finishes as a reduction over no elements; min and max as their limits, ptp as none.
+ */
 static void check_empty(ndr_state state, rng *random) {
   (void)random;
   element got = finished(&state, identity_of(&state));
@@ -220,6 +222,9 @@ static void check_empty(ndr_state state, rng *random) {
     answer expected = oracle_fold(&problem, state.op, NULL, 0);
     ck_assert_msg(answer_accepts(&expected, ndr_op_result(state.op, state.dtype), got), "%s of nothing is %Lg%+Lgi",
                   name_of(&state), got.re, got.im);
+  } else if (state.op == NDR_PTP) {
+    ck_assert_msg(is_integer(state.dtype) ? got.re == 0 : isnan(got.re), "%s of nothing is %Lg", name_of(&state),
+                  got.re);
   } else if (!ndr_op_is_index(state.op)) {
     unsigned char limit[8] = {0};
     memset(limit, state.op == NDR_MIN ? 0xff : 0, sizeof limit);

@@ -115,7 +115,7 @@ END_TEST
 START_TEST(operators_are_pinned) {
   static const char *const names[] = {"sum",       "prod", "min", "max",   "argmin", "argmax",
                                       "mean",      "var",  "std", "norm1", "norm2",  "norminf",
-                                      "logsumexp", "any",  "all", "count", "valid"};
+                                      "logsumexp", "any",  "all", "count", "valid",  "ptp"};
   ck_assert_uint_eq(sizeof names / sizeof *names, NDR_OP_COUNT);
   for (int i = 0; i < NDR_OP_COUNT; i++) {
     ck_assert_str_eq(ndr_op_name((ndr_op)i), names[i]);
@@ -136,20 +136,20 @@ START_TEST(complex_numbers_have_no_order) {
         assert_fails(ndr_op_check((ndr_op)op, (ndr_dtype)dtype), NDR_ERR_OP, ndr_op_name((ndr_op)op));
     }
   }
-  assert_fails(ndr_op_check((ndr_op)NDR_OP_COUNT, NDR_F32), NDR_ERR_OP, "17");
+  assert_fails(ndr_op_check((ndr_op)NDR_OP_COUNT, NDR_F32), NDR_ERR_OP, "18");
 }
 END_TEST
 
 /* The result dtypes as the public header words them, one letter a rule. */
 START_TEST(result_dtypes_follow_the_rules) {
-  static const char rules[NDR_OP_COUNT + 1] = "ssmmiimrrrrrmbbii";
+  static const char rules[NDR_OP_COUNT + 1] = "ssmmiimrrrrrmbbiim";
   static const ndr_dtype real_of[NDR_DTYPE_COUNT] = {NDR_F64,  NDR_F64, NDR_F64, NDR_F64, NDR_F64,
                                                      NDR_F64,  NDR_F64, NDR_F64, NDR_F64, NDR_F16,
                                                      NDR_BF16, NDR_F32, NDR_F64, NDR_F32, NDR_F64};
   for (int op = 0; op < NDR_OP_COUNT; op++) {
     for (int d = 0; d < NDR_DTYPE_COUNT; d++) {
       ndr_dtype dtype = (ndr_dtype)d, expected = dtype;
-      bool same = op == NDR_MIN || op == NDR_MAX;
+      bool same = op == NDR_MIN || op == NDR_MAX || op == NDR_PTP;
       if (!op_defined((ndr_op)op, dtype)) continue;
       if (rules[op] == 's' && is_integer(dtype)) expected = is_signed(dtype) ? NDR_I64 : NDR_U64;
       if (rules[op] == 'i') expected = NDR_I64;

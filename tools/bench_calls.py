@@ -58,6 +58,12 @@ def torch_function(op, problem):
     if op in ("norm1", "norm2", "norminf"):
         order = {"1": 1, "2": 2, "inf": math.inf}[op[4:]]
         return lambda x: torch.linalg.vector_norm(x, ord=order, dim=dims)
+    if op == "ptp" and len(dims) == 1:
+        def ptp(x):
+            low, high = torch.aminmax(x, dim=dims[0])
+            return high - low
+
+        return ptp
     if op in ("argmin", "argmax", "prod") and (len(dims) == 1 or whole):
         function = getattr(torch, op)
         return (lambda x: function(x)) if whole else (lambda x: function(x, dim=dims[0]))

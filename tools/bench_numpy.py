@@ -67,6 +67,8 @@ def function_of(op, problem, x):
         if len(axis) == x.ndim:
             return lambda: getattr(np, nan + op)(x)
         return (lambda: getattr(np, nan + op)(x, axis=axis[0])) if len(axis) == 1 else None
+    if op == "ptp":
+        return lambda: np.ptp(x, axis=axis, keepdims=keep)
     if op == "norm1":
         return lambda: np.abs(x).sum(axis=axis, keepdims=keep)
     if op == "norm2":

@@ -21,6 +21,8 @@
  * Result rules (NumPy's):
  *   sum, prod           of signed integers i64, of bool and unsigned ones u64 (they wrap), else the input's dtype
  *   min, max            the input's dtype; a NaN among the elements gives NaN
+ *   ptp                 max - min, in the input's dtype: of integers it wraps, so that it may be negative of signed
+ *                       ones
  *   argmin, argmax      i64: row-major index over the reduced dims taken in ascending order; the lowest index of
  *                       equals, the first NaN if there is one
  *   mean, logsumexp     of integers f64, else the input's dtype
@@ -36,8 +38,8 @@
  * Measurements).
  *
  * Over no elements: sum 0, prod 1, any false, all true, count and valid 0, norms 0, logsumexp -inf, mean, var and std
- * NaN; min, max, argmin and argmax fail with NDR_ERR_EMPTY. skip_nan leaves NaN elements out: sum 0, mean NaN, min NaN,
- * argmin -1 where every element is NaN. */
+ * NaN; min, max, ptp, argmin and argmax fail with NDR_ERR_EMPTY. skip_nan leaves NaN elements out: sum 0, mean NaN, min
+ * NaN, argmin -1 where every element is NaN. */
 #ifndef NDREDUCE_NDREDUCE_H
 #define NDREDUCE_NDREDUCE_H
 
@@ -72,7 +74,7 @@ typedef enum ndr_status {
   NDR_ERR_DTYPE = 30,       /* an element type that is not known */
   NDR_ERR_OP = 40,          /* an operator that is not known, or not defined for the dtype */
   NDR_ERR_RESULT = 50,      /* the result's shape, dtype or device does not match */
-  NDR_ERR_EMPTY = 60,       /* min, max, argmin, argmax over no elements */
+  NDR_ERR_EMPTY = 60,       /* min, max, ptp, argmin, argmax over no elements */
   NDR_ERR_PARSE = 70,       /* text that is not in the problem mini-language */
   NDR_ERR_OVERFLOW = 80,    /* a size, or a distance between elements, of 2^62 bytes or more */
   NDR_ERR_UNSUPPORTED = 90, /* a forced family cannot do this problem, or the build lacks a part */
@@ -103,7 +105,7 @@ typedef enum ndr_dtype {
 } ndr_dtype;
 #define NDR_DTYPE_COUNT 15
 
-/* Operators. min, max, argmin, argmax and logsumexp are not defined for complex. */
+/* Operators. min, max, ptp, argmin, argmax and logsumexp are not defined for complex. */
 typedef enum ndr_op {
   NDR_SUM = 0,
   NDR_PROD = 1,
@@ -121,9 +123,10 @@ typedef enum ndr_op {
   NDR_ANY = 13,
   NDR_ALL = 14,
   NDR_COUNT = 15,
-  NDR_VALID = 16
+  NDR_VALID = 16,
+  NDR_PTP = 17
 } ndr_op;
-#define NDR_OP_COUNT 17
+#define NDR_OP_COUNT 18
 
 typedef enum ndr_accumulate { NDR_ACCUMULATE_DEFAULT = 0, NDR_ACCUMULATE_F64 = 1 } ndr_accumulate;
 
@@ -344,7 +347,8 @@ NDR_API ndr_status ndr_accumulator_add(ndr_accumulator *accumulator, const DLTen
 NDR_API ndr_status ndr_accumulator_merge(ndr_accumulator *into, const ndr_accumulator *from);
 
 /* Writes the results of what has been added so far; the accumulator can go on. results[i] belongs to ops[i].
- * Outputs that no element was given for hold what an empty reduction gives (min and max: the identity). */
+ * Outputs that no element was given for hold what an empty reduction gives (min and max: the identity; ptp: NaN, of
+ * integers 0). */
 NDR_API ndr_status ndr_accumulator_finish(const ndr_accumulator *accumulator, DLTensor *const *results);
 
 /* Bytes of partial states that the accumulator holds on its device. */

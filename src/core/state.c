@@ -11,6 +11,7 @@ typedef enum combine_rule {
   COMBINE_MULTIPLY_FLOAT,
   COMBINE_MULTIPLY_COMPLEX,
   COMBINE_EXTREME, /* min max argmin argmax norminf */
+  COMBINE_EXTREMES,
   COMBINE_MOMENTS,
   COMBINE_LOGSUMEXP,
   COMBINE_OR,
@@ -66,6 +67,7 @@ static combine_rule rule_of(const ndr_state *state) {
     return integer ? COMBINE_MULTIPLY_INT : COMBINE_MULTIPLY_FLOAT;
   case NDR_COMBINE_ADD_REAL: return COMBINE_ADD_FLOAT;
   case NDR_COMBINE_EXTREME: return COMBINE_EXTREME;
+  case NDR_COMBINE_EXTREMES: return COMBINE_EXTREMES;
   case NDR_COMBINE_MOMENTS: return COMBINE_MOMENTS;
   case NDR_COMBINE_LOGSUMEXP: return COMBINE_LOGSUMEXP;
   case NDR_COMBINE_OR: return COMBINE_OR;
@@ -77,8 +79,11 @@ static combine_rule rule_of(const ndr_state *state) {
 
 /* ---- identity ---- */
 
-static uint64_t extreme_identity(const ndr_state *state) {
-  bool smallest = state->op == NDR_MIN || state->op == NDR_ARGMIN;
+static bool is_smallest(ndr_op op) {
+  return op == NDR_MIN || op == NDR_ARGMIN;
+}
+
+static uint64_t extreme_identity(const ndr_state *state, bool smallest) {
   if (state->op == NDR_NORMINF) return word_of(0);
   switch (value_type(state->dtype)) {
   case WORD_I64: return (uint64_t)(smallest ? INT64_MAX : INT64_MIN);
@@ -101,8 +106,12 @@ static void identity_of(const ndr_state *state, uint64_t *words) {
   case COMBINE_MULTIPLY_COMPLEX: words[0] = word_of(1); break;
   case COMBINE_LOGSUMEXP: words[0] = word_of(-(double)INFINITY); break;
   case COMBINE_EXTREME:
-    words[0] = extreme_identity(state);
+    words[0] = extreme_identity(state, is_smallest(state->op));
     words[1] = (uint64_t)(state->skip_nan && value_type(state->dtype) == WORD_F64 ? -1 : INT64_MAX);
+    break;
+  case COMBINE_EXTREMES:
+    words[0] = extreme_identity(state, true);
+    words[1] = extreme_identity(state, false);
     break;
   }
 }
@@ -116,9 +125,8 @@ void ndr_state_identity(const ndr_state *state, uint64_t *states, int64_t pitch,
 
 /* ---- combine ---- */
 
-/* Whether value b of a min, max, argmin or argmax replaces a; NaN wins, or loses under skip_nan. */
-static bool beats(const ndr_state *state, word_type type, uint64_t b, uint64_t a) {
-  bool smaller = state->op == NDR_MIN || state->op == NDR_ARGMIN;
+/* Whether b replaces a as the smallest or largest value; NaN wins, or loses under skip_nan. */
+static bool beats(const ndr_state *state, word_type type, bool smaller, uint64_t b, uint64_t a) {
   if (type == WORD_I64) return smaller ? (int64_t)b < (int64_t)a : (int64_t)b > (int64_t)a;
   if (type == WORD_U64) return smaller ? b < a : b > a;
   double x = f64_of(a), y = f64_of(b);
@@ -135,10 +143,16 @@ static bool same_value(word_type type, uint64_t a, uint64_t b) {
  * NaN carries it, and under skip_nan NaN loses. */
 static void combine_extreme(const ndr_state *state, word_type type, uint64_t *a, const uint64_t *b) {
   bool indexed = ndr_op_is_index(state->op);
-  if (beats(state, type, b[0], a[0]) || (indexed && same_value(type, a[0], b[0]) && (int64_t)b[1] < (int64_t)a[1])) {
+  if (beats(state, type, is_smallest(state->op), b[0], a[0]) ||
+      (indexed && same_value(type, a[0], b[0]) && (int64_t)b[1] < (int64_t)a[1])) {
     a[0] = b[0];
     if (indexed) a[1] = b[1];
   }
+}
+
+static void combine_extremes(const ndr_state *state, uint64_t *a, const uint64_t *b) {
+  for (int w = 0; w < 2; w++)
+    if (beats(state, value_type(state->dtype), w == 0, b[w], a[w])) a[w] = b[w];
 }
 
 /* Chan, Golub and LeVeque (1979): means and squared distances of two samples give those of their union. */
@@ -181,6 +195,7 @@ static void combine_one(const ndr_state *state, combine_rule rule, uint64_t *a, 
   case COMBINE_EXTREME:
     combine_extreme(state, state->op == NDR_NORMINF ? WORD_F64 : value_type(state->dtype), a, b);
     break;
+  case COMBINE_EXTREMES: combine_extremes(state, a, b); break;
   case COMBINE_MOMENTS: combine_moments(is_complex(state->dtype) ? 2 : 1, a, b); break;
   case COMBINE_LOGSUMEXP: combine_logsumexp(state->skip_nan, a, b); break;
   case COMBINE_OR: a[0] |= b[0]; break;
@@ -255,6 +270,17 @@ static void store_parts(ndr_dtype dtype, const double *value, char *out) {
   store_real(part, value[1], out + ndr_dtype_bytes(part));
 }
 
+/* The smallest is above the largest where no element was seen; infinities have no difference. */
+static void store_difference(ndr_dtype dtype, const uint64_t *words, char *out) {
+  word_type type = value_type(dtype);
+  double least = f64_of(words[0]), most = f64_of(words[1]);
+  bool seen = type == WORD_I64 ? (int64_t)words[0] <= (int64_t)words[1] : words[0] <= words[1];
+  if (type == WORD_F64)
+    store_real(dtype, least <= most ? most - least : (double)NAN, out);
+  else
+    store_integer(dtype, seen ? words[1] - words[0] : 0, out);
+}
+
 static double logsumexp_value(double max, double sum) {
   return isinf(max) ? max : max + log(sum);
 }
@@ -274,6 +300,7 @@ static void finish_one(const ndr_state *state, ndr_dtype result, const uint64_t 
     return;
   case NDR_ARGMIN:
   case NDR_ARGMAX: store_integer(result, words[1], out); return;
+  case NDR_PTP: store_difference(result, words, out); return;
   case NDR_MEAN:
     for (int p = 0; p < parts; p++) value[p] /= f64_of(words[parts]);
     store_parts(result, value, out);

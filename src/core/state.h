@@ -5,6 +5,7 @@
  *   sum prod                  value (i64 | u64 | f64); complex: re, im
  *   min max                   value (i64 | u64 | f64, widened exactly; bool is u64)
  *   argmin argmax             value, index (i64)
+ *   ptp                       the value of min, that of max
  *   mean                      sum (f64; complex: re, im), n (f64)
  *   var std                   n (f64), mean (f64; complex: re, im), M2 (f64): sum of squared distances from the mean
  *   norm1 norm2 norminf       sum of |x|, sum of |x|^2, max of |x| (f64)
@@ -15,7 +16,7 @@
  *
  * Identities: 0 for sums, 1 for products; min and max start at +inf and -inf (integers: the widest word's limits), or
  * at NaN for floats under skip_nan, where NaN means "nothing seen" and loses to everything; argmin and argmax likewise
- * with index INT64_MAX, or -1 where the value is that NaN; logsumexp starts at (-inf, 0); all at 1.
+ * with index INT64_MAX, or -1 where the value is that NaN; ptp as both; logsumexp starts at (-inf, 0); all at 1.
  * Ties of argmin and argmax go to the lower index; without skip_nan the NaN with the lowest index wins. */
 #ifndef NDR_CORE_STATE_H
 #define NDR_CORE_STATE_H

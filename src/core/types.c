@@ -218,6 +218,7 @@ bool ndr_op_rounds(ndr_op op) {
   case NDR_COMBINE_LOGSUMEXP: return true;
   case NDR_COMBINE_COUNT:
   case NDR_COMBINE_EXTREME:
+  case NDR_COMBINE_EXTREMES:
   case NDR_COMBINE_OR:
   case NDR_COMBINE_AND: break;
   }

@@ -48,7 +48,8 @@ static void finish(const ndr_state *state, const uint64_t *states, int64_t pitch
     break;
   case NDR_STD:
   case NDR_NORM2:
-  case NDR_LOGSUMEXP: break;
+  case NDR_LOGSUMEXP:
+  case NDR_PTP: break;
   }
   ndr_state_finish(state, states, pitch, step, count, result, result_step);
 }

@@ -85,12 +85,12 @@ static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch)
 
 /* Whether x replaces b. A NaN replaces everything, or is replaced by everything under SKIP; the first NaN stays. */
 #if SKIP
-#define REPLACES(better) ((x better b) | (b != b))
-#define FIRST_REPLACES(better) REPLACES(better)
+#define REPLACES(better, b) ((x better(b)) | ((b) != (b)))
+#define FIRST_REPLACES(better, b) REPLACES(better, b)
 #define START(limit) ((ELEMENT)NAN)
 #else
-#define REPLACES(better) ((x better b) | (x != x))
-#define FIRST_REPLACES(better) (REPLACES(better) & (b == b))
+#define REPLACES(better, b) ((x better(b)) | (x != x))
+#define FIRST_REPLACES(better, b) (REPLACES(better, b) & ((b) == (b)))
 #define START(limit) ((ELEMENT)(limit))
 #endif
 
@@ -102,7 +102,7 @@ static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch)
     ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
     ALIGNED uint64_t words[NDR_LANES];                                                                                 \
     EACH_LANE(best[l] = START(limit))                                                                                  \
-    FOLD_ROWS(0, ELEMENT b = best[l], b = PICK(WINS(REPLACES(better)), x, b), best[l] = b);                            \
+    FOLD_ROWS(0, ELEMENT b = best[l], b = PICK(WINS(REPLACES(better, b)), x, b), best[l] = b);                         \
     EACH_LANE(words[l] = word_of((double)best[l]))                                                                     \
     settle(JOIN_FLOAT(op), 1, tile, words, states, pitch);                                                             \
   }                                                                                                                    \
@@ -113,7 +113,7 @@ static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch)
     ALIGNED INDEX at[NDR_LANES];                                                                                       \
     ALIGNED uint64_t words[2 * NDR_LANES];                                                                             \
     EACH_LANE(best[l] = ROW(0)[l]; at[l] = 0)                                                                          \
-    FOLD_ROWS(1, ELEMENT b = best[l]; INDEX i = at[l], const INDEX wins = WINS(FIRST_REPLACES(better));                \
+    FOLD_ROWS(1, ELEMENT b = best[l]; INDEX i = at[l], const INDEX wins = WINS(FIRST_REPLACES(better, b));             \
               b = PICK(wins, x, b); i = ((INDEX)row & wins) | (i & ~wins), best[l] = b; at[l] = i);                    \
     EACH_LANE(words[l] = word_of((double)best[l]))                                                                     \
     INDEX_WORDS(at, WORD(1));                                                                                          \
@@ -124,6 +124,17 @@ static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch)
 EXTREME(min, INFINITY, <)
 EXTREME(max, -INFINITY, >)
 #undef EXTREME
+
+static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  ALIGNED ELEMENT least[NDR_LANES], most[NDR_LANES];
+  ALIGNED uint64_t words[2 * NDR_LANES];
+  EACH_LANE(least[l] = START(INFINITY); most[l] = START(-INFINITY))
+  FOLD_ROWS(0, ELEMENT a = least[l]; ELEMENT b = most[l], a = PICK(WINS(REPLACES(<, a)), x, a);
+            b = PICK(WINS(REPLACES(>, b)), x, b), least[l] = a; most[l] = b);
+  EACH_LANE(words[l] = word_of((double)least[l]); WORD(1)[l] = word_of((double)most[l]))
+  settle(JOIN_FLOAT(ptp), 2, tile, words, states, pitch);
+}
 
 /* Each lane's maximum first, then the sum of e^(x - maximum), which is at least 1: elements equal to it count 1 even
  * when both are infinite. */

@@ -51,6 +51,17 @@ EXTREME(min, MOST, <)
 EXTREME(max, LEAST, >)
 #undef EXTREME
 
+static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  ALIGNED ELEMENT least[NDR_LANES], most[NDR_LANES];
+  ALIGNED uint64_t words[2 * NDR_LANES];
+  EACH_LANE(least[l] = MOST; most[l] = LEAST)
+  FOLD_ROWS(0, ELEMENT a = least[l]; ELEMENT b = most[l], a = x < a ? x : a; b = x > b ? x : b, least[l] = a;
+            most[l] = b);
+  EACH_LANE(words[l] = (uint64_t)least[l]; WORD(1)[l] = (uint64_t)most[l])
+  settle(JOIN_INT(ptp), 2, tile, words, states, pitch);
+}
+
 #define NONZERO (x != 0)
 #include "cpu/fold_truth.h"
 

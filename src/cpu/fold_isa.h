@@ -174,7 +174,7 @@ static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane
   {                                                                                                                    \
     TRUTH_KERNELS(name, name), [NDR_SUM] = sum_##name, [NDR_PROD] = prod_##name, [NDR_MIN] = min_##name,               \
                                [NDR_MAX] = max_##name, [NDR_ARGMIN] = argmin_##name, [NDR_ARGMAX] = argmax_##name,     \
-                               [NDR_VALID] = valid_integer                                                             \
+                               [NDR_PTP] = ptp_##name, [NDR_VALID] = valid_integer                                     \
   }
 #define HALF_KERNELS(name, plain)                                                                                      \
   TRUTH_KERNELS(name, plain), [NDR_VALID] = valid_##plain, [NDR_SUM] = sum_##name, [NDR_MEAN] = mean_##name
@@ -183,7 +183,8 @@ static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane
                              [NDR_NORM1] = norm1_##name, [NDR_NORM2] = norm2_##name, [NDR_NORMINF] = norminf_##name
 #define FLOAT_KERNELS(name, plain)                                                                                     \
   COMPLEX_KERNELS(name, plain), [NDR_MIN] = min_##name, [NDR_MAX] = max_##name, [NDR_ARGMIN] = argmin_##name,          \
-                                [NDR_ARGMAX] = argmax_##name, [NDR_LOGSUMEXP] = logsumexp_##name
+                                [NDR_ARGMAX] = argmax_##name, [NDR_PTP] = ptp_##name,                                  \
+                                [NDR_LOGSUMEXP] = logsumexp_##name
 
 static const ndr_isa isa = {
     .name = ISA_NAME,

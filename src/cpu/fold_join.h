@@ -46,6 +46,18 @@ JOIN_EXTREME(max_f64, READ_FLOAT, (y > x) | ((y != y) & (x == x)), (x == y) | BO
 JOIN_EXTREME(min_skip, READ_FLOAT, (y < x) | ((x != x) & (y == y)), (x == y) | BOTH_NAN)
 JOIN_EXTREME(max_skip, READ_FLOAT, (y > x) | ((x != x) & (y == y)), (x == y) | BOTH_NAN)
 
+/* Word 0 as join_min_..., word 1 as join_max_.... */
+#define JOIN_EXTREMES(suffix)                                                                                          \
+  static void join_ptp_##suffix(uint64_t *restrict a, int64_t a_pitch, const uint64_t *restrict b, int64_t b_pitch,    \
+                                int64_t count) {                                                                       \
+    join_min_##suffix(a, a_pitch, b, b_pitch, count);                                                                  \
+    join_max_##suffix(a + a_pitch, a_pitch, b + b_pitch, b_pitch, count);                                              \
+  }
+JOIN_EXTREMES(i64)
+JOIN_EXTREMES(u64)
+JOIN_EXTREMES(f64)
+JOIN_EXTREMES(skip)
+
 /* Chan, Golub and LeVeque (1979). An empty side has weight 0 and mean 0; the squared distance to it may overflow and
  * must not count. */
 #define SPREAD(square) (((n > 0) & (m > 0)) ? (square) * (n * part) : 0)
@@ -160,6 +172,17 @@ static ndr_join *join_argument(const ndr_state *state, bool smaller) {
   return smaller ? join_argmin_f64 : join_argmax_f64;
 }
 
+static ndr_join *join_extremes(const ndr_state *state) {
+  switch (ndr_dtype_class(state->dtype)) {
+  case NDR_CLASS_INT: return join_ptp_i64;
+  case NDR_CLASS_BOOL:
+  case NDR_CLASS_UINT: return join_ptp_u64;
+  case NDR_CLASS_FLOAT:
+  case NDR_CLASS_COMPLEX: break;
+  }
+  return state->skip_nan ? join_ptp_skip : join_ptp_f64;
+}
+
 static ndr_join *join_of(const ndr_state *state) {
   ndr_class class = ndr_dtype_class(state->dtype);
   bool floating = class == NDR_CLASS_FLOAT, complex = class == NDR_CLASS_COMPLEX;
@@ -170,6 +193,7 @@ static ndr_join *join_of(const ndr_state *state) {
   case NDR_MAX: return join_extreme(state, false);
   case NDR_ARGMIN: return join_argument(state, true);
   case NDR_ARGMAX: return join_argument(state, false);
+  case NDR_PTP: return join_extremes(state);
   case NDR_MEAN: return complex ? join_add3 : join_add2;
   case NDR_VAR:
   case NDR_STD: return complex ? join_moments_complex : join_moments;

@@ -122,6 +122,11 @@ static void add_extreme(uint64_t *words, scalar x, bool smaller, bool indexed, i
   if (indexed) words[1] = (uint64_t)index;
 }
 
+static void add_extremes(uint64_t *words, scalar x, bool first) {
+  add_extreme(words, x, true, false, 0, first);
+  add_extreme(words + 1, x, false, false, 0, first);
+}
+
 /* Welford's update of count, mean and sum of squared distances. */
 static void add_moments(uint64_t *words, scalar x) {
   int parts = x.class == NDR_CLASS_COMPLEX ? 2 : 1;
@@ -156,6 +161,7 @@ static void add_element(const ndr_state *state, uint64_t *words, scalar x, int64
   case NDR_MAX: add_extreme(words, x, false, false, 0, first); break;
   case NDR_ARGMIN: add_extreme(words, x, true, true, index, first); break;
   case NDR_ARGMAX: add_extreme(words, x, false, true, index, first); break;
+  case NDR_PTP: add_extremes(words, x, first); break;
   case NDR_MEAN:
     add(&words[0], x.re);
     if (x.class == NDR_CLASS_COMPLEX) add(&words[1], x.im);

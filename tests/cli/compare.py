@@ -20,8 +20,8 @@ except ImportError:
     print("skipped: python3-h5py is not installed")
     sys.exit(77)
 
-ORDERED = ("min", "max", "argmin", "argmax", "logsumexp")
-WITHOUT_EMPTY = ("min", "max", "argmin", "argmax")
+ORDERED = ("min", "max", "ptp", "argmin", "argmax", "logsumexp")
+WITHOUT_EMPTY = ("min", "max", "ptp", "argmin", "argmax")
 OPS = ("sum", "prod", "mean", "var", "std", "norm1", "norm2", "norminf", "any", "all", "count", "valid") + ORDERED
 # More than NumPy is asked to hold; such data is tried, but its results are compared elsewhere.
 MOST_BYTES = 1 << 28
@@ -168,6 +168,8 @@ def exact(op, x):
     """What is right to the last bit, or None for an op that rounds."""
     if op in ("min", "max", "argmin", "argmax"):
         return getattr(np, op)(x, axis=-1)
+    if op == "ptp":
+        return x.max(-1) ^ x.min(-1) if x.dtype.kind == "b" else x.max(-1) - x.min(-1)
     if op in ("any", "all"):
         return getattr(np, op)(x, axis=-1)
     if op == "count":
@@ -232,6 +234,9 @@ def bounded_valid(op, x, eps):
         if op.startswith("arg"):
             return np.where(n, np.argmax(valid & (x == value[..., None]), axis=-1), -1), 0
         return np.where(n, value, np.nan), 0
+    if op == "ptp":
+        low, high = np.where(valid, x, np.inf).min(-1), np.where(valid, x, -np.inf).max(-1)
+        return np.where(n, high - low, np.nan), 0
     if op in ("any", "all", "count", "valid"):
         return {"valid": n, "any": np.any(valid & (x != 0), axis=-1), "all": np.all(~valid | (x != 0), axis=-1),
                 "count": np.sum(valid & (x != 0), axis=-1)}[op], 0

@@ -92,6 +92,7 @@ def check_attributes_of_the_variable(folder):
         "max": dict(quantity, units="K", cell_methods="area: mean time: lon: maximum", valid_range=[0, 100]),
         "sum": dict(quantity, units="K", cell_methods="area: mean time: lon: sum"),
         "std": dict(quantity, units="K", cell_methods="area: mean time: lon: standard_deviation"),
+        "ptp": dict(quantity, units="K", cell_methods="area: mean time: lon: range"),
         "var": dict(quantity, units="K2", cell_methods="area: mean time: lon: variance"),
         "norminf": dict(quantity, units="K", cell_methods="area: mean time: lon: maximum_absolute_value"),
         "argmax": dict(kept, _FillValue=[-1], cell_methods="area: mean time: lon: index_of_maximum"),

@@ -16,7 +16,7 @@ from coordinates import make_curved
 from output import Folder, attach, h5py, make_bare, make_climate, make_scale, np
 
 DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "bool", ">f8"]
-OPS = "sum,prod,min,max,argmin,argmax,mean,var,std,norm1,norm2,norminf,logsumexp,any,all,count,valid"
+OPS = "sum,prod,min,max,argmin,argmax,mean,var,std,norm1,norm2,norminf,logsumexp,any,all,count,valid,ptp"
 COMPLEX_OPS = "sum,prod,mean,var,std,norm1,norm2,norminf,any,all,count,valid"
 
 # What is read of each file, the last one line a file: its name, then what went wrong.

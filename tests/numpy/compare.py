@@ -16,8 +16,8 @@ except ImportError:
 from expected import accepts, gathered
 from library import DTYPES, ERR_EMPTY, OPS, Failure, Library, Options
 
-ORDERED = ("min", "max", "argmin", "argmax", "logsumexp")
-WITHOUT_EMPTY = ("min", "max", "argmin", "argmax")
+ORDERED = ("min", "max", "ptp", "argmin", "argmax", "logsumexp")
+WITHOUT_EMPTY = ("min", "max", "ptp", "argmin", "argmax")
 MOST = 20000
 EDGES = (15, 16, 17, 31, 33, 64, 65, 127, 129, 255, 257, 1000, 1025)
 
@@ -110,7 +110,7 @@ def numpy_dtype(array, op):
     if op in ("norm1", "norm2", "norminf", "logsumexp"):
         return array.real.dtype if array.dtype.kind in "fc" else np.dtype(np.float64)
     return {"any": np.dtype(np.bool_), "all": np.dtype(np.bool_), "min": array.dtype,
-            "max": array.dtype}.get(op, np.dtype(np.int64))
+            "max": array.dtype, "ptp": array.dtype}.get(op, np.dtype(np.int64))
 
 
 def check(library, random):

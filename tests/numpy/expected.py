@@ -58,6 +58,12 @@ def exact_value(x, op, options, result_dtype):
         if x.shape[-1] == 0:
             return np.zeros(x.shape[:-1], x.dtype)
         return getattr(np, ("nan" if skip else "") + op)(x, axis=-1)
+    if op == "ptp":
+        if x.shape[-1] == 0:
+            return np.zeros(x.shape[:-1], x.dtype)
+        high, low = ((np.nanmax, np.nanmin) if skip else (np.max, np.min))
+        high, low = high(x, axis=-1), low(x, axis=-1)
+        return high ^ low if x.dtype.kind == "b" else high - low
     if op in ("argmin", "argmax"):
         return arg(x, op, skip)
     if op == "count":
@@ -77,7 +83,7 @@ def divided(total, n):
 
 
 def is_exact(x, op):
-    return op in ("min", "max", "argmin", "argmax", "any", "all", "count", "valid") or (
+    return op in ("min", "max", "ptp", "argmin", "argmax", "any", "all", "count", "valid") or (
         op in ("sum", "prod") and x.dtype.kind in "biu")
 
 

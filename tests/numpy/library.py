@@ -8,7 +8,7 @@ DTYPES = {
     "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "f16": np.float16, "f32": np.float32, "f64": np.float64,
     "c64": np.complex64, "c128": np.complex128,
 }
-OPS = ("sum prod min max argmin argmax mean var std norm1 norm2 norminf logsumexp any all count valid").split()
+OPS = ("sum prod min max argmin argmax mean var std norm1 norm2 norminf logsumexp any all count valid ptp").split()
 ERR_EMPTY = 60
 MAX_DIMS = 32
 

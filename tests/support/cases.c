@@ -29,12 +29,12 @@ double test_clock(void) {
 }
 
 bool op_defined(ndr_op op, ndr_dtype dtype) {
-  bool ordered = (op >= NDR_MIN && op <= NDR_ARGMAX) || op == NDR_LOGSUMEXP;
+  bool ordered = (op >= NDR_MIN && op <= NDR_ARGMAX) || op == NDR_LOGSUMEXP || op == NDR_PTP;
   return !(ordered && is_complex(dtype));
 }
 
 bool op_has_empty(ndr_op op) {
-  return !(op >= NDR_MIN && op <= NDR_ARGMAX);
+  return !(op >= NDR_MIN && op <= NDR_ARGMAX) && op != NDR_PTP;
 }
 
 bool op_exact(ndr_op op, ndr_dtype dtype, bool small) {

@@ -188,6 +188,17 @@ static answer extreme_of(ndr_op op, const element *x, const int64_t *where, int6
   return exactly(at < 0 ? -1 : (long double)where[at]);
 }
 
+/* Of integers modulo 2 to the number of their bits; the difference of floats is rounded once. */
+static answer range_of_values(const ndr_case *problem, const element *x, int64_t n) {
+  int64_t low = extreme_index(x, n, true), high = extreme_index(x, n, false);
+  if (low < 0) return exactly((long double)NAN);
+  long double difference = x[high].re - x[low].re;
+  long double bits = 8 * (long double)ndr_dtype_bytes(problem->dtype);
+  if (is_integer(problem->dtype) && is_signed(problem->dtype) && difference >= exp2l(bits - 1))
+    difference -= exp2l(bits);
+  return exactly(difference);
+}
+
 static answer fold_present(const ndr_case *problem, ndr_op op, const element *x, const int64_t *where, int64_t n) {
   long double unit = rounding_of(accumulator_of(problem));
   switch (op) {
@@ -197,6 +208,7 @@ static answer fold_present(const ndr_case *problem, ndr_op op, const element *x,
   case NDR_MAX:
   case NDR_ARGMIN:
   case NDR_ARGMAX: return extreme_of(op, x, where, n);
+  case NDR_PTP: return range_of_values(problem, x, n);
   case NDR_MEAN: return sum_of(problem, x, n, (long double)n);
   case NDR_VAR: return variance_of(problem, x, n);
   case NDR_STD: return square_root(variance_of(problem, x, n));

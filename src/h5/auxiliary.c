@@ -53,14 +53,11 @@ static ndr_status write_elements(const context *c, const ndr_companion *found, c
   int ndim = found->whole.info.ndim;
   NDR_TRY(ndr_scales_limits(c->scales, &found->whole, ndim, from, unlimited));
   for (int d = 0; d < ndim; d++) size[d] = (hsize_t)found->whole.info.shape[d];
-  hid_t creation = ndr_storage_properties(), copy = H5I_INVALID_HID;
-  if (creation >= 0) copy = ndr_storage_dataset(c->scales->file, name, e->type, ndim, size, unlimited, creation);
-  bool good = copy >= 0 && H5Dwrite(copy, e->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, e->data) >= 0 &&
-              ndr_hdf_copy_attributes(found->whole.id, copy, found->converted ? keeps_converted : keeps, NULL,
-                                      c->scales->remarks);
+  hid_t copy = ndr_storage_write(c->scales->file, name, e->type, ndim, size, unlimited, e->data);
+  bool good = copy >= 0 && ndr_hdf_copy_attributes(found->whole.id, copy, found->converted ? keeps_converted : keeps,
+                                                   NULL, c->scales->remarks);
   ndr_status status = good ? NDR_OK : ndr_hdf_fail(NDR_ERR_FILE, found->whole.where, "cannot be copied to the output");
   if (copy >= 0) H5Dclose(copy);
-  if (creation >= 0) H5Pclose(creation);
   return status;
 }
 

@@ -56,12 +56,15 @@ static int64_t year_start(ndr_calendar calendar, int64_t year) {
   }
 }
 
-/* Which year a day is of. The guess by the mean length of a year is a few years off at most. */
+/* Which year a day is of, not of STANDARD, which has two parts. The guess by the mean length of a year is a few years
+ * off at most. */
 static int64_t year_of(ndr_calendar calendar, int64_t day) {
   static const int64_t ten_thousand_years[] = {
-      [NDR_CALENDAR_STANDARD] = 3652425, [NDR_CALENDAR_PROLEPTIC_GREGORIAN] = 3652425,
-      [NDR_CALENDAR_JULIAN] = 3652500,   [NDR_CALENDAR_NOLEAP] = 3650000,
-      [NDR_CALENDAR_ALL_LEAP] = 3660000, [NDR_CALENDAR_360_DAY] = 3600000,
+      [NDR_CALENDAR_PROLEPTIC_GREGORIAN] = 3652425,
+      [NDR_CALENDAR_JULIAN] = 3652500,
+      [NDR_CALENDAR_NOLEAP] = 3650000,
+      [NDR_CALENDAR_ALL_LEAP] = 3660000,
+      [NDR_CALENDAR_360_DAY] = 3600000,
   };
   int64_t year = floor_div(day * 10000, ten_thousand_years[calendar]);
   while (year_start(calendar, year) > day) year--;

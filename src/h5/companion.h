@@ -30,7 +30,7 @@ int64_t ndr_companion_bytes(const ndr_companion *companion, int64_t most);
 /* Reads all of `whole` as `type`, its own; texts of variable length are to be reclaimed, even after a failure. */
 bool ndr_companion_read(const ndr_companion *companion, hid_t type, void *data);
 
-/* Reads all of `whole` where it is converted. */
+/* Reads what the numbers of `whole` mean, unpacked and converted, of pieces that are not short. */
 bool ndr_companion_read_values(const ndr_companion *companion, double *values);
 
 /* Where it comes from and which part of that it is, in words that differ where these do; to be freed, NULL where there

@@ -57,7 +57,7 @@ static bool read_ids(hid_t object, const char *name, int count, int *ids, bool *
   bool good = kind != H5T_NO_CLASS && points >= 0 && (!*found || H5Aread(attribute, H5T_NATIVE_INT, ids) >= 0);
   if (space >= 0) H5Sclose(space);
   if (type >= 0) H5Tclose(type);
-  if (attribute >= 0) H5Aclose(attribute);
+  H5Aclose(attribute);
   return good;
 }
 

@@ -27,8 +27,7 @@ static ndr_status read_axis(const ndr_h5_dataset *source, int d, ndr_period *per
   NDR_TRY(ndr_hdf_open_coordinates(source, d, false, &scale));
   if (scale < 0) return NDR_OK;
   bool good = ndr_hdf_get_text(scale, "units", &units);
-  bool packed = H5Aexists(scale, "scale_factor") > 0 || H5Aexists(scale, "add_offset") > 0;
-  period->found = units && strstr(units, " since ") && !(packed && source->raw);
+  period->found = units && strstr(units, " since ");
   period->attribute = "climatology";
   good = good && ndr_hdf_get_text(scale, period->attribute, &period->name);
   if (good && !period->name) {
@@ -40,6 +39,10 @@ static ndr_status read_axis(const ndr_h5_dataset *source, int d, ndr_period *per
   return good ? NDR_OK : fail_read(source);
 }
 
+static bool has_numbers(const ndr_h5_dataset *piece) {
+  return piece->type_class == H5T_INTEGER || piece->type_class == H5T_FLOAT;
+}
+
 ndr_status ndr_period_open_bounds(const ndr_h5_dataset *source, int d, const ndr_period *period,
                                   ndr_companion *bounds) {
   const bool reduced[NDR_MAX_DIMS] = {false};
@@ -47,6 +50,8 @@ ndr_status ndr_period_open_bounds(const ndr_h5_dataset *source, int d, const ndr
   if (period->name) NDR_TRY(ndr_companion_open(bounds, source, reduced, period->name, true));
   const ndr_h5_info *info = &bounds->whole.info;
   bounds->fits = bounds->fits && info->ndim == 2 && info->shape[0] == source->info.shape[d] && info->shape[1] == 2;
+  for (int i = 0; i < bounds->count && bounds->fits; i++)
+    bounds->fits = has_numbers(bounds->pieces[i]) && !ndr_hdf_is_short(bounds->pieces[i]);
   return NDR_OK;
 }
 
@@ -55,14 +60,15 @@ static void widen(double value, double bounds[2]) {
   if (!(value <= bounds[1])) bounds[1] = value;
 }
 
-/* Bounds that do not hold their time were never written, or are of something else. */
+/* Bounds that do not hold their time, one of which may be NaN, were never written, or are of something else. */
 static bool span_bounds(const double *times, const double *pairs, int64_t count, double bounds[2]) {
   bounds[0] = bounds[1] = NAN;
   for (int64_t i = 0; i < count; i++) {
-    double least = fmin(pairs[2 * i], pairs[2 * i + 1]), most = fmax(pairs[2 * i], pairs[2 * i + 1]);
-    if (!(least <= times[i] && times[i] <= most)) return false;
-    widen(least, bounds);
-    widen(most, bounds);
+    double a = pairs[2 * i], b = pairs[2 * i + 1];
+    bool holds = (a <= times[i] && times[i] <= b) || (b <= times[i] && times[i] <= a);
+    if (!holds) return false;
+    widen(a, bounds);
+    widen(b, bounds);
   }
   return count > 0;
 }
@@ -80,13 +86,15 @@ static ndr_status span(const ndr_h5_dataset *source, int d, double *times, ndr_p
   NDR_TRY(ndr_hdf_coordinate_values(source, d, false, times));
   ndr_status status = ndr_period_open_bounds(source, d, period, &bounds);
   if (status == NDR_OK && bounds.fits) {
-    spanned = bounds.converted ? ndr_companion_read_values(&bounds, times + count)
-                               : ndr_companion_read(&bounds, H5T_NATIVE_DOUBLE, times + count);
+    spanned = ndr_companion_read_values(&bounds, times + count);
     if (!spanned) status = fail_read(source);
     spanned = spanned && span_bounds(times, times + count, count, period->bounds);
   }
   ndr_companion_close(&bounds);
-  if (!spanned) span_times(times, count, period->bounds);
+  if (!spanned) {
+    span_times(times, count, period->bounds);
+    period->attribute = "bounds"; /* the ends of an axis are no climatology */
+  }
   return status;
 }
 

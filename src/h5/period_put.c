@@ -19,13 +19,9 @@ static ndr_status fail_write(const ndr_h5_dataset *source) {
 
 static bool write_numbers(const ndr_scales *scales, const char *name, int ndim, const hsize_t *size,
                           const bool *unlimited, const double *values) {
-  hid_t creation = ndr_storage_properties(), variable = H5I_INVALID_HID;
-  if (creation >= 0)
-    variable = ndr_storage_dataset(scales->file, name, H5T_NATIVE_DOUBLE, ndim, size, unlimited, creation);
-  bool good = variable >= 0 && H5Dwrite(variable, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
+  hid_t variable = ndr_storage_write(scales->file, name, H5T_NATIVE_DOUBLE, ndim, size, unlimited, values);
   if (variable >= 0) H5Dclose(variable);
-  if (creation >= 0) H5Pclose(creation);
-  return good;
+  return variable >= 0;
 }
 
 /* The dims of bounds as ndr_scales_attach wants them: that of time, then that of the two bounds, from the input's where

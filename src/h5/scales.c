@@ -97,14 +97,10 @@ static bool create_dataset(const ndr_scales *scales, const char *name, const coo
   bool bare = c->dataset < 0;
   hid_t type = bare ? H5T_IEEE_F32BE : c->elements.type;
   hsize_t size = (hsize_t)length;
-  hid_t creation = ndr_storage_properties(), dataset = H5I_INVALID_HID;
-  if (creation >= 0) dataset = ndr_storage_dataset(scales->file, name, type, 1, &size, &unlimited, creation);
-  bool good = dataset >= 0 && mark_scale(dataset, name, bare, length);
-  if (good && !bare)
-    good = H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, c->elements.data) >= 0 &&
-           ndr_hdf_copy_attributes(c->dataset, dataset, c->keeps, NULL, scales->remarks);
+  hid_t dataset = ndr_storage_write(scales->file, name, type, 1, &size, &unlimited, bare ? NULL : c->elements.data);
+  bool good = dataset >= 0 && mark_scale(dataset, name, bare, length) &&
+              (bare || ndr_hdf_copy_attributes(c->dataset, dataset, c->keeps, NULL, scales->remarks));
   if (dataset >= 0) H5Dclose(dataset);
-  if (creation >= 0) H5Pclose(creation);
   return good;
 }
 

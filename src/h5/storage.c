@@ -30,7 +30,7 @@ hid_t ndr_storage_type(const ndr_h5_dataset *source, ndr_dtype dtype) {
 
 /* Times would make every run's file another. The order of attributes is kept as netCDF-4 keeps it, which also gives
  * datasets the newer object header: HDF5 keeps attributes of 64 KiB and more with no other. */
-hid_t ndr_storage_properties(void) {
+static hid_t make_properties(void) {
   hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
   if (H5Pset_obj_track_times(creation, false) >= 0 &&
       H5Pset_attr_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0)
@@ -82,6 +82,17 @@ hid_t ndr_storage_dataset(hid_t file, const char *name, hid_t type, int ndim, co
   return dataset;
 }
 
+hid_t ndr_storage_write(hid_t file, const char *name, hid_t type, int ndim, const hsize_t *size, const bool *unlimited,
+                        const void *data) {
+  hid_t creation = make_properties(), dataset = H5I_INVALID_HID;
+  if (creation < 0) return dataset;
+  dataset = ndr_storage_dataset(file, name, type, ndim, size, unlimited, creation);
+  H5Pclose(creation);
+  if (dataset < 0 || !data || H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0) return dataset;
+  H5Dclose(dataset);
+  return H5I_INVALID_HID;
+}
+
 /* ---- Chunks and compression ------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -122,7 +133,7 @@ static void choose_chunk(const ndr_h5_info *source, const DLTensor *result, cons
 }
 
 hid_t ndr_storage_create(const ndr_h5_dataset *source, const DLTensor *result, const int *from, int deflate) {
-  hid_t creation = ndr_storage_properties();
+  hid_t creation = make_properties();
   hsize_t chunk[NDR_MAX_DIMS];
   int64_t bytes = result->dtype.bits / 8;
   for (int d = 0; d < result->ndim; d++) bytes *= result->shape[d];

@@ -40,6 +40,56 @@ def check_the_period_of_a_mean(folder):
         assert out["time"].shape == (4,)
 
 
+def make_period(folder, times, bounds=None, attribute="bounds", **packing):
+    with h5py.File(folder.file("in.nc"), "w") as file:
+        time = make_scale(file, "time", times, units="days since 2001-01-01", **packing)
+        attach(file.create_dataset("f", data=np.arange(2.0 * len(times)).reshape(-1, 2)), time, make_scale(file, "x", np.arange(2.0)))
+        if bounds is not None:
+            time.attrs[attribute] = "edges"
+            file["edges"] = bounds
+            file["edges"].attrs.update(packing)
+            attach(file["edges"], time, make_scale(file, "two", np.zeros(2)))
+
+
+def check_periods_of_strange_times(folder):
+    """Unsorted and missing times, one alone, bounds that are NaN, backwards, packed or texts."""
+    pairs, nan = np.array([[4.0, 6], [1, 3], [6, 9]]), np.nan
+    cases = (([5.0, 2, 8], None, [2, 8], "bounds"), ([5.0, 2, 8], pairs, [1, 9], "edges"), ([5.0, 2, 8], pairs[:, ::-1], [1, 9], "edges"),
+             ([5.0, nan, 8], None, [5, 8], "bounds"), ([5.0, nan, 8], pairs, [5, 8], "edges"),
+             ([5.0, 3, 8], np.array([[4.0, 6], [nan, 3], [6, 9]]), [3, 8], "edges"),
+             ([5.0], None, [5, 5], "bounds"), ([5.0], pairs[:1], [4, 6], "edges"), ([nan], None, None, None),
+             ([5.0, 2], np.array([[b"a", b"b"], [b"c", b"d"]]), [2, 5], "bounds"))
+    for times, own, wanted, called in cases:
+        make_period(folder, np.array(times), own)
+        for kept in ([], ["-k"]):
+            with folder.reduce("in.nc:/f", "-d", "time", "--op", "mean", *kept) as out:
+                found = None if "bounds" not in (out["time"].attrs if "time" in out else {}) else attributes(out["time"])["bounds"]
+                assert (found is not None) == (wanted is not None), (times, own, kept, sorted(out))
+                if wanted:
+                    assert np.ravel(out[found][...]).tolist() == wanted and np.ravel(out["time"][...]) == [sum(wanted) / 2], (times, own)
+                    assert called == "edges" or found == "time_bnds", (times, own, found)
+    make_period(folder, np.int16([10, 4, 16]), np.int16([[8, 12], [2, 6], [12, 18]]), scale_factor=0.5)
+    for raw in ([], ["--raw"]):
+        with folder.reduce("in.nc:/f", "-d", "time", "--op", "mean", *raw) as out:
+            assert out["edges"][...].tolist() == [1, 9] and out["time"][()] == 5 and "scale_factor" not in out["time"].attrs
+
+
+def check_climatologies(folder):
+    """The bounds of a climatology are one as far as they are there, else the axis has ends."""
+    make_period(folder, np.array([15.0, 45]), np.array([[0.0, 3650], [31, 3680]]), "climatology")
+    with folder.reduce("in.nc:/f", "-d", "time", "--op", "mean") as out:
+        assert attributes(out["time"])["climatology"] == "edges" and "bounds" not in out["time"].attrs
+        assert out["edges"][...].tolist() == [0, 3680]
+    for spoil in (lambda file: file.__delitem__("edges"), lambda file: file["edges"].__setitem__(0, np.nan)):
+        make_period(folder, np.array([15.0, 45]), np.array([[0.0, 3650], [31, 3680]]), "climatology")
+        with h5py.File(folder.file("in.nc"), "r+") as file:
+            spoil(file)
+        for kept in ([], ["-k"]):
+            with folder.reduce("in.nc:/f", "-d", "time", "--op", "mean", *kept) as out:
+                found = attributes(out["time"])
+                assert "climatology" not in found and np.ravel(out[found["bounds"]][...]).tolist() == [15, 45], found
+
+
 def check_periods_that_results_share(folder):
     """One time for equal periods, two where they differ; of several files as one, the whole period."""
     make_climate(folder)

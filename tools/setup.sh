@@ -16,6 +16,7 @@ liblz4-dev     header  lz4.h
 libzstd-dev    header  zstd.h
 libblosc-dev   header  blosc.h
 libbz2-dev     header  bzlib.h
+libzfp-dev     header  zfp.h
 '
 test_needs='
 ninja-build    command ninja

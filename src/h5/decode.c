@@ -37,31 +37,37 @@
 #else
 #define BY_BZIP2(codec) NULL
 #endif
+#ifdef NDR_WITH_ZFP
+#define BY_ZFP(codec) &(codec)
+#else
+#define BY_ZFP(codec) NULL
+#endif
 
-/* Every filter with a name here. Numbers above 255 are from the HDF Group's registry. NULL: left to HDF5. */
+/* Every filter with a name here. Numbers above 255 are from the HDF Group's registry. Without a codec it is left to
+ * HDF5; library is what the codec takes, or NULL. */
 static const struct {
   H5Z_filter_t id;
-  const char *name;
+  const char *name, *library;
   const ndr_codec *codec;
 } known[] = {
-    {H5Z_FILTER_DEFLATE, "deflate", BY_LIBDEFLATE(ndr_codec_deflate)},
-    {H5Z_FILTER_SHUFFLE, "shuffle", &ndr_codec_shuffle},
-    {H5Z_FILTER_FLETCHER32, "fletcher32", &ndr_codec_fletcher32},
-    {H5Z_FILTER_SZIP, "szip", BY_LIBAEC(ndr_codec_szip)},
-    {H5Z_FILTER_NBIT, "nbit", NULL},
-    {H5Z_FILTER_SCALEOFFSET, "scaleoffset", NULL},
-    {305, "lzo", NULL},
-    {307, "bzip2", BY_BZIP2(ndr_codec_bzip2)},
-    {32000, "lzf", &ndr_codec_lzf},
-    {32001, "blosc", BY_BLOSC(ndr_codec_blosc)},
-    {32004, "lz4", BY_LZ4(ndr_codec_lz4)},
-    {32008, "bitshuffle", &ndr_codec_bitshuffle},
-    {32013, "zfp", NULL},
-    {32015, "zstd", BY_ZSTD(ndr_codec_zstd)},
-    {32017, "sz", NULL},
-    {32022, "bitgroom", &ndr_codec_rounding},
-    {32023, "granularbr", &ndr_codec_rounding},
-    {32026, "blosc2", NULL},
+    {H5Z_FILTER_DEFLATE, "deflate", "libdeflate", BY_LIBDEFLATE(ndr_codec_deflate)},
+    {H5Z_FILTER_SHUFFLE, "shuffle", NULL, &ndr_codec_shuffle},
+    {H5Z_FILTER_FLETCHER32, "fletcher32", NULL, &ndr_codec_fletcher32},
+    {H5Z_FILTER_SZIP, "szip", "libaec", BY_LIBAEC(ndr_codec_szip)},
+    {H5Z_FILTER_NBIT, "nbit", NULL, NULL},
+    {H5Z_FILTER_SCALEOFFSET, "scaleoffset", NULL, NULL},
+    {305, "lzo", NULL, NULL},
+    {307, "bzip2", "libbz2", BY_BZIP2(ndr_codec_bzip2)},
+    {32000, "lzf", NULL, &ndr_codec_lzf},
+    {32001, "blosc", "libblosc", BY_BLOSC(ndr_codec_blosc)},
+    {32004, "lz4", "liblz4", BY_LZ4(ndr_codec_lz4)},
+    {32008, "bitshuffle", NULL, &ndr_codec_bitshuffle},
+    {32013, "zfp", "libzfp", BY_ZFP(ndr_codec_zfp)},
+    {32015, "zstd", "libzstd", BY_ZSTD(ndr_codec_zstd)},
+    {32017, "sz", NULL, NULL},
+    {32022, "bitgroom", NULL, &ndr_codec_rounding},
+    {32023, "granularbr", NULL, &ndr_codec_rounding},
+    {32026, "blosc2", NULL, NULL},
 };
 
 static const ndr_codec *find_codec(H5Z_filter_t id) {
@@ -73,6 +79,12 @@ static const ndr_codec *find_codec(H5Z_filter_t id) {
 const char *ndr_filter_name(H5Z_filter_t id) {
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (known[i].id == id) return known[i].name;
+  return NULL;
+}
+
+const char *ndr_filter_library(H5Z_filter_t id) {
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (known[i].id == id && !known[i].codec) return known[i].library;
   return NULL;
 }
 
@@ -142,9 +154,12 @@ static size_t plus(size_t a, size_t b) {
 
 /* Filters that pack what is packed already could each claim to have made it larger; no encoder is that bad, and a limit
  * that grew with their number would be none. */
-static size_t packed_limit(const ndr_codec *codec, size_t bytes, size_t chunk_bytes) {
-  size_t limit = plus(plus(bytes, bytes >> codec->growth_shift), NDR_CODEC_HEADERS);
-  size_t ceiling = plus(plus(chunk_bytes, chunk_bytes), (size_t)NDR_FILTERS_MAX * NDR_CODEC_HEADERS);
+static size_t packed_limit(const ndr_filter *filter, size_t bytes, size_t chunk_bytes) {
+  const ndr_codec *codec = find_codec(filter->id);
+  size_t limit = codec->packed_bytes ? codec->packed_bytes(filter, bytes)
+                                     : plus(plus(bytes, bytes >> codec->growth_shift), NDR_CODEC_HEADERS);
+  size_t twice = plus(chunk_bytes, chunk_bytes), most = codec->packed_bytes ? plus(twice, twice) : twice;
+  size_t ceiling = plus(most, (size_t)NDR_FILTERS_MAX * NDR_CODEC_HEADERS);
   return limit < ceiling ? limit : ceiling;
 }
 
@@ -161,7 +176,8 @@ static plan make_plan(const ndr_filters *filters, uint32_t mask, size_t chunk_by
       if (made.scratch_bytes < made.stored) made.scratch_bytes = made.stored;
     }
     writers += !codec->in_place;
-    made.stored = codec->packs ? packed_limit(codec, made.stored, chunk_bytes) : plus(made.stored, codec->adds);
+    made.stored =
+        codec->packs ? packed_limit(&filters->all[i], made.stored, chunk_bytes) : plus(made.stored, codec->adds);
     made.exact = made.exact && !codec->packs;
   }
   return made;

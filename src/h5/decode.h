@@ -29,6 +29,9 @@ typedef struct ndr_filters {
 /* What a filter of that number is called here; NULL for one that has no name. */
 const char *ndr_filter_name(H5Z_filter_t id);
 
+/* The library that this build would take to undo it; NULL where it has that, or there is none. */
+const char *ndr_filter_library(H5Z_filter_t id);
+
 /* Whether undoing a filter is nothing, whatever its parameters. */
 bool ndr_filter_is_rounding(H5Z_filter_t id);
 

@@ -16,6 +16,7 @@ typedef struct ndr_codec {
   size_t adds;      /* bytes that encoding adds, where it always gives the same size */
   bool packs;       /* the size may depend on the data */
   int growth_shift; /* what packs makes of n bytes at most n + (n >> growth_shift) + NDR_CODEC_HEADERS of them */
+  size_t (*packed_bytes)(const ndr_filter *filter, size_t bytes); /* or at most this, and 4 times the chunk */
 
   /* Whether it can be undone with these parameters; and whether it does nothing at all with them. NULL: always; never.
    */
@@ -43,6 +44,7 @@ enum { NDR_CODEC_ZSTD_BYTES = 256 << 10 };
 typedef enum ndr_inflated { NDR_INFLATED, NDR_INFLATED_MORE, NDR_INFLATED_NOT } ndr_inflated;
 
 extern const ndr_codec ndr_codec_shuffle, ndr_codec_fletcher32, ndr_codec_deflate, ndr_codec_szip, ndr_codec_lz4,
-    ndr_codec_lzf, ndr_codec_zstd, ndr_codec_blosc, ndr_codec_bzip2, ndr_codec_bitshuffle, ndr_codec_rounding;
+    ndr_codec_lzf, ndr_codec_zstd, ndr_codec_blosc, ndr_codec_bzip2, ndr_codec_bitshuffle, ndr_codec_zfp,
+    ndr_codec_rounding;
 
 #endif

@@ -21,9 +21,14 @@ static ndr_status fail_read(const ndr_h5_dataset *dataset) {
     H5Z_filter_t filter = H5Pget_filter2(creation, (unsigned)i, &flags, &values, NULL, sizeof name, name, &config);
     name[sizeof name - 1] = 0;
     if (filter < 0 || H5Zfilter_avail(filter) > 0 || ndr_filter_is_rounding(filter)) continue;
-    status = ndr_fail(NDR_ERR_FILE, "%s: needs filter %d%s%s%s, which HDF5 does not find (plugins: HDF5_PLUGIN_PATH%s)",
+    if (ndr_filter_name(filter)) snprintf(name, sizeof name, "%s", ndr_filter_name(filter));
+    const char *library = ndr_filter_library(filter);
+    status = ndr_fail(NDR_ERR_FILE,
+                      "%s: needs filter %d%s%s%s, which HDF5 does not find (plugins: HDF5_PLUGIN_PATH%s)%s%s; where it "
+                      "is there, h5repack -f NONE undoes it",
                       dataset->where, (int)filter, *name ? " (" : "", name, *name ? ")" : "",
-                      dataset->no_plugins ? ", turned off" : "");
+                      dataset->no_plugins ? ", turned off" : "", library ? ", nor is this built with " : "",
+                      library ? library : "");
     break;
   }
   H5Pclose(creation);

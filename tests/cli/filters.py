@@ -6,7 +6,7 @@ import zlib
 from names import fails, listed
 from output import h5py, np, run_checks
 
-BITGROOM, GRANULARBR, UNKNOWN = 32022, 32023, 32099
+BITGROOM, GRANULARBR, ZFP, BLOSC2, UNKNOWN = 32022, 32023, 32013, 32026, 32099
 
 
 def make(folder, name, filters, stored):
@@ -35,8 +35,44 @@ def check_rounding_is_undone_by_nothing(folder):
             assert listed(folder, "a.h5") == {"/d": f"f32 [3, 4]  chunks 3x4, {shown}"}, listed(folder, "a.h5")
         for filters in ([rounding, (UNKNOWN, ())], [(UNKNOWN, ()), rounding, deflate]):
             make(folder, "a.h5", filters, zlib.compress(bytes(48)))
-            fails(folder, f"a.h5:/d: needs filter {UNKNOWN}, which HDF5 does not find (plugins: HDF5_PLUGIN_PATH, turned off)",
+            fails(folder, f"a.h5:/d: needs filter {UNKNOWN}, which HDF5 does not find (plugins: HDF5_PLUGIN_PATH, turned off)"
+                  "; where it is there, h5repack -f NONE undoes it",
                   "a.h5:/d", "--no-plugins")
+
+
+def check_what_is_not_undone_is_named(folder):
+    make(folder, "b2.h5", [(BLOSC2, (1, 0, 4, 48))], bytes(100))
+    fails(folder, f"b2.h5:/d: needs filter {BLOSC2} (blosc2), which HDF5 does not find (plugins: HDF5_PLUGIN_PATH, turned off)"
+          "; where it is there, h5repack -f NONE undoes it", "b2.h5:/d", "--no-plugins")
+
+
+def zfp_of(numbers):
+    """The filter's values and the stored chunk, at 16 bits a number; None without zfp's module."""
+    try:
+        import zfpy
+    except ImportError:
+        return None
+    stream = zfpy.compress_numpy(numbers, rate=16, write_header=True)
+    header = 12  # bytes: magic, dims, and the short form of a mode
+    return (0x10005110, *np.frombuffer(stream[:header], "<u4").tolist()), stream[header:], zfpy.decompress_numpy(stream)
+
+
+def check_zfp(folder):
+    """By libzfp, or else by HDF5's plugin, or else not at all."""
+    made = zfp_of(np.add.outer(np.arange(3) / 3, np.sqrt(np.arange(4))).astype("f4"))
+    if made is None:
+        print("skipped: python3-zfpy is not here")
+        return
+    values, stored, numbers = made
+    make(folder, "z.h5", [(ZFP, values)], stored)
+    out, errors = folder.run("z.h5:/d", "-d", "1", "--op", "max", "--no-plugins", status=None)
+    if errors:
+        assert errors == (f"h5gpured: z.h5:/d: needs filter {ZFP} (zfp), which HDF5 does not find (plugins: HDF5_PLUGIN_PATH, "
+                          "turned off), nor is this built with libzfp; where it is there, h5repack -f NONE undoes it\n"), errors
+    else:
+        assert np.allclose(np.float32(out.split()[-3:]), numbers.max(axis=1), rtol=1e-6), (out, numbers)
+    make(folder, "z.h5", [(ZFP, (values[0], *(0 for _ in values[1:])))], stored)
+    assert "needs filter" in folder.run("z.h5:/d", "--no-plugins", status=1)[1]
 
 
 CHECKS = [value for name, value in list(globals().items()) if name.startswith("check_")]

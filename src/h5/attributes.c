@@ -47,6 +47,7 @@ static bool is_tie(const char *name) {
 
 typedef struct {
   hid_t attribute, type, space; /* the type is one that netCDF has */
+  H5T_class_t kind;
   hssize_t count;
   htri_t variable; /* texts of variable length */
 } opened;
@@ -62,18 +63,18 @@ static bool open_attribute(hid_t object, const char *name, opened *o) {
   o->attribute = H5Aopen(object, name, H5P_DEFAULT);
   hid_t stored = H5Aget_type(o->attribute);
   o->type = ndr_hdf_netcdf_type(stored);
+  o->kind = H5Tget_class(o->type);
   o->space = H5Aget_space(o->attribute);
   o->count = H5Sget_simple_extent_npoints(o->space);
   o->variable = H5Tis_variable_str(o->type);
   if (stored >= 0) H5Tclose(stored);
-  return H5Tget_class(o->type) != H5T_NO_CLASS && H5Tget_size(o->type) > 0 && o->count >= 0 && o->variable >= 0;
+  return o->kind != H5T_NO_CLASS && H5Tget_size(o->type) > 0 && o->count >= 0 && o->variable >= 0;
 }
 
 /* Why an attribute is not copied; NULL where it is. */
 static const char *reason_to_leave(const opened *o) {
-  H5T_class_t kind = H5Tget_class(o->type);
-  if (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_STRING) return "holds neither numbers nor texts";
-  if (kind != H5T_STRING && H5Sget_simple_extent_ndims(o->space) > 1)
+  if (o->kind != H5T_INTEGER && o->kind != H5T_FLOAT && o->kind != H5T_STRING) return "holds neither numbers nor texts";
+  if (o->kind != H5T_STRING && H5Sget_simple_extent_ndims(o->space) > 1)
     return "has several dims, which netCDF cannot read";
   return o->variable && o->count > MAX_TEXTS ? "has too many texts" : NULL;
 }

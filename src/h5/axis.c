@@ -50,7 +50,8 @@ static void describe_dim(const ndr_h5_dataset *dataset, int d, char text[128]) {
 static ndr_status fail_dim(const ndr_h5_dataset *dataset, int d, const char *what) {
   char dim[128];
   describe_dim(dataset, d, dim);
-  return ndr_fail(NDR_ERR_DIMS, "%s: its %s has no coordinates%s", dataset->where, dim, what);
+  return ndr_fail(NDR_ERR_DIMS, "%s: its %s%s has no coordinates%s", dataset->where, dataset->names[d] ? "dim " : "",
+                  dim, what);
 }
 
 static ndr_status open_coordinates(const ndr_h5_dataset *dataset, int d, hid_t *scale) {

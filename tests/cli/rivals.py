@@ -2,7 +2,8 @@
 """Where NCO and CDO define the same thing, the numbers are the same: rivals.py TOOL
 
 A grid with missing values, once as floats and once packed, is reduced by h5gpured and by those of ncwa and cdo that are
-there. Where they differ by definition, README says how, and the bound here is what that comes to.
+there. Where they differ by definition, README says how, and the bound here is what that comes to; so it does of what
+each takes for an element.
 """
 import os
 import shutil
@@ -72,6 +73,7 @@ def run(command):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(command)}: status {done.returncode}: {done.stdout}{done.stderr}")
+    return done.stdout
 
 
 def read(path, name):
@@ -121,6 +123,39 @@ def compare_areas(tool, rows, width, gap):
     return f"cells {width} degrees wide: {own} and cdo's {other} are not {wanted}, a gap of {other / own - 1}"
 
 
+# What is an element, and what is missing: elements, attributes, and the means of ncwa, cdo and h5gpured, as README says
+ELEMENTS = {
+    "unsigned": (np.array([250, 3, 4], "u1").view("i1"), {"_Unsigned": np.bytes_("true")}, 0, 85.666667, 85.666667),
+    "missing_value": ([1.0, 2, 99], {"missing_value": 99.0}, 34, 1.5, 1.5),
+    "two_marks": ([1.0, 2, 99], {"missing_value": 99.0, "_FillValue": -1.0}, 34, 34, 1.5),
+    "nan_beside_fill": ([1.0, 2, np.nan], {"_FillValue": -1.0}, np.nan, np.nan, 1.5),
+    "nan": ([1.0, 2, np.nan], {}, np.nan, np.nan, np.nan),
+}
+
+
+def make_elements():
+    with h5py.File("in.nc", "w") as file:
+        file["x"] = np.arange(3.0)
+        file["x"].make_scale("x")
+        for name, (elements, attributes, *_) in ELEMENTS.items():
+            file[name] = elements
+            file[name].attrs.update(attributes)
+            file[name].dims[0].attach_scale(file["x"])
+
+
+def compare_elements(tool, there, name):
+    ncwa, cdo, own = ELEMENTS[name][2:]
+    run([tool, f"in.nc:/{name}", *"--op mean -o own.nc --overwrite -q".split()])
+    found, wanted = [read("own.nc", name).item()], [own]
+    if "ncwa" in there:
+        run(command_of("ncwa -a x", name))
+        found, wanted = found + [read("out.nc", name).item()], wanted + [ncwa]
+    if "cdo" in there:
+        found, wanted = found + [float(run(["cdo", "-s", "outputf,%.9g,1", "-fldmean", f"-selname,{name}", "in.nc"]))], wanted + [cdo]
+    same = np.allclose(found, wanted, 1e-6, 0, equal_nan=True)
+    return None if same else f"{name}: h5gpured and {' and '.join(there)} say {found}, not {wanted}"
+
+
 # How far the means of such a field are apart, as README says: rows, degrees, other / own - 1
 GAPS = [(6, 45, 0.013052), (18, 10, 0.000635), (36, 5, 0.000159), (180, 1, 0.000006)]
 
@@ -137,6 +172,9 @@ def main():
         jobs = [(name, options, rival, relative, absolute) for name, options, rivals, relative, absolute in JOBS
                 for rival in rivals if rival.split()[0] in there]
         found = [compare(tool, *job) for job in jobs]
+        make_elements()
+        jobs += ELEMENTS
+        found += [compare_elements(tool, there, name) for name in ELEMENTS]
         if "cdo" in there:
             jobs += GAPS
             found += [compare_areas(tool, *gap) for gap in GAPS]

@@ -12,19 +12,19 @@ ndr_status ndr_block_open(ndr_block *block, const ndr_job *job, const ndr_carrie
   NDR_TRY(ndr_job_accumulate(job, carrier, ndim, shape, job->dim_count, job->dims, &block->sums));
   if (!job->options.weights) return NDR_OK;
   reduce.stream = carrier->stream;
-  return ndr_accumulator_create(&block->masses, carrier->device, NDR_F64, ndim, shape, job->dim_count, job->dims, 1,
-                                &(ndr_op){NDR_SUM}, &reduce);
+  return ndr_accumulator_create(&block->weight_sums, carrier->device, NDR_F64, ndim, shape, job->dim_count, job->dims,
+                                1, &(ndr_op){NDR_SUM}, &reduce);
 }
 
 void ndr_block_close(ndr_block *block) {
   ndr_accumulator_destroy(block->sums);
-  ndr_accumulator_destroy(block->masses);
-  block->sums = block->masses = NULL;
+  ndr_accumulator_destroy(block->weight_sums);
+  block->sums = block->weight_sums = NULL;
 }
 
 ndr_status ndr_block_merge(ndr_block *into, const ndr_block *from) {
   NDR_TRY(ndr_accumulator_merge(into->sums, from->sums));
-  return into->masses ? ndr_accumulator_merge(into->masses, from->masses) : NDR_OK;
+  return into->weight_sums ? ndr_accumulator_merge(into->weight_sums, from->weight_sums) : NDR_OK;
 }
 
 /* The part of a result that belongs to the block. shape and strides receive what the view points to. */
@@ -52,6 +52,6 @@ ndr_status ndr_block_finish(const ndr_block *block, const ndr_job *job, DLTensor
     views[i] = view_of(block, job, results[i], shapes[i], strides[i]);
     pointers[i] = &views[i];
   }
-  return block->masses ? ndr_weigh_finish(job, block->sums, block->masses, pointers)
-                       : ndr_job_finish(job, block->sums, pointers);
+  return block->weight_sums ? ndr_weigh_finish(job, block->sums, block->weight_sums, pointers)
+                            : ndr_job_finish(job, block->sums, pointers);
 }

@@ -6,8 +6,8 @@
 #include "h5/job.h"
 
 typedef struct ndr_block {
-  ndr_leg leg;                    /* where it lies in the kept dims */
-  ndr_accumulator *sums, *masses; /* the latter sums weights, where there are any */
+  ndr_leg leg;                         /* where it lies in the kept dims */
+  ndr_accumulator *sums, *weight_sums; /* the latter sums weights, where there are any */
 } ndr_block;
 
 /* Starts the outputs that leg has. Close it even if that fails. */

@@ -129,12 +129,12 @@ static ndr_status add_leaf(const ndr_fold *fold, ndr_block *to, ndr_leg *leaf, i
   const ndr_job *job = fold->job;
   void *elements;
   NDR_TRY(unpack(fold, leaf, worker, &elements));
-  if (!to->masses) return add(job, to->sums, leaf, elements);
+  if (!to->weight_sums) return add(job, to->sums, leaf, elements);
   ndr_weights weights = ndr_weigh_box(job, leaf);
   ndr_weigh_elements(&weights, job->dataset->info.ndim, leaf->size, elements);
   NDR_TRY(add(job, to->sums, leaf, elements));
-  ndr_weigh_mass(&weights, job->dataset->info.ndim, leaf->size, elements);
-  return add(job, to->masses, leaf, elements);
+  ndr_weigh_weights(&weights, job->dataset->info.ndim, leaf->size, elements);
+  return add(job, to->weight_sums, leaf, elements);
 }
 
 /* ---- A slab ----------------------------------------------------------------------------------------------------- */

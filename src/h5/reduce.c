@@ -47,8 +47,8 @@ static ndr_status add_weighted(const run *r, ndr_carrier *carrier, ndr_leg *leg,
   ndr_weigh_elements(&weights, ndim, leg->size, data);
   NDR_TRY(add(r, carrier, r->block.sums, leg, data));
   NDR_TRY(ndr_carrier_wait(carrier));
-  ndr_weigh_mass(&weights, ndim, leg->size, data);
-  return add(r, carrier, r->block.masses, leg, data);
+  ndr_weigh_weights(&weights, ndim, leg->size, data);
+  return add(r, carrier, r->block.weight_sums, leg, data);
 }
 
 /* On another GPU than the block's: what the slab comes to is merged into the block. The first addition to an
@@ -65,7 +65,7 @@ static ndr_status add_elsewhere(run *r, ndr_carrier *carrier, ndr_leg *leg, cons
 
 static ndr_status add_slab(run *r, ndr_leg *leg, void *data) {
   ndr_carrier *carrier = &r->carriers[r->sent++ % r->carrier_count];
-  NDR_TRY(r->block.masses          ? add_weighted(r, carrier, leg, data)
+  NDR_TRY(r->block.weight_sums     ? add_weighted(r, carrier, leg, data)
           : carrier == r->carriers ? add(r, carrier, r->block.sums, leg, data)
                                    : add_elsewhere(r, carrier, leg, data));
   return ndr_carrier_send(carrier);

@@ -70,7 +70,7 @@ static void multiply_row(double *row, int64_t count, const double *weight, int64
   }
 }
 
-static void mass_row(double *row, int64_t count, const double *weight, int64_t stride) {
+static void weights_row(double *row, int64_t count, const double *weight, int64_t stride) {
   for (int64_t i = 0; i < count; i++) row[i] = isnan(row[i]) ? 0 : weight[i * stride];
 }
 
@@ -96,20 +96,20 @@ void ndr_weigh_elements(const ndr_weights *weights, int ndim, const int64_t *siz
   for_rows(weights, ndim, size, data, multiply_row);
 }
 
-void ndr_weigh_mass(const ndr_weights *weights, int ndim, const int64_t *size, double *data) {
-  for_rows(weights, ndim, size, data, mass_row);
+void ndr_weigh_weights(const ndr_weights *weights, int ndim, const int64_t *size, double *data) {
+  for_rows(weights, ndim, size, data, weights_row);
 }
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
 
 /* What a block has come to, one entry an output. */
 typedef struct {
-  double *sum, *mass;
+  double *sum, *weight_sum;
   int64_t *valid;
 } totals;
 
 static double value_of(const ndr_job *job, ndr_op op, const totals *t, int64_t i) {
-  if (op == NDR_MEAN) return t->sum[i] / t->mass[i];
+  if (op == NDR_MEAN) return t->sum[i] / t->weight_sum[i];
   return job->dataset->info.masked && !ndr_job_is_empty(job) && t->valid[i] == 0 ? NAN : t->sum[i];
 }
 
@@ -137,7 +137,7 @@ static DLTensor like(const DLTensor *result, ndr_dtype dtype, void *data) {
   return tensor;
 }
 
-ndr_status ndr_weigh_finish(const ndr_job *job, const ndr_accumulator *sums, const ndr_accumulator *masses,
+ndr_status ndr_weigh_finish(const ndr_job *job, const ndr_accumulator *sums, const ndr_accumulator *weight_sums,
                             DLTensor *const *results) {
   int64_t count = 1;
   for (int d = 0; d < results[0]->ndim; d++) count *= results[0]->shape[d];
@@ -145,10 +145,10 @@ ndr_status ndr_weigh_finish(const ndr_job *job, const ndr_accumulator *sums, con
   char *memory = malloc(3 * bytes + 1);
   if (!memory) return ndr_fail(NDR_ERR_MEMORY, "out of memory for weighted results");
   totals t = {(double *)(void *)memory, (double *)(void *)(memory + bytes), (int64_t *)(void *)(memory + 2 * bytes)};
-  DLTensor sum = like(results[0], NDR_F64, t.sum), mass = like(results[0], NDR_F64, t.mass);
+  DLTensor sum = like(results[0], NDR_F64, t.sum), weight_sum = like(results[0], NDR_F64, t.weight_sum);
   DLTensor valid = like(results[0], NDR_I64, t.valid);
   ndr_status status = ndr_carrier_finish(&job->carriers[0], sums, 2, (DLTensor *[]){&sum, &valid});
-  if (status == NDR_OK) status = ndr_carrier_finish(&job->carriers[0], masses, 1, (DLTensor *[]){&mass});
+  if (status == NDR_OK) status = ndr_carrier_finish(&job->carriers[0], weight_sums, 1, (DLTensor *[]){&weight_sum});
   for (int i = 0; status == NDR_OK && i < job->op_count; i++) write_result(job, job->ops[i], &t, results[i]);
   free(memory);
   return status;

@@ -19,11 +19,11 @@ ndr_weights ndr_weigh_box(const ndr_job *job, const ndr_leg *leg);
 void ndr_weigh_elements(const ndr_weights *weights, int ndim, const int64_t *size, double *data);
 
 /* In place of each weighted element its weight, or 0 where that is NaN. */
-void ndr_weigh_mass(const ndr_weights *weights, int ndim, const int64_t *size, double *data);
+void ndr_weigh_weights(const ndr_weights *weights, int ndim, const int64_t *size, double *data);
 
-/* Writes the results of a block: `sums` has folded sum and valid over weighted elements, `masses` sum over their
+/* Writes the results of a block: `sums` has folded sum and valid over weighted elements, `weight_sums` sum over their
  * weights. */
-ndr_status ndr_weigh_finish(const ndr_job *job, const ndr_accumulator *sums, const ndr_accumulator *masses,
+ndr_status ndr_weigh_finish(const ndr_job *job, const ndr_accumulator *sums, const ndr_accumulator *weight_sums,
                             DLTensor *const *results);
 
 #endif

@@ -113,8 +113,33 @@ run 1 --explain --family nosuch 'sum f32 [4] /0'
 has err "'nosuch'"
 run 1 'sum f32 [576460752303423488] /0'
 has out 'FAILED: '
-run 1 --json "$folder/missing/rows.json" -r 1 'sum f32 [4] /0'
-has err 'cannot write'
+for path in "$folder/missing/rows.json" "$folder" "$folder/rows.json/"; do
+  run 1 --json "$path" -r 1 'sum f32 [4] /0'
+  has err 'cannot write'
+  if [ -s "$folder/out" ]; then
+    echo "$command: noticed after the work"
+    failures=$((failures + 1))
+  fi
+done
+# A record replaces what was there whole, behind a link, too, and leaves nothing else.
+mkdir "$folder/records"
+echo old >"$folder/records/rows.json"
+chmod 640 "$folder/records/rows.json"
+ln -s rows.json "$folder/records/link"
+run 0 --json "$folder/records/link" -r 1 'sum f32 [4] /0'
+if [ ! -L "$folder/records/link" ] || ! grep -q '"problem"' "$folder/records/rows.json" ||
+  [ "$(ls -A "$folder/records" | wc -l)" -ne 2 ] || [ "$(stat -c %a "$folder/records/rows.json")" != 640 ]; then
+  echo "$command: the record is not what is there now"
+  failures=$((failures + 1))
+fi
+if [ -w /dev/full ]; then
+  run 1 --json /dev/full -r 1 'sum f32 [4] /0'
+  has err 'cannot write /dev/full: '
+fi
+# The longest problem is printed whole.
+sizes=$(printf '1:9223372036854775807,%.0s' $(seq 31))2:1
+run 0 regret --list "sum,mean,min,max f32 [$sizes] /31"
+has out '1:9223372036854775807,2\] /31$'
 
 # The ladder. Without a C++ compiler there is no emulated GPU, and it says so.
 run 0 ladder --help
@@ -149,6 +174,11 @@ has out '^kernels/ladder_axes\.cuh, line '
 run 0 ladder --source 14
 has out '^LADDER_KERNEL partials('
 has out '^LADDER_KERNEL last_block('
+run 0 ladder --source all
+if [ "$(grep -c LADDER_KERNEL "$folder/out")" -ne 22 ] || [ -s "$folder/err" ]; then
+  echo "$command: not each kernel once"
+  failures=$((failures + 1))
+fi
 for rung in 15 16 17 18 a8 a9r a10c n1a; do
   run 1 ladder --source "$rung"
   has err "rung $rung, .*, has no text of its own"
@@ -217,9 +247,24 @@ has err 'cannot write\|no C++ compiler'
 
 run 2
 has err 'at least one problem'
+one_line() {
+  if [ "$(wc -l <"$folder/err")" -ne 1 ]; then
+    echo "$command: not one line"
+    failures=$((failures + 1))
+  fi
+}
 run 2 'sum f32 [4'
 has err "column 11"
-has err "neither a set nor a problem"
+one_line
+run 2 smal
+has err "there is no set 'smal'; there are small, wide-tall, .*, all, and problems like 'sum f32 "
+one_line
+run 2 --source 5
+has err "no option '--source'; ndbench ladder has it"
+run 2 -n 5 small
+has err "no option '-n'; ndbench ladder has it"
+run 2 ladder --measure
+has err "no option '--measure'; ndbench has it"
 run 2 --repeat 0x2 small
 has err "'0x2'"
 run 2 --seed ' 1' small

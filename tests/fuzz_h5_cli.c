@@ -55,7 +55,7 @@ static void check_part(const char *text) {
   static const int64_t shape[NDIM] = {7, 0, INT64_MAX, 1};
   ndr_selection parts[NDIM], again[NDIM];
   char written[NDIM * 70] = "";
-  ndr_status status = ndr_select_parse(text, NDIM, shape, parts);
+  ndr_status status = ndr_select_parse(text, NDIM, shape, NULL, parts);
   require(status == NDR_OK || status == NDR_ERR_PARSE || status == NDR_ERR_DIMS);
   for (int d = 0; status == NDR_OK && d < NDIM; d++) {
     const ndr_selection *s = &parts[d];
@@ -66,7 +66,7 @@ static void check_part(const char *text) {
              (long long)s->from, (long long)end, (long long)s->step);
   }
   if (status != NDR_OK) return;
-  require(ndr_select_parse(written, NDIM, shape, again) == NDR_OK);
+  require(ndr_select_parse(written, NDIM, shape, NULL, again) == NDR_OK);
   for (int d = 0; d < NDIM; d++) require(again[d].from == parts[d].from && again[d].count == parts[d].count);
 }
 

@@ -7,7 +7,7 @@ static const int64_t shape[] = {10, 1, 25};
 
 static void check(const char *text, int d, int64_t from, int64_t step, int64_t count) {
   ndr_selection parts[3];
-  assert_ok(ndr_select_parse(text, 3, shape, parts));
+  assert_ok(ndr_select_parse(text, 3, shape, NULL, parts));
   ck_assert_msg(parts[d].from == from && parts[d].step == step && parts[d].count == count, "%s: %lld, %lld, %lld", text,
                 (long long)parts[d].from, (long long)parts[d].step, (long long)parts[d].count);
 }
@@ -49,10 +49,10 @@ START_TEST(what_is_no_part_is_refused) {
       "", "a", "1,", ",", "1 2", "0:1:2:3", "0:5:0", "0:5:-1", "...,...", "... 1", "99999999999999999999"};
   ndr_selection parts[3];
   for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++)
-    ck_assert_msg(ndr_select_parse(nonsense[i], 3, shape, parts) == NDR_ERR_PARSE, "'%s'", nonsense[i]);
-  assert_fails(ndr_select_parse("10", 3, shape, parts), NDR_ERR_DIMS, "out of range");
-  assert_fails(ndr_select_parse("-11", 3, shape, parts), NDR_ERR_DIMS, "out of range");
-  assert_fails(ndr_select_parse("0,0,0,0", 3, shape, parts), NDR_ERR_DIMS, "4 entries");
+    ck_assert_msg(ndr_select_parse(nonsense[i], 3, shape, NULL, parts) == NDR_ERR_PARSE, "'%s'", nonsense[i]);
+  assert_fails(ndr_select_parse("10", 3, shape, NULL, parts), NDR_ERR_DIMS, "out of range");
+  assert_fails(ndr_select_parse("-11", 3, shape, NULL, parts), NDR_ERR_DIMS, "out of range");
+  assert_fails(ndr_select_parse("0,0,0,0", 3, shape, NULL, parts), NDR_ERR_DIMS, "4 entries");
 }
 END_TEST
 

@@ -9,11 +9,16 @@
 
 enum { CLI_USAGE = 2 }; /* the exit status of a wrong command line */
 
+/* The most options that a command may have; each table of them is followed by CLI_CHECK. */
+enum { CLI_MOST_OPTIONS = 64 };
+#define CLI_CHECK(rows) _Static_assert(sizeof(rows) / sizeof *(rows) <= CLI_MOST_OPTIONS, "too many options")
+
 /* The program's name and, where it has some, the subcommand's: what messages begin with. */
 typedef struct cli {
   const char *program, *command; /* "ndbench", "ndbench ladder" */
   int count;
   const struct cli_option *options;
+  const struct cli *other; /* the program's other command, whose options a user may give by mistake; NULL: none */
 } cli;
 
 /* An option. `read` is given the value, NULL for an option that takes none; where there is no `read`, the value becomes
@@ -50,12 +55,20 @@ bool cli_decimal(const char *text, double *value);
 /* A decimal number with or without K, M, G or T, powers of 1024, and with or without B or iB behind it; at least 1. */
 bool cli_size(const char *text, uint64_t most, uint64_t *bytes);
 
+/* ---- cli_file.c: both return false with errno where it cannot be. */
+
+/* To be called before the work: whether there can be a file at path. */
+bool cli_can_write(const char *path);
+
+/* Writes a file that appears whole or not at all, in place of what is there; a device or a pipe is written to. */
+bool cli_write_file(const char *path, const char *bytes, size_t length);
+
 /* ---- cli_nearest.c */
 
-/* Writes the names in the order of how near they are to text, separated by ", "; at most `most` of them. */
-void cli_nearest(const char *text, int count, const char *const *names, int most, char *list, size_t capacity);
+/* The one of the names that text may have been meant to be; NULL where none is near. */
+const char *cli_near(const char *text, int count, const char *const *names);
 
-/* Whether text is one slip or two away from name. */
-bool cli_near(const char *text, const char *name);
+/* Writes the names, separated by ", ": first the one that text is near, then the others in their order. */
+void cli_list_names(const char *text, int count, const char *const *names, char *list, size_t capacity);
 
 #endif

@@ -6,43 +6,56 @@
 
 #include "cli.h"
 
-enum { MOST_OPTIONS = 64 };
-
 /* Where the reading is. */
 typedef struct {
   const cli *tool;
   void *target;
   int argc, at;
   char **argv;
-  const char *given[MOST_OPTIONS]; /* the value that an option has been given; "" for one that takes none */
+  const char *given[CLI_MOST_OPTIONS]; /* the value that an option has been given; "" for one that takes none */
 } reading;
 
-void cli_refuse(const cli *tool, const char *format, ...) {
-  char text[1024];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments); // NOLINT(clang-analyzer-valist.Uninitialized)
-  va_end(arguments);
-  fflush(stdout);
-  fprintf(stderr, "%s: ", tool->program);
+/* Control characters are made visible. */
+static void print_visible(const char *text) {
   unsigned char before = 0;
   for (const unsigned char *c = (const unsigned char *)text; *c; before = *c++) {
     /* The other control characters are 0x80 to 0x9f, alone or, in UTF-8, behind 0xc2. */
     bool other = (*c == 0xc2 && c[1] < 0xa0) || (*c >= 0x80 && *c < 0xa0 && (before < 0x80 || before == 0xc2));
     fprintf(stderr, *c < 32 || *c == 127 || other ? "\\x%02x" : "%c", *c);
   }
+}
+
+/* The reason may stand behind a value of any length: only where there is no memory is a long line cut. */
+void cli_refuse(const cli *tool, const char *format, ...) {
+  char text[1024], *whole = NULL;
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(text, sizeof text, format, arguments); // NOLINT(clang-analyzer-valist.Uninitialized)
+  va_end(arguments);
+  if (length >= (int)sizeof text) whole = malloc((size_t)length + 1);
+  if (whole) {
+    va_start(arguments, format);
+    vsnprintf(whole, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+  }
+  fflush(stdout);
+  fprintf(stderr, "%s: ", tool->program);
+  print_visible(whole ? whole : text);
   fprintf(stderr, " (see %s --help)\n", tool->command);
+  free(whole);
   exit(CLI_USAGE);
 }
 
 /* ---- Which option ------------------------------------------------------------------------------------------------ */
 
 __attribute__((noreturn)) static void refuse_unknown(const cli *tool, const char *name) {
-  const char *names[MOST_OPTIONS];
-  char nearest[64];
+  const char *names[CLI_MOST_OPTIONS];
+  for (int i = 0; tool->other && i < tool->other->count; i++)
+    if (strcmp(tool->other->options[i].name, name) == 0)
+      cli_refuse(tool, "there is no option '--%s'; %s has it", name, tool->other->command);
   for (int i = 0; i < tool->count; i++) names[i] = tool->options[i].name;
-  cli_nearest(name, tool->count, names, 1, nearest, sizeof nearest);
-  if (cli_near(name, nearest)) cli_refuse(tool, "there is no option '--%s'; --%s is near", name, nearest);
+  const char *near = cli_near(name, tool->count, names);
+  if (near) cli_refuse(tool, "there is no option '--%s'; --%s is near", name, near);
   cli_refuse(tool, "there is no option '--%s'", name);
 }
 
@@ -73,6 +86,9 @@ static const cli_option *find_name(const cli *tool, const char *name) {
 static const cli_option *find_letter(const cli *tool, char letter) {
   for (int i = 0; i < tool->count; i++)
     if (tool->options[i].letter == letter) return &tool->options[i];
+  for (int i = 0; tool->other && i < tool->other->count; i++)
+    if (tool->other->options[i].letter == letter)
+      cli_refuse(tool, "there is no option '-%c'; %s has it", letter, tool->other->command);
   cli_refuse(tool, "there is no option '-%c'", letter);
 }
 

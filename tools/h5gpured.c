@@ -142,34 +142,46 @@ typedef struct {
   FILE *said, *bytes; /* the file's contents, where it is not HDF5 */
 } output;
 
-/* NAME, NAME_OP where there are several operators, and NAME_OP_DIM for places found. */
-static void make_name(const answer *a, int op, const char *dim, char name[1024]) {
+/* NAME, NAME_OP where there are several operators, and NAME_OP_DIM for places found; to be freed, NULL, after a
+ * complaint, where there is no memory. */
+static char *make_name(const answer *a, int op, const char *dim) {
   const char *slash = strrchr(a->info->dataset, '/'), *leaf = slash ? slash + 1 : a->info->dataset;
   bool single = a->asked->op_count == 1 && !dim;
-  snprintf(name, 1024, "%s%s%s%s%s", leaf, single ? "" : "_", single ? "" : ndr_op_name(a->asked->ops[op]),
-           dim ? "_" : "", dim ? dim : "");
+  size_t capacity = strlen(leaf) + (dim ? strlen(dim) : 0) + 32;
+  char *name = malloc(capacity);
+  if (name)
+    snprintf(name, capacity, "%s%s%s%s%s", leaf, single ? "" : "_", single ? "" : ndr_op_name(a->asked->ops[op]),
+             dim ? "_" : "", dim ? dim : "");
+  else
+    complain("%s: out of memory", a->info->file);
+  return name;
 }
 
 static bool write_found(const output *to, const ndr_h5_dataset *dataset, const answer *a) {
   for (int i = 0; i < a->found_count; i++) {
-    char name[1024];
+    char *name = make_name(a, a->found[i].op, a->found[i].name);
     DLTensor values = found_tensor(a, i);
     int dim = a->found[i].dim;
-    make_name(a, a->found[i].op, a->found[i].name, name);
-    if (ndr_h5_writer_add_located(to->writer, dataset, a->dim_count, a->dims, dim, name, &values) != NDR_OK)
-      return fail();
-    print_written_found(a, i, name, to->said);
+    if (!name) return false;
+    bool good =
+        ndr_h5_writer_add_located(to->writer, dataset, a->dim_count, a->dims, dim, name, &values) == NDR_OK || fail();
+    if (good) print_written_found(a, i, name, to->said);
+    free(name);
+    if (!good) return false;
   }
   return true;
 }
 
 static bool write_results(const output *to, const ndr_h5_dataset *dataset, const answer *a) {
   for (int i = 0; i < a->asked->op_count; i++) {
-    char name[1024];
-    make_name(a, i, NULL, name);
-    if (ndr_h5_writer_add(to->writer, dataset, a->dim_count, a->dims, a->asked->ops[i], name, &a->results[i]) != NDR_OK)
-      return fail();
-    print_written(a, i, name, to->said);
+    char *name = make_name(a, i, NULL);
+    ndr_op op = a->asked->ops[i];
+    if (!name) return false;
+    bool good =
+        ndr_h5_writer_add(to->writer, dataset, a->dim_count, a->dims, op, name, &a->results[i]) == NDR_OK || fail();
+    if (good) print_written(a, i, name, to->said);
+    free(name);
+    if (!good) return false;
   }
   return write_found(to, dataset, a);
 }
@@ -182,7 +194,7 @@ static bool print_answer(const output *to, const ndr_h5_dataset *dataset, const 
   case FORMAT_NPY: print_npy(a, stream); return true;
   case FORMAT_CSV: return print_csv(dataset, a, stream);
   case FORMAT_JSON: print_json(a, stream); return true;
-  default: print_text(a); return true;
+  default: print_text(a, stream); return true;
   }
 }
 
@@ -338,6 +350,7 @@ int main(int argc, char **argv) {
   catch_signals();
   crash_catch();
   bool good = asked.list ? list_all(&asked) : asked.output ? split_and_write(&asked) : answer_all(&asked, NULL);
+  if (asked.explain && ferror(stderr)) good = false; /* what was asked for is lost */
   free(asked.history);
   if (stopped_by) {
     fflush(stdout);

@@ -136,7 +136,7 @@ void number_text(number n, int digits, char text[NUMBER_CHARS]);
 int64_t tensor_count(const DLTensor *tensor);
 ndr_dtype tensor_dtype(const DLTensor *tensor);
 
-void print_text(const answer *a);
+void print_text(const answer *a, FILE *to);
 void print_json(const answer *a, FILE *stream);
 
 /* One line on a result, or on places, that -o writes; name is NULL where the file is a table. */

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "h5gpured.h"
@@ -8,9 +9,22 @@ static bool fail(void) {
   return false;
 }
 
+/* Inputs may be one file named twice, or opened again for weights: what has been said of it is known. */
+static bool was_said(const char *sentence) {
+  static char **said;
+  static size_t count;
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(said[i], sentence) == 0) return true;
+  char **more = realloc(said, (count + 1) * sizeof *said);
+  if (more) said = more;
+  char *copy = more ? strdup(sentence) : NULL;
+  if (copy) said[count++] = copy;
+  return false;
+}
+
 void say_remark(void *user, const char *sentence) {
   (void)user;
-  complain("%s", sentence);
+  if (!was_said(sentence)) complain("%s", sentence);
 }
 
 ndr_h5_access input_access(const options *asked) {

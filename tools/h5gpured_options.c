@@ -11,12 +11,14 @@ static const cli tool; /* its rows follow the functions that they name */
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-__attribute__((noreturn)) static void refuse_op(const char *name) {
+__attribute__((noreturn)) static void refuse_op(const char *name, size_t length) {
   const char *names[NDR_OP_COUNT];
+  char begin[32];
+  snprintf(begin, sizeof begin, "%.*s", (int)length, name);
   char list[512];
   for (int i = 0; i < NDR_OP_COUNT; i++) names[i] = ndr_op_name((ndr_op)i);
-  cli_nearest(name, NDR_OP_COUNT, names, NDR_OP_COUNT, list, sizeof list);
-  cli_refuse(&tool, "--op: there is no operator '%s'; there are %s", name, list);
+  cli_list_names(begin, NDR_OP_COUNT, names, list, sizeof list);
+  cli_refuse(&tool, "--op: there is no operator '%.*s'; there are %s", (int)length, name, list);
 }
 
 static void read_ops(void *target, const char *list) {
@@ -29,7 +31,7 @@ static void read_ops(void *target, const char *list) {
     if (length == 0) cli_refuse(&tool, "--op '%s': an entry of the list is empty", list);
     if (asked->op_count == NDR_MAX_OPS) cli_refuse(&tool, "--op '%s': at most %d operators", list, NDR_MAX_OPS);
     ndr_op *op = &asked->ops[asked->op_count];
-    if (length >= sizeof name || ndr_op_parse(name, op) != NDR_OK) refuse_op(name);
+    if (length >= sizeof name || ndr_op_parse(name, op) != NDR_OK) refuse_op(start, length);
     for (int i = 0; i < asked->op_count; i++)
       if (asked->ops[i] == *op) cli_refuse(&tool, "--op '%s': %s is named twice", list, name);
     asked->op_count++;
@@ -135,8 +137,8 @@ static const cli_option rows[] = {
     {0, "concat", "DIM", FIELD(concat), .help = "all inputs are one array: they follow each other along DIM"},
     {0, "ddof", "N", CLI_ONCE, read_ddof, .help = "var and std divide by n - N (default 0)"},
     {'o', "output", "FILE", FIELD(output),
-     .help = "write the results to FILE, which its name makes .csv, .npy, .json or else HDF5;\n"
-             "there, dataset NAME, or NAME_OP for several operators; - is standard output"},
+     .help = "write the results to FILE, HDF5 if its name ends in .nc, .h5 and the like, or .csv, .npy, .json, .txt;\n"
+             "in HDF5, dataset NAME, or NAME_OP for several operators; - is standard output"},
     {0, "overwrite", FIELD(overwrite), .help = "replace FILE if it exists"},
     {0, "deflate", "N", CLI_ONCE, read_deflate,
      .help = "compress them at level N, 0 for not at all (default: as the input, from 64 KiB on)"},
@@ -158,16 +160,27 @@ static const cli_option rows[] = {
     {'h', "help", .read = print_help, .help = "print this"},
 };
 
-static const cli tool = {"h5gpured", "h5gpured", sizeof rows / sizeof *rows, rows};
+CLI_CHECK(rows);
+static const cli tool = {"h5gpured", "h5gpured", sizeof rows / sizeof *rows, rows, NULL};
 
 /* ---- What goes with what ----------------------------------------------------------------------------------------- */
 
-/* What a file's name says that it holds. */
+/* What a file's name says that it holds; without an extension HDF5. */
 static output_format format_of(const char *file) {
+  static const struct {
+    const char *extension;
+    output_format format;
+  } known[] = {{"nc", FORMAT_HDF5},   {"nc4", FORMAT_HDF5}, {"cdf", FORMAT_HDF5},  {"h5", FORMAT_HDF5},
+               {"hdf5", FORMAT_HDF5}, {"hdf", FORMAT_HDF5}, {"he5", FORMAT_HDF5},  {"nxs", FORMAT_HDF5},
+               {"csv", FORMAT_CSV},   {"npy", FORMAT_NPY},  {"json", FORMAT_JSON}, {"txt", FORMAT_TEXT}};
   const char *slash = strrchr(file, '/'), *dot = strrchr(slash ? slash : file, '.');
-  for (output_format f = FORMAT_TEXT; dot && f <= FORMAT_CSV; f++)
-    if (f != FORMAT_TEXT && strcasecmp(dot + 1, format_names[f]) == 0) return f;
-  return FORMAT_HDF5;
+  if (!dot || !dot[1]) return FORMAT_HDF5;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strcasecmp(dot + 1, known[i].extension) == 0) return known[i].format;
+  cli_refuse(&tool,
+             "--output '%s': what a %s file holds is not known; .nc .nc4 .cdf .h5 .hdf5 .hdf .he5 .nxs are HDF5, and "
+             "there are .csv .npy .json .txt; or say --format hdf5, csv, npy, json or text",
+             file, dot);
 }
 
 /* Settles where results go and in what form. An output of "-" is none: standard output. */
@@ -201,8 +214,6 @@ static void check_format(const options *asked) {
   bool finds = false;
   for (int i = 0; i < asked->op_count; i++) finds |= asked->ops[i] == NDR_ARGMIN || asked->ops[i] == NDR_ARGMAX;
   if (asked->coords && !finds) cli_refuse(&tool, "--coords needs --op argmin or argmax");
-  if (asked->output && asked->format == FORMAT_TEXT)
-    cli_refuse(&tool, "--format text is for standard output; --output takes hdf5, csv, npy or json");
   if (asked->deflate >= 0 && asked->format != FORMAT_HDF5)
     cli_refuse(&tool, "--deflate needs --output FILE, in HDF5%s%s", asked->output ? ", not " : "",
                asked->output ? format_names[asked->format] : "");

@@ -96,6 +96,7 @@ static void print_result_type(const answer *a, int op, FILE *stream) {
 
 typedef struct {
   const DLTensor *result;
+  FILE *to;
   date *dates; /* what is shown in place of numbers, or NULL */
   ndr_dtype dtype;
   int width, rows;
@@ -131,16 +132,16 @@ static int64_t next_shown(int64_t i, int64_t size, int edge, bool *gap) {
 
 static void print_row(table *t, int64_t base, int64_t size) {
   bool gap;
-  fputs("    ", stdout);
+  fputs("    ", t->to);
   for (int64_t i = 0; i < size; i = next_shown(i, size, EDGE, &gap)) {
     char text[NUMBER_CHARS];
     element_text(t, base + i, text);
-    printf("%s%*s", i ? "  " : "", t->width, text);
+    fprintf(t->to, "%s%*s", i ? "  " : "", t->width, text);
     next_shown(i, size, EDGE, &gap);
-    if (gap) fputs("  ...", stdout);
+    if (gap) fputs("  ...", t->to);
     t->cut |= gap;
   }
-  putchar('\n');
+  fputc('\n', t->to);
   t->rows++;
 }
 
@@ -160,21 +161,21 @@ static void print_part(table *t, int d, int64_t base) {
       t->cut = true;
       return;
     }
-    if (d < ndim - 2 && t->rows) putchar('\n');
+    if (d < ndim - 2 && t->rows) fputc('\n', t->to);
     print_part(t, d + 1, base + i * step);
     next_shown(i, size, edge, &gap);
-    if (gap) fputs("    ...\n", stdout);
+    if (gap) fputs("    ...\n", t->to);
     t->cut |= gap;
   }
 }
 
-static void print_table(const DLTensor *result, date *dates) {
-  table t = {.result = result, .dates = dates, .dtype = tensor_dtype(result)};
+static void print_table(const DLTensor *result, date *dates, FILE *to) {
+  table t = {.result = result, .to = to, .dates = dates, .dtype = tensor_dtype(result)};
   int64_t count = tensor_count(result);
   if (count == 0) return;
   t.width = table_width(&t);
   print_part(&t, 0, 0);
-  if (t.cut) printf("    (%lld values; --json or -o FILE gives them all)\n", (long long)count);
+  if (t.cut) fprintf(to, "    (%lld values; --json or -o FILE.nc gives them all)\n", (long long)count);
 }
 
 /* ---- An answer -------------------------------------------------------------------------------------------------- */
@@ -189,52 +190,52 @@ static void scalar_text(const answer *a, const DLTensor *result, char text[NUMBE
     number_text(n, 0, text);
 }
 
-static void print_scalar(const answer *a, int i) {
+static void print_scalar(const answer *a, int i, FILE *to) {
   char text[NUMBER_CHARS];
   scalar_text(a, &a->results[i], text);
-  printf("  %-9s %s", ndr_op_name(a->asked->ops[i]), text);
+  fprintf(to, "  %-9s %s", ndr_op_name(a->asked->ops[i]), text);
   const char *before = "  at ";
   for (int f = 0; f < a->found_count; f++) {
     if (a->found[f].op != i) continue;
-    fputs(before, stdout);
+    fputs(before, to);
     before = ", ";
-    print_plain(a->found[f].name, stdout);
+    print_plain(a->found[f].name, to);
     coordinate_text(a->found[f].dates, a->found[f].values, 0, text);
-    printf(" %s", text);
+    fprintf(to, " %s", text);
   }
-  putchar('\n');
+  fputc('\n', to);
 }
 
 /* The tables of places that belong to one operator's. */
-static void print_found(const answer *a, int op) {
+static void print_found(const answer *a, int op, FILE *to) {
   for (int i = 0; i < a->found_count; i++) {
     if (a->found[i].op != op) continue;
     DLTensor values = found_tensor(a, i);
-    printf("  %s, its ", ndr_op_name(a->asked->ops[op]));
-    print_plain(a->found[i].name, stdout);
-    puts(":");
-    print_table(&values, a->found[i].dates);
+    fprintf(to, "  %s, its ", ndr_op_name(a->asked->ops[op]));
+    print_plain(a->found[i].name, to);
+    fputs(":\n", to);
+    print_table(&values, a->found[i].dates, to);
   }
 }
 
-void print_text(const answer *a) {
-  print_place(a->info, stdout);
-  fputs("  ", stdout);
-  print_type(a->info->dtype, a->info->ndim, a->info->shape, a->info->dim_names, stdout);
-  if (a->results[0].ndim == 0) print_over(a, stdout);
-  putchar('\n');
+void print_text(const answer *a, FILE *to) {
+  print_place(a->info, to);
+  fputs("  ", to);
+  print_type(a->info->dtype, a->info->ndim, a->info->shape, a->info->dim_names, to);
+  if (a->results[0].ndim == 0) print_over(a, to);
+  fputc('\n', to);
   for (int i = 0; i < a->asked->op_count; i++) {
     if (a->results[i].ndim == 0) {
-      print_scalar(a, i);
+      print_scalar(a, i, to);
       continue;
     }
-    printf("  %s", ndr_op_name(a->asked->ops[i]));
-    print_over(a, stdout);
-    fputs(": ", stdout);
-    print_result_type(a, i, stdout);
-    putchar('\n');
-    print_table(&a->results[i], NULL);
-    print_found(a, i);
+    fprintf(to, "  %s", ndr_op_name(a->asked->ops[i]));
+    print_over(a, to);
+    fputs(": ", to);
+    print_result_type(a, i, to);
+    fputc('\n', to);
+    print_table(&a->results[i], NULL, to);
+    print_found(a, i, to);
   }
 }
 

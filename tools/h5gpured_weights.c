@@ -14,16 +14,37 @@ static bool refuse(const char *where) {
   return false;
 }
 
+/* "dim 1 (lat)", or "dim 1" where it has no name. */
+static const char *dim_text(const ndr_h5_info *info, int d, char text[DIM_CHARS]) {
+  snprintf(text, DIM_CHARS, info->dim_names[d] ? "dim %d (%.300s)" : "dim %d", d, info->dim_names[d]);
+  return text;
+}
+
+/* Where the :FUNCTION of DIM:FUNCTION begins; NULL where there is none. */
+static const char *find_function(const char *text) {
+  const char *slash = strrchr(text, '/');
+  return strrchr(slash ? slash : text, ':');
+}
+
+static bool is_cosine(const char *text) {
+  const char *colon = text[0] == '/' ? NULL : find_function(text);
+  return colon && strcmp(colon, ":cos") == 0;
+}
+
 /* ---- By a coordinate: DIM or DIM:cos ---------------------------------------------------------------------------- */
 
 static bool weigh_by_dim(const char *text, const ndr_h5_dataset *dataset, const char *where, weights *w) {
   const ndr_h5_info *info = ndr_h5_describe(dataset);
-  const char *colon = strrchr(text, ':');
-  bool cosine = colon && strcmp(colon, ":cos") == 0;
+  const char *colon = find_function(text);
+  bool cosine = is_cosine(text);
   char *name = strndup(text, cosine ? (size_t)(colon - text) : strlen(text));
   int dims[NDR_MAX_DIMS], count = 0;
   bool good = name && ndr_h5_dims_parse(name, info->ndim, info->dim_names, &count, dims) == NDR_OK;
   free(name);
+  if (!good && colon && !cosine) {
+    complain("%s: --weights '%s': there is no weighting by '%s', only by cos, as DIM:cos", where, text, colon + 1);
+    return false;
+  }
   if (!good) return refuse(where);
   if (count != 1) {
     complain("%s: --weights '%s' names %d dims, not one", where, text, count);
@@ -64,6 +85,7 @@ static bool pair_from(const ndr_h5_info *info, const ndr_h5_info *own, bool last
 static bool pair_dims(const options *asked, const char *where, const ndr_h5_info *info, const ndr_h5_info *own,
                       weights *w) {
   int others[NDR_MAX_DIMS];
+  char called[3][DIM_CHARS];
   if (!pair_from(info, own, false, w->dims) || !pair_from(info, own, true, others)) {
     complain("%s: --weights: the dims of %s are not among its dims, in order", where, asked->weights);
     return false;
@@ -71,7 +93,8 @@ static bool pair_dims(const options *asked, const char *where, const ndr_h5_info
   for (int i = 0; i < own->ndim; i++) {
     w->shape[i] = own->shape[i];
     if (w->dims[i] == others[i]) continue;
-    complain("%s: --weights: dim %d of %s could be dim %d or %d", where, i, asked->weights, w->dims[i], others[i]);
+    complain("%s: --weights: %s of %s could be %s or %s", where, dim_text(own, i, called[0]), asked->weights,
+             dim_text(info, w->dims[i], called[1]), dim_text(info, others[i], called[2]));
     return false;
   }
   w->tensor.ndim = own->ndim;
@@ -81,6 +104,7 @@ static bool pair_dims(const options *asked, const char *where, const ndr_h5_info
 /* What is written without a part is all of it, and of the first file. */
 static bool fits(const options *asked, const char *where, const ndr_h5_info *info, const weights *w) {
   int dims[NDR_MAX_DIMS] = {-1}, count;
+  char called[DIM_CHARS];
   if (asked->concat && ndr_h5_dims_parse(asked->concat, info->ndim, info->dim_names, &count, dims) != NDR_OK)
     return refuse(where);
   for (int i = 0; i < w->tensor.ndim; i++) {
@@ -89,8 +113,9 @@ static bool fits(const options *asked, const char *where, const ndr_h5_info *inf
       return false;
     }
     if (w->shape[i] == info->shape[w->dims[i]]) continue;
-    complain("%s: --weights: %s has size %lld along dim %d of size %lld; /PATH[PART] is a part of it", where,
-             asked->weights, (long long)w->shape[i], w->dims[i], (long long)info->shape[w->dims[i]]);
+    complain("%s: --weights: %s has size %lld along %s of size %lld; /PATH[PART] is a part of it", where,
+             asked->weights, (long long)w->shape[i], dim_text(info, w->dims[i], called),
+             (long long)info->shape[w->dims[i]]);
     return false;
   }
   return true;
@@ -133,7 +158,11 @@ static bool open_beside(const options *asked, const char *path, ndr_h5_dataset *
 static bool weigh_by_dataset(const options *asked, const ndr_h5_dataset *dataset, const char *where,
                              const ndr_h5_writer *writer, weights *w) {
   ndr_h5_dataset *from;
-  if (!open_beside(asked, asked->weights, &from)) return refuse(where);
+  if (!open_beside(asked, asked->weights, &from)) {
+    if (!find_function(asked->weights)) return refuse(where);
+    complain("%s: --weights: %s; the cosine of a dim's coordinates is DIM:cos", where, ndr_last_error());
+    return false;
+  }
   bool good = pair_dims(asked, where, ndr_h5_describe(dataset), ndr_h5_describe(from), w) &&
               fits(asked, where, ndr_h5_describe(dataset), w);
   if (good && writer && ndr_h5_writer_protect(writer, from) != NDR_OK) good = refuse(where);
@@ -189,12 +218,11 @@ void weights_free(weights *w) {
 }
 
 char *weights_comment(const char *text) {
-  const char *end = strstr(text, ":cos");
-  bool cosine = text[0] != '/' && end && !end[4];
+  bool cosine = is_cosine(text);
   size_t capacity = strlen(text) + 40;
   char *comment = malloc(capacity);
   if (comment)
     snprintf(comment, capacity, "weighted by %s%.*s", cosine ? "the cosine of " : "",
-             cosine ? (int)(end - text) : (int)strlen(text), text);
+             cosine ? (int)(find_function(text) - text) : (int)strlen(text), text);
   return comment;
 }

@@ -52,8 +52,8 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "ladder") == 0) return bench_ladder(argc - 1, argv + 1);
   bench_options_read(&options, argc, argv);
   const char *reason = options.device->open(&options);
-  if (reason) {
-    fprintf(stderr, "ndbench: %s\n", reason);
+  if (reason) fprintf(stderr, "ndbench: %s\n", reason);
+  if (reason || !bench_json_check(&options)) {
     bench_list_free(&options.list);
     return EXIT_RUN;
   }

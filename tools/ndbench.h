@@ -8,7 +8,10 @@
 #include "cli.h"
 #include "ndreduce/ndreduce.h"
 
-enum { EXIT_RUN = 1, EXIT_USAGE = 2, PROBLEM_TEXT = 256, MOST_SAMPLES = 4096, MOST_PEERS = 2 };
+enum { EXIT_RUN = 1, EXIT_USAGE = 2, MOST_SAMPLES = 4096, MOST_PEERS = 2 };
+
+/* Room for any problem: NDR_MAX_DIMS sizes and strides of 20 digits, NDR_MAX_OPS operators. */
+enum { PROBLEM_TEXT = 2048 };
 
 typedef struct bench_device bench_device;
 typedef struct bench_peer bench_peer;
@@ -118,6 +121,8 @@ const bench_device *bench_device_find(const char *name);
 /* ---- ndbench_options.c: reads the command line; where that ends the program, it does so. */
 void bench_options_read(bench_options *options, int argc, char **argv);
 
+extern const cli bench_cli, bench_ladder_cli;
+
 /* For the subcommands, too: an option's value as a number or a device, or the end of the program; and the end that goes
  * with --help. */
 uint64_t bench_number(const cli *of, const char *option, const char *text, uint64_t least, uint64_t most);
@@ -137,6 +142,9 @@ bool bench_list_add_text(bench_list *list, const char *set, const char *name, co
 void bench_list_drop_larger(bench_list *list, size_t bytes);
 void bench_list_free(bench_list *list);
 void bench_sets_print(FILE *to, bool with_problems);
+
+/* The names of all sets, first the one that text is near. */
+void bench_sets_list(const char *text, char *list, size_t capacity);
 
 /* ---- ndbench_random.c: adds options->count random problems, of at least LEAST_RANDOM_BYTES and at most
  * options->largest. */
@@ -212,9 +220,13 @@ void bench_table_head(const bench_options *options, FILE *to);
 void bench_table_row(const bench_options *options, const bench_row *row, FILE *to);
 bool bench_json(const bench_options *options, const bench_row *rows, int count);
 
-/* A record of another form: the file named in the options, in which the object has been begun with library, commit,
- * date, device and machine, members that end with a comma; NULL, after a message, where it cannot be written. Closing
- * ends the object; false, after a message, where not all was written. */
+/* Whether the file that the options name, if they name one, can be written; after a message, false. To be called before
+ * the work. */
+bool bench_json_check(const bench_options *options);
+
+/* A record of another form: a stream in memory, in which the object has been begun with library, commit, date, device
+ * and machine, members that end with a comma; NULL, after a message, where there is no memory. Closing ends the object
+ * and writes the file; false, after a message, where not all was written. One record is open at a time. */
 FILE *bench_json_open(const bench_options *options);
 bool bench_json_close(const bench_options *options, FILE *to);
 void bench_json_text(FILE *to, const char *name, const char *text);

@@ -110,10 +110,10 @@ static int explain(const char *number) {
 }
 
 static int print_source(const char *number) {
-  bool any = false, whole = true;
+  bool any = false, whole = true, all = strcmp(number, "all") == 0;
   for (int i = 0; i < ladder_rung_count; i++) {
     const ladder_rung *rung = &ladder_rungs[i];
-    if (!ladder_rung_is(rung, number)) continue;
+    if (all ? !ladder_has_source(rung) : !ladder_rung_is(rung, number)) continue;
     if (any) putchar('\n');
     any = ladder_source_print(rung, stdout);
     whole = whole && any;
@@ -134,6 +134,7 @@ int bench_ladder(int argc, char **argv) {
   if (!reason && options.bench.device == &bench_cpu)
     reason = "ladder --device cpu emulates a GPU, and this build lacks that part: no C++ compiler was found";
 #endif
+  if (!reason && !bench_json_check(&options.bench)) return EXIT_RUN;
   climb *c = reason ? NULL : calloc(1, sizeof *c);
   if (!c) {
     fprintf(stderr, "ndbench: %s\n", reason ? reason : "out of memory");

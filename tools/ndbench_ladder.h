@@ -33,7 +33,7 @@ typedef struct ladder_options {
   ladder_op op;
   ladder_dtype dtype;
   int block, overlap;
-  const char *rung, *explain, *source; /* a number, or NULL; explain may also be "all" */
+  const char *rung, *explain, *source; /* a number, or NULL; explain and source may also be "all" */
   int64_t length;
   int shape_count; /* of matrices */
   int64_t shapes[8][2];
@@ -79,6 +79,7 @@ extern const char *const ladder_dtype_names[LADDER_DTYPES];
 
 /* ---- ndbench_ladder_source.c: the text of a rung's kernel, and which file it is in; false where it has none. */
 bool ladder_source_print(const ladder_rung *rung, FILE *to);
+bool ladder_has_source(const ladder_rung *rung);
 
 /* ---- ndbench_ladder_data.c */
 

@@ -4,20 +4,18 @@
 
 #include "ndbench_ladder.h"
 
-static const cli tool; /* its rows follow the functions that they name */
-
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 static int one_of(const char *what, const char *text, const char *const *of, int count) {
   char list[128];
   for (int i = 0; i < count; i++)
     if (strcmp(text, of[i]) == 0) return i;
-  cli_nearest(text, count, of, count, list, sizeof list);
-  cli_refuse(&tool, "there is no %s '%s'; there are %s", what, text, list);
+  cli_list_names(text, count, of, list, sizeof list);
+  cli_refuse(&bench_ladder_cli, "there is no %s '%s'; there are %s", what, text, list);
 }
 
 static void read_device(void *target, const char *text) {
-  ((ladder_options *)target)->bench.device = bench_read_device(&tool, text);
+  ((ladder_options *)target)->bench.device = bench_read_device(&bench_ladder_cli, text);
 }
 
 static void read_op(void *target, const char *text) {
@@ -29,7 +27,7 @@ static void read_dtype(void *target, const char *text) {
 }
 
 static void read_length(void *target, const char *text) {
-  ((ladder_options *)target)->length = (int64_t)bench_number(&tool, "length", text, 1, UINT64_C(1) << 40);
+  ((ladder_options *)target)->length = (int64_t)bench_number(&bench_ladder_cli, "length", text, 1, UINT64_C(1) << 40);
 }
 
 /* "AxBxC" as so many sizes of at least 1, with a product that can be counted. */
@@ -40,16 +38,17 @@ static void read_sizes(const char *what, const char *text, int count, int64_t *s
     char *end;
     sizes[i] = strtoll(rest, &end, 10);
     if (*rest < '0' || *rest > '9' || sizes[i] < 1 || *end != (i + 1 < count ? 'x' : 0))
-      cli_refuse(&tool, "%s, not '%s'", what, text);
+      cli_refuse(&bench_ladder_cli, "%s, not '%s'", what, text);
     rest = end + 1;
     product *= (double)sizes[i];
   }
-  if (product > 0x1p40) cli_refuse(&tool, "%s, 2^40 elements at most, not '%s'", what, text);
+  if (product > 0x1p40) cli_refuse(&bench_ladder_cli, "%s, 2^40 elements at most, not '%s'", what, text);
 }
 
 static void read_shape(void *target, const char *text) {
   ladder_options *asked = target;
-  if (asked->shape_count == 8) cli_refuse(&tool, "--shape can be given 8 times, and '%s' is one more", text);
+  if (asked->shape_count == 8)
+    cli_refuse(&bench_ladder_cli, "--shape can be given 8 times, and '%s' is one more", text);
   read_sizes("--shape takes ROWSxCOLUMNS", text, 2, asked->shapes[asked->shape_count++]);
 }
 
@@ -60,38 +59,42 @@ static void read_dims(void *target, const char *text) {
 static void read_block(void *target, const char *text) {
   uint64_t block;
   if (!cli_integer(text, 64, 1024, &block) || block & (block - 1))
-    cli_refuse(&tool, "--block takes 64, 128, 256, 512 or 1024, not '%s'", text);
+    cli_refuse(&bench_ladder_cli, "--block takes 64, 128, 256, 512 or 1024, not '%s'", text);
   ((ladder_options *)target)->block = (int)block;
 }
 
 static void read_overlap(void *target, const char *text) {
-  ((ladder_options *)target)->overlap = (int)bench_number(&tool, "overlap", text, 1, 1024);
+  ((ladder_options *)target)->overlap = (int)bench_number(&bench_ladder_cli, "overlap", text, 1, 1024);
 }
 
 static const char *rung_of(const char *text) {
   for (int i = 0; i < ladder_rung_count; i++)
     if (ladder_rung_is(&ladder_rungs[i], text)) return text;
-  cli_refuse(&tool, "there is no rung '%s'", text);
+  cli_refuse(&bench_ladder_cli, "there is no rung '%s'; --explain all lists them", text);
 }
 
 static void read_rung(void *target, const char *text) {
   ((ladder_options *)target)->rung = rung_of(text);
 }
 
+static const char *rung_or_all(const char *text) {
+  return strcmp(text, "all") == 0 ? text : rung_of(text);
+}
+
 static void read_explain(void *target, const char *text) {
-  ((ladder_options *)target)->explain = strcmp(text, "all") == 0 ? text : rung_of(text);
+  ((ladder_options *)target)->explain = rung_or_all(text);
 }
 
 static void read_source(void *target, const char *text) {
-  ((ladder_options *)target)->source = rung_of(text);
+  ((ladder_options *)target)->source = rung_or_all(text);
 }
 
 static void read_repeat(void *target, const char *text) {
-  ((ladder_options *)target)->bench.repeat = (int)bench_number(&tool, "repeat", text, 1, MOST_SAMPLES);
+  ((ladder_options *)target)->bench.repeat = (int)bench_number(&bench_ladder_cli, "repeat", text, 1, MOST_SAMPLES);
 }
 
 static void read_seed(void *target, const char *text) {
-  ((ladder_options *)target)->bench.seed = bench_number(&tool, "seed", text, 0, UINT64_MAX);
+  ((ladder_options *)target)->bench.seed = bench_number(&bench_ladder_cli, "seed", text, 0, UINT64_MAX);
 }
 
 static void print_help(void *target, const char *text) {
@@ -104,7 +107,7 @@ static void print_help(void *target, const char *text) {
       "counted.\n"
       "LADDER is reduce (an array to one value; the default), axes (matrices, either axis), nd (five dims) or all.\n\n",
       stdout);
-  cli_print_options(&tool, stdout);
+  cli_print_options(&bench_ladder_cli, stdout);
   puts("\nExit status: 0 every rung's result is right, 1 one is not or could not be run, 2 the command line is wrong.\n"
        "Example: ndbench ladder --device cpu --length 5000; ndbench ladder --explain 5; ndbench ladder --source 5");
   bench_finish(EXIT_SUCCESS);
@@ -128,7 +131,8 @@ static const cli_option rows[] = {
     {0, "rung", "N", CLI_ONCE, read_rung, .help = "this rung alone"},
     {0, "explain", "RUNG", CLI_ONCE, read_explain,
      .help = "print what the rung, or each for all, does and what it counts on, and run nothing"},
-    {0, "source", "RUNG", CLI_ONCE, read_source, .help = "print the text of the rung's kernel, and run nothing"},
+    {0, "source", "RUNG", CLI_ONCE, read_source,
+     .help = "print the text of the rung's kernel, or of each for all, and run nothing"},
     {'r', "repeat", "N", CLI_ONCE, read_repeat, .help = "samples of each rung on a GPU, 1 to 4096 (default 25)"},
     {0, "seed", "N", CLI_ONCE, read_seed, .help = "of the random data (default 1)"},
     {0, "json", "FILE", .at = offsetof(ladder_options, bench.json),
@@ -136,7 +140,8 @@ static const cli_option rows[] = {
     {'h', "help", .read = print_help, .help = "print this"},
 };
 
-static const cli tool = {"ndbench", "ndbench ladder", sizeof rows / sizeof *rows, rows};
+CLI_CHECK(rows);
+const cli bench_ladder_cli = {"ndbench", "ndbench ladder", sizeof rows / sizeof *rows, rows, &bench_cli};
 
 /* ---- What is climbed --------------------------------------------------------------------------------------------- */
 
@@ -160,7 +165,7 @@ static void choose_kinds(ladder_options *options, bool named) {
     options->kinds[k] = has && (named ? options->kinds[k] : options->rung || k == LADDER_REDUCE);
     any = any || options->kinds[k];
   }
-  if (!any) cli_refuse(&tool, "the ladders that are named lack rung '%s'", options->rung);
+  if (!any) cli_refuse(&bench_ladder_cli, "the ladders that are named lack rung '%s'", options->rung);
 }
 
 void ladder_options_read(ladder_options *options, int argc, char **argv) {
@@ -169,7 +174,7 @@ void ladder_options_read(ladder_options *options, int argc, char **argv) {
                               .block = 256,
                               .overlap = 8,
                               .dims = {32, 32, 32, 32, 64}};
-  int named = cli_read(&tool, options, argc, argv);
+  int named = cli_read(&bench_ladder_cli, options, argc, argv);
   for (int i = 1; i <= named; i++) {
     bool all = strcmp(argv[i], "all") == 0;
     int kind = all ? 0 : one_of("ladder", argv[i], ladder_kind_names, LADDER_KINDS);

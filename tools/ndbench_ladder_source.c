@@ -72,6 +72,10 @@ static bool print_function(const char *name, const char *text, const char *funct
   return true;
 }
 
+bool ladder_has_source(const ladder_rung *rung) {
+  return functions[rung->kernel] != NULL;
+}
+
 bool ladder_source_print(const ladder_rung *rung, FILE *to) {
   const char *function = functions[rung->kernel];
   for (size_t i = 0; function && i < sizeof files / sizeof *files; i++)

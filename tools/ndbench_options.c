@@ -6,8 +6,6 @@
 #include "cli.h"
 #include "ndbench.h"
 
-static const cli tool; /* its rows follow the functions that they name */
-
 void bench_finish(int status) {
   exit(fflush(stdout) == 0 ? status : EXIT_RUN);
 }
@@ -29,15 +27,15 @@ const bench_device *bench_read_device(const cli *of, const char *name) {
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 static void read_device(void *target, const char *text) {
-  ((bench_options *)target)->device = bench_read_device(&tool, text);
+  ((bench_options *)target)->device = bench_read_device(&bench_cli, text);
 }
 
 static void read_threads(void *target, const char *text) {
-  ((bench_options *)target)->threads = (int)bench_number(&tool, "threads", text, 0, INT_MAX);
+  ((bench_options *)target)->threads = (int)bench_number(&bench_cli, "threads", text, 0, INT_MAX);
 }
 
 static void read_repeat(void *target, const char *text) {
-  ((bench_options *)target)->repeat = (int)bench_number(&tool, "repeat", text, 1, MOST_SAMPLES);
+  ((bench_options *)target)->repeat = (int)bench_number(&bench_cli, "repeat", text, 1, MOST_SAMPLES);
 }
 
 static void read_no_verify(void *target, const char *text) {
@@ -46,17 +44,17 @@ static void read_no_verify(void *target, const char *text) {
 }
 
 static void read_seed(void *target, const char *text) {
-  ((bench_options *)target)->seed = bench_number(&tool, "seed", text, 0, UINT64_MAX);
+  ((bench_options *)target)->seed = bench_number(&bench_cli, "seed", text, 0, UINT64_MAX);
 }
 
 static void read_count(void *target, const char *text) {
-  ((bench_options *)target)->count = (int)bench_number(&tool, "count", text, 1, 1000000);
+  ((bench_options *)target)->count = (int)bench_number(&bench_cli, "count", text, 1, 1000000);
 }
 
 static void read_largest(void *target, const char *text) {
   uint64_t bytes;
   if (!cli_size(text, UINT64_C(64) << 30, &bytes))
-    cli_refuse(&tool, "--largest takes a size like 256M, up to 64G, not '%s'", text);
+    cli_refuse(&bench_cli, "--largest takes a size like 256M, up to 64G, not '%s'", text);
   ((bench_options *)target)->largest = (size_t)bytes;
 }
 
@@ -78,7 +76,7 @@ static void print_help(void *target, const char *text) {
         "slower the planner's choice is than the fastest.\n"
         "A PROBLEM is one argument like 'sum f32 [4096,16384] /0' (see ndbench(1)).\n\n",
         stdout);
-  cli_print_options(&tool, stdout);
+  cli_print_options(&bench_cli, stdout);
   puts("\nSets:");
   bench_sets_print(stdout, false);
   puts("\nThe ladder climbs the reductions that are taught, rung by rung, and has options of its own: see\n"
@@ -102,7 +100,8 @@ static const cli_option rows[] = {
     {0, "seed", "N", CLI_ONCE, read_seed, .help = "of the random data (default 1)"},
     {0, "json", "FILE", FIELD(json),
      .help = "write machine and rows as JSON to FILE, or to - (then the table goes to stderr)"},
-    {0, "explain", FIELD(explain), .help = "print how each problem would be run, and do not run it"},
+    {0, "explain", FIELD(explain),
+     .help = "print how each problem would be run, and do not run it; with --measure, families are timed for that"},
     {0, "list", FIELD(only_list), .help = "print the sets and their problems; with 'regret', what it would time"},
     {0, "count", "N", CLI_ONCE, read_count, .help = "with 'regret': random problems (default 2000)"},
     {0, "largest", "BYTES", CLI_ONCE, read_largest,
@@ -111,33 +110,39 @@ static const cli_option rows[] = {
     {'h', "help", .read = print_help, .help = "print this"},
 };
 
-static const cli tool = {"ndbench", "ndbench", sizeof rows / sizeof *rows, rows};
+CLI_CHECK(rows);
+const cli bench_cli = {"ndbench", "ndbench", sizeof rows / sizeof *rows, rows, &bench_ladder_cli};
 
 /* ---- What is timed ----------------------------------------------------------------------------------------------- */
 
+/* What is one word has been meant for a set. */
+__attribute__((noreturn)) static void refuse_problem(const char *text) {
+  char list[256];
+  if (text[strcspn(text, " [,")]) cli_refuse(&bench_cli, "%s", ndr_last_error());
+  bench_sets_list(text, list, sizeof list);
+  cli_refuse(&bench_cli, "there is no set '%s'; there are %s, and problems like 'sum f32 [4096,16384] /0'", text, list);
+}
+
 static void read_problems(bench_options *options, int argc, char **argv) {
-  for (int i = 0; i < argc; i++) {
-    if (bench_list_add(&options->list, options->device->name, argv[i])) continue;
-    fprintf(stderr, "ndbench: %s\n", ndr_last_error());
-    cli_refuse(&tool, "neither a set nor a problem: '%s'", argv[i]);
-  }
+  for (int i = 0; i < argc; i++)
+    if (!bench_list_add(&options->list, options->device->name, argv[i])) refuse_problem(argv[i]);
 }
 
 static void read_regret(bench_options *options, int argc, char **argv) {
   options->regret = true;
-  if (options->family) cli_refuse(&tool, "regret times every family, not only '%s'", options->family);
+  if (options->family) cli_refuse(&bench_cli, "regret times every family, not only '%s'", options->family);
   read_problems(options, argc, argv);
   if (options->list.count) bench_list_drop_larger(&options->list, options->largest ? options->largest : SIZE_MAX);
   if (argc == 0) {
     if (!options->largest) options->largest = 256 << 20;
-    if (options->largest < LEAST_RANDOM_BYTES) cli_refuse(&tool, "--largest: random problems need at least 64K");
+    if (options->largest < LEAST_RANDOM_BYTES) cli_refuse(&bench_cli, "--largest: random problems need at least 64K");
     bench_list_add_random(&options->list, options);
   }
 }
 
 void bench_options_read(bench_options *options, int argc, char **argv) {
   *options = (bench_options){.device = &bench_cpu, .repeat = 25, .verify = true, .seed = 1, .count = 2000};
-  int named = cli_read(&tool, options, argc, argv);
+  int named = cli_read(&bench_cli, options, argc, argv);
   bool regret = named > 0 && strcmp(argv[1], "regret") == 0;
   if (regret)
     read_regret(options, named - 1, argv + 2);
@@ -148,5 +153,5 @@ void bench_options_read(bench_options *options, int argc, char **argv) {
     if (!regret) bench_sets_print(stdout, true);
     bench_finish(EXIT_SUCCESS);
   }
-  if (options->list.count == 0) cli_refuse(&tool, "name at least one problem or set");
+  if (options->list.count == 0) cli_refuse(&bench_cli, "name at least one problem or set");
 }

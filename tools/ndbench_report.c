@@ -1,5 +1,7 @@
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ndbench.h"
@@ -162,11 +164,28 @@ static void json_row(const bench_row *row, FILE *to) {
   fputc('}', to);
 }
 
+static bool is_stdout(const bench_options *options) {
+  return strcmp(options->json, "-") == 0;
+}
+
+static bool fail_to_write(const bench_options *options) {
+  fprintf(stderr, "ndbench: cannot write %s: %s\n", options->json, strerror(errno));
+  return false;
+}
+
+bool bench_json_check(const bench_options *options) {
+  return !options->json || is_stdout(options) || cli_can_write(options->json) || fail_to_write(options);
+}
+
+/* The record that is being made. */
+static char *record;
+static size_t record_length;
+
 FILE *bench_json_open(const bench_options *options) {
   char date[40];
-  FILE *to = strcmp(options->json, "-") == 0 ? stdout : fopen(options->json, "w");
+  FILE *to = open_memstream(&record, &record_length);
   if (!to) {
-    fprintf(stderr, "ndbench: cannot write %s\n", options->json);
+    fputs("ndbench: out of memory for the record\n", stderr);
     return NULL;
   }
   bench_machine_date(date, sizeof date);
@@ -181,8 +200,14 @@ FILE *bench_json_open(const bench_options *options) {
 bool bench_json_close(const bench_options *options, FILE *to) {
   fputs("}\n", to);
   bool written = !ferror(to);
-  written = (to == stdout ? fflush(to) : fclose(to)) == 0 && written;
-  if (!written) fprintf(stderr, "ndbench: cannot write %s\n", options->json);
+  written = fclose(to) == 0 && written;
+  if (!written)
+    fputs("ndbench: out of memory for the record\n", stderr);
+  else if (is_stdout(options))
+    fwrite(record, 1, record_length, stdout);
+  else
+    written = cli_write_file(options->json, record, record_length) || fail_to_write(options);
+  free(record);
   return written;
 }
 

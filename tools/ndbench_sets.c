@@ -255,6 +255,13 @@ void bench_list_free(bench_list *list) {
   *list = (bench_list){0};
 }
 
+void bench_sets_list(const char *text, char *list, size_t capacity) {
+  const char *names[SET_COUNT + 1];
+  for (int s = 0; s < SET_COUNT; s++) names[s] = sets[s].name;
+  names[SET_COUNT] = "all";
+  cli_list_names(text, SET_COUNT + 1, names, list, capacity);
+}
+
 void bench_sets_print(FILE *to, bool with_problems) {
   for (int s = 0; s < SET_COUNT; s++) {
     bench_list list = {0};

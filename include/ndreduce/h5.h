@@ -280,8 +280,9 @@ typedef struct ndr_h5_writer_options {
   { sizeof(ndr_h5_writer_options), 0, -1, NULL, NULL, NULL, NULL }
 
 /* Starts a file. Fails with NDR_ERR_FILE if path is one of the input files (same file, whatever its name), exists and
- * may not be overwritten or written to, is not a regular file, or its folder cannot be written to. A symbolic link is
- * followed and stays; a file that is replaced hands its permissions on, and owner and group where that is allowed. */
+ * may not be overwritten or written to, is a folder or not a regular file, or its folder cannot be written to. A
+ * symbolic link is followed and stays; a file that is replaced hands its permissions on, and owner and group where that
+ * is allowed. */
 NDR_API ndr_status ndr_h5_writer_create(ndr_h5_writer **writer, const char *path, int input_count,
                                         const char *const *inputs, const ndr_h5_writer_options *options);
 

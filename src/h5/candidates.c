@@ -13,6 +13,7 @@ typedef struct {
   int ndim;
   int64_t shape[NDR_MAX_DIMS];
   bool second; /* describes others */
+  bool field;  /* of a table */
 } candidate;
 
 /* Names as an attribute has them, and the group of the dataset that has it, without the last "/". */
@@ -27,6 +28,8 @@ typedef struct {
   naming *namings;
   bool full; /* there was no memory, or (not readable) an attribute could not be read */
   bool readable;
+  int passed_over; /* fields of tables, and the first one */
+  char field[80];
   int refused; /* datasets that cannot be reduced, and the first one's reason */
   char reason[400];
 } search;
@@ -99,7 +102,8 @@ static bool add_candidate(search *s, const char *path, const ndr_h5_info *info) 
   if (!all) return false;
   s->all = all;
   candidate *c = &all[s->count];
-  *c = (candidate){.path = strdup(path), .ndim = info->ndim, .second = info->is_scale || s->dataset->field};
+  bool field = s->dataset->field != NULL;
+  *c = (candidate){.path = strdup(path), .ndim = info->ndim, .second = info->is_scale || field, .field = field};
   memcpy(c->shape, info->shape, sizeof c->shape);
   if (c->path) s->count++;
   return c->path != NULL;
@@ -122,9 +126,10 @@ static void choose(search *s) {
   }
   int kept = 0;
   for (int i = 0; i < s->count; i++) {
-    if (left > 0 && s->all[i].second)
+    if (left > 0 && s->all[i].second) {
+      if (s->all[i].field && s->passed_over++ == 0) snprintf(s->field, sizeof s->field, "%s", s->all[i].path);
       free(s->all[i].path);
-    else
+    } else
       s->all[kept++] = s->all[i];
   }
   s->count = kept;
@@ -148,6 +153,9 @@ static ndr_status find(search *s, ndr_h5_dataset *dataset) {
 ndr_status ndr_hdf_each_candidate(ndr_h5_dataset *dataset, ndr_h5_path_visitor visit, void *user) {
   search s;
   ndr_status status = find(&s, dataset);
+  if (status == NDR_OK && s.passed_over > 0)
+    ndr_remark(&dataset->remarks, "%s: passed over %d fields of tables; name one to reduce it, as FILE:%s",
+               dataset->file, s.passed_over, s.field);
   for (int i = 0; i < s.count && status == NDR_OK; i++)
     if (visit(user, s.all[i].path) != 0) break;
   forget(&s);

@@ -2,10 +2,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/status.h"
+#include "h5/dims.h"
 #include "ndreduce/h5.h"
 
 /* A dim as the user wrote it: part of the text, so not ended by a 0. */
@@ -13,6 +15,12 @@ typedef struct {
   const char *start;
   int length;
 } item;
+
+const char *ndr_dim_text(int d, const char *const *names, char text[NDR_DIM_TEXT]) {
+  const char *name = names ? names[d] : NULL;
+  snprintf(text, NDR_DIM_TEXT, name ? "dim %d (%.100s)" : "dim %d", d, name);
+  return text;
+}
 
 /* Cuts the next item off the list, blanks around it dropped; *text moves behind its comma, or to NULL after the last.
  */
@@ -72,6 +80,7 @@ static ndr_status check_text(const char *text) {
 
 ndr_status ndr_h5_dims_parse(const char *text, int ndim, const char *const *names, int *dim_count, int *dims) {
   bool taken[NDR_MAX_DIMS] = {false};
+  char called[NDR_DIM_TEXT];
   int count = 0;
   if (!text || !dim_count || (!dims && ndim > 0))
     return ndr_fail(NDR_ERR_ARGUMENT, "text, dim_count or dims is a null pointer");
@@ -86,7 +95,8 @@ ndr_status ndr_h5_dims_parse(const char *text, int ndim, const char *const *name
     item dim = next_item(&rest);
     int found;
     NDR_TRY(is_number(dim) ? find_number(dim, ndim, &found) : find_name(dim, ndim, names, &found));
-    if (taken[found]) return ndr_fail(NDR_ERR_DIMS, "dim %d is named twice in '%s'", found, text);
+    if (taken[found])
+      return ndr_fail(NDR_ERR_DIMS, "%s is named twice in '%s'", ndr_dim_text(found, names, called), text);
     taken[found] = true;
     dims[count++] = found;
   }

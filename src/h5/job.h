@@ -21,7 +21,8 @@ typedef struct ndr_job {
   ndr_h5_options options;
   ndr_options reduce;
   DLDevice device; /* that reduces, or the first of those GPUs */
-  const char *why; /* that one */
+  const char *why; /* that one; may point to the reason */
+  char reason[256];
   int gpu_count;
   ndr_carrier carriers[NDR_MOST_GPUS]; /* the first is on the host until the work begins */
   bool never_written;

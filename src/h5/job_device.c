@@ -50,14 +50,23 @@ static const char *reason_to_go(const ndr_job *job) {
                           : "there is one, and " GIB_TEXT(PLAIN_GIB) " or more to reduce";
 }
 
-/* Why AUTO stays on the CPU; NULL where there is a GPU for it. */
-static const char *reason_to_stay(const ndr_job *job, int *found) {
+#ifdef NDR_WITH_CUDA
+enum { HAS_CUDA = 1 };
+#else
+enum { HAS_CUDA = 0 };
+#endif
+
+/* Why AUTO stays on the CPU; NULL where there is a GPU for it. To look for one takes a while. */
+static const char *reason_to_stay(ndr_job *job, int *found) {
+  if (!HAS_CUDA) return "this build has no CUDA backend";
   if (job->options.weights) return "weights are applied by the CPU";
   if (!pays(job))
     return is_filtered(job)
                ? "under " GIB_TEXT(FILTERED_GIB) " of filtered data, a GPU takes longer to start than it saves"
                : "under " GIB_TEXT(PLAIN_GIB) ", a GPU takes longer to start than it saves";
-  return find_gpus(job, found) == NDR_OK ? NULL : "no GPU can be used";
+  if (find_gpus(job, found) == NDR_OK) return NULL;
+  snprintf(job->reason, sizeof job->reason, "%s", ndr_last_error());
+  return job->reason;
 }
 
 ndr_status ndr_job_choose_device(ndr_job *job) {

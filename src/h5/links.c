@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "h5/path.h"
+
 /* id is negative where HDF5 does not have the file open for us, and path then NULL. */
 struct ndr_linked_file {
   char *path;
@@ -185,7 +187,7 @@ ndr_status ndr_links_start(ndr_links *links, const char *file, bool anywhere) {
       H5Pset_elink_cb(links->access, follow, links) < 0 || H5Pset_efile_prefix(links->access, "${ORIGIN}") < 0)
     return ndr_hdf_fail(NDR_ERR_FILE, file, "HDF5 lacks a list of properties");
   struct stat facts;
-  if (stat(file, &facts) != 0) return ndr_fail(NDR_ERR_FILE, "%s: %s", file, strerror(errno));
+  if (stat(file, &facts) != 0) return ndr_path_fail(file);
   NDR_TRY(remember(links, &facts, NDR_LINK_INPUT));
   if (anywhere) return NDR_OK;
   char *real = realpath(file, NULL);

@@ -1,43 +1,18 @@
 #include "h5/near.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "core/slips.h"
 #include "h5/field.h"
 #include "h5/netcdf.h"
 
-/* Longer names are near only if they are equal but for case. A group may have millions of links. */
-enum { LONGEST = 64, MOST_LINKS = 20000, SHOWN = 80 };
-
-static int lesser(int a, int b) {
-  return a < b ? a : b;
-}
-
-/* How many letters have to be put in, left out, replaced or swapped with the next to make b of a (Damerau), whatever
- * their case; slips[i][j] is that for the first i letters of a and j of b. */
-static int count_slips(const char *a, const char *b) {
-  int slips[LONGEST + 1][LONGEST + 1], height = (int)strnlen(a, LONGEST + 1), width = (int)strnlen(b, LONGEST + 1);
-  if (strcasecmp(a, b) == 0) return 0;
-  if (height > LONGEST || width > LONGEST) return LONGEST;
-  for (int i = 0; i <= height; i++) {
-    for (int j = 0; j <= width; j++) {
-      slips[i][j] = i + j;
-      if (i == 0 || j == 0) continue;
-      int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
-      slips[i][j] = lesser(lesser(slips[i - 1][j], slips[i][j - 1]) + 1, slips[i - 1][j - 1] + (x != y));
-      if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) && y == tolower((unsigned char)a[i - 2]))
-        slips[i][j] = lesser(slips[i][j], slips[i - 2][j - 2] + 1);
-    }
-  }
-  return slips[height][width];
-}
+/* A group may have millions of links. */
+enum { MOST_LINKS = 20000, SHOWN = 80 };
 
 void ndr_near_offer(ndr_near *near, const char *name) {
-  size_t length = strlen(near->wanted);
-  int slips = count_slips(near->wanted, name), at = near->count;
-  if (slips > (length < 3 ? 0 : length < 6 ? 1 : length < 10 ? 2 : 3)) return;
+  int slips = ndr_count_slips(near->wanted, name), at = near->count;
+  if (slips > ndr_most_slips(near->wanted)) return;
   while (at > 0 && slips < near->slips[at - 1]) at--;
   char *copy = at < NDR_NEAR_NAMES ? strdup(name) : NULL;
   if (!copy) return;

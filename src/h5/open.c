@@ -112,7 +112,7 @@ static ndr_status open_largest(ndr_h5_dataset *dataset) {
 
 static ndr_status apply_part(ndr_h5_dataset *dataset, const char *part) {
   ndr_selection selections[NDR_MAX_DIMS];
-  NDR_TRY(ndr_select_parse(part, dataset->info.ndim, dataset->extent, selections));
+  NDR_TRY(ndr_select_parse(part, dataset->info.ndim, dataset->extent, dataset->info.dim_names, selections));
   for (int d = 0; d < dataset->info.ndim; d++) {
     dataset->from[d] = selections[d].from;
     dataset->step[d] = selections[d].step;

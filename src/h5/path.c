@@ -36,12 +36,23 @@ static bool exists(void *user, const char *text, size_t length) {
   return found;
 }
 
+static bool is_url(const char *text) {
+  const char *end = strstr(text, "://");
+  return end && end > text && (size_t)(end - text) == strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789+");
+}
+
+ndr_status ndr_path_fail(const char *file) {
+  const char *reason = strerror(errno);
+  if (is_url(file)) reason = "is a URL, and only local files are read: download it first";
+  return ndr_fail(NDR_ERR_FILE, "%s: %s", file, reason);
+}
+
 static ndr_status fail_missing(const char *text) {
-  char *name = strndup(text, ndr_path_guess(text));
+  char *name = strndup(text, is_url(text) ? strlen(text) : ndr_path_guess(text));
   if (!name) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   struct stat facts;
-  const char *reason = stat(name, &facts) != 0 ? strerror(errno) : "is a folder, not a file";
-  ndr_status status = ndr_fail(NDR_ERR_FILE, "%s: %s", name, reason);
+  ndr_status status =
+      stat(name, &facts) != 0 ? ndr_path_fail(name) : ndr_fail(NDR_ERR_FILE, "%s: is a folder, not a file", name);
   free(name);
   return status;
 }

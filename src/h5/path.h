@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "ndreduce/ndreduce.h"
+
 typedef bool (*ndr_path_test)(void *user, const char *text, size_t length);
 
 /* The length of the longest prefix of text, ending at its end or before a ":", "/" or "[", for which is_file holds; 0
@@ -13,5 +15,8 @@ size_t ndr_path_split(const char *text, ndr_path_test is_file, void *user, const
 
 /* The length of the prefix that reads like a file's name when none exists: up to the first ":/", else all of it. */
 size_t ndr_path_guess(const char *text);
+
+/* Fails with the reason in errno why there is no such file, or that it is a URL. */
+ndr_status ndr_path_fail(const char *file);
 
 #endif

@@ -23,13 +23,17 @@ static ndr_status fail(const char *path, const char *what) {
 /* What is at path, if anything is, may be replaced. A rename would replace a file that may not be written to, too, but
  * who took that right away wants to keep the file. */
 static ndr_status check_target(ndr_replace *file, const char *path) {
+  size_t length = strlen(path);
+  if (length > 0 && path[length - 1] == '/')
+    return ndr_fail(NDR_ERR_FILE, "%s: is a folder's name, not a file's", path);
   if (lstat(path, &file->old) != 0) return errno == ENOENT ? NDR_OK : fail(path, "cannot be written");
   if (stat(path, &file->old) != 0) {
     if (errno == ENOENT) return ndr_fail(NDR_ERR_FILE, "%s: is a symbolic link that leads nowhere", path);
     return fail(path, "cannot be written");
   }
+  if (S_ISDIR(file->old.st_mode)) return ndr_fail(NDR_ERR_FILE, "%s: is a folder, not a file", path);
   if (!S_ISREG(file->old.st_mode)) return ndr_fail(NDR_ERR_FILE, "%s: is not a regular file", path);
-  if (!file->overwrite) return ndr_fail(NDR_ERR_FILE, "%s: exists already; overwrite (--overwrite) replaces it", path);
+  if (!file->overwrite) return ndr_fail(NDR_ERR_FILE, "%s: exists already (--overwrite replaces it)", path);
   if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0) return fail(path, "cannot be written");
   file->replaces = true;
   return NDR_OK;

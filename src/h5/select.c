@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/status.h"
+#include "h5/dims.h"
 #include "h5/select.h"
 
 /* start:stop:step of one dim as written, with what is left out marked. */
@@ -44,17 +45,18 @@ static int64_t clamp(int64_t index, int64_t size) {
   return index < size ? index : size;
 }
 
-static ndr_status apply(const range *r, int d, int64_t size, ndr_selection *s) {
+/* `dim` is what errors call it. */
+static ndr_status apply(const range *r, const char *dim, int64_t size, ndr_selection *s) {
   int64_t step = r->given[2] ? r->value[2] : 1;
   if (r->parts == 1) {
     int64_t index = r->value[0];
     if (index < -size || index >= size)
-      return ndr_fail(NDR_ERR_DIMS, "index %lld is out of range for dim %d of size %lld", (long long)index, d,
+      return ndr_fail(NDR_ERR_DIMS, "index %lld is out of range for %s of size %lld", (long long)index, dim,
                       (long long)size);
     *s = (ndr_selection){index < 0 ? index + size : index, 1, 1};
     return NDR_OK;
   }
-  if (step < 1) return ndr_fail(NDR_ERR_PARSE, "the step of dim %d is %lld; it must be positive", d, (long long)step);
+  if (step < 1) return ndr_fail(NDR_ERR_PARSE, "the step of %s is %lld; it must be positive", dim, (long long)step);
   int64_t from = r->given[0] ? clamp(r->value[0], size) : 0, to = r->given[1] ? clamp(r->value[1], size) : size;
   *s = (ndr_selection){from, step, to > from ? (to - from - 1) / step + 1 : 0};
   return NDR_OK;
@@ -81,7 +83,9 @@ static int count_entries(const char *text, bool *dots) {
   return count;
 }
 
-ndr_status ndr_select_parse(const char *text, int ndim, const int64_t *shape, ndr_selection *selections) {
+ndr_status ndr_select_parse(const char *text, int ndim, const int64_t *shape, const char *const *names,
+                            ndr_selection *selections) {
+  char called[NDR_DIM_TEXT];
   bool dots;
   int count = count_entries(text, &dots), d = 0;
   if (count < 0) return ndr_fail(NDR_ERR_PARSE, "'[%s]' has '...' twice", text);
@@ -97,7 +101,7 @@ ndr_status ndr_select_parse(const char *text, int ndim, const int64_t *shape, nd
     } else {
       if (!read_range(&rest, &r))
         return ndr_fail(NDR_ERR_PARSE, "'[%s]' is not a part of an array: write START:STOP:STEP for each dim", text);
-      NDR_TRY(apply(&r, d, shape[d], &selections[d]));
+      NDR_TRY(apply(&r, ndr_dim_text(d, names, called), shape[d], &selections[d]));
       d++;
     }
     if (*rest != ',') return *rest ? ndr_fail(NDR_ERR_PARSE, "'[%s]' is not a part of an array", text) : NDR_OK;

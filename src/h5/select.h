@@ -13,7 +13,9 @@ typedef struct ndr_selection {
 } ndr_selection;
 
 /* Reads what stands between brackets: for each dim an index, which leaves the dim with size 1, or START:STOP:STEP as in
- * Python with a positive step; "..." for all dims not named, which are also those after the last entry. */
-ndr_status ndr_select_parse(const char *text, int ndim, const int64_t *shape, ndr_selection *selections);
+ * Python with a positive step; "..." for all dims not named, which are also those after the last entry. Errors call
+ * dims by their names, too, which may be NULL. */
+ndr_status ndr_select_parse(const char *text, int ndim, const int64_t *shape, const char *const *names,
+                            ndr_selection *selections);
 
 #endif

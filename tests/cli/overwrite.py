@@ -97,7 +97,7 @@ def check_inputs(folder):
             ("parts.h5", f"{link} chain.h5:/virtual", "chain.h5:/virtual"),
             ("other.h5", f"{source} chain.h5:/virtual", "chain.h5:/virtual"),
             ("other.h5", f"{link} parts.h5:/w", "parts.h5:/x", "-d", "0", "--weights", "/w", "--op", "mean")):
-        folder.refuses(output, f"the output is also an input: {role}", *arguments, "--overwrite")
+        folder.refuses(output, f"the output is also an input: {role}", *arguments, "--overwrite", "--format", "hdf5")
         if "--concat" not in arguments:
             folder.refuses(output, f"the output is also an input: {role}", *arguments, "--overwrite", "--format", "csv")
     for output in ("a.h5", "b.h5"):
@@ -107,7 +107,7 @@ def check_inputs(folder):
     folder.expect(result.returncode == 1 and "other.h5: the output is also an input" in result.stderr, result.stderr)
     # Files that this input has nothing to do with.
     folder.replaces("b.h5", "parts.h5:/raw")
-    folder.replaces("x.raw", "parts.h5:/linked")
+    folder.replaces("x.raw", "parts.h5:/linked", "--format", "hdf5")
 
 
 def check_kinds(folder):
@@ -118,7 +118,8 @@ def check_kinds(folder):
     os.mkfifo(folder.file("pipe"))
     for name in ("folder", "pipe", "/dev/null"):
         for overwrite in ([], ["--overwrite"]):
-            folder.refuses(name, "is not a regular file", "a.h5:/x", *overwrite)
+            reason = "is a folder, not a file" if name == "folder" else "is not a regular file"
+            folder.refuses(name, reason, "a.h5:/x", *overwrite)
     os.symlink("nothing", folder.file("dangling"))
     folder.refuses("dangling", "is a symbolic link that leads nowhere", "a.h5:/x", "--overwrite")
     os.symlink("old.h5", folder.file("to-old"))

@@ -164,7 +164,7 @@ def check_weights_told_apart(tool):
         file["x"], file["long"] = np.arange(36.0).reshape(6, 6), np.arange(24.0).reshape(4, 6)
         file["w"] = np.arange(6.0)
     done = subprocess.run([tool, "square.h5:/x", "--weights", "/w", "-d", "1", "--op", "mean"], capture_output=True, text=True)
-    if done.returncode != 1 or "dim 0 of /w could be dim 0 or 1" not in done.stderr:
+    if done.returncode != 1 or "dim 0 of /w could be dim 0 or dim 1" not in done.stderr:
         return f"weights along either dim: {done.stdout}{done.stderr}"
     got, problem = reduce(tool, ["square.h5:/long", "--weights", "/w[::2]", "-d", "1", "--op", "mean"])
     if not problem:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Descriptors 0, 1 and 2 closed in every combination, and stdout full: streams.py H5GPURED NDBENCH
 
-What is printed ends up in no file, and a run that cannot print its answer ends with status 1.
+What is printed ends up in no file, and a run that cannot print its answer, or what --explain says on stderr, ends with
+status 1.
 """
 import itertools
 import os
@@ -34,6 +35,12 @@ BENCH = {
     "help": (["--help"], True),
     "version": (["--version"], True),
     "record": (["--repeat", "1", "--json", "out", "sum f32 [64,64] /0"], True),
+    "printed record": (["--repeat", "1", "--json", "-", "sum f32 [64,64] /0"], True),
+    "explain": (["--explain", "sum f32 [64,64] /0"], True),
+    "list": (["--list"], True),
+    "ladder help": (["ladder", "--help"], True),
+    "rungs": (["ladder", "--explain", "all"], True),
+    "kernels": (["ladder", "--source", "all"], True),
 }
 
 
@@ -54,12 +61,12 @@ def run(tool, arguments, closed=(), full=False):
         return result.returncode, result.stderr.decode(), content
 
 
-def check(name, tool, arguments, prints, same, problems):
+def check(name, tool, arguments, prints, same, problems, explains=False):
     status, errors, content = run(tool, arguments)
     cases = [(closed, False) for n in (1, 2, 3) for closed in itertools.combinations(range(3), n)] + [((), True)]
     for closed, full in cases:
         found = run(tool, arguments, closed, full)
-        lost = prints and (full or 1 in closed)
+        lost = (prints and (full or 1 in closed)) or ("--explain" in arguments and explains and 2 in closed)
         said = errors if 2 not in closed else ""
         complete = found[2] == content if same else (found[2] is None) == (content is None)
         if found[0] != (1 if lost else status) or not complete:
@@ -74,9 +81,13 @@ def main():
     h5gpured, ndbench = (os.path.abspath(path) for path in sys.argv[1:3])
     problems = []
     for name, (arguments, prints) in RUNS.items():
-        check(name, h5gpured, arguments, prints, True, problems)
+        check(name, h5gpured, arguments, prints, True, problems, explains=True)
     for name, (arguments, prints) in BENCH.items():
         check("ndbench " + name, ndbench, arguments, prints, False, problems)
+    with open("/dev/full", "wb") as full:
+        explained = subprocess.run([h5gpured, TEMP, "--explain", "-q"], stdout=subprocess.DEVNULL, stderr=full, timeout=60)
+    if explained.returncode != 1:
+        problems.append(f"an explanation is lost: status {explained.returncode}")
     print(*problems, sep="\n")
     print(f"{len(problems)} problems")
     return 1 if problems else 0

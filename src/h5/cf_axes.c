@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "h5/attributes.h"
+#include "h5/cf_angle.h"
 
 static bool is_horizontal_name(const char *name) {
   static const char *const names[] = {"latitude",
@@ -19,21 +20,12 @@ static bool is_horizontal_name(const char *name) {
   return false;
 }
 
-/* "degrees_north", "degree_east", "degreesN" and the like. */
-static bool is_horizontal_unit(const char *units) {
-  if (strncmp(units, "degree", 6) != 0) return false;
-  const char *direction = units + 6 + (units[6] == 's');
-  direction += *direction == '_';
-  return strcmp(direction, "north") == 0 || strcmp(direction, "east") == 0 || strcmp(direction, "N") == 0 ||
-         strcmp(direction, "E") == 0;
-}
-
 /* Each text may be NULL. */
 static ndr_cf_axis find_kind(const char *axis, const char *units, const char *name, const char *positive) {
   if ((axis && strcmp(axis, "T") == 0) || (units && strstr(units, " since "))) return NDR_AXIS_TIME;
   if ((axis && strcmp(axis, "Z") == 0) || positive) return NDR_AXIS_VERTICAL;
   if (axis && (strcmp(axis, "X") == 0 || strcmp(axis, "Y") == 0)) return NDR_AXIS_HORIZONTAL;
-  if ((name && is_horizontal_name(name)) || (units && is_horizontal_unit(units))) return NDR_AXIS_HORIZONTAL;
+  if ((name && is_horizontal_name(name)) || ndr_angle_of_units(units) != NDR_ANGLE_UNKNOWN) return NDR_AXIS_HORIZONTAL;
   return NDR_AXIS_UNKNOWN;
 }
 

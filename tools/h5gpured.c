@@ -8,14 +8,19 @@
 #include "h5gpured.h"
 #include "streams.h"
 
-/* The signal that has asked for the work to stop; the library looks at it. */
+/* The signal that has asked for the work to stop. */
 static volatile sig_atomic_t stopped_by;
 
+/* Whether there may be a file to tidy up: the library looks at stopped_by then. */
+static volatile sig_atomic_t writes_file;
+
+/* Else the signal, which is no longer caught, ends the program at once: HDF5 looks at nothing, and may be lost in a
+ * malformed file. So does a second one. */
 static void stop(int signal_number) {
   stopped_by = signal_number;
+  if (!writes_file) raise(signal_number);
 }
 
-/* A second signal ends the program at once: HDF5 looks at nothing, and may be lost in a malformed file. */
 static void catch_signals(void) {
   static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
   struct sigaction action = {.sa_handler = stop, .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
@@ -118,7 +123,6 @@ static bool reduce(ndr_h5_dataset *dataset, answer *a, const ndr_options *reduce
   how.device = asked->device;
   how.device_id = asked->device_id;
   how.memory = asked->memory;
-  how.cancel = &stopped_by;
   how.on_progress = watch;
   how.user = &w;
   if (asked->weights) {
@@ -274,7 +278,7 @@ static bool answer_input(const options *asked, int input, const output *to) {
 static bool answer_all(const options *asked, const output *to) {
   bool good = true;
   int count = asked->concat ? 1 : asked->input_count;
-  for (int i = 0; i < count && !stopped_by && (good || !to); i++) good = answer_input(asked, i, to) && good;
+  for (int i = 0; i < count && (good || !to); i++) good = answer_input(asked, i, to) && good;
   return good;
 }
 
@@ -287,6 +291,7 @@ static bool write_file(const options *asked, const output *to, char *const *text
   bool good = answer_all(asked, to);
   crash_while_writing(asked->output);
   if (!good) return false;
+  writes_file = true;
   if (!to->bytes) return ndr_h5_writer_commit(to->writer, &stopped_by) == NDR_OK || fail();
   if (fflush(to->bytes) == 0 && !ferror(to->bytes))
     return ndr_h5_writer_commit_bytes(to->writer, *text, *length, &stopped_by) == NDR_OK || fail();
@@ -306,12 +311,14 @@ static bool write_all(const options *asked, const char *const *files) {
   char *comment = asked->weights ? weights_comment(asked->weights) : NULL;
   how.comment = comment;
   crash_while_writing(asked->output);
+  writes_file = true; /* for a moment, to see that it can be */
   bool created = ndr_h5_writer_create(&to.writer, asked->output, asked->input_count, files, &how) == NDR_OK;
+  writes_file = false;
   free(comment);
   if (!created) return fail();
   to.said = open_memstream(&said, &said_length);
   if (asked->format != FORMAT_HDF5) to.bytes = open_memstream(&bytes, &length);
-  bool good = write_file(asked, &to, &bytes, &length);
+  bool good = !stopped_by && write_file(asked, &to, &bytes, &length);
   if (to.said) fclose(to.said);
   if (to.bytes) fclose(to.bytes);
   if (good && !asked->quiet && !asked->json) fputs(said, stdout);
@@ -339,7 +346,7 @@ static bool split_and_write(const options *asked) {
 
 static bool list_all(const options *asked) {
   bool good = true;
-  for (int i = 0; i < asked->input_count && !stopped_by; i++) good = list_file(asked, asked->inputs[i]) == 0 && good;
+  for (int i = 0; i < asked->input_count; i++) good = list_file(asked, asked->inputs[i]) == 0 && good;
   return good;
 }
 

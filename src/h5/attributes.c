@@ -50,6 +50,8 @@ typedef struct {
   H5T_class_t kind;
   hssize_t count;
   htri_t variable; /* texts of variable length */
+  bool malformed;  /* it could not be opened or read for what its own bytes are, */
+  char reason[NDR_HDF_REASON + 32];
 } opened;
 
 static void close_attribute(const opened *o) {
@@ -58,9 +60,19 @@ static void close_attribute(const opened *o) {
   if (o->attribute >= 0) H5Aclose(o->attribute);
 }
 
+/* To be called right after a call to HDF5 that has failed. */
+static void note_failure(opened *o) {
+  char reason[NDR_HDF_REASON];
+  o->malformed = ndr_hdf_is_malformed();
+  ndr_hdf_reason(reason);
+  snprintf(o->reason, sizeof o->reason, "cannot be read: %s", reason);
+}
+
 /* To be closed even if that fails. */
 static bool open_attribute(hid_t object, const char *name, opened *o) {
-  o->attribute = H5Aopen(object, name, H5P_DEFAULT);
+  o->malformed = false;
+  o->attribute = ndr_header_open(object, name);
+  if (o->attribute < 0) note_failure(o);
   hid_t stored = H5Aget_type(o->attribute);
   o->type = ndr_hdf_netcdf_type(stored);
   o->kind = H5Tget_class(o->type);
@@ -80,11 +92,12 @@ static const char *reason_to_leave(const opened *o) {
 }
 
 /* The elements, to be freed by free_elements; NULL where they cannot be read, or there is no memory. */
-static void *read_elements(const opened *o) {
+static void *read_elements(opened *o) {
   size_t bytes;
   if (__builtin_mul_overflow((size_t)o->count, H5Tget_size(o->type), &bytes)) return NULL;
   void *data = calloc(bytes + 1, 1);
-  if (data && H5Aread(o->attribute, o->type, data) >= 0) return data;
+  if (data && ndr_header_read(o->attribute, o->type, data) >= 0) return data;
+  if (data) note_failure(o);
   free(data);
   return NULL;
 }
@@ -96,7 +109,7 @@ static void free_elements(const opened *o, void *data) {
 
 /* ---- Copying ---------------------------------------------------------------------------------------------------- */
 
-static bool copy(const opened *o, const char *name, hid_t to) {
+static bool copy(opened *o, const char *name, hid_t to) {
   void *data = read_elements(o);
   if (!data) return false;
   hid_t target = H5Acreate2(to, name, o->type, o->space, H5P_DEFAULT, H5P_DEFAULT);
@@ -111,6 +124,17 @@ static void tell_left_out(ndr_remarks *remarks, hid_t object, const char *name, 
   H5Fget_name(object, file, sizeof file);
   H5Iget_name(object, path, sizeof path);
   ndr_remark(remarks, "%s:%s: the attribute %s is left out: it %s", file, path, name, reason);
+}
+
+/* Of those that cannot be decoded, none is come by. */
+static bool tell_undecoded(ndr_remarks *remarks, hid_t object) {
+  char file[1024] = "", path[1024] = "", names[NDR_HEADER_NAMES], reason[NDR_HDF_REASON];
+  htri_t sound = ndr_header_is_sound(object, names, reason);
+  if (sound != 0) return sound > 0;
+  H5Fget_name(object, file, sizeof file);
+  H5Iget_name(object, path, sizeof path);
+  ndr_remark(remarks, "%s:%s: its attribute%s cannot be read: %s", file, path, names, reason);
+  return true;
 }
 
 typedef struct {
@@ -133,20 +157,21 @@ static herr_t copy_entry(hid_t from, const char *name, const H5A_info_t *info, v
     tell_left_out(c->remarks, from, name, reason);
   else if (good)
     good = copy(&o, name, c->to);
+  if (o.malformed) tell_left_out(c->remarks, from, name, o.reason);
   close_attribute(&o);
-  return good ? 0 : -1;
+  return good || o.malformed ? 0 : -1;
 }
 
 bool ndr_hdf_copy_attributes(hid_t from, hid_t to, ndr_hdf_attribute_test keeps, void *user, ndr_remarks *remarks) {
   copying c = {to, keeps, user, remarks};
-  return ndr_header_iterate(from, copy_entry, &c) >= 0;
+  return tell_undecoded(remarks, from) && ndr_header_iterate(from, copy_entry, &c) >= 0;
 }
 
 /* ---- Texts ------------------------------------------------------------------------------------------------------ */
 
 static bool read_variable_text(hid_t attribute, hid_t type, hid_t space, char **text) {
   char *stored = NULL;
-  bool good = H5Aread(attribute, type, &stored) >= 0;
+  bool good = ndr_header_read(attribute, type, &stored) >= 0;
   if (good && stored) good = (*text = strdup(stored)) != NULL;
   if (stored) ndr_hdf_reclaim(type, space, H5P_DEFAULT, &stored);
   return good;
@@ -157,7 +182,7 @@ static bool read_fixed_text(hid_t attribute, hid_t type, char **text) {
   H5T_str_t padding = H5Tget_strpad(type);
   if (bytes == 0 || padding == H5T_STR_ERROR) return false;
   char *read = calloc(bytes + 1, 1);
-  if (!read || H5Aread(attribute, type, read) < 0) {
+  if (!read || ndr_header_read(attribute, type, read) < 0) {
     free(read);
     return false;
   }
@@ -179,7 +204,13 @@ static bool read_text(hid_t attribute, hid_t type, hid_t space, char **text) {
 
 bool ndr_hdf_get_text(hid_t object, const char *name, char **text) {
   bool malformed;
-  return ndr_hdf_find_text(object, name, text, &malformed);
+  return ndr_hdf_find_text(object, name, text, &malformed) || malformed;
+}
+
+bool ndr_hdf_get_text_or_tell(hid_t object, const char *name, ndr_remarks *remarks, char **text) {
+  bool malformed, found = ndr_hdf_find_text(object, name, text, &malformed);
+  if (malformed) tell_left_out(remarks, object, name, "cannot be read");
+  return found || malformed;
 }
 
 bool ndr_hdf_find_text(hid_t object, const char *name, char **text, bool *malformed) {
@@ -187,7 +218,7 @@ bool ndr_hdf_find_text(hid_t object, const char *name, char **text, bool *malfor
   *malformed = false;
   htri_t exists = ndr_header_has_attribute(object, name);
   if (exists <= 0) return exists == 0;
-  hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+  hid_t attribute = ndr_header_open(object, name);
   if (attribute < 0) return ndr_hdf_is_malformed();
   hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
   bool good = read_text(attribute, type, space, text);
@@ -207,7 +238,7 @@ static bool same_texts(char *const *a, char *const *b, hssize_t count) {
 }
 
 /* Both would be copied, and have the same elements. */
-static htri_t same_elements(const opened *a, const opened *b) {
+static htri_t same_elements(opened *a, opened *b) {
   htri_t same = a->count == b->count && !reason_to_leave(a) && !reason_to_leave(b) ? H5Tequal(a->type, b->type) : 0;
   if (same <= 0) return same;
   void *one = read_elements(a), *other = read_elements(b);
@@ -266,12 +297,15 @@ typedef struct {
   int count;
 } comparison;
 
-/* Whether an attribute is of a kind that is copied; negative where that cannot be read. */
+/* Whether an attribute is of a kind that is copied, and can be; negative where the file cannot be read. */
 static htri_t is_copied(hid_t object, const char *name) {
   opened o;
   htri_t copied = open_attribute(object, name, &o) ? reason_to_leave(&o) == NULL : -1;
+  void *data = copied > 0 ? read_elements(&o) : NULL;
+  if (copied > 0 && !data) copied = -1;
+  free_elements(&o, data);
   close_attribute(&o);
-  return copied;
+  return o.malformed ? 0 : copied;
 }
 
 /* 0 goes on, 1 ends the comparison, as iterations have it. */

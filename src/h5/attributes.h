@@ -17,14 +17,18 @@ typedef bool (*ndr_hdf_attribute_test)(void *user, const char *name);
 
 /* Copies the attributes of `from` that are numbers or texts, that pass the test (NULL: all do) and that `to` does not
  * have yet; never those that tie objects of one file together, of which the copy's file may not have the other. What
- * readers of netCDF cannot hold is told to `remarks` and left out, floats of a form of their own are widened. */
+ * readers of netCDF cannot hold, and what is malformed, is told to `remarks` and left out; floats of a form of their
+ * own are widened. */
 bool ndr_hdf_copy_attributes(hid_t from, hid_t to, ndr_hdf_attribute_test keeps, void *user, ndr_remarks *remarks);
 
-/* The text of an attribute, to be freed; NULL where there is none, or one that is no single text, or that HDF5 does not
- * understand. False where it cannot be read, or there is no memory for it. */
+/* The text of an attribute, to be freed; NULL where there is none, or one that is no single text, or that is malformed.
+ * False where the file cannot be read, or there is no memory for the text. */
 bool ndr_hdf_get_text(hid_t object, const char *name, char **text);
 
-/* The same; *malformed where it cannot be read for what its own bytes are. */
+/* The same; one that is malformed is told to `remarks`. */
+bool ndr_hdf_get_text_or_tell(hid_t object, const char *name, ndr_remarks *remarks, char **text);
+
+/* The same; false, and *malformed, where it cannot be read for what its own bytes are. */
 bool ndr_hdf_find_text(hid_t object, const char *name, char **text, bool *malformed);
 
 /* Whether two objects have the same text or the same elements as an attribute, or both none; negative where that cannot

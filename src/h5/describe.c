@@ -13,14 +13,9 @@
 static ndr_status describe_attributes(ndr_h5_dataset *dataset) {
   char names[NDR_HEADER_NAMES], reason[NDR_HDF_REASON];
   htri_t sound = ndr_header_is_sound(dataset->id, names, reason);
-  dataset->unknown_attributes = !sound && !*names;
+  dataset->unknown_attributes = !sound && strcmp(names, NDR_HEADER_UNKNOWN) == 0;
   if (sound < 0) return ndr_fail(NDR_ERR_FILE, "%s: its attributes cannot be read", dataset->where);
-  if (!sound)
-    ndr_remark(&dataset->remarks, "%s: its attribute%s%s cannot be read: %s", dataset->where,
-               *names && !strchr(names, ',') ? " "
-               : *names                      ? "s "
-                                             : "s",
-               names, reason);
+  if (!sound) ndr_remark(&dataset->remarks, "%s: its attribute%s cannot be read: %s", dataset->where, names, reason);
   return NDR_OK;
 }
 

@@ -83,6 +83,8 @@ ndr_status ndr_hdf_open(const char *file, hid_t *opened) {
 #if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 12, 0))
   H5Pset_file_locking(access, true, true);
 #endif
+  /* Reading in parallel goes by this driver's descriptor, whatever the environment says. */
+  H5Pset_fapl_sec2(access);
   *opened = H5Fopen(file, H5F_ACC_RDONLY, access);
   ndr_status status = *opened < 0 ? fail_to_open(file) : NDR_OK;
   H5Pclose(access);

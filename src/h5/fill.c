@@ -17,11 +17,11 @@ typedef struct {
 static bool read_mark(const ndr_h5_dataset *dataset, hid_t type, value *packed) {
   htri_t exists = ndr_header_has_attribute(dataset->id, "_FillValue");
   if (exists <= 0) return exists == 0;
-  hid_t attribute = H5Aopen(dataset->id, "_FillValue", H5P_DEFAULT), space = H5Aget_space(attribute);
+  hid_t attribute = ndr_header_open(dataset->id, "_FillValue"), space = H5Aget_space(attribute);
   hid_t stored = H5Aget_type(attribute);
   H5T_class_t kind = H5Tget_class(stored);
   bool number = (kind == H5T_INTEGER || kind == H5T_FLOAT) && H5Sget_simple_extent_npoints(space) == 1;
-  bool good = kind != H5T_NO_CLASS && (!number || H5Aread(attribute, type, packed) >= 0);
+  bool good = kind != H5T_NO_CLASS && (!number || ndr_header_read(attribute, type, packed) >= 0);
   if (stored >= 0) H5Tclose(stored);
   if (space >= 0) H5Sclose(space);
   if (attribute >= 0) H5Aclose(attribute);

@@ -4,9 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { MOST_BLOCKS = 64, MOST_BYTES = 1 << 20, MOST_NAME = 256, START = 64 };
+#include "h5/heap.h"
+
+enum { MOST_BLOCKS = 64, MOST_BYTES = 1 << 20, START = 64 };
 enum { MESSAGE_ATTRIBUTE = 0x0c, MESSAGE_CONTINUATION = 0x10, MESSAGE_ATTRIBUTE_INFO = 0x15 };
 enum { FLAG_SHARED = 2 };
 
@@ -14,63 +15,56 @@ typedef struct {
   uint64_t address, bytes;
 } block;
 
+/* Visits an attribute; not 0 stops. */
+typedef int (*visitor)(void *user, const ndr_raw *raw, const ndr_message *message);
+
 typedef struct {
-  int fd;
-  uint64_t base; /* of addresses, in the file */
-  size_t address_bytes, length_bytes;
+  ndr_raw raw;
   int version;
   bool ordered; /* messages have the order of their creation */
   int block_count;
   block blocks[MOST_BLOCKS];
-  ndr_header_visitor visit;
+  visitor visit;
   void *user;
-  bool stopped, complete;
+  bool stopped;
+  bool complete; /* every attribute has been visited */
+  bool apart;    /* there are attributes outside the header */
+  bool torn;     /* a message does not hold what it says it holds */
 } walk;
-
-static uint64_t number(const uint8_t *bytes, size_t count) {
-  uint64_t value = 0;
-  for (size_t i = count < 8 ? count : 8; i > 0; i--) value = value << 8 | bytes[i - 1];
-  return value;
-}
-
-static bool read_bytes(const walk *w, uint64_t address, void *bytes, size_t count) {
-  uint64_t at;
-  return !__builtin_add_overflow(w->base, address, &at) && at <= INT64_MAX &&
-         pread(w->fd, bytes, count, (off_t)at) == (ssize_t)count;
-}
 
 /* ---- Messages --------------------------------------------------------------------------------------------------- */
 
-/* The name's length is behind the version and a byte; the name behind its length and those of type and dataspace, and
- * in version 3 the name's encoding. */
 static void take_attribute(walk *w, const uint8_t *data, size_t bytes, unsigned flags) {
-  char name[MOST_NAME];
-  size_t start = bytes > 0 && data[0] == 3 ? 9 : 8;
-  size_t length = bytes > start ? number(data + 2, 2) : 0;
-  if (flags & FLAG_SHARED || length < 2 || length > bytes - start || length > sizeof name ||
-      memchr(data + start, 0, length) != data + start + length - 1) {
+  ndr_message message;
+  if (flags & FLAG_SHARED) {
     w->complete = false;
+    w->apart = true;
     return;
   }
-  memcpy(name, data + start, length);
-  w->stopped = w->visit(w->user, name) != 0;
+  if (!ndr_message_split(data, bytes, &w->raw, &message)) w->torn = true;
+  if (message.name)
+    w->stopped = w->visit(w->user, &w->raw, &message) != 0;
+  else
+    w->complete = false;
 }
 
 static void take_continuation(walk *w, const uint8_t *data, size_t bytes) {
-  if (bytes < w->address_bytes + w->length_bytes || w->block_count == MOST_BLOCKS) {
+  if (bytes < w->raw.address_bytes + w->raw.length_bytes || w->block_count == MOST_BLOCKS) {
     w->complete = false;
     return;
   }
-  w->blocks[w->block_count++] =
-      (block){number(data, w->address_bytes), number(data + w->address_bytes, w->length_bytes)};
+  w->blocks[w->block_count++] = (block){ndr_raw_number(data, w->raw.address_bytes),
+                                        ndr_raw_number(data + w->raw.address_bytes, w->raw.length_bytes)};
 }
 
 /* Where it has the address of a heap, attributes lie there. */
 static void take_attribute_info(walk *w, const uint8_t *data, size_t bytes) {
   size_t at = bytes > 1 && data[1] & 1 ? 4 : 2;
-  bool heap = bytes < at + w->address_bytes;
-  for (size_t i = 0; !heap && i < w->address_bytes; i++) heap = data[at + i] != 0xff;
-  if (heap) w->complete = false;
+  bool heap = bytes < at + w->raw.address_bytes;
+  for (size_t i = 0; !heap && i < w->raw.address_bytes; i++) heap = data[at + i] != 0xff;
+  if (!heap) return;
+  w->complete = false;
+  w->apart = true;
 }
 
 static void take_messages(walk *w, const uint8_t *data, size_t bytes) {
@@ -78,8 +72,8 @@ static void take_messages(walk *w, const uint8_t *data, size_t bytes) {
   const size_t head = first ? 8 : w->ordered ? 6 : 4;
   for (size_t at = 0; bytes - at >= head && !w->stopped;) {
     const uint8_t *message = data + at;
-    unsigned type = first ? (unsigned)number(message, 2) : message[0];
-    size_t length = number(message + (first ? 2 : 1), 2);
+    unsigned type = first ? (unsigned)ndr_raw_number(message, 2) : message[0];
+    size_t length = ndr_raw_number(message + (first ? 2 : 1), 2);
     unsigned flags = first ? message[4] : message[3];
     at += head;
     if (length > bytes - at) {
@@ -98,21 +92,21 @@ static void take_messages(walk *w, const uint8_t *data, size_t bytes) {
 /* The first block, from what the header starts with. */
 static bool find_first(walk *w, uint64_t address) {
   uint8_t start[START] = {0};
-  if (!read_bytes(w, address, start, 16)) return false;
+  if (!ndr_raw_read(&w->raw, address, start, 16)) return false;
   w->block_count = 1;
   if (start[0] == 1) {
     w->version = 1;
-    w->blocks[0] = (block){address + 16, number(start + 8, 4)};
+    w->blocks[0] = (block){address + 16, ndr_raw_number(start + 8, 4)};
     return true;
   }
-  if (memcmp(start, "OHDR\2", 5) != 0 || !read_bytes(w, address, start, 34)) return false;
+  if (memcmp(start, "OHDR\2", 5) != 0 || !ndr_raw_read(&w->raw, address, start, 34)) return false;
   unsigned flags = start[5];
   size_t width = (size_t)1 << (flags & 3), at = 6;
   w->version = 2;
   w->ordered = flags & 4;
   if (flags & 0x20) at += 16; /* times */
   if (flags & 0x10) at += 4;  /* when attributes move to a heap, and back */
-  w->blocks[0] = (block){address + at + width, number(start + at, width)};
+  w->blocks[0] = (block){address + at + width, ndr_raw_number(start + at, width)};
   return true;
 }
 
@@ -122,7 +116,7 @@ static bool take_block(walk *w, int i) {
   size_t around = i > 0 && w->version == 2 ? 4 : 0;
   if (b.bytes > MOST_BYTES || b.bytes < 2 * around) return false;
   uint8_t *data = malloc(b.bytes + 1);
-  bool good = data && read_bytes(w, b.address, data, b.bytes) && (!around || memcmp(data, "OCHK", 4) == 0);
+  bool good = data && ndr_raw_read(&w->raw, b.address, data, b.bytes) && (!around || memcmp(data, "OCHK", 4) == 0);
   if (good) take_messages(w, data + around, b.bytes - 2 * around);
   free(data);
   return good;
@@ -134,102 +128,215 @@ typedef H5O_info1_t object_info;
 typedef H5O_info_t object_info;
 #endif
 
-/* HDF5's own descriptor of the object's file, and how addresses are written in it. */
-static bool find_file(hid_t object, walk *w) {
-  void *handle = NULL;
-  hsize_t base = 0;
-  hid_t file = H5Iget_file_id(object), creation = H5Fget_create_plist(file);
-  bool good = H5Pget_sizes(creation, &w->address_bytes, &w->length_bytes) >= 0 &&
-              H5Pget_userblock(creation, &base) >= 0 && H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 && handle;
-  w->base = base;
-  w->fd = good ? *(const int *)handle : -1;
-  if (creation >= 0) H5Pclose(creation);
-  if (file >= 0) H5Fclose(file);
-  return good && w->address_bytes <= 8 && w->length_bytes <= 8;
+/* False where the header cannot be found, as in a file that has no descriptor. */
+static bool each_attribute(hid_t object, const object_info *info, visitor visit, void *user, walk *w) {
+  *w = (walk){.visit = visit, .user = user, .complete = true};
+  if (!ndr_raw_open(object, &w->raw) || !find_first(w, info->addr)) return false;
+  for (int i = 0; i < w->block_count && !w->stopped; i++)
+    if (!take_block(w, i)) w->complete = false;
+  return true;
 }
 
-bool ndr_header_each_attribute(hid_t object, ndr_header_visitor visit, void *user) {
-  walk w = {.visit = visit, .user = user, .complete = true};
+/* ---- Soundness --------------------------------------------------------------------------------------------------- */
+
+static int pass(void *user, const ndr_raw *raw, const ndr_message *message) {
+  (void)user, (void)raw, (void)message;
+  return 0;
+}
+
+static bool find_info(hid_t object, object_info *info) {
+  return H5Oget_info2(object, info, H5O_INFO_BASIC) >= 0;
+}
+
+static void blame(const char *reason) {
+  H5Eclear2(H5E_DEFAULT);
+  H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_ATTR, H5E_CANTDECODE, "%s", reason);
+}
+
+/* Whether HDF5 would read beyond a message of an attribute. Under HDF5's lock; an object is looked at many times in a
+ * row, and a file's number is given once. Where true, HDF5's error says so. */
+static bool is_torn(hid_t object) {
+  static struct {
+    unsigned long file;
+    haddr_t address;
+    bool known, torn;
+  } last;
   object_info info;
-  if (!find_file(object, &w) || H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0 || !find_first(&w, info.addr))
-    return false;
-  for (int i = 0; i < w.block_count && !w.stopped; i++)
-    if (!take_block(&w, i)) w.complete = false;
-  return w.complete;
+  walk w;
+  if (!find_info(object, &info)) return false;
+  if (!last.known || last.file != info.fileno || last.address != info.addr) {
+    last.torn = each_attribute(object, &info, pass, NULL, &w) && w.torn;
+    last.file = info.fileno;
+    last.address = info.addr;
+    last.known = true;
+  }
+  if (last.torn) blame("an attribute is longer than the message that holds it");
+  return last.torn;
+}
+
+/* Whether HDF5 can decode all that it goes through to find what is hardly there. */
+static bool decodes(hid_t object) {
+  return !is_torn(object) && H5Aexists(object, " ") >= 0;
 }
 
 /* ---- Questions -------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  hid_t object;
   const char *name;
-  bool found;
+  bool found, whole;
 } search;
 
-static int compare_name(void *user, const char *name) {
+static int compare_name(void *user, const ndr_raw *raw, const ndr_message *message) {
   search *s = user;
-  s->found = strcmp(s->name, name) == 0;
+  s->found = strcmp(s->name, message->name) == 0;
+  if (s->found) s->whole = ndr_heap_holds(raw, message);
   return s->found;
 }
 
+/* Outside the header HDF5 goes to the one that is looked for, so that what it cannot decode is that. */
 htri_t ndr_header_has_attribute(hid_t object, const char *name) {
-  search s = {object, name, false};
-  htri_t exists = H5Aexists(object, name);
+  search s = {name, false, true};
+  object_info info;
+  walk w;
+  htri_t exists = is_torn(object) ? -1 : H5Aexists(object, name);
   if (exists >= 0 || !ndr_hdf_is_malformed()) return exists;
-  ndr_header_each_attribute(object, compare_name, &s);
-  return s.found;
+  if (!find_info(object, &info) || !each_attribute(object, &info, compare_name, &s, &w)) return false;
+  return s.found || w.apart;
 }
+
+hid_t ndr_header_open(hid_t object, const char *name) {
+  return is_torn(object) ? H5I_INVALID_HID : H5Aopen(object, name, H5P_DEFAULT);
+}
+
+/* Whether what an attribute's elements lead to can be read: HDF5 takes an attribute for the object that has it. */
+static bool leads_somewhere(hid_t attribute) {
+  char name[1024];
+  search s = {name, false, true};
+  object_info info;
+  walk w;
+  if (H5Aget_name(attribute, sizeof name, name) >= 0 && find_info(attribute, &info))
+    each_attribute(attribute, &info, compare_name, &s, &w);
+  return s.whole;
+}
+
+herr_t ndr_header_read(hid_t attribute, hid_t type, void *elements) {
+  H5T_class_t kind = H5Tget_class(type);
+  bool leads = kind == H5T_VLEN || (kind == H5T_STRING && H5Tis_variable_str(type) > 0);
+  if (!leads || leads_somewhere(attribute)) return H5Aread(attribute, type, elements);
+  blame("its heap of elements of variable length is damaged");
+  return -1;
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
 
 typedef struct {
   hid_t object;
   H5A_operator2_t visit;
   void *user;
-  herr_t result;
+  hsize_t visited;
+  herr_t result; /* what the last visit came to */
 } iteration;
 
-static int visit_decoded(void *user, const char *name) {
+static herr_t visit_one(hid_t object, const char *name, const H5A_info_t *info, void *user) {
   iteration *i = user;
-  hid_t attribute = H5Aopen(i->object, name, H5P_DEFAULT);
+  i->visited++;
+  return i->result = i->visit(object, name, info, i->user);
+}
+
+static int visit_decoded(void *user, const ndr_raw *raw, const ndr_message *message) {
+  iteration *i = user;
+  (void)raw;
+  hid_t attribute = H5Aopen(i->object, message->name, H5P_DEFAULT);
   if (attribute >= 0)
     H5Aclose(attribute);
   else if (!ndr_hdf_is_malformed())
     i->result = -1;
-  if (attribute >= 0) i->result = i->visit(i->object, name, NULL, i->user);
+  if (attribute >= 0) i->result = i->visit(i->object, message->name, NULL, i->user);
   return i->result;
 }
 
+/* In the order in which they lie, HDF5 goes past those that it shall skip without decoding them. *lost counts those
+ * that it cannot decode. */
+static herr_t iterate_apart(iteration *i, hsize_t count, hsize_t *lost) {
+  *lost = 0;
+  for (hsize_t at = 0; at < count;) {
+    hsize_t from = at;
+    i->visited = 0;
+    herr_t done = H5Aiterate2(i->object, H5_INDEX_NAME, H5_ITER_NATIVE, &from, visit_one, i);
+    if (done >= 0 || i->result != 0 || !ndr_hdf_is_malformed()) return done;
+    at += i->visited + 1;
+    (*lost)++;
+  }
+  return 0;
+}
+
+static bool count_attributes(hid_t object, hsize_t *count) {
+  object_info info;
+  bool good = H5Oget_info2(object, &info, H5O_INFO_NUM_ATTRS) >= 0;
+  *count = good ? info.num_attrs : 0;
+  return good;
+}
+
 herr_t ndr_header_iterate(hid_t object, H5A_operator2_t visit, void *user) {
-  iteration i = {object, visit, user, 0};
-  hsize_t at = 0;
-  if (H5Aexists(object, " ") >= 0 || !ndr_hdf_is_malformed())
-    return H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &at, visit, user);
-  ndr_header_each_attribute(object, visit_decoded, &i);
-  return i.result;
+  iteration i = {object, visit, user, 0, 0};
+  object_info info;
+  walk w;
+  hsize_t at = 0, count, lost;
+  if (is_torn(object)) return 0;
+  if (H5Aexists(object, " ") < 0 && ndr_hdf_is_malformed()) {
+    if (find_info(object, &info)) each_attribute(object, &info, visit_decoded, &i, &w);
+    return i.result;
+  }
+  herr_t done = H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &at, visit_one, &i);
+  if (done >= 0 || i.visited > 0 || !ndr_hdf_is_malformed()) return done;
+  return count_attributes(object, &count) ? iterate_apart(&i, count, &lost) : -1;
 }
 
 typedef struct {
   hid_t object;
-  char *names;
+  char names[NDR_HEADER_NAMES - 4];
   size_t used;
+  int count;
 } probe;
 
-static int list_lost(void *user, const char *name) {
+static int list_lost(void *user, const ndr_raw *raw, const ndr_message *message) {
   probe *p = user;
-  hid_t attribute = H5Aopen(p->object, name, H5P_DEFAULT);
+  (void)raw;
+  size_t room = sizeof p->names - p->used;
+  hid_t attribute = ndr_header_open(p->object, message->name);
   if (attribute >= 0)
     H5Aclose(attribute);
-  else if (p->used + strlen(name) + 3 < NDR_HEADER_NAMES)
-    p->used += (size_t)snprintf(p->names + p->used, NDR_HEADER_NAMES - p->used, "%s%s", p->used ? ", " : "", name);
+  else if (strlen(message->name) + 3 < room)
+    p->used += (size_t)snprintf(p->names + p->used, room, "%s%s", p->count++ ? ", " : "", message->name);
   return 0;
 }
 
-/* Looking for what is hardly there, HDF5 goes through all of them. */
-htri_t ndr_header_is_sound(hid_t object, char names[NDR_HEADER_NAMES], char reason[NDR_HDF_REASON]) {
-  probe p = {object, names, 0};
-  names[0] = 0;
-  if (H5Aexists(object, " ") >= 0) return true;
+static herr_t visit_nothing(hid_t object, const char *name, const H5A_info_t *info, void *user) {
+  (void)object, (void)name, (void)info, (void)user;
+  return 0;
+}
+
+/* Of attributes outside the header. */
+static htri_t all_decode(hid_t object, char names[NDR_HEADER_NAMES], char reason[NDR_HDF_REASON]) {
+  iteration i = {object, visit_nothing, NULL, 0, 0};
+  hsize_t count, lost, at = 0;
+  if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, &at, visit_one, &i) >= 0) return true;
   if (!ndr_hdf_is_malformed()) return -1;
   ndr_hdf_reason(reason);
-  if (!ndr_header_each_attribute(object, list_lost, &p)) names[0] = 0;
+  if (!count_attributes(object, &count) || iterate_apart(&i, count, &lost) < 0) return -1;
+  snprintf(names, NDR_HEADER_NAMES, "s, %lld of %lld,", (long long)lost, (long long)count);
+  return false;
+}
+
+htri_t ndr_header_is_sound(hid_t object, char names[NDR_HEADER_NAMES], char reason[NDR_HDF_REASON]) {
+  probe p = {.object = object};
+  object_info info;
+  walk w;
+  *names = *reason = 0;
+  if (decodes(object)) return all_decode(object, names, reason);
+  if (!ndr_hdf_is_malformed()) return -1;
+  ndr_hdf_reason(reason);
+  bool known = find_info(object, &info) && each_attribute(object, &info, list_lost, &p, &w) && w.complete && p.count;
+  snprintf(names, NDR_HEADER_NAMES, "%s%s%s", known && p.count == 1 ? "" : "s", known ? " " : "", known ? p.names : "");
   return false;
 }

@@ -85,7 +85,7 @@ ndr_status ndr_label_methods(const ndr_label *label, const char *const *names, h
   for (int d = 0; d < label->source->info.ndim; d++)
     if (label->reduced[d] && !is_among(names[d], count, reduced)) reduced[count++] = names[d];
   char *before;
-  if (!ndr_hdf_get_text(label->source->id, "cell_methods", &before)) return fail_put(label);
+  if (!ndr_hdf_get_text_or_tell(label->source->id, "cell_methods", label->remarks, &before)) return fail_put(label);
   char *methods = ndr_meaning_methods(before, count, reduced, label->op, label->comment);
   ndr_status status = methods ? NDR_OK : fail_memory(label);
   if (status == NDR_OK && !put(variable, "cell_methods", methods)) status = fail_put(label);
@@ -127,9 +127,9 @@ ndr_status ndr_label_located(const ndr_label *label, int d, hid_t variable) {
 }
 
 /* The newest line comes first, as NCO and CDO have it. */
-static bool put_history(hid_t root, hid_t file, const char *line) {
+static bool put_history(hid_t root, hid_t file, const char *line, ndr_remarks *remarks) {
   char *before;
-  bool read = ndr_hdf_get_text(root, "history", &before);
+  bool read = ndr_hdf_get_text_or_tell(root, "history", remarks, &before);
   size_t capacity = strlen(line) + (before ? strlen(before) : 0) + 2;
   char *text = malloc(capacity);
   if (text) snprintf(text, capacity, "%s%s%s", line, before && *before ? "\n" : "", before ? before : "");
@@ -163,7 +163,7 @@ static bool put_groups(const ndr_h5_dataset *source, hid_t file, ndr_remarks *re
 
 ndr_status ndr_label_file(const ndr_h5_dataset *source, hid_t file, const char *line, ndr_remarks *remarks) {
   hid_t root = H5Oopen(source->file_id, "/", H5P_DEFAULT);
-  bool good = root >= 0 && (!line || put_history(root, file, line)) &&
+  bool good = root >= 0 && (!line || put_history(root, file, line, remarks)) &&
               ndr_hdf_copy_attributes(root, file, NULL, NULL, remarks) && put_groups(source, file, remarks);
   ndr_status status = good ? NDR_OK : ndr_hdf_fail(NDR_ERR_FILE, source->file, "its attributes cannot be copied");
   if (root >= 0) H5Oclose(root);

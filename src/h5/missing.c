@@ -12,12 +12,12 @@ static bool read_number(hid_t object, const char *name, double *value) {
   htri_t exists = ndr_header_has_attribute(object, name);
   *value = NAN;
   if (exists <= 0) return exists == 0;
-  hid_t attribute = H5Aopen(object, name, H5P_DEFAULT), type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+  hid_t attribute = ndr_header_open(object, name), type = H5Aget_type(attribute), space = H5Aget_space(attribute);
   H5T_class_t kind = H5Tget_class(type);
   hssize_t count = H5Sget_simple_extent_npoints(space);
   bool good = kind != H5T_NO_CLASS && count >= 0;
   if (good && (kind == H5T_INTEGER || kind == H5T_FLOAT) && count == 1)
-    good = H5Aread(attribute, H5T_NATIVE_DOUBLE, value) >= 0;
+    good = ndr_header_read(attribute, H5T_NATIVE_DOUBLE, value) >= 0;
   if (space >= 0) H5Sclose(space);
   if (type >= 0) H5Tclose(type);
   if (attribute >= 0) H5Aclose(attribute);

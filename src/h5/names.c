@@ -34,7 +34,7 @@ static void *made(ndr_h5_dataset *dataset, void *text) {
 static hid_t open_list(ndr_h5_dataset *dataset, const char *name) {
   htri_t exists = ndr_header_has_attribute(dataset->id, name);
   if (!good(dataset, exists >= 0) || exists == 0) return H5I_INVALID_HID;
-  hid_t attribute = H5Aopen(dataset->id, name, H5P_DEFAULT);
+  hid_t attribute = ndr_header_open(dataset->id, name);
   if (!legible(dataset, name, attribute >= 0)) return H5I_INVALID_HID;
   hid_t space = H5Aget_space(attribute);
   hsize_t count = 0;
@@ -110,7 +110,7 @@ static void read_scales(ndr_h5_dataset *dataset, hid_t attribute) {
   hid_t space = H5Aget_space(attribute), type = H5Tvlen_create(H5T_STD_REF_OBJ);
   hvl_t lists[NDR_MAX_DIMS] = {{0, NULL}};
   if (good(dataset, type >= 0 && space >= 0) &&
-      legible(dataset, "DIMENSION_LIST", H5Aread(attribute, type, lists) >= 0)) {
+      legible(dataset, "DIMENSION_LIST", ndr_header_read(attribute, type, lists) >= 0)) {
     for (int d = 0; d < dataset->info.ndim; d++) {
       if (lists[d].len > 0) dataset->scales[d] = follow(dataset, d, lists[d].p);
       if (dataset->scales[d]) dataset->names[d] = made(dataset, strdup(ndr_hdf_leaf(dataset->scales[d])));
@@ -148,7 +148,7 @@ static void set_name(ndr_h5_dataset *dataset, int d, const char *text, size_t le
 static void read_variable_texts(ndr_h5_dataset *dataset, const char *name, hid_t attribute, hid_t type) {
   char *texts[NDR_MAX_DIMS] = {NULL};
   hid_t space = H5Aget_space(attribute);
-  if (good(dataset, space >= 0) && legible(dataset, name, H5Aread(attribute, type, texts) >= 0)) {
+  if (good(dataset, space >= 0) && legible(dataset, name, ndr_header_read(attribute, type, texts) >= 0)) {
     for (int d = 0; d < dataset->info.ndim; d++)
       if (texts[d]) set_name(dataset, d, texts[d], strlen(texts[d]));
     ndr_hdf_reclaim(type, space, H5P_DEFAULT, texts);
@@ -160,7 +160,7 @@ static void read_fixed_texts(ndr_h5_dataset *dataset, const char *name, hid_t at
   size_t bytes = H5Tget_size(type);
   good(dataset, bytes > 0);
   char *texts = bytes > 0 && bytes < 4096 ? made(dataset, calloc((size_t)dataset->info.ndim, bytes)) : NULL;
-  if (texts && legible(dataset, name, H5Aread(attribute, type, texts) >= 0))
+  if (texts && legible(dataset, name, ndr_header_read(attribute, type, texts) >= 0))
     for (int d = 0; d < dataset->info.ndim; d++) {
       size_t length = bytes;
       while (length > 0 && (texts[(size_t)d * bytes + length - 1] == ' ' || !texts[(size_t)d * bytes + length - 1]))
@@ -189,7 +189,7 @@ static bool is_scale(ndr_h5_dataset *dataset) {
   char text[32] = "";
   htri_t exists = ndr_header_has_attribute(dataset->id, "CLASS");
   if (!good(dataset, exists >= 0) || exists == 0) return false;
-  hid_t attribute = H5Aopen(dataset->id, "CLASS", H5P_DEFAULT);
+  hid_t attribute = ndr_header_open(dataset->id, "CLASS");
   if (!legible(dataset, "CLASS", attribute >= 0)) return false;
   hid_t type = H5Aget_type(attribute);
   H5T_class_t kind = H5Tget_class(type);
@@ -197,7 +197,7 @@ static bool is_scale(ndr_h5_dataset *dataset) {
   if (good(dataset, kind != H5T_NO_CLASS && variable >= 0) && !variable) {
     size_t bytes = H5Tget_size(type), stored = H5Aget_storage_size(attribute);
     if (good(dataset, bytes > 0 && stored > 0) && bytes < sizeof text && stored < sizeof text)
-      legible(dataset, "CLASS", H5Aread(attribute, type, text) >= 0);
+      legible(dataset, "CLASS", ndr_header_read(attribute, type, text) >= 0);
   }
   if (type >= 0) H5Tclose(type);
   H5Aclose(attribute);

@@ -35,7 +35,8 @@ char *ndr_netcdf_stored(hid_t file, const char *path, hid_t access) {
 
 htri_t ndr_netcdf_is_bare(hid_t scale) {
   char *name;
-  if (!ndr_hdf_get_text(scale, "NAME", &name)) return -1;
+  bool malformed;
+  if (!ndr_hdf_find_text(scale, "NAME", &name, &malformed)) return -1;
   bool bare = name && strncmp(name, NDR_BARE_SCALE, strlen(NDR_BARE_SCALE)) == 0;
   free(name);
   return bare;
@@ -48,13 +49,13 @@ static bool read_ids(hid_t object, const char *name, int count, int *ids, bool *
   htri_t exists = ndr_header_has_attribute(object, name);
   *found = false;
   if (exists <= 0) return exists == 0;
-  hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+  hid_t attribute = ndr_header_open(object, name);
   if (attribute < 0) return ndr_hdf_is_malformed();
   hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
   hssize_t points = H5Sget_simple_extent_npoints(space);
   H5T_class_t kind = H5Tget_class(type);
   *found = kind == H5T_INTEGER && points == count;
-  bool good = kind != H5T_NO_CLASS && points >= 0 && (!*found || H5Aread(attribute, H5T_NATIVE_INT, ids) >= 0);
+  bool good = kind != H5T_NO_CLASS && points >= 0 && (!*found || ndr_header_read(attribute, H5T_NATIVE_INT, ids) >= 0);
   if (space >= 0) H5Sclose(space);
   if (type >= 0) H5Tclose(type);
   H5Aclose(attribute);

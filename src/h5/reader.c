@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "h5/field.h"
+#include "h5/raw.h"
 #include "h5/route.h"
 
 int64_t ndr_stored_bytes(const ndr_reader *reader) {
@@ -22,15 +23,11 @@ int64_t ndr_stored_bytes(const ndr_reader *reader) {
 
 static const char convert[] = "its elements are of a form that only HDF5 converts";
 
-/* HDF5's own descriptor of the file that holds the dataset; false where it has none. */
+/* False where the file that holds the dataset has no descriptor. */
 static bool find_file(ndr_reader *reader) {
-  void *handle = NULL;
   struct stat facts;
-  hid_t file = H5Iget_file_id(reader->dataset->id);
-  bool found = H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 && handle != NULL;
-  reader->fd = found ? *(const int *)handle : -1;
-  H5Fclose(file);
-  if (!found || fstat(reader->fd, &facts) != 0) return false;
+  reader->fd = ndr_raw_descriptor(reader->dataset->id);
+  if (reader->fd < 0 || fstat(reader->fd, &facts) != 0) return false;
   reader->file_bytes = (int64_t)facts.st_size;
   return true;
 }

@@ -1,6 +1,7 @@
 #include "h5/storage.h"
 
 #include "h5/dtype.h"
+#include "h5/header.h"
 
 /* A chunk costs an entry in an index and a call of the filters, so it is not made smaller than this; and a reader holds
  * one in memory, so it is not larger than that. A result below LEAST is not compressed unless asked to. */
@@ -19,7 +20,7 @@ bool ndr_storage_is_netcdf(const ndr_h5_dataset *source) {
   if (source->info.dtype == NDR_BOOL && source->info.stored_dtype != NDR_BOOL) return true;
   for (int d = 0; d < source->info.ndim; d++)
     if (source->scales[d]) return true;
-  return H5Aexists_by_name(source->file_id, "/", "_NCProperties", H5P_DEFAULT) > 0;
+  return ndr_header_has_attribute(source->file_id, "_NCProperties") > 0;
 }
 
 /* netCDF has neither f16 nor bf16, and some of its readers crash on them. */

@@ -23,7 +23,7 @@ typedef struct {
 /* Whether there is one of that name. */
 static bool open_attribute(attributes *from, const char *name, hid_t *attribute, hid_t *type, hid_t *space) {
   htri_t exists = ndr_header_has_attribute(from->dataset, name);
-  *attribute = exists > 0 ? H5Aopen(from->dataset, name, H5P_DEFAULT) : H5I_INVALID_HID;
+  *attribute = exists > 0 ? ndr_header_open(from->dataset, name) : H5I_INVALID_HID;
   *type = *attribute >= 0 ? H5Aget_type(*attribute) : H5I_INVALID_HID;
   *space = *attribute >= 0 ? H5Aget_space(*attribute) : H5I_INVALID_HID;
   if (exists < 0 || (exists > 0 && (*type < 0 || *space < 0))) from->failed = name;
@@ -51,7 +51,7 @@ static int read_numbers(attributes *from, const char *name, int room, ndr_number
     bool known = !ndr_hdf_dtype(type, &dtype);
     if (known) dtype = widest(dtype);
     hid_t memory = known ? ndr_hdf_memory_type(dtype, type) : H5I_INVALID_HID;
-    if (memory >= 0 && H5Aread(attribute, memory, values) >= 0)
+    if (memory >= 0 && ndr_header_read(attribute, memory, values) >= 0)
       count = (int)points;
     else
       from->failed = name;
@@ -67,14 +67,14 @@ static int is_word(hid_t attribute, hid_t type, const char *word) {
   char text[16] = "", *pointer = NULL;
   htri_t variable = H5Tis_variable_str(type);
   if (variable > 0) {
-    int same = H5Aread(attribute, type, &pointer) < 0 ? -1 : pointer && strcasecmp(pointer, word) == 0;
+    int same = ndr_header_read(attribute, type, &pointer) < 0 ? -1 : pointer && strcasecmp(pointer, word) == 0;
     H5free_memory(pointer);
     return same;
   }
   size_t bytes = H5Tget_size(type);
   if (variable < 0 || bytes == 0) return -1;
   if (bytes >= sizeof text) return false;
-  return H5Aread(attribute, type, text) < 0 ? -1 : strcasecmp(text, word) == 0;
+  return ndr_header_read(attribute, type, text) < 0 ? -1 : strcasecmp(text, word) == 0;
 }
 
 /* Whether there is an attribute of that name, and it is `word`. */

@@ -9,7 +9,7 @@ said, and kept in FOLDER. Half of the results are written to a file, which is th
 than the limit, so --sanitized leaves that out.
 
 HDF5 1.10 itself does not survive every file, so two ends are counted but are no problems: a crash that the tool tells of
-(under a sanitizer: one inside libhdf5), and time that runs out where SIGTERM, given twice, still ends the program.
+(under a sanitizer: one inside libhdf5), and time that runs out where SIGTERM still ends the program.
 """
 import argparse
 import concurrent.futures
@@ -56,7 +56,7 @@ def is_crash_of_hdf5(lines):
 
 
 # What is lost of a damaged file's attributes costs a line each, whatever else comes of it.
-REMARK = re.compile(r"h5gpured: .*: (its attributes? .*cannot be read|the attribute .* is left out: )")
+REMARK = re.compile(r"h5gpured: .*: (its attributes?.* cannot be read|the attribute .* is left out: )")
 
 
 class Runner:
@@ -89,15 +89,13 @@ class Runner:
         return process.returncode, ""
 
     def stop(self, process, arguments):
-        for seconds in (2, 10):
-            process.terminate()
-            try:
-                process.communicate(timeout=seconds)
-                self.unfinished.append(" ".join(arguments))
-                return ""
-            except subprocess.TimeoutExpired:
-                pass
-        process.kill()
+        process.terminate()
+        try:
+            process.communicate(timeout=10)
+            self.unfinished.append(" ".join(arguments))
+            return ""
+        except subprocess.TimeoutExpired:
+            process.kill()
         process.communicate()
         return f"not done after {SECONDS} s, and not to be stopped"
 

@@ -19,8 +19,18 @@
  * Threads: the functions may be called from any thread; those on one dataset or writer, from one thread at a time. All
  * HDF5 calls made here are serialised by a lock of our own. A program that calls HDF5 in other threads itself needs an
  * HDF5 library built thread-safe. The error printing and plugin settings of HDF5 are as the program left them after
- * each call; when the program ends, error printing is turned off. Malformed files are refused as far as HDF5 itself
- * survives them: 1.10 has defects that crash it. Only in a library built with HDF5. */
+ * each call; when the program ends, error printing is turned off.
+ *
+ * Callbacks run in the thread that made the call. The lock is not recursive, so a callback must not call functions of
+ * this header unless it says that it may; it may call those of ndreduce.h, print, and fork. What it is handed lives
+ * until it returns.
+ *
+ * Malformed files: what the library can tell of a file is checked before HDF5 reads it, and refused. That is not all:
+ * HDF5 1.10 has defects by which a malformed file crashes it, or keeps it busy for ever, inside the process that reads
+ * it, and no error comes back from there. h5gpured catches the crash, names the file and ends with status 1, which a
+ * library cannot do for a program that goes on; signals end it wherever it is. A program that reads files of strangers
+ * and must not be lost with them should read them in a child process with a limit of time, or run h5gpured, and use
+ * HDF5 1.14 or later. Only in a library built with HDF5. */
 #ifndef NDREDUCE_H5_H
 #define NDREDUCE_H5_H
 
@@ -55,8 +65,8 @@ typedef struct ndr_h5_access {
   int no_plugins;     /* not 0: HDF5 loads no filter plugin while it reads the file */
   int raw;            /* not 0: elements are reduced as stored, whatever the attributes say of their meaning */
   int allow_external; /* not 0: other files that the file leads to may lie outside its folder */
-  /* Told once of each attribute that cannot be read and that the numbers can do without; may be NULL. Must not call
-   * functions of this header. */
+  /* Told once of each attribute that cannot be read and that the numbers can do without; may be NULL. Called under the
+   * lock. */
   void (*on_remark)(void *user, const char *sentence);
   void *user;
 } ndr_h5_access;
@@ -163,14 +173,14 @@ NDR_API ndr_status ndr_h5_dates(const ndr_h5_dataset *dataset, int dim, int64_t 
                                 char (*texts)[NDR_H5_DATE_CHARS]);
 
 /* Called for each dataset of a file, and in place of a table for each of its fields: info is NULL for one that cannot
- * be reduced, reason then says why. Not 0 stops. */
+ * be reduced, reason then says why. Not 0 stops. Called under the lock. */
 typedef int (*ndr_h5_visitor)(void *user, const char *path, const ndr_h5_info *info, const char *reason);
 
 /* Visits the datasets of a file in the order of their names, each object once; then those that external links lead to,
  * directly or as members of a group: those in other files that may not be read, or are not there, with the reason. */
 NDR_API ndr_status ndr_h5_list(const char *file, const ndr_h5_access *access, ndr_h5_visitor visit, void *user);
 
-/* Called for paths; not 0 stops. */
+/* Called for paths; not 0 stops. Called under the lock: to open what is found, keep the path. */
 typedef int (*ndr_h5_path_visitor)(void *user, const char *path);
 
 /* Visits the datasets that can be meant where none is named: all that can be reduced, but for dimension scales,
@@ -219,7 +229,9 @@ typedef struct ndr_h5_options {
   /* Bytes for buffers and partial states, results not counted, and as many on a GPU; 0: a quarter of what is free on
    * this machine and to this process's control groups, 64 MiB at least. */
   int64_t memory;
-  void (*on_progress)(void *user, const ndr_h5_progress *now); /* after each slab and at the end; may be NULL */
+  /* After each slab and at the end; may be NULL. Without the lock: it may call functions of this header, but none on
+   * the dataset that is being reduced. */
+  void (*on_progress)(void *user, const ndr_h5_progress *now);
   void *user;
   const volatile sig_atomic_t *cancel; /* looked at between slabs: not 0 stops the work. May be NULL */
   /* Weights of the elements, for sum (of element * weight), mean (that, divided by the weights of the elements that are
@@ -273,7 +285,7 @@ typedef struct ndr_h5_writer_options {
   const char *history; /* a line that is put before the input's attribute `history`, as "DATE: COMMAND"; NULL: none */
   const char *comment; /* what cell_methods says in brackets of results other than valid, "weighted by lat"; or NULL */
   void (*on_remark)(void *user, const char *sentence); /* told once of each thing of the inputs that the file will not
-                                                          have though it belongs there; or NULL */
+                                                          have though it belongs there, under the lock; or NULL */
   void *user;                                          /* for on_remark */
 } ndr_h5_writer_options;
 #define NDR_H5_WRITER_OPTIONS_INIT                                                                                     \

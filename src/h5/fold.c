@@ -12,9 +12,8 @@
 struct ndr_fold {
   const ndr_job *job;
   ndr_feed *feed;
-  bool apart;                  /* leaves of a column are reduced at the same time, too, and then added in order */
   int64_t column_count, depth; /* the latter leaves of a column that the slab has */
-  ndr_block *columns, *pieces; /* pieces: the leaves of a slab, under `apart` */
+  ndr_block *columns, *pieces; /* pieces: the leaves of a slab that are added apart */
   void **rooms;                /* a leaf's, for each thread */
   const ndr_leg *leg;          /* the slab at hand */
   char *data;
@@ -25,7 +24,6 @@ ndr_status ndr_fold_create(ndr_fold **created, const ndr_job *job, ndr_feed *fee
   if (!fold) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   fold->job = job;
   fold->feed = feed;
-  fold->apart = ndr_slabs_adds_apart(&job->slabs[0]);
   fold->rooms = calloc((size_t)job->feed.threads, sizeof *fold->rooms);
   return fold->rooms ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "out of memory");
 }
@@ -167,9 +165,11 @@ static ndr_status add_apart(ndr_fold *fold) {
 }
 
 ndr_status ndr_fold_add(ndr_fold *fold, const ndr_leg *leg, void *data) {
+  const ndr_slabs *slabs = &fold->job->slabs[leg->part];
   fold->leg = leg;
   fold->data = data;
-  fold->depth = ndr_slabs_leaves(&fold->job->slabs[leg->part], leg->begin, leg->size, true);
+  fold->depth = ndr_slabs_leaves(slabs, leg->begin, leg->size, true);
   if (fold->depth == 0 || fold->column_count == 0) return NDR_OK;
-  return fold->apart ? add_apart(fold) : ndr_feed_share(fold->feed, do_column, fold, fold->column_count);
+  return ndr_slabs_adds_apart(slabs) ? add_apart(fold)
+                                     : ndr_feed_share(fold->feed, do_column, fold, fold->column_count);
 }

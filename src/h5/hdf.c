@@ -11,7 +11,10 @@
 /* Debian's serial HDF5 is not built thread-safe, and a thread-safe one holds one lock around every call anyway. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-NDR_GUARD_FORKS(lock)
+/* This thread has the lock: it may be in a function of the caller's, who may fork there. */
+static _Thread_local bool inside;
+
+NDR_GUARD_FORKS_UNLESS(inside, lock)
 
 static void turn_printing_off(void) {
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
@@ -26,6 +29,7 @@ static void quieten_exit(void) {
 void ndr_hdf_enter(ndr_hdf_scope *scope, bool no_plugins) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_mutex_lock(&lock);
+  inside = true;
   H5Eget_auto2(H5E_DEFAULT, &scope->print, &scope->print_data);
   pthread_once(&once, quieten_exit);
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
@@ -38,6 +42,7 @@ void ndr_hdf_leave(const ndr_hdf_scope *scope) {
   H5Eclear2(H5E_DEFAULT);
   if (scope->no_plugins) H5PLset_loading_state(scope->plugins);
   H5Eset_auto2(H5E_DEFAULT, scope->print, scope->print_data);
+  inside = false;
   pthread_mutex_unlock(&lock);
 }
 

@@ -171,7 +171,7 @@ def try_one(runner, folder, data, name, datasets, seed):
         file.write(damaged)
     chosen = path + ":" + source.choice(datasets) if datasets and source.random() < 0.7 else path
     options = ["--memory", BUDGET, "--op", source.choice(OPERATORS), "--dims", source.choice(("all", "all", "0", "-1"))]
-    out = path + ".out"
+    out = path + ".out.h5"
     written = ["--quiet", "--output", out] if source.random() < 0.5 else []
     if written:
         options += source.choice(([], [], ["--keepdims"], ["--concat", "0"]))

@@ -1,5 +1,5 @@
 #!/bin/sh
-# README.md must not promise what does not happen. Its ```c blocks are written to the file that their first line names;
+# README.md must not promise what does not happen. Its ```c and ```cpp blocks are written to the files that their first lines name;
 # its ```console blocks are typed in again, in order and in one folder, and must print what they show.
 #   check_readme.sh SOURCE_DIR PREFIX SCRATCH_DIR     PREFIX is where the project is installed
 set -eu
@@ -14,8 +14,8 @@ awk '
   /^```/ && !inside { inside = 1; language = substr($0, 4); lines = 0; if (language == "console") ++blocks; next }
   /^```/ { inside = 0; next }
   !inside { next }
-  language == "c" {
-    if (!lines++) { match($0, /[a-z_0-9]+\.c/); file = substr($0, RSTART, RLENGTH) }
+  language == "c" || language == "cpp" {
+    if (!lines++) { match($0, /[a-z_0-9]+\.c(pp)?/); file = substr($0, RSTART, RLENGTH) }
     print > file
   }
   language == "console" {
@@ -35,6 +35,7 @@ failed=0
 steps=0
 for step in step*.sh; do
   name=${step%.sh}
+  if grep -q '^c++ ' "$step" && ! command -v c++ >/dev/null; then continue; fi
   steps=$((steps + 1))
   sh "$step" >"$name.actual" 2>&1 || true
   if ! diff -u --label 'README.md says' "$name.expected" --label 'the command says' "$name.actual"; then

@@ -69,7 +69,7 @@ bool ndr_meaning_units(const char *units, ndr_op op, char **result) {
   *result = NULL;
   if (!units || wanted == NONE || (since && wanted == QUANTITY)) return true;
   size_t length = since && wanted != PACKED ? (size_t)(since - units) : strlen(units);
-  if (length == 0 || length > 1024) return true;
+  if (length == 0) return true;
   if (wanted == NUMBER || strcmp(units, "1") == 0)
     *result = strdup("1");
   else

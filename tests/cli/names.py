@@ -270,6 +270,11 @@ def check_paths_of_any_length(folder):
     assert errors.endswith("ggg/text: holds strings, which cannot be reduced\n"), errors
     _, errors = folder.run("deep.h5:" + path, "-d", "depth", status=1)
     assert f"deep.h5:{path}: " in errors and "depth" in errors, errors
+    with h5py.File(folder.file("long.h5"), "w") as file:
+        file[3000 * "n"] = np.ones(3)
+    folder.run("long.h5", "--op", "min,max", "-o", "out.h5")
+    with h5py.File(folder.file("out.h5")) as file:
+        assert sorted(file) == [3000 * "n" + "_max", 3000 * "n" + "_min"], list(file)
 
 
 def check_reasons_behind_long_names(folder):

@@ -137,7 +137,7 @@ def check_attributes_of_nexus(folder):
 
 
 def check_units(folder):
-    units = {"m": "m2", "K m-1": "(K m-1)^2", "1": "1", "%": "(%)^2", "days since 1850-1-1": "days2"}
+    units = {"m": "m2", "K m-1": "(K m-1)^2", "1": "1", "%": "(%)^2", "days since 1850-1-1": "days2", 2000 * "m": 2000 * "m" + "2"}
     with h5py.File(folder.file("in.h5"), "w") as file:
         for number, unit in enumerate(units):
             file["x%d" % number] = np.arange(3.0)

@@ -48,13 +48,15 @@ static void end(void) {
 }
 
 static void put_machine(void) {
-  put("proc/meminfo", "MemTotal:       8388608 kB\nMemFree:         123 kB\nMemAvailable:    4194304 kB\n");
+  put("proc/meminfo", "MemTotal:       8388608 kB\nMemFree:         123 kB\nMemAvailable:    4194304 kB\n"
+                      "SwapFree:        1048576 kB\n");
 }
 
 START_TEST(a_machine_tells_what_is_available) {
   begin();
   put_machine();
-  ck_assert_int_eq(ndr_free_memory(root), 4096 * MIB);
+  ck_assert_int_eq(ndr_free_memory(root, false), 4096 * MIB);
+  ck_assert_int_eq(ndr_free_memory(root, true), 5120 * MIB);
   end();
 }
 END_TEST
@@ -62,7 +64,7 @@ END_TEST
 START_TEST(nothing_told_is_no_limit) {
   begin();
   put("proc/else", "");
-  ck_assert_int_eq(ndr_free_memory(root), INT64_MAX);
+  ck_assert_int_eq(ndr_free_memory(root, false), INT64_MAX);
   end();
 }
 END_TEST
@@ -75,9 +77,9 @@ START_TEST(groups_of_v2_limit_it) {
   put("sys/fs/cgroup/user/job/memory.max", "1073741824\n");
   put("sys/fs/cgroup/user/job/memory.current", "314572800\n");
   put("sys/fs/cgroup/user/job/memory.stat", "anon 1\nfile 104857600\nfile_mapped 7\n");
-  ck_assert_int_eq(ndr_free_memory(root), (1024 - 200) * MIB);
+  ck_assert_int_eq(ndr_free_memory(root, false), (1024 - 200) * MIB);
   put("sys/fs/cgroup/user/memory.max", "629145600\n");
-  ck_assert_int_eq(ndr_free_memory(root), 600 * MIB);
+  ck_assert_int_eq(ndr_free_memory(root, false), 600 * MIB);
   end();
 }
 END_TEST
@@ -88,7 +90,7 @@ START_TEST(groups_of_v2_without_a_limit_do_not) {
   put("proc/self/cgroup", "0::/user/job\n");
   put("sys/fs/cgroup/user/job/memory.max", "max\n");
   put("sys/fs/cgroup/user/job/memory.current", "314572800\n");
-  ck_assert_int_eq(ndr_free_memory(root), 4096 * MIB);
+  ck_assert_int_eq(ndr_free_memory(root, false), 4096 * MIB);
   end();
 }
 END_TEST
@@ -101,7 +103,7 @@ START_TEST(groups_of_v1_limit_it) {
   put("sys/fs/cgroup/memory/memory.limit_in_bytes", "536870912\n");
   put("sys/fs/cgroup/memory/memory.usage_in_bytes", "104857600\n");
   put("sys/fs/cgroup/memory/memory.stat", "cache 5\ntotal_cache 52428800\n");
-  ck_assert_int_eq(ndr_free_memory(root), (512 - 50) * MIB);
+  ck_assert_int_eq(ndr_free_memory(root, false), (512 - 50) * MIB);
   end();
 }
 END_TEST
@@ -111,13 +113,13 @@ START_TEST(a_full_group_has_none_left) {
   put("proc/self/cgroup", "0::/\n");
   put("sys/fs/cgroup/memory.max", "1048576\n");
   put("sys/fs/cgroup/memory.current", "2097152\n");
-  ck_assert_int_eq(ndr_free_memory(root), 0);
+  ck_assert_int_eq(ndr_free_memory(root, false), 0);
   end();
 }
 END_TEST
 
 START_TEST(the_default_is_a_share_of_it) {
-  int64_t share = ndr_default_memory(), free = ndr_free_memory("");
+  int64_t share = ndr_default_memory(), free = ndr_free_memory("", false);
   ck_assert_int_ge(share, NDR_LEAST_MEMORY);
   ck_assert_int_lt(share, free > 2 * NDR_LEAST_MEMORY ? free : 2 * NDR_LEAST_MEMORY);
 }

@@ -258,6 +258,10 @@ typedef struct ndr_h5_options {
 NDR_API ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,
                                  const ndr_op *ops, DLTensor *const *results, const ndr_h5_options *options);
 
+/* Bytes of memory that results may take: what is free on this machine, swap included, or to this process's control
+ * groups where that is less. Who allocates more may be ended by the system. */
+NDR_API int64_t ndr_h5_free_memory(void);
+
 /* Writes what ndr_h5_reduce would do - layout, slabs, buffers - into text, at most capacity bytes with the final 0.
  * *length receives the length of the whole description. */
 NDR_API ndr_status ndr_h5_explain(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,

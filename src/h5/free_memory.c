@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "ndreduce/h5.h"
 
 #define SHARE 4
 
@@ -81,14 +84,21 @@ static int64_t free_in_groups(const char *root) {
   return least;
 }
 
-int64_t ndr_free_memory(const char *root) {
+int64_t ndr_free_memory(const char *root, bool swap) {
   char path[1024];
   snprintf(path, sizeof path, "%s/proc/meminfo", root);
-  int64_t kib = read_number(path, "MemAvailable:"), limited = free_in_groups(root);
+  int64_t kib = read_number(path, "MemAvailable:"), swap_kib = swap ? read_number(path, "SwapFree:") : 0;
+  int64_t limited = free_in_groups(root);
+  if (kib >= 0 && swap_kib > 0) kib += swap_kib;
   return kib >= 0 && kib * 1024 < limited ? kib * 1024 : limited;
 }
 
 int64_t ndr_default_memory(void) {
-  int64_t free = ndr_free_memory("");
+  int64_t free = ndr_free_memory("", false);
   return free != INT64_MAX && free / SHARE > NDR_LEAST_MEMORY ? free / SHARE : NDR_LEAST_MEMORY;
+}
+
+int64_t ndr_h5_free_memory(void) {
+  int64_t free = ndr_free_memory("", true), machine = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
+  return free == INT64_MAX ? machine : free;
 }

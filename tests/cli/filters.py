@@ -1,5 +1,7 @@
 #!/usr/bin/python3
 """Filters that no plugin is there for: filters.py TOOL"""
+import os
+import re
 import sys
 import zlib
 
@@ -73,6 +75,20 @@ def check_zfp(folder):
         assert np.allclose(np.float32(out.split()[-3:]), numbers.max(axis=1), rtol=1e-6), (out, numbers)
     make(folder, "z.h5", [(ZFP, (values[0], *(0 for _ in values[1:])))], stored)
     assert "needs filter" in folder.run("z.h5:/d", "--no-plugins", status=1)[1]
+
+
+def check_the_lists_of_filters(_):
+    """README.md and the page name those that the table of decode.c has a codec for."""
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    with open(os.path.join(root, "src/h5/decode.c"), encoding="utf-8") as source:
+        rows = re.findall(r'\{\w+, "(\w+)", \S+, (.+)\},\n', source.read())
+    known = {name for name, codec in rows if codec != "NULL"}
+    assert len(known) > 10 and len(rows) > len(known), rows
+    for file in ("README.md", "tools/h5gpured.1"):
+        with open(os.path.join(root, file), encoding="utf-8") as page:
+            said = re.search(r"went through (shuffle[^.]*?) are decoded", " ".join(page.read().split())).group(1)
+        names = re.split(", | and ", said.lower().replace("granular bitround", "granularbr"))
+        assert set(names) == known and len(names) == len(known), (file, set(names) ^ known)
 
 
 CHECKS = [value for name, value in list(globals().items()) if name.startswith("check_")]

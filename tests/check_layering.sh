@@ -7,8 +7,8 @@ set -eu
 
 # layer : layers, or single headers, that it may know : headers of others, as shell patterns
 # kernels/ndbench is a tool's part in CUDA C++: what ndbench times beside the library's kernels.
-# h5 reports its errors through the library's one channel for them and guards its lock as core does; it knows the headers
-# for that, the one on mistyped names, which the tools compile, too, and no others of core. Facts of operators are in spec.
+# h5 fails and guards its lock as core does; it knows the headers for that, the one on mistyped names, which the tools
+# compile, too, and no others of core. Facts of operators are in spec.
 rules='
 include : include                                  : dlpack/*
 spec    : spec include                             :
@@ -86,10 +86,10 @@ check_includes() { # LAYER ALLOWED_LAYERS FOREIGN_HEADERS
     done
 }
 
-# Lines "LAYER KIND SYMBOL", KIND U (used) or D (defined), of every object file.
+# Lines "LAYER KIND SYMBOL", KIND U (used) or D (defined), of every object file, which is LIBRARY.dir/LAYER/NAME.o.
 list_symbols() { # OBJECT_DIR
   find "$1" -name '*.o' | while read -r object; do
-    layer=${object#"$1"/}
+    layer=${object#"$1"/*.dir/}
     nm --format=posix "$object" | awk -v layer="${layer%%/*}" \
       '$2 == "U" { print layer, "U", $1 } $2 ~ /^[TDBRCVW]$/ { print layer, "D", $1 }'
   done | sort -u
@@ -103,14 +103,14 @@ declared_in() { # HEADER...
 check_symbols() { # OBJECT_DIR
   # What the public headers declare is everybody's, wherever it is defined.
   public=$(declared_in "$source_dir"/include/ndreduce/*.h)
-  status=$(declared_in "$source_dir"/src/core/status.h "$source_dir"/src/core/slips.h)
+  shared=$(declared_in "$source_dir"/src/core/slips.h)
   list_symbols "$1" | awk -v rules="$(echo "$rules" | tr '\n' ';')" -v public_names="$public" \
-    -v status_names="$status" '
+    -v shared_names="$shared" '
     BEGIN {
       count = split(public_names, names, " ")
       for (i = 1; i <= count; ++i) public[names[i]] = 1
-      count = split(status_names, names, " ")
-      for (i = 1; i <= count; ++i) status["h5", names[i]] = 1
+      count = split(shared_names, names, " ")
+      for (i = 1; i <= count; ++i) shared["h5", names[i]] = 1
       count = split(rules, lines, ";")
       for (i = 1; i <= count; ++i) {
         split(lines[i], field, ":")
@@ -127,7 +127,7 @@ check_symbols() { # OBJECT_DIR
         split(used[i], use, SUBSEP)
         if (use[2] ~ never) print "layer \x27" use[1] "\x27 uses " use[2] ": src/ never prints, exits or aborts"
         if (!(use[2] in home) || (use[1], home[use[2]]) in allowed) continue
-        if (use[2] in public || (use[1], use[2]) in status) continue
+        if (use[2] in public || (use[1], use[2]) in shared) continue
         print "layer \x27" use[1] "\x27 uses " use[2] " of layer \x27" home[use[2]] "\x27"
       }
     }'
@@ -145,7 +145,7 @@ check_tree() { # SOURCE_DIR [OBJECT_DIR]
 # Every rule must be able to fail: a tree with one offence of each kind, and the sentence that each must give.
 self_test() { # SCRATCH_DIR
   rm -rf "$1"
-  mkdir -p "$1/include/ndreduce" "$1/kernels" "$1/tools" "$1/objects/core" "$1/objects/cpu"
+  mkdir -p "$1/include/ndreduce" "$1/kernels" "$1/tools" "$1/objects/a.dir/core" "$1/objects/b.dir/cpu"
   (cd "$1" && mkdir -p src/core src/cpu src/cuda src/family src/h5)
   echo 'NDR_API int ndr_public(void);' >"$1/include/ndreduce/ndreduce.h"
   echo 'int ndr_fail(int);' | tee "$1/src/core/slips.h" >"$1/src/core/status.h"
@@ -161,8 +161,9 @@ self_test() { # SCRATCH_DIR
   echo 'int hidden(void); int uses(void); int uses(void) { return hidden(); }' >"$1/src/core/declares.c"
   echo '#include <stdlib.h>
     void dies(void); void dies(void) { abort(); }' >"$1/src/core/dies.c"
-  for source in cpu/defines core/declares core/dies; do
-    ${CC:-cc} -c -o "$1/objects/$source.o" "$1/src/$source.c"
+  ${CC:-cc} -c -o "$1/objects/b.dir/cpu/defines.o" "$1/src/cpu/defines.c"
+  for source in core/declares core/dies; do
+    ${CC:-cc} -c -o "$1/objects/a.dir/$source.o" "$1/src/$source.c"
   done
 
   said=$(check_tree "$1" "$1/objects")

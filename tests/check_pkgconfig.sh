@@ -6,19 +6,21 @@ libraries=$(dirname "$(find "$2" -name 'libndreduce.so' | head -n 1)")
 PKG_CONFIG_PATH=$libraries/pkgconfig
 LD_LIBRARY_PATH=$libraries
 export PKG_CONFIG_PATH LD_LIBRARY_PATH
+package=ndreduce
+pkg-config --exists ndreduce_h5 && package=ndreduce_h5
 scratch=$4/$1
 mkdir -p "$scratch"
 program=$scratch/outside
 
 case $1 in
 shared)
-  flags=$(pkg-config --cflags --libs ndreduce)
+  flags=$(pkg-config --cflags --libs $package)
   folder=$libraries
   ;;
 static) # a folder that the linker searches first, with nothing in it but the static library
-  flags=$(pkg-config --static --cflags --libs ndreduce)
+  flags=$(pkg-config --static --cflags --libs $package)
   folder=$scratch
-  cp "$libraries/libndreduce.a" "$folder"
+  cp "$libraries"/libndreduce*.a "$folder"
   ;;
 esac
 for flag in $flags; do
@@ -28,9 +30,13 @@ for flag in $flags; do
 done
 # shellcheck disable=SC2086 # flags are split at blanks on purpose
 ${CC:-cc} "$3" -o "$program" -L"$folder" $flags
+# Who has arrays alone loads no HDF5, nor what that needs.
+others=$(ldd "$libraries/libndreduce.so" | sed 's/ .*//; s/^[[:space:]]*//' |
+  grep -v -E '^(linux-vdso|/lib.*/ld-linux|lib(m|c|dl|rt|pthread|asan|gcc_s))[-.]' || true)
+if [ -n "$others" ]; then echo "libndreduce.so needs $others" && exit 1; fi
 uses_shared=$(ldd "$program" | grep -c libndreduce || true)
 "$program"
 case $1:$uses_shared in
-shared:1 | static:0) ;;
+shared:[12] | static:0) ;;
 *) echo "the $1 program names libndreduce.so $uses_shared times" && exit 1 ;;
 esac

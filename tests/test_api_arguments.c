@@ -79,7 +79,7 @@ static int reduce_rows(int row) {
   REFUSED(DIMS, "dim 0", ndreduce(&array, 2, dims, NDR_SUM, &result, NULL));
   REFUSED(DIMS, "-3", dims[0] = -3, reduce());
   REFUSED(OP, "-1", ndreduce(&array, 1, dims, (ndr_op)-1, &result, NULL));
-  REFUSED(OP, "17", ndreduce(&array, 1, dims, (ndr_op)NDR_OP_COUNT, &result, NULL));
+  REFUSED(OP, "18", ndreduce(&array, 1, dims, (ndr_op)NDR_OP_COUNT, &result, NULL));
   REFUSED(ARGUMENT, "op_count", ndreduce_many(&array, 1, dims, 0, ops, results, NULL));
   REFUSED(ARGUMENT, "-1", ndreduce_many(&array, 1, dims, -1, ops, results, NULL));
   REFUSED(ARGUMENT, "21", ndreduce_many(&array, 1, dims, NDR_MAX_OPS + 1, ops, results, NULL));

@@ -141,7 +141,7 @@ START_TEST(unknown_ops) {
   call c;
   sound_call(&c);
   c.op = (ndr_op)NDR_OP_COUNT;
-  assert_fails(run(&c), NDR_ERR_OP, "17");
+  assert_fails(run(&c), NDR_ERR_OP, "18");
   c.op = (ndr_op)-1;
   assert_fails(run(&c), NDR_ERR_OP, "-1");
 }

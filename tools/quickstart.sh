@@ -17,7 +17,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 echo "Building in $build ..."
 if ! {
-  cmake -B "$build" -DNDREDUCE_HDF5=ON -DNDREDUCE_TESTS=OFF $gpu && cmake --build "$build" --parallel "$(nproc)"
+  cmake -B "$build" -DNDREDUCE_HDF5=ON -DNDREDUCE_BUILD_TESTS=OFF $gpu && cmake --build "$build" --parallel "$(nproc)"
 } >"$log" 2>&1; then
   tail -n 40 "$log" >&2
   echo "The build failed." >&2

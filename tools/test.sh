@@ -87,7 +87,7 @@ ctest_stage() { # STAGE PRESET TARGETS CTEST_OPTIONS CMAKE_OPTIONS...
   shift 4
   folder=$build/$stage
   echo "   $stage: configuring and building in $folder"
-  cmake --preset "$preset" -B "$folder" -DNDREDUCE_WERROR=ON -DNDREDUCE_TESTS=ON "$@" >"$folder.log" 2>&1 ||
+  cmake --preset "$preset" -B "$folder" -DNDREDUCE_WERROR=ON -DNDREDUCE_BUILD_TESTS=ON "$@" >"$folder.log" 2>&1 ||
     { tail -n 20 "$folder.log" && stage_failed "$stage" "cmake" && return; }
   # shellcheck disable=SC2086 # the targets are words
   watched "$stage" "$folder.log" cmake --build "$folder" --parallel "$jobs" --target $targets ||
@@ -127,7 +127,7 @@ stage_tsan() {
 }
 
 stage_bare() {
-  ctest_stage bare ci 'thread_tests ndbench' '-L threads' -DNDREDUCE_HDF5=OFF -DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON \
+  ctest_stage bare ci 'thread_tests ndreduce_ndbench' '-L threads' -DNDREDUCE_HDF5=OFF -DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON \
     -DNDREDUCE_SIMT=OFF
 }
 
@@ -188,7 +188,7 @@ stage_tidy() {
   if ! command -v run-clang-tidy >/dev/null; then stage_skipped tidy 'clang-tidy is not installed' && return; fi
   folder=$build/asan
   if [ ! -f "$folder/compile_commands.json" ]; then
-    { cmake --preset dev -B "$folder" -DCMAKE_C_COMPILER=clang && cmake --build "$folder" --target ndbench_commit; } \
+    { cmake --preset dev -B "$folder" -DCMAKE_C_COMPILER=clang && cmake --build "$folder" --target ndreduce_commit; } \
       >"$folder.log" 2>&1 || { tail -n 20 "$folder.log" && stage_failed tidy 'cmake' && return; }
   fi
   if watched tidy "$build/tidy.log" run-clang-tidy -quiet -j "$jobs" -p "$folder" "$PWD/(src|tools|tests)/"; then

@@ -30,7 +30,7 @@
  * it, and no error comes back from there. h5gpured catches the crash, names the file and ends with status 1, which a
  * library cannot do for a program that goes on; signals end it wherever it is. A program that reads files of strangers
  * and must not be lost with them should read them in a child process with a limit of time, or run h5gpured, and use
- * HDF5 1.14 or later. Only in a library built with HDF5. */
+ * HDF5 1.14 or later. In a library of its own, libndreduce_h5. */
 #ifndef NDREDUCE_H5_H
 #define NDREDUCE_H5_H
 

@@ -47,12 +47,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined _WIN32
-#define NDR_API __declspec(dllexport)
-#elif defined __GNUC__
+#ifdef __GNUC__
 #define NDR_API __attribute__((visibility("default")))
+#define NDR_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define NDR_API
+#define NDR_PRINTF(text, first)
 #endif
 
 #ifdef __cplusplus
@@ -188,6 +188,10 @@ NDR_API const char *ndr_version(void);
 
 /* One sentence on the last failure in the calling thread, "" if there was none. Valid until that thread's next call. */
 NDR_API const char *ndr_last_error(void);
+
+/* Sets what ndr_last_error() says in the calling thread, as printf would: for libraries on top of this one, whose
+ * functions return an ndr_status, too. A sentence that is too long loses its middle. */
+NDR_API void ndr_explain_failure(const char *format, ...) NDR_PRINTF(1, 2);
 
 /* A status as a short phrase; static storage, never NULL. */
 NDR_API const char *ndr_status_name(ndr_status status);

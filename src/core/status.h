@@ -4,9 +4,6 @@
 
 #include "ndreduce/ndreduce.h"
 
-/* Records the sentence for ndr_last_error(). */
-void ndr_explain_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /* Records the sentence and is the status: return ndr_fail(status, format, ...). A macro, so that compilers see that a
  * failing path does not go on as NDR_OK, with what it left unset. */
 #define ndr_fail(status, ...) (ndr_explain_failure(__VA_ARGS__), (status))

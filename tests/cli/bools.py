@@ -85,7 +85,9 @@ def check_xarray(folder):
             assert out["wet_any"].dtype == bool and out["wet_any"].values.tolist() == [True, False], (engine, out["wet_any"])
             assert out["wet_all"].dtype == bool and out["wet_sum"].dtype == "u8", (engine, out["wet_all"])
             out.to_netcdf(folder.file("xarray.nc"), engine=engine)
-        assert values(folder, "xarray.nc:/wet_any", "--op", "sum")[0]["dtype"] == "u64"
+        with h5py.File(folder.file("xarray.nc")) as again:  # some versions leave dtype out of what they have read
+            expected = "u64" if "dtype" in again["wet_any"].attrs else "i64"
+        assert values(folder, "xarray.nc:/wet_any", "--op", "sum")[0]["dtype"] == expected
 
 
 if __name__ == "__main__":

@@ -274,7 +274,7 @@ def main():
         sys.exit(__doc__.strip().splitlines()[0])
     build, record = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     import torch
-    library = Library(build / "src" / "libndreduce.so")
+    library = Library(build / "src" / "libndreduce_h5.so")
     with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(CORES) as pool:
         folder = pathlib.Path(sys.argv[3]) if len(sys.argv) == 4 else pathlib.Path(temporary)
         if not (folder / "small.h5").exists():

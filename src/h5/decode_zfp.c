@@ -88,9 +88,10 @@ static bool takes_zfp(const ndr_filter *filter) {
   return taken;
 }
 
+/* No fewer than `bytes`, whatever the header says: a chunk may also be stored without the filter. */
 static size_t packed_bytes(const ndr_filter *filter, size_t bytes) {
   decoder *made = open_header(filter);
-  size_t most = made && made->bytes <= bytes ? made->most : bytes;
+  size_t most = made && made->bytes <= bytes && made->most > bytes ? made->most : bytes;
   close_zfp(made);
   return most;
 }

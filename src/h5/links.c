@@ -96,9 +96,8 @@ static ndr_status permit(const ndr_links *links, const char *path, struct stat *
   if (!real || stat(real, facts) != 0)
     status = ndr_fail(NDR_ERR_FILE, "needs %s: %s", path, strerror(errno));
   else if (links->folder && !is_below(links->folder, real))
-    status = ndr_fail(NDR_ERR_FILE,
-                      "needs %s, which is outside the folder of the input; allow_external (--allow-external) reads it",
-                      real);
+    status =
+        ndr_fail(NDR_ERR_FILE, "needs %s, which is outside the folder of the input (--allow-external reads it)", real);
   else if (!S_ISREG(facts->st_mode))
     status = ndr_fail(NDR_ERR_FILE, "needs %s, which is not a regular file", real);
   free(real);

@@ -3,16 +3,16 @@
 
 #include "h5/weigh.h"
 
-ndr_status ndr_block_open(ndr_block *block, const ndr_job *job, const ndr_carrier *carrier, const ndr_leg *leg) {
+ndr_status ndr_block_open(ndr_block *block, const ndr_job *job, const ndr_uploader *uploader, const ndr_slab *slab) {
   int ndim = job->dataset->info.ndim;
   int64_t shape[NDR_MAX_DIMS];
   ndr_options reduce = job->reduce;
-  *block = (ndr_block){.leg = *leg};
-  for (int d = 0; d < ndim; d++) shape[d] = job->reduced[d] ? job->dataset->info.shape[d] : leg->size[d];
-  NDR_TRY(ndr_job_accumulate(job, carrier, ndim, shape, job->dim_count, job->dims, &block->sums));
+  *block = (ndr_block){.slab = *slab};
+  for (int d = 0; d < ndim; d++) shape[d] = job->reduced[d] ? job->dataset->info.shape[d] : slab->size[d];
+  NDR_TRY(ndr_job_accumulate(job, uploader, ndim, shape, job->dim_count, job->dims, &block->sums));
   if (!job->options.weights) return NDR_OK;
-  reduce.stream = carrier->stream;
-  return ndr_accumulator_create(&block->weight_sums, carrier->device, NDR_F64, ndim, shape, job->dim_count, job->dims,
+  reduce.stream = uploader->stream;
+  return ndr_accumulator_create(&block->weight_sums, uploader->device, NDR_F64, ndim, shape, job->dim_count, job->dims,
                                 1, &(ndr_op){NDR_SUM}, &reduce);
 }
 
@@ -34,10 +34,10 @@ static DLTensor view_of(const ndr_block *block, const ndr_job *job, const DLTens
   int64_t step = 1;
   for (int d = job->dataset->info.ndim - 1, r = result->ndim - 1; d >= 0; d--) {
     if (job->reduced[d] && !job->reduce.keepdims) continue;
-    shape[r] = job->reduced[d] ? 1 : block->leg.size[d];
+    shape[r] = job->reduced[d] ? 1 : block->slab.size[d];
     strides[r] = result->strides ? result->strides[r] : step;
     step *= result->shape[r];
-    if (!job->reduced[d]) view.byte_offset += (uint64_t)(block->leg.whole[d] * strides[r] * (result->dtype.bits / 8));
+    if (!job->reduced[d]) view.byte_offset += (uint64_t)(block->slab.whole[d] * strides[r] * (result->dtype.bits / 8));
     r--;
   }
   view.shape = shape;

@@ -6,12 +6,12 @@
 #include "h5/job.h"
 
 typedef struct ndr_block {
-  ndr_leg leg;                         /* where it lies in the kept dims */
+  ndr_slab slab;                       /* its begin and size in the kept dims count */
   ndr_accumulator *sums, *weight_sums; /* the latter sums weights, where there are any */
 } ndr_block;
 
-/* Starts the outputs that leg has. Close it even if that fails. */
-ndr_status ndr_block_open(ndr_block *block, const ndr_job *job, const ndr_carrier *carrier, const ndr_leg *leg);
+/* Starts the outputs of a slab. Close it even if that fails. */
+ndr_status ndr_block_open(ndr_block *block, const ndr_job *job, const ndr_uploader *uploader, const ndr_slab *slab);
 void ndr_block_close(ndr_block *block);
 
 /* Adds all that `from` has seen. */

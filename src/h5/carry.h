@@ -1,7 +1,7 @@
-/* Slabs brought to the device that reduces them, and results brought back. Several slabs are under way at once, each in
- * a lane: memory of the device, and a stream on which the slab is copied there. What reduces it is queued on one stream
- * that all lanes share, so that slabs are added in the order in which they were brought. On the CPU slabs are where
- * they should be, and there is one lane. */
+/* Copies slabs to the device that reduces them, and results back. Several slabs are under way at once, each in a
+ * buffer: device memory, and a stream on which the slab is copied there. Reductions are queued on one stream that all
+ * buffers share, so slabs are added in the order in which they were copied. On the CPU nothing is copied, and there is
+ * one buffer. */
 #ifndef NDR_H5_CARRY_H
 #define NDR_H5_CARRY_H
 
@@ -10,40 +10,42 @@
 #include "ndreduce/ndreduce.h"
 
 /* One slab is copied while the one before it is reduced. */
-#define NDR_LANES 2
+#define NDR_UPLOAD_BUFFERS 2
 
-typedef struct ndr_carrier {
+typedef struct ndr_uploader {
   DLDevice device;
   void *stream; /* on which slabs are reduced */
-  int lane_count;
+  int buffer_count;
   struct {
-    void *memory, *stream, *stored; /* the latter where slabs wait to be converted, if there are such */
-  } lanes[NDR_LANES];
-  int64_t sent, settled; /* slabs */
-} ndr_carrier;
+    void *memory, *stream;
+    void *stored; /* for slabs that have yet to be converted; NULL where none has */
+  } buffers[NDR_UPLOAD_BUFFERS];
+  int64_t queued, completed; /* numbers of slabs */
+} ndr_uploader;
 
-/* So many lanes for slabs of so many bytes, as they are stored of so many where that is not 0; on the CPU one. Close it
- * even if that fails, before the memory that slabs were brought from is freed. */
-ndr_status ndr_carrier_open(ndr_carrier *carrier, DLDevice device, int64_t slab_bytes, int64_t stored_bytes, int lanes);
-void ndr_carrier_close(ndr_carrier *carrier);
+/* Opens `buffers` buffers of slab_bytes, each with stored_bytes more if that is not 0; on the CPU one buffer of none.
+ * Close the uploader even if opening fails, and before the memory is freed that slabs are copied from. */
+ndr_status ndr_uploader_open(ndr_uploader *uploader, DLDevice device, int64_t slab_bytes, int64_t stored_bytes,
+                             int buffers);
+void ndr_uploader_close(ndr_uploader *uploader);
 
-/* Brings a slab of so many bytes to the next lane, and has it converted there unless `stored` is NULL: *there is where
- * the carrier's stream finds it. data must stay as it is until the slab has settled. Fewer slabs are under way than
- * there are lanes. */
-ndr_status ndr_carrier_bring(ndr_carrier *carrier, const void *data, int64_t bytes, const ndr_stored *stored,
+/* Queues the copy of a slab of `bytes` bytes to the next buffer, and its conversion there unless `stored` is NULL.
+ * *there is where work on the uploader's stream finds the slab. data must not change until the slab has been waited
+ * for. To be called while fewer slabs are under way than there are buffers. */
+ndr_status ndr_uploader_copy(ndr_uploader *uploader, const void *data, int64_t bytes, const ndr_stored *stored,
                              const void **there);
 
-/* Says that all that reads the slab brought last has been queued. */
-ndr_status ndr_carrier_send(ndr_carrier *carrier);
+/* Call after queueing the last reader of the slab copied last: its buffer may be used again once that is done. */
+ndr_status ndr_uploader_release(ndr_uploader *uploader);
 
-/* Waits for the oldest slab under way. */
-ndr_status ndr_carrier_settle(ndr_carrier *carrier);
+/* Waits until the oldest slab under way has been reduced. */
+ndr_status ndr_uploader_wait_oldest(ndr_uploader *uploader);
 
-/* Waits for all that has been queued, so that the slab brought last may be changed, and brought again. */
-ndr_status ndr_carrier_wait(const ndr_carrier *carrier);
+/* Waits for all that has been queued. The data of the slab copied last may then be changed, and copied again. */
+ndr_status ndr_uploader_wait_all(const ndr_uploader *uploader);
 
-/* As ndr_accumulator_finish, of so many results in host memory; the accumulator's stream is the carrier's. */
-ndr_status ndr_carrier_finish(const ndr_carrier *carrier, const ndr_accumulator *accumulator, int count,
-                              DLTensor *const *results);
+/* As ndr_accumulator_finish, for `count` results in host memory. The accumulator's stream must be the uploader's. */
+ndr_status ndr_uploader_finish(const ndr_uploader *uploader, const ndr_accumulator *accumulator, int count,
+                               DLTensor *const *results);
 
 #endif

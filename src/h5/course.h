@@ -7,24 +7,24 @@
 
 #include "h5/slabs.h"
 
-typedef struct ndr_course {
+typedef struct ndr_slab_iterator {
   int part_count, dim;    /* dim along which the parts lie; 0 and any dim of a single part do */
   const ndr_slabs *parts; /* cut alike in the kept dims if dim is reduced */
   int part;
   int64_t offset; /* of the part along dim */
   int64_t start[NDR_MAX_DIMS];
   bool started;
-} ndr_course;
+} ndr_slab_iterator;
 
-/* One slab. */
-typedef struct ndr_leg {
+/* A slab, or a leaf or column of leaves in it. */
+typedef struct ndr_slab {
   int part;
   int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS]; /* in the part */
   int64_t whole[NDR_MAX_DIMS];                     /* where it begins in the whole array */
   bool first, last;                                /* of its block */
-} ndr_leg;
+} ndr_slab;
 
-/* The next slab; false after the last. Each block has one at least, if need be of no elements. */
-bool ndr_course_next(ndr_course *course, ndr_leg *leg);
+/* The next slab; false after the last. Each block has at least one slab, which may have no elements. */
+bool ndr_slab_iterator_next(ndr_slab_iterator *iterator, ndr_slab *slab);
 
 #endif

@@ -1,3 +1,4 @@
+/* The text of ndr_h5_explain: how a reduction would be done. Plans the job and reads no element. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -72,16 +73,16 @@ static void append_route(sheet *s, const ndr_job *job) {
 /* Who makes of stored elements those that are reduced, where that is more than copying. */
 static void append_conversion(sheet *s, const ndr_job *job) {
   const ndr_reader *reader = &job->readers[0];
-  bool far = ndr_reader_leaves(reader);
-  const ndr_unpack *u = far ? &reader->rest : &reader->unpack;
-  const char *const done[] = {reader->whole ? "chunks" : NULL, reader->whole && reader->planes ? "shuffle" : NULL,
+  bool deferred = ndr_reader_defers(reader);
+  const ndr_unpack *u = deferred ? &reader->deferred : &reader->unpack;
+  const char *const done[] = {reader->whole ? "chunks" : NULL, reader->whole && reader->shuffled ? "shuffle" : NULL,
                               u->swap && u->direct ? "byte order" : NULL, ndr_unpack_marks(u) ? "missing values" : NULL,
                               u->scaled          ? "scale"
                               : u->from != u->to ? "dtype"
                                                  : NULL};
   const char *before =
-      far && job->device.device_type == kDLCUDA ? "convert  by the GPU: " : "convert  by the threads: ";
-  if (!far && ndr_unpack_copies(u)) return;
+      deferred && job->device.device_type == kDLCUDA ? "convert  by the GPU: " : "convert  by the threads: ";
+  if (!deferred && ndr_unpack_copies(u)) return;
   for (size_t i = 0; i < sizeof done / sizeof *done; i++) {
     if (!done[i]) continue;
     append(s, "%s%s", before, done[i]);
@@ -110,7 +111,7 @@ static void append_slabs(sheet *s, const ndr_job *job) {
   append(s, "slabs    %lld of ", (long long)count);
   append_shape(s, slabs->ndim, size);
   if (job->part_count > 1) append(s, " or so, from %d files", job->part_count);
-  if (!slabs->far) {
+  if (!slabs->on_gpu) {
     first_leaf(job, begin, size);
     append(s, ", in leaves of ");
     append_shape(s, slabs->ndim, size);
@@ -143,17 +144,18 @@ static void append_device(sheet *s, const ndr_job *job) {
 /* What the core does with a leaf, or on a GPU with a slab, in its own words. */
 static ndr_status append_plan(sheet *s, const ndr_job *job) {
   int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS], start[NDR_MAX_DIMS] = {0};
-  DLTensor slab = ndr_h5_tensor(job->dataset);
+  DLTensor tensor = ndr_h5_tensor(job->dataset);
   ndr_plan *plan;
-  if (job->slabs[0].far)
+  if (job->slabs[0].on_gpu)
     ndr_slabs_box(&job->slabs[0], start, begin, size);
   else
     first_leaf(job, begin, size);
-  slab.device = job->device;
-  slab.dtype = ndr_dtype_to_dlpack(job->dtype);
-  slab.shape = size;
-  NDR_TRY(ndr_plan_create(&plan, &slab, job->dim_count, job->dims, job->fold_count, job->fold_ops, NULL, &job->reduce));
-  append(s, job->slabs[0].far ? "a slab   " : "a leaf   ");
+  tensor.device = job->device;
+  tensor.dtype = ndr_dtype_to_dlpack(job->dtype);
+  tensor.shape = size;
+  NDR_TRY(
+      ndr_plan_create(&plan, &tensor, job->dim_count, job->dims, job->fold_count, job->fold_ops, NULL, &job->reduce));
+  append(s, job->slabs[0].on_gpu ? "a slab   " : "a leaf   ");
   bool room = s->length < s->capacity;
   s->length += ndr_plan_describe(plan, room ? s->text + s->length : NULL, room ? s->capacity - s->length : 0);
   ndr_plan_destroy(plan);

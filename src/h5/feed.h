@@ -1,4 +1,5 @@
-/* Slabs read ahead of whoever reduces them: threads fill a ring of slots, in the order of the course. */
+/* Slabs read ahead of whoever reduces them: threads fill a ring of slots, in the order of the iterator.
+ * How a slab is read is the matter of reader.h. */
 #ifndef NDR_H5_FEED_H
 #define NDR_H5_FEED_H
 
@@ -7,9 +8,9 @@
 
 /* What a feed is made of; it must outlive the feed. */
 typedef struct ndr_feed_plan {
-  const ndr_reader *readers; /* one for each part of the course */
-  ndr_course course;         /* at its beginning */
-  int slots, threads;        /* threads that read, the caller of ndr_feed_take among them */
+  const ndr_reader *readers;  /* one for each part of the series */
+  ndr_slab_iterator iterator; /* at its beginning */
+  int slots, threads;         /* threads that read, the caller of ndr_feed_take among them */
   int64_t slot_bytes;
   DLDevice place; /* of the slots' memory, which the host reaches */
 } ndr_feed_plan;
@@ -25,9 +26,9 @@ typedef struct ndr_feed ndr_feed;
 /* Starts reading. Threads that the system refuses are done without. */
 ndr_status ndr_feed_create(ndr_feed **created, const ndr_feed_plan *plan);
 
-/* Waits for the next slab, reading meanwhile: *data is its compact row-major elements until it is given back. *done
- * says that there was none left. Fails as reading the slab has failed. Fewer slabs may be out than there are slots. */
-ndr_status ndr_feed_take(ndr_feed *feed, ndr_leg *leg, void **data, bool *done);
+/* Waits for the next slab, reading meanwhile. *data is its compact row-major elements until it is given back. *done:
+ * there was none left. Fails as reading the slab has failed. Fewer slabs may be out than there are slots. */
+ndr_status ndr_feed_take(ndr_feed *feed, ndr_slab *slab, void **data, bool *done);
 
 /* Gives back the slab that was taken first. */
 void ndr_feed_give(ndr_feed *feed);

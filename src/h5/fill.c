@@ -55,12 +55,12 @@ static ndr_status read_fill(const ndr_h5_dataset *dataset, value *fill) {
 }
 
 static ndr_status start(const ndr_job *job, int64_t length, ndr_accumulator **accumulator) {
-  return ndr_job_accumulate(job, &job->carriers[0], 1, &length, NDR_ALL_DIMS, accumulator);
+  return ndr_job_accumulate(job, &job->uploaders[0], 1, &length, NDR_ALL_DIMS, accumulator);
 }
 
 static ndr_status add(ndr_accumulator *accumulator, const ndr_job *job, value *fill, int64_t count) {
   DLTensor slab = {
-      .data = fill, .device = job->carriers[0].device, .ndim = 1, .shape = &count, .strides = &(int64_t){0}};
+      .data = fill, .device = job->uploaders[0].device, .ndim = 1, .shape = &count, .strides = &(int64_t){0}};
   slab.dtype = ndr_dtype_to_dlpack(job->dtype);
   return ndr_accumulator_add(accumulator, &slab, &(int64_t){0});
 }
@@ -95,7 +95,7 @@ static ndr_status finish(const ndr_job *job, const ndr_accumulator *total, value
   int64_t one = 1;
   for (int i = 0; i < job->op_count; i++) {
     tensors[i] =
-        (DLTensor){.data = &values[i], .device = job->carriers[0].device, .dtype = results[i]->dtype, .shape = &one};
+        (DLTensor){.data = &values[i], .device = job->uploaders[0].device, .dtype = results[i]->dtype, .shape = &one};
     tensors[i].ndim = job->reduce.keepdims ? 1 : 0;
     pointers[i] = &tensors[i];
   }

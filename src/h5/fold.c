@@ -15,7 +15,7 @@ struct ndr_fold {
   int64_t column_count, depth; /* the latter leaves of a column that the slab has */
   ndr_block *columns, *pieces; /* pieces: the leaves of a slab that are added apart */
   void **rooms;                /* a leaf's, for each thread */
-  const ndr_leg *leg;          /* the slab at hand */
+  const ndr_slab *slab;        /* the slab at hand */
   char *data;
 };
 
@@ -53,18 +53,18 @@ void ndr_fold_destroy(ndr_fold *fold) {
   free(fold);
 }
 
-ndr_status ndr_fold_start(ndr_fold *fold, const ndr_leg *leg) {
+ndr_status ndr_fold_start(ndr_fold *fold, const ndr_slab *slab) {
   const ndr_job *job = fold->job;
-  const ndr_slabs *slabs = &job->slabs[leg->part];
+  const ndr_slabs *slabs = &job->slabs[slab->part];
   drop_block(fold);
-  int64_t count = ndr_slabs_leaves(slabs, leg->begin, leg->size, false);
+  int64_t count = ndr_slabs_leaves(slabs, slab->begin, slab->size, false);
   NDR_TRY(make_blocks(&fold->columns, count));
   fold->column_count = count;
   for (int64_t i = 0; i < count; i++) {
-    ndr_leg column = *leg;
-    ndr_slabs_leaf(slabs, leg->begin, leg->size, false, i, column.begin, column.size);
-    for (int d = 0; d < slabs->ndim; d++) column.whole[d] += column.begin[d] - leg->begin[d];
-    NDR_TRY(ndr_block_open(&fold->columns[i], job, &job->carriers[0], &column));
+    ndr_slab column = *slab;
+    ndr_slabs_leaf(slabs, slab->begin, slab->size, false, i, column.begin, column.size);
+    for (int d = 0; d < slabs->ndim; d++) column.whole[d] += column.begin[d] - slab->begin[d];
+    NDR_TRY(ndr_block_open(&fold->columns[i], job, &job->uploaders[0], &column));
   }
   return NDR_OK;
 }
@@ -80,41 +80,41 @@ ndr_status ndr_fold_finish(ndr_fold *fold, DLTensor *const *results) {
 
 /* ---- A leaf ----------------------------------------------------------------------------------------------------- */
 
-static ndr_leg find_leaf(const ndr_fold *fold, int64_t column, int64_t number) {
-  const ndr_leg *slab = fold->leg;
+static ndr_slab find_leaf(const ndr_fold *fold, int64_t column, int64_t number) {
+  const ndr_slab *slab = fold->slab;
   const ndr_slabs *slabs = &fold->job->slabs[slab->part];
-  ndr_leg leaf = *slab;
+  ndr_slab leaf = *slab;
   ndr_slabs_leaf(slabs, slab->begin, slab->size, false, column, leaf.begin, leaf.size);
   ndr_slabs_leaf(slabs, slab->begin, slab->size, true, number, leaf.begin, leaf.size);
   for (int d = 0; d < slabs->ndim; d++) leaf.whole[d] += leaf.begin[d] - slab->begin[d];
   return leaf;
 }
 
-static ndr_status unpack(const ndr_fold *fold, const ndr_leg *leaf, int worker, void **elements) {
+static ndr_status unpack(const ndr_fold *fold, const ndr_slab *leaf, int worker, void **elements) {
   const ndr_job *job = fold->job;
-  const ndr_unpack *rest = &job->readers[leaf->part].rest;
-  int64_t from_step = (int64_t)ndr_dtype_bytes(rest->from), to_step = (int64_t)ndr_dtype_bytes(rest->to);
+  const ndr_unpack *deferred = &job->readers[leaf->part].deferred;
+  int64_t from_step = (int64_t)ndr_dtype_bytes(deferred->from), to_step = (int64_t)ndr_dtype_bytes(deferred->to);
   int64_t from[NDR_MAX_DIMS], to[NDR_MAX_DIMS], offset = 0;
   ndr_gather gather = {0};
   for (int d = job->dataset->info.ndim - 1; d >= 0; d--) {
     from[d] = from_step;
     to[d] = to_step;
-    offset += (leaf->begin[d] - fold->leg->begin[d]) * from_step;
-    from_step *= fold->leg->size[d];
+    offset += (leaf->begin[d] - fold->slab->begin[d]) * from_step;
+    from_step *= fold->slab->size[d];
     to_step *= leaf->size[d];
   }
   for (int d = 0; d < job->dataset->info.ndim; d++) ndr_gather_add(&gather, leaf->size[d], from[d], to[d]);
-  int64_t bytes = (int64_t)ndr_dtype_bytes(rest->to);
+  int64_t bytes = (int64_t)ndr_dtype_bytes(deferred->to);
   *elements = fold->data + offset;
-  if (ndr_unpack_copies(rest) && ndr_gather_is_run(&gather, bytes, bytes)) return NDR_OK;
+  if (ndr_unpack_copies(deferred) && ndr_gather_is_run(&gather, bytes, bytes)) return NDR_OK;
   if (!fold->rooms[worker])
     NDR_TRY(ndr_memory_allocate((DLDevice){kDLCPU, 0}, (size_t)job->leaf_bytes, &fold->rooms[worker]));
-  ndr_gather_run(&gather, rest, fold->data + offset, fold->rooms[worker]);
+  ndr_gather_run(&gather, deferred, fold->data + offset, fold->rooms[worker]);
   *elements = fold->rooms[worker];
   return NDR_OK;
 }
 
-static ndr_status add(const ndr_job *job, ndr_accumulator *to, ndr_leg *leaf, void *elements) {
+static ndr_status add(const ndr_job *job, ndr_accumulator *to, ndr_slab *leaf, void *elements) {
   int64_t offset[NDR_MAX_DIMS];
   int ndim = job->dataset->info.ndim;
   for (int d = 0; d < ndim; d++) offset[d] = job->reduced[d] ? leaf->whole[d] : 0;
@@ -123,7 +123,7 @@ static ndr_status add(const ndr_job *job, ndr_accumulator *to, ndr_leg *leaf, vo
   return ndr_accumulator_add(to, &tensor, offset);
 }
 
-static ndr_status add_leaf(const ndr_fold *fold, ndr_block *to, ndr_leg *leaf, int worker) {
+static ndr_status add_leaf(const ndr_fold *fold, ndr_block *to, ndr_slab *leaf, int worker) {
   const ndr_job *job = fold->job;
   void *elements;
   NDR_TRY(unpack(fold, leaf, worker, &elements));
@@ -139,16 +139,16 @@ static ndr_status add_leaf(const ndr_fold *fold, ndr_block *to, ndr_leg *leaf, i
 
 static ndr_status do_leaf(void *user, int64_t index, int worker) {
   ndr_fold *fold = user;
-  ndr_leg leaf = find_leaf(fold, index / fold->depth, index % fold->depth);
+  ndr_slab leaf = find_leaf(fold, index / fold->depth, index % fold->depth);
   ndr_block *piece = &fold->pieces[index];
-  NDR_TRY(ndr_block_open(piece, fold->job, &fold->job->carriers[0], &fold->columns[index / fold->depth].leg));
+  NDR_TRY(ndr_block_open(piece, fold->job, &fold->job->uploaders[0], &fold->columns[index / fold->depth].slab));
   return add_leaf(fold, piece, &leaf, worker);
 }
 
 static ndr_status do_column(void *user, int64_t index, int worker) {
   ndr_fold *fold = user;
   for (int64_t i = 0; i < fold->depth; i++) {
-    ndr_leg leaf = find_leaf(fold, index, i);
+    ndr_slab leaf = find_leaf(fold, index, i);
     NDR_TRY(add_leaf(fold, &fold->columns[index], &leaf, worker));
   }
   return NDR_OK;
@@ -164,11 +164,11 @@ static ndr_status add_apart(ndr_fold *fold) {
   return status;
 }
 
-ndr_status ndr_fold_add(ndr_fold *fold, const ndr_leg *leg, void *data) {
-  const ndr_slabs *slabs = &fold->job->slabs[leg->part];
-  fold->leg = leg;
+ndr_status ndr_fold_add(ndr_fold *fold, const ndr_slab *slab, void *data) {
+  const ndr_slabs *slabs = &fold->job->slabs[slab->part];
+  fold->slab = slab;
   fold->data = data;
-  fold->depth = ndr_slabs_leaves(slabs, leg->begin, leg->size, true);
+  fold->depth = ndr_slabs_leaves(slabs, slab->begin, slab->size, true);
   if (fold->depth == 0 || fold->column_count == 0) return NDR_OK;
   return ndr_slabs_adds_apart(slabs) ? add_apart(fold)
                                      : ndr_feed_share(fold->feed, do_column, fold, fold->column_count);

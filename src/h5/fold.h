@@ -8,11 +8,11 @@ typedef struct ndr_fold ndr_fold;
 
 ndr_status ndr_fold_create(ndr_fold **created, const ndr_job *job, ndr_feed *feed);
 
-/* Starts the block that leg is the first slab of. */
-ndr_status ndr_fold_start(ndr_fold *fold, const ndr_leg *leg);
+/* Starts the block whose first slab this is. */
+ndr_status ndr_fold_start(ndr_fold *fold, const ndr_slab *slab);
 
 /* Adds a slab of the block as it was read; may change data. */
-ndr_status ndr_fold_add(ndr_fold *fold, const ndr_leg *leg, void *data);
+ndr_status ndr_fold_add(ndr_fold *fold, const ndr_slab *slab, void *data);
 
 /* Writes the block's results. */
 ndr_status ndr_fold_finish(ndr_fold *fold, DLTensor *const *results);

@@ -1,3 +1,5 @@
+/* Checks the arguments of a reduction and makes its job. Device, slabs and threads are chosen in job_device.c and
+ * job_feed.c; reduce.c runs the job. */
 #include "h5/job.h"
 
 #include <stdlib.h>
@@ -68,7 +70,7 @@ static ndr_status make(ndr_job *job, int dim_count, const int *dims, DLTensor *c
   job->never_written = !job->dataset->part_count && !job->options.weights &&
                        job->dataset->info.layout != NDR_H5_COMPACT && job->dataset->info.stored_bytes == 0;
   NDR_TRY(ndr_job_choose_device(job));
-  NDR_TRY(ndr_job_watch(job));
+  NDR_TRY(ndr_job_add_valid(job));
   return job->never_written ? NDR_OK : ndr_job_plan_feed(job);
 }
 
@@ -79,7 +81,7 @@ ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, int dim_count, co
   job->dataset = dataset;
   job->op_count = op_count;
   job->ops = ops;
-  job->carriers[0] = (ndr_carrier){.device = {kDLCPU, 0}, .lane_count = 1};
+  job->uploaders[0] = (ndr_uploader){.device = {kDLCPU, 0}, .buffer_count = 1};
   return make(job, dim_count, dims, results, options);
 }
 

@@ -14,8 +14,9 @@ typedef struct ndr_job {
   bool reduced[NDR_MAX_DIMS];
   int op_count;
   const ndr_op *ops;
-  /* What accumulators take: ops, and where these do not tell which outputs have no valid element, one that does. */
-  int fold_count, witness; /* that is valid: its index in fold_ops, -1 where no output can lack one, or no op cares */
+  /* What accumulators compute: ops, and NDR_VALID where these hide which outputs have no valid element. */
+  int fold_count;
+  int valid_index; /* of NDR_VALID in fold_ops; -1 where no output can lack a valid element, or no op needs to know */
   ndr_op fold_ops[NDR_MAX_OPS];
   ndr_dtype dtype; /* of slabs: the dataset's, or f64 where elements are weighted */
   ndr_h5_options options;
@@ -24,7 +25,7 @@ typedef struct ndr_job {
   const char *why; /* that one; may point to the reason */
   char reason[256];
   int gpu_count;
-  ndr_carrier carriers[NDR_MOST_GPUS]; /* the first is on the host until the work begins */
+  ndr_uploader uploaders[NDR_MOST_GPUS]; /* the first is on the host until the work begins */
   bool never_written;
   int part_count; /* files of a series, or 1; 0 where nothing is read */
   ndr_reader *readers;
@@ -61,12 +62,12 @@ ndr_status ndr_job_blame(const ndr_h5_dataset *dataset, ndr_status status);
 /* Whether a reduced dim has size 0. That is left to NumPy's rules: where there are no elements, none are missing. */
 bool ndr_job_is_empty(const ndr_job *job);
 
-/* Sets fold_count, fold_ops and witness: masked data give NaN where NumPy's rules give a sum or norm of nothing. */
-ndr_status ndr_job_watch(ndr_job *job);
+/* Sets fold_count, fold_ops and valid_index: masked data give NaN where NumPy's rules give a sum or norm of nothing. */
+ndr_status ndr_job_add_valid(ndr_job *job);
 
-/* An accumulator of the job's ops over part of it, on the carrier's device and stream, as ndr_accumulator_create; and
- * its results, which get ops, where the carrier is the first. */
-ndr_status ndr_job_accumulate(const ndr_job *job, const ndr_carrier *carrier, int ndim, const int64_t *shape,
+/* An accumulator of the job's ops over part of it, on the uploader's device and stream, as ndr_accumulator_create; and
+ * its results, which get ops, where the uploader is the first. */
+ndr_status ndr_job_accumulate(const ndr_job *job, const ndr_uploader *uploader, int ndim, const int64_t *shape,
                               int dim_count, const int *dims, ndr_accumulator **accumulator);
 ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator, DLTensor *const *results);
 

@@ -1,4 +1,4 @@
-/* Where a job is done. */
+/* Chooses the device of a job. What the device then does is in reduce.c. */
 #include <string.h>
 
 #include "h5/job.h"
@@ -70,11 +70,11 @@ static const char *reason_to_stay(ndr_job *job, int *found) {
 }
 
 ndr_status ndr_job_choose_device(ndr_job *job) {
-  ndr_h5_device asked = job->options.device;
+  ndr_h5_device wanted = job->options.device;
   int count = 0;
   job->device = (DLDevice){kDLCPU, 0};
   job->why = "asked for";
-  switch (asked) {
+  switch (wanted) {
   case NDR_H5_CPU: return NDR_OK;
   case NDR_H5_AUTO: job->why = job->never_written ? "nothing is read" : reason_to_stay(job, &count); break;
   case NDR_H5_CUDA:
@@ -82,11 +82,11 @@ ndr_status ndr_job_choose_device(ndr_job *job) {
     NDR_TRY(find_gpus(job, &count));
     job->why = job->never_written ? "nothing is read" : NULL;
     break;
-  default: return ndr_fail(NDR_ERR_ARGUMENT, "unknown device number %d", (int)asked);
+  default: return ndr_fail(NDR_ERR_ARGUMENT, "unknown device number %d", (int)wanted);
   }
   if (job->why) return NDR_OK;
-  job->why = asked == NDR_H5_AUTO ? reason_to_go(job) : "asked for";
-  job->device = (DLDevice){kDLCUDA, asked == NDR_H5_ALL ? 0 : job->options.device_id};
-  job->gpu_count = asked == NDR_H5_ALL && !job->options.weights ? count : 1;
+  job->why = wanted == NDR_H5_AUTO ? reason_to_go(job) : "asked for";
+  job->device = (DLDevice){kDLCUDA, wanted == NDR_H5_ALL ? 0 : job->options.device_id};
+  job->gpu_count = wanted == NDR_H5_ALL && !job->options.weights ? count : 1;
   return NDR_OK;
 }

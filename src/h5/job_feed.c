@@ -1,4 +1,4 @@
-/* How a job's data are cut into slabs, and how many threads and slots read them. */
+/* Plans how a job's data are cut into slabs, and how many threads and slots read them. Starts no thread. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,10 +6,10 @@
 
 #define MOST_THREADS 128
 
-/* Halvings that leave one element of all that is aimed at. */
+/* Enough halvings to bring the targets of slabs.c down to one element. */
 #define MOST_SHIFTS 24
 
-/* What a GPU takes apart at once; ndr_convert_stored says so. */
+/* The most elements that ndr_convert_stored takes apart at once. */
 #define MOST_HELD INT32_MAX
 
 bool ndr_gpu_converts = true;
@@ -18,21 +18,21 @@ static int64_t larger(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
 
-static bool is_far(const ndr_job *job) {
+static bool on_gpu(const ndr_job *job) {
   return job->device.device_type != kDLCPU;
 }
 
 /* One slab is reduced while others are read: enough of them that each thread finds pieces to read, of which a slab has
  * four or more, while the slowest piece of another is waited for. A GPU's slabs are larger, and as many are under way
- * as it has lanes. */
+ * as it has buffers. */
 static int slots_for(const ndr_job *job, int threads) {
-  if (is_far(job)) return threads < 6 ? 2 + NDR_LANES : 6 + NDR_LANES;
+  if (on_gpu(job)) return threads < 6 ? 2 + NDR_UPLOAD_BUFFERS : 6 + NDR_UPLOAD_BUFFERS;
   return threads < 2 ? 1 : threads < 6 ? 3 : threads / 2;
 }
 
 static ndr_status probe_bytes(const ndr_job *job, int64_t outputs, int64_t *bytes) {
   ndr_accumulator *probe;
-  NDR_TRY(ndr_job_accumulate(job, &job->carriers[0], 1, &outputs, 0, NULL, &probe));
+  NDR_TRY(ndr_job_accumulate(job, &job->uploaders[0], 1, &outputs, 0, NULL, &probe));
   *bytes = (int64_t)ndr_accumulator_bytes(probe);
   ndr_accumulator_destroy(probe);
   return NDR_OK;
@@ -52,15 +52,15 @@ static const ndr_h5_dataset *part_of(const ndr_job *job, int i) {
   return job->dataset->part_count ? job->dataset->parts[i] : job->dataset;
 }
 
-/* As many as the reduction uses, as far as they can be of use. */
+/* As many as the reduction uses; more than MOST_THREADS would not read faster. */
 static int thread_count(const ndr_job *job) {
   int count = job->reduce.threads > 0 ? job->reduce.threads : ndr_thread_count();
   return count > MOST_THREADS ? MOST_THREADS : count;
 }
 
-/* GPUs weigh nothing: elements come to them as they are reduced. */
-static bool leaves(const ndr_job *job) {
-  return !is_far(job) || (ndr_gpu_converts && !job->options.weights);
+/* GPUs apply no weights: weighted elements are unpacked by the threads that read. */
+static bool defers(const ndr_job *job) {
+  return !on_gpu(job) || (ndr_gpu_converts && !job->options.weights);
 }
 
 static ndr_status open_readers(ndr_job *job) {
@@ -70,7 +70,7 @@ static ndr_status open_readers(ndr_job *job) {
   if (!job->readers || !job->slabs) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   while (job->part_count < count) {
     int i = job->part_count++;
-    NDR_TRY(ndr_reader_open(&job->readers[i], part_of(job, i), job->options.weights != NULL, leaves(job),
+    NDR_TRY(ndr_reader_open(&job->readers[i], part_of(job, i), job->options.weights != NULL, defers(job),
                             job->options.memory));
   }
   return NDR_OK;
@@ -94,7 +94,7 @@ static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs)
   const ndr_h5_dataset *dataset = part_of(job, part);
   slabs->ndim = dataset->info.ndim;
   slabs->chunked = dataset->info.layout == NDR_H5_CHUNKED;
-  slabs->far = is_far(job);
+  slabs->on_gpu = on_gpu(job);
   slabs->stored_bytes = (int64_t)ndr_dtype_bytes(dataset->unpack.from);
   slabs->element_bytes = (int64_t)ndr_dtype_bytes(job->readers[part].unpack.to);
   slabs->reduced_bytes = (int64_t)ndr_dtype_bytes(job->dtype);
@@ -108,12 +108,12 @@ static const ndr_slabs *leader_of(const ndr_job *job, int part) {
   return part > 0 && job->reduced[job->dataset->series_dim] ? &job->slabs[0] : NULL;
 }
 
-/* Whole chunks are handed on unless they are much more than what is asked for of them: copies to a GPU are several
- * times as fast as inflating, but not any number of times. */
+/* Hands whole chunks on unless a slab needs less than half of their elements: copies to a GPU are several times as fast
+ * as inflating, but no more than that. */
 static bool fit_part(const ndr_job *job, int part, bool in_parts) {
   ndr_slabs *slabs = &job->slabs[part];
   const ndr_slabs *leader = leader_of(job, part);
-  slabs->whole = slabs->far && job->readers[part].hands_on;
+  slabs->whole = slabs->on_gpu && job->readers[part].hands_on;
   if (slabs->whole && ndr_slabs_fit(slabs, leader, in_parts, job->options.memory)) {
     int64_t held = ndr_slabs_held(slabs);
     if (held <= MOST_HELD && held / 2 <= ndr_slabs_elements(slabs)) return true;
@@ -122,18 +122,19 @@ static bool fit_part(const ndr_job *job, int part, bool in_parts) {
   return ndr_slabs_fit(slabs, leader, in_parts, job->options.memory);
 }
 
-/* What was tried last takes so much. */
+/* The bytes that the sizes tried last take. */
 static int64_t bytes_of(const ndr_job *job) {
   int64_t most = 0;
   for (int i = 0; i < job->part_count; i++) most = larger(most, ndr_slabs_bytes(&job->slabs[i]));
   return most;
 }
 
-/* Whether so much at a time fits. */
+/* Whether these threads and slots fit into the budget. */
 static bool fit(ndr_job *job, int threads, int slots, bool in_parts) {
   int64_t scratch = 0;
   bool fits = true;
-  for (int i = 0; i < job->part_count; i++) scratch = larger(scratch, ndr_reader_scratch(&job->readers[i], threads));
+  for (int i = 0; i < job->part_count; i++)
+    scratch = larger(scratch, ndr_reader_scratch_bytes(&job->readers[i], threads));
   for (int i = 0; i < job->part_count; i++) {
     job->slabs[i].slots = slots;
     job->slabs[i].workers = threads;
@@ -151,7 +152,7 @@ static bool fit_any(ndr_job *job, int64_t *least) {
   for (int threads = thread_count(job); threads > 0; threads /= 2)
     for (int slots = slots_for(job, threads); slots > 0; slots--)
       if (fit(job, threads, slots, false)) return true;
-  if (!is_far(job) && fit(job, 1, 1, true)) return true;
+  if (!on_gpu(job) && fit(job, 1, 1, true)) return true;
   int64_t bytes = bytes_of(job);
   if (bytes < *least) *least = bytes;
   return false;
@@ -194,21 +195,22 @@ static void plan_feed(ndr_job *job) {
     largest = larger(largest, held);
     job->leaf_bytes = larger(job->leaf_bytes, ndr_slabs_leaf_bytes(slabs));
     job->slab_bytes = larger(job->slab_bytes, ndr_slabs_elements(slabs) * size);
-    if (ndr_reader_leaves(&job->readers[i])) job->stored_bytes = larger(job->stored_bytes, held);
+    if (ndr_reader_defers(&job->readers[i])) job->stored_bytes = larger(job->stored_bytes, held);
   }
   job->feed.readers = job->readers;
-  job->feed.course = (ndr_course){.part_count = job->part_count, .dim = job->dataset->series_dim, .parts = job->slabs};
+  job->feed.iterator =
+      (ndr_slab_iterator){.part_count = job->part_count, .dim = job->dataset->series_dim, .parts = job->slabs};
   job->feed.slot_bytes = largest;
   /* A GPU copies from pinned memory while the host goes on. */
-  job->feed.place = (DLDevice){is_far(job) ? kDLCUDAHost : kDLCPU, job->device.device_id};
+  job->feed.place = (DLDevice){on_gpu(job) ? kDLCUDAHost : kDLCPU, job->device.device_id};
   job->reduce.threads = 1; /* the threads that read share leaves among them */
 }
 
-/* Lanes of further GPUs get slots of their own as far as the budget goes; slabs stay as they are for one, so that
- * results do. */
+/* Adds slots for the buffers of further GPUs, as far as the budget goes. Slabs are those of one GPU, so that results
+ * are, too. */
 static void add_slots(ndr_job *job) {
   int64_t most = bytes_of(job);
-  for (int more = (job->gpu_count - 1) * NDR_LANES; more > 0; more--) {
+  for (int more = (job->gpu_count - 1) * NDR_UPLOAD_BUFFERS; more > 0; more--) {
     if (job->feed.slot_bytes > job->options.memory - most) return;
     most += job->feed.slot_bytes;
     job->feed.slots++;

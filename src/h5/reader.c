@@ -75,7 +75,7 @@ static const char *try_chunks(ndr_reader *reader, hid_t creation) {
   return "";
 }
 
-static ndr_status open_inside(ndr_reader *reader, bool leave) {
+static ndr_status open_inside(ndr_reader *reader, bool defer) {
   const ndr_h5_dataset *dataset = reader->dataset;
   hid_t creation = H5Dget_create_plist(dataset->id);
   if (creation < 0) return ndr_hdf_fail(NDR_ERR_FILE, dataset->where, "its layout cannot be read");
@@ -84,17 +84,17 @@ static ndr_status open_inside(ndr_reader *reader, bool leave) {
   NDR_TRY(check_end(reader));
   reader->memory_type = ndr_hdf_element_type(dataset);
   if (reader->memory_type < 0) return ndr_fail(NDR_ERR_FILE, "%s: HDF5 lacks a type for its elements", dataset->where);
-  if (leave && reader->route != NDR_ROUTE_LIBRARY) ndr_reader_leave(reader);
+  if (defer && reader->route != NDR_ROUTE_LIBRARY) ndr_reader_defer(reader);
   const ndr_unpack delivered = NDR_UNPACK_INIT(reader->unpack.from);
   NDR_TRY(ndr_hdf_fill(dataset, &delivered, reader->stored_fill));
   NDR_TRY(ndr_hdf_fill(dataset, &reader->unpack, reader->fill));
   ndr_unpack as_stored = NDR_UNPACK_INIT(reader->unpack.to);
-  as_stored.swap = reader->rest.swap;
+  as_stored.swap = reader->deferred.swap;
   ndr_unpack_run(&as_stored, reader->fill, 1, reader->fill, 1);
   return NDR_OK;
 }
 
-ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bool as_f64, bool leave, int64_t memory) {
+ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bool as_f64, bool defer, int64_t memory) {
   ndr_hdf_scope scope;
   *reader = (ndr_reader){.dataset = dataset, .unpack = dataset->unpack, .route = NDR_ROUTE_LIBRARY, .fd = -1};
   reader->memory_type = H5I_INVALID_HID;
@@ -106,8 +106,8 @@ ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bo
     reader->unpack.scaled = true;
   }
   ndr_hdf_enter(&scope, dataset->no_plugins);
-  reader->rest = (ndr_unpack)NDR_UNPACK_INIT(reader->unpack.to);
-  ndr_status status = open_inside(reader, leave);
+  reader->deferred = (ndr_unpack)NDR_UNPACK_INIT(reader->unpack.to);
+  ndr_status status = open_inside(reader, defer);
   ndr_hdf_leave(&scope);
   return status;
 }
@@ -140,10 +140,10 @@ static int64_t library_scratch(const ndr_reader *reader) {
   return times(bytes, 3);
 }
 
-int64_t ndr_reader_scratch(const ndr_reader *reader, int threads) {
+int64_t ndr_reader_scratch_bytes(const ndr_reader *reader, int threads) {
   switch (reader->route) {
-  case NDR_ROUTE_FILE: return times(ndr_file_scratch(reader), threads);
-  case NDR_ROUTE_CHUNKS: return times(ndr_chunks_scratch(reader), threads);
+  case NDR_ROUTE_FILE: return times(ndr_file_scratch_bytes(reader), threads);
+  case NDR_ROUTE_CHUNKS: return times(ndr_chunks_scratch_bytes(reader), threads);
   default: return library_scratch(reader);
   }
 }
@@ -159,30 +159,31 @@ int64_t ndr_reader_pieces(const ndr_reader *reader, ndr_box box, int64_t *task) 
   }
 }
 
-static ndr_status set_up(ndr_bench *bench, const ndr_reader *reader) {
-  if (bench->reader == reader) return NDR_OK;
-  ndr_bench_clear(bench);
-  bench->reader = reader;
-  return reader->route == NDR_ROUTE_FILE     ? ndr_file_set_up(reader, bench)
-         : reader->route == NDR_ROUTE_CHUNKS ? ndr_chunks_set_up(reader, bench)
+static ndr_status set_up(ndr_reader_scratch *scratch, const ndr_reader *reader) {
+  if (scratch->reader == reader) return NDR_OK;
+  ndr_reader_scratch_clear(scratch);
+  scratch->reader = reader;
+  return reader->route == NDR_ROUTE_FILE     ? ndr_file_set_up(reader, scratch)
+         : reader->route == NDR_ROUTE_CHUNKS ? ndr_chunks_set_up(reader, scratch)
                                              : NDR_OK;
 }
 
-ndr_status ndr_reader_read(const ndr_reader *reader, ndr_bench *bench, ndr_box box, int64_t piece, void *data) {
-  NDR_TRY(set_up(bench, reader));
+ndr_status ndr_reader_read(const ndr_reader *reader, ndr_reader_scratch *scratch, ndr_box box, int64_t piece,
+                           void *data) {
+  NDR_TRY(set_up(scratch, reader));
   switch (reader->route) {
-  case NDR_ROUTE_FILE: return ndr_file_read(reader, bench, box, piece, data);
-  case NDR_ROUTE_CHUNKS: return ndr_chunks_read(reader, bench, box, piece, data);
-  default: return ndr_library_read(reader, bench, box, data);
+  case NDR_ROUTE_FILE: return ndr_file_read(reader, scratch, box, piece, data);
+  case NDR_ROUTE_CHUNKS: return ndr_chunks_read(reader, scratch, box, piece, data);
+  default: return ndr_library_read(reader, scratch, box, data);
   }
 }
 
-void ndr_bench_clear(ndr_bench *bench) {
-  ndr_decoder_destroy(bench->decoder);
-  free(bench->stored);
-  free(bench->raw);
-  bench->decoder = NULL;
-  bench->stored = bench->raw = NULL;
-  bench->holds = false;
-  bench->reader = NULL;
+void ndr_reader_scratch_clear(ndr_reader_scratch *scratch) {
+  ndr_decoder_destroy(scratch->decoder);
+  free(scratch->stored);
+  free(scratch->raw);
+  scratch->decoder = NULL;
+  scratch->stored = scratch->raw = NULL;
+  scratch->holds = false;
+  scratch->reader = NULL;
 }

@@ -2,7 +2,7 @@
  *   file     contiguous data: pread from where they are in the file
  *   chunks   chunks as they are stored, unfiltered outside HDF5's lock
  *   library  H5Dread, for all else
- * A box of elements is read in pieces, which threads may do at the same time, each with a bench of its own. */
+ * A box of elements is read in pieces, which threads may do at the same time, each with its own scratch. */
 #ifndef NDR_H5_READER_H
 #define NDR_H5_READER_H
 
@@ -13,8 +13,8 @@ typedef enum ndr_route { NDR_ROUTE_FILE, NDR_ROUTE_CHUNKS, NDR_ROUTE_LIBRARY } n
 
 typedef struct ndr_reader {
   const ndr_h5_dataset *dataset;
-  ndr_unpack unpack; /* what reading does to elements */
-  ndr_unpack rest;   /* what is left to whoever reduces them */
+  ndr_unpack unpack;   /* what reading does to elements */
+  ndr_unpack deferred; /* what is done to them later: by the GPU, or by the thread that reduces a leaf */
   ndr_route route;
   const char *reason;          /* why not a faster one; words or a filter's name, "" where there is none */
   int fd;                      /* HDF5's own, so that it is the file that was checked */
@@ -28,13 +28,13 @@ typedef struct ndr_reader {
   hid_t memory_type;             /* for NDR_ROUTE_LIBRARY */
   unsigned char fill[16];        /* what elements are that were never written, as reading leaves them */
   unsigned char stored_fill[16]; /* the same, as H5Dread would deliver it */
-  bool planes;                   /* chunks have their bytes shuffled, element by element, before any other filter */
+  bool shuffled;                 /* chunks have their bytes shuffled, element by element, before any other filter */
   bool hands_on; /* whole chunks can be handed on, and it saves work: `whole` may be set before the first read */
   bool whole;    /* boxes are read as all chunks that they touch, one after the other, still shuffled if they are */
 } ndr_reader;
 
-/* What a thread needs to read. The seconds and bytes add up over what it has read. */
-typedef struct ndr_bench {
+/* The buffers of one thread that reads. Seconds and bytes add up over all that it has read. */
+typedef struct ndr_reader_scratch {
   const ndr_reader *reader; /* that it is set up for */
   ndr_decoder *decoder;
   void *stored, *raw;
@@ -42,20 +42,20 @@ typedef struct ndr_bench {
   uint64_t held[NDR_MAX_DIMS];
   double read_seconds, decode_seconds, unpack_seconds;
   int64_t stored_bytes;
-} ndr_bench;
+} ndr_reader_scratch;
 
 /* A box in the dataset's (selected) coordinates. */
 typedef struct ndr_box {
   const int64_t *begin, *size;
 } ndr_box;
 
-/* Finds the way for a budget of so many bytes. as_f64: elements become f64 whatever they are. leave: elements are left
- * as they are stored, to whoever reduces them, unless only HDF5 can read them. Close it even if that fails. */
-ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bool as_f64, bool leave, int64_t memory);
+/* Finds the way for a budget of so many bytes. as_f64: elements become f64 whatever they are. defer: elements are
+ * read as they are stored and unpacked later, unless only HDF5 can read them. Close it even if that fails. */
+ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bool as_f64, bool defer, int64_t memory);
 void ndr_reader_close(ndr_reader *reader);
 
-/* Bytes that so many threads take to read, beside the boxes. */
-int64_t ndr_reader_scratch(const ndr_reader *reader, int threads);
+/* Bytes that `threads` threads take to read, beside the boxes. */
+int64_t ndr_reader_scratch_bytes(const ndr_reader *reader, int threads);
 
 /* How many pieces reading a box takes, and how many of them make a task worth handing to a thread. */
 int64_t ndr_reader_pieces(const ndr_reader *reader, ndr_box box, int64_t *task);
@@ -63,14 +63,15 @@ int64_t ndr_reader_pieces(const ndr_reader *reader, ndr_box box, int64_t *task);
 /* Bytes that reading a box gives. */
 int64_t ndr_reader_bytes(const ndr_reader *reader, ndr_box box);
 
-/* Whether something is left to be done to boxes once they are read, and what that is for one of them. */
-bool ndr_reader_leaves(const ndr_reader *reader);
-ndr_stored ndr_reader_rest(const ndr_reader *reader, ndr_box box);
+/* Whether boxes must be unpacked once they are read, and how one of them is. */
+bool ndr_reader_defers(const ndr_reader *reader);
+ndr_stored ndr_reader_deferred(const ndr_reader *reader, ndr_box box);
 
 /* Reads a piece into its place in `data`, the compact row-major box, or under `whole` the chunks. Failures start with
- * FILE:/PATH. Thread-safe for different benches. */
-ndr_status ndr_reader_read(const ndr_reader *reader, ndr_bench *bench, ndr_box box, int64_t piece, void *data);
+ * FILE:/PATH. Thread-safe for different scratches. */
+ndr_status ndr_reader_read(const ndr_reader *reader, ndr_reader_scratch *scratch, ndr_box box, int64_t piece,
+                           void *data);
 
-void ndr_bench_clear(ndr_bench *bench);
+void ndr_reader_scratch_clear(ndr_reader_scratch *scratch);
 
 #endif

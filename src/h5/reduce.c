@@ -1,3 +1,5 @@
+/* ndr_h5_reduce: runs a planned job slab by slab, on the CPU (fold.c) or on GPUs, and tries again with less memory or
+ * on the CPU where a GPU fails. How slabs are cut and read is planned in job_feed.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +10,9 @@
 /* A job while it runs. */
 typedef struct {
   const ndr_job *job;
-  ndr_carrier *carriers; /* one for each GPU, which slabs go to in turn; the first one's has the block */
-  int carrier_count;
-  int64_t sent, settled; /* slabs */
+  ndr_uploader *uploaders; /* one for each GPU, which slabs go to in turn; the first one's has the block */
+  int uploader_count;
+  int64_t queued, completed; /* slabs */
   DLTensor *const *results;
   ndr_feed *feed;
   ndr_fold *fold;  /* on the CPU */
@@ -24,84 +26,83 @@ static bool cancelled(const ndr_job *job) {
 
 /* ---- Slabs ------------------------------------------------------------------------------------------------------ */
 
-/* Brings what is in `data` to the carrier's device and adds it there. */
-static ndr_status add(const run *r, ndr_carrier *carrier, ndr_accumulator *to, ndr_leg *leg, const void *data) {
+/* Copies the slab in `data` to the uploader's device and adds it to an accumulator there. */
+static ndr_status add(const run *r, ndr_uploader *uploader, ndr_accumulator *to, ndr_slab *slab, const void *data) {
   const ndr_job *job = r->job;
-  const ndr_reader *reader = &job->readers[leg->part];
-  const ndr_box box = {leg->begin, leg->size};
-  const ndr_stored rest = ndr_reader_rest(reader, box);
+  const ndr_reader *reader = &job->readers[slab->part];
+  const ndr_box box = {slab->begin, slab->size};
+  const ndr_stored deferred = ndr_reader_deferred(reader, box);
   int64_t offset[NDR_MAX_DIMS];
   int ndim = job->dataset->info.ndim;
   const void *there;
-  for (int d = 0; d < ndim; d++) offset[d] = job->reduced[d] ? leg->whole[d] : 0;
-  NDR_TRY(ndr_carrier_bring(carrier, data, ndr_reader_bytes(reader, box), ndr_reader_leaves(reader) ? &rest : NULL,
+  for (int d = 0; d < ndim; d++) offset[d] = job->reduced[d] ? slab->whole[d] : 0;
+  NDR_TRY(ndr_uploader_copy(uploader, data, ndr_reader_bytes(reader, box), ndr_reader_defers(reader) ? &deferred : NULL,
                             &there));
-  DLTensor slab = {.data = (void *)(uintptr_t)there, .device = carrier->device, .ndim = ndim, .shape = leg->size};
-  slab.dtype = ndr_dtype_to_dlpack(job->dtype);
-  return ndr_accumulator_add(to, &slab, offset);
+  DLTensor tensor = {.data = (void *)(uintptr_t)there, .device = uploader->device, .ndim = ndim, .shape = slab->size};
+  tensor.dtype = ndr_dtype_to_dlpack(job->dtype);
+  return ndr_accumulator_add(to, &tensor, offset);
 }
 
-static ndr_status add_weighted(const run *r, ndr_carrier *carrier, ndr_leg *leg, void *data) {
-  ndr_weights weights = ndr_weigh_box(r->job, leg);
+static ndr_status add_weighted(const run *r, ndr_uploader *uploader, ndr_slab *slab, void *data) {
+  ndr_weights weights = ndr_weigh_box(r->job, slab);
   int ndim = r->job->dataset->info.ndim;
-  ndr_weigh_elements(&weights, ndim, leg->size, data);
-  NDR_TRY(add(r, carrier, r->block.sums, leg, data));
-  NDR_TRY(ndr_carrier_wait(carrier));
-  ndr_weigh_weights(&weights, ndim, leg->size, data);
-  return add(r, carrier, r->block.weight_sums, leg, data);
+  ndr_weigh_elements(&weights, ndim, slab->size, data);
+  NDR_TRY(add(r, uploader, r->block.sums, slab, data));
+  NDR_TRY(ndr_uploader_wait_all(uploader));
+  ndr_weigh_weights(&weights, ndim, slab->size, data);
+  return add(r, uploader, r->block.weight_sums, slab, data);
 }
 
-/* On another GPU than the block's: what the slab comes to is merged into the block. The first addition to an
- * accumulator leaves what was added, so that the block's states are those that they would be if the slab had been added
- * where the block is. */
-static ndr_status add_elsewhere(run *r, ndr_carrier *carrier, ndr_leg *leg, const void *data) {
+/* Reduces a slab on another GPU than the block's and merges the states into the block. They are bitwise those of adding
+ * the slab on the block's own GPU: the first addition to an accumulator stores the slab's states as they are. */
+static ndr_status add_elsewhere(run *r, ndr_uploader *uploader, ndr_slab *slab, const void *data) {
   ndr_block piece;
-  ndr_status status = ndr_block_open(&piece, r->job, carrier, leg);
-  if (status == NDR_OK) status = add(r, carrier, piece.sums, leg, data);
+  ndr_status status = ndr_block_open(&piece, r->job, uploader, slab);
+  if (status == NDR_OK) status = add(r, uploader, piece.sums, slab, data);
   if (status == NDR_OK) status = ndr_block_merge(&r->block, &piece);
   ndr_block_close(&piece);
   return status;
 }
 
-static ndr_status add_slab(run *r, ndr_leg *leg, void *data) {
-  ndr_carrier *carrier = &r->carriers[r->sent++ % r->carrier_count];
-  NDR_TRY(r->block.weight_sums     ? add_weighted(r, carrier, leg, data)
-          : carrier == r->carriers ? add(r, carrier, r->block.sums, leg, data)
-                                   : add_elsewhere(r, carrier, leg, data));
-  return ndr_carrier_send(carrier);
+static ndr_status add_slab(run *r, ndr_slab *slab, void *data) {
+  ndr_uploader *uploader = &r->uploaders[r->queued++ % r->uploader_count];
+  NDR_TRY(r->block.weight_sums       ? add_weighted(r, uploader, slab, data)
+          : uploader == r->uploaders ? add(r, uploader, r->block.sums, slab, data)
+                                     : add_elsewhere(r, uploader, slab, data));
+  return ndr_uploader_release(uploader);
 }
 
-/* Waits until fewer slabs are under way than there are lanes. */
-static ndr_status settle(run *r) {
-  while (r->sent - r->settled >= (int64_t)r->carrier_count * r->carriers[0].lane_count) {
-    NDR_TRY(ndr_carrier_settle(&r->carriers[r->settled++ % r->carrier_count]));
+/* Waits until fewer slabs are under way than there are buffers, and gives their slots back. */
+static ndr_status free_buffer(run *r) {
+  while (r->queued - r->completed >= (int64_t)r->uploader_count * r->uploaders[0].buffer_count) {
+    NDR_TRY(ndr_uploader_wait_oldest(&r->uploaders[r->completed++ % r->uploader_count]));
     ndr_feed_give(r->feed);
   }
   return NDR_OK;
 }
 
-static ndr_status reduce_far(run *r, ndr_leg *leg, void *data) {
-  if (leg->first) NDR_TRY(ndr_block_open(&r->block, r->job, &r->carriers[0], leg));
-  NDR_TRY(add_slab(r, leg, data));
-  NDR_TRY(settle(r));
-  if (!leg->last) return NDR_OK;
+static ndr_status reduce_on_gpu(run *r, ndr_slab *slab, void *data) {
+  if (slab->first) NDR_TRY(ndr_block_open(&r->block, r->job, &r->uploaders[0], slab));
+  NDR_TRY(add_slab(r, slab, data));
+  NDR_TRY(free_buffer(r));
+  if (!slab->last) return NDR_OK;
   NDR_TRY(ndr_block_finish(&r->block, r->job, r->results));
   ndr_block_close(&r->block);
   return NDR_OK;
 }
 
-static ndr_status reduce_here(run *r, const ndr_leg *leg, void *data) {
-  if (leg->first) NDR_TRY(ndr_fold_start(r->fold, leg));
-  NDR_TRY(ndr_fold_add(r->fold, leg, data));
+static ndr_status reduce_on_cpu(run *r, const ndr_slab *slab, void *data) {
+  if (slab->first) NDR_TRY(ndr_fold_start(r->fold, slab));
+  NDR_TRY(ndr_fold_add(r->fold, slab, data));
   ndr_feed_give(r->feed);
-  return leg->last ? ndr_fold_finish(r->fold, r->results) : NDR_OK;
+  return slab->last ? ndr_fold_finish(r->fold, r->results) : NDR_OK;
 }
 
-static void report(run *r, const ndr_leg *leg) {
+static void report(run *r, const ndr_slab *slab) {
   ndr_h5_progress *p = &r->progress;
   ndr_feed_times times = ndr_feed_spent(r->feed);
   int64_t bytes = (int64_t)ndr_dtype_bytes(r->job->dtype);
-  for (int d = 0; d < r->job->dataset->info.ndim; d++) bytes *= leg->size[d];
+  for (int d = 0; d < r->job->dataset->info.ndim; d++) bytes *= slab->size[d];
   p->bytes += bytes;
   p->slabs++;
   p->stored_bytes = times.stored_bytes;
@@ -112,36 +113,37 @@ static void report(run *r, const ndr_leg *leg) {
 }
 
 static ndr_status reduce_next(run *r, bool *done) {
-  ndr_leg leg;
+  ndr_slab slab;
   void *data;
   if (cancelled(r->job)) return ndr_fail(NDR_ERR_CANCELLED, "stopped");
   double begin = ndr_seconds();
-  NDR_TRY(ndr_feed_take(r->feed, &leg, &data, done));
+  NDR_TRY(ndr_feed_take(r->feed, &slab, &data, done));
   if (*done) return NDR_OK;
   double taken = ndr_seconds();
-  NDR_TRY(r->fold ? reduce_here(r, &leg, data) : reduce_far(r, &leg, data));
+  NDR_TRY(r->fold ? reduce_on_cpu(r, &slab, data) : reduce_on_gpu(r, &slab, data));
   r->progress.wait_seconds += taken - begin;
   r->progress.reduce_seconds += ndr_seconds() - taken;
-  report(r, &leg);
+  report(r, &slab);
   return NDR_OK;
 }
 
 /* While slabs are under way, others are read: with several GPUs two slots at least are left for those. */
-static ndr_status open_carriers(ndr_job *job, run *r) {
+static ndr_status open_uploaders(ndr_job *job, run *r) {
   int slots = job->feed.slots, spare = slots > 3 ? slots - 2 : 1, count = job->gpu_count < 1 ? 1 : job->gpu_count;
   if (count > spare) count = spare;
-  int lanes = count == 1 ? slots : spare / count;
-  if (lanes > NDR_LANES) lanes = NDR_LANES;
-  while (r->carrier_count < count) {
-    DLDevice device = {job->device.device_type, job->device.device_id + r->carrier_count};
-    NDR_TRY(ndr_carrier_open(&job->carriers[r->carrier_count++], device, job->slab_bytes, job->stored_bytes, lanes));
+  int buffers = count == 1 ? slots : spare / count;
+  if (buffers > NDR_UPLOAD_BUFFERS) buffers = NDR_UPLOAD_BUFFERS;
+  while (r->uploader_count < count) {
+    DLDevice device = {job->device.device_type, job->device.device_id + r->uploader_count};
+    NDR_TRY(
+        ndr_uploader_open(&job->uploaders[r->uploader_count++], device, job->slab_bytes, job->stored_bytes, buffers));
   }
   return NDR_OK;
 }
 
 static ndr_status run_job(ndr_job *job, run *r) {
   bool done = false;
-  NDR_TRY(open_carriers(job, r));
+  NDR_TRY(open_uploaders(job, r));
   NDR_TRY(ndr_feed_create(&r->feed, &job->feed));
   if (job->device.device_type == kDLCPU) NDR_TRY(ndr_fold_create(&r->fold, job, r->feed));
   while (!done) NDR_TRY(reduce_next(r, &done));
@@ -149,7 +151,7 @@ static ndr_status run_job(ndr_job *job, run *r) {
 }
 
 static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const char *warning) {
-  run r = {.job = job, .carriers = job->carriers, .results = results};
+  run r = {.job = job, .uploaders = job->uploaders, .results = results};
   r.progress.threads = job->feed.threads;
   r.progress.device = job->device;
   r.progress.warning = warning;
@@ -159,7 +161,7 @@ static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const cha
   ndr_status status = run_job(job, &r);
   ndr_fold_destroy(r.fold);
   ndr_block_close(&r.block);
-  for (int i = 0; i < r.carrier_count; i++) ndr_carrier_close(&job->carriers[i]);
+  for (int i = 0; i < r.uploader_count; i++) ndr_uploader_close(&job->uploaders[i]);
   ndr_feed_destroy(r.feed);
   return status;
 }
@@ -178,15 +180,14 @@ typedef struct {
   DLTensor *const *results;
 } request;
 
-/* *far says whether it was a GPU that did or failed to do it. */
-static ndr_status attempt(const request *asked, const ndr_h5_options *options, const char *warning, bool *far) {
+/* Makes the job and runs it. *on_gpu: the job was for a GPU, whether it succeeded or not. */
+static ndr_status attempt(const request *r, const ndr_h5_options *options, const char *warning, bool *on_gpu) {
   ndr_job job;
-  ndr_status status = ndr_job_make(&job, asked->dataset, asked->dim_count, asked->dims, asked->op_count, asked->ops,
-                                   asked->results, options);
-  *far = job.device.device_type == kDLCUDA;
+  ndr_status status = ndr_job_make(&job, r->dataset, r->dim_count, r->dims, r->op_count, r->ops, r->results, options);
+  *on_gpu = job.device.device_type == kDLCUDA;
   if (status == NDR_OK)
-    status = job.never_written ? ndr_job_fill(&job, asked->results) : reduce_slabs(&job, asked->results, warning);
-  if (asked->dataset) status = ndr_job_blame(asked->dataset, status);
+    status = job.never_written ? ndr_job_fill(&job, r->results) : reduce_slabs(&job, r->results, warning);
+  if (r->dataset) status = ndr_job_blame(r->dataset, status);
   ndr_job_clear(&job);
   return status;
 }
@@ -198,24 +199,24 @@ static bool is_lost(ndr_status status) {
 
 ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
                          DLTensor *const *results, const ndr_h5_options *options) {
-  const request asked = {dataset, dim_count, dims, op_count, ops, results};
+  const request r = {dataset, dim_count, dims, op_count, ops, results};
   ndr_h5_options smaller;
   char reason[512];
-  bool far;
+  bool on_gpu;
   if (!results) return ndr_fail(NDR_ERR_ARGUMENT, "results is a null pointer");
-  ndr_status status = attempt(&asked, options, NULL, &far);
-  if (status == NDR_OK || !far || (status != NDR_ERR_MEMORY && !is_lost(status))) return status;
+  ndr_status status = attempt(&r, options, NULL, &on_gpu);
+  if (status == NDR_OK || !on_gpu || (status != NDR_ERR_MEMORY && !is_lost(status))) return status;
   ndr_status first = status;
   snprintf(reason, sizeof reason, "%s", ndr_last_error());
   smaller = options ? *options : (ndr_h5_options)NDR_H5_OPTIONS_INIT;
   if (smaller.memory == 0) smaller.memory = ndr_default_memory();
   for (int64_t memory = smaller.memory / 4; status == NDR_ERR_MEMORY && memory >= LEAST_MEMORY; memory /= 4) {
     smaller.memory = memory;
-    status = attempt(&asked, &smaller, NULL, &far);
+    status = attempt(&r, &smaller, NULL, &on_gpu);
   }
   if (status != NDR_ERR_MEMORY && !is_lost(status)) return status;
   if (smaller.device != NDR_H5_AUTO) return ndr_fail(first, "%s", reason);
   smaller.device = NDR_H5_CPU;
   smaller.memory = options ? options->memory : 0;
-  return attempt(&asked, &smaller, reason, &far);
+  return attempt(&r, &smaller, reason, &on_gpu);
 }

@@ -1,11 +1,11 @@
-/* What reading leaves to a GPU: elements as they are stored, and where that saves work whole chunks of them, so that
- * what is copied there is no more than what the file has, and cores do nothing but read and decode. */
+/* Unpacking that is deferred until elements are reduced. For a GPU whole chunks may be handed on, still shuffled: then
+ * no more is copied to it than the file has, and the cores do nothing but read and decode. Reading is in route_*.c. */
 #include <string.h>
 
 #include "h5/route.h"
 
-/* Whether a chunk's elements are shuffled as the GPU undoes it: by that filter, first of all. */
-static bool has_planes(const ndr_reader *reader) {
+/* Whether the first filter is HDF5's shuffle over whole elements, which is what a GPU can undo. */
+static bool is_shuffled(const ndr_reader *reader) {
   const ndr_filter *first = &reader->filters.all[0];
   int64_t element = ndr_stored_bytes(reader);
   return reader->filters.count > 0 && first->id == H5Z_FILTER_SHUFFLE && first->value_count == 1 && element > 1 &&
@@ -25,12 +25,12 @@ static bool takes_steps(const ndr_h5_dataset *dataset) {
   return false;
 }
 
-void ndr_reader_leave(ndr_reader *reader) {
-  reader->rest = reader->unpack;
-  reader->unpack = (ndr_unpack)NDR_UNPACK_INIT(reader->rest.from);
+void ndr_reader_defer(ndr_reader *reader) {
+  reader->deferred = reader->unpack;
+  reader->unpack = (ndr_unpack)NDR_UNPACK_INIT(reader->deferred.from);
   if (reader->route != NDR_ROUTE_CHUNKS || takes_steps(reader->dataset) || ndr_hdf_is_short(reader->dataset)) return;
-  reader->planes = has_planes(reader);
-  reader->hands_on = reader->planes || are_taken_apart(reader->dataset);
+  reader->shuffled = is_shuffled(reader);
+  reader->hands_on = reader->shuffled || are_taken_apart(reader->dataset);
 }
 
 int64_t ndr_reader_bytes(const ndr_reader *reader, ndr_box box) {
@@ -42,17 +42,17 @@ int64_t ndr_reader_bytes(const ndr_reader *reader, ndr_box box) {
   return bytes;
 }
 
-bool ndr_reader_leaves(const ndr_reader *reader) {
-  return reader->whole || !ndr_unpack_copies(&reader->rest);
+bool ndr_reader_defers(const ndr_reader *reader) {
+  return reader->whole || !ndr_unpack_copies(&reader->deferred);
 }
 
-ndr_stored ndr_reader_rest(const ndr_reader *reader, ndr_box box) {
+ndr_stored ndr_reader_deferred(const ndr_reader *reader, ndr_box box) {
   const ndr_h5_dataset *dataset = reader->dataset;
-  const ndr_unpack *u = &reader->rest;
+  const ndr_unpack *u = &reader->deferred;
   ndr_stored stored = NDR_STORED_INIT(u->from);
   stored.result = u->to;
   stored.swapped = u->swap;
-  stored.planes = reader->whole && reader->planes;
+  stored.planes = reader->whole && reader->shuffled;
   stored.ndim = dataset->info.ndim;
   for (int d = 0; d < stored.ndim; d++) {
     stored.shape[d] = box.size[d];

@@ -80,21 +80,21 @@ static size_t stored_limit(const ndr_reader *reader) {
   return ndr_decoder_stored_limit(&reader->filters, (size_t)reader->chunk_bytes);
 }
 
-int64_t ndr_chunks_scratch(const ndr_reader *reader) {
+int64_t ndr_chunks_scratch_bytes(const ndr_reader *reader) {
   if (reader->chunk_bytes > INT64_MAX / 16) return INT64_MAX;
   if (reader->filters.count == 0) return reader->chunk_bytes;
   return reader->chunk_bytes + (int64_t)stored_limit(reader) +
          (int64_t)ndr_decoder_bytes(&reader->filters, (size_t)reader->chunk_bytes);
 }
 
-ndr_status ndr_chunks_set_up(const ndr_reader *reader, ndr_bench *bench) {
+ndr_status ndr_chunks_set_up(const ndr_reader *reader, ndr_reader_scratch *scratch) {
   const char *where = reader->dataset->where;
-  bench->raw = malloc((size_t)reader->chunk_bytes);
-  if (!bench->raw) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for a chunk", where);
+  scratch->raw = malloc((size_t)reader->chunk_bytes);
+  if (!scratch->raw) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for a chunk", where);
   if (reader->filters.count == 0) return NDR_OK;
-  bench->stored = malloc(stored_limit(reader));
-  if (!bench->stored) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for a chunk", where);
-  return ndr_decoder_create(&bench->decoder, &reader->filters, (size_t)reader->chunk_bytes);
+  scratch->stored = malloc(stored_limit(reader));
+  if (!scratch->stored) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for a chunk", where);
+  return ndr_decoder_create(&scratch->decoder, &reader->filters, (size_t)reader->chunk_bytes);
 }
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */
@@ -170,14 +170,14 @@ static ndr_status read_stored(const ndr_reader *reader, const piece_plan *p, voi
 }
 
 /* Chunks that are handed on keep their shuffle, and get one where they were stored without. */
-static ndr_status decode(const ndr_reader *reader, ndr_bench *bench, const piece_plan *p, size_t bytes, uint32_t mask,
-                         void *to) {
+static ndr_status decode(const ndr_reader *reader, ndr_reader_scratch *scratch, const piece_plan *p, size_t bytes,
+                         uint32_t mask, void *to) {
   char reason[256];
-  bool keeps = reader->whole && reader->planes, lacks = keeps && (mask & 1);
-  if (ndr_decoder_run(bench->decoder, bench->stored, bytes, keeps ? mask | 1 : mask, lacks ? bench->raw : to) ==
+  bool keeps = reader->whole && reader->shuffled, lacks = keeps && (mask & 1);
+  if (ndr_decoder_run(scratch->decoder, scratch->stored, bytes, keeps ? mask | 1 : mask, lacks ? scratch->raw : to) ==
       NDR_OK) {
     size_t element = (size_t)ndr_stored_bytes(reader);
-    if (lacks) ndr_part_bytes(bench->raw, to, (size_t)reader->chunk_bytes / element, element);
+    if (lacks) ndr_part_bytes(scratch->raw, to, (size_t)reader->chunk_bytes / element, element);
     return NDR_OK;
   }
   snprintf(reason, sizeof reason, "%s", ndr_last_error());
@@ -188,7 +188,7 @@ static ndr_status decode(const ndr_reader *reader, ndr_bench *bench, const piece
 static void fill(const ndr_reader *reader, const piece_plan *p, char *to) {
   size_t element = ndr_dtype_bytes(reader->unpack.to), count = (size_t)reader->chunk_bytes / element;
   const ndr_gather chunk = {1, {{(int64_t)count, 0, (int64_t)element}}};
-  if (!reader->whole || !reader->planes)
+  if (!reader->whole || !reader->shuffled)
     ndr_gather_fill(reader->whole ? &chunk : &p->part, element, reader->fill, to);
   else
     for (size_t byte = 0; byte < element; byte++) memset(to + byte * count, reader->fill[byte], count);
@@ -207,49 +207,50 @@ static size_t offset_bytes(const ndr_reader *reader) {
 }
 
 /* Whether raw is this chunk already: slabs may be parts of one. */
-static bool is_held(const ndr_reader *reader, const ndr_bench *bench, const piece_plan *p) {
-  return bench->holds && !p->absent && memcmp(bench->held, p->offset, offset_bytes(reader)) == 0;
+static bool is_held(const ndr_reader *reader, const ndr_reader_scratch *scratch, const piece_plan *p) {
+  return scratch->holds && !p->absent && memcmp(scratch->held, p->offset, offset_bytes(reader)) == 0;
 }
 
 /* Puts the part of raw that the box has where it belongs. */
-static void take_part(const ndr_reader *reader, ndr_bench *bench, const piece_plan *p, void *target) {
+static void take_part(const ndr_reader *reader, ndr_reader_scratch *scratch, const piece_plan *p, void *target) {
   double begin = ndr_seconds();
   if (p->cut) fill(reader, p, target);
-  ndr_gather_run(&p->present, &reader->unpack, (const char *)bench->raw + p->from, target);
-  bench->unpack_seconds += ndr_seconds() - begin;
+  ndr_gather_run(&p->present, &reader->unpack, (const char *)scratch->raw + p->from, target);
+  scratch->unpack_seconds += ndr_seconds() - begin;
 }
 
-ndr_status ndr_chunks_read(const ndr_reader *reader, ndr_bench *bench, ndr_box box, int64_t piece, void *data) {
+ndr_status ndr_chunks_read(const ndr_reader *reader, ndr_reader_scratch *scratch, ndr_box box, int64_t piece,
+                           void *data) {
   piece_plan p = find_piece(reader, box, piece);
   char *target = (char *)data + (reader->whole ? piece * reader->chunk_bytes : p.to);
   hsize_t bytes;
   uint32_t mask = 0;
   if (p.empty) return NDR_OK;
   bool in_place = is_in_place(reader, &p), plain = reader->filters.count == 0;
-  void *elements = in_place ? target : bench->raw; /* of the chunk, decoded */
-  if (!in_place && is_held(reader, bench, &p)) {
-    take_part(reader, bench, &p, target);
+  void *elements = in_place ? target : scratch->raw; /* of the chunk, decoded */
+  if (!in_place && is_held(reader, scratch, &p)) {
+    take_part(reader, scratch, &p, target);
     return NDR_OK;
   }
-  bench->holds = false;
+  scratch->holds = false;
   double begin = ndr_seconds();
-  NDR_TRY(read_stored(reader, &p, plain ? elements : bench->stored,
+  NDR_TRY(read_stored(reader, &p, plain ? elements : scratch->stored,
                       plain ? (hsize_t)reader->chunk_bytes : stored_limit(reader), &bytes, &mask));
   double read = ndr_seconds();
-  bench->read_seconds += read - begin;
-  bench->stored_bytes += (int64_t)bytes;
+  scratch->read_seconds += read - begin;
+  scratch->stored_bytes += (int64_t)bytes;
   if (bytes == 0) {
     fill(reader, &p, target);
-    bench->unpack_seconds += ndr_seconds() - read;
+    scratch->unpack_seconds += ndr_seconds() - read;
     return NDR_OK;
   }
   if (plain && (int64_t)bytes != reader->chunk_bytes) return fail_chunk(reader, &p, "its size is not that of a chunk");
   if (reader->bare_edges && p.partial) mask = UINT32_MAX;
-  if (!plain) NDR_TRY(decode(reader, bench, &p, (size_t)bytes, mask, elements));
-  bench->decode_seconds += ndr_seconds() - read;
+  if (!plain) NDR_TRY(decode(reader, scratch, &p, (size_t)bytes, mask, elements));
+  scratch->decode_seconds += ndr_seconds() - read;
   if (in_place) return NDR_OK;
-  memcpy(bench->held, p.offset, offset_bytes(reader));
-  bench->holds = true;
-  take_part(reader, bench, &p, target);
+  memcpy(scratch->held, p.offset, offset_bytes(reader));
+  scratch->holds = true;
+  take_part(reader, scratch, &p, target);
   return NDR_OK;
 }

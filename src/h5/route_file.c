@@ -94,13 +94,13 @@ int64_t ndr_file_pieces(const ndr_reader *reader, ndr_box box, int64_t *task) {
   return count;
 }
 
-int64_t ndr_file_scratch(const ndr_reader *reader) {
+int64_t ndr_file_scratch_bytes(const ndr_reader *reader) {
   return reader->span;
 }
 
-ndr_status ndr_file_set_up(const ndr_reader *reader, ndr_bench *bench) {
-  bench->raw = malloc((size_t)reader->span);
-  return bench->raw ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for a buffer", reader->dataset->where);
+ndr_status ndr_file_set_up(const ndr_reader *reader, ndr_reader_scratch *scratch) {
+  scratch->raw = malloc((size_t)reader->span);
+  return scratch->raw ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for a buffer", reader->dataset->where);
 }
 
 ndr_status ndr_file_pread(const ndr_reader *reader, int64_t offset, int64_t bytes, char *to) {
@@ -117,7 +117,8 @@ ndr_status ndr_file_pread(const ndr_reader *reader, int64_t offset, int64_t byte
   return NDR_OK;
 }
 
-ndr_status ndr_file_read(const ndr_reader *reader, ndr_bench *bench, ndr_box box, int64_t piece, void *data) {
+ndr_status ndr_file_read(const ndr_reader *reader, ndr_reader_scratch *scratch, ndr_box box, int64_t piece,
+                         void *data) {
   const ndr_unpack *unpack = &reader->unpack;
   int64_t from, to, stored = ndr_stored_bytes(reader);
   plan p = make_plan(reader, box);
@@ -125,12 +126,12 @@ ndr_status ndr_file_read(const ndr_reader *reader, ndr_bench *bench, ndr_box box
   bool direct = ndr_unpack_copies(unpack) && ndr_gather_is_run(&part, stored, stored);
   int64_t bytes = ndr_gather_span(&part, stored);
   double begin = ndr_seconds();
-  NDR_TRY(ndr_file_pread(reader, from, bytes, direct ? (char *)data + to : bench->raw));
+  NDR_TRY(ndr_file_pread(reader, from, bytes, direct ? (char *)data + to : scratch->raw));
   double middle = ndr_seconds();
-  bench->read_seconds += middle - begin;
-  bench->stored_bytes += bytes;
+  scratch->read_seconds += middle - begin;
+  scratch->stored_bytes += bytes;
   if (direct) return NDR_OK;
-  ndr_gather_run(&part, unpack, bench->raw, (char *)data + to);
-  bench->unpack_seconds += ndr_seconds() - middle;
+  ndr_gather_run(&part, unpack, scratch->raw, (char *)data + to);
+  scratch->unpack_seconds += ndr_seconds() - middle;
   return NDR_OK;
 }

@@ -68,7 +68,7 @@ static ndr_status read_box(const ndr_reader *reader, ndr_box box, void *to) {
   return status;
 }
 
-ndr_status ndr_library_read(const ndr_reader *reader, ndr_bench *bench, ndr_box box, void *data) {
+ndr_status ndr_library_read(const ndr_reader *reader, ndr_reader_scratch *scratch, ndr_box box, void *data) {
   const ndr_unpack unpack = ndr_unpack_native(&reader->unpack);
   int64_t from = ndr_stored_bytes(reader), to = (int64_t)ndr_dtype_bytes(unpack.to), count = 1;
   for (int d = 0; d < reader->dataset->info.ndim; d++) count *= box.size[d];
@@ -79,10 +79,10 @@ ndr_status ndr_library_read(const ndr_reader *reader, ndr_bench *bench, ndr_box 
   ndr_status status = read_box(reader, box, stored);
   ndr_hdf_leave(&scope);
   double middle = ndr_seconds();
-  bench->read_seconds += middle - begin;
-  bench->stored_bytes += count * from;
+  scratch->read_seconds += middle - begin;
+  scratch->stored_bytes += count * from;
   if (status != NDR_OK || ndr_unpack_copies(&unpack)) return status;
   ndr_unpack_run(&unpack, stored, 1, data, count);
-  bench->unpack_seconds += ndr_seconds() - middle;
+  scratch->unpack_seconds += ndr_seconds() - middle;
   return NDR_OK;
 }

@@ -139,7 +139,7 @@ int64_t ndr_slabs_leaves_bytes(const ndr_slabs *slabs) {
   int64_t states = times(leaf_outputs(slabs), slabs->output_bytes);
   int64_t waiting = times(leaves_of(slabs, slabs->extent, true), leaves_of(slabs, slabs->extent, false));
   int64_t each = plus(ndr_slabs_leaf_bytes(slabs), states);
-  if (slabs->far) return times(ndr_slabs_outputs(slabs), slabs->output_bytes);
+  if (slabs->on_gpu) return times(ndr_slabs_outputs(slabs), slabs->output_bytes);
   return plus(times(each, slabs->workers), ndr_slabs_adds_apart(slabs) ? times(states, waiting) : 0);
 }
 
@@ -192,7 +192,7 @@ static int64_t least(int64_t aim, int shift) {
 
 static void choose_cell(ndr_slabs *slabs, const ndr_slabs *leader, int shift) {
   which cut = leader ? REDUCED : ALL;
-  int64_t outputs = least(slabs->far ? FAR_OUTPUTS_AIM : OUTPUTS_AIM, shift), aim = CELL_AIM;
+  int64_t outputs = least(slabs->on_gpu ? FAR_OUTPUTS_AIM : OUTPUTS_AIM, shift), aim = CELL_AIM;
   for (int d = 0; d < slabs->ndim; d++) {
     bool follows = leader && !slabs->reduced[d];
     if (follows) slabs->lead[d] = leader->lead[d];
@@ -200,7 +200,7 @@ static void choose_cell(ndr_slabs *slabs, const ndr_slabs *leader, int shift) {
   }
   if (!leader) shorten(slabs, KEPT, ndr_slabs_outputs, outputs, slabs->unit);
   if (ndr_slabs_outputs(slabs) > outputs) aim = WIDE_CELL_AIM;
-  aim = least(slabs->far ? FAR_CELL_AIM : aim, shift);
+  aim = least(slabs->on_gpu ? FAR_CELL_AIM : aim, shift);
   shorten(slabs, cut, stored_bytes, aim, slabs->unit);
   shorten(slabs, cut, reduced_bytes, MOST_EXPANSION * aim, slabs->unit);
   if (slabs->chunked) shorten(slabs, cut, chunks, CHUNKS_AIM, slabs->unit);
@@ -217,11 +217,11 @@ static void choose_leaf(ndr_slabs *slabs, const ndr_slabs *leader, int shift) {
   which cut = leader ? REDUCED : ALL;
   for (int d = 0; leader && d < slabs->ndim; d++)
     if (!slabs->reduced[d]) slabs->extent[d] = leader->leaf[d];
-  if (!slabs->far && !leader) {
+  if (!slabs->on_gpu && !leader) {
     shorten(slabs, KEPT, ndr_slabs_outputs, least(OUTPUTS_AIM, shift), ones);
     shorten(slabs, KEPT, wide_bytes, least(LEAF_AIM, shift), ones);
   }
-  if (!slabs->far) shorten(slabs, cut, reduced_bytes, least(LEAF_AIM, shift), ones);
+  if (!slabs->on_gpu) shorten(slabs, cut, reduced_bytes, least(LEAF_AIM, shift), ones);
   memcpy(slabs->leaf, slabs->extent, sizeof slabs->leaf);
 }
 
@@ -245,7 +245,7 @@ bool ndr_slabs_fit(ndr_slabs *slabs, const ndr_slabs *leader, bool in_parts, int
   /* Parts along reduced dims first: those along kept dims have every chunk decoded anew. */
   if (in_parts) shorten(slabs, REDUCED, ndr_slabs_bytes, budget, slabs->leaf);
   if (in_parts && !leader) shorten(slabs, KEPT, ndr_slabs_bytes, budget, slabs->leaf);
-  return ndr_slabs_bytes(slabs) <= budget && (!slabs->far || reduced_bytes(slabs) <= budget / REDUCED_SHARE);
+  return ndr_slabs_bytes(slabs) <= budget && (!slabs->on_gpu || reduced_bytes(slabs) <= budget / REDUCED_SHARE);
 }
 
 /* Moves on by so much within every cell, or within the array where that is all of it. */

@@ -26,7 +26,7 @@ typedef struct ndr_slabs {
   int64_t lead[NDR_MAX_DIMS]; /* what the first unit lacks; less than unit */
   bool reduced[NDR_MAX_DIMS];
   bool chunked;
-  bool far; /* slabs are reduced by a GPU */
+  bool on_gpu; /* slabs are reduced by a GPU */
   /* Under `whole` a slot takes all chunks that a slab touches, of this extent, the first element being from[d] elements
    * behind a chunk's first. */
   bool whole;

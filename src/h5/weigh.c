@@ -44,14 +44,14 @@ ndr_status ndr_weigh_check(const ndr_job *job) {
   return check_values(w);
 }
 
-ndr_weights ndr_weigh_box(const ndr_job *job, const ndr_leg *leg) {
+ndr_weights ndr_weigh_box(const ndr_job *job, const ndr_slab *slab) {
   const DLTensor *w = job->options.weights;
   ndr_weights weights = {(const double *)((const char *)w->data + (int64_t)w->byte_offset), {0}};
   int64_t stride = 1;
   for (int i = w->ndim - 1; i >= 0; i--) {
     int d = job->options.weight_dims[i];
     weights.strides[d] = stride;
-    weights.first += leg->whole[d] * stride;
+    weights.first += slab->whole[d] * stride;
     stride *= w->shape[i];
   }
   return weights;
@@ -147,8 +147,8 @@ ndr_status ndr_weigh_finish(const ndr_job *job, const ndr_accumulator *sums, con
   totals t = {(double *)(void *)memory, (double *)(void *)(memory + bytes), (int64_t *)(void *)(memory + 2 * bytes)};
   DLTensor sum = like(results[0], NDR_F64, t.sum), weight_sum = like(results[0], NDR_F64, t.weight_sum);
   DLTensor valid = like(results[0], NDR_I64, t.valid);
-  ndr_status status = ndr_carrier_finish(&job->carriers[0], sums, 2, (DLTensor *[]){&sum, &valid});
-  if (status == NDR_OK) status = ndr_carrier_finish(&job->carriers[0], weight_sums, 1, (DLTensor *[]){&weight_sum});
+  ndr_status status = ndr_uploader_finish(&job->uploaders[0], sums, 2, (DLTensor *[]){&sum, &valid});
+  if (status == NDR_OK) status = ndr_uploader_finish(&job->uploaders[0], weight_sums, 1, (DLTensor *[]){&weight_sum});
   for (int i = 0; status == NDR_OK && i < job->op_count; i++) write_result(job, job->ops[i], &t, results[i]);
   free(memory);
   return status;

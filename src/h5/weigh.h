@@ -13,7 +13,7 @@ typedef struct ndr_weights {
   int64_t strides[NDR_MAX_DIMS];
 } ndr_weights;
 
-ndr_weights ndr_weigh_box(const ndr_job *job, const ndr_leg *leg);
+ndr_weights ndr_weigh_box(const ndr_job *job, const ndr_slab *slab);
 
 /* data, a compact box of f64, times weights. */
 void ndr_weigh_elements(const ndr_weights *weights, int ndim, const int64_t *size, double *data);

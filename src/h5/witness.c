@@ -1,5 +1,5 @@
-/* Outputs of masked data for which no element was valid. NaN are skipped, so that means, min and max say so already; a
- * sum of nothing would be 0. */
+/* Puts NaN into outputs of masked data that had no valid element. Means, min and max are NaN there already; a sum of
+ * nothing would be 0, so valid elements are counted beside it. How missing elements become NaN is in unpack.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,10 @@ bool ndr_job_is_empty(const ndr_job *job) {
   return false;
 }
 
-ndr_status ndr_job_watch(ndr_job *job) {
+ndr_status ndr_job_add_valid(ndr_job *job) {
   bool needed = false;
   job->fold_count = job->op_count;
-  job->witness = -1;
+  job->valid_index = -1;
   if (job->options.weights) {
     job->fold_count = 2;
     job->fold_ops[0] = NDR_SUM;
@@ -26,27 +26,27 @@ ndr_status ndr_job_watch(ndr_job *job) {
   for (int i = 0; i < job->op_count; i++) {
     job->fold_ops[i] = job->ops[i];
     needed |= ndr_meaning_hides_nothing(job->ops[i]);
-    if (job->ops[i] == NDR_VALID) job->witness = i;
+    if (job->ops[i] == NDR_VALID) job->valid_index = i;
   }
   if (!needed || !job->dataset->info.masked || ndr_job_is_empty(job)) {
-    job->witness = -1;
+    job->valid_index = -1;
     return NDR_OK;
   }
-  if (job->witness >= 0) return NDR_OK;
+  if (job->valid_index >= 0) return NDR_OK;
   if (job->op_count == NDR_MAX_OPS)
     return ndr_fail(NDR_ERR_ARGUMENT, "of data with missing values at most %d operators without valid",
                     NDR_MAX_OPS - 1);
-  job->witness = job->fold_count++;
-  job->fold_ops[job->witness] = NDR_VALID;
+  job->valid_index = job->fold_count++;
+  job->fold_ops[job->valid_index] = NDR_VALID;
   return NDR_OK;
 }
 
-ndr_status ndr_job_accumulate(const ndr_job *job, const ndr_carrier *carrier, int ndim, const int64_t *shape,
+ndr_status ndr_job_accumulate(const ndr_job *job, const ndr_uploader *uploader, int ndim, const int64_t *shape,
                               int dim_count, const int *dims, ndr_accumulator **accumulator) {
   ndr_options reduce = job->reduce;
-  reduce.stream = carrier->stream;
-  return ndr_accumulator_create(accumulator, carrier->device, job->dtype, ndim, shape, dim_count, dims, job->fold_count,
-                                job->fold_ops, &reduce);
+  reduce.stream = uploader->stream;
+  return ndr_accumulator_create(accumulator, uploader->device, job->dtype, ndim, shape, dim_count, dims,
+                                job->fold_count, job->fold_ops, &reduce);
 }
 
 /* ---- Marking ---------------------------------------------------------------------------------------------------- */
@@ -107,11 +107,11 @@ ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator
     scratch.dtype = ndr_dtype_to_dlpack(NDR_I64);
     scratch.data = malloc((size_t)bytes + 1);
     if (!scratch.data) return ndr_fail(NDR_ERR_MEMORY, "out of memory to find outputs of missing elements alone");
-    folded[job->witness] = &scratch;
+    folded[job->valid_index] = &scratch;
   }
-  ndr_status status = ndr_carrier_finish(&job->carriers[0], accumulator, job->fold_count, folded);
-  for (int i = 0; status == NDR_OK && job->witness >= 0 && i < job->op_count; i++)
-    if (ndr_meaning_hides_nothing(job->ops[i])) mark(results[i], folded[job->witness]);
+  ndr_status status = ndr_uploader_finish(&job->uploaders[0], accumulator, job->fold_count, folded);
+  for (int i = 0; status == NDR_OK && job->valid_index >= 0 && i < job->op_count; i++)
+    if (ndr_meaning_hides_nothing(job->ops[i])) mark(results[i], folded[job->valid_index]);
   free(scratch.data);
   return status;
 }

@@ -128,7 +128,7 @@ chmod 640 "$folder/records/rows.json"
 ln -s rows.json "$folder/records/link"
 run 0 --json "$folder/records/link" -r 1 'sum f32 [4] /0'
 if [ ! -L "$folder/records/link" ] || ! grep -q '"problem"' "$folder/records/rows.json" ||
-  [ "$(ls -A "$folder/records" | wc -l)" -ne 2 ] || [ "$(stat -c %a "$folder/records/rows.json")" != 640 ]; then
+  [ "$(find "$folder/records" -mindepth 1 | wc -l)" -ne 2 ] || [ "$(stat -c %a "$folder/records/rows.json")" != 640 ]; then
   echo "$command: the record is not what is there now"
   failures=$((failures + 1))
 fi

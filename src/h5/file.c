@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -56,10 +57,12 @@ static const char *recognise(const char *file) {
 /* HDF5 knows how long a file should be; false where that is not what is wrong. */
 static bool is_short(unsigned long long *bytes, unsigned long long *stored) {
   char reason[NDR_HDF_REASON];
-  unsigned long long base;
   ndr_hdf_reason(reason);
-  return sscanf(reason, "truncated file: eof = %llu, sblock->base_addr = %llu, stored_eof = %llu", bytes, &base,
-                stored) == 3;
+  const char *actual = strstr(reason, "truncated file: eof = "), *wanted = strstr(reason, "stored_eof = ");
+  if (!actual || !wanted) return false;
+  *bytes = strtoull(strchr(actual, '=') + 1, NULL, 10);
+  *stored = strtoull(strchr(wanted, '=') + 1, NULL, 10);
+  return true;
 }
 
 /* Says why HDF5 has not opened the file. */

@@ -45,52 +45,52 @@ static void assert_holds(const char *name, const char *text) {
 /* ---- Replacing a file ------------------------------------------------------------------------------------------- */
 
 START_TEST(a_new_file_appears_on_commit) {
-  ndr_replace file;
+  ndr_atomic_file file;
   make_folder();
-  assert_ok(ndr_replace_open(&file, output, false));
-  assert_ok(ndr_replace_write(&file, "new", 3, NULL));
+  assert_ok(ndr_atomic_file_open(&file, output, false));
+  assert_ok(ndr_atomic_file_write(&file, "new", 3, NULL));
   ck_assert_int_ne(access(output, F_OK), 0);
-  assert_ok(ndr_replace_commit(&file));
-  ndr_replace_close(&file);
+  assert_ok(ndr_atomic_file_commit(&file));
+  ndr_atomic_file_close(&file);
   assert_holds(output, "new");
   remove_folder();
 }
 END_TEST
 
 START_TEST(an_abandoned_file_leaves_nothing) {
-  ndr_replace file;
+  ndr_atomic_file file;
   make_folder();
   put(output, "old");
-  assert_ok(ndr_replace_open(&file, output, true));
-  assert_ok(ndr_replace_write(&file, "new", 3, NULL));
-  ndr_replace_close(&file);
+  assert_ok(ndr_atomic_file_open(&file, output, true));
+  assert_ok(ndr_atomic_file_write(&file, "new", 3, NULL));
+  ndr_atomic_file_close(&file);
   assert_holds(output, "old");
   remove_folder();
 }
 END_TEST
 
 START_TEST(a_file_that_appears_meanwhile_is_kept) {
-  ndr_replace file;
+  ndr_atomic_file file;
   make_folder();
-  assert_ok(ndr_replace_open(&file, output, false));
-  assert_ok(ndr_replace_write(&file, "new", 3, NULL));
+  assert_ok(ndr_atomic_file_open(&file, output, false));
+  assert_ok(ndr_atomic_file_write(&file, "new", 3, NULL));
   put(output, "theirs");
-  assert_fails(ndr_replace_commit(&file), NDR_ERR_FILE, "exists");
-  ndr_replace_close(&file);
+  assert_fails(ndr_atomic_file_commit(&file), NDR_ERR_FILE, "exists");
+  ndr_atomic_file_close(&file);
   assert_holds(output, "theirs");
   remove_folder();
 }
 END_TEST
 
 START_TEST(permissions_are_kept) {
-  ndr_replace file;
+  ndr_atomic_file file;
   struct stat facts;
   make_folder();
   put(output, "old");
   chmod(output, 0604);
-  assert_ok(ndr_replace_open(&file, output, true));
-  assert_ok(ndr_replace_commit(&file));
-  ndr_replace_close(&file);
+  assert_ok(ndr_atomic_file_open(&file, output, true));
+  assert_ok(ndr_atomic_file_commit(&file));
+  ndr_atomic_file_close(&file);
   ck_assert_int_eq(stat(output, &facts), 0);
   ck_assert_int_eq(facts.st_mode & 07777, 0604);
   remove_folder();
@@ -99,31 +99,31 @@ END_TEST
 
 /* What a program prints must not end up in its output. */
 START_TEST(standard_descriptors_are_left_alone) {
-  ndr_replace file;
+  ndr_atomic_file file;
   make_folder();
   int kept = dup(STDOUT_FILENO);
   close(STDOUT_FILENO);
-  ndr_status status = ndr_replace_open(&file, output, false);
+  ndr_status status = ndr_atomic_file_open(&file, output, false);
   ssize_t printed = write(STDOUT_FILENO, "text", 4);
-  if (status == NDR_OK) status = ndr_replace_write(&file, "new", 3, NULL);
-  if (status == NDR_OK) status = ndr_replace_commit(&file);
+  if (status == NDR_OK) status = ndr_atomic_file_write(&file, "new", 3, NULL);
+  if (status == NDR_OK) status = ndr_atomic_file_commit(&file);
   dup2(kept, STDOUT_FILENO);
   close(kept);
   assert_ok(status);
   ck_assert_int_eq(printed, -1);
-  ndr_replace_close(&file);
+  ndr_atomic_file_close(&file);
   assert_holds(output, "new");
   remove_folder();
 }
 END_TEST
 
 START_TEST(writing_can_be_cancelled) {
-  ndr_replace file;
+  ndr_atomic_file file;
   volatile sig_atomic_t cancel = 1;
   make_folder();
-  assert_ok(ndr_replace_open(&file, output, false));
-  assert_fails(ndr_replace_write(&file, "new", 3, &cancel), NDR_ERR_CANCELLED, "out.h5");
-  ndr_replace_close(&file);
+  assert_ok(ndr_atomic_file_open(&file, output, false));
+  assert_fails(ndr_atomic_file_write(&file, "new", 3, &cancel), NDR_ERR_CANCELLED, "out.h5");
+  ndr_atomic_file_close(&file);
   remove_folder();
 }
 END_TEST
@@ -389,7 +389,7 @@ END_TEST
 /* ---- What attributes say ---------------------------------------------------------------------------------------- */
 
 static void assert_methods(const char *before, const char *first, const char *second, ndr_op op, const char *wanted) {
-  char *text = ndr_meaning_methods(before, 2, (const char *[]){first, second}, op, NULL);
+  char *text = ndr_cf_attributes_methods(before, 2, (const char *[]){first, second}, op, NULL);
   ck_assert_str_eq(text, wanted);
   free(text);
 }
@@ -400,11 +400,11 @@ START_TEST(methods_name_dims_that_have_names) {
   assert_methods("area: mean", NULL, NULL, NDR_MIN, "area: mean");
   assert_methods(NULL, NULL, NULL, NDR_SUM, "");
   assert_methods("", "a dim", "x", NDR_VAR, "x: variance");
-  char *weighted = ndr_meaning_methods("area: mean", 1, (const char *[]){"lat"}, NDR_SUM, "weighted by lat");
+  char *weighted = ndr_cf_attributes_methods("area: mean", 1, (const char *[]){"lat"}, NDR_SUM, "weighted by lat");
   ck_assert_str_eq(weighted, "area: mean lat: sum (weighted by lat)");
   free(weighted);
   for (int op = 0; op < NDR_OP_COUNT; op++) {
-    char *text = ndr_meaning_methods(NULL, 1, (const char *[]){"x"}, (ndr_op)op, NULL);
+    char *text = ndr_cf_attributes_methods(NULL, 1, (const char *[]){"x"}, (ndr_op)op, NULL);
     ck_assert(strncmp(text, "x: ", 3) == 0 && strlen(text) > 5);
     free(text);
   }
@@ -413,7 +413,7 @@ END_TEST
 
 static void assert_units(const char *units, ndr_op op, const char *wanted) {
   char *text;
-  ck_assert(ndr_meaning_units(units, op, &text));
+  ck_assert(ndr_cf_attributes_units(units, op, &text));
   ck_assert_pstr_eq(text, wanted);
   free(text);
 }

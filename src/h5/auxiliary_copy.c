@@ -1,3 +1,5 @@
+/* See auxiliary_copy.h. A variable that another file has as well, with the same elements and attributes, is not copied
+ * twice. */
 #include "h5/auxiliary_copy.h"
 
 #include <stdlib.h>
@@ -8,14 +10,14 @@
 #include "h5/elements.h"
 #include "h5/storage.h"
 
-/* Of all of them: they are read whole, on top of what the budget for buffers allows. */
+/* The most bytes of all copies together: variables are read whole, beside the budget for buffers. */
 #define MOST_BYTES ((int64_t)64 << 20)
 
-ndr_status ndr_aux_fail_memory(const ndr_aux_context *c) {
+ndr_status ndr_cf_copy_fail_memory(const ndr_cf_copy_context *c) {
   return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for what belongs to it", c->source->where);
 }
 
-/* How its cells came to be is not said by its own attributes once it is cut. */
+/* Drops cell_methods: it is wrong for a subset. */
 static bool keeps(void *user, const char *name) {
   (void)user;
   return strcmp(name, "cell_methods") != 0;
@@ -25,7 +27,7 @@ static bool keeps_converted(void *user, const char *name) {
   return keeps(user, name) && ndr_label_keeps_unpacked(user, name);
 }
 
-static ndr_status write_elements(const ndr_aux_context *c, const ndr_companion *found, const ndr_elements *e,
+static ndr_status write_elements(const ndr_cf_copy_context *c, const ndr_cf_variable *found, const ndr_elements *e,
                                  const int *from, const char *name) {
   hsize_t size[NDR_MAX_DIMS];
   bool unlimited[NDR_MAX_DIMS];
@@ -40,34 +42,34 @@ static ndr_status write_elements(const ndr_aux_context *c, const ndr_companion *
   return status;
 }
 
-static ndr_status read_elements(const ndr_companion *found, ndr_elements *e) {
+static ndr_status read_elements(const ndr_cf_variable *found, ndr_elements *e) {
   hsize_t count = 1;
   for (int d = 0; d < found->whole.info.ndim; d++) count *= (hsize_t)found->whole.info.shape[d];
   NDR_TRY(found->converted ? ndr_elements_reserve_values(e, count, found->whole.where)
                            : ndr_elements_reserve(e, found->whole.id, count, found->whole.where));
-  if (found->converted ? ndr_companion_read_values(found, e->data) : ndr_companion_read(found, e->type, e->data))
+  if (found->converted ? ndr_cf_variable_read_values(found, e->data) : ndr_cf_variable_read(found, e->type, e->data))
     return NDR_OK;
   return ndr_hdf_fail(NDR_ERR_FILE, found->whole.where, "cannot be copied to the output");
 }
 
 /* name is the copy's in the output, and kept. */
-static ndr_status remember(const ndr_aux_context *c, const char *origin, char *name) {
-  ndr_auxiliaries *known = c->known;
-  ndr_auxiliary *all = realloc(known->all, (size_t)(known->count + 1) * sizeof *all);
+static ndr_status remember(const ndr_cf_copy_context *c, const char *origin, char *name) {
+  ndr_cf_copies *known = c->known;
+  ndr_cf_copy *all = realloc(known->all, (size_t)(known->count + 1) * sizeof *all);
   char *from = strdup(origin);
   if (all) known->all = all;
   if (!all || !from || !name) {
     free(from);
     free(name);
-    return ndr_aux_fail_memory(c);
+    return ndr_cf_copy_fail_memory(c);
   }
-  all[known->count++] = (ndr_auxiliary){from, name};
+  all[known->count++] = (ndr_cf_copy){from, name};
   return NDR_OK;
 }
 
 /* Whether a copy in the output is what would be copied again, from another file: dims, elements and attributes. */
-static ndr_status compare(const ndr_aux_context *c, const ndr_companion *found, const ndr_elements *e, const char *copy,
-                          bool *same) {
+static ndr_status compare(const ndr_cf_copy_context *c, const ndr_cf_variable *found, const ndr_elements *e,
+                          const char *copy, bool *same) {
   int ndim = found->whole.info.ndim;
   *same = ndr_scales_name(c->scales, copy, ndim) == NULL;
   for (int d = 0; d < ndim && *same; d++) {
@@ -85,7 +87,7 @@ static ndr_status compare(const ndr_aux_context *c, const ndr_companion *found, 
   return equal < 0 ? ndr_hdf_fail(NDR_ERR_FILE, copy, "this variable cannot be compared with another") : NDR_OK;
 }
 
-static ndr_status find_same(const ndr_aux_context *c, const ndr_companion *found, const ndr_elements *e,
+static ndr_status find_same(const ndr_cf_copy_context *c, const ndr_cf_variable *found, const ndr_elements *e,
                             const char *name, const char **copied) {
   bool same = false;
   for (int i = 0; i < c->known->count && !same; i++) {
@@ -97,7 +99,7 @@ static ndr_status find_same(const ndr_aux_context *c, const ndr_companion *found
   return NDR_OK;
 }
 
-static ndr_status copy_elements(const ndr_aux_context *c, const ndr_companion *found, const ndr_elements *e,
+static ndr_status copy_elements(const ndr_cf_copy_context *c, const ndr_cf_variable *found, const ndr_elements *e,
                                 const char *origin, const char *name, int depth, const char **copied) {
   int same[NDR_MAX_DIMS];
   NDR_TRY(find_same(c, found, e, name, copied));
@@ -111,10 +113,10 @@ static ndr_status copy_elements(const ndr_aux_context *c, const ndr_companion *f
   return depth ? c->follow(c, found->whole.id, as) : NDR_OK;
 }
 
-static ndr_status copy_new(const ndr_aux_context *c, const ndr_companion *found, const char *origin, const char *name,
-                           int depth, const char **copied) {
+static ndr_status copy_new(const ndr_cf_copy_context *c, const ndr_cf_variable *found, const char *origin,
+                           const char *name, int depth, const char **copied) {
   ndr_elements elements = {.type = H5I_INVALID_HID};
-  int64_t bytes = ndr_companion_bytes(found, MOST_BYTES);
+  int64_t bytes = ndr_cf_variable_bytes(found, MOST_BYTES);
   if (bytes < 0) return ndr_hdf_fail(NDR_ERR_FILE, found->whole.where, "its type cannot be read");
   if (bytes > MOST_BYTES - c->known->bytes) return NDR_OK;
   c->known->bytes += bytes;
@@ -125,10 +127,10 @@ static ndr_status copy_new(const ndr_aux_context *c, const ndr_companion *found,
 }
 
 /* What has been copied for another variable is not copied again. */
-static ndr_status copy_found(const ndr_aux_context *c, const ndr_companion *found, const char *name, int depth,
+static ndr_status copy_found(const ndr_cf_copy_context *c, const ndr_cf_variable *found, const char *name, int depth,
                              const char **copied) {
-  char *origin = ndr_companion_origin(found);
-  if (!origin) return ndr_aux_fail_memory(c);
+  char *origin = ndr_cf_variable_origin(found);
+  if (!origin) return ndr_cf_copy_fail_memory(c);
   for (int i = 0; i < c->known->count; i++)
     if (strcmp(c->known->all[i].origin, origin) == 0) *copied = c->known->all[i].name;
   ndr_status status = *copied ? NDR_OK : copy_new(c, found, origin, name, depth, copied);
@@ -136,7 +138,7 @@ static ndr_status copy_found(const ndr_aux_context *c, const ndr_companion *foun
   return status;
 }
 
-const char *ndr_aux_scale(const ndr_aux_context *c, const char *path) {
+const char *ndr_cf_copy_scale(const ndr_cf_copy_context *c, const char *path) {
   for (int i = 0; i < c->ndim; i++) {
     const char *scale = c->from[i] < 0 ? NULL : c->source->scales[c->from[i]];
     if (scale && strcmp(scale, path) == 0) return ndr_scales_name(c->scales, c->variable, i);
@@ -144,15 +146,16 @@ const char *ndr_aux_scale(const ndr_aux_context *c, const char *path) {
   return NULL;
 }
 
-ndr_status ndr_aux_copy(const ndr_aux_context *c, const char *name, int depth, const char **copied, bool *absent) {
-  ndr_companion found;
+ndr_status ndr_cf_copy_variable(const ndr_cf_copy_context *c, const char *name, int depth, const char **copied,
+                                bool *absent) {
+  ndr_cf_variable found;
   *copied = NULL;
-  ndr_status status = ndr_companion_open(&found, c->source, c->reduced, name, c->bounds);
+  ndr_status status = ndr_cf_variable_open(&found, c->source, c->reduced, name, c->bounds);
   if (status == NDR_OK && found.count && found.whole.info.is_scale)
-    *copied = ndr_aux_scale(c, found.whole.path);
+    *copied = ndr_cf_copy_scale(c, found.whole.path);
   else if (status == NDR_OK && found.fits)
     status = copy_found(c, &found, name, depth, copied);
   *absent = status == NDR_OK && found.count == 0;
-  ndr_companion_close(&found);
+  ndr_cf_variable_close(&found);
   return status;
 }

@@ -6,6 +6,6 @@
 
 /* Copies the mesh or the geometry that the attribute of the source names, if all its parts come whole. `location`, or
  * NULL, is the attribute that says where on a mesh the elements are. */
-ndr_status ndr_aux_put_mesh(const ndr_aux_context *c, const char *attribute, const char *location);
+ndr_status ndr_cf_mesh_put(const ndr_cf_copy_context *c, const char *attribute, const char *location);
 
 #endif

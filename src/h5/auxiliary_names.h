@@ -1,38 +1,43 @@
-/* Attributes of which the words name other variables: these are copied, and the words left that the output has. */
+/* Attributes that are lists of variables' names: the variables are copied, and the attribute is written with the names
+ * that the output has. */
 #ifndef NDR_H5_AUXILIARY_NAMES_H
 #define NDR_H5_AUXILIARY_NAMES_H
 
 #include "h5/attributes.h"
 #include "h5/auxiliary_copy.h"
 
-/* A name that is tied to others: "bounds" and "climatology" are one name; "grid_mapping" is, too, or else of a form
- * that is not carried; of "coordinates" and of "cell_measures", which has keys before the names, those are left that
- * are in the output, and NDR_AUX_MEASURES of other files; "formula_terms" means nothing if not all are. */
-typedef enum { NDR_AUX_ONE, NDR_AUX_SOME, NDR_AUX_MEASURES, NDR_AUX_ALL } ndr_aux_naming;
+/* How an attribute lists names.
+ *   ONE       a single name: bounds, climatology, grid_mapping. A list, which grid_mapping may be, is not copied.
+ *   SOME      the names that the output has are kept: coordinates.
+ *   MEASURES  the same, with keys before the names, and names that only other files have are kept: cell_measures.
+ *   ALL       means nothing unless all variables are copied: formula_terms. */
+typedef enum { NDR_CF_NAMES_ONE, NDR_CF_NAMES_SOME, NDR_CF_NAMES_MEASURES, NDR_CF_NAMES_ALL } ndr_cf_naming;
 
-static const char *const ndr_aux_mesh_parts[] = {NDR_MESH_PARTS};
+static const char *const ndr_cf_mesh_parts[] = {NDR_MESH_PARTS};
 
-enum { NDR_AUX_MESH_PARTS = sizeof ndr_aux_mesh_parts / sizeof *ndr_aux_mesh_parts };
+enum { NDR_CF_MESH_PARTS = sizeof ndr_cf_mesh_parts / sizeof *ndr_cf_mesh_parts };
 
-ndr_status ndr_aux_fail_read(const ndr_h5_dataset *dataset);
+ndr_status ndr_cf_names_fail_read(const ndr_h5_dataset *dataset);
 
-ndr_status ndr_aux_put_text(const ndr_aux_context *c, const char *variable, const char *attribute, const char *text);
+ndr_status ndr_cf_names_put_text(const ndr_cf_copy_context *c, const char *variable, const char *attribute,
+                                 const char *text);
 
-/* The next of the words that blanks part; false after the last. One that is cut off is no name of anything. */
-bool ndr_aux_word(const char **rest, char word[256]);
+/* The next word of a text; false after the last. One too long for `word` is cut, and then names nothing. */
+bool ndr_cf_names_next(const char **rest, char word[256]);
 
-/* Copies what is named; *left, to be freed, has the names of it in the output. */
-ndr_status ndr_aux_copy_list(const ndr_aux_context *c, const char *names, ndr_aux_naming how, int depth, char **left);
+/* Copies the variables named; *left, to be freed, is the list of their names in the output. */
+ndr_status ndr_cf_names_copy(const ndr_cf_copy_context *c, const char *names, ndr_cf_naming how, int depth,
+                             char **left);
 
-/* Copies what is named, and puts the names of it in the output into the attribute of a variable there. */
-ndr_status ndr_aux_put(const ndr_aux_context *c, const char *names, const char *attribute, ndr_aux_naming how,
-                       int depth, const char *variable);
+/* The same, and writes the list into an attribute of a variable of the output. */
+ndr_status ndr_cf_names_put(const ndr_cf_copy_context *c, const char *names, const char *attribute, ndr_cf_naming how,
+                            int depth, const char *variable);
 
-/* The same of the names that the attribute has of `from`. */
-ndr_status ndr_aux_put_of(const ndr_aux_context *c, hid_t from, const char *attribute, ndr_aux_naming how, int depth,
-                          const char *variable);
+/* The same for the names in the attribute of `from`, a dataset of the input. */
+ndr_status ndr_cf_names_put_of(const ndr_cf_copy_context *c, hid_t from, const char *attribute, ndr_cf_naming how,
+                               int depth, const char *variable);
 
-/* The same of the bounds and the parts of a mesh that a copy has. */
-ndr_status ndr_aux_put_of_copy(const ndr_aux_context *c, hid_t from, const char *variable);
+/* The same for the bounds and the parts of a mesh that `from`, which has been copied, names. */
+ndr_status ndr_cf_names_put_of_copy(const ndr_cf_copy_context *c, hid_t from, const char *variable);
 
 #endif

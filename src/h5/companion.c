@@ -1,3 +1,4 @@
+/* See companion.h. A piece is the variable in one file; the whole joins the pieces of all files. */
 #include "h5/companion.h"
 
 #include <stdlib.h>
@@ -132,7 +133,7 @@ static htri_t has_units_of(const ndr_h5_dataset *piece, const ndr_h5_dataset *pa
   return same;
 }
 
-static ndr_status add_piece(ndr_companion *c, const ndr_h5_dataset *source, const bool *reduced, int series,
+static ndr_status add_piece(ndr_cf_variable *c, const ndr_h5_dataset *source, const bool *reduced, int series,
                             const char *name, int *along) {
   ndr_h5_dataset *piece;
   NDR_TRY(open_piece(source, name, &piece));
@@ -141,8 +142,8 @@ static ndr_status add_piece(ndr_companion *c, const ndr_h5_dataset *source, cons
   return NDR_OK;
 }
 
-static ndr_status add_rest(ndr_companion *c, const ndr_h5_dataset *source, const bool *reduced, const char *name,
-                           int along) {
+static ndr_status add_other_pieces(ndr_cf_variable *c, const ndr_h5_dataset *source, const bool *reduced,
+                                   const char *name, int along) {
   int64_t size = c->whole.info.shape[along];
   htri_t first = c->converted ? has_units_of(c->pieces[0], source->parts[0]) : 1;
   if (first < 0) return fail_read(source);
@@ -173,10 +174,10 @@ static ndr_status add_rest(ndr_companion *c, const ndr_h5_dataset *source, const
   return NDR_OK;
 }
 
-ndr_status ndr_companion_open(ndr_companion *c, const ndr_h5_dataset *source, const bool *reduced, const char *name,
-                              bool bounds) {
+ndr_status ndr_cf_variable_open(ndr_cf_variable *c, const ndr_h5_dataset *source, const bool *reduced, const char *name,
+                                bool bounds) {
   int along = -1, most = source->part_count ? source->part_count : 1;
-  *c = (ndr_companion){.count = 0};
+  *c = (ndr_cf_variable){.count = 0};
   c->pieces = calloc((size_t)most, sizeof *c->pieces);
   if (!c->pieces) return fail_memory(source);
   NDR_TRY(add_piece(c, source->part_count ? source->parts[0] : source, reduced,
@@ -185,18 +186,18 @@ ndr_status ndr_companion_open(ndr_companion *c, const ndr_h5_dataset *source, co
   c->whole = *c->pieces[0];
   c->converted = bounds && along >= 0 && source->axis == NDR_AXIS_CONVERTED;
   if (c->converted && along > 0) c->fits = false;
-  return c->fits && along >= 0 ? add_rest(c, source, reduced, name, along) : NDR_OK;
+  return c->fits && along >= 0 ? add_other_pieces(c, source, reduced, name, along) : NDR_OK;
 }
 
-void ndr_companion_close(ndr_companion *c) {
+void ndr_cf_variable_close(ndr_cf_variable *c) {
   for (int i = 0; i < c->count; i++) close_piece(c->pieces[i]);
   free(c->pieces);
-  *c = (ndr_companion){.count = 0};
+  *c = (ndr_cf_variable){.count = 0};
 }
 
 /* ---- What it holds ---------------------------------------------------------------------------------------------- */
 
-int64_t ndr_companion_bytes(const ndr_companion *c, int64_t most) {
+int64_t ndr_cf_variable_bytes(const ndr_cf_variable *c, int64_t most) {
   hid_t type = H5Dget_type(c->whole.id);
   H5T_class_t kind = H5Tget_class(type);
   htri_t variable = kind == H5T_STRING ? H5Tis_variable_str(type) : 0;
@@ -229,7 +230,7 @@ static bool read_piece(const ndr_h5_dataset *piece, const int64_t *at, hid_t to,
 }
 
 /* Elements that no file has are fill values; texts of variable length, none. */
-static bool fill_whole(const ndr_companion *c, hid_t type, void *data) {
+static bool fill_whole(const ndr_cf_variable *c, hid_t type, void *data) {
   bool is_short = false;
   size_t count = 1, bytes = H5Tget_size(type);
   for (int i = 0; i < c->count; i++) is_short = is_short || ndr_hdf_is_short(c->pieces[i]);
@@ -244,7 +245,7 @@ static bool fill_whole(const ndr_companion *c, hid_t type, void *data) {
   return good;
 }
 
-bool ndr_companion_read_values(const ndr_companion *c, double *values) {
+bool ndr_cf_variable_read_values(const ndr_cf_variable *c, double *values) {
   for (int p = 0; p < c->count; p++) {
     const ndr_h5_dataset *piece = c->pieces[p];
     int64_t count = 1;
@@ -262,7 +263,7 @@ bool ndr_companion_read_values(const ndr_companion *c, double *values) {
   return true;
 }
 
-bool ndr_companion_read(const ndr_companion *c, hid_t type, void *data) {
+bool ndr_cf_variable_read(const ndr_cf_variable *c, hid_t type, void *data) {
   int64_t at[NDR_MAX_DIMS] = {0};
   hsize_t size[NDR_MAX_DIMS];
   int along = c->whole.series_dim;
@@ -277,7 +278,7 @@ bool ndr_companion_read(const ndr_companion *c, hid_t type, void *data) {
   return good;
 }
 
-char *ndr_companion_origin(const ndr_companion *c) {
+char *ndr_cf_variable_origin(const ndr_cf_variable *c) {
   const ndr_h5_dataset *whole = &c->whole, *last = c->pieces[c->count - 1];
   size_t capacity = strlen(whole->where) + strlen(last->file) + 32 + 80 * NDR_MAX_DIMS;
   char *text = malloc(capacity);

@@ -36,9 +36,9 @@ static bool keeps(void *user, const char *name) {
   if (is_listed(name, own) || strcmp(name, "actual_range") == 0) return false;
   if (strcmp(name, "location") == 0 && ndr_header_has_attribute(source->id, "mesh") > 0) return false;
   if (is_listed(name, missing) && label->source->info.masked) return false;
-  if (is_listed(name, packing)) return ndr_meaning_is_packed(label->op) && !source->unpack.scaled;
+  if (is_listed(name, packing)) return ndr_cf_attributes_is_packed(label->op) && !source->unpack.scaled;
   if (is_listed(name, elements)) return element && label->dtype == source->info.dtype && !source->unpack.scaled;
-  return ndr_meaning_is_quantity(label->op) || !is_listed(name, kinds);
+  return ndr_cf_attributes_is_quantity(label->op) || !is_listed(name, kinds);
 }
 
 /* The units are those of what packed numbers stand for, not of their sum. */
@@ -47,7 +47,7 @@ static bool has_units(const ndr_label *label) {
   if (label->source->field) return false;
   bool packed =
       ndr_header_has_attribute(source, "scale_factor") > 0 || ndr_header_has_attribute(source, "add_offset") > 0;
-  return !packed || label->source->unpack.scaled || ndr_meaning_is_packed(label->op);
+  return !packed || label->source->unpack.scaled || ndr_cf_attributes_is_packed(label->op);
 }
 
 static ndr_status fail_put(const ndr_label *label) {
@@ -66,7 +66,7 @@ static ndr_status fail_memory(const ndr_label *label) {
 static ndr_status put_units(const ndr_label *label, hid_t variable) {
   char *before = NULL, *units = NULL;
   if (has_units(label) && !ndr_hdf_get_text(label->source->id, "units", &before)) return fail_put(label);
-  ndr_status status = ndr_meaning_units(before, label->op, &units) ? NDR_OK : fail_memory(label);
+  ndr_status status = ndr_cf_attributes_units(before, label->op, &units) ? NDR_OK : fail_memory(label);
   if (status == NDR_OK && !put(variable, "units", units)) status = fail_put(label);
   free(before);
   free(units);
@@ -86,7 +86,7 @@ ndr_status ndr_label_methods(const ndr_label *label, const char *const *names, h
     if (label->reduced[d] && !is_among(names[d], count, reduced)) reduced[count++] = names[d];
   char *before;
   if (!ndr_hdf_get_text_or_tell(label->source->id, "cell_methods", label->remarks, &before)) return fail_put(label);
-  char *methods = ndr_meaning_methods(before, count, reduced, label->op, label->comment);
+  char *methods = ndr_cf_attributes_methods(before, count, reduced, label->op, label->comment);
   ndr_status status = methods ? NDR_OK : fail_memory(label);
   if (status == NDR_OK && !put(variable, "cell_methods", methods)) status = fail_put(label);
   free(before);

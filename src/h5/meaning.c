@@ -1,3 +1,4 @@
+/* See meaning.h. What each operator does to an attribute is a row of spec/ops.def. */
 #include "h5/meaning.h"
 
 #include <stdio.h>
@@ -12,31 +13,32 @@ static const struct {
   kind kind;
   enum { UNWEIGHTED, WEIGHTED } weights;
   enum { UNMARKED, MARKED } nothing;
-} meanings[NDR_OP_COUNT] = {
+} attributes_of[NDR_OP_COUNT] = {
 #define OP(NAME, value, name, result, empty, domain, combine, words, kernel, ending, cost, weights, nothing, units,    \
            method, what)                                                                                               \
   [value] = {method, units, weights, nothing},
 #include "spec/ops.def"
 };
 
-bool ndr_meaning_is_quantity(ndr_op op) {
-  return meanings[op].kind >= QUANTITY;
+bool ndr_cf_attributes_is_quantity(ndr_op op) {
+  return attributes_of[op].kind >= QUANTITY;
 }
 
-bool ndr_meaning_is_packed(ndr_op op) {
-  return meanings[op].kind == PACKED;
+bool ndr_cf_attributes_is_packed(ndr_op op) {
+  return attributes_of[op].kind == PACKED;
 }
 
-bool ndr_meaning_has_weights(ndr_op op) {
-  return meanings[op].weights == WEIGHTED;
+bool ndr_cf_attributes_has_weights(ndr_op op) {
+  return attributes_of[op].weights == WEIGHTED;
 }
 
-bool ndr_meaning_hides_nothing(ndr_op op) {
-  return meanings[op].nothing == MARKED;
+bool ndr_cf_attributes_hides_missing(ndr_op op) {
+  return attributes_of[op].nothing == MARKED;
 }
 
-char *ndr_meaning_methods(const char *before, int count, const char *const *names, ndr_op op, const char *comment) {
-  const char *method = meanings[op].method;
+char *ndr_cf_attributes_methods(const char *before, int count, const char *const *names, ndr_op op,
+                                const char *comment) {
+  const char *method = attributes_of[op].method;
   size_t capacity = (before ? strlen(before) : 0) + strlen(method) + (comment ? strlen(comment) : 0) + 6;
   for (int i = 0; i < count; i++) capacity += names[i] ? strlen(names[i]) + 3 : 0;
   char *text = malloc(capacity);
@@ -63,9 +65,9 @@ static char *square(const char *units, size_t length) {
 }
 
 /* "days since 1970-01-01" are points in time: they have a mean, and differences in days, but no sum. */
-bool ndr_meaning_units(const char *units, ndr_op op, char **result) {
+bool ndr_cf_attributes_units(const char *units, ndr_op op, char **result) {
   const char *since = units ? strstr(units, " since ") : NULL;
-  kind wanted = meanings[op].kind;
+  kind wanted = attributes_of[op].kind;
   *result = NULL;
   if (!units || wanted == NONE || (since && wanted == QUANTITY)) return true;
   size_t length = since && wanted != PACKED ? (size_t)(since - units) : strlen(units);

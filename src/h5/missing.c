@@ -1,3 +1,4 @@
+/* See missing.h. What marks missing elements of the input is found in unpack_cf.c. */
 #include "h5/missing.h"
 
 #include <float.h>
@@ -53,37 +54,36 @@ static bool can_mark(ndr_dtype dtype, const void *data, int64_t count, double ma
          !has_float(data, count, (float)mark);
 }
 
-ndr_status ndr_missing_find(const ndr_label *label, const DLTensor *result, ndr_missing *missing) {
-  *missing = (ndr_missing){false, NAN, NULL};
+ndr_status ndr_fill_value_choose(const ndr_label *label, const DLTensor *result, ndr_fill_value *fill) {
+  *fill = (ndr_fill_value){false, NAN, NULL};
   if (!label->source->info.masked) return NDR_OK;
   const void *data = (const char *)result->data + (int64_t)result->byte_offset;
   int64_t count = 1;
   for (int d = 0; d < result->ndim; d++) count *= result->shape[d];
-  missing->marked = result->dtype.code == kDLFloat || label->op == NDR_ARGMIN || label->op == NDR_ARGMAX;
-  if (missing->marked && result->dtype.code != kDLFloat) missing->fill = -1;
+  fill->marked = result->dtype.code == kDLFloat || label->op == NDR_ARGMIN || label->op == NDR_ARGMAX;
+  if (fill->marked && result->dtype.code != kDLFloat) fill->value = -1;
   double mark;
   NDR_TRY(input_mark(label->source, &mark));
   if (!can_mark(label->dtype, data, count, mark)) return NDR_OK;
-  missing->fill = mark;
-  missing->data = malloc((size_t)count * (result->dtype.bits / 8) + 1);
-  if (!missing->data)
-    return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory to mark what is missing", label->source->where);
+  fill->value = mark;
+  fill->data = malloc((size_t)count * (result->dtype.bits / 8) + 1);
+  if (!fill->data) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory to mark what is missing", label->source->where);
   if (label->dtype == NDR_F64)
-    mark_double(data, count, mark, missing->data);
+    mark_double(data, count, mark, fill->data);
   else
-    mark_float(data, count, (float)mark, missing->data);
+    mark_float(data, count, (float)mark, fill->data);
   return NDR_OK;
 }
 
-bool ndr_missing_put(const ndr_missing *missing, const ndr_h5_dataset *source, hid_t variable, hid_t type) {
-  double value[2] = {missing->fill, 0};
-  if (!missing->marked) return true;
+bool ndr_fill_value_put(const ndr_fill_value *fill, const ndr_h5_dataset *source, hid_t variable, hid_t type) {
+  double value[2] = {fill->value, 0};
+  if (!fill->marked) return true;
   htri_t both = ndr_header_has_attribute(source->id, "missing_value");
   return both >= 0 && H5Tconvert(H5T_NATIVE_DOUBLE, type, 1, value, NULL, H5P_DEFAULT) >= 0 &&
          ndr_hdf_put(variable, "_FillValue", type, 1, value) &&
          (!both || ndr_hdf_put(variable, "missing_value", type, 1, value));
 }
 
-void ndr_missing_free(ndr_missing *missing) {
-  free(missing->data);
+void ndr_fill_value_free(ndr_fill_value *fill) {
+  free(fill->data);
 }

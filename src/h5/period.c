@@ -44,10 +44,10 @@ static bool has_numbers(const ndr_h5_dataset *piece) {
 }
 
 ndr_status ndr_period_open_bounds(const ndr_h5_dataset *source, int d, const ndr_period *period,
-                                  ndr_companion *bounds) {
+                                  ndr_cf_variable *bounds) {
   const bool reduced[NDR_MAX_DIMS] = {false};
-  *bounds = (ndr_companion){.count = 0};
-  if (period->name) NDR_TRY(ndr_companion_open(bounds, source, reduced, period->name, true));
+  *bounds = (ndr_cf_variable){.count = 0};
+  if (period->name) NDR_TRY(ndr_cf_variable_open(bounds, source, reduced, period->name, true));
   const ndr_h5_info *info = &bounds->whole.info;
   bounds->fits = bounds->fits && info->ndim == 2 && info->shape[0] == source->info.shape[d] && info->shape[1] == 2;
   for (int i = 0; i < bounds->count && bounds->fits; i++)
@@ -81,16 +81,16 @@ static void span_times(const double *times, int64_t count, double bounds[2]) {
 
 static ndr_status span(const ndr_h5_dataset *source, int d, double *times, ndr_period *period) {
   int64_t count = source->info.shape[d];
-  ndr_companion bounds;
+  ndr_cf_variable bounds;
   bool spanned = false;
   NDR_TRY(ndr_hdf_coordinate_values(source, d, false, times));
   ndr_status status = ndr_period_open_bounds(source, d, period, &bounds);
   if (status == NDR_OK && bounds.fits) {
-    spanned = ndr_companion_read_values(&bounds, times + count);
+    spanned = ndr_cf_variable_read_values(&bounds, times + count);
     if (!spanned) status = fail_read(source);
     spanned = spanned && span_bounds(times, times + count, count, period->bounds);
   }
-  ndr_companion_close(&bounds);
+  ndr_cf_variable_close(&bounds);
   if (!spanned) {
     span_times(times, count, period->bounds);
     period->attribute = "bounds"; /* the ends of an axis are no climatology */

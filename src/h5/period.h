@@ -22,7 +22,8 @@ double ndr_period_middle(const ndr_period *period);
 
 /* Opens the bounds of the axis as if no dim had been reduced; bounds->fits says whether they are two for each time. To
  * be closed even after a failure. */
-ndr_status ndr_period_open_bounds(const ndr_h5_dataset *source, int d, const ndr_period *period, ndr_companion *bounds);
+ndr_status ndr_period_open_bounds(const ndr_h5_dataset *source, int d, const ndr_period *period,
+                                  ndr_cf_variable *bounds);
 
 /* Whether an attribute of the axis holds for a period, too; user is not looked at. */
 bool ndr_period_keeps(void *user, const char *name);

@@ -26,7 +26,7 @@ static bool write_numbers(const ndr_scales *scales, const char *name, int ndim, 
 
 /* The dims of bounds as ndr_scales_attach wants them: that of time, then that of the two bounds, from the input's where
  * these have one. */
-static ndr_h5_dataset dims_of_bounds(const ndr_h5_dataset *source, int d, const ndr_companion *found) {
+static ndr_h5_dataset dims_of_bounds(const ndr_h5_dataset *source, int d, const ndr_cf_variable *found) {
   static char two[] = "bnds";
   ndr_h5_dataset dims = *source;
   dims.info.ndim = 2;
@@ -49,7 +49,7 @@ static ndr_h5_dataset dims_of_bounds(const ndr_h5_dataset *source, int d, const 
 }
 
 /* Called as the input's bounds, TIME_bnds where it has none. */
-static char *free_name(const ndr_scales *scales, const ndr_companion *found, const char *variable) {
+static char *free_name(const ndr_scales *scales, const ndr_cf_variable *found, const char *variable) {
   size_t capacity = strlen(variable) + sizeof "_bnds";
   char *own = malloc(capacity), *name = NULL;
   if (!own) return NULL;
@@ -72,7 +72,7 @@ static ndr_status put_bounds(ndr_scales *scales, const ndr_h5_dataset *source, i
                              bool kept, const char *variable) {
   const hsize_t size[2] = {1, 2};
   const int from[2] = {~0, 1}, ndim = kept ? 2 : 1, first = kept ? 0 : 1;
-  ndr_companion found;
+  ndr_cf_variable found;
   ndr_status status = ndr_period_open_bounds(source, d, period, &found);
   char *name = status == NDR_OK ? free_name(scales, &found, variable) : NULL;
   if (status == NDR_OK && !name) status = fail_memory(source);
@@ -85,7 +85,7 @@ static ndr_status put_bounds(ndr_scales *scales, const ndr_h5_dataset *source, i
     if (status == NDR_OK) status = ndr_scales_attach(scales, &dims, name, ndim, from + first);
   }
   if (status == NDR_OK) status = tie_bounds(scales, source, period, variable, name);
-  ndr_companion_close(&found);
+  ndr_cf_variable_close(&found);
   free(name);
   return status;
 }

@@ -1,5 +1,5 @@
-/* O_TMPFILE */
-#define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): glibc asks for it
+/* See replace.h: writes to a file without a name, or with a temporary one, then links or renames it. */
+#define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): O_TMPFILE
 #include "h5/replace.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static ndr_status fail(const char *path, const char *what) {
 
 /* What is at path, if anything is, may be replaced. A rename would replace a file that may not be written to, too, but
  * who took that right away wants to keep the file. */
-static ndr_status check_target(ndr_replace *file, const char *path) {
+static ndr_status check_target(ndr_atomic_file *file, const char *path) {
   size_t length = strlen(path);
   if (length > 0 && path[length - 1] == '/')
     return ndr_fail(NDR_ERR_FILE, "%s: is a folder's name, not a file's", path);
@@ -83,7 +83,7 @@ static int link_nameless(int fd, const char *path) {
 
 /* Gives the file a temporary name, creating it if there is none yet; file->temporary is NULL where that failed. The
  * name is short, as a name next to a long one might be too long, and tried anew while it is taken. */
-static void name_temporary(ndr_replace *file, const char *folder) {
+static void name_temporary(ndr_atomic_file *file, const char *folder) {
   size_t capacity = strlen(folder) + 64;
   int result = -1;
   file->temporary = malloc(capacity);
@@ -100,7 +100,7 @@ static void name_temporary(ndr_replace *file, const char *folder) {
   file->temporary = NULL;
 }
 
-static ndr_status create_temporary(ndr_replace *file) {
+static ndr_status create_temporary(ndr_atomic_file *file) {
   char *folder = folder_of(file->path);
   if (!folder) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", file->path);
   file->fd = open_nameless(folder);
@@ -113,7 +113,7 @@ static ndr_status create_temporary(ndr_replace *file) {
   return status;
 }
 
-static void remove_temporary(ndr_replace *file) {
+static void remove_temporary(ndr_atomic_file *file) {
   if (file->fd >= 0) close(file->fd);
   if (file->temporary) unlink(file->temporary);
   free(file->temporary);
@@ -123,18 +123,19 @@ static void remove_temporary(ndr_replace *file) {
 
 /* A file with a name is made once to see that it can be, and again when there is something to write: it would be left
  * behind where the program is ended in between. */
-ndr_status ndr_replace_open(ndr_replace *file, const char *path, bool overwrite) {
-  *file = (ndr_replace){.fd = -1, .overwrite = overwrite};
+ndr_status ndr_atomic_file_open(ndr_atomic_file *file, const char *path, bool overwrite) {
+  *file = (ndr_atomic_file){.fd = -1, .overwrite = overwrite};
   NDR_TRY(check_target(file, path));
   file->path = file->replaces ? realpath(path, NULL) : strdup(path);
   if (!file->path) return fail(path, "cannot be written");
   ndr_status status = create_temporary(file);
   if (file->temporary) remove_temporary(file);
-  if (status != NDR_OK) ndr_replace_close(file);
+  if (status != NDR_OK) ndr_atomic_file_close(file);
   return status;
 }
 
-ndr_status ndr_replace_write(ndr_replace *file, const void *data, size_t bytes, const volatile sig_atomic_t *cancel) {
+ndr_status ndr_atomic_file_write(ndr_atomic_file *file, const void *data, size_t bytes,
+                                 const volatile sig_atomic_t *cancel) {
   const char *from = data;
   if (file->fd < 0) NDR_TRY(create_temporary(file));
   while (bytes > 0) {
@@ -149,7 +150,7 @@ ndr_status ndr_replace_write(ndr_replace *file, const void *data, size_t bytes, 
 }
 
 /* Only a rename replaces what is there, and it takes a name. */
-static int rename_nameless(ndr_replace *file) {
+static int rename_nameless(ndr_atomic_file *file) {
   char *folder = folder_of(file->path);
   if (folder) name_temporary(file, folder);
   free(folder);
@@ -158,7 +159,7 @@ static int rename_nameless(ndr_replace *file) {
 
 /* A link fails where the name is taken, so that a file which has appeared since the check is not lost. Some file
  * systems have no links. */
-static int give_name(ndr_replace *file) {
+static int give_name(ndr_atomic_file *file) {
   if (!file->temporary) {
     int linked = link_nameless(file->fd, file->path);
     return linked != 0 && errno == EEXIST && file->overwrite ? rename_nameless(file) : linked;
@@ -173,7 +174,7 @@ static int give_name(ndr_replace *file) {
 }
 
 /* The new name is durable once the folder is; some file systems cannot sync one. */
-static ndr_status sync_folder(const ndr_replace *file) {
+static ndr_status sync_folder(const ndr_atomic_file *file) {
   char *folder = folder_of(file->path);
   int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
   free(folder);
@@ -184,8 +185,8 @@ static ndr_status sync_folder(const ndr_replace *file) {
 }
 
 /* Network file systems may say only on closing that bytes are lost; they have no nameless files, which must be open. */
-ndr_status ndr_replace_commit(ndr_replace *file) {
-  NDR_TRY(ndr_replace_write(file, NULL, 0, NULL));
+ndr_status ndr_atomic_file_commit(ndr_atomic_file *file) {
+  NDR_TRY(ndr_atomic_file_write(file, NULL, 0, NULL));
   if (fsync(file->fd) != 0) return fail(file->path, "cannot be written");
   if (file->temporary) {
     int closed = close(file->fd);
@@ -198,8 +199,8 @@ ndr_status ndr_replace_commit(ndr_replace *file) {
   return sync_folder(file);
 }
 
-void ndr_replace_close(ndr_replace *file) {
+void ndr_atomic_file_close(ndr_atomic_file *file) {
   remove_temporary(file);
   free(file->path);
-  *file = (ndr_replace){.fd = -1};
+  *file = (ndr_atomic_file){.fd = -1};
 }

@@ -27,7 +27,7 @@ ndr_status ndr_weigh_check(const ndr_job *job) {
   const ndr_h5_info *info = &job->dataset->info;
   ndr_dtype dtype;
   for (int i = 0; i < job->op_count; i++)
-    if (!ndr_meaning_has_weights(job->ops[i]))
+    if (!ndr_cf_attributes_has_weights(job->ops[i]))
       return ndr_fail(NDR_ERR_OP, "%s has no weighted form; sum, mean and valid do", ndr_op_name(job->ops[i]));
   if (info->dtype == NDR_C64 || info->dtype == NDR_C128)
     return ndr_fail(NDR_ERR_DTYPE, "complex elements cannot be weighted");

@@ -25,7 +25,7 @@ ndr_status ndr_job_add_valid(ndr_job *job) {
   }
   for (int i = 0; i < job->op_count; i++) {
     job->fold_ops[i] = job->ops[i];
-    needed |= ndr_meaning_hides_nothing(job->ops[i]);
+    needed |= ndr_cf_attributes_hides_missing(job->ops[i]);
     if (job->ops[i] == NDR_VALID) job->valid_index = i;
   }
   if (!needed || !job->dataset->info.masked || ndr_job_is_empty(job)) {
@@ -111,7 +111,7 @@ ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator
   }
   ndr_status status = ndr_uploader_finish(&job->uploaders[0], accumulator, job->fold_count, folded);
   for (int i = 0; status == NDR_OK && job->valid_index >= 0 && i < job->op_count; i++)
-    if (ndr_meaning_hides_nothing(job->ops[i])) mark(results[i], folded[job->valid_index]);
+    if (ndr_cf_attributes_hides_missing(job->ops[i])) mark(results[i], folded[job->valid_index]);
   free(scratch.data);
   return status;
 }

@@ -19,10 +19,10 @@
 #define GROWTH ((size_t)1 << 20)
 
 struct ndr_h5_writer {
-  ndr_replace file;
+  ndr_atomic_file file;
   hid_t image;
   ndr_scales scales;
-  ndr_auxiliaries auxiliaries;
+  ndr_cf_copies copies;
   int deflate;
   char *history, *comment;
   ndr_remarks remarks;
@@ -100,7 +100,7 @@ static ndr_status start(ndr_h5_writer *writer, const char *path, const ndr_h5_wr
   writer->comment = options->comment ? strdup(options->comment) : NULL;
   if ((options->history && !writer->history) || (options->comment && !writer->comment))
     return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", path);
-  NDR_TRY(ndr_replace_open(&writer->file, path, options->overwrite));
+  NDR_TRY(ndr_atomic_file_open(&writer->file, path, options->overwrite));
   ndr_hdf_enter(&scope, false);
   ndr_status status = create_image(writer);
   ndr_hdf_leave(&scope);
@@ -153,20 +153,20 @@ static ndr_status fail_variable(const ndr_h5_writer *writer, const addition *a) 
   return ndr_hdf_fail(NDR_ERR_FILE, writer->file.path, what);
 }
 
-static ndr_status fill_variable(ndr_h5_writer *writer, const addition *a, const ndr_missing *missing, hid_t variable,
+static ndr_status fill_variable(ndr_h5_writer *writer, const addition *a, const ndr_fill_value *fill, hid_t variable,
                                 hid_t type) {
-  const char *data = missing->data ? missing->data : (const char *)a->result->data + (int64_t)a->result->byte_offset;
+  const char *data = fill->data ? fill->data : (const char *)a->result->data + (int64_t)a->result->byte_offset;
   bool widened = a->label.dtype == NDR_F16 || a->label.dtype == NDR_BF16;
   hid_t memory = widened ? ndr_hdf_memory_type(a->label.dtype, H5I_INVALID_HID) : H5Tcopy(type);
   bool good = H5Dwrite(variable, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0 &&
-              ndr_missing_put(missing, a->label.source, variable, type);
+              ndr_fill_value_put(fill, a->label.source, variable, type);
   ndr_status status = good ? NDR_OK : fail_variable(writer, a);
   H5Tclose(memory);
   NDR_TRY(status);
   return a->located < 0 ? ndr_label_variable(&a->label, variable) : ndr_label_located(&a->label, a->located, variable);
 }
 
-static ndr_status write_marked(ndr_h5_writer *writer, const addition *a, const ndr_missing *missing) {
+static ndr_status write_marked(ndr_h5_writer *writer, const addition *a, const ndr_fill_value *fill) {
   hsize_t size[NDR_MAX_DIMS];
   bool unlimited[NDR_MAX_DIMS];
   NDR_TRY(ndr_scales_limits(&writer->scales, a->label.source, a->result->ndim, a->from, unlimited));
@@ -174,9 +174,9 @@ static ndr_status write_marked(ndr_h5_writer *writer, const addition *a, const n
   hid_t type = ndr_storage_type(a->label.source, a->label.dtype);
   hid_t creation = ndr_storage_create(a->label.source, a->result, a->from, writer->deflate);
   hid_t variable = H5I_INVALID_HID;
-  if (creation >= 0 && (!missing->marked || H5Pset_fill_value(creation, H5T_NATIVE_DOUBLE, &missing->fill) >= 0))
+  if (creation >= 0 && (!fill->marked || H5Pset_fill_value(creation, H5T_NATIVE_DOUBLE, &fill->value) >= 0))
     variable = ndr_storage_dataset(writer->image, a->name, type, a->result->ndim, size, unlimited, creation);
-  ndr_status status = variable < 0 ? fail_variable(writer, a) : fill_variable(writer, a, missing, variable, type);
+  ndr_status status = variable < 0 ? fail_variable(writer, a) : fill_variable(writer, a, fill, variable, type);
   if (variable >= 0) H5Dclose(variable);
   H5Pclose(creation);
   H5Tclose(type);
@@ -198,14 +198,14 @@ static ndr_status check_name(const ndr_h5_writer *writer, const char *name) {
 }
 
 static ndr_status write_variable(ndr_h5_writer *writer, const addition *a) {
-  ndr_missing missing;
+  ndr_fill_value fill;
   NDR_TRY(check_name(writer, a->name));
   if (a->located < 0)
-    NDR_TRY(ndr_missing_find(&a->label, a->result, &missing));
+    NDR_TRY(ndr_fill_value_choose(&a->label, a->result, &fill));
   else
-    missing = (ndr_missing){true, NAN, NULL};
-  ndr_status status = write_marked(writer, a, &missing);
-  ndr_missing_free(&missing);
+    fill = (ndr_fill_value){true, NAN, NULL};
+  ndr_status status = write_marked(writer, a, &fill);
+  ndr_fill_value_free(&fill);
   return status;
 }
 
@@ -295,8 +295,7 @@ static ndr_status add(ndr_h5_writer *writer, addition *a, int dim_count, const i
   if (status == NDR_OK) status = ndr_scales_attach(&writer->scales, source, a->name, a->result->ndim, a->from);
   if (status == NDR_OK && a->located < 0) status = write_methods(writer, a);
   if (status == NDR_OK && a->located < 0)
-    status =
-        ndr_auxiliaries_attach(&writer->auxiliaries, &writer->scales, &a->label, a->name, a->result->ndim, a->from);
+    status = ndr_cf_copies_attach(&writer->copies, &writer->scales, &a->label, a->name, a->result->ndim, a->from);
   ndr_hdf_leave(&scope);
   free(hidden);
   /* Only now, as scales and what belongs to them may have led to further files. */
@@ -356,9 +355,9 @@ ndr_status ndr_h5_writer_commit(ndr_h5_writer *writer, const volatile sig_atomic
 ndr_status ndr_h5_writer_commit_bytes(ndr_h5_writer *writer, const void *data, size_t bytes,
                                       const volatile sig_atomic_t *cancel) {
   if (!writer || (!data && bytes)) return ndr_fail(NDR_ERR_ARGUMENT, "writer or data is a null pointer");
-  NDR_TRY(ndr_replace_write(&writer->file, data, bytes, cancel));
+  NDR_TRY(ndr_atomic_file_write(&writer->file, data, bytes, cancel));
   if (cancel && *cancel) return ndr_fail(NDR_ERR_CANCELLED, "%s: stopped before it was written", writer->file.path);
-  return ndr_replace_commit(&writer->file);
+  return ndr_atomic_file_commit(&writer->file);
 }
 
 void ndr_h5_writer_destroy(ndr_h5_writer *writer) {
@@ -368,9 +367,9 @@ void ndr_h5_writer_destroy(ndr_h5_writer *writer) {
   if (writer->image >= 0) H5Fclose(writer->image);
   ndr_hdf_leave(&scope);
   ndr_scales_free(&writer->scales);
-  ndr_auxiliaries_free(&writer->auxiliaries);
+  ndr_cf_copies_free(&writer->copies);
   ndr_remarks_free(&writer->remarks);
-  ndr_replace_close(&writer->file);
+  ndr_atomic_file_close(&writer->file);
   free(writer->history);
   free(writer->comment);
   free(writer);

@@ -64,7 +64,7 @@ static bool explain(ndr_h5_dataset *dataset, const answer *a, const ndr_h5_optio
     complain("%s: out of memory", a->info->file);
     return false;
   }
-  bool good = ndr_h5_explain(dataset, a->dim_count, a->dims, a->asked->op_count, a->asked->ops, how, text, capacity,
+  bool good = ndr_h5_explain(dataset, a->dim_count, a->dims, a->options->op_count, a->options->ops, how, text, capacity,
                              &length) == NDR_OK;
   if (good) print_lines(text, stderr);
   free(text);
@@ -116,27 +116,27 @@ static void explain_time(const ndr_h5_progress *p) {
 }
 
 static bool reduce(ndr_h5_dataset *dataset, answer *a, const ndr_options *reduce_options, const weights *by) {
-  const options *asked = a->asked;
-  progress_watch w = {.shown = asked->progress || (!asked->quiet && isatty(STDERR_FILENO))};
+  const h5gpured_options *options = a->options;
+  progress_watch w = {.shown = options->progress || (!options->quiet && isatty(STDERR_FILENO))};
   ndr_h5_options how = NDR_H5_OPTIONS_INIT;
   how.reduce = reduce_options;
-  how.device = asked->device;
-  how.device_id = asked->device_id;
-  how.memory = asked->memory;
+  how.device = options->device;
+  how.device_id = options->device_id;
+  how.memory = options->memory;
   how.on_progress = watch;
   how.user = &w;
-  if (asked->weights) {
+  if (options->weights) {
     how.weights = &by->tensor;
     how.weight_dims = by->dims;
   }
-  if (asked->explain && !explain(dataset, a, &how)) return false;
+  if (options->explain && !explain(dataset, a, &how)) return false;
   DLTensor *results[NDR_MAX_OPS];
-  for (int i = 0; i < asked->op_count; i++) results[i] = &a->results[i];
+  for (int i = 0; i < options->op_count; i++) results[i] = &a->results[i];
   progress_start(&w.bar, a->info->dataset);
-  ndr_status status = ndr_h5_reduce(dataset, a->dim_count, a->dims, asked->op_count, asked->ops, results, &how);
+  ndr_status status = ndr_h5_reduce(dataset, a->dim_count, a->dims, options->op_count, options->ops, results, &how);
   progress_clear(&w.bar);
   if (status != NDR_OK) return fail();
-  if (asked->explain) explain_time(&w.last);
+  if (options->explain) explain_time(&w.last);
   return true;
 }
 
@@ -150,11 +150,11 @@ typedef struct {
  * complaint, where there is no memory. */
 static char *make_name(const answer *a, int op, const char *dim) {
   const char *slash = strrchr(a->info->dataset, '/'), *leaf = slash ? slash + 1 : a->info->dataset;
-  bool single = a->asked->op_count == 1 && !dim;
+  bool single = a->options->op_count == 1 && !dim;
   size_t capacity = strlen(leaf) + (dim ? strlen(dim) : 0) + 32;
   char *name = malloc(capacity);
   if (name)
-    snprintf(name, capacity, "%s%s%s%s%s", leaf, single ? "" : "_", single ? "" : ndr_op_name(a->asked->ops[op]),
+    snprintf(name, capacity, "%s%s%s%s%s", leaf, single ? "" : "_", single ? "" : ndr_op_name(a->options->ops[op]),
              dim ? "_" : "", dim ? dim : "");
   else
     complain("%s: out of memory", a->info->file);
@@ -177,9 +177,9 @@ static bool write_found(const output *to, const ndr_h5_dataset *dataset, const a
 }
 
 static bool write_results(const output *to, const ndr_h5_dataset *dataset, const answer *a) {
-  for (int i = 0; i < a->asked->op_count; i++) {
+  for (int i = 0; i < a->options->op_count; i++) {
     char *name = make_name(a, i, NULL);
-    ndr_op op = a->asked->ops[i];
+    ndr_op op = a->options->ops[i];
     if (!name) return false;
     bool good =
         ndr_h5_writer_add(to->writer, dataset, a->dim_count, a->dims, op, name, &a->results[i]) == NDR_OK || fail();
@@ -193,8 +193,8 @@ static bool write_results(const output *to, const ndr_h5_dataset *dataset, const
 /* Everything but HDF5, to standard output or to the output's bytes. */
 static bool print_answer(const output *to, const ndr_h5_dataset *dataset, const answer *a) {
   FILE *stream = to ? to->bytes : stdout;
-  for (int i = 0; to && i < a->asked->op_count; i++) print_written(a, i, NULL, to->said);
-  switch (a->asked->format) {
+  for (int i = 0; to && i < a->options->op_count; i++) print_written(a, i, NULL, to->said);
+  switch (a->options->format) {
   case FORMAT_NPY: print_npy(a, stream); return true;
   case FORMAT_CSV: return print_csv(dataset, a, stream);
   case FORMAT_JSON: print_json(a, stream); return true;
@@ -203,10 +203,10 @@ static bool print_answer(const output *to, const ndr_h5_dataset *dataset, const 
 }
 
 static bool give_answer(const output *to, const ndr_h5_dataset *dataset, answer *a) {
-  if (a->asked->coords && !find_places(dataset, a)) return false;
-  if (to && a->asked->json) print_json(a, stdout);
-  if (!to || a->asked->format != FORMAT_HDF5) return print_answer(to, dataset, a);
-  crash_while_writing(a->asked->output);
+  if (a->options->coords && !find_places(dataset, a)) return false;
+  if (to && a->options->json) print_json(a, stdout);
+  if (!to || a->options->format != FORMAT_HDF5) return print_answer(to, dataset, a);
+  crash_while_writing(a->options->output);
   bool good = write_results(to, dataset, a);
   crash_while_reading(a->info->file);
   return good;
@@ -218,18 +218,18 @@ static bool output_protects(const output *to, const ndr_h5_dataset *dataset) {
 }
 
 static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where, const output *to) {
-  const options *asked = a->asked;
+  const h5gpured_options *options = a->options;
   DLTensor tensor = ndr_h5_tensor(dataset);
   ndr_options how = NDR_OPTIONS_INIT;
-  how.keepdims = asked->keepdims;
-  how.skip_nan = asked->skip_nan;
-  how.ddof = asked->ddof;
-  how.threads = asked->threads;
-  if (ndr_h5_dims_parse(asked->dims, a->info->ndim, a->info->dim_names, &a->dim_count, a->dims) != NDR_OK)
+  how.keepdims = options->keepdims;
+  how.skip_nan = options->skip_nan;
+  how.ddof = options->ddof;
+  how.threads = options->threads;
+  if (ndr_h5_dims_parse(options->dims, a->info->ndim, a->info->dim_names, &a->dim_count, a->dims) != NDR_OK)
     return fail_with(where);
   weights by = {.tensor = {.data = NULL}};
-  if (asked->weights) tensor.dtype = ndr_dtype_to_dlpack(NDR_F64);
-  bool good = (!asked->weights || weights_read(asked, dataset, where, to ? to->writer : NULL, &by)) &&
+  if (options->weights) tensor.dtype = ndr_dtype_to_dlpack(NDR_F64);
+  bool good = (!options->weights || weights_read(options, dataset, where, to ? to->writer : NULL, &by)) &&
               output_protects(to, dataset) && results_allocate(a, &how, &tensor, where) &&
               reduce(dataset, a, &how, &by) && give_answer(to, dataset, a);
   weights_free(&by);
@@ -237,14 +237,14 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where
 }
 
 /* What could have been meant as well is not passed over in silence. */
-static void note_others(const options *asked, const ndr_h5_info *info) {
-  if (info->other_count == 0 || asked->quiet) return;
+static void note_others(const h5gpured_options *options, const ndr_h5_info *info) {
+  if (info->other_count == 0 || options->quiet) return;
   complain("%s: took %s, which has the most dims, not %d other%s: 'FILE:/*' takes all, --list shows them", info->file,
            info->dataset, info->other_count, info->other_count > 1 ? "s" : "");
 }
 
-static bool answer_opened(const options *asked, ndr_h5_dataset *dataset, const void *to) {
-  answer a = {.asked = asked, .info = ndr_h5_describe(dataset)};
+static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *dataset, const void *to) {
+  answer a = {.options = options, .info = ndr_h5_describe(dataset)};
   size_t capacity = strlen(a.info->file) + strlen(a.info->dataset) + 2;
   char *where = malloc(capacity);
   bool good = where != NULL;
@@ -253,7 +253,7 @@ static bool answer_opened(const options *asked, ndr_h5_dataset *dataset, const v
     snprintf(where, capacity, "%s:%s", a.info->file, a.info->dataset);
     good = answer_dataset(dataset, &a, where, to);
   }
-  for (int i = 0; i < asked->op_count; i++) free(a.results[i].data);
+  for (int i = 0; i < options->op_count; i++) free(a.results[i].data);
   for (int i = 0; i < a.found_count; i++) {
     free(a.found[i].values);
     free(a.found[i].dates);
@@ -263,65 +263,65 @@ static bool answer_opened(const options *asked, ndr_h5_dataset *dataset, const v
   return good;
 }
 
-static bool answer_input(const options *asked, int input, const output *to) {
+static bool answer_input(const h5gpured_options *options, int input, const output *to) {
   ndr_h5_dataset *dataset;
-  crash_while_reading(asked->inputs[input]);
-  if (input_is_many(asked, input)) return input_each(asked, input, answer_opened, to);
-  if (!input_open(asked, input, &dataset)) return false;
-  note_others(asked, ndr_h5_describe(dataset));
-  return answer_opened(asked, dataset, to);
+  crash_while_reading(options->inputs[input]);
+  if (input_is_many(options, input)) return input_each(options, input, answer_opened, to);
+  if (!input_open(options, input, &dataset)) return false;
+  note_others(options, ndr_h5_describe(dataset));
+  return answer_opened(options, dataset, to);
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------------ */
 
 /* Without -o an input that fails does not keep the others from being answered. */
-static bool answer_all(const options *asked, const output *to) {
+static bool answer_all(const h5gpured_options *options, const output *to) {
   bool good = true;
-  int count = asked->concat ? 1 : asked->input_count;
-  for (int i = 0; i < count && (good || !to); i++) good = answer_input(asked, i, to) && good;
+  int count = options->concat ? 1 : options->input_count;
+  for (int i = 0; i < count && (good || !to); i++) good = answer_input(options, i, to) && good;
   return good;
 }
 
 /* Answers, and makes the file of it appear; *text is where its `length` bytes come to be, where it is not HDF5. */
-static bool write_file(const options *asked, const output *to, char *const *text, const size_t *length) {
-  if (!to->said || (asked->format != FORMAT_HDF5 && !to->bytes)) {
+static bool write_file(const h5gpured_options *options, const output *to, char *const *text, const size_t *length) {
+  if (!to->said || (options->format != FORMAT_HDF5 && !to->bytes)) {
     complain("out of memory");
     return false;
   }
-  bool good = answer_all(asked, to);
-  crash_while_writing(asked->output);
+  bool good = answer_all(options, to);
+  crash_while_writing(options->output);
   if (!good) return false;
   writes_file = true;
   if (!to->bytes) return ndr_h5_writer_commit(to->writer, &stopped_by) == NDR_OK || fail();
   if (fflush(to->bytes) == 0 && !ferror(to->bytes))
     return ndr_h5_writer_commit_bytes(to->writer, *text, *length, &stopped_by) == NDR_OK || fail();
-  complain("%s: out of memory", asked->output);
+  complain("%s: out of memory", options->output);
   return false;
 }
 
-static bool write_all(const options *asked, const char *const *files) {
+static bool write_all(const h5gpured_options *options, const char *const *files) {
   output to = {NULL, NULL, NULL};
   char *said = NULL, *bytes = NULL;
   size_t said_length, length = 0;
   ndr_h5_writer_options how = NDR_H5_WRITER_OPTIONS_INIT;
-  how.overwrite = asked->overwrite;
-  how.deflate = asked->deflate;
-  how.history = asked->history;
+  how.overwrite = options->overwrite;
+  how.deflate = options->deflate;
+  how.history = options->history;
   how.on_remark = say_remark;
-  char *comment = asked->weights ? weights_comment(asked->weights) : NULL;
+  char *comment = options->weights ? weights_comment(options->weights) : NULL;
   how.comment = comment;
-  crash_while_writing(asked->output);
+  crash_while_writing(options->output);
   writes_file = true; /* for a moment, to see that it can be */
-  bool created = ndr_h5_writer_create(&to.writer, asked->output, asked->input_count, files, &how) == NDR_OK;
+  bool created = ndr_h5_writer_create(&to.writer, options->output, options->input_count, files, &how) == NDR_OK;
   writes_file = false;
   free(comment);
   if (!created) return fail();
   to.said = open_memstream(&said, &said_length);
-  if (asked->format != FORMAT_HDF5) to.bytes = open_memstream(&bytes, &length);
-  bool good = !stopped_by && write_file(asked, &to, &bytes, &length);
+  if (options->format != FORMAT_HDF5) to.bytes = open_memstream(&bytes, &length);
+  bool good = !stopped_by && write_file(options, &to, &bytes, &length);
   if (to.said) fclose(to.said);
   if (to.bytes) fclose(to.bytes);
-  if (good && !asked->quiet && !asked->json) fputs(said, stdout);
+  if (good && !options->quiet && !options->json) fputs(said, stdout);
   free(said);
   free(bytes);
   ndr_h5_writer_destroy(to.writer);
@@ -329,36 +329,38 @@ static bool write_all(const options *asked, const char *const *files) {
 }
 
 /* The files of the inputs are looked up first, as the output must be none of them. */
-static bool split_and_write(const options *asked) {
-  char **files = calloc((size_t)asked->input_count, sizeof *files);
+static bool split_and_write(const h5gpured_options *options) {
+  char **files = calloc((size_t)options->input_count, sizeof *files);
   bool good = files != NULL;
   if (!good) complain("out of memory");
-  for (int i = 0; good && i < asked->input_count; i++) {
+  for (int i = 0; good && i < options->input_count; i++) {
     char *path = NULL;
-    good = ndr_h5_split(asked->inputs[i], &files[i], &path) == NDR_OK || fail();
+    good = ndr_h5_split(options->inputs[i], &files[i], &path) == NDR_OK || fail();
     free(path);
   }
-  good = good && write_all(asked, (const char *const *)files);
-  for (int i = 0; files && i < asked->input_count; i++) free(files[i]);
+  good = good && write_all(options, (const char *const *)files);
+  for (int i = 0; files && i < options->input_count; i++) free(files[i]);
   free(files);
   return good;
 }
 
-static bool list_all(const options *asked) {
+static bool list_all(const h5gpured_options *options) {
   bool good = true;
-  for (int i = 0; i < asked->input_count; i++) good = list_file(asked, asked->inputs[i]) == 0 && good;
+  for (int i = 0; i < options->input_count; i++) good = list_file(options, options->inputs[i]) == 0 && good;
   return good;
 }
 
 int main(int argc, char **argv) {
-  options asked;
+  h5gpured_options options;
   streams_open("h5gpured", EXIT_INPUT);
-  options_read(&asked, argc, argv);
+  options_read(&options, argc, argv);
   catch_signals();
   crash_catch();
-  bool good = asked.list ? list_all(&asked) : asked.output ? split_and_write(&asked) : answer_all(&asked, NULL);
-  if (asked.explain && ferror(stderr)) good = false; /* what was asked for is lost */
-  free(asked.history);
+  bool good = options.list     ? list_all(&options)
+              : options.output ? split_and_write(&options)
+                               : answer_all(&options, NULL);
+  if (options.explain && ferror(stderr)) good = false; /* what was asked for is lost */
+  free(options.history);
   if (stopped_by) {
     fflush(stdout);
     end_by_signal();

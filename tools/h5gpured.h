@@ -16,7 +16,7 @@ typedef char date[NDR_H5_DATE_CHARS];
 /* What results are written as: to the file of --output, or where there is none to standard output. */
 typedef enum output_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_HDF5, FORMAT_NPY, FORMAT_CSV } output_format;
 
-typedef struct options {
+typedef struct h5gpured_options {
   int input_count;
   char **inputs;
   const char *dims;
@@ -35,7 +35,7 @@ typedef struct options {
   bool format_named; /* by --format */
   bool keepdims, skip_nan, raw, overwrite, no_plugins, allow_external, coords, explain, list, quiet, progress;
   bool json; /* JSON to standard output, beside the file of --output if there is one */
-} options;
+} h5gpured_options;
 
 /* The coordinates along a dim of what an operator of argmin and argmax has found. */
 typedef struct found_place {
@@ -47,7 +47,7 @@ typedef struct found_place {
 
 /* One dataset's answer: results[i] belongs to ops[i]. */
 typedef struct answer {
-  const options *asked;
+  const h5gpured_options *options;
   const ndr_h5_info *info;
   int dim_count, dims[NDR_MAX_DIMS];
   DLTensor results[NDR_MAX_OPS];
@@ -57,26 +57,26 @@ typedef struct answer {
 } answer;
 
 /* Reads the command line; where that ends the program (--help, --version, a mistake), it does so. */
-void options_read(options *asked, int argc, char **argv);
+void options_read(h5gpured_options *options, int argc, char **argv);
 
 /* ---- Input ------------------------------------------------------------------------------------------------------ */
 
-ndr_h5_access input_access(const options *asked);
+ndr_h5_access input_access(const h5gpured_options *options);
 
 /* What the library remarks on, as a complaint; the work goes on. */
 void say_remark(void *user, const char *sentence);
 
 /* Opens inputs[input], or under --concat all of them as one. */
-bool input_open(const options *asked, int input, ndr_h5_dataset **dataset);
+bool input_open(const h5gpured_options *options, int input, ndr_h5_dataset **dataset);
 
 /* Gives an opened dataset's answer. */
-typedef bool (*input_answer)(const options *asked, ndr_h5_dataset *dataset, const void *to);
+typedef bool (*input_answer)(const h5gpured_options *options, ndr_h5_dataset *dataset, const void *to);
 
 // Whether an input is FILE:/*, or that with a part: every dataset that has the dims.
-bool input_is_many(const options *asked, int input);
+bool input_is_many(const h5gpured_options *options, int input);
 
 /* Has each of its datasets answered that has the dims; an error where none has. */
-bool input_each(const options *asked, int input, input_answer answer, const void *to);
+bool input_each(const h5gpured_options *options, int input, input_answer answer, const void *to);
 
 /* What --weights means for a dataset. */
 typedef struct weights {
@@ -87,8 +87,8 @@ typedef struct weights {
 
 /* To be freed even if that fails; `where` names the dataset in complaints. /PATH is looked up in the first input. Files
  * that weights come from are not what `writer`, which may be NULL, replaces. */
-bool weights_read(const options *asked, const ndr_h5_dataset *dataset, const char *where, const ndr_h5_writer *writer,
-                  weights *w);
+bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where,
+                  const ndr_h5_writer *writer, weights *w);
 void weights_free(weights *w);
 
 /* What --weights TEXT is called in the output's attributes; to be freed, NULL where there is no memory. */
@@ -179,7 +179,7 @@ const char *print_letter(const char *text, FILE *stream);
 void print_type(ndr_dtype dtype, int ndim, const int64_t *shape, const char *const *names, FILE *stream);
 
 /* Lists the datasets of a file; returns the exit code. */
-int list_file(const options *asked, const char *file);
+int list_file(const h5gpured_options *options, const char *file);
 
 /* Draws how far the work is, once it has taken a while; user is a progress_bar. */
 typedef struct progress_bar {

@@ -1,3 +1,5 @@
+/* Coordinates of what argmin and argmax have found, as numbers or dates. Printing them is in h5gpured_text.c,
+ * h5gpured_json.c and h5gpured_table.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +55,8 @@ static bool find_along(const ndr_h5_dataset *dataset, answer *a, int op, int dim
 bool find_places(const ndr_h5_dataset *dataset, answer *a) {
   bool reduced[NDR_MAX_DIMS] = {false};
   for (int i = 0; i < a->dim_count; i++) reduced[a->dims[i]] = true;
-  for (int op = 0; op < a->asked->op_count; op++) {
-    bool finds = a->asked->ops[op] == NDR_ARGMIN || a->asked->ops[op] == NDR_ARGMAX;
+  for (int op = 0; op < a->options->op_count; op++) {
+    bool finds = a->options->ops[op] == NDR_ARGMIN || a->options->ops[op] == NDR_ARGMAX;
     for (int d = 0; d < a->info->ndim && finds; d++)
       if (reduced[d] && !find_along(dataset, a, op, d)) return false;
   }

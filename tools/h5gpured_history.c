@@ -1,3 +1,5 @@
+/* The line for the attribute history of an output: the date and the command line, quoted for a shell. Writing it is
+ * the library's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Opens the inputs, one by one or under --concat as one, and prints what the library remarks on. All datasets of a file
+ * are visited in h5gpured_many.c. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -27,19 +29,20 @@ void say_remark(void *user, const char *sentence) {
   if (!was_said(sentence)) complain("%s", sentence);
 }
 
-ndr_h5_access input_access(const options *asked) {
+ndr_h5_access input_access(const h5gpured_options *options) {
   ndr_h5_access access = NDR_H5_ACCESS_INIT;
-  access.no_plugins = asked->no_plugins;
-  access.raw = asked->raw;
-  access.allow_external = asked->allow_external;
+  access.no_plugins = options->no_plugins;
+  access.raw = options->raw;
+  access.allow_external = options->allow_external;
   access.on_remark = say_remark;
   return access;
 }
 
-static bool open_series(const options *asked, char *const *files, char *const *paths, ndr_h5_dataset **dataset) {
-  const ndr_h5_access access = input_access(asked);
-  return ndr_h5_open_series(dataset, asked->input_count, (const char *const *)files, (const char *const *)paths,
-                            asked->concat, &access) == NDR_OK ||
+static bool open_series(const h5gpured_options *options, char *const *files, char *const *paths,
+                        ndr_h5_dataset **dataset) {
+  const ndr_h5_access access = input_access(options);
+  return ndr_h5_open_series(dataset, options->input_count, (const char *const *)files, (const char *const *)paths,
+                            options->concat, &access) == NDR_OK ||
          fail();
 }
 
@@ -52,25 +55,25 @@ static void allow_many_files(void) {
   (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static bool split_and_open_series(const options *asked, ndr_h5_dataset **dataset) {
-  size_t count = (size_t)asked->input_count;
+static bool split_and_open_series(const h5gpured_options *options, ndr_h5_dataset **dataset) {
+  size_t count = (size_t)options->input_count;
   char **files = calloc(2 * count, sizeof *files), **paths = files ? files + count : NULL;
   bool good = files != NULL;
   if (!good) complain("out of memory");
   allow_many_files();
   for (size_t i = 0; good && i < count; i++)
-    good = ndr_h5_split(asked->inputs[i], &files[i], &paths[i]) == NDR_OK || fail();
-  good = good && open_series(asked, files, paths, dataset);
+    good = ndr_h5_split(options->inputs[i], &files[i], &paths[i]) == NDR_OK || fail();
+  good = good && open_series(options, files, paths, dataset);
   for (size_t i = 0; files && i < 2 * count; i++) free(files[i]);
   free(files);
   return good;
 }
 
-bool input_open(const options *asked, int input, ndr_h5_dataset **dataset) {
+bool input_open(const h5gpured_options *options, int input, ndr_h5_dataset **dataset) {
   char *file, *path;
-  const ndr_h5_access access = input_access(asked);
-  if (asked->concat) return split_and_open_series(asked, dataset);
-  if (ndr_h5_split(asked->inputs[input], &file, &path) != NDR_OK) return fail();
+  const ndr_h5_access access = input_access(options);
+  if (options->concat) return split_and_open_series(options, dataset);
+  if (ndr_h5_split(options->inputs[input], &file, &path) != NDR_OK) return fail();
   ndr_status status = ndr_h5_open(dataset, file, path, &access);
   free(file);
   free(path);

@@ -1,3 +1,4 @@
+/* Answers as JSON, for --format json and --json, and the JSON strings of --list. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -103,12 +104,12 @@ static void print_result(const answer *a, int i, FILE *stream) {
 }
 
 void print_json(const answer *a, FILE *stream) {
-  for (int i = 0; i < a->asked->op_count; i++) {
+  for (int i = 0; i < a->options->op_count; i++) {
     fputs("{\"file\":", stream);
     print_json_string(a->info->file, stream);
     fputs(",\"dataset\":", stream);
     print_json_string(a->info->dataset, stream);
-    fprintf(stream, ",\"op\":\"%s\",\"dims\":[", ndr_op_name(a->asked->ops[i]));
+    fprintf(stream, ",\"op\":\"%s\",\"dims\":[", ndr_op_name(a->options->ops[i]));
     for (int d = 0; d < a->dim_count; d++) fprintf(stream, "%s%d", d ? "," : "", a->dims[d]);
     fputs("],\"dim_names\":[", stream);
     for (int d = 0; d < a->dim_count; d++) {

@@ -1,3 +1,4 @@
+/* --list: the datasets of a file, as text or JSON. Reads no elements. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@ enum { COLUMN = 22 };
 enum { UNITS = 32 };
 
 typedef struct {
-  const options *asked;
+  const h5gpured_options *options;
   const char *file;
   int count;
 } listing;
@@ -101,7 +102,7 @@ static void print_file(const char *file) {
 
 static int visit(void *user, const char *path, const ndr_h5_info *info, const char *reason) {
   listing *l = user;
-  if (l->asked->json) {
+  if (l->options->json) {
     list_json(l, path, info, reason);
   } else {
     if (l->count == 0) print_file(l->file);
@@ -111,15 +112,15 @@ static int visit(void *user, const char *path, const ndr_h5_info *info, const ch
   return 0;
 }
 
-int list_file(const options *asked, const char *file) {
-  listing l = {asked, file, 0};
+int list_file(const h5gpured_options *options, const char *file) {
+  listing l = {options, file, 0};
   crash_while_reading(file);
-  const ndr_h5_access access = input_access(asked);
+  const ndr_h5_access access = input_access(options);
   if (ndr_h5_list(file, &access, visit, &l) != NDR_OK) {
     complain("%s", ndr_last_error());
     return EXIT_INPUT;
   }
-  if (l.count == 0 && !asked->json) {
+  if (l.count == 0 && !options->json) {
     print_file(file);
     puts("  no datasets");
   }

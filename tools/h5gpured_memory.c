@@ -8,9 +8,9 @@
  * are marked in a copy; a stream in memory is copied where it grows; a table or JSON has several characters for each
  * byte. */
 static int copies(const answer *a) {
-  if (!a->asked->output) return 1;
-  if (a->asked->format == FORMAT_NPY) return 3;
-  if (a->asked->format == FORMAT_CSV || a->asked->format == FORMAT_JSON) return 8;
+  if (!a->options->output) return 1;
+  if (a->options->format == FORMAT_NPY) return 3;
+  if (a->options->format == FORMAT_CSV || a->options->format == FORMAT_JSON) return 8;
   return a->info->masked ? 3 : 2;
 }
 
@@ -28,10 +28,10 @@ static bool fits(const answer *a, int64_t bytes, const char *where) {
 
 bool results_allocate(answer *a, const ndr_options *reduce, const DLTensor *tensor, const char *where) {
   int64_t bytes[NDR_MAX_OPS], total = 0;
-  for (int i = 0; i < a->asked->op_count; i++) {
+  for (int i = 0; i < a->options->op_count; i++) {
     DLTensor *result = &a->results[i];
     result->shape = a->shapes[i];
-    if (ndr_result_describe(tensor, a->dim_count, a->dims, a->asked->ops[i], reduce, result) != NDR_OK) {
+    if (ndr_result_describe(tensor, a->dim_count, a->dims, a->options->ops[i], reduce, result) != NDR_OK) {
       complain("%s: %s", where, ndr_last_error());
       return false;
     }
@@ -42,7 +42,7 @@ bool results_allocate(answer *a, const ndr_options *reduce, const DLTensor *tens
     }
   }
   if (!fits(a, total, where)) return false;
-  for (int i = 0; i < a->asked->op_count; i++) {
+  for (int i = 0; i < a->options->op_count; i++) {
     a->results[i].data = calloc((size_t)bytes[i] + 1, 1);
     if (a->results[i].data) continue;
     complain("%s: out of memory for results of %lld bytes", where, (long long)bytes[i]);

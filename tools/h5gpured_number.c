@@ -1,3 +1,4 @@
+/* Elements of any dtype as decimal text. What stands around the numbers is up to the formats. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -22,19 +22,19 @@ __attribute__((noreturn)) static void refuse_op(const char *name, size_t length)
 }
 
 static void read_ops(void *target, const char *list) {
-  options *asked = target;
+  h5gpured_options *options = target;
   for (const char *start = list; start;) {
     const char *comma = strchr(start, ',');
     char name[32];
     size_t length = comma ? (size_t)(comma - start) : strlen(start);
     snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name - 1, start);
     if (length == 0) cli_refuse(&tool, "--op '%s': an entry of the list is empty", list);
-    if (asked->op_count == NDR_MAX_OPS) cli_refuse(&tool, "--op '%s': at most %d operators", list, NDR_MAX_OPS);
-    ndr_op *op = &asked->ops[asked->op_count];
+    if (options->op_count == NDR_MAX_OPS) cli_refuse(&tool, "--op '%s': at most %d operators", list, NDR_MAX_OPS);
+    ndr_op *op = &options->ops[options->op_count];
     if (length >= sizeof name || ndr_op_parse(name, op) != NDR_OK) refuse_op(start, length);
-    for (int i = 0; i < asked->op_count; i++)
-      if (asked->ops[i] == *op) cli_refuse(&tool, "--op '%s': %s is named twice", list, name);
-    asked->op_count++;
+    for (int i = 0; i < options->op_count; i++)
+      if (options->ops[i] == *op) cli_refuse(&tool, "--op '%s': %s is named twice", list, name);
+    options->op_count++;
     start = comma ? comma + 1 : NULL;
   }
 }
@@ -47,53 +47,53 @@ static int read_count(const char *option, const char *text, uint64_t least) {
 }
 
 static void read_threads(void *target, const char *text) {
-  ((options *)target)->threads = read_count("--threads", text, 1);
+  ((h5gpured_options *)target)->threads = read_count("--threads", text, 1);
 }
 
 static void read_memory(void *target, const char *text) {
   uint64_t bytes;
   if (!cli_size(text, INT64_MAX / 2, &bytes))
     cli_refuse(&tool, "--memory takes a size like 64M or 1.5G (digits, then K, M, G or T), not '%s'", text);
-  ((options *)target)->memory = (int64_t)bytes;
+  ((h5gpured_options *)target)->memory = (int64_t)bytes;
 }
 
 static void read_device(void *target, const char *text) {
-  options *asked = target;
-  asked->device_id = 0;
+  h5gpured_options *options = target;
+  options->device_id = 0;
   if (strcmp(text, "auto") == 0) {
-    asked->device = NDR_H5_AUTO;
+    options->device = NDR_H5_AUTO;
   } else if (strcmp(text, "cpu") == 0) {
-    asked->device = NDR_H5_CPU;
+    options->device = NDR_H5_CPU;
   } else if (strcmp(text, "all") == 0) {
-    asked->device = NDR_H5_ALL;
+    options->device = NDR_H5_ALL;
   } else if (strncmp(text, "cuda", 4) == 0 && (text[4] == 0 || text[4] == ':')) {
-    asked->device = NDR_H5_CUDA;
-    if (text[4]) asked->device_id = read_count("--device cuda:N", text + 5, 0);
+    options->device = NDR_H5_CUDA;
+    if (text[4]) options->device_id = read_count("--device cuda:N", text + 5, 0);
   } else {
     cli_refuse(&tool, "--device takes auto, cpu, cuda, cuda:N or all, not '%s'", text);
   }
 }
 
 static void read_ddof(void *target, const char *text) {
-  if (!cli_decimal(text, &((options *)target)->ddof))
+  if (!cli_decimal(text, &((h5gpured_options *)target)->ddof))
     cli_refuse(&tool, "--ddof takes a number like 1 or 0.5, at least 0, not '%s'", text);
 }
 
 static void read_deflate(void *target, const char *text) {
   uint64_t level;
   if (!cli_integer(text, 0, 9, &level)) cli_refuse(&tool, "--deflate takes a level from 0 to 9, not '%s'", text);
-  ((options *)target)->deflate = (int)level;
+  ((h5gpured_options *)target)->deflate = (int)level;
 }
 
 static const char *const format_names[] = {
     [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_HDF5] = "hdf5", [FORMAT_NPY] = "npy", [FORMAT_CSV] = "csv"};
 
 static void read_format(void *target, const char *text) {
-  options *asked = target;
+  h5gpured_options *options = target;
   for (output_format f = FORMAT_TEXT; f <= FORMAT_CSV; f++) {
     if (strcmp(text, format_names[f]) != 0) continue;
-    asked->format = f;
-    asked->format_named = true;
+    options->format = f;
+    options->format_named = true;
     return;
   }
   cli_refuse(&tool, "--format takes text, json, hdf5, npy or csv, not '%s'", text);
@@ -124,7 +124,7 @@ static void print_help(void *target, const char *text) {
 
 /* ---- The options ------------------------------------------------------------------------------------------------- */
 
-#define FIELD(name) .at = offsetof(options, name)
+#define FIELD(name) .at = offsetof(h5gpured_options, name)
 
 static const cli_option rows[] = {
     {'d', "dims", "LIST", FIELD(dims), .help = "dims to reduce: 0,2 or -1 or time,lat or all (default all)"},
@@ -184,73 +184,74 @@ static output_format format_of(const char *file) {
 }
 
 /* Settles where results go and in what form. An output of "-" is none: standard output. */
-static void settle_format(options *asked) {
-  bool dash = asked->output && strcmp(asked->output, "-") == 0;
-  if (asked->output && !*asked->output) cli_refuse(&tool, "--output: the name is empty");
-  if (dash && asked->format_named && asked->format == FORMAT_HDF5)
+static void settle_format(h5gpured_options *options) {
+  bool dash = options->output && strcmp(options->output, "-") == 0;
+  if (options->output && !*options->output) cli_refuse(&tool, "--output: the name is empty");
+  if (dash && options->format_named && options->format == FORMAT_HDF5)
     cli_refuse(&tool, "--output -: HDF5 cannot be written to standard output, only to a FILE");
-  if (dash) asked->output = NULL;
-  if (!asked->format_named) asked->format = asked->output ? format_of(asked->output) : FORMAT_TEXT;
-  if (asked->output) return;
-  if (asked->format == FORMAT_HDF5) cli_refuse(&tool, "--format hdf5 needs --output FILE");
-  if (asked->json && asked->format_named && asked->format != FORMAT_JSON)
+  if (dash) options->output = NULL;
+  if (!options->format_named) options->format = options->output ? format_of(options->output) : FORMAT_TEXT;
+  if (options->output) return;
+  if (options->format == FORMAT_HDF5) cli_refuse(&tool, "--format hdf5 needs --output FILE");
+  if (options->json && options->format_named && options->format != FORMAT_JSON)
     cli_refuse(&tool, "--json and --format %s are both for standard output; --output FILE takes one",
-               format_names[asked->format]);
-  if (asked->json) asked->format = FORMAT_JSON;
+               format_names[options->format]);
+  if (options->json) options->format = FORMAT_JSON;
 }
 
 /* One table, one dataset. */
-static void check_table(const options *asked) {
+static void check_table(const h5gpured_options *options) {
   char table[128];
-  snprintf(table, sizeof table, asked->format_named ? "--format %s" : "--output FILE.%s", format_names[asked->format]);
-  if (asked->input_count > 1 && !asked->concat)
-    cli_refuse(&tool, "%s takes one input, not %d; --concat makes them one", table, asked->input_count);
-  if (asked->format != FORMAT_NPY) return;
-  if (asked->op_count > 1) cli_refuse(&tool, "%s takes one operator, not %d", table, asked->op_count);
-  if (asked->coords) cli_refuse(&tool, "%s has no room for --coords", table);
+  snprintf(table, sizeof table, options->format_named ? "--format %s" : "--output FILE.%s",
+           format_names[options->format]);
+  if (options->input_count > 1 && !options->concat)
+    cli_refuse(&tool, "%s takes one input, not %d; --concat makes them one", table, options->input_count);
+  if (options->format != FORMAT_NPY) return;
+  if (options->op_count > 1) cli_refuse(&tool, "%s takes one operator, not %d", table, options->op_count);
+  if (options->coords) cli_refuse(&tool, "%s has no room for --coords", table);
 }
 
-static void check_format(const options *asked) {
+static void check_format(const h5gpured_options *options) {
   bool finds = false;
-  for (int i = 0; i < asked->op_count; i++) finds |= asked->ops[i] == NDR_ARGMIN || asked->ops[i] == NDR_ARGMAX;
-  if (asked->coords && !finds) cli_refuse(&tool, "--coords needs --op argmin or argmax");
-  if (asked->deflate >= 0 && asked->format != FORMAT_HDF5)
-    cli_refuse(&tool, "--deflate needs --output FILE, in HDF5%s%s", asked->output ? ", not " : "",
-               asked->output ? format_names[asked->format] : "");
-  if (asked->format == FORMAT_NPY || asked->format == FORMAT_CSV) check_table(asked);
+  for (int i = 0; i < options->op_count; i++) finds |= options->ops[i] == NDR_ARGMIN || options->ops[i] == NDR_ARGMAX;
+  if (options->coords && !finds) cli_refuse(&tool, "--coords needs --op argmin or argmax");
+  if (options->deflate >= 0 && options->format != FORMAT_HDF5)
+    cli_refuse(&tool, "--deflate needs --output FILE, in HDF5%s%s", options->output ? ", not " : "",
+               options->output ? format_names[options->format] : "");
+  if (options->format == FORMAT_NPY || options->format == FORMAT_CSV) check_table(options);
 }
 
-static void check_list(options *asked) {
-  if (asked->concat) cli_refuse(&tool, "--list takes files one by one, without --concat");
-  if (asked->output) cli_refuse(&tool, "--list writes no --output");
-  if (asked->format != FORMAT_TEXT && asked->format != FORMAT_JSON)
-    cli_refuse(&tool, "--list is text or json, not --format %s", format_names[asked->format]);
-  asked->json = asked->format == FORMAT_JSON;
+static void check_list(h5gpured_options *options) {
+  if (options->concat) cli_refuse(&tool, "--list takes files one by one, without --concat");
+  if (options->output) cli_refuse(&tool, "--list writes no --output");
+  if (options->format != FORMAT_TEXT && options->format != FORMAT_JSON)
+    cli_refuse(&tool, "--list is text or json, not --format %s", format_names[options->format]);
+  options->json = options->format == FORMAT_JSON;
 }
 
 /* What can be refused before any file is opened. */
-static void check(options *asked) {
+static void check(h5gpured_options *options) {
   int count;
-  if (asked->input_count == 0) cli_refuse(&tool, "no input file is named");
-  if (ndr_h5_dims_parse(asked->dims, 0, NULL, &count, NULL) == NDR_ERR_PARSE)
+  if (options->input_count == 0) cli_refuse(&tool, "no input file is named");
+  if (ndr_h5_dims_parse(options->dims, 0, NULL, &count, NULL) == NDR_ERR_PARSE)
     cli_refuse(&tool, "--dims: %s", ndr_last_error());
-  settle_format(asked);
-  check_format(asked);
-  if (asked->list) check_list(asked);
-  if (asked->weights && !*asked->weights) cli_refuse(&tool, "--weights: the name is empty");
-  for (int i = 0; asked->weights && i < asked->op_count; i++)
-    if (asked->ops[i] != NDR_SUM && asked->ops[i] != NDR_MEAN && asked->ops[i] != NDR_VALID)
-      cli_refuse(&tool, "--weights: %s has no weighted form; sum, mean and valid do", ndr_op_name(asked->ops[i]));
+  settle_format(options);
+  check_format(options);
+  if (options->list) check_list(options);
+  if (options->weights && !*options->weights) cli_refuse(&tool, "--weights: the name is empty");
+  for (int i = 0; options->weights && i < options->op_count; i++)
+    if (options->ops[i] != NDR_SUM && options->ops[i] != NDR_MEAN && options->ops[i] != NDR_VALID)
+      cli_refuse(&tool, "--weights: %s has no weighted form; sum, mean and valid do", ndr_op_name(options->ops[i]));
 }
 
-void options_read(options *asked, int argc, char **argv) {
-  *asked = (options){.dims = "all", .deflate = -1, .history = history_line(argc, argv)};
-  if (!asked->history) {
+void options_read(h5gpured_options *options, int argc, char **argv) {
+  *options = (h5gpured_options){.dims = "all", .deflate = -1, .history = history_line(argc, argv)};
+  if (!options->history) {
     complain("out of memory");
     exit(EXIT_INPUT);
   }
-  asked->input_count = cli_read(&tool, asked, argc, argv);
-  asked->inputs = argv + 1;
-  if (asked->op_count == 0) asked->ops[asked->op_count++] = NDR_SUM;
-  check(asked);
+  options->input_count = cli_read(&tool, options, argc, argv);
+  options->inputs = argv + 1;
+  if (options->op_count == 0) options->ops[options->op_count++] = NDR_SUM;
+  check(options);
 }

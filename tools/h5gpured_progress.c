@@ -1,3 +1,4 @@
+/* The bar on a terminal's stderr, drawn once the work has taken a while. */
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* Answers as .npy and CSV. Neither has room for attributes, so neither says what the numbers mean. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,14 +98,14 @@ static void print_header(const answer *a, int count, const column *columns, FILE
     fputs(comma, stream);
     print_field(columns[i].name, stream);
   }
-  for (int i = 0; i < a->asked->op_count; i++, comma = ",") {
-    const char *op = ndr_op_name(a->asked->ops[i]);
+  for (int i = 0; i < a->options->op_count; i++, comma = ",") {
+    const char *op = ndr_op_name(a->options->ops[i]);
     bool complex = a->results[i].dtype.code == kDLComplex;
     fprintf(stream, complex ? "%s%s_re,%s_im" : "%s%s", comma, op, op);
   }
   for (int i = 0; i < a->found_count; i++) {
     char name[DIM_CHARS + 16];
-    snprintf(name, sizeof name, "%s_%s", ndr_op_name(a->asked->ops[a->found[i].op]), a->found[i].name);
+    snprintf(name, sizeof name, "%s_%s", ndr_op_name(a->options->ops[a->found[i].op]), a->found[i].name);
     fputc(',', stream);
     print_field(name, stream);
   }
@@ -146,7 +147,7 @@ static void print_row(const answer *a, int count, const column *columns, int64_t
     else
       fprintf(stream, "%lld", (long long)columns[i].at);
   }
-  for (int i = 0; i < a->asked->op_count; i++, comma = ",") {
+  for (int i = 0; i < a->options->op_count; i++, comma = ",") {
     fputs(comma, stream);
     print_element(&a->results[i], index, stream);
   }

@@ -1,3 +1,5 @@
+/* Answers for people, the lines on what -o writes, and the complaints on stderr. Makes texts from files harmless to a
+ * terminal. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -67,7 +69,7 @@ static void result_names(const answer *a, const char **names) {
   bool reduced[NDR_MAX_DIMS] = {false};
   for (int i = 0; i < a->dim_count; i++) reduced[a->dims[i]] = true;
   for (int d = 0, r = 0; d < a->info->ndim; d++)
-    if (!reduced[d] || a->asked->keepdims) names[r++] = a->info->dim_names[d];
+    if (!reduced[d] || a->options->keepdims) names[r++] = a->info->dim_names[d];
 }
 
 static void print_over(const answer *a, FILE *stream) {
@@ -193,7 +195,7 @@ static void scalar_text(const answer *a, const DLTensor *result, char text[NUMBE
 static void print_scalar(const answer *a, int i, FILE *to) {
   char text[NUMBER_CHARS];
   scalar_text(a, &a->results[i], text);
-  fprintf(to, "  %-9s %s", ndr_op_name(a->asked->ops[i]), text);
+  fprintf(to, "  %-9s %s", ndr_op_name(a->options->ops[i]), text);
   const char *before = "  at ";
   for (int f = 0; f < a->found_count; f++) {
     if (a->found[f].op != i) continue;
@@ -211,7 +213,7 @@ static void print_found(const answer *a, int op, FILE *to) {
   for (int i = 0; i < a->found_count; i++) {
     if (a->found[i].op != op) continue;
     DLTensor values = found_tensor(a, i);
-    fprintf(to, "  %s, its ", ndr_op_name(a->asked->ops[op]));
+    fprintf(to, "  %s, its ", ndr_op_name(a->options->ops[op]));
     print_plain(a->found[i].name, to);
     fputs(":\n", to);
     print_table(&values, a->found[i].dates, to);
@@ -224,12 +226,12 @@ void print_text(const answer *a, FILE *to) {
   print_type(a->info->dtype, a->info->ndim, a->info->shape, a->info->dim_names, to);
   if (a->results[0].ndim == 0) print_over(a, to);
   fputc('\n', to);
-  for (int i = 0; i < a->asked->op_count; i++) {
+  for (int i = 0; i < a->options->op_count; i++) {
     if (a->results[i].ndim == 0) {
       print_scalar(a, i, to);
       continue;
     }
-    fprintf(to, "  %s", ndr_op_name(a->asked->ops[i]));
+    fprintf(to, "  %s", ndr_op_name(a->options->ops[i]));
     print_over(a, to);
     fputs(": ", to);
     print_result_type(a, i, to);
@@ -241,7 +243,7 @@ void print_text(const answer *a, FILE *to) {
 
 /* FILE or FILE:/NAME */
 static void print_target(const answer *a, const char *name, FILE *stream) {
-  print_plain(a->asked->output, stream);
+  print_plain(a->options->output, stream);
   if (name) {
     fputs(":/", stream);
     print_plain(name, stream);
@@ -250,7 +252,7 @@ static void print_target(const answer *a, const char *name, FILE *stream) {
 }
 
 static void print_origin(const answer *a, int op, FILE *stream) {
-  fprintf(stream, "%s of ", ndr_op_name(a->asked->ops[op]));
+  fprintf(stream, "%s of ", ndr_op_name(a->options->ops[op]));
   print_place(a->info, stream);
   print_over(a, stream);
   fputc('\n', stream);

@@ -1,3 +1,5 @@
+/* What --weights names: reads the weights, from the coordinates of a dim or from a dataset, and checks them. The
+ * library applies them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,18 +84,18 @@ static bool pair_from(const ndr_h5_info *info, const ndr_h5_info *own, bool last
   return true;
 }
 
-static bool pair_dims(const options *asked, const char *where, const ndr_h5_info *info, const ndr_h5_info *own,
-                      weights *w) {
+static bool pair_dims(const h5gpured_options *options, const char *where, const ndr_h5_info *info,
+                      const ndr_h5_info *own, weights *w) {
   int others[NDR_MAX_DIMS];
   char called[3][DIM_CHARS];
   if (!pair_from(info, own, false, w->dims) || !pair_from(info, own, true, others)) {
-    complain("%s: --weights: the dims of %s are not among its dims, in order", where, asked->weights);
+    complain("%s: --weights: the dims of %s are not among its dims, in order", where, options->weights);
     return false;
   }
   for (int i = 0; i < own->ndim; i++) {
     w->shape[i] = own->shape[i];
     if (w->dims[i] == others[i]) continue;
-    complain("%s: --weights: %s of %s could be %s or %s", where, dim_text(own, i, called[0]), asked->weights,
+    complain("%s: --weights: %s of %s could be %s or %s", where, dim_text(own, i, called[0]), options->weights,
              dim_text(info, w->dims[i], called[1]), dim_text(info, others[i], called[2]));
     return false;
   }
@@ -102,19 +104,19 @@ static bool pair_dims(const options *asked, const char *where, const ndr_h5_info
 }
 
 /* What is written without a part is all of it, and of the first file. */
-static bool fits(const options *asked, const char *where, const ndr_h5_info *info, const weights *w) {
+static bool fits(const h5gpured_options *options, const char *where, const ndr_h5_info *info, const weights *w) {
   int dims[NDR_MAX_DIMS] = {-1}, count;
   char called[DIM_CHARS];
-  if (asked->concat && ndr_h5_dims_parse(asked->concat, info->ndim, info->dim_names, &count, dims) != NDR_OK)
+  if (options->concat && ndr_h5_dims_parse(options->concat, info->ndim, info->dim_names, &count, dims) != NDR_OK)
     return refuse(where);
   for (int i = 0; i < w->tensor.ndim; i++) {
-    if (asked->concat && w->dims[i] == dims[0]) {
-      complain("%s: --weights: %s lies along the dim of --concat, but in one file only", where, asked->weights);
+    if (options->concat && w->dims[i] == dims[0]) {
+      complain("%s: --weights: %s lies along the dim of --concat, but in one file only", where, options->weights);
       return false;
     }
     if (w->shape[i] == info->shape[w->dims[i]]) continue;
     complain("%s: --weights: %s has size %lld along %s of size %lld; /PATH[PART] is a part of it", where,
-             asked->weights, (long long)w->shape[i], dim_text(info, w->dims[i], called),
+             options->weights, (long long)w->shape[i], dim_text(info, w->dims[i], called),
              (long long)info->shape[w->dims[i]]);
     return false;
   }
@@ -144,27 +146,27 @@ static bool read_all(ndr_h5_dataset *from, weights *w) {
   return true;
 }
 
-static bool open_beside(const options *asked, const char *path, ndr_h5_dataset **from) {
+static bool open_beside(const h5gpured_options *options, const char *path, ndr_h5_dataset **from) {
   char *file, *unused;
-  ndr_h5_access access = input_access(asked);
+  ndr_h5_access access = input_access(options);
   access.raw = 0; /* which is about the elements that are weighed */
-  if (ndr_h5_split(asked->inputs[0], &file, &unused) != NDR_OK) return false;
+  if (ndr_h5_split(options->inputs[0], &file, &unused) != NDR_OK) return false;
   ndr_status status = ndr_h5_open(from, file, path, &access);
   free(file);
   free(unused);
   return status == NDR_OK;
 }
 
-static bool weigh_by_dataset(const options *asked, const ndr_h5_dataset *dataset, const char *where,
+static bool weigh_by_dataset(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where,
                              const ndr_h5_writer *writer, weights *w) {
   ndr_h5_dataset *from;
-  if (!open_beside(asked, asked->weights, &from)) {
-    if (!find_function(asked->weights)) return refuse(where);
+  if (!open_beside(options, options->weights, &from)) {
+    if (!find_function(options->weights)) return refuse(where);
     complain("%s: --weights: %s; the cosine of a dim's coordinates is DIM:cos", where, ndr_last_error());
     return false;
   }
-  bool good = pair_dims(asked, where, ndr_h5_describe(dataset), ndr_h5_describe(from), w) &&
-              fits(asked, where, ndr_h5_describe(dataset), w);
+  bool good = pair_dims(options, where, ndr_h5_describe(dataset), ndr_h5_describe(from), w) &&
+              fits(options, where, ndr_h5_describe(dataset), w);
   if (good && writer && ndr_h5_writer_protect(writer, from) != NDR_OK) good = refuse(where);
   if (good && !read_all(from, w)) good = refuse(where);
   ndr_h5_close(from);
@@ -174,7 +176,7 @@ static bool weigh_by_dataset(const options *asked, const ndr_h5_dataset *dataset
 /* ---- Both ------------------------------------------------------------------------------------------------------- */
 
 /* Complains of weight i, by its index along each of its dims. */
-static bool refuse_weight(const options *asked, const char *where, const weights *w, int64_t i) {
+static bool refuse_weight(const h5gpured_options *options, const char *where, const weights *w, int64_t i) {
   char index[32 * NDR_MAX_DIMS] = "";
   const double *values = w->tensor.data;
   int64_t inner = 1;
@@ -184,32 +186,32 @@ static bool refuse_weight(const options *asked, const char *where, const weights
     length += snprintf(index + length, sizeof index - (size_t)length, "%s%lld", d ? ", " : "",
                        (long long)(i / inner % w->shape[d]));
   }
-  bool plain = asked->weights[0] != '/' && !strstr(asked->weights, ":cos");
-  complain("%s: --weights %s: %.9g at [%s] is no weight: weights are finite and not negative%s", where, asked->weights,
-           values[i], index, plain ? "; DIM:cos takes the cosines of latitudes" : "");
+  bool plain = options->weights[0] != '/' && !strstr(options->weights, ":cos");
+  complain("%s: --weights %s: %.9g at [%s] is no weight: weights are finite and not negative%s", where,
+           options->weights, values[i], index, plain ? "; DIM:cos takes the cosines of latitudes" : "");
   return false;
 }
 
-static bool check_values(const options *asked, const char *where, const weights *w) {
+static bool check_values(const h5gpured_options *options, const char *where, const weights *w) {
   const double *values = w->tensor.data;
   int64_t count = 1;
   double total = 0;
   for (int d = 0; d < w->tensor.ndim; d++) count *= w->shape[d];
   for (int64_t i = 0; i < count; i++) {
-    if (!(values[i] >= 0 && isfinite(values[i]))) return refuse_weight(asked, where, w, i);
+    if (!(values[i] >= 0 && isfinite(values[i]))) return refuse_weight(options, where, w, i);
     total += values[i];
   }
   if (count == 0 || total > 0) return true;
-  complain("%s: --weights %s: all weights are 0", where, asked->weights);
+  complain("%s: --weights %s: all weights are 0", where, options->weights);
   return false;
 }
 
-bool weights_read(const options *asked, const ndr_h5_dataset *dataset, const char *where, const ndr_h5_writer *writer,
-                  weights *w) {
+bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where,
+                  const ndr_h5_writer *writer, weights *w) {
   w->tensor = (DLTensor){.device = {kDLCPU, 0}, .dtype = ndr_dtype_to_dlpack(NDR_F64), .shape = w->shape};
-  bool good = asked->weights[0] == '/' ? weigh_by_dataset(asked, dataset, where, writer, w)
-                                       : weigh_by_dim(asked->weights, dataset, where, w);
-  return good && check_values(asked, where, w);
+  bool good = options->weights[0] == '/' ? weigh_by_dataset(options, dataset, where, writer, w)
+                                         : weigh_by_dim(options->weights, dataset, where, w);
+  return good && check_values(options, where, w);
 }
 
 void weights_free(weights *w) {

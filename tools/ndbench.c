@@ -1,3 +1,5 @@
+/* ndbench: times reductions, and checks their results, on the CPU or a GPU. `ndbench ladder` is in ndbench_ladder.c.
+ * */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* The elements that ndbench reduces: laid out as a problem says, filled so that results can be checked. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

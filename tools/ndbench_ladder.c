@@ -1,3 +1,5 @@
+/* `ndbench ladder`: takes each rung of the ladder in turn, has it run or counted, and prints what it gained. The
+ * kernels are in kernels/ladder*.cuh. */
 #include "ndbench_ladder.h"
 
 #include <stdlib.h>

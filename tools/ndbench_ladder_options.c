@@ -46,10 +46,10 @@ static void read_sizes(const char *what, const char *text, int count, int64_t *s
 }
 
 static void read_shape(void *target, const char *text) {
-  ladder_options *asked = target;
-  if (asked->shape_count == 8)
+  ladder_options *options = target;
+  if (options->shape_count == 8)
     cli_refuse(&bench_ladder_cli, "--shape can be given 8 times, and '%s' is one more", text);
-  read_sizes("--shape takes ROWSxCOLUMNS", text, 2, asked->shapes[asked->shape_count++]);
+  read_sizes("--shape takes ROWSxCOLUMNS", text, 2, options->shapes[options->shape_count++]);
 }
 
 static void read_dims(void *target, const char *text) {

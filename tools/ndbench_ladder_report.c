@@ -1,3 +1,4 @@
+/* The ladder's table and its JSON. Measures nothing. */
 #include <string.h>
 
 #include "ndbench_ladder.h"

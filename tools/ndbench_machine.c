@@ -1,3 +1,4 @@
+/* What a record says of the machine: CPU, kernel, date, cores. */
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>

@@ -1,3 +1,4 @@
+/* Memory that all problems of a list share, as large as the largest takes. Filled once, before anything is timed. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* One problem: sets it up, checks its results against the reference, and has it timed. The clock is in
+ * ndbench_time.c. */
 #include <stdlib.h>
 #include <string.h>
 

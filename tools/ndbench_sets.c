@@ -1,3 +1,4 @@
+/* Lists of problems: the built-in sets, and those named on the command line. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Times one problem beside reading its bytes and beside rivals, in turns, and takes the typical time of each. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* Times all families that can run one problem, for --regret; results are compared first. */
 #include "ndbench_trial.h"
 
 #include <stdlib.h>

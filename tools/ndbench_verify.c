@@ -1,3 +1,4 @@
+/* Whether a result is right: equal to the reference for integers, within a bound from n for floats. */
 #include <math.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* Accumulators: plans over slabs, whose partial states are merged. What a state is, is in core/state.h. */
 #include <stdlib.h>
 #include <string.h>
 

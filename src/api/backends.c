@@ -1,3 +1,4 @@
+/* See backends.h. Knows the backends by name, and nothing of what they do. */
 #include "api/backends.h"
 
 #include <string.h>

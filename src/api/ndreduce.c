@@ -1,3 +1,4 @@
+/* The calls that plan and execute at once. Plans are looked up in cache.c and made in plan.c. */
 #include "api/plan.h"
 
 ndr_status ndr_result_describe(const DLTensor *array, int dim_count, const int *dims, ndr_op op,

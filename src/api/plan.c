@@ -1,3 +1,4 @@
+/* The public calls on plans. The family is chosen in core/plan.c. */
 #include "api/plan.h"
 
 #include "core/measure.h"

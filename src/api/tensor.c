@@ -1,3 +1,4 @@
+/* Tensors and versions: what callers of other languages need beside the reductions. */
 #include "core/types.h"
 
 #define TEXT_(x) #x

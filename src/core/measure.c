@@ -1,3 +1,5 @@
+/* See measure.h: a race of the families, each timed in turns. The clock and the scratch are in trial.c;
+ * measurements.c remembers the winner. */
 #include "core/measure.h"
 
 #include <pthread.h>

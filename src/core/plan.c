@@ -1,3 +1,4 @@
+/* Chooses a family by its predicted cost, and describes the choice in words. Executing is the backend's. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

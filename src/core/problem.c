@@ -1,3 +1,4 @@
+/* See problem.h. Changes the axes of a problem, never its result. */
 #include "core/problem.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Checks the arguments of a reduction and fills in what they leave out. Plans nothing. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* See slips.h: the edit distance of two names, without regard to case. */
 #include "core/slips.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* See state.h: the slow and complete arithmetic of partial states, on the host. */
 #include "core/state.h"
 
 #include <math.h>

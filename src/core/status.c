@@ -1,3 +1,4 @@
+/* See status.h. Prints nothing: callers read the sentence with ndr_last_error. */
 #include "core/status.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* Scratch and a clock for timing plans under NDR_MEASURE. Which plans are timed, and how often, is in measure.c. */
 #include "core/trial.h"
 
 #include <stdlib.h>

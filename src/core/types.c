@@ -1,3 +1,4 @@
+/* See types.h. Knows single dtypes and operators; arrays are in request.c. */
 #include "core/types.h"
 
 #include <math.h>

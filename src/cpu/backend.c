@@ -1,3 +1,4 @@
+/* See backend.h: the table of the CPU's functions and families. The loops are in nest*.c. */
 #include "cpu/backend.h"
 
 #include <stdlib.h>

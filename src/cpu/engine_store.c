@@ -1,3 +1,4 @@
+/* Writes finished states to the results' places. Computes nothing. */
 #include <string.h>
 
 #include "cpu/engine.h"

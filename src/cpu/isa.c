@@ -1,3 +1,4 @@
+/* Chooses the kernels for the instruction set of this machine. The kernels are in fold_*.c. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* See nest.h: plans the loops. nest_execute.c runs them. */
 #include "cpu/nest.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* See nest.h: runs the loops over the threads of the pool. nest.c has planned them. */
 #include <stdatomic.h>
 #include <string.h>
 

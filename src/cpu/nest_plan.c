@@ -1,3 +1,4 @@
+/* What a nest costs, how many threads pay, and how it is put into a plan and described. */
 #include <string.h>
 
 #include "cpu/fold.h"

@@ -1,3 +1,4 @@
+/* See backend.h: the table of the GPU's functions and families. */
 #include "cuda/backend.h"
 
 #include "cuda/device.h"

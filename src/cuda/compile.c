@@ -1,3 +1,4 @@
+/* See compile.h. Opens NVRTC when it is first needed; a machine without it lacks only these kernels. */
 #include "cuda/compile.h"
 
 #include <dlfcn.h>

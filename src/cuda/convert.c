@@ -1,3 +1,4 @@
+/* See convert.h: fills in the arguments of the kernel in kernels/convert.cuh and launches it. */
 #include "cuda/convert.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* What planning needs to know of a GPU, and the sentences of CUDA's errors. */
 #include "cuda/device.h"
 
 #include "cuda/compile.h"

@@ -1,3 +1,5 @@
+/* Launches what a plan says, one kernel for several operators where one will do. Which launches a plan has is up to
+ * src/family. */
 #include "cuda/launch.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* See library.h. Kernels that the build lacks are compiled in compile.c. */
 #include "cuda/library.h"
 
 #include <pthread.h>

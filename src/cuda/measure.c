@@ -1,3 +1,4 @@
+/* See measure.h. How times are used is in core/measure.c. */
 #include "cuda/measure.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* See memory.h. Keeps freed pinned memory for the next call; workspaces are in workspace.c. */
 #include "cuda/memory.h"
 
 #include <pthread.h>

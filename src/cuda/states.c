@@ -1,3 +1,4 @@
+/* Partial states in device memory: identity, merge, finish. */
 #include "cuda/states.h"
 
 #include "cuda/device.h"

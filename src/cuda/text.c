@@ -1,3 +1,4 @@
+/* See text.h: the files' bytes, put in by the assembler. */
 #include "cuda/text.h"
 
 /* NDR_KERNEL_DIR and NDR_SPEC_DIR are the source folders. */

@@ -1,3 +1,4 @@
+/* See workspace.h. A stream that is being captured gets memory of its own. */
 #include "cuda/workspace.h"
 
 #include <pthread.h>

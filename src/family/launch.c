@@ -1,3 +1,4 @@
+/* See launch.h. What a launch costs is in cost.c. */
 #include "family/launch.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* See rows.h. Pure arithmetic. */
 #include "family/rows.h"
 
 /* A thread accumulates MOST_ROWS at most: rounding errors and narrow integer totals stay bounded. */

@@ -1,3 +1,4 @@
+/* See attributes.h. What an attribute of a result says is in meaning.c and label.c. */
 #include "h5/attributes.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* See axis.h, and the public calls on coordinates: values, weights, dates. Reading a scale is in coordinates.c,
+ * calendars in cf_time.c. */
 #include "h5/axis.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* See cf_angle.h: lists of the words that mean an angle. Pure text. */
 #include "h5/cf_angle.h"
 
 #include <string.h>

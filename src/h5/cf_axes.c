@@ -1,3 +1,4 @@
+/* See cf_axes.h. Where no dim says that it is horizontal, the last two that say nothing are. Reads no elements. */
 #include "h5/cf_axes.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* See chunk_table.h. Only looks chunks up; reading them is in route_chunks.c. */
 #include "h5/chunk_table.h"
 
 #include <stdlib.h>

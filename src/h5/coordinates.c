@@ -1,3 +1,4 @@
+/* See coordinates.h. Units are converted for a series alone; what they mean otherwise is in axis.c. */
 #include "h5/coordinates.h"
 
 #include <stdlib.h>

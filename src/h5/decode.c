@@ -1,3 +1,5 @@
+/* See decode.h: the table of filters, and the loop that undoes them. Each filter has a file of its own, decode_*.c.
+ * */
 #include "h5/decode.h"
 
 #include <stdio.h>

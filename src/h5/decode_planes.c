@@ -1,3 +1,4 @@
+/* See decode_planes.h; in SSE2 where the compiler targets it. Knows nothing of streams. */
 #include "h5/decode_planes.h"
 
 #ifdef __SSE2__

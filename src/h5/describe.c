@@ -1,3 +1,5 @@
+/* Fills in a dataset from its file: type, shape, layout, filters, units. Names of dims are in names.c, what
+ * attributes make of elements in unpack_cf.c. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* Dims as users type them, and as messages call them. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* See dtype.h. Converts no elements. */
 #include "h5/dtype.h"
 
 #include <string.h>

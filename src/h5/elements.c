@@ -1,3 +1,4 @@
+/* See elements.h. Reserves, frees and compares; reading and writing is up to callers. */
 #include "h5/elements.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* See field.h. HDF5 takes a field out of compound elements when they are read. */
 #include "h5/field.h"
 
 #include <stdlib.h>

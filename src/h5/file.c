@@ -1,3 +1,4 @@
+/* Opens a file, and says what one is that is not HDF5. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* HDF5's fill value: as an element, and the results of a dataset that was never written. The fill value of results is
+ * in missing.c. */
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>

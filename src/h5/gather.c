@@ -1,3 +1,4 @@
+/* See gather.h. Unpacking itself is in unpack.c. */
 #include "h5/gather.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* See hdf.h. Knows nothing of datasets' meaning. */
 #include "h5/hdf.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* See heap.h. Only checks: HDF5 reads the elements. */
 #include "h5/heap.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* See host.h. What tensors are to a reduction is checked in core/request.c. */
 #include "h5/host.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* See label.h. The texts are made in meaning.c; attributes that name other variables are in auxiliary.c. */
 #include "h5/label.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* See links.h: finds files where HDF5 would, and decides whether they may be read. Which files a dataset needs is in
+ * sources.c. */
 #include "h5/links.h"
 
 #include <errno.h>

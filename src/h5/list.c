@@ -1,3 +1,4 @@
+/* ndr_h5_list: visits the datasets of a file. Which of them are meant where none is named is in candidates.c. */
 #include <stdlib.h>
 #include <string.h>
 

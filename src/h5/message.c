@@ -1,3 +1,4 @@
+/* See message.h. Only lengths are checked, not what they say. */
 #include "h5/message.h"
 
 #include <string.h>

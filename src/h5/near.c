@@ -1,3 +1,4 @@
+/* See near.h. How near two names are is in core/slips.c. */
 #include "h5/near.h"
 
 #include <stdlib.h>

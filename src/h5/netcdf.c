@@ -1,3 +1,4 @@
+/* See netcdf.h. What CF says is in cf_*.c. */
 #include "h5/netcdf.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* The public calls that open and close datasets and files. What a dataset is, is found in describe.c. */
 #include <stdlib.h>
 #include <string.h>
 

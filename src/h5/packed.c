@@ -1,3 +1,4 @@
+/* See packed.h. Whether attributes count at all is decided in unpack_cf.c. */
 #include "h5/packed.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* See path.h, and ndr_h5_split, which looks at the files there are. Opens none. */
 #include "h5/path.h"
 
 #include <errno.h>

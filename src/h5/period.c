@@ -1,3 +1,4 @@
+/* See period.h. Only reads; period_put.c writes. */
 #include "h5/period.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* See period_put.h. The period itself is found in period.c. */
 #include "h5/period_put.h"
 
 #include <stdlib.h>

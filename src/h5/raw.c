@@ -1,3 +1,4 @@
+/* See raw.h. Reads numbers and bytes; what they are is in header.c, message.c and heap.c. */
 #include "h5/raw.h"
 
 #include <unistd.h>

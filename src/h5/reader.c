@@ -1,3 +1,4 @@
+/* See reader.h: chooses the route. The routes are in route_file.c, route_chunks.c and route_library.c. */
 #include "h5/reader.h"
 
 #include <stdlib.h>

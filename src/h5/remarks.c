@@ -1,3 +1,4 @@
+/* See remarks.h. Prints nothing: the program that is told does. */
 #include "h5/remarks.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* See scales.h. Other variables that belong to a result are copied in auxiliary_copy.c. */
 #include "h5/scales.h"
 
 #include <stdlib.h>

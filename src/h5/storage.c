@@ -1,3 +1,4 @@
+/* See storage.h. What is written into the dataset is up to write.c and scales.c. */
 #include "h5/storage.h"
 
 #include "h5/dtype.h"

@@ -1,3 +1,5 @@
+/* See unpack.h: element by element, in blocks that stay in the first-level cache. Attributes are read in unpack_cf.c.
+ * */
 #include "h5/unpack.h"
 
 #include <math.h>

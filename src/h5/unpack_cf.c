@@ -1,3 +1,4 @@
+/* See unpack_cf.h. Reads attributes and no elements; unpack.c does what they say. */
 #include "h5/unpack_cf.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* See values.h. Large datasets are read in reader.c. */
 #include "h5/values.h"
 
 #include "h5/dtype.h"

@@ -1,3 +1,4 @@
+/* See weigh.h. Where weights come from is up to callers. */
 #include "h5/weigh.h"
 
 #include <math.h>

@@ -34,6 +34,14 @@ START_TEST(an_index_keeps_its_dim) {
 }
 END_TEST
 
+START_TEST(a_step_past_the_end_is_one) {
+  check("::9223372036854775807", 0, 0, 1, 1);
+  check("3::4611686018427387904", 0, 3, 1, 1);
+  check("10::9223372036854775807", 0, 10, 1, 0);
+  check("::9", 0, 0, 9, 2);
+}
+END_TEST
+
 START_TEST(dims_not_mentioned_are_whole) {
   check("3", 2, 0, 1, 25);
   check("..., 5:7", 2, 5, 1, 2);
@@ -58,7 +66,7 @@ END_TEST
 
 int main(void) {
   Suite *suite = suite_create("h5 select");
-  suite_case(suite, "parts", 10, ranges_are_pythons, an_index_keeps_its_dim, dims_not_mentioned_are_whole,
-             what_is_no_part_is_refused, NULL);
+  suite_case(suite, "parts", 10, ranges_are_pythons, an_index_keeps_its_dim, a_step_past_the_end_is_one,
+             dims_not_mentioned_are_whole, what_is_no_part_is_refused, NULL);
   return suite_run(suite);
 }

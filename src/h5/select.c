@@ -58,7 +58,8 @@ static ndr_status apply(const range *r, const char *dim, int64_t size, ndr_selec
   }
   if (step < 1) return ndr_fail(NDR_ERR_PARSE, "the step of %s is %lld; it must be positive", dim, (long long)step);
   int64_t from = r->given[0] ? clamp(r->value[0], size) : 0, to = r->given[1] ? clamp(r->value[1], size) : size;
-  *s = (ndr_selection){from, step, to > from ? (to - from - 1) / step + 1 : 0};
+  int64_t count = to > from ? (to - from - 1) / step + 1 : 0;
+  *s = (ndr_selection){from, count > 1 ? step : 1, count};
   return NDR_OK;
 }
 

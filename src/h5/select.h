@@ -7,7 +7,8 @@
 
 #include "ndreduce/ndreduce.h"
 
-/* Elements from, from + step, ... of a dim: so many. */
+/* `count` elements of a dim: from, from + step, ... The step is less than the dim's size, and 1 for fewer than two
+ * elements, so that it can be multiplied by what elements are apart in a file. */
 typedef struct ndr_selection {
   int64_t from, step, count;
 } ndr_selection;

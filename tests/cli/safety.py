@@ -72,10 +72,9 @@ def check_signals(tool, rounds, problems):
 
 
 def check_full_disk(tool, sizes, problems):
-    """Files may not grow past so many bytes, which write() reports as a full disk is reported."""
+    """Files may not grow past so many bytes, which is reported as a full disk is."""
     for most in sizes:
         def limit(most=most):
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
         def action(folder):

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Descriptors 0, 1 and 2 closed in every combination, and stdout full: streams.py H5GPURED NDBENCH
+"""Descriptors 0, 1 and 2 closed in every combination, stdout full, files too large: streams.py H5GPURED NDBENCH
 
 What is printed ends up in no file, and a run that cannot print its answer, or what --explain says on stderr, ends with
 status 1.
 """
 import itertools
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -77,6 +78,18 @@ def check(name, tool, arguments, prints, same, problems, explains=False):
             problems.append(f"{name}, closed {closed}: stderr has {found[1]!r}, not {said!r}")
 
 
+def check_largest_file(tool, problems):
+    """A file that may not grow is an error, and no other is left in its place."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    with tempfile.TemporaryDirectory() as folder:
+        result = subprocess.run([tool, *BENCH["record"][0]], cwd=folder, stdout=subprocess.DEVNULL, timeout=60,
+                                stderr=subprocess.PIPE, preexec_fn=limit)
+        left, errors = os.listdir(folder), result.stderr.decode()
+    if result.returncode != 1 or left or "File too large" not in errors:
+        problems.append(f"a file of no bytes at most: status {result.returncode}, left {left}: {errors}")
+
+
 def main():
     h5gpured, ndbench = (os.path.abspath(path) for path in sys.argv[1:3])
     problems = []
@@ -84,6 +97,7 @@ def main():
         check(name, h5gpured, arguments, prints, True, problems, explains=True)
     for name, (arguments, prints) in BENCH.items():
         check("ndbench " + name, ndbench, arguments, prints, False, problems)
+    check_largest_file(ndbench, problems)
     with open("/dev/full", "wb") as full:
         explained = subprocess.run([h5gpured, TEMP, "--explain", "-q"], stdout=subprocess.DEVNULL, stderr=full, timeout=60)
     if explained.returncode != 1:

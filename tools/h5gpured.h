@@ -72,6 +72,9 @@ bool input_open(const h5gpured_options *options, int input, ndr_h5_dataset **dat
 /* Gives an opened dataset's answer. */
 typedef bool (*input_answer)(const h5gpured_options *options, ndr_h5_dataset *dataset, const void *to);
 
+// Whether what follows FILE: is /*, or that with a part.
+bool path_is_pattern(const char *path);
+
 // Whether an input is FILE:/*, or that with a part: every dataset that has the dims.
 bool input_is_many(const h5gpured_options *options, int input);
 

@@ -55,14 +55,19 @@ static void allow_many_files(void) {
   (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static bool split_one(const char *input, char **file, char **path) {
+  if (ndr_h5_split(input, file, path) != NDR_OK) return fail();
+  if (path_is_pattern(*path)) complain("%s: --concat takes one dataset of each file: name it, as FILE:/NAME", input);
+  return !path_is_pattern(*path);
+}
+
 static bool split_and_open_series(const h5gpured_options *options, ndr_h5_dataset **dataset) {
   size_t count = (size_t)options->input_count;
   char **files = calloc(2 * count, sizeof *files), **paths = files ? files + count : NULL;
   bool good = files != NULL;
   if (!good) complain("out of memory");
   allow_many_files();
-  for (size_t i = 0; good && i < count; i++)
-    good = ndr_h5_split(options->inputs[i], &files[i], &paths[i]) == NDR_OK || fail();
+  for (size_t i = 0; good && i < count; i++) good = split_one(options->inputs[i], &files[i], &paths[i]);
   good = good && open_series(options, files, paths, dataset);
   for (size_t i = 0; files && i < 2 * count; i++) free(files[i]);
   free(files);

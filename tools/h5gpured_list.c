@@ -1,6 +1,8 @@
 /* --list: the datasets of a file, as text or JSON. Reads no elements. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "h5gpured.h"
 
@@ -112,12 +114,24 @@ static int visit(void *user, const char *path, const ndr_h5_info *info, const ch
   return 0;
 }
 
+/* Whether the name is of a dataset in a file that exists: FILE:/DATASET, FILE[PART]. */
+static bool refuse_dataset(const char *name) {
+  struct stat found;
+  char *file = NULL, *path = NULL;
+  bool is_file = stat(name, &found) == 0;
+  bool refused = !is_file && ndr_h5_split(name, &file, &path) == NDR_OK && path;
+  if (refused) complain("%s: --list takes a whole file: name %s", name, file);
+  free(file);
+  free(path);
+  return refused;
+}
+
 int list_file(const h5gpured_options *options, const char *file) {
   listing l = {options, file, 0};
   crash_while_reading(file);
   const ndr_h5_access access = input_access(options);
   if (ndr_h5_list(file, &access, visit, &l) != NDR_OK) {
-    complain("%s", ndr_last_error());
+    if (!refuse_dataset(file)) complain("%s", ndr_last_error());
     return EXIT_INPUT;
   }
   if (l.count == 0 && !options->json) {

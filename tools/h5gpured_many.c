@@ -24,14 +24,14 @@ static int keep_path(void *user, const char *path) {
   return 0;
 }
 
-static bool is_pattern(const char *path) {
+bool path_is_pattern(const char *path) {
   return path && path[0] == '/' && path[1] == '*' && (path[2] == 0 || path[2] == '[');
 }
 
 bool input_is_many(const h5gpured_options *options, int input) {
   char *file, *path;
   if (options->concat || ndr_h5_split(options->inputs[input], &file, &path) != NDR_OK) return false;
-  bool many = is_pattern(path);
+  bool many = path_is_pattern(path);
   free(file);
   free(path);
   return many;

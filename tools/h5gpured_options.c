@@ -154,7 +154,7 @@ static const cli_option rows[] = {
     {0, "no-plugins", FIELD(no_plugins), .help = "load no filter plugins"},
     {0, "allow-external", FIELD(allow_external),
      .help = "read other files that the input leads to even outside its folder"},
-    {0, "progress", FIELD(progress), .help = "show progress even when stderr is no terminal or the work is short"},
+    {0, "progress", FIELD(progress), .help = "show progress even when stderr is no terminal, from half a second on"},
     {'q', "quiet", FIELD(quiet), .help = "show no progress, and nothing on what -o writes"},
     {0, "version", .read = print_version, .help = "print the version"},
     {'h', "help", .read = print_help, .help = "print this"},

@@ -1,5 +1,6 @@
 /* What --weights names: reads the weights, from the coordinates of a dim or from a dataset, and checks them. The
  * library applies them. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +9,14 @@
 #include "h5gpured.h"
 
 /* The library's sentences on the dataset begin with its name. */
-static bool refuse(const char *where) {
+static const char *last_reason(const char *where) {
   const char *reason = ndr_last_error();
   size_t length = strlen(where);
-  if (strncmp(reason, where, length) == 0 && reason[length] == ':') reason += length + 2;
-  complain("%s: --weights: %s", where, reason);
+  return strncmp(reason, where, length) == 0 && reason[length] == ':' ? reason + length + 2 : reason;
+}
+
+static bool refuse(const char *where) {
+  complain("%s: --weights: %s", where, last_reason(where));
   return false;
 }
 
@@ -45,6 +49,10 @@ static bool weigh_by_dim(const char *text, const ndr_h5_dataset *dataset, const 
   free(name);
   if (!good && colon && !cosine) {
     complain("%s: --weights '%s': there is no weighting by '%s', only by cos, as DIM:cos", where, text, colon + 1);
+    return false;
+  }
+  if (!good && !colon && isalpha((unsigned char)text[0])) {
+    complain("%s: --weights: %s; a dataset has its path, /%s", where, last_reason(where), text);
     return false;
   }
   if (!good) return refuse(where);

@@ -30,6 +30,7 @@ static ndr_status fail_open(const ndr_h5_dataset *dataset, const char *path) {
   free(copy);
   if (!found) {
     ndr_near_paths(dataset->file_id, access, path, reason, sizeof reason);
+    if (strchr(path, '[') && path[strlen(path) - 1] != ']') snprintf(reason, sizeof reason, "; a part ends in ']'");
     return ndr_fail(NDR_ERR_FILE, "%s:%s: there is no such dataset%s", dataset->file, path, reason);
   }
   hid_t object = H5Oopen(dataset->file_id, path, access);

@@ -112,12 +112,13 @@ def check_near_names(folder):
         for name in ("tas", "tos", "Ocean/temperature", "Ocean/salinity", "pr"):
             file[name] = np.ones(2)
         file["events"] = np.zeros(2, [("energy", "f4"), ("time", "f4")])
-    missing = "there is no such dataset"
+    missing, listed = "there is no such dataset", "; --list shows them"
     for path, said in (("TAS", f"{missing}; did you mean /tas, /tos?"), ("ocean/temperature", f"{missing}; did you mean /Ocean?"),
                        ("Ocean/temprature", f"{missing}; did you mean /Ocean/temperature?"), ("PR", f"{missing}; did you mean /pr?"),
-                       ("Ocean/x", missing), ("xx", missing), ("q", missing),
+                       ("Ocean/x", missing + listed), ("xx", missing + listed), ("q", missing + listed),
                        ("events.Energy", "the table has no such field; did you mean energy?"),
-                       ("events.x", "the table has no such field"), ("event.time", missing), ("tas.time", missing)):
+                       ("events.x", "the table has no such field" + listed), ("event.time", missing + listed),
+                       ("tas.time", missing + listed)):
         fails(folder, f"near.h5:/{path}: {said}", f"near.h5:/{path}")
 
 

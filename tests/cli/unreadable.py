@@ -293,7 +293,7 @@ def check_that_other_files_are_not_spoken_of(folder):
         file["d"] = np.ones(3)
         file["small"] = h5py.ExternalLink("a.h5", "/d")
     assert folder.run("b.h5:/d")[1] == ""
-    fails(folder, "b.h5:/none: there is no such dataset", "b.h5:/none")
+    fails(folder, "b.h5:/none: there is no such dataset; --list shows them", "b.h5:/none")
 
 
 CHECKS = [value for name, value in list(globals().items()) if name.startswith("check_") and name != "check_sums"]

@@ -236,7 +236,7 @@ struct beyond {
   template <class B, class V> static NDR_DEVICE B of(V x, const ndr_params &p) { return (B)is_beyond(x, p.limit); }
 };
 
-/* ---- endings ---- */
+/* ---- finalizing ---- */
 
 struct plain {
   template <class F> static NDR_DEVICE F of(F x) { return x; }

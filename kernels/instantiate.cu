@@ -58,7 +58,7 @@ NDR_ROUNDING(NDR_ONLY_OP)
 #define OP(NAME, value, name, result, empty, domain, ...) NDR_DOMAIN_##domain(name)
 #include "ops.def"
 
-/* The other operators are endings of these (see params.h), but for all under skip_nan. */
+/* The other operators finalize the totals of these in another way (see params.h), but for all under skip_nan. */
 NDR_SKIP(all)
 NDR_EXACT(count)
 NDR_EXACT(norminf)

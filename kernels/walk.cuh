@@ -138,11 +138,11 @@ NDR_DEVICE void fold_batch(const ndr_params &p, typename Op::Near &a, const ndr_
 
 /* What a launch makes of a count. */
 NDR_DEVICE u64 end_count(const ndr_params &p, u64 count) {
-  switch (p.ending) {
-  case NDR_ENDING_ANY: return count != 0;
-  case NDR_ENDING_ALL: return count == (u64)p.length;
-  case NDR_ENDING_VALID: return (u64)p.length - count;
-  case NDR_ENDING_LENGTH: return (u64)p.length;
+  switch (p.finalize) {
+  case NDR_FINALIZE_ANY: return count != 0;
+  case NDR_FINALIZE_ALL: return count == (u64)p.length;
+  case NDR_FINALIZE_VALID: return (u64)p.length - count;
+  case NDR_FINALIZE_LENGTH: return (u64)p.length;
   default: return count;
   }
 }
@@ -151,7 +151,7 @@ NDR_DEVICE u64 end_count(const ndr_params &p, u64 count) {
 template <class Op> NDR_DEVICE auto finish_total(const ndr_params &p, const typename Op::Far &far) {
   auto x = Op::finish(far, p.ddof);
   if constexpr (Op::rooted)
-    return p.ending == NDR_ENDING_ROOT ? sqrt(x) : x;
+    return p.finalize == NDR_FINALIZE_ROOT ? sqrt(x) : x;
   else if constexpr (Op::counting)
     return end_count(p, x);
   else
@@ -166,7 +166,7 @@ template <class Op, int FIRST> struct emission {
     if constexpr (Op::counting) {
       if (p.partial)
         ((ndr_word *)p.result[FIRST])[offset] = end_count(p, far);
-      else if (p.ending >= NDR_ENDING_ANY)
+      else if (p.finalize >= NDR_FINALIZE_ANY)
         ((u8 *)p.result[FIRST])[offset] = (u8)end_count(p, far);
       else
         ((i64 *)p.result[FIRST])[offset] = (i64)end_count(p, far);
@@ -202,7 +202,7 @@ NDR_DEVICE bool emit_whole(const ndr_params &p, i64 offset, i64 stride, const ty
     typedef typename row_unit<bytes>::type unit;
     result *out = (result *)p.result[0] + offset;
     if (p.partial || stride != 1 || (unsigned long long)out % sizeof(unit) ||
-        (Op::counting && p.ending >= NDR_ENDING_ANY))
+        (Op::counting && p.finalize >= NDR_FINALIZE_ANY))
       return false;
     union view {
       result value[COUNT];

@@ -23,7 +23,7 @@ typedef struct h5gpured_options {
   int op_count;
   ndr_op ops[NDR_MAX_OPS];
   const char *output;           /* NULL: standard output */
-  const char *concat, *weights; /* NULL: not asked for */
+  const char *concat, *weights; /* NULL: not given */
   ndr_h5_device device;
   int device_id;
   int64_t memory;
@@ -69,7 +69,7 @@ void say_remark(void *user, const char *sentence);
 /* Opens inputs[input], or under --concat all of them as one. */
 bool input_open(const h5gpured_options *options, int input, ndr_h5_dataset **dataset);
 
-/* Gives an opened dataset's answer. */
+/* Answers for one dataset, and closes it. */
 typedef bool (*input_answer)(const h5gpured_options *options, ndr_h5_dataset *dataset, const void *to);
 
 // Whether what follows FILE: is /*, or that with a part.
@@ -127,7 +127,7 @@ enum { NUMBER_CHARS = 64 };
 
 number number_read(ndr_dtype dtype, const void *element);
 
-/* The shortest decimal that reads back as the same float of so many digits; "nan", "inf" and "-inf" otherwise. */
+/* The shortest decimal that reads back as the same float of `digits` digits; "nan", "inf" and "-inf" otherwise. */
 void number_shortest(double value, int digits, char text[NUMBER_CHARS]);
 
 /* For people: the fewest digits, at least 7, that are no further from the value than that; for NaN as above. */

@@ -9,7 +9,7 @@
 /* Where the dtype starts behind a path that is not longer. */
 enum { COLUMN = 22 };
 
-/* Units are shown to so many bytes. */
+/* At most this many bytes of units are shown. */
 enum { UNITS = 32 };
 
 typedef struct {

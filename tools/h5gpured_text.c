@@ -126,7 +126,7 @@ static int table_width(const table *t) {
   return width;
 }
 
-/* The index after i of a dim of so many: the middle of a long one is left out, and *gap then says so. */
+/* The index after i of a dim of `size`: the middle of a long dim is left out, and *gap then says so. */
 static int64_t next_shown(int64_t i, int64_t size, int edge, bool *gap) {
   *gap = i == edge - 1 && size > 2 * edge + 1;
   return *gap ? size - edge : i + 1;

@@ -116,14 +116,19 @@ typedef struct ndr_h5_info {
   double scale_factor;         /* what elements are multiplied by where they are `scaled`; else 1 */
 } ndr_h5_info;
 
-/* Opens the dataset at `path` of a file; NULL: the only array of the largest rank of ndr_h5_candidates. TABLE.FIELD is
- * a field of compound elements, TABLE.FIELD.FIELD one of a compound in them, unless there is a dataset so called: an
- * array by itself, of which attributes of the table tell nothing. After the path
- * may stand which part of it is meant, PATH[PART], unless there is a dataset so called, and
- * "/[PART]" means that of NULL: as in NumPy, for each dim START:STOP:STEP, the step positive, or an index, which leaves
- * the dim with size 1; "..." for all dims not mentioned. On success *dataset must be given to ndr_h5_close; on failure
- * it is NULL. Fails with NDR_ERR_FILE on all that is wrong with the file, NDR_ERR_DTYPE on elements that are not
- * numbers, and on netCDF dimensions without coordinates. */
+/* Opens a dataset of a file, or a part of one. `path` is one of these; a dataset of exactly that name comes first:
+ *   PATH                   a dataset
+ *   NULL                   the only array of the largest rank of ndr_h5_candidates
+ *   TABLE.FIELD            a field of compound elements: an array by itself, without the table's attributes
+ *   TABLE.FIELD.FIELD      a field of a compound field
+ *   PATH[PART], /[PART]    a part of a dataset; "/[PART]" is a part of what NULL means
+ *
+ * PART is as in NumPy: for each dim START:STOP:STEP with a positive step, or an index, which leaves the dim with size
+ * 1; "..." stands for all dims not mentioned.
+ *
+ * On success *dataset must be given to ndr_h5_close; on failure it is NULL. Fails with NDR_ERR_FILE on all that is
+ * wrong with the file, and with NDR_ERR_DTYPE on elements that are no numbers and on netCDF dimensions without
+ * coordinates. */
 NDR_API ndr_status ndr_h5_open(ndr_h5_dataset **dataset, const char *file, const char *path,
                                const ndr_h5_access *access);
 
@@ -141,14 +146,14 @@ NDR_API void ndr_h5_close(ndr_h5_dataset *dataset);
 
 NDR_API const ndr_h5_info *ndr_h5_describe(const ndr_h5_dataset *dataset);
 
-/* A tensor of the dataset's shape and dtype without data, to ask ndr_result_describe about. Borrows the dataset. */
+/* A tensor of the dataset's shape and dtype without data, to pass to ndr_result_describe. Borrows the dataset. */
 NDR_API DLTensor ndr_h5_tensor(const ndr_h5_dataset *dataset);
 
-/* Reads the coordinates of a dim as f64: the values of the scale attached to it, values[shape[dim]]; NULL only asks
- * whether there are any. They mean what netCDF's and CF's attributes say of the scale, as elements do: unpacked,
- * missing ones NaN; as stored where the dataset was opened raw. dim may count from the end. Fails with NDR_ERR_DIMS
- * where the dim has no coordinates (no scale, or one that was never written, has another length, holds no numbers, or
- * keeps them in a file that may not be read), with NDR_ERR_FILE where they cannot be read. */
+/* Reads the coordinates of a dim as f64: the values of the scale attached to it, values[shape[dim]]; with NULL, only
+ * finds out whether there are any. They are unpacked as elements are, by the scale's attributes, and missing ones are
+ * NaN; they are as stored where the dataset was opened raw. dim may count from the end. Fails with NDR_ERR_DIMS where
+ * the dim has no coordinates (no scale, or one that was never written, has another length, holds no numbers, or keeps
+ * them in a file that may not be read), with NDR_ERR_FILE where they cannot be read. */
 NDR_API ndr_status ndr_h5_coordinate(const ndr_h5_dataset *dataset, int dim, double *values);
 
 /* The same as weights (ndr_h5_options.weights): unpacked even where the dataset was opened raw, which is about its
@@ -307,21 +312,27 @@ NDR_API ndr_status ndr_h5_writer_create(ndr_h5_writer **writer, const char *path
  * this call, before the work, and for what is read without being added, like weights. */
 NDR_API ndr_status ndr_h5_writer_protect(const ndr_h5_writer *writer, const ndr_h5_dataset *dataset);
 
-/* Adds the result of reducing `source` over dims by op as dataset `name`, with copies of the scales of the dims that
- * are left, of what the attributes bounds, climatology and formula_terms of those name, and coordinates, grid_mapping,
- * mesh, geometry and cell_measures of the source, as far as it has no reduced dim (64 MiB at most; cut as the source
- * is, and of a series from all files where it has the dim along which these follow each other), and with those
- * attributes of the source that hold for it: not those of packing and of valid values where the result is not of the
- * packed type; units squared for a variance and none for indices; cell_methods extended. An attribute may be of any
- * size; one of more than 65,536 texts of variable length, one of numbers with several dims, which netCDF cannot read,
- * and one of neither numbers nor texts is left out, and on_remark told. f16 and bf16 are written as f32, because
- * readers of netCDF crash on them. Dims that are unlimited in the source, by their scale or where they have none by the
- * dataset, stay so. A reduced time axis leaves the time that it covered, with its bounds. HDF5's times
- * of creation are not kept. Attributes of the whole file are those of the first source's root, and of its groups where
- * no outer one has the name. Where missing elements were left out, NaN is written as the source's _FillValue if the
- * dtype has that value and no element does, and _FillValue says so, and missing_value where the source has one. The
- * result is copied: memory for it is needed a second time until the writer is destroyed, and for one that is marked so
- * a third time during the call. */
+/* Adds the result of reducing `source` over dims by op as dataset `name`. With it are written:
+ *   scales       copies of those of the dims that are left. A dim that is unlimited in the source (by its scale, or
+ *                where it has none by the dataset) stays so. A reduced time axis leaves the time that it covered, with
+ *                its bounds.
+ *   variables    copies of those that the scales' attributes bounds, climatology and formula_terms name, and the
+ *                source's coordinates, grid_mapping, mesh, geometry and cell_measures: all that have no reduced dim, of
+ *                64 MiB together at most. They are cut as the source is; of a series those of all files are joined,
+ *                where they have the dim along which the files follow each other.
+ *   attributes   of the source, where they hold for the result: those of packing and of valid values only if it is of
+ *                the packed type; units squared for a variance and none for indices; cell_methods extended. An
+ *                attribute may be of any size. One of more than 65,536 texts of variable length, one of numbers with
+ *                several dims, which netCDF cannot read, and one of neither numbers nor texts is left out, and
+ *                on_remark told. Attributes of the whole file are those of the first source's root, and of its groups
+ *                where no outer one has the name.
+ * f16 and bf16 are written as f32, because readers of netCDF crash on them. HDF5's times of creation are not kept.
+ *
+ * Where missing elements were left out, NaN is written as the source's _FillValue if the dtype has that value and no
+ * element does. The attribute _FillValue says so, and missing_value where the source has one.
+ *
+ * The result is copied: memory for it is needed a second time until the writer is destroyed, and a third time during
+ * the call if missing elements are marked. */
 NDR_API ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count,
                                      const int *dims, ndr_op op, const char *name, const DLTensor *result);
 

@@ -196,9 +196,9 @@ NDR_API void ndr_explain_failure(const char *format, ...) NDR_PRINTF(1, 2);
 /* A status as a short phrase; static storage, never NULL. */
 NDR_API const char *ndr_status_name(ndr_status status);
 
-/* How many CPU threads are used at most where the options do not say: what OMP_NUM_THREADS says; where that is not set,
- * as many as there are cores that the process may run on (its affinity mask and the CPU quotas of its control groups
- * count). Never more than OMP_THREAD_LIMIT says. Found out at the first use, and again in a child of fork(). */
+/* How many CPU threads are used at most where the options do not say: OMP_NUM_THREADS if it is set, else the number of
+ * cores that the process may run on, by its affinity mask and the CPU quotas of its control groups. Never more than
+ * OMP_THREAD_LIMIT. Found out at the first use, and again in a child of fork(). */
 NDR_API int ndr_thread_count(void);
 
 /* Names as in the mini-language ("sum", "f32"). The _name functions return NULL for an unknown value; the _parse
@@ -374,8 +374,8 @@ NDR_API void ndr_accumulator_destroy(ndr_accumulator *accumulator);
 NDR_API ndr_status ndr_device_count(DLDeviceType type, int *count);
 
 /* Memory of at least `bytes` bytes, aligned to 256, its content undefined; to be given to ndr_memory_free with the same
- * device. Pinned memory serves all GPUs. As it takes long to get, up to 256 MiB of it that is freed is kept for the
- * next that asks. */
+ * device. Pinned memory serves all GPUs. As it takes long to get, up to 256 MiB of it that is freed is kept for
+ * later calls. */
 NDR_API ndr_status ndr_memory_allocate(DLDevice device, size_t bytes, void **memory);
 
 /* Frees memory, which nothing that is queued may use any more; NULL is allowed. */
@@ -421,7 +421,7 @@ typedef struct ndr_stored {
   size_t size;                 /* sizeof(ndr_stored) */
   ndr_dtype dtype, result;     /* stored, and reduced: the same, or f64 of any but bool and complex */
   int swapped;                 /* not 0: in the other byte order than this machine's, complex part by part */
-  int planes;                  /* not 0: a chunk's first bytes of all elements, then all second ones, and so on */
+  int shuffled;                /* not 0: a chunk's first bytes of all elements, then all second ones, and so on */
   int ndim;                    /* of the array */
   int64_t shape[NDR_MAX_DIMS]; /* its sizes */
   int64_t chunk[NDR_MAX_DIMS]; /* a chunk's, at least 1 */
@@ -444,8 +444,8 @@ typedef struct ndr_stored {
  * at `to`, both in memory that GPU device_id can reach, aligned to their dtype, and not overlapping. stored may go when
  * the call returns. Allocates nothing; the first call of a dtype loads its kernel.
  *
- * For GPUs alone: fails with NDR_ERR_UNSUPPORTED for kDLCPU, and where several chunks, or planes, have 2^31 elements or
- * more together; with NDR_ERR_ARGUMENT and NDR_ERR_DTYPE on a description that is wrong. */
+ * For GPUs alone: fails with NDR_ERR_UNSUPPORTED for kDLCPU, and where several chunks, or a shuffled one, have 2^31
+ * elements or more together; with NDR_ERR_ARGUMENT and NDR_ERR_DTYPE on a description that is wrong. */
 NDR_API ndr_status ndr_convert_stored(DLDevice device, const ndr_stored *stored, const void *from, void *to,
                                       void *stream);
 

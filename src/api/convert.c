@@ -20,7 +20,7 @@ static ndr_status check_types(const ndr_stored *stored) {
 
 /* Whether elements lie as they do in an array, which may be of any length. */
 static bool is_linear(const ndr_stored *stored) {
-  bool linear = !stored->planes;
+  bool linear = !stored->shuffled;
   for (int d = 0; d < stored->ndim; d++)
     linear = linear && stored->lead[d] == 0 && stored->chunk[d] == stored->shape[d];
   return linear;

@@ -29,7 +29,7 @@ typedef struct op_facts {
 } op_facts;
 
 static const op_facts ops[NDR_OP_COUNT] = {
-#define OP(NAME, value, name, result, empty, domain, combine, words, kernel, ending, cost, weights, nothing, units,    \
+#define OP(NAME, value, name, result, empty, domain, combine, words, kernel, finalize, cost, weights, nothing, units,  \
            method, what)                                                                                               \
   [value] = {#name, what, RESULT_##result, EMPTY_##empty, DOMAIN_##domain, NDR_COMBINE_##combine},
 #include "spec/ops.def"

@@ -91,9 +91,9 @@ static ndr_status run(const ndr_stored *stored, cudaKernel_t kernel, ndr_convert
   const int64_t most = (int64_t)1 << 30;
   dim dims[NDR_MAX_DIMS];
   int count = merge(stored, dims);
-  bool linear = !stored->planes && (count == 0 || (count == 1 && dims[0].lead == 0 && dims[0].chunk == dims[0].size));
+  bool linear = !stored->shuffled && (count == 0 || (count == 1 && dims[0].lead == 0 && dims[0].chunk == dims[0].size));
   if (!linear) {
-    lay_out(dims, count, stored->planes, params);
+    lay_out(dims, count, stored->shuffled, params);
     return launch(kernel, params, stream);
   }
   const char *from = params->from;

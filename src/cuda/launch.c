@@ -15,18 +15,18 @@ enum { MOST_FUSED = 4 };
 /* Whose kernels, built ahead of time, compute an operator, and how they end. */
 static const struct {
   ndr_op kernel;
-  int ending;
+  int finalize;
 } built[NDR_OP_COUNT] = {
-#define OP(NAME, value, name, result, empty, domain, combine, words, kernel, ending, ...)                              \
-  [value] = {NDR_##kernel, NDR_ENDING_##ending},
+#define OP(NAME, value, name, result, empty, domain, combine, words, kernel, finalize, ...)                            \
+  [value] = {NDR_##kernel, NDR_FINALIZE_##finalize},
 #include "spec/ops.def"
 #undef OP
 };
 
 static ndr_op kernel_op(ndr_op op, ndr_dtype dtype, ndr_params *params) {
-  params->ending = built[op].ending;
-  if (params->ending == NDR_ENDING_VALID) {
-    if (!ndr_dtype_is_float(dtype)) params->ending = NDR_ENDING_LENGTH;
+  params->finalize = built[op].finalize;
+  if (params->finalize == NDR_FINALIZE_VALID) {
+    if (!ndr_dtype_is_float(dtype)) params->finalize = NDR_FINALIZE_LENGTH;
     params->limit = INFINITY;
   }
   return built[op].kernel;

@@ -42,7 +42,7 @@ static const struct {
 
 /* The operator that was measured in place of this one. */
 static const ndr_op measured_op[NDR_OP_COUNT] = {
-#define OP(NAME, value, name, result, empty, domain, combine, words, kernel, ending, cost, ...) [value] = NDR_##cost,
+#define OP(NAME, value, name, result, empty, domain, combine, words, kernel, finalize, cost, ...) [value] = NDR_##cost,
 #include "spec/ops.def"
 #undef OP
 };

@@ -12,13 +12,13 @@
       "edge_face_connectivity", "boundary_node_connectivity", "volume_shape_type", "node_count", "part_node_count",    \
       "interior_ring"
 
-/* Whether an attribute of the input says the same of the copy. */
+/* Whether an attribute of the input holds for its copy, too. */
 typedef bool (*ndr_hdf_attribute_test)(void *user, const char *name);
 
 /* Copies the attributes of `from` that are numbers or texts, that pass the test (NULL: all do) and that `to` does not
- * have yet; never those that tie objects of one file together, of which the copy's file may not have the other. What
- * readers of netCDF cannot hold, and what is malformed, is told to `remarks` and left out; floats of a form of their
- * own are widened. */
+ * have yet; never those that name or refer to other objects, which the copy's file may lack. What
+ * readers of netCDF cannot hold, and what is malformed, is left out, and `remarks` told. Floats other than IEEE's of 4
+ * and 8 bytes are widened to these. */
 bool ndr_hdf_copy_attributes(hid_t from, hid_t to, ndr_hdf_attribute_test keeps, void *user, ndr_remarks *remarks);
 
 /* The text of an attribute, to be freed; NULL where there is none, or one that is no single text, or that is malformed.

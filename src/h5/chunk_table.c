@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-/* Fewer chunks are as well asked for one by one. */
+/* Fewer chunks may as well be looked up one by one. */
 #define LEAST_CHUNKS 8
 
-/* A part of a dataset that touches a smaller share of its chunks than one in so many does not pay for all of them. */
+/* A table has all chunks of a dataset; it does not pay for a part that touches less than one chunk in LEAST_SHARE. */
 #define LEAST_SHARE 8
 
 static int64_t parts(int64_t size, int64_t part) {

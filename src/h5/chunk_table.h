@@ -18,7 +18,7 @@ typedef struct ndr_chunk_table {
   ndr_chunk_place *places; /* by the chunk's place in the grid, row-major; NULL: ask HDF5 for each chunk */
 } ndr_chunk_table;
 
-/* Inside the lock. Fills the table if that takes less than so many bytes and pays; what fails leaves it empty. */
+/* Inside the lock. Fills the table if that pays and takes at most `memory` bytes; a failure leaves it empty. */
 void ndr_chunk_table_make(ndr_chunk_table *table, const ndr_h5_dataset *dataset, int64_t memory);
 
 /* The chunk that begins at offset; NULL where the table is empty. */

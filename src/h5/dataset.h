@@ -36,7 +36,7 @@ struct ndr_h5_dataset {
   H5T_class_t type_class;
   bool table;                   /* of compound elements, which are no numbers: its fields may be */
   size_t element_bytes;         /* in the file */
-  int64_t extent[NDR_MAX_DIMS]; /* of which info.shape is what has been selected: */
+  int64_t extent[NDR_MAX_DIMS]; /* of the whole dataset; info.shape is that of the part which is selected: */
   int64_t from[NDR_MAX_DIMS], step[NDR_MAX_DIMS];
   /* What the file has of the extent. Less than all of it where a netCDF variable has fewer records than its unlimited
    * dim: the rest is as if it had never been written. */

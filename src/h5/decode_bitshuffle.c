@@ -96,7 +96,7 @@ static bool unpack_block(unsigned how, bitshuffle_state *state, ndr_span stored,
   return false;
 }
 
-/* Finds the planes of a block of so many bytes, unpacking them if need be, and moves data behind it. */
+/* Finds the planes of a block of `bytes` bytes, unpacking them if need be, and moves data behind it. */
 static ndr_status next_block(unsigned how, bitshuffle_state *state, ndr_span *data, size_t bytes,
                              const uint8_t **planes) {
   size_t stored = bytes;

@@ -3,8 +3,8 @@
 
 #include "h5/decode_codec.h"
 
-/* A block decoded, a block unshuffled, one more with a table of each byte's start, and a context of the library within,
- * of which zstd's is the largest; a stream may have one block. */
+/* Three blocks - one decoded, one unshuffled, one with a table of each byte's start - and a context of the library that
+ * packed them, zstd's being the largest. A stream may have one block, as large as the chunk. */
 static size_t blosc_state_bytes(const ndr_filter *filter, size_t bytes) {
   (void)filter;
   return 3 * (bytes < BLOSC_MAX_BUFFERSIZE ? bytes : BLOSC_MAX_BUFFERSIZE) + NDR_CODEC_ZSTD_BYTES;

@@ -40,7 +40,7 @@ static bool takes_szip(const ndr_filter *filter) {
          ((bits >= 1 && bits <= 24) || bits == 32 || bits == 64);
 }
 
-/* Coded bytes of a chunk of so many: its last scanline is filled up too. */
+/* Coded bytes of a chunk: its last scanline is filled up, too. */
 static size_t padded_bytes(const layout *form, size_t bytes) {
   return (bytes / form->line + (bytes % form->line != 0)) * form->padded;
 }

@@ -11,8 +11,8 @@ typedef struct ndr_elements {
   void *data;
 } ndr_elements;
 
-/* Room, zeroed, for so many elements of the dataset's type, or of that which netCDF has for it. `where` names it in the
- * error. To be freed even then. */
+/* Allocates `count` zeroed elements of the dataset's type, or of the type that netCDF has for it. `where` names the
+ * dataset in the error. To be freed even after a failure. */
 ndr_status ndr_elements_reserve(ndr_elements *elements, hid_t dataset, hsize_t count, const char *where);
 
 /* The same of f64. */

@@ -21,7 +21,7 @@ typedef struct ndr_gather {
 /* Adds an axis inside those that are there, as part of the last one where both places allow it. */
 void ndr_gather_add(ndr_gather *gather, int64_t size, int64_t from, int64_t to);
 
-/* Whether the elements, of so many bytes at either place, lie there without gaps and in the same order. */
+/* Whether the elements, of from_bytes and to_bytes, lie without gaps and in the same order at both places. */
 bool ndr_gather_is_run(const ndr_gather *gather, int64_t from_bytes, int64_t to_bytes);
 
 int64_t ndr_gather_elements(const ndr_gather *gather);
@@ -29,7 +29,7 @@ int64_t ndr_gather_elements(const ndr_gather *gather);
 /* Bytes from the first element's first to the last one's last at the place copied from. */
 int64_t ndr_gather_span(const ndr_gather *gather, int64_t from_bytes);
 
-/* Writes one element, of so many bytes, to every place copied to. */
+/* Writes one element, of `bytes` bytes, to every place copied to. */
 void ndr_gather_fill(const ndr_gather *gather, size_t bytes, const void *element, void *to);
 
 void ndr_gather_run(const ndr_gather *gather, const ndr_unpack *unpack, const void *from, void *to);

@@ -56,7 +56,7 @@ herr_t ndr_hdf_each_link(hid_t group, ndr_hdf_link_visitor visit, void *user);
 typedef int (*ndr_hdf_visitor)(void *user, const char *path, bool is_dataset);
 herr_t ndr_hdf_visit(hid_t root, ndr_hdf_visitor visit, void *user);
 
-/* Selects a box of a space: along each dim so many elements, `step` apart, or next to each other where step is NULL. A
+/* Selects a box of a space: along each dim `count` elements, `step` apart, or next to each other where step is NULL. A
  * scalar has one element, which is selected already. False where that fails, or the space is none. */
 bool ndr_hdf_select(hid_t space, int ndim, const int64_t *from, const int64_t *step, const int64_t *count);
 

@@ -1,6 +1,6 @@
-/* Attributes of an object of which one cannot be decoded, or would lead HDF5 1.10 beyond its memory or round for ever.
- * HDF5 finds none behind such a one, and lists none at all, so their names are taken from the bytes of the object's
- * header then. What reads an input's attributes goes through here. */
+/* Attributes of objects that may be malformed. One attribute that HDF5 cannot decode hides all those behind it, and
+ * none is listed; some lead HDF5 1.10 beyond its memory, or round for ever. Where there is such a one, names are taken
+ * from the bytes of the object's header. All attributes of inputs are read through these functions. */
 #ifndef NDR_H5_HEADER_H
 #define NDR_H5_HEADER_H
 
@@ -10,12 +10,12 @@
  * that have no name, the answer is 0. Negative only where the file cannot be read. */
 htri_t ndr_header_has_attribute(hid_t object, const char *name);
 
-/* As H5Aopen, but fails on an object of which an attribute does not fit into its message. The failure is one of a
- * malformed file, and HDF5's error says what is wrong. */
+/* As H5Aopen, but fails where any attribute of the object does not fit into its message. ndr_hdf_is_malformed() then
+ * holds, and HDF5's error says what is wrong. */
 hid_t ndr_header_open(hid_t object, const char *name);
 
-/* As H5Aread, but fails likewise where elements of variable length lead into a heap that is damaged. Those of an object
- * that has so many attributes that they are stored outside its header are not looked at before HDF5 reads them. */
+/* As H5Aread, but fails likewise where elements of variable length lead into a heap that is damaged. Attributes that
+ * are stored outside the header, as those of an object that has many, are not checked before HDF5 reads them. */
 herr_t ndr_header_read(hid_t attribute, hid_t type, void *elements);
 
 /* As H5Aiterate2 in the order of names; where that fails for an attribute that cannot be decoded, over those that can,

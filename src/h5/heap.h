@@ -5,8 +5,8 @@
 
 #include "h5/message.h"
 
-/* Whether the elements of an attribute, if they are of variable length, lead to objects of just their bytes in heaps
- * that are whole. True for others, and for those of which the message does not have the elements. */
+/* Whether each element of variable length leads to an object of exactly its size, in a heap that is whole. True for
+ * attributes of other types, and where the message does not hold the elements. */
 bool ndr_heap_holds(const ndr_raw *raw, const ndr_message *message);
 
 #endif

@@ -48,7 +48,7 @@ extern int64_t ndr_gpu_pays;
 /* Whether GPUs convert stored elements; a variable for the tests. */
 extern bool ndr_gpu_converts;
 
-/* Sets device and why. Fails where a device is asked for that cannot be used. */
+/* Sets device and why. Fails where the options name a device that cannot be used. */
 ndr_status ndr_job_choose_device(ndr_job *job);
 
 void ndr_job_clear(ndr_job *job);
@@ -71,7 +71,7 @@ ndr_status ndr_job_accumulate(const ndr_job *job, const ndr_uploader *uploader, 
                               int dim_count, const int *dims, ndr_accumulator **accumulator);
 ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator, DLTensor *const *results);
 
-/* Writes the results of a dataset of which every element is its fill value, reading none. */
+/* Writes the results of a dataset whose elements are all its fill value. Reads nothing. */
 ndr_status ndr_job_fill(const ndr_job *job, DLTensor *const *results);
 
 #endif

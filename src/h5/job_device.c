@@ -23,7 +23,7 @@ static int64_t total_bytes(const ndr_job *job) {
   return bytes;
 }
 
-/* Fails where a GPU is asked for that is not there. */
+/* Fails where the options name a GPU that is not there. */
 static ndr_status find_gpus(const ndr_job *job, int *found) {
   char reason[256];
   int count = 0, id = job->options.device == NDR_H5_ALL ? 0 : job->options.device_id;

@@ -22,9 +22,9 @@ static bool on_gpu(const ndr_job *job) {
   return job->device.device_type != kDLCPU;
 }
 
-/* One slab is reduced while others are read: enough of them that each thread finds pieces to read, of which a slab has
- * four or more, while the slowest piece of another is waited for. A GPU's slabs are larger, and as many are under way
- * as it has buffers. */
+/* One slab is reduced while others are read: a slab has four pieces or more, and there must be enough slabs
+ * that every thread finds pieces to read while one slab waits for its slowest piece. A GPU's slabs are larger, and as
+ * many are under way as it has buffers. */
 static int slots_for(const ndr_job *job, int threads) {
   if (on_gpu(job)) return threads < 6 ? 2 + NDR_UPLOAD_BUFFERS : 6 + NDR_UPLOAD_BUFFERS;
   return threads < 2 ? 1 : threads < 6 ? 3 : threads / 2;

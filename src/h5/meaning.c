@@ -14,7 +14,7 @@ static const struct {
   enum { UNWEIGHTED, WEIGHTED } weights;
   enum { UNMARKED, MARKED } nothing;
 } attributes_of[NDR_OP_COUNT] = {
-#define OP(NAME, value, name, result, empty, domain, combine, words, kernel, ending, cost, weights, nothing, units,    \
+#define OP(NAME, value, name, result, empty, domain, combine, words, kernel, finalize, cost, weights, nothing, units,  \
            method, what)                                                                                               \
   [value] = {method, units, weights, nothing},
 #include "spec/ops.def"

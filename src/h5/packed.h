@@ -17,8 +17,8 @@ double ndr_number_real(ndr_number number);
  * finite must stay so. */
 bool ndr_number_pack(ndr_number number, ndr_dtype dtype, ndr_packed *packed);
 
-/* The same for signed integers of which the bits mean unsigned ones of `dtype`: -1 is the largest of them. Numbers that
- * no signed integer of that width is, are taken for what they mean. */
+/* The same for signed integers that stand for the unsigned ones of the same bits, of `dtype`: -1 is the largest. A
+ * number beyond the signed integers of that width stands for itself. */
 bool ndr_number_pack_bits(ndr_number number, ndr_dtype dtype, ndr_packed *packed);
 
 /* The smallest and the largest number of a dtype, infinities of floats. */

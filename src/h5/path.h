@@ -1,4 +1,4 @@
-/* FILE:/DATASET taken apart, without touching a file: who asks says what exists. */
+/* Takes FILE:/DATASET apart. Touches no file: the caller's test says what exists. */
 #ifndef NDR_H5_PATH_H
 #define NDR_H5_PATH_H
 

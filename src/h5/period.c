@@ -61,7 +61,9 @@ static void widen(double value, double bounds[2]) {
   if (!(value <= bounds[1])) bounds[1] = value;
 }
 
-/* Bounds that do not hold their time, one of which may be NaN, were never written, or are of something else. */
+/* False where a pair of bounds does not enclose its time, or is NaN: it was never written, or belongs to something
+ * else.
+ */
 static bool span_bounds(const double *times, const double *pairs, int64_t count, double bounds[2]) {
   bounds[0] = bounds[1] = NAN;
   for (int64_t i = 0; i < count; i++) {

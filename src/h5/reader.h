@@ -49,7 +49,7 @@ typedef struct ndr_box {
   const int64_t *begin, *size;
 } ndr_box;
 
-/* Finds the way for a budget of so many bytes. as_f64: elements become f64 whatever they are. defer: elements are
+/* Chooses the route for a budget of `memory` bytes. as_f64: elements become f64 whatever they are. defer: elements are
  * read as they are stored and unpacked later, unless only HDF5 can read them. Close it even if that fails. */
 ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bool as_f64, bool defer, int64_t memory);
 void ndr_reader_close(ndr_reader *reader);

@@ -52,7 +52,7 @@ ndr_stored ndr_reader_deferred(const ndr_reader *reader, ndr_box box) {
   ndr_stored stored = NDR_STORED_INIT(u->from);
   stored.result = u->to;
   stored.swapped = u->swap;
-  stored.planes = reader->whole && reader->shuffled;
+  stored.shuffled = reader->whole && reader->shuffled;
   stored.ndim = dataset->info.ndim;
   for (int d = 0; d < stored.ndim; d++) {
     stored.shape[d] = box.size[d];

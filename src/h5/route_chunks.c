@@ -134,7 +134,7 @@ static ndr_status ask(const ndr_reader *reader, const piece_plan *p, void *to, h
   return done >= 0 ? NDR_OK : ndr_hdf_fail(NDR_ERR_FILE, reader->dataset->where, "a chunk cannot be read");
 }
 
-/* The table, made by whoever comes first; the others wait, as they need it too. */
+/* The table, made by the first thread that needs it; the others wait, as they need it too. */
 static const ndr_chunk_table *find_table(const ndr_reader *reader) {
   ndr_hdf_scope scope;
   if (!reader->table || __atomic_load_n(&reader->table->made, __ATOMIC_ACQUIRE)) return reader->table;

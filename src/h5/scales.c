@@ -92,7 +92,7 @@ static bool mark_scale(hid_t dataset, const char *name, bool bare, int64_t lengt
   return ndr_hdf_put_text(dataset, "CLASS", "DIMENSION_SCALE") && ndr_hdf_put_text(dataset, "NAME", bare ? text : name);
 }
 
-/* A bare dimension is a dataset of which nothing is ever written. */
+/* A bare dimension is a dataset that nothing is written to. */
 static bool create_dataset(const ndr_scales *scales, const char *name, const coordinates *c, int64_t length,
                            bool unlimited) {
   bool bare = c->dataset < 0;

@@ -29,9 +29,10 @@ typedef struct ndr_scales {
 } ndr_scales;
 
 /* Ties all dims of a variable that has been written to the scales of the dataset that it was reduced from, creating
- * those that are not there yet: from[i] is the dataset's dim d that dim i of the variable was, or ~d where that has
- * been reduced and has size 1, and so no coordinates but of time, nor the name if another dim keeps it. Where no dim
- * has a name, none gets a scale; else all do, as netCDF does not read a variable of which only some have. */
+ * those that are not there yet: from[i] is the dataset's dim d that dim i of the variable was, or ~d where keepdims has
+ * left the reduced dim d with size 1. Such a dim has coordinates only if it is a time, and its name only if no other
+ * dim keeps that. Where no dim has a name, none gets a scale; else all do: netCDF does not read a variable only some of
+ * whose dims have scales. */
 ndr_status ndr_scales_attach(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable, int ndim,
                              const int *from);
 

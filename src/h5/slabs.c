@@ -19,8 +19,8 @@
 /* A leaf, as it is reduced, stays in the second-level cache. */
 #define LEAF_AIM ((int64_t)1 << 20)
 
-/* A leaf's outputs are cut to so many before its reduced dims are: each cut of those makes states that are added once
- * more. */
+/* A leaf's kept dims are cut down to this many outputs before its reduced dims are: each cut of a reduced dim makes
+ * states that must be added once more. */
 #define LEAF_OUTPUTS 1024
 
 /* States beyond the second-level cache are loaded and stored once a cell; with fewer outputs a block, more cells deep.
@@ -33,8 +33,8 @@
 /* A GPU has two slabs as they are reduced, in a half of what it may take, beside those as they are stored. */
 #define REDUCED_SHARE 4
 
-/* Leaves that come to outputs of their own keep all threads busy from so many on. With fewer, leaves that come to the
- * same outputs are reduced at the same time, too. */
+/* From this many columns of leaves on, each with outputs of its own, all threads are busy. With fewer columns, leaves
+ * of the same outputs are reduced at the same time, too. */
 #define MANY_COLUMNS 16
 
 /* HDF5 keeps about 1 KiB for each chunk that a read selects. */

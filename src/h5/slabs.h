@@ -46,16 +46,19 @@ typedef struct ndr_slabs {
  * block, the kept dims are cut as leader's; else leader is NULL. Sizes of 0 are legal. */
 void ndr_slabs_grid(ndr_slabs *slabs, const ndr_slabs *leader, int shift);
 
-/* Sets extents so that slabs, states and scratch fit in budget bytes: a cell's, or under `parts` as many of its leaves
- * as fit, in kept dims as leader's. False where that is still too much. */
+/* Sets extents so that slots, states and scratch take at most `budget` bytes: a cell's, or under `parts` those of as
+ * many of its leaves as fit; kept dims as leader's. False where that is still too much. */
 bool ndr_slabs_fit(ndr_slabs *slabs, const ndr_slabs *leader, bool parts, int64_t budget);
 
-/* Elements and outputs of a whole slab, elements that a slot takes for it, the bytes it takes in all, and how many
- * slabs there are. */
+/* Of a slab of full extent: its elements, the elements that a slot holds for it, and its outputs. */
 int64_t ndr_slabs_elements(const ndr_slabs *slabs);
 int64_t ndr_slabs_held(const ndr_slabs *slabs);
 int64_t ndr_slabs_outputs(const ndr_slabs *slabs);
+
+/* Bytes of all slots, states, leaves and scratch together. */
 int64_t ndr_slabs_bytes(const ndr_slabs *slabs);
+
+/* How many slabs the array is cut into. */
 int64_t ndr_slabs_count(const ndr_slabs *slabs);
 
 /* Bytes of leaves that are being reduced, and of their states. */

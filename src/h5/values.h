@@ -4,7 +4,7 @@
 
 #include "h5/hdf.h"
 
-/* Reads what is selected of a dataset of integers or floats, `count` elements: unpacked, or under `raw` as stored.
+/* Reads the `count` selected elements of a dataset of integers or floats: unpacked, or under `raw` as stored.
  * Missing ones are NaN. False where they cannot be read. Inside the lock. */
 bool ndr_values_read(hid_t dataset, bool raw, hid_t selected, int64_t count, double *values);
 

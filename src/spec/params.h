@@ -19,12 +19,12 @@ typedef struct ndr_param_axis {
  * where slots s < splits hold the pieces, the following ones the sums of groups, and padded is tiles * tile_outputs. */
 /* How a total becomes a result: std is the root of var; any and all ask whether a count is nonzero, and complete; valid
  * is what a count of NaN leaves of the length, and where there is no NaN the length. */
-#define NDR_ENDING_PLAIN 0
-#define NDR_ENDING_ROOT 1
-#define NDR_ENDING_VALID 2
-#define NDR_ENDING_LENGTH 3
-#define NDR_ENDING_ANY 4 /* from here on the result is a bool */
-#define NDR_ENDING_ALL 5
+#define NDR_FINALIZE_PLAIN 0
+#define NDR_FINALIZE_ROOT 1
+#define NDR_FINALIZE_VALID 2
+#define NDR_FINALIZE_LENGTH 3
+#define NDR_FINALIZE_ANY 4 /* from here on the result is a bool */
+#define NDR_FINALIZE_ALL 5
 
 typedef struct ndr_params {
   const void *data;                /* element the walk starts at */
@@ -44,7 +44,7 @@ typedef struct ndr_params {
    * each has all pieces, and elements a run */
   long long runs, run_units;
   double ddof;
-  int ending;                /* NDR_ENDING_... */
+  int finalize;              /* NDR_FINALIZE_... */
   float limit;               /* count: of elements beyond 0 (nonzero ones), or beyond infinity (NaN) */
   int splits, groups, group; /* pieces, groups of pieces, pieces a group */
   int tile_outputs;          /* of a block */

@@ -44,7 +44,7 @@ END_TEST
 static h5_stored slab_of(ndr_dtype dtype, int planes, int64_t rows) {
   h5_stored made = {.stored = NDR_STORED_INIT(dtype)};
   const int64_t shape[] = {rows, 500, 1000}, chunk[] = {8, 250, 512}, lead[] = {3, 0, 24};
-  made.stored.planes = planes;
+  made.stored.shuffled = planes;
   made.stored.ndim = 3;
   memcpy(made.stored.shape, shape, sizeof shape);
   memcpy(made.stored.chunk, planes ? chunk : shape, sizeof chunk);
@@ -84,7 +84,7 @@ START_TEST(arrays_of_more_than_2_31_elements) {
   size_t same = 0;
   while (same < last && tail[same] == 2) same++;
   ck_assert_uint_eq(same, last);
-  stored.planes = 1;
+  stored.shuffled = 1;
   assert_fails(ndr_convert_stored(gpu, &stored, from, to, NULL), NDR_ERR_UNSUPPORTED, "2^31");
   assert_cuda(cudaFree(from));
   assert_cuda(cudaFree(to));

@@ -81,7 +81,7 @@ static void store(const h5_stored *made, int64_t number, const unsigned char *na
   }
   for (int64_t b = 0; b < bytes; b++) {
     int64_t as = stored->swapped ? b / part * part + part - 1 - b % part : b;
-    int64_t at = stored->planes ? as * chunk_elements + within : within * bytes + as;
+    int64_t at = stored->shuffled ? as * chunk_elements + within : within * bytes + as;
     made->data[chunk * chunk_elements * bytes + at] = native[b];
   }
 }
@@ -124,7 +124,7 @@ void h5_stored_fill(h5_stored *made, rng *random) {
 void h5_stored_make(h5_stored *made, ndr_dtype dtype, int64_t most, rng *random) {
   *made = (h5_stored){.stored = NDR_STORED_INIT(dtype)};
   choose_shape(&made->stored, most, random);
-  made->stored.planes = rng_once_in(random, 2);
+  made->stored.shuffled = rng_once_in(random, 2);
   h5_stored_fill(made, random);
 }
 
@@ -137,7 +137,7 @@ const char *h5_stored_text(const h5_stored *made) {
   static char text[512];
   const ndr_stored *s = &made->stored;
   int used = snprintf(text, sizeof text, "%s to %s, swapped %d, planes %d, scaled %d, %d missing, ranged %d",
-                      ndr_dtype_name(s->dtype), ndr_dtype_name(s->result), s->swapped, s->planes, s->scaled,
+                      ndr_dtype_name(s->dtype), ndr_dtype_name(s->result), s->swapped, s->shuffled, s->scaled,
                       s->missing_count, s->ranged);
   for (int d = 0; d < s->ndim; d++)
     used += snprintf(text + used, sizeof text - (size_t)used, ", %lld from %lld in %lld", (long long)s->shape[d],

@@ -20,7 +20,7 @@ typedef struct h5_stored {
 /* One of a dtype, of about so many elements at most. */
 void h5_stored_make(h5_stored *made, ndr_dtype dtype, int64_t most, rng *random);
 
-/* One of the dtype, layout and planes that made->stored says, the rest being 0. */
+/* One of the dtype, layout and shuffle that made->stored says, the rest being 0. */
 void h5_stored_fill(h5_stored *made, rng *random);
 
 void h5_stored_free(h5_stored *made);

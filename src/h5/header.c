@@ -16,7 +16,7 @@ typedef struct {
 } block;
 
 /* Visits an attribute; not 0 stops. */
-typedef int (*visitor)(void *user, const ndr_raw *raw, const ndr_message *message);
+typedef int (*visitor)(void *user, ndr_raw *raw, const ndr_message *message);
 
 typedef struct {
   ndr_raw raw;
@@ -116,6 +116,7 @@ static bool take_block(walk *w, int i) {
   size_t around = i > 0 && w->version == 2 ? 4 : 0;
   if (b.bytes > MOST_BYTES || b.bytes < 2 * around) return false;
   uint8_t *data = malloc(b.bytes + 1);
+  if (!data) w->raw.failed = true;
   bool good = data && ndr_raw_read(&w->raw, b.address, data, b.bytes) && (!around || memcmp(data, "OCHK", 4) == 0);
   if (good) take_messages(w, data + around, b.bytes - 2 * around);
   free(data);
@@ -139,7 +140,7 @@ static bool each_attribute(hid_t object, const object_info *info, visitor visit,
 
 /* ---- Soundness --------------------------------------------------------------------------------------------------- */
 
-static int pass(void *user, const ndr_raw *raw, const ndr_message *message) {
+static int pass(void *user, ndr_raw *raw, const ndr_message *message) {
   (void)user, (void)raw, (void)message;
   return 0;
 }
@@ -148,9 +149,9 @@ static bool find_info(hid_t object, object_info *info) {
   return H5Oget_info2(object, info, H5O_INFO_BASIC) >= 0;
 }
 
-static void blame(const char *reason) {
+static void blame(hid_t major, const char *reason) {
   H5Eclear2(H5E_DEFAULT);
-  H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_ATTR, H5E_CANTDECODE, "%s", reason);
+  H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, major, H5E_CANTDECODE, "%s", reason);
 }
 
 /* Whether HDF5 would read beyond a message of an attribute. Under HDF5's lock; an object is looked at many times in a
@@ -168,9 +169,9 @@ static bool is_torn(hid_t object) {
     last.torn = each_attribute(object, &info, pass, NULL, &w) && w.torn;
     last.file = info.fileno;
     last.address = info.addr;
-    last.known = true;
+    last.known = !w.raw.failed;
   }
-  if (last.torn) blame("an attribute is longer than the message that holds it");
+  if (last.torn) blame(H5E_ATTR, "an attribute is longer than the message that holds it");
   return last.torn;
 }
 
@@ -186,7 +187,7 @@ typedef struct {
   bool found, whole;
 } search;
 
-static int compare_name(void *user, const ndr_raw *raw, const ndr_message *message) {
+static int compare_name(void *user, ndr_raw *raw, const ndr_message *message) {
   search *s = user;
   s->found = strcmp(s->name, message->name) == 0;
   if (s->found) s->whole = ndr_heap_holds(raw, message);
@@ -200,31 +201,36 @@ htri_t ndr_header_has_attribute(hid_t object, const char *name) {
   walk w;
   htri_t exists = is_torn(object) ? -1 : H5Aexists(object, name);
   if (exists >= 0 || !ndr_hdf_is_malformed()) return exists;
-  if (!find_info(object, &info) || !each_attribute(object, &info, compare_name, &s, &w)) return false;
-  return s.found || w.apart;
+  if (!find_info(object, &info)) return false;
+  bool gone_through = each_attribute(object, &info, compare_name, &s, &w);
+  if (w.raw.failed && !s.found) return -1;
+  return gone_through && (s.found || w.apart);
 }
 
 hid_t ndr_header_open(hid_t object, const char *name) {
   return is_torn(object) ? H5I_INVALID_HID : H5Aopen(object, name, H5P_DEFAULT);
 }
 
-/* Whether what an attribute's elements lead to can be read: HDF5 takes an attribute for the object that has it. */
+/* Whether what an attribute's elements lead to can be read; where not, HDF5's error says why. HDF5 takes an attribute
+ * for the object that has it. */
 static bool leads_somewhere(hid_t attribute) {
   char name[1024];
   search s = {name, false, true};
   object_info info;
-  walk w;
+  walk w = {.complete = true};
   if (H5Aget_name(attribute, sizeof name, name) >= 0 && find_info(attribute, &info))
     each_attribute(attribute, &info, compare_name, &s, &w);
-  return s.whole;
+  if (w.raw.failed)
+    blame(H5E_IO, "the file cannot be read, or there is no memory");
+  else if (!s.whole)
+    blame(H5E_ATTR, "its heap of elements of variable length is damaged");
+  return s.whole && !w.raw.failed;
 }
 
 herr_t ndr_header_read(hid_t attribute, hid_t type, void *elements) {
   H5T_class_t kind = H5Tget_class(type);
   bool leads = kind == H5T_VLEN || (kind == H5T_STRING && H5Tis_variable_str(type) > 0);
-  if (!leads || leads_somewhere(attribute)) return H5Aread(attribute, type, elements);
-  blame("its heap of elements of variable length is damaged");
-  return -1;
+  return !leads || leads_somewhere(attribute) ? H5Aread(attribute, type, elements) : -1;
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
@@ -243,7 +249,7 @@ static herr_t visit_one(hid_t object, const char *name, const H5A_info_t *info, 
   return i->result = i->visit(object, name, info, i->user);
 }
 
-static int visit_decoded(void *user, const ndr_raw *raw, const ndr_message *message) {
+static int visit_decoded(void *user, ndr_raw *raw, const ndr_message *message) {
   iteration *i = user;
   (void)raw;
   hid_t attribute = H5Aopen(i->object, message->name, H5P_DEFAULT);
@@ -299,7 +305,7 @@ typedef struct {
   int count;
 } probe;
 
-static int list_lost(void *user, const ndr_raw *raw, const ndr_message *message) {
+static int list_lost(void *user, ndr_raw *raw, const ndr_message *message) {
   probe *p = user;
   (void)raw;
   size_t room = sizeof p->names - p->used;

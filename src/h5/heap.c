@@ -12,7 +12,7 @@
 
 /* The collection looked at last. */
 typedef struct {
-  const ndr_raw *raw;
+  ndr_raw *raw;
   uint64_t address, read;
   uint64_t *sizes; /* of its objects, by index */
 } collection;
@@ -48,6 +48,7 @@ static bool load(collection *c, uint64_t address) {
   if (count < head || count > MOST_BYTES - c->read) return false;
   c->read += count;
   uint8_t *bytes = malloc(count);
+  if (!bytes) c->raw->failed = true;
   bool good = bytes && ndr_raw_read(c->raw, address, bytes, count) && find_objects(c, bytes, count);
   free(bytes);
   if (good) c->address = address;
@@ -69,10 +70,11 @@ static bool holds_all(collection *c, const ndr_message *message) {
 }
 
 /* Types of later versions are of a later HDF5, which checks for itself. */
-bool ndr_heap_holds(const ndr_raw *raw, const ndr_message *message) {
+bool ndr_heap_holds(ndr_raw *raw, const ndr_message *message) {
   if (!message->data || (message->type[0] & 15) != H5T_VLEN || message->type[0] >> 4 > 3) return true;
   if (message->element_bytes != 8 + raw->address_bytes) return false;
   collection c = {raw, ABSENT, 0, malloc(INDICES * sizeof *c.sizes)};
+  if (!c.sizes) raw->failed = true;
   bool good = c.sizes && holds_all(&c, message);
   free(c.sizes);
   return good;

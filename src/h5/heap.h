@@ -6,7 +6,8 @@
 #include "h5/message.h"
 
 /* Whether each element of variable length leads to an object of exactly its size, in a heap that is whole. True for
- * attributes of other types, and where the message does not hold the elements. */
-bool ndr_heap_holds(const ndr_raw *raw, const ndr_message *message);
+ * attributes of other types, and where the message does not hold the elements. False, with raw->failed, where the file
+ * cannot be read. */
+bool ndr_heap_holds(ndr_raw *raw, const ndr_message *message);
 
 #endif

@@ -21,6 +21,7 @@ int ndr_raw_descriptor(hid_t object) {
 
 bool ndr_raw_open(hid_t object, ndr_raw *raw) {
   hsize_t base = 0;
+  raw->failed = false;
   raw->fd = ndr_raw_descriptor(object);
   if (raw->fd < 0) return false;
   hid_t file = H5Iget_file_id(object), creation = H5Fget_create_plist(file);
@@ -32,10 +33,12 @@ bool ndr_raw_open(hid_t object, ndr_raw *raw) {
   return good;
 }
 
-bool ndr_raw_read(const ndr_raw *raw, uint64_t address, void *bytes, size_t count) {
+bool ndr_raw_read(ndr_raw *raw, uint64_t address, void *bytes, size_t count) {
   uint64_t at;
-  return !__builtin_add_overflow(raw->base, address, &at) && at <= INT64_MAX &&
-         pread(raw->fd, bytes, count, (off_t)at) == (ssize_t)count;
+  if (__builtin_add_overflow(raw->base, address, &at) || at > INT64_MAX) return false;
+  ssize_t length = pread(raw->fd, bytes, count, (off_t)at);
+  if (length < 0) raw->failed = true;
+  return length == (ssize_t)count;
 }
 
 uint64_t ndr_raw_number(const uint8_t *bytes, size_t count) {

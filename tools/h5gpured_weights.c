@@ -131,24 +131,19 @@ static bool fits(const h5gpured_options *options, const char *where, const ndr_h
   return true;
 }
 
-/* The mean over no dims is each element by itself. A missing one, as an area on land has it, weighs nothing. */
+/* The sum over no dims, weighted by 1, is each element by itself, as f64. A missing one, as an area on land has it,
+ * weighs nothing. */
 static bool read_all(ndr_h5_dataset *from, weights *w) {
-  ndr_h5_options how = NDR_H5_OPTIONS_INIT;
   const ndr_h5_info *info = ndr_h5_describe(from);
+  double one = 1;
+  const DLTensor unit = ndr_tensor(&one, NDR_F64);
+  ndr_h5_options how = NDR_H5_OPTIONS_INIT;
+  how.weights = &unit;
   int64_t count = 1;
   for (int i = 0; i < info->ndim; i++) count *= info->shape[i];
-  DLTensor values = w->tensor;
-  bool single = info->dtype == NDR_F32;
-  values.dtype = ndr_dtype_to_dlpack(single ? NDR_F32 : NDR_F64);
-  w->tensor.data = values.data = malloc((size_t)count * sizeof(double) + 1);
-  if (!values.data || ndr_h5_reduce(from, 0, NULL, 1, (ndr_op[]){NDR_MEAN}, (DLTensor *[]){&values}, &how) != NDR_OK)
+  double *data = w->tensor.data = malloc((size_t)count * sizeof *data + 1);
+  if (!data || ndr_h5_reduce(from, 0, NULL, 1, (ndr_op[]){NDR_SUM}, (DLTensor *[]){&w->tensor}, &how) != NDR_OK)
     return false;
-  double *data = w->tensor.data;
-  for (int64_t i = count; single && i-- > 0;) {
-    float narrow;
-    memcpy(&narrow, (char *)values.data + (size_t)i * sizeof narrow, sizeof narrow);
-    data[i] = (double)narrow;
-  }
   for (int64_t i = 0; info->masked && i < count; i++)
     if (isnan(data[i])) data[i] = 0;
   return true;

@@ -30,6 +30,12 @@ static inline float bf16_value(uint16_t bits) {
   return float_of((uint32_t)bits << 16);
 }
 
+#define VALUE(x) ((x) != 0)
+#define NAME(loop) loop##_bool
+#define ELEMENT uint8_t
+#define NUMBER uint8_t
+#define MEMBER u
+#include "h5/unpack_loops.h"
 #define VALUE(x) (x)
 #define NAME(loop) loop##_i8
 #define ELEMENT int8_t
@@ -111,9 +117,10 @@ typedef void (*widener)(const ndr_unpack *u, const void *from, void *to, int cou
 typedef void (*masker)(const ndr_unpack *u, void *data, int count);
 
 static const widener wideners[NDR_DTYPE_COUNT] = {
-    [NDR_I8] = widen_i8,   [NDR_I16] = widen_i16, [NDR_I32] = widen_i32,   [NDR_I64] = widen_i64,
-    [NDR_U8] = widen_u8,   [NDR_U16] = widen_u16, [NDR_U32] = widen_u32,   [NDR_U64] = widen_u64,
-    [NDR_F16] = widen_f16, [NDR_F32] = widen_f32, [NDR_BF16] = widen_bf16, [NDR_F64] = widen_f64,
+    [NDR_BOOL] = widen_bool, [NDR_I8] = widen_i8,   [NDR_I16] = widen_i16, [NDR_I32] = widen_i32,
+    [NDR_I64] = widen_i64,   [NDR_U8] = widen_u8,   [NDR_U16] = widen_u16, [NDR_U32] = widen_u32,
+    [NDR_U64] = widen_u64,   [NDR_F16] = widen_f16, [NDR_F32] = widen_f32, [NDR_BF16] = widen_bf16,
+    [NDR_F64] = widen_f64,
 };
 
 static const masker maskers[NDR_DTYPE_COUNT] = {

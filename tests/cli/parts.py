@@ -173,6 +173,25 @@ def check_weights_told_apart(tool):
     return problem or (None if np.allclose(got[0], [3.3333333333, 9.3333333333, 15.3333333333, 21.3333333333]) else f"{got}")
 
 
+def check_weights_of_every_dtype(tool):
+    """Elements and weights may have any dtype but a complex one: both are f64 in the sum."""
+    with h5py.File("dtypes.h5", "w") as file:
+        for dtype in ("?", "i1", "i2", ">i4", "i8", "u1", ">u2", "u4", "u8", "f2", ">f4", "f8", "c8"):
+            name = np.dtype(dtype).name
+            file["elements_" + name] = np.array([[1, 1, 1], [1, 0, 1]]).astype(dtype)
+            file.create_dataset("chunked_" + name, data=file["elements_" + name], chunks=(1, 2), compression="gzip")
+            file["weights_" + name] = np.array([0, 1]).astype(dtype)
+        names = [name.split("_")[1] for name in file if name.startswith("weights_")]
+    for name in names:
+        for elements, weights in (("elements_" + name, "/weights_float64"), ("chunked_" + name, "/weights_float64"),
+                                  ("elements_float64", "/weights_" + name)):
+            got, problem = reduce(tool, ["dtypes.h5:/" + elements, "--weights", weights, "-d", "all", "--op", "sum,mean"])
+            right = not problem and np.allclose(got, [[2], [2 / 3]])
+            if not ("cannot be weighted" in str(problem) if name == "complex64" else right):
+                return f"{elements} by {weights}: {got}{problem}"
+    return None
+
+
 def main():
     tool = os.path.abspath(sys.argv[1])
     count, seed = int(os.environ.get("NDR_TEST_CASES", 150)), int(os.environ.get("NDR_TEST_SEED", 20261121))
@@ -182,7 +201,8 @@ def main():
         os.chdir(folder)
         for name, length, number in (("a.h5", SHAPE[0], 1), ("b.h5", 1, 2), ("c.h5", 6, 3)):
             make(name, length, number)
-        problems += filter(None, (check_many_files(tool), check_weights_told_apart(tool)))
+        problems += filter(None, (check_many_files(tool), check_weights_told_apart(tool),
+                                  check_weights_of_every_dtype(tool)))
         names = [f"{layout}_{dtype}" for layout in LAYOUTS for dtype in ("f4", "i2")] + ["sparse"]
         for _ in range(count):
             check = random.choice((check_part, check_part, check_series, check_weights))

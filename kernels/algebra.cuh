@@ -192,12 +192,12 @@ template <int SIGN, bool SKIP> struct extreme {
   }
   template <class V> static NDR_DEVICE V join(V a, V b) { return (SIGN < 0) == (b < a) ? b : a; }
   static NDR_DEVICE float join(float a, float b) {
-    if (SKIP) return SIGN < 0 ? machine::quiet_min(a, b) : machine::quiet_max(a, b);
-    return SIGN < 0 ? machine::loud_min(a, b) : machine::loud_max(a, b);
+    if (SKIP) return SIGN < 0 ? machine::minimum_number(a, b) : machine::maximum_number(a, b);
+    return SIGN < 0 ? machine::minimum(a, b) : machine::maximum(a, b);
   }
   static NDR_DEVICE double join(double a, double b) {
-    if (SKIP) return SIGN < 0 ? machine::quiet_min(a, b) : machine::quiet_max(a, b);
-    return SIGN < 0 ? machine::loud_min(a, b) : machine::loud_max(a, b);
+    if (SKIP) return SIGN < 0 ? machine::minimum_number(a, b) : machine::maximum_number(a, b);
+    return SIGN < 0 ? machine::minimum(a, b) : machine::maximum(a, b);
   }
 };
 /* The largest magnitude: at least 0. */

@@ -74,7 +74,7 @@ NDR_DEVICE ndr_word load_fresh(const ndr_word *address) {
 
 /* The same value, of which the compiler does not know that it is: what is made of it is made anew, not kept in
  * registers since last time. */
-NDR_DEVICE long long renewed(long long value) {
+NDR_DEVICE long long opaque(long long value) {
   asm volatile("" : "+l"(value));
   return value;
 }
@@ -138,19 +138,19 @@ NDR_DEVICE double rounded_sum(double a, double b) {
 }
 
 /* The smaller and the larger; quiet ones ignore a NaN, loud ones return it. */
-NDR_DEVICE float quiet_min(float a, float b) {
+NDR_DEVICE float minimum_number(float a, float b) {
   return fminf(a, b);
 }
-NDR_DEVICE float quiet_max(float a, float b) {
+NDR_DEVICE float maximum_number(float a, float b) {
   return fmaxf(a, b);
 }
-NDR_DEVICE double quiet_min(double a, double b) {
+NDR_DEVICE double minimum_number(double a, double b) {
   return fmin(a, b);
 }
-NDR_DEVICE double quiet_max(double a, double b) {
+NDR_DEVICE double maximum_number(double a, double b) {
   return fmax(a, b);
 }
-NDR_DEVICE float loud_min(float a, float b) {
+NDR_DEVICE float minimum(float a, float b) {
 #if __CUDA_ARCH__ >= 800
   float r;
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
@@ -159,7 +159,7 @@ NDR_DEVICE float loud_min(float a, float b) {
   return a != a ? a : b != b ? b : fminf(a, b);
 #endif
 }
-NDR_DEVICE float loud_max(float a, float b) {
+NDR_DEVICE float maximum(float a, float b) {
 #if __CUDA_ARCH__ >= 800
   float r;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
@@ -168,10 +168,10 @@ NDR_DEVICE float loud_max(float a, float b) {
   return a != a ? a : b != b ? b : fmaxf(a, b);
 #endif
 }
-NDR_DEVICE double loud_min(double a, double b) {
+NDR_DEVICE double minimum(double a, double b) {
   return a != a || a < b ? a : b != b || b < a ? b : a;
 }
-NDR_DEVICE double loud_max(double a, double b) {
+NDR_DEVICE double maximum(double a, double b) {
   return a != a || a > b ? a : b != b || b > a ? b : a;
 }
 

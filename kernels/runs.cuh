@@ -115,7 +115,7 @@ template <class Op, bool WIDE> NDR_DEVICE void tile_runs(const ndr_params &p) {
     states[machine::thread()] = a;
     machine::barrier();
     /* Found again: the loop needs the registers for loads. */
-    part whose = part_of(p, machine::renewed(item));
+    part whose = part_of(p, machine::opaque(item));
     groups::place to = s.find(p, whose.tile).to;
     s.meet(p, whose, to, states);
     machine::barrier();

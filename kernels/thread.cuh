@@ -52,7 +52,7 @@ NDR_DEVICE void fold_rows(const ndr_params &p, typename Op::Near *a, const typen
     }
     return;
   }
-  rows = (int)machine::renewed(rows); /* its multiples are not worth registers in the loop above */
+  rows = (int)machine::opaque(rows); /* its multiples are not worth registers in the loop above */
 #pragma unroll
   for (int u = 0; u < UNROLL - 1; u++, at += stride)
     if (left > u * rows) loaded[u] = C::load(at, typename C::loaded());
@@ -185,7 +185,7 @@ template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &
 #pragma unroll
       for (int c = 0; c < count; c++) Op::join(a[c], shuffle_state(a[c], mask));
     }
-    i64 again = machine::renewed(item);
+    i64 again = machine::opaque(item);
     tile_spot t = locate_tile(p, team.tile(p, again));
     if (p.splits == 1 && (p.team <= NDR_WARP || team.rows == 1)) {
       int first = team.lane * count;

@@ -339,10 +339,10 @@ NDR_DEVICE void join_pieces(const ndr_params &p, part whose, i64 output, int out
   NDR_SHARED unsigned ticket;
   const int AT_ONCE = ONE ? 1 : 2;
   unsigned *counters = p.counters + whose.tile * (p.groups + 1);
-  int group = whose.split / p.group, thread = (int)machine::renewed(machine::thread());
+  int group = whose.split / p.group, thread = (int)machine::opaque(machine::thread());
   int log = ONE ? NDR_BLOCK_LOG : NDR_WARP_LOG;
   while (!ONE && log > 0 && outputs << log > NDR_BLOCK) log--;
-  i64 first = (i64)group * p.group, padded = machine::renewed(p.padded);
+  i64 first = (i64)group * p.group, padded = machine::opaque(p.padded);
   int lane = thread & ((1 << log) - 1), count = (int)(p.splits - first < p.group ? p.splits - first : p.group);
 #pragma unroll 1
   for (int level = 0; level < 2; level++) {

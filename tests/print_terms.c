@@ -1,6 +1,6 @@
 /* What the cost model of GPU kernels sees: reads problems in the mini-language, a line each, and prints for each of
- * them a line of JSON, for the GPU of the records: the operator and dtype whose effort is taken, and by family the name
- * of the weights and the terms (src/family/launch.h). For tools/fit_costs.py. */
+ * them a line of JSON, for the GPU of the records: the operator and dtype whose op_cost is taken, and by family the
+ * name of the weights and the terms (src/family/launch.h). For tools/fit_costs.py. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,8 +29,8 @@ int main(void) {
     ndr_dtype dtype;
     line[strcspn(line, "\n")] = 0;
     if (gpu_plan(&plan, line, gpu, "tree") != NDR_OK) return 1;
-    ndr_launch_effort(&plan.problem, &op, &dtype);
-    printf("{\"effort\": [\"%s\", \"%s\"]", ndr_op_name(op), ndr_dtype_name(dtype));
+    ndr_launch_op_cost(&plan.problem, &op, &dtype);
+    printf("{\"op_cost\": [\"%s\", \"%s\"]", ndr_op_name(op), ndr_dtype_name(dtype));
     for (size_t f = 0; f < sizeof names / sizeof *names; f++)
       if (gpu_plan(&plan, line, gpu, names[f]) == NDR_OK) print_launch(&plan, names[f], gpu);
     printf("}\n");

@@ -139,7 +139,7 @@ def years_mean(path, over):
     weights = 1.0
     with h5py.File(path) as file:
         data = file["t"]
-        sums, masses = [], []
+        sums, weight_sums = [], []
         if over != "time":
             weights = np.cos(np.deg2rad(file["lat"][()]))[:, None]
         for first in range(0, data.shape[0], BLOCK):
@@ -148,10 +148,10 @@ def years_mean(path, over):
             values = np.where(there, packed * STORED["scale_factor"] + STORED["add_offset"], 0.0)
             axes = 0 if over == "time" else (1, 2)
             sums.append((values * weights).sum(axes))
-            masses.append((there * weights).sum(axes))
+            weight_sums.append((there * weights).sum(axes))
     joined = (lambda parts: np.sum(parts, 0)) if over == "time" else np.concatenate
     with np.errstate(invalid="ignore"):
-        return joined(sums) / joined(masses)
+        return joined(sums) / joined(weight_sums)
 
 
 def xarray_mean(path, over):

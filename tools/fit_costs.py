@@ -3,7 +3,7 @@
 
 Rewrites src/family/weights.def. PRINT_TERMS is the program of that name in a build's tests folder; the records are those
 of `ndbench regret`, measured with kernels and launches as they are now. A launch is predicted to take the sum of its
-terms, each times w + effort * v: w and v are the kernel's and not negative, the effort is the operator's. First both are
+terms, each times w + op_cost * v: w and v are the kernel's and not negative, op_cost the operator's. First both are
 fitted to the times, robustly, and more closely those of families that are near the best of their problem. Then the weights
 are tuned to what they are for: that the family of the least prediction be the fastest. Prints the planner's regret with
 either. Needs numpy.
@@ -20,15 +20,15 @@ import numpy as np
 FAMILY = pathlib.Path(__file__).resolve().parent.parent / "src/family"
 WEIGHTS, LAUNCH = FAMILY / "weights.def", FAMILY / "launch.h"
 HEAD = """/* Written by tools/fit_costs.py.
- *   WEIGHTS(model, TERM(term, plain, effort), ...)  microseconds that one unit of a term (launch.h) takes in launches of
- *                                                   a model (cost.c): plain + effort * what the operator costs; terms
- *                                                   that are not named take no time
- *   EFFORT(operator, dtype, value)                  what an operator costs
+ *   WEIGHTS(model, TERM(term, plain, per_cost), ...)  microseconds that one unit of a term (launch.h) takes in
+ *                                                     launches of a model (cost.c): plain + per_cost * what the
+ *                                                     operator costs; terms that are not named take no time
+ *   OP_COST(operator, dtype, value)                   what an operator costs
  * Fitted to {problems} problems of `ndbench regret` (seeds {seeds}) on an {gpu}, commit {commit}. On these the choice
  * takes, against the fastest family, {p95:.3f} times as long at 95 % and {worst:.2f} at worst. */
 """
 ROUNDS = 8    # of reweighting: a few outliers must not bend the fit
-TURNS = 6     # of fitting weights and efforts in turn
+TURNS = 6     # of fitting weights and op_costs in turn
 STEPS = 800   # of tuning
 TAU = 0.08    # predictions that differ by less than this share count as alike while tuning
 ANCHOR = 0.3  # how much predictions that are far from the times count then, against regret
@@ -44,19 +44,19 @@ class Rows:
         self.gpu, self.commit = read[0]["machine"]["gpu"], read[0]["commit"]
         lines = "".join(row["problem"] + "\n" for row in runs)
         printed = subprocess.run([program], input=lines, capture_output=True, text=True, check=True).stdout.splitlines()
-        kernels, efforts, terms, times, problems = [], [], [], [], []
+        kernels, op_costs, terms, times, problems = [], [], [], [], []
         for number, (row, line) in enumerate(zip(runs, printed, strict=True)):
             seen = json.loads(line)
             for family in row["seconds"].keys() & seen.keys():
                 kernels.append(seen[family][0])
                 terms.append(seen[family][1:])
-                efforts.append(tuple(seen["effort"]))
+                op_costs.append(tuple(seen["op_cost"]))
                 times.append(1e6 * row["seconds"][family])
                 problems.append(number)
         self.names = [row["problem"] for row in runs]
         self.kernels, self.kernel = np.unique(kernels, return_inverse=True)
-        self.efforts = sorted(set(efforts))
-        self.effort = np.array([self.efforts.index(e) for e in efforts])
+        self.op_costs = sorted(set(op_costs))
+        self.op_cost = np.array([self.op_costs.index(e) for e in op_costs])
         self.terms, self.times, self.problem = np.array(terms), np.array(times), np.array(problems)
         self.best = self.least(self.times)
         self.ratio = self.times / self.best[self.problem]
@@ -66,8 +66,8 @@ class Rows:
         np.minimum.at(least, self.problem, values)
         return least
 
-    def features(self, effort):
-        return np.hstack([self.terms, self.terms * effort[self.effort][:, None]])
+    def features(self, op_cost):
+        return np.hstack([self.terms, self.terms * op_cost[self.op_cost][:, None]])
 
     def regrets(self, predicted):
         chosen = predicted <= self.least(predicted)[self.problem]
@@ -103,39 +103,39 @@ def fit_weights(features, times, ratio):
     return found
 
 
-def fit_efforts(rows, weights):
+def fit_op_costs(rows, weights):
     """By each operator's own entries, whatever their kernels; of those with few entries it stays 1."""
-    efforts, half = np.ones(len(rows.efforts)), rows.terms.shape[1]
+    op_costs, half = np.ones(len(rows.op_costs)), rows.terms.shape[1]
     plain = (rows.terms * weights[rows.kernel, :half]).sum(1)
     more = (rows.terms * weights[rows.kernel, half:]).sum(1)
-    for e in range(len(efforts)):
-        mine = rows.effort == e
+    for e in range(len(op_costs)):
+        mine = rows.op_cost == e
         if mine.sum() < 6:
             continue
         tried = np.concatenate([[0], np.geomspace(0.05, 40, 60)])
         errors = [np.abs(np.log((plain[mine] + value * more[mine]) / rows.times[mine])).sum() for value in tried]
-        efforts[e] = tried[np.argmin(errors)]
-    return efforts
+        op_costs[e] = tried[np.argmin(errors)]
+    return op_costs
 
 
 def fit(rows):
-    efforts = np.zeros(len(rows.efforts))
+    op_costs = np.zeros(len(rows.op_costs))
     weights = np.zeros((len(rows.kernels), 2 * rows.terms.shape[1]))
     for turn in range(TURNS):
-        features = rows.features(efforts)
+        features = rows.features(op_costs)
         for k in range(len(rows.kernels)):
             mine = rows.kernel == k
             weights[k] = fit_weights(features[mine], rows.times[mine], rows.ratio[mine])
-        if turn == 0:  # nothing is known of what efforts multiply
+        if turn == 0:  # nothing is known of what op_costs multiply
             weights[:, rows.terms.shape[1]:] = 0.1 * weights[:, :rows.terms.shape[1]]
         if turn < TURNS - 1:
-            efforts = fit_efforts(rows, weights)
-    return weights, efforts
+            op_costs = fit_op_costs(rows, weights)
+    return weights, op_costs
 
 
-def tune(rows, weights, efforts, rate=0.01):
+def tune(rows, weights, op_costs, rate=0.01):
     """Descends, by the weights' logarithms, the regret of a choice by chance that favours small predictions."""
-    features, count = rows.features(efforts), len(rows.names)
+    features, count = rows.features(op_costs), len(rows.names)
     logs = np.log(np.maximum(weights, 1e-12))
     mean, square = np.zeros_like(logs), np.zeros_like(logs)
     loss = np.minimum(np.log(rows.ratio), 1)
@@ -157,32 +157,32 @@ def tune(rows, weights, efforts, rate=0.01):
     return np.where(weights > 1e-9, np.exp(logs), 0)
 
 
-def write(rows, weights, efforts, regrets):
+def write(rows, weights, op_costs, regrets):
     """Rows of models that were not measured stay as they are."""
     names = re.findall(r"^  NDR_TERM_(\w+),", LAUNCH.read_text(), re.M)
-    old = dict(re.findall(r"^WEIGHTS\((\w+),\n(.*?)\)\n(?=WEIGHTS|EFFORT)", WEIGHTS.read_text(), re.M | re.S))
+    old = dict(re.findall(r"^WEIGHTS\((\w+),\n(.*?)\)\n(?=WEIGHTS|OP_COST)", WEIGHTS.read_text(), re.M | re.S))
     for kernel, found in zip(rows.kernels, weights):
         pairs = zip(names, found[:len(names)], found[len(names):], strict=True)
-        old[kernel] = ",\n".join(f"        TERM({name}, {plain:.4g}, {effort:.4g})" for name, plain, effort in pairs
-                                 if plain or effort)
+        old[kernel] = ",\n".join(f"        TERM({name}, {plain:.4g}, {per_cost:.4g})" for name, plain, per_cost in pairs
+                                 if plain or per_cost)
     text = HEAD.format(problems=f"{len(rows.names):,}", seeds=rows.seeds, gpu=rows.gpu, commit=rows.commit,
                        p95=regrets[int(len(regrets) * 0.05)][0], worst=regrets[0][0])
     text += "".join(f"WEIGHTS({kernel},\n{terms})\n" for kernel, terms in old.items())
-    text += "".join(f"EFFORT({op.upper()}, {dtype.upper()}, {value:.3g})\n"
-                    for (op, dtype), value in zip(rows.efforts, efforts))
+    text += "".join(f"OP_COST({op.upper()}, {dtype.upper()}, {value:.3g})\n"
+                    for (op, dtype), value in zip(rows.op_costs, op_costs))
     WEIGHTS.write_text(text)
 
 
 def main():
     rows = Rows(sys.argv[1], sys.argv[2:])
-    weights, efforts = fit(rows)
-    features = rows.features(efforts)
+    weights, op_costs = fit(rows)
+    features = rows.features(op_costs)
     rows.report("fitted", (features * weights[rows.kernel]).sum(1))
-    weights = tune(rows, weights, efforts)
+    weights = tune(rows, weights, op_costs)
     regrets = rows.report("tuned", (features * weights[rows.kernel]).sum(1))
     for regret, problem in regrets[:20]:
         print(f"  {regret:.2f}  {rows.names[int(problem)]}")
-    write(rows, weights, efforts, regrets)
+    write(rows, weights, op_costs, regrets)
 
 
 if __name__ == "__main__":

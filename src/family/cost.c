@@ -5,7 +5,7 @@
 /* A kernel has a model of its name, and a further one where it has two ways. */
 typedef enum model {
 #define WEIGHTS(name, ...) MODEL_##name,
-#define EFFORT(op, dtype, value)
+#define OP_COST(op, dtype, value)
 #include "family/weights.def"
 #undef WEIGHTS
 } model;
@@ -13,14 +13,14 @@ typedef enum model {
 static const struct {
   const char *name;
   struct {
-    double plain, effort; /* microseconds a unit of the term: of any operator, and for each unit of its effort */
+    double plain, per_cost; /* microseconds a unit of the term: of any operator, and for each unit of its op_cost */
   } weights[NDR_TERMS];
 } models[] = {
-#define TERM(term, plain, effort) [NDR_TERM_##term] = {plain, effort}
+#define TERM(term, plain, per_cost) [NDR_TERM_##term] = {plain, per_cost}
 #define WEIGHTS(name, ...) [MODEL_##name] = {#name, {__VA_ARGS__}},
 #include "family/weights.def"
 #undef WEIGHTS
-#undef EFFORT
+#undef OP_COST
 };
 
 static const model model_of_kernel[NDR_PLAN_KERNELS] = {
@@ -34,9 +34,9 @@ static const struct {
   ndr_op op;
   ndr_dtype dtype;
   double value;
-} efforts[] = {
+} op_costs[] = {
 #define WEIGHTS(name, ...)
-#define EFFORT(op, dtype, value) {NDR_##op, NDR_##dtype, value},
+#define OP_COST(op, dtype, value) {NDR_##op, NDR_##dtype, value},
 #include "family/weights.def"
 };
 
@@ -55,11 +55,11 @@ static ndr_dtype measured_dtype(ndr_dtype dtype) {
   return bytes <= 2 ? NDR_I8 : bytes == 4 ? NDR_I32 : NDR_I64;
 }
 
-double ndr_launch_effort(const ndr_problem *problem, ndr_op *op, ndr_dtype *dtype) {
+double ndr_launch_op_cost(const ndr_problem *problem, ndr_op *op, ndr_dtype *dtype) {
   *op = measured_op[problem->ops[0]];
   *dtype = measured_dtype(problem->dtype);
-  for (size_t i = 0; i < sizeof efforts / sizeof *efforts; i++)
-    if (efforts[i].op == *op && efforts[i].dtype == *dtype) return efforts[i].value;
+  for (size_t i = 0; i < sizeof op_costs / sizeof *op_costs; i++)
+    if (op_costs[i].op == *op && op_costs[i].dtype == *dtype) return op_costs[i].value;
   return 1;
 }
 
@@ -82,10 +82,10 @@ double ndr_launch_cost(const ndr_problem *problem, const ndr_device *device, con
   double terms[NDR_TERMS], start = models[which].weights[NDR_TERM_START].plain, time = -start;
   ndr_op op;
   ndr_dtype dtype;
-  double effort = ndr_launch_effort(problem, &op, &dtype);
+  double op_cost = ndr_launch_op_cost(problem, &op, &dtype);
   if (problem->outputs == 0 || problem->length == 0) return 1e-6;
   ndr_launch_terms(problem, device, launch, terms);
   for (int t = 0; t < NDR_TERMS; t++)
-    time += terms[t] * (models[which].weights[t].plain + effort * models[which].weights[t].effort);
+    time += terms[t] * (models[which].weights[t].plain + op_cost * models[which].weights[t].per_cost);
   return 1e-6 * (start + time * problem->op_count);
 }

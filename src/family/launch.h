@@ -128,7 +128,7 @@ void ndr_launch_terms(const ndr_problem *problem, const ndr_device *device, cons
 const char *ndr_launch_model(const ndr_launch *launch);
 
 /* What the problem's operator costs, by the model: that of the operator and dtype that were measured in its place. */
-double ndr_launch_effort(const ndr_problem *problem, ndr_op *op, ndr_dtype *dtype);
+double ndr_launch_op_cost(const ndr_problem *problem, ndr_op *op, ndr_dtype *dtype);
 
 /* Seconds that the launch takes, by the model that is fitted to measurements. */
 double ndr_launch_cost(const ndr_problem *problem, const ndr_device *device, const ndr_launch *launch);

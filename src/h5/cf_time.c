@@ -241,11 +241,11 @@ void ndr_time_write(const ndr_time_units *units, ndr_instant instant, ndr_time_p
   int micros = (int)(date.microsecond % SECOND);
   int length = snprintf(text, NDR_TIME_CHARS, "%s%04lld-%02d-%02d", year < 0 ? "-" : "", llabs((long long)year),
                         date.month, date.day);
-  size_t room = NDR_TIME_CHARS - (size_t)length;
+  size_t left = NDR_TIME_CHARS - (size_t)length;
   if (precision == NDR_TIME_DAYS) return;
-  length += snprintf(text + length, room, "T%02d:%02d:%02d", (int)(second / 3600), (int)(second / 60 % 60),
+  length += snprintf(text + length, left, "T%02d:%02d:%02d", (int)(second / 3600), (int)(second / 60 % 60),
                      (int)(second % 60));
-  room = NDR_TIME_CHARS - (size_t)length;
-  if (precision == NDR_TIME_MILLIS) snprintf(text + length, room, ".%03d", micros / 1000);
-  if (precision == NDR_TIME_MICROS) snprintf(text + length, room, ".%06d", micros);
+  left = NDR_TIME_CHARS - (size_t)length;
+  if (precision == NDR_TIME_MILLIS) snprintf(text + length, left, ".%03d", micros / 1000);
+  if (precision == NDR_TIME_MICROS) snprintf(text + length, left, ".%06d", micros);
 }

@@ -13,8 +13,8 @@ typedef struct {
 __attribute__((format(printf, 2, 3))) static void append(sheet *s, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  bool room = s->length < s->capacity;
-  int added = vsnprintf(room ? s->text + s->length : NULL, room ? s->capacity - s->length : 0, format, arguments);
+  bool fits = s->length < s->capacity;
+  int added = vsnprintf(fits ? s->text + s->length : NULL, fits ? s->capacity - s->length : 0, format, arguments);
   va_end(arguments);
   if (added > 0) s->length += (size_t)added;
 }
@@ -156,8 +156,8 @@ static ndr_status append_plan(sheet *s, const ndr_job *job) {
   NDR_TRY(
       ndr_plan_create(&plan, &tensor, job->dim_count, job->dims, job->fold_count, job->fold_ops, NULL, &job->reduce));
   append(s, job->slabs[0].on_gpu ? "a slab   " : "a leaf   ");
-  bool room = s->length < s->capacity;
-  s->length += ndr_plan_describe(plan, room ? s->text + s->length : NULL, room ? s->capacity - s->length : 0);
+  bool fits = s->length < s->capacity;
+  s->length += ndr_plan_describe(plan, fits ? s->text + s->length : NULL, fits ? s->capacity - s->length : 0);
   ndr_plan_destroy(plan);
   return NDR_OK;
 }

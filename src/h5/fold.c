@@ -14,7 +14,7 @@ struct ndr_fold {
   ndr_feed *feed;
   int64_t column_count, depth; /* the latter leaves of a column that the slab has */
   ndr_block *columns, *pieces; /* pieces: the leaves of a slab that are added apart */
-  void **rooms;                /* a leaf's, for each thread */
+  void **leaf_buffers;         /* for each thread, a leaf unpacked; NULL until it needs one */
   const ndr_slab *slab;        /* the slab at hand */
   char *data;
 };
@@ -24,8 +24,8 @@ ndr_status ndr_fold_create(ndr_fold **created, const ndr_job *job, ndr_feed *fee
   if (!fold) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   fold->job = job;
   fold->feed = feed;
-  fold->rooms = calloc((size_t)job->feed.threads, sizeof *fold->rooms);
-  return fold->rooms ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "out of memory");
+  fold->leaf_buffers = calloc((size_t)job->feed.threads, sizeof *fold->leaf_buffers);
+  return fold->leaf_buffers ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "out of memory");
 }
 
 static void close_blocks(ndr_block **blocks, int64_t count) {
@@ -47,9 +47,9 @@ static void drop_block(ndr_fold *fold) {
 void ndr_fold_destroy(ndr_fold *fold) {
   if (!fold) return;
   drop_block(fold);
-  for (int i = 0; fold->rooms && i < fold->job->feed.threads; i++)
-    ndr_memory_free((DLDevice){kDLCPU, 0}, fold->rooms[i]);
-  free(fold->rooms);
+  for (int i = 0; fold->leaf_buffers && i < fold->job->feed.threads; i++)
+    ndr_memory_free((DLDevice){kDLCPU, 0}, fold->leaf_buffers[i]);
+  free(fold->leaf_buffers);
   free(fold);
 }
 
@@ -107,10 +107,10 @@ static ndr_status unpack(const ndr_fold *fold, const ndr_slab *leaf, int worker,
   int64_t bytes = (int64_t)ndr_dtype_bytes(deferred->to);
   *elements = fold->data + offset;
   if (ndr_unpack_copies(deferred) && ndr_gather_is_run(&gather, bytes, bytes)) return NDR_OK;
-  if (!fold->rooms[worker])
-    NDR_TRY(ndr_memory_allocate((DLDevice){kDLCPU, 0}, (size_t)job->leaf_bytes, &fold->rooms[worker]));
-  ndr_gather_run(&gather, deferred, fold->data + offset, fold->rooms[worker]);
-  *elements = fold->rooms[worker];
+  if (!fold->leaf_buffers[worker])
+    NDR_TRY(ndr_memory_allocate((DLDevice){kDLCPU, 0}, (size_t)job->leaf_bytes, &fold->leaf_buffers[worker]));
+  ndr_gather_run(&gather, deferred, fold->data + offset, fold->leaf_buffers[worker]);
+  *elements = fold->leaf_buffers[worker];
   return NDR_OK;
 }
 

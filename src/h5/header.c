@@ -308,12 +308,12 @@ typedef struct {
 static int list_lost(void *user, ndr_raw *raw, const ndr_message *message) {
   probe *p = user;
   (void)raw;
-  size_t room = sizeof p->names - p->used;
+  size_t left = sizeof p->names - p->used;
   hid_t attribute = ndr_header_open(p->object, message->name);
   if (attribute >= 0)
     H5Aclose(attribute);
-  else if (strlen(message->name) + 3 < room)
-    p->used += (size_t)snprintf(p->names + p->used, room, "%s%s", p->count++ ? ", " : "", message->name);
+  else if (strlen(message->name) + 3 < left)
+    p->used += (size_t)snprintf(p->names + p->used, left, "%s%s", p->count++ ? ", " : "", message->name);
   return 0;
 }
 

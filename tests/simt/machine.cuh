@@ -76,7 +76,7 @@ template <class T> NDR_DEVICE T load_element(const T *address) {
 NDR_DEVICE ndr_word load_fresh(const ndr_word *address) {
   return *address;
 }
-NDR_DEVICE long long renewed(long long value) {
+NDR_DEVICE long long opaque(long long value) {
   return value;
 }
 NDR_DEVICE unsigned take_ticket(unsigned *counter) {
@@ -152,31 +152,31 @@ NDR_DEVICE double rounded_sum(double a, double b) {
   return a + b;
 }
 
-NDR_DEVICE float quiet_min(float a, float b) {
+NDR_DEVICE float minimum_number(float a, float b) {
   return fminf(a, b);
 }
-NDR_DEVICE float quiet_max(float a, float b) {
+NDR_DEVICE float maximum_number(float a, float b) {
   return fmaxf(a, b);
 }
-NDR_DEVICE double quiet_min(double a, double b) {
+NDR_DEVICE double minimum_number(double a, double b) {
   return fmin(a, b);
 }
-NDR_DEVICE double quiet_max(double a, double b) {
+NDR_DEVICE double maximum_number(double a, double b) {
   return fmax(a, b);
 }
 template <class V> NDR_DEVICE V loud(V a, V b, V chosen) {
   return isnan(a) || isnan(b) ? (V)NAN : chosen;
 }
-NDR_DEVICE float loud_min(float a, float b) {
+NDR_DEVICE float minimum(float a, float b) {
   return loud(a, b, fminf(a, b));
 }
-NDR_DEVICE float loud_max(float a, float b) {
+NDR_DEVICE float maximum(float a, float b) {
   return loud(a, b, fmaxf(a, b));
 }
-NDR_DEVICE double loud_min(double a, double b) {
+NDR_DEVICE double minimum(double a, double b) {
   return loud(a, b, fmin(a, b));
 }
-NDR_DEVICE double loud_max(double a, double b) {
+NDR_DEVICE double maximum(double a, double b) {
   return loud(a, b, fmax(a, b));
 }
 

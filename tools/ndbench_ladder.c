@@ -149,7 +149,7 @@ int bench_ladder(int argc, char **argv) {
   bench_banner(&options.bench, c->table);
   climb_all(c);
   bool fine = c->fine;
-  if (options.bench.device == &bench_cpu) ladder_table_legend(c->table);
+  if (options.bench.device == &bench_cpu && c->count > 0) ladder_table_legend(c->table);
   if (options.bench.json) fine = ladder_json(&options, c->records, c->count) && fine;
   free(c);
   return fine ? EXIT_SUCCESS : EXIT_RUN;

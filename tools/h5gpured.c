@@ -239,8 +239,8 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where
 /* What could have been meant as well is not passed over in silence. */
 static void note_others(const h5gpured_options *options, const ndr_h5_info *info) {
   if (info->other_count == 0 || options->quiet) return;
-  complain("%s: took %s, which has the most dims, not %d other%s: 'FILE:/*' takes all, --list shows them", info->file,
-           info->dataset, info->other_count, info->other_count > 1 ? "s" : "");
+  complain("%s: took %s, which has the most dims, and left %d other%s: %s--list shows them", info->file, info->dataset,
+           info->other_count, info->other_count > 1 ? "s" : "", options->concat ? "" : "'FILE:/*' takes all, ");
 }
 
 static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *dataset, const void *to) {

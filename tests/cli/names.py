@@ -184,7 +184,7 @@ def check_which_dataset_is_meant(folder):
     make_choice(folder)
     assert answers(folder, "choice.nc") == {"/g/tas": [24]}
     _, errors = folder.run("choice.nc")
-    assert errors == ("h5gpured: choice.nc: took /g/tas, which has the most dims, not 1 other: 'FILE:/*' takes all, --list "
+    assert errors == ("h5gpured: choice.nc: took /g/tas, which has the most dims, and left 1 other: 'FILE:/*' takes all, --list "
                       "shows them\n"), errors
     assert folder.run("choice.nc", "-q")[1] == "" and folder.run("choice.nc:/g/tas")[1] == ""
     with h5py.File(folder.file("choice.nc"), "r+") as file:

@@ -17,7 +17,7 @@ family  : family core spec include                 :
 cpu     : cpu core spec include                    : immintrin.h cpuid.h
 cuda    : cuda family core spec include kernels    : cuda*.h nvrtc.h
 api     : api cuda cpu family core spec include    :
-h5      : h5 include spec core/status.h core/fork.h core/slips.h : hdf5.h H5*.h libdeflate.h zlib.h libaec.h lz4.h zstd.h blosc.h bzlib.h zfp.h emmintrin.h
+h5      : h5 include spec core/status.h core/fork.h core/slips.h : hdf5.h H5*.h libdeflate.h zlib.h libaec.h lz4.h zstd.h blosc.h blosc2.h bzlib.h zfp.h emmintrin.h
 kernels : kernels spec                             :
 tools/simt : tools/simt/* kernels               : sanitizer/* ucontext.h
 tools   : tools include kernels/ladder_job.h core/slips.h : omp.h cuda*.h cublas*.h

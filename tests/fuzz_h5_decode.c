@@ -19,7 +19,8 @@ static const H5Z_filter_t ids[] = {H5Z_FILTER_SHUFFLE,
                                    32015,
                                    300,
                                    32022,
-                                   32013};
+                                   32013,
+                                   32026};
 enum { IDS = sizeof ids / sizeof *ids, MOST_FILTERS = 4 };
 
 static ndr_filters take_filters(input *from) {

@@ -10,6 +10,9 @@
 #ifdef NDR_WITH_BLOSC
 #include <blosc.h>
 #endif
+#ifdef NDR_WITH_BLOSC2
+#include <b2nd.h>
+#endif
 #ifdef NDR_WITH_BZIP2
 #include <bzlib.h>
 #endif
@@ -163,6 +166,99 @@ static size_t encode_blosc(rng *random, ndr_filter *filter, const uint8_t *data,
 }
 #endif
 
+#ifdef NDR_WITH_BLOSC2
+/* Copies a frame to stored where it has room; 0 bytes where it has not. */
+static size_t keep_frame(uint8_t *frame, int64_t bytes, bool owned, uint8_t *stored, size_t room) {
+  ck_assert_int_gt(bytes, 0);
+  bool fits = (size_t)bytes <= room;
+  if (fits) memcpy(stored, frame, (size_t)bytes);
+  if (owned) free(frame);
+  return fits ? (size_t)bytes : 0;
+}
+
+/* A frame of the bytes in their order. */
+static size_t encode_plain(blosc2_storage *storage, const uint8_t *data, size_t bytes, uint8_t *stored, size_t room) {
+  blosc2_schunk *schunk = blosc2_schunk_new(storage);
+  uint8_t *frame = NULL;
+  bool owned = false;
+  ck_assert_ptr_nonnull(schunk);
+  ck_assert_int_eq(blosc2_schunk_append_buffer(schunk, data, (int32_t)bytes), 1);
+  int64_t length = blosc2_schunk_to_buffer(schunk, &frame, &owned);
+  size_t written = keep_frame(frame, length, owned, stored, room);
+  blosc2_schunk_free(schunk);
+  return written;
+}
+
+/* A frame of an array in blocks. */
+static size_t encode_array(blosc2_storage *storage, int dims, const int32_t *chunk, const int32_t *block,
+                           const uint8_t *data, size_t bytes, uint8_t *stored, size_t room) {
+  int64_t shape[NDR_FILTER_VALUES], length = 0;
+  uint8_t *frame = NULL;
+  bool owned = false;
+  for (int d = 0; d < dims; d++) shape[d] = chunk[d];
+  b2nd_context_t *context =
+      b2nd_create_ctx(storage, (int8_t)dims, shape, chunk, block, "|u1", DTYPE_NUMPY_FORMAT, NULL, 0);
+  b2nd_array_t *array = NULL;
+  ck_assert_ptr_nonnull(context);
+  ck_assert_int_eq(b2nd_from_cbuffer(context, &array, data, (int64_t)bytes), 0);
+  ck_assert_int_eq(b2nd_to_cframe(array, &frame, &length, &owned), 0);
+  size_t written = keep_frame(frame, length, owned, stored, room);
+  b2nd_free(array);
+  b2nd_free_ctx(context);
+  return written;
+}
+
+/* Cuts elements into a chunk of at most 5 dims, and that into blocks; all of a dim, or a power of two as HDF5's filter
+ * has it. Returns the number of dims. */
+static int cut_elements(rng *random, size_t elements, int32_t *chunk, int32_t *block) {
+  int dims = 0;
+  for (; dims < 4 && rng_once_in(random, 2); dims++)
+    for (size_t size = (size_t)rng_between(random, 1, 12);; size--)
+      if (elements % size == 0) {
+        chunk[dims] = (int32_t)size;
+        elements /= size;
+        break;
+      }
+  chunk[dims++] = (int32_t)elements;
+  for (int d = 0; d < dims; d++) {
+    for (block[d] = 1; 2 * block[d] <= chunk[d] && !rng_once_in(random, 5);) block[d] *= 2;
+    if (rng_once_in(random, 3)) block[d] = chunk[d];
+  }
+  return dims;
+}
+
+static size_t encode_blosc2(rng *random, ndr_filter *filter, const uint8_t *data, size_t bytes, uint8_t *stored) {
+  static const uint8_t packers[] = {BLOSC_BLOSCLZ, BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZLIB, BLOSC_ZSTD};
+  const char *name;
+  int32_t chunk[5], block[5], size = 1 << rng_between(random, 0, 3);
+  while (bytes % (size_t)size) size /= 2;
+  int dims = cut_elements(random, bytes / (size_t)size, chunk, block);
+  blosc2_cparams how = BLOSC2_CPARAMS_DEFAULTS;
+  how.typesize = size;
+  how.clevel = (uint8_t)rng_between(random, 0, 9);
+  how.compcode = packers[rng_between(random, 0, 4)];
+  if (blosc2_compcode_to_compname(how.compcode, &name) < 0) how.compcode = BLOSC_BLOSCLZ;
+  how.filters[BLOSC2_MAX_FILTERS - 1] = (uint8_t)rng_between(random, 0, 3);
+  blosc2_storage storage = {.cparams = &how, .contiguous = false};
+  *filter = (ndr_filter){.id = 32026, .value_count = 7};
+  memcpy(filter->values,
+         (unsigned[]){1, 0, (unsigned)size, (unsigned)bytes, how.clevel, how.filters[BLOSC2_MAX_FILTERS - 1],
+                      how.compcode},
+         7 * sizeof(unsigned));
+  if (dims > 1) {
+    filter->value_count = 8 + (size_t)dims;
+    filter->values[7] = (unsigned)dims;
+    for (int d = 0; d < dims; d++) filter->values[8 + d] = (unsigned)chunk[d];
+  }
+  size_t written = ndr_filters_known(&(ndr_filters){.count = 1, .all = {*filter}}, NULL)
+                       ? encode_array(&storage, dims, chunk, block, data, bytes, stored, 2 * bytes + ROOM)
+                       : 0;
+  if (written && (dims > 1 || rng_once_in(random, 2))) return written;
+  filter->value_count = 7;
+  return encode_plain(&storage, data, bytes, stored, 2 * bytes + ROOM);
+}
+#endif
+
 #ifdef NDR_WITH_BZIP2
 static size_t encode_bzip2(rng *random, ndr_filter *filter, const uint8_t *data, size_t bytes, uint8_t *stored) {
   unsigned room = (unsigned)bytes + ROOM;
@@ -244,6 +340,9 @@ static const struct {
 #endif
 #ifdef NDR_WITH_BLOSC
     {"blosc", encode_blosc, 1, false},
+#endif
+#ifdef NDR_WITH_BLOSC2
+    {"blosc2", encode_blosc2, 1, false},
 #endif
 #ifdef NDR_WITH_BZIP2
     {"bzip2", encode_bzip2, 1, false},
@@ -370,6 +469,117 @@ START_TEST(huge_elements_are_refused) {
 }
 END_TEST
 
+#ifdef NDR_WITH_BLOSC2
+/* ---- Blosc2 -------------------------------------------------------------------------------------------------------
+ */
+
+/* 6 x 10 elements of 4 bytes in blocks of 4 x 4, all of them 0 or none. */
+static stored_chunk array_chunk(bool zero) {
+  const int32_t shape[] = {6, 10}, block[] = {4, 4};
+  stored_chunk chunk = {
+      .filters = {.count = 1, .all = {{.id = 32026, .value_count = 10, .values = {1, 0, 4, 240, 5, 1, 0, 2, 6, 10}}}},
+      .bytes = 240};
+  chunk.data = calloc(1, chunk.bytes);
+  chunk.stored = calloc(1, ROOM);
+  ck_assert(chunk.data && chunk.stored);
+  for (size_t i = 0; i < chunk.bytes && !zero; i++) chunk.data[i] = (uint8_t)(1 + i);
+  blosc2_cparams how = BLOSC2_CPARAMS_DEFAULTS;
+  how.typesize = 4;
+  blosc2_storage storage = {.cparams = &how, .contiguous = false};
+  chunk.stored_bytes = encode_array(&storage, 2, shape, block, chunk.data, chunk.bytes, chunk.stored, ROOM);
+  return chunk;
+}
+
+static void check_refused(stored_chunk *chunk, const char *says) {
+  uint8_t out[240];
+  ndr_decoder *decoder;
+  assert_ok(ndr_decoder_create(&decoder, &chunk->filters, chunk->bytes));
+  assert_fails(ndr_decoder_run(decoder, chunk->stored, chunk->stored_bytes, 0, out), NDR_ERR_FILE, says);
+  ndr_decoder_destroy(decoder);
+  chunk_free(chunk);
+}
+
+/* With the bytes at a place changed, as many as value has, the chunk is refused. */
+static void check_lie(size_t at, size_t count, uint64_t value, const char *says) {
+  stored_chunk chunk = array_chunk(false);
+  put_be(chunk.stored + at, (int)count, value);
+  check_refused(&chunk, says);
+}
+
+START_TEST(frames_that_lie_are_refused) {
+  enum { OFFSET = 100, ELEMENT = 48, SHAPE = 9, SECOND = SHAPE + 9, CHUNK = SECOND + 10, BLOCK = CHUNK + 11 };
+  stored_chunk whole = array_chunk(false);
+  const size_t array = (size_t)whole.stored[OFFSET + 2] << 8 | whole.stored[OFFSET + 3];
+  const size_t header = (size_t)whole.stored[13] << 8 | whole.stored[14],
+               stored = whole.stored[45] << 8 | whole.stored[46];
+  chunk_check(&whole, "blosc2");
+  chunk_free(&whole);
+  check_lie(2, 1, 'B', "no frame");
+  check_lie(11, 4, UINT32_MAX, "damaged");
+  check_lie(11, 4, 0, "damaged");
+  check_lie(16, 8, UINT64_MAX, "ends early");
+  check_lie(25, 1, 0x52, "64-bit");
+  check_lie(26, 1, 1, "64-bit");
+  check_lie(30, 8, UINT64_MAX, "damaged");
+  check_lie(30, 8, 240, "metalayer"); /* without the padding */
+  check_lie(39, 8, UINT64_MAX, "damaged");
+  check_lie(92, 2, 2, "metalayer");
+  check_lie(OFFSET, 4, UINT32_MAX, "metalayer");
+  check_lie(OFFSET, 4, header - 7, "metalayer");
+  check_lie(ELEMENT, 4, 0, "metalayer");
+  check_lie(ELEMENT, 4, UINT32_MAX, "metalayer");
+  check_lie(array + 7, 1, 9, "metalayer");
+  check_lie(array + SHAPE + 1, 8, UINT64_MAX, "metalayer");
+  check_lie(array + SHAPE + 1, 8, 0, "metalayer");
+  check_lie(array + SECOND + 1, 8, 11, "metalayer");
+  check_lie(array + BLOCK + 1, 4, 0, "metalayer");
+  check_lie(array + BLOCK + 1, 4, 7, "metalayer");
+  check_lie(header + 2, 1, 0xc5, "registered with");  /* the codec */
+  check_lie(header + 16, 1, 32, "registered with");   /* a filter */
+  check_lie(header + 31, 1, 8, "registered with");    /* a chunk that is still in a file */
+  check_lie(header + 31, 1, 0x40, "registered with"); /* never written */
+  check_lie(header + 11, 1, 1, "larger than itself");
+  check_lie(header + 4, 4, 0, "claims 0 bytes");
+  check_lie(header + 12, 4, UINT32_MAX, "ends early");
+  check_lie(header + stored + 12, 4, 0x28000001, "ends early");
+  check_lie(header + stored + 39, 1, 0x82, "NaN");
+}
+END_TEST
+
+/* Two lies that agree: any shape is 0 bytes then, and walking through it would have no end. */
+START_TEST(frames_of_elements_without_bytes_are_refused) {
+  stored_chunk chunk = array_chunk(false);
+  const size_t array = (size_t)chunk.stored[102] << 8 | chunk.stored[103];
+  put_be(chunk.stored + 30, 8, 0);
+  put_be(chunk.stored + 48, 4, 0);
+  put_be(chunk.stored + array + 10, 8, INT32_MAX);
+  put_be(chunk.stored + array + 29, 4, INT32_MAX);
+  check_refused(&chunk, "metalayer");
+}
+END_TEST
+
+START_TEST(frames_of_nothing_but_0_are_undone) {
+  stored_chunk chunk = array_chunk(true);
+  chunk_check(&chunk, "blosc2");
+  chunk_free(&chunk);
+}
+END_TEST
+
+/* What another library has to undo is left to HDF5. */
+START_TEST(registered_codecs_of_blosc2_are_not_known) {
+  for (int i = 0; i < 4; i++) {
+    ndr_filters filters = {.count = 1, .all = {{.id = 32026, .value_count = 7, .values = {1, 0, 4, 240, 5, 1, 0}}}};
+    ck_assert(ndr_filters_known(&filters, NULL));
+    filters.all[0].values[5] = i == 0 ? 35 : 1;
+    filters.all[0].values[6] = i == 1 ? 32 : 0;
+    if (i >= 2) filters.all[0].value_count = 12;
+    for (int d = 0; d < 5; d++) filters.all[0].values[7 + d] = d == 0 ? 4 : i == 2 ? 0 : 65;
+    ck_assert(!ndr_filters_known(&filters, NULL));
+  }
+}
+END_TEST
+#endif
+
 #ifdef NDR_WITH_ZFP
 /* ---- zfp ----------------------------------------------------------------------------------------------------------
  */
@@ -459,6 +669,11 @@ END_TEST
 #endif
 
 int main(void) {
+#ifdef NDR_WITH_BLOSC2
+  blosc2_init();
+#else
+  puts("skipped: blosc2, libblosc2 is not here");
+#endif
   Suite *suite = suite_create("h5 codecs");
   TCase *each = tcase_create("each filter");
   tcase_set_timeout(each, 300);
@@ -467,6 +682,10 @@ int main(void) {
   tcase_add_loop_test(each, streams_of_another_size_are_refused, 0, ENCODERS);
   suite_add_tcase(suite, each);
   suite_case(suite, "headers", 60, headers_that_lie_are_refused, huge_elements_are_refused, NULL);
+#ifdef NDR_WITH_BLOSC2
+  suite_case(suite, "blosc2", 60, frames_that_lie_are_refused, frames_of_elements_without_bytes_are_refused,
+             frames_of_nothing_but_0_are_undone, registered_codecs_of_blosc2_are_not_known, NULL);
+#endif
 #ifdef NDR_WITH_ZFP
   suite_case(suite, "zfp", 60, every_mode_of_zfp_is_undone, short_streams_of_zfp_are_refused,
              any_header_of_zfp_does_no_harm, NULL);

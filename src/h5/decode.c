@@ -34,6 +34,11 @@
 #else
 #define BY_BLOSC(codec) NULL
 #endif
+#ifdef NDR_WITH_BLOSC2
+#define BY_BLOSC2(codec) &(codec)
+#else
+#define BY_BLOSC2(codec) NULL
+#endif
 #ifdef NDR_WITH_BZIP2
 #define BY_BZIP2(codec) &(codec)
 #else
@@ -69,7 +74,7 @@ static const struct {
     {32017, "sz", NULL, NULL},
     {32022, "bitgroom", NULL, &ndr_codec_rounding},
     {32023, "granularbr", NULL, &ndr_codec_rounding},
-    {32026, "blosc2", NULL, NULL},
+    {32026, "blosc2", "libblosc2", BY_BLOSC2(ndr_codec_blosc2)},
 };
 
 static const ndr_codec *find_codec(H5Z_filter_t id) {

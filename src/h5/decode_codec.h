@@ -44,7 +44,7 @@ enum { NDR_CODEC_ZSTD_BYTES = 256 << 10 };
 typedef enum ndr_inflated { NDR_INFLATED, NDR_INFLATED_MORE, NDR_INFLATED_NOT } ndr_inflated;
 
 extern const ndr_codec ndr_codec_shuffle, ndr_codec_fletcher32, ndr_codec_deflate, ndr_codec_szip, ndr_codec_lz4,
-    ndr_codec_lzf, ndr_codec_zstd, ndr_codec_blosc, ndr_codec_bzip2, ndr_codec_bitshuffle, ndr_codec_zfp,
-    ndr_codec_rounding;
+    ndr_codec_lzf, ndr_codec_zstd, ndr_codec_blosc, ndr_codec_blosc2, ndr_codec_bzip2, ndr_codec_bitshuffle,
+    ndr_codec_zfp, ndr_codec_rounding;
 
 #endif

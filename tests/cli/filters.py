@@ -2,13 +2,14 @@
 """Filters that no plugin is there for: filters.py TOOL"""
 import os
 import re
+import struct
 import sys
 import zlib
 
 from names import fails, listed
 from output import h5py, np, run_checks
 
-BITGROOM, GRANULARBR, ZFP, BLOSC2, UNKNOWN = 32022, 32023, 32013, 32026, 32099
+BITGROOM, GRANULARBR, ZFP, SZ, BLOSC2, UNKNOWN = 32022, 32023, 32013, 32017, 32026, 32099
 
 
 def make(folder, name, filters, stored):
@@ -43,9 +44,43 @@ def check_rounding_is_undone_by_nothing(folder):
 
 
 def check_what_is_not_undone_is_named(folder):
+    make(folder, "sz.h5", [(SZ, (1, 0, 4, 48))], bytes(100))
+    fails(folder, f"sz.h5:/d: needs filter {SZ} (sz), which HDF5 does not find (plugins: HDF5_PLUGIN_PATH, turned off)"
+          "; where it is there, h5repack -f NONE undoes it", "sz.h5:/d", "--no-plugins")
+
+
+def check_blosc2(folder):
+    """By libblosc2, or else by HDF5's plugin, or else not at all; what libblosc2 cannot undo alone is left to the plugin."""
+    numbers = np.arange(12, dtype="<f4").reshape(3, 4)
+    make(folder, "b2.h5", [(BLOSC2, (1, 0, 4, 48, 0, 0, 0))], blosc2_of(numbers))
+    out, errors = folder.run("b2.h5:/d", "-d", "0", "--no-plugins", status=None)
+    missing = f"needs filter {BLOSC2} (blosc2), which HDF5 does not find (plugins: HDF5_PLUGIN_PATH, turned off)"
+    way_out = "; where it is there, h5repack -f NONE undoes it\n"
+    if errors:
+        assert errors == f"h5gpured: b2.h5:/d: {missing}, nor is this built with libblosc2{way_out}", errors
+        print("skipped: libblosc2 is not here")
+        return
+    assert out.split()[-4:] == [b"12", b"15", b"18", b"21"], out
+    make(folder, "b2.h5", [(BLOSC2, (1, 0, 4, 48, 5, 35, 0))], blosc2_of(numbers))
+    assert folder.run("b2.h5:/d", "--no-plugins", status=1)[1] == f"h5gpured: b2.h5:/d: {missing}{way_out}"
     make(folder, "b2.h5", [(BLOSC2, (1, 0, 4, 48))], bytes(100))
-    fails(folder, f"b2.h5:/d: needs filter {BLOSC2} (blosc2), which HDF5 does not find (plugins: HDF5_PLUGIN_PATH, turned off)"
-          "; where it is there, h5repack -f NONE undoes it", "b2.h5:/d", "--no-plugins")
+    assert "blosc2: there is no frame" in folder.run("b2.h5:/d", "--no-plugins", status=1)[1]
+
+
+def blosc2_of(numbers):
+    """A frame of one chunk that is not packed, as the filter stores it: header, chunk, the chunk's offset, trailer."""
+    def chunk(data, element):
+        # Blosc2's format 5; a header of 32 bytes, nothing packed; one block
+        return bytes((5, 1, 0b111, element)) + struct.pack("<3i", len(data), len(data), 32 + len(data)) + bytes(16) + data
+
+    data, element = chunk(numbers.tobytes(), numbers.itemsize), numbers.itemsize
+    offset, trailer = chunk(bytes(8), 8), b"\x94\x01\x93\xcd\0\x06\xde\0\0\xdc\0\0\xce\0\0\0\x23\xd8" + bytes(17)
+    header = 97
+    return (b"\x9e\xa8b2frame\0" + struct.pack(">BiBQ", 0xd2, header, 0xcf, header + len(data) + len(offset) + len(trailer))
+            + b"\xa4\x12\0\0\x03" + struct.pack(">BqBq", 0xd3, numbers.nbytes, 0xd3, len(data))
+            + struct.pack(">BiBiBi", 0xd2, element, 0xd2, numbers.nbytes, 0xd2, numbers.nbytes)
+            + b"\xd1\0\x01\xd1\0\x01\xc2\xd8\x06" + bytes(16) + b"\x93\xcd\0\x07\xde\0\0\xdc\0\0"
+            + data + offset + trailer)
 
 
 def zfp_of(numbers):

@@ -80,7 +80,7 @@ static bool find_columns(const ndr_h5_dataset *dataset, const answer *a, int *co
     ndr_status status = ndr_h5_coordinate(dataset, d, NULL);
     if (status == NDR_ERR_DIMS) continue;
     if (status == NDR_OK) {
-      c->coordinates = malloc((size_t)c->size * sizeof(double) + 1);
+      c->coordinates = calloc((size_t)c->size + 1, sizeof(double));
       if (c->coordinates) status = ndr_h5_coordinate(dataset, d, c->coordinates);
     }
     if (status != NDR_OK || !c->coordinates) {

@@ -63,7 +63,7 @@ static bool weigh_by_dim(const char *text, const ndr_h5_dataset *dataset, const 
   w->dims[0] = dims[0];
   w->shape[0] = info->shape[dims[0]];
   w->tensor.ndim = 1;
-  w->tensor.data = malloc((size_t)w->shape[0] * sizeof(double) + 1);
+  w->tensor.data = calloc((size_t)w->shape[0] + 1, sizeof(double)); /* which sees an overflow */
   if (!w->tensor.data) {
     complain("%s: --weights: out of memory", where);
     return false;
@@ -141,7 +141,7 @@ static bool read_all(ndr_h5_dataset *from, weights *w) {
   how.weights = &unit;
   int64_t count = 1;
   for (int i = 0; i < info->ndim; i++) count *= info->shape[i];
-  double *data = w->tensor.data = malloc((size_t)count * sizeof *data + 1);
+  double *data = w->tensor.data = calloc((size_t)count + 1, sizeof *data); /* which sees an overflow */
   if (!data || ndr_h5_reduce(from, 0, NULL, 1, (ndr_op[]){NDR_SUM}, (DLTensor *[]){&w->tensor}, &how) != NDR_OK)
     return false;
   for (int64_t i = 0; info->masked && i < count; i++)

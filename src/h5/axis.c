@@ -75,7 +75,7 @@ static bool can_convert(const scale_units *a, const scale_units *b) {
 }
 
 static ndr_status read_times(const ndr_h5_dataset *part, int d, double **times) {
-  *times = malloc((size_t)part->info.shape[d] * sizeof **times);
+  *times = calloc((size_t)part->info.shape[d] + 1, sizeof **times); /* which sees an overflow */
   if (!*times) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for the coordinates of a dim", part->where);
   return ndr_hdf_coordinate_values(part, d, false, *times);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Results that are larger than memory: memory.py TOOL
+"""Results and coordinates that are larger than memory: memory.py TOOL
 
 They are refused before the work begins, in one line that names their bytes: what the machine has counts, and less where
 a control group allows less. Exits 77, which CTest shows as skipped, where h5py is missing.
@@ -79,11 +79,31 @@ def check_group(tool, folder, problems):
         os.rmdir(group)
 
 
+def check_coordinates(tool, folder, problems):
+    """2^61 of them: eight bytes each are 2^64, which is 0 to whoever does not look."""
+    for calendar in ("noleap", "360_day"):
+        with h5py.File(os.path.join(folder, calendar + ".h5"), "w") as file:
+            for name in ("time", "x"):
+                file.create_dataset(name, (1 << 61,), "i1", chunks=(1 << 16,))[:2] = 1, 2
+            file["time"].attrs.update(units="days since 2001-01-01", calendar=calendar)
+            file["time"].make_scale("time")
+            file["x"].dims[0].attach_scale(file["time"])
+    for options in (["noleap.h5:/x", "--weights", "time"], ["--concat", "time", "noleap.h5:/x", "360_day.h5:/x"]):
+        try:
+            result = subprocess.run([tool, *options], cwd=folder, text=True, capture_output=True, timeout=20)
+        except subprocess.TimeoutExpired:
+            problems.append(f"{options}: does not end")
+            continue
+        if result.returncode != 1 or "out of memory" not in result.stderr or result.stderr.count("\n") != 1:
+            problems.append(f"{options}: status {result.returncode}: {result.stderr}")
+
+
 def main():
     tool, problems = os.path.abspath(sys.argv[1]), []
     with tempfile.TemporaryDirectory() as folder:
         check_machine(tool, folder, problems)
         check_group(tool, folder, problems)
+        check_coordinates(tool, folder, problems)
     print(*problems, sep="\n")
     print(f"{len(problems)} problems")
     return 1 if problems else 0

@@ -242,7 +242,8 @@ typedef struct ndr_h5_options {
   /* Weights of the elements, for sum (of element * weight), mean (that, divided by the weights of the elements that are
    * not skipped) and valid: compact f64 in host memory, dim i along dim weight_dims[i] of the dataset, ascending, and
    * equal along its other dims. They are finite and not negative, and not all of them 0: else NDR_ERR_ARGUMENT. Sums
-   * and means are f64 then; the mean of elements whose weights are all 0 is NaN. NULL: none. */
+   * and means are f64 then; the mean of elements whose weights are all 0 is NaN, and an infinite element of weight 0
+   * adds nothing. NULL: none. */
   const DLTensor *weights;
   const int *weight_dims;
 } ndr_h5_options;

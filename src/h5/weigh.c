@@ -62,12 +62,17 @@ ndr_weights ndr_weigh_box(const ndr_job *job, const ndr_slab *slab) {
 
 typedef void row_worker(double *row, int64_t count, const double *weight, int64_t stride);
 
+/* An infinite element of weight 0 adds nothing: NaN, which the product is, would count as missing. */
+static double times(double element, double weight) {
+  return (weight == 0) & (fabs(element) == INFINITY) ? 0 : element * weight;
+}
+
 static void multiply_row(double *row, int64_t count, const double *weight, int64_t stride) {
-  if (stride == 0) {
-    const double w = *weight;
+  const double w = *weight;
+  if (stride == 0 && w != 0) {
     for (int64_t i = 0; i < count; i++) row[i] *= w;
   } else {
-    for (int64_t i = 0; i < count; i++) row[i] *= weight[i * stride];
+    for (int64_t i = 0; i < count; i++) row[i] = times(row[i], weight[i * stride]);
   }
 }
 

@@ -192,6 +192,14 @@ def check_weights_of_every_dtype(tool):
     return None
 
 
+def check_infinite_elements(tool):
+    """One of weight 0 is valid, and adds nothing."""
+    with h5py.File("infinite.h5", "w") as file:
+        file["x"], file["w"] = np.array([[1, np.inf, 2], [np.nan, 3, 4]]), np.array([[1, 0, 2], [0, 0, 1.0]])
+    got, problem = reduce(tool, ["infinite.h5:/x", "--skipna", "--weights", "/w", "-d", "1", "--op", "sum,mean,valid"])
+    return problem or (None if np.allclose(got, [[5, 4], [5 / 3, 4], [3, 2]]) else f"weights of 0: {got}")
+
+
 def main():
     tool = os.path.abspath(sys.argv[1])
     count, seed = int(os.environ.get("NDR_TEST_CASES", 150)), int(os.environ.get("NDR_TEST_SEED", 20261121))
@@ -202,7 +210,7 @@ def main():
         for name, length, number in (("a.h5", SHAPE[0], 1), ("b.h5", 1, 2), ("c.h5", 6, 3)):
             make(name, length, number)
         problems += filter(None, (check_many_files(tool), check_weights_told_apart(tool),
-                                  check_weights_of_every_dtype(tool)))
+                                  check_weights_of_every_dtype(tool), check_infinite_elements(tool)))
         names = [f"{layout}_{dtype}" for layout in LAYOUTS for dtype in ("f4", "i2")] + ["sparse"]
         for _ in range(count):
             check = random.choice((check_part, check_part, check_series, check_weights))

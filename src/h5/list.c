@@ -11,7 +11,8 @@ typedef struct {
   ndr_h5_dataset *dataset; /* each dataset in turn is described in it */
   ndr_h5_visitor visit;
   void *user;
-  bool full; /* there was no memory to describe one */
+  bool full;         /* there was no memory to describe one */
+  ndr_status status; /* of a failure whose reason HDF5 no longer has */
   int external_count;
   char **externals;   /* paths of external links */
   const char *prefix; /* of the paths that are visited: of an external link to their group, or "" */
@@ -120,10 +121,15 @@ static int keep_external(void *user, const char *name, H5L_type_t type) {
   return l->full ? -1 : 0;
 }
 
+static ndr_status fail_list(const ndr_h5_dataset *dataset) {
+  return ndr_hdf_fail(NDR_ERR_FILE, dataset->file, "its datasets cannot be listed");
+}
+
 static int find_externals(listing *l, const char *path) {
   external_search s = {l, strcmp(path, "/") == 0 ? "" : path};
   hid_t group = H5Gopen2(l->dataset->file_id, path, H5P_DEFAULT);
   herr_t done = group < 0 ? -1 : ndr_hdf_each_link(group, keep_external, &s);
+  if (done < 0 && !l->full) l->status = fail_list(l->dataset); /* H5Gclose forgets the reason */
   if (group >= 0) H5Gclose(group);
   return done < 0 ? -1 : 0;
 }
@@ -173,5 +179,5 @@ ndr_status ndr_hdf_list(ndr_h5_dataset *dataset, ndr_h5_visitor visit, void *use
   end(&l, &known);
   if (done >= 0) return NDR_OK;
   if (l.full) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", dataset->file);
-  return ndr_hdf_fail(NDR_ERR_FILE, dataset->file, "its datasets cannot be listed");
+  return l.status == NDR_OK ? fail_list(dataset) : l.status;
 }

@@ -68,7 +68,9 @@ static ndr_status describe_type(ndr_h5_dataset *dataset) {
   dataset->table = reason && strcmp(reason, NDR_TABLE_ELEMENTS) == 0;
   if (reason)
     return ndr_fail(NDR_ERR_DTYPE, "%s: holds %s, which cannot be reduced%s", dataset->where, reason,
-                    dataset->table ? "; name a field, as TABLE.FIELD: --list shows them" : "");
+                    dataset->table                     ? "; name a field, as TABLE.FIELD: --list shows them"
+                    : dataset->type_class == H5T_ARRAY ? "; h5py reads these as dims: write what it reads to a dataset"
+                                                       : "");
   if (attribute) return fail_meaning(dataset, attribute);
   if (dataset->unknown_attributes && !dataset->raw && !dataset->field) return fail_meaning(dataset, "");
   info->dtype = dataset->unpack.to;

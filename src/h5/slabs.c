@@ -11,7 +11,7 @@
 #define WIDE_CELL_AIM ((int64_t)16 << 20)
 
 /* On the way to a GPU a slab takes 0.3 ms, next to which the calls that send and reduce it are small. */
-#define FAR_CELL_AIM ((int64_t)16 << 20)
+#define GPU_CELL_AIM ((int64_t)16 << 20)
 
 /* Packed bytes are reduced as f64, in eight times the room. */
 #define MOST_EXPANSION 4
@@ -28,7 +28,7 @@
 #define OUTPUTS_AIM ((int64_t)32 << 10)
 
 /* A GPU merges states a hundred times as fast as slabs arrive; what a block costs is the wait for its results. */
-#define FAR_OUTPUTS_AIM ((int64_t)1 << 20)
+#define GPU_OUTPUTS_AIM ((int64_t)1 << 20)
 
 /* A GPU has two slabs as they are reduced, in a half of what it may take, beside those as they are stored. */
 #define REDUCED_SHARE 4
@@ -192,7 +192,7 @@ static int64_t least(int64_t aim, int shift) {
 
 static void choose_cell(ndr_slabs *slabs, const ndr_slabs *leader, int shift) {
   which cut = leader ? REDUCED : ALL;
-  int64_t outputs = least(slabs->on_gpu ? FAR_OUTPUTS_AIM : OUTPUTS_AIM, shift), aim = CELL_AIM;
+  int64_t outputs = least(slabs->on_gpu ? GPU_OUTPUTS_AIM : OUTPUTS_AIM, shift), aim = CELL_AIM;
   for (int d = 0; d < slabs->ndim; d++) {
     bool follows = leader && !slabs->reduced[d];
     if (follows) slabs->lead[d] = leader->lead[d];
@@ -200,7 +200,7 @@ static void choose_cell(ndr_slabs *slabs, const ndr_slabs *leader, int shift) {
   }
   if (!leader) shorten(slabs, KEPT, ndr_slabs_outputs, outputs, slabs->unit);
   if (ndr_slabs_outputs(slabs) > outputs) aim = WIDE_CELL_AIM;
-  aim = least(slabs->on_gpu ? FAR_CELL_AIM : aim, shift);
+  aim = least(slabs->on_gpu ? GPU_CELL_AIM : aim, shift);
   shorten(slabs, cut, stored_bytes, aim, slabs->unit);
   shorten(slabs, cut, reduced_bytes, MOST_EXPANSION * aim, slabs->unit);
   if (slabs->chunked) shorten(slabs, cut, chunks, CHUNKS_AIM, slabs->unit);

@@ -37,8 +37,8 @@ static void close_attribute(hid_t attribute, hid_t type, hid_t space) {
   H5Aclose(attribute);
 }
 
-/* At most `room` numbers of an attribute. How many; 0 for one that is not there, holds more, or no numbers. */
-static int read_numbers(attributes *from, const char *name, int room, ndr_number *numbers) {
+/* Reads at most `most` numbers of an attribute. Returns how many; 0 if it is not there, holds more, or none. */
+static int read_numbers(attributes *from, const char *name, int most, ndr_number *numbers) {
   ndr_packed values[NDR_UNPACK_MISSING];
   ndr_dtype dtype;
   int count = 0;
@@ -46,7 +46,7 @@ static int read_numbers(attributes *from, const char *name, int room, ndr_number
   if (!open_attribute(from, name, &attribute, &type, &space)) return 0;
   H5T_class_t kind = H5Tget_class(type);
   hssize_t points = H5Sget_simple_extent_npoints(space);
-  bool fits = (kind == H5T_INTEGER || kind == H5T_FLOAT) && points > 0 && points <= room;
+  bool fits = (kind == H5T_INTEGER || kind == H5T_FLOAT) && points > 0 && points <= most;
   if (kind == H5T_NO_CLASS || points < 0) from->failed = name;
   if (fits) {
     bool known = !ndr_hdf_dtype(type, &dtype);

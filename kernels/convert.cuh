@@ -1,5 +1,5 @@
 /* Elements as a file stores them into those that are reduced: out of their chunks, out of planes of bytes, in this
- * machine's byte order, NaN where they are missing, scaled. To the bit what src/h5/unpack.c gives. */
+ * machine's byte order, NaN where they are missing, scaled. To the bit what src/h5/read/unpack.c gives. */
 #ifndef NDR_CONVERT_CUH
 #define NDR_CONVERT_CUH
 

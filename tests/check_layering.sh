@@ -20,7 +20,7 @@ api     : api cuda cpu family core spec include    :
 h5      : h5 include spec core/status.h core/fork.h core/slips.h : hdf5.h H5*.h libdeflate.h zlib.h libaec.h lz4.h zstd.h blosc.h blosc2.h bzlib.h zfp.h emmintrin.h
 kernels : kernels spec                             :
 tools/simt : tools/simt/* kernels               : sanitizer/* ucontext.h
-tools   : tools include kernels/ladder_job.h core/slips.h : omp.h cuda*.h cublas*.h
+tools   : tools include kernels/ladder/job.h core/slips.h : omp.h cuda*.h cublas*.h
 kernels/ndbench : tools kernels                    : cub/* thrust/* cuda*.h
 '
 
@@ -48,7 +48,7 @@ layer_folder() {
 
 # The layer and file that an #include in FILE of NAME leads to; nothing if it leads out of the project.
 resolve_include() { # FILE NAME
-  for candidate in "${1%/*}/$2" "$source_dir/src/$2" "$source_dir/include/$2" "$source_dir/src/spec/$2"; do
+  for candidate in "${1%/*}/$2" "$source_dir/src/$2" "$source_dir/include/$2" "$source_dir/src/spec/$2" "$source_dir/tools/$2"; do
     if [ -f "$candidate" ]; then
       case $candidate in */../*) candidate=$(realpath "$candidate") ;; esac
       candidate=${candidate#"$source_dir"/}

@@ -153,7 +153,7 @@ has out '^n4b\. '
 run 0 ladder --explain 14
 has out '^14b\.'
 run 0 ladder --source 5
-has out '^kernels/ladder\.cuh, line [0-9]*:$'
+has out '^kernels/ladder/ladder\.cuh, line [0-9]*:$'
 has out '^/\* Rung 5\. '
 has out '^LADDER_KERNEL tree_strided('
 if [ "$(sed -n 3p "$folder/out" | cut -c1-12)" != '/* Rung 5. M' ] || [ "$(tail -n 1 "$folder/out")" != '}' ]; then
@@ -170,7 +170,7 @@ for rung in 1 2 3 4 5 6 7 8 9 10 11 12 13 14a 14b a1 a2 a3 a4 a5 a6 a7; do
   fi
 done
 run 0 ladder --source a5
-has out '^kernels/ladder_axes\.cuh, line '
+has out '^kernels/ladder/axes\.cuh, line '
 run 0 ladder --source 14
 has out '^LADDER_KERNEL partials('
 has out '^LADDER_KERNEL last_block('

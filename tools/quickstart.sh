@@ -39,6 +39,6 @@ The tool is $tool; on a file of yours:
     $tool --list FILE
     $tool --op mean --dims 0 FILE:/DATASET
     $tool --help
-    man -l tools/h5gpured.1        (Debian: man-db)
+    man -l tools/h5gpured/h5gpured.1        (Debian: man-db)
 README.md says the rest: the library from C, and how to install all of it.
 END

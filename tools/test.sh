@@ -148,7 +148,7 @@ fuzz() { # TARGET SECONDS
 stage_fuzz() {
   if ! command -v clang >/dev/null; then stage_skipped fuzz 'clang is not installed' && return; fi
   folder=$build/fuzz
-  targets=$(find tests -maxdepth 1 -name 'fuzz_*.c' -exec basename {} .c \; | sort)
+  targets=$(find tests/fuzz -name 'fuzz_*.c' -exec basename {} .c \; | sort)
   # shellcheck disable=SC2086 # the targets are words
   { cmake --preset dev -B "$folder" -DCMAKE_C_COMPILER=clang -DNDREDUCE_HDF5=ON -DNDREDUCE_SIMT=OFF -DNDREDUCE_FUZZ=ON \
     -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link &&

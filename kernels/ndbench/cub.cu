@@ -2,7 +2,7 @@
 #include <cub/cub.cuh>
 #include <cuda_fp16.h>
 
-#include "../../tools/ndbench_cuda.h"
+#include "../../tools/ndbench/cuda.h"
 #include "starts.cuh"
 
 namespace {

@@ -1,7 +1,7 @@
 // The ladder's own kernels.
 #include "ladder.cuh"
 
-#include "../../tools/ndbench_cuda.h"
+#include "../../tools/ndbench/cuda.h"
 
 extern "C" int ndbench_ladder(ladder_kernel kernel, const ladder_job *job, void *stream) {
   ladder_on_gpu launch = {(cudaStream_t)stream, cudaSuccess};

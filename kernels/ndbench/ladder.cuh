@@ -2,9 +2,9 @@
 #ifndef NDBENCH_LADDER_CUH
 #define NDBENCH_LADDER_CUH
 
-#include "../ladder_launch.cuh"
+#include "../ladder/launch.cuh"
 
-// What launch() of ladder_launch.cuh is here: queues, and keeps the first error.
+// What launch() of ladder/launch.cuh is here: queues, and keeps the first error.
 struct ladder_on_gpu {
   cudaStream_t stream;
   cudaError_t error;

@@ -4,7 +4,7 @@
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/transform_reduce.h>
 
-#include "../../tools/ndbench_cuda.h"
+#include "../../tools/ndbench/cuda.h"
 #include "ladder.cuh"
 #include "starts.cuh"
 

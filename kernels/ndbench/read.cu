@@ -1,6 +1,6 @@
 // The ceiling: kernels that only read, by 16-byte loads. All that differs is how much a thread has in flight and which
 // bytes a block has to itself.
-#include "../../tools/ndbench_cuda.h"
+#include "../../tools/ndbench/cuda.h"
 
 // Keeps the compiler from leaving the loads out: data for which the store happens are not what ndbench makes.
 static __device__ void keep(unsigned bits, unsigned *sink) {

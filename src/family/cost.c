@@ -1,5 +1,6 @@
 /* How long a launch takes: a sum of what it does (terms.c), each term with a weight of its kernel's and another one
- * that is multiplied by what the operator costs. tools/fit_costs.py fits them all to the times of random problems. */
+ * that is multiplied by what the operator costs. tools/bench/fit_costs.py fits them all to the times of random
+ * problems. */
 #include "family/launch.h"
 
 /* A kernel has a model of its name, and a further one where it has two ways. */

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "h5/dtype.h"
-#include "h5/job.h"
+#include "h5/file/dtype.h"
+#include "h5/run/job.h"
 #include "memory.h"
 #include "runtime/control.h"
 #include "support/h5_any.h"

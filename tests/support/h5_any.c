@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "h5/dtype.h"
+#include "h5/file/dtype.h"
 #include "support/oracle.h"
 #include "support/suite.h"
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "h5/decode.h"
+#include "h5/codec/decode.h"
 #include "support/random.h"
 
 typedef struct stored_chunk {

@@ -1,6 +1,6 @@
-#include "ladder_machine.cuh"
+#include "machine.cuh"
 
-#include "../../kernels/ladder_launch.cuh"
+#include "../../kernels/ladder/launch.cuh"
 #include "ladder.h"
 #include "launch.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "../../kernels/ladder_job.h"
+#include "../../kernels/ladder/job.h"
 #include "count.h"
 
 #ifdef __cplusplus

@@ -1,0 +1,80 @@
+/* See cf/attributes.h. What each operator does to an attribute is a row of spec/ops.def. */
+#include "h5/cf/attributes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The columns of ops.def. */
+typedef enum { NONE, NUMBER, QUANTITY, PACKED, SQUARE, DIFFERENCE } kind;
+
+static const struct {
+  const char *method;
+  kind kind;
+  enum { UNWEIGHTED, WEIGHTED } weights;
+  enum { UNMARKED, MARKED } nothing;
+} attributes_of[NDR_OP_COUNT] = {
+#define OP(NAME, value, name, result, empty, domain, combine, words, kernel, finalize, cost, weights, nothing, units,  \
+           method, what)                                                                                               \
+  [value] = {method, units, weights, nothing},
+#include "spec/ops.def"
+};
+
+bool ndr_cf_attributes_is_quantity(ndr_op op) {
+  return attributes_of[op].kind >= QUANTITY;
+}
+
+bool ndr_cf_attributes_is_packed(ndr_op op) {
+  return attributes_of[op].kind == PACKED;
+}
+
+bool ndr_cf_attributes_has_weights(ndr_op op) {
+  return attributes_of[op].weights == WEIGHTED;
+}
+
+bool ndr_cf_attributes_hides_missing(ndr_op op) {
+  return attributes_of[op].nothing == MARKED;
+}
+
+char *ndr_cf_attributes_methods(const char *before, int count, const char *const *names, ndr_op op,
+                                const char *comment) {
+  const char *method = attributes_of[op].method;
+  size_t capacity = (before ? strlen(before) : 0) + strlen(method) + (comment ? strlen(comment) : 0) + 6;
+  for (int i = 0; i < count; i++) capacity += names[i] ? strlen(names[i]) + 3 : 0;
+  char *text = malloc(capacity);
+  if (!text) return NULL;
+  size_t length = (size_t)snprintf(text, capacity, "%s", before ? before : "");
+  size_t start = length;
+  for (int i = 0; i < count; i++)
+    if (names[i] && !strpbrk(names[i], " :()"))
+      length += (size_t)snprintf(text + length, capacity - length, "%s%s:", length ? " " : "", names[i]);
+  if (length > start && comment)
+    snprintf(text + length, capacity - length, " %s (%s)", method, comment);
+  else if (length > start)
+    snprintf(text + length, capacity - length, " %s", method);
+  return text;
+}
+
+/* UDUNITS reads "K2" and "(K m-1)^2". */
+static char *square(const char *units, size_t length) {
+  static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  bool word = strspn(units, letters) >= length;
+  char *text = malloc(length + 5);
+  if (text) snprintf(text, length + 5, word ? "%.*s2" : "(%.*s)^2", (int)length, units);
+  return text;
+}
+
+/* "days since 1970-01-01" are points in time: they have a mean, and differences in days, but no sum. */
+bool ndr_cf_attributes_units(const char *units, ndr_op op, char **result) {
+  const char *since = units ? strstr(units, " since ") : NULL;
+  kind wanted = attributes_of[op].kind;
+  *result = NULL;
+  if (!units || wanted == NONE || (since && wanted == QUANTITY)) return true;
+  size_t length = since && wanted != PACKED ? (size_t)(since - units) : strlen(units);
+  if (length == 0) return true;
+  if (wanted == NUMBER || strcmp(units, "1") == 0)
+    *result = strdup("1");
+  else
+    *result = wanted == SQUARE ? square(units, length) : strndup(units, length);
+  return *result != NULL;
+}

@@ -1,0 +1,33 @@
+/* The texts of a result's attributes, by the CF conventions (cfconventions.org, sections 2.5.1, 3.1, 7.3 and 8.1).
+ * Pure text: label.c writes them. */
+#ifndef NDR_H5_CF_ATTRIBUTES_H
+#define NDR_H5_CF_ATTRIBUTES_H
+
+#include <stdbool.h>
+
+#include "ndreduce/ndreduce.h"
+
+/* The cell_methods of a result: those of the input (NULL for none), then the reduced dims by name and the method, as in
+ * "time: lat: mean", and in brackets what else there is to say (NULL for nothing). Dims without a name, or with one
+ * that no CF text can hold, are left out; if none is left, nothing is added. To be freed; NULL where there is no
+ * memory. */
+char *ndr_cf_attributes_methods(const char *before, int count, const char *const *names, ndr_op op,
+                                const char *comment);
+
+/* The units of a result from the input's (NULL for none), to be freed; *result is NULL where it has none. False where
+ * there is no memory. */
+bool ndr_cf_attributes_units(const char *units, ndr_op op, char **result);
+
+/* Whether a result is still a quantity of the input's kind: what its standard_name says holds. */
+bool ndr_cf_attributes_is_quantity(ndr_op op);
+
+/* Whether the result of packed numbers is packed in the same way: one of them, or their mean. */
+bool ndr_cf_attributes_is_packed(ndr_op op);
+
+/* Whether an operator is defined with weights. */
+bool ndr_cf_attributes_has_weights(ndr_op op);
+
+/* Whether an operator's result over missing elements alone is a number, which hides that there was none. */
+bool ndr_cf_attributes_hides_missing(ndr_op op);
+
+#endif

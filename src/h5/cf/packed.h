@@ -1,0 +1,31 @@
+/* Numbers of attributes as numbers of a packed dtype, which elements are compared with. Pure arithmetic. */
+#ifndef NDR_H5_CF_PACKED_H
+#define NDR_H5_CF_PACKED_H
+
+#include "h5/read/unpack.h"
+
+/* A number in the widest dtype of its class: NDR_I64, NDR_U64 or NDR_F64. */
+typedef struct ndr_number {
+  ndr_dtype dtype;
+  ndr_packed value;
+} ndr_number;
+
+double ndr_number_real(ndr_number number);
+
+/* The number as one of dtype, an integer or a float. Integers hold it exactly or not at all (false): 1e20, 0.5 and NaN
+ * are no i16. Floats round it to the nearest, as real files mean it who have 1e20 in f64 beside data in f32; what is
+ * finite must stay so. */
+bool ndr_number_pack(ndr_number number, ndr_dtype dtype, ndr_packed *packed);
+
+/* The same for signed integers that stand for the unsigned ones of the same bits, of `dtype`: -1 is the largest. A
+ * number beyond the signed integers of that width stands for itself. */
+bool ndr_number_pack_bits(ndr_number number, ndr_dtype dtype, ndr_packed *packed);
+
+/* The smallest and the largest number of a dtype, infinities of floats. */
+ndr_packed ndr_packed_least(ndr_dtype dtype);
+ndr_packed ndr_packed_most(ndr_dtype dtype);
+
+/* Which of two numbers of dtype is the larger: < 0, 0 or > 0, as strcmp. No NaN. */
+int ndr_packed_compare(ndr_dtype dtype, ndr_packed a, ndr_packed b);
+
+#endif

@@ -1,0 +1,40 @@
+/* A variable that an attribute of a dataset names, as CF does: bounds, coordinates of several dims, a grid mapping. It
+ * is cut as the dataset is: along the dims that both have, only the selected part counts, and the variables of a
+ * series' files are joined along the series' dim. Copying it to an output is the matter of cf_copy_variable.h. */
+#ifndef NDR_H5_CF_VARIABLE_H
+#define NDR_H5_CF_VARIABLE_H
+
+#include "h5/file/dataset.h"
+
+typedef struct ndr_cf_variable {
+  int count; /* files that it is read from; 0: there is none of that name */
+  ndr_h5_dataset **pieces;
+  ndr_h5_dataset whole; /* borrows the texts and the id of the first piece */
+  bool converted;       /* only its values are those of the whole: see ndr_cf_variable_read_values */
+  bool fits;            /* it may be copied: it has none of the reduced dims, and means the same in all files */
+} ndr_cf_variable;
+
+/* Looks in the group of the dataset and in those above it, as CF does. info.dtype is not set where
+ * its elements are no numbers. A dim that it shares with several dims of the dataset counts as the one that is kept.
+ * `bounds`: it has the units of the coordinates along the dim of a series, and is converted with them. Fails where what
+ * is there cannot be read. To be closed even then. */
+ndr_status ndr_cf_variable_open(ndr_cf_variable *variable, const ndr_h5_dataset *source, const bool *reduced,
+                                const char *name, bool bounds);
+
+void ndr_cf_variable_close(ndr_cf_variable *variable);
+
+/* The bytes that its elements take, if they are numbers or texts, `most` + 1 where there are more, or others; negative
+ * where that cannot be told. */
+int64_t ndr_cf_variable_bytes(const ndr_cf_variable *variable, int64_t most);
+
+/* Reads all of `whole` as `type`, its own; texts of variable length are to be reclaimed, even after a failure. */
+bool ndr_cf_variable_read(const ndr_cf_variable *variable, hid_t type, void *data);
+
+/* Reads the numbers of `whole`, unpacked and converted. No piece may be short. */
+bool ndr_cf_variable_read_values(const ndr_cf_variable *variable, double *values);
+
+/* Where it comes from and which part of that it is, in words that differ where these do; to be freed, NULL where there
+ * is no memory. */
+char *ndr_cf_variable_origin(const ndr_cf_variable *variable);
+
+#endif

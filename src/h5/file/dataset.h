@@ -1,0 +1,100 @@
+/* An open dataset and what its file says of it. */
+#ifndef NDR_H5_FILE_DATASET_H
+#define NDR_H5_FILE_DATASET_H
+
+#include "h5/cf/time.h"
+#include "h5/file/links.h"
+#include "h5/file/netcdf.h"
+#include "h5/file/remarks.h"
+#include "h5/read/unpack.h"
+#include "ndreduce/h5.h"
+
+/* Scales whose paths are known: HDF5 searches all of a file for the path of one. */
+typedef struct ndr_known_scales {
+  int count;
+  struct {
+    hobj_ref_t reference;
+    char *path;
+  } * all;
+} ndr_known_scales;
+
+/* How the coordinates of a series' files, along the dim in which these follow each other, are one axis: not at all, as
+ * they are stored, or once they are unpacked and counted in the units of the file `axis_part`. */
+typedef enum ndr_axis_kind { NDR_AXIS_NONE = 0, NDR_AXIS_STORED, NDR_AXIS_CONVERTED } ndr_axis_kind;
+
+struct ndr_h5_dataset {
+  ndr_h5_info info;            /* its pointers are to the members below */
+  char *file, *path, *filters; /* path: as users know it */
+  char *where;                 /* FILE:/PATH, which every sentence starts with */
+  char *field;                 /* the one that is meant of a table's, as field.h has it; NULL for whole elements */
+  char *units;                 /* as the attribute says, or NULL */
+  char *names[NDR_MAX_DIMS];
+  char *scales[NDR_MAX_DIMS]; /* path of the scale attached to the dim, or NULL */
+  hid_t file_id, id;          /* behind an external link the file is the one that holds the dataset */
+  ndr_links *links;
+  int64_t source_chunk_bytes; /* of a virtual dataset: the largest chunk that its sources decode */
+  H5T_class_t type_class;
+  bool table;                   /* of compound elements, which are no numbers: its fields may be */
+  size_t element_bytes;         /* in the file */
+  int64_t extent[NDR_MAX_DIMS]; /* of the whole dataset; info.shape is that of the part which is selected: */
+  int64_t from[NDR_MAX_DIMS], step[NDR_MAX_DIMS];
+  /* What the file has of the extent. Less than all of it where a netCDF variable has fewer records than its unlimited
+   * dim: the rest is as if it had never been written. */
+  int64_t stored[NDR_MAX_DIMS];
+  bool unlimited[NDR_MAX_DIMS]; /* the scale of the dim may grow, or, where the dim has none, the dataset */
+  bool bare;                    /* a netCDF dimension and no variable */
+  ndr_unpack unpack;
+  /* A series of files: datasets that follow each other along a dim. Else part_count is 0. */
+  int part_count, series_dim;
+  ndr_h5_dataset **parts;
+  ndr_axis_kind axis;
+  int axis_part;
+  bool timed; /* of a part: its coordinates along that dim are times, in these units */
+  ndr_time_units time;
+  char *series_name;
+  bool no_plugins, allow_external, raw;
+  ndr_remarks remarks;
+  bool unknown_attributes; /* some have names that cannot be read */
+  ndr_known_scales *known; /* while its file is listed */
+  ndr_status naming;       /* whether all that names its dims could be read */
+};
+
+/* Fills in everything but the two ids, the file and the field, from these; path is absolute. Says why a dataset cannot
+ * be reduced by failing; what has been found by then stays. */
+ndr_status ndr_hdf_describe(ndr_h5_dataset *dataset, const char *path);
+
+/* Fails where the elements, as they are in memory, have more bytes than a number has room for. */
+ndr_status ndr_hdf_check_size(const ndr_h5_dataset *dataset);
+
+void ndr_series_close(ndr_h5_dataset *series);
+
+/* Frees the texts, not the ids, and leaves a dataset that can be described again. */
+void ndr_hdf_forget(ndr_h5_dataset *dataset);
+
+/* Fills in names, scales and is_scale; a file that says nothing or nonsense leaves them empty. Fails where it cannot be
+ * read. */
+ndr_status ndr_hdf_name_dims(ndr_h5_dataset *dataset);
+
+/* As ndr_h5_list, inside the lock; `dataset` has its file open, and is the scratch in which each one is described. */
+ndr_status ndr_hdf_list(ndr_h5_dataset *dataset, ndr_h5_visitor visit, void *user);
+
+/* As ndr_h5_candidates, inside the lock; `dataset` as above. */
+ndr_status ndr_hdf_each_candidate(ndr_h5_dataset *dataset, ndr_h5_path_visitor visit, void *user);
+
+/* The path of the only one of these that has the largest rank, to be freed, and how many others there are. */
+ndr_status ndr_hdf_find_largest(ndr_h5_dataset *dataset, char **path, int *others);
+
+/* What an element is that was never written, unpacked so; room for 16 bytes. Inside the lock. That is HDF5's fill
+ * value; where a short dataset has none, its attribute _FillValue, as netCDF has it. */
+ndr_status ndr_hdf_fill(const ndr_h5_dataset *dataset, const ndr_unpack *unpack, void *fill);
+
+/* Whether the file has less of some dim than the dataset's extent. */
+bool ndr_hdf_is_short(const ndr_h5_dataset *dataset);
+
+/* How many of `size` selected elements of dim d, from index `begin` on, the file has. */
+int64_t ndr_hdf_present(const ndr_h5_dataset *dataset, int d, int64_t begin, int64_t size);
+
+/* As ndr_hdf_describe; a netCDF dimension without coordinates is no data, and an error. */
+ndr_status ndr_hdf_describe_data(ndr_h5_dataset *dataset, const char *path);
+
+#endif

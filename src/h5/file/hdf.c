@@ -1,0 +1,190 @@
+/* See hdf.h. Knows nothing of datasets' meaning. */
+#include "h5/file/hdf.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/fork.h"
+
+/* Debian's serial HDF5 is not built thread-safe, and a thread-safe one holds one lock around every call anyway. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* This thread has the lock: it may be in a function of the caller's, who may fork there. */
+static _Thread_local bool inside;
+
+NDR_GUARD_FORKS_UNLESS(inside, lock)
+
+static void turn_printing_off(void) {
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
+/* HDF5 may leave parts of itself open where a malformed file has made it fail, and would speak of that on stderr when
+ * the program ends. Handlers run in reverse order, so this one, being after HDF5's first call, before HDF5's own. */
+static void quieten_exit(void) {
+  atexit(turn_printing_off);
+}
+
+void ndr_hdf_enter(ndr_hdf_scope *scope, bool no_plugins) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_mutex_lock(&lock);
+  inside = true;
+  H5Eget_auto2(H5E_DEFAULT, &scope->print, &scope->print_data);
+  pthread_once(&once, quieten_exit);
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  scope->no_plugins = no_plugins && H5PLget_loading_state(&scope->plugins) >= 0;
+  if (scope->no_plugins) H5PLset_loading_state(0);
+}
+
+void ndr_hdf_leave(const ndr_hdf_scope *scope) {
+  /* A thread-safe HDF5 keeps a stack of errors for each thread, and never frees that of one that has ended. */
+  H5Eclear2(H5E_DEFAULT);
+  if (scope->no_plugins) H5PLset_loading_state(scope->plugins);
+  H5Eset_auto2(H5E_DEFAULT, scope->print, scope->print_data);
+  inside = false;
+  pthread_mutex_unlock(&lock);
+}
+
+/* The walk goes from the innermost entry outwards, so the first one seen is the cause. */
+static herr_t keep_first(unsigned n, const H5E_error2_t *entry, void *user) {
+  if (n == 0 && entry->desc) snprintf(user, NDR_HDF_REASON, "%s", entry->desc);
+  return 0;
+}
+
+void ndr_hdf_reason(char reason[NDR_HDF_REASON]) {
+  reason[0] = 0;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, reason);
+  for (char *c = reason; *c; c++)
+    if (iscntrl((unsigned char)*c)) *c = ' ';
+}
+
+ndr_status ndr_hdf_fail(ndr_status status, const char *where, const char *what) {
+  char reason[NDR_HDF_REASON];
+  ndr_hdf_reason(reason);
+  return ndr_fail(status, "%s: %s%s%s", where, what, *reason ? ": " : "", reason);
+}
+
+bool ndr_hdf_storage_bytes(hid_t dataset, hsize_t *bytes) {
+  H5D_space_status_t allocated = H5D_SPACE_STATUS_ERROR;
+  *bytes = H5Dget_storage_size(dataset);
+  if (*bytes > 0) return true;
+  if (H5Dget_space_status(dataset, &allocated) < 0) return false;
+  hid_t space = H5Dget_space(dataset);
+  hssize_t count = H5Sget_simple_extent_npoints(space);
+  if (space >= 0) H5Sclose(space);
+  return count == 0 || (count > 0 && allocated == H5D_SPACE_STATUS_NOT_ALLOCATED);
+}
+
+static herr_t keep_major(unsigned n, const H5E_error2_t *entry, void *user) {
+  if (n == 0) *(hid_t *)user = entry->maj_num;
+  return 0;
+}
+
+static hid_t find_major(void) {
+  hid_t major = H5I_INVALID_HID;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_major, &major);
+  return major;
+}
+
+bool ndr_hdf_failed_to_read(void) {
+  return find_major() == H5E_IO;
+}
+
+bool ndr_hdf_is_malformed(void) {
+  hid_t major = find_major();
+  return major >= 0 && major != H5E_IO && major != H5E_RESOURCE;
+}
+
+int64_t ndr_hdf_text_bytes(hid_t dataset, hid_t type) {
+  hsize_t bytes = 0;
+  hid_t space = H5Dget_space(dataset);
+  bool good = space >= 0 && H5Dvlen_get_buf_size(dataset, type, space, &bytes) >= 0 && bytes <= INT64_MAX;
+  if (space >= 0) H5Sclose(space);
+  return good ? (int64_t)bytes : -1;
+}
+
+htri_t ndr_hdf_is_dataset(hid_t file, const char *path, hid_t access) {
+#if H5_VERSION_GE(1, 12, 0)
+  H5O_info2_t info;
+  herr_t done = H5Oget_info_by_name3(file, path, &info, H5O_INFO_BASIC, access);
+#else
+  H5O_info_t info;
+  herr_t done = H5Oget_info_by_name2(file, path, &info, H5O_INFO_BASIC, access);
+#endif
+  return done < 0 ? -1 : info.type == H5O_TYPE_DATASET;
+}
+
+typedef struct {
+  ndr_hdf_link_visitor visit;
+  void *user;
+} link_context;
+
+#if H5_VERSION_GE(1, 12, 0)
+static herr_t visit_link(hid_t group, const char *name, const H5L_info2_t *info, void *user) {
+  (void)group;
+  const link_context *context = user;
+  return context->visit(context->user, name, info->type);
+}
+#define ITERATE H5Literate2
+#else
+static herr_t visit_link(hid_t group, const char *name, const H5L_info_t *info, void *user) {
+  (void)group;
+  const link_context *context = user;
+  return context->visit(context->user, name, info->type);
+}
+#define ITERATE H5Literate
+#endif
+
+herr_t ndr_hdf_each_link(hid_t group, ndr_hdf_link_visitor visit, void *user) {
+  link_context context = {visit, user};
+  hsize_t at = 0;
+  return ITERATE(group, H5_INDEX_NAME, H5_ITER_INC, &at, visit_link, &context);
+}
+
+typedef struct {
+  ndr_hdf_visitor visit;
+  void *user;
+} visit_context;
+
+static int visit_object(const char *name, H5O_type_t type, void *user) {
+  visit_context *context = user;
+  size_t capacity = strlen(name) + 2;
+  if (type != H5O_TYPE_DATASET && type != H5O_TYPE_GROUP) return 0;
+  char *path = malloc(capacity); /* groups in groups make paths of any length */
+  if (!path) return -1;
+  snprintf(path, capacity, "/%s", name[0] == '.' && !name[1] ? "" : name);
+  int stop = context->visit(context->user, path, type == H5O_TYPE_DATASET);
+  free(path);
+  return stop;
+}
+
+#if H5_VERSION_GE(1, 12, 0)
+static herr_t visit_entry(hid_t root, const char *name, const H5O_info2_t *info, void *user) {
+  (void)root;
+  return visit_object(name, info->type, user);
+}
+#define VISIT H5Ovisit3
+#else
+static herr_t visit_entry(hid_t root, const char *name, const H5O_info_t *info, void *user) {
+  (void)root;
+  return visit_object(name, info->type, user);
+}
+#define VISIT H5Ovisit2
+#endif
+
+herr_t ndr_hdf_visit(hid_t root, ndr_hdf_visitor visit, void *user) {
+  visit_context context = {visit, user};
+  return VISIT(root, H5_INDEX_NAME, H5_ITER_INC, visit_entry, &context, H5O_INFO_BASIC);
+}
+
+bool ndr_hdf_select(hid_t space, int ndim, const int64_t *from, const int64_t *step, const int64_t *count) {
+  hsize_t start[NDR_MAX_DIMS], stride[NDR_MAX_DIMS], size[NDR_MAX_DIMS];
+  for (int d = 0; d < ndim; d++) {
+    start[d] = (hsize_t)from[d];
+    stride[d] = step ? (hsize_t)step[d] : 1;
+    size[d] = (hsize_t)count[d];
+  }
+  return space >= 0 && (ndim == 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, size, NULL) >= 0);
+}

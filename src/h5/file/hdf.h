@@ -1,0 +1,69 @@
+/* HDF5 as the rest of src/h5 uses it: one lock, silent errors, its reasons in our sentences, its versions evened out.
+ */
+#ifndef NDR_H5_FILE_HDF_H
+#define NDR_H5_FILE_HDF_H
+
+#include <hdf5.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "core/status.h"
+
+/* HDF5's settings while one of our calls runs, and what they were before. */
+typedef struct ndr_hdf_scope {
+  H5E_auto2_t print;
+  void *print_data;
+  unsigned plugins;
+  bool no_plugins;
+} ndr_hdf_scope;
+
+/* Takes the lock that serialises all HDF5 calls of this library, and turns error printing off, plugins too if asked. */
+void ndr_hdf_enter(ndr_hdf_scope *scope, bool no_plugins);
+void ndr_hdf_leave(const ndr_hdf_scope *scope);
+
+/* Fails with "WHERE: WHAT: REASON" where the reason is the innermost entry of HDF5's error stack. Must be called before
+ * the next call to HDF5, which clears that stack. */
+ndr_status ndr_hdf_fail(ndr_status status, const char *where, const char *what);
+
+/* That reason by itself, "" where HDF5 gives none. */
+enum { NDR_HDF_REASON = 160 };
+void ndr_hdf_reason(char reason[NDR_HDF_REASON]);
+
+/* Whether the last call failed because the file could not be read, not for what is in it; and whether it failed for
+ * what is in it, not for want of memory either. */
+bool ndr_hdf_failed_to_read(void);
+bool ndr_hdf_is_malformed(void);
+
+/* Frees what HDF5 allocated for elements of variable length. */
+#if H5_VERSION_GE(1, 12, 0)
+#define ndr_hdf_reclaim H5Treclaim
+#else
+#define ndr_hdf_reclaim H5Dvlen_reclaim
+#endif
+
+/* The bytes of the texts that elements of variable length lead to; negative where they cannot be told. */
+int64_t ndr_hdf_text_bytes(hid_t dataset, hid_t type);
+
+/* Whether the object of that path is a dataset; negative where that cannot be read. */
+htri_t ndr_hdf_is_dataset(hid_t file, const char *path, hid_t access);
+
+/* Visits the links of a group in the order of their names; not 0 from visit stops, and is what comes back. */
+typedef int (*ndr_hdf_link_visitor)(void *user, const char *name, H5L_type_t type);
+herr_t ndr_hdf_each_link(hid_t group, ndr_hdf_link_visitor visit, void *user);
+
+/* Visits every object below `root` once, groups and datasets, in the order of names; not 0 from visit stops. */
+typedef int (*ndr_hdf_visitor)(void *user, const char *path, bool is_dataset);
+herr_t ndr_hdf_visit(hid_t root, ndr_hdf_visitor visit, void *user);
+
+/* Selects a box of a space: along each dim `count` elements, `step` apart, or next to each other where step is NULL. A
+ * scalar has one element, which is selected already. False where that fails, or the space is none. */
+bool ndr_hdf_select(hid_t space, int ndim, const int64_t *from, const int64_t *step, const int64_t *count);
+
+/* What H5Dget_storage_size says; false where its 0 stands for a failure, which would make fill values of the data. */
+bool ndr_hdf_storage_bytes(hid_t dataset, hsize_t *bytes);
+
+/* Opens a file to read; a failure says what the file is instead. */
+ndr_status ndr_hdf_open(const char *file, hid_t *opened);
+
+#endif

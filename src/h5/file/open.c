@@ -1,0 +1,261 @@
+/* The public calls that open and close datasets and files. What a dataset is, is found in describe.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/file/field.h"
+#include "h5/file/near.h"
+#include "h5/file/select.h"
+
+/* The longest part of path, ending before a "/", that leads somewhere: what the user has right so far. */
+static bool exists(hid_t file, char *path, hid_t access) {
+  for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = 0;
+    bool found = H5Lexists(file, path, access) > 0 && H5Oexists_by_name(file, path, access) > 0;
+    *slash = '/';
+    if (!found) return false;
+  }
+  return H5Lexists(file, path, access) > 0;
+}
+
+/* Why there is no dataset at path; the sentence of the failed open is the last resort. */
+static ndr_status fail_open(const ndr_h5_dataset *dataset, const char *path) {
+  char reason[640], *copy = strdup(path);
+  hid_t access = dataset->links->access;
+  snprintf(reason, sizeof reason, "%s", ndr_last_error());
+  if (dataset->links->status != NDR_OK) {
+    free(copy);
+    return ndr_fail(dataset->links->status, "%s:%s: %s", dataset->file, path, reason);
+  }
+  bool root = strspn(path, "/") == strlen(path), found = root || (copy && exists(dataset->file_id, copy, access));
+  free(copy);
+  if (!found) {
+    ndr_near_paths(dataset->file_id, access, path, reason, sizeof reason);
+    if (strchr(path, '[') && path[strlen(path) - 1] != ']') snprintf(reason, sizeof reason, "; a part ends in ']'");
+    return ndr_fail(NDR_ERR_FILE, "%s:%s: there is no such dataset%s", dataset->file, path, reason);
+  }
+  hid_t object = H5Oopen(dataset->file_id, path, access);
+  H5I_type_t type = object < 0 ? H5I_BADID : H5Iget_type(object);
+  if (object >= 0) H5Oclose(object);
+  if (type == H5I_GROUP) return ndr_fail(NDR_ERR_FILE, "%s:%s: is a group, not a dataset", dataset->file, path);
+  if (type == H5I_DATATYPE) return ndr_fail(NDR_ERR_FILE, "%s:%s: is a type, not a dataset", dataset->file, path);
+  if (H5Oexists_by_name(dataset->file_id, path, access) == 0)
+    return ndr_fail(NDR_ERR_FILE, "%s:%s: is a link that leads nowhere", dataset->file, path);
+  return ndr_fail(NDR_ERR_FILE, "%s:%s", dataset->file, reason);
+}
+
+/* Scales are looked up in the file that holds the dataset. */
+static void enter_file_of_dataset(ndr_h5_dataset *dataset) {
+  hid_t holder = H5Iget_file_id(dataset->id);
+  if (holder < 0) return;
+  H5Fclose(dataset->file_id);
+  dataset->file_id = holder;
+}
+
+/* Opens a dataset of compound elements; negative where the path leads to nothing like it. */
+static hid_t open_table(const ndr_h5_dataset *dataset, char *path) {
+  hid_t access = dataset->links->access;
+  hid_t id = exists(dataset->file_id, path, access) ? H5Dopen2(dataset->file_id, path, access) : H5I_INVALID_HID;
+  hid_t type = id >= 0 ? H5Dget_type(id) : H5I_INVALID_HID;
+  bool compound = type >= 0 && H5Tget_class(type) == H5T_COMPOUND;
+  if (type >= 0) H5Tclose(type);
+  if (id >= 0 && !compound) H5Dclose(id);
+  return compound ? id : H5I_INVALID_HID;
+}
+
+/* Opens TABLE of the path TABLE.FIELD, the longest that is there, and cuts the field off. The path stays whole where
+ * there is none. */
+static ndr_status open_field(ndr_h5_dataset *dataset, char *path) {
+  char *end = path + strlen(path);
+  for (char *dot = end; dot > path && dataset->id < 0; dot--) {
+    if (*dot != '.' || !dot[1]) continue;
+    *dot = 0;
+    dataset->id = open_table(dataset, path);
+    if (dataset->id < 0)
+      *dot = '.';
+    else if (!(dataset->field = strdup(dot + 1)))
+      return ndr_fail(NDR_ERR_MEMORY, "%s:%s: out of memory", dataset->file, path);
+  }
+  return NDR_OK;
+}
+
+/* path is written to. */
+static ndr_status open_named(ndr_h5_dataset *dataset, char *path) {
+  char reason[640];
+  char *stored = ndr_netcdf_stored(dataset->file_id, path, dataset->links->access);
+  if (!stored) return ndr_fail(NDR_ERR_MEMORY, "%s:%s: out of memory", dataset->file, path);
+  dataset->links->status = NDR_OK;
+  dataset->id = H5Dopen2(dataset->file_id, stored, dataset->links->access);
+  free(stored);
+  if (dataset->id < 0 && dataset->links->status == NDR_OK) {
+    ndr_hdf_fail(NDR_ERR_FILE, path, "cannot be opened");
+    snprintf(reason, sizeof reason, "%s", ndr_last_error());
+    NDR_TRY(open_field(dataset, path));
+    if (dataset->id < 0 && dataset->links->status == NDR_OK) ndr_explain_failure("%s", reason);
+  }
+  if (dataset->id < 0) return fail_open(dataset, path);
+  enter_file_of_dataset(dataset);
+  return ndr_hdf_describe_data(dataset, path);
+}
+
+static ndr_status open_file(ndr_h5_dataset *dataset) {
+  NDR_TRY(ndr_hdf_open(dataset->file, &dataset->file_id));
+  return ndr_links_start(dataset->links, dataset->file, dataset->allow_external);
+}
+
+static ndr_status open_largest(ndr_h5_dataset *dataset) {
+  char *found;
+  int others;
+  NDR_TRY(ndr_hdf_find_largest(dataset, &found, &others));
+  ndr_status status = open_named(dataset, found);
+  dataset->info.other_count = others;
+  free(found);
+  return status;
+}
+
+static ndr_status apply_part(ndr_h5_dataset *dataset, const char *part) {
+  ndr_selection selections[NDR_MAX_DIMS];
+  NDR_TRY(ndr_select_parse(part, dataset->info.ndim, dataset->extent, dataset->info.dim_names, selections));
+  for (int d = 0; d < dataset->info.ndim; d++) {
+    dataset->from[d] = selections[d].from;
+    dataset->step[d] = selections[d].step;
+    dataset->info.shape[d] = selections[d].count;
+  }
+  return NDR_OK;
+}
+
+static ndr_status select_part(ndr_h5_dataset *dataset, const char *part) {
+  char reason[512];
+  ndr_status status = apply_part(dataset, part);
+  if (status == NDR_OK) return status;
+  snprintf(reason, sizeof reason, "%s", ndr_last_error());
+  return ndr_fail(status, "%s: %s", dataset->where, reason);
+}
+
+/* PATH[PART], or /[PART] of the dataset that no path means, unless something is really called that. text is a copy that
+ * is written to. */
+static ndr_status open_text(ndr_h5_dataset *dataset, char *text) {
+  char *bracket = strrchr(text, '['), *end = text + strlen(text) - 1;
+  if (!bracket || *end != ']' || exists(dataset->file_id, text, dataset->links->access))
+    return open_named(dataset, text);
+  *bracket = *end = 0;
+  NDR_TRY(strspn(text, "/") == strlen(text) ? open_largest(dataset) : open_named(dataset, text));
+  return select_part(dataset, bracket + 1);
+}
+
+static ndr_status open_dataset(ndr_h5_dataset *dataset, const char *path) {
+  NDR_TRY(open_file(dataset));
+  if (!path) return open_largest(dataset);
+  char *text = strdup(path);
+  if (!text) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", dataset->file);
+  ndr_status status = open_text(dataset, text);
+  free(text);
+  return status;
+}
+
+/* ---- The public calls ------------------------------------------------------------------------------------------- */
+
+static ndr_status create(ndr_h5_dataset **created, const char *file, const ndr_h5_access *access) {
+  if (!file) return ndr_fail(NDR_ERR_ARGUMENT, "file is a null pointer");
+  if (access && access->size != sizeof *access)
+    return ndr_fail(NDR_ERR_ARGUMENT, "access.size is %zu: start from NDR_H5_ACCESS_INIT", access->size);
+  ndr_h5_dataset *dataset = calloc(1, sizeof *dataset);
+  if (dataset) dataset->file = strdup(file);
+  if (dataset) dataset->links = calloc(1, sizeof *dataset->links);
+  if (!dataset || !dataset->file || !dataset->links) {
+    if (dataset) free(dataset->links);
+    if (dataset) free(dataset->file);
+    free(dataset);
+    return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", file);
+  }
+  dataset->no_plugins = access && access->no_plugins;
+  dataset->raw = access && access->raw;
+  dataset->allow_external = access && access->allow_external;
+  if (access) dataset->remarks = (ndr_remarks){access->on_remark, access->user, NULL};
+  dataset->file_id = dataset->id = H5I_INVALID_HID;
+  *created = dataset;
+  return NDR_OK;
+}
+
+ndr_status ndr_h5_open(ndr_h5_dataset **opened, const char *file, const char *path, const ndr_h5_access *access) {
+  ndr_hdf_scope scope;
+  ndr_h5_dataset *dataset;
+  if (!opened) return ndr_fail(NDR_ERR_ARGUMENT, "dataset is a null pointer");
+  *opened = NULL;
+  NDR_TRY(create(&dataset, file, access));
+  ndr_hdf_enter(&scope, dataset->no_plugins);
+  ndr_status status = open_dataset(dataset, path);
+  ndr_hdf_leave(&scope);
+  if (status == NDR_OK)
+    *opened = dataset;
+  else
+    ndr_h5_close(dataset);
+  return status;
+}
+
+/* Opens a file to walk through what it holds; where that succeeds, leave_file ends it. */
+static ndr_status enter_file(const char *file, const ndr_h5_access *access, ndr_hdf_scope *scope,
+                             ndr_h5_dataset **dataset) {
+  NDR_TRY(create(dataset, file, access));
+  ndr_hdf_enter(scope, (*dataset)->no_plugins);
+  ndr_status status = open_file(*dataset);
+  if (status == NDR_OK) return NDR_OK;
+  ndr_hdf_leave(scope);
+  ndr_h5_close(*dataset);
+  return status;
+}
+
+static void leave_file(ndr_hdf_scope *scope, ndr_h5_dataset *dataset) {
+  ndr_hdf_leave(scope);
+  ndr_h5_close(dataset);
+}
+
+ndr_status ndr_h5_list(const char *file, const ndr_h5_access *access, ndr_h5_visitor visit, void *user) {
+  ndr_hdf_scope scope;
+  ndr_h5_dataset *dataset;
+  if (!visit) return ndr_fail(NDR_ERR_ARGUMENT, "visit is a null pointer");
+  NDR_TRY(enter_file(file, access, &scope, &dataset));
+  ndr_status status = ndr_hdf_list(dataset, visit, user);
+  leave_file(&scope, dataset);
+  return status;
+}
+
+ndr_status ndr_h5_candidates(const char *file, const ndr_h5_access *access, ndr_h5_path_visitor visit, void *user) {
+  ndr_hdf_scope scope;
+  ndr_h5_dataset *dataset;
+  if (!visit) return ndr_fail(NDR_ERR_ARGUMENT, "visit is a null pointer");
+  NDR_TRY(enter_file(file, access, &scope, &dataset));
+  ndr_status status = ndr_hdf_each_candidate(dataset, visit, user);
+  leave_file(&scope, dataset);
+  return status;
+}
+
+void ndr_h5_close(ndr_h5_dataset *dataset) {
+  ndr_hdf_scope scope;
+  if (!dataset) return;
+  if (dataset->part_count) {
+    ndr_series_close(dataset);
+    return;
+  }
+  ndr_hdf_enter(&scope, false);
+  if (dataset->id >= 0) H5Dclose(dataset->id);
+  if (dataset->file_id >= 0) H5Fclose(dataset->file_id);
+  ndr_links_end(dataset->links);
+  ndr_hdf_leave(&scope);
+  ndr_hdf_forget(dataset);
+  ndr_remarks_free(&dataset->remarks);
+  free(dataset->links);
+  free(dataset->file);
+  free(dataset);
+}
+
+const ndr_h5_info *ndr_h5_describe(const ndr_h5_dataset *dataset) {
+  return dataset ? &dataset->info : NULL;
+}
+
+DLTensor ndr_h5_tensor(const ndr_h5_dataset *dataset) {
+  DLTensor tensor = {.device = {kDLCPU, 0}, .ndim = dataset ? dataset->info.ndim : -1};
+  if (!dataset) return tensor;
+  tensor.dtype = ndr_dtype_to_dlpack(dataset->info.dtype);
+  tensor.shape = (int64_t *)(uintptr_t)dataset->info.shape; /* DLTensor has no const; nothing writes through it */
+  return tensor;
+}

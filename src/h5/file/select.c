@@ -1,0 +1,110 @@
+/* A part of a dataset, as NumPy writes it: [0:100, :, ::4], [..., 3]. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/status.h"
+#include "h5/file/dims.h"
+#include "h5/file/select.h"
+
+/* start:stop:step of one dim as written, with what is left out marked. */
+typedef struct {
+  int64_t value[3];
+  bool given[3];
+  int parts; /* 1: an index, else a range */
+} range;
+
+static void skip_blanks(const char **text) {
+  while (isspace((unsigned char)**text)) (*text)++;
+}
+
+/* Reads one entry up to the comma or the end. */
+static bool read_range(const char **text, range *r) {
+  *r = (range){{0, 0, 1}, {false, false, false}, 1};
+  for (;; r->parts++) {
+    skip_blanks(text);
+    if (**text == '-' || **text == '+' || isdigit((unsigned char)**text)) {
+      char *end;
+      errno = 0;
+      r->value[r->parts - 1] = strtoll(*text, &end, 10);
+      if (errno || end == *text) return false;
+      r->given[r->parts - 1] = true;
+      *text = end;
+    }
+    skip_blanks(text);
+    if (**text != ':') break;
+    if (r->parts == 3) return false;
+    (*text)++;
+  }
+  return (**text == ',' || **text == 0) && (r->parts > 1 || r->given[0]);
+}
+
+static int64_t clamp(int64_t index, int64_t size) {
+  if (index < 0) index = index < -size ? 0 : index + size;
+  return index < size ? index : size;
+}
+
+/* `dim` is what errors call it. */
+static ndr_status apply(const range *r, const char *dim, int64_t size, ndr_selection *s) {
+  int64_t step = r->given[2] ? r->value[2] : 1;
+  if (r->parts == 1) {
+    int64_t index = r->value[0];
+    if (index < -size || index >= size)
+      return ndr_fail(NDR_ERR_DIMS, "index %lld is out of range for %s of size %lld", (long long)index, dim,
+                      (long long)size);
+    *s = (ndr_selection){index < 0 ? index + size : index, 1, 1};
+    return NDR_OK;
+  }
+  if (step < 1) return ndr_fail(NDR_ERR_PARSE, "the step of %s is %lld; it must be positive", dim, (long long)step);
+  int64_t from = r->given[0] ? clamp(r->value[0], size) : 0, to = r->given[1] ? clamp(r->value[1], size) : size;
+  int64_t count = to > from ? (to - from - 1) / step + 1 : 0;
+  *s = (ndr_selection){from, count > 1 ? step : 1, count};
+  return NDR_OK;
+}
+
+static bool is_dots(const char *text) {
+  return strncmp(text, "...", 3) == 0;
+}
+
+/* Entries of the list, "..." not counted; -1 where it occurs twice. */
+static int count_entries(const char *text, bool *dots) {
+  int count = 0;
+  *dots = false;
+  for (const char *rest = text; rest; rest = strchr(rest, ',')) {
+    rest += *rest == ',';
+    skip_blanks(&rest);
+    if (!is_dots(rest)) {
+      count++;
+      continue;
+    }
+    if (*dots) return -1;
+    *dots = true;
+  }
+  return count;
+}
+
+ndr_status ndr_select_parse(const char *text, int ndim, const int64_t *shape, const char *const *names,
+                            ndr_selection *selections) {
+  char called[NDR_DIM_TEXT];
+  bool dots;
+  int count = count_entries(text, &dots), d = 0;
+  if (count < 0) return ndr_fail(NDR_ERR_PARSE, "'[%s]' has '...' twice", text);
+  if (count > ndim) return ndr_fail(NDR_ERR_DIMS, "'[%s]' has %d entries for an array of %d dims", text, count, ndim);
+  for (int i = 0; i < ndim; i++) selections[i] = (ndr_selection){0, 1, shape[i]};
+  for (const char *rest = text;; rest++) {
+    range r;
+    skip_blanks(&rest);
+    if (is_dots(rest)) {
+      d += ndim - count;
+      rest += 3;
+      skip_blanks(&rest);
+    } else {
+      if (!read_range(&rest, &r))
+        return ndr_fail(NDR_ERR_PARSE, "'[%s]' is not a part of an array: write START:STOP:STEP for each dim", text);
+      NDR_TRY(apply(&r, ndr_dim_text(d, names, called), shape[d], &selections[d]));
+      d++;
+    }
+    if (*rest != ',') return *rest ? ndr_fail(NDR_ERR_PARSE, "'[%s]' is not a part of an array", text) : NDR_OK;
+  }
+}

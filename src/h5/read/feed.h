@@ -1,0 +1,47 @@
+/* Slabs read ahead of whoever reduces them: threads fill a ring of slots, in the order of the iterator.
+ * How a slab is read is the matter of reader.h. */
+#ifndef NDR_H5_READ_FEED_H
+#define NDR_H5_READ_FEED_H
+
+#include "h5/read/reader.h"
+#include "h5/read/slab_iterator.h"
+
+/* What a feed is made of; it must outlive the feed. */
+typedef struct ndr_feed_plan {
+  const ndr_reader *readers;  /* one for each part of the series */
+  ndr_slab_iterator iterator; /* at its beginning */
+  int slots, threads;         /* threads that read, the caller of ndr_feed_take among them */
+  int64_t slot_bytes;
+  DLDevice place; /* of the slots' memory, which the host reaches */
+} ndr_feed_plan;
+
+/* Where the time went: seconds are summed over the threads, bytes are those stored. */
+typedef struct ndr_feed_times {
+  double read_seconds, decode_seconds, unpack_seconds;
+  int64_t stored_bytes;
+} ndr_feed_times;
+
+typedef struct ndr_feed ndr_feed;
+
+/* Starts reading. Threads that the system refuses are done without. */
+ndr_status ndr_feed_create(ndr_feed **created, const ndr_feed_plan *plan);
+
+/* Waits for the next slab, reading meanwhile. *data is its compact row-major elements until it is given back. *done:
+ * there was none left. Fails as reading the slab has failed. Fewer slabs may be out than there are slots. */
+ndr_status ndr_feed_take(ndr_feed *feed, ndr_slab *slab, void **data, bool *done);
+
+/* Gives back the slab that was taken first. */
+void ndr_feed_give(ndr_feed *feed);
+
+/* Does task(user, i, worker) for each i < count, on the feed's threads before they read on, and on the caller's, and
+ * waits for all. Calls of one worker, 0 .. plan->threads - 1, come one after the other. Fails as the first to fail did;
+ * others may then be left out. */
+typedef ndr_status ndr_feed_task(void *user, int64_t index, int worker);
+ndr_status ndr_feed_share(ndr_feed *feed, ndr_feed_task *task, void *user, int64_t count);
+
+ndr_feed_times ndr_feed_spent(ndr_feed *feed);
+
+/* Stops what is being read. NULL is allowed. */
+void ndr_feed_destroy(ndr_feed *feed);
+
+#endif

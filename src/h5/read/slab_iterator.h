@@ -1,0 +1,30 @@
+/* The order in which slabs are read and reduced. Pure.
+ *
+ * The parts of a series lie one after the other along one dim of the whole array. Where that dim is reduced, each block
+ * takes in the slabs of all parts; where it is kept, each part has blocks of its own. */
+#ifndef NDR_H5_READ_SLAB_ITERATOR_H
+#define NDR_H5_READ_SLAB_ITERATOR_H
+
+#include "h5/read/slabs.h"
+
+typedef struct ndr_slab_iterator {
+  int part_count, dim;    /* dim along which the parts lie; 0 and any dim of a single part do */
+  const ndr_slabs *parts; /* cut alike in the kept dims if dim is reduced */
+  int part;
+  int64_t offset; /* of the part along dim */
+  int64_t start[NDR_MAX_DIMS];
+  bool started;
+} ndr_slab_iterator;
+
+/* A slab, or a leaf or column of leaves in it. */
+typedef struct ndr_slab {
+  int part;
+  int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS]; /* in the part */
+  int64_t whole[NDR_MAX_DIMS];                     /* where it begins in the whole array */
+  bool first, last;                                /* of its block */
+} ndr_slab;
+
+/* The next slab; false after the last. Each block has at least one slab, which may have no elements. */
+bool ndr_slab_iterator_next(ndr_slab_iterator *iterator, ndr_slab *slab);
+
+#endif

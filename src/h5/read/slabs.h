@@ -1,0 +1,89 @@
+/* How an array is cut: into leaves, which are added up one after the other, and slabs, which are read. Pure arithmetic.
+ *
+ * Cells cover the array: boxes of one extent, smaller at the edges, cut only at borders of storage units (chunks). A
+ * cell is cut into leaves, which are reduced each on its own and then added, for every output in the order of the cells
+ * and, in a cell, of its leaves, row by row. Cells and leaves follow from shape, chunks, dtypes and dims alone, so that
+ * what memory and threads there are does not show in the last bits of a sum.
+ *
+ * A slab is what is read at once: a cell, or, where memory does not take that, a part of one, whole leaves in their
+ * order; a chunk is then decoded for each part. The slabs over one range of the kept dims make a block: its outputs are
+ * finished when its last slab has been added, so only one block's partial states exist at a time.
+ *
+ * All are laid out from where the array's first unit begins, which may be `lead` elements before its first element:
+ * start[] counts from there, begin[] from the first element. */
+#ifndef NDR_H5_READ_SLABS_H
+#define NDR_H5_READ_SLABS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ndreduce/ndreduce.h"
+
+typedef struct ndr_slabs {
+  int ndim;
+  int64_t shape[NDR_MAX_DIMS];
+  int64_t unit[NDR_MAX_DIMS]; /* extent of a chunk, at most the shape; 1 where data are not chunked */
+  int64_t lead[NDR_MAX_DIMS]; /* what the first unit lacks; less than unit */
+  bool reduced[NDR_MAX_DIMS];
+  bool chunked;
+  bool on_gpu; /* slabs are reduced by a GPU */
+  /* Under `whole` a slot takes all chunks that a slab touches, of this extent, the first element being from[d] elements
+   * behind a chunk's first. */
+  bool whole;
+  int64_t chunk[NDR_MAX_DIMS], from[NDR_MAX_DIMS];
+  int64_t stored_bytes;                           /* of an element in the file */
+  int64_t reduced_bytes;                          /* of one as it is reduced */
+  int64_t cell[NDR_MAX_DIMS], leaf[NDR_MAX_DIMS]; /* extents that ndr_slabs_grid sets */
+  int64_t element_bytes;                          /* in a slot */
+  int64_t output_bytes;                           /* of partial states for each output of a block */
+  int64_t scratch_bytes;                          /* that reading takes whatever the slab: chunks being decoded */
+  int workers;                                    /* that reduce leaves, with room for a leaf and its states each */
+  int slots;                                      /* slabs in memory at once */
+  int64_t extent[NDR_MAX_DIMS];                   /* of a slab; what ndr_slabs_fit sets */
+} ndr_slabs;
+
+/* Sets cell and leaf; each shift halves the sizes aimed at. Where the array is reduced together with leader's, block by
+ * block, the kept dims are cut as leader's; else leader is NULL. Sizes of 0 are legal. */
+void ndr_slabs_grid(ndr_slabs *slabs, const ndr_slabs *leader, int shift);
+
+/* Sets extents so that slots, states and scratch take at most `budget` bytes: a cell's, or under `parts` those of as
+ * many of its leaves as fit; kept dims as leader's. False where that is still too much. */
+bool ndr_slabs_fit(ndr_slabs *slabs, const ndr_slabs *leader, bool parts, int64_t budget);
+
+/* Of a slab of full extent: its elements, the elements that a slot holds for it, and its outputs. */
+int64_t ndr_slabs_elements(const ndr_slabs *slabs);
+int64_t ndr_slabs_held(const ndr_slabs *slabs);
+int64_t ndr_slabs_outputs(const ndr_slabs *slabs);
+
+/* Bytes of all slots, states, leaves and scratch together. */
+int64_t ndr_slabs_bytes(const ndr_slabs *slabs);
+
+/* How many slabs the array is cut into. */
+int64_t ndr_slabs_count(const ndr_slabs *slabs);
+
+/* Bytes of leaves that are being reduced, and of their states. */
+int64_t ndr_slabs_leaves_bytes(const ndr_slabs *slabs);
+
+/* Bytes of a leaf as it is reduced, and how many leaves a cell has along the dims that are reduced, or that are kept.
+ */
+int64_t ndr_slabs_leaf_bytes(const ndr_slabs *slabs);
+int64_t ndr_slabs_cell_leaves(const ndr_slabs *slabs, bool reduced);
+
+/* Whether leaves that come to the same outputs are reduced apart, to be added in their order later; follows from the
+ * grid. */
+bool ndr_slabs_adds_apart(const ndr_slabs *slabs);
+
+/* Walks along the dims that are reduced (or along those that are kept) from slab to slab: start[] of these dims moves
+ * on to the next one, or back to 0 with the answer false after the last. */
+bool ndr_slabs_next(const ndr_slabs *slabs, bool reduced, int64_t *start);
+
+/* The elements of the slab that starts at start[]. */
+void ndr_slabs_box(const ndr_slabs *slabs, const int64_t *start, int64_t *begin, int64_t *size);
+
+/* How many leaves a slab, the box of begin[] and size[], has along the dims that are reduced (or that are kept), and
+ * where leaf number `index` along these lies: sets low[] and count[] of these dims. */
+int64_t ndr_slabs_leaves(const ndr_slabs *slabs, const int64_t *begin, const int64_t *size, bool reduced);
+void ndr_slabs_leaf(const ndr_slabs *slabs, const int64_t *begin, const int64_t *size, bool reduced, int64_t index,
+                    int64_t *low, int64_t *count);
+
+#endif

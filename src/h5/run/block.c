@@ -1,0 +1,57 @@
+/* See block.h: accumulators for a part of the outputs, and the part of each result that these are. */
+#include "h5/run/block.h"
+
+#include "h5/run/weigh.h"
+
+ndr_status ndr_block_open(ndr_block *block, const ndr_job *job, const ndr_uploader *uploader, const ndr_slab *slab) {
+  int ndim = job->dataset->info.ndim;
+  int64_t shape[NDR_MAX_DIMS];
+  ndr_options reduce = job->reduce;
+  *block = (ndr_block){.slab = *slab};
+  for (int d = 0; d < ndim; d++) shape[d] = job->reduced[d] ? job->dataset->info.shape[d] : slab->size[d];
+  NDR_TRY(ndr_job_accumulate(job, uploader, ndim, shape, job->dim_count, job->dims, &block->sums));
+  if (!job->options.weights) return NDR_OK;
+  reduce.stream = uploader->stream;
+  return ndr_accumulator_create(&block->weight_sums, uploader->device, NDR_F64, ndim, shape, job->dim_count, job->dims,
+                                1, &(ndr_op){NDR_SUM}, &reduce);
+}
+
+void ndr_block_close(ndr_block *block) {
+  ndr_accumulator_destroy(block->sums);
+  ndr_accumulator_destroy(block->weight_sums);
+  block->sums = block->weight_sums = NULL;
+}
+
+ndr_status ndr_block_merge(ndr_block *into, const ndr_block *from) {
+  NDR_TRY(ndr_accumulator_merge(into->sums, from->sums));
+  return into->weight_sums ? ndr_accumulator_merge(into->weight_sums, from->weight_sums) : NDR_OK;
+}
+
+/* The part of a result that belongs to the block. shape and strides receive what the view points to. */
+static DLTensor view_of(const ndr_block *block, const ndr_job *job, const DLTensor *result, int64_t *shape,
+                        int64_t *strides) {
+  DLTensor view = *result;
+  int64_t step = 1;
+  for (int d = job->dataset->info.ndim - 1, r = result->ndim - 1; d >= 0; d--) {
+    if (job->reduced[d] && !job->reduce.keepdims) continue;
+    shape[r] = job->reduced[d] ? 1 : block->slab.size[d];
+    strides[r] = result->strides ? result->strides[r] : step;
+    step *= result->shape[r];
+    if (!job->reduced[d]) view.byte_offset += (uint64_t)(block->slab.whole[d] * strides[r] * (result->dtype.bits / 8));
+    r--;
+  }
+  view.shape = shape;
+  view.strides = strides;
+  return view;
+}
+
+ndr_status ndr_block_finish(const ndr_block *block, const ndr_job *job, DLTensor *const *results) {
+  DLTensor views[NDR_MAX_OPS], *pointers[NDR_MAX_OPS];
+  int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS], strides[NDR_MAX_OPS][NDR_MAX_DIMS];
+  for (int i = 0; i < job->op_count; i++) {
+    views[i] = view_of(block, job, results[i], shapes[i], strides[i]);
+    pointers[i] = &views[i];
+  }
+  return block->weight_sums ? ndr_weigh_finish(job, block->sums, block->weight_sums, pointers)
+                            : ndr_job_finish(job, block->sums, pointers);
+}

@@ -1,0 +1,197 @@
+/* The text of ndr_h5_explain: how a reduction would be done. Plans the job and reads no element. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "h5/run/job.h"
+
+/* A bounded text that counts on past its capacity, as snprintf does. */
+typedef struct {
+  char *text;
+  size_t capacity, length;
+} sheet;
+
+__attribute__((format(printf, 2, 3))) static void append(sheet *s, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  bool fits = s->length < s->capacity;
+  int added = vsnprintf(fits ? s->text + s->length : NULL, fits ? s->capacity - s->length : 0, format, arguments);
+  va_end(arguments);
+  if (added > 0) s->length += (size_t)added;
+}
+
+/* What a file calls something; a line break in it would begin another line of the sheet. */
+static void append_name(sheet *s, const char *name) {
+  for (; *name; name++) append(s, (unsigned char)*name < 32 || *name == 127 ? "\\x%02x" : "%c", (unsigned char)*name);
+}
+
+static void append_shape(sheet *s, int ndim, const int64_t *shape) {
+  if (ndim == 0) append(s, "1 element");
+  for (int d = 0; d < ndim; d++) append(s, "%s%lld", d ? "x" : "", (long long)shape[d]);
+}
+
+static void append_bytes(sheet *s, int64_t bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = (double)bytes;
+  int unit = 0;
+  for (; value >= 1024 && unit < 6; unit++) value /= 1024;
+  append(s, "%.4g %s", value, units[unit]);
+}
+
+static void append_layout(sheet *s, const ndr_h5_info *info) {
+  static const char *const layouts[] = {"compact", "contiguous", "chunked", "virtual"};
+  append(s, "layout   %s", layouts[info->layout]);
+  if (info->layout == NDR_H5_CHUNKED) {
+    append(s, " ");
+    append_shape(s, info->ndim, info->chunk);
+  }
+  append(s, ", filters ");
+  append_name(s, info->filters[0] ? info->filters : "none");
+  append(s, ", ");
+  if (info->stored_bytes >= 0) append_bytes(s, info->stored_bytes);
+  append(s, info->stored_bytes >= 0 ? " in the file\n" : "elsewhere\n");
+}
+
+static void append_meaning(sheet *s, const ndr_unpack *u, ndr_dtype stored) {
+  if (!u->masked && !u->scaled && u->to == stored) return;
+  append(s, "values   stored as %s", ndr_dtype_name(stored));
+  if (u->from != stored) append(s, ", meant as %s", ndr_dtype_name(u->from));
+  if (u->scaled) append(s, ", * %.9g + %.9g", u->scale, u->offset);
+  if (u->masked)
+    append(s, ", skipping NaN, missing values: %d%s", u->missing_count, u->ranged ? ", a valid range" : "");
+  append(s, "\n");
+}
+
+static void append_route(sheet *s, const ndr_job *job) {
+  static const char *const routes[] = {"pread from where the data are in the file",
+                                       "stored chunks, decoded outside HDF5's lock", "H5Dread"};
+  const ndr_reader *reader = &job->readers[0];
+  append(s, "route    %s, %d thread%s", routes[reader->route], job->feed.threads, job->feed.threads == 1 ? "" : "s");
+  if (reader->reason[0]) append(s, " (%s)", reader->reason);
+  append(s, "\n");
+}
+
+/* Who makes of stored elements those that are reduced, where that is more than copying. */
+static void append_conversion(sheet *s, const ndr_job *job) {
+  const ndr_reader *reader = &job->readers[0];
+  bool deferred = ndr_reader_defers(reader);
+  const ndr_unpack *u = deferred ? &reader->deferred : &reader->unpack;
+  const char *const done[] = {reader->whole ? "chunks" : NULL, reader->whole && reader->shuffled ? "shuffle" : NULL,
+                              u->swap && u->direct ? "byte order" : NULL, ndr_unpack_marks(u) ? "missing values" : NULL,
+                              u->scaled          ? "scale"
+                              : u->from != u->to ? "dtype"
+                                                 : NULL};
+  const char *before =
+      deferred && job->device.device_type == kDLCUDA ? "convert  by the GPU: " : "convert  by the threads: ";
+  if (!deferred && ndr_unpack_copies(u)) return;
+  for (size_t i = 0; i < sizeof done / sizeof *done; i++) {
+    if (!done[i]) continue;
+    append(s, "%s%s", before, done[i]);
+    before = ", ";
+  }
+  append(s, "\n");
+}
+
+/* Where the first leaf is: what the first slab begins with. */
+static void first_leaf(const ndr_job *job, int64_t *begin, int64_t *size) {
+  const ndr_slabs *slabs = &job->slabs[0];
+  int64_t slab_begin[NDR_MAX_DIMS], slab_size[NDR_MAX_DIMS], start[NDR_MAX_DIMS] = {0};
+  ndr_slabs_box(slabs, start, slab_begin, slab_size);
+  memcpy(begin, slab_begin, sizeof slab_begin);
+  memcpy(size, slab_size, sizeof slab_size);
+  for (int reduced = 0; reduced < 2; reduced++)
+    if (ndr_slabs_leaves(slabs, slab_begin, slab_size, reduced) > 0)
+      ndr_slabs_leaf(slabs, slab_begin, slab_size, reduced, 0, begin, size);
+}
+
+static void append_slabs(sheet *s, const ndr_job *job) {
+  const ndr_slabs *slabs = &job->slabs[0];
+  int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS], start[NDR_MAX_DIMS] = {0}, count = 0;
+  ndr_slabs_box(slabs, start, begin, size);
+  for (int i = 0; i < job->part_count; i++) count += ndr_slabs_count(&job->slabs[i]);
+  append(s, "slabs    %lld of ", (long long)count);
+  append_shape(s, slabs->ndim, size);
+  if (job->part_count > 1) append(s, " or so, from %d files", job->part_count);
+  if (!slabs->on_gpu) {
+    first_leaf(job, begin, size);
+    append(s, ", in leaves of ");
+    append_shape(s, slabs->ndim, size);
+    if (job->cut_short) append(s, ", short for lack of memory: last digits may differ");
+  }
+  append(s, "\nmemory   %d slab%s of ", slabs->slots, slabs->slots == 1 ? "" : "s");
+  append_bytes(s, ndr_slabs_held(slabs) * slabs->element_bytes);
+  append(s, " + states ");
+  append_bytes(s, ndr_slabs_outputs(slabs) * slabs->output_bytes);
+  append(s, " + leaves ");
+  append_bytes(s, ndr_slabs_leaves_bytes(slabs));
+  append(s, " + reading ");
+  append_bytes(s, slabs->scratch_bytes);
+  append(s, " = ");
+  append_bytes(s, ndr_slabs_bytes(slabs));
+  append(s, " of ");
+  append_bytes(s, job->options.memory);
+  append(s, "%s\n", job->memory_is_default ? ", a quarter of what is free" : "");
+}
+
+static void append_device(sheet *s, const ndr_job *job) {
+  if (job->device.device_type == kDLCPU)
+    append(s, "device   cpu");
+  else
+    append(s, "device   cuda:%d", job->device.device_id);
+  if (job->gpu_count > 1) append(s, " to cuda:%d, slabs in turn", job->gpu_count - 1);
+  append(s, " (%s)\n", job->why);
+}
+
+/* What the core does with a leaf, or on a GPU with a slab, in its own words. */
+static ndr_status append_plan(sheet *s, const ndr_job *job) {
+  int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS], start[NDR_MAX_DIMS] = {0};
+  DLTensor tensor = ndr_h5_tensor(job->dataset);
+  ndr_plan *plan;
+  if (job->slabs[0].on_gpu)
+    ndr_slabs_box(&job->slabs[0], start, begin, size);
+  else
+    first_leaf(job, begin, size);
+  tensor.device = job->device;
+  tensor.dtype = ndr_dtype_to_dlpack(job->dtype);
+  tensor.shape = size;
+  NDR_TRY(
+      ndr_plan_create(&plan, &tensor, job->dim_count, job->dims, job->fold_count, job->fold_ops, NULL, &job->reduce));
+  append(s, job->slabs[0].on_gpu ? "a slab   " : "a leaf   ");
+  bool fits = s->length < s->capacity;
+  s->length += ndr_plan_describe(plan, fits ? s->text + s->length : NULL, fits ? s->capacity - s->length : 0);
+  ndr_plan_destroy(plan);
+  return NDR_OK;
+}
+
+static ndr_status describe(const ndr_job *job, sheet *s) {
+  const ndr_h5_dataset *dataset = job->dataset;
+  append(s, "dataset  ");
+  append_name(s, dataset->where);
+  append(s, " %s [", ndr_dtype_name(dataset->info.dtype));
+  for (int d = 0; d < dataset->info.ndim; d++) append(s, "%s%lld", d ? "," : "", (long long)dataset->info.shape[d]);
+  append(s, "]\n");
+  append_layout(s, &dataset->info);
+  append_meaning(s, &dataset->unpack, dataset->info.stored_dtype);
+  if (job->never_written) {
+    append(s, "route    never written: nothing is read, every element is the fill value\n");
+    return NDR_OK;
+  }
+  append_device(s, job);
+  append_route(s, job);
+  append_conversion(s, job);
+  append_slabs(s, job);
+  return append_plan(s, job);
+}
+
+ndr_status ndr_h5_explain(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
+                          const ndr_h5_options *options, char *text, size_t capacity, size_t *length) {
+  ndr_job job;
+  sheet s = {text, text ? capacity : 0, 0};
+  if (!length) return ndr_fail(NDR_ERR_ARGUMENT, "length is a null pointer");
+  if (s.capacity) text[0] = 0;
+  ndr_status status = ndr_job_make(&job, dataset, dim_count, dims, op_count, ops, NULL, options);
+  if (status == NDR_OK) status = describe(&job, &s);
+  if (dataset) status = ndr_job_blame(dataset, status);
+  ndr_job_clear(&job);
+  *length = s.length;
+  return status;
+}

@@ -1,0 +1,77 @@
+/* One reduction of one dataset, checked and planned: what ndr_h5_reduce does and ndr_h5_explain prints. */
+#ifndef NDR_H5_RUN_JOB_H
+#define NDR_H5_RUN_JOB_H
+
+#include "h5/read/feed.h"
+#include "h5/read/uploader.h"
+#include "h5/run/free_memory.h"
+
+#define NDR_MOST_GPUS 16
+
+typedef struct ndr_job {
+  ndr_h5_dataset *dataset;
+  int dim_count, dims[NDR_MAX_DIMS]; /* ascending */
+  bool reduced[NDR_MAX_DIMS];
+  int op_count;
+  const ndr_op *ops;
+  /* What accumulators compute: ops, and NDR_VALID where these hide which outputs have no valid element. */
+  int fold_count;
+  int valid_index; /* of NDR_VALID in fold_ops; -1 where no output can lack a valid element, or no op needs to know */
+  ndr_op fold_ops[NDR_MAX_OPS];
+  ndr_dtype dtype; /* of slabs: the dataset's, or f64 where elements are weighted */
+  ndr_h5_options options;
+  ndr_options reduce;
+  DLDevice device; /* that reduces, or the first of those GPUs */
+  const char *why; /* that one; may point to the reason */
+  char reason[256];
+  int gpu_count;
+  ndr_uploader uploaders[NDR_MOST_GPUS]; /* the first is on the host until the work begins */
+  bool never_written;
+  int part_count; /* files of a series, or 1; 0 where nothing is read */
+  ndr_reader *readers;
+  ndr_slabs *slabs;
+  ndr_feed_plan feed;
+  bool memory_is_default;
+  bool cut_short;       /* leaves are smaller than they would be with more memory */
+  int64_t leaf_bytes;   /* of the largest leaf as it is reduced */
+  int64_t slab_bytes;   /* of the largest slab as it is reduced */
+  int64_t stored_bytes; /* of the largest that the device has to convert first; 0: none */
+} ndr_job;
+
+/* Checks the arguments and plans the work; results may be NULL. To be cleared even if that fails. */
+ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,
+                        const ndr_op *ops, DLTensor *const *results, const ndr_h5_options *options);
+
+/* Bytes of elements from which NDR_H5_AUTO takes a GPU, where not negative: for the tests. */
+extern int64_t ndr_gpu_pays;
+
+/* Whether GPUs convert stored elements; a variable for the tests. */
+extern bool ndr_gpu_converts;
+
+/* Sets device and why. Fails where the options name a device that cannot be used. */
+ndr_status ndr_job_choose_device(ndr_job *job);
+
+void ndr_job_clear(ndr_job *job);
+
+/* Opens the readers and plans what they feed. Fails with NDR_ERR_MEMORY where even one chunk is beyond the budget. */
+ndr_status ndr_job_plan_feed(ndr_job *job);
+
+/* Puts the dataset's FILE:/PATH before the sentence of a failure that knows nothing of files; returns status. */
+ndr_status ndr_job_blame(const ndr_h5_dataset *dataset, ndr_status status);
+
+/* Whether a reduced dim has size 0. That is left to NumPy's rules: where there are no elements, none are missing. */
+bool ndr_job_is_empty(const ndr_job *job);
+
+/* Sets fold_count, fold_ops and valid_index: masked data give NaN where NumPy's rules give a sum or norm of nothing. */
+ndr_status ndr_job_add_valid(ndr_job *job);
+
+/* An accumulator of the job's ops over part of it, on the uploader's device and stream, as ndr_accumulator_create; and
+ * its results, which get ops, where the uploader is the first. */
+ndr_status ndr_job_accumulate(const ndr_job *job, const ndr_uploader *uploader, int ndim, const int64_t *shape,
+                              int dim_count, const int *dims, ndr_accumulator **accumulator);
+ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator, DLTensor *const *results);
+
+/* Writes the results of a dataset whose elements are all its fill value. Reads nothing. */
+ndr_status ndr_job_fill(const ndr_job *job, DLTensor *const *results);
+
+#endif

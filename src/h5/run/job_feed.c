@@ -1,0 +1,228 @@
+/* Plans how a job's data are cut into slabs, and how many threads and slots read them. Starts no thread. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/run/job.h"
+
+#define MOST_THREADS 128
+
+/* Enough halvings to bring the targets of slabs.c down to one element. */
+#define MOST_SHIFTS 24
+
+/* The most elements that ndr_convert_stored takes apart at once. */
+#define MOST_HELD INT32_MAX
+
+bool ndr_gpu_converts = true;
+
+static int64_t larger(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+static bool on_gpu(const ndr_job *job) {
+  return job->device.device_type != kDLCPU;
+}
+
+/* One slab is reduced while others are read: a slab has four pieces or more, and there must be enough slabs
+ * that every thread finds pieces to read while one slab waits for its slowest piece. A GPU's slabs are larger, and as
+ * many are under way as it has buffers. */
+static int slots_for(const ndr_job *job, int threads) {
+  if (on_gpu(job)) return threads < 6 ? 2 + NDR_UPLOAD_BUFFERS : 6 + NDR_UPLOAD_BUFFERS;
+  return threads < 2 ? 1 : threads < 6 ? 3 : threads / 2;
+}
+
+static ndr_status probe_bytes(const ndr_job *job, int64_t outputs, int64_t *bytes) {
+  ndr_accumulator *probe;
+  NDR_TRY(ndr_job_accumulate(job, &job->uploaders[0], 1, &outputs, 0, NULL, &probe));
+  *bytes = (int64_t)ndr_accumulator_bytes(probe);
+  ndr_accumulator_destroy(probe);
+  return NDR_OK;
+}
+
+/* The states of an output, and what its results take before they are spread: a count of valid elements beside the
+ * results, or three numbers where there are weights, which have a sum of their own. */
+static ndr_status probe_output_bytes(const ndr_job *job, int64_t *bytes) {
+  int64_t one, two;
+  NDR_TRY(probe_bytes(job, 1, &one));
+  NDR_TRY(probe_bytes(job, 2, &two));
+  *bytes = two - one + (job->options.weights ? 4 * 8 : job->fold_count > job->op_count ? 8 : 0);
+  return NDR_OK;
+}
+
+static const ndr_h5_dataset *part_of(const ndr_job *job, int i) {
+  return job->dataset->part_count ? job->dataset->parts[i] : job->dataset;
+}
+
+/* As many as the reduction uses; more than MOST_THREADS would not read faster. */
+static int thread_count(const ndr_job *job) {
+  int count = job->reduce.threads > 0 ? job->reduce.threads : ndr_thread_count();
+  return count > MOST_THREADS ? MOST_THREADS : count;
+}
+
+/* GPUs apply no weights: weighted elements are unpacked by the threads that read. */
+static bool defers(const ndr_job *job) {
+  return !on_gpu(job) || (ndr_gpu_converts && !job->options.weights);
+}
+
+static ndr_status open_readers(ndr_job *job) {
+  int count = job->dataset->part_count ? job->dataset->part_count : 1;
+  job->readers = calloc((size_t)count, sizeof *job->readers);
+  job->slabs = calloc((size_t)count, sizeof *job->slabs);
+  if (!job->readers || !job->slabs) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
+  while (job->part_count < count) {
+    int i = job->part_count++;
+    NDR_TRY(ndr_reader_open(&job->readers[i], part_of(job, i), job->options.weights != NULL, defers(job),
+                            job->options.memory));
+  }
+  return NDR_OK;
+}
+
+/* A unit is the chunk as the selection sees it; where a step does not divide the chunk, a unit is only about one, and
+ * some chunks are read for two slabs. */
+static void describe_dim(const ndr_h5_dataset *dataset, int d, ndr_slabs *slabs) {
+  int64_t chunk = dataset->info.layout == NDR_H5_CHUNKED ? dataset->info.chunk[d] : 1, step = dataset->step[d];
+  slabs->shape[d] = dataset->info.shape[d];
+  slabs->chunk[d] = chunk;
+  slabs->from[d] = dataset->from[d];
+  slabs->unit[d] = chunk > step ? chunk / step : 1;
+  slabs->lead[d] = dataset->from[d] % chunk / step % slabs->unit[d];
+  if (slabs->unit[d] <= slabs->shape[d]) return;
+  slabs->unit[d] = slabs->shape[d] > 0 ? slabs->shape[d] : 1;
+  slabs->lead[d] = 0;
+}
+
+static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs) {
+  const ndr_h5_dataset *dataset = part_of(job, part);
+  slabs->ndim = dataset->info.ndim;
+  slabs->chunked = dataset->info.layout == NDR_H5_CHUNKED;
+  slabs->on_gpu = on_gpu(job);
+  slabs->stored_bytes = (int64_t)ndr_dtype_bytes(dataset->unpack.from);
+  slabs->element_bytes = (int64_t)ndr_dtype_bytes(job->readers[part].unpack.to);
+  slabs->reduced_bytes = (int64_t)ndr_dtype_bytes(job->dtype);
+  memcpy(slabs->reduced, job->reduced, sizeof slabs->reduced);
+  for (int d = 0; d < slabs->ndim; d++) describe_dim(dataset, d, slabs);
+  return probe_output_bytes(job, &slabs->output_bytes);
+}
+
+/* Those of a series that is reduced along its files follow the first: they come to the same outputs. */
+static const ndr_slabs *leader_of(const ndr_job *job, int part) {
+  return part > 0 && job->reduced[job->dataset->series_dim] ? &job->slabs[0] : NULL;
+}
+
+/* Hands whole chunks on unless a slab needs less than half of their elements: copies to a GPU are several times as fast
+ * as inflating, but no more than that. */
+static bool fit_part(const ndr_job *job, int part, bool in_parts) {
+  ndr_slabs *slabs = &job->slabs[part];
+  const ndr_slabs *leader = leader_of(job, part);
+  slabs->whole = slabs->on_gpu && job->readers[part].hands_on;
+  if (slabs->whole && ndr_slabs_fit(slabs, leader, in_parts, job->options.memory)) {
+    int64_t held = ndr_slabs_held(slabs);
+    if (held <= MOST_HELD && held / 2 <= ndr_slabs_elements(slabs)) return true;
+  }
+  slabs->whole = false;
+  return ndr_slabs_fit(slabs, leader, in_parts, job->options.memory);
+}
+
+/* The bytes that the sizes tried last take. */
+static int64_t bytes_of(const ndr_job *job) {
+  int64_t most = 0;
+  for (int i = 0; i < job->part_count; i++) most = larger(most, ndr_slabs_bytes(&job->slabs[i]));
+  return most;
+}
+
+/* Whether these threads and slots fit into the budget. */
+static bool fit(ndr_job *job, int threads, int slots, bool in_parts) {
+  int64_t scratch = 0;
+  bool fits = true;
+  for (int i = 0; i < job->part_count; i++)
+    scratch = larger(scratch, ndr_reader_scratch_bytes(&job->readers[i], threads));
+  for (int i = 0; i < job->part_count; i++) {
+    job->slabs[i].slots = slots;
+    job->slabs[i].workers = threads;
+    job->slabs[i].scratch_bytes = scratch;
+    fits &= fit_part(job, i, in_parts);
+  }
+  job->feed.threads = threads;
+  job->feed.slots = slots;
+  return fits;
+}
+
+/* As many threads as there are, each with a chunk of its own; fewer, and less ahead, where that takes too much; parts
+ * of cells where not even that helps. */
+static bool fit_any(ndr_job *job, int64_t *least) {
+  for (int threads = thread_count(job); threads > 0; threads /= 2)
+    for (int slots = slots_for(job, threads); slots > 0; slots--)
+      if (fit(job, threads, slots, false)) return true;
+  if (!on_gpu(job) && fit(job, 1, 1, true)) return true;
+  int64_t bytes = bytes_of(job);
+  if (bytes < *least) *least = bytes;
+  return false;
+}
+
+/* Bytes with a little to spare, in the units of --memory. */
+static void print_size(int64_t bytes, char *text, size_t capacity) {
+  static const char units[] = "BKMGTPE";
+  int unit = 0;
+  double value = (double)bytes * 1.05;
+  for (; value >= 1000 && unit < 6; unit++) value /= 1024;
+  if (unit == 0)
+    snprintf(text, capacity, "%.0f", value + 1);
+  else
+    snprintf(text, capacity, "%.0f%c", value + 1, units[unit]);
+}
+
+/* Smaller cells and leaves give other last bits, but are better than nothing. */
+static ndr_status cut(ndr_job *job) {
+  int64_t least = INT64_MAX;
+  char enough[32];
+  for (int shift = 0; shift <= MOST_SHIFTS; shift++) {
+    for (int i = 0; i < job->part_count; i++) ndr_slabs_grid(&job->slabs[i], leader_of(job, i), shift);
+    job->cut_short = shift > 0;
+    if (fit_any(job, &least)) return NDR_OK;
+  }
+  print_size(least, enough, sizeof enough);
+  return ndr_fail(
+      NDR_ERR_MEMORY,
+      "one chunk at a time takes %lld bytes, more than the %lld that buffers may take: --memory %s would do",
+      (long long)least, (long long)job->options.memory, enough);
+}
+
+static void plan_feed(ndr_job *job) {
+  int64_t largest = 0, size = (int64_t)ndr_dtype_bytes(job->dtype);
+  for (int i = 0; i < job->part_count; i++) {
+    const ndr_slabs *slabs = &job->slabs[i];
+    int64_t held = ndr_slabs_held(slabs) * slabs->element_bytes;
+    job->readers[i].whole = slabs->whole;
+    largest = larger(largest, held);
+    job->leaf_bytes = larger(job->leaf_bytes, ndr_slabs_leaf_bytes(slabs));
+    job->slab_bytes = larger(job->slab_bytes, ndr_slabs_elements(slabs) * size);
+    if (ndr_reader_defers(&job->readers[i])) job->stored_bytes = larger(job->stored_bytes, held);
+  }
+  job->feed.readers = job->readers;
+  job->feed.iterator =
+      (ndr_slab_iterator){.part_count = job->part_count, .dim = job->dataset->series_dim, .parts = job->slabs};
+  job->feed.slot_bytes = largest;
+  /* A GPU copies from pinned memory while the host goes on. */
+  job->feed.place = (DLDevice){on_gpu(job) ? kDLCUDAHost : kDLCPU, job->device.device_id};
+  job->reduce.threads = 1; /* the threads that read share leaves among them */
+}
+
+/* Adds slots for the buffers of further GPUs, as far as the budget goes. Slabs are those of one GPU, so that results
+ * are, too. */
+static void add_slots(ndr_job *job) {
+  int64_t most = bytes_of(job);
+  for (int more = (job->gpu_count - 1) * NDR_UPLOAD_BUFFERS; more > 0; more--) {
+    if (job->feed.slot_bytes > job->options.memory - most) return;
+    most += job->feed.slot_bytes;
+    job->feed.slots++;
+    for (int i = 0; i < job->part_count; i++) job->slabs[i].slots++;
+  }
+}
+
+ndr_status ndr_job_plan_feed(ndr_job *job) {
+  NDR_TRY(open_readers(job));
+  for (int i = 0; i < job->part_count; i++) NDR_TRY(describe_slabs(job, i, &job->slabs[i]));
+  NDR_TRY(cut(job));
+  plan_feed(job);
+  add_slots(job);
+  return NDR_OK;
+}

@@ -1,0 +1,222 @@
+/* ndr_h5_reduce: runs a planned job slab by slab, on the CPU (fold.c) or on GPUs, and tries again with less memory or
+ * on the CPU where a GPU fails. How slabs are cut and read is planned in job_feed.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/read/route.h"
+#include "h5/run/fold.h"
+#include "h5/run/weigh.h"
+
+/* A job while it runs. */
+typedef struct {
+  const ndr_job *job;
+  ndr_uploader *uploaders; /* one for each GPU, which slabs go to in turn; the first one's has the block */
+  int uploader_count;
+  int64_t queued, completed; /* slabs */
+  DLTensor *const *results;
+  ndr_feed *feed;
+  ndr_fold *fold;  /* on the CPU */
+  ndr_block block; /* on GPUs */
+  ndr_h5_progress progress;
+} run;
+
+static bool cancelled(const ndr_job *job) {
+  return job->options.cancel && *job->options.cancel;
+}
+
+/* ---- Slabs ------------------------------------------------------------------------------------------------------ */
+
+/* Copies the slab in `data` to the uploader's device and adds it to an accumulator there. */
+static ndr_status add(const run *r, ndr_uploader *uploader, ndr_accumulator *to, ndr_slab *slab, const void *data) {
+  const ndr_job *job = r->job;
+  const ndr_reader *reader = &job->readers[slab->part];
+  const ndr_box box = {slab->begin, slab->size};
+  const ndr_stored deferred = ndr_reader_deferred(reader, box);
+  int64_t offset[NDR_MAX_DIMS];
+  int ndim = job->dataset->info.ndim;
+  const void *there;
+  for (int d = 0; d < ndim; d++) offset[d] = job->reduced[d] ? slab->whole[d] : 0;
+  NDR_TRY(ndr_uploader_copy(uploader, data, ndr_reader_bytes(reader, box), ndr_reader_defers(reader) ? &deferred : NULL,
+                            &there));
+  DLTensor tensor = {.data = (void *)(uintptr_t)there, .device = uploader->device, .ndim = ndim, .shape = slab->size};
+  tensor.dtype = ndr_dtype_to_dlpack(job->dtype);
+  return ndr_accumulator_add(to, &tensor, offset);
+}
+
+static ndr_status add_weighted(const run *r, ndr_uploader *uploader, ndr_slab *slab, void *data) {
+  ndr_weights weights = ndr_weigh_box(r->job, slab);
+  int ndim = r->job->dataset->info.ndim;
+  ndr_weigh_elements(&weights, ndim, slab->size, data);
+  NDR_TRY(add(r, uploader, r->block.sums, slab, data));
+  NDR_TRY(ndr_uploader_wait_all(uploader));
+  ndr_weigh_weights(&weights, ndim, slab->size, data);
+  return add(r, uploader, r->block.weight_sums, slab, data);
+}
+
+/* Reduces a slab on another GPU than the block's and merges the states into the block. They are bitwise those of adding
+ * the slab on the block's own GPU: the first addition to an accumulator stores the slab's states as they are. */
+static ndr_status add_elsewhere(run *r, ndr_uploader *uploader, ndr_slab *slab, const void *data) {
+  ndr_block piece;
+  ndr_status status = ndr_block_open(&piece, r->job, uploader, slab);
+  if (status == NDR_OK) status = add(r, uploader, piece.sums, slab, data);
+  if (status == NDR_OK) status = ndr_block_merge(&r->block, &piece);
+  ndr_block_close(&piece);
+  return status;
+}
+
+static ndr_status add_slab(run *r, ndr_slab *slab, void *data) {
+  ndr_uploader *uploader = &r->uploaders[r->queued++ % r->uploader_count];
+  NDR_TRY(r->block.weight_sums       ? add_weighted(r, uploader, slab, data)
+          : uploader == r->uploaders ? add(r, uploader, r->block.sums, slab, data)
+                                     : add_elsewhere(r, uploader, slab, data));
+  return ndr_uploader_release(uploader);
+}
+
+/* Waits until fewer slabs are under way than there are buffers, and gives their slots back. */
+static ndr_status free_buffer(run *r) {
+  while (r->queued - r->completed >= (int64_t)r->uploader_count * r->uploaders[0].buffer_count) {
+    NDR_TRY(ndr_uploader_wait_oldest(&r->uploaders[r->completed++ % r->uploader_count]));
+    ndr_feed_give(r->feed);
+  }
+  return NDR_OK;
+}
+
+static ndr_status reduce_on_gpu(run *r, ndr_slab *slab, void *data) {
+  if (slab->first) NDR_TRY(ndr_block_open(&r->block, r->job, &r->uploaders[0], slab));
+  NDR_TRY(add_slab(r, slab, data));
+  NDR_TRY(free_buffer(r));
+  if (!slab->last) return NDR_OK;
+  NDR_TRY(ndr_block_finish(&r->block, r->job, r->results));
+  ndr_block_close(&r->block);
+  return NDR_OK;
+}
+
+static ndr_status reduce_on_cpu(run *r, const ndr_slab *slab, void *data) {
+  if (slab->first) NDR_TRY(ndr_fold_start(r->fold, slab));
+  NDR_TRY(ndr_fold_add(r->fold, slab, data));
+  ndr_feed_give(r->feed);
+  return slab->last ? ndr_fold_finish(r->fold, r->results) : NDR_OK;
+}
+
+static void report(run *r, const ndr_slab *slab) {
+  ndr_h5_progress *p = &r->progress;
+  ndr_feed_times times = ndr_feed_spent(r->feed);
+  int64_t bytes = (int64_t)ndr_dtype_bytes(r->job->dtype);
+  for (int d = 0; d < r->job->dataset->info.ndim; d++) bytes *= slab->size[d];
+  p->bytes += bytes;
+  p->slabs++;
+  p->stored_bytes = times.stored_bytes;
+  p->read_seconds = times.read_seconds;
+  p->decode_seconds = times.decode_seconds;
+  p->unpack_seconds = times.unpack_seconds;
+  if (r->job->options.on_progress) r->job->options.on_progress(r->job->options.user, p);
+}
+
+static ndr_status reduce_next(run *r, bool *done) {
+  ndr_slab slab;
+  void *data;
+  if (cancelled(r->job)) return ndr_fail(NDR_ERR_CANCELLED, "stopped");
+  double begin = ndr_seconds();
+  NDR_TRY(ndr_feed_take(r->feed, &slab, &data, done));
+  if (*done) return NDR_OK;
+  double taken = ndr_seconds();
+  NDR_TRY(r->fold ? reduce_on_cpu(r, &slab, data) : reduce_on_gpu(r, &slab, data));
+  r->progress.wait_seconds += taken - begin;
+  r->progress.reduce_seconds += ndr_seconds() - taken;
+  report(r, &slab);
+  return NDR_OK;
+}
+
+/* While slabs are under way, others are read: with several GPUs two slots at least are left for those. */
+static ndr_status open_uploaders(ndr_job *job, run *r) {
+  int slots = job->feed.slots, spare = slots > 3 ? slots - 2 : 1, count = job->gpu_count < 1 ? 1 : job->gpu_count;
+  if (count > spare) count = spare;
+  int buffers = count == 1 ? slots : spare / count;
+  if (buffers > NDR_UPLOAD_BUFFERS) buffers = NDR_UPLOAD_BUFFERS;
+  while (r->uploader_count < count) {
+    DLDevice device = {job->device.device_type, job->device.device_id + r->uploader_count};
+    NDR_TRY(
+        ndr_uploader_open(&job->uploaders[r->uploader_count++], device, job->slab_bytes, job->stored_bytes, buffers));
+  }
+  return NDR_OK;
+}
+
+static ndr_status run_job(ndr_job *job, run *r) {
+  bool done = false;
+  NDR_TRY(open_uploaders(job, r));
+  NDR_TRY(ndr_feed_create(&r->feed, &job->feed));
+  if (job->device.device_type == kDLCPU) NDR_TRY(ndr_fold_create(&r->fold, job, r->feed));
+  while (!done) NDR_TRY(reduce_next(r, &done));
+  return NDR_OK;
+}
+
+static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const char *warning) {
+  run r = {.job = job, .uploaders = job->uploaders, .results = results};
+  r.progress.threads = job->feed.threads;
+  r.progress.device = job->device;
+  r.progress.warning = warning;
+  for (int i = 0; i < job->part_count; i++) r.progress.total_slabs += ndr_slabs_count(&job->slabs[i]);
+  r.progress.total_bytes = (int64_t)ndr_dtype_bytes(job->dtype);
+  for (int d = 0; d < job->dataset->info.ndim; d++) r.progress.total_bytes *= job->dataset->info.shape[d];
+  ndr_status status = run_job(job, &r);
+  ndr_fold_destroy(r.fold);
+  ndr_block_close(&r.block);
+  for (int i = 0; i < r.uploader_count; i++) ndr_uploader_close(&job->uploaders[i]);
+  ndr_feed_destroy(r.feed);
+  return status;
+}
+
+/* ---- Another way where a GPU fails ------------------------------------------------------------------------------- */
+
+/* The smallest budget that is tried on a GPU whose memory runs out. */
+#define LEAST_MEMORY ((int64_t)8 << 20)
+
+typedef struct {
+  ndr_h5_dataset *dataset;
+  int dim_count;
+  const int *dims;
+  int op_count;
+  const ndr_op *ops;
+  DLTensor *const *results;
+} request;
+
+/* Makes the job and runs it. *on_gpu: the job was for a GPU, whether it succeeded or not. */
+static ndr_status attempt(const request *r, const ndr_h5_options *options, const char *warning, bool *on_gpu) {
+  ndr_job job;
+  ndr_status status = ndr_job_make(&job, r->dataset, r->dim_count, r->dims, r->op_count, r->ops, r->results, options);
+  *on_gpu = job.device.device_type == kDLCUDA;
+  if (status == NDR_OK)
+    status = job.never_written ? ndr_job_fill(&job, r->results) : reduce_slabs(&job, r->results, warning);
+  if (r->dataset) status = ndr_job_blame(r->dataset, status);
+  ndr_job_clear(&job);
+  return status;
+}
+
+/* A GPU that fails otherwise than for lack of memory may have failed for good: what it has come to is thrown away. */
+static bool is_lost(ndr_status status) {
+  return status == NDR_ERR_DEVICE || status == NDR_ERR_NO_DEVICE;
+}
+
+ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
+                         DLTensor *const *results, const ndr_h5_options *options) {
+  const request r = {dataset, dim_count, dims, op_count, ops, results};
+  ndr_h5_options smaller;
+  char reason[512];
+  bool on_gpu;
+  if (!results) return ndr_fail(NDR_ERR_ARGUMENT, "results is a null pointer");
+  ndr_status status = attempt(&r, options, NULL, &on_gpu);
+  if (status == NDR_OK || !on_gpu || (status != NDR_ERR_MEMORY && !is_lost(status))) return status;
+  ndr_status first = status;
+  snprintf(reason, sizeof reason, "%s", ndr_last_error());
+  smaller = options ? *options : (ndr_h5_options)NDR_H5_OPTIONS_INIT;
+  if (smaller.memory == 0) smaller.memory = ndr_default_memory();
+  for (int64_t memory = smaller.memory / 4; status == NDR_ERR_MEMORY && memory >= LEAST_MEMORY; memory /= 4) {
+    smaller.memory = memory;
+    status = attempt(&r, &smaller, NULL, &on_gpu);
+  }
+  if (status != NDR_ERR_MEMORY && !is_lost(status)) return status;
+  if (smaller.device != NDR_H5_AUTO) return ndr_fail(first, "%s", reason);
+  smaller.device = NDR_H5_CPU;
+  smaller.memory = options ? options->memory : 0;
+  return attempt(&r, &smaller, reason, &on_gpu);
+}

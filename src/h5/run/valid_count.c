@@ -1,0 +1,117 @@
+/* Puts NaN into outputs of masked data that had no valid element. Means, min and max are NaN there already; a sum of
+ * nothing would be 0, so valid elements are counted beside it. How missing elements become NaN is in unpack.c. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/cf/attributes.h"
+#include "h5/run/job.h"
+
+bool ndr_job_is_empty(const ndr_job *job) {
+  for (int i = 0; i < job->dim_count; i++)
+    if (job->dataset->info.shape[job->dims[i]] == 0) return true;
+  return false;
+}
+
+ndr_status ndr_job_add_valid(ndr_job *job) {
+  bool needed = false;
+  job->fold_count = job->op_count;
+  job->valid_index = -1;
+  if (job->options.weights) {
+    job->fold_count = 2;
+    job->fold_ops[0] = NDR_SUM;
+    job->fold_ops[1] = NDR_VALID;
+    return NDR_OK;
+  }
+  for (int i = 0; i < job->op_count; i++) {
+    job->fold_ops[i] = job->ops[i];
+    needed |= ndr_cf_attributes_hides_missing(job->ops[i]);
+    if (job->ops[i] == NDR_VALID) job->valid_index = i;
+  }
+  if (!needed || !job->dataset->info.masked || ndr_job_is_empty(job)) {
+    job->valid_index = -1;
+    return NDR_OK;
+  }
+  if (job->valid_index >= 0) return NDR_OK;
+  if (job->op_count == NDR_MAX_OPS)
+    return ndr_fail(NDR_ERR_ARGUMENT, "of data with missing values at most %d operators without valid",
+                    NDR_MAX_OPS - 1);
+  job->valid_index = job->fold_count++;
+  job->fold_ops[job->valid_index] = NDR_VALID;
+  return NDR_OK;
+}
+
+ndr_status ndr_job_accumulate(const ndr_job *job, const ndr_uploader *uploader, int ndim, const int64_t *shape,
+                              int dim_count, const int *dims, ndr_accumulator **accumulator) {
+  ndr_options reduce = job->reduce;
+  reduce.stream = uploader->stream;
+  return ndr_accumulator_create(accumulator, uploader->device, job->dtype, ndim, shape, dim_count, dims,
+                                job->fold_count, job->fold_ops, &reduce);
+}
+
+/* ---- Marking ---------------------------------------------------------------------------------------------------- */
+
+/* A result to walk through along its last dim, with its strides in bytes. */
+typedef struct {
+  char *data;
+  ndr_dtype dtype;
+  int64_t strides[NDR_MAX_DIMS];
+} walk;
+
+static walk walk_over(const DLTensor *tensor) {
+  walk w = {.data = (char *)tensor->data + (int64_t)tensor->byte_offset};
+  int64_t step = tensor->dtype.bits / 8;
+  ndr_dtype_from_dlpack(tensor->dtype, &w.dtype);
+  for (int d = tensor->ndim - 1; d >= 0; d--) {
+    w.strides[d] = tensor->strides ? tensor->strides[d] * (tensor->dtype.bits / 8) : step;
+    step *= tensor->shape[d];
+  }
+  return w;
+}
+
+static void put_nan(ndr_dtype dtype, void *element) {
+  switch (dtype) {
+  case NDR_F16: *(uint16_t *)element = 0x7e00; break;
+  case NDR_BF16: *(uint16_t *)element = 0x7fc0; break;
+  case NDR_F32: *(float *)element = NAN; break;
+  default: *(double *)element = NAN; break;
+  }
+}
+
+/* Puts NaN where the number of valid elements is 0. */
+static void mark(const DLTensor *result, const DLTensor *valid) {
+  walk to = walk_over(result), from = walk_over(valid);
+  int64_t at[NDR_MAX_DIMS] = {0}, count = 1;
+  for (int d = 0; d < result->ndim; d++) count *= result->shape[d];
+  for (int64_t i = 0; i < count; i++) {
+    if (*(const int64_t *)(const void *)from.data == 0) put_nan(to.dtype, to.data);
+    for (int d = result->ndim - 1; d >= 0; d--) {
+      to.data += to.strides[d];
+      from.data += from.strides[d];
+      if (++at[d] < result->shape[d]) break;
+      to.data -= to.strides[d] * at[d];
+      from.data -= from.strides[d] * at[d];
+      at[d] = 0;
+    }
+  }
+}
+
+ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator, DLTensor *const *results) {
+  DLTensor *folded[NDR_MAX_OPS], scratch = *results[0];
+  int64_t bytes = (int64_t)sizeof(int64_t);
+  memcpy(folded, results, (size_t)job->op_count * sizeof *folded);
+  scratch.data = NULL;
+  if (job->fold_count > job->op_count) {
+    for (int d = 0; d < scratch.ndim; d++) bytes *= scratch.shape[d];
+    scratch = (DLTensor){.device = scratch.device, .ndim = scratch.ndim, .shape = scratch.shape};
+    scratch.dtype = ndr_dtype_to_dlpack(NDR_I64);
+    scratch.data = malloc((size_t)bytes + 1);
+    if (!scratch.data) return ndr_fail(NDR_ERR_MEMORY, "out of memory to find outputs of missing elements alone");
+    folded[job->valid_index] = &scratch;
+  }
+  ndr_status status = ndr_uploader_finish(&job->uploaders[0], accumulator, job->fold_count, folded);
+  for (int i = 0; status == NDR_OK && job->valid_index >= 0 && i < job->op_count; i++)
+    if (ndr_cf_attributes_hides_missing(job->ops[i])) mark(results[i], folded[job->valid_index]);
+  free(scratch.data);
+  return status;
+}

@@ -1,0 +1,35 @@
+/* A file that appears under its name whole or not at all. Knows nothing of what is written. */
+#ifndef NDR_H5_WRITE_ATOMIC_FILE_H
+#define NDR_H5_WRITE_ATOMIC_FILE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include "ndreduce/ndreduce.h"
+
+typedef struct ndr_atomic_file {
+  char *path;      /* with symbolic links followed, so that a link stays one and its target is replaced */
+  char *temporary; /* NULL while the file has no name, and once it has been renamed */
+  int fd;          /* -1 before the first write where files must have names */
+  bool overwrite, replaces;
+  struct stat old; /* of what is replaced */
+} ndr_atomic_file;
+
+/* Creates the temporary file, in the folder of path; without a name, where the file system can do that. A file that is
+ * replaced must be one that could be written to; the new one gets its permissions, and its owner and group where that
+ * is allowed. On failure nothing needs to be closed. */
+ndr_status ndr_atomic_file_open(ndr_atomic_file *file, const char *path, bool overwrite);
+
+/* cancel, which may be NULL, is looked at every few MiB. */
+ndr_status ndr_atomic_file_write(ndr_atomic_file *file, const void *data, size_t bytes,
+                                 const volatile sig_atomic_t *cancel);
+
+/* Makes the bytes durable, then the name. */
+ndr_status ndr_atomic_file_commit(ndr_atomic_file *file);
+
+/* Removes the temporary file if there still is one. */
+void ndr_atomic_file_close(ndr_atomic_file *file);
+
+#endif

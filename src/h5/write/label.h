@@ -1,0 +1,34 @@
+/* What a file of results says of them: attributes of the variables and of the whole file. */
+#ifndef NDR_H5_WRITE_LABEL_H
+#define NDR_H5_WRITE_LABEL_H
+
+#include "h5/file/dataset.h"
+#include "h5/file/remarks.h"
+
+/* One result: op over the dims of the source for which reduced[] holds. */
+typedef struct ndr_label {
+  const ndr_h5_dataset *source;
+  ndr_op op;
+  ndr_dtype dtype; /* of the result */
+  bool reduced[NDR_MAX_DIMS];
+  const char *comment; /* in brackets behind the method; NULL for none */
+  ndr_remarks *remarks;
+} ndr_label;
+
+/* Writes the attributes that the variable has by itself; not those that name dims or other variables. */
+ndr_status ndr_label_variable(const ndr_label *label, hid_t variable);
+
+/* Writes cell_methods: names[d] is what dim d of the source, a reduced one, is to be called, or NULL. */
+ndr_status ndr_label_methods(const ndr_label *label, const char *const *names, hid_t variable);
+
+/* Whether an attribute of packed numbers says the same of them once they are unpacked; user is not looked at. */
+bool ndr_label_keeps_unpacked(void *user, const char *name);
+
+/* Describes coordinates along dim d of the label's source as its own are. */
+ndr_status ndr_label_located(const ndr_label *label, int d, hid_t variable);
+
+/* Writes the attributes of the input's root, those of the groups that the source lies in as far as no outer one has
+ * them, and `line` (NULL for none) before what the history holds. */
+ndr_status ndr_label_file(const ndr_h5_dataset *source, hid_t file, const char *line, ndr_remarks *remarks);
+
+#endif

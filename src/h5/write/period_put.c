@@ -1,0 +1,179 @@
+/* See period_put.h. The period itself is found in period.c. */
+#include "h5/write/period_put.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/cf/coordinates.h"
+#include "h5/cf/period.h"
+#include "h5/file/attributes.h"
+#include "h5/file/netcdf.h"
+#include "h5/write/storage.h"
+
+static ndr_status fail_memory(const ndr_h5_dataset *source) {
+  return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for the times that it covers", source->where);
+}
+
+static ndr_status fail_write(const ndr_h5_dataset *source) {
+  return ndr_hdf_fail(NDR_ERR_FILE, source->where, "the times that it covers cannot be written");
+}
+
+static bool write_numbers(const ndr_scales *scales, const char *name, int ndim, const hsize_t *size,
+                          const bool *unlimited, const double *values) {
+  hid_t variable = ndr_storage_write(scales->file, name, H5T_NATIVE_DOUBLE, ndim, size, unlimited, values);
+  if (variable >= 0) H5Dclose(variable);
+  return variable >= 0;
+}
+
+/* The dims of bounds as ndr_scales_attach wants them: that of time, then that of the two bounds, from the input's where
+ * these have one. */
+static ndr_h5_dataset dims_of_bounds(const ndr_h5_dataset *source, int d, const ndr_cf_variable *found) {
+  static char two[] = "bnds";
+  ndr_h5_dataset dims = *source;
+  dims.info.ndim = 2;
+  dims.series_dim = source->part_count && source->series_dim == d ? 0 : -1;
+  dims.names[0] = source->names[d];
+  dims.scales[0] = source->scales[d];
+  dims.info.shape[0] = source->info.shape[d];
+  dims.extent[0] = source->extent[d];
+  dims.from[0] = source->from[d];
+  dims.step[0] = source->step[d];
+  dims.unlimited[0] = source->unlimited[d];
+  bool named = found->fits && found->whole.names[1];
+  dims.names[1] = named ? found->whole.names[1] : two;
+  dims.scales[1] = named ? found->whole.scales[1] : NULL;
+  dims.info.shape[1] = dims.extent[1] = 2;
+  dims.from[1] = 0;
+  dims.step[1] = 1;
+  dims.unlimited[1] = named && found->whole.unlimited[1];
+  return dims;
+}
+
+/* Called as the input's bounds, TIME_bnds where it has none. */
+static char *free_name(const ndr_scales *scales, const ndr_cf_variable *found, const char *variable) {
+  size_t capacity = strlen(variable) + sizeof "_bnds";
+  char *own = malloc(capacity), *name = NULL;
+  if (!own) return NULL;
+  snprintf(own, capacity, "%s_bnds", variable);
+  name = ndr_scales_free_name(scales->file, found->fits ? ndr_hdf_leaf(found->whole.path) : own);
+  free(own);
+  return name;
+}
+
+static ndr_status tie_bounds(const ndr_scales *scales, const ndr_h5_dataset *source, const ndr_period *period,
+                             const char *variable, const char *bounds) {
+  hid_t written = H5Dopen2(scales->file, variable, H5P_DEFAULT);
+  bool good = written >= 0 && ndr_hdf_put_text(written, period->attribute, bounds);
+  if (written >= 0) H5Dclose(written);
+  return good ? NDR_OK : fail_write(source);
+}
+
+/* [2] of a scalar coordinate, [1, 2] of a dim that was kept. */
+static ndr_status put_bounds(ndr_scales *scales, const ndr_h5_dataset *source, int d, const ndr_period *period,
+                             bool kept, const char *variable) {
+  const hsize_t size[2] = {1, 2};
+  const int from[2] = {~0, 1}, ndim = kept ? 2 : 1, first = kept ? 0 : 1;
+  ndr_cf_variable found;
+  ndr_status status = ndr_period_open_bounds(source, d, period, &found);
+  char *name = status == NDR_OK ? free_name(scales, &found, variable) : NULL;
+  if (status == NDR_OK && !name) status = fail_memory(source);
+  if (status == NDR_OK) {
+    ndr_h5_dataset dims = dims_of_bounds(source, d, &found);
+    bool unlimited[2];
+    status = ndr_scales_limits(scales, &dims, ndim, from + first, unlimited);
+    if (status == NDR_OK && !write_numbers(scales, name, ndim, size + first, unlimited, period->bounds))
+      status = fail_write(source);
+    if (status == NDR_OK) status = ndr_scales_attach(scales, &dims, name, ndim, from + first);
+  }
+  if (status == NDR_OK) status = tie_bounds(scales, source, period, variable, name);
+  ndr_cf_variable_close(&found);
+  free(name);
+  return status;
+}
+
+/* ---- Scalar coordinates ----------------------------------------------------------------------------------------- */
+
+/* Whether a scalar coordinate has the attributes of the axis; negative where that cannot be read. */
+static htri_t same_axis(const ndr_scales *scales, const ndr_h5_dataset *source, int d, const char *name) {
+  hid_t scale, variable = H5Dopen2(scales->file, name, H5P_DEFAULT);
+  htri_t same = -1;
+  if (ndr_hdf_open_coordinates(source, d, false, &scale) == NDR_OK && scale >= 0 && variable >= 0)
+    same = ndr_hdf_same_attributes(scale, variable, ndr_period_keeps, NULL);
+  if (scale >= 0) H5Dclose(scale);
+  if (variable >= 0) H5Dclose(variable);
+  return same;
+}
+
+/* One that is in the output already; NULL where none is the same. */
+static ndr_status find_known(const ndr_periods *known, const ndr_scales *scales, const ndr_h5_dataset *source, int d,
+                             const ndr_period *period, const char **name) {
+  for (int i = 0; i < known->count && !*name; i++) {
+    const struct ndr_known_period *other = &known->all[i];
+    bool alike = other->bounds[0] == period->bounds[0] && other->bounds[1] == period->bounds[1];
+    if (!alike || !ndr_scales_is_named(other->name, source->names[d])) continue;
+    htri_t same = same_axis(scales, source, d, other->name);
+    if (same < 0) return ndr_hdf_fail(NDR_ERR_FILE, source->where, "the times that it covers cannot be compared");
+    if (same) *name = other->name;
+  }
+  return NDR_OK;
+}
+
+static ndr_status describe(const ndr_scales *scales, const ndr_h5_dataset *source, int d, const char *name) {
+  hid_t scale, variable = H5Dopen2(scales->file, name, H5P_DEFAULT);
+  ndr_status status = ndr_hdf_open_coordinates(source, d, false, &scale);
+  bool good =
+      variable >= 0 && scale >= 0 && ndr_hdf_copy_attributes(scale, variable, ndr_period_keeps, NULL, scales->remarks);
+  if (status == NDR_OK && !good) status = fail_write(source);
+  if (scale >= 0) H5Dclose(scale);
+  if (variable >= 0) H5Dclose(variable);
+  return status;
+}
+
+static ndr_status put_new(ndr_periods *known, ndr_scales *scales, const ndr_h5_dataset *source, int d,
+                          const ndr_period *period, const char **name) {
+  struct ndr_known_period *all = realloc(known->all, (size_t)(known->count + 1) * sizeof *all);
+  if (all) known->all = all;
+  char *own = all ? ndr_scales_free_name(scales->file, source->names[d]) : NULL;
+  if (!own) return fail_memory(source);
+  all[known->count++] = (struct ndr_known_period){own, {period->bounds[0], period->bounds[1]}};
+  *name = own;
+  const double middle = ndr_period_middle(period);
+  if (!write_numbers(scales, own, 0, NULL, NULL, &middle)) return fail_write(source);
+  NDR_TRY(describe(scales, source, d, own));
+  return put_bounds(scales, source, d, period, false, own);
+}
+
+/* A result that is itself the coordinates of its dim says its time itself. */
+static bool is_axis(const ndr_h5_dataset *source, int d) {
+  return source->info.is_scale || !source->names[d] || strcmp(source->names[d], ndr_hdf_leaf(source->path)) == 0;
+}
+
+ndr_status ndr_period_put(ndr_periods *known, ndr_scales *scales, const ndr_h5_dataset *source, int d,
+                          const char **name) {
+  ndr_period period;
+  *name = NULL;
+  if (is_axis(source, d)) return NDR_OK;
+  ndr_status status = ndr_period_find(source, d, &period);
+  if (status == NDR_OK && period.found) status = find_known(known, scales, source, d, &period, name);
+  if (status == NDR_OK && period.found && !*name) status = put_new(known, scales, source, d, &period, name);
+  ndr_period_free(&period);
+  return status;
+}
+
+/* A dim that several variables share has got its bounds with the first of them. */
+ndr_status ndr_period_put_bounds(ndr_scales *scales, const ndr_h5_dataset *source, int d, const char *variable) {
+  ndr_period period;
+  ndr_status status = ndr_period_find(source, d, &period);
+  if (status == NDR_OK && period.found) {
+    htri_t has = H5Aexists_by_name(scales->file, variable, period.attribute, H5P_DEFAULT);
+    status = has < 0 ? fail_write(source) : has ? NDR_OK : put_bounds(scales, source, d, &period, true, variable);
+  }
+  ndr_period_free(&period);
+  return status;
+}
+
+void ndr_periods_free(ndr_periods *known) {
+  for (int i = 0; i < known->count; i++) free(known->all[i].name);
+  free(known->all);
+  *known = (ndr_periods){.count = 0};
+}

@@ -1,0 +1,363 @@
+/* See scales.h. Other variables that belong to a result are copied in cf_copy_variable.c. */
+#include "h5/write/scales.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/cf/coordinates.h"
+#include "h5/cf/period.h"
+#include "h5/file/attributes.h"
+#include "h5/file/dtype.h"
+#include "h5/file/netcdf.h"
+#include "h5/write/elements.h"
+#include "h5/write/label.h"
+#include "h5/write/storage.h"
+
+static ndr_status fail_memory(void) {
+  return ndr_fail(NDR_ERR_MEMORY, "out of memory for the scales of the output");
+}
+
+static char *join(const char *a, const char *b, const char *c) {
+  size_t capacity = strlen(a) + strlen(b) + strlen(c) + 1;
+  char *text = malloc(capacity);
+  if (text) snprintf(text, capacity, "%s%s%s", a, b, c);
+  return text;
+}
+
+/* ---- Coordinates as the input holds them ------------------------------------------------------------------------ */
+
+typedef struct {
+  hid_t dataset;                /* of the input; negative where there are no coordinates */
+  ndr_hdf_attribute_test keeps; /* those of its attributes that hold for the elements; NULL: all */
+  ndr_elements elements;
+} coordinates;
+
+static const coordinates none = {H5I_INVALID_HID, NULL, {H5I_INVALID_HID, 0, 0, NULL}};
+
+static ndr_status read_coordinates(const ndr_h5_dataset *source, int d, coordinates *c) {
+  *c = none;
+  NDR_TRY(ndr_hdf_open_coordinates(source, d, true, &c->dataset));
+  if (c->dataset < 0) return NDR_OK;
+  hsize_t count = (hsize_t)source->info.shape[d];
+  if (ndr_hdf_is_converted(source, d)) {
+    c->keeps = ndr_label_keeps_unpacked;
+    NDR_TRY(ndr_elements_reserve_values(&c->elements, count, source->where));
+    return ndr_hdf_coordinate_values(source, d, false, c->elements.data);
+  }
+  NDR_TRY(ndr_elements_reserve(&c->elements, c->dataset, count, source->where));
+  if (ndr_hdf_read_coordinates(source, d, c->elements.type, c->elements.data)) return NDR_OK;
+  return ndr_hdf_fail(NDR_ERR_FILE, source->where, "the coordinates of a dim cannot be read");
+}
+
+/* The coordinate of dim d once it is reduced: the middle of its period where it is a time, else none. */
+static ndr_status read_period(const ndr_h5_dataset *source, int d, coordinates *c) {
+  ndr_period period;
+  *c = none;
+  ndr_status status = ndr_period_find(source, d, &period);
+  if (status == NDR_OK && period.found) status = ndr_hdf_open_coordinates(source, d, false, &c->dataset);
+  if (c->dataset >= 0) {
+    double *middle = malloc(sizeof *middle);
+    if (middle) *middle = ndr_period_middle(&period);
+    c->keeps = ndr_period_keeps;
+    c->elements = (ndr_elements){H5Tcopy(H5T_NATIVE_DOUBLE), 1, sizeof *middle, middle};
+    if (!middle) status = fail_memory();
+  }
+  ndr_period_free(&period);
+  return status;
+}
+
+static void free_coordinates(coordinates *c) {
+  ndr_elements_free(&c->elements);
+  if (c->dataset >= 0) H5Dclose(c->dataset);
+}
+
+/* Whether a scale of the output is the same, so that results of two files can share it: it has the same elements and
+ * attributes, such as units, or, as a bare dimension, none. */
+static ndr_status compare_scale(hid_t file, const ndr_scale *scale, const coordinates *c, bool *same) {
+  *same = scale->bare == (c->dataset < 0);
+  if (!*same || scale->bare) return NDR_OK;
+  hid_t dataset = H5Dopen2(file, scale->name, H5P_DEFAULT);
+  htri_t equal = dataset < 0 ? -1 : ndr_elements_equal(&c->elements, dataset);
+  if (equal > 0) equal = ndr_hdf_same_attributes(c->dataset, dataset, c->keeps, NULL);
+  if (dataset >= 0) H5Dclose(dataset);
+  *same = equal > 0;
+  return equal < 0 ? ndr_hdf_fail(NDR_ERR_FILE, scale->name, "this scale cannot be compared with another") : NDR_OK;
+}
+
+/* ---- Scales of the output --------------------------------------------------------------------------------------- */
+
+static bool mark_scale(hid_t dataset, const char *name, bool bare, int64_t length) {
+  char text[128];
+  snprintf(text, sizeof text, NDR_BARE_SCALE ".%10lld", (long long)length);
+  return ndr_hdf_put_text(dataset, "CLASS", "DIMENSION_SCALE") && ndr_hdf_put_text(dataset, "NAME", bare ? text : name);
+}
+
+/* A bare dimension is a dataset that nothing is written to. */
+static bool create_dataset(const ndr_scales *scales, const char *name, const coordinates *c, int64_t length,
+                           bool unlimited) {
+  bool bare = c->dataset < 0;
+  hid_t type = bare ? H5T_IEEE_F32BE : c->elements.type;
+  hsize_t size = (hsize_t)length;
+  hid_t dataset = ndr_storage_write(scales->file, name, type, 1, &size, &unlimited, bare ? NULL : c->elements.data);
+  bool good = dataset >= 0 && mark_scale(dataset, name, bare, length) &&
+              (bare || ndr_hdf_copy_attributes(c->dataset, dataset, c->keeps, NULL, scales->remarks));
+  if (dataset >= 0) H5Dclose(dataset);
+  return good;
+}
+
+/* HDF5 takes "a/b" for b in the group a, and "." for the group itself; a label that a dim is named by may be either. */
+static char *link_name(const char *name) {
+  char *text = strdup(strcmp(name, ".") == 0 ? "_" : name);
+  for (char *c = text; c && *c; c++)
+    if (*c == '/') *c = '_';
+  return text;
+}
+
+char *ndr_scales_free_name(hid_t file, const char *name) {
+  char *base = link_name(name), *text = base ? strdup(base) : NULL, number[16];
+  for (int n = 2; text && H5Lexists(file, text, H5P_DEFAULT) > 0 && n < 100000; n++) {
+    free(text);
+    snprintf(number, sizeof number, "%d", n);
+    text = join(base, "_", number);
+  }
+  free(base);
+  return text;
+}
+
+static ndr_status create_scale(ndr_scales *scales, const char *name, const char *origin, const coordinates *c,
+                               int64_t length, bool unlimited, ndr_scale **created) {
+  ndr_scale *all = realloc(scales->all, (size_t)(scales->count + 1) * sizeof *all);
+  if (!all) return fail_memory();
+  scales->all = all;
+  ndr_scale scale = {
+      ndr_scales_free_name(scales->file, name), strdup(origin), length, c->dataset < 0, unlimited, 0, NULL};
+  ndr_status status = scale.name && scale.origin ? NDR_OK : fail_memory();
+  if (status == NDR_OK && !create_dataset(scales, scale.name, c, length, unlimited))
+    status = ndr_hdf_fail(NDR_ERR_FILE, origin, "this scale cannot be copied to the output");
+  if (status != NDR_OK) {
+    free(scale.name);
+    free(scale.origin);
+    return status;
+  }
+  *created = &scales->all[scales->count++];
+  **created = scale;
+  return NDR_OK;
+}
+
+static ndr_scale *with_origin(const ndr_scales *scales, const char *origin, int64_t length) {
+  for (int i = 0; i < scales->count; i++)
+    if (strcmp(scales->all[i].origin, origin) == 0 && scales->all[i].length == length) return &scales->all[i];
+  return NULL;
+}
+
+bool ndr_scales_is_named(const char *name, const char *wanted) {
+  size_t length = strlen(wanted);
+  if (strncmp(name, wanted, length) != 0) return false;
+  return !name[length] || (name[length] == '_' && strspn(name + length + 1, "0123456789") == strlen(name + length + 1));
+}
+
+static ndr_status with_coordinates(const ndr_scales *scales, const char *name, const coordinates *c, int64_t length,
+                                   ndr_scale **found) {
+  bool same = false;
+  *found = NULL;
+  for (int i = 0; i < scales->count && !same; i++) {
+    ndr_scale *scale = &scales->all[i];
+    if (scale->length != length || !ndr_scales_is_named(scale->name, name)) continue;
+    NDR_TRY(compare_scale(scales->file, scale, c, &same));
+    if (same) *found = scale;
+  }
+  return NDR_OK;
+}
+
+/* Where the coordinates of dim d come from, and which of them: what says so of two dims makes them share a scale. */
+static char *describe_origin(const ndr_h5_dataset *source, int d, bool reduced) {
+  char part[96];
+  int files = d == source->series_dim ? source->part_count : 0;
+  const char *scale = source->scales[d] ? source->scales[d] : source->names[d];
+  snprintf(part, sizeof part, " %d from %lld by %lld in %d%s", scale ? 0 : d, (long long)source->from[d],
+           (long long)source->step[d], files, reduced ? " reduced" : "");
+  char *place = join(source->file, ":", scale ? scale : source->where);
+  char *origin = place ? join(place, part, files ? source->parts[files - 1]->file : "") : NULL;
+  free(place);
+  return origin;
+}
+
+/* The scale that holds the coordinates of dim d, or of a reduced one its period, found or, if that may be, made. */
+static ndr_status share_scale(ndr_scales *scales, const ndr_h5_dataset *source, int d, bool reduced, const char *origin,
+                              bool make, ndr_scale **found) {
+  coordinates c;
+  int64_t length = reduced ? 1 : source->info.shape[d];
+  ndr_status status = reduced ? read_period(source, d, &c) : read_coordinates(source, d, &c);
+  if (status == NDR_OK) status = with_coordinates(scales, source->names[d], &c, length, found);
+  if (status == NDR_OK && !*found && make)
+    status = create_scale(scales, source->names[d], origin, &c, length, source->unlimited[d], found);
+  free_coordinates(&c);
+  return status;
+}
+
+/* *found is NULL where there is none, and none may be made. */
+static ndr_status find_scale(ndr_scales *scales, const ndr_h5_dataset *source, int from, bool make, ndr_scale **found) {
+  int d = from < 0 ? ~from : from;
+  int64_t length = from < 0 ? 1 : source->info.shape[d];
+  char number[16], *origin = describe_origin(source, d, from < 0);
+  ndr_status status = NDR_OK;
+  if (!origin) return fail_memory();
+  snprintf(number, sizeof number, "dim%d", d);
+  *found = with_origin(scales, origin, length);
+  if (!*found && source->names[d])
+    status = share_scale(scales, source, d, from < 0, origin, make, found);
+  else if (!*found && make)
+    status = create_scale(scales, number, origin, &none, length, source->unlimited[d], found);
+  free(origin);
+  return status;
+}
+
+/* Whether a scale that a dim may share is unlimited where the dim is not, or the other way round. */
+static bool has_other_limit(const ndr_scales *scales, const ndr_h5_dataset *source, int d) {
+  for (int i = 0; i < scales->count; i++)
+    if (source->names[d] && scales->all[i].unlimited != source->unlimited[d] &&
+        ndr_scales_is_named(scales->all[i].name, source->names[d]))
+      return true;
+  return false;
+}
+
+ndr_status ndr_scales_limits(ndr_scales *scales, const ndr_h5_dataset *source, int ndim, const int *from,
+                             bool *unlimited) {
+  for (int i = 0; i < ndim; i++) {
+    int d = from[i] < 0 ? ~from[i] : from[i];
+    ndr_scale *scale = NULL;
+    if (has_other_limit(scales, source, d)) NDR_TRY(find_scale(scales, source, from[i], false, &scale));
+    unlimited[i] = scale ? scale->unlimited : source->unlimited[d];
+  }
+  return NDR_OK;
+}
+
+ndr_status ndr_scales_find(ndr_scales *scales, const ndr_h5_dataset *source, int from, const char **name) {
+  ndr_scale *scale;
+  NDR_TRY(find_scale(scales, source, from, true, &scale));
+  *name = scale->name;
+  return NDR_OK;
+}
+
+static ndr_status add_use(ndr_scale *scale, const char *variable, int dim) {
+  ndr_scale_use *uses = realloc(scale->uses, (size_t)(scale->use_count + 1) * sizeof *uses);
+  if (!uses) return fail_memory();
+  scale->uses = uses;
+  char *name = strdup(variable);
+  if (!name) return fail_memory();
+  uses[scale->use_count++] = (ndr_scale_use){name, dim};
+  return NDR_OK;
+}
+
+static bool write_dimension_list(hid_t file, const char *variable, int ndim, hvl_t *lists) {
+  hid_t dataset = H5Dopen2(file, variable, H5P_DEFAULT), type = H5Tvlen_create(H5T_STD_REF_OBJ);
+  bool good = dataset >= 0 && ndr_hdf_put(dataset, "DIMENSION_LIST", type, (hsize_t)ndim, lists);
+  H5Tclose(type);
+  if (dataset >= 0) H5Dclose(dataset);
+  return good;
+}
+
+static bool has_names(const ndr_h5_dataset *source, int ndim, const int *from) {
+  for (int i = 0; i < ndim; i++)
+    if (source->names[from[i] < 0 ? ~from[i] : from[i]]) return true;
+  return false;
+}
+
+/* Whether the name of a dim that has been reduced is also that of one that has not, as in a matrix [x, x]. */
+static bool yields(const ndr_h5_dataset *source, int ndim, const int *from, int i) {
+  const char *name = from[i] < 0 ? source->names[~from[i]] : NULL;
+  for (int j = 0; j < ndim && name; j++)
+    if (from[j] >= 0 && source->names[from[j]] && strcmp(source->names[from[j]], name) == 0) return true;
+  return false;
+}
+
+static ndr_status refer(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable, int i, int from,
+                        hobj_ref_t *reference) {
+  ndr_scale *scale;
+  NDR_TRY(find_scale(scales, source, from, true, &scale));
+  if (H5Rcreate(reference, scales->file, scale->name, H5R_OBJECT, H5I_INVALID_HID) < 0)
+    return ndr_hdf_fail(NDR_ERR_FILE, scale->name, "this scale cannot be referred to");
+  return add_use(scale, variable, i);
+}
+
+ndr_status ndr_scales_attach(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable, int ndim,
+                             const int *from) {
+  hobj_ref_t references[NDR_MAX_DIMS];
+  hvl_t lists[NDR_MAX_DIMS];
+  if (!has_names(source, ndim, from)) return NDR_OK;
+  for (int late = 0; late < 2; late++)
+    for (int i = 0; i < ndim; i++)
+      if (yields(source, ndim, from, i) == (late == 1))
+        NDR_TRY(refer(scales, source, variable, i, from[i], &references[i]));
+  for (int i = 0; i < ndim; i++) lists[i] = (hvl_t){1, &references[i]};
+  if (!write_dimension_list(scales->file, variable, ndim, lists))
+    return ndr_hdf_fail(NDR_ERR_FILE, variable, "its scales cannot be attached");
+  return NDR_OK;
+}
+
+const char *ndr_scales_name(const ndr_scales *scales, const char *variable, int dim) {
+  for (int i = 0; i < scales->count; i++)
+    for (int u = 0; u < scales->all[i].use_count; u++)
+      if (scales->all[i].uses[u].dim == dim && strcmp(scales->all[i].uses[u].variable, variable) == 0)
+        return scales->all[i].name;
+  return NULL;
+}
+
+bool ndr_scales_is_bare(const ndr_scales *scales, const char *name) {
+  for (int i = 0; i < scales->count; i++)
+    if (scales->all[i].bare && strcmp(scales->all[i].name, name) == 0) return true;
+  return false;
+}
+
+/* ---- Who uses a scale ------------------------------------------------------------------------------------------- */
+
+/* One entry of REFERENCE_LIST; its layout in memory is that of HDF5's own ds_list_t. */
+typedef struct {
+  hobj_ref_t variable;
+  int dim;
+} back_reference;
+
+static hid_t back_reference_type(void) {
+  hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(back_reference));
+  if (H5Tinsert(type, "dataset", HOFFSET(back_reference, variable), H5T_STD_REF_OBJ) >= 0 &&
+      H5Tinsert(type, "dimension", HOFFSET(back_reference, dim), H5T_NATIVE_INT) >= 0)
+    return type;
+  if (type >= 0) H5Tclose(type);
+  return H5I_INVALID_HID;
+}
+
+static bool write_reference_list(hid_t file, const ndr_scale *scale, back_reference *list) {
+  for (int i = 0; i < scale->use_count; i++) {
+    list[i].dim = scale->uses[i].dim;
+    if (H5Rcreate(&list[i].variable, file, scale->uses[i].variable, H5R_OBJECT, H5I_INVALID_HID) < 0) return false;
+  }
+  hid_t dataset = H5Dopen2(file, scale->name, H5P_DEFAULT), type = back_reference_type();
+  bool good = dataset >= 0 && ndr_hdf_put(dataset, "REFERENCE_LIST", type, (hsize_t)scale->use_count, list);
+  H5Tclose(type);
+  if (dataset >= 0) H5Dclose(dataset);
+  return good;
+}
+
+ndr_status ndr_scales_finish(ndr_scales *scales) {
+  for (int i = 0; i < scales->count; i++) {
+    const ndr_scale *scale = &scales->all[i];
+    if (scale->use_count == 0) continue;
+    back_reference *list = calloc((size_t)scale->use_count, sizeof *list);
+    if (!list) return fail_memory();
+    bool good = write_reference_list(scales->file, scale, list);
+    free(list);
+    if (!good) return ndr_hdf_fail(NDR_ERR_FILE, scale->name, "its variables cannot be listed");
+  }
+  return NDR_OK;
+}
+
+void ndr_scales_free(ndr_scales *scales) {
+  for (int i = 0; i < scales->count; i++) {
+    for (int u = 0; u < scales->all[i].use_count; u++) free(scales->all[i].uses[u].variable);
+    free(scales->all[i].uses);
+    free(scales->all[i].name);
+    free(scales->all[i].origin);
+  }
+  free(scales->all);
+  *scales = (ndr_scales){.file = H5I_INVALID_HID};
+}

@@ -1,0 +1,64 @@
+/* The dimension scales of a file of results: copied from the inputs, each once, and tied to the variables that use them
+ * (HDF5's dimension scale specification, which netCDF-4 builds on). */
+#ifndef NDR_H5_WRITE_SCALES_H
+#define NDR_H5_WRITE_SCALES_H
+
+#include "h5/file/dataset.h"
+#include "h5/file/remarks.h"
+
+typedef struct ndr_scale_use {
+  char *variable;
+  int dim;
+} ndr_scale_use;
+
+typedef struct ndr_scale {
+  char *name;   /* in the output */
+  char *origin; /* what it was in the input, and which part of that */
+  int64_t length;
+  bool bare;      /* a dimension without coordinates */
+  bool unlimited; /* it may grow, and with it the dims of all that uses it */
+  int use_count;
+  ndr_scale_use *uses;
+} ndr_scale;
+
+typedef struct ndr_scales {
+  hid_t file;
+  ndr_remarks *remarks; /* what is left out of the file */
+  int count;
+  ndr_scale *all;
+} ndr_scales;
+
+/* Ties all dims of a variable that has been written to the scales of the dataset that it was reduced from, creating
+ * those that are not there yet: from[i] is the dataset's dim d that dim i of the variable was, or ~d where keepdims has
+ * left the reduced dim d with size 1. Such a dim has coordinates only if it is a time, and its name only if no other
+ * dim keeps that. Where no dim has a name, none gets a scale; else all do: netCDF does not read a variable only some of
+ * whose dims have scales. */
+ndr_status ndr_scales_attach(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable, int ndim,
+                             const int *from);
+
+/* Which dims of a variable that is to be created, and then attached as above, are unlimited: those that are so in the
+ * source, reduced or not, unless the scale that a dim will share is in the output already and is not. */
+ndr_status ndr_scales_limits(ndr_scales *scales, const ndr_h5_dataset *source, int ndim, const int *from,
+                             bool *unlimited);
+
+/* The name in the output of the scale that dim `from` of the source, as above, is tied to; made if it is not there. */
+ndr_status ndr_scales_find(ndr_scales *scales, const ndr_h5_dataset *source, int from, const char **name);
+
+/* The name of the scale that has been attached to a dim of a variable; NULL if there is none. */
+const char *ndr_scales_name(const ndr_scales *scales, const char *variable, int dim);
+
+/* Whether a scale of the output has that name and no coordinates. */
+bool ndr_scales_is_bare(const ndr_scales *scales, const char *name);
+
+/* NAME, or NAME_2, NAME_3 ... where the output has a dataset called so; to be freed, NULL where there is no memory. */
+char *ndr_scales_free_name(hid_t file, const char *name);
+
+/* Whether a name is the wanted one, or what ndr_scales_free_name may have made of it. */
+bool ndr_scales_is_named(const char *name, const char *wanted);
+
+/* Writes into each scale which variables use it. Called once, last. */
+ndr_status ndr_scales_finish(ndr_scales *scales);
+
+void ndr_scales_free(ndr_scales *scales);
+
+#endif

@@ -1,0 +1,29 @@
+/* How a result is stored: chunks, compression, fill value. */
+#ifndef NDR_H5_WRITE_STORAGE_H
+#define NDR_H5_WRITE_STORAGE_H
+
+#include "h5/file/dataset.h"
+
+/* Whether the source is of netCDF, which has no bool: xarray writes bytes then, and an attribute dtype, "bool". A
+ * source that holds bool so is taken to be. */
+bool ndr_storage_is_netcdf(const ndr_h5_dataset *source);
+
+/* The type of a result in the file; close with H5Tclose. */
+hid_t ndr_storage_type(const ndr_h5_dataset *source, ndr_dtype dtype);
+
+/* Creates a dataset of the output; close with H5Dclose. Negative where that fails. ndim 0 makes a scalar. Dims that are
+ * unlimited need chunks, which the dataset then has even if `creation` has none. */
+hid_t ndr_storage_dataset(hid_t file, const char *name, hid_t type, int ndim, const hsize_t *size,
+                          const bool *unlimited, hid_t creation);
+
+/* Creates a dataset of the output that is no result, and writes its elements, of the same type in memory; nothing
+ * where `data` is NULL. Close with H5Dclose; negative where that fails. */
+hid_t ndr_storage_write(hid_t file, const char *name, hid_t type, int ndim, const hsize_t *size, const bool *unlimited,
+                        const void *data);
+
+/* What a result is created with; close with H5Pclose. from[i] is the source's dim that dim i of the
+ * result was, or -1. deflate is a level, 0 for none, or -1: as the source is compressed, where the result is large
+ * enough to gain by it. */
+hid_t ndr_storage_create(const ndr_h5_dataset *source, const DLTensor *result, const int *from, int deflate);
+
+#endif

@@ -1,0 +1,72 @@
+/* Parts of datasets as they are written between brackets. */
+#include "h5/file/select.h"
+#include "support/cases.h"
+#include "support/suite.h"
+
+static const int64_t shape[] = {10, 1, 25};
+
+static void check(const char *text, int d, int64_t from, int64_t step, int64_t count) {
+  ndr_selection parts[3];
+  assert_ok(ndr_select_parse(text, 3, shape, NULL, parts));
+  ck_assert_msg(parts[d].from == from && parts[d].step == step && parts[d].count == count, "%s: %lld, %lld, %lld", text,
+                (long long)parts[d].from, (long long)parts[d].step, (long long)parts[d].count);
+}
+
+START_TEST(ranges_are_pythons) {
+  check(":", 0, 0, 1, 10);
+  check("2:", 0, 2, 1, 8);
+  check(":3", 0, 0, 1, 3);
+  check("::4", 0, 0, 4, 3);
+  check("1:10:3", 0, 1, 3, 3);
+  check("-3:", 0, 7, 1, 3);
+  check(":-3", 0, 0, 1, 7);
+  check("-100:100", 0, 0, 1, 10);
+  check("5:5", 0, 5, 1, 0);
+  check("7:2", 0, 7, 1, 0);
+  check(" 1 : 4 : 2 ", 0, 1, 2, 2);
+}
+END_TEST
+
+START_TEST(an_index_keeps_its_dim) {
+  check("3", 0, 3, 1, 1);
+  check("-1", 0, 9, 1, 1);
+  check("0, 0, 24", 2, 24, 1, 1);
+}
+END_TEST
+
+START_TEST(a_step_past_the_end_is_one) {
+  check("::9223372036854775807", 0, 0, 1, 1);
+  check("3::4611686018427387904", 0, 3, 1, 1);
+  check("10::9223372036854775807", 0, 10, 1, 0);
+  check("::9", 0, 0, 9, 2);
+}
+END_TEST
+
+START_TEST(dims_not_mentioned_are_whole) {
+  check("3", 2, 0, 1, 25);
+  check("..., 5:7", 2, 5, 1, 2);
+  check("..., 5:7", 0, 0, 1, 10);
+  check("2, ..., 5:7", 0, 2, 1, 1);
+  check("2, 0, ..., 5:7", 2, 5, 1, 2);
+  check("...", 1, 0, 1, 1);
+}
+END_TEST
+
+START_TEST(what_is_no_part_is_refused) {
+  static const char *const nonsense[] = {
+      "", "a", "1,", ",", "1 2", "0:1:2:3", "0:5:0", "0:5:-1", "...,...", "... 1", "99999999999999999999"};
+  ndr_selection parts[3];
+  for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++)
+    ck_assert_msg(ndr_select_parse(nonsense[i], 3, shape, NULL, parts) == NDR_ERR_PARSE, "'%s'", nonsense[i]);
+  assert_fails(ndr_select_parse("10", 3, shape, NULL, parts), NDR_ERR_DIMS, "out of range");
+  assert_fails(ndr_select_parse("-11", 3, shape, NULL, parts), NDR_ERR_DIMS, "out of range");
+  assert_fails(ndr_select_parse("0,0,0,0", 3, shape, NULL, parts), NDR_ERR_DIMS, "4 entries");
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("h5 select");
+  suite_case(suite, "parts", 10, ranges_are_pythons, an_index_keeps_its_dim, a_step_past_the_end_is_one,
+             dims_not_mentioned_are_whole, what_is_no_part_is_refused, NULL);
+  return suite_run(suite);
+}

@@ -1,0 +1,447 @@
+/* Files of results: whole or not at all, and read back as what was written. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "h5/cf/attributes.h"
+#include "h5/file/hdf.h"
+#include "h5/write/atomic_file.h"
+#include "ndreduce/h5.h"
+#include "support/suite.h"
+
+static char folder[64], input[96], output[96];
+
+static void make_folder(void) {
+  strcpy(folder, "/tmp/ndreduce-test-XXXXXX");
+  ck_assert_ptr_nonnull(mkdtemp(folder));
+  snprintf(input, sizeof input, "%s/in.h5", folder);
+  snprintf(output, sizeof output, "%s/out.h5", folder);
+}
+
+/* Fails where anything but the two files is in the folder. */
+static void remove_folder(void) {
+  unlink(input);
+  unlink(output);
+  ck_assert_int_eq(rmdir(folder), 0);
+}
+
+static void put(const char *name, const char *text) {
+  FILE *file = fopen(name, "w");
+  fputs(text, file);
+  fclose(file);
+}
+
+static void assert_holds(const char *name, const char *text) {
+  char found[64] = "";
+  FILE *file = fopen(name, "r");
+  ck_assert_ptr_nonnull(file);
+  ck_assert_uint_eq(fread(found, 1, sizeof found - 1, file), strlen(text));
+  fclose(file);
+  ck_assert_str_eq(found, text);
+}
+
+/* ---- Replacing a file ------------------------------------------------------------------------------------------- */
+
+START_TEST(a_new_file_appears_on_commit) {
+  ndr_atomic_file file;
+  make_folder();
+  assert_ok(ndr_atomic_file_open(&file, output, false));
+  assert_ok(ndr_atomic_file_write(&file, "new", 3, NULL));
+  ck_assert_int_ne(access(output, F_OK), 0);
+  assert_ok(ndr_atomic_file_commit(&file));
+  ndr_atomic_file_close(&file);
+  assert_holds(output, "new");
+  remove_folder();
+}
+END_TEST
+
+START_TEST(an_abandoned_file_leaves_nothing) {
+  ndr_atomic_file file;
+  make_folder();
+  put(output, "old");
+  assert_ok(ndr_atomic_file_open(&file, output, true));
+  assert_ok(ndr_atomic_file_write(&file, "new", 3, NULL));
+  ndr_atomic_file_close(&file);
+  assert_holds(output, "old");
+  remove_folder();
+}
+END_TEST
+
+START_TEST(a_file_that_appears_meanwhile_is_kept) {
+  ndr_atomic_file file;
+  make_folder();
+  assert_ok(ndr_atomic_file_open(&file, output, false));
+  assert_ok(ndr_atomic_file_write(&file, "new", 3, NULL));
+  put(output, "theirs");
+  assert_fails(ndr_atomic_file_commit(&file), NDR_ERR_FILE, "exists");
+  ndr_atomic_file_close(&file);
+  assert_holds(output, "theirs");
+  remove_folder();
+}
+END_TEST
+
+START_TEST(permissions_are_kept) {
+  ndr_atomic_file file;
+  struct stat facts;
+  make_folder();
+  put(output, "old");
+  chmod(output, 0604);
+  assert_ok(ndr_atomic_file_open(&file, output, true));
+  assert_ok(ndr_atomic_file_commit(&file));
+  ndr_atomic_file_close(&file);
+  ck_assert_int_eq(stat(output, &facts), 0);
+  ck_assert_int_eq(facts.st_mode & 07777, 0604);
+  remove_folder();
+}
+END_TEST
+
+/* What a program prints must not end up in its output. */
+START_TEST(standard_descriptors_are_left_alone) {
+  ndr_atomic_file file;
+  make_folder();
+  int kept = dup(STDOUT_FILENO);
+  close(STDOUT_FILENO);
+  ndr_status status = ndr_atomic_file_open(&file, output, false);
+  ssize_t printed = write(STDOUT_FILENO, "text", 4);
+  if (status == NDR_OK) status = ndr_atomic_file_write(&file, "new", 3, NULL);
+  if (status == NDR_OK) status = ndr_atomic_file_commit(&file);
+  dup2(kept, STDOUT_FILENO);
+  close(kept);
+  assert_ok(status);
+  ck_assert_int_eq(printed, -1);
+  ndr_atomic_file_close(&file);
+  assert_holds(output, "new");
+  remove_folder();
+}
+END_TEST
+
+START_TEST(writing_can_be_cancelled) {
+  ndr_atomic_file file;
+  volatile sig_atomic_t cancel = 1;
+  make_folder();
+  assert_ok(ndr_atomic_file_open(&file, output, false));
+  assert_fails(ndr_atomic_file_write(&file, "new", 3, &cancel), NDR_ERR_CANCELLED, "out.h5");
+  ndr_atomic_file_close(&file);
+  remove_folder();
+}
+END_TEST
+
+/* ---- Results ---------------------------------------------------------------------------------------------------- */
+
+static ndr_h5_dataset *open_input(void) {
+  hid_t file = H5Fcreate(input, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  hid_t space = H5Screate_simple(2, (hsize_t[]){2, 3}, NULL);
+  hid_t dataset = H5Dcreate2(file, "x", H5T_STD_I32BE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, (int[]){1, 2, 3, 4, 5, 6});
+  hid_t texts = H5Tcopy(H5T_C_S1), two = H5Screate_simple(1, (hsize_t[]){2}, NULL);
+  H5Tset_size(texts, H5T_VARIABLE);
+  hid_t names = H5Acreate2(dataset, "DIMENSION_LABELS", texts, two, H5P_DEFAULT, H5P_DEFAULT);
+  H5Awrite(names, texts, (const char *[]){"y", "x"});
+  H5Aclose(names);
+  H5Sclose(two);
+  H5Tclose(texts);
+  H5Dclose(dataset);
+  H5Sclose(space);
+  H5Fclose(file);
+  ndr_h5_dataset *opened;
+  assert_ok(ndr_h5_open(&opened, input, NULL, NULL));
+  return opened;
+}
+
+/* A dim that has only a name becomes a bare scale, and so keeps it. */
+START_TEST(results_are_read_back) {
+  make_folder();
+  ndr_h5_dataset *source = open_input(), *back;
+  ndr_h5_writer *writer;
+  int64_t sums[3] = {5, 7, 9}, again[3];
+  DLTensor result = ndr_tensor(sums, NDR_I64, 3), read = ndr_tensor(again, NDR_I64, 3);
+  assert_ok(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL));
+  assert_ok(ndr_h5_writer_add(writer, source, NDR_DIMS(-2), NDR_SUM, "sums", &result));
+  assert_fails(ndr_h5_writer_add(writer, source, NDR_DIMS(0), NDR_SUM, "sums", &result), NDR_ERR_FILE, "sums");
+  assert_fails(ndr_h5_writer_add(writer, source, NDR_ALL_DIMS, NDR_SUM, "other", &result), NDR_ERR_RESULT, "/x");
+  assert_ok(ndr_h5_writer_commit(writer, NULL));
+  ndr_h5_writer_destroy(writer);
+  ndr_h5_close(source);
+  assert_ok(ndr_h5_open(&back, output, NULL, NULL));
+  ck_assert_str_eq(ndr_h5_describe(back)->dataset, "/sums");
+  ck_assert_str_eq(ndr_h5_describe(back)->dim_names[0], "x");
+  assert_ok(ndr_h5_reduce(back, 0, NULL, 1, (ndr_op[]){NDR_MAX}, (DLTensor *[]){&read}, NULL));
+  ck_assert_mem_eq(sums, again, sizeof sums);
+  ndr_h5_close(back);
+  remove_folder();
+}
+END_TEST
+
+/* As HDF5's dimension scales want it: each scale lists who uses it, and as which dim. */
+START_TEST(scales_know_their_users) {
+  make_folder();
+  ndr_h5_dataset *source = open_input();
+  ndr_h5_writer *writer;
+  int64_t values[2][3] = {{1, 2, 3}, {4, 5, 6}};
+  DLTensor result = ndr_tensor(values, NDR_I64, 2, 3);
+  struct {
+    hobj_ref_t variable;
+    int dim;
+  } user[1];
+  assert_ok(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL));
+  assert_ok(ndr_h5_writer_add(writer, source, 0, NULL, NDR_SUM, "same", &result));
+  assert_ok(ndr_h5_writer_commit(writer, NULL));
+  ndr_h5_writer_destroy(writer);
+  ndr_h5_close(source);
+  hid_t file = H5Fopen(output, H5F_ACC_RDONLY, H5P_DEFAULT);
+  for (int d = 0; d < 2; d++) {
+    hid_t scale = H5Dopen2(file, d ? "/x" : "/y", H5P_DEFAULT), list = H5Aopen(scale, "REFERENCE_LIST", H5P_DEFAULT);
+    hid_t stored = H5Aget_type(list), type = H5Tget_native_type(stored, H5T_DIR_DEFAULT);
+    char name[16] = "";
+    ck_assert_uint_eq(H5Tget_size(type), sizeof *user);
+    ck_assert(H5Aread(list, type, user) >= 0);
+    ck_assert_int_eq(user->dim, d);
+    H5Rget_name(file, H5R_OBJECT, &user->variable, name, sizeof name);
+    ck_assert_str_eq(name, "/same");
+    H5Tclose(type);
+    H5Tclose(stored);
+    H5Aclose(list);
+    H5Dclose(scale);
+  }
+  H5Fclose(file);
+  remove_folder();
+}
+END_TEST
+
+static void put_number(hid_t object, const char *name, int number) {
+  hid_t space = H5Screate(H5S_SCALAR);
+  hid_t attribute = H5Acreate2(object, name, H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT);
+  H5Awrite(attribute, H5T_NATIVE_INT, &number);
+  H5Aclose(attribute);
+  H5Sclose(space);
+}
+
+/* A dataset y(i) and its scale i, whose data are in the file `elsewhere` if there is one. */
+static void make_scaled(const char *elsewhere) {
+  hsize_t size = 3;
+  hobj_ref_t reference;
+  hid_t file = H5Fcreate(input, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), space = H5Screate_simple(1, &size, NULL);
+  hid_t outside = H5Pcreate(H5P_DATASET_CREATE), list = H5Tvlen_create(H5T_STD_REF_OBJ);
+  if (elsewhere) H5Pset_external(outside, elsewhere, 0, sizeof(int[3]));
+  hid_t scale = H5Dcreate2(file, "i", H5T_NATIVE_INT, space, H5P_DEFAULT, outside, H5P_DEFAULT);
+  if (!elsewhere) H5Dwrite(scale, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, (int[]){10, 20, 30});
+  put_number(scale, "valid_min", 7);
+  put_number(scale, "_Netcdf4Dimid", 4);
+  hid_t array = H5Dcreate2(file, "y", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  H5Dwrite(array, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, (int[]){1, 2, 3});
+  H5Rcreate(&reference, file, "i", H5R_OBJECT, H5I_INVALID_HID);
+  hid_t one = H5Screate_simple(1, (hsize_t[]){1}, NULL);
+  hid_t ties = H5Acreate2(array, "DIMENSION_LIST", list, one, H5P_DEFAULT, H5P_DEFAULT);
+  H5Awrite(ties, list, &(hvl_t){1, &reference});
+  H5Aclose(ties);
+  H5Sclose(one);
+  H5Dclose(array);
+  H5Dclose(scale);
+  H5Tclose(list);
+  H5Pclose(outside);
+  H5Sclose(space);
+  H5Fclose(file);
+}
+
+/* What describes the coordinates, not what numbers them within the input. */
+START_TEST(coordinates_keep_their_attributes) {
+  ndr_h5_dataset *source;
+  ndr_h5_writer *writer;
+  int64_t values[3] = {1, 2, 3};
+  int coordinates[3], least = 0;
+  DLTensor result = ndr_tensor(values, NDR_I64, 3);
+  make_folder();
+  make_scaled(NULL);
+  assert_ok(ndr_h5_open(&source, input, "/y", NULL));
+  assert_ok(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL));
+  assert_ok(ndr_h5_writer_add(writer, source, 0, NULL, NDR_SUM, "y", &result));
+  assert_ok(ndr_h5_writer_commit(writer, NULL));
+  ndr_h5_writer_destroy(writer);
+  ndr_h5_close(source);
+  hid_t file = H5Fopen(output, H5F_ACC_RDONLY, H5P_DEFAULT), scale = H5Dopen2(file, "/i", H5P_DEFAULT);
+  ck_assert(H5Dread(scale, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, coordinates) >= 0);
+  ck_assert_int_eq(coordinates[2], 30);
+  hid_t attribute = H5Aopen(scale, "valid_min", H5P_DEFAULT);
+  ck_assert(H5Aread(attribute, H5T_NATIVE_INT, &least) >= 0);
+  ck_assert_int_eq(least, 7);
+  ck_assert_int_eq(H5Aexists(scale, "_Netcdf4Dimid"), 0);
+  H5Aclose(attribute);
+  H5Dclose(scale);
+  H5Fclose(file);
+  remove_folder();
+}
+END_TEST
+
+START_TEST(coordinates_are_read) {
+  ndr_h5_dataset *array, *plain;
+  double values[3];
+  make_folder();
+  make_scaled(NULL);
+  assert_ok(ndr_h5_open(&array, input, "/y", NULL));
+  assert_ok(ndr_h5_coordinate(array, 0, values));
+  ck_assert(values[0] == 10 && values[1] == 20 && values[2] == 30);
+  assert_ok(ndr_h5_coordinate(array, -1, NULL));
+  assert_fails(ndr_h5_coordinate(array, 1, values), NDR_ERR_DIMS, "out of range");
+  assert_fails(ndr_h5_coordinate(NULL, 0, values), NDR_ERR_ARGUMENT, "null");
+  ndr_h5_close(array);
+  plain = open_input();
+  assert_fails(ndr_h5_coordinate(plain, 1, values), NDR_ERR_DIMS, "dim x has no coordinates");
+  ndr_h5_close(plain);
+  remove_folder();
+}
+END_TEST
+
+START_TEST(places_are_looked_up) {
+  ndr_h5_dataset *array;
+  int64_t found[4] = {2, -1, 0, 1};
+  double values[4];
+  DLTensor indices = ndr_tensor(found, NDR_I64, 2, 2), others = ndr_tensor(values, NDR_F64, 4);
+  make_folder();
+  make_scaled(NULL);
+  assert_ok(ndr_h5_open(&array, input, "/y", NULL));
+  assert_ok(ndr_h5_locate(array, NDR_ALL_DIMS, 0, &indices, values));
+  ck_assert(values[0] == 30 && isnan(values[1]) && values[2] == 10 && values[3] == 20);
+  values[0] = 0;
+  assert_ok(ndr_h5_locate(array, NDR_DIMS(-1), -1, &indices, values));
+  ck_assert(values[0] == 30);
+  assert_fails(ndr_h5_locate(array, 0, NULL, 0, &indices, values), NDR_ERR_DIMS, "not among");
+  assert_fails(ndr_h5_locate(array, NDR_ALL_DIMS, 1, &indices, values), NDR_ERR_DIMS, "out of range");
+  assert_fails(ndr_h5_locate(array, NDR_ALL_DIMS, 0, &others, values), NDR_ERR_ARGUMENT, "i64");
+  ndr_h5_close(array);
+  remove_folder();
+}
+END_TEST
+
+START_TEST(bytes_can_be_written_instead) {
+  ndr_h5_writer *writer;
+  make_folder();
+  assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, NULL));
+  assert_fails(ndr_h5_writer_commit_bytes(writer, NULL, 3, NULL), NDR_ERR_ARGUMENT, "null");
+  assert_ok(ndr_h5_writer_commit_bytes(writer, "a,b\n", 4, NULL));
+  ndr_h5_writer_destroy(writer);
+  assert_holds(output, "a,b\n");
+  remove_folder();
+}
+END_TEST
+
+/* The output would else give away what another file holds. */
+START_TEST(scales_outside_the_folder_are_not_copied) {
+  char elsewhere[96];
+  ndr_h5_dataset *source, *scale;
+  ndr_h5_writer *writer;
+  int64_t values[3] = {1, 2, 3};
+  DLTensor result = ndr_tensor(values, NDR_I64, 3);
+  make_folder();
+  snprintf(elsewhere, sizeof elsewhere, "%s.secret", folder);
+  put(elsewhere, "a secret of so many bytes");
+  make_scaled(elsewhere);
+  assert_ok(ndr_h5_open(&source, input, "/y", NULL));
+  ck_assert_str_eq(ndr_h5_describe(source)->dim_names[0], "i");
+  assert_ok(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL));
+  assert_ok(ndr_h5_writer_add(writer, source, 0, NULL, NDR_SUM, "y", &result));
+  assert_ok(ndr_h5_writer_commit(writer, NULL));
+  ndr_h5_writer_destroy(writer);
+  ndr_h5_close(source);
+  assert_fails(ndr_h5_open(&scale, output, "/i", NULL), NDR_ERR_DTYPE, "size 3 without coordinates");
+  unlink(elsewhere);
+  remove_folder();
+}
+END_TEST
+
+START_TEST(outputs_that_are_inputs_are_refused) {
+  make_folder();
+  ndr_h5_writer *writer;
+  ndr_h5_writer_options replacing = NDR_H5_WRITER_OPTIONS_INIT;
+  replacing.overwrite = 1;
+  put(input, "data");
+  ck_assert_int_eq(link(input, output), 0);
+  assert_fails(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, &replacing), NDR_ERR_FILE, "input");
+  ck_assert_ptr_null(writer);
+  unlink(output);
+  put(output, "old");
+  assert_fails(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL), NDR_ERR_FILE, "exists");
+  ndr_h5_writer_destroy(NULL);
+  remove_folder();
+}
+END_TEST
+
+/* The writer is told of no input: it knows what its sources are made of. */
+START_TEST(files_of_sources_are_refused) {
+  ndr_h5_writer *writer;
+  ndr_h5_writer_options replacing = NDR_H5_WRITER_OPTIONS_INIT;
+  int64_t values[3] = {1, 2, 3};
+  DLTensor result = ndr_tensor(values, NDR_I64, 3);
+  replacing.overwrite = 1;
+  make_folder();
+  ndr_h5_dataset *source = open_input();
+  ck_assert_int_eq(link(input, output), 0);
+  assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, &replacing));
+  assert_fails(ndr_h5_writer_protect(writer, source), NDR_ERR_FILE, "out.h5: the output is also an input");
+  assert_fails(ndr_h5_writer_add(writer, source, 1, (int[]){0}, NDR_SUM, "x", &result), NDR_ERR_FILE, "also an input");
+  ndr_h5_writer_destroy(writer);
+  ndr_h5_close(source);
+  remove_folder();
+}
+END_TEST
+
+/* ---- What attributes say ---------------------------------------------------------------------------------------- */
+
+static void assert_methods(const char *before, const char *first, const char *second, ndr_op op, const char *wanted) {
+  char *text = ndr_cf_attributes_methods(before, 2, (const char *[]){first, second}, op, NULL);
+  ck_assert_str_eq(text, wanted);
+  free(text);
+}
+
+START_TEST(methods_name_dims_that_have_names) {
+  assert_methods(NULL, "time", "lat", NDR_MEAN, "time: lat: mean");
+  assert_methods("area: mean", NULL, "lat", NDR_MIN, "area: mean lat: minimum");
+  assert_methods("area: mean", NULL, NULL, NDR_MIN, "area: mean");
+  assert_methods(NULL, NULL, NULL, NDR_SUM, "");
+  assert_methods("", "a dim", "x", NDR_VAR, "x: variance");
+  char *weighted = ndr_cf_attributes_methods("area: mean", 1, (const char *[]){"lat"}, NDR_SUM, "weighted by lat");
+  ck_assert_str_eq(weighted, "area: mean lat: sum (weighted by lat)");
+  free(weighted);
+  for (int op = 0; op < NDR_OP_COUNT; op++) {
+    char *text = ndr_cf_attributes_methods(NULL, 1, (const char *[]){"x"}, (ndr_op)op, NULL);
+    ck_assert(strncmp(text, "x: ", 3) == 0 && strlen(text) > 5);
+    free(text);
+  }
+}
+END_TEST
+
+static void assert_units(const char *units, ndr_op op, const char *wanted) {
+  char *text;
+  ck_assert(ndr_cf_attributes_units(units, op, &text));
+  ck_assert_pstr_eq(text, wanted);
+  free(text);
+}
+
+START_TEST(units_follow_the_operator) {
+  assert_units("K", NDR_SUM, "K");
+  assert_units("K", NDR_VAR, "K2");
+  assert_units("m s-1", NDR_VAR, "(m s-1)^2");
+  assert_units("1", NDR_VAR, "1");
+  assert_units("K", NDR_COUNT, "1");
+  assert_units("K", NDR_ARGMAX, NULL);
+  assert_units(NULL, NDR_COUNT, NULL);
+  assert_units("", NDR_VAR, NULL);
+  assert_units("days since 2000-01-01", NDR_MAX, "days since 2000-01-01");
+  assert_units("days since 2000-01-01", NDR_STD, "days");
+  assert_units("days since 2000-01-01", NDR_SUM, NULL);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("h5 writer");
+  suite_case(suite, "replace", 10, a_new_file_appears_on_commit, an_abandoned_file_leaves_nothing,
+             a_file_that_appears_meanwhile_is_kept, permissions_are_kept, standard_descriptors_are_left_alone,
+             writing_can_be_cancelled, NULL);
+  suite_case(suite, "results", 10, results_are_read_back, scales_know_their_users, coordinates_keep_their_attributes,
+             coordinates_are_read, places_are_looked_up, bytes_can_be_written_instead,
+             scales_outside_the_folder_are_not_copied, outputs_that_are_inputs_are_refused,
+             files_of_sources_are_refused, NULL);
+  suite_case(suite, "meaning", 10, methods_name_dims_that_have_names, units_follow_the_operator, NULL);
+  return suite_run(suite);
+}

@@ -1,0 +1,38 @@
+#!/bin/sh
+# Measures the CPU backend beside NumPy and records it: bench_cpu.sh [--force] [SET|PROBLEM...]
+# Builds a release, times the sets (all, if none is named), and writes data/bench/cpu.json.
+# Refuses on a busy machine unless forced: the numbers would be those of its other work.
+set -eu
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=${BUILD:-$root/build/bench}
+output=${OUTPUT:-$root/data/bench/cpu.json}
+python=${PYTHON:-python3}
+
+force=no
+if [ "${1-}" = --force ]; then
+  force=yes
+  shift
+fi
+[ $# -gt 0 ] || set -- all
+
+if [ "$force" = no ] && awk '{ exit !($1 > 0.3) }' /proc/loadavg; then
+  echo "bench_cpu.sh: the machine is busy ($(cat /proc/loadavg)); wait, or say --force" >&2
+  exit 1
+fi
+"$python" -c 'import numpy' || {
+  echo "bench_cpu.sh: $python has no NumPy (Debian: python3-numpy)" >&2
+  exit 1
+}
+
+cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DNDREDUCE_BUILD_TESTS=OFF -DNDREDUCE_CUDA=OFF \
+  -DNDREDUCE_HDF5=OFF >/dev/null
+cmake --build "$build" --target ndbench --parallel >/dev/null
+sleep 2 # the compilers' share of the processor's heat and cache
+
+mkdir -p "$(dirname "$output")"
+record=$(mktemp)
+trap 'rm -f "$record"' EXIT
+"$build/tools/ndbench" --json "$record" "$@"
+"$python" "$root/tools/bench/bench_numpy.py" "$record" "$output"
+echo "written: $output"

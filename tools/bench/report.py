@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Makes README's tables and figures from data/bench/*.json; tools/bench/report.sh calls it.
+
+  report.py            draws data/bench/plots with gnuplot, rewrites the blocks of README.md, says what is missing
+  report.py --check    exit status 1 if that would change anything; needs no gnuplot
+  report.py --print NAME   prints one block: gpu, cpu, h5 or h5-gpu
+  report.py --data DIR ... takes the records from there, draws into DIR/plots, and leaves README.md alone
+
+A block of README.md lies between the lines <!-- bench: NAME --> and <!-- /bench -->.
+"""
+import hashlib
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+from report_gpu import gpu_block, gpu_pays, missing_records, table
+from report_plots import FIGURES, done
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DATA = ROOT / "data" / "bench"
+
+
+def fail(text):
+    sys.exit(f"report.py: {text}")
+
+
+def load(name):
+    """A record, or None where there is none."""
+    try:
+        return json.loads((DATA / name).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        fail(f"{DATA / name}: {error}")
+
+
+# ---- blocks
+
+def cpu_provenance(record):
+    machine = record["machine"]
+    return f"{machine['cpu']}, {machine['cores']} cores; commit {record['commit']}, {record['date'][:10]}."
+
+
+def cpu_block():
+    """256 MiB of each dtype in each layout: GB/s, share of the ceiling, and how many times as fast as NumPy."""
+    record = load("cpu.json")
+    if not record:
+        return "No record of a CPU is kept: `tools/bench/bench_cpu.sh` makes one."
+    cells = {}
+    for row in done(record):
+        dtype, _, layout = row["name"].partition("-")
+        if row["set"] == "cpu":
+            ratio = f", {row['over_numpy']:.1f}x" if row.get("over_numpy") else ""
+            cells.setdefault(layout, {})[dtype] = f"{row['gbps']:.1f} ({row['of_ceiling']:.0%}{ratio})"
+    dtypes = list(next(iter(cells.values())))
+    rows = [[layout] + [of.get(dtype, "") for dtype in dtypes] for layout, of in cells.items()]
+    return (table(["layout"] + dtypes, rows) + "\n\nGB/s, in brackets the share of the ceiling measured beside it and the "
+            f"multiple of NumPy {record['numpy']}. {cpu_provenance(record)}")
+
+
+H5_RIVALS = {"h5gpured": "h5gpured", "h5py": "h5py + NumPy", "cdo": "CDO", "ncwa": "NCO", "xarray": "xarray + dask",
+             "pread": "just reading"}
+
+
+def h5_provenance(run, several):
+    """What was compared where; of one of several runs, which rows are its own, too."""
+    versions = run["versions"]
+    what = f"h5py {versions['h5py']} with HDF5 {versions['hdf5']}, NumPy {versions['numpy']}, {versions['cdo']}"
+    if versions.get("xarray"):
+        what += f", xarray {versions['xarray']} with dask {versions['dask']}"
+    whose = f"{len(run['rows'])} rows, from \"{run['rows'][0]['name']}\" on: " if several else ""
+    load = run["machine"].get("load", 0)
+    busy = f" Other work kept {load:.0f} threads busy; what is compared took turns." if load > 1 else ""
+    return f"{whose}{what}. {cpu_provenance(run)}{busy}"
+
+
+def h5_block():
+    record = load("h5.json")
+    if not record:
+        return "No record of `h5gpured` is kept: `tools/bench/bench_h5.py` makes one."
+    taken, rows = [row for run in record["runs"] for row in run["rows"]], []
+    rivals = [rival for rival in H5_RIVALS if any(rival in row["seconds"] for row in taken)]
+    for row in taken:
+        seconds = row["seconds"]
+        rows.append([row["name"], f"{row['bytes'] / 2**20:.0f}"] +
+                    [f"{seconds[rival]:.3f}" if rival in seconds else "" for rival in rivals] +
+                    [f"{row['peak_bytes'] / 2**20:.0f}"])
+    return (table(["mean of", "MiB", *(H5_RIVALS[rival] for rival in rivals), "peak MiB"], rows) +
+            "\n\nSeconds, the best of several runs from a warm page cache; peak memory of h5gpured. " +
+            " ".join(h5_provenance(run, len(record["runs"]) > 1) for run in record["runs"]))
+
+
+def h5_gpu_block():
+    record = load("h5-gpu.json")
+    if not record:
+        return "No record of datasets on a GPU is kept: `tools/bench/bench_h5_gpu.py` makes one."
+    rivals = list(dict.fromkeys(name for row in record["rows"] for name in row["seconds"]))
+    rows = [[row["name"], f"{row['bytes'] / 2**30:.3g}"] +
+            [f"{row['bytes'] / row['seconds'][name] / 1e9:.1f}" if name in row["seconds"] else "" for name in rivals] +
+            [f"{row['decode_gbs']:.1f}" if "decode_gbs" in row else ""] for row in record["rows"]]
+    machine, versions = record["machine"], record["versions"]
+    ceilings = ", ".join(f"{name} {rate:.1f}" for name, rate in record["ceilings"].items())
+    return (table(["mean of", "GiB", *rivals, "decoding alone"], rows) +
+            f"\n\nGB/s of elements, the best of several runs in one process from a warm page cache; ceilings of the same run: "
+            f"{ceilings}. A process with little to do takes {record['start_seconds']['cuda']:.2f} s on the GPU, "
+            f"{record['start_seconds']['cpu']:.3f} s on the CPU, which a GPU saves from {gpu_pays(record, False):.1f} GiB of "
+            f"contiguous and {gpu_pays(record, True):.1f} GiB of deflated elements on. {machine['gpu']}, "
+            f"{record['rows'][0]['threads']} threads on {machine['cores']} cores; HDF5 "
+            f"{versions['hdf5']}, PyTorch {versions['torch']}; {record['date'][:10]}, commit {record['commit'][:7]}.")
+
+
+BLOCKS = {"gpu": lambda: gpu_block(load, lambda name: f"data/bench/plots/{name}.svg"), "cpu": cpu_block, "h5": h5_block,
+          "h5-gpu": h5_gpu_block}
+
+
+# ---- figures
+
+def programs():
+    """name -> (gnuplot's program without terminal and output, width, height), of the figures whose records are there."""
+    made = {}
+    for name, (file, function, width, height) in FIGURES.items():
+        record = load(file)
+        text = record and function(record)
+        if text:
+            made[name] = (text, width, height)
+    return made
+
+
+def mark_of(text):
+    """What a figure says about the program that drew it, so that a figure of old data is found out without gnuplot."""
+    return f"<!-- drawn from {hashlib.sha256(text.encode()).hexdigest()[:16]} -->"
+
+
+def draw(folder, made):
+    if made and not shutil.which("gnuplot"):
+        fail("the figures need gnuplot (Debian: gnuplot-nox)")
+    for name, (text, width, height) in made.items():
+        for kind, terminal in (("svg", "svg"), ("png", "pngcairo")):
+            path = folder / f"{name}.{kind}"
+            folder.mkdir(parents=True, exist_ok=True)
+            head = f"set terminal {terminal} size {width},{height} font 'sans,11' background rgb 'white'\nset output '{path}'\n"
+            ran = subprocess.run(["gnuplot"], input=head + text, text=True, capture_output=True)
+            if ran.returncode or ran.stderr:
+                fail(f"gnuplot: {name}: {ran.stderr.strip()[:300]}")
+        svg = folder / f"{name}.svg"
+        svg.write_text(svg.read_text(encoding="utf-8") + mark_of(text) + "\n", encoding="utf-8")
+
+
+def stale_figures(folder, made):
+    stale = []
+    for name, (text, *_) in made.items():
+        svg = folder / f"{name}.svg"
+        if not svg.exists() or mark_of(text) not in svg.read_text(encoding="utf-8"):
+            stale.append(svg)
+        if not svg.with_suffix(".png").exists():
+            stale.append(svg.with_suffix(".png"))
+    return stale
+
+
+# ---- README
+
+def rewritten(text):
+    def block(match):
+        name = match[2]
+        if name not in BLOCKS:
+            fail(f"README.md: there is no block '{name}'")
+        return f"{match[1]}\n{BLOCKS[name]()}\n{match[3]}"
+    return re.sub(r"(<!-- bench: ([a-z0-9-]+) -->)\n.*?(<!-- /bench -->)", block, text, flags=re.S)
+
+
+def main(arguments):
+    global DATA
+    if len(arguments) > 1 and arguments[0] == "--data":
+        DATA, arguments = pathlib.Path(arguments[1]), arguments[2:]
+    folder, readme = DATA / "plots", ROOT / "README.md"
+    text = readme.read_text(encoding="utf-8") if DATA == ROOT / "data" / "bench" else ""
+    if len(arguments) == 2 and arguments[0] == "--print" and arguments[1] in BLOCKS:
+        print(BLOCKS[arguments[1]]())
+    elif arguments == ["--check"]:
+        stale = stale_figures(folder, programs()) + ([readme] if rewritten(text) != text else [])
+        if stale:
+            fail("not what the records say: " + ", ".join(map(str, stale)) + "; run tools/bench/report.sh")
+    elif arguments == []:
+        made = programs()
+        draw(folder, made)
+        if rewritten(text) != text:
+            readme.write_text(rewritten(text), encoding="utf-8")
+        print(f"report.py: {len(made)} figures; {missing_records(load) or 'no record is missing'}")
+    else:
+        sys.exit(__doc__)
+
+
+main(sys.argv[1:])

@@ -1,0 +1,234 @@
+"""README's part about GPUs: Markdown from the records that tools/bench/bench_gpu.sh makes. A part whose record is missing is left
+out; where none is there, one sentence says so."""
+import pathlib
+import re
+import statistics
+
+from report_plots import NAMES, caption, done, ladder_panels, ladder_title, sweep_rows, times_of
+
+NO_RECORD = "No record of a GPU is kept yet: `tools/bench/bench_gpu.sh` makes them."
+
+
+def table(head, rows, texts=1):
+    """The first columns, `texts` of them, are words; the others are numbers."""
+    lines = [head, ["---"] * texts + ["---:"] * (len(head) - texts)] + rows
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def details(summary, text):
+    return f"<details><summary>{summary}</summary>\n\n{text}\n\n</details>"
+
+
+def span(values, form="{:,.0f}"):
+    """The least and the most of some values."""
+    low, high = form.format(min(values)), form.format(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
+def ratios(row):
+    """peer -> how many times as fast ndreduce was. It is timed in both runs, and held against a peer in the peer's own."""
+    python = row.get("python", {})
+    ours = {True: python.get("ndreduce", {}).get("median_seconds", row["median_seconds"]), False: row["median_seconds"]}
+    return {name: times["median_seconds"] / ours[name in python]
+            for name, times in times_of(row).items() if name != "ndreduce" and times.get("median_seconds")}
+
+
+def best_peer(row):
+    """(ratio, name) of the fastest peer, or None."""
+    return min(((ratio, name) for name, ratio in ratios(row).items()), default=None)
+
+
+def against_peers(rows):
+    """A sentence on the best peer of every row, or ""."""
+    best = [(*best_peer(row), row) for row in rows if best_peer(row)]
+    if not best:
+        return ""
+    ratio, name, row = min(best, key=lambda entry: entry[0])
+    mean = statistics.geometric_mean([entry[0] for entry in best])
+    ahead = sum(entry[0] >= 0.98 for entry in best)
+    return (f"On {ahead} of {len(best)} it is as fast as the fastest of the others (0.98 counts as a tie), which changes from "
+            f"case to case; the geometric mean is {mean:.2f}x the fastest of the others, the least {ratio:.2f}x "
+            f"({row['name'] or row['problem']}, {NAMES[name]}).")
+
+
+# ---- parts: each takes the record and the paths of figures
+
+def wide_tall(record, figure):
+    axes = sweep_rows(record)
+    rows = [row for lines in axes.values() for row in lines.values()]
+    shapes = [(8, 1), (8, 0), (18, 1), (18, 0)]
+    lines = []
+    for name in NAMES:
+        speeds = [times_of(row)[name]["gbps"] for row in rows if times_of(row).get(name, {}).get("gbps")]
+        if not speeds:
+            continue
+        cells = [times_of(axes[axis].get(k, {"median_seconds": 0, "gbps": 0})).get(name, {}).get("gbps") for k, axis in shapes]
+        lines.append([NAMES[name]] + [f"{cell:,.0f}" if cell else "" for cell in cells] +
+                     [f"{statistics.geometric_mean(speeds):,.0f}", f"{min(speeds):,.0f}"])
+    ours = [row["gbps"] for row in rows]
+    shares = [row["gbps"] / row["ceiling_gbps"] for row in rows]
+    return (f"**Wide against tall.** The same 2^26 numbers, from one row to one column, each row summed and each column summed: "
+            f"ndreduce takes them in at {span(ours)} GB/s, {span(shares, '{:.0%}')} of the rate of only reading them.\n\n"
+            f"![GB/s over the shape, of each library]({figure('wide-tall')})\n\n" +
+            table(["GB/s", "2^8 x 2^18, rows", "columns", "2^18 x 2^8, rows", "columns", "geometric mean", "least"], lines) +
+            "\n\nThe last two columns are of all the shapes that the library can do (CUB: rows only).")
+
+
+def comparison(record, figure):
+    rows, lines = done(record), []
+    for row in rows:
+        best = best_peer(row)
+        cells = [f"{times_of(row)[best[1]]['gbps']:,.0f} {NAMES[best[1]]}", f"{best[0]:.2f}x"] if best else ["", ""]
+        lines.append([row["name"], f"`{row['problem']}`", f"{row['gbps']:,.0f}", f"{row['of_ceiling']:.1%}"] + cells)
+    shares = [row["of_ceiling"] for row in rows]
+    least = min(rows, key=lambda row: row["of_ceiling"])
+    return (f"**Every kind of reduction**, {len(rows)} of them, at 1 GiB: {statistics.geometric_mean(shares):.1%} of only reading in "
+            f"the geometric mean, the least {least['of_ceiling']:.1%} ({least['name']}). {against_peers(rows)}\n\n"
+            f"![Share of the ceiling, of each library]({figure('peers')})\n\n" +
+            details("the numbers", table(["case", "problem", "ndreduce, GB/s", "of ceiling", "best of the others, GB/s",
+                                          "ratio"], lines, 2)))
+
+
+def sets(records):
+    """One line a set of ndbench: gpu, dtypes, ops."""
+    lines = []
+    for name, record in records.items():
+        rows = done(record)
+        least = min(rows, key=lambda row: row["of_ceiling"])
+        lines.append([f"`{name}`", f"{len(rows)}", f"{statistics.geometric_mean([row['of_ceiling'] for row in rows]):.1%}",
+                      f"{least['of_ceiling']:.1%}", f"`{least['problem']}`"])
+    return ("Nobody's favourite shapes, every dtype and every operator, in % of only reading as many bytes (`ndbench --list` has "
+            "the problems):\n\n" + table(["set", "problems", "geometric mean", "least", "which is"], lines))
+
+
+def planner(heat, regret, measured, figure):
+    text = "**The planner** picks one of three kernel families by the shape; where each is at home:"
+    if heat:
+        text += f"\n\n![Speed of each family over outputs and reduced length]({figure('heat')})"
+        text += (f"\n\nIts choice, the last column of panels, takes {heat['regret']['median']:.2f} times as long as the fastest "
+                 f"family in the median, {heat['regret']['p95']:.2f} at the 95th percentile"
+                 f"{' (red crosses: more than 1.25)' if heat['regret']['worst'] > 1.25 else ''}.")
+    else:
+        text = "**The planner** picks one of three kernel families by the shape."
+    if regret:
+        of = regret["regret"]
+        text += (f" On {of['problems']:,} random problems (any dims, strides and dtypes, 64 KiB to "
+                 f"{regret['largest'] / 2**20:.0f} MiB) the median is "
+                 f"{of['median']:.3f}, the 95th percentile {of['p95']:.3f}, the 99th {of['p99']:.2f}, the worst {of['worst']:.2f}, "
+                 f"{sum(row['regret'] > 1.25 for row in regret['rows'])} of them more than 1.25 (`ndbench regret --seed {regret['seed']}`).")
+    if regret and measured:
+        of = measured["regret"]
+        text += (f" Where it may use the clock (`NDR_MEASURE`), they are {of['median']:.3f}, {of['p95']:.3f}, {of['p99']:.2f} and "
+                 f"{of['worst']:.2f} on {of['problems']:,} of them (`ndbench regret --seed {measured['seed']} --measure`).")
+    return text
+
+
+def microseconds(seconds):
+    return f"{seconds * 1e6:.1f}" if seconds else ""
+
+
+def small(record, figure):
+    rows, lines = done(record), []
+    shown = [name for name in NAMES if any(name in times_of(row) for row in rows)]
+    for row in rows:
+        times = times_of(row)
+        lines.append([f"`{row['problem']}`"] + [
+            " / ".join(microseconds(times.get(name, {}).get(key)) or "-" for key in ("median_seconds", "back_to_back_seconds"))
+            for name in shown])
+    device = [row["median_seconds"] * 1e6 for row in rows]
+    host = [row["back_to_back_seconds"] * 1e6 for row in rows if row.get("back_to_back_seconds")]
+    text = f"**Small arrays** are a matter of latency: {span(device, '{:.1f}')} us on the device"
+    text += f", {span(host, '{:.1f}')} us a call from the host when many follow each other." if host else "."
+    return (f"{text}\n\n![Microseconds a call, of each library]({figure('small')})\n\n" +
+            details("the numbers", table(["us on the device / back to back"] + [NAMES[name] for name in shown], lines)))
+
+
+def mended():
+    """rung -> the rung that it mends, as ndbench's table has it."""
+    source = (pathlib.Path(__file__).parent.parent / "ladder/rungs.c").read_text()
+    return dict(re.findall(r'\{(?:REDUCE|AXES|ND),\s*"(\w+)",\s*"[^"]*",\s*"(\w+)"', source))
+
+
+def rungs(rows):
+    """One ceiling a table, the best measured beside any of its rungs; a gain over the rung that is mended."""
+    ceiling = max(row["ceiling_gbps"] for row in rows)
+    speed = {row["rung"]: row["gbps"] for row in rows}
+    before = {rung: other for rung, other in mended().items() if other in speed}
+    lines = [[row["rung"], row["name"], f"{row['gbps']:,.1f}", f"{row['gbps'] / ceiling:.1%}",
+              f"{row['gbps'] / speed[before[row['rung']]]:.2f}x over {before[row['rung']]}" if row["rung"] in before else ""]
+             for row in rows]
+    return table(["rung", "", "GB/s", f"of {ceiling:,.0f} GB/s", "gain"], lines, 2)
+
+
+def ladder(record, figure):
+    panels = ladder_panels(record, "reduce")
+    text = ("**The ladder.** What each step that lectures teach buys on this machine, every rung a kernel to read in "
+            "`kernels/ladder*.cuh` (`ndbench ladder`, and `--explain RUNG` for the idea):")
+    for rows in panels.values():
+        text += f"\n\n![GB/s of each rung]({figure('ladder')})\n\n" + details(
+            f"the numbers: {ladder_title(rows[0])}", rungs(rows))
+    others = {**ladder_panels(record, "axes"), **ladder_panels(record, "nd")}
+    if others:
+        text += "\n\n" + details("the ladders over axes", f"![GB/s of each rung]({figure('ladder-axes')})\n\n" + "\n\n".join(
+            f"{ladder_title(rows[0])}:\n\n{rungs(rows)}" for rows in others.values()))
+    return text
+
+
+# ---- all of it
+
+RECORDS = ("sweep", "peers", "gpu", "dtypes", "ops", "heat", "regret", "regret-measured", "small", "ladder")
+
+
+def provenance(records):
+    """What was measured where; once, if it was all in one go."""
+    seen = {}
+    for name, record in records.items():
+        seen.setdefault(caption(record), []).append(name)
+    if len(seen) == 1:
+        return f"Measured on {next(iter(seen))}."
+    return "Measured on " + "; ".join(f"{where} ({', '.join(names)})" for where, names in seen.items()) + "."
+
+
+def versions(records):
+    """The libraries of Python that were there, once each."""
+    found = {}
+    for record in records.values():
+        found.update(record.get("python", {}))
+    names = {"torch": "PyTorch", "triton": "Triton", "jax": "JAX", "cupy": "CuPy"}
+    return " Beside it " + ", ".join(f"{names[key]} {found[key]}" for key in names if key in found) + "." if found else ""
+
+
+def gpu_block(load, figure):
+    """load: name of a file -> record or None; figure: name -> path in Markdown."""
+    records = {name: record for name in RECORDS if (record := load(f"gpu-{name}.json"))}
+    if not records:
+        return NO_RECORD
+    parts = [provenance(records) + versions(records)]
+    if "sweep" in records:
+        parts.append(wide_tall(records["sweep"], figure))
+    if "peers" in records:
+        parts.append(comparison(records["peers"], figure))
+    plain = {name: records[name] for name in ("gpu", "dtypes", "ops") if name in records}
+    if plain:
+        parts.append(sets(plain))
+    if "heat" in records or "regret" in records:
+        parts.append(planner(records.get("heat"), records.get("regret"), records.get("regret-measured"), figure))
+    if "small" in records:
+        parts.append(small(records["small"], figure))
+    if "ladder" in records:
+        parts.append(ladder(records["ladder"], figure))
+    return "\n\n".join(parts)
+
+
+def missing_records(load):
+    missing = [name for name in RECORDS if not load(f"gpu-{name}.json")]
+    return f"no record of {', '.join(missing)}: tools/bench/bench_gpu.sh {' '.join(missing)}" if missing else ""
+
+
+def gpu_pays(record, filtered):
+    """GiB of elements from which on a GPU saves more than it takes to start, on average over the cases of a kind, those
+    aside whose bytes are more in memory than in the file."""
+    start = record["start_seconds"]["cuda"] - record["start_seconds"]["cpu"]
+    rows = [row for row in record["rows"] if ("decode_gbs" in row) == filtered and not row.get("packed")]
+    saved = sum((row["seconds"]["h5gpured cpu"] - row["seconds"]["h5gpured cuda"]) / row["bytes"] for row in rows) / len(rows)
+    return start / saved / 2**30 if saved > 0 else float("inf")

@@ -1,0 +1,59 @@
+/* HDF5 has defects that malformed files lead it into (1.10 follows sizes of its global heap beyond the end, for one),
+ * and its calls cannot be checked for them beforehand. Such a crash is told as any other failure is: in one line, with
+ * its status. It says what was being done, as a crash while results are written is no fault of the input's. Nothing can
+ * be tidied up by then, and nothing has to be where a file system keeps files without names: an output gets its name
+ * last. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "h5gpured/h5gpured.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#endif
+
+/* Made before anything can go wrong: a handler may not format. */
+static char last_words[512] = "h5gpured: crashed before it read anything: there is a bug\n";
+
+#ifndef SANITIZED
+static void end(int signal_number) {
+  (void)signal_number;
+  ssize_t written = write(STDERR_FILENO, last_words, strlen(last_words));
+  (void)written;
+  _exit(EXIT_INPUT);
+}
+#endif
+
+static void prepare(const char *name, const char *what) {
+  fflush(stdout);
+  char *end_of_name = last_words + snprintf(last_words, sizeof last_words, "h5gpured: %.300s", name);
+  for (char *c = last_words; c < end_of_name; c++)
+    if ((unsigned char)*c < 32 || *c == 127) *c = '?';
+  snprintf(end_of_name, sizeof last_words - (size_t)(end_of_name - last_words), ": %s\n", what);
+}
+
+void crash_while_reading(const char *input) {
+  prepare(input, "crashed on it: the file is malformed in a way that HDF5 does not survive, or there is a bug");
+}
+
+void crash_while_writing(const char *output) {
+  prepare(output, "crashed while results were written to it: there is a bug here or in HDF5");
+}
+
+/* A stack of its own for the handler, as the other one may be what has run out. A sanitizer has more to say. */
+void crash_catch(void) {
+#ifndef SANITIZED
+  static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+  static char stack[16384];
+  struct sigaction action = {.sa_handler = end, .sa_flags = (int)(SA_ONSTACK | SA_RESETHAND)};
+  sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+  sigemptyset(&action.sa_mask);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, NULL);
+#endif
+}

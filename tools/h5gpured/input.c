@@ -1,0 +1,86 @@
+/* Opens the inputs, one by one or under --concat as one, and prints what the library remarks on. All datasets of a file
+ * are visited in many.c. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "h5gpured/h5gpured.h"
+
+static bool fail(void) {
+  complain("%s", ndr_last_error());
+  return false;
+}
+
+/* Inputs may be one file named twice, or opened again for weights: what has been said of it is known. */
+static bool was_said(const char *sentence) {
+  static char **said;
+  static size_t count;
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(said[i], sentence) == 0) return true;
+  char **more = realloc(said, (count + 1) * sizeof *said);
+  if (more) said = more;
+  char *copy = more ? strdup(sentence) : NULL;
+  if (copy) said[count++] = copy;
+  return false;
+}
+
+void say_remark(void *user, const char *sentence) {
+  (void)user;
+  if (!was_said(sentence)) complain("%s", sentence);
+}
+
+ndr_h5_access input_access(const h5gpured_options *options) {
+  ndr_h5_access access = NDR_H5_ACCESS_INIT;
+  access.no_plugins = options->no_plugins;
+  access.raw = options->raw;
+  access.allow_external = options->allow_external;
+  access.on_remark = say_remark;
+  return access;
+}
+
+static bool open_series(const h5gpured_options *options, char *const *files, char *const *paths,
+                        ndr_h5_dataset **dataset) {
+  const ndr_h5_access access = input_access(options);
+  return ndr_h5_open_series(dataset, options->input_count, (const char *const *)files, (const char *const *)paths,
+                            options->concat, &access) == NDR_OK ||
+         fail();
+}
+
+/* A series keeps all of its files open. The soft limit is kept low for programs that use select(), as nothing here
+ * does. */
+static void allow_many_files(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static bool split_one(const char *input, char **file, char **path) {
+  if (ndr_h5_split(input, file, path) != NDR_OK) return fail();
+  if (path_is_pattern(*path)) complain("%s: --concat takes one dataset of each file: name it, as FILE:/NAME", input);
+  return !path_is_pattern(*path);
+}
+
+static bool split_and_open_series(const h5gpured_options *options, ndr_h5_dataset **dataset) {
+  size_t count = (size_t)options->input_count;
+  char **files = calloc(2 * count, sizeof *files), **paths = files ? files + count : NULL;
+  bool good = files != NULL;
+  if (!good) complain("out of memory");
+  allow_many_files();
+  for (size_t i = 0; good && i < count; i++) good = split_one(options->inputs[i], &files[i], &paths[i]);
+  good = good && open_series(options, files, paths, dataset);
+  for (size_t i = 0; files && i < 2 * count; i++) free(files[i]);
+  free(files);
+  return good;
+}
+
+bool input_open(const h5gpured_options *options, int input, ndr_h5_dataset **dataset) {
+  char *file, *path;
+  const ndr_h5_access access = input_access(options);
+  if (options->concat) return split_and_open_series(options, dataset);
+  if (ndr_h5_split(options->inputs[input], &file, &path) != NDR_OK) return fail();
+  ndr_status status = ndr_h5_open(dataset, file, path, &access);
+  free(file);
+  free(path);
+  return status == NDR_OK || fail();
+}

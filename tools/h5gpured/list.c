@@ -1,0 +1,142 @@
+/* --list: the datasets of a file, as text or JSON. Reads no elements. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "h5gpured/h5gpured.h"
+
+/* Where the dtype starts behind a path that is not longer. */
+enum { COLUMN = 22 };
+
+/* At most this many bytes of units are shown. */
+enum { UNITS = 32 };
+
+typedef struct {
+  const h5gpured_options *options;
+  const char *file;
+  int count;
+} listing;
+
+static void print_numbers(const char *key, int count, const int64_t *numbers) {
+  printf(",\"%s\":[", key);
+  for (int i = 0; i < count; i++) printf("%s%lld", i ? "," : "", (long long)numbers[i]);
+  putchar(']');
+}
+
+static void list_json(const listing *l, const char *path, const ndr_h5_info *info, const char *reason) {
+  fputs("{\"file\":", stdout);
+  print_json_string(l->file, stdout);
+  fputs(",\"dataset\":", stdout);
+  print_json_string(path, stdout);
+  if (info) {
+    printf(",\"dtype\":\"%s\",\"stored_dtype\":\"%s\"", ndr_dtype_name(info->dtype),
+           ndr_dtype_name(info->stored_dtype));
+    printf(",\"scaled\":%s,\"masked\":%s", info->scaled ? "true" : "false", info->masked ? "true" : "false");
+    print_numbers("shape", info->ndim, info->shape);
+    fputs(",\"dim_names\":[", stdout);
+    for (int d = 0; d < info->ndim; d++) {
+      if (d) putchar(',');
+      print_json_string(info->dim_names[d], stdout);
+    }
+    putchar(']');
+    if (info->units) {
+      fputs(",\"units\":", stdout);
+      print_json_string(info->units, stdout);
+    }
+    if (info->layout == NDR_H5_CHUNKED) print_numbers("chunk", info->ndim, info->chunk);
+    fputs(",\"filters\":", stdout);
+    print_json_string(info->filters, stdout);
+    if (info->stored_bytes < 0)
+      fputs(",\"stored_bytes\":null", stdout);
+    else
+      printf(",\"stored_bytes\":%lld", (long long)info->stored_bytes);
+    printf(",\"scale\":%s}\n", info->is_scale ? "true" : "false");
+  } else {
+    fputs(",\"reason\":", stdout);
+    print_json_string(reason, stdout);
+    fputs("}\n", stdout);
+  }
+}
+
+static void print_units(const char *units) {
+  char text[UNITS + 1];
+  size_t length = strnlen(units, sizeof text);
+  if (length == 0) return;
+  if (length > UNITS) length = UNITS - 3;
+  while (length > 0 && ((unsigned char)units[length] & 0xc0) == 0x80) length--; /* not inside of a letter */
+  snprintf(text, sizeof text, "%.*s%s", (int)length, units, units[length] ? "..." : "");
+  fputs("  ", stdout);
+  print_plain(text, stdout);
+}
+
+static void list_text(const char *path, const ndr_h5_info *info, const char *reason) {
+  static const char *const layouts[] = {"compact", "contiguous", "chunks", "virtual"};
+  fputs("  ", stdout);
+  print_plain(path, stdout);
+  printf("%*s", strlen(path) < COLUMN ? COLUMN - (int)strlen(path) : 2, "");
+  if (info) {
+    print_type(info->dtype, info->ndim, info->shape, info->dim_names, stdout);
+    if (info->units) print_units(info->units);
+    printf("  %s", layouts[info->layout]);
+    for (int d = 0; d < info->ndim && info->layout == NDR_H5_CHUNKED; d++)
+      printf("%s%lld", d ? "x" : " ", (long long)info->chunk[d]);
+    if (info->filters[0]) {
+      fputs(", ", stdout);
+      print_plain(info->filters, stdout);
+    }
+    if (info->stored_dtype != info->dtype) printf(", stored as %s", ndr_dtype_name(info->stored_dtype));
+    if (info->scaled) fputs(", scaled", stdout);
+    if (info->masked) fputs(", masked", stdout);
+    if (info->stored_bytes == 0) fputs(", never written", stdout);
+    if (info->stored_bytes < 0 && info->layout != NDR_H5_VIRTUAL) fputs(", in other files", stdout);
+    if (info->is_scale) fputs(", scale", stdout);
+  } else {
+    print_plain(reason, stdout);
+  }
+  putchar('\n');
+}
+
+static void print_file(const char *file) {
+  print_plain(file, stdout);
+  putchar('\n');
+}
+
+static int visit(void *user, const char *path, const ndr_h5_info *info, const char *reason) {
+  listing *l = user;
+  if (l->options->json) {
+    list_json(l, path, info, reason);
+  } else {
+    if (l->count == 0) print_file(l->file);
+    list_text(path, info, reason);
+  }
+  l->count++;
+  return 0;
+}
+
+/* Whether the name is of a dataset in a file that exists: FILE:/DATASET, FILE[PART]. */
+static bool refuse_dataset(const char *name) {
+  struct stat found;
+  char *file = NULL, *path = NULL;
+  bool is_file = stat(name, &found) == 0;
+  bool refused = !is_file && ndr_h5_split(name, &file, &path) == NDR_OK && path;
+  if (refused) complain("%s: --list takes a whole file: name %s", name, file);
+  free(file);
+  free(path);
+  return refused;
+}
+
+int list_file(const h5gpured_options *options, const char *file) {
+  listing l = {options, file, 0};
+  crash_while_reading(file);
+  const ndr_h5_access access = input_access(options);
+  if (ndr_h5_list(file, &access, visit, &l) != NDR_OK) {
+    if (!refuse_dataset(file)) complain("%s", ndr_last_error());
+    return EXIT_INPUT;
+  }
+  if (l.count == 0 && !options->json) {
+    print_file(file);
+    puts("  no datasets");
+  }
+  return 0;
+}

@@ -1,0 +1,52 @@
+/* Memory for results. The kernel promises more than there is and then ends programs that use it, this one or another,
+ * so what cannot be had is refused before the work begins. */
+#include <stdlib.h>
+
+#include "h5gpured/h5gpured.h"
+
+/* How many times results are in memory at once. A file is put together there, and where elements may be missing they
+ * are marked in a copy; a stream in memory is copied where it grows; a table or JSON has several characters for each
+ * byte. */
+static int copies(const answer *a) {
+  if (!a->options->output) return 1;
+  if (a->options->format == FORMAT_NPY) return 3;
+  if (a->options->format == FORMAT_CSV || a->options->format == FORMAT_JSON) return 8;
+  return a->info->masked ? 3 : 2;
+}
+
+static bool fits(const answer *a, int64_t bytes, const char *where) {
+  int64_t left = ndr_h5_free_memory();
+  if (bytes <= left / copies(a)) return true;
+  if (copies(a) == 1)
+    complain("%s: the results need %lld bytes of memory, of which %lld are available", where, (long long)bytes,
+             (long long)left);
+  else
+    complain("%s: the results need %lld bytes of memory, %d times while they are written, of which %lld are available",
+             where, (long long)bytes, copies(a), (long long)left);
+  return false;
+}
+
+bool results_allocate(answer *a, const ndr_options *reduce, const DLTensor *tensor, const char *where) {
+  int64_t bytes[NDR_MAX_OPS], total = 0;
+  for (int i = 0; i < a->options->op_count; i++) {
+    DLTensor *result = &a->results[i];
+    result->shape = a->shapes[i];
+    if (ndr_result_describe(tensor, a->dim_count, a->dims, a->options->ops[i], reduce, result) != NDR_OK) {
+      complain("%s: %s", where, ndr_last_error());
+      return false;
+    }
+    if (__builtin_mul_overflow(tensor_count(result), result->dtype.bits / 8, &bytes[i]) ||
+        __builtin_add_overflow(total, bytes[i], &total)) {
+      complain("%s: the results have more than 2^63 bytes", where);
+      return false;
+    }
+  }
+  if (!fits(a, total, where)) return false;
+  for (int i = 0; i < a->options->op_count; i++) {
+    a->results[i].data = calloc((size_t)bytes[i] + 1, 1);
+    if (a->results[i].data) continue;
+    complain("%s: out of memory for results of %lld bytes", where, (long long)bytes[i]);
+    return false;
+  }
+  return true;
+}

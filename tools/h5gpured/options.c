@@ -1,0 +1,257 @@
+/* What h5gpured's command line says: its options, a row each, and what goes with what. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/cli.h"
+#include "h5gpured/h5gpured.h"
+
+static const cli tool; /* its rows follow the functions that they name */
+
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
+
+__attribute__((noreturn)) static void refuse_op(const char *name, size_t length) {
+  const char *names[NDR_OP_COUNT];
+  char begin[32];
+  snprintf(begin, sizeof begin, "%.*s", (int)length, name);
+  char list[512];
+  for (int i = 0; i < NDR_OP_COUNT; i++) names[i] = ndr_op_name((ndr_op)i);
+  cli_list_names(begin, NDR_OP_COUNT, names, list, sizeof list);
+  cli_refuse(&tool, "--op: there is no operator '%.*s'; there are %s", (int)length, name, list);
+}
+
+static void read_ops(void *target, const char *list) {
+  h5gpured_options *options = target;
+  for (const char *start = list; start;) {
+    const char *comma = strchr(start, ',');
+    char name[32];
+    size_t length = comma ? (size_t)(comma - start) : strlen(start);
+    snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name - 1, start);
+    if (length == 0) cli_refuse(&tool, "--op '%s': an entry of the list is empty", list);
+    if (options->op_count == NDR_MAX_OPS) cli_refuse(&tool, "--op '%s': at most %d operators", list, NDR_MAX_OPS);
+    ndr_op *op = &options->ops[options->op_count];
+    if (length >= sizeof name || ndr_op_parse(name, op) != NDR_OK) refuse_op(start, length);
+    for (int i = 0; i < options->op_count; i++)
+      if (options->ops[i] == *op) cli_refuse(&tool, "--op '%s': %s is named twice", list, name);
+    options->op_count++;
+    start = comma ? comma + 1 : NULL;
+  }
+}
+
+static int read_count(const char *option, const char *text, uint64_t least) {
+  uint64_t value;
+  if (!cli_integer(text, least, INT_MAX, &value))
+    cli_refuse(&tool, "%s takes a whole number from %d to %d, not '%s'", option, (int)least, INT_MAX, text);
+  return (int)value;
+}
+
+static void read_threads(void *target, const char *text) {
+  ((h5gpured_options *)target)->threads = read_count("--threads", text, 1);
+}
+
+static void read_memory(void *target, const char *text) {
+  uint64_t bytes;
+  if (!cli_size(text, INT64_MAX / 2, &bytes))
+    cli_refuse(&tool, "--memory takes a size like 64M or 1.5G (digits, then K, M, G or T), not '%s'", text);
+  ((h5gpured_options *)target)->memory = (int64_t)bytes;
+}
+
+static void read_device(void *target, const char *text) {
+  h5gpured_options *options = target;
+  options->device_id = 0;
+  if (strcmp(text, "auto") == 0) {
+    options->device = NDR_H5_AUTO;
+  } else if (strcmp(text, "cpu") == 0) {
+    options->device = NDR_H5_CPU;
+  } else if (strcmp(text, "all") == 0) {
+    options->device = NDR_H5_ALL;
+  } else if (strncmp(text, "cuda", 4) == 0 && (text[4] == 0 || text[4] == ':')) {
+    options->device = NDR_H5_CUDA;
+    if (text[4]) options->device_id = read_count("--device cuda:N", text + 5, 0);
+  } else {
+    cli_refuse(&tool, "--device takes auto, cpu, cuda, cuda:N or all, not '%s'", text);
+  }
+}
+
+static void read_ddof(void *target, const char *text) {
+  if (!cli_decimal(text, &((h5gpured_options *)target)->ddof))
+    cli_refuse(&tool, "--ddof takes a number like 1 or 0.5, at least 0, not '%s'", text);
+}
+
+static void read_deflate(void *target, const char *text) {
+  uint64_t level;
+  if (!cli_integer(text, 0, 9, &level)) cli_refuse(&tool, "--deflate takes a level from 0 to 9, not '%s'", text);
+  ((h5gpured_options *)target)->deflate = (int)level;
+}
+
+static const char *const format_names[] = {
+    [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_HDF5] = "hdf5", [FORMAT_NPY] = "npy", [FORMAT_CSV] = "csv"};
+
+static void read_format(void *target, const char *text) {
+  h5gpured_options *options = target;
+  for (output_format f = FORMAT_TEXT; f <= FORMAT_CSV; f++) {
+    if (strcmp(text, format_names[f]) != 0) continue;
+    options->format = f;
+    options->format_named = true;
+    return;
+  }
+  cli_refuse(&tool, "--format takes text, json, hdf5, npy or csv, not '%s'", text);
+}
+
+static void print_version(void *target, const char *text) {
+  (void)target;
+  (void)text;
+  printf("h5gpured (ndreduce) %s\n", ndr_version());
+  exit(EXIT_SUCCESS);
+}
+
+static void print_help(void *target, const char *text) {
+  (void)target;
+  (void)text;
+  fputs("Usage: h5gpured [options] FILE[:/DATASET | /DATASET][[PART]]...\n"
+        "Reduces datasets of HDF5 and netCDF-4 files over any of their dims.\n"
+        "With no dataset named: the only one of the largest rank. PART as in NumPy: FILE:/DATASET[0:100, :, ::4]\n"
+        "'FILE:/*': all datasets that have the dims, one after the other\n\n",
+        stdout);
+  cli_print_options(&tool, stdout);
+  puts("\nOperators:");
+  for (int op = 0; op < NDR_OP_COUNT; op++) printf("  %-10s %s\n", ndr_op_name((ndr_op)op), ndr_op_help((ndr_op)op));
+  puts("\nExit status: 0 done, 1 the input or the run failed, 2 the command line is wrong.\n"
+       "Example: h5gpured ocean.nc:/temp --dims time --op mean,std");
+  exit(EXIT_SUCCESS);
+}
+
+/* ---- The options ------------------------------------------------------------------------------------------------- */
+
+#define FIELD(name) .at = offsetof(h5gpured_options, name)
+
+static const cli_option rows[] = {
+    {'d', "dims", "LIST", FIELD(dims), .help = "dims to reduce: 0,2 or -1 or time,lat or all (default all)"},
+    {0, "op", "LIST", CLI_ADDS, read_ops, .help = "operators, default sum; all from one read of the data"},
+    {'k', "keepdims", FIELD(keepdims), .help = "keep reduced dims, with size 1"},
+    {0, "skipna", FIELD(skip_nan), .help = "leave NaN elements out"},
+    {0, "raw", FIELD(raw), .help = "take numbers as stored: no missing values, scales and offsets"},
+    {0, "weights", "BY", FIELD(weights),
+     .help = "mean, sum and valid weighted: by a coordinate, lat or lat:cos (its cosine), or a dataset, /PATH"},
+    {0, "concat", "DIM", FIELD(concat), .help = "all inputs are one array: they follow each other along DIM"},
+    {0, "ddof", "N", CLI_ONCE, read_ddof, .help = "var and std divide by n - N (default 0)"},
+    {'o', "output", "FILE", FIELD(output),
+     .help = "write the results to FILE, HDF5 if its name ends in .nc, .h5 and the like, or .csv, .npy, .json, .txt;\n"
+             "in HDF5, dataset NAME, or NAME_OP for several operators; - is standard output"},
+    {0, "overwrite", FIELD(overwrite), .help = "replace FILE if it exists"},
+    {0, "deflate", "N", CLI_ONCE, read_deflate,
+     .help = "compress them at level N, 0 for not at all (default: as the input, from 64 KiB on)"},
+    {0, "format", "NAME", CLI_ONCE, read_format, .help = "text, json, hdf5, npy or csv, whatever FILE is called"},
+    {0, "coords", FIELD(coords), .help = "give what argmin and argmax find as coordinates, too"},
+    {0, "json", FIELD(json), .help = "one JSON object a line for each dataset and operator"},
+    {0, "list", FIELD(list), .help = "list the datasets instead of reducing"},
+    {0, "explain", FIELD(explain), .help = "say on stderr how the work is cut up, and how long it took"},
+    {0, "device", "NAME", CLI_ONCE, read_device, .help = "auto (default), cpu, cuda, cuda:N, or all for every GPU"},
+    {'t', "threads", "N", CLI_ONCE, read_threads, .help = "CPU threads (default: all)"},
+    {0, "memory", "SIZE", CLI_ONCE, read_memory,
+     .help = "budget for buffers, like 64M or 1.5G (default: a quarter of what is free)"},
+    {0, "no-plugins", FIELD(no_plugins), .help = "load no filter plugins"},
+    {0, "allow-external", FIELD(allow_external),
+     .help = "read other files that the input leads to even outside its folder"},
+    {0, "progress", FIELD(progress), .help = "show progress even when stderr is no terminal, from half a second on"},
+    {'q', "quiet", FIELD(quiet), .help = "show no progress, and nothing on what -o writes"},
+    {0, "version", .read = print_version, .help = "print the version"},
+    {'h', "help", .read = print_help, .help = "print this"},
+};
+
+CLI_CHECK(rows);
+static const cli tool = {"h5gpured", "h5gpured", sizeof rows / sizeof *rows, rows, NULL};
+
+/* ---- What goes with what ----------------------------------------------------------------------------------------- */
+
+/* What a file's name says that it holds; without an extension HDF5. */
+static output_format format_of(const char *file) {
+  static const struct {
+    const char *extension;
+    output_format format;
+  } known[] = {{"nc", FORMAT_HDF5},   {"nc4", FORMAT_HDF5}, {"cdf", FORMAT_HDF5},  {"h5", FORMAT_HDF5},
+               {"hdf5", FORMAT_HDF5}, {"hdf", FORMAT_HDF5}, {"he5", FORMAT_HDF5},  {"nxs", FORMAT_HDF5},
+               {"csv", FORMAT_CSV},   {"npy", FORMAT_NPY},  {"json", FORMAT_JSON}, {"txt", FORMAT_TEXT}};
+  const char *slash = strrchr(file, '/'), *dot = strrchr(slash ? slash : file, '.');
+  if (!dot || !dot[1]) return FORMAT_HDF5;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strcasecmp(dot + 1, known[i].extension) == 0) return known[i].format;
+  cli_refuse(&tool,
+             "--output '%s': what a %s file holds is not known; .nc .nc4 .cdf .h5 .hdf5 .hdf .he5 .nxs are HDF5, and "
+             "there are .csv .npy .json .txt; or say --format hdf5, csv, npy, json or text",
+             file, dot);
+}
+
+/* Settles where results go and in what form. An output of "-" is none: standard output. */
+static void settle_format(h5gpured_options *options) {
+  bool dash = options->output && strcmp(options->output, "-") == 0;
+  if (options->output && !*options->output) cli_refuse(&tool, "--output: the name is empty");
+  if (dash && options->format_named && options->format == FORMAT_HDF5)
+    cli_refuse(&tool, "--output -: HDF5 cannot be written to standard output, only to a FILE");
+  if (dash) options->output = NULL;
+  if (!options->format_named) options->format = options->output ? format_of(options->output) : FORMAT_TEXT;
+  if (options->output) return;
+  if (options->format == FORMAT_HDF5) cli_refuse(&tool, "--format hdf5 needs --output FILE");
+  if (options->json && options->format_named && options->format != FORMAT_JSON)
+    cli_refuse(&tool, "--json and --format %s are both for standard output; --output FILE takes one",
+               format_names[options->format]);
+  if (options->json) options->format = FORMAT_JSON;
+}
+
+/* One table, one dataset. */
+static void check_table(const h5gpured_options *options) {
+  char table[128];
+  snprintf(table, sizeof table, options->format_named ? "--format %s" : "--output FILE.%s",
+           format_names[options->format]);
+  if (options->input_count > 1 && !options->concat)
+    cli_refuse(&tool, "%s takes one input, not %d; --concat makes them one", table, options->input_count);
+  if (options->format != FORMAT_NPY) return;
+  if (options->op_count > 1) cli_refuse(&tool, "%s takes one operator, not %d", table, options->op_count);
+  if (options->coords) cli_refuse(&tool, "%s has no room for --coords", table);
+}
+
+static void check_format(const h5gpured_options *options) {
+  bool finds = false;
+  for (int i = 0; i < options->op_count; i++) finds |= options->ops[i] == NDR_ARGMIN || options->ops[i] == NDR_ARGMAX;
+  if (options->coords && !finds) cli_refuse(&tool, "--coords needs --op argmin or argmax");
+  if (options->deflate >= 0 && options->format != FORMAT_HDF5)
+    cli_refuse(&tool, "--deflate needs --output FILE, in HDF5%s%s", options->output ? ", not " : "",
+               options->output ? format_names[options->format] : "");
+  if (options->format == FORMAT_NPY || options->format == FORMAT_CSV) check_table(options);
+}
+
+static void check_list(h5gpured_options *options) {
+  if (options->concat) cli_refuse(&tool, "--list takes files one by one, without --concat");
+  if (options->output) cli_refuse(&tool, "--list writes no --output");
+  if (options->format != FORMAT_TEXT && options->format != FORMAT_JSON)
+    cli_refuse(&tool, "--list is text or json, not --format %s", format_names[options->format]);
+  options->json = options->format == FORMAT_JSON;
+}
+
+/* What can be refused before any file is opened. */
+static void check(h5gpured_options *options) {
+  int count;
+  if (options->input_count == 0) cli_refuse(&tool, "no input file is named");
+  if (ndr_h5_dims_parse(options->dims, 0, NULL, &count, NULL) == NDR_ERR_PARSE)
+    cli_refuse(&tool, "--dims: %s", ndr_last_error());
+  settle_format(options);
+  check_format(options);
+  if (options->list) check_list(options);
+  if (options->weights && !*options->weights) cli_refuse(&tool, "--weights: the name is empty");
+  for (int i = 0; options->weights && i < options->op_count; i++)
+    if (options->ops[i] != NDR_SUM && options->ops[i] != NDR_MEAN && options->ops[i] != NDR_VALID)
+      cli_refuse(&tool, "--weights: %s has no weighted form; sum, mean and valid do", ndr_op_name(options->ops[i]));
+}
+
+void options_read(h5gpured_options *options, int argc, char **argv) {
+  *options = (h5gpured_options){.dims = "all", .deflate = -1, .history = history_line(argc, argv)};
+  if (!options->history) {
+    complain("out of memory");
+    exit(EXIT_INPUT);
+  }
+  options->input_count = cli_read(&tool, options, argc, argv);
+  options->inputs = argv + 1;
+  if (options->op_count == 0) options->ops[options->op_count++] = NDR_SUM;
+  check(options);
+}

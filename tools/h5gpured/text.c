@@ -1,0 +1,278 @@
+/* Answers for people, the lines on what -o writes, and the complaints on stderr. Makes texts from files harmless to a
+ * terminal. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5gpured/h5gpured.h"
+
+/* How much of a large result is shown: of the last two dims the first and last EDGE, of the others the first and last
+ * OUTER_EDGE, in all about ROWS rows. */
+enum { EDGE = 6, OUTER_EDGE = 2, ROWS = 40, DIGITS = 7, SAMPLE = 64 };
+
+const char *print_letter(const char *text, FILE *stream) {
+  const unsigned char *c = (const unsigned char *)text;
+  int length = utf8_length(c), bytes = length ? length : 1;
+  bool steers = length == 0 || *c < 32 || *c == 127 || (*c == 0xc2 && c[1] < 0xa0);
+  for (int i = 0; i < bytes; i++) fprintf(stream, steers ? "\\x%02x" : "%c", c[i]);
+  return text + bytes;
+}
+
+void print_plain(const char *text, FILE *stream) {
+  while (*text) text = print_letter(text, stream);
+}
+
+/* The reason is at the end, behind names of any length: only where there is no memory is a long line cut. */
+void complain(const char *format, ...) {
+  char text[1024], *whole = NULL;
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(text, sizeof text, format, arguments); // NOLINT(clang-analyzer-valist.Uninitialized)
+  va_end(arguments);
+  if (length >= (int)sizeof text) whole = malloc((size_t)length + 1);
+  if (whole) {
+    va_start(arguments, format);
+    vsnprintf(whole, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+  }
+  fflush(stdout);
+  fputs("h5gpured: ", stderr);
+  print_plain(whole ? whole : text, stderr);
+  fputc('\n', stderr);
+  free(whole);
+}
+
+/* FILE:/DATASET */
+static void print_place(const ndr_h5_info *info, FILE *stream) {
+  print_plain(info->file, stream);
+  fputc(':', stream);
+  print_plain(info->dataset, stream);
+}
+
+void print_type(ndr_dtype dtype, int ndim, const int64_t *shape, const char *const *names, FILE *stream) {
+  fputs(ndr_dtype_name(dtype), stream);
+  for (int d = 0; d < ndim; d++) {
+    fputs(d ? ", " : " [", stream);
+    if (names && names[d]) {
+      print_plain(names[d], stream);
+      fputc(' ', stream);
+    }
+    fprintf(stream, "%lld", (long long)shape[d]);
+  }
+  if (ndim) fputc(']', stream);
+}
+
+/* The names of the dims of the result: those that are left, and under keepdims the reduced ones, too. */
+static void result_names(const answer *a, const char **names) {
+  bool reduced[NDR_MAX_DIMS] = {false};
+  for (int i = 0; i < a->dim_count; i++) reduced[a->dims[i]] = true;
+  for (int d = 0, r = 0; d < a->info->ndim; d++)
+    if (!reduced[d] || a->options->keepdims) names[r++] = a->info->dim_names[d];
+}
+
+static void print_over(const answer *a, FILE *stream) {
+  if (a->dim_count == a->info->ndim && a->info->ndim != 1) {
+    fputs(" over all dims", stream);
+    return;
+  }
+  for (int i = 0; i < a->dim_count; i++) {
+    fputs(i ? ", " : " over ", stream);
+    const char *name = a->info->dim_names[a->dims[i]];
+    if (name)
+      print_plain(name, stream);
+    else
+      fprintf(stream, "dim %d", a->dims[i]);
+  }
+}
+
+static void print_result_type(const answer *a, int op, FILE *stream) {
+  const char *names[NDR_MAX_DIMS] = {NULL};
+  const DLTensor *result = &a->results[op];
+  result_names(a, names);
+  print_type(tensor_dtype(result), result->ndim, result->shape, names, stream);
+}
+
+/* ---- A result as a table ---------------------------------------------------------------------------------------- */
+
+typedef struct {
+  const DLTensor *result;
+  FILE *to;
+  date *dates; /* what is shown in place of numbers, or NULL */
+  ndr_dtype dtype;
+  int width, rows;
+  bool cut;
+} table;
+
+static void element_text(const table *t, int64_t index, char text[NUMBER_CHARS]) {
+  const char *data = t->result->data;
+  if (t->dates && *t->dates[index])
+    strcpy(text, t->dates[index]);
+  else
+    number_text(number_read(t->dtype, data + (size_t)index * ndr_dtype_bytes(t->dtype)), DIGITS, text);
+}
+
+/* The widest of the first and the last elements: enough to line up most tables. */
+static int table_width(const table *t) {
+  int64_t count = tensor_count(t->result);
+  int width = 3;
+  for (int64_t i = 0; i < count; i++) {
+    char text[NUMBER_CHARS];
+    if (i == SAMPLE && count > 2 * SAMPLE) i = count - SAMPLE;
+    element_text(t, i, text);
+    if ((int)strlen(text) > width) width = (int)strlen(text);
+  }
+  return width;
+}
+
+/* The index after i of a dim of `size`: the middle of a long dim is left out, and *gap then says so. */
+static int64_t next_shown(int64_t i, int64_t size, int edge, bool *gap) {
+  *gap = i == edge - 1 && size > 2 * edge + 1;
+  return *gap ? size - edge : i + 1;
+}
+
+static void print_row(table *t, int64_t base, int64_t size) {
+  bool gap;
+  fputs("    ", t->to);
+  for (int64_t i = 0; i < size; i = next_shown(i, size, EDGE, &gap)) {
+    char text[NUMBER_CHARS];
+    element_text(t, base + i, text);
+    fprintf(t->to, "%s%*s", i ? "  " : "", t->width, text);
+    next_shown(i, size, EDGE, &gap);
+    if (gap) fputs("  ...", t->to);
+    t->cut |= gap;
+  }
+  fputc('\n', t->to);
+  t->rows++;
+}
+
+/* Prints the part of a table below dims 0 .. d-1, whose elements start at base. */
+static void print_part(table *t, int d, int64_t base) {
+  int ndim = t->result->ndim;
+  int64_t size = t->result->shape[d], step = 1;
+  int edge = d < ndim - 2 ? OUTER_EDGE : EDGE;
+  bool gap;
+  if (d == ndim - 1) {
+    print_row(t, base, size);
+    return;
+  }
+  for (int i = d + 1; i < ndim; i++) step *= t->result->shape[i];
+  for (int64_t i = 0; i < size; i = next_shown(i, size, edge, &gap)) {
+    if (t->rows >= ROWS) {
+      t->cut = true;
+      return;
+    }
+    if (d < ndim - 2 && t->rows) fputc('\n', t->to);
+    print_part(t, d + 1, base + i * step);
+    next_shown(i, size, edge, &gap);
+    if (gap) fputs("    ...\n", t->to);
+    t->cut |= gap;
+  }
+}
+
+static void print_table(const DLTensor *result, date *dates, FILE *to) {
+  table t = {.result = result, .to = to, .dates = dates, .dtype = tensor_dtype(result)};
+  int64_t count = tensor_count(result);
+  if (count == 0) return;
+  t.width = table_width(&t);
+  print_part(&t, 0, 0);
+  if (t.cut) fprintf(to, "    (%lld values; --json or -o FILE.nc gives them all)\n", (long long)count);
+}
+
+/* ---- An answer -------------------------------------------------------------------------------------------------- */
+
+/* What is packed is known in steps of its scale factor: digits below a millionth of a step come from the binary
+ * fractions that it was multiplied in, as in -7.210000000000001. JSON and CSV have them. */
+static void scalar_text(const answer *a, const DLTensor *result, char text[NUMBER_CHARS]) {
+  number n = number_read(tensor_dtype(result), result->data);
+  if (a->info->scaled && n.kind == REAL)
+    number_rounded(n.re, fabs(a->info->scale_factor) * 1e-6, text);
+  else
+    number_text(n, 0, text);
+}
+
+static void print_scalar(const answer *a, int i, FILE *to) {
+  char text[NUMBER_CHARS];
+  scalar_text(a, &a->results[i], text);
+  fprintf(to, "  %-9s %s", ndr_op_name(a->options->ops[i]), text);
+  const char *before = "  at ";
+  for (int f = 0; f < a->found_count; f++) {
+    if (a->found[f].op != i) continue;
+    fputs(before, to);
+    before = ", ";
+    print_plain(a->found[f].name, to);
+    coordinate_text(a->found[f].dates, a->found[f].values, 0, text);
+    fprintf(to, " %s", text);
+  }
+  fputc('\n', to);
+}
+
+/* The tables of places that belong to one operator's. */
+static void print_found(const answer *a, int op, FILE *to) {
+  for (int i = 0; i < a->found_count; i++) {
+    if (a->found[i].op != op) continue;
+    DLTensor values = found_tensor(a, i);
+    fprintf(to, "  %s, its ", ndr_op_name(a->options->ops[op]));
+    print_plain(a->found[i].name, to);
+    fputs(":\n", to);
+    print_table(&values, a->found[i].dates, to);
+  }
+}
+
+void print_text(const answer *a, FILE *to) {
+  print_place(a->info, to);
+  fputs("  ", to);
+  print_type(a->info->dtype, a->info->ndim, a->info->shape, a->info->dim_names, to);
+  if (a->results[0].ndim == 0) print_over(a, to);
+  fputc('\n', to);
+  for (int i = 0; i < a->options->op_count; i++) {
+    if (a->results[i].ndim == 0) {
+      print_scalar(a, i, to);
+      continue;
+    }
+    fprintf(to, "  %s", ndr_op_name(a->options->ops[i]));
+    print_over(a, to);
+    fputs(": ", to);
+    print_result_type(a, i, to);
+    fputc('\n', to);
+    print_table(&a->results[i], NULL, to);
+    print_found(a, i, to);
+  }
+}
+
+/* FILE or FILE:/NAME */
+static void print_target(const answer *a, const char *name, FILE *stream) {
+  print_plain(a->options->output, stream);
+  if (name) {
+    fputs(":/", stream);
+    print_plain(name, stream);
+  }
+  fputs("  ", stream);
+}
+
+static void print_origin(const answer *a, int op, FILE *stream) {
+  fprintf(stream, "%s of ", ndr_op_name(a->options->ops[op]));
+  print_place(a->info, stream);
+  print_over(a, stream);
+  fputc('\n', stream);
+}
+
+void print_written(const answer *a, int op, const char *name, FILE *stream) {
+  print_target(a, name, stream);
+  print_result_type(a, op, stream);
+  fputs("  ", stream);
+  print_origin(a, op, stream);
+}
+
+void print_written_found(const answer *a, int i, const char *name, FILE *stream) {
+  const char *names[NDR_MAX_DIMS] = {NULL};
+  const DLTensor *result = &a->results[a->found[i].op];
+  result_names(a, names);
+  print_target(a, name, stream);
+  print_type(NDR_F64, result->ndim, result->shape, names, stream);
+  fputs("  ", stream);
+  print_plain(a->found[i].name, stream);
+  fputs(" at the ", stream);
+  print_origin(a, a->found[i].op, stream);
+}

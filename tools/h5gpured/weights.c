@@ -1,0 +1,233 @@
+/* What --weights names: reads the weights, from the coordinates of a dim or from a dataset, and checks them. The
+ * library applies them. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5gpured/h5gpured.h"
+
+/* The library's sentences on the dataset begin with its name. */
+static const char *last_reason(const char *where) {
+  const char *reason = ndr_last_error();
+  size_t length = strlen(where);
+  return strncmp(reason, where, length) == 0 && reason[length] == ':' ? reason + length + 2 : reason;
+}
+
+static bool refuse(const char *where) {
+  complain("%s: --weights: %s", where, last_reason(where));
+  return false;
+}
+
+/* "dim 1 (lat)", or "dim 1" where it has no name. */
+static const char *dim_text(const ndr_h5_info *info, int d, char text[DIM_CHARS]) {
+  snprintf(text, DIM_CHARS, info->dim_names[d] ? "dim %d (%.300s)" : "dim %d", d, info->dim_names[d]);
+  return text;
+}
+
+/* Where the :FUNCTION of DIM:FUNCTION begins; NULL where there is none. */
+static const char *find_function(const char *text) {
+  const char *slash = strrchr(text, '/');
+  return strrchr(slash ? slash : text, ':');
+}
+
+static bool is_cosine(const char *text) {
+  const char *colon = text[0] == '/' ? NULL : find_function(text);
+  return colon && strcmp(colon, ":cos") == 0;
+}
+
+/* ---- By a coordinate: DIM or DIM:cos ---------------------------------------------------------------------------- */
+
+static bool weigh_by_dim(const char *text, const ndr_h5_dataset *dataset, const char *where, weights *w) {
+  const ndr_h5_info *info = ndr_h5_describe(dataset);
+  const char *colon = find_function(text);
+  bool cosine = is_cosine(text);
+  char *name = strndup(text, cosine ? (size_t)(colon - text) : strlen(text));
+  int dims[NDR_MAX_DIMS], count = 0;
+  bool good = name && ndr_h5_dims_parse(name, info->ndim, info->dim_names, &count, dims) == NDR_OK;
+  free(name);
+  if (!good && colon && !cosine) {
+    complain("%s: --weights '%s': there is no weighting by '%s', only by cos, as DIM:cos", where, text, colon + 1);
+    return false;
+  }
+  if (!good && !colon && isalpha((unsigned char)text[0])) {
+    complain("%s: --weights: %s; a dataset has its path, /%s", where, last_reason(where), text);
+    return false;
+  }
+  if (!good) return refuse(where);
+  if (count != 1) {
+    complain("%s: --weights '%s' names %d dims, not one", where, text, count);
+    return false;
+  }
+  w->dims[0] = dims[0];
+  w->shape[0] = info->shape[dims[0]];
+  w->tensor.ndim = 1;
+  w->tensor.data = calloc((size_t)w->shape[0] + 1, sizeof(double)); /* which sees an overflow */
+  if (!w->tensor.data) {
+    complain("%s: --weights: out of memory", where);
+    return false;
+  }
+  double *values = w->tensor.data;
+  return ndr_h5_coordinate_weights(dataset, dims[0], cosine, values) == NDR_OK || refuse(where);
+}
+
+/* ---- By a dataset of the same file ------------------------------------------------------------------------------ */
+
+/* Dims are paired by their names; where these say nothing, by their sizes, in order. */
+static bool same_dim(const ndr_h5_info *a, int i, const ndr_h5_info *b, int j) {
+  if (a->dim_names[i] && b->dim_names[j]) return strcmp(a->dim_names[i], b->dim_names[j]) == 0;
+  return a->shape[i] == b->shape[j];
+}
+
+/* The first dims in order that fit, or the last. */
+static bool pair_from(const ndr_h5_info *info, const ndr_h5_info *own, bool last, int *dims) {
+  int step = last ? -1 : 1, d = last ? info->ndim - 1 : 0;
+  for (int n = 0; n < own->ndim; n++, d += step) {
+    int i = last ? own->ndim - 1 - n : n;
+    while (d >= 0 && d < info->ndim && !same_dim(info, d, own, i)) d += step;
+    if (d < 0 || d >= info->ndim) return false;
+    dims[i] = d;
+  }
+  return true;
+}
+
+static bool pair_dims(const h5gpured_options *options, const char *where, const ndr_h5_info *info,
+                      const ndr_h5_info *own, weights *w) {
+  int others[NDR_MAX_DIMS];
+  char called[3][DIM_CHARS];
+  if (!pair_from(info, own, false, w->dims) || !pair_from(info, own, true, others)) {
+    complain("%s: --weights: the dims of %s are not among its dims, in order", where, options->weights);
+    return false;
+  }
+  for (int i = 0; i < own->ndim; i++) {
+    w->shape[i] = own->shape[i];
+    if (w->dims[i] == others[i]) continue;
+    complain("%s: --weights: %s of %s could be %s or %s", where, dim_text(own, i, called[0]), options->weights,
+             dim_text(info, w->dims[i], called[1]), dim_text(info, others[i], called[2]));
+    return false;
+  }
+  w->tensor.ndim = own->ndim;
+  return true;
+}
+
+/* What is written without a part is all of it, and of the first file. */
+static bool fits(const h5gpured_options *options, const char *where, const ndr_h5_info *info, const weights *w) {
+  int dims[NDR_MAX_DIMS] = {-1}, count;
+  char called[DIM_CHARS];
+  if (options->concat && ndr_h5_dims_parse(options->concat, info->ndim, info->dim_names, &count, dims) != NDR_OK)
+    return refuse(where);
+  for (int i = 0; i < w->tensor.ndim; i++) {
+    if (options->concat && w->dims[i] == dims[0]) {
+      complain("%s: --weights: %s lies along the dim of --concat, but in one file only", where, options->weights);
+      return false;
+    }
+    if (w->shape[i] == info->shape[w->dims[i]]) continue;
+    complain("%s: --weights: %s has size %lld along %s of size %lld; /PATH[PART] is a part of it", where,
+             options->weights, (long long)w->shape[i], dim_text(info, w->dims[i], called),
+             (long long)info->shape[w->dims[i]]);
+    return false;
+  }
+  return true;
+}
+
+/* The sum over no dims, weighted by 1, is each element by itself, as f64. A missing one, as an area on land has it,
+ * weighs nothing. */
+static bool read_all(ndr_h5_dataset *from, weights *w) {
+  const ndr_h5_info *info = ndr_h5_describe(from);
+  double one = 1;
+  const DLTensor unit = ndr_tensor(&one, NDR_F64);
+  ndr_h5_options how = NDR_H5_OPTIONS_INIT;
+  how.weights = &unit;
+  int64_t count = 1;
+  for (int i = 0; i < info->ndim; i++) count *= info->shape[i];
+  double *data = w->tensor.data = calloc((size_t)count + 1, sizeof *data); /* which sees an overflow */
+  if (!data || ndr_h5_reduce(from, 0, NULL, 1, (ndr_op[]){NDR_SUM}, (DLTensor *[]){&w->tensor}, &how) != NDR_OK)
+    return false;
+  for (int64_t i = 0; info->masked && i < count; i++)
+    if (isnan(data[i])) data[i] = 0;
+  return true;
+}
+
+static bool open_beside(const h5gpured_options *options, const char *path, ndr_h5_dataset **from) {
+  char *file, *unused;
+  ndr_h5_access access = input_access(options);
+  access.raw = 0; /* which is about the elements that are weighed */
+  if (ndr_h5_split(options->inputs[0], &file, &unused) != NDR_OK) return false;
+  ndr_status status = ndr_h5_open(from, file, path, &access);
+  free(file);
+  free(unused);
+  return status == NDR_OK;
+}
+
+static bool weigh_by_dataset(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where,
+                             const ndr_h5_writer *writer, weights *w) {
+  ndr_h5_dataset *from;
+  if (!open_beside(options, options->weights, &from)) {
+    if (!find_function(options->weights)) return refuse(where);
+    complain("%s: --weights: %s; the cosine of a dim's coordinates is DIM:cos", where, ndr_last_error());
+    return false;
+  }
+  bool good = pair_dims(options, where, ndr_h5_describe(dataset), ndr_h5_describe(from), w) &&
+              fits(options, where, ndr_h5_describe(dataset), w);
+  if (good && writer && ndr_h5_writer_protect(writer, from) != NDR_OK) good = refuse(where);
+  if (good && !read_all(from, w)) good = refuse(where);
+  ndr_h5_close(from);
+  return good;
+}
+
+/* ---- Both ------------------------------------------------------------------------------------------------------- */
+
+/* Complains of weight i, by its index along each of its dims. */
+static bool refuse_weight(const h5gpured_options *options, const char *where, const weights *w, int64_t i) {
+  char index[32 * NDR_MAX_DIMS] = "";
+  const double *values = w->tensor.data;
+  int64_t inner = 1;
+  for (int d = 0; d < w->tensor.ndim; d++) inner *= w->shape[d];
+  for (int d = 0, length = 0; d < w->tensor.ndim; d++) {
+    inner /= w->shape[d];
+    length += snprintf(index + length, sizeof index - (size_t)length, "%s%lld", d ? ", " : "",
+                       (long long)(i / inner % w->shape[d]));
+  }
+  bool plain = options->weights[0] != '/' && !strstr(options->weights, ":cos");
+  complain("%s: --weights %s: %.9g at [%s] is no weight: weights are finite and not negative%s", where,
+           options->weights, values[i], index, plain ? "; DIM:cos takes the cosines of latitudes" : "");
+  return false;
+}
+
+static bool check_values(const h5gpured_options *options, const char *where, const weights *w) {
+  const double *values = w->tensor.data;
+  int64_t count = 1;
+  double total = 0;
+  for (int d = 0; d < w->tensor.ndim; d++) count *= w->shape[d];
+  for (int64_t i = 0; i < count; i++) {
+    if (!(values[i] >= 0 && isfinite(values[i]))) return refuse_weight(options, where, w, i);
+    total += values[i];
+  }
+  if (count == 0 || total > 0) return true;
+  complain("%s: --weights %s: all weights are 0", where, options->weights);
+  return false;
+}
+
+bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where,
+                  const ndr_h5_writer *writer, weights *w) {
+  w->tensor = (DLTensor){.device = {kDLCPU, 0}, .dtype = ndr_dtype_to_dlpack(NDR_F64), .shape = w->shape};
+  bool good = options->weights[0] == '/' ? weigh_by_dataset(options, dataset, where, writer, w)
+                                         : weigh_by_dim(options->weights, dataset, where, w);
+  return good && check_values(options, where, w);
+}
+
+void weights_free(weights *w) {
+  free(w->tensor.data);
+  w->tensor.data = NULL;
+}
+
+char *weights_comment(const char *text) {
+  bool cosine = is_cosine(text);
+  size_t capacity = strlen(text) + 40;
+  char *comment = malloc(capacity);
+  if (comment)
+    snprintf(comment, capacity, "weighted by %s%.*s", cosine ? "the cosine of " : "",
+             cosine ? (int)(find_function(text) - text) : (int)strlen(text), text);
+  return comment;
+}

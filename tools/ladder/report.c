@@ -1,0 +1,156 @@
+/* The ladder's table and its JSON. Measures nothing. */
+#include <string.h>
+
+#include "ladder/ladder.h"
+
+static double rate(const ladder_record *record) {
+  return record->time.typical > 0 ? record->time.bytes / record->time.typical : 0;
+}
+
+static double share(const ladder_record *record) {
+  return record->time.ceiling > 0 ? rate(record) / record->time.ceiling : 0;
+}
+
+static bool is_timed(const ladder_options *options) {
+  return options->bench.device != &bench_cpu;
+}
+
+void ladder_table_head(const ladder_options *options, const ladder_data *data, FILE *to) {
+  fprintf(to, "%s of %s ", ladder_op_names[options->op], ladder_dtype_names[options->dtype]);
+  for (int d = 0; d < data->ndim; d++) fprintf(to, d ? " x %lld" : "%lld", (long long)data->shape[d]);
+  fprintf(to, ", blocks of %d, OVERLAP %d%s\n", options->block, options->overlap,
+          is_timed(options) ? "" : ", counted under emulation");
+  fprintf(to, "%-4s %-30s ", "rung", "");
+  if (is_timed(options))
+    fprintf(to, "%12s %9s %7s %8s\n", "median us", "GB/s", "% max", "gain");
+  else
+    fprintf(to, "%8s %8s %5s %9s %9s %9s %9s %9s %9s %9s %9s\n", "launches", "blocks", "loads", "accesses", "sectors",
+            "conflicts", "divergent", "barriers", "shuffles", "atomics", "in shared");
+}
+
+void ladder_table_legend(FILE *to) {
+  fputs("\nloads      that a thread has in flight together before it uses the first\n"
+        "accesses   of warps to global memory; sectors: the 32-byte pieces of it that they touch\n"
+        "conflicts  turns that lanes wait for a bank of shared memory\n"
+        "divergent  branches that some lanes of a warp take and some do not\n"
+        "barriers   a block's; shuffles: a warp's; atomics: a thread's, in global and in shared memory\n"
+        "Counts are not times. On an H200 rung 4 is slower than 3: one thread adds there while the loads of other "
+        "blocks\n"
+        "go on, where the steps of 4 keep every warp busy for a few of its lanes. Rung 12 is as fast as 11: its "
+        "barriers\n"
+        "are fewer, but both wait for memory. Rungs 7, 8 and 13 gain by the bytes that they have in flight.\n",
+        to);
+}
+
+static void print_times(const ladder_record *record, FILE *to) {
+  fprintf(to, "%12.2f %9.2f %6.1f%%", record->time.median * 1e6, rate(record) / 1e9, 100 * share(record));
+  if (record->gain > 0)
+    fprintf(to, " %7.2fx", record->gain);
+  else
+    fprintf(to, " %8s", "");
+}
+
+static void print_counts(const ladder_record *record, int overlap, FILE *to) {
+  const simt_counts *c = &record->counts;
+  fprintf(to, "%8lld %8lld %5d %9lld %9lld %9lld %9lld %9lld %9lld %9lld %9lld", c->launches, c->blocks,
+          ladder_loads(record->rung, overlap), c->accesses, c->sectors, c->conflicts, c->divergent, c->barriers,
+          c->shuffles, c->global_atomics, c->shared_atomics);
+}
+
+void ladder_table_row(const ladder_options *options, const ladder_record *record, FILE *to) {
+  fprintf(to, "%-4s %-30s ", record->rung->number, record->rung->name);
+  if (record->left_out)
+    fprintf(to, "-  %s", record->complaint);
+  else if (is_timed(options) && record->time.typical > 0)
+    print_times(record, to);
+  else if (!is_timed(options) && record->counts.launches > 0)
+    print_counts(record, options->overlap, to);
+  if (!record->left_out && !record->correct) fprintf(to, "  FAILED: %s", record->complaint);
+  fputc('\n', to);
+  fflush(to);
+}
+
+static void json_counts(const ladder_record *record, int overlap, FILE *to) {
+  const simt_counts *c = &record->counts;
+  const struct {
+    const char *name;
+    long long value;
+  } facts[] = {{"launches", c->launches},
+               {"blocks", c->blocks},
+               {"loads_in_flight", ladder_loads(record->rung, overlap)},
+               {"global_accesses", c->accesses},
+               {"global_sectors", c->sectors},
+               {"global_lines", c->lines},
+               {"global_bytes", c->bytes},
+               {"shared_accesses", c->shared_accesses},
+               {"bank_conflicts", c->conflicts},
+               {"branches", c->branches},
+               {"divergent_branches", c->divergent},
+               {"barriers", c->barriers},
+               {"shuffles", c->shuffles},
+               {"global_atomics", c->global_atomics},
+               {"shared_atomics", c->shared_atomics}};
+  fputs(", \"counts\": {", to);
+  for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+    fprintf(to, "%s\"%s\": %lld", i ? ", " : "", facts[i].name, facts[i].value);
+  fputc('}', to);
+}
+
+static void json_times(const ladder_record *record, FILE *to) {
+  const struct {
+    const char *name;
+    double value;
+  } facts[] = {{"seconds", record->time.seconds}, {"median_seconds", record->time.median},
+               {"gbps", rate(record) / 1e9},      {"ceiling_gbps", record->time.ceiling / 1e9},
+               {"of_ceiling", share(record)},     {"gain", record->gain}};
+  fprintf(to, ", \"bytes\": %.0f, \"samples\": %d", record->time.bytes, record->time.samples);
+  for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+    fputs(", ", to);
+    if (strcmp(facts[i].name, "gain") == 0 && facts[i].value <= 0)
+      fputs("\"gain\": null", to);
+    else
+      bench_json_number(to, facts[i].name, facts[i].value);
+  }
+}
+
+static void json_row(const ladder_options *options, const ladder_record *record, FILE *to) {
+  const struct {
+    const char *name, *text;
+  } words[] = {{"ladder", ladder_kind_names[record->rung->kind]},
+               {"rung", record->rung->number},
+               {"name", record->rung->name},
+               {"op", ladder_op_names[options->op]},
+               {"dtype", ladder_dtype_names[options->dtype]},
+               {"shape", record->shape}};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    fputs(i ? ", " : "    {", to);
+    bench_json_text(to, words[i].name, words[i].text);
+  }
+  fputs(", \"dims\": [", to);
+  for (int i = 0; i < record->rung->dim_count; i++) fprintf(to, i ? ", %d" : "%d", record->rung->dims[i]);
+  fprintf(to, "], \"block\": %d, \"overlap\": %d", options->block, options->overlap);
+  if (record->time.typical > 0) json_times(record, to);
+  if (record->counts.launches > 0) json_counts(record, options->overlap, to);
+  fprintf(to, ", \"verified\": %s", record->correct ? "true" : "false");
+  if (record->complaint[0]) {
+    fputs(", ", to);
+    bench_json_text(to, record->left_out ? "left_out" : "failed", record->complaint);
+  }
+  fputc('}', to);
+}
+
+bool ladder_json(const ladder_options *options, const ladder_record *records, int count) {
+  FILE *to = bench_json_open(&options->bench);
+  double ceiling = 0;
+  if (!to) return false;
+  for (int i = 0; i < count; i++)
+    if (records[i].time.ceiling > ceiling) ceiling = records[i].time.ceiling;
+  if (ceiling > 0) fprintf(to, "  \"ceiling_gbps\": %.6g,\n", ceiling / 1e9);
+  fputs("  \"rows\": [\n", to);
+  for (int i = 0; i < count; i++) {
+    json_row(options, &records[i], to);
+    fputs(i + 1 < count ? ",\n" : "\n", to);
+  }
+  fputs("  ]\n", to);
+  return bench_json_close(&options->bench, to);
+}

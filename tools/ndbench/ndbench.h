@@ -1,0 +1,247 @@
+/* The parts of ndbench: problems in, timed rows out. Only the public headers of ndreduce are used. */
+#ifndef NDBENCH_H
+#define NDBENCH_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli/cli.h"
+#include "ndreduce/ndreduce.h"
+
+enum { EXIT_RUN = 1, EXIT_USAGE = 2, MOST_SAMPLES = 4096, MOST_PEERS = 2 };
+
+/* Room for any problem: NDR_MAX_DIMS sizes and strides of 20 digits, NDR_MAX_OPS operators. */
+enum { PROBLEM_TEXT = 2048 };
+
+typedef struct bench_device bench_device;
+typedef struct bench_peer bench_peer;
+
+/* One thing to time: a reduction, and what it is called in its set. */
+typedef struct bench_problem {
+  const char *set;
+  char name[32];
+  char text[PROBLEM_TEXT];
+  ndr_case reduction;
+  int offset; /* elements from an aligned address to the first */
+} bench_problem;
+
+typedef struct bench_list {
+  int count, capacity;
+  bench_problem *problems;
+} bench_list;
+
+typedef struct bench_options {
+  const bench_device *device;
+  int threads; /* CPU threads, 0: ndr_thread_count() */
+  int repeat;  /* samples a row */
+  const char *family;
+  bool measure; /* families are chosen by the clock: NDR_MEASURE */
+  bool verify, explain, only_list;
+  uint64_t seed;
+  const char *json; /* a path, "-", or NULL */
+  bool regret;      /* what the planner loses, in place of rows */
+  int count;        /* of its random problems */
+  size_t largest;   /* bytes of the largest array there; 0: not said */
+  bench_list list;
+} bench_options;
+
+typedef struct bench_samples {
+  int count;
+  double seconds[MOST_SAMPLES];
+} bench_samples;
+
+typedef struct bench_row {
+  const bench_problem *problem;
+  char family[32];
+  double bytes; /* distinct elements read plus results written */
+  int samples;
+  int64_t batch;          /* calls a sample */
+  double seconds, median; /* of one call: the least, the median */
+  double typical;         /* the one of the two that rates are made from */
+  double ceiling;         /* bytes a second of the best plain read loop over as many bytes, in the same run */
+  double back_to_back;    /* seconds a call, many in a row with nothing else in between; 0: not timed */
+  struct {
+    const bench_peer *peer;
+    double median, back_to_back; /* as above */
+  } peers[MOST_PEERS];           /* those that could do the problem; NULL ends them */
+  bool verified;
+  char complaint[160]; /* why the row failed, or "" */
+} bench_row;
+
+/* A problem as another library sees it: everything compact, one op. */
+typedef struct bench_job {
+  const ndr_case *reduction;
+  const void *data; /* element 0, on the device */
+  void *result;     /* room for what ndreduce would write */
+  int64_t outputs;
+} bench_job;
+
+/* Another library to time beside ndreduce on the same data. */
+struct bench_peer {
+  const char *name;
+  /* Makes ready for a job, which outlives it; false where the library has nothing for it. */
+  bool (*take)(const bench_job *job);
+  bool (*call)(void *context); /* context is not used: there is one job at a time */
+  void (*leave)(void);
+};
+
+/* Where and how is timed. Everything that a GPU needs to do otherwise is behind this. */
+struct bench_device {
+  const char *name;
+  DLDevice place;
+  const char *reference; /* the CPU family that results are checked against; NULL: its choice */
+  bool by_median;        /* what a call takes is the median of its samples, not the least */
+  int64_t most_batch;    /* calls a sample at most */
+  /* NULL, or why the device cannot be used. */
+  const char *(*open)(const bench_options *options);
+  /* Fact number i about the device for the record; false: there are no more. May be NULL. */
+  bool (*fact)(int i, const char **name, char *text, size_t capacity);
+  /* The address on the device of what is at host; may be host itself. NULL when memory is short. */
+  void *(*place_data)(void *host, size_t bytes);
+  void (*drop_data)(void *placed, void *host);
+  void (*fetch)(void *host, const void *placed, size_t bytes);
+  /* Takes one sample: seconds for each of `batch` back-to-back calls; negative when one fails. */
+  double (*sample)(bool (*call)(void *context), void *context, int64_t batch);
+  /* Takes one sample of plain read loop number `loop`: seconds for a pass over the data; negative: no such loop. */
+  double (*read)(const bench_options *options, const void *placed, size_t bytes, int loop);
+  /* Seconds a call of many short ones in a row, as the caller sees it; negative when one fails. May be NULL. */
+  double (*back_to_back)(bool (*call)(void *context), void *context);
+  const bench_peer *const *peers; /* ends with NULL */
+};
+
+extern const bench_device bench_cpu;
+#ifdef NDBENCH_WITH_CUDA
+extern const bench_device bench_cuda;
+extern const bench_peer bench_cub, bench_cublas;
+#endif
+
+/* The device called name, or NULL if this build has none; "auto" is a GPU where there is one. */
+const bench_device *bench_device_find(const char *name);
+
+/* ---- options.c: reads the command line; where that ends the program, it does so. */
+void bench_options_read(bench_options *options, int argc, char **argv);
+
+extern const cli bench_cli, bench_ladder_cli;
+
+/* For the subcommands, too: an option's value as a number or a device, or the end of the program; and the end that goes
+ * with --help. */
+uint64_t bench_number(const cli *of, const char *option, const char *text, uint64_t least, uint64_t most);
+const bench_device *bench_read_device(const cli *of, const char *name);
+__attribute__((noreturn)) void bench_finish(int status);
+
+/* ---- sets.c */
+
+/* Adds the problems of a set, or the one that text is in the mini-language. False: it is neither. What "all" is depends
+ * on the device. */
+bool bench_list_add(bench_list *list, const char *device, const char *text);
+
+/* Adds a problem of a set. False: the text is not in the mini-language. */
+bool bench_list_add_text(bench_list *list, const char *set, const char *name, const char *text);
+
+/* Leaves out problems whose elements are more than so many bytes. */
+void bench_list_drop_larger(bench_list *list, size_t bytes);
+void bench_list_free(bench_list *list);
+void bench_sets_print(FILE *to, bool with_problems);
+
+/* The names of all sets, first the one that text is near. */
+void bench_sets_list(const char *text, char *list, size_t capacity);
+
+/* ---- random.c: adds options->count random problems, of at least LEAST_RANDOM_BYTES and at most
+ * options->largest. */
+enum { LEAST_RANDOM_BYTES = 64 << 10 };
+void bench_list_add_random(bench_list *list, const bench_options *options);
+
+/* ---- regret.c: times every family on every problem of the list, and prints what the planner's choices lose.
+ */
+bool bench_regret(const bench_options *options);
+
+/* ---- data.c */
+
+/* Memory in which large pages and the threads that touch it first are what a caller who cares would arrange. */
+void *bench_allocate(size_t bytes);
+
+/* Random bits of an element's number: the data do not depend on how many threads write them. */
+uint64_t bench_random(uint64_t seed, uint64_t index);
+
+/* Fills memory with elements of the problem's dtype that depend on the seed alone: floats of magnitude 2^-4 to 1 (with
+ * prod, 1), any bits for integers, one NaN in 64 under skip_nan. */
+void bench_fill(const bench_options *options, const ndr_case *reduction, void *memory, size_t bytes);
+
+/* ---- run.c */
+
+/* Runs the problem; false when it could not be run or gave a wrong result, and row->complaint says why. */
+bool bench_run(const bench_options *options, const bench_problem *problem, bench_row *row);
+
+/* Prints the plan instead of running it. */
+bool bench_explain(const bench_options *options, const bench_problem *problem);
+
+/* A problem's array without data; it uses the shape and the strides in the problem. */
+DLTensor bench_tensor(const ndr_case *reduction, DLDevice place);
+
+/* Bytes of the distinct elements. */
+double bench_bytes_read(const ndr_case *reduction);
+
+/* The options of a library call for a problem; family may be NULL. */
+ndr_options bench_call_options(const bench_options *options, const ndr_case *reduction, const char *family);
+
+/* ---- time.c */
+
+/* What is timed: a call, the data that read loops go over, and the job for peers, NULL where they have none. */
+typedef struct bench_subject {
+  bool (*call)(void *context);
+  void *context;
+  const void *placed;
+  size_t read;
+  const bench_job *job;
+  bool (*accept)(void *context); /* whether the job's result is right */
+} bench_subject;
+
+/* Fills in the row's times and rates. False when a call failed. */
+bool bench_time(const bench_options *options, const bench_subject *subject, bench_row *row);
+
+/* ---- verify.c */
+
+/* Whether got is what expected is, but for the rounding that op may bring. Both are compact. On a difference the
+ * complaint says where. */
+bool bench_same(const ndr_case *reduction, ndr_op op, ndr_dtype dtype, int64_t outputs, const void *got,
+                const void *expected, char *complaint, size_t capacity);
+
+/* ---- read.c */
+
+/* Reads bytes at memory once with loop number `loop` on so many threads; false: there is no such loop. The sum keeps
+ * the compiler from leaving the reading out. */
+bool bench_read(int loop, const void *memory, size_t bytes, int threads, uint64_t *sum);
+
+/* ---- report.c */
+
+/* One line: library, commit, device. */
+void bench_banner(const bench_options *options, FILE *to);
+void bench_table_head(const bench_options *options, FILE *to);
+void bench_table_row(const bench_options *options, const bench_row *row, FILE *to);
+bool bench_json(const bench_options *options, const bench_row *rows, int count);
+
+/* Whether the file that the options name, if they name one, can be written; after a message, false. To be called before
+ * the work. */
+bool bench_json_check(const bench_options *options);
+
+/* A record of another form: a stream in memory, in which the object has been begun with library, commit, date, device
+ * and machine, members that end with a comma; NULL, after a message, where there is no memory. Closing ends the object
+ * and writes the file; false, after a message, where not all was written. One record is open at a time. */
+FILE *bench_json_open(const bench_options *options);
+bool bench_json_close(const bench_options *options, FILE *to);
+void bench_json_text(FILE *to, const char *name, const char *text);
+/* Pairs of a name and a text, and NULL; each is followed by a comma. */
+void bench_json_texts(FILE *to, ...);
+void bench_json_number(FILE *to, const char *name, double value);
+
+/* ---- ladder/ladder.c: `ndbench ladder`, with argv[0] "ladder"; the exit status. */
+int bench_ladder(int argc, char **argv);
+
+/* ---- machine.c: facts for the record; text is never left unset. */
+void bench_machine_cpu(char *text, size_t capacity);
+void bench_machine_kernel(char *text, size_t capacity);
+void bench_machine_date(char *text, size_t capacity);
+int bench_machine_cores(void);
+int bench_threads(const bench_options *options);
+
+#endif

@@ -1,0 +1,157 @@
+/* What ndbench's command line says: its options, a row each, and what goes with what. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "ndbench/ndbench.h"
+
+void bench_finish(int status) {
+  exit(fflush(stdout) == 0 ? status : EXIT_RUN);
+}
+
+uint64_t bench_number(const cli *of, const char *option, const char *text, uint64_t least, uint64_t most) {
+  uint64_t value;
+  if (!cli_integer(text, least, most, &value))
+    cli_refuse(of, "--%s takes a whole number from %llu to %llu, not '%s'", option, (unsigned long long)least,
+               (unsigned long long)most, text);
+  return value;
+}
+
+const bench_device *bench_read_device(const cli *of, const char *name) {
+  const bench_device *device = bench_device_find(name);
+  if (!device) cli_refuse(of, "--device: this build has no device '%s'", name);
+  return device;
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
+
+static void read_device(void *target, const char *text) {
+  ((bench_options *)target)->device = bench_read_device(&bench_cli, text);
+}
+
+static void read_threads(void *target, const char *text) {
+  ((bench_options *)target)->threads = (int)bench_number(&bench_cli, "threads", text, 0, INT_MAX);
+}
+
+static void read_repeat(void *target, const char *text) {
+  ((bench_options *)target)->repeat = (int)bench_number(&bench_cli, "repeat", text, 1, MOST_SAMPLES);
+}
+
+static void read_no_verify(void *target, const char *text) {
+  (void)text;
+  ((bench_options *)target)->verify = false;
+}
+
+static void read_seed(void *target, const char *text) {
+  ((bench_options *)target)->seed = bench_number(&bench_cli, "seed", text, 0, UINT64_MAX);
+}
+
+static void read_count(void *target, const char *text) {
+  ((bench_options *)target)->count = (int)bench_number(&bench_cli, "count", text, 1, 1000000);
+}
+
+static void read_largest(void *target, const char *text) {
+  uint64_t bytes;
+  if (!cli_size(text, UINT64_C(64) << 30, &bytes))
+    cli_refuse(&bench_cli, "--largest takes a size like 256M, up to 64G, not '%s'", text);
+  ((bench_options *)target)->largest = (size_t)bytes;
+}
+
+static void print_version(void *target, const char *text) {
+  (void)target;
+  (void)text;
+  printf("ndbench %s\n", ndr_version());
+  bench_finish(EXIT_SUCCESS);
+}
+
+static void print_help(void *target, const char *text) {
+  (void)target;
+  (void)text;
+  fputs("Usage: ndbench [options] PROBLEM...|SET...\n"
+        "       ndbench [options] regret [PROBLEM...|SET...]\n"
+        "       ndbench ladder [options] [reduce|axes|nd|all]...\n"
+        "Times reductions, checks their results, and holds their speed against plain reads.\n"
+        "With 'regret', times every kernel family on each problem, of random ones if none is named, and says how much\n"
+        "slower the planner's choice is than the fastest.\n"
+        "A PROBLEM is one argument like 'sum f32 [4096,16384] /0' (see ndbench(1)).\n\n",
+        stdout);
+  cli_print_options(&bench_cli, stdout);
+  puts("\nSets:");
+  bench_sets_print(stdout, false);
+  puts("\nThe ladder climbs the reductions that are taught, rung by rung, and has options of its own: see\n"
+       "ndbench ladder --help.\n"
+       "\nExit status: 0 done, 1 a problem failed or gave a wrong result, 2 the command line is wrong.\n"
+       "Example: ndbench --json - cpu 'mean f64 [1000,1000:-1] /1'");
+  bench_finish(EXIT_SUCCESS);
+}
+
+/* ---- The options ------------------------------------------------------------------------------------------------- */
+
+#define FIELD(name) .at = offsetof(bench_options, name)
+
+static const cli_option rows[] = {
+    {'d', "device", "NAME", CLI_ONCE, read_device, .help = "cpu (default), cuda, or auto: a GPU where there is one"},
+    {'t', "threads", "N", CLI_ONCE, read_threads, .help = "CPU threads (default: all)"},
+    {'r', "repeat", "N", CLI_ONCE, read_repeat, .help = "samples of each problem, 1 to 4096 (default 25)"},
+    {0, "family", "NAME", FIELD(family), .help = "time this kernel family alone"},
+    {0, "measure", FIELD(measure), .help = "let the clock choose families, not the cost model: NDR_MEASURE"},
+    {0, "no-verify", .read = read_no_verify, .help = "do not check results against the CPU"},
+    {0, "seed", "N", CLI_ONCE, read_seed, .help = "of the random data (default 1)"},
+    {0, "json", "FILE", FIELD(json),
+     .help = "write machine and rows as JSON to FILE, or to - (then the table goes to stderr)"},
+    {0, "explain", FIELD(explain),
+     .help = "print how each problem would be run, and do not run it; with --measure, families are timed for that"},
+    {0, "list", FIELD(only_list), .help = "print the sets and their problems; with 'regret', what it would time"},
+    {0, "count", "N", CLI_ONCE, read_count, .help = "with 'regret': random problems (default 2000)"},
+    {0, "largest", "BYTES", CLI_ONCE, read_largest,
+     .help = "with 'regret': leave out larger arrays (default 256M, and none that is named)"},
+    {'V', "version", .read = print_version, .help = "print the version"},
+    {'h', "help", .read = print_help, .help = "print this"},
+};
+
+CLI_CHECK(rows);
+const cli bench_cli = {"ndbench", "ndbench", sizeof rows / sizeof *rows, rows, &bench_ladder_cli};
+
+/* ---- What is timed ----------------------------------------------------------------------------------------------- */
+
+/* What is one word has been meant for a set. */
+__attribute__((noreturn)) static void refuse_problem(const char *text) {
+  char list[256];
+  if (text[strcspn(text, " [,")]) cli_refuse(&bench_cli, "%s", ndr_last_error());
+  bench_sets_list(text, list, sizeof list);
+  cli_refuse(&bench_cli, "there is no set '%s'; there are %s, and problems like 'sum f32 [4096,16384] /0'", text, list);
+}
+
+static void read_problems(bench_options *options, int argc, char **argv) {
+  for (int i = 0; i < argc; i++)
+    if (!bench_list_add(&options->list, options->device->name, argv[i])) refuse_problem(argv[i]);
+}
+
+static void read_regret(bench_options *options, int argc, char **argv) {
+  options->regret = true;
+  if (options->family) cli_refuse(&bench_cli, "regret times every family, not only '%s'", options->family);
+  read_problems(options, argc, argv);
+  if (options->list.count) bench_list_drop_larger(&options->list, options->largest ? options->largest : SIZE_MAX);
+  if (argc == 0) {
+    if (!options->largest) options->largest = 256 << 20;
+    if (options->largest < LEAST_RANDOM_BYTES) cli_refuse(&bench_cli, "--largest: random problems need at least 64K");
+    bench_list_add_random(&options->list, options);
+  }
+}
+
+void bench_options_read(bench_options *options, int argc, char **argv) {
+  *options = (bench_options){.device = &bench_cpu, .repeat = 25, .verify = true, .seed = 1, .count = 2000};
+  int named = cli_read(&bench_cli, options, argc, argv);
+  bool regret = named > 0 && strcmp(argv[1], "regret") == 0;
+  if (regret)
+    read_regret(options, named - 1, argv + 2);
+  else if (!options->only_list)
+    read_problems(options, named, argv + 1);
+  if (options->only_list) {
+    for (int i = 0; i < options->list.count; i++) puts(options->list.problems[i].text);
+    if (!regret) bench_sets_print(stdout, true);
+    bench_finish(EXIT_SUCCESS);
+  }
+  if (options->list.count == 0) cli_refuse(&bench_cli, "name at least one problem or set");
+}

@@ -1,0 +1,275 @@
+/* Lists of problems: the built-in sets, and those named on the command line. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ndbench/ndbench.h"
+
+#define MIB (INT64_C(1) << 20)
+
+static void append(bench_list *list, const bench_problem *problem) {
+  if (list->count == list->capacity) {
+    int capacity = list->capacity ? 2 * list->capacity : 64;
+    bench_problem *more = realloc(list->problems, (size_t)capacity * sizeof *more);
+    if (!more) {
+      fputs("ndbench: out of memory for the list of problems\n", stderr);
+      exit(EXIT_RUN);
+    }
+    list->problems = more;
+    list->capacity = capacity;
+  }
+  list->problems[list->count++] = *problem;
+}
+
+bool bench_list_add_text(bench_list *list, const char *set, const char *name, const char *text) {
+  bench_problem problem = {.set = set};
+  if (ndr_case_parse(text, &problem.reduction) != NDR_OK) return false;
+  snprintf(problem.name, sizeof problem.name, "%s", name);
+  ndr_case_print(&problem.reduction, problem.text, sizeof problem.text);
+  append(list, &problem);
+  return true;
+}
+
+__attribute__((format(printf, 4, 5))) static void add(bench_list *list, const char *set, const char *name,
+                                                      const char *format, ...) {
+  char text[PROBLEM_TEXT];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (!bench_list_add_text(list, set, name, text)) {
+    fprintf(stderr, "ndbench: set %s: %s\n", set, ndr_last_error());
+    exit(EXIT_RUN);
+  }
+}
+
+/* The layouts that a reduction over memory meets, each over about `bytes` of `type`. */
+static void add_layouts(bench_list *list, const char *set, const char *op, const char *type, int64_t bytes) {
+  ndr_dtype dtype = NDR_F32;
+  char name[32];
+  (void)ndr_dtype_parse(type, &dtype);
+  long long n = (long long)(bytes / (int64_t)ndr_dtype_bytes(dtype));
+#define LAYOUT(label, axes, ...)                                                                                       \
+  snprintf(name, sizeof name, "%s-%s", type, label);                                                                   \
+  add(list, set, name, "%s %s " axes, op, type, __VA_ARGS__)
+  LAYOUT("full", "[%lld] /0", n);
+  LAYOUT("inner", "[%lld,16384] /1", n / 16384);
+  LAYOUT("outer", "[%lld,16384] /0", n / 16384);
+  LAYOUT("middle", "[64,%lld,2048] /1", n / (64 * 2048));
+  LAYOUT("4d-02", "[%lld,64,128,256] /0,2", n / (64 * 128 * 256));
+  LAYOUT("4d-13", "[%lld,64,128,256] /1,3", n / (64 * 128 * 256));
+  LAYOUT("3-columns", "[%lld,3] /0", n / 3);
+  LAYOUT("transposed-0", "[16384:1,%lld:16384] /0", n / 16384);
+  LAYOUT("transposed-1", "[16384:1,%lld:16384] /1", n / 16384);
+#undef LAYOUT
+}
+
+/* 1 GiB, and shapes beyond the common ones: short and odd rows, few columns, few rows. */
+static void add_gpu(bench_list *list, const char *set) {
+  static const char *const types[] = {"f32", "f64", "f16", "bf16", "i8", "i32"};
+  static const int rows[] = {2, 3, 4, 7, 16, 31, 64, 100, 333, 1023, 1025, 5000};
+  static const int columns[] = {1, 2, 5, 8, 17, 63, 256, 1001, 40000};
+  char name[32];
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) add_layouts(list, set, "sum", types[t], 1024 * MIB);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    snprintf(name, sizeof name, "f32-rows-of-%d", rows[i]);
+    add(list, set, name, "sum f32 [%lld,%d] /1", (1LL << 28) / rows[i], rows[i]);
+  }
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+    snprintf(name, sizeof name, "f32-%d-columns", columns[i]);
+    add(list, set, name, "sum f32 [%lld,%d] /0", (1LL << 28) / columns[i], columns[i]);
+  }
+  add(list, set, "f32-8-rows", "sum f32 [8,33554432] /0");
+  add(list, set, "f32-8-long-rows", "sum f32 [8,33554432] /1");
+  add(list, set, "f32-every-other", "sum f32 [16384:32768,16384:2] /1");
+  add(list, set, "f32-pitched", "sum f32 [16384:16400,16000] /1");
+  add(list, set, "u8-image", "sum u8 [357913941,3] /0");
+  add(list, set, "mean-var-f32", "mean,var f32 [16384,16384] /1");
+}
+
+static void add_cpu(bench_list *list, const char *set) {
+  static const char *const types[] = {"f32", "f16", "bf16", "i8"};
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) add_layouts(list, set, "sum", types[t], 256 * MIB);
+}
+
+/* 2^26 numbers as 2^k rows, from `first` to `last`, summed along the rows (wide) and down the columns (tall). */
+static void add_sweep(bench_list *list, const char *set, int first, int last) {
+  for (int k = first; k <= last; k++) {
+    for (int dim = 1; dim >= 0; dim--) {
+      char name[32];
+      snprintf(name, sizeof name, "2^%dx2^%d-axis%d", k, 26 - k, dim);
+      add(list, set, name, "sum f32 [%lld,%lld] /%d", 1LL << k, 1LL << (26 - k), dim);
+    }
+  }
+}
+
+static void add_wide_tall(bench_list *list, const char *set) {
+  add_sweep(list, set, 8, 18);
+}
+
+static void add_whole_sweep(bench_list *list, const char *set) {
+  add_sweep(list, set, 0, 26);
+}
+
+static void add_ops(bench_list *list, const char *set) {
+  static const char *const layouts[][2] = {
+      {"full", "[16777216] /0"}, {"inner", "[4096,4096] /1"}, {"outer", "[4096,4096] /0"}};
+  for (int op = 0; op < NDR_OP_COUNT; op++) {
+    for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
+      char name[32];
+      snprintf(name, sizeof name, "%s-%s", ndr_op_name((ndr_op)op), layouts[l][0]);
+      add(list, set, name, "%s f32 %s", ndr_op_name((ndr_op)op), layouts[l][1]);
+    }
+  }
+}
+
+static void add_dtypes(bench_list *list, const char *set) {
+  for (int d = 0; d < NDR_DTYPE_COUNT; d++) {
+    const char *type = ndr_dtype_name((ndr_dtype)d);
+    long long rows = (long long)(64 * MIB / 8192 / (int64_t)ndr_dtype_bytes((ndr_dtype)d));
+    char name[32];
+    snprintf(name, sizeof name, "%s-full", type);
+    add(list, set, name, "sum %s [%lld] /0", type, rows * 8192);
+    snprintf(name, sizeof name, "%s-inner", type);
+    add(list, set, name, "sum %s [%lld,8192] /1", type, rows);
+    snprintf(name, sizeof name, "%s-outer", type);
+    add(list, set, name, "sum %s [%lld,8192] /0", type, rows);
+  }
+}
+
+static void add_small(bench_list *list, const char *set) {
+  add(list, set, "one", "sum f32 [] /");
+  add(list, set, "1k", "sum f32 [1000] /0");
+  add(list, set, "64x64-axis0", "sum f32 [64,64] /0");
+  add(list, set, "64x64-axis1", "sum f32 [64,64] /1");
+  add(list, set, "3-columns", "sum f32 [1000,3] /0");
+  add(list, set, "1kx1k-axis0", "sum f32 [1000,1000] /0");
+  add(list, set, "1kx1k-axis1", "sum f32 [1000,1000] /1");
+  add(list, set, "image", "mean u8 [480,640,3] /0,1");
+  add(list, set, "batch", "mean,var f32 [32,64,14,14] /0,2,3");
+}
+
+/* What reductions in the wild look like, one of each: the cases on which the libraries of Python are met. */
+static void add_peers(bench_list *list, const char *set) {
+  static const char *const cases[][2] = {
+      {"full", "sum f32 [268435456] /0"},
+      {"full, unaligned", "sum f32 [268435456] /0"},
+      {"rows of 256", "sum f32 [262144,256] /1"},
+      {"256 rows, summed", "sum f32 [256,262144] /0"},
+      {"rows of 4", "sum f32 [67108864,4] /1"},
+      {"rows of 16", "sum f32 [16777216,16] /1"},
+      {"rows of 1023", "sum f32 [262144,1023] /1"},
+      {"rows of 16384", "sum f32 [16384,16384] /1"},
+      {"8 long rows", "sum f32 [8,33554432] /1"},
+      {"16384 columns", "sum f32 [16384,16384] /0"},
+      {"3 columns", "sum f32 [89478485,3] /0"},
+      {"256 columns", "sum f32 [1048576,256] /0"},
+      {"8 rows, summed", "sum f32 [8,33554432] /0"},
+      {"middle of 3-d", "sum f32 [64,2048,2048] /1"},
+      {"middle, 3 columns", "sum f32 [65536,1365,3] /1"},
+      {"4-d over 0 and 2", "sum f32 [64,128,64,512] /0,2"},
+      {"4-d over 1 and 3", "sum f32 [64,128,64,512] /1,3"},
+      {"batch norm", "sum f32 [256,256,56,56] /0,2,3"},
+      {"5-d, trailing", "sum f32 [32,32,32,64,128] /2,3,4"},
+      {"transposed", "sum f32 [16384:1,16384:16384] /0"},
+      {"permuted 3-d", "sum f32 [512:1,512:524288,1024:512] /1"},
+      {"pitched rows", "sum f32 [16384:16384,16000] /1"},
+      {"f64, full", "sum f64 [134217728] /0"},
+      {"f64, columns", "sum f64 [16384,8192] /0"},
+      {"f16, full", "sum f16 [536870912] /0"},
+      {"f16, rows", "sum f16 [16384,32768] /1"},
+      {"i8, full", "sum i8 [1073741824] /0"},
+      {"i8, rows", "sum i8 [32768,32768] /1"},
+      {"i32, columns", "sum i32 [16384,16384] /0"},
+      {"u8, 3 columns", "sum u8 [357913941,3] /0"},
+      {"max, full", "max f32 [268435456] /0"},
+      {"max, rows", "max f32 [16384,16384] /1"},
+      {"argmax, full", "argmax f32 [268435456] /0"},
+      {"argmax, rows", "argmax f32 [16384,16384] /1"},
+      {"var, full", "var f32 [268435456] /0"},
+      {"var, rows", "var f32 [16384,16384] /1"},
+      {"norm2, rows", "norm2 f32 [16384,16384] /1"},
+      {"logsumexp, rows", "logsumexp f32 [16384,16384] /1"},
+      {"any, rows", "any bool [32768,32768] /1"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    add(list, set, cases[i][0], "%s", cases[i][1]);
+    if (strstr(cases[i][0], "unaligned")) list->problems[list->count - 1].offset = 1;
+  }
+}
+
+/* Sums of 2^b elements to each of 2^a outputs, the reduced axis innermost (rows) and outermost (columns). */
+static void add_heat(bench_list *list, const char *set) {
+  enum { MOST = 24, MOST_ELEMENTS = 28 };
+  char name[32];
+  for (int a = 0; a <= MOST; a++) {
+    for (int b = 0; b <= MOST && a + b <= MOST_ELEMENTS; b++) {
+      snprintf(name, sizeof name, "rows-%d-%d", a, b);
+      add(list, set, name, "sum f32 [%lld,%lld] /1", 1LL << a, 1LL << b);
+      snprintf(name, sizeof name, "columns-%d-%d", a, b);
+      add(list, set, name, "sum f32 [%lld,%lld] /0", 1LL << b, 1LL << a);
+    }
+  }
+}
+
+typedef struct bench_set {
+  const char *name, *help;
+  void (*add)(bench_list *list, const char *set);
+  const char *device; /* where "all" includes it; NULL: everywhere */
+} bench_set;
+
+static const bench_set sets[] = {
+    {"wide-tall", "2^26 f32 from 2^8 x 2^18 to 2^18 x 2^8, over either axis", add_wide_tall,
+     "none: the sweep holds it"},
+    {"sweep", "the same from 2^0 x 2^26 to 2^26 x 2^0", add_whole_sweep, NULL},
+    {"cpu", "every layout at 256 MiB in f32, f16, bf16 and i8", add_cpu, "cpu"},
+    {"gpu", "every layout at 1 GiB in six dtypes, and odd shapes", add_gpu, "cuda"},
+    {"ops", "every operator on 64 MiB of f32: full, inner, outer", add_ops, NULL},
+    {"dtypes", "the sum of every dtype on 64 MiB: full, inner, outer", add_dtypes, NULL},
+    {"small", "arrays that fit in a cache: the cost of a call", add_small, NULL},
+    {"peers", "one of each kind at 1 GiB, for comparisons with other libraries", add_peers, "cuda"},
+    {"heat", "for regret: f32 sums of 2^b elements to 2^a outputs, by rows and by columns", add_heat,
+     "none: for regret"},
+};
+enum { SET_COUNT = sizeof sets / sizeof *sets };
+
+bool bench_list_add(bench_list *list, const char *device, const char *text) {
+  bool all = strcmp(text, "all") == 0;
+  for (int s = 0; s < SET_COUNT; s++) {
+    bool here = !sets[s].device || strcmp(sets[s].device, device) == 0;
+    if (all ? !here : strcmp(sets[s].name, text) != 0) continue;
+    sets[s].add(list, sets[s].name);
+    if (!all) return true;
+  }
+  return all || bench_list_add_text(list, "problem", "", text);
+}
+
+void bench_list_drop_larger(bench_list *list, size_t bytes) {
+  int kept = 0;
+  for (int i = 0; i < list->count; i++)
+    if (bench_bytes_read(&list->problems[i].reduction) <= (double)bytes) list->problems[kept++] = list->problems[i];
+  list->count = kept;
+}
+
+void bench_list_free(bench_list *list) {
+  free(list->problems);
+  *list = (bench_list){0};
+}
+
+void bench_sets_list(const char *text, char *list, size_t capacity) {
+  const char *names[SET_COUNT + 1];
+  for (int s = 0; s < SET_COUNT; s++) names[s] = sets[s].name;
+  names[SET_COUNT] = "all";
+  cli_list_names(text, SET_COUNT + 1, names, list, capacity);
+}
+
+void bench_sets_print(FILE *to, bool with_problems) {
+  for (int s = 0; s < SET_COUNT; s++) {
+    bench_list list = {0};
+    fprintf(to, "  %-10s %s\n", sets[s].name, sets[s].help);
+    if (with_problems) sets[s].add(&list, sets[s].name);
+    for (int i = 0; i < list.count; i++) fprintf(to, "    %-22s %s\n", list.problems[i].name, list.problems[i].text);
+    bench_list_free(&list);
+  }
+  fprintf(to, "  %-10s %s\n", "all", "all of them that are for the device");
+}

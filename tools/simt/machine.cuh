@@ -1,0 +1,136 @@
+/* The machine of kernels/ladder/machine.cuh on the host: a thread is a fibre (see launch.h), and memory is reached
+ * through objects that count what they are used for (see count.h). Taking the original's include guard keeps it out:
+ * this header comes first. */
+#ifndef LADDER_MACHINE_CUH
+#define LADDER_MACHINE_CUH
+
+#include <stddef.h>
+#include <string.h>
+
+#include "count.h"
+#include "machine.h"
+
+#define LADDER_KERNEL void
+#define LADDER_DEVICE inline
+#define LADDER_BOTH inline
+#define LADDER_UNROLL
+#define LADDER_UNROLL_BY(n)
+
+namespace ladder {
+
+enum { WARP = 32 };
+
+/* An index, and where it stands: default arguments are evaluated where the call is written. */
+struct place {
+  long long i;      // NOLINT(misc-non-private-member-variables-in-classes)
+  const char *file; // NOLINT(misc-non-private-member-variables-in-classes)
+  int line;         // NOLINT(misc-non-private-member-variables-in-classes)
+  place(long long index, const char *in = __builtin_FILE(), int at = __builtin_LINE()) : i(index), file(in), line(at) {}
+};
+
+template <class T> struct without_const { using type = T; };
+template <class T> struct without_const<const T> { using type = T; };
+
+/* What array[i] is: a load where its value is wanted, a store where one is assigned. */
+template <class T, simt_event LOAD, simt_event STORE> class reference {
+  using value_type = typename without_const<T>::type;
+  T *address;
+  place where;
+
+public:
+  reference(T *at, place from) : address(at), where(from) {}
+  reference(const reference &) = default;
+  operator value_type() const {
+    simt_count_event(LOAD, address, sizeof(T), where.file, where.line);
+    return *address;
+  }
+  // NOLINTNEXTLINE(misc-unconventional-assign-operator): what is assigned to is the element, not this
+  const reference &operator=(value_type value) const {
+    simt_count_event(STORE, address, sizeof(T), where.file, where.line);
+    *address = value;
+    return *this;
+  }
+  reference &operator=(const reference &) = delete;
+};
+
+template <class T, simt_event LOAD, simt_event STORE> struct array {
+  T *first; // NOLINT(misc-non-private-member-variables-in-classes)
+  array(T *at) : first(at) {}
+  reference<T, LOAD, STORE> operator[](place at) const { return {first + at.i, at}; }
+};
+template <class T> using global = array<T, SIMT_GLOBAL_LOAD, SIMT_GLOBAL_STORE>;
+template <class T> using shared = array<T, SIMT_SHARED_LOAD, SIMT_SHARED_STORE>;
+
+inline int thread() {
+  return simt_here->thread;
+}
+inline int threads() {
+  return simt_here->threads;
+}
+inline long long block() {
+  return simt_here->block;
+}
+inline long long blocks() {
+  return simt_here->blocks;
+}
+inline void barrier(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  simt_count_wait(SIMT_BARRIER);
+  simt_barrier(file, line);
+}
+inline void warp_barrier(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  simt_count_wait(SIMT_WARP_WAIT);
+  simt_shuffle_xor(0, 0, file, line);
+}
+inline bool branch(bool taken, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  simt_count_event(SIMT_BRANCH, nullptr, taken ? 1 : 0, file, line);
+  return taken;
+}
+
+template <class T> shared<T> shared_memory() {
+  return (T *)simt_here->shared;
+}
+
+template <class T> T shuffle_xor(T value, int mask, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  unsigned words[sizeof(T) / sizeof(unsigned)];
+  memcpy(words, &value, sizeof value);
+  simt_count_wait(SIMT_WARP_WAIT);
+  for (unsigned &word : words) word = simt_shuffle_xor(word, mask, file, line);
+  memcpy(&value, words, sizeof value);
+  return value;
+}
+
+/* Blocks run one after the other, so what an earlier one wrote is there. */
+template <class T> T fresh(global<T> memory, long long i) {
+  return memory[i];
+}
+inline unsigned take_ticket(global<unsigned> counter) {
+  simt_count_atomic(false);
+  return (*counter.first)++;
+}
+
+template <class T> T plus(T a, T b);
+template <class T> T times(T a, T b);
+template <class T> void atomic_plus(T *at, T value) {
+  *at = plus(*at, value);
+}
+template <class T> void atomic_times(T *at, T value) {
+  *at = times(*at, value);
+}
+template <class T> void atomic_smaller(T *at, T value) {
+  if (value < *at) *at = value;
+}
+template <class T> void atomic_larger(T *at, T value) {
+  if (*at < value) *at = value;
+}
+
+template <class OP, class T> void atomic_combine(global<T> memory, long long i, T value) {
+  simt_count_atomic(false);
+  OP::atomic(memory.first + i, value);
+}
+template <class OP, class T> void atomic_combine(shared<T> memory, long long i, T value) {
+  simt_count_atomic(true);
+  OP::atomic(memory.first + i, value);
+}
+
+} // namespace ladder
+#endif

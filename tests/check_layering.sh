@@ -1,7 +1,8 @@
 #!/bin/sh
-# Checks that each layer knows only what it may know: by its #include lines, and, given the folder of the library's
-# object files, by the symbols that it uses (a declaration by hand would slip past the first check).
-#   check_layering.sh SOURCE_DIR [OBJECT_DIR]
+# Checks that each layer knows only what it may know: by its #include lines, and, given a list of the library's
+# object files, by the symbols that it uses (a declaration by hand would slip past the first check). No two files may call
+# each other, whether directly or by way of others.
+#   check_layering.sh SOURCE_DIR [OBJECT_LIST]     a file that names the objects, LIBRARY.dir/LAYER/NAME.o, a line each
 #   check_layering.sh --self-test SCRATCH_DIR    breaks a rule of each kind and expects to be told
 set -eu
 
@@ -87,12 +88,13 @@ check_includes() { # LAYER ALLOWED_LAYERS FOREIGN_HEADERS
 }
 
 # Lines "LAYER KIND SYMBOL", KIND U (used) or D (defined), of every object file, which is LIBRARY.dir/LAYER/NAME.o.
-list_symbols() { # OBJECT_DIR
-  find "$1" -name '*.o' | while read -r object; do
-    layer=${object#"$1"/*.dir/}
+list_symbols() { # OBJECT_LIST
+  while read -r object; do
+    layer=${object##*.dir/}
+    layer=${layer#./}
     nm --format=posix "$object" | awk -v layer="${layer%%/*}" \
       '$2 == "U" { print layer, "U", $1 } $2 ~ /^[TDBRCVW]$/ { print layer, "D", $1 }'
-  done | sort -u
+  done <"$1" | sort -u
 }
 
 # The functions that headers declare, on one line.
@@ -100,7 +102,7 @@ declared_in() { # HEADER...
   cat "$@" | sed -n 's/^[A-Za-z].*[ *]\(ndr[a-z0-9_]*\)(.*/\1/p' | tr '\n' ' '
 }
 
-check_symbols() { # OBJECT_DIR
+check_symbols() { # OBJECT_LIST
   # What the public headers declare is everybody's, wherever it is defined.
   public=$(declared_in "$source_dir"/include/ndreduce/*.h)
   shared=$(declared_in "$source_dir"/src/core/slips.h)
@@ -133,13 +135,28 @@ check_symbols() { # OBJECT_DIR
     }'
 }
 
-check_tree() { # SOURCE_DIR [OBJECT_DIR]
+# A file that uses what another defines stands before it: tsort finds where that is impossible.
+check_circles() { # OBJECT_LIST
+  circle=$(while read -r object; do
+    file=${object##*.dir/}
+    file=${file#./}
+    nm --format=posix "$object" | awk -v file="${file%.o}" \
+      '$2 == "U" { print "U", $1, file } $2 ~ /^[TDBRCVW]$/ { print "D", $1, file }'
+  done <"$1" | sort -u | awk '
+    $1 == "D" { home[$2] = $3 }
+    $1 == "U" && $2 in home && home[$2] != $3 { print $3, home[$2] }' | tsort 2>&1 >/dev/null |
+    sed -n '/contains a loop/d; s/^tsort: //p' | tr '\n' ' ')
+  [ -z "$circle" ] || echo "these files call each other in a circle: $circle"
+}
+
+check_tree() { # SOURCE_DIR [OBJECT_LIST]
   source_dir=$(realpath "$1")
   echo "$rules" | while IFS=: read -r layer allowed foreign; do
     # shellcheck disable=SC2086 # blanks around the name go
     [ -z "$layer" ] || check_includes $layer "$allowed" "$foreign"
   done
   [ -z "${2:-}" ] || check_symbols "$(realpath "$2")"
+  [ -z "${2:-}" ] || check_circles "$(realpath "$2")"
 }
 
 # Every rule must be able to fail: a tree with one offence of each kind, and the sentence that each must give.
@@ -161,23 +178,26 @@ self_test() { # SCRATCH_DIR
   echo 'int hidden(void); int uses(void); int uses(void) { return hidden(); }' >"$1/src/core/declares.c"
   echo '#include <stdlib.h>
     void dies(void); void dies(void) { abort(); }' >"$1/src/core/dies.c"
+  echo 'int chicken(void); int egg(void); int egg(void) { return chicken(); }' >"$1/src/core/egg.c"
+  echo 'int chicken(void); int egg(void); int chicken(void) { return egg(); }' >"$1/src/core/chicken.c"
   ${CC:-cc} -c -o "$1/objects/b.dir/cpu/defines.o" "$1/src/cpu/defines.c"
-  for source in core/declares core/dies; do
+  for source in core/declares core/dies core/egg core/chicken; do
     ${CC:-cc} -c -o "$1/objects/a.dir/$source.o" "$1/src/$source.c"
   done
 
-  said=$(check_tree "$1" "$1/objects")
+  find "$1/objects" -name '*.o' >"$1/list"
+  said=$(check_tree "$1" "$1/list")
   failures=0
   for expected in 'names_backend.c includes cpu/cpu.h' 'knows_hdf5.c includes hdf5.h' \
     'knows_cuda.c includes cuda_runtime_api.h' 'sees_backend.c includes ../cpu/cpu.h' \
     'src/h5/sees_core.c includes core/core.h' 'tools/sees_core.c includes core/core.h' \
-    'knows_libc.cuh includes stdio.h' "layer 'core' uses hidden of layer 'cpu'" "layer 'core' uses abort"; do
+    'knows_libc.cuh includes stdio.h' 'circle: core/chicken core/egg' "layer 'core' uses hidden of layer 'cpu'" "layer 'core' uses abort"; do
     case $said in
     *"$expected"*) ;;
     *) failures=1 && echo "not noticed: $expected" ;;
     esac
   done
-  if [ "$(echo "$said" | wc -l)" -ne 9 ]; then failures=1 && printf 'expected 9 complaints, got:\n%s\n' "$said"; fi
+  if [ "$(echo "$said" | wc -l)" -ne 10 ]; then failures=1 && printf 'expected 10 complaints, got:\n%s\n' "$said"; fi
   return $failures
 }
 

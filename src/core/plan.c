@@ -1,18 +1,8 @@
 /* Chooses a family by its predicted cost, and describes the choice in words. Executing is the backend's. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/measurements.h"
-
-void ndr_text_append(char *text, size_t capacity, size_t *length, const char *format, ...) {
-  va_list arguments;
-  size_t room = *length < capacity ? capacity - *length : 0;
-  va_start(arguments, format);
-  int written = vsnprintf(room ? text + *length : NULL, room, format, arguments);
-  va_end(arguments);
-  if (written > 0) *length += (size_t)written;
-}
 
 static const ndr_family *find_family(const ndr_backend *backend, const char *name) {
   for (const ndr_family *const *family = backend->families; *family; family++)

@@ -4,6 +4,7 @@
 #define NDR_CORE_PLAN_H
 
 #include "core/problem.h"
+#include "core/text.h"
 
 #define NDR_CONFIG_BYTES 6144
 #define NDR_MAX_FAMILIES 8
@@ -104,9 +105,5 @@ ndr_status ndr_plan_choose(ndr_plan *plan, const char *force);
  */
 ndr_status ndr_plan_borrow_workspace(const ndr_plan *plan, void *stream, void **workspace);
 void ndr_plan_return_workspace(const ndr_plan *plan, void *workspace, void *stream);
-
-/* Formats onto the end of a bounded text as snprintf would: *length grows by the full length, even past capacity. */
-void ndr_text_append(char *text, size_t capacity, size_t *length, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -2,20 +2,8 @@
 #ifndef NDR_CPU_ENGINE_H
 #define NDR_CPU_ENGINE_H
 
+#include "cpu/cursor.h"
 #include "cpu/fold.h"
-#include "cpu/nest.h"
-
-/* A place in the loops outside the tile: an odometer over axes, innermost first. */
-typedef struct ndr_cursor {
-  const ndr_nest_axis *axes;
-  int count;
-  int64_t offset, index; /* of the place, in elements and in flattened index */
-  int64_t at[NDR_MAX_DIMS + 1];
-} ndr_cursor;
-
-/* Puts the cursor at the place that `flat` steps lead to. */
-void ndr_cursor_seek(ndr_cursor *cursor, const ndr_nest_axis *axes, int count, int64_t flat);
-void ndr_cursor_advance(ndr_cursor *cursor);
 
 /* What one op does with a tile. */
 typedef struct ndr_engine_op {

@@ -95,9 +95,6 @@ void ndr_launch_lanes(ndr_launch *launch, int lanes);
 /* Sets how many threads make a team (see params.h); a power of 2. */
 void ndr_launch_team(ndr_launch *launch, int team);
 
-/* Makes the launch of tree_strided, which runs every problem. */
-void ndr_launch_strided(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch);
-
 /* Sets the grid; params.work holds the number of tiles and becomes that of the items. */
 void ndr_launch_end(ndr_launch *launch);
 

@@ -66,7 +66,8 @@ ndr_status ndr_hdf_describe(ndr_h5_dataset *dataset, const char *path);
 /* Fails where the elements, as they are in memory, have more bytes than a number has room for. */
 ndr_status ndr_hdf_check_size(const ndr_h5_dataset *dataset);
 
-void ndr_series_close(ndr_h5_dataset *series);
+/* Closes the dataset of one file. */
+void ndr_hdf_close(ndr_h5_dataset *dataset);
 
 /* Frees the texts, not the ids, and leaves a dataset that can be described again. */
 void ndr_hdf_forget(ndr_h5_dataset *dataset);

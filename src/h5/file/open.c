@@ -188,7 +188,7 @@ ndr_status ndr_h5_open(ndr_h5_dataset **opened, const char *file, const char *pa
   if (status == NDR_OK)
     *opened = dataset;
   else
-    ndr_h5_close(dataset);
+    ndr_hdf_close(dataset);
   return status;
 }
 
@@ -200,13 +200,13 @@ static ndr_status enter_file(const char *file, const ndr_h5_access *access, ndr_
   ndr_status status = open_file(*dataset);
   if (status == NDR_OK) return NDR_OK;
   ndr_hdf_leave(scope);
-  ndr_h5_close(*dataset);
+  ndr_hdf_close(*dataset);
   return status;
 }
 
 static void leave_file(ndr_hdf_scope *scope, ndr_h5_dataset *dataset) {
   ndr_hdf_leave(scope);
-  ndr_h5_close(dataset);
+  ndr_hdf_close(dataset);
 }
 
 ndr_status ndr_h5_list(const char *file, const ndr_h5_access *access, ndr_h5_visitor visit, void *user) {
@@ -229,13 +229,8 @@ ndr_status ndr_h5_candidates(const char *file, const ndr_h5_access *access, ndr_
   return status;
 }
 
-void ndr_h5_close(ndr_h5_dataset *dataset) {
+void ndr_hdf_close(ndr_h5_dataset *dataset) {
   ndr_hdf_scope scope;
-  if (!dataset) return;
-  if (dataset->part_count) {
-    ndr_series_close(dataset);
-    return;
-  }
   ndr_hdf_enter(&scope, false);
   if (dataset->id >= 0) H5Dclose(dataset->id);
   if (dataset->file_id >= 0) H5Fclose(dataset->file_id);

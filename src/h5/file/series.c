@@ -85,8 +85,8 @@ static ndr_status join(ndr_h5_dataset *series, ndr_h5_dataset **parts, int count
   return ndr_hdf_check_size(series);
 }
 
-void ndr_series_close(ndr_h5_dataset *series) {
-  for (int i = 0; i < series->part_count; i++) ndr_h5_close(series->parts[i]);
+static void close_series(ndr_h5_dataset *series) {
+  for (int i = 0; i < series->part_count; i++) ndr_hdf_close(series->parts[i]);
   free(series->parts);
   free(series->series_name);
   free(series);
@@ -115,9 +115,17 @@ ndr_status ndr_h5_open_series(ndr_h5_dataset **opened, int count, const char *co
     *opened = series;
     return NDR_OK;
   }
-  for (int i = 0; i < open; i++) ndr_h5_close(parts[i]);
+  for (int i = 0; i < open; i++) ndr_hdf_close(parts[i]);
   free(parts);
   free(series ? series->series_name : NULL);
   free(series);
   return status;
+}
+
+void ndr_h5_close(ndr_h5_dataset *dataset) {
+  if (!dataset) return;
+  if (dataset->part_count)
+    close_series(dataset);
+  else
+    ndr_hdf_close(dataset);
 }

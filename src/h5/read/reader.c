@@ -9,10 +9,6 @@
 #include "h5/file/raw.h"
 #include "h5/read/route.h"
 
-int64_t ndr_stored_bytes(const ndr_reader *reader) {
-  return (int64_t)ndr_dtype_bytes(reader->unpack.from);
-}
-
 /* What stays in the second-level cache between being read and being picked from, and next to which the price of a
  * system call is small; less of it where the budget is small, as each thread has one. */
 #define SPAN ((int64_t)1 << 20)

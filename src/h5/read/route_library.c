@@ -1,13 +1,5 @@
 /* What only HDF5 can read. One thread at a time is in the library, so a box is one piece. */
-#include <time.h>
-
 #include "h5/read/route.h"
-
-double ndr_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* A filter that is missing is known only once a chunk has needed it. */
 static ndr_status fail_read(const ndr_h5_dataset *dataset) {

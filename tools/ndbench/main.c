@@ -1,5 +1,4 @@
-/* ndbench: times reductions, and checks their results, on the CPU or a GPU. `ndbench ladder` is in ladder/ladder.c.
- * */
+/* ndbench: times reductions, and checks their results, on the CPU or a GPU. `ndbench ladder` is in ladder/ladder.c. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
-/* See decode.h: the table of filters, and the loop that undoes them. Each filter has a file of its own, decode_*.c.
- * */
+/* See decode.h: the table of filters, and the loop that undoes them. Each filter has a file of its own here. */
 #include "h5/codec/decode.h"
 
 #include <stdio.h>

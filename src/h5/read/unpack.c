@@ -1,5 +1,4 @@
-/* See unpack.h: element by element, in blocks that stay in the first-level cache. Attributes are read in unpack_cf.c.
- * */
+/* See unpack.h: element by element, in blocks that stay in the first-level cache. Attributes are read in cf/. */
 #include "h5/read/unpack.h"
 
 #include <math.h>

@@ -64,7 +64,7 @@ typedef void row_worker(double *row, int64_t count, const double *weight, int64_
 
 /* An infinite element of weight 0 adds nothing: NaN, which the product is, would count as missing. */
 static double times(double element, double weight) {
-  return (weight == 0) & (fabs(element) == INFINITY) ? 0 : element * weight;
+  return ((weight == 0) & (fabs(element) == INFINITY)) ? 0 : element * weight;
 }
 
 static void multiply_row(double *row, int64_t count, const double *weight, int64_t stride) {

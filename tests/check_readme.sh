@@ -1,9 +1,8 @@
 #!/bin/sh
-# README.md must not promise what does not happen. Its ```c and ```cpp blocks are written to the files that their first lines name;
-# its ```console blocks are typed in again, in order and in one folder, and must print what they show.
+# The pages must not promise what does not happen. Their ```c and ```cpp blocks are written to the files that their first lines
+# name; their ```console blocks are typed in again, in order and in one folder, and must print what they show.
 #   check_readme.sh SOURCE_DIR PREFIX SCRATCH_DIR     PREFIX is where the project is installed
 set -eu
-readme=$(realpath "$1")/README.md
 prefix=$(realpath "$2")
 source_dir=$(realpath "$1")
 rm -rf "$3"
@@ -22,7 +21,7 @@ awk '
     if (sub(/^\$ /, "")) { name = sprintf("step%03d", ++steps); print > (name ".sh"); printf "" > (name ".expected") }
     else print > (name ".expected")
   }
-' "$readme"
+' "$source_dir/README.md" "$source_dir/tools/h5gpured/README.md" "$source_dir/tools/ladder/README.md"
 
 libraries=$(dirname "$(find "$prefix" -name 'libndreduce.so' | head -n 1)")
 PATH=$prefix/bin:$PATH
@@ -38,7 +37,7 @@ for step in step*.sh; do
   if grep -q '^c++ ' "$step" && ! command -v c++ >/dev/null; then continue; fi
   steps=$((steps + 1))
   sh "$step" >"$name.actual" 2>&1 || true
-  if ! diff -u --label 'README.md says' "$name.expected" --label 'the command says' "$name.actual"; then
+  if ! diff -u --label 'the page says' "$name.expected" --label 'the command says' "$name.actual"; then
     failed=1
     echo "in: $(cat "$step")"
   fi

@@ -2,7 +2,7 @@
 """Where NCO and CDO define the same thing, the numbers are the same: rivals.py TOOL
 
 A grid with missing values, once as floats and once packed, is reduced by h5gpured and by those of ncwa and cdo that are
-there. Where they differ by definition, README says how, and the bound here is what that comes to; so it does of what
+there. Where they differ by definition, the page of h5gpured says how, and the bound here is what that comes to; so it does of what
 each takes for an element.
 """
 import os
@@ -125,7 +125,7 @@ def compare_areas(tool, rows, width, gap):
     return f"cells {width} degrees wide: {own} and cdo's {other} are not {wanted}, a gap of {other / own - 1}"
 
 
-# What is an element, and what is missing: elements, attributes, and the means of ncwa, cdo and h5gpured, as README says
+# What is an element, and what is missing: elements, attributes, and the means of ncwa, cdo and h5gpured, as its page says
 ELEMENTS = {
     "unsigned": (np.array([250, 3, 4], "u1").view("i1"), {"_Unsigned": np.bytes_("true")}, 0, 85.666667, 85.666667),
     "missing_value": ([1.0, 2, 99], {"missing_value": 99.0}, 34, 1.5, 1.5),
@@ -158,7 +158,7 @@ def compare_elements(tool, there, name):
     return None if same else f"{name}: h5gpured and {' and '.join(there)} say {found}, not {wanted}"
 
 
-# How far the means of such a field are apart, as README says: rows, degrees, other / own - 1
+# How far the means of such a field are apart, as its page says: rows, degrees, other / own - 1
 GAPS = [(6, 45, 0.013052), (18, 10, 0.000635), (36, 5, 0.000159), (180, 1, 0.000006)]
 
 

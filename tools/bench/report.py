@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes README's tables and figures from data/bench/*.json; tools/bench/report.sh calls it.
+"""Makes the tables and figures of the pages from data/bench/*.json; tools/bench/report.sh calls it.
 
-  report.py            draws data/bench/plots with gnuplot, rewrites the blocks of README.md, says what is missing
+  report.py            draws data/bench/plots with gnuplot, rewrites the blocks of README.md and data/bench/README.md, says what is missing
   report.py --check    exit status 1 if that would change anything; needs no gnuplot
-  report.py --print NAME   prints one block: gpu, cpu, h5 or h5-gpu
-  report.py --data DIR ... takes the records from there, draws into DIR/plots, and leaves README.md alone
+  report.py --print NAME   prints one block: gpu, wide-tall, cpu, h5 or h5-gpu
+  report.py --data DIR ... takes the records from there, draws into DIR/plots, and leaves the pages alone
 
-A block of README.md lies between the lines <!-- bench: NAME --> and <!-- /bench -->.
+A block of a page lies between the lines <!-- bench: NAME --> and <!-- /bench -->.
 """
 import hashlib
 import json
@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from report_gpu import gpu_block, gpu_pays, missing_records, table
+from report_gpu import gpu_block, gpu_pays, gpu_short, missing_records, table
 from report_plots import FIGURES, done
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -113,8 +113,9 @@ def h5_gpu_block():
             f"{versions['hdf5']}, PyTorch {versions['torch']}; {record['date'][:10]}, commit {record['commit'][:7]}.")
 
 
-BLOCKS = {"gpu": lambda: gpu_block(load, lambda name: f"data/bench/plots/{name}.svg"), "cpu": cpu_block, "h5": h5_block,
-          "h5-gpu": h5_gpu_block}
+BLOCKS = {"gpu": lambda: gpu_block(load, lambda name: f"plots/{name}.svg"), "cpu": cpu_block, "h5": h5_block,
+          "h5-gpu": h5_gpu_block, "wide-tall": lambda: gpu_short(load, lambda name: f"data/bench/plots/{name}.svg")}
+PAGES = ("README.md", "data/bench/README.md")
 
 
 # ---- figures
@@ -161,13 +162,13 @@ def stale_figures(folder, made):
     return stale
 
 
-# ---- README
+# ---- pages
 
 def rewritten(text):
     def block(match):
         name = match[2]
         if name not in BLOCKS:
-            fail(f"README.md: there is no block '{name}'")
+            fail(f"there is no block '{name}'")
         return f"{match[1]}\n{BLOCKS[name]()}\n{match[3]}"
     return re.sub(r"(<!-- bench: ([a-z0-9-]+) -->)\n.*?(<!-- /bench -->)", block, text, flags=re.S)
 
@@ -176,19 +177,22 @@ def main(arguments):
     global DATA
     if len(arguments) > 1 and arguments[0] == "--data":
         DATA, arguments = pathlib.Path(arguments[1]), arguments[2:]
-    folder, readme = DATA / "plots", ROOT / "README.md"
-    text = readme.read_text(encoding="utf-8") if DATA == ROOT / "data" / "bench" else ""
+    folder = DATA / "plots"
+    pages = [ROOT / page for page in PAGES] if DATA == ROOT / "data" / "bench" else []
+    texts = {page: page.read_text(encoding="utf-8") for page in pages}
+    new = {page: rewritten(text) for page, text in texts.items()}
     if len(arguments) == 2 and arguments[0] == "--print" and arguments[1] in BLOCKS:
         print(BLOCKS[arguments[1]]())
     elif arguments == ["--check"]:
-        stale = stale_figures(folder, programs()) + ([readme] if rewritten(text) != text else [])
+        stale = stale_figures(folder, programs()) + [page for page in pages if new[page] != texts[page]]
         if stale:
             fail("not what the records say: " + ", ".join(map(str, stale)) + "; run tools/bench/report.sh")
     elif arguments == []:
         made = programs()
         draw(folder, made)
-        if rewritten(text) != text:
-            readme.write_text(rewritten(text), encoding="utf-8")
+        for page in pages:
+            if new[page] != texts[page]:
+                page.write_text(new[page], encoding="utf-8")
         print(f"report.py: {len(made)} figures; {missing_records(load) or 'no record is missing'}")
     else:
         sys.exit(__doc__)

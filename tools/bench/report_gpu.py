@@ -1,4 +1,4 @@
-"""README's part about GPUs: Markdown from the records that tools/bench/bench_gpu.sh makes. A part whose record is missing is left
+"""The part about GPUs: Markdown from the records that tools/bench/bench_gpu.sh makes. A part whose record is missing is left
 out; where none is there, one sentence says so."""
 import pathlib
 import re
@@ -218,6 +218,12 @@ def gpu_block(load, figure):
     if "ladder" in records:
         parts.append(ladder(records["ladder"], figure))
     return "\n\n".join(parts)
+
+
+def gpu_short(load, figure):
+    """What the first page shows of it."""
+    record = load("gpu-sweep.json")
+    return f"{provenance({'sweep': record})}\n\n{wide_tall(record, figure)}" if record else NO_RECORD
 
 
 def missing_records(load):

@@ -98,8 +98,8 @@ NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Near *a, const ty
   });
 }
 
-/* A tile of outputs: `columns` neighbours along the lane axis, from element `at.offset` of the data and `at.aux` of the
- * result on. */
+/* A tile of outputs: `columns` neighbours along the fastest axis, from element `at.offset` of the data and `at.aux` of
+ * the result on. */
 struct tile_spot {
   i64 output, columns;
   spot at;

@@ -4,7 +4,7 @@
  *   tree_block    a block reads a piece of one long run
  *   tree_runs     a team of threads reads many short runs of one output, `lanes` threads a run
  *   tree_lanes    `lanes` threads of a warp read the only run of an output
- *   tree_strided  the lane axis has a step: a team reads element by element, in memory order */
+ *   tree_strided  the fastest axis has a step: a team reads element by element, in memory order */
 #ifndef NDR_TREE_CUH
 #define NDR_TREE_CUH
 

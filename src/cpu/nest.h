@@ -40,7 +40,7 @@ typedef struct ndr_nest {
   int64_t period;  /* outputs of a full tile */
   int64_t lanes, lane_stride, lane_index;
   int64_t rows, row_stride, row_index;
-  int64_t extent;     /* ROWS: all outputs of the lane axis. RUN: all groups of `period` elements */
+  int64_t extent;     /* ROWS: all outputs of the fastest axis. RUN: all groups of `period` elements */
   int64_t row_extent; /* ROWS, GRID: all rows */
 
   /* Outside the tile, innermost first. part_axis and block_axis say which of them, if any, step through the lanes of

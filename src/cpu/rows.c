@@ -1,4 +1,4 @@
-/* The lane axis is kept: neighbouring lanes own neighbouring outputs, and row after row is added to them. */
+/* The fastest axis is kept: neighbouring lanes own neighbouring outputs, and row after row is added to them. */
 #include "cpu/family.h"
 #include "cpu/nest.h"
 
@@ -7,7 +7,7 @@ static const char *reject(const ndr_problem *problem, const ndr_device *device, 
   (void)text;
   const char *why = ndr_nest_reject(problem);
   if (why) return why;
-  return ndr_nest_keeps_lanes(problem) ? NULL : "lane axis is reduced";
+  return ndr_nest_keeps_lanes(problem) ? NULL : "fastest axis is reduced";
 }
 
 static void choose(ndr_nest *nest, const ndr_problem *problem) {

@@ -1,5 +1,5 @@
-/* The lane axis is short: lanes are taken from another axis, and the short one lies within the tile. Kept and next to a
- * reduced axis, as the channels of an image, it is the period of a run that several outputs share. Else tiles are
+/* The fastest axis is short: lanes are taken from another axis, and the short one lies within the tile. Kept and next
+ * to a reduced axis, as the channels of an image, it is the period of a run that several outputs share. Else tiles are
  * gathered: transposed where the short axis is reduced, as the sums of 4 neighbours. */
 #include "cpu/family.h"
 #include "cpu/fold.h"

@@ -57,7 +57,7 @@ int64_t ndr_gcd(int64_t a, int64_t b);
 /* Elements of dtype in a packet. */
 int64_t ndr_packet_elements(ndr_dtype dtype);
 
-/* Whether every stride but the lane axis's own, and the lane axis's size, are whole packets. */
+/* Whether every stride but the fastest axis's own, and the fastest axis's size, are whole packets. */
 bool ndr_packets_aligned(const ndr_problem *problem, const ndr_axis *lane);
 
 /* Whether the problem asks for what the kernels built ahead of time do not know: skip_nan, or accumulation in f64 where

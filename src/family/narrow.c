@@ -56,7 +56,7 @@ bool ndr_narrow_can(const ndr_problem *problem) {
 const char *ndr_narrow_reject(const ndr_problem *problem, char *text) {
   ndr_group g = ndr_group_of(problem);
   if (problem->kept_count == 0) return "no axis is kept: one output has nothing to share a tile with";
-  if (!g.dense) return "runs of the reduced lane axis are not dense";
+  if (!g.dense) return "runs of the reduced fastest axis are not dense";
   if (ndr_group_fits(&g)) return NULL;
   snprintf(text, 160, "reduced run of %lld bytes exceeds the tile", (long long)g.bytes);
   return text;

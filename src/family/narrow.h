@@ -4,7 +4,7 @@
 
 #include "family/launch.h"
 
-/* All that `period` neighbouring outputs read along the lane axis and the one around it: `length` times as many
+/* All that `period` neighbouring outputs read along the fastest axis and the one around it: `length` times as many
  * elements, so many bytes. `side` groups lie side by side over `axes` kept axes, which are several only where they are
  * dense. */
 typedef struct ndr_group {
@@ -21,13 +21,13 @@ bool ndr_group_fits(const ndr_group *g);
 /* Fills in what kernels must know to find tiles of so many groups. */
 void ndr_group_tiles(const ndr_problem *problem, const ndr_group *g, ndr_launch *launch, int64_t groups);
 
-/* Whether the lane axis, of step 1, is kept. */
+/* Whether the fastest axis, of step 1, is kept. */
 bool ndr_tile_kept_lane(const ndr_problem *problem);
 
-/* Whether tile_narrow can run the problem, whose lane axis has step 1 and which reduces something. */
+/* Whether tile_narrow can run the problem, whose fastest axis has step 1 and which reduces something. */
 bool ndr_narrow_can(const ndr_problem *problem);
 
-/* Why it can't where the lane axis is reduced: text, filled, or a constant; NULL if it can. */
+/* Why it can't where the fastest axis is reduced: text, filled, or a constant; NULL if it can. */
 const char *ndr_narrow_reject(const ndr_problem *problem, char *text);
 
 /* Makes the launch of a problem that it can run. */

@@ -1,4 +1,4 @@
-/* Planner's half of kernels/thread.cuh: the lane axis is kept; neighbouring threads own neighbouring outputs. */
+/* Planner's half of kernels/thread.cuh: the fastest axis is kept; neighbouring threads own neighbouring outputs. */
 #include "family/rows.h"
 
 enum { LINE_THREADS = 8 }; /* that read a cache line */

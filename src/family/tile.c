@@ -30,9 +30,9 @@ static bool packets(const ndr_problem *problem) {
 static const char *reject_kept(const ndr_problem *problem, char *text) {
   const ndr_axis *lane = &problem->kept[0];
   if (problem->reduced_count == 0) return "nothing is reduced";
-  if (problem->reduced[0].stride != lane->size) return "rows of the kept lane axis are not dense";
+  if (problem->reduced[0].stride != lane->size) return "rows of the kept fastest axis are not dense";
   if (lane->size <= NDR_THREADS && active_threads(problem) > 0) return NULL;
-  snprintf(text, 160, "kept lane axis of %lld is wider than the tile", (long long)lane->size);
+  snprintf(text, 160, "kept fastest axis of %lld is wider than the tile", (long long)lane->size);
   return text;
 }
 
@@ -43,7 +43,7 @@ static const char *reject(const ndr_problem *problem, const ndr_device *device, 
   if (ndr_tile_kept_lane(problem)) return reject_kept(problem, text);
   if (problem->reduced_count > 0 && problem->reduced[0].stride == 1)
     return ndr_runs_can(problem) ? NULL : ndr_narrow_reject(problem, text);
-  return "the lane axis has a step";
+  return "the fastest axis has a step";
 }
 
 /* Bytes in which `states` accumulators meet, some at a time: at least one of each of the `period` outputs, of whatever

@@ -1,4 +1,4 @@
-/* Planner's half of kernels/tree.cuh: the lane axis is reduced; threads share an output and join in a tree. */
+/* Planner's half of kernels/tree.cuh: the fastest axis is reduced; threads share an output and join in a tree. */
 #include "family/launch.h"
 #include "family/strided.h"
 

@@ -35,7 +35,7 @@ typedef struct ndr_params {
   long long index_origin;
   long long padded, slots; /* see above */
   long long work, tile_count;
-  long long tiles;        /* of the lane axis: thread; of groups side by side: tile_narrow, tile_run_... */
+  long long tiles;        /* of the fastest axis: thread; of groups side by side: tile_narrow, tile_run_... */
   long long all_tiles;    /* thread, tile_narrow: those of all teams, of all warps */
   long long side_groups;  /* tile_narrow, tile_run_...: groups of outputs that lie side by side */
   long long units, piece; /* units a tile's reduction is counted in (vectors or rows), units a piece; tile_packets:

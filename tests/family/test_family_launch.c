@@ -66,7 +66,7 @@ static void check_outputs(const place *at, const ndr_problem *problem, const ndr
       expect(at, covers(tiles, warps * p->warp_tiles, p->all_tiles));
       expect(at, p->tile_outputs * p->run_units * (int64_t)ndr_dtype_bytes(problem->dtype) + 32 <= p->room);
     }
-  } else if (by_threads(launch)) { /* rows of the lane axis are cut into tiles one by one */
+  } else if (by_threads(launch)) { /* rows of the fastest axis are cut into tiles one by one */
     int teams = (int)launch->threads / p->team;
     expect(at, p->all_tiles == p->tiles * (problem->outputs / lane) && covers(tiles, teams, p->all_tiles));
     expect(at, covers(p->tiles, p->columns, lane) && p->tile_outputs == p->columns * teams);
@@ -136,7 +136,7 @@ static void check_workspace(const place *at, const ndr_plan *plan, const ndr_lau
   expect(at, p->padded == tiles * p->tile_outputs);
   expect(at, counters >= 4.0 * (double)tiles * (p->groups + 1));
   expect(at, states >= 8.0 * state_words(&plan->problem) * (double)p->slots * (double)p->padded);
-  /* O(outputs x split): each row of the lane axis wastes less than a tile. */
+  /* O(outputs x split): each row of the fastest axis wastes less than a tile. */
   if (by_threads(launch)) tile_rows = plan->problem.outputs / p->axes[0].size;
   expect(at, p->padded < plan->problem.outputs + tile_rows * p->tile_outputs);
   expect(at, p->slots <= 2 * (int64_t)p->splits);

@@ -19,7 +19,7 @@ const ndr_device gpus[GPU_COUNT] = {
     GPU(132, 2048, 228 << 10, 227 << 10, 60 << 20, 4.8e12, 90),
 };
 
-/* By the rule: a wide kept lane axis is the thread family's, a short one of a dense array the tile family's, a long
+/* By the rule: a wide kept fastest axis is the thread family's, a short one of a dense array the tile family's, a long
  * reduced one the tree family's; where no axis is kept there is nothing but the tree. NULL where the rule is silent, or
  * so little is read that every family is as good. */
 const gpu_case gpu_cases[] = {
@@ -61,13 +61,13 @@ const gpu_case gpu_cases[] = {
     {"sum f32 [16384,16384:-1] /0", "thread"},
     {"any bool [65536,65536] /0", "thread"},
     {"sum f32 [1024,1024:1024,1024:1] /0", "thread"},
-    /* short lane axes, kept */
+    /* short fastest axes, kept */
     {"sum f32 [100000000,3] /0", "tile"},
     {"mean u8 [2160,3840,3] /0,1", "tile"},
     {"max f64 [10000000,5] /0", NULL},
     {"sum i16 [50000000,4] /0", "tile"},
     {"sum f32 [64,1000000,3] /1", "tile"},
-    /* short lane axes, reduced */
+    /* short fastest axes, reduced */
     {"sum f32 [100000000,3] /1", "tile"},
     {"sum u8 [30000000,7] /1", "tile"},
     {"mean f64 [20000000,5] /1", "tile"},

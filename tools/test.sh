@@ -4,7 +4,7 @@
 #   asan      AddressSanitizer and UndefinedBehaviorSanitizer, clang; the GPU kernels on an emulated machine
 #   tsan      ThreadSanitizer, clang, the tests that use threads
 #   bare      without HDF5 and CUDA, ndbench without OpenMP: it builds, and gives the same results
-#   fuzz      clang; each libFuzzer target for NDREDUCE_FUZZ_SECONDS (60) from tests/corpus, under both sanitizers
+#   fuzz      clang; all libFuzzer targets at once, for NDREDUCE_FUZZ_SECONDS (120), from tests/corpus, under both sanitizers
 #   cuda      the CUDA backend compiles and links, where there is nvcc; device tests where there is a GPU
 #   format    clang-format has nothing to change
 #   tidy      clang-tidy has nothing to say
@@ -155,8 +155,13 @@ stage_fuzz() {
     cmake --build "$folder" --parallel "$jobs" --target $targets; } >"$folder.log" 2>&1 ||
     { tail -n 20 "$folder.log" && stage_failed fuzz 'build' && return; }
   failures=''
+  running=''
   for target in $targets; do
-    fuzz "${target#fuzz_}" "${NDREDUCE_FUZZ_SECONDS:-60}" || failures="$failures $target"
+    fuzz "${target#fuzz_}" "${NDREDUCE_FUZZ_SECONDS:-120}" &
+    running="$running $target:$!"
+  done
+  for target in $running; do
+    wait "${target#*:}" || failures="$failures ${target%:*}"
   done
   if [ -n "$failures" ]; then stage_failed fuzz "$failures" && return; fi
   stage_passed fuzz "$(echo "$targets" | wc -w) targets found nothing"
@@ -227,7 +232,7 @@ done
 
 install_missing "$build_needs$test_needs"
 mkdir -p "$build"
-echo "Minutes, about, from nothing on 2 cores: release 5, asan 20, tsan 5, bare 1, fuzz 7, cuda 8 (where there is nvcc), tidy 7"
+echo "Minutes, about, from nothing on 2 cores: release 5, asan 20, tsan 5, bare 1, fuzz 4, cuda 8 (where there is nvcc), tidy 7"
 for stage in "$@"; do
   printf '\n== %s\n' "$stage"
   started=$(date +%s)

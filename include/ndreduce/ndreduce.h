@@ -149,7 +149,7 @@ typedef struct ndr_device {
   int compiles;     /* not 0: kernels can be compiled at run time (NVRTC was found); 0 on a CPU */
 } ndr_device;
 
-/* Options. Start from NDR_OPTIONS_INIT; a NULL pointer means exactly that. */
+/* Options. Start from NDR_OPTIONS_INIT, or in C use NDR_OPTIONS; a NULL pointer means the defaults. */
 typedef struct ndr_options {
   size_t size;               /* sizeof(ndr_options): lets the struct grow */
   int keepdims;              /* not 0: reduced dims stay in the result with size 1 */
@@ -166,6 +166,10 @@ typedef struct ndr_options {
   { sizeof(ndr_options), 0, 0, 0.0, NDR_ACCUMULATE_DEFAULT, NDR_ESTIMATE, 0, NULL, NULL, NULL }
 
 #ifndef __cplusplus
+/* A pointer to options of which those are set that are named: NDR_OPTIONS(.skip_nan = 1, .threads = 2). They live as
+ * long as the enclosing block. In C++, where they would end with the statement, start from NDR_OPTIONS_INIT. */
+#define NDR_OPTIONS(...) (&(ndr_options){.size = sizeof(ndr_options), __VA_ARGS__})
+
 /* A compact row-major tensor over caller-owned host memory: ndr_tensor(pointer, dtype, sizes...). The shape lives as
  * long as the enclosing block, as compound literals do in C. In C++ they end with the statement, so there is no such
  * macro: see ndr_array at the end of this header. */

@@ -1,4 +1,5 @@
 /* Which dims, which shapes, which strides: every form that the public call takes. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "support/oracle.h"
@@ -21,6 +22,16 @@ static void assert_case(const char *text) {
   array_free(&array);
   array_free(&result);
 }
+
+START_TEST(options_may_be_named_in_the_call) {
+  double x[] = {1, NAN, 5}, sum = 0;
+  DLTensor array = ndr_tensor(x, NDR_F64, 3), result = {&sum, {kDLCPU, 0}, 0, {kDLFloat, 64, 1}, NULL, NULL, 0};
+  assert_ok(ndreduce(&array, NDR_ALL_DIMS, NDR_SUM, &result, NDR_OPTIONS(.skip_nan = 1, .threads = 1)));
+  ck_assert_double_eq(sum, 6);
+  assert_ok(ndreduce(&array, NDR_ALL_DIMS, NDR_SUM, &result, NDR_OPTIONS(.keepdims = 0)));
+  ck_assert(isnan(sum));
+}
+END_TEST
 
 START_TEST(the_example_of_the_header_works) {
   float x[2][3] = {{1, 2, 3}, {4, 5, 6}}, sums[3];
@@ -314,7 +325,7 @@ int main(void) {
   suite_case(suite, "places", 120, every_element_is_where_it_is, NULL);
   suite_case(suite, "result", 30, keepdims_keeps_ones_in_place, describe_fills_in_the_whole_tensor,
              result_strides_are_free_and_gaps_stay, strides_of_size_one_do_not_count,
-             strides_of_empty_results_do_not_count, null_options_are_the_defaults,
+             strides_of_empty_results_do_not_count, null_options_are_the_defaults, options_may_be_named_in_the_call,
              repeated_calls_with_small_changes_stay_apart, NULL);
   return suite_run(suite);
 }

@@ -118,7 +118,7 @@ stage_release() {
 
 stage_asan() {
   if ! command -v clang >/dev/null; then stage_skipped asan 'clang is not installed' && return; fi
-  ctest_stage asan dev all '' -DCMAKE_C_COMPILER=clang -DNDREDUCE_HDF5=ON
+  ctest_stage asan dev all '' -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DNDREDUCE_HDF5=ON
 }
 
 stage_tsan() {
@@ -150,7 +150,7 @@ stage_fuzz() {
   folder=$build/fuzz
   targets=$(find tests/fuzz -name 'fuzz_*.c' -exec basename {} .c \; | sort)
   # shellcheck disable=SC2086 # the targets are words
-  { cmake --preset dev -B "$folder" -DCMAKE_C_COMPILER=clang -DNDREDUCE_HDF5=ON -DNDREDUCE_SIMT=OFF -DNDREDUCE_FUZZ=ON \
+  { cmake --preset dev -B "$folder" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DNDREDUCE_HDF5=ON -DNDREDUCE_SIMT=OFF -DNDREDUCE_FUZZ=ON \
     -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link &&
     cmake --build "$folder" --parallel "$jobs" --target $targets; } >"$folder.log" 2>&1 ||
     { tail -n 20 "$folder.log" && stage_failed fuzz 'build' && return; }
@@ -193,7 +193,7 @@ stage_tidy() {
   if ! command -v run-clang-tidy >/dev/null; then stage_skipped tidy 'clang-tidy is not installed' && return; fi
   folder=$build/asan
   if [ ! -f "$folder/compile_commands.json" ]; then
-    { cmake --preset dev -B "$folder" -DCMAKE_C_COMPILER=clang && cmake --build "$folder" --target ndreduce_commit; } \
+    { cmake --preset dev -B "$folder" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ && cmake --build "$folder" --target ndreduce_commit; } \
       >"$folder.log" 2>&1 || { tail -n 20 "$folder.log" && stage_failed tidy 'cmake' && return; }
   fi
   if watched tidy "$build/tidy.log" run-clang-tidy -quiet -j "$jobs" -p "$folder" "$PWD/(src|tools|tests)/"; then

@@ -4,7 +4,7 @@
 
 /* How many letters have to be put in, left out, replaced or swapped with the next to make one of the other (Damerau),
  * whatever their case. Names of more than 64 letters are far from all but themselves. */
-int ndr_count_slips(const char *wanted, const char *name);
+int ndr_count_slips(const char *a, const char *b);
 
 /* The most slips of a name that `wanted` may have been meant to be. */
 int ndr_most_slips(const char *wanted);

@@ -18,15 +18,24 @@
 #include "support/cases.h"
 #include "support/suite.h"
 
-/* A child copies what the sanitizers know of its parent's memory, which takes 50 ms and more. */
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-enum { FORKS = 100 };
+/* A child copies what the thread sanitizer knows of its parent's memory, which takes 50 ms and more. The address
+ * sanitizers of today's compilers do not take their allocator's locks for a fork: where another thread has one of them,
+ * the child waits for it for ever. */
+#if defined __SANITIZE_ADDRESS__
+#define WITH_ADDRESS_SANITIZER 1
+#elif defined __SANITIZE_THREAD__
+#define WITH_THREAD_SANITIZER 1
 #elif defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-enum { FORKS = 100 };
-#else
-enum { FORKS = 1000 };
+#if __has_feature(address_sanitizer)
+#define WITH_ADDRESS_SANITIZER 1
+#elif __has_feature(thread_sanitizer)
+#define WITH_THREAD_SANITIZER 1
 #endif
+#endif
+#if defined WITH_ADDRESS_SANITIZER
+enum { FORKS = 0 };
+#elif defined WITH_THREAD_SANITIZER
+enum { FORKS = 100 };
 #else
 enum { FORKS = 1000 };
 #endif
@@ -123,7 +132,7 @@ static bool reduces_once(void) {
 
 START_TEST(children_of_busy_parents_reduce) {
   pthread_t threads[2];
-  int failed = 0, forks = test_case_count(FORKS);
+  int failed = 0, forks = FORKS ? test_case_count(FORKS) : 0;
   make_numbers();
   ck_assert_int_eq(pthread_create(&threads[0], NULL, keep_reducing, NULL), 0);
   ck_assert_int_eq(pthread_create(&threads[1], NULL, keep_remembering, NULL), 0);

@@ -174,40 +174,40 @@ static ndr_status add_other_pieces(ndr_cf_variable *c, const ndr_h5_dataset *sou
   return NDR_OK;
 }
 
-ndr_status ndr_cf_variable_open(ndr_cf_variable *c, const ndr_h5_dataset *source, const bool *reduced, const char *name,
+ndr_status ndr_cf_variable_open(ndr_cf_variable *v, const ndr_h5_dataset *source, const bool *reduced, const char *name,
                                 bool bounds) {
   int along = -1, most = source->part_count ? source->part_count : 1;
-  *c = (ndr_cf_variable){.count = 0};
-  c->pieces = calloc((size_t)most, sizeof *c->pieces);
-  if (!c->pieces) return fail_memory(source);
-  NDR_TRY(add_piece(c, source->part_count ? source->parts[0] : source, reduced,
+  *v = (ndr_cf_variable){.count = 0};
+  v->pieces = calloc((size_t)most, sizeof *v->pieces);
+  if (!v->pieces) return fail_memory(source);
+  NDR_TRY(add_piece(v, source->part_count ? source->parts[0] : source, reduced,
                     source->part_count ? source->series_dim : -1, name, &along));
-  if (!c->pieces[0]) return NDR_OK;
-  c->whole = *c->pieces[0];
-  c->converted = bounds && along >= 0 && source->axis == NDR_AXIS_CONVERTED;
-  if (c->converted && along > 0) c->fits = false;
-  return c->fits && along >= 0 ? add_other_pieces(c, source, reduced, name, along) : NDR_OK;
+  if (!v->pieces[0]) return NDR_OK;
+  v->whole = *v->pieces[0];
+  v->converted = bounds && along >= 0 && source->axis == NDR_AXIS_CONVERTED;
+  if (v->converted && along > 0) v->fits = false;
+  return v->fits && along >= 0 ? add_other_pieces(v, source, reduced, name, along) : NDR_OK;
 }
 
-void ndr_cf_variable_close(ndr_cf_variable *c) {
-  for (int i = 0; i < c->count; i++) close_piece(c->pieces[i]);
-  free(c->pieces);
-  *c = (ndr_cf_variable){.count = 0};
+void ndr_cf_variable_close(ndr_cf_variable *v) {
+  for (int i = 0; i < v->count; i++) close_piece(v->pieces[i]);
+  free(v->pieces);
+  *v = (ndr_cf_variable){.count = 0};
 }
 
 /* ---- What it holds ---------------------------------------------------------------------------------------------- */
 
-int64_t ndr_cf_variable_bytes(const ndr_cf_variable *c, int64_t most) {
-  hid_t type = H5Dget_type(c->whole.id);
+int64_t ndr_cf_variable_bytes(const ndr_cf_variable *v, int64_t most) {
+  hid_t type = H5Dget_type(v->whole.id);
   H5T_class_t kind = H5Tget_class(type);
   htri_t variable = kind == H5T_STRING ? H5Tis_variable_str(type) : 0;
   int64_t bytes = (int64_t)H5Tget_size(type), texts = 0;
   bool known = kind != H5T_NO_CLASS && variable >= 0 && bytes > 0;
   bool plain = kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_STRING;
-  for (int d = 0; d < c->whole.info.ndim; d++)
-    if (c->whole.info.shape[d] < 0 || __builtin_mul_overflow(bytes, c->whole.info.shape[d], &bytes)) bytes = most + 1;
-  for (int i = 0; i < c->count && known && variable > 0 && bytes <= most && texts >= 0 && texts <= most; i++) {
-    int64_t more = ndr_hdf_text_bytes(c->pieces[i]->id, type);
+  for (int d = 0; d < v->whole.info.ndim; d++)
+    if (v->whole.info.shape[d] < 0 || __builtin_mul_overflow(bytes, v->whole.info.shape[d], &bytes)) bytes = most + 1;
+  for (int i = 0; i < v->count && known && variable > 0 && bytes <= most && texts >= 0 && texts <= most; i++) {
+    int64_t more = ndr_hdf_text_bytes(v->pieces[i]->id, type);
     texts = more < 0 ? -1 : more > most ? most + 1 : texts + more;
   }
   if (type >= 0) H5Tclose(type);
@@ -245,9 +245,9 @@ static bool fill_whole(const ndr_cf_variable *c, hid_t type, void *data) {
   return good;
 }
 
-bool ndr_cf_variable_read_values(const ndr_cf_variable *c, double *values) {
-  for (int p = 0; p < c->count; p++) {
-    const ndr_h5_dataset *piece = c->pieces[p];
+bool ndr_cf_variable_read_values(const ndr_cf_variable *v, double *values) {
+  for (int p = 0; p < v->count; p++) {
+    const ndr_h5_dataset *piece = v->pieces[p];
     int64_t count = 1;
     for (int d = 0; d < piece->info.ndim; d++) count *= piece->info.shape[d];
     if (count == 0) continue;
@@ -257,33 +257,33 @@ bool ndr_cf_variable_read_values(const ndr_cf_variable *c, double *values) {
     if (from >= 0) H5Sclose(from);
     if (!good) return false;
     for (int64_t i = 0; i < count && piece->timed; i++)
-      values[i] = ndr_time_convert(&piece->time, &c->pieces[c->whole.axis_part]->time, values[i]);
+      values[i] = ndr_time_convert(&piece->time, &v->pieces[v->whole.axis_part]->time, values[i]);
     values += count;
   }
   return true;
 }
 
-bool ndr_cf_variable_read(const ndr_cf_variable *c, hid_t type, void *data) {
+bool ndr_cf_variable_read(const ndr_cf_variable *v, hid_t type, void *data) {
   int64_t at[NDR_MAX_DIMS] = {0};
   hsize_t size[NDR_MAX_DIMS];
-  int along = c->whole.series_dim;
-  for (int d = 0; d < c->whole.info.ndim; d++) size[d] = (hsize_t)c->whole.info.shape[d];
-  hid_t to = H5Screate_simple(c->whole.info.ndim, size, NULL);
-  bool good = to >= 0 && fill_whole(c, type, data);
-  for (int i = 0; i < c->count && good; i++) {
-    good = read_piece(c->pieces[i], at, to, type, data);
-    at[along] += c->pieces[i]->info.shape[along];
+  int along = v->whole.series_dim;
+  for (int d = 0; d < v->whole.info.ndim; d++) size[d] = (hsize_t)v->whole.info.shape[d];
+  hid_t to = H5Screate_simple(v->whole.info.ndim, size, NULL);
+  bool good = to >= 0 && fill_whole(v, type, data);
+  for (int i = 0; i < v->count && good; i++) {
+    good = read_piece(v->pieces[i], at, to, type, data);
+    at[along] += v->pieces[i]->info.shape[along];
   }
   if (to >= 0) H5Sclose(to);
   return good;
 }
 
-char *ndr_cf_variable_origin(const ndr_cf_variable *c) {
-  const ndr_h5_dataset *whole = &c->whole, *last = c->pieces[c->count - 1];
+char *ndr_cf_variable_origin(const ndr_cf_variable *v) {
+  const ndr_h5_dataset *whole = &v->whole, *last = v->pieces[v->count - 1];
   size_t capacity = strlen(whole->where) + strlen(last->file) + 32 + 80 * NDR_MAX_DIMS;
   char *text = malloc(capacity);
   if (!text) return NULL;
-  size_t length = (size_t)snprintf(text, capacity, "%s in %d to %s", whole->where, c->count, last->file);
+  size_t length = (size_t)snprintf(text, capacity, "%s in %d to %s", whole->where, v->count, last->file);
   for (int d = 0; d < whole->info.ndim; d++)
     length += (size_t)snprintf(text + length, capacity - length, " %lld by %lld %lld", (long long)whole->from[d],
                                (long long)whole->step[d], (long long)whole->info.shape[d]);

@@ -18,23 +18,23 @@ typedef struct ndr_cf_variable {
  * its elements are no numbers. A dim that it shares with several dims of the dataset counts as the one that is kept.
  * `bounds`: it has the units of the coordinates along the dim of a series, and is converted with them. Fails where what
  * is there cannot be read. To be closed even then. */
-ndr_status ndr_cf_variable_open(ndr_cf_variable *variable, const ndr_h5_dataset *source, const bool *reduced,
-                                const char *name, bool bounds);
+ndr_status ndr_cf_variable_open(ndr_cf_variable *v, const ndr_h5_dataset *source, const bool *reduced, const char *name,
+                                bool bounds);
 
-void ndr_cf_variable_close(ndr_cf_variable *variable);
+void ndr_cf_variable_close(ndr_cf_variable *v);
 
 /* The bytes that its elements take, if they are numbers or texts, `most` + 1 where there are more, or others; negative
  * where that cannot be told. */
-int64_t ndr_cf_variable_bytes(const ndr_cf_variable *variable, int64_t most);
+int64_t ndr_cf_variable_bytes(const ndr_cf_variable *v, int64_t most);
 
 /* Reads all of `whole` as `type`, its own; texts of variable length are to be reclaimed, even after a failure. */
-bool ndr_cf_variable_read(const ndr_cf_variable *variable, hid_t type, void *data);
+bool ndr_cf_variable_read(const ndr_cf_variable *v, hid_t type, void *data);
 
 /* Reads the numbers of `whole`, unpacked and converted. No piece may be short. */
-bool ndr_cf_variable_read_values(const ndr_cf_variable *variable, double *values);
+bool ndr_cf_variable_read_values(const ndr_cf_variable *v, double *values);
 
 /* Where it comes from and which part of that it is, in words that differ where these do; to be freed, NULL where there
  * is no memory. */
-char *ndr_cf_variable_origin(const ndr_cf_variable *variable);
+char *ndr_cf_variable_origin(const ndr_cf_variable *v);
 
 #endif

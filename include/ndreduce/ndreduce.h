@@ -374,6 +374,10 @@ NDR_API void ndr_accumulator_destroy(ndr_accumulator *accumulator);
  * All fail with NDR_ERR_NO_DEVICE where there is no such device, saying why, with NDR_ERR_MEMORY where memory runs out,
  * and with NDR_ERR_DEVICE where the device refuses, which may be for something that was queued before. */
 
+/* Not 0 if this build has a backend for devices of a type, whether or not there is one. Asks no device, and so takes no
+ * time. */
+NDR_API int ndr_device_supported(DLDeviceType type);
+
 /* How many devices of a type there are: one CPU. Fails with NDR_ERR_NO_DEVICE where there are none. */
 NDR_API ndr_status ndr_device_count(DLDeviceType type, int *count);
 

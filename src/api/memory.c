@@ -21,6 +21,11 @@ static ndr_status find_calls(DLDeviceType type, const ndr_device_calls **calls) 
   return NDR_OK;
 }
 
+int ndr_device_supported(DLDeviceType type) {
+  const ndr_backend *backend;
+  return ndr_backend_find(type, &backend) == NDR_OK;
+}
+
 ndr_status ndr_device_count(DLDeviceType type, int *count) {
   const ndr_device_calls *calls;
   int found = 1;

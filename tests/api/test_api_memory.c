@@ -5,6 +5,15 @@
 
 static const DLDevice cpu = {kDLCPU, 0};
 
+/* Also where there is no such device: it is the build that is asked. */
+START_TEST(a_build_says_what_it_has) {
+  int count;
+  ck_assert(ndr_device_supported(kDLCPU));
+  ck_assert(!ndr_device_supported(kDLVulkan) && !ndr_device_supported((DLDeviceType)-1));
+  ck_assert(ndr_device_supported(kDLCUDA) || ndr_device_count(kDLCUDA, &count) == NDR_ERR_NO_DEVICE);
+}
+END_TEST
+
 START_TEST(there_is_one_cpu) {
   int count = 0;
   assert_ok(ndr_device_count(kDLCPU, &count));
@@ -54,7 +63,7 @@ END_TEST
 
 int main(void) {
   Suite *suite = suite_create("memory");
-  suite_case(suite, "host", 30, there_is_one_cpu, memory_is_aligned, memory_that_is_not_to_be_had_is_refused,
-             copies_are_done_at_once, NULL);
+  suite_case(suite, "host", 30, a_build_says_what_it_has, there_is_one_cpu, memory_is_aligned,
+             memory_that_is_not_to_be_had_is_refused, copies_are_done_at_once, NULL);
   return suite_run(suite);
 }

@@ -50,15 +50,9 @@ static const char *reason_to_go(const ndr_job *job) {
                           : "there is one, and " GIB_TEXT(PLAIN_GIB) " or more to reduce";
 }
 
-#ifdef NDR_WITH_CUDA
-enum { HAS_CUDA = 1 };
-#else
-enum { HAS_CUDA = 0 };
-#endif
-
 /* Why AUTO stays on the CPU; NULL where there is a GPU for it. To look for one takes a while. */
 static const char *reason_to_stay(ndr_job *job, int *found) {
-  if (!HAS_CUDA) return "this build has no CUDA backend";
+  if (!ndr_device_supported(kDLCUDA)) return "this build has no CUDA backend";
   if (job->options.weights) return "weights are applied by the CPU";
   if (!pays(job))
     return is_filtered(job)

@@ -1,3 +1,4 @@
+/* See text.h. Numbers and words become text elsewhere; here it is only put in its place. */
 #include "core/text.h"
 
 #include <stdarg.h>

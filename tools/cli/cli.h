@@ -2,6 +2,7 @@
 #ifndef CLI_H
 #define CLI_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +36,12 @@ typedef struct cli_option {
   size_t at;
   const char *help; /* its lines, separated by '\n' */
 } cli_option;
+
+/* Formats into room. Where that is too small, the whole text is returned, to be freed; NULL where it fits, and where
+ * there is no memory, so that the text in room is cut. For complaints: the reason may stand behind a name of any
+ * length. */
+__attribute__((format(printf, 3, 0))) char *cli_format(char *room, size_t capacity, const char *format,
+                                                       va_list arguments);
 
 /* Ends the program with one line on stderr, that ends with where the help is, and CLI_USAGE. */
 __attribute__((noreturn, format(printf, 2, 3))) void cli_refuse(const cli *tool, const char *format, ...);

@@ -25,19 +25,22 @@ static void print_visible(const char *text) {
   }
 }
 
-/* The reason may stand behind a value of any length: only where there is no memory is a long line cut. */
+char *cli_format(char *room, size_t capacity, const char *format, va_list arguments) {
+  va_list again;
+  va_copy(again, arguments);
+  int length = vsnprintf(room, capacity, format, arguments); // NOLINT(clang-analyzer-valist.Uninitialized)
+  char *whole = length >= (int)capacity ? malloc((size_t)length + 1) : NULL;
+  if (whole) vsnprintf(whole, (size_t)length + 1, format, again);
+  va_end(again);
+  return whole;
+}
+
 void cli_refuse(const cli *tool, const char *format, ...) {
-  char text[1024], *whole = NULL;
+  char text[1024];
   va_list arguments;
   va_start(arguments, format);
-  int length = vsnprintf(text, sizeof text, format, arguments); // NOLINT(clang-analyzer-valist.Uninitialized)
+  char *whole = cli_format(text, sizeof text, format, arguments);
   va_end(arguments);
-  if (length >= (int)sizeof text) whole = malloc((size_t)length + 1);
-  if (whole) {
-    va_start(arguments, format);
-    vsnprintf(whole, (size_t)length + 1, format, arguments);
-    va_end(arguments);
-  }
   fflush(stdout);
   fprintf(stderr, "%s: ", tool->program);
   print_visible(whole ? whole : text);

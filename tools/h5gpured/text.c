@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "h5gpured/h5gpured.h"
 
 /* How much of a large result is shown: of the last two dims the first and last EDGE, of the others the first and last
@@ -24,19 +25,12 @@ void print_plain(const char *text, FILE *stream) {
   while (*text) text = print_letter(text, stream);
 }
 
-/* The reason is at the end, behind names of any length: only where there is no memory is a long line cut. */
 void complain(const char *format, ...) {
-  char text[1024], *whole = NULL;
+  char text[1024];
   va_list arguments;
   va_start(arguments, format);
-  int length = vsnprintf(text, sizeof text, format, arguments); // NOLINT(clang-analyzer-valist.Uninitialized)
+  char *whole = cli_format(text, sizeof text, format, arguments);
   va_end(arguments);
-  if (length >= (int)sizeof text) whole = malloc((size_t)length + 1);
-  if (whole) {
-    va_start(arguments, format);
-    vsnprintf(whole, (size_t)length + 1, format, arguments);
-    va_end(arguments);
-  }
   fflush(stdout);
   fputs("h5gpured: ", stderr);
   print_plain(whole ? whole : text, stderr);

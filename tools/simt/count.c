@@ -1,3 +1,4 @@
+/* See count.h: adds up what the warps of a launch do. It runs nothing: that is launch.c. */
 #include "count.h"
 
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* See fibre.h: stacks, and the jumps between them. Which one runs next is decided in launch.c. */
 #include "fibre.h"
 
 #include <stdint.h>

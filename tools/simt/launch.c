@@ -1,3 +1,4 @@
+/* See launch.h: runs the threads of a grid, a block at a time. What is counted of them is in count.c. */
 #include "launch.h"
 
 #include <stdbool.h>

@@ -205,22 +205,15 @@ static ndr_status check_extent(const ndr_h5_dataset *dataset) {
                   (unsigned long long)bytes, (unsigned long long)address, (unsigned long long)file_bytes);
 }
 
-static char *join(const char *a, char between, const char *b) {
-  size_t capacity = strlen(a) + strlen(b) + 2;
-  char *text = malloc(capacity);
-  if (text) snprintf(text, capacity, "%s%c%s", a, between, b);
-  return text;
-}
-
 static ndr_status describe_name(ndr_h5_dataset *dataset, const char *path) {
   char *shown = ndr_netcdf_shown(path);
   if (dataset->field && shown) {
-    dataset->path = join(shown, '.', dataset->field);
+    dataset->path = ndr_hdf_join(shown, ".", dataset->field);
     free(shown);
   } else {
     dataset->path = shown;
   }
-  if (dataset->path) dataset->where = join(dataset->file, ':', dataset->path);
+  if (dataset->path) dataset->where = ndr_hdf_join(dataset->file, ":", dataset->path);
   if (!dataset->where) return ndr_fail(NDR_ERR_MEMORY, "%s:%s: out of memory", dataset->file, path);
   dataset->info.file = dataset->file;
   dataset->info.dataset = dataset->path;

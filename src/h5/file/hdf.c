@@ -188,3 +188,10 @@ bool ndr_hdf_select(hid_t space, int ndim, const int64_t *from, const int64_t *s
   }
   return space >= 0 && (ndim == 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, size, NULL) >= 0);
 }
+
+char *ndr_hdf_join(const char *a, const char *b, const char *c) {
+  size_t capacity = strlen(a) + strlen(b) + strlen(c) + 1;
+  char *text = malloc(capacity);
+  if (text) snprintf(text, capacity, "%s%s%s", a, b, c);
+  return text;
+}

@@ -66,4 +66,7 @@ bool ndr_hdf_storage_bytes(hid_t dataset, hsize_t *bytes);
 /* Opens a file to read; a failure says what the file is instead. */
 ndr_status ndr_hdf_open(const char *file, hid_t *opened);
 
+/* Three texts one after the other, to be freed; NULL where there is no memory. Not of HDF5. */
+char *ndr_hdf_join(const char *a, const char *b, const char *c);
+
 #endif

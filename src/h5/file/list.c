@@ -95,13 +95,6 @@ static int list_dataset(listing *l, const char *path) {
   return l->full ? -1 : stop;
 }
 
-static char *join(const char *a, const char *b, const char *c) {
-  size_t capacity = strlen(a) + strlen(b) + strlen(c) + 1;
-  char *path = malloc(capacity);
-  if (path) snprintf(path, capacity, "%s%s%s", a, b, c);
-  return path;
-}
-
 /* ---- External links ---------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -115,7 +108,7 @@ static int keep_external(void *user, const char *name, H5L_type_t type) {
   if (type != H5L_TYPE_EXTERNAL) return 0;
   char **externals = realloc(l->externals, (size_t)(l->external_count + 1) * sizeof *externals);
   if (externals) l->externals = externals;
-  char *path = externals ? join(s->group, "/", name) : NULL;
+  char *path = externals ? ndr_hdf_join(s->group, "/", name) : NULL;
   l->full = path == NULL;
   if (path) l->externals[l->external_count++] = path;
   return l->full ? -1 : 0;
@@ -137,7 +130,7 @@ static int find_externals(listing *l, const char *path) {
 static int list_entry(void *user, const char *path, bool is_dataset) {
   listing *l = user;
   if (!is_dataset) return *l->prefix ? 0 : find_externals(l, path);
-  char *whole = join(l->prefix, path, "");
+  char *whole = ndr_hdf_join(l->prefix, path, "");
   l->full = whole == NULL;
   int stop = whole ? list_dataset(l, whole) : -1;
   free(whole);

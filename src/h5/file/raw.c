@@ -11,24 +11,34 @@ static bool has_descriptor(hid_t file) {
   return has;
 }
 
-int ndr_raw_descriptor(hid_t object) {
+static int descriptor_of(hid_t file) {
   void *handle = NULL;
-  hid_t file = H5Iget_file_id(object);
-  bool found = file >= 0 && has_descriptor(file) && H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 && handle;
-  if (file >= 0) H5Fclose(file);
+  bool found = has_descriptor(file) && H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 && handle;
   return found ? *(const int *)handle : -1;
 }
 
-bool ndr_raw_open(hid_t object, ndr_raw *raw) {
+int ndr_raw_descriptor(hid_t object) {
+  hid_t file = H5Iget_file_id(object);
+  int descriptor = file >= 0 ? descriptor_of(file) : -1;
+  if (file >= 0) H5Fclose(file);
+  return descriptor;
+}
+
+static bool find_layout(hid_t file, ndr_raw *raw) {
   hsize_t base = 0;
-  raw->failed = false;
-  raw->fd = ndr_raw_descriptor(object);
-  if (raw->fd < 0) return false;
-  hid_t file = H5Iget_file_id(object), creation = H5Fget_create_plist(file);
+  hid_t creation = H5Fget_create_plist(file);
   bool good = H5Pget_sizes(creation, &raw->address_bytes, &raw->length_bytes) >= 0 &&
               H5Pget_userblock(creation, &base) >= 0 && raw->address_bytes <= 8 && raw->length_bytes <= 8;
   raw->base = base;
   if (creation >= 0) H5Pclose(creation);
+  return good;
+}
+
+bool ndr_raw_open(hid_t object, ndr_raw *raw) {
+  hid_t file = H5Iget_file_id(object);
+  raw->failed = false;
+  raw->fd = file >= 0 ? descriptor_of(file) : -1;
+  bool good = raw->fd >= 0 && find_layout(file, raw);
   if (file >= 0) H5Fclose(file);
   return good;
 }

@@ -17,13 +17,6 @@ static ndr_status fail_memory(void) {
   return ndr_fail(NDR_ERR_MEMORY, "out of memory for the scales of the output");
 }
 
-static char *join(const char *a, const char *b, const char *c) {
-  size_t capacity = strlen(a) + strlen(b) + strlen(c) + 1;
-  char *text = malloc(capacity);
-  if (text) snprintf(text, capacity, "%s%s%s", a, b, c);
-  return text;
-}
-
 /* ---- Coordinates as the input holds them ------------------------------------------------------------------------ */
 
 typedef struct {
@@ -118,7 +111,7 @@ char *ndr_scales_free_name(hid_t file, const char *name) {
   for (int n = 2; text && H5Lexists(file, text, H5P_DEFAULT) > 0 && n < 100000; n++) {
     free(text);
     snprintf(number, sizeof number, "%d", n);
-    text = join(base, "_", number);
+    text = ndr_hdf_join(base, "_", number);
   }
   free(base);
   return text;
@@ -176,8 +169,8 @@ static char *describe_origin(const ndr_h5_dataset *source, int d, bool reduced) 
   const char *scale = source->scales[d] ? source->scales[d] : source->names[d];
   snprintf(part, sizeof part, " %d from %lld by %lld in %d%s", scale ? 0 : d, (long long)source->from[d],
            (long long)source->step[d], files, reduced ? " reduced" : "");
-  char *place = join(source->file, ":", scale ? scale : source->where);
-  char *origin = place ? join(place, part, files ? source->parts[files - 1]->file : "") : NULL;
+  char *place = ndr_hdf_join(source->file, ":", scale ? scale : source->where);
+  char *origin = place ? ndr_hdf_join(place, part, files ? source->parts[files - 1]->file : "") : NULL;
   free(place);
   return origin;
 }

@@ -14,10 +14,10 @@ rules='
 include : include                                  : dlpack/*
 spec    : spec include                             :
 core    : core spec include                        :
-family  : family core spec include                 :
+gpuplan : gpuplan core spec include                :
 cpu     : cpu core spec include                    : immintrin.h cpuid.h
-cuda    : cuda family core spec include kernels    : cuda*.h nvrtc.h
-api     : api cuda cpu family core spec include    :
+cuda    : cuda gpuplan core spec include kernels   : cuda*.h nvrtc.h
+api     : api cuda cpu gpuplan core spec include    :
 h5      : h5 include spec core/status.h core/fork.h core/slips.h : hdf5.h H5*.h libdeflate.h zlib.h libaec.h lz4.h zstd.h blosc.h blosc2.h bzlib.h zfp.h emmintrin.h
 kernels : kernels spec                             :
 tools/simt : tools/simt/* kernels               : sanitizer/* ucontext.h
@@ -64,7 +64,7 @@ check_includes() { # LAYER ALLOWED_LAYERS FOREIGN_HEADERS
   [ -d "$folder" ] || return 0
   system="$c_headers $posix_headers"
   if [ "$1" = kernels ]; then system=''; fi
-  if [ "$1" = core ] || [ "$1" = family ]; then system="$c_headers pthread.h"; fi
+  if [ "$1" = core ] || [ "$1" = gpuplan ]; then system="$c_headers pthread.h"; fi
   find "$folder" -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cc' -o -name '*.inc' -o -name '*.def' \) |
     case $1 in # layers within layers
     kernels) grep -v "^$folder/ndbench/" ;;
@@ -163,14 +163,14 @@ check_tree() { # SOURCE_DIR [OBJECT_LIST]
 self_test() { # SCRATCH_DIR
   rm -rf "$1"
   mkdir -p "$1/include/ndreduce" "$1/kernels" "$1/tools" "$1/objects/a.dir/core" "$1/objects/b.dir/cpu"
-  (cd "$1" && mkdir -p src/core src/cpu src/cuda src/family src/h5)
+  (cd "$1" && mkdir -p src/core src/cpu src/cuda src/gpuplan src/h5)
   echo 'NDR_API int ndr_public(void);' >"$1/include/ndreduce/ndreduce.h"
   echo 'int ndr_fail(int);' | tee "$1/src/core/slips.h" >"$1/src/core/status.h"
   echo '#include "core/status.h"' | tee "$1/src/h5/fails.c" >"$1/src/core/fails.c"
   echo '#pragma once' | tee "$1/src/cpu/cpu.h" "$1/src/core/core.h" >"$1/src/cuda/cuda.h"
   echo '#include "cpu/cpu.h"' >"$1/src/core/names_backend.c"
   echo '#include <hdf5.h>' >"$1/src/core/knows_hdf5.c"
-  echo '#include <cuda_runtime_api.h>' >"$1/src/family/knows_cuda.c"
+  echo '#include <cuda_runtime_api.h>' >"$1/src/gpuplan/knows_cuda.c"
   echo '#include "../cpu/cpu.h"' >"$1/src/cuda/sees_backend.c"
   echo '#include "core/core.h"' | tee "$1/src/h5/sees_core.c" >"$1/tools/sees_core.c"
   echo '#include <stdio.h>' >"$1/kernels/knows_libc.cuh"

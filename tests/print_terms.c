@@ -1,10 +1,10 @@
 /* What the cost model of GPU kernels sees: reads problems in the mini-language, a line each, and prints for each of
  * them a line of JSON, for the GPU of the records: the operator and dtype whose op_cost is taken, and by family the
- * name of the weights and the terms (src/family/launch.h). For tools/bench/fit_costs.py. */
+ * name of the weights and the terms (src/gpuplan/launch.h). For tools/bench/fit_costs.py. */
 #include <stdio.h>
 #include <string.h>
 
-#include "family/launch.h"
+#include "gpuplan/launch.h"
 #include "support/gpus.h"
 
 static const char *const names[] = {"tree", "thread", "tile"};

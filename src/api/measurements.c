@@ -67,7 +67,7 @@ static bool take_count(const char **at, int *count) {
   return value > 0 && value <= 1 << 20;
 }
 
-static ndr_status read_problem(const char *text, ndr_problem *problem) {
+static ndr_status read_problem(const char *text, ndr_canonical *problem) {
   ndr_case parsed;
   ndr_request request;
   NDR_TRY(ndr_case_parse(text, &parsed));
@@ -79,7 +79,7 @@ static ndr_status read_problem(const char *text, ndr_problem *problem) {
                     .shape = parsed.shape,
                     .strides = parsed.strides};
   NDR_TRY(ndr_request_make(&request, &array, parsed.dim_count, parsed.dims, parsed.op_count, parsed.ops, &options));
-  NDR_TRY(ndr_problem_make(problem, &request));
+  NDR_TRY(ndr_canonical_make(problem, &request));
   if (problem->outputs == 0 || problem->length == 0) return ndr_fail(NDR_ERR_PARSE, "there is nothing to reduce");
   return NDR_OK;
 }

@@ -52,7 +52,7 @@ ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DL
   ndr_status status = ndr_options_read(options, &read);
   if (status == NDR_OK) status = ndr_backend_find(device.device_type, &made->backend);
   if (status == NDR_OK) status = device_numbers(made->backend, device.device_id, &read, &made->device);
-  if (status == NDR_OK) status = ndr_problem_make(&made->problem, request);
+  if (status == NDR_OK) status = ndr_canonical_make(&made->problem, request);
   if (status == NDR_OK) {
     made->threads = read.threads;
     describe_case(&made->described, request);
@@ -94,7 +94,7 @@ static ndr_status check_address(const void *address, size_t alignment, const cha
   return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: %s's address is not a multiple of %zu", what, alignment);
 }
 
-static ndr_status check_addresses(const ndr_problem *problem, const void *data, void *const *results,
+static ndr_status check_addresses(const ndr_canonical *problem, const void *data, void *const *results,
                                   const void *workspace) {
   if (problem->length > 0) NDR_TRY(check_address(data, ndr_dtype_alignment(problem->dtype), "data"));
   for (int i = 0; i < problem->op_count; i++) {

@@ -38,7 +38,7 @@ static void push_axis(ndr_case *canonical, const ndr_axis *axis, bool reduced) {
 }
 
 /* Kept and reduced axes as one list, outermost first. */
-static void interleave(const ndr_problem *problem, ndr_case *canonical) {
+static void interleave(const ndr_canonical *problem, ndr_case *canonical) {
   ndr_axis kept[NDR_MAX_DIMS], reduced[NDR_MAX_DIMS];
   int k = merge_by_stride(kept, problem->kept, problem->kept_count) - 1;
   int r = merge_by_stride(reduced, problem->reduced, problem->reduced_count) - 1;
@@ -53,7 +53,7 @@ static void interleave(const ndr_problem *problem, ndr_case *canonical) {
 }
 
 void ndr_measurement_key(const ndr_plan *plan, char *key) {
-  const ndr_problem *problem = &plan->problem;
+  const ndr_canonical *problem = &plan->problem;
   ndr_case canonical = {.op_count = problem->op_count, .dtype = problem->dtype, .skip_nan = problem->skip_nan};
   memcpy(canonical.ops, problem->ops, sizeof canonical.ops);
   canonical.accumulate = problem->accumulate_f64 ? NDR_ACCUMULATE_F64 : NDR_ACCUMULATE_DEFAULT;

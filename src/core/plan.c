@@ -101,11 +101,11 @@ static void append_seconds(sheet *s, double seconds) {
   append_scaled(s, seconds * 1e6, 1000, units);
 }
 
-static double bytes_read(const ndr_problem *problem) {
+static double bytes_read(const ndr_canonical *problem) {
   return (double)problem->outputs * (double)problem->length * (double)ndr_dtype_bytes(problem->dtype);
 }
 
-static double bytes_written(const ndr_problem *problem) {
+static double bytes_written(const ndr_canonical *problem) {
   size_t bytes = 0;
   for (int i = 0; i < problem->op_count; i++)
     bytes += problem->partial ? 8 * (size_t)ndr_state_words(problem->ops[i], problem->dtype)
@@ -141,7 +141,7 @@ static const char *why_slower(const ndr_plan *plan, const ndr_family *family) {
 
 static void append_choice(sheet *s, const ndr_plan *plan) {
   char parameters[512] = "";
-  const ndr_problem *problem = &plan->problem;
+  const ndr_canonical *problem = &plan->problem;
   append(s, "%-7s %lld outputs x %lld, reads ", plan->family->name, (long long)problem->outputs,
          (long long)problem->length);
   append_bytes(s, bytes_read(problem));

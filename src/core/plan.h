@@ -3,7 +3,7 @@
 #ifndef NDR_CORE_PLAN_H
 #define NDR_CORE_PLAN_H
 
-#include "core/problem.h"
+#include "core/canonical.h"
 #include "core/text.h"
 
 #define NDR_CONFIG_BYTES 6144
@@ -19,7 +19,7 @@ typedef struct ndr_timings {
 } ndr_timings;
 
 struct ndr_plan {
-  ndr_problem problem;
+  ndr_canonical problem;
   ndr_device device;
   const ndr_backend *backend;
   const ndr_family *family;
@@ -36,9 +36,9 @@ struct ndr_plan {
 struct ndr_family {
   const char *name;
   /* NULL when the family can run the problem, else the reason in words; text has room for 160 characters. */
-  const char *(*reject)(const ndr_problem *problem, const ndr_device *device, char *text);
+  const char *(*reject)(const ndr_canonical *problem, const ndr_device *device, char *text);
   /* Predicted seconds. */
-  double (*cost)(const ndr_problem *problem, const ndr_device *device);
+  double (*cost)(const ndr_canonical *problem, const ndr_device *device);
   /* Sets config and workspace. */
   void (*configure)(ndr_plan *plan);
   /* One line on the parameters that configure chose, as snprintf. */

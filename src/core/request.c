@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/problem.h"
+#include "core/canonical.h"
 
 /* Planners divide by some of these numbers and allocate for others. */
 static ndr_status check_device(const ndr_device *device) {

@@ -54,7 +54,7 @@ static ndr_status zeros(const ndr_trial *t, int64_t words, void **memory) {
 }
 
 static ndr_status scratch_data(ndr_trial *t) {
-  const ndr_problem *problem = &t->asked->problem;
+  const ndr_canonical *problem = &t->asked->problem;
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype), last = 0;
   for (int a = 0; a < problem->kept_count; a++) last += (problem->kept[a].size - 1) * problem->kept[a].stride;
   for (int a = 0; a < problem->reduced_count; a++) last += (problem->reduced[a].size - 1) * problem->reduced[a].stride;
@@ -65,7 +65,7 @@ static ndr_status scratch_data(ndr_trial *t) {
 
 /* Room for result i in its layout, gaps and all. */
 static ndr_status scratch_result(ndr_trial *t, int i) {
-  const ndr_problem *problem = &t->asked->problem;
+  const ndr_canonical *problem = &t->asked->problem;
   if (problem->partial)
     return scratch(t, problem->outputs, 8 * ndr_state_words(problem->ops[i], problem->dtype), &t->result_scratch[i]);
   int64_t low = problem->result_origin[i], high = low, bytes;
@@ -105,7 +105,7 @@ static ndr_status make_sweep(ndr_trial *t) {
   sweep->backend = asked->backend;
   sweep->device = asked->device;
   NDR_TRY(ndr_request_make(&request, &array, NDR_ALL_DIMS, 1, &op, NULL));
-  NDR_TRY(ndr_problem_make(&sweep->problem, &request));
+  NDR_TRY(ndr_canonical_make(&sweep->problem, &request));
   NDR_TRY(ndr_plan_choose(sweep, NULL));
   return zeros(t, words + 1, &t->sweep_scratch);
 }

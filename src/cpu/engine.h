@@ -18,7 +18,7 @@ typedef struct ndr_engine_op {
 
 typedef struct ndr_engine {
   const ndr_nest *nest;
-  const ndr_problem *problem;
+  const ndr_canonical *problem;
   const ndr_isa *isa;
   const char *data; /* the element where the walk starts */
   int64_t bytes;    /* of an element */

@@ -28,13 +28,13 @@ static int64_t cuts(int64_t total, int64_t part) {
   return total / part + (total % part != 0);
 }
 
-const char *ndr_nest_reject(const ndr_problem *problem) {
+const char *ndr_nest_reject(const ndr_canonical *problem) {
   if (problem->outputs == 0 || problem->length == 0) return "no elements";
   if (problem->kept_count + problem->reduced_count == 0) return "a single element";
   return NULL;
 }
 
-bool ndr_nest_keeps_lanes(const ndr_problem *problem) {
+bool ndr_nest_keeps_lanes(const ndr_canonical *problem) {
   if (problem->kept_count == 0 || problem->reduced_count == 0) return problem->kept_count > 0;
   int64_t kept = problem->kept[0].stride, reduced = problem->reduced[0].stride;
   return reduced == 0 || (kept != 0 && kept <= reduced);
@@ -42,18 +42,18 @@ bool ndr_nest_keeps_lanes(const ndr_problem *problem) {
 
 /* ---- the tile ---- */
 
-static int64_t element_bytes(const ndr_problem *problem) {
+static int64_t element_bytes(const ndr_canonical *problem) {
   return (int64_t)ndr_dtype_bytes(problem->dtype);
 }
 
-static int64_t rows_that_fit(const ndr_problem *problem, int64_t lanes, int64_t row_extent) {
+static int64_t rows_that_fit(const ndr_canonical *problem, int64_t lanes, int64_t row_extent) {
   int64_t rows = most(NDR_TILE_BYTES / (lanes * element_bytes(problem)), 1);
   return least(least(rows, NDR_ROWS), row_extent);
 }
 
 /* Lanes of a tile along a kept axis. Where rows lie closer in memory than lanes, all rows are wanted in one tile, so
  * that it uses up the cache lines it touches. Lanes are cut evenly, into multiples of 16. */
-static int64_t lanes_that_fit(const ndr_problem *problem, const ndr_axis *axis, int64_t row_stride,
+static int64_t lanes_that_fit(const ndr_canonical *problem, const ndr_axis *axis, int64_t row_stride,
                               int64_t row_extent) {
   int64_t lanes = NDR_LANES;
   if (row_stride < axis->stride)
@@ -73,7 +73,7 @@ static int add_outer(ndr_nest_axis *axes, int *count, ndr_nest_axis axis) {
   return at;
 }
 
-static void add_kept(ndr_nest *nest, const ndr_problem *problem, int skip) {
+static void add_kept(ndr_nest *nest, const ndr_canonical *problem, int skip) {
   nest->part_axis = -1;
   if (nest->form == NDR_NEST_ROWS) {
     const ndr_axis *axis = &problem->kept[nest->output_axis];
@@ -89,7 +89,7 @@ static void add_kept(ndr_nest *nest, const ndr_problem *problem, int skip) {
   }
 }
 
-static void add_reduced(ndr_nest *nest, const ndr_problem *problem, int skip_lanes, int skip_rows) {
+static void add_reduced(ndr_nest *nest, const ndr_canonical *problem, int skip_lanes, int skip_rows) {
   int64_t blocks = nest->form == NDR_NEST_RUN ? cuts(nest->extent, nest->rows * (nest->lanes / nest->period))
                                               : cuts(nest->row_extent, nest->rows);
   ndr_nest_axis axis = {blocks, nest->rows * nest->row_stride, nest->rows * nest->row_index, -1, 1};
@@ -115,7 +115,7 @@ static int64_t choose_chunk(const ndr_nest *nest, int64_t words, int64_t tile_by
 }
 
 /* As many as make TASKS of the chunks that states of two words would have: which ops there are must not show. */
-static int64_t choose_pieces(const ndr_nest *nest, const ndr_problem *problem, int64_t tile_bytes) {
+static int64_t choose_pieces(const ndr_nest *nest, const ndr_canonical *problem, int64_t tile_bytes) {
   double chunks = (double)cuts(nest->positions, choose_chunk(nest, 2, tile_bytes)), pieces = TASKS / chunks;
   double bytes = (double)problem->length * (double)element_bytes(problem);
   double per_task = bytes * (double)problem->outputs / TASK_BYTES / chunks;
@@ -124,7 +124,7 @@ static int64_t choose_pieces(const ndr_nest *nest, const ndr_problem *problem, i
   return most(1, least((int64_t)pieces, nest->steps));
 }
 
-static void size_memory(ndr_nest *nest, const ndr_problem *problem, int64_t words, int64_t tile_bytes) {
+static void size_memory(ndr_nest *nest, const ndr_canonical *problem, int64_t words, int64_t tile_bytes) {
   int64_t converted = 0;
   for (int i = 0; i < problem->op_count; i++) {
     ndr_dtype to = ndr_fold_dtype(problem->ops[i], problem->dtype, problem->accumulate_f64);
@@ -138,7 +138,7 @@ static void size_memory(ndr_nest *nest, const ndr_problem *problem, int64_t word
       cuts(cuts(nest->levels * nest->block * 8, 64) * 64 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
 }
 
-static void complete(ndr_nest *nest, const ndr_problem *problem) {
+static void complete(ndr_nest *nest, const ndr_canonical *problem) {
   int64_t words = 0, tile_bytes = nest->lanes * nest->rows * element_bytes(problem);
   for (int i = 0; i < problem->op_count; i++) words += ndr_state_words(problem->ops[i], problem->dtype);
   nest->positions = nest->steps = 1;
@@ -154,7 +154,7 @@ static void complete(ndr_nest *nest, const ndr_problem *problem) {
 
 /* ---- the three forms ---- */
 
-void ndr_nest_rows(ndr_nest *nest, const ndr_problem *problem, int kept_lanes, int reduced_rows) {
+void ndr_nest_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes, int reduced_rows) {
   const ndr_axis *lanes = &problem->kept[kept_lanes];
   const ndr_axis none = {.size = 1, .stride = 0}, *rows = reduced_rows < 0 ? &none : &problem->reduced[reduced_rows];
   memset(nest, 0, sizeof *nest);
@@ -172,7 +172,7 @@ void ndr_nest_rows(ndr_nest *nest, const ndr_problem *problem, int kept_lanes, i
   complete(nest, problem);
 }
 
-void ndr_nest_grid(ndr_nest *nest, const ndr_problem *problem, int reduced_lanes, int reduced_rows) {
+void ndr_nest_grid(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int reduced_rows) {
   const ndr_axis *lanes = &problem->reduced[reduced_lanes], *rows = &problem->reduced[reduced_rows];
   memset(nest, 0, sizeof *nest);
   nest->form = NDR_NEST_GRID;
@@ -191,14 +191,14 @@ void ndr_nest_grid(ndr_nest *nest, const ndr_problem *problem, int reduced_lanes
 }
 
 /* Groups of `period` elements in a row: about ROW_BYTES of one output, twice that of several, in powers of two. */
-static int64_t groups_of_row(const ndr_problem *problem, int64_t period) {
+static int64_t groups_of_row(const ndr_canonical *problem, int64_t period) {
   int64_t lanes = least(most(ROW_BYTES / (int64_t)ndr_dtype_bytes(problem->dtype), 32), 128), groups = 1;
   if (period > 1) lanes *= 2;
   while (2 * groups * period <= lanes) groups *= 2;
   return groups;
 }
 
-void ndr_nest_run(ndr_nest *nest, const ndr_problem *problem, int reduced_lanes, int kept_period) {
+void ndr_nest_run(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int kept_period) {
   const ndr_axis *run = &problem->reduced[reduced_lanes];
   memset(nest, 0, sizeof *nest);
   nest->form = NDR_NEST_RUN;

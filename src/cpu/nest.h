@@ -57,21 +57,21 @@ typedef struct ndr_nest {
 } ndr_nest;
 
 /* NULL, or why there is nothing for a nest to do. */
-const char *ndr_nest_reject(const ndr_problem *problem);
+const char *ndr_nest_reject(const ndr_canonical *problem);
 
 /* Whether the axis with the smallest stride is a kept one. */
-bool ndr_nest_keeps_lanes(const ndr_problem *problem);
+bool ndr_nest_keeps_lanes(const ndr_canonical *problem);
 
 /* The nest of a choice of axes: indices into problem->kept or problem->reduced, -1 for none. */
-void ndr_nest_rows(ndr_nest *nest, const ndr_problem *problem, int kept_lanes, int reduced_rows);
-void ndr_nest_grid(ndr_nest *nest, const ndr_problem *problem, int reduced_lanes, int reduced_rows);
-void ndr_nest_run(ndr_nest *nest, const ndr_problem *problem, int reduced_lanes, int kept_period);
+void ndr_nest_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes, int reduced_rows);
+void ndr_nest_grid(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int reduced_rows);
+void ndr_nest_run(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int kept_period);
 
 /* Seconds that so much work of one thread takes on the device. */
-double ndr_nest_seconds(double work, const ndr_problem *problem, const ndr_device *device);
+double ndr_nest_seconds(double work, const ndr_canonical *problem, const ndr_device *device);
 
 /* Predicted seconds of one op; more ops share the choice. */
-double ndr_nest_cost(const ndr_nest *nest, const ndr_problem *problem, const ndr_device *device);
+double ndr_nest_cost(const ndr_nest *nest, const ndr_canonical *problem, const ndr_device *device);
 
 /* Makes the nest the plan's configuration and sets the workspace. */
 void ndr_nest_install(const ndr_nest *nest, ndr_plan *plan);

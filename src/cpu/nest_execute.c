@@ -144,12 +144,12 @@ static void run_tasks(const ndr_engine *engine, void *workspace) {
 }
 
 static ndr_engine_op describe_op(const ndr_engine *engine, int number) {
-  const ndr_problem *problem = engine->problem;
+  const ndr_canonical *problem = engine->problem;
   ndr_op op = problem->ops[number];
   ndr_class class = ndr_dtype_class(problem->dtype);
   bool skip = problem->skip_nan && (class == NDR_CLASS_FLOAT || class == NDR_CLASS_COMPLEX);
   ndr_engine_op described = {.number = number,
-                             .state = ndr_problem_state(problem, number),
+                             .state = ndr_canonical_state(problem, number),
                              .view = ndr_fold_dtype(op, problem->dtype, problem->accumulate_f64),
                              .words = ndr_state_words(op, problem->dtype)};
   described.fold = engine->isa->fold[skip][described.view][op];

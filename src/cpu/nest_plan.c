@@ -29,7 +29,7 @@ static double gather_seconds(const ndr_nest *nest, double elements, double bytes
 }
 
 /* How many threads pay. Every family has the same answer for a problem. */
-static double threads_that_pay(const ndr_problem *problem, int most) {
+static double threads_that_pay(const ndr_canonical *problem, int most) {
   double bytes = (double)problem->outputs * (double)problem->length * (double)ndr_dtype_bytes(problem->dtype);
   double useful = bytes / BYTES_PER_THREAD;
   if (most > NDR_MOST_THREADS) most = NDR_MOST_THREADS;
@@ -38,14 +38,14 @@ static double threads_that_pay(const ndr_problem *problem, int most) {
 
 /* Where memory is the limit, less work still wins. This grows with the work: which of two families is faster does not
  * depend on the number of threads. */
-double ndr_nest_seconds(double work, const ndr_problem *problem, const ndr_device *device) {
+double ndr_nest_seconds(double work, const ndr_canonical *problem, const ndr_device *device) {
   double elements = (double)problem->outputs * (double)problem->length;
   double memory = elements * (double)ndr_dtype_bytes(problem->dtype) / device->bandwidth;
   double threads = threads_that_pay(problem, device->units), each = work / threads;
   return (memory > each ? memory : each) + each / 16 + (threads > 1 ? WAKE_SECONDS : 0);
 }
 
-double ndr_nest_cost(const ndr_nest *nest, const ndr_problem *problem, const ndr_device *device) {
+double ndr_nest_cost(const ndr_nest *nest, const ndr_canonical *problem, const ndr_device *device) {
   double bytes = (double)ndr_dtype_bytes(problem->dtype), elements = (double)problem->outputs * (double)problem->length;
   double tiles = (double)nest->positions * (double)nest->steps, tile = elements / tiles;
   double rows = nest->form == NDR_NEST_RUN ? tile / (double)nest->lanes + 1 : (double)nest->rows;

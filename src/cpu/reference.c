@@ -181,7 +181,7 @@ static void add_element(const ndr_state *state, uint64_t *words, scalar x, int64
 }
 
 typedef struct range {
-  const ndr_problem *problem;
+  const ndr_canonical *problem;
   const void *data;
   ndr_state state;
   int64_t origin; /* of the output's first element */
@@ -218,8 +218,8 @@ static void fold_range(const range *over, int64_t first, int64_t count, uint64_t
   ndr_state_merge(&over->state, words, 1, 1, other, 1, 1, 1);
 }
 
-static void reduce_output(const ndr_problem *problem, const void *data, int i, int64_t output, void *result) {
-  range over = {problem, data, ndr_problem_state(problem, i), problem->origin};
+static void reduce_output(const ndr_canonical *problem, const void *data, int i, int64_t output, void *result) {
+  range over = {problem, data, ndr_canonical_state(problem, i), problem->origin};
   int64_t place = problem->result_origin[i], rest = output;
   for (int k = 0; k < problem->kept_count; k++) {
     const ndr_axis *axis = &problem->kept[k];
@@ -245,7 +245,7 @@ static void run(const ndr_plan *plan, const void *data, void *const *results, vo
       reduce_output(&plan->problem, data, i, output, results[i]);
 }
 
-static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
+static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)problem;
   (void)device;
   (void)text;
@@ -254,7 +254,7 @@ static const char *reject(const ndr_problem *problem, const ndr_device *device, 
 
 /* About 20 ns an element. One thread does it, and each op takes as long again, but the choice of a family must follow
  * from neither, as each adds in an order of its own. */
-static double cost(const ndr_problem *problem, const ndr_device *device) {
+static double cost(const ndr_canonical *problem, const ndr_device *device) {
   return ndr_nest_seconds(20e-9 * ((double)problem->length + 1) * (double)problem->outputs, problem, device);
 }
 

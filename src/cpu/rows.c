@@ -2,7 +2,7 @@
 #include "cpu/family.h"
 #include "cpu/nest.h"
 
-static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
+static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)device;
   (void)text;
   const char *why = ndr_nest_reject(problem);
@@ -10,11 +10,11 @@ static const char *reject(const ndr_problem *problem, const ndr_device *device, 
   return ndr_nest_keeps_lanes(problem) ? NULL : "fastest axis is reduced";
 }
 
-static void choose(ndr_nest *nest, const ndr_problem *problem) {
+static void choose(ndr_nest *nest, const ndr_canonical *problem) {
   ndr_nest_rows(nest, problem, 0, problem->reduced_count ? 0 : -1);
 }
 
-static double cost(const ndr_problem *problem, const ndr_device *device) {
+static double cost(const ndr_canonical *problem, const ndr_device *device) {
   ndr_nest nest;
   choose(&nest, problem);
   return ndr_nest_cost(&nest, problem, device);

@@ -4,7 +4,7 @@
 #include "cpu/fold.h"
 #include "cpu/nest.h"
 
-static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
+static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)device;
   (void)text;
   const char *why = ndr_nest_reject(problem);
@@ -12,7 +12,7 @@ static const char *reject(const ndr_problem *problem, const ndr_device *device, 
   return ndr_nest_keeps_lanes(problem) ? "fastest axis is kept" : NULL;
 }
 
-static double choose(ndr_nest *nest, const ndr_problem *problem, const ndr_device *device) {
+static double choose(ndr_nest *nest, const ndr_canonical *problem, const ndr_device *device) {
   ndr_nest grid;
   ndr_nest_run(nest, problem, 0, -1);
   double seconds = ndr_nest_cost(nest, problem, device);
@@ -24,7 +24,7 @@ static double choose(ndr_nest *nest, const ndr_problem *problem, const ndr_devic
   return other;
 }
 
-static double cost(const ndr_problem *problem, const ndr_device *device) {
+static double cost(const ndr_canonical *problem, const ndr_device *device) {
   ndr_nest nest;
   return choose(&nest, problem, device);
 }

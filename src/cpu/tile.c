@@ -9,7 +9,7 @@
 #define ROW_AXES 2
 
 typedef struct search {
-  const ndr_problem *problem;
+  const ndr_canonical *problem;
   const ndr_device *device;
   ndr_nest *best;
   double seconds; /* negative: none yet */
@@ -27,7 +27,7 @@ static bool interleaves(const ndr_axis *run, const ndr_axis *kept) {
 }
 
 /* Predicted seconds of the best choice of lanes other than the fastest axis; negative if there is none. */
-static double choose(ndr_nest *best, const ndr_problem *problem, const ndr_device *device) {
+static double choose(ndr_nest *best, const ndr_canonical *problem, const ndr_device *device) {
   search found = {problem, device, best, -1};
   bool keeps = ndr_nest_keeps_lanes(problem);
   ndr_nest nest;
@@ -50,7 +50,7 @@ static double choose(ndr_nest *best, const ndr_problem *problem, const ndr_devic
   return found.seconds;
 }
 
-static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
+static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   ndr_nest nest;
   (void)text;
   const char *why = ndr_nest_reject(problem);
@@ -58,7 +58,7 @@ static const char *reject(const ndr_problem *problem, const ndr_device *device, 
   return choose(&nest, problem, device) < 0 ? "no axis but the fastest to take lanes from" : NULL;
 }
 
-static double cost(const ndr_problem *problem, const ndr_device *device) {
+static double cost(const ndr_canonical *problem, const ndr_device *device) {
   ndr_nest nest;
   return choose(&nest, problem, device);
 }

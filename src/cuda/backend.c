@@ -7,7 +7,7 @@
 #include "cuda/memory.h"
 #include "cuda/states.h"
 #include "cuda/workspace.h"
-#include "family/launch.h"
+#include "gpuplan/launch.h"
 
 static bool owns(DLDeviceType type) {
   return type == kDLCUDA || type == kDLCUDAManaged || type == kDLCUDAHost;

@@ -51,7 +51,7 @@ bool ndr_cuda_can_compile(void) {
   return api.open;
 }
 
-static void append_op(char *text, size_t capacity, size_t *length, const ndr_problem *problem, int i) {
+static void append_op(char *text, size_t capacity, size_t *length, const ndr_canonical *problem, int i) {
   const char *dtype = ndr_dtype_name(problem->dtype);
   ndr_text_append(text, capacity, length, "op_%s<%s, %s, %s>", ndr_op_name(problem->ops[i]),
                   problem->dtype == NDR_BOOL ? "boolean" : dtype, problem->accumulate_f64 ? "true" : "false",
@@ -68,7 +68,7 @@ static const struct {
 };
 
 /* The program: one include, one kernel. It is also the key under which the kernel is remembered. */
-static void write_source(char *text, size_t capacity, const ndr_problem *problem, int first, int op_count,
+static void write_source(char *text, size_t capacity, const ndr_canonical *problem, int first, int op_count,
                          ndr_kernel kind) {
   size_t length = 0;
   ndr_text_append(text, capacity, &length,
@@ -159,7 +159,7 @@ static ndr_status look_up(const char *source, int capability, cudaKernel_t *kern
   return NDR_OK;
 }
 
-ndr_status ndr_cuda_compile(const ndr_problem *problem, int first, int op_count, ndr_kernel kind, int capability,
+ndr_status ndr_cuda_compile(const ndr_canonical *problem, int first, int op_count, ndr_kernel kind, int capability,
                             cudaKernel_t *kernel) {
   char source[2048] = "";
   if (!ndr_cuda_can_compile())

@@ -11,7 +11,7 @@ bool ndr_cuda_can_compile(void);
 
 /* The kernel `kind` of the problem's dtype and options for op_count operators, starting with
  * problem->ops[first], fused into one read. Compiled once a process and device generation; thread-safe. */
-ndr_status ndr_cuda_compile(const ndr_problem *problem, int first, int op_count, ndr_kernel kind, int capability,
+ndr_status ndr_cuda_compile(const ndr_canonical *problem, int first, int op_count, ndr_kernel kind, int capability,
                             cudaKernel_t *kernel);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "cuda/device.h"
 #include "cuda/library.h"
-#include "family/launch.h"
+#include "gpuplan/launch.h"
 #include "spec/convert.h"
 
 _Static_assert(NDR_CONVERT_AXES >= NDR_MAX_DIMS && NDR_CONVERT_MISSING >= NDR_STORED_MISSING,

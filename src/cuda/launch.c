@@ -1,5 +1,5 @@
 /* Launches what a plan says, one kernel for several operators where one will do. Which launches a plan has is up to
- * src/family. */
+ * src/gpuplan. */
 #include "cuda/launch.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "cuda/compile.h"
 #include "cuda/device.h"
 #include "cuda/library.h"
-#include "family/launch.h"
+#include "gpuplan/launch.h"
 
 /* Operators fused into one kernel: more would not leave its accumulators in registers. */
 enum { MOST_FUSED = 4 };
@@ -33,7 +33,7 @@ static ndr_op kernel_op(ndr_op op, ndr_dtype dtype, ndr_params *params) {
 }
 
 /* The kernel for a special problem where none can be compiled. */
-static ndr_status find_special(const ndr_problem *problem, ndr_op op, ndr_params *params, cudaKernel_t *kernel) {
+static ndr_status find_special(const ndr_canonical *problem, ndr_op op, ndr_params *params, cudaKernel_t *kernel) {
   bool skips = problem->skip_nan && op != NDR_VALID;
   ndr_kernel kind = skips ? NDR_KERNEL_TREE_SKIP : ndr_op_rounds(op) ? NDR_KERNEL_TREE_WIDE : NDR_KERNEL_TREE_STRIDED;
   ndr_op own = skips && op == NDR_ALL ? op : kernel_op(op, problem->dtype, params);
@@ -43,8 +43,8 @@ static ndr_status find_special(const ndr_problem *problem, ndr_op op, ndr_params
 /* The kernel for a launch, which params are completed for. */
 static ndr_status find_kernel(const ndr_plan *plan, const ndr_launch *launch, int first, int count, ndr_params *params,
                               cudaKernel_t *kernel) {
-  const ndr_problem *problem = &plan->problem;
-  bool special = ndr_problem_special(problem);
+  const ndr_canonical *problem = &plan->problem;
+  bool special = ndr_canonical_special(problem);
   if (special && !plan->device.compiles) return find_special(problem, problem->ops[first], params, kernel);
   if (special || count > 1)
     return ndr_cuda_compile(problem, first, count, launch->kernel, plan->device.capability, kernel);
@@ -53,14 +53,14 @@ static ndr_status find_kernel(const ndr_plan *plan, const ndr_launch *launch, in
 }
 
 /* Whether operators i and j put their results in the same places. */
-static bool same_strides(const ndr_problem *problem, int i, int j) {
+static bool same_strides(const ndr_canonical *problem, int i, int j) {
   for (int a = 0; a < problem->kept_count; a++)
     if (problem->kept[a].result[i] != problem->kept[a].result[j]) return false;
   return true;
 }
 
 static int fusable(const ndr_plan *plan, int first) {
-  const ndr_problem *problem = &plan->problem;
+  const ndr_canonical *problem = &plan->problem;
   int count = 1;
   while (plan->device.compiles && first + count < problem->op_count && count < MOST_FUSED &&
          same_strides(problem, first, first + count))
@@ -73,7 +73,7 @@ static int fusable(const ndr_plan *plan, int first) {
 static ndr_status run_ops(const ndr_plan *plan, const ndr_launch *launch, int first, int count, const void *data,
                           void *const *results, char *workspace, void *stream) {
   ndr_params params = launch->params;
-  const ndr_problem *problem = &plan->problem;
+  const ndr_canonical *problem = &plan->problem;
   cudaKernel_t kernel;
   NDR_TRY(find_kernel(plan, launch, first, count, &params, &kernel));
   for (int a = 0; first > 0 && a < problem->kept_count; a++) params.axes[a].aux = problem->kept[a].result[first];
@@ -94,7 +94,7 @@ static ndr_status run_ops(const ndr_plan *plan, const ndr_launch *launch, int fi
 
 ndr_status ndr_cuda_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace,
                             void *stream) {
-  const ndr_problem *problem = &plan->problem;
+  const ndr_canonical *problem = &plan->problem;
   int before;
   const char *first = (const char *)data + problem->origin * (int64_t)ndr_dtype_bytes(problem->dtype);
   const ndr_launch *launch = ndr_plan_launch(plan, first);

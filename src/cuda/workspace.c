@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "cuda/device.h"
-#include "family/launch.h"
+#include "gpuplan/launch.h"
 
 enum { STREAMS = 32, COUNTER_BYTES = 1 << 20, PARTIAL_BYTES = 4 << 20 };
 

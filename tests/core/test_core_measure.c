@@ -32,26 +32,26 @@ static int number_of(const ndr_plan *plan) {
   return plan->family->name[0] - 'a';
 }
 
-static const char *reject_short(const ndr_problem *problem, const ndr_device *device, char *text) {
+static const char *reject_short(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)device, (void)text;
   return problem->length < 100 ? "short" : NULL;
 }
 
-static const char *reject_nothing(const ndr_problem *problem, const ndr_device *device, char *text) {
+static const char *reject_nothing(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)problem, (void)device, (void)text;
   return NULL;
 }
 
-static double cost_1(const ndr_problem *problem, const ndr_device *device) {
+static double cost_1(const ndr_canonical *problem, const ndr_device *device) {
   (void)problem, (void)device;
   return 1e-6;
 }
 
-static double cost_2(const ndr_problem *problem, const ndr_device *device) {
+static double cost_2(const ndr_canonical *problem, const ndr_device *device) {
   return 2 * cost_1(problem, device);
 }
 
-static double cost_of_c(const ndr_problem *problem, const ndr_device *device) {
+static double cost_of_c(const ndr_canonical *problem, const ndr_device *device) {
   return (problem->length > 10000 ? 2 : 0.5) * NDR_HOPELESS * cost_1(problem, device);
 }
 
@@ -171,7 +171,7 @@ static void tear_down(void) {
 static ndr_plan plan_over(int64_t length) {
   ndr_plan plan = {.backend = &backend,
                    .device = {.type = kDLCUDA, .units = 4, .l2_bytes = toy.cache, .capability = 90}};
-  plan.problem = (ndr_problem){.dtype = NDR_F32, .op_count = 1, .outputs = 3, .length = length, .kept_count = 1};
+  plan.problem = (ndr_canonical){.dtype = NDR_F32, .op_count = 1, .outputs = 3, .length = length, .kept_count = 1};
   plan.problem.kept[0] = (ndr_axis){.size = 3, .stride = length, .result = {1}};
   plan.problem.reduced[0] = (ndr_axis){.size = length, .stride = 1};
   plan.problem.reduced_count = 1;

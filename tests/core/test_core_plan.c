@@ -4,25 +4,25 @@
 #include "core/plan.h"
 #include "support/suite.h"
 
-static const char *reject_short(const ndr_problem *problem, const ndr_device *device, char *text) {
+static const char *reject_short(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)device;
   if (problem->length >= 100) return NULL;
   snprintf(text, 160, "only %lld elements an output", (long long)problem->length);
   return text;
 }
 
-static const char *reject_nothing(const ndr_problem *problem, const ndr_device *device, char *text) {
+static const char *reject_nothing(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)problem;
   (void)device;
   (void)text;
   return NULL;
 }
 
-static double cost_low(const ndr_problem *problem, const ndr_device *device) {
+static double cost_low(const ndr_canonical *problem, const ndr_device *device) {
   return (double)problem->length / device->bandwidth;
 }
 
-static double cost_high(const ndr_problem *problem, const ndr_device *device) {
+static double cost_high(const ndr_canonical *problem, const ndr_device *device) {
   return 10 * cost_low(problem, device);
 }
 
@@ -42,7 +42,7 @@ static const ndr_backend backend = {.name = "toy", .families = both}, narrow = {
 
 static ndr_plan plan_over(int64_t length, const ndr_backend *owner) {
   ndr_plan plan = {.backend = owner, .device = {.type = kDLCPU, .units = 4, .bandwidth = 1e9}};
-  plan.problem = (ndr_problem){.dtype = NDR_F32, .op_count = 1, .outputs = 3, .length = length};
+  plan.problem = (ndr_canonical){.dtype = NDR_F32, .op_count = 1, .outputs = 3, .length = length};
   plan.described = (ndr_case){.op_count = 1, .dtype = NDR_F32, .ndim = 2, .dim_count = 1, .dims = {1}};
   plan.described.shape[0] = 3;
   plan.described.shape[1] = plan.described.strides[0] = length;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "family/launch.h"
+#include "gpuplan/launch.h"
 #include "support/oracle.h"
 
 enum { ALIGNMENT = 256, GUARD_BYTES = 256, GUARD = 0x3c };

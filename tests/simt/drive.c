@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "family/launch.h"
+#include "gpuplan/launch.h"
 #include "memory.h"
 #include "sanitizer.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "drive.h"
-#include "family/launch.h"
+#include "gpuplan/launch.h"
 #include "memory.h"
 #include "runtime/control.h"
 #include "support/oracle.h"

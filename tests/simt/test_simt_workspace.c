@@ -4,7 +4,7 @@
 
 #include "control.h"
 #include "cuda/workspace.h"
-#include "family/launch.h"
+#include "gpuplan/launch.h"
 #include "memory.h"
 #include "support/gpus.h"
 #include "support/suite.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "family/launch.h"
+#include "gpuplan/launch.h"
 
 const char *const gpu_names[GPU_COUNT] = {"sm_75", "A100", "H200"};
 
@@ -123,7 +123,7 @@ ndr_status gpu_plan(ndr_plan *plan, const char *text, const ndr_device *device, 
   options.ddof = c->ddof;
   DLTensor array = {.ndim = c->ndim, .dtype = ndr_dtype_to_dlpack(c->dtype), .shape = c->shape, .strides = c->strides};
   NDR_TRY(ndr_request_make(&request, &array, c->dim_count, c->dims, c->op_count, c->ops, &options));
-  NDR_TRY(ndr_problem_make(&plan->problem, &request));
+  NDR_TRY(ndr_canonical_make(&plan->problem, &request));
   plan->backend = &backend;
   plan->device = *device;
   return ndr_plan_choose(plan, force);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fits the weights of the GPU cost model to measured times: fit_costs.py PRINT_TERMS RECORD.json...
 
-Rewrites src/family/weights.def. PRINT_TERMS is the program of that name in a build's tests folder; the records are those
+Rewrites src/gpuplan/weights.def. PRINT_TERMS is the program of that name in a build's tests folder; the records are those
 of `ndbench regret`, measured with kernels and launches as they are now. A launch is predicted to take the sum of its
 terms, each times w + op_cost * v: w and v are the kernel's and not negative, op_cost the operator's. First both are
 fitted to the times, robustly, and more closely those of families that are near the best of their problem. Then the weights
@@ -17,7 +17,7 @@ import sys
 
 import numpy as np
 
-FAMILY = pathlib.Path(__file__).resolve().parents[2] / "src/family"
+FAMILY = pathlib.Path(__file__).resolve().parents[2] / "src/gpuplan"
 WEIGHTS, LAUNCH = FAMILY / "weights.def", FAMILY / "launch.h"
 HEAD = """/* Written by tools/bench/fit_costs.py.
  *   WEIGHTS(model, TERM(term, plain, per_cost), ...)  microseconds that one unit of a term (launch.h) takes in

@@ -1,5 +1,5 @@
 /* The launches of a plan: for data on a vector's boundary, for others, and for complex numbers that lie on neither. */
-#include "family/strided.h"
+#include "gpuplan/strided.h"
 
 ndr_launches *ndr_plan_launches(const ndr_plan *plan) {
   return (ndr_launches *)(uintptr_t)plan->config;

@@ -1,5 +1,5 @@
 /* See rows.h. Pure arithmetic. */
-#include "family/rows.h"
+#include "gpuplan/rows.h"
 
 /* A thread accumulates MOST_ROWS at most: rounding errors and narrow integer totals stay bounded. */
 enum { MOST_ROWS = 4096 };
@@ -26,7 +26,7 @@ static int64_t align_piece(const ndr_params *p, int64_t piece, int64_t bytes) {
   return (inner + pieces - 1) / pieces;
 }
 
-void ndr_rows_split(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, int64_t units,
+void ndr_rows_split(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int64_t units,
                     double row_bytes, int rows, int batch, int shares) {
   const ndr_params *p = &launch->params;
   int64_t most = units / ((int64_t)rows * batch), slots = (int64_t)device->units * ndr_kernel_blocks(launch->kernel);

@@ -1,33 +1,33 @@
 /* Planner's half of kernels/tree.cuh: the fastest axis is reduced; threads share an output and join in a tree. */
-#include "family/launch.h"
-#include "family/strided.h"
+#include "gpuplan/launch.h"
+#include "gpuplan/strided.h"
 
 /* Runs of LONG_RUN_BYTES or more are cut into pieces of their own, but not more than MOST_RUNS of them, as where an
  * axis of stride 0 repeats one: each piece has a state to be joined. */
 enum { LONG_RUN_BYTES = 64 << 10, MOST_RUNS = 1 << 16 };
 
-static bool unit_lane(const ndr_problem *problem) {
+static bool unit_lane(const ndr_canonical *problem) {
   return problem->reduced_count > 0 && problem->length > 0 && problem->reduced[0].stride == 1;
 }
 
-static int64_t run_bytes(const ndr_problem *problem) {
+static int64_t run_bytes(const ndr_canonical *problem) {
   return problem->reduced[0].size * (int64_t)ndr_dtype_bytes(problem->dtype);
 }
 
-static int64_t run_packets(const ndr_problem *problem) {
+static int64_t run_packets(const ndr_canonical *problem) {
   return (run_bytes(problem) + NDR_PACKET_BYTES - 1) / NDR_PACKET_BYTES;
 }
 
-static int64_t run_count(const ndr_problem *problem) {
+static int64_t run_count(const ndr_canonical *problem) {
   return problem->length / problem->reduced[0].size;
 }
 
-static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
+static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)problem, (void)device, (void)text;
   return NULL;
 }
 
-static void configure_lanes(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch,
+static void configure_lanes(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                             bool on_boundary) {
   ndr_params *p = &launch->params;
   ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_LANES);
@@ -42,7 +42,7 @@ static void configure_lanes(const ndr_problem *problem, const ndr_device *device
   p->work = (problem->outputs + p->tile_outputs - 1) / p->tile_outputs;
 }
 
-static void configure_block(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {
+static void configure_block(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_BLOCK);
   int64_t piece = (ndr_piece_bytes(problem, device) + NDR_STEP_BYTES - 1) / NDR_STEP_BYTES * NDR_STEP_BYTES;
@@ -54,7 +54,7 @@ static void configure_block(const ndr_problem *problem, const ndr_device *device
   launch->params.work = problem->outputs;
 }
 
-static void configure_runs(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {
+static void configure_runs(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   int64_t packets = run_packets(problem), runs = run_count(problem);
   ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_RUNS);
   ndr_launch_lanes(launch, ndr_lanes_for(packets));
@@ -62,8 +62,9 @@ static void configure_runs(const ndr_problem *problem, const ndr_device *device,
   ndr_launch_shared(problem, device, launch, team, runs, (double)run_bytes(problem));
 }
 
-static void configure_one(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
-  if (!unit_lane(problem) || ndr_problem_uncompiled(problem, device)) {
+static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
+                          bool on_boundary) {
+  if (!unit_lane(problem) || ndr_canonical_uncompiled(problem, device)) {
     ndr_launch_strided(problem, device, launch);
     return;
   }
@@ -77,7 +78,7 @@ static void configure_one(const ndr_problem *problem, const ndr_device *device, 
   ndr_launch_end(launch);
 }
 
-static double cost(const ndr_problem *problem, const ndr_device *device) {
+static double cost(const ndr_canonical *problem, const ndr_device *device) {
   ndr_launch launch;
   configure_one(problem, device, &launch, true);
   return ndr_launch_cost(problem, device, &launch);

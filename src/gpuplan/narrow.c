@@ -1,6 +1,6 @@
 /* Planner's half of kernels/narrow.cuh: groups of outputs that read little each lie side by side, and a warp takes a
  * tile of them. */
-#include "family/narrow.h"
+#include "gpuplan/narrow.h"
 
 #include <stdio.h>
 
@@ -9,12 +9,12 @@ enum {
   MOST_TILES = 8 /* that a warp reads one after the other */
 };
 
-bool ndr_tile_kept_lane(const ndr_problem *problem) {
+bool ndr_tile_kept_lane(const ndr_canonical *problem) {
   return problem->kept_count > 0 && problem->kept[0].stride == 1 &&
          (problem->reduced_count == 0 || problem->reduced[0].stride != 1);
 }
 
-ndr_group ndr_group_of(const ndr_problem *problem) {
+ndr_group ndr_group_of(const ndr_canonical *problem) {
   bool kept = ndr_tile_kept_lane(problem);
   ndr_group g = {.period = kept ? problem->kept[0].size : 1, .length = problem->reduced[0].size, .side = 1};
   g.bytes = g.period * g.length * (int64_t)ndr_dtype_bytes(problem->dtype);
@@ -30,7 +30,7 @@ ndr_group ndr_group_of(const ndr_problem *problem) {
   return g;
 }
 
-void ndr_group_tiles(const ndr_problem *problem, const ndr_group *g, ndr_launch *launch, int64_t groups) {
+void ndr_group_tiles(const ndr_canonical *problem, const ndr_group *g, ndr_launch *launch, int64_t groups) {
   ndr_params *p = &launch->params;
   p->period = (int)g->period;
   p->run_units = g->length;
@@ -46,14 +46,14 @@ bool ndr_group_fits(const ndr_group *g) {
   return g->bytes <= (g->period == 1 ? TILE_BYTES / 2 : TILE_BYTES);
 }
 
-bool ndr_narrow_can(const ndr_problem *problem) {
+bool ndr_narrow_can(const ndr_canonical *problem) {
   ndr_group g = ndr_group_of(problem);
   if (!g.dense || !ndr_group_fits(&g)) return false;
   /* A warp holds one state an output from run to run. */
   return problem->length == g.length || g.period <= NDR_WARP_THREADS;
 }
 
-const char *ndr_narrow_reject(const ndr_problem *problem, char *text) {
+const char *ndr_narrow_reject(const ndr_canonical *problem, char *text) {
   ndr_group g = ndr_group_of(problem);
   if (problem->kept_count == 0) return "no axis is kept: one output has nothing to share a tile with";
   if (!g.dense) return "runs of the reduced fastest axis are not dense";
@@ -64,7 +64,7 @@ const char *ndr_narrow_reject(const ndr_problem *problem, char *text) {
 
 /* Groups a tile: as many as it holds, or somewhat fewer that end on a sector's boundary, so that no two tiles read the
  * same. */
-static int64_t groups_a_tile(const ndr_problem *problem, const ndr_group *g, int64_t most) {
+static int64_t groups_a_tile(const ndr_canonical *problem, const ndr_group *g, int64_t most) {
   int64_t whole = NDR_SECTOR_BYTES / ndr_gcd(NDR_SECTOR_BYTES, g->bytes);
   if (most > TILE_BYTES / g->bytes) most = TILE_BYTES / g->bytes;
   if (problem->length != g->length && most * g->period > NDR_WARP_THREADS) most = NDR_WARP_THREADS / g->period;
@@ -91,7 +91,7 @@ static void spread_starts(ndr_params *p, const ndr_group *g, int64_t bytes) {
   p->skew = gains && meeting > 1 && most > 1 ? (int)(meeting < most ? meeting : most) : 0;
 }
 
-void ndr_narrow_configure(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {
+void ndr_narrow_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   ndr_group g = ndr_group_of(problem);
   int64_t share = problem->outputs / g.period / ((int64_t)device->units * NDR_BLOCK_WARPS) + 1;
   int lanes = 1;

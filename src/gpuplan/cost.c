@@ -1,13 +1,13 @@
 /* How long a launch takes: a sum of what it does (terms.c), each term with a weight of its kernel's and another one
  * that is multiplied by what the operator costs. tools/bench/fit_costs.py fits them all to the times of random
  * problems. */
-#include "family/launch.h"
+#include "gpuplan/launch.h"
 
 /* A kernel has a model of its name, and a further one where it has two ways. */
 typedef enum model {
 #define WEIGHTS(name, ...) MODEL_##name,
 #define OP_COST(op, dtype, value)
-#include "family/weights.def"
+#include "gpuplan/weights.def"
 #undef WEIGHTS
 } model;
 
@@ -19,7 +19,7 @@ static const struct {
 } models[] = {
 #define TERM(term, plain, per_cost) [NDR_TERM_##term] = {plain, per_cost}
 #define WEIGHTS(name, ...) [MODEL_##name] = {#name, {__VA_ARGS__}},
-#include "family/weights.def"
+#include "gpuplan/weights.def"
 #undef WEIGHTS
 #undef OP_COST
 };
@@ -38,7 +38,7 @@ static const struct {
 } op_costs[] = {
 #define WEIGHTS(name, ...)
 #define OP_COST(op, dtype, value) {NDR_##op, NDR_##dtype, value},
-#include "family/weights.def"
+#include "gpuplan/weights.def"
 };
 
 /* The operator that was measured in place of this one. */
@@ -56,7 +56,7 @@ static ndr_dtype measured_dtype(ndr_dtype dtype) {
   return bytes <= 2 ? NDR_I8 : bytes == 4 ? NDR_I32 : NDR_I64;
 }
 
-double ndr_launch_op_cost(const ndr_problem *problem, ndr_op *op, ndr_dtype *dtype) {
+double ndr_launch_op_cost(const ndr_canonical *problem, ndr_op *op, ndr_dtype *dtype) {
   *op = measured_op[problem->ops[0]];
   *dtype = measured_dtype(problem->dtype);
   for (size_t i = 0; i < sizeof op_costs / sizeof *op_costs; i++)
@@ -78,7 +78,7 @@ const char *ndr_launch_model(const ndr_launch *launch) {
   return models[model_of(launch)].name;
 }
 
-double ndr_launch_cost(const ndr_problem *problem, const ndr_device *device, const ndr_launch *launch) {
+double ndr_launch_cost(const ndr_canonical *problem, const ndr_device *device, const ndr_launch *launch) {
   model which = model_of(launch);
   double terms[NDR_TERMS], start = models[which].weights[NDR_TERM_START].plain, time = -start;
   ndr_op op;

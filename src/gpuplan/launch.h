@@ -1,6 +1,6 @@
 /* What the three kernel families share: the launch that configure fills in, and the arithmetic of splitting. Pure C. */
-#ifndef NDR_FAMILY_LAUNCH_H
-#define NDR_FAMILY_LAUNCH_H
+#ifndef NDR_GPUPLAN_LAUNCH_H
+#define NDR_GPUPLAN_LAUNCH_H
 
 #include "core/plan.h"
 #include "spec/kernels.h"
@@ -58,21 +58,21 @@ int64_t ndr_gcd(int64_t a, int64_t b);
 int64_t ndr_packet_elements(ndr_dtype dtype);
 
 /* Whether every stride but the fastest axis's own, and the fastest axis's size, are whole packets. */
-bool ndr_packets_aligned(const ndr_problem *problem, const ndr_axis *lane);
+bool ndr_packets_aligned(const ndr_canonical *problem, const ndr_axis *lane);
 
 /* Whether the problem asks for what the kernels built ahead of time do not know: skip_nan, or accumulation in f64 where
  * that is not the rule. Integers have no NaN and accumulate exactly. */
-bool ndr_problem_special(const ndr_problem *problem);
+bool ndr_canonical_special(const ndr_canonical *problem);
 
 /* The same, on a device for which nothing can be compiled at run time: then only tree_strided can run the problem. */
-bool ndr_problem_uncompiled(const ndr_problem *problem, const ndr_device *device);
+bool ndr_canonical_uncompiled(const ndr_canonical *problem, const ndr_device *device);
 #define NDR_UNCOMPILED "skip_nan and f64 accumulation need run-time compilation (NVRTC), which was not found"
 
 /* Bytes of the array that the problem reads. */
-double ndr_problem_bytes(const ndr_problem *problem);
+double ndr_canonical_bytes(const ndr_canonical *problem);
 
 /* Fills in what every kernel needs: axes, counts, the kernel's name, one block of NDR_THREADS an item, no split. */
-void ndr_launch_begin(ndr_launch *launch, const ndr_problem *problem, ndr_kernel kernel);
+void ndr_launch_begin(ndr_launch *launch, const ndr_canonical *problem, ndr_kernel kernel);
 
 /* Cuts each of `runs` times `units` into pieces of at most piece_units. Up to one_step of them are joined at once; more
  * are grouped, about as many groups as pieces a group. */
@@ -118,17 +118,17 @@ typedef enum ndr_term {
   NDR_TERM_JOINING,      /* states that a thread joins */
   NDR_TERMS
 } ndr_term;
-void ndr_launch_terms(const ndr_problem *problem, const ndr_device *device, const ndr_launch *launch,
+void ndr_launch_terms(const ndr_canonical *problem, const ndr_device *device, const ndr_launch *launch,
                       double terms[NDR_TERMS]);
 
 /* The name of the weights that belong to a launch. */
 const char *ndr_launch_model(const ndr_launch *launch);
 
 /* What the problem's operator costs, by the model: that of the operator and dtype that were measured in its place. */
-double ndr_launch_op_cost(const ndr_problem *problem, ndr_op *op, ndr_dtype *dtype);
+double ndr_launch_op_cost(const ndr_canonical *problem, ndr_op *op, ndr_dtype *dtype);
 
 /* Seconds that the launch takes, by the model that is fitted to measurements. */
-double ndr_launch_cost(const ndr_problem *problem, const ndr_device *device, const ndr_launch *launch);
+double ndr_launch_cost(const ndr_canonical *problem, const ndr_device *device, const ndr_launch *launch);
 
 size_t ndr_launch_describe(const ndr_plan *plan, char *text, size_t capacity);
 

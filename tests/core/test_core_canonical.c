@@ -2,7 +2,7 @@
  * under which index, over random views. */
 #include <stdlib.h>
 
-#include "core/problem.h"
+#include "core/canonical.h"
 #include "support/cases.h"
 #include "support/suite.h"
 
@@ -15,11 +15,11 @@ static void request_of(const char *text, ndr_request *request) {
   assert_ok(ndr_request_make(request, &tensor, c.dim_count, c.dims, c.op_count, c.ops, &options));
 }
 
-static ndr_problem problem_of(const char *text) {
+static ndr_canonical problem_of(const char *text) {
   ndr_request request;
-  ndr_problem problem;
+  ndr_canonical problem;
   request_of(text, &request);
-  assert_ok(ndr_problem_make(&problem, &request));
+  assert_ok(ndr_canonical_make(&problem, &request));
   return problem;
 }
 
@@ -30,7 +30,7 @@ static ndr_problem problem_of(const char *text) {
   } while (0)
 
 START_TEST(dims_of_size_one_are_dropped) {
-  ndr_problem p = problem_of("sum f32 [1:77,4,1:-5,8,1] /0,1,4");
+  ndr_canonical p = problem_of("sum f32 [1:77,4,1:-5,8,1] /0,1,4");
   ck_assert_int_eq(p.kept_count, 1);
   ck_assert_int_eq(p.reduced_count, 1);
   assert_axis(p.kept[0], 8, 1);
@@ -40,7 +40,7 @@ START_TEST(dims_of_size_one_are_dropped) {
 END_TEST
 
 START_TEST(compact_dims_merge_into_one) {
-  ndr_problem p = problem_of("sum f32 [2,3,4,5] /all");
+  ndr_canonical p = problem_of("sum f32 [2,3,4,5] /all");
   ck_assert_int_eq(p.kept_count, 0);
   ck_assert_int_eq(p.reduced_count, 1);
   assert_axis(p.reduced[0], 120, 1);
@@ -50,7 +50,7 @@ START_TEST(compact_dims_merge_into_one) {
 END_TEST
 
 START_TEST(stepped_dims_merge_where_one_step_serves_both) {
-  ndr_problem p = problem_of("sum f32 [4:6,3:2] /all");
+  ndr_canonical p = problem_of("sum f32 [4:6,3:2] /all");
   ck_assert_int_eq(p.reduced_count, 1);
   assert_axis(p.reduced[0], 12, 2);
   p = problem_of("sum f32 [4:7,3:2] /all");
@@ -59,7 +59,7 @@ START_TEST(stepped_dims_merge_where_one_step_serves_both) {
 END_TEST
 
 START_TEST(axes_are_sorted_by_stride) {
-  ndr_problem p = problem_of("sum f32 [3:2,5:1000,7:30,2:300] /1,3");
+  ndr_canonical p = problem_of("sum f32 [3:2,5:1000,7:30,2:300] /1,3");
   ck_assert_int_eq(p.kept_count, 2);
   assert_axis(p.kept[0], 3, 2);
   assert_axis(p.kept[1], 7, 30);
@@ -70,7 +70,7 @@ START_TEST(axes_are_sorted_by_stride) {
 END_TEST
 
 START_TEST(broadcast_axes_come_last) {
-  ndr_problem p = problem_of("sum f32 [6:0,5:8] /all");
+  ndr_canonical p = problem_of("sum f32 [6:0,5:8] /all");
   ck_assert_int_eq(p.reduced_count, 2);
   assert_axis(p.reduced[0], 5, 8);
   assert_axis(p.reduced[1], 6, 0);
@@ -78,14 +78,14 @@ START_TEST(broadcast_axes_come_last) {
 END_TEST
 
 START_TEST(transposed_sums_are_contiguous_again) {
-  ndr_problem p = problem_of("sum f32 [4:1,6:4] /all");
+  ndr_canonical p = problem_of("sum f32 [4:1,6:4] /all");
   ck_assert_int_eq(p.reduced_count, 1);
   assert_axis(p.reduced[0], 24, 1);
 }
 END_TEST
 
 START_TEST(negative_strides_are_walked_from_the_other_end) {
-  ndr_problem p = problem_of("argmin f32 [8:-3] /0");
+  ndr_canonical p = problem_of("argmin f32 [8:-3] /0");
   assert_axis(p.reduced[0], 8, 3);
   ck_assert_int_eq(p.origin, -21);
   ck_assert_int_eq(p.reduced[0].index, -1);
@@ -94,7 +94,7 @@ START_TEST(negative_strides_are_walked_from_the_other_end) {
 END_TEST
 
 START_TEST(negative_kept_strides_move_the_result_instead) {
-  ndr_problem p = problem_of("sum,mean f32 [5:-4,4:1] /1");
+  ndr_canonical p = problem_of("sum,mean f32 [5:-4,4:1] /1");
   assert_axis(p.kept[0], 5, 4);
   ck_assert_int_eq(p.origin, -16);
   for (int i = 0; i < 2; i++) {
@@ -106,12 +106,12 @@ END_TEST
 
 START_TEST(kept_dims_merge_only_if_the_result_agrees) {
   ndr_request request;
-  ndr_problem p = problem_of("sum f32 [4,6,5] /2");
+  ndr_canonical p = problem_of("sum f32 [4,6,5] /2");
   ck_assert_int_eq(p.kept_count, 1);
   request_of("sum f32 [4,6,5] /2", &request);
   request.result_strides[0][0] = 1;
   request.result_strides[0][1] = 4;
-  assert_ok(ndr_problem_make(&p, &request));
+  assert_ok(ndr_canonical_make(&p, &request));
   ck_assert_int_eq(p.kept_count, 2);
   assert_axis(p.kept[0], 6, 5);
   ck_assert_int_eq(p.kept[0].result[0], 4);
@@ -120,7 +120,7 @@ START_TEST(kept_dims_merge_only_if_the_result_agrees) {
 END_TEST
 
 START_TEST(index_steps_are_row_major_over_the_reduced_dims) {
-  ndr_problem p = problem_of("argmax f32 [4,5,6] /0,2");
+  ndr_canonical p = problem_of("argmax f32 [4,5,6] /0,2");
   ck_assert_int_eq(p.reduced_count, 2);
   assert_axis(p.reduced[0], 6, 1);
   ck_assert_int_eq(p.reduced[0].index, 1);
@@ -130,8 +130,8 @@ START_TEST(index_steps_are_row_major_over_the_reduced_dims) {
 END_TEST
 
 START_TEST(reduced_dims_merge_only_if_the_index_agrees) {
-  ndr_problem sum = problem_of("sum f32 [4:1,5:4] /all"), arg = problem_of("argmin f32 [4:1,5:4] /all"),
-              both = problem_of("sum,argmin f32 [4:1,5:4] /all"), compact = problem_of("argmin f32 [4,5] /all");
+  ndr_canonical sum = problem_of("sum f32 [4:1,5:4] /all"), arg = problem_of("argmin f32 [4:1,5:4] /all"),
+                both = problem_of("sum,argmin f32 [4:1,5:4] /all"), compact = problem_of("argmin f32 [4,5] /all");
   ck_assert_int_eq(sum.reduced_count, 1);
   ck_assert_int_eq(arg.reduced_count, 2);
   ck_assert_int_eq(arg.reduced[0].index, 5);
@@ -143,12 +143,12 @@ END_TEST
 
 START_TEST(a_slab_counts_in_the_whole) {
   ndr_request request;
-  ndr_problem p;
+  ndr_canonical p;
   request_of("argmin f32 [2,3,4] /0,2", &request);
   memcpy(request.whole_shape, (int64_t[]){10, 20, 30}, 3 * sizeof(int64_t));
   memcpy(request.offset, (int64_t[]){5, 7, 9}, 3 * sizeof(int64_t));
   request.partial = true;
-  assert_ok(ndr_problem_make(&p, &request));
+  assert_ok(ndr_canonical_make(&p, &request));
   ck_assert_int_eq(p.index_origin, 5 * 30 + 9);
   ck_assert_int_eq(p.reduced[0].index, 1);
   ck_assert_int_eq(p.reduced[1].index, 30);
@@ -156,7 +156,7 @@ START_TEST(a_slab_counts_in_the_whole) {
 END_TEST
 
 START_TEST(empty_results_and_empty_reductions_are_told_apart) {
-  ndr_problem p = problem_of("sum f32 [0,5] /0");
+  ndr_canonical p = problem_of("sum f32 [0,5] /0");
   ck_assert_int_eq(p.outputs, 5);
   ck_assert_int_eq(p.length, 0);
   p = problem_of("min f32 [0,5] /1");
@@ -167,16 +167,16 @@ END_TEST
 
 START_TEST(empty_reductions_of_ordered_ops_fail) {
   ndr_request request;
-  ndr_problem p;
+  ndr_canonical p;
   request_of("sum,argmax f32 [3,0] /1", &request);
-  assert_fails(ndr_problem_make(&p, &request), NDR_ERR_EMPTY, "argmax");
+  assert_fails(ndr_canonical_make(&p, &request), NDR_ERR_EMPTY, "argmax");
   request.partial = true;
-  assert_ok(ndr_problem_make(&p, &request));
+  assert_ok(ndr_canonical_make(&p, &request));
 }
 END_TEST
 
 START_TEST(scalars_have_one_output_and_one_element) {
-  ndr_problem p = problem_of("sum f32 [] /");
+  ndr_canonical p = problem_of("sum f32 [] /");
   ck_assert_int_eq(p.kept_count + p.reduced_count, 0);
   ck_assert_int_eq(p.outputs, 1);
   ck_assert_int_eq(p.length, 1);
@@ -184,9 +184,9 @@ START_TEST(scalars_have_one_output_and_one_element) {
 END_TEST
 
 START_TEST(options_reach_the_problem) {
-  ndr_problem p = problem_of("var f32 [4] /0 skipnan ddof=1.5 acc=f64");
+  ndr_canonical p = problem_of("var f32 [4] /0 skipnan ddof=1.5 acc=f64");
   ck_assert(p.skip_nan && p.accumulate_f64 && p.ddof == 1.5 && !p.partial);
-  ndr_state state = ndr_problem_state(&p, 0);
+  ndr_state state = ndr_canonical_state(&p, 0);
   ck_assert(state.op == NDR_VAR && state.dtype == NDR_F32 && state.skip_nan && state.ddof == 1.5);
 }
 END_TEST
@@ -221,7 +221,7 @@ static int64_t meetings_of_request(const ndr_request *request, meeting *out) {
 }
 
 /* The same, read off the canonical problem. */
-static int64_t meetings_of_problem(const ndr_problem *p, meeting *out) {
+static int64_t meetings_of_problem(const ndr_canonical *p, meeting *out) {
   int64_t shape[NDR_MAX_DIMS], index[NDR_MAX_DIMS] = {0}, count = 0;
   int axes = p->kept_count + p->reduced_count;
   if (p->outputs == 0 || p->length == 0) return 0;
@@ -253,7 +253,7 @@ enum { MOST = 1500 };
 static void check_view(const ndr_case *c, rng *random) {
   static meeting expected[MOST], got[MOST];
   ndr_request request;
-  ndr_problem problem;
+  ndr_canonical problem;
   ndr_op ops[2] = {c->ops[0], is_complex(c->dtype) ? NDR_SUM : NDR_ARGMAX};
   test_array layout[2];
   DLTensor array = {.ndim = c->ndim, .dtype = ndr_dtype_to_dlpack(c->dtype), .shape = (int64_t *)(uintptr_t)c->shape};
@@ -263,7 +263,7 @@ static void check_view(const ndr_case *c, rng *random) {
   for (int i = 0; i < 2; i++) assert_ok(array_result(&layout[i], &array, c->dim_count, c->dims, ops[i], NULL, random));
   assert_ok(ndr_request_results(&request, (const DLTensor *[]){&layout[0].tensor, &layout[1].tensor}));
   request.partial = true;
-  assert_ok(ndr_problem_make(&problem, &request));
+  assert_ok(ndr_canonical_make(&problem, &request));
   assert_canonical(problem.kept, problem.kept_count, case_text(c));
   assert_canonical(problem.reduced, problem.reduced_count, case_text(c));
   int64_t count = meetings_of_request(&request, expected);

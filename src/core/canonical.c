@@ -1,5 +1,5 @@
 /* See problem.h. Changes the axes of a problem, never its result. */
-#include "core/problem.h"
+#include "core/canonical.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ static void index_weights(const ndr_request *request, int64_t *weights) {
 }
 
 /* Walks an axis of negative stride from its other end. */
-static void flip(ndr_problem *problem, ndr_axis *axis) {
+static void flip(ndr_canonical *problem, ndr_axis *axis) {
   int64_t last = axis->size - 1;
   problem->origin += last * axis->stride;
   problem->index_origin += last * axis->index;
@@ -49,7 +49,7 @@ static bool steps_on(int64_t inner, int64_t size, int64_t outer) {
   return !__builtin_mul_overflow(inner, size, &end) && end == outer;
 }
 
-static bool continues(const ndr_problem *problem, const ndr_axis *inner, const ndr_axis *outer) {
+static bool continues(const ndr_canonical *problem, const ndr_axis *inner, const ndr_axis *outer) {
   bool merges =
       steps_on(inner->stride, inner->size, outer->stride) && steps_on(inner->index, inner->size, outer->index);
   for (int i = 0; merges && i < problem->op_count; i++)
@@ -57,7 +57,7 @@ static bool continues(const ndr_problem *problem, const ndr_axis *inner, const n
   return merges;
 }
 
-static int merge_neighbours(const ndr_problem *problem, ndr_axis *axes, int count) {
+static int merge_neighbours(const ndr_canonical *problem, ndr_axis *axes, int count) {
   int last = 0;
   for (int a = 1; a < count; a++) {
     if (continues(problem, &axes[last], &axes[a]))
@@ -68,7 +68,7 @@ static int merge_neighbours(const ndr_problem *problem, ndr_axis *axes, int coun
   return count ? last + 1 : 0;
 }
 
-static void add_axis(ndr_problem *problem, const ndr_request *request, int d, int64_t weight) {
+static void add_axis(ndr_canonical *problem, const ndr_request *request, int d, int64_t weight) {
   ndr_axis axis = {.size = request->shape[d], .stride = request->strides[d]};
   if (request->reduced[d])
     axis.index = weight;
@@ -81,7 +81,7 @@ static void add_axis(ndr_problem *problem, const ndr_request *request, int d, in
     insert_sorted(problem->kept, &problem->kept_count, &axis);
 }
 
-ndr_status ndr_problem_make(ndr_problem *problem, const ndr_request *request) {
+ndr_status ndr_canonical_make(ndr_canonical *problem, const ndr_request *request) {
   int64_t weights[NDR_MAX_DIMS];
   bool indexed = false;
   memset(problem, 0, sizeof *problem);
@@ -112,6 +112,6 @@ ndr_status ndr_problem_make(ndr_problem *problem, const ndr_request *request) {
   return NDR_OK;
 }
 
-ndr_state ndr_problem_state(const ndr_problem *problem, int i) {
+ndr_state ndr_canonical_state(const ndr_canonical *problem, int i) {
   return (ndr_state){problem->ops[i], problem->dtype, problem->skip_nan, problem->ddof};
 }

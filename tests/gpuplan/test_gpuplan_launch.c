@@ -2,7 +2,7 @@
  * How the kernels read these numbers is in spec/params.h; that they do is what tests/simt runs. */
 #include <stdio.h>
 
-#include "family/launch.h"
+#include "gpuplan/launch.h"
 #include "support/gpus.h"
 #include "support/random.h"
 #include "support/suite.h"
@@ -44,7 +44,7 @@ static bool covers(int64_t count, int64_t part, int64_t whole) {
 }
 
 /* Tiles and the outputs in them. */
-static void check_outputs(const place *at, const ndr_problem *problem, const ndr_launch *launch) {
+static void check_outputs(const place *at, const ndr_canonical *problem, const ndr_launch *launch) {
   const ndr_params *p = &launch->params;
   int64_t tiles = p->work / p->splits, lane = problem->kept_count ? p->axes[0].size : 1;
   expect(at, p->work % p->splits == 0);
@@ -83,7 +83,7 @@ static void check_outputs(const place *at, const ndr_problem *problem, const ndr
 }
 
 /* What each tile's reduction is counted in, and the pieces that it is cut into. */
-static void check_reduction(const place *at, const ndr_problem *problem, const ndr_launch *launch) {
+static void check_reduction(const place *at, const ndr_canonical *problem, const ndr_launch *launch) {
   const ndr_params *p = &launch->params;
   if (is(launch, NDR_KERNEL_TREE_LANES) || is(launch, NDR_KERNEL_TILE_NARROW) || is(launch, NDR_KERNEL_TILE_PACKETS)) {
     expect(at, p->splits == 1);
@@ -121,7 +121,7 @@ static void check_block(const place *at, const ndr_device *device, const ndr_lau
     expect(at, p->team == 1 << p->team_log);
 }
 
-static int state_words(const ndr_problem *problem) {
+static int state_words(const ndr_canonical *problem) {
   int words = 0;
   for (int i = 0; i < problem->op_count; i++) words += ndr_state_words(problem->ops[i], problem->dtype);
   return words;
@@ -215,8 +215,8 @@ START_TEST(the_machine_is_filled) {
       assert_ok(gpu_plan(&plan, large[c], &gpus[g], NULL));
       unsigned grid = ndr_plan_launches(&plan)->aligned.grid;
       ck_assert_msg(grid >= (unsigned)gpus[g].units, "%s on %s: %u blocks", large[c], gpu_names[g], grid);
-      ck_assert_msg((double)plan.workspace < ndr_problem_bytes(&plan.problem) / 20, "%s on %s: %zu bytes of workspace",
-                    large[c], gpu_names[g], plan.workspace);
+      ck_assert_msg((double)plan.workspace < ndr_canonical_bytes(&plan.problem) / 20,
+                    "%s on %s: %zu bytes of workspace", large[c], gpu_names[g], plan.workspace);
     }
   }
 }

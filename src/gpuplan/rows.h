@@ -1,8 +1,8 @@
 /* What the launches share whose threads walk rows: combinations of the reduced axes, but for those that a row holds. */
-#ifndef NDR_FAMILY_ROWS_H
-#define NDR_FAMILY_ROWS_H
+#ifndef NDR_GPUPLAN_ROWS_H
+#define NDR_GPUPLAN_ROWS_H
 
-#include "family/launch.h"
+#include "gpuplan/launch.h"
 
 /* Puts first the reduced axis along which a block's threads, in `rows` rows, walk. The longest makes the fewest
  * stretches, whose starts are decoded; but where rows share sectors, and a stretch is some of the block's rows long, it
@@ -11,7 +11,7 @@ void ndr_rows_order(ndr_params *p, int rows, int64_t bytes);
 
 /* Cuts a tile's `units` rows of row_bytes each, and its columns into `shares`, where there are too few tiles for all
  * multiprocessors to be busy to the end. A thread has every rows-th row, and asks for `batch` of them at a time. */
-void ndr_rows_split(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, int64_t units,
+void ndr_rows_split(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int64_t units,
                     double row_bytes, int rows, int batch, int shares);
 
 #endif

@@ -1,5 +1,5 @@
 /* The launch of the kernel that runs every problem, tree_strided, and how threads share outputs in trees. */
-#include "family/strided.h"
+#include "gpuplan/strided.h"
 
 /* Up to WARP_PACKETS packets an output, a warp or a part of one reads it alone: below 16 KiB a block's barriers cost
  * more than they gain. */
@@ -11,18 +11,18 @@ int ndr_lanes_for(int64_t packets) {
   return lanes;
 }
 
-bool ndr_small_output(const ndr_problem *problem, const ndr_device *device, int64_t packets) {
+bool ndr_small_output(const ndr_canonical *problem, const ndr_device *device, int64_t packets) {
   if (packets <= NDR_WARP_THREADS) return true;
   return packets <= WARP_PACKETS && problem->outputs * 64 >= (int64_t)device->units * packets;
 }
 
-int64_t ndr_piece_bytes(const ndr_problem *problem, const ndr_device *device) {
+int64_t ndr_piece_bytes(const ndr_canonical *problem, const ndr_device *device) {
   int64_t most = PIECE_BYTES, least = NDR_STEP_BYTES;
-  double even = ndr_problem_bytes(problem) / ((double)device->units * NDR_SPLIT_BLOCKS);
+  double even = ndr_canonical_bytes(problem) / ((double)device->units * NDR_SPLIT_BLOCKS);
   return even > (double)most ? most : even < (double)least ? least : (int64_t)even;
 }
 
-void ndr_launch_shared(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, int team,
+void ndr_launch_shared(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int team,
                        int64_t units, double unit_bytes) {
   /* as many units as the block works on at once, or a multiple of that */
   int64_t even = NDR_THREADS / launch->params.lanes;
@@ -45,7 +45,7 @@ static void repeat_first(ndr_params *p) {
   *last = axis;
 }
 
-void ndr_launch_strided(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {
+void ndr_launch_strided(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_STRIDED);
   repeat_first(&launch->params);
   int64_t loads = (problem->length + NDR_LOADS_TREE_STRIDED - 1) / NDR_LOADS_TREE_STRIDED;

@@ -1,26 +1,26 @@
 /* Planner's half of kernels/thread.cuh: the fastest axis is kept; neighbouring threads own neighbouring outputs. */
-#include "family/rows.h"
+#include "gpuplan/rows.h"
 
 enum { LINE_THREADS = 8 }; /* that read a cache line */
 
-static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
+static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)text;
-  if (ndr_problem_uncompiled(problem, device)) return NDR_UNCOMPILED;
+  if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;
   return problem->kept_count == 0 && problem->length != 1 ? "no axis is kept: there are no neighbouring outputs" : NULL;
 }
 
 /* Whether threads should read packets: where they are aligned, and so many that each thread gets one, lest few threads
  * accumulate many columns each. */
-static bool packets(const ndr_problem *problem, const ndr_device *device) {
+static bool packets(const ndr_canonical *problem, const ndr_device *device) {
   if (problem->kept_count == 0 || problem->kept[0].stride != 1) return false;
-  bool few = ndr_problem_bytes(problem) < (double)device->units * NDR_THREADS * NDR_PACKET_BYTES;
+  bool few = ndr_canonical_bytes(problem) < (double)device->units * NDR_THREADS * NDR_PACKET_BYTES;
   if (few && ndr_packet_elements(problem->dtype) >= 4 && problem->length > 1) return false;
   return ndr_packets_aligned(problem, &problem->kept[0]);
 }
 
 /* Rows of a team, of the block's: so few that a thread reads two batches, and more where the team still reads a cache
  * line at a time; but enough blocks to keep the machine busy. */
-static int team_rows(const ndr_problem *problem, const ndr_device *device, const ndr_launch *launch, int rows,
+static int team_rows(const ndr_canonical *problem, const ndr_device *device, const ndr_launch *launch, int rows,
                      int batch) {
   int64_t enough = (int64_t)device->units * ndr_kernel_blocks(launch->kernel), length = problem->length;
   int left = rows;
@@ -32,7 +32,8 @@ static int team_rows(const ndr_problem *problem, const ndr_device *device, const
   return left;
 }
 
-static void configure_one(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
+static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
+                          bool on_boundary) {
   bool wide = on_boundary && packets(problem, device);
   ndr_launch_begin(launch, problem, wide ? NDR_KERNEL_THREAD_PACKETS : NDR_KERNEL_THREAD_ELEMENTS);
   ndr_params *p = &launch->params;
@@ -67,7 +68,7 @@ static void configure_one(const ndr_problem *problem, const ndr_device *device, 
   ndr_launch_end(launch);
 }
 
-static double cost(const ndr_problem *problem, const ndr_device *device) {
+static double cost(const ndr_canonical *problem, const ndr_device *device) {
   ndr_launch launch;
   configure_one(problem, device, &launch, true);
   return ndr_launch_cost(problem, device, &launch);

@@ -1,8 +1,8 @@
 /* What trees have in common, and the launch of tree_strided. */
-#ifndef NDR_FAMILY_STRIDED_H
-#define NDR_FAMILY_STRIDED_H
+#ifndef NDR_GPUPLAN_STRIDED_H
+#define NDR_GPUPLAN_STRIDED_H
 
-#include "family/launch.h"
+#include "gpuplan/launch.h"
 
 enum {
   NDR_STEP_BYTES = NDR_THREADS * NDR_PACKET_BYTES * NDR_LOADS_TREE_BLOCK / 2, /* of which a piece is a multiple */
@@ -14,17 +14,17 @@ int ndr_lanes_for(int64_t packets);
 
 /* Whether a warp or less should read an output: it is a load a thread, or small and there are enough of them to fill
  * the device so. */
-bool ndr_small_output(const ndr_problem *problem, const ndr_device *device, int64_t packets);
+bool ndr_small_output(const ndr_canonical *problem, const ndr_device *device, int64_t packets);
 
 /* Bytes of a piece: enough of them that every multiprocessor is busy, each long enough to hide a block's start and
  * end. */
-int64_t ndr_piece_bytes(const ndr_problem *problem, const ndr_device *device);
+int64_t ndr_piece_bytes(const ndr_canonical *problem, const ndr_device *device);
 
 /* Has `team` threads share an output of so many units, which are split over blocks where a whole block works on one. */
-void ndr_launch_shared(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, int team,
+void ndr_launch_shared(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int team,
                        int64_t units, double unit_bytes);
 
 /* Makes the launch of tree_strided, which runs every problem. */
-void ndr_launch_strided(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch);
+void ndr_launch_strided(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch);
 
 #endif

@@ -3,8 +3,8 @@
  * From any strided tensor: size-1 dims are dropped, axes with negative strides are walked backwards (origin and index
  * step change instead), kept and reduced axes are each sorted by input stride, smallest first (stride 0 sorts last: it
  * brings no new data), and neighbours that one axis can express are merged. So axis 0 of each list is the innermost. */
-#ifndef NDR_CORE_PROBLEM_H
-#define NDR_CORE_PROBLEM_H
+#ifndef NDR_CORE_CANONICAL_H
+#define NDR_CORE_CANONICAL_H
 
 #include "core/state.h"
 
@@ -19,7 +19,7 @@ typedef struct ndr_axis {
   int64_t result[NDR_MAX_OPS]; /* kept: stride in the result of each op (may be negative) */
 } ndr_axis;
 
-typedef struct ndr_problem {
+typedef struct ndr_canonical {
   ndr_dtype dtype;
   int op_count;
   ndr_op ops[NDR_MAX_OPS];
@@ -34,7 +34,7 @@ typedef struct ndr_problem {
   int64_t origin;       /* elements from the array's element 0 to where the walk starts */
   int64_t index_origin; /* flattened index of that element */
   int64_t result_origin[NDR_MAX_OPS];
-} ndr_problem;
+} ndr_canonical;
 
 /* The arguments of a reduction, checked: what the public calls and the accumulator build a problem from. */
 typedef struct ndr_request {
@@ -69,9 +69,9 @@ ndr_status ndr_request_results(ndr_request *request, const DLTensor *const *resu
 /* The result's dims: sizes into shape, their number returned. */
 int ndr_request_result_shape(const ndr_request *request, int64_t *shape);
 
-ndr_status ndr_problem_make(ndr_problem *problem, const ndr_request *request);
+ndr_status ndr_canonical_make(ndr_canonical *problem, const ndr_request *request);
 
 /* The state layout of op i of the problem. */
-ndr_state ndr_problem_state(const ndr_problem *problem, int i);
+ndr_state ndr_canonical_state(const ndr_canonical *problem, int i);
 
 #endif

@@ -2,7 +2,7 @@
  * its arguments. */
 #include <stdlib.h>
 
-#include "family/rows.h"
+#include "gpuplan/rows.h"
 
 /* Bytes that memory hands to the second-level cache, at least, and that this keeps together. */
 enum { BURST = 64, LINE = 128 };
@@ -280,7 +280,7 @@ static int64_t joining_loads(const ndr_params *p) {
   return parts(p->group, lanes) + (p->groups > 1 ? parts(p->groups, lanes) : 0);
 }
 
-void ndr_launch_terms(const ndr_problem *problem, const ndr_device *device, const ndr_launch *launch,
+void ndr_launch_terms(const ndr_canonical *problem, const ndr_device *device, const ndr_launch *launch,
                       double terms[NDR_TERMS]) {
   int resident = ndr_kernel_blocks(launch->kernel);
   const ndr_params *p = &launch->params;

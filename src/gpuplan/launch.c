@@ -1,5 +1,5 @@
 /* See launch.h. What a launch costs is in cost.c. */
-#include "family/launch.h"
+#include "gpuplan/launch.h"
 
 #include <string.h>
 
@@ -31,7 +31,7 @@ int64_t ndr_packet_elements(ndr_dtype dtype) {
   return NDR_PACKET_BYTES / (int64_t)ndr_dtype_bytes(dtype);
 }
 
-bool ndr_packets_aligned(const ndr_problem *problem, const ndr_axis *lane) {
+bool ndr_packets_aligned(const ndr_canonical *problem, const ndr_axis *lane) {
   int64_t elements = ndr_packet_elements(problem->dtype);
   if (lane->size % elements) return false;
   for (int a = 0; a < problem->kept_count; a++)
@@ -41,7 +41,7 @@ bool ndr_packets_aligned(const ndr_problem *problem, const ndr_axis *lane) {
   return true;
 }
 
-bool ndr_problem_special(const ndr_problem *problem) {
+bool ndr_canonical_special(const ndr_canonical *problem) {
   bool narrow = problem->dtype != NDR_F64 && problem->dtype != NDR_C128;
   bool changes = false; /* valid is the same with every option */
   for (int i = 0; i < problem->op_count; i++) changes = changes || problem->ops[i] != NDR_VALID;
@@ -49,11 +49,11 @@ bool ndr_problem_special(const ndr_problem *problem) {
   return problem->skip_nan || (problem->accumulate_f64 && narrow);
 }
 
-bool ndr_problem_uncompiled(const ndr_problem *problem, const ndr_device *device) {
-  return ndr_problem_special(problem) && !device->compiles;
+bool ndr_canonical_uncompiled(const ndr_canonical *problem, const ndr_device *device) {
+  return ndr_canonical_special(problem) && !device->compiles;
 }
 
-double ndr_problem_bytes(const ndr_problem *problem) {
+double ndr_canonical_bytes(const ndr_canonical *problem) {
   return (double)problem->outputs * (double)problem->length * (double)ndr_dtype_bytes(problem->dtype);
 }
 
@@ -67,7 +67,7 @@ void ndr_axis_magic(ndr_param_axis *axis) {
   axis->magic = (unsigned)((UINT64_C(1) << (32 + s)) / (uint64_t)axis->size + 1);
 }
 
-void ndr_launch_begin(ndr_launch *launch, const ndr_problem *problem, ndr_kernel kernel) {
+void ndr_launch_begin(ndr_launch *launch, const ndr_canonical *problem, ndr_kernel kernel) {
   ndr_params *p = &launch->params;
   memset(launch, 0, sizeof *launch);
   launch->kernel = kernel;

@@ -2,7 +2,7 @@
  * axis is short, so one contiguous stretch spans several outputs. */
 #include <stdio.h>
 
-#include "family/narrow.h"
+#include "gpuplan/narrow.h"
 
 enum {
   PIECE_BYTES = 256 << 10,
@@ -13,21 +13,21 @@ enum {
 };
 
 /* Threads of a block whose packets keep their phase: a multiple of the packets in which the outputs repeat. */
-static int active_threads(const ndr_problem *problem) {
+static int active_threads(const ndr_canonical *problem) {
   int64_t period = problem->kept[0].size, repeat = period / ndr_gcd(period, ndr_packet_elements(problem->dtype));
   return repeat > NDR_THREADS ? 0 : (int)(NDR_THREADS / repeat * repeat);
 }
 
 /* Whether packets hold whole rows of one output each, one after the other: then tile_packets runs the problem. Single
  * elements are rows too, but for bytes, whose results are so much more that nothing matters but writing them. */
-static bool packets(const ndr_problem *problem) {
+static bool packets(const ndr_canonical *problem) {
   int64_t length = problem->length, elements = ndr_packet_elements(problem->dtype);
   if (problem->kept_count != 1 || problem->kept[0].stride != length) return false;
   if (length == 1) return elements < 16;
   return problem->reduced_count == 1 && problem->reduced[0].stride == 1 && length < elements && elements % length == 0;
 }
 
-static const char *reject_kept(const ndr_problem *problem, char *text) {
+static const char *reject_kept(const ndr_canonical *problem, char *text) {
   const ndr_axis *lane = &problem->kept[0];
   if (problem->reduced_count == 0) return "nothing is reduced";
   if (problem->reduced[0].stride != lane->size) return "rows of the kept fastest axis are not dense";
@@ -36,8 +36,8 @@ static const char *reject_kept(const ndr_problem *problem, char *text) {
   return text;
 }
 
-static const char *reject(const ndr_problem *problem, const ndr_device *device, char *text) {
-  if (ndr_problem_uncompiled(problem, device)) return NDR_UNCOMPILED;
+static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
+  if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;
   if (problem->length == 0) return "nothing is reduced";
   if (packets(problem)) return NULL;
   if (ndr_tile_kept_lane(problem)) return reject_kept(problem, text);
@@ -53,7 +53,7 @@ static int room_bytes(int64_t period, int64_t states) {
   return (int)(least > whole ? least : whole);
 }
 
-static void configure_kept(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {
+static void configure_kept(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   bool triples = problem->kept[0].size == 3;
   ndr_launch_begin(launch, problem, triples ? NDR_KERNEL_TILE_TRIPLES : NDR_KERNEL_TILE_COLUMNS);
   ndr_params *p = &launch->params;
@@ -83,7 +83,7 @@ static void configure_kept(const ndr_problem *problem, const ndr_device *device,
   ndr_launch_end(launch);
 }
 
-static void configure_packets(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch) {
+static void configure_packets(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   int64_t row = problem->length * (int64_t)ndr_dtype_bytes(problem->dtype), bytes = problem->outputs * row;
   int64_t blocks = bytes / (NDR_THREADS * NDR_PACKET_BYTES), enough = (int64_t)device->units * NDR_BLOCKS_TILE_PACKETS;
   int64_t each = blocks / enough;
@@ -96,7 +96,8 @@ static void configure_packets(const ndr_problem *problem, const ndr_device *devi
   ndr_launch_end(launch);
 }
 
-static void configure_one(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
+static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
+                          bool on_boundary) {
   /* Off a boundary, packets hold whole rows of single elements only. */
   if (packets(problem) && (on_boundary || problem->length == 1))
     configure_packets(problem, device, launch);
@@ -108,7 +109,7 @@ static void configure_one(const ndr_problem *problem, const ndr_device *device, 
     configure_kept(problem, device, launch);
 }
 
-static double cost(const ndr_problem *problem, const ndr_device *device) {
+static double cost(const ndr_canonical *problem, const ndr_device *device) {
   ndr_launch launch;
   configure_one(problem, device, &launch, true);
   return ndr_launch_cost(problem, device, &launch);

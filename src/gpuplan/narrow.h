@@ -1,8 +1,8 @@
 /* Groups of outputs that lie side by side, for the tile family: tile_narrow, and tile_run_elements and _packets. */
-#ifndef NDR_FAMILY_NARROW_H
-#define NDR_FAMILY_NARROW_H
+#ifndef NDR_GPUPLAN_NARROW_H
+#define NDR_GPUPLAN_NARROW_H
 
-#include "family/launch.h"
+#include "gpuplan/launch.h"
 
 /* All that `period` neighbouring outputs read along the fastest axis and the one around it: `length` times as many
  * elements, so many bytes. `side` groups lie side by side over `axes` kept axes, which are several only where they are
@@ -12,31 +12,31 @@ typedef struct ndr_group {
   int axes;
   bool dense;
 } ndr_group;
-ndr_group ndr_group_of(const ndr_problem *problem);
+ndr_group ndr_group_of(const ndr_canonical *problem);
 
 /* Whether a group is short enough for these kernels: rows of which two or more fill a tile, or as many columns as do.
  */
 bool ndr_group_fits(const ndr_group *g);
 
 /* Fills in what kernels must know to find tiles of so many groups. */
-void ndr_group_tiles(const ndr_problem *problem, const ndr_group *g, ndr_launch *launch, int64_t groups);
+void ndr_group_tiles(const ndr_canonical *problem, const ndr_group *g, ndr_launch *launch, int64_t groups);
 
 /* Whether the fastest axis, of step 1, is kept. */
-bool ndr_tile_kept_lane(const ndr_problem *problem);
+bool ndr_tile_kept_lane(const ndr_canonical *problem);
 
 /* Whether tile_narrow can run the problem, whose fastest axis has step 1 and which reduces something. */
-bool ndr_narrow_can(const ndr_problem *problem);
+bool ndr_narrow_can(const ndr_canonical *problem);
 
 /* Why it can't where the fastest axis is reduced: text, filled, or a constant; NULL if it can. */
-const char *ndr_narrow_reject(const ndr_problem *problem, char *text);
+const char *ndr_narrow_reject(const ndr_canonical *problem, char *text);
 
 /* Makes the launch of a problem that it can run. */
-void ndr_narrow_configure(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch);
+void ndr_narrow_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch);
 
 /* The same of tile_run_elements and tile_run_packets; and whether they should: where a thread has enough to read, or
  * tile_narrow has too few outputs for every warp to be busy. */
-bool ndr_runs_can(const ndr_problem *problem);
-bool ndr_runs_best(const ndr_problem *problem, const ndr_device *device);
-void ndr_runs_configure(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary);
+bool ndr_runs_can(const ndr_canonical *problem);
+bool ndr_runs_best(const ndr_canonical *problem, const ndr_device *device);
+void ndr_runs_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary);
 
 #endif

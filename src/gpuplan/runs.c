@@ -1,26 +1,26 @@
 /* Planner's half of kernels/runs.cuh: groups of outputs whose runs, of a few elements each, are many. */
 #include <string.h>
 
-#include "family/narrow.h"
-#include "family/rows.h"
+#include "gpuplan/narrow.h"
+#include "gpuplan/rows.h"
 
 enum { LEAST_RUNS = 16, LEAST_BYTES = 64 };
 
-static int64_t count_runs(const ndr_problem *problem, const ndr_group *g) {
+static int64_t count_runs(const ndr_canonical *problem, const ndr_group *g) {
   return problem->length / g->length;
 }
 
-bool ndr_runs_can(const ndr_problem *problem) {
+bool ndr_runs_can(const ndr_canonical *problem) {
   ndr_group g = ndr_group_of(problem);
   return g.axes > 0 && ndr_group_fits(&g) && count_runs(problem, &g) >= LEAST_RUNS;
 }
 
 /* Whether columns are packets. */
-static bool in_packets(const ndr_problem *problem, const ndr_group *g, bool on_boundary) {
+static bool in_packets(const ndr_canonical *problem, const ndr_group *g, bool on_boundary) {
   return on_boundary && g->period == 1 && ndr_packets_aligned(problem, &problem->reduced[0]);
 }
 
-bool ndr_runs_best(const ndr_problem *problem, const ndr_device *device) {
+bool ndr_runs_best(const ndr_canonical *problem, const ndr_device *device) {
   ndr_group g = ndr_group_of(problem);
   int64_t bytes = in_packets(problem, &g, true) ? NDR_PACKET_BYTES : (int64_t)ndr_dtype_bytes(problem->dtype);
   if (!ndr_runs_can(problem)) return false;
@@ -35,7 +35,7 @@ static void move_runs_last(ndr_params *p) {
   axes[p->reduced_count] = runs;
 }
 
-void ndr_runs_configure(const ndr_problem *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
+void ndr_runs_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
   ndr_group g = ndr_group_of(problem);
   bool wide = in_packets(problem, &g, on_boundary);
   int64_t elements = wide ? ndr_packet_elements(problem->dtype) : 1, bytes = (int64_t)ndr_dtype_bytes(problem->dtype);

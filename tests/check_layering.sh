@@ -8,20 +8,22 @@ set -eu
 
 # layer : layers, or single headers, that it may know : headers of others, as shell patterns
 # kernels/ndbench is a tool's part in CUDA C++: what ndbench times beside the library's kernels.
-# h5 fails and guards its lock as core does; it knows the headers for that, the one on mistyped names, which the tools
-# compile, too, and no others of core. Facts of operators are in spec.
+# common is compiled into each library and tool that uses it: it has no state, and exports nothing.
+# h5 fails and guards its lock as core does; it knows the headers for that and no others of core. Facts of operators are in
+# spec.
 rules='
 include : include                                  : dlpack/*
 spec    : spec include                             :
+common  : common include core/status.h            :
 core    : core spec include                        :
 gpuplan : gpuplan core spec include                :
-cpu     : cpu core spec include                    : immintrin.h cpuid.h
+cpu     : cpu core common spec include                    : immintrin.h cpuid.h
 cuda    : cuda gpuplan core spec include kernels   : cuda*.h nvrtc.h
 api     : api cuda cpu gpuplan core spec include    :
-h5      : h5 include spec core/status.h core/fork.h core/slips.h : hdf5.h H5*.h libdeflate.h zlib.h libaec.h lz4.h zstd.h blosc.h blosc2.h bzlib.h zfp.h emmintrin.h
+h5      : h5 common include spec core/status.h core/fork.h : hdf5.h H5*.h libdeflate.h zlib.h libaec.h lz4.h zstd.h blosc.h blosc2.h bzlib.h zfp.h emmintrin.h
 kernels : kernels spec                             :
 tools/simt : tools/simt/* kernels               : sanitizer/* ucontext.h
-tools   : tools include kernels/ladder/job.h core/slips.h : omp.h cuda*.h cublas*.h
+tools   : tools common include kernels/ladder/job.h : omp.h cuda*.h cublas*.h
 kernels/ndbench : tools kernels                    : cub/* thrust/* cuda*.h
 '
 
@@ -105,14 +107,10 @@ declared_in() { # HEADER...
 check_symbols() { # OBJECT_LIST
   # What the public headers declare is everybody's, wherever it is defined.
   public=$(declared_in "$source_dir"/include/ndreduce/*.h)
-  shared=$(declared_in "$source_dir"/src/core/slips.h)
-  list_symbols "$1" | awk -v rules="$(echo "$rules" | tr '\n' ';')" -v public_names="$public" \
-    -v shared_names="$shared" '
+  list_symbols "$1" | awk -v rules="$(echo "$rules" | tr '\n' ';')" -v public_names="$public" '
     BEGIN {
       count = split(public_names, names, " ")
       for (i = 1; i <= count; ++i) public[names[i]] = 1
-      count = split(shared_names, names, " ")
-      for (i = 1; i <= count; ++i) shared["h5", names[i]] = 1
       count = split(rules, lines, ";")
       for (i = 1; i <= count; ++i) {
         split(lines[i], field, ":")
@@ -129,7 +127,7 @@ check_symbols() { # OBJECT_LIST
         split(used[i], use, SUBSEP)
         if (use[2] ~ never) print "layer \x27" use[1] "\x27 uses " use[2] ": src/ never prints, exits or aborts"
         if (!(use[2] in home) || (use[1], home[use[2]]) in allowed) continue
-        if (use[2] in public || (use[1], use[2]) in shared) continue
+        if (use[2] in public) continue
         print "layer \x27" use[1] "\x27 uses " use[2] " of layer \x27" home[use[2]] "\x27"
       }
     }'
@@ -165,7 +163,7 @@ self_test() { # SCRATCH_DIR
   mkdir -p "$1/include/ndreduce" "$1/kernels" "$1/tools" "$1/objects/a.dir/core" "$1/objects/b.dir/cpu"
   (cd "$1" && mkdir -p src/core src/cpu src/cuda src/gpuplan src/h5)
   echo 'NDR_API int ndr_public(void);' >"$1/include/ndreduce/ndreduce.h"
-  echo 'int ndr_fail(int);' | tee "$1/src/core/slips.h" >"$1/src/core/status.h"
+  echo 'int ndr_fail(int);' >"$1/src/core/status.h"
   echo '#include "core/status.h"' | tee "$1/src/h5/fails.c" >"$1/src/core/fails.c"
   echo '#pragma once' | tee "$1/src/cpu/cpu.h" "$1/src/core/core.h" >"$1/src/cuda/cuda.h"
   echo '#include "cpu/cpu.h"' >"$1/src/core/names_backend.c"

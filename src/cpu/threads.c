@@ -8,8 +8,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "common/control_groups.h"
 
 static int smaller_limit(int a, int b) {
   return a == 0 || (b > 0 && b < a) ? b : a;
@@ -39,56 +40,17 @@ static int read_numbers(const char *folder, const char *name, int count, double 
 }
 
 /* Version 2 has one file, that starts with "max" where there is no limit; version 1 has two, and -1. */
-static int quota_of_folder(const char *folder) {
-  double numbers[2];
-  if (read_numbers(folder, "cpu.max", 2, numbers) == 2) return cores_of(numbers[0], numbers[1]);
-  if (read_numbers(folder, "cpu.cfs_quota_us", 1, &numbers[0]) == 1 &&
-      read_numbers(folder, "cpu.cfs_period_us", 1, &numbers[1]) == 1)
-    return cores_of(numbers[0], numbers[1]);
-  return 0;
+static void take_quota(void *least, ndr_group_version version, const char *folder) {
+  double quota[2];
+  bool told = version == NDR_GROUP_V2 ? read_numbers(folder, "cpu.max", 2, quota) == 2
+                                      : read_numbers(folder, "cpu.cfs_quota_us", 1, &quota[0]) == 1 &&
+                                            read_numbers(folder, "cpu.cfs_period_us", 1, &quota[1]) == 1;
+  if (told) *(int *)least = smaller_limit(*(int *)least, cores_of(quota[0], quota[1]));
 }
 
-/* The quotas of a group and of those that it is in. In a container a group's path may be that of the host, and lead
- * nowhere; the root is the container's own then. */
-static int quota_of_group(const char *root, const char *group) {
-  char folder[4096];
-  size_t root_length = strlen(root);
-  int cores = quota_of_folder(root);
-  if ((size_t)snprintf(folder, sizeof folder, "%s%s", root, group) >= sizeof folder) return cores;
-  while (strlen(folder) > root_length) {
-    cores = smaller_limit(cores, quota_of_folder(folder));
-    *strrchr(folder, '/') = 0;
-  }
-  return cores;
-}
-
-static bool has_word(const char *list, const char *word) {
-  size_t length = strlen(word);
-  while (strncmp(list, word, length) != 0 || !strchr(",", list[length])) {
-    list = strchr(list, ',');
-    if (!list) return false;
-    list++;
-  }
-  return true;
-}
-
-/* Lines are NUMBER:CONTROLLERS:PATH; version 2 has no controllers. */
 int ndr_quota_cores(const char *membership, const char *root) {
-  char line[4096], folder[4096];
   int cores = 0;
-  FILE *file = fopen(membership, "r");
-  while (file && fgets(line, sizeof line, file)) {
-    char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
-    if (!group) continue;
-    *group++ = 0;
-    group[strcspn(group, "\n")] = 0;
-    controllers++;
-    bool second = *controllers == 0;
-    if (!second && !has_word(controllers, "cpu")) continue;
-    snprintf(folder, sizeof folder, "%s%s", root, second ? "" : "/cpu");
-    if (group[0] == '/') cores = smaller_limit(cores, quota_of_group(folder, group));
-  }
-  if (file) fclose(file);
+  ndr_visit_groups(membership, root, "cpu", take_quota, &cores);
   return cores;
 }
 

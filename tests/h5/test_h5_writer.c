@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/atomic_file.h"
 #include "h5/cf/attributes.h"
 #include "h5/file/hdf.h"
-#include "h5/write/atomic_file.h"
 #include "ndreduce/h5.h"
 #include "support/suite.h"
 

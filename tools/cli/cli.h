@@ -62,9 +62,9 @@ bool cli_decimal(const char *text, double *value);
 /* A decimal number with or without K, M, G or T, powers of 1024, and with or without B or iB behind it; at least 1. */
 bool cli_size(const char *text, uint64_t most, uint64_t *bytes);
 
-/* ---- file.c: both return false with errno where it cannot be. */
+/* ---- file.c: on failure both return false, and ndr_last_error() says why. */
 
-/* To be called before the work: whether there can be a file at path. */
+/* Whether a file can be written at path: to be called before the work. */
 bool cli_can_write(const char *path);
 
 /* Writes a file that appears whole or not at all, in place of what is there; a device or a pipe is written to. */

@@ -1,6 +1,6 @@
 /* Which names a mistyped one is near. */
 #include "cli/cli.h"
-#include "core/slips.h"
+#include "common/slips.h"
 
 const char *cli_near(const char *text, int count, const char *const *names) {
   const char *nearest = NULL;

@@ -1,5 +1,4 @@
 /* ndbench's table and its JSON. Measures nothing. */
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -169,13 +168,13 @@ static bool is_stdout(const bench_options *options) {
   return strcmp(options->json, "-") == 0;
 }
 
-static bool fail_to_write(const bench_options *options) {
-  fprintf(stderr, "ndbench: cannot write %s: %s\n", options->json, strerror(errno));
+static bool say_reason(void) {
+  fprintf(stderr, "ndbench: %s\n", ndr_last_error());
   return false;
 }
 
 bool bench_json_check(const bench_options *options) {
-  return !options->json || is_stdout(options) || cli_can_write(options->json) || fail_to_write(options);
+  return !options->json || is_stdout(options) || cli_can_write(options->json) || say_reason();
 }
 
 /* The record that is being made. */
@@ -207,7 +206,7 @@ bool bench_json_close(const bench_options *options, FILE *to) {
   else if (is_stdout(options))
     fwrite(record, 1, record_length, stdout);
   else
-    written = cli_write_file(options->json, record, record_length) || fail_to_write(options);
+    written = cli_write_file(options->json, record, record_length) || say_reason();
   free(record);
   return written;
 }

@@ -1,10 +1,10 @@
-/* See near.h. How near two names are is in core/slips.c. */
+/* See near.h. How near two names are is in common/slips.c. */
 #include "h5/file/near.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/slips.h"
+#include "common/slips.h"
 #include "h5/file/field.h"
 #include "h5/file/netcdf.h"
 

@@ -1,5 +1,4 @@
-/* See free_memory.h. A control group's limit holds for all groups inside it, so each one up to the root is asked. What
- * cannot be read limits nothing. */
+/* See free_memory.h. What cannot be read limits nothing. */
 #include "h5/run/free_memory.h"
 
 #include <stdio.h>
@@ -7,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/control_groups.h"
 #include "ndreduce/h5.h"
 
 #define SHARE 4
@@ -30,57 +30,30 @@ static int64_t read_number(const char *path, const char *key) {
   return found;
 }
 
-/* How the two versions name things. */
-typedef struct {
-  const char *mount, *limit, *usage, *cache;
-} version;
+static int64_t number_in(const char *folder, const char *name, const char *key) {
+  char path[4096 + 64];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return read_number(path, key);
+}
 
-static const version v1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_cache "};
-static const version v2 = {"/sys/fs/cgroup", "memory.max", "memory.current", "file "};
-
-/* What is free in a group, its path beginning with a slash or empty. */
-static int64_t free_in(const char *root, const version *v, const char *group) {
-  char path[1024];
-  snprintf(path, sizeof path, "%s%s%s/%s", root, v->mount, group, v->limit);
-  int64_t limit = read_number(path, "");
-  snprintf(path, sizeof path, "%s%s%s/%s", root, v->mount, group, v->usage);
-  int64_t usage = read_number(path, "");
-  snprintf(path, sizeof path, "%s%s%s/memory.stat", root, v->mount, group);
-  int64_t cache = read_number(path, v->cache);
-  if (limit < 0) return INT64_MAX;
+/* Pages of files count as free: the system drops them where memory is wanted. */
+static void take_free(void *least, ndr_group_version version, const char *folder) {
+  bool v2 = version == NDR_GROUP_V2;
+  int64_t limit = number_in(folder, v2 ? "memory.max" : "memory.limit_in_bytes", "");
+  int64_t usage = number_in(folder, v2 ? "memory.current" : "memory.usage_in_bytes", "");
+  int64_t cache = number_in(folder, "memory.stat", v2 ? "file " : "total_cache ");
+  if (limit < 0) return;
   int64_t taken = usage > 0 ? usage - (cache > 0 ? cache : 0) : 0;
-  return taken < 0 ? limit : taken < limit ? limit - taken : 0;
+  int64_t free = taken < 0 ? limit : taken < limit ? limit - taken : 0;
+  if (free < *(int64_t *)least) *(int64_t *)least = free;
 }
 
-/* In a container the path may be that of the host, which is not there; the mount's own files then tell. */
-static int64_t free_in_all(const char *root, const version *v, char *group) {
-  int64_t least = INT64_MAX;
-  for (;;) {
-    int64_t here = free_in(root, v, group);
-    if (here < least) least = here;
-    char *slash = strrchr(group, '/');
-    if (!slash) return least;
-    *slash = 0;
-  }
-}
-
-/* Lines are NUMBER:CONTROLLERS:PATH; v2 has number 0 and no controllers. */
 static int64_t free_in_groups(const char *root) {
-  char line[1024];
+  char membership[1024], mount[1024];
   int64_t least = INT64_MAX;
-  snprintf(line, sizeof line, "%s/proc/self/cgroup", root);
-  FILE *file = fopen(line, "r");
-  if (!file) return least;
-  while (fgets(line, sizeof line, file)) {
-    line[strcspn(line, "\n")] = 0;
-    char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
-    if (!path) continue;
-    *path++ = 0;
-    const version *v = strcmp(controllers, ":") == 0 ? &v2 : strstr(controllers, "memory") ? &v1 : NULL;
-    int64_t here = v ? free_in_all(root, v, path) : INT64_MAX;
-    if (here < least) least = here;
-  }
-  fclose(file);
+  snprintf(membership, sizeof membership, "%s/proc/self/cgroup", root);
+  snprintf(mount, sizeof mount, "%s/sys/fs/cgroup", root);
+  ndr_visit_groups(membership, mount, "memory", take_free, &least);
   return least;
 }
 

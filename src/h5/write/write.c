@@ -5,11 +5,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/atomic_file.h"
 #include "h5/cf/coordinates.h"
 #include "h5/file/dtype.h"
 #include "h5/run/host.h"
 #include "h5/run/job.h"
-#include "h5/write/atomic_file.h"
 #include "h5/write/cf_copy.h"
 #include "h5/write/fill_value.h"
 #include "h5/write/label.h"

@@ -1,6 +1,6 @@
 /* See atomic_file.h: writes to a file without a name, or with a temporary one, then links or renames it. */
 #define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): O_TMPFILE
-#include "h5/write/atomic_file.h"
+#include "common/atomic_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
-/* How far a mistyped name is from one that exists. The tools compile the file, too. */
-#ifndef NDR_CORE_SLIPS_H
-#define NDR_CORE_SLIPS_H
+/* How far a mistyped name is from one that exists. */
+#ifndef NDR_COMMON_SLIPS_H
+#define NDR_COMMON_SLIPS_H
 
 /* How many letters have to be put in, left out, replaced or swapped with the next to make one of the other (Damerau),
  * whatever their case. Names of more than 64 letters are far from all but themselves. */

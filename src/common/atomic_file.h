@@ -1,6 +1,6 @@
 /* A file that appears under its name whole or not at all. Knows nothing of what is written. */
-#ifndef NDR_H5_WRITE_ATOMIC_FILE_H
-#define NDR_H5_WRITE_ATOMIC_FILE_H
+#ifndef NDR_COMMON_ATOMIC_FILE_H
+#define NDR_COMMON_ATOMIC_FILE_H
 
 #include <signal.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* See slips.h: the edit distance of two names, without regard to case. */
-#include "core/slips.h"
+#include "common/slips.h"
 
 #include <ctype.h>
 #include <stdbool.h>

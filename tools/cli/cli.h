@@ -70,6 +70,17 @@ bool cli_can_write(const char *path);
 /* Writes a file that appears whole or not at all, in place of what is there; a device or a pipe is written to. */
 bool cli_write_file(const char *path, const char *bytes, size_t length);
 
+/* ---- visible.c */
+
+/* The length of the UTF-8 character that text starts with; 0 if it starts with none. */
+int cli_utf8_length(const unsigned char *text);
+
+/* Prints a text; control characters, and bytes that are not UTF-8, as \xXX, so that it cannot steer a terminal. */
+void cli_print_visible(const char *text, FILE *to);
+
+/* Prints the first character of such a text; returns where the next one starts. */
+const char *cli_print_letter(const char *text, FILE *to);
+
 /* ---- nearest.c */
 
 /* The one of the names that text may have been meant to be; NULL where none is near. */

@@ -15,16 +15,6 @@ typedef struct {
   const char *given[CLI_MOST_OPTIONS]; /* the value that an option has been given; "" for one that takes none */
 } reading;
 
-/* Control characters are made visible. */
-static void print_visible(const char *text) {
-  unsigned char before = 0;
-  for (const unsigned char *c = (const unsigned char *)text; *c; before = *c++) {
-    /* The other control characters are 0x80 to 0x9f, alone or, in UTF-8, behind 0xc2. */
-    bool other = (*c == 0xc2 && c[1] < 0xa0) || (*c >= 0x80 && *c < 0xa0 && (before < 0x80 || before == 0xc2));
-    fprintf(stderr, *c < 32 || *c == 127 || other ? "\\x%02x" : "%c", *c);
-  }
-}
-
 char *cli_format(char *room, size_t capacity, const char *format, va_list arguments) {
   va_list again;
   va_copy(again, arguments);
@@ -43,7 +33,7 @@ void cli_refuse(const cli *tool, const char *format, ...) {
   va_end(arguments);
   fflush(stdout);
   fprintf(stderr, "%s: ", tool->program);
-  print_visible(whole ? whole : text);
+  cli_print_visible(whole ? whole : text, stderr);
   fprintf(stderr, " (see %s --help)\n", tool->command);
   free(whole);
   exit(CLI_USAGE);

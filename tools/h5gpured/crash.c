@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "h5gpured/h5gpured.h"
 
 #if defined(__has_feature)
@@ -18,8 +19,11 @@
 #define SANITIZED 1
 #endif
 
+/* At most this many bytes of a name are told; each may take four, as \x1b. */
+enum { MOST_NAME = 300 };
+
 /* Made before anything can go wrong: a handler may not format. */
-static char last_words[512] = "h5gpured: crashed before it read anything: there is a bug\n";
+static char last_words[2048] = "h5gpured: crashed before it read anything: there is a bug\n";
 
 #ifndef SANITIZED
 static void end(int signal_number) {
@@ -32,10 +36,12 @@ static void end(int signal_number) {
 
 static void prepare(const char *name, const char *what) {
   fflush(stdout);
-  char *end_of_name = last_words + snprintf(last_words, sizeof last_words, "h5gpured: %.300s", name);
-  for (char *c = last_words; c < end_of_name; c++)
-    if ((unsigned char)*c < 32 || *c == 127) *c = '?';
-  snprintf(end_of_name, sizeof last_words - (size_t)(end_of_name - last_words), ": %s\n", what);
+  FILE *words = fmemopen(last_words, sizeof last_words, "w");
+  if (!words) return;
+  fputs("h5gpured: ", words);
+  for (const char *c = name; *c && c < name + MOST_NAME;) c = cli_print_letter(c, words);
+  fprintf(words, ": %s\n", what);
+  fclose(words);
 }
 
 void crash_while_reading(const char *input) {

@@ -165,19 +165,6 @@ DLTensor found_tensor(const answer *a, int i);
  * NAME_3 ... where others before it have the same one, dimD where it has none. */
 void dim_label(const answer *a, int d, char label[DIM_CHARS]);
 
-/* A text as a JSON string, quotes included; bytes that are not UTF-8 become U+FFFD. NULL prints null. */
-void print_json_string(const char *text, FILE *stream);
-
-/* The length of the UTF-8 character that text starts with, 0 if it starts with none. */
-int utf8_length(const unsigned char *text);
-
-/* A text from a file, control characters and bytes that are not UTF-8 made visible, so that it cannot steer a terminal.
- */
-void print_plain(const char *text, FILE *stream);
-
-/* The first letter of such a text; returns where the next one starts. */
-const char *print_letter(const char *text, FILE *stream);
-
 /* "f32 [time 12, lat 6]" */
 void print_type(ndr_dtype dtype, int ndim, const int64_t *shape, const char *const *names, FILE *stream);
 

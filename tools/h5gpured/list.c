@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/cli.h"
+#include "cli/json.h"
 #include "h5gpured/h5gpured.h"
 
 /* Where the dtype starts behind a path that is not longer. */
@@ -18,45 +20,42 @@ typedef struct {
   int count;
 } listing;
 
-static void print_numbers(const char *key, int count, const int64_t *numbers) {
-  printf(",\"%s\":[", key);
-  for (int i = 0; i < count; i++) printf("%s%lld", i ? "," : "", (long long)numbers[i]);
-  putchar(']');
+static void json_numbers(json *j, const char *key, int count, const int64_t *numbers) {
+  json_open(j, key, '[');
+  for (int i = 0; i < count; i++) json_integer(j, NULL, numbers[i]);
+  json_close(j, ']');
+}
+
+static void json_facts(json *j, const ndr_h5_info *info) {
+  json_text(j, "dtype", ndr_dtype_name(info->dtype));
+  json_text(j, "stored_dtype", ndr_dtype_name(info->stored_dtype));
+  json_bool(j, "scaled", info->scaled);
+  json_bool(j, "masked", info->masked);
+  json_numbers(j, "shape", info->ndim, info->shape);
+  json_open(j, "dim_names", '[');
+  for (int d = 0; d < info->ndim; d++) json_text(j, NULL, info->dim_names[d]);
+  json_close(j, ']');
+  if (info->units) json_text(j, "units", info->units);
+  if (info->layout == NDR_H5_CHUNKED) json_numbers(j, "chunk", info->ndim, info->chunk);
+  json_text(j, "filters", info->filters);
+  if (info->stored_bytes < 0)
+    json_literal(j, "stored_bytes", "null");
+  else
+    json_integer(j, "stored_bytes", info->stored_bytes);
+  json_bool(j, "scale", info->is_scale);
 }
 
 static void list_json(const listing *l, const char *path, const ndr_h5_info *info, const char *reason) {
-  fputs("{\"file\":", stdout);
-  print_json_string(l->file, stdout);
-  fputs(",\"dataset\":", stdout);
-  print_json_string(path, stdout);
-  if (info) {
-    printf(",\"dtype\":\"%s\",\"stored_dtype\":\"%s\"", ndr_dtype_name(info->dtype),
-           ndr_dtype_name(info->stored_dtype));
-    printf(",\"scaled\":%s,\"masked\":%s", info->scaled ? "true" : "false", info->masked ? "true" : "false");
-    print_numbers("shape", info->ndim, info->shape);
-    fputs(",\"dim_names\":[", stdout);
-    for (int d = 0; d < info->ndim; d++) {
-      if (d) putchar(',');
-      print_json_string(info->dim_names[d], stdout);
-    }
-    putchar(']');
-    if (info->units) {
-      fputs(",\"units\":", stdout);
-      print_json_string(info->units, stdout);
-    }
-    if (info->layout == NDR_H5_CHUNKED) print_numbers("chunk", info->ndim, info->chunk);
-    fputs(",\"filters\":", stdout);
-    print_json_string(info->filters, stdout);
-    if (info->stored_bytes < 0)
-      fputs(",\"stored_bytes\":null", stdout);
-    else
-      printf(",\"stored_bytes\":%lld", (long long)info->stored_bytes);
-    printf(",\"scale\":%s}\n", info->is_scale ? "true" : "false");
-  } else {
-    fputs(",\"reason\":", stdout);
-    print_json_string(reason, stdout);
-    fputs("}\n", stdout);
-  }
+  json j = json_begin(stdout, false);
+  json_open(&j, NULL, '{');
+  json_text(&j, "file", l->file);
+  json_text(&j, "dataset", path);
+  if (info)
+    json_facts(&j, info);
+  else
+    json_text(&j, "reason", reason);
+  json_close(&j, '}');
+  putchar('\n');
 }
 
 static void print_units(const char *units) {
@@ -67,13 +66,13 @@ static void print_units(const char *units) {
   while (length > 0 && ((unsigned char)units[length] & 0xc0) == 0x80) length--; /* not inside of a letter */
   snprintf(text, sizeof text, "%.*s%s", (int)length, units, units[length] ? "..." : "");
   fputs("  ", stdout);
-  print_plain(text, stdout);
+  cli_print_visible(text, stdout);
 }
 
 static void list_text(const char *path, const ndr_h5_info *info, const char *reason) {
   static const char *const layouts[] = {"compact", "contiguous", "chunks", "virtual"};
   fputs("  ", stdout);
-  print_plain(path, stdout);
+  cli_print_visible(path, stdout);
   printf("%*s", strlen(path) < COLUMN ? COLUMN - (int)strlen(path) : 2, "");
   if (info) {
     print_type(info->dtype, info->ndim, info->shape, info->dim_names, stdout);
@@ -83,7 +82,7 @@ static void list_text(const char *path, const ndr_h5_info *info, const char *rea
       printf("%s%lld", d ? "x" : " ", (long long)info->chunk[d]);
     if (info->filters[0]) {
       fputs(", ", stdout);
-      print_plain(info->filters, stdout);
+      cli_print_visible(info->filters, stdout);
     }
     if (info->stored_dtype != info->dtype) printf(", stored as %s", ndr_dtype_name(info->stored_dtype));
     if (info->scaled) fputs(", scaled", stdout);
@@ -92,13 +91,13 @@ static void list_text(const char *path, const ndr_h5_info *info, const char *rea
     if (info->stored_bytes < 0 && info->layout != NDR_H5_VIRTUAL) fputs(", in other files", stdout);
     if (info->is_scale) fputs(", scale", stdout);
   } else {
-    print_plain(reason, stdout);
+    cli_print_visible(reason, stdout);
   }
   putchar('\n');
 }
 
 static void print_file(const char *file) {
-  print_plain(file, stdout);
+  cli_print_visible(file, stdout);
   putchar('\n');
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/streams.h"
 #include "h5gpured/h5gpured.h"
 
@@ -51,10 +52,10 @@ static bool fail(void) {
 static void print_lines(char *text, FILE *stream) {
   for (char *end; (end = strchr(text, '\n')); text = end + 1) {
     *end = 0;
-    print_plain(text, stream);
+    cli_print_visible(text, stream);
     fputc('\n', stream);
   }
-  print_plain(text, stream);
+  cli_print_visible(text, stream);
 }
 
 static bool explain(ndr_h5_dataset *dataset, const answer *a, const ndr_h5_options *how) {

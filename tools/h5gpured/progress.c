@@ -3,6 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "h5gpured/h5gpured.h"
 
 /* Shorter work shows nothing; faster changes cannot be read. A log gets fewer lines. */
@@ -26,7 +27,7 @@ static void draw(const progress_bar *bar, double done, double rate, double left)
   char cells[CELLS + 1] = "";
   for (int i = 0; i < CELLS; i++) cells[i] = i < (int)(done * CELLS) ? '=' : ' ';
   fputs(bar->terminal ? "\r" : "h5gpured: ", stderr);
-  print_plain(bar->what, stderr);
+  cli_print_visible(bar->what, stderr);
   if (bar->terminal) fprintf(stderr, " [%s]", cells);
   fprintf(stderr, " %3d%%  %.2f GB/s  %d:%02d left", (int)(done * 100), rate / 1e9, (int)left / 60, (int)left % 60);
   fputs(bar->terminal ? "\033[K" : "\n", stderr);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "h5gpured/h5gpured.h"
 
 /* ---- NumPy's .npy, format 1.0 (numpy.lib.format): a header whose length makes the data start at a multiple of 64, and
@@ -63,7 +64,7 @@ static void print_field(const char *text, FILE *stream) {
   if (quoted) fputc('"', stream);
   while (*text) {
     if (*text == '"') fputc('"', stream);
-    text = print_letter(text, stream);
+    text = cli_print_letter(text, stream);
   }
   if (quoted) fputc('"', stream);
 }

@@ -1,5 +1,4 @@
-/* Answers for people, the lines on what -o writes, and the complaints on stderr. Makes texts from files harmless to a
- * terminal. */
+/* Answers for people, the lines on what -o writes, and the complaints on stderr. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,18 +12,6 @@
  * OUTER_EDGE, in all about ROWS rows. */
 enum { EDGE = 6, OUTER_EDGE = 2, ROWS = 40, DIGITS = 7, SAMPLE = 64 };
 
-const char *print_letter(const char *text, FILE *stream) {
-  const unsigned char *c = (const unsigned char *)text;
-  int length = utf8_length(c), bytes = length ? length : 1;
-  bool steers = length == 0 || *c < 32 || *c == 127 || (*c == 0xc2 && c[1] < 0xa0);
-  for (int i = 0; i < bytes; i++) fprintf(stream, steers ? "\\x%02x" : "%c", c[i]);
-  return text + bytes;
-}
-
-void print_plain(const char *text, FILE *stream) {
-  while (*text) text = print_letter(text, stream);
-}
-
 void complain(const char *format, ...) {
   char text[1024];
   va_list arguments;
@@ -33,16 +20,16 @@ void complain(const char *format, ...) {
   va_end(arguments);
   fflush(stdout);
   fputs("h5gpured: ", stderr);
-  print_plain(whole ? whole : text, stderr);
+  cli_print_visible(whole ? whole : text, stderr);
   fputc('\n', stderr);
   free(whole);
 }
 
 /* FILE:/DATASET */
 static void print_place(const ndr_h5_info *info, FILE *stream) {
-  print_plain(info->file, stream);
+  cli_print_visible(info->file, stream);
   fputc(':', stream);
-  print_plain(info->dataset, stream);
+  cli_print_visible(info->dataset, stream);
 }
 
 void print_type(ndr_dtype dtype, int ndim, const int64_t *shape, const char *const *names, FILE *stream) {
@@ -50,7 +37,7 @@ void print_type(ndr_dtype dtype, int ndim, const int64_t *shape, const char *con
   for (int d = 0; d < ndim; d++) {
     fputs(d ? ", " : " [", stream);
     if (names && names[d]) {
-      print_plain(names[d], stream);
+      cli_print_visible(names[d], stream);
       fputc(' ', stream);
     }
     fprintf(stream, "%lld", (long long)shape[d]);
@@ -75,7 +62,7 @@ static void print_over(const answer *a, FILE *stream) {
     fputs(i ? ", " : " over ", stream);
     const char *name = a->info->dim_names[a->dims[i]];
     if (name)
-      print_plain(name, stream);
+      cli_print_visible(name, stream);
     else
       fprintf(stream, "dim %d", a->dims[i]);
   }
@@ -195,7 +182,7 @@ static void print_scalar(const answer *a, int i, FILE *to) {
     if (a->found[f].op != i) continue;
     fputs(before, to);
     before = ", ";
-    print_plain(a->found[f].name, to);
+    cli_print_visible(a->found[f].name, to);
     coordinate_text(a->found[f].dates, a->found[f].values, 0, text);
     fprintf(to, " %s", text);
   }
@@ -208,7 +195,7 @@ static void print_found(const answer *a, int op, FILE *to) {
     if (a->found[i].op != op) continue;
     DLTensor values = found_tensor(a, i);
     fprintf(to, "  %s, its ", ndr_op_name(a->options->ops[op]));
-    print_plain(a->found[i].name, to);
+    cli_print_visible(a->found[i].name, to);
     fputs(":\n", to);
     print_table(&values, a->found[i].dates, to);
   }
@@ -237,10 +224,10 @@ void print_text(const answer *a, FILE *to) {
 
 /* FILE or FILE:/NAME */
 static void print_target(const answer *a, const char *name, FILE *stream) {
-  print_plain(a->options->output, stream);
+  cli_print_visible(a->options->output, stream);
   if (name) {
     fputs(":/", stream);
-    print_plain(name, stream);
+    cli_print_visible(name, stream);
   }
   fputs("  ", stream);
 }
@@ -266,7 +253,7 @@ void print_written_found(const answer *a, int i, const char *name, FILE *stream)
   print_target(a, name, stream);
   print_type(NDR_F64, result->ndim, result->shape, names, stream);
   fputs("  ", stream);
-  print_plain(a->found[i].name, stream);
+  cli_print_visible(a->found[i].name, stream);
   fputs(" at the ", stream);
   print_origin(a, a->found[i].op, stream);
 }

@@ -1,5 +1,5 @@
 /* The ladder's table and its JSON. Measures nothing. */
-#include <string.h>
+#include <math.h>
 
 #include "ladder/ladder.h"
 
@@ -70,7 +70,7 @@ void ladder_table_row(const ladder_options *options, const ladder_record *record
   fflush(to);
 }
 
-static void json_counts(const ladder_record *record, int overlap, FILE *to) {
+static void json_counts(const ladder_record *record, int overlap, json *j) {
   const simt_counts *c = &record->counts;
   const struct {
     const char *name;
@@ -90,67 +90,54 @@ static void json_counts(const ladder_record *record, int overlap, FILE *to) {
                {"shuffles", c->shuffles},
                {"global_atomics", c->global_atomics},
                {"shared_atomics", c->shared_atomics}};
-  fputs(", \"counts\": {", to);
-  for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-    fprintf(to, "%s\"%s\": %lld", i ? ", " : "", facts[i].name, facts[i].value);
-  fputc('}', to);
+  json_open(j, "counts", '{');
+  for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) json_integer(j, facts[i].name, facts[i].value);
+  json_close(j, '}');
 }
 
-static void json_times(const ladder_record *record, FILE *to) {
-  const struct {
-    const char *name;
-    double value;
-  } facts[] = {{"seconds", record->time.seconds}, {"median_seconds", record->time.median},
-               {"gbps", rate(record) / 1e9},      {"ceiling_gbps", record->time.ceiling / 1e9},
-               {"of_ceiling", share(record)},     {"gain", record->gain}};
-  fprintf(to, ", \"bytes\": %.0f, \"samples\": %d", record->time.bytes, record->time.samples);
-  for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-    fputs(", ", to);
-    if (strcmp(facts[i].name, "gain") == 0 && facts[i].value <= 0)
-      fputs("\"gain\": null", to);
-    else
-      bench_json_number(to, facts[i].name, facts[i].value);
-  }
+static void json_times(const ladder_record *record, json *j) {
+  json_integer(j, "bytes", (long long)record->time.bytes);
+  json_integer(j, "samples", record->time.samples);
+  json_number(j, "seconds", record->time.seconds);
+  json_number(j, "median_seconds", record->time.median);
+  json_number(j, "gbps", rate(record) / 1e9);
+  json_number(j, "ceiling_gbps", record->time.ceiling / 1e9);
+  json_number(j, "of_ceiling", share(record));
+  json_number(j, "gain", record->gain > 0 ? record->gain : NAN);
 }
 
-static void json_row(const ladder_options *options, const ladder_record *record, FILE *to) {
-  const struct {
-    const char *name, *text;
-  } words[] = {{"ladder", ladder_kind_names[record->rung->kind]},
-               {"rung", record->rung->number},
-               {"name", record->rung->name},
-               {"op", ladder_op_names[options->op]},
-               {"dtype", ladder_dtype_names[options->dtype]},
-               {"shape", record->shape}};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    fputs(i ? ", " : "    {", to);
-    bench_json_text(to, words[i].name, words[i].text);
-  }
-  fputs(", \"dims\": [", to);
-  for (int i = 0; i < record->rung->dim_count; i++) fprintf(to, i ? ", %d" : "%d", record->rung->dims[i]);
-  fprintf(to, "], \"block\": %d, \"overlap\": %d", options->block, options->overlap);
-  if (record->time.typical > 0) json_times(record, to);
-  if (record->counts.launches > 0) json_counts(record, options->overlap, to);
-  fprintf(to, ", \"verified\": %s", record->correct ? "true" : "false");
-  if (record->complaint[0]) {
-    fputs(", ", to);
-    bench_json_text(to, record->left_out ? "left_out" : "failed", record->complaint);
-  }
-  fputc('}', to);
+static void json_row(const ladder_options *options, const ladder_record *record, json *j) {
+  json_line(j, 4);
+  json_open(j, NULL, '{');
+  json_text(j, "ladder", ladder_kind_names[record->rung->kind]);
+  json_text(j, "rung", record->rung->number);
+  json_text(j, "name", record->rung->name);
+  json_text(j, "op", ladder_op_names[options->op]);
+  json_text(j, "dtype", ladder_dtype_names[options->dtype]);
+  json_text(j, "shape", record->shape);
+  json_open(j, "dims", '[');
+  for (int i = 0; i < record->rung->dim_count; i++) json_integer(j, NULL, record->rung->dims[i]);
+  json_close(j, ']');
+  json_integer(j, "block", options->block);
+  json_integer(j, "overlap", options->overlap);
+  if (record->time.typical > 0) json_times(record, j);
+  if (record->counts.launches > 0) json_counts(record, options->overlap, j);
+  json_bool(j, "verified", record->correct);
+  if (record->complaint[0]) json_text(j, record->left_out ? "left_out" : "failed", record->complaint);
+  json_close(j, '}');
 }
 
 bool ladder_json(const ladder_options *options, const ladder_record *records, int count) {
-  FILE *to = bench_json_open(&options->bench);
+  json j;
   double ceiling = 0;
-  if (!to) return false;
+  if (!bench_json_open(&options->bench, &j)) return false;
   for (int i = 0; i < count; i++)
     if (records[i].time.ceiling > ceiling) ceiling = records[i].time.ceiling;
-  if (ceiling > 0) fprintf(to, "  \"ceiling_gbps\": %.6g,\n", ceiling / 1e9);
-  fputs("  \"rows\": [\n", to);
-  for (int i = 0; i < count; i++) {
-    json_row(options, &records[i], to);
-    fputs(i + 1 < count ? ",\n" : "\n", to);
-  }
-  fputs("  ]\n", to);
-  return bench_json_close(&options->bench, to);
+  if (ceiling > 0) json_number(&j, "ceiling_gbps", ceiling / 1e9);
+  json_line(&j, 2);
+  json_open(&j, "rows", '[');
+  for (int i = 0; i < count; i++) json_row(options, &records[i], &j);
+  json_line(&j, 2);
+  json_close(&j, ']');
+  return bench_json_close(&options->bench, &j);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
+#include "cli/json.h"
 #include "ndreduce/ndreduce.h"
 
 enum { EXIT_RUN = 1, EXIT_USAGE = 2, MOST_SAMPLES = 4096, MOST_PEERS = 2 };
@@ -224,15 +225,11 @@ bool bench_json(const bench_options *options, const bench_row *rows, int count);
  * the work. */
 bool bench_json_check(const bench_options *options);
 
-/* A record of another form: a stream in memory, in which the object has been begun with library, commit, date, device
- * and machine, members that end with a comma; NULL, after a message, where there is no memory. Closing ends the object
- * and writes the file; false, after a message, where not all was written. One record is open at a time. */
-FILE *bench_json_open(const bench_options *options);
-bool bench_json_close(const bench_options *options, FILE *to);
-void bench_json_text(FILE *to, const char *name, const char *text);
-/* Pairs of a name and a text, and NULL; each is followed by a comma. */
-void bench_json_texts(FILE *to, ...);
-void bench_json_number(FILE *to, const char *name, double value);
+/* A record of another form: an object in memory that begins with library, commit, date, device and machine; false,
+ * after a message, where there is no memory. Closing ends the object and writes the file; false, after a message, where
+ * not all was written. One record is open at a time. */
+bool bench_json_open(const bench_options *options, json *j);
+bool bench_json_close(const bench_options *options, json *j);
 
 /* ---- ladder/ladder.c: `ndbench ladder`, with argv[0] "ladder"; the exit status. */
 int bench_ladder(int argc, char **argv);

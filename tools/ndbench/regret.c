@@ -121,45 +121,51 @@ static void print_digest(const survey *s, const digest *d, FILE *to) {
   }
 }
 
-static void json_trial(const bench_trial *trial, FILE *to) {
-  fputs("    {", to);
-  bench_json_texts(to, "set", trial->problem->set, "name", trial->problem->name, "problem", trial->problem->text,
-                   "choice", trial->runners[0].family, NULL);
-  fprintf(to, "\"bytes\": %.0f, ", trial->bytes);
-  bench_json_number(to, "ceiling_gbps", trial->ceiling / 1e9);
-  fputs(", ", to);
-  bench_json_number(to, "regret", trial->regret);
-  fputs(", \"seconds\": {", to);
-  for (int r = 0; r < trial->count; r++) {
-    if (r) fputs(", ", to);
-    bench_json_number(to, trial->runners[r].family, trial->runners[r].seconds);
-  }
-  fputs("}}", to);
+static void json_trial(const bench_trial *trial, json *j) {
+  json_line(j, 4);
+  json_open(j, NULL, '{');
+  json_text(j, "set", trial->problem->set);
+  json_text(j, "name", trial->problem->name);
+  json_text(j, "problem", trial->problem->text);
+  json_text(j, "choice", trial->runners[0].family);
+  json_integer(j, "bytes", (long long)trial->bytes);
+  json_number(j, "ceiling_gbps", trial->ceiling / 1e9);
+  json_number(j, "regret", trial->regret);
+  json_open(j, "seconds", '{');
+  for (int r = 0; r < trial->count; r++) json_number(j, trial->runners[r].family, trial->runners[r].seconds);
+  json_close(j, '}');
+  json_close(j, '}');
+}
+
+static void json_digest(const survey *s, const digest *d, json *j) {
+  json_line(j, 2);
+  json_open(j, "regret", '{');
+  json_integer(j, "problems", s->count);
+  json_integer(j, "lost", d->lost);
+  json_number(j, "median", d->median);
+  json_number(j, "mean", d->mean);
+  json_number(j, "p95", d->p95);
+  json_number(j, "p99", d->p99);
+  json_number(j, "worst", d->worst);
+  json_close(j, '}');
 }
 
 static bool write_json(const survey *s, const digest *d) {
-  FILE *to = bench_json_open(s->options);
-  if (!to) return false;
-  fprintf(to, "  \"seed\": %llu, \"largest\": %zu, \"planning\": \"%s\", \"failed\": %d,\n",
-          (unsigned long long)s->options->seed, s->options->largest, s->options->measure ? "measure" : "estimate",
-          s->failed);
-  fprintf(to, "  \"regret\": {\"problems\": %d, \"lost\": %d, ", s->count, d->lost);
-  bench_json_number(to, "median", d->median);
-  fputs(", ", to);
-  bench_json_number(to, "mean", d->mean);
-  fputs(", ", to);
-  bench_json_number(to, "p95", d->p95);
-  fputs(", ", to);
-  bench_json_number(to, "p99", d->p99);
-  fputs(", ", to);
-  bench_json_number(to, "worst", d->worst);
-  fputs("},\n  \"rows\": [\n", to);
-  for (int i = 0; i < s->count; i++) {
-    json_trial(&s->trials[i], to);
-    fputs(i + 1 < s->count ? ",\n" : "\n", to);
-  }
-  fputs("  ]\n", to);
-  return bench_json_close(s->options, to);
+  json j;
+  if (!bench_json_open(s->options, &j)) return false;
+  char seed[24];
+  snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options->seed);
+  json_literal(&j, "seed", seed);
+  json_integer(&j, "largest", (long long)s->options->largest);
+  json_text(&j, "planning", s->options->measure ? "measure" : "estimate");
+  json_integer(&j, "failed", s->failed);
+  json_digest(s, d, &j);
+  json_line(&j, 2);
+  json_open(&j, "rows", '[');
+  for (int i = 0; i < s->count; i++) json_trial(&s->trials[i], &j);
+  json_line(&j, 2);
+  json_close(&j, ']');
+  return bench_json_close(s->options, &j);
 }
 
 bool bench_regret(const bench_options *options) {

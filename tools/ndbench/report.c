@@ -1,6 +1,4 @@
 /* ndbench's table and its JSON. Measures nothing. */
-#include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,98 +68,56 @@ void bench_table_row(const bench_options *options, const bench_row *row, FILE *t
   fflush(to);
 }
 
-void bench_json_text(FILE *to, const char *name, const char *text) {
-  fprintf(to, "\"%s\": \"", name);
-  for (; *text; text++) {
-    unsigned char c = (unsigned char)*text;
-    if (c == '"' || c == '\\')
-      fprintf(to, "\\%c", c);
-    else if (c < 0x20)
-      fprintf(to, "\\u%04x", c);
-    else
-      fputc(c, to);
-  }
-  fputc('"', to);
-}
-
-void bench_json_texts(FILE *to, ...) {
-  va_list pairs;
-  const char *name;
-  va_start(pairs, to);
-  while ((name = va_arg(pairs, const char *))) {
-    bench_json_text(to, name, va_arg(pairs, const char *));
-    fputs(", ", to);
-  }
-  va_end(pairs);
-}
-
-void bench_json_number(FILE *to, const char *name, double value) {
-  if (isfinite(value))
-    fprintf(to, "\"%s\": %.6g", name, value);
-  else
-    fprintf(to, "\"%s\": null", name);
-}
-
-static void json_machine(const bench_options *options, FILE *to) {
+static void json_machine(const bench_options *options, json *j) {
   char text[160];
-  fputs("  \"machine\": {", to);
+  json_line(j, 2);
+  json_open(j, "machine", '{');
   bench_machine_cpu(text, sizeof text);
-  bench_json_text(to, "cpu", text);
-  fprintf(to, ", \"cores\": %d, \"threads\": %d, ", bench_machine_cores(), bench_threads(options));
+  json_text(j, "cpu", text);
+  json_integer(j, "cores", bench_machine_cores());
+  json_integer(j, "threads", bench_threads(options));
   bench_machine_kernel(text, sizeof text);
-  bench_json_text(to, "kernel", text);
-  fputs(", ", to);
-  bench_json_text(to, "compiler", COMPILER);
+  json_text(j, "kernel", text);
+  json_text(j, "compiler", COMPILER);
   const char *name;
-  for (int i = 0; options->device->fact && options->device->fact(i, &name, text, sizeof text); i++) {
-    fputs(", ", to);
-    bench_json_text(to, name, text);
-  }
-  fputs("},\n", to);
+  for (int i = 0; options->device->fact && options->device->fact(i, &name, text, sizeof text); i++)
+    json_text(j, name, text);
+  json_close(j, '}');
 }
 
-static void json_peers(const bench_row *row, FILE *to) {
-  fputs(", \"peers\": {", to);
+static void json_peers(const bench_row *row, json *j) {
+  json_open(j, "peers", '{');
   for (int i = 0; i < MOST_PEERS && row->peers[i].peer; i++) {
-    fprintf(to, "%s\"%s\": {", i ? ", " : "", row->peers[i].peer->name);
-    bench_json_number(to, "median_seconds", row->peers[i].median);
-    fputs(", ", to);
-    bench_json_number(to, "gbps", row->bytes / row->peers[i].median / 1e9);
-    if (row->peers[i].back_to_back > 0) {
-      fputs(", ", to);
-      bench_json_number(to, "back_to_back_seconds", row->peers[i].back_to_back);
-    }
-    fputc('}', to);
+    json_open(j, row->peers[i].peer->name, '{');
+    json_number(j, "median_seconds", row->peers[i].median);
+    json_number(j, "gbps", row->bytes / row->peers[i].median / 1e9);
+    if (row->peers[i].back_to_back > 0) json_number(j, "back_to_back_seconds", row->peers[i].back_to_back);
+    json_close(j, '}');
   }
-  fputc('}', to);
+  json_close(j, '}');
 }
 
-static void json_row(const bench_row *row, FILE *to) {
-  fputs("    {", to);
-  bench_json_texts(to, "set", row->problem->set, "name", row->problem->name, "problem", row->problem->text, NULL);
-  if (row->problem->offset) fprintf(to, "\"offset\": %d, ", row->problem->offset);
-  bench_json_text(to, "family", row->family);
-  fprintf(to, ", \"bytes\": %.0f, \"samples\": %d, \"batch\": %lld, ", row->bytes, row->samples, (long long)row->batch);
-  bench_json_number(to, "seconds", row->seconds);
-  fputs(", ", to);
-  bench_json_number(to, "median_seconds", row->median);
-  fputs(", ", to);
-  bench_json_number(to, "gbps", rate(row) / 1e9);
-  fputs(", ", to);
-  bench_json_number(to, "ceiling_gbps", row->ceiling / 1e9);
-  fputs(", ", to);
-  bench_json_number(to, "of_ceiling", share(row));
-  if (row->back_to_back > 0) {
-    fputs(", ", to);
-    bench_json_number(to, "back_to_back_seconds", row->back_to_back);
-  }
-  if (row->peers[0].peer) json_peers(row, to);
-  fprintf(to, ", \"verified\": %s", row->verified ? "true" : "false");
-  if (row->complaint[0]) {
-    fputs(", ", to);
-    bench_json_text(to, "failed", row->complaint);
-  }
-  fputc('}', to);
+static void json_row(const bench_row *row, json *j) {
+  json_line(j, 4);
+  json_open(j, NULL, '{');
+  json_text(j, "set", row->problem->set);
+  json_text(j, "name", row->problem->name);
+  json_text(j, "problem", row->problem->text);
+  if (row->problem->offset) json_integer(j, "offset", row->problem->offset);
+  json_text(j, "family", row->family);
+  json_integer(j, "bytes", (long long)row->bytes);
+  json_integer(j, "samples", row->samples);
+  json_integer(j, "batch", row->batch);
+  json_number(j, "seconds", row->seconds);
+  json_number(j, "median_seconds", row->median);
+  json_number(j, "gbps", rate(row) / 1e9);
+  json_number(j, "ceiling_gbps", row->ceiling / 1e9);
+  json_number(j, "of_ceiling", share(row));
+  if (row->back_to_back > 0) json_number(j, "back_to_back_seconds", row->back_to_back);
+  if (row->peers[0].peer) json_peers(row, j);
+  json_bool(j, "verified", row->verified);
+  if (row->complaint[0]) json_text(j, "failed", row->complaint);
+  json_close(j, '}');
 }
 
 static bool is_stdout(const bench_options *options) {
@@ -177,30 +133,36 @@ bool bench_json_check(const bench_options *options) {
   return !options->json || is_stdout(options) || cli_can_write(options->json) || say_reason();
 }
 
-/* The record that is being made. */
+/* The bytes of the record that is being made. */
 static char *record;
 static size_t record_length;
 
-FILE *bench_json_open(const bench_options *options) {
+bool bench_json_open(const bench_options *options, json *j) {
   char date[40];
   FILE *to = open_memstream(&record, &record_length);
   if (!to) {
     fputs("ndbench: out of memory for the record\n", stderr);
-    return NULL;
+    return false;
   }
   bench_machine_date(date, sizeof date);
-  fputs("{\n  ", to);
-  bench_json_texts(to, "library", ndr_version(), "commit", NDR_COMMIT, "date", date, NULL);
-  bench_json_text(to, "device", options->device->name);
-  fputs(",\n", to);
-  json_machine(options, to);
-  return to;
+  *j = json_begin(to, true);
+  json_open(j, NULL, '{');
+  json_line(j, 2);
+  json_text(j, "library", ndr_version());
+  json_text(j, "commit", NDR_COMMIT);
+  json_text(j, "date", date);
+  json_text(j, "device", options->device->name);
+  json_machine(options, j);
+  json_line(j, 2);
+  return true;
 }
 
-bool bench_json_close(const bench_options *options, FILE *to) {
-  fputs("}\n", to);
-  bool written = !ferror(to);
-  written = fclose(to) == 0 && written;
+bool bench_json_close(const bench_options *options, json *j) {
+  json_line(j, 0);
+  json_close(j, '}');
+  fputc('\n', j->to);
+  bool written = !ferror(j->to);
+  written = fclose(j->to) == 0 && written;
   if (!written)
     fputs("ndbench: out of memory for the record\n", stderr);
   else if (is_stdout(options))
@@ -212,13 +174,11 @@ bool bench_json_close(const bench_options *options, FILE *to) {
 }
 
 bool bench_json(const bench_options *options, const bench_row *rows, int count) {
-  FILE *to = bench_json_open(options);
-  if (!to) return false;
-  fputs("  \"rows\": [\n", to);
-  for (int i = 0; i < count; i++) {
-    json_row(&rows[i], to);
-    fputs(i + 1 < count ? ",\n" : "\n", to);
-  }
-  fputs("  ]\n", to);
-  return bench_json_close(options, to);
+  json j;
+  if (!bench_json_open(options, &j)) return false;
+  json_open(&j, "rows", '[');
+  for (int i = 0; i < count; i++) json_row(&rows[i], &j);
+  json_line(&j, 2);
+  json_close(&j, ']');
+  return bench_json_close(options, &j);
 }

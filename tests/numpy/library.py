@@ -46,20 +46,26 @@ class Failure(Exception):
         self.status = status
 
 
-def dlpack_type(dtype):
+def dlpack_type(dtype, name=None):
+    """name: "bf16" where that is what a u16 holds."""
+    if name == "bf16":
+        return DataType(4, 16, 1)
     code = {"b": 6, "i": 0, "u": 1, "f": 2, "c": 5}[dtype.kind]
     return DataType(code, dtype.itemsize * 8, 1)
 
 
 def numpy_type(dtype):
+    """NumPy's dtype, or "bf16", which it does not have."""
+    if dtype.code == 4:
+        return "bf16"
     kind = {6: "bool", 0: "int", 1: "uint", 2: "float", 5: "complex"}[dtype.code]
     return np.dtype(kind if kind == "bool" else f"{kind}{dtype.bits}")
 
 
-def tensor_of(array):
+def tensor_of(array, name=None):
     shape = (ctypes.c_int64 * MAX_DIMS)(*array.shape)
     strides = (ctypes.c_int64 * MAX_DIMS)(*(s // array.itemsize for s in array.strides))
-    return Tensor(array.ctypes.data, Device(1, 0), array.ndim, dlpack_type(array.dtype), shape, strides, 0)
+    return Tensor(array.ctypes.data, Device(1, 0), array.ndim, dlpack_type(array.dtype, name), shape, strides, 0)
 
 
 class Library:
@@ -72,11 +78,11 @@ class Library:
         if status:
             raise Failure(status, self.so.ndr_last_error().decode())
 
-    def describe(self, array, dims, op, options):
+    def describe(self, array, dims, op, options, name=None):
         """The shape and dtype that the result must have."""
         result = Tensor(shape=(ctypes.c_int64 * MAX_DIMS)())
         numbers = (ctypes.c_int * max(len(dims), 1))(*dims)
-        tensor = tensor_of(array)
+        tensor = tensor_of(array, name)
         self.check(self.so.ndr_result_describe(ctypes.byref(tensor), len(dims), numbers, OPS.index(op),
                                                ctypes.byref(options), ctypes.byref(result)))
         return tuple(result.shape[: result.ndim]), numpy_type(result.dtype)

@@ -1,8 +1,7 @@
 #include "gpus.h"
 
-#include <string.h>
-
 #include "gpuplan/launch.h"
+#include "support/plan.h"
 
 const char *const gpu_names[GPU_COUNT] = {"sm_75", "A100", "H200"};
 
@@ -113,18 +112,5 @@ static const ndr_family *const families[] = {&ndr_family_tree, &ndr_family_threa
 static const ndr_backend backend = {.name = "cuda", .families = families};
 
 ndr_status gpu_plan(ndr_plan *plan, const char *text, const ndr_device *device, const char *force) {
-  ndr_request request;
-  memset(plan, 0, sizeof *plan);
-  NDR_TRY(ndr_case_parse(text, &plan->described));
-  ndr_case *c = &plan->described;
-  ndr_options options = NDR_OPTIONS_INIT;
-  options.skip_nan = c->skip_nan;
-  options.accumulate = c->accumulate;
-  options.ddof = c->ddof;
-  DLTensor array = {.ndim = c->ndim, .dtype = ndr_dtype_to_dlpack(c->dtype), .shape = c->shape, .strides = c->strides};
-  NDR_TRY(ndr_request_make(&request, &array, c->dim_count, c->dims, c->op_count, c->ops, &options));
-  NDR_TRY(ndr_canonical_make(&plan->problem, &request));
-  plan->backend = &backend;
-  plan->device = *device;
-  return ndr_plan_choose(plan, force);
+  return plan_text(plan, text, &backend, device, force);
 }

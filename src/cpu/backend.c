@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cpu/family.h"
-#include "cpu/fold.h"
+#include "cpu/fold/fold.h"
 #include "cpu/threads.h"
 
 #define ALIGNMENT 256

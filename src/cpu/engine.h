@@ -3,7 +3,7 @@
 #define NDR_CPU_ENGINE_H
 
 #include "cpu/cursor.h"
-#include "cpu/fold.h"
+#include "cpu/fold/fold.h"
 
 /* What one op does with a tile. */
 typedef struct ndr_engine_op {

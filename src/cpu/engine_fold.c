@@ -1,5 +1,5 @@
 /* Folds a tile into accumulators: gathers and converts its elements where that must be, then calls the kernel of
- * fold.h. */
+ * fold/fold.h. */
 #include "cpu/engine.h"
 
 static int log2_of(int64_t bytes) {

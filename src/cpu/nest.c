@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cpu/fold.h"
+#include "cpu/fold/fold.h"
 
 /* Bytes of a row of a run. Four rows are read at a time: with 512 bytes between them the prefetchers lose the stream
  * and a Zen 4 core falls from 30 to 10 GB/s; up to 256 it keeps 30. */

@@ -3,7 +3,7 @@
  *   for each task            a chunk of the kept positions x a piece of the reduction; threads take tasks
  *     for each step            of the reduced axes, those next in memory first
  *       for each position        of the chunk
- *         fold a tile              of lanes x rows (see fold.h), gathered and converted first where it must be
+ *         fold a tile              of lanes x rows (see fold/fold.h), gathered and converted first where it must be
  *
  * Steps are accumulated blockwise: a level of states takes in NDR_FAN before it moves up into the next. Pieces are
  * combined as a tree. All of this follows from the problem's axes and dtype, so results depend neither on the number of

@@ -1,7 +1,7 @@
 /* What a nest costs, how many threads pay, and how it is put into a plan and described. */
 #include <string.h>
 
-#include "cpu/fold.h"
+#include "cpu/fold/fold.h"
 #include "cpu/nest.h"
 #include "cpu/threads.h"
 

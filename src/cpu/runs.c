@@ -1,7 +1,7 @@
 /* The fastest axis is reduced: runs of contiguous elements are folded into one output. A run is cut into rows, or,
  * where it is too short for that, its repetitions along the next reduced axis are the rows. */
 #include "cpu/family.h"
-#include "cpu/fold.h"
+#include "cpu/fold/fold.h"
 #include "cpu/nest.h"
 
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {

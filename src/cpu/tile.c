@@ -2,7 +2,7 @@
  * to a reduced axis, as the channels of an image, it is the period of a run that several outputs share. Else tiles are
  * gathered: transposed where the short axis is reduced, as the sums of 4 neighbours. */
 #include "cpu/family.h"
-#include "cpu/fold.h"
+#include "cpu/fold/fold.h"
 #include "cpu/nest.h"
 
 /* Reduced axes that are tried as rows: the innermost ones, which use up cache lines. */

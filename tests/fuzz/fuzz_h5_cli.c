@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "h5/file/path.h"
 #include "h5/file/select.h"
+#include "h5/find/path.h"
 #include "ndreduce/h5.h"
 
 enum { NDIM = 4 };

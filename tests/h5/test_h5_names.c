@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "h5/file/path.h"
+#include "h5/find/path.h"
 #include "ndreduce/h5.h"
 #include "support/suite.h"
 

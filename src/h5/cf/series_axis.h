@@ -1,4 +1,4 @@
-/* Coordinates as axes: those of a series' files as one, angles, dates. */
+/* The coordinates of a series' files as one axis. */
 #ifndef NDR_H5_CF_SERIES_AXIS_H
 #define NDR_H5_CF_SERIES_AXIS_H
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "h5/bytes/header.h"
 #include "h5/cf/packed.h"
 #include "h5/file/dtype.h"
-#include "h5/file/header.h"
 
 /* ---- Attributes ------------------------------------------------------------------------------------------------- */
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "h5/bytes/header.h"
 #include "h5/file/dtype.h"
-#include "h5/file/header.h"
 
 /* Numbers and texts of fixed length take as much memory as the file has of them. Texts of variable length may all be
  * the same one in the file, and take as much for each in memory, so an attribute of more of them is left out. */

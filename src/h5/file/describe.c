@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "h5/bytes/header.h"
 #include "h5/cf/unpack_cf.h"
 #include "h5/codec/decode.h"
 #include "h5/file/attributes.h"
 #include "h5/file/dtype.h"
-#include "h5/file/field.h"
-#include "h5/file/header.h"
-#include "h5/file/near.h"
+#include "h5/find/field.h"
+#include "h5/find/near.h"
 
 /* Attributes that HDF5 does not find are left out; whether the numbers can do without is seen where they are used. */
 static ndr_status describe_attributes(ndr_h5_dataset *dataset) {

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "h5/file/hdf.h"
-#include "h5/file/path.h"
+#include "h5/find/path.h"
 
 /* What a file that HDF5 does not open may be, by its first bytes. */
 static const struct {

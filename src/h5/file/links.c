@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/file/path.h"
+#include "h5/find/path.h"
 
 /* id is negative where HDF5 does not have the file open for us, and path then NULL. */
 struct ndr_linked_file {

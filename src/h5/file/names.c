@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "h5/bytes/header.h"
 #include "h5/file/dataset.h"
-#include "h5/file/header.h"
 
 /* Notes a call that has failed, be it of HDF5 or for memory. */
 static bool good(ndr_h5_dataset *dataset, bool success) {

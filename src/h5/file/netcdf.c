@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "h5/bytes/header.h"
 #include "h5/file/attributes.h"
-#include "h5/file/header.h"
 
 const char *ndr_hdf_leaf(const char *path) {
   const char *slash = strrchr(path, '/');

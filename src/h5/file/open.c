@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/file/field.h"
-#include "h5/file/near.h"
 #include "h5/file/select.h"
+#include "h5/find/field.h"
+#include "h5/find/near.h"
 
 /* The longest part of path, ending before a "/", that leads somewhere: what the user has right so far. */
 static bool exists(hid_t file, char *path, hid_t access) {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/file/field.h"
-#include "h5/file/header.h"
+#include "h5/bytes/header.h"
+#include "h5/find/field.h"
 #include "h5/run/job.h"
 
 /* Elements that are given to the accumulator one by one; more of them come from merging its states. */

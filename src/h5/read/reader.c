@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "h5/file/field.h"
-#include "h5/file/raw.h"
+#include "h5/bytes/raw.h"
+#include "h5/find/field.h"
 #include "h5/read/route.h"
 
 /* What stays in the second-level cache between being read and being picked from, and next to which the price of a

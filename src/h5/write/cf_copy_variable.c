@@ -73,9 +73,10 @@ static ndr_status compare(const ndr_cf_copy_context *c, const ndr_cf_variable *f
   int ndim = found->whole.info.ndim;
   *same = ndr_scales_name(c->scales, copy, ndim) == NULL;
   for (int d = 0; d < ndim && *same; d++) {
-    const char *own, *other = ndr_scales_name(c->scales, copy, d);
+    const char *other = ndr_scales_name(c->scales, copy, d);
+    ndr_scale *own;
     NDR_TRY(ndr_scales_find(c->scales, &found->whole, d, &own));
-    *same = other && strcmp(own, other) == 0;
+    *same = other && strcmp(own->name, other) == 0;
   }
   if (!*same) return NDR_OK;
   hid_t dataset = H5Dopen2(c->scales->file, copy, H5P_DEFAULT);

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "h5/bytes/header.h"
 #include "h5/file/attributes.h"
-#include "h5/file/header.h"
 
 /* The only number of an attribute, NaN where there is none; false where it cannot be read. */
 static bool read_number(hid_t object, const char *name, double *value) {

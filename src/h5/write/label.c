@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "h5/bytes/header.h"
 #include "h5/cf/attributes.h"
 #include "h5/cf/coordinates.h"
 #include "h5/file/attributes.h"
-#include "h5/file/header.h"
 #include "h5/write/storage.h"
 
 static bool is_listed(const char *name, const char *const *list) {

@@ -41,8 +41,9 @@ ndr_status ndr_scales_attach(ndr_scales *scales, const ndr_h5_dataset *source, c
 ndr_status ndr_scales_limits(ndr_scales *scales, const ndr_h5_dataset *source, int ndim, const int *from,
                              bool *unlimited);
 
-/* The name in the output of the scale that dim `from` of the source, as above, is tied to; made if it is not there. */
-ndr_status ndr_scales_find(ndr_scales *scales, const ndr_h5_dataset *source, int from, const char **name);
+/* The scale that dim `from` of the source, as above, is tied to; made if it is not there. It moves when another one is
+ * made. */
+ndr_status ndr_scales_find(ndr_scales *scales, const ndr_h5_dataset *source, int from, ndr_scale **found);
 
 /* The name of the scale that has been attached to a dim of a variable; NULL if there is none. */
 const char *ndr_scales_name(const ndr_scales *scales, const char *variable, int dim);

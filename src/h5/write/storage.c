@@ -1,8 +1,8 @@
 /* See storage.h. What is written into the dataset is up to write.c and scales.c. */
 #include "h5/write/storage.h"
 
+#include "h5/bytes/header.h"
 #include "h5/file/dtype.h"
-#include "h5/file/header.h"
 
 /* A chunk costs an entry in an index and a call of the filters, so it is not made smaller than this; and a reader holds
  * one in memory, so it is not larger than that. A result below LEAST is not compressed unless asked to. */

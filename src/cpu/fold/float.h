@@ -1,0 +1,171 @@
+/* Template, part 5: the kernels of f32 or f64, with NaN elements counted or left out, from
+ *   NAME(kernel)          how its functions are called
+ *   ELEMENT, INDEX        the element type and the unsigned type of its size
+ *   SKIP                  1: NaN elements are left out
+ *   EXP, PICK             exp_ and pick_ of the element type
+ *   JOIN_FLOAT(kernel)    the join of values that treats NaN alike
+ * Sums are accumulated in f64. */
+
+#if SKIP
+#define SEEN(value, otherwise) (x == x ? (value) : (otherwise))
+#define COUNT_SEEN c = (INDEX)(c + (x == x))
+#else
+#define SEEN(value, otherwise) (value)
+#define COUNT_SEEN (void)c
+#endif
+
+#define SUMMED(op, start, term, join)                                                                                  \
+  static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
+    const int64_t lanes = tile->lanes;                                                                                 \
+    ALIGNED uint64_t words[NDR_LANES];                                                                                 \
+    EACH_LANE(words[l] = word_of(start))                                                                               \
+    FOLD_ROWS(0, double s = f64_of(words[l]), const double v = (double)x; s = term, words[l] = word_of(s));            \
+    settle(join, 1, tile, words, states, pitch);                                                                       \
+  }
+
+SUMMED(sum, 0, s + SEEN(v, 0), join_add)
+SUMMED(prod, 1, s *SEEN(v, 1), join_multiply)
+SUMMED(norm1, 0, s + SEEN(fabs(v), 0), join_add)
+SUMMED(norm2, 0, s + SEEN(v * v, 0), join_add)
+#undef SUMMED
+
+static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  ALIGNED uint64_t words[2 * NDR_LANES];
+  ALIGNED INDEX count[NDR_LANES];
+  EACH_LANE(words[l] = word_of(0); count[l] = SKIP ? 0 : (INDEX)tile->rows)
+  FOLD_ROWS(0, double s = f64_of(words[l]); INDEX c = count[l], s += SEEN((double)x, 0);
+            COUNT_SEEN, words[l] = word_of(s); count[l] = c);
+  EACH_LANE(WORD(1)[l] = word_of((double)count[l]))
+  settle(join_add2, 2, tile, words, states, pitch);
+}
+
+/* The mean of four of each lane's elements. Under SKIP where one of them is NaN, its first that is not; NaN where there
+ * is none. */
+static void NAME(sample)(const ndr_tile *tile, double *mean) {
+  const int64_t lanes = tile->lanes;
+  const ELEMENT *p0 = ROW(0), *p1 = ROW(tile->rows / 4), *p2 = ROW(tile->rows / 2), *p3 = ROW(tile->rows * 3 / 4);
+  uint64_t missing = 0;
+  EACH_LANE(mean[l] = ((double)p0[l] * 0.25 + (double)p1[l] * 0.25) + ((double)p2[l] * 0.25 + (double)p3[l] * 0.25);
+            missing += mean[l] != mean[l])
+  for (int64_t row = 0; SKIP && missing && row < tile->rows; row++) {
+    missing = 0;
+    EACH_LANE(mean[l] = mean[l] == mean[l] ? mean[l] : (double)ROW(row)[l]; missing += mean[l] != mean[l])
+  }
+}
+
+/* Distances are taken from `shift`, the mean of a few of the tile's elements: near the mean of all, or at worst, when
+ * they are the ones far from the others, n (mean - shift)^2 <= n M2. So the subtraction in settle_moments loses few of
+ * 53 bits however far the mean is from 0, and none where the sample is all there is. */
+static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  ALIGNED double shift[NDR_LANES], sum[NDR_LANES], square[NDR_LANES];
+  ALIGNED INDEX count[NDR_LANES];
+  ALIGNED uint64_t words[3 * NDR_LANES];
+  NAME(sample)(tile, shift);
+  average_lanes(tile, shift);
+  EACH_LANE(sum[l] = 0; square[l] = 0; count[l] = SKIP ? 0 : (INDEX)tile->rows)
+  FOLD_ROWS(0, double s = sum[l]; double q = square[l];
+            INDEX c = count[l], const double d = SEEN((double)x - shift[l], 0); s += d; q += d * d;
+            COUNT_SEEN, sum[l] = s; square[l] = q; count[l] = c);
+  EACH_LANE(WORD(0)[l] = word_of((double)count[l]); WORD(1)[l] = word_of(sum[l]); WORD(2)[l] = word_of(square[l]))
+  settle_moments(tile, shift, NULL, words, states, pitch);
+}
+
+static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  ALIGNED ELEMENT most[NDR_LANES];
+  ALIGNED uint64_t words[NDR_LANES];
+  EACH_LANE(most[l] = 0)
+  FOLD_ROWS(0, ELEMENT m = most[l], const ELEMENT v = x < 0 ? -x : x;
+            m = (v > m) | (!SKIP & (v != v)) ? v : m, most[l] = m);
+  EACH_LANE(words[l] = word_of((double)most[l]))
+  settle(join_max_f64, 1, tile, words, states, pitch);
+}
+
+/* Whether x replaces b. A NaN replaces everything, or is replaced by everything under SKIP; the first NaN stays. */
+#if SKIP
+#define REPLACES(better, b) ((x better(b)) | ((b) != (b)))
+#define FIRST_REPLACES(better, b) REPLACES(better, b)
+#define START(limit) ((ELEMENT)NAN)
+#else
+#define REPLACES(better, b) ((x better(b)) | (x != x))
+#define FIRST_REPLACES(better, b) (REPLACES(better, b) & ((b) == (b)))
+#define START(limit) ((ELEMENT)(limit))
+#endif
+
+#define WINS(condition) ((INDEX)0 - (INDEX)(condition))
+
+#define EXTREME(op, limit, better)                                                                                     \
+  static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
+    const int64_t lanes = tile->lanes;                                                                                 \
+    ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
+    ALIGNED uint64_t words[NDR_LANES];                                                                                 \
+    EACH_LANE(best[l] = START(limit))                                                                                  \
+    FOLD_ROWS(0, ELEMENT b = best[l], b = PICK(WINS(REPLACES(better, b)), x, b), best[l] = b);                         \
+    EACH_LANE(words[l] = word_of((double)best[l]))                                                                     \
+    settle(JOIN_FLOAT(op), 1, tile, words, states, pitch);                                                             \
+  }                                                                                                                    \
+                                                                                                                       \
+  static void NAME(arg##op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                   \
+    const int64_t lanes = tile->lanes;                                                                                 \
+    ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
+    ALIGNED INDEX at[NDR_LANES];                                                                                       \
+    ALIGNED uint64_t words[2 * NDR_LANES];                                                                             \
+    EACH_LANE(best[l] = ROW(0)[l]; at[l] = 0)                                                                          \
+    FOLD_ROWS(1, ELEMENT b = best[l]; INDEX i = at[l], const INDEX wins = WINS(FIRST_REPLACES(better, b));             \
+              b = PICK(wins, x, b); i = ((INDEX)row & wins) | (i & ~wins), best[l] = b; at[l] = i);                    \
+    EACH_LANE(words[l] = word_of((double)best[l]))                                                                     \
+    INDEX_WORDS(at, WORD(1));                                                                                          \
+    EACH_LANE(WORD(1)[l] = SKIP && best[l] != best[l] ? (uint64_t)-1 : WORD(1)[l])                                     \
+    settle(JOIN_FLOAT(arg##op), 2, tile, words, states, pitch);                                                        \
+  }
+
+EXTREME(min, INFINITY, <)
+EXTREME(max, -INFINITY, >)
+#undef EXTREME
+
+static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  ALIGNED ELEMENT least[NDR_LANES], most[NDR_LANES];
+  ALIGNED uint64_t words[2 * NDR_LANES];
+  EACH_LANE(least[l] = START(INFINITY); most[l] = START(-INFINITY))
+  FOLD_ROWS(0, ELEMENT a = least[l]; ELEMENT b = most[l], a = PICK(WINS(REPLACES(<, a)), x, a);
+            b = PICK(WINS(REPLACES(>, b)), x, b), least[l] = a; most[l] = b);
+  EACH_LANE(words[l] = word_of((double)least[l]); WORD(1)[l] = word_of((double)most[l]))
+  settle(JOIN_FLOAT(ptp), 2, tile, words, states, pitch);
+}
+
+/* Each lane's maximum first, then the sum of e^(x - maximum), which is at least 1: elements equal to it count 1 even
+ * when both are infinite. */
+static void NAME(logsumexp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  ALIGNED ELEMENT top[NDR_LANES];
+  ALIGNED uint64_t words[2 * NDR_LANES];
+  EACH_LANE(top[l] = -(ELEMENT)INFINITY; WORD(1)[l] = word_of(0))
+  FOLD_ROWS(0, ELEMENT t = top[l], t = (x > t) | (!SKIP & (x != x)) ? x : t, top[l] = t);
+  for (int64_t row = 0; row < tile->rows; row++) {
+    const ELEMENT *elements = ROW(row);
+    EACH_LANE(const ELEMENT x = elements[l]; const ELEMENT e = EXP(x == top[l] ? 0 : x - top[l]);
+              WORD(1)[l] = word_of(f64_of(WORD(1)[l]) + (double)SEEN(e, 0)))
+  }
+  EACH_LANE(words[l] = word_of((double)top[l]))
+  settle(join_logsumexp, 2, tile, words, states, pitch);
+}
+
+#define NONZERO SEEN(x != 0, 0)
+#define PRESENT (x == x)
+#include "cpu/fold/truth.h"
+
+#undef NAME
+#undef ELEMENT
+#undef INDEX
+#undef JOIN_FLOAT
+#undef EXP
+#undef PICK
+#undef SEEN
+#undef COUNT_SEEN
+#undef REPLACES
+#undef FIRST_REPLACES
+#undef START
+#undef WINS

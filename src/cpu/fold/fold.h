@@ -1,0 +1,63 @@
+/* The machine-dependent half of the fast families: micro-kernels that fold a tile of elements into states.
+ *
+ * A tile is `rows` rows of `lanes` contiguous elements. Every kernel works on lanes that do not depend on each other,
+ * so the compiler vectorises it for whatever width the instruction set has, and all of them give the same bits. Who
+ * owns a lane is the caller's affair: lane l belongs to output l % period, so a period of `lanes` is a row of outputs,
+ * a period of 1 a run of one output, and a period of 3 the three channels of an image.
+ *
+ * Tiles are small (a kernel sums at most NDR_ROWS elements one after another), so accumulation is blockwise. */
+#ifndef NDR_CPU_FOLD_FOLD_H
+#define NDR_CPU_FOLD_FOLD_H
+
+#include "core/state.h"
+
+#define NDR_LANES 512 /* most lanes of a tile: accumulators stay in the first-level cache */
+#define NDR_ROWS 255  /* most rows: 8-bit counters count them, 16-bit ones sum 8-bit elements over them */
+
+typedef struct ndr_tile {
+  const void *data;
+  int64_t lanes, rows;
+  int64_t row_stride; /* in elements; may be negative */
+  int64_t period;     /* divides lanes */
+  /* The flattened index of lane l in row r is index + r * index_row + l / period * index_lane, index_row >= 0. */
+  int64_t index, index_row, index_lane;
+  bool cached; /* the elements were just written: they need not come from memory */
+  bool fresh;  /* states hold nothing yet: store instead of combining */
+} ndr_tile;
+
+/* Combines what the tile holds into `period` states. */
+typedef void ndr_fold(const ndr_tile *tile, uint64_t *states, int64_t pitch);
+
+/* into[j] = combine(into[j], from[j]): ndr_state_merge for contiguous states. */
+typedef void ndr_join(uint64_t *into, int64_t into_pitch, const uint64_t *from, int64_t from_pitch, int64_t count);
+
+/* Gathers a tile from memory of any strides into dense rows. */
+typedef void ndr_gather(const void *from, int64_t row_stride, int64_t lane_stride, void *to, int64_t rows,
+                        int64_t lanes);
+
+/* Converts contiguous elements. */
+typedef void ndr_convert(const void *from, void *to, int64_t count);
+
+typedef struct ndr_isa {
+  const char *name;
+  /* NULL where op folds another dtype than the array's: see ndr_fold_dtype. */
+  ndr_fold *fold[2][NDR_DTYPE_COUNT][NDR_OP_COUNT];       /* [skip_nan][dtype][op] */
+  ndr_gather *gather[5];                                  /* by log2 of the element's bytes */
+  ndr_convert *convert[NDR_DTYPE_COUNT][NDR_DTYPE_COUNT]; /* [from][to] */
+  ndr_join *(*join)(const ndr_state *state);
+  /* ndr_state_finish with loops that vectorise for the common results. */
+  void (*finish)(const ndr_state *state, const uint64_t *states, int64_t pitch, int64_t step, int64_t count,
+                 void *result, int64_t result_step);
+} ndr_isa;
+
+/* NULL where the compiler was not asked for the instruction set. */
+extern const ndr_isa *const ndr_isa_baseline, *const ndr_isa_avx2, *const ndr_isa_avx512;
+
+/* The widest instruction set that this machine has, or what NDR_CPU_ISA in the environment names. */
+const ndr_isa *ndr_isa_here(void);
+
+/* The dtype that elements are converted to before op folds them: one that holds them exactly (64-bit integers: nearly)
+ * and whose kernels compute as exactly as the result is wanted. Only logsumexp computes anything in less than f64. */
+ndr_dtype ndr_fold_dtype(ndr_op op, ndr_dtype dtype, bool accumulate_f64);
+
+#endif

@@ -1,0 +1,73 @@
+/* Template, part 3: the kernels of one integer dtype, from
+ *   NAME(kernel)          how its functions are called
+ *   ELEMENT, INDEX        the element type and the unsigned type of its size
+ *   SUM                   a type that holds NDR_ROWS elements' sum, or uint64_t, which wraps
+ *   LEAST, MOST           limits of the element type
+ *   JOIN_INT(kernel)      the join of values of its sign */
+
+static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  ALIGNED SUM sum[NDR_LANES];
+  ALIGNED uint64_t words[NDR_LANES];
+  EACH_LANE(sum[l] = 0)
+  FOLD_ROWS(0, SUM s = sum[l], s = (SUM)(s + (SUM)x), sum[l] = s);
+  EACH_LANE(words[l] = (uint64_t)sum[l])
+  settle(join_add_int, 1, tile, words, states, pitch);
+}
+
+static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  ALIGNED uint64_t words[NDR_LANES];
+  EACH_LANE(words[l] = 1)
+  FOLD_ROWS(0, uint64_t p = words[l], p *= (uint64_t)x, words[l] = p);
+  settle(join_multiply_int, 1, tile, words, states, pitch);
+}
+
+#define EXTREME(op, start, better)                                                                                     \
+  static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
+    const int64_t lanes = tile->lanes;                                                                                 \
+    ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
+    ALIGNED uint64_t words[NDR_LANES];                                                                                 \
+    EACH_LANE(best[l] = start)                                                                                         \
+    FOLD_ROWS(0, ELEMENT b = best[l], b = (x better b) ? x : b, best[l] = b);                                          \
+    EACH_LANE(words[l] = (uint64_t)best[l])                                                                            \
+    settle(JOIN_INT(op), 1, tile, words, states, pitch);                                                               \
+  }                                                                                                                    \
+                                                                                                                       \
+  static void NAME(arg##op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                   \
+    const int64_t lanes = tile->lanes;                                                                                 \
+    ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
+    ALIGNED INDEX at[NDR_LANES];                                                                                       \
+    ALIGNED uint64_t words[2 * NDR_LANES];                                                                             \
+    EACH_LANE(best[l] = ROW(0)[l]; at[l] = 0)                                                                          \
+    FOLD_ROWS(1, ELEMENT b = best[l]; INDEX i = at[l], i = (x better b) ? (INDEX)row : i;                              \
+              b = (x better b) ? x : b, best[l] = b; at[l] = i);                                                       \
+    EACH_LANE(words[l] = (uint64_t)best[l])                                                                            \
+    INDEX_WORDS(at, WORD(1));                                                                                          \
+    settle(JOIN_INT(arg##op), 2, tile, words, states, pitch);                                                          \
+  }
+
+EXTREME(min, MOST, <)
+EXTREME(max, LEAST, >)
+#undef EXTREME
+
+static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  ALIGNED ELEMENT least[NDR_LANES], most[NDR_LANES];
+  ALIGNED uint64_t words[2 * NDR_LANES];
+  EACH_LANE(least[l] = MOST; most[l] = LEAST)
+  FOLD_ROWS(0, ELEMENT a = least[l]; ELEMENT b = most[l], a = x < a ? x : a; b = x > b ? x : b, least[l] = a;
+            most[l] = b);
+  EACH_LANE(words[l] = (uint64_t)least[l]; WORD(1)[l] = (uint64_t)most[l])
+  settle(JOIN_INT(ptp), 2, tile, words, states, pitch);
+}
+
+#define NONZERO (x != 0)
+#include "cpu/fold/truth.h"
+
+#undef NAME
+#undef ELEMENT
+#undef INDEX
+#undef SUM
+#undef LEAST
+#undef MOST

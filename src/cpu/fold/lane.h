@@ -1,0 +1,170 @@
+/* Template, part 1: what every micro-kernel is written with. Included once by table.h. */
+#include <math.h>
+#include <string.h>
+
+#include "cpu/fold/fold.h"
+
+/* Accumulators that start a cache line: vectors across two lines take twice as long, and a load waits for the store. */
+#define ALIGNED _Alignas(64)
+#define MOST_F64 0x1.fffffffffffffp1023
+
+static inline double f64_of(uint64_t word) {
+  double value;
+  memcpy(&value, &word, sizeof value);
+  return value;
+}
+
+static inline uint64_t word_of(double value) {
+  uint64_t word;
+  memcpy(&word, &value, sizeof word);
+  return word;
+}
+
+static inline float f32_of(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static inline uint32_t bits_of(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+#define EACH_LANE(...)                                                                                                 \
+  for (int64_t l = 0; l < lanes; l++) {                                                                                \
+    __VA_ARGS__;                                                                                                       \
+  }
+
+/* Whether four rows may be read at a time. Where they are 512 bytes to a page apart, the prefetchers of a Zen 4 core do
+ * not see the streams and it reads 10 GB/s; one row after the other, 17. */
+static inline bool four_rows(const ndr_tile *tile, int64_t bytes) {
+  int64_t apart = (tile->row_stride < 0 ? -tile->row_stride : tile->row_stride) * bytes;
+  return tile->cached || apart <= 256 || apart >= 4096;
+}
+
+/* Keeps the compiler from reading two rows at a time after all. */
+#define ONE_ROW __asm__ volatile("" ::: "memory")
+
+/* STEP for every row from `first` on, with x the element of lane l and `row` its row. LOAD and STORE move the
+ * accumulators of lane l to and from locals: once for four rows. Needs ELEMENT, tile and lanes. */
+#define FOLD_ROWS(first, LOAD, STEP, STORE)                                                                            \
+  do {                                                                                                                 \
+    int64_t row_ = (first);                                                                                            \
+    const bool four_ = four_rows(tile, (int64_t)sizeof(ELEMENT));                                                      \
+    for (; four_ && row_ + 4 <= tile->rows; row_ += 4) {                                                               \
+      const ELEMENT *p0 = ROW(row_), *p1 = ROW(row_ + 1), *p2 = ROW(row_ + 2), *p3 = ROW(row_ + 3);                    \
+      for (int64_t l = 0; l < lanes; l++) {                                                                            \
+        LOAD;                                                                                                          \
+        FOLD_ONE(p0, row_, STEP);                                                                                      \
+        FOLD_ONE(p1, row_ + 1, STEP);                                                                                  \
+        FOLD_ONE(p2, row_ + 2, STEP);                                                                                  \
+        FOLD_ONE(p3, row_ + 3, STEP);                                                                                  \
+        STORE;                                                                                                         \
+      }                                                                                                                \
+    }                                                                                                                  \
+    for (; row_ < tile->rows; row_++) {                                                                                \
+      const ELEMENT *p0 = ROW(row_);                                                                                   \
+      ONE_ROW;                                                                                                         \
+      for (int64_t l = 0; l < lanes; l++) {                                                                            \
+        LOAD;                                                                                                          \
+        FOLD_ONE(p0, row_, STEP);                                                                                      \
+        STORE;                                                                                                         \
+      }                                                                                                                \
+    }                                                                                                                  \
+  } while (0)
+
+#define FOLD_ONE(pointer, number, STEP)                                                                                \
+  {                                                                                                                    \
+    const ELEMENT x = (pointer)[l];                                                                                    \
+    const int64_t row = (number);                                                                                      \
+    (void)row;                                                                                                         \
+    STEP;                                                                                                              \
+  }
+
+/* The number of each lane's elements x for which `yes` is 1 rather than 0, into words. Also needs INDEX, a type that
+ * counts to NDR_ROWS. */
+#define TALLY(yes, words)                                                                                              \
+  do {                                                                                                                 \
+    ALIGNED INDEX count[NDR_LANES];                                                                                    \
+    EACH_LANE(count[l] = 0)                                                                                            \
+    FOLD_ROWS(0, INDEX c = count[l], c = (INDEX)(c + (yes)), count[l] = c);                                            \
+    EACH_LANE((words)[l] = (uint64_t)count[l])                                                                         \
+  } while (0)
+
+#define ROW(number) ((const ELEMENT *)tile->data + (number)*tile->row_stride)
+
+/* The words of a tile's lanes, before they are folded to `period`: word w of lane l is words[w * NDR_LANES + l]. */
+#define WORD(w) (words + (w)*NDR_LANES)
+
+/* The flattened index of each lane's chosen row. */
+#define INDEX_WORDS(rows_of_lanes, target)                                                                             \
+  do {                                                                                                                 \
+    int64_t from_ = tile->index;                                                                                       \
+    for (int64_t first_ = 0; first_ < lanes; first_ += tile->period, from_ += tile->index_lane)                        \
+      for (int64_t l = first_; l < first_ + tile->period; l++)                                                         \
+        (target)[l] = (uint64_t)(from_ + (int64_t)(rows_of_lanes)[l] * tile->index_row);                               \
+  } while (0)
+
+/* e^x for x <= 0, and NaN for NaN. x = k ln 2 + r with |r| <= ln 2 / 2; the Taylor series of e^r up to r^12 leaves out
+ * less than 0.35^13 / 13! < 2^-52; 2^k goes into the exponent. Adding 1.5 * 2^52 rounds to an integer and leaves it in
+ * the low bits. Below -708 the answer is 2^-1021 instead of less: next to the 1 that the largest element contributes
+ * to every sum of exponentials, both vanish. */
+static inline double exp_f64(double x) {
+  const double magic = 0x1.8p52, ln2_high = 0x1.62e42fefa0000p-1, ln2_low = 0x1.cf79abc9e3b39p-40;
+  x = x < -708.0 ? -708.0 : x;
+  double shifted = x * 0x1.71547652b82fep+0 + magic;
+  double k = shifted - magic;
+  double r = (x - k * ln2_high) - k * ln2_low;
+  double p = 1.0 / 479001600;
+  p = p * r + 1.0 / 39916800;
+  p = p * r + 1.0 / 3628800;
+  p = p * r + 1.0 / 362880;
+  p = p * r + 1.0 / 40320;
+  p = p * r + 1.0 / 5040;
+  p = p * r + 1.0 / 720;
+  p = p * r + 1.0 / 120;
+  p = p * r + 1.0 / 24;
+  p = p * r + 1.0 / 6;
+  p = p * r + 0.5;
+  p = p * r + 1.0;
+  p = p * r + 1.0;
+  return f64_of(word_of(p) + (word_of(shifted) << 52));
+}
+
+/* The same in f32: up to r^7, which leaves out less than 0.35^8 / 8! < 2^-27, down to 2^-125. */
+static inline float exp_f32(float x) {
+  const float magic = 0x1.8p23f, ln2_high = 0x1.62e400p-1f, ln2_low = 0x1.7f7d1cp-20f;
+  x = x < -87.0f ? -87.0f : x;
+  float shifted = x * 0x1.715476p+0f + magic;
+  float k = shifted - magic;
+  float r = (x - k * ln2_high) - k * ln2_low;
+  float p = 1.0f / 5040;
+  p = p * r + 1.0f / 720;
+  p = p * r + 1.0f / 120;
+  p = p * r + 1.0f / 24;
+  p = p * r + 1.0f / 6;
+  p = p * r + 0.5f;
+  p = p * r + 1.0f;
+  p = p * r + 1.0f;
+  return f32_of(bits_of(p) + (bits_of(shifted) << 23));
+}
+
+/* wins is 0 or all ones. Selecting by bits, because compilers turn a chain of conditional floats into branches. */
+static inline float pick_f32(uint32_t wins, float x, float otherwise) {
+  return f32_of((bits_of(x) & wins) | (bits_of(otherwise) & ~wins));
+}
+
+static inline double pick_f64(uint64_t wins, double x, double otherwise) {
+  return f64_of((word_of(x) & wins) | (word_of(otherwise) & ~wins));
+}
+
+/* |re + i im| without overflow on the way; infinite if a part is, as C's hypot. */
+static inline double magnitude(double re, double im) {
+  double a = fabs(re), b = fabs(im);
+  double high = a > b ? a : b, low = a > b ? b : a;
+  double ratio = low / high;
+  double value = high == 0 ? low : high * sqrt(1 + ratio * ratio);
+  return ((a == (double)INFINITY) | (b == (double)INFINITY)) ? (double)INFINITY : value;
+}

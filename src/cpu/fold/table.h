@@ -1,0 +1,226 @@
+/* Everything that is compiled once for each instruction set, into the ndr_isa that the including file names ISA. */
+#include "cpu/fold/lane.h"
+
+#include "cpu/fold/convert.h"
+#include "cpu/fold/finish.h"
+#include "cpu/fold/join.h"
+
+#define SKIP 0
+
+#define JOIN_INT(kernel) join_##kernel##_i64
+#define NAME(kernel) kernel##_i8
+#define ELEMENT int8_t
+#define INDEX uint8_t
+#define SUM int16_t
+#define LEAST INT8_MIN
+#define MOST INT8_MAX
+#include "cpu/fold/int.h"
+#define NAME(kernel) kernel##_i16
+#define ELEMENT int16_t
+#define INDEX uint16_t
+#define SUM int32_t
+#define LEAST INT16_MIN
+#define MOST INT16_MAX
+#include "cpu/fold/int.h"
+#define NAME(kernel) kernel##_i32
+#define ELEMENT int32_t
+#define INDEX uint32_t
+#define SUM int64_t
+#define LEAST INT32_MIN
+#define MOST INT32_MAX
+#include "cpu/fold/int.h"
+#define NAME(kernel) kernel##_i64
+#define ELEMENT int64_t
+#define INDEX uint64_t
+#define SUM uint64_t
+#define LEAST INT64_MIN
+#define MOST INT64_MAX
+#include "cpu/fold/int.h"
+#undef JOIN_INT
+
+#define JOIN_INT(kernel) join_##kernel##_u64
+#define NAME(kernel) kernel##_u8
+#define ELEMENT uint8_t
+#define INDEX uint8_t
+#define SUM uint16_t
+#define LEAST 0
+#define MOST UINT8_MAX
+#include "cpu/fold/int.h"
+#define NAME(kernel) kernel##_u16
+#define ELEMENT uint16_t
+#define INDEX uint16_t
+#define SUM uint32_t
+#define LEAST 0
+#define MOST UINT16_MAX
+#include "cpu/fold/int.h"
+#define NAME(kernel) kernel##_u32
+#define ELEMENT uint32_t
+#define INDEX uint32_t
+#define SUM uint64_t
+#define LEAST 0
+#define MOST UINT32_MAX
+#include "cpu/fold/int.h"
+#define NAME(kernel) kernel##_u64
+#define ELEMENT uint64_t
+#define INDEX uint64_t
+#define SUM uint64_t
+#define LEAST 0
+#define MOST UINT64_MAX
+#include "cpu/fold/int.h"
+#undef JOIN_INT
+
+#define NAME(kernel) kernel##_f32
+#define EXP exp_f32
+#define PICK pick_f32
+#define ELEMENT float
+#define INDEX uint32_t
+#define JOIN_FLOAT(kernel) join_##kernel##_f64
+#include "cpu/fold/float.h"
+#define NAME(kernel) kernel##_f64
+#define EXP exp_f64
+#define PICK pick_f64
+#define ELEMENT double
+#define INDEX uint64_t
+#define JOIN_FLOAT(kernel) join_##kernel##_f64
+#include "cpu/fold/float.h"
+#define NAME(kernel) kernel##_c128
+#define ELEMENT ndr_c128
+#define INDEX uint64_t
+#include "cpu/fold/complex.h"
+
+#define NAME(kernel) kernel##_f16
+#define ELEMENT ndr_f16
+#define INDEX uint16_t
+#define INFINITE 0x7c00
+#define WIDEN convert_f16_f32
+#include "cpu/fold/half.h"
+#define NAME(kernel) kernel##_bf16
+#define ELEMENT ndr_bf16
+#define INDEX uint16_t
+#define INFINITE 0x7f80
+#define WIDEN convert_bf16_f32
+#include "cpu/fold/half.h"
+
+#undef SKIP
+#define SKIP 1
+
+#define NAME(kernel) kernel##_skip_f32
+#define EXP exp_f32
+#define PICK pick_f32
+#define ELEMENT float
+#define INDEX uint32_t
+#define JOIN_FLOAT(kernel) join_##kernel##_skip
+#include "cpu/fold/float.h"
+#define NAME(kernel) kernel##_skip_f64
+#define EXP exp_f64
+#define PICK pick_f64
+#define ELEMENT double
+#define INDEX uint64_t
+#define JOIN_FLOAT(kernel) join_##kernel##_skip
+#include "cpu/fold/float.h"
+#define NAME(kernel) kernel##_skip_c128
+#define ELEMENT ndr_c128
+#define INDEX uint64_t
+#include "cpu/fold/complex.h"
+
+#define NAME(kernel) kernel##_skip_f16
+#define ELEMENT ndr_f16
+#define INDEX uint16_t
+#define INFINITE 0x7c00
+#define WIDEN convert_f16_f32
+#include "cpu/fold/half.h"
+#define NAME(kernel) kernel##_skip_bf16
+#define ELEMENT ndr_bf16
+#define INDEX uint16_t
+#define INFINITE 0x7f80
+#define WIDEN convert_bf16_f32
+#include "cpu/fold/half.h"
+
+#define GATHER(function) gather_8_##function
+#define BITS uint8_t
+#define SIDE 16
+#define LOW 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define HIGH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#include "cpu/fold/gather.h"
+#define GATHER(function) gather_16_##function
+#define BITS uint16_t
+#define SIDE 8
+#define LOW 0, 8, 1, 9, 2, 10, 3, 11
+#define HIGH 4, 12, 5, 13, 6, 14, 7, 15
+#include "cpu/fold/gather.h"
+#define GATHER(function) gather_32_##function
+#define BITS uint32_t
+#define SIDE 4
+#define LOW 0, 4, 1, 5
+#define HIGH 2, 6, 3, 7
+#include "cpu/fold/gather.h"
+#define GATHER(function) gather_64_##function
+#define BITS uint64_t
+#define SIDE 2
+#define LOW 0, 2
+#define HIGH 1, 3
+#include "cpu/fold/gather.h"
+
+static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane_stride, void *target, int64_t rows,
+                            int64_t lanes) {
+  const ndr_c128 *from = source;
+  ndr_c128 *to = target;
+  for (int64_t row = 0; row < rows; row++)
+    for (int64_t l = 0; l < lanes; l++) to[row * lanes + l] = from[row * row_stride + l * lane_stride];
+}
+
+#define TRUTH_KERNELS(name, plain) [NDR_ANY] = any_##name, [NDR_ALL] = all_##plain, [NDR_COUNT] = count_##name
+#define INTEGER_KERNELS(name)                                                                                          \
+  {                                                                                                                    \
+    TRUTH_KERNELS(name, name), [NDR_SUM] = sum_##name, [NDR_PROD] = prod_##name, [NDR_MIN] = min_##name,               \
+                               [NDR_MAX] = max_##name, [NDR_ARGMIN] = argmin_##name, [NDR_ARGMAX] = argmax_##name,     \
+                               [NDR_PTP] = ptp_##name, [NDR_VALID] = valid_integer                                     \
+  }
+#define HALF_KERNELS(name, plain)                                                                                      \
+  TRUTH_KERNELS(name, plain), [NDR_VALID] = valid_##plain, [NDR_SUM] = sum_##name, [NDR_MEAN] = mean_##name
+#define COMPLEX_KERNELS(name, plain)                                                                                   \
+  HALF_KERNELS(name, plain), [NDR_PROD] = prod_##name, [NDR_VAR] = var_##name, [NDR_STD] = var_##name,                 \
+                             [NDR_NORM1] = norm1_##name, [NDR_NORM2] = norm2_##name, [NDR_NORMINF] = norminf_##name
+#define FLOAT_KERNELS(name, plain)                                                                                     \
+  COMPLEX_KERNELS(name, plain), [NDR_MIN] = min_##name, [NDR_MAX] = max_##name, [NDR_ARGMIN] = argmin_##name,          \
+                                [NDR_ARGMAX] = argmax_##name, [NDR_PTP] = ptp_##name,                                  \
+                                [NDR_LOGSUMEXP] = logsumexp_##name
+
+static const ndr_isa isa = {
+    .name = ISA_NAME,
+    .fold = {{[NDR_BOOL] = {[NDR_VALID] = valid_integer},
+              [NDR_I8] = INTEGER_KERNELS(i8),
+              [NDR_I16] = INTEGER_KERNELS(i16),
+              [NDR_I32] = INTEGER_KERNELS(i32),
+              [NDR_I64] = INTEGER_KERNELS(i64),
+              [NDR_U8] = INTEGER_KERNELS(u8),
+              [NDR_U16] = INTEGER_KERNELS(u16),
+              [NDR_U32] = INTEGER_KERNELS(u32),
+              [NDR_U64] = INTEGER_KERNELS(u64),
+              [NDR_F16] = {HALF_KERNELS(f16, f16)},
+              [NDR_BF16] = {HALF_KERNELS(bf16, bf16)},
+              [NDR_F32] = {FLOAT_KERNELS(f32, f32)},
+              [NDR_F64] = {FLOAT_KERNELS(f64, f64)},
+              [NDR_C128] = {COMPLEX_KERNELS(c128, c128)}},
+             {[NDR_F16] = {HALF_KERNELS(skip_f16, f16)},
+              [NDR_BF16] = {HALF_KERNELS(skip_bf16, bf16)},
+              [NDR_F32] = {FLOAT_KERNELS(skip_f32, f32)},
+              [NDR_F64] = {FLOAT_KERNELS(skip_f64, f64)},
+              [NDR_C128] = {COMPLEX_KERNELS(skip_c128, c128)}}},
+    .gather = {gather_8_tile, gather_16_tile, gather_32_tile, gather_64_tile, gather_128_tile},
+    .convert = {[NDR_BOOL] = {[NDR_U8] = convert_bool_u8, [NDR_F32] = convert_bool_f32, [NDR_F64] = convert_bool_f64},
+                [NDR_I8] = {[NDR_F32] = convert_i8_f32, [NDR_F64] = convert_i8_f64},
+                [NDR_I16] = {[NDR_F32] = convert_i16_f32, [NDR_F64] = convert_i16_f64},
+                [NDR_I32] = {[NDR_F64] = convert_i32_f64},
+                [NDR_I64] = {[NDR_F64] = convert_i64_f64},
+                [NDR_U8] = {[NDR_F32] = convert_u8_f32, [NDR_F64] = convert_u8_f64},
+                [NDR_U16] = {[NDR_F32] = convert_u16_f32, [NDR_F64] = convert_u16_f64},
+                [NDR_U32] = {[NDR_F64] = convert_u32_f64},
+                [NDR_U64] = {[NDR_F64] = convert_u64_f64},
+                [NDR_F16] = {[NDR_F32] = convert_f16_f32},
+                [NDR_F32] = {[NDR_F64] = convert_f32_f64},
+                [NDR_BF16] = {[NDR_F32] = convert_bf16_f32},
+                [NDR_C64] = {[NDR_C128] = convert_c64_c128}},
+    .join = join_of,
+    .finish = finish,
+};

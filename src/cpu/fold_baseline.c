@@ -1,5 +1,0 @@
-/* The kernels for any machine that the compiler targets by default. */
-#define ISA_NAME "baseline"
-#include "cpu/fold_isa.h"
-
-const ndr_isa *const ndr_isa_baseline = &isa;

@@ -1,0 +1,57 @@
+/* See scale_units.h. */
+#include "h5/cf/scale_units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/file/attributes.h"
+
+ndr_status ndr_scale_fail_read(const ndr_h5_dataset *dataset) {
+  return ndr_fail(NDR_ERR_FILE, "%s: the coordinates of a dim cannot be read", dataset->where);
+}
+
+void ndr_scale_units_free(ndr_scale_units *u) {
+  free(u->units);
+  free(u->calendar);
+}
+
+ndr_status ndr_scale_units_read(const ndr_h5_dataset *dataset, hid_t scale, ndr_scale_units *u) {
+  *u = (ndr_scale_units){NULL, NULL, false, {0}};
+  if (!ndr_hdf_get_text(scale, "units", &u->units) || !ndr_hdf_get_text(scale, "calendar", &u->calendar)) {
+    ndr_scale_units_free(u);
+    return ndr_scale_fail_read(dataset);
+  }
+  if (u->units && !u->units[strspn(u->units, " ")]) { /* as good as none */
+    free(u->units);
+    u->units = NULL;
+  }
+  u->timed = !dataset->raw && ndr_time_units_parse(u->units, u->calendar, &u->time);
+  return NDR_OK;
+}
+
+void ndr_scale_name_dim(const ndr_h5_dataset *dataset, int d, char text[NDR_SCALE_DIM_TEXT]) {
+  if (dataset->names[d])
+    snprintf(text, NDR_SCALE_DIM_TEXT, "%.100s", dataset->names[d]);
+  else
+    snprintf(text, NDR_SCALE_DIM_TEXT, "dim %d", d);
+}
+
+ndr_status ndr_scale_fail(const ndr_h5_dataset *dataset, int d, const char *what) {
+  char dim[NDR_SCALE_DIM_TEXT];
+  ndr_scale_name_dim(dataset, d, dim);
+  return ndr_fail(NDR_ERR_DIMS, "%s: its %s%s has no coordinates%s", dataset->where, dataset->names[d] ? "dim " : "",
+                  dim, what);
+}
+
+ndr_status ndr_scale_open(const ndr_h5_dataset *dataset, int d, hid_t *scale) {
+  NDR_TRY(ndr_hdf_open_coordinates(dataset, d, false, scale));
+  return *scale < 0 ? ndr_scale_fail(dataset, d, "") : NDR_OK;
+}
+
+ndr_status ndr_scale_check_dim(const ndr_h5_dataset *dataset, int dim, int *d) {
+  if (!dataset) return ndr_fail(NDR_ERR_ARGUMENT, "dataset is a null pointer");
+  int ndim = dataset->info.ndim;
+  *d = dim < 0 ? dim + ndim : dim;
+  if (*d >= 0 && *d < ndim) return NDR_OK;
+  return ndr_fail(NDR_ERR_DIMS, "%s: dim %d is out of range for an array of %d dims", dataset->where, dim, ndim);
+}

@@ -1,0 +1,206 @@
+/* Adds a result to the file that is being made: a variable with its elements, attributes and scales, and the variables
+ * that belong to it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/cf/coordinates.h"
+#include "h5/file/dtype.h"
+#include "h5/run/host.h"
+#include "h5/run/job.h"
+#include "h5/write/fill_value.h"
+#include "h5/write/label.h"
+#include "h5/write/storage.h"
+#include "h5/write/writer.h"
+
+/* A variable that is being written. */
+typedef struct {
+  ndr_label label;
+  int located; /* the reduced dim whose coordinates the elements are, or -1 */
+  const char *name;
+  const DLTensor *result;
+  int from[NDR_MAX_DIMS]; /* the source's dim that each dim of the result was; ~d where d has been reduced */
+} addition;
+
+static ndr_status check_addition(addition *a, int dim_count, const int *dims) {
+  char what[320];
+  snprintf(what, sizeof what, "the result %s of %s", a->name, a->label.source->where);
+  if (!ndr_op_name(a->label.op)) return ndr_fail(NDR_ERR_OP, "%s: unknown operator number %d", what, (int)a->label.op);
+  NDR_TRY(ndr_host_check_result(a->label.source, dim_count, dims, a->result, what, &a->label.dtype));
+  if (a->located < 0 || a->label.dtype == NDR_F64) return NDR_OK;
+  return ndr_fail(NDR_ERR_RESULT, "%s: coordinates are f64, not %s", what, ndr_dtype_name(a->label.dtype));
+}
+
+/* What HDF5 has said of the failed call, with the variable's name. */
+static ndr_status fail_variable(const ndr_h5_writer *writer, const addition *a) {
+  char what[320];
+  snprintf(what, sizeof what, "%s cannot be written", a->name);
+  return ndr_hdf_fail(NDR_ERR_FILE, writer->file.path, what);
+}
+
+static ndr_status fill_variable(ndr_h5_writer *writer, const addition *a, const ndr_fill_value *fill, hid_t variable,
+                                hid_t type) {
+  const char *data = fill->data ? fill->data : (const char *)a->result->data + (int64_t)a->result->byte_offset;
+  bool widened = a->label.dtype == NDR_F16 || a->label.dtype == NDR_BF16;
+  hid_t memory = widened ? ndr_hdf_memory_type(a->label.dtype, H5I_INVALID_HID) : H5Tcopy(type);
+  bool good = H5Dwrite(variable, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0 &&
+              ndr_fill_value_put(fill, a->label.source, variable, type);
+  ndr_status status = good ? NDR_OK : fail_variable(writer, a);
+  H5Tclose(memory);
+  NDR_TRY(status);
+  return a->located < 0 ? ndr_label_variable(&a->label, variable) : ndr_label_located(&a->label, a->located, variable);
+}
+
+static ndr_status write_marked(ndr_h5_writer *writer, const addition *a, const ndr_fill_value *fill) {
+  hsize_t size[NDR_MAX_DIMS];
+  bool unlimited[NDR_MAX_DIMS];
+  NDR_TRY(ndr_scales_limits(&writer->scales, a->label.source, a->result->ndim, a->from, unlimited));
+  for (int d = 0; d < a->result->ndim; d++) size[d] = (hsize_t)a->result->shape[d];
+  hid_t type = ndr_storage_type(a->label.source, a->label.dtype);
+  hid_t creation = ndr_storage_create(a->label.source, a->result, a->from, writer->deflate);
+  hid_t variable = H5I_INVALID_HID;
+  if (creation >= 0 && (!fill->marked || H5Pset_fill_value(creation, H5T_NATIVE_DOUBLE, &fill->value) >= 0))
+    variable = ndr_storage_dataset(writer->image, a->name, type, a->result->ndim, size, unlimited, creation);
+  ndr_status status = variable < 0 ? fail_variable(writer, a) : fill_variable(writer, a, fill, variable, type);
+  if (variable >= 0) H5Dclose(variable);
+  H5Pclose(creation);
+  H5Tclose(type);
+  return status;
+}
+
+/* A bare dimension is no dataset to users. */
+static ndr_status check_name(const ndr_h5_writer *writer, const char *name) {
+  char *shown = ndr_netcdf_shown(name);
+  ndr_status status = shown ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", writer->file.path);
+  bool taken = H5Lexists(writer->image, name, H5P_DEFAULT) > 0;
+  if (shown && !taken)
+    taken = H5Lexists(writer->image, shown, H5P_DEFAULT) > 0 && !ndr_scales_is_bare(&writer->scales, shown);
+  if (taken)
+    status = ndr_fail(NDR_ERR_FILE, "%s: would have two datasets called %s; write one of them to another file",
+                      writer->file.path, shown);
+  free(shown);
+  return status;
+}
+
+static ndr_status write_variable(ndr_h5_writer *writer, const addition *a) {
+  ndr_fill_value fill;
+  NDR_TRY(check_name(writer, a->name));
+  if (a->located < 0)
+    NDR_TRY(ndr_fill_value_choose(&a->label, a->result, &fill));
+  else
+    fill = (ndr_fill_value){true, NAN, NULL};
+  ndr_status status = write_marked(writer, a, &fill);
+  ndr_fill_value_free(&fill);
+  return status;
+}
+
+/* Which dims are reduced, and where those of the result come from: ~d for a dim d that keepdims has left with size 1.
+ */
+static void map_dims(addition *a, int dim_count, const int *dims) {
+  const ndr_h5_info *info = &a->label.source->info;
+  int count = 0;
+  for (int d = 0; d < info->ndim; d++) a->label.reduced[d] = dim_count == -1;
+  for (int i = 0; i < dim_count; i++) a->label.reduced[dims[i] < 0 ? dims[i] + info->ndim : dims[i]] = true;
+  for (int d = 0; d < info->ndim; d++) {
+    if (a->result->ndim == info->ndim)
+      a->from[count++] = a->label.reduced[d] ? ~d : d;
+    else if (!a->label.reduced[d])
+      a->from[count++] = d;
+  }
+}
+
+/* What a reduced dim is called: as in the output, where it is still there; not as another dim that is left. */
+static const char *name_of_reduced(const ndr_h5_writer *writer, const addition *a, int d) {
+  const char *name = a->label.source->names[d];
+  for (int i = 0; i < a->result->ndim; i++)
+    if (a->from[i] == ~d) return ndr_scales_name(&writer->scales, a->name, i);
+  for (int i = 0; i < a->result->ndim && name; i++) {
+    const char *left = a->label.source->names[a->from[i]];
+    if (left && strcmp(left, name) == 0) return NULL;
+  }
+  return name;
+}
+
+static ndr_status write_methods(const ndr_h5_writer *writer, const addition *a) {
+  const char *names[NDR_MAX_DIMS] = {NULL};
+  for (int d = 0; d < a->label.source->info.ndim; d++)
+    if (a->label.reduced[d]) names[d] = name_of_reduced(writer, a, d);
+  hid_t variable = H5Dopen2(writer->image, a->name, H5P_DEFAULT);
+  ndr_status status = variable < 0 ? fail_variable(writer, a) : ndr_label_methods(&a->label, names, variable);
+  if (variable >= 0) H5Dclose(variable);
+  return status;
+}
+
+/* The file as a whole is described as the input of its first result. */
+static ndr_status label_file(ndr_h5_writer *writer, const ndr_h5_dataset *source) {
+  if (writer->labelled) return NDR_OK;
+  writer->labelled = true;
+  return ndr_label_file(source, writer->image, writer->history, &writer->remarks);
+}
+
+/* Whether a dimension without coordinates has, or will have, the name of the variable. */
+static ndr_status shares_name(const ndr_h5_writer *writer, const addition *a, bool *shares) {
+  const ndr_h5_dataset *source = a->label.source;
+  *shares = ndr_scales_is_bare(&writer->scales, a->name);
+  for (int i = 0; i < a->result->ndim && !*shares; i++) {
+    int d = a->from[i] < 0 ? ~a->from[i] : a->from[i];
+    hid_t scale = H5I_INVALID_HID;
+    if (!source->names[d] || strcmp(source->names[d], a->name) != 0) continue;
+    if (a->from[i] >= 0) NDR_TRY(ndr_hdf_open_coordinates(source, d, true, &scale));
+    *shares = scale < 0;
+    if (scale >= 0) H5Dclose(scale);
+  }
+  return NDR_OK;
+}
+
+/* As netCDF-4 does. *hidden is to be freed. */
+static ndr_status hide_name(const ndr_h5_writer *writer, addition *a, char **hidden) {
+  bool shares;
+  NDR_TRY(shares_name(writer, a, &shares));
+  if (!shares) return NDR_OK;
+  size_t capacity = strlen(NDR_HIDDEN_VARIABLE) + strlen(a->name) + 1;
+  *hidden = malloc(capacity);
+  if (!*hidden) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", writer->file.path);
+  snprintf(*hidden, capacity, NDR_HIDDEN_VARIABLE "%s", a->name);
+  a->name = *hidden;
+  return NDR_OK;
+}
+
+static ndr_status add(ndr_h5_writer *writer, addition *a, int dim_count, const int *dims) {
+  char *hidden = NULL;
+  ndr_hdf_scope scope;
+  const ndr_h5_dataset *source = a->label.source;
+  NDR_TRY(ndr_job_blame(source, check_addition(a, dim_count, dims)));
+  map_dims(a, dim_count, dims);
+  a->label.remarks = &writer->remarks;
+  ndr_hdf_enter(&scope, source->no_plugins);
+  ndr_status status = label_file(writer, source);
+  if (status == NDR_OK) status = hide_name(writer, a, &hidden);
+  if (status == NDR_OK) status = write_variable(writer, a);
+  if (status == NDR_OK) status = ndr_scales_attach(&writer->scales, source, a->name, a->result->ndim, a->from);
+  if (status == NDR_OK && a->located < 0) status = write_methods(writer, a);
+  if (status == NDR_OK && a->located < 0)
+    status = ndr_cf_copies_attach(&writer->copies, &writer->scales, &a->label, a->name, a->result->ndim, a->from);
+  ndr_hdf_leave(&scope);
+  free(hidden);
+  /* Only now, as scales and what belongs to them may have led to further files. */
+  return status == NDR_OK ? ndr_h5_writer_protect(writer, source) : status;
+}
+
+ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count, const int *dims,
+                             ndr_op op, const char *name, const DLTensor *result) {
+  if (!writer || !source || !name || !result) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_writer_add: null pointer");
+  addition a = {.label = {.source = source, .op = op}, .located = -1, .name = name, .result = result};
+  if (op != NDR_VALID) a.label.comment = writer->comment; /* which is about weights, and these do not count */
+  return add(writer, &a, dim_count, dims);
+}
+
+ndr_status ndr_h5_writer_add_located(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count,
+                                     const int *dims, int dim, const char *name, const DLTensor *values) {
+  if (!writer || !source || !name || !values)
+    return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_writer_add_located: null pointer");
+  addition a = {.label = {.source = source}, .name = name, .result = values};
+  NDR_TRY(ndr_h5_coordinate(source, dim, NULL));
+  a.located = dim < 0 ? dim + source->info.ndim : dim;
+  return add(writer, &a, dim_count, dims);
+}

@@ -34,10 +34,7 @@ static bool find_along(const ndr_h5_dataset *dataset, answer *a, int op, int dim
   const DLTensor *indices = &a->results[op];
   ndr_status has = ndr_h5_coordinate(dataset, dim, NULL);
   if (has == NDR_ERR_DIMS) return true;
-  if (has != NDR_OK) {
-    complain("%s", ndr_last_error());
-    return false;
-  }
+  if (has != NDR_OK) return fail();
   double *values = malloc((size_t)tensor_count(indices) * sizeof *values + 1);
   if (!values) {
     complain("%s:%s: out of memory for coordinates", a->info->file, a->info->dataset);
@@ -48,8 +45,7 @@ static bool find_along(const ndr_h5_dataset *dataset, answer *a, int op, int dim
   dim_label(a, dim, place->name);
   if (ndr_h5_locate(dataset, a->dim_count, a->dims, dim, indices, values) == NDR_OK)
     return dates_of(dataset, dim, tensor_count(indices), values, &place->dates);
-  complain("%s", ndr_last_error());
-  return false;
+  return fail();
 }
 
 bool find_places(const ndr_h5_dataset *dataset, answer *a) {

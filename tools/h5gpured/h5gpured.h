@@ -103,9 +103,16 @@ char *history_line(int argc, char **argv);
 /* One line on stderr, control characters made visible: names in files may hold anything. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Complain of the library's last error, with or without the name of a dataset before it. Always false. */
+bool fail_with(const char *where);
+bool fail(void);
+
 /* Describes the results of all operators and gets memory for them. Refuses, where they, and the copies that writing
  * them takes, need more than there is. */
 bool results_allocate(answer *a, const ndr_options *reduce, const DLTensor *tensor, const char *where);
+
+/* Fills in the results. `by` is what --weights means; it is not looked at without. */
+bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const ndr_options *reduce, const weights *by);
 
 /* Ends a crash as a failure, in a line that says what was being done; answers given so far are out by then. */
 void crash_catch(void);
@@ -113,6 +120,15 @@ void crash_while_reading(const char *input);
 void crash_while_writing(const char *output);
 
 /* ---- Output ----------------------------------------------------------------------------------------------------- */
+
+/* Where results go with -o: the file, and what is to be said of it once it is there. */
+typedef struct destination {
+  ndr_h5_writer *writer;
+  FILE *said, *bytes; /* the file's contents, where it is not HDF5 */
+} destination;
+
+/* Gives the answer for one dataset: to standard output where `to` is NULL. */
+bool output_give(const destination *to, const ndr_h5_dataset *dataset, answer *a);
 
 /* An element of any dtype, taken apart for printing. */
 typedef struct number {

@@ -6,11 +6,6 @@
 
 #include "h5gpured/h5gpured.h"
 
-static bool fail(void) {
-  complain("%s", ndr_last_error());
-  return false;
-}
-
 /* Inputs may be one file named twice, or opened again for weights: what has been said of it is known. */
 static bool was_said(const char *sentence) {
   static char **said;

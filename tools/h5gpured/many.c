@@ -47,10 +47,7 @@ static bool answer_path(const h5gpured_options *options, const char *file, const
                         const void *to, int *answered) {
   const ndr_h5_access access = input_access(options);
   ndr_h5_dataset *dataset;
-  if (ndr_h5_open(&dataset, file, path, &access) != NDR_OK) {
-    complain("%s", ndr_last_error());
-    return false;
-  }
+  if (ndr_h5_open(&dataset, file, path, &access) != NDR_OK) return fail();
   if (!has_dims(options, ndr_h5_describe(dataset))) {
     ndr_h5_close(dataset);
     return true;
@@ -69,13 +66,9 @@ bool input_each(const h5gpured_options *options, int input, input_answer give, c
   const ndr_h5_access access = input_access(options);
   char *file, *path;
   int answered = 0;
-  bool good = ndr_h5_split(options->inputs[input], &file, &path) == NDR_OK;
-  if (!good) {
-    complain("%s", ndr_last_error());
-    return false;
-  }
+  if (ndr_h5_split(options->inputs[input], &file, &path) != NDR_OK) return fail();
   matches m = {.part = path + 2};
-  good = ndr_h5_candidates(file, &access, keep_path, &m) == NDR_OK && !m.full;
+  bool good = ndr_h5_candidates(file, &access, keep_path, &m) == NDR_OK && !m.full;
   if (!good) complain("%s", m.full ? "out of memory" : ndr_last_error());
   bool whole = good;
   for (int i = 0; i < m.count && whole && (good || !to); i++)

@@ -25,6 +25,16 @@ void complain(const char *format, ...) {
   free(whole);
 }
 
+bool fail_with(const char *where) {
+  complain("%s: %s", where, ndr_last_error());
+  return false;
+}
+
+bool fail(void) {
+  complain("%s", ndr_last_error());
+  return false;
+}
+
 /* FILE:/DATASET */
 static void print_place(const ndr_h5_info *info, FILE *stream) {
   cli_print_visible(info->file, stream);

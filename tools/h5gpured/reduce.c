@@ -1,0 +1,100 @@
+/* Reduces one dataset: options for the library, the progress bar, and what --explain says. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "h5gpured/h5gpured.h"
+
+static void print_lines(char *text, FILE *stream) {
+  for (char *end; (end = strchr(text, '\n')); text = end + 1) {
+    *end = 0;
+    cli_print_visible(text, stream);
+    fputc('\n', stream);
+  }
+  cli_print_visible(text, stream);
+}
+
+static bool explain(ndr_h5_dataset *dataset, const answer *a, const ndr_h5_options *how) {
+  size_t length, capacity = 4096 + 4 * strlen(a->info->dataset) + 4 * strlen(a->info->file); /* 4: as \x1b */
+  char *text = malloc(capacity);
+  if (!text) {
+    complain("%s: out of memory", a->info->file);
+    return false;
+  }
+  bool good = ndr_h5_explain(dataset, a->dim_count, a->dims, a->options->op_count, a->options->ops, how, text, capacity,
+                             &length) == NDR_OK;
+  if (good) print_lines(text, stderr);
+  free(text);
+  return good || fail();
+}
+
+/* What on_progress was last told, kept for --explain. */
+typedef struct {
+  progress_bar bar;
+  bool shown, warned;
+  ndr_h5_progress last;
+} progress_watch;
+
+static void watch(void *user, const ndr_h5_progress *now) {
+  progress_watch *w = user;
+  w->last = *now;
+  if (now->warning && !w->warned) {
+    progress_clear(&w->bar);
+    complain("%s; the CPU does it instead", now->warning);
+    w->warned = true;
+  }
+  if (w->shown) progress_draw(&w->bar, now);
+}
+
+/* One stage: how fast the elements went through it, and its share of what the threads could do; a stage that was only
+ * looked into has no speed. */
+static void explain_stage(const char *name, double seconds, int64_t bytes) {
+  if (seconds >= 0.0005) fprintf(stderr, ", %s %.3f s (%.3g GB/s)", name, seconds, (double)bytes / 1e9 / seconds);
+}
+
+/* Reading threads share the first three stages. Reducing is the limit where those had to wait for it: where it took
+ * more of its thread's time than waiting did, and more than they were busy. Else it is the stage that took most of
+ * theirs. */
+static void explain_time(const ndr_h5_progress *p) {
+  if (p->slabs == 0) return;
+  double all = p->wait_seconds + p->reduce_seconds, supply = p->read_seconds + p->decode_seconds + p->unpack_seconds;
+  const char *reducing = p->device.device_type == kDLCPU ? "reducing" : "copying and reducing";
+  bool waited = p->reduce_seconds > p->wait_seconds && p->reduce_seconds > supply / p->threads;
+  const char *limit = waited                                  ? reducing
+                      : 2 * p->read_seconds > supply          ? "reading"
+                      : p->decode_seconds > p->unpack_seconds ? "decoding"
+                                                              : "unpacking";
+  fprintf(stderr, "time     %.3f s (%.3g GB/s)", all, (double)p->bytes / 1e9 / all);
+  explain_stage("reading", p->read_seconds, p->stored_bytes);
+  explain_stage("decoding", p->decode_seconds, p->bytes);
+  explain_stage("unpacking", p->unpack_seconds, p->bytes);
+  explain_stage(reducing, p->reduce_seconds, p->bytes);
+  fprintf(stderr, "; the limit was %s\n", limit);
+}
+
+bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const ndr_options *reduce, const weights *by) {
+  const h5gpured_options *options = a->options;
+  progress_watch w = {.shown = options->progress || (!options->quiet && isatty(STDERR_FILENO))};
+  ndr_h5_options how = NDR_H5_OPTIONS_INIT;
+  how.reduce = reduce;
+  how.device = options->device;
+  how.device_id = options->device_id;
+  how.memory = options->memory;
+  how.on_progress = watch;
+  how.user = &w;
+  if (options->weights) {
+    how.weights = &by->tensor;
+    how.weight_dims = by->dims;
+  }
+  if (options->explain && !explain(dataset, a, &how)) return false;
+  DLTensor *results[NDR_MAX_OPS];
+  for (int i = 0; i < options->op_count; i++) results[i] = &a->results[i];
+  progress_start(&w.bar, a->info->dataset);
+  ndr_status status = ndr_h5_reduce(dataset, a->dim_count, a->dims, options->op_count, options->ops, results, &how);
+  progress_clear(&w.bar);
+  if (status != NDR_OK) return fail();
+  if (options->explain) explain_time(&w.last);
+  return true;
+}

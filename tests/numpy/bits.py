@@ -23,12 +23,13 @@ import numpy as np
 
 import compare
 from compare import ORDERED, random_dims, random_shape, random_values, random_view
-from library import DTYPES, OPS, Device, Failure, Library, Options, tensor_of
+from library import DTYPES, ERR_EMPTY, OPS, Device, Failure, Library, Options, tensor_of
 
 # bf16, which NumPy does not have, is the upper half of f32 in a u16.
 NAMES = [*DTYPES, "bf16"]
 FAMILIES = {"cpu": ("scalar", "rows", "runs", "tile"), "cuda": ("tree", "thread", "tile")}
 UNKNOWN = "-"  # in the place of a hash, where a library does not have the operator
+REFUSALS = (ERR_EMPTY, 90)  # of no elements, and by a forced family
 LARGE_ONCE_IN = 10
 SMALL_MOST = 20000
 
@@ -163,6 +164,8 @@ def outcome(library, problem, device):
     try:
         return hashlib.blake2b(results_of(library, problem, place), digest_size=8).hexdigest()
     except Failure as failure:
+        if failure.status not in REFUSALS:
+            sys.exit(f"{problem}: {failure}")
         return f"status={failure.status}"
     finally:
         place.release()

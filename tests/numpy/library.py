@@ -70,7 +70,8 @@ def tensor_of(array, name=None):
 
 class Library:
     def __init__(self, path):
-        self.so = ctypes.CDLL(path)
+        # Global: kernels that the emulated GPU compiles at run time find its machine among the symbols of the program.
+        self.so = ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
         self.so.ndr_last_error.restype = ctypes.c_char_p
         self.so.ndr_version.restype = ctypes.c_char_p
 

@@ -4,9 +4,9 @@
 
 #include <pthread.h>
 
-/* Has fork() take a static mutex and give it back on both sides, so that the child finds whole what it guards. At most
- * one in a file. No thread may wait for one such mutex while it holds another. `held` is whether the thread that forks
- * has the mutex already, as where it calls a caller's function meanwhile: the child has it then, too. */
+/* Makes fork() take a static mutex, and release it in parent and child, so that the child finds the guarded data whole.
+ * At most once in a file. No thread may wait for one such mutex while it holds another. `held` says whether the thread
+ * that forks holds the mutex already, as it may inside a caller's function; then the child holds it, too. */
 #define NDR_GUARD_FORKS_UNLESS(held, mutex)                                                                            \
   static void before_fork(void) {                                                                                      \
     if (!(held)) pthread_mutex_lock(&(mutex));                                                                         \

@@ -17,13 +17,13 @@ typedef struct ndr_trial {
   void *sweep_scratch;
 } ndr_trial;
 
-/* Completes a trial of which `asked`, `data` and `stream` are set. To be ended even if that fails: with
- * NDR_ERR_UNSUPPORTED where the stream cannot be timed now, NDR_ERR_MEMORY where memory for scratch runs out. */
+/* Completes a trial; `asked`, `data` and `stream` must be set. Fails with NDR_ERR_UNSUPPORTED if the stream cannot be
+ * timed now, and with NDR_ERR_MEMORY if scratch does not fit. The trial is to be ended even then. */
 ndr_status ndr_trial_begin(ndr_trial *trial);
 
-/* Seconds of one run, above 0, on the average of so many in a row. Where there is a sweep it goes first: it makes the
- * array come from memory, as it does in a program that has done something else since, and takes long enough for the
- * host to have queued the rest meanwhile, so that the runs are timed and not their launches. */
+/* The average seconds of one of `runs` runs in a row, above 0. A sweep, if there is one, goes first. It empties the
+ * cache, so that the array comes from memory as in a program that has done something else since; and it takes long
+ * enough for the host to queue the runs meanwhile, so that the runs are timed and not their launches. */
 ndr_status ndr_trial_time(const ndr_trial *trial, const ndr_plan *plan, int runs, double *seconds);
 
 void ndr_trial_end(ndr_trial *trial);

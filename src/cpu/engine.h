@@ -33,7 +33,7 @@ typedef struct ndr_scratch {
   char *gathered, *converted;
 } ndr_scratch;
 
-/* Folds what every op sees of the tiles at a place into a block of states. The tile is `position` of the chunk. */
+/* Folds the tiles at a place into a block of states, for every op. The tile is number `position` of the chunk. */
 void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_cursor *kept,
                      const ndr_cursor *reduced, uint64_t *block, int64_t position, bool fresh);
 

@@ -67,7 +67,7 @@ void ndr_nest_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes,
 void ndr_nest_grid(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int reduced_rows);
 void ndr_nest_run(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int kept_period);
 
-/* Seconds that so much work of one thread takes on the device. */
+/* The seconds that this work of one thread takes on the device. */
 double ndr_nest_seconds(double work, const ndr_canonical *problem, const ndr_device *device);
 
 /* Predicted seconds of one op; more ops share the choice. */

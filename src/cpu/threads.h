@@ -6,8 +6,8 @@
 
 #define NDR_MOST_THREADS 1024
 
-/* Cores that control groups leave to a process: the least quota of the group that `membership` names, a file like
- * /proc/self/cgroup, and of the groups that it is in, below `root`, like /sys/fs/cgroup. 0 where there is no limit. */
+/* The cores that control groups leave to a process: the least quota of its groups, which are found as ndr_visit_groups
+ * says. 0: no limit. */
 int ndr_quota_cores(const char *membership, const char *root);
 
 #endif

@@ -1,4 +1,5 @@
-/* What the tools' command lines share: options as rows of a table, numbers, and the names that a wrong one is near. */
+/* What the tools share: options as rows of a table, values, files of results, harmless texts, and names near a mistyped
+ * one. */
 #ifndef CLI_H
 #define CLI_H
 
@@ -14,7 +15,7 @@ enum { CLI_USAGE = 2 }; /* the exit status of a wrong command line */
 enum { CLI_MOST_OPTIONS = 64 };
 #define CLI_CHECK(rows) _Static_assert(sizeof(rows) / sizeof *(rows) <= CLI_MOST_OPTIONS, "too many options")
 
-/* The program's name and, where it has some, the subcommand's: what messages begin with. */
+/* A command: its name, with the subcommand if it is one, and its options. */
 typedef struct cli {
   const char *program, *command; /* "ndbench", "ndbench ladder" */
   int count;
@@ -37,17 +38,17 @@ typedef struct cli_option {
   const char *help; /* its lines, separated by '\n' */
 } cli_option;
 
-/* Formats into room. Where that is too small, the whole text is returned, to be freed; NULL where it fits, and where
- * there is no memory, so that the text in room is cut. For complaints: the reason may stand behind a name of any
- * length. */
+/* Formats a complaint into `room`. If it does not fit, returns the whole text, to be freed, because the reason may
+ * stand behind a name of any length. Otherwise, or if memory is short, returns NULL; the text in `room` may be cut
+ * then. */
 __attribute__((format(printf, 3, 0))) char *cli_format(char *room, size_t capacity, const char *format,
                                                        va_list arguments);
 
-/* Ends the program with one line on stderr, that ends with where the help is, and CLI_USAGE. */
+/* Prints one line to stderr, which also says where the help is, and ends the program with CLI_USAGE. */
 __attribute__((noreturn, format(printf, 2, 3))) void cli_refuse(const cli *tool, const char *format, ...);
 
-/* Hands each option of the command line to its row's function, and moves the other arguments to the front of argv from
- * argv[1] on; returns how many those are. What is no option, is ambiguous, or lacks its value ends the program. */
+/* Calls the function of each option's row, moves the other arguments to argv[1] and the places behind it, and returns
+ * how many those are. An unknown or ambiguous option, or one that lacks its value, ends the program. */
 int cli_read(const cli *tool, void *target, int argc, char **argv);
 
 /* Prints the rows of --help. */
@@ -59,7 +60,8 @@ bool cli_integer(const char *text, uint64_t least, uint64_t most, uint64_t *valu
 /* Digits with or without a decimal point. */
 bool cli_decimal(const char *text, double *value);
 
-/* A decimal number with or without K, M, G or T, powers of 1024, and with or without B or iB behind it; at least 1. */
+/* A number of bytes, at least 1: a decimal number, maybe with K, M, G or T (powers of 1024), maybe with B or iB behind
+ * it. */
 bool cli_size(const char *text, uint64_t most, uint64_t *bytes);
 
 /* ---- file.c: on failure both return false, and ndr_last_error() says why. */
@@ -83,7 +85,7 @@ const char *cli_print_letter(const char *text, FILE *to);
 
 /* ---- nearest.c */
 
-/* The one of the names that text may have been meant to be; NULL where none is near. */
+/* The name that text was probably meant to be; NULL if none is near. */
 const char *cli_near(const char *text, int count, const char *const *names);
 
 /* Writes the names, separated by ", ": first the one that text is near, then the others in their order. */

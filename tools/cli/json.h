@@ -31,7 +31,7 @@ void json_number(json *j, const char *key, double value);
 void json_integer(json *j, const char *key, long long value);
 void json_bool(json *j, const char *key, bool value);
 
-/* What is JSON already: a number that was formatted by other rules, or null. */
+/* For text that is JSON already: a number that was formatted by other rules, or null. */
 void json_literal(json *j, const char *key, const char *text);
 
 #endif

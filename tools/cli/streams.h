@@ -2,10 +2,9 @@
 #ifndef STREAMS_H
 #define STREAMS_H
 
-/* To be called first thing in main. Opens those of descriptors 0, 1 and 2 that whoever started the program has closed,
- * and has the program end with `failure`, after a line that starts with its name, where what it has printed to stdout
- * is lost. A write past the largest file that is allowed (ulimit -f) fails from then on, as on a full disk, instead of
- * ending the program, which would say nothing and leave its temporary file. */
+/* To be called first in main. Opens descriptors 0, 1 and 2 if they are closed. If printing to stdout has failed when
+ * the program ends, it says so on stderr and exits with `failure`. A write beyond the largest file allowed (ulimit -f)
+ * fails from then on, as on a full disk; otherwise a signal would end the program and leave its temporary file. */
 void streams_open(const char *program, int failure);
 
 #endif

@@ -13,7 +13,7 @@ enum { DIM_CHARS = 320 };
 
 typedef char date[NDR_H5_DATE_CHARS];
 
-/* What results are written as: to the file of --output, or where there is none to standard output. */
+/* The form of results in the file of --output or, without one, on standard output. */
 typedef enum output_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_HDF5, FORMAT_NPY, FORMAT_CSV } output_format;
 
 typedef struct h5gpured_options {
@@ -37,7 +37,7 @@ typedef struct h5gpured_options {
   bool json; /* JSON to standard output, beside the file of --output if there is one */
 } h5gpured_options;
 
-/* The coordinates along a dim of what an operator of argmin and argmax has found. */
+/* The coordinates, along a dim, of the elements that argmin or argmax has found. */
 typedef struct found_place {
   int op, dim;
   char name[DIM_CHARS]; /* of the dim */
@@ -56,14 +56,14 @@ typedef struct answer {
   found_place found[2 * NDR_MAX_DIMS];
 } answer;
 
-/* Reads the command line; where that ends the program (--help, --version, a mistake), it does so. */
+/* Reads the command line. --help, --version and mistakes end the program here. */
 void options_read(h5gpured_options *options, int argc, char **argv);
 
 /* ---- Input ------------------------------------------------------------------------------------------------------ */
 
 ndr_h5_access input_access(const h5gpured_options *options);
 
-/* What the library remarks on, as a complaint; the work goes on. */
+/* Prints a remark of the library as a complaint; the work goes on. */
 void say_remark(void *user, const char *sentence);
 
 /* Opens inputs[input], or under --concat all of them as one. */
@@ -94,7 +94,7 @@ bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset
                   const ndr_h5_writer *writer, weights *w);
 void weights_free(weights *w);
 
-/* What --weights TEXT is called in the output's attributes; to be freed, NULL where there is no memory. */
+/* How the output's attributes name the weights of --weights TEXT. To be freed; NULL if memory is short. */
 char *weights_comment(const char *text);
 
 /* "DATE: h5gpured ARGUMENTS", to be freed; NULL where there is no memory. */
@@ -107,14 +107,15 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool fail_with(const char *where);
 bool fail(void);
 
-/* Describes the results of all operators and gets memory for them. Refuses, where they, and the copies that writing
- * them takes, need more than there is. */
+/* Describes the results of all operators and allocates them. Fails if they, with the copies that writing them takes,
+ * need more memory than there is. */
 bool results_allocate(answer *a, const ndr_options *reduce, const DLTensor *tensor, const char *where);
 
 /* Fills in the results. `by` is what --weights means; it is not looked at without. */
 bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const ndr_options *reduce, const weights *by);
 
-/* Ends a crash as a failure, in a line that says what was being done; answers given so far are out by then. */
+/* Turns a crash into a failure with a line that says what was being done. Answers given so far have been flushed by
+ * then. */
 void crash_catch(void);
 void crash_while_reading(const char *input);
 void crash_while_writing(const char *output);
@@ -146,7 +147,7 @@ number number_read(ndr_dtype dtype, const void *element);
 /* The shortest decimal that reads back as the same float of `digits` digits; "nan", "inf" and "-inf" otherwise. */
 void number_shortest(double value, int digits, char text[NUMBER_CHARS]);
 
-/* For people: the fewest digits, at least 7, that are no further from the value than that; for NaN as above. */
+/* For people: the fewest digits, at least 7, that are within `tolerance` of the value; NaN and infinities as above. */
 void number_rounded(double value, double tolerance, char text[NUMBER_CHARS]);
 
 /* For people: floats to at most `digits` significant digits, 0 for all that count. */
@@ -177,8 +178,8 @@ bool dates_of(const ndr_h5_dataset *dataset, int dim, int64_t count, const doubl
 void coordinate_text(date *dates, const double *values, int64_t i, char text[NUMBER_CHARS]);
 DLTensor found_tensor(const answer *a, int i);
 
-/* What dim d is called among those that are reduced, or among those that are left, whichever it is: its name, NAME_2,
- * NAME_3 ... where others before it have the same one, dimD where it has none. */
+/* A name for dim d that no other reduced dim has, if d is reduced, or no other kept one: its own name, NAME_2, NAME_3
+ * ... if dims before it have the same name, dimD if it has none. */
 void dim_label(const answer *a, int d, char label[DIM_CHARS]);
 
 /* "f32 [time 12, lat 6]" */

@@ -10,16 +10,16 @@
 /* REDUCE: an array to one value. AXES: a matrix along either axis. ND: five dims. */
 typedef enum ladder_kind { LADDER_REDUCE, LADDER_AXES, LADDER_ND, LADDER_KINDS } ladder_kind;
 
-/* Who does it: a kernel of the ladder (or of CUB or Thrust, by the same call), cuBLAS, the library in one call or in
- * one call a dim. */
+/* What a rung runs: a kernel of the ladder (or of CUB or Thrust, by the same call), cuBLAS, or the library in one call
+ * or in one call a dim. */
 typedef enum ladder_way { LADDER_BY_KERNEL, LADDER_BY_CUBLAS, LADDER_BY_US, LADDER_BY_US_TWICE } ladder_way;
 
 typedef struct ladder_rung {
   ladder_kind kind;
   const char *number; /* a number, with a letter where one has several rows */
   const char *name;
-  /* The number of the rung that this one improves on: the same result from the same data, with one idea more. NULL: it
-   * is another way altogether. */
+  /* The number of the rung that this one improves on by one idea, with the same result from the same data. NULL: it is
+   * an altogether different way. */
   const char *mends;
   ladder_way way;
   ladder_kernel kernel;
@@ -49,7 +49,7 @@ typedef struct ladder_data {
   int64_t shape[5];
   int64_t elements;
   void *host, *placed; /* the same on the device */
-  void *expected;      /* what must come out when the dims in expected_for are reduced; NULL: not known yet */
+  void *expected;      /* the right results of reducing the dims in expected_for; NULL: not known yet */
   unsigned expected_for;
 } ladder_data;
 
@@ -59,7 +59,7 @@ typedef struct ladder_record {
   char shape[64];
   bench_row time;
   simt_counts counts;
-  double gain; /* the speed over that of the rung that this one mends, 0: there is none */
+  double gain; /* how many times as fast as the rung that it improves on; 0: there is none */
   bool correct, left_out;
   char complaint[160]; /* why it is not, or why it was left out; else "" */
 } ladder_record;
@@ -102,7 +102,7 @@ bool ladder_same(ladder_dtype dtype, int64_t outputs, const void *got, const voi
 unsigned ladder_reduced(const ladder_data *data, const ladder_rung *rung);
 int64_t ladder_outputs(const ladder_data *data, unsigned reduced);
 
-/* The job that a kernel of the ladder is given, but for results and scratch memory. */
+/* The job for a kernel of the ladder, without results and scratch memory. */
 ladder_job ladder_job_of(const ladder_options *options, const ladder_data *data);
 
 /* Bytes from a row to the next where rows are padded, as cudaMallocPitch pads them. */
@@ -121,7 +121,7 @@ void ladder_options_read(ladder_options *options, int argc, char **argv);
 void ladder_table_head(const ladder_options *options, const ladder_data *data, FILE *to);
 void ladder_table_row(const ladder_options *options, const ladder_record *record, FILE *to);
 
-/* What the columns of counts are, and what they do not tell. */
+/* Explains the columns of counts, and what they do not tell. */
 void ladder_table_legend(FILE *to);
 bool ladder_json(const ladder_options *options, const ladder_record *records, int count);
 

@@ -102,9 +102,10 @@ static void print_help(void *target, const char *text) {
   (void)text;
   fputs(
       "Usage: ndbench ladder [options] [LADDER...]\n"
-      "Climbs the reductions that are taught, from one atomic an element to the library, one kernel a rung, each\n"
-      "checked. On a GPU they are timed; on the CPU they run on an emulated GPU, and what they would make it do is\n"
-      "counted.\n"
+      "Runs the reductions that lectures teach, from one atomic operation an element to this library. Each rung is a\n"
+      "kernel, and its results are checked. On a GPU the rungs are timed; on the CPU they run on an emulated GPU, "
+      "which\n"
+      "counts what they do.\n"
       "LADDER is reduce (an array to one value; the default), axes (matrices, either axis), nd (five dims) or all.\n\n",
       stdout);
   cli_print_options(&bench_ladder_cli, stdout);
@@ -130,7 +131,7 @@ static const cli_option rows[] = {
     {0, "overlap", "N", CLI_ONCE, read_overlap, .help = "elements a thread in rungs 8 to 10, 1 to 1024 (default 8)"},
     {0, "rung", "N", CLI_ONCE, read_rung, .help = "this rung alone"},
     {0, "explain", "RUNG", CLI_ONCE, read_explain,
-     .help = "print what the rung, or each for all, does and what it counts on, and run nothing"},
+     .help = "print what the rung does, or each of them for all, and run nothing"},
     {0, "source", "RUNG", CLI_ONCE, read_source,
      .help = "print the text of the rung's kernel, or of each for all, and run nothing"},
     {'r', "repeat", "N", CLI_ONCE, read_repeat, .help = "samples of each rung on a GPU, 1 to 4096 (default 25)"},

@@ -64,7 +64,7 @@ typedef struct bench_row {
   struct {
     const bench_peer *peer;
     double median, back_to_back; /* as above */
-  } peers[MOST_PEERS];           /* those that could do the problem; NULL ends them */
+  } peers[MOST_PEERS];           /* the peers that can do the problem; NULL ends the list */
   bool verified;
   char complaint[160]; /* why the row failed, or "" */
 } bench_row;
@@ -80,20 +80,20 @@ typedef struct bench_job {
 /* Another library to time beside ndreduce on the same data. */
 struct bench_peer {
   const char *name;
-  /* Makes ready for a job, which outlives it; false where the library has nothing for it. */
+  /* Prepares for a job, which must stay valid meanwhile; false if the library cannot do it. */
   bool (*take)(const bench_job *job);
   bool (*call)(void *context); /* context is not used: there is one job at a time */
   void (*leave)(void);
 };
 
-/* Where and how is timed. Everything that a GPU needs to do otherwise is behind this. */
+/* A device to time on. Everything that differs between CPU and GPU is behind this. */
 struct bench_device {
   const char *name;
   DLDevice place;
   const char *reference; /* the CPU family that results are checked against; NULL: its choice */
   bool by_median;        /* what a call takes is the median of its samples, not the least */
   int64_t most_batch;    /* calls a sample at most */
-  /* NULL, or why the device cannot be used. */
+  /* Returns NULL, or why the device cannot be used. */
   const char *(*open)(const bench_options *options);
   /* Fact number i about the device for the record; false: there are no more. May be NULL. */
   bool (*fact)(int i, const char **name, char *text, size_t capacity);
@@ -124,8 +124,8 @@ void bench_options_read(bench_options *options, int argc, char **argv);
 
 extern const cli bench_cli, bench_ladder_cli;
 
-/* For the subcommands, too: an option's value as a number or a device, or the end of the program; and the end that goes
- * with --help. */
+/* For the subcommands, too. Reads an option's value as a number or a device; a wrong value ends the program. Ends the
+ * program after --help. */
 uint64_t bench_number(const cli *of, const char *option, const char *text, uint64_t least, uint64_t most);
 const bench_device *bench_read_device(const cli *of, const char *name);
 __attribute__((noreturn)) void bench_finish(int status);
@@ -158,7 +158,7 @@ bool bench_regret(const bench_options *options);
 
 /* ---- data.c */
 
-/* Memory in which large pages and the threads that touch it first are what a caller who cares would arrange. */
+/* Memory as a careful caller arranges it: in large pages, first touched by the threads that will read it. */
 void *bench_allocate(size_t bytes);
 
 /* Random bits of an element's number: the data do not depend on how many threads write them. */
@@ -202,15 +202,15 @@ bool bench_time(const bench_options *options, const bench_subject *subject, benc
 
 /* ---- verify.c */
 
-/* Whether got is what expected is, but for the rounding that op may bring. Both are compact. On a difference the
- * complaint says where. */
+/* Whether `got` equals `expected`, except for the rounding that op allows. Both are compact. The complaint says where
+ * they differ. */
 bool bench_same(const ndr_case *reduction, ndr_op op, ndr_dtype dtype, int64_t outputs, const void *got,
                 const void *expected, char *complaint, size_t capacity);
 
 /* ---- read.c */
 
-/* Reads bytes at memory once with loop number `loop` on so many threads; false: there is no such loop. The sum keeps
- * the compiler from leaving the reading out. */
+/* Reads the bytes at `memory` once, with loop number `loop` on `threads` threads; false: there is no such loop. The sum
+ * keeps the compiler from omitting the reads. */
 bool bench_read(int loop, const void *memory, size_t bytes, int threads, uint64_t *sum);
 
 /* ---- report.c */
@@ -221,13 +221,13 @@ void bench_table_head(const bench_options *options, FILE *to);
 void bench_table_row(const bench_options *options, const bench_row *row, FILE *to);
 bool bench_json(const bench_options *options, const bench_row *rows, int count);
 
-/* Whether the file that the options name, if they name one, can be written; after a message, false. To be called before
- * the work. */
+/* Whether the file that the options name can be written; prints a message if not. True if they name none. To be called
+ * before the work. */
 bool bench_json_check(const bench_options *options);
 
-/* A record of another form: an object in memory that begins with library, commit, date, device and machine; false,
- * after a message, where there is no memory. Closing ends the object and writes the file; false, after a message, where
- * not all was written. One record is open at a time. */
+/* Records of other forms. Opening begins an object in memory with library, commit, date, device and machine. Closing
+ * ends the object and writes the file. Both print a message and return false on failure. One record is open at a time.
+ */
 bool bench_json_open(const bench_options *options, json *j);
 bool bench_json_close(const bench_options *options, json *j);
 

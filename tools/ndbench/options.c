@@ -71,15 +71,15 @@ static void print_help(void *target, const char *text) {
   fputs("Usage: ndbench [options] PROBLEM...|SET...\n"
         "       ndbench [options] regret [PROBLEM...|SET...]\n"
         "       ndbench ladder [options] [reduce|axes|nd|all]...\n"
-        "Times reductions, checks their results, and holds their speed against plain reads.\n"
-        "With 'regret', times every kernel family on each problem, of random ones if none is named, and says how much\n"
-        "slower the planner's choice is than the fastest.\n"
+        "Times reductions, checks their results, and compares their speed with that of plain reads.\n"
+        "With 'regret', times every kernel family on each problem, or on random ones if none is named, and says how\n"
+        "much slower the planner's choice is than the fastest family.\n"
         "A PROBLEM is one argument like 'sum f32 [4096,16384] /0' (see ndbench(1)).\n\n",
         stdout);
   cli_print_options(&bench_cli, stdout);
   puts("\nSets:");
   bench_sets_print(stdout, false);
-  puts("\nThe ladder climbs the reductions that are taught, rung by rung, and has options of its own: see\n"
+  puts("\nThe ladder runs the reductions that lectures teach, and has options of its own: see\n"
        "ndbench ladder --help.\n"
        "\nExit status: 0 done, 1 a problem failed or gave a wrong result, 2 the command line is wrong.\n"
        "Example: ndbench --json - cpu 'mean f64 [1000,1000:-1] /1'");
@@ -101,11 +101,11 @@ static const cli_option rows[] = {
     {0, "json", "FILE", FIELD(json),
      .help = "write machine and rows as JSON to FILE, or to - (then the table goes to stderr)"},
     {0, "explain", FIELD(explain),
-     .help = "print how each problem would be run, and do not run it; with --measure, families are timed for that"},
+     .help = "print the plan for each problem and do not run it; with --measure, the families are timed"},
     {0, "list", FIELD(only_list), .help = "print the sets and their problems; with 'regret', what it would time"},
     {0, "count", "N", CLI_ONCE, read_count, .help = "with 'regret': random problems (default 2000)"},
     {0, "largest", "BYTES", CLI_ONCE, read_largest,
-     .help = "with 'regret': leave out larger arrays (default 256M, and none that is named)"},
+     .help = "with 'regret': leave out larger arrays (default: 256M for random problems)"},
     {'V', "version", .read = print_version, .help = "print the version"},
     {'h', "help", .read = print_help, .help = "print this"},
 };

@@ -40,16 +40,16 @@ typedef struct bench_trial {
   char complaint[160];
 } bench_trial;
 
-/* Where the results of the case's ops go: bytes from the start of the pool's room for them, the end of the last as
- * number op_count. Returns the bytes of the results; negative: not a problem that can be run, and ndr_last_error says
- * why. */
+/* Sets offsets[i] to where the results of op i begin, in bytes from the start of the pool's room for results, and
+ * offsets[op_count] to where the last ones end. Returns the bytes of the results; negative if the problem cannot be
+ * run, and ndr_last_error says why. */
 double bench_result_offsets(const ndr_case *reduction, const ndr_options *call, size_t *offsets);
 
-/* Times the problem in every family that can run it. Each is warmed, then timed once; those that take twice as long as
- * the best are left at that, the others take turns until they have options->repeat samples. Where the choice is not the
- * fastest then, it and the one that is are timed again, as often, and the new samples alone count: the fastest of
- * several noisy times is too fast. With `verify` each family's results are held against the CPU's. False: a run
- * failed or was wrong, and the complaint says how. */
+/* Times the problem in every family that can run it. Each family is warmed up and timed once. Those that take less than
+ * twice the least time then take turns until they have options->repeat samples each. If the planner's choice is not the
+ * fastest, it and the fastest are timed again as often, and only the new samples count: the fastest of several noisy
+ * times is too fast. With `verify` each family's results are compared with the CPU's. False: a run failed or was wrong,
+ * and the complaint says how. */
 bool bench_trial_run(const bench_pool *pool, const bench_problem *problem, bool verify, bench_trial *trial);
 
 #endif

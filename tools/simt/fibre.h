@@ -13,7 +13,7 @@ void fibre_enter(fibre *f);
 /* Called on the fibre: back to whoever entered it. */
 void fibre_leave(fibre *f);
 
-/* Wherever it had left; NULL is legal. */
+/* Frees a fibre, wherever it has left; NULL is legal. */
 void fibre_destroy(fibre *f);
 
 /* For the thread sanitizer, to which fibres are threads: what happened before a release by one of them happened before

@@ -23,8 +23,8 @@ typedef struct simt_launch {
 
 enum { SIMT_WARP = 32, SIMT_MOST_THREADS = 1024, SIMT_POISON = 0xa5 };
 
-/* NULL when every block has run, else what went wrong (static storage), where, and in which thread. Shared memory is
- * poisoned before each block. One launch at a time. */
+/* Returns NULL when every block has run, else what went wrong (static storage), where, and in which thread. Shared
+ * memory is poisoned before each block. One launch at a time. */
 const char *simt_run(const simt_launch *started);
 
 /* Frees what launches have allocated. */

@@ -14,8 +14,8 @@ typedef struct ndr_message {
       *data; /* count * element_bytes; NULL where type or dataspace lie elsewhere, or are of a later version */
 } ndr_message;
 
-/* False where the parts do not fit into the message, or those of the type and of the dataspace not into these. What the
- * parts mean is not checked: HDF5 does. */
+/* False if the parts do not fit into the message, or if the type or the dataspace has parts that do not fit into it.
+ * What the parts mean is left to HDF5. */
 bool ndr_message_split(const uint8_t *bytes, size_t count, const ndr_raw *raw, ndr_message *message);
 
 #endif

@@ -18,7 +18,7 @@ char *ndr_cf_attributes_methods(const char *before, int count, const char *const
  * there is no memory. */
 bool ndr_cf_attributes_units(const char *units, ndr_op op, char **result);
 
-/* Whether a result is still a quantity of the input's kind: what its standard_name says holds. */
+/* Whether the input's standard_name holds for the result, too: it is a quantity of the same kind. */
 bool ndr_cf_attributes_is_quantity(ndr_op op);
 
 /* Whether the result of packed numbers is packed in the same way: one of them, or their mean. */
@@ -27,7 +27,7 @@ bool ndr_cf_attributes_is_packed(ndr_op op);
 /* Whether an operator is defined with weights. */
 bool ndr_cf_attributes_has_weights(ndr_op op);
 
-/* Whether an operator's result over missing elements alone is a number, which hides that there was none. */
+/* Whether an operator gives a number even if all elements are missing, so that the number does not show it. */
 bool ndr_cf_attributes_hides_missing(ndr_op op);
 
 #endif

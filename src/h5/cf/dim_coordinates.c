@@ -62,7 +62,7 @@ static void write_dates(const ndr_time_units *time, bool single, int64_t count, 
 ndr_status ndr_h5_dates(const ndr_h5_dataset *dataset, int dim, int64_t count, const double *values,
                         char (*texts)[NDR_H5_DATE_CHARS]) {
   ndr_hdf_scope scope;
-  ndr_scale_units units;
+  ndr_scale_units units = {NULL, NULL, false, {0}};
   bool single;
   int d;
   if (count > 0 && (!values || !texts)) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_dates: null pointer");

@@ -12,12 +12,12 @@ typedef struct ndr_number {
 
 double ndr_number_real(ndr_number number);
 
-/* The number as one of dtype, an integer or a float. Integers hold it exactly or not at all (false): 1e20, 0.5 and NaN
- * are no i16. Floats round it to the nearest, as real files mean it who have 1e20 in f64 beside data in f32; what is
- * finite must stay so. */
+/* Converts the number to dtype, an integer or a float. False if an integer cannot hold it exactly: 1e20, 0.5 and NaN
+ * are no i16. Floats round it to the nearest, because real files have 1e20 in f64 beside data in f32; but a finite
+ * number must stay finite. */
 bool ndr_number_pack(ndr_number number, ndr_dtype dtype, ndr_packed *packed);
 
-/* The same for signed integers that stand for the unsigned ones of the same bits, of `dtype`: -1 is the largest. A
+/* The same where signed integers stand for the unsigned ones of `dtype` that have the same bits: -1 is the largest. A
  * number beyond the signed integers of that width stands for itself. */
 bool ndr_number_pack_bits(ndr_number number, ndr_dtype dtype, ndr_packed *packed);
 

@@ -13,11 +13,11 @@
 #define MOST_TIMES ((int64_t)4 << 20)
 
 static ndr_status fail_read(const ndr_h5_dataset *source) {
-  return ndr_fail(NDR_ERR_FILE, "%s: the times that it covers cannot be read", source->where);
+  return ndr_fail(NDR_ERR_FILE, "%s: the bounds of its times cannot be read", source->where);
 }
 
 static ndr_status fail_memory(const ndr_h5_dataset *source) {
-  return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for the times that it covers", source->where);
+  return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for the bounds of its times", source->where);
 }
 
 /* Looks whether the coordinates are times, and what names their bounds. They are closed before bounds are opened: of a

@@ -1,5 +1,4 @@
-/* The period that a time axis covers: what the time of a result is that has been reduced over the axis (CF, section
- * 7.3). */
+/* The period that a time axis covers. A result that was reduced over the axis has it as its time (CF, section 7.3). */
 #ifndef NDR_H5_CF_PERIOD_H
 #define NDR_H5_CF_PERIOD_H
 
@@ -12,9 +11,8 @@ typedef struct ndr_period {
   char *name;            /* of those, NULL where there are none */
 } ndr_period;
 
-/* The least and the greatest of the bounds of dim d's coordinates, or of these themselves where they have no bounds
- * that hold them. Found where the coordinates are times, and there is one at least. To be freed even after a failure.
- */
+/* Finds the least and the greatest bound of dim d's coordinates, or the least and the greatest coordinate if no bounds
+ * hold them. `found` only if the coordinates are times and there is at least one. To be freed even after a failure. */
 ndr_status ndr_period_find(const ndr_h5_dataset *source, int d, ndr_period *period);
 void ndr_period_free(ndr_period *period);
 
@@ -25,7 +23,7 @@ double ndr_period_middle(const ndr_period *period);
 ndr_status ndr_period_open_bounds(const ndr_h5_dataset *source, int d, const ndr_period *period,
                                   ndr_cf_variable *bounds);
 
-/* Whether an attribute of the axis holds for a period, too; user is not looked at. */
+/* Whether an attribute of the axis holds for a period, too; `user` is ignored. */
 bool ndr_period_keeps(void *user, const char *name);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "h5/cf/coordinates.h"
 
-/* Finds how the coordinates of a series' parts along the dim in which these follow each other are one axis. Fails where
- * their units have nothing in common: times of two calendars, metres and seconds; of raw data there is no axis then.
- * Inside the lock. */
+/* Joins the coordinates of a series' parts, along the dim in which the parts follow each other, to one axis. Fails if
+ * their units have nothing in common, as times of two calendars, or metres and seconds; raw data have no axis then. To
+ * be called inside the lock. */
 ndr_status ndr_axis_join(ndr_h5_dataset *series);
 
 #endif

@@ -23,8 +23,9 @@ typedef struct ndr_date {
   int64_t microsecond; /* of the day */
 } ndr_date;
 
-/* A point in time: a number of whole days, those of one calendar in sequence, and microseconds, 0 to 86399999999.
- * Numbers of STANDARD, PROLEPTIC_GREGORIAN and JULIAN are of the same days, others are of that calendar alone. */
+/* A point in time: the number of a day, and microseconds, 0 to 86399999999. A calendar numbers its days in sequence.
+ * The same day has the same number in STANDARD, PROLEPTIC_GREGORIAN and JULIAN; numbers of other calendars cannot be
+ * compared. */
 typedef struct ndr_instant {
   int64_t day, microsecond;
 } ndr_instant;
@@ -62,16 +63,16 @@ ndr_date ndr_date_of(ndr_calendar calendar, ndr_instant instant);
  * so, as climatologies do, makes all years count with it. */
 bool ndr_time_units_parse(const char *units, const char *calendar, ndr_time_units *parsed);
 
-/* The point in time that a number of units means, which is exact to +-`within` units: to the nearest second where that
- * is in this range, else to the nearest millisecond, else to the nearest microsecond. False for NaN and what is more
+/* The point in time that is `value` units after the reference. The value is exact to +-`within` units: if a second lies
+ * in this range, that is taken, else a millisecond, else the nearest microsecond. False for NaN and for what is more
  * than 10^9 years away. */
 bool ndr_time_decode(const ndr_time_units *units, double value, double within, ndr_instant *instant);
 
-/* The number in `to` of what value is in `from`, both of one calendar. Rounded once, and exact where the units are
- * equal and the references a whole number of them apart, as far as f64 goes. */
+/* Converts a value in the units `from` to the units `to`, both of one calendar. Rounded once. Exact, as far as f64
+ * goes, if the units are equal and their references a whole number of units apart. */
 double ndr_time_convert(const ndr_time_units *from, const ndr_time_units *to, double value);
 
-/* How much of a time is written: a date alone, or with seconds, thousandths or millionths of them. */
+/* How much of a time is written: the date alone, or down to seconds, milliseconds or microseconds. */
 typedef enum ndr_time_precision {
   NDR_TIME_DAYS,
   NDR_TIME_SECONDS,

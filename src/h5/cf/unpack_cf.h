@@ -5,9 +5,9 @@
 #include "h5/file/hdf.h"
 #include "h5/read/unpack.h"
 
-/* Fills in how elements of `dataset`, which has this type, of this class, in the file and is read as `stored`
- * (ndr_hdf_dtype), are unpacked; `raw`: byte order only. Attributes that make no sense are as if they were not there.
- * Returns the name of one that is there but cannot be read, else NULL. */
+/* Fills in how the elements of `dataset` are unpacked; under `raw` only their byte order may change. `type` is theirs
+ * in the file and `kind` its class; `stored` is the dtype that they are read as (ndr_hdf_dtype). Attributes that make
+ * no sense are ignored. Returns the name of an attribute that cannot be read, else NULL. */
 const char *ndr_hdf_find_unpack(hid_t dataset, hid_t type, H5T_class_t kind, ndr_dtype stored, bool raw,
                                 ndr_unpack *unpack);
 

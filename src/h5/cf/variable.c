@@ -8,11 +8,11 @@
 #include "h5/file/attributes.h"
 
 static ndr_status fail_memory(const ndr_h5_dataset *source) {
-  return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for what belongs to it", source->where);
+  return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for the variables that describe it", source->where);
 }
 
 static ndr_status fail_read(const ndr_h5_dataset *source) {
-  return ndr_fail(NDR_ERR_FILE, "%s: what belongs to it cannot be read", source->where);
+  return ndr_fail(NDR_ERR_FILE, "%s: a variable that describes it cannot be read", source->where);
 }
 
 /* ---- In one file ------------------------------------------------------------------------------------------------ */

@@ -23,8 +23,8 @@ ndr_status ndr_cf_variable_open(ndr_cf_variable *v, const ndr_h5_dataset *source
 
 void ndr_cf_variable_close(ndr_cf_variable *v);
 
-/* The bytes that its elements take, if they are numbers or texts, `most` + 1 where there are more, or others; negative
- * where that cannot be told. */
+/* The bytes of its elements if they are numbers or texts and take at most `most` bytes, else `most` + 1. Negative if
+ * that cannot be told. */
 int64_t ndr_cf_variable_bytes(const ndr_cf_variable *v, int64_t most);
 
 /* Reads all of `whole` as `type`, its own; texts of variable length are to be reclaimed, even after a failure. */
@@ -33,8 +33,8 @@ bool ndr_cf_variable_read(const ndr_cf_variable *v, hid_t type, void *data);
 /* Reads the numbers of `whole`, unpacked and converted. No piece may be short. */
 bool ndr_cf_variable_read_values(const ndr_cf_variable *v, double *values);
 
-/* Where it comes from and which part of that it is, in words that differ where these do; to be freed, NULL where there
- * is no memory. */
+/* Names the file and the path that it comes from and the part of it that is selected; no two variables have the same
+ * text. To be freed; NULL if memory is short. */
 char *ndr_cf_variable_origin(const ndr_cf_variable *v);
 
 #endif

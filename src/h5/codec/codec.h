@@ -1,4 +1,4 @@
-/* What a filter is to the decoder. Its number, name and library are in the table of decode.c. */
+/* What the decoder has to know of a filter. Its number, name and library are in the table of decode.c. */
 #ifndef NDR_H5_CODEC_CODEC_H
 #define NDR_H5_CODEC_CODEC_H
 
@@ -13,25 +13,25 @@ typedef struct ndr_span {
 
 typedef struct ndr_codec {
   bool in_place;    /* undoing it writes nothing: the result is a part of what was stored */
-  size_t adds;      /* bytes that encoding adds, where it always gives the same size */
+  size_t adds;      /* bytes that encoding adds, if that does not depend on the data */
   bool packs;       /* the size may depend on the data */
-  int growth_shift; /* what packs makes of n bytes at most n + (n >> growth_shift) + NDR_CODEC_HEADERS of them */
+  int growth_shift; /* under `packs`, n bytes become at most n + (n >> growth_shift) + NDR_CODEC_HEADERS */
   size_t (*packed_bytes)(const ndr_filter *filter, size_t bytes); /* or at most this, and 4 times the chunk */
 
-  /* Whether it can be undone with these parameters; and whether it does nothing at all with them. NULL: always; never.
-   */
+  /* Whether the filter can be undone with these parameters (NULL: always), and whether it does nothing with them (NULL:
+   * never). */
   bool (*takes)(const ndr_filter *filter);
   bool (*is_idle)(const ndr_filter *filter);
 
-  /* What it needs besides input and output to decode at most `bytes` bytes; NULL where that is nothing. state_bytes
-   * counts also what the library below allocates in undo. NULL from open means out of memory. */
+  /* The state that decoding at most `bytes` bytes takes besides input and output; NULL: none. state_bytes also counts
+   * what the library below allocates in `undo`. `open` returns NULL if memory is short. */
   size_t (*state_bytes)(const ndr_filter *filter, size_t bytes);
   void *(*open)(const ndr_filter *filter, size_t bytes);
   void (*close)(void *state);
 
-  /* Undoes it for data, writing at most room bytes to out, and leaves in data the result: out, or a part of what data
-   * was before. The caller compares the result's size with what is due. Unless the codec packs, data are no more than
-   * room bytes and what it adds; what packs checks what its stream claims. */
+  /* Undoes the filter. Writes at most `room` bytes to `out`, and sets `data` to the result, which is `out` or a part of
+   * what `data` was before. The caller checks the result's size. Unless the codec packs, `data` has at most `room` +
+   * `adds` bytes; a codec that packs checks what its stream claims. */
   ndr_status (*undo)(const ndr_filter *filter, void *state, ndr_span *data, uint8_t *out, size_t room);
 } ndr_codec;
 

@@ -227,7 +227,8 @@ static bool open_parts(ndr_decoder *decoder) {
 ndr_status ndr_decoder_create(ndr_decoder **decoder, const ndr_filters *filters, size_t chunk_bytes) {
   const char *unknown = NULL;
   *decoder = NULL;
-  if (!ndr_filters_known(filters, &unknown)) return ndr_fail(NDR_ERR_UNSUPPORTED, "%s: is not undone here", unknown);
+  if (!ndr_filters_known(filters, &unknown))
+    return ndr_fail(NDR_ERR_UNSUPPORTED, "%s: this build cannot undo it", unknown);
   ndr_decoder *made = calloc(1, sizeof *made);
   if (made) {
     made->filters = *filters;

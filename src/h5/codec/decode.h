@@ -29,13 +29,13 @@ typedef struct ndr_filters {
 /* What a filter of that number is called here; NULL for one that has no name. */
 const char *ndr_filter_name(H5Z_filter_t id);
 
-/* The library that this build would take to undo it; NULL where it has that, or there is none. */
+/* The library that this build lacks to undo the filter; NULL if it lacks none, or there is none. */
 const char *ndr_filter_library(H5Z_filter_t id);
 
-/* Whether undoing a filter is nothing, whatever its parameters. */
+/* Whether a filter only rounds when it writes, so that undoing it does nothing, whatever its parameters. */
 bool ndr_filter_is_rounding(H5Z_filter_t id);
 
-/* Reads the pipeline; a call to HDF5, so to be made inside its lock. */
+/* Reads the pipeline. To be called inside the lock. */
 ndr_status ndr_filters_read(hid_t creation, ndr_filters *filters);
 
 /* Whether every filter can be undone here. If not, *unknown (unless unknown is NULL) is the name of one that cannot,

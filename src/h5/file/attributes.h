@@ -5,7 +5,7 @@
 #include "h5/file/hdf.h"
 #include "h5/file/remarks.h"
 
-/* What names the parts of a mesh (UGRID), and of geometries (CF). */
+/* The attributes that name the parts of a mesh (UGRID) and of geometries (CF). */
 #define NDR_MESH_PARTS                                                                                                 \
   "node_coordinates", "edge_coordinates", "face_coordinates", "volume_coordinates", "face_node_connectivity",          \
       "edge_node_connectivity", "volume_node_connectivity", "face_edge_connectivity", "face_face_connectivity",        \
@@ -16,19 +16,19 @@
 typedef bool (*ndr_hdf_attribute_test)(void *user, const char *name);
 
 /* Copies the attributes of `from` that are numbers or texts, that pass the test (NULL: all do) and that `to` does not
- * have yet; never those that name or refer to other objects, which the copy's file may lack. What
- * readers of netCDF cannot hold, and what is malformed, is left out, and `remarks` told. Floats other than IEEE's of 4
- * and 8 bytes are widened to these. */
+ * have yet. Attributes that name or refer to other objects are never copied, since the copy's file may lack these. What
+ * readers of netCDF cannot hold, and what is malformed, is left out, and `remarks` is told. Floats other than IEEE's of
+ * 4 and 8 bytes are widened to one of these. */
 bool ndr_hdf_copy_attributes(hid_t from, hid_t to, ndr_hdf_attribute_test keeps, void *user, ndr_remarks *remarks);
 
-/* The text of an attribute, to be freed; NULL where there is none, or one that is no single text, or that is malformed.
- * False where the file cannot be read, or there is no memory for the text. */
+/* The text of an attribute, to be freed. NULL if there is no such attribute, if it is not a single text, or if it is
+ * malformed. False if the file cannot be read or memory is short. */
 bool ndr_hdf_get_text(hid_t object, const char *name, char **text);
 
-/* The same; one that is malformed is told to `remarks`. */
+/* The same; `remarks` is told of a malformed attribute. */
 bool ndr_hdf_get_text_or_tell(hid_t object, const char *name, ndr_remarks *remarks, char **text);
 
-/* The same; false, and *malformed, where it cannot be read for what its own bytes are. */
+/* The same, but false, with *malformed set, for a malformed attribute. */
 bool ndr_hdf_find_text(hid_t object, const char *name, char **text, bool *malformed);
 
 /* Whether two objects have the same text or the same elements as an attribute, or both none; negative where that cannot

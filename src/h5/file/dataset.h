@@ -18,19 +18,19 @@ typedef struct ndr_known_scales {
   } * all;
 } ndr_known_scales;
 
-/* How the coordinates of a series' files, along the dim in which these follow each other, are one axis: not at all, as
- * they are stored, or once they are unpacked and counted in the units of the file `axis_part`. */
+/* How the coordinates of a series' files, along the dim in which the files follow each other, make one axis: not at
+ * all, as they are stored, or after they are unpacked and converted to the units of the file `axis_part`. */
 typedef enum ndr_axis_kind { NDR_AXIS_NONE = 0, NDR_AXIS_STORED, NDR_AXIS_CONVERTED } ndr_axis_kind;
 
 struct ndr_h5_dataset {
   ndr_h5_info info;            /* its pointers are to the members below */
   char *file, *path, *filters; /* path: as users know it */
   char *where;                 /* FILE:/PATH, which every sentence starts with */
-  char *field;                 /* the one that is meant of a table's, as field.h has it; NULL for whole elements */
+  char *field;                 /* of a table, as field.h names it; NULL for whole elements */
   char *units;                 /* as the attribute says, or NULL */
   char *names[NDR_MAX_DIMS];
   char *scales[NDR_MAX_DIMS]; /* path of the scale attached to the dim, or NULL */
-  hid_t file_id, id;          /* behind an external link the file is the one that holds the dataset */
+  hid_t file_id, id;          /* the file is the one that holds the dataset, also behind an external link */
   ndr_links *links;
   int64_t source_chunk_bytes; /* of a virtual dataset: the largest chunk that its sources decode */
   H5T_class_t type_class;
@@ -38,8 +38,8 @@ struct ndr_h5_dataset {
   size_t element_bytes;         /* in the file */
   int64_t extent[NDR_MAX_DIMS]; /* of the whole dataset; info.shape is that of the part which is selected: */
   int64_t from[NDR_MAX_DIMS], step[NDR_MAX_DIMS];
-  /* What the file has of the extent. Less than all of it where a netCDF variable has fewer records than its unlimited
-   * dim: the rest is as if it had never been written. */
+  /* The part of the extent that the file has. A netCDF variable may have fewer records than its unlimited dim: the rest
+   * counts as never written. */
   int64_t stored[NDR_MAX_DIMS];
   bool unlimited[NDR_MAX_DIMS]; /* the scale of the dim may grow, or, where the dim has none, the dataset */
   bool bare;                    /* a netCDF dimension and no variable */
@@ -59,11 +59,11 @@ struct ndr_h5_dataset {
   ndr_status naming;       /* whether all that names its dims could be read */
 };
 
-/* Fills in everything but the two ids, the file and the field, from these; path is absolute. Says why a dataset cannot
- * be reduced by failing; what has been found by then stays. */
+/* Fills in the rest from the two ids, the file and the field; path is absolute. Fails with the reason if the dataset
+ * cannot be reduced, and keeps what has been found by then. */
 ndr_status ndr_hdf_describe(ndr_h5_dataset *dataset, const char *path);
 
-/* Fails where the elements, as they are in memory, have more bytes than a number has room for. */
+/* Fails if the bytes of the elements in memory are more than an int64_t counts. */
 ndr_status ndr_hdf_check_size(const ndr_h5_dataset *dataset);
 
 /* Closes the dataset of one file. */
@@ -82,11 +82,11 @@ ndr_status ndr_hdf_list(ndr_h5_dataset *dataset, ndr_h5_visitor visit, void *use
 /* As ndr_h5_candidates, inside the lock; `dataset` as above. */
 ndr_status ndr_hdf_each_candidate(ndr_h5_dataset *dataset, ndr_h5_path_visitor visit, void *user);
 
-/* The path of the only one of these that has the largest rank, to be freed, and how many others there are. */
+/* The path of the only candidate of the largest rank, to be freed, and how many others there are. */
 ndr_status ndr_hdf_find_largest(ndr_h5_dataset *dataset, char **path, int *others);
 
-/* What an element is that was never written, unpacked so; room for 16 bytes. Inside the lock. That is HDF5's fill
- * value; where a short dataset has none, its attribute _FillValue, as netCDF has it. */
+/* Writes the value of elements that were never written, unpacked in this way, to at most 16 bytes. It is HDF5's fill
+ * value, or if a short dataset has none, its attribute _FillValue, as in netCDF. To be called inside the lock. */
 ndr_status ndr_hdf_fill(const ndr_h5_dataset *dataset, const ndr_unpack *unpack, void *fill);
 
 /* Whether the file has less of some dim than the dataset's extent. */

@@ -4,10 +4,11 @@
 
 #include "h5/file/hdf.h"
 
-/* What ndr_hdf_dtype says of compounds that are no complex numbers, whose members may have dtypes. */
+/* The reason that ndr_hdf_dtype gives for compounds that are no complex numbers; their members may have dtypes. */
 #define NDR_TABLE_ELEMENTS "compound elements"
 
-/* The dtype that elements of a file's type are reduced as; NULL. Else, why there is none, in static words. */
+/* Sets the dtype that elements of a file's type are reduced as, and returns NULL; or returns why there is none (static
+ * storage). */
 const char *ndr_hdf_dtype(hid_t type, ndr_dtype *dtype);
 
 /* The type that H5Dread must be given so that elements of the file's type `from` arrive in memory as dtype; close with

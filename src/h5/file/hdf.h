@@ -1,5 +1,5 @@
-/* HDF5 as the rest of src/h5 uses it: one lock, silent errors, its reasons in our sentences, its versions evened out.
- */
+/* What the rest of src/h5 needs around HDF5's own calls: one lock, no errors printed, HDF5's reasons in our sentences,
+ * and calls that behave alike in all its versions. */
 #ifndef NDR_H5_FILE_HDF_H
 #define NDR_H5_FILE_HDF_H
 
@@ -26,12 +26,12 @@ void ndr_hdf_leave(const ndr_hdf_scope *scope);
  * the next call to HDF5, which clears that stack. */
 ndr_status ndr_hdf_fail(ndr_status status, const char *where, const char *what);
 
-/* That reason by itself, "" where HDF5 gives none. */
+/* The reason alone; "" if HDF5 gives none. */
 enum { NDR_HDF_REASON = 160 };
 void ndr_hdf_reason(char reason[NDR_HDF_REASON]);
 
-/* Whether the last call failed because the file could not be read, not for what is in it; and whether it failed for
- * what is in it, not for want of memory either. */
+/* Why the last call failed: because the file could not be read; because of what is in the file. Both are false if
+ * memory was short. */
 bool ndr_hdf_failed_to_read(void);
 bool ndr_hdf_is_malformed(void);
 
@@ -48,19 +48,21 @@ int64_t ndr_hdf_text_bytes(hid_t dataset, hid_t type);
 /* Whether the object of that path is a dataset; negative where that cannot be read. */
 htri_t ndr_hdf_is_dataset(hid_t file, const char *path, hid_t access);
 
-/* Visits the links of a group in the order of their names; not 0 from visit stops, and is what comes back. */
+/* Visits the links of a group in the order of their names. Stops, and returns the value, when visit returns other than
+ * 0. */
 typedef int (*ndr_hdf_link_visitor)(void *user, const char *name, H5L_type_t type);
 herr_t ndr_hdf_each_link(hid_t group, ndr_hdf_link_visitor visit, void *user);
 
-/* Visits every object below `root` once, groups and datasets, in the order of names; not 0 from visit stops. */
+/* Visits every group and dataset below `root` once, in the order of names. Stops when visit returns other than 0. */
 typedef int (*ndr_hdf_visitor)(void *user, const char *path, bool is_dataset);
 herr_t ndr_hdf_visit(hid_t root, ndr_hdf_visitor visit, void *user);
 
-/* Selects a box of a space: along each dim `count` elements, `step` apart, or next to each other where step is NULL. A
- * scalar has one element, which is selected already. False where that fails, or the space is none. */
+/* Selects a box of a dataspace: along each dim `count` elements, `step` apart, or next to each other if step is NULL. A
+ * scalar has one element, which is selected already. False if that fails or `space` is no dataspace. */
 bool ndr_hdf_select(hid_t space, int ndim, const int64_t *from, const int64_t *step, const int64_t *count);
 
-/* What H5Dget_storage_size says; false where its 0 stands for a failure, which would make fill values of the data. */
+/* What H5Dget_storage_size returns. False if its 0 means a failure: taken as a size, it would turn the data into fill
+ * values. */
 bool ndr_hdf_storage_bytes(hid_t dataset, hsize_t *bytes);
 
 /* Opens a file to read; a failure says what the file is instead. */

@@ -1,4 +1,4 @@
-/* What a file of results lacks of its inputs, told to who writes it: one sentence a thing, each sentence once. */
+/* Tells whoever writes a file of results what it lacks of its inputs, in one sentence each, no sentence twice. */
 #ifndef NDR_H5_FILE_REMARKS_H
 #define NDR_H5_FILE_REMARKS_H
 
@@ -8,9 +8,7 @@ typedef struct ndr_remarks {
   char *told; /* the sentences so far, a line each */
 } ndr_remarks;
 
-/* Nothing is told of a file that `remarks` is NULL for. Where there is no memory to remember, a sentence may come
- * twice.
- */
+/* If `remarks` is NULL, nothing is told. If memory is short, a sentence may come twice. */
 void ndr_remark(ndr_remarks *remarks, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void ndr_remarks_free(ndr_remarks *remarks);

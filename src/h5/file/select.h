@@ -13,9 +13,9 @@ typedef struct ndr_selection {
   int64_t from, step, count;
 } ndr_selection;
 
-/* Reads what stands between brackets: for each dim an index, which leaves the dim with size 1, or START:STOP:STEP as in
- * Python with a positive step; "..." for all dims not named, which are also those after the last entry. Errors call
- * dims by their names, too, which may be NULL. */
+/* Reads the text between brackets. It has an entry for each dim: an index, which leaves the dim with size 1, or
+ * START:STOP:STEP as in Python with a positive step. "..." stands for all dims that have no entry; without it those are
+ * the last ones. Errors also name the dims; names may be NULL. */
 ndr_status ndr_select_parse(const char *text, int ndim, const int64_t *shape, const char *const *names,
                             ndr_selection *selections);
 

@@ -1,5 +1,5 @@
-/* Fields of tables: the members of compound elements. A field is called as users name it: NAME, or NAME.NAME where it
- * is a member of a compound member. Names may have dots themselves; the longest that is there is meant. */
+/* Fields of tables: the members of compound elements. Users write NAME, or NAME.NAME for a member of a compound member.
+ * Names may contain dots; the longest name that exists is taken. */
 #ifndef NDR_H5_FIND_FIELD_H
 #define NDR_H5_FIND_FIELD_H
 
@@ -13,8 +13,8 @@ hid_t ndr_field_type(hid_t type, const char *field);
 typedef int (*ndr_field_visitor)(void *user, const char *field);
 int ndr_field_each(hid_t type, ndr_field_visitor visit, void *user);
 
-/* The type that H5Dread must be given for the dataset's elements, those of its field if it is opened for one; close
- * with H5Tclose. Negative on failure. */
+/* The type that H5Dread must be given for the dataset's elements, or for its field if it was opened for one. Close with
+ * H5Tclose. Negative on failure. */
 hid_t ndr_hdf_element_type(const ndr_h5_dataset *dataset);
 
 #endif

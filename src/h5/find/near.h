@@ -18,11 +18,11 @@ typedef struct ndr_near {
 void ndr_near_offer(ndr_near *near, const char *name);
 void ndr_near_clear(ndr_near *near);
 
-/* Writes "; did you mean A, B?" of the paths that are near one that leads nowhere, cut at the first name that is wrong;
- * "" where there is none. */
+/* Writes "; did you mean A, B?" with the paths near one that leads nowhere, cut at the first name that is wrong; "" if
+ * none is near. */
 void ndr_near_paths(hid_t file, hid_t access, const char *path, char *text, size_t capacity);
 
-/* The same of the fields of a compound type. False where there is one of that name, or they cannot be read. */
+/* The same for the fields of a compound type. False if there is a field of that name, or they cannot be read. */
 bool ndr_near_fields(hid_t type, const char *field, char *text, size_t capacity);
 
 #endif

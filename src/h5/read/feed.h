@@ -15,7 +15,7 @@ typedef struct ndr_feed_plan {
   DLDevice place; /* of the slots' memory, which the host reaches */
 } ndr_feed_plan;
 
-/* Where the time went: seconds are summed over the threads, bytes are those stored. */
+/* Where the time went. Seconds are summed over the threads; bytes are as stored. */
 typedef struct ndr_feed_times {
   double read_seconds, decode_seconds, unpack_seconds;
   int64_t stored_bytes;
@@ -23,11 +23,12 @@ typedef struct ndr_feed_times {
 
 typedef struct ndr_feed ndr_feed;
 
-/* Starts reading. Threads that the system refuses are done without. */
+/* Starts reading. Goes on with fewer threads if the system refuses some. */
 ndr_status ndr_feed_create(ndr_feed **created, const ndr_feed_plan *plan);
 
-/* Waits for the next slab, reading meanwhile. *data is its compact row-major elements until it is given back. *done:
- * there was none left. Fails as reading the slab has failed. Fewer slabs may be out than there are slots. */
+/* Waits for the next slab, and helps reading meanwhile. *data points to its compact row-major elements until it is
+ * given back. *done: there is no slab left. Fails if reading the slab failed. The caller must have fewer slabs than
+ * there are slots. */
 ndr_status ndr_feed_take(ndr_feed *feed, ndr_slab *slab, void **data, bool *done);
 
 /* Gives back the slab that was taken first. */

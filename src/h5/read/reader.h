@@ -23,10 +23,10 @@ typedef struct ndr_reader {
   ndr_filters filters;
   bool bare_edges; /* chunks that reach over the edge were stored unfiltered */
   int64_t chunk_bytes;
-  int64_t table_bytes;           /* that a table of the chunks may take */
+  int64_t table_bytes;           /* the most for a table of the chunks */
   ndr_chunk_table *table;        /* made by the first thread that reads, for NDR_ROUTE_CHUNKS; NULL: never */
   hid_t memory_type;             /* for NDR_ROUTE_LIBRARY */
-  unsigned char fill[16];        /* what elements are that were never written, as reading leaves them */
+  unsigned char fill[16];        /* the value of elements that were never written, as reading leaves it */
   unsigned char stored_fill[16]; /* the same, as H5Dread would deliver it */
   bool shuffled;                 /* chunks have their bytes shuffled, element by element, before any other filter */
   bool hands_on; /* whole chunks can be handed on, and it saves work: `whole` may be set before the first read */
@@ -54,16 +54,16 @@ typedef struct ndr_box {
 ndr_status ndr_reader_open(ndr_reader *reader, const ndr_h5_dataset *dataset, bool as_f64, bool defer, int64_t memory);
 void ndr_reader_close(ndr_reader *reader);
 
-/* Bytes that `threads` threads take to read, beside the boxes. */
+/* The memory that `threads` threads need for reading, besides the boxes. */
 int64_t ndr_reader_scratch_bytes(const ndr_reader *reader, int threads);
 
-/* How many pieces reading a box takes, and how many of them make a task worth handing to a thread. */
+/* In how many pieces a box is read, and how many of them are worth a thread's task. */
 int64_t ndr_reader_pieces(const ndr_reader *reader, ndr_box box, int64_t *task);
 
-/* Bytes that reading a box gives. */
+/* The bytes that reading a box writes. */
 int64_t ndr_reader_bytes(const ndr_reader *reader, ndr_box box);
 
-/* Whether boxes must be unpacked once they are read, and how one of them is. */
+/* Whether boxes must be unpacked after they are read, and how a box is to be unpacked then. */
 bool ndr_reader_defers(const ndr_reader *reader);
 ndr_stored ndr_reader_deferred(const ndr_reader *reader, ndr_box box);
 

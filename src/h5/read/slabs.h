@@ -46,11 +46,11 @@ typedef struct ndr_slabs {
  * block, the kept dims are cut as leader's; else leader is NULL. Sizes of 0 are legal. */
 void ndr_slabs_grid(ndr_slabs *slabs, const ndr_slabs *leader, int shift);
 
-/* Sets extents so that slots, states and scratch take at most `budget` bytes: a cell's, or under `parts` those of as
- * many of its leaves as fit; kept dims as leader's. False where that is still too much. */
+/* Sets the extents of slabs so that slots, states and scratch take at most `budget` bytes: those of a cell, or under
+ * `parts` of as many of its leaves as fit. The kept dims are cut as leader's. False if even that is too much. */
 bool ndr_slabs_fit(ndr_slabs *slabs, const ndr_slabs *leader, bool parts, int64_t budget);
 
-/* Of a slab of full extent: its elements, the elements that a slot holds for it, and its outputs. */
+/* A slab of full extent: its elements, the elements that a slot holds for it, and its outputs. */
 int64_t ndr_slabs_elements(const ndr_slabs *slabs);
 int64_t ndr_slabs_held(const ndr_slabs *slabs);
 int64_t ndr_slabs_outputs(const ndr_slabs *slabs);
@@ -69,12 +69,12 @@ int64_t ndr_slabs_leaves_bytes(const ndr_slabs *slabs);
 int64_t ndr_slabs_leaf_bytes(const ndr_slabs *slabs);
 int64_t ndr_slabs_cell_leaves(const ndr_slabs *slabs, bool reduced);
 
-/* Whether leaves that come to the same outputs are reduced apart, to be added in their order later; follows from the
+/* Whether leaves of the same outputs are reduced separately and added later, in their order. This follows from the
  * grid. */
 bool ndr_slabs_adds_apart(const ndr_slabs *slabs);
 
-/* Walks along the dims that are reduced (or along those that are kept) from slab to slab: start[] of these dims moves
- * on to the next one, or back to 0 with the answer false after the last. */
+/* Moves start[] on to the next slab along the reduced (or the kept) dims. After the last slab it moves back to 0 and
+ * returns false. */
 bool ndr_slabs_next(const ndr_slabs *slabs, bool reduced, int64_t *start);
 
 /* The elements of the slab that starts at start[]. */

@@ -8,7 +8,7 @@
 
 #include "ndreduce/ndreduce.h"
 
-/* Real files have one or two; more of them are looked for one after the other. */
+/* Real files have one or two. */
 #define NDR_UNPACK_MISSING NDR_STORED_MISSING
 
 typedef struct ndr_unpack {
@@ -35,7 +35,7 @@ typedef struct ndr_unpack {
 #define NDR_UNPACK_INIT(dtype)                                                                                         \
   { .from = (dtype), .to = (dtype), .direct = true, .scale = 1 }
 
-/* Whether there is more to a mask than the NaN that are in the data anyway. */
+/* Whether a mask leaves out more than the NaN that are in the data anyway. */
 bool ndr_unpack_marks(const ndr_unpack *unpack);
 
 /* Whether the bytes are taken as they are: no byte order, mask or scale to apply. */

@@ -1,4 +1,4 @@
-/* How much memory is free on this machine, and what buffers may take of it where nobody says. */
+/* How much memory is free on this machine, and how much of it buffers take by default. */
 #ifndef NDR_H5_RUN_FREE_MEMORY_H
 #define NDR_H5_RUN_FREE_MEMORY_H
 
@@ -10,9 +10,9 @@ int64_t ndr_default_memory(void);
 
 #define NDR_LEAST_MEMORY ((int64_t)64 << 20)
 
-/* Bytes that are free to this process by what is told under `root`, which is "" but for the tests: /proc/meminfo, where
- * the machine's swap counts if `swap`, and the limits of its control groups, v1 and v2, of which pages of files count
- * as free. INT64_MAX where nothing is told. */
+/* The bytes that are free to this process, by the files under `root`, which is "" except in tests: /proc/meminfo, where
+ * swap space counts if `swap`, and the limits of its control groups, where pages of files count as free. INT64_MAX if
+ * there are no such files. */
 int64_t ndr_free_memory(const char *root, bool swap);
 
 #endif

@@ -22,7 +22,7 @@ typedef struct ndr_job {
   ndr_h5_options options;
   ndr_options reduce;
   DLDevice device; /* that reduces, or the first of those GPUs */
-  const char *why; /* that one; may point to the reason */
+  const char *why; /* why this device; may point to `reason` */
   char reason[256];
   int gpu_count;
   ndr_uploader uploaders[NDR_MOST_GPUS]; /* the first is on the host until the work begins */
@@ -42,7 +42,7 @@ typedef struct ndr_job {
 ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,
                         const ndr_op *ops, DLTensor *const *results, const ndr_h5_options *options);
 
-/* Bytes of elements from which NDR_H5_AUTO takes a GPU, where not negative: for the tests. */
+/* For tests: if not negative, NDR_H5_AUTO takes a GPU from so many bytes of elements on. */
 extern int64_t ndr_gpu_pays;
 
 /* Whether GPUs convert stored elements; a variable for the tests. */
@@ -59,14 +59,14 @@ ndr_status ndr_job_plan_feed(ndr_job *job);
 /* Puts the dataset's FILE:/PATH before the sentence of a failure that knows nothing of files; returns status. */
 ndr_status ndr_job_blame(const ndr_h5_dataset *dataset, ndr_status status);
 
-/* Whether a reduced dim has size 0. That is left to NumPy's rules: where there are no elements, none are missing. */
+/* Whether a reduced dim has size 0. Then NumPy's rules hold, since no element is missing where there are none. */
 bool ndr_job_is_empty(const ndr_job *job);
 
 /* Sets fold_count, fold_ops and valid_index: masked data give NaN where NumPy's rules give a sum or norm of nothing. */
 ndr_status ndr_job_add_valid(ndr_job *job);
 
-/* An accumulator of the job's ops over part of it, on the uploader's device and stream, as ndr_accumulator_create; and
- * its results, which get ops, where the uploader is the first. */
+/* Creates an accumulator of the job's ops over a part of it, on the uploader's device and stream, as
+ * ndr_accumulator_create. ndr_job_finish writes what one of the first uploader has to the results of ops. */
 ndr_status ndr_job_accumulate(const ndr_job *job, const ndr_uploader *uploader, int ndim, const int64_t *shape,
                               int dim_count, const int *dims, ndr_accumulator **accumulator);
 ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator, DLTensor *const *results);

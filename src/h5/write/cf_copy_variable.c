@@ -14,7 +14,7 @@
 #define MOST_BYTES ((int64_t)64 << 20)
 
 ndr_status ndr_cf_copy_fail_memory(const ndr_cf_copy_context *c) {
-  return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for what belongs to it", c->source->where);
+  return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for the variables that describe it", c->source->where);
 }
 
 /* Drops cell_methods: it is wrong for a subset. */

@@ -5,7 +5,7 @@
 #include "h5/cf/axes.h"
 #include "h5/write/cf_copy.h"
 
-/* The source, the output and the variable there that copies are made for. */
+/* What copies are made for: the source, the output, and a variable of the output. */
 typedef struct ndr_cf_copy_context ndr_cf_copy_context;
 struct ndr_cf_copy_context {
   ndr_cf_copies *known;

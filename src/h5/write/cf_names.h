@@ -22,7 +22,8 @@ ndr_status ndr_cf_names_fail_read(const ndr_h5_dataset *dataset);
 ndr_status ndr_cf_names_put_text(const ndr_cf_copy_context *c, const char *variable, const char *attribute,
                                  const char *text);
 
-/* The next word of a text; false after the last. One too long for `word` is cut, and then names nothing. */
+/* The next word of a text; false after the last. A word that is too long for `word` is cut; no variable is called so.
+ */
 bool ndr_cf_names_next(const char **rest, char word[256]);
 
 /* Copies the variables named; *left, to be freed, is the list of their names in the output. */

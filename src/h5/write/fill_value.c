@@ -31,7 +31,8 @@ static ndr_status input_mark(const ndr_h5_dataset *source, double *mark) {
   if (source->unpack.scaled) return NDR_OK;
   bool good = read_number(source->id, "_FillValue", mark);
   if (good && isnan(*mark)) good = read_number(source->id, "missing_value", mark);
-  return good ? NDR_OK : ndr_fail(NDR_ERR_FILE, "%s: what marks missing elements cannot be read", source->where);
+  return good ? NDR_OK
+              : ndr_fail(NDR_ERR_FILE, "%s: the attributes that mark missing elements cannot be read", source->where);
 }
 
 /* Whether an element is equal to value; and a copy in which value stands for NaN. */
@@ -67,7 +68,7 @@ ndr_status ndr_fill_value_choose(const ndr_label *label, const DLTensor *result,
   if (!can_mark(label->dtype, data, count, mark)) return NDR_OK;
   fill->value = mark;
   fill->data = malloc((size_t)count * (result->dtype.bits / 8) + 1);
-  if (!fill->data) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory to mark what is missing", label->source->where);
+  if (!fill->data) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory to mark missing elements", label->source->where);
   if (label->dtype == NDR_F64)
     mark_double(data, count, mark, fill->data);
   else

@@ -1,5 +1,5 @@
-/* The fill value of a result: stands in its file for missing elements, which are NaN in memory. It is written as
- * _FillValue, and as missing_value too where the input has that. */
+/* The fill value of a result. In the file it stands for missing elements, which are NaN in memory. It is written as
+ * _FillValue, and also as missing_value if the input has that. */
 #ifndef NDR_H5_WRITE_FILL_VALUE_H
 #define NDR_H5_WRITE_FILL_VALUE_H
 

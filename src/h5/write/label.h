@@ -1,4 +1,4 @@
-/* What a file of results says of them: attributes of the variables and of the whole file. */
+/* The attributes of results: of the variables, and of the whole file. */
 #ifndef NDR_H5_WRITE_LABEL_H
 #define NDR_H5_WRITE_LABEL_H
 
@@ -21,14 +21,14 @@ ndr_status ndr_label_variable(const ndr_label *label, hid_t variable);
 /* Writes cell_methods: names[d] is what dim d of the source, a reduced one, is to be called, or NULL. */
 ndr_status ndr_label_methods(const ndr_label *label, const char *const *names, hid_t variable);
 
-/* Whether an attribute of packed numbers says the same of them once they are unpacked; user is not looked at. */
+/* Whether an attribute of packed numbers also holds for the unpacked ones; `user` is ignored. */
 bool ndr_label_keeps_unpacked(void *user, const char *name);
 
-/* Describes coordinates along dim d of the label's source as its own are. */
+/* Gives a variable of coordinates along dim d the attributes that the source's own coordinates have. */
 ndr_status ndr_label_located(const ndr_label *label, int d, hid_t variable);
 
-/* Writes the attributes of the input's root, those of the groups that the source lies in as far as no outer one has
- * them, and `line` (NULL for none) before what the history holds. */
+/* Writes the attributes of the input's root, and those of the groups around the source that no outer group has. Puts
+ * `line` (NULL for none) before the history. */
 ndr_status ndr_label_file(const ndr_h5_dataset *source, hid_t file, const char *line, ndr_remarks *remarks);
 
 #endif

@@ -11,11 +11,11 @@
 #include "h5/write/storage.h"
 
 static ndr_status fail_memory(const ndr_h5_dataset *source) {
-  return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for the times that it covers", source->where);
+  return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for the bounds of its times", source->where);
 }
 
 static ndr_status fail_write(const ndr_h5_dataset *source) {
-  return ndr_hdf_fail(NDR_ERR_FILE, source->where, "the times that it covers cannot be written");
+  return ndr_hdf_fail(NDR_ERR_FILE, source->where, "the bounds of its times cannot be written");
 }
 
 static bool write_numbers(const ndr_scales *scales, const char *name, int ndim, const hsize_t *size,
@@ -112,7 +112,7 @@ static ndr_status find_known(const ndr_periods *known, const ndr_scales *scales,
     bool alike = other->bounds[0] == period->bounds[0] && other->bounds[1] == period->bounds[1];
     if (!alike || !ndr_scales_is_named(other->name, source->names[d])) continue;
     htri_t same = same_axis(scales, source, d, other->name);
-    if (same < 0) return ndr_hdf_fail(NDR_ERR_FILE, source->where, "the times that it covers cannot be compared");
+    if (same < 0) return ndr_hdf_fail(NDR_ERR_FILE, source->where, "the bounds of its times cannot be compared");
     if (same) *name = other->name;
   }
   return NDR_OK;

@@ -1,5 +1,5 @@
-/* The time of a result that has been reduced over its time axis, written with its bounds: as a scalar coordinate, or as
- * that of a dim that was kept with size 1. */
+/* Writes the time of a result that was reduced over its time axis, and the bounds of the time: as a scalar coordinate,
+ * or as the coordinate of a dim that keepdims has left with size 1. */
 #ifndef NDR_H5_WRITE_PERIOD_PUT_H
 #define NDR_H5_WRITE_PERIOD_PUT_H
 

@@ -36,8 +36,8 @@ typedef struct ndr_scales {
 ndr_status ndr_scales_attach(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable, int ndim,
                              const int *from);
 
-/* Which dims of a variable that is to be created, and then attached as above, are unlimited: those that are so in the
- * source, reduced or not, unless the scale that a dim will share is in the output already and is not. */
+/* Which dims of a variable that is about to be created and attached are unlimited: those that are unlimited in the
+ * source, reduced or not. A dim that will share a scale of the output follows that scale. */
 ndr_status ndr_scales_limits(ndr_scales *scales, const ndr_h5_dataset *source, int ndim, const int *from,
                              bool *unlimited);
 

@@ -4,8 +4,8 @@
 
 #include "h5/file/dataset.h"
 
-/* Whether the source is of netCDF, which has no bool: xarray writes bytes then, and an attribute dtype, "bool". A
- * source that holds bool so is taken to be. */
+/* Whether the source is netCDF. netCDF has no bool; xarray writes bytes and the attribute dtype = "bool" instead. A
+ * source that has such bytes counts as netCDF. */
 bool ndr_storage_is_netcdf(const ndr_h5_dataset *source);
 
 /* The type of a result in the file; close with H5Tclose. */

@@ -14,7 +14,7 @@ struct ndr_h5_writer {
   int deflate;
   char *history, *comment;
   ndr_remarks remarks;
-  bool labelled; /* as a file made from the input of the first result */
+  bool labelled; /* the attributes of the whole file are written */
 };
 
 #endif

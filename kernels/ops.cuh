@@ -1,4 +1,4 @@
-/* The operators: what a thread accumulates (Near), what blocks and pieces exchange (Far, the words of
+/* The operators: what a thread accumulates (Near), what blocks exchange (Far, the words of
  * src/core/state.h), and how a batch of elements enters.
  *
  *   Near near();  Far far();                               identities

@@ -11,7 +11,8 @@ template <class Op, int LENGTH>
 NDR_DEVICE void reduce_packets(const ndr_params &p, const typename Op::element *start, i64 first, i64 end, int head) {
   const int BATCH = NDR_LOADS_TILE_PACKETS, elements = packet_traits<typename Op::element>::elements,
             outputs = elements / LENGTH;
-  i64 along = p.axes[0].aux, step = p.reduced_count ? p.axes[1].aux : 0, number = first + machine::thread();
+  i64 along = p.axes[0].result_stride, step = p.reduced_count ? p.axes[1].index_step : 0,
+      number = first + machine::thread();
   ndr_packet packet[BATCH];
 #pragma unroll
   for (int u = 0; u < BATCH; u++) {
@@ -39,20 +40,20 @@ NDR_DEVICE void reduce_packets(const ndr_params &p, const typename Op::element *
 
 /* One output, element by element. */
 template <class Op> NDR_DEVICE void reduce_row(const ndr_params &p, i64 output) {
-  const typename Op::element *at = (const typename Op::element *)p.data + output * p.run_units;
-  i64 step = p.reduced_count ? p.axes[1].aux : 0;
+  const typename Op::element *at = (const typename Op::element *)p.data + output * p.tile_packets.row_length;
+  i64 step = p.reduced_count ? p.axes[1].index_step : 0;
   typename Op::Near a = Op::near();
-  for (int i = 0; i < (int)p.run_units; i++)
+  for (int i = 0; i < p.tile_packets.row_length; i++)
     fold_one<Op>(p, a, machine::load_element(at + i), p.index_origin + i * step);
-  emit<Op>(p, output * p.axes[0].aux, Op::widen(a));
+  emit<Op>(p, output * p.axes[0].result_stride, Op::widen(a));
 }
 
-/* Rows have p.run_units elements, an item p.units packets. Rows before the first 16-byte boundary and after the last
+/* Rows before the first 16-byte boundary and after the last
  * are the first block's. */
 template <class Op> NDR_DEVICE void tile_packets(const ndr_params &p) {
   typedef typename Op::element T;
   const int elements = packet_traits<T>::elements;
-  int past = (int)((unsigned long long)p.data % 16 / sizeof(T)), length = (int)p.run_units;
+  int past = (int)((unsigned long long)p.data % 16 / sizeof(T)), length = p.tile_packets.row_length;
   int head = past ? (elements - past) / length : 0;
   if (head > p.outputs) head = (int)p.outputs;
   const T *start = (const T *)p.data + head * length;
@@ -60,7 +61,7 @@ template <class Op> NDR_DEVICE void tile_packets(const ndr_params &p) {
   int rest = head + (int)(p.outputs - whole), thread = machine::thread();
   if (machine::block() == 0 && thread < rest) reduce_row<Op>(p, thread < head ? thread : whole + thread - head);
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    i64 first = item * p.units, end = first + p.units < packets ? first + p.units : packets;
+    i64 each = p.tile_packets.item_vectors, first = item * each, end = first + each < packets ? first + each : packets;
     if constexpr (elements < 16)
       if (length == 1) reduce_packets<Op, 1>(p, start, first, end, head);
     if constexpr (elements > 2)

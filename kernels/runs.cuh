@@ -35,8 +35,7 @@ NDR_DEVICE void fold_packets(const ndr_params &p, typename Op::Near &a, const ty
 template <class Op> struct residency<NDR_KERNEL_TILE_RUN_PACKETS, Op> : column<Op, false> {};
 template <class Op> struct residency<NDR_KERNEL_TILE_RUN_ELEMENTS, Op> : column<Op, false> {};
 
-/* A block's threads: p.lanes along the columns of its tile, the rest along the rows. The axis of the runs themselves
- * comes after those that are walked. */
+/* A block's threads: some along the columns of its tile, the rest along the rows. */
 template <class Op, bool WIDE> struct strip : groups {
   typedef typename Op::element T;
   typedef typename Op::Near Near;
@@ -46,56 +45,60 @@ template <class Op, bool WIDE> struct strip : groups {
   int row, lane, rows;
   int columns; /* of a group */
 
-  NDR_DEVICE strip(const ndr_params &p) : groups(p) {
-    row = machine::thread() / p.lanes;
-    lane = machine::thread() - row * p.lanes;
-    rows = NDR_BLOCK / p.lanes;
-    columns = (int)p.run_units * p.period / elements;
+  NDR_DEVICE strip(const ndr_params &p) : groups(p, p.tile_runs.groups) {
+    int threads = p.tile_runs.row_threads;
+    row = machine::thread() / threads;
+    lane = machine::thread() - row * threads;
+    rows = NDR_BLOCK / threads;
+    columns = g.run_length * g.outputs / elements;
   }
 
   /* The first column of a tile that an item has. */
-  static NDR_DEVICE int first_column(const ndr_params &p, part whose) {
-    return p.runs == 1 ? 0 : whose.split / p.segments * p.lanes;
+  static NDR_DEVICE int first_column(const ndr_params &p, tile_split whose) {
+    const ndr_param_tile_runs &own = p.tile_runs;
+    return own.column_splits == 1 ? 0 : whose.split / own.row_splits * own.row_threads;
   }
 
   /* What this thread reads of an item. */
-  NDR_DEVICE void fold(const ndr_params &p, Near &a, part whose) const {
+  NDR_DEVICE void fold(const ndr_params &p, Near &a, tile_split whose) const {
     where at = find(p, whose.tile);
     int column = first_column(p, whose) + lane, group = column / columns,
         inside = (column - group * columns) * elements;
-    if (row >= rows || group * p.period >= at.to.outputs) return;
-    i64 apart = p.axes[p.kept_count + p.reduced_count].aux, index = p.index_origin + inside / p.period * apart;
+    if (row >= rows || group * g.outputs >= at.to.outputs) return;
+    i64 apart = p.axes[p.kept_count + p.reduced_count].index_step, index = p.index_origin + inside / g.outputs * apart;
     const T *base = (const T *)p.data + at.offset + group * p.axes[first_axis].stride + inside;
-    range piece = piece_of(p, p.runs == 1 ? whose.split : whose.split % p.segments);
+    range units = units_of(p, p.tile_runs.column_splits == 1 ? whose.split : whose.split % p.tile_runs.row_splits);
     if constexpr (WIDE)
-      walk_rows<UNROLL>(p, base, index, piece, row, rows, [&](const T *here, i64 stride, i64 from, i64 step, int left) {
+      walk_rows<UNROLL>(p, base, index, units, row, rows, [&](const T *here, i64 stride, i64 from, i64 step, int left) {
         fold_packets<Op, UNROLL>(p, a, here, stride, from, step, apart, left, rows);
       });
     else
-      fold_columns<Op, false>(p, &a, base, index, piece, row, rows);
+      fold_columns<Op, false>(p, &a, base, index, units, row, rows);
   }
 
-  /* What the block has of an output, every p.team-th of its states. */
+  /* What the block has of an output, every joiners-th of its states. */
   NDR_DEVICE Near join_columns(const ndr_params &p, int first, int output, int member, const Near *states) const {
-    int group = group_of(p, output), from = group * columns + output - group * p.period - first;
-    int run = (int)p.run_units / elements, begin = from < 0 ? (p.period - 1 - from) / p.period : 0;
-    int end = p.lanes > from ? (p.lanes - from + p.period - 1) / p.period : 0;
+    int threads = p.tile_runs.row_threads, outputs = g.outputs;
+    int group = group_of(p, output), from = group * columns + output - group * outputs - first;
+    int run = g.run_length / elements, begin = from < 0 ? (outputs - 1 - from) / outputs : 0;
+    int end = threads > from ? (threads - from + outputs - 1) / outputs : 0;
     int held = (end < run ? end : run) - begin; /* columns */
     Near total = Op::near();
-    for (int n = member; n < rows * held; n += p.team) {
+    for (int n = member; n < rows * held; n += p.tile_runs.joiners.count) {
       int above = n / held;
-      Op::join(total, states[above * p.lanes + from + (begin + n - above * held) * p.period]);
+      Op::join(total, states[above * threads + from + (begin + n - above * held) * outputs]);
     }
     return total;
   }
 
-  /* The states of the block's threads, joined by p.team threads an output, and handed on. */
-  NDR_DEVICE void meet(const ndr_params &p, part whose, const place &to, const Near *states) const {
-    int thread = machine::thread(), number = thread >> p.team_log, member = thread & (p.team - 1);
-    for (int first = 0; first < to.outputs; first += NDR_BLOCK >> p.team_log) {
+  /* The states of the block's threads, joined by some threads an output, and handed on. */
+  NDR_DEVICE void meet(const ndr_params &p, tile_split whose, const place &to, const Near *states) const {
+    const ndr_param_threads &joiners = p.tile_runs.joiners;
+    int thread = machine::thread(), number = thread >> joiners.log, member = thread & (joiners.count - 1);
+    for (int first = 0; first < to.outputs; first += NDR_BLOCK >> joiners.log) {
       int output = first + number, k = output < to.outputs ? output : 0; /* every lane of a warp takes part */
       Near total = join_columns(p, first_column(p, whose), k, member, states);
-      join_lanes<Op>(total, p.team);
+      join_lanes<Op>(total, joiners.count);
       if (member != 0 || output >= to.outputs) continue;
       if (p.splits == 1)
         emit<Op>(p, element_of(p, to, group_of(p, k), k), Op::widen(total));
@@ -111,16 +114,16 @@ template <class Op, bool WIDE> NDR_DEVICE void tile_runs(const ndr_params &p) {
   strip<Op, WIDE> s(p);
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     Near a = Op::near();
-    s.fold(p, a, part_of(p, item));
+    s.fold(p, a, split_of(p, item));
     states[machine::thread()] = a;
     machine::barrier();
     /* Found again: the loop needs the registers for loads. */
-    part whose = part_of(p, machine::opaque(item));
+    tile_split whose = split_of(p, machine::opaque(item));
     groups::place to = s.find(p, whose.tile).to;
     s.meet(p, whose, to, states);
     machine::barrier();
     if (p.splits == 1) continue;
-    join_pieces<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs,
+    join_splits<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs,
                            [&](int k) { return s.element_of(p, to, s.group_of(p, k), k); });
   }
 }

@@ -1,9 +1,8 @@
 /* Family thread: the axis of smallest stride is kept and wide. Neighbouring threads own neighbouring columns of it, a
  * packet of 16 bytes each (or, where columns or rows are not aligned, one element), and walk the reduced axes.
  *
- * A team of p.team threads, a block or a part of one, p.lanes along the columns by the rest along the rows, reads a
- * tile of outputs: p.lanes packets of columns of one combination of the other kept axes. Units are rows: combinations
- * of the reduced axes. */
+ * A team of threads, a block or fewer, some along the columns by the rest along the rows, reads neighbouring columns of
+ * one combination of the other kept axes. */
 #ifndef NDR_THREAD_CUH
 #define NDR_THREAD_CUH
 
@@ -65,20 +64,20 @@ NDR_DEVICE void fold_rows(const ndr_params &p, typename Op::Near *a, const typen
   }
 }
 
-/* The rows of a piece that fall to this thread, of which there is one for every `rows`, handed to
+/* The rows of a split that fall to this thread, of which there is one for every `rows`, handed to
  * fold(at, stride, index, step, left), which takes UNROLL of the `left` rows that follow. Rows are counted over
  * axes[kept_count] first: each stretch of them is walked by stride, and only its start is decoded. */
 template <int UNROLL, class T, class Fold>
-NDR_DEVICE void walk_rows(const ndr_params &p, const T *base, i64 origin, range piece, int row, int rows,
+NDR_DEVICE void walk_rows(const ndr_params &p, const T *base, i64 origin, range split, int row, int rows,
                           const Fold &fold) {
-  const ndr_param_axis &axis = p.axes[p.kept_count];
-  i64 size = p.reduced_count ? axis.size : 1, stride = rows * axis.stride, step = rows * axis.aux;
-  for (i64 first = piece.begin; first < piece.end;) {
+  const ndr_param_axis &axis = walked_axis(p);
+  i64 size = p.reduced_count ? axis.size : 1, stride = rows * axis.stride, step = rows * axis.index_step;
+  for (i64 first = split.begin; first < split.end;) {
     i64 run = p.reduced_count > 1 ? divide(p, axis, first).whole : 0, from = first - run * size;
-    i64 end = from + (piece.end - first) < size ? from + (piece.end - first) : size;
-    spot s = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
+    i64 end = from + (split.end - first) < size ? from + (split.end - first) : size;
+    element_spot s = locate_reduced(p, 1, run);
     const T *at = base + s.offset + (from + row) * axis.stride;
-    i64 index = origin + s.aux + (from + row) * axis.aux;
+    i64 index = origin + s.index + (from + row) * axis.index_step;
     for (int left = (int)(end - from) - row; left > 0; left -= UNROLL * rows) {
       fold(at, stride, index, step, left);
       at += UNROLL * stride;
@@ -90,42 +89,44 @@ NDR_DEVICE void walk_rows(const ndr_params &p, const T *base, i64 origin, range 
 
 template <class Op, bool UNIT>
 NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Near *a, const typename Op::element *base, i64 origin,
-                             range piece, int row, int rows) {
+                             range split, int row, int rows) {
   typedef typename Op::element T;
   const int UNROLL = column<Op, UNIT>::rows;
-  walk_rows<UNROLL>(p, base, origin, piece, row, rows, [&](const T *at, i64 stride, i64 index, i64 step, int left) {
+  walk_rows<UNROLL>(p, base, origin, split, row, rows, [&](const T *at, i64 stride, i64 index, i64 step, int left) {
     fold_rows<Op, UNIT, UNROLL>(p, a, at, stride, index, step, left, rows);
   });
 }
 
-/* A tile of outputs: `columns` neighbours along the fastest axis, from element `at.offset` of the data and `at.aux` of
- * the result on. */
-struct tile_spot {
+/* What a team reads: `columns` neighbours along the fastest axis, from at.offset of the data and at.result of the
+ * result on. */
+struct team_spot {
   i64 output, columns;
-  spot at;
+  output_spot at;
 };
 
-NDR_DEVICE tile_spot locate_tile(const ndr_params &p, i64 tile) {
-  i64 rest = p.kept_count > 1 ? tile / p.tiles : 0, first = (tile - rest * p.tiles) * p.columns;
-  spot at = locate(p, 1, p.kept_count - 1, rest);
-  at.offset += first * p.axes[0].stride;
-  at.aux += first * p.axes[0].aux;
-  i64 columns = tile >= p.all_tiles ? 0 : p.axes[0].size - first;
-  return {tile * p.columns, columns < p.columns ? columns : p.columns, at};
+NDR_DEVICE team_spot locate_team(const ndr_params &p, i64 number) {
+  const ndr_param_thread &own = p.thread;
+  i64 rest = p.kept_count > 1 ? number / own.axis_teams : 0;
+  i64 first = (number - rest * own.axis_teams) * own.team_columns;
+  output_spot at = locate_kept(p, 1, rest);
+  at.step(p.axes[0], first);
+  i64 columns = number >= own.teams ? 0 : p.axes[0].size - first;
+  return {number * own.team_columns, columns < own.team_columns ? columns : own.team_columns, at};
 }
 
-/* Where a thread stands in its block: p.team threads share a tile, p.lanes along its columns. */
+/* Where a thread stands in its block's teams. */
 struct column_team {
   int number, lane, row, rows;
   NDR_DEVICE column_team(const ndr_params &p) {
-    int thread = machine::thread() & (p.team - 1);
-    number = machine::thread() >> p.team_log;
-    lane = thread & (p.lanes - 1);
-    row = thread >> p.lane_log;
-    rows = p.team >> p.lane_log;
+    const ndr_param_threads &team = p.thread.team, &lanes = p.thread.lanes;
+    int thread = machine::thread() & (team.count - 1);
+    number = machine::thread() >> team.log;
+    lane = thread & (lanes.count - 1);
+    row = thread >> lanes.log;
+    rows = team.count >> lanes.log;
   }
-  NDR_DEVICE i64 tile(const ndr_params &p, i64 item) const {
-    return (part_of(p, item).tile << (NDR_BLOCK_LOG - p.team_log)) + number;
+  NDR_DEVICE team_spot spot(const ndr_params &p, i64 item) const {
+    return locate_team(p, (split_of(p, item).tile << (NDR_BLOCK_LOG - p.thread.team.log)) + number);
   }
 };
 
@@ -133,38 +134,38 @@ struct column_team {
  * afterwards. */
 template <class Op, bool UNIT>
 NDR_DEVICE void fold_item(const ndr_params &p, typename Op::Near *a, i64 item, const column_team &team) {
-  tile_spot t = locate_tile(p, team.tile(p, item));
+  team_spot t = team.spot(p, item);
   int first = team.lane * column<Op, UNIT>::count;
   if (first >= t.columns) return;
   const typename Op::element *base = (const typename Op::element *)p.data + t.at.offset + first * p.axes[0].stride;
-  fold_columns<Op, UNIT>(p, a, base, p.index_origin, piece_of(p, part_of(p, item).split), team.row, team.rows);
+  fold_columns<Op, UNIT>(p, a, base, p.index_origin, units_of(p, split_of(p, item).split), team.row, team.rows);
 }
 
 /* The accumulators of a team's warps, or where a row takes more than a warp of its rows, meet in shared memory, some of
  * each thread's columns at a time. Each output is then joined by a thread of its own: neighbouring threads write
  * neighbouring outputs. */
 template <class Op, bool UNIT>
-NDR_DEVICE void join_rows(const ndr_params &p, const tile_spot &t, i64 split, const typename Op::Near *a,
+NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, const typename Op::Near *a,
                           const column_team &team) {
   typedef typename Op::Near Near;
-  const int count = column<Op, UNIT>::count, room = 8192 / (NDR_BLOCK * (int)sizeof(Near));
-  const int width = room < 1 ? 1 : room > count ? count : room >= 8 ? 8 : room >= 4 ? 4 : room >= 2 ? 2 : 1;
+  const int count = column<Op, UNIT>::count, most = 8192 / (NDR_BLOCK * (int)sizeof(Near));
+  const int width = most < 1 ? 1 : most > count ? count : most >= 8 ? 8 : most >= 4 ? 4 : most >= 2 ? 2 : 1;
+  const ndr_param_threads &lanes = p.thread.lanes;
   NDR_SHARED Near states[width][NDR_BLOCK + (width > 1 ? 32 / width : 0)];
-  int apart = p.lanes < NDR_WARP ? NDR_WARP >> p.lane_log : 1; /* rows that a warp has joined */
-  int base = team.number << p.team_log, member = team.lane + (team.row << p.lane_log);
+  int apart = lanes.count < NDR_WARP ? NDR_WARP >> lanes.log : 1; /* rows that a warp has joined */
+  int base = team.number << p.thread.team.log, member = team.lane + (team.row << lanes.log);
 #pragma unroll
   for (int first = 0; first < count; first += width) {
 #pragma unroll
     for (int c = 0; c < width; c++) states[c][machine::thread()] = a[first + c];
     machine::barrier();
-    for (int n = member; n < p.lanes * width; n += p.team) {
+    for (int n = member; n < lanes.count * width; n += p.thread.team.count) {
       int lane = n / width, c = n % width, k = lane * count + first + c;
       if (k >= t.columns) continue;
       Near total = states[c][base + lane];
-      for (int row = apart; row < team.rows; row += apart)
-        Op::join(total, states[c][base + (row << p.lane_log) + lane]);
+      for (int row = apart; row < team.rows; row += apart) Op::join(total, states[c][base + (row << lanes.log) + lane]);
       if (p.splits == 1)
-        emit<Op>(p, t.at.aux + k * p.axes[0].aux, Op::widen(total));
+        emit<Op>(p, t.at.result + k * p.axes[0].result_stride, Op::widen(total));
       else
         save_partial<Op>(p, split, t.output + k, Op::widen(total));
     }
@@ -174,6 +175,7 @@ NDR_DEVICE void join_rows(const ndr_params &p, const tile_spot &t, i64 split, co
 
 template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &p) {
   const int count = column<Op, UNIT>::count;
+  const int threads = p.thread.team.count;
   column_team team(p);
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     typename Op::Near a[count];
@@ -181,22 +183,23 @@ template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &
     for (int c = 0; c < count; c++) a[c] = Op::near();
     fold_item<Op, UNIT>(p, a, item, team);
     /* The rows of a warp. */
-    for (int mask = (p.team < NDR_WARP ? p.team : NDR_WARP) >> 1; mask >= p.lanes; mask >>= 1) {
+    for (int mask = (threads < NDR_WARP ? threads : NDR_WARP) >> 1; mask >= p.thread.lanes.count; mask >>= 1) {
 #pragma unroll
       for (int c = 0; c < count; c++) Op::join(a[c], shuffle_state(a[c], mask));
     }
     i64 again = machine::opaque(item);
-    tile_spot t = locate_tile(p, team.tile(p, again));
-    if (p.splits == 1 && (p.team <= NDR_WARP || team.rows == 1)) {
+    team_spot t = team.spot(p, again);
+    if (p.splits == 1 && (threads <= NDR_WARP || team.rows == 1)) {
       int first = team.lane * count;
       if (team.row == 0 && first < t.columns)
-        emit_row<Op, count>(p, t.at.aux + first * p.axes[0].aux, p.axes[0].aux, a);
+        emit_row<Op, count>(p, t.at.result + first * p.axes[0].result_stride, p.axes[0].result_stride, a);
       continue;
     }
-    part whose = part_of(p, again);
+    tile_split whose = split_of(p, again);
     join_rows<Op, UNIT>(p, t, whose.split, a, team);
     if (p.splits == 1) continue;
-    join_pieces<Op, false>(p, whose, t.output, (int)t.columns, [&](int k) { return t.at.aux + k * p.axes[0].aux; });
+    join_splits<Op, false>(p, whose, t.output, (int)t.columns,
+                           [&](int k) { return t.at.result + k * p.axes[0].result_stride; });
   }
 }
 

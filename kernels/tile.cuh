@@ -1,9 +1,9 @@
 /* Family tile: the axis of smallest stride is short, so that one contiguous stretch of memory spans several outputs.
  *
- * tile_columns: the short axis is kept (its size is `period`) and the next reduced axis lies densely around it. A
- * thread's packets are p.lanes packets apart, p.lanes * elements a multiple of period, so element j of its packets
- * always belongs to the same output: it is reduced in registers, and only the ends meet in shared memory. For its other
- * kernels see triples.cuh, narrow.cuh and runs.cuh. */
+ * tile_columns: the short axis is kept, and the next reduced axis lies densely around it: rows of a few columns. A
+ * thread's packets are as many apart as threads are active, their elements a multiple of the columns, so element j of
+ * its packets always belongs to the same output: it is reduced in registers, and only the ends meet in shared memory.
+ * For its other kernels see triples.cuh, narrow.cuh and runs.cuh. */
 #ifndef NDR_TILE_CUH
 #define NDR_TILE_CUH
 
@@ -25,9 +25,9 @@ template <class T> struct stretch {
   }
 };
 
-/* Where element `at` of a stretch of whole rows stands among the reduced elements. A piece is much less than 2^31. */
-NDR_DEVICE i64 index_at(const ndr_params &p, i64 index, i64 at, int period) {
-  return index + (u32)at / (u32)period * p.axes[p.kept_count].aux;
+/* Where element `at` of a stretch of whole rows stands among the reduced elements. A split is much less than 2^31. */
+NDR_DEVICE i64 index_at(const ndr_params &p, i64 index, i64 at, int columns) {
+  return index + (u32)at / (u32)columns * walked_axis(p).index_step;
 }
 
 /* The head and tail of a stretch, less than a packet each: read by a thread an element, before the packets, and folded
@@ -47,10 +47,11 @@ template <class T> struct edges {
 template <class Op>
 NDR_DEVICE void fold_edges(const ndr_params &p, typename Op::Near &a, const edges<typename Op::element> &e,
                            const typename Op::element *edge, i64 index, int column) {
-  for (int k = column; k < e.head; k += p.period) fold_one<Op>(p, a, edge[k], index_at(p, index, k, p.period));
+  int columns = p.tile_columns.rows.columns;
+  for (int k = column; k < e.head; k += columns) fold_one<Op>(p, a, edge[k], index_at(p, index, k, columns));
   /* The first tail element that belongs to the column. */
-  int k = e.head + (int)((column + p.period - e.at(e.head) % p.period) % p.period);
-  for (; k < e.count; k += p.period) fold_one<Op>(p, a, edge[k], index_at(p, index, e.at(k), p.period));
+  int k = e.head + (int)((column + columns - e.at(e.head) % columns) % columns);
+  for (; k < e.count; k += columns) fold_one<Op>(p, a, edge[k], index_at(p, index, e.at(k), columns));
 }
 
 /* The packets of a stretch that fall to this thread, into its phase accumulators. */
@@ -60,17 +61,17 @@ NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const str
   typedef typename Op::element T;
   const int elements = 16 / sizeof(T), UNROLL = NDR_LOADS_TILE_COLUMNS;
   const T *at = s.start + s.head + machine::thread() * elements;
-  int left = (int)s.packets - machine::thread(), stride = p.lanes * elements;
+  int left = (int)s.packets - machine::thread(), threads = p.tile_columns.active_threads, stride = threads * elements;
   i64 first = s.head + machine::thread() * elements;
-  for (; left > 0; left -= UNROLL * p.lanes) {
+  for (; left > 0; left -= UNROLL * threads) {
     ndr_packet packet[UNROLL];
     typename Op::value x[UNROLL][elements];
 #pragma unroll
     for (int u = 0; u < UNROLL; u++)
-      if (left > u * p.lanes) packet[u] = machine::load_packet(at + u * stride);
+      if (left > u * threads) packet[u] = machine::load_packet(at + u * stride);
 #pragma unroll
     for (int u = 0; u < UNROLL; u++) unpack<Op>(packet[u], x[u]);
-    if (left > (UNROLL - 1) * p.lanes && !Op::indexed) {
+    if (left > (UNROLL - 1) * threads && !Op::indexed) {
 #pragma unroll
       for (int j = 0; j < elements; j++) {
         typename Op::value y[UNROLL];
@@ -81,10 +82,11 @@ NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const str
     } else {
 #pragma unroll
       for (int u = 0; u < UNROLL; u++) {
-        if (left <= u * p.lanes) break;
+        if (left <= u * threads) break;
 #pragma unroll
         for (int j = 0; j < elements; j++)
-          fold_value<Op>(p, a[j], x[u][j], Op::indexed ? index_at(p, index, first + u * stride + j, p.period) : 0);
+          fold_value<Op>(p, a[j], x[u][j],
+                         Op::indexed ? index_at(p, index, first + u * stride + j, p.tile_columns.rows.columns) : 0);
       }
     }
     at += UNROLL * stride;
@@ -92,30 +94,30 @@ NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const str
   }
 }
 
-/* Joins `total` states of a block, state k belonging to phase k % period, into the first `period` ones. */
-template <class Op> NDR_DEVICE void join_phases(const ndr_params &p, typename Op::Near *room, int total) {
-  int thread = machine::thread(), width = machine::threads() / p.period * p.period;
+/* Joins `total` states of a block, state k belonging to phase k % columns, into the first `columns` ones. */
+template <class Op> NDR_DEVICE void join_phases(typename Op::Near *states, int total, int columns) {
+  int thread = machine::thread(), width = machine::threads() / columns * columns;
   if (width < total) {
     typename Op::Near a = Op::near();
-    for (int k = thread; thread < width && k < total; k += width) Op::join(a, room[k]);
+    for (int k = thread; thread < width && k < total; k += width) Op::join(a, states[k]);
     machine::barrier();
-    if (thread < width) room[thread] = a;
+    if (thread < width) states[thread] = a;
     machine::barrier();
     total = width;
   }
-  int groups = total / p.period, warps = machine::threads() / NDR_WARP;
+  int groups = total / columns, warps = machine::threads() / NDR_WARP;
   if (groups <= 8) {
-    for (int g = 1; thread < p.period && g < groups; g++) Op::join(room[thread], room[g * p.period + thread]);
+    for (int g = 1; thread < columns && g < groups; g++) Op::join(states[thread], states[g * columns + thread]);
     machine::barrier();
     return;
   }
   /* Each phase is read by one warp alone, so that its sum may replace its first state. */
-  for (int phase = thread / NDR_WARP; phase < p.period; phase += warps) {
+  for (int phase = thread / NDR_WARP; phase < columns; phase += warps) {
     typename Op::Near a = Op::near();
 #pragma unroll 1
-    for (int g = thread % NDR_WARP; g < groups; g += NDR_WARP) Op::join(a, room[g * p.period + phase]);
+    for (int g = thread % NDR_WARP; g < groups; g += NDR_WARP) Op::join(a, states[g * columns + phase]);
     join_lanes<Op>(a, NDR_WARP);
-    if (thread % NDR_WARP == 0) room[phase] = a;
+    if (thread % NDR_WARP == 0) states[phase] = a;
   }
   machine::barrier();
 }
@@ -125,19 +127,20 @@ template <class Op> NDR_DEVICE void join_phases(const ndr_params &p, typename Op
 template <class Op>
 NDR_DEVICE void join_accumulators(const ndr_params &p, typename Op::Near &mine, const typename Op::Near *a, int phase) {
   const int elements = 16 / sizeof(typename Op::element);
-  typename Op::Near *room = (typename Op::Near *)machine::shared_bytes();
-  int thread = machine::thread(), total = p.lanes * elements;
-  int most = p.room / (int)sizeof(typename Op::Near) / p.period * p.period;
+  typename Op::Near *states = (typename Op::Near *)machine::shared_bytes();
+  int thread = machine::thread(), threads = p.tile_columns.active_threads, total = threads * elements;
+  int columns = p.tile_columns.rows.columns;
+  int most = p.tile_columns.smem_bytes / (int)sizeof(typename Op::Near) / columns * columns;
   for (int base = 0; base < total; base += most) {
     int count = total - base < most ? total - base : most;
 #pragma unroll
     for (int j = 0; j < elements; j++) {
       int k = thread * elements + j - base;
-      if (thread < p.lanes && k >= 0 && k < count) room[k] = a[j];
+      if (thread < threads && k >= 0 && k < count) states[k] = a[j];
     }
     machine::barrier();
-    join_phases<Op>(p, room, count);
-    if (thread < p.period) Op::join(mine, room[phase]);
+    join_phases<Op>(states, count, columns);
+    if (thread < columns) Op::join(mine, states[phase]);
     machine::barrier();
   }
 }
@@ -150,62 +153,65 @@ NDR_DEVICE void fold_packets(const ndr_params &p, typename Op::Near &mine, const
   typename Op::Near a[elements];
 #pragma unroll
   for (int j = 0; j < elements; j++) a[j] = Op::near();
-  if (machine::thread() < p.lanes) fold_phases<Op>(p, a, s, index);
-  join_accumulators<Op>(p, mine, a, (column + p.period - s.head % p.period) % p.period);
+  int columns = p.tile_columns.rows.columns;
+  if (machine::thread() < p.tile_columns.active_threads) fold_phases<Op>(p, a, s, index);
+  join_accumulators<Op>(p, mine, a, (column + columns - s.head % columns) % columns);
 }
 
-/* The rows of an item that lie side by side: p.runs stretches an output group, each of p.run_units rows; a piece is a
- * range of rows of one stretch, or of whole stretches. Units are rows. */
+/* The rows from number `row` on, before `end`, that lie side by side: a split is a range of rows of one run, or of
+ * whole runs. */
 template <class T> struct row_stretch {
   const T *first;
   i64 rows, index;
-  NDR_DEVICE row_stretch(const ndr_params &p, i64 base, i64 row, i64 end) {
-    i64 run = p.runs == 1 ? 0 : row / p.run_units, in_run = row - run * p.run_units;
-    spot outer = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
-    rows = p.run_units - in_run < end - row ? p.run_units - in_run : end - row;
-    first = (const T *)p.data + base + outer.offset + in_run * p.period;
-    index = p.index_origin + outer.aux + in_run * p.axes[p.kept_count].aux;
+  NDR_DEVICE row_stretch(const ndr_params &p, const ndr_param_rows &all, i64 base, i64 row, i64 end) {
+    i64 run = all.runs == 1 ? 0 : row / all.run_rows, in_run = row - run * all.run_rows;
+    element_spot outer = locate_reduced(p, 1, run);
+    rows = all.run_rows - in_run < end - row ? all.run_rows - in_run : end - row;
+    first = (const T *)p.data + base + outer.offset + in_run * all.columns;
+    index = p.index_origin + outer.index + in_run * walked_axis(p).index_step;
   }
 };
 
-/* Hands an item's totals on, of which thread t < period holds that of column t: to the result, or through the partial
+/* Hands an item's totals on, of which thread t < columns holds that of column t: to the result, or through the partial
  * states. */
 template <class Op>
-NDR_DEVICE void finish_columns(const ndr_params &p, part whose, i64 result, const typename Op::Near &mine) {
+NDR_DEVICE void finish_columns(const ndr_params &p, int columns, tile_split whose, i64 result,
+                               const typename Op::Near &mine) {
   int thread = machine::thread();
-  bool owner = thread < p.period;
+  bool owner = thread < columns;
   if (p.splits == 1) {
-    if (owner) emit<Op>(p, result + thread * p.axes[0].aux, Op::widen(mine));
+    if (owner) emit<Op>(p, result + thread * p.axes[0].result_stride, Op::widen(mine));
     return;
   }
-  i64 output = whose.tile * p.period;
+  i64 output = whose.tile * columns;
   if (owner) save_partial<Op>(p, whose.split, output + thread, Op::widen(mine));
-  join_pieces<Op, false>(p, whose, output, p.period, [&](int k) { return result + k * p.axes[0].aux; });
+  join_splits<Op, false>(p, whose, output, columns, [&](int k) { return result + k * p.axes[0].result_stride; });
 }
 
 template <class Op> NDR_DEVICE void tile_columns(const ndr_params &p) {
   typedef typename Op::element T;
+  const int columns = p.tile_columns.rows.columns;
   NDR_SHARED T edge[edges<T>::most];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    part whose = part_of(p, item);
-    spot kept = locate(p, 1, p.kept_count - 1, whose.tile);
-    range piece = piece_of(p, whose.split);
-    int thread = machine::thread(), column = thread < p.period ? thread : 0;
+    tile_split whose = split_of(p, item);
+    output_spot kept = locate_kept(p, 1, whose.tile);
+    range units = units_of(p, whose.split);
+    int thread = machine::thread(), column = thread < columns ? thread : 0;
     typename Op::Near mine = Op::near();
-    for (i64 row = piece.begin; row < piece.end;) {
-      row_stretch<T> rows(p, kept.offset, row, piece.end);
-      stretch<T> s(rows.first, rows.rows * p.period);
+    for (i64 row = units.begin; row < units.end;) {
+      row_stretch<T> rows(p, p.tile_columns.rows, kept.offset, row, units.end);
+      stretch<T> s(rows.first, rows.rows * columns);
       edges<T> around(s);
       T element = T();
       if (thread < around.count) element = machine::load_element(rows.first + around.at(thread));
       fold_packets<Op>(p, mine, s, rows.index, column);
       if (thread < around.count) edge[thread] = element;
       machine::barrier();
-      if (thread < p.period) fold_edges<Op>(p, mine, around, edge, rows.index, column);
+      if (thread < columns) fold_edges<Op>(p, mine, around, edge, rows.index, column);
       machine::barrier();
       row += rows.rows;
     }
-    finish_columns<Op>(p, whose, kept.aux, mine);
+    finish_columns<Op>(p, columns, whose, kept.result, mine);
   }
 }
 

@@ -1,7 +1,7 @@
 /* Family tree: the axis of smallest stride is reduced. Threads read neighbouring 16-byte packets of an output's runs
  * and join what they have in a tree.
  *
- *   tree_block    a block reads a piece of one long run
+ *   tree_block    a block reads a split of one long run
  *   tree_runs     a team of threads reads many short runs of one output, `lanes` threads a run
  *   tree_lanes    `lanes` threads of a warp read the only run of an output
  *   tree_strided  the fastest axis has a step: a team reads element by element, in memory order */
@@ -9,10 +9,6 @@
 #define NDR_TREE_CUH
 
 #include "walk.cuh"
-
-NDR_DEVICE i64 lane_step(const ndr_params &p) {
-  return p.axes[p.kept_count].aux;
-}
 
 /* Folds `length` contiguous elements into the accumulators of `lanes` threads. Packets are read whole, from a boundary
  * of a cache line or a sector on; the elements around them one by one, their loads issued before the packets' and
@@ -76,109 +72,108 @@ template <class Op> struct residency<NDR_KERNEL_TREE_BLOCK, Op> {
 };
 
 /* Hands the block's total of an item on, which thread 0 holds: to the result, or through the partial states. */
-template <class Op> NDR_DEVICE void finish_item(const ndr_params &p, part whose, const typename Op::Far &total) {
+template <class Op> NDR_DEVICE void finish_item(const ndr_params &p, tile_split whose, const typename Op::Far &total) {
   bool first = machine::thread() == 0;
   if (p.splits > 1) {
     if (first) save_partial<Op>(p, whose.split, whose.tile, total);
-    join_pieces<Op, true>(p, whose, whose.tile, 1, [&](int) { return locate_output(p, whose.tile).aux; });
+    join_splits<Op, true>(p, whose, whose.tile, 1, [&](int) { return locate_output(p, whose.tile).result; });
   } else if (first) {
-    emit<Op>(p, locate_output(p, whose.tile).aux, total);
+    emit<Op>(p, locate_output(p, whose.tile).result, total);
   }
 }
 
-/* Split s of an output is piece s % segments of run s / segments; units are elements of a run. */
 template <class Op> NDR_DEVICE void tree_block(const ndr_params &p) {
-  NDR_SHARED typename Op::Near room[NDR_BLOCK / NDR_WARP];
+  NDR_SHARED typename Op::Near states[NDR_BLOCK / NDR_WARP];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    part whose = part_of(p, item);
-    int run = p.runs > 1 ? whose.split / p.segments : 0;
-    spot s = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
-    range piece = piece_of(p, whose.split - run * p.segments);
+    tile_split whose = split_of(p, item);
+    int run = p.tree_block.runs > 1 ? whose.split / p.tree_block.run_splits : 0;
+    element_spot s = locate_reduced(p, 1, run);
+    range units = units_of(p, whose.split - run * p.tree_block.run_splits);
     const typename Op::element *start =
-        (const typename Op::element *)p.data + locate_output(p, whose.tile).offset + s.offset + piece.begin;
+        (const typename Op::element *)p.data + locate_output(p, whose.tile).offset + s.offset + units.begin;
     typename Op::Near a = Op::near();
-    fold_stretch<Op, block_reads<Op>::batch>(p, a, start, piece.end - piece.begin,
-                                             p.index_origin + s.aux + piece.begin * lane_step(p), lane_step(p),
-                                             machine::thread(), NDR_BLOCK);
-    finish_item<Op>(p, whose, Op::widen(join_block<Op>(a, room)));
+    i64 step = walked_axis(p).index_step, index = p.index_origin + s.index + units.begin * step;
+    fold_stretch<Op, block_reads<Op>::batch>(p, a, start, units.end - units.begin, index, step, machine::thread(),
+                                             NDR_BLOCK);
+    finish_item<Op>(p, whose, Op::widen(join_block<Op>(a, states)));
     machine::barrier();
   }
 }
 
-/* Team kernels: a team is p.team threads that share an output, a power of 2 up to a warp, or the whole block, which
- * alone may split its output. An item is one piece of the outputs of a block's teams. */
+/* Team kernels: a team of threads shares an output. It is up to a warp, or the whole block, which alone may split its
+ * output. A tile is the outputs of a block's teams. */
 struct team {
   int thread, size, teams;
   i64 output;
-  range piece;
-  part whose;
+  range units;
+  tile_split whose;
 };
 
-NDR_DEVICE team join_team(const ndr_params &p, i64 item) {
+NDR_DEVICE team join_team(const ndr_params &p, const ndr_param_threads &threads, i64 item) {
   team t;
-  t.whose = part_of(p, item);
-  t.size = p.team;
-  t.thread = machine::thread() & (p.team - 1);
-  t.teams = NDR_BLOCK >> p.team_log;
-  t.output = t.whose.tile * t.teams + (machine::thread() >> p.team_log);
-  t.piece = piece_of(p, t.whose.split);
+  t.whose = split_of(p, item);
+  t.size = threads.count;
+  t.thread = machine::thread() & (threads.count - 1);
+  t.teams = NDR_BLOCK >> threads.log;
+  t.output = t.whose.tile * t.teams + (machine::thread() >> threads.log);
+  t.units = units_of(p, t.whose.split);
   return t;
 }
 
 template <class Op>
-NDR_DEVICE void finish_team(const ndr_params &p, const team &t, typename Op::Near a, typename Op::Near *room) {
+NDR_DEVICE void finish_team(const ndr_params &p, const team &t, typename Op::Near a, typename Op::Near *states) {
   if (t.teams == 1) {
-    finish_item<Op>(p, t.whose, Op::widen(join_block<Op>(a, room)));
+    finish_item<Op>(p, t.whose, Op::widen(join_block<Op>(a, states)));
     machine::barrier();
     return;
   }
   join_lanes<Op>(a, t.size);
-  if (t.thread == 0 && t.output < p.outputs) emit<Op>(p, locate_output(p, t.output).aux, Op::widen(a));
+  if (t.thread == 0 && t.output < p.outputs) emit<Op>(p, locate_output(p, t.output).result, Op::widen(a));
 }
 
-/* Units are runs. */
 template <class Op> NDR_DEVICE void tree_runs(const ndr_params &p) {
-  NDR_SHARED typename Op::Near room[NDR_BLOCK / NDR_WARP];
+  const ndr_param_threads &lanes = p.tree_runs.lanes;
+  NDR_SHARED typename Op::Near states[NDR_BLOCK / NDR_WARP];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    team t = join_team(p, item);
+    team t = join_team(p, p.tree_runs.team, item);
     typename Op::Near a = Op::near();
     if (t.output < p.outputs) {
       const typename Op::element *base = (const typename Op::element *)p.data + locate_output(p, t.output).offset;
-      int lane = t.thread & (p.lanes - 1);
-      for (i64 run = t.piece.begin + (t.thread >> p.lane_log); run < t.piece.end; run += t.size >> p.lane_log) {
-        spot s = locate(p, p.kept_count + 1, p.reduced_count - 1, run);
-        fold_stretch<Op, NDR_LOADS_TREE_RUNS>(p, a, base + s.offset, p.axes[p.kept_count].size, p.index_origin + s.aux,
-                                              lane_step(p), lane, p.lanes);
+      int lane = t.thread & (lanes.count - 1);
+      for (i64 run = t.units.begin + (t.thread >> lanes.log); run < t.units.end; run += t.size >> lanes.log) {
+        element_spot s = locate_reduced(p, 1, run);
+        fold_stretch<Op, NDR_LOADS_TREE_RUNS>(p, a, base + s.offset, walked_axis(p).size, p.index_origin + s.index,
+                                              walked_axis(p).index_step, lane, lanes.count);
       }
     }
-    finish_team<Op>(p, t, a, room);
+    finish_team<Op>(p, t, a, states);
   }
 }
 
-/* Units are elements; a thread has BATCH of them in flight. */
+/* A thread has BATCH elements in flight. */
 template <class Op, int BATCH> NDR_DEVICE void fold_strided(const ndr_params &p) {
-  NDR_SHARED typename Op::Near room[NDR_BLOCK / NDR_WARP];
+  NDR_SHARED typename Op::Near states[NDR_BLOCK / NDR_WARP];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    team t = join_team(p, item);
+    team t = join_team(p, p.tree_strided.team, item);
     typename Op::Near a = Op::near();
-    i64 end = t.output < p.outputs ? t.piece.end : t.piece.begin;
+    i64 end = t.output < p.outputs ? t.units.end : t.units.begin;
     const typename Op::element *base =
         (const typename Op::element *)p.data + (t.output < p.outputs ? locate_output(p, t.output).offset : 0);
-    for (i64 n = t.piece.begin + t.thread; n < end; n += BATCH * t.size) {
+    for (i64 n = t.units.begin + t.thread; n < end; n += BATCH * t.size) {
       typename Op::element e[BATCH];
       i64 index[BATCH];
 #pragma unroll
       for (int u = 0; u < BATCH; u++) {
         if (n + u * t.size >= end) continue;
-        spot s = locate(p, p.kept_count, p.reduced_count, n + u * t.size);
+        element_spot s = locate_reduced(p, 0, n + u * t.size);
         e[u] = machine::load_element(base + s.offset);
-        index[u] = p.index_origin + s.aux;
+        index[u] = p.index_origin + s.index;
       }
 #pragma unroll
       for (int u = 0; u < BATCH; u++)
         if (n + u * t.size < end) fold_one<Op>(p, a, e[u], index[u]);
     }
-    finish_team<Op>(p, t, a, room);
+    finish_team<Op>(p, t, a, states);
   }
 }
 
@@ -186,41 +181,40 @@ template <class Op> NDR_DEVICE void tree_strided(const ndr_params &p) {
   fold_strided<Op, NDR_LOADS_TREE_STRIDED>(p);
 }
 
-/* Whole, aligned outputs along one kept axis: NDR_LOADS_TREE_LANES packets a thread at once, 1 << lane_shift of an
- * output. Packet u is `near` or `far` from packet 0, or both: the next one of the same output or of the group's next
+/* Whole, aligned outputs along one kept axis: NDR_LOADS_TREE_LANES packets a thread at once, 1 << lane_vectors_log of
+ * an output. Packet u is `near` or `far` from packet 0, or both: the next one of the same output or of the group's next
  * output. */
 template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, int lane, int groups) {
   typedef typename Op::element T;
   const int elements = 16 / sizeof(T);
-  int shift = p.lane_shift, units = (int)p.run_units;
-  i64 stride = groups * p.axes[0].stride, along = p.lanes * elements;
+  int shift = p.tree_lanes.lane_vectors_log, vectors = p.tree_lanes.vectors, lanes = p.tree_lanes.lanes.count;
+  i64 stride = groups * p.axes[0].stride, along = lanes * elements, step = walked_axis(p).index_step;
   i64 one = shift > 0 ? along : stride, two = shift > 1 ? 2 * along : shift > 0 ? stride : 2 * stride;
   const T *at = (const T *)p.data + output * p.axes[0].stride + lane * elements;
   const T *spots[NDR_LOADS_TREE_LANES] = {at, at + one, at + two, at + one + two};
-  int slot1 = shift > 0 ? lane + p.lanes : lane, slot2 = shift > 1 ? lane + 2 * p.lanes : lane;
+  int slot1 = shift > 0 ? lane + lanes : lane, slot2 = shift > 1 ? lane + 2 * lanes : lane;
   int slots[NDR_LOADS_TREE_LANES] = {lane, slot1, slot2, slot1 + slot2 - lane};
   ndr_packet packet[NDR_LOADS_TREE_LANES];
   typename Op::Near a[NDR_LOADS_TREE_LANES];
 #pragma unroll
   for (int u = 0; u < NDR_LOADS_TREE_LANES; u++)
-    if (slots[u] < units) packet[u] = p.lanes <= 2 ? machine::keep_packet(spots[u]) : machine::load_packet(spots[u]);
+    if (slots[u] < vectors) packet[u] = lanes <= 2 ? machine::keep_packet(spots[u]) : machine::load_packet(spots[u]);
 #pragma unroll
   for (int u = 0; u < NDR_LOADS_TREE_LANES; u++) {
     a[u] = Op::near();
-    if (slots[u] < units)
-      fold_packet_of<Op>(p, a[u], packet[u], p.index_origin + slots[u] * elements * lane_step(p), lane_step(p));
+    if (slots[u] < vectors) fold_packet_of<Op>(p, a[u], packet[u], p.index_origin + slots[u] * elements * step, step);
   }
   if (shift > 0) {
     Op::join(a[0], a[1]);
     Op::join(a[2], a[3]);
   }
   if (shift > 1) Op::join(a[0], a[2]);
-  for (int mask = p.lanes >> 1; mask > 0; mask >>= 1) {
+  for (int mask = lanes >> 1; mask > 0; mask >>= 1) {
 #pragma unroll
     for (int u = 0; u < NDR_LOADS_TREE_LANES; u++) Op::join(a[u], shuffle_state(a[u], mask));
   }
   if (lane) return;
-  i64 result = output * p.axes[0].aux, next = groups * p.axes[0].aux;
+  i64 result = output * p.axes[0].result_stride, next = groups * p.axes[0].result_stride;
   emit<Op>(p, result, Op::widen(a[0]));
   if (shift == 0) emit<Op>(p, result + next, Op::widen(a[1]));
   if (shift <= 1) emit<Op>(p, result + (shift ? next : 2 * next), Op::widen(a[2]));
@@ -228,25 +222,27 @@ template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, i
 }
 
 template <class Op> NDR_DEVICE void tree_lanes(const ndr_params &p) {
-  int lane = machine::thread() & (p.lanes - 1), group = machine::thread() >> p.lane_log,
-      groups = NDR_BLOCK >> p.lane_log;
+  const ndr_param_threads &lanes = p.tree_lanes.lanes;
+  int lane = machine::thread() & (lanes.count - 1), group = machine::thread() >> lanes.log,
+      groups = NDR_BLOCK >> lanes.log, shift = p.tree_lanes.lane_vectors_log;
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     i64 first = item * p.tile_outputs, end = first + p.tile_outputs;
-    if (p.lane_shift >= 0 && end <= p.outputs) {
-      for (int o = group; o < p.tile_outputs; o += (NDR_LOADS_TREE_LANES >> p.lane_shift) * groups)
+    if (shift >= 0 && end <= p.outputs) {
+      for (int o = group; o < p.tile_outputs; o += (NDR_LOADS_TREE_LANES >> shift) * groups)
         fold_tile<Op>(p, first + o, lane, groups);
       continue;
     }
     for (i64 output = first + group; output - group < end; output += groups) {
       typename Op::Near a = Op::near();
-      spot s = {0, 0};
+      output_spot s = {0, 0};
       if (output < p.outputs) {
         s = locate_output(p, output);
         fold_stretch<Op, NDR_LOADS_TREE_LANES>(p, a, (const typename Op::element *)p.data + s.offset,
-                                               p.axes[p.kept_count].size, p.index_origin, lane_step(p), lane, p.lanes);
+                                               walked_axis(p).size, p.index_origin, walked_axis(p).index_step, lane,
+                                               lanes.count);
       }
-      join_lanes<Op>(a, p.lanes);
-      if (lane == 0 && output < p.outputs) emit<Op>(p, s.aux, Op::widen(a));
+      join_lanes<Op>(a, lanes.count);
+      if (lane == 0 && output < p.outputs) emit<Op>(p, s.result, Op::widen(a));
     }
   }
 }

@@ -53,7 +53,7 @@ template <class Op> struct triples {
     }
   }
 
-  /* A warp's share of a stretch of whole rows, into its lanes' totals of the three outputs. */
+  /* A warp's rows of a stretch, into its lanes' totals of the three outputs. */
   static NDR_DEVICE void fold(const ndr_params &p, Near *total, const stretch<T> &s, i64 index, int lane) {
     static_assert(edges<T>::most <= NDR_WARP, "a lane has one element of the edges at most");
     edges<T> around(s);
@@ -76,34 +76,34 @@ template <class Op> struct triples {
 template <class Op> NDR_DEVICE void tile_triples(const ndr_params &p) {
   typedef typename Op::element T;
   const int warps = NDR_BLOCK / NDR_WARP;
-  NDR_SHARED typename Op::Near room[warps][3];
+  NDR_SHARED typename Op::Near states[warps][3];
   int thread = machine::thread(), lane = thread % NDR_WARP, warp = thread / NDR_WARP;
-  bool alone = p.team == NDR_WARP;
+  bool alone = p.tile_triples.team.count == NDR_WARP;
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    part whose = part_of(p, item);
+    tile_split whose = split_of(p, item);
     i64 group = alone ? whose.tile * warps + warp : whose.tile;
-    range piece = piece_of(p, whose.split);
+    range units = units_of(p, whose.split);
     typename Op::Near total[3] = {Op::near(), Op::near(), Op::near()};
     bool inside = group * 3 < p.outputs;
-    spot kept = locate(p, 1, p.kept_count - 1, inside ? group : 0);
-    for (i64 row = piece.begin; inside && row < piece.end;) {
-      row_stretch<T> all(p, kept.offset, row, piece.end);
+    output_spot kept = locate_kept(p, 1, inside ? group : 0);
+    for (i64 row = units.begin; inside && row < units.end;) {
+      row_stretch<T> all(p, p.tile_triples.rows, kept.offset, row, units.end);
       i64 begin = alone ? 0 : all.rows * warp / warps, end = alone ? all.rows : all.rows * (warp + 1) / warps;
       stretch<T> s(all.first + begin * 3, (end - begin) * 3);
-      triples<Op>::fold(p, total, s, all.index + begin * p.axes[p.kept_count].aux, lane);
+      triples<Op>::fold(p, total, s, all.index + begin * walked_axis(p).index_step, lane);
       row += all.rows;
     }
 #pragma unroll
     for (int k = 0; k < 3; k++) {
       join_lanes<Op>(total[k], NDR_WARP);
-      if (alone && inside && lane == k) emit<Op>(p, kept.aux + k * p.axes[0].aux, Op::widen(total[k]));
-      if (lane == 0) room[warp][k] = total[k];
+      if (alone && inside && lane == k) emit<Op>(p, kept.result + k * p.axes[0].result_stride, Op::widen(total[k]));
+      if (lane == 0) states[warp][k] = total[k];
     }
     if (alone) continue;
     machine::barrier();
     typename Op::Near mine = Op::near();
-    for (int w = 0; thread < 3 && w < warps; w++) Op::join(mine, room[w][thread]);
-    finish_columns<Op>(p, whose, kept.aux, mine);
+    for (int w = 0; thread < 3 && w < warps; w++) Op::join(mine, states[w][thread]);
+    finish_columns<Op>(p, p.tile_triples.rows.columns, whose, kept.result, mine);
     machine::barrier();
   }
 }

@@ -26,49 +26,79 @@ NDR_DEVICE quotient divide(const ndr_params &p, const ndr_param_axis &axis, i64 
   return {whole, n - whole * axis.size};
 }
 
-/* Where a linear number over some axes, innermost first, leads: in the array, and in aux. */
-struct spot {
-  i64 offset, aux;
+/* Where a number over kept axes leads: in the data, and in the result. */
+struct output_spot {
+  i64 offset, result;
+  NDR_DEVICE void step(const ndr_param_axis &axis, i64 n) {
+    offset += n * axis.stride;
+    result += n * axis.result_stride;
+  }
 };
 
-NDR_DEVICE spot locate(const ndr_params &p, int first, int count, i64 n) {
-  spot s = {0, 0};
-  if (count <= 1) return count == 1 ? spot{n * p.axes[first].stride, n * p.axes[first].aux} : s;
+/* Where a number over reduced axes leads: in the data, and in the flattened index. */
+struct element_spot {
+  i64 offset, index;
+  NDR_DEVICE void step(const ndr_param_axis &axis, i64 n) {
+    offset += n * axis.stride;
+    index += n * axis.index_step;
+  }
+};
+
+/* Number n over `count` axes, innermost first. */
+template <class Spot> NDR_DEVICE Spot locate(const ndr_params &p, int first, int count, i64 n) {
+  Spot s = {0, 0};
+  if (count <= 1) {
+    if (count == 1) s.step(p.axes[first], n);
+    return s;
+  }
 #pragma unroll 1
   for (int a = first; a < first + count; a++) {
-    const ndr_param_axis &axis = p.axes[a];
     quotient q = {0, n};
-    if (a + 1 < first + count) q = divide(p, axis, n);
-    s.offset += q.rest * axis.stride;
-    s.aux += q.rest * axis.aux;
+    if (a + 1 < first + count) q = divide(p, p.axes[a], n);
+    s.step(p.axes[a], q.rest);
     n = q.whole;
   }
   return s;
 }
 
-NDR_DEVICE spot locate_output(const ndr_params &p, i64 output) {
-  return locate(p, 0, p.kept_count, output);
+/* Number n over the kept axes but the first `skipped` ones. */
+NDR_DEVICE output_spot locate_kept(const ndr_params &p, int skipped, i64 n) {
+  return locate<output_spot>(p, skipped, p.kept_count - skipped, n);
 }
 
-/* Which tile an item is part of, and which of its pieces. */
-struct part {
+NDR_DEVICE output_spot locate_output(const ndr_params &p, i64 output) {
+  return locate_kept(p, 0, output);
+}
+
+/* Number n over the reduced axes but the first `skipped` ones. */
+NDR_DEVICE element_spot locate_reduced(const ndr_params &p, int skipped, i64 n) {
+  return locate<element_spot>(p, p.kept_count + skipped, p.reduced_count - skipped, n);
+}
+
+/* The first reduced axis, which the threads of most kernels walk. */
+NDR_DEVICE const ndr_param_axis &walked_axis(const ndr_params &p) {
+  return p.axes[p.kept_count];
+}
+
+/* What an item is: a split of a tile. */
+struct tile_split {
   i64 tile;
   int split;
 };
 
-NDR_DEVICE part part_of(const ndr_params &p, i64 item) {
+NDR_DEVICE tile_split split_of(const ndr_params &p, i64 item) {
   if (p.splits == 1) return {item, 0};
   i64 split = p.tile_count == 1 ? item : item / p.tile_count;
   return {item - split * p.tile_count, (int)split};
 }
 
-/* An item's piece of the reduced units. */
+/* The units of a split. */
 struct range {
   i64 begin, end;
 };
 
-NDR_DEVICE range piece_of(const ndr_params &p, i64 split) {
-  i64 begin = split * p.piece, end = begin + p.piece;
+NDR_DEVICE range units_of(const ndr_params &p, i64 split) {
+  i64 begin = split * p.split_units, end = begin + p.split_units;
   return {begin, end < p.units ? end : p.units};
 }
 
@@ -249,15 +279,15 @@ template <class Op> NDR_DEVICE void join_lanes(typename Op::Near &a, int lanes) 
 }
 
 /* The states of a block's threads, joined in thread 0: a shuffle tree in each warp, one barrier, one over the warps.
- * `room` is shared, one state a warp; it may be used again after the next barrier. */
-template <class Op> NDR_DEVICE typename Op::Near join_block(typename Op::Near a, typename Op::Near *room) {
+ * `shared` has a state a warp; it may be used again after the next barrier. */
+template <class Op> NDR_DEVICE typename Op::Near join_block(typename Op::Near a, typename Op::Near *shared) {
   const int warps = NDR_BLOCK / NDR_WARP;
 #pragma unroll
   for (int mask = NDR_WARP / 2; mask > 0; mask >>= 1) Op::join(a, shuffle_state(a, mask));
-  if (machine::thread() % NDR_WARP == 0) room[machine::thread() / NDR_WARP] = a;
+  if (machine::thread() % NDR_WARP == 0) shared[machine::thread() / NDR_WARP] = a;
   machine::barrier();
   if (machine::thread() < NDR_WARP) {
-    a = machine::thread() < warps ? room[machine::thread()] : Op::near();
+    a = machine::thread() < warps ? shared[machine::thread()] : Op::near();
 #pragma unroll
     for (int mask = warps / 2; mask > 0; mask >>= 1) Op::join(a, shuffle_state(a, mask));
   }
@@ -282,16 +312,16 @@ template <class Op> NDR_DEVICE typename Op::Far load_partial(const ndr_word *at,
 }
 
 /* Whether this block is the last of `total` to arrive at the counter, which is then 0 again. All threads get the
- * answer; stores made before are visible to whoever comes last. `room` is shared. */
-NDR_DEVICE bool arrive_last(unsigned *counter, unsigned total, unsigned *room) {
+ * answer; stores made before are visible to whoever comes last. `ticket` is in shared memory. */
+NDR_DEVICE bool arrive_last(unsigned *counter, unsigned total, unsigned *ticket) {
   machine::barrier();
   if (machine::thread() == 0) {
     /* The barrier made the block's stores visible to this thread; its fence hands them on. */
-    *room = machine::take_ticket(counter);
-    if (*room == total - 1) *counter = 0;
+    *ticket = machine::take_ticket(counter);
+    if (*ticket == total - 1) *counter = 0;
   }
   machine::barrier();
-  bool last = *room == total - 1;
+  bool last = *ticket == total - 1;
   if (last) machine::fence();
   return last;
 }
@@ -322,31 +352,32 @@ NDR_DEVICE typename Op::Far join_slots(const ndr_params &p, i64 first, i64 padde
 /* What the block's warps have, joined in thread 0. */
 template <class Op> NDR_DEVICE void join_warps(typename Op::Far &total) {
   const int warps = NDR_BLOCK / NDR_WARP;
-  NDR_SHARED typename Op::Far room[warps];
+  NDR_SHARED typename Op::Far states[warps];
   int thread = machine::thread();
-  if (thread % NDR_WARP == 0) room[thread / NDR_WARP] = total;
+  if (thread % NDR_WARP == 0) states[thread / NDR_WARP] = total;
   machine::barrier();
   if (thread >= NDR_WARP) return;
-  total = room[thread % warps];
+  total = states[thread % warps];
 #pragma unroll 1
   for (int mask = warps >> 1; mask > 0; mask >>= 1) Op::join_far(total, shuffle_state(total, mask));
 }
 
-/* The pieces of a tile's `outputs` outputs from number `output` on, whose states the block has saved: joined by
+/* The splits of a tile's `outputs` outputs from number `output` on, whose states the block has saved: joined by
  * whichever block comes last, by the whole of it where there is but ONE. Output k of them goes to element place(k). */
 template <class Op, bool ONE, class Place>
-NDR_DEVICE void join_pieces(const ndr_params &p, part whose, i64 output, int outputs, const Place &place) {
+NDR_DEVICE void join_splits(const ndr_params &p, tile_split whose, i64 output, int outputs, const Place &place) {
   NDR_SHARED unsigned ticket;
   const int AT_ONCE = ONE ? 1 : 2;
-  unsigned *counters = p.counters + whose.tile * (p.groups + 1);
-  int group = whose.split / p.group, thread = (int)machine::opaque(machine::thread());
+  unsigned *counters = p.counters + whose.tile * (p.split_groups + 1);
+  int group = whose.split / p.group_splits, thread = (int)machine::opaque(machine::thread());
   int log = ONE ? NDR_BLOCK_LOG : NDR_WARP_LOG;
   while (!ONE && log > 0 && outputs << log > NDR_BLOCK) log--;
-  i64 first = (i64)group * p.group, padded = machine::opaque(p.padded);
-  int lane = thread & ((1 << log) - 1), count = (int)(p.splits - first < p.group ? p.splits - first : p.group);
+  i64 first = (i64)group * p.group_splits, padded = machine::opaque(p.padded);
+  int lane = thread & ((1 << log) - 1),
+      count = (int)(p.splits - first < p.group_splits ? p.splits - first : p.group_splits);
 #pragma unroll 1
   for (int level = 0; level < 2; level++) {
-    if (!arrive_last(&counters[level == 0 ? group : p.groups], (unsigned)count, &ticket)) return;
+    if (!arrive_last(&counters[level == 0 ? group : p.split_groups], (unsigned)count, &ticket)) return;
 #pragma unroll 1
     for (int k = thread >> log; k - (thread >> log) < outputs; k += NDR_BLOCK >> log) {
       int inside = k < outputs ? k : 0; /* every lane of a warp takes part */
@@ -354,14 +385,14 @@ NDR_DEVICE void join_pieces(const ndr_params &p, part whose, i64 output, int out
           join_slots<Op, AT_ONCE>(p, first * padded + output + inside, padded, count, lane, 1 << log);
       if constexpr (ONE) join_warps<Op>(total);
       if (lane != 0 || k >= outputs) continue;
-      if (level == 1 || p.groups == 1)
+      if (level == 1 || p.split_groups == 1)
         emit<Op>(p, place(k), total);
       else
         save_partial<Op>(p, p.splits + group, output + k, total);
     }
-    if (p.groups == 1) return;
+    if (p.split_groups == 1) return;
     first = p.splits;
-    count = p.groups;
+    count = p.split_groups;
   }
 }
 

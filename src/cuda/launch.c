@@ -76,7 +76,8 @@ static ndr_status run_ops(const ndr_plan *plan, const ndr_launch *launch, int fi
   const ndr_canonical *problem = &plan->problem;
   cudaKernel_t kernel;
   NDR_TRY(find_kernel(plan, launch, first, count, &params, &kernel));
-  for (int a = 0; first > 0 && a < problem->kept_count; a++) params.axes[a].aux = problem->kept[a].result[first];
+  for (int a = 0; first > 0 && a < problem->kept_count; a++)
+    params.axes[a].result_stride = problem->kept[a].result[first];
   for (int i = 0; i < count; i++) {
     ndr_dtype dtype = problem->partial ? NDR_U64 : ndr_op_result(problem->ops[first + i], problem->dtype);
     params.result[i] = (char *)results[first + i] + problem->result_origin[first + i] * (int64_t)ndr_dtype_bytes(dtype);

@@ -69,8 +69,8 @@ double ndr_launch_op_cost(const ndr_canonical *problem, ndr_op *op, ndr_dtype *d
 static model model_of(const ndr_launch *launch) {
   const ndr_params *p = &launch->params;
   if (launch->kernel == NDR_KERNEL_THREAD_ELEMENTS && p->axes[0].stride == 1) return MODEL_thread_dense;
-  if (launch->kernel == NDR_KERNEL_TREE_LANES && p->lane_shift >= 0) return MODEL_tree_regular;
-  if (launch->kernel == NDR_KERNEL_TREE_STRIDED && p->team < NDR_THREADS) return MODEL_tree_parted;
+  if (launch->kernel == NDR_KERNEL_TREE_LANES && p->tree_lanes.lane_vectors_log >= 0) return MODEL_tree_regular;
+  if (launch->kernel == NDR_KERNEL_TREE_STRIDED && p->tree_strided.team.count < NDR_THREADS) return MODEL_tree_parted;
   return model_of_kernel[launch->kernel];
 }
 

@@ -76,36 +76,38 @@ void ndr_launch_begin(ndr_launch *launch, const ndr_canonical *problem, ndr_kern
   p->length = problem->length;
   p->index_origin = problem->index_origin;
   p->ddof = problem->ddof;
-  p->splits = p->groups = p->group = p->lanes = p->tile_outputs = p->period = p->team = p->segments = 1;
-  p->runs = p->run_units = p->tiles = 1;
+  p->splits = p->split_groups = p->group_splits = p->tile_outputs = 1;
   p->kept_count = problem->kept_count;
   p->reduced_count = problem->reduced_count;
   p->small = problem->outputs < INT64_C(1) << 31 && problem->length < INT64_C(1) << 31;
   p->partial = problem->partial;
-  for (int a = 0; a < problem->kept_count; a++)
-    p->axes[a] = (ndr_param_axis){problem->kept[a].size, problem->kept[a].stride, problem->kept[a].result[0], 0, 0};
+  for (int a = 0; a < problem->kept_count; a++) {
+    const ndr_axis *axis = &problem->kept[a];
+    p->axes[a] = (ndr_param_axis){.size = axis->size, .stride = axis->stride, .result_stride = axis->result[0]};
+  }
   for (int a = 0; a < problem->reduced_count; a++) {
     const ndr_axis *axis = &problem->reduced[a];
-    p->axes[problem->kept_count + a] = (ndr_param_axis){axis->size, axis->stride, axis->index, 0, 0};
+    p->axes[problem->kept_count + a] =
+        (ndr_param_axis){.size = axis->size, .stride = axis->stride, .index_step = axis->index};
   }
   for (int a = 0; a < problem->kept_count + problem->reduced_count; a++) ndr_axis_magic(&p->axes[a]);
 }
 
-void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, int runs, int one_step) {
+int ndr_launch_split(ndr_launch *launch, int64_t units, int64_t split_units, int times, int one_step) {
   ndr_params *p = &launch->params;
-  int64_t pieces = piece_units < 1 ? units : (units + piece_units - 1) / piece_units;
-  if (pieces > MOST_SPLITS / runs) pieces = MOST_SPLITS / runs;
-  if (pieces < 1) pieces = 1;
+  int64_t splits = split_units < 1 ? units : (units + split_units - 1) / split_units;
+  if (splits > MOST_SPLITS / times) splits = MOST_SPLITS / times;
+  if (splits < 1) splits = 1;
   p->units = units;
-  p->piece = (units + pieces - 1) / pieces;
-  p->segments = p->piece ? (int)((units + p->piece - 1) / p->piece) : 1;
-  p->splits = p->segments * runs;
-  p->group = p->splits;
+  p->split_units = (units + splits - 1) / splits;
+  int each = p->split_units ? (int)((units + p->split_units - 1) / p->split_units) : 1;
+  p->splits = p->group_splits = each * times;
   if (p->splits > one_step) {
-    p->group = 8;
-    while ((int64_t)p->group * p->group < p->splits) p->group *= 2;
+    p->group_splits = 8;
+    while ((int64_t)p->group_splits * p->group_splits < p->splits) p->group_splits *= 2;
   }
-  p->groups = (p->splits + p->group - 1) / p->group;
+  p->split_groups = (p->splits + p->group_splits - 1) / p->group_splits;
+  return each;
 }
 
 int ndr_launch_joiners(int64_t outputs) {
@@ -118,43 +120,56 @@ int ndr_launch_step(int64_t outputs) {
   return (outputs == 1 ? 4 : 16) * ndr_launch_joiners(outputs);
 }
 
-/* Blocks start in waves of `slots`, each wave as long as a part and a block's start and end take; joining parts takes
- * time too, in one step or two. The most parts that fit a number of waves are tried for each number, and those that are
- * joined in one step. */
-int64_t ndr_launch_parts(int64_t tiles, double bytes, int64_t slots, int64_t most, int64_t one_step) {
+/* Blocks start in waves of `slots`, each wave as long as a split and a block's start and end take; joining splits takes
+ * time too, in one step or two. The most splits that fit a number of waves are tried for each number, and those that
+ * are joined in one step. */
+int64_t ndr_best_splits(int64_t tiles, double bytes, int64_t slots, int64_t most, int64_t one_step) {
   enum { MOST_WAVES = 16, BLOCK_BYTES = 16 << 10, STEP_BYTES = 12 << 10 };
   int64_t best = 1;
   double least = 0;
   if (tiles < 1) return 1;
   for (int64_t waves = 0; waves <= MOST_WAVES; waves++) {
-    int64_t parts = waves ? waves * slots / tiles : one_step;
-    if (parts < 1) parts = 1;
-    if (parts > most) parts = most;
-    int64_t rounds = (tiles * parts + slots - 1) / slots;
-    double time = (double)rounds * (bytes / (double)parts + BLOCK_BYTES);
-    time += parts > one_step ? 2 * STEP_BYTES : parts > 1 ? STEP_BYTES : 0;
-    if (waves == 0 || time < least) best = parts, least = time;
+    int64_t splits = waves ? waves * slots / tiles : one_step;
+    if (splits < 1) splits = 1;
+    if (splits > most) splits = most;
+    int64_t rounds = (tiles * splits + slots - 1) / slots;
+    double time = (double)rounds * (bytes / (double)splits + BLOCK_BYTES);
+    time += splits > one_step ? 2 * STEP_BYTES : splits > 1 ? STEP_BYTES : 0;
+    if (waves == 0 || time < least) best = splits, least = time;
   }
   return best;
 }
 
-void ndr_launch_lanes(ndr_launch *launch, int lanes) {
-  launch->params.lanes = lanes;
-  for (launch->params.lane_log = 0; 1 << launch->params.lane_log < lanes;) launch->params.lane_log++;
-}
-
-void ndr_launch_team(ndr_launch *launch, int team) {
-  launch->params.team = team;
-  for (launch->params.team_log = 0; 1 << launch->params.team_log < team;) launch->params.team_log++;
+ndr_param_threads ndr_threads(int count) {
+  ndr_param_threads threads = {count, 0};
+  while (1 << threads.log < count) threads.log++;
+  return threads;
 }
 
 void ndr_launch_end(ndr_launch *launch) {
   ndr_params *p = &launch->params;
   int64_t tiles = p->tile_count = p->work;
   p->padded = tiles * p->tile_outputs;
-  p->slots = p->splits + (p->groups > 1 ? p->groups : 0);
+  p->slots = p->splits + (p->split_groups > 1 ? p->split_groups : 0);
   p->work = tiles * p->splits;
   launch->grid = (unsigned)(p->work > INT32_MAX ? INT32_MAX : p->work < 1 ? 1 : p->work);
+}
+
+/* Threads that read an output, or a row, together. */
+static int lanes_of(const ndr_launch *launch) {
+  const ndr_params *p = &launch->params;
+  switch (launch->kernel) {
+  case NDR_KERNEL_TREE_RUNS: return p->tree_runs.lanes.count;
+  case NDR_KERNEL_TREE_LANES: return p->tree_lanes.lanes.count;
+  case NDR_KERNEL_THREAD_PACKETS:
+  case NDR_KERNEL_THREAD_ELEMENTS: return p->thread.lanes.count;
+  case NDR_KERNEL_TILE_COLUMNS: return p->tile_columns.active_threads;
+  case NDR_KERNEL_TILE_TRIPLES: return NDR_THREADS;
+  case NDR_KERNEL_TILE_NARROW: return p->tile_narrow.lanes.count;
+  case NDR_KERNEL_TILE_RUN_PACKETS:
+  case NDR_KERNEL_TILE_RUN_ELEMENTS: return p->tile_runs.row_threads;
+  default: return 1;
+  }
 }
 
 /* Bytes that a thread asks for at once. */
@@ -171,7 +186,7 @@ size_t ndr_launch_describe(const ndr_plan *plan, char *text, size_t capacity) {
   ndr_text_append(text, capacity, &length, "%s, %d-byte loads", ndr_kernel_name(launch->kernel), bytes);
   if (odd != bytes) ndr_text_append(text, capacity, &length, " (%d-byte off a 16-byte boundary)", odd);
   ndr_text_append(text, capacity, &length, ", grid %u x %u threads, %d lanes, split %d", launch->grid, launch->threads,
-                  p->lanes, p->splits);
-  if (p->groups > 1) ndr_text_append(text, capacity, &length, " in %d groups", p->groups);
+                  lanes_of(launch), p->splits);
+  if (p->split_groups > 1) ndr_text_append(text, capacity, &length, " in %d groups", p->split_groups);
   return length;
 }

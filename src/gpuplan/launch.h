@@ -74,26 +74,24 @@ double ndr_canonical_bytes(const ndr_canonical *problem);
 /* Fills in what every kernel needs: axes, counts, the kernel's name, one block of NDR_THREADS an item, no split. */
 void ndr_launch_begin(ndr_launch *launch, const ndr_canonical *problem, ndr_kernel kernel);
 
-/* Cuts each of `runs` times `units` into pieces of at most piece_units. Up to one_step of them are joined at once; more
- * are grouped, about as many groups as pieces a group. */
-void ndr_launch_split(ndr_launch *launch, int64_t units, int64_t piece_units, int runs, int one_step);
+/* Cuts `units` into splits of at most split_units, `times` times over: each of a tile's runs, or of the ranges of its
+ * columns. Up to one_step splits of a tile are joined at once; more are grouped, about as many groups as splits a
+ * group. Returns how many splits `units` has. */
+int ndr_launch_split(ndr_launch *launch, int64_t units, int64_t split_units, int times, int one_step);
 
-/* Pieces that a block joins in one step, of so many outputs: a thread loads 16 states at most. Several outputs are
+/* Splits that a block joins in one step, of so many outputs: a thread loads 16 states at most. Several outputs are
  * joined by a warp each, or less; one by the whole block. */
 int ndr_launch_step(int64_t outputs);
 
-/* Threads that join the pieces of one of so many outputs. */
+/* Threads that join the splits of one of so many outputs. */
 int ndr_launch_joiners(int64_t outputs);
 
-/* Into how many parts, `most` at most, each of the tiles should be cut, where `slots` blocks run at a time, a tile is
- * so many bytes, and up to one_step parts are joined at once. */
-int64_t ndr_launch_parts(int64_t tiles, double bytes, int64_t slots, int64_t most, int64_t one_step);
+/* Into how many splits, `most` at most, each of the tiles should be cut, where `slots` blocks run at a time, a tile is
+ * so many bytes, and up to one_step splits are joined at once. */
+int64_t ndr_best_splits(int64_t tiles, double bytes, int64_t slots, int64_t most, int64_t one_step);
 
-/* Sets how many threads share an output or a column; a power of 2. */
-void ndr_launch_lanes(ndr_launch *launch, int lanes);
-
-/* Sets how many threads make a team (see params.h); a power of 2. */
-void ndr_launch_team(ndr_launch *launch, int team);
+/* So many threads, a power of 2, as kernels take them. */
+ndr_param_threads ndr_threads(int count);
 
 /* Sets the grid; params.work holds the number of tiles and becomes that of the items. */
 void ndr_launch_end(ndr_launch *launch);
@@ -114,7 +112,7 @@ typedef enum ndr_term {
   NDR_TERM_COLUMNS,      /* that a thread accumulates, or states of its block that it joins, times waves */
   NDR_TERM_INSTRUCTIONS, /* thousands a multiprocessor, in some unit of the kernel's own */
   NDR_TERM_OUTPUTS,      /* thousands a multiprocessor */
-  NDR_TERM_JOINS,        /* steps in which pieces are joined */
+  NDR_TERM_JOINS,        /* steps in which splits are joined */
   NDR_TERM_JOINING,      /* states that a thread joins */
   NDR_TERMS
 } ndr_term;

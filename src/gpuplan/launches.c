@@ -11,7 +11,7 @@ static size_t round_up(size_t bytes) {
 
 static size_t counter_bytes(const ndr_launch *launch) {
   const ndr_params *p = &launch->params;
-  return p->splits > 1 ? round_up((size_t)(p->work / p->splits) * (size_t)(p->groups + 1) * sizeof(unsigned)) : 0;
+  return p->splits > 1 ? round_up((size_t)(p->work / p->splits) * (size_t)(p->split_groups + 1) * sizeof(unsigned)) : 0;
 }
 
 static size_t partial_bytes(const ndr_launch *launch, int words) {

@@ -16,11 +16,11 @@ bool ndr_tile_kept_lane(const ndr_canonical *problem) {
 
 ndr_group ndr_group_of(const ndr_canonical *problem) {
   bool kept = ndr_tile_kept_lane(problem);
-  ndr_group g = {.period = kept ? problem->kept[0].size : 1, .length = problem->reduced[0].size, .side = 1};
-  g.bytes = g.period * g.length * (int64_t)ndr_dtype_bytes(problem->dtype);
+  ndr_group g = {.outputs = kept ? problem->kept[0].size : 1, .length = problem->reduced[0].size, .side = 1};
+  g.bytes = g.outputs * g.length * (int64_t)ndr_dtype_bytes(problem->dtype);
   for (int a = kept; a < problem->kept_count; a++, g.axes++) {
     bool full = g.axes > 0 && g.side * g.bytes >= TILE_BYTES;
-    if (full || problem->kept[a].stride != g.period * g.length * g.side) break;
+    if (full || problem->kept[a].stride != g.outputs * g.length * g.side) break;
     g.side *= problem->kept[a].size;
   }
   g.dense = g.axes > 0;
@@ -30,27 +30,28 @@ ndr_group ndr_group_of(const ndr_canonical *problem) {
   return g;
 }
 
-void ndr_group_tiles(const ndr_canonical *problem, const ndr_group *g, ndr_launch *launch, int64_t groups) {
-  ndr_params *p = &launch->params;
-  p->period = (int)g->period;
-  p->run_units = g->length;
-  p->side_groups = g->side;
-  p->group_axes = g->axes;
-  p->tile_groups = (int)groups;
-  p->tile_outputs = (int)(groups * g->period);
-  p->tiles = (g->side + groups - 1) / groups;
-  p->all_tiles = p->tiles * (problem->outputs / (g->side * g->period));
+ndr_param_groups ndr_group_tiles(const ndr_group *g, int64_t groups) {
+  return (ndr_param_groups){.outputs = (int)g->outputs,
+                            .run_length = (int)g->length,
+                            .side_axes = g->axes,
+                            .tile_groups = (int)groups,
+                            .side = g->side,
+                            .side_tiles = (g->side + groups - 1) / groups};
+}
+
+int64_t ndr_group_tile_count(const ndr_canonical *problem, const ndr_param_groups *groups) {
+  return groups->side_tiles * (problem->outputs / (groups->side * groups->outputs));
 }
 
 bool ndr_group_fits(const ndr_group *g) {
-  return g->bytes <= (g->period == 1 ? TILE_BYTES / 2 : TILE_BYTES);
+  return g->bytes <= (g->outputs == 1 ? TILE_BYTES / 2 : TILE_BYTES);
 }
 
 bool ndr_narrow_can(const ndr_canonical *problem) {
   ndr_group g = ndr_group_of(problem);
   if (!g.dense || !ndr_group_fits(&g)) return false;
   /* A warp holds one state an output from run to run. */
-  return problem->length == g.length || g.period <= NDR_WARP_THREADS;
+  return problem->length == g.length || g.outputs <= NDR_WARP_THREADS;
 }
 
 const char *ndr_narrow_reject(const ndr_canonical *problem, char *text) {
@@ -67,7 +68,7 @@ const char *ndr_narrow_reject(const ndr_canonical *problem, char *text) {
 static int64_t groups_a_tile(const ndr_canonical *problem, const ndr_group *g, int64_t most) {
   int64_t whole = NDR_SECTOR_BYTES / ndr_gcd(NDR_SECTOR_BYTES, g->bytes);
   if (most > TILE_BYTES / g->bytes) most = TILE_BYTES / g->bytes;
-  if (problem->length != g->length && most * g->period > NDR_WARP_THREADS) most = NDR_WARP_THREADS / g->period;
+  if (problem->length != g->length && most * g->outputs > NDR_WARP_THREADS) most = NDR_WARP_THREADS / g->outputs;
   if (most >= g->side) return g->side;
   return most / whole * whole * 8 >= most * 7 ? most / whole * whole : most;
 }
@@ -81,31 +82,34 @@ static int warp_tiles(const ndr_device *device, int64_t tiles) {
 /* Sets at how many places in their own elements a warp's threads start, and how far apart these are: enough that they
  * meet in shared memory's banks no more than they must. Threads that share elements gain by it only where many meet,
  * and each reads many. */
-static void spread_starts(ndr_params *p, const ndr_group *g, int64_t bytes) {
+static void spread_starts(ndr_param_tile_narrow *p, const ndr_group *g, int64_t bytes) {
   enum { BANKS = 32, BANK_BYTES = 4, MANY_MEETING = 8, MANY_ELEMENTS = 16 };
-  int64_t words = g->bytes / BANK_BYTES, meeting = ndr_gcd(words > 0 ? words : 1, BANKS) / g->period / p->lanes;
+  int64_t words = g->bytes / BANK_BYTES, meeting = ndr_gcd(words > 0 ? words : 1, BANKS) / g->outputs / p->lanes.count;
   int64_t word = bytes < BANK_BYTES ? BANK_BYTES / bytes : 1;
-  p->skew_unit = (int)(p->lanes > word ? p->lanes : word);
-  int64_t most = g->length / p->skew_unit;
-  bool gains = p->lanes == 1 || (meeting >= MANY_MEETING && g->length >= MANY_ELEMENTS * p->lanes);
-  p->skew = gains && meeting > 1 && most > 1 ? (int)(meeting < most ? meeting : most) : 0;
+  p->start_step = (int)(p->lanes.count > word ? p->lanes.count : word);
+  int64_t most = g->length / p->start_step;
+  bool gains = p->lanes.count == 1 || (meeting >= MANY_MEETING && g->length >= MANY_ELEMENTS * p->lanes.count);
+  p->starts = gains && meeting > 1 && most > 1 ? (int)(meeting < most ? meeting : most) : 0;
 }
 
 void ndr_narrow_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   ndr_group g = ndr_group_of(problem);
-  int64_t share = problem->outputs / g.period / ((int64_t)device->units * NDR_BLOCK_WARPS) + 1;
+  int64_t each = problem->outputs / g.outputs / ((int64_t)device->units * NDR_BLOCK_WARPS) + 1;
   int lanes = 1;
   ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_NARROW);
-  ndr_group_tiles(problem, &g, launch, groups_a_tile(problem, &g, share)); /* a tile for each warp first */
-  ndr_params *p = &launch->params;
-  while (lanes * 2 <= g.length && lanes * 2 * p->tile_outputs <= NDR_WARP_THREADS) lanes *= 2;
-  ndr_launch_lanes(launch, lanes);
-  p->room = TILE_BYTES + 2 * NDR_PACKET_BYTES;
-  launch->shared_bytes = (unsigned)(p->room * NDR_BLOCK_WARPS);
+  ndr_param_tile_narrow *p = &launch->params.tile_narrow;
+  p->groups = ndr_group_tiles(&g, groups_a_tile(problem, &g, each)); /* a tile for each warp first */
+  int tile_outputs = p->groups.tile_groups * p->groups.outputs;
+  while (lanes * 2 <= g.length && lanes * 2 * tile_outputs <= NDR_WARP_THREADS) lanes *= 2;
+  p->lanes = ndr_threads(lanes);
+  p->smem_bytes = TILE_BYTES + 2 * NDR_PACKET_BYTES;
+  launch->shared_bytes = (unsigned)(p->smem_bytes * NDR_BLOCK_WARPS);
   p->runs = problem->length / g.length;
   spread_starts(p, &g, (int64_t)ndr_dtype_bytes(problem->dtype));
-  p->warp_tiles = warp_tiles(device, p->all_tiles);
-  int64_t block_tiles = (int64_t)NDR_BLOCK_WARPS * p->warp_tiles;
-  p->work = (p->all_tiles + block_tiles - 1) / block_tiles;
+  p->tiles = ndr_group_tile_count(problem, &p->groups);
+  p->warp_tiles = warp_tiles(device, p->tiles);
+  int block_tiles = NDR_BLOCK_WARPS * p->warp_tiles;
+  launch->params.tile_outputs = tile_outputs * block_tiles;
+  launch->params.work = (p->tiles + block_tiles - 1) / block_tiles;
   ndr_launch_end(launch);
 }

@@ -4,11 +4,10 @@
 
 #include "gpuplan/launch.h"
 
-/* All that `period` neighbouring outputs read along the fastest axis and the one around it: `length` times as many
- * elements, so many bytes. `side` groups lie side by side over `axes` kept axes, which are several only where they are
- * dense. */
+/* All that neighbouring outputs read along the fastest axis and the one around it: `length` elements each, so many
+ * bytes together. `side` groups lie side by side over `axes` kept axes, which are several only where they are dense. */
 typedef struct ndr_group {
-  int64_t period, length, bytes, side;
+  int64_t outputs, length, bytes, side;
   int axes;
   bool dense;
 } ndr_group;
@@ -18,8 +17,11 @@ ndr_group ndr_group_of(const ndr_canonical *problem);
  */
 bool ndr_group_fits(const ndr_group *g);
 
-/* Fills in what kernels must know to find tiles of so many groups. */
-void ndr_group_tiles(const ndr_canonical *problem, const ndr_group *g, ndr_launch *launch, int64_t groups);
+/* What kernels must know to find tiles of so many groups. */
+ndr_param_groups ndr_group_tiles(const ndr_group *g, int64_t groups);
+
+/* Such tiles of all outputs. */
+int64_t ndr_group_tile_count(const ndr_canonical *problem, const ndr_param_groups *groups);
 
 /* Whether the fastest axis, of step 1, is kept. */
 bool ndr_tile_kept_lane(const ndr_canonical *problem);

@@ -17,23 +17,23 @@ void ndr_rows_order(ndr_params *p, int rows, int64_t bytes) {
 }
 
 /* Rows that share sectors, of an axis that is not walked first, are best read at the same time by several blocks: then
- * pieces of the axes before it begin alike. */
-static int64_t align_piece(const ndr_params *p, int64_t piece, int64_t bytes) {
+ * splits of the axes before it begin alike. */
+static int64_t align_split(const ndr_params *p, int64_t split, int64_t bytes) {
   const ndr_param_axis *axes = p->axes + p->kept_count;
   int64_t inner = p->reduced_count > 1 ? axes[0].size : 0;
-  if (piece < 1 || piece >= inner || axes[0].stride * bytes < NDR_SECTOR_BYTES) return piece;
-  int64_t pieces = (inner + piece / 2) / piece;
-  return (inner + pieces - 1) / pieces;
+  if (split < 1 || split >= inner || axes[0].stride * bytes < NDR_SECTOR_BYTES) return split;
+  int64_t splits = (inner + split / 2) / split;
+  return (inner + splits - 1) / splits;
 }
 
-void ndr_rows_split(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int64_t units,
-                    double row_bytes, int rows, int batch, int shares) {
+int ndr_rows_split(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int64_t units,
+                   double row_bytes, int rows, int batch, int column_splits) {
   const ndr_params *p = &launch->params;
   int64_t most = units / ((int64_t)rows * batch), slots = (int64_t)device->units * ndr_kernel_blocks(launch->kernel);
   int64_t one_step = ndr_launch_step(p->tile_outputs);
-  double bytes = (double)units * row_bytes / shares;
-  int64_t parts = ndr_launch_parts(p->work * shares, bytes, slots, most > 1 ? most : 1, one_step);
-  int64_t piece = (units + parts - 1) / parts, longest = (int64_t)MOST_ROWS * rows;
-  piece = align_piece(p, piece, (int64_t)ndr_dtype_bytes(problem->dtype));
-  ndr_launch_split(launch, units, piece > longest ? longest : piece, shares, (int)one_step);
+  double bytes = (double)units * row_bytes / column_splits;
+  int64_t splits = ndr_best_splits(p->work * column_splits, bytes, slots, most > 1 ? most : 1, one_step);
+  int64_t split = (units + splits - 1) / splits, longest = (int64_t)MOST_ROWS * rows;
+  split = align_split(p, split, (int64_t)ndr_dtype_bytes(problem->dtype));
+  return ndr_launch_split(launch, units, split > longest ? longest : split, column_splits, (int)one_step);
 }

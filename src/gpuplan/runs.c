@@ -17,7 +17,7 @@ bool ndr_runs_can(const ndr_canonical *problem) {
 
 /* Whether columns are packets. */
 static bool in_packets(const ndr_canonical *problem, const ndr_group *g, bool on_boundary) {
-  return on_boundary && g->period == 1 && ndr_packets_aligned(problem, &problem->reduced[0]);
+  return on_boundary && g->outputs == 1 && ndr_packets_aligned(problem, &problem->reduced[0]);
 }
 
 bool ndr_runs_best(const ndr_canonical *problem, const ndr_device *device) {
@@ -39,21 +39,23 @@ void ndr_runs_configure(const ndr_canonical *problem, const ndr_device *device, 
   ndr_group g = ndr_group_of(problem);
   bool wide = in_packets(problem, &g, on_boundary);
   int64_t elements = wide ? ndr_packet_elements(problem->dtype) : 1, bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
-  int64_t columns = g.period * g.length / elements, most = columns < NDR_THREADS ? NDR_THREADS / columns : 1;
+  int64_t columns = g.outputs * g.length / elements, most = columns < NDR_THREADS ? NDR_THREADS / columns : 1;
   int64_t tiles = (g.side + most - 1) / most, groups = (g.side + tiles - 1) / tiles;
-  int64_t shares = (groups * columns + NDR_THREADS - 1) / NDR_THREADS;
   ndr_launch_begin(launch, problem, wide ? NDR_KERNEL_TILE_RUN_PACKETS : NDR_KERNEL_TILE_RUN_ELEMENTS);
-  ndr_group_tiles(problem, &g, launch, groups);
   ndr_params *p = &launch->params;
-  p->lanes = (int)((groups * columns + shares - 1) / shares);
-  int rows = NDR_THREADS / p->lanes, team = 1;
-  while (team < NDR_WARP_THREADS && team < rows * g.length / elements) team *= 2;
-  ndr_launch_team(launch, team);
+  ndr_param_tile_runs *own = &p->tile_runs;
+  own->groups = ndr_group_tiles(&g, groups);
+  own->column_splits = (int)((groups * columns + NDR_THREADS - 1) / NDR_THREADS);
+  own->row_threads = (int)((groups * columns + own->column_splits - 1) / own->column_splits);
+  int rows = NDR_THREADS / own->row_threads, joiners = 1;
+  while (joiners < NDR_WARP_THREADS && joiners < rows * g.length / elements) joiners *= 2;
+  own->joiners = ndr_threads(joiners);
   move_runs_last(p);
   ndr_rows_order(p, rows, bytes);
-  p->work = p->all_tiles;
-  p->runs = shares;
-  ndr_rows_split(problem, device, launch, count_runs(problem, &g), (double)(groups * columns * elements * bytes), rows,
-                 wide ? NDR_LOADS_TILE_RUN_PACKETS : NDR_LOADS_TILE_RUN_ELEMENTS, (int)shares);
+  p->tile_outputs = (int)(groups * g.outputs);
+  p->work = ndr_group_tile_count(problem, &own->groups);
+  own->row_splits =
+      ndr_rows_split(problem, device, launch, count_runs(problem, &g), (double)(groups * columns * elements * bytes),
+                     rows, wide ? NDR_LOADS_TILE_RUN_PACKETS : NDR_LOADS_TILE_RUN_ELEMENTS, own->column_splits);
   ndr_launch_end(launch);
 }

@@ -3,7 +3,7 @@
 
 /* Up to WARP_PACKETS packets an output, a warp or a part of one reads it alone: below 16 KiB a block's barriers cost
  * more than they gain. */
-enum { WARP_PACKETS = 1024, PIECE_BYTES = 128 << 10 };
+enum { WARP_PACKETS = 1024, SPLIT_BYTES = 128 << 10 };
 
 int ndr_lanes_for(int64_t packets) {
   int lanes = 1;
@@ -16,24 +16,21 @@ bool ndr_small_output(const ndr_canonical *problem, const ndr_device *device, in
   return packets <= WARP_PACKETS && problem->outputs * 64 >= (int64_t)device->units * packets;
 }
 
-int64_t ndr_piece_bytes(const ndr_canonical *problem, const ndr_device *device) {
-  int64_t most = PIECE_BYTES, least = NDR_STEP_BYTES;
+int64_t ndr_split_bytes(const ndr_canonical *problem, const ndr_device *device) {
+  int64_t most = SPLIT_BYTES, least = NDR_STEP_BYTES;
   double even = ndr_canonical_bytes(problem) / ((double)device->units * NDR_SPLIT_BLOCKS);
   return even > (double)most ? most : even < (double)least ? least : (int64_t)even;
 }
 
 void ndr_launch_shared(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int team,
-                       int64_t units, double unit_bytes) {
-  /* as many units as the block works on at once, or a multiple of that */
-  int64_t even = NDR_THREADS / launch->params.lanes;
+                       int64_t units, double unit_bytes, int at_once) {
   ndr_params *p = &launch->params;
-  ndr_launch_team(launch, team);
   p->tile_outputs = NDR_THREADS / team;
   p->work = (problem->outputs + p->tile_outputs - 1) / p->tile_outputs;
-  int64_t piece = (int64_t)((double)ndr_piece_bytes(problem, device) / unit_bytes) + 1;
-  piece = (piece + even - 1) / even * even;
+  int64_t split = (int64_t)((double)ndr_split_bytes(problem, device) / unit_bytes) + 1;
+  split = (split + at_once - 1) / at_once * at_once;
   bool enough = problem->outputs >= (int64_t)device->units * NDR_SPLIT_BLOCKS * 4;
-  ndr_launch_split(launch, units, team < NDR_THREADS || enough ? units : piece, 1, ndr_launch_step(1));
+  ndr_launch_split(launch, units, team < NDR_THREADS || enough ? units : split, 1, ndr_launch_step(1));
 }
 
 /* An axis that repeats elements comes first, if one is reduced: neighbouring threads then read the same. */
@@ -50,6 +47,8 @@ void ndr_launch_strided(const ndr_canonical *problem, const ndr_device *device, 
   repeat_first(&launch->params);
   int64_t loads = (problem->length + NDR_LOADS_TREE_STRIDED - 1) / NDR_LOADS_TREE_STRIDED;
   int team = ndr_small_output(problem, device, loads) ? ndr_lanes_for(loads) : NDR_THREADS;
-  ndr_launch_shared(problem, device, launch, team, problem->length, (double)ndr_dtype_bytes(problem->dtype) * 8);
+  launch->params.tree_strided.team = ndr_threads(team);
+  ndr_launch_shared(problem, device, launch, team, problem->length, (double)ndr_dtype_bytes(problem->dtype) * 8,
+                    NDR_THREADS);
   ndr_launch_end(launch);
 }

@@ -5,7 +5,7 @@
 #include "gpuplan/launch.h"
 
 enum {
-  NDR_STEP_BYTES = NDR_THREADS * NDR_PACKET_BYTES * NDR_LOADS_TREE_BLOCK / 2, /* of which a piece is a multiple */
+  NDR_STEP_BYTES = NDR_THREADS * NDR_PACKET_BYTES * NDR_LOADS_TREE_BLOCK / 2, /* of which a split is a multiple */
   NDR_SPLIT_BLOCKS = 4 /* that a split makes for each multiprocessor, whether as many run at a time or fewer */
 };
 
@@ -16,13 +16,14 @@ int ndr_lanes_for(int64_t packets);
  * the device so. */
 bool ndr_small_output(const ndr_canonical *problem, const ndr_device *device, int64_t packets);
 
-/* Bytes of a piece: enough of them that every multiprocessor is busy, each long enough to hide a block's start and
+/* Bytes of a split: enough of them that every multiprocessor is busy, each long enough to hide a block's start and
  * end. */
-int64_t ndr_piece_bytes(const ndr_canonical *problem, const ndr_device *device);
+int64_t ndr_split_bytes(const ndr_canonical *problem, const ndr_device *device);
 
-/* Has `team` threads share an output of so many units, which are split over blocks where a whole block works on one. */
+/* Has teams of so many threads share an output of so many units, which are split over blocks where a whole block works
+ * on one. A team takes in `at_once` units together. */
 void ndr_launch_shared(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int team,
-                       int64_t units, double unit_bytes);
+                       int64_t units, double unit_bytes, int at_once);
 
 /* Makes the launch of tree_strided, which runs every problem. */
 void ndr_launch_strided(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch);

@@ -14,8 +14,8 @@ enum { BURST = 64, LINE = 128 };
 /* Bytes a microsecond and multiprocessor of the GPU that the weights are from. */
 #define FITTED_SHARE (4.8e6 / 132)
 
-static int64_t parts(int64_t whole, int64_t part) {
-  return part > 0 ? (whole + part - 1) / part : 1;
+static int64_t ceil_div(int64_t whole, int64_t by) {
+  return by > 0 ? (whole + by - 1) / by : 1;
 }
 
 static int64_t smaller(int64_t a, int64_t b) {
@@ -53,20 +53,24 @@ static double footprint(const ndr_params *p, int64_t bytes) {
   return copies * cover + (copies > 1 ? copies * BURST / 2 : 0);
 }
 
-/* Where number n over some axes, innermost first, leads: bytes in the array, and elements in aux. */
-typedef struct place {
-  int64_t offset, aux;
-} place;
-
-static place locate(const ndr_param_axis *axes, int count, int64_t n, int64_t bytes) {
-  place at = {0, 0};
+/* Where number n over some axes, innermost first, leads: bytes from the first element. */
+static int64_t locate(const ndr_param_axis *axes, int count, int64_t n, int64_t bytes) {
+  int64_t offset = 0;
   for (int a = 0; a < count; a++) {
-    int64_t rest = a + 1 < count ? n % axes[a].size : n;
-    at.offset += rest * axes[a].stride * bytes;
-    at.aux += rest * axes[a].aux;
+    offset += (a + 1 < count ? n % axes[a].size : n) * axes[a].stride * bytes;
     if (a + 1 < count) n /= axes[a].size;
   }
-  return at;
+  return offset;
+}
+
+/* Where output n leads: elements of the result. */
+static int64_t locate_result(const ndr_params *p, int64_t n) {
+  int64_t result = 0;
+  for (int a = 0; a < p->kept_count; a++) {
+    result += (a + 1 < p->kept_count ? n % p->axes[a].size : n) * p->axes[a].result_stride;
+    if (a + 1 < p->kept_count) n /= p->axes[a].size;
+  }
+  return result;
 }
 
 static int count_sectors(int64_t sector[NDR_WARP_THREADS]) {
@@ -80,27 +84,37 @@ static int count_sectors(int64_t sector[NDR_WARP_THREADS]) {
 static int written_sectors(const ndr_params *p, int64_t bytes) {
   int64_t sector[NDR_WARP_THREADS];
   for (int t = 0; t < NDR_WARP_THREADS; t++)
-    sector[t] = locate(p->axes, p->kept_count, smaller(t, p->outputs - 1), 0).aux * bytes / NDR_SECTOR_BYTES;
+    sector[t] = locate_result(p, smaller(t, p->outputs - 1)) * bytes / NDR_SECTOR_BYTES;
   return count_sectors(sector);
 }
 
-/* Sectors that the first load of a launch's first warp touches, where threads read single elements. */
-static int first_sectors(const ndr_params *p, bool columns, int64_t bytes) {
+/* Bytes to number n of the reduced elements. */
+static int64_t locate_reduced(const ndr_params *p, int64_t n, int64_t bytes) {
+  return locate(p->axes + p->kept_count, p->reduced_count, smaller(n, p->length - 1), bytes);
+}
+
+/* Sectors that the first load of the first warp touches in thread_elements. */
+static int first_column_sectors(const ndr_params *p, int64_t bytes) {
   int64_t sector[NDR_WARP_THREADS];
-  const ndr_param_axis *reduced = p->axes + p->kept_count;
+  const ndr_param_thread *own = &p->thread;
   for (int t = 0; t < NDR_WARP_THREADS; t++) {
-    int64_t member = t % p->team, number = t / p->team, offset;
-    if (columns) {
-      int64_t lane = member % p->lanes, row = member / p->lanes;
-      int64_t rest = number / p->tiles, column = (number - rest * p->tiles) * p->lanes + lane;
-      offset = smaller(column, p->axes[0].size - 1) * p->axes[0].stride * bytes;
-      offset += locate(p->axes + 1, p->kept_count - 1, rest, bytes).offset;
-      offset += locate(reduced, p->reduced_count, smaller(row, p->length - 1), bytes).offset;
-    } else {
-      offset = locate(p->axes, p->kept_count, smaller(number, p->outputs - 1), bytes).offset;
-      offset += locate(reduced, p->reduced_count, smaller(member, p->length - 1), bytes).offset;
-    }
-    sector[t] = offset / NDR_SECTOR_BYTES;
+    int64_t member = t % own->team.count, number = t / own->team.count;
+    int64_t lane = member % own->lanes.count, row = member / own->lanes.count;
+    int64_t rest = number / own->axis_teams, column = (number - rest * own->axis_teams) * own->lanes.count + lane;
+    int64_t offset = smaller(column, p->axes[0].size - 1) * p->axes[0].stride * bytes;
+    offset += locate(p->axes + 1, p->kept_count - 1, rest, bytes);
+    sector[t] = (offset + locate_reduced(p, row, bytes)) / NDR_SECTOR_BYTES;
+  }
+  return count_sectors(sector);
+}
+
+/* And in tree_strided. */
+static int first_strided_sectors(const ndr_params *p, int64_t bytes) {
+  int64_t sector[NDR_WARP_THREADS];
+  int team = p->tree_strided.team.count;
+  for (int t = 0; t < NDR_WARP_THREADS; t++) {
+    int64_t offset = locate(p->axes, p->kept_count, smaller(t / team, p->outputs - 1), bytes);
+    sector[t] = (offset + locate_reduced(p, t % team, bytes)) / NDR_SECTOR_BYTES;
   }
   return count_sectors(sector);
 }
@@ -125,49 +139,50 @@ static counts dense_counts(const ndr_params *p, int64_t bytes) {
 
 /* Rows that share sectors, of an axis that is not walked first, ask for them again. How many bytes of lines the
  * second-level cache has seen meanwhile: those of all blocks, each its columns of the rows of the axes before; none
- * where other blocks read the same at the same time, as they do whose pieces begin alike. */
+ * where other blocks read the same at the same time, as they do whose splits begin alike. */
 static double bytes_meanwhile(const ndr_params *p, const ndr_device *device, int resident, int64_t bytes) {
   const ndr_param_axis *axes = p->axes + p->kept_count;
   int densest = 0;
-  int64_t inner = 1, units = smaller(p->piece, p->units), kept = p->axes[0].stride * bytes;
+  int64_t inner = 1, units = smaller(p->split_units, p->units), kept = p->axes[0].stride * bytes;
   for (int a = 1; a < p->reduced_count; a++)
     if (axes[a].stride < axes[densest].stride && axes[a].stride * bytes < NDR_SECTOR_BYTES) densest = a;
   if (densest == 0) return 0;
   for (int a = 0; a < densest; a++) inner *= axes[a].size;
-  int64_t columns = (int64_t)p->columns * (NDR_THREADS / p->team);
+  int64_t columns = (int64_t)p->thread.team_columns * (NDR_THREADS / p->thread.team.count);
   double row = (double)(columns * smaller(kept, LINE));
-  int64_t running = smaller(p->work, (int64_t)device->units * resident), pieces = parts(inner, units);
+  int64_t running = smaller(p->work, (int64_t)device->units * resident), splits = ceil_div(inner, units);
   if (units > inner) return row * (double)inner * (double)running;
-  bool alike = kept <= NDR_SECTOR_BYTES && pieces * units - inner < units / 8 && pieces * p->tile_count < running;
+  bool alike = kept <= NDR_SECTOR_BYTES && splits * units - inner < units / 8 && splits * p->tile_count < running;
   return alike ? 0 : row * (double)inner * (double)p->tile_count;
 }
 
 static counts tree_counts(const ndr_launch *launch, int64_t bytes) {
   const ndr_params *p = &launch->params;
   counts e = dense_counts(p, bytes);
-  int64_t units = smaller(p->piece, p->units);
+  int64_t units = smaller(p->split_units, p->units);
   if (launch->kernel == NDR_KERNEL_TREE_STRIDED) {
-    e.steps = parts(units, (int64_t)p->team * NDR_LOADS_TREE_STRIDED);
-    e.fetched = e.instructions * first_sectors(p, false, bytes);
+    e.steps = ceil_div(units, (int64_t)p->tree_strided.team.count * NDR_LOADS_TREE_STRIDED);
+    e.fetched = e.instructions * first_strided_sectors(p, bytes);
     e.instructions *= 1 + p->reduced_count;
     return e;
   }
   if (launch->kernel == NDR_KERNEL_TREE_BLOCK) {
-    e.steps = parts(units * bytes, (int64_t)NDR_THREADS * NDR_PACKET_BYTES * NDR_LOADS_TREE_BLOCK);
+    e.steps = ceil_div(units * bytes, (int64_t)NDR_THREADS * NDR_PACKET_BYTES * NDR_LOADS_TREE_BLOCK);
     return e;
   }
-  int64_t run = p->axes[p->kept_count].size, packets = parts(run * bytes, NDR_PACKET_BYTES), each = p->length / run;
+  int64_t run = p->axes[p->kept_count].size, packets = ceil_div(run * bytes, NDR_PACKET_BYTES), each = p->length / run;
   double runs = (double)p->outputs * (double)each;
   bool alone = launch->kernel == NDR_KERNEL_TREE_LANES;
-  int64_t batches = parts(packets, (int64_t)p->lanes * (alone ? NDR_LOADS_TREE_LANES : NDR_LOADS_TREE_RUNS));
-  e.fetched = runs * (double)(parts(packets, p->lanes) * p->lanes * NDR_PACKET_BYTES);
+  int lanes = alone ? p->tree_lanes.lanes.count : p->tree_runs.lanes.count;
+  int64_t batches = ceil_div(packets, (int64_t)lanes * (alone ? NDR_LOADS_TREE_LANES : NDR_LOADS_TREE_RUNS));
+  e.fetched = runs * (double)(ceil_div(packets, lanes) * lanes * NDR_PACKET_BYTES);
   if (alone) {
-    e.steps = p->lane_shift >= 0 ? 1 : batches;
-    e.touched = p->lane_shift >= 0 ? 0 : e.fetched;
+    e.steps = p->tree_lanes.lane_vectors_log >= 0 ? 1 : batches;
+    e.touched = p->tree_lanes.lane_vectors_log >= 0 ? 0 : e.fetched;
     return e;
   }
-  e.touched = runs * (double)(parts(run * bytes, NDR_SECTOR_BYTES) * NDR_SECTOR_BYTES);
-  e.stretches = parts(units, p->team / p->lanes);
+  e.touched = runs * (double)(ceil_div(run * bytes, NDR_SECTOR_BYTES) * NDR_SECTOR_BYTES);
+  e.stretches = ceil_div(units, p->tree_runs.team.count / lanes);
   e.steps = batches * e.stretches;
   return e;
 }
@@ -176,10 +191,10 @@ static counts tree_counts(const ndr_launch *launch, int64_t bytes) {
 static void count_single(const ndr_params *p, const ndr_device *device, int resident, int64_t bytes, counts *e) {
   int64_t run = p->reduced_count ? p->axes[p->kept_count].size : 1;
   int64_t step = p->reduced_count ? p->axes[p->kept_count].stride * bytes : NDR_SECTOR_BYTES;
-  double busy = (double)p->axes[0].size / (double)(p->tiles * p->lanes);
-  int64_t sharing = step == 0 ? run : parts(NDR_SECTOR_BYTES, step);
+  double busy = (double)p->axes[0].size / (double)(p->thread.axis_teams * p->thread.lanes.count);
+  int64_t sharing = step == 0 ? run : ceil_div(NDR_SECTOR_BYTES, step);
   double shared = step < NDR_SECTOR_BYTES ? (double)smaller(sharing, run) : 1;
-  e->touched = e->fetched * first_sectors(p, true, bytes) / (busy * (double)bytes);
+  e->touched = e->fetched * first_column_sectors(p, bytes) / (busy * (double)bytes);
   e->fetched = e->touched / shared;
   for (int a = 0; a < p->kept_count; a++)
     if (p->axes[a].stride == 0) e->again = e->fetched;
@@ -192,11 +207,11 @@ static void count_single(const ndr_params *p, const ndr_device *device, int resi
   e->touched = rest > 0 ? rest : 0;
 }
 
-/* Walking a piece's rows, of which a block or team reads `rows` at a time and a thread asks for `batch` in a row. */
+/* Walking a split's rows, of which a block or team reads `rows` at a time and a thread asks for `batch` in a row. */
 static void count_walk(const ndr_params *p, int64_t rows, int64_t batch, counts *e) {
-  int64_t units = smaller(p->piece, p->units), walked = p->reduced_count ? p->axes[p->kept_count].size : 1;
-  e->stretches = parts(units, walked);
-  e->steps = e->stretches * parts(smaller(units, walked), rows * batch);
+  int64_t units = smaller(p->split_units, p->units), walked = p->reduced_count ? p->axes[p->kept_count].size : 1;
+  e->stretches = ceil_div(units, walked);
+  e->steps = e->stretches * ceil_div(smaller(units, walked), rows * batch);
   e->instructions = (double)p->work * NDR_THREADS * (double)(e->steps * batch);
 }
 
@@ -204,7 +219,8 @@ static counts thread_counts(const ndr_launch *launch, const ndr_device *device, 
   const ndr_params *p = &launch->params;
   bool single = launch->kernel == NDR_KERNEL_THREAD_ELEMENTS;
   counts e = dense_counts(p, bytes);
-  count_walk(p, p->team / p->lanes, single ? NDR_LOADS_THREAD_ELEMENTS : NDR_LOADS_THREAD_PACKETS, &e);
+  count_walk(p, p->thread.team.count / p->thread.lanes.count,
+             single ? NDR_LOADS_THREAD_ELEMENTS : NDR_LOADS_THREAD_PACKETS, &e);
   if (single)
     count_single(p, device, resident, bytes, &e);
   else
@@ -216,24 +232,27 @@ static counts thread_counts(const ndr_launch *launch, const ndr_device *device, 
 static counts run_counts(const ndr_launch *launch, int64_t bytes) {
   const ndr_params *p = &launch->params;
   bool wide = launch->kernel == NDR_KERNEL_TILE_RUN_PACKETS;
-  int64_t rows = NDR_THREADS / p->lanes, group = p->run_units * p->period * bytes;
+  const ndr_param_groups *g = &p->tile_runs.groups;
+  int threads = p->tile_runs.row_threads, joiners = p->tile_runs.joiners.count;
+  int64_t rows = NDR_THREADS / threads, group = g->run_length * g->outputs * bytes;
   counts e = dense_counts(p, bytes);
   count_walk(p, rows, wide ? NDR_LOADS_TILE_RUN_PACKETS : NDR_LOADS_TILE_RUN_ELEMENTS, &e);
-  if (p->axes[p->period > 1].stride * bytes != group)
+  if (p->axes[g->outputs > 1].stride * bytes != group)
     e.fetched *= ((double)group + 0.5 * NDR_SECTOR_BYTES) / (double)group;
-  e.columns = parts(smaller(p->run_units * bytes / (wide ? NDR_PACKET_BYTES : bytes), p->lanes) * rows, p->team) *
-              parts(p->tile_outputs, NDR_THREADS / p->team);
+  e.columns = ceil_div(smaller(g->run_length * bytes / (wide ? NDR_PACKET_BYTES : bytes), threads) * rows, joiners) *
+              ceil_div(p->tile_outputs, NDR_THREADS / joiners);
   return e;
 }
 
 /* Warps read tiles of short rows. */
 static counts narrow_counts(const ndr_launch *launch, int64_t bytes) {
-  const ndr_params *p = &launch->params;
-  counts e = dense_counts(p, bytes);
-  int64_t rounds = parts(p->tile_outputs, NDR_WARP_THREADS / p->lanes) * parts(p->run_units, p->lanes);
+  const ndr_param_tile_narrow *p = &launch->params.tile_narrow;
+  counts e = dense_counts(&launch->params, bytes);
+  int lanes = p->lanes.count, tile_outputs = p->groups.tile_groups * p->groups.outputs;
+  int64_t rounds = ceil_div(tile_outputs, NDR_WARP_THREADS / lanes) * ceil_div(p->groups.run_length, lanes);
   e.steps = p->warp_tiles * p->runs;
   e.stretches = e.steps * rounds;
-  e.instructions = (double)p->all_tiles * (double)p->runs * (double)rounds * NDR_WARP_THREADS;
+  e.instructions = (double)p->tiles * (double)p->runs * (double)rounds * NDR_WARP_THREADS;
   return e;
 }
 
@@ -241,12 +260,14 @@ static counts narrow_counts(const ndr_launch *launch, int64_t bytes) {
 static counts column_counts(const ndr_launch *launch, int64_t bytes) {
   const ndr_params *p = &launch->params;
   bool triples = launch->kernel == NDR_KERNEL_TILE_TRIPLES;
+  int columns = triples ? 3 : p->tile_columns.rows.columns;
+  int at_once = triples ? p->tile_triples.team.count * NDR_LOADS_TILE_TRIPLES
+                        : p->tile_columns.active_threads * NDR_LOADS_TILE_COLUMNS;
   counts e = dense_counts(p, bytes);
-  int64_t units = smaller(p->piece, p->units), run = p->axes[p->kept_count].size;
-  int64_t packets = smaller(units, run) * p->period * bytes / NDR_PACKET_BYTES + 1;
-  e.stretches = parts(units, run);
-  e.steps =
-      e.stretches * parts(packets, triples ? p->team * NDR_LOADS_TILE_TRIPLES : p->lanes * NDR_LOADS_TILE_COLUMNS);
+  int64_t units = smaller(p->split_units, p->units), run = p->axes[p->kept_count].size;
+  int64_t packets = smaller(units, run) * columns * bytes / NDR_PACKET_BYTES + 1;
+  e.stretches = ceil_div(units, run);
+  e.steps = e.stretches * ceil_div(packets, at_once);
   e.columns = triples ? 0 : e.stretches * NDR_PACKET_BYTES / bytes;
   e.touched = (double)e.stretches * (double)p->work * NDR_THREADS * NDR_PACKET_BYTES;
   return e;
@@ -255,7 +276,7 @@ static counts column_counts(const ndr_launch *launch, int64_t bytes) {
 /* Threads turn packets into outputs. */
 static counts packet_counts(const ndr_launch *launch, int64_t bytes) {
   counts e = dense_counts(&launch->params, bytes);
-  e.steps = launch->params.units / NDR_THREADS;
+  e.steps = launch->params.tile_packets.item_vectors / NDR_THREADS;
   return e;
 }
 
@@ -273,11 +294,11 @@ static counts count(const ndr_launch *launch, const ndr_device *device, int resi
   }
 }
 
-/* Loads that a thread which joins pieces waits for. */
+/* Loads that a thread which joins splits waits for. */
 static int64_t joining_loads(const ndr_params *p) {
   int lanes = ndr_launch_joiners(p->tile_outputs);
   if (p->splits == 1) return 0;
-  return parts(p->group, lanes) + (p->groups > 1 ? parts(p->groups, lanes) : 0);
+  return ceil_div(p->group_splits, lanes) + (p->split_groups > 1 ? ceil_div(p->split_groups, lanes) : 0);
 }
 
 void ndr_launch_terms(const ndr_canonical *problem, const ndr_device *device, const ndr_launch *launch,
@@ -306,6 +327,6 @@ void ndr_launch_terms(const ndr_canonical *problem, const ndr_device *device, co
   terms[NDR_TERM_COLUMNS] = (double)e.columns * waves * share;
   terms[NDR_TERM_INSTRUCTIONS] = e.instructions / device->units * 1e-3 * share;
   terms[NDR_TERM_OUTPUTS] = (double)p->outputs / device->units * 1e-3 * share;
-  terms[NDR_TERM_JOINS] = (p->splits > 1) + (p->groups > 1);
+  terms[NDR_TERM_JOINS] = (p->splits > 1) + (p->split_groups > 1);
   terms[NDR_TERM_JOINING] = (double)joining_loads(p);
 }

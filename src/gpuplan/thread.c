@@ -24,8 +24,8 @@ static int team_rows(const ndr_canonical *problem, const ndr_device *device, con
                      int batch) {
   int64_t enough = (int64_t)device->units * ndr_kernel_blocks(launch->kernel), length = problem->length;
   int left = rows;
-  while (left > 1 && launch->params.all_tiles >= enough * 2 * (rows / left)) {
-    bool wide = left * launch->params.lanes > LINE_THREADS;
+  while (left > 1 && launch->params.thread.teams >= enough * 2 * (rows / left)) {
+    bool wide = left * launch->params.thread.lanes.count > LINE_THREADS;
     if (length >= (int64_t)left * batch * (wide ? 8 : 2)) break;
     left /= 2;
   }
@@ -39,7 +39,7 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
   ndr_params *p = &launch->params;
   if (p->kept_count == 0) { /* one output of one element: an axis of size 1 to stand on */
     p->kept_count = 1;
-    p->axes[0] = (ndr_param_axis){1, 1, 1, 0, 0};
+    p->axes[0] = (ndr_param_axis){.size = 1, .stride = 1, .result_stride = 1};
   }
   int64_t elements = wide ? ndr_packet_elements(problem->dtype) : 1;
   int64_t columns = (p->axes[0].size + elements - 1) / elements;
@@ -50,19 +50,20 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
   while (lanes < most && lanes < columns) lanes *= 2;
   int64_t others = problem->outputs / p->axes[0].size;
   while (lanes > NDR_WARP_THREADS && columns * others < (int64_t)device->units * lanes) lanes /= 2;
-  ndr_launch_lanes(launch, lanes);
+  ndr_param_thread *own = &p->thread;
+  own->lanes = ndr_threads(lanes);
   ndr_rows_order(p, NDR_THREADS / lanes, bytes);
-  p->columns = lanes * (int)elements;
-  p->tiles = (columns + lanes - 1) / lanes;
-  p->all_tiles = p->tiles * others;
+  own->team_columns = lanes * (int)elements;
+  own->axis_teams = (columns + lanes - 1) / lanes;
+  own->teams = own->axis_teams * others;
   int batch = wide ? NDR_LOADS_THREAD_PACKETS : NDR_LOADS_THREAD_ELEMENTS,
       rows = team_rows(problem, device, launch, NDR_THREADS / lanes, batch);
   int teams = NDR_THREADS / lanes / rows;
-  ndr_launch_team(launch, lanes * rows);
-  p->tile_outputs = p->columns * teams;
-  p->work = (p->all_tiles + teams - 1) / teams;
+  own->team = ndr_threads(lanes * rows);
+  p->tile_outputs = own->team_columns * teams;
+  p->work = (own->teams + teams - 1) / teams;
   if (teams == 1)
-    ndr_rows_split(problem, device, launch, length, (double)(p->columns * bytes), rows, batch, 1);
+    ndr_rows_split(problem, device, launch, length, (double)(own->team_columns * bytes), rows, batch, 1);
   else
     ndr_launch_split(launch, length, length, 1, 1);
   ndr_launch_end(launch);

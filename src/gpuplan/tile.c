@@ -5,16 +5,16 @@
 #include "gpuplan/narrow.h"
 
 enum {
-  PIECE_BYTES = 256 << 10,
-  LEAST_BYTES = 8 << 10, /* an accumulator of a thread, of a piece, where PIECE_BYTES each are too few blocks */
+  SPLIT_BYTES = 256 << 10,
+  LEAST_BYTES = 8 << 10, /* an accumulator of a thread, of a split, where SPLIT_BYTES each are too few blocks */
   WARP_BYTES = 64 << 10,
   MOST_STATE_BYTES = 128,
-  MOST_ROOM = 32 << 10
+  MOST_SMEM_BYTES = 32 << 10
 };
 
 /* Threads of a block whose packets keep their phase: a multiple of the packets in which the outputs repeat. */
 static int active_threads(const ndr_canonical *problem) {
-  int64_t period = problem->kept[0].size, repeat = period / ndr_gcd(period, ndr_packet_elements(problem->dtype));
+  int64_t columns = problem->kept[0].size, repeat = columns / ndr_gcd(columns, ndr_packet_elements(problem->dtype));
   return repeat > NDR_THREADS ? 0 : (int)(NDR_THREADS / repeat * repeat);
 }
 
@@ -46,40 +46,60 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
   return "the fastest axis has a step";
 }
 
-/* Bytes in which `states` accumulators meet, some at a time: at least one of each of the `period` outputs, of whatever
+/* Bytes of shared memory in which `states` accumulators meet, some at a time: at least one of each column, of whatever
  * operators; mostly all at once. */
-static int room_bytes(int64_t period, int64_t states) {
-  int64_t least = period * MOST_STATE_BYTES, whole = states * 8 < MOST_ROOM ? states * 8 : MOST_ROOM;
+static int smem_bytes(int64_t columns, int64_t states) {
+  int64_t least = columns * MOST_STATE_BYTES, whole = states * 8 < MOST_SMEM_BYTES ? states * 8 : MOST_SMEM_BYTES;
   return (int)(least > whole ? least : whole);
 }
 
-static void configure_kept(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
-  bool triples = problem->kept[0].size == 3;
-  ndr_launch_begin(launch, problem, triples ? NDR_KERNEL_TILE_TRIPLES : NDR_KERNEL_TILE_COLUMNS);
-  ndr_params *p = &launch->params;
+/* As many that blocks need not be many for each. */
+static int64_t enough_tiles(const ndr_device *device) {
+  return (int64_t)device->units * 8;
+}
+
+/* Rows a split: as long as SPLIT_BYTES, or so many that there is a block for each multiprocessor, which joins all its
+ * phases at the end. */
+static int64_t split_rows(const ndr_canonical *problem, const ndr_device *device, int64_t tiles, int accumulators) {
   int64_t row_bytes = problem->kept[0].size * (int64_t)ndr_dtype_bytes(problem->dtype);
-  p->period = p->tile_outputs = (int)problem->kept[0].size;
-  p->lanes = triples ? NDR_THREADS : active_threads(problem);
-  ndr_launch_team(launch, NDR_THREADS);
-  p->run_units = problem->reduced[0].size;
-  p->runs = problem->length / p->run_units;
-  p->work = problem->outputs / p->period;
-  if (!triples) p->room = room_bytes(p->period, p->lanes * ndr_packet_elements(problem->dtype));
-  launch->shared_bytes = (unsigned)p->room;
-  int64_t enough = (int64_t)device->units * 8, piece = PIECE_BYTES / row_bytes + 1;
-  if (p->work >= enough) piece = (INT64_C(1) << 20) / row_bytes + 1;
-  if (p->work < device->units) { /* a block for each multiprocessor first; each joins all its phases at the end */
-    int64_t even = problem->length * p->work / device->units + 1;
-    int64_t least = LEAST_BYTES * (triples ? 3 : ndr_packet_elements(problem->dtype)) / row_bytes + 1;
-    if (piece > even) piece = even > least ? even : least;
-  }
-  if (triples && p->work >= enough * 4 && problem->length * row_bytes <= WARP_BYTES) { /* a group a warp */
-    ndr_launch_team(launch, NDR_WARP_THREADS);
-    p->tile_outputs *= NDR_BLOCK_WARPS;
-    p->work = (p->work + NDR_BLOCK_WARPS - 1) / NDR_BLOCK_WARPS;
-    piece = problem->length;
-  }
-  ndr_launch_split(launch, problem->length, piece, 1, ndr_launch_step(p->period));
+  int64_t rows = (tiles >= enough_tiles(device) ? INT64_C(1) << 20 : SPLIT_BYTES) / row_bytes + 1;
+  if (tiles >= device->units) return rows;
+  int64_t even = problem->length * tiles / device->units + 1, least = LEAST_BYTES * accumulators / row_bytes + 1;
+  return rows <= even ? rows : even > least ? even : least;
+}
+
+static ndr_param_rows rows_of(const ndr_canonical *problem) {
+  return (ndr_param_rows){.columns = (int)problem->kept[0].size,
+                          .run_rows = problem->reduced[0].size,
+                          .runs = problem->length / problem->reduced[0].size};
+}
+
+static void configure_columns(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
+  ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_COLUMNS);
+  ndr_params *p = &launch->params;
+  int elements = (int)ndr_packet_elements(problem->dtype), threads = active_threads(problem);
+  ndr_param_rows rows = rows_of(problem);
+  p->tile_columns = (ndr_param_tile_columns){rows, threads, smem_bytes(rows.columns, threads * elements)};
+  launch->shared_bytes = (unsigned)p->tile_columns.smem_bytes;
+  p->tile_outputs = rows.columns;
+  p->work = problem->outputs / rows.columns;
+  ndr_launch_split(launch, problem->length, split_rows(problem, device, p->work, elements), 1,
+                   ndr_launch_step(rows.columns));
+  ndr_launch_end(launch);
+}
+
+/* Where there are groups of three outputs enough, and they are short, a warp has one of its own. */
+static void configure_triples(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
+  ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_TRIPLES);
+  ndr_params *p = &launch->params;
+  int64_t groups = problem->outputs / 3, group_bytes = problem->length * 3 * (int64_t)ndr_dtype_bytes(problem->dtype);
+  bool alone = groups >= enough_tiles(device) * 4 && group_bytes <= WARP_BYTES;
+  int block_groups = alone ? NDR_BLOCK_WARPS : 1;
+  p->tile_triples = (ndr_param_tile_triples){rows_of(problem), ndr_threads(NDR_THREADS / block_groups)};
+  p->tile_outputs = 3 * block_groups;
+  p->work = (groups + block_groups - 1) / block_groups;
+  ndr_launch_split(launch, problem->length, alone ? problem->length : split_rows(problem, device, groups, 3), 1,
+                   ndr_launch_step(3));
   ndr_launch_end(launch);
 }
 
@@ -89,9 +109,11 @@ static void configure_packets(const ndr_canonical *problem, const ndr_device *de
   int64_t each = blocks / enough;
   ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_PACKETS);
   ndr_params *p = &launch->params;
-  p->run_units = problem->length;
-  p->units = NDR_THREADS * (each < 1 ? 1 : each > NDR_LOADS_TILE_PACKETS ? NDR_LOADS_TILE_PACKETS : each);
-  p->tile_outputs = (int)(p->units * NDR_PACKET_BYTES / row);
+  if (each < 1) each = 1;
+  if (each > NDR_LOADS_TILE_PACKETS) each = NDR_LOADS_TILE_PACKETS;
+  p->tile_packets.row_length = (int)problem->length;
+  p->tile_packets.item_vectors = NDR_THREADS * (int)each;
+  p->tile_outputs = (int)(p->tile_packets.item_vectors * NDR_PACKET_BYTES / row);
   p->work = (problem->outputs + p->tile_outputs - 1) / p->tile_outputs;
   ndr_launch_end(launch);
 }
@@ -105,8 +127,10 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
     ndr_runs_configure(problem, device, launch, on_boundary);
   else if (ndr_narrow_can(problem))
     ndr_narrow_configure(problem, device, launch);
+  else if (problem->kept[0].size == 3)
+    configure_triples(problem, device, launch);
   else
-    configure_kept(problem, device, launch);
+    configure_columns(problem, device, launch);
 }
 
 static double cost(const ndr_canonical *problem, const ndr_device *device) {

@@ -2,8 +2,8 @@
 #include "gpuplan/launch.h"
 #include "gpuplan/strided.h"
 
-/* Runs of LONG_RUN_BYTES or more are cut into pieces of their own, but not more than MOST_RUNS of them, as where an
- * axis of stride 0 repeats one: each piece has a state to be joined. */
+/* Runs of LONG_RUN_BYTES or more are cut into splits of their own, but not more than MOST_RUNS of them, as where an
+ * axis of stride 0 repeats one: each split has a state to be joined. */
 enum { LONG_RUN_BYTES = 64 << 10, MOST_RUNS = 1 << 16 };
 
 static bool unit_lane(const ndr_canonical *problem) {
@@ -30,14 +30,14 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
 static void configure_lanes(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                             bool on_boundary) {
   ndr_params *p = &launch->params;
+  int64_t vectors = run_packets(problem);
+  int lanes = ndr_lanes_for(vectors);
   ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_LANES);
-  p->run_units = run_packets(problem);
-  ndr_launch_lanes(launch, ndr_lanes_for(p->run_units));
-  int64_t each = (p->run_units + p->lanes - 1) / p->lanes;
+  int64_t each = (vectors + lanes - 1) / lanes;
   bool regular = on_boundary && p->kept_count == 1 && each <= 4 && ndr_packets_aligned(problem, &problem->reduced[0]);
-  int groups = NDR_THREADS / p->lanes, shift = each > 2 ? 2 : each > 1, outputs = groups * (4 >> shift);
+  int groups = NDR_THREADS / lanes, shift = each > 2 ? 2 : each > 1, outputs = groups * (4 >> shift);
   if (problem->outputs < (int64_t)device->units * outputs) regular = false; /* more blocks, each with less to do */
-  p->lane_shift = regular ? shift : -1;
+  p->tree_lanes = (ndr_param_tree_lanes){ndr_threads(lanes), (int)vectors, regular ? shift : -1};
   p->tile_outputs = regular ? outputs : groups;
   p->work = (problem->outputs + p->tile_outputs - 1) / p->tile_outputs;
 }
@@ -45,21 +45,23 @@ static void configure_lanes(const ndr_canonical *problem, const ndr_device *devi
 static void configure_block(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_BLOCK);
-  int64_t piece = (ndr_piece_bytes(problem, device) + NDR_STEP_BYTES - 1) / NDR_STEP_BYTES * NDR_STEP_BYTES;
-  /* A run that is not much longer than a piece stays whole where there are outputs enough. */
-  if (run_bytes(problem) <= 2 * piece && problem->outputs >= (int64_t)device->units * NDR_SPLIT_BLOCKS)
-    piece = run_bytes(problem);
-  ndr_launch_split(launch, problem->reduced[0].size, piece / bytes, (int)run_count(problem), ndr_launch_step(1));
-  launch->params.runs = run_count(problem);
+  int64_t split = (ndr_split_bytes(problem, device) + NDR_STEP_BYTES - 1) / NDR_STEP_BYTES * NDR_STEP_BYTES;
+  /* A run that is not much longer than a split stays whole where there are outputs enough. */
+  if (run_bytes(problem) <= 2 * split && problem->outputs >= (int64_t)device->units * NDR_SPLIT_BLOCKS)
+    split = run_bytes(problem);
+  ndr_param_tree_block *own = &launch->params.tree_block;
+  own->runs = (int)run_count(problem);
+  own->run_splits = ndr_launch_split(launch, problem->reduced[0].size, split / bytes, own->runs, ndr_launch_step(1));
   launch->params.work = problem->outputs;
 }
 
 static void configure_runs(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   int64_t packets = run_packets(problem), runs = run_count(problem);
   ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_RUNS);
-  ndr_launch_lanes(launch, ndr_lanes_for(packets));
+  int lanes = ndr_lanes_for(packets);
   int team = ndr_small_output(problem, device, packets * runs) ? NDR_WARP_THREADS : NDR_THREADS;
-  ndr_launch_shared(problem, device, launch, team, runs, (double)run_bytes(problem));
+  launch->params.tree_runs = (ndr_param_tree_runs){ndr_threads(team), ndr_threads(lanes)};
+  ndr_launch_shared(problem, device, launch, team, runs, (double)run_bytes(problem), NDR_THREADS / lanes);
 }
 
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,

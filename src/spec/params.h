@@ -1,22 +1,12 @@
-/* The argument of every kernel: shared by the C that fills it in, the CUDA that reads it, and run-time compilation,
- * which has no standard headers. Counts and strides are in elements unless a comment says otherwise. */
+/* The arguments of the kernels, but for ndr_convert's: shared by the C that fills them in, the CUDA that reads them and
+ * run-time compilation, which has no standard headers. Counts and strides are in elements unless a comment says
+ * otherwise. */
 #ifndef NDR_SPEC_PARAMS_H
 #define NDR_SPEC_PARAMS_H
 
 #define NDR_PARAM_AXES 32
 #define NDR_PARAM_RESULTS 16
 
-/* One axis of the walk. n / size is (n * magic) >> (32 + shift) for n < 2^31 (Granlund and Montgomery, 1994). */
-typedef struct ndr_param_axis {
-  long long size, stride;
-  long long aux; /* kept: stride in the result; reduced: step of the flattened index */
-  unsigned magic, shift;
-} ndr_param_axis;
-
-/* A launch covers `work` items: an item is one tile of outputs and one of the `splits` pieces of its reduced axes.
- * Item i is piece i / tile_count of tile i % tile_count: blocks that run together read neighbouring tiles. The words of
- * partial states lie word-major in `partials`: word w of slot s of output o is partials[(w * slots + s) * padded + o],
- * where slots s < splits hold the pieces, the following ones the sums of groups, and padded is tiles * tile_outputs. */
 /* How a total becomes a result: std is the root of var; any and all ask whether a count is nonzero, and complete; valid
  * is what a count of NaN leaves of the length, and where there is no NaN the length. */
 #define NDR_FINALIZE_PLAIN 0
@@ -26,49 +16,171 @@ typedef struct ndr_param_axis {
 #define NDR_FINALIZE_ANY 4 /* from here on the result is a bool */
 #define NDR_FINALIZE_ALL 5
 
+/* One axis of the walk. n / size is (n * magic) >> (32 + shift) for n < 2^31 (Granlund and Montgomery, 1994). */
+typedef struct ndr_param_axis {
+  long long size;
+  long long stride; /* in the data */
+  union {
+    long long result_stride; /* kept axes: in the result */
+    long long index_step;    /* reduced axes: of the flattened index */
+  };
+  unsigned magic; /* 0 where size is 1 or beyond 2^31 */
+  unsigned shift;
+} ndr_param_axis;
+
+/* A number of neighbouring threads that is a power of 2, and its log2. */
+typedef struct ndr_param_threads {
+  int count, log;
+} ndr_param_threads;
+
+/* ---- what one kernel reads, or several that mean the same by it; `units` says what their splits are counted in ----
+ */
+
+/* tree_block: a block reads a split of a run, which is a contiguous stretch of reduced elements. Split s of an output
+ * is split s % run_splits of run s / run_splits. Units are elements of a run. */
+typedef struct ndr_param_tree_block {
+  int runs;       /* runs of an output */
+  int run_splits; /* splits of a run */
+} ndr_param_tree_block;
+
+/* tree_runs. Units are runs. */
+typedef struct ndr_param_tree_runs {
+  ndr_param_threads team;  /* threads that share an output */
+  ndr_param_threads lanes; /* threads of a team that share a run */
+} ndr_param_tree_runs;
+
+/* tree_strided, tree_wide and tree_skip. Units are elements. */
+typedef struct ndr_param_tree_strided {
+  ndr_param_threads team; /* threads that share an output */
+} ndr_param_tree_strided;
+
+/* tree_lanes, which has no splits. */
+typedef struct ndr_param_tree_lanes {
+  ndr_param_threads lanes; /* threads that share an output */
+  int vectors;             /* vectors of an output, the last one perhaps not whole */
+  int lane_vectors_log;    /* log2 of a lane's vectors of an output, where all are whole and aligned; otherwise -1 */
+} ndr_param_tree_lanes;
+
+/* thread_packets and thread_elements: a column is an output along the fastest axis. A team reads neighbouring columns
+ * of one combination of the other kept axes; a tile is what the teams of a block read. Units are rows: combinations of
+ * the reduced axes. */
+typedef struct ndr_param_thread {
+  ndr_param_threads team;  /* threads that share columns */
+  ndr_param_threads lanes; /* threads of a team that share a row */
+  int team_columns;        /* columns of a team */
+  long long axis_teams;    /* teams that the fastest axis takes */
+  long long teams;         /* teams that all outputs take */
+} ndr_param_thread;
+
+/* Dense rows of a few columns, each column an output: tile_columns and tile_triples. Units are rows. */
+typedef struct ndr_param_rows {
+  int columns;        /* columns of a row */
+  long long run_rows; /* rows that lie densely one after the other: a run */
+  long long runs;     /* runs of an output */
+} ndr_param_rows;
+
+typedef struct ndr_param_tile_columns {
+  ndr_param_rows rows;
+  int active_threads; /* threads of a block that read: their vectors hold a multiple of the columns */
+  int smem_bytes;     /* bytes of dynamic shared memory of a block */
+} ndr_param_tile_columns;
+
+typedef struct ndr_param_tile_triples {
+  ndr_param_rows rows;
+  ndr_param_threads team; /* threads that share three outputs: a warp, or the block */
+} ndr_param_tile_triples;
+
+/* Groups of neighbouring outputs, whose runs are contiguous stretches that hold run_length elements of each output of
+ * the group. Tiles of groups that lie side by side are a warp's in tile_narrow, a block's in the others. */
+typedef struct ndr_param_groups {
+  int outputs;          /* outputs of a group, along the fastest axis; 1 where that is reduced */
+  int run_length;       /* elements that a run holds of an output */
+  int side_axes;        /* kept axes along which groups lie side by side */
+  int tile_groups;      /* groups of a tile */
+  long long side;       /* groups that lie side by side */
+  long long side_tiles; /* tiles that these take */
+} ndr_param_groups;
+
+/* tile_narrow, which has no splits. */
+typedef struct ndr_param_tile_narrow {
+  ndr_param_groups groups;
+  ndr_param_threads lanes; /* threads that share an output */
+  int warp_tiles;          /* tiles that a warp reads one after the other */
+  int smem_bytes;          /* bytes of dynamic shared memory of a warp */
+  int starts;              /* places in a run at which a warp's threads start; 0: all at the first element */
+  int start_step;          /* elements from one of these places to the next */
+  long long tiles;         /* tiles that all outputs take */
+  long long runs;          /* runs of an output */
+} ndr_param_tile_narrow;
+
+/* tile_run_elements and tile_run_packets: a column is an element, or vector, of the runs of a tile's groups; a row has
+ * one of each column. Split s of a tile is split s % row_splits of its rows in split s / row_splits of its columns.
+ * Units are rows: combinations of the reduced axes but that of the runs, which follows them in `axes` and is not
+ * counted. */
+typedef struct ndr_param_tile_runs {
+  ndr_param_groups groups;
+  int row_threads;           /* threads that share a row: columns of a split */
+  ndr_param_threads joiners; /* threads that join the columns of an output */
+  int column_splits;         /* splits of a tile's columns */
+  int row_splits;            /* splits of a tile's rows */
+} ndr_param_tile_runs;
+
+/* tile_packets, which has no splits. */
+typedef struct ndr_param_tile_packets {
+  int row_length;   /* elements of an output */
+  int item_vectors; /* vectors of an item */
+} ndr_param_tile_packets;
+
+/* ---- the argument of every kernel that reduces ---- */
+
+/* Outputs are cut into tiles, and the units of a tile's reduction into splits. An item is one split of one tile: item i
+ * is split i / tile_count of tile i % tile_count, so that blocks that run together read neighbouring tiles. A block
+ * takes one item after the other.
+ *
+ * The last block to be done with a tile joins its splits. Where these are many, it joins groups of them first, and then
+ * the groups. The states in between lie word-major in `partials`: word w of slot s of output o is
+ * partials[(w * slots + s) * padded + o]. Slots s < splits are those of splits, the following ones those of groups.
+ *
+ * The order of the int fields matters: kernels load two that share 8 bytes together, and then hold both in registers.
+ */
 typedef struct ndr_params {
-  const void *data;                /* element the walk starts at */
+  const void *data;                /* the element that the walk starts at */
   void *result[NDR_PARAM_RESULTS]; /* where output 0 goes, by operator */
-  unsigned *counters;              /* (groups + 1) a tile, all 0 between launches */
-  unsigned long long *partials;
-  long long outputs, length; /* outputs, and elements reduced into each */
-  long long index_origin;
-  long long padded, slots; /* see above */
-  long long work, tile_count;
-  long long tiles;        /* of the fastest axis: thread; of groups side by side: tile_narrow, tile_run_... */
-  long long all_tiles;    /* thread, tile_narrow: those of all teams, of all warps */
-  long long side_groups;  /* tile_narrow, tile_run_...: groups of outputs that lie side by side */
-  long long units, piece; /* units a tile's reduction is counted in (vectors or rows), units a piece; tile_packets:
-                           * packets an item */
-  /* tree: runs an output, units a run; tile_packets: elements a row; tile_run_...: shares of a tile's columns, of which
-   * each has all pieces, and elements a run */
-  long long runs, run_units;
-  double ddof;
-  int finalize;              /* NDR_FINALIZE_... */
-  float limit;               /* count: of elements beyond 0 (nonzero ones), or beyond infinity (NaN) */
-  int splits, groups, group; /* pieces, groups of pieces, pieces a group */
-  int tile_outputs;          /* of a block */
-  int columns;               /* thread: outputs of a team */
-  /* Threads that share an output (tree_lanes) or a column (thread), active ones (tile), columns (tile_run_...). */
-  int lanes;
-  int lane_log;   /* log2 of lanes, where that is a power of 2 */
-  int lane_shift; /* tree_lanes: a lane has 1 << lane_shift packets an output; -1: not so regular */
-  /* Threads that share: tree_runs, tree_strided: an output; thread: a tile; tile_triples: a group of outputs;
-   * tile_run_...: an output when its columns are joined. And log2 of them. */
-  int team, team_log;
-  int segments; /* tree_block: pieces a run; tile_run_...: of a share */
-  int kept_count, reduced_count;
-  int period;      /* tile: outputs side by side */
-  int small;       /* every decoded number is below 2^31 */
-  int partial;     /* results are states: words of pitch `outputs` */
-  int skew;        /* tile_narrow: starts of a warp's threads in their runs, */
-  int skew_unit;   /* and how many elements these are apart */
-  int room;        /* tile_columns: bytes of dynamic shared memory; tile_narrow: of a warp */
-  int tile_groups; /* tile_narrow, tile_run_...: groups of outputs a tile */
-  int group_axes;  /* tile_narrow, tile_run_...: kept axes over which groups lie side by side */
-  int warp_tiles;  /* tile_narrow: tiles that a warp reads one after the other */
-  /* Kept axes, then reduced axes, innermost first. tile_run_...: the reduced axis of the runs is one more, the last. */
-  ndr_param_axis axes[NDR_PARAM_AXES];
+  unsigned *counters;              /* split_groups + 1 of each tile, all 0 between launches */
+  unsigned long long *partials;    /* states in between */
+  long long outputs;               /* outputs of the problem */
+  long long length;                /* elements reduced into each */
+  long long index_origin;          /* flattened index of the first of them */
+  long long work;                  /* items */
+  long long tile_count;            /* tiles */
+  long long units;                 /* units that a tile's splits are cut from */
+  long long split_units;           /* units of a split; the last one may have fewer */
+  long long slots;                 /* states in between of an output */
+  long long padded;                /* outputs that the tiles have room for */
+  double ddof;                     /* of var and std */
+  float limit;                     /* count: of elements beyond 0 (nonzero ones), or beyond infinity (NaN) */
+  int finalize;                    /* NDR_FINALIZE_... */
+  int splits;                      /* splits of a tile */
+  int split_groups;                /* groups of splits of a tile */
+  int group_splits;                /* splits of a group; the last one may have fewer */
+  int tile_outputs;                /* outputs of a tile; the last one may have fewer */
+  int partial;                     /* whether results are states, whose words are `outputs` apart */
+  int kept_count;                  /* kept axes */
+  int reduced_count;               /* reduced axes that are counted over */
+  int small;                       /* whether outputs and length are below 2^31, and with them all that is decoded */
+  union {
+    ndr_param_tree_block tree_block;
+    ndr_param_tree_runs tree_runs;
+    ndr_param_tree_strided tree_strided;
+    ndr_param_tree_lanes tree_lanes;
+    ndr_param_thread thread;
+    ndr_param_tile_columns tile_columns;
+    ndr_param_tile_triples tile_triples;
+    ndr_param_tile_narrow tile_narrow;
+    ndr_param_tile_runs tile_runs;
+    ndr_param_tile_packets tile_packets;
+  };
+  ndr_param_axis axes[NDR_PARAM_AXES]; /* kept, then reduced, innermost first */
 } ndr_params;
 
 /* Joining or finishing arrays of states: element k of the walk is from[locate(from)], to[locate(to)]. */

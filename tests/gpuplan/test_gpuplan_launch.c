@@ -1,5 +1,5 @@
-/* What a plan for a GPU launches: every element is somebody's work and nobody else's, and nothing exceeds the device.
- * How the kernels read these numbers is in spec/params.h; that they do is what tests/simt runs. */
+/* What a plan for a GPU launches: whatever the planner picks, every element of every output is read once, nothing
+ * exceeds the device or the workspace, and no kernel divides by 0. */
 #include <stdio.h>
 
 #include "gpuplan/launch.h"
@@ -16,109 +16,81 @@ typedef struct place {
   ck_assert_msg(condition, "%s on %s, %s (%s): not so: %s", (place)->text, (place)->gpu, (place)->family,              \
                 (place)->kernel, #condition)
 
-static bool is(const ndr_launch *launch, ndr_kernel kernel) {
-  return launch->kernel == kernel;
+/* ---- limits ---- */
+
+/* A block joins splits in two steps at most: a tree of two levels, neither much longer than the other. */
+static void check_splits(const place *at, const ndr_params *p) {
+  expect(at, p->splits >= 1 && p->splits <= 1 << 22 && p->group_splits >= 1);
+  expect(at, p->work == p->tile_count * p->splits);
+  expect(at, (int64_t)p->split_groups * p->group_splits >= p->splits);
+  expect(at, (int64_t)(p->split_groups - 1) * p->group_splits < p->splits);
+  expect(at, p->slots >= p->splits + (p->split_groups > 1 ? p->split_groups : 0) && p->slots <= 2 * (int64_t)p->splits);
+  if (p->split_groups > 1) expect(at, (int64_t)p->group_splits * p->group_splits < 16 * (int64_t)p->splits);
 }
 
-static bool by_threads(const ndr_launch *launch) {
-  return is(launch, NDR_KERNEL_THREAD_PACKETS) || is(launch, NDR_KERNEL_THREAD_ELEMENTS);
+static bool power(ndr_param_threads threads) {
+  return threads.count >= 1 && threads.count <= NDR_THREADS && threads.count == 1 << threads.log;
 }
 
-static bool in_runs(const ndr_launch *launch) {
-  return is(launch, NDR_KERNEL_TILE_RUN_PACKETS) || is(launch, NDR_KERNEL_TILE_RUN_ELEMENTS);
+/* Several outputs of a block are not split: only a whole block joins the splits of a tile. */
+static bool team_fits(const ndr_params *p, ndr_param_threads team) {
+  return power(team) && (team.count <= NDR_WARP_THREADS || team.count == NDR_THREADS) &&
+         (team.count == NDR_THREADS || p->splits == 1);
 }
 
-/* Outputs side by side share a tile: each of its columns is one. */
-static bool in_columns(const ndr_launch *launch) {
-  return is(launch, NDR_KERNEL_TILE_COLUMNS) || is(launch, NDR_KERNEL_TILE_TRIPLES);
+static bool groups_fit(const ndr_param_groups *g) {
+  return g->outputs > 0 && g->run_length > 0 && g->tile_groups > 0 && g->side > 0 && g->side_tiles > 0;
 }
 
-/* And so do groups of them. */
-static bool in_groups(const ndr_launch *launch) {
-  return is(launch, NDR_KERNEL_TILE_NARROW) || in_runs(launch);
-}
-
-/* `count` parts of `part` cover `whole`, and the last is not idle. */
-static bool covers(int64_t count, int64_t part, int64_t whole) {
-  return part > 0 && count == (whole + part - 1) / part;
-}
-
-/* Tiles and the outputs in them. */
-static void check_outputs(const place *at, const ndr_canonical *problem, const ndr_launch *launch) {
+/* What each kernel divides by, and what it takes for a power of 2. */
+static void check_kernel(const place *at, const ndr_launch *launch) {
   const ndr_params *p = &launch->params;
-  int64_t tiles = p->work / p->splits, lane = problem->kept_count ? p->axes[0].size : 1;
-  expect(at, p->work % p->splits == 0);
-  expect(at, p->outputs == problem->outputs && p->length == problem->length);
-  if (in_groups(launch)) { /* so are groups of outputs */
-    int64_t groups = 1, warps = launch->threads / 32;
-    for (int a = 0; a < p->group_axes; a++) groups *= problem->kept[(p->period > 1) + a].size;
-    expect(at, p->side_groups == groups);
-    expect(at, p->tile_outputs == p->tile_groups * p->period && covers(p->tiles, p->tile_groups, groups));
-    expect(at, p->all_tiles == p->tiles * (problem->outputs / (groups * p->period)));
-    if (in_runs(launch)) {
-      int64_t elements = is(launch, NDR_KERNEL_TILE_RUN_PACKETS) ? 16 / (int64_t)ndr_dtype_bytes(problem->dtype) : 1;
-      expect(at, tiles == p->all_tiles && p->lanes <= 256 && (p->runs == 1 || p->tile_groups == 1));
-      expect(at, covers(p->runs, p->lanes * elements, p->run_units * p->tile_outputs));
-      expect(at, p->reduced_count == problem->reduced_count - 1 && p->run_units == problem->reduced[0].size);
-      expect(at, p->axes[p->kept_count + p->reduced_count].stride == problem->reduced[0].stride);
-      expect(at, p->team <= 32);
-    } else {
-      expect(at, covers(tiles, warps * p->warp_tiles, p->all_tiles));
-      expect(at, p->tile_outputs * p->run_units * (int64_t)ndr_dtype_bytes(problem->dtype) + 32 <= p->room);
-    }
-  } else if (by_threads(launch)) { /* rows of the fastest axis are cut into tiles one by one */
-    int teams = (int)launch->threads / p->team;
-    expect(at, p->all_tiles == p->tiles * (problem->outputs / lane) && covers(tiles, teams, p->all_tiles));
-    expect(at, covers(p->tiles, p->columns, lane) && p->tile_outputs == p->columns * teams);
-    expect(at, p->lanes <= p->team && (teams == 1 || p->splits == 1));
-  } else if (in_columns(launch)) {
-    int teams = (int)launch->threads / p->team;
-    expect(at, p->period == lane && p->tile_outputs == lane * teams && covers(tiles, lane * teams, problem->outputs));
-    expect(at, teams == 1 || (is(launch, NDR_KERNEL_TILE_TRIPLES) && p->splits == 1));
-  } else {
-    expect(at, covers(tiles, p->tile_outputs, problem->outputs));
-    if (is(launch, NDR_KERNEL_TILE_PACKETS))
-      expect(at, 16 % (p->run_units * (int64_t)ndr_dtype_bytes(problem->dtype)) == 0);
+  switch (launch->kernel) {
+  case NDR_KERNEL_TREE_BLOCK: expect(at, p->tree_block.run_splits > 0); break;
+  case NDR_KERNEL_TREE_RUNS: expect(at, team_fits(p, p->tree_runs.team) && power(p->tree_runs.lanes)); break;
+  case NDR_KERNEL_TREE_STRIDED: expect(at, team_fits(p, p->tree_strided.team)); break;
+  case NDR_KERNEL_TREE_LANES:
+    expect(at, power(p->tree_lanes.lanes) && p->tree_lanes.lanes.count <= NDR_WARP_THREADS && p->splits == 1);
+    expect(at, p->tree_lanes.lane_vectors_log <= 2);
+    break;
+  case NDR_KERNEL_THREAD_PACKETS:
+  case NDR_KERNEL_THREAD_ELEMENTS:
+    expect(at, power(p->thread.team) && power(p->thread.lanes) && p->thread.lanes.count <= p->thread.team.count);
+    expect(at, p->thread.axis_teams > 0 && (p->thread.team.count == NDR_THREADS || p->splits == 1));
+    break;
+  case NDR_KERNEL_TILE_COLUMNS:
+    expect(at, p->tile_columns.rows.columns > 0 && p->tile_columns.rows.run_rows > 0);
+    break;
+  case NDR_KERNEL_TILE_TRIPLES:
+    expect(at, p->tile_triples.rows.columns == 3 && p->tile_triples.rows.run_rows > 0);
+    expect(at, team_fits(p, p->tile_triples.team) && p->tile_triples.team.count >= NDR_WARP_THREADS);
+    break;
+  case NDR_KERNEL_TILE_NARROW:
+    expect(at, groups_fit(&p->tile_narrow.groups) && p->splits == 1);
+    expect(at, power(p->tile_narrow.lanes) && p->tile_narrow.lanes.count <= NDR_WARP_THREADS);
+    break;
+  case NDR_KERNEL_TILE_RUN_PACKETS:
+  case NDR_KERNEL_TILE_RUN_ELEMENTS:
+    expect(at, groups_fit(&p->tile_runs.groups) && p->tile_runs.row_splits > 0);
+    expect(at, p->tile_runs.row_threads >= 1 && p->tile_runs.row_threads <= NDR_THREADS);
+    expect(at, power(p->tile_runs.joiners) && p->tile_runs.joiners.count <= NDR_WARP_THREADS);
+    break;
+  case NDR_KERNEL_TILE_PACKETS: expect(at, p->tile_packets.row_length > 0 && p->splits == 1); break;
+  default: expect(at, false);
   }
 }
 
-/* What each tile's reduction is counted in, and the pieces that it is cut into. */
-static void check_reduction(const place *at, const ndr_canonical *problem, const ndr_launch *launch) {
-  const ndr_params *p = &launch->params;
-  if (is(launch, NDR_KERNEL_TREE_LANES) || is(launch, NDR_KERNEL_TILE_NARROW) || is(launch, NDR_KERNEL_TILE_PACKETS)) {
-    expect(at, p->splits == 1);
-    if (is(launch, NDR_KERNEL_TILE_NARROW)) expect(at, p->runs * problem->reduced[0].size == problem->length);
-    return;
-  }
-  int64_t runs = is(launch, NDR_KERNEL_TREE_BLOCK) || in_runs(launch) ? p->runs : 1, units = problem->length;
-  if (is(launch, NDR_KERNEL_TREE_BLOCK)) units = problem->length ? problem->reduced[0].size : 0;
-  if (is(launch, NDR_KERNEL_TREE_RUNS) || in_runs(launch)) units = problem->length / problem->reduced[0].size;
-  expect(at, p->units == units);
-  expect(at, p->splits == p->segments * runs);
-  if (is(launch, NDR_KERNEL_TREE_BLOCK) && problem->length) expect(at, runs * units == problem->length);
-  if (units) expect(at, covers(p->segments, p->piece, units));
-}
-
-static void check_groups(const place *at, const ndr_params *p) {
-  expect(at, p->splits >= 1 && p->splits <= 1 << 22);
-  expect(at, covers(p->groups, p->group, p->splits));
-  expect(at, p->slots == p->splits + (p->groups > 1 ? p->groups : 0));
-  /* A tree of two levels: neither is much longer than the other. */
-  if (p->groups > 1) expect(at, (int64_t)p->group * p->group < 16 * (int64_t)p->splits);
-}
-
-/* Work groups of threads inside a block. */
+/* What a block has, and divisions by multiplication: `small` holds where numbers are small enough for them. */
 static void check_block(const place *at, const ndr_device *device, const ndr_launch *launch) {
   enum { STATIC_BYTES = 10 << 10, WITHOUT_ASKING = 48 << 10 };
   const ndr_params *p = &launch->params;
-  expect(at, launch->threads >= 32 && launch->threads % 32 == 0 && launch->threads <= 1024);
+  expect(at, launch->threads == NDR_THREADS);
   expect(at, launch->grid >= 1 && launch->grid <= INT32_MAX && launch->grid <= (p->work > 1 ? p->work : 1));
   expect(at, launch->shared_bytes + STATIC_BYTES <= WITHOUT_ASKING);
   expect(at, launch->shared_bytes + STATIC_BYTES <= device->shared_bytes_per_block);
-  expect(at, p->lanes >= 1 && p->lanes <= (int)launch->threads);
-  if (!in_columns(launch) && !in_runs(launch)) expect(at, p->lanes == 1 << p->lane_log);
-  if (is(launch, NDR_KERNEL_TREE_RUNS) || is(launch, NDR_KERNEL_TREE_STRIDED) || in_runs(launch))
-    expect(at, p->team == 1 << p->team_log);
+  expect(at, p->small == (p->outputs < INT64_C(1) << 31 && p->length < INT64_C(1) << 31));
+  for (int a = 0; p->small && a < p->kept_count + p->reduced_count; a++)
+    if (p->axes[a].size > 1) expect(at, p->axes[a].magic > 0);
 }
 
 static int state_words(const ndr_canonical *problem) {
@@ -127,19 +99,34 @@ static int state_words(const ndr_canonical *problem) {
   return words;
 }
 
-/* Counters and states of one launch, as spec/params.h lays them out. */
+/* Outputs that are the fastest axis's are cut row by row: each row may waste less than a tile of the others. */
+static int64_t tiles_of_their_own(const ndr_launch *launch) {
+  bool rows = launch->kernel == NDR_KERNEL_THREAD_PACKETS || launch->kernel == NDR_KERNEL_THREAD_ELEMENTS;
+  bool groups = launch->kernel == NDR_KERNEL_TILE_RUN_PACKETS || launch->kernel == NDR_KERNEL_TILE_RUN_ELEMENTS;
+  const ndr_params *p = &launch->params;
+  if (groups) return p->outputs / (p->tile_runs.groups.side * p->tile_runs.groups.outputs);
+  return rows ? p->outputs / p->axes[0].size : 1;
+}
+
+/* Counters and states of one launch, as spec/params.h lays them out: O(outputs x splits) of them. */
 static void check_workspace(const place *at, const ndr_plan *plan, const ndr_launch *launch) {
   const ndr_params *p = &launch->params;
   if (p->splits == 1) return;
-  int64_t tiles = p->work / p->splits, tile_rows = 1;
   double counters = (double)ndr_plan_counter_bytes(plan), states = (double)plan->workspace - counters;
-  expect(at, p->padded == tiles * p->tile_outputs);
-  expect(at, counters >= 4.0 * (double)tiles * (p->groups + 1));
+  expect(at, counters >= 4.0 * (double)p->tile_count * (p->split_groups + 1));
   expect(at, states >= 8.0 * state_words(&plan->problem) * (double)p->slots * (double)p->padded);
-  /* O(outputs x split): each row of the fastest axis wastes less than a tile. */
-  if (by_threads(launch)) tile_rows = plan->problem.outputs / p->axes[0].size;
-  expect(at, p->padded < plan->problem.outputs + tile_rows * p->tile_outputs);
-  expect(at, p->slots <= 2 * (int64_t)p->splits);
+  expect(at, p->padded >= p->tile_count * p->tile_outputs && p->padded >= plan->problem.outputs);
+  expect(at, p->padded < plan->problem.outputs + tiles_of_their_own(launch) * p->tile_outputs);
+}
+
+static void check_launch(const place *at, const ndr_plan *plan, const ndr_launch *launch) {
+  const ndr_canonical *problem = &plan->problem;
+  const ndr_params *p = &launch->params;
+  expect(at, p->outputs == problem->outputs && p->length == problem->length);
+  check_splits(at, p);
+  check_kernel(at, launch);
+  check_block(at, &plan->device, launch);
+  check_workspace(at, plan, launch);
 }
 
 static void check_plan(const ndr_plan *plan, const char *text, const char *gpu) {
@@ -149,11 +136,7 @@ static void check_plan(const ndr_plan *plan, const char *text, const char *gpu) 
   bool split = false;
   for (int i = 0; i < count; i++) {
     place at = {text, gpu, plan->family->name, ndr_kernel_name(each[i]->kernel)};
-    check_outputs(&at, &plan->problem, each[i]);
-    check_reduction(&at, &plan->problem, each[i]);
-    check_groups(&at, &each[i]->params);
-    check_block(&at, &plan->device, each[i]);
-    check_workspace(&at, plan, each[i]);
+    check_launch(&at, plan, each[i]);
     split = split || each[i]->params.splits > 1;
   }
   place at = {text, gpu, plan->family->name, "each"};
@@ -161,25 +144,12 @@ static void check_plan(const ndr_plan *plan, const char *text, const char *gpu) 
   expect(&at, ndr_plan_counter_bytes(plan) % 256 == 0);
 }
 
-/* By every family that can, not only the one that would be chosen. */
-static void check_problem(const char *text) {
-  static ndr_plan plan;
-  static const char *const families[] = {NULL, "tree", "thread", "tile"};
-  for (int g = 0; g < GPU_COUNT; g++) {
-    for (int f = 0; f < 4; f++) {
-      if (f > 0 && gpu_plan(&plan, text, &gpus[g], families[f]) == NDR_ERR_UNSUPPORTED) continue;
-      if (f == 0) assert_ok(gpu_plan(&plan, text, &gpus[g], NULL));
-      check_plan(&plan, text, gpu_names[g]);
-    }
-  }
-}
-
-START_TEST(the_table_s_problems_are_covered_once) {
-  for (const gpu_case *c = gpu_cases; c->text; c++) check_problem(c->text);
+START_TEST(large_problems_stay_within_limits) {
+  for (const gpu_case *c = gpu_cases; c->text; c++) assert_ok(gpu_plans_each(c->text, check_plan));
 }
 END_TEST
 
-START_TEST(problems_around_every_edge_are_covered_once) {
+START_TEST(problems_around_every_edge_stay_within_limits) {
   static const int64_t sizes[] = {1,  2,   3,   4,   5,   7,   8,   15,  16,  17,   31,   32,   33,    63,    64,
                                   65, 127, 128, 129, 255, 256, 257, 511, 513, 1023, 1025, 4097, 16385, 65537, 1000003};
   static const char *const dtypes[] = {"u8", "f16", "f32", "f64", "c128"}, *const dims[] = {"0", "1", "0,2", "1,2",
@@ -191,18 +161,18 @@ START_TEST(problems_around_every_edge_are_covered_once) {
       int k = (i * 7 + j * 3) % 8;
       snprintf(text, sizeof text, "sum %s [%lld,%lld,%lld] /%s", dtypes[(i + j) % 5], (long long)sizes[i],
                (long long)sizes[j], (long long)sizes[k], dims[(i + 2 * j) % 5]);
-      check_problem(text);
+      assert_ok(gpu_plans_each(text, check_plan));
     }
   }
 }
 END_TEST
 
-START_TEST(outputs_without_elements_are_covered_too) {
-  check_problem("sum f32 [1000,0] /1");
-  check_problem("mean f64 [0] /0");
-  check_problem("count u8 [0,1000000] /0");
-  check_problem("sum f32 [0,1000] /1");
-  check_problem("sum u16 [1000,0] /0");
+START_TEST(outputs_without_elements_do_too) {
+  assert_ok(gpu_plans_each("sum f32 [1000,0] /1", check_plan));
+  assert_ok(gpu_plans_each("mean f64 [0] /0", check_plan));
+  assert_ok(gpu_plans_each("count u8 [0,1000000] /0", check_plan));
+  assert_ok(gpu_plans_each("sum f32 [0,1000] /1", check_plan));
+  assert_ok(gpu_plans_each("sum u16 [1000,0] /0", check_plan));
 }
 END_TEST
 
@@ -240,8 +210,8 @@ END_TEST
 
 int main(void) {
   Suite *suite = suite_create("family launch");
-  suite_case(suite, "coverage", 120, the_table_s_problems_are_covered_once, problems_around_every_edge_are_covered_once,
-             outputs_without_elements_are_covered_too, NULL);
+  suite_case(suite, "limits", 120, large_problems_stay_within_limits, problems_around_every_edge_stay_within_limits,
+             outputs_without_elements_do_too, NULL);
   suite_case(suite, "device", 60, the_machine_is_filled, magic_numbers_divide, NULL);
   return suite_run(suite);
 }

@@ -41,16 +41,28 @@ twist random_twist(rng *random, ndr_dtype dtype) {
 /* Where several teams of a block have an output each, outputs are not split. */
 static bool can_split(const ndr_launch *launch) {
   switch (launch->kernel) {
-  case NDR_KERNEL_TREE_RUNS:
-  case NDR_KERNEL_TREE_STRIDED:
-  case NDR_KERNEL_TILE_TRIPLES:
+  case NDR_KERNEL_TREE_RUNS: return launch->params.tree_runs.team.count == NDR_THREADS;
+  case NDR_KERNEL_TREE_STRIDED: return launch->params.tree_strided.team.count == NDR_THREADS;
+  case NDR_KERNEL_TILE_TRIPLES: return launch->params.tile_triples.team.count == NDR_THREADS;
   case NDR_KERNEL_THREAD_PACKETS:
-  case NDR_KERNEL_THREAD_ELEMENTS: return launch->params.team == NDR_THREADS;
+  case NDR_KERNEL_THREAD_ELEMENTS: return launch->params.thread.team.count == NDR_THREADS;
   case NDR_KERNEL_TILE_NARROW:
   case NDR_KERNEL_TILE_PACKETS:
   case NDR_KERNEL_TREE_LANES: return false;
   default: return true;
   }
+}
+
+/* Cuts the launch's units into splits of at most split_units. */
+static void split_again(ndr_launch *launch, int64_t split_units) {
+  ndr_params *p = &launch->params;
+  bool by_run = launch->kernel == NDR_KERNEL_TREE_BLOCK;
+  bool by_columns = launch->kernel == NDR_KERNEL_TILE_RUN_PACKETS || launch->kernel == NDR_KERNEL_TILE_RUN_ELEMENTS;
+  int times = by_run ? p->tree_block.runs : by_columns ? p->tile_runs.column_splits : 1;
+  /* By the smaller limit, so that few splits are joined in two steps too. */
+  int splits = ndr_launch_split(launch, p->units, split_units, times, ndr_launch_step(NDR_THREADS));
+  if (by_run) p->tree_block.run_splits = splits;
+  if (by_columns) p->tile_runs.row_splits = splits;
 }
 
 static void twist_launch(ndr_launch *launch, const twist *how) {
@@ -59,9 +71,7 @@ static void twist_launch(ndr_launch *launch, const twist *how) {
   if (how->splits && can_split(launch)) {
     p->work = p->tile_count;
     int64_t splits = how->splits > MOST_BLOCKS / p->work ? MOST_BLOCKS / p->work : how->splits;
-    /* By the smaller limit, so that few pieces are joined in two steps too. */
-    ndr_launch_split(launch, p->units, splits > 1 ? (p->units + splits - 1) / splits : p->units,
-                     p->splits / p->segments, ndr_launch_step(NDR_THREADS));
+    split_again(launch, splits > 1 ? (p->units + splits - 1) / splits : p->units);
     ndr_launch_end(launch);
   }
   int64_t most = how->grid ? how->grid : MOST_BLOCKS;

@@ -114,3 +114,17 @@ static const ndr_backend backend = {.name = "cuda", .families = families};
 ndr_status gpu_plan(ndr_plan *plan, const char *text, const ndr_device *device, const char *force) {
   return plan_text(plan, text, &backend, device, force);
 }
+
+ndr_status gpu_plans_each(const char *text, gpu_plan_check *check) {
+  static ndr_plan plan;
+  static const char *const names[] = {NULL, "tree", "thread", "tile"};
+  for (int g = 0; g < GPU_COUNT; g++) {
+    for (int f = 0; f < 4; f++) {
+      ndr_status status = gpu_plan(&plan, text, &gpus[g], names[f]);
+      if (names[f] && status == NDR_ERR_UNSUPPORTED) continue;
+      NDR_TRY(status);
+      check(&plan, text, gpu_names[g]);
+    }
+  }
+  return NDR_OK;
+}

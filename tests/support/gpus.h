@@ -19,4 +19,8 @@ extern const gpu_case gpu_cases[]; /* ends with a NULL text */
 /* A plan of the problem on the device by the estimate, or by the family that force names. */
 ndr_status gpu_plan(ndr_plan *plan, const char *text, const ndr_device *device, const char *force);
 
+/* Hands `check` the problem's plans for each of the GPUs: the estimate's, and that of each family that can. */
+typedef void gpu_plan_check(const ndr_plan *plan, const char *text, const char *gpu);
+ndr_status gpu_plans_each(const char *text, gpu_plan_check *check);
+
 #endif

@@ -1,0 +1,234 @@
+#include "launch_walk.h"
+
+typedef struct walk {
+  const ndr_params *p;
+  int64_t elements; /* of a vector */
+  int past;
+  launch_visitor *visit;
+  void *context;
+  const char *wrong;
+} walk;
+
+static void expect(walk *w, bool holds, const char *otherwise) {
+  if (!holds) w->wrong = otherwise;
+}
+
+/* Where a number over some axes leads: in the data, and in the result or the flattened index. */
+typedef struct spot {
+  int64_t offset, other;
+} spot;
+
+static int64_t smaller(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+/* Number n over the axes from the first-th on, innermost first. */
+static spot locate(walk *w, int first, int end, int64_t n) {
+  spot at = {0, 0};
+  for (int a = first; a < end; a++) {
+    const ndr_param_axis *axis = &w->p->axes[a];
+    int64_t rest = a + 1 < end ? n % axis->size : n;
+    expect(w, axis->size > 0 && (a + 1 < end || n < axis->size), "a number is beyond its axes");
+    at.offset += rest * axis->stride;
+    at.other += rest * (a < w->p->kept_count ? axis->result_stride : axis->index_step);
+    n /= axis->size;
+  }
+  return at;
+}
+
+static spot locate_output(walk *w, int64_t n) {
+  return locate(w, 0, w->p->kept_count, n);
+}
+
+/* Number n over the reduced axes but the first `skipped` ones. */
+static spot locate_reduced(walk *w, int skipped, int64_t n) {
+  return locate(w, w->p->kept_count + skipped, w->p->kept_count + w->p->reduced_count, n);
+}
+
+static void visit(walk *w, int64_t offset, int64_t result, int64_t index) {
+  w->visit(w->context, offset, result, w->p->index_origin + index);
+}
+
+static void visit_elements(walk *w, spot output, int64_t begin, int64_t end) {
+  for (int64_t n = begin; n < end; n++) {
+    spot element = locate_reduced(w, 0, n);
+    visit(w, output.offset + element.offset, output.other, element.other);
+  }
+}
+
+/* ---- the kernels ---- */
+
+/* A tile of a block's teams, or of its groups of lanes. */
+static void walk_outputs(walk *w, int64_t tile, int64_t begin, int64_t end) {
+  const ndr_params *p = w->p;
+  for (int64_t o = tile * p->tile_outputs; o < smaller((tile + 1) * p->tile_outputs, p->outputs); o++)
+    visit_elements(w, locate_output(w, o), begin, end);
+}
+
+static void walk_tree_block(walk *w, int64_t tile, int64_t split) {
+  const ndr_params *p = w->p;
+  int64_t run = split / p->tree_block.run_splits, begin = split % p->tree_block.run_splits * p->split_units;
+  int64_t size = p->axes[p->kept_count].size;
+  expect(w, p->units == size && p->axes[p->kept_count].stride == 1, "a run is not the first reduced axis");
+  expect(w, run < p->tree_block.runs, "a split of no run");
+  visit_elements(w, locate_output(w, tile), run * size + begin, run * size + smaller(begin + p->split_units, size));
+}
+
+static void walk_tree_runs(walk *w, int64_t tile, int64_t begin, int64_t end) {
+  const ndr_params *p = w->p;
+  int64_t size = p->axes[p->kept_count].size;
+  expect(w, p->axes[p->kept_count].stride == 1, "a run is not contiguous");
+  expect(w, p->tree_runs.lanes.count <= p->tree_runs.team.count, "more threads share a run than an output");
+  walk_outputs(w, tile, begin * size, end * size);
+}
+
+static void walk_tree_lanes(walk *w, int64_t tile) {
+  const ndr_params *p = w->p;
+  const ndr_param_tree_lanes *own = &p->tree_lanes;
+  int64_t size = p->axes[p->kept_count].size;
+  expect(w, size == p->length && p->axes[p->kept_count].stride == 1, "an output has more than one run");
+  expect(w, own->vectors * w->elements >= size, "vectors are fewer than the output has");
+  if (own->lane_vectors_log >= 0) {
+    expect(w, own->vectors <= own->lanes.count << own->lane_vectors_log, "lanes have fewer vectors than the output");
+    expect(w, p->kept_count <= 1 && size % w->elements == 0 && !w->past, "outputs are taken for whole vectors");
+    expect(w, p->axes[0].stride % w->elements == 0, "a vector is not aligned");
+  }
+  walk_outputs(w, tile, 0, p->length);
+}
+
+static void walk_thread(walk *w, int64_t tile, int64_t begin, int64_t end, bool vectors) {
+  const ndr_params *p = w->p;
+  const ndr_param_thread *own = &p->thread;
+  int teams = NDR_THREADS / own->team.count;
+  for (int64_t team = tile * teams; team < smaller((tile + 1) * teams, own->teams); team++) {
+    int64_t first = team % own->axis_teams * own->team_columns;
+    spot outer = locate(w, 1, p->kept_count, team / own->axis_teams);
+    int64_t most = smaller(first + own->team_columns, p->axes[0].size);
+    expect(w, first < p->axes[0].size, "a team has no columns");
+    for (int64_t c = first; c < most; c++) {
+      spot output = {outer.offset + c * p->axes[0].stride, outer.other + c * p->axes[0].result_stride};
+      bool starts = vectors && (c - first) % w->elements == 0;
+      if (starts) expect(w, c + w->elements <= most && p->axes[0].stride == 1 && !w->past, "a vector is not whole");
+      if (starts && begin < end)
+        expect(w, (output.offset + locate_reduced(w, 0, begin).offset) % w->elements == 0, "a vector is not aligned");
+      visit_elements(w, output, begin, end);
+    }
+  }
+}
+
+/* A split of the rows of `groups` groups of outputs. */
+static void walk_rows(walk *w, const ndr_param_rows *rows, int64_t tile, int groups, int64_t begin, int64_t end) {
+  const ndr_params *p = w->p;
+  expect(w, p->axes[p->kept_count].stride == rows->columns, "rows are not dense");
+  expect(w, p->axes[0].size == rows->columns && p->axes[0].stride == 1, "columns are not the fastest axis");
+  expect(w, rows->run_rows == p->axes[p->kept_count].size && rows->runs * rows->run_rows == p->length, "rows lack");
+  for (int64_t g = tile * groups; g < smaller((tile + 1) * groups, p->outputs / rows->columns); g++) {
+    for (int64_t c = 0; c < rows->columns; c++) visit_elements(w, locate_output(w, g * rows->columns + c), begin, end);
+  }
+}
+
+static void walk_tile_columns(walk *w, int64_t tile, int64_t begin, int64_t end) {
+  const ndr_param_tile_columns *own = &w->p->tile_columns;
+  expect(w, own->active_threads * w->elements % own->rows.columns == 0, "threads do not keep their columns");
+  expect(w, own->active_threads <= NDR_THREADS && own->rows.columns <= own->active_threads * w->elements, "too wide");
+  walk_rows(w, &own->rows, tile, 1, begin, end);
+}
+
+/* A tile of groups: element e of a run of group k of those that lie side by side, of each column from `begin` on, is
+ * handed to visit. `run` is where the run is in the data and the flattened index. */
+static void walk_groups(walk *w, const ndr_param_groups *g, int64_t tile, spot run, const ndr_param_axis *along,
+                        int64_t begin, int64_t end) {
+  const ndr_params *p = w->p;
+  int first_axis = g->outputs > 1;
+  int64_t rest = tile / g->side_tiles, first = tile % g->side_tiles * g->tile_groups, held = g->run_length * g->outputs;
+  spot outer = locate(w, first_axis + g->side_axes, p->kept_count, rest);
+  expect(w, !first_axis || (p->axes[0].size == g->outputs && p->axes[0].stride == 1),
+         "a group's outputs are not dense");
+  expect(w, along->size == g->run_length && along->stride == g->outputs, "a group's run is not dense");
+  expect(w, first < g->side, "a tile has no groups");
+  for (int64_t k = begin; k < smaller(end, smaller(g->tile_groups, g->side - first) * held); k++) {
+    int64_t group = first + k / held, element = k % held / g->outputs, column = k % held % g->outputs;
+    spot side = locate(w, first_axis, first_axis + g->side_axes, group);
+    int64_t result = outer.other + side.other + (first_axis ? column * p->axes[0].result_stride : 0);
+    expect(w, side.offset == group * p->axes[first_axis].stride, "groups do not lie side by side");
+    visit(w, outer.offset + side.offset + run.offset + k % held, result, run.other + element * along->index_step);
+  }
+}
+
+static void walk_tile_narrow(walk *w, int64_t item) {
+  const ndr_param_tile_narrow *own = &w->p->tile_narrow;
+  int64_t tiles = (int64_t)NDR_BLOCK_WARPS * own->warp_tiles;
+  const ndr_param_groups *g = &own->groups;
+  int64_t tile_elements = (int64_t)g->tile_groups * g->outputs * g->run_length;
+  expect(w, tile_elements + 2 * w->elements <= own->smem_bytes / (NDR_PACKET_BYTES / w->elements),
+         "a tile is too large");
+  expect(w, w->p->axes[g->outputs > 1].stride == g->outputs * g->run_length, "groups are not dense");
+  expect(w, own->runs == 1 || g->tile_groups * g->outputs <= NDR_WARP_THREADS, "a warp has more outputs than states");
+  for (int64_t tile = item * tiles; tile < smaller((item + 1) * tiles, own->tiles); tile++) {
+    for (int64_t run = 0; run < own->runs; run++)
+      walk_groups(w, g, tile, locate_reduced(w, 1, run), &w->p->axes[w->p->kept_count], 0, INT64_MAX);
+  }
+}
+
+static void walk_tile_runs(walk *w, int64_t tile, int64_t split, bool vectors) {
+  const ndr_params *p = w->p;
+  const ndr_param_tile_runs *own = &p->tile_runs;
+  int64_t width = own->row_threads * (vectors ? w->elements : 1), first = split / own->row_splits * width;
+  int64_t begin = split % own->row_splits * p->split_units;
+  const ndr_param_axis *runs = &p->axes[p->kept_count + p->reduced_count];
+  expect(w, split / own->row_splits < own->column_splits, "a split of no columns");
+  for (int64_t row = begin; row < smaller(begin + p->split_units, p->units); row++) {
+    spot run = locate_reduced(w, 0, row);
+    if (vectors) {
+      expect(w, own->groups.run_length % w->elements == 0 && own->groups.outputs == 1, "a vector has two outputs");
+      expect(w, run.offset % w->elements == 0 && p->axes[0].stride % w->elements == 0 && !w->past, "not aligned");
+    }
+    walk_groups(w, &own->groups, tile, run, runs, first, first + width);
+  }
+}
+
+/* Vectors from the first boundary on hold whole rows; the first block reads those before and behind one by one. */
+static void walk_tile_packets(walk *w, int64_t item) {
+  const ndr_params *p = w->p;
+  int64_t length = p->tile_packets.row_length, head = w->past ? (w->elements - w->past) / length : 0;
+  if (head > p->outputs) head = p->outputs;
+  int64_t vectors = (p->outputs - head) * length / w->elements, whole = head + vectors * w->elements / length;
+  int64_t first = item * p->tile_packets.item_vectors, end = smaller(first + p->tile_packets.item_vectors, vectors);
+  expect(w, w->elements % length == 0 && p->length == length, "a vector has no whole rows");
+  expect(w, p->kept_count == 1 && p->axes[0].stride == length, "rows are not dense");
+  expect(w, !w->past || (w->past + head * length) % w->elements == 0 || head == p->outputs, "a vector is not aligned");
+  for (int64_t o = 0; item == 0 && o < p->outputs; o++)
+    if (o < head || o >= whole) visit_elements(w, locate_output(w, o), 0, length);
+  for (int64_t o = head + first * w->elements / length; o < head + end * w->elements / length; o++)
+    visit_elements(w, locate_output(w, o), 0, length);
+}
+
+static void walk_item(walk *w, ndr_kernel kernel, int64_t item) {
+  const ndr_params *p = w->p;
+  int64_t tile = item % p->tile_count, split = item / p->tile_count;
+  int64_t begin = split * p->split_units, end = smaller(begin + p->split_units, p->units);
+  switch (kernel) {
+  case NDR_KERNEL_TREE_BLOCK: walk_tree_block(w, tile, split); break;
+  case NDR_KERNEL_TREE_RUNS: walk_tree_runs(w, tile, begin, end); break;
+  case NDR_KERNEL_TREE_STRIDED: walk_outputs(w, tile, begin, end); break;
+  case NDR_KERNEL_TREE_LANES: walk_tree_lanes(w, tile); break;
+  case NDR_KERNEL_THREAD_PACKETS: walk_thread(w, tile, begin, end, true); break;
+  case NDR_KERNEL_THREAD_ELEMENTS: walk_thread(w, tile, begin, end, false); break;
+  case NDR_KERNEL_TILE_COLUMNS: walk_tile_columns(w, tile, begin, end); break;
+  case NDR_KERNEL_TILE_TRIPLES:
+    walk_rows(w, &p->tile_triples.rows, tile, NDR_THREADS / p->tile_triples.team.count, begin, end);
+    break;
+  case NDR_KERNEL_TILE_NARROW: walk_tile_narrow(w, item); break;
+  case NDR_KERNEL_TILE_RUN_PACKETS: walk_tile_runs(w, tile, split, true); break;
+  case NDR_KERNEL_TILE_RUN_ELEMENTS: walk_tile_runs(w, tile, split, false); break;
+  case NDR_KERNEL_TILE_PACKETS: walk_tile_packets(w, item); break;
+  default: expect(w, false, "a kernel that plans do not name");
+  }
+}
+
+const char *launch_walk(const ndr_launch *launch, ndr_dtype dtype, int past, launch_visitor *visit_each,
+                        void *context) {
+  walk w = {&launch->params, ndr_packet_elements(dtype), past, visit_each, context, NULL};
+  for (int64_t item = 0; item < launch->params.work && !w.wrong; item++) walk_item(&w, launch->kernel, item);
+  return w.wrong;
+}

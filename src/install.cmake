@@ -1,7 +1,8 @@
 # What `cmake --install` lays down, and what other builds find it by.
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ndreduce)
 
-install(FILES ${PROJECT_SOURCE_DIR}/include/ndreduce/ndreduce.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ndreduce)
+install(FILES ${PROJECT_SOURCE_DIR}/include/ndreduce/ndreduce.h ${PROJECT_SOURCE_DIR}/include/ndreduce/plan.h
+              ${PROJECT_SOURCE_DIR}/include/ndreduce/device.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ndreduce)
 if(NDREDUCE_WITH_HDF5 AND EXISTS ${PROJECT_SOURCE_DIR}/include/ndreduce/h5.h)
   install(FILES ${PROJECT_SOURCE_DIR}/include/ndreduce/h5.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ndreduce)
 endif()

@@ -1,13 +1,16 @@
 #!/bin/sh
-# Compiles each public header alone, as C11 and as C++17, with every compiler that is here, and runs what C++ has in place
-# of ndr_tensor under AddressSanitizer.
-#   check_headers.sh SOURCE_DIR [COMPILER_FLAGS...]
+# Compiles each public header alone, as C11 and as C++17, with every compiler that is here, and runs what a header has
+# for C++ (cxx.cpp) by each standard from C++14 on.
+#   check_headers.sh SOURCE_DIR LIBNDREDUCE [COMPILER_FLAGS...]
 set -eu
-source=$1
-include=$source/include
-shift
+include=$1/include
+library=$2
+shift 2
+flags=${1:--I.}
 compiled=0
 failed=0
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
 
 check() { # COMPILER LANGUAGE STANDARD
   command -v "$1" >/dev/null || return 0
@@ -19,30 +22,19 @@ check() { # COMPILER LANGUAGE STANDARD
   done
 }
 
-flags=${1:--I.}
-for compiler in gcc clang; do check $compiler c c11; done
-for compiler in g++ clang++; do check $compiler c++ c++17; done
-
-run_array() { # C_COMPILER CXX_COMPILER
-  if ! command -v "$1" >/dev/null || ! command -v "$2" >/dev/null; then return 0; fi
-  for file in api/tensor core/types core/status; do
-    "$1" -std=gnu11 -I"$source/src" -I"$include" "$flags" -fsanitize=address -c "$source/src/$file.c" \
-      -o "$folder/${file##*/}.o"
-  done
-  if ! "$2" -std=c++17 -I"$include" "$flags" -fsanitize=address -Wall -Wextra -Wpedantic -Werror array.cpp \
-    "$folder"/*.o -lm -o "$folder/array" || ! "$folder/array"; then
-    failed=1 && echo "ndr_array does not work with $2"
+run_cxx() { # COMPILER STANDARD
+  command -v "$1" >/dev/null || return 0
+  compiled=$((compiled + 1))
+  if ! "$1" -std="$2" -I"$include" "$flags" -Wall -Wextra -Wpedantic -Wshadow -Werror cxx.cpp "$library" \
+    -Wl,-rpath,"${library%/*}" -o "$folder/cxx" || ! "$folder/cxx"; then
+    failed=1 && echo "cxx.cpp fails with $1 -std=$2"
   fi
-  if "$2" -std=c++17 -DOF_C -I"$include" "$flags" -fsyntax-only array.cpp 2>"$folder/errors" ||
-    ! grep -q ndr_tensor "$folder/errors"; then
-    failed=1 && echo "$2 takes ndr_tensor, whose shape ends with the statement"
-  fi
-  compiled=$((compiled + 2))
 }
 
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-run_array gcc g++
-run_array clang clang++
+for compiler in gcc clang; do check $compiler c c11; done
+for compiler in g++ clang++; do
+  check $compiler c++ c++17
+  for standard in c++14 c++17 c++20; do run_cxx $compiler $standard; done
+done
 echo "$compiled compilations"
 [ $compiled -gt 0 ] && [ $failed -eq 0 ]

@@ -12,7 +12,7 @@ set -eu
 # h5 fails and guards its lock as core does; it knows the headers for that and no others of core. Facts of operators are in
 # spec.
 rules='
-include : include                                  : dlpack/*
+include : include                                  : dlpack/* initializer_list
 spec    : spec include                             :
 common  : common include core/status.h            :
 core    : core spec include                        :
@@ -20,7 +20,7 @@ gpuplan : gpuplan core spec include                :
 cpu     : cpu core common spec include                    : immintrin.h cpuid.h
 cuda    : cuda gpuplan core spec include kernels   : cuda*.h nvrtc.h
 api     : api cuda cpu gpuplan core spec include    :
-h5      : h5 common include spec core/status.h core/fork.h : hdf5.h H5*.h libdeflate.h zlib.h libaec.h lz4.h zstd.h blosc.h blosc2.h bzlib.h zfp.h emmintrin.h
+h5      : h5 common include spec core/status.h core/fork.h core/sized.h : hdf5.h H5*.h libdeflate.h zlib.h libaec.h lz4.h zstd.h blosc.h blosc2.h bzlib.h zfp.h emmintrin.h
 kernels : kernels spec                             :
 tools/simt : tools/simt/* kernels               : sanitizer/* ucontext.h
 tools   : tools common include kernels/ladder/job.h : omp.h cuda*.h cublas*.h

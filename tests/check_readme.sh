@@ -1,6 +1,6 @@
 #!/bin/sh
-# The pages must not promise what does not happen. Their ```c and ```cpp blocks are written to the files that their first lines
-# name; their ```console blocks are typed in again, in order and in one folder, and must print what they show.
+# The pages must not promise what does not happen. Their ```c and ```python blocks are written to the files that their first
+# lines name; their ```console blocks are typed in again, in order and in one folder, and must print what they show.
 #   check_readme.sh SOURCE_DIR PREFIX SCRATCH_DIR     PREFIX is where the project is installed
 set -eu
 prefix=$(realpath "$2")
@@ -13,8 +13,8 @@ awk '
   /^```/ && !inside { inside = 1; language = substr($0, 4); lines = 0; if (language == "console") ++blocks; next }
   /^```/ { inside = 0; next }
   !inside { next }
-  language == "c" || language == "cpp" {
-    if (!lines++) { match($0, /[a-z_0-9]+\.c(pp)?/); file = substr($0, RSTART, RLENGTH) }
+  language == "c" || language == "python" {
+    if (!lines++) { match($0, /[a-z_0-9]+\.(c|py)/); file = substr($0, RSTART, RLENGTH) }
     print > file
   }
   language == "console" {
@@ -29,12 +29,19 @@ PKG_CONFIG_PATH=$libraries/pkgconfig
 LD_LIBRARY_PATH=$libraries
 export PATH PKG_CONFIG_PATH LD_LIBRARY_PATH
 ln -s "$source_dir/data" data
+# Debian's Python has what Debian's packages bring, whatever else is called python3.
+mkdir bin
+if ! python3 -c 'import numpy' 2>/dev/null && /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+  ln -s /usr/bin/python3 bin
+fi
+PATH=$PWD/bin:$PATH
 
 failed=0
 steps=0
 for step in step*.sh; do
   name=${step%.sh}
   if grep -q '^c++ ' "$step" && ! command -v c++ >/dev/null; then continue; fi
+  if grep -q '^python3 ' "$step" && ! python3 -c 'import numpy' 2>/dev/null; then continue; fi
   steps=$((steps + 1))
   sh "$step" >"$name.actual" 2>&1 || true
   if ! diff -u --label 'the page says' "$name.expected" --label 'the command says' "$name.actual"; then

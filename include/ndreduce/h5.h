@@ -1,15 +1,15 @@
 /* Reductions of HDF5 and netCDF-4 datasets of any size, read piece by piece within a memory budget.
  *
- *   float mean; // what ndr_result_describe says: of f32 elements f32
- *   DLTensor result = ndr_tensor(&mean, NDR_F32);
+ *   float mean; // what ndr_problem_result says: of f32 elements f32
+ *   DLTensor result = ndr_tensor(&mean, NDR_F32, 0, NULL), *results[] = {&result};
  *   ndr_h5_dataset *dataset;
+ *   ndr_problem problem = NDR_PROBLEM_INIT;
+ *   ndr_op op = NDR_MEAN;
  *   ndr_status status = ndr_h5_open(&dataset, "data/ocean.nc", "/temp", NULL);
- *   if (status == NDR_OK)
- *     status = ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, (ndr_op[]){NDR_MEAN}, (DLTensor *[]){&result}, NULL);
- *   if (status == NDR_OK)
- *     printf("%g\n", mean); // prints 12.75
- *   else
- *     fprintf(stderr, "%s\n", ndr_last_error());
+ *   if (status == NDR_OK) status = ndr_h5_problem(&problem, dataset, NDR_ALL_DIMS, 1, &op);
+ *   if (status == NDR_OK) status = ndr_h5_reduce(dataset, &problem, results, NULL);
+ *   if (status == NDR_OK) printf("%g\n", mean); // prints 12.75
+ *   else fprintf(stderr, "%s\n", ndr_last_error());
  *   ndr_h5_close(dataset);
  *
  * Files are not trusted: sizes are checked before memory is taken, and other files that they lead to (external links,
@@ -23,7 +23,8 @@
  *
  * Callbacks run in the thread that made the call. The lock is not recursive, so a callback must not call functions of
  * this header unless it says that it may; it may call those of ndreduce.h, print, and fork. What it is handed lives
- * until it returns.
+ * until it returns. One that returns not 0 stops the call that it was called by, which fails with NDR_ERR_CANCELLED,
+ * unless its text says otherwise.
  *
  * Malformed files: what the library can tell of a file is checked before HDF5 reads it, and refused. That is not all:
  * HDF5 1.10 has defects by which a malformed file crashes it, or keeps it busy for ever, inside the process that reads
@@ -34,9 +35,7 @@
 #ifndef NDREDUCE_H5_H
 #define NDREDUCE_H5_H
 
-#include <signal.h>
-
-#include "ndreduce/ndreduce.h"
+#include "ndreduce/plan.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,13 +60,13 @@ typedef struct ndr_h5_dataset ndr_h5_dataset;
 
 /* What opening a file may do. Start from NDR_H5_ACCESS_INIT; NULL means exactly that. */
 typedef struct ndr_h5_access {
-  size_t size;        /* sizeof(ndr_h5_access): lets the struct grow */
+  size_t size;
   int no_plugins;     /* not 0: HDF5 loads no filter plugin while it reads the file */
   int raw;            /* not 0: elements are reduced as stored, whatever the attributes say of their meaning */
   int allow_external; /* not 0: other files that the file leads to may lie outside its folder */
-  /* Told once of each attribute that cannot be read and that the numbers can do without; may be NULL. Called under the
-   * lock. */
-  void (*on_remark)(void *user, const char *sentence);
+  /* Called once for each attribute that cannot be read and that the numbers can do without; may be NULL. Called under
+   * the lock. */
+  int (*on_remark)(void *user, const char *sentence);
   void *user;
 } ndr_h5_access;
 #define NDR_H5_ACCESS_INIT                                                                                             \
@@ -146,8 +145,10 @@ NDR_API void ndr_h5_close(ndr_h5_dataset *dataset);
 
 NDR_API const ndr_h5_info *ndr_h5_describe(const ndr_h5_dataset *dataset);
 
-/* A tensor of the dataset's shape and dtype without data, to pass to ndr_result_describe. Borrows the dataset. */
-NDR_API DLTensor ndr_h5_tensor(const ndr_h5_dataset *dataset);
+/* The problem of reducing the dataset over dims by ops, as ndr_problem_make; its members can then be changed. With
+ * weights (ndr_h5_options) its dtype must be NDR_F64. */
+NDR_API ndr_status ndr_h5_problem(ndr_problem *problem, const ndr_h5_dataset *dataset, int dim_count, const int *dims,
+                                  int op_count, const ndr_op *ops);
 
 /* Reads the coordinates of a dim as f64: the values of the scale attached to it, values[shape[dim]]; with NULL, only
  * finds out whether there are any. They are unpacked as elements are, by the scale's attributes, and missing ones are
@@ -178,14 +179,15 @@ NDR_API ndr_status ndr_h5_dates(const ndr_h5_dataset *dataset, int dim, int64_t 
                                 char (*texts)[NDR_H5_DATE_CHARS]);
 
 /* Called for each dataset of a file, and in place of a table for each of its fields: info is NULL for one that cannot
- * be reduced, reason then says why. Not 0 stops. Called under the lock. */
+ * be reduced, reason then says why. Not 0 ends the visit, which is no failure. Called under the lock. */
 typedef int (*ndr_h5_visitor)(void *user, const char *path, const ndr_h5_info *info, const char *reason);
 
 /* Visits the datasets of a file in the order of their names, each object once; then those that external links lead to,
  * directly or as members of a group: those in other files that may not be read, or are not there, with the reason. */
 NDR_API ndr_status ndr_h5_list(const char *file, const ndr_h5_access *access, ndr_h5_visitor visit, void *user);
 
-/* Called for paths; not 0 stops. Called under the lock: to open what is found, keep the path. */
+/* Called for paths; not 0 ends the visit, which is no failure. Called under the lock: to open what is found, keep the
+ * path. */
 typedef int (*ndr_h5_path_visitor)(void *user, const char *path);
 
 /* Visits the datasets that can be meant where none is named: all that can be reduced, but for dimension scales,
@@ -225,20 +227,19 @@ typedef struct ndr_h5_progress {
   const char *warning; /* why not on the GPU chosen first, valid during the call; NULL where nothing is amiss */
 } ndr_h5_progress;
 
-/* Start from NDR_H5_OPTIONS_INIT; NULL means exactly that. */
+/* How a dataset is reduced. Start from NDR_H5_OPTIONS_INIT; NULL means exactly that. */
 typedef struct ndr_h5_options {
-  size_t size;               /* sizeof(ndr_h5_options): lets the struct grow */
-  const ndr_options *reduce; /* keepdims, skip_nan, ddof, accumulate, threads; NULL: the defaults */
+  size_t size;
   ndr_h5_device device;
   int device_id; /* of the GPU, for NDR_H5_AUTO and NDR_H5_CUDA */
+  int threads;   /* CPU threads at most; 0: ndr_thread_count() */
   /* Bytes for buffers and partial states, results not counted, and as many on a GPU; 0: a quarter of what is free on
    * this machine and to this process's control groups, 64 MiB at least. */
   int64_t memory;
-  /* After each slab and at the end; may be NULL. Without the lock: it may call functions of this header, but none on
-   * the dataset that is being reduced. */
-  void (*on_progress)(void *user, const ndr_h5_progress *now);
+  /* Called after each slab; may be NULL. Without the lock: it may call functions of this header, but none on the
+   * dataset that is being reduced. */
+  int (*on_progress)(void *user, const ndr_h5_progress *now);
   void *user;
-  const volatile sig_atomic_t *cancel; /* looked at between slabs: not 0 stops the work. May be NULL */
   /* Weights of the elements, for sum (of element * weight), mean (that, divided by the weights of the elements that are
    * not skipped) and valid: compact f64 in host memory, dim i along dim weight_dims[i] of the dataset, ascending, and
    * equal along its other dims. They are finite and not negative, and not all of them 0: else NDR_ERR_ARGUMENT. Sums
@@ -248,21 +249,22 @@ typedef struct ndr_h5_options {
   const int *weight_dims;
 } ndr_h5_options;
 #define NDR_H5_OPTIONS_INIT                                                                                            \
-  { sizeof(ndr_h5_options), NULL, NDR_H5_AUTO, 0, 0, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(ndr_h5_options), NDR_H5_AUTO, 0, 0, 0, NULL, NULL, NULL, NULL }
 
-/* Reduces the dataset over dims (as ndreduce) by one or more ops, all from one read: results[i] receives ops[i], in
- * host memory, shape and dtype as ndr_result_describe says of ndr_h5_tensor(dataset), of f64 where there are weights.
- * Data that was never written is not read: it is the fill value. Of masked data NaN are skipped, and where no element
- * is valid, sums, products, norms and logsumexp are NaN, too. Fails as ndreduce does, with NDR_ERR_FILE where the file
- * cannot be read, NDR_ERR_MEMORY where one chunk cannot be decoded in the budget, NDR_ERR_CANCELLED when asked to stop.
+/* Reduces the dataset, all operators from one read: results[i] receives that of problem->ops[i], in host memory, of the
+ * shape and dtype that ndr_problem_result says. Shape and dtype of the problem are the dataset's, f64 where there are
+ * weights; its strides do not count. Data that was never written is not read: it is the fill value. Of masked data NaN
+ * are skipped, and where no element is valid, sums, products, norms and logsumexp are NaN, too. Fails as ndreduce does,
+ * with NDR_ERR_FILE where the file cannot be read, NDR_ERR_MEMORY where one chunk cannot be decoded in the budget,
+ * NDR_ERR_CANCELLED where on_progress asks for it.
  *
  * What is rounded on the way, as f64 sums, depends in its last bits on shape, dims, dtype, packing and chunks, on how a
  * series is cut into files, on whether there are weights, and on whether the CPU or GPUs reduce: they say which leaves
  * of up to 1 MiB (on GPUs slabs of up to 16 MiB) the array is cut into, and in which order these are added. It depends
  * neither on threads, nor on the other ops, nor on the memory, unless that is less than a leaf takes with what is
  * needed to read it: ndr_h5_explain then says that leaves are short for lack of memory. */
-NDR_API ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,
-                                 const ndr_op *ops, DLTensor *const *results, const ndr_h5_options *options);
+NDR_API ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, const ndr_problem *problem, DLTensor *const *results,
+                                 const ndr_h5_options *options);
 
 /* Bytes of memory that results may take: what is free on this machine, swap included, or to this process's control
  * groups where that is less. Who allocates more may be ended by the system. */
@@ -270,14 +272,13 @@ NDR_API int64_t ndr_h5_free_memory(void);
 
 /* Writes what ndr_h5_reduce would do - layout, slabs, buffers - into text, at most capacity bytes with the final 0.
  * *length receives the length of the whole description. */
-NDR_API ndr_status ndr_h5_explain(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,
-                                  const ndr_op *ops, const ndr_h5_options *options, char *text, size_t capacity,
-                                  size_t *length);
+NDR_API ndr_status ndr_h5_explain(ndr_h5_dataset *dataset, const ndr_problem *problem, const ndr_h5_options *options,
+                                  char *text, size_t capacity, size_t *length);
 
-/* Where found elements are: indices is a result of argmin or argmax over dims, in compact host memory, and values[i]
- * receives the coordinate along dim, one of the reduced ones, of the element that indices' element i is the index of;
- * NaN for -1. Fails as ndr_h5_coordinate does. */
-NDR_API ndr_status ndr_h5_locate(const ndr_h5_dataset *dataset, int dim_count, const int *dims, int dim,
+/* Where found elements are: indices is a result of argmin or argmax of the problem, in compact host memory, and
+ * values[i] receives the coordinate along dim, one of the reduced ones, of the element that indices' element i is the
+ * index of; NaN for -1. Fails as ndr_h5_coordinate does. */
+NDR_API ndr_status ndr_h5_locate(const ndr_h5_dataset *dataset, const ndr_problem *problem, int dim,
                                  const DLTensor *indices, double *values);
 
 /* ---- Writing results -------------------------------------------------------------------------------------------- */
@@ -288,18 +289,21 @@ typedef struct ndr_h5_writer ndr_h5_writer;
 
 /* How a file of results is made. Start from NDR_H5_WRITER_OPTIONS_INIT; NULL means exactly that. */
 typedef struct ndr_h5_writer_options {
-  size_t size;         /* sizeof(ndr_h5_writer_options): lets the struct grow */
+  size_t size;
   int overwrite;       /* not 0: a file that exists is replaced */
   int deflate;         /* 1 .. 9: level of compression, behind a shuffle; 0: none; -1: results of at least 64 KiB are
                           compressed if their source is, by deflate at its level, in chunks that follow the source's */
   const char *history; /* a line that is put before the input's attribute `history`, as "DATE: COMMAND"; NULL: none */
   const char *comment; /* what cell_methods says in brackets of results other than valid, "weighted by lat"; or NULL */
-  void (*on_remark)(void *user, const char *sentence); /* told once of each thing of the inputs that the file will not
-                                                          have though it belongs there, under the lock; or NULL */
-  void *user;                                          /* for on_remark */
+  /* Called once for each thing of the inputs that the file will not have though it belongs there; may be NULL. Called
+   * under the lock. Where it has stopped a call, nothing is written any more: later calls fail so, too. */
+  int (*on_remark)(void *user, const char *sentence);
+  /* Called every few MiB while the file is written, without the lock; may be NULL. */
+  int (*on_progress)(void *user, int64_t bytes, int64_t total_bytes);
+  void *user; /* for both */
 } ndr_h5_writer_options;
 #define NDR_H5_WRITER_OPTIONS_INIT                                                                                     \
-  { sizeof(ndr_h5_writer_options), 0, -1, NULL, NULL, NULL, NULL }
+  { sizeof(ndr_h5_writer_options), 0, -1, NULL, NULL, NULL, NULL, NULL }
 
 /* Starts a file. Fails with NDR_ERR_FILE if path is one of the input files (same file, whatever its name), exists and
  * may not be overwritten or written to, is a folder or not a regular file, or its folder cannot be written to. A
@@ -313,7 +317,7 @@ NDR_API ndr_status ndr_h5_writer_create(ndr_h5_writer **writer, const char *path
  * this call, before the work, and for what is read without being added, like weights. */
 NDR_API ndr_status ndr_h5_writer_protect(const ndr_h5_writer *writer, const ndr_h5_dataset *dataset);
 
-/* Adds the result of reducing `source` over dims by op as dataset `name`. With it are written:
+/* Adds the result of the problem's ops[i] over `source` as dataset `name`. With it are written:
  *   scales       copies of those of the dims that are left. A dim that is unlimited in the source (by its scale, or
  *                where it has none by the dataset) stays so. A reduced time axis leaves the time that it covered, with
  *                its bounds.
@@ -334,20 +338,20 @@ NDR_API ndr_status ndr_h5_writer_protect(const ndr_h5_writer *writer, const ndr_
  *
  * The result is copied: memory for it is needed a second time until the writer is destroyed, and a third time during
  * the call if missing elements are marked. */
-NDR_API ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count,
-                                     const int *dims, ndr_op op, const char *name, const DLTensor *result);
+NDR_API ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset *source, const ndr_problem *problem,
+                                     int i, const char *name, const DLTensor *result);
 
 /* Adds what ndr_h5_locate has found along dim as dataset `name`: f64 of the shape of the indices, described as the
  * coordinates of dim are. NaN is marked as missing. */
-NDR_API ndr_status ndr_h5_writer_add_located(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count,
-                                             const int *dims, int dim, const char *name, const DLTensor *values);
+NDR_API ndr_status ndr_h5_writer_add_located(ndr_h5_writer *writer, const ndr_h5_dataset *source,
+                                             const ndr_problem *problem, int dim, const char *name,
+                                             const DLTensor *values);
 
-/* Writes, syncs and renames. cancel as in ndr_h5_options, may be NULL. */
-NDR_API ndr_status ndr_h5_writer_commit(ndr_h5_writer *writer, const volatile sig_atomic_t *cancel);
+/* Writes, syncs and renames. */
+NDR_API ndr_status ndr_h5_writer_commit(ndr_h5_writer *writer);
 
 /* The same with these bytes, a file of another format, in place of the results that were added. */
-NDR_API ndr_status ndr_h5_writer_commit_bytes(ndr_h5_writer *writer, const void *data, size_t bytes,
-                                              const volatile sig_atomic_t *cancel);
+NDR_API ndr_status ndr_h5_writer_commit_bytes(ndr_h5_writer *writer, const void *data, size_t bytes);
 
 /* Frees a writer and removes its temporary file, if there still is one; NULL is allowed. */
 NDR_API void ndr_h5_writer_destroy(ndr_h5_writer *writer);

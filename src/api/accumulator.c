@@ -19,25 +19,25 @@ struct ndr_accumulator {
 
 static int64_t kept_product(const ndr_request *request, const int64_t *shape, bool reduced) {
   int64_t count = 1;
-  for (int d = 0; d < request->ndim; d++)
+  for (int d = 0; d < request->problem.ndim; d++)
     if (request->reduced[d] == reduced) count *= shape[d];
   return count;
 }
 
 static ndr_state state_of(const ndr_accumulator *a, int i) {
-  return (ndr_state){a->whole.ops[i], a->whole.dtype, a->whole.skip_nan, a->whole.ddof};
+  return (ndr_state){a->whole.problem.ops[i], a->whole.problem.dtype, a->whole.problem.skip_nan, a->whole.problem.ddof};
 }
 
 static int64_t words_of(const ndr_accumulator *a, int i) {
-  return ndr_state_words(a->whole.ops[i], a->whole.dtype);
+  return ndr_state_words(a->whole.problem.ops[i], a->whole.problem.dtype);
 }
 
 /* Bytes of the states of every op for so many outputs, each op's block aligned as the backends like it. */
 static ndr_status states_bytes(const ndr_accumulator *a, int64_t outputs, size_t *bytes) {
   int64_t words = 0, total;
-  for (int i = 0; i < a->whole.op_count; i++) words += words_of(a, i);
+  for (int i = 0; i < a->whole.problem.op_count; i++) words += words_of(a, i);
   if (__builtin_mul_overflow(words * 8, outputs, &total) ||
-      __builtin_add_overflow(total, (int64_t)a->whole.op_count * 256, &total))
+      __builtin_add_overflow(total, (int64_t)a->whole.problem.op_count * 256, &total))
     return ndr_fail(NDR_ERR_OVERFLOW, "the partial states of %lld outputs do not fit in 63 bits", (long long)outputs);
   *bytes = (size_t)total;
   return NDR_OK;
@@ -45,16 +45,16 @@ static ndr_status states_bytes(const ndr_accumulator *a, int64_t outputs, size_t
 
 static void place_states(const ndr_accumulator *a, int64_t outputs, void *memory, uint64_t **states) {
   size_t at = 0;
-  for (int i = 0; i < a->whole.op_count; i++) {
+  for (int i = 0; i < a->whole.problem.op_count; i++) {
     states[i] = (uint64_t *)(void *)((char *)memory + at);
     at += ((size_t)(words_of(a, i) * outputs) * 8 + 255) / 256 * 256;
   }
 }
 
 static ndr_status keep_options(ndr_accumulator *a, const ndr_options *options) {
-  NDR_TRY(ndr_options_read(options, &a->options));
+  NDR_TRY(ndr_options_read_beside_problem(options, &a->options));
   if (a->options.device) {
-    a->device = *a->options.device;
+    NDR_TRY(ndr_device_read(a->options.device, &a->device));
     a->options.device = &a->device;
   }
   if (a->options.force_family) {
@@ -72,34 +72,39 @@ static ndr_status allocate_states(ndr_accumulator *a) {
   NDR_TRY(states_bytes(a, a->outputs, &bytes));
   NDR_TRY(a->backend->allocate(a->place.device_id, bytes, a->options.stream, &memory));
   place_states(a, a->outputs, memory, a->states);
-  for (int i = 0; i < a->whole.op_count; i++) {
+  for (int i = 0; i < a->whole.problem.op_count; i++) {
     ndr_state state = state_of(a, i);
     NDR_TRY(a->backend->states_identity(&state, a->place.device_id, a->states[i], a->outputs, a->options.stream));
   }
   return NDR_OK;
 }
 
-ndr_status ndr_accumulator_create(ndr_accumulator **accumulator, DLDevice device, ndr_dtype dtype, int ndim,
-                                  const int64_t *shape, int dim_count, const int *dims, int op_count, const ndr_op *ops,
+/* The whole array is none that lies anywhere: its strides count for nothing. */
+static ndr_status keep_problem(ndr_accumulator *a, const ndr_problem *problem) {
+  ndr_problem read;
+  NDR_TRY(ndr_problem_read(problem, &read));
+  memset(read.strides, 0, sizeof read.strides);
+  return ndr_request_make(&a->whole, &read);
+}
+
+static ndr_status start(ndr_accumulator *a, const ndr_problem *problem, DLDevice device, const ndr_options *options) {
+  NDR_TRY(keep_options(a, options));
+  NDR_TRY(keep_problem(a, problem));
+  NDR_TRY(ndr_backend_find(device.device_type, &a->backend));
+  a->place = device;
+  a->outputs = kept_product(&a->whole, a->whole.problem.shape, false);
+  a->length = kept_product(&a->whole, a->whole.problem.shape, true);
+  a->whole.partial = true;
+  return allocate_states(a);
+}
+
+ndr_status ndr_accumulator_create(ndr_accumulator **accumulator, const ndr_problem *problem, DLDevice device,
                                   const ndr_options *options) {
   if (!accumulator) return ndr_fail(NDR_ERR_ARGUMENT, "accumulator is a null pointer");
   *accumulator = NULL;
-  if (!ndr_dtype_valid(dtype)) return ndr_fail(NDR_ERR_DTYPE, "unknown dtype number %d", (int)dtype);
   ndr_accumulator *a = calloc(1, sizeof *a);
   if (!a) return ndr_fail(NDR_ERR_MEMORY, "out of memory for an accumulator");
-  int64_t compact[NDR_MAX_DIMS] = {0};
-  DLTensor whole = {.device = device, .ndim = ndim, .dtype = ndr_dtype_to_dlpack(dtype), .strides = compact};
-  whole.shape = (int64_t *)(uintptr_t)shape; /* DLTensor has no const; nothing writes through it */
-  ndr_status status = keep_options(a, options);
-  if (status == NDR_OK) status = ndr_request_make(&a->whole, &whole, dim_count, dims, op_count, ops, options);
-  if (status == NDR_OK) status = ndr_backend_find(device.device_type, &a->backend);
-  if (status == NDR_OK) {
-    a->place = device;
-    a->outputs = kept_product(&a->whole, a->whole.shape, false);
-    a->length = kept_product(&a->whole, a->whole.shape, true);
-    a->whole.partial = true;
-    status = allocate_states(a);
-  }
+  ndr_status status = start(a, problem, device, options);
   if (status != NDR_OK) {
     ndr_accumulator_destroy(a);
     return status;
@@ -111,26 +116,26 @@ ndr_status ndr_accumulator_create(ndr_accumulator **accumulator, DLDevice device
 static ndr_status slab_request(const ndr_accumulator *a, const DLTensor *slab, const int64_t *offset,
                                ndr_request *request) {
   ndr_dtype dtype;
-  if (!slab || (!offset && a->whole.ndim)) return ndr_fail(NDR_ERR_ARGUMENT, "slab or offset is a null pointer");
+  if (!slab || (!offset && a->whole.problem.ndim))
+    return ndr_fail(NDR_ERR_ARGUMENT, "slab or offset is a null pointer");
   NDR_TRY(ndr_dtype_from_dlpack(slab->dtype, &dtype));
   if (slab->device.device_type != a->place.device_type || slab->device.device_id != a->place.device_id)
     return ndr_fail(NDR_ERR_ARGUMENT, "the slab is on %s:%d, the accumulator on %s:%d",
                     ndr_device_type_name(slab->device.device_type), slab->device.device_id,
                     ndr_device_type_name(a->place.device_type), a->place.device_id);
-  if (dtype != a->whole.dtype || slab->ndim != a->whole.ndim)
+  if (dtype != a->whole.problem.dtype || slab->ndim != a->whole.problem.ndim)
     return ndr_fail(NDR_ERR_ARGUMENT, "a slab of %d dims of %s does not fit an accumulator of %d dims of %s",
-                    slab->ndim, ndr_dtype_name(dtype), a->whole.ndim, ndr_dtype_name(a->whole.dtype));
-  int dims[NDR_MAX_DIMS], dim_count = 0;
-  for (int d = 0; d < a->whole.ndim; d++)
-    if (a->whole.reduced[d]) dims[dim_count++] = d;
-  NDR_TRY(ndr_request_make(request, slab, dim_count, dims, a->whole.op_count, a->whole.ops, &a->options));
+                    slab->ndim, ndr_dtype_name(dtype), a->whole.problem.ndim, ndr_dtype_name(a->whole.problem.dtype));
+  ndr_problem part = a->whole.problem;
+  NDR_TRY(ndr_problem_take_array(&part, slab));
+  NDR_TRY(ndr_request_make(request, &part));
   for (int d = 0; d < slab->ndim; d++) {
-    if (offset[d] < 0 || offset[d] > a->whole.shape[d] - slab->shape[d])
+    if (offset[d] < 0 || offset[d] > a->whole.problem.shape[d] - slab->shape[d])
       return ndr_fail(NDR_ERR_ARGUMENT, "a slab of size %lld at %lld leaves dim %d of size %lld",
-                      (long long)slab->shape[d], (long long)offset[d], d, (long long)a->whole.shape[d]);
+                      (long long)slab->shape[d], (long long)offset[d], d, (long long)a->whole.problem.shape[d]);
     request->offset[d] = offset[d];
   }
-  memcpy(request->whole_shape, a->whole.shape, sizeof request->whole_shape);
+  memcpy(request->whole_shape, a->whole.problem.shape, sizeof request->whole_shape);
   request->partial = true;
   return NDR_OK;
 }
@@ -139,12 +144,12 @@ static ndr_status slab_request(const ndr_accumulator *a, const DLTensor *slab, c
 static int64_t walk_slab(const ndr_accumulator *a, const ndr_request *slab, ndr_walk *walk) {
   int64_t from = 1, to = 1, start = 0;
   walk->count = 0;
-  for (int d = slab->ndim - 1; d >= 0; d--) {
+  for (int d = slab->problem.ndim - 1; d >= 0; d--) {
     if (slab->reduced[d]) continue;
-    ndr_walk_axis axis = {slab->shape[d], from, to};
+    ndr_walk_axis axis = {slab->problem.shape[d], from, to};
     start += slab->offset[d] * to;
-    from *= slab->shape[d];
-    to *= a->whole.shape[d];
+    from *= slab->problem.shape[d];
+    to *= a->whole.problem.shape[d];
     ndr_walk_axis *inner = walk->count ? &walk->axes[walk->count - 1] : NULL;
     if (inner && axis.from == inner->from * inner->size && axis.to == inner->to * inner->size)
       inner->size *= axis.size;
@@ -180,10 +185,10 @@ static ndr_status add_with_plan(ndr_accumulator *a, const ndr_plan *plan, const 
   ndr_walk walk;
   NDR_TRY(reserve_scratch(a, plan->problem.outputs));
   place_states(a, plan->problem.outputs, a->scratch, states);
-  for (int i = 0; i < a->whole.op_count; i++) results[i] = states[i];
+  for (int i = 0; i < a->whole.problem.op_count; i++) results[i] = states[i];
   int64_t start = walk_slab(a, slab, &walk);
-  ndr_status status = ndr_plan_execute(plan, data, results, NULL, a->options.stream);
-  for (int i = 0; status == NDR_OK && i < a->whole.op_count; i++) {
+  ndr_status status = ndr_plan_execute(plan, data, results, NULL, 0, a->options.stream);
+  for (int i = 0; status == NDR_OK && i < a->whole.problem.op_count; i++) {
     ndr_state state = state_of(a, i);
     status = a->backend->states_merge(&state, a->place.device_id, &walk, states[i], plan->problem.outputs,
                                       a->states[i] + start, a->outputs, a->options.stream);
@@ -197,8 +202,8 @@ ndr_status ndr_accumulator_add(ndr_accumulator *a, const DLTensor *slab, const i
   void *data;
   if (!a) return ndr_fail(NDR_ERR_ARGUMENT, "accumulator is a null pointer");
   NDR_TRY(slab_request(a, slab, offset, &request));
-  for (int d = 0; d < request.ndim; d++)
-    if (request.shape[d] == 0) return NDR_OK;
+  for (int d = 0; d < slab->ndim; d++)
+    if (slab->shape[d] == 0) return NDR_OK;
   NDR_TRY(ndr_tensor_address(slab, "slab", &data));
   NDR_TRY(ndr_plan_from_request(&plan, &request, a->place, data, &a->options));
   ndr_status status = add_with_plan(a, plan, &request, data);
@@ -208,16 +213,17 @@ ndr_status ndr_accumulator_add(ndr_accumulator *a, const DLTensor *slab, const i
 }
 
 static bool alike(const ndr_accumulator *a, const ndr_accumulator *b) {
-  return a->backend == b->backend && a->whole.dtype == b->whole.dtype && a->whole.ndim == b->whole.ndim &&
-         a->whole.op_count == b->whole.op_count && a->whole.skip_nan == b->whole.skip_nan &&
-         memcmp(a->whole.shape, b->whole.shape, sizeof a->whole.shape) == 0 &&
+  return a->backend == b->backend && a->whole.problem.dtype == b->whole.problem.dtype &&
+         a->whole.problem.ndim == b->whole.problem.ndim && a->whole.problem.op_count == b->whole.problem.op_count &&
+         a->whole.problem.skip_nan == b->whole.problem.skip_nan &&
+         memcmp(a->whole.problem.shape, b->whole.problem.shape, sizeof a->whole.problem.shape) == 0 &&
          memcmp(a->whole.reduced, b->whole.reduced, sizeof a->whole.reduced) == 0 &&
-         memcmp(a->whole.ops, b->whole.ops, sizeof a->whole.ops) == 0;
+         memcmp(a->whole.problem.ops, b->whole.problem.ops, sizeof a->whole.problem.ops) == 0;
 }
 
 static ndr_status merge_states(ndr_accumulator *into, uint64_t *const *from) {
   ndr_walk walk = {1, {{into->outputs, 1, 1}}};
-  for (int i = 0; i < into->whole.op_count; i++) {
+  for (int i = 0; i < into->whole.problem.op_count; i++) {
     ndr_state state = state_of(into, i);
     NDR_TRY(into->backend->states_merge(&state, into->place.device_id, &walk, from[i], into->outputs, into->states[i],
                                         into->outputs, into->options.stream));
@@ -261,10 +267,10 @@ ndr_status ndr_accumulator_merge(ndr_accumulator *into, const ndr_accumulator *f
 static void walk_result(const ndr_request *request, int i, ndr_walk *walk) {
   int64_t from = 1;
   walk->count = 0;
-  for (int d = request->ndim - 1; d >= 0; d--) {
-    if (request->reduced[d] || request->shape[d] == 1) continue;
-    walk->axes[walk->count++] = (ndr_walk_axis){request->shape[d], from, request->result_strides[i][d]};
-    from *= request->shape[d];
+  for (int d = request->problem.ndim - 1; d >= 0; d--) {
+    if (request->reduced[d] || request->problem.shape[d] == 1) continue;
+    walk->axes[walk->count++] = (ndr_walk_axis){request->problem.shape[d], from, request->result_strides[i][d]};
+    from *= request->problem.shape[d];
   }
 }
 
@@ -273,13 +279,13 @@ ndr_status ndr_accumulator_finish(const ndr_accumulator *a, DLTensor *const *res
   if (!a) return ndr_fail(NDR_ERR_ARGUMENT, "accumulator is a null pointer");
   ndr_request request = a->whole;
   NDR_TRY(ndr_request_results(&request, (const DLTensor *const *)results));
-  for (int i = 0; i < request.op_count; i++) {
-    if (a->length == 0 && a->outputs > 0 && !ndr_op_has_empty(request.ops[i]))
-      return ndr_fail(NDR_ERR_EMPTY, "%s over no elements has no value", ndr_op_name(request.ops[i]));
+  for (int i = 0; i < request.problem.op_count; i++) {
+    if (a->length == 0 && a->outputs > 0 && !ndr_op_has_empty(request.problem.ops[i]))
+      return ndr_fail(NDR_ERR_EMPTY, "%s over no elements has no value", ndr_op_name(request.problem.ops[i]));
     NDR_TRY(ndr_check_result_device(a->backend, a->place, results[i]->device));
     NDR_TRY(ndr_tensor_address(results[i], "result", &addresses[i]));
   }
-  for (int i = 0; a->outputs > 0 && i < request.op_count; i++) {
+  for (int i = 0; a->outputs > 0 && i < request.problem.op_count; i++) {
     ndr_state state = state_of(a, i);
     ndr_walk walk;
     walk_result(&request, i, &walk);

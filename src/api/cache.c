@@ -60,21 +60,20 @@ static bool push_options(key *k, const ndr_options *options) {
   return true;
 }
 
-static bool make_key(key *k, const DLTensor *array, int dim_count, const int *dims, int op_count, const ndr_op *ops,
-                     const DLTensor *const *results, const ndr_options *options) {
+static bool make_key(key *k, const ndr_call *c) {
   k->count = 0;
-  if (dim_count < -1 || dim_count > NDR_MAX_DIMS || (dim_count > 0 && !dims) || op_count < 1 ||
-      op_count > NDR_MAX_OPS || !ops || !results || !push_tensor(k, array))
+  if (c->dim_count < -1 || c->dim_count > NDR_MAX_DIMS || (c->dim_count > 0 && !c->dims) || c->op_count < 1 ||
+      c->op_count > NDR_MAX_OPS || !c->ops || !push_tensor(k, c->array))
     return false;
-  push(k, dim_count | (int64_t)(dims != NULL) << 32);
-  for (int i = 0; i < dim_count; i++) push(k, dims[i]);
-  push(k, op_count);
-  for (int i = 0; i < op_count; i++) {
-    push(k, ops[i]);
-    if (!push_tensor(k, results[i])) return false;
+  push(k, c->dim_count | (int64_t)(c->dims != NULL) << 32);
+  for (int i = 0; i < c->dim_count; i++) push(k, c->dims[i]);
+  push(k, c->op_count);
+  for (int i = 0; i < c->op_count; i++) {
+    push(k, c->ops[i]);
+    if (!push_tensor(k, c->results[i])) return false;
   }
   push(k, ndr_measurements_generation());
-  return push_options(k, options);
+  return push_options(k, c->options);
 }
 
 static uint64_t hash_of(const key *k) {
@@ -130,15 +129,25 @@ static void remember(entry *e) {
   pthread_mutex_unlock(&lock);
 }
 
-ndr_status ndr_plan_hold(ndr_plan **plan, const DLTensor *array, int dim_count, const int *dims, int op_count,
-                         const ndr_op *ops, const DLTensor *const *results, const ndr_options *options) {
+static ndr_status make_plan(ndr_plan **plan, const ndr_call *call) {
+  ndr_request request;
+  ndr_options options;
+  void *data = NULL;
+  NDR_TRY(ndr_options_read(call->options, &options));
+  NDR_TRY(ndr_request_from_call(&request, call));
+  NDR_TRY(ndr_request_place(&request, call->array->device, call->results));
+  if (options.planning == NDR_MEASURE && call->array->data) NDR_TRY(ndr_tensor_address(call->array, "array", &data));
+  return ndr_plan_from_request(plan, &request, call->array->device, data, &options);
+}
+
+ndr_status ndr_plan_hold(ndr_plan **plan, const ndr_call *call) {
   key k;
-  bool cacheable = make_key(&k, array, dim_count, dims, op_count, ops, results, options);
+  bool cacheable = make_key(&k, call);
   uint64_t hash = cacheable ? hash_of(&k) : 0;
   *plan = cacheable ? look_up(&k, hash) : NULL;
   if (*plan) return NDR_OK;
   ndr_plan *made;
-  NDR_TRY(ndr_plan_create(&made, array, dim_count, dims, op_count, ops, results, options));
+  NDR_TRY(make_plan(&made, call));
   if (!cacheable) k.count = 0;
   entry *e = make_entry(&k, hash, made);
   ndr_plan_destroy(made);

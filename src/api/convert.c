@@ -1,5 +1,6 @@
 /* The check of what is to be converted; the conversion is the backend's. */
 #include "api/backends.h"
+#include "core/sized.h"
 
 static ndr_status check_types(const ndr_stored *stored) {
   if ((unsigned)stored->dtype >= NDR_DTYPE_COUNT || (unsigned)stored->result >= NDR_DTYPE_COUNT)
@@ -46,8 +47,6 @@ static ndr_status check_count(const ndr_stored *stored) {
 }
 
 static ndr_status check(const ndr_stored *stored) {
-  if (stored->size != sizeof *stored)
-    return ndr_fail(NDR_ERR_ARGUMENT, "stored.size is %zu: start from NDR_STORED_INIT", stored->size);
   if (stored->ndim < 0 || stored->ndim > NDR_MAX_DIMS)
     return ndr_fail(NDR_ERR_ARGUMENT, "stored.ndim is %d", stored->ndim);
   if (stored->missing_count < 0 || stored->missing_count > NDR_STORED_MISSING)
@@ -59,16 +58,18 @@ static ndr_status check(const ndr_stored *stored) {
   return check_types(stored);
 }
 
-ndr_status ndr_convert_stored(DLDevice device, const ndr_stored *stored, const void *from, void *to, void *stream) {
+ndr_status ndr_convert_stored(DLDevice device, const ndr_stored *given, const void *from, void *to, void *stream) {
   const ndr_backend *backend;
-  if (!stored) return ndr_fail(NDR_ERR_ARGUMENT, "stored is a null pointer");
-  NDR_TRY(check(stored));
+  ndr_stored stored;
+  if (!given) return ndr_fail(NDR_ERR_ARGUMENT, "stored is a null pointer");
+  NDR_TRY(ndr_sized_read(given, &stored, sizeof stored, "stored", "NDR_STORED_INIT"));
+  NDR_TRY(check(&stored));
   NDR_TRY(ndr_backend_find(device.device_type, &backend));
   if (!backend->calls) return ndr_fail(NDR_ERR_UNSUPPORTED, "only GPUs convert stored elements");
-  if (is_empty(stored)) return NDR_OK;
-  NDR_TRY(check_count(stored));
+  if (is_empty(&stored)) return NDR_OK;
+  NDR_TRY(check_count(&stored));
   if (!from || !to) return ndr_fail(NDR_ERR_ARGUMENT, "converting needs two places");
-  if ((uintptr_t)from % ndr_dtype_alignment(stored->dtype) || (uintptr_t)to % ndr_dtype_alignment(stored->result))
+  if ((uintptr_t)from % ndr_dtype_alignment(stored.dtype) || (uintptr_t)to % ndr_dtype_alignment(stored.result))
     return ndr_fail(NDR_ERR_ARGUMENT, "an address is not a multiple of its dtype's alignment");
-  return backend->calls->convert(device.device_id, stored, from, to, stream);
+  return backend->calls->convert(device.device_id, &stored, from, to, stream);
 }

@@ -68,17 +68,10 @@ static bool take_count(const char **at, int *count) {
 }
 
 static ndr_status read_problem(const char *text, ndr_canonical *problem) {
-  ndr_case parsed;
+  ndr_problem parsed = NDR_PROBLEM_INIT;
   ndr_request request;
-  NDR_TRY(ndr_case_parse(text, &parsed));
-  ndr_options options = NDR_OPTIONS_INIT;
-  options.skip_nan = parsed.skip_nan;
-  options.accumulate = parsed.accumulate;
-  DLTensor array = {.ndim = parsed.ndim,
-                    .dtype = ndr_dtype_to_dlpack(parsed.dtype),
-                    .shape = parsed.shape,
-                    .strides = parsed.strides};
-  NDR_TRY(ndr_request_make(&request, &array, parsed.dim_count, parsed.dims, parsed.op_count, parsed.ops, &options));
+  NDR_TRY(ndr_problem_parse(text, &parsed));
+  NDR_TRY(ndr_request_make(&request, &parsed));
   NDR_TRY(ndr_canonical_make(problem, &request));
   if (problem->outputs == 0 || problem->length == 0) return ndr_fail(NDR_ERR_PARSE, "there is nothing to reduce");
   return NDR_OK;

@@ -9,29 +9,13 @@
 
 #define WORKSPACE_ALIGNMENT 256
 
-static void describe_case(ndr_case *described, const ndr_request *request) {
-  memset(described, 0, sizeof *described);
-  described->op_count = request->op_count;
-  memcpy(described->ops, request->ops, sizeof request->ops);
-  described->dtype = request->dtype;
-  described->ndim = request->ndim;
-  memcpy(described->shape, request->shape, sizeof request->shape);
-  memcpy(described->strides, request->strides, sizeof request->strides);
-  for (int d = 0; d < request->ndim; d++)
-    if (request->reduced[d]) described->dims[described->dim_count++] = d;
-  described->keepdims = request->keepdims;
-  described->skip_nan = request->skip_nan;
-  described->ddof = request->ddof;
-  described->accumulate = request->accumulate_f64 ? NDR_ACCUMULATE_F64 : NDR_ACCUMULATE_DEFAULT;
-}
-
+/* The device's numbers, or those that the options give for it. */
 static ndr_status device_numbers(const ndr_backend *backend, int id, const ndr_options *options, ndr_device *device) {
   if (!options->device) return backend->device(id, device);
-  if (!backend->owns(options->device->type))
-    return ndr_fail(NDR_ERR_ARGUMENT, "options.device describes a %s device, the array is on %s",
-                    ndr_device_type_name(options->device->type), backend->name);
-  *device = *options->device;
-  return NDR_OK;
+  NDR_TRY(ndr_device_read(options->device, device));
+  if (backend->owns(device->type)) return NDR_OK;
+  return ndr_fail(NDR_ERR_ARGUMENT, "options.device describes a %s device, the array is on %s",
+                  ndr_device_type_name(device->type), backend->name);
 }
 
 /* Both modes take what was measured before; only NDR_MEASURE asks the clock. */
@@ -45,18 +29,16 @@ static ndr_status choose(ndr_plan *plan, const void *data, const ndr_options *op
 
 ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DLDevice device, const void *data,
                                  const ndr_options *options) {
-  ndr_options read;
   ndr_plan *made = calloc(1, sizeof *made);
   *plan = NULL;
   if (!made) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a plan");
-  ndr_status status = ndr_options_read(options, &read);
-  if (status == NDR_OK) status = ndr_backend_find(device.device_type, &made->backend);
-  if (status == NDR_OK) status = device_numbers(made->backend, device.device_id, &read, &made->device);
+  ndr_status status = ndr_backend_find(device.device_type, &made->backend);
+  if (status == NDR_OK) status = device_numbers(made->backend, device.device_id, options, &made->device);
   if (status == NDR_OK) status = ndr_canonical_make(&made->problem, request);
   if (status == NDR_OK) {
-    made->threads = read.threads;
-    describe_case(&made->described, request);
-    status = choose(made, data, &read);
+    made->threads = options->threads;
+    made->described = request->problem;
+    status = choose(made, data, options);
   }
   if (status != NDR_OK) {
     free(made);
@@ -66,22 +48,39 @@ ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DL
   return NDR_OK;
 }
 
-ndr_status ndr_plan_create(ndr_plan **plan, const DLTensor *array, int dim_count, const int *dims, int op_count,
-                           const ndr_op *ops, const DLTensor *const *results, const ndr_options *options) {
-  ndr_request request;
-  ndr_options read;
+ndr_status ndr_request_from_call(ndr_request *request, const ndr_call *call) {
+  ndr_problem problem;
+  ndr_options options;
+  NDR_TRY(ndr_options_read(call->options, &options));
+  NDR_TRY(ndr_problem_fill(&problem, call->array, call->dim_count, call->dims, call->op_count, call->ops));
+  problem.keepdims = options.keepdims;
+  problem.skip_nan = options.skip_nan;
+  problem.ddof = options.ddof;
+  problem.accumulate = options.accumulate;
+  return ndr_request_make(request, &problem);
+}
+
+ndr_status ndr_request_place(ndr_request *request, DLDevice array_device, const DLTensor *const *results) {
   const ndr_backend *backend;
-  void *data = NULL;
+  NDR_TRY(ndr_backend_find(array_device.device_type, &backend));
+  NDR_TRY(ndr_request_results(request, results));
+  for (int i = 0; i < request->problem.op_count; i++)
+    NDR_TRY(ndr_check_result_device(backend, array_device, results[i]->device));
+  return NDR_OK;
+}
+
+ndr_status ndr_plan_create(ndr_plan **plan, const ndr_problem *problem, DLDevice device, const DLTensor *const *results,
+                           const ndr_options *options) {
+  ndr_problem read;
+  ndr_request request;
+  ndr_options how;
   if (!plan) return ndr_fail(NDR_ERR_ARGUMENT, "plan is a null pointer");
   *plan = NULL;
-  NDR_TRY(ndr_options_read(options, &read));
-  NDR_TRY(ndr_request_make(&request, array, dim_count, dims, op_count, ops, options));
-  NDR_TRY(ndr_backend_find(array->device.device_type, &backend));
-  if (results) NDR_TRY(ndr_request_results(&request, results));
-  for (int i = 0; results && i < op_count; i++)
-    NDR_TRY(ndr_check_result_device(backend, array->device, results[i]->device));
-  if (read.planning == NDR_MEASURE && array->data) NDR_TRY(ndr_tensor_address(array, "array", &data));
-  return ndr_plan_from_request(plan, &request, array->device, data, options);
+  NDR_TRY(ndr_options_read_beside_problem(options, &how));
+  NDR_TRY(ndr_problem_read(problem, &read));
+  NDR_TRY(ndr_request_make(&request, &read));
+  if (results) NDR_TRY(ndr_request_place(&request, device, results));
+  return ndr_plan_from_request(plan, &request, device, NULL, &how);
 }
 
 size_t ndr_plan_workspace(const ndr_plan *plan) {
@@ -94,8 +93,7 @@ static ndr_status check_address(const void *address, size_t alignment, const cha
   return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: %s's address is not a multiple of %zu", what, alignment);
 }
 
-static ndr_status check_addresses(const ndr_canonical *problem, const void *data, void *const *results,
-                                  const void *workspace) {
+static ndr_status check_addresses(const ndr_canonical *problem, const void *data, void *const *results) {
   if (problem->length > 0) NDR_TRY(check_address(data, ndr_dtype_alignment(problem->dtype), "data"));
   for (int i = 0; i < problem->op_count; i++) {
     ndr_dtype dtype = ndr_op_result(problem->ops[i], problem->dtype);
@@ -103,17 +101,31 @@ static ndr_status check_addresses(const ndr_canonical *problem, const void *data
     snprintf(what, sizeof what, "result %d", i);
     NDR_TRY(check_address(results[i], problem->partial ? sizeof(uint64_t) : ndr_dtype_alignment(dtype), what));
   }
-  return workspace ? check_address(workspace, WORKSPACE_ALIGNMENT, "workspace") : NDR_OK;
+  return NDR_OK;
+}
+
+static ndr_status check_workspace(const ndr_plan *plan, const void *workspace, size_t bytes) {
+  if (!workspace && bytes == 0) return NDR_OK;
+  NDR_TRY(check_address(workspace, WORKSPACE_ALIGNMENT, "workspace"));
+  if (bytes >= plan->workspace) return NDR_OK;
+  return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: the workspace has %zu bytes, the plan needs %zu", bytes,
+                  plan->workspace);
 }
 
 ndr_status ndr_plan_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace,
-                            void *stream) {
+                            size_t workspace_bytes, void *stream) {
   if (!plan || !results) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: null pointer");
   if (plan->problem.outputs == 0) return NDR_OK;
-  NDR_TRY(check_addresses(&plan->problem, data, results, workspace));
-  void *borrowed = NULL;
-  if (!workspace) NDR_TRY(ndr_plan_borrow_workspace(plan, stream, &borrowed));
-  ndr_status status = plan->backend->execute(plan, data, results, workspace ? workspace : borrowed, stream);
+  NDR_TRY(check_addresses(&plan->problem, data, results));
+  NDR_TRY(check_workspace(plan, workspace, workspace_bytes));
+  if (workspace) {
+    if (plan->workspace > 0 && plan->backend->clear_workspace)
+      NDR_TRY(plan->backend->clear_workspace(plan, workspace, stream));
+    return plan->backend->execute(plan, data, results, workspace, stream);
+  }
+  void *borrowed;
+  NDR_TRY(ndr_plan_borrow_workspace(plan, stream, &borrowed));
+  ndr_status status = plan->backend->execute(plan, data, results, borrowed, stream);
   ndr_plan_return_workspace(plan, borrowed, stream);
   return status;
 }

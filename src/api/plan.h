@@ -4,15 +4,30 @@
 
 #include "api/backends.h"
 
-/* A plan for a request that has been checked. data is element 0's address for NDR_MEASURE to read, or NULL. Free with
- * ndr_plan_destroy. */
+/* A plan for a request that has been checked. data is element 0's address for NDR_MEASURE to read, or NULL; options
+ * have been read. Free with ndr_plan_destroy. */
 ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DLDevice device, const void *data,
                                  const ndr_options *options);
 
-/* The plan of these arguments, from the cache or new; hold it while executing, then let go. All arguments as in
- * ndr_plan_create, results not NULL. */
-ndr_status ndr_plan_hold(ndr_plan **plan, const DLTensor *array, int dim_count, const int *dims, int op_count,
-                         const ndr_op *ops, const DLTensor *const *results, const ndr_options *options);
+/* The arguments of ndreduce_many. */
+typedef struct ndr_call {
+  const DLTensor *array;
+  int dim_count;
+  const int *dims;
+  int op_count;
+  const ndr_op *ops;
+  const DLTensor *const *results;
+  const ndr_options *options;
+} ndr_call;
+
+/* Checks a call's arguments, its results apart. */
+ndr_status ndr_request_from_call(ndr_request *request, const ndr_call *call);
+
+/* Takes the layout of results over, which must be where the array is. */
+ndr_status ndr_request_place(ndr_request *request, DLDevice array_device, const DLTensor *const *results);
+
+/* The plan of a call, from the cache or new; hold it while executing, then let go. results are not NULL. */
+ndr_status ndr_plan_hold(ndr_plan **plan, const ndr_call *call);
 void ndr_plan_let_go(ndr_plan *plan);
 
 #endif

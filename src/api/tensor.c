@@ -8,13 +8,7 @@ const char *ndr_version(void) {
   return TEXT(NDR_VERSION_MAJOR) "." TEXT(NDR_VERSION_MINOR) "." TEXT(NDR_VERSION_PATCH);
 }
 
-DLTensor ndr_tensor_compact(void *pointer, int ndim, int64_t *dtype_and_shape) {
-  if (!dtype_and_shape) return (DLTensor){.ndim = -1};
-  return (DLTensor){.data = pointer,
-                    .device = {kDLCPU, 0},
-                    .ndim = ndim,
-                    .dtype = ndr_dtype_to_dlpack((ndr_dtype)dtype_and_shape[0]),
-                    .shape = dtype_and_shape + 1,
-                    .strides = NULL,
-                    .byte_offset = 0};
+DLTensor ndr_tensor(void *data, ndr_dtype dtype, int ndim, int64_t *shape) {
+  return (DLTensor){
+      .data = data, .device = {kDLCPU, 0}, .ndim = ndim, .dtype = ndr_dtype_to_dlpack(dtype), .shape = shape};
 }

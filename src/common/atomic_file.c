@@ -14,8 +14,6 @@
 
 #include "core/status.h"
 
-#define PIECE ((size_t)4 << 20)
-
 static ndr_status fail(const char *path, const char *what) {
   return ndr_fail(NDR_ERR_FILE, "%s: %s: %s", path, what, strerror(errno));
 }
@@ -134,13 +132,11 @@ ndr_status ndr_atomic_file_open(ndr_atomic_file *file, const char *path, bool ov
   return status;
 }
 
-ndr_status ndr_atomic_file_write(ndr_atomic_file *file, const void *data, size_t bytes,
-                                 const volatile sig_atomic_t *cancel) {
+ndr_status ndr_atomic_file_write(ndr_atomic_file *file, const void *data, size_t bytes) {
   const char *from = data;
   if (file->fd < 0) NDR_TRY(create_temporary(file));
   while (bytes > 0) {
-    if (cancel && *cancel) return ndr_fail(NDR_ERR_CANCELLED, "%s: stopped before it was written", file->path);
-    ssize_t written = write(file->fd, from, bytes < PIECE ? bytes : PIECE);
+    ssize_t written = write(file->fd, from, bytes);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return fail(file->path, "cannot be written");
     from += written;
@@ -186,7 +182,7 @@ static ndr_status sync_folder(const ndr_atomic_file *file) {
 
 /* Network file systems may say only on closing that bytes are lost; they have no nameless files, which must be open. */
 ndr_status ndr_atomic_file_commit(ndr_atomic_file *file) {
-  NDR_TRY(ndr_atomic_file_write(file, NULL, 0, NULL));
+  NDR_TRY(ndr_atomic_file_write(file, NULL, 0));
   if (fsync(file->fd) != 0) return fail(file->path, "cannot be written");
   if (file->temporary) {
     int closed = close(file->fd);

@@ -2,7 +2,6 @@
 #ifndef NDR_COMMON_ATOMIC_FILE_H
 #define NDR_COMMON_ATOMIC_FILE_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
@@ -22,9 +21,7 @@ typedef struct ndr_atomic_file {
  * is allowed. On failure nothing needs to be closed. */
 ndr_status ndr_atomic_file_open(ndr_atomic_file *file, const char *path, bool overwrite);
 
-/* cancel, which may be NULL, is looked at every few MiB. */
-ndr_status ndr_atomic_file_write(ndr_atomic_file *file, const void *data, size_t bytes,
-                                 const volatile sig_atomic_t *cancel);
+ndr_status ndr_atomic_file_write(ndr_atomic_file *file, const void *data, size_t bytes);
 
 /* Makes the bytes durable, then the name. */
 ndr_status ndr_atomic_file_commit(ndr_atomic_file *file);

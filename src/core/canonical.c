@@ -5,15 +5,15 @@
 
 static int64_t product(const ndr_request *request, bool reduced) {
   int64_t count = 1;
-  for (int d = 0; d < request->ndim; d++)
-    if (request->reduced[d] == reduced) count *= request->shape[d];
+  for (int d = 0; d < request->problem.ndim; d++)
+    if (request->reduced[d] == reduced) count *= request->problem.shape[d];
   return count;
 }
 
 /* Row-major weights of the reduced dims in the whole array. */
 static void index_weights(const ndr_request *request, int64_t *weights) {
   int64_t weight = 1;
-  for (int d = request->ndim - 1; d >= 0; d--) {
+  for (int d = request->problem.ndim - 1; d >= 0; d--) {
     weights[d] = weight;
     if (request->reduced[d] && request->whole_shape[d] > 0) weight *= request->whole_shape[d];
   }
@@ -69,11 +69,11 @@ static int merge_neighbours(const ndr_canonical *problem, ndr_axis *axes, int co
 }
 
 static void add_axis(ndr_canonical *problem, const ndr_request *request, int d, int64_t weight) {
-  ndr_axis axis = {.size = request->shape[d], .stride = request->strides[d]};
+  ndr_axis axis = {.size = request->problem.shape[d], .stride = request->problem.strides[d]};
   if (request->reduced[d])
     axis.index = weight;
   else
-    for (int i = 0; i < request->op_count; i++) axis.result[i] = request->result_strides[i][d];
+    for (int i = 0; i < request->problem.op_count; i++) axis.result[i] = request->result_strides[i][d];
   if (axis.stride < 0) flip(problem, &axis);
   if (request->reduced[d])
     insert_sorted(problem->reduced, &problem->reduced_count, &axis);
@@ -85,25 +85,25 @@ ndr_status ndr_canonical_make(ndr_canonical *problem, const ndr_request *request
   int64_t weights[NDR_MAX_DIMS];
   bool indexed = false;
   memset(problem, 0, sizeof *problem);
-  problem->dtype = request->dtype;
-  problem->op_count = request->op_count;
-  for (int i = 0; i < request->op_count; i++) {
-    problem->ops[i] = request->ops[i];
-    indexed = indexed || ndr_op_is_index(request->ops[i]);
+  problem->dtype = request->problem.dtype;
+  problem->op_count = request->problem.op_count;
+  for (int i = 0; i < request->problem.op_count; i++) {
+    problem->ops[i] = request->problem.ops[i];
+    indexed = indexed || ndr_op_is_index(request->problem.ops[i]);
   }
-  problem->skip_nan = request->skip_nan;
-  problem->accumulate_f64 = request->accumulate_f64;
+  problem->skip_nan = request->problem.skip_nan;
+  problem->accumulate_f64 = request->problem.accumulate == NDR_ACCUMULATE_F64;
   problem->partial = request->partial;
-  problem->ddof = request->ddof;
+  problem->ddof = request->problem.ddof;
   problem->outputs = product(request, false);
   problem->length = product(request, true);
-  for (int i = 0; problem->length == 0 && problem->outputs > 0 && i < request->op_count; i++)
-    if (!ndr_op_has_empty(request->ops[i]) && !request->partial)
-      return ndr_fail(NDR_ERR_EMPTY, "%s over no elements has no value", ndr_op_name(request->ops[i]));
+  for (int i = 0; problem->length == 0 && problem->outputs > 0 && i < request->problem.op_count; i++)
+    if (!ndr_op_has_empty(request->problem.ops[i]) && !request->partial)
+      return ndr_fail(NDR_ERR_EMPTY, "%s over no elements has no value", ndr_op_name(request->problem.ops[i]));
   index_weights(request, weights);
-  for (int d = 0; d < request->ndim; d++) {
+  for (int d = 0; d < request->problem.ndim; d++) {
     if (request->reduced[d] && indexed) problem->index_origin += request->offset[d] * weights[d];
-    if (request->shape[d] > 1) add_axis(problem, request, d, indexed ? weights[d] : 0);
+    if (request->problem.shape[d] > 1) add_axis(problem, request, d, indexed ? weights[d] : 0);
   }
   /* Without arg* the index says nothing; letting it follow the stride lets every neighbour merge. */
   for (int a = 0; !indexed && a < problem->reduced_count; a++) problem->reduced[a].index = problem->reduced[a].stride;

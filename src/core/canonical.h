@@ -7,6 +7,7 @@
 #define NDR_CORE_CANONICAL_H
 
 #include "core/state.h"
+#include "ndreduce/plan.h"
 
 /* The most bytes of an array, of a result, and of the distances between their elements, one more step along every axis
  * included. Requests beyond it are refused, so that planners may round up, double, and multiply sizes by strides. */
@@ -36,32 +37,46 @@ typedef struct ndr_canonical {
   int64_t result_origin[NDR_MAX_OPS];
 } ndr_canonical;
 
-/* The arguments of a reduction, checked: what the public calls and the accumulator build a problem from. */
+/* A problem that has been checked, with the layout of its results: what the canonical form is made from. */
 typedef struct ndr_request {
-  ndr_dtype dtype;
-  int ndim;
-  int64_t shape[NDR_MAX_DIMS], strides[NDR_MAX_DIMS];
+  ndr_problem problem; /* checked; dims are written out, ascending */
   bool reduced[NDR_MAX_DIMS];
-  int op_count;
-  ndr_op ops[NDR_MAX_OPS];
-  bool keepdims, skip_nan, accumulate_f64, partial;
-  double ddof;
+  bool partial;
   /* What the flattened index of arg* counts in: the shape of the whole array and where this part starts. */
   int64_t whole_shape[NDR_MAX_DIMS], offset[NDR_MAX_DIMS];
   /* Strides of each result by array dim; entries of reduced dims are ignored. */
   int64_t result_strides[NDR_MAX_OPS][NDR_MAX_DIMS];
 } ndr_request;
 
-/* The pieces that checking a request is made of; the accumulator and the mini-language share them. Options are copied
- * as far as the caller's struct goes, the rest defaulted; reduced has NDR_MAX_DIMS entries. */
+/* Copies a caller's struct, whatever its size, and checks its numbers; NULL options are the defaults. out->device
+ * points to the caller's, which ndr_device_read reads. Beside a problem, options must not say what is computed. */
 ndr_status ndr_options_read(const ndr_options *given, ndr_options *out);
+ndr_status ndr_options_read_beside_problem(const ndr_options *given, ndr_options *out);
+ndr_status ndr_device_read(const ndr_device *given, ndr_device *device);
+
+/* Copies a caller's problem, whatever its size. Checks nothing else. */
+ndr_status ndr_problem_read(const ndr_problem *given, ndr_problem *problem);
+
+/* Checks all members; reduced has NDR_MAX_DIMS entries. */
+ndr_status ndr_problem_check(const ndr_problem *problem, bool *reduced);
+
+/* Takes over an array's dtype, shape and strides, checked and written out. */
+ndr_status ndr_problem_take_array(ndr_problem *problem, const DLTensor *array);
+
+/* ndr_problem_make, into a struct of this library's. */
+ndr_status ndr_problem_fill(ndr_problem *problem, const DLTensor *array, int dim_count, const int *dims, int op_count,
+                            const ndr_op *ops);
+
+/* The pieces that these checks are made of. */
 ndr_status ndr_check_shape(int ndim, const int64_t *shape, size_t element_bytes);
 ndr_status ndr_check_dims(int ndim, int dim_count, const int *dims, bool *reduced);
+/* The bytes from the first to behind the last element must fit in 62 bits, with one more step along every axis:
+ * planners may compute where a whole axis ends, size * stride, without looking. */
+ndr_status ndr_check_span(const char *what, int ndim, const int64_t *shape, const int64_t *strides, size_t bytes);
 void ndr_compact_strides(int ndim, const int64_t *shape, int64_t *strides);
 
-/* Checks tensor, dims, ops and options (may be NULL) and fills in a request with compact results. */
-ndr_status ndr_request_make(ndr_request *request, const DLTensor *array, int dim_count, const int *dims, int op_count,
-                            const ndr_op *ops, const ndr_options *options);
+/* Checks the problem and fills in a request with compact results. */
+ndr_status ndr_request_make(ndr_request *request, const ndr_problem *problem);
 
 /* Takes results[i]'s strides over, after checking its shape and dtype against the request. */
 ndr_status ndr_request_results(ndr_request *request, const DLTensor *const *results);

@@ -31,14 +31,14 @@ static int merge_by_stride(ndr_axis *merged, const ndr_axis *axes, int axis_coun
   return last + 1;
 }
 
-static void push_axis(ndr_case *canonical, const ndr_axis *axis, bool reduced) {
+static void push_axis(ndr_problem *canonical, const ndr_axis *axis, bool reduced) {
   if (reduced) canonical->dims[canonical->dim_count++] = canonical->ndim;
   canonical->shape[canonical->ndim] = axis->size;
   canonical->strides[canonical->ndim++] = axis->stride;
 }
 
 /* Kept and reduced axes as one list, outermost first. */
-static void interleave(const ndr_canonical *problem, ndr_case *canonical) {
+static void interleave(const ndr_canonical *problem, ndr_problem *canonical) {
   ndr_axis kept[NDR_MAX_DIMS], reduced[NDR_MAX_DIMS];
   int k = merge_by_stride(kept, problem->kept, problem->kept_count) - 1;
   int r = merge_by_stride(reduced, problem->reduced, problem->reduced_count) - 1;
@@ -54,12 +54,15 @@ static void interleave(const ndr_canonical *problem, ndr_case *canonical) {
 
 void ndr_measurement_key(const ndr_plan *plan, char *key) {
   const ndr_canonical *problem = &plan->problem;
-  ndr_case canonical = {.op_count = problem->op_count, .dtype = problem->dtype, .skip_nan = problem->skip_nan};
+  ndr_problem canonical = NDR_PROBLEM_INIT;
+  canonical.dtype = problem->dtype;
+  canonical.op_count = problem->op_count;
+  canonical.skip_nan = problem->skip_nan;
   memcpy(canonical.ops, problem->ops, sizeof canonical.ops);
   canonical.accumulate = problem->accumulate_f64 ? NDR_ACCUMULATE_F64 : NDR_ACCUMULATE_DEFAULT;
   interleave(problem, &canonical);
   bool cpu = plan->device.type == kDLCPU;
-  size_t length = ndr_case_print(&canonical, key, NDR_MEASUREMENT_KEY);
+  size_t length = ndr_problem_print(&canonical, key, NDR_MEASUREMENT_KEY);
   ndr_text_append(key, NDR_MEASUREMENT_KEY, &length, " on %s %d %s", plan->backend->name,
                   cpu && plan->threads > 0 ? plan->threads : plan->device.units, cpu ? "threads" : "SMs");
   if (!cpu) ndr_text_append(key, NDR_MEASUREMENT_KEY, &length, " sm_%d", plan->device.capability);

@@ -176,7 +176,7 @@ size_t ndr_plan_describe(const ndr_plan *plan, char *text, size_t capacity) {
   sheet s = {text, text ? capacity : 0, 0};
   if (s.capacity) text[0] = 0;
   if (!plan) return 0;
-  s.length = ndr_case_print(&plan->described, text, s.capacity);
+  s.length = ndr_problem_print(&plan->described, text, s.capacity);
   append(&s, " on %s:%d (%d %s)\n", plan->backend->name, plan->device.id, plan->device.units,
          plan->device.type == kDLCPU ? "threads" : "SMs");
   append_choice(&s, plan);

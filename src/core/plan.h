@@ -5,6 +5,7 @@
 
 #include "core/canonical.h"
 #include "core/text.h"
+#include "ndreduce/device.h"
 
 #define NDR_CONFIG_BYTES 6144
 #define NDR_MAX_FAMILIES 8
@@ -28,7 +29,7 @@ struct ndr_plan {
   ndr_timings timings;                                 /* that the choice comes from, if any */
   char untimed[160];                                   /* why NDR_MEASURE timed nothing; "" where it did */
   size_t workspace;                                    /* bytes, set by configure */
-  ndr_case described;                                  /* the problem as asked for, for printing */
+  ndr_problem described;                               /* the problem as asked for, for printing */
   _Alignas(16) unsigned char config[NDR_CONFIG_BYTES]; /* the family's own parameters, set by configure */
 };
 
@@ -84,6 +85,8 @@ struct ndr_backend {
   /* A plan's workspace, ready for execute, until it is handed back; NULL where plain memory will do. */
   ndr_status (*borrow_workspace)(const ndr_plan *plan, void *stream, void **memory);
   void (*return_workspace)(const ndr_plan *plan, void *memory, void *stream);
+  /* Makes the caller's memory ready for one execute; NULL where it need not be. */
+  ndr_status (*clear_workspace)(const ndr_plan *plan, void *memory, void *stream);
   /* A clock on the device's side of a stream: stop waits for what was queued since start and frees the clock. start
    * fails with NDR_ERR_UNSUPPORTED where the stream cannot be timed now. NULL where execute returns with the work done:
    * the host's clock will do. */

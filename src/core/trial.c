@@ -99,12 +99,14 @@ static ndr_status make_sweep(ndr_trial *t) {
   int64_t words = SWEEP * asked->device.l2_bytes / 8 + 2, elements = words * 8 / (int64_t)ndr_dtype_bytes(dtype);
   ndr_op op = asked->problem.ops[0] == NDR_NORMINF ? NDR_COUNT : NDR_NORMINF;
   DLTensor array = {.ndim = 1, .dtype = ndr_dtype_to_dlpack(dtype), .shape = &elements};
+  ndr_problem problem;
   ndr_request request;
   ndr_plan *sweep = t->sweep = calloc(1, sizeof *sweep);
   if (!sweep) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a plan");
   sweep->backend = asked->backend;
   sweep->device = asked->device;
-  NDR_TRY(ndr_request_make(&request, &array, NDR_ALL_DIMS, 1, &op, NULL));
+  NDR_TRY(ndr_problem_fill(&problem, &array, NDR_ALL_DIMS, 1, &op));
+  NDR_TRY(ndr_request_make(&request, &problem));
   NDR_TRY(ndr_canonical_make(&sweep->problem, &request));
   NDR_TRY(ndr_plan_choose(sweep, NULL));
   return zeros(t, words + 1, &t->sweep_scratch);

@@ -26,6 +26,7 @@ const ndr_backend ndr_backend_cuda = {
     .release = ndr_cuda_release,
     .borrow_workspace = ndr_cuda_borrow_workspace,
     .return_workspace = ndr_cuda_return_workspace,
+    .clear_workspace = ndr_cuda_clear_workspace,
     .clock_start = ndr_cuda_clock_start,
     .clock_stop = ndr_cuda_clock_stop,
     .states_identity = ndr_cuda_states_identity,

@@ -77,6 +77,16 @@ static kept_workspace *find(int device, void *stream, unsigned long long stream_
   return w;
 }
 
+ndr_status ndr_cuda_clear_workspace(const ndr_plan *plan, void *memory, void *stream) {
+  size_t counters = ndr_plan_counter_bytes(plan);
+  int before;
+  if (counters == 0) return NDR_OK;
+  NDR_TRY(ndr_cuda_enter(plan->device.id, &before));
+  cudaError_t error = cudaMemsetAsync(memory, 0, counters, (cudaStream_t)stream);
+  ndr_cuda_leave(plan->device.id, before);
+  return error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, "cudaMemsetAsync");
+}
+
 /* Memory for one execute. A graph gets such nodes of its own: it may be replayed beside other work on the stream. */
 static ndr_status lend_new(const ndr_plan *plan, size_t counters, void *stream, void **memory) {
   NDR_TRY(ndr_cuda_allocate(plan->device.id, plan->workspace, stream, memory));

@@ -10,6 +10,7 @@ void ndr_cuda_release(int id, void *memory, void *stream);
 
 ndr_status ndr_cuda_borrow_workspace(const ndr_plan *plan, void *stream, void **memory);
 void ndr_cuda_return_workspace(const ndr_plan *plan, void *memory, void *stream);
+ndr_status ndr_cuda_clear_workspace(const ndr_plan *plan, void *memory, void *stream);
 
 /* Frees what is kept for a stream that is about to be destroyed; what is queued on it may still use it. */
 void ndr_cuda_drop_workspace(int id, void *stream);

@@ -5,15 +5,16 @@
 
 #include "support/cuts.h"
 #include "support/oracle.h"
+#include "support/plan_array.h"
 #include "support/reduce.h"
 #include "support/suite.h"
 
 static const DLDevice cpu = {kDLCPU, 0};
 
-static ndr_status create(ndr_accumulator **accumulator, const ndr_case *c) {
+static ndr_status create(ndr_accumulator **accumulator, const ndr_problem *c) {
   ndr_options options = case_options(c);
-  return ndr_accumulator_create(accumulator, cpu, c->dtype, c->ndim, c->shape, c->dim_count, c->dims, c->op_count,
-                                c->ops, &options);
+  return accumulate_array(accumulator, cpu, c->dtype, c->ndim, c->shape, c->dim_count, c->dims, c->op_count, c->ops,
+                          &options);
 }
 
 /* ---- random cuts ---- */
@@ -35,7 +36,7 @@ static void add_box(rng *random, ndr_accumulator *accumulator, const test_array 
   array_free(&copy);
 }
 
-static void compare_with_whole(const ndr_case *c, const test_array *array, const ndr_accumulator *accumulator,
+static void compare_with_whole(const ndr_problem *c, const test_array *array, const ndr_accumulator *accumulator,
                                rng *random) {
   test_array got[NDR_MAX_OPS], whole;
   DLTensor *results[NDR_MAX_OPS];
@@ -61,7 +62,7 @@ static void compare_with_whole(const ndr_case *c, const test_array *array, const
 
 /* Splits the boxes over up to three accumulators, merges those, and compares. */
 static void check_cut(rng *random) {
-  ndr_case c;
+  ndr_problem c = NDR_PROBLEM_INIT;
   test_array array;
   box boxes[MOST_BOXES];
   ndr_accumulator *parts[3] = {NULL};
@@ -95,8 +96,8 @@ START_TEST(arg_indices_are_global) {
   int64_t where = -1;
   ndr_accumulator *a;
   ndr_op op = NDR_ARGMAX;
-  DLTensor slab = ndr_tensor(x + 3, NDR_I32, 3), result = {&where, cpu, 0, {kDLInt, 64, 1}, NULL, NULL, 0};
-  assert_ok(ndr_accumulator_create(&a, cpu, NDR_I32, 1, (int64_t[]){6}, NDR_ALL_DIMS, 1, &op, NULL));
+  DLTensor slab = ndr_tensor(x + 3, NDR_I32, NDR_SHAPE(3)), result = {&where, cpu, 0, {kDLInt, 64, 1}, NULL, NULL, 0};
+  assert_ok(accumulate_array(&a, cpu, NDR_I32, 1, (int64_t[]){6}, NDR_ALL_DIMS, 1, &op, NULL));
   assert_ok(ndr_accumulator_add(a, &slab, (int64_t[]){3}));
   assert_ok(ndr_accumulator_finish(a, (DLTensor *[]){&result}));
   ck_assert_int_eq(where, 3);
@@ -113,9 +114,9 @@ START_TEST(finishing_does_not_end_it) {
   ndr_accumulator *a;
   ndr_op op = NDR_SUM;
   DLTensor result = {&sum, cpu, 0, {kDLFloat, 64, 1}, NULL, NULL, 0};
-  assert_ok(ndr_accumulator_create(&a, cpu, NDR_F64, 1, (int64_t[]){4}, NDR_DIMS(0), 1, &op, NULL));
+  assert_ok(accumulate_array(&a, cpu, NDR_F64, 1, (int64_t[]){4}, NDR_DIMS(0), 1, &op, NULL));
   for (int64_t i = 0; i < 4; i++) {
-    DLTensor slab = ndr_tensor(x + i, NDR_F64, 1);
+    DLTensor slab = ndr_tensor(x + i, NDR_F64, NDR_SHAPE(1));
     assert_ok(ndr_accumulator_add(a, &slab, &i));
     assert_ok(ndr_accumulator_finish(a, (DLTensor *[]){&result}));
     ck_assert(sum == (double)((i + 1) * (i + 2)) / 2);
@@ -129,16 +130,17 @@ START_TEST(outputs_without_elements_hold_what_an_empty_reduction_gives) {
   int8_t y[1] = {5}, largest[3];
   ndr_accumulator *a, *b;
   ndr_op ops[] = {NDR_SUM, NDR_MEAN, NDR_MIN}, max = NDR_MAX;
-  DLTensor slab = ndr_tensor(x, NDR_F32, 1, 2), byte = ndr_tensor(y, NDR_I8, 1, 1);
-  DLTensor r0 = ndr_tensor(sums, NDR_F32, 3), r1 = ndr_tensor(means, NDR_F32, 3), r2 = ndr_tensor(smallest, NDR_F32, 3);
-  DLTensor bytes = ndr_tensor(largest, NDR_I8, 3);
-  assert_ok(ndr_accumulator_create(&a, cpu, NDR_F32, 2, (int64_t[]){3, 2}, NDR_DIMS(1), 3, ops, NULL));
+  DLTensor slab = ndr_tensor(x, NDR_F32, NDR_SHAPE(1, 2)), byte = ndr_tensor(y, NDR_I8, NDR_SHAPE(1, 1));
+  DLTensor r0 = ndr_tensor(sums, NDR_F32, NDR_SHAPE(3)), r1 = ndr_tensor(means, NDR_F32, NDR_SHAPE(3)),
+           r2 = ndr_tensor(smallest, NDR_F32, NDR_SHAPE(3));
+  DLTensor bytes = ndr_tensor(largest, NDR_I8, NDR_SHAPE(3));
+  assert_ok(accumulate_array(&a, cpu, NDR_F32, 2, (int64_t[]){3, 2}, NDR_DIMS(1), 3, ops, NULL));
   assert_ok(ndr_accumulator_add(a, &slab, (int64_t[]){1, 0}));
   assert_ok(ndr_accumulator_finish(a, (DLTensor *[]){&r0, &r1, &r2}));
   ck_assert(sums[0] == 0 && sums[1] == -1 && sums[2] == 0);
   ck_assert(isnan(means[0]) && means[1] == -0.5F && isnan(means[2]));
   ck_assert(isinf(smallest[0]) && smallest[0] > 0 && smallest[1] == -4);
-  assert_ok(ndr_accumulator_create(&b, cpu, NDR_I8, 2, (int64_t[]){3, 2}, NDR_DIMS(1), 1, &max, NULL));
+  assert_ok(accumulate_array(&b, cpu, NDR_I8, 2, (int64_t[]){3, 2}, NDR_DIMS(1), 1, &max, NULL));
   assert_ok(ndr_accumulator_add(b, &byte, (int64_t[]){2, 1}));
   assert_ok(ndr_accumulator_finish(b, (DLTensor *[]){&bytes}));
   ck_assert(largest[0] == -128 && largest[1] == -128 && largest[2] == 5);
@@ -151,8 +153,9 @@ START_TEST(slabs_of_size_zero_add_nothing) {
   int64_t sum = -1;
   ndr_accumulator *a;
   ndr_op op = NDR_SUM;
-  DLTensor nothing = ndr_tensor(NULL, NDR_I64, 0, 3), result = {&sum, cpu, 0, {kDLInt, 64, 1}, NULL, NULL, 0};
-  assert_ok(ndr_accumulator_create(&a, cpu, NDR_I64, 2, (int64_t[]){2, 3}, NDR_ALL_DIMS, 1, &op, NULL));
+  DLTensor nothing = ndr_tensor(NULL, NDR_I64, NDR_SHAPE(0, 3)),
+           result = {&sum, cpu, 0, {kDLInt, 64, 1}, NULL, NULL, 0};
+  assert_ok(accumulate_array(&a, cpu, NDR_I64, 2, (int64_t[]){2, 3}, NDR_ALL_DIMS, 1, &op, NULL));
   assert_ok(ndr_accumulator_add(a, &nothing, (int64_t[]){2, 0}));
   assert_ok(ndr_accumulator_finish(a, (DLTensor *[]){&result}));
   ck_assert_int_eq(sum, 0);
@@ -165,7 +168,7 @@ START_TEST(wholes_without_elements_fail_as_ndreduce_does) {
   ndr_accumulator *a;
   ndr_op op = NDR_MIN;
   DLTensor result = {&value, cpu, 0, {kDLFloat, 32, 1}, NULL, NULL, 0};
-  assert_ok(ndr_accumulator_create(&a, cpu, NDR_F32, 1, (int64_t[]){0}, NDR_ALL_DIMS, 1, &op, NULL));
+  assert_ok(accumulate_array(&a, cpu, NDR_F32, 1, (int64_t[]){0}, NDR_ALL_DIMS, 1, &op, NULL));
   assert_fails(ndr_accumulator_finish(a, (DLTensor *[]){&result}), NDR_ERR_EMPTY, "min");
   ck_assert(value == -1);
   ndr_accumulator_destroy(a);
@@ -176,10 +179,10 @@ START_TEST(merging_leaves_the_other_alone) {
   double x[2] = {10, 20}, sum;
   ndr_accumulator *a, *b;
   ndr_op op = NDR_SUM;
-  DLTensor one = ndr_tensor(x, NDR_F64, 1), two = ndr_tensor(x + 1, NDR_F64, 1);
+  DLTensor one = ndr_tensor(x, NDR_F64, NDR_SHAPE(1)), two = ndr_tensor(x + 1, NDR_F64, NDR_SHAPE(1));
   DLTensor result = {&sum, cpu, 0, {kDLFloat, 64, 1}, NULL, NULL, 0};
-  assert_ok(ndr_accumulator_create(&a, cpu, NDR_F64, 1, (int64_t[]){2}, NDR_ALL_DIMS, 1, &op, NULL));
-  assert_ok(ndr_accumulator_create(&b, cpu, NDR_F64, 1, (int64_t[]){2}, NDR_ALL_DIMS, 1, &op, NULL));
+  assert_ok(accumulate_array(&a, cpu, NDR_F64, 1, (int64_t[]){2}, NDR_ALL_DIMS, 1, &op, NULL));
+  assert_ok(accumulate_array(&b, cpu, NDR_F64, 1, (int64_t[]){2}, NDR_ALL_DIMS, 1, &op, NULL));
   assert_ok(ndr_accumulator_add(a, &one, (int64_t[]){0}));
   assert_ok(ndr_accumulator_add(b, &two, (int64_t[]){1}));
   assert_ok(ndr_accumulator_merge(a, b));
@@ -196,9 +199,8 @@ START_TEST(bytes_grow_with_the_outputs_alone) {
   ndr_accumulator *small, *large;
   ndr_op op = NDR_VAR;
   ck_assert_uint_eq(ndr_accumulator_bytes(NULL), 0);
-  assert_ok(ndr_accumulator_create(&small, cpu, NDR_F32, 2, (int64_t[]){100, 10}, NDR_DIMS(0), 1, &op, NULL));
-  assert_ok(
-      ndr_accumulator_create(&large, cpu, NDR_F32, 2, (int64_t[]){INT64_C(1) << 40, 10}, NDR_DIMS(0), 1, &op, NULL));
+  assert_ok(accumulate_array(&small, cpu, NDR_F32, 2, (int64_t[]){100, 10}, NDR_DIMS(0), 1, &op, NULL));
+  assert_ok(accumulate_array(&large, cpu, NDR_F32, 2, (int64_t[]){INT64_C(1) << 40, 10}, NDR_DIMS(0), 1, &op, NULL));
   ck_assert_uint_ge(ndr_accumulator_bytes(small), 10 * 3 * 8);
   ck_assert_uint_eq(ndr_accumulator_bytes(small), ndr_accumulator_bytes(large));
   ndr_accumulator_destroy(small);
@@ -213,22 +215,20 @@ START_TEST(creating_checks_as_ndreduce_does) {
   int64_t shape[2] = {4, 5};
   ndr_op sum = NDR_SUM, min = NDR_MIN;
   ndr_options options = NDR_OPTIONS_INIT;
-  assert_fails(ndr_accumulator_create(&a, cpu, NDR_F32, 2, shape, NDR_DIMS(2), 1, &sum, NULL), NDR_ERR_DIMS, "dim 2");
+  assert_fails(accumulate_array(&a, cpu, NDR_F32, 2, shape, NDR_DIMS(2), 1, &sum, NULL), NDR_ERR_DIMS, "dim 2");
   ck_assert_ptr_null(a);
-  assert_fails(ndr_accumulator_create(NULL, cpu, NDR_F32, 2, shape, NDR_DIMS(1), 1, &sum, NULL), NDR_ERR_ARGUMENT,
+  assert_fails(ndr_accumulator_create(NULL, &(ndr_problem)NDR_PROBLEM_INIT, cpu, NULL), NDR_ERR_ARGUMENT,
                "accumulator");
-  assert_fails(ndr_accumulator_create(&a, cpu, (ndr_dtype)15, 2, shape, NDR_DIMS(1), 1, &sum, NULL), NDR_ERR_DTYPE,
-               "15");
-  assert_fails(ndr_accumulator_create(&a, cpu, NDR_C64, 2, shape, NDR_DIMS(1), 1, &min, NULL), NDR_ERR_OP, "min");
-  assert_fails(ndr_accumulator_create(&a, cpu, NDR_F32, 2, NULL, NDR_DIMS(1), 1, &sum, NULL), NDR_ERR_ARGUMENT,
-               "shape");
-  assert_fails(ndr_accumulator_create(&a, cpu, NDR_F32, 2, shape, NDR_DIMS(1), 0, &sum, NULL), NDR_ERR_ARGUMENT,
-               "op_count");
-  assert_fails(ndr_accumulator_create(&a, (DLDevice){kDLVulkan, 0}, NDR_F32, 2, shape, NDR_DIMS(1), 1, &sum, NULL),
+  assert_fails(ndr_accumulator_create(&a, NULL, cpu, NULL), NDR_ERR_ARGUMENT, "problem");
+  ndr_problem unknown = NDR_PROBLEM_INIT;
+  unknown.dtype = (ndr_dtype)15;
+  assert_fails(ndr_accumulator_create(&a, &unknown, cpu, NULL), NDR_ERR_DTYPE, "15");
+  assert_fails(accumulate_array(&a, cpu, NDR_C64, 2, shape, NDR_DIMS(1), 1, &min, NULL), NDR_ERR_OP, "min");
+  assert_fails(accumulate_array(&a, cpu, NDR_F32, 2, shape, NDR_DIMS(1), 0, &sum, NULL), NDR_ERR_ARGUMENT, "op_count");
+  assert_fails(accumulate_array(&a, (DLDevice){kDLVulkan, 0}, NDR_F32, 2, shape, NDR_DIMS(1), 1, &sum, NULL),
                NDR_ERR_NO_DEVICE, "7");
   options.ddof = -1;
-  assert_fails(ndr_accumulator_create(&a, cpu, NDR_F32, 2, shape, NDR_DIMS(1), 1, &sum, &options), NDR_ERR_ARGUMENT,
-               "ddof");
+  assert_fails(accumulate_array(&a, cpu, NDR_F32, 2, shape, NDR_DIMS(1), 1, &sum, &options), NDR_ERR_ARGUMENT, "ddof");
   ck_assert_ptr_null(a);
 }
 END_TEST
@@ -238,9 +238,9 @@ START_TEST(creating_does_not_wait_to_refuse_a_family) {
   float x[2] = {1, 2};
   ndr_op sum = NDR_SUM;
   ndr_options options = NDR_OPTIONS_INIT;
-  DLTensor slab = ndr_tensor(x, NDR_F32, 2);
+  DLTensor slab = ndr_tensor(x, NDR_F32, NDR_SHAPE(2));
   options.force_family = "warp";
-  ndr_status status = ndr_accumulator_create(&a, cpu, NDR_F32, 1, (int64_t[]){2}, NDR_DIMS(0), 1, &sum, &options);
+  ndr_status status = accumulate_array(&a, cpu, NDR_F32, 1, (int64_t[]){2}, NDR_DIMS(0), 1, &sum, &options);
   if (status == NDR_OK) { /* what a slab looks like is only known when it comes */
     status = ndr_accumulator_add(a, &slab, (int64_t[]){0});
     ndr_accumulator_destroy(a);
@@ -254,8 +254,8 @@ START_TEST(slabs_that_do_not_fit_are_refused) {
   int64_t origin[2] = {0, 0};
   ndr_accumulator *a;
   ndr_op op = NDR_SUM;
-  DLTensor slab = ndr_tensor(x, NDR_F32, 2, 3), result = ndr_tensor(sums, NDR_F32, 4);
-  assert_ok(ndr_accumulator_create(&a, cpu, NDR_F32, 2, (int64_t[]){4, 3}, NDR_DIMS(1), 1, &op, NULL));
+  DLTensor slab = ndr_tensor(x, NDR_F32, NDR_SHAPE(2, 3)), result = ndr_tensor(sums, NDR_F32, NDR_SHAPE(4));
+  assert_ok(accumulate_array(&a, cpu, NDR_F32, 2, (int64_t[]){4, 3}, NDR_DIMS(1), 1, &op, NULL));
   assert_fails(ndr_accumulator_add(a, &slab, (int64_t[]){3, 0}), NDR_ERR_ARGUMENT, "dim 0 of size 4");
   assert_fails(ndr_accumulator_add(a, &slab, (int64_t[]){0, 1}), NDR_ERR_ARGUMENT, "dim 1 of size 3");
   assert_fails(ndr_accumulator_add(a, &slab, (int64_t[]){-1, 0}), NDR_ERR_ARGUMENT, "-1");
@@ -263,8 +263,8 @@ START_TEST(slabs_that_do_not_fit_are_refused) {
   assert_fails(ndr_accumulator_add(a, NULL, origin), NDR_ERR_ARGUMENT, "slab");
   assert_fails(ndr_accumulator_add(a, &slab, NULL), NDR_ERR_ARGUMENT, "offset");
   assert_fails(ndr_accumulator_add(NULL, &slab, origin), NDR_ERR_ARGUMENT, "accumulator");
-  DLTensor other = ndr_tensor(x, NDR_I32, 2, 3), flat = ndr_tensor(x, NDR_F32, 6),
-           none = ndr_tensor(NULL, NDR_F32, 2, 3);
+  DLTensor other = ndr_tensor(x, NDR_I32, NDR_SHAPE(2, 3)), flat = ndr_tensor(x, NDR_F32, NDR_SHAPE(6)),
+           none = ndr_tensor(NULL, NDR_F32, NDR_SHAPE(2, 3));
   assert_fails(ndr_accumulator_add(a, &other, origin), NDR_ERR_ARGUMENT, "i32");
   assert_fails(ndr_accumulator_add(a, &flat, origin), NDR_ERR_ARGUMENT, "1 dims");
   assert_fails(ndr_accumulator_add(a, &none, origin), NDR_ERR_ARGUMENT, "slab");
@@ -279,11 +279,11 @@ START_TEST(accumulators_of_other_reductions_do_not_merge) {
                                        "sum f32 [4,6] /0",  "sum,max f32 [4,5] /0", "sum f32 [4,5] /0 skipnan",
                                        "sum f32 [4,5,1] /0"};
   ndr_accumulator *a, *b;
-  ndr_case c;
-  assert_ok(ndr_case_parse("sum f32 [4,5] /0", &c));
+  ndr_problem c = NDR_PROBLEM_INIT;
+  assert_ok(ndr_problem_parse("sum f32 [4,5] /0", &c));
   assert_ok(create(&a, &c));
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-    assert_ok(ndr_case_parse(others[i], &c));
+    assert_ok(ndr_problem_parse(others[i], &c));
     assert_ok(create(&b, &c));
     assert_fails(ndr_accumulator_merge(a, b), NDR_ERR_ARGUMENT, "alike");
     ndr_accumulator_destroy(b);
@@ -298,9 +298,9 @@ END_TEST
 START_TEST(finishing_checks_the_results) {
   float sums[5] = {-1, -1, -1, -1, -1};
   ndr_accumulator *a;
-  ndr_case c;
-  DLTensor wrong = ndr_tensor(sums, NDR_F32, 4), none = ndr_tensor(NULL, NDR_F32, 5);
-  assert_ok(ndr_case_parse("sum f32 [4,5] /0", &c));
+  ndr_problem c = NDR_PROBLEM_INIT;
+  DLTensor wrong = ndr_tensor(sums, NDR_F32, NDR_SHAPE(4)), none = ndr_tensor(NULL, NDR_F32, NDR_SHAPE(5));
+  assert_ok(ndr_problem_parse("sum f32 [4,5] /0", &c));
   assert_ok(create(&a, &c));
   assert_fails(ndr_accumulator_finish(a, (DLTensor *[]){&wrong}), NDR_ERR_RESULT, "must be [5]");
   assert_fails(ndr_accumulator_finish(a, (DLTensor *[]){NULL}), NDR_ERR_ARGUMENT, "sum");

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "support/plan_array.h"
 #include "support/reduce.h"
 #include "support/suite.h"
 
@@ -266,11 +267,11 @@ START_TEST(sizes_are_refused_before_planners_overflow) {
                {"sum i8 [576460752303423488:0] /", NDR_ERR_OVERFLOW},
                {"sum i8 [576460752303423487:0] /", NDR_OK}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    ndr_case c;
+    ndr_problem c = NDR_PROBLEM_INIT;
     ndr_plan *plan = NULL;
-    ndr_status status = ndr_case_parse(cases[i].text, &c);
+    ndr_status status = ndr_problem_parse(cases[i].text, &c);
     DLTensor array = {NULL, {kDLCPU, 0}, c.ndim, {kDLInt, 8, 1}, c.shape, c.strides, 0};
-    if (status == NDR_OK) status = ndr_plan_create(&plan, &array, c.dim_count, c.dims, 1, c.ops, NULL, NULL);
+    if (status == NDR_OK) status = plan_array(&plan, &array, c.dim_count, c.dims, 1, c.ops, NULL, NULL);
     ck_assert_msg(status == cases[i].status, "%s: %s", cases[i].text, ndr_last_error());
     ndr_plan_destroy(plan);
   }

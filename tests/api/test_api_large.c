@@ -22,7 +22,7 @@ static void unmap_zeros(void) {
 
 START_TEST(sums_run_past_two_to_the_31) {
   uint64_t sum = 0;
-  DLTensor array = ndr_tensor(zeros, NDR_U8, BEYOND);
+  DLTensor array = ndr_tensor(zeros, NDR_U8, NDR_SHAPE(BEYOND));
   DLTensor result = {&sum, {kDLCPU, 0}, 0, {kDLUInt, 64, 1}, NULL, NULL, 0};
   assert_ok(ndreduce(&array, NDR_ALL_DIMS, NDR_SUM, &result, NULL));
   ck_assert_uint_eq(sum, 8);
@@ -31,7 +31,7 @@ END_TEST
 
 START_TEST(indices_run_past_two_to_the_31) {
   int64_t where = 0;
-  DLTensor array = ndr_tensor(zeros, NDR_U8, BEYOND);
+  DLTensor array = ndr_tensor(zeros, NDR_U8, NDR_SHAPE(BEYOND));
   DLTensor result = {&where, {kDLCPU, 0}, 0, {kDLInt, 64, 1}, NULL, NULL, 0};
   assert_ok(ndreduce(&array, NDR_ALL_DIMS, NDR_ARGMAX, &result, NULL));
   ck_assert_int_eq(where, BEYOND - 2);
@@ -40,7 +40,7 @@ END_TEST
 
 START_TEST(offsets_run_past_two_to_the_31) {
   uint64_t sums[2] = {9, 9};
-  DLTensor array = ndr_tensor(zeros, NDR_U8, 2, 3), result = ndr_tensor(sums, NDR_U64, 2);
+  DLTensor array = ndr_tensor(zeros, NDR_U8, NDR_SHAPE(2, 3)), result = ndr_tensor(sums, NDR_U64, NDR_SHAPE(2));
   array.strides = (int64_t[]){BEYOND - 3, 1};
   assert_ok(ndreduce(&array, NDR_DIMS(1), NDR_SUM, &result, NULL));
   ck_assert(sums[0] == 0 && sums[1] == 7);
@@ -49,7 +49,8 @@ END_TEST
 
 START_TEST(column_sums_run_past_two_to_the_31) {
   uint64_t sums[3] = {9, 9, 9};
-  DLTensor array = ndr_tensor(zeros, NDR_U8, BEYOND / 3, 3), result = ndr_tensor(sums, NDR_U64, 3);
+  DLTensor array = ndr_tensor(zeros, NDR_U8, NDR_SHAPE(BEYOND / 3, 3)),
+           result = ndr_tensor(sums, NDR_U64, NDR_SHAPE(3));
   assert_ok(ndreduce(&array, NDR_DIMS(0), NDR_SUM, &result, NULL));
   int64_t rest = (BEYOND - 2) / 3 < BEYOND / 3 ? (BEYOND - 2) % 3 : -1;
   for (int c = 0; c < 3; c++) ck_assert_uint_eq(sums[c], (c == 0 ? 1 : 0) + (c == rest ? 7 : 0));
@@ -59,7 +60,7 @@ END_TEST
 /* Counts beyond 2^32: one byte seen 2^32 + 3 times. */
 START_TEST(lengths_run_past_two_to_the_32) {
   int64_t count = 0;
-  DLTensor array = ndr_tensor(zeros + 3, NDR_U8, (INT64_C(1) << 32) + 3);
+  DLTensor array = ndr_tensor(zeros + 3, NDR_U8, NDR_SHAPE((INT64_C(1) << 32) + 3));
   DLTensor result = {&count, {kDLCPU, 0}, 0, {kDLInt, 64, 1}, NULL, NULL, 0};
   array.strides = (int64_t[]){0};
   assert_ok(ndreduce(&array, NDR_ALL_DIMS, NDR_COUNT, &result, NULL));

@@ -15,12 +15,12 @@ static int defined_ops(ndr_dtype dtype, filling how, ndr_op *ops) {
 }
 
 static void assert_many(const char *text, ndr_dtype dtype, filling how) {
-  ndr_case problem;
+  ndr_problem problem = NDR_PROBLEM_INIT;
   test_array array, single[NDR_MAX_OPS], many[NDR_MAX_OPS];
   DLTensor *results[NDR_MAX_OPS];
   rng random = {test_seed()};
   char message[512] = "not the same";
-  assert_ok(ndr_case_parse(text, &problem));
+  assert_ok(ndr_problem_parse(text, &problem));
   ndr_options options = case_options(&problem);
   problem.dtype = dtype;
   problem.op_count = defined_ops(dtype, how, problem.ops);
@@ -65,7 +65,7 @@ END_TEST
 START_TEST(an_op_may_be_asked_for_twice) {
   float x[4] = {1, 2, 3, 4}, a = 0, b = 0;
   ndr_op ops[] = {NDR_SUM, NDR_SUM};
-  DLTensor array = ndr_tensor(x, NDR_F32, 4);
+  DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(4));
   DLTensor first = {&a, {kDLCPU, 0}, 0, {kDLFloat, 32, 1}, NULL, NULL, 0}, second = first;
   second.data = &b;
   assert_ok(ndreduce_many(&array, NDR_ALL_DIMS, 2, ops, (DLTensor *[]){&first, &second}, NULL));
@@ -76,7 +76,7 @@ END_TEST
 START_TEST(one_bad_result_fails_all_and_writes_none) {
   float x[4] = {1, 2, 3, 4}, a = -1;
   ndr_op ops[] = {NDR_SUM, NDR_ARGMAX};
-  DLTensor array = ndr_tensor(x, NDR_F32, 4);
+  DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(4));
   DLTensor first = {&a, {kDLCPU, 0}, 0, {kDLFloat, 32, 1}, NULL, NULL, 0}, second = first;
   assert_fails(ndreduce_many(&array, NDR_ALL_DIMS, 2, ops, (DLTensor *[]){&first, &second}, NULL), NDR_ERR_RESULT,
                "argmax");
@@ -89,7 +89,7 @@ END_TEST
 START_TEST(one_op_without_empty_value_fails_all) {
   float a = -1, b = -1;
   ndr_op ops[] = {NDR_SUM, NDR_MIN};
-  DLTensor array = ndr_tensor(NULL, NDR_F32, 0);
+  DLTensor array = ndr_tensor(NULL, NDR_F32, NDR_SHAPE(0));
   DLTensor first = {&a, {kDLCPU, 0}, 0, {kDLFloat, 32, 1}, NULL, NULL, 0}, second = first;
   second.data = &b;
   assert_fails(ndreduce_many(&array, NDR_ALL_DIMS, 2, ops, (DLTensor *[]){&first, &second}, NULL), NDR_ERR_EMPTY,
@@ -101,7 +101,7 @@ END_TEST
 START_TEST(counts_of_ops_are_checked) {
   float x[4] = {1, 2, 3, 4}, a = -1;
   ndr_op ops[NDR_MAX_OPS + 1] = {NDR_SUM};
-  DLTensor array = ndr_tensor(x, NDR_F32, 4);
+  DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(4));
   DLTensor result = {&a, {kDLCPU, 0}, 0, {kDLFloat, 32, 1}, NULL, NULL, 0}, *results[NDR_MAX_OPS + 1];
   for (int i = 0; i <= NDR_MAX_OPS; i++) results[i] = &result;
   assert_fails(ndreduce_many(&array, NDR_ALL_DIMS, 0, ops, results, NULL), NDR_ERR_ARGUMENT, "op_count is 0");

@@ -6,6 +6,7 @@
 
 #include "api/plan.h"
 #include "support/oracle.h"
+#include "support/plan_array.h"
 #include "support/reduce.h"
 #include "support/suite.h"
 
@@ -42,9 +43,9 @@ static void assert_sums(const test_array *array, const float *sums) {
 /* Describes the plan that the options lead to. */
 static const char *described(const char *problem, const ndr_options *options) {
   static char text[4096];
-  ndr_case c;
+  ndr_problem c = NDR_PROBLEM_INIT;
   ndr_plan *plan;
-  assert_ok(ndr_case_parse(problem, &c));
+  assert_ok(ndr_problem_parse(problem, &c));
   DLTensor array = {.device = {kDLCPU, 0},
                     .ndim = c.ndim,
                     .dtype = ndr_dtype_to_dlpack(c.dtype),
@@ -55,7 +56,7 @@ static const char *described(const char *problem, const ndr_options *options) {
   mine.ddof = c.ddof;
   mine.keepdims = c.keepdims;
   mine.accumulate = c.accumulate;
-  assert_ok(ndr_plan_create(&plan, &array, c.dim_count, c.dims, c.op_count, c.ops, NULL, &mine));
+  assert_ok(plan_array(&plan, &array, c.dim_count, c.dims, c.op_count, c.ops, NULL, &mine));
   ndr_plan_describe(plan, text, sizeof text);
   ndr_plan_destroy(plan);
   return text;
@@ -72,7 +73,7 @@ START_TEST(measuring_reduces_and_remembers) {
   test_array array;
   rng random = {test_seed()};
   float sums[COLUMNS];
-  DLTensor result = ndr_tensor(sums, NDR_F32, COLUMNS);
+  DLTensor result = ndr_tensor(sums, NDR_F32, NDR_SHAPE(COLUMNS));
   fill(&array, &random);
   for (int round = 0; round < 3; round++) {
     memset(sums, 0, sizeof sums);
@@ -91,7 +92,7 @@ START_TEST(planning_touches_nothing_of_the_caller_s) {
   test_array array;
   rng random = {test_seed()};
   float sums[COLUMNS];
-  DLTensor result = ndr_tensor(sums, NDR_F32, COLUMNS);
+  DLTensor result = ndr_tensor(sums, NDR_F32, NDR_SHAPE(COLUMNS));
   ndr_plan *plan;
   ndr_op op = NDR_SUM;
   fill(&array, &random);
@@ -99,10 +100,10 @@ START_TEST(planning_touches_nothing_of_the_caller_s) {
   ck_assert_ptr_nonnull(copy);
   memcpy(copy, array.memory, array.bytes);
   for (int c = 0; c < COLUMNS; c++) sums[c] = -7;
-  assert_ok(ndr_plan_create(&plan, &array.tensor, NDR_DIMS(0), 1, &op, (const DLTensor *[]){&result}, &measure));
+  assert_ok(plan_array(&plan, &array.tensor, NDR_DIMS(0), 1, &op, (const DLTensor *[]){&result}, &measure));
   for (int c = 0; c < COLUMNS; c++) ck_assert(sums[c] == -7);
   ck_assert(memcmp(copy, array.memory, array.bytes) == 0);
-  assert_ok(ndr_plan_execute(plan, array.memory, (void *[]){sums}, NULL, NULL));
+  assert_ok(ndr_plan_execute(plan, array.memory, (void *[]){sums}, NULL, 0, NULL));
   assert_sums(&array, sums);
   ndr_plan_destroy(plan);
   free(copy);
@@ -114,7 +115,7 @@ START_TEST(random_problems_are_measured) {
   rng random = {test_seed()};
   int count = test_case_count(60);
   for (int i = 0; i < count; i++) {
-    ndr_case problem;
+    ndr_problem problem = NDR_PROBLEM_INIT;
     test_array array, result;
     char why[512];
     random_case(&random, 3000, &problem);
@@ -141,12 +142,12 @@ START_TEST(accumulators_measure_their_slabs) {
   test_array array;
   rng random = {test_seed()};
   float sums[COLUMNS];
-  DLTensor result = ndr_tensor(sums, NDR_F32, COLUMNS), *results[] = {&result};
+  DLTensor result = ndr_tensor(sums, NDR_F32, NDR_SHAPE(COLUMNS)), *results[] = {&result};
   ndr_accumulator *accumulator;
   ndr_op op = NDR_SUM;
   fill(&array, &random);
-  assert_ok(ndr_accumulator_create(&accumulator, (DLDevice){kDLCPU, 0}, NDR_F32, 2, (int64_t[]){ROWS, COLUMNS},
-                                   NDR_DIMS(0), 1, &op, &measure));
+  assert_ok(accumulate_array(&accumulator, (DLDevice){kDLCPU, 0}, NDR_F32, 2, (int64_t[]){ROWS, COLUMNS}, NDR_DIMS(0),
+                             1, &op, &measure));
   assert_ok(ndr_accumulator_add(accumulator, &array.tensor, (int64_t[]){0, 0}));
   assert_ok(ndr_accumulator_finish(accumulator, results));
   assert_sums(&array, sums);
@@ -217,7 +218,8 @@ END_TEST
 static const char *family_held(const DLTensor *array, const DLTensor *result, const ndr_options *options) {
   ndr_plan *plan;
   ndr_op op = NDR_SUM;
-  assert_ok(ndr_plan_hold(&plan, array, NDR_DIMS(0), 1, &op, &result, options));
+  const ndr_call call = {array, NDR_DIMS(0), 1, &op, &result, options};
+  assert_ok(ndr_plan_hold(&plan, &call));
   const char *name = plan->family->name;
   ndr_plan_let_go(plan);
   return name;
@@ -225,7 +227,8 @@ static const char *family_held(const DLTensor *array, const DLTensor *result, co
 
 START_TEST(cached_plans_follow) {
   static float x[ROWS * COLUMNS], sums[COLUMNS];
-  DLTensor array = ndr_tensor(x, NDR_F32, ROWS, COLUMNS), result = ndr_tensor(sums, NDR_F32, COLUMNS);
+  DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(ROWS, COLUMNS)),
+           result = ndr_tensor(sums, NDR_F32, NDR_SHAPE(COLUMNS));
   ck_assert_str_eq(family_held(&array, &result, &estimate), "rows");
   assert_ok(ndr_measurements_import("sum f32 [60,500] /0 on cpu 2 threads: scalar 1 us"));
   ck_assert_str_eq(family_held(&array, &result, &estimate), "scalar");
@@ -352,7 +355,7 @@ static void *work(void *argument) {
       "sum f32 [60,500] /0 on cpu 2 threads: tile 1 us\nsum f32 [5,6] /0 on cpu 2 threads: tile 1 us";
   for (int round = 0; round < ROUNDS; round++) {
     float sums[COLUMNS] = {0};
-    DLTensor result = ndr_tensor(sums, NDR_F32, COLUMNS);
+    DLTensor result = ndr_tensor(sums, NDR_F32, NDR_SHAPE(COLUMNS));
     char out[1024];
     w->wrong +=
         ndreduce(&w->array.tensor, NDR_DIMS(0), NDR_SUM, &result, rng_once_in(&random, 2) ? &measure : &estimate) != 0;

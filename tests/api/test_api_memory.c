@@ -1,6 +1,7 @@
 /* Memory, streams and copies of the host; what they refuse. tests/simt and tests/cuda have those of GPUs. */
 #include <string.h>
 
+#include "ndreduce/device.h"
 #include "support/suite.h"
 
 static const DLDevice cpu = {kDLCPU, 0};

@@ -139,10 +139,10 @@ END_TEST
 START_TEST(long_names_do_not_overrun_the_sentence) {
   static char name[100000];
   ndr_op op;
-  ndr_case c;
+  ndr_problem c = NDR_PROBLEM_INIT;
   memset(name, 'x', sizeof name - 1);
   assert_fails(ndr_op_parse(name, &op), NDR_ERR_OP, "xxx");
-  assert_fails(ndr_case_parse(name, &c), NDR_ERR_PARSE, "column 1");
+  assert_fails(ndr_problem_parse(name, &c), NDR_ERR_PARSE, "column 1");
   ck_assert_uint_lt(strlen(ndr_last_error()), 1024);
 }
 END_TEST

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "support/plan_array.h"
 #include "support/reduce.h"
 #include "support/suite.h"
 
@@ -21,7 +22,7 @@ static void *make_workspace(const ndr_plan *plan) {
 
 static ndr_status execute(const ndr_plan *plan, const void *data, void *result) {
   void *workspace = make_workspace(plan);
-  ndr_status status = ndr_plan_execute(plan, data, &result, workspace, NULL);
+  ndr_status status = ndr_plan_execute(plan, data, &result, workspace, ndr_plan_workspace(plan), NULL);
   free(workspace);
   return status;
 }
@@ -38,11 +39,11 @@ START_TEST(a_plan_is_created_executed_and_destroyed) {
   ndr_plan *plan = NULL;
   ndr_op op = NDR_SUM;
   make_input(&array);
-  assert_ok(ndr_plan_create(&plan, &array.tensor, NDR_DIMS(0), 1, &op, NULL, NULL));
+  assert_ok(plan_array(&plan, &array.tensor, NDR_DIMS(0), 1, &op, NULL, NULL));
   void *workspace = make_workspace(plan);
   for (int round = 0; round < 3; round++) {
     memset(sums, 0, sizeof sums);
-    assert_ok(ndr_plan_execute(plan, array.memory, (void *[]){sums}, workspace, NULL));
+    assert_ok(ndr_plan_execute(plan, array.memory, (void *[]){sums}, workspace, ndr_plan_workspace(plan), NULL));
     for (int c = 0; c < COLUMNS; c++) ck_assert((double)sums[c] == column_sum(&array, c));
   }
   ndr_plan_destroy(plan);
@@ -54,19 +55,19 @@ END_TEST
 START_TEST(data_is_not_needed_to_plan) {
   ndr_plan *plan = NULL;
   ndr_op op = NDR_MAX;
-  DLTensor array = ndr_tensor(NULL, NDR_F64, 100, 100);
-  assert_ok(ndr_plan_create(&plan, &array, NDR_DIMS(1), 1, &op, NULL, NULL));
+  DLTensor array = ndr_tensor(NULL, NDR_F64, NDR_SHAPE(100, 100));
+  assert_ok(plan_array(&plan, &array, NDR_DIMS(1), 1, &op, NULL, NULL));
   ndr_plan_destroy(plan);
 }
 END_TEST
 
 START_TEST(result_strides_are_part_of_the_plan) {
   float x[2][3] = {{1, 2, 3}, {4, 5, 6}}, out[5] = {-1, -1, -1, -1, -1};
-  DLTensor array = ndr_tensor(x, NDR_F32, 2, 3), result = ndr_tensor(NULL, NDR_F32, 3);
+  DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(2, 3)), result = ndr_tensor(NULL, NDR_F32, NDR_SHAPE(3));
   ndr_plan *plan = NULL;
   ndr_op op = NDR_SUM;
   result.strides = (int64_t[]){2};
-  assert_ok(ndr_plan_create(&plan, &array, NDR_DIMS(0), 1, &op, (const DLTensor *[]){&result}, NULL));
+  assert_ok(plan_array(&plan, &array, NDR_DIMS(0), 1, &op, (const DLTensor *[]){&result}, NULL));
   assert_ok(execute(plan, x, out));
   ck_assert(out[0] == 5 && out[1] == -1 && out[2] == 7 && out[3] == -1 && out[4] == 9);
   ndr_plan_destroy(plan);
@@ -74,41 +75,43 @@ START_TEST(result_strides_are_part_of_the_plan) {
 END_TEST
 
 START_TEST(failing_to_plan_leaves_null) {
-  DLTensor array = ndr_tensor(NULL, NDR_F64, 4, 4), wrong = ndr_tensor(NULL, NDR_F64, 5);
+  DLTensor array = ndr_tensor(NULL, NDR_F64, NDR_SHAPE(4, 4)), wrong = ndr_tensor(NULL, NDR_F64, NDR_SHAPE(5));
   ndr_plan *plan = (ndr_plan *)(void *)&array;
   ndr_op op = NDR_SUM;
-  assert_fails(ndr_plan_create(&plan, &array, NDR_DIMS(2), 1, &op, NULL, NULL), NDR_ERR_DIMS, "dim 2");
+  assert_fails(plan_array(&plan, &array, NDR_DIMS(2), 1, &op, NULL, NULL), NDR_ERR_DIMS, "dim 2");
   ck_assert_ptr_null(plan);
   plan = (ndr_plan *)(void *)&array;
-  assert_fails(ndr_plan_create(&plan, &array, NDR_DIMS(1), 1, &op, (const DLTensor *[]){&wrong}, NULL), NDR_ERR_RESULT,
+  assert_fails(plan_array(&plan, &array, NDR_DIMS(1), 1, &op, (const DLTensor *[]){&wrong}, NULL), NDR_ERR_RESULT,
                "must be [4]");
   ck_assert_ptr_null(plan);
-  assert_fails(ndr_plan_create(&plan, NULL, NDR_DIMS(1), 1, &op, NULL, NULL), NDR_ERR_ARGUMENT, "array");
-  assert_fails(ndr_plan_create(NULL, &array, NDR_DIMS(1), 1, &op, NULL, NULL), NDR_ERR_ARGUMENT, "plan");
-  assert_fails(ndr_plan_create(&plan, &array, NDR_DIMS(1), 0, &op, NULL, NULL), NDR_ERR_ARGUMENT, "op_count");
-  assert_fails(ndr_plan_create(&plan, &array, NDR_DIMS(1), NDR_MAX_OPS + 1, &op, NULL, NULL), NDR_ERR_ARGUMENT, "21");
-  assert_fails(ndr_plan_create(&plan, &array, NDR_DIMS(1), 1, NULL, NULL, NULL), NDR_ERR_ARGUMENT, "ops");
+  assert_fails(plan_array(&plan, NULL, NDR_DIMS(1), 1, &op, NULL, NULL), NDR_ERR_ARGUMENT, "array");
+  assert_fails(ndr_plan_create(NULL, &(ndr_problem)NDR_PROBLEM_INIT, array.device, NULL, NULL), NDR_ERR_ARGUMENT,
+               "plan");
+  assert_fails(ndr_plan_create(&plan, NULL, array.device, NULL, NULL), NDR_ERR_ARGUMENT, "problem");
+  assert_fails(plan_array(&plan, &array, NDR_DIMS(1), 0, &op, NULL, NULL), NDR_ERR_ARGUMENT, "op_count");
+  assert_fails(plan_array(&plan, &array, NDR_DIMS(1), NDR_MAX_OPS + 1, &op, NULL, NULL), NDR_ERR_ARGUMENT, "21");
+  assert_fails(plan_array(&plan, &array, NDR_DIMS(1), 1, NULL, NULL, NULL), NDR_ERR_ARGUMENT, "ops");
 }
 END_TEST
 
 START_TEST(empty_ordered_reductions_are_not_planned) {
-  DLTensor array = ndr_tensor(NULL, NDR_F64, 4, 0);
+  DLTensor array = ndr_tensor(NULL, NDR_F64, NDR_SHAPE(4, 0));
   ndr_plan *plan;
   ndr_op op = NDR_MAX;
-  assert_fails(ndr_plan_create(&plan, &array, NDR_DIMS(1), 1, &op, NULL, NULL), NDR_ERR_EMPTY, "max");
+  assert_fails(plan_array(&plan, &array, NDR_DIMS(1), 1, &op, NULL, NULL), NDR_ERR_EMPTY, "max");
 }
 END_TEST
 
 START_TEST(executing_checks_its_pointers) {
   float x[4] = {1, 2, 3, 4}, sum = -1;
-  DLTensor array = ndr_tensor(x, NDR_F32, 4);
+  DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(4));
   ndr_plan *plan;
   ndr_op op = NDR_SUM;
-  assert_ok(ndr_plan_create(&plan, &array, NDR_DIMS(0), 1, &op, NULL, NULL));
-  assert_fails(ndr_plan_execute(NULL, x, (void *[]){&sum}, NULL, NULL), NDR_ERR_ARGUMENT, "null");
-  assert_fails(ndr_plan_execute(plan, NULL, (void *[]){&sum}, NULL, NULL), NDR_ERR_ARGUMENT, "data");
-  assert_fails(ndr_plan_execute(plan, x, NULL, NULL, NULL), NDR_ERR_ARGUMENT, "null");
-  assert_fails(ndr_plan_execute(plan, x, (void *[]){NULL}, NULL, NULL), NDR_ERR_ARGUMENT, "result 0");
+  assert_ok(plan_array(&plan, &array, NDR_DIMS(0), 1, &op, NULL, NULL));
+  assert_fails(ndr_plan_execute(NULL, x, (void *[]){&sum}, NULL, 0, NULL), NDR_ERR_ARGUMENT, "null");
+  assert_fails(ndr_plan_execute(plan, NULL, (void *[]){&sum}, NULL, 0, NULL), NDR_ERR_ARGUMENT, "data");
+  assert_fails(ndr_plan_execute(plan, x, NULL, NULL, 0, NULL), NDR_ERR_ARGUMENT, "null");
+  assert_fails(ndr_plan_execute(plan, x, (void *[]){NULL}, NULL, 0, NULL), NDR_ERR_ARGUMENT, "result 0");
   ck_assert(sum == -1);
   ndr_plan_destroy(plan);
 }
@@ -123,10 +126,10 @@ START_TEST(a_workspace_is_lent_to_who_has_none) {
   ndr_op op = NDR_SUM;
   array_make(&array, NDR_F64, 2, (int64_t[]){TALL, WIDE}, NULL);
   array_fill(&array, &random, FILL_WIDE);
-  assert_ok(ndr_plan_create(&plan, &array.tensor, NDR_DIMS(0), 1, &op, NULL, NULL));
+  assert_ok(plan_array(&plan, &array.tensor, NDR_DIMS(0), 1, &op, NULL, NULL));
   ck_assert_uint_gt(ndr_plan_workspace(plan), 0);
   assert_ok(execute(plan, array.memory, own));
-  assert_ok(ndr_plan_execute(plan, array.memory, (void *[]){lent}, NULL, NULL));
+  assert_ok(ndr_plan_execute(plan, array.memory, (void *[]){lent}, NULL, 0, NULL));
   ck_assert(memcmp(own, lent, WIDE * sizeof *own) == 0);
   ndr_plan_destroy(plan);
   free(own);
@@ -137,10 +140,10 @@ END_TEST
 
 START_TEST(plans_of_nothing_run) {
   double sums[3] = {9, 9, 9};
-  DLTensor empty = ndr_tensor(NULL, NDR_F64, 3, 0);
+  DLTensor empty = ndr_tensor(NULL, NDR_F64, NDR_SHAPE(3, 0));
   ndr_plan *plan;
   ndr_op op = NDR_PROD;
-  assert_ok(ndr_plan_create(&plan, &empty, NDR_DIMS(1), 1, &op, NULL, NULL));
+  assert_ok(plan_array(&plan, &empty, NDR_DIMS(1), 1, &op, NULL, NULL));
   assert_ok(execute(plan, NULL, sums));
   ck_assert(sums[0] == 1 && sums[2] == 1);
   ndr_plan_destroy(plan);
@@ -158,13 +161,13 @@ END_TEST
 
 START_TEST(a_description_repeats_the_problem) {
   char text[4096];
-  DLTensor array = ndr_tensor(NULL, NDR_F32, 64, 1000);
+  DLTensor array = ndr_tensor(NULL, NDR_F32, NDR_SHAPE(64, 1000));
   ndr_plan *plan;
   ndr_op ops[] = {NDR_MEAN, NDR_VAR};
   ndr_options options = NDR_OPTIONS_INIT;
   options.ddof = 1;
   array.strides = (int64_t[]){1, 64};
-  assert_ok(ndr_plan_create(&plan, &array, NDR_DIMS(-1), 2, ops, NULL, &options));
+  assert_ok(plan_array(&plan, &array, NDR_DIMS(-1), 2, ops, NULL, &options));
   ck_assert_uint_lt(ndr_plan_describe(plan, text, sizeof text), sizeof text);
   ck_assert_msg(strstr(text, "mean,var f32 [64:1,1000:64] /1 ddof=1 on cpu:0") == text, "%s", text);
   ck_assert_ptr_nonnull(strstr(text, "64 outputs x 1000"));
@@ -175,13 +178,13 @@ END_TEST
 
 START_TEST(plans_can_be_made_for_a_machine_that_is_not_there) {
   char text[4096];
-  DLTensor array = ndr_tensor(NULL, NDR_F32, 1 << 14, 1 << 14);
+  DLTensor array = ndr_tensor(NULL, NDR_F32, NDR_SHAPE(1 << 14, 1 << 14));
   ndr_plan *plan;
   ndr_op op = NDR_SUM;
   ndr_device device = {.size = sizeof device, .type = kDLCPU, .units = 96, .bandwidth = 3e11};
   ndr_options options = NDR_OPTIONS_INIT;
   options.device = &device;
-  assert_ok(ndr_plan_create(&plan, &array, NDR_DIMS(0), 1, &op, NULL, &options));
+  assert_ok(plan_array(&plan, &array, NDR_DIMS(0), 1, &op, NULL, &options));
   ndr_plan_describe(plan, text, sizeof text);
   ck_assert_msg(strstr(text, "(96 threads)") != NULL, "%s", text);
   ndr_plan_destroy(plan);
@@ -192,12 +195,12 @@ END_TEST
 static void choose_family(int units, int64_t rows, int64_t columns, int dim, int op_count, char *family) {
   static const ndr_op ops[] = {NDR_SUM, NDR_MEAN, NDR_VAR, NDR_NORM2};
   char text[4096];
-  DLTensor array = ndr_tensor(NULL, NDR_F64, rows, columns);
+  DLTensor array = ndr_tensor(NULL, NDR_F64, NDR_SHAPE(rows, columns));
   ndr_plan *plan;
   ndr_device device = {.size = sizeof device, .type = kDLCPU, .units = units, .bandwidth = 3e10};
   ndr_options options = NDR_OPTIONS_INIT;
   options.device = &device;
-  assert_ok(ndr_plan_create(&plan, &array, NDR_DIMS(dim), op_count, ops, NULL, &options));
+  assert_ok(plan_array(&plan, &array, NDR_DIMS(dim), op_count, ops, NULL, &options));
   ndr_plan_describe(plan, text, sizeof text);
   ck_assert_int_eq(sscanf(strchr(text, '\n'), "%15s", family), 1);
   ndr_plan_destroy(plan);
@@ -220,12 +223,12 @@ END_TEST
 
 START_TEST(a_forced_family_is_named) {
   char text[4096];
-  DLTensor array = ndr_tensor(NULL, NDR_F32, 100, 100);
+  DLTensor array = ndr_tensor(NULL, NDR_F32, NDR_SHAPE(100, 100));
   ndr_plan *plan;
   ndr_op op = NDR_SUM;
   ndr_options options = NDR_OPTIONS_INIT;
   options.force_family = "scalar";
-  assert_ok(ndr_plan_create(&plan, &array, NDR_DIMS(0), 1, &op, NULL, &options));
+  assert_ok(plan_array(&plan, &array, NDR_DIMS(0), 1, &op, NULL, &options));
   ndr_plan_describe(plan, text, sizeof text);
   ck_assert_ptr_nonnull(strstr(text, "\nscalar  100 outputs x 100"));
   ck_assert_ptr_nonnull(strstr(text, "(forced)"));
@@ -238,7 +241,7 @@ START_TEST(measured_planning_gives_the_same_result) {
   float sums[COLUMNS];
   ndr_options options = NDR_OPTIONS_INIT;
   options.planning = NDR_MEASURE;
-  DLTensor result = ndr_tensor(sums, NDR_F32, COLUMNS);
+  DLTensor result = ndr_tensor(sums, NDR_F32, NDR_SHAPE(COLUMNS));
   make_input(&array);
   assert_ok(ndreduce(&array.tensor, NDR_DIMS(0), NDR_SUM, &result, &options));
   for (int c = 0; c < COLUMNS; c++) ck_assert((double)sums[c] == column_sum(&array, c));
@@ -258,7 +261,7 @@ typedef struct worker {
 } worker;
 
 static ndr_status sum_once(worker *w, float *sums) {
-  DLTensor result = ndr_tensor(sums, NDR_F32, COLUMNS);
+  DLTensor result = ndr_tensor(sums, NDR_F32, NDR_SHAPE(COLUMNS));
   if (!w->plan) return ndreduce(&w->array.tensor, NDR_DIMS(0), NDR_SUM, &result, NULL);
   return execute(w->plan, w->array.memory, sums);
 }
@@ -291,10 +294,10 @@ static void run_workers(const ndr_plan *plan) {
 }
 
 START_TEST(one_plan_serves_many_threads) {
-  DLTensor array = ndr_tensor(NULL, NDR_F32, ROWS, COLUMNS);
+  DLTensor array = ndr_tensor(NULL, NDR_F32, NDR_SHAPE(ROWS, COLUMNS));
   ndr_plan *plan;
   ndr_op op = NDR_SUM;
-  assert_ok(ndr_plan_create(&plan, &array, NDR_DIMS(0), 1, &op, NULL, NULL));
+  assert_ok(plan_array(&plan, &array, NDR_DIMS(0), 1, &op, NULL, NULL));
   run_workers(plan);
   ndr_plan_destroy(plan);
 }

@@ -8,11 +8,11 @@
 #define INF ((double)INFINITY)
 
 static ndr_dtype result_dtype(const char *text) {
-  ndr_case c;
+  ndr_problem c = NDR_PROBLEM_INIT;
   ndr_dtype dtype = NDR_BOOL;
   int64_t shape[NDR_MAX_DIMS];
   DLTensor result = {.shape = shape};
-  assert_ok(ndr_case_parse(text, &c));
+  assert_ok(ndr_problem_parse(text, &c));
   DLTensor array = {.ndim = c.ndim, .dtype = ndr_dtype_to_dlpack(c.dtype), .shape = c.shape};
   array.device.device_type = kDLCPU;
   assert_ok(ndr_result_describe(&array, c.dim_count, c.dims, c.ops[0], NULL, &result));
@@ -43,7 +43,7 @@ END_TEST
 START_TEST(integer_sums_wrap_around) {
   int64_t x[] = {INT64_MAX, 1}, sum = 0;
   uint64_t y[] = {UINT64_MAX, 3}, total = 0;
-  DLTensor a = ndr_tensor(x, NDR_I64, 2), b = ndr_tensor(y, NDR_U64, 2);
+  DLTensor a = ndr_tensor(x, NDR_I64, NDR_SHAPE(2)), b = ndr_tensor(y, NDR_U64, NDR_SHAPE(2));
   DLTensor signed_sum = {&sum, {kDLCPU, 0}, 0, {kDLInt, 64, 1}, NULL, NULL, 0};
   DLTensor unsigned_sum = {&total, {kDLCPU, 0}, 0, {kDLUInt, 64, 1}, NULL, NULL, 0};
   assert_ok(ndreduce(&a, NDR_ALL_DIMS, NDR_SUM, &signed_sum, NULL));
@@ -198,7 +198,7 @@ START_TEST(norms_of_complex_take_magnitudes) {
     ndr_op op;
     double expected;
   } norms[] = {{NDR_NORM1, 10}, {NDR_NORM2, 7.0710678118654752}, {NDR_NORMINF, 5}};
-  DLTensor array = ndr_tensor(x, NDR_C128, 2);
+  DLTensor array = ndr_tensor(x, NDR_C128, NDR_SHAPE(2));
   DLTensor result = {&norm, {kDLCPU, 0}, 0, {kDLFloat, 64, 1}, NULL, NULL, 0};
   for (int i = 0; i < 3; i++) {
     assert_ok(ndreduce(&array, NDR_ALL_DIMS, norms[i].op, &result, NULL));
@@ -209,7 +209,7 @@ END_TEST
 
 START_TEST(complex_sums_products_and_variances) {
   float x[] = {1, 2, 3, -1}, out[2], variance;
-  DLTensor array = ndr_tensor(x, NDR_C64, 2);
+  DLTensor array = ndr_tensor(x, NDR_C64, NDR_SHAPE(2));
   DLTensor result = {out, {kDLCPU, 0}, 0, {kDLComplex, 64, 1}, NULL, NULL, 0};
   DLTensor real = {&variance, {kDLCPU, 0}, 0, {kDLFloat, 32, 1}, NULL, NULL, 0};
   assert_ok(ndreduce(&array, NDR_ALL_DIMS, NDR_SUM, &result, NULL));
@@ -267,7 +267,8 @@ START_TEST(a_complex_number_is_nan_by_either_part) {
   const float x[][2] = {{1, 2}, {NAN, 0}, {0, NAN}, {NAN, NAN}, {0, 0}, {INFINITY, NAN}};
   const double y[][2] = {{NAN, 2}, {0, 0}, {0, NAN}};
   int64_t count = -1;
-  DLTensor narrow = ndr_tensor((void *)(uintptr_t)x, NDR_C64, 6), wide = ndr_tensor((void *)(uintptr_t)y, NDR_C128, 3);
+  DLTensor narrow = ndr_tensor((void *)(uintptr_t)x, NDR_C64, NDR_SHAPE(6)),
+           wide = ndr_tensor((void *)(uintptr_t)y, NDR_C128, NDR_SHAPE(3));
   DLTensor result = {&count, {kDLCPU, 0}, 0, {kDLInt, 64, 1}, NULL, NULL, 0};
   assert_ok(ndreduce(&narrow, NDR_ALL_DIMS, NDR_VALID, &result, NULL));
   ck_assert_int_eq(count, 2);
@@ -284,7 +285,7 @@ START_TEST(every_half_is_counted_as_what_it_is) {
   for (int i = 0; i < 1 << 16; i++) x[i] = (uint16_t)i;
   for (int f = 0; f < 2; f++) {
     int64_t valid = 2 * (infinite[f] + 1), nonzero = (1 << 16) - 2, counted = -1;
-    DLTensor array = ndr_tensor(x, dtypes[f], 1 << 16);
+    DLTensor array = ndr_tensor(x, dtypes[f], NDR_SHAPE(1 << 16));
     DLTensor result = {&counted, {kDLCPU, 0}, 0, {kDLInt, 64, 1}, NULL, NULL, 0};
     for (int skip = 0; skip <= 1; skip++) {
       ndr_options options = NDR_OPTIONS_INIT;
@@ -302,7 +303,7 @@ END_TEST
 START_TEST(bool_bytes_other_than_one_are_true) {
   uint8_t x[] = {2, 0, 255, 1}, any = 9, all = 9;
   int64_t count = -1;
-  DLTensor array = ndr_tensor(x, NDR_BOOL, 4);
+  DLTensor array = ndr_tensor(x, NDR_BOOL, NDR_SHAPE(4));
   DLTensor truth = {&any, {kDLCPU, 0}, 0, {6, 8, 1}, NULL, NULL, 0};
   DLTensor number = {&count, {kDLCPU, 0}, 0, {kDLInt, 64, 1}, NULL, NULL, 0};
   assert_ok(ndreduce(&array, NDR_ALL_DIMS, NDR_ANY, &truth, NULL));
@@ -427,7 +428,7 @@ START_TEST(the_empty_min_max_argmin_and_argmax_fail) {
     for (int skip = 0; skip <= 1; skip++) {
       ndr_options options = NDR_OPTIONS_INIT;
       options.skip_nan = skip;
-      DLTensor array = ndr_tensor(NULL, NDR_I64, 2, 0), result = ndr_tensor(results, NDR_I64, 2);
+      DLTensor array = ndr_tensor(NULL, NDR_I64, NDR_SHAPE(2, 0)), result = ndr_tensor(results, NDR_I64, NDR_SHAPE(2));
       assert_fails(ndreduce(&array, NDR_DIMS(1), ops[i], &result, &options), NDR_ERR_EMPTY, ndr_op_name(ops[i]));
       ck_assert(results[0] == 11 && results[1] == 22);
     }

@@ -8,11 +8,11 @@
 
 /* Runs one case of the mini-language on random data and holds it against the oracle. */
 static void assert_case(const char *text) {
-  ndr_case problem;
+  ndr_problem problem = NDR_PROBLEM_INIT;
   test_array array, result;
   rng random = {test_seed()};
   char message[512];
-  assert_ok(ndr_case_parse(text, &problem));
+  assert_ok(ndr_problem_parse(text, &problem));
   ndr_options options = case_options(&problem);
   array_of_case(&array, &problem);
   array_fill(&array, &random, FILL_SMALL);
@@ -25,7 +25,8 @@ static void assert_case(const char *text) {
 
 START_TEST(options_may_be_named_in_the_call) {
   double x[] = {1, NAN, 5}, sum = 0;
-  DLTensor array = ndr_tensor(x, NDR_F64, 3), result = {&sum, {kDLCPU, 0}, 0, {kDLFloat, 64, 1}, NULL, NULL, 0};
+  DLTensor array = ndr_tensor(x, NDR_F64, NDR_SHAPE(3)),
+           result = {&sum, {kDLCPU, 0}, 0, {kDLFloat, 64, 1}, NULL, NULL, 0};
   assert_ok(ndreduce(&array, NDR_ALL_DIMS, NDR_SUM, &result, NDR_OPTIONS(.skip_nan = 1, .threads = 1)));
   ck_assert_double_eq(sum, 6);
   assert_ok(ndreduce(&array, NDR_ALL_DIMS, NDR_SUM, &result, NDR_OPTIONS(.keepdims = 0)));
@@ -35,7 +36,7 @@ END_TEST
 
 START_TEST(the_example_of_the_header_works) {
   float x[2][3] = {{1, 2, 3}, {4, 5, 6}}, sums[3];
-  DLTensor array = ndr_tensor(x, NDR_F32, 2, 3), result = ndr_tensor(sums, NDR_F32, 3);
+  DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(2, 3)), result = ndr_tensor(sums, NDR_F32, NDR_SHAPE(3));
   assert_ok(ndreduce(&array, NDR_DIMS(0), NDR_SUM, &result, NULL));
   ck_assert(sums[0] == 5 && sums[1] == 7 && sums[2] == 9);
 }
@@ -43,7 +44,7 @@ END_TEST
 
 START_TEST(the_macros_expand_to_what_they_say) {
   float x[4];
-  DLTensor array = ndr_tensor(x, NDR_F32, 2, 2), scalar = ndr_tensor_compact(x, 0, (int64_t[]){NDR_F64});
+  DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(2, 2)), scalar = ndr_tensor(x, NDR_F64, 0, NULL);
   ck_assert(array.data == x && array.ndim == 2 && array.shape[0] == 2 && array.shape[1] == 2 && !array.strides);
   ck_assert(array.dtype.code == kDLFloat && array.dtype.bits == 32 && array.device.device_type == kDLCPU);
   ck_assert(scalar.ndim == 0 && scalar.dtype.bits == 64);
@@ -53,7 +54,8 @@ END_TEST
 START_TEST(dims_may_be_negative_and_in_any_order) {
   double x[2][3][4], a[3], b[3];
   for (int i = 0; i < 24; i++) x[i / 12][i / 4 % 3][i % 4] = i * i;
-  DLTensor array = ndr_tensor(x, NDR_F64, 2, 3, 4), first = ndr_tensor(a, NDR_F64, 3), second = first;
+  DLTensor array = ndr_tensor(x, NDR_F64, NDR_SHAPE(2, 3, 4)), first = ndr_tensor(a, NDR_F64, NDR_SHAPE(3)),
+           second = first;
   second.data = b;
   assert_ok(ndreduce(&array, NDR_DIMS(0, 2), NDR_SUM, &first, NULL));
   assert_ok(ndreduce(&array, NDR_DIMS(-1, -3), NDR_SUM, &second, NULL));
@@ -64,7 +66,8 @@ END_TEST
 START_TEST(all_dims_give_a_scalar) {
   float x[2][3] = {{1, 2, 3}, {4, 5, 6}}, sum = 0;
   int64_t ones[2] = {1, 1};
-  DLTensor array = ndr_tensor(x, NDR_F32, 2, 3), result = {&sum, {kDLCPU, 0}, 0, {kDLFloat, 32, 1}, NULL, NULL, 0};
+  DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(2, 3)),
+           result = {&sum, {kDLCPU, 0}, 0, {kDLFloat, 32, 1}, NULL, NULL, 0};
   assert_ok(ndreduce(&array, NDR_ALL_DIMS, NDR_SUM, &result, NULL));
   ck_assert(sum == 21);
   ndr_options options = NDR_OPTIONS_INIT;
@@ -81,8 +84,8 @@ START_TEST(no_dims_map_each_element_by_itself) {
   int64_t sums[3];
   uint8_t any[3];
   double variances[3] = {-1, -1, -1};
-  DLTensor array = ndr_tensor(x, NDR_I8, 3), result = ndr_tensor(sums, NDR_I64, 3);
-  DLTensor truth = ndr_tensor(any, NDR_BOOL, 3), real = ndr_tensor(variances, NDR_F64, 3);
+  DLTensor array = ndr_tensor(x, NDR_I8, NDR_SHAPE(3)), result = ndr_tensor(sums, NDR_I64, NDR_SHAPE(3));
+  DLTensor truth = ndr_tensor(any, NDR_BOOL, NDR_SHAPE(3)), real = ndr_tensor(variances, NDR_F64, NDR_SHAPE(3));
   assert_ok(ndreduce(&array, 0, NULL, NDR_SUM, &result, NULL));
   ck_assert(sums[0] == -3 && sums[1] == 0 && sums[2] == 5);
   assert_ok(ndreduce(&array, 0, NULL, NDR_ARGMAX, &result, NULL));
@@ -141,7 +144,7 @@ START_TEST(keepdims_keeps_ones_in_place) {
   float x[2][3][4] = {{{0}}}, out[3];
   int64_t shape[NDR_MAX_DIMS];
   ndr_options options = NDR_OPTIONS_INIT;
-  DLTensor array = ndr_tensor(x, NDR_F32, 2, 3, 4), described = {.shape = shape};
+  DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(2, 3, 4)), described = {.shape = shape};
   options.keepdims = 1;
   assert_ok(ndr_result_describe(&array, NDR_DIMS(0, 2), NDR_SUM, &options, &described));
   ck_assert(described.ndim == 3 && shape[0] == 1 && shape[1] == 3 && shape[2] == 1);
@@ -152,7 +155,7 @@ END_TEST
 
 START_TEST(describe_fills_in_the_whole_tensor) {
   int64_t shape[NDR_MAX_DIMS];
-  DLTensor array = ndr_tensor(NULL, NDR_I8, 2, 3, 4), described;
+  DLTensor array = ndr_tensor(NULL, NDR_I8, NDR_SHAPE(2, 3, 4)), described;
   memset(&described, 0x5a, sizeof described);
   described.shape = shape;
   assert_ok(ndr_result_describe(&array, NDR_DIMS(1), NDR_SUM, NULL, &described));
@@ -165,7 +168,7 @@ END_TEST
 
 START_TEST(byte_offsets_are_added) {
   float x[8] = {-1, -1, 1, 2, 3, 4, 5, 6}, out[4] = {-9, -9, -9, -9};
-  DLTensor array = ndr_tensor(x, NDR_F32, 2, 3), result = ndr_tensor(out, NDR_F32, 3);
+  DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(2, 3)), result = ndr_tensor(out, NDR_F32, NDR_SHAPE(3));
   array.byte_offset = 2 * sizeof *x;
   result.byte_offset = sizeof *out;
   assert_ok(ndreduce(&array, NDR_DIMS(0), NDR_SUM, &result, NULL));
@@ -176,7 +179,7 @@ END_TEST
 /* Complex elements need the alignment of their parts alone. */
 START_TEST(complex_data_may_sit_on_half_its_size) {
   float x[5] = {9, 1, 2, 3, 4}, out[3] = {0};
-  DLTensor array = ndr_tensor(x + 1, NDR_C64, 2);
+  DLTensor array = ndr_tensor(x + 1, NDR_C64, NDR_SHAPE(2));
   DLTensor result = {out + 1, {kDLCPU, 0}, 0, {kDLComplex, 64, 1}, NULL, NULL, 0};
   assert_ok(ndreduce(&array, NDR_ALL_DIMS, NDR_SUM, &result, NULL));
   ck_assert(out[1] == 4 && out[2] == 6);
@@ -185,7 +188,7 @@ END_TEST
 
 START_TEST(result_strides_are_free_and_gaps_stay) {
   float x[2][3] = {{1, 2, 3}, {4, 5, 6}}, out[9];
-  DLTensor array = ndr_tensor(x, NDR_F32, 2, 3), result = ndr_tensor(out + 8, NDR_F32, 3);
+  DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(2, 3)), result = ndr_tensor(out + 8, NDR_F32, NDR_SHAPE(3));
   for (int i = 0; i < 9; i++) out[i] = -1;
   result.strides = (int64_t[]){-4};
   assert_ok(ndreduce(&array, NDR_DIMS(0), NDR_SUM, &result, NULL));
@@ -198,7 +201,7 @@ END_TEST
 START_TEST(strides_of_size_one_do_not_count) {
   float x[2][3] = {{1, 2, 3}, {4, 5, 6}}, out[2];
   ndr_options options = NDR_OPTIONS_INIT;
-  DLTensor array = ndr_tensor(x, NDR_F32, 2, 3), result = ndr_tensor(out, NDR_F32, 2, 1);
+  DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(2, 3)), result = ndr_tensor(out, NDR_F32, NDR_SHAPE(2, 1));
   options.keepdims = 1;
   result.strides = (int64_t[]){1, 0};
   assert_ok(ndreduce(&array, NDR_DIMS(1), NDR_SUM, &result, &options));
@@ -212,7 +215,7 @@ END_TEST
 /* NumPy gives arrays without elements strides of 0; none of them can overlap. */
 START_TEST(strides_of_empty_results_do_not_count) {
   float none;
-  DLTensor array = ndr_tensor(NULL, NDR_F32, 3, 0, 5), result = ndr_tensor(&none, NDR_F32, 3, 0);
+  DLTensor array = ndr_tensor(NULL, NDR_F32, NDR_SHAPE(3, 0, 5)), result = ndr_tensor(&none, NDR_F32, NDR_SHAPE(3, 0));
   result.strides = (int64_t[]){0, 0};
   assert_ok(ndreduce(&array, NDR_DIMS(2), NDR_SUM, &result, NULL));
 }
@@ -231,8 +234,8 @@ END_TEST
 START_TEST(repeated_calls_with_small_changes_stay_apart) {
   float x[6] = {1, 2, 3, 4, 5, 6}, out[6];
   for (int round = 0; round < 300; round++) {
-    DLTensor array = ndr_tensor(x, NDR_F32, 2, 3), by_column = ndr_tensor(out, NDR_F32, 3);
-    DLTensor by_row = ndr_tensor(out, NDR_F32, 2);
+    DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(2, 3)), by_column = ndr_tensor(out, NDR_F32, NDR_SHAPE(3));
+    DLTensor by_row = ndr_tensor(out, NDR_F32, NDR_SHAPE(2));
     x[0] = (float)round;
     assert_ok(ndreduce(&array, NDR_DIMS(0), NDR_SUM, &by_column, NULL));
     ck_assert(out[0] == (float)round + 4 && out[2] == 9);
@@ -244,7 +247,7 @@ START_TEST(repeated_calls_with_small_changes_stay_apart) {
     assert_ok(ndreduce(&array, NDR_DIMS(1), NDR_SUM, &by_row, NULL));
     ck_assert(out[1] == 2 + 4 + 6);
     int64_t many = 1 + round % 100; /* more layouts than any cache holds */
-    DLTensor column = ndr_tensor(x, NDR_F32, many, 1), ends = ndr_tensor(out, NDR_F32, 1);
+    DLTensor column = ndr_tensor(x, NDR_F32, NDR_SHAPE(many, 1)), ends = ndr_tensor(out, NDR_F32, NDR_SHAPE(1));
     column.strides = (int64_t[]){0, 1};
     assert_ok(ndreduce(&column, NDR_DIMS(0), NDR_SUM, &ends, NULL));
     ck_assert(out[0] == (float)(round * many));
@@ -255,7 +258,7 @@ END_TEST
 /* ---- Where one element is ---------------------------------------------------------------------------------------- */
 
 /* The index of element p of the output that reduces it, by the definition: row-major over the reduced dims. */
-static int64_t index_in_output(const ndr_case *problem, const int64_t *index) {
+static int64_t index_in_output(const ndr_problem *problem, const int64_t *index) {
   int64_t at = 0;
   for (int d = 0; d < problem->ndim; d++)
     for (int i = 0; i < problem->dim_count; i++)
@@ -264,7 +267,7 @@ static int64_t index_in_output(const ndr_case *problem, const int64_t *index) {
 }
 
 /* One 1 among zeros, at the element that is `back` before the last, is counted once and found where it is. */
-static void assert_found(const ndr_case *problem, ndr_dtype dtype, int64_t back) {
+static void assert_found(const ndr_problem *problem, ndr_dtype dtype, int64_t back) {
   test_array array;
   int64_t index[NDR_MAX_DIMS], kept[NDR_MAX_DIMS], where[64], count[64], rest = back;
   array_make(&array, dtype, problem->ndim, problem->shape, problem->strides);
@@ -284,7 +287,7 @@ static void assert_found(const ndr_case *problem, ndr_dtype dtype, int64_t back)
     outputs *= problem->shape[d];
   }
   element_store(dtype, element_at(&array.tensor, index), (element){1, 0});
-  DLTensor results[] = {ndr_tensor(count, NDR_I64, 1), ndr_tensor(where, NDR_I64, 1)};
+  DLTensor results[] = {ndr_tensor(count, NDR_I64, NDR_SHAPE(1)), ndr_tensor(where, NDR_I64, NDR_SHAPE(1))};
   for (int r = 0; r < 2; r++) {
     results[r].ndim = kept_count;
     results[r].shape = kept;
@@ -308,8 +311,8 @@ START_TEST(every_element_is_where_it_is) {
   };
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++) {
-      ndr_case problem;
-      assert_ok(ndr_case_parse(texts[i], &problem));
+      ndr_problem problem = NDR_PROBLEM_INIT;
+      assert_ok(ndr_problem_parse(texts[i], &problem));
       for (int64_t back = 0; back < 20000; back = back * 3 / 2 + 1) assert_found(&problem, (ndr_dtype)dtype, back);
     }
 }

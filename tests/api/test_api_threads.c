@@ -53,8 +53,8 @@ static void make_numbers(void) {
 static float sum_by(reduction *reduce, int64_t count, int threads) {
   float sum = 0;
   ndr_options options = NDR_OPTIONS_INIT;
-  DLTensor array = ndr_tensor(numbers, NDR_F32, count);
-  DLTensor result = ndr_tensor_compact(&sum, 0, (int64_t[]){NDR_F32});
+  DLTensor array = ndr_tensor(numbers, NDR_F32, NDR_SHAPE(count));
+  DLTensor result = ndr_tensor(&sum, NDR_F32, 0, NULL);
   options.threads = threads;
   return reduce(&array, NDR_ALL_DIMS, NDR_SUM, &result, &options) == NDR_OK ? sum : 0.0F / 0.0F;
 }

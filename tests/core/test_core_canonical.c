@@ -7,12 +7,9 @@
 #include "support/suite.h"
 
 static void request_of(const char *text, ndr_request *request) {
-  ndr_case c;
-  assert_ok(ndr_case_parse(text, &c));
-  ndr_options options = case_options(&c);
-  DLTensor tensor = {.ndim = c.ndim, .dtype = ndr_dtype_to_dlpack(c.dtype), .shape = c.shape, .strides = c.strides};
-  tensor.device.device_type = kDLCPU;
-  assert_ok(ndr_request_make(request, &tensor, c.dim_count, c.dims, c.op_count, c.ops, &options));
+  ndr_problem c = NDR_PROBLEM_INIT;
+  assert_ok(ndr_problem_parse(text, &c));
+  assert_ok(ndr_request_make(request, &c));
 }
 
 static ndr_canonical problem_of(const char *text) {
@@ -204,19 +201,19 @@ static int compare(const void *a, const void *b) {
 /* Which element meets which outputs under which index, read off the request. */
 static int64_t meetings_of_request(const ndr_request *request, meeting *out) {
   int64_t index[NDR_MAX_DIMS] = {0}, count = 0;
-  for (int d = 0; d < request->ndim; d++)
-    if (request->shape[d] == 0) return 0;
+  for (int d = 0; d < request->problem.ndim; d++)
+    if (request->problem.shape[d] == 0) return 0;
   do {
     meeting m = {0};
-    for (int d = 0; d < request->ndim; d++) {
-      m.element += index[d] * request->strides[d];
+    for (int d = 0; d < request->problem.ndim; d++) {
+      m.element += index[d] * request->problem.strides[d];
       if (request->reduced[d])
         m.index = m.index * request->whole_shape[d] + index[d];
       else
         for (int i = 0; i < 2; i++) m.result[i] += index[d] * request->result_strides[i][d];
     }
     out[count++] = m;
-  } while (next_index(request->ndim, request->shape, index));
+  } while (next_index(request->problem.ndim, request->problem.shape, index));
   return count;
 }
 
@@ -250,7 +247,7 @@ static void assert_canonical(const ndr_axis *axes, int count, const char *text) 
 
 enum { MOST = 1500 };
 
-static void check_view(const ndr_case *c, rng *random) {
+static void check_view(const ndr_problem *c, rng *random) {
   static meeting expected[MOST], got[MOST];
   ndr_request request;
   ndr_canonical problem;
@@ -259,7 +256,11 @@ static void check_view(const ndr_case *c, rng *random) {
   DLTensor array = {.ndim = c->ndim, .dtype = ndr_dtype_to_dlpack(c->dtype), .shape = (int64_t *)(uintptr_t)c->shape};
   array.strides = (int64_t *)(uintptr_t)c->strides;
   array.device.device_type = kDLCPU;
-  assert_ok(ndr_request_make(&request, &array, c->dim_count, c->dims, 2, ops, NULL));
+  ndr_problem both = *c;
+  both.op_count = 2;
+  both.keepdims = 0;
+  memcpy(both.ops, ops, sizeof ops);
+  assert_ok(ndr_request_make(&request, &both));
   for (int i = 0; i < 2; i++) assert_ok(array_result(&layout[i], &array, c->dim_count, c->dims, ops[i], NULL, random));
   assert_ok(ndr_request_results(&request, (const DLTensor *[]){&layout[0].tensor, &layout[1].tensor}));
   request.partial = true;
@@ -280,7 +281,7 @@ static void check_view(const ndr_case *c, rng *random) {
 START_TEST(canonical_form_changes_no_meeting) {
   rng random = {test_seed()};
   for (int i = 0; i < test_case_count(4000); i++) {
-    ndr_case c;
+    ndr_problem c = NDR_PROBLEM_INIT;
     random_case(&random, MOST, &c);
     check_view(&c, &random);
   }

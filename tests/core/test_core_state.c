@@ -193,7 +193,8 @@ static void check_trees(ndr_state state, rng *random) {
   element x[COUNT];
   words tree[COUNT];
   for (int f = 0; f < 4; f++) {
-    ndr_case problem = {.dtype = state.dtype, .skip_nan = state.skip_nan, .ddof = f % 2};
+    ndr_problem problem = {
+        .size = sizeof(ndr_problem), .dtype = state.dtype, .skip_nan = state.skip_nan, .ddof = f % 2};
     state.ddof = problem.ddof;
     random_elements(random, state.dtype, state.op == NDR_PROD ? FILL_UNIT : fillings[f], COUNT, x);
     for (int i = 0; i < COUNT; i++) tree[i] = state_of(&state, x[i], i);
@@ -218,7 +219,7 @@ static void check_empty(ndr_state state, rng *random) {
   (void)random;
   element got = finished(&state, identity_of(&state));
   if (op_has_empty(state.op)) {
-    ndr_case problem = {.dtype = state.dtype};
+    ndr_problem problem = {.size = sizeof(ndr_problem), .dtype = state.dtype};
     answer expected = oracle_fold(&problem, state.op, NULL, 0);
     ck_assert_msg(answer_accepts(&expected, ndr_op_result(state.op, state.dtype), got), "%s of nothing is %Lg%+Lgi",
                   name_of(&state), got.re, got.im);

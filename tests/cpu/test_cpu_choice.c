@@ -95,7 +95,7 @@ START_TEST(no_family_refuses_too_much) {
   while (ndr_backend_cpu.families[families]) families++;
   ck_assert_int_eq(families, FAMILIES);
   for (int i = 0; i < PROBLEMS; i++) {
-    ndr_case c;
+    ndr_problem c = NDR_PROBLEM_INIT;
     random_case(&random, MOST_ELEMENTS, &c);
     plan_by_each(case_text(&c), accepted, chosen);
   }

@@ -113,7 +113,7 @@ void gpu_free(gpu_array *array) {
   array_free(&array->host);
 }
 
-ndr_status gpu_result(gpu_array *made, gpu_memory kind, const DLTensor *of, const ndr_case *problem, int i,
+ndr_status gpu_result(gpu_array *made, gpu_memory kind, const DLTensor *of, const ndr_problem *problem, int i,
                       const ndr_options *options, rng *random) {
   memset(made, 0, sizeof *made);
   ndr_status status =
@@ -122,7 +122,7 @@ ndr_status gpu_result(gpu_array *made, gpu_memory kind, const DLTensor *of, cons
   return status;
 }
 
-void assert_gpu_result(const ndr_case *problem, int i, const gpu_array *array, gpu_array *result, const char *how) {
+void assert_gpu_result(const ndr_problem *problem, int i, const gpu_array *array, gpu_array *result, const char *how) {
   char why[512];
   gpu_fetch(result);
   bool right = oracle_accepts(problem, problem->ops[i], &array->host.tensor, &result->host.tensor, why, sizeof why);
@@ -137,7 +137,6 @@ void gpu_workspace(gpu_block *made, const ndr_plan *plan) {
   size_t bytes = ndr_plan_workspace(plan);
   make_block(made, GPU_DEVICE, bytes, 0);
   if (!gpu_subset()) set(made->start, ARRAY_POISON, bytes);
-  set(made->start, 0, ndr_plan_counter_bytes(plan));
   assert_cuda(cudaDeviceSynchronize());
 }
 

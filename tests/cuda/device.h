@@ -51,15 +51,16 @@ void gpu_fetch(gpu_array *array); /* waits for the GPU, then copies to the host 
 void gpu_free(gpu_array *array);
 
 /* A result as array_result makes it, in GPU memory. */
-ndr_status gpu_result(gpu_array *made, gpu_memory kind, const DLTensor *of, const ndr_case *problem, int i,
+ndr_status gpu_result(gpu_array *made, gpu_memory kind, const DLTensor *of, const ndr_problem *problem, int i,
                       const ndr_options *options, rng *random);
 
 /* Fetches the result and asserts that it is right, that all of it was written, and nothing else. how is for the
  * message. */
-void assert_gpu_result(const ndr_case *problem, int i, const gpu_array *array, gpu_array *result, const char *how);
+void assert_gpu_result(const ndr_problem *problem, int i, const gpu_array *array, gpu_array *result, const char *how);
 
-/* A workspace for a plan, ready for its first execute: counters 0, the rest poisoned (but uninitialised in a subset,
- * where the sanitizer is to see what is read before it was written). */
+/* A workspace for a plan, poisoned; in a subset uninitialised, so that initcheck sees what is read before it is
+ * written.
+ */
 void gpu_workspace(gpu_block *made, const ndr_plan *plan);
 
 /* Guards untouched, counters 0 again. Waits for the GPU. */

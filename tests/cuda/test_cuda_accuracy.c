@@ -28,7 +28,7 @@ typedef struct sums {
   double *exact; /* 2^22 numbers of 24 bits within 2^8 of each other: off by 2^-53 * 2^22 at most */
 } sums;
 
-static void sum_on_host(const ndr_case *problem, const test_array *array, const test_array *result, sums *made) {
+static void sum_on_host(const ndr_problem *problem, const test_array *array, const test_array *result, sums *made) {
   int64_t index[NDR_MAX_DIMS] = {0}, outputs = array_count(&result->tensor);
   bool reduced[NDR_MAX_DIMS] = {false};
   for (int i = 0; i < problem->dim_count; i++) reduced[problem->dims[i]] = true;
@@ -52,13 +52,13 @@ static double bound_of(double n, double sum) {
 }
 
 static void check_accuracy(const char *text, const char *family) {
-  ndr_case problem;
+  ndr_problem problem = NDR_PROBLEM_INIT;
   gpu_array array, result;
   sums host;
   double worst = 0, worst_plain = 0;
   ndr_options options = NDR_OPTIONS_INIT;
   options.force_family = family;
-  assert_ok(ndr_case_parse(text, &problem));
+  assert_ok(ndr_problem_parse(text, &problem));
   array_of_case(&array.host, &problem);
   fill_positive(&array.host);
   gpu_place(&array, GPU_DEVICE, 0);
@@ -99,10 +99,10 @@ START_TEST(narrow_floats_are_rounded_once) {
   static const char *const texts[] = {"sum f16 [3,40000] /1", "mean f16 [40000,9] /0", "var bf16 [5,3,20000] /2",
                                       "norm2 bf16 [20000,33] /0", "sum bf16 [1000,77] /all"};
   for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
-    ndr_case problem;
+    ndr_problem problem = NDR_PROBLEM_INIT;
     gpu_array array, result;
     rng random = {test_seed()};
-    assert_ok(ndr_case_parse(texts[t], &problem));
+    assert_ok(ndr_problem_parse(texts[t], &problem));
     array_of_case(&array.host, &problem);
     array_fill(&array.host, &random, FILL_WIDE);
     gpu_place(&array, GPU_DEVICE, 2);

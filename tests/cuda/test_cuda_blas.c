@@ -48,10 +48,10 @@ static void gemv_with_ones(const gpu_array *matrix, int dim, gpu_array *sums) {
 
 /* Small integers sum exactly in any order, so both must be equal; others may be off by what n additions can be. */
 static void check_gemv(const char *text, filling how) {
-  ndr_case problem;
+  ndr_problem problem = NDR_PROBLEM_INIT;
   gpu_array array, ours, theirs;
   rng random = {test_seed()};
-  assert_ok(ndr_case_parse(text, &problem));
+  assert_ok(ndr_problem_parse(text, &problem));
   array_of_case(&array.host, &problem);
   array_fill(&array.host, &random, how);
   gpu_place(&array, GPU_DEVICE, 0);
@@ -110,12 +110,12 @@ START_TEST(norms_agree_with_asum_and_nrm2) {
   static const char *const texts[] = {"norm1 f32", "norm1 f64", "norm2 f32", "norm2 f64", "norm2 c64", "norm2 c128"};
   static const int64_t sizes[] = {1, 33, 1000, 65537, 3000001};
   for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-    ndr_case problem;
+    ndr_problem problem = NDR_PROBLEM_INIT;
     gpu_array array, result;
     char text[64];
     rng random = {test_seed()};
     snprintf(text, sizeof text, "%s [%lld] /0", texts[_i], (long long)sizes[s]);
-    assert_ok(ndr_case_parse(text, &problem));
+    assert_ok(ndr_problem_parse(text, &problem));
     array_of_case(&array.host, &problem);
     array_fill(&array.host, &random, FILL_WIDE);
     gpu_place(&array, GPU_DEVICE, 0);

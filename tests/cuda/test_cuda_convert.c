@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "ndreduce/device.h"
 #include "support/h5_stored.h"
 
 static const DLDevice gpu = {kDLCUDA, 0};

@@ -3,13 +3,14 @@
 
 #include "cuda/library.h"
 #include "device.h"
+#include "support/plan_array.h"
 
 /* A small sum on the device, as a sign of life. */
 static void assert_usable(void) {
-  ndr_case problem;
+  ndr_problem problem = NDR_PROBLEM_INIT;
   gpu_array array, result;
   rng random = {test_seed()};
-  assert_ok(ndr_case_parse("sum f32 [40,100003] /1", &problem));
+  assert_ok(ndr_problem_parse("sum f32 [40,100003] /1", &problem));
   array_of_case(&array.host, &problem);
   array_fill(&array.host, &random, FILL_WIDE);
   gpu_place(&array, GPU_DEVICE, 0);
@@ -34,13 +35,14 @@ START_TEST(a_device_that_is_not_there) {
   ndr_accumulator *accumulator = NULL;
   ndr_op op = NDR_SUM;
   assert_cuda(cudaGetDeviceCount(&count));
-  DLTensor array = ndr_tensor(x, NDR_F32, 4), result = {&sum, {kDLCUDA, count}, 0, {kDLFloat, 32, 1}, NULL, NULL, 0};
+  DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(4)),
+           result = {&sum, {kDLCUDA, count}, 0, {kDLFloat, 32, 1}, NULL, NULL, 0};
   array.device = result.device;
   assert_fails(ndreduce(&array, NDR_ALL_DIMS, NDR_SUM, &result, NULL), NDR_ERR_NO_DEVICE, "no CUDA device");
   array.device.device_id = result.device.device_id = -1;
   assert_fails(ndreduce(&array, NDR_ALL_DIMS, NDR_SUM, &result, NULL), NDR_ERR_NO_DEVICE, "no CUDA device");
-  assert_fails(ndr_accumulator_create(&accumulator, (DLDevice){kDLCUDA, count}, NDR_F32, 1, (int64_t[]){4},
-                                      NDR_ALL_DIMS, 1, &op, NULL),
+  assert_fails(accumulate_array(&accumulator, (DLDevice){kDLCUDA, count}, NDR_F32, 1, (int64_t[]){4}, NDR_ALL_DIMS, 1,
+                                &op, NULL),
                NDR_ERR_NO_DEVICE, "no CUDA device");
   ck_assert_ptr_eq(accumulator, NULL);
   ck_assert(sum == -1);
@@ -52,7 +54,7 @@ START_TEST(host_and_device_do_not_mix) {
   gpu_block memory;
   float x[4] = {1, 2, 3, 4}, sum = -1;
   gpu_block_make(&memory, GPU_DEVICE, sizeof x, 0);
-  DLTensor host = ndr_tensor(x, NDR_F32, 4), device = host;
+  DLTensor host = ndr_tensor(x, NDR_F32, NDR_SHAPE(4)), device = host;
   DLTensor host_sum = {&sum, {kDLCPU, 0}, 0, {kDLFloat, 32, 1}, NULL, NULL, 0}, device_sum = host_sum;
   device.data = device_sum.data = memory.start;
   device.device = device_sum.device = (DLDevice){kDLCUDA, 0};
@@ -68,8 +70,8 @@ END_TEST
 START_TEST(an_accumulator_that_does_not_fit) {
   ndr_accumulator *accumulator = NULL;
   ndr_op op = NDR_SUM;
-  assert_fails(ndr_accumulator_create(&accumulator, (DLDevice){kDLCUDA, 0}, NDR_F64, 2,
-                                      (int64_t[]){INT64_C(1) << 40, 2}, NDR_DIMS(1), 1, &op, NULL),
+  assert_fails(accumulate_array(&accumulator, (DLDevice){kDLCUDA, 0}, NDR_F64, 2, (int64_t[]){INT64_C(1) << 40, 2},
+                                NDR_DIMS(1), 1, &op, NULL),
                NDR_ERR_MEMORY, "memory");
   ck_assert_ptr_eq(accumulator, NULL);
   assert_usable();
@@ -116,8 +118,8 @@ START_TEST(a_device_that_is_full) {
   assert_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   options.stream = stream;
   hoard *all = take_everything();
-  ndr_status status = ndr_accumulator_create(&accumulator, (DLDevice){kDLCUDA, 0}, NDR_F64, 2,
-                                             (int64_t[]){INT64_C(1) << 22, 2}, NDR_DIMS(1), 1, &op, &options);
+  ndr_status status = accumulate_array(&accumulator, (DLDevice){kDLCUDA, 0}, NDR_F64, 2,
+                                       (int64_t[]){INT64_C(1) << 22, 2}, NDR_DIMS(1), 1, &op, &options);
   const char *said = ndr_last_error();
   bool names_it = strstr(said, "memory") != NULL;
   give_back(all);
@@ -130,13 +132,13 @@ END_TEST
 /* ndreduce() on a stream that has no workspace yet; what the driver still holds back may be enough for it. */
 START_TEST(a_call_that_finds_no_memory) {
   gpu_array array, result;
-  ndr_case problem;
+  ndr_problem problem = NDR_PROBLEM_INIT;
   cudaStream_t stream;
   ndr_options options = NDR_OPTIONS_INIT;
   rng random = {test_seed()};
   assert_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   options.stream = stream;
-  assert_ok(ndr_case_parse("sum f32 [3,2000000] /1", &problem));
+  assert_ok(ndr_problem_parse("sum f32 [3,2000000] /1", &problem));
   array_of_case(&array.host, &problem);
   array_fill(&array.host, &random, FILL_WIDE);
   gpu_place(&array, GPU_DEVICE, 0);
@@ -162,14 +164,14 @@ END_TEST
 START_TEST(bad_plans_and_pointers) {
   ndr_plan *plan = NULL;
   ndr_op op = NDR_SUM;
-  DLTensor array = ndr_tensor(NULL, NDR_F32, 1000);
+  DLTensor array = ndr_tensor(NULL, NDR_F32, NDR_SHAPE(1000));
   array.device = (DLDevice){kDLCUDA, 0};
-  assert_ok(ndr_plan_create(&plan, &array, NDR_ALL_DIMS, 1, &op, NULL, NULL));
-  assert_fails(ndr_plan_execute(plan, NULL, (void *[]){&plan}, NULL, NULL), NDR_ERR_ARGUMENT, "null");
+  assert_ok(plan_array(&plan, &array, NDR_ALL_DIMS, 1, &op, NULL, NULL));
+  assert_fails(ndr_plan_execute(plan, NULL, (void *[]){&plan}, NULL, 0, NULL), NDR_ERR_ARGUMENT, "null");
   ndr_plan_destroy(plan);
   ndr_options options = NDR_OPTIONS_INIT;
   options.force_family = "scalar";
-  ndr_status status = ndr_plan_create(&plan, &array, NDR_ALL_DIMS, 1, &op, NULL, &options);
+  ndr_status status = plan_array(&plan, &array, NDR_ALL_DIMS, 1, &op, NULL, &options);
   ck_assert_int_ne(status, NDR_OK);
   ck_assert_ptr_eq(plan, NULL);
   assert_usable();

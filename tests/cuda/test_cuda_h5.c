@@ -56,7 +56,7 @@ START_TEST(weights_are_applied) {
   ndr_h5_dataset *dataset;
   ndr_h5_options how = on_gpu();
   double by[18];
-  DLTensor weights = ndr_tensor(by, NDR_F64, 18);
+  DLTensor weights = ndr_tensor(by, NDR_F64, NDR_SHAPE(18));
   for (int i = 0; i < 18; i++) by[i] = 1 + i % 5;
   h5_write_packed(path);
   assert_ok(ndr_h5_open(&dataset, path, NULL, NULL));

@@ -44,7 +44,7 @@ START_TEST(runs_past_two_to_the_31) {
   if (!zeros) return;
   put(zeros + 3, 1);
   put(zeros + BEYOND - 2, 7);
-  DLTensor array = ndr_tensor(zeros, NDR_U8, BEYOND);
+  DLTensor array = ndr_tensor(zeros, NDR_U8, NDR_SHAPE(BEYOND));
   array.device = gpu;
   ck_assert_uint_eq(reduce_all(&array, NDR_SUM), 8);
   ck_assert_uint_eq(reduce_all(&array, NDR_ARGMAX), (uint64_t)BEYOND - 2);
@@ -60,7 +60,7 @@ END_TEST
 START_TEST(lengths_past_two_to_the_32) {
   uint8_t *one = take(1, "lengths_past_two_to_the_32");
   put(one, 1);
-  DLTensor array = ndr_tensor(one, NDR_U8, (INT64_C(1) << 32) + 3);
+  DLTensor array = ndr_tensor(one, NDR_U8, NDR_SHAPE((INT64_C(1) << 32) + 3));
   array.strides = (int64_t[]){0};
   array.device = gpu;
   ck_assert_uint_eq(reduce_all(&array, NDR_SUM), (UINT64_C(1) << 32) + 3);
@@ -80,7 +80,8 @@ static void check_two(int64_t rows, int64_t columns, const int64_t *strides, int
   if (!got) abort();
   put(zeros, 1);
   put(zeros + last, 7);
-  DLTensor array = ndr_tensor(zeros, NDR_U8, rows, columns), result = ndr_tensor(sums, NDR_U64, outputs);
+  DLTensor array = ndr_tensor(zeros, NDR_U8, NDR_SHAPE(rows, columns)),
+           result = ndr_tensor(sums, NDR_U64, NDR_SHAPE(outputs));
   array.strides = (int64_t[]){strides[0], strides[1]};
   array.device = result.device = gpu;
   for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
@@ -135,8 +136,8 @@ START_TEST(outputs_past_two_to_the_31) {
   put(zeros + 1, 9);
   put(zeros + 2 * BEYOND - 2, 9);
   for (int dim = 0; dim < 2; dim++) {
-    DLTensor array = ndr_tensor(zeros, NDR_U8, dim ? BEYOND : 2, dim ? 2 : BEYOND);
-    DLTensor result = ndr_tensor(any, NDR_BOOL, BEYOND);
+    DLTensor array = ndr_tensor(zeros, NDR_U8, NDR_SHAPE(dim ? BEYOND : 2, dim ? 2 : BEYOND));
+    DLTensor result = ndr_tensor(any, NDR_BOOL, NDR_SHAPE(BEYOND));
     array.device = result.device = gpu;
     assert_cuda(cudaMemset(any, 1, (size_t)BEYOND));
     assert_ok(ndreduce(&array, NDR_DIMS(dim), NDR_ANY, &result, NULL));
@@ -159,7 +160,8 @@ START_TEST(the_error_of_a_long_sum_is_small) {
   assert_cuda(cudaMemcpy(memory, &value, sizeof value, cudaMemcpyDefault));
   for (size_t done = sizeof value; done < bytes; done *= 2)
     assert_cuda(cudaMemcpy(memory + done, memory, done < bytes - done ? done : bytes - done, cudaMemcpyDefault));
-  DLTensor array = ndr_tensor(memory, NDR_F32, BEYOND), result = {sum, gpu, 0, {kDLFloat, 32, 1}, NULL, NULL, 0};
+  DLTensor array = ndr_tensor(memory, NDR_F32, NDR_SHAPE(BEYOND)),
+           result = {sum, gpu, 0, {kDLFloat, 32, 1}, NULL, NULL, 0};
   array.device = gpu;
   assert_ok(ndreduce(&array, NDR_ALL_DIMS, NDR_SUM, &result, NULL));
   assert_cuda(cudaMemcpy(&got, sum, sizeof got, cudaMemcpyDefault));
@@ -173,10 +175,10 @@ END_TEST
 /* ---- dims ---- */
 
 static void check_text(const char *text) {
-  ndr_case problem;
+  ndr_problem problem = NDR_PROBLEM_INIT;
   gpu_array array, result;
   rng random = {test_seed()};
-  assert_ok(ndr_case_parse(text, &problem));
+  assert_ok(ndr_problem_parse(text, &problem));
   for (int op = 0; op < NDR_OP_COUNT; op++) {
     problem.ops[0] = (ndr_op)op;
     if (!op_has_empty(problem.ops[0]) && case_elements(&problem) == 0) continue;
@@ -217,7 +219,7 @@ END_TEST
 
 START_TEST(extremes_of_nothing_fail) {
   float x[1], y[5];
-  DLTensor array = ndr_tensor(x, NDR_F32, 0, 5), result = ndr_tensor(y, NDR_F32, 5);
+  DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(0, 5)), result = ndr_tensor(y, NDR_F32, NDR_SHAPE(5));
   array.device = result.device = gpu;
   assert_fails(ndreduce(&array, NDR_DIMS(0), NDR_MAX, &result, NULL), NDR_ERR_EMPTY, "no elements");
 }

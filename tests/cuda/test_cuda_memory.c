@@ -10,12 +10,12 @@ static const char *const problems[] = {
 enum { PROBLEMS = sizeof problems / sizeof *problems, KINDS = 3 };
 
 static void check_kinds(const char *text, gpu_memory data, gpu_memory to) {
-  ndr_case problem;
+  ndr_problem problem = NDR_PROBLEM_INIT;
   gpu_array array, result;
   rng random = {test_seed() + (uint64_t)(data * KINDS + to)};
   char how[64];
   snprintf(how, sizeof how, "data in memory %d, result in %d", (int)data, (int)to);
-  assert_ok(ndr_case_parse(text, &problem));
+  assert_ok(ndr_problem_parse(text, &problem));
   array_of_case(&array.host, &problem);
   array_fill(&array.host, &random, FILL_WIDE);
   gpu_place(&array, data, 0);
@@ -39,7 +39,8 @@ START_TEST(pinned_results_need_no_copy) {
   assert_cuda(cudaMallocHost((void **)&x, 1000 * sizeof *x));
   assert_cuda(cudaMallocHost((void **)&sum, sizeof *sum));
   for (int i = 0; i < 1000; i++) x[i] = 2;
-  DLTensor array = ndr_tensor(x, NDR_F32, 1000), result = {sum, {kDLCUDAHost, 0}, 0, {kDLFloat, 32, 1}, NULL, NULL, 0};
+  DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(1000)),
+           result = {sum, {kDLCUDAHost, 0}, 0, {kDLFloat, 32, 1}, NULL, NULL, 0};
   array.device = result.device;
   assert_ok(ndreduce(&array, NDR_ALL_DIMS, NDR_SUM, &result, NULL));
   assert_cuda(cudaDeviceSynchronize());

@@ -7,6 +7,7 @@
 
 #include "cuda/device.h"
 #include "device.h"
+#include "support/plan_array.h"
 
 static const char *const families[] = {"tree", "thread", "tile", NULL};
 enum { CHOICES = sizeof families / sizeof *families };
@@ -45,19 +46,19 @@ static void draw_manner(rng *random, const char *family, manner *how) {
 }
 
 /* Kernels for these are compiled at run time, which takes as long as a hundred cases. */
-static void thin_special(rng *random, ndr_case *problem) {
+static void thin_special(rng *random, ndr_problem *problem) {
   if (is_integer(problem->dtype) || rng_once_in(random, 10)) return;
   problem->skip_nan = 0;
   problem->accumulate = NDR_ACCUMULATE_DEFAULT;
 }
 
-static void draw_options(rng *random, ndr_case *problem) {
+static void draw_options(rng *random, ndr_problem *problem) {
   problem->keepdims = rng_once_in(random, 4);
   problem->skip_nan = rng_once_in(random, 3);
   problem->accumulate = rng_once_in(random, 3) ? NDR_ACCUMULATE_F64 : NDR_ACCUMULATE_DEFAULT;
 }
 
-static void draw_problem(rng *random, ndr_dtype dtype, const char *family, ndr_case *problem) {
+static void draw_problem(rng *random, ndr_dtype dtype, const char *family, ndr_problem *problem) {
   int64_t most = !gpu_subset() && rng_once_in(random, 50) ? 300000 : 6000;
   ndr_op op;
   do op = (ndr_op)rng_between(random, 0, NDR_OP_COUNT - 1);
@@ -79,7 +80,8 @@ static void execute(const ndr_plan *plan, const gpu_array *array, gpu_array *res
   if (!before) abort();
   gpu_workspace(&workspace, plan);
   for (int round = 0; round < 2; round++) {
-    ndr_status status = ndr_plan_execute(plan, array->tensor.data, addresses, workspace.start, NULL);
+    ndr_status status =
+        ndr_plan_execute(plan, array->tensor.data, addresses, workspace.start, ndr_plan_workspace(plan), NULL);
     ck_assert_msg(status == NDR_OK, "%s\n  %s", ndr_last_error(), how);
     ck_assert_msg(gpu_workspace_clean(&workspace, plan), "%s: the workspace is not as it was", how);
     gpu_fetch(result);
@@ -90,7 +92,7 @@ static void execute(const ndr_plan *plan, const gpu_array *array, gpu_array *res
   free(before);
 }
 
-static bool run_problem(const ndr_case *problem, manner *how, rng *random, uint64_t seed) {
+static bool run_problem(const ndr_problem *problem, manner *how, rng *random, uint64_t seed) {
   gpu_array array, result;
   ndr_plan *plan;
   char text[CASE_TEXT + 300];
@@ -107,7 +109,7 @@ static bool run_problem(const ndr_case *problem, manner *how, rng *random, uint6
   assert_ok(gpu_result(&result, how->result, &array.host.tensor, problem, 0, &options, random));
   const DLTensor *results[] = {&result.tensor};
   ndr_status status =
-      ndr_plan_create(&plan, &array.tensor, problem->dim_count, problem->dims, 1, problem->ops, results, &options);
+      plan_array(&plan, &array.tensor, problem->dim_count, problem->dims, 1, problem->ops, results, &options);
   ck_assert_msg(status == NDR_OK || (how->family && status == NDR_ERR_UNSUPPORTED), "%s: %s", text, ndr_last_error());
   if (status == NDR_OK) {
     execute(plan, &array, &result, text);
@@ -122,7 +124,7 @@ static bool run_problem(const ndr_case *problem, manner *how, rng *random, uint6
 
 static bool run_seed(ndr_dtype dtype, uint64_t seed) {
   rng random = {seed};
-  ndr_case problem;
+  ndr_problem problem = NDR_PROBLEM_INIT;
   manner how;
   const char *family = families[seed % CHOICES];
   draw_manner(&random, family, &how);

@@ -3,10 +3,11 @@
 
 #include "device.h"
 #include "support/cuts.h"
+#include "support/plan_array.h"
 
 /* ---- ndreduce_many ---- */
 
-static void draw(rng *random, ndr_case *problem) {
+static void draw(rng *random, ndr_problem *problem) {
   random_case(random, 4000, problem);
   random_ops(random, problem);
   if (rng_once_in(random, 4)) return;
@@ -16,7 +17,7 @@ static void draw(rng *random, ndr_case *problem) {
 
 /* Results laid out alike can share a read; others are read for by themselves. */
 static void check_many(rng *random) {
-  ndr_case problem;
+  ndr_problem problem = NDR_PROBLEM_INIT;
   gpu_array array, got[NDR_MAX_OPS];
   DLTensor *results[NDR_MAX_OPS];
   draw(random, &problem);
@@ -50,11 +51,11 @@ END_TEST
 
 /* All ops of f32 at once: more than fit in one kernel. */
 START_TEST(all_ops_at_once) {
-  ndr_case problem;
+  ndr_problem problem = NDR_PROBLEM_INIT;
   gpu_array array, got[NDR_MAX_OPS];
   DLTensor *results[NDR_MAX_OPS];
   rng random = {test_seed()};
-  assert_ok(ndr_case_parse("sum f32 [50,40,30] /1", &problem));
+  assert_ok(ndr_problem_parse("sum f32 [50,40,30] /1", &problem));
   for (problem.op_count = 0; problem.op_count < NDR_OP_COUNT; problem.op_count++)
     problem.ops[problem.op_count] = (ndr_op)problem.op_count;
   array_of_case(&array.host, &problem);
@@ -76,11 +77,11 @@ END_TEST
 
 /* ---- accumulators ---- */
 
-static ndr_accumulator *create(const ndr_case *problem) {
+static ndr_accumulator *create(const ndr_problem *problem) {
   ndr_accumulator *made;
   ndr_options options = case_options(problem);
-  assert_ok(ndr_accumulator_create(&made, (DLDevice){kDLCUDA, 0}, problem->dtype, problem->ndim, problem->shape,
-                                   problem->dim_count, problem->dims, problem->op_count, problem->ops, &options));
+  assert_ok(accumulate_array(&made, (DLDevice){kDLCUDA, 0}, problem->dtype, problem->ndim, problem->shape,
+                             problem->dim_count, problem->dims, problem->op_count, problem->ops, &options));
   return made;
 }
 
@@ -102,7 +103,7 @@ static void add_box(rng *random, ndr_accumulator *accumulator, const gpu_array *
   gpu_free(&copy);
 }
 
-static void compare_with_whole(const ndr_case *problem, const gpu_array *array, const ndr_accumulator *accumulator,
+static void compare_with_whole(const ndr_problem *problem, const gpu_array *array, const ndr_accumulator *accumulator,
                                rng *random) {
   gpu_array got[NDR_MAX_OPS];
   DLTensor *results[NDR_MAX_OPS];
@@ -121,7 +122,7 @@ static void compare_with_whole(const ndr_case *problem, const gpu_array *array, 
 
 /* Splits the boxes over up to three accumulators, merges those, and compares. */
 static void check_cut(rng *random) {
-  ndr_case problem;
+  ndr_problem problem = NDR_PROBLEM_INIT;
   gpu_array array;
   box boxes[MOST_BOXES];
   ndr_accumulator *parts[3] = {NULL};
@@ -153,16 +154,16 @@ END_TEST
 
 /* Where no rounding can show, the device's states finish to what the host's do. */
 START_TEST(equal_to_the_cpu_where_exact) {
-  ndr_case problem;
+  ndr_problem problem = NDR_PROBLEM_INIT;
   gpu_array array, got;
   test_array expected;
   rng random = {test_seed()};
-  assert_ok(ndr_case_parse("sum,max,argmin,count i32 [6,500,7] /1", &problem));
+  assert_ok(ndr_problem_parse("sum,max,argmin,count i32 [6,500,7] /1", &problem));
   array_of_case(&array.host, &problem);
   array_fill(&array.host, &random, FILL_WIDE);
   gpu_place(&array, GPU_DEVICE, 0);
   for (int i = 0; i < problem.op_count; i++) {
-    ndr_case one = problem;
+    ndr_problem one = problem;
     one.op_count = 1;
     one.ops[0] = problem.ops[i];
     ndr_accumulator *accumulator = create(&one);

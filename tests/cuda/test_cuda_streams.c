@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "device.h"
+#include "support/plan_array.h"
 
 enum { STREAMS = 4 };
 
@@ -16,7 +17,7 @@ enum { PROBLEMS = sizeof problems / sizeof *problems };
 
 /* A case with its data, one plan, and for each stream a result and a workspace. */
 typedef struct setup {
-  ndr_case problem;
+  ndr_problem problem;
   gpu_array array, results[STREAMS];
   gpu_block workspaces[STREAMS];
   cudaStream_t streams[STREAMS];
@@ -26,12 +27,13 @@ typedef struct setup {
 static void set_up(setup *s, const char *text, int streams) {
   rng random = {test_seed()};
   memset(s, 0, sizeof *s);
-  assert_ok(ndr_case_parse(text, &s->problem));
+  s->problem = (ndr_problem)NDR_PROBLEM_INIT;
+  assert_ok(ndr_problem_parse(text, &s->problem));
   array_of_case(&s->array.host, &s->problem);
   array_fill(&s->array.host, &random, s->problem.ops[0] == NDR_PROD ? FILL_UNIT : FILL_WIDE);
   gpu_place(&s->array, GPU_DEVICE, 0);
-  assert_ok(ndr_plan_create(&s->plan, &s->array.tensor, s->problem.dim_count, s->problem.dims, 1, s->problem.ops, NULL,
-                            NULL));
+  assert_ok(
+      plan_array(&s->plan, &s->array.tensor, s->problem.dim_count, s->problem.dims, 1, s->problem.ops, NULL, NULL));
   for (int i = 0; i < streams; i++) {
     assert_ok(gpu_result(&s->results[i], GPU_DEVICE, &s->array.host.tensor, &s->problem, 0, NULL, NULL));
     gpu_workspace(&s->workspaces[i], s->plan);
@@ -52,7 +54,8 @@ static void tear_down(setup *s) {
 
 static ndr_status run_on(const setup *s, int i) {
   void *address = s->results[i].tensor.data;
-  return ndr_plan_execute(s->plan, s->array.tensor.data, &address, s->workspaces[i].start, s->streams[i]);
+  return ndr_plan_execute(s->plan, s->array.tensor.data, &address, s->workspaces[i].start, ndr_plan_workspace(s->plan),
+                          s->streams[i]);
 }
 
 static void assert_same_bits(const setup *s, int i, const test_array *first, const char *when) {
@@ -79,7 +82,8 @@ static void start_load(load *l) {
 
 static void add_load(const load *l, int i) {
   int64_t columns = INT64_C(1) << 11 << i % 5, rows = (INT64_C(1) << 26) / columns;
-  DLTensor array = ndr_tensor(l->memory, NDR_F32, rows, columns), sums = ndr_tensor(l->sums, NDR_F32, columns);
+  DLTensor array = ndr_tensor(l->memory, NDR_F32, NDR_SHAPE(rows, columns)),
+           sums = ndr_tensor(l->sums, NDR_F32, NDR_SHAPE(columns));
   array.device = sums.device = (DLDevice){kDLCUDA, 0};
   ndr_options options = NDR_OPTIONS_INIT;
   options.stream = l->stream;

@@ -6,38 +6,38 @@
 #include "fuzz.h"
 #include "support/planners.h"
 
-static void check_extent(const ndr_case *problem) {
+static void check_extent(const ndr_problem *problem) {
   int64_t low = 1, high = -1, count = 1;
   for (int d = 0; d < problem->ndim; d++) count = problem->shape[d] ? count : 0;
-  if (ndr_case_extent(problem, &low, &high) != NDR_OK) return;
+  if (ndr_problem_extent(problem, &low, &high) != NDR_OK) return;
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   require(low <= 0 && (count ? high >= 0 : high < low));
   require(high - low <= INT64_MAX / bytes - 1);
 }
 
-static void check_planners(const ndr_case *problem) {
+static void check_planners(const ndr_problem *problem) {
   ndr_status status = plan_by_all(problem);
   require(status == NDR_OK || status == NDR_ERR_OVERFLOW || status == NDR_ERR_EMPTY);
 }
 
-static void check_round_trip(const ndr_case *problem) {
-  ndr_case back;
-  size_t length = ndr_case_print(problem, NULL, 0);
+static void check_round_trip(const ndr_problem *problem) {
+  ndr_problem back = NDR_PROBLEM_INIT;
+  size_t length = ndr_problem_print(problem, NULL, 0);
   char *text = malloc(length + 1);
   require(text != NULL);
-  require(ndr_case_print(problem, text, length + 1) == length && strlen(text) == length);
-  require(ndr_case_parse(text, &back) == NDR_OK);
+  require(ndr_problem_print(problem, text, length + 1) == length && strlen(text) == length);
+  require(ndr_problem_parse(text, &back) == NDR_OK);
   require(memcmp(problem, &back, sizeof back) == 0);
   free(text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  ndr_case problem;
+  ndr_problem problem = NDR_PROBLEM_INIT;
   char *text = malloc(size + 1);
   require(text != NULL);
   memcpy(text, data, size);
   text[size] = 0;
-  if (ndr_case_parse(text, &problem) == NDR_OK) {
+  if (ndr_problem_parse(text, &problem) == NDR_OK) {
     check_round_trip(&problem);
     check_extent(&problem);
     check_planners(&problem);

@@ -330,38 +330,54 @@ static void check_output(const char *path, const bool *added) {
   require(H5Fclose(file) >= 0);
 }
 
-/* All operators that the dtype has, at once, as each time that a dataset is reduced has its own buffers. */
-static void compute(ndr_h5_dataset *dataset, choice over, DLTensor *results, bool *made) {
-  DLTensor source = ndr_h5_tensor(dataset), *wanted[OPS];
+/* What one operator gives. */
+typedef struct {
+  bool made;
+  ndr_problem problem;
+  DLTensor result;
+  int64_t shape[NDR_MAX_DIMS], elements[2 * MOST_ROWS * COLUMNS];
+} answer;
+
+static void describe(const ndr_h5_dataset *dataset, choice over, ndr_op op, answer *a) {
   const int *dims = over.count < 0 ? NULL : &over.dim;
-  ndr_op chosen[OPS];
-  ndr_options alone = NDR_OPTIONS_INIT;
+  a->problem = (ndr_problem)NDR_PROBLEM_INIT;
+  a->result = (DLTensor){.shape = a->shape};
+  a->made = is_answered(ndr_h5_problem(&a->problem, dataset, over.count, dims, 1, &op)) &&
+            is_answered(ndr_problem_result(&a->problem, 0, &a->result));
+  a->result.data = a->elements;
+}
+
+/* All operators that the dtype has, at once, as each time that a dataset is reduced has its own buffers. */
+static void compute(ndr_h5_dataset *dataset, choice over, answer *answers) {
+  DLTensor *wanted[OPS];
+  ndr_problem problem = NDR_PROBLEM_INIT;
   ndr_h5_options options = NDR_H5_OPTIONS_INIT;
   int count = 0;
-  alone.threads = 1;
-  options.reduce = &alone;
+  options.threads = 1;
   options.memory = 64 << 20; /* finding out how much is free takes as long as the rest */
   for (int i = 0; i < OPS; i++) {
-    made[i] = is_answered(ndr_result_describe(&source, over.count, dims, ops[i], NULL, &results[i]));
-    if (!made[i]) continue;
-    wanted[count] = &results[i];
-    chosen[count++] = ops[i];
+    describe(dataset, over, ops[i], &answers[i]);
+    if (!answers[i].made) continue;
+    if (count == 0) problem = answers[i].problem;
+    problem.ops[count] = ops[i];
+    wanted[count++] = &answers[i].result;
   }
-  if (count == 0 || is_answered(ndr_h5_reduce(dataset, over.count, dims, count, chosen, wanted, &options))) return;
-  for (int i = 0; i < OPS; i++) made[i] = false;
+  problem.op_count = count;
+  if (count == 0 || is_answered(ndr_h5_reduce(dataset, &problem, wanted, &options))) return;
+  for (int i = 0; i < OPS; i++) answers[i].made = false;
 }
 
 /* Without a writer, results are only computed. */
 static void reduce(ndr_h5_dataset *dataset, choice over, ndr_h5_writer *writer, bool *added) {
-  DLTensor results[OPS];
-  int64_t shapes[OPS][NDR_MAX_DIMS], elements[OPS][2 * MOST_ROWS * COLUMNS];
-  const int *dims = over.count < 0 ? NULL : &over.dim;
-  for (int i = 0; i < OPS; i++) results[i] = (DLTensor){.shape = shapes[i], .data = elements[i]};
-  compute(dataset, over, results, added);
-  for (int i = 0; i < OPS; i++)
-    if (added[i] && writer)
-      require(ndr_h5_writer_add(writer, dataset, over.count, dims, ops[i], ndr_op_name(ops[i]), &results[i]) == NDR_OK);
-  if (added[1] && added[2]) check_values(ndr_h5_describe(dataset), elements[1], &results[2]);
+  answer answers[OPS];
+  compute(dataset, over, answers);
+  for (int i = 0; i < OPS; i++) {
+    const answer *a = &answers[i];
+    added[i] = a->made;
+    if (a->made && writer)
+      require(ndr_h5_writer_add(writer, dataset, &a->problem, 0, ndr_op_name(ops[i]), &a->result) == NDR_OK);
+  }
+  if (added[1] && added[2]) check_values(ndr_h5_describe(dataset), answers[1].elements, &answers[2].result);
 }
 
 /* Stands in for that of the system: waiting for the disk, twice a run, was most of the time. */
@@ -376,7 +392,7 @@ static void write_results(ndr_h5_dataset *dataset, const char *in, const char *o
   options.history = "now: fuzz";
   require(ndr_h5_writer_create(&writer, out, 1, &in, &options) == NDR_OK);
   reduce(dataset, over, writer, added);
-  require(ndr_h5_writer_commit(writer, NULL) == NDR_OK);
+  require(ndr_h5_writer_commit(writer) == NDR_OK);
   check_output(out, added);
   ndr_h5_writer_destroy(writer);
 }

@@ -58,7 +58,7 @@ START_TEST(every_family_and_kernel_is_of_use) {
   rng random = {test_seed()};
   census seen = {0};
   for (int i = 0; i < PROBLEMS; i++) {
-    ndr_case c;
+    ndr_problem c = NDR_PROBLEM_INIT;
     ndr_dtype dtype = (ndr_dtype)rng_between(&random, 0, NDR_DTYPE_COUNT - 1);
     directed_case(&random, dtype, NDR_SUM, families[i % FAMILIES], MOST_ELEMENTS, &c);
     plan_by_each(&seen, case_text(&c));

@@ -22,8 +22,8 @@ static DLTensor weights = {elements, {kDLCPU, 0}, 1, {kDLFloat, 64, 1}, sizes, N
 static DLTensor *results[1] = {&result}, *no_results[1] = {NULL};
 static int dims[2] = {0, 0}, weight_dims[1] = {1}, count = 1;
 static ndr_op ops[1] = {NDR_SUM};
+static ndr_problem problem = NDR_PROBLEM_INIT;
 static ndr_h5_options options = NDR_H5_OPTIONS_INIT;
-static ndr_options reduce_options = NDR_OPTIONS_INIT;
 static ndr_h5_access access_options = NDR_H5_ACCESS_INIT;
 static ndr_h5_writer_options writer_options = NDR_H5_WRITER_OPTIONS_INIT;
 static ndr_h5_dataset *dataset;
@@ -51,7 +51,7 @@ static bool lists_and_forks(void) {
 }
 
 static ndr_status reduce(void) {
-  return ndr_h5_reduce(dataset, 1, dims, 1, ops, results, &options);
+  return ndr_h5_reduce(dataset, &problem, results, &options);
 }
 
 static ndr_status reduce_weighted(void) {
@@ -65,11 +65,15 @@ static ndr_status create(void) {
 }
 
 static ndr_status add(void) {
-  return create() == NDR_OK ? ndr_h5_writer_add(writer, dataset, 1, dims, NDR_SUM, "y", &result) : NDR_OK;
+  return create() == NDR_OK ? ndr_h5_writer_add(writer, dataset, &problem, 0, "y", &result) : NDR_OK;
 }
 
-static ndr_status add_over(int dim_count, const int *over, ndr_op op, const char *name) {
-  return create() == NDR_OK ? ndr_h5_writer_add(writer, dataset, dim_count, over, op, name, &result) : NDR_OK;
+static ndr_status add_as(int i, const char *name) {
+  return create() == NDR_OK ? ndr_h5_writer_add(writer, dataset, &problem, i, name, &result) : NDR_OK;
+}
+
+static ndr_status locate(void) {
+  return ndr_h5_locate(dataset, &problem, 0, &indices, out);
 }
 
 static int name_rows(int row) {
@@ -115,23 +119,47 @@ static int open_rows(int row) {
   REFUSED(DIMS, "no coordinates", ndr_h5_coordinate_weights(dataset, 1, 1, out));
   HARMLESS(lists_and_forks());
   HARMLESS((ndr_h5_close(NULL), true));
-  HARMLESS(!ndr_h5_describe(NULL) && ndr_h5_tensor(NULL).ndim == -1);
+  HARMLESS(!ndr_h5_describe(NULL));
+  return at;
+}
+
+static int problem_rows(int row) {
+  int at = 0;
+  REFUSED(ARGUMENT, "null", ndr_h5_problem(&problem, NULL, 1, dims, 1, ops));
+  REFUSED(ARGUMENT, "problem is a null", ndr_h5_problem(NULL, dataset, 1, dims, 1, ops));
+  REFUSED(ARGUMENT, "in.h5:/x: problem.size is 3", problem.size = 3,
+          ndr_h5_problem(&problem, dataset, 1, dims, 1, ops));
+  REFUSED(ARGUMENT, "in.h5:/x: ops", ndr_h5_problem(&problem, dataset, 1, dims, 1, NULL));
+  REFUSED(ARGUMENT, "op_count", ndr_h5_problem(&problem, dataset, 1, dims, -1, ops));
+  REFUSED(ARGUMENT, "op_count", ndr_h5_problem(&problem, dataset, 1, dims, 1000, ops));
+  REFUSED(OP, "99", ops[0] = (ndr_op)99, ndr_h5_problem(&problem, dataset, 1, dims, 1, ops));
+  REFUSED(DIMS, "null", ndr_h5_problem(&problem, dataset, 1, NULL, 1, ops));
+  REFUSED(DIMS, "-7", ndr_h5_problem(&problem, dataset, -7, dims, 1, ops));
+  REFUSED(DIMS, "dim 2", dims[0] = 2, ndr_h5_problem(&problem, dataset, 1, dims, 1, ops));
   return at;
 }
 
 static int reduce_rows(int row) {
   int at = 0;
-  options.reduce = &reduce_options;
-  REFUSED(ARGUMENT, "null", ndr_h5_reduce(NULL, 1, dims, 1, ops, results, NULL));
-  REFUSED(ARGUMENT, "null", ndr_h5_reduce(dataset, 1, dims, 1, ops, NULL, NULL));
-  REFUSED(ARGUMENT, "null", ndr_h5_reduce(dataset, 1, dims, 1, ops, no_results, NULL));
-  REFUSED(ARGUMENT, "null", ndr_h5_reduce(dataset, 1, dims, 1, NULL, results, NULL));
-  REFUSED(ARGUMENT, "op_count", ndr_h5_reduce(dataset, 1, dims, -1, ops, results, NULL));
-  REFUSED(ARGUMENT, "op_count", ndr_h5_reduce(dataset, 1, dims, 1000, ops, results, NULL));
-  REFUSED(OP, "99", ops[0] = (ndr_op)99, reduce());
-  REFUSED(DIMS, "null", ndr_h5_reduce(dataset, 1, NULL, 1, ops, results, NULL));
-  REFUSED(DIMS, "-7", ndr_h5_reduce(dataset, -7, dims, 1, ops, results, NULL));
-  REFUSED(DIMS, "dim 2", dims[0] = 2, reduce());
+  REFUSED(ARGUMENT, "null", ndr_h5_reduce(NULL, &problem, results, NULL));
+  REFUSED(ARGUMENT, "null", ndr_h5_reduce(dataset, NULL, results, NULL));
+  REFUSED(ARGUMENT, "null", ndr_h5_reduce(dataset, &problem, NULL, NULL));
+  REFUSED(ARGUMENT, "null", ndr_h5_reduce(dataset, &problem, no_results, NULL));
+  REFUSED(ARGUMENT, "problem.size", problem.size = 0, reduce());
+  REFUSED(ARGUMENT, "op_count", problem.op_count = -1, reduce());
+  REFUSED(ARGUMENT, "op_count", problem.op_count = 1000, reduce());
+  REFUSED(OP, "99", problem.ops[0] = (ndr_op)99, reduce());
+  REFUSED(DIMS, "-7", problem.dim_count = -7, reduce());
+  REFUSED(DIMS, "1000", problem.dim_count = 1000, reduce());
+  REFUSED(DIMS, "dim 2", problem.dims[0] = 2, reduce());
+  REFUSED(ARGUMENT, "ddof", problem.ddof = -1, reduce());
+  REFUSED(ARGUMENT, "accumulate", problem.accumulate = (ndr_accumulate)7, reduce());
+  REFUSED(ARGUMENT, "in.h5:/x: the problem is of f64 [2,4], the dataset of f64 [2,3]", problem.shape[1] = 4, reduce());
+  REFUSED(ARGUMENT, "the problem is of f64 [2], the", problem.ndim = 1, reduce());
+  REFUSED(ARGUMENT, "the dataset of f64 [2,3]", problem.ndim = 1000, reduce());
+  REFUSED(ARGUMENT, "the dataset of f64 [2,3]", problem.ndim = -1, reduce());
+  REFUSED(ARGUMENT, "in.h5:/x: the problem is of f32 [2,3], the", problem.dtype = NDR_F32, reduce());
+  REFUSED(ARGUMENT, "an unknown dtype", problem.dtype = (ndr_dtype)99, reduce());
   REFUSED(RESULT, "shape", result.ndim = -1, reduce());
   REFUSED(RESULT, "shape", result.shape = NULL, reduce());
   REFUSED(ARGUMENT, "no data", result.data = NULL, reduce());
@@ -140,17 +168,16 @@ static int reduce_rows(int row) {
   REFUSED(RESULT, "f32", result.dtype.bits = 32, reduce());
   REFUSED(ARGUMENT, "options.size", options.size = 0, reduce());
   REFUSED(ARGUMENT, "options.size", options.size = SIZE_MAX, reduce());
-  REFUSED(ARGUMENT, "options.reduce.size", reduce_options.size = 4, reduce());
-  REFUSED(ARGUMENT, "options.reduce.size", reduce_options.size = 4000, reduce());
-  REFUSED(ARGUMENT, "threads", reduce_options.threads = -1, reduce());
+  REFUSED(ARGUMENT, "threads", options.threads = -1, reduce());
   REFUSED(ARGUMENT, "memory", options.memory = -1, reduce());
   REFUSED(MEMORY, "", options.memory = 1, reduce());
   REFUSED(ARGUMENT, "device", options.device = (ndr_h5_device)99, reduce());
   REFUSED(NO_DEVICE, "cuda:-1", (options.device = NDR_H5_CUDA, options.device_id = -1), reduce());
-  REFUSED(ARGUMENT, "length", ndr_h5_explain(dataset, 1, dims, 1, ops, NULL, text, sizeof text, NULL));
-  REFUSED(ARGUMENT, "null", ndr_h5_explain(NULL, 1, dims, 1, ops, NULL, text, sizeof text, &length));
-  REFUSED(ARGUMENT, "ops", ndr_h5_explain(dataset, 1, dims, 1, NULL, NULL, text, sizeof text, &length));
-  HARMLESS(ndr_h5_explain(dataset, 1, dims, 1, ops, NULL, NULL, 99, &length) == NDR_OK && length > 0);
+  REFUSED(ARGUMENT, "length", ndr_h5_explain(dataset, &problem, NULL, text, sizeof text, NULL));
+  REFUSED(ARGUMENT, "null", ndr_h5_explain(NULL, &problem, NULL, text, sizeof text, &length));
+  REFUSED(ARGUMENT, "null", ndr_h5_explain(dataset, NULL, NULL, text, sizeof text, &length));
+  HARMLESS(ndr_h5_explain(dataset, &problem, NULL, NULL, 99, &length) == NDR_OK && length > 0);
+  HARMLESS((memset(problem.strides, 0xff, sizeof problem.strides), reduce() == NDR_OK && out[2] == 9));
   return at;
 }
 
@@ -173,28 +200,28 @@ static int weights_rows(int row) {
   REFUSED(ARGUMENT, "weight 0 is nan", elements[0] = NAN, reduce_weighted());
   REFUSED(ARGUMENT, "weight 2 is inf", elements[2] = INFINITY, reduce_weighted());
   REFUSED(ARGUMENT, "all weights are 0", elements[0] = elements[1] = elements[2] = 0, reduce_weighted());
-  REFUSED(ARGUMENT, "null", options.weights = &weights, ndr_h5_reduce(dataset, 1, dims, 1, NULL, results, &options));
-  REFUSED(ARGUMENT, "op_count", options.weights = &weights,
-          ndr_h5_reduce(dataset, 1, dims, 1000, ops, results, &options));
+  REFUSED(OP, "weighted form", problem.ops[0] = NDR_MAX, reduce_weighted());
+  REFUSED(ARGUMENT, "op_count", problem.op_count = 1000, reduce_weighted());
   return at;
 }
 
 static int locate_rows(int row) {
   int at = 0;
-  REFUSED(ARGUMENT, "null", ndr_h5_locate(NULL, 1, dims, 0, &indices, out));
-  REFUSED(ARGUMENT, "null", ndr_h5_locate(dataset, 1, dims, 0, NULL, out));
-  REFUSED(ARGUMENT, "null", ndr_h5_locate(dataset, 1, dims, 0, &indices, NULL));
-  REFUSED(DIMS, "null", ndr_h5_locate(dataset, 1, NULL, 0, &indices, out));
-  REFUSED(DIMS, "-2", ndr_h5_locate(dataset, -2, dims, 0, &indices, out));
-  REFUSED(DIMS, "1000", ndr_h5_locate(dataset, 1000, dims, 0, &indices, out));
-  REFUSED(DIMS, "dim 5", dims[0] = 5, ndr_h5_locate(dataset, 1, dims, 0, &indices, out));
-  REFUSED(DIMS, "dim 9", ndr_h5_locate(dataset, 1, dims, 9, &indices, out));
-  REFUSED(ARGUMENT, "i64", ndr_h5_locate(dataset, 1, dims, 0, &result, out));
-  REFUSED(ARGUMENT, "i64", indices.strides = steps, ndr_h5_locate(dataset, 1, dims, 0, &indices, out));
-  REFUSED(ARGUMENT, "-1 dims", indices.ndim = -1, ndr_h5_locate(dataset, 1, dims, 0, &indices, out));
-  REFUSED(ARGUMENT, "no shape", indices.shape = NULL, ndr_h5_locate(dataset, 1, dims, 0, &indices, out));
-  REFUSED(ARGUMENT, "no data", indices.data = NULL, ndr_h5_locate(dataset, 1, dims, 0, &indices, out));
-  REFUSED(ARGUMENT, "multiple of 8", indices.byte_offset = 2, ndr_h5_locate(dataset, 1, dims, 0, &indices, out));
+  REFUSED(ARGUMENT, "null", ndr_h5_locate(NULL, &problem, 0, &indices, out));
+  REFUSED(ARGUMENT, "null", ndr_h5_locate(dataset, NULL, 0, &indices, out));
+  REFUSED(ARGUMENT, "null", ndr_h5_locate(dataset, &problem, 0, NULL, out));
+  REFUSED(ARGUMENT, "null", ndr_h5_locate(dataset, &problem, 0, &indices, NULL));
+  REFUSED(ARGUMENT, "the dataset of f64 [2,3]", problem.shape[0] = 3, locate());
+  REFUSED(DIMS, "-2", problem.dim_count = -2, locate());
+  REFUSED(DIMS, "1000", problem.dim_count = 1000, locate());
+  REFUSED(DIMS, "dim 5", problem.dims[0] = 5, locate());
+  REFUSED(DIMS, "dim 9", ndr_h5_locate(dataset, &problem, 9, &indices, out));
+  REFUSED(ARGUMENT, "i64", ndr_h5_locate(dataset, &problem, 0, &result, out));
+  REFUSED(ARGUMENT, "i64", indices.strides = steps, locate());
+  REFUSED(ARGUMENT, "-1 dims", indices.ndim = -1, locate());
+  REFUSED(ARGUMENT, "no shape", indices.shape = NULL, locate());
+  REFUSED(ARGUMENT, "no data", indices.data = NULL, locate());
+  REFUSED(ARGUMENT, "multiple of 8", indices.byte_offset = 2, locate());
   return at;
 }
 
@@ -209,18 +236,23 @@ static int writer_rows(int row) {
   REFUSED(ARGUMENT, "size is 0", writer_options.size = 0, create());
   REFUSED(ARGUMENT, "deflate", writer_options.deflate = 10, create());
   REFUSED(ARGUMENT, "deflate", writer_options.deflate = -2, create());
-  REFUSED(ARGUMENT, "null", ndr_h5_writer_add(NULL, dataset, 1, dims, NDR_SUM, "y", &result));
-  REFUSED(ARGUMENT, "null", create(), ndr_h5_writer_add(writer, NULL, 1, dims, NDR_SUM, "y", &result));
-  REFUSED(ARGUMENT, "null", create(), ndr_h5_writer_add(writer, dataset, 1, dims, NDR_SUM, "y", NULL));
-  REFUSED(ARGUMENT, "null", add_over(1, dims, NDR_SUM, NULL));
-  REFUSED(FILE, "", add_over(1, dims, NDR_SUM, ""));
-  REFUSED(FILE, "written", add_over(1, dims, NDR_SUM, "no/folder"));
-  REFUSED(OP, "99", add_over(1, dims, (ndr_op)99, "y"));
-  REFUSED(DIMS, "null", add_over(1, NULL, NDR_SUM, "y"));
-  REFUSED(DIMS, "-2", add_over(-2, dims, NDR_SUM, "y"));
-  REFUSED(DIMS, "1000", add_over(1000, dims, NDR_SUM, "y"));
-  REFUSED(DIMS, "dim 7", dims[0] = 7, add());
-  REFUSED(DIMS, "dim -9", dims[0] = -9, add());
+  REFUSED(ARGUMENT, "null", ndr_h5_writer_add(NULL, dataset, &problem, 0, "y", &result));
+  REFUSED(ARGUMENT, "null", create(), ndr_h5_writer_add(writer, NULL, &problem, 0, "y", &result));
+  REFUSED(ARGUMENT, "null", create(), ndr_h5_writer_add(writer, dataset, NULL, 0, "y", &result));
+  REFUSED(ARGUMENT, "null", create(), ndr_h5_writer_add(writer, dataset, &problem, 0, "y", NULL));
+  REFUSED(ARGUMENT, "null", add_as(0, NULL));
+  REFUSED(FILE, "", add_as(0, ""));
+  REFUSED(FILE, "written", add_as(0, "no/folder"));
+  REFUSED(ARGUMENT, "1 is none of the problem's 1", add_as(1, "y"));
+  REFUSED(ARGUMENT, "-1 is none", add_as(-1, "y"));
+  REFUSED(OP, "99", problem.ops[0] = (ndr_op)99, add());
+  REFUSED(DIMS, "-2", problem.dim_count = -2, add());
+  REFUSED(DIMS, "1000", problem.dim_count = 1000, add());
+  REFUSED(DIMS, "dim 7", problem.dims[0] = 7, add());
+  REFUSED(DIMS, "dim -9", problem.dims[0] = -9, add());
+  REFUSED(ARGUMENT, "in.h5:/x: the problem is of", problem.shape[0] = 7, add());
+  REFUSED(ARGUMENT, "the dataset of f64 [2,3]", problem.dtype = NDR_I32, add());
+  REFUSED(RESULT, "f32, which", result.dtype.bits = 32, add());
   REFUSED(ARGUMENT, "-1 dims", result.ndim = -1, add());
   REFUSED(ARGUMENT, "33 dims", result.ndim = 33, add());
   REFUSED(ARGUMENT, "no shape", result.shape = NULL, add());
@@ -231,17 +263,18 @@ static int writer_rows(int row) {
   REFUSED(RESULT, "shape", sizes[0] = 2, add());
   REFUSED(ARGUMENT, "size -3", sizes[0] = -3, add());
   REFUSED(DTYPE, "lanes", result.dtype.lanes = 2, add());
-  REFUSED(ARGUMENT, "null", ndr_h5_writer_add_located(NULL, dataset, 1, dims, 0, "y", &result));
-  REFUSED(ARGUMENT, "null", create(), ndr_h5_writer_add_located(writer, NULL, 1, dims, 0, "y", &result));
-  REFUSED(DIMS, "dim 9", create(), ndr_h5_writer_add_located(writer, dataset, 1, dims, 9, "y", &result));
-  REFUSED(ARGUMENT, "null", ndr_h5_writer_commit(NULL, NULL));
-  REFUSED(ARGUMENT, "null", ndr_h5_writer_commit_bytes(NULL, text, 1, NULL));
-  REFUSED(ARGUMENT, "null", create(), ndr_h5_writer_commit_bytes(writer, NULL, 1, NULL));
+  REFUSED(ARGUMENT, "null", ndr_h5_writer_add_located(NULL, dataset, &problem, 0, "y", &result));
+  REFUSED(ARGUMENT, "null", create(), ndr_h5_writer_add_located(writer, NULL, &problem, 0, "y", &result));
+  REFUSED(DIMS, "dim 9", create(), ndr_h5_writer_add_located(writer, dataset, &problem, 9, "y", &result));
+  REFUSED(ARGUMENT, "null", ndr_h5_writer_commit(NULL));
+  REFUSED(ARGUMENT, "null", ndr_h5_writer_commit_bytes(NULL, text, 1));
+  REFUSED(ARGUMENT, "null", create(), ndr_h5_writer_commit_bytes(writer, NULL, 1));
   HARMLESS((ndr_h5_writer_destroy(NULL), true));
   return at;
 }
 
-static spoiled_rows *const tables[] = {name_rows, open_rows, reduce_rows, weights_rows, locate_rows, writer_rows};
+static spoiled_rows *const tables[] = {name_rows,    open_rows,   problem_rows, reduce_rows,
+                                       weights_rows, locate_rows, writer_rows};
 enum { TABLES = sizeof tables / sizeof *tables };
 
 static void start(void) {
@@ -250,6 +283,7 @@ static void start(void) {
   snprintf(output, sizeof output, "%s/out.h5", folder);
   h5_write(input, &array, NDR_F64, H5P_DEFAULT);
   assert_ok(ndr_h5_open(&dataset, input, "/x", NULL));
+  assert_ok(ndr_h5_problem(&problem, dataset, 1, dims, 1, ops));
 }
 
 static void finish(void) {

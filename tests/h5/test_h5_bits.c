@@ -27,7 +27,7 @@ static ndr_h5_dataset *open_layout(const hsize_t *chunk) {
   int64_t count = (int64_t)TIMES * ROWS * COLUMNS;
   double *values = malloc((size_t)count * sizeof *values);
   for (int64_t i = 0; i < count; i++) values[i] = 1 + (double)rng_between(&random, 0, 1 << 30) / 3e9;
-  DLTensor tensor = ndr_tensor(values, NDR_F64, TIMES, ROWS, COLUMNS);
+  DLTensor tensor = ndr_tensor(values, NDR_F64, NDR_SHAPE(TIMES, ROWS, COLUMNS));
   hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
   ndr_h5_dataset *dataset;
   if (chunk[0]) H5Pset_chunk(creation, 3, chunk);
@@ -66,8 +66,9 @@ static answer reduce(ndr_h5_dataset *dataset, int reduction, int op_count, const
     results[i].dtype = ndr_dtype_to_dlpack(NDR_F64);
     pointers[i] = &results[i];
   }
-  assert_ok(
-      ndr_h5_reduce(dataset, reductions[reduction].count, reductions[reduction].dims, op_count, asked, pointers, how));
+  const ndr_problem *problem =
+      h5_problem(dataset, reductions[reduction].count, reductions[reduction].dims, op_count, asked);
+  assert_ok(ndr_h5_reduce(dataset, problem, pointers, how));
   return a;
 }
 
@@ -79,8 +80,8 @@ static void free_answer(answer *a) {
 static bool is_short(ndr_h5_dataset *dataset, int reduction, const ndr_h5_options *how) {
   char text[4096];
   size_t length;
-  ndr_status status = ndr_h5_explain(dataset, reductions[reduction].count, reductions[reduction].dims, OPS, ops, how,
-                                     text, sizeof text, &length);
+  const ndr_problem *problem = h5_problem(dataset, reductions[reduction].count, reductions[reduction].dims, OPS, ops);
+  ndr_status status = ndr_h5_explain(dataset, problem, how, text, sizeof text, &length);
   ck_assert(status == NDR_OK || status == NDR_ERR_MEMORY);
   return status != NDR_OK || strstr(text, "short for lack of memory") != NULL;
 }
@@ -94,12 +95,10 @@ static void check_same(const answer *expected, const answer *got, int op_count, 
 /* Returns how many budgets were tried. */
 static int check_memory(ndr_h5_dataset *dataset, int reduction, const answer *expected) {
   ndr_h5_options how = NDR_H5_OPTIONS_INIT;
-  ndr_options reducing = NDR_OPTIONS_INIT;
   int tried = 0;
-  how.reduce = &reducing;
   how.device = NDR_H5_CPU;
   for (how.memory = (int64_t)1 << 20; how.memory <= (int64_t)1 << 30; how.memory += how.memory / 2) {
-    reducing.threads = 1 + tried % 7;
+    how.threads = 1 + tried % 7;
     if (is_short(dataset, reduction, &how)) continue;
     answer got = reduce(dataset, reduction, OPS, ops, &how);
     check_same(expected, &got, OPS, "memory", how.memory);
@@ -136,15 +135,16 @@ START_TEST(a_chunk_that_does_not_fit_names_what_would) {
   ndr_h5_options how = NDR_H5_OPTIONS_INIT;
   ndr_h5_dataset *dataset = open_layout(layouts[3]);
   double sum;
-  DLTensor result = ndr_tensor_compact(&sum, 0, (int64_t[]){NDR_F64});
+  DLTensor result = ndr_tensor(&sum, NDR_F64, 0, NULL);
   how.device = NDR_H5_CPU;
   how.memory = 1 << 20;
-  assert_fails(ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, ops, (DLTensor *[]){&result}, &how), NDR_ERR_MEMORY, "--memory");
+  const ndr_problem *problem = h5_problem(dataset, NDR_ALL_DIMS, 1, ops);
+  assert_fails(ndr_h5_reduce(dataset, problem, (DLTensor *[]){&result}, &how), NDR_ERR_MEMORY, "--memory");
   const char *said = strstr(ndr_last_error(), "--memory ");
   ck_assert_ptr_nonnull(said);
   how.memory = (int64_t)strtoll(said + strlen("--memory "), NULL, 10) << 20;
   ck_assert_int_gt(how.memory, 1 << 20);
-  assert_ok(ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, ops, (DLTensor *[]){&result}, &how));
+  assert_ok(ndr_h5_reduce(dataset, problem, (DLTensor *[]){&result}, &how));
   ndr_h5_close(dataset);
   unlink(path);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "h5/file/dtype.h"
+#include "ndreduce/device.h"
 #include "support/h5_any.h"
 #include "support/suite.h"
 
@@ -38,7 +39,7 @@ static ndr_h5_dataset *open_ramp(void) {
   static double values[ROWS][COLUMNS];
   ndr_h5_dataset *dataset;
   for (int i = 0; i < ROWS * COLUMNS; i++) values[i / COLUMNS][i % COLUMNS] = i;
-  DLTensor tensor = ndr_tensor(values, NDR_F64, ROWS, COLUMNS);
+  DLTensor tensor = ndr_tensor(values, NDR_F64, NDR_SHAPE(ROWS, COLUMNS));
   hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
   H5Pset_chunk(creation, 2, (hsize_t[]){8, 16});
   make_path();
@@ -122,7 +123,8 @@ START_TEST(what_was_never_written_is_the_fill_value) {
     for (int r = 0; r < 4; r++) results[r].dtype = ndr_dtype_to_dlpack(r < 3 ? NDR_I64 : NDR_F64);
     h5_write(path, &tensor, NDR_I32, creation);
     assert_ok(ndr_h5_open(&dataset, path, NULL, NULL));
-    assert_ok(ndr_h5_reduce(dataset, NDR_ALL_DIMS, 4, (ndr_op[]){NDR_SUM, NDR_ARGMIN, NDR_COUNT, NDR_VAR},
+    const ndr_op ops[] = {NDR_SUM, NDR_ARGMIN, NDR_COUNT, NDR_VAR};
+    assert_ok(ndr_h5_reduce(dataset, h5_problem(dataset, NDR_ALL_DIMS, 4, ops),
                             (DLTensor *[]){&results[0], &results[1], &results[2], &results[3]}, NULL));
     ck_assert_int_eq(sum, 3 * n);
     ck_assert_int_eq(where, 0);
@@ -161,10 +163,11 @@ START_TEST(several_ops_come_from_one_read) {
   ndr_h5_options options = NDR_H5_OPTIONS_INIT;
   double sum[COLUMNS], mean[COLUMNS];
   int64_t where[COLUMNS];
-  DLTensor results[] = {ndr_tensor(sum, NDR_F64, COLUMNS), ndr_tensor(mean, NDR_F64, COLUMNS),
-                        ndr_tensor(where, NDR_I64, COLUMNS)};
+  DLTensor results[] = {ndr_tensor(sum, NDR_F64, NDR_SHAPE(COLUMNS)), ndr_tensor(mean, NDR_F64, NDR_SHAPE(COLUMNS)),
+                        ndr_tensor(where, NDR_I64, NDR_SHAPE(COLUMNS))};
   options.memory = 8192;
-  assert_ok(ndr_h5_reduce(dataset, NDR_DIMS(-2), 3, (ndr_op[]){NDR_SUM, NDR_MEAN, NDR_ARGMAX},
+  const ndr_op ops[] = {NDR_SUM, NDR_MEAN, NDR_ARGMAX};
+  assert_ok(ndr_h5_reduce(dataset, h5_problem(dataset, NDR_DIMS(-2), 3, ops),
                           (DLTensor *[]){&results[0], &results[1], &results[2]}, &options));
   const int rows = ROWS * (ROWS - 1) / 2;
   for (int j = 0; j < COLUMNS; j++) {
@@ -179,26 +182,25 @@ END_TEST
 typedef struct {
   int calls, cancel_after;
   ndr_h5_progress last;
-  volatile sig_atomic_t cancel;
 } watcher;
 
-static void watch(void *user, const ndr_h5_progress *now) {
+static int watch(void *user, const ndr_h5_progress *now) {
   watcher *w = user;
   ck_assert_int_eq(now->slabs, w->last.slabs + 1);
   ck_assert_int_gt(now->bytes, w->last.bytes);
   w->last = *now;
-  if (++w->calls == w->cancel_after) w->cancel = 1;
+  return ++w->calls == w->cancel_after;
 }
 
 static ndr_status reduce_watched(ndr_h5_dataset *dataset, watcher *w) {
   ndr_h5_options options = NDR_H5_OPTIONS_INIT;
   double sum;
-  DLTensor result = ndr_tensor_compact(&sum, 0, (int64_t[]){NDR_F64});
+  DLTensor result = ndr_tensor(&sum, NDR_F64, 0, NULL);
   options.memory = 4096;
   options.on_progress = watch;
   options.user = w;
-  options.cancel = &w->cancel;
-  return ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, (ndr_op[]){NDR_SUM}, (DLTensor *[]){&result}, &options);
+  return ndr_h5_reduce(dataset, h5_problem(dataset, NDR_ALL_DIMS, 1, &(ndr_op){NDR_SUM}), (DLTensor *[]){&result},
+                       &options);
 }
 
 START_TEST(progress_ends_at_the_total) {
@@ -216,7 +218,7 @@ END_TEST
 START_TEST(a_cancelled_reduction_stops) {
   ndr_h5_dataset *dataset = open_ramp();
   watcher w = {.cancel_after = 2};
-  assert_fails(reduce_watched(dataset, &w), NDR_ERR_CANCELLED, "/x");
+  assert_fails(reduce_watched(dataset, &w), NDR_ERR_CANCELLED, "/x: stopped by on_progress");
   ck_assert_int_eq(w.calls, 2);
   w = (watcher){0};
   assert_ok(reduce_watched(dataset, &w));
@@ -228,21 +230,22 @@ START_TEST(bad_requests_are_refused) {
   ndr_h5_dataset *dataset = open_ramp();
   ndr_h5_options options = NDR_H5_OPTIONS_INIT;
   double value[COLUMNS];
-  DLTensor scalar = ndr_tensor_compact(value, 0, (int64_t[]){NDR_F64}), single = ndr_tensor(value, NDR_F32, COLUMNS);
+  DLTensor scalar = ndr_tensor(value, NDR_F64, 0, NULL), single = ndr_tensor(value, NDR_F32, NDR_SHAPE(COLUMNS));
   DLTensor *scalars[] = {&scalar}, *singles[] = {&single};
   ndr_op sum = NDR_SUM;
-  assert_fails(ndr_h5_reduce(dataset, NDR_DIMS(2), 1, &sum, scalars, NULL), NDR_ERR_DIMS, "/x: dim 2");
-  assert_fails(ndr_h5_reduce(dataset, NDR_DIMS(0), 1, &sum, scalars, NULL), NDR_ERR_RESULT, "/x: ");
-  assert_fails(ndr_h5_reduce(dataset, NDR_DIMS(0), 1, &sum, singles, NULL), NDR_ERR_RESULT, "f32");
-  assert_fails(ndr_h5_reduce(dataset, NDR_ALL_DIMS, 0, &sum, scalars, NULL), NDR_ERR_ARGUMENT, "op_count");
-  assert_fails(ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, &sum, NULL, NULL), NDR_ERR_ARGUMENT, "results");
-  assert_fails(ndr_h5_reduce(NULL, NDR_ALL_DIMS, 1, &sum, scalars, NULL), NDR_ERR_ARGUMENT, "dataset");
+  ndr_problem rows = *h5_problem(dataset, NDR_DIMS(0), 1, &sum), all = *h5_problem(dataset, NDR_ALL_DIMS, 1, &sum);
+  assert_fails(ndr_h5_problem(&rows, dataset, NDR_DIMS(2), 1, &sum), NDR_ERR_DIMS, "/x: dim 2");
+  assert_fails(ndr_h5_problem(&rows, dataset, NDR_DIMS(0), 0, &sum), NDR_ERR_ARGUMENT, "/x: op_count");
+  assert_fails(ndr_h5_reduce(dataset, &rows, scalars, NULL), NDR_ERR_RESULT, "/x: ");
+  assert_fails(ndr_h5_reduce(dataset, &rows, singles, NULL), NDR_ERR_RESULT, "f32");
+  assert_fails(ndr_h5_reduce(dataset, &all, NULL, NULL), NDR_ERR_ARGUMENT, "results");
+  assert_fails(ndr_h5_reduce(NULL, &all, scalars, NULL), NDR_ERR_ARGUMENT, "dataset");
   options.memory = -1;
-  assert_fails(ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, &sum, scalars, &options), NDR_ERR_ARGUMENT, "memory");
+  assert_fails(ndr_h5_reduce(dataset, &all, scalars, &options), NDR_ERR_ARGUMENT, "memory");
   options.memory = 64;
-  assert_fails(ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, &sum, scalars, &options), NDR_ERR_MEMORY, "/x: one chunk");
+  assert_fails(ndr_h5_reduce(dataset, &all, scalars, &options), NDR_ERR_MEMORY, "/x: one chunk");
   options.size = 3;
-  assert_fails(ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, &sum, scalars, &options), NDR_ERR_ARGUMENT, "size");
+  assert_fails(ndr_h5_reduce(dataset, &all, scalars, &options), NDR_ERR_ARGUMENT, "size");
   close_ramp(dataset);
 }
 END_TEST
@@ -286,7 +289,8 @@ START_TEST(a_gpu_is_taken_for_what_it_saves) {
     size_t length;
     write_vast(cases[i].gibibytes, cases[i].filtered);
     assert_ok(ndr_h5_open(&dataset, path, "/x", NULL));
-    assert_ok(ndr_h5_explain(dataset, NDR_ALL_DIMS, 1, &(ndr_op){NDR_SUM}, NULL, text, sizeof text, &length));
+    assert_ok(ndr_h5_explain(dataset, h5_problem(dataset, NDR_ALL_DIMS, 1, &(ndr_op){NDR_SUM}), NULL, text, sizeof text,
+                             &length));
     const char *wanted = !built              ? "device   cpu (this build has no CUDA backend)"
                          : !cases[i].pays    ? "device   cpu (under "
                          : none              ? "device   cpu (device cuda:0 cannot be used: "
@@ -304,16 +308,16 @@ START_TEST(explaining_reads_nothing_and_fits) {
   ndr_h5_dataset *dataset = open_ramp();
   char text[2048], small[16];
   size_t length, again;
-  ndr_op sum = NDR_SUM;
+  ndr_problem *problem = h5_problem(dataset, NDR_DIMS(1), 1, &(ndr_op){NDR_SUM});
   ndr_h5_options how = NDR_H5_OPTIONS_INIT;
   how.memory = 64 << 20; /* what is free changes from call to call, and is in the text */
-  assert_ok(ndr_h5_explain(dataset, NDR_DIMS(1), 1, &sum, &how, text, sizeof text, &length));
+  assert_ok(ndr_h5_explain(dataset, problem, &how, text, sizeof text, &length));
   ck_assert_uint_eq(length, strlen(text));
   ck_assert_ptr_nonnull(strstr(text, "chunked 8x16"));
-  assert_ok(ndr_h5_explain(dataset, NDR_DIMS(1), 1, &sum, &how, small, sizeof small, &again));
+  assert_ok(ndr_h5_explain(dataset, problem, &how, small, sizeof small, &again));
   ck_assert_uint_eq(strlen(small), sizeof small - 1);
   ck_assert_uint_eq(again, length);
-  assert_ok(ndr_h5_explain(dataset, NDR_DIMS(1), 1, &sum, &how, NULL, 0, &again));
+  assert_ok(ndr_h5_explain(dataset, problem, &how, NULL, 0, &again));
   ck_assert_uint_eq(again, length);
   close_ramp(dataset);
 }

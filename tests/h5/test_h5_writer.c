@@ -8,7 +8,7 @@
 #include "common/atomic_file.h"
 #include "h5/cf/attributes.h"
 #include "h5/file/hdf.h"
-#include "ndreduce/h5.h"
+#include "support/h5_any.h"
 #include "support/suite.h"
 
 static char folder[64], input[96], output[96];
@@ -48,7 +48,7 @@ START_TEST(a_new_file_appears_on_commit) {
   ndr_atomic_file file;
   make_folder();
   assert_ok(ndr_atomic_file_open(&file, output, false));
-  assert_ok(ndr_atomic_file_write(&file, "new", 3, NULL));
+  assert_ok(ndr_atomic_file_write(&file, "new", 3));
   ck_assert_int_ne(access(output, F_OK), 0);
   assert_ok(ndr_atomic_file_commit(&file));
   ndr_atomic_file_close(&file);
@@ -62,7 +62,7 @@ START_TEST(an_abandoned_file_leaves_nothing) {
   make_folder();
   put(output, "old");
   assert_ok(ndr_atomic_file_open(&file, output, true));
-  assert_ok(ndr_atomic_file_write(&file, "new", 3, NULL));
+  assert_ok(ndr_atomic_file_write(&file, "new", 3));
   ndr_atomic_file_close(&file);
   assert_holds(output, "old");
   remove_folder();
@@ -73,7 +73,7 @@ START_TEST(a_file_that_appears_meanwhile_is_kept) {
   ndr_atomic_file file;
   make_folder();
   assert_ok(ndr_atomic_file_open(&file, output, false));
-  assert_ok(ndr_atomic_file_write(&file, "new", 3, NULL));
+  assert_ok(ndr_atomic_file_write(&file, "new", 3));
   put(output, "theirs");
   assert_fails(ndr_atomic_file_commit(&file), NDR_ERR_FILE, "exists");
   ndr_atomic_file_close(&file);
@@ -105,7 +105,7 @@ START_TEST(standard_descriptors_are_left_alone) {
   close(STDOUT_FILENO);
   ndr_status status = ndr_atomic_file_open(&file, output, false);
   ssize_t printed = write(STDOUT_FILENO, "text", 4);
-  if (status == NDR_OK) status = ndr_atomic_file_write(&file, "new", 3, NULL);
+  if (status == NDR_OK) status = ndr_atomic_file_write(&file, "new", 3);
   if (status == NDR_OK) status = ndr_atomic_file_commit(&file);
   dup2(kept, STDOUT_FILENO);
   close(kept);
@@ -113,17 +113,6 @@ START_TEST(standard_descriptors_are_left_alone) {
   ck_assert_int_eq(printed, -1);
   ndr_atomic_file_close(&file);
   assert_holds(output, "new");
-  remove_folder();
-}
-END_TEST
-
-START_TEST(writing_can_be_cancelled) {
-  ndr_atomic_file file;
-  volatile sig_atomic_t cancel = 1;
-  make_folder();
-  assert_ok(ndr_atomic_file_open(&file, output, false));
-  assert_fails(ndr_atomic_file_write(&file, "new", 3, &cancel), NDR_ERR_CANCELLED, "out.h5");
-  ndr_atomic_file_close(&file);
   remove_folder();
 }
 END_TEST
@@ -151,23 +140,48 @@ static ndr_h5_dataset *open_input(void) {
 }
 
 /* A dim that has only a name becomes a bare scale, and so keeps it. */
+static int stop_at_once(void *user, int64_t bytes, int64_t total_bytes) {
+  ck_assert(bytes > 0 && bytes <= total_bytes);
+  ++*(int *)user;
+  return 1;
+}
+
+START_TEST(writing_can_be_stopped) {
+  ndr_h5_writer *writer;
+  int calls = 0;
+  ndr_h5_writer_options how = NDR_H5_WRITER_OPTIONS_INIT;
+  how.on_progress = stop_at_once;
+  how.user = &calls;
+  make_folder();
+  assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, &how));
+  assert_fails(ndr_h5_writer_commit_bytes(writer, "text", 4), NDR_ERR_CANCELLED, output);
+  ck_assert_int_eq(calls, 1);
+  ndr_h5_writer_destroy(writer);
+  ck_assert_int_ne(access(output, F_OK), 0);
+  remove_folder();
+}
+END_TEST
+
 START_TEST(results_are_read_back) {
   make_folder();
   ndr_h5_dataset *source = open_input(), *back;
   ndr_h5_writer *writer;
   int64_t sums[3] = {5, 7, 9}, again[3];
-  DLTensor result = ndr_tensor(sums, NDR_I64, 3), read = ndr_tensor(again, NDR_I64, 3);
+  DLTensor result = ndr_tensor(sums, NDR_I64, NDR_SHAPE(3)), read = ndr_tensor(again, NDR_I64, NDR_SHAPE(3));
   assert_ok(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL));
-  assert_ok(ndr_h5_writer_add(writer, source, NDR_DIMS(-2), NDR_SUM, "sums", &result));
-  assert_fails(ndr_h5_writer_add(writer, source, NDR_DIMS(0), NDR_SUM, "sums", &result), NDR_ERR_FILE, "sums");
-  assert_fails(ndr_h5_writer_add(writer, source, NDR_ALL_DIMS, NDR_SUM, "other", &result), NDR_ERR_RESULT, "/x");
-  assert_ok(ndr_h5_writer_commit(writer, NULL));
+  const ndr_op sum = NDR_SUM;
+  assert_ok(ndr_h5_writer_add(writer, source, h5_problem(source, NDR_DIMS(-2), 1, &sum), 0, "sums", &result));
+  assert_fails(ndr_h5_writer_add(writer, source, h5_problem(source, NDR_DIMS(0), 1, &sum), 0, "sums", &result),
+               NDR_ERR_FILE, "sums");
+  assert_fails(ndr_h5_writer_add(writer, source, h5_problem(source, NDR_ALL_DIMS, 1, &sum), 0, "other", &result),
+               NDR_ERR_RESULT, "/x");
+  assert_ok(ndr_h5_writer_commit(writer));
   ndr_h5_writer_destroy(writer);
   ndr_h5_close(source);
   assert_ok(ndr_h5_open(&back, output, NULL, NULL));
   ck_assert_str_eq(ndr_h5_describe(back)->dataset, "/sums");
   ck_assert_str_eq(ndr_h5_describe(back)->dim_names[0], "x");
-  assert_ok(ndr_h5_reduce(back, 0, NULL, 1, (ndr_op[]){NDR_MAX}, (DLTensor *[]){&read}, NULL));
+  assert_ok(ndr_h5_reduce(back, h5_problem(back, 0, NULL, 1, &(ndr_op){NDR_MAX}), (DLTensor *[]){&read}, NULL));
   ck_assert_mem_eq(sums, again, sizeof sums);
   ndr_h5_close(back);
   remove_folder();
@@ -180,14 +194,14 @@ START_TEST(scales_know_their_users) {
   ndr_h5_dataset *source = open_input();
   ndr_h5_writer *writer;
   int64_t values[2][3] = {{1, 2, 3}, {4, 5, 6}};
-  DLTensor result = ndr_tensor(values, NDR_I64, 2, 3);
+  DLTensor result = ndr_tensor(values, NDR_I64, NDR_SHAPE(2, 3));
   struct {
     hobj_ref_t variable;
     int dim;
   } user[1];
   assert_ok(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL));
-  assert_ok(ndr_h5_writer_add(writer, source, 0, NULL, NDR_SUM, "same", &result));
-  assert_ok(ndr_h5_writer_commit(writer, NULL));
+  assert_ok(ndr_h5_writer_add(writer, source, h5_problem(source, 0, NULL, 1, &(ndr_op){NDR_SUM}), 0, "same", &result));
+  assert_ok(ndr_h5_writer_commit(writer));
   ndr_h5_writer_destroy(writer);
   ndr_h5_close(source);
   hid_t file = H5Fopen(output, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -251,13 +265,13 @@ START_TEST(coordinates_keep_their_attributes) {
   ndr_h5_writer *writer;
   int64_t values[3] = {1, 2, 3};
   int coordinates[3], least = 0;
-  DLTensor result = ndr_tensor(values, NDR_I64, 3);
+  DLTensor result = ndr_tensor(values, NDR_I64, NDR_SHAPE(3));
   make_folder();
   make_scaled(NULL);
   assert_ok(ndr_h5_open(&source, input, "/y", NULL));
   assert_ok(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL));
-  assert_ok(ndr_h5_writer_add(writer, source, 0, NULL, NDR_SUM, "y", &result));
-  assert_ok(ndr_h5_writer_commit(writer, NULL));
+  assert_ok(ndr_h5_writer_add(writer, source, h5_problem(source, 0, NULL, 1, &(ndr_op){NDR_SUM}), 0, "y", &result));
+  assert_ok(ndr_h5_writer_commit(writer));
   ndr_h5_writer_destroy(writer);
   ndr_h5_close(source);
   hid_t file = H5Fopen(output, H5F_ACC_RDONLY, H5P_DEFAULT), scale = H5Dopen2(file, "/i", H5P_DEFAULT);
@@ -297,18 +311,20 @@ START_TEST(places_are_looked_up) {
   ndr_h5_dataset *array;
   int64_t found[4] = {2, -1, 0, 1};
   double values[4];
-  DLTensor indices = ndr_tensor(found, NDR_I64, 2, 2), others = ndr_tensor(values, NDR_F64, 4);
+  DLTensor indices = ndr_tensor(found, NDR_I64, NDR_SHAPE(2, 2)), others = ndr_tensor(values, NDR_F64, NDR_SHAPE(4));
   make_folder();
   make_scaled(NULL);
   assert_ok(ndr_h5_open(&array, input, "/y", NULL));
-  assert_ok(ndr_h5_locate(array, NDR_ALL_DIMS, 0, &indices, values));
+  const ndr_problem all = *h5_problem(array, NDR_ALL_DIMS, 1, &(ndr_op){NDR_ARGMAX});
+  assert_ok(ndr_h5_locate(array, &all, 0, &indices, values));
   ck_assert(values[0] == 30 && isnan(values[1]) && values[2] == 10 && values[3] == 20);
   values[0] = 0;
-  assert_ok(ndr_h5_locate(array, NDR_DIMS(-1), -1, &indices, values));
+  assert_ok(ndr_h5_locate(array, h5_problem(array, NDR_DIMS(-1), 1, &(ndr_op){NDR_ARGMAX}), -1, &indices, values));
   ck_assert(values[0] == 30);
-  assert_fails(ndr_h5_locate(array, 0, NULL, 0, &indices, values), NDR_ERR_DIMS, "not among");
-  assert_fails(ndr_h5_locate(array, NDR_ALL_DIMS, 1, &indices, values), NDR_ERR_DIMS, "out of range");
-  assert_fails(ndr_h5_locate(array, NDR_ALL_DIMS, 0, &others, values), NDR_ERR_ARGUMENT, "i64");
+  assert_fails(ndr_h5_locate(array, h5_problem(array, 0, NULL, 1, &(ndr_op){NDR_ARGMAX}), 0, &indices, values),
+               NDR_ERR_DIMS, "not among");
+  assert_fails(ndr_h5_locate(array, &all, 1, &indices, values), NDR_ERR_DIMS, "out of range");
+  assert_fails(ndr_h5_locate(array, &all, 0, &others, values), NDR_ERR_ARGUMENT, "i64");
   ndr_h5_close(array);
   remove_folder();
 }
@@ -318,8 +334,8 @@ START_TEST(bytes_can_be_written_instead) {
   ndr_h5_writer *writer;
   make_folder();
   assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, NULL));
-  assert_fails(ndr_h5_writer_commit_bytes(writer, NULL, 3, NULL), NDR_ERR_ARGUMENT, "null");
-  assert_ok(ndr_h5_writer_commit_bytes(writer, "a,b\n", 4, NULL));
+  assert_fails(ndr_h5_writer_commit_bytes(writer, NULL, 3), NDR_ERR_ARGUMENT, "null");
+  assert_ok(ndr_h5_writer_commit_bytes(writer, "a,b\n", 4));
   ndr_h5_writer_destroy(writer);
   assert_holds(output, "a,b\n");
   remove_folder();
@@ -332,7 +348,7 @@ START_TEST(scales_outside_the_folder_are_not_copied) {
   ndr_h5_dataset *source, *scale;
   ndr_h5_writer *writer;
   int64_t values[3] = {1, 2, 3};
-  DLTensor result = ndr_tensor(values, NDR_I64, 3);
+  DLTensor result = ndr_tensor(values, NDR_I64, NDR_SHAPE(3));
   make_folder();
   snprintf(elsewhere, sizeof elsewhere, "%s.secret", folder);
   put(elsewhere, "a secret of so many bytes");
@@ -340,8 +356,8 @@ START_TEST(scales_outside_the_folder_are_not_copied) {
   assert_ok(ndr_h5_open(&source, input, "/y", NULL));
   ck_assert_str_eq(ndr_h5_describe(source)->dim_names[0], "i");
   assert_ok(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL));
-  assert_ok(ndr_h5_writer_add(writer, source, 0, NULL, NDR_SUM, "y", &result));
-  assert_ok(ndr_h5_writer_commit(writer, NULL));
+  assert_ok(ndr_h5_writer_add(writer, source, h5_problem(source, 0, NULL, 1, &(ndr_op){NDR_SUM}), 0, "y", &result));
+  assert_ok(ndr_h5_writer_commit(writer));
   ndr_h5_writer_destroy(writer);
   ndr_h5_close(source);
   assert_fails(ndr_h5_open(&scale, output, "/i", NULL), NDR_ERR_DTYPE, "size 3 without coordinates");
@@ -372,14 +388,16 @@ START_TEST(files_of_sources_are_refused) {
   ndr_h5_writer *writer;
   ndr_h5_writer_options replacing = NDR_H5_WRITER_OPTIONS_INIT;
   int64_t values[3] = {1, 2, 3};
-  DLTensor result = ndr_tensor(values, NDR_I64, 3);
+  DLTensor result = ndr_tensor(values, NDR_I64, NDR_SHAPE(3));
   replacing.overwrite = 1;
   make_folder();
   ndr_h5_dataset *source = open_input();
   ck_assert_int_eq(link(input, output), 0);
   assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, &replacing));
   assert_fails(ndr_h5_writer_protect(writer, source), NDR_ERR_FILE, "out.h5: the output is also an input");
-  assert_fails(ndr_h5_writer_add(writer, source, 1, (int[]){0}, NDR_SUM, "x", &result), NDR_ERR_FILE, "also an input");
+  assert_fails(
+      ndr_h5_writer_add(writer, source, h5_problem(source, NDR_DIMS(0), 1, &(ndr_op){NDR_SUM}), 0, "x", &result),
+      NDR_ERR_FILE, "also an input");
   ndr_h5_writer_destroy(writer);
   ndr_h5_close(source);
   remove_folder();
@@ -436,10 +454,9 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("h5 writer");
   suite_case(suite, "replace", 10, a_new_file_appears_on_commit, an_abandoned_file_leaves_nothing,
-             a_file_that_appears_meanwhile_is_kept, permissions_are_kept, standard_descriptors_are_left_alone,
-             writing_can_be_cancelled, NULL);
+             a_file_that_appears_meanwhile_is_kept, permissions_are_kept, standard_descriptors_are_left_alone, NULL);
   suite_case(suite, "results", 10, results_are_read_back, scales_know_their_users, coordinates_keep_their_attributes,
-             coordinates_are_read, places_are_looked_up, bytes_can_be_written_instead,
+             coordinates_are_read, places_are_looked_up, bytes_can_be_written_instead, writing_can_be_stopped,
              scales_outside_the_folder_are_not_copied, outputs_that_are_inputs_are_refused,
              files_of_sources_are_refused, NULL);
   suite_case(suite, "meaning", 10, methods_name_dims_that_have_names, units_follow_the_operator, NULL);

@@ -17,13 +17,13 @@ static const char *const law_names[LAWS] = {"reduced dims permuted",    "reduced
                                             "copied to compact memory", "a broadcast dim kept",  "two steps"};
 static int tally[LAWS][NDR_OP_COUNT][OUTCOMES];
 
-static void count_case(law l, const ndr_case *c, outcome what) {
+static void count_case(law l, const ndr_problem *c, outcome what) {
   tally[l][c->ops[0]][what]++;
 }
 
 /* A random case over data whose sums are exact, and its result. */
 typedef struct subject {
-  ndr_case problem;
+  ndr_problem problem;
   test_array array, result;
 } subject;
 
@@ -46,12 +46,12 @@ static bool is_arg(ndr_op op) {
 }
 
 /* The elements are small integers. */
-static bool exact(const ndr_case *c) {
+static bool exact(const ndr_problem *c) {
   return op_exact(c->ops[0], c->dtype, true);
 }
 
 /* The result of the case, of which view is the array, is that of the subject. */
-static void assert_result(law l, const subject *s, const ndr_case *c, const DLTensor *view, const DLTensor *result) {
+static void assert_result(law l, const subject *s, const ndr_problem *c, const DLTensor *view, const DLTensor *result) {
   char message[512] = "not the same";
   bool same = exact(c) ? same_elements(&s->result.tensor, result)
                        : oracle_accepts(c, c->ops[0], view, result, message, sizeof message);
@@ -59,7 +59,7 @@ static void assert_result(law l, const subject *s, const ndr_case *c, const DLTe
   ck_assert_msg(same, "%s (seed %llu), %s: %s", case_text(c), (unsigned long long)test_seed(), law_names[l], message);
 }
 
-static void assert_same(law l, const subject *s, const ndr_case *c, const DLTensor *view) {
+static void assert_same(law l, const subject *s, const ndr_problem *c, const DLTensor *view) {
   test_array other;
   ndr_options options = case_options(c);
   assert_ok(case_reduce(c, 0, view, &options, &other, NULL));
@@ -69,7 +69,7 @@ static void assert_same(law l, const subject *s, const ndr_case *c, const DLTens
 
 /* Moving reduced dims among each other changes nothing but the index of arg*. */
 static void permute_reduced(rng *random, const subject *s) {
-  ndr_case c = s->problem;
+  ndr_problem c = s->problem;
   int order[NDR_MAX_DIMS], reduced[NDR_MAX_DIMS];
   rng_shuffle(random, c.dim_count, order);
   for (int i = 0; i < c.dim_count; i++) reduced[i] = c.dims[i] < 0 ? c.dims[i] + c.ndim : c.dims[i];
@@ -85,7 +85,7 @@ static void permute_reduced(rng *random, const subject *s) {
 
 /* Reversing a reduced dim changes nothing but the index of arg*. */
 static void negate_reduced(const subject *s) {
-  ndr_case c = s->problem;
+  ndr_problem c = s->problem;
   DLTensor view = s->array.tensor;
   if (is_arg(c.ops[0])) return;
   for (int i = 0; i < c.dim_count; i++) {
@@ -98,7 +98,7 @@ static void negate_reduced(const subject *s) {
   assert_same(REVERSED, s, &c, &view);
 }
 
-static bool names(const ndr_case *c, int d) {
+static bool names(const ndr_problem *c, int d) {
   for (int i = 0; i < c->dim_count; i++)
     if (c->dims[i] == d || c->dims[i] + c->ndim == d) return true;
   return false;
@@ -106,7 +106,7 @@ static bool names(const ndr_case *c, int d) {
 
 /* Reversing all kept dims and the result with them changes nothing at all. */
 static void negate_kept(const subject *s) {
-  ndr_case c = s->problem;
+  ndr_problem c = s->problem;
   DLTensor view = s->array.tensor;
   test_array mirrored;
   ndr_options options = case_options(&c);
@@ -132,7 +132,7 @@ static void negate_kept(const subject *s) {
 
 /* Copied to compact memory, the array gives the same bits. */
 static void compact(const subject *s) {
-  ndr_case c = s->problem;
+  ndr_problem c = s->problem;
   test_array copy;
   int64_t index[NDR_MAX_DIMS] = {0};
   array_make(&copy, c.dtype, c.ndim, c.shape, NULL);
@@ -162,14 +162,14 @@ static ndr_op second_step(ndr_op op) {
 }
 
 /* The results of the first step are rounded: sums of f16 and bf16 to fewer digits than they have. */
-static bool composes(const ndr_case *c) {
+static bool composes(const ndr_problem *c) {
   bool half = c->dtype == NDR_F16 || c->dtype == NDR_BF16;
   return exact(c) && !(half && (c->ops[0] == NDR_SUM || c->ops[0] == NDR_NORM1));
 }
 
 static void two_steps(const subject *s) {
-  const ndr_case *c = &s->problem;
-  ndr_case inner = *c, outer = *c;
+  const ndr_problem *c = &s->problem;
+  ndr_problem inner = *c, outer = *c;
   test_array first, second;
   ndr_options options = case_options(c);
   if (second_step(c->ops[0]) == NDR_OP_COUNT || c->dim_count < 2) return;
@@ -188,7 +188,7 @@ static void two_steps(const subject *s) {
 }
 
 /* Results that lie one behind the other are each those of the subject. */
-static void assert_copies(const subject *s, const ndr_case *c, const DLTensor *view, const DLTensor *wide,
+static void assert_copies(const subject *s, const ndr_problem *c, const DLTensor *view, const DLTensor *wide,
                           size_t times) {
   size_t count = (size_t)array_count(&s->result.tensor);
   if (!exact(c)) {
@@ -205,7 +205,7 @@ static void assert_copies(const subject *s, const ndr_case *c, const DLTensor *v
 
 /* A broadcast dim that is kept repeats every result. */
 static void broadcast_kept(const subject *s) {
-  ndr_case c = s->problem;
+  ndr_problem c = s->problem;
   test_array wide;
   enum { COPIES = 3 };
   int dims[NDR_MAX_DIMS];
@@ -300,7 +300,7 @@ END_TEST
 START_TEST(runs_do_not_show) {
   rng random = {test_seed() + 4};
   for (int i = 0; i < test_case_count(3000) / 200; i++) {
-    ndr_case c;
+    ndr_problem c = NDR_PROBLEM_INIT;
     test_array array, first, again;
     random_case(&random, 200000, &c);
     array_of_case(&array, &c);
@@ -324,10 +324,10 @@ END_TEST
 /* Sums of positive numbers in blocks: a relative error of at most one rounding a level of the tree, where a plain f32
  * loop over 2^22 of them, each below half a unit of the sum it is added to, is off by percents. */
 static void assert_accurate(const char *text) {
-  ndr_case c;
+  ndr_problem c = NDR_PROBLEM_INIT;
   test_array array, result;
   rng random = {test_seed()};
-  assert_ok(ndr_case_parse(text, &c));
+  assert_ok(ndr_problem_parse(text, &c));
   ndr_options options = case_options(&c);
   array_of_case(&array, &c);
   for (size_t i = 0; i < array.bytes / 4; i++) ((float *)array.memory)[i] = (float)(0.1 + 0.01 * rng_unit(&random));

@@ -12,9 +12,9 @@ static int64_t near_power(rng *random, int exponent) {
 
 /* About 2^62 bytes by size, or by the reach of strides, or both: the exponents of a budget are dealt out to the dims.
  */
-static void huge_case(rng *random, ndr_case *c) {
+static void huge_case(rng *random, ndr_problem *c) {
   int budget = (int)rng_between(random, 50, 62), ndim = (int)rng_between(random, 1, 5);
-  memset(c, 0, sizeof *c);
+  *c = (ndr_problem)NDR_PROBLEM_INIT;
   c->dtype = (ndr_dtype)rng_between(random, 0, NDR_DTYPE_COUNT - 1);
   do c->ops[0] = (ndr_op)rng_between(random, 0, NDR_OP_COUNT - 1);
   while (!op_defined(c->ops[0], c->dtype));
@@ -37,7 +37,7 @@ START_TEST(planners_take_what_requests_allow) {
   rng random = {test_seed()};
   int count = test_case_count(20000), taken = 0;
   for (int i = 0; i < count; i++) {
-    ndr_case c;
+    ndr_problem c;
     huge_case(&random, &c);
     ndr_status status = plan_by_all(&c);
     ck_assert_msg(status == NDR_OK || status == NDR_ERR_OVERFLOW, "%s (seed %llu): %s", case_text(&c),

@@ -4,7 +4,7 @@
 #include "support/reduce.h"
 #include "support/suite.h"
 
-static void assert_right(const ndr_case *c, const test_array *array, const test_array *result, const char *how) {
+static void assert_right(const ndr_problem *c, const test_array *array, const test_array *result, const char *how) {
   char message[512];
   bool right = oracle_accepts(c, c->ops[0], &array->tensor, &result->tensor, message, sizeof message);
   ck_assert_msg(right, "%s (%s, seed %llu): %s", case_text(c), how, (unsigned long long)test_seed(), message);
@@ -13,7 +13,8 @@ static void assert_right(const ndr_case *c, const test_array *array, const test_
 }
 
 /* The result on 1 to 5 threads is the same to the bit as on one. */
-static void assert_threads_do_not_show(const ndr_case *c, const test_array *array, ndr_options options, rng *random) {
+static void assert_threads_do_not_show(const ndr_problem *c, const test_array *array, ndr_options options,
+                                       rng *random) {
   test_array alone, together;
   options.threads = 1;
   assert_ok(case_reduce(c, 0, &array->tensor, &options, &alone, NULL));
@@ -25,7 +26,7 @@ static void assert_threads_do_not_show(const ndr_case *c, const test_array *arra
   array_free(&together);
 }
 
-static void try_family(const ndr_case *c, const test_array *array, const char *family, rng *random) {
+static void try_family(const ndr_problem *c, const test_array *array, const char *family, rng *random) {
   test_array result;
   ndr_options options = case_options(c);
   options.force_family = family;
@@ -40,7 +41,7 @@ static void try_family(const ndr_case *c, const test_array *array, const char *f
 }
 
 static void check_random_case(rng *random, int64_t most) {
-  ndr_case c;
+  ndr_problem c = NDR_PROBLEM_INIT;
   test_array array;
   random_case(random, most, &c);
   array_of_case(&array, &c);

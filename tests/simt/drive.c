@@ -96,7 +96,7 @@ static void last_words(void) {
 }
 #endif
 
-void announce_case(const ndr_case *problem, const char *family, const twist *how, uint64_t seed) {
+void announce_case(const ndr_problem *problem, const char *family, const twist *how, uint64_t seed) {
   snprintf(announced, sizeof announced,
            "%s | family %s, device %d, %zu bytes past, %d splits, grid %lld, order %llx | seed %llu",
            case_text(problem), family ? family : "any", how->device, how->past, how->splits, (long long)how->grid,

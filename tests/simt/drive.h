@@ -32,7 +32,7 @@ twist random_twist(rng *random, ndr_dtype dtype);
 void apply_twist(ndr_plan *plan, const twist *how);
 
 /* What the running case is, so that a sanitizer's last words name it too. */
-void announce_case(const ndr_case *problem, const char *family, const twist *how, uint64_t seed);
+void announce_case(const ndr_problem *problem, const char *family, const twist *how, uint64_t seed);
 const char *announced_case(void);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "ndreduce/device.h"
 #include "runtime/control.h"
 #include "support/cases.h"
 #include "support/h5_stored.h"

@@ -72,7 +72,7 @@ START_TEST(weights_are_applied) {
   ndr_h5_dataset *dataset = open_packed();
   ndr_h5_options how = on_gpu(2);
   double by[18];
-  DLTensor weights = ndr_tensor(by, NDR_F64, 18);
+  DLTensor weights = ndr_tensor(by, NDR_F64, NDR_SHAPE(18));
   for (int i = 0; i < 18; i++) by[i] = 1 + i % 5;
   how.memory = 256 << 10;
   how.weights = &weights;
@@ -99,13 +99,12 @@ END_TEST
 START_TEST(threads_and_memory_of_the_host_are_not_in_the_bits) {
   ndr_h5_dataset *dataset = open_packed();
   ndr_h5_options how = on_gpu(0);
+  const ndr_problem *mean = h5_problem(dataset, NDR_DIMS(0), 1, &(ndr_op){NDR_MEAN});
   double sums[2][18 * 40];
   for (int threads = 1; threads <= 2; threads++) {
-    ndr_options reduce = NDR_OPTIONS_INIT;
-    DLTensor result = ndr_tensor(sums[threads - 1], NDR_F64, 18, 40);
-    reduce.threads = 3 * threads - 2;
-    how.reduce = &reduce;
-    assert_ok(ndr_h5_reduce(dataset, NDR_DIMS(0), 1, &(ndr_op){NDR_MEAN}, (DLTensor *[]){&result}, &how));
+    DLTensor result = ndr_tensor(sums[threads - 1], NDR_F64, NDR_SHAPE(18, 40));
+    how.threads = 3 * threads - 2;
+    assert_ok(ndr_h5_reduce(dataset, mean, (DLTensor *[]){&result}, &how));
   }
   ck_assert(memcmp(sums[0], sums[1], sizeof sums[0]) == 0);
   ndr_h5_close(dataset);
@@ -136,9 +135,8 @@ END_TEST
 /* ---- Failing ---------------------------------------------------------------------------------------------------- */
 
 static ndr_status reduce_ramp(ndr_h5_dataset *dataset, const ndr_h5_options *how, double *mean, int64_t *where) {
-  DLTensor results[] = {ndr_tensor_compact(mean, 1, (int64_t[]){NDR_F64, 40}),
-                        ndr_tensor_compact(where, 1, (int64_t[]){NDR_I64, 40})};
-  return ndr_h5_reduce(dataset, NDR_DIMS(0, 1), 2, (ndr_op[]){NDR_MEAN, NDR_ARGMIN},
+  DLTensor results[] = {ndr_tensor(mean, NDR_F64, NDR_SHAPE(40)), ndr_tensor(where, NDR_I64, NDR_SHAPE(40))};
+  return ndr_h5_reduce(dataset, h5_problem(dataset, NDR_DIMS(0, 1), 2, (ndr_op[]){NDR_MEAN, NDR_ARGMIN}),
                        (DLTensor *[]){&results[0], &results[1]}, how);
 }
 
@@ -223,8 +221,9 @@ START_TEST(every_call_of_several_gpus_that_fails_is_a_clean_error) {
 }
 END_TEST
 
-static void note_warning(void *user, const ndr_h5_progress *now) {
+static int note_warning(void *user, const ndr_h5_progress *now) {
   if (now->warning) *(int *)user = 1;
+  return 0;
 }
 
 /* Memory for so many blocks, then no more: smaller slabs, or an error; under auto the CPU, with a warning. */
@@ -264,17 +263,18 @@ END_TEST
 START_TEST(devices_that_are_not_there_are_named) {
   ndr_h5_dataset *dataset = open_packed();
   ndr_h5_options how = on_gpu(SIMT_DEVICES);
+  const ndr_problem *sums = h5_problem(dataset, NDR_ALL_DIMS, 1, every_op);
   double sum;
-  DLTensor result = ndr_tensor_compact(&sum, 0, (int64_t[]){NDR_F64});
-  assert_fails(ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, every_op, (DLTensor *[]){&result}, &how), NDR_ERR_NO_DEVICE,
+  DLTensor result = ndr_tensor(&sum, NDR_F64, 0, NULL);
+  assert_fails(ndr_h5_reduce(dataset, sums, (DLTensor *[]){&result}, &how), NDR_ERR_NO_DEVICE,
                "/x: device cuda:3 cannot be used");
   simt_controls.driver = false;
   how.device_id = 0;
-  assert_fails(ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, every_op, (DLTensor *[]){&result}, &how), NDR_ERR_NO_DEVICE,
+  assert_fails(ndr_h5_reduce(dataset, sums, (DLTensor *[]){&result}, &how), NDR_ERR_NO_DEVICE,
                "/x: device cuda:0 cannot be used");
   ndr_gpu_pays = 0;
   how.device = NDR_H5_AUTO;
-  assert_ok(ndr_h5_reduce(dataset, NDR_ALL_DIMS, 1, every_op, (DLTensor *[]){&result}, &how));
+  assert_ok(ndr_h5_reduce(dataset, sums, (DLTensor *[]){&result}, &how));
   simt_controls.driver = true;
   ndr_h5_close(dataset);
 }

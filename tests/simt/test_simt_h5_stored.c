@@ -136,13 +136,14 @@ static void reduce(ndr_h5_dataset *dataset, ndr_op op, int dim, int64_t memory, 
                    unsigned char *result) {
   ndr_h5_options how = NDR_H5_OPTIONS_INIT;
   int64_t shape[NDR_MAX_DIMS];
-  DLTensor array = ndr_h5_tensor(dataset), described = {.shape = shape};
+  DLTensor described = {.shape = shape};
+  const ndr_problem *problem = h5_problem(dataset, 1, &dim, 1, &op);
   ndr_status status = NDR_ERR_MEMORY;
   how.device = device;
-  assert_ok(ndr_result_describe(&array, 1, &dim, op, NULL, &described));
+  assert_ok(ndr_problem_result(problem, 0, &described));
   described.data = result;
   for (how.memory = memory; status == NDR_ERR_MEMORY; how.memory *= 2)
-    status = ndr_h5_reduce(dataset, 1, &dim, 1, &op, (DLTensor *[]){&described}, &how);
+    status = ndr_h5_reduce(dataset, problem, (DLTensor *[]){&described}, &how);
   assert_ok(status);
 }
 
@@ -235,7 +236,8 @@ static void check_said(const char *expected) {
   size_t length;
   how.device = NDR_H5_CUDA;
   assert_ok(ndr_h5_open(&dataset, paths[0], NULL, NULL));
-  assert_ok(ndr_h5_explain(dataset, NDR_DIMS(0), 1, &(ndr_op){NDR_MEAN}, &how, text, sizeof text, &length));
+  const ndr_problem *mean = h5_problem(dataset, NDR_DIMS(0), 1, &(ndr_op){NDR_MEAN});
+  assert_ok(ndr_h5_explain(dataset, mean, &how, text, sizeof text, &length));
   ck_assert_msg(strstr(text, expected) != NULL, "no '%s' in:\n%s", expected, text);
   ndr_h5_close(dataset);
 }

@@ -9,6 +9,7 @@
 #include "memory.h"
 #include "runtime/control.h"
 #include "support/oracle.h"
+#include "support/plan_array.h"
 #include "support/suite.h"
 
 static const char *const families[] = {"tree", "thread", "tile"};
@@ -35,11 +36,11 @@ static void execute(const ndr_plan *plan, const device_array *array, device_arra
   char *before = malloc(result->host.bytes + 1);
   if (!workspace || !before) abort();
   const char *kernel = ndr_kernel_name(ndr_plan_launch(plan, array->memory)->kernel);
-  memset(workspace, 0, ndr_plan_counter_bytes(plan));
+  memset(workspace, ARRAY_POISON, plan->workspace);
   for (int round = 0; round < 2 && !came->why[0]; round++) {
     simt_controls.order = round ? how->order * 3 + 1 : how->order;
     memset(result->memory, ARRAY_POISON, result->host.bytes);
-    if (ndr_plan_execute(plan, array->tensor.data, &data, workspace, NULL) != NDR_OK)
+    if (ndr_plan_execute(plan, array->tensor.data, &data, workspace, ndr_plan_workspace(plan), NULL) != NDR_OK)
       snprintf(came->why, sizeof came->why, "%s: %s", kernel, ndr_last_error());
     else if (!counters_are_zero(plan, workspace))
       snprintf(came->why, sizeof came->why, "%s left a counter that is not 0", kernel);
@@ -51,7 +52,7 @@ static void execute(const ndr_plan *plan, const device_array *array, device_arra
   simt_release(workspace);
 }
 
-static void check(const ndr_case *problem, const device_array *array, device_array *result, outcome *came) {
+static void check(const ndr_problem *problem, const device_array *array, device_array *result, outcome *came) {
   device_fetch(result);
   if (simt_guards_broken())
     snprintf(came->why, sizeof came->why, "something was written outside the arrays and the workspace");
@@ -62,7 +63,7 @@ static void check(const ndr_case *problem, const device_array *array, device_arr
     return;
 }
 
-static outcome run_case(const ndr_case *problem, const char *family, const twist *how, rng *random) {
+static outcome run_case(const ndr_problem *problem, const char *family, const twist *how, rng *random) {
   outcome came = {true, ""};
   device_array array, result;
   ndr_plan *plan;
@@ -76,7 +77,7 @@ static outcome run_case(const ndr_case *problem, const char *family, const twist
   device_array_of(&result, how->device, 0);
   const DLTensor *results[] = {&result.tensor};
   ndr_status status =
-      ndr_plan_create(&plan, &array.tensor, problem->dim_count, problem->dims, 1, problem->ops, results, &options);
+      plan_array(&plan, &array.tensor, problem->dim_count, problem->dims, 1, problem->ops, results, &options);
   came.ran = status == NDR_OK;
   if (came.ran) {
     apply_twist(plan, how);
@@ -93,7 +94,7 @@ static outcome run_case(const ndr_case *problem, const char *family, const twist
 
 static outcome run_seed(ndr_op op, const char *family, uint64_t seed) {
   rng random = {seed};
-  ndr_case problem;
+  ndr_problem problem = NDR_PROBLEM_INIT;
   directed_case(&random, dtype, op, family, MOST_ELEMENTS, &problem);
   twist how = random_twist(&random, dtype);
   announce_case(&problem, family, &how, seed);
@@ -123,12 +124,12 @@ START_TEST(test_rows_in_packets) {
   rng random = {test_seed()};
   for (int bytes = 1; bytes <= 16; bytes++) {
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-      ndr_case problem;
+      ndr_problem problem = NDR_PROBLEM_INIT;
       char text[64];
       ndr_op op = ops[rng_between(&random, 0, 3)];
       twist how = {.past = (size_t)(bytes % 16) / ndr_dtype_alignment(dtype) * ndr_dtype_alignment(dtype)};
       snprintf(text, sizeof text, "%s %s [%d,%d] /1", ndr_op_name(op), ndr_dtype_name(dtype), counts[i], 1 << _i);
-      assert_ok(ndr_case_parse(text, &problem));
+      assert_ok(ndr_problem_parse(text, &problem));
       announce_case(&problem, "tile", &how, test_seed());
       outcome came = run_case(&problem, "tile", &how, &random);
       ck_assert_msg(!came.why[0], "%s\n  %s", announced_case(), came.why);
@@ -155,11 +156,11 @@ START_TEST(test_short_runs) {
   for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
     if (!op_defined(ops[i], dtype)) continue;
     for (int round = test_case_count(8); round > 0; round--) {
-      ndr_case problem;
+      ndr_problem problem = NDR_PROBLEM_INIT;
       char text[64];
       twist how = random_twist(&random, dtype);
       snprintf(text, sizeof text, "%s %s %s", ndr_op_name(ops[i]), ndr_dtype_name(dtype), shapes[_i]);
-      assert_ok(ndr_case_parse(text, &problem));
+      assert_ok(ndr_problem_parse(text, &problem));
       announce_case(&problem, "tile", &how, test_seed());
       outcome came = run_case(&problem, "tile", &how, &random);
       ck_assert_msg(!came.why[0], "%s\n  %s", announced_case(), came.why);

@@ -3,6 +3,7 @@
 
 #include "control.h"
 #include "memory.h"
+#include "support/plan_array.h"
 #include "support/suite.h"
 
 /* The device with the smallest cache: each run reads twice as much first. */
@@ -33,7 +34,7 @@ static void assert_described(const ndr_options *options, const char *part, bool 
   char text[4096];
   ndr_plan *plan;
   ndr_op op = NDR_SUM;
-  assert_ok(ndr_plan_create(&plan, &array, NDR_DIMS(1), 1, &op, NULL, options));
+  assert_ok(plan_array(&plan, &array, NDR_DIMS(1), 1, &op, NULL, options));
   ndr_plan_describe(plan, text, sizeof text);
   ck_assert_msg((strstr(text, part) != NULL) == expected, "'%s' %s in:\n%s", part, expected ? "is not" : "is", text);
   ndr_plan_destroy(plan);

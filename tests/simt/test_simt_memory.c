@@ -1,7 +1,9 @@
 /* Memory, streams and copies of GPUs through the public calls, under emulation: what is kept, in which order work is
  * done, states merged across GPUs, and what is refused. */
 #include "memory.h"
+#include "ndreduce/device.h"
 #include "runtime/control.h"
+#include "support/plan_array.h"
 #include "support/suite.h"
 
 static const DLDevice gpu = {kDLCUDA, 1}, pinned = {kDLCUDAHost, 1};
@@ -89,8 +91,8 @@ static ndr_accumulator *half(DLDevice device, void *stream, int64_t offset, void
   options.stream = stream;
   assert_ok(ndr_memory_allocate(device, sizeof values, there));
   assert_ok(ndr_copy(device, *there, values + offset, 4 * sizeof *values, stream));
-  assert_ok(ndr_accumulator_create(&made, device, NDR_F32, 1, &shape, NDR_ALL_DIMS, 2, (ndr_op[]){NDR_VAR, NDR_ARGMAX},
-                                   &options));
+  assert_ok(
+      accumulate_array(&made, device, NDR_F32, 1, &shape, NDR_ALL_DIMS, 2, (ndr_op[]){NDR_VAR, NDR_ARGMAX}, &options));
   DLTensor slab = {.data = *there, .device = device, .ndim = 1, .dtype = ndr_dtype_to_dlpack(NDR_F32), .shape = &size};
   assert_ok(ndr_accumulator_add(made, &slab, &offset));
   return made;

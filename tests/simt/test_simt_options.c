@@ -16,7 +16,7 @@ static const char *const families[] = {"tree", "thread", "tile", NULL};
 static const ndr_dtype dtypes[] = {NDR_F32, NDR_F16, NDR_C64, NDR_F64, NDR_I8};
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
-static void draw_ops(rng *random, ndr_case *problem, int count) {
+static void draw_ops(rng *random, ndr_problem *problem, int count) {
   for (problem->op_count = 0; problem->op_count < count; problem->op_count++) {
     ndr_op *op = &problem->ops[problem->op_count];
     do *op = (ndr_op)rng_between(random, 0, NDR_OP_COUNT - 1);
@@ -24,7 +24,7 @@ static void draw_ops(rng *random, ndr_case *problem, int count) {
   }
 }
 
-static void check_results(const ndr_case *problem, const device_array *array, device_array *results) {
+static void check_results(const ndr_problem *problem, const device_array *array, device_array *results) {
   char why[1024] = "";
   for (int i = 0; i < problem->op_count; i++) {
     device_fetch(&results[i]);
@@ -36,7 +36,7 @@ static void check_results(const ndr_case *problem, const device_array *array, de
   ck_assert_msg(!simt_guards_broken(), "%s\n  something was written outside the arrays", announced_case());
 }
 
-static void run_case(const ndr_case *problem, const char *family, bool compiles, rng *random) {
+static void run_case(const ndr_problem *problem, const char *family, bool compiles, rng *random) {
   device_array array, results[MOST_OPS];
   DLTensor *tensors[MOST_OPS];
   twist how = random_twist(random, problem->dtype);
@@ -72,7 +72,7 @@ static void run_case(const ndr_case *problem, const char *family, bool compiles,
 
 static void draw_and_run(int number, int most_ops, bool compiles) {
   rng random = {test_seed() + (uint64_t)number};
-  ndr_case problem;
+  ndr_problem problem = NDR_PROBLEM_INIT;
   const char *family = families[number % 4];
   directed_case(&random, dtypes[number / 4 % DTYPES], NDR_SUM, family ? family : "tree", MOST_ELEMENTS, &problem);
   problem.skip_nan = rng_once_in(&random, 2);

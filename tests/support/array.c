@@ -66,7 +66,7 @@ bool same_elements(const DLTensor *a, const DLTensor *b) {
 }
 
 void array_make(test_array *made, ndr_dtype dtype, int ndim, const int64_t *shape, const int64_t *strides) {
-  ndr_case problem = {.dtype = dtype, .ndim = ndim};
+  ndr_problem problem = {.size = sizeof(ndr_problem), .dtype = dtype, .ndim = ndim};
   int64_t step = 1;
   for (int d = ndim - 1; d >= 0; d--) {
     problem.shape[d] = shape[d];
@@ -77,10 +77,10 @@ void array_make(test_array *made, ndr_dtype dtype, int ndim, const int64_t *shap
   if (!strides) made->tensor.strides = NULL;
 }
 
-void array_of_case(test_array *made, const ndr_case *problem) {
+void array_of_case(test_array *made, const ndr_problem *problem) {
   int64_t low, high;
   size_t size = ndr_dtype_bytes(problem->dtype);
-  if (ndr_case_extent(problem, &low, &high) != NDR_OK) abort();
+  if (ndr_problem_extent(problem, &low, &high) != NDR_OK) abort();
   memset(made, 0, sizeof *made);
   made->dtype = problem->dtype;
   made->bytes = high < low ? 0 : (size_t)(high - low + 1) * size;
@@ -103,7 +103,7 @@ void array_free(test_array *made) {
 }
 
 /* Strides that keep elements apart: the dims in a random order, each beyond the span of those before it. */
-static void random_layout(rng *random, ndr_case *problem) {
+static void random_layout(rng *random, ndr_problem *problem) {
   int order[NDR_MAX_DIMS];
   int64_t span = 1 + rng_once_in(random, 3);
   rng_shuffle(random, problem->ndim, order);
@@ -121,7 +121,7 @@ ndr_status array_result(test_array *made, const DLTensor *of, int dim_count, con
   ndr_status status = ndr_result_describe(of, dim_count, dims, op, options, &described);
   memset(made, 0, sizeof *made);
   if (status != NDR_OK) return status;
-  ndr_case layout = {.dtype = dtype_of(&described), .ndim = described.ndim};
+  ndr_problem layout = {.size = sizeof(ndr_problem), .dtype = dtype_of(&described), .ndim = described.ndim};
   memcpy(layout.shape, shape, (size_t)described.ndim * sizeof *shape);
   if (random) {
     random_layout(random, &layout);
@@ -209,7 +209,7 @@ bool array_gaps_untouched(const test_array *made) {
   return untouched;
 }
 
-ndr_options case_options(const ndr_case *problem) {
+ndr_options case_options(const ndr_problem *problem) {
   ndr_options options = NDR_OPTIONS_INIT;
   options.keepdims = problem->keepdims;
   options.skip_nan = problem->skip_nan;

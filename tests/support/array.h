@@ -3,6 +3,7 @@
 #define TEST_SUPPORT_ARRAY_H
 
 #include "element.h"
+#include "ndreduce/plan.h"
 #include "random.h"
 
 typedef struct test_array {
@@ -26,7 +27,7 @@ typedef enum filling {
 
 /* Memory is poisoned until filled. Strides NULL: compact. */
 void array_make(test_array *made, ndr_dtype dtype, int ndim, const int64_t *shape, const int64_t *strides);
-void array_of_case(test_array *made, const ndr_case *problem);
+void array_of_case(test_array *made, const ndr_problem *problem);
 
 /* The result that ndr_result_describe asks for; with random, in a random layout with gaps. */
 ndr_status array_result(test_array *made, const DLTensor *of, int dim_count, const int *dims, ndr_op op,
@@ -56,6 +57,6 @@ bool same_elements(const DLTensor *a, const DLTensor *b);
 bool array_gaps_untouched(const test_array *made);
 
 /* The options that a case stands for. */
-ndr_options case_options(const ndr_case *problem);
+ndr_options case_options(const ndr_problem *problem);
 
 #endif

@@ -52,15 +52,15 @@ bool op_exact(ndr_op op, ndr_dtype dtype, bool small) {
   }
 }
 
-int64_t case_elements(const ndr_case *problem) {
+int64_t case_elements(const ndr_problem *problem) {
   int64_t count = 1;
   for (int d = 0; d < problem->ndim; d++) count *= problem->shape[d];
   return count;
 }
 
-const char *case_text(const ndr_case *problem) {
+const char *case_text(const ndr_problem *problem) {
   static _Thread_local char text[CASE_TEXT];
-  ndr_case_print(problem, text, sizeof text);
+  ndr_problem_print(problem, text, sizeof text);
   return text;
 }
 
@@ -74,7 +74,7 @@ static int64_t random_size(rng *random, int64_t most) {
   return size > most ? most : size;
 }
 
-static void random_shape(rng *random, int64_t most, ndr_case *made) {
+static void random_shape(rng *random, int64_t most, ndr_problem *made) {
   made->ndim = rng_once_in(random, 30) ? (int)rng_between(random, 7, NDR_MAX_DIMS) : (int)rng_between(random, 0, 6);
   for (int d = 0; d < made->ndim; d++) {
     /* Beyond six dims most are 1; otherwise nothing but tiny sizes would fit. */
@@ -84,7 +84,7 @@ static void random_shape(rng *random, int64_t most, ndr_case *made) {
 }
 
 /* Compact, or the strides of a view: dims in any order of memory, with gaps, steps, reversals and broadcasts. */
-static void random_strides(rng *random, ndr_case *made) {
+static void random_strides(rng *random, ndr_problem *made) {
   int order[NDR_MAX_DIMS];
   bool compact = rng_once_in(random, 3);
   int64_t span = !compact && rng_once_in(random, 5) ? rng_between(random, 2, 3) : 1;
@@ -99,20 +99,20 @@ static void random_strides(rng *random, ndr_case *made) {
   }
 }
 
-static void random_dims(rng *random, ndr_case *made) {
+static void random_dims(rng *random, ndr_problem *made) {
   int order[NDR_MAX_DIMS];
   rng_shuffle(random, made->ndim, order);
   made->dim_count = made->ndim ? (int)rng_between(random, 0, made->ndim) : 0;
   for (int i = 0; i < made->dim_count; i++) made->dims[i] = rng_once_in(random, 4) ? order[i] - made->ndim : order[i];
 }
 
-void random_case(rng *random, int64_t most, ndr_case *made) {
+void random_case(rng *random, int64_t most, ndr_problem *made) {
   ndr_dtype dtype = (ndr_dtype)rng_between(random, 0, NDR_DTYPE_COUNT - 1);
   random_case_of(random, dtype, most, made);
 }
 
-void random_case_of(rng *random, ndr_dtype dtype, int64_t most, ndr_case *made) {
-  memset(made, 0, sizeof *made);
+void random_case_of(rng *random, ndr_dtype dtype, int64_t most, ndr_problem *made) {
+  *made = (ndr_problem)NDR_PROBLEM_INIT;
   made->dtype = dtype;
   random_shape(random, most, made);
   random_strides(random, made);
@@ -135,11 +135,11 @@ static int64_t directed_size(rng *random, int64_t most) {
 
 /* Dims in memory order, innermost first: whether the innermost is kept decides what a family makes of the problem, and
  * tile wants the next one to be of the other kind, dense around it. */
-void directed_case(rng *random, ndr_dtype dtype, ndr_op op, const char *family, int64_t most, ndr_case *made) {
+void directed_case(rng *random, ndr_dtype dtype, ndr_op op, const char *family, int64_t most, ndr_problem *made) {
   bool tile = strcmp(family, "tile") == 0, reduced[NDR_MAX_DIMS];
   int order[NDR_MAX_DIMS];
   int64_t span = !tile && rng_once_in(random, 5) ? rng_between(random, 2, 3) : 1;
-  memset(made, 0, sizeof *made);
+  *made = (ndr_problem)NDR_PROBLEM_INIT;
   made->dtype = dtype;
   made->op_count = 1;
   made->ops[0] = op;
@@ -160,7 +160,7 @@ void directed_case(rng *random, ndr_dtype dtype, ndr_op op, const char *family, 
   }
 }
 
-void random_ops(rng *random, ndr_case *made) {
+void random_ops(rng *random, ndr_problem *made) {
   made->op_count = (int)rng_between(random, 1, 3);
   for (int i = 1; i < made->op_count; i++) do
       made->ops[i] = (ndr_op)rng_between(random, 0, NDR_OP_COUNT - 1);
@@ -172,7 +172,7 @@ filling random_filling(rng *random, ndr_op op) {
   return (filling)rng_between(random, 0, FILL_COUNT - 1);
 }
 
-filling random_filling_of(rng *random, const ndr_case *problem) {
+filling random_filling_of(rng *random, const ndr_problem *problem) {
   for (int i = 0; i < problem->op_count; i++)
     if (problem->ops[i] == NDR_PROD) return random_filling(random, NDR_PROD);
   return random_filling(random, problem->ops[0]);

@@ -20,21 +20,21 @@ double test_clock(void);
 
 /* Any dtype, 0 to 6 dims (now and then more, of size 1), any strides, any dims, any op of the dtype, any options; the
  * array has at most `most` elements. min, max, argmin and argmax come with at least one element. */
-void random_case(rng *random, int64_t most, ndr_case *made);
+void random_case(rng *random, int64_t most, ndr_problem *made);
 
 /* The same with elements of this dtype. */
-void random_case_of(rng *random, ndr_dtype dtype, int64_t most, ndr_case *made);
+void random_case_of(rng *random, ndr_dtype dtype, int64_t most, ndr_problem *made);
 
 /* A problem of op that the GPU family of this name can usually run, with sizes around the widths of packets, warps,
  * tiles and blocks. No options but ddof. */
-void directed_case(rng *random, ndr_dtype dtype, ndr_op op, const char *family, int64_t most, ndr_case *made);
+void directed_case(rng *random, ndr_dtype dtype, ndr_op op, const char *family, int64_t most, ndr_problem *made);
 
 /* op and up to two more, defined for the dtype and for no elements. */
-void random_ops(rng *random, ndr_case *made);
+void random_ops(rng *random, ndr_problem *made);
 
 /* A filling under which op can be checked: products stay in range. */
 filling random_filling(rng *random, ndr_op op);
-filling random_filling_of(rng *random, const ndr_case *problem);
+filling random_filling_of(rng *random, const ndr_problem *problem);
 
 bool op_defined(ndr_op op, ndr_dtype dtype);
 bool op_has_empty(ndr_op op);
@@ -42,9 +42,9 @@ bool op_has_empty(ndr_op op);
 /* Whether the result is the same to the bit whatever the order of the work: always, or when every element is a small
  * integer. */
 bool op_exact(ndr_op op, ndr_dtype dtype, bool small);
-int64_t case_elements(const ndr_case *problem);
+int64_t case_elements(const ndr_problem *problem);
 
 /* The case in the mini-language; static storage of the thread. */
-const char *case_text(const ndr_case *problem);
+const char *case_text(const ndr_problem *problem);
 
 #endif

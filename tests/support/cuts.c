@@ -12,7 +12,7 @@ static void shuffle(rng *random, int count, box *boxes) {
 }
 
 /* Cuts boxes in two at random places until there are about enough. */
-int random_boxes(rng *random, const ndr_case *problem, box *boxes) {
+int random_boxes(rng *random, const ndr_problem *problem, box *boxes) {
   int count = 1, wanted = (int)rng_between(random, 1, MOST_BOXES);
   boxes[0] = (box){{0}, {0}};
   memcpy(boxes[0].size, problem->shape, sizeof problem->shape);

@@ -11,7 +11,7 @@ typedef struct box {
 enum { MOST_BOXES = 24 };
 
 /* Boxes that hold each element of the case once, in a random order; returns how many. */
-int random_boxes(rng *random, const ndr_case *problem, box *boxes);
+int random_boxes(rng *random, const ndr_problem *problem, box *boxes);
 
 /* The elements of a tensor with strides that lie in a box, as a view. The box must outlive it. */
 DLTensor tensor_part(const DLTensor *tensor, box *part);

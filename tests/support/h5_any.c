@@ -25,6 +25,14 @@ void h5_write(const char *path, const DLTensor *tensor, ndr_dtype dtype, hid_t c
   H5Fclose(file);
 }
 
+ndr_problem *h5_problem(const ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,
+                        const ndr_op *ops) {
+  static _Thread_local ndr_problem problem;
+  problem = (ndr_problem)NDR_PROBLEM_INIT;
+  assert_ok(ndr_h5_problem(&problem, dataset, dim_count, dims, op_count, ops));
+  return &problem;
+}
+
 /* ---- Any dataset ------------------------------------------------------------------------------------------------ */
 
 /* Chunks of a random size, with or without filters; HDF5 allows none where a size is 0. */
@@ -39,20 +47,17 @@ static void choose_layout(hid_t creation, const DLTensor *tensor, rng *random) {
   if (rng_once_in(random, 3)) H5Pset_fletcher32(creation);
 }
 
-static void check_against_oracle(const ndr_case *problem, const test_array *array, const char *path,
+static void check_against_oracle(const ndr_problem *problem, const test_array *array, const char *path,
                                  const ndr_h5_options *how, int64_t memory, rng *random) {
-  ndr_options reduce = case_options(problem);
+  ndr_options layout = case_options(problem);
   ndr_h5_options options = *how;
   ndr_h5_dataset *dataset;
   test_array result;
   char text[512];
-  options.reduce = &reduce;
   options.memory = memory;
   assert_ok(ndr_h5_open(&dataset, path, NULL, NULL));
-  DLTensor tensor = ndr_h5_tensor(dataset);
-  assert_ok(array_result(&result, &tensor, problem->dim_count, problem->dims, problem->ops[0], &reduce, random));
-  ndr_status status = ndr_h5_reduce(dataset, problem->dim_count, problem->dims, 1, problem->ops,
-                                    (DLTensor *[]){&result.tensor}, &options);
+  assert_ok(array_result(&result, &array->tensor, problem->dim_count, problem->dims, problem->ops[0], &layout, random));
+  ndr_status status = ndr_h5_reduce(dataset, problem, (DLTensor *[]){&result.tensor}, &options);
   if (status == NDR_ERR_MEMORY)
     ck_assert_int_lt(memory, 1 << 20);
   else
@@ -64,7 +69,7 @@ static void check_against_oracle(const ndr_case *problem, const test_array *arra
 }
 
 void h5_check_any(rng *random, const char *path, int64_t most, bool plain, const ndr_h5_options *how, int64_t memory) {
-  ndr_case problem;
+  ndr_problem problem = NDR_PROBLEM_INIT;
   test_array array;
   random_case(random, most, &problem);
   if (plain) {
@@ -98,7 +103,7 @@ void h5_write_packed(const char *path) {
   H5Pset_chunk(creation, 3, (hsize_t[]){5, 7, 16});
   H5Pset_shuffle(creation);
   H5Pset_deflate(creation, 1);
-  DLTensor tensor = ndr_tensor(values, NDR_I16, TIMES, ROWS, COLUMNS);
+  DLTensor tensor = ndr_tensor(values, NDR_I16, NDR_SHAPE(TIMES, ROWS, COLUMNS));
   h5_write(path, &tensor, NDR_I16, creation);
   H5Pclose(creation);
   hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), data = H5Dopen2(file, "x", H5P_DEFAULT);
@@ -114,15 +119,19 @@ void h5_write_packed(const char *path) {
   H5Fclose(file);
 }
 
-static void reduce_into(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
-                        const ndr_h5_options *how, test_array *results) {
-  DLTensor tensor = ndr_h5_tensor(dataset), *pointers[NDR_MAX_OPS];
-  if (how->weights) tensor.dtype = ndr_dtype_to_dlpack(NDR_F64);
-  for (int i = 0; i < op_count; i++) {
-    assert_ok(array_result(&results[i], &tensor, dim_count, dims, ops[i], how->reduce, NULL));
+static void reduce_into(ndr_h5_dataset *dataset, const ndr_problem *problem, const ndr_h5_options *how,
+                        test_array *results) {
+  DLTensor *pointers[NDR_MAX_OPS];
+  for (int i = 0; i < problem->op_count; i++) {
+    int64_t shape[NDR_MAX_DIMS];
+    DLTensor described = {.shape = shape};
+    ndr_dtype dtype;
+    assert_ok(ndr_problem_result(problem, i, &described));
+    assert_ok(ndr_dtype_from_dlpack(described.dtype, &dtype));
+    array_make(&results[i], dtype, described.ndim, shape, NULL);
     pointers[i] = &results[i].tensor;
   }
-  assert_ok(ndr_h5_reduce(dataset, dim_count, dims, op_count, ops, pointers, how));
+  assert_ok(ndr_h5_reduce(dataset, problem, pointers, how));
 }
 
 static const char *first_of(const test_array *array) {
@@ -155,9 +164,10 @@ static void assert_same_bits(const test_array *a, const test_array *b, ndr_op op
 
 void h5_check_bits(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
                    const ndr_h5_options *one, const ndr_h5_options *other) {
+  const ndr_problem *problem = h5_problem(dataset, dim_count, dims, op_count, ops);
   test_array a[NDR_MAX_OPS], b[NDR_MAX_OPS];
-  reduce_into(dataset, dim_count, dims, op_count, ops, one, a);
-  reduce_into(dataset, dim_count, dims, op_count, ops, other, b);
+  reduce_into(dataset, problem, one, a);
+  reduce_into(dataset, problem, other, b);
   for (int i = 0; i < op_count; i++) {
     assert_same_bits(&a[i], &b[i], ops[i]);
     array_free(&a[i]);
@@ -168,13 +178,17 @@ void h5_check_bits(ndr_h5_dataset *dataset, int dim_count, const int *dims, int 
 void h5_check_same(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
                    const ndr_h5_options *how) {
   test_array got[NDR_MAX_OPS], again[NDR_MAX_OPS], expected[NDR_MAX_OPS], sizes;
+  ndr_problem problem = *h5_problem(dataset, dim_count, dims, op_count, ops);
   ndr_h5_options cpu = *how;
   cpu.device = NDR_H5_CPU;
   cpu.memory = 0;
-  reduce_into(dataset, dim_count, dims, op_count, ops, &cpu, expected);
-  if (!how->weights) reduce_into(dataset, dim_count, dims, 1, &(ndr_op){NDR_NORM1}, &cpu, &sizes);
-  reduce_into(dataset, dim_count, dims, op_count, ops, how, got);
-  reduce_into(dataset, dim_count, dims, op_count, ops, how, again);
+  if (how->weights)
+    problem.dtype = NDR_F64;
+  else
+    reduce_into(dataset, h5_problem(dataset, dim_count, dims, 1, &(ndr_op){NDR_NORM1}), &cpu, &sizes);
+  reduce_into(dataset, &problem, &cpu, expected);
+  reduce_into(dataset, &problem, how, got);
+  reduce_into(dataset, &problem, how, again);
   for (int i = 0; i < op_count; i++) {
     assert_close(&got[i], &expected[i], how->weights ? NULL : &sizes, ops[i]);
     assert_same_bits(&got[i], &again[i], ops[i]);

@@ -10,6 +10,9 @@
 /* A new file with the dataset /x of a compact array; without data nothing is written. */
 void h5_write(const char *path, const DLTensor *tensor, ndr_dtype dtype, hid_t creation);
 
+/* The problem of reducing a dataset; valid until the thread's next call. */
+ndr_problem *h5_problem(const ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops);
+
 /* A dataset of any dtype, layout and filters at path, of at most so many elements, reduced over any dims as `how` says
  * within `memory`, is what the oracle says of the array. NDR_ERR_MEMORY is accepted below 1 MiB. Where options can be
  * expensive, `plain` leaves them out. */

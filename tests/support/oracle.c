@@ -10,7 +10,7 @@ static long double growth(int64_t n) {
   return n <= 256 ? (long double)n : 256 + log2l((long double)n);
 }
 
-static ndr_dtype accumulator_of(const ndr_case *problem) {
+static ndr_dtype accumulator_of(const ndr_problem *problem) {
   bool wide = problem->accumulate == NDR_ACCUMULATE_F64 || is_integer(problem->dtype) || problem->dtype == NDR_C128;
   return wide || problem->dtype == NDR_F64 ? NDR_F64 : NDR_F32;
 }
@@ -52,7 +52,7 @@ static long double total_of(const exact_sum *total) {
   return total->sum + total->correction;
 }
 
-static answer sum_of(const ndr_case *problem, const element *x, int64_t n, long double divisor) {
+static answer sum_of(const ndr_problem *problem, const element *x, int64_t n, long double divisor) {
   exact_sum re = {0}, im = {0};
   for (int64_t i = 0; i < n; i++) {
     add(&re, x[i].re);
@@ -77,13 +77,13 @@ static answer wrapped(ndr_dtype dtype, uint64_t bits) {
   return exactly(is_signed(dtype) ? (long double)(int64_t)bits : (long double)bits);
 }
 
-static answer integer_sum(const ndr_case *problem, const element *x, int64_t n) {
+static answer integer_sum(const ndr_problem *problem, const element *x, int64_t n) {
   uint64_t sum = 0;
   for (int64_t i = 0; i < n; i++) sum += bits_of(problem->dtype, x[i]);
   return wrapped(problem->dtype, sum);
 }
 
-static answer product_of(const ndr_case *problem, const element *x, int64_t n) {
+static answer product_of(const ndr_problem *problem, const element *x, int64_t n) {
   uint64_t bits = 1;
   element p = {1, 0};
   long double size = 1;
@@ -116,7 +116,7 @@ static answer norm_inf(const element *x, int64_t n, long double relative) {
   return within(largest, largest * relative);
 }
 
-static answer norm_sum(const ndr_case *problem, const element *x, int64_t n, int power) {
+static answer norm_sum(const ndr_problem *problem, const element *x, int64_t n, int power) {
   exact_sum sum = {0};
   for (int64_t i = 0; i < n; i++) {
     long double size = magnitude(x[i]);
@@ -127,7 +127,7 @@ static answer norm_sum(const ndr_case *problem, const element *x, int64_t n, int
 
 /* The spread of stable one-pass and two-pass algorithms grows with the condition number sqrt(1 + mean^2 / variance)
  * (Chan, Golub and LeVeque, 1983). */
-static answer variance_of(const ndr_case *problem, const element *x, int64_t n) {
+static answer variance_of(const ndr_problem *problem, const element *x, int64_t n) {
   exact_sum re = {0}, im = {0}, spread = {0};
   for (int64_t i = 0; i < n; i++) {
     add(&re, x[i].re);
@@ -145,7 +145,7 @@ static answer variance_of(const ndr_case *problem, const element *x, int64_t n) 
   return n == 0 ? exactly(NAN) : variance;
 }
 
-static answer log_sum_exp(const ndr_case *problem, const element *x, int64_t n) {
+static answer log_sum_exp(const ndr_problem *problem, const element *x, int64_t n) {
   int64_t top = extreme_index(x, n, false);
   if (top < 0) return exactly(-INFINITY);
   long double max = x[top].re;
@@ -172,7 +172,7 @@ static int64_t count_valid(const element *x, int64_t n) {
 }
 
 /* Leaves the NaN elements out; where[] remembers the flattened index of those that stay. */
-static int64_t drop_nan(const ndr_case *problem, const element *x, int64_t count, element *left, int64_t *where) {
+static int64_t drop_nan(const ndr_problem *problem, const element *x, int64_t count, element *left, int64_t *where) {
   int64_t n = 0;
   for (int64_t i = 0; i < count; i++) {
     if (problem->skip_nan && (isnan(x[i].re) || isnan(x[i].im))) continue;
@@ -189,7 +189,7 @@ static answer extreme_of(ndr_op op, const element *x, const int64_t *where, int6
 }
 
 /* Of integers modulo 2 to the number of their bits; the difference of floats is rounded once. */
-static answer range_of_values(const ndr_case *problem, const element *x, int64_t n) {
+static answer range_of_values(const ndr_problem *problem, const element *x, int64_t n) {
   int64_t low = extreme_index(x, n, true), high = extreme_index(x, n, false);
   if (low < 0) return exactly((long double)NAN);
   long double difference = x[high].re - x[low].re;
@@ -199,7 +199,7 @@ static answer range_of_values(const ndr_case *problem, const element *x, int64_t
   return exactly(difference);
 }
 
-static answer fold_present(const ndr_case *problem, ndr_op op, const element *x, const int64_t *where, int64_t n) {
+static answer fold_present(const ndr_problem *problem, ndr_op op, const element *x, const int64_t *where, int64_t n) {
   long double unit = rounding_of(accumulator_of(problem));
   switch (op) {
   case NDR_SUM: return is_integer(problem->dtype) ? integer_sum(problem, x, n) : sum_of(problem, x, n, 1);
@@ -224,7 +224,7 @@ static answer fold_present(const ndr_case *problem, ndr_op op, const element *x,
   return exactly((long double)count_valid(x, n));
 }
 
-answer oracle_fold(const ndr_case *problem, ndr_op op, const element *x, int64_t count) {
+answer oracle_fold(const ndr_problem *problem, ndr_op op, const element *x, int64_t count) {
   element *left = calloc((size_t)count + 1, sizeof *left);
   int64_t *where = calloc((size_t)count + 1, sizeof *where);
   if (!left || !where) abort();
@@ -236,8 +236,8 @@ answer oracle_fold(const ndr_case *problem, ndr_op op, const element *x, int64_t
 }
 
 /* The array with the kept dims in front and the reduced ones behind, so that row-major order gathers each output. */
-static void kept_first(const ndr_case *problem, const DLTensor *array, DLTensor *view, int64_t *shape, int64_t *strides,
-                       int64_t *outputs) {
+static void kept_first(const ndr_problem *problem, const DLTensor *array, DLTensor *view, int64_t *shape,
+                       int64_t *strides, int64_t *outputs) {
   bool reduced[NDR_MAX_DIMS] = {false};
   int at = 0;
   for (int i = 0; i < problem->dim_count; i++)
@@ -256,7 +256,7 @@ static void kept_first(const ndr_case *problem, const DLTensor *array, DLTensor 
   view->strides = strides;
 }
 
-answer *oracle_reduce(const ndr_case *problem, ndr_op op, const DLTensor *array, int64_t *outputs) {
+answer *oracle_reduce(const ndr_problem *problem, ndr_op op, const DLTensor *array, int64_t *outputs) {
   DLTensor view;
   int64_t shape[NDR_MAX_DIMS], strides[NDR_MAX_DIMS];
   kept_first(problem, array, &view, shape, strides, outputs);
@@ -280,7 +280,7 @@ bool answer_accepts(const answer *expected, ndr_dtype dtype, element got) {
                             part_accepts(expected->low.im, expected->high.im, dtype, got.im));
 }
 
-bool oracle_accepts(const ndr_case *problem, ndr_op op, const DLTensor *array, const DLTensor *result, char *text,
+bool oracle_accepts(const ndr_problem *problem, ndr_op op, const DLTensor *array, const DLTensor *result, char *text,
                     size_t capacity) {
   int64_t outputs;
   ndr_dtype dtype = NDR_BOOL;

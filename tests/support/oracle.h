@@ -12,15 +12,15 @@ typedef struct answer {
 } answer;
 
 /* op over `count` elements whose flattened indices are 0..count-1. */
-answer oracle_fold(const ndr_case *problem, ndr_op op, const element *x, int64_t count);
+answer oracle_fold(const ndr_problem *problem, ndr_op op, const element *x, int64_t count);
 
 /* One answer an output, in row-major order of the kept dims; the caller frees them. */
-answer *oracle_reduce(const ndr_case *problem, ndr_op op, const DLTensor *array, int64_t *outputs);
+answer *oracle_reduce(const ndr_problem *problem, ndr_op op, const DLTensor *array, int64_t *outputs);
 
 bool answer_accepts(const answer *expected, ndr_dtype dtype, element got);
 
 /* Compares a whole result; on a mismatch says which element, and what it should have been. */
-bool oracle_accepts(const ndr_case *problem, ndr_op op, const DLTensor *array, const DLTensor *result, char *text,
+bool oracle_accepts(const ndr_problem *problem, ndr_op op, const DLTensor *array, const DLTensor *result, char *text,
                     size_t capacity);
 
 #endif

@@ -8,14 +8,9 @@ ndr_status plan_text(ndr_plan *plan, const char *text, const ndr_backend *backen
                      const char *force) {
   ndr_request request;
   memset(plan, 0, sizeof *plan);
-  NDR_TRY(ndr_case_parse(text, &plan->described));
-  ndr_case *c = &plan->described;
-  ndr_options options = NDR_OPTIONS_INIT;
-  options.skip_nan = c->skip_nan;
-  options.accumulate = c->accumulate;
-  options.ddof = c->ddof;
-  DLTensor array = {.ndim = c->ndim, .dtype = ndr_dtype_to_dlpack(c->dtype), .shape = c->shape, .strides = c->strides};
-  NDR_TRY(ndr_request_make(&request, &array, c->dim_count, c->dims, c->op_count, c->ops, &options));
+  plan->described = (ndr_problem)NDR_PROBLEM_INIT;
+  NDR_TRY(ndr_problem_parse(text, &plan->described));
+  NDR_TRY(ndr_request_make(&request, &plan->described));
   NDR_TRY(ndr_canonical_make(&plan->problem, &request));
   plan->backend = backend;
   plan->device = *device;

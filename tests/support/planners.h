@@ -2,10 +2,10 @@
 #ifndef TEST_SUPPORT_PLANNERS_H
 #define TEST_SUPPORT_PLANNERS_H
 
-#include "ndreduce/ndreduce.h"
+#include "ndreduce/plan.h"
 
 /* Plans the problem by every family of the CPU, and of GPUs that are not there, and describes each plan. Families may
  * refuse it; the status is that of the first planner that fails otherwise. */
-ndr_status plan_by_all(const ndr_case *problem);
+ndr_status plan_by_all(const ndr_problem *problem);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "suite.h"
 
-ndr_status case_reduce(const ndr_case *problem, int i, const DLTensor *array, const ndr_options *options,
+ndr_status case_reduce(const ndr_problem *problem, int i, const DLTensor *array, const ndr_options *options,
                        test_array *result, rng *random) {
   ndr_status status = array_result(result, array, problem->dim_count, problem->dims, problem->ops[i], options, random);
   if (status != NDR_OK) return status;
@@ -14,8 +14,8 @@ ndr_status case_reduce(const ndr_case *problem, int i, const DLTensor *array, co
 
 void assert_reduces(const char *text, const double *values, const double *expected) {
   static const char *const families[] = {NULL, "scalar"};
-  ndr_case problem;
-  assert_ok(ndr_case_parse(text, &problem));
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  assert_ok(ndr_problem_parse(text, &problem));
   for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
     test_array array, result;
     ndr_options options = case_options(&problem);

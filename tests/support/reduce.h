@@ -5,7 +5,7 @@
 #include "cases.h"
 
 /* ndreduce for op i of the case into a new result; with random, in a random layout. Free result whatever comes back. */
-ndr_status case_reduce(const ndr_case *problem, int i, const DLTensor *array, const ndr_options *options,
+ndr_status case_reduce(const ndr_problem *problem, int i, const DLTensor *array, const ndr_options *options,
                        test_array *result, rng *random);
 
 /* Reduces compact data through the default family and the scalar one, and compares exactly: every rule of the public

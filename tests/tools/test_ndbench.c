@@ -8,9 +8,9 @@
 #include "support/suite.h"
 
 static bool same(const char *text, ndr_dtype result, const void *got, const void *expected) {
-  ndr_case reduction;
+  ndr_problem reduction = NDR_PROBLEM_INIT;
   char complaint[160] = "";
-  assert_ok(ndr_case_parse(text, &reduction));
+  assert_ok(ndr_problem_parse(text, &reduction));
   bool verdict = bench_same(&reduction, reduction.ops[0], result, 1, got, expected, complaint, sizeof complaint);
   ck_assert(verdict == (complaint[0] == 0));
   return verdict;

@@ -32,6 +32,7 @@ CHUNK = (4, 256, 512)
 SLAB_BYTES = 32 << 20
 CORES = len(os.sched_getaffinity(0))  # that this process may use
 CPU, CUDA = 1, 2  # ndr_h5_device
+MAX_DIMS, MAX_OPS = 32, 20
 MEAN, F32 = 6, 11
 
 
@@ -104,13 +105,21 @@ class Progress(ctypes.Structure):
                 ("device_type", ctypes.c_int), ("device_id", ctypes.c_int), ("warning", ctypes.c_char_p)]
 
 
-WATCH = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(Progress))
+WATCH = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(Progress))
 
 
 class Options(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("reduce", ctypes.c_void_p), ("device", ctypes.c_int), ("device_id", ctypes.c_int),
-                ("memory", ctypes.c_int64), ("on_progress", WATCH), ("user", ctypes.c_void_p), ("cancel", ctypes.c_void_p),
+    _fields_ = [("size", ctypes.c_size_t), ("device", ctypes.c_int), ("device_id", ctypes.c_int), ("threads", ctypes.c_int),
+                ("memory", ctypes.c_int64), ("on_progress", WATCH), ("user", ctypes.c_void_p),
                 ("weights", ctypes.c_void_p), ("weight_dims", ctypes.c_void_p)]
+
+
+class Problem(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("dtype", ctypes.c_int), ("ndim", ctypes.c_int),
+                ("shape", ctypes.c_int64 * MAX_DIMS), ("strides", ctypes.c_int64 * MAX_DIMS),
+                ("dim_count", ctypes.c_int), ("dims", ctypes.c_int * MAX_DIMS),
+                ("op_count", ctypes.c_int), ("ops", ctypes.c_int * MAX_OPS), ("keepdims", ctypes.c_int),
+                ("skip_nan", ctypes.c_int), ("ddof", ctypes.c_double), ("accumulate", ctypes.c_int)]
 
 
 class Library:
@@ -126,14 +135,17 @@ class Library:
     def mean(self, path, axis, device, shape, dtype):
         def watch(_, now):
             self.last = Progress.from_buffer_copy(now.contents)
+            return 0
 
         dataset, callback = ctypes.c_void_p(), WATCH(watch)
         kept = [n for d, n in enumerate(shape) if d != axis]
         result = np.empty(kept, dtype)
         tensor = DLTensor(result.ctypes.data, 1, 0, len(kept), 2, 8 * result.itemsize, 1, (ctypes.c_int64 * len(kept))(*kept), None, 0)
-        options = Options(ctypes.sizeof(Options), None, device, 0, 0, callback)
+        options, problem = Options(ctypes.sizeof(Options), device, 0, 0, 0, callback), Problem(ctypes.sizeof(Problem))
         self.check(self.calls.ndr_h5_open(ctypes.byref(dataset), os.fsencode(path), b"/x", None))
-        self.check(self.calls.ndr_h5_reduce(dataset, 1, (ctypes.c_int * 1)(axis), 1, (ctypes.c_int * 1)(MEAN),
+        self.check(self.calls.ndr_h5_problem(ctypes.byref(problem), dataset, 1, (ctypes.c_int * 1)(axis), 1,
+                                             (ctypes.c_int * 1)(MEAN)))
+        self.check(self.calls.ndr_h5_reduce(dataset, ctypes.byref(problem),
                                             (ctypes.POINTER(DLTensor) * 1)(ctypes.pointer(tensor)), ctypes.byref(options)))
         self.calls.ndr_h5_close(dataset)
         return result

@@ -49,7 +49,7 @@ bool cli_write_file(const char *path, const char *bytes, size_t length) {
   ndr_atomic_file file;
   if (is_special(path)) return write_special(path, bytes, length);
   if (ndr_atomic_file_open(&file, path, true) != NDR_OK) return false;
-  bool good = ndr_atomic_file_write(&file, bytes, length, NULL) == NDR_OK && ndr_atomic_file_commit(&file) == NDR_OK;
+  bool good = ndr_atomic_file_write(&file, bytes, length) == NDR_OK && ndr_atomic_file_commit(&file) == NDR_OK;
   ndr_atomic_file_close(&file);
   return good;
 }

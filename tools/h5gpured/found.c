@@ -43,14 +43,14 @@ static bool find_along(const ndr_h5_dataset *dataset, answer *a, int op, int dim
   found_place *place = &a->found[a->found_count++];
   *place = (found_place){.op = op, .dim = dim, .values = values};
   dim_label(a, dim, place->name);
-  if (ndr_h5_locate(dataset, a->dim_count, a->dims, dim, indices, values) == NDR_OK)
+  if (ndr_h5_locate(dataset, &a->problem, dim, indices, values) == NDR_OK)
     return dates_of(dataset, dim, tensor_count(indices), values, &place->dates);
   return fail();
 }
 
 bool find_places(const ndr_h5_dataset *dataset, answer *a) {
   bool reduced[NDR_MAX_DIMS] = {false};
-  for (int i = 0; i < a->dim_count; i++) reduced[a->dims[i]] = true;
+  for (int i = 0; i < a->problem.dim_count; i++) reduced[a->problem.dims[i]] = true;
   for (int op = 0; op < a->options->op_count; op++) {
     bool finds = a->options->ops[op] == NDR_ARGMIN || a->options->ops[op] == NDR_ARGMAX;
     for (int d = 0; d < a->info->ndim && finds; d++)
@@ -70,7 +70,7 @@ void dim_label(const answer *a, int d, char label[DIM_CHARS]) {
   const char *const *names = a->info->dim_names;
   bool reduced[NDR_MAX_DIMS] = {false};
   int same = 1;
-  for (int i = 0; i < a->dim_count; i++) reduced[a->dims[i]] = true;
+  for (int i = 0; i < a->problem.dim_count; i++) reduced[a->problem.dims[i]] = true;
   for (int e = 0; e < d; e++)
     same += reduced[e] == reduced[d] && names[e] && names[d] && strcmp(names[e], names[d]) == 0;
   if (!names[d])

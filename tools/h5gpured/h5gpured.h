@@ -49,7 +49,7 @@ typedef struct found_place {
 typedef struct answer {
   const h5gpured_options *options;
   const ndr_h5_info *info;
-  int dim_count, dims[NDR_MAX_DIMS];
+  ndr_problem problem; /* dims in the order in which they are named */
   DLTensor results[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
   int found_count; /* under --coords */
@@ -63,8 +63,8 @@ void options_read(h5gpured_options *options, int argc, char **argv);
 
 ndr_h5_access input_access(const h5gpured_options *options);
 
-/* Prints a remark of the library as a complaint; the work goes on. */
-void say_remark(void *user, const char *sentence);
+/* Prints a remark of the library as a complaint; the work goes on: returns 0. */
+int say_remark(void *user, const char *sentence);
 
 /* Opens inputs[input], or under --concat all of them as one. */
 bool input_open(const h5gpured_options *options, int input, ndr_h5_dataset **dataset);
@@ -107,12 +107,12 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool fail_with(const char *where);
 bool fail(void);
 
-/* Describes the results of all operators and allocates them. Fails if they, with the copies that writing them takes,
+/* Describes the results of the problem and allocates them. Fails if they, with the copies that writing them takes,
  * need more memory than there is. */
-bool results_allocate(answer *a, const ndr_options *reduce, const DLTensor *tensor, const char *where);
+bool results_allocate(answer *a, const char *where);
 
 /* Fills in the results. `by` is what --weights means; it is not looked at without. */
-bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const ndr_options *reduce, const weights *by);
+bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const weights *by);
 
 /* Turns a crash into a failure with a line that says what was being done. Answers given so far have been flushed by
  * then. */
@@ -188,7 +188,7 @@ void print_type(ndr_dtype dtype, int ndim, const int64_t *shape, const char *con
 /* Lists the datasets of a file; returns the exit code. */
 int list_file(const h5gpured_options *options, const char *file);
 
-/* Draws how far the work is, once it has taken a while; user is a progress_bar. */
+/* Draws how far the work is, once it has taken a while. */
 typedef struct progress_bar {
   const char *what;
   bool terminal, drawn;
@@ -196,7 +196,7 @@ typedef struct progress_bar {
 } progress_bar;
 
 void progress_start(progress_bar *bar, const char *what);
-void progress_draw(void *user, const ndr_h5_progress *now);
+void progress_draw(progress_bar *bar, const ndr_h5_progress *now);
 void progress_clear(progress_bar *bar);
 
 #endif

@@ -19,9 +19,10 @@ static bool was_said(const char *sentence) {
   return false;
 }
 
-void say_remark(void *user, const char *sentence) {
+int say_remark(void *user, const char *sentence) {
   (void)user;
   if (!was_said(sentence)) complain("%s", sentence);
+  return 0;
 }
 
 ndr_h5_access input_access(const h5gpured_options *options) {

@@ -66,10 +66,10 @@ void print_json(const answer *a, FILE *stream) {
     json_text(&j, "dataset", a->info->dataset);
     json_text(&j, "op", ndr_op_name(a->options->ops[i]));
     json_open(&j, "dims", '[');
-    for (int d = 0; d < a->dim_count; d++) json_integer(&j, NULL, a->dims[d]);
+    for (int d = 0; d < a->problem.dim_count; d++) json_integer(&j, NULL, a->problem.dims[d]);
     json_close(&j, ']');
     json_open(&j, "dim_names", '[');
-    for (int d = 0; d < a->dim_count; d++) json_text(&j, NULL, a->info->dim_names[a->dims[d]]);
+    for (int d = 0; d < a->problem.dim_count; d++) json_text(&j, NULL, a->info->dim_names[a->problem.dims[d]]);
     json_close(&j, ']');
     print_result(a, i, &j);
     json_close(&j, '}');

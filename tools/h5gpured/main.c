@@ -10,7 +10,7 @@
 /* The signal that has asked for the work to stop. */
 static volatile sig_atomic_t stopped_by;
 
-/* Whether there may be a file to tidy up: the library looks at stopped_by then. */
+/* Whether there may be a file to tidy up: writing looks at stopped_by then. */
 static volatile sig_atomic_t writes_file;
 
 /* Else the signal, which is no longer caught, ends the program at once: HDF5 looks at nothing, and may be lost in a
@@ -29,6 +29,13 @@ static void catch_signals(void) {
     if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(numbers[i], &action, NULL);
 }
 
+static int is_stopped(void *user, int64_t bytes, int64_t total_bytes) {
+  (void)user;
+  (void)bytes;
+  (void)total_bytes;
+  return stopped_by != 0;
+}
+
 /* Ends as the signal would have, so that a shell's loop ends with us. */
 static void end_by_signal(void) {
   signal(stopped_by, SIG_DFL);
@@ -42,21 +49,28 @@ static bool output_protects(const destination *to, const ndr_h5_dataset *dataset
   return !to || ndr_h5_writer_protect(to->writer, dataset) == NDR_OK || fail();
 }
 
+/* Dims stay in the order in which they are named, which answers have, too. */
+static bool make_problem(const ndr_h5_dataset *dataset, answer *a, int dim_count, const int *dims) {
+  const h5gpured_options *options = a->options;
+  ndr_problem *problem = &a->problem;
+  if (ndr_h5_problem(problem, dataset, dim_count, dims, options->op_count, options->ops) != NDR_OK) return fail();
+  memcpy(problem->dims, dims, (size_t)dim_count * sizeof *dims);
+  problem->keepdims = options->keepdims;
+  problem->skip_nan = options->skip_nan;
+  problem->ddof = options->ddof;
+  if (options->weights) problem->dtype = NDR_F64;
+  return true;
+}
+
 static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where, const destination *to) {
   const h5gpured_options *options = a->options;
-  DLTensor tensor = ndr_h5_tensor(dataset);
-  ndr_options how = NDR_OPTIONS_INIT;
-  how.keepdims = options->keepdims;
-  how.skip_nan = options->skip_nan;
-  how.ddof = options->ddof;
-  how.threads = options->threads;
-  if (ndr_h5_dims_parse(options->dims, a->info->ndim, a->info->dim_names, &a->dim_count, a->dims) != NDR_OK)
+  int dims[NDR_MAX_DIMS], dim_count;
+  if (ndr_h5_dims_parse(options->dims, a->info->ndim, a->info->dim_names, &dim_count, dims) != NDR_OK)
     return fail_with(where);
   weights by = {.tensor = {.data = NULL}};
-  if (options->weights) tensor.dtype = ndr_dtype_to_dlpack(NDR_F64);
   bool good = (!options->weights || weights_read(options, dataset, where, to ? to->writer : NULL, &by)) &&
-              output_protects(to, dataset) && results_allocate(a, &how, &tensor, where) &&
-              reduce_dataset(dataset, a, &how, &by) && output_give(to, dataset, a);
+              output_protects(to, dataset) && make_problem(dataset, a, dim_count, dims) && results_allocate(a, where) &&
+              reduce_dataset(dataset, a, &by) && output_give(to, dataset, a);
   weights_free(&by);
   return good;
 }
@@ -69,7 +83,7 @@ static void note_others(const h5gpured_options *options, const ndr_h5_info *info
 }
 
 static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *dataset, const void *to) {
-  answer a = {.options = options, .info = ndr_h5_describe(dataset)};
+  answer a = {.options = options, .info = ndr_h5_describe(dataset), .problem = NDR_PROBLEM_INIT};
   size_t capacity = strlen(a.info->file) + strlen(a.info->dataset) + 2;
   char *where = malloc(capacity);
   bool good = where != NULL;
@@ -118,9 +132,9 @@ static bool write_file(const h5gpured_options *options, const destination *to, c
   crash_while_writing(options->output);
   if (!good) return false;
   writes_file = true;
-  if (!to->bytes) return ndr_h5_writer_commit(to->writer, &stopped_by) == NDR_OK || fail();
+  if (!to->bytes) return ndr_h5_writer_commit(to->writer) == NDR_OK || fail();
   if (fflush(to->bytes) == 0 && !ferror(to->bytes))
-    return ndr_h5_writer_commit_bytes(to->writer, *text, *length, &stopped_by) == NDR_OK || fail();
+    return ndr_h5_writer_commit_bytes(to->writer, *text, *length) == NDR_OK || fail();
   complain("%s: out of memory", options->output);
   return false;
 }
@@ -134,6 +148,7 @@ static bool write_all(const h5gpured_options *options, const char *const *files)
   how.deflate = options->deflate;
   how.history = options->history;
   how.on_remark = say_remark;
+  how.on_progress = is_stopped;
   char *comment = options->weights ? weights_comment(options->weights) : NULL;
   how.comment = comment;
   crash_while_writing(options->output);

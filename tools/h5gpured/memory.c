@@ -26,12 +26,12 @@ static bool fits(const answer *a, int64_t bytes, const char *where) {
   return false;
 }
 
-bool results_allocate(answer *a, const ndr_options *reduce, const DLTensor *tensor, const char *where) {
+bool results_allocate(answer *a, const char *where) {
   int64_t bytes[NDR_MAX_OPS], total = 0;
   for (int i = 0; i < a->options->op_count; i++) {
     DLTensor *result = &a->results[i];
     result->shape = a->shapes[i];
-    if (ndr_result_describe(tensor, a->dim_count, a->dims, a->options->ops[i], reduce, result) != NDR_OK) {
+    if (ndr_problem_result(&a->problem, i, result) != NDR_OK) {
       complain("%s: %s", where, ndr_last_error());
       return false;
     }

@@ -26,8 +26,7 @@ static bool write_found(const destination *to, const ndr_h5_dataset *dataset, co
     DLTensor values = found_tensor(a, i);
     int dim = a->found[i].dim;
     if (!name) return false;
-    bool good =
-        ndr_h5_writer_add_located(to->writer, dataset, a->dim_count, a->dims, dim, name, &values) == NDR_OK || fail();
+    bool good = ndr_h5_writer_add_located(to->writer, dataset, &a->problem, dim, name, &values) == NDR_OK || fail();
     if (good) print_written_found(a, i, name, to->said);
     free(name);
     if (!good) return false;
@@ -38,10 +37,8 @@ static bool write_found(const destination *to, const ndr_h5_dataset *dataset, co
 static bool write_results(const destination *to, const ndr_h5_dataset *dataset, const answer *a) {
   for (int i = 0; i < a->options->op_count; i++) {
     char *name = make_name(a, i, NULL);
-    ndr_op op = a->options->ops[i];
     if (!name) return false;
-    bool good =
-        ndr_h5_writer_add(to->writer, dataset, a->dim_count, a->dims, op, name, &a->results[i]) == NDR_OK || fail();
+    bool good = ndr_h5_writer_add(to->writer, dataset, &a->problem, i, name, &a->results[i]) == NDR_OK || fail();
     if (good) print_written(a, i, name, to->said);
     free(name);
     if (!good) return false;

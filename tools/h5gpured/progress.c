@@ -33,8 +33,7 @@ static void draw(const progress_bar *bar, double done, double rate, double left)
   fputs(bar->terminal ? "\033[K" : "\n", stderr);
 }
 
-void progress_draw(void *user, const ndr_h5_progress *now) {
-  progress_bar *bar = user;
+void progress_draw(progress_bar *bar, const ndr_h5_progress *now) {
   double time = seconds(), spent = time - bar->begin, step = bar->terminal ? STEP_SECONDS : LOG_SECONDS;
   if (spent < FIRST_SECONDS || time - bar->last < step || now->total_bytes == 0 || now->bytes == 0) return;
   double done = (double)now->bytes / (double)now->total_bytes, left = spent / done - spent;

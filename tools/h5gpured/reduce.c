@@ -23,8 +23,7 @@ static bool explain(ndr_h5_dataset *dataset, const answer *a, const ndr_h5_optio
     complain("%s: out of memory", a->info->file);
     return false;
   }
-  bool good = ndr_h5_explain(dataset, a->dim_count, a->dims, a->options->op_count, a->options->ops, how, text, capacity,
-                             &length) == NDR_OK;
+  bool good = ndr_h5_explain(dataset, &a->problem, how, text, capacity, &length) == NDR_OK;
   if (good) print_lines(text, stderr);
   free(text);
   return good || fail();
@@ -37,7 +36,7 @@ typedef struct {
   ndr_h5_progress last;
 } progress_watch;
 
-static void watch(void *user, const ndr_h5_progress *now) {
+static int watch(void *user, const ndr_h5_progress *now) {
   progress_watch *w = user;
   w->last = *now;
   if (now->warning && !w->warned) {
@@ -46,6 +45,7 @@ static void watch(void *user, const ndr_h5_progress *now) {
     w->warned = true;
   }
   if (w->shown) progress_draw(&w->bar, now);
+  return 0;
 }
 
 /* One stage: how fast the elements went through it, and its share of what the threads could do; a stage that was only
@@ -74,13 +74,13 @@ static void explain_time(const ndr_h5_progress *p) {
   fprintf(stderr, "; the limit was %s\n", limit);
 }
 
-bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const ndr_options *reduce, const weights *by) {
+bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const weights *by) {
   const h5gpured_options *options = a->options;
   progress_watch w = {.shown = options->progress || (!options->quiet && isatty(STDERR_FILENO))};
   ndr_h5_options how = NDR_H5_OPTIONS_INIT;
-  how.reduce = reduce;
   how.device = options->device;
   how.device_id = options->device_id;
+  how.threads = options->threads;
   how.memory = options->memory;
   how.on_progress = watch;
   how.user = &w;
@@ -92,7 +92,7 @@ bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const ndr_options *reduc
   DLTensor *results[NDR_MAX_OPS];
   for (int i = 0; i < options->op_count; i++) results[i] = &a->results[i];
   progress_start(&w.bar, a->info->dataset);
-  ndr_status status = ndr_h5_reduce(dataset, a->dim_count, a->dims, options->op_count, options->ops, results, &how);
+  ndr_status status = ndr_h5_reduce(dataset, &a->problem, results, &how);
   progress_clear(&w.bar);
   if (status != NDR_OK) return fail();
   if (options->explain) explain_time(&w.last);

@@ -71,7 +71,7 @@ static void print_field(const char *text, FILE *stream) {
 
 static bool find_columns(const ndr_h5_dataset *dataset, const answer *a, int *count, column *columns) {
   bool reduced[NDR_MAX_DIMS] = {false};
-  for (int i = 0; i < a->dim_count; i++) reduced[a->dims[i]] = true;
+  for (int i = 0; i < a->problem.dim_count; i++) reduced[a->problem.dims[i]] = true;
   for (int d = 0; d < a->info->ndim; d++) {
     if (reduced[d]) continue;
     column *c = &columns[(*count)++];

@@ -58,23 +58,23 @@ void print_type(ndr_dtype dtype, int ndim, const int64_t *shape, const char *con
 /* The names of the dims of the result: those that are left, and under keepdims the reduced ones, too. */
 static void result_names(const answer *a, const char **names) {
   bool reduced[NDR_MAX_DIMS] = {false};
-  for (int i = 0; i < a->dim_count; i++) reduced[a->dims[i]] = true;
+  for (int i = 0; i < a->problem.dim_count; i++) reduced[a->problem.dims[i]] = true;
   for (int d = 0, r = 0; d < a->info->ndim; d++)
-    if (!reduced[d] || a->options->keepdims) names[r++] = a->info->dim_names[d];
+    if (!reduced[d] || a->problem.keepdims) names[r++] = a->info->dim_names[d];
 }
 
 static void print_over(const answer *a, FILE *stream) {
-  if (a->dim_count == a->info->ndim && a->info->ndim != 1) {
+  if (a->problem.dim_count == a->info->ndim && a->info->ndim != 1) {
     fputs(" over all dims", stream);
     return;
   }
-  for (int i = 0; i < a->dim_count; i++) {
+  for (int i = 0; i < a->problem.dim_count; i++) {
     fputs(i ? ", " : " over ", stream);
-    const char *name = a->info->dim_names[a->dims[i]];
+    const char *name = a->info->dim_names[a->problem.dims[i]];
     if (name)
       cli_print_visible(name, stream);
     else
-      fprintf(stream, "dim %d", a->dims[i]);
+      fprintf(stream, "dim %d", a->problem.dims[i]);
   }
 }
 

@@ -136,14 +136,16 @@ static bool fits(const h5gpured_options *options, const char *where, const ndr_h
 static bool read_all(ndr_h5_dataset *from, weights *w) {
   const ndr_h5_info *info = ndr_h5_describe(from);
   double one = 1;
-  const DLTensor unit = ndr_tensor(&one, NDR_F64);
+  const DLTensor unit = ndr_tensor(&one, NDR_F64, 0, NULL);
+  ndr_problem sum = NDR_PROBLEM_INIT;
   ndr_h5_options how = NDR_H5_OPTIONS_INIT;
   how.weights = &unit;
   int64_t count = 1;
   for (int i = 0; i < info->ndim; i++) count *= info->shape[i];
   double *data = w->tensor.data = calloc((size_t)count + 1, sizeof *data); /* which sees an overflow */
-  if (!data || ndr_h5_reduce(from, 0, NULL, 1, (ndr_op[]){NDR_SUM}, (DLTensor *[]){&w->tensor}, &how) != NDR_OK)
-    return false;
+  if (!data || ndr_h5_problem(&sum, from, 0, NULL, 1, (ndr_op[]){NDR_SUM}) != NDR_OK) return false;
+  sum.dtype = NDR_F64;
+  if (ndr_h5_reduce(from, &sum, (DLTensor *[]){&w->tensor}, &how) != NDR_OK) return false;
   for (int64_t i = 0; info->masked && i < count; i++)
     if (isnan(data[i])) data[i] = 0;
   return true;

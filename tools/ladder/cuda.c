@@ -19,7 +19,7 @@ typedef struct rung_run {
   void *copy, *workspace;
   size_t workspace_bytes;
   double value; /* where Thrust leaves its result */
-  ndr_case reduction;
+  ndr_problem reduction;
   bench_job matrix;
   bool took; /* cuBLAS has been made ready */
   int64_t outputs, shape[5], between[5], kept[5];
@@ -102,7 +102,7 @@ static bool take_cublas(rung_run *r, const ladder_data *data, ladder_record *rec
            (long long)data->shape[0], (long long)data->shape[1], r->rung->dims[0]);
   record->left_out = true;
   snprintf(record->complaint, sizeof record->complaint, "cuBLAS sums f32 and f64, and its library has to be found");
-  if (data->op != LADDER_SUM || data->dtype == LADDER_I32 || ndr_case_parse(text, &r->reduction) != NDR_OK)
+  if (data->op != LADDER_SUM || data->dtype == LADDER_I32 || ndr_problem_parse(text, &r->reduction) != NDR_OK)
     return false;
   r->matrix = (bench_job){&r->reduction, data->placed, r->job.results, r->outputs};
   r->took = bench_cublas.take(&r->matrix);

@@ -76,7 +76,7 @@ static void leave(void) {
 }
 
 /* A row-major matrix is to cuBLAS its transpose, of `columns` rows. */
-static bool take_matrix(const ndr_case *reduction) {
+static bool take_matrix(const ndr_problem *reduction) {
   size_t size = ndr_dtype_bytes(reduction->dtype);
   int dim = reduction->dims[0] < 0 ? reduction->dims[0] + 2 : reduction->dims[0];
   task.rows = (int)reduction->shape[0];
@@ -112,7 +112,7 @@ static bool call(void *context) {
 }
 
 static bool take(const bench_job *job) {
-  const ndr_case *r = job->reduction;
+  const ndr_problem *r = job->reduction;
   bool matrix = r->ops[0] == NDR_SUM && r->ndim == 2 && r->dim_count == 1;
   bool norm = (r->ops[0] == NDR_NORM1 || r->ops[0] == NDR_NORM2) && r->ndim == 1 && r->dim_count == 1;
   if ((r->dtype != NDR_F32 && r->dtype != NDR_F64) || (!matrix && !norm)) return false;

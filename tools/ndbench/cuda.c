@@ -151,7 +151,7 @@ static struct {
 } cub;
 
 /* The kept dims in front, the reduced ones behind. */
-static bool is_segmented(const ndr_case *reduction) {
+static bool is_segmented(const ndr_problem *reduction) {
   bool reduced[NDR_MAX_DIMS] = {false};
   for (int i = 0; i < reduction->dim_count; i++)
     reduced[reduction->dims[i] < 0 ? reduction->dims[i] + reduction->ndim : reduction->dims[i]] = true;

@@ -60,7 +60,7 @@ static uint64_t make_number(const recipe *how, uint64_t random) {
   return sign | (layout->one - 1 - (random >> 60) % 4) << layout->fraction | fraction;
 }
 
-void bench_fill(const bench_options *options, const ndr_case *reduction, void *memory, size_t bytes) {
+void bench_fill(const bench_options *options, const ndr_problem *reduction, void *memory, size_t bytes) {
   recipe how = {.layout = layout_of(reduction->dtype), .truth = reduction->dtype == NDR_BOOL};
   how.step = how.layout.bits ? (size_t)how.layout.bits / 8 : ndr_dtype_bytes(reduction->dtype);
   how.with_nan = reduction->skip_nan;

@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
-#include "ndreduce/ndreduce.h"
+#include "ndreduce/plan.h"
 
 enum { EXIT_RUN = 1, EXIT_USAGE = 2, MOST_SAMPLES = 4096, MOST_PEERS = 2 };
 
@@ -22,7 +22,7 @@ typedef struct bench_problem {
   const char *set;
   char name[32];
   char text[PROBLEM_TEXT];
-  ndr_case reduction;
+  ndr_problem reduction;
   int offset; /* elements from an aligned address to the first */
 } bench_problem;
 
@@ -71,7 +71,7 @@ typedef struct bench_row {
 
 /* A problem as another library sees it: everything compact, one op. */
 typedef struct bench_job {
-  const ndr_case *reduction;
+  const ndr_problem *reduction;
   const void *data; /* element 0, on the device */
   void *result;     /* room for what ndreduce would write */
   int64_t outputs;
@@ -166,7 +166,7 @@ uint64_t bench_random(uint64_t seed, uint64_t index);
 
 /* Fills memory with elements of the problem's dtype that depend on the seed alone: floats of magnitude 2^-4 to 1 (with
  * prod, 1), any bits for integers, one NaN in 64 under skip_nan. */
-void bench_fill(const bench_options *options, const ndr_case *reduction, void *memory, size_t bytes);
+void bench_fill(const bench_options *options, const ndr_problem *reduction, void *memory, size_t bytes);
 
 /* ---- run.c */
 
@@ -177,13 +177,14 @@ bool bench_run(const bench_options *options, const bench_problem *problem, bench
 bool bench_explain(const bench_options *options, const bench_problem *problem);
 
 /* A problem's array without data; it uses the shape and the strides in the problem. */
-DLTensor bench_tensor(const ndr_case *reduction, DLDevice place);
+DLTensor bench_tensor(const ndr_problem *reduction, DLDevice place);
 
 /* Bytes of the distinct elements. */
-double bench_bytes_read(const ndr_case *reduction);
+double bench_bytes_read(const ndr_problem *reduction);
 
-/* The options of a library call for a problem; family may be NULL. */
-ndr_options bench_call_options(const bench_options *options, const ndr_case *reduction, const char *family);
+/* The options of a plan, and those of a call, which say what is computed, too; family may be NULL. */
+ndr_options bench_plan_options(const bench_options *options, const char *family);
+ndr_options bench_call_options(const bench_options *options, const ndr_problem *reduction, const char *family);
 
 /* ---- time.c */
 
@@ -204,7 +205,7 @@ bool bench_time(const bench_options *options, const bench_subject *subject, benc
 
 /* Whether `got` equals `expected`, except for the rounding that op allows. Both are compact. The complaint says where
  * they differ. */
-bool bench_same(const ndr_case *reduction, ndr_op op, ndr_dtype dtype, int64_t outputs, const void *got,
+bool bench_same(const ndr_problem *reduction, ndr_op op, ndr_dtype dtype, int64_t outputs, const void *got,
                 const void *expected, char *complaint, size_t capacity);
 
 /* ---- read.c */

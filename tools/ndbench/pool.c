@@ -6,15 +6,13 @@
 
 enum { ALIGNMENT = 256 };
 
-double bench_result_offsets(const ndr_case *reduction, const ndr_options *call, size_t *offsets) {
-  DLTensor array = bench_tensor(reduction, (DLDevice){kDLCPU, 0});
+double bench_result_offsets(const ndr_problem *reduction, size_t *offsets) {
   double written = 0;
   offsets[0] = 0;
   for (int i = 0; i < reduction->op_count; i++) {
     int64_t shape[NDR_MAX_DIMS];
     DLTensor result = {.shape = shape};
-    if (ndr_result_describe(&array, reduction->dim_count, reduction->dims, reduction->ops[i], call, &result) != NDR_OK)
-      return -1;
+    if (ndr_problem_result(reduction, i, &result) != NDR_OK) return -1;
     size_t bytes = result.dtype.bits / 8;
     for (int d = 0; d < result.ndim; d++) bytes *= (size_t)shape[d];
     written += (double)bytes;
@@ -27,7 +25,7 @@ double bench_result_offsets(const ndr_case *reduction, const ndr_options *call, 
  * half of f32 and c64, from 1/16 to 1, the magnitudes that bench_same expects; as f16 from 1.375 to 1.875; as the upper
  * quarter of f64 small, but normal. In integers a few bits are the same everywhere, which no kernel can profit from. */
 static void fill(const bench_options *options, uint16_t *words, size_t count) {
-  ndr_case bits = {.dtype = NDR_U16};
+  ndr_problem bits = {.dtype = NDR_U16};
   bench_fill(options, &bits, words, count * sizeof *words);
 #pragma omp parallel for schedule(static) num_threads(bench_threads(options))
   for (int64_t i = 0; i < (int64_t)count; i++)
@@ -37,12 +35,10 @@ static void fill(const bench_options *options, uint16_t *words, size_t count) {
 /* The most that any problem reads and writes. A problem that is not one is found out when it is run. */
 static void measure_list(bench_pool *pool, const bench_list *list) {
   for (int i = 0; i < list->count; i++) {
-    const ndr_case *reduction = &list->problems[i].reduction;
-    ndr_options call = bench_call_options(pool->options, reduction, NULL);
+    const ndr_problem *reduction = &list->problems[i].reduction;
     size_t offsets[NDR_MAX_OPS + 1];
     int64_t low, high;
-    if (ndr_case_extent(reduction, &low, &high) != NDR_OK || bench_result_offsets(reduction, &call, offsets) < 0)
-      continue;
+    if (ndr_problem_extent(reduction, &low, &high) != NDR_OK || bench_result_offsets(reduction, offsets) < 0) continue;
     size_t bytes = (size_t)(high - low + 1) * ndr_dtype_bytes(reduction->dtype);
     if (pool->bytes < bytes) pool->bytes = bytes;
     if (pool->result_bytes < offsets[reduction->op_count]) pool->result_bytes = offsets[reduction->op_count];

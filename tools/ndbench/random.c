@@ -45,7 +45,7 @@ static ndr_dtype pick_dtype(dice *d) {
 
 /* Cuts `elements` into sizes: shares of the logarithm that are uniform over all cuts; every third size is made a power
  * of two, as sizes often are. */
-static void pick_shape(dice *d, ndr_case *reduction, double elements) {
+static void pick_shape(dice *d, ndr_problem *reduction, double elements) {
   double shares[MOST_NDIM], sum = 0;
   reduction->ndim = chance(d, 8) ? 1 : 2 + below(d, MOST_NDIM - 1); /* one dim leaves the planner little to choose */
   for (int i = 0; i < reduction->ndim; i++) sum += shares[i] = -log(uniform(d));
@@ -55,7 +55,7 @@ static void pick_shape(dice *d, ndr_case *reduction, double elements) {
   }
 }
 
-static void pick_strides(dice *d, ndr_case *reduction) {
+static void pick_strides(dice *d, ndr_problem *reduction) {
   int order[MOST_NDIM]; /* from the innermost */
   int ndim = reduction->ndim;
   for (int i = 0; i < ndim; i++) order[i] = ndim - 1 - i;
@@ -75,17 +75,16 @@ static void pick_strides(dice *d, ndr_case *reduction) {
   if (ndim > 1 && chance(d, 3)) reduction->strides[below(d, ndim)] = 0;
 }
 
-static void pick_dims(dice *d, ndr_case *reduction) {
+static void pick_dims(dice *d, ndr_problem *reduction) {
   unsigned mask = 1 + (unsigned)below(d, (1 << reduction->ndim) - 1);
   reduction->dim_count = 0;
   for (int i = 0; i < reduction->ndim; i++)
     if (mask >> i & 1) reduction->dims[reduction->dim_count++] = i;
 }
 
-static ndr_case pick(dice *d, double largest) {
-  ndr_case reduction;
+static ndr_problem pick(dice *d, double largest) {
+  ndr_problem reduction = NDR_PROBLEM_INIT;
   double bytes = LEAST_RANDOM_BYTES * pow(largest / LEAST_RANDOM_BYTES, uniform(d));
-  memset(&reduction, 0, sizeof reduction);
   reduction.op_count = 1;
   reduction.ops[0] = pick_op(d);
   reduction.dtype = pick_dtype(d);
@@ -98,13 +97,13 @@ static ndr_case pick(dice *d, double largest) {
 
 /* Rounding may have made it larger or smaller than was asked for, or broadcasting leave little to read; results may be
  * as large as the array, but not larger than the largest. */
-static bool fits(const ndr_case *reduction, double largest) {
+static bool fits(const ndr_problem *reduction, double largest) {
   int64_t low, high;
   double results = 16, read = bench_bytes_read(reduction), size = (double)ndr_dtype_bytes(reduction->dtype);
   for (int i = 0; i < reduction->ndim; i++) results *= (double)reduction->shape[i];
   for (int i = 0; i < reduction->dim_count; i++) results /= (double)reduction->shape[reduction->dims[i]];
   return read >= LEAST_RANDOM_BYTES && read <= largest && results <= largest &&
-         ndr_case_extent(reduction, &low, &high) == NDR_OK && (double)(high - low + 1) * size <= 2 * largest;
+         ndr_problem_extent(reduction, &low, &high) == NDR_OK && (double)(high - low + 1) * size <= 2 * largest;
 }
 
 void bench_list_add_random(bench_list *list, const bench_options *options) {
@@ -112,11 +111,11 @@ void bench_list_add_random(bench_list *list, const bench_options *options) {
   for (int i = 0; i < options->count; i++) {
     dice d = {options->seed * 0xd6e8feb86659fd93u + (uint64_t)i * 0xa0761d6478bd642fu};
     char text[PROBLEM_TEXT], name[16];
-    ndr_case reduction;
+    ndr_problem reduction;
     int tries = 0;
     do reduction = pick(&d, largest);
     while (!fits(&reduction, largest) && ++tries < TRIES);
-    ndr_case_print(&reduction, text, sizeof text);
+    ndr_problem_print(&reduction, text, sizeof text);
     snprintf(name, sizeof name, "%d", i);
     bench_list_add_text(list, "random", name, text);
   }

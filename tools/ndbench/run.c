@@ -8,7 +8,7 @@
 /* A problem with its data: host memory, the same on the device, and one result an op. */
 typedef struct bench_setup {
   const bench_options *options;
-  const ndr_case *reduction;
+  const ndr_problem *reduction;
   ndr_options call;
   void *host, *placed;
   size_t bytes;
@@ -24,15 +24,20 @@ typedef struct bench_setup {
   void *other; /* like results[0].placed, for peers; NULL where there are none */
 } bench_setup;
 
-ndr_options bench_call_options(const bench_options *options, const ndr_case *reduction, const char *family) {
-  ndr_options call = NDR_OPTIONS_INIT;
+ndr_options bench_plan_options(const bench_options *options, const char *family) {
+  ndr_options how = NDR_OPTIONS_INIT;
+  how.threads = options->threads;
+  how.force_family = family;
+  how.planning = options->measure ? NDR_MEASURE : NDR_ESTIMATE;
+  return how;
+}
+
+ndr_options bench_call_options(const bench_options *options, const ndr_problem *reduction, const char *family) {
+  ndr_options call = bench_plan_options(options, family);
   call.keepdims = reduction->keepdims;
   call.skip_nan = reduction->skip_nan;
   call.ddof = reduction->ddof;
   call.accumulate = reduction->accumulate;
-  call.threads = options->threads;
-  call.force_family = family;
-  call.planning = options->measure ? NDR_MEASURE : NDR_ESTIMATE;
   return call;
 }
 
@@ -40,7 +45,7 @@ static void complain(bench_row *row, const char *text) {
   snprintf(row->complaint, sizeof row->complaint, "%s", text);
 }
 
-DLTensor bench_tensor(const ndr_case *reduction, DLDevice place) {
+DLTensor bench_tensor(const ndr_problem *reduction, DLDevice place) {
   return (DLTensor){.device = place,
                     .ndim = reduction->ndim,
                     .dtype = ndr_dtype_to_dlpack(reduction->dtype),
@@ -48,7 +53,7 @@ DLTensor bench_tensor(const ndr_case *reduction, DLDevice place) {
                     .strides = (int64_t *)(uintptr_t)reduction->strides};
 }
 
-double bench_bytes_read(const ndr_case *reduction) {
+double bench_bytes_read(const ndr_problem *reduction) {
   double elements = 1;
   for (int d = 0; d < reduction->ndim; d++)
     if (reduction->shape[d] == 0 || reduction->strides[d] != 0) elements *= (double)reduction->shape[d];
@@ -59,7 +64,7 @@ static bool set_up_data(bench_setup *setup) {
   const bench_device *device = setup->options->device;
   size_t size = ndr_dtype_bytes(setup->reduction->dtype);
   int64_t low, high;
-  if (ndr_case_extent(setup->reduction, &low, &high) != NDR_OK) return false;
+  if (ndr_problem_extent(setup->reduction, &low, &high) != NDR_OK) return false;
   setup->bytes = high < low ? 0 : (size_t)(high - low + 1 + setup->offset) * size;
   setup->host = bench_allocate(setup->bytes);
   if (!setup->host) return false;
@@ -90,7 +95,7 @@ static bool set_up_result(bench_setup *setup, int i) {
 }
 
 static bool set_up(bench_setup *setup, const bench_options *options, const bench_problem *problem) {
-  const ndr_case *reduction = &problem->reduction;
+  const ndr_problem *reduction = &problem->reduction;
   memset(setup, 0, sizeof *setup);
   setup->offset = problem->offset;
   setup->options = options;
@@ -131,9 +136,8 @@ static bool call_once(void *context) {
 
 static bool plan_text(const bench_setup *setup, char *text, size_t capacity) {
   ndr_plan *plan;
-  if (ndr_plan_create(&plan, &setup->array, setup->reduction->dim_count, setup->reduction->dims,
-                      setup->reduction->op_count, setup->reduction->ops, NULL, &setup->call) != NDR_OK)
-    return false;
+  ndr_options how = bench_plan_options(setup->options, setup->options->family);
+  if (ndr_plan_create(&plan, setup->reduction, setup->options->device->place, NULL, &how) != NDR_OK) return false;
   ndr_plan_describe(plan, text, capacity);
   ndr_plan_destroy(plan);
   return true;
@@ -210,7 +214,7 @@ static double bytes_moved(const bench_setup *setup) {
 
 /* Other libraries know whole arrays without options. */
 static bool plain(const bench_setup *setup) {
-  const ndr_case *r = setup->reduction;
+  const ndr_problem *r = setup->reduction;
   int64_t stride = 1;
   for (int d = r->ndim - 1; d >= 0; d--) {
     if (r->strides[d] != stride && r->shape[d] != 1) return false;

@@ -22,10 +22,10 @@ static void append(bench_list *list, const bench_problem *problem) {
 }
 
 bool bench_list_add_text(bench_list *list, const char *set, const char *name, const char *text) {
-  bench_problem problem = {.set = set};
-  if (ndr_case_parse(text, &problem.reduction) != NDR_OK) return false;
+  bench_problem problem = {.set = set, .reduction = NDR_PROBLEM_INIT};
+  if (ndr_problem_parse(text, &problem.reduction) != NDR_OK) return false;
   snprintf(problem.name, sizeof problem.name, "%s", name);
-  ndr_case_print(&problem.reduction, problem.text, sizeof problem.text);
+  ndr_problem_print(&problem.reduction, problem.text, sizeof problem.text);
   append(list, &problem);
   return true;
 }

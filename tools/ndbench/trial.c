@@ -20,19 +20,15 @@ static bool fail(bench_trial *trial, const char *text) {
 /* ---- plans ---- */
 
 static bool add_runner(bench_trial *trial, const bench_pool *pool, const char *family) {
-  const ndr_case *reduction = &trial->problem->reduction;
+  const ndr_problem *reduction = &trial->problem->reduction;
   bench_runner *runner = &trial->runners[trial->count];
-  DLTensor array = bench_tensor(reduction, pool->options->device->place);
-  ndr_options call = bench_call_options(pool->options, reduction, family);
+  ndr_options how = bench_plan_options(pool->options, family);
   size_t offsets[NDR_MAX_OPS + 1];
   int64_t low, high;
-  double written = bench_result_offsets(reduction, &call, offsets);
-  if (written < 0 || ndr_case_extent(reduction, &low, &high) != NDR_OK) return false;
+  double written = bench_result_offsets(reduction, offsets);
+  if (written < 0 || ndr_problem_extent(reduction, &low, &high) != NDR_OK) return false;
   runner->data = (const char *)pool->placed + (size_t)-low * ndr_dtype_bytes(reduction->dtype);
-  array.data = (void *)(uintptr_t)runner->data;
-  if (ndr_plan_create(&runner->plan, &array, reduction->dim_count, reduction->dims, reduction->op_count, reduction->ops,
-                      NULL, &call) != NDR_OK)
-    return false;
+  if (ndr_plan_create(&runner->plan, reduction, pool->options->device->place, NULL, &how) != NDR_OK) return false;
   trial->count++;
   trial->bytes = bench_bytes_read(reduction) + written;
   for (int i = 0; i < reduction->op_count; i++) runner->results[i] = (char *)pool->result + offsets[i];
@@ -63,7 +59,7 @@ static bool add_runners(bench_trial *trial, const bench_pool *pool) {
 
 static bool same_results(const bench_pool *pool, bench_trial *trial, const bench_runner *runner,
                          DLTensor *const *expected) {
-  const ndr_case *reduction = &trial->problem->reduction;
+  const ndr_problem *reduction = &trial->problem->reduction;
   bool same = true;
   for (int i = 0; same && i < reduction->op_count; i++) {
     int64_t outputs = 1;
@@ -80,7 +76,7 @@ static bool same_results(const bench_pool *pool, bench_trial *trial, const bench
 static bool run_and_compare(const bench_pool *pool, bench_trial *trial, DLTensor *const *expected) {
   for (int i = 0; i < trial->count; i++) {
     const bench_runner *runner = &trial->runners[i];
-    if (ndr_plan_execute(runner->plan, runner->data, runner->results, NULL, NULL) != NDR_OK)
+    if (ndr_plan_execute(runner->plan, runner->data, runner->results, NULL, 0, NULL) != NDR_OK)
       return fail(trial, ndr_last_error());
     if (!same_results(pool, trial, runner, expected)) return false;
   }
@@ -88,14 +84,13 @@ static bool run_and_compare(const bench_pool *pool, bench_trial *trial, DLTensor
 }
 
 static bool verify_all(const bench_pool *pool, bench_trial *trial) {
-  const ndr_case *reduction = &trial->problem->reduction;
+  const ndr_problem *reduction = &trial->problem->reduction;
   ndr_options call = bench_call_options(pool->options, reduction, pool->options->device->reference);
   DLTensor array = bench_tensor(reduction, (DLDevice){kDLCPU, 0});
   DLTensor tensors[NDR_MAX_OPS], *expected[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
   size_t offsets[NDR_MAX_OPS + 1];
-  char *memory =
-      bench_result_offsets(reduction, &call, offsets) >= 0 ? bench_allocate(offsets[reduction->op_count]) : NULL;
+  char *memory = bench_result_offsets(reduction, offsets) >= 0 ? bench_allocate(offsets[reduction->op_count]) : NULL;
   if (!memory) return fail(trial, "out of memory to verify");
   array.data = pool->host;
   array.byte_offset = (uint64_t)((const char *)trial->runners[0].data - (const char *)pool->placed);
@@ -117,7 +112,7 @@ static bool verify_all(const bench_pool *pool, bench_trial *trial) {
 
 static bool call(void *context) {
   const bench_runner *runner = context;
-  return ndr_plan_execute(runner->plan, runner->data, runner->results, NULL, NULL) == NDR_OK;
+  return ndr_plan_execute(runner->plan, runner->data, runner->results, NULL, 0, NULL) == NDR_OK;
 }
 
 static int compare(const void *a, const void *b) {

@@ -43,7 +43,7 @@ typedef struct bench_trial {
 /* Sets offsets[i] to where the results of op i begin, in bytes from the start of the pool's room for results, and
  * offsets[op_count] to where the last ones end. Returns the bytes of the results; negative if the problem cannot be
  * run, and ndr_last_error says why. */
-double bench_result_offsets(const ndr_case *reduction, const ndr_options *call, size_t *offsets);
+double bench_result_offsets(const ndr_problem *reduction, size_t *offsets);
 
 /* Times the problem in every family that can run it. Each family is warmed up and timed once. Those that take less than
  * twice the least time then take turns until they have options->repeat samples each. If the planner's choice is not the

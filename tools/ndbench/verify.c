@@ -47,7 +47,7 @@ static double largest_element(ndr_dtype dtype) {
   return is_complex(dtype) ? 1.5 : is_integer(dtype) ? ldexp(1, 8 * (int)ndr_dtype_bytes(dtype)) : 1;
 }
 
-static double reduced_elements(const ndr_case *reduction) {
+static double reduced_elements(const ndr_problem *reduction) {
   double n = 1;
   for (int i = 0; i < reduction->dim_count; i++) {
     int d = reduction->dims[i];
@@ -70,7 +70,7 @@ static double scale_of(ndr_op op, double n, double largest, double value) {
 }
 
 /* Both results carry an error: a block of up to 256 additions and the tree above it, and the final rounding. */
-static double tolerance(const ndr_case *reduction, ndr_op op, ndr_dtype result, double value) {
+static double tolerance(const ndr_problem *reduction, ndr_op op, ndr_dtype result, double value) {
   double n = reduced_elements(reduction), growth = n <= 256 ? n : 256 + log2(n);
   bool wide = reduction->accumulate == NDR_ACCUMULATE_F64 || is_integer(reduction->dtype) ||
               reduction->dtype == NDR_F64 || reduction->dtype == NDR_C128;
@@ -79,7 +79,7 @@ static double tolerance(const ndr_case *reduction, ndr_op op, ndr_dtype result, 
          (accumulation * scale_of(op, n, largest_element(reduction->dtype), value) + rounding_of(result) * fabs(value));
 }
 
-bool bench_same(const ndr_case *reduction, ndr_op op, ndr_dtype dtype, int64_t outputs, const void *got,
+bool bench_same(const ndr_problem *reduction, ndr_op op, ndr_dtype dtype, int64_t outputs, const void *got,
                 const void *expected, char *complaint, size_t capacity) {
   bool ordered = op == NDR_MIN || op == NDR_MAX;
   size_t bytes = (size_t)outputs * ndr_dtype_bytes(dtype);

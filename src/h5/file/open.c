@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/sized.h"
 #include "h5/file/select.h"
 #include "h5/find/field.h"
 #include "h5/find/near.h"
@@ -155,9 +156,9 @@ static ndr_status open_dataset(ndr_h5_dataset *dataset, const char *path) {
 /* ---- The public calls ------------------------------------------------------------------------------------------- */
 
 static ndr_status create(ndr_h5_dataset **created, const char *file, const ndr_h5_access *access) {
+  ndr_h5_access read = NDR_H5_ACCESS_INIT;
   if (!file) return ndr_fail(NDR_ERR_ARGUMENT, "file is a null pointer");
-  if (access && access->size != sizeof *access)
-    return ndr_fail(NDR_ERR_ARGUMENT, "access.size is %zu: start from NDR_H5_ACCESS_INIT", access->size);
+  if (access) NDR_TRY(ndr_sized_read(access, &read, sizeof read, "access", "NDR_H5_ACCESS_INIT"));
   ndr_h5_dataset *dataset = calloc(1, sizeof *dataset);
   if (dataset) dataset->file = strdup(file);
   if (dataset) dataset->links = calloc(1, sizeof *dataset->links);
@@ -167,13 +168,18 @@ static ndr_status create(ndr_h5_dataset **created, const char *file, const ndr_h
     free(dataset);
     return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", file);
   }
-  dataset->no_plugins = access && access->no_plugins;
-  dataset->raw = access && access->raw;
-  dataset->allow_external = access && access->allow_external;
-  if (access) dataset->remarks = (ndr_remarks){access->on_remark, access->user, NULL};
+  dataset->no_plugins = read.no_plugins;
+  dataset->raw = read.raw;
+  dataset->allow_external = read.allow_external;
+  dataset->remarks = (ndr_remarks){.tell = read.on_remark, .user = read.user};
   dataset->file_id = dataset->id = H5I_INVALID_HID;
   *created = dataset;
   return NDR_OK;
+}
+
+/* What on_remark has stopped fails, whatever else has come of it. */
+static ndr_status heed(const ndr_h5_dataset *dataset, ndr_status status) {
+  return ndr_remarks_heed(&dataset->remarks, dataset->where ? dataset->where : dataset->file, status);
 }
 
 ndr_status ndr_h5_open(ndr_h5_dataset **opened, const char *file, const char *path, const ndr_h5_access *access) {
@@ -183,7 +189,7 @@ ndr_status ndr_h5_open(ndr_h5_dataset **opened, const char *file, const char *pa
   *opened = NULL;
   NDR_TRY(create(&dataset, file, access));
   ndr_hdf_enter(&scope, dataset->no_plugins);
-  ndr_status status = open_dataset(dataset, path);
+  ndr_status status = heed(dataset, open_dataset(dataset, path));
   ndr_hdf_leave(&scope);
   if (status == NDR_OK)
     *opened = dataset;
@@ -214,7 +220,7 @@ ndr_status ndr_h5_list(const char *file, const ndr_h5_access *access, ndr_h5_vis
   ndr_h5_dataset *dataset;
   if (!visit) return ndr_fail(NDR_ERR_ARGUMENT, "visit is a null pointer");
   NDR_TRY(enter_file(file, access, &scope, &dataset));
-  ndr_status status = ndr_hdf_list(dataset, visit, user);
+  ndr_status status = heed(dataset, ndr_hdf_list(dataset, visit, user));
   leave_file(&scope, dataset);
   return status;
 }
@@ -224,7 +230,7 @@ ndr_status ndr_h5_candidates(const char *file, const ndr_h5_access *access, ndr_
   ndr_h5_dataset *dataset;
   if (!visit) return ndr_fail(NDR_ERR_ARGUMENT, "visit is a null pointer");
   NDR_TRY(enter_file(file, access, &scope, &dataset));
-  ndr_status status = ndr_hdf_each_candidate(dataset, visit, user);
+  ndr_status status = heed(dataset, ndr_hdf_each_candidate(dataset, visit, user));
   leave_file(&scope, dataset);
   return status;
 }
@@ -245,12 +251,4 @@ void ndr_hdf_close(ndr_h5_dataset *dataset) {
 
 const ndr_h5_info *ndr_h5_describe(const ndr_h5_dataset *dataset) {
   return dataset ? &dataset->info : NULL;
-}
-
-DLTensor ndr_h5_tensor(const ndr_h5_dataset *dataset) {
-  DLTensor tensor = {.device = {kDLCPU, 0}, .ndim = dataset ? dataset->info.ndim : -1};
-  if (!dataset) return tensor;
-  tensor.dtype = ndr_dtype_to_dlpack(dataset->info.dtype);
-  tensor.shape = (int64_t *)(uintptr_t)dataset->info.shape; /* DLTensor has no const; nothing writes through it */
-  return tensor;
 }

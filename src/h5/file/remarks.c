@@ -2,7 +2,6 @@
 #include "h5/file/remarks.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +23,7 @@ static void remember(ndr_remarks *remarks, const char *line) {
 void ndr_remark(ndr_remarks *remarks, const char *format, ...) {
   char line[2048];
   va_list arguments;
-  if (!remarks || !remarks->tell) return;
+  if (!remarks || !remarks->tell || remarks->stopped) return;
   va_start(arguments, format);
   vsnprintf(line, sizeof line - 1, format, arguments); // NOLINT(clang-analyzer-valist.Uninitialized)
   va_end(arguments);
@@ -33,7 +32,11 @@ void ndr_remark(ndr_remarks *remarks, const char *format, ...) {
   if (was_told(remarks, line)) return;
   remember(remarks, line);
   line[length] = 0;
-  remarks->tell(remarks->user, line);
+  remarks->stopped = remarks->tell(remarks->user, line) != 0;
+}
+
+ndr_status ndr_remarks_heed(const ndr_remarks *remarks, const char *where, ndr_status status) {
+  return remarks->stopped ? ndr_fail(NDR_ERR_CANCELLED, "%s: stopped by on_remark", where) : status;
 }
 
 void ndr_remarks_free(ndr_remarks *remarks) {

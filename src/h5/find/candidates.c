@@ -137,7 +137,7 @@ static void choose(search *s) {
 
 static ndr_status find(search *s, ndr_h5_dataset *dataset) {
   *s = (search){.dataset = dataset, .readable = true};
-  void (*const tell)(void *, const char *) = dataset->remarks.tell;
+  int (*const tell)(void *, const char *) = dataset->remarks.tell;
   dataset->remarks.tell = NULL; /* there is nothing to be said of datasets that are not meant */
   ndr_status status = ndr_hdf_list(dataset, keep_candidate, s);
   dataset->remarks.tell = tell;
@@ -156,7 +156,7 @@ ndr_status ndr_hdf_each_candidate(ndr_h5_dataset *dataset, ndr_h5_path_visitor v
   if (status == NDR_OK && s.passed_over > 0)
     ndr_remark(&dataset->remarks, "%s: passed over %d fields of tables; name one to reduce it, as FILE:%s",
                dataset->file, s.passed_over, s.field);
-  for (int i = 0; i < s.count && status == NDR_OK; i++)
+  for (int i = 0; i < s.count && status == NDR_OK && !dataset->remarks.stopped; i++)
     if (visit(user, s.all[i].path) != 0) break;
   forget(&s);
   return status;

@@ -86,7 +86,7 @@ static int list_dataset(listing *l, const char *path) {
   if (holder >= 0) l->dataset->file_id = holder;
   ndr_status status = ndr_hdf_describe_data(l->dataset, path);
   l->full = status == NDR_ERR_MEMORY;
-  int stop = l->full ? -1 : list_described(l, path, status);
+  int stop = l->full ? -1 : l->dataset->remarks.stopped ? 1 : list_described(l, path, status);
   H5Dclose(l->dataset->id);
   if (holder >= 0) H5Fclose(holder);
   l->dataset->id = H5I_INVALID_HID;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ndreduce/device.h"
+
 typedef struct {
   ndr_slab slab;
   void *data;

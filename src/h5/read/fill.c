@@ -56,21 +56,17 @@ static ndr_status read_fill(const ndr_h5_dataset *dataset, value *fill) {
   return status;
 }
 
-static ndr_status start(const ndr_job *job, int64_t length, ndr_accumulator **accumulator) {
-  return ndr_job_accumulate(job, &job->uploaders[0], 1, &length, NDR_ALL_DIMS, accumulator);
-}
-
 static ndr_status add(ndr_accumulator *accumulator, const ndr_job *job, value *fill, int64_t count) {
   DLTensor slab = {
       .data = fill, .device = job->uploaders[0].device, .ndim = 1, .shape = &count, .strides = &(int64_t){0}};
-  slab.dtype = ndr_dtype_to_dlpack(job->dtype);
+  slab.dtype = ndr_dtype_to_dlpack(job->problem.dtype);
   return ndr_accumulator_add(accumulator, &slab, &(int64_t){0});
 }
 
 /* power := power + power. */
 static ndr_status square(const ndr_job *job, int64_t length, ndr_accumulator *power) {
   ndr_accumulator *copy;
-  NDR_TRY(start(job, length, &copy));
+  NDR_TRY(ndr_job_accumulate_row(job, length, true, &copy));
   ndr_status status = ndr_accumulator_merge(copy, power);
   if (status == NDR_OK) status = ndr_accumulator_merge(power, copy);
   ndr_accumulator_destroy(copy);
@@ -95,10 +91,10 @@ static ndr_status accumulate(const ndr_job *job, value *fill, int64_t length, nd
 static ndr_status finish(const ndr_job *job, const ndr_accumulator *total, value *values, DLTensor *const *results) {
   DLTensor tensors[NDR_MAX_OPS], *pointers[NDR_MAX_OPS];
   int64_t one = 1;
-  for (int i = 0; i < job->op_count; i++) {
+  for (int i = 0; i < job->problem.op_count; i++) {
     tensors[i] =
         (DLTensor){.data = &values[i], .device = job->uploaders[0].device, .dtype = results[i]->dtype, .shape = &one};
-    tensors[i].ndim = job->reduce.keepdims ? 1 : 0;
+    tensors[i].ndim = job->problem.keepdims ? 1 : 0;
     pointers[i] = &tensors[i];
   }
   return ndr_job_finish(job, total, pointers);
@@ -107,8 +103,8 @@ static ndr_status finish(const ndr_job *job, const ndr_accumulator *total, value
 static ndr_status reduce_equal(const ndr_job *job, value *fill, int64_t length, value *values,
                                DLTensor *const *results) {
   ndr_accumulator *total, *power = NULL;
-  NDR_TRY(start(job, length, &total));
-  ndr_status status = start(job, length, &power);
+  NDR_TRY(ndr_job_accumulate_row(job, length, true, &total));
+  ndr_status status = ndr_job_accumulate_row(job, length, true, &power);
   if (status == NDR_OK) status = accumulate(job, fill, length, total, power);
   if (status == NDR_OK) status = finish(job, total, values, results);
   ndr_accumulator_destroy(power);
@@ -140,9 +136,9 @@ static void spread(const DLTensor *result, const value *element) {
 ndr_status ndr_job_fill(const ndr_job *job, DLTensor *const *results) {
   value fill, values[NDR_MAX_OPS];
   int64_t length = 1;
-  for (int i = 0; i < job->dim_count; i++) length *= job->dataset->info.shape[job->dims[i]];
+  for (int i = 0; i < job->problem.dim_count; i++) length *= job->problem.shape[job->problem.dims[i]];
   NDR_TRY(read_fill(job->dataset, &fill));
   NDR_TRY(reduce_equal(job, &fill, length, values, results));
-  for (int i = 0; i < job->op_count; i++) spread(results[i], &values[i]);
+  for (int i = 0; i < job->problem.op_count; i++) spread(results[i], &values[i]);
   return NDR_OK;
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ndreduce/ndreduce.h"
+#include "ndreduce/device.h"
 
 /* Real files have one or two. */
 #define NDR_UNPACK_MISSING NDR_STORED_MISSING

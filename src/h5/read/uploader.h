@@ -7,7 +7,8 @@
 
 #include <stdbool.h>
 
-#include "ndreduce/ndreduce.h"
+#include "ndreduce/device.h"
+#include "ndreduce/plan.h"
 
 /* One slab is copied while the one before it is reduced. */
 #define NDR_UPLOAD_BUFFERS 2

@@ -4,16 +4,15 @@
 #include "h5/run/weigh.h"
 
 ndr_status ndr_block_open(ndr_block *block, const ndr_job *job, const ndr_uploader *uploader, const ndr_slab *slab) {
-  int ndim = job->dataset->info.ndim;
-  int64_t shape[NDR_MAX_DIMS];
-  ndr_options reduce = job->reduce;
+  ndr_problem part = job->fold;
   *block = (ndr_block){.slab = *slab};
-  for (int d = 0; d < ndim; d++) shape[d] = job->reduced[d] ? job->dataset->info.shape[d] : slab->size[d];
-  NDR_TRY(ndr_job_accumulate(job, uploader, ndim, shape, job->dim_count, job->dims, &block->sums));
+  for (int d = 0; d < part.ndim; d++)
+    if (!job->reduced[d]) part.shape[d] = slab->size[d];
+  NDR_TRY(ndr_job_accumulate(job, uploader, &part, &block->sums));
   if (!job->options.weights) return NDR_OK;
-  reduce.stream = uploader->stream;
-  return ndr_accumulator_create(&block->weight_sums, uploader->device, NDR_F64, ndim, shape, job->dim_count, job->dims,
-                                1, &(ndr_op){NDR_SUM}, &reduce);
+  part.op_count = 1;
+  part.ops[0] = NDR_SUM;
+  return ndr_job_accumulate(job, uploader, &part, &block->weight_sums);
 }
 
 void ndr_block_close(ndr_block *block) {
@@ -33,7 +32,7 @@ static DLTensor view_of(const ndr_block *block, const ndr_job *job, const DLTens
   DLTensor view = *result;
   int64_t step = 1;
   for (int d = job->dataset->info.ndim - 1, r = result->ndim - 1; d >= 0; d--) {
-    if (job->reduced[d] && !job->reduce.keepdims) continue;
+    if (job->reduced[d] && !job->problem.keepdims) continue;
     shape[r] = job->reduced[d] ? 1 : block->slab.size[d];
     strides[r] = result->strides ? result->strides[r] : step;
     step *= result->shape[r];
@@ -48,7 +47,7 @@ static DLTensor view_of(const ndr_block *block, const ndr_job *job, const DLTens
 ndr_status ndr_block_finish(const ndr_block *block, const ndr_job *job, DLTensor *const *results) {
   DLTensor views[NDR_MAX_OPS], *pointers[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS], strides[NDR_MAX_OPS][NDR_MAX_DIMS];
-  for (int i = 0; i < job->op_count; i++) {
+  for (int i = 0; i < job->problem.op_count; i++) {
     views[i] = view_of(block, job, results[i], shapes[i], strides[i]);
     pointers[i] = &views[i];
   }

@@ -144,17 +144,20 @@ static void append_device(sheet *s, const ndr_job *job) {
 /* What the core does with a leaf, or on a GPU with a slab, in its own words. */
 static ndr_status append_plan(sheet *s, const ndr_job *job) {
   int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS], start[NDR_MAX_DIMS] = {0};
-  DLTensor tensor = ndr_h5_tensor(job->dataset);
+  ndr_problem part = job->fold;
+  ndr_options options = NDR_OPTIONS_INIT;
   ndr_plan *plan;
   if (job->slabs[0].on_gpu)
     ndr_slabs_box(&job->slabs[0], start, begin, size);
   else
     first_leaf(job, begin, size);
-  tensor.device = job->device;
-  tensor.dtype = ndr_dtype_to_dlpack(job->dtype);
-  tensor.shape = size;
-  NDR_TRY(
-      ndr_plan_create(&plan, &tensor, job->dim_count, job->dims, job->fold_count, job->fold_ops, NULL, &job->reduce));
+  for (int64_t d = part.ndim - 1, step = 1; d >= 0; d--) {
+    part.shape[d] = size[d];
+    part.strides[d] = step;
+    step *= size[d] > 0 ? size[d] : 1;
+  }
+  options.threads = job->fold_threads;
+  NDR_TRY(ndr_plan_create(&plan, &part, job->device, NULL, &options));
   append(s, job->slabs[0].on_gpu ? "a slab   " : "a leaf   ");
   bool fits = s->length < s->capacity;
   s->length += ndr_plan_describe(plan, fits ? s->text + s->length : NULL, fits ? s->capacity - s->length : 0);
@@ -182,13 +185,13 @@ static ndr_status describe(const ndr_job *job, sheet *s) {
   return append_plan(s, job);
 }
 
-ndr_status ndr_h5_explain(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
-                          const ndr_h5_options *options, char *text, size_t capacity, size_t *length) {
+ndr_status ndr_h5_explain(ndr_h5_dataset *dataset, const ndr_problem *problem, const ndr_h5_options *options,
+                          char *text, size_t capacity, size_t *length) {
   ndr_job job;
   sheet s = {text, text ? capacity : 0, 0};
   if (!length) return ndr_fail(NDR_ERR_ARGUMENT, "length is a null pointer");
   if (s.capacity) text[0] = 0;
-  ndr_status status = ndr_job_make(&job, dataset, dim_count, dims, op_count, ops, NULL, options);
+  ndr_status status = ndr_job_make(&job, dataset, problem, NULL, options);
   if (status == NDR_OK) status = describe(&job, &s);
   if (dataset) status = ndr_job_blame(dataset, status);
   ndr_job_clear(&job);

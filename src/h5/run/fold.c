@@ -8,6 +8,7 @@
 
 #include "h5/read/gather.h"
 #include "h5/run/weigh.h"
+#include "ndreduce/device.h"
 
 struct ndr_fold {
   const ndr_job *job;
@@ -119,7 +120,7 @@ static ndr_status add(const ndr_job *job, ndr_accumulator *to, ndr_slab *leaf, v
   int ndim = job->dataset->info.ndim;
   for (int d = 0; d < ndim; d++) offset[d] = job->reduced[d] ? leaf->whole[d] : 0;
   DLTensor tensor = {.data = elements, .device = job->device, .ndim = ndim, .shape = leaf->size};
-  tensor.dtype = ndr_dtype_to_dlpack(job->dtype);
+  tensor.dtype = ndr_dtype_to_dlpack(job->problem.dtype);
   return ndr_accumulator_add(to, &tensor, offset);
 }
 

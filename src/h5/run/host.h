@@ -8,10 +8,7 @@
  * them. `what` names it in the sentence. */
 ndr_status ndr_host_check(const DLTensor *tensor, const char *what, ndr_dtype *dtype);
 
-/* It is moreover compact, and has the shape of a result over these dims of the dataset, which may keep them with
- * size 1.
- */
-ndr_status ndr_host_check_result(const ndr_h5_dataset *dataset, int dim_count, const int *dims, const DLTensor *result,
-                                 const char *what, ndr_dtype *dtype);
+/* It is moreover compact, and has the shape and dtype of `expected`. */
+ndr_status ndr_host_check_result(const DLTensor *result, const DLTensor *expected, const char *what);
 
 #endif

@@ -10,17 +10,13 @@
 
 typedef struct ndr_job {
   ndr_h5_dataset *dataset;
-  int dim_count, dims[NDR_MAX_DIMS]; /* ascending */
+  ndr_problem problem; /* dims are ascending; skip_nan is set where the dataset is masked */
   bool reduced[NDR_MAX_DIMS];
-  int op_count;
-  const ndr_op *ops;
-  /* What accumulators compute: ops, and NDR_VALID where these hide which outputs have no valid element. */
-  int fold_count;
-  int valid_index; /* of NDR_VALID in fold_ops; -1 where no output can lack a valid element, or no op needs to know */
-  ndr_op fold_ops[NDR_MAX_OPS];
-  ndr_dtype dtype; /* of slabs: the dataset's, or f64 where elements are weighted */
+  /* What accumulators compute: the same, and NDR_VALID where the ops hide which outputs have no valid element. */
+  ndr_problem fold;
+  int valid_index;  /* of NDR_VALID in fold.ops; -1 where no output can lack a valid element, or no op needs to know */
+  int fold_threads; /* of each accumulator at most; 0: ndr_thread_count() */
   ndr_h5_options options;
-  ndr_options reduce;
   DLDevice device; /* that reduces, or the first of those GPUs */
   const char *why; /* why this device; may point to `reason` */
   char reason[256];
@@ -39,8 +35,16 @@ typedef struct ndr_job {
 } ndr_job;
 
 /* Checks the arguments and plans the work; results may be NULL. To be cleared even if that fails. */
-ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,
-                        const ndr_op *ops, DLTensor *const *results, const ndr_h5_options *options);
+ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, const ndr_problem *problem, DLTensor *const *results,
+                        const ndr_h5_options *options);
+
+/* Copies a caller's options, whatever their size; NULL options are the defaults. */
+ndr_status ndr_job_options(ndr_h5_options *options, const ndr_h5_options *given);
+
+/* Copies a caller's problem of the dataset, whatever its size: dims are written out in ascending order, strides
+ * compact, and skip_nan is set where the dataset is masked. Its dtype is the dataset's or f64, which weighted elements
+ * are. A failure names the dataset. */
+ndr_status ndr_job_problem(ndr_problem *problem, const ndr_h5_dataset *dataset, const ndr_problem *given);
 
 /* For tests: if not negative, NDR_H5_AUTO takes a GPU from so many bytes of elements on. */
 extern int64_t ndr_gpu_pays;
@@ -62,13 +66,17 @@ ndr_status ndr_job_blame(const ndr_h5_dataset *dataset, ndr_status status);
 /* Whether a reduced dim has size 0. Then NumPy's rules hold, since no element is missing where there are none. */
 bool ndr_job_is_empty(const ndr_job *job);
 
-/* Sets fold_count, fold_ops and valid_index: masked data give NaN where NumPy's rules give a sum or norm of nothing. */
+/* Sets fold and valid_index: masked data give NaN where NumPy's rules give a sum or norm of nothing. */
 ndr_status ndr_job_add_valid(ndr_job *job);
 
-/* Creates an accumulator of the job's ops over a part of it, on the uploader's device and stream, as
- * ndr_accumulator_create. ndr_job_finish writes what one of the first uploader has to the results of ops. */
-ndr_status ndr_job_accumulate(const ndr_job *job, const ndr_uploader *uploader, int ndim, const int64_t *shape,
-                              int dim_count, const int *dims, ndr_accumulator **accumulator);
+/* An accumulator for a part of the job, on the uploader's device and stream; and one of what the job folds, on the
+ * first uploader, over `size` elements in a row, which are one output each, or all of them one where they are
+ * `reduced`. */
+ndr_status ndr_job_accumulate(const ndr_job *job, const ndr_uploader *uploader, const ndr_problem *part,
+                              ndr_accumulator **accumulator);
+ndr_status ndr_job_accumulate_row(const ndr_job *job, int64_t size, bool reduced, ndr_accumulator **accumulator);
+
+/* Writes the results, one for each of the problem's ops, of an accumulator on the first uploader. */
 ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator, DLTensor *const *results);
 
 /* Writes the results of a dataset whose elements are all its fill value. Reads nothing. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "h5/run/job.h"
+#include "ndreduce/device.h"
 
 /* GiB of elements from which on a GPU saves more than it takes to start, by data/bench/h5-gpu.json (an H200 beside 16
  * threads; tests/check_gpu_pays.py holds these two against it). To start takes 0.33 s on a machine with one GPU and
@@ -18,7 +19,7 @@
 int64_t ndr_gpu_pays = -1;
 
 static int64_t total_bytes(const ndr_job *job) {
-  int64_t bytes = (int64_t)ndr_dtype_bytes(job->dtype);
+  int64_t bytes = (int64_t)ndr_dtype_bytes(job->problem.dtype);
   for (int d = 0; d < job->dataset->info.ndim; d++) bytes *= job->dataset->info.shape[d];
   return bytes;
 }

@@ -32,7 +32,7 @@ static int slots_for(const ndr_job *job, int threads) {
 
 static ndr_status probe_bytes(const ndr_job *job, int64_t outputs, int64_t *bytes) {
   ndr_accumulator *probe;
-  NDR_TRY(ndr_job_accumulate(job, &job->uploaders[0], 1, &outputs, 0, NULL, &probe));
+  NDR_TRY(ndr_job_accumulate_row(job, outputs, false, &probe));
   *bytes = (int64_t)ndr_accumulator_bytes(probe);
   ndr_accumulator_destroy(probe);
   return NDR_OK;
@@ -44,7 +44,7 @@ static ndr_status probe_output_bytes(const ndr_job *job, int64_t *bytes) {
   int64_t one, two;
   NDR_TRY(probe_bytes(job, 1, &one));
   NDR_TRY(probe_bytes(job, 2, &two));
-  *bytes = two - one + (job->options.weights ? 4 * 8 : job->fold_count > job->op_count ? 8 : 0);
+  *bytes = two - one + (job->options.weights ? 4 * 8 : job->fold.op_count > job->problem.op_count ? 8 : 0);
   return NDR_OK;
 }
 
@@ -54,7 +54,7 @@ static const ndr_h5_dataset *part_of(const ndr_job *job, int i) {
 
 /* As many as the reduction uses; more than MOST_THREADS would not read faster. */
 static int thread_count(const ndr_job *job) {
-  int count = job->reduce.threads > 0 ? job->reduce.threads : ndr_thread_count();
+  int count = job->options.threads > 0 ? job->options.threads : ndr_thread_count();
   return count > MOST_THREADS ? MOST_THREADS : count;
 }
 
@@ -97,7 +97,7 @@ static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs)
   slabs->on_gpu = on_gpu(job);
   slabs->stored_bytes = (int64_t)ndr_dtype_bytes(dataset->unpack.from);
   slabs->element_bytes = (int64_t)ndr_dtype_bytes(job->readers[part].unpack.to);
-  slabs->reduced_bytes = (int64_t)ndr_dtype_bytes(job->dtype);
+  slabs->reduced_bytes = (int64_t)ndr_dtype_bytes(job->problem.dtype);
   memcpy(slabs->reduced, job->reduced, sizeof slabs->reduced);
   for (int d = 0; d < slabs->ndim; d++) describe_dim(dataset, d, slabs);
   return probe_output_bytes(job, &slabs->output_bytes);
@@ -187,7 +187,7 @@ static ndr_status cut(ndr_job *job) {
 }
 
 static void plan_feed(ndr_job *job) {
-  int64_t largest = 0, size = (int64_t)ndr_dtype_bytes(job->dtype);
+  int64_t largest = 0, size = (int64_t)ndr_dtype_bytes(job->problem.dtype);
   for (int i = 0; i < job->part_count; i++) {
     const ndr_slabs *slabs = &job->slabs[i];
     int64_t held = ndr_slabs_held(slabs) * slabs->element_bytes;
@@ -203,7 +203,7 @@ static void plan_feed(ndr_job *job) {
   job->feed.slot_bytes = largest;
   /* A GPU copies from pinned memory while the host goes on. */
   job->feed.place = (DLDevice){on_gpu(job) ? kDLCUDAHost : kDLCPU, job->device.device_id};
-  job->reduce.threads = 1; /* the threads that read share leaves among them */
+  job->fold_threads = 1; /* the threads that read share leaves among them */
 }
 
 /* Adds slots for the buffers of further GPUs, as far as the budget goes. Slabs are those of one GPU, so that results

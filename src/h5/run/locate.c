@@ -6,15 +6,12 @@
 #include "h5/run/job.h"
 
 /* How far apart indices are that differ by one along dim d: they count row-major over the reduced dims. */
-static ndr_status find_step(const ndr_h5_dataset *dataset, int dim_count, const int *dims, int d, int64_t *step) {
-  int ndim = dataset->info.ndim;
-  bool found = dim_count == -1;
+static ndr_status find_step(const ndr_h5_dataset *dataset, const ndr_problem *problem, int d, int64_t *step) {
+  bool found = false;
   *step = 1;
-  for (int other = d + 1; other < ndim && dim_count == -1; other++) *step *= dataset->info.shape[other];
-  for (int i = 0; i < dim_count; i++) {
-    int other = dims[i] < 0 ? dims[i] + ndim : dims[i];
-    if (other == d) found = true;
-    if (other > d && other < ndim) *step *= dataset->info.shape[other];
+  for (int i = 0; i < problem->dim_count; i++) {
+    if (problem->dims[i] == d) found = true;
+    if (problem->dims[i] > d) *step *= problem->shape[problem->dims[i]];
   }
   return found ? NDR_OK : ndr_fail(NDR_ERR_DIMS, "%s: dim %d is not among the reduced ones", dataset->where, d);
 }
@@ -29,19 +26,19 @@ static void look_up(const double *coordinates, int64_t size, int64_t step, const
   }
 }
 
-ndr_status ndr_h5_locate(const ndr_h5_dataset *dataset, int dim_count, const int *dims, int dim,
-                         const DLTensor *indices, double *values) {
+ndr_status ndr_h5_locate(const ndr_h5_dataset *dataset, const ndr_problem *problem, int dim, const DLTensor *indices,
+                         double *values) {
   ndr_dtype dtype;
-  int64_t step, shape[NDR_MAX_DIMS];
+  ndr_problem read;
+  int64_t step;
   if (!dataset || !indices || !values) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_locate: null pointer");
-  DLTensor source = ndr_h5_tensor(dataset), described = {.shape = shape};
+  NDR_TRY(ndr_job_problem(&read, dataset, problem));
   NDR_TRY(ndr_job_blame(dataset, ndr_host_check(indices, "indices", &dtype)));
-  NDR_TRY(ndr_job_blame(dataset, ndr_result_describe(&source, dim_count, dims, NDR_ANY, NULL, &described)));
   if (dtype != NDR_I64 || indices->strides)
     return ndr_fail(NDR_ERR_ARGUMENT, "%s: indices must be i64 in compact host memory", dataset->where);
   NDR_TRY(ndr_h5_coordinate(dataset, dim, NULL));
   int d = dim < 0 ? dim + dataset->info.ndim : dim;
-  NDR_TRY(find_step(dataset, dim_count, dims, d, &step));
+  NDR_TRY(find_step(dataset, &read, d, &step));
   int64_t size = dataset->info.shape[d];
   double *coordinates = (uint64_t)size < SIZE_MAX / sizeof(double) ? malloc((size_t)size * sizeof(double) + 1) : NULL;
   if (!coordinates) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for the coordinates of a dim", dataset->where);

@@ -20,10 +20,6 @@ typedef struct {
   ndr_h5_progress progress;
 } run;
 
-static bool cancelled(const ndr_job *job) {
-  return job->options.cancel && *job->options.cancel;
-}
-
 /* ---- Slabs ------------------------------------------------------------------------------------------------------ */
 
 /* Copies the slab in `data` to the uploader's device and adds it to an accumulator there. */
@@ -39,7 +35,7 @@ static ndr_status add(const run *r, ndr_uploader *uploader, ndr_accumulator *to,
   NDR_TRY(ndr_uploader_copy(uploader, data, ndr_reader_bytes(reader, box), ndr_reader_defers(reader) ? &deferred : NULL,
                             &there));
   DLTensor tensor = {.data = (void *)(uintptr_t)there, .device = uploader->device, .ndim = ndim, .shape = slab->size};
-  tensor.dtype = ndr_dtype_to_dlpack(job->dtype);
+  tensor.dtype = ndr_dtype_to_dlpack(job->problem.dtype);
   return ndr_accumulator_add(to, &tensor, offset);
 }
 
@@ -98,10 +94,10 @@ static ndr_status reduce_on_cpu(run *r, const ndr_slab *slab, void *data) {
   return slab->last ? ndr_fold_finish(r->fold, r->results) : NDR_OK;
 }
 
-static void report(run *r, const ndr_slab *slab) {
+static ndr_status report(run *r, const ndr_slab *slab) {
   ndr_h5_progress *p = &r->progress;
   ndr_feed_times times = ndr_feed_spent(r->feed);
-  int64_t bytes = (int64_t)ndr_dtype_bytes(r->job->dtype);
+  int64_t bytes = (int64_t)ndr_dtype_bytes(r->job->problem.dtype);
   for (int d = 0; d < r->job->dataset->info.ndim; d++) bytes *= slab->size[d];
   p->bytes += bytes;
   p->slabs++;
@@ -109,13 +105,14 @@ static void report(run *r, const ndr_slab *slab) {
   p->read_seconds = times.read_seconds;
   p->decode_seconds = times.decode_seconds;
   p->unpack_seconds = times.unpack_seconds;
-  if (r->job->options.on_progress) r->job->options.on_progress(r->job->options.user, p);
+  const ndr_h5_options *options = &r->job->options;
+  if (!options->on_progress || options->on_progress(options->user, p) == 0) return NDR_OK;
+  return ndr_fail(NDR_ERR_CANCELLED, "stopped by on_progress");
 }
 
 static ndr_status reduce_next(run *r, bool *done) {
   ndr_slab slab;
   void *data;
-  if (cancelled(r->job)) return ndr_fail(NDR_ERR_CANCELLED, "stopped");
   double begin = ndr_seconds();
   NDR_TRY(ndr_feed_take(r->feed, &slab, &data, done));
   if (*done) return NDR_OK;
@@ -123,8 +120,7 @@ static ndr_status reduce_next(run *r, bool *done) {
   NDR_TRY(r->fold ? reduce_on_cpu(r, &slab, data) : reduce_on_gpu(r, &slab, data));
   r->progress.wait_seconds += taken - begin;
   r->progress.reduce_seconds += ndr_seconds() - taken;
-  report(r, &slab);
-  return NDR_OK;
+  return report(r, &slab);
 }
 
 /* While slabs are under way, others are read: with several GPUs two slots at least are left for those. */
@@ -156,7 +152,7 @@ static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const cha
   r.progress.device = job->device;
   r.progress.warning = warning;
   for (int i = 0; i < job->part_count; i++) r.progress.total_slabs += ndr_slabs_count(&job->slabs[i]);
-  r.progress.total_bytes = (int64_t)ndr_dtype_bytes(job->dtype);
+  r.progress.total_bytes = (int64_t)ndr_dtype_bytes(job->problem.dtype);
   for (int d = 0; d < job->dataset->info.ndim; d++) r.progress.total_bytes *= job->dataset->info.shape[d];
   ndr_status status = run_job(job, &r);
   ndr_fold_destroy(r.fold);
@@ -173,17 +169,14 @@ static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const cha
 
 typedef struct {
   ndr_h5_dataset *dataset;
-  int dim_count;
-  const int *dims;
-  int op_count;
-  const ndr_op *ops;
+  const ndr_problem *problem;
   DLTensor *const *results;
 } request;
 
 /* Makes the job and runs it. *on_gpu: the job was for a GPU, whether it succeeded or not. */
 static ndr_status attempt(const request *r, const ndr_h5_options *options, const char *warning, bool *on_gpu) {
   ndr_job job;
-  ndr_status status = ndr_job_make(&job, r->dataset, r->dim_count, r->dims, r->op_count, r->ops, r->results, options);
+  ndr_status status = ndr_job_make(&job, r->dataset, r->problem, r->results, options);
   *on_gpu = job.device.device_type == kDLCUDA;
   if (status == NDR_OK)
     status = job.never_written ? ndr_job_fill(&job, r->results) : reduce_slabs(&job, r->results, warning);
@@ -197,9 +190,9 @@ static bool is_lost(ndr_status status) {
   return status == NDR_ERR_DEVICE || status == NDR_ERR_NO_DEVICE;
 }
 
-ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
-                         DLTensor *const *results, const ndr_h5_options *options) {
-  const request r = {dataset, dim_count, dims, op_count, ops, results};
+ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, const ndr_problem *problem, DLTensor *const *results,
+                         const ndr_h5_options *options) {
+  const request r = {dataset, problem, results};
   ndr_h5_options smaller;
   char reason[512];
   bool on_gpu;
@@ -208,7 +201,8 @@ ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, int dim_count, const int *dims
   if (status == NDR_OK || !on_gpu || (status != NDR_ERR_MEMORY && !is_lost(status))) return status;
   ndr_status first = status;
   snprintf(reason, sizeof reason, "%s", ndr_last_error());
-  smaller = options ? *options : (ndr_h5_options)NDR_H5_OPTIONS_INIT;
+  NDR_TRY(ndr_job_options(&smaller, options));
+  int64_t most = smaller.memory;
   if (smaller.memory == 0) smaller.memory = ndr_default_memory();
   for (int64_t memory = smaller.memory / 4; status == NDR_ERR_MEMORY && memory >= LEAST_MEMORY; memory /= 4) {
     smaller.memory = memory;
@@ -217,6 +211,6 @@ ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, int dim_count, const int *dims
   if (status != NDR_ERR_MEMORY && !is_lost(status)) return status;
   if (smaller.device != NDR_H5_AUTO) return ndr_fail(first, "%s", reason);
   smaller.device = NDR_H5_CPU;
-  smaller.memory = options ? options->memory : 0;
+  smaller.memory = most;
   return attempt(&r, &smaller, reason, &on_gpu);
 }

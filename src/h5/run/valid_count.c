@@ -8,45 +8,53 @@
 #include "h5/run/job.h"
 
 bool ndr_job_is_empty(const ndr_job *job) {
-  for (int i = 0; i < job->dim_count; i++)
-    if (job->dataset->info.shape[job->dims[i]] == 0) return true;
+  for (int i = 0; i < job->problem.dim_count; i++)
+    if (job->problem.shape[job->problem.dims[i]] == 0) return true;
   return false;
 }
 
 ndr_status ndr_job_add_valid(ndr_job *job) {
   bool needed = false;
-  job->fold_count = job->op_count;
+  job->fold = job->problem;
   job->valid_index = -1;
   if (job->options.weights) {
-    job->fold_count = 2;
-    job->fold_ops[0] = NDR_SUM;
-    job->fold_ops[1] = NDR_VALID;
+    job->fold.op_count = 2;
+    job->fold.ops[0] = NDR_SUM;
+    job->fold.ops[1] = NDR_VALID;
     return NDR_OK;
   }
-  for (int i = 0; i < job->op_count; i++) {
-    job->fold_ops[i] = job->ops[i];
-    needed |= ndr_cf_attributes_hides_missing(job->ops[i]);
-    if (job->ops[i] == NDR_VALID) job->valid_index = i;
+  for (int i = 0; i < job->problem.op_count; i++) {
+    needed |= ndr_cf_attributes_hides_missing(job->problem.ops[i]);
+    if (job->problem.ops[i] == NDR_VALID) job->valid_index = i;
   }
   if (!needed || !job->dataset->info.masked || ndr_job_is_empty(job)) {
     job->valid_index = -1;
     return NDR_OK;
   }
   if (job->valid_index >= 0) return NDR_OK;
-  if (job->op_count == NDR_MAX_OPS)
+  if (job->fold.op_count == NDR_MAX_OPS)
     return ndr_fail(NDR_ERR_ARGUMENT, "of data with missing values at most %d operators without valid",
                     NDR_MAX_OPS - 1);
-  job->valid_index = job->fold_count++;
-  job->fold_ops[job->valid_index] = NDR_VALID;
+  job->valid_index = job->fold.op_count++;
+  job->fold.ops[job->valid_index] = NDR_VALID;
   return NDR_OK;
 }
 
-ndr_status ndr_job_accumulate(const ndr_job *job, const ndr_uploader *uploader, int ndim, const int64_t *shape,
-                              int dim_count, const int *dims, ndr_accumulator **accumulator) {
-  ndr_options reduce = job->reduce;
-  reduce.stream = uploader->stream;
-  return ndr_accumulator_create(accumulator, uploader->device, job->dtype, ndim, shape, dim_count, dims,
-                                job->fold_count, job->fold_ops, &reduce);
+ndr_status ndr_job_accumulate(const ndr_job *job, const ndr_uploader *uploader, const ndr_problem *part,
+                              ndr_accumulator **accumulator) {
+  ndr_options options = NDR_OPTIONS_INIT;
+  options.threads = job->fold_threads;
+  options.stream = uploader->stream;
+  return ndr_accumulator_create(accumulator, part, uploader->device, &options);
+}
+
+ndr_status ndr_job_accumulate_row(const ndr_job *job, int64_t size, bool reduced, ndr_accumulator **accumulator) {
+  ndr_problem row = job->fold;
+  row.ndim = 1;
+  row.shape[0] = size;
+  row.dim_count = reduced;
+  row.dims[0] = 0;
+  return ndr_job_accumulate(job, &job->uploaders[0], &row, accumulator);
 }
 
 /* ---- Marking ---------------------------------------------------------------------------------------------------- */
@@ -99,9 +107,9 @@ static void mark(const DLTensor *result, const DLTensor *valid) {
 ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator, DLTensor *const *results) {
   DLTensor *folded[NDR_MAX_OPS], scratch = *results[0];
   int64_t bytes = (int64_t)sizeof(int64_t);
-  memcpy(folded, results, (size_t)job->op_count * sizeof *folded);
+  memcpy(folded, results, (size_t)job->problem.op_count * sizeof *folded);
   scratch.data = NULL;
-  if (job->fold_count > job->op_count) {
+  if (job->fold.op_count > job->problem.op_count) {
     for (int d = 0; d < scratch.ndim; d++) bytes *= scratch.shape[d];
     scratch = (DLTensor){.device = scratch.device, .ndim = scratch.ndim, .shape = scratch.shape};
     scratch.dtype = ndr_dtype_to_dlpack(NDR_I64);
@@ -109,9 +117,9 @@ ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator
     if (!scratch.data) return ndr_fail(NDR_ERR_MEMORY, "out of memory to find outputs of missing elements alone");
     folded[job->valid_index] = &scratch;
   }
-  ndr_status status = ndr_uploader_finish(&job->uploaders[0], accumulator, job->fold_count, folded);
-  for (int i = 0; status == NDR_OK && job->valid_index >= 0 && i < job->op_count; i++)
-    if (ndr_cf_attributes_hides_missing(job->ops[i])) mark(results[i], folded[job->valid_index]);
+  ndr_status status = ndr_uploader_finish(&job->uploaders[0], accumulator, job->fold.op_count, folded);
+  for (int i = 0; status == NDR_OK && job->valid_index >= 0 && i < job->problem.op_count; i++)
+    if (ndr_cf_attributes_hides_missing(job->problem.ops[i])) mark(results[i], folded[job->valid_index]);
   free(scratch.data);
   return status;
 }

@@ -27,9 +27,9 @@ ndr_status ndr_weigh_check(const ndr_job *job) {
   const DLTensor *w = job->options.weights;
   const ndr_h5_info *info = &job->dataset->info;
   ndr_dtype dtype;
-  for (int i = 0; i < job->op_count; i++)
-    if (!ndr_cf_attributes_has_weights(job->ops[i]))
-      return ndr_fail(NDR_ERR_OP, "%s has no weighted form; sum, mean and valid do", ndr_op_name(job->ops[i]));
+  for (int i = 0; i < job->problem.op_count; i++)
+    if (!ndr_cf_attributes_has_weights(job->problem.ops[i]))
+      return ndr_fail(NDR_ERR_OP, "%s has no weighted form; sum, mean and valid do", ndr_op_name(job->problem.ops[i]));
   if (info->dtype == NDR_C64 || info->dtype == NDR_C128)
     return ndr_fail(NDR_ERR_DTYPE, "complex elements cannot be weighted");
   NDR_TRY(ndr_host_check(w, "weights", &dtype));
@@ -155,7 +155,8 @@ ndr_status ndr_weigh_finish(const ndr_job *job, const ndr_accumulator *sums, con
   DLTensor valid = like(results[0], NDR_I64, t.valid);
   ndr_status status = ndr_uploader_finish(&job->uploaders[0], sums, 2, (DLTensor *[]){&sum, &valid});
   if (status == NDR_OK) status = ndr_uploader_finish(&job->uploaders[0], weight_sums, 1, (DLTensor *[]){&weight_sum});
-  for (int i = 0; status == NDR_OK && i < job->op_count; i++) write_result(job, job->ops[i], &t, results[i]);
+  for (int i = 0; status == NDR_OK && i < job->problem.op_count; i++)
+    write_result(job, job->problem.ops[i], &t, results[i]);
   free(memory);
   return status;
 }

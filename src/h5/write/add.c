@@ -15,6 +15,7 @@
 
 /* A variable that is being written. */
 typedef struct {
+  ndr_problem problem;
   ndr_label label;
   int located; /* the reduced dim whose coordinates the elements are, or -1 */
   const char *name;
@@ -22,13 +23,22 @@ typedef struct {
   int from[NDR_MAX_DIMS]; /* the source's dim that each dim of the result was; ~d where d has been reduced */
 } addition;
 
-static ndr_status check_addition(addition *a, int dim_count, const int *dims) {
+/* Takes over the problem and its ops[i], and checks that the result is one of these. Coordinates have the shape of one.
+ */
+static ndr_status take_problem(addition *a, const ndr_problem *given, int i) {
   char what[320];
-  snprintf(what, sizeof what, "the result %s of %s", a->name, a->label.source->where);
-  if (!ndr_op_name(a->label.op)) return ndr_fail(NDR_ERR_OP, "%s: unknown operator number %d", what, (int)a->label.op);
-  NDR_TRY(ndr_host_check_result(a->label.source, dim_count, dims, a->result, what, &a->label.dtype));
-  if (a->located < 0 || a->label.dtype == NDR_F64) return NDR_OK;
-  return ndr_fail(NDR_ERR_RESULT, "%s: coordinates are f64, not %s", what, ndr_dtype_name(a->label.dtype));
+  int64_t shape[NDR_MAX_DIMS];
+  DLTensor expected = {.shape = shape};
+  const ndr_h5_dataset *source = a->label.source;
+  snprintf(what, sizeof what, "the result %s of %s", a->name, source->where);
+  NDR_TRY(ndr_job_problem(&a->problem, source, given));
+  if (i < 0 || i >= a->problem.op_count)
+    return ndr_fail(NDR_ERR_ARGUMENT, "%s: %d is none of the problem's %d operators", what, i, a->problem.op_count);
+  NDR_TRY(ndr_problem_result(&a->problem, i, &expected));
+  if (a->located >= 0) expected.dtype = ndr_dtype_to_dlpack(NDR_F64);
+  NDR_TRY(ndr_host_check_result(a->result, &expected, what));
+  if (a->located < 0) a->label.op = a->problem.ops[i];
+  return ndr_dtype_from_dlpack(expected.dtype, &a->label.dtype);
 }
 
 /* What HDF5 has said of the failed call, with the variable's name. */
@@ -96,16 +106,14 @@ static ndr_status write_variable(ndr_h5_writer *writer, const addition *a) {
 
 /* Which dims are reduced, and where those of the result come from: ~d for a dim d that keepdims has left with size 1.
  */
-static void map_dims(addition *a, int dim_count, const int *dims) {
-  const ndr_h5_info *info = &a->label.source->info;
+static void map_dims(addition *a) {
   int count = 0;
-  for (int d = 0; d < info->ndim; d++) a->label.reduced[d] = dim_count == -1;
-  for (int i = 0; i < dim_count; i++) a->label.reduced[dims[i] < 0 ? dims[i] + info->ndim : dims[i]] = true;
-  for (int d = 0; d < info->ndim; d++) {
-    if (a->result->ndim == info->ndim)
-      a->from[count++] = a->label.reduced[d] ? ~d : d;
-    else if (!a->label.reduced[d])
+  for (int i = 0; i < a->problem.dim_count; i++) a->label.reduced[a->problem.dims[i]] = true;
+  for (int d = 0; d < a->problem.ndim; d++) {
+    if (!a->label.reduced[d])
       a->from[count++] = d;
+    else if (a->problem.keepdims)
+      a->from[count++] = ~d;
   }
 }
 
@@ -166,14 +174,9 @@ static ndr_status hide_name(const ndr_h5_writer *writer, addition *a, char **hid
   return NDR_OK;
 }
 
-static ndr_status add(ndr_h5_writer *writer, addition *a, int dim_count, const int *dims) {
+static ndr_status write_addition(ndr_h5_writer *writer, addition *a) {
   char *hidden = NULL;
-  ndr_hdf_scope scope;
   const ndr_h5_dataset *source = a->label.source;
-  NDR_TRY(ndr_job_blame(source, check_addition(a, dim_count, dims)));
-  map_dims(a, dim_count, dims);
-  a->label.remarks = &writer->remarks;
-  ndr_hdf_enter(&scope, source->no_plugins);
   ndr_status status = label_file(writer, source);
   if (status == NDR_OK) status = hide_name(writer, a, &hidden);
   if (status == NDR_OK) status = write_variable(writer, a);
@@ -181,26 +184,40 @@ static ndr_status add(ndr_h5_writer *writer, addition *a, int dim_count, const i
   if (status == NDR_OK && a->located < 0) status = write_methods(writer, a);
   if (status == NDR_OK && a->located < 0)
     status = ndr_cf_copies_attach(&writer->copies, &writer->scales, &a->label, a->name, a->result->ndim, a->from);
-  ndr_hdf_leave(&scope);
   free(hidden);
+  return status;
+}
+
+static ndr_status add(ndr_h5_writer *writer, addition *a, const ndr_problem *problem, int i) {
+  ndr_hdf_scope scope;
+  const ndr_h5_dataset *source = a->label.source;
+  NDR_TRY(ndr_writer_heed(writer, NDR_OK));
+  NDR_TRY(ndr_job_blame(source, take_problem(a, problem, i)));
+  map_dims(a);
+  a->label.remarks = &writer->remarks;
+  if (a->located < 0 && a->label.op != NDR_VALID) /* it is about weights, and these do not count */
+    a->label.comment = writer->comment;
+  ndr_hdf_enter(&scope, source->no_plugins);
+  ndr_status status = write_addition(writer, a);
+  ndr_hdf_leave(&scope);
+  NDR_TRY(ndr_writer_heed(writer, status));
   /* Only now, as scales and what belongs to them may have led to further files. */
-  return status == NDR_OK ? ndr_h5_writer_protect(writer, source) : status;
+  return ndr_h5_writer_protect(writer, source);
 }
 
-ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count, const int *dims,
-                             ndr_op op, const char *name, const DLTensor *result) {
+ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset *source, const ndr_problem *problem, int i,
+                             const char *name, const DLTensor *result) {
   if (!writer || !source || !name || !result) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_writer_add: null pointer");
-  addition a = {.label = {.source = source, .op = op}, .located = -1, .name = name, .result = result};
-  if (op != NDR_VALID) a.label.comment = writer->comment; /* which is about weights, and these do not count */
-  return add(writer, &a, dim_count, dims);
+  addition a = {.label = {.source = source}, .located = -1, .name = name, .result = result};
+  return add(writer, &a, problem, i);
 }
 
-ndr_status ndr_h5_writer_add_located(ndr_h5_writer *writer, const ndr_h5_dataset *source, int dim_count,
-                                     const int *dims, int dim, const char *name, const DLTensor *values) {
+ndr_status ndr_h5_writer_add_located(ndr_h5_writer *writer, const ndr_h5_dataset *source, const ndr_problem *problem,
+                                     int dim, const char *name, const DLTensor *values) {
   if (!writer || !source || !name || !values)
     return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_writer_add_located: null pointer");
   addition a = {.label = {.source = source}, .name = name, .result = values};
   NDR_TRY(ndr_h5_coordinate(source, dim, NULL));
   a.located = dim < 0 ? dim + source->info.ndim : dim;
-  return add(writer, &a, dim_count, dims);
+  return add(writer, &a, problem, 0);
 }

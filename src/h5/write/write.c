@@ -6,9 +6,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/sized.h"
 #include "h5/write/writer.h"
 
 #define GROWTH ((size_t)1 << 20)
+
+/* Bytes between two looks whether writing is to be stopped. */
+#define STEP ((size_t)4 << 20)
 
 /* Version bounds are set so that any HDF5 since 1.8 reads the file, and netCDF-C with it. The order of creation is kept
  * because netCDF-C opens no file to change it that lacks it. */
@@ -63,9 +67,9 @@ ndr_status ndr_h5_writer_protect(const ndr_h5_writer *writer, const ndr_h5_datas
   return check_files(dataset, writer->file.path, &output);
 }
 
-static ndr_status check_options(const ndr_h5_writer_options *options) {
-  if (options->size != sizeof *options)
-    return ndr_fail(NDR_ERR_ARGUMENT, "options.size is %zu: start from NDR_H5_WRITER_OPTIONS_INIT", options->size);
+static ndr_status read_options(const ndr_h5_writer_options *given, ndr_h5_writer_options *options) {
+  *options = (ndr_h5_writer_options)NDR_H5_WRITER_OPTIONS_INIT;
+  if (given) NDR_TRY(ndr_sized_read(given, options, sizeof *options, "options", "NDR_H5_WRITER_OPTIONS_INIT"));
   if (options->deflate < -1 || options->deflate > 9)
     return ndr_fail(NDR_ERR_ARGUMENT, "options.deflate is %d, which is no level from 0 to 9", options->deflate);
   return NDR_OK;
@@ -76,7 +80,8 @@ static ndr_status start(ndr_h5_writer *writer, const char *path, const ndr_h5_wr
   writer->image = H5I_INVALID_HID;
   writer->file.fd = -1;
   writer->deflate = options->deflate;
-  writer->remarks = (ndr_remarks){options->on_remark, options->user, NULL};
+  writer->remarks = (ndr_remarks){.tell = options->on_remark, .user = options->user};
+  writer->on_progress = options->on_progress;
   writer->history = options->history ? strdup(options->history) : NULL;
   writer->comment = options->comment ? strdup(options->comment) : NULL;
   if ((options->history && !writer->history) || (options->comment && !writer->comment))
@@ -89,16 +94,15 @@ static ndr_status start(ndr_h5_writer *writer, const char *path, const ndr_h5_wr
 }
 
 ndr_status ndr_h5_writer_create(ndr_h5_writer **created, const char *path, int input_count, const char *const *inputs,
-                                const ndr_h5_writer_options *options) {
-  static const ndr_h5_writer_options defaults = NDR_H5_WRITER_OPTIONS_INIT;
+                                const ndr_h5_writer_options *given) {
+  ndr_h5_writer_options options;
   if (!created || !path) return ndr_fail(NDR_ERR_ARGUMENT, "writer or path is a null pointer");
   *created = NULL;
-  if (!options) options = &defaults;
-  NDR_TRY(check_options(options));
+  NDR_TRY(read_options(given, &options));
   NDR_TRY(check_inputs(path, input_count, inputs));
   ndr_h5_writer *writer = calloc(1, sizeof *writer);
   if (!writer) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", path);
-  ndr_status status = start(writer, path, options);
+  ndr_status status = start(writer, path, &options);
   if (status != NDR_OK) {
     ndr_h5_writer_destroy(writer);
     return status;
@@ -131,19 +135,24 @@ static ndr_status finish_image(ndr_h5_writer *writer, const void **data, size_t 
   return status;
 }
 
-ndr_status ndr_h5_writer_commit(ndr_h5_writer *writer, const volatile sig_atomic_t *cancel) {
+ndr_status ndr_h5_writer_commit(ndr_h5_writer *writer) {
   const void *data = NULL;
   size_t bytes = 0;
   if (!writer) return ndr_fail(NDR_ERR_ARGUMENT, "writer is a null pointer");
+  NDR_TRY(ndr_writer_heed(writer, NDR_OK));
   NDR_TRY(finish_image(writer, &data, &bytes));
-  return ndr_h5_writer_commit_bytes(writer, data, bytes, cancel);
+  return ndr_h5_writer_commit_bytes(writer, data, bytes);
 }
 
-ndr_status ndr_h5_writer_commit_bytes(ndr_h5_writer *writer, const void *data, size_t bytes,
-                                      const volatile sig_atomic_t *cancel) {
+ndr_status ndr_h5_writer_commit_bytes(ndr_h5_writer *writer, const void *data, size_t bytes) {
   if (!writer || (!data && bytes)) return ndr_fail(NDR_ERR_ARGUMENT, "writer or data is a null pointer");
-  NDR_TRY(ndr_atomic_file_write(&writer->file, data, bytes, cancel));
-  if (cancel && *cancel) return ndr_fail(NDR_ERR_CANCELLED, "%s: stopped before it was written", writer->file.path);
+  NDR_TRY(ndr_writer_heed(writer, NDR_OK));
+  for (size_t at = 0, step; at < bytes; at += step) {
+    step = bytes - at < STEP ? bytes - at : STEP;
+    NDR_TRY(ndr_atomic_file_write(&writer->file, (const char *)data + at, step));
+    if (writer->on_progress && writer->on_progress(writer->remarks.user, (int64_t)(at + step), (int64_t)bytes))
+      return ndr_fail(NDR_ERR_CANCELLED, "%s: stopped before it was written", writer->file.path);
+  }
   return ndr_atomic_file_commit(&writer->file);
 }
 

@@ -14,7 +14,13 @@ struct ndr_h5_writer {
   int deflate;
   char *history, *comment;
   ndr_remarks remarks;
+  int (*on_progress)(void *user, int64_t bytes, int64_t total_bytes);
   bool labelled; /* the attributes of the whole file are written */
 };
+
+/* The status, or NDR_ERR_CANCELLED for good once on_remark has stopped a call. */
+static inline ndr_status ndr_writer_heed(const ndr_h5_writer *writer, ndr_status status) {
+  return ndr_remarks_heed(&writer->remarks, writer->file.path, status);
+}
 
 #endif

@@ -1,10 +1,12 @@
-/* The problem mini-language: OPS DTYPE [SIZE:STRIDE,...] /DIMS OPTIONS. */
+/* Problems as text: OPS DTYPE [SIZE:STRIDE,...] /DIMS OPTIONS. What is a problem at all is checked in request.c. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/plan.h"
+#include "core/canonical.h"
+#include "core/sized.h"
+#include "core/text.h"
 
 typedef struct cursor {
   const char *text, *at;
@@ -52,7 +54,7 @@ static ndr_status take_integer(cursor *c, const char *what, int64_t *out) {
   return NDR_OK;
 }
 
-static ndr_status parse_ops(cursor *c, ndr_case *out) {
+static ndr_status parse_ops(cursor *c, ndr_problem *out) {
   char word[24];
   do {
     const char *start = c->at;
@@ -67,7 +69,7 @@ static ndr_status parse_ops(cursor *c, ndr_case *out) {
   return NDR_OK;
 }
 
-static ndr_status parse_dtype(cursor *c, ndr_case *out) {
+static ndr_status parse_dtype(cursor *c, ndr_problem *out) {
   char word[24];
   skip_space(c);
   const char *start = c->at;
@@ -77,7 +79,7 @@ static ndr_status parse_dtype(cursor *c, ndr_case *out) {
   return fail_word(c, "a dtype", word, ndr_dtype_names());
 }
 
-static ndr_status parse_axes(cursor *c, ndr_case *out) {
+static ndr_status parse_axes(cursor *c, ndr_problem *out) {
   bool given[NDR_MAX_DIMS] = {false};
   int64_t compact[NDR_MAX_DIMS];
   skip_space(c);
@@ -102,7 +104,7 @@ static ndr_status parse_axes(cursor *c, ndr_case *out) {
   return NDR_OK;
 }
 
-static ndr_status parse_dims(cursor *c, ndr_case *out) {
+static ndr_status parse_dims(cursor *c, ndr_problem *out) {
   bool reduced[NDR_MAX_DIMS];
   skip_space(c);
   if (!take(c, '/')) return fail_at(c, "'/'");
@@ -127,7 +129,7 @@ static ndr_status parse_dims(cursor *c, ndr_case *out) {
   return NDR_OK;
 }
 
-static ndr_status parse_option(cursor *c, ndr_case *out) {
+static ndr_status parse_option(cursor *c, ndr_problem *out) {
   char word[24];
   const char *start = c->at;
   take_word(c, word, sizeof word);
@@ -150,11 +152,11 @@ static ndr_status parse_option(cursor *c, ndr_case *out) {
   return NDR_OK;
 }
 
-ndr_status ndr_case_parse(const char *text, ndr_case *out) {
-  if (!text || !out) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_case_parse: null pointer");
+ndr_status ndr_problem_parse(const char *text, ndr_problem *problem) {
+  if (!text || !problem) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_problem_parse: null pointer");
   cursor c = {text, text};
-  ndr_case parsed;
-  memset(&parsed, 0, sizeof parsed);
+  ndr_problem parsed = NDR_PROBLEM_INIT;
+  bool reduced[NDR_MAX_DIMS];
   skip_space(&c);
   NDR_TRY(parse_ops(&c, &parsed));
   NDR_TRY(parse_dtype(&c, &parsed));
@@ -162,73 +164,66 @@ ndr_status ndr_case_parse(const char *text, ndr_case *out) {
   NDR_TRY(parse_axes(&c, &parsed));
   NDR_TRY(parse_dims(&c, &parsed));
   for (skip_space(&c); *c.at; skip_space(&c)) NDR_TRY(parse_option(&c, &parsed));
-  *out = parsed;
-  return NDR_OK;
+  NDR_TRY(ndr_problem_check(&parsed, reduced));
+  return ndr_sized_write(problem, &parsed, sizeof parsed, "problem", "NDR_PROBLEM_INIT");
 }
 
-/* A case that a program has filled in itself may hold anything. */
-static ndr_status check_array(const char *function, const ndr_case *problem) {
-  if (!problem) return ndr_fail(NDR_ERR_ARGUMENT, "%s: null pointer", function);
-  if (!ndr_dtype_valid(problem->dtype))
-    return ndr_fail(NDR_ERR_DTYPE, "%s: unknown dtype number %d", function, (int)problem->dtype);
-  return ndr_check_shape(problem->ndim, problem->shape, ndr_dtype_bytes(problem->dtype));
-}
-
-static ndr_status check_case(const ndr_case *problem) {
-  bool reduced[NDR_MAX_DIMS];
-  NDR_TRY(check_array("ndr_case_print", problem));
-  if (problem->op_count < 0 || problem->op_count > NDR_MAX_OPS)
-    return ndr_fail(NDR_ERR_ARGUMENT, "ndr_case_print: %d operators, at most %d are supported", problem->op_count,
-                    NDR_MAX_OPS);
-  for (int i = 0; i < problem->op_count; i++)
-    if (!ndr_op_valid(problem->ops[i]))
-      return ndr_fail(NDR_ERR_OP, "ndr_case_print: unknown operator number %d", (int)problem->ops[i]);
-  return ndr_check_dims(problem->ndim, problem->dim_count, problem->dims, reduced);
-}
-
-size_t ndr_case_print(const ndr_case *problem, char *text, size_t capacity) {
-  size_t length = 0;
+static void print_array(const ndr_problem *problem, char *text, size_t capacity, size_t *length) {
   int64_t compact[NDR_MAX_DIMS];
+  ndr_compact_strides(problem->ndim, problem->shape, compact);
+  ndr_text_append(text, capacity, length, " %s [", ndr_dtype_name(problem->dtype));
+  for (int d = 0; d < problem->ndim; d++) {
+    ndr_text_append(text, capacity, length, "%s%lld", d ? "," : "", (long long)problem->shape[d]);
+    if (problem->strides[d] != compact[d])
+      ndr_text_append(text, capacity, length, ":%lld", (long long)problem->strides[d]);
+  }
+  ndr_text_append(text, capacity, length, "] /");
+}
+
+static void print_dims(const ndr_problem *problem, char *text, size_t capacity, size_t *length) {
+  if (problem->dim_count == -1) ndr_text_append(text, capacity, length, "all");
+  for (int i = 0; i < problem->dim_count; i++)
+    ndr_text_append(text, capacity, length, "%s%d", i ? "," : "", problem->dims[i]);
+}
+
+size_t ndr_problem_print(const ndr_problem *given, char *text, size_t capacity) {
+  ndr_problem problem;
+  bool reduced[NDR_MAX_DIMS];
+  size_t length = 0;
   if (!text) capacity = 0;
   if (capacity) text[0] = 0;
-  if (check_case(problem) != NDR_OK) return 0;
-  ndr_compact_strides(problem->ndim, problem->shape, compact);
-  for (int i = 0; i < problem->op_count; i++)
-    ndr_text_append(text, capacity, &length, "%s%s", i ? "," : "", ndr_op_name(problem->ops[i]));
-  ndr_text_append(text, capacity, &length, " %s [", ndr_dtype_name(problem->dtype));
-  for (int d = 0; d < problem->ndim; d++) {
-    ndr_text_append(text, capacity, &length, "%s%lld", d ? "," : "", (long long)problem->shape[d]);
-    if (problem->strides[d] != compact[d])
-      ndr_text_append(text, capacity, &length, ":%lld", (long long)problem->strides[d]);
-  }
-  ndr_text_append(text, capacity, &length, "] /");
-  for (int i = 0; i < problem->dim_count; i++)
-    ndr_text_append(text, capacity, &length, "%s%d", i ? "," : "", problem->dims[i]);
-  if (problem->keepdims) ndr_text_append(text, capacity, &length, " keepdims");
-  if (problem->skip_nan) ndr_text_append(text, capacity, &length, " skipnan");
-  if (problem->ddof != 0) ndr_text_append(text, capacity, &length, " ddof=%.17g", problem->ddof);
-  if (problem->accumulate == NDR_ACCUMULATE_F64) ndr_text_append(text, capacity, &length, " acc=f64");
+  if (ndr_problem_read(given, &problem) != NDR_OK || ndr_problem_check(&problem, reduced) != NDR_OK) return 0;
+  for (int i = 0; i < problem.op_count; i++)
+    ndr_text_append(text, capacity, &length, "%s%s", i ? "," : "", ndr_op_name(problem.ops[i]));
+  print_array(&problem, text, capacity, &length);
+  print_dims(&problem, text, capacity, &length);
+  if (problem.keepdims) ndr_text_append(text, capacity, &length, " keepdims");
+  if (problem.skip_nan) ndr_text_append(text, capacity, &length, " skipnan");
+  if (problem.ddof != 0) ndr_text_append(text, capacity, &length, " ddof=%.17g", problem.ddof);
+  if (problem.accumulate == NDR_ACCUMULATE_F64) ndr_text_append(text, capacity, &length, " acc=f64");
   return length;
 }
 
-ndr_status ndr_case_extent(const ndr_case *problem, int64_t *low, int64_t *high) {
-  if (!low || !high) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_case_extent: null pointer");
-  NDR_TRY(check_array("ndr_case_extent", problem));
+ndr_status ndr_problem_extent(const ndr_problem *given, int64_t *low, int64_t *high) {
+  ndr_problem problem;
+  if (!low || !high) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_problem_extent: null pointer");
+  NDR_TRY(ndr_problem_read(given, &problem));
+  if (!ndr_dtype_valid(problem.dtype)) return ndr_fail(NDR_ERR_DTYPE, "unknown dtype number %d", (int)problem.dtype);
+  NDR_TRY(ndr_check_shape(problem.ndim, problem.shape, ndr_dtype_bytes(problem.dtype)));
   *low = *high = 0;
-  for (int d = 0; d < problem->ndim; d++) {
+  for (int d = 0; d < problem.ndim; d++) {
     int64_t reach;
-    if (problem->shape[d] == 0) {
+    if (problem.shape[d] == 0) {
       *low = 0;
       *high = -1;
       return NDR_OK;
     }
-    if (__builtin_mul_overflow(problem->shape[d] - 1, problem->strides[d], &reach) ||
+    if (__builtin_mul_overflow(problem.shape[d] - 1, problem.strides[d], &reach) ||
         __builtin_add_overflow(reach < 0 ? *low : *high, reach, reach < 0 ? low : high))
-      return ndr_fail(NDR_ERR_OVERFLOW, "stride %lld of dim %d reaches past 63 bits", (long long)problem->strides[d],
-                      d);
+      return ndr_fail(NDR_ERR_OVERFLOW, "stride %lld of dim %d reaches past 63 bits", (long long)problem.strides[d], d);
   }
   int64_t span;
-  if (__builtin_sub_overflow(*high, *low, &span) || span > INT64_MAX / (int64_t)ndr_dtype_bytes(problem->dtype) - 1)
+  if (__builtin_sub_overflow(*high, *low, &span) || span > INT64_MAX / (int64_t)ndr_dtype_bytes(problem.dtype) - 1)
     return ndr_fail(NDR_ERR_OVERFLOW, "the problem's extent does not fit in 63 bits");
   return NDR_OK;
 }

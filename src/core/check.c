@@ -1,0 +1,114 @@
+/* What makes a problem one: shapes, strides, dims and operators in bounds. Fills in what callers may leave out. */
+#include "core/canonical.h"
+#include "core/sized.h"
+
+ndr_status ndr_check_shape(int ndim, const int64_t *shape, size_t element_bytes) {
+  if (ndim < 0 || ndim > NDR_MAX_DIMS)
+    return ndr_fail(NDR_ERR_ARGUMENT, "array has %d dims, at most %d are supported", ndim, NDR_MAX_DIMS);
+  if (ndim > 0 && !shape) return ndr_fail(NDR_ERR_ARGUMENT, "array has no shape");
+  int64_t bytes = (int64_t)element_bytes;
+  for (int d = 0; d < ndim; d++) {
+    if (shape[d] < 0) return ndr_fail(NDR_ERR_ARGUMENT, "dim %d has size %lld", d, (long long)shape[d]);
+    /* Sizes of 0 do not hide a product of the others that no index could reach. */
+    if (__builtin_mul_overflow(bytes, shape[d] ? shape[d] : 1, &bytes) || bytes > NDR_MOST_BYTES)
+      return ndr_fail(NDR_ERR_OVERFLOW, "the array's size in bytes does not fit in 62 bits");
+  }
+  return NDR_OK;
+}
+
+void ndr_compact_strides(int ndim, const int64_t *shape, int64_t *strides) {
+  int64_t step = 1;
+  for (int d = ndim - 1; d >= 0; d--) {
+    strides[d] = step;
+    step *= shape[d] > 0 ? shape[d] : 1;
+  }
+}
+
+ndr_status ndr_check_span(const char *what, int ndim, const int64_t *shape, const int64_t *strides, size_t bytes) {
+  int64_t span = (int64_t)bytes;
+  for (int d = 0; d < ndim; d++) {
+    int64_t reach;
+    if (shape[d] < 2) continue;
+    if (__builtin_mul_overflow(shape[d], strides[d], &reach) || reach == INT64_MIN ||
+        __builtin_mul_overflow(reach < 0 ? -reach : reach, (int64_t)bytes, &reach) ||
+        __builtin_add_overflow(span, reach, &span) || span > NDR_MOST_BYTES)
+      return ndr_fail(NDR_ERR_OVERFLOW, "stride %lld of dim %d of the %s reaches past 62 bits", (long long)strides[d],
+                      d, what);
+  }
+  return NDR_OK;
+}
+
+ndr_status ndr_check_dims(int ndim, int dim_count, const int *dims, bool *reduced) {
+  for (int d = 0; d < NDR_MAX_DIMS; d++) reduced[d] = dim_count == -1 && d < ndim;
+  if (dim_count == -1) {
+    return dims ? ndr_fail(NDR_ERR_DIMS, "dim_count is -1 (all) but dims is not NULL") : NDR_OK;
+  }
+  if (dim_count < 0 || dim_count > NDR_MAX_DIMS) return ndr_fail(NDR_ERR_DIMS, "dim_count is %d", dim_count);
+  if (dim_count > 0 && !dims) return ndr_fail(NDR_ERR_DIMS, "dims is a null pointer");
+  for (int i = 0; i < dim_count; i++) {
+    int d = dims[i] < 0 ? dims[i] + ndim : dims[i];
+    if (dims[i] < -ndim || dims[i] >= ndim)
+      return ndr_fail(NDR_ERR_DIMS, "dim %d is out of range for an array of %d dims", dims[i], ndim);
+    if (reduced[d]) return ndr_fail(NDR_ERR_DIMS, "dim %d is named twice", d);
+    reduced[d] = true;
+  }
+  return NDR_OK;
+}
+
+static ndr_status check_ops(const ndr_problem *problem) {
+  if (problem->op_count < 1 || problem->op_count > NDR_MAX_OPS)
+    return ndr_fail(NDR_ERR_ARGUMENT, "op_count is %d, must be 1 to %d", problem->op_count, NDR_MAX_OPS);
+  for (int i = 0; i < problem->op_count; i++) NDR_TRY(ndr_op_check(problem->ops[i], problem->dtype));
+  return NDR_OK;
+}
+
+ndr_status ndr_problem_read(const ndr_problem *given, ndr_problem *problem) {
+  if (!given) return ndr_fail(NDR_ERR_ARGUMENT, "problem is a null pointer");
+  return ndr_sized_read(given, problem, sizeof *problem, "problem", "NDR_PROBLEM_INIT");
+}
+
+ndr_status ndr_problem_check(const ndr_problem *problem, bool *reduced) {
+  if (!ndr_dtype_valid(problem->dtype)) return ndr_fail(NDR_ERR_DTYPE, "unknown dtype number %d", (int)problem->dtype);
+  size_t bytes = ndr_dtype_bytes(problem->dtype);
+  NDR_TRY(ndr_check_shape(problem->ndim, problem->shape, bytes));
+  NDR_TRY(ndr_check_span("array", problem->ndim, problem->shape, problem->strides, bytes));
+  NDR_TRY(ndr_check_dims(problem->ndim, problem->dim_count, problem->dim_count == -1 ? NULL : problem->dims, reduced));
+  NDR_TRY(check_ops(problem));
+  if (!(problem->ddof >= 0)) return ndr_fail(NDR_ERR_ARGUMENT, "ddof is %g, must be 0 or more", problem->ddof);
+  if ((unsigned)problem->accumulate > NDR_ACCUMULATE_F64)
+    return ndr_fail(NDR_ERR_ARGUMENT, "accumulate is %d", (int)problem->accumulate);
+  return NDR_OK;
+}
+
+ndr_status ndr_problem_take_array(ndr_problem *problem, const DLTensor *array) {
+  if (!array) return ndr_fail(NDR_ERR_ARGUMENT, "array is a null pointer");
+  NDR_TRY(ndr_dtype_from_dlpack(array->dtype, &problem->dtype));
+  NDR_TRY(ndr_check_shape(array->ndim, array->shape, ndr_dtype_bytes(problem->dtype)));
+  problem->ndim = array->ndim;
+  for (int d = 0; d < array->ndim; d++) problem->shape[d] = array->shape[d];
+  ndr_compact_strides(problem->ndim, problem->shape, problem->strides);
+  for (int d = 0; array->strides && d < array->ndim; d++) problem->strides[d] = array->strides[d];
+  return ndr_check_span("array", problem->ndim, problem->shape, problem->strides, ndr_dtype_bytes(problem->dtype));
+}
+
+ndr_status ndr_problem_fill(ndr_problem *problem, const DLTensor *array, int dim_count, const int *dims, int op_count,
+                            const ndr_op *ops) {
+  bool reduced[NDR_MAX_DIMS];
+  *problem = (ndr_problem)NDR_PROBLEM_INIT;
+  NDR_TRY(ndr_problem_take_array(problem, array));
+  NDR_TRY(ndr_check_dims(problem->ndim, dim_count, dims, reduced));
+  for (int d = 0; d < problem->ndim; d++)
+    if (reduced[d]) problem->dims[problem->dim_count++] = d;
+  problem->op_count = op_count;
+  if (op_count > 0 && !ops) return ndr_fail(NDR_ERR_ARGUMENT, "ops is a null pointer");
+  for (int i = 0; i < op_count && op_count <= NDR_MAX_OPS; i++) problem->ops[i] = ops[i];
+  return check_ops(problem);
+}
+
+ndr_status ndr_problem_make(ndr_problem *problem, const DLTensor *array, int dim_count, const int *dims, int op_count,
+                            const ndr_op *ops) {
+  ndr_problem made;
+  if (!problem) return ndr_fail(NDR_ERR_ARGUMENT, "problem is a null pointer");
+  NDR_TRY(ndr_problem_fill(&made, array, dim_count, dims, op_count, ops));
+  return ndr_sized_write(problem, &made, sizeof made, "problem", "NDR_PROBLEM_INIT");
+}

@@ -16,6 +16,11 @@ cd "$(dirname "$0")/.."
 
 build=${NDREDUCE_BUILD:-build}
 jobs=$(nproc)
+# Stages whose compiler and options are the same share what is compiled: bare and cuda most of release.
+if command -v ccache >/dev/null; then
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  export CCACHE_DIR="${CCACHE_DIR:-$PWD/build/ccache}" CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
+fi
 if command -v ninja >/dev/null; then export CMAKE_GENERATOR="${CMAKE_GENERATOR:-Ninja}"; fi
 passed=0
 failed=0
@@ -62,20 +67,33 @@ skips_of() { # STAGE REPORT
   ' "$2"
 }
 
-# Runs a command with its output in LOG, whose last line it shows every half minute.
-watched() { # STAGE LOG COMMAND...
-  watched_stage=$1
-  watched_log=$2
+# Runs a command and says every half minute how long the stage has taken.
+timed() { # STAGE LOG COMMAND...; the last line of LOG is shown, where it is not ''
+  timed_stage=$1
+  timed_log=$2
   shift 2
   while sleep 30 >/dev/null 2>&1; do
-    echo "   $watched_stage, $(($(date +%s) - started)) s: $(tail -n 1 "$watched_log" | cut -c 1-100)"
+    said=''
+    [ -z "$timed_log" ] || said=": $(tail -n 1 "$timed_log" | cut -c 1-100)"
+    echo "   $timed_stage, $(($(date +%s) - started)) s$said"
   done &
   watcher=$!
-  watched_status=0
-  "$@" >"$watched_log" 2>&1 || watched_status=$?
+  timed_status=0
+  "$@" || timed_status=$?
   kill $watcher
   wait $watcher 2>/dev/null || true
-  return $watched_status
+  return $timed_status
+}
+
+# The same with the command's output in LOG.
+watched() { # STAGE LOG COMMAND...
+  watched_log=$2
+  timed "$1" "$2" into_log "${@}"
+}
+
+into_log() { # STAGE LOG COMMAND...
+  shift 2
+  "$@" >"$watched_log" 2>&1
 }
 
 # Configures, builds, runs ctest and adds up what it counted.
@@ -96,8 +114,8 @@ ctest_stage() { # STAGE PRESET TARGETS CTEST_OPTIONS CMAKE_OPTIONS...
   case $build in /*) report=$folder/junit.xml ;; esac
   rm -f "$report"
   # shellcheck disable=SC2086 # the options are words
-  ctest --test-dir "$folder" --parallel "$jobs" --output-on-failure --no-tests=error --output-junit "$report" \
-    $ctest_options || true
+  timed "$stage" '' ctest --test-dir "$folder" --parallel "$jobs" --output-on-failure --no-tests=error \
+    --output-junit "$report" $ctest_options || true
   if [ ! -s "$report" ]; then stage_failed "$stage" "ctest ran nothing" && return; fi
   total=$(count_of tests "$report")
   bad=$(count_of failures "$report")
@@ -145,24 +163,31 @@ fuzz() { # TARGET SECONDS
   return 1
 }
 
+build_fuzzers() {
+  cmake --preset dev -B "$folder" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DNDREDUCE_HDF5=ON -DNDREDUCE_SIMT=OFF \
+    -DNDREDUCE_FUZZ=ON -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link || return
+  # shellcheck disable=SC2086 # the targets are words
+  cmake --build "$folder" --parallel "$jobs" --target $targets
+}
+
+wait_for_fuzzers() {
+  for target in $running; do
+    wait "${target#*:}" || failures="$failures ${target%:*}"
+  done
+}
+
 stage_fuzz() {
   if ! command -v clang >/dev/null; then stage_skipped fuzz 'clang is not installed' && return; fi
   folder=$build/fuzz
   targets=$(find tests/fuzz -name 'fuzz_*.c' -exec basename {} .c \; | sort)
-  # shellcheck disable=SC2086 # the targets are words
-  { cmake --preset dev -B "$folder" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DNDREDUCE_HDF5=ON -DNDREDUCE_SIMT=OFF -DNDREDUCE_FUZZ=ON \
-    -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link &&
-    cmake --build "$folder" --parallel "$jobs" --target $targets; } >"$folder.log" 2>&1 ||
-    { tail -n 20 "$folder.log" && stage_failed fuzz 'build' && return; }
+  watched fuzz "$folder.log" build_fuzzers || { tail -n 20 "$folder.log" && stage_failed fuzz 'build' && return; }
   failures=''
   running=''
   for target in $targets; do
     fuzz "${target#fuzz_}" "${NDREDUCE_FUZZ_SECONDS:-120}" &
     running="$running $target:$!"
   done
-  for target in $running; do
-    wait "${target#*:}" || failures="$failures ${target%:*}"
-  done
+  timed fuzz '' wait_for_fuzzers
   if [ -n "$failures" ]; then stage_failed fuzz "$failures" && return; fi
   stage_passed fuzz "$(echo "$targets" | wc -w) targets found nothing"
 }

@@ -1,4 +1,4 @@
-/* What operators are built from: limits, types of totals and results, ways to join and to map values, packets taken
+/* What operators are built from: limits, types of totals and results, ways to join and to map values, vectors taken
  * whole.
  */
 #ifndef NDR_ALGEBRA_CUH
@@ -245,21 +245,21 @@ struct root {
   static NDR_DEVICE double of(double x) { return sqrt(x); }
 };
 
-/* Unsigned totals of the bytes of a packet, and how many bytes are not 0. */
-NDR_DEVICE int packet_total(const ndr_packet &p, int start) {
+/* Unsigned totals of the bytes of a vector, and how many bytes are not 0. */
+NDR_DEVICE int vector_total(const ndr_vector &p, int start) {
   int t = start;
 #pragma unroll
   for (int w = 0; w < 4; w++) t = machine::dot4((int)p.word[w], 0x01010101, t);
   return t;
 }
-NDR_DEVICE u32 packet_total(const ndr_packet &p, u32 start) {
+NDR_DEVICE u32 vector_total(const ndr_vector &p, u32 start) {
   u32 t = start;
 #pragma unroll
   for (int w = 0; w < 4; w++) t = machine::dot4(p.word[w], 0x01010101u, t);
   return t;
 }
 /* Bit 7 of (b & 127) + 127 or b says whether byte b is not 0; no carry leaves a byte. */
-NDR_DEVICE u32 packet_nonzero(const ndr_packet &p) {
+NDR_DEVICE u32 vector_nonzero(const ndr_vector &p) {
   u32 t = 0;
 #pragma unroll
   for (int w = 0; w < 4; w++) {
@@ -268,34 +268,34 @@ NDR_DEVICE u32 packet_nonzero(const ndr_packet &p) {
   }
   return t;
 }
-NDR_DEVICE bool packet_any(const ndr_packet &p) {
+NDR_DEVICE bool vector_any(const ndr_vector &p) {
   return (p.word[0] | p.word[1] | p.word[2] | p.word[3]) != 0;
 }
 
-/* Which packets an operator takes whole. */
+/* Which vectors an operator takes whole. */
 template <class T, class MAP, class JOIN> struct packing {
   static const bool yes = false;
-  template <class A> static NDR_DEVICE A of(const ndr_packet &) { return A(); }
+  template <class A> static NDR_DEVICE A of(const ndr_vector &) { return A(); }
 };
 template <> struct packing<i8, keep, add> {
   static const bool yes = true;
-  template <class A> static NDR_DEVICE A of(const ndr_packet &p) { return (A)packet_total(p, 0); }
+  template <class A> static NDR_DEVICE A of(const ndr_vector &p) { return (A)vector_total(p, 0); }
 };
 template <> struct packing<u8, keep, add> {
   static const bool yes = true;
-  template <class A> static NDR_DEVICE A of(const ndr_packet &p) { return (A)packet_total(p, 0u); }
+  template <class A> static NDR_DEVICE A of(const ndr_vector &p) { return (A)vector_total(p, 0u); }
 };
 struct packing_nonzero {
   static const bool yes = true;
-  template <class A> static NDR_DEVICE A of(const ndr_packet &p) { return (A)packet_nonzero(p); }
+  template <class A> static NDR_DEVICE A of(const ndr_vector &p) { return (A)vector_nonzero(p); }
 };
 struct packing_any {
   static const bool yes = true;
-  template <class A> static NDR_DEVICE A of(const ndr_packet &p) { return (A)packet_any(p); }
+  template <class A> static NDR_DEVICE A of(const ndr_vector &p) { return (A)vector_any(p); }
 };
 struct packing_all {
   static const bool yes = true;
-  template <class A> static NDR_DEVICE A of(const ndr_packet &p) { return (A)(packet_nonzero(p) == 16); }
+  template <class A> static NDR_DEVICE A of(const ndr_vector &p) { return (A)(vector_nonzero(p) == 16); }
 };
 template <> struct packing<boolean, keep, add> : packing_nonzero {};
 template <> struct packing<i8, beyond, add> : packing_nonzero {};

@@ -23,16 +23,16 @@ template <class A, class B> struct fused {
     B::template fold<N>(s.b, x, index, step, p);
   }
   template <int N, int PER>
-  static NDR_DEVICE void fold_packets(Near &s, const value (&x)[N], i64 index, i64 between, i64 step,
+  static NDR_DEVICE void fold_vectors(Near &s, const value (&x)[N], i64 index, i64 between, i64 step,
                                       const ndr_params &p) {
-    fold_packets_of<A, N, PER>(s.a, x, index, between, step, p);
-    fold_packets_of<B, N, PER>(s.b, x, index, between, step, p);
+    fold_vectors_of<A, N, PER>(s.a, x, index, between, step, p);
+    fold_vectors_of<B, N, PER>(s.b, x, index, between, step, p);
   }
   template <class Op, int N, int PER>
-  static NDR_DEVICE void fold_packets_of(typename Op::Near &a, const value (&x)[N], i64 index, i64 between, i64 step,
+  static NDR_DEVICE void fold_vectors_of(typename Op::Near &a, const value (&x)[N], i64 index, i64 between, i64 step,
                                          const ndr_params &p) {
     if constexpr (Op::indexed)
-      Op::template fold_packets<N, PER>(a, x, index, between, step, p);
+      Op::template fold_vectors<N, PER>(a, x, index, between, step, p);
     else
       Op::template fold<N>(a, x, index, step, p);
   }

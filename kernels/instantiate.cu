@@ -1,12 +1,12 @@
 /* Every ahead-of-time kernel of one dtype: compiled once a dtype with -DNDR_DTYPE=f32 (its name in dtypes.def),
  * -DNDR_ELEMENT=f32 (its storage type), for floats and complex ones -DNDR_REAL, and for the latter -DNDR_COMPLEX. Entry
  * points: ndr_<kernel>_<op>_<dtype>. Compiled with -DNDR_ONLY_OP=sum, only that operator: for trying things out. */
-#include "packets.cuh"
+#include "columns3.cuh"
 #include "runs.cuh"
 #include "states.cuh"
 #include "thread.cuh"
 #include "tree.cuh"
-#include "triples.cuh"
+#include "vectors.cuh"
 
 #define NDR_JOIN_(a, b, c) ndr_##a##_##b##_##c
 #define NDR_JOIN(a, b, c) NDR_JOIN_(a, b, c)

@@ -10,7 +10,7 @@
 #define NDR_SHARED __shared__
 
 typedef unsigned long long ndr_word;
-struct alignas(16) ndr_packet {
+struct alignas(16) ndr_vector {
   unsigned word[4];
 };
 
@@ -44,8 +44,8 @@ NDR_DEVICE unsigned char *shared_bytes() {
 }
 
 /* Loads that pass the data through once: read-only path, not kept in the first-level cache. */
-NDR_DEVICE ndr_packet load_packet(const void *address) {
-  ndr_packet p;
+NDR_DEVICE ndr_vector load_vector(const void *address) {
+  ndr_vector p;
   asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(p.word[0]), "=r"(p.word[1]), "=r"(p.word[2]), "=r"(p.word[3])
                : "l"(address));
@@ -53,8 +53,8 @@ NDR_DEVICE ndr_packet load_packet(const void *address) {
 }
 
 /* The same by way of the first-level cache: slower, but for threads that write about as much as they read. */
-NDR_DEVICE ndr_packet keep_packet(const void *address) {
-  ndr_packet p;
+NDR_DEVICE ndr_vector keep_vector(const void *address) {
+  ndr_vector p;
   asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(p.word[0]), "=r"(p.word[1]), "=r"(p.word[2]), "=r"(p.word[3])
                : "l"(address));

@@ -98,13 +98,13 @@ template <class B> struct exact_moments {
   u32 n;
 };
 
-NDR_DEVICE int packet_squares(const ndr_packet &p, int) {
+NDR_DEVICE int vector_squares(const ndr_vector &p, int) {
   int t = 0;
 #pragma unroll
   for (int w = 0; w < 4; w++) t = machine::dot4((int)p.word[w], (int)p.word[w], t);
   return t;
 }
-NDR_DEVICE u32 packet_squares(const ndr_packet &p, u32) {
+NDR_DEVICE u32 vector_squares(const ndr_vector &p, u32) {
   u32 t = 0;
 #pragma unroll
   for (int w = 0; w < 4; w++) t = machine::dot4(p.word[w], p.word[w], t);
@@ -127,9 +127,9 @@ template <class T, bool ROOT> struct op_exact_moments : op_moments<T, false, fal
     a.squares += tree<add, N>::join(b);
     a.n += N;
   }
-  static NDR_DEVICE void fold_packet(Near &a, const ndr_packet &p) {
-    a.sum += packet_total(p, (value)0);
-    a.squares += (u64)packet_squares(p, (value)0);
+  static NDR_DEVICE void fold_vector(Near &a, const ndr_vector &p) {
+    a.sum += vector_total(p, (value)0);
+    a.squares += (u64)vector_squares(p, (value)0);
     a.n += 16;
   }
   static NDR_DEVICE void join(Near &a, const Near &b) {

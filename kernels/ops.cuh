@@ -3,7 +3,7 @@
  *
  *   Near near();  Far far();                               identities
  *   fold<N>(Near &, const value (&)[N], index, step, p)   N elements; element i has flattened index index + i * step
- *   fold_packet(Near &, packet)                            only where `packed`: 16 bytes without taking them apart
+ *   fold_vector(Near &, vector)                            only where `packed`: 16 bytes without taking them apart
  *   join(Near &, Near), join(Far &, Far), widen(Near)
  *   save(Far, words), load(words)                          `words` of them
  *   finish(Far, ddof)                                      what store_value rounds to `result`
@@ -40,7 +40,7 @@ struct simple {
       b[i] = SKIP && is_nan(x[i]) ? JOIN::template identity<BATCH>() : MAP::template of<BATCH>(x[i], p);
     a = JOIN::join(a, (Near)tree<JOIN, N>::join(b));
   }
-  static NDR_DEVICE void fold_packet(Near &a, const ndr_packet &p) {
+  static NDR_DEVICE void fold_vector(Near &a, const ndr_vector &p) {
     a = JOIN::join(a, packing<T, MAP, JOIN>::template of<Near>(p));
   }
   static NDR_DEVICE void join(Near &a, const Near &b) {
@@ -171,7 +171,7 @@ template <class T, bool WIDE, bool SKIP> struct op_mean {
     a.sum = a.sum + (sum_type)tree<add, N>::join(b);
     a.n += n;
   }
-  static NDR_DEVICE void fold_packet(Near &a, const ndr_packet &p) {
+  static NDR_DEVICE void fold_vector(Near &a, const ndr_vector &p) {
     a.sum = a.sum + packing<T, keep, add>::template of<sum_type>(p);
     a.n += 16;
   }
@@ -234,7 +234,7 @@ template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
     if (beats(b, a.value) || (index < a.index && same(b, a.value))) a = {b, index};
   }
   template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64 index, i64 step, const ndr_params &p) {
-    fold_packets<N, N>(a, x, index, 0, step, p);
+    fold_vectors<N, N>(a, x, index, 0, step, p);
   }
   /* Which of N elements, `step` indices apart, is the one of lowest index that the test holds for. */
   template <int N, class TEST> static NDR_DEVICE int place_of(const value (&x)[N], i64 step, TEST holds) {
@@ -251,7 +251,7 @@ template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
   /* N elements, PER at a time `between` apart. First their extreme, then which of them it is; the one
    * with the lowest index is offered. */
   template <int N, int PER>
-  static NDR_DEVICE void fold_packets(Near &a, const value (&x)[N], i64 index, i64 between, i64 step,
+  static NDR_DEVICE void fold_vectors(Near &a, const value (&x)[N], i64 index, i64 between, i64 step,
                                       const ndr_params &) {
     value best = tree<extreme<SIGN, SKIP>, N>::join(x);
     int at = is_nan(best) ? place_of(x, step, [](value v) { return is_nan(v); })

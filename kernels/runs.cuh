@@ -1,38 +1,38 @@
-/* Family tile where groups of outputs, as in narrow.cuh but not always dense, have many runs: the elements of
+/* Family tile where groups of outputs, as in short_groups.cuh but not always dense, have many runs: the elements of
  * neighbouring groups' runs are columns, each of which a thread walks row by row, as in thread.cuh. An output's
- * columns, and the block's rows of them, meet in shared memory at the end. WIDE: a column is a packet, all of one
+ * columns, and the block's rows of them, meet in shared memory at the end. WIDE: a column is a vector, all of one
  * output. */
 #ifndef NDR_RUNS_CUH
 #define NDR_RUNS_CUH
 
-#include "narrow.cuh"
+#include "short_groups.cuh"
 #include "thread.cuh"
 
-/* The first UNROLL of the `left` rows that follow, of packets whose elements are `apart` indices from each other. */
+/* The first UNROLL of the `left` rows that follow, of vectors whose elements are `apart` indices from each other. */
 template <class Op, int UNROLL>
-NDR_DEVICE void fold_packets(const ndr_params &p, typename Op::Near &a, const typename Op::element *at, i64 stride,
+NDR_DEVICE void fold_vectors(const ndr_params &p, typename Op::Near &a, const typename Op::element *at, i64 stride,
                              i64 index, i64 step, i64 apart, int left, int rows) {
-  ndr_packet packet[UNROLL];
+  ndr_vector vector[UNROLL];
   if (left > (UNROLL - 1) * rows) {
 #pragma unroll
-    for (int u = 0; u < UNROLL; u++, at += stride) packet[u] = machine::load_packet(at);
+    for (int u = 0; u < UNROLL; u++, at += stride) vector[u] = machine::load_vector(at);
     if constexpr (!Op::indexed) {
-      fold_batch<Op, UNROLL>(p, a, packet, 0, 0, 0);
+      fold_batch<Op, UNROLL>(p, a, vector, 0, 0, 0);
     } else { /* row by row: elements of several may be in another order than their indices */
 #pragma unroll
-      for (int u = 0; u < UNROLL; u++) fold_packet_of<Op>(p, a, packet[u], index + u * step, apart);
+      for (int u = 0; u < UNROLL; u++) fold_vector_of<Op>(p, a, vector[u], index + u * step, apart);
     }
     return;
   }
 #pragma unroll
   for (int u = 0; u < UNROLL - 1; u++, at += stride)
-    if (left > u * rows) packet[u] = machine::load_packet(at);
+    if (left > u * rows) vector[u] = machine::load_vector(at);
 #pragma unroll
   for (int u = 0; u < UNROLL - 1; u++)
-    if (left > u * rows) fold_packet_of<Op>(p, a, packet[u], index + u * step, apart);
+    if (left > u * rows) fold_vector_of<Op>(p, a, vector[u], index + u * step, apart);
 }
 
-template <class Op> struct residency<NDR_KERNEL_TILE_RUN_PACKETS, Op> : column<Op, false> {};
+template <class Op> struct residency<NDR_KERNEL_TILE_RUN_VECTORS, Op> : column<Op, false> {};
 template <class Op> struct residency<NDR_KERNEL_TILE_RUN_ELEMENTS, Op> : column<Op, false> {};
 
 /* A block's threads: some along the columns of its tile, the rest along the rows. */
@@ -40,7 +40,7 @@ template <class Op, bool WIDE> struct strip : groups {
   typedef typename Op::element T;
   typedef typename Op::Near Near;
   static const int elements = WIDE ? (int)(16 / sizeof(T)) : 1;
-  static const int few = WIDE ? NDR_LOADS_TILE_RUN_PACKETS : NDR_LOADS_TILE_RUN_ELEMENTS;
+  static const int few = WIDE ? NDR_LOADS_TILE_RUN_VECTORS : NDR_LOADS_TILE_RUN_ELEMENTS;
   static const int UNROLL = !WIDE || column<Op, false>::light ? few : 2 * few;
   int row, lane, rows;
   int columns; /* of a group */
@@ -70,7 +70,7 @@ template <class Op, bool WIDE> struct strip : groups {
     range units = units_of(p, p.tile_runs.column_splits == 1 ? whose.split : whose.split % p.tile_runs.row_splits);
     if constexpr (WIDE)
       walk_rows<UNROLL>(p, base, index, units, row, rows, [&](const T *here, i64 stride, i64 from, i64 step, int left) {
-        fold_packets<Op, UNROLL>(p, a, here, stride, from, step, apart, left, rows);
+        fold_vectors<Op, UNROLL>(p, a, here, stride, from, step, apart, left, rows);
       });
     else
       fold_columns<Op, false>(p, &a, base, index, units, row, rows);
@@ -128,7 +128,7 @@ template <class Op, bool WIDE> NDR_DEVICE void tile_runs(const ndr_params &p) {
   }
 }
 
-template <class Op> NDR_DEVICE void tile_run_packets(const ndr_params &p) {
+template <class Op> NDR_DEVICE void tile_run_vectors(const ndr_params &p) {
   tile_runs<Op, true>(p);
 }
 

@@ -1,5 +1,5 @@
 /* Family thread: the axis of smallest stride is kept and wide. Neighbouring threads own neighbouring columns of it, a
- * packet of 16 bytes each (or, where columns or rows are not aligned, one element), and walk the reduced axes.
+ * vector of 16 bytes each (or, where columns or rows are not aligned, one element), and walk the reduced axes.
  *
  * A team of threads, a block or fewer, some along the columns by the rest along the rows, reads neighbouring columns of
  * one combination of the other kept axes. */
@@ -16,17 +16,17 @@ template <class Op, bool UNIT> struct column {
   /* Blocks that a multiprocessor holds: as many as registers allow, and the fewer blocks, the more in flight; but for
    * what is accumulated of narrow elements. */
   static const bool light = sizeof(typename Op::Near) <= 8 && sizeof(typename Op::Near) * count <= 32;
-  static const int few = UNIT ? NDR_LOADS_THREAD_PACKETS : NDR_LOADS_THREAD_ELEMENTS;
+  static const int few = UNIT ? NDR_LOADS_THREAD_VECTORS : NDR_LOADS_THREAD_ELEMENTS;
   static const int rows = !UNIT || light || count > 4 ? few : 2 * few;
   static constexpr int blocks(int most) { return light ? most : most / 2; }
-  typedef typename choose<UNIT, ndr_packet, T>::type loaded;
-  static NDR_DEVICE ndr_packet load(const T *at, ndr_packet) { return machine::load_packet(at); }
+  typedef typename choose<UNIT, ndr_vector, T>::type loaded;
+  static NDR_DEVICE ndr_vector load(const T *at, ndr_vector) { return machine::load_vector(at); }
   static NDR_DEVICE T load(const T *at, T) { return machine::load_element(at); }
-  static NDR_DEVICE void open(const ndr_packet &packet, V *x) { unpack<Op>(packet, x); }
+  static NDR_DEVICE void open(const ndr_vector &vector, V *x) { unpack<Op>(vector, x); }
   static NDR_DEVICE void open(const T &element, V *x) { x[0] = value_of<V>(element); }
 };
 
-template <class Op> struct residency<NDR_KERNEL_THREAD_PACKETS, Op> : column<Op, true> {};
+template <class Op> struct residency<NDR_KERNEL_THREAD_VECTORS, Op> : column<Op, true> {};
 template <class Op> struct residency<NDR_KERNEL_THREAD_ELEMENTS, Op> : column<Op, false> {};
 
 /* The first UNROLL of the `left` rows that follow, of which this thread has every rows-th, `stride` elements and `step`
@@ -203,7 +203,7 @@ template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &
   }
 }
 
-template <class Op> NDR_DEVICE void thread_packets(const ndr_params &p) {
+template <class Op> NDR_DEVICE void thread_vectors(const ndr_params &p) {
   thread_columns<Op, true>(p);
 }
 

@@ -1,9 +1,9 @@
 /* Family tile: the axis of smallest stride is short, so that one contiguous stretch of memory spans several outputs.
  *
  * tile_columns: the short axis is kept, and the next reduced axis lies densely around it: rows of a few columns. A
- * thread's packets are as many apart as threads are active, their elements a multiple of the columns, so element j of
- * its packets always belongs to the same output: it is reduced in registers, and only the ends meet in shared memory.
- * For its other kernels see triples.cuh, narrow.cuh and runs.cuh. */
+ * thread's vectors are as many apart as threads are active, their elements a multiple of the columns, so element j of
+ * its vectors always belongs to the same output: it is reduced in registers, and only the ends meet in shared memory.
+ * For its other kernels see columns3.cuh, short_groups.cuh and runs.cuh. */
 #ifndef NDR_TILE_CUH
 #define NDR_TILE_CUH
 
@@ -12,7 +12,7 @@
 /* A dense stretch of elements, cut at 16-byte boundaries. */
 template <class T> struct stretch {
   const T *start;
-  i64 length, packets;
+  i64 length, vectors;
   int head;
   NDR_DEVICE stretch(const T *first, i64 count) {
     const int elements = 16 / sizeof(T);
@@ -21,7 +21,7 @@ template <class T> struct stretch {
     length = count;
     head = past ? elements - past : 0;
     if (head > length) head = (int)length;
-    packets = (length - head) / elements;
+    vectors = (length - head) / elements;
   }
 };
 
@@ -30,14 +30,14 @@ NDR_DEVICE i64 index_at(const ndr_params &p, i64 index, i64 at, int columns) {
   return index + (u32)at / (u32)columns * walked_axis(p).index_step;
 }
 
-/* The head and tail of a stretch, less than a packet each: read by a thread an element, before the packets, and folded
+/* The head and tail of a stretch, less than a vector each: read by a thread an element, before the vectors, and folded
  * after them by the owners of the outputs, from shared memory. */
 template <class T> struct edges {
   static const int most = 2 * (16 / (int)sizeof(T));
   int head, count;
   i64 skipped;
   NDR_DEVICE edges(const stretch<T> &s) {
-    skipped = s.packets * (16 / (int)sizeof(T));
+    skipped = s.vectors * (16 / (int)sizeof(T));
     head = s.head;
     count = (int)(s.length - skipped);
   }
@@ -54,23 +54,23 @@ NDR_DEVICE void fold_edges(const ndr_params &p, typename Op::Near &a, const edge
   for (; k < e.count; k += columns) fold_one<Op>(p, a, edge[k], index_at(p, index, e.at(k), columns));
 }
 
-/* The packets of a stretch that fall to this thread, into its phase accumulators. */
+/* The vectors of a stretch that fall to this thread, into its phase accumulators. */
 template <class Op>
 NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const stretch<typename Op::element> &s,
                             i64 index) {
   typedef typename Op::element T;
   const int elements = 16 / sizeof(T), UNROLL = NDR_LOADS_TILE_COLUMNS;
   const T *at = s.start + s.head + machine::thread() * elements;
-  int left = (int)s.packets - machine::thread(), threads = p.tile_columns.active_threads, stride = threads * elements;
+  int left = (int)s.vectors - machine::thread(), threads = p.tile_columns.active_threads, stride = threads * elements;
   i64 first = s.head + machine::thread() * elements;
   for (; left > 0; left -= UNROLL * threads) {
-    ndr_packet packet[UNROLL];
+    ndr_vector vector[UNROLL];
     typename Op::value x[UNROLL][elements];
 #pragma unroll
     for (int u = 0; u < UNROLL; u++)
-      if (left > u * threads) packet[u] = machine::load_packet(at + u * stride);
+      if (left > u * threads) vector[u] = machine::load_vector(at + u * stride);
 #pragma unroll
-    for (int u = 0; u < UNROLL; u++) unpack<Op>(packet[u], x[u]);
+    for (int u = 0; u < UNROLL; u++) unpack<Op>(vector[u], x[u]);
     if (left > (UNROLL - 1) * threads && !Op::indexed) {
 #pragma unroll
       for (int j = 0; j < elements; j++) {
@@ -145,9 +145,9 @@ NDR_DEVICE void join_accumulators(const ndr_params &p, typename Op::Near &mine, 
   }
 }
 
-/* The packets of a stretch, reduced into the owners of its outputs: each thread accumulates by phase, then all join. */
+/* The vectors of a stretch, reduced into the owners of its outputs: each thread accumulates by phase, then all join. */
 template <class Op>
-NDR_DEVICE void fold_packets(const ndr_params &p, typename Op::Near &mine, const stretch<typename Op::element> &s,
+NDR_DEVICE void fold_vectors(const ndr_params &p, typename Op::Near &mine, const stretch<typename Op::element> &s,
                              i64 index, int column) {
   const int elements = 16 / sizeof(typename Op::element);
   typename Op::Near a[elements];
@@ -204,7 +204,7 @@ template <class Op> NDR_DEVICE void tile_columns(const ndr_params &p) {
       edges<T> around(s);
       T element = T();
       if (thread < around.count) element = machine::load_element(rows.first + around.at(thread));
-      fold_packets<Op>(p, mine, s, rows.index, column);
+      fold_vectors<Op>(p, mine, s, rows.index, column);
       if (thread < around.count) edge[thread] = element;
       machine::barrier();
       if (thread < columns) fold_edges<Op>(p, mine, around, edge, rows.index, column);

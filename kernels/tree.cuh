@@ -1,4 +1,4 @@
-/* Family tree: the axis of smallest stride is reduced. Threads read neighbouring 16-byte packets of an output's runs
+/* Family tree: the axis of smallest stride is reduced. Threads read neighbouring 16-byte vectors of an output's runs
  * and join what they have in a tree.
  *
  *   tree_block    a block reads a split of one long run
@@ -10,41 +10,41 @@
 
 #include "walk.cuh"
 
-/* Folds `length` contiguous elements into the accumulators of `lanes` threads. Packets are read whole, from a boundary
- * of a cache line or a sector on; the elements around them one by one, their loads issued before the packets' and
+/* Folds `length` contiguous elements into the accumulators of `lanes` threads. Vectors are read whole, from a boundary
+ * of a cache line or a sector on; the elements around them one by one, their loads issued before the vectors' and
  * awaited after. A batch's loads are issued together whether it is whole or not. */
 template <class Op, int BATCH>
 NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Near &a, const typename Op::element *start, i64 length,
                              i64 index, i64 step, int lane, int lanes) {
   typedef typename Op::element T;
   const int elements = 16 / sizeof(T), ENDS = 2;
-  /* In bytes. The ends stay within what a warp loads at once; of what is but a packet or two a thread, packets are as
+  /* In bytes. The ends stay within what a warp loads at once; of what is but a vector or two a thread, vectors are as
    * much as can be. */
   int line = length * (int)sizeof(T) <= lanes * 32 ? 16 : sizeof(T) >= 4 ? 128 : 32;
   int past = (int)((unsigned long long)start & (line - 1)) / (int)sizeof(T);
   int head = past ? line / (int)sizeof(T) - past : 0;
   if (head > length) head = (int)length;
-  int packets = (int)((length - head) / elements);
-  int ends = (int)(length - (i64)packets * elements);
+  int vectors = (int)((length - head) / elements);
+  int ends = (int)(length - (i64)vectors * elements);
   T end[ENDS];
 #pragma unroll
   for (int i = 0; i < ENDS; i++) {
     int e = lane + i * lanes;
-    if (e < ends) end[i] = machine::load_element(start + (e < head ? e : e + (i64)packets * elements));
+    if (e < ends) end[i] = machine::load_element(start + (e < head ? e : e + (i64)vectors * elements));
   }
   const T *at = start + head + lane * elements;
   i64 at_index = index + (head + lane * elements) * step, between = lanes * elements * step;
-  for (int left = packets - lane; left > 0; left -= BATCH * lanes) {
-    ndr_packet packet[BATCH];
+  for (int left = vectors - lane; left > 0; left -= BATCH * lanes) {
+    ndr_vector vector[BATCH];
 #pragma unroll
     for (int u = 0; u < BATCH; u++)
-      if (left > u * lanes) packet[u] = machine::load_packet(at + u * lanes * elements);
+      if (left > u * lanes) vector[u] = machine::load_vector(at + u * lanes * elements);
     if (left > (BATCH - 1) * lanes) {
-      fold_batch<Op, BATCH>(p, a, packet, at_index, between, step);
+      fold_batch<Op, BATCH>(p, a, vector, at_index, between, step);
     } else {
 #pragma unroll
       for (int u = 0; u < BATCH - 1; u++)
-        if (left > u * lanes) fold_packet_of<Op>(p, a, packet[u], at_index + u * between, step);
+        if (left > u * lanes) fold_vector_of<Op>(p, a, vector[u], at_index + u * between, step);
     }
     at += BATCH * lanes * elements;
     at_index += BATCH * between;
@@ -52,11 +52,11 @@ NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Near &a, const ty
 #pragma unroll
   for (int i = 0; i < ENDS; i++) {
     int e = lane + i * lanes;
-    if (e < ends) fold_one<Op>(p, a, end[i], index + (e < head ? e : e + (i64)packets * elements) * step);
+    if (e < ends) fold_one<Op>(p, a, end[i], index + (e < head ? e : e + (i64)vectors * elements) * step);
   }
 #pragma unroll 1
   for (int e = lane + ENDS * lanes; e < ends; e += lanes) {
-    i64 other = e < head ? e : e + (i64)packets * elements;
+    i64 other = e < head ? e : e + (i64)vectors * elements;
     fold_one<Op>(p, a, machine::load_element(start + other), index + other * step);
   }
 }
@@ -181,8 +181,8 @@ template <class Op> NDR_DEVICE void tree_strided(const ndr_params &p) {
   fold_strided<Op, NDR_LOADS_TREE_STRIDED>(p);
 }
 
-/* Whole, aligned outputs along one kept axis: NDR_LOADS_TREE_LANES packets a thread at once, 1 << lane_vectors_log of
- * an output. Packet u is `near` or `far` from packet 0, or both: the next one of the same output or of the group's next
+/* Whole, aligned outputs along one kept axis: NDR_LOADS_TREE_LANES vectors a thread at once, 1 << lane_vectors_log of
+ * an output. Vector u is `near` or `far` from vector 0, or both: the next one of the same output or of the group's next
  * output. */
 template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, int lane, int groups) {
   typedef typename Op::element T;
@@ -194,15 +194,15 @@ template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, i
   const T *spots[NDR_LOADS_TREE_LANES] = {at, at + one, at + two, at + one + two};
   int slot1 = shift > 0 ? lane + lanes : lane, slot2 = shift > 1 ? lane + 2 * lanes : lane;
   int slots[NDR_LOADS_TREE_LANES] = {lane, slot1, slot2, slot1 + slot2 - lane};
-  ndr_packet packet[NDR_LOADS_TREE_LANES];
+  ndr_vector vector[NDR_LOADS_TREE_LANES];
   typename Op::Near a[NDR_LOADS_TREE_LANES];
 #pragma unroll
   for (int u = 0; u < NDR_LOADS_TREE_LANES; u++)
-    if (slots[u] < vectors) packet[u] = lanes <= 2 ? machine::keep_packet(spots[u]) : machine::load_packet(spots[u]);
+    if (slots[u] < vectors) vector[u] = lanes <= 2 ? machine::keep_vector(spots[u]) : machine::load_vector(spots[u]);
 #pragma unroll
   for (int u = 0; u < NDR_LOADS_TREE_LANES; u++) {
     a[u] = Op::near();
-    if (slots[u] < vectors) fold_packet_of<Op>(p, a[u], packet[u], p.index_origin + slots[u] * elements * step, step);
+    if (slots[u] < vectors) fold_vector_of<Op>(p, a[u], vector[u], p.index_origin + slots[u] * elements * step, step);
   }
   if (shift > 0) {
     Op::join(a[0], a[1]);

@@ -104,16 +104,16 @@ NDR_DEVICE range units_of(const ndr_params &p, i64 split) {
 
 /* ---- elements ---- */
 
-template <class T> struct packet_traits { static const int elements = 16 / sizeof(T); };
+template <class T> struct vector_traits { static const int elements = 16 / sizeof(T); };
 
-/* The elements of a packet, as values. */
-template <class Op> NDR_DEVICE void unpack(const ndr_packet &packet, typename Op::value *x) {
+/* The elements of a vector, as values. */
+template <class Op> NDR_DEVICE void unpack(const ndr_vector &vector, typename Op::value *x) {
   typedef typename Op::element T;
   union {
-    ndr_packet packet;
+    ndr_vector vector;
     T element[16 / sizeof(T)];
   } view;
-  view.packet = packet;
+  view.vector = vector;
 #pragma unroll
   for (int i = 0; i < (int)(16 / sizeof(T)); i++) x[i] = value_of<typename Op::value>(view.element[i]);
 }
@@ -128,36 +128,36 @@ NDR_DEVICE void fold_one(const ndr_params &p, typename Op::Near &a, typename Op:
   fold_value<Op>(p, a, value_of<typename Op::value>(e), index);
 }
 
-/* A packet of elements that all belong to one output. */
+/* A vector of elements that all belong to one output. */
 template <class Op>
-NDR_DEVICE void fold_packet_of(const ndr_params &p, typename Op::Near &a, const ndr_packet &packet, i64 index,
+NDR_DEVICE void fold_vector_of(const ndr_params &p, typename Op::Near &a, const ndr_vector &vector, i64 index,
                                i64 step) {
   const int n = 16 / sizeof(typename Op::element);
   if constexpr (Op::packed) {
-    Op::fold_packet(a, packet);
+    Op::fold_vector(a, vector);
   } else {
     typename Op::value x[n];
-    unpack<Op>(packet, x);
+    unpack<Op>(vector, x);
     Op::template fold<n>(a, x, index, step, p);
   }
 }
 
-/* Several packets of one output, whose indices are `between` apart: up to 16 elements enter at once. */
+/* Several vectors of one output, whose indices are `between` apart: up to 16 elements enter at once. */
 template <class Op, int COUNT>
-NDR_DEVICE void fold_batch(const ndr_params &p, typename Op::Near &a, const ndr_packet *packet, i64 index, i64 between,
+NDR_DEVICE void fold_batch(const ndr_params &p, typename Op::Near &a, const ndr_vector *vector, i64 index, i64 between,
                            i64 step) {
   const int n = 16 / sizeof(typename Op::element), group = n >= 16 ? 1 : n * COUNT <= 16 ? COUNT : 16 / n;
   if constexpr (Op::packed || group == 1) {
 #pragma unroll
-    for (int u = 0; u < COUNT; u++) fold_packet_of<Op>(p, a, packet[u], index + u * between, step);
+    for (int u = 0; u < COUNT; u++) fold_vector_of<Op>(p, a, vector[u], index + u * between, step);
   } else {
 #pragma unroll
     for (int first = 0; first < COUNT; first += group) {
       typename Op::value x[group * n];
 #pragma unroll
-      for (int u = 0; u < group; u++) unpack<Op>(packet[first + u], x + u * n);
+      for (int u = 0; u < group; u++) unpack<Op>(vector[first + u], x + u * n);
       if constexpr (Op::indexed)
-        Op::template fold_packets<group * n, n>(a, x, index + first * between, between, step, p);
+        Op::template fold_vectors<group * n, n>(a, x, index + first * between, between, step, p);
       else
         Op::template fold<group * n>(a, x, 0, 0, p);
     }
@@ -218,7 +218,7 @@ template <class Op> NDR_DEVICE void emit(const ndr_params &p, i64 offset, const 
 }
 
 /* What a row of so many bytes is best written with. */
-template <int BYTES> struct row_unit { typedef ndr_packet type; };
+template <int BYTES> struct row_unit { typedef ndr_vector type; };
 template <> struct row_unit<8> { typedef u64 type; };
 template <> struct row_unit<4> { typedef u32 type; };
 

@@ -244,32 +244,32 @@ template <class OP, class T = typename OP::type> LADDER_KERNEL shuffled(global<c
 }
 
 /* Sixteen bytes, the most that one load brings. */
-template <class T> struct alignas(16) packet {
+template <class T> struct alignas(16) vector {
   enum { SIZE = 16 / sizeof(T) };
   T value[SIZE];
 };
 
-/* x as it is and as packets; x begins at a multiple of 16 bytes. The elements after the last whole packet, three at
+/* x as it is and as vectors; x begins at a multiple of 16 bytes. The elements after the last whole vector, three at
  * most, are the first threads'. */
 template <class OP, class T>
-LADDER_DEVICE T load_packets(global<const packet<T>> packets, global<const T> x, long long n) {
-  long long first = block() * threads() + thread(), whole = n / packet<T>::SIZE;
+LADDER_DEVICE T load_vectors(global<const vector<T>> vectors, global<const T> x, long long n) {
+  long long first = block() * threads() + thread(), whole = n / vector<T>::SIZE;
   T total = OP::identity();
   LADDER_UNROLL_BY(4)
   for (long long i = first; branch(i < whole); i += blocks() * threads()) {
-    packet<T> p = packets[i];
+    vector<T> p = vectors[i];
     LADDER_UNROLL
-    for (int e = 0; e < packet<T>::SIZE; e++) total = OP::combine(total, OP::map(p.value[e]));
+    for (int e = 0; e < vector<T>::SIZE; e++) total = OP::combine(total, OP::map(p.value[e]));
   }
-  long long rest = whole * packet<T>::SIZE + first;
+  long long rest = whole * vector<T>::SIZE + first;
   return branch(rest < n) ? OP::combine(total, OP::map(x[rest])) : total;
 }
 
 /* Rung 13. Mends: a quarter of the load instructions for the same bytes, and more of them in flight. Still wrong:
  * floating-point atomics come in any order, so the last digits change from run to run. */
 template <class OP, class T = typename OP::type>
-LADDER_KERNEL vectored(global<const packet<T>> packets, global<const T> x, long long n, global<T> out) {
-  T total = fold_block<OP>(shared_memory<T>(), load_packets<OP, T>(packets, x, n));
+LADDER_KERNEL vectored(global<const vector<T>> vectors, global<const T> x, long long n, global<T> out) {
+  T total = fold_block<OP>(shared_memory<T>(), load_vectors<OP, T>(vectors, x, n));
   if (branch(thread() == 0)) atomic_combine<OP>(out, 0, total);
 }
 
@@ -277,8 +277,8 @@ LADDER_KERNEL vectored(global<const packet<T>> packets, global<const T> x, long 
  * the end of a launch is the barrier that all blocks wait for, so the kernel is launched again on the sums until one is
  * left. Still wrong: each launch costs as much as reading megabytes. */
 template <class OP, class T = typename OP::type>
-LADDER_KERNEL partials(global<const packet<T>> packets, global<const T> x, long long n, global<T> out) {
-  T total = fold_block<OP>(shared_memory<T>(), load_packets<OP, T>(packets, x, n));
+LADDER_KERNEL partials(global<const vector<T>> vectors, global<const T> x, long long n, global<T> out) {
+  T total = fold_block<OP>(shared_memory<T>(), load_vectors<OP, T>(vectors, x, n));
   if (branch(thread() == 0)) out[block()] = total;
 }
 
@@ -286,10 +286,10 @@ LADDER_KERNEL partials(global<const packet<T>> packets, global<const T> x, long 
  * knows that all sums have been written and adds them, in their order. Still wrong: the last block works alone, and
  * whoever launches has to have a counter at hand that is 0; it is put back for the next launch. */
 template <class OP, class T = typename OP::type>
-LADDER_KERNEL last_block(global<const packet<T>> packets, global<const T> x, long long n, global<T> sums,
+LADDER_KERNEL last_block(global<const vector<T>> vectors, global<const T> x, long long n, global<T> sums,
                          global<unsigned> counter, global<T> out) {
   shared<T> s = shared_memory<T>();
-  T total = fold_block<OP>(s, load_packets<OP, T>(packets, x, n));
+  T total = fold_block<OP>(s, load_vectors<OP, T>(vectors, x, n));
   if (branch(thread() == 0)) {
     sums[block()] = total;
     s[WARP] = take_ticket(counter) == (unsigned)(blocks() - 1) ? (T)1 : (T)0;

@@ -46,14 +46,14 @@ template <class OP, class LAUNCH> void launch_levels(LAUNCH &launch, const ladde
   T *other = to + (cascade(job.columns, job.block) + 3) / 4 * 4; // at a multiple of 16 bytes, as `to` is
   const size_t bytes = WARP * sizeof(T);
   long long n = job.columns, blocks = cascade(n, job.block);
-  launch(blocks, job.block, bytes, partials<OP>, (const packet<T> *)from, from, n, blocks == 1 ? (T *)job.results : to);
+  launch(blocks, job.block, bytes, partials<OP>, (const vector<T> *)from, from, n, blocks == 1 ? (T *)job.results : to);
   while (blocks > 1) {
     n = blocks;
     from = to;
     to = other;
     other = (T *)from;
     blocks = cascade(n, job.block);
-    launch(blocks, job.block, bytes, partials<mapped<OP>>, (const packet<T> *)from, from, n,
+    launch(blocks, job.block, bytes, partials<mapped<OP>>, (const vector<T> *)from, from, n,
            blocks == 1 ? (T *)job.results : to);
   }
 }
@@ -86,7 +86,7 @@ template <class OP, class LAUNCH> bool launch_atomics(LAUNCH &launch, ladder_ker
     with_block(block, [&](auto size) { launch(cascaded_, block, bytes, cascaded<OP, size.value>, x, n, out); });
     break;
   case LADDER_SHUFFLE: launch(cascaded_, block, few, shuffled<OP>, x, n, out); break;
-  case LADDER_VECTOR: launch(cascaded_, block, few, vectored<OP>, (const packet<T> *)x, x, n, out); break;
+  case LADDER_VECTOR: launch(cascaded_, block, few, vectored<OP>, (const vector<T> *)x, x, n, out); break;
   default: return false;
   }
   return true;
@@ -101,7 +101,7 @@ template <class OP, class LAUNCH> bool launch_reduce(LAUNCH &launch, ladder_kern
     return true;
   }
   if (kernel == LADDER_LAST_BLOCK) {
-    launch(cascade(job.columns, job.block), job.block, (WARP + 1) * sizeof(T), last_block<OP>, (const packet<T> *)x, x,
+    launch(cascade(job.columns, job.block), job.block, (WARP + 1) * sizeof(T), last_block<OP>, (const vector<T> *)x, x,
            job.columns, (T *)((char *)job.scratch + LADDER_COUNTER_BYTES), (unsigned *)job.scratch, (T *)job.results);
     return true;
   }

@@ -27,7 +27,7 @@ static __global__ void __launch_bounds__(512) read_in_step(const uint4 *from, si
   keep(bits, sink);
 }
 
-// Each block reads one contiguous piece of THREADS * UNROLL packets.
+// Each block reads one contiguous piece of THREADS * UNROLL vectors.
 template <int THREADS, int UNROLL>
 static __global__ void __launch_bounds__(THREADS) read_pieces(const uint4 *from, size_t count, unsigned *sink) {
   size_t i = (size_t)blockIdx.x * (THREADS * UNROLL) + threadIdx.x;

@@ -65,7 +65,7 @@ double ndr_launch_op_cost(const ndr_canonical *problem, ndr_op *op, ndr_dtype *d
 }
 
 /* The weights are a kernel's but where it has two ways: single elements of dense rows, or of rows with a step; rows of
- * so many packets that lanes need not ask, or any; outputs read by a block each, or by a part of one. */
+ * so many vectors that lanes need not ask, or any; outputs read by a block each, or by a part of one. */
 static model model_of(const ndr_launch *launch) {
   const ndr_params *p = &launch->params;
   if (launch->kernel == NDR_KERNEL_THREAD_ELEMENTS && p->axes[0].stride == 1) return MODEL_thread_dense;

@@ -27,12 +27,12 @@ int64_t ndr_gcd(int64_t a, int64_t b) {
   return b ? ndr_gcd(b, a % b) : a;
 }
 
-int64_t ndr_packet_elements(ndr_dtype dtype) {
-  return NDR_PACKET_BYTES / (int64_t)ndr_dtype_bytes(dtype);
+int64_t ndr_vector_elements(ndr_dtype dtype) {
+  return NDR_VECTOR_BYTES / (int64_t)ndr_dtype_bytes(dtype);
 }
 
-bool ndr_packets_aligned(const ndr_canonical *problem, const ndr_axis *lane) {
-  int64_t elements = ndr_packet_elements(problem->dtype);
+bool ndr_vectors_aligned(const ndr_canonical *problem, const ndr_axis *lane) {
+  int64_t elements = ndr_vector_elements(problem->dtype);
   if (lane->size % elements) return false;
   for (int a = 0; a < problem->kept_count; a++)
     if (&problem->kept[a] != lane && problem->kept[a].stride % elements) return false;
@@ -161,12 +161,12 @@ static int lanes_of(const ndr_launch *launch) {
   switch (launch->kernel) {
   case NDR_KERNEL_TREE_RUNS: return p->tree_runs.lanes.count;
   case NDR_KERNEL_TREE_LANES: return p->tree_lanes.lanes.count;
-  case NDR_KERNEL_THREAD_PACKETS:
+  case NDR_KERNEL_THREAD_VECTORS:
   case NDR_KERNEL_THREAD_ELEMENTS: return p->thread.lanes.count;
   case NDR_KERNEL_TILE_COLUMNS: return p->tile_columns.active_threads;
-  case NDR_KERNEL_TILE_TRIPLES: return NDR_THREADS;
-  case NDR_KERNEL_TILE_NARROW: return p->tile_narrow.lanes.count;
-  case NDR_KERNEL_TILE_RUN_PACKETS:
+  case NDR_KERNEL_TILE_COLUMNS3: return NDR_THREADS;
+  case NDR_KERNEL_TILE_SHORT_GROUPS: return p->tile_short_groups.lanes.count;
+  case NDR_KERNEL_TILE_RUN_VECTORS:
   case NDR_KERNEL_TILE_RUN_ELEMENTS: return p->tile_runs.row_threads;
   default: return 1;
   }
@@ -174,7 +174,7 @@ static int lanes_of(const ndr_launch *launch) {
 
 /* Bytes that a thread asks for at once. */
 static int load_bytes(const ndr_launch *launch, ndr_dtype dtype) {
-  return kernels[launch->kernel].loads == VECTOR ? NDR_PACKET_BYTES : (int)ndr_dtype_bytes(dtype);
+  return kernels[launch->kernel].loads == VECTOR ? NDR_VECTOR_BYTES : (int)ndr_dtype_bytes(dtype);
 }
 
 size_t ndr_launch_describe(const ndr_plan *plan, char *text, size_t capacity) {

@@ -10,7 +10,7 @@ enum {
   NDR_THREADS = 256,
   NDR_WARP_THREADS = 32,
   NDR_BLOCK_WARPS = NDR_THREADS / NDR_WARP_THREADS,
-  NDR_PACKET_BYTES = 16,
+  NDR_VECTOR_BYTES = 16,
   NDR_SECTOR_BYTES = 32 /* what caches hand out */
 };
 
@@ -24,7 +24,7 @@ typedef struct ndr_launch {
 } ndr_launch;
 
 /* A family's config: how to launch where the array's first element lies on a 16-byte boundary, where it does not, and
- * for complex ones where it lies on a multiple of its parts' size only, from which no packet is ever reached. */
+ * for complex ones where it lies on a multiple of its parts' size only, from which no vector is ever reached. */
 typedef struct ndr_launches {
   ndr_launch aligned, unaligned, odd;
 } ndr_launches;
@@ -54,11 +54,11 @@ void ndr_axis_magic(ndr_param_axis *axis);
 
 int64_t ndr_gcd(int64_t a, int64_t b);
 
-/* Elements of dtype in a packet. */
-int64_t ndr_packet_elements(ndr_dtype dtype);
+/* Elements of dtype in a vector. */
+int64_t ndr_vector_elements(ndr_dtype dtype);
 
-/* Whether every stride but the fastest axis's own, and the fastest axis's size, are whole packets. */
-bool ndr_packets_aligned(const ndr_canonical *problem, const ndr_axis *lane);
+/* Whether every stride but the fastest axis's own, and the fastest axis's size, are whole vectors. */
+bool ndr_vectors_aligned(const ndr_canonical *problem, const ndr_axis *lane);
 
 /* Whether the problem asks for what the kernels built ahead of time do not know: skip_nan, or accumulation in f64 where
  * that is not the rule. Integers have no NaN and accumulate exactly. */

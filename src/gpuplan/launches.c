@@ -43,5 +43,5 @@ void ndr_launches_end(ndr_plan *plan) {
 const ndr_launch *ndr_plan_launch(const ndr_plan *plan, const void *first) {
   const ndr_launches *launches = ndr_plan_launches(plan);
   if ((uintptr_t)first % ndr_dtype_bytes(plan->problem.dtype)) return &launches->odd;
-  return (uintptr_t)first % NDR_PACKET_BYTES ? &launches->unaligned : &launches->aligned;
+  return (uintptr_t)first % NDR_VECTOR_BYTES ? &launches->unaligned : &launches->aligned;
 }

@@ -1,8 +1,8 @@
 /* Planner's half of kernels/runs.cuh: groups of outputs whose runs, of a few elements each, are many. */
 #include <string.h>
 
-#include "gpuplan/narrow.h"
 #include "gpuplan/rows.h"
+#include "gpuplan/short_groups.h"
 
 enum { LEAST_RUNS = 16, LEAST_BYTES = 64 };
 
@@ -15,16 +15,16 @@ bool ndr_runs_can(const ndr_canonical *problem) {
   return g.axes > 0 && ndr_group_fits(&g) && count_runs(problem, &g) >= LEAST_RUNS;
 }
 
-/* Whether columns are packets. */
-static bool in_packets(const ndr_canonical *problem, const ndr_group *g, bool on_boundary) {
-  return on_boundary && g->outputs == 1 && ndr_packets_aligned(problem, &problem->reduced[0]);
+/* Whether columns are vectors. */
+static bool in_vectors(const ndr_canonical *problem, const ndr_group *g, bool on_boundary) {
+  return on_boundary && g->outputs == 1 && ndr_vectors_aligned(problem, &problem->reduced[0]);
 }
 
 bool ndr_runs_best(const ndr_canonical *problem, const ndr_device *device) {
   ndr_group g = ndr_group_of(problem);
-  int64_t bytes = in_packets(problem, &g, true) ? NDR_PACKET_BYTES : (int64_t)ndr_dtype_bytes(problem->dtype);
+  int64_t bytes = in_vectors(problem, &g, true) ? NDR_VECTOR_BYTES : (int64_t)ndr_dtype_bytes(problem->dtype);
   if (!ndr_runs_can(problem)) return false;
-  if (!ndr_narrow_can(problem) || count_runs(problem, &g) * bytes >= LEAST_BYTES) return true;
+  if (!ndr_short_groups_can(problem) || count_runs(problem, &g) * bytes >= LEAST_BYTES) return true;
   return problem->outputs < (int64_t)device->units * NDR_THREADS;
 }
 
@@ -37,11 +37,11 @@ static void move_runs_last(ndr_params *p) {
 
 void ndr_runs_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
   ndr_group g = ndr_group_of(problem);
-  bool wide = in_packets(problem, &g, on_boundary);
-  int64_t elements = wide ? ndr_packet_elements(problem->dtype) : 1, bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
+  bool wide = in_vectors(problem, &g, on_boundary);
+  int64_t elements = wide ? ndr_vector_elements(problem->dtype) : 1, bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   int64_t columns = g.outputs * g.length / elements, most = columns < NDR_THREADS ? NDR_THREADS / columns : 1;
   int64_t tiles = (g.side + most - 1) / most, groups = (g.side + tiles - 1) / tiles;
-  ndr_launch_begin(launch, problem, wide ? NDR_KERNEL_TILE_RUN_PACKETS : NDR_KERNEL_TILE_RUN_ELEMENTS);
+  ndr_launch_begin(launch, problem, wide ? NDR_KERNEL_TILE_RUN_VECTORS : NDR_KERNEL_TILE_RUN_ELEMENTS);
   ndr_params *p = &launch->params;
   ndr_param_tile_runs *own = &p->tile_runs;
   own->groups = ndr_group_tiles(&g, groups);
@@ -56,6 +56,6 @@ void ndr_runs_configure(const ndr_canonical *problem, const ndr_device *device, 
   p->work = ndr_group_tile_count(problem, &own->groups);
   own->row_splits =
       ndr_rows_split(problem, device, launch, count_runs(problem, &g), (double)(groups * columns * elements * bytes),
-                     rows, wide ? NDR_LOADS_TILE_RUN_PACKETS : NDR_LOADS_TILE_RUN_ELEMENTS, own->column_splits);
+                     rows, wide ? NDR_LOADS_TILE_RUN_VECTORS : NDR_LOADS_TILE_RUN_ELEMENTS, own->column_splits);
   ndr_launch_end(launch);
 }

@@ -1,19 +1,19 @@
 /* The launch of the kernel that runs every problem, tree_strided, and how threads share outputs in trees. */
 #include "gpuplan/strided.h"
 
-/* Up to WARP_PACKETS packets an output, a warp or a part of one reads it alone: below 16 KiB a block's barriers cost
+/* Up to WARP_VECTORS vectors an output, a warp or a part of one reads it alone: below 16 KiB a block's barriers cost
  * more than they gain. */
-enum { WARP_PACKETS = 1024, SPLIT_BYTES = 128 << 10 };
+enum { WARP_VECTORS = 1024, SPLIT_BYTES = 128 << 10 };
 
-int ndr_lanes_for(int64_t packets) {
+int ndr_lanes_for(int64_t vectors) {
   int lanes = 1;
-  while (lanes < NDR_WARP_THREADS && lanes < packets) lanes *= 2;
+  while (lanes < NDR_WARP_THREADS && lanes < vectors) lanes *= 2;
   return lanes;
 }
 
-bool ndr_small_output(const ndr_canonical *problem, const ndr_device *device, int64_t packets) {
-  if (packets <= NDR_WARP_THREADS) return true;
-  return packets <= WARP_PACKETS && problem->outputs * 64 >= (int64_t)device->units * packets;
+bool ndr_small_output(const ndr_canonical *problem, const ndr_device *device, int64_t vectors) {
+  if (vectors <= NDR_WARP_THREADS) return true;
+  return vectors <= WARP_VECTORS && problem->outputs * 64 >= (int64_t)device->units * vectors;
 }
 
 int64_t ndr_split_bytes(const ndr_canonical *problem, const ndr_device *device) {

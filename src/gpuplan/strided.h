@@ -5,16 +5,16 @@
 #include "gpuplan/launch.h"
 
 enum {
-  NDR_STEP_BYTES = NDR_THREADS * NDR_PACKET_BYTES * NDR_LOADS_TREE_BLOCK / 2, /* of which a split is a multiple */
+  NDR_STEP_BYTES = NDR_THREADS * NDR_VECTOR_BYTES * NDR_LOADS_TREE_BLOCK / 2, /* of which a split is a multiple */
   NDR_SPLIT_BLOCKS = 4 /* that a split makes for each multiprocessor, whether as many run at a time or fewer */
 };
 
-/* Threads of a warp that read an output of so many packets. */
-int ndr_lanes_for(int64_t packets);
+/* Threads of a warp that read an output of so many vectors. */
+int ndr_lanes_for(int64_t vectors);
 
 /* Whether a warp or less should read an output: it is a load a thread, or small and there are enough of them to fill
  * the device so. */
-bool ndr_small_output(const ndr_canonical *problem, const ndr_device *device, int64_t packets);
+bool ndr_small_output(const ndr_canonical *problem, const ndr_device *device, int64_t vectors);
 
 /* Bytes of a split: enough of them that every multiprocessor is busy, each long enough to hide a block's start and
  * end. */

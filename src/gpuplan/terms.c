@@ -167,15 +167,15 @@ static counts tree_counts(const ndr_launch *launch, int64_t bytes) {
     return e;
   }
   if (launch->kernel == NDR_KERNEL_TREE_BLOCK) {
-    e.steps = ceil_div(units * bytes, (int64_t)NDR_THREADS * NDR_PACKET_BYTES * NDR_LOADS_TREE_BLOCK);
+    e.steps = ceil_div(units * bytes, (int64_t)NDR_THREADS * NDR_VECTOR_BYTES * NDR_LOADS_TREE_BLOCK);
     return e;
   }
-  int64_t run = p->axes[p->kept_count].size, packets = ceil_div(run * bytes, NDR_PACKET_BYTES), each = p->length / run;
+  int64_t run = p->axes[p->kept_count].size, vectors = ceil_div(run * bytes, NDR_VECTOR_BYTES), each = p->length / run;
   double runs = (double)p->outputs * (double)each;
   bool alone = launch->kernel == NDR_KERNEL_TREE_LANES;
   int lanes = alone ? p->tree_lanes.lanes.count : p->tree_runs.lanes.count;
-  int64_t batches = ceil_div(packets, (int64_t)lanes * (alone ? NDR_LOADS_TREE_LANES : NDR_LOADS_TREE_RUNS));
-  e.fetched = runs * (double)(ceil_div(packets, lanes) * lanes * NDR_PACKET_BYTES);
+  int64_t batches = ceil_div(vectors, (int64_t)lanes * (alone ? NDR_LOADS_TREE_LANES : NDR_LOADS_TREE_RUNS));
+  e.fetched = runs * (double)(ceil_div(vectors, lanes) * lanes * NDR_VECTOR_BYTES);
   if (alone) {
     e.steps = p->tree_lanes.lane_vectors_log >= 0 ? 1 : batches;
     e.touched = p->tree_lanes.lane_vectors_log >= 0 ? 0 : e.fetched;
@@ -220,33 +220,33 @@ static counts thread_counts(const ndr_launch *launch, const ndr_device *device, 
   bool single = launch->kernel == NDR_KERNEL_THREAD_ELEMENTS;
   counts e = dense_counts(p, bytes);
   count_walk(p, p->thread.team.count / p->thread.lanes.count,
-             single ? NDR_LOADS_THREAD_ELEMENTS : NDR_LOADS_THREAD_PACKETS, &e);
+             single ? NDR_LOADS_THREAD_ELEMENTS : NDR_LOADS_THREAD_VECTORS, &e);
   if (single)
     count_single(p, device, resident, bytes, &e);
   else
-    e.columns = NDR_PACKET_BYTES / bytes;
+    e.columns = NDR_VECTOR_BYTES / bytes;
   return e;
 }
 
-/* Threads walk the elements, or packets, of short runs; the block's states meet at the end. */
+/* Threads walk the elements, or vectors, of short runs; the block's states meet at the end. */
 static counts run_counts(const ndr_launch *launch, int64_t bytes) {
   const ndr_params *p = &launch->params;
-  bool wide = launch->kernel == NDR_KERNEL_TILE_RUN_PACKETS;
+  bool wide = launch->kernel == NDR_KERNEL_TILE_RUN_VECTORS;
   const ndr_param_groups *g = &p->tile_runs.groups;
   int threads = p->tile_runs.row_threads, joiners = p->tile_runs.joiners.count;
   int64_t rows = NDR_THREADS / threads, group = g->run_length * g->outputs * bytes;
   counts e = dense_counts(p, bytes);
-  count_walk(p, rows, wide ? NDR_LOADS_TILE_RUN_PACKETS : NDR_LOADS_TILE_RUN_ELEMENTS, &e);
+  count_walk(p, rows, wide ? NDR_LOADS_TILE_RUN_VECTORS : NDR_LOADS_TILE_RUN_ELEMENTS, &e);
   if (p->axes[g->outputs > 1].stride * bytes != group)
     e.fetched *= ((double)group + 0.5 * NDR_SECTOR_BYTES) / (double)group;
-  e.columns = ceil_div(smaller(g->run_length * bytes / (wide ? NDR_PACKET_BYTES : bytes), threads) * rows, joiners) *
+  e.columns = ceil_div(smaller(g->run_length * bytes / (wide ? NDR_VECTOR_BYTES : bytes), threads) * rows, joiners) *
               ceil_div(p->tile_outputs, NDR_THREADS / joiners);
   return e;
 }
 
 /* Warps read tiles of short rows. */
-static counts narrow_counts(const ndr_launch *launch, int64_t bytes) {
-  const ndr_param_tile_narrow *p = &launch->params.tile_narrow;
+static counts short_group_counts(const ndr_launch *launch, int64_t bytes) {
+  const ndr_param_tile_short_groups *p = &launch->params.tile_short_groups;
   counts e = dense_counts(&launch->params, bytes);
   int lanes = p->lanes.count, tile_outputs = p->groups.tile_groups * p->groups.outputs;
   int64_t rounds = ceil_div(tile_outputs, NDR_WARP_THREADS / lanes) * ceil_div(p->groups.run_length, lanes);
@@ -259,37 +259,37 @@ static counts narrow_counts(const ndr_launch *launch, int64_t bytes) {
 /* Blocks read dense rows of few columns. */
 static counts column_counts(const ndr_launch *launch, int64_t bytes) {
   const ndr_params *p = &launch->params;
-  bool triples = launch->kernel == NDR_KERNEL_TILE_TRIPLES;
-  int columns = triples ? 3 : p->tile_columns.rows.columns;
-  int at_once = triples ? p->tile_triples.team.count * NDR_LOADS_TILE_TRIPLES
-                        : p->tile_columns.active_threads * NDR_LOADS_TILE_COLUMNS;
+  bool columns3 = launch->kernel == NDR_KERNEL_TILE_COLUMNS3;
+  int columns = columns3 ? 3 : p->tile_columns.rows.columns;
+  int at_once = columns3 ? p->tile_columns3.team.count * NDR_LOADS_TILE_COLUMNS3
+                         : p->tile_columns.active_threads * NDR_LOADS_TILE_COLUMNS;
   counts e = dense_counts(p, bytes);
   int64_t units = smaller(p->split_units, p->units), run = p->axes[p->kept_count].size;
-  int64_t packets = smaller(units, run) * columns * bytes / NDR_PACKET_BYTES + 1;
+  int64_t vectors = smaller(units, run) * columns * bytes / NDR_VECTOR_BYTES + 1;
   e.stretches = ceil_div(units, run);
-  e.steps = e.stretches * ceil_div(packets, at_once);
-  e.columns = triples ? 0 : e.stretches * NDR_PACKET_BYTES / bytes;
-  e.touched = (double)e.stretches * (double)p->work * NDR_THREADS * NDR_PACKET_BYTES;
+  e.steps = e.stretches * ceil_div(vectors, at_once);
+  e.columns = columns3 ? 0 : e.stretches * NDR_VECTOR_BYTES / bytes;
+  e.touched = (double)e.stretches * (double)p->work * NDR_THREADS * NDR_VECTOR_BYTES;
   return e;
 }
 
-/* Threads turn packets into outputs. */
-static counts packet_counts(const ndr_launch *launch, int64_t bytes) {
+/* Threads turn vectors into outputs. */
+static counts vector_counts(const ndr_launch *launch, int64_t bytes) {
   counts e = dense_counts(&launch->params, bytes);
-  e.steps = launch->params.tile_packets.item_vectors / NDR_THREADS;
+  e.steps = launch->params.tile_vectors.item_vectors / NDR_THREADS;
   return e;
 }
 
 static counts count(const ndr_launch *launch, const ndr_device *device, int resident, int64_t bytes) {
   switch (launch->kernel) {
-  case NDR_KERNEL_THREAD_PACKETS:
+  case NDR_KERNEL_THREAD_VECTORS:
   case NDR_KERNEL_THREAD_ELEMENTS: return thread_counts(launch, device, resident, bytes);
   case NDR_KERNEL_TILE_COLUMNS:
-  case NDR_KERNEL_TILE_TRIPLES: return column_counts(launch, bytes);
-  case NDR_KERNEL_TILE_NARROW: return narrow_counts(launch, bytes);
-  case NDR_KERNEL_TILE_RUN_PACKETS:
+  case NDR_KERNEL_TILE_COLUMNS3: return column_counts(launch, bytes);
+  case NDR_KERNEL_TILE_SHORT_GROUPS: return short_group_counts(launch, bytes);
+  case NDR_KERNEL_TILE_RUN_VECTORS:
   case NDR_KERNEL_TILE_RUN_ELEMENTS: return run_counts(launch, bytes);
-  case NDR_KERNEL_TILE_PACKETS: return packet_counts(launch, bytes);
+  case NDR_KERNEL_TILE_VECTORS: return vector_counts(launch, bytes);
   default: return tree_counts(launch, bytes);
   }
 }

@@ -9,13 +9,13 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
   return problem->kept_count == 0 && problem->length != 1 ? "no axis is kept: there are no neighbouring outputs" : NULL;
 }
 
-/* Whether threads should read packets: where they are aligned, and so many that each thread gets one, lest few threads
+/* Whether threads should read vectors: where they are aligned, and so many that each thread gets one, lest few threads
  * accumulate many columns each. */
-static bool packets(const ndr_canonical *problem, const ndr_device *device) {
+static bool vectors(const ndr_canonical *problem, const ndr_device *device) {
   if (problem->kept_count == 0 || problem->kept[0].stride != 1) return false;
-  bool few = ndr_canonical_bytes(problem) < (double)device->units * NDR_THREADS * NDR_PACKET_BYTES;
-  if (few && ndr_packet_elements(problem->dtype) >= 4 && problem->length > 1) return false;
-  return ndr_packets_aligned(problem, &problem->kept[0]);
+  bool few = ndr_canonical_bytes(problem) < (double)device->units * NDR_THREADS * NDR_VECTOR_BYTES;
+  if (few && ndr_vector_elements(problem->dtype) >= 4 && problem->length > 1) return false;
+  return ndr_vectors_aligned(problem, &problem->kept[0]);
 }
 
 /* Rows of a team, of the block's: so few that a thread reads two batches, and more where the team still reads a cache
@@ -34,14 +34,14 @@ static int team_rows(const ndr_canonical *problem, const ndr_device *device, con
 
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           bool on_boundary) {
-  bool wide = on_boundary && packets(problem, device);
-  ndr_launch_begin(launch, problem, wide ? NDR_KERNEL_THREAD_PACKETS : NDR_KERNEL_THREAD_ELEMENTS);
+  bool wide = on_boundary && vectors(problem, device);
+  ndr_launch_begin(launch, problem, wide ? NDR_KERNEL_THREAD_VECTORS : NDR_KERNEL_THREAD_ELEMENTS);
   ndr_params *p = &launch->params;
   if (p->kept_count == 0) { /* one output of one element: an axis of size 1 to stand on */
     p->kept_count = 1;
     p->axes[0] = (ndr_param_axis){.size = 1, .stride = 1, .result_stride = 1};
   }
-  int64_t elements = wide ? ndr_packet_elements(problem->dtype) : 1;
+  int64_t elements = wide ? ndr_vector_elements(problem->dtype) : 1;
   int64_t columns = (p->axes[0].size + elements - 1) / elements;
   /* Few rows are walked by one thread each: enough for a batch of loads before the block's rows are joined. */
   int64_t length = problem->length, bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
@@ -56,7 +56,7 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
   own->team_columns = lanes * (int)elements;
   own->axis_teams = (columns + lanes - 1) / lanes;
   own->teams = own->axis_teams * others;
-  int batch = wide ? NDR_LOADS_THREAD_PACKETS : NDR_LOADS_THREAD_ELEMENTS,
+  int batch = wide ? NDR_LOADS_THREAD_VECTORS : NDR_LOADS_THREAD_ELEMENTS,
       rows = team_rows(problem, device, launch, NDR_THREADS / lanes, batch);
   int teams = NDR_THREADS / lanes / rows;
   own->team = ndr_threads(lanes * rows);

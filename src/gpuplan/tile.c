@@ -1,8 +1,8 @@
-/* Planner's half of kernels/tile.cuh, triples.cuh and packets.cuh, and with narrow.c and runs.c the family: the lane
- * axis is short, so one contiguous stretch spans several outputs. */
+/* Planner's half of kernels/tile.cuh, columns3.cuh and vectors.cuh, and with short_groups.c and runs.c the family: the
+ * lane axis is short, so one contiguous stretch spans several outputs. */
 #include <stdio.h>
 
-#include "gpuplan/narrow.h"
+#include "gpuplan/short_groups.h"
 
 enum {
   SPLIT_BYTES = 256 << 10,
@@ -12,16 +12,16 @@ enum {
   MOST_SMEM_BYTES = 32 << 10
 };
 
-/* Threads of a block whose packets keep their phase: a multiple of the packets in which the outputs repeat. */
+/* Threads of a block whose vectors keep their phase: a multiple of the vectors in which the outputs repeat. */
 static int active_threads(const ndr_canonical *problem) {
-  int64_t columns = problem->kept[0].size, repeat = columns / ndr_gcd(columns, ndr_packet_elements(problem->dtype));
+  int64_t columns = problem->kept[0].size, repeat = columns / ndr_gcd(columns, ndr_vector_elements(problem->dtype));
   return repeat > NDR_THREADS ? 0 : (int)(NDR_THREADS / repeat * repeat);
 }
 
-/* Whether packets hold whole rows of one output each, one after the other: then tile_packets runs the problem. Single
+/* Whether vectors hold whole rows of one output each, one after the other: then tile_vectors runs the problem. Single
  * elements are rows too, but for bytes, whose results are so much more that nothing matters but writing them. */
-static bool packets(const ndr_canonical *problem) {
-  int64_t length = problem->length, elements = ndr_packet_elements(problem->dtype);
+static bool vectors(const ndr_canonical *problem) {
+  int64_t length = problem->length, elements = ndr_vector_elements(problem->dtype);
   if (problem->kept_count != 1 || problem->kept[0].stride != length) return false;
   if (length == 1) return elements < 16;
   return problem->reduced_count == 1 && problem->reduced[0].stride == 1 && length < elements && elements % length == 0;
@@ -39,10 +39,10 @@ static const char *reject_kept(const ndr_canonical *problem, char *text) {
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;
   if (problem->length == 0) return "nothing is reduced";
-  if (packets(problem)) return NULL;
+  if (vectors(problem)) return NULL;
   if (ndr_tile_kept_lane(problem)) return reject_kept(problem, text);
   if (problem->reduced_count > 0 && problem->reduced[0].stride == 1)
-    return ndr_runs_can(problem) ? NULL : ndr_narrow_reject(problem, text);
+    return ndr_runs_can(problem) ? NULL : ndr_short_groups_reject(problem, text);
   return "the fastest axis has a step";
 }
 
@@ -77,7 +77,7 @@ static ndr_param_rows rows_of(const ndr_canonical *problem) {
 static void configure_columns(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_COLUMNS);
   ndr_params *p = &launch->params;
-  int elements = (int)ndr_packet_elements(problem->dtype), threads = active_threads(problem);
+  int elements = (int)ndr_vector_elements(problem->dtype), threads = active_threads(problem);
   ndr_param_rows rows = rows_of(problem);
   p->tile_columns = (ndr_param_tile_columns){rows, threads, smem_bytes(rows.columns, threads * elements)};
   launch->shared_bytes = (unsigned)p->tile_columns.smem_bytes;
@@ -89,13 +89,13 @@ static void configure_columns(const ndr_canonical *problem, const ndr_device *de
 }
 
 /* Where there are groups of three outputs enough, and they are short, a warp has one of its own. */
-static void configure_triples(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
-  ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_TRIPLES);
+static void configure_columns3(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
+  ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_COLUMNS3);
   ndr_params *p = &launch->params;
   int64_t groups = problem->outputs / 3, group_bytes = problem->length * 3 * (int64_t)ndr_dtype_bytes(problem->dtype);
   bool alone = groups >= enough_tiles(device) * 4 && group_bytes <= WARP_BYTES;
   int block_groups = alone ? NDR_BLOCK_WARPS : 1;
-  p->tile_triples = (ndr_param_tile_triples){rows_of(problem), ndr_threads(NDR_THREADS / block_groups)};
+  p->tile_columns3 = (ndr_param_tile_columns3){rows_of(problem), ndr_threads(NDR_THREADS / block_groups)};
   p->tile_outputs = 3 * block_groups;
   p->work = (groups + block_groups - 1) / block_groups;
   ndr_launch_split(launch, problem->length, alone ? problem->length : split_rows(problem, device, groups, 3), 1,
@@ -103,32 +103,32 @@ static void configure_triples(const ndr_canonical *problem, const ndr_device *de
   ndr_launch_end(launch);
 }
 
-static void configure_packets(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
+static void configure_vectors(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   int64_t row = problem->length * (int64_t)ndr_dtype_bytes(problem->dtype), bytes = problem->outputs * row;
-  int64_t blocks = bytes / (NDR_THREADS * NDR_PACKET_BYTES), enough = (int64_t)device->units * NDR_BLOCKS_TILE_PACKETS;
+  int64_t blocks = bytes / (NDR_THREADS * NDR_VECTOR_BYTES), enough = (int64_t)device->units * NDR_BLOCKS_TILE_VECTORS;
   int64_t each = blocks / enough;
-  ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_PACKETS);
+  ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_VECTORS);
   ndr_params *p = &launch->params;
   if (each < 1) each = 1;
-  if (each > NDR_LOADS_TILE_PACKETS) each = NDR_LOADS_TILE_PACKETS;
-  p->tile_packets.row_length = (int)problem->length;
-  p->tile_packets.item_vectors = NDR_THREADS * (int)each;
-  p->tile_outputs = (int)(p->tile_packets.item_vectors * NDR_PACKET_BYTES / row);
+  if (each > NDR_LOADS_TILE_VECTORS) each = NDR_LOADS_TILE_VECTORS;
+  p->tile_vectors.row_length = (int)problem->length;
+  p->tile_vectors.item_vectors = NDR_THREADS * (int)each;
+  p->tile_outputs = (int)(p->tile_vectors.item_vectors * NDR_VECTOR_BYTES / row);
   p->work = (problem->outputs + p->tile_outputs - 1) / p->tile_outputs;
   ndr_launch_end(launch);
 }
 
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           bool on_boundary) {
-  /* Off a boundary, packets hold whole rows of single elements only. */
-  if (packets(problem) && (on_boundary || problem->length == 1))
-    configure_packets(problem, device, launch);
+  /* Off a boundary, vectors hold whole rows of single elements only. */
+  if (vectors(problem) && (on_boundary || problem->length == 1))
+    configure_vectors(problem, device, launch);
   else if (ndr_runs_best(problem, device))
     ndr_runs_configure(problem, device, launch, on_boundary);
-  else if (ndr_narrow_can(problem))
-    ndr_narrow_configure(problem, device, launch);
+  else if (ndr_short_groups_can(problem))
+    ndr_short_groups_configure(problem, device, launch);
   else if (problem->kept[0].size == 3)
-    configure_triples(problem, device, launch);
+    configure_columns3(problem, device, launch);
   else
     configure_columns(problem, device, launch);
 }

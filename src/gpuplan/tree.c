@@ -14,8 +14,8 @@ static int64_t run_bytes(const ndr_canonical *problem) {
   return problem->reduced[0].size * (int64_t)ndr_dtype_bytes(problem->dtype);
 }
 
-static int64_t run_packets(const ndr_canonical *problem) {
-  return (run_bytes(problem) + NDR_PACKET_BYTES - 1) / NDR_PACKET_BYTES;
+static int64_t run_vectors(const ndr_canonical *problem) {
+  return (run_bytes(problem) + NDR_VECTOR_BYTES - 1) / NDR_VECTOR_BYTES;
 }
 
 static int64_t run_count(const ndr_canonical *problem) {
@@ -30,11 +30,11 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
 static void configure_lanes(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                             bool on_boundary) {
   ndr_params *p = &launch->params;
-  int64_t vectors = run_packets(problem);
+  int64_t vectors = run_vectors(problem);
   int lanes = ndr_lanes_for(vectors);
   ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_LANES);
   int64_t each = (vectors + lanes - 1) / lanes;
-  bool regular = on_boundary && p->kept_count == 1 && each <= 4 && ndr_packets_aligned(problem, &problem->reduced[0]);
+  bool regular = on_boundary && p->kept_count == 1 && each <= 4 && ndr_vectors_aligned(problem, &problem->reduced[0]);
   int groups = NDR_THREADS / lanes, shift = each > 2 ? 2 : each > 1, outputs = groups * (4 >> shift);
   if (problem->outputs < (int64_t)device->units * outputs) regular = false; /* more blocks, each with less to do */
   p->tree_lanes = (ndr_param_tree_lanes){ndr_threads(lanes), (int)vectors, regular ? shift : -1};
@@ -56,10 +56,10 @@ static void configure_block(const ndr_canonical *problem, const ndr_device *devi
 }
 
 static void configure_runs(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
-  int64_t packets = run_packets(problem), runs = run_count(problem);
+  int64_t vectors = run_vectors(problem), runs = run_count(problem);
   ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_RUNS);
-  int lanes = ndr_lanes_for(packets);
-  int team = ndr_small_output(problem, device, packets * runs) ? NDR_WARP_THREADS : NDR_THREADS;
+  int lanes = ndr_lanes_for(vectors);
+  int team = ndr_small_output(problem, device, vectors * runs) ? NDR_WARP_THREADS : NDR_THREADS;
   launch->params.tree_runs = (ndr_param_tree_runs){ndr_threads(team), ndr_threads(lanes)};
   ndr_launch_shared(problem, device, launch, team, runs, (double)run_bytes(problem), NDR_THREADS / lanes);
 }
@@ -70,10 +70,10 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
     ndr_launch_strided(problem, device, launch);
     return;
   }
-  int64_t packets = run_packets(problem);
+  int64_t vectors = run_vectors(problem);
   if (run_count(problem) > 1 && (run_bytes(problem) < LONG_RUN_BYTES || run_count(problem) > MOST_RUNS))
     configure_runs(problem, device, launch);
-  else if (run_count(problem) == 1 && ndr_small_output(problem, device, packets))
+  else if (run_count(problem) == 1 && ndr_small_output(problem, device, vectors))
     configure_lanes(problem, device, launch, on_boundary);
   else
     configure_block(problem, device, launch);

@@ -61,7 +61,7 @@ typedef struct ndr_param_tree_lanes {
   int lane_vectors_log;    /* log2 of a lane's vectors of an output, where all are whole and aligned; otherwise -1 */
 } ndr_param_tree_lanes;
 
-/* thread_packets and thread_elements: a column is an output along the fastest axis. A team reads neighbouring columns
+/* thread_vectors and thread_elements: a column is an output along the fastest axis. A team reads neighbouring columns
  * of one combination of the other kept axes; a tile is what the teams of a block read. Units are rows: combinations of
  * the reduced axes. */
 typedef struct ndr_param_thread {
@@ -72,7 +72,7 @@ typedef struct ndr_param_thread {
   long long teams;         /* teams that all outputs take */
 } ndr_param_thread;
 
-/* Dense rows of a few columns, each column an output: tile_columns and tile_triples. Units are rows. */
+/* Dense rows of a few columns, each column an output: tile_columns and tile_columns3. Units are rows. */
 typedef struct ndr_param_rows {
   int columns;        /* columns of a row */
   long long run_rows; /* rows that lie densely one after the other: a run */
@@ -85,13 +85,13 @@ typedef struct ndr_param_tile_columns {
   int smem_bytes;     /* bytes of dynamic shared memory of a block */
 } ndr_param_tile_columns;
 
-typedef struct ndr_param_tile_triples {
+typedef struct ndr_param_tile_columns3 {
   ndr_param_rows rows;
   ndr_param_threads team; /* threads that share three outputs: a warp, or the block */
-} ndr_param_tile_triples;
+} ndr_param_tile_columns3;
 
 /* Groups of neighbouring outputs, whose runs are contiguous stretches that hold run_length elements of each output of
- * the group. Tiles of groups that lie side by side are a warp's in tile_narrow, a block's in the others. */
+ * the group. Tiles of groups that lie side by side are a warp's in tile_short_groups, a block's in the others. */
 typedef struct ndr_param_groups {
   int outputs;          /* outputs of a group, along the fastest axis; 1 where that is reduced */
   int run_length;       /* elements that a run holds of an output */
@@ -101,8 +101,8 @@ typedef struct ndr_param_groups {
   long long side_tiles; /* tiles that these take */
 } ndr_param_groups;
 
-/* tile_narrow, which has no splits. */
-typedef struct ndr_param_tile_narrow {
+/* tile_short_groups, which has no splits. */
+typedef struct ndr_param_tile_short_groups {
   ndr_param_groups groups;
   ndr_param_threads lanes; /* threads that share an output */
   int warp_tiles;          /* tiles that a warp reads one after the other */
@@ -111,9 +111,9 @@ typedef struct ndr_param_tile_narrow {
   int start_step;          /* elements from one of these places to the next */
   long long tiles;         /* tiles that all outputs take */
   long long runs;          /* runs of an output */
-} ndr_param_tile_narrow;
+} ndr_param_tile_short_groups;
 
-/* tile_run_elements and tile_run_packets: a column is an element, or vector, of the runs of a tile's groups; a row has
+/* tile_run_elements and tile_run_vectors: a column is an element, or vector, of the runs of a tile's groups; a row has
  * one of each column. Split s of a tile is split s % row_splits of its rows in split s / row_splits of its columns.
  * Units are rows: combinations of the reduced axes but that of the runs, which follows them in `axes` and is not
  * counted. */
@@ -125,11 +125,11 @@ typedef struct ndr_param_tile_runs {
   int row_splits;            /* splits of a tile's rows */
 } ndr_param_tile_runs;
 
-/* tile_packets, which has no splits. */
-typedef struct ndr_param_tile_packets {
+/* tile_vectors, which has no splits. */
+typedef struct ndr_param_tile_vectors {
   int row_length;   /* elements of an output */
   int item_vectors; /* vectors of an item */
-} ndr_param_tile_packets;
+} ndr_param_tile_vectors;
 
 /* ---- the argument of every kernel that reduces ---- */
 
@@ -175,10 +175,10 @@ typedef struct ndr_params {
     ndr_param_tree_lanes tree_lanes;
     ndr_param_thread thread;
     ndr_param_tile_columns tile_columns;
-    ndr_param_tile_triples tile_triples;
-    ndr_param_tile_narrow tile_narrow;
+    ndr_param_tile_columns3 tile_columns3;
+    ndr_param_tile_short_groups tile_short_groups;
     ndr_param_tile_runs tile_runs;
-    ndr_param_tile_packets tile_packets;
+    ndr_param_tile_vectors tile_vectors;
   };
   ndr_param_axis axes[NDR_PARAM_AXES]; /* kept, then reduced, innermost first */
 } ndr_params;

@@ -49,7 +49,7 @@ START_TEST(runs_past_two_to_the_31) {
   ck_assert_uint_eq(reduce_all(&array, NDR_SUM), 8);
   ck_assert_uint_eq(reduce_all(&array, NDR_ARGMAX), (uint64_t)BEYOND - 2);
   ck_assert_uint_eq(reduce_all(&array, NDR_COUNT), 2);
-  array.data = zeros + 1; /* not where packets start */
+  array.data = zeros + 1; /* not where vectors start */
   array.shape[0] = BEYOND - 1;
   ck_assert_uint_eq(reduce_all(&array, NDR_ARGMAX), (uint64_t)BEYOND - 3);
   assert_cuda(cudaFree(zeros));

@@ -36,7 +36,7 @@ START_TEST(every_dtype_follows_the_rule) {
   for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++) {
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
       for (int g = 0; g < GPU_COUNT; g++) {
-        /* Few elements in a packet: columns read one by one are about as fast. */
+        /* Few elements in a vector: columns read one by one are about as fast. */
         bool either = ndr_dtype_bytes((ndr_dtype)dtype) >= 8 && strcmp(rules[r].family, "tile") == 0;
         snprintf(text, sizeof text, "sum %s %s", ndr_dtype_name((ndr_dtype)dtype), rules[r].layout);
         plan_or_fail(&plan, text, g, NULL);

@@ -89,7 +89,7 @@ static void check_plan(const ndr_plan *original, const char *text, const char *g
   const ndr_launch *each[] = {&launches->aligned, &launches->unaligned, &launches->odd};
   int count = ndr_dtype_class(plan.problem.dtype) == NDR_CLASS_COMPLEX ? 3 : 2;
   for (int i = 0; i < count; i++) {
-    int past = i == 0 ? 0 : (int)ndr_packet_elements(plan.problem.dtype) - 1;
+    int past = i == 0 ? 0 : (int)ndr_vector_elements(plan.problem.dtype) - 1;
     const char *wrong;
     int64_t bad = walk(&plan.problem, each[i], past, &wrong);
     ck_assert_msg(!wrong && bad == 0, "%s on %s, %s, %d elements off a boundary: %s; %lld wrong visits", text, gpu,
@@ -111,25 +111,25 @@ static const struct {
     {"sum f32 [2:1,100:700,300:2] /1,2", "tree_strided"},
     {"sum f32 [1000,64] /1", "tree_lanes"},
     {"sum i8 [2000,70] /1", "tree_lanes"},
-    {"sum f32 [20,1024] /0", "thread_packets"},
+    {"sum f32 [20,1024] /0", "thread_vectors"},
     {"sum f32 [100,7:4100,100:41] /0,1", "thread_elements"},
-    {"sum f64 [100,7,64] /1", "thread_packets"},
+    {"sum f64 [100,7,64] /1", "thread_vectors"},
     {"sum f16 [33,4,1025] /0", "thread_elements"},
-    {"sum f32 [1000,64] /0", "thread_packets"},
+    {"sum f32 [1000,64] /0", "thread_vectors"},
     {"sum f32 [10000,5] /0", "tile_columns"},
     {"sum u8 [3:70000,500:128,128:1] /1", "tile_columns"},
-    {"sum f32 [30000,3] /0", "tile_triples"},
-    {"sum f32 [450,180,3] /1", "tile_triples"},
-    {"argmin f32 [10000,9] /1", "tile_narrow"},
-    {"sum f16 [2000,7,5] /1", "tile_narrow"},
-    {"sum i16 [9:10000,300:30,2:3000,30:1] /2,3", "tile_narrow"},
-    {"sum f32 [100,20,48] /0,2", "tile_run_packets"},
+    {"sum f32 [30000,3] /0", "tile_columns3"},
+    {"sum f32 [450,180,3] /1", "tile_columns3"},
+    {"argmin f32 [10000,9] /1", "tile_short_groups"},
+    {"sum f16 [2000,7,5] /1", "tile_short_groups"},
+    {"sum i16 [9:10000,300:30,2:3000,30:1] /2,3", "tile_short_groups"},
+    {"sum f32 [100,20,48] /0,2", "tile_run_vectors"},
     {"argmax f32 [40,20:1000,49] /0,2", "tile_run_elements"},
     {"sum u8 [200,2,250] /0,2", "tile_run_elements"},
     {"sum f64 [37,9:80,2:20,4:3,3] /0,1,3", "tile_run_elements"},
-    {"sum u8 [30000,4] /1", "tile_packets"},
-    {"sum f16 [7777,2] /1", "tile_packets"},
-    {"sum f32 [29999] /", "tile_packets"},
+    {"sum u8 [30000,4] /1", "tile_vectors"},
+    {"sum f16 [7777,2] /1", "tile_vectors"},
+    {"sum f32 [29999] /", "tile_vectors"},
 };
 
 static bool had;

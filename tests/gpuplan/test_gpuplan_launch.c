@@ -53,7 +53,7 @@ static void check_kernel(const place *at, const ndr_launch *launch) {
     expect(at, power(p->tree_lanes.lanes) && p->tree_lanes.lanes.count <= NDR_WARP_THREADS && p->splits == 1);
     expect(at, p->tree_lanes.lane_vectors_log <= 2);
     break;
-  case NDR_KERNEL_THREAD_PACKETS:
+  case NDR_KERNEL_THREAD_VECTORS:
   case NDR_KERNEL_THREAD_ELEMENTS:
     expect(at, power(p->thread.team) && power(p->thread.lanes) && p->thread.lanes.count <= p->thread.team.count);
     expect(at, p->thread.axis_teams > 0 && (p->thread.team.count == NDR_THREADS || p->splits == 1));
@@ -61,21 +61,21 @@ static void check_kernel(const place *at, const ndr_launch *launch) {
   case NDR_KERNEL_TILE_COLUMNS:
     expect(at, p->tile_columns.rows.columns > 0 && p->tile_columns.rows.run_rows > 0);
     break;
-  case NDR_KERNEL_TILE_TRIPLES:
-    expect(at, p->tile_triples.rows.columns == 3 && p->tile_triples.rows.run_rows > 0);
-    expect(at, team_fits(p, p->tile_triples.team) && p->tile_triples.team.count >= NDR_WARP_THREADS);
+  case NDR_KERNEL_TILE_COLUMNS3:
+    expect(at, p->tile_columns3.rows.columns == 3 && p->tile_columns3.rows.run_rows > 0);
+    expect(at, team_fits(p, p->tile_columns3.team) && p->tile_columns3.team.count >= NDR_WARP_THREADS);
     break;
-  case NDR_KERNEL_TILE_NARROW:
-    expect(at, groups_fit(&p->tile_narrow.groups) && p->splits == 1);
-    expect(at, power(p->tile_narrow.lanes) && p->tile_narrow.lanes.count <= NDR_WARP_THREADS);
+  case NDR_KERNEL_TILE_SHORT_GROUPS:
+    expect(at, groups_fit(&p->tile_short_groups.groups) && p->splits == 1);
+    expect(at, power(p->tile_short_groups.lanes) && p->tile_short_groups.lanes.count <= NDR_WARP_THREADS);
     break;
-  case NDR_KERNEL_TILE_RUN_PACKETS:
+  case NDR_KERNEL_TILE_RUN_VECTORS:
   case NDR_KERNEL_TILE_RUN_ELEMENTS:
     expect(at, groups_fit(&p->tile_runs.groups) && p->tile_runs.row_splits > 0);
     expect(at, p->tile_runs.row_threads >= 1 && p->tile_runs.row_threads <= NDR_THREADS);
     expect(at, power(p->tile_runs.joiners) && p->tile_runs.joiners.count <= NDR_WARP_THREADS);
     break;
-  case NDR_KERNEL_TILE_PACKETS: expect(at, p->tile_packets.row_length > 0 && p->splits == 1); break;
+  case NDR_KERNEL_TILE_VECTORS: expect(at, p->tile_vectors.row_length > 0 && p->splits == 1); break;
   default: expect(at, false);
   }
 }
@@ -101,8 +101,8 @@ static int state_words(const ndr_canonical *problem) {
 
 /* Outputs that are the fastest axis's are cut row by row: each row may waste less than a tile of the others. */
 static int64_t tiles_of_their_own(const ndr_launch *launch) {
-  bool rows = launch->kernel == NDR_KERNEL_THREAD_PACKETS || launch->kernel == NDR_KERNEL_THREAD_ELEMENTS;
-  bool groups = launch->kernel == NDR_KERNEL_TILE_RUN_PACKETS || launch->kernel == NDR_KERNEL_TILE_RUN_ELEMENTS;
+  bool rows = launch->kernel == NDR_KERNEL_THREAD_VECTORS || launch->kernel == NDR_KERNEL_THREAD_ELEMENTS;
+  bool groups = launch->kernel == NDR_KERNEL_TILE_RUN_VECTORS || launch->kernel == NDR_KERNEL_TILE_RUN_ELEMENTS;
   const ndr_params *p = &launch->params;
   if (groups) return p->outputs / (p->tile_runs.groups.side * p->tile_runs.groups.outputs);
   return rows ? p->outputs / p->axes[0].size : 1;

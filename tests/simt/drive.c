@@ -43,11 +43,11 @@ static bool can_split(const ndr_launch *launch) {
   switch (launch->kernel) {
   case NDR_KERNEL_TREE_RUNS: return launch->params.tree_runs.team.count == NDR_THREADS;
   case NDR_KERNEL_TREE_STRIDED: return launch->params.tree_strided.team.count == NDR_THREADS;
-  case NDR_KERNEL_TILE_TRIPLES: return launch->params.tile_triples.team.count == NDR_THREADS;
-  case NDR_KERNEL_THREAD_PACKETS:
+  case NDR_KERNEL_TILE_COLUMNS3: return launch->params.tile_columns3.team.count == NDR_THREADS;
+  case NDR_KERNEL_THREAD_VECTORS:
   case NDR_KERNEL_THREAD_ELEMENTS: return launch->params.thread.team.count == NDR_THREADS;
-  case NDR_KERNEL_TILE_NARROW:
-  case NDR_KERNEL_TILE_PACKETS:
+  case NDR_KERNEL_TILE_SHORT_GROUPS:
+  case NDR_KERNEL_TILE_VECTORS:
   case NDR_KERNEL_TREE_LANES: return false;
   default: return true;
   }
@@ -57,7 +57,7 @@ static bool can_split(const ndr_launch *launch) {
 static void split_again(ndr_launch *launch, int64_t split_units) {
   ndr_params *p = &launch->params;
   bool by_run = launch->kernel == NDR_KERNEL_TREE_BLOCK;
-  bool by_columns = launch->kernel == NDR_KERNEL_TILE_RUN_PACKETS || launch->kernel == NDR_KERNEL_TILE_RUN_ELEMENTS;
+  bool by_columns = launch->kernel == NDR_KERNEL_TILE_RUN_VECTORS || launch->kernel == NDR_KERNEL_TILE_RUN_ELEMENTS;
   int times = by_run ? p->tree_block.runs : by_columns ? p->tile_runs.column_splits : 1;
   /* By the smaller limit, so that few splits are joined in two steps too. */
   int splits = ndr_launch_split(launch, p->units, split_units, times, ndr_launch_step(NDR_THREADS));

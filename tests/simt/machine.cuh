@@ -21,7 +21,7 @@
 #define NDR_SHARED static thread_local
 
 typedef unsigned long long ndr_word;
-struct alignas(16) ndr_packet {
+struct alignas(16) ndr_vector {
   unsigned word[4];
 };
 
@@ -56,17 +56,17 @@ NDR_DEVICE unsigned char *shared_bytes() {
   return simt_here->shared;
 }
 
-NDR_DEVICE ndr_packet load_packet(const void *address, const char *file = __builtin_FILE(),
+NDR_DEVICE ndr_vector load_vector(const void *address, const char *file = __builtin_FILE(),
                                   int line = __builtin_LINE()) {
-  if ((uintptr_t)address % sizeof(ndr_packet) != 0)
-    simt_fail(file, line, "a packet is loaded from an address that is not a multiple of 16");
-  ndr_packet p;
+  if ((uintptr_t)address % sizeof(ndr_vector) != 0)
+    simt_fail(file, line, "a vector is loaded from an address that is not a multiple of 16");
+  ndr_vector p;
   memcpy(&p, address, sizeof p);
   return p;
 }
-NDR_DEVICE ndr_packet keep_packet(const void *address, const char *file = __builtin_FILE(),
+NDR_DEVICE ndr_vector keep_vector(const void *address, const char *file = __builtin_FILE(),
                                   int line = __builtin_LINE()) {
-  return load_packet(address, file, line);
+  return load_vector(address, file, line);
 }
 template <class T> NDR_DEVICE T load_element(const T *address) {
   return *address;

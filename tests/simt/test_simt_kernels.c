@@ -1,5 +1,5 @@
 /* Every kernel of one dtype, named on the command line, under emulation: each operator in each family, over random
- * problems around the widths of packets, warps, tiles and blocks. A second word and a seed repeat one case:
+ * problems around the widths of vectors, warps, tiles and blocks. A second word and a seed repeat one case:
  *   test_simt_kernels f32 [sum tree 1234] */
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,8 +117,8 @@ START_TEST(test_operator) {
 }
 END_TEST
 
-/* Rows of which a packet holds several, from every place in a packet on, in numbers that leave ends over. */
-START_TEST(test_rows_in_packets) {
+/* Rows of which a vector holds several, from every place in a vector on, in numbers that leave ends over. */
+START_TEST(test_rows_in_vectors) {
   static const int counts[] = {1, 5, 1021, 4099};
   static const ndr_op ops[] = {NDR_SUM, NDR_MEAN, NDR_COUNT, NDR_NORMINF};
   rng random = {test_seed()};
@@ -206,7 +206,7 @@ int main(int argc, char **argv) {
     tcase_add_test(operators, test_asked);
   else
     tcase_add_loop_test(operators, test_operator, 0, NDR_OP_COUNT);
-  if (argc == 2) tcase_add_loop_test(operators, test_rows_in_packets, 0, 4);
+  if (argc == 2) tcase_add_loop_test(operators, test_rows_in_vectors, 0, 4);
   if (argc == 2) tcase_add_loop_test(operators, test_short_runs, 0, 10);
   suite_add_tcase(suite, operators);
   return suite_run(suite);

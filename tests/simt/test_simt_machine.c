@@ -101,7 +101,7 @@ START_TEST(test_divergence_is_noticed) {
 }
 END_TEST
 
-START_TEST(test_unaligned_packets_are_noticed) {
+START_TEST(test_unaligned_vectors_are_noticed) {
   int out[1];
   _Alignas(16) char in[32] = {0};
   assert_noticed(run("trial_unaligned", 1, 32, 0, 0, out, in), "thread 3 of block 0");
@@ -175,7 +175,7 @@ int main(void) {
   }
   suite_case(suite, "runs", 60, test_places, test_barriers, test_shuffles, test_halves, test_arithmetic, NULL);
   suite_case(suite, "notices", 60, test_missing_barriers_show, test_shared_memory_starts_poisoned,
-             test_divergence_is_noticed, test_unaligned_packets_are_noticed, test_bad_launches_are_noticed, test_guards,
+             test_divergence_is_noticed, test_unaligned_vectors_are_noticed, test_bad_launches_are_noticed, test_guards,
              NULL);
 #if WITH_ASAN
   TCase *deadly = tcase_create("sanitizer");

@@ -67,7 +67,7 @@ NDR_KERNEL trial_uneven_shuffle(const trial t) {
 }
 
 NDR_KERNEL trial_unaligned(const trial t) {
-  t.out[0] = (int)machine::load_packet((const char *)t.in + (machine::thread() == 3 ? 8 : 0)).word[0];
+  t.out[0] = (int)machine::load_vector((const char *)t.in + (machine::thread() == 3 ? 8 : 0)).word[0];
 }
 
 NDR_KERNEL trial_beyond_shared(const trial /*t*/) {

@@ -25,7 +25,7 @@ void random_case(rng *random, int64_t most, ndr_problem *made);
 /* The same with elements of this dtype. */
 void random_case_of(rng *random, ndr_dtype dtype, int64_t most, ndr_problem *made);
 
-/* A problem of op that the GPU family of this name can usually run, with sizes around the widths of packets, warps,
+/* A problem of op that the GPU family of this name can usually run, with sizes around the widths of vectors, warps,
  * tiles and blocks. No options but ddof. */
 void directed_case(rng *random, ndr_dtype dtype, ndr_op op, const char *family, int64_t most, ndr_problem *made);
 

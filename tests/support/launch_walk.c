@@ -155,12 +155,12 @@ static void walk_groups(walk *w, const ndr_param_groups *g, int64_t tile, spot r
   }
 }
 
-static void walk_tile_narrow(walk *w, int64_t item) {
-  const ndr_param_tile_narrow *own = &w->p->tile_narrow;
+static void walk_tile_short_groups(walk *w, int64_t item) {
+  const ndr_param_tile_short_groups *own = &w->p->tile_short_groups;
   int64_t tiles = (int64_t)NDR_BLOCK_WARPS * own->warp_tiles;
   const ndr_param_groups *g = &own->groups;
   int64_t tile_elements = (int64_t)g->tile_groups * g->outputs * g->run_length;
-  expect(w, tile_elements + 2 * w->elements <= own->smem_bytes / (NDR_PACKET_BYTES / w->elements),
+  expect(w, tile_elements + 2 * w->elements <= own->smem_bytes / (NDR_VECTOR_BYTES / w->elements),
          "a tile is too large");
   expect(w, w->p->axes[g->outputs > 1].stride == g->outputs * g->run_length, "groups are not dense");
   expect(w, own->runs == 1 || g->tile_groups * g->outputs <= NDR_WARP_THREADS, "a warp has more outputs than states");
@@ -188,12 +188,12 @@ static void walk_tile_runs(walk *w, int64_t tile, int64_t split, bool vectors) {
 }
 
 /* Vectors from the first boundary on hold whole rows; the first block reads those before and behind one by one. */
-static void walk_tile_packets(walk *w, int64_t item) {
+static void walk_tile_vectors(walk *w, int64_t item) {
   const ndr_params *p = w->p;
-  int64_t length = p->tile_packets.row_length, head = w->past ? (w->elements - w->past) / length : 0;
+  int64_t length = p->tile_vectors.row_length, head = w->past ? (w->elements - w->past) / length : 0;
   if (head > p->outputs) head = p->outputs;
   int64_t vectors = (p->outputs - head) * length / w->elements, whole = head + vectors * w->elements / length;
-  int64_t first = item * p->tile_packets.item_vectors, end = smaller(first + p->tile_packets.item_vectors, vectors);
+  int64_t first = item * p->tile_vectors.item_vectors, end = smaller(first + p->tile_vectors.item_vectors, vectors);
   expect(w, w->elements % length == 0 && p->length == length, "a vector has no whole rows");
   expect(w, p->kept_count == 1 && p->axes[0].stride == length, "rows are not dense");
   expect(w, !w->past || (w->past + head * length) % w->elements == 0 || head == p->outputs, "a vector is not aligned");
@@ -212,23 +212,23 @@ static void walk_item(walk *w, ndr_kernel kernel, int64_t item) {
   case NDR_KERNEL_TREE_RUNS: walk_tree_runs(w, tile, begin, end); break;
   case NDR_KERNEL_TREE_STRIDED: walk_outputs(w, tile, begin, end); break;
   case NDR_KERNEL_TREE_LANES: walk_tree_lanes(w, tile); break;
-  case NDR_KERNEL_THREAD_PACKETS: walk_thread(w, tile, begin, end, true); break;
+  case NDR_KERNEL_THREAD_VECTORS: walk_thread(w, tile, begin, end, true); break;
   case NDR_KERNEL_THREAD_ELEMENTS: walk_thread(w, tile, begin, end, false); break;
   case NDR_KERNEL_TILE_COLUMNS: walk_tile_columns(w, tile, begin, end); break;
-  case NDR_KERNEL_TILE_TRIPLES:
-    walk_rows(w, &p->tile_triples.rows, tile, NDR_THREADS / p->tile_triples.team.count, begin, end);
+  case NDR_KERNEL_TILE_COLUMNS3:
+    walk_rows(w, &p->tile_columns3.rows, tile, NDR_THREADS / p->tile_columns3.team.count, begin, end);
     break;
-  case NDR_KERNEL_TILE_NARROW: walk_tile_narrow(w, item); break;
-  case NDR_KERNEL_TILE_RUN_PACKETS: walk_tile_runs(w, tile, split, true); break;
+  case NDR_KERNEL_TILE_SHORT_GROUPS: walk_tile_short_groups(w, item); break;
+  case NDR_KERNEL_TILE_RUN_VECTORS: walk_tile_runs(w, tile, split, true); break;
   case NDR_KERNEL_TILE_RUN_ELEMENTS: walk_tile_runs(w, tile, split, false); break;
-  case NDR_KERNEL_TILE_PACKETS: walk_tile_packets(w, item); break;
+  case NDR_KERNEL_TILE_VECTORS: walk_tile_vectors(w, item); break;
   default: expect(w, false, "a kernel that plans do not name");
   }
 }
 
 const char *launch_walk(const ndr_launch *launch, ndr_dtype dtype, int past, launch_visitor *visit_each,
                         void *context) {
-  walk w = {&launch->params, ndr_packet_elements(dtype), past, visit_each, context, NULL};
+  walk w = {&launch->params, ndr_vector_elements(dtype), past, visit_each, context, NULL};
   for (int64_t item = 0; item < launch->params.work && !w.wrong; item++) walk_item(&w, launch->kernel, item);
   return w.wrong;
 }

@@ -1,29 +1,29 @@
-/* Family tile where outputs are dense rows of so few elements, a power of two, that a packet holds whole rows: pairs,
- * quadruples of bytes, single elements that are only converted. A thread turns packets into their outputs on its own;
+/* Family tile where outputs are dense rows of so few elements, a power of two, that a vector holds whole rows: pairs,
+ * quadruples of bytes, single elements that are only converted. A thread turns vectors into their outputs on its own;
  * such launches write about as much as they read. */
-#ifndef NDR_PACKETS_CUH
-#define NDR_PACKETS_CUH
+#ifndef NDR_VECTORS_CUH
+#define NDR_VECTORS_CUH
 
 #include "walk.cuh"
 
-/* The packets first .. end that fall to this thread, 4 at most; packet 0 begins with the row of output `head`. */
+/* The vectors first .. end that fall to this thread, 4 at most; vector 0 begins with the row of output `head`. */
 template <class Op, int LENGTH>
-NDR_DEVICE void reduce_packets(const ndr_params &p, const typename Op::element *start, i64 first, i64 end, int head) {
-  const int BATCH = NDR_LOADS_TILE_PACKETS, elements = packet_traits<typename Op::element>::elements,
+NDR_DEVICE void reduce_vectors(const ndr_params &p, const typename Op::element *start, i64 first, i64 end, int head) {
+  const int BATCH = NDR_LOADS_TILE_VECTORS, elements = vector_traits<typename Op::element>::elements,
             outputs = elements / LENGTH;
   i64 along = p.axes[0].result_stride, step = p.reduced_count ? p.axes[1].index_step : 0,
       number = first + machine::thread();
-  ndr_packet packet[BATCH];
+  ndr_vector vector[BATCH];
 #pragma unroll
   for (int u = 0; u < BATCH; u++) {
-    if (number + u * NDR_BLOCK < end) packet[u] = machine::keep_packet(start + (number + u * NDR_BLOCK) * elements);
+    if (number + u * NDR_BLOCK < end) vector[u] = machine::keep_vector(start + (number + u * NDR_BLOCK) * elements);
   }
-  /* Rolled, the packets moving up: the code for one is long enough. */
+  /* Rolled, the vectors moving up: the code for one is long enough. */
 #pragma unroll 1
   for (; number < end; number += NDR_BLOCK) {
     typename Op::value x[elements];
     typename Op::Near a[outputs];
-    unpack<Op>(packet[0], x);
+    unpack<Op>(vector[0], x);
 #pragma unroll
     for (int o = 0; o < outputs; o++) {
       typename Op::value row[LENGTH];
@@ -34,42 +34,42 @@ NDR_DEVICE void reduce_packets(const ndr_params &p, const typename Op::element *
     }
     emit_row<Op, outputs>(p, (head + number * outputs) * along, along, a);
 #pragma unroll
-    for (int u = 0; u < BATCH - 1; u++) packet[u] = packet[u + 1];
+    for (int u = 0; u < BATCH - 1; u++) vector[u] = vector[u + 1];
   }
 }
 
 /* One output, element by element. */
 template <class Op> NDR_DEVICE void reduce_row(const ndr_params &p, i64 output) {
-  const typename Op::element *at = (const typename Op::element *)p.data + output * p.tile_packets.row_length;
+  const typename Op::element *at = (const typename Op::element *)p.data + output * p.tile_vectors.row_length;
   i64 step = p.reduced_count ? p.axes[1].index_step : 0;
   typename Op::Near a = Op::near();
-  for (int i = 0; i < p.tile_packets.row_length; i++)
+  for (int i = 0; i < p.tile_vectors.row_length; i++)
     fold_one<Op>(p, a, machine::load_element(at + i), p.index_origin + i * step);
   emit<Op>(p, output * p.axes[0].result_stride, Op::widen(a));
 }
 
 /* Rows before the first 16-byte boundary and after the last
  * are the first block's. */
-template <class Op> NDR_DEVICE void tile_packets(const ndr_params &p) {
+template <class Op> NDR_DEVICE void tile_vectors(const ndr_params &p) {
   typedef typename Op::element T;
-  const int elements = packet_traits<T>::elements;
-  int past = (int)((unsigned long long)p.data % 16 / sizeof(T)), length = p.tile_packets.row_length;
+  const int elements = vector_traits<T>::elements;
+  int past = (int)((unsigned long long)p.data % 16 / sizeof(T)), length = p.tile_vectors.row_length;
   int head = past ? (elements - past) / length : 0;
   if (head > p.outputs) head = (int)p.outputs;
   const T *start = (const T *)p.data + head * length;
-  i64 packets = (p.outputs - head) * length / elements, whole = head + packets * elements / length;
+  i64 vectors = (p.outputs - head) * length / elements, whole = head + vectors * elements / length;
   int rest = head + (int)(p.outputs - whole), thread = machine::thread();
   if (machine::block() == 0 && thread < rest) reduce_row<Op>(p, thread < head ? thread : whole + thread - head);
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    i64 each = p.tile_packets.item_vectors, first = item * each, end = first + each < packets ? first + each : packets;
+    i64 each = p.tile_vectors.item_vectors, first = item * each, end = first + each < vectors ? first + each : vectors;
     if constexpr (elements < 16)
-      if (length == 1) reduce_packets<Op, 1>(p, start, first, end, head);
+      if (length == 1) reduce_vectors<Op, 1>(p, start, first, end, head);
     if constexpr (elements > 2)
-      if (length == 2) reduce_packets<Op, 2>(p, start, first, end, head);
+      if (length == 2) reduce_vectors<Op, 2>(p, start, first, end, head);
     if constexpr (elements > 4)
-      if (length == 4) reduce_packets<Op, 4>(p, start, first, end, head);
+      if (length == 4) reduce_vectors<Op, 4>(p, start, first, end, head);
     if constexpr (elements > 8)
-      if (length == 8) reduce_packets<Op, 8>(p, start, first, end, head);
+      if (length == 8) reduce_vectors<Op, 8>(p, start, first, end, head);
   }
 }
 

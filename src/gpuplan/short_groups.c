@@ -1,6 +1,6 @@
-/* Planner's half of kernels/narrow.cuh: groups of outputs that read little each lie side by side, and a warp takes a
- * tile of them. */
-#include "gpuplan/narrow.h"
+/* Planner's half of kernels/short_groups.cuh: groups of outputs that read little each lie side by side, and a warp
+ * takes a tile of them. */
+#include "gpuplan/short_groups.h"
 
 #include <stdio.h>
 
@@ -47,14 +47,14 @@ bool ndr_group_fits(const ndr_group *g) {
   return g->bytes <= (g->outputs == 1 ? TILE_BYTES / 2 : TILE_BYTES);
 }
 
-bool ndr_narrow_can(const ndr_canonical *problem) {
+bool ndr_short_groups_can(const ndr_canonical *problem) {
   ndr_group g = ndr_group_of(problem);
   if (!g.dense || !ndr_group_fits(&g)) return false;
   /* A warp holds one state an output from run to run. */
   return problem->length == g.length || g.outputs <= NDR_WARP_THREADS;
 }
 
-const char *ndr_narrow_reject(const ndr_canonical *problem, char *text) {
+const char *ndr_short_groups_reject(const ndr_canonical *problem, char *text) {
   ndr_group g = ndr_group_of(problem);
   if (problem->kept_count == 0) return "no axis is kept: one output has nothing to share a tile with";
   if (!g.dense) return "runs of the reduced fastest axis are not dense";
@@ -75,14 +75,14 @@ static int64_t groups_a_tile(const ndr_canonical *problem, const ndr_group *g, i
 
 /* Tiles that a warp reads one after the other: a few, where warps have enough. */
 static int warp_tiles(const ndr_device *device, int64_t tiles) {
-  int64_t each = tiles / ((int64_t)device->units * NDR_BLOCK_WARPS * NDR_BLOCKS_TILE_NARROW * 2);
+  int64_t each = tiles / ((int64_t)device->units * NDR_BLOCK_WARPS * NDR_BLOCKS_TILE_SHORT_GROUPS * 2);
   return each < 1 ? 1 : each > MOST_TILES ? MOST_TILES : (int)each;
 }
 
 /* Sets at how many places in their own elements a warp's threads start, and how far apart these are: enough that they
  * meet in shared memory's banks no more than they must. Threads that share elements gain by it only where many meet,
  * and each reads many. */
-static void spread_starts(ndr_param_tile_narrow *p, const ndr_group *g, int64_t bytes) {
+static void spread_starts(ndr_param_tile_short_groups *p, const ndr_group *g, int64_t bytes) {
   enum { BANKS = 32, BANK_BYTES = 4, MANY_MEETING = 8, MANY_ELEMENTS = 16 };
   int64_t words = g->bytes / BANK_BYTES, meeting = ndr_gcd(words > 0 ? words : 1, BANKS) / g->outputs / p->lanes.count;
   int64_t word = bytes < BANK_BYTES ? BANK_BYTES / bytes : 1;
@@ -92,17 +92,17 @@ static void spread_starts(ndr_param_tile_narrow *p, const ndr_group *g, int64_t 
   p->starts = gains && meeting > 1 && most > 1 ? (int)(meeting < most ? meeting : most) : 0;
 }
 
-void ndr_narrow_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
+void ndr_short_groups_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   ndr_group g = ndr_group_of(problem);
   int64_t each = problem->outputs / g.outputs / ((int64_t)device->units * NDR_BLOCK_WARPS) + 1;
   int lanes = 1;
-  ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_NARROW);
-  ndr_param_tile_narrow *p = &launch->params.tile_narrow;
+  ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_SHORT_GROUPS);
+  ndr_param_tile_short_groups *p = &launch->params.tile_short_groups;
   p->groups = ndr_group_tiles(&g, groups_a_tile(problem, &g, each)); /* a tile for each warp first */
   int tile_outputs = p->groups.tile_groups * p->groups.outputs;
   while (lanes * 2 <= g.length && lanes * 2 * tile_outputs <= NDR_WARP_THREADS) lanes *= 2;
   p->lanes = ndr_threads(lanes);
-  p->smem_bytes = TILE_BYTES + 2 * NDR_PACKET_BYTES;
+  p->smem_bytes = TILE_BYTES + 2 * NDR_VECTOR_BYTES;
   launch->shared_bytes = (unsigned)(p->smem_bytes * NDR_BLOCK_WARPS);
   p->runs = problem->length / g.length;
   spread_starts(p, &g, (int64_t)ndr_dtype_bytes(problem->dtype));

@@ -1,6 +1,7 @@
-/* Groups of outputs that lie side by side, for the tile family: tile_narrow, and tile_run_elements and _packets. */
-#ifndef NDR_GPUPLAN_NARROW_H
-#define NDR_GPUPLAN_NARROW_H
+/* Groups of outputs that lie side by side, for the tile family: tile_short_groups, and tile_run_elements and _vectors.
+ */
+#ifndef NDR_GPUPLAN_SHORT_GROUPS_H
+#define NDR_GPUPLAN_SHORT_GROUPS_H
 
 #include "gpuplan/launch.h"
 
@@ -26,17 +27,17 @@ int64_t ndr_group_tile_count(const ndr_canonical *problem, const ndr_param_group
 /* Whether the fastest axis, of step 1, is kept. */
 bool ndr_tile_kept_lane(const ndr_canonical *problem);
 
-/* Whether tile_narrow can run the problem, whose fastest axis has step 1 and which reduces something. */
-bool ndr_narrow_can(const ndr_canonical *problem);
+/* Whether tile_short_groups can run the problem, whose fastest axis has step 1 and which reduces something. */
+bool ndr_short_groups_can(const ndr_canonical *problem);
 
 /* Why it can't where the fastest axis is reduced: text, filled, or a constant; NULL if it can. */
-const char *ndr_narrow_reject(const ndr_canonical *problem, char *text);
+const char *ndr_short_groups_reject(const ndr_canonical *problem, char *text);
 
 /* Makes the launch of a problem that it can run. */
-void ndr_narrow_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch);
+void ndr_short_groups_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch);
 
-/* The same of tile_run_elements and tile_run_packets; and whether they should: where a thread has enough to read, or
- * tile_narrow has too few outputs for every warp to be busy. */
+/* The same of tile_run_elements and tile_run_vectors; and whether they should: where a thread has enough to read, or
+ * tile_short_groups has too few outputs for every warp to be busy. */
 bool ndr_runs_can(const ndr_canonical *problem);
 bool ndr_runs_best(const ndr_canonical *problem, const ndr_device *device);
 void ndr_runs_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary);

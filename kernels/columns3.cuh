@@ -1,18 +1,18 @@
 /* Family tile where the kept short axis has 3 elements (colours, coordinates), so that every phase is known to the
  * compiler. A team, a warp or the whole block, reads an output group; of the stretches of a block's team each warp has
  * rows of its own, and the warps meet at the end. */
-#ifndef NDR_TRIPLES_CUH
-#define NDR_TRIPLES_CUH
+#ifndef NDR_COLUMNS3_CUH
+#define NDR_COLUMNS3_CUH
 
 #include "tile.cuh"
 
-/* Element j of a lane's packet u, u warps of packets after its first, is of phase (u * AWAY + j) % 3 from its first
+/* Element j of a lane's vector u, u warps of vectors after its first, is of phase (u * AWAY + j) % 3 from its first
  * element's: known here, so that three accumulators do, each in fixed registers. */
-template <class Op> struct triples {
+template <class Op> struct columns3 {
   typedef typename Op::element T;
   typedef typename Op::Near Near;
   static const int elements = 16 / sizeof(T),
-                   UNROLL = elements > 4 ? NDR_LOADS_TILE_TRIPLES / 2 : NDR_LOADS_TILE_TRIPLES,
+                   UNROLL = elements > 4 ? NDR_LOADS_TILE_COLUMNS3 / 2 : NDR_LOADS_TILE_COLUMNS3,
                    AWAY = NDR_WARP * elements;
 
   static NDR_DEVICE void fold_whole(const ndr_params &p, Near *a, const typename Op::value (&x)[UNROLL][elements]) {
@@ -30,14 +30,14 @@ template <class Op> struct triples {
 
   static NDR_DEVICE void accumulate(const ndr_params &p, Near *a, const stretch<T> &s, i64 index, int lane) {
     i64 first = s.head + lane * elements;
-    for (int left = (int)s.packets - lane; left > 0; left -= UNROLL * NDR_WARP, first += UNROLL * AWAY) {
-      ndr_packet packet[UNROLL];
+    for (int left = (int)s.vectors - lane; left > 0; left -= UNROLL * NDR_WARP, first += UNROLL * AWAY) {
+      ndr_vector vector[UNROLL];
       typename Op::value x[UNROLL][elements];
 #pragma unroll
       for (int u = 0; u < UNROLL; u++)
-        if (left > u * NDR_WARP) packet[u] = machine::load_packet(s.start + first + u * AWAY);
+        if (left > u * NDR_WARP) vector[u] = machine::load_vector(s.start + first + u * AWAY);
 #pragma unroll
-      for (int u = 0; u < UNROLL; u++) unpack<Op>(packet[u], x[u]);
+      for (int u = 0; u < UNROLL; u++) unpack<Op>(vector[u], x[u]);
       if (left > (UNROLL - 1) * NDR_WARP && !Op::indexed) {
         fold_whole(p, a, x);
         continue;
@@ -73,12 +73,12 @@ template <class Op> struct triples {
   }
 };
 
-template <class Op> NDR_DEVICE void tile_triples(const ndr_params &p) {
+template <class Op> NDR_DEVICE void tile_columns3(const ndr_params &p) {
   typedef typename Op::element T;
   const int warps = NDR_BLOCK / NDR_WARP;
   NDR_SHARED typename Op::Near states[warps][3];
   int thread = machine::thread(), lane = thread % NDR_WARP, warp = thread / NDR_WARP;
-  bool alone = p.tile_triples.team.count == NDR_WARP;
+  bool alone = p.tile_columns3.team.count == NDR_WARP;
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     tile_split whose = split_of(p, item);
     i64 group = alone ? whose.tile * warps + warp : whose.tile;
@@ -87,10 +87,10 @@ template <class Op> NDR_DEVICE void tile_triples(const ndr_params &p) {
     bool inside = group * 3 < p.outputs;
     output_spot kept = locate_kept(p, 1, inside ? group : 0);
     for (i64 row = units.begin; inside && row < units.end;) {
-      row_stretch<T> all(p, p.tile_triples.rows, kept.offset, row, units.end);
+      row_stretch<T> all(p, p.tile_columns3.rows, kept.offset, row, units.end);
       i64 begin = alone ? 0 : all.rows * warp / warps, end = alone ? all.rows : all.rows * (warp + 1) / warps;
       stretch<T> s(all.first + begin * 3, (end - begin) * 3);
-      triples<Op>::fold(p, total, s, all.index + begin * walked_axis(p).index_step, lane);
+      columns3<Op>::fold(p, total, s, all.index + begin * walked_axis(p).index_step, lane);
       row += all.rows;
     }
 #pragma unroll
@@ -103,7 +103,7 @@ template <class Op> NDR_DEVICE void tile_triples(const ndr_params &p) {
     machine::barrier();
     typename Op::Near mine = Op::near();
     for (int w = 0; thread < 3 && w < warps; w++) Op::join(mine, states[w][thread]);
-    finish_columns<Op>(p, p.tile_triples.rows.columns, whose, kept.result, mine);
+    finish_columns<Op>(p, p.tile_columns3.rows.columns, whose, kept.result, mine);
     machine::barrier();
   }
 }

@@ -2,8 +2,8 @@
  * few elements (a group of one output), or a few rows of a few columns. A warp copies a run of a tile of whole groups
  * to shared memory with wide loads, gives each output to some of its threads, and meanwhile loads the next. Where
  * groups have many runs, see runs.cuh. */
-#ifndef NDR_NARROW_CUH
-#define NDR_NARROW_CUH
+#ifndef NDR_SHORT_GROUPS_CUH
+#define NDR_SHORT_GROUPS_CUH
 
 #include "tile.cuh"
 
@@ -51,21 +51,21 @@ struct groups {
   }
 };
 
-template <class Op> struct narrow : groups {
+template <class Op> struct short_groups : groups {
   typedef typename Op::element T;
-  static const int elements = 16 / sizeof(T), BATCH = NDR_LOADS_TILE_NARROW;
+  static const int elements = 16 / sizeof(T), BATCH = NDR_LOADS_TILE_SHORT_GROUPS;
   T *buffer; /* the warp's shared memory */
   int lane, shift;
 
   /* What this thread has loaded. */
   struct load {
-    int head, packets, count;
-    ndr_packet packet[BATCH];
+    int head, vectors, count;
+    ndr_vector vector[BATCH];
     T edge;
   };
 
-  NDR_DEVICE narrow(const ndr_params &p) : groups(p, p.tile_narrow.groups) {
-    const ndr_param_tile_narrow &own = p.tile_narrow;
+  NDR_DEVICE short_groups(const ndr_params &p) : groups(p, p.tile_short_groups.groups) {
+    const ndr_param_tile_short_groups &own = p.tile_short_groups;
     int warp = machine::thread() / NDR_WARP, log = own.lanes.log;
     buffer = (T *)(machine::shared_bytes() + warp * own.smem_bytes);
     lane = machine::thread() % NDR_WARP;
@@ -79,25 +79,25 @@ template <class Op> struct narrow : groups {
     stretch<T> s(first, count);
     edges<T> around(s);
     l.head = s.head;
-    l.packets = (int)s.packets;
+    l.vectors = (int)s.vectors;
     l.count = around.count;
     if (lane < l.count) l.edge = machine::load_element(first + around.at(lane));
 #pragma unroll
     for (int u = 0; u < BATCH; u++) {
       int k = lane + u * NDR_WARP;
-      if (k < l.packets) l.packet[u] = machine::load_packet(first + l.head + k * elements);
+      if (k < l.vectors) l.vector[u] = machine::load_vector(first + l.head + k * elements);
     }
   }
 
-  /* The tile in shared memory, which keeps its misalignment, so that packets are aligned on both sides. */
+  /* The tile in shared memory, which keeps its misalignment, so that vectors are aligned on both sides. */
   NDR_DEVICE const T *store(const load &l) const {
     T *tile = buffer + (l.head ? elements - l.head : 0);
-    int skipped = l.packets * elements;
+    int skipped = l.vectors * elements;
     if (lane < l.count) tile[lane < l.head ? lane : lane + skipped] = l.edge;
 #pragma unroll
     for (int u = 0; u < BATCH; u++) {
       int k = lane + u * NDR_WARP;
-      if (k < l.packets) *(ndr_packet *)(tile + l.head + k * elements) = l.packet[u];
+      if (k < l.vectors) *(ndr_vector *)(tile + l.head + k * elements) = l.vector[u];
     }
     return tile;
   }
@@ -125,7 +125,7 @@ template <class Op> struct narrow : groups {
    * are then so few that a thread has one. */
   NDR_DEVICE void reduce(const ndr_params &p, const T *tile, const place &to, i64 index, typename Op::Near &a,
                          i64 run) const {
-    const ndr_param_threads &lanes = p.tile_narrow.lanes;
+    const ndr_param_threads &lanes = p.tile_short_groups.lanes;
     int length = g.run_length, member = lane & (lanes.count - 1);
     for (int base = 0; base < to.outputs; base += NDR_WARP >> lanes.log) {
       int output = base + (lane >> lanes.log), group = group_of(p, output);
@@ -136,7 +136,7 @@ template <class Op> struct narrow : groups {
         fold(p, a, from, g.outputs, index, apart, shift + member, length, lanes.count);
         if (shift > 0) fold(p, a, from, g.outputs, index, apart, member, shift, lanes.count);
       }
-      if (run + 1 < p.tile_narrow.runs) return;
+      if (run + 1 < p.tile_short_groups.runs) return;
       join_lanes<Op>(a, lanes.count);
       if (member == 0 && output < to.outputs) emit<Op>(p, element_of(p, to, group, output), Op::widen(a));
     }
@@ -144,9 +144,9 @@ template <class Op> struct narrow : groups {
 };
 
 /* A warp reads its tiles one after the other, each run by run. */
-template <class Op> NDR_DEVICE void tile_narrow(const ndr_params &p) {
-  typedef narrow<Op> N;
-  const ndr_param_tile_narrow &own = p.tile_narrow;
+template <class Op> NDR_DEVICE void tile_short_groups(const ndr_params &p) {
+  typedef short_groups<Op> N;
+  const ndr_param_tile_short_groups &own = p.tile_short_groups;
   const int warps = NDR_BLOCK / NDR_WARP;
   N n(p);
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {

@@ -1,9 +1,8 @@
-/* How long a launch takes: a sum of what it does (terms.c), each term with a weight of its kernel's and another one
- * that is multiplied by what the operator costs. tools/bench/fit_costs.py fits them all to the times of random
- * problems. */
+/* Predicts how long a launch takes: the sum of its terms (terms.c), each times a weight of the kernel's, plus a second
+ * weight times what the operator costs. tools/bench/fit_costs.py fits both to the times of random problems. */
 #include "gpuplan/launch.h"
 
-/* A kernel has a model of its name, and a further one where it has two ways. */
+/* Each kernel has a model of its name; model_of() says which ones have a second. */
 typedef enum model {
 #define WEIGHTS(name, ...) MODEL_##name,
 #define OP_COST(op, dtype, value)
@@ -14,7 +13,7 @@ typedef enum model {
 static const struct {
   const char *name;
   struct {
-    double plain, per_cost; /* microseconds a unit of the term: of any operator, and for each unit of its op_cost */
+    double plain, per_cost; /* microseconds for each unit of the term: of any operator, and times its op_cost */
   } weights[NDR_TERMS];
 } models[] = {
 #define TERM(term, plain, per_cost) [NDR_TERM_##term] = {plain, per_cost}
@@ -30,7 +29,8 @@ static const model model_of_kernel[NDR_PLAN_KERNELS] = {
 #undef ROW
 };
 
-/* What operators cost an element, of dtypes that stand for others. */
+/* What operators cost for each element. Only some dtypes were measured; measured_dtype() says which stand for others.
+ */
 static const struct {
   ndr_op op;
   ndr_dtype dtype;
@@ -64,8 +64,9 @@ double ndr_launch_op_cost(const ndr_canonical *problem, ndr_op *op, ndr_dtype *d
   return 1;
 }
 
-/* The weights are a kernel's but where it has two ways: single elements of dense rows, or of rows with a step; rows of
- * so many vectors that lanes need not ask, or any; outputs read by a block each, or by a part of one. */
+/* The model of the launch's kernel, or its second model: thread_elements has one for columns that lie side by side,
+ * tree_lanes one for lanes that all have the same number of vectors, tree_strided one for outputs that less than a
+ * block reads. */
 static model model_of(const ndr_launch *launch) {
   const ndr_params *p = &launch->params;
   if (launch->kernel == NDR_KERNEL_THREAD_ELEMENTS && p->axes[0].stride == 1) return MODEL_thread_dense;

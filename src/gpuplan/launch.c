@@ -1,4 +1,4 @@
-/* See launch.h. What a launch costs is in cost.c. */
+/* Fills in, completes and describes launches. What a launch costs is in cost.c. */
 #include "gpuplan/launch.h"
 
 #include <string.h>
@@ -31,13 +31,13 @@ int64_t ndr_vector_elements(ndr_dtype dtype) {
   return NDR_VECTOR_BYTES / (int64_t)ndr_dtype_bytes(dtype);
 }
 
-bool ndr_vectors_aligned(const ndr_canonical *problem, const ndr_axis *lane) {
+bool ndr_vectors_aligned(const ndr_canonical *problem, const ndr_axis *fastest) {
   int64_t elements = ndr_vector_elements(problem->dtype);
-  if (lane->size % elements) return false;
+  if (fastest->size % elements) return false;
   for (int a = 0; a < problem->kept_count; a++)
-    if (&problem->kept[a] != lane && problem->kept[a].stride % elements) return false;
+    if (&problem->kept[a] != fastest && problem->kept[a].stride % elements) return false;
   for (int a = 0; a < problem->reduced_count; a++)
-    if (&problem->reduced[a] != lane && problem->reduced[a].stride % elements) return false;
+    if (&problem->reduced[a] != fastest && problem->reduced[a].stride % elements) return false;
   return true;
 }
 
@@ -100,14 +100,14 @@ int ndr_launch_split(ndr_launch *launch, int64_t units, int64_t split_units, int
   if (splits < 1) splits = 1;
   p->units = units;
   p->split_units = (units + splits - 1) / splits;
-  int each = p->split_units ? (int)((units + p->split_units - 1) / p->split_units) : 1;
-  p->splits = p->group_splits = each * times;
+  int range_splits = p->split_units ? (int)((units + p->split_units - 1) / p->split_units) : 1;
+  p->splits = p->group_splits = range_splits * times;
   if (p->splits > one_step) {
     p->group_splits = 8;
     while ((int64_t)p->group_splits * p->group_splits < p->splits) p->group_splits *= 2;
   }
   p->split_groups = (p->splits + p->group_splits - 1) / p->group_splits;
-  return each;
+  return range_splits;
 }
 
 int ndr_launch_joiners(int64_t outputs) {
@@ -120,20 +120,19 @@ int ndr_launch_step(int64_t outputs) {
   return (outputs == 1 ? 4 : 16) * ndr_launch_joiners(outputs);
 }
 
-/* Blocks start in waves of `slots`, each wave as long as a split and a block's start and end take; joining splits takes
- * time too, in one step or two. The most splits that fit a number of waves are tried for each number, and those that
- * are joined in one step. */
-int64_t ndr_best_splits(int64_t tiles, double bytes, int64_t slots, int64_t most, int64_t one_step) {
+/* Blocks start in waves of `blocks`. A wave takes as long as a split and a block's start and end; each step of joining
+ * takes time too. For each number of waves the most splits that fit into it are tried, and besides one_step splits. */
+int64_t ndr_best_splits(int64_t tiles, double tile_bytes, int64_t blocks, int64_t most, int64_t one_step) {
   enum { MOST_WAVES = 16, BLOCK_BYTES = 16 << 10, STEP_BYTES = 12 << 10 };
   int64_t best = 1;
   double least = 0;
   if (tiles < 1) return 1;
   for (int64_t waves = 0; waves <= MOST_WAVES; waves++) {
-    int64_t splits = waves ? waves * slots / tiles : one_step;
+    int64_t splits = waves ? waves * blocks / tiles : one_step;
     if (splits < 1) splits = 1;
     if (splits > most) splits = most;
-    int64_t rounds = (tiles * splits + slots - 1) / slots;
-    double time = (double)rounds * (bytes / (double)splits + BLOCK_BYTES);
+    int64_t rounds = (tiles * splits + blocks - 1) / blocks;
+    double time = (double)rounds * (tile_bytes / (double)splits + BLOCK_BYTES);
     time += splits > one_step ? 2 * STEP_BYTES : splits > 1 ? STEP_BYTES : 0;
     if (waves == 0 || time < least) best = splits, least = time;
   }
@@ -172,7 +171,7 @@ static int lanes_of(const ndr_launch *launch) {
   }
 }
 
-/* Bytes that a thread asks for at once. */
+/* Bytes of one load of a thread. */
 static int load_bytes(const ndr_launch *launch, ndr_dtype dtype) {
   return kernels[launch->kernel].loads == VECTOR ? NDR_VECTOR_BYTES : (int)ndr_dtype_bytes(dtype);
 }

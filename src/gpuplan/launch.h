@@ -10,11 +10,11 @@ enum {
   NDR_THREADS = 256,
   NDR_WARP_THREADS = 32,
   NDR_BLOCK_WARPS = NDR_THREADS / NDR_WARP_THREADS,
-  NDR_VECTOR_BYTES = 16,
-  NDR_SECTOR_BYTES = 32 /* what caches hand out */
+  NDR_VECTOR_BYTES = 16, /* of a vector load */
+  NDR_SECTOR_BYTES = 32  /* what caches hand out */
 };
 
-/* One kernel launch, but for pointers. */
+/* A kernel launch, all but its pointers. */
 typedef struct ndr_launch {
   ndr_kernel kernel;
   unsigned grid;
@@ -23,14 +23,15 @@ typedef struct ndr_launch {
   ndr_params params;
 } ndr_launch;
 
-/* A family's config: how to launch where the array's first element lies on a 16-byte boundary, where it does not, and
- * for complex ones where it lies on a multiple of its parts' size only, from which no vector is ever reached. */
+/* A family's config: a launch for each way in which the array's first element may lie. */
 typedef struct ndr_launches {
-  ndr_launch aligned, unaligned, odd;
+  ndr_launch aligned;   /* on a 16-byte boundary */
+  ndr_launch unaligned; /* on a multiple of the element's size */
+  ndr_launch odd;       /* complex elements on a multiple of their parts' size: no element begins a vector */
 } ndr_launches;
 _Static_assert(sizeof(ndr_launches) <= NDR_CONFIG_BYTES, "a plan has room for its launches");
 
-/* Of a kernel that plans name: its name, and the blocks that a multiprocessor runs at a time. */
+/* The name of a kernel that plans name, and how many of its blocks a multiprocessor runs at a time. */
 const char *ndr_kernel_name(ndr_kernel kernel);
 int ndr_kernel_blocks(ndr_kernel kernel);
 
@@ -57,75 +58,77 @@ int64_t ndr_gcd(int64_t a, int64_t b);
 /* Elements of dtype in a vector. */
 int64_t ndr_vector_elements(ndr_dtype dtype);
 
-/* Whether every stride but the fastest axis's own, and the fastest axis's size, are whole vectors. */
-bool ndr_vectors_aligned(const ndr_canonical *problem, const ndr_axis *lane);
+/* Whether the size of the fastest axis, and the strides of all other axes, are multiples of a vector. */
+bool ndr_vectors_aligned(const ndr_canonical *problem, const ndr_axis *fastest);
 
-/* Whether the problem asks for what the kernels built ahead of time do not know: skip_nan, or accumulation in f64 where
- * that is not the rule. Integers have no NaN and accumulate exactly. */
+/* Whether the problem needs what kernels built ahead of time lack: skip_nan, or accumulation in f64 where f32 is the
+ * rule. Integers need neither: they have no NaN and accumulate exactly. */
 bool ndr_canonical_special(const ndr_canonical *problem);
 
-/* The same, on a device for which nothing can be compiled at run time: then only tree_strided can run the problem. */
+/* Whether the problem needs that on a device for which nothing can be compiled at run time. Then only tree_strided can
+ * run it. */
 bool ndr_canonical_uncompiled(const ndr_canonical *problem, const ndr_device *device);
 #define NDR_UNCOMPILED "skip_nan and f64 accumulation need run-time compilation (NVRTC), which was not found"
 
 /* Bytes of the array that the problem reads. */
 double ndr_canonical_bytes(const ndr_canonical *problem);
 
-/* Fills in what every kernel needs: axes, counts, the kernel's name, one block of NDR_THREADS an item, no split. */
+/* Fills in what every kernel needs: axes, counts, the kernel, a block of NDR_THREADS for each item, and no splits. */
 void ndr_launch_begin(ndr_launch *launch, const ndr_canonical *problem, ndr_kernel kernel);
 
-/* Cuts `units` into splits of at most split_units, `times` times over: each of a tile's runs, or of the ranges of its
- * columns. Up to one_step splits of a tile are joined at once; more are grouped, about as many groups as splits a
- * group. Returns how many splits `units` has. */
+/* Cuts `units` into splits of at most split_units. A tile has `times` such ranges of units: its runs, or the splits of
+ * its columns. Up to one_step splits of a tile are joined in one step. More are joined in groups, and then the groups;
+ * a tile has about as many groups as a group has splits. Returns how many splits `units` has. */
 int ndr_launch_split(ndr_launch *launch, int64_t units, int64_t split_units, int times, int one_step);
 
-/* Splits that a block joins in one step, of so many outputs: a thread loads 16 states at most. Several outputs are
- * joined by a warp each, or less; one by the whole block. */
+/* The most splits of a tile of `outputs` outputs that a block joins in one step: a thread loads up to 4 states where
+ * the whole block joins one output, and up to 16 where a warp or less joins each of several. */
 int ndr_launch_step(int64_t outputs);
 
-/* Threads that join the splits of one of so many outputs. */
+/* Threads that join the splits of each of `outputs` outputs. */
 int ndr_launch_joiners(int64_t outputs);
 
-/* Into how many splits, `most` at most, each of the tiles should be cut, where `slots` blocks run at a time, a tile is
- * so many bytes, and up to one_step splits are joined at once. */
-int64_t ndr_best_splits(int64_t tiles, double bytes, int64_t slots, int64_t most, int64_t one_step);
+/* Returns how many splits, up to `most`, each of `tiles` tiles of tile_bytes should be cut into. `blocks` blocks run at
+ * a time, and up to one_step splits are joined in one step. */
+int64_t ndr_best_splits(int64_t tiles, double tile_bytes, int64_t blocks, int64_t most, int64_t one_step);
 
-/* So many threads, a power of 2, as kernels take them. */
+/* `count` threads, a power of 2, with the logarithm that kernels need. */
 ndr_param_threads ndr_threads(int count);
 
-/* Sets the grid; params.work holds the number of tiles and becomes that of the items. */
+/* Sets the grid. On entry params.work is the number of tiles; on return it is the number of items. */
 void ndr_launch_end(ndr_launch *launch);
 
-/* What a launch does that takes time (terms.c). Bytes are in microseconds at the device's bandwidth. */
+/* What a launch does that takes time (terms.c). Bytes are given as microseconds at the device's bandwidth. */
 typedef enum ndr_term {
   NDR_TERM_START,
-  NDR_TERM_MEMORY,       /* read from memory */
-  NDR_TERM_APART,        /* the same, where neighbouring threads walk rows of their own */
-  NDR_TERM_FETCHED,      /* read from the second-level cache */
-  NDR_TERM_AGAIN,        /* the same, where an axis repeats elements */
-  NDR_TERM_TOUCHED,      /* sectors that loads touch; of single elements, more than memory takes as long for */
-  NDR_TERM_WRITTEN,      /* sectors of results */
-  NDR_TERM_WAVES,        /* of blocks, one after the other */
+  NDR_TERM_MEMORY,       /* bytes read from memory */
+  NDR_TERM_STRIDED,      /* MEMORY, where neighbouring threads walk rows of their own; else 0 */
+  NDR_TERM_FETCHED,      /* bytes read from the second-level cache */
+  NDR_TERM_REREADS,      /* FETCHED, where a kept axis has stride 0; else 0 */
+  NDR_TERM_SECTORS,      /* bytes of the sectors that loads touch; thread_elements: time beyond that of MEMORY */
+  NDR_TERM_WRITTEN,      /* bytes of the sectors that results are written to */
+  NDR_TERM_WAVES,        /* waves of blocks, one after the other */
   NDR_TERM_STEPS,        /* loads that a thread awaits one after the other, times waves */
-  NDR_TERM_IDLE,         /* the same, times the share of the device that is idle */
-  NDR_TERM_STRETCHES,    /* of rows or runs that a thread starts, or rounds in a tile, times waves */
-  NDR_TERM_COLUMNS,      /* that a thread accumulates, or states of its block that it joins, times waves */
-  NDR_TERM_INSTRUCTIONS, /* thousands a multiprocessor, in some unit of the kernel's own */
-  NDR_TERM_OUTPUTS,      /* thousands a multiprocessor */
-  NDR_TERM_JOINS,        /* steps in which splits are joined */
-  NDR_TERM_JOINING,      /* states that a thread joins */
+  NDR_TERM_IDLE,         /* such loads, times the fraction of the device that is idle */
+  NDR_TERM_STRETCHES,    /* rows or runs that a thread starts, or its rounds in a tile, times waves */
+  NDR_TERM_COLUMNS,      /* columns that a thread accumulates, or accumulators that it joins, times waves */
+  NDR_TERM_INSTRUCTIONS, /* thousands for each multiprocessor; each kernel counts in a unit of its own */
+  NDR_TERM_OUTPUTS,      /* thousands of outputs for each multiprocessor */
+  NDR_TERM_JOINS,        /* steps in which splits are joined: 0, 1 or 2 */
+  NDR_TERM_JOINING,      /* states that a thread loads in these steps */
   NDR_TERMS
 } ndr_term;
 void ndr_launch_terms(const ndr_canonical *problem, const ndr_device *device, const ndr_launch *launch,
                       double terms[NDR_TERMS]);
 
-/* The name of the weights that belong to a launch. */
+/* The name of the weights for a launch: its model (cost.c). */
 const char *ndr_launch_model(const ndr_launch *launch);
 
-/* What the problem's operator costs, by the model: that of the operator and dtype that were measured in its place. */
+/* What the problem's operator costs for each element, by the model. *op and *dtype become the operator and dtype that
+ * were measured in its place. */
 double ndr_launch_op_cost(const ndr_canonical *problem, ndr_op *op, ndr_dtype *dtype);
 
-/* Seconds that the launch takes, by the model that is fitted to measurements. */
+/* Predicted seconds of the launch, by the model that was fitted to measurements. */
 double ndr_launch_cost(const ndr_canonical *problem, const ndr_device *device, const ndr_launch *launch);
 
 size_t ndr_launch_describe(const ndr_plan *plan, char *text, size_t capacity);

@@ -1,4 +1,5 @@
-/* The launches of a plan: for data on a vector's boundary, for others, and for complex numbers that lie on neither. */
+/* The launches of a plan: one for data on a 16-byte boundary, one for other data, and one for complex elements that lie
+ * on no multiple of their size. */
 #include "gpuplan/strided.h"
 
 ndr_launches *ndr_plan_launches(const ndr_plan *plan) {

@@ -1,4 +1,4 @@
-/* See rows.h. Pure arithmetic. */
+/* Orders and splits the rows that a block's threads walk. */
 #include "gpuplan/rows.h"
 
 /* A thread accumulates MOST_ROWS at most: rounding errors and narrow integer totals stay bounded. */
@@ -8,16 +8,16 @@ void ndr_rows_order(ndr_params *p, int rows, int64_t bytes) {
   ndr_param_axis *axes = p->axes + p->kept_count;
   int first = 0;
   if (p->reduced_count == 0) return;
-  bool shared = (double)axes[0].stride * (double)bytes < NDR_SECTOR_BYTES && axes[0].size >= 2 * rows;
-  for (int a = 1; !shared && a < p->reduced_count; a++)
+  bool share_sectors = (double)axes[0].stride * (double)bytes < NDR_SECTOR_BYTES && axes[0].size >= 2 * rows;
+  for (int a = 1; !share_sectors && a < p->reduced_count; a++)
     if (axes[a].size > axes[first].size) first = a;
   ndr_param_axis axis = axes[first];
   axes[first] = axes[0];
   axes[0] = axis;
 }
 
-/* Rows that share sectors, of an axis that is not walked first, are best read at the same time by several blocks: then
- * splits of the axes before it begin alike. */
+/* Rounds a split's length so that the first axis is cut at the same rows for every index of the other axes. Where rows
+ * of one of those share sectors, several blocks then read them at the same time. */
 static int64_t align_split(const ndr_params *p, int64_t split, int64_t bytes) {
   const ndr_param_axis *axes = p->axes + p->kept_count;
   int64_t inner = p->reduced_count > 1 ? axes[0].size : 0;
@@ -29,10 +29,10 @@ static int64_t align_split(const ndr_params *p, int64_t split, int64_t bytes) {
 int ndr_rows_split(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int64_t units,
                    double row_bytes, int rows, int batch, int column_splits) {
   const ndr_params *p = &launch->params;
-  int64_t most = units / ((int64_t)rows * batch), slots = (int64_t)device->units * ndr_kernel_blocks(launch->kernel);
+  int64_t most = units / ((int64_t)rows * batch), blocks = (int64_t)device->units * ndr_kernel_blocks(launch->kernel);
   int64_t one_step = ndr_launch_step(p->tile_outputs);
   double bytes = (double)units * row_bytes / column_splits;
-  int64_t splits = ndr_best_splits(p->work * column_splits, bytes, slots, most > 1 ? most : 1, one_step);
+  int64_t splits = ndr_best_splits(p->work * column_splits, bytes, blocks, most > 1 ? most : 1, one_step);
   int64_t split = (units + splits - 1) / splits, longest = (int64_t)MOST_ROWS * rows;
   split = align_split(p, split, (int64_t)ndr_dtype_bytes(problem->dtype));
   return ndr_launch_split(launch, units, split > longest ? longest : split, column_splits, (int)one_step);

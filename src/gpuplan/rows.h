@@ -1,17 +1,18 @@
-/* What the launches share whose threads walk rows: combinations of the reduced axes, but for those that a row holds. */
+/* Rows, for the launches whose threads walk them. A row is a combination of the indices of the reduced axes, leaving
+ * out the axis that lies within a row. */
 #ifndef NDR_GPUPLAN_ROWS_H
 #define NDR_GPUPLAN_ROWS_H
 
 #include "gpuplan/launch.h"
 
-/* Puts first the reduced axis along which a block's threads, in `rows` rows, walk. The longest makes the fewest
- * stretches, whose starts are decoded; but where rows share sectors, and a stretch is some of the block's rows long, it
- * is the densest. */
+/* Puts the axis that threads walk along before the other reduced axes. A block's threads read `rows` rows at a time.
+ * The longest axis makes the fewest stretches, and each start of a stretch must be decoded. The densest axis goes first
+ * where its rows share sectors and it has at least 2 * rows of them. */
 void ndr_rows_order(ndr_params *p, int rows, int64_t bytes);
 
-/* Cuts a tile's `units` rows of row_bytes each, where there are too few tiles for all multiprocessors to be busy to the
- * end; its columns are cut already, into column_splits. A thread has every rows-th row, and asks for `batch` of them at
- * a time. Returns how many splits the rows have. */
+/* Cuts a tile's `units` rows of row_bytes each into splits, so that all multiprocessors are busy to the end. The tile's
+ * columns are already cut into column_splits. A thread reads every rows-th row and has `batch` loads in flight. Returns
+ * how many splits the rows have. */
 int ndr_rows_split(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int64_t units,
                    double row_bytes, int rows, int batch, int column_splits);
 

@@ -1,4 +1,4 @@
-/* Planner's half of kernels/runs.cuh: groups of outputs whose runs, of a few elements each, are many. */
+/* Planner's half of kernels/runs.cuh: groups of outputs that have many runs of few elements each. */
 #include <string.h>
 
 #include "gpuplan/rows.h"
@@ -15,20 +15,20 @@ bool ndr_runs_can(const ndr_canonical *problem) {
   return g.axes > 0 && ndr_group_fits(&g) && count_runs(problem, &g) >= LEAST_RUNS;
 }
 
-/* Whether columns are vectors. */
-static bool in_vectors(const ndr_canonical *problem, const ndr_group *g, bool on_boundary) {
+/* Whether a column is a vector. */
+static bool columns_are_vectors(const ndr_canonical *problem, const ndr_group *g, bool on_boundary) {
   return on_boundary && g->outputs == 1 && ndr_vectors_aligned(problem, &problem->reduced[0]);
 }
 
 bool ndr_runs_best(const ndr_canonical *problem, const ndr_device *device) {
   ndr_group g = ndr_group_of(problem);
-  int64_t bytes = in_vectors(problem, &g, true) ? NDR_VECTOR_BYTES : (int64_t)ndr_dtype_bytes(problem->dtype);
+  int64_t bytes = columns_are_vectors(problem, &g, true) ? NDR_VECTOR_BYTES : (int64_t)ndr_dtype_bytes(problem->dtype);
   if (!ndr_runs_can(problem)) return false;
   if (!ndr_short_groups_can(problem) || count_runs(problem, &g) * bytes >= LEAST_BYTES) return true;
   return problem->outputs < (int64_t)device->units * NDR_THREADS;
 }
 
-/* The axis of the runs comes last, after those that are walked. */
+/* Moves the axis of the runs behind the reduced axes that are walked. */
 static void move_runs_last(ndr_params *p) {
   ndr_param_axis *axes = p->axes + p->kept_count, runs = axes[0];
   memmove(axes, axes + 1, (size_t)--p->reduced_count * sizeof *axes);
@@ -37,7 +37,7 @@ static void move_runs_last(ndr_params *p) {
 
 void ndr_runs_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
   ndr_group g = ndr_group_of(problem);
-  bool wide = in_vectors(problem, &g, on_boundary);
+  bool wide = columns_are_vectors(problem, &g, on_boundary);
   int64_t elements = wide ? ndr_vector_elements(problem->dtype) : 1, bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   int64_t columns = g.outputs * g.length / elements, most = columns < NDR_THREADS ? NDR_THREADS / columns : 1;
   int64_t tiles = (g.side + most - 1) / most, groups = (g.side + tiles - 1) / tiles;

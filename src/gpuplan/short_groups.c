@@ -1,5 +1,5 @@
-/* Planner's half of kernels/short_groups.cuh: groups of outputs that read little each lie side by side, and a warp
- * takes a tile of them. */
+/* Planner's half of kernels/short_groups.cuh: groups of outputs that read few elements each and lie side by side. A
+ * warp takes a tile of such groups. */
 #include "gpuplan/short_groups.h"
 
 #include <stdio.h>
@@ -9,13 +9,13 @@ enum {
   MOST_TILES = 8 /* that a warp reads one after the other */
 };
 
-bool ndr_tile_kept_lane(const ndr_canonical *problem) {
+bool ndr_tile_keeps_fastest(const ndr_canonical *problem) {
   return problem->kept_count > 0 && problem->kept[0].stride == 1 &&
          (problem->reduced_count == 0 || problem->reduced[0].stride != 1);
 }
 
 ndr_group ndr_group_of(const ndr_canonical *problem) {
-  bool kept = ndr_tile_kept_lane(problem);
+  bool kept = ndr_tile_keeps_fastest(problem);
   ndr_group g = {.outputs = kept ? problem->kept[0].size : 1, .length = problem->reduced[0].size, .side = 1};
   g.bytes = g.outputs * g.length * (int64_t)ndr_dtype_bytes(problem->dtype);
   for (int a = kept; a < problem->kept_count; a++, g.axes++) {
@@ -30,13 +30,13 @@ ndr_group ndr_group_of(const ndr_canonical *problem) {
   return g;
 }
 
-ndr_param_groups ndr_group_tiles(const ndr_group *g, int64_t groups) {
+ndr_param_groups ndr_group_tiles(const ndr_group *g, int64_t tile_groups) {
   return (ndr_param_groups){.outputs = (int)g->outputs,
                             .run_length = (int)g->length,
                             .side_axes = g->axes,
-                            .tile_groups = (int)groups,
+                            .tile_groups = (int)tile_groups,
                             .side = g->side,
-                            .side_tiles = (g->side + groups - 1) / groups};
+                            .side_tiles = (g->side + tile_groups - 1) / tile_groups};
 }
 
 int64_t ndr_group_tile_count(const ndr_canonical *problem, const ndr_param_groups *groups) {
@@ -63,9 +63,9 @@ const char *ndr_short_groups_reject(const ndr_canonical *problem, char *text) {
   return text;
 }
 
-/* Groups a tile: as many as it holds, or somewhat fewer that end on a sector's boundary, so that no two tiles read the
- * same. */
-static int64_t groups_a_tile(const ndr_canonical *problem, const ndr_group *g, int64_t most) {
+/* Groups of a tile, `most` at most: what TILE_BYTES hold, or up to an eighth fewer so that a tile ends on a sector's
+ * boundary and no two tiles read the same sector. */
+static int64_t tile_groups(const ndr_canonical *problem, const ndr_group *g, int64_t most) {
   int64_t whole = NDR_SECTOR_BYTES / ndr_gcd(NDR_SECTOR_BYTES, g->bytes);
   if (most > TILE_BYTES / g->bytes) most = TILE_BYTES / g->bytes;
   if (problem->length != g->length && most * g->outputs > NDR_WARP_THREADS) most = NDR_WARP_THREADS / g->outputs;
@@ -73,32 +73,33 @@ static int64_t groups_a_tile(const ndr_canonical *problem, const ndr_group *g, i
   return most / whole * whole * 8 >= most * 7 ? most / whole * whole : most;
 }
 
-/* Tiles that a warp reads one after the other: a few, where warps have enough. */
+/* Tiles that a warp reads one after the other: up to MOST_TILES, as long as every warp gets some. */
 static int warp_tiles(const ndr_device *device, int64_t tiles) {
-  int64_t each = tiles / ((int64_t)device->units * NDR_BLOCK_WARPS * NDR_BLOCKS_TILE_SHORT_GROUPS * 2);
-  return each < 1 ? 1 : each > MOST_TILES ? MOST_TILES : (int)each;
+  int64_t even = tiles / ((int64_t)device->units * NDR_BLOCK_WARPS * NDR_BLOCKS_TILE_SHORT_GROUPS * 2);
+  return even < 1 ? 1 : even > MOST_TILES ? MOST_TILES : (int)even;
 }
 
-/* Sets at how many places in their own elements a warp's threads start, and how far apart these are: enough that they
- * meet in shared memory's banks no more than they must. Threads that share elements gain by it only where many meet,
- * and each reads many. */
+/* Sets at how many places in their own elements a warp's threads start, and the step between these places, so that few
+ * threads read the same bank of shared memory at once. Threads that share an output gain by it only where many would
+ * conflict and each reads many elements. */
 static void spread_starts(ndr_param_tile_short_groups *p, const ndr_group *g, int64_t bytes) {
-  enum { BANKS = 32, BANK_BYTES = 4, MANY_MEETING = 8, MANY_ELEMENTS = 16 };
-  int64_t words = g->bytes / BANK_BYTES, meeting = ndr_gcd(words > 0 ? words : 1, BANKS) / g->outputs / p->lanes.count;
+  enum { BANKS = 32, BANK_BYTES = 4, MANY_CONFLICTS = 8, MANY_ELEMENTS = 16 };
+  int64_t words = g->bytes / BANK_BYTES,
+          conflicts = ndr_gcd(words > 0 ? words : 1, BANKS) / g->outputs / p->lanes.count;
   int64_t word = bytes < BANK_BYTES ? BANK_BYTES / bytes : 1;
   p->start_step = (int)(p->lanes.count > word ? p->lanes.count : word);
   int64_t most = g->length / p->start_step;
-  bool gains = p->lanes.count == 1 || (meeting >= MANY_MEETING && g->length >= MANY_ELEMENTS * p->lanes.count);
-  p->starts = gains && meeting > 1 && most > 1 ? (int)(meeting < most ? meeting : most) : 0;
+  bool gains = p->lanes.count == 1 || (conflicts >= MANY_CONFLICTS && g->length >= MANY_ELEMENTS * p->lanes.count);
+  p->starts = gains && conflicts > 1 && most > 1 ? (int)(conflicts < most ? conflicts : most) : 0;
 }
 
 void ndr_short_groups_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   ndr_group g = ndr_group_of(problem);
-  int64_t each = problem->outputs / g.outputs / ((int64_t)device->units * NDR_BLOCK_WARPS) + 1;
+  int64_t even = problem->outputs / g.outputs / ((int64_t)device->units * NDR_BLOCK_WARPS) + 1;
   int lanes = 1;
   ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_SHORT_GROUPS);
   ndr_param_tile_short_groups *p = &launch->params.tile_short_groups;
-  p->groups = ndr_group_tiles(&g, groups_a_tile(problem, &g, each)); /* a tile for each warp first */
+  p->groups = ndr_group_tiles(&g, tile_groups(problem, &g, even)); /* a tile for each warp first */
   int tile_outputs = p->groups.tile_groups * p->groups.outputs;
   while (lanes * 2 <= g.length && lanes * 2 * tile_outputs <= NDR_WARP_THREADS) lanes *= 2;
   p->lanes = ndr_threads(lanes);

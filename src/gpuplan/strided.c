@@ -1,8 +1,9 @@
-/* The launch of the kernel that runs every problem, tree_strided, and how threads share outputs in trees. */
+/* The launch of tree_strided, the kernel that runs every problem, and how the tree kernels share outputs among threads.
+ */
 #include "gpuplan/strided.h"
 
-/* Up to WARP_VECTORS vectors an output, a warp or a part of one reads it alone: below 16 KiB a block's barriers cost
- * more than they gain. */
+/* A warp or less reads an output of up to WARP_VECTORS vectors: below 16 KiB a block's barriers cost more than they
+ * gain. */
 enum { WARP_VECTORS = 1024, SPLIT_BYTES = 128 << 10 };
 
 int ndr_lanes_for(int64_t vectors) {
@@ -33,8 +34,8 @@ void ndr_launch_shared(const ndr_canonical *problem, const ndr_device *device, n
   ndr_launch_split(launch, units, team < NDR_THREADS || enough ? units : split, 1, ndr_launch_step(1));
 }
 
-/* An axis that repeats elements comes first, if one is reduced: neighbouring threads then read the same. */
-static void repeat_first(ndr_params *p) {
+/* Moves a reduced axis of stride 0 to the front: neighbouring threads then read the same element. */
+static void put_repeats_first(ndr_params *p) {
   ndr_param_axis *axes = p->axes + p->kept_count, *last = axes + p->reduced_count - 1;
   if (p->reduced_count < 2 || last->stride != 0) return;
   ndr_param_axis axis = axes[0];
@@ -44,7 +45,7 @@ static void repeat_first(ndr_params *p) {
 
 void ndr_launch_strided(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_STRIDED);
-  repeat_first(&launch->params);
+  put_repeats_first(&launch->params);
   int64_t loads = (problem->length + NDR_LOADS_TREE_STRIDED - 1) / NDR_LOADS_TREE_STRIDED;
   int team = ndr_small_output(problem, device, loads) ? ndr_lanes_for(loads) : NDR_THREADS;
   launch->params.tree_strided.team = ndr_threads(team);

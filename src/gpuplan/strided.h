@@ -1,31 +1,32 @@
-/* What trees have in common, and the launch of tree_strided. */
+/* What the launches of the tree kernels share, and the launch of tree_strided. */
 #ifndef NDR_GPUPLAN_STRIDED_H
 #define NDR_GPUPLAN_STRIDED_H
 
 #include "gpuplan/launch.h"
 
 enum {
-  NDR_STEP_BYTES = NDR_THREADS * NDR_VECTOR_BYTES * NDR_LOADS_TREE_BLOCK / 2, /* of which a split is a multiple */
-  NDR_SPLIT_BLOCKS = 4 /* that a split makes for each multiprocessor, whether as many run at a time or fewer */
+  NDR_STEP_BYTES = NDR_THREADS * NDR_VECTOR_BYTES * NDR_LOADS_TREE_BLOCK / 2, /* a split is a multiple of this */
+  NDR_SPLIT_BLOCKS = 4 /* blocks that splitting makes for each multiprocessor, even if fewer run at a time */
 };
 
-/* Threads of a warp that read an output of so many vectors. */
+/* Threads of a warp that share an output of `vectors` vectors. */
 int ndr_lanes_for(int64_t vectors);
 
-/* Whether a warp or less should read an output: it is a load a thread, or small and there are enough of them to fill
- * the device so. */
+/* Whether a warp or less should read each output of `vectors` vectors: a thread has one load at most, or the outputs
+ * are small and there are enough of them to fill the device. */
 bool ndr_small_output(const ndr_canonical *problem, const ndr_device *device, int64_t vectors);
 
 /* Bytes of a split: enough of them that every multiprocessor is busy, each long enough to hide a block's start and
  * end. */
 int64_t ndr_split_bytes(const ndr_canonical *problem, const ndr_device *device);
 
-/* Has teams of so many threads share an output of so many units, which are split over blocks where a whole block works
- * on one. A team takes in `at_once` units together. */
+/* Sets the tiles and splits of a launch in which a team of `team` threads shares an output of `units` units of
+ * unit_bytes each. Only teams of a whole block are split. A split is a multiple of at_once units, which a team reads
+ * together. */
 void ndr_launch_shared(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int team,
                        int64_t units, double unit_bytes, int at_once);
 
-/* Makes the launch of tree_strided, which runs every problem. */
+/* Fills in the launch of tree_strided, which can run every problem. */
 void ndr_launch_strided(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch);
 
 #endif

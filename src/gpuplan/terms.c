@@ -1,18 +1,18 @@
-/* What a launch does that takes time: the sectors that it touches, the loads that it waits for, and so on, counted from
- * its arguments. */
+/* Counts what a launch does that takes time: the sectors that it reads, the loads that it waits for, and so on. All
+ * follows from its arguments; how long each takes is in weights.def. */
 #include <stdlib.h>
 
 #include "gpuplan/rows.h"
 
-/* Bytes that memory hands to the second-level cache, at least, and that this keeps together. */
-enum { BURST = 64, LINE = 128 };
+/* The fewest bytes that memory hands to the second-level cache, and the bytes of a line of that cache. */
+enum { BURST_BYTES = 64, LINE_BYTES = 128 };
 
-/* How long a byte takes out of a first-level cache, which hands out two sectors a cycle, where one from memory takes 1;
- * in elements of 8 bytes twice as long. */
-#define CACHED 0.32
+/* Time of a byte from the first-level cache, which hands out two sectors a cycle; a byte from memory takes 1. Bytes of
+ * 8-byte elements take twice as long. */
+#define CACHED_COST 0.32
 
-/* Bytes a microsecond and multiprocessor of the GPU that the weights are from. */
-#define FITTED_SHARE (4.8e6 / 132)
+/* Bytes that a multiprocessor of the GPU that the weights were fitted to reads in a microsecond. */
+#define FITTED_RATE (4.8e6 / 132)
 
 static int64_t ceil_div(int64_t whole, int64_t by) {
   return by > 0 ? (whole + by - 1) / by : 1;
@@ -27,8 +27,8 @@ static int compare(const void *a, const void *b) {
   return (*x > *y) - (*x < *y);
 }
 
-/* Bytes of the bursts that hold the problem's elements. Axes are taken by stride: one that steps within what those
- * before it cover, or within a burst, extends it; others repeat it. */
+/* Bytes of the bursts that hold the problem's elements. Axes are taken in the order of their strides. An axis whose
+ * stride is at most what the axes before it cover, or a burst, extends that range; any other copies it. */
 static double footprint(const ndr_params *p, int64_t bytes) {
   struct {
     int64_t stride, size;
@@ -45,15 +45,15 @@ static double footprint(const ndr_params *p, int64_t bytes) {
   }
   for (int a = 0; a < count; a++) {
     double step = (double)(axes[a].stride * bytes);
-    if (step <= cover || step <= BURST)
+    if (step <= cover || step <= BURST_BYTES)
       cover += step * (double)(axes[a].size - 1);
     else
       copies *= (double)axes[a].size;
   }
-  return copies * cover + (copies > 1 ? copies * BURST / 2 : 0);
+  return copies * cover + (copies > 1 ? copies * BURST_BYTES / 2 : 0);
 }
 
-/* Where number n over some axes, innermost first, leads: bytes from the first element. */
+/* Bytes from the first element to element n of a walk over `axes`, innermost first. */
 static int64_t locate(const ndr_param_axis *axes, int count, int64_t n, int64_t bytes) {
   int64_t offset = 0;
   for (int a = 0; a < count; a++) {
@@ -63,7 +63,7 @@ static int64_t locate(const ndr_param_axis *axes, int count, int64_t n, int64_t 
   return offset;
 }
 
-/* Where output n leads: elements of the result. */
+/* Elements from the result's first to that of output n. */
 static int64_t locate_result(const ndr_params *p, int64_t n) {
   int64_t result = 0;
   for (int a = 0; a < p->kept_count; a++) {
@@ -80,7 +80,7 @@ static int count_sectors(int64_t sector[NDR_WARP_THREADS]) {
   return count;
 }
 
-/* Sectors in which a warp's worth of neighbouring outputs are written. */
+/* Sectors that hold the results of the first 32 outputs. */
 static int written_sectors(const ndr_params *p, int64_t bytes) {
   int64_t sector[NDR_WARP_THREADS];
   for (int t = 0; t < NDR_WARP_THREADS; t++)
@@ -88,7 +88,7 @@ static int written_sectors(const ndr_params *p, int64_t bytes) {
   return count_sectors(sector);
 }
 
-/* Bytes to number n of the reduced elements. */
+/* Bytes from the first reduced element to reduced element n. */
 static int64_t locate_reduced(const ndr_params *p, int64_t n, int64_t bytes) {
   return locate(p->axes + p->kept_count, p->reduced_count, smaller(n, p->length - 1), bytes);
 }
@@ -108,7 +108,7 @@ static int first_column_sectors(const ndr_params *p, int64_t bytes) {
   return count_sectors(sector);
 }
 
-/* And in tree_strided. */
+/* Sectors that the first load of the first warp touches in tree_strided. */
 static int first_strided_sectors(const ndr_params *p, int64_t bytes) {
   int64_t sector[NDR_WARP_THREADS];
   int team = p->tree_strided.team.count;
@@ -119,13 +119,17 @@ static int first_strided_sectors(const ndr_params *p, int64_t bytes) {
   return count_sectors(sector);
 }
 
-/* What a kernel does: loads that a thread waits for one after the other, and stretches that it starts; columns that it
- * accumulates, where these are many; bytes of sectors that its loads touch, those that come from the second-level
- * cache, and from memory, and of these, what is fetched by lanes that walk rows of their own, and by lanes that read
- * the same; instructions in some unit of the kernel's own. */
+/* What a launch does; launch.h says more of each as a term. */
 typedef struct counts {
-  int64_t steps, stretches, columns;
-  double touched, fetched, memory, apart, again, instructions;
+  int64_t steps;       /* loads that a thread waits for one after the other */
+  int64_t stretches;   /* rows or runs that a thread starts */
+  int64_t columns;     /* columns that a thread accumulates; 0 where they cost nothing extra */
+  double sectors;      /* bytes of the sectors that loads touch, each as often as a load does */
+  double fetched;      /* bytes read from the second-level cache */
+  double memory;       /* bytes read from memory */
+  double strided;      /* `memory`, where neighbouring threads walk rows of their own; else 0 */
+  double rereads;      /* `fetched`, where a kept axis has stride 0; else 0 */
+  double instructions; /* each kernel counts in a unit of its own */
 } counts;
 
 static counts dense_counts(const ndr_params *p, int64_t bytes) {
@@ -137,10 +141,11 @@ static counts dense_counts(const ndr_params *p, int64_t bytes) {
                   .instructions = elements};
 }
 
-/* Rows that share sectors, of an axis that is not walked first, ask for them again. How many bytes of lines the
- * second-level cache has seen meanwhile: those of all blocks, each its columns of the rows of the axes before; none
- * where other blocks read the same at the same time, as they do whose splits begin alike. */
-static double bytes_meanwhile(const ndr_params *p, const ndr_device *device, int resident, int64_t bytes) {
+/* Bytes that the second-level cache loads between two reads of a sector, where rows of an axis that is not walked first
+ * share sectors: in between, every block reads its columns of all rows of the axes that are walked before. Returns 0
+ * where the blocks that run at the same time read the same sectors at the same time, because their splits begin at the
+ * same rows. */
+static double bytes_between(const ndr_params *p, const ndr_device *device, int resident, int64_t bytes) {
   const ndr_param_axis *axes = p->axes + p->kept_count;
   int densest = 0;
   int64_t inner = 1, units = smaller(p->split_units, p->units), kept = p->axes[0].stride * bytes;
@@ -149,11 +154,11 @@ static double bytes_meanwhile(const ndr_params *p, const ndr_device *device, int
   if (densest == 0) return 0;
   for (int a = 0; a < densest; a++) inner *= axes[a].size;
   int64_t columns = (int64_t)p->thread.team_columns * (NDR_THREADS / p->thread.team.count);
-  double row = (double)(columns * smaller(kept, LINE));
+  double row = (double)(columns * smaller(kept, LINE_BYTES));
   int64_t running = smaller(p->work, (int64_t)device->units * resident), splits = ceil_div(inner, units);
   if (units > inner) return row * (double)inner * (double)running;
-  bool alike = kept <= NDR_SECTOR_BYTES && splits * units - inner < units / 8 && splits * p->tile_count < running;
-  return alike ? 0 : row * (double)inner * (double)p->tile_count;
+  bool together = kept <= NDR_SECTOR_BYTES && splits * units - inner < units / 8 && splits * p->tile_count < running;
+  return together ? 0 : row * (double)inner * (double)p->tile_count;
 }
 
 static counts tree_counts(const ndr_launch *launch, int64_t bytes) {
@@ -170,44 +175,45 @@ static counts tree_counts(const ndr_launch *launch, int64_t bytes) {
     e.steps = ceil_div(units * bytes, (int64_t)NDR_THREADS * NDR_VECTOR_BYTES * NDR_LOADS_TREE_BLOCK);
     return e;
   }
-  int64_t run = p->axes[p->kept_count].size, vectors = ceil_div(run * bytes, NDR_VECTOR_BYTES), each = p->length / run;
-  double runs = (double)p->outputs * (double)each;
-  bool alone = launch->kernel == NDR_KERNEL_TREE_LANES;
-  int lanes = alone ? p->tree_lanes.lanes.count : p->tree_runs.lanes.count;
-  int64_t batches = ceil_div(vectors, (int64_t)lanes * (alone ? NDR_LOADS_TREE_LANES : NDR_LOADS_TREE_RUNS));
+  int64_t run = p->axes[p->kept_count].size, vectors = ceil_div(run * bytes, NDR_VECTOR_BYTES);
+  double runs = (double)p->outputs * (double)(p->length / run);
+  bool one_run = launch->kernel == NDR_KERNEL_TREE_LANES;
+  int lanes = one_run ? p->tree_lanes.lanes.count : p->tree_runs.lanes.count;
+  int64_t batches = ceil_div(vectors, (int64_t)lanes * (one_run ? NDR_LOADS_TREE_LANES : NDR_LOADS_TREE_RUNS));
   e.fetched = runs * (double)(ceil_div(vectors, lanes) * lanes * NDR_VECTOR_BYTES);
-  if (alone) {
+  if (one_run) {
     e.steps = p->tree_lanes.lane_vectors_log >= 0 ? 1 : batches;
-    e.touched = p->tree_lanes.lane_vectors_log >= 0 ? 0 : e.fetched;
+    e.sectors = p->tree_lanes.lane_vectors_log >= 0 ? 0 : e.fetched;
     return e;
   }
-  e.touched = runs * (double)(ceil_div(run * bytes, NDR_SECTOR_BYTES) * NDR_SECTOR_BYTES);
+  e.sectors = runs * (double)(ceil_div(run * bytes, NDR_SECTOR_BYTES) * NDR_SECTOR_BYTES);
   e.stretches = ceil_div(units, p->tree_runs.team.count / lanes);
   e.steps = batches * e.stretches;
   return e;
 }
 
-/* Where threads read single elements: neighbouring ones share sectors or do not, and so do a thread's next rows. */
+/* Reads of thread_elements: neighbouring threads may share sectors, and so may a thread's successive rows. */
 static void count_single(const ndr_params *p, const ndr_device *device, int resident, int64_t bytes, counts *e) {
   int64_t run = p->reduced_count ? p->axes[p->kept_count].size : 1;
   int64_t step = p->reduced_count ? p->axes[p->kept_count].stride * bytes : NDR_SECTOR_BYTES;
   double busy = (double)p->axes[0].size / (double)(p->thread.axis_teams * p->thread.lanes.count);
-  int64_t sharing = step == 0 ? run : ceil_div(NDR_SECTOR_BYTES, step);
-  double shared = step < NDR_SECTOR_BYTES ? (double)smaller(sharing, run) : 1;
-  e->touched = e->fetched * first_column_sectors(p, bytes) / (busy * (double)bytes);
-  e->fetched = e->touched / shared;
+  int64_t most = step == 0 ? run : ceil_div(NDR_SECTOR_BYTES, step);
+  double sector_rows = step < NDR_SECTOR_BYTES ? (double)smaller(most, run) : 1;
+  e->sectors = e->fetched * first_column_sectors(p, bytes) / (busy * (double)bytes);
+  e->fetched = e->sectors / sector_rows;
   for (int a = 0; a < p->kept_count; a++)
-    if (p->axes[a].stride == 0) e->again = e->fetched;
-  if (p->axes[0].stride * bytes >= BURST && step < BURST) e->apart = e->memory;
-  /* What is asked for again comes from memory where the cache is half full meanwhile, or more. */
-  double missed = bytes_meanwhile(p, device, resident, bytes) / (double)device->l2_bytes - 0.5;
+    if (p->axes[a].stride == 0) e->rereads = e->fetched;
+  if (p->axes[0].stride * bytes >= BURST_BYTES && step < BURST_BYTES) e->strided = e->memory;
+  /* Repeated reads of a sector come from memory once the cache has loaded half its size in between. */
+  double missed = bytes_between(p, device, resident, bytes) / (double)device->l2_bytes - 0.5;
   if (e->fetched > e->memory && missed > 0) e->memory += (e->fetched - e->memory) * (missed < 1 ? missed : 1);
-  /* What is touched comes out of the first-level cache while more comes from memory: only the rest takes time. */
-  double rest = e->touched * (bytes > 4 ? 2 : 1) * CACHED - e->memory;
-  e->touched = rest > 0 ? rest : 0;
+  /* The first-level cache hands out sectors while memory delivers others: only the time beyond memory's counts. */
+  double beyond = e->sectors * (bytes > 4 ? 2 : 1) * CACHED_COST - e->memory;
+  e->sectors = beyond > 0 ? beyond : 0;
 }
 
-/* Walking a split's rows, of which a block or team reads `rows` at a time and a thread asks for `batch` in a row. */
+/* Counts the walk over a split's rows. A block or team reads `rows` of them at a time; a thread has `batch` loads in
+ * flight. */
 static void count_walk(const ndr_params *p, int64_t rows, int64_t batch, counts *e) {
   int64_t units = smaller(p->split_units, p->units), walked = p->reduced_count ? p->axes[p->kept_count].size : 1;
   e->stretches = ceil_div(units, walked);
@@ -228,7 +234,8 @@ static counts thread_counts(const ndr_launch *launch, const ndr_device *device, 
   return e;
 }
 
-/* Threads walk the elements, or vectors, of short runs; the block's states meet at the end. */
+/* tile_run_elements and tile_run_vectors: threads walk the elements, or vectors, of short runs; the block's
+ * accumulators are joined at the end. */
 static counts run_counts(const ndr_launch *launch, int64_t bytes) {
   const ndr_params *p = &launch->params;
   bool wide = launch->kernel == NDR_KERNEL_TILE_RUN_VECTORS;
@@ -244,7 +251,7 @@ static counts run_counts(const ndr_launch *launch, int64_t bytes) {
   return e;
 }
 
-/* Warps read tiles of short rows. */
+/* tile_short_groups: a warp reads tiles of short rows. */
 static counts short_group_counts(const ndr_launch *launch, int64_t bytes) {
   const ndr_param_tile_short_groups *p = &launch->params.tile_short_groups;
   counts e = dense_counts(&launch->params, bytes);
@@ -256,7 +263,7 @@ static counts short_group_counts(const ndr_launch *launch, int64_t bytes) {
   return e;
 }
 
-/* Blocks read dense rows of few columns. */
+/* tile_columns and tile_columns3: a block or a warp reads dense rows of few columns. */
 static counts column_counts(const ndr_launch *launch, int64_t bytes) {
   const ndr_params *p = &launch->params;
   bool columns3 = launch->kernel == NDR_KERNEL_TILE_COLUMNS3;
@@ -269,11 +276,11 @@ static counts column_counts(const ndr_launch *launch, int64_t bytes) {
   e.stretches = ceil_div(units, run);
   e.steps = e.stretches * ceil_div(vectors, at_once);
   e.columns = columns3 ? 0 : e.stretches * NDR_VECTOR_BYTES / bytes;
-  e.touched = (double)e.stretches * (double)p->work * NDR_THREADS * NDR_VECTOR_BYTES;
+  e.sectors = (double)e.stretches * (double)p->work * NDR_THREADS * NDR_VECTOR_BYTES;
   return e;
 }
 
-/* Threads turn vectors into outputs. */
+/* tile_vectors: a thread turns vectors into outputs. */
 static counts vector_counts(const ndr_launch *launch, int64_t bytes) {
   counts e = dense_counts(&launch->params, bytes);
   e.steps = launch->params.tile_vectors.item_vectors / NDR_THREADS;
@@ -294,7 +301,7 @@ static counts count(const ndr_launch *launch, const ndr_device *device, int resi
   }
 }
 
-/* Loads that a thread which joins splits waits for. */
+/* Loads that a thread waits for while it joins splits. */
 static int64_t joining_loads(const ndr_params *p) {
   int lanes = ndr_launch_joiners(p->tile_outputs);
   if (p->splits == 1) return 0;
@@ -309,24 +316,24 @@ void ndr_launch_terms(const ndr_canonical *problem, const ndr_device *device, co
   int64_t result = (int64_t)ndr_dtype_bytes(ndr_op_result(problem->ops[0], problem->dtype));
   double waves = (double)p->work / ((double)device->units * resident), rate = device->bandwidth * 1e-6;
   counts e = count(launch, device, resident, bytes);
-  /* Other devices are taken to be balanced as the fitted one: multiprocessors as much slower as their bandwidth. */
-  double share = FITTED_SHARE / (rate / device->units), idle = waves < 1 ? 1 - waves : 0;
+  /* On other devices a multiprocessor is taken to be slower by as much as its share of the bandwidth is less. */
+  double slowness = FITTED_RATE / (rate / device->units), idle = waves < 1 ? 1 - waves : 0;
   if (waves < 1) waves = 1;
   terms[NDR_TERM_START] = 1;
   terms[NDR_TERM_MEMORY] = e.memory / rate;
-  terms[NDR_TERM_APART] = e.apart / rate;
+  terms[NDR_TERM_STRIDED] = e.strided / rate;
   terms[NDR_TERM_FETCHED] = e.fetched / rate;
-  terms[NDR_TERM_AGAIN] = e.again / rate;
-  terms[NDR_TERM_TOUCHED] = e.touched / rate;
+  terms[NDR_TERM_REREADS] = e.rereads / rate;
+  terms[NDR_TERM_SECTORS] = e.sectors / rate;
   terms[NDR_TERM_WRITTEN] =
       (double)p->outputs * written_sectors(p, result) * NDR_SECTOR_BYTES / NDR_WARP_THREADS / rate;
-  terms[NDR_TERM_WAVES] = waves * share;
-  terms[NDR_TERM_STEPS] = (double)e.steps * waves * share;
-  terms[NDR_TERM_IDLE] = (double)e.steps * idle * share;
-  terms[NDR_TERM_STRETCHES] = (double)e.stretches * waves * share;
-  terms[NDR_TERM_COLUMNS] = (double)e.columns * waves * share;
-  terms[NDR_TERM_INSTRUCTIONS] = e.instructions / device->units * 1e-3 * share;
-  terms[NDR_TERM_OUTPUTS] = (double)p->outputs / device->units * 1e-3 * share;
+  terms[NDR_TERM_WAVES] = waves * slowness;
+  terms[NDR_TERM_STEPS] = (double)e.steps * waves * slowness;
+  terms[NDR_TERM_IDLE] = (double)e.steps * idle * slowness;
+  terms[NDR_TERM_STRETCHES] = (double)e.stretches * waves * slowness;
+  terms[NDR_TERM_COLUMNS] = (double)e.columns * waves * slowness;
+  terms[NDR_TERM_INSTRUCTIONS] = e.instructions / device->units * 1e-3 * slowness;
+  terms[NDR_TERM_OUTPUTS] = (double)p->outputs / device->units * 1e-3 * slowness;
   terms[NDR_TERM_JOINS] = (p->splits > 1) + (p->split_groups > 1);
   terms[NDR_TERM_JOINING] = (double)joining_loads(p);
 }

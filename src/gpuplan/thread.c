@@ -9,17 +9,18 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
   return problem->kept_count == 0 && problem->length != 1 ? "no axis is kept: there are no neighbouring outputs" : NULL;
 }
 
-/* Whether threads should read vectors: where they are aligned, and so many that each thread gets one, lest few threads
+/* Whether threads should read vectors: all are aligned, and there are enough that no thread is idle while others
  * accumulate many columns each. */
-static bool vectors(const ndr_canonical *problem, const ndr_device *device) {
+static bool reads_vectors(const ndr_canonical *problem, const ndr_device *device) {
   if (problem->kept_count == 0 || problem->kept[0].stride != 1) return false;
   bool few = ndr_canonical_bytes(problem) < (double)device->units * NDR_THREADS * NDR_VECTOR_BYTES;
   if (few && ndr_vector_elements(problem->dtype) >= 4 && problem->length > 1) return false;
   return ndr_vectors_aligned(problem, &problem->kept[0]);
 }
 
-/* Rows of a team, of the block's: so few that a thread reads two batches, and more where the team still reads a cache
- * line at a time; but enough blocks to keep the machine busy. */
+/* Rows that a team reads at a time, out of the `rows` of a block. They are halved until a thread reads at least two
+ * batches, or eight where a team reads more than a cache line at a time; but not further than leaves enough blocks to
+ * keep the device busy. */
 static int team_rows(const ndr_canonical *problem, const ndr_device *device, const ndr_launch *launch, int rows,
                      int batch) {
   int64_t enough = (int64_t)device->units * ndr_kernel_blocks(launch->kernel), length = problem->length;
@@ -34,16 +35,17 @@ static int team_rows(const ndr_canonical *problem, const ndr_device *device, con
 
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           bool on_boundary) {
-  bool wide = on_boundary && vectors(problem, device);
+  bool wide = on_boundary && reads_vectors(problem, device);
   ndr_launch_begin(launch, problem, wide ? NDR_KERNEL_THREAD_VECTORS : NDR_KERNEL_THREAD_ELEMENTS);
   ndr_params *p = &launch->params;
-  if (p->kept_count == 0) { /* one output of one element: an axis of size 1 to stand on */
+  if (p->kept_count == 0) { /* one output of one element: give it an axis of size 1 */
     p->kept_count = 1;
     p->axes[0] = (ndr_param_axis){.size = 1, .stride = 1, .result_stride = 1};
   }
   int64_t elements = wide ? ndr_vector_elements(problem->dtype) : 1;
   int64_t columns = (p->axes[0].size + elements - 1) / elements;
-  /* Few rows are walked by one thread each: enough for a batch of loads before the block's rows are joined. */
+  /* The fewer rows there are, the more of them each thread walks: enough for a batch of loads before rows are joined.
+   */
   int64_t length = problem->length, bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   int most = length < 16 ? NDR_THREADS : length < 64 ? 128 : length < 1024 && wide ? 64 : 32;
   int lanes = 1;

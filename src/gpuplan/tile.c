@@ -1,26 +1,28 @@
-/* Planner's half of kernels/tile.cuh, columns3.cuh and vectors.cuh, and with short_groups.c and runs.c the family: the
- * lane axis is short, so one contiguous stretch spans several outputs. */
+/* The tile family: the fastest axis is short, so that one contiguous stretch of memory spans several outputs. This is
+ * the planner's half of kernels/tile.cuh, columns3.cuh and vectors.cuh; short_groups.c and runs.c are that of the
+ * others. */
 #include <stdio.h>
 
 #include "gpuplan/short_groups.h"
 
 enum {
   SPLIT_BYTES = 256 << 10,
-  LEAST_BYTES = 8 << 10, /* an accumulator of a thread, of a split, where SPLIT_BYTES each are too few blocks */
-  WARP_BYTES = 64 << 10,
+  LEAST_BYTES = 8 << 10, /* of a split for each accumulator of a thread, where SPLIT_BYTES make too few blocks */
+  WARP_BYTES = 64 << 10, /* up to which a warp has a group of three outputs of its own */
   MOST_STATE_BYTES = 128,
   MOST_SMEM_BYTES = 32 << 10
 };
 
-/* Threads of a block whose vectors keep their phase: a multiple of the vectors in which the outputs repeat. */
+/* Threads of a block that read: a multiple of the vectors after which the outputs repeat, so that element j of each of
+ * a thread's vectors belongs to the same output. */
 static int active_threads(const ndr_canonical *problem) {
   int64_t columns = problem->kept[0].size, repeat = columns / ndr_gcd(columns, ndr_vector_elements(problem->dtype));
   return repeat > NDR_THREADS ? 0 : (int)(NDR_THREADS / repeat * repeat);
 }
 
-/* Whether vectors hold whole rows of one output each, one after the other: then tile_vectors runs the problem. Single
- * elements are rows too, but for bytes, whose results are so much more that nothing matters but writing them. */
-static bool vectors(const ndr_canonical *problem) {
+/* Whether every vector holds whole rows of one output each: then tile_vectors runs the problem. A single element is
+ * such a row too, except that of a byte: its result is so much larger that only writing it matters. */
+static bool whole_rows(const ndr_canonical *problem) {
   int64_t length = problem->length, elements = ndr_vector_elements(problem->dtype);
   if (problem->kept_count != 1 || problem->kept[0].stride != length) return false;
   if (length == 1) return elements < 16;
@@ -28,38 +30,40 @@ static bool vectors(const ndr_canonical *problem) {
 }
 
 static const char *reject_kept(const ndr_canonical *problem, char *text) {
-  const ndr_axis *lane = &problem->kept[0];
+  const ndr_axis *fastest = &problem->kept[0];
   if (problem->reduced_count == 0) return "nothing is reduced";
-  if (problem->reduced[0].stride != lane->size) return "rows of the kept fastest axis are not dense";
-  if (lane->size <= NDR_THREADS && active_threads(problem) > 0) return NULL;
-  snprintf(text, 160, "kept fastest axis of %lld is wider than the tile", (long long)lane->size);
+  if (problem->reduced[0].stride != fastest->size) return "rows of the kept fastest axis are not dense";
+  if (fastest->size <= NDR_THREADS && active_threads(problem) > 0) return NULL;
+  snprintf(text, 160, "kept fastest axis of %lld is wider than the tile", (long long)fastest->size);
   return text;
 }
 
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;
   if (problem->length == 0) return "nothing is reduced";
-  if (vectors(problem)) return NULL;
-  if (ndr_tile_kept_lane(problem)) return reject_kept(problem, text);
+  if (whole_rows(problem)) return NULL;
+  if (ndr_tile_keeps_fastest(problem)) return reject_kept(problem, text);
   if (problem->reduced_count > 0 && problem->reduced[0].stride == 1)
     return ndr_runs_can(problem) ? NULL : ndr_short_groups_reject(problem, text);
   return "the fastest axis has a step";
 }
 
-/* Bytes of shared memory in which `states` accumulators meet, some at a time: at least one of each column, of whatever
- * operators; mostly all at once. */
-static int smem_bytes(int64_t columns, int64_t states) {
-  int64_t least = columns * MOST_STATE_BYTES, whole = states * 8 < MOST_SMEM_BYTES ? states * 8 : MOST_SMEM_BYTES;
+/* Bytes of shared memory in which a block joins its accumulators, some at a time. They hold at least one accumulator of
+ * each column whatever the operators are, and mostly all of 8 bytes at once. */
+static int smem_bytes(int64_t columns, int64_t accumulators) {
+  int64_t least = columns * MOST_STATE_BYTES, all = accumulators * 8;
+  int64_t whole = all < MOST_SMEM_BYTES ? all : MOST_SMEM_BYTES;
   return (int)(least > whole ? least : whole);
 }
 
-/* As many that blocks need not be many for each. */
+/* The number of tiles from which on no tile has to be split to keep the device busy. */
 static int64_t enough_tiles(const ndr_device *device) {
   return (int64_t)device->units * 8;
 }
 
-/* Rows a split: as long as SPLIT_BYTES, or so many that there is a block for each multiprocessor, which joins all its
- * phases at the end. */
+/* Rows of a split: 1 MiB of them where there are enough tiles, else SPLIT_BYTES, or fewer so that each multiprocessor
+ * has a block; but at least LEAST_BYTES for each accumulator, because a block joins all of its accumulators at the end.
+ */
 static int64_t split_rows(const ndr_canonical *problem, const ndr_device *device, int64_t tiles, int accumulators) {
   int64_t row_bytes = problem->kept[0].size * (int64_t)ndr_dtype_bytes(problem->dtype);
   int64_t rows = (tiles >= enough_tiles(device) ? INT64_C(1) << 20 : SPLIT_BYTES) / row_bytes + 1;
@@ -88,17 +92,17 @@ static void configure_columns(const ndr_canonical *problem, const ndr_device *de
   ndr_launch_end(launch);
 }
 
-/* Where there are groups of three outputs enough, and they are short, a warp has one of its own. */
+/* Where there are enough groups of three outputs and they are short, each warp reads a group of its own. */
 static void configure_columns3(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_COLUMNS3);
   ndr_params *p = &launch->params;
   int64_t groups = problem->outputs / 3, group_bytes = problem->length * 3 * (int64_t)ndr_dtype_bytes(problem->dtype);
-  bool alone = groups >= enough_tiles(device) * 4 && group_bytes <= WARP_BYTES;
-  int block_groups = alone ? NDR_BLOCK_WARPS : 1;
+  bool warp_each = groups >= enough_tiles(device) * 4 && group_bytes <= WARP_BYTES;
+  int block_groups = warp_each ? NDR_BLOCK_WARPS : 1;
   p->tile_columns3 = (ndr_param_tile_columns3){rows_of(problem), ndr_threads(NDR_THREADS / block_groups)};
   p->tile_outputs = 3 * block_groups;
   p->work = (groups + block_groups - 1) / block_groups;
-  ndr_launch_split(launch, problem->length, alone ? problem->length : split_rows(problem, device, groups, 3), 1,
+  ndr_launch_split(launch, problem->length, warp_each ? problem->length : split_rows(problem, device, groups, 3), 1,
                    ndr_launch_step(3));
   ndr_launch_end(launch);
 }
@@ -106,13 +110,13 @@ static void configure_columns3(const ndr_canonical *problem, const ndr_device *d
 static void configure_vectors(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   int64_t row = problem->length * (int64_t)ndr_dtype_bytes(problem->dtype), bytes = problem->outputs * row;
   int64_t blocks = bytes / (NDR_THREADS * NDR_VECTOR_BYTES), enough = (int64_t)device->units * NDR_BLOCKS_TILE_VECTORS;
-  int64_t each = blocks / enough;
+  int64_t vectors = blocks / enough; /* of a thread */
   ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_VECTORS);
   ndr_params *p = &launch->params;
-  if (each < 1) each = 1;
-  if (each > NDR_LOADS_TILE_VECTORS) each = NDR_LOADS_TILE_VECTORS;
+  if (vectors < 1) vectors = 1;
+  if (vectors > NDR_LOADS_TILE_VECTORS) vectors = NDR_LOADS_TILE_VECTORS;
   p->tile_vectors.row_length = (int)problem->length;
-  p->tile_vectors.item_vectors = NDR_THREADS * (int)each;
+  p->tile_vectors.item_vectors = NDR_THREADS * (int)vectors;
   p->tile_outputs = (int)(p->tile_vectors.item_vectors * NDR_VECTOR_BYTES / row);
   p->work = (problem->outputs + p->tile_outputs - 1) / p->tile_outputs;
   ndr_launch_end(launch);
@@ -120,8 +124,8 @@ static void configure_vectors(const ndr_canonical *problem, const ndr_device *de
 
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           bool on_boundary) {
-  /* Off a boundary, vectors hold whole rows of single elements only. */
-  if (vectors(problem) && (on_boundary || problem->length == 1))
+  /* Off a 16-byte boundary a vector holds whole rows only where a row is a single element. */
+  if (whole_rows(problem) && (on_boundary || problem->length == 1))
     configure_vectors(problem, device, launch);
   else if (ndr_runs_best(problem, device))
     ndr_runs_configure(problem, device, launch, on_boundary);

@@ -2,11 +2,11 @@
 #include "gpuplan/launch.h"
 #include "gpuplan/strided.h"
 
-/* Runs of LONG_RUN_BYTES or more are cut into splits of their own, but not more than MOST_RUNS of them, as where an
- * axis of stride 0 repeats one: each split has a state to be joined. */
+/* Runs of LONG_RUN_BYTES or more have splits of their own, unless an output has more than MOST_RUNS of them, as an axis
+ * of stride 0 can make: each split has a state that must be joined. */
 enum { LONG_RUN_BYTES = 64 << 10, MOST_RUNS = 1 << 16 };
 
-static bool unit_lane(const ndr_canonical *problem) {
+static bool reduces_fastest(const ndr_canonical *problem) {
   return problem->reduced_count > 0 && problem->length > 0 && problem->reduced[0].stride == 1;
 }
 
@@ -33,9 +33,10 @@ static void configure_lanes(const ndr_canonical *problem, const ndr_device *devi
   int64_t vectors = run_vectors(problem);
   int lanes = ndr_lanes_for(vectors);
   ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_LANES);
-  int64_t each = (vectors + lanes - 1) / lanes;
-  bool regular = on_boundary && p->kept_count == 1 && each <= 4 && ndr_vectors_aligned(problem, &problem->reduced[0]);
-  int groups = NDR_THREADS / lanes, shift = each > 2 ? 2 : each > 1, outputs = groups * (4 >> shift);
+  int64_t lane_vectors = (vectors + lanes - 1) / lanes;
+  bool regular =
+      on_boundary && p->kept_count == 1 && lane_vectors <= 4 && ndr_vectors_aligned(problem, &problem->reduced[0]);
+  int groups = NDR_THREADS / lanes, shift = lane_vectors > 2 ? 2 : lane_vectors > 1, outputs = groups * (4 >> shift);
   if (problem->outputs < (int64_t)device->units * outputs) regular = false; /* more blocks, each with less to do */
   p->tree_lanes = (ndr_param_tree_lanes){ndr_threads(lanes), (int)vectors, regular ? shift : -1};
   p->tile_outputs = regular ? outputs : groups;
@@ -46,7 +47,7 @@ static void configure_block(const ndr_canonical *problem, const ndr_device *devi
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_BLOCK);
   int64_t split = (ndr_split_bytes(problem, device) + NDR_STEP_BYTES - 1) / NDR_STEP_BYTES * NDR_STEP_BYTES;
-  /* A run that is not much longer than a split stays whole where there are outputs enough. */
+  /* A run that is at most twice a split stays whole where there are enough outputs. */
   if (run_bytes(problem) <= 2 * split && problem->outputs >= (int64_t)device->units * NDR_SPLIT_BLOCKS)
     split = run_bytes(problem);
   ndr_param_tree_block *own = &launch->params.tree_block;
@@ -66,7 +67,7 @@ static void configure_runs(const ndr_canonical *problem, const ndr_device *devic
 
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           bool on_boundary) {
-  if (!unit_lane(problem) || ndr_canonical_uncompiled(problem, device)) {
+  if (!reduces_fastest(problem) || ndr_canonical_uncompiled(problem, device)) {
     ndr_launch_strided(problem, device, launch);
     return;
   }

@@ -1,6 +1,5 @@
-/* What operators are built from: limits, types of totals and results, ways to join and to map values, vectors taken
- * whole.
- */
+/* What operators are built from: limits, the types of totals and results, ways to join and to map values, and vectors
+ * that are folded without unpacking them. */
 #ifndef NDR_ALGEBRA_CUH
 #define NDR_ALGEBRA_CUH
 
@@ -12,7 +11,7 @@
 
 /* ---- limits ---- */
 
-template <class V> struct limits; /* integers; floats are infinite */
+template <class V> struct limits; /* of integers; the limits of floats are infinite */
 template <> struct limits<int> {
   static NDR_DEVICE int least() { return -2147483647 - 1; }
   static NDR_DEVICE int most() { return 2147483647; }
@@ -92,7 +91,7 @@ template <> struct kind<c128> {
   typedef c128 far;
 };
 
-/* What the total of a short batch fits in, and what a thread's running total is kept in. */
+/* batch: the type that the total of a short batch fits in; near: the type of a thread's accumulated total. */
 template <class T, bool WIDE> struct totals { typedef typename traits<T, WIDE>::value batch, near; };
 template <bool WIDE> struct totals<i8, WIDE> {
   typedef int batch;
@@ -184,7 +183,7 @@ struct both {
   template <class V> static NDR_DEVICE V identity() { return 1; }
   template <class V> static NDR_DEVICE V join(V a, V b) { return a & b; }
 };
-/* min (SIGN < 0) and max; under SKIP, NaN means that nothing was seen and loses to everything. */
+/* min (SIGN < 0) and max (SIGN > 0). Under SKIP, NaN means that nothing was seen and loses to everything. */
 template <int SIGN, bool SKIP> struct extreme {
   template <class V> static NDR_DEVICE V identity() {
     if (SKIP && is_float<V>::yes) return (V)NDR_NAN;
@@ -200,7 +199,7 @@ template <int SIGN, bool SKIP> struct extreme {
     return SIGN < 0 ? machine::minimum(a, b) : machine::maximum(a, b);
   }
 };
-/* The largest magnitude: at least 0. */
+/* The largest magnitude. Its identity is 0. */
 template <bool SKIP> struct largest : extreme<1, SKIP> {
   template <class V> static NDR_DEVICE V identity() { return 0; }
 };
@@ -231,7 +230,7 @@ struct nonzero {
 struct present {
   template <class B, class V> static NDR_DEVICE B of(V x, const ndr_params &) { return (B)!is_nan(x); }
 };
-/* Nonzero or NaN, by what the launch asks. */
+/* Whether x is nonzero or whether it is NaN, as the launch's limit says. */
 struct beyond {
   template <class B, class V> static NDR_DEVICE B of(V x, const ndr_params &p) { return (B)is_beyond(x, p.limit); }
 };
@@ -245,7 +244,7 @@ struct root {
   static NDR_DEVICE double of(double x) { return sqrt(x); }
 };
 
-/* Unsigned totals of the bytes of a vector, and how many bytes are not 0. */
+/* The total of a vector's bytes, signed or unsigned as `start` is, plus `start`. */
 NDR_DEVICE int vector_total(const ndr_vector &p, int start) {
   int t = start;
 #pragma unroll
@@ -258,7 +257,7 @@ NDR_DEVICE u32 vector_total(const ndr_vector &p, u32 start) {
   for (int w = 0; w < 4; w++) t = machine::dot4(p.word[w], 0x01010101u, t);
   return t;
 }
-/* Bit 7 of (b & 127) + 127 or b says whether byte b is not 0; no carry leaves a byte. */
+/* How many bytes of a vector are not 0. Bit 7 of ((b & 127) + 127) | b says it of byte b; no carry leaves a byte. */
 NDR_DEVICE u32 vector_nonzero(const ndr_vector &p) {
   u32 t = 0;
 #pragma unroll
@@ -272,7 +271,7 @@ NDR_DEVICE bool vector_any(const ndr_vector &p) {
   return (p.word[0] | p.word[1] | p.word[2] | p.word[3]) != 0;
 }
 
-/* Which vectors an operator takes whole. */
+/* Which operators fold a vector of T without unpacking it, and how. */
 template <class T, class MAP, class JOIN> struct packing {
   static const bool yes = false;
   template <class A> static NDR_DEVICE A of(const ndr_vector &) { return A(); }

@@ -1,13 +1,14 @@
-/* Family tile where the kept short axis has 3 elements (colours, coordinates), so that every phase is known to the
- * compiler. A team, a warp or the whole block, reads an output group; of the stretches of a block's team each warp has
- * rows of its own, and the warps meet at the end. */
+/* Family tile where the kept fastest axis has 3 elements (colours, coordinates), so that the compiler knows every
+ * phase. A team, which is a warp or the whole block, reads a group of three outputs. The warps of a block's team read
+ * different rows of each stretch and are joined at the end. */
 #ifndef NDR_COLUMNS3_CUH
 #define NDR_COLUMNS3_CUH
 
 #include "tile.cuh"
 
-/* Element j of a lane's vector u, u warps of vectors after its first, is of phase (u * AWAY + j) % 3 from its first
- * element's: known here, so that three accumulators do, each in fixed registers. */
+/* A lane's vector u lies u * AWAY elements behind its first vector, so that element j of it belongs to phase
+ * (u * AWAY + j) % 3, counted from the lane's first element. The compiler knows that number: three accumulators
+ * suffice, each in registers of its own. */
 template <class Op> struct columns3 {
   typedef typename Op::element T;
   typedef typename Op::Near Near;
@@ -53,16 +54,16 @@ template <class Op> struct columns3 {
     }
   }
 
-  /* A warp's rows of a stretch, into its lanes' totals of the three outputs. */
+  /* Folds a warp's rows of a stretch into its lanes' totals of the three outputs. */
   static NDR_DEVICE void fold(const ndr_params &p, Near *total, const stretch<T> &s, i64 index, int lane) {
     static_assert(edges<T>::most <= NDR_WARP, "a lane has one element of the edges at most");
     edges<T> around(s);
     i64 at = around.at(lane);
     T element = T();
     if (lane < around.count) element = machine::load_element(s.start + at);
-    Near a[3] = {Op::near(), Op::near(), Op::near()};
+    Near a[3] = {Op::identity(), Op::identity(), Op::identity()};
     accumulate(p, a, s, index, lane);
-    /* Turned so that a[k] belongs to output k in every lane. */
+    /* Joins each phase to the output that it belongs to in this lane. */
     int phase = (s.head + lane * elements) % 3, column = (int)(at % 3);
     Op::join(total[0], phase == 0 ? a[0] : phase == 1 ? a[2] : a[1]);
     Op::join(total[1], phase == 0 ? a[1] : phase == 1 ? a[0] : a[2]);
@@ -83,7 +84,7 @@ template <class Op> NDR_DEVICE void tile_columns3(const ndr_params &p) {
     tile_split whose = split_of(p, item);
     i64 group = alone ? whose.tile * warps + warp : whose.tile;
     range units = units_of(p, whose.split);
-    typename Op::Near total[3] = {Op::near(), Op::near(), Op::near()};
+    typename Op::Near total[3] = {Op::identity(), Op::identity(), Op::identity()};
     bool inside = group * 3 < p.outputs;
     output_spot kept = locate_kept(p, 1, inside ? group : 0);
     for (i64 row = units.begin; inside && row < units.end;) {
@@ -101,7 +102,7 @@ template <class Op> NDR_DEVICE void tile_columns3(const ndr_params &p) {
     }
     if (alone) continue;
     machine::barrier();
-    typename Op::Near mine = Op::near();
+    typename Op::Near mine = Op::identity();
     for (int w = 0; thread < 3 && w < warps; w++) Op::join(mine, states[w][thread]);
     finish_columns<Op>(p, p.tile_columns3.rows.columns, whose, kept.result, mine);
     machine::barrier();

@@ -1,5 +1,6 @@
-/* Elements as a file stores them into those that are reduced: out of their chunks, out of planes of bytes, in this
- * machine's byte order, NaN where they are missing, scaled. To the bit what src/h5/read/unpack.c gives. */
+/* Converts elements as a file stores them to those that are reduced: takes them out of their chunks and out of planes
+ * of bytes, puts them in this machine's byte order, marks missing ones NaN, and scales them. Its results equal those of
+ * src/h5/read/unpack.c to the bit. */
 #ifndef NDR_CONVERT_CUH
 #define NDR_CONVERT_CUH
 
@@ -12,7 +13,7 @@ NDR_DEVICE u32 quotient_of(u32 n, const ndr_convert_divisor &divisor) {
   return divisor.magic ? machine::multiply_high(n, divisor.magic) >> divisor.shift : n;
 }
 
-/* The first element of its chunk, and which one of the chunk it is. */
+/* Where an element is stored: the number of its chunk's first element, and its own number within the chunk. */
 struct home {
   u32 chunk, within;
 };
@@ -33,7 +34,7 @@ NDR_DEVICE home find_home(const ndr_convert_params &p, u32 n) {
 
 /* ---- Its bits --------------------------------------------------------------------------------------------------- */
 
-/* c128. */
+/* The bits of a c128. */
 struct twin {
   u64 low, high;
 };
@@ -46,9 +47,8 @@ template <> struct holder<4> { typedef u32 bits; };
 template <> struct holder<8> { typedef u64 bits; };
 template <> struct holder<16> { typedef twin bits; };
 
-/* In the other byte order: byte b as byte b ^ flip, where flip is 3 for the halves of a c64, for all else the last
- * byte.
- */
+/* Reverses the byte order: byte b becomes byte b ^ flip. flip is 3 for c64, whose parts are reversed each; otherwise it
+ * is the number of the last byte. */
 NDR_DEVICE u8 flipped(u8 bits, int) {
   return bits;
 }
@@ -66,7 +66,7 @@ NDR_DEVICE twin flipped(twin bits, int flip) {
   return {flipped(bits.low, flip), flipped(bits.high, flip)};
 }
 
-/* An element of planes that are so many bytes apart. */
+/* Joins the bytes of an element, one from each plane; planes are `apart` bytes apart. */
 template <class B> struct planes {
   static NDR_DEVICE B join(const u8 *first, u32 apart, int flip) {
     u64 bits = 0;
@@ -90,8 +90,8 @@ template <class B> NDR_DEVICE B fetch(const ndr_convert_params &p, u32 n) {
 
 /* ---- What it means ---------------------------------------------------------------------------------------------- */
 
-/* Elements as numbers: of floats f64, which holds each of them; of integers the widest. `quiet` is the NaN that missing
- * floats become. */
+/* The numbers that elements stand for. A float's is an f64, which holds every value; an integer's is the widest
+ * integer. `quiet` is the NaN that missing floats become, `fraction` the bits of a float's fraction. */
 template <class T> struct meaning;
 template <> struct meaning<i8> { typedef i64 number; };
 template <> struct meaning<i16> { typedef i64 number; };
@@ -148,7 +148,7 @@ NDR_DEVICE double number_of(u64 word, double) {
   return machine::double_of(word);
 }
 
-/* NaN is no integer; one that is missing fails its range, if there is one. */
+/* Whether a value is missing. A NaN is out of any range, so that it is missing where there is one. */
 template <class N> NDR_DEVICE bool is_missing(const ndr_convert_params &p, N value) {
   bool missing = p.ranged && !(value >= number_of(p.least, N()) && value <= number_of(p.most, N()));
 #pragma unroll 1
@@ -156,7 +156,8 @@ template <class N> NDR_DEVICE bool is_missing(const ndr_convert_params &p, N val
   return missing;
 }
 
-/* What arithmetic of the host leaves of a NaN: its sign and its fraction, quiet. GPUs have one NaN for all. */
+/* The f64 that the host's arithmetic makes of a NaN: quiet, with its sign and fraction. A GPU would return its one NaN.
+ */
 template <class T, class B> NDR_DEVICE double widen_nan(B bits) {
   constexpr int fraction = meaning<T>::fraction;
   u64 sign = (u64)bits >> (8 * sizeof(B) - 1) << 63, rest = ((u64)bits & (((u64)1 << fraction) - 1)) << (52 - fraction);
@@ -172,7 +173,7 @@ template <class T, class B, class N> NDR_DEVICE double widened(const ndr_convert
   return machine::rounded_sum(machine::rounded_product((double)value, p.scale), p.offset);
 }
 
-/* Integers have no NaN of their own. */
+/* Marks missing floats NaN. Integers have no NaN: those that are missing stay as they are. */
 template <class T, class B> NDR_DEVICE B marked(const ndr_convert_params &p, B bits, double value) {
   return is_missing(p, value) ? (B)meaning<T>::quiet : bits;
 }
@@ -180,7 +181,7 @@ template <class T, class B, class N> NDR_DEVICE B marked(const ndr_convert_param
   return bits;
 }
 
-/* Stores an element as what it becomes. */
+/* Stores an element in the way that p.way says. */
 template <class T> struct converter {
   typedef typename holder<sizeof(T)>::bits bits;
   static NDR_DEVICE void store(const ndr_convert_params &p, u32 n, bits x) {
@@ -192,7 +193,7 @@ template <class T> struct converter {
       ((bits *)p.to)[n] = p.way == NDR_CONVERT_MARK ? marked<T>(p, x, value) : x;
   }
 };
-/* Those that are no real numbers. */
+/* bool, c64 and c128 are only copied. */
 template <class B> struct mover {
   typedef B bits;
   static NDR_DEVICE void store(const ndr_convert_params &p, u32 n, bits x) { ((bits *)p.to)[n] = x; }

@@ -1,4 +1,4 @@
-/* Several operators from one read: a pair of operators is an operator, so any number nest. */
+/* Several operators from one read. A pair of operators is an operator itself, so that pairs nest to any number. */
 #ifndef NDR_FUSED_CUH
 #define NDR_FUSED_CUH
 
@@ -16,8 +16,8 @@ template <class A, class B> struct fused {
   typedef pair_of<typename A::Far, typename B::Far> Far;
   static const bool indexed = A::indexed || B::indexed, packed = false, single = false;
   static const int words = A::words + B::words;
-  static NDR_DEVICE Near near() { return {A::near(), B::near()}; }
-  static NDR_DEVICE Far far() { return {A::far(), B::far()}; }
+  static NDR_DEVICE Near identity() { return {A::identity(), B::identity()}; }
+  static NDR_DEVICE Far state_identity() { return {A::state_identity(), B::state_identity()}; }
   template <int N> static NDR_DEVICE void fold(Near &s, const value (&x)[N], i64 index, i64 step, const ndr_params &p) {
     A::template fold<N>(s.a, x, index, step, p);
     B::template fold<N>(s.b, x, index, step, p);

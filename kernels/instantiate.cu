@@ -1,6 +1,7 @@
-/* Every ahead-of-time kernel of one dtype: compiled once a dtype with -DNDR_DTYPE=f32 (its name in dtypes.def),
- * -DNDR_ELEMENT=f32 (its storage type), for floats and complex ones -DNDR_REAL, and for the latter -DNDR_COMPLEX. Entry
- * points: ndr_<kernel>_<op>_<dtype>. Compiled with -DNDR_ONLY_OP=sum, only that operator: for trying things out. */
+/* Every ahead-of-time kernel of one dtype. Its entry points are ndr_<kernel>_<op>_<dtype>. It is compiled once for each
+ * dtype, with -DNDR_DTYPE=f32 (the name in dtypes.def), -DNDR_ELEMENT=f32 (the storage type), -DNDR_REAL for floats and
+ * complex numbers, and -DNDR_COMPLEX for complex numbers. -DNDR_ONLY_OP=sum compiles one operator, to try things out.
+ */
 #include "columns3.cuh"
 #include "runs.cuh"
 #include "states.cuh"
@@ -21,7 +22,7 @@
             name<NDR_OPERATOR(op)>)
 #define NDR_REDUCTIONS(op) NDR_KERNEL_ROWS(NDR_REDUCTION, op)
 
-/* Kernels that plans do not name, and the blocks that a multiprocessor holds of them. */
+/* Kernels that plans do not name. A multiprocessor holds NDR_BLOCKS_OTHER blocks of them. */
 enum { NDR_BLOCKS_OTHER = 4 };
 #define NDR_OTHER(name, op, params, ...) NDR_ENTRY(name, op, NDR_BLOCKS_OTHER, params, __VA_ARGS__)
 #define NDR_STATES(op) NDR_OTHER(states, op, ndr_states_params, states<NDR_OPERATOR(op)>)
@@ -39,8 +40,8 @@ enum { NDR_BLOCKS_OTHER = 4 };
 /* States in which NaN means that nothing was seen have rules of their own. */
 #define NDR_EVERY(op) NDR_STATES(op) NDR_SKIPPING_STATES(op)
 
-/* skip_nan and accumulation in f64 are compiled at run time; where that can't be, one kernel serves every layout. The
- * latter changes no operator but those that round as they go. */
+/* Kernels for skip_nan and for accumulation in f64 are compiled at run time. Where that is impossible, one kernel of
+ * each serves every layout. Accumulation in f64 changes only operators that round as they accumulate. */
 #define NDR_EXACT(op) NDR_REDUCTIONS(op) NDR_SKIP(op)
 #define NDR_ROUNDING(op) NDR_EXACT(op) NDR_WIDE(op)
 
@@ -58,7 +59,8 @@ NDR_ROUNDING(NDR_ONLY_OP)
 #define OP(NAME, value, name, result, empty, domain, ...) NDR_DOMAIN_##domain(name)
 #include "ops.def"
 
-/* The other operators finalize the totals of these in another way (see params.h), but for all under skip_nan. */
+/* The other operators finalize the totals of these in a way of their own (see params.h). `all` under skip_nan cannot.
+ */
 NDR_SKIP(all)
 NDR_EXACT(count)
 NDR_EXACT(norminf)

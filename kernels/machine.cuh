@@ -1,12 +1,13 @@
-/* Everything that is an intrinsic of the machine, and nothing else. tests/simt/machine.cuh replaces this file with an
- * emulation on the host, so a kernel may touch threads, shared memory and special instructions only through it. */
+/* The intrinsics of the machine, and nothing else. tests/simt/machine.cuh replaces this file with an emulation on the
+ * host, so a kernel may use threads, shared memory and special instructions only through it. */
 #ifndef NDR_MACHINE_CUH
 #define NDR_MACHINE_CUH
 
 #define NDR_KERNEL extern "C" __global__ void
 #define NDR_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
 #define NDR_DEVICE __device__ __forceinline__
-#define NDR_CALLED static __device__ __noinline__ /* much code, many callers, little of the time */
+#define NDR_CALLED                                                                                                     \
+  static __device__ __noinline__ /* for long functions with many callers that take little of the time */
 #define NDR_SHARED __shared__
 
 typedef unsigned long long ndr_word;
@@ -43,7 +44,7 @@ NDR_DEVICE unsigned char *shared_bytes() {
   return bytes;
 }
 
-/* Loads that pass the data through once: read-only path, not kept in the first-level cache. */
+/* Loads a vector of data that is read once: by the read-only path, without a place in the first-level cache. */
 NDR_DEVICE ndr_vector load_vector(const void *address) {
   ndr_vector p;
   asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -52,7 +53,8 @@ NDR_DEVICE ndr_vector load_vector(const void *address) {
   return p;
 }
 
-/* The same by way of the first-level cache: slower, but for threads that write about as much as they read. */
+/* Loads a vector and keeps it in the first-level cache. That is slower, except where threads write about as much as
+ * they read. */
 NDR_DEVICE ndr_vector keep_vector(const void *address) {
   ndr_vector p;
   asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -65,21 +67,20 @@ template <class T> NDR_DEVICE T load_element(const T *address) {
   return *address;
 }
 
-/* Words that other blocks wrote during this launch: not from the first-level cache. */
+/* Loads a word that another block may have written during this launch: never from the first-level cache. */
 NDR_DEVICE ndr_word load_fresh(const ndr_word *address) {
   ndr_word w;
   asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(w) : "l"(address) : "memory");
   return w;
 }
 
-/* The same value, of which the compiler does not know that it is: what is made of it is made anew, not kept in
- * registers since last time. */
+/* Hides the value from the compiler, so that what depends on it is computed again rather than kept in registers. */
 NDR_DEVICE long long opaque(long long value) {
   asm volatile("" : "+l"(value));
   return value;
 }
 
-/* Takes a ticket after making this thread's earlier stores visible to the device. */
+/* Makes this thread's earlier stores visible to the device, then increments the counter and returns what it was. */
 NDR_DEVICE unsigned take_ticket(unsigned *counter) {
   __threadfence();
   return atomicAdd(counter, 1u);
@@ -129,7 +130,7 @@ NDR_DEVICE float truncate_to_float(double value) {
   return __double2float_rz(value);
 }
 
-/* Rounded each, where a compiler would make one multiply-add of a product and a sum. */
+/* A product and a sum that are each rounded: the compiler does not fuse them into one multiply-add. */
 NDR_DEVICE double rounded_product(double a, double b) {
   return __dmul_rn(a, b);
 }
@@ -137,7 +138,8 @@ NDR_DEVICE double rounded_sum(double a, double b) {
   return __dadd_rn(a, b);
 }
 
-/* The smaller and the larger; quiet ones ignore a NaN, loud ones return it. */
+/* The smaller and the larger value, by IEEE 754's names: minimum_number and maximum_number ignore a NaN, minimum and
+ * maximum return it. */
 NDR_DEVICE float minimum_number(float a, float b) {
   return fminf(a, b);
 }

@@ -1,4 +1,4 @@
-/* var and std. */
+/* var and std: the accumulators and states of moments, and exact sums for small integers. */
 #ifndef NDR_MOMENTS_CUH
 #define NDR_MOMENTS_CUH
 
@@ -25,10 +25,10 @@ template <class V, class R> NDR_DEVICE void join_moments(moments<V, R> &a, const
     a = b;
     return;
   }
-  R total = a.n + b.n, share = fraction(b.n, total);
+  R total = a.n + b.n, weight = fraction(b.n, total);
   V delta = b.mean - a.mean;
-  a.mean = a.mean + scale(delta, share);
-  a.m2 += b.m2 + square<R>(delta) * (a.n * share);
+  a.mean = a.mean + scale(delta, weight);
+  a.m2 += b.m2 + square<R>(delta) * (a.n * weight);
   a.n = total;
 }
 
@@ -45,9 +45,9 @@ template <class T, bool WIDE, bool SKIP, bool ROOT> struct op_moments {
   typedef typename kind<T>::real result;
   static const bool indexed = false, packed = false, single = true, rooted = true, counting = false;
   static const int words = wording<far_point>::words + 2;
-  static NDR_DEVICE Near near() { return {0, unit<point>(0), 0}; }
-  static NDR_DEVICE Far far() { return {0, unit<far_point>(0), 0}; }
-  /* Two passes over the registers give the batch's own moments. */
+  static NDR_DEVICE Near identity() { return {0, unit<point>(0), 0}; }
+  static NDR_DEVICE Far state_identity() { return {0, unit<far_point>(0), 0}; }
+  /* Computes the batch's moments in two passes over the registers, then joins them. */
   template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, const ndr_params &) {
     point b[N];
     real d[N], n = N;
@@ -118,7 +118,7 @@ template <class T, bool ROOT> struct op_exact_moments : op_moments<T, false, fal
   typedef typename choose<sizeof(T) == 1, u32, u64>::type square_type;
   typedef exact_moments<value> Near;
   static const bool packed = packing<T, keep, add>::yes && !same<T, boolean>::yes;
-  static NDR_DEVICE Near near() { return {0, 0, 0}; }
+  static NDR_DEVICE Near identity() { return {0, 0, 0}; }
   template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, const ndr_params &) {
     square_type b[N];
 #pragma unroll
@@ -135,9 +135,9 @@ template <class T, bool ROOT> struct op_exact_moments : op_moments<T, false, fal
   static NDR_DEVICE void join(Near &a, const Near &b) {
     a.sum += b.sum, a.squares += b.squares, a.n += b.n;
   }
-  /* With m the mean rounded to an integer, the squares about m are exact and at least twice what is taken off them. */
+  /* Let m be the mean rounded to an integer. The squares about m are exact, and at least twice what is subtracted. */
   NDR_CALLED Far widen(Near a) {
-    if (a.n == 0) return base::far();
+    if (a.n == 0) return base::state_identity();
     double n = a.n, mean = (double)a.sum / n;
     i64 m = (i64)rint(mean), rest = a.sum - m * (i64)a.n;
     i64 about = (i64)a.squares - 2 * m * a.sum + m * m * (i64)a.n;

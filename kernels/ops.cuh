@@ -1,16 +1,15 @@
-/* The operators: what a thread accumulates (Near), what blocks exchange (Far, the words of
- * src/core/state.h), and how a batch of elements enters.
+/* The operators. Near is a thread's accumulator, Far the state that blocks exchange (the words of src/core/state.h).
  *
- *   Near near();  Far far();                               identities
+ *   Near identity();  Far state_identity();                the accumulator and the state of no elements
  *   fold<N>(Near &, const value (&)[N], index, step, p)   N elements; element i has flattened index index + i * step
- *   fold_vector(Near &, vector)                            only where `packed`: 16 bytes without taking them apart
+ *   fold_vector(Near &, vector)                            only where `packed`: folds 16 bytes without unpacking them
  *   join(Near &, Near), join(Far &, Far), widen(Near)
- *   save(Far, words), load(words)                          `words` of them
- *   finish(Far, ddof)                                      what store_value rounds to `result`
- *   rooted, counting                                       whether its kernels also end as std; as any, all and valid
+ *   save(Far, words), load(words)                          a state is `words` words
+ *   finish(Far, ddof)                                      the value that store_value rounds to `result`
+ *   rooted, counting                                       whether its totals also finalize to std; to any, all, valid
  *
- * A batch is first combined in itself, pairwise, and then enters the accumulator: shorter chains of dependent
- * operations, and rounding errors that grow with the depth of the tree. */
+ * fold() first combines a batch pairwise and then joins it to the accumulator. Chains of dependent operations are then
+ * shorter, and rounding errors grow with the depth of the tree. */
 #ifndef NDR_OPS_CUH
 #define NDR_OPS_CUH
 
@@ -31,8 +30,8 @@ struct simple {
   static const bool counting = same<MAP, beyond>::yes;
   static const bool packed = packing<T, MAP, JOIN>::yes;
   static const int words = wording<FAR>::words;
-  static NDR_DEVICE Near near() { return JOIN::template identity<Near>(); }
-  static NDR_DEVICE Far far() { return JOIN::template identity<Far>(); }
+  static NDR_DEVICE Near identity() { return JOIN::template identity<Near>(); }
+  static NDR_DEVICE Far state_identity() { return JOIN::template identity<Far>(); }
   template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, const ndr_params &p) {
     BATCH b[N];
 #pragma unroll
@@ -85,7 +84,7 @@ template <class T, bool W, bool S> using op_all = simple<T, W, S, u32, u32, u64,
 template <class T, bool W, bool S> using op_count = simple<T, W, S, u32, u64, u64, i64, beyond, add, plain>;
 template <class T, bool W, bool S> using op_valid = simple<T, W, S, u32, u64, u64, i64, present, add, plain>;
 
-/* ---- ptp: the smallest and the largest ---- */
+/* ---- ptp: the smallest and the largest element ---- */
 
 template <class V> struct range_of { V least, most; };
 
@@ -100,8 +99,10 @@ template <class T, bool WIDE, bool SKIP> struct op_ptp {
   typedef extreme<1, SKIP> larger;
   static const bool indexed = false, packed = false, single = true, rooted = false, counting = false;
   static const int words = 2;
-  static NDR_DEVICE Near near() { return {smaller::template identity<value>(), larger::template identity<value>()}; }
-  static NDR_DEVICE Far far() {
+  static NDR_DEVICE Near identity() {
+    return {smaller::template identity<value>(), larger::template identity<value>()};
+  }
+  static NDR_DEVICE Far state_identity() {
     return {smaller::template identity<far_value>(), larger::template identity<far_value>()};
   }
   template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, const ndr_params &) {
@@ -116,7 +117,7 @@ template <class T, bool WIDE, bool SKIP> struct op_ptp {
   static NDR_DEVICE Far widen(const Near &a) { return {(far_value)widened(a.least), (far_value)widened(a.most)}; }
   static NDR_DEVICE void save(const Far &a, ndr_word *w) { w[0] = to_word(a.least), w[1] = to_word(a.most); }
   static NDR_DEVICE Far load(const ndr_word *w) { return {from_word<far_value>(w[0]), from_word<far_value>(w[1])}; }
-  /* The smallest is above the largest where no element was seen; what then is no number is 0 of integers. */
+  /* The smallest is above the largest where no element was seen: the result is then NaN, or 0 for integers. */
   static NDR_DEVICE far_value finish(const Far &a, double) {
     return a.least <= a.most ? difference(a.most, a.least) : none(a.least);
   }
@@ -143,7 +144,7 @@ template <class T, bool WIDE, bool SKIP> struct op_mean {
   typedef T element;
   typedef typename traits<T, WIDE>::value value;
   typedef typename totals<T, WIDE>::batch batch;
-  /* Sums of 8, 16 and 32-bit integers are exact in 64 bits; of 64-bit ones they could overflow. */
+  /* Sums of 8-, 16- and 32-bit integers are exact in 64 bits. Those of 64-bit integers could overflow, and are f64. */
   typedef typename choose<sizeof(T) == 8 && !is_float<value>::yes && sizeof(value) == 8, double,
                           typename totals<T, WIDE>::near>::type exact;
   typedef typename choose<sizeof(value) == 2 * sizeof(real_t<T, WIDE>), value, exact>::type sum_type;
@@ -157,8 +158,8 @@ template <class T, bool WIDE, bool SKIP> struct op_mean {
   static const bool indexed = false, single = true, rooted = false, counting = false;
   static const bool packed = packing<T, keep, add>::yes;
   static const int words = wording<sum_far>::words + 1;
-  static NDR_DEVICE Near near() { return {unit<sum_type>(0), 0}; }
-  static NDR_DEVICE Far far() { return {unit<sum_far>(0), 0}; }
+  static NDR_DEVICE Near identity() { return {unit<sum_type>(0), 0}; }
+  static NDR_DEVICE Far state_identity() { return {unit<sum_far>(0), 0}; }
   template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, const ndr_params &) {
     sum_batch b[N];
     u32 n = N;
@@ -221,10 +222,10 @@ template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
   template <class V> static NDR_DEVICE place<V> none() {
     return {extreme<SIGN, SKIP>::template identity<V>(), absent ? (i64)-1 : limits<i64>::most()};
   }
-  static NDR_DEVICE Near near() { return none<value>(); }
-  static NDR_DEVICE Far far() { return none<typename kind<T>::far>(); }
-  /* A NaN beats all but a NaN; under SKIP, where it stands for nothing seen, all but a NaN beat it. Said so that few
-   * comparisons do: those with a NaN are false. */
+  static NDR_DEVICE Near identity() { return none<value>(); }
+  static NDR_DEVICE Far state_identity() { return none<typename kind<T>::far>(); }
+  /* A NaN beats everything but a NaN; under SKIP, where NaN means that nothing was seen, everything but a NaN beats it.
+   * Comparisons with a NaN are false, so that one comparison and one test for NaN suffice. */
   template <class V> static NDR_DEVICE bool beats(V b, V a) {
     if (SKIP) return !(SIGN < 0 ? a <= b : a >= b) && !is_nan(b);
     return !(SIGN < 0 ? b >= a : b <= a) && !is_nan(a);
@@ -236,7 +237,7 @@ template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
   template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64 index, i64 step, const ndr_params &p) {
     fold_vectors<N, N>(a, x, index, 0, step, p);
   }
-  /* Which of N elements, `step` indices apart, is the one of lowest index that the test holds for. */
+  /* Of N elements, `step` indices apart, the number of the one with the lowest index for which `holds` is true. */
   template <int N, class TEST> static NDR_DEVICE int place_of(const value (&x)[N], i64 step, TEST holds) {
     int at = 0;
     if (step >= 0) {
@@ -248,8 +249,8 @@ template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
     }
     return at;
   }
-  /* N elements, PER at a time `between` apart. First their extreme, then which of them it is; the one
-   * with the lowest index is offered. */
+  /* Folds N elements. Those of a vector, PER of them, are `step` indices apart; vectors start `between` indices apart.
+   * Finds the extreme first and then the element of lowest index that has it. */
   template <int N, int PER>
   static NDR_DEVICE void fold_vectors(Near &a, const value (&x)[N], i64 index, i64 between, i64 step,
                                       const ndr_params &) {
@@ -265,8 +266,8 @@ template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
     offer(a, b.value, b.index);
   }
   static NDR_DEVICE Far widen(const Near &a) {
-    /* An integer identity widens to that of the word, so that it loses to every element. */
-    if (a.index == limits<i64>::most()) return far();
+    /* The identity of a narrow integer becomes the state's identity, so that it loses to every element. */
+    if (a.index == limits<i64>::most()) return state_identity();
     return {(typename kind<T>::far)widened(a.value), a.index};
   }
   static NDR_DEVICE void save(const Far &a, ndr_word *w) {
@@ -309,8 +310,8 @@ template <class T, bool WIDE, bool SKIP> struct op_logsumexp {
   typedef typename kind<T>::mean result;
   static const bool indexed = false, packed = false, single = true, rooted = false, counting = false;
   static const int words = 2;
-  static NDR_DEVICE Near near() { return {limits<real>::least(), 0}; }
-  static NDR_DEVICE Far far() { return {limits<double>::least(), 0}; }
+  static NDR_DEVICE Near identity() { return {limits<real>::least(), 0}; }
+  static NDR_DEVICE Far state_identity() { return {limits<double>::least(), 0}; }
   template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, const ndr_params &) {
     real b[N], e[N];
 #pragma unroll

@@ -1,14 +1,13 @@
-/* Family tile where groups of outputs, as in short_groups.cuh but not always dense, have many runs: the elements of
- * neighbouring groups' runs are columns, each of which a thread walks row by row, as in thread.cuh. An output's
- * columns, and the block's rows of them, meet in shared memory at the end. WIDE: a column is a vector, all of one
- * output. */
+/* Family tile where groups of outputs have many runs. Groups are those of short_groups.cuh, but need not be dense. The
+ * elements of neighbouring groups' runs are columns; a thread walks a column row by row, as in thread.cuh. At the end
+ * the block joins the rows and columns of each output in shared memory. WIDE: a column is a vector of one output. */
 #ifndef NDR_RUNS_CUH
 #define NDR_RUNS_CUH
 
 #include "short_groups.cuh"
 #include "thread.cuh"
 
-/* The first UNROLL of the `left` rows that follow, of vectors whose elements are `apart` indices from each other. */
+/* As fold_rows, of rows that are a vector; its elements are `apart` indices from each other. */
 template <class Op, int UNROLL>
 NDR_DEVICE void fold_vectors(const ndr_params &p, typename Op::Near &a, const typename Op::element *at, i64 stride,
                              i64 index, i64 step, i64 apart, int left, int rows) {
@@ -18,7 +17,7 @@ NDR_DEVICE void fold_vectors(const ndr_params &p, typename Op::Near &a, const ty
     for (int u = 0; u < UNROLL; u++, at += stride) vector[u] = machine::load_vector(at);
     if constexpr (!Op::indexed) {
       fold_batch<Op, UNROLL>(p, a, vector, 0, 0, 0);
-    } else { /* row by row: elements of several may be in another order than their indices */
+    } else { /* row by row: indices may not rise from row to row */
 #pragma unroll
       for (int u = 0; u < UNROLL; u++) fold_vector_of<Op>(p, a, vector[u], index + u * step, apart);
     }
@@ -35,7 +34,8 @@ NDR_DEVICE void fold_vectors(const ndr_params &p, typename Op::Near &a, const ty
 template <class Op> struct residency<NDR_KERNEL_TILE_RUN_VECTORS, Op> : column<Op, false> {};
 template <class Op> struct residency<NDR_KERNEL_TILE_RUN_ELEMENTS, Op> : column<Op, false> {};
 
-/* A block's threads: some along the columns of its tile, the rest along the rows. */
+/* A thread's place in a block, whose threads are row_threads along the columns of a tile times `rows` along the rows.
+ */
 template <class Op, bool WIDE> struct strip : groups {
   typedef typename Op::element T;
   typedef typename Op::Near Near;
@@ -53,13 +53,13 @@ template <class Op, bool WIDE> struct strip : groups {
     columns = g.run_length * g.outputs / elements;
   }
 
-  /* The first column of a tile that an item has. */
+  /* The first column of the tile that the item's split has. */
   static NDR_DEVICE int first_column(const ndr_params &p, tile_split whose) {
     const ndr_param_tile_runs &own = p.tile_runs;
     return own.column_splits == 1 ? 0 : whose.split / own.row_splits * own.row_threads;
   }
 
-  /* What this thread reads of an item. */
+  /* Folds what this thread reads of an item. */
   NDR_DEVICE void fold(const ndr_params &p, Near &a, tile_split whose) const {
     where at = find(p, whose.tile);
     int column = first_column(p, whose) + lane, group = column / columns,
@@ -76,14 +76,14 @@ template <class Op, bool WIDE> struct strip : groups {
       fold_columns<Op, false>(p, &a, base, index, units, row, rows);
   }
 
-  /* What the block has of an output, every joiners-th of its states. */
+  /* Joins every joiners-th of the block's accumulators of an output. */
   NDR_DEVICE Near join_columns(const ndr_params &p, int first, int output, int member, const Near *states) const {
     int threads = p.tile_runs.row_threads, outputs = g.outputs;
     int group = group_of(p, output), from = group * columns + output - group * outputs - first;
     int run = g.run_length / elements, begin = from < 0 ? (outputs - 1 - from) / outputs : 0;
     int end = threads > from ? (threads - from + outputs - 1) / outputs : 0;
     int held = (end < run ? end : run) - begin; /* columns */
-    Near total = Op::near();
+    Near total = Op::identity();
     for (int n = member; n < rows * held; n += p.tile_runs.joiners.count) {
       int above = n / held;
       Op::join(total, states[above * threads + from + (begin + n - above * held) * outputs]);
@@ -91,8 +91,8 @@ template <class Op, bool WIDE> struct strip : groups {
     return total;
   }
 
-  /* The states of the block's threads, joined by some threads an output, and handed on. */
-  NDR_DEVICE void meet(const ndr_params &p, tile_split whose, const place &to, const Near *states) const {
+  /* Joins the accumulators of the block's threads, with `joiners` threads for each output, and writes the totals. */
+  NDR_DEVICE void join_outputs(const ndr_params &p, tile_split whose, const place &to, const Near *states) const {
     const ndr_param_threads &joiners = p.tile_runs.joiners;
     int thread = machine::thread(), number = thread >> joiners.log, member = thread & (joiners.count - 1);
     for (int first = 0; first < to.outputs; first += NDR_BLOCK >> joiners.log) {
@@ -113,14 +113,14 @@ template <class Op, bool WIDE> NDR_DEVICE void tile_runs(const ndr_params &p) {
   NDR_SHARED Near states[NDR_BLOCK];
   strip<Op, WIDE> s(p);
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    Near a = Op::near();
+    Near a = Op::identity();
     s.fold(p, a, split_of(p, item));
     states[machine::thread()] = a;
     machine::barrier();
-    /* Found again: the loop needs the registers for loads. */
+    /* Located again: kept, it would take registers that the loop needs for loads. */
     tile_split whose = split_of(p, machine::opaque(item));
     groups::place to = s.find(p, whose.tile).to;
-    s.meet(p, whose, to, states);
+    s.join_outputs(p, whose, to, states);
     machine::barrier();
     if (p.splits == 1) continue;
     join_splits<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs,

@@ -1,7 +1,7 @@
-/* Family tile where all that an output group reads is short, and the groups lie densely one after the other: rows of a
- * few elements (a group of one output), or a few rows of a few columns. A warp copies a run of a tile of whole groups
- * to shared memory with wide loads, gives each output to some of its threads, and meanwhile loads the next. Where
- * groups have many runs, see runs.cuh. */
+/* Family tile where a group of outputs reads few elements and the groups lie densely one after the other. A group is
+ * one output that reads a short row, or the columns of a few short rows. A warp copies a run of a tile of whole groups
+ * to shared memory with vector loads. It starts to load the next run, and meanwhile some of its threads reduce each
+ * output. Where groups have many runs, see runs.cuh. */
 #ifndef NDR_SHORT_GROUPS_CUH
 #define NDR_SHORT_GROUPS_CUH
 
@@ -10,14 +10,15 @@
 /* Groups of outputs that lie side by side, and tiles of them. */
 struct groups {
   const ndr_param_groups &g;
-  int first_axis;    /* that counts groups */
-  i64 along, across; /* of the result: from group to group, from column to column */
+  int first_axis; /* the first axis that counts groups */
+  i64 along;      /* elements of the result from group to group */
+  i64 across;     /* elements of the result from column to column */
 
-  /* The outputs of a tile: how many, and where they go: from which element on, if groups are counted over one axis; the
-   * number of the first group, if over several. */
+  /* The outputs of a tile. */
   struct place {
     int outputs;
-    i64 result;
+    i64 result; /* the first one's element of the result, if one axis counts groups; else the number of the first group
+                 */
   };
   struct where {
     place to;
@@ -57,7 +58,7 @@ template <class Op> struct short_groups : groups {
   T *buffer; /* the warp's shared memory */
   int lane, shift;
 
-  /* What this thread has loaded. */
+  /* What this thread has loaded of a run. */
   struct load {
     int head, vectors, count;
     ndr_vector vector[BATCH];
@@ -69,12 +70,11 @@ template <class Op> struct short_groups : groups {
     int warp = machine::thread() / NDR_WARP, log = own.lanes.log;
     buffer = (T *)(machine::shared_bytes() + warp * own.smem_bytes);
     lane = machine::thread() % NDR_WARP;
-    /* Where outputs start so many banks apart that a warp's meet in the same ones, their threads start later in them.
-     */
+    /* Where a warp's outputs would start in the same banks, threads start at different elements of their outputs. */
     shift = (lane >> log) / g.outputs * g.outputs * own.starts / (NDR_WARP >> log) * own.start_step;
   }
 
-  /* `count` elements of a tile. */
+  /* Starts to load `count` elements of a tile. */
   NDR_DEVICE void begin(load &l, const T *first, int count) const {
     stretch<T> s(first, count);
     edges<T> around(s);
@@ -89,7 +89,8 @@ template <class Op> struct short_groups : groups {
     }
   }
 
-  /* The tile in shared memory, which keeps its misalignment, so that vectors are aligned on both sides. */
+  /* Stores what was loaded and returns the tile's first element. The tile keeps its misalignment in shared memory, so
+   * that vectors are aligned there too. */
   NDR_DEVICE const T *store(const load &l) const {
     T *tile = buffer + (l.head ? elements - l.head : 0);
     int skipped = l.vectors * elements;
@@ -102,7 +103,8 @@ template <class Op> struct short_groups : groups {
     return tile;
   }
 
-  /* Elements begin .. end of those that are `step` elements and `apart` indices from each other, every lanes-th. */
+  /* Folds every lanes-th element from number `begin` to `end`. Elements are `step` elements and `apart` indices apart.
+   */
   static NDR_DEVICE void fold(const ndr_params &p, typename Op::Near &a, const T *from, int step, i64 index, i64 apart,
                               int begin, int end, int lanes) {
     const int UNROLL = 4;
@@ -116,13 +118,13 @@ template <class Op> struct short_groups : groups {
     for (; e < end; e += lanes, from += step) fold_one<Op>(p, a, *from, index + e * apart);
   }
 
-  /* Where the elements of an output begin in a tile. */
+  /* The first element of an output in a tile. */
   NDR_DEVICE const T *row_of(const T *tile, int group, int output) const {
     return tile + group * (g.run_length - 1) * g.outputs + output;
   }
 
-  /* The outputs of a run of a tile that fall to this thread. Several runs are accumulated one after the other: outputs
-   * are then so few that a thread has one. */
+  /* Reduces this thread's outputs of a run. Where a tile has several runs, a thread has one output and accumulates them
+   * one after the other in `a`. */
   NDR_DEVICE void reduce(const ndr_params &p, const T *tile, const place &to, i64 index, typename Op::Near &a,
                          i64 run) const {
     const ndr_param_threads &lanes = p.tile_short_groups.lanes;
@@ -130,7 +132,7 @@ template <class Op> struct short_groups : groups {
     for (int base = 0; base < to.outputs; base += NDR_WARP >> lanes.log) {
       int output = base + (lane >> lanes.log), group = group_of(p, output);
       const T *from = row_of(tile, group, output);
-      if (run == 0) a = Op::near();
+      if (run == 0) a = Op::identity();
       if (output < to.outputs) {
         i64 apart = walked_axis(p).index_step;
         fold(p, a, from, g.outputs, index, apart, shift + member, length, lanes.count);
@@ -143,37 +145,37 @@ template <class Op> struct short_groups : groups {
   }
 };
 
-/* A warp reads its tiles one after the other, each run by run. */
+/* A warp reads its tiles one after the other, and each tile run by run. */
 template <class Op> NDR_DEVICE void tile_short_groups(const ndr_params &p) {
-  typedef short_groups<Op> N;
+  typedef short_groups<Op> reader;
   const ndr_param_tile_short_groups &own = p.tile_short_groups;
   const int warps = NDR_BLOCK / NDR_WARP;
-  N n(p);
+  reader warp(p);
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     i64 tile = (item * warps + machine::thread() / NDR_WARP) * own.warp_tiles, end = tile + own.warp_tiles, run = 0;
     if (end > own.tiles) end = own.tiles;
     if (tile >= end) continue;
-    typename N::load next;
-    typename N::place coming;
-    i64 coming_index;
+    typename reader::load next;
+    typename reader::place next_place;
+    i64 next_index;
     auto begin = [&] {
-      typename N::where at = n.find(p, tile);
+      typename reader::where at = warp.find(p, tile);
       element_spot outer = locate_reduced(p, 1, run);
-      coming = at.to;
-      coming_index = p.index_origin + outer.index;
-      n.begin(next, (const typename Op::element *)p.data + at.offset + outer.offset,
-              coming.outputs * own.groups.run_length);
+      next_place = at.to;
+      next_index = p.index_origin + outer.index;
+      warp.begin(next, (const typename Op::element *)p.data + at.offset + outer.offset,
+                 next_place.outputs * own.groups.run_length);
     };
-    typename Op::Near a = Op::near();
+    typename Op::Near a = Op::identity();
     begin();
     while (tile < end) {
-      const typename Op::element *stored = n.store(next);
-      typename N::place to = coming;
-      i64 index = coming_index, of = run;
+      const typename Op::element *stored = warp.store(next);
+      typename reader::place to = next_place;
+      i64 index = next_index, stored_run = run;
       if (++run == own.runs) run = 0, tile++;
       if (tile < end) begin();
       machine::warp_barrier();
-      n.reduce(p, stored, to, index, a, of);
+      warp.reduce(p, stored, to, index, a, stored_run);
       machine::warp_barrier();
     }
   }

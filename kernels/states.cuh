@@ -1,4 +1,4 @@
-/* On arrays of states in device memory: join one into another, or finish one into results. */
+/* Arrays of states in device memory: joins each state into that of another array, or finishes it into a result. */
 #ifndef NDR_STATES_CUH
 #define NDR_STATES_CUH
 

@@ -1,8 +1,8 @@
-/* Family thread: the axis of smallest stride is kept and wide. Neighbouring threads own neighbouring columns of it, a
- * vector of 16 bytes each (or, where columns or rows are not aligned, one element), and walk the reduced axes.
+/* Family thread: the fastest axis is kept and wide. Neighbouring threads own neighbouring columns of it and walk the
+ * reduced axes. A thread owns the columns of a vector, or one column where columns or rows are not aligned.
  *
- * A team of threads, a block or fewer, some along the columns by the rest along the rows, reads neighbouring columns of
- * one combination of the other kept axes. */
+ * A team of threads, up to a block, reads neighbouring columns of one combination of the other kept axes. Its threads
+ * are `lanes` along the columns times `rows` along the rows. */
 #ifndef NDR_THREAD_CUH
 #define NDR_THREAD_CUH
 
@@ -13,8 +13,8 @@ template <class Op, bool UNIT> struct column {
   typedef typename Op::element T;
   typedef typename Op::value V;
   static const int count = UNIT ? (int)(16 / sizeof(T)) : 1;
-  /* Blocks that a multiprocessor holds: as many as registers allow, and the fewer blocks, the more in flight; but for
-   * what is accumulated of narrow elements. */
+  /* Blocks that a multiprocessor holds: half as many where accumulators are large. Each thread then has twice as many
+   * loads in flight, unless its vectors hold many narrow elements. */
   static const bool light = sizeof(typename Op::Near) <= 8 && sizeof(typename Op::Near) * count <= 32;
   static const int few = UNIT ? NDR_LOADS_THREAD_VECTORS : NDR_LOADS_THREAD_ELEMENTS;
   static const int rows = !UNIT || light || count > 4 ? few : 2 * few;
@@ -29,8 +29,8 @@ template <class Op, bool UNIT> struct column {
 template <class Op> struct residency<NDR_KERNEL_THREAD_VECTORS, Op> : column<Op, true> {};
 template <class Op> struct residency<NDR_KERNEL_THREAD_ELEMENTS, Op> : column<Op, false> {};
 
-/* The first UNROLL of the `left` rows that follow, of which this thread has every rows-th, `stride` elements and `step`
- * indices apart: all from memory at once, then in column by column. */
+/* Folds the first UNROLL of this thread's rows. `left` rows follow, and the thread has every rows-th: its rows are
+ * `stride` elements and `step` indices apart. All are loaded at once and then folded column by column. */
 template <class Op, bool UNIT, int UNROLL>
 NDR_DEVICE void fold_rows(const ndr_params &p, typename Op::Near *a, const typename Op::element *at, i64 stride,
                           i64 index, i64 step, int left, int rows) {
@@ -64,9 +64,9 @@ NDR_DEVICE void fold_rows(const ndr_params &p, typename Op::Near *a, const typen
   }
 }
 
-/* The rows of a split that fall to this thread, of which there is one for every `rows`, handed to
- * fold(at, stride, index, step, left), which takes UNROLL of the `left` rows that follow. Rows are counted over
- * axes[kept_count] first: each stretch of them is walked by stride, and only its start is decoded. */
+/* Walks this thread's rows of a split: row number `row` and every rows-th after it. Calls
+ * fold(at, stride, index, step, left), which folds the first UNROLL of them; `left` rows of the split follow. The
+ * walked axis is innermost: rows along it are reached by their stride, and only the first one is decoded. */
 template <int UNROLL, class T, class Fold>
 NDR_DEVICE void walk_rows(const ndr_params &p, const T *base, i64 origin, range split, int row, int rows,
                           const Fold &fold) {
@@ -97,8 +97,8 @@ NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Near *a, const ty
   });
 }
 
-/* What a team reads: `columns` neighbours along the fastest axis, from at.offset of the data and at.result of the
- * result on. */
+/* What a team reads: `columns` columns from output number `output` on. The first lies at at.offset in the data and at
+ * at.result in the result. */
 struct team_spot {
   i64 output, columns;
   output_spot at;
@@ -114,7 +114,7 @@ NDR_DEVICE team_spot locate_team(const ndr_params &p, i64 number) {
   return {number * own.team_columns, columns < own.team_columns ? columns : own.team_columns, at};
 }
 
-/* Where a thread stands in its block's teams. */
+/* A thread's team within the block, and the thread's place in that team. */
 struct column_team {
   int number, lane, row, rows;
   NDR_DEVICE column_team(const ndr_params &p) {
@@ -130,8 +130,8 @@ struct column_team {
   }
 };
 
-/* What this thread reads of an item. Where that is takes registers, which the loop needs for loads: it is found again
- * afterwards. */
+/* Folds what this thread reads of an item. The team's spot is located again afterwards: kept, it would take registers
+ * that the loop needs for loads. */
 template <class Op, bool UNIT>
 NDR_DEVICE void fold_item(const ndr_params &p, typename Op::Near *a, i64 item, const column_team &team) {
   team_spot t = team.spot(p, item);
@@ -141,9 +141,8 @@ NDR_DEVICE void fold_item(const ndr_params &p, typename Op::Near *a, i64 item, c
   fold_columns<Op, UNIT>(p, a, base, p.index_origin, units_of(p, split_of(p, item).split), team.row, team.rows);
 }
 
-/* The accumulators of a team's warps, or where a row takes more than a warp of its rows, meet in shared memory, some of
- * each thread's columns at a time. Each output is then joined by a thread of its own: neighbouring threads write
- * neighbouring outputs. */
+/* Joins a team's rows in shared memory, some of each thread's columns at a time. Where a warp holds several rows, it
+ * has joined them already. One thread joins each output, so that neighbouring threads write neighbouring outputs. */
 template <class Op, bool UNIT>
 NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, const typename Op::Near *a,
                           const column_team &team) {
@@ -152,7 +151,7 @@ NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, co
   const int width = most < 1 ? 1 : most > count ? count : most >= 8 ? 8 : most >= 4 ? 4 : most >= 2 ? 2 : 1;
   const ndr_param_threads &lanes = p.thread.lanes;
   NDR_SHARED Near states[width][NDR_BLOCK + (width > 1 ? 32 / width : 0)];
-  int apart = lanes.count < NDR_WARP ? NDR_WARP >> lanes.log : 1; /* rows that a warp has joined */
+  int warp_rows = lanes.count < NDR_WARP ? NDR_WARP >> lanes.log : 1; /* rows that a warp has joined */
   int base = team.number << p.thread.team.log, member = team.lane + (team.row << lanes.log);
 #pragma unroll
   for (int first = 0; first < count; first += width) {
@@ -163,7 +162,8 @@ NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, co
       int lane = n / width, c = n % width, k = lane * count + first + c;
       if (k >= t.columns) continue;
       Near total = states[c][base + lane];
-      for (int row = apart; row < team.rows; row += apart) Op::join(total, states[c][base + (row << lanes.log) + lane]);
+      for (int row = warp_rows; row < team.rows; row += warp_rows)
+        Op::join(total, states[c][base + (row << lanes.log) + lane]);
       if (p.splits == 1)
         emit<Op>(p, t.at.result + k * p.axes[0].result_stride, Op::widen(total));
       else
@@ -180,9 +180,9 @@ template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     typename Op::Near a[count];
 #pragma unroll
-    for (int c = 0; c < count; c++) a[c] = Op::near();
+    for (int c = 0; c < count; c++) a[c] = Op::identity();
     fold_item<Op, UNIT>(p, a, item, team);
-    /* The rows of a warp. */
+    /* Joins the rows of a warp. */
     for (int mask = (threads < NDR_WARP ? threads : NDR_WARP) >> 1; mask >= p.thread.lanes.count; mask >>= 1) {
 #pragma unroll
       for (int c = 0; c < count; c++) Op::join(a[c], shuffle_state(a[c], mask));

@@ -1,9 +1,10 @@
-/* Family tile: the axis of smallest stride is short, so that one contiguous stretch of memory spans several outputs.
+/* Family tile: the fastest axis is short, so that one contiguous stretch of memory spans several outputs.
  *
- * tile_columns: the short axis is kept, and the next reduced axis lies densely around it: rows of a few columns. A
- * thread's vectors are as many apart as threads are active, their elements a multiple of the columns, so element j of
- * its vectors always belongs to the same output: it is reduced in registers, and only the ends meet in shared memory.
- * For its other kernels see columns3.cuh, short_groups.cuh and runs.cuh. */
+ * tile_columns: the short axis is kept and the next reduced axis lies densely around it: rows of a few columns. The
+ * vectors that the active threads read at a time hold a multiple of the columns. Element j of a thread's vectors
+ * therefore always belongs to the same output, and is reduced in registers; the accumulators are joined in shared
+ * memory at the end. The other kernels of the family are in columns3.cuh, short_groups.cuh, runs.cuh and vectors.cuh.
+ */
 #ifndef NDR_TILE_CUH
 #define NDR_TILE_CUH
 
@@ -25,13 +26,13 @@ template <class T> struct stretch {
   }
 };
 
-/* Where element `at` of a stretch of whole rows stands among the reduced elements. A split is much less than 2^31. */
+/* The flattened index of element `at` of a stretch of whole rows. A split is much less than 2^31 elements. */
 NDR_DEVICE i64 index_at(const ndr_params &p, i64 index, i64 at, int columns) {
   return index + (u32)at / (u32)columns * walked_axis(p).index_step;
 }
 
-/* The head and tail of a stretch, less than a vector each: read by a thread an element, before the vectors, and folded
- * after them by the owners of the outputs, from shared memory. */
+/* The head and tail of a stretch, each less than a vector. A thread reads each element before the vectors are read.
+ * After the vectors, the owners of the outputs fold these elements from shared memory. */
 template <class T> struct edges {
   static const int most = 2 * (16 / (int)sizeof(T));
   int head, count;
@@ -54,7 +55,7 @@ NDR_DEVICE void fold_edges(const ndr_params &p, typename Op::Near &a, const edge
   for (; k < e.count; k += columns) fold_one<Op>(p, a, edge[k], index_at(p, index, e.at(k), columns));
 }
 
-/* The vectors of a stretch that fall to this thread, into its phase accumulators. */
+/* Folds this thread's vectors of a stretch into its accumulators, one for each element of a vector: its phases. */
 template <class Op>
 NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const stretch<typename Op::element> &s,
                             i64 index) {
@@ -94,11 +95,11 @@ NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const str
   }
 }
 
-/* Joins `total` states of a block, state k belonging to phase k % columns, into the first `columns` ones. */
+/* Joins `total` accumulators of a block into the first `columns` of them. Number k belongs to phase k % columns. */
 template <class Op> NDR_DEVICE void join_phases(typename Op::Near *states, int total, int columns) {
   int thread = machine::thread(), width = machine::threads() / columns * columns;
   if (width < total) {
-    typename Op::Near a = Op::near();
+    typename Op::Near a = Op::identity();
     for (int k = thread; thread < width && k < total; k += width) Op::join(a, states[k]);
     machine::barrier();
     if (thread < width) states[thread] = a;
@@ -111,9 +112,9 @@ template <class Op> NDR_DEVICE void join_phases(typename Op::Near *states, int t
     machine::barrier();
     return;
   }
-  /* Each phase is read by one warp alone, so that its sum may replace its first state. */
+  /* One warp alone reads each phase, so that the sum may replace the phase's first accumulator. */
   for (int phase = thread / NDR_WARP; phase < columns; phase += warps) {
-    typename Op::Near a = Op::near();
+    typename Op::Near a = Op::identity();
 #pragma unroll 1
     for (int g = thread % NDR_WARP; g < groups; g += NDR_WARP) Op::join(a, states[g * columns + phase]);
     join_lanes<Op>(a, NDR_WARP);
@@ -122,8 +123,8 @@ template <class Op> NDR_DEVICE void join_phases(typename Op::Near *states, int t
   machine::barrier();
 }
 
-/* The phase accumulators of all threads, joined: the total of phase `phase` into `mine` of the thread that owns it.
- * They meet in shared memory, as many at a time as it holds. */
+/* Joins the accumulators of all threads in shared memory, as many at a time as it holds. A thread that owns a column
+ * joins the total of its phase `phase` to `mine`. */
 template <class Op>
 NDR_DEVICE void join_accumulators(const ndr_params &p, typename Op::Near &mine, const typename Op::Near *a, int phase) {
   const int elements = 16 / sizeof(typename Op::element);
@@ -145,21 +146,20 @@ NDR_DEVICE void join_accumulators(const ndr_params &p, typename Op::Near &mine, 
   }
 }
 
-/* The vectors of a stretch, reduced into the owners of its outputs: each thread accumulates by phase, then all join. */
+/* Reduces the vectors of a stretch into `mine` of the threads that own its outputs. */
 template <class Op>
 NDR_DEVICE void fold_vectors(const ndr_params &p, typename Op::Near &mine, const stretch<typename Op::element> &s,
                              i64 index, int column) {
   const int elements = 16 / sizeof(typename Op::element);
   typename Op::Near a[elements];
 #pragma unroll
-  for (int j = 0; j < elements; j++) a[j] = Op::near();
+  for (int j = 0; j < elements; j++) a[j] = Op::identity();
   int columns = p.tile_columns.rows.columns;
   if (machine::thread() < p.tile_columns.active_threads) fold_phases<Op>(p, a, s, index);
   join_accumulators<Op>(p, mine, a, (column + columns - s.head % columns) % columns);
 }
 
-/* The rows from number `row` on, before `end`, that lie side by side: a split is a range of rows of one run, or of
- * whole runs. */
+/* The rows from number `row` to `end` that lie side by side: those of one run. */
 template <class T> struct row_stretch {
   const T *first;
   i64 rows, index;
@@ -172,8 +172,8 @@ template <class T> struct row_stretch {
   }
 };
 
-/* Hands an item's totals on, of which thread t < columns holds that of column t: to the result, or through the partial
- * states. */
+/* Writes an item's totals to the result, or joins them to those of the other splits. Thread t < columns holds the total
+ * of column t. */
 template <class Op>
 NDR_DEVICE void finish_columns(const ndr_params &p, int columns, tile_split whose, i64 result,
                                const typename Op::Near &mine) {
@@ -197,7 +197,7 @@ template <class Op> NDR_DEVICE void tile_columns(const ndr_params &p) {
     output_spot kept = locate_kept(p, 1, whose.tile);
     range units = units_of(p, whose.split);
     int thread = machine::thread(), column = thread < columns ? thread : 0;
-    typename Op::Near mine = Op::near();
+    typename Op::Near mine = Op::identity();
     for (i64 row = units.begin; row < units.end;) {
       row_stretch<T> rows(p, p.tile_columns.rows, kept.offset, row, units.end);
       stretch<T> s(rows.first, rows.rows * columns);

@@ -1,25 +1,25 @@
-/* Family tree: the axis of smallest stride is reduced. Threads read neighbouring 16-byte vectors of an output's runs
- * and join what they have in a tree.
+/* Family tree: the fastest axis is reduced. Threads read neighbouring vectors of an output's runs and join their
+ * accumulators in a tree.
  *
  *   tree_block    a block reads a split of one long run
  *   tree_runs     a team of threads reads many short runs of one output, `lanes` threads a run
  *   tree_lanes    `lanes` threads of a warp read the only run of an output
- *   tree_strided  the fastest axis has a step: a team reads element by element, in memory order */
+ *   tree_strided  for any strides: a team reads element by element, in memory order */
 #ifndef NDR_TREE_CUH
 #define NDR_TREE_CUH
 
 #include "walk.cuh"
 
-/* Folds `length` contiguous elements into the accumulators of `lanes` threads. Vectors are read whole, from a boundary
- * of a cache line or a sector on; the elements around them one by one, their loads issued before the vectors' and
- * awaited after. A batch's loads are issued together whether it is whole or not. */
+/* Folds `length` contiguous elements into the accumulators of `lanes` threads. Vectors are read from the first boundary
+ * of a cache line or sector on. The elements before and after them are read one by one: their loads are issued before
+ * those of the vectors, and awaited after. The loads of a batch are issued together, even of one that is not whole. */
 template <class Op, int BATCH>
 NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Near &a, const typename Op::element *start, i64 length,
                              i64 index, i64 step, int lane, int lanes) {
   typedef typename Op::element T;
   const int elements = 16 / sizeof(T), ENDS = 2;
-  /* In bytes. The ends stay within what a warp loads at once; of what is but a vector or two a thread, vectors are as
-   * much as can be. */
+  /* Bytes of the boundary: few enough that the ends are one or two loads of a thread. Where a thread has but a vector
+   * or two, 16 bytes, so that as much as possible is read in vectors. */
   int line = length * (int)sizeof(T) <= lanes * 32 ? 16 : sizeof(T) >= 4 ? 128 : 32;
   int past = (int)((unsigned long long)start & (line - 1)) / (int)sizeof(T);
   int head = past ? line / (int)sizeof(T) - past : 0;
@@ -61,8 +61,8 @@ NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Near &a, const ty
   }
 }
 
-/* What tree_block has in flight: more a thread and fewer blocks are faster than the reverse, where accumulators leave
- * registers for it. */
+/* How many loads a thread of tree_block has in flight. More of them in fewer blocks are faster than the reverse, where
+ * the accumulator leaves registers for them. */
 template <class Op> struct block_reads {
   static const bool light = sizeof(typename Op::Near) <= 8;
   static const int batch = light ? NDR_LOADS_TREE_BLOCK : NDR_LOADS_TREE_BLOCK / 2;
@@ -71,7 +71,8 @@ template <class Op> struct residency<NDR_KERNEL_TREE_BLOCK, Op> {
   static constexpr int blocks(int light) { return block_reads<Op>::light ? light : light + 1; }
 };
 
-/* Hands the block's total of an item on, which thread 0 holds: to the result, or through the partial states. */
+/* Writes the block's total of an item, which thread 0 holds, to the result, or joins it to those of the other splits.
+ */
 template <class Op> NDR_DEVICE void finish_item(const ndr_params &p, tile_split whose, const typename Op::Far &total) {
   bool first = machine::thread() == 0;
   if (p.splits > 1) {
@@ -91,7 +92,7 @@ template <class Op> NDR_DEVICE void tree_block(const ndr_params &p) {
     range units = units_of(p, whose.split - run * p.tree_block.run_splits);
     const typename Op::element *start =
         (const typename Op::element *)p.data + locate_output(p, whose.tile).offset + s.offset + units.begin;
-    typename Op::Near a = Op::near();
+    typename Op::Near a = Op::identity();
     i64 step = walked_axis(p).index_step, index = p.index_origin + s.index + units.begin * step;
     fold_stretch<Op, block_reads<Op>::batch>(p, a, start, units.end - units.begin, index, step, machine::thread(),
                                              NDR_BLOCK);
@@ -100,8 +101,8 @@ template <class Op> NDR_DEVICE void tree_block(const ndr_params &p) {
   }
 }
 
-/* Team kernels: a team of threads shares an output. It is up to a warp, or the whole block, which alone may split its
- * output. A tile is the outputs of a block's teams. */
+/* A team of threads shares an output. It is up to a warp, or the whole block; only an output of a whole block may have
+ * splits. A tile is the outputs of a block's teams. */
 struct team {
   int thread, size, teams;
   i64 output;
@@ -136,7 +137,7 @@ template <class Op> NDR_DEVICE void tree_runs(const ndr_params &p) {
   NDR_SHARED typename Op::Near states[NDR_BLOCK / NDR_WARP];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     team t = join_team(p, p.tree_runs.team, item);
-    typename Op::Near a = Op::near();
+    typename Op::Near a = Op::identity();
     if (t.output < p.outputs) {
       const typename Op::element *base = (const typename Op::element *)p.data + locate_output(p, t.output).offset;
       int lane = t.thread & (lanes.count - 1);
@@ -155,7 +156,7 @@ template <class Op, int BATCH> NDR_DEVICE void fold_strided(const ndr_params &p)
   NDR_SHARED typename Op::Near states[NDR_BLOCK / NDR_WARP];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     team t = join_team(p, p.tree_strided.team, item);
-    typename Op::Near a = Op::near();
+    typename Op::Near a = Op::identity();
     i64 end = t.output < p.outputs ? t.units.end : t.units.begin;
     const typename Op::element *base =
         (const typename Op::element *)p.data + (t.output < p.outputs ? locate_output(p, t.output).offset : 0);
@@ -181,9 +182,9 @@ template <class Op> NDR_DEVICE void tree_strided(const ndr_params &p) {
   fold_strided<Op, NDR_LOADS_TREE_STRIDED>(p);
 }
 
-/* Whole, aligned outputs along one kept axis: NDR_LOADS_TREE_LANES vectors a thread at once, 1 << lane_vectors_log of
- * an output. Vector u is `near` or `far` from vector 0, or both: the next one of the same output or of the group's next
- * output. */
+/* Reduces whole, aligned outputs along one kept axis. A thread loads NDR_LOADS_TREE_LANES vectors at once, 1 <<
+ * lane_vectors_log of each output. Vector u lies `one`, `two` or both from vector 0: it is another vector of the same
+ * output, or one of another output of the group. */
 template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, int lane, int groups) {
   typedef typename Op::element T;
   const int elements = 16 / sizeof(T);
@@ -201,7 +202,7 @@ template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, i
     if (slots[u] < vectors) vector[u] = lanes <= 2 ? machine::keep_vector(spots[u]) : machine::load_vector(spots[u]);
 #pragma unroll
   for (int u = 0; u < NDR_LOADS_TREE_LANES; u++) {
-    a[u] = Op::near();
+    a[u] = Op::identity();
     if (slots[u] < vectors) fold_vector_of<Op>(p, a[u], vector[u], p.index_origin + slots[u] * elements * step, step);
   }
   if (shift > 0) {
@@ -233,7 +234,7 @@ template <class Op> NDR_DEVICE void tree_lanes(const ndr_params &p) {
       continue;
     }
     for (i64 output = first + group; output - group < end; output += groups) {
-      typename Op::Near a = Op::near();
+      typename Op::Near a = Op::identity();
       output_spot s = {0, 0};
       if (output < p.outputs) {
         s = locate_output(p, output);

@@ -27,7 +27,7 @@ template <class R> struct complex { R re, im; };
 typedef complex<float> c64;
 typedef complex<double> c128;
 
-/* value: what arithmetic sees; real: the type of means and magnitudes; WIDE asks for f64 where f32 is the default. */
+/* value: the type in registers; real: the type of means and magnitudes; WIDE: both are f64 where f32 is the default. */
 template <class T, bool WIDE = false> struct traits {
   typedef T value;
   typedef double real;
@@ -124,8 +124,8 @@ template <class R> NDR_DEVICE bool is_nonzero(complex<R> x) {
   return x.re != 0 || x.im != 0;
 }
 
-/* Whether |x| is not at most the limit: with 0 nonzero, with infinity NaN, a complex one by either part. Integers know
- * only the former. */
+/* Whether |x| is not at most the limit. With limit 0 that is whether x is nonzero, with limit infinity whether it is
+ * NaN. Either part of a complex number decides. Integers are tested for nonzero whatever the limit is. */
 template <class V> NDR_DEVICE bool is_beyond(V x, float) {
   return x != 0;
 }
@@ -162,7 +162,7 @@ template <class R, class P> NDR_DEVICE R square(complex<P> x) {
   return (R)x.re * (R)x.re + (R)x.im * (R)x.im;
 }
 
-/* Words of a state: integers as they are, the rest as f64 bits. */
+/* A word of a state holds an integer, or the bits of an f64. */
 NDR_DEVICE ndr_word to_word(i64 x) {
   return (ndr_word)x;
 }
@@ -179,7 +179,7 @@ template <> NDR_DEVICE double from_word<double>(ndr_word w) {
   return machine::double_of(w);
 }
 
-/* The final rounding. Rounding to odd first keeps bf16 from being rounded twice. */
+/* Rounds a result to bf16. Truncating to f32 with a sticky last bit first keeps it from being rounded twice. */
 NDR_DEVICE u16 bf16_bits(double value) {
   float cut = machine::truncate_to_float(value);
   u32 bits = machine::bits_of(cut);

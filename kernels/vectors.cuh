@@ -1,12 +1,13 @@
-/* Family tile where outputs are dense rows of so few elements, a power of two, that a vector holds whole rows: pairs,
- * quadruples of bytes, single elements that are only converted. A thread turns vectors into their outputs on its own;
- * such launches write about as much as they read. */
+/* Family tile where a vector holds whole rows: outputs are dense rows whose length is a small power of 2, such as
+ * pairs, four bytes, or single elements that are only converted. A thread turns each vector into its outputs on its
+ * own. Such launches write about as much as they read. */
 #ifndef NDR_VECTORS_CUH
 #define NDR_VECTORS_CUH
 
 #include "walk.cuh"
 
-/* The vectors first .. end that fall to this thread, 4 at most; vector 0 begins with the row of output `head`. */
+/* Reduces this thread's vectors, up to NDR_LOADS_TILE_VECTORS of those from `first` to `end`. Vector 0 begins with the
+ * row of output `head`. */
 template <class Op, int LENGTH>
 NDR_DEVICE void reduce_vectors(const ndr_params &p, const typename Op::element *start, i64 first, i64 end, int head) {
   const int BATCH = NDR_LOADS_TILE_VECTORS, elements = vector_traits<typename Op::element>::elements,
@@ -18,7 +19,7 @@ NDR_DEVICE void reduce_vectors(const ndr_params &p, const typename Op::element *
   for (int u = 0; u < BATCH; u++) {
     if (number + u * NDR_BLOCK < end) vector[u] = machine::keep_vector(start + (number + u * NDR_BLOCK) * elements);
   }
-  /* Rolled, the vectors moving up: the code for one is long enough. */
+  /* Not unrolled, because the code of one vector is long: vector[0] is reduced, and the others move up. */
 #pragma unroll 1
   for (; number < end; number += NDR_BLOCK) {
     typename Op::value x[elements];
@@ -29,7 +30,7 @@ NDR_DEVICE void reduce_vectors(const ndr_params &p, const typename Op::element *
       typename Op::value row[LENGTH];
 #pragma unroll
       for (int i = 0; i < LENGTH; i++) row[i] = x[o * LENGTH + i];
-      a[o] = Op::near();
+      a[o] = Op::identity();
       Op::template fold<LENGTH>(a[o], row, p.index_origin, step, p);
     }
     emit_row<Op, outputs>(p, (head + number * outputs) * along, along, a);
@@ -38,18 +39,17 @@ NDR_DEVICE void reduce_vectors(const ndr_params &p, const typename Op::element *
   }
 }
 
-/* One output, element by element. */
+/* Reduces one output, element by element. */
 template <class Op> NDR_DEVICE void reduce_row(const ndr_params &p, i64 output) {
   const typename Op::element *at = (const typename Op::element *)p.data + output * p.tile_vectors.row_length;
   i64 step = p.reduced_count ? p.axes[1].index_step : 0;
-  typename Op::Near a = Op::near();
+  typename Op::Near a = Op::identity();
   for (int i = 0; i < p.tile_vectors.row_length; i++)
     fold_one<Op>(p, a, machine::load_element(at + i), p.index_origin + i * step);
   emit<Op>(p, output * p.axes[0].result_stride, Op::widen(a));
 }
 
-/* Rows before the first 16-byte boundary and after the last
- * are the first block's. */
+/* The first block also reduces the rows before the first 16-byte boundary and after the last. */
 template <class Op> NDR_DEVICE void tile_vectors(const ndr_params &p) {
   typedef typename Op::element T;
   const int elements = vector_traits<T>::elements;

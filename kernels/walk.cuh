@@ -1,4 +1,4 @@
-/* From item numbers to addresses, from accumulators to results, and the split: what every family shares. */
+/* What every kernel family shares: from item numbers to addresses, from accumulators to results, and joining splits. */
 #ifndef NDR_WALK_CUH
 #define NDR_WALK_CUH
 
@@ -6,8 +6,8 @@
 #include "ops.cuh"
 #include "params.h"
 
-/* Blocks of a kernel that a multiprocessor holds: its row's, unless what an operator accumulates takes other registers.
- */
+/* Blocks of a kernel that a multiprocessor holds: the number in kernels.def, unless the operator's accumulator takes
+ * more registers than that leaves. */
 template <ndr_kernel KERNEL, class Op> struct residency {
   static constexpr int blocks(int light) { return light; }
 };
@@ -20,13 +20,13 @@ struct quotient {
   i64 whole, rest;
 };
 
-/* Axes have at least 2 elements. */
+/* n / axis.size and the remainder. The size must be at least 2. */
 NDR_DEVICE quotient divide(const ndr_params &p, const ndr_param_axis &axis, i64 n) {
   i64 whole = p.small ? (i64)(machine::multiply_high((u32)n, axis.magic) >> axis.shift) : n / axis.size;
   return {whole, n - whole * axis.size};
 }
 
-/* Where a number over kept axes leads: in the data, and in the result. */
+/* Offsets of an output in elements: in the data and in the result. */
 struct output_spot {
   i64 offset, result;
   NDR_DEVICE void step(const ndr_param_axis &axis, i64 n) {
@@ -35,7 +35,7 @@ struct output_spot {
   }
 };
 
-/* Where a number over reduced axes leads: in the data, and in the flattened index. */
+/* Offsets of a reduced element: in the data, in elements, and in the flattened index. */
 struct element_spot {
   i64 offset, index;
   NDR_DEVICE void step(const ndr_param_axis &axis, i64 n) {
@@ -44,7 +44,7 @@ struct element_spot {
   }
 };
 
-/* Number n over `count` axes, innermost first. */
+/* Locates number n of a walk over `count` axes from axes[first] on, innermost first. */
 template <class Spot> NDR_DEVICE Spot locate(const ndr_params &p, int first, int count, i64 n) {
   Spot s = {0, 0};
   if (count <= 1) {
@@ -61,7 +61,7 @@ template <class Spot> NDR_DEVICE Spot locate(const ndr_params &p, int first, int
   return s;
 }
 
-/* Number n over the kept axes but the first `skipped` ones. */
+/* Locates number n of a walk over the kept axes, leaving out the first `skipped`. */
 NDR_DEVICE output_spot locate_kept(const ndr_params &p, int skipped, i64 n) {
   return locate<output_spot>(p, skipped, p.kept_count - skipped, n);
 }
@@ -70,7 +70,7 @@ NDR_DEVICE output_spot locate_output(const ndr_params &p, i64 output) {
   return locate_kept(p, 0, output);
 }
 
-/* Number n over the reduced axes but the first `skipped` ones. */
+/* Locates number n of a walk over the reduced axes, leaving out the first `skipped`. */
 NDR_DEVICE element_spot locate_reduced(const ndr_params &p, int skipped, i64 n) {
   return locate<element_spot>(p, p.kept_count + skipped, p.reduced_count - skipped, n);
 }
@@ -80,7 +80,7 @@ NDR_DEVICE const ndr_param_axis &walked_axis(const ndr_params &p) {
   return p.axes[p.kept_count];
 }
 
-/* What an item is: a split of a tile. */
+/* The tile of an item, and which of its splits the item is. */
 struct tile_split {
   i64 tile;
   int split;
@@ -106,7 +106,7 @@ NDR_DEVICE range units_of(const ndr_params &p, i64 split) {
 
 template <class T> struct vector_traits { static const int elements = 16 / sizeof(T); };
 
-/* The elements of a vector, as values. */
+/* Converts the elements of a vector to values. */
 template <class Op> NDR_DEVICE void unpack(const ndr_vector &vector, typename Op::value *x) {
   typedef typename Op::element T;
   union {
@@ -128,7 +128,7 @@ NDR_DEVICE void fold_one(const ndr_params &p, typename Op::Near &a, typename Op:
   fold_value<Op>(p, a, value_of<typename Op::value>(e), index);
 }
 
-/* A vector of elements that all belong to one output. */
+/* Folds a vector whose elements all belong to one output. */
 template <class Op>
 NDR_DEVICE void fold_vector_of(const ndr_params &p, typename Op::Near &a, const ndr_vector &vector, i64 index,
                                i64 step) {
@@ -142,7 +142,7 @@ NDR_DEVICE void fold_vector_of(const ndr_params &p, typename Op::Near &a, const 
   }
 }
 
-/* Several vectors of one output, whose indices are `between` apart: up to 16 elements enter at once. */
+/* Folds several vectors of one output, up to 16 elements at once. Vectors start `between` indices apart. */
 template <class Op, int COUNT>
 NDR_DEVICE void fold_batch(const ndr_params &p, typename Op::Near &a, const ndr_vector *vector, i64 index, i64 between,
                            i64 step) {
@@ -166,7 +166,7 @@ NDR_DEVICE void fold_batch(const ndr_params &p, typename Op::Near &a, const ndr_
 
 /* ---- results ---- */
 
-/* What a launch makes of a count. */
+/* Finalizes a count as the launch says. */
 NDR_DEVICE u64 end_count(const ndr_params &p, u64 count) {
   switch (p.finalize) {
   case NDR_FINALIZE_ANY: return count != 0;
@@ -177,7 +177,7 @@ NDR_DEVICE u64 end_count(const ndr_params &p, u64 count) {
   }
 }
 
-/* What a launch makes of a total: std ends the kernels of var; any, all and valid those of count. */
+/* Finalizes a total as the launch says. The kernels of var also serve std; those of count also any, all and valid. */
 template <class Op> NDR_DEVICE auto finish_total(const ndr_params &p, const typename Op::Far &far) {
   auto x = Op::finish(far, p.ddof);
   if constexpr (Op::rooted)
@@ -217,13 +217,13 @@ template <class Op> NDR_DEVICE void emit(const ndr_params &p, i64 offset, const 
   emission<Op, 0>::of(p, offset, far);
 }
 
-/* What a row of so many bytes is best written with. */
+/* The type with which a row of BYTES bytes is written. */
 template <int BYTES> struct row_unit { typedef ndr_vector type; };
 template <> struct row_unit<8> { typedef u64 type; };
 template <> struct row_unit<4> { typedef u32 type; };
 
-/* COUNT neighbouring outputs, `stride` apart in the result: whole where they are next to each other and aligned, so
- * that a warp writes whole sectors. */
+/* Writes COUNT neighbouring outputs with wide stores, so that a warp writes whole sectors. Returns false, and writes
+ * nothing, unless they lie side by side in the result, `stride` being 1, and are aligned. */
 template <class Op, int COUNT>
 NDR_DEVICE bool emit_whole(const ndr_params &p, i64 offset, i64 stride, const typename Op::Near *near) {
   typedef typename Op::result result;
@@ -259,7 +259,7 @@ NDR_DEVICE void emit_row(const ndr_params &p, i64 offset, i64 stride, const type
 
 /* ---- trees ---- */
 
-/* Any trivially copyable state, word by word. */
+/* Exchanges a trivially copyable accumulator or state, word by word. */
 template <class S> NDR_DEVICE S shuffle_state(const S &s, int mask) {
   union view {
     S state;
@@ -272,14 +272,16 @@ template <class S> NDR_DEVICE S shuffle_state(const S &s, int mask) {
   return to.state;
 }
 
-/* Joins the states of `lanes` neighbouring threads (a power of 2, at most a warp): each ends with the total. */
+/* Joins the accumulators of `lanes` neighbouring threads (a power of 2, at most a warp). Each of them gets the total.
+ */
 template <class Op> NDR_DEVICE void join_lanes(typename Op::Near &a, int lanes) {
 #pragma unroll 1
   for (int mask = lanes >> 1; mask > 0; mask >>= 1) Op::join(a, shuffle_state(a, mask));
 }
 
-/* The states of a block's threads, joined in thread 0: a shuffle tree in each warp, one barrier, one over the warps.
- * `shared` has a state a warp; it may be used again after the next barrier. */
+/* Joins the accumulators of a block's threads; thread 0 gets the total. A shuffle tree in each warp, one barrier, and a
+ * shuffle tree over the warps. `shared` has room for one accumulator of each warp; after the next barrier it is free.
+ */
 template <class Op> NDR_DEVICE typename Op::Near join_block(typename Op::Near a, typename Op::Near *shared) {
   const int warps = NDR_BLOCK / NDR_WARP;
 #pragma unroll
@@ -287,7 +289,7 @@ template <class Op> NDR_DEVICE typename Op::Near join_block(typename Op::Near a,
   if (machine::thread() % NDR_WARP == 0) shared[machine::thread() / NDR_WARP] = a;
   machine::barrier();
   if (machine::thread() < NDR_WARP) {
-    a = machine::thread() < warps ? shared[machine::thread()] : Op::near();
+    a = machine::thread() < warps ? shared[machine::thread()] : Op::identity();
 #pragma unroll
     for (int mask = warps / 2; mask > 0; mask >>= 1) Op::join(a, shuffle_state(a, mask));
   }
@@ -311,8 +313,8 @@ template <class Op> NDR_DEVICE typename Op::Far load_partial(const ndr_word *at,
   return Op::load(w);
 }
 
-/* Whether this block is the last of `total` to arrive at the counter, which is then 0 again. All threads get the
- * answer; stores made before are visible to whoever comes last. `ticket` is in shared memory. */
+/* Returns, to all threads, whether this block is the last of `total` to arrive at the counter, and then sets the
+ * counter to 0 again. The last block sees the stores that the others made before. `ticket` is in shared memory. */
 NDR_DEVICE bool arrive_last(unsigned *counter, unsigned total, unsigned *ticket) {
   machine::barrier();
   if (machine::thread() == 0) {
@@ -326,11 +328,12 @@ NDR_DEVICE bool arrive_last(unsigned *counter, unsigned total, unsigned *ticket)
   return last;
 }
 
-/* One output's slots, `first` words from the start of the partial states, joined by `lanes` neighbouring threads, a
- * power of 2: each of them, or of each warp of them, ends with the total of what these have read. */
+/* Joins `count` slots of one output, which begin `first` words from the start of the partial states. `lanes`
+ * neighbouring threads, a power of 2, read them. Each thread gets the total of what the threads of its warp have read.
+ */
 template <class Op, int AT_ONCE>
 NDR_DEVICE typename Op::Far join_slots(const ndr_params &p, i64 first, i64 padded, int count, int lane, int lanes) {
-  typename Op::Far a = Op::far();
+  typename Op::Far a = Op::state_identity();
   const ndr_word *at = p.partials + first + lane * padded;
   int left = count - lane;
 #pragma unroll 1
@@ -349,7 +352,7 @@ NDR_DEVICE typename Op::Far join_slots(const ndr_params &p, i64 first, i64 padde
   return a;
 }
 
-/* What the block's warps have, joined in thread 0. */
+/* Joins the totals of the block's warps; thread 0 gets the block's. */
 template <class Op> NDR_DEVICE void join_warps(typename Op::Far &total) {
   const int warps = NDR_BLOCK / NDR_WARP;
   NDR_SHARED typename Op::Far states[warps];
@@ -362,8 +365,9 @@ template <class Op> NDR_DEVICE void join_warps(typename Op::Far &total) {
   for (int mask = warps >> 1; mask > 0; mask >>= 1) Op::join_far(total, shuffle_state(total, mask));
 }
 
-/* The splits of a tile's `outputs` outputs from number `output` on, whose states the block has saved: joined by
- * whichever block comes last, by the whole of it where there is but ONE. Output k of them goes to element place(k). */
+/* Joins the splits of a tile's `outputs` outputs, from number `output` on, and writes output k to element place(k). The
+ * block has saved its own states; the block that arrives last joins them all. ONE: there is a single output, and the
+ * whole block joins it. */
 template <class Op, bool ONE, class Place>
 NDR_DEVICE void join_splits(const ndr_params &p, tile_split whose, i64 output, int outputs, const Place &place) {
   NDR_SHARED unsigned ticket;

@@ -53,12 +53,12 @@ template <class T, bool W> using real_t = typename traits<T, W>::real;
 template <class T> struct kind {
   typedef i64 total;
   typedef double mean, real;
-  typedef i64 far;
+  typedef i64 state_value;
 };
 template <> struct kind<u8> {
   typedef u64 total;
   typedef double mean, real;
-  typedef u64 far;
+  typedef u64 state_value;
 };
 template <> struct kind<u16> : kind<u8> {};
 template <> struct kind<u32> : kind<u8> {};
@@ -66,54 +66,54 @@ template <> struct kind<u64> : kind<u8> {};
 template <> struct kind<boolean> : kind<u8> {};
 template <> struct kind<f16> {
   typedef f16 total, mean, real;
-  typedef double far;
+  typedef double state_value;
 };
 template <> struct kind<bf16> {
   typedef bf16 total, mean, real;
-  typedef double far;
+  typedef double state_value;
 };
 template <> struct kind<f32> {
   typedef f32 total, mean, real;
-  typedef double far;
+  typedef double state_value;
 };
 template <> struct kind<f64> {
   typedef f64 total, mean, real;
-  typedef double far;
+  typedef double state_value;
 };
 template <> struct kind<c64> {
   typedef c64 total, mean;
   typedef f32 real;
-  typedef c128 far;
+  typedef c128 state_value;
 };
 template <> struct kind<c128> {
   typedef c128 total, mean;
   typedef f64 real;
-  typedef c128 far;
+  typedef c128 state_value;
 };
 
-/* batch: the type that the total of a short batch fits in; near: the type of a thread's accumulated total. */
-template <class T, bool WIDE> struct totals { typedef typename traits<T, WIDE>::value batch, near; };
+/* batch: the type that the total of a short batch fits in; running: the type of a thread's accumulated total. */
+template <class T, bool WIDE> struct totals { typedef typename traits<T, WIDE>::value batch, running; };
 template <bool WIDE> struct totals<i8, WIDE> {
   typedef int batch;
-  typedef i64 near;
+  typedef i64 running;
 };
 template <bool WIDE> struct totals<i16, WIDE> {
   typedef int batch;
-  typedef i64 near;
+  typedef i64 running;
 };
-template <bool WIDE> struct totals<i32, WIDE> { typedef i64 batch, near; };
+template <bool WIDE> struct totals<i32, WIDE> { typedef i64 batch, running; };
 template <bool WIDE> struct totals<u8, WIDE> {
   typedef u32 batch;
-  typedef u64 near;
+  typedef u64 running;
 };
 template <bool WIDE> struct totals<u16, WIDE> {
   typedef u32 batch;
-  typedef u64 near;
+  typedef u64 running;
 };
-template <bool WIDE> struct totals<u32, WIDE> { typedef u64 batch, near; };
+template <bool WIDE> struct totals<u32, WIDE> { typedef u64 batch, running; };
 template <bool WIDE> struct totals<boolean, WIDE> {
   typedef u32 batch;
-  typedef u64 near;
+  typedef u64 running;
 };
 
 NDR_DEVICE c128 widened(c64 x) {
@@ -143,12 +143,12 @@ NDR_DEVICE u64 widened(u64 x) {
 
 template <class F> struct wording {
   static const int words = 1;
-  static NDR_DEVICE void save(F far, ndr_word *w) { w[0] = to_word(far); }
+  static NDR_DEVICE void save(F value, ndr_word *w) { w[0] = to_word(value); }
   static NDR_DEVICE F load(const ndr_word *w) { return from_word<F>(w[0]); }
 };
 template <> struct wording<c128> {
   static const int words = 2;
-  static NDR_DEVICE void save(c128 far, ndr_word *w) { w[0] = to_word(far.re), w[1] = to_word(far.im); }
+  static NDR_DEVICE void save(c128 value, ndr_word *w) { w[0] = to_word(value.re), w[1] = to_word(value.im); }
   static NDR_DEVICE c128 load(const ndr_word *w) { return {from_word<double>(w[0]), from_word<double>(w[1])}; }
 };
 

@@ -7,16 +7,17 @@
 #include "tile.cuh"
 
 /* A lane's vector u lies u * AWAY elements behind its first vector, so that element j of it belongs to phase
- * (u * AWAY + j) % 3, counted from the lane's first element. The compiler knows that number: three accumulators
+ * (u * AWAY + j) % 3, counted_state from the lane's first element. The compiler knows that number: three accumulators
  * suffice, each in registers of its own. */
 template <class Op> struct columns3 {
   typedef typename Op::element T;
-  typedef typename Op::Near Near;
+  typedef typename Op::Accumulator Accumulator;
   static const int elements = 16 / sizeof(T),
                    UNROLL = elements > 4 ? NDR_LOADS_TILE_COLUMNS3 / 2 : NDR_LOADS_TILE_COLUMNS3,
                    AWAY = NDR_WARP * elements;
 
-  static NDR_DEVICE void fold_whole(const ndr_params &p, Near *a, const typename Op::value (&x)[UNROLL][elements]) {
+  static NDR_DEVICE void fold_whole(const ndr_params &p, Accumulator *a,
+                                    const typename Op::value (&x)[UNROLL][elements]) {
 #pragma unroll
     for (int phase = 0; phase < 3; phase++) {
       typename Op::value y[UNROLL * elements / 3];
@@ -29,7 +30,7 @@ template <class Op> struct columns3 {
     }
   }
 
-  static NDR_DEVICE void accumulate(const ndr_params &p, Near *a, const stretch<T> &s, i64 index, int lane) {
+  static NDR_DEVICE void accumulate(const ndr_params &p, Accumulator *a, const stretch<T> &s, i64 index, int lane) {
     i64 first = s.head + lane * elements;
     for (int left = (int)s.vectors - lane; left > 0; left -= UNROLL * NDR_WARP, first += UNROLL * AWAY) {
       ndr_vector vector[UNROLL];
@@ -55,13 +56,13 @@ template <class Op> struct columns3 {
   }
 
   /* Folds a warp's rows of a stretch into its lanes' totals of the three outputs. */
-  static NDR_DEVICE void fold(const ndr_params &p, Near *total, const stretch<T> &s, i64 index, int lane) {
+  static NDR_DEVICE void fold(const ndr_params &p, Accumulator *total, const stretch<T> &s, i64 index, int lane) {
     static_assert(edges<T>::most <= NDR_WARP, "a lane has one element of the edges at most");
     edges<T> around(s);
     i64 at = around.at(lane);
     T element = T();
     if (lane < around.count) element = machine::load_element(s.start + at);
-    Near a[3] = {Op::identity(), Op::identity(), Op::identity()};
+    Accumulator a[3] = {Op::identity(), Op::identity(), Op::identity()};
     accumulate(p, a, s, index, lane);
     /* Joins each phase to the output that it belongs to in this lane. */
     int phase = (s.head + lane * elements) % 3, column = (int)(at % 3);
@@ -77,14 +78,14 @@ template <class Op> struct columns3 {
 template <class Op> NDR_DEVICE void tile_columns3(const ndr_params &p) {
   typedef typename Op::element T;
   const int warps = NDR_BLOCK / NDR_WARP;
-  NDR_SHARED typename Op::Near states[warps][3];
+  NDR_SHARED typename Op::Accumulator states[warps][3];
   int thread = machine::thread(), lane = thread % NDR_WARP, warp = thread / NDR_WARP;
   bool alone = p.tile_columns3.team.count == NDR_WARP;
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     tile_split whose = split_of(p, item);
     i64 group = alone ? whose.tile * warps + warp : whose.tile;
     range units = units_of(p, whose.split);
-    typename Op::Near total[3] = {Op::identity(), Op::identity(), Op::identity()};
+    typename Op::Accumulator total[3] = {Op::identity(), Op::identity(), Op::identity()};
     bool inside = group * 3 < p.outputs;
     output_spot kept = locate_kept(p, 1, inside ? group : 0);
     for (i64 row = units.begin; inside && row < units.end;) {
@@ -102,7 +103,7 @@ template <class Op> NDR_DEVICE void tile_columns3(const ndr_params &p) {
     }
     if (alone) continue;
     machine::barrier();
-    typename Op::Near mine = Op::identity();
+    typename Op::Accumulator mine = Op::identity();
     for (int w = 0; thread < 3 && w < warps; w++) Op::join(mine, states[w][thread]);
     finish_columns<Op>(p, p.tile_columns3.rows.columns, whose, kept.result, mine);
     machine::barrier();

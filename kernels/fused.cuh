@@ -12,43 +12,45 @@ template <class A, class B> struct pair_of {
 template <class A, class B> struct fused {
   typedef typename A::element element;
   typedef typename A::value value;
-  typedef pair_of<typename A::Near, typename B::Near> Near;
-  typedef pair_of<typename A::Far, typename B::Far> Far;
+  typedef pair_of<typename A::Accumulator, typename B::Accumulator> Accumulator;
+  typedef pair_of<typename A::State, typename B::State> State;
   static const bool indexed = A::indexed || B::indexed, packed = false, single = false;
   static const int words = A::words + B::words;
-  static NDR_DEVICE Near identity() { return {A::identity(), B::identity()}; }
-  static NDR_DEVICE Far state_identity() { return {A::state_identity(), B::state_identity()}; }
-  template <int N> static NDR_DEVICE void fold(Near &s, const value (&x)[N], i64 index, i64 step, const ndr_params &p) {
+  static NDR_DEVICE Accumulator identity() { return {A::identity(), B::identity()}; }
+  static NDR_DEVICE State state_identity() { return {A::state_identity(), B::state_identity()}; }
+  template <int N>
+  static NDR_DEVICE void fold(Accumulator &s, const value (&x)[N], i64 index, i64 step, const ndr_params &p) {
     A::template fold<N>(s.a, x, index, step, p);
     B::template fold<N>(s.b, x, index, step, p);
   }
   template <int N, int PER>
-  static NDR_DEVICE void fold_vectors(Near &s, const value (&x)[N], i64 index, i64 between, i64 step,
+  static NDR_DEVICE void fold_vectors(Accumulator &s, const value (&x)[N], i64 index, i64 between, i64 step,
                                       const ndr_params &p) {
     fold_vectors_of<A, N, PER>(s.a, x, index, between, step, p);
     fold_vectors_of<B, N, PER>(s.b, x, index, between, step, p);
   }
   template <class Op, int N, int PER>
-  static NDR_DEVICE void fold_vectors_of(typename Op::Near &a, const value (&x)[N], i64 index, i64 between, i64 step,
-                                         const ndr_params &p) {
+  static NDR_DEVICE void fold_vectors_of(typename Op::Accumulator &a, const value (&x)[N], i64 index, i64 between,
+                                         i64 step, const ndr_params &p) {
     if constexpr (Op::indexed)
       Op::template fold_vectors<N, PER>(a, x, index, between, step, p);
     else
       Op::template fold<N>(a, x, index, step, p);
   }
-  static NDR_DEVICE void join(Near &s, const Near &t) { A::join(s.a, t.a), B::join(s.b, t.b); }
-  static NDR_DEVICE void join_far(Far &s, const Far &t) { A::join_far(s.a, t.a), B::join_far(s.b, t.b); }
-  static NDR_DEVICE Far widen(const Near &s) { return {A::widen(s.a), B::widen(s.b)}; }
-  static NDR_DEVICE void save(const Far &s, ndr_word *w) { A::save(s.a, w), B::save(s.b, w + A::words); }
-  static NDR_DEVICE Far load(const ndr_word *w) { return {A::load(w), B::load(w + A::words)}; }
+  static NDR_DEVICE void join(Accumulator &s, const Accumulator &t) { A::join(s.a, t.a), B::join(s.b, t.b); }
+  static NDR_DEVICE void join_states(State &s, const State &t) { A::join_states(s.a, t.a), B::join_states(s.b, t.b); }
+  static NDR_DEVICE State widen(const Accumulator &s) { return {A::widen(s.a), B::widen(s.b)}; }
+  static NDR_DEVICE void save(const State &s, ndr_word *w) { A::save(s.a, w), B::save(s.b, w + A::words); }
+  static NDR_DEVICE State load(const ndr_word *w) { return {A::load(w), B::load(w + A::words)}; }
 };
 
 /* Results of the second operator follow those of the first. */
 template <class A, class B, int FIRST> struct emission<fused<A, B>, FIRST> {
   static const int results = emission<A, FIRST>::results + emission<B, FIRST>::results;
-  static NDR_DEVICE void of(const ndr_params &p, i64 offset, const pair_of<typename A::Far, typename B::Far> &far) {
-    emission<A, FIRST>::of(p, offset, far.a);
-    emission<B, FIRST + emission<A, FIRST>::results>::of(p, offset, far.b);
+  static NDR_DEVICE void of(const ndr_params &p, i64 offset,
+                            const pair_of<typename A::State, typename B::State> &state) {
+    emission<A, FIRST>::of(p, offset, state.a);
+    emission<B, FIRST + emission<A, FIRST>::results>::of(p, offset, state.b);
   }
 };
 

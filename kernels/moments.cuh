@@ -37,18 +37,18 @@ template <class T, bool WIDE, bool SKIP, bool ROOT> struct op_moments {
   typedef typename traits<T, WIDE>::value value;
   typedef real_t<T, WIDE> real;
   static const bool is_complex =
-      sizeof(value) == 2 * sizeof(real) && sizeof(T) >= 8 && sizeof(typename kind<T>::far) == 16;
+      sizeof(value) == 2 * sizeof(real) && sizeof(T) >= 8 && sizeof(typename kind<T>::state_value) == 16;
   typedef typename choose<is_complex, value, real>::type point;
-  typedef typename choose<is_complex, c128, double>::type far_point;
-  typedef moments<point, real> Near;
-  typedef moments<far_point, double> Far;
+  typedef typename choose<is_complex, c128, double>::type state_point;
+  typedef moments<point, real> Accumulator;
+  typedef moments<state_point, double> State;
   typedef typename kind<T>::real result;
   static const bool indexed = false, packed = false, single = true, rooted = true, counting = false;
-  static const int words = wording<far_point>::words + 2;
-  static NDR_DEVICE Near identity() { return {0, unit<point>(0), 0}; }
-  static NDR_DEVICE Far state_identity() { return {0, unit<far_point>(0), 0}; }
+  static const int words = wording<state_point>::words + 2;
+  static NDR_DEVICE Accumulator identity() { return {0, unit<point>(0), 0}; }
+  static NDR_DEVICE State state_identity() { return {0, unit<state_point>(0), 0}; }
   /* Computes the batch's moments in two passes over the registers, then joins them. */
-  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, const ndr_params &) {
+  template <int N> static NDR_DEVICE void fold(Accumulator &a, const value (&x)[N], i64, i64, const ndr_params &) {
     point b[N];
     real d[N], n = N;
 #pragma unroll
@@ -61,30 +61,30 @@ template <class T, bool WIDE, bool SKIP, bool ROOT> struct op_moments {
     point mean = scale(tree<add, N>::join(b), SKIP ? (real)1 / n : (real)1 / N);
 #pragma unroll
     for (int i = 0; i < N; i++) d[i] = SKIP && is_nan(x[i]) ? (real)0 : square<real>(b[i] - mean);
-    join_moments(a, Near{n, mean, tree<add, N>::join(d)});
+    join_moments(a, Accumulator{n, mean, tree<add, N>::join(d)});
   }
-  static NDR_DEVICE void join(Near &a, const Near &b) {
+  static NDR_DEVICE void join(Accumulator &a, const Accumulator &b) {
     join_moments(a, b);
   }
-  NDR_CALLED Far joined(Far a, Far b) {
+  NDR_CALLED State joined(State a, State b) {
     join_moments(a, b);
     return a;
   }
-  static NDR_DEVICE void join_far(Far &a, const Far &b) {
+  static NDR_DEVICE void join_states(State &a, const State &b) {
     a = joined(a, b);
   }
-  static NDR_DEVICE Far widen(const Near &a) {
+  static NDR_DEVICE State widen(const Accumulator &a) {
     return {(double)a.n, widened(a.mean), (double)a.m2};
   }
-  static NDR_DEVICE void save(const Far &a, ndr_word *w) {
+  static NDR_DEVICE void save(const State &a, ndr_word *w) {
     w[0] = to_word(a.n);
-    wording<far_point>::save(a.mean, w + 1);
+    wording<state_point>::save(a.mean, w + 1);
     w[words - 1] = to_word(a.m2);
   }
-  static NDR_DEVICE Far load(const ndr_word *w) {
-    return {from_word<double>(w[0]), wording<far_point>::load(w + 1), from_word<double>(w[words - 1])};
+  static NDR_DEVICE State load(const ndr_word *w) {
+    return {from_word<double>(w[0]), wording<state_point>::load(w + 1), from_word<double>(w[words - 1])};
   }
-  NDR_CALLED double finish(Far a, double ddof) {
+  NDR_CALLED double finish(State a, double ddof) {
     double divisor = a.n - ddof > 0 ? a.n - ddof : 0;
     double variance = a.n == 0 ? NDR_NAN : a.m2 / divisor;
     return ROOT ? sqrt(variance) : variance;
@@ -114,12 +114,12 @@ NDR_DEVICE u32 vector_squares(const ndr_vector &p, u32) {
 template <class T, bool ROOT> struct op_exact_moments : op_moments<T, false, false, ROOT> {
   typedef op_moments<T, false, false, ROOT> base;
   typedef typename base::value value;
-  typedef typename base::Far Far;
+  typedef typename base::State State;
   typedef typename choose<sizeof(T) == 1, u32, u64>::type square_type;
-  typedef exact_moments<value> Near;
+  typedef exact_moments<value> Accumulator;
   static const bool packed = packing<T, keep, add>::yes && !same<T, boolean>::yes;
-  static NDR_DEVICE Near identity() { return {0, 0, 0}; }
-  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, const ndr_params &) {
+  static NDR_DEVICE Accumulator identity() { return {0, 0, 0}; }
+  template <int N> static NDR_DEVICE void fold(Accumulator &a, const value (&x)[N], i64, i64, const ndr_params &) {
     square_type b[N];
 #pragma unroll
     for (int i = 0; i < N; i++) b[i] = (square_type)(u32)(x[i] * x[i]);
@@ -127,16 +127,16 @@ template <class T, bool ROOT> struct op_exact_moments : op_moments<T, false, fal
     a.squares += tree<add, N>::join(b);
     a.n += N;
   }
-  static NDR_DEVICE void fold_vector(Near &a, const ndr_vector &p) {
+  static NDR_DEVICE void fold_vector(Accumulator &a, const ndr_vector &p) {
     a.sum += vector_total(p, (value)0);
     a.squares += (u64)vector_squares(p, (value)0);
     a.n += 16;
   }
-  static NDR_DEVICE void join(Near &a, const Near &b) {
+  static NDR_DEVICE void join(Accumulator &a, const Accumulator &b) {
     a.sum += b.sum, a.squares += b.squares, a.n += b.n;
   }
   /* Let m be the mean rounded to an integer. The squares about m are exact, and at least twice what is subtracted. */
-  NDR_CALLED Far widen(Near a) {
+  NDR_CALLED State widen(Accumulator a) {
     if (a.n == 0) return base::state_identity();
     double n = a.n, mean = (double)a.sum / n;
     i64 m = (i64)rint(mean), rest = a.sum - m * (i64)a.n;

@@ -1,12 +1,15 @@
-/* The operators. Near is a thread's accumulator, Far the state that blocks exchange (the words of src/core/state.h).
+/* The operators. An Accumulator is what a thread reduces into; a State is what blocks exchange, the words of
+ * src/core/state.h.
  *
- *   Near identity();  Far state_identity();                the accumulator and the state of no elements
- *   fold<N>(Near &, const value (&)[N], index, step, p)   N elements; element i has flattened index index + i * step
- *   fold_vector(Near &, vector)                            only where `packed`: folds 16 bytes without unpacking them
- *   join(Near &, Near), join(Far &, Far), widen(Near)
- *   save(Far, words), load(words)                          a state is `words` words
- *   finish(Far, ddof)                                      the value that store_value rounds to `result`
- *   rooted, counting                                       whether its totals also finalize to std; to any, all, valid
+ *   identity(), state_identity()             the accumulator and the state of no elements
+ *   fold<N>(Accumulator &, const value (&)[N], index, step, p)
+ *                                            folds N elements; element i has flattened index index + i * step
+ *   fold_vector(Accumulator &, vector)       only where `packed`: folds 16 bytes without unpacking them
+ *   join(Accumulator &, Accumulator), join_states(State &, State)
+ *   widen(Accumulator)                       the state of an accumulator
+ *   save(State, words), load(words)          a state is `words` words
+ *   finish(State, ddof)                      the value that store_value rounds to `result`
+ *   rooted, counting                         whether its totals also finalize to std; to any, all and valid
  *
  * fold() first combines a batch pairwise and then joins it to the accumulator. Chains of dependent operations are then
  * shorter, and rounding errors grow with the depth of the tree. */
@@ -18,60 +21,62 @@
 
 /* ---- one accumulator: sums, products, extremes, norms, any, all, count, valid ---- */
 
-template <class T, bool WIDE, bool SKIP, class BATCH, class NEAR, class FAR, class RESULT, class MAP, class JOIN,
-          class END>
+template <class T, bool WIDE, bool SKIP, class BATCH, class ACCUMULATOR, class STATE, class RESULT, class MAP,
+          class JOIN, class END>
 struct simple {
   typedef T element;
   typedef typename traits<T, WIDE>::value value;
-  typedef NEAR Near;
-  typedef FAR Far;
+  typedef ACCUMULATOR Accumulator;
+  typedef STATE State;
   typedef RESULT result;
   static const bool indexed = false, single = true, rooted = false;
   static const bool counting = same<MAP, beyond>::yes;
   static const bool packed = packing<T, MAP, JOIN>::yes;
-  static const int words = wording<FAR>::words;
-  static NDR_DEVICE Near identity() { return JOIN::template identity<Near>(); }
-  static NDR_DEVICE Far state_identity() { return JOIN::template identity<Far>(); }
-  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, const ndr_params &p) {
+  static const int words = wording<STATE>::words;
+  static NDR_DEVICE Accumulator identity() { return JOIN::template identity<Accumulator>(); }
+  static NDR_DEVICE State state_identity() { return JOIN::template identity<State>(); }
+  template <int N> static NDR_DEVICE void fold(Accumulator &a, const value (&x)[N], i64, i64, const ndr_params &p) {
     BATCH b[N];
 #pragma unroll
     for (int i = 0; i < N; i++)
       b[i] = SKIP && is_nan(x[i]) ? JOIN::template identity<BATCH>() : MAP::template of<BATCH>(x[i], p);
-    a = JOIN::join(a, (Near)tree<JOIN, N>::join(b));
+    a = JOIN::join(a, (Accumulator)tree<JOIN, N>::join(b));
   }
-  static NDR_DEVICE void fold_vector(Near &a, const ndr_vector &p) {
-    a = JOIN::join(a, packing<T, MAP, JOIN>::template of<Near>(p));
+  static NDR_DEVICE void fold_vector(Accumulator &a, const ndr_vector &p) {
+    a = JOIN::join(a, packing<T, MAP, JOIN>::template of<Accumulator>(p));
   }
-  static NDR_DEVICE void join(Near &a, const Near &b) {
+  static NDR_DEVICE void join(Accumulator &a, const Accumulator &b) {
     a = JOIN::join(a, b);
   }
-  static NDR_DEVICE void join_far(Far &a, const Far &b) {
+  static NDR_DEVICE void join_states(State &a, const State &b) {
     a = JOIN::join(a, b);
   }
-  static NDR_DEVICE Far widen(const Near &a) {
-    return (Far)widened(a);
+  static NDR_DEVICE State widen(const Accumulator &a) {
+    return (State)widened(a);
   }
-  static NDR_DEVICE void save(const Far &a, ndr_word *w) {
-    wording<FAR>::save(a, w);
+  static NDR_DEVICE void save(const State &a, ndr_word *w) {
+    wording<STATE>::save(a, w);
   }
-  static NDR_DEVICE Far load(const ndr_word *w) {
-    return wording<FAR>::load(w);
+  static NDR_DEVICE State load(const ndr_word *w) {
+    return wording<STATE>::load(w);
   }
-  static NDR_DEVICE auto finish(const Far &a, double) {
+  static NDR_DEVICE auto finish(const State &a, double) {
     return END::of(a);
   }
 };
 
 template <class T, bool W, bool S>
-using op_sum = simple<T, W, S, typename totals<T, W>::batch, typename totals<T, W>::near, typename kind<T>::far,
-                      typename kind<T>::total, keep, add, plain>;
+using op_sum = simple<T, W, S, typename totals<T, W>::batch, typename totals<T, W>::running,
+                      typename kind<T>::state_value, typename kind<T>::total, keep, add, plain>;
 template <class T, bool W, bool S>
-using op_prod = simple<T, W, S, typename totals<T, W>::near, typename totals<T, W>::near, typename kind<T>::far,
-                       typename kind<T>::total, keep, multiply, plain>;
+using op_prod = simple<T, W, S, typename totals<T, W>::running, typename totals<T, W>::running,
+                       typename kind<T>::state_value, typename kind<T>::total, keep, multiply, plain>;
 template <class T, bool W, bool S>
-using op_min = simple<T, W, S, value_t<T, W>, value_t<T, W>, typename kind<T>::far, T, keep, extreme<-1, S>, plain>;
+using op_min =
+    simple<T, W, S, value_t<T, W>, value_t<T, W>, typename kind<T>::state_value, T, keep, extreme<-1, S>, plain>;
 template <class T, bool W, bool S>
-using op_max = simple<T, W, S, value_t<T, W>, value_t<T, W>, typename kind<T>::far, T, keep, extreme<1, S>, plain>;
+using op_max =
+    simple<T, W, S, value_t<T, W>, value_t<T, W>, typename kind<T>::state_value, T, keep, extreme<1, S>, plain>;
 template <class T, bool W, bool S>
 using op_norm1 = simple<T, W, S, real_t<T, W>, real_t<T, W>, double, typename kind<T>::real, absolute, add, plain>;
 template <class T, bool W, bool S>
@@ -91,34 +96,38 @@ template <class V> struct range_of { V least, most; };
 template <class T, bool WIDE, bool SKIP> struct op_ptp {
   typedef T element;
   typedef typename traits<T, WIDE>::value value;
-  typedef typename kind<T>::far far_value;
-  typedef range_of<value> Near;
-  typedef range_of<far_value> Far;
+  typedef typename kind<T>::state_value state_value;
+  typedef range_of<value> Accumulator;
+  typedef range_of<state_value> State;
   typedef T result;
   typedef extreme<-1, SKIP> smaller;
   typedef extreme<1, SKIP> larger;
   static const bool indexed = false, packed = false, single = true, rooted = false, counting = false;
   static const int words = 2;
-  static NDR_DEVICE Near identity() {
+  static NDR_DEVICE Accumulator identity() {
     return {smaller::template identity<value>(), larger::template identity<value>()};
   }
-  static NDR_DEVICE Far state_identity() {
-    return {smaller::template identity<far_value>(), larger::template identity<far_value>()};
+  static NDR_DEVICE State state_identity() {
+    return {smaller::template identity<state_value>(), larger::template identity<state_value>()};
   }
-  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, const ndr_params &) {
-    join(a, Near{tree<smaller, N>::join(x), tree<larger, N>::join(x)});
+  template <int N> static NDR_DEVICE void fold(Accumulator &a, const value (&x)[N], i64, i64, const ndr_params &) {
+    join(a, Accumulator{tree<smaller, N>::join(x), tree<larger, N>::join(x)});
   }
-  static NDR_DEVICE void join(Near &a, const Near &b) {
+  static NDR_DEVICE void join(Accumulator &a, const Accumulator &b) {
     a = {smaller::join(a.least, b.least), larger::join(a.most, b.most)};
   }
-  static NDR_DEVICE void join_far(Far &a, const Far &b) {
+  static NDR_DEVICE void join_states(State &a, const State &b) {
     a = {smaller::join(a.least, b.least), larger::join(a.most, b.most)};
   }
-  static NDR_DEVICE Far widen(const Near &a) { return {(far_value)widened(a.least), (far_value)widened(a.most)}; }
-  static NDR_DEVICE void save(const Far &a, ndr_word *w) { w[0] = to_word(a.least), w[1] = to_word(a.most); }
-  static NDR_DEVICE Far load(const ndr_word *w) { return {from_word<far_value>(w[0]), from_word<far_value>(w[1])}; }
+  static NDR_DEVICE State widen(const Accumulator &a) {
+    return {(state_value)widened(a.least), (state_value)widened(a.most)};
+  }
+  static NDR_DEVICE void save(const State &a, ndr_word *w) { w[0] = to_word(a.least), w[1] = to_word(a.most); }
+  static NDR_DEVICE State load(const ndr_word *w) {
+    return {from_word<state_value>(w[0]), from_word<state_value>(w[1])};
+  }
   /* The smallest is above the largest where no element was seen: the result is then NaN, or 0 for integers. */
-  static NDR_DEVICE far_value finish(const Far &a, double) {
+  static NDR_DEVICE state_value finish(const State &a, double) {
     return a.least <= a.most ? difference(a.most, a.least) : none(a.least);
   }
   static NDR_DEVICE double difference(double most, double least) { return most - least; }
@@ -131,11 +140,11 @@ template <class T, bool WIDE, bool SKIP> struct op_ptp {
 
 /* ---- mean: a sum that counts ---- */
 
-template <class S> struct counted {
+template <class S> struct counted_state {
   S sum;
   double n;
 };
-template <class S> struct counted_near {
+template <class S> struct counted_sum {
   S sum;
   u32 n;
 };
@@ -146,21 +155,21 @@ template <class T, bool WIDE, bool SKIP> struct op_mean {
   typedef typename totals<T, WIDE>::batch batch;
   /* Sums of 8-, 16- and 32-bit integers are exact in 64 bits. Those of 64-bit integers could overflow, and are f64. */
   typedef typename choose<sizeof(T) == 8 && !is_float<value>::yes && sizeof(value) == 8, double,
-                          typename totals<T, WIDE>::near>::type exact;
+                          typename totals<T, WIDE>::running>::type exact;
   typedef typename choose<sizeof(value) == 2 * sizeof(real_t<T, WIDE>), value, exact>::type sum_type;
   typedef
       typename choose<sizeof(T) == 8 && !is_float<value>::yes && sizeof(value) == 8, double, batch>::type sum_batch_;
   typedef typename choose<sizeof(value) == 2 * sizeof(real_t<T, WIDE>), value, sum_batch_>::type sum_batch;
-  typedef typename choose<sizeof(value) == 2 * sizeof(real_t<T, WIDE>), c128, double>::type sum_far;
-  typedef counted_near<sum_type> Near;
-  typedef counted<sum_far> Far;
+  typedef typename choose<sizeof(value) == 2 * sizeof(real_t<T, WIDE>), c128, double>::type state_sum;
+  typedef counted_sum<sum_type> Accumulator;
+  typedef counted_state<state_sum> State;
   typedef typename kind<T>::mean result;
   static const bool indexed = false, single = true, rooted = false, counting = false;
   static const bool packed = packing<T, keep, add>::yes;
-  static const int words = wording<sum_far>::words + 1;
-  static NDR_DEVICE Near identity() { return {unit<sum_type>(0), 0}; }
-  static NDR_DEVICE Far state_identity() { return {unit<sum_far>(0), 0}; }
-  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, const ndr_params &) {
+  static const int words = wording<state_sum>::words + 1;
+  static NDR_DEVICE Accumulator identity() { return {unit<sum_type>(0), 0}; }
+  static NDR_DEVICE State state_identity() { return {unit<state_sum>(0), 0}; }
+  template <int N> static NDR_DEVICE void fold(Accumulator &a, const value (&x)[N], i64, i64, const ndr_params &) {
     sum_batch b[N];
     u32 n = N;
 #pragma unroll
@@ -172,27 +181,27 @@ template <class T, bool WIDE, bool SKIP> struct op_mean {
     a.sum = a.sum + (sum_type)tree<add, N>::join(b);
     a.n += n;
   }
-  static NDR_DEVICE void fold_vector(Near &a, const ndr_vector &p) {
+  static NDR_DEVICE void fold_vector(Accumulator &a, const ndr_vector &p) {
     a.sum = a.sum + packing<T, keep, add>::template of<sum_type>(p);
     a.n += 16;
   }
-  static NDR_DEVICE void join(Near &a, const Near &b) {
+  static NDR_DEVICE void join(Accumulator &a, const Accumulator &b) {
     a.sum = a.sum + b.sum, a.n += b.n;
   }
-  static NDR_DEVICE void join_far(Far &a, const Far &b) {
+  static NDR_DEVICE void join_states(State &a, const State &b) {
     a.sum = a.sum + b.sum, a.n += b.n;
   }
-  static NDR_DEVICE Far widen(const Near &a) {
-    return {value_of<sum_far>(a.sum), (double)a.n};
+  static NDR_DEVICE State widen(const Accumulator &a) {
+    return {value_of<state_sum>(a.sum), (double)a.n};
   }
-  static NDR_DEVICE void save(const Far &a, ndr_word *w) {
-    wording<sum_far>::save(a.sum, w);
+  static NDR_DEVICE void save(const State &a, ndr_word *w) {
+    wording<state_sum>::save(a.sum, w);
     w[words - 1] = to_word(a.n);
   }
-  static NDR_DEVICE Far load(const ndr_word *w) {
-    return {wording<sum_far>::load(w), from_word<double>(w[words - 1])};
+  static NDR_DEVICE State load(const ndr_word *w) {
+    return {wording<state_sum>::load(w), from_word<double>(w[words - 1])};
   }
-  NDR_CALLED sum_far finish(Far a, double) {
+  NDR_CALLED state_sum finish(State a, double) {
     return divided(a.sum, a.n);
   }
   static NDR_DEVICE double divided(double sum, double n) {
@@ -213,8 +222,8 @@ template <class V> struct place {
 template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
   typedef T element;
   typedef typename traits<T, WIDE>::value value;
-  typedef place<value> Near;
-  typedef place<typename kind<T>::far> Far;
+  typedef place<value> Accumulator;
+  typedef place<typename kind<T>::state_value> State;
   typedef i64 result;
   static const bool indexed = true, packed = false, single = true, rooted = false, counting = false;
   static const bool absent = SKIP && is_float<value>::yes; /* NaN stands for nothing seen */
@@ -222,8 +231,8 @@ template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
   template <class V> static NDR_DEVICE place<V> none() {
     return {extreme<SIGN, SKIP>::template identity<V>(), absent ? (i64)-1 : limits<i64>::most()};
   }
-  static NDR_DEVICE Near identity() { return none<value>(); }
-  static NDR_DEVICE Far state_identity() { return none<typename kind<T>::far>(); }
+  static NDR_DEVICE Accumulator identity() { return none<value>(); }
+  static NDR_DEVICE State state_identity() { return none<typename kind<T>::state_value>(); }
   /* A NaN beats everything but a NaN; under SKIP, where NaN means that nothing was seen, everything but a NaN beats it.
    * Comparisons with a NaN are false, so that one comparison and one test for NaN suffice. */
   template <class V> static NDR_DEVICE bool beats(V b, V a) {
@@ -234,7 +243,8 @@ template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
   template <class V> static NDR_DEVICE void offer(place<V> &a, V b, i64 index) {
     if (beats(b, a.value) || (index < a.index && same(b, a.value))) a = {b, index};
   }
-  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64 index, i64 step, const ndr_params &p) {
+  template <int N>
+  static NDR_DEVICE void fold(Accumulator &a, const value (&x)[N], i64 index, i64 step, const ndr_params &p) {
     fold_vectors<N, N>(a, x, index, 0, step, p);
   }
   /* Of N elements, `step` indices apart, the number of the one with the lowest index for which `holds` is true. */
@@ -252,31 +262,31 @@ template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
   /* Folds N elements. Those of a vector, PER of them, are `step` indices apart; vectors start `between` indices apart.
    * Finds the extreme first and then the element of lowest index that has it. */
   template <int N, int PER>
-  static NDR_DEVICE void fold_vectors(Near &a, const value (&x)[N], i64 index, i64 between, i64 step,
+  static NDR_DEVICE void fold_vectors(Accumulator &a, const value (&x)[N], i64 index, i64 between, i64 step,
                                       const ndr_params &) {
     value best = tree<extreme<SIGN, SKIP>, N>::join(x);
     int at = is_nan(best) ? place_of(x, step, [](value v) { return is_nan(v); })
                           : place_of(x, step, [best](value v) { return v == best; });
     offer(a, best, index + at / PER * between + at % PER * step);
   }
-  static NDR_DEVICE void join(Near &a, const Near &b) {
+  static NDR_DEVICE void join(Accumulator &a, const Accumulator &b) {
     offer(a, b.value, b.index);
   }
-  static NDR_DEVICE void join_far(Far &a, const Far &b) {
+  static NDR_DEVICE void join_states(State &a, const State &b) {
     offer(a, b.value, b.index);
   }
-  static NDR_DEVICE Far widen(const Near &a) {
+  static NDR_DEVICE State widen(const Accumulator &a) {
     /* The identity of a narrow integer becomes the state's identity, so that it loses to every element. */
     if (a.index == limits<i64>::most()) return state_identity();
-    return {(typename kind<T>::far)widened(a.value), a.index};
+    return {(typename kind<T>::state_value)widened(a.value), a.index};
   }
-  static NDR_DEVICE void save(const Far &a, ndr_word *w) {
+  static NDR_DEVICE void save(const State &a, ndr_word *w) {
     w[0] = to_word(a.value), w[1] = (ndr_word)a.index;
   }
-  static NDR_DEVICE Far load(const ndr_word *w) {
-    return {from_word<typename kind<T>::far>(w[0]), (i64)w[1]};
+  static NDR_DEVICE State load(const ndr_word *w) {
+    return {from_word<typename kind<T>::state_value>(w[0]), (i64)w[1]};
   }
-  static NDR_DEVICE i64 finish(const Far &a, double) {
+  static NDR_DEVICE i64 finish(const State &a, double) {
     return a.index;
   }
 };
@@ -305,14 +315,14 @@ template <class T, bool WIDE, bool SKIP> struct op_logsumexp {
   typedef T element;
   typedef typename traits<T, WIDE>::value value;
   typedef real_t<T, WIDE> real;
-  typedef exponentials<real> Near;
-  typedef exponentials<double> Far;
+  typedef exponentials<real> Accumulator;
+  typedef exponentials<double> State;
   typedef typename kind<T>::mean result;
   static const bool indexed = false, packed = false, single = true, rooted = false, counting = false;
   static const int words = 2;
-  static NDR_DEVICE Near identity() { return {limits<real>::least(), 0}; }
-  static NDR_DEVICE Far state_identity() { return {limits<double>::least(), 0}; }
-  template <int N> static NDR_DEVICE void fold(Near &a, const value (&x)[N], i64, i64, const ndr_params &) {
+  static NDR_DEVICE Accumulator identity() { return {limits<real>::least(), 0}; }
+  static NDR_DEVICE State state_identity() { return {limits<double>::least(), 0}; }
+  template <int N> static NDR_DEVICE void fold(Accumulator &a, const value (&x)[N], i64, i64, const ndr_params &) {
     real b[N], e[N];
 #pragma unroll
     for (int i = 0; i < N; i++) b[i] = SKIP && is_nan(x[i]) ? limits<real>::least() : value_of<real>(x[i]);
@@ -320,28 +330,28 @@ template <class T, bool WIDE, bool SKIP> struct op_logsumexp {
     /* An infinite maximum is the result, whatever the sum. */
 #pragma unroll
     for (int i = 0; i < N; i++) e[i] = exponential(b[i] - top);
-    join_exponentials(a, Near{top, top == limits<real>::least() ? (real)0 : tree<add, N>::join(e)});
+    join_exponentials(a, Accumulator{top, top == limits<real>::least() ? (real)0 : tree<add, N>::join(e)});
   }
-  static NDR_DEVICE void join(Near &a, const Near &b) {
+  static NDR_DEVICE void join(Accumulator &a, const Accumulator &b) {
     join_exponentials(a, b);
   }
-  NDR_CALLED Far joined(Far a, Far b) {
+  NDR_CALLED State joined(State a, State b) {
     join_exponentials(a, b);
     return a;
   }
-  static NDR_DEVICE void join_far(Far &a, const Far &b) {
+  static NDR_DEVICE void join_states(State &a, const State &b) {
     a = joined(a, b);
   }
-  static NDR_DEVICE Far widen(const Near &a) {
+  static NDR_DEVICE State widen(const Accumulator &a) {
     return {(double)a.max, (double)a.sum};
   }
-  static NDR_DEVICE void save(const Far &a, ndr_word *w) {
+  static NDR_DEVICE void save(const State &a, ndr_word *w) {
     w[0] = to_word(a.max), w[1] = to_word(a.sum);
   }
-  static NDR_DEVICE Far load(const ndr_word *w) {
+  static NDR_DEVICE State load(const ndr_word *w) {
     return {from_word<double>(w[0]), from_word<double>(w[1])};
   }
-  NDR_CALLED double finish(Far a, double) {
+  NDR_CALLED double finish(State a, double) {
     return a.max == limits<double>::least() || a.max == limits<double>::most() ? a.max : a.max + log(a.sum);
   }
 };

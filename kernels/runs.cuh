@@ -9,8 +9,8 @@
 
 /* As fold_rows, of rows that are a vector; its elements are `apart` indices from each other. */
 template <class Op, int UNROLL>
-NDR_DEVICE void fold_vectors(const ndr_params &p, typename Op::Near &a, const typename Op::element *at, i64 stride,
-                             i64 index, i64 step, i64 apart, int left, int rows) {
+NDR_DEVICE void fold_vectors(const ndr_params &p, typename Op::Accumulator &a, const typename Op::element *at,
+                             i64 stride, i64 index, i64 step, i64 apart, int left, int rows) {
   ndr_vector vector[UNROLL];
   if (left > (UNROLL - 1) * rows) {
 #pragma unroll
@@ -38,7 +38,7 @@ template <class Op> struct residency<NDR_KERNEL_TILE_RUN_ELEMENTS, Op> : column<
  */
 template <class Op, bool WIDE> struct strip : groups {
   typedef typename Op::element T;
-  typedef typename Op::Near Near;
+  typedef typename Op::Accumulator Accumulator;
   static const int elements = WIDE ? (int)(16 / sizeof(T)) : 1;
   static const int few = WIDE ? NDR_LOADS_TILE_RUN_VECTORS : NDR_LOADS_TILE_RUN_ELEMENTS;
   static const int UNROLL = !WIDE || column<Op, false>::light ? few : 2 * few;
@@ -60,7 +60,7 @@ template <class Op, bool WIDE> struct strip : groups {
   }
 
   /* Folds what this thread reads of an item. */
-  NDR_DEVICE void fold(const ndr_params &p, Near &a, tile_split whose) const {
+  NDR_DEVICE void fold(const ndr_params &p, Accumulator &a, tile_split whose) const {
     where at = find(p, whose.tile);
     int column = first_column(p, whose) + lane, group = column / columns,
         inside = (column - group * columns) * elements;
@@ -77,27 +77,29 @@ template <class Op, bool WIDE> struct strip : groups {
   }
 
   /* Joins every joiners-th of the block's accumulators of an output. */
-  NDR_DEVICE Near join_columns(const ndr_params &p, int first, int output, int member, const Near *states) const {
+  NDR_DEVICE Accumulator join_columns(const ndr_params &p, int first, int output, int member,
+                                      const Accumulator *accumulators) const {
     int threads = p.tile_runs.row_threads, outputs = g.outputs;
     int group = group_of(p, output), from = group * columns + output - group * outputs - first;
     int run = g.run_length / elements, begin = from < 0 ? (outputs - 1 - from) / outputs : 0;
     int end = threads > from ? (threads - from + outputs - 1) / outputs : 0;
     int held = (end < run ? end : run) - begin; /* columns */
-    Near total = Op::identity();
+    Accumulator total = Op::identity();
     for (int n = member; n < rows * held; n += p.tile_runs.joiners.count) {
       int above = n / held;
-      Op::join(total, states[above * threads + from + (begin + n - above * held) * outputs]);
+      Op::join(total, accumulators[above * threads + from + (begin + n - above * held) * outputs]);
     }
     return total;
   }
 
   /* Joins the accumulators of the block's threads, with `joiners` threads for each output, and writes the totals. */
-  NDR_DEVICE void join_outputs(const ndr_params &p, tile_split whose, const place &to, const Near *states) const {
+  NDR_DEVICE void join_outputs(const ndr_params &p, tile_split whose, const place &to,
+                               const Accumulator *accumulators) const {
     const ndr_param_threads &joiners = p.tile_runs.joiners;
     int thread = machine::thread(), number = thread >> joiners.log, member = thread & (joiners.count - 1);
     for (int first = 0; first < to.outputs; first += NDR_BLOCK >> joiners.log) {
       int output = first + number, k = output < to.outputs ? output : 0; /* every lane of a warp takes part */
-      Near total = join_columns(p, first_column(p, whose), k, member, states);
+      Accumulator total = join_columns(p, first_column(p, whose), k, member, accumulators);
       join_lanes<Op>(total, joiners.count);
       if (member != 0 || output >= to.outputs) continue;
       if (p.splits == 1)
@@ -109,18 +111,18 @@ template <class Op, bool WIDE> struct strip : groups {
 };
 
 template <class Op, bool WIDE> NDR_DEVICE void tile_runs(const ndr_params &p) {
-  typedef typename Op::Near Near;
-  NDR_SHARED Near states[NDR_BLOCK];
+  typedef typename Op::Accumulator Accumulator;
+  NDR_SHARED Accumulator accumulators[NDR_BLOCK];
   strip<Op, WIDE> s(p);
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    Near a = Op::identity();
+    Accumulator a = Op::identity();
     s.fold(p, a, split_of(p, item));
-    states[machine::thread()] = a;
+    accumulators[machine::thread()] = a;
     machine::barrier();
     /* Located again: kept, it would take registers that the loop needs for loads. */
     tile_split whose = split_of(p, machine::opaque(item));
     groups::place to = s.find(p, whose.tile).to;
-    s.join_outputs(p, whose, to, states);
+    s.join_outputs(p, whose, to, accumulators);
     machine::barrier();
     if (p.splits == 1) continue;
     join_splits<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs,

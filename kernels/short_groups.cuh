@@ -105,8 +105,8 @@ template <class Op> struct short_groups : groups {
 
   /* Folds every lanes-th element from number `begin` to `end`. Elements are `step` elements and `apart` indices apart.
    */
-  static NDR_DEVICE void fold(const ndr_params &p, typename Op::Near &a, const T *from, int step, i64 index, i64 apart,
-                              int begin, int end, int lanes) {
+  static NDR_DEVICE void fold(const ndr_params &p, typename Op::Accumulator &a, const T *from, int step, i64 index,
+                              i64 apart, int begin, int end, int lanes) {
     const int UNROLL = 4;
     int e = begin;
     for (from += e * step, step *= lanes; e + (UNROLL - 1) * lanes < end; e += UNROLL * lanes) {
@@ -125,7 +125,7 @@ template <class Op> struct short_groups : groups {
 
   /* Reduces this thread's outputs of a run. Where a tile has several runs, a thread has one output and accumulates them
    * one after the other in `a`. */
-  NDR_DEVICE void reduce(const ndr_params &p, const T *tile, const place &to, i64 index, typename Op::Near &a,
+  NDR_DEVICE void reduce(const ndr_params &p, const T *tile, const place &to, i64 index, typename Op::Accumulator &a,
                          i64 run) const {
     const ndr_param_threads &lanes = p.tile_short_groups.lanes;
     int length = g.run_length, member = lane & (lanes.count - 1);
@@ -166,7 +166,7 @@ template <class Op> NDR_DEVICE void tile_short_groups(const ndr_params &p) {
       warp.begin(next, (const typename Op::element *)p.data + at.offset + outer.offset,
                  next_place.outputs * own.groups.run_length);
     };
-    typename Op::Near a = Op::identity();
+    typename Op::Accumulator a = Op::identity();
     begin();
     while (tile < end) {
       const typename Op::element *stored = warp.store(next);

@@ -17,15 +17,15 @@ template <class Op> NDR_DEVICE void states(const ndr_states_params &p) {
     }
     ndr_word w[Op::words], v[Op::words];
     for (int i = 0; i < Op::words; i++) w[i] = p.from[i * p.from_pitch + from];
-    typename Op::Far state = Op::load(w);
+    typename Op::State state = Op::load(w);
     if (p.finish) {
       store_value((typename Op::result *)p.to + to, Op::finish(state, p.ddof));
       continue;
     }
     ndr_word *words = (ndr_word *)p.to;
     for (int i = 0; i < Op::words; i++) v[i] = words[i * p.to_pitch + to];
-    typename Op::Far sum = Op::load(v);
-    Op::join_far(sum, state);
+    typename Op::State sum = Op::load(v);
+    Op::join_states(sum, state);
     Op::save(sum, v);
     for (int i = 0; i < Op::words; i++) words[i * p.to_pitch + to] = v[i];
   }

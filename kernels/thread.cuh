@@ -15,7 +15,7 @@ template <class Op, bool UNIT> struct column {
   static const int count = UNIT ? (int)(16 / sizeof(T)) : 1;
   /* Blocks that a multiprocessor holds: half as many where accumulators are large. Each thread then has twice as many
    * loads in flight, unless its vectors hold many narrow elements. */
-  static const bool light = sizeof(typename Op::Near) <= 8 && sizeof(typename Op::Near) * count <= 32;
+  static const bool light = sizeof(typename Op::Accumulator) <= 8 && sizeof(typename Op::Accumulator) * count <= 32;
   static const int few = UNIT ? NDR_LOADS_THREAD_VECTORS : NDR_LOADS_THREAD_ELEMENTS;
   static const int rows = !UNIT || light || count > 4 ? few : 2 * few;
   static constexpr int blocks(int most) { return light ? most : most / 2; }
@@ -32,7 +32,7 @@ template <class Op> struct residency<NDR_KERNEL_THREAD_ELEMENTS, Op> : column<Op
 /* Folds the first UNROLL of this thread's rows. `left` rows follow, and the thread has every rows-th: its rows are
  * `stride` elements and `step` indices apart. All are loaded at once and then folded column by column. */
 template <class Op, bool UNIT, int UNROLL>
-NDR_DEVICE void fold_rows(const ndr_params &p, typename Op::Near *a, const typename Op::element *at, i64 stride,
+NDR_DEVICE void fold_rows(const ndr_params &p, typename Op::Accumulator *a, const typename Op::element *at, i64 stride,
                           i64 index, i64 step, int left, int rows) {
   typedef column<Op, UNIT> C;
   typename C::loaded loaded[UNROLL];
@@ -88,8 +88,8 @@ NDR_DEVICE void walk_rows(const ndr_params &p, const T *base, i64 origin, range 
 }
 
 template <class Op, bool UNIT>
-NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Near *a, const typename Op::element *base, i64 origin,
-                             range split, int row, int rows) {
+NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Accumulator *a, const typename Op::element *base,
+                             i64 origin, range split, int row, int rows) {
   typedef typename Op::element T;
   const int UNROLL = column<Op, UNIT>::rows;
   walk_rows<UNROLL>(p, base, origin, split, row, rows, [&](const T *at, i64 stride, i64 index, i64 step, int left) {
@@ -133,7 +133,7 @@ struct column_team {
 /* Folds what this thread reads of an item. The team's spot is located again afterwards: kept, it would take registers
  * that the loop needs for loads. */
 template <class Op, bool UNIT>
-NDR_DEVICE void fold_item(const ndr_params &p, typename Op::Near *a, i64 item, const column_team &team) {
+NDR_DEVICE void fold_item(const ndr_params &p, typename Op::Accumulator *a, i64 item, const column_team &team) {
   team_spot t = team.spot(p, item);
   int first = team.lane * column<Op, UNIT>::count;
   if (first >= t.columns) return;
@@ -144,26 +144,26 @@ NDR_DEVICE void fold_item(const ndr_params &p, typename Op::Near *a, i64 item, c
 /* Joins a team's rows in shared memory, some of each thread's columns at a time. Where a warp holds several rows, it
  * has joined them already. One thread joins each output, so that neighbouring threads write neighbouring outputs. */
 template <class Op, bool UNIT>
-NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, const typename Op::Near *a,
+NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, const typename Op::Accumulator *a,
                           const column_team &team) {
-  typedef typename Op::Near Near;
-  const int count = column<Op, UNIT>::count, most = 8192 / (NDR_BLOCK * (int)sizeof(Near));
+  typedef typename Op::Accumulator Accumulator;
+  const int count = column<Op, UNIT>::count, most = 8192 / (NDR_BLOCK * (int)sizeof(Accumulator));
   const int width = most < 1 ? 1 : most > count ? count : most >= 8 ? 8 : most >= 4 ? 4 : most >= 2 ? 2 : 1;
   const ndr_param_threads &lanes = p.thread.lanes;
-  NDR_SHARED Near states[width][NDR_BLOCK + (width > 1 ? 32 / width : 0)];
+  NDR_SHARED Accumulator accumulators[width][NDR_BLOCK + (width > 1 ? 32 / width : 0)];
   int warp_rows = lanes.count < NDR_WARP ? NDR_WARP >> lanes.log : 1; /* rows that a warp has joined */
   int base = team.number << p.thread.team.log, member = team.lane + (team.row << lanes.log);
 #pragma unroll
   for (int first = 0; first < count; first += width) {
 #pragma unroll
-    for (int c = 0; c < width; c++) states[c][machine::thread()] = a[first + c];
+    for (int c = 0; c < width; c++) accumulators[c][machine::thread()] = a[first + c];
     machine::barrier();
     for (int n = member; n < lanes.count * width; n += p.thread.team.count) {
       int lane = n / width, c = n % width, k = lane * count + first + c;
       if (k >= t.columns) continue;
-      Near total = states[c][base + lane];
+      Accumulator total = accumulators[c][base + lane];
       for (int row = warp_rows; row < team.rows; row += warp_rows)
-        Op::join(total, states[c][base + (row << lanes.log) + lane]);
+        Op::join(total, accumulators[c][base + (row << lanes.log) + lane]);
       if (p.splits == 1)
         emit<Op>(p, t.at.result + k * p.axes[0].result_stride, Op::widen(total));
       else
@@ -178,7 +178,7 @@ template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &
   const int threads = p.thread.team.count;
   column_team team(p);
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    typename Op::Near a[count];
+    typename Op::Accumulator a[count];
 #pragma unroll
     for (int c = 0; c < count; c++) a[c] = Op::identity();
     fold_item<Op, UNIT>(p, a, item, team);

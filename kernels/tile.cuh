@@ -46,7 +46,7 @@ template <class T> struct edges {
 };
 
 template <class Op>
-NDR_DEVICE void fold_edges(const ndr_params &p, typename Op::Near &a, const edges<typename Op::element> &e,
+NDR_DEVICE void fold_edges(const ndr_params &p, typename Op::Accumulator &a, const edges<typename Op::element> &e,
                            const typename Op::element *edge, i64 index, int column) {
   int columns = p.tile_columns.rows.columns;
   for (int k = column; k < e.head; k += columns) fold_one<Op>(p, a, edge[k], index_at(p, index, k, columns));
@@ -57,7 +57,7 @@ NDR_DEVICE void fold_edges(const ndr_params &p, typename Op::Near &a, const edge
 
 /* Folds this thread's vectors of a stretch into its accumulators, one for each element of a vector: its phases. */
 template <class Op>
-NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const stretch<typename Op::element> &s,
+NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Accumulator *a, const stretch<typename Op::element> &s,
                             i64 index) {
   typedef typename Op::element T;
   const int elements = 16 / sizeof(T), UNROLL = NDR_LOADS_TILE_COLUMNS;
@@ -96,29 +96,30 @@ NDR_DEVICE void fold_phases(const ndr_params &p, typename Op::Near *a, const str
 }
 
 /* Joins `total` accumulators of a block into the first `columns` of them. Number k belongs to phase k % columns. */
-template <class Op> NDR_DEVICE void join_phases(typename Op::Near *states, int total, int columns) {
+template <class Op> NDR_DEVICE void join_phases(typename Op::Accumulator *accumulators, int total, int columns) {
   int thread = machine::thread(), width = machine::threads() / columns * columns;
   if (width < total) {
-    typename Op::Near a = Op::identity();
-    for (int k = thread; thread < width && k < total; k += width) Op::join(a, states[k]);
+    typename Op::Accumulator a = Op::identity();
+    for (int k = thread; thread < width && k < total; k += width) Op::join(a, accumulators[k]);
     machine::barrier();
-    if (thread < width) states[thread] = a;
+    if (thread < width) accumulators[thread] = a;
     machine::barrier();
     total = width;
   }
   int groups = total / columns, warps = machine::threads() / NDR_WARP;
   if (groups <= 8) {
-    for (int g = 1; thread < columns && g < groups; g++) Op::join(states[thread], states[g * columns + thread]);
+    for (int g = 1; thread < columns && g < groups; g++)
+      Op::join(accumulators[thread], accumulators[g * columns + thread]);
     machine::barrier();
     return;
   }
   /* One warp alone reads each phase, so that the sum may replace the phase's first accumulator. */
   for (int phase = thread / NDR_WARP; phase < columns; phase += warps) {
-    typename Op::Near a = Op::identity();
+    typename Op::Accumulator a = Op::identity();
 #pragma unroll 1
-    for (int g = thread % NDR_WARP; g < groups; g += NDR_WARP) Op::join(a, states[g * columns + phase]);
+    for (int g = thread % NDR_WARP; g < groups; g += NDR_WARP) Op::join(a, accumulators[g * columns + phase]);
     join_lanes<Op>(a, NDR_WARP);
-    if (thread % NDR_WARP == 0) states[phase] = a;
+    if (thread % NDR_WARP == 0) accumulators[phase] = a;
   }
   machine::barrier();
 }
@@ -126,32 +127,33 @@ template <class Op> NDR_DEVICE void join_phases(typename Op::Near *states, int t
 /* Joins the accumulators of all threads in shared memory, as many at a time as it holds. A thread that owns a column
  * joins the total of its phase `phase` to `mine`. */
 template <class Op>
-NDR_DEVICE void join_accumulators(const ndr_params &p, typename Op::Near &mine, const typename Op::Near *a, int phase) {
+NDR_DEVICE void join_accumulators(const ndr_params &p, typename Op::Accumulator &mine,
+                                  const typename Op::Accumulator *a, int phase) {
   const int elements = 16 / sizeof(typename Op::element);
-  typename Op::Near *states = (typename Op::Near *)machine::shared_bytes();
+  typename Op::Accumulator *accumulators = (typename Op::Accumulator *)machine::shared_bytes();
   int thread = machine::thread(), threads = p.tile_columns.active_threads, total = threads * elements;
   int columns = p.tile_columns.rows.columns;
-  int most = p.tile_columns.smem_bytes / (int)sizeof(typename Op::Near) / columns * columns;
+  int most = p.tile_columns.smem_bytes / (int)sizeof(typename Op::Accumulator) / columns * columns;
   for (int base = 0; base < total; base += most) {
     int count = total - base < most ? total - base : most;
 #pragma unroll
     for (int j = 0; j < elements; j++) {
       int k = thread * elements + j - base;
-      if (thread < threads && k >= 0 && k < count) states[k] = a[j];
+      if (thread < threads && k >= 0 && k < count) accumulators[k] = a[j];
     }
     machine::barrier();
-    join_phases<Op>(states, count, columns);
-    if (thread < columns) Op::join(mine, states[phase]);
+    join_phases<Op>(accumulators, count, columns);
+    if (thread < columns) Op::join(mine, accumulators[phase]);
     machine::barrier();
   }
 }
 
 /* Reduces the vectors of a stretch into `mine` of the threads that own its outputs. */
 template <class Op>
-NDR_DEVICE void fold_vectors(const ndr_params &p, typename Op::Near &mine, const stretch<typename Op::element> &s,
-                             i64 index, int column) {
+NDR_DEVICE void fold_vectors(const ndr_params &p, typename Op::Accumulator &mine,
+                             const stretch<typename Op::element> &s, i64 index, int column) {
   const int elements = 16 / sizeof(typename Op::element);
-  typename Op::Near a[elements];
+  typename Op::Accumulator a[elements];
 #pragma unroll
   for (int j = 0; j < elements; j++) a[j] = Op::identity();
   int columns = p.tile_columns.rows.columns;
@@ -176,7 +178,7 @@ template <class T> struct row_stretch {
  * of column t. */
 template <class Op>
 NDR_DEVICE void finish_columns(const ndr_params &p, int columns, tile_split whose, i64 result,
-                               const typename Op::Near &mine) {
+                               const typename Op::Accumulator &mine) {
   int thread = machine::thread();
   bool owner = thread < columns;
   if (p.splits == 1) {
@@ -197,7 +199,7 @@ template <class Op> NDR_DEVICE void tile_columns(const ndr_params &p) {
     output_spot kept = locate_kept(p, 1, whose.tile);
     range units = units_of(p, whose.split);
     int thread = machine::thread(), column = thread < columns ? thread : 0;
-    typename Op::Near mine = Op::identity();
+    typename Op::Accumulator mine = Op::identity();
     for (i64 row = units.begin; row < units.end;) {
       row_stretch<T> rows(p, p.tile_columns.rows, kept.offset, row, units.end);
       stretch<T> s(rows.first, rows.rows * columns);

@@ -14,8 +14,8 @@
  * of a cache line or sector on. The elements before and after them are read one by one: their loads are issued before
  * those of the vectors, and awaited after. The loads of a batch are issued together, even of one that is not whole. */
 template <class Op, int BATCH>
-NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Near &a, const typename Op::element *start, i64 length,
-                             i64 index, i64 step, int lane, int lanes) {
+NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Accumulator &a, const typename Op::element *start,
+                             i64 length, i64 index, i64 step, int lane, int lanes) {
   typedef typename Op::element T;
   const int elements = 16 / sizeof(T), ENDS = 2;
   /* Bytes of the boundary: few enough that the ends are one or two loads of a thread. Where a thread has but a vector
@@ -64,7 +64,7 @@ NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Near &a, const ty
 /* How many loads a thread of tree_block has in flight. More of them in fewer blocks are faster than the reverse, where
  * the accumulator leaves registers for them. */
 template <class Op> struct block_reads {
-  static const bool light = sizeof(typename Op::Near) <= 8;
+  static const bool light = sizeof(typename Op::Accumulator) <= 8;
   static const int batch = light ? NDR_LOADS_TREE_BLOCK : NDR_LOADS_TREE_BLOCK / 2;
 };
 template <class Op> struct residency<NDR_KERNEL_TREE_BLOCK, Op> {
@@ -73,7 +73,8 @@ template <class Op> struct residency<NDR_KERNEL_TREE_BLOCK, Op> {
 
 /* Writes the block's total of an item, which thread 0 holds, to the result, or joins it to those of the other splits.
  */
-template <class Op> NDR_DEVICE void finish_item(const ndr_params &p, tile_split whose, const typename Op::Far &total) {
+template <class Op>
+NDR_DEVICE void finish_item(const ndr_params &p, tile_split whose, const typename Op::State &total) {
   bool first = machine::thread() == 0;
   if (p.splits > 1) {
     if (first) save_partial<Op>(p, whose.split, whose.tile, total);
@@ -84,7 +85,7 @@ template <class Op> NDR_DEVICE void finish_item(const ndr_params &p, tile_split 
 }
 
 template <class Op> NDR_DEVICE void tree_block(const ndr_params &p) {
-  NDR_SHARED typename Op::Near states[NDR_BLOCK / NDR_WARP];
+  NDR_SHARED typename Op::Accumulator accumulators[NDR_BLOCK / NDR_WARP];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     tile_split whose = split_of(p, item);
     int run = p.tree_block.runs > 1 ? whose.split / p.tree_block.run_splits : 0;
@@ -92,11 +93,11 @@ template <class Op> NDR_DEVICE void tree_block(const ndr_params &p) {
     range units = units_of(p, whose.split - run * p.tree_block.run_splits);
     const typename Op::element *start =
         (const typename Op::element *)p.data + locate_output(p, whose.tile).offset + s.offset + units.begin;
-    typename Op::Near a = Op::identity();
+    typename Op::Accumulator a = Op::identity();
     i64 step = walked_axis(p).index_step, index = p.index_origin + s.index + units.begin * step;
     fold_stretch<Op, block_reads<Op>::batch>(p, a, start, units.end - units.begin, index, step, machine::thread(),
                                              NDR_BLOCK);
-    finish_item<Op>(p, whose, Op::widen(join_block<Op>(a, states)));
+    finish_item<Op>(p, whose, Op::widen(join_block<Op>(a, accumulators)));
     machine::barrier();
   }
 }
@@ -122,9 +123,10 @@ NDR_DEVICE team join_team(const ndr_params &p, const ndr_param_threads &threads,
 }
 
 template <class Op>
-NDR_DEVICE void finish_team(const ndr_params &p, const team &t, typename Op::Near a, typename Op::Near *states) {
+NDR_DEVICE void finish_team(const ndr_params &p, const team &t, typename Op::Accumulator a,
+                            typename Op::Accumulator *accumulators) {
   if (t.teams == 1) {
-    finish_item<Op>(p, t.whose, Op::widen(join_block<Op>(a, states)));
+    finish_item<Op>(p, t.whose, Op::widen(join_block<Op>(a, accumulators)));
     machine::barrier();
     return;
   }
@@ -134,10 +136,10 @@ NDR_DEVICE void finish_team(const ndr_params &p, const team &t, typename Op::Nea
 
 template <class Op> NDR_DEVICE void tree_runs(const ndr_params &p) {
   const ndr_param_threads &lanes = p.tree_runs.lanes;
-  NDR_SHARED typename Op::Near states[NDR_BLOCK / NDR_WARP];
+  NDR_SHARED typename Op::Accumulator accumulators[NDR_BLOCK / NDR_WARP];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     team t = join_team(p, p.tree_runs.team, item);
-    typename Op::Near a = Op::identity();
+    typename Op::Accumulator a = Op::identity();
     if (t.output < p.outputs) {
       const typename Op::element *base = (const typename Op::element *)p.data + locate_output(p, t.output).offset;
       int lane = t.thread & (lanes.count - 1);
@@ -147,16 +149,16 @@ template <class Op> NDR_DEVICE void tree_runs(const ndr_params &p) {
                                               walked_axis(p).index_step, lane, lanes.count);
       }
     }
-    finish_team<Op>(p, t, a, states);
+    finish_team<Op>(p, t, a, accumulators);
   }
 }
 
 /* A thread has BATCH elements in flight. */
 template <class Op, int BATCH> NDR_DEVICE void fold_strided(const ndr_params &p) {
-  NDR_SHARED typename Op::Near states[NDR_BLOCK / NDR_WARP];
+  NDR_SHARED typename Op::Accumulator accumulators[NDR_BLOCK / NDR_WARP];
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     team t = join_team(p, p.tree_strided.team, item);
-    typename Op::Near a = Op::identity();
+    typename Op::Accumulator a = Op::identity();
     i64 end = t.output < p.outputs ? t.units.end : t.units.begin;
     const typename Op::element *base =
         (const typename Op::element *)p.data + (t.output < p.outputs ? locate_output(p, t.output).offset : 0);
@@ -174,7 +176,7 @@ template <class Op, int BATCH> NDR_DEVICE void fold_strided(const ndr_params &p)
       for (int u = 0; u < BATCH; u++)
         if (n + u * t.size < end) fold_one<Op>(p, a, e[u], index[u]);
     }
-    finish_team<Op>(p, t, a, states);
+    finish_team<Op>(p, t, a, accumulators);
   }
 }
 
@@ -196,7 +198,7 @@ template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, i
   int slot1 = shift > 0 ? lane + lanes : lane, slot2 = shift > 1 ? lane + 2 * lanes : lane;
   int slots[NDR_LOADS_TREE_LANES] = {lane, slot1, slot2, slot1 + slot2 - lane};
   ndr_vector vector[NDR_LOADS_TREE_LANES];
-  typename Op::Near a[NDR_LOADS_TREE_LANES];
+  typename Op::Accumulator a[NDR_LOADS_TREE_LANES];
 #pragma unroll
   for (int u = 0; u < NDR_LOADS_TREE_LANES; u++)
     if (slots[u] < vectors) vector[u] = lanes <= 2 ? machine::keep_vector(spots[u]) : machine::load_vector(spots[u]);
@@ -234,7 +236,7 @@ template <class Op> NDR_DEVICE void tree_lanes(const ndr_params &p) {
       continue;
     }
     for (i64 output = first + group; output - group < end; output += groups) {
-      typename Op::Near a = Op::identity();
+      typename Op::Accumulator a = Op::identity();
       output_spot s = {0, 0};
       if (output < p.outputs) {
         s = locate_output(p, output);

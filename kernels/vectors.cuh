@@ -23,7 +23,7 @@ NDR_DEVICE void reduce_vectors(const ndr_params &p, const typename Op::element *
 #pragma unroll 1
   for (; number < end; number += NDR_BLOCK) {
     typename Op::value x[elements];
-    typename Op::Near a[outputs];
+    typename Op::Accumulator a[outputs];
     unpack<Op>(vector[0], x);
 #pragma unroll
     for (int o = 0; o < outputs; o++) {
@@ -43,7 +43,7 @@ NDR_DEVICE void reduce_vectors(const ndr_params &p, const typename Op::element *
 template <class Op> NDR_DEVICE void reduce_row(const ndr_params &p, i64 output) {
   const typename Op::element *at = (const typename Op::element *)p.data + output * p.tile_vectors.row_length;
   i64 step = p.reduced_count ? p.axes[1].index_step : 0;
-  typename Op::Near a = Op::identity();
+  typename Op::Accumulator a = Op::identity();
   for (int i = 0; i < p.tile_vectors.row_length; i++)
     fold_one<Op>(p, a, machine::load_element(at + i), p.index_origin + i * step);
   emit<Op>(p, output * p.axes[0].result_stride, Op::widen(a));

@@ -119,18 +119,18 @@ template <class Op> NDR_DEVICE void unpack(const ndr_vector &vector, typename Op
 }
 
 template <class Op>
-NDR_DEVICE void fold_value(const ndr_params &p, typename Op::Near &a, typename Op::value value, i64 index) {
+NDR_DEVICE void fold_value(const ndr_params &p, typename Op::Accumulator &a, typename Op::value value, i64 index) {
   typename Op::value x[1] = {value};
   Op::template fold<1>(a, x, index, 0, p);
 }
 template <class Op>
-NDR_DEVICE void fold_one(const ndr_params &p, typename Op::Near &a, typename Op::element e, i64 index) {
+NDR_DEVICE void fold_one(const ndr_params &p, typename Op::Accumulator &a, typename Op::element e, i64 index) {
   fold_value<Op>(p, a, value_of<typename Op::value>(e), index);
 }
 
 /* Folds a vector whose elements all belong to one output. */
 template <class Op>
-NDR_DEVICE void fold_vector_of(const ndr_params &p, typename Op::Near &a, const ndr_vector &vector, i64 index,
+NDR_DEVICE void fold_vector_of(const ndr_params &p, typename Op::Accumulator &a, const ndr_vector &vector, i64 index,
                                i64 step) {
   const int n = 16 / sizeof(typename Op::element);
   if constexpr (Op::packed) {
@@ -144,8 +144,8 @@ NDR_DEVICE void fold_vector_of(const ndr_params &p, typename Op::Near &a, const 
 
 /* Folds several vectors of one output, up to 16 elements at once. Vectors start `between` indices apart. */
 template <class Op, int COUNT>
-NDR_DEVICE void fold_batch(const ndr_params &p, typename Op::Near &a, const ndr_vector *vector, i64 index, i64 between,
-                           i64 step) {
+NDR_DEVICE void fold_batch(const ndr_params &p, typename Op::Accumulator &a, const ndr_vector *vector, i64 index,
+                           i64 between, i64 step) {
   const int n = 16 / sizeof(typename Op::element), group = n >= 16 ? 1 : n * COUNT <= 16 ? COUNT : 16 / n;
   if constexpr (Op::packed || group == 1) {
 #pragma unroll
@@ -178,8 +178,8 @@ NDR_DEVICE u64 end_count(const ndr_params &p, u64 count) {
 }
 
 /* Finalizes a total as the launch says. The kernels of var also serve std; those of count also any, all and valid. */
-template <class Op> NDR_DEVICE auto finish_total(const ndr_params &p, const typename Op::Far &far) {
-  auto x = Op::finish(far, p.ddof);
+template <class Op> NDR_DEVICE auto finish_total(const ndr_params &p, const typename Op::State &state) {
+  auto x = Op::finish(state, p.ddof);
   if constexpr (Op::rooted)
     return p.finalize == NDR_FINALIZE_ROOT ? sqrt(x) : x;
   else if constexpr (Op::counting)
@@ -192,29 +192,29 @@ template <class Op> NDR_DEVICE auto finish_total(const ndr_params &p, const type
  * states it is the row-major number of the output. */
 template <class Op, int FIRST> struct emission {
   static const int results = 1;
-  static NDR_DEVICE void of(const ndr_params &p, i64 offset, const typename Op::Far &far) {
+  static NDR_DEVICE void of(const ndr_params &p, i64 offset, const typename Op::State &state) {
     if constexpr (Op::counting) {
       if (p.partial)
-        ((ndr_word *)p.result[FIRST])[offset] = end_count(p, far);
+        ((ndr_word *)p.result[FIRST])[offset] = end_count(p, state);
       else if (p.finalize >= NDR_FINALIZE_ANY)
-        ((u8 *)p.result[FIRST])[offset] = (u8)end_count(p, far);
+        ((u8 *)p.result[FIRST])[offset] = (u8)end_count(p, state);
       else
-        ((i64 *)p.result[FIRST])[offset] = (i64)end_count(p, far);
+        ((i64 *)p.result[FIRST])[offset] = (i64)end_count(p, state);
       return;
     }
     if (p.partial) {
       ndr_word w[Op::words];
-      Op::save(far, w);
+      Op::save(state, w);
 #pragma unroll
       for (int i = 0; i < Op::words; i++) ((ndr_word *)p.result[FIRST])[i * p.outputs + offset] = w[i];
     } else {
-      store_value((typename Op::result *)p.result[FIRST] + offset, finish_total<Op>(p, far));
+      store_value((typename Op::result *)p.result[FIRST] + offset, finish_total<Op>(p, state));
     }
   }
 };
 
-template <class Op> NDR_DEVICE void emit(const ndr_params &p, i64 offset, const typename Op::Far &far) {
-  emission<Op, 0>::of(p, offset, far);
+template <class Op> NDR_DEVICE void emit(const ndr_params &p, i64 offset, const typename Op::State &state) {
+  emission<Op, 0>::of(p, offset, state);
 }
 
 /* The type with which a row of BYTES bytes is written. */
@@ -225,7 +225,7 @@ template <> struct row_unit<4> { typedef u32 type; };
 /* Writes COUNT neighbouring outputs with wide stores, so that a warp writes whole sectors. Returns false, and writes
  * nothing, unless they lie side by side in the result, `stride` being 1, and are aligned. */
 template <class Op, int COUNT>
-NDR_DEVICE bool emit_whole(const ndr_params &p, i64 offset, i64 stride, const typename Op::Near *near) {
+NDR_DEVICE bool emit_whole(const ndr_params &p, i64 offset, i64 stride, const typename Op::Accumulator *accumulators) {
   typedef typename Op::result result;
   const int bytes = sizeof(result) * COUNT;
   if constexpr (COUNT > 1 && (bytes % 16 == 0 || bytes == 8 || bytes == 4)) {
@@ -240,7 +240,7 @@ NDR_DEVICE bool emit_whole(const ndr_params &p, i64 offset, i64 stride, const ty
       NDR_DEVICE view() {}
     } row;
 #pragma unroll
-    for (int c = 0; c < COUNT; c++) store_value(&row.value[c], finish_total<Op>(p, Op::widen(near[c])));
+    for (int c = 0; c < COUNT; c++) store_value(&row.value[c], finish_total<Op>(p, Op::widen(accumulators[c])));
 #pragma unroll
     for (int i = 0; i < (int)(bytes / sizeof(unit)); i++) ((unit *)out)[i] = row.whole[i];
     return true;
@@ -249,12 +249,12 @@ NDR_DEVICE bool emit_whole(const ndr_params &p, i64 offset, i64 stride, const ty
 }
 
 template <class Op, int COUNT>
-NDR_DEVICE void emit_row(const ndr_params &p, i64 offset, i64 stride, const typename Op::Near *near) {
+NDR_DEVICE void emit_row(const ndr_params &p, i64 offset, i64 stride, const typename Op::Accumulator *accumulators) {
   if constexpr (Op::single) {
-    if (emit_whole<Op, COUNT>(p, offset, stride, near)) return;
+    if (emit_whole<Op, COUNT>(p, offset, stride, accumulators)) return;
   }
 #pragma unroll
-  for (int c = 0; c < COUNT; c++) emit<Op>(p, offset + c * stride, Op::widen(near[c]));
+  for (int c = 0; c < COUNT; c++) emit<Op>(p, offset + c * stride, Op::widen(accumulators[c]));
 }
 
 /* ---- trees ---- */
@@ -274,7 +274,7 @@ template <class S> NDR_DEVICE S shuffle_state(const S &s, int mask) {
 
 /* Joins the accumulators of `lanes` neighbouring threads (a power of 2, at most a warp). Each of them gets the total.
  */
-template <class Op> NDR_DEVICE void join_lanes(typename Op::Near &a, int lanes) {
+template <class Op> NDR_DEVICE void join_lanes(typename Op::Accumulator &a, int lanes) {
 #pragma unroll 1
   for (int mask = lanes >> 1; mask > 0; mask >>= 1) Op::join(a, shuffle_state(a, mask));
 }
@@ -282,7 +282,8 @@ template <class Op> NDR_DEVICE void join_lanes(typename Op::Near &a, int lanes) 
 /* Joins the accumulators of a block's threads; thread 0 gets the total. A shuffle tree in each warp, one barrier, and a
  * shuffle tree over the warps. `shared` has room for one accumulator of each warp; after the next barrier it is free.
  */
-template <class Op> NDR_DEVICE typename Op::Near join_block(typename Op::Near a, typename Op::Near *shared) {
+template <class Op>
+NDR_DEVICE typename Op::Accumulator join_block(typename Op::Accumulator a, typename Op::Accumulator *shared) {
   const int warps = NDR_BLOCK / NDR_WARP;
 #pragma unroll
   for (int mask = NDR_WARP / 2; mask > 0; mask >>= 1) Op::join(a, shuffle_state(a, mask));
@@ -299,14 +300,14 @@ template <class Op> NDR_DEVICE typename Op::Near join_block(typename Op::Near a,
 /* ---- split ---- */
 
 template <class Op>
-NDR_DEVICE void save_partial(const ndr_params &p, i64 slot, i64 output, const typename Op::Far &far) {
+NDR_DEVICE void save_partial(const ndr_params &p, i64 slot, i64 output, const typename Op::State &state) {
   ndr_word w[Op::words];
-  Op::save(far, w);
+  Op::save(state, w);
 #pragma unroll
   for (int i = 0; i < Op::words; i++) p.partials[(i * p.slots + slot) * p.padded + output] = w[i];
 }
 
-template <class Op> NDR_DEVICE typename Op::Far load_partial(const ndr_word *at, i64 between) {
+template <class Op> NDR_DEVICE typename Op::State load_partial(const ndr_word *at, i64 between) {
   ndr_word w[Op::words];
 #pragma unroll
   for (int i = 0; i < Op::words; i++) w[i] = machine::load_fresh(at + i * between);
@@ -332,37 +333,37 @@ NDR_DEVICE bool arrive_last(unsigned *counter, unsigned total, unsigned *ticket)
  * neighbouring threads, a power of 2, read them. Each thread gets the total of what the threads of its warp have read.
  */
 template <class Op, int AT_ONCE>
-NDR_DEVICE typename Op::Far join_slots(const ndr_params &p, i64 first, i64 padded, int count, int lane, int lanes) {
-  typename Op::Far a = Op::state_identity();
+NDR_DEVICE typename Op::State join_slots(const ndr_params &p, i64 first, i64 padded, int count, int lane, int lanes) {
+  typename Op::State a = Op::state_identity();
   const ndr_word *at = p.partials + first + lane * padded;
   int left = count - lane;
 #pragma unroll 1
   for (; left > 0; left -= AT_ONCE * lanes) {
-    typename Op::Far b[AT_ONCE];
+    typename Op::State b[AT_ONCE];
 #pragma unroll
     for (int u = 0; u < AT_ONCE; u++, at += lanes * padded)
       if (u == 0 || left > u * lanes) b[u] = load_partial<Op>(at, p.slots * padded);
 #pragma unroll
     for (int u = 0; u < AT_ONCE; u++)
-      if (u == 0 || left > u * lanes) Op::join_far(a, b[u]);
+      if (u == 0 || left > u * lanes) Op::join_states(a, b[u]);
   }
 #pragma unroll 1
   for (int mask = (lanes < NDR_WARP ? lanes : NDR_WARP) >> 1; mask > 0; mask >>= 1)
-    Op::join_far(a, shuffle_state(a, mask));
+    Op::join_states(a, shuffle_state(a, mask));
   return a;
 }
 
 /* Joins the totals of the block's warps; thread 0 gets the block's. */
-template <class Op> NDR_DEVICE void join_warps(typename Op::Far &total) {
+template <class Op> NDR_DEVICE void join_warps(typename Op::State &total) {
   const int warps = NDR_BLOCK / NDR_WARP;
-  NDR_SHARED typename Op::Far states[warps];
+  NDR_SHARED typename Op::State states[warps];
   int thread = machine::thread();
   if (thread % NDR_WARP == 0) states[thread / NDR_WARP] = total;
   machine::barrier();
   if (thread >= NDR_WARP) return;
   total = states[thread % warps];
 #pragma unroll 1
-  for (int mask = warps >> 1; mask > 0; mask >>= 1) Op::join_far(total, shuffle_state(total, mask));
+  for (int mask = warps >> 1; mask > 0; mask >>= 1) Op::join_states(total, shuffle_state(total, mask));
 }
 
 /* Joins the splits of a tile's `outputs` outputs, from number `output` on, and writes output k to element place(k). The
@@ -385,7 +386,7 @@ NDR_DEVICE void join_splits(const ndr_params &p, tile_split whose, i64 output, i
 #pragma unroll 1
     for (int k = thread >> log; k - (thread >> log) < outputs; k += NDR_BLOCK >> log) {
       int inside = k < outputs ? k : 0; /* every lane of a warp takes part */
-      typename Op::Far total =
+      typename Op::State total =
           join_slots<Op, AT_ONCE>(p, first * padded + output + inside, padded, count, lane, 1 << log);
       if constexpr (ONE) join_warps<Op>(total);
       if (lane != 0 || k >= outputs) continue;

@@ -156,8 +156,7 @@ template <class N> NDR_DEVICE bool is_missing(const ndr_convert_params &p, N val
   return missing;
 }
 
-/* The f64 that the host's arithmetic makes of a NaN: quiet, with its sign and fraction. A GPU would return its one NaN.
- */
+/* The f64 that the host's arithmetic makes of a NaN: quiet, with its sign and fraction. A GPU has but one NaN. */
 template <class T, class B> NDR_DEVICE double widen_nan(B bits) {
   constexpr int fraction = meaning<T>::fraction;
   u64 sign = (u64)bits >> (8 * sizeof(B) - 1) << 63, rest = ((u64)bits & (((u64)1 << fraction) - 1)) << (52 - fraction);

@@ -34,8 +34,7 @@ NDR_DEVICE void fold_vectors(const ndr_params &p, typename Op::Accumulator &a, c
 template <class Op> struct residency<NDR_KERNEL_TILE_RUN_VECTORS, Op> : column<Op, false> {};
 template <class Op> struct residency<NDR_KERNEL_TILE_RUN_ELEMENTS, Op> : column<Op, false> {};
 
-/* A thread's place in a block, whose threads are row_threads along the columns of a tile times `rows` along the rows.
- */
+/* A thread's place in its block: row_threads threads lie along the columns of a tile, times `rows` along its rows. */
 template <class Op, bool WIDE> struct strip : groups {
   typedef typename Op::element T;
   typedef typename Op::Accumulator Accumulator;

@@ -103,7 +103,7 @@ template <class Op> struct short_groups : groups {
     return tile;
   }
 
-  /* Folds every lanes-th element from number `begin` to `end`. Elements are `step` elements and `apart` indices apart.
+  /* Folds every lanes-th element from number `begin` to `end`. Neighbours are `step` elements, `apart` indices apart.
    */
   static NDR_DEVICE void fold(const ndr_params &p, typename Op::Accumulator &a, const T *from, int step, i64 index,
                               i64 apart, int begin, int end, int lanes) {

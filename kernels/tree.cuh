@@ -71,8 +71,7 @@ template <class Op> struct residency<NDR_KERNEL_TREE_BLOCK, Op> {
   static constexpr int blocks(int light) { return block_reads<Op>::light ? light : light + 1; }
 };
 
-/* Writes the block's total of an item, which thread 0 holds, to the result, or joins it to those of the other splits.
- */
+/* Writes the block's total of an item, which thread 0 holds, to the result, or joins it to those of other splits. */
 template <class Op>
 NDR_DEVICE void finish_item(const ndr_params &p, tile_split whose, const typename Op::State &total) {
   bool first = machine::thread() == 0;

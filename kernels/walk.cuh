@@ -272,16 +272,14 @@ template <class S> NDR_DEVICE S shuffle_state(const S &s, int mask) {
   return to.state;
 }
 
-/* Joins the accumulators of `lanes` neighbouring threads (a power of 2, at most a warp). Each of them gets the total.
- */
+/* Joins the accumulators of `lanes` neighbouring threads (a power of 2, up to a warp). Each gets the total. */
 template <class Op> NDR_DEVICE void join_lanes(typename Op::Accumulator &a, int lanes) {
 #pragma unroll 1
   for (int mask = lanes >> 1; mask > 0; mask >>= 1) Op::join(a, shuffle_state(a, mask));
 }
 
 /* Joins the accumulators of a block's threads; thread 0 gets the total. A shuffle tree in each warp, one barrier, and a
- * shuffle tree over the warps. `shared` has room for one accumulator of each warp; after the next barrier it is free.
- */
+ * shuffle tree over the warps. `shared` has an accumulator of each warp; after the next barrier it is free. */
 template <class Op>
 NDR_DEVICE typename Op::Accumulator join_block(typename Op::Accumulator a, typename Op::Accumulator *shared) {
   const int warps = NDR_BLOCK / NDR_WARP;
@@ -330,8 +328,7 @@ NDR_DEVICE bool arrive_last(unsigned *counter, unsigned total, unsigned *ticket)
 }
 
 /* Joins `count` slots of one output, which begin `first` words from the start of the partial states. `lanes`
- * neighbouring threads, a power of 2, read them. Each thread gets the total of what the threads of its warp have read.
- */
+ * neighbouring threads, a power of 2, read them. Each thread gets the total of what its warp has read. */
 template <class Op, int AT_ONCE>
 NDR_DEVICE typename Op::State join_slots(const ndr_params &p, i64 first, i64 padded, int count, int lane, int lanes) {
   typename Op::State a = Op::state_identity();

@@ -20,13 +20,13 @@
  *   ndr_stream_destroy(device, options.stream);
  *   ndr_memory_free(device, there);
  *
- * What it takes to bring data to a GPU, without a header of CUDA. `device` is where memory is: kDLCPU, plain host
- * memory; kDLCUDA, the memory of GPU device_id; kDLCUDAHost, pinned host memory, which GPUs copy from and to at full
- * speed while the host goes on. Streams, copies and waits are those of GPU device_id for both of the latter; for kDLCPU
- * streams are NULL, and all is done when a call returns.
+ * These functions bring data to a GPU without a header of CUDA. `device` says where memory is. kDLCPU is plain host
+ * memory, kDLCUDA the memory of GPU device_id, and kDLCUDAHost pinned host memory, from and to which GPUs copy at full
+ * speed while the host goes on. Streams, copies and waits belong to GPU device_id for kDLCUDA and kDLCUDAHost. For
+ * kDLCPU streams are NULL, and the work is done when a call returns.
  *
- * All fail with NDR_ERR_NO_DEVICE where there is no such device, saying why, with NDR_ERR_MEMORY where memory runs out,
- * and with NDR_ERR_DEVICE where the device refuses, which may be for something that was queued before.
+ * Every function fails with NDR_ERR_NO_DEVICE if there is no such device, with NDR_ERR_MEMORY if memory runs out, and
+ * with NDR_ERR_DEVICE if the device refuses, which may be because of work that was queued before.
  *
  * What ndreduce.h says of errors, threads and structs that start with their size holds here, too. */
 #ifndef NDREDUCE_DEVICE_H
@@ -40,11 +40,12 @@ extern "C" {
 
 /* ---- Memory and streams ----------------------------------------------------------------------------------------- */
 
-/* Not 0 if this build has a backend for devices of a type, whether or not there is one. Asks no device, and so takes no
- * time. */
+/* Not 0 if this build has a backend for devices of the type, whether or not the machine has such a device. Looks for no
+ * device, and so takes no time. */
 NDR_API int ndr_device_supported(DLDeviceType type);
 
-/* How many devices of a type there are: one CPU. Fails with NDR_ERR_NO_DEVICE where there are none. */
+/* Sets *count to the number of devices of the type; there is always one CPU. Fails with NDR_ERR_NO_DEVICE if there are
+ * none. */
 NDR_API ndr_status ndr_device_count(DLDeviceType type, int *count);
 
 /* Memory of at least `bytes` bytes, aligned to 256, its content undefined; to be given to ndr_memory_free with the same
@@ -61,21 +62,20 @@ NDR_API ndr_status ndr_stream_create(DLDevice device, void **stream);
 /* Destroys a stream once what is queued on it is done, without waiting for that; NULL is allowed. */
 NDR_API void ndr_stream_destroy(DLDevice device, void *stream);
 
-/* What is queued on stream from now on begins after all that is queued on leader now, which is a stream of device;
- * stream may be another GPU's. */
+/* Makes work that is queued on `stream` from now on wait for all work that is queued on `leader` now. leader is a
+ * stream of `device`; stream may be one of another GPU. */
 NDR_API ndr_status ndr_stream_follow(DLDevice device, void *stream, void *leader);
 
 /* Waits until all that is queued on the stream is done. */
 NDR_API ndr_status ndr_stream_wait(DLDevice device, void *stream);
 
-/* Queues a copy between any two places that the host or the device can reach. Where one of them is plain host memory,
- * that may be read or written before or after the call returns: neither touch nor free it until the stream was waited
- * for. */
+/* Queues a copy between any two places that the host or the device can reach. Plain host memory may be read or written
+ * before or after the call returns: neither use nor free it until the stream was waited for. */
 NDR_API ndr_status ndr_copy(DLDevice device, void *to, const void *from, size_t bytes, void *stream);
 
 /* ---- Stored elements -------------------------------------------------------------------------------------------- */
 
-/* A number of an element type, exactly: i of signed integers, u of unsigned ones and bool, f of floats. */
+/* An exact number of any element type: i for signed integers, u for unsigned integers and bool, f for floats. */
 typedef union ndr_packed {
   int64_t i;
   uint64_t u;
@@ -84,27 +84,29 @@ typedef union ndr_packed {
 
 #define NDR_STORED_MISSING 16
 
-/* How an array's elements are stored, where that is not as they are reduced. Start from NDR_STORED_INIT(dtype).
+/* How an array's elements are stored, if they differ from those that are reduced. Start from NDR_STORED_INIT(dtype).
  *
- * Elements lie in chunks, one after the other in row-major order of the grid that they make, and in each chunk in
- * row-major order. The array begins `lead` elements inside the first chunk and may end inside the last: chunks are
- * stored whole. One chunk that is the array is an array that is not chunked.
+ * Elements lie in chunks. The chunks are stored one after the other in row-major order of their grid, and the elements
+ * of a chunk in row-major order. Chunks are stored whole: the array begins `lead` elements inside the first chunk and
+ * may end inside the last. An array that is not chunked is one chunk.
  *
- * An element x is missing where it equals one of missing[], and under `ranged` unless least <= x <= most (so NaN is).
- * It becomes a quiet NaN, any other x * scale + offset, rounded twice in f64, by 1 and 0 unless `scaled`. What keeps
- * its dtype and is not missing keeps its bits, NaN included. */
+ * An element x is missing if it equals one of missing[], or if `ranged` is set and least <= x <= most is false, as it
+ * is for NaN. A missing element becomes a quiet NaN. Any other element becomes x * scale + offset, computed in f64 and
+ * rounded after each step; scale and offset count as 1 and 0 unless `scaled`. An element that is not missing and keeps
+ * its dtype keeps its bits, even if it is NaN. */
 typedef struct ndr_stored {
   size_t size;                 /* sizeof(ndr_stored) */
-  ndr_dtype dtype, result;     /* stored, and reduced: the same, or f64 of any but bool and complex */
-  int swapped;                 /* not 0: in the other byte order than this machine's, complex part by part */
-  int shuffled;                /* not 0: a chunk's first bytes of all elements, then all second ones, and so on */
+  ndr_dtype dtype;             /* of stored elements */
+  ndr_dtype result;            /* of reduced elements: the same, or f64 for any dtype but bool and complex */
+  int swapped;                 /* not 0: not in this machine's byte order; the parts of complex are swapped each */
+  int shuffled;                /* not 0: a chunk holds the first bytes of all its elements, then all second bytes ... */
   int ndim;                    /* of the array */
-  int64_t shape[NDR_MAX_DIMS]; /* its sizes */
-  int64_t chunk[NDR_MAX_DIMS]; /* a chunk's, at least 1 */
+  int64_t shape[NDR_MAX_DIMS]; /* sizes of the array */
+  int64_t chunk[NDR_MAX_DIMS]; /* sizes of a chunk, at least 1 */
   int64_t lead[NDR_MAX_DIMS];  /* 0 .. chunk - 1 */
   int scaled;                  /* not 0: result is f64 */
   double scale, offset;
-  int missing_count; /* of dtype: floats, or numbers whose result is f64 */
+  int missing_count; /* of missing[]; 0 unless dtype is a float, or result is f64 */
   ndr_packed missing[NDR_STORED_MISSING];
   int ranged;
   ndr_packed least, most;
@@ -116,12 +118,12 @@ typedef struct ndr_stored {
     }                                                                                                                  \
   }
 
-/* Queues the conversion of an array from its stored form at `from`, all chunks of it, into compact row-major elements
- * at `to`, both in memory that GPU device_id can reach, aligned to their dtype, and not overlapping. stored may go when
- * the call returns. Allocates nothing; the first call of a dtype loads its kernel.
+/* Queues the conversion of an array from its stored form at `from`, which has all its chunks, to compact row-major
+ * elements at `to`. GPU device_id must be able to reach both; they must be aligned to their dtype and not overlap.
+ * `stored` may be freed when the call returns. Allocates nothing; the first call of a dtype loads its kernel.
  *
- * For GPUs alone: fails with NDR_ERR_UNSUPPORTED for kDLCPU, and where several chunks, or a shuffled one, have 2^31
- * elements or more together; with NDR_ERR_ARGUMENT and NDR_ERR_DTYPE on a description that is wrong. */
+ * Fails with NDR_ERR_UNSUPPORTED for kDLCPU, and if several chunks, or a shuffled one, have 2^31 elements or more
+ * together. Fails with NDR_ERR_ARGUMENT or NDR_ERR_DTYPE if the description is wrong. */
 NDR_API ndr_status ndr_convert_stored(DLDevice device, const ndr_stored *stored, const void *from, void *to,
                                       void *stream);
 

@@ -16,23 +16,23 @@
  * Every function that can fail returns an ndr_status; ndr_last_error() then has one sentence that names the cause.
  * A failed call writes no result. Functions may be called from any thread at any time unless their text says otherwise.
  *
- * Structs that a caller fills in start with their size, and are to be started from their ..._INIT. They may grow in
- * later versions: of a smaller one the missing members count as 0; a larger one is accepted as long as the members that
- * this version does not know are 0.
+ * Structs that a caller fills in begin with their size. Start from the struct's ..._INIT. Structs may grow in later
+ * versions. Members that a caller's smaller struct lacks count as 0; in a larger one, members that this version does
+ * not know must be 0.
  *
- * Threads: a call on the CPU does its work in the calling thread, and arrays of a megabyte and more also in threads of
- * the library's own. They are started when they are first wanted, sleep between calls, take no signals, and are ended
- * when the library is unloaded or the program exits. One call has them at a time: calls that overlap do their work
- * alone and wait for no other. After fork() the library can be used in the child, which starts threads of its own; so
- * can plans and accumulators, but for those that another thread was changing. A GPU that was used before cannot (CUDA).
+ * Threads: a call on the CPU works in the calling thread; arrays of a megabyte or more are also reduced by threads that
+ * the library owns. These start when they are first needed, sleep between calls, take no signals, and end when the
+ * library is unloaded or the program exits. They serve one call at a time; a call that overlaps with it works in its
+ * calling thread alone and waits for no other. After fork() the child can use the library, which starts new threads
+ * there. It can also use plans and accumulators, except those that another thread was changing. It cannot use a GPU
+ * that the parent has used (a limit of CUDA).
  *
  * Result rules (NumPy's):
  *   sum, prod           of signed integers i64, of bool and unsigned ones u64 (they wrap), else the input's dtype
  *   min, max            the input's dtype; a NaN among the elements gives NaN
- *   ptp                 max - min, in the input's dtype: of integers it wraps, so that it may be negative of signed
- *                       ones
- *   argmin, argmax      i64: row-major index over the reduced dims taken in ascending order; the lowest index of
- *                       equals, the first NaN if there is one
+ *   ptp                 max - min, in the input's dtype; integers wrap, so that a signed result may be negative
+ *   argmin, argmax      i64: row-major index over the reduced dims taken in ascending order; of equal
+ *                       elements the lowest index; the index of the first NaN if there is one
  *   mean, logsumexp     of integers f64, else the input's dtype
  *   var, std, norms     of integers f64, of complex its real type, else the input's dtype; var divides by
  *                       max(n - ddof, 0)
@@ -46,8 +46,8 @@
  * plan.h, Measurements).
  *
  * Over no elements: sum 0, prod 1, any false, all true, count and valid 0, norms 0, logsumexp -inf, mean, var and std
- * NaN; min, max, ptp, argmin and argmax fail with NDR_ERR_EMPTY. skip_nan leaves NaN elements out: sum 0, mean NaN, min
- * NaN, argmin -1 where every element is NaN. */
+ * NaN; min, max, ptp, argmin and argmax fail with NDR_ERR_EMPTY. skip_nan leaves NaN elements out. Where every element
+ * is NaN, it gives sum 0, mean NaN, min NaN and argmin -1. */
 #ifndef NDREDUCE_NDREDUCE_H
 #define NDREDUCE_NDREDUCE_H
 
@@ -75,9 +75,9 @@ extern "C" {
 #define NDR_VERSION_PATCH 0
 
 #define NDR_MAX_DIMS 32
-#define NDR_MAX_OPS 20 /* of one call */
+#define NDR_MAX_OPS 20 /* operators of one call */
 
-/* What a call came to. The numbers are part of the ABI; gaps leave room. */
+/* The outcome of a call. The numbers are part of the ABI; gaps leave room. */
 typedef enum ndr_status {
   NDR_OK = 0,
   NDR_ERR_ARGUMENT = 10,    /* a null pointer, a bad option, a malformed tensor */
@@ -141,8 +141,8 @@ typedef enum ndr_op {
 
 typedef enum ndr_accumulate { NDR_ACCUMULATE_DEFAULT = 0, NDR_ACCUMULATE_F64 = 1 } ndr_accumulate;
 
-/* How a plan picks its family: ESTIMATE uses the cost model, MEASURE times the candidates (plan.h, Measurements). Both
- * take what was measured before. */
+/* How a plan chooses its family: ESTIMATE uses the cost model, MEASURE times the candidates. Both take a choice that
+ * was measured before, if there is one (plan.h, Measurements). */
 typedef enum ndr_planning { NDR_ESTIMATE = 0, NDR_MEASURE = 1 } ndr_planning;
 
 struct ndr_device; /* plan.h */
@@ -154,8 +154,9 @@ struct ndr_device; /* plan.h */
 #define NDR_DEFAULT(value)
 #endif
 
-/* The first group says what is computed; functions that are given an ndr_problem (plan.h) take that from the problem,
- * and refuse options that set it. The second group changes no result. NULL for a pointer to options: the defaults. */
+/* The first group says what is computed. Functions that take an ndr_problem (plan.h) read these members from the
+ * problem, and refuse options that set them. The second group changes no result. A NULL pointer to options means the
+ * defaults. */
 typedef struct ndr_options {
   size_t size NDR_DEFAULT(sizeof(ndr_options));
 
@@ -168,16 +169,16 @@ typedef struct ndr_options {
   int threads NDR_DEFAULT(0);                     /* CPU threads at most; 0: ndr_thread_count() */
   void *stream NDR_DEFAULT(0);                    /* cudaStream_t for GPU work; NULL: the default stream */
   const char *force_family NDR_DEFAULT(0);        /* name of the only family allowed; NULL: the planner's choice */
-  const struct ndr_device *device NDR_DEFAULT(0); /* plan for these numbers; NULL: for the array's device as it is */
+  const struct ndr_device *device NDR_DEFAULT(0); /* plan for this device; NULL: for that of the array */
 } ndr_options;
 #define NDR_OPTIONS_INIT                                                                                               \
   { sizeof(ndr_options), 0, 0, 0.0, NDR_ACCUMULATE_DEFAULT, NDR_ESTIMATE, 0, NULL, NULL, NULL }
 
-/* NDR_OPTIONS(.skip_nan = 1, .threads = 2) is a pointer to options of which these members are set, for an argument of a
- * call. In C it lives as long as the enclosing block. In C++ it needs C++20, names members in their order, and lives
- * until the end of the statement; before C++20 there is `ndr_options options; options.skip_nan = 1;`.
+/* NDR_OPTIONS(.skip_nan = 1, .threads = 2) is a pointer to options that have these members set and defaults otherwise.
+ * In C it is valid until the end of the enclosing block. In C++ it needs C++20, takes the members in their order, and
+ * is valid until the end of the statement. Before C++20 write `ndr_options options; options.skip_nan = 1;`.
  *
- * NDR_DIMS(0, 2) stands for the two arguments dim_count, dims; NDR_ALL_DIMS for those that mean all dims. */
+ * NDR_DIMS(0, 2) stands for the two arguments dim_count, dims. NDR_ALL_DIMS stands for two that mean all dims. */
 #ifdef __cplusplus
 #if __cplusplus >= 202002L
 #define NDR_OPTIONS(...) (&static_cast<const ndr_options &>(ndr_options{__VA_ARGS__}))
@@ -210,16 +211,16 @@ NDR_API const char *ndr_version(void);
 /* One sentence on the last failure in the calling thread, "" if there was none. Valid until that thread's next call. */
 NDR_API const char *ndr_last_error(void);
 
-/* Sets what ndr_last_error() says in the calling thread, as printf would: for libraries on top of this one, whose
- * functions return an ndr_status, too. A sentence that is too long loses its middle. */
+/* Sets the sentence that ndr_last_error() returns in the calling thread, formatted as by printf. It is for libraries on
+ * top of this one whose functions return an ndr_status, too. A sentence that is too long loses its middle. */
 NDR_API void ndr_explain_failure(const char *format, ...) NDR_PRINTF(1, 2);
 
 /* A status as a short phrase; static storage, never NULL. */
 NDR_API const char *ndr_status_name(ndr_status status);
 
-/* How many CPU threads are used at most where the options do not say: OMP_NUM_THREADS if it is set, else the number of
+/* The most CPU threads that a call uses where options.threads is 0: OMP_NUM_THREADS if it is set, else the number of
  * cores that the process may run on, by its affinity mask and the CPU quotas of its control groups. Never more than
- * OMP_THREAD_LIMIT. Found out at the first use, and again in a child of fork(). */
+ * OMP_THREAD_LIMIT. The number is determined once, and again in a child of fork(). */
 NDR_API int ndr_thread_count(void);
 
 /* Names as in the mini-language ("sum", "f32"). The _name functions return NULL for an unknown value; the _parse
@@ -231,7 +232,8 @@ NDR_API const char *ndr_dtype_name(ndr_dtype dtype);
 NDR_API size_t ndr_dtype_bytes(ndr_dtype dtype);
 NDR_API ndr_status ndr_dtype_parse(const char *name, ndr_dtype *out);
 
-/* Between DLPack's description of a type and ours. Fails with NDR_ERR_DTYPE (lanes other than 1, unknown types). */
+/* Convert between DLPack's description of a type and ndr_dtype. The first fails with NDR_ERR_DTYPE (lanes other than 1,
+ * unknown types). */
 NDR_API ndr_status ndr_dtype_from_dlpack(DLDataType type, ndr_dtype *out);
 NDR_API DLDataType ndr_dtype_to_dlpack(ndr_dtype dtype);
 
@@ -243,8 +245,8 @@ NDR_API ndr_status ndr_result_describe(const DLTensor *array, int dim_count, con
 
 /* Reduces array over dims and writes result.
  *   array    any strides (0 and negative too), up to NDR_MAX_DIMS dims; elements must be aligned to their size
- *   dims     dim_count numbers, negative ones count from the end; dim_count 0 maps each element by itself; -1, NULL:
- *            all of them
+ *   dims     dim_count numbers; negative ones count from the end. With dim_count 0 each element is an output of its
+ *            own; -1 and NULL mean all dims
  *   result   as ndr_result_describe says, any strides that do not overlap; must not overlap the array
  *   options  NULL for the defaults
  * On a GPU the work is queued on options->stream and may not have finished when the call returns; temporary memory is

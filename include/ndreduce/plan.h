@@ -25,23 +25,23 @@ extern "C" {
 
 /* ---- Problems --------------------------------------------------------------------------------------------------- */
 
-/* A reduction without data: all that its results depend on but the elements. Start from NDR_PROBLEM_INIT; fill it in
- * with ndr_problem_make, ndr_problem_parse or ndr_h5_problem, or by hand. Functions that fill one in write as far as
- * its size says, and fail with NDR_ERR_UNSUPPORTED where that leaves out something that is set.
+/* A reduction without its data: everything except the elements that the results depend on. Start from NDR_PROBLEM_INIT;
+ * fill it in with ndr_problem_make, ndr_problem_parse or ndr_h5_problem, or by hand. These functions write no more than
+ * its size says, and fail with NDR_ERR_UNSUPPORTED if a member beyond that would have to be set.
  *
  * The text form is  OPS DTYPE [SIZE:STRIDE,...] /DIMS OPTIONS
  *   sum f32 [128,64:-1,32] /0,2
  *   mean,var f64 [1000,1000] /all keepdims skipnan ddof=1 acc=f64
- * OPS is a comma list; a stride is in elements and defaults to that of the compact row-major array of the sizes; DIMS
- * is a comma list, "all", or nothing for none; [] is a 0-d array. */
+ * OPS is a comma list. A stride counts elements; the default is that of a compact row-major array of these sizes. DIMS
+ * is a comma list, "all", or nothing for no dims. [] is a 0-d array. */
 typedef struct ndr_problem {
   size_t size;
   ndr_dtype dtype;
   int ndim;
   int64_t shape[NDR_MAX_DIMS];
   int64_t strides[NDR_MAX_DIMS]; /* in elements */
-  int dim_count;                 /* -1: all dims */
-  int dims[NDR_MAX_DIMS];        /* negative ones count from the end */
+  int dim_count;                 /* of dims; -1: all dims are reduced */
+  int dims[NDR_MAX_DIMS];        /* reduced dims; negative ones count from the end */
   int op_count;
   ndr_op ops[NDR_MAX_OPS];
   int keepdims, skip_nan; /* these and the following as in ndr_options */
@@ -61,13 +61,14 @@ NDR_API ndr_status ndr_problem_make(ndr_problem *problem, const DLTensor *array,
  * failure *problem is left as it was. */
 NDR_API ndr_status ndr_problem_parse(const char *text, ndr_problem *problem);
 
-/* Prints so that parsing gives the same problem; strides only where they are not the default. At most capacity bytes
- * with the final 0. Returns the length of the whole text, as snprintf does; 0, with the reason in ndr_last_error(),
- * where a member holds what no problem may. */
+/* Prints the problem so that ndr_problem_parse gives it back; strides are printed only where they are not the default.
+ * Writes at most capacity bytes with the final 0, and returns the length of the whole text, as snprintf does. Returns
+ * 0, with the reason in ndr_last_error(), if a member is not valid. */
 NDR_API size_t ndr_problem_print(const ndr_problem *problem, char *text, size_t capacity);
 
-/* The elements that the problem touches, relative to element 0: offsets *low <= 0 to *high (inclusive; high < low when
- * empty). A buffer of high - low + 1 elements with element 0 at -low holds it. Fails with NDR_ERR_OVERFLOW. */
+/* The range of the array's elements, as offsets from element 0: *low <= 0 to *high, both included; high < low if the
+ * array is empty. A buffer of high - low + 1 elements, with element 0 at index -low, holds the array. Fails with
+ * NDR_ERR_OVERFLOW. */
 NDR_API ndr_status ndr_problem_extent(const ndr_problem *problem, int64_t *low, int64_t *high);
 
 /* What the result of problem->ops[i] must look like, as ndr_result_describe says it of an array: result->shape has room
@@ -78,14 +79,14 @@ NDR_API ndr_status ndr_problem_result(const ndr_problem *problem, int i, DLTenso
 
 typedef struct ndr_plan ndr_plan;
 
-/* A device as the planner sees it: plain numbers, so that plans can be made for a machine that is not there. */
+/* A device as the planner sees it: plain numbers, so that plans can be made for a device that this machine lacks. */
 typedef struct ndr_device {
   size_t size;       /* sizeof(ndr_device) */
   DLDeviceType type; /* kDLCPU or kDLCUDA */
   int id;
   int units;                      /* streaming multiprocessors, or CPU threads */
-  int threads_per_unit;           /* most resident threads a multiprocessor; 1 on a CPU */
-  int64_t shared_bytes_per_unit;  /* shared memory a multiprocessor, or first-level data cache a core */
+  int threads_per_unit;           /* the most threads that a multiprocessor holds; 1 on a CPU */
+  int64_t shared_bytes_per_unit;  /* shared memory of a multiprocessor, or first-level data cache of a core */
   int64_t shared_bytes_per_block; /* the most one block may have */
   int64_t l2_bytes;
   double bandwidth; /* bytes per second from main memory */
@@ -93,20 +94,21 @@ typedef struct ndr_device {
   int compiles;     /* not 0: kernels can be compiled at run time (NVRTC was found); 0 on a CPU */
 } ndr_device;
 
-/* Plans the reduction of arrays of a problem on a device into results laid out like `results` (NULL: compact), of which
- * only shapes, strides, dtypes and devices count. Of options those members that change no result; under NDR_MEASURE
- * families are timed on options->stream. On success *plan must be given to ndr_plan_destroy; on failure it is NULL. A
- * plan is immutable: any number of threads may execute it. Errors: as ndreduce. */
+/* Plans a reduction of arrays that are laid out as the problem says, on a device, into results laid out like `results`
+ * (NULL: compact). Only the shapes, strides, dtypes and devices of `results` count. Options must not set members that
+ * change the result. Under NDR_MEASURE families are timed on options->stream. On success *plan must be given to
+ * ndr_plan_destroy; on failure it is NULL. A plan is immutable: any number of threads may execute it. Errors: as
+ * ndreduce. */
 NDR_API ndr_status ndr_plan_create(ndr_plan **plan, const ndr_problem *problem, DLDevice device,
                                    const DLTensor *const *results, const ndr_options *options);
 
 /* Bytes of workspace that one execute needs, in the memory of the plan's device, aligned to 256; may be 0. */
 NDR_API size_t ndr_plan_workspace(const ndr_plan *plan);
 
-/* Runs the plan: data is the address of element 0 (byte_offset added), results[i] that of result i's element 0, each
- * aligned to its dtype as in ndreduce.
- *   workspace  workspace_bytes bytes of the caller's, at least ndr_plan_workspace() and aligned to 256, whatever they
- *              contain; or NULL and 0: the library lends one
+/* Runs the plan. data is the address of the array's element 0, byte_offset included; results[i] is the address of
+ * element 0 of result i. Each must be aligned to its dtype as in ndreduce.
+ *   workspace  the caller's memory: workspace_bytes bytes, at least ndr_plan_workspace(), aligned to 256, with any
+ *              content. With NULL and 0 the library lends a workspace.
  *   stream     as in ndr_options; it may be capturing
  *
  * With the caller's workspace nothing is allocated. On a GPU an execute that splits its reduction clears a few of the
@@ -114,18 +116,18 @@ NDR_API size_t ndr_plan_workspace(const ndr_plan *plan);
  * threads on the CPU; on several streams, or as parallel branches of a graph, on a GPU) need a workspace each; those on
  * one stream may share one.
  *
- * A workspace that is lent on a GPU is one that the library keeps for the stream (for the last 32 streams), so that
- * device memory is allocated by the first execute on a stream and by those that need more than any before them, or
- * that meet another thread's there; while the stream is capturing, a node of the graph allocates it at every replay. On
- * the CPU host memory is taken and freed. What is lent is never shared by executes that overlap. */
+ * On a GPU the library keeps a workspace for each of the last 32 streams and lends it. Device memory is allocated by
+ * the first execute on a stream, by an execute that needs more than those before it, and by one that overlaps with
+ * another thread's on the same stream. While a stream is capturing, a node of the graph allocates the memory at every
+ * replay. On the CPU host memory is allocated and freed. Executes that overlap are never lent the same workspace. */
 NDR_API ndr_status ndr_plan_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace,
                                     size_t workspace_bytes, void *stream);
 
-/* Writes the choice and why the other families lost into text, at most capacity bytes with the final 0. Returns the
- * length of the whole description, as snprintf does. The first line is the problem and the device. The second starts
- * with the name of the family that was chosen: outputs and elements an output, bytes, and times per execute, the cost
- * model's ("predicted") and the clock's ("measured", where there is one); the third is how it works. Then comes a
- * line for each other family, with its reason, and, where NDR_MEASURE could not time anything, why. */
+/* Describes the choice, and why the other families lost. Writes at most capacity bytes of text with the final 0, and
+ * returns the length of the whole description, as snprintf does. The first line is the problem and the device. The
+ * second names the chosen family, the outputs and the elements of each, bytes read and written, and the time of an
+ * execute: "predicted" by the cost model, and "measured" if it was. The third line has the family's parameters. Then
+ * there is a line for each other family, with the reason. The last line says why NDR_MEASURE timed nothing, if so. */
 NDR_API size_t ndr_plan_describe(const ndr_plan *plan, char *text, size_t capacity);
 
 /* Frees a plan; NULL is allowed. No execute of it may be running. */
@@ -141,19 +143,19 @@ NDR_API void ndr_plan_destroy(ndr_plan *plan);
  * kernels, or, where a run takes longer than that, three or four times. Families that the cost model predicts to take
  * 16 times as long as the best are left out. The model's choice stands unless another is more than 3 % faster.
  *
- * On a GPU a turn is one run on an array that comes from memory: before each, scratch of twice the second-level
- * cache's size is read, which also hides the launch. What counts is the median of about twenty; the call waits for
- * them. On a CPU the best turn counts, short runs are repeated in each, and a small array comes from the cache.
+ * On a GPU a turn is one run, and the array comes from memory: before each run, scratch of twice the size of the
+ * second-level cache is read, which also hides the launch. The median of about twenty runs counts; the call waits for
+ * them. On a CPU the best turn counts. A turn repeats short runs, and a small array comes from the cache.
  *
  * Where nothing can be timed (options.device describes the device, the stream is capturing, memory for scratch runs
  * out) the cost model decides, and ndr_plan_describe says why. With options.force_family there is nothing to choose,
  * and nothing is timed.
  *
  * The choice is remembered for the process, and from then on every plan of that problem on such a device takes it,
- * under NDR_ESTIMATE too; to measure again, forget. Problems are the same when their canonical forms are: operators,
- * dtype, skip_nan, accumulate, and the axes sorted by stride and merged; where results go, ddof and keepdims do not
- * count. Devices are when they are of one kind and have as many multiprocessors of one compute capability, or use as
- * many threads. The last 1024 choices are kept.
+ * under NDR_ESTIMATE too; to measure again, forget. Two problems are the same if their operators, dtype, skip_nan,
+ * accumulate, and axes, sorted by stride and merged, are equal; ddof, keepdims and the layout of results do not count.
+ * Two GPUs are the same if they have equally many multiprocessors of the same compute capability, two CPUs if they use
+ * equally many threads. The last 1024 choices are kept.
  *
  * Families add in different orders: their results differ in the last bits. A program whose results must be the same
  * in every run either never measures, or imports the same text at every start.
@@ -168,12 +170,12 @@ NDR_API void ndr_plan_destroy(ndr_plan *plan);
  * snprintf does; other threads may have measured more before the next call. */
 NDR_API size_t ndr_measurements_export(char *text, size_t capacity);
 
-/* Remembers every line of a text that was exported, or written by hand: a line's problem need not be in canonical
- * form, one family is enough, blank lines and lines that start with # are passed over. Replaces what is remembered of
- * the same problems. Plans that exist stay as they are; a choice that cannot run a problem (its results may be laid
- * out so) is passed over when that is planned. A line that is wrong - not in the mini-language, a backend that this
- * build lacks, an unknown family, a time that is none, more than 1024 - fails with NDR_ERR_PARSE and a sentence that
- * starts with its number, and nothing of the text is remembered. */
+/* Remembers every line of a text that was exported or written by hand. A line's problem need not be in canonical form,
+ * and one family is enough. Blank lines and lines that start with # are skipped. A line replaces what is remembered of
+ * its problem; plans that exist stay as they are. A remembered family that cannot run a problem, because of the layout
+ * of its results, is ignored when that problem is planned. The call fails with NDR_ERR_PARSE, and a sentence that
+ * starts with the line's number, if a line is not in this form, names a backend that this build lacks or an unknown
+ * family, or has no valid time, or if there are more than 1024 lines. Then nothing of the text is remembered. */
 NDR_API ndr_status ndr_measurements_import(const char *text);
 
 /* Forgets all choices: plans made from now on are estimated or measured anew. */
@@ -183,9 +185,9 @@ NDR_API void ndr_measurements_forget(void);
 
 typedef struct ndr_accumulator ndr_accumulator;
 
-/* Starts a reduction over a whole array of the problem's shape, whose elements will be given slab by slab; the
- * problem's strides do not count. device says where the partial states live and where slabs and results must be. Free
- * with ndr_accumulator_destroy. */
+/* Starts a reduction of an array of the problem's shape, whose elements will be given slab by slab; the problem's
+ * strides do not count. The partial states are kept on `device`, and slabs and results must be there. Free with
+ * ndr_accumulator_destroy. */
 NDR_API ndr_status ndr_accumulator_create(ndr_accumulator **accumulator, const ndr_problem *problem, DLDevice device,
                                           const ndr_options *options);
 
@@ -194,14 +196,14 @@ NDR_API ndr_status ndr_accumulator_create(ndr_accumulator **accumulator, const n
  * accumulator: give each thread its own and merge. On a GPU the work is queued on the options' stream. */
 NDR_API ndr_status ndr_accumulator_add(ndr_accumulator *accumulator, const DLTensor *slab, const int64_t *offset);
 
-/* Adds everything that `from` has seen to `into`; both must have been created alike, but for the GPU that they are on
- * and their stream. `from` is left as it was. On a GPU the work is queued on into's stream, behind what is queued on
- * from's, and what is queued on that later waits for it. */
+/* Adds everything that was added to `from` to `into`. Both must have been created alike; only their GPUs and streams
+ * may differ. `from` is not changed. On a GPU the work is queued on the stream of `into`. It waits for the work that is
+ * queued on the stream of `from`, and work queued there later waits for it. */
 NDR_API ndr_status ndr_accumulator_merge(ndr_accumulator *into, const ndr_accumulator *from);
 
-/* Writes the results of what has been added so far; the accumulator can go on. results[i] belongs to the problem's
- * ops[i]. Outputs that no element was given for hold what an empty reduction gives (min and max: the identity; ptp:
- * NaN, of integers 0). */
+/* Writes the results of what has been added so far; more can be added afterwards. results[i] is that of the problem's
+ * ops[i]. An output to which no element was added gets the value of an empty reduction. For min and max that is the
+ * identity, for ptp NaN, or 0 for integers. */
 NDR_API ndr_status ndr_accumulator_finish(const ndr_accumulator *accumulator, DLTensor *const *results);
 
 /* Bytes of partial states that the accumulator holds on its device. */

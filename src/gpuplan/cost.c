@@ -29,8 +29,7 @@ static const model model_of_kernel[NDR_PLAN_KERNELS] = {
 #undef ROW
 };
 
-/* What operators cost for each element. Only some dtypes were measured; measured_dtype() says which stand for others.
- */
+/* What operators cost for each element. Some dtypes were measured; measured_dtype() says which stand for others. */
 static const struct {
   ndr_op op;
   ndr_dtype dtype;

@@ -15,9 +15,7 @@ typedef struct ndr_group {
 } ndr_group;
 ndr_group ndr_group_of(const ndr_canonical *problem);
 
-/* Whether a group is short enough for these kernels: a tile holds at least one group, or two where a group is one
- * output.
- */
+/* Whether a group is short enough for these kernels: a tile holds a whole group, or two where a group is one output. */
 bool ndr_group_fits(const ndr_group *g);
 
 /* The kernel's argument that describes the group and its tiles of tile_groups groups each. */

@@ -1,5 +1,4 @@
-/* The launch of tree_strided, the kernel that runs every problem, and how the tree kernels share outputs among threads.
- */
+/* The launch of tree_strided, which runs every problem, and how the tree kernels share outputs among threads. */
 #include "gpuplan/strided.h"
 
 /* A warp or less reads an output of up to WARP_VECTORS vectors: below 16 KiB a block's barriers cost more than they

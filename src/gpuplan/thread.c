@@ -44,8 +44,7 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
   }
   int64_t elements = wide ? ndr_vector_elements(problem->dtype) : 1;
   int64_t columns = (p->axes[0].size + elements - 1) / elements;
-  /* The fewer rows there are, the more of them each thread walks: enough for a batch of loads before rows are joined.
-   */
+  /* The fewer rows there are, the more of them each thread walks: enough for a batch of loads before the join. */
   int64_t length = problem->length, bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   int most = length < 16 ? NDR_THREADS : length < 64 ? 128 : length < 1024 && wide ? 64 : 32;
   int lanes = 1;

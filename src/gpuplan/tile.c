@@ -62,8 +62,7 @@ static int64_t enough_tiles(const ndr_device *device) {
 }
 
 /* Rows of a split: 1 MiB of them where there are enough tiles, else SPLIT_BYTES, or fewer so that each multiprocessor
- * has a block; but at least LEAST_BYTES for each accumulator, because a block joins all of its accumulators at the end.
- */
+ * has a block; but at least LEAST_BYTES for each accumulator, as a block joins all of its accumulators at the end. */
 static int64_t split_rows(const ndr_canonical *problem, const ndr_device *device, int64_t tiles, int accumulators) {
   int64_t row_bytes = problem->kept[0].size * (int64_t)ndr_dtype_bytes(problem->dtype);
   int64_t rows = (tiles >= enough_tiles(device) ? INT64_C(1) << 20 : SPLIT_BYTES) / row_bytes + 1;

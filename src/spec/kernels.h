@@ -4,8 +4,8 @@
 
 #include "kernels.def"
 
-/* NDR_KERNEL_TREE_BLOCK, ...: first those that plans name, then the others; the enumerator between makes the first of
- * the others NDR_PLAN_KERNELS, so that there is no hole. */
+/* NDR_KERNEL_TREE_BLOCK, ...: first the kernels that plans name, then the others. NDR_KERNEL_BEFORE_OTHERS gives the
+ * first of the others the number NDR_PLAN_KERNELS, so that no number is unused. */
 #define NDR_KERNEL_ENUMERATOR(NAME, ...) NDR_KERNEL_##NAME,
 typedef enum ndr_kernel {
   NDR_KERNEL_ROWS(NDR_KERNEL_ENUMERATOR, ) NDR_PLAN_KERNELS,

@@ -1,22 +1,20 @@
-/* The arguments of the kernels, but for ndr_convert's: shared by the C that fills them in, the CUDA that reads them and
- * run-time compilation, which has no standard headers. Counts and strides are in elements unless a comment says
- * otherwise. */
+/* The arguments of all kernels except ndr_convert's. C code fills them in, and CUDA code reads them, also when compiled
+ * at run time, without standard headers. Counts and strides are in elements unless a comment says otherwise. */
 #ifndef NDR_SPEC_PARAMS_H
 #define NDR_SPEC_PARAMS_H
 
 #define NDR_PARAM_AXES 32
 #define NDR_PARAM_RESULTS 16
 
-/* How a total becomes a result: std is the root of var; any and all ask whether a count is nonzero, and complete; valid
- * is what a count of NaN leaves of the length, and where there is no NaN the length. */
-#define NDR_FINALIZE_PLAIN 0
-#define NDR_FINALIZE_ROOT 1
-#define NDR_FINALIZE_VALID 2
-#define NDR_FINALIZE_LENGTH 3
-#define NDR_FINALIZE_ANY 4 /* from here on the result is a bool */
-#define NDR_FINALIZE_ALL 5
+/* How a total becomes a result. */
+#define NDR_FINALIZE_PLAIN 0  /* the result is the total */
+#define NDR_FINALIZE_ROOT 1   /* std: the square root of var */
+#define NDR_FINALIZE_VALID 2  /* valid: the length less the number of NaN */
+#define NDR_FINALIZE_LENGTH 3 /* valid of a dtype without NaN: the length */
+#define NDR_FINALIZE_ANY 4    /* whether the number of nonzero elements is not 0; from here on the result is a bool */
+#define NDR_FINALIZE_ALL 5    /* whether the number of nonzero elements is the length */
 
-/* One axis of the walk. n / size is (n * magic) >> (32 + shift) for n < 2^31 (Granlund and Montgomery, 1994). */
+/* An axis of the array. n / size is (n * magic) >> (32 + shift) for n < 2^31 (Granlund and Montgomery, 1994). */
 typedef struct ndr_param_axis {
   long long size;
   long long stride; /* in the data */
@@ -33,8 +31,7 @@ typedef struct ndr_param_threads {
   int count, log;
 } ndr_param_threads;
 
-/* ---- what one kernel reads, or several that mean the same by it; `units` says what their splits are counted in ----
- */
+/* ---- what one kernel reads, or several; each comment says what a unit is, in which splits are measured ---- */
 
 /* tree_block: a block reads a split of a run, which is a contiguous stretch of reduced elements. Split s of an output
  * is split s % run_splits of run s / run_splits. Units are elements of a run. */
@@ -72,16 +69,16 @@ typedef struct ndr_param_thread {
   long long teams;         /* teams that all outputs take */
 } ndr_param_thread;
 
-/* Dense rows of a few columns, each column an output: tile_columns and tile_columns3. Units are rows. */
+/* tile_columns and tile_columns3: dense rows of a few columns. Each column is an output. Units are rows. */
 typedef struct ndr_param_rows {
   int columns;        /* columns of a row */
-  long long run_rows; /* rows that lie densely one after the other: a run */
+  long long run_rows; /* rows of a run: they lie densely one after the other */
   long long runs;     /* runs of an output */
 } ndr_param_rows;
 
 typedef struct ndr_param_tile_columns {
   ndr_param_rows rows;
-  int active_threads; /* threads of a block that read: their vectors hold a multiple of the columns */
+  int active_threads; /* threads of a block that read; their vectors together hold a multiple of the columns */
   int smem_bytes;     /* bytes of dynamic shared memory of a block */
 } ndr_param_tile_columns;
 
@@ -90,15 +87,16 @@ typedef struct ndr_param_tile_columns3 {
   ndr_param_threads team; /* threads that share three outputs: a warp, or the block */
 } ndr_param_tile_columns3;
 
-/* Groups of neighbouring outputs, whose runs are contiguous stretches that hold run_length elements of each output of
- * the group. Tiles of groups that lie side by side are a warp's in tile_short_groups, a block's in the others. */
+/* A group is some neighbouring outputs. A run of a group is a contiguous stretch with run_length elements of each of
+ * its outputs. A tile is some groups that lie side by side. A tile belongs to a warp in tile_short_groups, else to
+ * a block. */
 typedef struct ndr_param_groups {
   int outputs;          /* outputs of a group, along the fastest axis; 1 where that is reduced */
   int run_length;       /* elements that a run holds of an output */
   int side_axes;        /* kept axes along which groups lie side by side */
   int tile_groups;      /* groups of a tile */
   long long side;       /* groups that lie side by side */
-  long long side_tiles; /* tiles that these take */
+  long long side_tiles; /* tiles that these groups take */
 } ndr_param_groups;
 
 /* tile_short_groups, which has no splits. */
@@ -113,13 +111,13 @@ typedef struct ndr_param_tile_short_groups {
   long long runs;          /* runs of an output */
 } ndr_param_tile_short_groups;
 
-/* tile_run_elements and tile_run_vectors: a column is an element, or vector, of the runs of a tile's groups; a row has
- * one of each column. Split s of a tile is split s % row_splits of its rows in split s / row_splits of its columns.
- * Units are rows: combinations of the reduced axes but that of the runs, which follows them in `axes` and is not
- * counted. */
+/* tile_run_elements and tile_run_vectors: a column is one element, or one vector, of a run of one of the tile's groups.
+ * A row is one run of each group, and has an element of each column. Split s of a tile is split s % row_splits of its
+ * rows in split s / row_splits of its columns. Units are rows: combinations of the reduced axes, except the axis of the
+ * runs. That axis follows the others in `axes` and is not counted by reduced_count. */
 typedef struct ndr_param_tile_runs {
   ndr_param_groups groups;
-  int row_threads;           /* threads that share a row: columns of a split */
+  int row_threads;           /* threads that share a row: one for each column of a split */
   ndr_param_threads joiners; /* threads that join the columns of an output */
   int column_splits;         /* splits of a tile's columns */
   int row_splits;            /* splits of a tile's rows */
@@ -127,19 +125,20 @@ typedef struct ndr_param_tile_runs {
 
 /* tile_vectors, which has no splits. */
 typedef struct ndr_param_tile_vectors {
-  int row_length;   /* elements of an output */
+  int row_length;   /* elements of an output's row */
   int item_vectors; /* vectors of an item */
 } ndr_param_tile_vectors;
 
 /* ---- the argument of every kernel that reduces ---- */
 
-/* Outputs are cut into tiles, and the units of a tile's reduction into splits. An item is one split of one tile: item i
- * is split i / tile_count of tile i % tile_count, so that blocks that run together read neighbouring tiles. A block
- * takes one item after the other.
+/* Outputs are cut into tiles, and the units of a tile into splits. An item is one split of one tile: item i is split
+ * i / tile_count of tile i % tile_count, so that blocks that run together read neighbouring tiles. A block takes one
+ * item after the other.
  *
- * The last block to be done with a tile joins its splits. Where these are many, it joins groups of them first, and then
- * the groups. The states in between lie word-major in `partials`: word w of slot s of output o is
- * partials[(w * slots + s) * padded + o]. Slots s < splits are those of splits, the following ones those of groups.
+ * The last block to finish a split of a tile joins the splits. If there are many, split groups are joined first, each
+ * by the last block to finish one of its splits, and then the groups. The partial states lie word-major in `partials`:
+ * word w of slot s of output o is partials[(w * slots + s) * padded + o]. Slots s < splits are those of splits, the
+ * following ones those of groups.
  *
  * The order of the int fields matters: kernels load two that share 8 bytes together, and then hold both in registers.
  */
@@ -147,27 +146,27 @@ typedef struct ndr_params {
   const void *data;                /* the element that the walk starts at */
   void *result[NDR_PARAM_RESULTS]; /* where output 0 goes, by operator */
   unsigned *counters;              /* split_groups + 1 of each tile, all 0 between launches */
-  unsigned long long *partials;    /* states in between */
+  unsigned long long *partials;    /* partial states */
   long long outputs;               /* outputs of the problem */
-  long long length;                /* elements reduced into each */
-  long long index_origin;          /* flattened index of the first of them */
-  long long work;                  /* items */
+  long long length;                /* elements that are reduced into each output */
+  long long index_origin;          /* flattened index of the first of these */
+  long long work;                  /* number of items */
   long long tile_count;            /* tiles */
   long long units;                 /* units that a tile's splits are cut from */
   long long split_units;           /* units of a split; the last one may have fewer */
-  long long slots;                 /* states in between of an output */
+  long long slots;                 /* partial states of an output */
   long long padded;                /* outputs that the tiles have room for */
   double ddof;                     /* of var and std */
-  float limit;                     /* count: of elements beyond 0 (nonzero ones), or beyond infinity (NaN) */
+  float limit;                     /* count: 0 counts nonzero elements, infinity counts NaN */
   int finalize;                    /* NDR_FINALIZE_... */
   int splits;                      /* splits of a tile */
   int split_groups;                /* groups of splits of a tile */
   int group_splits;                /* splits of a group; the last one may have fewer */
   int tile_outputs;                /* outputs of a tile; the last one may have fewer */
-  int partial;                     /* whether results are states, whose words are `outputs` apart */
+  int partial;                     /* whether results are states; word w of output o is at w * outputs + o */
   int kept_count;                  /* kept axes */
   int reduced_count;               /* reduced axes that are counted over */
-  int small;                       /* whether outputs and length are below 2^31, and with them all that is decoded */
+  int small;                       /* whether outputs and length, and so all numbers to divide, are below 2^31 */
   union {
     ndr_param_tree_block tree_block;
     ndr_param_tree_runs tree_runs;
@@ -183,13 +182,14 @@ typedef struct ndr_params {
   ndr_param_axis axes[NDR_PARAM_AXES]; /* kept, then reduced, innermost first */
 } ndr_params;
 
-/* Joining or finishing arrays of states: element k of the walk is from[locate(from)], to[locate(to)]. */
+/* Joins or finishes arrays of states. Element k of the walk over `axes` is at the sum of index * from in `from`, and of
+ * index * to in `to`; words of a state are from_pitch and to_pitch apart. */
 typedef struct ndr_states_params {
   const unsigned long long *from;
   void *to;
   long long from_pitch, to_pitch, count;
   double ddof;
-  int finish; /* 0: to = join(to, from); else to = finish(from) */
+  int finish; /* 0: to = join(to, from); otherwise to = finish(from) */
   int axis_count;
   struct {
     long long size, from, to;

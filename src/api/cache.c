@@ -35,9 +35,9 @@ static void push(key *k, int64_t word) {
 /* Everything about a tensor that a plan depends on. False for tensors that the checks will refuse anyway. */
 static bool push_tensor(key *k, const DLTensor *tensor) {
   if (!tensor || tensor->ndim < 0 || tensor->ndim > NDR_MAX_DIMS || (tensor->ndim > 0 && !tensor->shape)) return false;
-  push(k, tensor->ndim | (int64_t)(tensor->strides != NULL) << 8 | (int64_t)tensor->device.device_type << 16 |
-              (int64_t)(uint32_t)tensor->device.device_id << 32);
-  push(k, tensor->dtype.code | (int64_t)tensor->dtype.bits << 8 | (int64_t)tensor->dtype.lanes << 16);
+  push(k, (int64_t)((uint32_t)tensor->device.device_type | (uint64_t)(uint32_t)tensor->device.device_id << 32));
+  push(k, tensor->ndim | (int64_t)(tensor->strides != NULL) << 8 | (int64_t)tensor->dtype.code << 16 |
+              (int64_t)tensor->dtype.bits << 24 | (int64_t)tensor->dtype.lanes << 32);
   for (int d = 0; d < tensor->ndim; d++) push(k, tensor->shape[d]);
   for (int d = 0; tensor->strides && d < tensor->ndim; d++) push(k, tensor->strides[d]);
   return true;
@@ -62,10 +62,11 @@ static bool push_options(key *k, const ndr_options *options) {
 
 static bool make_key(key *k, const ndr_call *c) {
   k->count = 0;
-  if (c->dim_count < -1 || c->dim_count > NDR_MAX_DIMS || (c->dim_count > 0 && !c->dims) || c->op_count < 1 ||
-      c->op_count > NDR_MAX_OPS || !c->ops || !push_tensor(k, c->array))
+  if (c->dim_count < -1 || c->dim_count > NDR_MAX_DIMS || (c->dim_count > 0 && !c->dims) ||
+      (c->dim_count == -1 && c->dims) || c->op_count < 1 || c->op_count > NDR_MAX_OPS || !c->ops ||
+      !push_tensor(k, c->array))
     return false;
-  push(k, c->dim_count | (int64_t)(c->dims != NULL) << 32);
+  push(k, c->dim_count);
   for (int i = 0; i < c->dim_count; i++) push(k, c->dims[i]);
   push(k, c->op_count);
   for (int i = 0; i < c->op_count; i++) {

@@ -128,6 +128,16 @@ START_TEST(malformed_dims) {
 }
 END_TEST
 
+/* A plan that is kept from a sound call serves no other. */
+START_TEST(all_dims_and_a_list_stay_refused) {
+  call c;
+  sound_call(&c);
+  c.result.ndim = 0;
+  assert_ok(ndreduce(&c.array, NDR_ALL_DIMS, c.op, &c.result, NULL));
+  assert_fails(ndreduce(&c.array, -1, c.dims, c.op, &c.result, NULL), NDR_ERR_DIMS, "not NULL");
+}
+END_TEST
+
 START_TEST(unknown_dtypes) {
   call c;
   sound_call(&c);
@@ -289,6 +299,23 @@ START_TEST(devices_without_a_backend) {
 }
 END_TEST
 
+/* Sanitizers see what the look-up of kept plans makes of these numbers. */
+START_TEST(devices_of_any_number_are_refused) {
+  static const int numbers[] = {-1, INT32_MIN, INT32_MAX, kDLCPU | 1 << 16};
+  call c;
+  sound_call(&c);
+  assert_ok(run(&c));
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    sound_call(&c);
+    c.array.device.device_type = c.result.device.device_type = (DLDeviceType)numbers[i];
+    assert_fails(run(&c), NDR_ERR_NO_DEVICE, "no backend");
+    sound_call(&c);
+    c.array.device.device_id = c.result.device.device_id = numbers[i];
+    assert_fails(run(&c), NDR_ERR_NO_DEVICE, "CPU device");
+  }
+}
+END_TEST
+
 START_TEST(spoiled_options) {
   call c;
 #define SPOIL(field, value, word)                                                                                      \
@@ -417,13 +444,13 @@ int main(void) {
   suite_case(suite, "array", 10, the_call_that_is_spoiled_below_is_sound, null_array, null_data, malformed_shapes,
              misaligned_data, unknown_dtypes, sizes_that_overflow, strides_that_overflow, spans_that_overflow_together,
              sizes_are_refused_before_planners_overflow, devices_without_a_backend, NULL);
-  suite_case(suite, "dims and ops", 10, dims_out_of_range, dims_named_twice, malformed_dims, unknown_ops,
-             ops_not_defined_for_complex, NULL);
+  suite_case(suite, "dims and ops", 10, dims_out_of_range, dims_named_twice, malformed_dims,
+             all_dims_and_a_list_stay_refused, unknown_ops, ops_not_defined_for_complex, NULL);
   suite_case(suite, "result", 10, null_result, results_of_another_dtype, results_of_another_shape,
              results_that_overlap_themselves, results_elsewhere, result_strides_that_overflow, describe_needs_room,
              describe_fails_as_ndreduce_does, NULL);
-  suite_case(suite, "options", 10, spoiled_options, unknown_families, devices_that_are_none,
-             smaller_options_are_defaulted, larger_options_are_read_if_the_rest_is_zero,
+  suite_case(suite, "options", 10, devices_of_any_number_are_refused, spoiled_options, unknown_families,
+             devices_that_are_none, smaller_options_are_defaulted, larger_options_are_read_if_the_rest_is_zero,
              larger_options_that_ask_for_the_unknown_are_refused, a_failure_leaves_the_library_usable, NULL);
   return suite_run(suite);
 }

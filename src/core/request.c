@@ -27,14 +27,25 @@ static ndr_status check_result_bytes(const ndr_request *request) {
   return NDR_OK;
 }
 
+/* What lies behind the counts says nothing: whoever compares requests finds zeros there. */
+static void take_problem(ndr_request *request, const ndr_problem *problem) {
+  ndr_problem *taken = &request->problem;
+  *taken = *problem;
+  taken->keepdims = problem->keepdims != 0;
+  taken->skip_nan = problem->skip_nan != 0;
+  memset(taken->dims, 0, sizeof taken->dims);
+  taken->dim_count = 0;
+  for (int d = 0; d < problem->ndim; d++)
+    if (request->reduced[d]) taken->dims[taken->dim_count++] = d;
+  for (int d = problem->ndim; d < NDR_MAX_DIMS; d++) taken->shape[d] = taken->strides[d] = 0;
+  for (int i = problem->op_count; i < NDR_MAX_OPS; i++) taken->ops[i] = (ndr_op)0;
+}
+
 ndr_status ndr_request_make(ndr_request *request, const ndr_problem *problem) {
   memset(request, 0, sizeof *request);
   NDR_TRY(ndr_problem_check(problem, request->reduced));
-  request->problem = *problem;
-  request->problem.dim_count = 0;
-  for (int d = 0; d < problem->ndim; d++)
-    if (request->reduced[d]) request->problem.dims[request->problem.dim_count++] = d;
-  memcpy(request->whole_shape, problem->shape, sizeof request->whole_shape);
+  take_problem(request, problem);
+  memcpy(request->whole_shape, request->problem.shape, sizeof request->whole_shape);
   NDR_TRY(check_result_bytes(request));
   compact_results(request);
   return NDR_OK;

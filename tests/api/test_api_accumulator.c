@@ -295,6 +295,23 @@ START_TEST(accumulators_of_other_reductions_do_not_merge) {
 }
 END_TEST
 
+/* A program may fill the same problem in again, with fewer dims and operators. */
+START_TEST(what_lies_behind_the_counts_does_not_count) {
+  ndr_accumulator *a, *b;
+  ndr_problem c = NDR_PROBLEM_INIT;
+  const DLDevice device = {kDLCPU, 0};
+  assert_ok(ndr_problem_parse("sum f32 [4,5] /0 skipnan", &c));
+  assert_ok(ndr_accumulator_create(&a, &c, device, NULL));
+  for (int d = c.ndim; d < NDR_MAX_DIMS; d++) c.shape[d] = c.strides[d] = c.dims[d] = 7;
+  for (int i = c.op_count; i < NDR_MAX_OPS; i++) c.ops[i] = NDR_MAX;
+  c.skip_nan = 2;
+  assert_ok(ndr_accumulator_create(&b, &c, device, NULL));
+  assert_ok(ndr_accumulator_merge(a, b));
+  ndr_accumulator_destroy(b);
+  ndr_accumulator_destroy(a);
+}
+END_TEST
+
 START_TEST(finishing_checks_the_results) {
   float sums[5] = {-1, -1, -1, -1, -1};
   ndr_accumulator *a;
@@ -326,6 +343,6 @@ int main(void) {
              bytes_grow_with_the_outputs_alone, NULL);
   suite_case(suite, "errors", 30, creating_checks_as_ndreduce_does, creating_does_not_wait_to_refuse_a_family,
              slabs_that_do_not_fit_are_refused, accumulators_of_other_reductions_do_not_merge,
-             finishing_checks_the_results, destroying_null_is_legal, NULL);
+             what_lies_behind_the_counts_does_not_count, finishing_checks_the_results, destroying_null_is_legal, NULL);
   return suite_run(suite);
 }

@@ -206,24 +206,22 @@ size_t ndr_problem_print(const ndr_problem *given, char *text, size_t capacity) 
 
 ndr_status ndr_problem_extent(const ndr_problem *given, int64_t *low, int64_t *high) {
   ndr_problem problem;
+  int64_t first = 0, last = 0, span;
+  bool empty = false;
   if (!low || !high) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_problem_extent: null pointer");
   NDR_TRY(ndr_problem_read(given, &problem));
   if (!ndr_dtype_valid(problem.dtype)) return ndr_fail(NDR_ERR_DTYPE, "unknown dtype number %d", (int)problem.dtype);
   NDR_TRY(ndr_check_shape(problem.ndim, problem.shape, ndr_dtype_bytes(problem.dtype)));
-  *low = *high = 0;
-  for (int d = 0; d < problem.ndim; d++) {
+  for (int d = 0; d < problem.ndim; d++) empty = empty || problem.shape[d] == 0;
+  for (int d = 0; d < problem.ndim && !empty; d++) {
     int64_t reach;
-    if (problem.shape[d] == 0) {
-      *low = 0;
-      *high = -1;
-      return NDR_OK;
-    }
     if (__builtin_mul_overflow(problem.shape[d] - 1, problem.strides[d], &reach) ||
-        __builtin_add_overflow(reach < 0 ? *low : *high, reach, reach < 0 ? low : high))
+        __builtin_add_overflow(reach < 0 ? first : last, reach, reach < 0 ? &first : &last))
       return ndr_fail(NDR_ERR_OVERFLOW, "stride %lld of dim %d reaches past 63 bits", (long long)problem.strides[d], d);
   }
-  int64_t span;
-  if (__builtin_sub_overflow(*high, *low, &span) || span > INT64_MAX / (int64_t)ndr_dtype_bytes(problem.dtype) - 1)
+  if (__builtin_sub_overflow(last, first, &span) || span > INT64_MAX / (int64_t)ndr_dtype_bytes(problem.dtype) - 1)
     return ndr_fail(NDR_ERR_OVERFLOW, "the problem's extent does not fit in 63 bits");
+  *low = first;
+  *high = empty ? -1 : last;
   return NDR_OK;
 }

@@ -109,6 +109,7 @@ static int open_rows(int row) {
   REFUSED(ARGUMENT, "null", ndr_h5_open_series(&opened, 1, nothing, paths, "0", NULL));
   REFUSED(ARGUMENT, "null", ndr_h5_open_series(&opened, 1, inputs, NULL, "0", NULL));
   REFUSED(ARGUMENT, "null", ndr_h5_open_series(&opened, 1, inputs, paths, NULL, NULL));
+  HARMLESS((opened = dataset, ndr_h5_open_series(&opened, 0, inputs, paths, "0", NULL), !opened));
   REFUSED(DIMS, "dim 2", ndr_h5_open_series(&opened, 1, inputs, paths, "2", NULL));
   REFUSED(ARGUMENT, "null", ndr_h5_list(NULL, NULL, visit, NULL));
   REFUSED(ARGUMENT, "null", ndr_h5_list(input, NULL, NULL, NULL));

@@ -95,9 +95,9 @@ static void close_series(ndr_h5_dataset *series) {
 ndr_status ndr_h5_open_series(ndr_h5_dataset **opened, int count, const char *const *files, const char *const *paths,
                               const char *dim, const ndr_h5_access *access) {
   ndr_hdf_scope scope;
+  if (opened) *opened = NULL;
   if (!opened || count < 1 || !files || !paths || !dim)
     return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_open_series: null pointer, or no file");
-  *opened = NULL;
   ndr_h5_dataset *series = calloc(1, sizeof *series), **parts = calloc((size_t)count, sizeof *parts);
   ndr_status status = series && parts ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", files[0]);
   int open = 0;

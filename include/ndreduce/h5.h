@@ -347,7 +347,8 @@ NDR_API ndr_status ndr_h5_writer_add_located(ndr_h5_writer *writer, const ndr_h5
                                              const ndr_problem *problem, int dim, const char *name,
                                              const DLTensor *values);
 
-/* Writes, syncs and renames. */
+/* Writes, syncs and renames. Where that fails, results can still be added and it can be called again; once it has
+ * succeeded, neither can be. */
 NDR_API ndr_status ndr_h5_writer_commit(ndr_h5_writer *writer);
 
 /* The same with these bytes, a file of another format, in place of the results that were added. */

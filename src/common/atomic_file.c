@@ -111,7 +111,7 @@ static ndr_status create_temporary(ndr_atomic_file *file) {
   return status;
 }
 
-static void remove_temporary(ndr_atomic_file *file) {
+void ndr_atomic_file_discard(ndr_atomic_file *file) {
   if (file->fd >= 0) close(file->fd);
   if (file->temporary) unlink(file->temporary);
   free(file->temporary);
@@ -127,7 +127,7 @@ ndr_status ndr_atomic_file_open(ndr_atomic_file *file, const char *path, bool ov
   file->path = file->replaces ? realpath(path, NULL) : strdup(path);
   if (!file->path) return fail(path, "cannot be written");
   ndr_status status = create_temporary(file);
-  if (file->temporary) remove_temporary(file);
+  if (file->temporary) ndr_atomic_file_discard(file);
   if (status != NDR_OK) ndr_atomic_file_close(file);
   return status;
 }
@@ -192,11 +192,12 @@ ndr_status ndr_atomic_file_commit(ndr_atomic_file *file) {
   if (give_name(file) != 0) return fail(file->path, "cannot be renamed to");
   free(file->temporary);
   file->temporary = NULL;
+  ndr_atomic_file_discard(file); /* what has its name now is no longer ours to write to */
   return sync_folder(file);
 }
 
 void ndr_atomic_file_close(ndr_atomic_file *file) {
-  remove_temporary(file);
+  ndr_atomic_file_discard(file);
   free(file->path);
   *file = (ndr_atomic_file){.fd = -1};
 }

@@ -11,7 +11,7 @@
 typedef struct ndr_atomic_file {
   char *path;      /* with symbolic links followed, so that a link stays one and its target is replaced */
   char *temporary; /* NULL while the file has no name, and once it has been renamed */
-  int fd;          /* -1 before the first write where files must have names */
+  int fd;          /* -1 before the first write where files must have names, and once it is committed or discarded */
   bool overwrite, replaces;
   struct stat old; /* of what is replaced */
 } ndr_atomic_file;
@@ -23,8 +23,11 @@ ndr_status ndr_atomic_file_open(ndr_atomic_file *file, const char *path, bool ov
 
 ndr_status ndr_atomic_file_write(ndr_atomic_file *file, const void *data, size_t bytes);
 
-/* Makes the bytes durable, then the name. */
+/* Makes the bytes durable, then the name; what is written afterwards is another file. */
 ndr_status ndr_atomic_file_commit(ndr_atomic_file *file);
+
+/* Throws away what has been written: the next write begins the file anew. */
+void ndr_atomic_file_discard(ndr_atomic_file *file);
 
 /* Removes the temporary file if there still is one. */
 void ndr_atomic_file_close(ndr_atomic_file *file);

@@ -191,7 +191,7 @@ static ndr_status write_addition(ndr_h5_writer *writer, addition *a) {
 static ndr_status add(ndr_h5_writer *writer, addition *a, const ndr_problem *problem, int i) {
   ndr_hdf_scope scope;
   const ndr_h5_dataset *source = a->label.source;
-  NDR_TRY(ndr_writer_heed(writer, NDR_OK));
+  NDR_TRY(ndr_writer_check(writer));
   NDR_TRY(ndr_job_blame(source, take_problem(a, problem, i)));
   map_dims(a);
   a->label.remarks = &writer->remarks;

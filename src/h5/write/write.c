@@ -96,8 +96,8 @@ static ndr_status start(ndr_h5_writer *writer, const char *path, const ndr_h5_wr
 ndr_status ndr_h5_writer_create(ndr_h5_writer **created, const char *path, int input_count, const char *const *inputs,
                                 const ndr_h5_writer_options *given) {
   ndr_h5_writer_options options;
+  if (created) *created = NULL;
   if (!created || !path) return ndr_fail(NDR_ERR_ARGUMENT, "writer or path is a null pointer");
-  *created = NULL;
   NDR_TRY(read_options(given, &options));
   NDR_TRY(check_inputs(path, input_count, inputs));
   ndr_h5_writer *writer = calloc(1, sizeof *writer);
@@ -139,21 +139,29 @@ ndr_status ndr_h5_writer_commit(ndr_h5_writer *writer) {
   const void *data = NULL;
   size_t bytes = 0;
   if (!writer) return ndr_fail(NDR_ERR_ARGUMENT, "writer is a null pointer");
-  NDR_TRY(ndr_writer_heed(writer, NDR_OK));
+  NDR_TRY(ndr_writer_check(writer));
   NDR_TRY(finish_image(writer, &data, &bytes));
   return ndr_h5_writer_commit_bytes(writer, data, bytes);
 }
 
-ndr_status ndr_h5_writer_commit_bytes(ndr_h5_writer *writer, const void *data, size_t bytes) {
-  if (!writer || (!data && bytes)) return ndr_fail(NDR_ERR_ARGUMENT, "writer or data is a null pointer");
-  NDR_TRY(ndr_writer_heed(writer, NDR_OK));
+static ndr_status write_bytes(ndr_h5_writer *writer, const void *data, size_t bytes) {
   for (size_t at = 0, step; at < bytes; at += step) {
     step = bytes - at < STEP ? bytes - at : STEP;
     NDR_TRY(ndr_atomic_file_write(&writer->file, (const char *)data + at, step));
     if (writer->on_progress && writer->on_progress(writer->remarks.user, (int64_t)(at + step), (int64_t)bytes))
       return ndr_fail(NDR_ERR_CANCELLED, "%s: stopped before it was written", writer->file.path);
   }
-  return ndr_atomic_file_commit(&writer->file);
+  return NDR_OK;
+}
+
+ndr_status ndr_h5_writer_commit_bytes(ndr_h5_writer *writer, const void *data, size_t bytes) {
+  if (!writer || (!data && bytes)) return ndr_fail(NDR_ERR_ARGUMENT, "writer or data is a null pointer");
+  NDR_TRY(ndr_writer_check(writer));
+  ndr_status status = write_bytes(writer, data, bytes);
+  if (status == NDR_OK) status = ndr_atomic_file_commit(&writer->file);
+  if (status != NDR_OK) ndr_atomic_file_discard(&writer->file);
+  writer->done = status == NDR_OK;
+  return status;
 }
 
 void ndr_h5_writer_destroy(ndr_h5_writer *writer) {

@@ -1,6 +1,7 @@
 /* Template, part 5: the kernels of f32 or f64, with NaN elements counted or left out, from
  *   NAME(kernel)          how its functions are called
  *   ELEMENT, INDEX        the element type and the unsigned type of its size
+ *   WIDEN(at)             the run_part of the elements at an address
  *   SKIP                  1: NaN elements are left out
  *   EXP, PICK             exp_ and pick_ of the element type
  *   JOIN_FLOAT(kernel)    the join of values that treats NaN alike
@@ -14,10 +15,42 @@
 #define COUNT_SEEN (void)c
 #endif
 
+#if defined RUN_PART && !SKIP
+#define RUN_SUM NAME(sum_of_run)
+#define START 0
+#define GROW(s, v) s + v
+#define MEET(a, b) a + b
+#include "cpu/fold/run.h"
+#define RUN_SUM NAME(prod_of_run)
+#define START 1
+#define GROW(s, v) s *v
+#define MEET(a, b) a *b
+#include "cpu/fold/run.h"
+#define RUN_SUM NAME(norm1_of_run)
+#define START 0
+#define GROW(s, v) s + (run_part)((run_part_bits)v & INT64_MAX)
+#define MEET(a, b) a + b
+#include "cpu/fold/run.h"
+#define RUN_SUM NAME(norm2_of_run)
+#define START 0
+#define GROW(s, v) s + v *v
+#define MEET(a, b) a + b
+#include "cpu/fold/run.h"
+
+/* Adds up a tile that is one run; false where it is none. */
+#define RUN(op) (is_run(tile) ? (words[0] = word_of(NAME(op##_of_run)(tile)), true) : false)
+#else
+#define RUN(op) false
+#endif
+
 #define SUMMED(op, start, term, join)                                                                                  \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
     const int64_t lanes = tile->lanes;                                                                                 \
     ALIGNED uint64_t words[NDR_LANES];                                                                                 \
+    if (RUN(op)) {                                                                                                     \
+      deposit(join, 1, tile, words, states, pitch);                                                                    \
+      return;                                                                                                          \
+    }                                                                                                                  \
     EACH_LANE(words[l] = word_of(start))                                                                               \
     FOLD_ROWS(0, double s = f64_of(words[l]), const double v = (double)x; s = term, words[l] = word_of(s));            \
     settle(join, 1, tile, words, states, pitch);                                                                       \
@@ -33,6 +66,11 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
   ALIGNED uint64_t words[2 * NDR_LANES];
   ALIGNED INDEX count[NDR_LANES];
+  if (RUN(sum)) {
+    WORD(1)[0] = word_of((double)(tile->rows * lanes));
+    deposit(join_add2, 2, tile, words, states, pitch);
+    return;
+  }
   EACH_LANE(words[l] = word_of(0); count[l] = SKIP ? 0 : (INDEX)tile->rows)
   FOLD_ROWS(0, double s = f64_of(words[l]); INDEX c = count[l], s += SEEN((double)x, 0);
             COUNT_SEEN, words[l] = word_of(s); count[l] = c);
@@ -157,8 +195,10 @@ static void NAME(logsumexp)(const ndr_tile *tile, uint64_t *states, int64_t pitc
 #define PRESENT (x == x)
 #include "cpu/fold/truth.h"
 
+#undef RUN
 #undef NAME
 #undef ELEMENT
+#undef WIDEN
 #undef INDEX
 #undef JOIN_FLOAT
 #undef EXP

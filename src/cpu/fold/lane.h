@@ -1,6 +1,9 @@
 /* Template, part 1: what every micro-kernel is written with. Included once by table.h. */
 #include <math.h>
 #include <string.h>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 #include "cpu/fold/fold.h"
 
@@ -30,6 +33,37 @@ static inline uint32_t bits_of(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
   return bits;
+}
+
+/* A row of a contiguous run of f32 or f64 has as many lanes as f64 sums fit into half of the registers, each a part of
+ * them. SSE2 has too few. GCC 12 makes several instructions of a conversion that is one, so they are named. */
+#define RUN_LANES 32
+#if defined __AVX512F__
+#define RUN_PART 8
+#define RUN_PARTS(X) X(0) X(1) X(2) X(3)
+#define WIDEN_F32(at) ((run_part)_mm512_cvtps_pd(_mm256_loadu_ps(at)))
+#define WIDEN_F64(at) ((run_part)_mm512_loadu_pd(at))
+#elif defined __AVX2__
+#define RUN_PART 4
+#define RUN_PARTS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define WIDEN_F32(at) ((run_part)_mm256_cvtps_pd(_mm_loadu_ps(at)))
+#define WIDEN_F64(at) ((run_part)_mm256_loadu_pd(at))
+#endif
+
+#ifdef RUN_PART
+typedef double run_part __attribute__((vector_size(RUN_PART * sizeof(double))));
+typedef int64_t run_part_bits __attribute__((vector_size(RUN_PART * sizeof(int64_t))));
+#endif
+
+static inline bool is_run(const ndr_tile *tile) {
+  return tile->period == 1 && tile->lanes == RUN_LANES && tile->row_stride == RUN_LANES;
+}
+
+/* Bytes ahead of the row that is added up: a page, at the end of which the processors' own prefetching stops. */
+#define AHEAD 4096
+
+static inline void prefetch_row(const void *row, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch((const char *)row + AHEAD + at);
 }
 
 #define EACH_LANE(...)                                                                                                 \

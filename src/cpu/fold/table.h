@@ -73,6 +73,7 @@
 #define EXP exp_f32
 #define PICK pick_f32
 #define ELEMENT float
+#define WIDEN WIDEN_F32
 #define INDEX uint32_t
 #define JOIN_FLOAT(kernel) join_##kernel##_f64
 #include "cpu/fold/float.h"
@@ -80,6 +81,7 @@
 #define EXP exp_f64
 #define PICK pick_f64
 #define ELEMENT double
+#define WIDEN WIDEN_F64
 #define INDEX uint64_t
 #define JOIN_FLOAT(kernel) join_##kernel##_f64
 #include "cpu/fold/float.h"
@@ -108,6 +110,7 @@
 #define EXP exp_f32
 #define PICK pick_f32
 #define ELEMENT float
+#define WIDEN WIDEN_F32
 #define INDEX uint32_t
 #define JOIN_FLOAT(kernel) join_##kernel##_skip
 #include "cpu/fold/float.h"
@@ -115,6 +118,7 @@
 #define EXP exp_f64
 #define PICK pick_f64
 #define ELEMENT double
+#define WIDEN WIDEN_F64
 #define INDEX uint64_t
 #define JOIN_FLOAT(kernel) join_##kernel##_skip
 #include "cpu/fold/float.h"

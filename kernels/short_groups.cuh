@@ -17,8 +17,7 @@ struct groups {
   /* The outputs of a tile. */
   struct place {
     int outputs;
-    i64 result; /* the first one's element of the result, if one axis counts groups; else the number of the first group
-                 */
+    i64 result; /* if one axis counts groups, the first output's element of the result; else the first group's number */
   };
   struct where {
     place to;
@@ -103,8 +102,7 @@ template <class Op> struct short_groups : groups {
     return tile;
   }
 
-  /* Folds every lanes-th element from number `begin` to `end`. Neighbours are `step` elements, `apart` indices apart.
-   */
+  /* Folds every lanes-th element from `begin` to `end`. Neighbours are `step` elements and `apart` indices apart. */
   static NDR_DEVICE void fold(const ndr_params &p, typename Op::Accumulator &a, const T *from, int step, i64 index,
                               i64 apart, int begin, int end, int lanes) {
     const int UNROLL = 4;

@@ -1,4 +1,4 @@
-/* Accumulators: plans over slabs, whose partial states are merged. What a state is, is in core/state.h. */
+/* Accumulators: plans that reduce slabs to partial states (core/state.h), which are merged. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct ndr_accumulator {
   DLDevice place;
   int64_t outputs, length;
   uint64_t *states[NDR_MAX_OPS]; /* word-major, pitch outputs, row-major over the kept dims; [0] owns the memory */
-  void *scratch;                 /* for the states of a slab: a GPU's are kept, as its memory may be long to get */
+  void *scratch;                 /* for a slab's states; kept on a GPU, where allocating may take long */
   size_t scratch_bytes;
 };
 
@@ -32,7 +32,7 @@ static int64_t words_of(const ndr_accumulator *a, int i) {
   return ndr_state_words(a->whole.problem.ops[i], a->whole.problem.dtype);
 }
 
-/* Bytes of the states of every op for so many outputs, each op's block aligned as the backends like it. */
+/* Sets *bytes to the bytes of all ops' states for `outputs` outputs. Each op's block is aligned for the backends. */
 static ndr_status states_bytes(const ndr_accumulator *a, int64_t outputs, size_t *bytes) {
   int64_t words = 0, total;
   for (int i = 0; i < a->whole.problem.op_count; i++) words += words_of(a, i);
@@ -79,7 +79,7 @@ static ndr_status allocate_states(ndr_accumulator *a) {
   return NDR_OK;
 }
 
-/* The whole array is none that lies anywhere: its strides count for nothing. */
+/* The whole array is not in memory, so that its strides are not used. */
 static ndr_status keep_problem(ndr_accumulator *a, const ndr_problem *problem) {
   ndr_problem read;
   NDR_TRY(ndr_problem_read(problem, &read));
@@ -140,7 +140,8 @@ static ndr_status slab_request(const ndr_accumulator *a, const DLTensor *slab, c
   return NDR_OK;
 }
 
-/* The outputs of a slab as a walk from its own states to those of the whole; returns where in the whole it starts. */
+/* Makes a walk over a slab's outputs, from the slab's states to those of the whole. Returns the first output's number
+ * in the whole. */
 static int64_t walk_slab(const ndr_accumulator *a, const ndr_request *slab, ndr_walk *walk) {
   int64_t from = 1, to = 1, start = 0;
   walk->count = 0;
@@ -171,7 +172,7 @@ static ndr_status reserve_scratch(ndr_accumulator *a, int64_t outputs) {
   return NDR_OK;
 }
 
-/* A host's memory is quick to get, so that states are not held twice. */
+/* Frees a host's scratch after each slab, as host memory is quick to allocate; a GPU's scratch is kept. */
 static void drop_scratch(ndr_accumulator *a) {
   if (a->backend->calls) return;
   a->backend->release(a->place.device_id, a->scratch, a->options.stream);
@@ -231,7 +232,7 @@ static ndr_status merge_states(ndr_accumulator *into, uint64_t *const *from) {
   return NDR_OK;
 }
 
-/* Brings the states of another device into the scratch. */
+/* Copies the states of another device to the scratch. */
 static ndr_status fetch_states(ndr_accumulator *into, const ndr_accumulator *from, uint64_t **states) {
   size_t bytes;
   NDR_TRY(states_bytes(into, into->outputs, &bytes));
@@ -257,13 +258,13 @@ ndr_status ndr_accumulator_merge(ndr_accumulator *into, const ndr_accumulator *f
     return merge_states(into, from->states);
   NDR_TRY(calls->follow(from->place.device_id, stream, other));
   ndr_status status = merge_across(into, from);
-  /* However that went, what it has queued reads from's states, which may be freed next. */
+  /* Even on failure, queued work may read the states of `from`, which the caller may free next. */
   ndr_status order = calls->follow(into->place.device_id, other, stream);
   if (order != NDR_OK) (void)calls->wait(into->place.device_id, stream);
   return status == NDR_OK ? order : status;
 }
 
-/* From row-major states to result i's strides. */
+/* Makes a walk from row-major states to the strides of result i. */
 static void walk_result(const ndr_request *request, int i, ndr_walk *walk) {
   int64_t from = 1;
   walk->count = 0;

@@ -1,4 +1,4 @@
-/* See backends.h. Knows the backends by name, and nothing of what they do. */
+/* Finds backends by device type and by name, and checks tensors against their device. */
 #include "api/backends.h"
 
 #include <string.h>
@@ -54,7 +54,7 @@ ndr_status ndr_tensor_address(const DLTensor *tensor, const char *what, void **a
   if (first % ndr_dtype_alignment(dtype))
     return ndr_fail(NDR_ERR_ARGUMENT, "the %s's address is not a multiple of %zu, the alignment of %s", what,
                     ndr_dtype_alignment(dtype), ndr_dtype_name(dtype));
-  /* Producers of views with negative strides let the unsigned offset wrap around. */
+  /* A view with negative strides may have an unsigned offset that wraps around. */
   *address = (char *)tensor->data + (int64_t)tensor->byte_offset;
   return NDR_OK;
 }

@@ -1,10 +1,10 @@
-/* The one table that names every backend, and the checks that tie tensors to them. */
+/* The one table of all backends, and checks of a tensor's device and address. */
 #ifndef NDR_API_BACKENDS_H
 #define NDR_API_BACKENDS_H
 
 #include "core/plan.h"
 
-/* The backend whose memory `type` is, or NDR_ERR_NO_DEVICE when this build has none. */
+/* Finds the backend for memory of a device type. Fails with NDR_ERR_NO_DEVICE if this build has none. */
 ndr_status ndr_backend_find(DLDeviceType type, const ndr_backend **backend);
 
 /* The backend of that name, or NULL. */

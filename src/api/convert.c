@@ -1,4 +1,4 @@
-/* The check of what is to be converted; the conversion is the backend's. */
+/* Checks descriptions of stored elements. The backend converts them. */
 #include "api/backends.h"
 #include "core/sized.h"
 
@@ -19,7 +19,7 @@ static ndr_status check_types(const ndr_stored *stored) {
   return NDR_OK;
 }
 
-/* Whether elements lie as they do in an array, which may be of any length. */
+/* Whether stored elements lie as in a compact array. Such an array may have any length. */
 static bool is_linear(const ndr_stored *stored) {
   bool linear = !stored->shuffled;
   for (int d = 0; d < stored->ndim; d++)
@@ -33,7 +33,7 @@ static bool is_empty(const ndr_stored *stored) {
   return false;
 }
 
-/* All chunks together. */
+/* Checks that kernels can count the elements of all chunks. */
 static ndr_status check_count(const ndr_stored *stored) {
   int64_t most = is_linear(stored) ? INT64_MAX / 16 : INT32_MAX, held = 1;
   for (int d = 0; d < stored->ndim; d++) {

@@ -50,7 +50,7 @@ static bool take(const char **at, const char *expected) {
   return true;
 }
 
-/* A word of letters and digits; one that is too long is cut, and then names nothing. */
+/* Reads a word of letters and digits. A word that is too long is cut, and then matches no name. */
 static void take_word(const char **at, char *word, size_t capacity) {
   size_t length = 0;
   for (; isalnum((unsigned char)**at) || **at == '_'; ++*at)

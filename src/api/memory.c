@@ -1,4 +1,4 @@
-/* Memory of devices: each call goes to the backend that owns the device, or is done here where that is the host. */
+/* Memory and streams: each call goes to the backend of the device; calls for the host are done here. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +10,10 @@
 
 #define ALIGNMENT 256
 
-/* A page that some systems give only to who asks: one fault where there would be 512, and fewer misses of the TLB. */
+/* The size of a huge page, which some systems give only on request: one fault instead of 512, and fewer TLB misses. */
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* The backend's calls; NULL for the host. Where a build lacks the backend, that is a device that is not there. */
+/* Finds the backend's calls; NULL for the host. Fails with NDR_ERR_NO_DEVICE if the build lacks the backend. */
 static ndr_status find_calls(DLDeviceType type, const ndr_device_calls **calls) {
   const ndr_backend *backend;
   NDR_TRY(ndr_backend_find(type, &backend));
@@ -36,8 +36,8 @@ ndr_status ndr_device_count(DLDeviceType type, int *count) {
   return NDR_OK;
 }
 
-/* The size is a multiple of the alignment, as C11 wants it; what lies behind the last byte is not touched, but for the
- * rest of a huge page of which less than an eighth is left. */
+/* C11 requires a size that is a multiple of the alignment. Huge pages are used where that leaves less than an eighth of
+ * the last one unused; memory behind the last byte is otherwise not touched. */
 static void *allocate_here(size_t bytes) {
   size_t alignment = bytes >= HUGE_PAGE ? HUGE_PAGE : ALIGNMENT;
   if (bytes > PTRDIFF_MAX - HUGE_PAGE) return NULL;

@@ -1,4 +1,4 @@
-/* The calls that plan and execute at once. Plans are looked up in cache.c and made in plan.c. */
+/* ndreduce and its relatives: they look a plan up in cache.c, which makes it in plan.c if need be, and execute it. */
 #include "api/plan.h"
 
 static ndr_status describe(const ndr_request *request, int i, DLDevice device, DLTensor *result) {

@@ -1,4 +1,4 @@
-/* The public calls on plans. The family is chosen in core/plan.c. */
+/* The public functions for plans. core/plan.c chooses the family. */
 #include "api/plan.h"
 
 #include "core/measure.h"
@@ -18,7 +18,7 @@ static ndr_status device_numbers(const ndr_backend *backend, int id, const ndr_o
                   ndr_device_type_name(device->type), backend->name);
 }
 
-/* Both modes take what was measured before; only NDR_MEASURE asks the clock. */
+/* Both modes take a choice that was measured before; only NDR_MEASURE measures. */
 static ndr_status choose(ndr_plan *plan, const void *data, const ndr_options *options) {
   NDR_TRY(ndr_plan_choose(plan, options->force_family));
   if (options->planning != NDR_MEASURE || plan->forced || plan->timings.choice) return NDR_OK;

@@ -1,4 +1,4 @@
-/* Building plans from requests; plans that ndreduce() remembers. */
+/* Makes plans from requests, and holds those that ndreduce() caches. */
 #ifndef NDR_API_PLAN_H
 #define NDR_API_PLAN_H
 
@@ -20,13 +20,13 @@ typedef struct ndr_call {
   const ndr_options *options;
 } ndr_call;
 
-/* Checks a call's arguments, its results apart. */
+/* Checks a call's arguments, except its results. */
 ndr_status ndr_request_from_call(ndr_request *request, const ndr_call *call);
 
-/* Takes the layout of results over, which must be where the array is. */
+/* Checks that the results are where the array is, and copies their layout into the request. */
 ndr_status ndr_request_place(ndr_request *request, DLDevice array_device, const DLTensor *const *results);
 
-/* The plan of a call, from the cache or new; hold it while executing, then let go. results are not NULL. */
+/* Finds the plan of a call in the cache, or makes it. Call ndr_plan_let_go afterwards. call->results is not NULL. */
 ndr_status ndr_plan_hold(ndr_plan **plan, const ndr_call *call);
 void ndr_plan_let_go(ndr_plan *plan);
 

@@ -1,4 +1,4 @@
-/* Tensors and versions: what callers of other languages need beside the reductions. */
+/* ndr_tensor and ndr_version. */
 #include "core/types.h"
 
 #define TEXT_(x) #x

@@ -1,4 +1,4 @@
-/* See problem.h. Changes the axes of a problem, never its result. */
+/* Makes the canonical form of a request. It reorders and merges axes; the result stays the same. */
 #include "core/canonical.h"
 
 #include <string.h>
@@ -10,12 +10,12 @@ static int64_t product(const ndr_request *request, bool reduced) {
   return count;
 }
 
-/* Row-major weights of the reduced dims in the whole array. */
-static void index_weights(const ndr_request *request, int64_t *weights) {
-  int64_t weight = 1;
+/* Steps of the flattened index along the reduced dims of the whole array. */
+static void index_steps(const ndr_request *request, int64_t *steps) {
+  int64_t step = 1;
   for (int d = request->problem.ndim - 1; d >= 0; d--) {
-    weights[d] = weight;
-    if (request->reduced[d] && request->whole_shape[d] > 0) weight *= request->whole_shape[d];
+    steps[d] = step;
+    if (request->reduced[d] && request->whole_shape[d] > 0) step *= request->whole_shape[d];
   }
 }
 
@@ -43,17 +43,17 @@ static void insert_sorted(ndr_axis *axes, int *count, const ndr_axis *axis) {
   axes[at] = *axis;
 }
 
-/* Whether outer starts where size steps of inner end. Strides may be so far apart that the product overflows. */
-static bool steps_on(int64_t inner, int64_t size, int64_t outer) {
+/* Whether the stride `outer` is `size` times the stride `inner`. The product may overflow. */
+static bool continues_stride(int64_t inner, int64_t size, int64_t outer) {
   int64_t end;
   return !__builtin_mul_overflow(inner, size, &end) && end == outer;
 }
 
 static bool continues(const ndr_canonical *problem, const ndr_axis *inner, const ndr_axis *outer) {
-  bool merges =
-      steps_on(inner->stride, inner->size, outer->stride) && steps_on(inner->index, inner->size, outer->index);
+  bool merges = continues_stride(inner->stride, inner->size, outer->stride) &&
+                continues_stride(inner->index, inner->size, outer->index);
   for (int i = 0; merges && i < problem->op_count; i++)
-    merges = steps_on(inner->result[i], inner->size, outer->result[i]);
+    merges = continues_stride(inner->result[i], inner->size, outer->result[i]);
   return merges;
 }
 
@@ -68,10 +68,10 @@ static int merge_neighbours(const ndr_canonical *problem, ndr_axis *axes, int co
   return count ? last + 1 : 0;
 }
 
-static void add_axis(ndr_canonical *problem, const ndr_request *request, int d, int64_t weight) {
+static void add_axis(ndr_canonical *problem, const ndr_request *request, int d, int64_t index_step) {
   ndr_axis axis = {.size = request->problem.shape[d], .stride = request->problem.strides[d]};
   if (request->reduced[d])
-    axis.index = weight;
+    axis.index = index_step;
   else
     for (int i = 0; i < request->problem.op_count; i++) axis.result[i] = request->result_strides[i][d];
   if (axis.stride < 0) flip(problem, &axis);
@@ -82,7 +82,7 @@ static void add_axis(ndr_canonical *problem, const ndr_request *request, int d, 
 }
 
 ndr_status ndr_canonical_make(ndr_canonical *problem, const ndr_request *request) {
-  int64_t weights[NDR_MAX_DIMS];
+  int64_t steps[NDR_MAX_DIMS];
   bool indexed = false;
   memset(problem, 0, sizeof *problem);
   problem->dtype = request->problem.dtype;
@@ -100,12 +100,12 @@ ndr_status ndr_canonical_make(ndr_canonical *problem, const ndr_request *request
   for (int i = 0; problem->length == 0 && problem->outputs > 0 && i < request->problem.op_count; i++)
     if (!ndr_op_has_empty(request->problem.ops[i]) && !request->partial)
       return ndr_fail(NDR_ERR_EMPTY, "%s over no elements has no value", ndr_op_name(request->problem.ops[i]));
-  index_weights(request, weights);
+  index_steps(request, steps);
   for (int d = 0; d < request->problem.ndim; d++) {
-    if (request->reduced[d] && indexed) problem->index_origin += request->offset[d] * weights[d];
-    if (request->problem.shape[d] > 1) add_axis(problem, request, d, indexed ? weights[d] : 0);
+    if (request->reduced[d] && indexed) problem->index_origin += request->offset[d] * steps[d];
+    if (request->problem.shape[d] > 1) add_axis(problem, request, d, indexed ? steps[d] : 0);
   }
-  /* Without arg* the index says nothing; letting it follow the stride lets every neighbour merge. */
+  /* Without argmin and argmax the index is not used. With the index equal to the stride, every neighbour can merge. */
   for (int a = 0; !indexed && a < problem->reduced_count; a++) problem->reduced[a].index = problem->reduced[a].stride;
   problem->kept_count = merge_neighbours(problem, problem->kept, problem->kept_count);
   problem->reduced_count = merge_neighbours(problem, problem->reduced, problem->reduced_count);

@@ -9,8 +9,8 @@
 #include "core/state.h"
 #include "ndreduce/plan.h"
 
-/* The most bytes of an array, of a result, and of the distances between their elements, one more step along every axis
- * included. Requests beyond it are refused, so that planners may round up, double, and multiply sizes by strides. */
+/* The most bytes that an array or a result may span, one more step along every axis included. Larger ones are refused,
+ * so that planners may round up, double, and multiply sizes by strides without overflow. */
 #define NDR_MOST_BYTES ((INT64_C(1) << 62) - 1)
 
 typedef struct ndr_axis {
@@ -31,7 +31,7 @@ typedef struct ndr_canonical {
   int kept_count, reduced_count;
   ndr_axis kept[NDR_MAX_DIMS], reduced[NDR_MAX_DIMS];
   int64_t outputs;      /* product of the kept sizes; 0 when the result is empty */
-  int64_t length;       /* product of the reduced sizes; 0 when every output is a reduction of nothing */
+  int64_t length;       /* product of the reduced sizes; 0 when outputs are reductions of no elements */
   int64_t origin;       /* elements from the array's element 0 to where the walk starts */
   int64_t index_origin; /* flattened index of that element */
   int64_t result_origin[NDR_MAX_OPS];
@@ -42,7 +42,7 @@ typedef struct ndr_request {
   ndr_problem problem; /* checked; dims are written out, ascending */
   bool reduced[NDR_MAX_DIMS];
   bool partial;
-  /* What the flattened index of arg* counts in: the shape of the whole array and where this part starts. */
+  /* The flattened index of argmin and argmax counts in the whole array: its shape, and where this slab of it starts. */
   int64_t whole_shape[NDR_MAX_DIMS], offset[NDR_MAX_DIMS];
   /* Strides of each result by array dim; entries of reduced dims are ignored. */
   int64_t result_strides[NDR_MAX_OPS][NDR_MAX_DIMS];
@@ -60,28 +60,28 @@ ndr_status ndr_problem_read(const ndr_problem *given, ndr_problem *problem);
 /* Checks all members; reduced has NDR_MAX_DIMS entries. */
 ndr_status ndr_problem_check(const ndr_problem *problem, bool *reduced);
 
-/* Takes over an array's dtype, shape and strides, checked and written out. */
+/* Checks an array's dtype, shape and strides, and copies them into the problem. Missing strides are filled in. */
 ndr_status ndr_problem_take_array(ndr_problem *problem, const DLTensor *array);
 
-/* ndr_problem_make, into a struct of this library's. */
+/* As ndr_problem_make, but into a struct that has all members. */
 ndr_status ndr_problem_fill(ndr_problem *problem, const DLTensor *array, int dim_count, const int *dims, int op_count,
                             const ndr_op *ops);
 
-/* The pieces that these checks are made of. */
+/* The checks that these are made of. */
 ndr_status ndr_check_shape(int ndim, const int64_t *shape, size_t element_bytes);
 ndr_status ndr_check_dims(int ndim, int dim_count, const int *dims, bool *reduced);
 /* The bytes from the first to behind the last element must fit in 62 bits, with one more step along every axis:
- * planners may compute where a whole axis ends, size * stride, without looking. */
+ * planners may then compute size * stride without a check. `what` names the tensor in errors. */
 ndr_status ndr_check_span(const char *what, int ndim, const int64_t *shape, const int64_t *strides, size_t bytes);
 void ndr_compact_strides(int ndim, const int64_t *shape, int64_t *strides);
 
 /* Checks the problem and fills in a request with compact results. */
 ndr_status ndr_request_make(ndr_request *request, const ndr_problem *problem);
 
-/* Takes results[i]'s strides over, after checking its shape and dtype against the request. */
+/* Checks the shapes and dtypes of the results against the request, and copies their strides into it. */
 ndr_status ndr_request_results(ndr_request *request, const DLTensor *const *results);
 
-/* The result's dims: sizes into shape, their number returned. */
+/* Writes the sizes of the result's dims to shape and returns how many there are. */
 int ndr_request_result_shape(const ndr_request *request, int64_t *shape);
 
 ndr_status ndr_canonical_make(ndr_canonical *problem, const ndr_request *request);

@@ -1,4 +1,4 @@
-/* What makes a problem one: shapes, strides, dims and operators in bounds. Fills in what callers may leave out. */
+/* Checks problems: shapes, strides, dims and operators. Fills in what callers may leave out. */
 #include "core/canonical.h"
 #include "core/sized.h"
 
@@ -9,7 +9,7 @@ ndr_status ndr_check_shape(int ndim, const int64_t *shape, size_t element_bytes)
   int64_t bytes = (int64_t)element_bytes;
   for (int d = 0; d < ndim; d++) {
     if (shape[d] < 0) return ndr_fail(NDR_ERR_ARGUMENT, "dim %d has size %lld", d, (long long)shape[d]);
-    /* Sizes of 0 do not hide a product of the others that no index could reach. */
+    /* A size of 0 counts as 1: the product of the others must not overflow either. */
     if (__builtin_mul_overflow(bytes, shape[d] ? shape[d] : 1, &bytes) || bytes > NDR_MOST_BYTES)
       return ndr_fail(NDR_ERR_OVERFLOW, "the array's size in bytes does not fit in 62 bits");
   }

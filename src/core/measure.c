@@ -1,5 +1,5 @@
-/* See measure.h: a race of the families, each timed in turns. The clock and the scratch are in trial.c;
- * measurements.c remembers the winner. */
+/* Times the families of a plan's problem in turns and chooses the fastest. The clock and the scratch are in trial.c;
+ * measurements.c remembers the choice. */
 #include "core/measure.h"
 
 #include <pthread.h>
@@ -10,44 +10,45 @@
 #include "core/measurements.h"
 #include "core/trial.h"
 
-/* Each candidate is run once to load its kernels, then in turns with the others, so that a clock that changes its pace
- * meets all of them. Without a sweep a turn of a short one is a batch, which hides the clock's own cost, and the best
- * turn counts: what disturbs a host only makes it slower. With a sweep a turn is one run, timed in steps of up to half
- * a microsecond that may fall either way: the median counts. */
+/* Each candidate runs once to load its kernels, and then in turns with the others, so that a change of the processor's
+ * clock rate affects all of them. Without a sweep (on a host), a turn repeats a short run, which hides the cost of
+ * reading the clock, and the best turn counts: disturbances only make a host slower. With a sweep a turn is one run.
+ * Its time is rounded up or down by up to half a microsecond, so that the median counts. */
 enum { BATCH_TURNS = 7, SINGLE_TURNS = 20, LEAST_TURNS = 2, MOST_BATCH = 64 };
 static const double turn_seconds = 200e-6, total_seconds = 0.1;
 
-/* Slower than the best by this factor, and by more than a disturbance would explain: out. Another choice than the
- * model's must win by the margin, or noise would decide between equals. */
+/* A candidate gets no more turns once it is slower than the best by this factor and by more than a disturbance
+ * explains. Another choice than the cost model's must win by the margin, or noise would decide between equals. */
 static const double out_of_the_race = 2, disturbance = 100e-6, margin = 1.03;
 
 typedef struct candidate {
-  ndr_plan *plan; /* NULL: rejects, or hopeless */
-  int batch, count;
-  double turns[1 + SINGLE_TURNS]; /* ascending */
-  double seconds;                 /* what counts of them; 0: none yet */
+  ndr_plan *plan;                 /* NULL: the family rejects the problem, or is predicted to be too slow */
+  int batch;                      /* runs of a turn */
+  int count;                      /* turns so far */
+  double turns[1 + SINGLE_TURNS]; /* seconds of a run in each turn, ascending */
+  double seconds;                 /* the best turn or the median; 0: no turn yet */
 } candidate;
 
 typedef struct race {
   ndr_trial trial;
   candidate candidates[NDR_MAX_FAMILIES];
-  double start; /* less what went into loading kernels since */
+  double start; /* when turns began; the time for loading kernels does not count */
 } race;
 
-/* The families that can and might win, as plans; *able is how many can. */
+/* Makes a plan for each family that can run the problem and may be the fastest; *able is how many can run it. */
 static ndr_status enter_candidates(race *r, int *able) {
   char reason[160];
-  const ndr_plan *asked = r->trial.asked;
-  double least = asked->family->cost(&asked->problem, &asked->device);
+  const ndr_plan *estimate = r->trial.estimate;
+  double least = estimate->family->cost(&estimate->problem, &estimate->device);
   *able = 0;
-  for (int f = 0; asked->backend->families[f] && f < NDR_MAX_FAMILIES; f++) {
-    const ndr_family *family = asked->backend->families[f];
-    if (family->reject(&asked->problem, &asked->device, reason)) continue;
+  for (int f = 0; estimate->backend->families[f] && f < NDR_MAX_FAMILIES; f++) {
+    const ndr_family *family = estimate->backend->families[f];
+    if (family->reject(&estimate->problem, &estimate->device, reason)) continue;
     ++*able;
-    if (family->cost(&asked->problem, &asked->device) > NDR_HOPELESS * least) continue;
+    if (family->cost(&estimate->problem, &estimate->device) > NDR_HOPELESS * least) continue;
     ndr_plan *made = malloc(sizeof *made);
     if (!made) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a plan");
-    *made = *asked;
+    *made = *estimate;
     made->family = family;
     family->configure(made);
     r->candidates[f].plan = made;
@@ -62,8 +63,8 @@ static void add_turn(const race *r, candidate *c, double seconds) {
   c->seconds = c->turns[r->trial.sweep ? c->count / 2 : 0];
 }
 
-/* The first run may be all loading or compiling, so the second counts. On a host, where kernels need neither, a long
- * one is not run again. */
+/* The first run may load or compile kernels, so that the second one counts. A host does neither: if its first run is
+ * long, it is not repeated. */
 static ndr_status warm_up(race *r) {
   for (int f = 0; f < NDR_MAX_FAMILIES; f++) {
     candidate *c = &r->candidates[f];
@@ -109,15 +110,15 @@ static void announce_winner(const race *r, ndr_timings *timings) {
     const candidate *c = &r->candidates[f];
     timings->seconds[f] = c->seconds;
     if (!c->plan) continue;
-    bool stands = c->plan->family == r->trial.asked->family && c->seconds <= margin * best;
+    bool stands = c->plan->family == r->trial.estimate->family && c->seconds <= margin * best;
     if (stands || (!timings->choice && c->seconds <= best)) timings->choice = c->plan->family;
   }
 }
 
-static ndr_status remember(const ndr_plan *asked, const ndr_timings *timings) {
+static ndr_status remember(const ndr_plan *estimate, const ndr_timings *timings) {
   char key[NDR_MEASUREMENT_KEY];
-  ndr_measurement_key(asked, key);
-  ndr_measurement *made = ndr_measurement_make(key, asked->backend, timings);
+  ndr_measurement_key(estimate, key);
+  ndr_measurement *made = ndr_measurement_make(key, estimate->backend, timings);
   if (!made) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a measurement");
   ndr_measurements_remember(1, &made);
   return NDR_OK;
@@ -134,7 +135,7 @@ static ndr_status run_race(race *r, ndr_timings *timings) {
   for (int turn = 0; turn < most && (turn < LEAST_TURNS || ndr_trial_now() - r->start < total_seconds); turn++)
     NDR_TRY(take_turns(r));
   announce_winner(r, timings);
-  return remember(r->trial.asked, timings);
+  return remember(r->trial.estimate, timings);
 }
 
 static void end_race(race *r) {
@@ -142,7 +143,7 @@ static void end_race(race *r) {
   for (int f = 0; f < NDR_MAX_FAMILIES; f++) free(r->candidates[f].plan);
 }
 
-/* Threads measure one after the other. The lock guards no data: a child of fork() need not wait until it is free. */
+/* Threads measure one after the other. The lock guards no data, so that a child of fork() may make a new one. */
 static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
 
 static void free_turns(void) {
@@ -154,12 +155,12 @@ __attribute__((constructor)) static void watch_forks(void) {
 }
 
 ndr_status ndr_plan_measure(ndr_plan *plan, const void *data, void *stream) {
-  race r = {.trial = {.asked = plan, .data = data, .stream = stream}};
+  race r = {.trial = {.estimate = plan, .data = data, .stream = stream}};
   ndr_timings timings = {.choice = NULL};
   ndr_status status = NDR_OK;
   if (plan->problem.outputs == 0 || plan->problem.length == 0) return NDR_OK;
   pthread_mutex_lock(&turns);
-  /* Another thread may have had the same question. */
+  /* Another thread may have measured this problem in between. */
   if (!ndr_measurements_recall(plan, &timings)) {
     status = run_race(&r, &timings);
     end_race(&r);

@@ -1,4 +1,4 @@
-/* See measurements.h: a table of the last choices, guarded by one lock. Measures nothing. */
+/* Remembers the last measured choices, in a table that one lock guards. Measures nothing. */
 #include "core/measurements.h"
 
 #include <pthread.h>
@@ -17,8 +17,8 @@ NDR_GUARD_FORKS(lock)
 
 /* ---- keys ---- */
 
-/* Merges neighbours by their strides alone. The problem may keep them apart for the sake of its results or index; text
- * that is read back has neither, and must lead to the same key. */
+/* Merges neighbours by the array's strides alone. The canonical form may have left them unmerged because of its
+ * results' strides or its index. Text that is imported has neither, and must lead to the same key. */
 static int merge_by_stride(ndr_axis *merged, const ndr_axis *axes, int axis_count) {
   int last = -1;
   for (int a = 0; a < axis_count; a++) {
@@ -87,7 +87,7 @@ ndr_measurement *ndr_measurement_make(const char *key, const ndr_backend *backen
   return made;
 }
 
-/* Where the key is, or -1. The lock is held. */
+/* The index of the key's entry, or -1. The caller holds the lock. */
 static int place_of(const char *key, uint64_t hash) {
   for (int i = 0; i < count; i++)
     if (remembered[i]->hash == hash && strcmp(remembered[i]->key, key) == 0) return i;

@@ -1,8 +1,8 @@
-/* Options and devices as callers fill them in, checked. What is computed is checked with the problem, in check.c. */
+/* Reads and checks the options and devices that callers fill in. check.c checks what is computed, with the problem. */
 #include "core/canonical.h"
 #include "core/sized.h"
 
-/* Planners divide by some of these numbers and allocate for others. */
+/* Planners divide by some of these numbers, and allocate memory in proportion to others. */
 ndr_status ndr_device_read(const ndr_device *given, ndr_device *device) {
   NDR_TRY(ndr_sized_read(given, device, sizeof *device, "options.device", "sizeof(ndr_device)"));
   if (device->units < 1) return ndr_fail(NDR_ERR_ARGUMENT, "options.device.units is %d", device->units);

@@ -1,4 +1,4 @@
-/* Chooses a family by its predicted cost, and describes the choice in words. Executing is the backend's. */
+/* Chooses a family by its predicted cost, and describes the choice in words. The backend executes plans. */
 #include <stdio.h>
 #include <string.h>
 
@@ -82,7 +82,7 @@ typedef struct sheet {
 
 #define append(s, ...) ndr_text_append((s)->text, (s)->capacity, &(s)->length, __VA_ARGS__)
 
-/* Three digits, so that what would round up to 1000 has its unit changed first. */
+/* Prints three digits. A value that would round up to 1000 gets the next unit. */
 static void append_scaled(sheet *s, double value, double step, const char *const *units) {
   while (value >= 999.5 && units[1]) {
     value /= step;
@@ -113,14 +113,14 @@ static double bytes_written(const ndr_canonical *problem) {
   return (double)problem->outputs * (double)bytes;
 }
 
-/* Where the family is in its backend's table. */
+/* The family's index in its backend's table. */
 static int place_of(const ndr_plan *plan, const ndr_family *family) {
   int place = 0;
   while (plan->backend->families[place] != family) place++;
   return place;
 }
 
-/* Predicted time, and measured time where there is one. */
+/* Prints the predicted time, and the measured time if there is one. */
 static void append_times(sheet *s, const ndr_plan *plan, const ndr_family *family) {
   double measured = plan->timings.choice ? plan->timings.seconds[place_of(plan, family)] : 0;
   append(s, "predicted ");

@@ -13,10 +13,10 @@
 typedef struct ndr_family ndr_family;
 typedef struct ndr_backend ndr_backend;
 
-/* What timing the families of a backend on a problem came to. */
+/* The times of a backend's families for a problem, and the choice. */
 typedef struct ndr_timings {
   const ndr_family *choice;         /* NULL: nothing is known */
-  double seconds[NDR_MAX_FAMILIES]; /* by place in the backend's table; 0: not timed */
+  double seconds[NDR_MAX_FAMILIES]; /* by index in the backend's table; 0: not timed */
 } ndr_timings;
 
 struct ndr_plan {
@@ -24,12 +24,12 @@ struct ndr_plan {
   ndr_device device;
   const ndr_backend *backend;
   const ndr_family *family;
-  int threads;                                         /* CPU threads asked for, 0: all */
-  bool forced;                                         /* the caller named the family */
-  ndr_timings timings;                                 /* that the choice comes from, if any */
-  char untimed[160];                                   /* why NDR_MEASURE timed nothing; "" where it did */
-  size_t workspace;                                    /* bytes, set by configure */
-  ndr_problem described;                               /* the problem as asked for, for printing */
+  int threads;           /* options.threads: the most CPU threads; 0: all */
+  bool forced;           /* the caller named the family */
+  ndr_timings timings;   /* from which the choice comes; choice is NULL if it was estimated */
+  char untimed[160];     /* why NDR_MEASURE timed nothing; "" where it did */
+  size_t workspace;      /* bytes, set by configure */
+  ndr_problem described; /* the caller's problem, for printing */
   _Alignas(16) unsigned char config[NDR_CONFIG_BYTES]; /* the family's own parameters, set by configure */
 };
 
@@ -68,7 +68,7 @@ typedef struct ndr_device_calls {
   ndr_status (*copy)(int id, void *to, const void *from, size_t bytes, void *stream);
   /* From one device's memory to that of `id`, whose stream it is. */
   ndr_status (*copy_from)(int id, void *to, int from_id, const void *from, size_t bytes, void *stream);
-  /* What is described is right and not empty. */
+  /* `stored` has been checked, and its array has elements. */
   ndr_status (*convert)(int id, const ndr_stored *stored, const void *from, void *to, void *stream);
 } ndr_device_calls;
 
@@ -85,7 +85,7 @@ struct ndr_backend {
   /* A plan's workspace, ready for execute, until it is handed back; NULL where plain memory will do. */
   ndr_status (*borrow_workspace)(const ndr_plan *plan, void *stream, void **memory);
   void (*return_workspace)(const ndr_plan *plan, void *memory, void *stream);
-  /* Makes the caller's memory ready for one execute; NULL where it need not be. */
+  /* Clears what one execute needs cleared in the caller's memory; NULL where nothing is. */
   ndr_status (*clear_workspace)(const ndr_plan *plan, void *memory, void *stream);
   /* A clock on the device's side of a stream: stop waits for what was queued since start and frees the clock. start
    * fails with NDR_ERR_UNSUPPORTED where the stream cannot be timed now. NULL where execute returns with the work done:
@@ -104,8 +104,7 @@ struct ndr_backend {
  * the cheapest by the cost model. force names the only family allowed, or NULL. */
 ndr_status ndr_plan_choose(ndr_plan *plan, const char *force);
 
-/* A workspace that the backend lends for one execute, NULL where the plan needs none; hand it back once that is queued.
- */
+/* Borrows a workspace of the backend for one execute; NULL if the plan needs none. Return it once that is queued. */
 ndr_status ndr_plan_borrow_workspace(const ndr_plan *plan, void *stream, void **workspace);
 void ndr_plan_return_workspace(const ndr_plan *plan, void *workspace, void *stream);
 

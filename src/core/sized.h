@@ -1,5 +1,5 @@
-/* Public structs that start with their size, between a caller and a library that may know more or fewer members than
- * it. Members that one side lacks count as 0. */
+/* Reads and writes public structs that begin with their size. The caller's struct may have more or fewer members than
+ * the library knows; members that one side lacks count as 0. */
 #ifndef NDR_CORE_SIZED_H
 #define NDR_CORE_SIZED_H
 
@@ -9,7 +9,7 @@
 
 #include "core/status.h"
 
-/* A struct that claims more was not started from its ..._INIT. */
+/* A struct whose size is larger than this was not started from its ..._INIT. */
 #define NDR_MOST_STRUCT_BYTES 65536
 
 static inline bool ndr_sized_is_zero(const void *bytes, size_t from, size_t to) {
@@ -18,7 +18,7 @@ static inline bool ndr_sized_is_zero(const void *bytes, size_t from, size_t to) 
   return true;
 }
 
-/* Copies a struct of the caller's into `out`, of `known` bytes; `name` and `init` are for the sentence. */
+/* Copies the caller's struct `given` to `out`, which has `known` bytes. `name` and `init` are named in errors. */
 static inline ndr_status ndr_sized_read(const void *given, void *out, size_t known, const char *name,
                                         const char *init) {
   size_t size;
@@ -33,7 +33,7 @@ static inline ndr_status ndr_sized_read(const void *given, void *out, size_t kno
   return NDR_OK;
 }
 
-/* Copies `made`, of `known` bytes, into a struct of the caller's, which keeps its size. */
+/* Copies `made`, which has `known` bytes, to the caller's struct `given`, whose size stays. */
 static inline ndr_status ndr_sized_write(void *given, const void *made, size_t known, const char *name,
                                          const char *init) {
   size_t size;

@@ -1,4 +1,4 @@
-/* See state.h: the slow and complete arithmetic of partial states, on the host. */
+/* The complete arithmetic of partial states on the host: identities, merging and finishing. */
 #include "core/state.h"
 
 #include <math.h>
@@ -204,7 +204,7 @@ static void combine_one(const ndr_state *state, combine_rule rule, uint64_t *a, 
   }
 }
 
-/* The rules of sums, apart so that the loops vectorise: slabs of a wide array merge millions of them. */
+/* Sums have loops of their own, so that these vectorise: slabs of a wide array merge millions of states. */
 static void add_words(bool integer, uint64_t *into, int64_t into_step, const uint64_t *from, int64_t from_step,
                       int64_t count) {
   for (int64_t j = 0; integer && j < count; j++) into[j * into_step] += from[j * from_step];

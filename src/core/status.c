@@ -13,7 +13,7 @@ static bool is_inside_letter(char byte) {
   return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* Sentences begin with the thing and end with the reason: what does not fit is left out between the two. */
+/* A sentence begins with its subject and ends with the reason. If it is too long, its middle is left out. */
 static void keep_both_ends(const char *sentence, size_t length) {
   size_t begin = sizeof last_error / 4, end = sizeof last_error - 1 - strlen("...") - begin;
   while (begin > 0 && is_inside_letter(sentence[begin])) begin--;

@@ -1,11 +1,11 @@
-/* Errors: a status code travels up, one sentence stays in the thread. */
+/* Errors: functions return a status; the thread keeps one sentence about it. */
 #ifndef NDR_CORE_STATUS_H
 #define NDR_CORE_STATUS_H
 
 #include "ndreduce/ndreduce.h"
 
-/* Records the sentence and is the status: return ndr_fail(status, format, ...). A macro, so that compilers see that a
- * failing path does not go on as NDR_OK, with what it left unset. */
+/* Records the sentence and evaluates to the status: return ndr_fail(status, format, ...). It is a macro, so that
+ * compilers see that a failing path does not return NDR_OK, and do not warn about values that it left unset. */
 #define ndr_fail(status, ...) (ndr_explain_failure(__VA_ARGS__), (status))
 
 /* Returns from the calling function with the status of expression unless it is NDR_OK. */

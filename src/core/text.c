@@ -1,4 +1,4 @@
-/* See text.h. Numbers and words become text elsewhere; here it is only put in its place. */
+/* Appends formatted text to a bounded text. */
 #include "core/text.h"
 
 #include <stdarg.h>

@@ -1,10 +1,10 @@
-/* Texts of bounded length that are put together. */
+/* Appends to texts of bounded length. */
 #ifndef NDR_CORE_TEXT_H
 #define NDR_CORE_TEXT_H
 
 #include <stddef.h>
 
-/* Formats onto the end of a bounded text as snprintf would: *length grows by the full length, even past capacity. */
+/* Formats as snprintf does, onto a text of `capacity` bytes. *length grows by the full length, even past it. */
 void ndr_text_append(char *text, size_t capacity, size_t *length, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The sweep reads this many times what the cache holds: caches do not always give up what is oldest. */
+/* The sweep reads SWEEP times as much as the cache holds: a cache does not always evict its oldest lines first. */
 enum { SWEEP = 2 };
 static const double shortest = 1e-9;
 
@@ -17,19 +17,19 @@ double ndr_trial_now(void) {
 }
 
 static ndr_status start_clock(const ndr_trial *t, void **clock, double *started) {
-  const ndr_backend *backend = t->asked->backend;
+  const ndr_backend *backend = t->estimate->backend;
   *started = ndr_trial_now();
-  return backend->clock_start ? backend->clock_start(t->asked->device.id, t->stream, clock) : NDR_OK;
+  return backend->clock_start ? backend->clock_start(t->estimate->device.id, t->stream, clock) : NDR_OK;
 }
 
 static ndr_status stop_clock(const ndr_trial *t, void *clock, double started, double *seconds) {
-  const ndr_backend *backend = t->asked->backend;
-  if (backend->clock_stop) return backend->clock_stop(t->asked->device.id, t->stream, clock, seconds);
+  const ndr_backend *backend = t->estimate->backend;
+  if (backend->clock_stop) return backend->clock_stop(t->estimate->device.id, t->stream, clock, seconds);
   *seconds = ndr_trial_now() - started;
   return NDR_OK;
 }
 
-/* Whether the stream can be timed now: a clock that times nothing. */
+/* Finds out whether the stream can be timed now: starts and stops a clock. */
 static ndr_status try_clock(const ndr_trial *t) {
   void *clock = NULL;
   double started, seconds;
@@ -43,18 +43,18 @@ static ndr_status scratch(const ndr_trial *t, int64_t elements, int64_t element_
   int64_t bytes;
   if (__builtin_mul_overflow(elements, element_bytes, &bytes) || bytes > NDR_MOST_SCRATCH)
     return ndr_fail(NDR_ERR_MEMORY, "%lld elements of scratch are more than is taken for it", (long long)elements);
-  return t->asked->backend->allocate(t->asked->device.id, (size_t)bytes, t->stream, memory);
+  return t->estimate->backend->allocate(t->estimate->device.id, (size_t)bytes, t->stream, memory);
 }
 
-/* Zeros: denormal numbers or NaN, which memory may hold, slow some processors down. */
+/* Scratch that holds zeros: fresh memory may hold denormal numbers or NaN, which slow some processors down. */
 static ndr_status zeros(const ndr_trial *t, int64_t words, void **memory) {
   static const ndr_state zero = {NDR_SUM, NDR_U64, false, 0};
   NDR_TRY(scratch(t, words, 8, memory));
-  return t->asked->backend->states_identity(&zero, t->asked->device.id, *memory, words, t->stream);
+  return t->estimate->backend->states_identity(&zero, t->estimate->device.id, *memory, words, t->stream);
 }
 
 static ndr_status scratch_data(ndr_trial *t) {
-  const ndr_canonical *problem = &t->asked->problem;
+  const ndr_canonical *problem = &t->estimate->problem;
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype), last = 0;
   for (int a = 0; a < problem->kept_count; a++) last += (problem->kept[a].size - 1) * problem->kept[a].stride;
   for (int a = 0; a < problem->reduced_count; a++) last += (problem->reduced[a].size - 1) * problem->reduced[a].stride;
@@ -63,9 +63,9 @@ static ndr_status scratch_data(ndr_trial *t) {
   return NDR_OK;
 }
 
-/* Room for result i in its layout, gaps and all. */
+/* Scratch for result i in its layout, gaps included. */
 static ndr_status scratch_result(ndr_trial *t, int i) {
-  const ndr_canonical *problem = &t->asked->problem;
+  const ndr_canonical *problem = &t->estimate->problem;
   if (problem->partial)
     return scratch(t, problem->outputs, 8 * ndr_state_words(problem->ops[i], problem->dtype), &t->result_scratch[i]);
   int64_t low = problem->result_origin[i], high = low, bytes;
@@ -81,30 +81,30 @@ static ndr_status scratch_result(ndr_trial *t, int i) {
 
 static ndr_status take_scratch(ndr_trial *t) {
   if (!t->data) NDR_TRY(scratch_data(t));
-  for (int i = 0; i < t->asked->problem.op_count; i++) {
+  for (int i = 0; i < t->estimate->problem.op_count; i++) {
     NDR_TRY(scratch_result(t, i));
-    if (t->asked->problem.partial) t->results[i] = t->result_scratch[i];
+    if (t->estimate->problem.partial) t->results[i] = t->result_scratch[i];
   }
   return NDR_OK;
 }
 
 /* ---- the sweep ---- */
 
-/* A reduction by the cost model's choice, of the dtype that is asked for: a build need not have kernels of another. Its
- * kernel is another than those it goes before, whose instructions have to come from memory, too. It reads: what a sweep
- * had written would go back to memory while the clock runs. */
+/* Makes the sweep: a reduction of the same dtype, as a build may lack kernels of others. Its operator is another one,
+ * so that the instructions of the kernels that are timed come from memory, too. A sweep reads, because what it wrote
+ * would go back to memory while the clock runs. */
 static ndr_status make_sweep(ndr_trial *t) {
-  const ndr_plan *asked = t->asked;
-  ndr_dtype dtype = asked->problem.dtype;
-  int64_t words = SWEEP * asked->device.l2_bytes / 8 + 2, elements = words * 8 / (int64_t)ndr_dtype_bytes(dtype);
-  ndr_op op = asked->problem.ops[0] == NDR_NORMINF ? NDR_COUNT : NDR_NORMINF;
+  const ndr_plan *estimate = t->estimate;
+  ndr_dtype dtype = estimate->problem.dtype;
+  int64_t words = SWEEP * estimate->device.l2_bytes / 8 + 2, elements = words * 8 / (int64_t)ndr_dtype_bytes(dtype);
+  ndr_op op = estimate->problem.ops[0] == NDR_NORMINF ? NDR_COUNT : NDR_NORMINF;
   DLTensor array = {.ndim = 1, .dtype = ndr_dtype_to_dlpack(dtype), .shape = &elements};
   ndr_problem problem;
   ndr_request request;
   ndr_plan *sweep = t->sweep = calloc(1, sizeof *sweep);
   if (!sweep) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a plan");
-  sweep->backend = asked->backend;
-  sweep->device = asked->device;
+  sweep->backend = estimate->backend;
+  sweep->device = estimate->device;
   NDR_TRY(ndr_problem_fill(&problem, &array, NDR_ALL_DIMS, 1, &op));
   NDR_TRY(ndr_request_make(&request, &problem));
   NDR_TRY(ndr_canonical_make(&sweep->problem, &request));
@@ -112,7 +112,7 @@ static ndr_status make_sweep(ndr_trial *t) {
   return zeros(t, words + 1, &t->sweep_scratch);
 }
 
-/* Its result goes to the end of its scratch. */
+/* Runs the sweep. Its result goes to the end of its scratch. */
 static ndr_status run_sweep(const ndr_trial *t) {
   const ndr_plan *sweep = t->sweep;
   int64_t bytes = sweep->problem.length * (int64_t)ndr_dtype_bytes(sweep->problem.dtype);
@@ -128,7 +128,7 @@ static ndr_status run_sweep(const ndr_trial *t) {
 ndr_status ndr_trial_begin(ndr_trial *t) {
   NDR_TRY(try_clock(t));
   NDR_TRY(take_scratch(t));
-  return t->asked->backend->clock_start && t->asked->device.l2_bytes > 0 ? make_sweep(t) : NDR_OK;
+  return t->estimate->backend->clock_start && t->estimate->device.l2_bytes > 0 ? make_sweep(t) : NDR_OK;
 }
 
 static ndr_status time_runs(const ndr_trial *t, const ndr_plan *plan, int runs, void *workspace, double *seconds) {
@@ -153,8 +153,8 @@ ndr_status ndr_trial_time(const ndr_trial *t, const ndr_plan *plan, int runs, do
 }
 
 void ndr_trial_end(ndr_trial *t) {
-  const ndr_backend *backend = t->asked->backend;
-  int id = t->asked->device.id;
+  const ndr_backend *backend = t->estimate->backend;
+  int id = t->estimate->device.id;
   for (int i = 0; i < NDR_MAX_OPS; i++) backend->release(id, t->result_scratch[i], t->stream);
   backend->release(id, t->data_scratch, t->stream);
   backend->release(id, t->sweep_scratch, t->stream);

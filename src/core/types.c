@@ -1,4 +1,4 @@
-/* See types.h. Knows single dtypes and operators; arrays are in request.c. */
+/* Facts about single dtypes and operators. Arrays are checked in check.c. */
 #include "core/types.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static const op_facts ops[NDR_OP_COUNT] = {
 #undef OP
 };
 
-/* The public enumerators are written out for the reader; here they are held to the tables. */
+/* The public header writes the enumerators out for the reader; these assertions compare them with the tables. */
 #define DTYPE(NAME, value, name, ctype, bytes, class, code)                                                            \
   _Static_assert((int)NDR_##NAME == (value) && sizeof(ctype) == (bytes), #name);
 #include "spec/dtypes.def"

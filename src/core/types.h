@@ -1,4 +1,4 @@
-/* Facts about dtypes and operators, expanded from src/spec. Asking never fails for a valid enumerator. */
+/* Facts about dtypes and operators, from src/spec. No function here fails for a valid enumerator. */
 #ifndef NDR_CORE_TYPES_H
 #define NDR_CORE_TYPES_H
 
@@ -40,7 +40,7 @@ ndr_class ndr_dtype_class(ndr_dtype dtype);
 /* Whether elements may be NaN: floats and complex. */
 bool ndr_dtype_is_float(ndr_dtype dtype);
 
-/* All names, for sentences: "sum, prod, min". */
+/* All names, for errors: "sum, prod, min". */
 const char *ndr_dtype_names(void);
 const char *ndr_op_names(void);
 
@@ -53,13 +53,13 @@ ndr_dtype ndr_op_result(ndr_op op, ndr_dtype dtype);
 /* Whether op has a value over no elements. */
 bool ndr_op_has_empty(ndr_op op);
 ndr_combine ndr_op_combine(ndr_op op);
-/* Whether the result is where an element is (argmin, argmax). */
+/* Whether the result is the index of an element (argmin, argmax). */
 bool ndr_op_is_index(ndr_op op);
 /* Whether only counts that elements are nonzero, or NaN. */
 bool ndr_op_is_truth(ndr_op op);
 /* Whether integers are reduced to floats. */
 bool ndr_op_is_real(ndr_op op);
-/* Whether the rounding of what is accumulated shows in the result. */
+/* Whether the result depends on how sums are rounded while accumulating. */
 bool ndr_op_rounds(ndr_op op);
 
 /* IEEE binary16 and bfloat16 to and from f32/f64, round to nearest even; NaN stays NaN. */

@@ -1,4 +1,4 @@
-/* See backend.h: the table of the GPU's functions and families. */
+/* The table of the CUDA backend's functions and families. */
 #include "cuda/backend.h"
 
 #include "cuda/device.h"

@@ -1,4 +1,4 @@
-/* See compile.h. Opens NVRTC when it is first needed; a machine without it lacks only these kernels. */
+/* Compiles kernels with NVRTC at run time, and keeps them for the process. */
 #include "cuda/compile.h"
 
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 
 #include "cuda/text.h"
 
-/* NVRTC is opened when first needed, so that a machine without it lacks only what needs it. */
+/* NVRTC is opened when it is first needed, so that a machine without it lacks only the kernels of this file. */
 typedef struct nvrtc {
   nvrtcResult (*create)(nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *);
   nvrtcResult (*compile)(nvrtcProgram, int, const char *const *);
@@ -25,7 +25,7 @@ typedef struct nvrtc {
 static nvrtc api;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* dlsym returns an object pointer where a function pointer is wanted; POSIX says the copy is fine. */
+/* dlsym returns an object pointer. POSIX allows it to be copied to a function pointer. */
 static bool find(void *library, const char *name, void *function) {
   void *symbol = dlsym(library, name);
   memcpy(function, &symbol, sizeof symbol);
@@ -58,7 +58,7 @@ static void append_op(char *text, size_t capacity, size_t *length, const ndr_can
                   problem->skip_nan ? "true" : "false");
 }
 
-/* Of the kernels that a plan may name: the file that has the template of this name. */
+/* The file that has the template of each kernel that a plan may name. */
 static const struct {
   const char *name, *file;
 } templates[NDR_PLAN_KERNELS] = {
@@ -67,7 +67,7 @@ static const struct {
 #undef ROW
 };
 
-/* The program: one include, one kernel. It is also the key under which the kernel is remembered. */
+/* Writes the program: one include and one kernel. Its text is also the key under which the kernel is kept. */
 static void write_source(char *text, size_t capacity, const ndr_canonical *problem, int first, int op_count,
                          ndr_kernel kind) {
   size_t length = 0;
@@ -126,7 +126,7 @@ static ndr_status compile(const char *source, int capability, cudaKernel_t *kern
   return status;
 }
 
-/* Everything compiled so far, as a list: a process uses few combinations. */
+/* The kernels compiled so far, as a list: a process uses few combinations. */
 typedef struct compiled {
   struct compiled *next;
   int capability;

@@ -1,4 +1,4 @@
-/* See convert.h: fills in the arguments of the kernel in kernels/convert.cuh and launches it. */
+/* Fills in the arguments of the kernel in kernels/convert.cuh and launches it. */
 #include "cuda/convert.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 _Static_assert(NDR_CONVERT_AXES >= NDR_MAX_DIMS && NDR_CONVERT_MISSING >= NDR_STORED_MISSING,
                "a kernel takes them all");
 
-/* Beyond these, which are more than any GPU has at once, threads go round. */
+/* The most blocks of a launch, more than any GPU runs at once. With these a thread converts several elements. */
 enum { MOST_BLOCKS = 1 << 16 };
 
 static ndr_convert_divisor divisor(int64_t by) {
@@ -20,13 +20,13 @@ static ndr_convert_divisor divisor(int64_t by) {
   return (ndr_convert_divisor){(unsigned)by, axis.magic, axis.shift};
 }
 
-/* An axis of the array, with the ones inside it that its chunks hold whole. */
+/* One or several dims of the array, merged. */
 typedef struct dim {
   int64_t size, chunk, lead;
 } dim;
 
-/* The array's axes, innermost first, neighbours merged: along what one chunk holds whole, elements go on as they do
- * inside a chunk. */
+/* Lists the array's dims, innermost first. A dim that one chunk holds whole is merged with the next outer one, because
+ * its elements lie in the array as they do in the chunk. */
 static int merge(const ndr_stored *stored, dim *dims) {
   int count = 0;
   for (int d = stored->ndim - 1; d >= 0; d--) {
@@ -86,7 +86,7 @@ static ndr_status launch(cudaKernel_t kernel, ndr_convert_params *params, void *
   return error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, "cudaLaunchKernel of a converting kernel");
 }
 
-/* The kernels count elements in 32 bits. An array that is not in chunks may be longer, and is taken in pieces. */
+/* The kernels count elements in 32 bits. An array that is not chunked may be longer, and takes several launches. */
 static ndr_status run(const ndr_stored *stored, cudaKernel_t kernel, ndr_convert_params *params, void *stream) {
   const int64_t most = (int64_t)1 << 30;
   dim dims[NDR_MAX_DIMS];
@@ -99,8 +99,8 @@ static ndr_status run(const ndr_stored *stored, cudaKernel_t kernel, ndr_convert
   const char *from = params->from;
   char *to = params->to;
   for (int64_t done = 0, all = count ? dims[0].size : 1; done < all; done += most) {
-    dim piece = {all - done < most ? all - done : most, all - done < most ? all - done : most, 0};
-    lay_out(&piece, 1, false, params);
+    dim stretch = {all - done < most ? all - done : most, all - done < most ? all - done : most, 0};
+    lay_out(&stretch, 1, false, params);
     params->from = from + done * (int64_t)ndr_dtype_bytes(stored->dtype);
     params->to = to + done * (int64_t)ndr_dtype_bytes(stored->result);
     NDR_TRY(launch(kernel, params, stream));

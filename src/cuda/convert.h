@@ -1,4 +1,4 @@
-/* Stored elements into those that are reduced, in device memory. */
+/* Converts stored elements to those that are reduced, in device memory. */
 #ifndef NDR_CUDA_CONVERT_H
 #define NDR_CUDA_CONVERT_H
 

@@ -1,4 +1,4 @@
-/* What planning needs to know of a GPU. */
+/* Reads the numbers of a GPU that planning needs. */
 #include "cuda/device.h"
 
 #include "cuda/compile.h"
@@ -15,7 +15,7 @@ static ndr_status attribute(int id, enum cudaDeviceAttr which, int64_t *value) {
   return NDR_OK;
 }
 
-/* Without a memory clock to ask for, bandwidth is a guess by generation; it scales every candidate alike. */
+/* CUDA may report no memory clock. Bandwidth is then a guess by generation; it scales every candidate alike. */
 static double bandwidth_of(int capability, int units) {
   double per_unit = capability >= 90 ? 33e9 : capability >= 80 ? 14e9 : 10e9;
   return per_unit * units;

@@ -1,8 +1,8 @@
-/* See error.h. */
+/* Turns CUDA errors into statuses. */
 #include "cuda/error.h"
 
-/* The runtime calls the driver insufficient where there is none, too; the driver's version is 0 then. Any driver for
- * the same major version of CUDA will do. */
+/* The runtime reports an insufficient driver even if there is no driver; the driver's version is then 0. Any driver for
+ * the same major version of CUDA suffices. */
 static ndr_status fail_driver(void) {
   int has = 0, needs = 0;
   if (cudaDriverGetVersion(&has) != cudaSuccess || has == 0)

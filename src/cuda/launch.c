@@ -1,5 +1,4 @@
-/* Launches what a plan says, one kernel for several operators where one will do. Which launches a plan has is up to
- * src/gpuplan. */
+/* Executes a plan's launches, which src/gpuplan has chosen. One kernel computes several operators if it can. */
 #include "cuda/launch.h"
 
 #include <math.h>
@@ -9,10 +8,10 @@
 #include "cuda/library.h"
 #include "gpuplan/launch.h"
 
-/* Operators fused into one kernel: more would not leave its accumulators in registers. */
+/* The most operators that are fused into one kernel: accumulators of more would not stay in registers. */
 enum { MOST_FUSED = 4 };
 
-/* Whose kernels, built ahead of time, compute an operator, and how they end. */
+/* For each operator, the one whose kernels compute its total, and how the total becomes the result. */
 static const struct {
   ndr_op kernel;
   int finalize;
@@ -32,7 +31,7 @@ static ndr_op kernel_op(ndr_op op, ndr_dtype dtype, ndr_params *params) {
   return built[op].kernel;
 }
 
-/* The kernel for a special problem where none can be compiled. */
+/* Finds the kernel for a special problem (ndr_canonical_special) if none can be compiled. */
 static ndr_status find_special(const ndr_canonical *problem, ndr_op op, ndr_params *params, cudaKernel_t *kernel) {
   bool skips = problem->skip_nan && op != NDR_VALID;
   ndr_kernel kind = skips ? NDR_KERNEL_TREE_SKIP : ndr_op_rounds(op) ? NDR_KERNEL_TREE_WIDE : NDR_KERNEL_TREE_STRIDED;
@@ -40,7 +39,7 @@ static ndr_status find_special(const ndr_canonical *problem, ndr_op op, ndr_para
   return ndr_cuda_kernel(kind, own, problem->dtype, kernel);
 }
 
-/* The kernel for a launch, which params are completed for. */
+/* Finds the kernel for a launch, and completes params for it. */
 static ndr_status find_kernel(const ndr_plan *plan, const ndr_launch *launch, int first, int count, ndr_params *params,
                               cudaKernel_t *kernel) {
   const ndr_canonical *problem = &plan->problem;
@@ -52,7 +51,7 @@ static ndr_status find_kernel(const ndr_plan *plan, const ndr_launch *launch, in
                          kernel);
 }
 
-/* Whether operators i and j put their results in the same places. */
+/* Whether the results of operators i and j have the same strides. */
 static bool same_strides(const ndr_canonical *problem, int i, int j) {
   for (int a = 0; a < problem->kept_count; a++)
     if (problem->kept[a].result[i] != problem->kept[a].result[j]) return false;
@@ -68,8 +67,7 @@ static int fusable(const ndr_plan *plan, int first) {
   return count;
 }
 
-/* The launch for `count` operators from the first-th: results, strides, and the workspace cut in counters and states.
- */
+/* Launches the kernel for `count` operators from number `first` on. The workspace has counters, then partial states. */
 static ndr_status run_ops(const ndr_plan *plan, const ndr_launch *launch, int first, int count, const void *data,
                           void *const *results, char *workspace, void *stream) {
   ndr_params params = launch->params;

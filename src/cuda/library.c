@@ -1,4 +1,4 @@
-/* See library.h. Kernels that the build lacks are compiled in compile.c. */
+/* Loads kernels from the embedded fatbins. compile.c compiles those that the build lacks. */
 #include "cuda/library.h"
 
 #include <pthread.h>
@@ -20,7 +20,7 @@ static const struct {
 #undef ROW
 };
 
-/* The others are computed by kernels of these. */
+/* Operators that have kernels of their own; the kernels of these compute the others. */
 static const bool has_kernels[NDR_OP_COUNT] = {
 #define OP(NAME, value, name, result, empty, domain, combine, words, kernel, ...) [value] = NDR_##NAME == NDR_##kernel,
 #include "spec/ops.def"
@@ -43,14 +43,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cudaLibrary_t libraries[NDR_DTYPE_COUNT], converting;
 static cudaKernel_t kernels[NDR_KERNEL_COUNT][NDR_OP_COUNT][NDR_DTYPE_COUNT], converters[NDR_DTYPE_COUNT];
 
-/* Loads the library, if that was not done, and finds a kernel in it. */
+/* Loads the library if that was not done before, and finds a kernel in it. */
 static ndr_status load(cudaLibrary_t *library, const unsigned char *fatbin, const char *symbol, cudaKernel_t *kernel) {
   if (!*library) NDR_CUDA(cudaLibraryLoadData(library, fatbin, NULL, NULL, 0, NULL, NULL, 0));
   cudaError_t error = cudaLibraryGetKernel(kernel, *library, symbol);
   return error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, symbol);
 }
 
-/* The kernel that is kept in *slot, found there or loaded. */
+/* Takes the kernel from *slot, or loads it and keeps it there. */
 static ndr_status find(cudaKernel_t *slot, cudaLibrary_t *library, const unsigned char *fatbin, const char *symbol,
                        cudaKernel_t *kernel) {
   *kernel = __atomic_load_n(slot, __ATOMIC_ACQUIRE);

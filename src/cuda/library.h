@@ -1,5 +1,5 @@
-/* Kernels by name, from the fatbins that the build embedded: one a dtype, and one of those that convert stored
- * elements; loaded when first asked for. */
+/* Kernels by name, from embedded fatbins: one for each dtype, and one for the kernels that convert stored elements. A
+ * fatbin is loaded when one of its kernels is first needed. */
 #ifndef NDR_CUDA_LIBRARY_H
 #define NDR_CUDA_LIBRARY_H
 
@@ -13,7 +13,7 @@ ndr_status ndr_cuda_kernel(ndr_kernel kind, ndr_op op, ndr_dtype dtype, cudaKern
 /* The kernel ndr_convert_<dtype>, likewise. */
 ndr_status ndr_cuda_convert_kernel(ndr_dtype dtype, cudaKernel_t *kernel);
 
-/* Asks for every kernel of the tables once, so that a build that lost one is found out; returns how many there are. */
+/* Loads every kernel of the tables, so that a test finds a build that lacks one. Sets *count to how many there are. */
 ndr_status ndr_cuda_resolve_all(int *count);
 
 #endif

@@ -1,4 +1,4 @@
-/* See measure.h. How times are used is in core/measure.c. */
+/* Times work on a stream with events. core/measure.c uses the times. */
 #include "cuda/measure.h"
 
 #include <stdlib.h>

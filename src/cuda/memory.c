@@ -1,4 +1,4 @@
-/* See memory.h. Keeps freed pinned memory for the next call; workspaces are in workspace.c. */
+/* Memory, streams and copies of GPUs. Keeps freed pinned memory for later calls. Workspaces are in workspace.c. */
 #include "cuda/memory.h"
 
 #include <pthread.h>
@@ -9,7 +9,8 @@
 
 /* ---- Pinned memory ---------------------------------------------------------------------------------------------- */
 
-/* Pinning takes 0.1 to 0.3 s a GiB, as long as reading that much: what is freed is kept for the next. */
+/* Pinning takes 0.1 to 0.3 s for each GiB, as long as reading that much. Blocks that are freed are kept for later
+ * calls. */
 enum { BLOCKS = 32 };
 static const size_t most_kept = (size_t)256 << 20;
 
@@ -29,7 +30,7 @@ static size_t kept_bytes(void) {
   return bytes;
 }
 
-/* The smallest kept block that has room for so many bytes and is not twice as large; NULL if there is none. */
+/* The smallest kept block of at least `bytes` bytes and less than twice as many; NULL if there is none. */
 static pinned_block *find_kept(size_t bytes) {
   pinned_block *best = NULL;
   for (int i = 0; i < BLOCKS; i++) {
@@ -121,7 +122,7 @@ static ndr_status allocate(DLDevice device, size_t bytes, void **memory) {
 static void release(DLDevice device, void *memory) {
   int before = device.device_id;
   if (!memory) return;
-  (void)ndr_cuda_enter(device.device_id, &before); /* memory says itself where it is: it is freed even if that fails */
+  (void)ndr_cuda_enter(device.device_id, &before); /* the memory is freed even if this fails */
   if (device.device_type == kDLCUDAHost) {
     pthread_mutex_lock(&lock);
     unpin(memory);
@@ -155,7 +156,7 @@ static void destroy_stream(int id, void *stream) {
   ndr_cuda_leave(id, before);
 }
 
-/* The event may be destroyed at once: the stream waits for what was recorded all the same. */
+/* The event may be destroyed at once; the stream still waits for the work that it recorded. */
 static cudaError_t order(cudaStream_t stream, cudaStream_t leader) {
   cudaEvent_t event;
   cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
@@ -191,7 +192,7 @@ static ndr_status copy(int id, void *to, const void *from, size_t bytes, void *s
   return error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, "cudaMemcpyAsync");
 }
 
-/* Only the call that names both devices takes memory of their pools. */
+/* Only the copy that names both devices accepts memory of their pools. */
 static ndr_status copy_from(int id, void *to, int from_id, const void *from, size_t bytes, void *stream) {
   int before;
   NDR_TRY(ndr_cuda_enter(id, &before));

@@ -1,4 +1,4 @@
-/* Memory, streams and copies for whoever brings data to a GPU: the public functions' half in CUDA. */
+/* Memory, streams and copies of GPUs, for the public functions of ndreduce/device.h. */
 #ifndef NDR_CUDA_MEMORY_H
 #define NDR_CUDA_MEMORY_H
 

@@ -32,7 +32,7 @@ static ndr_status run(const ndr_state *state, int id, const ndr_walk *walk, ndr_
   return error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, "cudaLaunchKernel of a states kernel");
 }
 
-/* Words are 8 bytes and a memset pattern 4 at most, so each word's identity is doubled up from one copy. */
+/* Fills `count` words with a value. A memset sets equal bytes only; other values are copied once and then doubled. */
 static cudaError_t fill(uint64_t *words, int64_t count, uint64_t value, cudaStream_t stream) {
   uint32_t half = (uint32_t)value;
   if (value >> 32 == half && half % 0x01010101u == 0)

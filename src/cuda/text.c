@@ -1,4 +1,4 @@
-/* See text.h: the files' bytes, put in by the assembler. */
+/* Embeds the bytes of the kernels' files by the assembler's .incbin. */
 #include "cuda/text.h"
 
 /* NDR_KERNEL_DIR and NDR_SPEC_DIR are the source folders. */

@@ -1,4 +1,4 @@
-/* See workspace.h. A stream that is being captured gets memory of its own. */
+/* Device memory, and workspaces that are kept for streams. A stream that is being captured gets memory of its own. */
 #include "cuda/workspace.h"
 
 #include <pthread.h>
@@ -8,15 +8,15 @@
 
 enum { STREAMS = 32, COUNTER_BYTES = 1 << 20, PARTIAL_BYTES = 4 << 20 };
 
-/* Counters lie below `base + counters`, partial states above: a plan whose counters take c bytes gets base + counters -
- * c. */
+/* Counters lie below `base + counters`, partial states above it. A plan whose counters take c bytes gets a workspace
+ * that begins at base + counters - c. */
 typedef struct kept_workspace {
   int device;
   unsigned long long stream_id;
   void *stream;
   char *base;
   size_t counters, partials;
-  int holders; /* executes that it was lent to and that may not have been queued yet: it stays where it is */
+  int holders; /* executes that borrowed it and may not be queued yet; while there are any, it must not be freed */
 } kept_workspace;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -35,7 +35,7 @@ ndr_status ndr_cuda_allocate(int id, size_t bytes, void *stream, void **memory) 
 void ndr_cuda_release(int id, void *memory, void *stream) {
   int before = id;
   if (!memory) return;
-  (void)ndr_cuda_enter(id, &before); /* memory says itself where it is: it is freed even if that fails */
+  (void)ndr_cuda_enter(id, &before); /* the memory is freed even if this fails */
   (void)cudaFreeAsync(memory, (cudaStream_t)stream);
   ndr_cuda_leave(id, before);
 }
@@ -61,7 +61,7 @@ static ndr_status grow(kept_workspace *w, size_t counters, size_t partials) {
   return NDR_OK;
 }
 
-/* The stream's, or a place for it; NULL when all are held. */
+/* The workspace of the stream, or an entry that it may have; NULL if all entries are held. */
 static kept_workspace *find(int device, void *stream, unsigned long long stream_id) {
   kept_workspace *w = NULL;
   for (int i = 0; i < STREAMS; i++)
@@ -87,7 +87,8 @@ ndr_status ndr_cuda_clear_workspace(const ndr_plan *plan, void *memory, void *st
   return error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, "cudaMemsetAsync");
 }
 
-/* Memory for one execute. A graph gets such nodes of its own: it may be replayed beside other work on the stream. */
+/* Allocates memory for one execute. A captured graph gets nodes for that: it may be replayed beside other work on the
+ * stream. */
 static ndr_status lend_new(const ndr_plan *plan, size_t counters, void *stream, void **memory) {
   NDR_TRY(ndr_cuda_allocate(plan->device.id, plan->workspace, stream, memory));
   cudaError_t error = cudaMemsetAsync(*memory, 0, counters, (cudaStream_t)stream);

@@ -1,5 +1,5 @@
-/* Device memory. Workspaces of ndreduce() itself are kept, one a stream: work on a stream runs in order, so one is
- * enough, and its counters, all 0 between launches, need not be cleared again. */
+/* Device memory. A workspace that the library lends is kept, one for each stream. Work on a stream runs in order, so
+ * that one is enough; its counters are 0 between launches and need not be cleared again. */
 #ifndef NDR_CUDA_WORKSPACE_H
 #define NDR_CUDA_WORKSPACE_H
 
@@ -12,7 +12,7 @@ ndr_status ndr_cuda_borrow_workspace(const ndr_plan *plan, void *stream, void **
 void ndr_cuda_return_workspace(const ndr_plan *plan, void *memory, void *stream);
 ndr_status ndr_cuda_clear_workspace(const ndr_plan *plan, void *memory, void *stream);
 
-/* Frees what is kept for a stream that is about to be destroyed; what is queued on it may still use it. */
+/* Frees the workspace of a stream that is about to be destroyed, once the work that is queued there has used it. */
 void ndr_cuda_drop_workspace(int id, void *stream);
 
 #endif

@@ -125,6 +125,15 @@ static int64_t choose_pieces(const ndr_nest *nest, const ndr_canonical *problem,
   return most(1, least((int64_t)pieces, nest->steps));
 }
 
+/* Cuts chunks where there are fewer tasks than threads may want: outputs of few elements allow few pieces. */
+static void spread(ndr_nest *nest, int64_t tile_bytes) {
+  double bytes = (double)tile_bytes * (double)nest->steps / (double)nest->pieces;
+  while (nest->chunk > 1 && nest->chunks * nest->pieces < TASKS && (double)nest->chunk * bytes >= 2 * TASK_BYTES) {
+    nest->chunk = cuts(nest->chunk, 2);
+    nest->chunks = cuts(nest->positions, nest->chunk);
+  }
+}
+
 static void size_memory(ndr_nest *nest, const ndr_canonical *problem, int64_t words, int64_t tile_bytes) {
   int64_t converted = 0;
   for (int i = 0; i < problem->op_count; i++) {
@@ -148,6 +157,7 @@ static void complete(ndr_nest *nest, const ndr_canonical *problem) {
   nest->chunk = choose_chunk(nest, words, tile_bytes);
   nest->chunks = cuts(nest->positions, nest->chunk);
   nest->pieces = choose_pieces(nest, problem, tile_bytes);
+  spread(nest, tile_bytes);
   nest->levels = 1;
   for (int64_t n = cuts(nest->steps, nest->pieces); n > NDR_FAN; n = cuts(n, NDR_FAN)) nest->levels++;
   size_memory(nest, problem, words, tile_bytes);

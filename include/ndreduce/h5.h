@@ -256,7 +256,7 @@ typedef struct ndr_h5_options {
  * weights; its strides do not count. Data that was never written is not read: it is the fill value. Of masked data NaN
  * are skipped, and where no element is valid, sums, products, norms and logsumexp are NaN, too. Fails as ndreduce does,
  * with NDR_ERR_FILE where the file cannot be read, NDR_ERR_MEMORY where one chunk cannot be decoded in the budget,
- * NDR_ERR_CANCELLED where on_progress asks for it.
+ * NDR_ERR_CANCELLED where on_progress asks for it. What fails on the way may have written some of the outputs.
  *
  * What is rounded on the way, as f64 sums, depends in its last bits on shape, dims, dtype, packing and chunks, on how a
  * series is cut into files, on whether there are weights, and on whether the CPU or GPUs reduce: they say which leaves

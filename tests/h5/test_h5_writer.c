@@ -263,6 +263,27 @@ START_TEST(results_are_read_back) {
 }
 END_TEST
 
+/* NULL is where no elements are; sanitizers see whether an offset is added to it. */
+START_TEST(results_without_elements_need_no_memory) {
+  make_folder();
+  int64_t none[] = {0, 3};
+  DLTensor array = {.ndim = 2, .shape = none};
+  DLTensor result = ndr_tensor(NULL, NDR_I64, 1, none);
+  ndr_h5_dataset *source;
+  ndr_h5_writer *writer;
+  h5_write(input, &array, NDR_I32, H5P_DEFAULT);
+  assert_ok(ndr_h5_open(&source, input, "/x", NULL));
+  const ndr_problem *problem = h5_problem(source, NDR_DIMS(1), 1, &(ndr_op){NDR_SUM});
+  assert_ok(ndr_h5_reduce(source, problem, (DLTensor *[]){&result}, NULL));
+  assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, NULL));
+  assert_ok(ndr_h5_writer_add(writer, source, problem, 0, "none", &result));
+  assert_ok(ndr_h5_writer_commit(writer));
+  ndr_h5_writer_destroy(writer);
+  ndr_h5_close(source);
+  remove_folder();
+}
+END_TEST
+
 /* As HDF5's dimension scales want it: each scale lists who uses it, and as which dim. */
 START_TEST(scales_know_their_users) {
   make_folder();
@@ -530,11 +551,11 @@ int main(void) {
   Suite *suite = suite_create("h5 writer");
   suite_case(suite, "replace", 10, a_new_file_appears_on_commit, an_abandoned_file_leaves_nothing,
              a_file_that_appears_meanwhile_is_kept, permissions_are_kept, standard_descriptors_are_left_alone, NULL);
-  suite_case(suite, "results", 10, results_are_read_back, scales_know_their_users, coordinates_keep_their_attributes,
-             coordinates_are_read, places_are_looked_up, bytes_can_be_written_instead, writing_can_be_stopped,
-             what_was_stopped_can_be_written_again, a_stopped_file_takes_more_results, a_file_is_written_once,
-             scales_outside_the_folder_are_not_copied, outputs_that_are_inputs_are_refused,
-             files_of_sources_are_refused, NULL);
+  suite_case(suite, "results", 10, results_are_read_back, results_without_elements_need_no_memory,
+             scales_know_their_users, coordinates_keep_their_attributes, coordinates_are_read, places_are_looked_up,
+             bytes_can_be_written_instead, writing_can_be_stopped, what_was_stopped_can_be_written_again,
+             a_stopped_file_takes_more_results, a_file_is_written_once, scales_outside_the_folder_are_not_copied,
+             outputs_that_are_inputs_are_refused, files_of_sources_are_refused, NULL);
   suite_case(suite, "meaning", 10, methods_name_dims_that_have_names, units_follow_the_operator, NULL);
   return suite_run(suite);
 }

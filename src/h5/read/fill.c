@@ -116,12 +116,12 @@ static ndr_status reduce_equal(const ndr_job *job, value *fill, int64_t length, 
 static void spread(const DLTensor *result, const value *element) {
   int64_t at[NDR_MAX_DIMS] = {0}, steps[NDR_MAX_DIMS], step = 1;
   size_t bytes = (size_t)result->dtype.bits / 8;
-  char *target = (char *)result->data + (int64_t)result->byte_offset;
   for (int d = result->ndim - 1; d >= 0; d--) {
     if (result->shape[d] == 0) return;
     steps[d] = result->strides ? result->strides[d] : step;
     step *= result->shape[d];
   }
+  char *target = (char *)result->data + (int64_t)result->byte_offset;
   for (int d = 0; d >= 0;) {
     memcpy(target, element->bytes, bytes);
     for (d = result->ndim - 1; d >= 0; d--) {

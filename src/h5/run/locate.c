@@ -17,7 +17,7 @@ static ndr_status find_step(const ndr_h5_dataset *dataset, const ndr_problem *pr
 }
 
 static void look_up(const double *coordinates, int64_t size, int64_t step, const DLTensor *indices, double *values) {
-  const int64_t *index = (const int64_t *)(const void *)((const char *)indices->data + (int64_t)indices->byte_offset);
+  const int64_t *index = (const int64_t *)(const void *)ndr_host_address(indices);
   int64_t count = 1;
   for (int d = 0; d < indices->ndim; d++) count *= indices->shape[d];
   for (int64_t i = 0; i < count; i++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "h5/cf/attributes.h"
+#include "h5/run/host.h"
 #include "h5/run/job.h"
 
 bool ndr_job_is_empty(const ndr_job *job) {
@@ -67,7 +68,7 @@ typedef struct {
 } walk;
 
 static walk walk_over(const DLTensor *tensor) {
-  walk w = {.data = (char *)tensor->data + (int64_t)tensor->byte_offset};
+  walk w = {.data = ndr_host_address(tensor)};
   int64_t step = tensor->dtype.bits / 8;
   ndr_dtype_from_dlpack(tensor->dtype, &w.dtype);
   for (int d = tensor->ndim - 1; d >= 0; d--) {

@@ -10,7 +10,7 @@
 
 /* A mean is a sum divided by that of the weights, which says nothing where weights cancel out. */
 static ndr_status check_values(const DLTensor *w) {
-  const double *values = (const double *)(const void *)((const char *)w->data + (int64_t)w->byte_offset);
+  const double *values = (const double *)(const void *)ndr_host_address(w);
   int64_t count = 1;
   double total = 0;
   for (int i = 0; i < w->ndim; i++) count *= w->shape[i];
@@ -47,7 +47,7 @@ ndr_status ndr_weigh_check(const ndr_job *job) {
 
 ndr_weights ndr_weigh_box(const ndr_job *job, const ndr_slab *slab) {
   const DLTensor *w = job->options.weights;
-  ndr_weights weights = {(const double *)((const char *)w->data + (int64_t)w->byte_offset), {0}};
+  ndr_weights weights = {(const double *)(const void *)ndr_host_address(w), {0}};
   int64_t stride = 1;
   for (int i = w->ndim - 1; i >= 0; i--) {
     int d = job->options.weight_dims[i];
@@ -121,7 +121,7 @@ static double value_of(const ndr_job *job, ndr_op op, const totals *t, int64_t i
 
 static void write_result(const ndr_job *job, ndr_op op, const totals *t, const DLTensor *result) {
   int64_t at[NDR_MAX_DIMS] = {0}, count = 1, offset = 0;
-  char *data = (char *)result->data + (int64_t)result->byte_offset;
+  char *data = ndr_host_address(result);
   for (int d = 0; d < result->ndim; d++) count *= result->shape[d];
   for (int64_t i = 0; i < count; i++) {
     if (op == NDR_VALID)

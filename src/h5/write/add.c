@@ -50,7 +50,7 @@ static ndr_status fail_variable(const ndr_h5_writer *writer, const addition *a) 
 
 static ndr_status fill_variable(ndr_h5_writer *writer, const addition *a, const ndr_fill_value *fill, hid_t variable,
                                 hid_t type) {
-  const char *data = fill->data ? fill->data : (const char *)a->result->data + (int64_t)a->result->byte_offset;
+  const char *data = fill->data ? fill->data : ndr_host_address(a->result);
   bool widened = a->label.dtype == NDR_F16 || a->label.dtype == NDR_BF16;
   hid_t memory = widened ? ndr_hdf_memory_type(a->label.dtype, H5I_INVALID_HID) : H5Tcopy(type);
   bool good = H5Dwrite(variable, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0 &&

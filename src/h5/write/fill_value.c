@@ -7,6 +7,7 @@
 
 #include "h5/bytes/header.h"
 #include "h5/file/attributes.h"
+#include "h5/run/host.h"
 
 /* The only number of an attribute, NaN where there is none; false where it cannot be read. */
 static bool read_number(hid_t object, const char *name, double *value) {
@@ -58,7 +59,7 @@ static bool can_mark(ndr_dtype dtype, const void *data, int64_t count, double ma
 ndr_status ndr_fill_value_choose(const ndr_label *label, const DLTensor *result, ndr_fill_value *fill) {
   *fill = (ndr_fill_value){false, NAN, NULL};
   if (!label->source->info.masked) return NDR_OK;
-  const void *data = (const char *)result->data + (int64_t)result->byte_offset;
+  const void *data = ndr_host_address(result);
   int64_t count = 1;
   for (int d = 0; d < result->ndim; d++) count *= result->shape[d];
   fill->marked = result->dtype.code == kDLFloat || label->op == NDR_ARGMIN || label->op == NDR_ARGMAX;

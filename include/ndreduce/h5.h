@@ -14,7 +14,8 @@
  *
  * Files are not trusted: sizes are checked before memory is taken, and other files that they lead to (external links,
  * external storage, sources of virtual datasets) are read only where they lie in the folder of the input or below it,
- * symbolic links resolved, unless that is allowed. Every sentence of ndr_last_error() names the file and the dataset.
+ * symbolic links resolved, unless that is allowed. The sentences of ndr_last_error() on what is wrong with a file name
+ * it, and the dataset.
  *
  * Threads: the functions may be called from any thread; those on one dataset or writer, from one thread at a time. All
  * HDF5 calls made here are serialised by a lock of our own. A program that calls HDF5 in other threads itself needs an
@@ -22,9 +23,9 @@
  * each call; when the program ends, error printing is turned off.
  *
  * Callbacks run in the thread that made the call. The lock is not recursive, so a callback must not call functions of
- * this header unless it says that it may; it may call those of ndreduce.h, print, and fork. What it is handed lives
- * until it returns. One that returns not 0 stops the call that it was called by, which fails with NDR_ERR_CANCELLED,
- * unless its text says otherwise.
+ * this header unless its text here says that it may. It may call those of ndreduce.h, plan.h and device.h, print, and
+ * fork. What it is handed lives until it returns. If it returns something other than 0, the call that it was called by
+ * stops and fails with NDR_ERR_CANCELLED, unless its text here says otherwise.
  *
  * Malformed files: what the library can tell of a file is checked before HDF5 reads it, and refused. That is not all:
  * HDF5 1.10 has defects by which a malformed file crashes it, or keeps it busy for ever, inside the process that reads
@@ -82,7 +83,7 @@ typedef enum ndr_h5_layout {
 
 /* A dataset as its file describes it. Lives as long as the dataset, or as the call that hands it out. */
 typedef struct ndr_h5_info {
-  const char *file;    /* as given */
+  const char *file;    /* as given; of a series of several the first and how many more, "FILE and 2 more" */
   const char *dataset; /* absolute path inside the file, /TABLE.FIELD of a field; netCDF's name of a netCDF variable */
   /* What elements are stored as: the smallest dtype that holds the file's type, in native byte order. Floats wider than
    * f64 are rounded to f64; enumerations count as their integers, except FALSE/TRUE, which is bool; bit fields as
@@ -137,7 +138,7 @@ NDR_API ndr_status ndr_h5_open(ndr_h5_dataset **dataset, const char *file, const
  * those stored in other units or packing are converted, times of any reference date if they are of one calendar, or of
  * standard and proleptic_gregorian after the former's change in October 1582. Fails with NDR_ERR_DIMS where units
  * cannot be converted; opened raw, such a series has no coordinates along dim. Elements of different units (none, and
- * blank ones, fit any) are NDR_ERR_DIMS, too, unless opened raw. */
+ * blank ones, fit any) are NDR_ERR_DIMS, too, unless opened raw. On failure *dataset is NULL. */
 NDR_API ndr_status ndr_h5_open_series(ndr_h5_dataset **dataset, int count, const char *const *files,
                                       const char *const *paths, const char *dim, const ndr_h5_access *access);
 
@@ -256,7 +257,8 @@ typedef struct ndr_h5_options {
  * weights; its strides do not count. Data that was never written is not read: it is the fill value. Of masked data NaN
  * are skipped, and where no element is valid, sums, products, norms and logsumexp are NaN, too. Fails as ndreduce does,
  * with NDR_ERR_FILE where the file cannot be read, NDR_ERR_MEMORY where one chunk cannot be decoded in the budget,
- * NDR_ERR_CANCELLED where on_progress asks for it. What fails on the way may have written some of the outputs.
+ * NDR_ERR_CANCELLED where on_progress asks for it. If it fails after the work has begun, some results may have been
+ * written.
  *
  * What is rounded on the way, as f64 sums, depends in its last bits on shape, dims, dtype, packing and chunks, on how a
  * series is cut into files, on whether there are weights, and on whether the CPU or GPUs reduce: they say which leaves
@@ -284,7 +286,10 @@ NDR_API ndr_status ndr_h5_locate(const ndr_h5_dataset *dataset, const ndr_proble
 /* ---- Writing results -------------------------------------------------------------------------------------------- */
 
 /* A file of results. Until ndr_h5_writer_commit has succeeded, nothing is at `path` that was not there before: the
- * bytes go to a temporary file in the same folder, which commit renames and ndr_h5_writer_destroy removes. */
+ * bytes go to a temporary file in the same folder, which commit renames and ndr_h5_writer_destroy removes. Once a
+ * commit has returned, or on_remark or on_progress has stopped a call, the writer can only be destroyed: other calls
+ * fail.
+ */
 typedef struct ndr_h5_writer ndr_h5_writer;
 
 /* How a file of results is made. Start from NDR_H5_WRITER_OPTIONS_INIT; NULL means exactly that. */
@@ -296,9 +301,10 @@ typedef struct ndr_h5_writer_options {
   const char *history; /* a line that is put before the input's attribute `history`, as "DATE: COMMAND"; NULL: none */
   const char *comment; /* what cell_methods says in brackets of results other than valid, "weighted by lat"; or NULL */
   /* Called once for each thing of the inputs that the file will not have though it belongs there; may be NULL. Called
-   * under the lock. Where it has stopped a call, nothing is written any more: later calls fail so, too. */
+   * under the lock. Once it has stopped a call, the writer can only be destroyed. */
   int (*on_remark)(void *user, const char *sentence);
-  /* Called every few MiB while the file is written, without the lock; may be NULL. */
+  /* Called every few MiB while the file is written, without the lock; may be NULL. Once it has stopped a call, the
+   * writer can only be destroyed. */
   int (*on_progress)(void *user, int64_t bytes, int64_t total_bytes);
   void *user; /* for both */
 } ndr_h5_writer_options;
@@ -308,7 +314,7 @@ typedef struct ndr_h5_writer_options {
 /* Starts a file. Fails with NDR_ERR_FILE if path is one of the input files (same file, whatever its name), exists and
  * may not be overwritten or written to, is a folder or not a regular file, or its folder cannot be written to. A
  * symbolic link is followed and stays; a file that is replaced hands its permissions on, and owner and group where that
- * is allowed. */
+ * is allowed. On failure *writer is NULL. */
 NDR_API ndr_status ndr_h5_writer_create(ndr_h5_writer **writer, const char *path, int input_count,
                                         const char *const *inputs, const ndr_h5_writer_options *options);
 
@@ -317,7 +323,8 @@ NDR_API ndr_status ndr_h5_writer_create(ndr_h5_writer **writer, const char *path
  * this call, before the work, and for what is read without being added, like weights. */
 NDR_API ndr_status ndr_h5_writer_protect(const ndr_h5_writer *writer, const ndr_h5_dataset *dataset);
 
-/* Adds the result of the problem's ops[i] over `source` as dataset `name`. With it are written:
+/* Adds the result of the problem's ops[i] over `source` as dataset `name`, which is not "" or "." and has no "/". With
+ * it are written:
  *   scales       copies of those of the dims that are left. A dim that is unlimited in the source (by its scale, or
  *                where it has none by the dataset) stays so. A reduced time axis leaves the time that it covered, with
  *                its bounds.
@@ -347,8 +354,8 @@ NDR_API ndr_status ndr_h5_writer_add_located(ndr_h5_writer *writer, const ndr_h5
                                              const ndr_problem *problem, int dim, const char *name,
                                              const DLTensor *values);
 
-/* Writes, syncs and renames. Where that fails, results can still be added and it can be called again; once it has
- * succeeded, neither can be. */
+/* Finishes the file and puts it at path. A writer commits once; after that only ndr_h5_writer_destroy may be called,
+ * and other calls fail with NDR_ERR_ARGUMENT, or NDR_ERR_CANCELLED if on_progress stopped the commit. */
 NDR_API ndr_status ndr_h5_writer_commit(ndr_h5_writer *writer);
 
 /* The same with these bytes, a file of another format, in place of the results that were added. */

@@ -14,7 +14,8 @@
  * kDLCPU, or kDLCUDA / kDLCUDAManaged / kDLCUDAHost for a GPU.
  *
  * Every function that can fail returns an ndr_status; ndr_last_error() then has one sentence that names the cause.
- * A failed call writes no result. Functions may be called from any thread at any time unless their text says otherwise.
+ * A failed call writes no result, unless its text says otherwise. Functions may be called from any thread at any time
+ * unless their text says otherwise.
  *
  * Structs that a caller fills in begin with their size. Start from the struct's ..._INIT. Structs may grow in later
  * versions. Members that a caller's smaller struct lacks count as 0; in a larger one, members that this version does

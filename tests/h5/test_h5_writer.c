@@ -140,103 +140,6 @@ static ndr_h5_dataset *open_input(void) {
 }
 
 /* A dim that has only a name becomes a bare scale, and so keeps it. */
-static int stop_at_once(void *user, int64_t bytes, int64_t total_bytes) {
-  ck_assert(bytes > 0 && bytes <= total_bytes);
-  ++*(int *)user;
-  return 1;
-}
-
-START_TEST(writing_can_be_stopped) {
-  ndr_h5_writer *writer;
-  int calls = 0;
-  ndr_h5_writer_options how = NDR_H5_WRITER_OPTIONS_INIT;
-  how.on_progress = stop_at_once;
-  how.user = &calls;
-  make_folder();
-  assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, &how));
-  assert_fails(ndr_h5_writer_commit_bytes(writer, "text", 4), NDR_ERR_CANCELLED, output);
-  ck_assert_int_eq(calls, 1);
-  ndr_h5_writer_destroy(writer);
-  ck_assert_int_ne(access(output, F_OK), 0);
-  remove_folder();
-}
-END_TEST
-
-/* The first call asks to stop, later ones do not. */
-static int stop_once(void *user, int64_t bytes, int64_t total_bytes) {
-  ck_assert(bytes > 0 && bytes <= total_bytes);
-  return ++*(int *)user == 1;
-}
-
-START_TEST(what_was_stopped_can_be_written_again) {
-  ndr_h5_writer *writer;
-  for (int overwrite = 0; overwrite < 2; overwrite++) {
-    ndr_h5_writer_options how = NDR_H5_WRITER_OPTIONS_INIT;
-    int calls = 0;
-    how.overwrite = overwrite;
-    how.on_progress = stop_once;
-    how.user = &calls;
-    make_folder();
-    if (overwrite) put(output, "old");
-    assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, &how));
-    assert_fails(ndr_h5_writer_commit_bytes(writer, "first", 5), NDR_ERR_CANCELLED, output);
-    assert_ok(ndr_h5_writer_commit_bytes(writer, "second", 6));
-    assert_holds(output, "second");
-    ndr_h5_writer_destroy(writer);
-    remove_folder();
-  }
-}
-END_TEST
-
-START_TEST(a_stopped_file_takes_more_results) {
-  make_folder();
-  int calls = 0;
-  ndr_h5_dataset *source = open_input(), *back;
-  ndr_h5_writer *writer;
-  ndr_h5_writer_options how = NDR_H5_WRITER_OPTIONS_INIT;
-  int64_t sums[3] = {5, 7, 9};
-  DLTensor result = ndr_tensor(sums, NDR_I64, NDR_SHAPE(3));
-  const ndr_problem *problem = h5_problem(source, NDR_DIMS(0), 1, &(ndr_op){NDR_SUM});
-  how.on_progress = stop_once;
-  how.user = &calls;
-  assert_ok(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, &how));
-  assert_ok(ndr_h5_writer_add(writer, source, problem, 0, "one", &result));
-  assert_fails(ndr_h5_writer_commit(writer), NDR_ERR_CANCELLED, output);
-  assert_ok(ndr_h5_writer_add(writer, source, problem, 0, "two", &result));
-  assert_ok(ndr_h5_writer_commit(writer));
-  ndr_h5_writer_destroy(writer);
-  ndr_h5_close(source);
-  for (int i = 0; i < 2; i++) {
-    assert_ok(ndr_h5_open(&back, output, i ? "/two" : "/one", NULL));
-    ck_assert_str_eq(ndr_h5_describe(back)->dim_names[0], "x");
-    ndr_h5_close(back);
-  }
-  remove_folder();
-}
-END_TEST
-
-/* What is at the path is not the writer's to change any more. */
-START_TEST(a_file_is_written_once) {
-  make_folder();
-  ndr_h5_dataset *source = open_input();
-  ndr_h5_writer *writer;
-  int64_t sums[3] = {5, 7, 9};
-  DLTensor result = ndr_tensor(sums, NDR_I64, NDR_SHAPE(3));
-  const ndr_problem *problem = h5_problem(source, NDR_DIMS(0), 1, &(ndr_op){NDR_SUM});
-  ndr_h5_writer_options how = NDR_H5_WRITER_OPTIONS_INIT;
-  how.overwrite = 1;
-  assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, &how));
-  assert_ok(ndr_h5_writer_commit_bytes(writer, "text", 4));
-  assert_fails(ndr_h5_writer_commit_bytes(writer, "more", 4), NDR_ERR_ARGUMENT, "already");
-  assert_fails(ndr_h5_writer_commit(writer), NDR_ERR_ARGUMENT, "already");
-  assert_fails(ndr_h5_writer_add(writer, source, problem, 0, "sums", &result), NDR_ERR_ARGUMENT, "already");
-  ndr_h5_writer_destroy(writer);
-  ndr_h5_close(source);
-  assert_holds(output, "text");
-  remove_folder();
-}
-END_TEST
-
 START_TEST(results_are_read_back) {
   make_folder();
   ndr_h5_dataset *source = open_input(), *back;
@@ -553,8 +456,7 @@ int main(void) {
              a_file_that_appears_meanwhile_is_kept, permissions_are_kept, standard_descriptors_are_left_alone, NULL);
   suite_case(suite, "results", 10, results_are_read_back, results_without_elements_need_no_memory,
              scales_know_their_users, coordinates_keep_their_attributes, coordinates_are_read, places_are_looked_up,
-             bytes_can_be_written_instead, writing_can_be_stopped, what_was_stopped_can_be_written_again,
-             a_stopped_file_takes_more_results, a_file_is_written_once, scales_outside_the_folder_are_not_copied,
+             bytes_can_be_written_instead, scales_outside_the_folder_are_not_copied,
              outputs_that_are_inputs_are_refused, files_of_sources_are_refused, NULL);
   suite_case(suite, "meaning", 10, methods_name_dims_that_have_names, units_follow_the_operator, NULL);
   return suite_run(suite);

@@ -146,6 +146,7 @@ static ndr_status open_text(ndr_h5_dataset *dataset, char *text) {
 static ndr_status open_dataset(ndr_h5_dataset *dataset, const char *path) {
   NDR_TRY(open_file(dataset));
   if (!path) return open_largest(dataset);
+  if (!*path) return ndr_fail(NDR_ERR_FILE, "%s: the path of the dataset is empty", dataset->file);
   char *text = strdup(path);
   if (!text) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", dataset->file);
   ndr_status status = open_text(dataset, text);

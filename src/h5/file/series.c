@@ -96,10 +96,11 @@ ndr_status ndr_h5_open_series(ndr_h5_dataset **opened, int count, const char *co
                               const char *dim, const ndr_h5_access *access) {
   ndr_hdf_scope scope;
   if (opened) *opened = NULL;
-  if (!opened || count < 1 || !files || !paths || !dim)
-    return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_open_series: null pointer, or no file");
+  if (!opened || !files || !paths || !dim)
+    return ndr_fail(NDR_ERR_ARGUMENT, "dataset, files, paths or dim is a null pointer");
+  if (count < 1) return ndr_fail(NDR_ERR_ARGUMENT, "count is %d: a series has one file at least", count);
   ndr_h5_dataset *series = calloc(1, sizeof *series), **parts = calloc((size_t)count, sizeof *parts);
-  ndr_status status = series && parts ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", files[0]);
+  ndr_status status = series && parts ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "a series of %d files: out of memory", count);
   int open = 0;
   while (status == NDR_OK && open < count) {
     status = ndr_h5_open(&parts[open], files[open], paths[open], access);

@@ -79,7 +79,7 @@ static ndr_status write_marked(ndr_h5_writer *writer, const addition *a, const n
 }
 
 /* A bare dimension is no dataset to users. */
-static ndr_status check_name(const ndr_h5_writer *writer, const char *name) {
+static ndr_status check_free(const ndr_h5_writer *writer, const char *name) {
   char *shown = ndr_netcdf_shown(name);
   ndr_status status = shown ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", writer->file.path);
   bool taken = H5Lexists(writer->image, name, H5P_DEFAULT) > 0;
@@ -94,7 +94,7 @@ static ndr_status check_name(const ndr_h5_writer *writer, const char *name) {
 
 static ndr_status write_variable(ndr_h5_writer *writer, const addition *a) {
   ndr_fill_value fill;
-  NDR_TRY(check_name(writer, a->name));
+  NDR_TRY(check_free(writer, a->name));
   if (a->located < 0)
     NDR_TRY(ndr_fill_value_choose(&a->label, a->result, &fill));
   else
@@ -188,10 +188,18 @@ static ndr_status write_addition(ndr_h5_writer *writer, addition *a) {
   return status;
 }
 
+/* A result lies in the root, where "/" would name a group and "." the root itself. */
+static ndr_status check_name(const ndr_h5_writer *writer, const char *name) {
+  if (*name && strcmp(name, ".") != 0 && !strchr(name, '/')) return NDR_OK;
+  return ndr_fail(NDR_ERR_ARGUMENT, "%s: '%s' is no name of a dataset: it needs a character, no '/', and not only '.'",
+                  writer->file.path, name);
+}
+
 static ndr_status add(ndr_h5_writer *writer, addition *a, const ndr_problem *problem, int i) {
   ndr_hdf_scope scope;
   const ndr_h5_dataset *source = a->label.source;
   NDR_TRY(ndr_writer_check(writer));
+  NDR_TRY(check_name(writer, a->name));
   NDR_TRY(ndr_job_blame(source, take_problem(a, problem, i)));
   map_dims(a);
   a->label.remarks = &writer->remarks;
@@ -217,6 +225,7 @@ ndr_status ndr_h5_writer_add_located(ndr_h5_writer *writer, const ndr_h5_dataset
   if (!writer || !source || !name || !values)
     return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_writer_add_located: null pointer");
   addition a = {.label = {.source = source}, .name = name, .result = values};
+  NDR_TRY(ndr_writer_check(writer));
   NDR_TRY(ndr_h5_coordinate(source, dim, NULL));
   a.located = dim < 0 ? dim + source->info.ndim : dim;
   return add(writer, &a, problem, 0);

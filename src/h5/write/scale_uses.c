@@ -93,20 +93,13 @@ static hid_t back_reference_type(void) {
   return H5I_INVALID_HID;
 }
 
-/* A file that could not be written has a list already, which results added since are not in. */
-static bool drop_reference_list(hid_t dataset) {
-  htri_t there = H5Aexists(dataset, "REFERENCE_LIST");
-  return there == 0 || (there > 0 && H5Adelete(dataset, "REFERENCE_LIST") >= 0);
-}
-
 static bool write_reference_list(hid_t file, const ndr_scale *scale, back_reference *list) {
   for (int i = 0; i < scale->use_count; i++) {
     list[i].dim = scale->uses[i].dim;
     if (H5Rcreate(&list[i].variable, file, scale->uses[i].variable, H5R_OBJECT, H5I_INVALID_HID) < 0) return false;
   }
   hid_t dataset = H5Dopen2(file, scale->name, H5P_DEFAULT), type = back_reference_type();
-  bool good = dataset >= 0 && drop_reference_list(dataset) &&
-              ndr_hdf_put(dataset, "REFERENCE_LIST", type, (hsize_t)scale->use_count, list);
+  bool good = dataset >= 0 && ndr_hdf_put(dataset, "REFERENCE_LIST", type, (hsize_t)scale->use_count, list);
   H5Tclose(type);
   if (dataset >= 0) H5Dclose(dataset);
   return good;

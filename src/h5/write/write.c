@@ -135,15 +135,6 @@ static ndr_status finish_image(ndr_h5_writer *writer, const void **data, size_t 
   return status;
 }
 
-ndr_status ndr_h5_writer_commit(ndr_h5_writer *writer) {
-  const void *data = NULL;
-  size_t bytes = 0;
-  if (!writer) return ndr_fail(NDR_ERR_ARGUMENT, "writer is a null pointer");
-  NDR_TRY(ndr_writer_check(writer));
-  NDR_TRY(finish_image(writer, &data, &bytes));
-  return ndr_h5_writer_commit_bytes(writer, data, bytes);
-}
-
 static ndr_status write_bytes(ndr_h5_writer *writer, const void *data, size_t bytes) {
   for (size_t at = 0, step; at < bytes; at += step) {
     step = bytes - at < STEP ? bytes - at : STEP;
@@ -151,16 +142,36 @@ static ndr_status write_bytes(ndr_h5_writer *writer, const void *data, size_t by
     if (writer->on_progress && writer->on_progress(writer->remarks.user, (int64_t)(at + step), (int64_t)bytes))
       return ndr_fail(NDR_ERR_CANCELLED, "%s: stopped before it was written", writer->file.path);
   }
-  return NDR_OK;
+  return ndr_atomic_file_commit(&writer->file);
+}
+
+ndr_status ndr_writer_check(const ndr_h5_writer *writer) {
+  NDR_TRY(ndr_writer_heed(writer, NDR_OK));
+  if (!writer->ended) return NDR_OK;
+  if (writer->stopped)
+    return ndr_fail(NDR_ERR_CANCELLED, "%s: writing was stopped; its writer can only be destroyed", writer->file.path);
+  return ndr_fail(NDR_ERR_ARGUMENT, "%s: its writer has committed, which it does once; it can only be destroyed",
+                  writer->file.path);
 }
 
 ndr_status ndr_h5_writer_commit_bytes(ndr_h5_writer *writer, const void *data, size_t bytes) {
   if (!writer || (!data && bytes)) return ndr_fail(NDR_ERR_ARGUMENT, "writer or data is a null pointer");
   NDR_TRY(ndr_writer_check(writer));
   ndr_status status = write_bytes(writer, data, bytes);
-  if (status == NDR_OK) status = ndr_atomic_file_commit(&writer->file);
   if (status != NDR_OK) ndr_atomic_file_discard(&writer->file);
-  writer->done = status == NDR_OK;
+  writer->ended = true;
+  writer->stopped = status == NDR_ERR_CANCELLED;
+  return status;
+}
+
+ndr_status ndr_h5_writer_commit(ndr_h5_writer *writer) {
+  const void *data = NULL;
+  size_t bytes = 0;
+  if (!writer) return ndr_fail(NDR_ERR_ARGUMENT, "writer is a null pointer");
+  NDR_TRY(ndr_writer_check(writer));
+  ndr_status status = finish_image(writer, &data, &bytes);
+  if (status == NDR_OK) return ndr_h5_writer_commit_bytes(writer, data, bytes);
+  writer->ended = true;
   return status;
 }
 

@@ -15,8 +15,8 @@ struct ndr_h5_writer {
   char *history, *comment;
   ndr_remarks remarks;
   int (*on_progress)(void *user, int64_t bytes, int64_t total_bytes);
-  bool labelled; /* the attributes of the whole file are written */
-  bool done;     /* the file is at its path */
+  bool labelled;       /* the attributes of the whole file are written */
+  bool ended, stopped; /* a commit has returned, and on_progress had stopped it */
 };
 
 /* The status, or NDR_ERR_CANCELLED for good once on_remark has stopped a call. */
@@ -24,10 +24,7 @@ static inline ndr_status ndr_writer_heed(const ndr_h5_writer *writer, ndr_status
   return ndr_remarks_heed(&writer->remarks, writer->file.path, status);
 }
 
-/* Whether there is a file to add to and to write. */
-static inline ndr_status ndr_writer_check(const ndr_h5_writer *writer) {
-  if (writer->done) return ndr_fail(NDR_ERR_ARGUMENT, "%s: has been written already", writer->file.path);
-  return ndr_writer_heed(writer, NDR_OK);
-}
+/* Fails once a commit has returned or a callback has stopped a call: nothing more can be written then. */
+ndr_status ndr_writer_check(const ndr_h5_writer *writer);
 
 #endif

@@ -1,4 +1,4 @@
-/* See backend.h: the table of the CPU's functions and families. The loops are in nest*.c. */
+/* The table of the CPU's functions and families. The loops are in nest*.c. */
 #include "cpu/backend.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static bool owns(DLDeviceType type) {
   return type == kDLCPU;
 }
 
-/* Of the numbers only `units` decides anything; the others are those of common server cores. */
+/* Only `units` changes plans; the other numbers are those of common server cores. */
 static ndr_status device(int id, ndr_device *device) {
   if (id != 0) return ndr_fail(NDR_ERR_NO_DEVICE, "there is no CPU device %d: the CPU is device 0", id);
   *device = (ndr_device){.size = sizeof *device,
@@ -58,7 +58,7 @@ static ndr_status states_identity(const ndr_state *state, int id, uint64_t *stat
   return NDR_OK;
 }
 
-/* ---- walks over two arrays: the first axis is left to the loops of the functions called ---- */
+/* ---- walks over two arrays; the functions that are called loop over the first axis themselves ---- */
 
 typedef struct walk_place {
   int64_t from, to;

@@ -1,4 +1,4 @@
-/* See cursor.h. What is done at a place is not its matter. */
+/* Moves cursors. */
 #include "cpu/cursor.h"
 
 void ndr_cursor_seek(ndr_cursor *cursor, const ndr_nest_axis *axes, int count, int64_t flat) {

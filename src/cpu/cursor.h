@@ -1,4 +1,4 @@
-/* Where a nest's loops are. */
+/* Places in the loops of a nest. */
 #ifndef NDR_CPU_CURSOR_H
 #define NDR_CPU_CURSOR_H
 
@@ -8,11 +8,11 @@
 typedef struct ndr_cursor {
   const ndr_nest_axis *axes;
   int count;
-  int64_t offset, index; /* of the place, in elements and in flattened index */
+  int64_t offset, index; /* of the place: elements from the first, and flattened index */
   int64_t at[NDR_MAX_DIMS + 1];
 } ndr_cursor;
 
-/* Puts the cursor at the place that `flat` steps lead to. */
+/* Puts the cursor at place number `flat`. */
 void ndr_cursor_seek(ndr_cursor *cursor, const ndr_nest_axis *axes, int count, int64_t flat);
 void ndr_cursor_advance(ndr_cursor *cursor);
 

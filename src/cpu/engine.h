@@ -1,4 +1,4 @@
-/* A nest being executed. */
+/* What is fixed while a nest is executed, and the memory of a thread. */
 #ifndef NDR_CPU_ENGINE_H
 #define NDR_CPU_ENGINE_H
 
@@ -7,13 +7,13 @@
 
 /* What one op does with a tile. */
 typedef struct ndr_engine_op {
-  int number; /* in the problem */
+  int number; /* its index in the problem */
   ndr_state state;
-  ndr_dtype view; /* the dtype it folds */
+  ndr_dtype view; /* the dtype that its kernel folds */
   ndr_fold *fold;
   ndr_join *join;
   int words;
-  int64_t block; /* where its states are in a block, in words */
+  int64_t block; /* words of a block before its states */
 } ndr_engine_op;
 
 typedef struct ndr_engine {
@@ -23,8 +23,8 @@ typedef struct ndr_engine {
   const char *data; /* the element where the walk starts */
   int64_t bytes;    /* of an element */
   void *const *results;
-  bool indexed;                   /* an op wants flattened indices */
-  ndr_engine_op ops[NDR_MAX_OPS]; /* those that fold the same dtype side by side */
+  bool indexed;                   /* an op needs flattened indices */
+  ndr_engine_op ops[NDR_MAX_OPS]; /* sorted by the dtype that they fold */
 } ndr_engine;
 
 /* A thread's memory. */
@@ -33,11 +33,12 @@ typedef struct ndr_scratch {
   char *gathered, *converted;
 } ndr_scratch;
 
-/* Folds the tiles at a place into a block of states, for every op. The tile is number `position` of the chunk. */
+/* Folds the tile at the cursors `kept` and `reduced` into a block of states, for every op. `position` is the tile's
+ * number in its chunk. */
 void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_cursor *kept,
                      const ndr_cursor *reduced, uint64_t *block, int64_t position, bool fresh);
 
-/* Writes the results, or the partial states, of positions first .. first + count - 1 from their block. */
+/* Writes the results, or partial states, of positions first .. first + count - 1 from the block of their chunk. */
 void ndr_engine_store(const ndr_engine *engine, const uint64_t *block, int64_t first, int64_t count);
 
 #endif

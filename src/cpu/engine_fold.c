@@ -1,5 +1,4 @@
-/* Folds a tile into accumulators: gathers and converts its elements where that must be, then calls the kernel of
- * fold/fold.h. */
+/* Folds a tile into states: gathers and converts its elements if need be, and then calls the kernels of fold/fold.h. */
 #include "cpu/engine.h"
 
 static int log2_of(int64_t bytes) {
@@ -8,7 +7,7 @@ static int log2_of(int64_t bytes) {
   return log;
 }
 
-/* Kernels of arg* want rows in the order of ascending index: ties go to the first. */
+/* Kernels of argmin and argmax need rows in ascending order of index, because ties go to the first row. */
 static void fold_op(const ndr_engine *engine, const ndr_engine_op *op, const ndr_tile *tile, uint64_t *states) {
   if (tile->index_row >= 0 || !ndr_op_is_index(op->state.op)) {
     op->fold(tile, states + op->block, engine->nest->pitch);
@@ -35,11 +34,12 @@ static void convert(const ndr_engine *engine, const ndr_tile *tile, ndr_dtype to
              (char *)converted + row * tile->lanes * bytes, tile->lanes);
 }
 
-/* Folds ops first .. end - 1 over as many rows at a time as fit converted. */
+/* Folds ops first .. end - 1, whose dtype is not the array's. Converts as many rows at a time as scratch holds. */
 static void fold_converted(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_tile *tile, int first,
                            int end, uint64_t *states) {
   ndr_dtype to = engine->ops[first].view;
-  /* Of a run, what leaves the first-level cache to the source; rows of outputs, as few combinations as fit. */
+  /* For a run, a quarter of a tile, so that the source stays in the first-level cache. For rows of outputs a whole
+   * tile, so that states are merged as few times as possible. */
   int64_t room = tile->period < tile->lanes ? NDR_TILE_BYTES / 4 : NDR_TILE_BYTES;
   int64_t rows = room / (tile->lanes * (int64_t)ndr_dtype_bytes(to));
   if (rows < 1) rows = 1;
@@ -74,7 +74,7 @@ static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, ndr_
   }
 }
 
-/* A run in whole rows, then the groups that are left as a row of their own. */
+/* Folds the whole rows of a run, and then the groups that are left as a row of their own. */
 static void fold_run(const ndr_engine *engine, const ndr_scratch *scratch, ndr_tile *tile, int64_t groups,
                      uint64_t *states) {
   const ndr_nest *nest = engine->nest;
@@ -96,7 +96,7 @@ static void fold_run(const ndr_engine *engine, const ndr_scratch *scratch, ndr_t
 void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_cursor *kept,
                      const ndr_cursor *reduced, uint64_t *block, int64_t position, bool fresh) {
   const ndr_nest *nest = engine->nest;
-  int64_t blocks = nest->block_axis < 0 ? 0 : reduced->at[nest->block_axis];
+  int64_t blocks = nest->row_axis < 0 ? 0 : reduced->at[nest->row_axis];
   uint64_t *states = block + position * nest->period;
   ndr_tile tile = {.data = engine->data + (kept->offset + reduced->offset) * engine->bytes,
                    .lanes = nest->lanes,
@@ -114,7 +114,7 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
   int64_t rows = nest->row_extent - blocks * nest->rows;
   tile.rows = rows < nest->rows ? rows : nest->rows;
   if (nest->form == NDR_NEST_ROWS) {
-    int64_t lanes = nest->extent - (nest->part_axis < 0 ? 0 : kept->at[nest->part_axis] * nest->lanes);
+    int64_t lanes = nest->extent - (nest->lane_axis < 0 ? 0 : kept->at[nest->lane_axis] * nest->lanes);
     tile.lanes = tile.period = lanes < nest->lanes ? lanes : nest->lanes;
   }
   fold_tile(engine, scratch, &tile, states);

@@ -1,12 +1,15 @@
-/* Writes finished states to the results' places. Computes nothing. */
+/* Finishes states and writes the results, or writes the states. */
 #include <string.h>
 
 #include "cpu/engine.h"
 
-/* Where a cell of states goes: `count` of one op's, `from` words apart, to results `to` apart. */
+/* `count` states of one op, and where their results go. */
 typedef struct cell {
   const uint64_t *states;
-  int64_t from, result, to, count;
+  int64_t from;   /* words from one state to the next */
+  int64_t result; /* the first result's element */
+  int64_t to;     /* elements from one result to the next */
+  int64_t count;
 } cell;
 
 static void store_cell(const ndr_engine *engine, const ndr_engine_op *op, const cell *given) {
@@ -37,10 +40,10 @@ static int64_t place_of(const ndr_engine *engine, const ndr_cursor *kept, const 
   return place;
 }
 
-/* The outputs of one tile lie along an axis of their own. */
+/* Stores the outputs of one tile, which lie along an axis. */
 static void store_rows(const ndr_engine *engine, const uint64_t *block, const ndr_cursor *kept, int64_t position) {
   const ndr_nest *nest = engine->nest;
-  int64_t lanes = nest->extent - (nest->part_axis < 0 ? 0 : kept->at[nest->part_axis] * nest->lanes);
+  int64_t lanes = nest->extent - (nest->lane_axis < 0 ? 0 : kept->at[nest->lane_axis] * nest->lanes);
   for (int i = 0; i < engine->problem->op_count; i++) {
     const ndr_engine_op *op = &engine->ops[i];
     cell outputs = {.states = block + op->block + position * nest->period,
@@ -52,7 +55,7 @@ static void store_rows(const ndr_engine *engine, const uint64_t *block, const nd
   }
 }
 
-/* Few outputs a tile: taken across `count` positions along the innermost axis instead. */
+/* Stores tiles of few outputs: one output of each of `count` positions along the innermost axis at a time. */
 static void store_across(const ndr_engine *engine, const uint64_t *block, const ndr_cursor *kept, int64_t position,
                          int64_t count) {
   const ndr_nest *nest = engine->nest;

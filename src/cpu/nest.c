@@ -1,4 +1,4 @@
-/* See nest.h: plans the loops. nest_execute.c runs them. */
+/* Plans the loops of a nest. nest_execute.c runs them. */
 #include "cpu/nest.h"
 
 #include <string.h>
@@ -8,13 +8,13 @@
 /* Bytes of a row of a run. Four rows are read at a time: with 512 bytes between them the prefetchers lose the stream
  * and a Zen 4 core falls from 30 to 10 GB/s; up to 256 it keeps 30. */
 #define ROW_BYTES 128
-/* States of a chunk, all words of all ops: what a second-level cache holds beside the tile. */
+/* The most words of a chunk's states, of all ops: the second-level cache holds them beside the tile. */
 #define CHUNK_WORDS 8192
 /* Tasks that a large problem is cut into, and the bytes below which a task is not worth starting. */
 #define TASKS 32
 #define TASK_BYTES 65536
-/* A problem is not cut into so many pieces that their states cost more than this part of the reading. */
-#define STATES_SHARE 32
+/* The bytes of a problem's splits are at least this many times those of their states. */
+#define STATES_PART 32
 
 static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
@@ -34,7 +34,7 @@ const char *ndr_nest_reject(const ndr_canonical *problem) {
   return NULL;
 }
 
-bool ndr_nest_keeps_lanes(const ndr_canonical *problem) {
+bool ndr_nest_keeps_fastest(const ndr_canonical *problem) {
   if (problem->kept_count == 0 || problem->reduced_count == 0) return problem->kept_count > 0;
   int64_t kept = problem->kept[0].stride, reduced = problem->reduced[0].stride;
   return reduced == 0 || (kept != 0 && kept <= reduced);
@@ -51,8 +51,8 @@ static int64_t rows_that_fit(const ndr_canonical *problem, int64_t lanes, int64_
   return least(least(rows, NDR_ROWS), row_extent);
 }
 
-/* Lanes of a tile along a kept axis. Where rows lie closer in memory than lanes, all rows are wanted in one tile, so
- * that it uses up the cache lines it touches. Lanes are cut evenly, into multiples of 16. */
+/* Lanes of a tile along a kept axis. If rows lie closer in memory than lanes, one tile should have all rows, so that it
+ * uses the whole of each cache line. Lanes are cut evenly, into multiples of 16. */
 static int64_t lanes_that_fit(const ndr_canonical *problem, const ndr_axis *axis, int64_t row_stride,
                               int64_t row_extent) {
   int64_t lanes = NDR_LANES;
@@ -61,12 +61,12 @@ static int64_t lanes_that_fit(const ndr_canonical *problem, const ndr_axis *axis
   return least(cuts(cuts(axis->size, cuts(axis->size, lanes)), 16) * 16, axis->size);
 }
 
-/* ---- the loops outside ---- */
+/* ---- the loops outside the tile ---- */
 
 static int add_outer(ndr_nest_axis *axes, int *count, ndr_nest_axis axis) {
   if (axis.size <= 1) return -1;
   int at = (*count)++;
-  /* Stride 0 goes outside: it brings no new data. */
+  /* An axis of stride 0 comes last: it brings no new data. */
   for (; at > 0 && axis.stride && (axes[at - 1].stride > axis.stride || !axes[at - 1].stride); at--)
     axes[at] = axes[at - 1];
   axes[at] = axis;
@@ -74,18 +74,18 @@ static int add_outer(ndr_nest_axis *axes, int *count, ndr_nest_axis axis) {
 }
 
 static void add_kept(ndr_nest *nest, const ndr_canonical *problem, int skip) {
-  nest->part_axis = -1;
+  nest->lane_axis = -1;
   if (nest->form == NDR_NEST_ROWS) {
     const ndr_axis *axis = &problem->kept[nest->output_axis];
     int64_t parts = cuts(nest->extent, nest->lanes);
     ndr_nest_axis outer = {parts, nest->lanes * axis->stride, 0, skip, nest->lanes};
-    nest->part_axis = add_outer(nest->kept, &nest->kept_count, outer);
+    nest->lane_axis = add_outer(nest->kept, &nest->kept_count, outer);
   }
   for (int k = 0; k < problem->kept_count; k++) {
     if (k == skip) continue;
     const ndr_axis *axis = &problem->kept[k];
     int at = add_outer(nest->kept, &nest->kept_count, (ndr_nest_axis){axis->size, axis->stride, 0, k, 1});
-    if (at <= nest->part_axis) nest->part_axis++;
+    if (at <= nest->lane_axis) nest->lane_axis++;
   }
 }
 
@@ -93,13 +93,13 @@ static void add_reduced(ndr_nest *nest, const ndr_canonical *problem, int skip_l
   int64_t blocks = nest->form == NDR_NEST_RUN ? cuts(nest->extent, nest->rows * (nest->lanes / nest->period))
                                               : cuts(nest->row_extent, nest->rows);
   ndr_nest_axis axis = {blocks, nest->rows * nest->row_stride, nest->rows * nest->row_index, -1, 1};
-  nest->block_axis = add_outer(nest->reduced, &nest->reduced_count, axis);
+  nest->row_axis = add_outer(nest->reduced, &nest->reduced_count, axis);
   for (int r = 0; r < problem->reduced_count; r++) {
     if (r == skip_lanes || r == skip_rows) continue;
     const ndr_axis *from = &problem->reduced[r];
     int at =
         add_outer(nest->reduced, &nest->reduced_count, (ndr_nest_axis){from->size, from->stride, from->index, -1, 1});
-    if (at <= nest->block_axis) nest->block_axis++;
+    if (at <= nest->row_axis) nest->row_axis++;
   }
 }
 
@@ -115,20 +115,20 @@ static int64_t choose_chunk(const ndr_nest *nest, int64_t words, int64_t tile_by
   return cuts(wanted, cuts(wanted, room));
 }
 
-/* As many as make TASKS of the chunks that states of two words would have: which ops there are must not show. */
-static int64_t choose_pieces(const ndr_nest *nest, const ndr_canonical *problem, int64_t tile_bytes) {
-  double chunks = (double)cuts(nest->positions, choose_chunk(nest, 2, tile_bytes)), pieces = TASKS / chunks;
+/* Splits that make TASKS tasks. Chunks count as if states had two words, so that splits do not depend on the ops. */
+static int64_t choose_splits(const ndr_nest *nest, const ndr_canonical *problem, int64_t tile_bytes) {
+  double chunks = (double)cuts(nest->positions, choose_chunk(nest, 2, tile_bytes)), splits = TASKS / chunks;
   double bytes = (double)problem->length * (double)element_bytes(problem);
   double per_task = bytes * (double)problem->outputs / TASK_BYTES / chunks;
-  if (pieces > per_task) pieces = per_task;
-  if (pieces > bytes / 16 / STATES_SHARE) pieces = bytes / 16 / STATES_SHARE;
-  return most(1, least((int64_t)pieces, nest->steps));
+  if (splits > per_task) splits = per_task;
+  if (splits > bytes / 16 / STATES_PART) splits = bytes / 16 / STATES_PART;
+  return most(1, least((int64_t)splits, nest->steps));
 }
 
-/* Cuts chunks where there are fewer tasks than threads may want: outputs of few elements allow few pieces. */
+/* Cuts chunks where there are fewer tasks than threads may want: outputs of few elements allow few splits. */
 static void spread(ndr_nest *nest, int64_t tile_bytes) {
-  double bytes = (double)tile_bytes * (double)nest->steps / (double)nest->pieces;
-  while (nest->chunk > 1 && nest->chunks * nest->pieces < TASKS && (double)nest->chunk * bytes >= 2 * TASK_BYTES) {
+  double bytes = (double)tile_bytes * (double)nest->steps / (double)nest->splits;
+  while (nest->chunk > 1 && nest->chunks * nest->splits < TASKS && (double)nest->chunk * bytes >= 2 * TASK_BYTES) {
     nest->chunk = cuts(nest->chunk, 2);
     nest->chunks = cuts(nest->positions, nest->chunk);
   }
@@ -156,10 +156,10 @@ static void complete(ndr_nest *nest, const ndr_canonical *problem) {
   for (int r = 0; r < nest->reduced_count; r++) nest->steps *= nest->reduced[r].size;
   nest->chunk = choose_chunk(nest, words, tile_bytes);
   nest->chunks = cuts(nest->positions, nest->chunk);
-  nest->pieces = choose_pieces(nest, problem, tile_bytes);
+  nest->splits = choose_splits(nest, problem, tile_bytes);
   spread(nest, tile_bytes);
   nest->levels = 1;
-  for (int64_t n = cuts(nest->steps, nest->pieces); n > NDR_FAN; n = cuts(n, NDR_FAN)) nest->levels++;
+  for (int64_t n = cuts(nest->steps, nest->splits); n > NDR_FAN; n = cuts(n, NDR_FAN)) nest->levels++;
   size_memory(nest, problem, words, tile_bytes);
 }
 
@@ -201,7 +201,8 @@ void ndr_nest_grid(ndr_nest *nest, const ndr_canonical *problem, int reduced_lan
   complete(nest, problem);
 }
 
-/* Groups of `period` elements in a row: about ROW_BYTES of one output, twice that of several, in powers of two. */
+/* Groups of `period` elements in a row of a run, a power of 2: about ROW_BYTES, or twice that if several outputs share
+ * it. */
 static int64_t groups_of_row(const ndr_canonical *problem, int64_t period) {
   int64_t lanes = least(most(ROW_BYTES / (int64_t)ndr_dtype_bytes(problem->dtype), 32), 128), groups = 1;
   if (period > 1) lanes *= 2;

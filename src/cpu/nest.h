@@ -1,13 +1,13 @@
-/* The loop nest that the fast families share; they differ in which axes they give its tile.
+/* The loop nest that the fast families share. They differ in the axes that the tile takes.
  *
- *   for each task            a chunk of the kept positions x a piece of the reduction; threads take tasks
- *     for each step            of the reduced axes, those next in memory first
+ *   for each task            a chunk of the kept positions times a split of the reduction; threads take tasks
+ *     for each step            of the reduced axes, smallest strides first
  *       for each position        of the chunk
- *         fold a tile              of lanes x rows (see fold/fold.h), gathered and converted first where it must be
+ *         fold a tile              of lanes x rows (see fold/fold.h), which is gathered and converted first if need be
  *
- * Steps are accumulated blockwise: a level of states takes in NDR_FAN before it moves up into the next. Pieces are
- * combined as a tree. All of this follows from the problem's axes and dtype, so results depend neither on the number of
- * threads nor on what else is computed in the same call. */
+ * Steps are accumulated blockwise: the lowest level of states accumulates NDR_FAN steps, every other level NDR_FAN
+ * times the level below it. Splits are joined in a tree. All of this follows from the problem's axes and dtype, so that
+ * results depend neither on the number of threads nor on the other operators of the call. */
 #ifndef NDR_CPU_NEST_H
 #define NDR_CPU_NEST_H
 
@@ -19,19 +19,19 @@
 /* A plan that needs no more workspace than this takes it from the stack. */
 #define NDR_SMALL_WORKSPACE 16384
 #define NDR_FAN 16
-#define NDR_MAX_LEVELS 16 /* NDR_FAN^16 steps are more than 63 bits count */
+#define NDR_MAX_LEVELS 16 /* enough for 2^63 steps */
 
 /* An axis of the loops outside the tile. */
 typedef struct ndr_nest_axis {
   int64_t size, stride, index;
   int kept;      /* the problem's kept axis that it walks */
-  int64_t share; /* in steps of so many of its elements */
+  int64_t share; /* elements of that axis in one step */
 } ndr_nest_axis;
 
 typedef enum ndr_nest_form {
   NDR_NEST_ROWS, /* lanes along a kept axis, rows along a reduced one */
   NDR_NEST_GRID, /* lanes and rows along two reduced axes */
-  NDR_NEST_RUN   /* a run along a reduced axis, cut into rows; `period` outputs take its elements in turn */
+  NDR_NEST_RUN   /* a run along a reduced axis, cut into rows; element e belongs to output e % period */
 } ndr_nest_form;
 
 typedef struct ndr_nest {
@@ -43,34 +43,35 @@ typedef struct ndr_nest {
   int64_t extent;     /* ROWS: all outputs of the fastest axis. RUN: all groups of `period` elements */
   int64_t row_extent; /* ROWS, GRID: all rows */
 
-  /* Outside the tile, innermost first. part_axis and block_axis say which of them, if any, step through the lanes of
-   * ROWS and through the rows. */
-  int kept_count, reduced_count, part_axis, block_axis;
+  /* The axes of the loops outside the tile, innermost first. kept[lane_axis] steps through the lanes of ROWS, and
+   * reduced[row_axis] through the rows; -1 where no axis does. */
+  int kept_count, reduced_count, lane_axis, row_axis;
   ndr_nest_axis kept[NDR_MAX_DIMS + 1], reduced[NDR_MAX_DIMS + 1];
   int64_t positions, steps;
-  int64_t chunk, chunks, pieces;
+  int64_t chunk, chunks, splits;
 
   int levels;
-  int64_t pitch, block; /* words: of one word of a chunk's states; of all words of all ops */
+  int64_t pitch; /* states of an op for a chunk: words from one word of a state to the next */
+  int64_t block; /* words of a chunk's states of all ops */
   int64_t gather_bytes, convert_bytes, scratch_bytes;
   int threads;
 } ndr_nest;
 
-/* NULL, or why there is nothing for a nest to do. */
+/* Why there is nothing for a nest to do, or NULL. */
 const char *ndr_nest_reject(const ndr_canonical *problem);
 
-/* Whether the axis with the smallest stride is a kept one. */
-bool ndr_nest_keeps_lanes(const ndr_canonical *problem);
+/* Whether the fastest axis is kept. */
+bool ndr_nest_keeps_fastest(const ndr_canonical *problem);
 
-/* The nest of a choice of axes: indices into problem->kept or problem->reduced, -1 for none. */
+/* Make the nest for a choice of axes, which are indices into problem->kept or problem->reduced; -1: none. */
 void ndr_nest_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes, int reduced_rows);
 void ndr_nest_grid(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int reduced_rows);
 void ndr_nest_run(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int kept_period);
 
-/* The seconds that this work of one thread takes on the device. */
+/* Predicted seconds on the device of what takes one thread `work` seconds. */
 double ndr_nest_seconds(double work, const ndr_canonical *problem, const ndr_device *device);
 
-/* Predicted seconds of one op; more ops share the choice. */
+/* Predicted seconds of one op. The number of ops does not change the choice of a nest. */
 double ndr_nest_cost(const ndr_nest *nest, const ndr_canonical *problem, const ndr_device *device);
 
 /* Makes the nest the plan's configuration and sets the workspace. */

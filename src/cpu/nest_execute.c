@@ -1,4 +1,4 @@
-/* See nest.h: runs the loops over the threads of the pool. nest.c has planned them. */
+/* Runs the loops of a nest, which nest.c has planned, with the threads of the pool. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -18,7 +18,8 @@ static void join_blocks(const ndr_engine *engine, uint64_t *into, const uint64_t
 typedef struct level_stack {
   uint64_t *blocks;
   int64_t block;
-  int count, taken[NDR_MAX_LEVELS]; /* how many blocks or steps each level has taken in */
+  int count;
+  int taken[NDR_MAX_LEVELS]; /* blocks or steps that each level has accumulated */
 } level_stack;
 
 static void move_up(const ndr_engine *engine, level_stack *levels, int level) {
@@ -30,14 +31,14 @@ static void move_up(const ndr_engine *engine, level_stack *levels, int level) {
   levels->taken[level] = 0;
 }
 
-/* Called before a step is folded into level 0: makes room in it. */
+/* Makes room in level 0 for a step. */
 static void make_room(const ndr_engine *engine, level_stack *levels) {
   int full = 0;
   while (full + 1 < levels->count && levels->taken[full] == NDR_FAN) full++;
   while (full-- > 0) move_up(engine, levels, full);
 }
 
-/* Brings everything into the top level. */
+/* Merges all levels into the top one and returns its states. */
 static uint64_t *gather_levels(const ndr_engine *engine, level_stack *levels) {
   int top = levels->count - 1;
   while (top > 0 && !levels->taken[top]) top--;
@@ -48,12 +49,12 @@ static uint64_t *gather_levels(const ndr_engine *engine, level_stack *levels) {
 
 /* ---- tasks ---- */
 
-/* Folds a piece of the steps for a chunk of positions; returns the block with their states. */
+/* Folds split number `split` for `count` positions; returns the block with their states. */
 static uint64_t *run_task(const ndr_engine *engine, const ndr_scratch *scratch, int64_t first, int64_t count,
-                          int64_t piece) {
+                          int64_t split) {
   const ndr_nest *nest = engine->nest;
-  int64_t each = nest->steps / nest->pieces, more = nest->steps % nest->pieces;
-  int64_t step = piece * each + (piece < more ? piece : more), end = step + each + (piece < more);
+  int64_t each = nest->steps / nest->splits, more = nest->steps % nest->splits;
+  int64_t step = split * each + (split < more ? split : more), end = step + each + (split < more);
   level_stack levels = {.blocks = scratch->levels, .block = nest->block, .count = nest->levels};
   ndr_cursor start, kept, reduced;
   ndr_cursor_seek(&start, nest->kept, nest->kept_count, first);
@@ -73,13 +74,13 @@ static int64_t positions_of(const ndr_nest *nest, int64_t chunk) {
   return left < nest->chunk ? left : nest->chunk;
 }
 
-/* Combines the pieces of a chunk, neighbours first. */
-static void join_pieces(const ndr_engine *engine, uint64_t *partial, int64_t chunk) {
+/* Joins the splits of a chunk, neighbours first, and stores its results. */
+static void join_splits(const ndr_engine *engine, uint64_t *partial, int64_t chunk) {
   const ndr_nest *nest = engine->nest;
-  uint64_t *blocks = partial + chunk * nest->pieces * nest->block;
-  for (int64_t apart = 1; apart < nest->pieces; apart *= 2)
-    for (int64_t piece = 0; piece + apart < nest->pieces; piece += 2 * apart)
-      join_blocks(engine, blocks + piece * nest->block, blocks + (piece + apart) * nest->block);
+  uint64_t *blocks = partial + chunk * nest->splits * nest->block;
+  for (int64_t apart = 1; apart < nest->splits; apart *= 2)
+    for (int64_t split = 0; split + apart < nest->splits; split += 2 * apart)
+      join_blocks(engine, blocks + split * nest->block, blocks + (split + apart) * nest->block);
   ndr_engine_store(engine, blocks, chunk * nest->chunk, positions_of(nest, chunk));
 }
 
@@ -89,8 +90,8 @@ static void join_pieces(const ndr_engine *engine, uint64_t *partial, int64_t chu
 typedef struct task_queue {
   const ndr_engine *engine;
   char *workspace;
-  uint64_t *partial;       /* the states of all tasks, if a chunk has several pieces */
-  _Atomic int64_t *unread; /* for each chunk then: its pieces that are not folded yet */
+  uint64_t *partial;       /* the states of all tasks, if chunks have several splits */
+  _Atomic int64_t *unread; /* then, for each chunk: its splits that are not folded yet */
   int64_t tasks, at_once;
   _Atomic int64_t next;
 } task_queue;
@@ -101,22 +102,22 @@ static ndr_scratch scratch_of(const ndr_nest *nest, char *workspace, int thread)
   scratch.levels = (uint64_t *)(void *)memory;
   scratch.gathered = memory + (nest->levels * nest->block * 8 + 63) / 64 * 64;
   scratch.converted = scratch.gathered + nest->gather_bytes;
-  /* Lanes and positions that a last, smaller tile or chunk leaves out are combined like the others. */
+  /* Lanes and positions that a last, smaller tile or chunk lacks are merged like the others, and must hold values. */
   memset(memory, 0, (size_t)(nest->levels * nest->block) * 8);
   return scratch;
 }
 
-/* Who folds the last piece of a chunk joins them, so that nobody waits for a piece. */
+/* The thread that folds the last split of a chunk joins the splits, so that no thread waits for another. */
 static void do_task(const task_queue *queue, const ndr_scratch *scratch, int64_t task) {
   const ndr_nest *nest = queue->engine->nest;
-  int64_t chunk = task / nest->pieces, first = chunk * nest->chunk, count = positions_of(nest, chunk);
-  uint64_t *block = run_task(queue->engine, scratch, first, count, task % nest->pieces);
-  if (nest->pieces == 1) {
+  int64_t chunk = task / nest->splits, first = chunk * nest->chunk, count = positions_of(nest, chunk);
+  uint64_t *block = run_task(queue->engine, scratch, first, count, task % nest->splits);
+  if (nest->splits == 1) {
     ndr_engine_store(queue->engine, block, first, count);
     return;
   }
   memcpy(queue->partial + task * nest->block, block, (size_t)nest->block * sizeof *block);
-  if (atomic_fetch_sub(&queue->unread[chunk], 1) == 1) join_pieces(queue->engine, queue->partial, chunk);
+  if (atomic_fetch_sub(&queue->unread[chunk], 1) == 1) join_splits(queue->engine, queue->partial, chunk);
 }
 
 static void do_tasks(void *context, int thread) {
@@ -131,14 +132,14 @@ static void do_tasks(void *context, int thread) {
 
 static void run_tasks(const ndr_engine *engine, void *workspace) {
   const ndr_nest *nest = engine->nest;
-  int64_t tasks = nest->chunks * nest->pieces;
+  int64_t tasks = nest->chunks * nest->splits;
   task_queue queue = {
       .engine = engine, .workspace = workspace, .tasks = tasks, .at_once = tasks / nest->threads > 4096 ? 16 : 1};
-  if (nest->pieces > 1) {
+  if (nest->splits > 1) {
     char *partial = (char *)workspace + nest->threads * nest->scratch_bytes;
     queue.partial = (uint64_t *)(void *)partial;
     queue.unread = (_Atomic int64_t *)(void *)(partial + tasks * nest->block * 8);
-    for (int64_t chunk = 0; chunk < nest->chunks; chunk++) atomic_init(&queue.unread[chunk], nest->pieces);
+    for (int64_t chunk = 0; chunk < nest->chunks; chunk++) atomic_init(&queue.unread[chunk], nest->splits);
   }
   ndr_pool_run(nest->threads, do_tasks, &queue);
 }

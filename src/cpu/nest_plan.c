@@ -57,7 +57,7 @@ double ndr_nest_cost(const ndr_nest *nest, const ndr_canonical *problem, const n
 }
 
 static int64_t tasks_of(const ndr_nest *nest) {
-  return nest->chunks > INT64_MAX / nest->pieces ? INT64_MAX : nest->chunks * nest->pieces;
+  return nest->chunks > INT64_MAX / nest->splits ? INT64_MAX : nest->chunks * nest->splits;
 }
 
 static int choose_threads(const ndr_nest *nest, const ndr_plan *plan) {
@@ -70,7 +70,7 @@ void ndr_nest_install(const ndr_nest *nest, ndr_plan *plan) {
   installed.threads = choose_threads(nest, plan);
   memcpy(plan->config, &installed, sizeof installed);
   plan->workspace = (size_t)installed.threads * (size_t)nest->scratch_bytes;
-  if (nest->pieces > 1) plan->workspace += (size_t)(tasks_of(nest) * nest->block + nest->chunks) * 8;
+  if (nest->splits > 1) plan->workspace += (size_t)(tasks_of(nest) * nest->block + nest->chunks) * 8;
   if (plan->workspace <= NDR_SMALL_WORKSPACE) plan->workspace = 0;
 }
 
@@ -85,8 +85,8 @@ size_t ndr_nest_describe(const ndr_plan *plan, char *text, size_t capacity) {
   if (nest->gather_bytes)
     ndr_text_append(text, capacity, &length, " gathered by stride %lld", (long long)nest->lane_stride);
   if (nest->convert_bytes) ndr_text_append(text, capacity, &length, " converted");
-  int64_t steps = nest->steps / nest->pieces + (nest->steps % nest->pieces != 0);
+  int64_t steps = nest->steps / nest->splits + (nest->steps % nest->splits != 0);
   ndr_text_append(text, capacity, &length, ", %lld tasks of %lld positions x %lld steps, %d threads",
-                  (long long)nest->chunks * nest->pieces, (long long)nest->chunk, (long long)steps, nest->threads);
+                  (long long)nest->chunks * nest->splits, (long long)nest->chunk, (long long)steps, nest->threads);
   return length;
 }

@@ -1,9 +1,9 @@
-/* The one pool of threads. Its threads are started when they are first wanted, and sleep between jobs.
+/* The one pool of threads. Its threads start when they are first needed, and sleep between jobs.
  *
- * A job has seats. A thread takes one before it works and gives it up afterwards; the caller removes the seats that are
- * left once there is no work, and waits for those that are taken. So a thread that the machine is too busy to run costs
- * the caller nothing, unless it is stopped in the middle of its work. Seats are counted without a lock, which a stopped
- * thread might hold; the lock is for going to sleep only. */
+ * A job has seats. A thread takes a seat before it works and leaves it afterwards. When no work is left, the caller
+ * removes the free seats and waits until the taken ones are left. A thread that the machine is too busy to run
+ * therefore costs the caller nothing, unless it is preempted in the middle of its work. Seats are counted without a
+ * lock, because a preempted thread might hold it; the lock is only for going to sleep. */
 #include "cpu/pool.h"
 
 #include <pthread.h>
@@ -18,11 +18,11 @@
 
 enum { MOST = NDR_MOST_THREADS - 1 };
 
-/* How long a thread looks out for the next job, or the caller for the last thread, before it sleeps: waking up takes
- * that long. */
+/* How long a thread polls for the next job, or the caller for the last thread, before it sleeps, as waking up takes
+ * this long. */
 #define LINGER_NANOSECONDS 30000
 
-/* How long no thread is started after one could not be: the limit may have been somebody else's threads. */
+/* How long no thread is started after the system refused one: other programs' threads may have reached a limit. */
 #define RETRY_NANOSECONDS 1000000000
 
 /* Both counts are in one word, so that they change together. */
@@ -32,9 +32,9 @@ enum { MOST = NDR_MOST_THREADS - 1 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
 static pthread_t threads[MOST];
-static int started;         /* of them */
-static int64_t retry_at;    /* when more may be started: the system refused the last one */
-static _Atomic pid_t owner; /* the process that has started them */
+static int started;         /* number of threads */
+static int64_t retry_at;    /* when more may be started, after the system refused one */
+static _Atomic pid_t owner; /* the process that started them */
 static atomic_bool busy, stop, caller_waits;
 static atomic_uint seats; /* FREE and TAKEN */
 static atomic_int sleeping;
@@ -58,7 +58,7 @@ static void relax(void) {
 #endif
 }
 
-/* Waits a little until (seats & mask) is zero, or is not. More threads than cores would wait in each other's way. */
+/* Polls until (seats & mask) is zero, or is not, for a short time. More threads than cores would disturb each other. */
 static void linger(unsigned mask, bool zero) {
   if (atomic_load(&job_threads) > ndr_thread_count()) return;
   int64_t end = now() + LINGER_NANOSECONDS;
@@ -75,14 +75,14 @@ static void wake_two(void) {
   unsigned left = atomic_load(&seats) / FREE;
   int count = atomic_load(&sleeping);
   if (left == 0 || count == 0) return;
-  /* Whoever counts as sleeping but does not yet sleep holds the lock. */
+  /* A thread that is counted as sleeping but does not sleep yet holds the lock. */
   pthread_mutex_lock(&lock);
   pthread_mutex_unlock(&lock);
   pthread_cond_signal(&work);
   if (left > 1 && count > 1) pthread_cond_signal(&work);
 }
 
-/* Takes a seat: its number, or 0 where none is free. */
+/* Takes a seat and returns its number, or 0 if none is free. */
 static int take_seat(void) {
   unsigned was = atomic_load(&seats);
   while (was >= FREE)
@@ -122,7 +122,7 @@ static void *run_thread(void *unused) {
   return NULL;
 }
 
-/* Signals are for the program's own threads. */
+/* Starts a thread that takes no signals: these are for the program's own threads. */
 static void start_threads(int count) {
   sigset_t all, before;
   if (started >= count || (retry_at != 0 && now() < retry_at)) return;
@@ -170,7 +170,7 @@ void ndr_pool_run(int wanted, ndr_pool_body *body, void *context) {
 
 /* ---- forks, and the end ---- */
 
-/* A child has none of the threads, whatever they and their caller were doing; it starts its own. */
+/* A child of fork() has none of the threads, whatever they were doing; it starts its own. */
 static void begin_anew(void) {
   lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   work = done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
@@ -186,8 +186,8 @@ __attribute__((constructor)) static void watch_forks(void) {
   pthread_atfork(NULL, NULL, begin_anew);
 }
 
-/* The code of the threads goes when the library is unloaded. A call that goes on meanwhile, as the program ends, is not
- * disturbed: threads leave between jobs. */
+/* Ends the threads, because their code goes when the library is unloaded. Threads end between jobs, so that a call that
+ * runs while the program exits is not disturbed. */
 __attribute__((destructor)) static void end_threads(void) {
   if (atomic_load(&owner) != getpid()) return;
   pthread_mutex_lock(&lock);

@@ -1,8 +1,8 @@
-/* Threads that help the calling thread. Whoever calls does the work; others join in as they wake up. */
+/* Threads that help the calling thread. The caller works, and others join in as they wake up. */
 #ifndef NDR_CPU_POOL_H
 #define NDR_CPU_POOL_H
 
-/* Does work until there is none left to take. `thread` tells those that run at the same time apart. */
+/* Does work until none is left. Calls that run at the same time have different numbers `thread`. */
 typedef void ndr_pool_body(void *context, int thread);
 
 /* Runs body(context, 0) in the calling thread, and body(context, 1) to body(context, wanted - 1) in threads of the

@@ -1,12 +1,12 @@
-/* The reference: every problem, one element at a time, from the definitions. What the fast families are tested against;
- * it shares with them only what states are. */
+/* The reference: reduces every problem one element at a time, from the definitions. The fast families are tested
+ * against it; it shares only the states with them. */
 #include <math.h>
 #include <string.h>
 
 #include "cpu/family.h"
 #include "cpu/nest.h"
 
-/* Elements added one after another before the halves of a range are combined. */
+/* The most elements that are added one after another; longer ranges are halved. */
 #define LEAF 64
 
 typedef struct scalar {
@@ -99,7 +99,7 @@ static void add_product(uint64_t *words, scalar x) {
   }
 }
 
-/* Whether x comes before (NaN first) or, for max, after the value of the state. */
+/* Whether x is smaller than the state's value, or larger for max. A NaN beats every number. */
 static bool beats(const uint64_t *words, scalar x, bool smaller) {
   double best = get(&words[0]);
   if (x.class == NDR_CLASS_INT) return smaller ? x.i < (int64_t)words[0] : x.i > (int64_t)words[0];
@@ -205,7 +205,7 @@ static void fold_leaf(const range *over, int64_t first, int64_t count, uint64_t 
   }
 }
 
-/* Halves are combined pairwise, so the error grows like the logarithm of the length. */
+/* Reduces a range by halves, so that the error grows like the logarithm of its length. */
 static void fold_range(const range *over, int64_t first, int64_t count, uint64_t *words) {
   ndr_state_identity(&over->state, words, 1, 1);
   if (count <= LEAF) {
@@ -252,8 +252,8 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
   return NULL;
 }
 
-/* About 20 ns an element. One thread does it, and each op takes as long again, but the choice of a family must follow
- * from neither, as each adds in an order of its own. */
+/* About 20 ns for each element. That only one thread works, and that each op takes this time, is left out: the choice
+ * of a family must depend on neither, because families add in different orders. */
 static double cost(const ndr_canonical *problem, const ndr_device *device) {
   return ndr_nest_seconds(20e-9 * ((double)problem->length + 1) * (double)problem->outputs, problem, device);
 }

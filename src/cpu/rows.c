@@ -1,4 +1,4 @@
-/* The fastest axis is kept: neighbouring lanes own neighbouring outputs, and row after row is added to them. */
+/* Family rows: the fastest axis is kept. Neighbouring lanes own neighbouring outputs, and rows are added one by one. */
 #include "cpu/family.h"
 #include "cpu/nest.h"
 
@@ -7,7 +7,7 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
   (void)text;
   const char *why = ndr_nest_reject(problem);
   if (why) return why;
-  return ndr_nest_keeps_lanes(problem) ? NULL : "fastest axis is reduced";
+  return ndr_nest_keeps_fastest(problem) ? NULL : "fastest axis is reduced";
 }
 
 static void choose(ndr_nest *nest, const ndr_canonical *problem) {

@@ -1,5 +1,5 @@
-/* The fastest axis is reduced: runs of contiguous elements are folded into one output. A run is cut into rows, or,
- * where it is too short for that, its repetitions along the next reduced axis are the rows. */
+/* Family runs: the fastest axis is reduced. A run of contiguous elements is folded into one output. A long run is cut
+ * into rows; where runs are short, those along the next reduced axis are the rows. */
 #include "cpu/family.h"
 #include "cpu/fold/fold.h"
 #include "cpu/nest.h"
@@ -9,7 +9,7 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
   (void)text;
   const char *why = ndr_nest_reject(problem);
   if (why) return why;
-  return ndr_nest_keeps_lanes(problem) ? "fastest axis is kept" : NULL;
+  return ndr_nest_keeps_fastest(problem) ? "fastest axis is kept" : NULL;
 }
 
 static double choose(ndr_nest *nest, const ndr_canonical *problem, const ndr_device *device) {

@@ -16,14 +16,14 @@ static int smaller_limit(int a, int b) {
   return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
-/* A quota is a time and the period that it is for; a part of a core counts as one. 0: no limit. */
+/* The cores of a quota, which is a time for each period. A fraction of a core counts as one; 0: no limit. */
 static int cores_of(double quota, double period) {
   if (quota <= 0 || period <= 0 || quota / period >= NDR_MOST_THREADS) return 0;
   int cores = (int)(quota / period);
   return cores < quota / period ? cores + 1 : cores;
 }
 
-/* The first numbers in a file of one line; how many there are. */
+/* Reads the first numbers of a file of one line; returns how many there are. */
 static int read_numbers(const char *folder, const char *name, int count, double *numbers) {
   char path[4096 + 256], line[128], *at = line, *end;
   int found = 0;
@@ -39,7 +39,8 @@ static int read_numbers(const char *folder, const char *name, int count, double 
   return found;
 }
 
-/* Version 2 has one file, that starts with "max" where there is no limit; version 1 has two, and -1. */
+/* Control groups of version 2 have one file, which starts with "max" if there is no limit. Version 1 has two files, and
+ * -1 for no limit. */
 static void take_quota(void *least, ndr_group_version version, const char *folder) {
   double quota[2];
   bool told = version == NDR_GROUP_V2 ? read_numbers(folder, "cpu.max", 2, quota) == 2
@@ -65,7 +66,7 @@ static int affine_cores(void) {
   return (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* The first number of a list, as OMP_NUM_THREADS may be one; 0 where there is none. */
+/* The first number of a list, such as OMP_NUM_THREADS may hold; 0 if there is none. */
 static int number_in_environment(const char *name) {
   const char *text = getenv(name);
   long number = text ? strtol(text, NULL, 10) : 0;
@@ -79,7 +80,7 @@ static int count_threads(void) {
   return wanted < 1 ? 1 : wanted > NDR_MOST_THREADS ? NDR_MOST_THREADS : wanted;
 }
 
-/* Counted once, as plans that were made go by it; a child may have been given cores of its own. */
+/* Counted once, because plans depend on it; a child of fork() counts again, as it may have other cores. */
 static atomic_int counted;
 
 int ndr_thread_count(void) {

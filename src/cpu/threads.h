@@ -1,4 +1,4 @@
-/* How many threads the CPU backend uses where its caller does not say. */
+/* How many threads the CPU backend uses if its caller does not say. */
 #ifndef NDR_CPU_THREADS_H
 #define NDR_CPU_THREADS_H
 

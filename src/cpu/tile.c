@@ -1,18 +1,19 @@
-/* The fastest axis is short: lanes are taken from another axis, and the short one lies within the tile. Kept and next
- * to a reduced axis, as the channels of an image, it is the period of a run that several outputs share. Else tiles are
- * gathered: transposed where the short axis is reduced, as the sums of 4 neighbours. */
+/* Family tile: the fastest axis is short, so that the lanes come from another axis. If the short axis is kept and the
+ * next one is reduced, as in sums over the pixels of an image with 3 channels, it is the period of a run that several
+ * outputs share. Otherwise tiles are gathered; that transposes them if the short axis is reduced, as in sums of 4
+ * neighbours. */
 #include "cpu/family.h"
 #include "cpu/fold/fold.h"
 #include "cpu/nest.h"
 
-/* Reduced axes that are tried as rows: the innermost ones, which use up cache lines. */
+/* How many reduced axes are tried as rows: the innermost ones, which use whole cache lines. */
 #define ROW_AXES 2
 
 typedef struct search {
   const ndr_canonical *problem;
   const ndr_device *device;
   ndr_nest *best;
-  double seconds; /* negative: none yet */
+  double seconds; /* of the best nest; negative: there is none yet */
 } search;
 
 static void consider(search *found, const ndr_nest *nest) {
@@ -29,7 +30,7 @@ static bool interleaves(const ndr_axis *run, const ndr_axis *kept) {
 /* Predicted seconds of the best choice of lanes other than the fastest axis; negative if there is none. */
 static double choose(ndr_nest *best, const ndr_canonical *problem, const ndr_device *device) {
   search found = {problem, device, best, -1};
-  bool keeps = ndr_nest_keeps_lanes(problem);
+  bool keeps = ndr_nest_keeps_fastest(problem);
   ndr_nest nest;
   for (int r = 0; r < problem->reduced_count; r++) {
     for (int k = 0; k < problem->kept_count; k++) {

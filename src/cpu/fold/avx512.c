@@ -1,5 +1,4 @@
-/* The kernels for AVX-512: to be compiled with -mavx512f -mavx512bw -mavx512dq -mavx512vl besides those of fold_avx2.c.
- */
+/* The kernels for AVX-512. Compile with -mavx512f -mavx512bw -mavx512dq -mavx512vl and the options of avx2.c. */
 #include "cpu/fold/fold.h"
 
 #ifdef __AVX512BW__

@@ -1,4 +1,4 @@
-/* Template, part 9: ndr_state_finish for contiguous states, where results of few elements each make it count. */
+/* Template, part 10: ndr_state_finish in loops that vectorise, which matters where outputs have few elements. */
 
 #define FINISH(type, value)                                                                                            \
   {                                                                                                                    \

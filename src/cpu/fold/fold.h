@@ -1,9 +1,9 @@
 /* The machine-dependent half of the fast families: micro-kernels that fold a tile of elements into states.
  *
  * A tile is `rows` rows of `lanes` contiguous elements. Every kernel works on lanes that do not depend on each other,
- * so the compiler vectorises it for whatever width the instruction set has, and all of them give the same bits. Who
- * owns a lane is the caller's affair: lane l belongs to output l % period, so a period of `lanes` is a row of outputs,
- * a period of 1 a run of one output, and a period of 3 the three channels of an image.
+ * so the compiler vectorises it for whatever width the instruction set has, and all of them give the same bits. Lane l
+ * belongs to output l % period. A period of `lanes` means a row of outputs, a period of 1 a run of one output, and a
+ * period of 3 the three channels of an image.
  *
  * Tiles are small (a kernel sums at most NDR_ROWS elements one after another), so accumulation is blockwise. */
 #ifndef NDR_CPU_FOLD_FOLD_H
@@ -11,8 +11,8 @@
 
 #include "core/state.h"
 
-#define NDR_LANES 512 /* most lanes of a tile: accumulators stay in the first-level cache */
-#define NDR_ROWS 255  /* most rows: 8-bit counters count them, 16-bit ones sum 8-bit elements over them */
+#define NDR_LANES 512 /* the most lanes of a tile: their accumulators stay in the first-level cache */
+#define NDR_ROWS 255  /* the most rows: 8 bits count them, and 16 bits hold the sum of 8-bit elements over them */
 
 typedef struct ndr_tile {
   const void *data;
@@ -21,11 +21,11 @@ typedef struct ndr_tile {
   int64_t period;     /* divides lanes */
   /* The flattened index of lane l in row r is index + r * index_row + l / period * index_lane, index_row >= 0. */
   int64_t index, index_row, index_lane;
-  bool cached; /* the elements were just written: they need not come from memory */
-  bool fresh;  /* states hold nothing yet: store instead of combining */
+  bool cached; /* the elements were just written, and are in a cache */
+  bool fresh;  /* states hold nothing yet: store the tile's states instead of merging them */
 } ndr_tile;
 
-/* Combines what the tile holds into `period` states. */
+/* Folds a tile into `period` states. */
 typedef void ndr_fold(const ndr_tile *tile, uint64_t *states, int64_t pitch);
 
 /* into[j] = combine(into[j], from[j]): ndr_state_merge for contiguous states. */
@@ -50,14 +50,14 @@ typedef struct ndr_isa {
                  void *result, int64_t result_step);
 } ndr_isa;
 
-/* NULL where the compiler was not asked for the instruction set. */
+/* NULL if the build does not compile for the instruction set. */
 extern const ndr_isa *const ndr_isa_baseline, *const ndr_isa_avx2, *const ndr_isa_avx512;
 
 /* The widest instruction set that this machine has, or what NDR_CPU_ISA in the environment names. */
 const ndr_isa *ndr_isa_here(void);
 
-/* The dtype that elements are converted to before op folds them: one that holds them exactly (64-bit integers: nearly)
- * and whose kernels compute as exactly as the result is wanted. Only logsumexp computes anything in less than f64. */
+/* The dtype that elements are converted to before op folds them. It holds them exactly, except 64-bit integers, and its
+ * kernels are exact enough for the result. Only logsumexp computes in less than f64. */
 ndr_dtype ndr_fold_dtype(ndr_op op, ndr_dtype dtype, bool accumulate_f64);
 
 #endif

@@ -1,4 +1,4 @@
-/* Template, part 7: bringing elements of one size into dense rows, from
+/* Template, part 7: gathers elements of one size into dense rows, given
  *   GATHER(function)    how its functions are called
  *   BITS                an unsigned type of the elements' size
  *   SIDE                elements in 16 bytes
@@ -7,7 +7,7 @@
 typedef BITS __attribute__((may_alias)) GATHER(element);
 typedef BITS __attribute__((vector_size(16))) GATHER(vector);
 
-/* Strides that the compiler knows become shuffles instead of one load an element. */
+/* With a stride that the compiler knows, it uses shuffles instead of a load for each element. */
 #define GATHER_ROW(stride)                                                                                             \
   for (int64_t l = 0; l < lanes; l++) to[l] = from[l * (stride)]
 
@@ -23,7 +23,7 @@ static void GATHER(row)(const GATHER(element) *restrict from, int64_t lane_strid
 }
 #undef GATHER_ROW
 
-/* SIDE lanes of SIDE contiguous rows each become SIDE rows: interleaving the halves log2 SIDE times transposes. */
+/* Transposes SIDE lanes of SIDE contiguous elements into SIDE rows, by interleaving the halves log2 SIDE times. */
 static inline void GATHER(square)(const GATHER(element) * from, int64_t lane_stride, GATHER(element) * to,
                                   int64_t lanes) {
   GATHER(vector) v[SIDE], w[SIDE];

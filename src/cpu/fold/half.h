@@ -1,4 +1,4 @@
-/* Template, part 9: sums and truths of 16-bit floats, with NaN elements counted or left out, from
+/* Template, part 9: sums, any, all, count and valid of 16-bit floats, with NaN elements counted or left out, from
  *   NAME(kernel)     how its functions are called
  *   ELEMENT, INDEX   the storage type and the unsigned type of its size
  *   INFINITE         the bits of +infinity: NaN has more, whatever its sign

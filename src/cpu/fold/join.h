@@ -1,5 +1,5 @@
-/* Template, part 2: combining states, word-major and contiguous; the vectorised twin of ndr_state_merge. Then how the
- * kernels' lanes become states. */
+/* Template, part 2: merges contiguous word-major states, as ndr_state_merge does, in loops that vectorise. Then turns
+ * the kernels' lanes into states. */
 
 #define JOIN(name, ...)                                                                                                \
   static void join_##name(uint64_t *restrict a, int64_t a_pitch, const uint64_t *restrict b, int64_t b_pitch,          \
@@ -28,7 +28,7 @@ JOIN(multiply, A(0) = word_of(FA(0) * FB(0)))
 JOIN(multiply_complex, double re = FA(0) * FB(0) - FA(1) * FB(1); double im = FA(0) * FB(1) + FA(1) * FB(0);
      A(0) = word_of(re); A(1) = word_of(im))
 
-/* b's value against a's: `better` wins whatever the indices, `level` leaves it to them. */
+/* `better`: b's value wins whatever the indices are; `level`: the values are equal, and the lower index wins. */
 #define JOIN_EXTREME(name, read, better, level)                                                                        \
   JOIN(name, read; A(0) = (better) ? B(0) : A(0))                                                                      \
   JOIN(arg##name, read; int wins = (better) | ((level) & ((int64_t)B(1) < (int64_t)A(1)));                             \
@@ -46,7 +46,7 @@ JOIN_EXTREME(max_f64, READ_FLOAT, (y > x) | ((y != y) & (x == x)), (x == y) | BO
 JOIN_EXTREME(min_skip, READ_FLOAT, (y < x) | ((x != x) & (y == y)), (x == y) | BOTH_NAN)
 JOIN_EXTREME(max_skip, READ_FLOAT, (y > x) | ((x != x) & (y == y)), (x == y) | BOTH_NAN)
 
-/* Word 0 as join_min_..., word 1 as join_max_.... */
+/* Joins word 0 by join_min_... and word 1 by join_max_.... */
 #define JOIN_EXTREMES(suffix)                                                                                          \
   static void join_ptp_##suffix(uint64_t *restrict a, int64_t a_pitch, const uint64_t *restrict b, int64_t b_pitch,    \
                                 int64_t count) {                                                                       \
@@ -76,7 +76,7 @@ JOIN(logsumexp, const double x = FA(0); const double y = FB(0); const double top
 
 /* ---- from lanes to states ---- */
 
-/* Folds the lanes of each output together, half onto half. */
+/* Joins the lanes of each output, one half to the other until one is left. */
 static void collapse(ndr_join *join, const ndr_tile *tile, uint64_t *words) {
   for (int64_t lanes = tile->lanes; lanes > tile->period;) {
     int64_t stay = (lanes / tile->period + 1) / 2 * tile->period;
@@ -100,7 +100,7 @@ static void settle(ndr_join *join, int word_count, const ndr_tile *tile, uint64_
   deposit(join, word_count, tile, words, states, pitch);
 }
 
-/* valid where no element can be NaN. */
+/* The kernel of valid for dtypes that have no NaN. */
 static void valid_integer(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
   ALIGNED uint64_t words[NDR_LANES];
@@ -108,7 +108,7 @@ static void valid_integer(const ndr_tile *tile, uint64_t *states, int64_t pitch)
   settle(join_add_int, 1, tile, words, states, pitch);
 }
 
-/* Gives the lanes of each output the mean of their values; NaN stands for no value, 0 is the mean of none. */
+/* Sets the lanes of each output to the mean of their values. NaN is a lane without a value; the mean of none is 0. */
 static void average_lanes(const ndr_tile *tile, double *values) {
   const int64_t lanes = tile->lanes;
   if (tile->period == lanes) {

@@ -45,11 +45,11 @@ typedef struct ndr_problem {
   int op_count;
   ndr_op ops[NDR_MAX_OPS];
   int keepdims, skip_nan; /* these and the following as in ndr_options */
-  double ddof;
   ndr_accumulate accumulate;
+  double ddof; /* last, so that the struct ends without padding, and a new member makes it longer */
 } ndr_problem;
 #define NDR_PROBLEM_INIT                                                                                               \
-  { sizeof(ndr_problem), NDR_BOOL, 0, {0}, {0}, 0, {0}, 0, {NDR_SUM}, 0, 0, 0.0, NDR_ACCUMULATE_DEFAULT }
+  { sizeof(ndr_problem), NDR_BOOL, 0, {0}, {0}, 0, {0}, 0, {NDR_SUM}, 0, 0, NDR_ACCUMULATE_DEFAULT, 0.0 }
 
 /* The problem of reducing arrays laid out like `array` over dims by ops, with default options, which may then be set.
  * Dims are written out in ascending order, and strides where the array has none. Reads no element. Errors: as

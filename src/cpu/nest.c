@@ -103,8 +103,8 @@ static void add_reduced(ndr_nest *nest, const ndr_canonical *problem, int skip_l
   }
 }
 
-/* Positions of a chunk, for states of so many words: all that lie closer together than the steps of the reduction, so
- * that memory is walked in its order; and enough to make a task of TASK_BYTES. */
+/* Positions of a chunk whose states have `words` words: all that lie closer together than the steps of the reduction,
+ * so that memory is read in its order, and enough to make a task of TASK_BYTES. */
 static int64_t choose_chunk(const ndr_nest *nest, int64_t words, int64_t tile_bytes) {
   int64_t room = most(1, CHUNK_WORDS / most(1, words * nest->period)), wanted = 1;
   for (int k = 0; k < nest->kept_count && nest->steps > 1; k++)

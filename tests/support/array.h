@@ -34,7 +34,7 @@ ndr_status array_result(test_array *made, const DLTensor *of, int dim_count, con
                         const ndr_options *options, rng *random);
 void array_free(test_array *made);
 
-/* Fills the gaps between elements too: what is read from there is wrong, and shows. */
+/* Fills the elements, and the gaps between them with other values, so that a read from a gap shows. */
 void array_fill(test_array *filled, rng *random, filling how);
 
 /* A compact array holding the given values, one number an element (the imaginary parts are 0). */
@@ -53,7 +53,7 @@ element *array_elements(const DLTensor *tensor);
 /* Whether two tensors of one shape and dtype hold the same values; NaN equals NaN. */
 bool same_elements(const DLTensor *a, const DLTensor *b);
 
-/* Whether every byte of memory outside the elements is still ARRAY_POISON: what wrote a result wrote nothing else. */
+/* Whether every byte outside the elements is still ARRAY_POISON, so that only elements were written. */
 bool array_gaps_untouched(const test_array *made);
 
 /* The options that a case stands for. */

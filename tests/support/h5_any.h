@@ -13,26 +13,26 @@ void h5_write(const char *path, const DLTensor *tensor, ndr_dtype dtype, hid_t c
 /* The problem of reducing a dataset; valid until the thread's next call. */
 ndr_problem *h5_problem(const ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops);
 
-/* A dataset of any dtype, layout and filters at path, of at most so many elements, reduced over any dims as `how` says
- * within `memory`, is what the oracle says of the array. NDR_ERR_MEMORY is accepted below 1 MiB. Where options can be
- * expensive, `plain` leaves them out. */
+/* Writes a random dataset of at most `most` elements to path: any dtype, layout and filters. Reduces it over random
+ * dims as `how` says, within `memory` bytes, and compares the results with the oracle. NDR_ERR_MEMORY is accepted below
+ * 1 MiB. `plain` leaves out options that can be expensive. */
 void h5_check_any(rng *random, const char *path, int64_t most, bool plain, const ndr_h5_options *how, int64_t memory);
 
 /* An i16 dataset with a missing value, in chunks with shuffle and deflate, [24,18,40]; its dim 0 has no valid element
  * at [.,3,5]. */
 void h5_write_packed(const char *path);
 
-/* The results of ops over dims as `how` says are those of the CPU, to the bit, or for those that round within what
- * adding in another order does to sums. Twice as `how` says gives the same bits. */
+/* Checks that the results of ops over dims as `how` says equal those of the CPU: to the bit, or, if the op rounds,
+ * within the error of adding in another order. A second reduction as `how` says must give the same bits. */
 void h5_check_same(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
                    const ndr_h5_options *how);
 
-/* Both ways give the same bits. */
+/* Checks that `one` and `other` give the same bits. */
 void h5_check_bits(ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops,
                    const ndr_h5_options *one, const ndr_h5_options *other);
 
-/* h5_check_same for every dataset of a file whose elements have at most so many bytes, over all dims, each dim, and the
- * first and last; returns how many there were. */
+/* Calls h5_check_same for every dataset of a file that has at most most_bytes bytes: over all dims, over each dim, and
+ * over the first and last together. Returns how many datasets there were. */
 int h5_check_file(const char *file, int64_t most_bytes, int op_count, const ndr_op *ops, const ndr_h5_options *how);
 
 #endif

@@ -4,8 +4,7 @@
 
 #include "array.h"
 
-/* What a correct result lies between, before it is rounded to the result's dtype. low and high are NaN where the result
- * must be. */
+/* The bounds of a correct result, before it is rounded to the result's dtype. Both are NaN if the result must be. */
 typedef struct answer {
   element low, high;
   bool open; /* the definition does not decide it (0 / 0 by rounding, products of complex infinities) */
@@ -14,7 +13,7 @@ typedef struct answer {
 /* op over `count` elements whose flattened indices are 0..count-1. */
 answer oracle_fold(const ndr_problem *problem, ndr_op op, const element *x, int64_t count);
 
-/* One answer an output, in row-major order of the kept dims; the caller frees them. */
+/* One answer for each output, in row-major order of the kept dims; the caller frees them. */
 answer *oracle_reduce(const ndr_problem *problem, ndr_op op, const DLTensor *array, int64_t *outputs);
 
 bool answer_accepts(const answer *expected, ndr_dtype dtype, element got);

@@ -1,4 +1,4 @@
-/* Structs that start with their size, as programs hand them over that know fewer members than the library, or more. */
+/* Tests of structs that begin with their size, from callers that know fewer or more members than the library. */
 #ifndef TEST_SUPPORT_SIZED_H
 #define TEST_SUPPORT_SIZED_H
 
@@ -9,21 +9,22 @@
 /* A copy in memory of `size` bytes, to be freed: a sanitizer sees what is read or written beyond. */
 void *sized_copy(const void *made, size_t known, size_t size);
 
-/* A struct that a call reads: `made` is one that it takes. */
+/* A struct that a call reads. */
 typedef struct sized_struct {
   const char *name;
   ndr_status (*call)(const void *given);
-  const void *made;
-  size_t known, enough; /* its size, and how much of it the call needs, as members that lack are 0 */
+  const void *made; /* a struct that the call accepts */
+  size_t known;     /* the struct's size */
+  size_t enough;    /* the least size that the call accepts when the other members are 0 */
 } sized_struct;
 
-/* One that is shorter is read as far as it goes. */
+/* Checks that of a shorter struct the call reads only what is there. */
 void sized_check_shorter(const sized_struct *read);
 
-/* One that is longer must be 0 where the library does not know it. */
+/* Checks that a longer struct is refused unless its unknown members are 0. */
 void sized_check_longer(const sized_struct *read);
 
-/* One without a size that can be is refused. */
+/* Checks that a struct with an impossible size is refused. */
 void sized_check_size(const sized_struct *read);
 
 #endif

@@ -1,5 +1,5 @@
-/* Tables of calls with one wrong argument. A row is a call; each runs in a process of its own, which a crash ends
- * alone.
+/* Tables of calls with one wrong argument. A row is a call. Each row runs in a process of its own, so that a crash ends
+ * only that row.
  *
  *   static int rows_of_reduce(int row) {
  *     int at = 0;
@@ -18,13 +18,13 @@
 /* Runs row `row`, the first being 0, and returns how many rows there are. */
 typedef int spoiled_rows(int row);
 
-/* The row's call fails with NDR_ERR_status, and a sentence of which `word` is a part. */
+/* Asserts that the row's call fails with NDR_ERR_status, and that its sentence contains `word`. */
 #define REFUSED(status, word, ...)                                                                                     \
   do {                                                                                                                 \
     if (at++ == row) assert_fails((__VA_ARGS__), NDR_ERR_##status, word);                                              \
   } while (0)
 
-/* What the row says is true: calls that have no status do nothing. */
+/* Asserts that the row's expression is true: for calls that return no status. */
 #define HARMLESS(...)                                                                                                  \
   do {                                                                                                                 \
     if (at++ == row) ck_assert_msg((__VA_ARGS__), "%s", #__VA_ARGS__);                                                 \

@@ -287,7 +287,7 @@ template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
     return {from_word<typename kind<T>::state_value>(w[0]), (i64)w[1]};
   }
   static NDR_DEVICE i64 finish(const State &a, double) {
-    return a.index;
+    return a.index == limits<i64>::most() ? -1 : a.index;
   }
 };
 template <class T, bool W, bool S> using op_argmin = op_arg<T, W, S, -1>;

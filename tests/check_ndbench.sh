@@ -309,5 +309,17 @@ has err "no --op 'men'; there are min, "
 run 2 ladder --family tile
 has err "no option '--family'"
 run 0 --list -- small
+has out '^sum f32 \[64,64\] /0$'
+if grep -q '4096' "$folder/out"; then echo "$command: prints other sets" && failures=$((failures + 1)); fi
+run 2 --list foo
+has err "no set 'foo'"
+run 2 --threads 0 small
+has err "from 1 to"
+run 2 --device abacus small
+has err "not 'abacus'"
+if ! nvidia-smi -L >/dev/null 2>&1; then
+  run 1 --device cuda 'sum f32 [4] /0'
+  has err 'cuda'
+fi
 
 [ "$failures" -eq 0 ] || exit 1

@@ -28,6 +28,12 @@ for flag in $flags; do
   *.so | *.so.* | *.a) echo "$flag is one library's path: the linker cannot choose" && exit 1 ;;
   esac
 done
+# The program's search path is not that of its libraries: libndreduce_h5 has to find libndreduce itself.
+if [ "$1:$package" = shared:ndreduce_h5 ]; then
+  # shellcheck disable=SC2086 # flags are split at blanks on purpose
+  ${CC:-cc} "$(dirname "$3")/h5_alone.c" -o "$scratch/h5_alone" -Wl,--as-needed $flags -Wl,-rpath,"$libraries"
+  env -u LD_LIBRARY_PATH "$scratch/h5_alone"
+fi
 # shellcheck disable=SC2086 # flags are split at blanks on purpose
 ${CC:-cc} "$3" -o "$program" -L"$folder" $flags
 # Who has arrays alone loads no HDF5, nor what that needs.

@@ -20,9 +20,9 @@
  *   ndr_stream_destroy(device, options.stream);
  *   ndr_memory_free(device, there);
  *
- * These functions bring data to a GPU without a header of CUDA. `device` says where memory is. kDLCPU is plain host
- * memory, kDLCUDA the memory of GPU device_id, and kDLCUDAHost pinned host memory, from and to which GPUs copy at full
- * speed while the host goes on. Streams, copies and waits belong to GPU device_id for kDLCUDA and kDLCUDAHost. For
+ * These functions bring data to a GPU without a header of CUDA. `device` says where memory is. {kDLCPU, 0} is plain
+ * host memory, kDLCUDA the memory of GPU device_id, and kDLCUDAHost pinned host memory, from and to which GPUs copy at
+ * full speed while the host goes on. Streams, copies and waits belong to GPU device_id for kDLCUDA and kDLCUDAHost. For
  * kDLCPU streams are NULL, and the work is done when a call returns.
  *
  * Every function fails with NDR_ERR_NO_DEVICE if there is no such device, with NDR_ERR_MEMORY if memory runs out, and
@@ -106,7 +106,7 @@ typedef struct ndr_stored {
   int64_t lead[NDR_MAX_DIMS];  /* 0 .. chunk - 1 */
   int scaled;                  /* not 0: result is f64 */
   double scale, offset;
-  int missing_count; /* of missing[]; 0 unless dtype is a float, or result is f64 */
+  int missing_count; /* how many of missing[] count; 0 unless dtype is a float, or result is f64 */
   ndr_packed missing[NDR_STORED_MISSING];
   int ranged;
   ndr_packed least, most;

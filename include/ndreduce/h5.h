@@ -161,9 +161,9 @@ NDR_API ndr_status ndr_h5_coordinate(const ndr_h5_dataset *dataset, int dim, dou
 /* The same as weights (ndr_h5_options.weights): unpacked even where the dataset was opened raw, which is about its
  * elements. Where `cosine` is not 0, the cosines of latitudes, which is how grid cells shrink towards the poles. The
  * scale's units are degrees (degrees_north, degree, degrees, degree_N, ... in any case) or radians (radian, radians,
- * rad); without units they are taken for degrees where the dim is called a latitude. Fails with NDR_ERR_ARGUMENT on
- * others, on longitudes (by units like degrees_east, else by the attribute standard_name, else by the dim's name), and
- * on what lies beyond a pole. */
+ * rad); without units they are taken for degrees where the dim is called a latitude. Fails as ndr_h5_coordinate does,
+ * and for cosines with NDR_ERR_ARGUMENT on other units, on longitudes (known by units like degrees_east, else by the
+ * attribute standard_name, else by the dim's name), and on latitudes beyond a pole. */
 NDR_API ndr_status ndr_h5_coordinate_weights(const ndr_h5_dataset *dataset, int dim, int cosine, double *values);
 
 /* Room for a date and the final 0. */
@@ -171,11 +171,12 @@ NDR_API ndr_status ndr_h5_coordinate_weights(const ndr_h5_dataset *dataset, int 
 
 /* Writes coordinates of a dim that are times ("days since 2001-01-01", in the calendar of CF that the scale names) as
  * ISO dates: "2001-01-31", or where one of values[count] is not midnight "2001-01-31T12:00:00", all of them with
- * fractions of seconds where one needs them. A value is rounded to the second that it tells apart as it is stored; one
- * that is no time (NaN, or a billion years away) becomes "". Months and years are units only in calendars where all are
- * of one length. The standard calendar is Julian before 15 October 1582; it has no year 0, as the Julian has not,
- * unless the units count from that. Fails with NDR_ERR_DIMS where the dim has no coordinates, or none that are times,
- * as in a dataset opened raw. */
+ * fractions of seconds where one needs them. As values are rounded where they are stored, a date is the whole second
+ * within that error, else the whole millisecond, else the nearest microsecond. A value that is no time (NaN, or a
+ * billion years away) becomes "". Months and years are units only in calendars where all are of one length. The
+ * standard calendar is Julian before 15 October 1582; it has no year 0, as the Julian has not, unless the units count
+ * from that. Fails with NDR_ERR_DIMS where the dim has no coordinates, or none that are times, as in a dataset opened
+ * raw. */
 NDR_API ndr_status ndr_h5_dates(const ndr_h5_dataset *dataset, int dim, int64_t count, const double *values,
                                 char (*texts)[NDR_H5_DATE_CHARS]);
 

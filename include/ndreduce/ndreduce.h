@@ -179,7 +179,8 @@ typedef struct ndr_options {
  * In C it is valid until the end of the enclosing block. In C++ it needs C++20, takes the members in their order, and
  * is valid until the end of the statement. Before C++20 write `ndr_options options; options.skip_nan = 1;`.
  *
- * NDR_DIMS(0, 2) stands for the two arguments dim_count, dims. NDR_ALL_DIMS stands for two that mean all dims. */
+ * NDR_DIMS(0, 2) stands for the two arguments dim_count, dims. It takes one dim at least, and in C++ needs C++14; for no
+ * dims write 0, NULL. NDR_ALL_DIMS stands for two that mean all dims. */
 #ifdef __cplusplus
 #if __cplusplus >= 202002L
 #define NDR_OPTIONS(...) (&static_cast<const ndr_options &>(ndr_options{__VA_ARGS__}))
@@ -248,7 +249,8 @@ NDR_API ndr_status ndr_result_describe(const DLTensor *array, int dim_count, con
  *   array    any strides (0 and negative too), up to NDR_MAX_DIMS dims; elements must be aligned to their size
  *   dims     dim_count numbers; negative ones count from the end. With dim_count 0 each element is an output of its
  *            own; -1 and NULL mean all dims
- *   result   as ndr_result_describe says, any strides that do not overlap; must not overlap the array
+ *   result   as ndr_result_describe says, any strides that do not overlap; must not overlap the array, which is not
+ *            checked
  *   options  NULL for the defaults
  * On a GPU the work is queued on options->stream and may not have finished when the call returns; temporary memory is
  * a workspace that the library lends (see ndr_plan_execute). On the CPU it is done when the call returns. */

@@ -79,7 +79,8 @@ NDR_API ndr_status ndr_problem_result(const ndr_problem *problem, int i, DLTenso
 
 typedef struct ndr_plan ndr_plan;
 
-/* A device as the planner sees it: plain numbers, so that plans can be made for a device that this machine lacks. */
+/* A device as the planner sees it: plain numbers, so that plans can be made for a device that this machine lacks,
+ * if the build has its backend. */
 typedef struct ndr_device {
   size_t size;       /* sizeof(ndr_device) */
   DLDeviceType type; /* kDLCPU or kDLCUDA */
@@ -95,10 +96,10 @@ typedef struct ndr_device {
 } ndr_device;
 
 /* Plans a reduction of arrays that are laid out as the problem says, on a device, into results laid out like `results`
- * (NULL: compact). Only the shapes, strides, dtypes and devices of `results` count. Options must not set members that
- * change the result. Under NDR_MEASURE families are timed on options->stream. On success *plan must be given to
- * ndr_plan_destroy; on failure it is NULL. A plan is immutable: any number of threads may execute it. Errors: as
- * ndreduce. */
+ * (NULL: compact). Only the shapes, strides, dtypes and devices of `results` count. Only the second group of options
+ * may be set, those that change no result; the others are refused. Under NDR_MEASURE families are timed on
+ * options->stream. On success *plan must be given to ndr_plan_destroy; on failure it is NULL. A plan is immutable: any
+ * number of threads may execute it. Errors: as ndreduce. */
 NDR_API ndr_status ndr_plan_create(ndr_plan **plan, const ndr_problem *problem, DLDevice device,
                                    const DLTensor *const *results, const ndr_options *options);
 
@@ -192,8 +193,9 @@ NDR_API ndr_status ndr_accumulator_create(ndr_accumulator **accumulator, const n
                                           const ndr_options *options);
 
 /* Adds a slab: a tensor of the same ndim whose element (0, 0, ...) is element offset[] of the whole. Slabs may come in
- * any order; each element of the whole must be given exactly once (a slab of size 0 is legal). Not thread-safe on one
- * accumulator: give each thread its own and merge. On a GPU the work is queued on the options' stream. */
+ * any order; each element of the whole must be given exactly once, which is not checked (a slab of size 0 is legal).
+ * Not thread-safe on one accumulator: give each thread its own and merge. On a GPU the work is queued on the options'
+ * stream. */
 NDR_API ndr_status ndr_accumulator_add(ndr_accumulator *accumulator, const DLTensor *slab, const int64_t *offset);
 
 /* Adds everything that was added to `from` to `into`. Both must have been created alike; only their GPUs and streams
@@ -203,7 +205,7 @@ NDR_API ndr_status ndr_accumulator_merge(ndr_accumulator *into, const ndr_accumu
 
 /* Writes the results of what has been added so far; more can be added afterwards. results[i] is that of the problem's
  * ops[i]. An output to which no element was added gets the value of an empty reduction. For min and max that is the
- * identity, for ptp NaN, or 0 for integers. */
+ * identity, for ptp NaN, or 0 for integers, for argmin and argmax -1. */
 NDR_API ndr_status ndr_accumulator_finish(const ndr_accumulator *accumulator, DLTensor *const *results);
 
 /* Bytes of partial states that the accumulator holds on its device. */

@@ -299,8 +299,8 @@ static void finish_one(const ndr_state *state, ndr_dtype result, const uint64_t 
     else
       store_integer(result, within_dtype(result, words[0]), out);
     return;
-  case NDR_ARGMIN:
-  case NDR_ARGMAX: store_integer(result, words[1], out); return;
+  case NDR_ARGMIN: /* no element: -1, also where the identity's index is the highest, which every other is below */
+  case NDR_ARGMAX: store_integer(result, words[1] == INT64_MAX ? (uint64_t)-1 : words[1], out); return;
   case NDR_PTP: store_difference(result, words, out); return;
   case NDR_MEAN:
     for (int p = 0; p < parts; p++) value[p] /= f64_of(words[parts]);

@@ -149,6 +149,29 @@ START_TEST(outputs_without_elements_hold_what_an_empty_reduction_gives) {
 }
 END_TEST
 
+/* 2^63 - 1 is the identity's, so that any index is lower; nobody outside could tell it from an index. */
+START_TEST(outputs_without_elements_have_no_index) {
+  int64_t least[3], greatest[3];
+  const ndr_op ops[] = {NDR_ARGMIN, NDR_ARGMAX};
+  DLTensor r0 = ndr_tensor(least, NDR_I64, NDR_SHAPE(3)), r1 = ndr_tensor(greatest, NDR_I64, NDR_SHAPE(3));
+  for (int skip_nan = 0; skip_nan < 2; skip_nan++) {
+    float x[2] = {3, -4};
+    int8_t y[2] = {3, -4};
+    DLTensor slabs[] = {ndr_tensor(x, NDR_F32, NDR_SHAPE(1, 2)), ndr_tensor(y, NDR_I8, NDR_SHAPE(1, 2))};
+    for (int i = 0; i < 2; i++) {
+      ndr_accumulator *a;
+      assert_ok(accumulate_array(&a, cpu, i ? NDR_I8 : NDR_F32, 2, (int64_t[]){3, 2}, NDR_DIMS(1), 2, ops,
+                                 i ? NULL : NDR_OPTIONS(.skip_nan = skip_nan)));
+      assert_ok(ndr_accumulator_add(a, &slabs[i], (int64_t[]){1, 0}));
+      assert_ok(ndr_accumulator_finish(a, (DLTensor *[]){&r0, &r1}));
+      ck_assert(least[0] == -1 && least[1] == 1 && least[2] == -1);
+      ck_assert(greatest[0] == -1 && greatest[1] == 0 && greatest[2] == -1);
+      ndr_accumulator_destroy(a);
+    }
+  }
+}
+END_TEST
+
 START_TEST(slabs_of_size_zero_add_nothing) {
   int64_t sum = -1;
   ndr_accumulator *a;
@@ -338,9 +361,9 @@ int main(void) {
   Suite *suite = suite_create("api accumulator");
   suite_case(suite, "cuts", 300, no_cut_and_no_order_shows, NULL);
   suite_case(suite, "by hand", 30, arg_indices_are_global, finishing_does_not_end_it,
-             outputs_without_elements_hold_what_an_empty_reduction_gives, slabs_of_size_zero_add_nothing,
-             wholes_without_elements_fail_as_ndreduce_does, merging_leaves_the_other_alone,
-             bytes_grow_with_the_outputs_alone, NULL);
+             outputs_without_elements_hold_what_an_empty_reduction_gives, outputs_without_elements_have_no_index,
+             slabs_of_size_zero_add_nothing, wholes_without_elements_fail_as_ndreduce_does,
+             merging_leaves_the_other_alone, bytes_grow_with_the_outputs_alone, NULL);
   suite_case(suite, "errors", 30, creating_checks_as_ndreduce_does, creating_does_not_wait_to_refuse_a_family,
              slabs_that_do_not_fit_are_refused, accumulators_of_other_reductions_do_not_merge,
              what_lies_behind_the_counts_does_not_count, finishing_checks_the_results, destroying_null_is_legal, NULL);

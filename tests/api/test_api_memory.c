@@ -47,6 +47,20 @@ START_TEST(memory_that_is_not_to_be_had_is_refused) {
 }
 END_TEST
 
+START_TEST(another_cpu_is_refused) {
+  const DLDevice other = {kDLCPU, 7};
+  char byte = 1, copy = 0;
+  void *place = &place;
+  assert_fails(ndr_memory_allocate(other, 1, &place), NDR_ERR_NO_DEVICE, "CPU device 7");
+  ck_assert_ptr_null(place);
+  assert_fails(ndr_stream_create(other, &place), NDR_ERR_NO_DEVICE, "CPU device 7");
+  assert_fails(ndr_stream_follow(other, NULL, NULL), NDR_ERR_NO_DEVICE, "CPU device 7");
+  assert_fails(ndr_stream_wait(other, NULL), NDR_ERR_NO_DEVICE, "CPU device 7");
+  assert_fails(ndr_copy(other, &copy, &byte, 1, NULL), NDR_ERR_NO_DEVICE, "CPU device 7");
+  ck_assert_int_eq(copy, 0);
+}
+END_TEST
+
 START_TEST(copies_are_done_at_once) {
   char from[] = "from here", to[sizeof from] = "";
   void *stream = &stream;
@@ -65,6 +79,6 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("memory");
   suite_case(suite, "host", 30, a_build_says_what_it_has, there_is_one_cpu, memory_is_aligned,
-             memory_that_is_not_to_be_had_is_refused, copies_are_done_at_once, NULL);
+             memory_that_is_not_to_be_had_is_refused, another_cpu_is_refused, copies_are_done_at_once, NULL);
   return suite_run(suite);
 }

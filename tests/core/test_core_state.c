@@ -226,7 +226,9 @@ static void check_empty(ndr_state state, rng *random) {
   } else if (state.op == NDR_PTP) {
     ck_assert_msg(is_integer(state.dtype) ? got.re == 0 : isnan(got.re), "%s of nothing is %Lg", name_of(&state),
                   got.re);
-  } else if (!ndr_op_is_index(state.op)) {
+  } else if (ndr_op_is_index(state.op)) {
+    ck_assert_msg(got.re == -1, "%s of nothing is %Lg", name_of(&state), got.re);
+  } else {
     unsigned char limit[8] = {0};
     memset(limit, state.op == NDR_MIN ? 0xff : 0, sizeof limit);
     if (is_signed(state.dtype)) limit[ndr_dtype_bytes(state.dtype) - 1] = state.op == NDR_MIN ? 0x7f : 0x80;

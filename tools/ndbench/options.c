@@ -20,7 +20,11 @@ uint64_t bench_number(const cli *of, const char *option, const char *text, uint6
 
 const bench_device *bench_read_device(const cli *of, const char *name) {
   const bench_device *device = bench_device_find(name);
-  if (!device) cli_refuse(of, "--device: this build has no device '%s'", name);
+  if (!device && strcmp(name, "cuda") == 0) {
+    fprintf(stderr, "%s: device cuda cannot be used: this build has no CUDA backend\n", of->program);
+    bench_finish(EXIT_RUN);
+  }
+  if (!device) cli_refuse(of, "--device takes cpu, cuda or auto, not '%s'", name);
   return device;
 }
 
@@ -31,7 +35,7 @@ static void read_device(void *target, const char *text) {
 }
 
 static void read_threads(void *target, const char *text) {
-  ((bench_options *)target)->threads = (int)bench_number(&bench_cli, "threads", text, 0, INT_MAX);
+  ((bench_options *)target)->threads = (int)bench_number(&bench_cli, "threads", text, 1, INT_MAX);
 }
 
 static void read_repeat(void *target, const char *text) {
@@ -102,7 +106,7 @@ static const cli_option rows[] = {
      .help = "write machine and rows as JSON to FILE, or to - (then the table goes to stderr)"},
     {0, "explain", FIELD(explain),
      .help = "print the plan for each problem and do not run it; with --measure, the families are timed"},
-    {0, "list", FIELD(only_list), .help = "print the sets and their problems; with 'regret', what it would time"},
+    {0, "list", FIELD(only_list), .help = "print the problems that are named, or all sets; with 'regret', what it would time"},
     {0, "count", "N", CLI_ONCE, read_count, .help = "with 'regret': random problems (default 2000)"},
     {0, "largest", "BYTES", CLI_ONCE, read_largest,
      .help = "with 'regret': leave out larger arrays (default: 256M for random problems)"},
@@ -146,11 +150,11 @@ void bench_options_read(bench_options *options, int argc, char **argv) {
   bool regret = named > 0 && strcmp(argv[1], "regret") == 0;
   if (regret)
     read_regret(options, named - 1, argv + 2);
-  else if (!options->only_list)
+  else
     read_problems(options, named, argv + 1);
   if (options->only_list) {
     for (int i = 0; i < options->list.count; i++) puts(options->list.problems[i].text);
-    if (!regret) bench_sets_print(stdout, true);
+    if (!regret && named == 0) bench_sets_print(stdout, true);
     bench_finish(EXIT_SUCCESS);
   }
   if (options->list.count == 0) cli_refuse(&bench_cli, "name at least one problem or set");

@@ -8,6 +8,7 @@
   }
 #define S(w) f64_of(states[(w)*pitch + j])
 #define MEAN (S(0) / S(1))
+#define INDEX (states[pitch + j] == INT64_MAX ? -1 : (int64_t)states[pitch + j]) /* of no element: -1 */
 #define VARIANCE (S(0) > 0 ? S(2) / (S(0) > state->ddof ? S(0) - state->ddof : 0) : (double)NAN)
 
 static void finish(const ndr_state *state, const uint64_t *states, int64_t pitch, int64_t step, int64_t count,
@@ -32,7 +33,7 @@ static void finish(const ndr_state *state, const uint64_t *states, int64_t pitch
     break;
   case NDR_ARGMIN:
   case NDR_ARGMAX:
-    if (dense) FINISH(uint64_t, states[pitch + j])
+    if (dense) FINISH(int64_t, INDEX)
     break;
   case NDR_ANY:
   case NDR_ALL:
@@ -55,6 +56,7 @@ static void finish(const ndr_state *state, const uint64_t *states, int64_t pitch
 }
 
 #undef FINISH
+#undef INDEX
 #undef S
 #undef MEAN
 #undef VARIANCE

@@ -26,8 +26,9 @@ extern "C" {
 /* ---- Problems --------------------------------------------------------------------------------------------------- */
 
 /* A reduction without its data: everything except the elements that the results depend on. Start from NDR_PROBLEM_INIT;
- * fill it in with ndr_problem_make, ndr_problem_parse or ndr_h5_problem, or by hand. These functions write no more than
- * its size says, and fail with NDR_ERR_UNSUPPORTED if a member beyond that would have to be set.
+ * fill it in with ndr_problem_make, ndr_problem_parse or ndr_h5_problem, or by hand: then set strides, too, since a
+ * stride of 0 repeats one element. The functions write no more than its size says, and fail with NDR_ERR_UNSUPPORTED if
+ * a member beyond that would have to be set.
  *
  * The text form is  OPS DTYPE [SIZE:STRIDE,...] /DIMS OPTIONS
  *   sum f32 [128,64:-1,32] /0,2

@@ -74,7 +74,7 @@ ndr_status ndr_h5_dates(const ndr_h5_dataset *dataset, int dim, int64_t count, c
   if (units.timed)
     write_dates(&units.time, single, count, values, texts);
   else
-    status = ndr_scale_fail(dataset, d, " that are times since a date");
+    status = ndr_scale_fail(dataset, d, " that are times since a date, in units of one length");
   ndr_scale_units_free(&units);
   return status;
 }

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "ndbench/ndbench.h"
+#include "ndreduce/device.h"
 
 /* Empties the second-level cache: by reading, as lines that were written would have to go back to memory first, while
  * the clock runs. */

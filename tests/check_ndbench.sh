@@ -105,6 +105,46 @@ run 1 regret 'sum f32 [4] /0' 'min f32 [0] /0'
 has out '^1 problems'
 has err 'min f32 \[0\] /0: min over no elements'
 
+run 0 gauge --count 8 --largest 2M --repeat 2 --threads 2 --json "$folder/gauge.json"
+has out '^8 problems'
+for kind in compact permuted pitched stepped; do
+  has out "^$kind  *any  *2  *[0-9]"
+done
+has out '^all  *below 32 MiB  *8 '
+if [ "$(grep -c '"share": [0-9]' "$folder/gauge.json")" -ne 8 ] || [ "$(grep -c '"kind": "stepped".*"family"' "$folder/gauge.json")" -ne 2 ]; then
+  echo "$command: not 8 rows in the file, two of a kind"
+  failures=$((failures + 1))
+fi
+if command -v python3 >/dev/null && ! python3 -m json.tool "$folder/gauge.json" >/dev/null; then
+  echo "$command: not JSON"
+  failures=$((failures + 1))
+fi
+# 100 rows of 4 bytes, 400 bytes apart; the sums of the columns of a matrix are all that is written.
+run 0 gauge --repeat 1 --json - 'sum f32 [100:100,1:1] /1' 'sum f32 [1000,1000] /0' 'sum f32 [64,1] /1'
+has out '"kind": "stepped".*"bytes_read": 6400, "bytes_written": 448, .*"ceiling": "read"'
+has out '"kind": "compact".*"bytes_read": 4000000, "bytes_written": 4032, '
+has out '"bytes_read": 256, "bytes_written": 256, .*"ceiling": "copy"'
+run 0 gauge --count 3 --seed 7 --largest 8M --list
+cp "$folder/out" "$folder/three"
+run 0 gauge --count 5 --seed 7 --largest 8M --list
+if ! head -n 3 "$folder/out" | cmp -s - "$folder/three" || [ "$(wc -l <"$folder/out")" -ne 5 ]; then
+  echo "$command: problem i does not depend on the seed and i alone"
+  failures=$((failures + 1))
+fi
+run 0 gauge --count 3 --seed 8 --largest 8M --list
+if cmp -s "$folder/out" "$folder/three"; then
+  echo "$command: the seed does not matter"
+  failures=$((failures + 1))
+fi
+run 0 gauge --count 500 --explain
+if [ "$(grep -c ' on cpu:0 ' "$folder/out")" -ne 500 ]; then
+  echo "$command: not every random problem can be planned"
+  failures=$((failures + 1))
+fi
+run 1 gauge --repeat 1 'sum f32 [4] /0' 'min f32 [0] /0'
+has out '^1 problems'
+has err 'min f32 \[0\] /0: min over no elements'
+
 run 1 'min f32 [0] /0'
 has out 'FAILED: min over no elements'
 run 1 --family nosuch 'sum f32 [4] /0'
@@ -287,6 +327,10 @@ run 2 regret --largest 1K
 has err '--largest'
 run 2 regret --largest 12T
 has err "'12T'"
+run 2 gauge --largest 1M
+has err '--largest: .*2M'
+run 2 gauge --family tile
+has err "'tile'"
 run 2 regret --count 0
 has err '--count'
 run 2 --nosuch small

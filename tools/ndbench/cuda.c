@@ -124,6 +124,23 @@ static double read_once(const bench_options *options, const void *placed, size_t
   return bytes < 16 ? -1 : sample(read_call, &r, 1);
 }
 
+typedef struct copying {
+  void *to;
+  const void *from;
+  size_t bytes;
+} copying;
+
+static bool copy_call(void *context) {
+  const copying *c = context;
+  return cudaMemcpyAsync(c->to, c->from, c->bytes, cudaMemcpyDeviceToDevice, NULL) == cudaSuccess;
+}
+
+static double copy_once(const bench_options *options, void *to, const void *from, size_t bytes, int loop) {
+  copying c = {to, from, bytes};
+  (void)options;
+  return loop > 0 ? -1 : sample(copy_call, &c, 1);
+}
+
 static double now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -191,6 +208,8 @@ const bench_device bench_cuda = {.name = "cuda",
                                  .place = {kDLCUDA, 0},
                                  .by_median = true,
                                  .most_batch = 1,
+                                 .line = 32,
+                                 .cold = true,
                                  .open = open_cuda,
                                  .fact = fact,
                                  .place_data = place_data,
@@ -198,5 +217,6 @@ const bench_device bench_cuda = {.name = "cuda",
                                  .fetch = fetch,
                                  .sample = sample,
                                  .read = read_once,
+                                 .copy = copy_once,
                                  .back_to_back = back_to_back,
                                  .peers = peers};

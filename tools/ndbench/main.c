@@ -58,7 +58,10 @@ int main(int argc, char **argv) {
     bench_list_free(&options.list);
     return EXIT_RUN;
   }
-  bool fine = options.explain ? explain_all(&options) : options.regret ? bench_regret(&options) : run_all(&options);
+  bool fine = options.explain  ? explain_all(&options)
+              : options.gauge  ? bench_gauge(&options)
+              : options.regret ? bench_regret(&options)
+                               : run_all(&options);
   bench_list_free(&options.list);
   return fine ? EXIT_SUCCESS : EXIT_RUN;
 }

@@ -41,7 +41,8 @@ typedef struct bench_options {
   uint64_t seed;
   const char *json; /* a path, "-", or NULL */
   bool regret;      /* what the planner loses, in place of rows */
-  int count;        /* of its random problems */
+  bool gauge;       /* the share of what the machine allows, in place of rows */
+  int count;        /* of their random problems */
   size_t largest;   /* bytes of the largest array there; 0: not said */
   bench_list list;
 } bench_options;
@@ -93,6 +94,8 @@ struct bench_device {
   const char *reference; /* the CPU family that results are checked against; NULL: its choice */
   bool by_median;        /* what a call takes is the median of its samples, not the least */
   int64_t most_batch;    /* calls a sample at most */
+  int line;              /* bytes that memory moves at least: a cache line, a sector */
+  bool cold;             /* a sample is one launch, with caches emptied before */
   /* Returns NULL, or why the device cannot be used. */
   const char *(*open)(const bench_options *options);
   /* Fact number i about the device for the record; false: there are no more. May be NULL. */
@@ -105,6 +108,9 @@ struct bench_device {
   double (*sample)(bool (*call)(void *context), void *context, int64_t batch);
   /* Takes one sample of plain read loop number `loop`: seconds for a pass over the data; negative: no such loop. */
   double (*read)(const bench_options *options, const void *placed, size_t bytes, int loop);
+  /* The same for plain copy loops, from one place on the device to another: seconds for so many bytes read and as many
+   * written. */
+  double (*copy)(const bench_options *options, void *to, const void *from, size_t bytes, int loop);
   /* Seconds a call of many short ones in a row, as the caller sees it; negative when one fails. May be NULL. */
   double (*back_to_back)(bool (*call)(void *context), void *context);
   const bench_peer *const *peers; /* ends with NULL */
@@ -155,6 +161,10 @@ void bench_list_add_random(bench_list *list, const bench_options *options);
 /* ---- regret.c: times every family on every problem of the list, and prints what the planner's choices lose.
  */
 bool bench_regret(const bench_options *options);
+
+/* ---- gauge.c: times the planner's choice on every problem of the list, and prints the share of what the machine
+ * allows. */
+bool bench_gauge(const bench_options *options);
 
 /* ---- data.c */
 
@@ -213,6 +223,9 @@ bool bench_same(const ndr_problem *reduction, ndr_op op, ndr_dtype dtype, int64_
 /* Reads the bytes at `memory` once, with loop number `loop` on `threads` threads; false: there is no such loop. The sum
  * keeps the compiler from omitting the reads. */
 bool bench_read(int loop, const void *memory, size_t bytes, int threads, uint64_t *sum);
+
+/* ---- copy.c: copies so many bytes, as bench_read reads them; both places begin a cache line. */
+bool bench_copy(int loop, void *to, const void *from, size_t bytes, int threads);
 
 /* ---- report.c */
 

@@ -2,9 +2,10 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
-#include "ndbench/ndbench.h"
+#include "ndbench/gauge.h"
 
 void bench_finish(int status) {
   exit(fflush(stdout) == 0 ? status : EXIT_RUN);
@@ -73,11 +74,12 @@ static void print_help(void *target, const char *text) {
   (void)target;
   (void)text;
   fputs("Usage: ndbench [options] PROBLEM...|SET...\n"
-        "       ndbench [options] regret [PROBLEM...|SET...]\n"
+        "       ndbench [options] regret|gauge [PROBLEM...|SET...]\n"
         "       ndbench ladder [options] [reduce|axes|nd|all]...\n"
         "Times reductions, checks their results, and compares their speed with that of plain reads.\n"
         "With 'regret', times every kernel family on each problem, or on random ones if none is named, and says how\n"
-        "much slower the planner's choice is than the fastest family.\n"
+        "much slower the planner's choice is than the fastest family. With 'gauge', says what share of the machine's\n"
+        "speed the planner's choice reaches, on random problems of awkward sizes if none is named.\n"
         "A PROBLEM is one argument like 'sum f32 [4096,16384] /0' (see ndbench(1)).\n\n",
         stdout);
   cli_print_options(&bench_cli, stdout);
@@ -106,10 +108,12 @@ static const cli_option rows[] = {
      .help = "write machine and rows as JSON to FILE, or to - (then the table goes to stderr)"},
     {0, "explain", FIELD(explain),
      .help = "print the plan for each problem and do not run it; with --measure, the families are timed"},
-    {0, "list", FIELD(only_list), .help = "print the problems that are named, or all sets; with 'regret', what it would time"},
-    {0, "count", "N", CLI_ONCE, read_count, .help = "with 'regret': random problems (default 2000)"},
+    {0, "list", FIELD(only_list),
+     .help = "print the problems that are named, or all sets; with 'regret' or 'gauge', what it would time"},
+    {0, "count", "N", CLI_ONCE, read_count, .help = "with 'regret' or 'gauge': random problems (default 2000)"},
     {0, "largest", "BYTES", CLI_ONCE, read_largest,
-     .help = "with 'regret': leave out larger arrays (default: 256M for random problems)"},
+     .help = "with 'regret' or 'gauge': leave out larger arrays (default: 256M for random problems of 'regret',\n"
+             "1G for those of 'gauge')"},
     {'V', "version", .read = print_version, .help = "print the version"},
     {'h', "help", .read = print_help, .help = "print this"},
 };
@@ -132,29 +136,48 @@ static void read_problems(bench_options *options, int argc, char **argv) {
     if (!bench_list_add(&options->list, options->device->name, argv[i])) refuse_problem(argv[i]);
 }
 
-static void read_regret(bench_options *options, int argc, char **argv) {
-  options->regret = true;
-  if (options->family) cli_refuse(&bench_cli, "regret times every family, not only '%s'", options->family);
+/* 1 GiB; less where the array, its results and a GPU's copies of them would be more than half of the memory. */
+static size_t largest_gauged(void) {
+  size_t largest = 1 << 30;
+  double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  while (largest > 2 * LEAST_GAUGE_BYTES && (double)largest * 4 > memory / 2) largest /= 2;
+  return largest;
+}
+
+static void add_random(bench_options *options) {
+  size_t least = options->gauge ? 2 * LEAST_GAUGE_BYTES : LEAST_RANDOM_BYTES;
+  if (!options->largest) options->largest = options->gauge ? largest_gauged() : 256 << 20;
+  if (options->largest < least)
+    cli_refuse(&bench_cli, "--largest: random problems need at least %s", options->gauge ? "2M" : "64K");
+  if (options->gauge)
+    gauge_list_add_random(&options->list, options);
+  else
+    bench_list_add_random(&options->list, options);
+}
+
+/* What follows the word regret or gauge. */
+static void read_survey(bench_options *options, int argc, char **argv) {
+  if (options->family && options->regret)
+    cli_refuse(&bench_cli, "regret times every family, not only '%s'", options->family);
+  if (options->family) cli_refuse(&bench_cli, "gauge times the planner's choice, not '%s'", options->family);
   read_problems(options, argc, argv);
   if (options->list.count) bench_list_drop_larger(&options->list, options->largest ? options->largest : SIZE_MAX);
-  if (argc == 0) {
-    if (!options->largest) options->largest = 256 << 20;
-    if (options->largest < LEAST_RANDOM_BYTES) cli_refuse(&bench_cli, "--largest: random problems need at least 64K");
-    bench_list_add_random(&options->list, options);
-  }
+  if (argc == 0) add_random(options);
 }
 
 void bench_options_read(bench_options *options, int argc, char **argv) {
   *options = (bench_options){.device = &bench_cpu, .repeat = 25, .verify = true, .seed = 1, .count = 2000};
   int named = cli_read(&bench_cli, options, argc, argv);
-  bool regret = named > 0 && strcmp(argv[1], "regret") == 0;
-  if (regret)
-    read_regret(options, named - 1, argv + 2);
+  options->regret = named > 0 && strcmp(argv[1], "regret") == 0;
+  options->gauge = named > 0 && strcmp(argv[1], "gauge") == 0;
+  bool survey = options->regret || options->gauge;
+  if (survey)
+    read_survey(options, named - 1, argv + 2);
   else
     read_problems(options, named, argv + 1);
   if (options->only_list) {
     for (int i = 0; i < options->list.count; i++) puts(options->list.problems[i].text);
-    if (!regret && named == 0) bench_sets_print(stdout, true);
+    if (!survey && named == 0) bench_sets_print(stdout, true);
     bench_finish(EXIT_SUCCESS);
   }
   if (options->list.count == 0) cli_refuse(&bench_cli, "name at least one problem or set");

@@ -1,4 +1,5 @@
-/* Times all families that can run one problem, for --regret; results are compared first. */
+/* Times all families that can run one problem, or, for the gauge, the planner's choice alone; results are compared
+ * first. */
 #include "ndbench/trial.h"
 
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static bool add_runners(bench_trial *trial, const bench_pool *pool) {
     snprintf(family, sizeof family, "%.*s", (int)strcspn(line + 1, " :\n"), line + 1);
     if (first)
       memcpy(trial->runners[0].family, family, sizeof family);
-    else
+    else if (!pool->options->gauge) /* which asks nothing of the other families */
       (void)add_runner(trial, pool, family);
     first = false;
   }

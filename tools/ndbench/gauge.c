@@ -1,0 +1,152 @@
+/* `ndbench gauge`: the planner's choice on random problems, against the time in which the machine could move what the
+ * problem needs at the least. */
+#include "ndbench/gauge.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Results of the first problems are checked: the others run the same kernels. */
+enum { VERIFIED = 8, STEPS_AN_OCTAVE = 4, MOST_STEPS = 64 * STEPS_AN_OCTAVE };
+
+/* Loops are sampled READS times beside each problem of a size, and at the end of the run until they have as many
+ * samples as a problem's calls: the least of few samples is longer than the least of many, and a slow spell of the
+ * machine does not last. */
+enum { READS = 5, MOST_READS = 25, MOST_LOOPS = 16 };
+
+#define LARGE_PART 0.25
+
+typedef struct loop_samples {
+  int count; /* of each loop */
+  double seconds[MOST_LOOPS][MOST_READS];
+} loop_samples;
+
+typedef struct gauge {
+  gauge_record record;
+  bench_pool pool;
+  loop_samples reads[MOST_STEPS], copies[MOST_STEPS]; /* of 2^(i / STEPS_AN_OCTAVE) bytes moved */
+} gauge;
+
+static int compare(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* ---- ceilings ---- */
+
+/* The problem's bytes, rounded; in a device whose caches are cold the size does not matter, and large reads have the
+ * launch as a small part. */
+static int step_of(const gauge *g, const gauge_row *row) {
+  double pool = (double)g->pool.bytes, moved = row->read + row->written;
+  return (int)lround(STEPS_AN_OCTAVE * log2(fmax(g->record.options->device->cold ? pool : fmin(moved, pool), 64)));
+}
+
+/* Bytes that a loop reads, or reads and writes. */
+static size_t loop_bytes(const gauge *g, int step, bool copies) {
+  size_t size = (size_t)exp2((double)step / STEPS_AN_OCTAVE);
+  if (size > g->pool.bytes) size = g->pool.bytes;
+  return copies ? size / 128 * 128 : size;
+}
+
+static double sample_loop(const gauge *g, size_t bytes, bool copies, int loop) {
+  const bench_options *options = g->record.options;
+  if (copies) return options->device->copy(options, g->pool.result, g->pool.placed, bytes / 2, loop);
+  return options->device->read(options, g->pool.placed, bytes, loop);
+}
+
+static void sample_loops(const gauge *g, loop_samples *samples, int until, size_t bytes, bool copies) {
+  if (until > MOST_READS) until = MOST_READS;
+  if (until <= samples->count) return;
+  for (int loop = 0; loop < MOST_LOOPS; loop++)
+    for (int i = samples->count; i < until; i++) {
+      samples->seconds[loop][i] = sample_loop(g, bytes, copies, loop);
+      if (samples->seconds[loop][i] < 0) {
+        samples->seconds[loop][0] = -1;
+        break;
+      }
+    }
+  samples->count = until;
+}
+
+/* The typical time of the best loop. */
+static double best_seconds(const gauge *g, loop_samples *samples) {
+  double best = INFINITY;
+  for (int loop = 0; loop < MOST_LOOPS && samples->count; loop++) {
+    double *seconds = samples->seconds[loop];
+    if (seconds[0] < 0) break;
+    qsort(seconds, (size_t)samples->count, sizeof *seconds, compare);
+    best = fmin(best, seconds[g->record.options->device->by_median ? samples->count / 2 : 0]);
+  }
+  return best;
+}
+
+/* A launch is what the shortest read takes. */
+static double launch_seconds(const gauge *g) {
+  static loop_samples samples;
+  samples.count = 0;
+  if (!g->record.options->device->cold) return 0;
+  sample_loops(g, &samples, MOST_READS, 64, false);
+  return best_seconds(g, &samples);
+}
+
+/* ---- problems ---- */
+
+static void run_one(gauge *g, const bench_problem *problem, bool verify) {
+  const ndr_problem *reduction = &problem->reduction;
+  const bench_device *device = g->record.options->device;
+  size_t offsets[NDR_MAX_OPS + 1];
+  bench_trial trial;
+  if (!bench_trial_run(&g->pool, problem, verify, &trial)) {
+    fprintf(stderr, "ndbench: %s: %s\n", problem->text, trial.complaint);
+    g->record.failed++;
+    return;
+  }
+  double line = device->line;
+  gauge_row *row = &g->record.rows[g->record.count++];
+  *row = (gauge_row){.problem = problem, .kind = gauge_kind_of(reduction), .seconds = trial.runners[0].seconds};
+  memcpy(row->family, trial.runners[0].family, sizeof row->family);
+  row->read = line * gauge_lines(reduction, device->line);
+  row->written = line * ceil(bench_result_offsets(reduction, offsets) / line);
+  row->copies = row->written > LARGE_PART * (row->read + row->written);
+  int step = step_of(g, row);
+  loop_samples *samples = &(row->copies ? g->copies : g->reads)[step];
+  sample_loops(g, samples, samples->count + READS, loop_bytes(g, step, row->copies), row->copies);
+}
+
+/* After all problems, when each size has all its samples. */
+static void set_shares(gauge *g) {
+  gauge_record *record = &g->record;
+  record->launch = launch_seconds(g);
+  for (int i = 0; i < record->count; i++) {
+    gauge_row *row = &record->rows[i];
+    int step = step_of(g, row);
+    size_t bytes = loop_bytes(g, step, row->copies);
+    loop_samples *samples = &(row->copies ? g->copies : g->reads)[step];
+    sample_loops(g, samples, record->options->repeat, bytes, row->copies);
+    row->ceiling = (double)bytes / (best_seconds(g, samples) - record->launch);
+    row->share = (record->launch + (row->read + row->written) / row->ceiling) / row->seconds;
+  }
+}
+
+bool bench_gauge(const bench_options *options) {
+  static gauge g; /* too large for a stack */
+  FILE *to = options->json && strcmp(options->json, "-") == 0 ? stderr : stdout;
+  gauge_record *record = &g.record;
+  record->options = options;
+  const char *reason = bench_pool_open(&g.pool, options, &options->list);
+  record->rows = reason ? NULL : calloc((size_t)options->list.count + 1, sizeof *record->rows);
+  if (!record->rows) {
+    fprintf(stderr, "ndbench: %s\n", reason ? reason : "out of memory");
+    return false;
+  }
+  bench_banner(options, to);
+  for (int i = 0; i < options->list.count; i++)
+    run_one(&g, &options->list.problems[i], options->verify && i < VERIFIED);
+  set_shares(&g);
+  bool fine = record->count > 0 && record->failed == 0;
+  if (record->count > 0) gauge_print(record, to);
+  if (record->count > 0 && options->json) fine = gauge_write_json(record) && fine;
+  free(record->rows);
+  bench_pool_close(&g.pool);
+  return fine;
+}

@@ -179,8 +179,8 @@ typedef struct ndr_options {
  * In C it is valid until the end of the enclosing block. In C++ it needs C++20, takes the members in their order, and
  * is valid until the end of the statement. Before C++20 write `ndr_options options; options.skip_nan = 1;`.
  *
- * NDR_DIMS(0, 2) stands for the two arguments dim_count, dims. It takes one dim at least, and in C++ needs C++14; for no
- * dims write 0, NULL. NDR_ALL_DIMS stands for two that mean all dims. */
+ * NDR_DIMS(0, 2) stands for the two arguments dim_count, dims. It takes one dim at least, and in C++ needs C++14; for
+ * no dims write 0, NULL. NDR_ALL_DIMS stands for two that mean all dims. */
 #ifdef __cplusplus
 #if __cplusplus >= 202002L
 #define NDR_OPTIONS(...) (&static_cast<const ndr_options &>(ndr_options{__VA_ARGS__}))

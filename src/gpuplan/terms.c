@@ -176,7 +176,8 @@ static counts tree_counts(const ndr_launch *launch, int64_t bytes) {
     return e;
   }
   int64_t run = p->axes[p->kept_count].size, vectors = ceil_div(run * bytes, NDR_VECTOR_BYTES);
-  double runs = (double)p->outputs * (double)(p->length / run);
+  int64_t output_runs = p->length / run;
+  double runs = (double)p->outputs * (double)output_runs;
   bool one_run = launch->kernel == NDR_KERNEL_TREE_LANES;
   int lanes = one_run ? p->tree_lanes.lanes.count : p->tree_runs.lanes.count;
   int64_t batches = ceil_div(vectors, (int64_t)lanes * (one_run ? NDR_LOADS_TREE_LANES : NDR_LOADS_TREE_RUNS));

@@ -134,8 +134,7 @@ static ndr_status make_plan(ndr_plan **plan, const ndr_call *call) {
   ndr_request request;
   ndr_options options;
   void *data = NULL;
-  NDR_TRY(ndr_options_read(call->options, &options));
-  NDR_TRY(ndr_request_from_call(&request, call));
+  NDR_TRY(ndr_request_from_call(&request, call, &options));
   NDR_TRY(ndr_request_place(&request, call->array->device, call->results));
   if (options.planning == NDR_MEASURE && call->array->data) NDR_TRY(ndr_tensor_address(call->array, "array", &data));
   return ndr_plan_from_request(plan, &request, call->array->device, data, &options);

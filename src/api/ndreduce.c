@@ -1,23 +1,24 @@
 /* ndreduce and its relatives: they look a plan up in cache.c, which makes it in plan.c if need be, and execute it. */
 #include "api/plan.h"
 
-static ndr_status describe(const ndr_request *request, int i, DLDevice device, DLTensor *result) {
+static void describe(const ndr_request *request, int i, DLDevice device, DLTensor *result) {
   int64_t *shape = result->shape;
   *result = (DLTensor){.device = device,
                        .ndim = ndr_request_result_shape(request, shape),
                        .dtype = ndr_dtype_to_dlpack(ndr_op_result(request->problem.ops[i], request->problem.dtype)),
                        .shape = shape};
-  return NDR_OK;
 }
 
 ndr_status ndr_result_describe(const DLTensor *array, int dim_count, const int *dims, ndr_op op,
                                const ndr_options *options, DLTensor *result) {
   const ndr_call call = {array, dim_count, dims, 1, &op, NULL, options};
   ndr_request request;
+  ndr_options read;
   if (!result || !result->shape)
     return ndr_fail(NDR_ERR_ARGUMENT, "ndr_result_describe: result has no room for a shape");
-  NDR_TRY(ndr_request_from_call(&request, &call));
-  return describe(&request, 0, array->device, result);
+  NDR_TRY(ndr_request_from_call(&request, &call, &read));
+  describe(&request, 0, array->device, result);
+  return NDR_OK;
 }
 
 ndr_status ndr_problem_result(const ndr_problem *problem, int i, DLTensor *result) {
@@ -29,7 +30,8 @@ ndr_status ndr_problem_result(const ndr_problem *problem, int i, DLTensor *resul
   NDR_TRY(ndr_request_make(&request, &read));
   if (i < 0 || i >= read.op_count)
     return ndr_fail(NDR_ERR_ARGUMENT, "ndr_problem_result: %d is none of %d operators", i, read.op_count);
-  return describe(&request, i, (DLDevice){kDLCPU, 0}, result);
+  describe(&request, i, (DLDevice){kDLCPU, 0}, result);
+  return NDR_OK;
 }
 
 static ndr_status run(const ndr_plan *plan, const ndr_call *call, void *stream) {

@@ -48,15 +48,14 @@ ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DL
   return NDR_OK;
 }
 
-ndr_status ndr_request_from_call(ndr_request *request, const ndr_call *call) {
+ndr_status ndr_request_from_call(ndr_request *request, const ndr_call *call, ndr_options *options) {
   ndr_problem problem;
-  ndr_options options;
-  NDR_TRY(ndr_options_read(call->options, &options));
+  NDR_TRY(ndr_options_read(call->options, options));
   NDR_TRY(ndr_problem_fill(&problem, call->array, call->dim_count, call->dims, call->op_count, call->ops));
-  problem.keepdims = options.keepdims;
-  problem.skip_nan = options.skip_nan;
-  problem.ddof = options.ddof;
-  problem.accumulate = options.accumulate;
+  problem.keepdims = options->keepdims;
+  problem.skip_nan = options->skip_nan;
+  problem.ddof = options->ddof;
+  problem.accumulate = options->accumulate;
   return ndr_request_make(request, &problem);
 }
 

@@ -20,8 +20,8 @@ typedef struct ndr_call {
   const ndr_options *options;
 } ndr_call;
 
-/* Checks a call's arguments, except its results. */
-ndr_status ndr_request_from_call(ndr_request *request, const ndr_call *call);
+/* Checks a call's arguments, except its results, and reads its options. */
+ndr_status ndr_request_from_call(ndr_request *request, const ndr_call *call, ndr_options *options);
 
 /* Checks that the results are where the array is, and copies their layout into the request. */
 ndr_status ndr_request_place(ndr_request *request, DLDevice array_device, const DLTensor *const *results);

@@ -18,13 +18,18 @@ static inline bool ndr_sized_is_zero(const void *bytes, size_t from, size_t to) 
   return true;
 }
 
+/* Reads the size of the caller's struct. */
+static inline ndr_status ndr_sized_size(const void *given, size_t *size, const char *name, const char *init) {
+  memcpy(size, given, sizeof *size);
+  if (*size >= sizeof *size && *size <= NDR_MOST_STRUCT_BYTES) return NDR_OK;
+  return ndr_fail(NDR_ERR_ARGUMENT, "%s.size is %zu: start from %s", name, *size, init);
+}
+
 /* Copies the caller's struct `given` to `out`, which has `known` bytes. `name` and `init` are named in errors. */
 static inline ndr_status ndr_sized_read(const void *given, void *out, size_t known, const char *name,
                                         const char *init) {
   size_t size;
-  memcpy(&size, given, sizeof size);
-  if (size < sizeof size || size > NDR_MOST_STRUCT_BYTES)
-    return ndr_fail(NDR_ERR_ARGUMENT, "%s.size is %zu: start from %s", name, size, init);
+  NDR_TRY(ndr_sized_size(given, &size, name, init));
   if (size > known && !ndr_sized_is_zero(given, known, size))
     return ndr_fail(NDR_ERR_ARGUMENT, "%s of %zu bytes sets a member that this library does not know", name, size);
   memset(out, 0, known);
@@ -37,9 +42,7 @@ static inline ndr_status ndr_sized_read(const void *given, void *out, size_t kno
 static inline ndr_status ndr_sized_write(void *given, const void *made, size_t known, const char *name,
                                          const char *init) {
   size_t size;
-  memcpy(&size, given, sizeof size);
-  if (size < sizeof size || size > NDR_MOST_STRUCT_BYTES)
-    return ndr_fail(NDR_ERR_ARGUMENT, "%s.size is %zu: start from %s", name, size, init);
+  NDR_TRY(ndr_sized_size(given, &size, name, init));
   if (size < known && !ndr_sized_is_zero(made, size, known))
     return ndr_fail(NDR_ERR_UNSUPPORTED, "%s of %zu bytes has no room for a member that is set", name, size);
   memset((char *)given + sizeof size, 0, size - sizeof size);

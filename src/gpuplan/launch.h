@@ -46,9 +46,16 @@ ndr_launches *ndr_plan_launches(const ndr_plan *plan);
 /* Bytes at the start of the workspace that the counters take: 0 before and after each launch. */
 size_t ndr_plan_counter_bytes(const ndr_plan *plan);
 
+/* Fills in a family's launch for data that begin on a 16-byte boundary, or for other data. */
+typedef void ndr_launch_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
+                                  bool on_boundary);
+
 /* Completes the plan, whose first two launches are complete: the third, and the workspace, which is counters, then
  * partial states of all operators. */
 void ndr_launches_end(ndr_plan *plan);
+
+/* Fills in all launches of a family's plan, and its workspace. */
+void ndr_launches_configure(ndr_plan *plan, ndr_launch_configure *configure);
 
 /* Completes an axis whose size is set, so that kernels can divide by it. */
 void ndr_axis_magic(ndr_param_axis *axis);
@@ -130,6 +137,9 @@ double ndr_launch_op_cost(const ndr_canonical *problem, ndr_op *op, ndr_dtype *d
 
 /* Predicted seconds of the launch, by the model that was fitted to measurements. */
 double ndr_launch_cost(const ndr_canonical *problem, const ndr_device *device, const ndr_launch *launch);
+
+/* The same of a family's launch for data that begin on a 16-byte boundary. */
+double ndr_launches_cost(const ndr_canonical *problem, const ndr_device *device, ndr_launch_configure *configure);
 
 size_t ndr_launch_describe(const ndr_plan *plan, char *text, size_t capacity);
 

@@ -30,6 +30,12 @@ size_t ndr_plan_counter_bytes(const ndr_plan *plan) {
   return largest(counter_bytes(&l->aligned), counter_bytes(&l->unaligned), counter_bytes(&l->odd));
 }
 
+double ndr_launches_cost(const ndr_canonical *problem, const ndr_device *device, ndr_launch_configure *configure) {
+  ndr_launch launch;
+  configure(problem, device, &launch, true);
+  return ndr_launch_cost(problem, device, &launch);
+}
+
 void ndr_launches_end(ndr_plan *plan) {
   ndr_launches *l = ndr_plan_launches(plan);
   int words = 0;
@@ -39,6 +45,13 @@ void ndr_launches_end(ndr_plan *plan) {
   plan->workspace =
       ndr_plan_counter_bytes(plan) +
       largest(partial_bytes(&l->aligned, words), partial_bytes(&l->unaligned, words), partial_bytes(&l->odd, words));
+}
+
+void ndr_launches_configure(ndr_plan *plan, ndr_launch_configure *configure) {
+  ndr_launches *l = ndr_plan_launches(plan);
+  configure(&plan->problem, &plan->device, &l->aligned, true);
+  configure(&plan->problem, &plan->device, &l->unaligned, false);
+  ndr_launches_end(plan);
 }
 
 const ndr_launch *ndr_plan_launch(const ndr_plan *plan, const void *first) {

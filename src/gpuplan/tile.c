@@ -137,16 +137,11 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
 }
 
 static double cost(const ndr_canonical *problem, const ndr_device *device) {
-  ndr_launch launch;
-  configure_one(problem, device, &launch, true);
-  return ndr_launch_cost(problem, device, &launch);
+  return ndr_launches_cost(problem, device, configure_one);
 }
 
 static void configure(ndr_plan *plan) {
-  ndr_launches *launches = ndr_plan_launches(plan);
-  configure_one(&plan->problem, &plan->device, &launches->aligned, true);
-  configure_one(&plan->problem, &plan->device, &launches->unaligned, false);
-  ndr_launches_end(plan);
+  ndr_launches_configure(plan, configure_one);
 }
 
 const ndr_family ndr_family_tile = {"tile", reject, cost, configure, ndr_launch_describe};

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks that each layer knows only what it may know: by its #include lines, and, given a list of the library's
 # object files, by the symbols that it uses (a declaration by hand would slip past the first check). No two files may call
-# each other, whether directly or by way of others.
+# each other, whether directly or by way of others. No text of the library may name a tool's option.
 #   check_layering.sh SOURCE_DIR [OBJECT_LIST]     a file that names the objects, LIBRARY.dir/LAYER/NAME.o, a line each
 #   check_layering.sh --self-test SCRATCH_DIR    breaks a rule of each kind and expects to be told
 set -eu
@@ -147,12 +147,19 @@ check_circles() { # OBJECT_LIST
   [ -z "$circle" ] || echo "these files call each other in a circle: $circle"
 }
 
+# The library's sentences speak of its own functions and fields. NVRTC's options are no tool's.
+check_texts() {
+  grep -rnE '"([^"]*[^"a-z-])?--[a-z]' "$source_dir/src" --include='*.[ch]' | grep -v '/cuda/compile\.c:' |
+    sed 's/$/: a text of the library names an option of a tool/'
+}
+
 check_tree() { # SOURCE_DIR [OBJECT_LIST]
   source_dir=$(realpath "$1")
   echo "$rules" | while IFS=: read -r layer allowed foreign; do
     # shellcheck disable=SC2086 # blanks around the name go
     [ -z "$layer" ] || check_includes $layer "$allowed" "$foreign"
   done
+  check_texts
   [ -z "${2:-}" ] || check_symbols "$(realpath "$2")"
   [ -z "${2:-}" ] || check_circles "$(realpath "$2")"
 }
@@ -172,6 +179,7 @@ self_test() { # SCRATCH_DIR
   echo '#include "../cpu/cpu.h"' >"$1/src/cuda/sees_backend.c"
   echo '#include "core/core.h"' | tee "$1/src/h5/sees_core.c" >"$1/tools/sees_core.c"
   echo '#include <stdio.h>' >"$1/kernels/knows_libc.cuh"
+  echo 'const char *hint = "see --help";' >"$1/src/h5/names_option.c"
   echo 'int ndr_public(void); int hidden(void); int hidden(void) { return ndr_public(); }' >"$1/src/cpu/defines.c"
   echo 'int hidden(void); int uses(void); int uses(void) { return hidden(); }' >"$1/src/core/declares.c"
   echo '#include <stdlib.h>
@@ -189,13 +197,13 @@ self_test() { # SCRATCH_DIR
   for expected in 'names_backend.c includes cpu/cpu.h' 'knows_hdf5.c includes hdf5.h' \
     'knows_cuda.c includes cuda_runtime_api.h' 'sees_backend.c includes ../cpu/cpu.h' \
     'src/h5/sees_core.c includes core/core.h' 'tools/sees_core.c includes core/core.h' \
-    'knows_libc.cuh includes stdio.h' 'circle: core/chicken core/egg' "layer 'core' uses hidden of layer 'cpu'" "layer 'core' uses abort"; do
+    'knows_libc.cuh includes stdio.h' 'names an option of a tool' 'circle: core/chicken core/egg' "layer 'core' uses hidden of layer 'cpu'" "layer 'core' uses abort"; do
     case $said in
     *"$expected"*) ;;
     *) failures=1 && echo "not noticed: $expected" ;;
     esac
   done
-  if [ "$(echo "$said" | wc -l)" -ne 10 ]; then failures=1 && printf 'expected 10 complaints, got:\n%s\n' "$said"; fi
+  if [ "$(echo "$said" | wc -l)" -ne 11 ]; then failures=1 && printf 'expected 11 complaints, got:\n%s\n' "$said"; fi
   return $failures
 }
 

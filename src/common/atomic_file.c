@@ -31,7 +31,8 @@ static ndr_status check_target(ndr_atomic_file *file, const char *path) {
   }
   if (S_ISDIR(file->old.st_mode)) return ndr_fail(NDR_ERR_FILE, "%s: is a folder, not a file", path);
   if (!S_ISREG(file->old.st_mode)) return ndr_fail(NDR_ERR_FILE, "%s: is not a regular file", path);
-  if (!file->overwrite) return ndr_fail(NDR_ERR_FILE, "%s: exists already (--overwrite replaces it)", path);
+  if (!file->overwrite)
+    return ndr_fail(NDR_ERR_FILE, "%s: exists already (ndr_h5_writer_options.overwrite replaces it)", path);
   if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0) return fail(path, "cannot be written");
   file->replaces = true;
   return NDR_OK;

@@ -12,7 +12,7 @@ from names import fails
 from output import attributes, h5py, make_scale, np, run_checks, text
 
 BEFORE, AFTER = ("first",), ("units",)
-RAW = "which may change what its numbers mean; --raw (ndr_h5_access.raw) takes them as stored"
+RAW = "which may change what its numbers mean; --raw takes them as stored"
 DATATYPE, DATASPACE = "bad version number for datatype message", "wrong version number in dataspace message"
 
 

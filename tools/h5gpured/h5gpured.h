@@ -100,7 +100,11 @@ char *weights_comment(const char *text);
 /* "DATE: h5gpured ARGUMENTS", to be freed; NULL where there is no memory. */
 char *history_line(int argc, char **argv);
 
-/* One line on stderr, control characters made visible: names in files may hold anything. */
+/* Puts options in place of the library's names for them, in the library's sentences. */
+void name_options(char *text);
+
+/* One line on stderr, with these names replaced, and control characters made visible: names in files may hold
+ * anything. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Complain of the library's last error, with or without the name of a dataset before it. Always false. */

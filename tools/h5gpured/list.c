@@ -11,8 +11,8 @@
 /* Where the dtype starts behind a path that is not longer. */
 enum { COLUMN = 22 };
 
-/* At most this many bytes of units are shown. */
-enum { UNITS = 32 };
+/* At most this many bytes of units are shown, and of the reason why a dataset cannot be reduced. */
+enum { UNITS = 32, REASON = 1024 };
 
 typedef struct {
   const h5gpured_options *options;
@@ -103,11 +103,14 @@ static void print_file(const char *file) {
 
 static int visit(void *user, const char *path, const ndr_h5_info *info, const char *reason) {
   listing *l = user;
+  char text[REASON] = "";
+  if (!info) snprintf(text, sizeof text, "%s", reason);
+  name_options(text);
   if (l->options->json) {
-    list_json(l, path, info, reason);
+    list_json(l, path, info, text);
   } else {
     if (l->count == 0) print_file(l->file);
-    list_text(path, info, reason);
+    list_text(path, info, text);
   }
   l->count++;
   return 0;

@@ -1,6 +1,5 @@
-/* Answers for people, the lines on what -o writes, and the complaints on stderr. */
+/* Answers for people, and the lines on what -o writes. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,29 +10,6 @@
 /* How much of a large result is shown: of the last two dims the first and last EDGE, of the others the first and last
  * OUTER_EDGE, in all about ROWS rows. */
 enum { EDGE = 6, OUTER_EDGE = 2, ROWS = 40, DIGITS = 7, SAMPLE = 64 };
-
-void complain(const char *format, ...) {
-  char text[1024];
-  va_list arguments;
-  va_start(arguments, format);
-  char *whole = cli_format(text, sizeof text, format, arguments);
-  va_end(arguments);
-  fflush(stdout);
-  fputs("h5gpured: ", stderr);
-  cli_print_visible(whole ? whole : text, stderr);
-  fputc('\n', stderr);
-  free(whole);
-}
-
-bool fail_with(const char *where) {
-  complain("%s: %s", where, ndr_last_error());
-  return false;
-}
-
-bool fail(void) {
-  complain("%s", ndr_last_error());
-  return false;
-}
 
 /* FILE:/DATASET */
 static void print_place(const ndr_h5_info *info, FILE *stream) {

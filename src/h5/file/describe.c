@@ -24,8 +24,8 @@ static ndr_status describe_attributes(ndr_h5_dataset *dataset) {
 /* Without attributes that change what numbers mean these would be others, and nobody would know. */
 static ndr_status fail_meaning(const ndr_h5_dataset *dataset, const char *attribute) {
   return ndr_fail(NDR_ERR_FILE,
-                  "%s: its attribute%s%s cannot be read, which may change what its numbers mean; --raw "
-                  "(ndr_h5_access.raw) takes them as stored",
+                  "%s: its attribute%s%s cannot be read, which may change what its numbers mean; "
+                  "ndr_h5_access.raw takes them as stored",
                   dataset->where, *attribute ? " " : "s", attribute);
 }
 
@@ -68,7 +68,7 @@ static ndr_status describe_type(ndr_h5_dataset *dataset) {
   dataset->table = reason && strcmp(reason, NDR_TABLE_ELEMENTS) == 0;
   if (reason)
     return ndr_fail(NDR_ERR_DTYPE, "%s: holds %s, which cannot be reduced%s", dataset->where, reason,
-                    dataset->table                     ? "; name a field, as TABLE.FIELD: --list shows them"
+                    dataset->table                     ? "; name a field, as TABLE.FIELD: ndr_h5_list shows them"
                     : dataset->type_class == H5T_ARRAY ? "; h5py reads these as dims: write what it reads to a dataset"
                                                        : "");
   if (attribute) return fail_meaning(dataset, attribute);

@@ -99,7 +99,8 @@ static ndr_status permit(const ndr_links *links, const char *path, struct stat *
     status = ndr_fail(NDR_ERR_FILE, "needs %s: %s", path, strerror(errno));
   else if (links->folder && !is_below(links->folder, real))
     status =
-        ndr_fail(NDR_ERR_FILE, "needs %s, which is outside the folder of the input (--allow-external reads it)", real);
+        ndr_fail(NDR_ERR_FILE,
+                 "needs %s, which is outside the folder of the input (ndr_h5_access.allow_external reads it)", real);
   else if (!S_ISREG(facts->st_mode))
     status = ndr_fail(NDR_ERR_FILE, "needs %s, which is not a regular file", real);
   free(real);

@@ -33,7 +33,7 @@ void ndr_near_clear(ndr_near *near) {
 
 static void write_names(const ndr_near *near, const char *before, char *text, size_t capacity) {
   size_t used = 0;
-  snprintf(text, capacity, near->count ? "" : "; --list shows them");
+  snprintf(text, capacity, near->count ? "" : "; ndr_h5_list shows them");
   for (int i = 0; i < near->count && used < capacity; i++)
     used += (size_t)snprintf(text + used, capacity - used, "%s%.*s%.*s%s", i ? ", " : "; did you mean ", SHOWN, before,
                              SHOWN, near->names[i], i == near->count - 1 ? "?" : "");

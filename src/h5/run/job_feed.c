@@ -158,16 +158,16 @@ static bool fit_any(ndr_job *job, int64_t *least) {
   return false;
 }
 
-/* Bytes with a little to spare, in the units of --memory. */
+/* Bytes with a little to spare, as "12KiB". */
 static void print_size(int64_t bytes, char *text, size_t capacity) {
-  static const char units[] = "BKMGTPE";
-  int unit = 0;
+  static const char units[] = "KMGTPE";
+  int unit = -1;
   double value = (double)bytes * 1.05;
-  for (; value >= 1000 && unit < 6; unit++) value /= 1024;
-  if (unit == 0)
+  for (; value >= 1000 && unit < 5; unit++) value /= 1024;
+  if (unit < 0)
     snprintf(text, capacity, "%.0f", value + 1);
   else
-    snprintf(text, capacity, "%.0f%c", value + 1, units[unit]);
+    snprintf(text, capacity, "%.0f%ciB", value + 1, units[unit]);
 }
 
 /* Smaller cells and leaves give other last bits, but are better than nothing. */
@@ -180,10 +180,10 @@ static ndr_status cut(ndr_job *job) {
     if (fit_any(job, &least)) return NDR_OK;
   }
   print_size(least, enough, sizeof enough);
-  return ndr_fail(
-      NDR_ERR_MEMORY,
-      "one chunk at a time takes %lld bytes, more than the %lld that buffers may take: --memory %s would do",
-      (long long)least, (long long)job->options.memory, enough);
+  return ndr_fail(NDR_ERR_MEMORY,
+                  "one chunk at a time takes %lld bytes, more than the %lld that buffers may take: "
+                  "ndr_h5_options.memory of %s would do",
+                  (long long)least, (long long)job->options.memory, enough);
 }
 
 static void plan_feed(ndr_job *job) {

@@ -1,0 +1,53 @@
+/* Complaints on stderr. The library's sentences name fields and functions of h5.h; users know these as options. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "h5gpured/h5gpured.h"
+
+/* No option is longer than what it stands for, so that a text has room for it. */
+static const struct {
+  const char *api, *option;
+} names[] = {
+    {"ndr_h5_access.allow_external", "--allow-external"},
+    {"ndr_h5_access.raw", "--raw"},
+    {"ndr_h5_list", "--list"},
+    {"ndr_h5_options.memory of", "--memory"},
+    {"ndr_h5_writer_options.overwrite", "--overwrite"},
+};
+
+void name_options(char *text) {
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    size_t before = strlen(names[i].api), after = strlen(names[i].option);
+    for (char *at = text; (at = strstr(at, names[i].api)); at += after) {
+      memcpy(at, names[i].option, after);
+      memmove(at + after, at + before, strlen(at + before) + 1);
+    }
+  }
+}
+
+void complain(const char *format, ...) {
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  char *whole = cli_format(text, sizeof text, format, arguments);
+  va_end(arguments);
+  name_options(whole ? whole : text);
+  fflush(stdout);
+  fputs("h5gpured: ", stderr);
+  cli_print_visible(whole ? whole : text, stderr);
+  fputc('\n', stderr);
+  free(whole);
+}
+
+bool fail_with(const char *where) {
+  complain("%s: %s", where, ndr_last_error());
+  return false;
+}
+
+bool fail(void) {
+  complain("%s", ndr_last_error());
+  return false;
+}

@@ -3,8 +3,8 @@
 
 LIBRARY is what tests/faults.c makes; it is preloaded. Each run is made once to count its calls and then, for each class,
 with the k-th one failing: for every k where NDREDUCE_FAULTS=all is set, else for about MOST of them. A run must end with
-status 0 and give what the undisturbed one gives, or with status 1 and one line of error, the old output untouched. Nothing
-is left in the folder of the output, in memory, or open in HDF5.
+status 0 and give what the undisturbed one gives, or with status 1 and one line of error, the old output untouched. Where
+memory ran out, the line says so. Nothing is left in the folder of the output, in memory, or open in HDF5.
 """
 import concurrent.futures
 import os
@@ -33,6 +33,7 @@ RUNS = {
     "cut": ["file.h5:/a[1:,::2]", "more.h5:/a[:2,1::2]", "--concat", "time", "--dims", "2", *OUTPUT],
     "shared": ["file.h5:/a", "like.h5:/b[:2]", "--dims", "2", "--op", "max", *OUTPUT],
     "weights": ["file.h5:/a", "--weights", "lat:cos", "--op", "mean"],
+    "beside": ["file.h5:/a", "--weights", "/time", "--op", "mean"],
     "csv": ["file.h5:/a", "--dims", "time", "--format", "csv", *OUTPUT],
     "coords": ["file.h5:/a", "--dims", "0", "--op", "argmax", "--coords", *OUTPUT],
     "texts": ["texts.h5:/a", "--dims", "1", *OUTPUT],
@@ -176,6 +177,8 @@ def what_is_wrong(end, good, kind):
         return f"status {status}, not freed: {counts['blocks']} blocks, {counts['handles']} handles: {errors}"
     if status and kind in HARMLESS:
         return f"not harmless: {errors}"
+    if status and kind == "memory" and "memory" not in errors:
+        return f"does not say that memory ran out: {errors}"
     if status and content not in (OLD, good[3]):
         return "failed, and the old output is gone"
     if status == 0 and kind in LISTED and says_so(out, good[1]):

@@ -20,6 +20,11 @@ static bool refuse(const char *where) {
   return false;
 }
 
+static bool refuse_memory(const char *where) {
+  complain("%s: --weights: out of memory", where);
+  return false;
+}
+
 /* "dim 1 (lat)", or "dim 1" where it has no name. */
 static const char *dim_text(const ndr_h5_info *info, int d, char text[DIM_CHARS]) {
   snprintf(text, DIM_CHARS, info->dim_names[d] ? "dim %d (%.300s)" : "dim %d", d, info->dim_names[d]);
@@ -46,6 +51,7 @@ static bool weigh_by_dim(const char *text, const ndr_h5_dataset *dataset, const 
   char *name = strndup(text, cosine ? (size_t)(colon - text) : strlen(text));
   int dims[NDR_MAX_DIMS], count = 0;
   bool good = name && ndr_h5_dims_parse(name, info->ndim, info->dim_names, &count, dims) == NDR_OK;
+  if (!name) return refuse_memory(where);
   free(name);
   if (!good && colon && !cosine) {
     complain("%s: --weights '%s': there is no weighting by '%s', only by cos, as DIM:cos", where, text, colon + 1);
@@ -64,10 +70,7 @@ static bool weigh_by_dim(const char *text, const ndr_h5_dataset *dataset, const 
   w->shape[0] = info->shape[dims[0]];
   w->tensor.ndim = 1;
   w->tensor.data = calloc((size_t)w->shape[0] + 1, sizeof(double)); /* which sees an overflow */
-  if (!w->tensor.data) {
-    complain("%s: --weights: out of memory", where);
-    return false;
-  }
+  if (!w->tensor.data) return refuse_memory(where);
   double *values = w->tensor.data;
   return ndr_h5_coordinate_weights(dataset, dims[0], cosine, values) == NDR_OK || refuse(where);
 }
@@ -133,7 +136,7 @@ static bool fits(const h5gpured_options *options, const char *where, const ndr_h
 
 /* The sum over no dims, weighted by 1, is each element by itself, as f64. A missing one, as an area on land has it,
  * weighs nothing. */
-static bool read_all(ndr_h5_dataset *from, weights *w) {
+static bool read_all(ndr_h5_dataset *from, const char *where, weights *w) {
   const ndr_h5_info *info = ndr_h5_describe(from);
   double one = 1;
   const DLTensor unit = ndr_tensor(&one, NDR_F64, 0, NULL);
@@ -143,9 +146,10 @@ static bool read_all(ndr_h5_dataset *from, weights *w) {
   int64_t count = 1;
   for (int i = 0; i < info->ndim; i++) count *= info->shape[i];
   double *data = w->tensor.data = calloc((size_t)count + 1, sizeof *data); /* which sees an overflow */
-  if (!data || ndr_h5_problem(&sum, from, 0, NULL, 1, (ndr_op[]){NDR_SUM}) != NDR_OK) return false;
+  if (!data) return refuse_memory(where);
+  if (ndr_h5_problem(&sum, from, 0, NULL, 1, (ndr_op[]){NDR_SUM}) != NDR_OK) return refuse(where);
   sum.dtype = NDR_F64;
-  if (ndr_h5_reduce(from, &sum, (DLTensor *[]){&w->tensor}, &how) != NDR_OK) return false;
+  if (ndr_h5_reduce(from, &sum, (DLTensor *[]){&w->tensor}, &how) != NDR_OK) return refuse(where);
   for (int64_t i = 0; info->masked && i < count; i++)
     if (isnan(data[i])) data[i] = 0;
   return true;
@@ -173,7 +177,7 @@ static bool weigh_by_dataset(const h5gpured_options *options, const ndr_h5_datas
   bool good = pair_dims(options, where, ndr_h5_describe(dataset), ndr_h5_describe(from), w) &&
               fits(options, where, ndr_h5_describe(dataset), w);
   if (good && writer && ndr_h5_writer_protect(writer, from) != NDR_OK) good = refuse(where);
-  if (good && !read_all(from, w)) good = refuse(where);
+  good = good && read_all(from, where, w);
   ndr_h5_close(from);
   return good;
 }

@@ -115,7 +115,7 @@ static bool take_block(walk *w, int i) {
   block b = w->blocks[i];
   size_t around = i > 0 && w->version == 2 ? 4 : 0;
   if (b.bytes > MOST_BYTES || b.bytes < 2 * around) return false;
-  uint8_t *data = malloc(b.bytes + 1);
+  uint8_t *data = ndr_hdf_noted(malloc(b.bytes + 1));
   if (!data) w->raw.failed = true;
   bool good = data && ndr_raw_read(&w->raw, b.address, data, b.bytes) && (!around || memcmp(data, "OCHK", 4) == 0);
   if (good) take_messages(w, data + around, b.bytes - 2 * around);

@@ -47,7 +47,7 @@ static bool load(collection *c, uint64_t address) {
   uint64_t count = ndr_raw_number(start + 8, c->raw->length_bytes);
   if (count < head || count > MOST_BYTES - c->read) return false;
   c->read += count;
-  uint8_t *bytes = malloc(count);
+  uint8_t *bytes = ndr_hdf_noted(malloc(count));
   if (!bytes) c->raw->failed = true;
   bool good = bytes && ndr_raw_read(c->raw, address, bytes, count) && find_objects(c, bytes, count);
   free(bytes);
@@ -73,7 +73,7 @@ static bool holds_all(collection *c, const ndr_message *message) {
 bool ndr_heap_holds(ndr_raw *raw, const ndr_message *message) {
   if (!message->data || (message->type[0] & 15) != H5T_VLEN || message->type[0] >> 4 > 3) return true;
   if (message->element_bytes != 8 + raw->address_bytes) return false;
-  collection c = {raw, ABSENT, 0, malloc(INDICES * sizeof *c.sizes)};
+  collection c = {raw, ABSENT, 0, ndr_hdf_noted(malloc(INDICES * sizeof *c.sizes))};
   if (!c.sizes) raw->failed = true;
   bool good = c.sizes && holds_all(&c, message);
   free(c.sizes);

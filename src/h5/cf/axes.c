@@ -41,7 +41,7 @@ static ndr_status find_axis(const ndr_h5_dataset *dataset, int d, ndr_cf_axis *a
   if (good) *axis = find_kind(texts[0], texts[1], texts[2], texts[3]);
   for (int i = 0; i < 4; i++) free(texts[i]);
   if (scale >= 0) H5Dclose(scale);
-  return good ? NDR_OK : ndr_fail(NDR_ERR_FILE, "%s: the attributes of a dim cannot be read", dataset->where);
+  return good ? NDR_OK : ndr_hdf_fail_late(dataset->where, "the attributes of a dim cannot be read");
 }
 
 ndr_status ndr_cf_axes(const ndr_h5_dataset *dataset, ndr_cf_axis axes[NDR_MAX_DIMS]) {

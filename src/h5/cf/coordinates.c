@@ -53,8 +53,8 @@ static htri_t is_useful(const ndr_h5_dataset *dataset, int d, bool texts, hid_t 
   return written > 0 ? holds_elements(scale, dataset->extent[d], texts) : written;
 }
 
-static ndr_status fail_read(const ndr_h5_dataset *dataset) {
-  return ndr_fail(NDR_ERR_FILE, "%s: the coordinates of a dim cannot be read", dataset->where);
+ndr_status ndr_hdf_fail_coordinates(const ndr_h5_dataset *dataset) {
+  return ndr_hdf_fail_late(dataset->where, "the coordinates of a dim cannot be read");
 }
 
 ndr_status ndr_hdf_open_scale(const ndr_h5_dataset *dataset, int d, bool texts, hid_t *scale) {
@@ -66,7 +66,7 @@ ndr_status ndr_hdf_open_scale(const ndr_h5_dataset *dataset, int d, bool texts, 
     *scale = opened;
   else if (opened >= 0)
     H5Dclose(opened);
-  return useful < 0 ? fail_read(dataset) : NDR_OK;
+  return useful < 0 ? ndr_hdf_fail_coordinates(dataset) : NDR_OK;
 }
 
 /* The datasets whose coordinates follow each other along dim d. */
@@ -142,7 +142,7 @@ ndr_status ndr_hdf_coordinate_values(const ndr_h5_dataset *dataset, int d, bool 
   bool converts = ndr_hdf_is_converted(dataset, d);
   for (int p = 0; p < count; p++) {
     int64_t size = parts[p]->info.shape[d];
-    if (!read_values(parts[p], d, raw, values)) return fail_read(parts[p]);
+    if (!read_values(parts[p], d, raw, values)) return ndr_hdf_fail_coordinates(parts[p]);
     for (int64_t i = 0; i < size && converts && parts[p]->timed; i++)
       values[i] = ndr_time_convert(&parts[p]->time, &parts[dataset->axis_part]->time, values[i]);
     values += size;

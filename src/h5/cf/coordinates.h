@@ -4,6 +4,9 @@
 
 #include "h5/file/dataset.h"
 
+/* "... the coordinates of a dim cannot be read" */
+ndr_status ndr_hdf_fail_coordinates(const ndr_h5_dataset *dataset);
+
 /* Opens the scale of dim d if it can serve as coordinates: it has one number for each index (under `texts`, or one
  * text), was written, and may be read. Otherwise *scale is negative. Close with H5Dclose. Not for a series. */
 ndr_status ndr_hdf_open_scale(const ndr_h5_dataset *dataset, int d, bool texts, hid_t *scale);

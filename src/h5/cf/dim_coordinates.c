@@ -31,7 +31,7 @@ static ndr_status read_dim_units(const ndr_h5_dataset *dataset, int d, ndr_scale
   NDR_TRY(ndr_scale_open(dataset, d, &scale));
   hid_t type = H5Dget_type(scale);
   *single = H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) <= sizeof(float);
-  ndr_status status = type < 0 ? ndr_scale_fail_read(dataset) : ndr_scale_units_read(dataset, scale, u);
+  ndr_status status = type < 0 ? ndr_hdf_fail_coordinates(dataset) : ndr_scale_units_read(dataset, scale, u);
   if (type >= 0) H5Tclose(type);
   H5Dclose(scale);
   return status;

@@ -50,7 +50,7 @@ static ndr_status read_latitude_units(const ndr_h5_dataset *dataset, int d, doub
   ndr_status status = ndr_scale_units_read(dataset, scale, &units);
   if (status == NDR_OK) {
     bool good = ndr_hdf_get_text(scale, "standard_name", &standard_name);
-    status = good ? find_latitude(dataset, d, units.units, standard_name, radians) : ndr_scale_fail_read(dataset);
+    status = good ? find_latitude(dataset, d, units.units, standard_name, radians) : ndr_hdf_fail_coordinates(dataset);
     free(standard_name);
     ndr_scale_units_free(&units);
   }

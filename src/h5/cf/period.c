@@ -13,7 +13,7 @@
 #define MOST_TIMES ((int64_t)4 << 20)
 
 static ndr_status fail_read(const ndr_h5_dataset *source) {
-  return ndr_fail(NDR_ERR_FILE, "%s: the bounds of its times cannot be read", source->where);
+  return ndr_hdf_fail_late(source->where, "the bounds of its times cannot be read");
 }
 
 static ndr_status fail_memory(const ndr_h5_dataset *source) {

@@ -6,10 +6,6 @@
 
 #include "h5/file/attributes.h"
 
-ndr_status ndr_scale_fail_read(const ndr_h5_dataset *dataset) {
-  return ndr_fail(NDR_ERR_FILE, "%s: the coordinates of a dim cannot be read", dataset->where);
-}
-
 void ndr_scale_units_free(ndr_scale_units *u) {
   free(u->units);
   free(u->calendar);
@@ -19,7 +15,7 @@ ndr_status ndr_scale_units_read(const ndr_h5_dataset *dataset, hid_t scale, ndr_
   *u = (ndr_scale_units){NULL, NULL, false, {0}};
   if (!ndr_hdf_get_text(scale, "units", &u->units) || !ndr_hdf_get_text(scale, "calendar", &u->calendar)) {
     ndr_scale_units_free(u);
-    return ndr_scale_fail_read(dataset);
+    return ndr_hdf_fail_coordinates(dataset);
   }
   if (u->units && !u->units[strspn(u->units, " ")]) { /* as good as none */
     free(u->units);

@@ -28,6 +28,5 @@ void ndr_scale_name_dim(const ndr_h5_dataset *dataset, int d, char text[NDR_SCAL
 
 /* "... has no coordinates" with `what` behind it, which may be "". */
 ndr_status ndr_scale_fail(const ndr_h5_dataset *dataset, int d, const char *what);
-ndr_status ndr_scale_fail_read(const ndr_h5_dataset *dataset);
 
 #endif

@@ -93,7 +93,7 @@ static ndr_status join_scale(ndr_h5_dataset *series, hid_t described, const ndr_
                              ndr_h5_dataset *part, hid_t scale) {
   ndr_scale_units own;
   htri_t same = ndr_hdf_same_meaning(described, scale);
-  if (same < 0) return ndr_scale_fail_read(part);
+  if (same < 0) return ndr_hdf_fail_coordinates(part);
   NDR_TRY(ndr_scale_units_read(part, scale, &own));
   part->timed = own.timed;
   part->time = own.time;

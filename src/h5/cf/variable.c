@@ -12,7 +12,7 @@ static ndr_status fail_memory(const ndr_h5_dataset *source) {
 }
 
 static ndr_status fail_read(const ndr_h5_dataset *source) {
-  return ndr_fail(NDR_ERR_FILE, "%s: a variable that describes it cannot be read", source->where);
+  return ndr_hdf_fail_late(source->where, "a variable that describes it cannot be read");
 }
 
 /* ---- In one file ------------------------------------------------------------------------------------------------ */
@@ -236,7 +236,7 @@ static bool fill_whole(const ndr_cf_variable *c, hid_t type, void *data) {
   for (int i = 0; i < c->count; i++) is_short = is_short || ndr_hdf_is_short(c->pieces[i]);
   if (!is_short || H5Tget_class(type) == H5T_STRING) return true;
   hid_t creation = H5Dget_create_plist(c->whole.id);
-  char *element = bytes > 0 ? malloc(bytes) : NULL;
+  char *element = bytes > 0 ? ndr_hdf_noted(malloc(bytes)) : NULL;
   bool good = element && H5Pget_fill_value(creation, type, element) >= 0;
   for (int d = 0; d < c->whole.info.ndim; d++) count *= (size_t)c->whole.info.shape[d];
   for (size_t i = 0; i < count && good; i++) memcpy((char *)data + i * bytes, element, bytes);

@@ -96,7 +96,7 @@ static const char *reason_to_leave(const opened *o) {
 static void *read_elements(opened *o) {
   size_t bytes;
   if (__builtin_mul_overflow((size_t)o->count, H5Tget_size(o->type), &bytes)) return NULL;
-  void *data = calloc(bytes + 1, 1);
+  void *data = ndr_hdf_noted(calloc(bytes + 1, 1));
   if (data && ndr_header_read(o->attribute, o->type, data) >= 0) return data;
   if (data) note_failure(o);
   free(data);
@@ -173,7 +173,7 @@ bool ndr_hdf_copy_attributes(hid_t from, hid_t to, ndr_hdf_attribute_test keeps,
 static bool read_variable_text(hid_t attribute, hid_t type, hid_t space, char **text) {
   char *stored = NULL;
   bool good = ndr_header_read(attribute, type, &stored) >= 0;
-  if (good && stored) good = (*text = strdup(stored)) != NULL;
+  if (good && stored) good = (*text = ndr_hdf_noted(strdup(stored))) != NULL;
   if (stored) ndr_hdf_reclaim(type, space, H5P_DEFAULT, &stored);
   return good;
 }
@@ -182,7 +182,7 @@ static bool read_fixed_text(hid_t attribute, hid_t type, char **text) {
   size_t bytes = H5Tget_size(type);
   H5T_str_t padding = H5Tget_strpad(type);
   if (bytes == 0 || padding == H5T_STR_ERROR) return false;
-  char *read = calloc(bytes + 1, 1);
+  char *read = ndr_hdf_noted(calloc(bytes + 1, 1));
   if (!read || ndr_header_read(attribute, type, read) < 0) {
     free(read);
     return false;

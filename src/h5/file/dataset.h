@@ -56,7 +56,7 @@ struct ndr_h5_dataset {
   ndr_remarks remarks;
   bool unknown_attributes; /* some have names that cannot be read */
   ndr_known_scales *known; /* while its file is listed */
-  ndr_status naming;       /* whether all that names its dims could be read */
+  bool unnamed;            /* not all that names its dims could be read */
 };
 
 /* Fills in the rest from the two ids, the file and the field; path is absolute. Fails with the reason if the dataset

@@ -16,13 +16,14 @@ static ndr_status describe_attributes(ndr_h5_dataset *dataset) {
   char names[NDR_HEADER_NAMES], reason[NDR_HDF_REASON];
   htri_t sound = ndr_header_is_sound(dataset->id, names, reason);
   dataset->unknown_attributes = !sound && strcmp(names, NDR_HEADER_UNKNOWN) == 0;
-  if (sound < 0) return ndr_fail(NDR_ERR_FILE, "%s: its attributes cannot be read", dataset->where);
+  if (sound < 0) return ndr_hdf_fail_late(dataset->where, "its attributes cannot be read");
   if (!sound) ndr_remark(&dataset->remarks, "%s: its attribute%s cannot be read: %s", dataset->where, names, reason);
   return NDR_OK;
 }
 
 /* Without attributes that change what numbers mean these would be others, and nobody would know. */
 static ndr_status fail_meaning(const ndr_h5_dataset *dataset, const char *attribute) {
+  if (ndr_hdf_lacks_memory()) return ndr_hdf_fail_late(dataset->where, "its attributes cannot be read");
   return ndr_fail(NDR_ERR_FILE,
                   "%s: its attribute%s%s cannot be read, which may change what its numbers mean; "
                   "ndr_h5_access.raw takes them as stored",
@@ -224,7 +225,7 @@ static ndr_status describe_name(ndr_h5_dataset *dataset, const char *path) {
 static ndr_status describe_units(ndr_h5_dataset *dataset) {
   bool malformed;
   if (!dataset->field && !ndr_hdf_find_text(dataset->id, "units", &dataset->units, &malformed)) {
-    if (!malformed) return ndr_fail(NDR_ERR_FILE, "%s: its attribute units cannot be read", dataset->where);
+    if (!malformed) return ndr_hdf_fail_late(dataset->where, "its attribute units cannot be read");
     ndr_remark(&dataset->remarks, "%s: its attribute units cannot be read", dataset->where);
   }
   dataset->info.units = dataset->units;

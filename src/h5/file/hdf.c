@@ -15,6 +15,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* This thread has the lock: it may be in a function of the caller's, who may fork there. */
 static _Thread_local bool inside;
 
+/* In this scope an allocation has failed that was noted. */
+static _Thread_local bool lacks_memory;
+
 NDR_GUARD_FORKS_UNLESS(inside, lock)
 
 static void turn_printing_off(void) {
@@ -31,6 +34,7 @@ void ndr_hdf_enter(ndr_hdf_scope *scope, bool no_plugins) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_mutex_lock(&lock);
   inside = true;
+  lacks_memory = false;
   H5Eget_auto2(H5E_DEFAULT, &scope->print, &scope->print_data);
   pthread_once(&once, quieten_exit);
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
@@ -62,8 +66,23 @@ void ndr_hdf_reason(char reason[NDR_HDF_REASON]) {
 
 ndr_status ndr_hdf_fail(ndr_status status, const char *where, const char *what) {
   char reason[NDR_HDF_REASON];
+  if (lacks_memory) return ndr_hdf_fail_late(where, what);
   ndr_hdf_reason(reason);
   return ndr_fail(status, "%s: %s%s%s", where, what, *reason ? ": " : "", reason);
+}
+
+ndr_status ndr_hdf_fail_late(const char *where, const char *what) {
+  if (lacks_memory) return ndr_fail(NDR_ERR_MEMORY, "%s: %s: out of memory", where, what);
+  return ndr_fail(NDR_ERR_FILE, "%s: %s", where, what);
+}
+
+void *ndr_hdf_noted(void *memory) {
+  if (!memory) lacks_memory = true;
+  return memory;
+}
+
+bool ndr_hdf_lacks_memory(void) {
+  return lacks_memory;
 }
 
 bool ndr_hdf_storage_bytes(hid_t dataset, hsize_t *bytes) {
@@ -152,7 +171,7 @@ static int visit_object(const char *name, H5O_type_t type, void *user) {
   visit_context *context = user;
   size_t capacity = strlen(name) + 2;
   if (type != H5O_TYPE_DATASET && type != H5O_TYPE_GROUP) return 0;
-  char *path = malloc(capacity); /* groups in groups make paths of any length */
+  char *path = ndr_hdf_noted(malloc(capacity)); /* groups in groups make paths of any length */
   if (!path) return -1;
   snprintf(path, capacity, "/%s", name[0] == '.' && !name[1] ? "" : name);
   int stop = context->visit(context->user, path, type == H5O_TYPE_DATASET);
@@ -191,7 +210,7 @@ bool ndr_hdf_select(hid_t space, int ndim, const int64_t *from, const int64_t *s
 
 char *ndr_hdf_join(const char *a, const char *b, const char *c) {
   size_t capacity = strlen(a) + strlen(b) + strlen(c) + 1;
-  char *text = malloc(capacity);
+  char *text = ndr_hdf_noted(malloc(capacity));
   if (text) snprintf(text, capacity, "%s%s%s", a, b, c);
   return text;
 }

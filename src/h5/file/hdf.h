@@ -26,6 +26,16 @@ void ndr_hdf_leave(const ndr_hdf_scope *scope);
  * the next call to HDF5, which clears that stack. */
 ndr_status ndr_hdf_fail(ndr_status status, const char *where, const char *what);
 
+/* The same, but without a reason: for where HDF5 has been called since. The status is NDR_ERR_FILE. */
+ndr_status ndr_hdf_fail_late(const char *where, const char *what);
+
+/* Returns the memory that an allocation gave. If it is NULL, then both functions above fail with NDR_ERR_MEMORY until
+ * the scope ends, whatever their callers believe. */
+void *ndr_hdf_noted(void *memory);
+
+/* Whether ndr_hdf_noted has been given NULL in this scope. */
+bool ndr_hdf_lacks_memory(void);
+
 /* The reason alone; "" if HDF5 gives none. */
 enum { NDR_HDF_REASON = 160 };
 void ndr_hdf_reason(char reason[NDR_HDF_REASON]);

@@ -25,7 +25,7 @@ static ndr_status fail_memory(void) {
 /* ---- Where HDF5 looks ------------------------------------------------------------------------------------------- */
 
 static char *join(const char *a, size_t length, const char *b) {
-  char *path = malloc(length + strlen(b) + 2);
+  char *path = ndr_hdf_noted(malloc(length + strlen(b) + 2));
   if (path) sprintf(path, "%.*s%s%s", (int)length, a, length && a[length - 1] != '/' ? "/" : "", b);
   return path;
 }
@@ -75,12 +75,12 @@ static char *search_variable(const char *parent, const char *name, ndr_link_kind
 static char *search(const char *parent, const char *name, ndr_link_kind kind) {
   char *path = NULL;
   if (name[0] == '/') {
-    path = keep_existing(strdup(name));
+    path = keep_existing(ndr_hdf_noted(strdup(name)));
     name = strrchr(name, '/') + 1;
   }
   if (!path) path = search_variable(parent, name, kind);
   if (!path) path = keep_existing(ndr_links_beside(parent, false, name));
-  if (!path) path = keep_existing(strdup(name));
+  if (!path) path = keep_existing(ndr_hdf_noted(strdup(name)));
   if (!path) path = keep_existing(ndr_links_beside(parent, true, name));
   return path;
 }
@@ -161,7 +161,7 @@ static ndr_status open_new(ndr_links *links, const char *path, ndr_link_kind kin
 ndr_status ndr_links_open(ndr_links *links, const char *parent, const char *name, ndr_link_kind kind, hid_t *file) {
   *file = H5I_INVALID_HID;
   char *path = search(parent, name, kind);
-  if (!path) return NDR_OK;
+  if (!path) return ndr_hdf_lacks_memory() ? fail_memory() : NDR_OK;
   for (int i = links->file_count - 1; i >= 0 && *file < 0; i--)
     if (links->files[i].path && strcmp(links->files[i].path, path) == 0) *file = links->files[i].id;
   ndr_status status = *file < 0 ? open_new(links, path, kind, file) : NDR_OK;

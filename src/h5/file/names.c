@@ -12,7 +12,7 @@
 
 /* Notes a call that has failed, be it of HDF5 or for memory. */
 static bool good(ndr_h5_dataset *dataset, bool success) {
-  if (!success && dataset->naming == NDR_OK) dataset->naming = NDR_ERR_FILE;
+  if (!success) dataset->unnamed = true;
   return success;
 }
 
@@ -26,7 +26,7 @@ static bool legible(ndr_h5_dataset *dataset, const char *name, bool success) {
 }
 
 static void *made(ndr_h5_dataset *dataset, void *text) {
-  if (!text) dataset->naming = NDR_ERR_MEMORY;
+  good(dataset, ndr_hdf_noted(text) != NULL);
   return text;
 }
 
@@ -205,7 +205,7 @@ static bool is_scale(ndr_h5_dataset *dataset) {
 }
 
 ndr_status ndr_hdf_name_dims(ndr_h5_dataset *dataset) {
-  dataset->naming = NDR_OK;
+  dataset->unnamed = false;
   ndr_h5_info *info = &dataset->info;
   info->is_scale = is_scale(dataset);
   dataset->bare = false;
@@ -224,8 +224,5 @@ ndr_status ndr_hdf_name_dims(ndr_h5_dataset *dataset) {
     name_by_texts(dataset, "DIMENSION_LABELS");
   }
   for (int d = 0; d < info->ndim; d++) info->dim_names[d] = dataset->names[d];
-  if (dataset->naming == NDR_OK) return NDR_OK;
-  return ndr_fail(dataset->naming, "%s: %s", dataset->where,
-                  dataset->naming == NDR_ERR_MEMORY ? "out of memory for the names of its dims"
-                                                    : "the names of its dims cannot be read");
+  return dataset->unnamed ? ndr_hdf_fail_late(dataset->where, "the names of its dims cannot be read") : NDR_OK;
 }

@@ -19,7 +19,7 @@ static bool is_hidden(const char *leaf) {
 
 char *ndr_netcdf_shown(const char *path) {
   const char *leaf = ndr_hdf_leaf(path);
-  char *shown = strdup(path);
+  char *shown = ndr_hdf_noted(strdup(path));
   if (shown && is_hidden(leaf)) strcpy(shown + (leaf - path), leaf + strlen(NDR_HIDDEN_VARIABLE));
   return shown;
 }
@@ -27,7 +27,7 @@ char *ndr_netcdf_shown(const char *path) {
 char *ndr_netcdf_stored(hid_t file, const char *path, hid_t access) {
   const char *leaf = ndr_hdf_leaf(path);
   size_t capacity = strlen(path) + strlen(NDR_HIDDEN_VARIABLE) + 1;
-  char *stored = malloc(capacity);
+  char *stored = ndr_hdf_noted(malloc(capacity));
   if (!stored) return NULL;
   snprintf(stored, capacity, "%.*s" NDR_HIDDEN_VARIABLE "%s", (int)(leaf - path), path, leaf);
   if (!*leaf || is_hidden(leaf) || H5Lexists(file, stored, access) <= 0) strcpy(stored, path);
@@ -83,7 +83,7 @@ static bool keep_dims_of(const dim_search *s, const char *name, hid_t scale) {
   for (int d = 0; d < s->ndim && found; d++) {
     if (s->ids[d] != id || s->paths[d]) continue;
     size_t capacity = strlen(s->path) + strlen(name) + 2;
-    s->paths[d] = malloc(capacity);
+    s->paths[d] = ndr_hdf_noted(malloc(capacity));
     if (!s->paths[d]) return false;
     snprintf(s->paths[d], capacity, "%s/%s", s->path, name);
   }
@@ -117,7 +117,7 @@ bool ndr_netcdf_find_dims(hid_t dataset, hid_t access, int ndim, char **paths) {
   if (!read_ids(dataset, "_Netcdf4Coordinates", ndim, ids, &found)) return false;
   ssize_t length = found ? H5Iget_name(dataset, NULL, 0) : 0;
   if (length <= 0) return length == 0;
-  char *place = malloc((size_t)length + 1);
+  char *place = ndr_hdf_noted(malloc((size_t)length + 1));
   dim_search s = {.access = access, .ndim = ndim, .ids = ids, .paths = paths};
   bool good = place && H5Iget_name(dataset, place, (size_t)length + 1) > 0 && search_groups(dataset, place, &s);
   free(place);

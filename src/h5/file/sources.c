@@ -14,6 +14,10 @@
 
 enum { NAME_BYTES = 4096 };
 
+static ndr_status fail_memory(void) {
+  return ndr_fail(NDR_ERR_MEMORY, "out of memory");
+}
+
 /* ---- External storage ------------------------------------------------------------------------------------------- */
 
 /* The name that HDF5 opens, to be freed: H5Pset_efile_prefix says how. */
@@ -21,19 +25,20 @@ static char *raw_path(const char *holder, const char *name) {
   static const char origin[] = "${ORIGIN}";
   const char *prefix = getenv("HDF5_EXTFILE_PREFIX");
   char path[2 * NAME_BYTES];
-  if (name[0] == '/') return strdup(name);
+  if (name[0] == '/') return ndr_hdf_noted(strdup(name));
   if (!prefix || !*prefix) return ndr_links_beside(holder, false, name);
-  if (strcmp(prefix, ".") == 0) return strdup(name);
+  if (strcmp(prefix, ".") == 0) return ndr_hdf_noted(strdup(name));
   bool beside = strncmp(prefix, origin, strlen(origin)) == 0;
   if (snprintf(path, sizeof path, "%s/%s", beside ? prefix + strlen(origin) : prefix, name) >= (int)sizeof path)
     return NULL;
-  return beside ? ndr_links_beside(holder, false, path + strspn(path, "/")) : strdup(path);
+  return beside ? ndr_links_beside(holder, false, path + strspn(path, "/")) : ndr_hdf_noted(strdup(path));
 }
 
 static ndr_status check_raw_file(ndr_links *links, const char *holder, const char *name, int64_t offset,
                                  int64_t bytes) {
   int64_t size = 0, end;
   char *path = raw_path(holder, name);
+  if (!path && ndr_hdf_lacks_memory()) return fail_memory();
   if (!path) return ndr_fail(NDR_ERR_FILE, "has an external file whose name is too long");
   ndr_status status = ndr_links_permit_raw(links, path, &size);
   if (status == NDR_OK && (offset < 0 || __builtin_add_overflow(offset, bytes, &end) || end > size))
@@ -67,7 +72,7 @@ static ndr_status check_raw_files(ndr_links *links, hid_t dataset, hid_t creatio
 /* One of the two names of a mapping, to be freed. */
 static char *mapping_name(ssize_t (*get)(hid_t, size_t, char *, size_t), hid_t creation, size_t i) {
   ssize_t length = get(creation, i, NULL, 0);
-  char *name = length < 0 ? NULL : calloc(1, (size_t)length + 1);
+  char *name = length < 0 ? NULL : ndr_hdf_noted(calloc(1, (size_t)length + 1));
   if (name && get(creation, i, name, (size_t)length + 1) < 0) name[0] = 0;
   return name;
 }
@@ -146,8 +151,12 @@ static ndr_status check_mappings(ndr_links *links, hid_t holder, hid_t creation,
   for (size_t i = 0; i < count && status == NDR_OK; i++) {
     char *file = mapping_name(H5Pget_virtual_filename, creation, i);
     char *dataset = mapping_name(H5Pget_virtual_dsetname, creation, i);
-    status = file && dataset ? check_mapping(links, holder, holder_name, file, dataset, depth)
-                             : ndr_fail(NDR_ERR_FILE, "is a virtual dataset whose sources cannot be understood");
+    if (file && dataset)
+      status = check_mapping(links, holder, holder_name, file, dataset, depth);
+    else if (ndr_hdf_lacks_memory())
+      status = fail_memory();
+    else
+      status = ndr_fail(NDR_ERR_FILE, "is a virtual dataset whose sources cannot be understood");
     free(file);
     free(dataset);
   }

@@ -47,7 +47,7 @@ static void forget(search *s) {
 /* Room for one more of a list; NULL where there is no memory. Lists grow to powers of 2. */
 static void *grow(void *list, int count, size_t bytes) {
   bool full = (count & (count - 1)) == 0;
-  return full ? realloc(list, (size_t)(count ? 2 * count : 1) * bytes) : list;
+  return full ? ndr_hdf_noted(realloc(list, (size_t)(count ? 2 * count : 1) * bytes)) : list;
 }
 
 /* ---- What others name -------------------------------------------------------------------------------------------- */
@@ -63,7 +63,7 @@ static bool add_naming(search *s, const char *path, char *names) {
   }
   naming *namings = grow(s->namings, s->naming_count, sizeof *namings);
   if (namings) s->namings = namings;
-  char *group = namings ? strndup(path, length) : NULL;
+  char *group = namings ? ndr_hdf_noted(strndup(path, length)) : NULL;
   if (group) s->namings[s->naming_count++] = (naming){group, names};
   if (!group) free(names);
   return group != NULL;
@@ -103,7 +103,8 @@ static bool add_candidate(search *s, const char *path, const ndr_h5_info *info) 
   s->all = all;
   candidate *c = &all[s->count];
   bool field = s->dataset->field != NULL;
-  *c = (candidate){.path = strdup(path), .ndim = info->ndim, .second = info->is_scale || field, .field = field};
+  *c = (candidate){
+      .path = ndr_hdf_noted(strdup(path)), .ndim = info->ndim, .second = info->is_scale || field, .field = field};
   memcpy(c->shape, info->shape, sizeof c->shape);
   if (c->path) s->count++;
   return c->path != NULL;

@@ -12,7 +12,7 @@ enum { DEEPEST = 16 };
 /* The index of the member that a field begins with. *rest is the field in it, or NULL where the member is the field. */
 static int find_member(hid_t type, const char *field, const char **rest) {
   int index = H5Tget_member_index(type, field);
-  char *name = index < 0 ? strdup(field) : NULL;
+  char *name = index < 0 ? ndr_hdf_noted(strdup(field)) : NULL;
   *rest = NULL;
   for (char *dot = name ? strrchr(name, '.') : NULL; dot && index < 0; dot = strrchr(name, '.')) {
     *dot = 0;
@@ -50,7 +50,7 @@ static int visit_member(hid_t type, unsigned index, const char *before, int dept
                         void *user) {
   char *name = H5Tget_member_name(type, index);
   size_t capacity = strlen(before) + (name ? strlen(name) : 0) + 2;
-  char *field = name ? malloc(capacity) : NULL;
+  char *field = name ? ndr_hdf_noted(malloc(capacity)) : NULL;
   if (field) snprintf(field, capacity, "%s%s%s", before, *before ? "." : "", name);
   H5free_memory(name);
   hid_t member = H5Tget_member_type(type, index);

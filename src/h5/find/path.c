@@ -27,12 +27,13 @@ size_t ndr_path_guess(const char *text) {
   return end && end > text ? (size_t)(end - text) : strlen(text);
 }
 
-/* A folder is not a file; anything else that exists may be one, and opening it will tell. */
+/* A folder is not a file; anything else that exists may be one, and opening it will tell. *user says whether memory ran
+ * out. */
 static bool exists(void *user, const char *text, size_t length) {
-  (void)user;
   char *name = strndup(text, length);
   struct stat facts;
   bool found = name && stat(name, &facts) == 0 && !S_ISDIR(facts.st_mode);
+  if (!name) *(bool *)user = true;
   free(name);
   return found;
 }
@@ -48,9 +49,13 @@ ndr_status ndr_path_fail(const char *file) {
   return ndr_fail(NDR_ERR_FILE, "%s: %s", file, reason);
 }
 
+static ndr_status fail_memory(void) {
+  return ndr_fail(NDR_ERR_MEMORY, "out of memory");
+}
+
 static ndr_status fail_missing(const char *text) {
   char *name = strndup(text, is_url(text) ? strlen(text) : ndr_path_guess(text));
-  if (!name) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
+  if (!name) return fail_memory();
   struct stat facts;
   ndr_status status =
       stat(name, &facts) != 0 ? ndr_path_fail(name) : ndr_fail(NDR_ERR_FILE, "%s: is a folder, not a file", name);
@@ -73,7 +78,9 @@ ndr_status ndr_h5_split(const char *text, char **file, char **dataset) {
   *file = *dataset = NULL;
   if (!text || !*text) return ndr_fail(NDR_ERR_ARGUMENT, "the name of the input file is empty");
   const char *rest;
-  size_t length = ndr_path_split(text, exists, NULL, &rest);
+  bool full = false;
+  size_t length = ndr_path_split(text, exists, &full, &rest);
+  if (full) return fail_memory();
   if (length == 0) return fail_missing(text);
   *file = strndup(text, length);
   *dataset = rest ? absolute(rest) : NULL;
@@ -81,5 +88,5 @@ ndr_status ndr_h5_split(const char *text, char **file, char **dataset) {
   free(*file);
   free(*dataset);
   *file = *dataset = NULL;
-  return ndr_fail(NDR_ERR_MEMORY, "out of memory");
+  return fail_memory();
 }

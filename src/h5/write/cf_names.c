@@ -7,8 +7,7 @@
 #include "h5/cf/variable.h"
 
 ndr_status ndr_cf_names_fail_read(const ndr_h5_dataset *dataset) {
-  return ndr_fail(NDR_ERR_FILE, "%s: the attributes that name the variables which describe it cannot be read",
-                  dataset->where);
+  return ndr_hdf_fail_late(dataset->where, "the attributes that name the variables which describe it cannot be read");
 }
 
 ndr_status ndr_cf_names_put_text(const ndr_cf_copy_context *c, const char *variable, const char *attribute,

@@ -11,7 +11,7 @@ static ndr_status reserve(ndr_elements *e, hid_t type, hsize_t count, const char
   size_t bytes = H5Tget_size(e->type);
   if (bytes == 0) return ndr_hdf_fail(NDR_ERR_FILE, where, "its type cannot be read");
   bool fits = !__builtin_mul_overflow((size_t)count, bytes, &e->bytes);
-  e->data = fits ? calloc(e->bytes + 1, 1) : NULL;
+  e->data = fits ? ndr_hdf_noted(calloc(e->bytes + 1, 1)) : NULL;
   return e->data ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for its elements", where);
 }
 

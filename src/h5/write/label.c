@@ -132,7 +132,7 @@ static bool put_history(hid_t root, hid_t file, const char *line, ndr_remarks *r
   char *before;
   bool read = ndr_hdf_get_text_or_tell(root, "history", remarks, &before);
   size_t capacity = strlen(line) + (before ? strlen(before) : 0) + 2;
-  char *text = malloc(capacity);
+  char *text = ndr_hdf_noted(malloc(capacity));
   if (text) snprintf(text, capacity, "%s%s%s", line, before && *before ? "\n" : "", before ? before : "");
   bool good = read && text && ndr_hdf_put_text(file, "history", text);
   free(before);

@@ -12,8 +12,7 @@
 #include "support/spoiled.h"
 
 /* Sound arguments, which each row spoils in its own process. The file has /x [2,3] of f64. */
-static char folder[] = "/tmp/ndreduce-test-XXXXXX", input[64], output[64];
-static const char *inputs[1] = {input}, *nothing[1] = {NULL}, *paths[1] = {"/x"};
+static const char *inputs[1] = {h5_input}, *nothing[1] = {NULL}, *paths[1] = {"/x"};
 static double elements[6] = {1, 2, 3, 4, 5, 6}, out[6];
 static int64_t shape[2] = {2, 3}, sizes[NDR_MAX_DIMS + 1] = {3}, steps[1] = {1}, found[3];
 static DLTensor array = {elements, {kDLCPU, 0}, 2, {kDLFloat, 64, 1}, shape, NULL, 0};
@@ -48,7 +47,7 @@ static int visit_and_fork(void *user, const char *path, const ndr_h5_info *info,
 
 static bool lists_and_forks(void) {
   bool forked = false;
-  return ndr_h5_list(input, NULL, visit_and_fork, &forked) == NDR_OK && forked;
+  return ndr_h5_list(h5_input, NULL, visit_and_fork, &forked) == NDR_OK && forked;
 }
 
 static ndr_status reduce(void) {
@@ -62,7 +61,7 @@ static ndr_status reduce_weighted(void) {
 }
 
 static ndr_status create(void) {
-  return ndr_h5_writer_create(&writer, output, 1, inputs, &writer_options);
+  return ndr_h5_writer_create(&writer, h5_output, 1, inputs, &writer_options);
 }
 
 static ndr_status add(void) {
@@ -95,8 +94,8 @@ static int name_rows(int row) {
   char *file, *path;
   REFUSED(ARGUMENT, "empty", ndr_h5_split(NULL, &file, &path));
   REFUSED(ARGUMENT, "empty", ndr_h5_split("", &file, &path));
-  REFUSED(ARGUMENT, "null", ndr_h5_split(input, NULL, &path));
-  REFUSED(ARGUMENT, "null", ndr_h5_split(input, &file, NULL));
+  REFUSED(ARGUMENT, "null", ndr_h5_split(h5_input, NULL, &path));
+  REFUSED(ARGUMENT, "null", ndr_h5_split(h5_input, &file, NULL));
   REFUSED(ARGUMENT, "null", ndr_h5_dims_parse(NULL, 2, NULL, &count, dims));
   REFUSED(ARGUMENT, "null", ndr_h5_dims_parse("0", 2, NULL, NULL, dims));
   REFUSED(ARGUMENT, "null", ndr_h5_dims_parse("0", 2, NULL, &count, NULL));
@@ -110,12 +109,12 @@ static int name_rows(int row) {
 static int open_rows(int row) {
   int at = 0;
   ndr_h5_dataset *opened;
-  REFUSED(ARGUMENT, "null", ndr_h5_open(NULL, input, "/x", NULL));
+  REFUSED(ARGUMENT, "null", ndr_h5_open(NULL, h5_input, "/x", NULL));
   REFUSED(ARGUMENT, "null", ndr_h5_open(&opened, NULL, "/x", NULL));
   REFUSED(FILE, "No such", ndr_h5_open(&opened, "", "/x", NULL));
-  REFUSED(FILE, "is empty", ndr_h5_open(&opened, input, "", NULL));
-  REFUSED(ARGUMENT, "size is 0", access_options.size = 0, ndr_h5_open(&opened, input, "/x", &access_options));
-  REFUSED(ARGUMENT, "size", access_options.size = SIZE_MAX, ndr_h5_list(input, &access_options, visit, NULL));
+  REFUSED(FILE, "is empty", ndr_h5_open(&opened, h5_input, "", NULL));
+  REFUSED(ARGUMENT, "size is 0", access_options.size = 0, ndr_h5_open(&opened, h5_input, "/x", &access_options));
+  REFUSED(ARGUMENT, "size", access_options.size = SIZE_MAX, ndr_h5_list(h5_input, &access_options, visit, NULL));
   REFUSED(ARGUMENT, "null", ndr_h5_open_series(NULL, 1, inputs, paths, "0", NULL));
   REFUSED(ARGUMENT, "count is 0", ndr_h5_open_series(&opened, 0, inputs, paths, "0", NULL));
   REFUSED(ARGUMENT, "count is -1", ndr_h5_open_series(&opened, -1, inputs, paths, "0", NULL));
@@ -126,7 +125,7 @@ static int open_rows(int row) {
   REFUSED(DIMS, "dim 2", ndr_h5_open_series(&opened, 1, inputs, paths, "2", NULL));
   HARMLESS(out_pointers_are_cleared());
   REFUSED(ARGUMENT, "null", ndr_h5_list(NULL, NULL, visit, NULL));
-  REFUSED(ARGUMENT, "null", ndr_h5_list(input, NULL, NULL, NULL));
+  REFUSED(ARGUMENT, "null", ndr_h5_list(h5_input, NULL, NULL, NULL));
   REFUSED(ARGUMENT, "null", ndr_h5_coordinate(NULL, 0, out));
   REFUSED(DIMS, "dim 2", ndr_h5_coordinate(dataset, 2, out));
   REFUSED(DIMS, "dim -3", ndr_h5_coordinate(dataset, -3, out));
@@ -242,12 +241,12 @@ static int locate_rows(int row) {
 
 static int writer_rows(int row) {
   int at = 0;
-  REFUSED(ARGUMENT, "null", ndr_h5_writer_create(NULL, output, 1, inputs, NULL));
+  REFUSED(ARGUMENT, "null", ndr_h5_writer_create(NULL, h5_output, 1, inputs, NULL));
   REFUSED(ARGUMENT, "null", ndr_h5_writer_create(&writer, NULL, 1, inputs, NULL));
   REFUSED(FILE, "", ndr_h5_writer_create(&writer, "", 1, inputs, NULL));
-  REFUSED(ARGUMENT, "-1", ndr_h5_writer_create(&writer, output, -1, inputs, NULL));
-  REFUSED(ARGUMENT, "null", ndr_h5_writer_create(&writer, output, 1, NULL, NULL));
-  REFUSED(ARGUMENT, "null", ndr_h5_writer_create(&writer, output, 1, nothing, NULL));
+  REFUSED(ARGUMENT, "-1", ndr_h5_writer_create(&writer, h5_output, -1, inputs, NULL));
+  REFUSED(ARGUMENT, "null", ndr_h5_writer_create(&writer, h5_output, 1, NULL, NULL));
+  REFUSED(ARGUMENT, "null", ndr_h5_writer_create(&writer, h5_output, 1, nothing, NULL));
   REFUSED(ARGUMENT, "size is 0", writer_options.size = 0, create());
   REFUSED(ARGUMENT, "deflate", writer_options.deflate = 10, create());
   REFUSED(ARGUMENT, "deflate", writer_options.deflate = -2, create());
@@ -293,19 +292,17 @@ static spoiled_rows *const tables[] = {name_rows,    open_rows,   problem_rows, 
 enum { TABLES = sizeof tables / sizeof *tables };
 
 static void start(void) {
-  ck_assert(mkdtemp(folder) != NULL);
-  snprintf(input, sizeof input, "%s/in.h5", folder);
-  snprintf(output, sizeof output, "%s/out.h5", folder);
-  h5_write(input, &array, NDR_F64, H5P_DEFAULT);
-  assert_ok(ndr_h5_open(&dataset, input, "/x", NULL));
+  h5_make_folder();
+  h5_write(h5_input, &array, NDR_F64, H5P_DEFAULT);
+  assert_ok(ndr_h5_open(&dataset, h5_input, "/x", NULL));
   assert_ok(ndr_h5_problem(&problem, dataset, 1, dims, 1, ops));
 }
 
 static void finish(void) {
   ndr_h5_writer_destroy(writer);
   ndr_h5_close(dataset);
-  unlink(input);
-  ck_assert_msg(rmdir(folder) == 0, "%s is not empty", folder);
+  ck_assert_int_ne(access(h5_output, F_OK), 0);
+  h5_remove_folder();
 }
 
 /* Rows of all tables, numbered through. */

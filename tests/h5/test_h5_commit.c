@@ -6,7 +6,6 @@
 #include "support/h5_any.h"
 #include "support/suite.h"
 
-static char folder[64], input[96], output[96];
 static ndr_h5_dataset *source; /* /x, [3] of i64 */
 static ndr_h5_writer *writer;
 static ndr_h5_writer_options how;
@@ -15,21 +14,15 @@ static const ndr_op sum = NDR_SUM;
 
 static void set_up(void) {
   DLTensor x = ndr_tensor(sums, NDR_I64, NDR_SHAPE(3));
-  strcpy(folder, "/tmp/ndreduce-test-XXXXXX");
-  ck_assert_ptr_nonnull(mkdtemp(folder));
-  snprintf(input, sizeof input, "%s/in.h5", folder);
-  snprintf(output, sizeof output, "%s/out.h5", folder);
-  h5_write(input, &x, NDR_I64, H5P_DEFAULT);
-  assert_ok(ndr_h5_open(&source, input, "/x", NULL));
+  h5_make_folder();
+  h5_write(h5_input, &x, NDR_I64, H5P_DEFAULT);
+  assert_ok(ndr_h5_open(&source, h5_input, "/x", NULL));
   how = (ndr_h5_writer_options)NDR_H5_WRITER_OPTIONS_INIT;
 }
 
-/* Fails where anything but the two files is in the folder. */
 static void tear_down(void) {
   ndr_h5_close(source);
-  unlink(input);
-  unlink(output);
-  ck_assert_int_eq(rmdir(folder), 0);
+  h5_remove_folder();
 }
 
 static ndr_status add(const char *name) {
@@ -45,21 +38,21 @@ static ndr_status add_located(void) {
 
 /* Every call fails so, in a sentence that names the output, and leaves it as it is. */
 static void assert_ended(ndr_status status) {
-  assert_fails(add("late"), status, output);
-  assert_fails(add_located(), status, output);
-  assert_fails(ndr_h5_writer_commit(writer), status, output);
-  assert_fails(ndr_h5_writer_commit_bytes(writer, "more", 4), status, output);
+  assert_fails(add("late"), status, h5_output);
+  assert_fails(add_located(), status, h5_output);
+  assert_fails(ndr_h5_writer_commit(writer), status, h5_output);
+  assert_fails(ndr_h5_writer_commit_bytes(writer, "more", 4), status, h5_output);
 }
 
 static void put(const char *text) {
-  FILE *file = fopen(output, "w");
+  FILE *file = fopen(h5_output, "w");
   fputs(text, file);
   fclose(file);
 }
 
 static void assert_holds(const char *text) {
   char found[64] = "";
-  FILE *file = fopen(output, "r");
+  FILE *file = fopen(h5_output, "r");
   ck_assert_ptr_nonnull(file);
   ck_assert_uint_eq(fread(found, 1, sizeof found - 1, file), strlen(text));
   fclose(file);
@@ -70,7 +63,7 @@ static void assert_holds(const char *text) {
 START_TEST(a_writer_commits_once) {
   set_up();
   for (how.overwrite = 0; how.overwrite < 2; how.overwrite++) {
-    assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, &how));
+    assert_ok(ndr_h5_writer_create(&writer, h5_output, 0, NULL, &how));
     assert_ok(ndr_h5_writer_commit_bytes(writer, "text", 4));
     assert_ended(NDR_ERR_ARGUMENT);
     assert_holds("text");
@@ -82,14 +75,14 @@ END_TEST
 
 START_TEST(a_commit_that_fails_is_not_tried_again) {
   set_up();
-  assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, NULL));
+  assert_ok(ndr_h5_writer_create(&writer, h5_output, 0, NULL, NULL));
   assert_ok(add("x"));
   put("theirs");
   assert_fails(ndr_h5_writer_commit(writer), NDR_ERR_FILE, "exists");
-  unlink(output);
+  unlink(h5_output);
   assert_ended(NDR_ERR_ARGUMENT);
   ndr_h5_writer_destroy(writer);
-  ck_assert_int_ne(access(output, F_OK), 0);
+  ck_assert_int_ne(access(h5_output, F_OK), 0);
   tear_down();
 }
 END_TEST
@@ -105,20 +98,20 @@ START_TEST(writing_can_be_stopped) {
   int calls = 0;
   how.on_progress = stop_at_once;
   how.user = &calls;
-  assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, &how));
-  assert_fails(ndr_h5_writer_commit_bytes(writer, "text", 4), NDR_ERR_CANCELLED, output);
+  assert_ok(ndr_h5_writer_create(&writer, h5_output, 0, NULL, &how));
+  assert_fails(ndr_h5_writer_commit_bytes(writer, "text", 4), NDR_ERR_CANCELLED, h5_output);
   assert_ended(NDR_ERR_CANCELLED);
   ck_assert_int_eq(calls, 1);
   ndr_h5_writer_destroy(writer);
-  ck_assert_int_ne(access(output, F_OK), 0);
+  ck_assert_int_ne(access(h5_output, F_OK), 0);
   tear_down();
 }
 END_TEST
 
 START_TEST(names_that_are_no_names_are_refused) {
   set_up();
-  assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, NULL));
-  assert_fails(add(""), NDR_ERR_ARGUMENT, output);
+  assert_ok(ndr_h5_writer_create(&writer, h5_output, 0, NULL, NULL));
+  assert_fails(add(""), NDR_ERR_ARGUMENT, h5_output);
   assert_fails(add("."), NDR_ERR_ARGUMENT, "'.'");
   assert_fails(add("a/b"), NDR_ERR_ARGUMENT, "'a/b'");
   assert_ok(add("a.b"));

@@ -7,7 +7,6 @@
 #include "support/sized.h"
 #include "support/suite.h"
 
-static char folder[] = "/tmp/ndreduce-test-XXXXXX", input[64], output[64];
 static double elements[2][3] = {{1, 2, 3}, {4, 5, 6}}, sums[3];
 static int64_t sizes[] = {2, 3};
 static ndr_h5_dataset *dataset;
@@ -29,7 +28,7 @@ static ndr_problem *sum_of_rows(void) {
 
 static ndr_status call_with_access(const void *access) {
   ndr_h5_dataset *opened;
-  ndr_status status = ndr_h5_open(&opened, input, "/x", access);
+  ndr_status status = ndr_h5_open(&opened, h5_input, "/x", access);
   ndr_h5_close(opened);
   return status;
 }
@@ -43,7 +42,7 @@ static ndr_status call_with_options(const void *options) {
 
 static ndr_status call_with_writer_options(const void *options) {
   ndr_h5_writer *writer;
-  ndr_status status = ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, options);
+  ndr_status status = ndr_h5_writer_create(&writer, h5_output, 1, (const char *[]){h5_input}, options);
   ndr_h5_writer_destroy(writer);
   return status;
 }
@@ -53,7 +52,7 @@ static ndr_status call_with_problem(const void *problem) {
   ndr_h5_writer *writer;
   ndr_status status = reduce(problem, NULL);
   if (status != NDR_OK) return status;
-  assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, NULL));
+  assert_ok(ndr_h5_writer_create(&writer, h5_output, 0, NULL, NULL));
   status = ndr_h5_writer_add(writer, dataset, problem, 0, "sums", &from);
   ndr_h5_writer_destroy(writer);
   return status;
@@ -118,17 +117,15 @@ END_TEST
 
 static void start(void) {
   const DLTensor array = ndr_tensor(elements, NDR_F64, 2, sizes);
-  ck_assert(mkdtemp(folder) != NULL);
-  snprintf(input, sizeof input, "%s/in.h5", folder);
-  snprintf(output, sizeof output, "%s/out.h5", folder);
-  h5_write(input, &array, NDR_F64, H5P_DEFAULT);
-  assert_ok(ndr_h5_open(&dataset, input, "/x", NULL));
+  h5_make_folder();
+  h5_write(h5_input, &array, NDR_F64, H5P_DEFAULT);
+  assert_ok(ndr_h5_open(&dataset, h5_input, "/x", NULL));
 }
 
 static void finish(void) {
   ndr_h5_close(dataset);
-  unlink(input);
-  ck_assert_msg(rmdir(folder) == 0, "%s is not empty", folder);
+  ck_assert_int_ne(access(h5_output, F_OK), 0);
+  h5_remove_folder();
 }
 
 int main(void) {

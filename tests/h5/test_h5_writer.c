@@ -11,22 +11,6 @@
 #include "support/h5_any.h"
 #include "support/suite.h"
 
-static char folder[64], input[96], output[96];
-
-static void make_folder(void) {
-  strcpy(folder, "/tmp/ndreduce-test-XXXXXX");
-  ck_assert_ptr_nonnull(mkdtemp(folder));
-  snprintf(input, sizeof input, "%s/in.h5", folder);
-  snprintf(output, sizeof output, "%s/out.h5", folder);
-}
-
-/* Fails where anything but the two files is in the folder. */
-static void remove_folder(void) {
-  unlink(input);
-  unlink(output);
-  ck_assert_int_eq(rmdir(folder), 0);
-}
-
 static void put(const char *name, const char *text) {
   FILE *file = fopen(name, "w");
   fputs(text, file);
@@ -46,64 +30,64 @@ static void assert_holds(const char *name, const char *text) {
 
 START_TEST(a_new_file_appears_on_commit) {
   ndr_atomic_file file;
-  make_folder();
-  assert_ok(ndr_atomic_file_open(&file, output, false));
+  h5_make_folder();
+  assert_ok(ndr_atomic_file_open(&file, h5_output, false));
   assert_ok(ndr_atomic_file_write(&file, "new", 3));
-  ck_assert_int_ne(access(output, F_OK), 0);
+  ck_assert_int_ne(access(h5_output, F_OK), 0);
   assert_ok(ndr_atomic_file_commit(&file));
   ndr_atomic_file_close(&file);
-  assert_holds(output, "new");
-  remove_folder();
+  assert_holds(h5_output, "new");
+  h5_remove_folder();
 }
 END_TEST
 
 START_TEST(an_abandoned_file_leaves_nothing) {
   ndr_atomic_file file;
-  make_folder();
-  put(output, "old");
-  assert_ok(ndr_atomic_file_open(&file, output, true));
+  h5_make_folder();
+  put(h5_output, "old");
+  assert_ok(ndr_atomic_file_open(&file, h5_output, true));
   assert_ok(ndr_atomic_file_write(&file, "new", 3));
   ndr_atomic_file_close(&file);
-  assert_holds(output, "old");
-  remove_folder();
+  assert_holds(h5_output, "old");
+  h5_remove_folder();
 }
 END_TEST
 
 START_TEST(a_file_that_appears_meanwhile_is_kept) {
   ndr_atomic_file file;
-  make_folder();
-  assert_ok(ndr_atomic_file_open(&file, output, false));
+  h5_make_folder();
+  assert_ok(ndr_atomic_file_open(&file, h5_output, false));
   assert_ok(ndr_atomic_file_write(&file, "new", 3));
-  put(output, "theirs");
+  put(h5_output, "theirs");
   assert_fails(ndr_atomic_file_commit(&file), NDR_ERR_FILE, "exists");
   ndr_atomic_file_close(&file);
-  assert_holds(output, "theirs");
-  remove_folder();
+  assert_holds(h5_output, "theirs");
+  h5_remove_folder();
 }
 END_TEST
 
 START_TEST(permissions_are_kept) {
   ndr_atomic_file file;
   struct stat facts;
-  make_folder();
-  put(output, "old");
-  chmod(output, 0604);
-  assert_ok(ndr_atomic_file_open(&file, output, true));
+  h5_make_folder();
+  put(h5_output, "old");
+  chmod(h5_output, 0604);
+  assert_ok(ndr_atomic_file_open(&file, h5_output, true));
   assert_ok(ndr_atomic_file_commit(&file));
   ndr_atomic_file_close(&file);
-  ck_assert_int_eq(stat(output, &facts), 0);
+  ck_assert_int_eq(stat(h5_output, &facts), 0);
   ck_assert_int_eq(facts.st_mode & 07777, 0604);
-  remove_folder();
+  h5_remove_folder();
 }
 END_TEST
 
 /* What a program prints must not end up in its output. */
 START_TEST(standard_descriptors_are_left_alone) {
   ndr_atomic_file file;
-  make_folder();
+  h5_make_folder();
   int kept = dup(STDOUT_FILENO);
   close(STDOUT_FILENO);
-  ndr_status status = ndr_atomic_file_open(&file, output, false);
+  ndr_status status = ndr_atomic_file_open(&file, h5_output, false);
   ssize_t printed = write(STDOUT_FILENO, "text", 4);
   if (status == NDR_OK) status = ndr_atomic_file_write(&file, "new", 3);
   if (status == NDR_OK) status = ndr_atomic_file_commit(&file);
@@ -112,15 +96,15 @@ START_TEST(standard_descriptors_are_left_alone) {
   assert_ok(status);
   ck_assert_int_eq(printed, -1);
   ndr_atomic_file_close(&file);
-  assert_holds(output, "new");
-  remove_folder();
+  assert_holds(h5_output, "new");
+  h5_remove_folder();
 }
 END_TEST
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
 
 static ndr_h5_dataset *open_input(void) {
-  hid_t file = H5Fcreate(input, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  hid_t file = H5Fcreate(h5_input, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   hid_t space = H5Screate_simple(2, (hsize_t[]){2, 3}, NULL);
   hid_t dataset = H5Dcreate2(file, "x", H5T_STD_I32BE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, (int[]){1, 2, 3, 4, 5, 6});
@@ -135,18 +119,18 @@ static ndr_h5_dataset *open_input(void) {
   H5Sclose(space);
   H5Fclose(file);
   ndr_h5_dataset *opened;
-  assert_ok(ndr_h5_open(&opened, input, NULL, NULL));
+  assert_ok(ndr_h5_open(&opened, h5_input, NULL, NULL));
   return opened;
 }
 
 /* A dim that has only a name becomes a bare scale, and so keeps it. */
 START_TEST(results_are_read_back) {
-  make_folder();
+  h5_make_folder();
   ndr_h5_dataset *source = open_input(), *back;
   ndr_h5_writer *writer;
   int64_t sums[3] = {5, 7, 9}, again[3];
   DLTensor result = ndr_tensor(sums, NDR_I64, NDR_SHAPE(3)), read = ndr_tensor(again, NDR_I64, NDR_SHAPE(3));
-  assert_ok(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL));
+  assert_ok(ndr_h5_writer_create(&writer, h5_output, 1, (const char *[]){h5_input}, NULL));
   const ndr_op sum = NDR_SUM;
   assert_ok(ndr_h5_writer_add(writer, source, h5_problem(source, NDR_DIMS(-2), 1, &sum), 0, "sums", &result));
   assert_fails(ndr_h5_writer_add(writer, source, h5_problem(source, NDR_DIMS(0), 1, &sum), 0, "sums", &result),
@@ -156,40 +140,40 @@ START_TEST(results_are_read_back) {
   assert_ok(ndr_h5_writer_commit(writer));
   ndr_h5_writer_destroy(writer);
   ndr_h5_close(source);
-  assert_ok(ndr_h5_open(&back, output, NULL, NULL));
+  assert_ok(ndr_h5_open(&back, h5_output, NULL, NULL));
   ck_assert_str_eq(ndr_h5_describe(back)->dataset, "/sums");
   ck_assert_str_eq(ndr_h5_describe(back)->dim_names[0], "x");
   assert_ok(ndr_h5_reduce(back, h5_problem(back, 0, NULL, 1, &(ndr_op){NDR_MAX}), (DLTensor *[]){&read}, NULL));
   ck_assert_mem_eq(sums, again, sizeof sums);
   ndr_h5_close(back);
-  remove_folder();
+  h5_remove_folder();
 }
 END_TEST
 
 /* NULL is where no elements are; sanitizers see whether an offset is added to it. */
 START_TEST(results_without_elements_need_no_memory) {
-  make_folder();
+  h5_make_folder();
   int64_t none[] = {0, 3};
   DLTensor array = {.ndim = 2, .shape = none};
   DLTensor result = ndr_tensor(NULL, NDR_I64, 1, none);
   ndr_h5_dataset *source;
   ndr_h5_writer *writer;
-  h5_write(input, &array, NDR_I32, H5P_DEFAULT);
-  assert_ok(ndr_h5_open(&source, input, "/x", NULL));
+  h5_write(h5_input, &array, NDR_I32, H5P_DEFAULT);
+  assert_ok(ndr_h5_open(&source, h5_input, "/x", NULL));
   const ndr_problem *problem = h5_problem(source, NDR_DIMS(1), 1, &(ndr_op){NDR_SUM});
   assert_ok(ndr_h5_reduce(source, problem, (DLTensor *[]){&result}, NULL));
-  assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, NULL));
+  assert_ok(ndr_h5_writer_create(&writer, h5_output, 0, NULL, NULL));
   assert_ok(ndr_h5_writer_add(writer, source, problem, 0, "none", &result));
   assert_ok(ndr_h5_writer_commit(writer));
   ndr_h5_writer_destroy(writer);
   ndr_h5_close(source);
-  remove_folder();
+  h5_remove_folder();
 }
 END_TEST
 
 /* As HDF5's dimension scales want it: each scale lists who uses it, and as which dim. */
 START_TEST(scales_know_their_users) {
-  make_folder();
+  h5_make_folder();
   ndr_h5_dataset *source = open_input();
   ndr_h5_writer *writer;
   int64_t values[2][3] = {{1, 2, 3}, {4, 5, 6}};
@@ -198,12 +182,12 @@ START_TEST(scales_know_their_users) {
     hobj_ref_t variable;
     int dim;
   } user[1];
-  assert_ok(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL));
+  assert_ok(ndr_h5_writer_create(&writer, h5_output, 1, (const char *[]){h5_input}, NULL));
   assert_ok(ndr_h5_writer_add(writer, source, h5_problem(source, 0, NULL, 1, &(ndr_op){NDR_SUM}), 0, "same", &result));
   assert_ok(ndr_h5_writer_commit(writer));
   ndr_h5_writer_destroy(writer);
   ndr_h5_close(source);
-  hid_t file = H5Fopen(output, H5F_ACC_RDONLY, H5P_DEFAULT);
+  hid_t file = H5Fopen(h5_output, H5F_ACC_RDONLY, H5P_DEFAULT);
   for (int d = 0; d < 2; d++) {
     hid_t scale = H5Dopen2(file, d ? "/x" : "/y", H5P_DEFAULT), list = H5Aopen(scale, "REFERENCE_LIST", H5P_DEFAULT);
     hid_t stored = H5Aget_type(list), type = H5Tget_native_type(stored, H5T_DIR_DEFAULT);
@@ -219,7 +203,7 @@ START_TEST(scales_know_their_users) {
     H5Dclose(scale);
   }
   H5Fclose(file);
-  remove_folder();
+  h5_remove_folder();
 }
 END_TEST
 
@@ -235,7 +219,7 @@ static void put_number(hid_t object, const char *name, int number) {
 static void make_scaled(const char *elsewhere) {
   hsize_t size = 3;
   hobj_ref_t reference;
-  hid_t file = H5Fcreate(input, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), space = H5Screate_simple(1, &size, NULL);
+  hid_t file = H5Fcreate(h5_input, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), space = H5Screate_simple(1, &size, NULL);
   hid_t outside = H5Pcreate(H5P_DATASET_CREATE), list = H5Tvlen_create(H5T_STD_REF_OBJ);
   if (elsewhere) H5Pset_external(outside, elsewhere, 0, sizeof(int[3]));
   hid_t scale = H5Dcreate2(file, "i", H5T_NATIVE_INT, space, H5P_DEFAULT, outside, H5P_DEFAULT);
@@ -265,15 +249,15 @@ START_TEST(coordinates_keep_their_attributes) {
   int64_t values[3] = {1, 2, 3};
   int coordinates[3], least = 0;
   DLTensor result = ndr_tensor(values, NDR_I64, NDR_SHAPE(3));
-  make_folder();
+  h5_make_folder();
   make_scaled(NULL);
-  assert_ok(ndr_h5_open(&source, input, "/y", NULL));
-  assert_ok(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL));
+  assert_ok(ndr_h5_open(&source, h5_input, "/y", NULL));
+  assert_ok(ndr_h5_writer_create(&writer, h5_output, 1, (const char *[]){h5_input}, NULL));
   assert_ok(ndr_h5_writer_add(writer, source, h5_problem(source, 0, NULL, 1, &(ndr_op){NDR_SUM}), 0, "y", &result));
   assert_ok(ndr_h5_writer_commit(writer));
   ndr_h5_writer_destroy(writer);
   ndr_h5_close(source);
-  hid_t file = H5Fopen(output, H5F_ACC_RDONLY, H5P_DEFAULT), scale = H5Dopen2(file, "/i", H5P_DEFAULT);
+  hid_t file = H5Fopen(h5_output, H5F_ACC_RDONLY, H5P_DEFAULT), scale = H5Dopen2(file, "/i", H5P_DEFAULT);
   ck_assert(H5Dread(scale, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, coordinates) >= 0);
   ck_assert_int_eq(coordinates[2], 30);
   hid_t attribute = H5Aopen(scale, "valid_min", H5P_DEFAULT);
@@ -283,16 +267,16 @@ START_TEST(coordinates_keep_their_attributes) {
   H5Aclose(attribute);
   H5Dclose(scale);
   H5Fclose(file);
-  remove_folder();
+  h5_remove_folder();
 }
 END_TEST
 
 START_TEST(coordinates_are_read) {
   ndr_h5_dataset *array, *plain;
   double values[3];
-  make_folder();
+  h5_make_folder();
   make_scaled(NULL);
-  assert_ok(ndr_h5_open(&array, input, "/y", NULL));
+  assert_ok(ndr_h5_open(&array, h5_input, "/y", NULL));
   assert_ok(ndr_h5_coordinate(array, 0, values));
   ck_assert(values[0] == 10 && values[1] == 20 && values[2] == 30);
   assert_ok(ndr_h5_coordinate(array, -1, NULL));
@@ -302,7 +286,7 @@ START_TEST(coordinates_are_read) {
   plain = open_input();
   assert_fails(ndr_h5_coordinate(plain, 1, values), NDR_ERR_DIMS, "dim x has no coordinates");
   ndr_h5_close(plain);
-  remove_folder();
+  h5_remove_folder();
 }
 END_TEST
 
@@ -311,9 +295,9 @@ START_TEST(places_are_looked_up) {
   int64_t found[4] = {2, -1, 0, 1};
   double values[4];
   DLTensor indices = ndr_tensor(found, NDR_I64, NDR_SHAPE(2, 2)), others = ndr_tensor(values, NDR_F64, NDR_SHAPE(4));
-  make_folder();
+  h5_make_folder();
   make_scaled(NULL);
-  assert_ok(ndr_h5_open(&array, input, "/y", NULL));
+  assert_ok(ndr_h5_open(&array, h5_input, "/y", NULL));
   const ndr_problem all = *h5_problem(array, NDR_ALL_DIMS, 1, &(ndr_op){NDR_ARGMAX});
   assert_ok(ndr_h5_locate(array, &all, 0, &indices, values));
   ck_assert(values[0] == 30 && isnan(values[1]) && values[2] == 10 && values[3] == 20);
@@ -325,19 +309,19 @@ START_TEST(places_are_looked_up) {
   assert_fails(ndr_h5_locate(array, &all, 1, &indices, values), NDR_ERR_DIMS, "out of range");
   assert_fails(ndr_h5_locate(array, &all, 0, &others, values), NDR_ERR_ARGUMENT, "i64");
   ndr_h5_close(array);
-  remove_folder();
+  h5_remove_folder();
 }
 END_TEST
 
 START_TEST(bytes_can_be_written_instead) {
   ndr_h5_writer *writer;
-  make_folder();
-  assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, NULL));
+  h5_make_folder();
+  assert_ok(ndr_h5_writer_create(&writer, h5_output, 0, NULL, NULL));
   assert_fails(ndr_h5_writer_commit_bytes(writer, NULL, 3), NDR_ERR_ARGUMENT, "null");
   assert_ok(ndr_h5_writer_commit_bytes(writer, "a,b\n", 4));
   ndr_h5_writer_destroy(writer);
-  assert_holds(output, "a,b\n");
-  remove_folder();
+  assert_holds(h5_output, "a,b\n");
+  h5_remove_folder();
 }
 END_TEST
 
@@ -348,37 +332,38 @@ START_TEST(scales_outside_the_folder_are_not_copied) {
   ndr_h5_writer *writer;
   int64_t values[3] = {1, 2, 3};
   DLTensor result = ndr_tensor(values, NDR_I64, NDR_SHAPE(3));
-  make_folder();
-  snprintf(elsewhere, sizeof elsewhere, "%s.secret", folder);
+  h5_make_folder();
+  snprintf(elsewhere, sizeof elsewhere, "%s.secret", h5_folder);
   put(elsewhere, "a secret of so many bytes");
   make_scaled(elsewhere);
-  assert_ok(ndr_h5_open(&source, input, "/y", NULL));
+  assert_ok(ndr_h5_open(&source, h5_input, "/y", NULL));
   ck_assert_str_eq(ndr_h5_describe(source)->dim_names[0], "i");
-  assert_ok(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL));
+  assert_ok(ndr_h5_writer_create(&writer, h5_output, 1, (const char *[]){h5_input}, NULL));
   assert_ok(ndr_h5_writer_add(writer, source, h5_problem(source, 0, NULL, 1, &(ndr_op){NDR_SUM}), 0, "y", &result));
   assert_ok(ndr_h5_writer_commit(writer));
   ndr_h5_writer_destroy(writer);
   ndr_h5_close(source);
-  assert_fails(ndr_h5_open(&scale, output, "/i", NULL), NDR_ERR_DTYPE, "size 3 without coordinates");
+  assert_fails(ndr_h5_open(&scale, h5_output, "/i", NULL), NDR_ERR_DTYPE, "size 3 without coordinates");
   unlink(elsewhere);
-  remove_folder();
+  h5_remove_folder();
 }
 END_TEST
 
 START_TEST(outputs_that_are_inputs_are_refused) {
-  make_folder();
+  h5_make_folder();
   ndr_h5_writer *writer;
   ndr_h5_writer_options replacing = NDR_H5_WRITER_OPTIONS_INIT;
   replacing.overwrite = 1;
-  put(input, "data");
-  ck_assert_int_eq(link(input, output), 0);
-  assert_fails(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, &replacing), NDR_ERR_FILE, "input");
+  put(h5_input, "data");
+  ck_assert_int_eq(link(h5_input, h5_output), 0);
+  assert_fails(ndr_h5_writer_create(&writer, h5_output, 1, (const char *[]){h5_input}, &replacing), NDR_ERR_FILE,
+               "input");
   ck_assert_ptr_null(writer);
-  unlink(output);
-  put(output, "old");
-  assert_fails(ndr_h5_writer_create(&writer, output, 1, (const char *[]){input}, NULL), NDR_ERR_FILE, "exists");
+  unlink(h5_output);
+  put(h5_output, "old");
+  assert_fails(ndr_h5_writer_create(&writer, h5_output, 1, (const char *[]){h5_input}, NULL), NDR_ERR_FILE, "exists");
   ndr_h5_writer_destroy(NULL);
-  remove_folder();
+  h5_remove_folder();
 }
 END_TEST
 
@@ -389,17 +374,17 @@ START_TEST(files_of_sources_are_refused) {
   int64_t values[3] = {1, 2, 3};
   DLTensor result = ndr_tensor(values, NDR_I64, NDR_SHAPE(3));
   replacing.overwrite = 1;
-  make_folder();
+  h5_make_folder();
   ndr_h5_dataset *source = open_input();
-  ck_assert_int_eq(link(input, output), 0);
-  assert_ok(ndr_h5_writer_create(&writer, output, 0, NULL, &replacing));
+  ck_assert_int_eq(link(h5_input, h5_output), 0);
+  assert_ok(ndr_h5_writer_create(&writer, h5_output, 0, NULL, &replacing));
   assert_fails(ndr_h5_writer_protect(writer, source), NDR_ERR_FILE, "out.h5: the output is also an input");
   assert_fails(
       ndr_h5_writer_add(writer, source, h5_problem(source, NDR_DIMS(0), 1, &(ndr_op){NDR_SUM}), 0, "x", &result),
       NDR_ERR_FILE, "also an input");
   ndr_h5_writer_destroy(writer);
   ndr_h5_close(source);
-  remove_folder();
+  h5_remove_folder();
 }
 END_TEST
 

@@ -1,6 +1,7 @@
 #include "h5_any.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -23,6 +24,21 @@ void h5_write(const char *path, const DLTensor *tensor, ndr_dtype dtype, hid_t c
   H5Sclose(space);
   H5Tclose(type);
   H5Fclose(file);
+}
+
+char h5_folder[64], h5_input[96], h5_output[96];
+
+void h5_make_folder(void) {
+  strcpy(h5_folder, "/tmp/ndreduce-test-XXXXXX");
+  ck_assert_ptr_nonnull(mkdtemp(h5_folder));
+  snprintf(h5_input, sizeof h5_input, "%s/in.h5", h5_folder);
+  snprintf(h5_output, sizeof h5_output, "%s/out.h5", h5_folder);
+}
+
+void h5_remove_folder(void) {
+  unlink(h5_input);
+  unlink(h5_output);
+  ck_assert_msg(rmdir(h5_folder) == 0, "%s is not empty", h5_folder);
 }
 
 ndr_problem *h5_problem(const ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,

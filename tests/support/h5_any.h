@@ -10,6 +10,12 @@
 /* A new file with the dataset /x of a compact array; without data nothing is written. */
 void h5_write(const char *path, const DLTensor *tensor, ndr_dtype dtype, hid_t creation);
 
+/* A new folder for the files of one test: `h5_input` (in.h5) and `h5_output` (out.h5) are their paths, and neither file
+ * is made. Removing it fails if it has other files than these two. */
+extern char h5_folder[64], h5_input[96], h5_output[96];
+void h5_make_folder(void);
+void h5_remove_folder(void);
+
 /* The problem of reducing a dataset; valid until the thread's next call. */
 ndr_problem *h5_problem(const ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops);
 

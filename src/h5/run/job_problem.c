@@ -55,13 +55,15 @@ static ndr_status take(ndr_problem *problem, const ndr_h5_info *info, const ndr_
   NDR_TRY(ndr_sized_read(given, &read, sizeof read, "problem", "NDR_PROBLEM_INIT"));
   NDR_TRY(check_fit(&read, info));
   const DLTensor tensor = tensor_of(info, read.dtype);
-  *problem = (ndr_problem)NDR_PROBLEM_INIT;
-  NDR_TRY(ndr_problem_make(problem, &tensor, read.dim_count, read.dim_count == -1 ? NULL : read.dims, read.op_count,
+  ndr_problem made = NDR_PROBLEM_INIT;
+  NDR_TRY(ndr_problem_make(&made, &tensor, read.dim_count, read.dim_count == -1 ? NULL : read.dims, read.op_count,
                            read.ops));
-  problem->keepdims = read.keepdims;
+  /* Options are taken as they are, so that a new one needs no line here. */
+  *problem = read;
+  problem->dim_count = made.dim_count;
+  memcpy(problem->dims, made.dims, sizeof made.dims);
+  memcpy(problem->strides, made.strides, sizeof made.strides);
   problem->skip_nan = read.skip_nan || info->masked;
-  problem->ddof = read.ddof;
-  problem->accumulate = read.accumulate;
   return NDR_OK;
 }
 

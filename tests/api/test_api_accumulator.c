@@ -5,7 +5,6 @@
 
 #include "support/cuts.h"
 #include "support/oracle.h"
-#include "support/plan_array.h"
 #include "support/reduce.h"
 #include "support/suite.h"
 

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "support/plan_array.h"
 #include "support/reduce.h"
 #include "support/suite.h"
 

@@ -6,7 +6,6 @@
 
 #include "api/plan.h"
 #include "support/oracle.h"
-#include "support/plan_array.h"
 #include "support/reduce.h"
 #include "support/suite.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "support/gpus.h"
-#include "support/plan_array.h"
+#include "support/reduce.h"
 #include "support/suite.h"
 
 static const DLDevice gpu = {kDLCUDA, 0};

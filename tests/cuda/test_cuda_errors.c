@@ -3,7 +3,7 @@
 
 #include "cuda/library.h"
 #include "device.h"
-#include "support/plan_array.h"
+#include "support/reduce.h"
 
 /* A small sum on the device, as a sign of life. */
 static void assert_usable(void) {

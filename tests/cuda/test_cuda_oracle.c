@@ -7,7 +7,7 @@
 
 #include "cuda/device.h"
 #include "device.h"
-#include "support/plan_array.h"
+#include "support/reduce.h"
 
 static const char *const families[] = {"tree", "thread", "tile", NULL};
 enum { CHOICES = sizeof families / sizeof *families };

@@ -3,7 +3,7 @@
 
 #include "device.h"
 #include "support/cuts.h"
-#include "support/plan_array.h"
+#include "support/reduce.h"
 
 /* ---- ndreduce_many ---- */
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "device.h"
-#include "support/plan_array.h"
+#include "support/reduce.h"
 
 enum { STREAMS = 4 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "support/planners.h"
+#include "support/plan.h"
 
 static void check_extent(const ndr_problem *problem) {
   int64_t low = 1, high = -1, count = 1;

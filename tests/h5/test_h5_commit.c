@@ -44,21 +44,6 @@ static void assert_ended(ndr_status status) {
   assert_fails(ndr_h5_writer_commit_bytes(writer, "more", 4), status, h5_output);
 }
 
-static void put(const char *text) {
-  FILE *file = fopen(h5_output, "w");
-  fputs(text, file);
-  fclose(file);
-}
-
-static void assert_holds(const char *text) {
-  char found[64] = "";
-  FILE *file = fopen(h5_output, "r");
-  ck_assert_ptr_nonnull(file);
-  ck_assert_uint_eq(fread(found, 1, sizeof found - 1, file), strlen(text));
-  fclose(file);
-  ck_assert_str_eq(found, text);
-}
-
 /* Its descriptor is then that of the published file: a second commit would write there. */
 START_TEST(a_writer_commits_once) {
   set_up();
@@ -66,7 +51,7 @@ START_TEST(a_writer_commits_once) {
     assert_ok(ndr_h5_writer_create(&writer, h5_output, 0, NULL, &how));
     assert_ok(ndr_h5_writer_commit_bytes(writer, "text", 4));
     assert_ended(NDR_ERR_ARGUMENT);
-    assert_holds("text");
+    assert_holds(h5_output, "text");
     ndr_h5_writer_destroy(writer);
   }
   tear_down();
@@ -77,7 +62,7 @@ START_TEST(a_commit_that_fails_is_not_tried_again) {
   set_up();
   assert_ok(ndr_h5_writer_create(&writer, h5_output, 0, NULL, NULL));
   assert_ok(add("x"));
-  put("theirs");
+  put_text(h5_output, "theirs");
   assert_fails(ndr_h5_writer_commit(writer), NDR_ERR_FILE, "exists");
   unlink(h5_output);
   assert_ended(NDR_ERR_ARGUMENT);

@@ -11,21 +11,6 @@
 #include "support/h5_any.h"
 #include "support/suite.h"
 
-static void put(const char *name, const char *text) {
-  FILE *file = fopen(name, "w");
-  fputs(text, file);
-  fclose(file);
-}
-
-static void assert_holds(const char *name, const char *text) {
-  char found[64] = "";
-  FILE *file = fopen(name, "r");
-  ck_assert_ptr_nonnull(file);
-  ck_assert_uint_eq(fread(found, 1, sizeof found - 1, file), strlen(text));
-  fclose(file);
-  ck_assert_str_eq(found, text);
-}
-
 /* ---- Replacing a file ------------------------------------------------------------------------------------------- */
 
 START_TEST(a_new_file_appears_on_commit) {
@@ -44,7 +29,7 @@ END_TEST
 START_TEST(an_abandoned_file_leaves_nothing) {
   ndr_atomic_file file;
   h5_make_folder();
-  put(h5_output, "old");
+  put_text(h5_output, "old");
   assert_ok(ndr_atomic_file_open(&file, h5_output, true));
   assert_ok(ndr_atomic_file_write(&file, "new", 3));
   ndr_atomic_file_close(&file);
@@ -58,7 +43,7 @@ START_TEST(a_file_that_appears_meanwhile_is_kept) {
   h5_make_folder();
   assert_ok(ndr_atomic_file_open(&file, h5_output, false));
   assert_ok(ndr_atomic_file_write(&file, "new", 3));
-  put(h5_output, "theirs");
+  put_text(h5_output, "theirs");
   assert_fails(ndr_atomic_file_commit(&file), NDR_ERR_FILE, "exists");
   ndr_atomic_file_close(&file);
   assert_holds(h5_output, "theirs");
@@ -70,7 +55,7 @@ START_TEST(permissions_are_kept) {
   ndr_atomic_file file;
   struct stat facts;
   h5_make_folder();
-  put(h5_output, "old");
+  put_text(h5_output, "old");
   chmod(h5_output, 0604);
   assert_ok(ndr_atomic_file_open(&file, h5_output, true));
   assert_ok(ndr_atomic_file_commit(&file));
@@ -334,7 +319,7 @@ START_TEST(scales_outside_the_folder_are_not_copied) {
   DLTensor result = ndr_tensor(values, NDR_I64, NDR_SHAPE(3));
   h5_make_folder();
   snprintf(elsewhere, sizeof elsewhere, "%s.secret", h5_folder);
-  put(elsewhere, "a secret of so many bytes");
+  put_text(elsewhere, "a secret of so many bytes");
   make_scaled(elsewhere);
   assert_ok(ndr_h5_open(&source, h5_input, "/y", NULL));
   ck_assert_str_eq(ndr_h5_describe(source)->dim_names[0], "i");
@@ -354,13 +339,13 @@ START_TEST(outputs_that_are_inputs_are_refused) {
   ndr_h5_writer *writer;
   ndr_h5_writer_options replacing = NDR_H5_WRITER_OPTIONS_INIT;
   replacing.overwrite = 1;
-  put(h5_input, "data");
+  put_text(h5_input, "data");
   ck_assert_int_eq(link(h5_input, h5_output), 0);
   assert_fails(ndr_h5_writer_create(&writer, h5_output, 1, (const char *[]){h5_input}, &replacing), NDR_ERR_FILE,
                "input");
   ck_assert_ptr_null(writer);
   unlink(h5_output);
-  put(h5_output, "old");
+  put_text(h5_output, "old");
   assert_fails(ndr_h5_writer_create(&writer, h5_output, 1, (const char *[]){h5_input}, NULL), NDR_ERR_FILE, "exists");
   ndr_h5_writer_destroy(NULL);
   h5_remove_folder();

@@ -1,7 +1,7 @@
 /* Problems as large as a request may be: every planner's arithmetic stays within 63 bits, as the undefined behaviour
  * sanitizer sees. Random shapes of 2^60 elements and more, strides that spread them over all of the address space. */
 #include "support/cases.h"
-#include "support/planners.h"
+#include "support/plan.h"
 #include "support/suite.h"
 
 /* 2^exponent, or one of its neighbours. */

@@ -9,7 +9,7 @@
 #include "memory.h"
 #include "runtime/control.h"
 #include "support/oracle.h"
-#include "support/plan_array.h"
+#include "support/reduce.h"
 #include "support/suite.h"
 
 static const char *const families[] = {"tree", "thread", "tile"};

@@ -3,7 +3,7 @@
 
 #include "control.h"
 #include "memory.h"
-#include "support/plan_array.h"
+#include "support/reduce.h"
 #include "support/suite.h"
 
 /* The device with the smallest cache: each run reads twice as much first. */

@@ -3,7 +3,7 @@
 #include "memory.h"
 #include "ndreduce/device.h"
 #include "runtime/control.h"
-#include "support/plan_array.h"
+#include "support/reduce.h"
 #include "support/suite.h"
 
 static const DLDevice gpu = {kDLCUDA, 1}, pinned = {kDLCUDAHost, 1};

@@ -41,6 +41,22 @@ void h5_remove_folder(void) {
   ck_assert_msg(rmdir(h5_folder) == 0, "%s is not empty", h5_folder);
 }
 
+void put_text(const char *path, const char *text) {
+  FILE *file = fopen(path, "w");
+  ck_assert_ptr_nonnull(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+void assert_holds(const char *path, const char *text) {
+  char found[64] = "";
+  FILE *file = fopen(path, "r");
+  ck_assert_ptr_nonnull(file);
+  ck_assert_uint_eq(fread(found, 1, sizeof found - 1, file), strlen(text));
+  fclose(file);
+  ck_assert_str_eq(found, text);
+}
+
 ndr_problem *h5_problem(const ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count,
                         const ndr_op *ops) {
   static _Thread_local ndr_problem problem;

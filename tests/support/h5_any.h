@@ -16,6 +16,10 @@ extern char h5_folder[64], h5_input[96], h5_output[96];
 void h5_make_folder(void);
 void h5_remove_folder(void);
 
+/* A file with a text, and the check that a file has just this one, of less than 64 bytes. */
+void put_text(const char *path, const char *text);
+void assert_holds(const char *path, const char *text);
+
 /* The problem of reducing a dataset; valid until the thread's next call. */
 ndr_problem *h5_problem(const ndr_h5_dataset *dataset, int dim_count, const int *dims, int op_count, const ndr_op *ops);
 

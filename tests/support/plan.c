@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cpu/backend.h"
+#include "support/gpus.h"
 
 ndr_status plan_text(ndr_plan *plan, const char *text, const ndr_backend *backend, const ndr_device *device,
                      const char *force) {
@@ -21,4 +22,40 @@ ndr_status cpu_plan(ndr_plan *plan, const char *text, const char *force) {
   ndr_device device;
   NDR_TRY(ndr_backend_cpu.device(0, &device));
   return plan_text(plan, text, &ndr_backend_cpu, &device, force);
+}
+
+/* ---- By all of them -----------------------------------------------------------------------------------------------
+ */
+
+enum { TEXT = 4096 };
+
+static ndr_status plan_on_cpu(const ndr_problem *problem, const char *family) {
+  ndr_plan *plan = NULL;
+  char text[TEXT];
+  ndr_options options = NDR_OPTIONS_INIT;
+  options.force_family = family;
+  ndr_status status = ndr_plan_create(&plan, problem, (DLDevice){kDLCPU, 0}, NULL, &options);
+  if (status == NDR_OK) ndr_plan_describe(plan, text, sizeof text);
+  ndr_plan_destroy(plan);
+  return family && status == NDR_ERR_UNSUPPORTED ? NDR_OK : status;
+}
+
+static ndr_status plan_on_gpu(const char *problem, const ndr_device *gpu, const char *family) {
+  static ndr_plan plan;
+  char text[TEXT];
+  ndr_status status = gpu_plan(&plan, problem, gpu, family);
+  if (status == NDR_OK) ndr_plan_describe(&plan, text, sizeof text);
+  return family && status == NDR_ERR_UNSUPPORTED ? NDR_OK : status;
+}
+
+ndr_status plan_by_all(const ndr_problem *problem) {
+  static const char *const gpu_families[] = {NULL, "tree", "thread", "tile"};
+  char text[TEXT];
+  ndr_problem_print(problem, text, sizeof text);
+  NDR_TRY(plan_on_cpu(problem, NULL));
+  for (const ndr_family *const *family = ndr_backend_cpu.families; *family; family++)
+    NDR_TRY(plan_on_cpu(problem, (*family)->name));
+  for (size_t f = 0; f < sizeof gpu_families / sizeof *gpu_families; f++)
+    for (int g = 0; g < GPU_COUNT; g++) NDR_TRY(plan_on_gpu(text, &gpus[g], gpu_families[f]));
+  return NDR_OK;
 }

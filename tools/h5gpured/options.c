@@ -111,8 +111,8 @@ static void print_help(void *target, const char *text) {
   (void)text;
   fputs("Usage: h5gpured [options] FILE[:/DATASET | /DATASET][[PART]]...\n"
         "Reduces datasets of HDF5 and netCDF-4 files over any of their dims.\n"
-        "With no dataset named: the only one of the largest rank. PART as in NumPy: FILE:/DATASET[0:100, :, ::4]\n"
-        "'FILE:/*': all datasets that have the dims, one after the other\n\n",
+        "If no DATASET is named, the one with the most dims is taken; 'FILE:/*' takes all that have the dims.\n"
+        "A PART is written as in NumPy: 'FILE:/DATASET[0:100, :, ::4]'\n\n",
         stdout);
   cli_print_options(&tool, stdout);
   puts("\nOperators:");
@@ -133,28 +133,28 @@ static const cli_option rows[] = {
     {0, "skipna", FIELD(skip_nan), .help = "leave NaN elements out"},
     {0, "raw", FIELD(raw), .help = "take numbers as stored: no missing values, scales and offsets"},
     {0, "weights", "BY", FIELD(weights),
-     .help = "mean, sum and valid weighted: by a coordinate, lat or lat:cos (its cosine), or a dataset, /PATH"},
-    {0, "concat", "DIM", FIELD(concat), .help = "all inputs are one array: they follow each other along DIM"},
+     .help = "weight sum and mean: by a coordinate (lat), by its cosine (lat:cos), or by a dataset (/PATH)"},
+    {0, "concat", "DIM", FIELD(concat), .help = "take all inputs as one array: they follow each other along DIM"},
     {0, "ddof", "N", CLI_ONCE, read_ddof, .help = "var and std divide by n - N (default 0)"},
     {'o', "output", "FILE", FIELD(output),
-     .help = "write the results to FILE, HDF5 if its name ends in .nc, .h5 and the like, or .csv, .npy, .json, .txt;\n"
-             "in HDF5, dataset NAME, or NAME_OP for several operators; - is standard output"},
+     .help = "write the results to FILE: as HDF5 if its name ends in .nc, .h5 and the like, else .csv, .npy, .json\n"
+             "or .txt; in HDF5 they are called DATASET, or DATASET_OP if there are several operators"},
     {0, "overwrite", FIELD(overwrite), .help = "replace FILE if it exists"},
     {0, "deflate", "N", CLI_ONCE, read_deflate,
-     .help = "compress them at level N, 0 for not at all (default: as the input, from 64 KiB on)"},
-    {0, "format", "NAME", CLI_ONCE, read_format, .help = "text, json, hdf5, npy or csv, whatever FILE is called"},
-    {0, "coords", FIELD(coords), .help = "give what argmin and argmax find as coordinates, too"},
-    {0, "json", FIELD(json), .help = "one JSON object a line for each dataset and operator"},
-    {0, "list", FIELD(list), .help = "list the datasets instead of reducing"},
+     .help = "compress the results in FILE at level N, or not for 0 (default: from 64 KiB on, as the input is)"},
+    {0, "format", "NAME", CLI_ONCE, read_format,
+     .help = "text, json, hdf5, npy or csv, whatever the name of FILE ends in"},
+    {0, "coords", FIELD(coords), .help = "also give the coordinates of what argmin and argmax find"},
+    {0, "json", FIELD(json), .help = "print a line of JSON for each dataset and operator"},
+    {0, "list", FIELD(list), .help = "list the datasets of each FILE instead of reducing them"},
     {0, "explain", FIELD(explain), .help = "say on stderr how the work is cut up, and how long it took"},
     {0, "device", "NAME", CLI_ONCE, read_device, .help = "auto (default), cpu, cuda, cuda:N, or all for every GPU"},
     {'t', "threads", "N", CLI_ONCE, read_threads, .help = "CPU threads (default: all)"},
     {0, "memory", "SIZE", CLI_ONCE, read_memory,
      .help = "budget for buffers, like 64M or 1.5G (default: a quarter of what is free)"},
-    {0, "no-plugins", FIELD(no_plugins), .help = "load no filter plugins"},
-    {0, "allow-external", FIELD(allow_external),
-     .help = "read other files that the input leads to even outside its folder"},
-    {0, "progress", FIELD(progress), .help = "show progress even when stderr is no terminal, from half a second on"},
+    {0, "no-plugins", FIELD(no_plugins), .help = "let HDF5 load no filter plugins"},
+    {0, "allow-external", FIELD(allow_external), .help = "also read files outside the folder of FILE that it leads to"},
+    {0, "progress", FIELD(progress), .help = "show progress even if stderr is not a terminal"},
     {'q', "quiet", FIELD(quiet), .help = "show no progress, and nothing on what -o writes"},
     {0, "version", .read = print_version, .help = "print the version"},
     {'h', "help", .read = print_help, .help = "print this"},
@@ -178,8 +178,8 @@ static output_format format_of(const char *file) {
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strcasecmp(dot + 1, known[i].extension) == 0) return known[i].format;
   cli_refuse(&tool,
-             "--output '%s': what a %s file holds is not known; .nc .nc4 .cdf .h5 .hdf5 .hdf .he5 .nxs are HDF5, and "
-             "there are .csv .npy .json .txt; or say --format hdf5, csv, npy, json or text",
+             "--output '%s': no format has the extension %s; .nc .nc4 .cdf .h5 .hdf5 .hdf .he5 .nxs are HDF5, the others are "
+             ".csv .npy .json .txt; --format hdf5, csv, npy, json or text takes any name",
              file, dot);
 }
 

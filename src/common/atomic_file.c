@@ -18,8 +18,8 @@ static ndr_status fail(const char *path, const char *what) {
   return ndr_fail(NDR_ERR_FILE, "%s: %s: %s", path, what, strerror(errno));
 }
 
-/* What is at path, if anything is, may be replaced. A rename would replace a file that may not be written to, too, but
- * who took that right away wants to keep the file. */
+/* What is at path may be replaced, if anything is there. A rename would also replace a file without write permission,
+ * but whoever took that away wants to keep the file. */
 static ndr_status check_target(ndr_atomic_file *file, const char *path) {
   size_t length = strlen(path);
   if (length > 0 && path[length - 1] == '/')
@@ -38,8 +38,8 @@ static ndr_status check_target(ndr_atomic_file *file, const char *path) {
   return NDR_OK;
 }
 
-/* The new file belongs to whom the old one did, as far as the system lets us give it away, with the same permissions. A
- * group that it cannot be given to loses nothing to the one that it has instead, which may do what everybody may. */
+/* Gives the new file the permissions of the old one, and its owner and group as far as the system allows. If the group
+ * changes, its members get the permissions of everybody: they need not be those of the old group. */
 static int keep_access(int fd, const struct stat *old) {
   mode_t mode = old->st_mode & 0777;
   bool kept = fchown(fd, old->st_uid, old->st_gid) == 0 || fchown(fd, (uid_t)-1, old->st_gid) == 0;
@@ -65,7 +65,8 @@ static int open_nameless(const char *folder) {
   return -1;
 }
 
-/* Descriptors 0 to 2 are the program's: what it prints would end up in the file, had it closed one of them. */
+/* Descriptors 0 to 2 are the program's. If it has closed one of them, the file would get its number, and with it what
+ * the program prints. */
 static int above_standard(int fd) {
   if (fd < 0 || fd > STDERR_FILENO) return fd;
   int above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), reason = errno;
@@ -80,8 +81,8 @@ static int link_nameless(int fd, const char *path) {
   return linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 }
 
-/* Gives the file a temporary name, creating it if there is none yet; file->temporary is NULL where that failed. The
- * name is short, as a name next to a long one might be too long, and tried anew while it is taken. */
+/* Gives the file a temporary name, and creates it if there is none yet. If that fails, file->temporary is NULL. The
+ * name is short, because one next to a long name might be too long; if it is taken, others are tried. */
 static void name_temporary(ndr_atomic_file *file, const char *folder) {
   size_t capacity = strlen(folder) + 64;
   int result = -1;
@@ -120,8 +121,8 @@ void ndr_atomic_file_discard(ndr_atomic_file *file) {
   file->temporary = NULL;
 }
 
-/* A file with a name is made once to see that it can be, and again when there is something to write: it would be left
- * behind where the program is ended in between. */
+/* If the temporary file has a name, it is removed again once it is known that it can be made. The first write makes it
+ * anew: if the program ends before, nothing is left behind. */
 ndr_status ndr_atomic_file_open(ndr_atomic_file *file, const char *path, bool overwrite) {
   *file = (ndr_atomic_file){.fd = -1, .overwrite = overwrite};
   NDR_TRY(check_target(file, path));
@@ -154,8 +155,8 @@ static int rename_nameless(ndr_atomic_file *file) {
   return file->temporary ? rename(file->temporary, file->path) : -1;
 }
 
-/* A link fails where the name is taken, so that a file which has appeared since the check is not lost. Some file
- * systems have no links. */
+/* A link fails if the name is taken, so a file that has appeared since the check is not lost. Some file systems have no
+ * links. */
 static int give_name(ndr_atomic_file *file) {
   if (!file->temporary) {
     int linked = link_nameless(file->fd, file->path);
@@ -181,7 +182,8 @@ static ndr_status sync_folder(const ndr_atomic_file *file) {
   return result == 0 || errno == EINVAL ? NDR_OK : fail(file->path, "its folder cannot be synced");
 }
 
-/* Network file systems may say only on closing that bytes are lost; they have no nameless files, which must be open. */
+/* Network file systems may report lost bytes only on closing. They have no files without a name, which must stay
+ * open. */
 ndr_status ndr_atomic_file_commit(ndr_atomic_file *file) {
   NDR_TRY(ndr_atomic_file_write(file, NULL, 0));
   if (fsync(file->fd) != 0) return fail(file->path, "cannot be written");

@@ -154,8 +154,8 @@ static void blame(hid_t major, const char *reason) {
   H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, major, H5E_CANTDECODE, "%s", reason);
 }
 
-/* Whether HDF5 would read beyond a message of an attribute. Under HDF5's lock; an object is looked at many times in a
- * row, and a file's number is given once. Where true, HDF5's error says so. */
+/* Whether HDF5 would read beyond a message of an attribute; if so, HDF5's error says that. An object is looked at many
+ * times in a row, so the last answer is kept, under HDF5's lock; a file's number is never given again. */
 static bool is_torn(hid_t object) {
   static struct {
     unsigned long file;
@@ -175,7 +175,8 @@ static bool is_torn(hid_t object) {
   return last.torn;
 }
 
-/* Whether HDF5 can decode all that it goes through to find what is hardly there. */
+/* Whether HDF5 can decode every attribute: it decodes all of them when it looks for a name that hardly any object
+ * has. */
 static bool decodes(hid_t object) {
   return !is_torn(object) && H5Aexists(object, " ") >= 0;
 }
@@ -194,7 +195,8 @@ static int compare_name(void *user, ndr_raw *raw, const ndr_message *message) {
   return s->found;
 }
 
-/* Outside the header HDF5 goes to the one that is looked for, so that what it cannot decode is that. */
+/* Of attributes that are stored outside the header, HDF5 decodes only the one that it looks for. If it cannot, the
+ * attribute is there. */
 htri_t ndr_header_has_attribute(hid_t object, const char *name) {
   search s = {name, false, true};
   object_info info;
@@ -211,8 +213,8 @@ hid_t ndr_header_open(hid_t object, const char *name) {
   return is_torn(object) ? H5I_INVALID_HID : H5Aopen(object, name, H5P_DEFAULT);
 }
 
-/* Whether what an attribute's elements lead to can be read; where not, HDF5's error says why. HDF5 takes an attribute
- * for the object that has it. */
+/* Whether the objects can be read that an attribute's elements lead to; if not, HDF5's error says why. HDF5 accepts an
+ * attribute in place of the object that has it. */
 static bool leads_somewhere(hid_t attribute) {
   char name[1024];
   search s = {name, false, true};
@@ -261,8 +263,8 @@ static int visit_decoded(void *user, ndr_raw *raw, const ndr_message *message) {
   return i->result;
 }
 
-/* In the order in which they lie, HDF5 goes past those that it shall skip without decoding them. *lost counts those
- * that it cannot decode. */
+/* Visits the attributes in the order in which they are stored: in that order HDF5 skips attributes without decoding
+ * them. *lost counts those that it cannot decode. */
 static herr_t iterate_apart(iteration *i, hsize_t count, hsize_t *lost) {
   *lost = 0;
   for (hsize_t at = 0; at < count;) {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Collections are read once each where elements follow each other, as HDF5 writes them; a file that makes more reading
- * of it is taken for damaged. */
+/* A collection is read once if elements follow each other, as HDF5 writes them. A file that needs more reading than
+ * this is taken for damaged. */
 #define MOST_BYTES ((uint64_t)256 << 20)
 #define INDICES 65536
 #define ABSENT UINT64_MAX
@@ -17,9 +17,9 @@ typedef struct {
   uint64_t *sizes; /* of its objects, by index */
 } collection;
 
-/* Before the objects: a signature, a version, three bytes, the collection's length. Before each: index, count of
- * references, four bytes, its length. All are multiples of 8. Index 0 is free space, of which the length includes that
- * head; what is too short for a head is free, too. */
+/* A collection begins with a signature, a version, three bytes and its length. Each object begins with its index, a
+ * count of references, four bytes and its length. All are padded to multiples of 8. Index 0 is free space, and its
+ * length includes this head; a rest that is too short for a head is free, too. */
 static size_t head_bytes(const ndr_raw *raw) {
   return (8 + raw->length_bytes + 7) / 8 * 8;
 }

@@ -60,7 +60,7 @@ static bool skip_array(cursor *c, unsigned version, int depth) {
   return skip(c, version < 3 ? 4 + 8 * rank : 1 + 4 * rank) && skip_type(c, depth + 1);
 }
 
-/* One of a later version, or of a class of later versions, is taken to fill the rest. */
+/* A type of a later version, or of a class that only later versions have, is taken to fill the rest. */
 static bool skip_type(cursor *c, int depth) {
   const uint8_t *head = c->at;
   if (depth > MOST_DEPTH || !skip(c, TYPE_HEAD)) return false;

@@ -10,8 +10,8 @@
 
 #define MOST_TEXT ((int64_t)64 << 20)
 
-/* These four say yes, no, or that it cannot be read: a negative number. One without elements is: a file that has no
- * records yet says what its time will be. */
+/* The next four functions return 1, 0, or a negative number if the file cannot be read. A scale without elements counts
+ * as written: a file without records already says what its time will be. */
 static htri_t is_written(const ndr_h5_dataset *dataset, hid_t scale, int64_t length) {
   hid_t creation = H5Dget_create_plist(scale);
   int external = H5Pget_external_count(creation);

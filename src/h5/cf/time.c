@@ -187,7 +187,8 @@ static int64_t nearest(int64_t microseconds, int64_t unit) {
   return up - up % unit;
 }
 
-/* microseconds of a day, and what the last of them leave, rounded to what `within` microseconds allow. */
+/* Rounds to whole seconds, else to milliseconds, if that changes `microseconds` by at most `within`; else to the
+ * nearest microsecond. */
 static int64_t round_off(double microseconds, double within) {
   static const int64_t steps[] = {SECOND, SECOND / 1000};
   int64_t whole = llround(microseconds);

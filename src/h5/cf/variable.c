@@ -17,7 +17,7 @@ static ndr_status fail_read(const ndr_h5_dataset *source) {
 
 /* ---- In one file ------------------------------------------------------------------------------------------------ */
 
-/* What is no dataset, or a link that leads nowhere, is as if it were not there: *opened is negative. */
+/* If the name leads nowhere, or not to a dataset, *opened is negative, as if there were nothing. */
 static ndr_status open_near(const ndr_h5_dataset *source, const char *name, char path[1024], hid_t *opened) {
   char group[1024] = "";
   ssize_t length = H5Iget_name(source->id, group, sizeof group);
@@ -72,8 +72,8 @@ static bool same_cut(const ndr_h5_dataset *source, int a, int b) {
          source->info.shape[a] == source->info.shape[b];
 }
 
-/* Cuts dim i of a piece as that dim of the source is which is left and has the same scale; *d is -1 where none has.
- * False where the dim is not known, has been reduced, or is cut in two ways. */
+/* Cuts dim i of a piece as the source's dim *d is cut: the one that is not reduced and has the same scale; -1 if there
+ * is none. False if dim i has no scale, if its dim is reduced, or if two such dims are cut in different ways. */
 static bool cut_dim(const ndr_h5_dataset *source, const bool *reduced, ndr_h5_dataset *piece, int i, int *d) {
   bool gone = false;
   *d = -1;
@@ -95,7 +95,7 @@ static bool cut_dim(const ndr_h5_dataset *source, const bool *reduced, ndr_h5_da
   return true;
 }
 
-/* *along is the dim of the piece that is the source's dim `series`, -1 where none is. */
+/* *along is the dim of the piece that corresponds to the source's dim `series`, or -1. */
 static bool cut(const ndr_h5_dataset *source, int series, const bool *reduced, ndr_h5_dataset *piece, int *along) {
   int d;
   *along = -1;

@@ -1,7 +1,7 @@
-/* Bitshuffle, the registered filter 32008: in blocks of elements, the first bits of all of them, then all second bits,
- * and so on; each block then packed, or not. Of a last block that is shorter only a multiple of 8 elements is one; the
- * elements behind it are stored as they are. What is packed has a header: the length in 8 bytes, the length of a block
- * in 4; and each block its stored length before it in 4 bytes. */
+/* Bitshuffle, the registered filter 32008. It stores a block of elements as the first bits of all of them, then all
+ * second bits, and so on; each block may then be packed. A shorter last block is cut to a multiple of 8 elements, and
+ * the elements behind it are stored as they are. Packed data begin with the chunk's length in 8 bytes and the length of
+ * a block in 4; each block follows its stored length in 4 bytes. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

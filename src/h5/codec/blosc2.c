@@ -70,9 +70,9 @@ typedef struct {
   size_t steps[MOST_DIMS], block_steps[MOST_DIMS]; /* in bytes */
 } frame;
 
-/* How many times the chunk its padded blocks may be. In each dim the filter cuts blocks of a power of two, no more than
- * the chunk has, or of all, so that padding ends at the next power of two at most. Others may cut otherwise: they
- * have 2. */
+/* How many times as large as the chunk its padded blocks may be. In each dim the filter takes blocks of a power of two
+ * that is at most the chunk's size, or of the whole chunk, so that padding ends at the next power of two. Other writers
+ * may cut differently: they may take 2 times the chunk. */
 static double growth(const ndr_filter *filter) {
   double times = 1;
   for (size_t i = VALUE_SIZES; i < filter->value_count; i++) {
@@ -103,7 +103,8 @@ static bool takes_blosc2(const ndr_filter *filter) {
   return growth(filter) <= MOST_GROWTH;
 }
 
-/* libblosc2 takes four blocks, each no larger than the chunk, and what the codec does, of which zstd's is the most. */
+/* libblosc2 allocates four blocks, each at most as large as the chunk, and the codec's state; that of zstd is the
+ * largest. */
 static size_t blosc2_state_bytes(const ndr_filter *filter, size_t bytes) {
   return sizeof(decoder) + padded_bytes(filter, bytes) + 4 * bytes + NDR_CODEC_ZSTD_BYTES;
 }

@@ -1,5 +1,6 @@
-/* LZ4 in the format of the registered filter 32004: the length in 8 bytes, the length of a block in 4, then each
- * block's stored length in 4 bytes and its bytes, as they were where that is the length of the block. */
+/* LZ4 in the format of the registered filter 32004: the length of the chunk in 8 bytes and the length of a block in 4;
+ * then for each block its stored length in 4 bytes, and its bytes. A block is not packed if its stored length is its
+ * length. */
 #include <limits.h>
 #include <lz4.h>
 #include <string.h>

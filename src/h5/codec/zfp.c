@@ -10,8 +10,8 @@
 /* zfp reads whole words, and may read one before it needs it. */
 enum { LARGEST_HEADER = 8 * (NDR_FILTER_VALUES / 2), LOOKAHEAD = 64 };
 
-/* Partial blocks are filled up, and a mode may ask for bits that no element has; HDF5 is left with what then becomes
- * larger than this many times the chunk. */
+/* Padding of partial blocks, and modes with more bits than elements have, can make data larger. HDF5 decodes what may
+ * be larger than this many times the chunk. */
 enum { MOST_GROWTH = 4 };
 
 /* zfp's streams are sequences of words in the machine's byte order; in the file they are bytes. */
@@ -57,8 +57,8 @@ static bool read_header(const ndr_filter *filter, bool swapped, decoder *made) {
   return read;
 }
 
-/* The most that zfp reads for a field. Its decoder does not always keep to the limits of the mode: reversible blocks
- * say their precision themselves, and a limit of bits below what an exponent takes is none. */
+/* The most bytes that zfp reads for a field. Its decoder does not always obey the limits of the mode: reversible blocks
+ * have their own precision, and it ignores a limit of bits that is too small for an exponent. */
 static size_t most_read(const decoder *made) {
   zfp_stream any = *made->stream;
   any.maxbits = ZFP_MAX_BITS;
@@ -67,7 +67,7 @@ static size_t most_read(const decoder *made) {
   return zfp_stream_maximum_size(&any, &made->field);
 }
 
-/* A header of at most 48 bits of dims: their product is no more, so that nothing here overflows. */
+/* The dims have at most 48 bits in the header, so their product does not overflow. */
 static decoder *open_header(const ndr_filter *filter) {
   decoder *made = calloc(1, sizeof *made);
   if (made && (made->stream = zfp_stream_open(NULL)) &&

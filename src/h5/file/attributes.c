@@ -7,8 +7,8 @@
 #include "h5/bytes/header.h"
 #include "h5/file/dtype.h"
 
-/* Numbers and texts of fixed length take as much memory as the file has of them. Texts of variable length may all be
- * the same one in the file, and take as much for each in memory, so an attribute of more of them is left out. */
+/* Numbers and texts of fixed length take as much memory as they take in the file. Texts of variable length may all lead
+ * to one text in the file, and each takes memory of its own, so an attribute with more texts than this is left out. */
 #define MAX_TEXTS 65536
 
 /* Those of HDF5, netCDF-4, CF, UGRID, xarray and NeXus. */
@@ -127,7 +127,7 @@ static void tell_left_out(ndr_remarks *remarks, hid_t object, const char *name, 
   ndr_remark(remarks, "%s:%s: the attribute %s is left out: it %s", file, path, name, reason);
 }
 
-/* Of those that cannot be decoded, none is come by. */
+/* Iterations do not come to attributes that cannot be decoded. */
 static bool tell_undecoded(ndr_remarks *remarks, hid_t object) {
   char file[1024] = "", path[1024] = "", names[NDR_HEADER_NAMES], reason[NDR_HDF_REASON];
   htri_t sound = ndr_header_is_sound(object, names, reason);

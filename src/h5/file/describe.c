@@ -11,7 +11,8 @@
 #include "h5/find/field.h"
 #include "h5/find/near.h"
 
-/* Attributes that HDF5 does not find are left out; whether the numbers can do without is seen where they are used. */
+/* An attribute that HDF5 does not find is left out. Where it would be used, it is seen whether the numbers can do
+ * without. */
 static ndr_status describe_attributes(ndr_h5_dataset *dataset) {
   char names[NDR_HEADER_NAMES], reason[NDR_HDF_REASON];
   htri_t sound = ndr_header_is_sound(dataset->id, names, reason);
@@ -21,7 +22,7 @@ static ndr_status describe_attributes(ndr_h5_dataset *dataset) {
   return NDR_OK;
 }
 
-/* Without attributes that change what numbers mean these would be others, and nobody would know. */
+/* If an attribute that changes what numbers mean were left out, results would be wrong, and nobody would know. */
 static ndr_status fail_meaning(const ndr_h5_dataset *dataset, const char *attribute) {
   if (ndr_hdf_lacks_memory()) return ndr_hdf_fail_late(dataset->where, "its attributes cannot be read");
   return ndr_fail(NDR_ERR_FILE,
@@ -192,7 +193,7 @@ ndr_status ndr_hdf_check_size(const ndr_h5_dataset *dataset) {
   return NDR_OK;
 }
 
-/* A shape that has nothing behind it is found out here, not after all that is there has been read. */
+/* Refuses a shape that needs more bytes than the file has, before the rest of the file is read. */
 static ndr_status check_extent(const ndr_h5_dataset *dataset) {
   hsize_t bytes = dataset->element_bytes, file_bytes = 0;
   haddr_t address = H5Dget_offset(dataset->id);

@@ -24,8 +24,8 @@ static void turn_printing_off(void) {
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
-/* HDF5 may leave parts of itself open where a malformed file has made it fail, and would speak of that on stderr when
- * the program ends. Handlers run in reverse order, so this one, being after HDF5's first call, before HDF5's own. */
+/* A malformed file can make HDF5 leave parts of itself open, which it would report on stderr when the program ends.
+ * Exit handlers run in reverse order: this one is registered after HDF5's first call, so it runs before HDF5's own. */
 static void quieten_exit(void) {
   atexit(turn_printing_off);
 }

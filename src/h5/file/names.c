@@ -16,7 +16,8 @@ static bool good(ndr_h5_dataset *dataset, bool success) {
   return success;
 }
 
-/* Notes that looking at an attribute has failed, which names can do without where it is the attribute's own fault. */
+/* Notes that an attribute could not be looked at. If the attribute itself is malformed, only a remark is made: names
+ * can do without it. */
 static bool legible(ndr_h5_dataset *dataset, const char *name, bool success) {
   char reason[NDR_HDF_REASON];
   if (success || !ndr_hdf_is_malformed()) return good(dataset, success);
@@ -79,8 +80,8 @@ static char *find_path(ndr_h5_dataset *dataset, hid_t scale, hobj_ref_t referenc
   return path;
 }
 
-/* A dim is unlimited if its scale is. A netCDF variable that has fewer records than its unlimited dim is as long as
- * that, which its scale tells. */
+/* A dim is unlimited if its scale is. A netCDF variable with fewer records than its unlimited dim counts as long as the
+ * dim, whose length is its scale's. */
 static void lengthen(ndr_h5_dataset *dataset, int d, hid_t scale) {
   hsize_t length, most;
   hid_t space = H5Dget_space(scale);
@@ -93,8 +94,8 @@ static void lengthen(ndr_h5_dataset *dataset, int d, hid_t scale) {
   dataset->unlimited[d] = unlimited;
 }
 
-/* The path of the dataset that a reference leads to, the scale of dim d; none where that has been deleted, or is a
- * group, which leaves the dim without a name and its data as they were. */
+/* The path of the dataset that a reference leads to, which is the scale of dim d. NULL if it has been deleted or is a
+ * group: the dim then has no name, and its data are as before. */
 static char *follow(ndr_h5_dataset *dataset, int d, const hobj_ref_t *reference) {
   hid_t object = H5Rdereference2(dataset->id, H5P_DEFAULT, H5R_OBJECT, reference);
   if (!good(dataset, object >= 0 || !ndr_hdf_failed_to_read()) || object < 0) return NULL;

@@ -73,8 +73,9 @@ static ndr_status square(const ndr_job *job, int64_t length, ndr_accumulator *po
   return status;
 }
 
-/* Equal elements make equal states wherever they are, so that length = SEED * q + r of them come from log q merges, as
- * powers come from squares. Every index seen is below SEED, and the lowest one wins: that is right for arg*, too. */
+/* Equal elements have equal states wherever they are. So the state of length = SEED * q + r elements takes about log q
+ * merges, as a power takes squares. Every index seen is below SEED, and the lowest one wins: that is right for arg*,
+ * too. */
 static ndr_status accumulate(const ndr_job *job, value *fill, int64_t length, ndr_accumulator *total,
                              ndr_accumulator *power) {
   int64_t times = length / SEED, rest = length % SEED;

@@ -9,8 +9,8 @@
 #include "h5/find/field.h"
 #include "h5/read/route.h"
 
-/* What stays in the second-level cache between being read and being picked from, and next to which the price of a
- * system call is small; less of it where the budget is small, as each thread has one. */
+/* Bytes that stay in the second-level cache from reading to gathering, and beside which a system call costs little.
+ * Each thread has a buffer of this size, so a small budget takes a smaller one. */
 #define SPAN ((int64_t)1 << 20)
 #define SPANS 64
 #define LEAST_SPAN 64

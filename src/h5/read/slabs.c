@@ -83,8 +83,8 @@ static int64_t chunks(const ndr_slabs *slabs) {
   return count;
 }
 
-/* The most elements along a dim that the chunks have that a slab touches. A run of n elements touches
- * (n - 2) / chunk + 2 chunks at most, wherever it begins. */
+/* The most elements along a dim that a slab holds, in whole chunks. A run of n elements touches (n - 2) / chunk + 2
+ * chunks at most, wherever it begins. */
 static int64_t held_along(const ndr_slabs *slabs, int d) {
   int64_t chunk = slabs->chunk[d], extent = slabs->extent[d], before = slabs->from[d] % chunk;
   bool aligned = (slabs->from[d] - slabs->lead[d]) % chunk == 0 && extent % chunk == 0;

@@ -30,7 +30,8 @@ ndr_status ndr_uploader_open(ndr_uploader *uploader, DLDevice device, int64_t sl
   return open_buffers(uploader, slab_bytes, stored_bytes);
 }
 
-/* Memory may be freed only when nothing on any stream uses it any more; what these waits fail with was said before. */
+/* Memory may be freed only once no stream uses it. If one of these waits fails, an earlier call has already reported
+ * it. */
 void ndr_uploader_close(ndr_uploader *uploader) {
   if (is_host(uploader)) return;
   for (int i = 0; i < NDR_UPLOAD_BUFFERS; i++)

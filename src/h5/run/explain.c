@@ -70,7 +70,7 @@ static void append_route(sheet *s, const ndr_job *job) {
   append(s, "\n");
 }
 
-/* Who makes of stored elements those that are reduced, where that is more than copying. */
+/* Says who unpacks the stored elements, and how, unless they are only copied. */
 static void append_conversion(sheet *s, const ndr_job *job) {
   const ndr_reader *reader = &job->readers[0];
   bool deferred = ndr_reader_defers(reader);

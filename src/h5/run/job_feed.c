@@ -38,8 +38,8 @@ static ndr_status probe_bytes(const ndr_job *job, int64_t outputs, int64_t *byte
   return NDR_OK;
 }
 
-/* The states of an output, and what its results take before they are spread: a count of valid elements beside the
- * results, or three numbers where there are weights, which have a sum of their own. */
+/* Bytes of an output's states and results: with the results a count of valid elements, or with weights three numbers,
+ * as the weights have a sum of their own. */
 static ndr_status probe_output_bytes(const ndr_job *job, int64_t *bytes) {
   int64_t one, two;
   NDR_TRY(probe_bytes(job, 1, &one));
@@ -76,8 +76,8 @@ static ndr_status open_readers(ndr_job *job) {
   return NDR_OK;
 }
 
-/* A unit is the chunk as the selection sees it; where a step does not divide the chunk, a unit is only about one, and
- * some chunks are read for two slabs. */
+/* A unit is a chunk as the selection sees it. If the step does not divide the chunk, a unit is only about one chunk,
+ * and some chunks are read for two slabs. */
 static void describe_dim(const ndr_h5_dataset *dataset, int d, ndr_slabs *slabs) {
   int64_t chunk = dataset->info.layout == NDR_H5_CHUNKED ? dataset->info.chunk[d] : 1, step = dataset->step[d];
   slabs->shape[d] = dataset->info.shape[d];
@@ -103,7 +103,7 @@ static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs)
   return probe_output_bytes(job, &slabs->output_bytes);
 }
 
-/* Those of a series that is reduced along its files follow the first: they come to the same outputs. */
+/* If a series is reduced along its files, their slabs are cut as those of the first file: all have the same outputs. */
 static const ndr_slabs *leader_of(const ndr_job *job, int part) {
   return part > 0 && job->reduced[job->dataset->series_dim] ? &job->slabs[0] : NULL;
 }
@@ -146,8 +146,8 @@ static bool fit(ndr_job *job, int threads, int slots, bool in_parts) {
   return fits;
 }
 
-/* As many threads as there are, each with a chunk of its own; fewer, and less ahead, where that takes too much; parts
- * of cells where not even that helps. */
+/* Tries all threads, each with a chunk of its own. If that takes too much memory, tries fewer threads and slots, and at
+ * last parts of cells. */
 static bool fit_any(ndr_job *job, int64_t *least) {
   for (int threads = thread_count(job); threads > 0; threads /= 2)
     for (int slots = slots_for(job, threads); slots > 0; slots--)
@@ -206,8 +206,8 @@ static void plan_feed(ndr_job *job) {
   job->fold_threads = 1; /* the threads that read share leaves among them */
 }
 
-/* Adds slots for the buffers of further GPUs, as far as the budget goes. Slabs are those of one GPU, so that results
- * are, too. */
+/* Adds slots for the buffers of further GPUs, as far as the budget goes. The slabs stay those of one GPU, and so do the
+ * results. */
 static void add_slots(ndr_job *job) {
   int64_t most = bytes_of(job);
   for (int more = (job->gpu_count - 1) * NDR_UPLOAD_BUFFERS; more > 0; more--) {

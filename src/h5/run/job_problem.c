@@ -1,4 +1,4 @@
-/* The problem of a job: a caller's, held against the dataset. What makes a problem one is checked in core/check.c. */
+/* The problem of a job: the caller's, compared with the dataset. core/check.c checks problems by themselves. */
 #include <string.h>
 
 #include "core/sized.h"

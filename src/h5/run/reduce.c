@@ -185,7 +185,7 @@ static ndr_status attempt(const request *r, const ndr_h5_options *options, const
   return status;
 }
 
-/* A GPU that fails otherwise than for lack of memory may have failed for good: what it has come to is thrown away. */
+/* A GPU that fails for another reason than memory may have failed for good: its partial results are thrown away. */
 static bool is_lost(ndr_status status) {
   return status == NDR_ERR_DEVICE || status == NDR_ERR_NO_DEVICE;
 }

@@ -8,7 +8,7 @@
 #include "h5/cf/attributes.h"
 #include "h5/run/host.h"
 
-/* A mean is a sum divided by that of the weights, which says nothing where weights cancel out. */
+/* A mean is a sum divided by the sum of the weights. It means nothing if the weights cancel out. */
 static ndr_status check_values(const DLTensor *w) {
   const double *values = (const double *)(const void *)ndr_host_address(w);
   int64_t count = 1;

@@ -54,8 +54,8 @@ static ndr_status can_copy_all(const ndr_cf_copy_context *c, const char *names, 
   return NDR_OK;
 }
 
-/* Whether cells are still those of the input along all dims that a measure may have, "area:" the horizontal ones,
- * others all but time. */
+/* Whether the result still has all cells of the input, along the dims that a measure may have: the horizontal ones for
+ * "area:", all but time for others. */
 static bool has_all_cells(const ndr_cf_copy_context *c, const char *key) {
   const ndr_h5_dataset *source = c->source;
   bool area = strcmp(key, "area:") == 0;

@@ -26,7 +26,7 @@ static bool read_number(hid_t object, const char *name, double *value) {
   return good;
 }
 
-/* Packed numbers that mark missing elements mean nothing among unpacked ones. */
+/* A packed number that marks missing elements marks nothing among unpacked ones. */
 static ndr_status input_mark(const ndr_h5_dataset *source, double *mark) {
   *mark = NAN;
   if (source->unpack.scaled) return NDR_OK;

@@ -27,8 +27,8 @@ static const char *const elements[] = {
 static const char *const missing[] = {"_FillValue", "missing_value", NULL};
 static const char *const kinds[] = {"standard_name", "calendar", NULL};
 
-/* A result may lie outside actual_range, which tells what the input's elements were. The location is one on a mesh,
- * with which it goes. */
+/* A result may lie outside actual_range, which is the range of the input's elements. `location` is a place on a mesh,
+ * and is copied only with the mesh. */
 static bool keeps(void *user, const char *name) {
   const ndr_label *label = user;
   const ndr_h5_dataset *source = label->source;
@@ -146,7 +146,7 @@ static bool keeps_of_group(void *user, const char *name) {
   return strcmp(name, "NX_class") != 0;
 }
 
-/* From the outermost group on, so that a name that the root has, or an outer group, keeps what it says there. */
+/* Goes from the outermost group inwards: an attribute of the root or of an outer group is not replaced. */
 static bool put_groups(const ndr_h5_dataset *source, hid_t file, ndr_remarks *remarks) {
   char path[1024];
   ssize_t length = H5Iget_name(source->id, path, sizeof path);

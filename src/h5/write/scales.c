@@ -127,7 +127,7 @@ static ndr_status create_scale(ndr_scales *scales, const char *name, const char 
       ndr_scales_free_name(scales->file, name), strdup(origin), length, c->dataset < 0, unlimited, 0, NULL};
   ndr_status status = scale.name && scale.origin ? NDR_OK : fail_memory();
   if (status == NDR_OK && !create_dataset(scales, scale.name, c, length, unlimited))
-    status = ndr_hdf_fail(NDR_ERR_FILE, origin, "this scale cannot be copied to the output");
+    status = ndr_hdf_fail(NDR_ERR_FILE, scale.name, "this scale cannot be copied to the output");
   if (status != NDR_OK) {
     free(scale.name);
     free(scale.origin);
@@ -163,7 +163,8 @@ static ndr_status with_coordinates(const ndr_scales *scales, const char *name, c
   return NDR_OK;
 }
 
-/* Where the coordinates of dim d come from, and which of them: what says so of two dims makes them share a scale. */
+/* Where the coordinates of dim d come from, and which part of them is selected. Dims with the same text share a
+ * scale. */
 static char *describe_origin(const ndr_h5_dataset *source, int d, bool reduced) {
   char part[96];
   int files = d == source->series_dim ? source->part_count : 0;
@@ -176,7 +177,7 @@ static char *describe_origin(const ndr_h5_dataset *source, int d, bool reduced) 
   return origin;
 }
 
-/* The scale that holds the coordinates of dim d, or of a reduced one its period, found or, if that may be, made. */
+/* Finds the scale that holds the coordinates of dim d, or the period of a reduced one; makes it if that is allowed. */
 static ndr_status share_scale(ndr_scales *scales, const ndr_h5_dataset *source, int d, bool reduced, const char *origin,
                               bool make, ndr_scale **found) {
   coordinates c;
@@ -206,7 +207,7 @@ static ndr_status find_scale(ndr_scales *scales, const ndr_h5_dataset *source, i
   return status;
 }
 
-/* Whether a scale that a dim may share is unlimited where the dim is not, or the other way round. */
+/* Whether dim d could share a scale of the output that is unlimited while the dim is not, or the other way round. */
 static bool has_other_limit(const ndr_scales *scales, const ndr_h5_dataset *source, int d) {
   for (int i = 0; i < scales->count; i++)
     if (source->names[d] && scales->all[i].unlimited != source->unlimited[d] &&

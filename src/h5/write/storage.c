@@ -53,7 +53,7 @@ static void halve(int ndim, hsize_t *chunk, int d, int64_t bytes, int64_t most) 
   while (chunk[d] > 1 && chunk_bytes(ndim, chunk, bytes) > most) chunk[d] = (chunk[d] + 1) / 2;
 }
 
-/* Few records of all of the other dims: `first`, and what else is unlimited, is cut before those that are not. */
+/* Chooses a chunk of few records with all of the other dims: unlimited dims are cut before others. */
 static void choose_open_chunk(int ndim, const hsize_t *size, const bool *unlimited, int first, int64_t bytes,
                               hsize_t *chunk) {
   for (int d = 0; d < ndim; d++) chunk[d] = size[d] ? size[d] : 1;

@@ -1,4 +1,4 @@
-/* Problems as text: OPS DTYPE [SIZE:STRIDE,...] /DIMS OPTIONS. What is a problem at all is checked in request.c. */
+/* Problems as text: OPS DTYPE [SIZE:STRIDE,...] /DIMS OPTIONS. check.c checks what a text has been read into. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -27,7 +27,7 @@ static ndr_status check_result_bytes(const ndr_request *request) {
   return NDR_OK;
 }
 
-/* What lies behind the counts says nothing: whoever compares requests finds zeros there. */
+/* Copies the problem, and sets to 0 what lies behind its counts, so that equal requests have equal bytes. */
 static void take_problem(ndr_request *request, const ndr_problem *problem) {
   ndr_problem *taken = &request->problem;
   *taken = *problem;

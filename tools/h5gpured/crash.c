@@ -1,8 +1,7 @@
-/* HDF5 has defects that malformed files lead it into (1.10 follows sizes of its global heap beyond the end, for one),
- * and its calls cannot be checked for them beforehand. Such a crash is told as any other failure is: in one line, with
- * its status. It says what was being done, as a crash while results are written is no fault of the input's. Nothing can
- * be tidied up by then, and nothing has to be where a file system keeps files without names: an output gets its name
- * last. */
+/* Malformed files make HDF5 crash: 1.10 follows sizes of its global heap beyond the end, for one. Its calls cannot be
+ * checked for that beforehand. Such a crash is reported as any failure is, in one line and with its exit status. The
+ * line says what was being done, since a crash while results are written is not the fault of the input. Nothing can be
+ * tidied up then, and nothing has to be if the file system keeps files without names: an output gets its name last. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +51,8 @@ void crash_while_writing(const char *output) {
   prepare(output, "crashed while results were written to it: there is a bug here or in HDF5");
 }
 
-/* A stack of its own for the handler, as the other one may be what has run out. A sanitizer has more to say. */
+/* The handler has a stack of its own, since the program's may be what ran out. A sanitizer reports more than it
+ * would. */
 void crash_catch(void) {
 #ifndef SANITIZED
   static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};

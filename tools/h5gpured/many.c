@@ -1,4 +1,4 @@
-// FILE:/*, every dataset of a file that has the dims, one after the other. What is done with each is in h5gpured.c.
+// FILE:/*, every dataset of a file that has the dims, one after the other. What is done with each is in main.c.
 #include <stdlib.h>
 #include <string.h>
 

@@ -177,10 +177,11 @@ static output_format format_of(const char *file) {
   if (!dot || !dot[1]) return FORMAT_HDF5;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strcasecmp(dot + 1, known[i].extension) == 0) return known[i].format;
-  cli_refuse(&tool,
-             "--output '%s': no format has the extension %s; .nc .nc4 .cdf .h5 .hdf5 .hdf .he5 .nxs are HDF5, the others are "
-             ".csv .npy .json .txt; --format hdf5, csv, npy, json or text takes any name",
-             file, dot);
+  cli_refuse(
+      &tool,
+      "--output '%s': no format has the extension %s; .nc .nc4 .cdf .h5 .hdf5 .hdf .he5 .nxs are HDF5, the others are "
+      ".csv .npy .json .txt; --format hdf5, csv, npy, json or text takes any name",
+      file, dot);
 }
 
 /* Settles where results go and in what form. An output of "-" is none: standard output. */

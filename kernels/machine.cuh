@@ -53,13 +53,14 @@ NDR_DEVICE ndr_vector load_vector(const void *address) {
   return p;
 }
 
-/* Loads a vector and keeps it in the first-level cache. That is slower, except where threads write about as much as
- * they read. */
-NDR_DEVICE ndr_vector keep_vector(const void *address) {
+/* Loads the vector BYTES behind an address and keeps it in the first-level cache. That is slower, except where threads
+ * write about as much as they read, or where another thread reads the vector too. It may begin before the array that it
+ * ends in: arrays lie in memory that was allocated from a 16-byte boundary on. */
+template <int BYTES = 0> NDR_DEVICE ndr_vector keep_vector(const void *address) {
   ndr_vector p;
-  asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+  asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4 + %5];"
                : "=r"(p.word[0]), "=r"(p.word[1]), "=r"(p.word[2]), "=r"(p.word[3])
-               : "l"(address));
+               : "l"(address), "n"(BYTES));
   return p;
 }
 
@@ -101,6 +102,11 @@ NDR_DEVICE unsigned dot4(unsigned a, unsigned b, unsigned c) {
 }
 NDR_DEVICE unsigned multiply_high(unsigned a, unsigned b) {
   return __umulhi(a, b);
+}
+
+/* The low word of the two words shifted right by `bits` modulo 32. */
+NDR_DEVICE unsigned funnel_shift(unsigned low, unsigned high, unsigned bits) {
+  return __funnelshift_r(low, high, bits);
 }
 
 NDR_DEVICE float float_of(unsigned bits) {

@@ -31,8 +31,8 @@ NDR_DEVICE void fold_vectors(const ndr_params &p, typename Op::Accumulator &a, c
     if (left > u * rows) fold_vector_of<Op>(p, a, vector[u], index + u * step, apart);
 }
 
-template <class Op> struct residency<NDR_KERNEL_TILE_RUN_VECTORS, Op> : column<Op, false> {};
-template <class Op> struct residency<NDR_KERNEL_TILE_RUN_ELEMENTS, Op> : column<Op, false> {};
+template <class Op> struct residency<NDR_KERNEL_TILE_RUN_VECTORS, Op> : column<Op, READ_ELEMENT> {};
+template <class Op> struct residency<NDR_KERNEL_TILE_RUN_ELEMENTS, Op> : column<Op, READ_ELEMENT> {};
 
 /* A thread's place in its block: row_threads threads lie along the columns of a tile, times `rows` along its rows. */
 template <class Op, bool WIDE> struct strip : groups {
@@ -40,7 +40,7 @@ template <class Op, bool WIDE> struct strip : groups {
   typedef typename Op::Accumulator Accumulator;
   static const int elements = WIDE ? (int)(16 / sizeof(T)) : 1;
   static const int few = WIDE ? NDR_LOADS_TILE_RUN_VECTORS : NDR_LOADS_TILE_RUN_ELEMENTS;
-  static const int UNROLL = !WIDE || column<Op, false>::light ? few : 2 * few;
+  static const int UNROLL = !WIDE || column<Op, READ_ELEMENT>::light ? few : 2 * few;
   int row, lane, rows;
   int columns; /* of a group */
 
@@ -72,7 +72,7 @@ template <class Op, bool WIDE> struct strip : groups {
         fold_vectors<Op, UNROLL>(p, a, here, stride, from, step, apart, left, rows);
       });
     else
-      fold_columns<Op, false>(p, &a, base, index, units, row, rows);
+      fold_columns<Op, READ_ELEMENT>(p, &a, base, index, units, row, rows);
   }
 
   /* Joins every joiners-th of the block's accumulators of an output. */

@@ -1,67 +1,96 @@
 /* Family thread: the fastest axis is kept and wide. Neighbouring threads own neighbouring columns of it and walk the
- * reduced axes. A thread owns the columns of a vector, or one column where columns or rows are not aligned.
+ * reduced axes. A thread owns as many columns as a vector holds where they lie side by side, and otherwise one.
  *
  * A team of threads, up to a block, reads neighbouring columns of one combination of the other kept axes. Its threads
  * are `lanes` along the columns times `rows` along the rows. */
 #ifndef NDR_THREAD_CUH
 #define NDR_THREAD_CUH
 
-#include "walk.cuh"
+#include "column.cuh"
 
-/* What a thread reads of a row. */
-template <class Op, bool UNIT> struct column {
-  typedef typename Op::element T;
-  typedef typename Op::value V;
-  static const int count = UNIT ? (int)(16 / sizeof(T)) : 1;
-  /* Blocks that a multiprocessor holds: half as many where accumulators are large. Each thread then has twice as many
-   * loads in flight, unless its vectors hold many narrow elements. */
-  static const bool light = sizeof(typename Op::Accumulator) <= 8 && sizeof(typename Op::Accumulator) * count <= 32;
-  static const int few = UNIT ? NDR_LOADS_THREAD_VECTORS : NDR_LOADS_THREAD_ELEMENTS;
-  static const int rows = !UNIT || light || count > 4 ? few : 2 * few;
-  static constexpr int blocks(int most) { return light ? most : most / 2; }
-  typedef typename choose<UNIT, ndr_vector, T>::type loaded;
-  static NDR_DEVICE ndr_vector load(const T *at, ndr_vector) { return machine::load_vector(at); }
-  static NDR_DEVICE T load(const T *at, T) { return machine::load_element(at); }
-  static NDR_DEVICE void open(const ndr_vector &vector, V *x) { unpack<Op>(vector, x); }
-  static NDR_DEVICE void open(const T &element, V *x) { x[0] = value_of<V>(element); }
-};
+/* Folds UNROLL rows column by column. */
+template <class Op, reading HOW, int UNROLL, class LOADED>
+NDR_DEVICE void fold_batch_of(const ndr_params &p, typename Op::Accumulator *a, const LOADED *loaded, i64 index,
+                              i64 step) {
+  typedef column<Op, HOW> C;
+  typename Op::value x[UNROLL][C::count];
+#pragma unroll
+  for (int u = 0; u < UNROLL; u++) C::open(loaded[u], x[u]);
+#pragma unroll
+  for (int c = 0; c < C::count; c++) {
+    typename Op::value y[UNROLL];
+#pragma unroll
+    for (int u = 0; u < UNROLL; u++) y[u] = x[u][c];
+    Op::template fold<UNROLL>(a[c], y, index, step, p);
+  }
+}
 
-template <class Op> struct residency<NDR_KERNEL_THREAD_VECTORS, Op> : column<Op, true> {};
-template <class Op> struct residency<NDR_KERNEL_THREAD_ELEMENTS, Op> : column<Op, false> {};
+template <class Op, reading HOW, class LOADED>
+NDR_DEVICE void fold_row(const ndr_params &p, typename Op::Accumulator *a, const LOADED &loaded, i64 index) {
+  typedef column<Op, HOW> C;
+  typename Op::value x[C::count];
+  C::open(loaded, x);
+#pragma unroll
+  for (int c = 0; c < C::count; c++) fold_value<Op>(p, a[c], x[c], index);
+}
 
 /* Folds the first UNROLL of this thread's rows. `left` rows follow, and the thread has every rows-th: its rows are
- * `stride` elements and `step` indices apart. All are loaded at once and then folded column by column. */
-template <class Op, bool UNIT, int UNROLL>
+ * `stride` elements and `step` indices apart. All are loaded at once. */
+template <class Op, reading HOW, int UNROLL>
 NDR_DEVICE void fold_rows(const ndr_params &p, typename Op::Accumulator *a, const typename Op::element *at, i64 stride,
                           i64 index, i64 step, int left, int rows) {
-  typedef column<Op, UNIT> C;
+  typedef column<Op, HOW> C;
   typename C::loaded loaded[UNROLL];
-  typename Op::value x[UNROLL][C::count];
   if (left > (UNROLL - 1) * rows) {
 #pragma unroll
-    for (int u = 0; u < UNROLL; u++, at += stride) loaded[u] = C::load(at, typename C::loaded());
-#pragma unroll
-    for (int u = 0; u < UNROLL; u++) C::open(loaded[u], x[u]);
-#pragma unroll
-    for (int c = 0; c < C::count; c++) {
-      typename Op::value y[UNROLL];
-#pragma unroll
-      for (int u = 0; u < UNROLL; u++) y[u] = x[u][c];
-      Op::template fold<UNROLL>(a[c], y, index, step, p);
-    }
+    for (int u = 0; u < UNROLL; u++, at += stride) loaded[u] = C::load(at);
+    fold_batch_of<Op, HOW, UNROLL>(p, a, loaded, index, step);
     return;
   }
   rows = (int)machine::opaque(rows); /* its multiples are not worth registers in the loop above */
 #pragma unroll
   for (int u = 0; u < UNROLL - 1; u++, at += stride)
-    if (left > u * rows) loaded[u] = C::load(at, typename C::loaded());
+    if (left > u * rows) loaded[u] = C::load(at);
 #pragma unroll
   for (int u = 0; u < UNROLL - 1; u++) {
     if (left <= u * rows) return;
-    C::open(loaded[u], x[u]);
-#pragma unroll
-    for (int c = 0; c < C::count; c++) fold_value<Op>(p, a[c], x[u][c], index + u * step);
+    fold_row<Op, HOW>(p, a, loaded[u], index + u * step);
   }
+}
+
+/* As fold_rows. Rows of which both vectors lie in the array come first; any others are loaded one by one. A batch that
+ * is not complete loads the last of its rows again. */
+template <class Op, int UNROLL>
+NDR_DEVICE void fold_shifted_rows(const ndr_params &p, typename Op::Accumulator *a, const typename Op::element *at,
+                                  i64 stride, i64 index, i64 step, int left, int rows) {
+  typedef column<Op, READ_SHIFTED> C;
+  int count = UNROLL;
+  if (left <= (UNROLL - 1) * rows || !C::within(p, at + (UNROLL - 1) * stride)) {
+    const typename Op::element *row = at;
+    for (count = 0; count < UNROLL && left > count * rows && C::within(p, row); count++) row += stride;
+  }
+  if (count > 0) {
+    vector_pair pair[UNROLL];
+    ndr_vector vector[UNROLL];
+    const typename Op::element *row = at;
+#pragma unroll
+    for (int u = 0; u < UNROLL; u++) {
+      pair[u] = C::load(row);
+      if (u + 1 < count) row += stride;
+    }
+#pragma unroll
+    for (int u = 0; u < UNROLL; u++) vector[u] = shifted<sizeof(typename Op::element)>(pair[u]);
+    if (count == UNROLL) {
+      fold_batch_of<Op, READ_SHIFTED, UNROLL>(p, a, vector, index, step);
+      return;
+    }
+#pragma unroll
+    for (int u = 0; u < UNROLL - 1; u++)
+      if (u < count) fold_row<Op, READ_SHIFTED>(p, a, vector[u], index + u * step);
+  }
+#pragma unroll 1
+  for (; count < UNROLL && left > count * rows; count++)
+    fold_row<Op, READ_SHIFTED>(p, a, C::load_last(p, at + machine::opaque(count) * stride), index + count * step);
 }
 
 /* Walks this thread's rows of a split: row number `row` and every rows-th after it. Calls
@@ -87,13 +116,16 @@ NDR_DEVICE void walk_rows(const ndr_params &p, const T *base, i64 origin, range 
   }
 }
 
-template <class Op, bool UNIT>
+template <class Op, reading HOW>
 NDR_DEVICE void fold_columns(const ndr_params &p, typename Op::Accumulator *a, const typename Op::element *base,
                              i64 origin, range split, int row, int rows) {
   typedef typename Op::element T;
-  const int UNROLL = column<Op, UNIT>::rows;
+  const int UNROLL = column<Op, HOW>::rows;
   walk_rows<UNROLL>(p, base, origin, split, row, rows, [&](const T *at, i64 stride, i64 index, i64 step, int left) {
-    fold_rows<Op, UNIT, UNROLL>(p, a, at, stride, index, step, left, rows);
+    if constexpr (HOW == READ_SHIFTED)
+      fold_shifted_rows<Op, UNROLL>(p, a, at, stride, index, step, left, rows);
+    else
+      fold_rows<Op, HOW, UNROLL>(p, a, at, stride, index, step, left, rows);
   });
 }
 
@@ -132,22 +164,22 @@ struct column_team {
 
 /* Folds what this thread reads of an item. The team's spot is located again afterwards: kept, it would take registers
  * that the loop needs for loads. */
-template <class Op, bool UNIT>
+template <class Op, reading HOW>
 NDR_DEVICE void fold_item(const ndr_params &p, typename Op::Accumulator *a, i64 item, const column_team &team) {
   team_spot t = team.spot(p, item);
-  int first = team.lane * column<Op, UNIT>::count;
+  int first = team.lane * column<Op, HOW>::count;
   if (first >= t.columns) return;
   const typename Op::element *base = (const typename Op::element *)p.data + t.at.offset + first * p.axes[0].stride;
-  fold_columns<Op, UNIT>(p, a, base, p.index_origin, units_of(p, split_of(p, item).split), team.row, team.rows);
+  fold_columns<Op, HOW>(p, a, base, p.index_origin, units_of(p, split_of(p, item).split), team.row, team.rows);
 }
 
 /* Joins a team's rows in shared memory, some of each thread's columns at a time. Where a warp holds several rows, it
  * has joined them already. One thread joins each output, so that neighbouring threads write neighbouring outputs. */
-template <class Op, bool UNIT>
+template <class Op, reading HOW>
 NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, const typename Op::Accumulator *a,
                           const column_team &team) {
   typedef typename Op::Accumulator Accumulator;
-  const int count = column<Op, UNIT>::count, most = 8192 / (NDR_BLOCK * (int)sizeof(Accumulator));
+  const int count = column<Op, HOW>::count, most = 8192 / (NDR_BLOCK * (int)sizeof(Accumulator));
   const int width = most < 1 ? 1 : most > count ? count : most >= 8 ? 8 : most >= 4 ? 4 : most >= 2 ? 2 : 1;
   const ndr_param_threads &lanes = p.thread.lanes;
   NDR_SHARED Accumulator accumulators[width][NDR_BLOCK + (width > 1 ? 32 / width : 0)];
@@ -173,15 +205,15 @@ NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, co
   }
 }
 
-template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &p) {
-  const int count = column<Op, UNIT>::count;
+template <class Op, reading HOW> NDR_DEVICE void thread_columns(const ndr_params &p) {
+  const int count = column<Op, HOW>::count;
   const int threads = p.thread.team.count;
   column_team team(p);
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     typename Op::Accumulator a[count];
 #pragma unroll
     for (int c = 0; c < count; c++) a[c] = Op::identity();
-    fold_item<Op, UNIT>(p, a, item, team);
+    fold_item<Op, HOW>(p, a, item, team);
     /* Joins the rows of a warp. */
     for (int mask = (threads < NDR_WARP ? threads : NDR_WARP) >> 1; mask >= p.thread.lanes.count; mask >>= 1) {
 #pragma unroll
@@ -191,12 +223,17 @@ template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &
     team_spot t = team.spot(p, again);
     if (p.splits == 1 && (threads <= NDR_WARP || team.rows == 1)) {
       int first = team.lane * count;
-      if (team.row == 0 && first < t.columns)
-        emit_row<Op, count>(p, t.at.result + first * p.axes[0].result_stride, p.axes[0].result_stride, a);
+      if (team.row == 0 && first < t.columns) {
+        i64 stride = p.axes[0].result_stride, at = t.at.result + first * stride;
+        if (HOW != READ_SHIFTED || t.columns - first >= count)
+          emit_row<Op, count>(p, at, stride, a);
+        else
+          emit_some<Op, count>(p, at, stride, a, (int)t.columns - first);
+      }
       continue;
     }
     tile_split whose = split_of(p, again);
-    join_rows<Op, UNIT>(p, t, whose.split, a, team);
+    join_rows<Op, HOW>(p, t, whose.split, a, team);
     if (p.splits == 1) continue;
     join_splits<Op, false>(p, whose, t.output, (int)t.columns,
                            [&](int k) { return t.at.result + k * p.axes[0].result_stride; });
@@ -204,11 +241,15 @@ template <class Op, bool UNIT> NDR_DEVICE void thread_columns(const ndr_params &
 }
 
 template <class Op> NDR_DEVICE void thread_vectors(const ndr_params &p) {
-  thread_columns<Op, true>(p);
+  thread_columns<Op, READ_VECTOR>(p);
+}
+
+template <class Op> NDR_DEVICE void thread_shifted(const ndr_params &p) {
+  thread_columns<Op, READ_SHIFTED>(p);
 }
 
 template <class Op> NDR_DEVICE void thread_elements(const ndr_params &p) {
-  thread_columns<Op, false>(p);
+  thread_columns<Op, READ_ELEMENT>(p);
 }
 
 #endif

@@ -257,6 +257,15 @@ NDR_DEVICE void emit_row(const ndr_params &p, i64 offset, i64 stride, const type
   for (int c = 0; c < COUNT; c++) emit<Op>(p, offset + c * stride, Op::widen(accumulators[c]));
 }
 
+/* Writes the first `some` of COUNT neighbouring outputs. */
+template <class Op, int COUNT>
+NDR_DEVICE void emit_some(const ndr_params &p, i64 offset, i64 stride, const typename Op::Accumulator *accumulators,
+                          int some) {
+#pragma unroll
+  for (int c = 0; c < COUNT; c++)
+    if (c < some) emit<Op>(p, offset + c * stride, Op::widen(accumulators[c]));
+}
+
 /* ---- trees ---- */
 
 /* Exchanges a trivially copyable accumulator or state, word by word. */

@@ -9,13 +9,30 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
   return problem->kept_count == 0 && problem->length != 1 ? "no axis is kept: there are no neighbouring outputs" : NULL;
 }
 
-/* Whether threads should read vectors: all are aligned, and there are enough that no thread is idle while others
- * accumulate many columns each. */
-static bool reads_vectors(const ndr_canonical *problem, const ndr_device *device) {
-  if (problem->kept_count == 0 || problem->kept[0].stride != 1) return false;
+/* What a thread reads of a row: where columns lie side by side, as many as a vector holds, shifted into place unless
+ * all rows are aligned; provided that no thread is idle while others accumulate many columns each. */
+static ndr_kernel kernel_for(const ndr_canonical *problem, const ndr_device *device, bool on_boundary) {
+  int64_t elements = ndr_vector_elements(problem->dtype);
+  if (problem->kept_count == 0 || problem->kept[0].stride != 1) return NDR_KERNEL_THREAD_ELEMENTS;
   bool few = ndr_canonical_bytes(problem) < (double)device->units * NDR_THREADS * NDR_VECTOR_BYTES;
-  if (few && ndr_vector_elements(problem->dtype) >= 4 && problem->length > 1) return false;
-  return ndr_vectors_aligned(problem, &problem->kept[0]);
+  if (few && elements >= 4 && problem->length > 1) return NDR_KERNEL_THREAD_ELEMENTS;
+  if (on_boundary && ndr_vectors_aligned(problem, &problem->kept[0])) return NDR_KERNEL_THREAD_VECTORS;
+  return problem->kept[0].size >= elements ? NDR_KERNEL_THREAD_SHIFTED : NDR_KERNEL_THREAD_ELEMENTS;
+}
+
+/* Elements from the walk's start to behind the array's last one. */
+static int64_t extent(const ndr_params *p) {
+  int64_t last = 0;
+  for (int a = 0; a < p->kept_count + p->reduced_count; a++) last += (p->axes[a].size - 1) * p->axes[a].stride;
+  return last + 1;
+}
+
+static int loads_in_flight(ndr_kernel kernel) {
+  switch (kernel) {
+  case NDR_KERNEL_THREAD_VECTORS: return NDR_LOADS_THREAD_VECTORS;
+  case NDR_KERNEL_THREAD_SHIFTED: return NDR_LOADS_THREAD_SHIFTED;
+  default: return NDR_LOADS_THREAD_ELEMENTS;
+  }
 }
 
 /* Rows that a team reads at a time, out of the `rows` of a block. They are halved until a thread reads at least two
@@ -35,8 +52,9 @@ static int team_rows(const ndr_canonical *problem, const ndr_device *device, con
 
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           bool on_boundary) {
-  bool wide = on_boundary && reads_vectors(problem, device);
-  ndr_launch_begin(launch, problem, wide ? NDR_KERNEL_THREAD_VECTORS : NDR_KERNEL_THREAD_ELEMENTS);
+  ndr_kernel kernel = kernel_for(problem, device, on_boundary);
+  bool wide = kernel != NDR_KERNEL_THREAD_ELEMENTS;
+  ndr_launch_begin(launch, problem, kernel);
   ndr_params *p = &launch->params;
   if (p->kept_count == 0) { /* one output of one element: give it an axis of size 1 */
     p->kept_count = 1;
@@ -57,8 +75,8 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
   own->team_columns = lanes * (int)elements;
   own->axis_teams = (columns + lanes - 1) / lanes;
   own->teams = own->axis_teams * others;
-  int batch = wide ? NDR_LOADS_THREAD_VECTORS : NDR_LOADS_THREAD_ELEMENTS,
-      rows = team_rows(problem, device, launch, NDR_THREADS / lanes, batch);
+  own->extent = extent(p);
+  int batch = loads_in_flight(kernel), rows = team_rows(problem, device, launch, NDR_THREADS / lanes, batch);
   int teams = NDR_THREADS / lanes / rows;
   own->team = ndr_threads(lanes * rows);
   p->tile_outputs = own->team_columns * teams;

@@ -54,6 +54,7 @@ static void check_kernel(const place *at, const ndr_launch *launch) {
     expect(at, p->tree_lanes.lane_vectors_log <= 2);
     break;
   case NDR_KERNEL_THREAD_VECTORS:
+  case NDR_KERNEL_THREAD_SHIFTED:
   case NDR_KERNEL_THREAD_ELEMENTS:
     expect(at, power(p->thread.team) && power(p->thread.lanes) && p->thread.lanes.count <= p->thread.team.count);
     expect(at, p->thread.axis_teams > 0 && (p->thread.team.count == NDR_THREADS || p->splits == 1));
@@ -101,7 +102,8 @@ static int state_words(const ndr_canonical *problem) {
 
 /* Outputs that are the fastest axis's are cut row by row: each row may waste less than a tile of the others. */
 static int64_t tiles_of_their_own(const ndr_launch *launch) {
-  bool rows = launch->kernel == NDR_KERNEL_THREAD_VECTORS || launch->kernel == NDR_KERNEL_THREAD_ELEMENTS;
+  bool rows = launch->kernel == NDR_KERNEL_THREAD_VECTORS || launch->kernel == NDR_KERNEL_THREAD_SHIFTED ||
+              launch->kernel == NDR_KERNEL_THREAD_ELEMENTS;
   bool groups = launch->kernel == NDR_KERNEL_TILE_RUN_VECTORS || launch->kernel == NDR_KERNEL_TILE_RUN_ELEMENTS;
   const ndr_params *p = &launch->params;
   if (groups) return p->outputs / (p->tile_runs.groups.side * p->tile_runs.groups.outputs);

@@ -56,17 +56,29 @@ NDR_DEVICE unsigned char *shared_bytes() {
   return simt_here->shared;
 }
 
-NDR_DEVICE ndr_vector load_vector(const void *address, const char *file = __builtin_FILE(),
-                                  int line = __builtin_LINE()) {
+NDR_DEVICE void check_vector(const void *address, const char *file, int line) {
   if ((uintptr_t)address % sizeof(ndr_vector) != 0)
     simt_fail(file, line, "a vector is loaded from an address that is not a multiple of 16");
+}
+NDR_DEVICE ndr_vector load_vector(const void *address, const char *file = __builtin_FILE(),
+                                  int line = __builtin_LINE()) {
+  check_vector(address, file, line);
   ndr_vector p;
   memcpy(&p, address, sizeof p);
   return p;
 }
+/* The sanitizer sees the last byte only: the vector may begin before its array. */
+__attribute__((no_sanitize("address"))) inline ndr_vector load_unseen(const void *address) {
+  const volatile unsigned *word = (const volatile unsigned *)address;
+  return {{word[0], word[1], word[2], word[3]}};
+}
+template <int BYTES = 0>
 NDR_DEVICE ndr_vector keep_vector(const void *address, const char *file = __builtin_FILE(),
                                   int line = __builtin_LINE()) {
-  return load_vector(address, file, line);
+  const unsigned char *first = (const unsigned char *)address + BYTES;
+  check_vector(first, file, line);
+  (void)*(const volatile unsigned char *)(first + sizeof(ndr_vector) - 1);
+  return load_unseen(first);
 }
 template <class T> NDR_DEVICE T load_element(const T *address) {
   return *address;
@@ -100,6 +112,10 @@ NDR_DEVICE unsigned dot4(unsigned a, unsigned b, unsigned c) {
 }
 NDR_DEVICE unsigned multiply_high(unsigned a, unsigned b) {
   return (unsigned)((uint64_t)a * b >> 32);
+}
+
+NDR_DEVICE unsigned funnel_shift(unsigned low, unsigned high, unsigned bits) {
+  return (unsigned)(((uint64_t)high << 32 | low) >> (bits & 31));
 }
 
 template <class TO, class FROM> NDR_DEVICE TO same_bits(FROM from) {

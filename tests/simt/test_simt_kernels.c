@@ -19,6 +19,7 @@ static ndr_dtype dtype;
 
 typedef struct outcome {
   bool ran;
+  ndr_kernel kernel;
   char why[1024]; /* "" when all is well */
 } outcome;
 
@@ -35,7 +36,8 @@ static void execute(const ndr_plan *plan, const device_array *array, device_arra
   unsigned char *workspace = simt_allocate(plan->workspace, 0);
   char *before = malloc(result->host.bytes + 1);
   if (!workspace || !before) abort();
-  const char *kernel = ndr_kernel_name(ndr_plan_launch(plan, array->memory)->kernel);
+  came->kernel = ndr_plan_launch(plan, array->memory)->kernel;
+  const char *kernel = ndr_kernel_name(came->kernel);
   memset(workspace, ARRAY_POISON, plan->workspace);
   for (int round = 0; round < 2 && !came->why[0]; round++) {
     simt_controls.order = round ? how->order * 3 + 1 : how->order;
@@ -64,7 +66,7 @@ static void check(const ndr_problem *problem, const device_array *array, device_
 }
 
 static outcome run_case(const ndr_problem *problem, const char *family, const twist *how, rng *random) {
-  outcome came = {true, ""};
+  outcome came = {.ran = true};
   device_array array, result;
   ndr_plan *plan;
   ndr_options options = case_options(problem);
@@ -170,6 +172,43 @@ START_TEST(test_short_runs) {
 }
 END_TEST
 
+/* Columns that lie side by side in rows that begin anywhere: of a pitch that is no multiple of a vector, from each
+ * place in a vector on, narrower than a vector and around the widths of teams, in fewer rows than a thread loads at a
+ * time and in many. The last row ends with the array, so that whatever is read behind it is noticed. */
+START_TEST(test_shifted_rows) {
+  static const ndr_op ops[] = {NDR_SUM, NDR_VAR, NDR_MIN, NDR_ARGMAX, NDR_COUNT, NDR_MEAN};
+  static const int rows[] = {1, 2, 3, 4, 5, 7, 9, 31, 64, 129};
+  rng random = {test_seed() + (uint64_t)_i};
+  int elements = 16 / (int)ndr_dtype_bytes(dtype), alignment = (int)ndr_dtype_alignment(dtype), shifted = 0;
+  for (int i = test_case_count(100); i > 0; i--) {
+    ndr_problem problem = NDR_PROBLEM_INIT;
+    char text[96];
+    ndr_op op = ops[rng_between(&random, 0, 5)];
+    if (!op_defined(op, dtype)) continue;
+    twist how = random_twist(&random, dtype);
+    how.device = 0;
+    how.past = (size_t)(_i / alignment * alignment);
+    int team = elements << rng_between(&random, 0, 8), count = rows[rng_between(&random, 0, 9)];
+    int width = rng_once_in(&random, 2) ? (int)rng_between(&random, 1, 70) : team + (int)rng_between(&random, -2, 2);
+    if (width < 1) width = 1;
+    if (width * count > 40000) count = 40000 / width;
+    int pitch = width + (rng_once_in(&random, 2) ? 0 : (int)rng_between(&random, 1, 20));
+    if (rng_once_in(&random, 3))
+      snprintf(text, sizeof text, "%s %s [3:%d,%d:%d,%d:1] /1", ndr_op_name(op), ndr_dtype_name(dtype),
+               pitch * count + (int)rng_between(&random, 0, 3), count, pitch, width);
+    else
+      snprintf(text, sizeof text, "%s %s [%d:%d,%d:1] /0", ndr_op_name(op), ndr_dtype_name(dtype), count, pitch, width);
+    assert_ok(ndr_problem_parse(text, &problem));
+    announce_case(&problem, "thread", &how, test_seed());
+    outcome came = run_case(&problem, "thread", &how, &random);
+    ck_assert_msg(!came.why[0], "%s\n  %s", announced_case(), came.why);
+    shifted += came.kernel == NDR_KERNEL_THREAD_SHIFTED;
+  }
+  bool odd = _i / alignment * alignment % (int)ndr_dtype_bytes(dtype) != 0; /* complex numbers there are strided */
+  ck_assert_msg(shifted > 0 || elements == 1 || odd, "no row was shifted");
+}
+END_TEST
+
 /* The case to repeat. */
 static struct {
   ndr_op op;
@@ -209,5 +248,9 @@ int main(int argc, char **argv) {
   if (argc == 2) tcase_add_loop_test(operators, test_rows_in_vectors, 0, 4);
   if (argc == 2) tcase_add_loop_test(operators, test_short_runs, 0, 10);
   suite_add_tcase(suite, operators);
+  TCase *places = tcase_create("places");
+  tcase_set_timeout(places, 600);
+  if (argc == 2) tcase_add_loop_test(places, test_shifted_rows, 0, 16);
+  suite_add_tcase(suite, places);
   return suite_run(suite);
 }

@@ -96,10 +96,13 @@ static void walk_tree_lanes(walk *w, int64_t tile) {
   walk_outputs(w, tile, 0, p->length);
 }
 
-static void walk_thread(walk *w, int64_t tile, int64_t begin, int64_t end, bool vectors) {
+static void walk_thread(walk *w, int64_t tile, int64_t begin, int64_t end, ndr_kernel kernel) {
   const ndr_params *p = w->p;
   const ndr_param_thread *own = &p->thread;
   int teams = NDR_THREADS / own->team.count;
+  int64_t last = 0; /* reduced element, from the first */
+  for (int a = p->kept_count; a < p->kept_count + p->reduced_count; a++)
+    last += (p->axes[a].size - 1) * p->axes[a].stride;
   for (int64_t team = tile * teams; team < smaller((tile + 1) * teams, own->teams); team++) {
     int64_t first = team % own->axis_teams * own->team_columns;
     spot outer = locate(w, 1, p->kept_count, team / own->axis_teams);
@@ -107,10 +110,12 @@ static void walk_thread(walk *w, int64_t tile, int64_t begin, int64_t end, bool 
     expect(w, first < p->axes[0].size, "a team has no columns");
     for (int64_t c = first; c < most; c++) {
       spot output = {outer.offset + c * p->axes[0].stride, outer.other + c * p->axes[0].result_stride};
-      bool starts = vectors && (c - first) % w->elements == 0;
+      bool starts = kernel == NDR_KERNEL_THREAD_VECTORS && (c - first) % w->elements == 0;
       if (starts) expect(w, c + w->elements <= most && p->axes[0].stride == 1 && !w->past, "a vector is not whole");
       if (starts && begin < end)
         expect(w, (output.offset + locate_reduced(w, 0, begin).offset) % w->elements == 0, "a vector is not aligned");
+      if (kernel == NDR_KERNEL_THREAD_SHIFTED)
+        expect(w, p->axes[0].stride == 1 && output.offset + last < own->extent, "a row is beyond the array");
       visit_elements(w, output, begin, end);
     }
   }
@@ -212,8 +217,9 @@ static void walk_item(walk *w, ndr_kernel kernel, int64_t item) {
   case NDR_KERNEL_TREE_RUNS: walk_tree_runs(w, tile, begin, end); break;
   case NDR_KERNEL_TREE_STRIDED: walk_outputs(w, tile, begin, end); break;
   case NDR_KERNEL_TREE_LANES: walk_tree_lanes(w, tile); break;
-  case NDR_KERNEL_THREAD_VECTORS: walk_thread(w, tile, begin, end, true); break;
-  case NDR_KERNEL_THREAD_ELEMENTS: walk_thread(w, tile, begin, end, false); break;
+  case NDR_KERNEL_THREAD_VECTORS:
+  case NDR_KERNEL_THREAD_SHIFTED:
+  case NDR_KERNEL_THREAD_ELEMENTS: walk_thread(w, tile, begin, end, kernel); break;
   case NDR_KERNEL_TILE_COLUMNS: walk_tile_columns(w, tile, begin, end); break;
   case NDR_KERNEL_TILE_COLUMNS3:
     walk_rows(w, &p->tile_columns3.rows, tile, NDR_THREADS / p->tile_columns3.team.count, begin, end);

@@ -7,6 +7,7 @@
 #define NDR_THREAD_CUH
 
 #include "column.cuh"
+#include "emit.cuh"
 
 /* Folds UNROLL rows column by column. */
 template <class Op, reading HOW, int UNROLL, class LOADED>
@@ -205,6 +206,29 @@ NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, co
   }
 }
 
+/* Writes the outputs of a team whose rows are joined: those of the threads in its first row. */
+template <class Op, reading HOW>
+NDR_DEVICE void emit_team(const ndr_params &p, const team_spot &t, const typename Op::Accumulator *a,
+                          const column_team &team) {
+  const int count = column<Op, HOW>::count;
+  i64 stride = p.axes[0].result_stride;
+  if constexpr (warp_emission<Op, count>::possible) {
+    if (p.thread.team.count >= NDR_WARP && warp_emission<Op, count>::here(p)) {
+      int lanes = p.thread.lanes.count < NDR_WARP ? p.thread.lanes.count : NDR_WARP;
+      int first = team.lane / NDR_WARP * NDR_WARP * count;
+      emit_warp<Op, count>(p, t.at.result + first * stride, stride, (int)t.columns - first, lanes, a);
+      return;
+    }
+  }
+  int first = team.lane * count;
+  i64 at = t.at.result + first * stride;
+  if (team.row != 0 || first >= t.columns) return;
+  if (HOW != READ_SHIFTED || t.columns - first >= count)
+    emit_row<Op, count>(p, at, stride, a);
+  else
+    emit_some<Op, count>(p, at, stride, a, (int)t.columns - first);
+}
+
 template <class Op, reading HOW> NDR_DEVICE void thread_columns(const ndr_params &p) {
   const int count = column<Op, HOW>::count;
   const int threads = p.thread.team.count;
@@ -222,14 +246,7 @@ template <class Op, reading HOW> NDR_DEVICE void thread_columns(const ndr_params
     i64 again = machine::opaque(item);
     team_spot t = team.spot(p, again);
     if (p.splits == 1 && (threads <= NDR_WARP || team.rows == 1)) {
-      int first = team.lane * count;
-      if (team.row == 0 && first < t.columns) {
-        i64 stride = p.axes[0].result_stride, at = t.at.result + first * stride;
-        if (HOW != READ_SHIFTED || t.columns - first >= count)
-          emit_row<Op, count>(p, at, stride, a);
-        else
-          emit_some<Op, count>(p, at, stride, a, (int)t.columns - first);
-      }
+      emit_team<Op, HOW>(p, t, a, team);
       continue;
     }
     tile_split whose = split_of(p, again);

@@ -1,0 +1,73 @@
+/* Writes what the lanes of a warp have totalled, COUNT neighbouring outputs each, so that neighbouring lanes write
+ * neighbouring bytes: the lanes exchange their results in shared memory, unless each has exactly one vector of them. */
+#ifndef NDR_EMIT_CUH
+#define NDR_EMIT_CUH
+
+#include "walk.cuh"
+
+/* Whether emit_warp can write COUNT outputs a lane: their results fill whole vectors. */
+template <class Op, int COUNT, bool SINGLE = Op::single> struct warp_emission {
+  static const bool possible = COUNT > 1 && COUNT * sizeof(typename Op::result) % 16 == 0;
+  static NDR_DEVICE bool here(const ndr_params &p) {
+    return !p.partial && !(Op::counting && p.finalize >= NDR_FINALIZE_ANY);
+  }
+};
+template <class Op, int COUNT> struct warp_emission<Op, COUNT, false> { static const bool possible = false; };
+
+/* The results of a lane, as vectors. */
+template <class Op, int COUNT> struct lane_results {
+  static const int vectors = COUNT * sizeof(typename Op::result) / 16, per = COUNT / vectors;
+  /* Lanes whose results shared memory holds at a time. */
+  static const int held = vectors > 2 ? 2 * NDR_WARP / vectors : NDR_WARP;
+  union {
+    typename Op::result value[COUNT];
+    ndr_vector vector[vectors];
+  };
+  NDR_DEVICE lane_results(const ndr_params &p, const typename Op::Accumulator *a) {
+#pragma unroll
+    for (int c = 0; c < COUNT; c++) store_value(&value[c], finish_total<Op>(p, Op::widen(a[c])));
+  }
+  /* Where vector n of the held lanes lies: lanes that write or read at the same time start in banks of their own. */
+  static NDR_DEVICE int place(int n) {
+    return n ^ (n / vectors & (vectors - 1));
+  }
+};
+
+/* Writes the outputs of the first `lanes` lanes, or the first `left` of them if they are fewer, from element `offset`
+ * of the result on. All threads of the warp call this with the same arguments, except for their accumulators. */
+template <class Op, int COUNT>
+NDR_DEVICE void emit_warp(const ndr_params &p, i64 offset, i64 stride, int left, int lanes,
+                          const typename Op::Accumulator *a) {
+  typedef lane_results<Op, COUNT> results;
+  NDR_SHARED ndr_vector shared[2 * NDR_BLOCK];
+  ndr_vector *room = shared + 2 * (machine::thread() & ~(NDR_WARP - 1));
+  int lane = machine::thread() & (NDR_WARP - 1);
+  typename Op::result *out = (typename Op::result *)p.result[0] + offset;
+  bool aligned = stride == 1 && (unsigned long long)out % 16 == 0;
+  results mine(p, a);
+  if (results::vectors == 1 && aligned && left >= lanes * COUNT) {
+    if (lane < lanes) ((ndr_vector *)out)[lane] = mine.vector[0];
+    return;
+  }
+#pragma unroll 1
+  for (int first = 0; first < lanes && first * COUNT < left;
+       first += results::held, out += results::held * COUNT * stride) {
+    machine::warp_barrier();
+    if (lane >= first && lane < first + results::held) {
+#pragma unroll
+      for (int v = 0; v < results::vectors; v++)
+        room[results::place((lane - first) * results::vectors + v)] = mine.vector[v];
+    }
+    machine::warp_barrier();
+    int most = (lanes - first < results::held ? lanes - first : results::held) * COUNT;
+    int count = left - first * COUNT < most ? left - first * COUNT : most;
+    int whole = aligned ? count / results::per : 0;
+#pragma unroll 1
+    for (int n = lane; n < whole; n += NDR_WARP) ((ndr_vector *)out)[n] = room[results::place(n)];
+#pragma unroll 1
+    for (int k = whole * results::per + lane; k < count; k += NDR_WARP)
+      out[k * stride] = ((const typename Op::result *)&room[results::place(k / results::per)])[k % results::per];
+  }
+}
+
+#endif

@@ -53,12 +53,26 @@ static void fold_converted(const ndr_engine *engine, const ndr_scratch *scratch,
     part.data = scratch->converted;
     part.row_stride = part.lanes;
     part.cached = true;
-    for (int i = first; i < end; i++) fold_op(engine, &engine->ops[i], &part, states);
+    part.ahead = 0;
+    for (int i = first; i < end; i++)
+      if (!engine->ops[i].across) fold_op(engine, &engine->ops[i], &part, states);
   }
+}
+
+/* Folds the ops that take lanes as they lie in memory; returns how many others there are. */
+static int fold_across(const ndr_engine *engine, const ndr_tile *tile, uint64_t *states) {
+  int left = 0;
+  for (int i = 0; i < engine->problem->op_count; i++)
+    if (engine->ops[i].across)
+      engine->ops[i].across(tile, states + engine->ops[i].block, engine->nest->pitch);
+    else
+      left++;
+  return left;
 }
 
 static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, ndr_tile *tile, uint64_t *states) {
   const ndr_nest *nest = engine->nest;
+  if (fold_across(engine, tile, states) == 0) return;
   if (nest->lane_stride != 1 && tile->lanes > 1) {
     engine->isa->gather[log2_of(engine->bytes)](tile->data, tile->row_stride, nest->lane_stride, scratch->gathered,
                                                 tile->rows, tile->lanes);
@@ -69,7 +83,7 @@ static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, ndr_
   for (int i = 0, end; i < engine->problem->op_count; i = end) {
     ndr_dtype view = engine->ops[i].view;
     for (end = i; end < engine->problem->op_count && engine->ops[end].view == view; end++)
-      if (view == engine->problem->dtype) fold_op(engine, &engine->ops[end], tile, states);
+      if (view == engine->problem->dtype && !engine->ops[end].across) fold_op(engine, &engine->ops[end], tile, states);
     if (view != engine->problem->dtype) fold_converted(engine, scratch, tile, i, end, states);
   }
 }
@@ -101,10 +115,12 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
   ndr_tile tile = {.data = engine->data + (kept->offset + reduced->offset) * engine->bytes,
                    .lanes = nest->lanes,
                    .row_stride = nest->row_stride,
+                   .lane_stride = nest->lane_stride,
                    .period = nest->period,
                    .index = engine->problem->index_origin + reduced->index,
                    .index_row = nest->row_index,
                    .index_lane = nest->lane_index,
+                   .ahead = nest->lane_stride == 1 ? nest->ahead * engine->bytes : 0,
                    .fresh = fresh};
   if (nest->form == NDR_NEST_RUN) {
     int64_t full = nest->rows * (nest->lanes / nest->period), left = nest->extent - blocks * full;

@@ -15,6 +15,11 @@
 #define TASK_BYTES 65536
 /* The bytes of a problem's splits are at least this many times those of their states. */
 #define STATES_PART 32
+/* Lanes of a tile where a row has more than NDR_LANES, or does not lie right after the one before: accumulators take a
+ * part of the first-level cache. */
+#define CUT_LANES 512
+/* Bytes of tiles between one and the one that is prefetched with it. */
+#define PREFETCH_BYTES 8192
 
 static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
@@ -46,16 +51,24 @@ static int64_t element_bytes(const ndr_canonical *problem) {
   return (int64_t)ndr_dtype_bytes(problem->dtype);
 }
 
-static int64_t rows_that_fit(const ndr_canonical *problem, int64_t lanes, int64_t row_extent) {
-  int64_t rows = most(NDR_TILE_BYTES / (lanes * element_bytes(problem)), 1);
-  return least(least(rows, NDR_ROWS), row_extent);
+/* Rows of a tile, which are cut evenly. Those that lie one after the other are more: each tile costs another pass over
+ * its states. */
+static int64_t rows_that_fit(const ndr_canonical *problem, bool dense, int64_t lanes, int64_t row_extent) {
+  int64_t rows = most((dense ? 4 : 1) * NDR_TILE_BYTES / (lanes * element_bytes(problem)), 1);
+  rows = least(rows, NDR_ROWS);
+  return cuts(row_extent, cuts(row_extent, rows));
+}
+
+/* Whether rows of a kept axis are read whole, one right after the other. */
+static bool is_whole(const ndr_axis *axis, int64_t row_stride) {
+  return axis->stride == 1 && axis->size <= NDR_LANES && row_stride == axis->size;
 }
 
 /* Lanes of a tile along a kept axis. If rows lie closer in memory than lanes, one tile should have all rows, so that it
  * uses the whole of each cache line. Lanes are cut evenly, into multiples of 16. */
 static int64_t lanes_that_fit(const ndr_canonical *problem, const ndr_axis *axis, int64_t row_stride,
                               int64_t row_extent) {
-  int64_t lanes = NDR_LANES;
+  int64_t lanes = is_whole(axis, row_stride) ? NDR_LANES : CUT_LANES;
   if (row_stride < axis->stride)
     lanes = most(32, least(lanes, NDR_TILE_BYTES / (least(row_extent, NDR_ROWS) * element_bytes(problem)) / 16 * 16));
   return least(cuts(cuts(axis->size, cuts(axis->size, lanes)), 16) * 16, axis->size);
@@ -148,6 +161,15 @@ static void size_memory(ndr_nest *nest, const ndr_canonical *problem, int64_t wo
       cuts(cuts(nest->levels * nest->block * 8, 64) * 64 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
 }
 
+/* Tiles follow each other along the innermost kept axis, or where a chunk has one position along the innermost reduced
+ * one. */
+static int64_t far_ahead(const ndr_nest *nest, int64_t tile_bytes) {
+  int64_t tiles = cuts(PREFETCH_BYTES, tile_bytes);
+  if (nest->form == NDR_NEST_RUN) return 0;
+  if (nest->chunk > 1) return nest->kept[0].stride * tiles;
+  return nest->steps > 1 ? nest->reduced[0].stride * tiles : 0;
+}
+
 static void complete(ndr_nest *nest, const ndr_canonical *problem) {
   int64_t words = 0, tile_bytes = nest->lanes * nest->rows * element_bytes(problem);
   for (int i = 0; i < problem->op_count; i++) words += ndr_state_words(problem->ops[i], problem->dtype);
@@ -158,6 +180,7 @@ static void complete(ndr_nest *nest, const ndr_canonical *problem) {
   nest->chunks = cuts(nest->positions, nest->chunk);
   nest->splits = choose_splits(nest, problem, tile_bytes);
   spread(nest, tile_bytes);
+  nest->ahead = far_ahead(nest, tile_bytes);
   nest->levels = 1;
   for (int64_t n = cuts(nest->steps, nest->splits); n > NDR_FAN; n = cuts(n, NDR_FAN)) nest->levels++;
   size_memory(nest, problem, words, tile_bytes);
@@ -177,7 +200,7 @@ void ndr_nest_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes,
   nest->row_stride = rows->stride;
   nest->row_index = rows->index;
   nest->lanes = nest->period = lanes_that_fit(problem, lanes, rows->stride, rows->size);
-  nest->rows = rows_that_fit(problem, nest->lanes, rows->size);
+  nest->rows = rows_that_fit(problem, is_whole(lanes, rows->stride), nest->lanes, rows->size);
   add_kept(nest, problem, kept_lanes);
   add_reduced(nest, problem, -1, reduced_rows);
   complete(nest, problem);
@@ -195,7 +218,7 @@ void ndr_nest_grid(ndr_nest *nest, const ndr_canonical *problem, int reduced_lan
   nest->row_extent = rows->size;
   nest->row_stride = rows->stride;
   nest->row_index = rows->index;
-  nest->rows = rows_that_fit(problem, nest->lanes, rows->size);
+  nest->rows = rows_that_fit(problem, false, nest->lanes, rows->size);
   add_kept(nest, problem, -1);
   add_reduced(nest, problem, reduced_lanes, reduced_rows);
   complete(nest, problem);
@@ -223,7 +246,7 @@ void ndr_nest_run(ndr_nest *nest, const ndr_canonical *problem, int reduced_lane
   nest->lane_index = run->index;
   nest->row_stride = groups * run->stride;
   nest->row_index = groups * run->index;
-  nest->rows = rows_that_fit(problem, nest->lanes, run->size / groups);
+  nest->rows = rows_that_fit(problem, false, nest->lanes, run->size / groups);
   add_kept(nest, problem, kept_period);
   add_reduced(nest, problem, reduced_lanes, -1);
   complete(nest, problem);

@@ -48,6 +48,7 @@ typedef struct ndr_nest {
   int kept_count, reduced_count, lane_axis, row_axis;
   ndr_nest_axis kept[NDR_MAX_DIMS + 1], reduced[NDR_MAX_DIMS + 1];
   int64_t positions, steps;
+  int64_t ahead; /* elements to a tile that comes some tiles later; 0: not known */
   int64_t chunk, chunks, splits;
 
   int levels;

@@ -144,6 +144,16 @@ static void run_tasks(const ndr_engine *engine, void *workspace) {
   ndr_pool_run(nest->threads, do_tasks, &queue);
 }
 
+/* Bytes of a lane's run below which transposing is faster than adding up each. */
+#define ACROSS_BYTES 20
+
+/* Whether each lane of a tile is an output with a run of its own. */
+static bool lanes_are_rows(const ndr_engine *engine) {
+  const ndr_nest *nest = engine->nest;
+  return nest->form == NDR_NEST_ROWS && nest->row_stride == 1 && nest->lane_stride != 1 &&
+         nest->rows * engine->bytes >= ACROSS_BYTES;
+}
+
 static ndr_engine_op describe_op(const ndr_engine *engine, int number) {
   const ndr_canonical *problem = engine->problem;
   ndr_op op = problem->ops[number];
@@ -154,6 +164,7 @@ static ndr_engine_op describe_op(const ndr_engine *engine, int number) {
                              .view = ndr_fold_dtype(op, problem->dtype, problem->accumulate_f64),
                              .words = ndr_state_words(op, problem->dtype)};
   described.fold = engine->isa->fold[skip][described.view][op];
+  if (!skip && lanes_are_rows(engine)) described.across = engine->isa->across[problem->dtype][op];
   described.join = engine->isa->join(&described.state);
   return described;
 }

@@ -1,62 +1,159 @@
 /* Template, part 10: ndr_state_finish in loops that vectorise, which matters where outputs have few elements. */
 
-#define FINISH(type, value)                                                                                            \
-  {                                                                                                                    \
-    type *to = result;                                                                                                 \
-    for (int64_t j = 0; j < count; j++) to[j] = (type)(value);                                                         \
-    return;                                                                                                            \
-  }
-#define S(w) f64_of(states[(w)*pitch + j])
-#define MEAN (S(0) / S(1))
-#define INDEX (states[pitch + j] == INT64_MAX ? -1 : (int64_t)states[pitch + j]) /* of no element: -1 */
-#define VARIANCE (S(0) > 0 ? S(2) / (S(0) > state->ddof ? S(0) - state->ddof : 0) : (double)NAN)
+/* The bits of a float of `digits` significand bits, with the hidden one, whose smallest normal exponent is `lowest`:
+ * rounded once, to nearest even, as ndr_f16_from_double does it. Adding 2^k, whose last place is that of the
+ * subnormals, rounds these. */
+static inline uint16_t narrow(double value, int digits, int lowest) {
+  const int shift = 53 - digits;
+  const uint64_t infinity = (uint64_t)(3 - 2 * lowest) << (digits - 1);
+  const double magnitude = fabs(value), subnormal = f64_of((uint64_t)(1076 + lowest - digits) << 52);
+  uint64_t bits = word_of(magnitude);
+  uint64_t tiny = word_of(magnitude + subnormal) - word_of(subnormal);
+  uint64_t normal = ((bits + ((UINT64_C(1) << (shift - 1)) - 1) + (bits >> shift & 1)) >> shift) -
+                    ((uint64_t)(1022 + lowest) << (digits - 1));
+  uint64_t finite = bits < (uint64_t)(1023 + lowest) << 52 ? tiny : normal;
+  uint64_t rounded = finite < infinity ? finite : infinity;
+  rounded = value == value ? rounded : infinity | UINT64_C(1) << (digits - 2);
+  return (uint16_t)(rounded | (word_of(value) >> 48 & 0x8000));
+}
 
-static void finish(const ndr_state *state, const uint64_t *states, int64_t pitch, int64_t step, int64_t count,
-                   void *result, int64_t result_step) {
+#define F16_OF(value) narrow(value, 11, -14)
+#define BF16_OF(value) narrow(value, 8, -126)
+
+#define FINISH(type, value)                                                                                            \
+  do {                                                                                                                 \
+    type *restrict to_ = result;                                                                                       \
+    for (int64_t j = 0; j < count; j++) to_[j] = value;                                                                \
+    return true;                                                                                                       \
+  } while (0)
+#define FINISH_REAL(value)                                                                                             \
+  switch (dtype) {                                                                                                     \
+  case NDR_F16: FINISH(ndr_f16, F16_OF(value));                                                                        \
+  case NDR_BF16: FINISH(ndr_bf16, BF16_OF(value));                                                                     \
+  case NDR_F32: FINISH(float, (float)(value));                                                                         \
+  default: FINISH(double, value);                                                                                      \
+  }
+#define FINISH_COMPLEX(re, im)                                                                                         \
+  do {                                                                                                                 \
+    if (dtype == NDR_C64) FINISH(ndr_c64, ((ndr_c64){(float)(re), (float)(im)}));                                      \
+    FINISH(ndr_c128, ((ndr_c128){re, im}));                                                                            \
+  } while (0)
+/* Minima of no element are limits of the word, and become those of the dtype. */
+#define FINISH_INT(type, least, most)                                                                                  \
+  FINISH(type, (type)((int64_t)states[j] < (least)  ? (least)                                                          \
+                      : (int64_t)states[j] > (most) ? (most)                                                           \
+                                                    : (int64_t)states[j]))
+#define FINISH_UINT(type, most) FINISH(type, (type)(states[j] > (most) ? (most) : states[j]))
+
+#define S(w) f64_of(states[(w)*pitch + j])
+#define INDEX (states[pitch + j] == INT64_MAX ? -1 : (int64_t)states[pitch + j]) /* of no element: -1 */
+#define VARIANCE (S(0) > 0 ? S(parts + 1) / (S(0) > state->ddof ? S(0) - state->ddof : 0) : (double)NAN)
+
+/* Values of sum, prod, min and max. */
+static bool finish_values(ndr_dtype dtype, const uint64_t *restrict states, int64_t pitch, int64_t count,
+                          void *restrict result) {
+  switch (dtype) {
+  case NDR_BOOL: FINISH_UINT(uint8_t, 1);
+  case NDR_U8: FINISH_UINT(uint8_t, UINT8_MAX);
+  case NDR_U16: FINISH_UINT(uint16_t, UINT16_MAX);
+  case NDR_U32: FINISH_UINT(uint32_t, UINT32_MAX);
+  case NDR_I8: FINISH_INT(int8_t, INT8_MIN, INT8_MAX);
+  case NDR_I16: FINISH_INT(int16_t, INT16_MIN, INT16_MAX);
+  case NDR_I32: FINISH_INT(int32_t, INT32_MIN, INT32_MAX);
+  case NDR_I64:
+  case NDR_U64: FINISH(uint64_t, states[j]);
+  case NDR_F16:
+  case NDR_BF16:
+  case NDR_F32:
+  case NDR_F64: FINISH_REAL(S(0))
+  case NDR_C64:
+  case NDR_C128: FINISH_COMPLEX(S(0), S(1));
+  }
+  return false;
+}
+
+/* Finishes states that lie one after the other, as their results do; false if there is no loop for them. */
+static bool finish_dense(const ndr_state *state, const uint64_t *restrict states, int64_t pitch, int64_t count,
+                         void *restrict result) {
   ndr_dtype dtype = ndr_op_result(state->op, state->dtype);
-  bool dense = step == 1 && result_step == 1 && ndr_dtype_class(state->dtype) != NDR_CLASS_COMPLEX;
-  bool f32 = dense && dtype == NDR_F32, f64 = dense && dtype == NDR_F64;
+  int parts = ndr_dtype_class(state->dtype) == NDR_CLASS_COMPLEX ? 2 : 1;
   switch (state->op) {
   case NDR_SUM:
   case NDR_PROD:
   case NDR_MIN:
-  case NDR_MAX:
+  case NDR_MAX: return finish_values(dtype, states, pitch, count, result);
   case NDR_NORM1:
-  case NDR_NORMINF:
-    if (f32) FINISH(float, S(0))
-    if (f64) FINISH(double, S(0))
-    if (dense && (dtype == NDR_I64 || dtype == NDR_U64)) FINISH(uint64_t, states[j])
-    break;
-  case NDR_COUNT:
-  case NDR_VALID:
-    if (dense) FINISH(uint64_t, states[j])
-    break;
-  case NDR_ARGMIN:
-  case NDR_ARGMAX:
-    if (dense) FINISH(int64_t, INDEX)
-    break;
-  case NDR_ANY:
-  case NDR_ALL:
-    if (dense) FINISH(uint8_t, states[j])
-    break;
+  case NDR_NORMINF: FINISH_REAL(S(0))
+  case NDR_NORM2: FINISH_REAL(sqrt(S(0)))
   case NDR_MEAN:
-    if (f32) FINISH(float, MEAN)
-    if (f64) FINISH(double, MEAN)
-    break;
-  case NDR_VAR:
-    if (f32) FINISH(float, VARIANCE)
-    if (f64) FINISH(double, VARIANCE)
-    break;
-  case NDR_STD:
-  case NDR_NORM2:
-  case NDR_LOGSUMEXP:
-  case NDR_PTP: break;
+    if (parts == 2) FINISH_COMPLEX(S(0) / S(2), S(1) / S(2));
+    FINISH_REAL(S(0) / S(1))
+  case NDR_VAR: FINISH_REAL(VARIANCE)
+  case NDR_STD: FINISH_REAL(sqrt(VARIANCE))
+  case NDR_COUNT:
+  case NDR_VALID: FINISH(uint64_t, states[j]);
+  case NDR_ARGMIN:
+  case NDR_ARGMAX: FINISH(int64_t, INDEX);
+  case NDR_ANY:
+  case NDR_ALL: FINISH(uint8_t, states[j] != 0);
+  case NDR_PTP:
+  case NDR_LOGSUMEXP: break;
   }
-  ndr_state_finish(state, states, pitch, step, count, result, result_step);
+  return false;
 }
 
+#undef F16_OF
+#undef BF16_OF
 #undef FINISH
-#undef INDEX
+#undef FINISH_REAL
+#undef FINISH_COMPLEX
+#undef FINISH_INT
+#undef FINISH_UINT
 #undef S
-#undef MEAN
+#undef INDEX
 #undef VARIANCE
+
+#define SCATTER(type)                                                                                                  \
+  {                                                                                                                    \
+    const type *from_ = dense;                                                                                         \
+    type *to_ = result;                                                                                                \
+    for (int64_t j = 0; j < count; j++) to_[j * step] = from_[j];                                                      \
+    return;                                                                                                            \
+  }
+
+/* Copies results that lie one after the other to places `step` apart. */
+static void scatter(const void *dense, int64_t count, size_t bytes, void *result, int64_t step) {
+  switch (bytes) {
+  case 1: SCATTER(uint8_t)
+  case 2: SCATTER(uint16_t)
+  case 4: SCATTER(uint32_t)
+  case 8: SCATTER(uint64_t)
+  default: SCATTER(ndr_c128)
+  }
+}
+#undef SCATTER
+
+/* States or results that lie apart are moved to memory where they lie one after the other, a block at a time. */
+static void finish(const ndr_state *state, const uint64_t *states, int64_t pitch, int64_t step, int64_t count,
+                   void *result, int64_t result_step) {
+  enum { BLOCK = 128 };
+  ALIGNED uint64_t moved[NDR_MAX_WORDS * BLOCK], dense[2 * BLOCK];
+  int words = ndr_state_words(state->op, state->dtype);
+  size_t bytes = ndr_dtype_bytes(ndr_op_result(state->op, state->dtype));
+  if (step == 1 && result_step == 1) {
+    if (!finish_dense(state, states, pitch, count, result))
+      ndr_state_finish(state, states, pitch, step, count, result, result_step);
+    return;
+  }
+  for (int64_t done = 0, some; done < count; done += some) {
+    some = count - done < BLOCK ? count - done : BLOCK;
+    char *to = (char *)result + done * result_step * (int64_t)bytes;
+    for (int w = 0; w < words; w++)
+      for (int64_t j = 0; j < some; j++) moved[w * BLOCK + j] = states[w * pitch + (done + j) * step];
+    if (finish_dense(state, moved, BLOCK, some, result_step == 1 ? (void *)to : dense)) {
+      if (result_step != 1) scatter(dense, some, bytes, to, result_step);
+      continue;
+    }
+    ndr_state_finish(state, moved, BLOCK, 1, some, to, result_step);
+  }
+}

@@ -11,18 +11,20 @@
 
 #include "core/state.h"
 
-#define NDR_LANES 512 /* the most lanes of a tile: their accumulators stay in the first-level cache */
-#define NDR_ROWS 255  /* the most rows: 8 bits count them, and 16 bits hold the sum of 8-bit elements over them */
+#define NDR_LANES 1024 /* the most lanes of a tile: their accumulators stay in the first-level cache */
+#define NDR_ROWS 255   /* the most rows: 8 bits count them, and 16 bits hold the sum of 8-bit elements over them */
 
 typedef struct ndr_tile {
   const void *data;
   int64_t lanes, rows;
-  int64_t row_stride; /* in elements; may be negative */
-  int64_t period;     /* divides lanes */
+  int64_t row_stride;  /* in elements; may be negative */
+  int64_t lane_stride; /* only kernels of `across` look at it: to the others lanes are contiguous */
+  int64_t period;      /* divides lanes */
   /* The flattened index of lane l in row r is index + r * index_row + l / period * index_lane, index_row >= 0. */
   int64_t index, index_row, index_lane;
-  bool cached; /* the elements were just written, and are in a cache */
-  bool fresh;  /* states hold nothing yet: store the tile's states instead of merging them */
+  int64_t ahead; /* bytes to a later tile, whose elements are prefetched; 0: none are */
+  bool cached;   /* the elements were just written, and are in a cache */
+  bool fresh;    /* states hold nothing yet: store the tile's states instead of merging them */
 } ndr_tile;
 
 /* Folds a tile into `period` states. */
@@ -41,7 +43,10 @@ typedef void ndr_convert(const void *from, void *to, int64_t count);
 typedef struct ndr_isa {
   const char *name;
   /* NULL where op folds another dtype than the array's: see ndr_fold_dtype. */
-  ndr_fold *fold[2][NDR_DTYPE_COUNT][NDR_OP_COUNT];       /* [skip_nan][dtype][op] */
+  ndr_fold *fold[2][NDR_DTYPE_COUNT][NDR_OP_COUNT]; /* [skip_nan][dtype][op] */
+  /* Folds the array's elements where rows are contiguous (row_stride 1) and lanes are not: each lane is an output with
+   * a short run of its own. NULL where there is none; NaN elements count. */
+  ndr_fold *across[NDR_DTYPE_COUNT][NDR_OP_COUNT];        /* [dtype][op] */
   ndr_gather *gather[5];                                  /* by log2 of the element's bytes */
   ndr_convert *convert[NDR_DTYPE_COUNT][NDR_DTYPE_COUNT]; /* [from][to] */
   ndr_join *(*join)(const ndr_state *state);

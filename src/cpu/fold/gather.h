@@ -2,7 +2,8 @@
  *   GATHER(function)    how its functions are called
  *   BITS                an unsigned type of the elements' size
  *   SIDE                elements in 16 bytes
- *   LOW, HIGH           shuffles that interleave the first and the last halves of two vectors */
+ *   LOW, HIGH           shuffles that interleave the first and the last halves of two 16-byte vectors
+ *   UNPACK(half)        the instruction that does so in each 16 bytes of two wider vectors, half being lo or hi */
 
 typedef BITS __attribute__((may_alias)) GATHER(element);
 typedef BITS __attribute__((vector_size(16))) GATHER(vector);
@@ -23,9 +24,10 @@ static void GATHER(row)(const GATHER(element) *restrict from, int64_t lane_strid
 }
 #undef GATHER_ROW
 
-/* Transposes SIDE lanes of SIDE contiguous elements into SIDE rows, by interleaving the halves log2 SIDE times. */
+/* Transposes SIDE lanes of SIDE contiguous elements, by interleaving the halves log2 SIDE times. Stores the first
+ * `rows` of the SIDE rows. */
 static inline void GATHER(square)(const GATHER(element) * from, int64_t lane_stride, GATHER(element) * to,
-                                  int64_t lanes) {
+                                  int64_t to_stride, int64_t rows) {
   GATHER(vector) v[SIDE], w[SIDE];
   for (int i = 0; i < SIDE; i++) memcpy(&v[i], from + i * lane_stride, 16);
   for (int round = 1; round < SIDE; round *= 2) {
@@ -35,17 +37,78 @@ static inline void GATHER(square)(const GATHER(element) * from, int64_t lane_str
     }
     for (int i = 0; i < SIDE; i++) v[i] = w[i];
   }
-  for (int i = 0; i < SIDE; i++) memcpy(to + i * lanes, &v[i], 16);
+  for (int i = 0; i < SIDE; i++)
+    if (i < rows) memcpy(to + i * to_stride, &v[i], 16);
+}
+
+#if defined WIDE && SIDE < 16
+/* Transposes as many squares at once as a register has 16 bytes. */
+static inline void GATHER(squares)(const GATHER(element) * from, int64_t lane_stride, GATHER(element) * to,
+                                   int64_t to_stride) {
+  wide_bits v[SIDE], w[SIDE];
+  for (int i = 0; i < SIDE; i++) {
+    memcpy(&v[i], from + i * lane_stride, sizeof v[i]);
+    __builtin_prefetch((const char *)(from + i * lane_stride) + AHEAD);
+  }
+  for (int round = 1; round < SIDE; round *= 2) {
+    for (int i = 0; i < SIDE / 2; i++) {
+      w[2 * i] = UNPACK(lo)(v[i], v[i + SIDE / 2]);
+      w[2 * i + 1] = UNPACK(hi)(v[i], v[i + SIDE / 2]);
+    }
+    for (int i = 0; i < SIDE; i++) v[i] = w[i];
+  }
+#define STORE(q)                                                                                                       \
+  for (int i = 0; i < SIDE; i++)                                                                                       \
+    _mm_storeu_si128((__m128i *)(void *)(to + ((q)*SIDE + i) * to_stride), WIDE_PART(v[i], q));
+  WIDE_PARTS(STORE)
+#undef STORE
+}
+
+/* Transposes SIDE lanes whose rows are contiguous, and at least as many as one of the wide steps has. */
+static inline void GATHER(strip)(const GATHER(element) * from, int64_t lane_stride, GATHER(element) * to,
+                                 int64_t to_stride, int64_t rows) {
+  int64_t row = 0;
+  for (; row + WIDE * SIDE <= rows; row += WIDE * SIDE)
+    GATHER(squares)(from + row, lane_stride, to + row * to_stride, to_stride);
+  /* The last step overlaps the one before. */
+  if (row < rows) {
+    row = rows - WIDE * SIDE;
+    GATHER(squares)(from + row, lane_stride, to + row * to_stride, to_stride);
+  }
+}
+#endif
+
+/* Transposes lanes whose rows are less than 16 bytes each: loads go on into the lanes that follow. */
+static void GATHER(short_rows)(const GATHER(element) * from, int64_t lane_stride, GATHER(element) * to, int64_t rows,
+                               int64_t lanes) {
+  int64_t lane = 0;
+  for (; (lane + SIDE - 1) * lane_stride + SIDE <= (lanes - 1) * lane_stride + rows; lane += SIDE)
+    GATHER(square)(from + lane * lane_stride, lane_stride, to + lane, lanes, rows);
+  for (int64_t row = 0; row < rows; row++)
+    GATHER(row)(from + row + lane * lane_stride, lane_stride, to + row * lanes + lane, lanes - lane);
 }
 
 static void GATHER(tile)(const void *source, int64_t row_stride, int64_t lane_stride, void *target, int64_t rows,
                          int64_t lanes) {
   const GATHER(element) *from = source;
   GATHER(element) *to = target;
+  if (row_stride == 1 && lane_stride > 4 && rows < SIDE && lane_stride <= SIDE) {
+    GATHER(short_rows)(from, lane_stride, to, rows, lanes);
+    return;
+  }
+#if defined WIDE && SIDE < 16
+  if (row_stride == 1 && lane_stride > 4 && rows >= WIDE * SIDE && lanes >= SIDE) {
+    for (int64_t lane = 0; lane < lanes; lane += SIDE) {
+      int64_t at = lane + SIDE <= lanes ? lane : lanes - SIDE;
+      GATHER(strip)(from + at * lane_stride, lane_stride, to + at, lanes, rows);
+    }
+    return;
+  }
+#endif
   int64_t row = 0, squares = lanes / SIDE * SIDE;
   for (; row_stride == 1 && lane_stride > 4 && row + SIDE <= rows; row += SIDE) {
     for (int64_t lane = 0; lane < squares; lane += SIDE)
-      GATHER(square)(from + row + lane * lane_stride, lane_stride, to + row * lanes + lane, lanes);
+      GATHER(square)(from + row + lane * lane_stride, lane_stride, to + row * lanes + lane, lanes, SIDE);
     for (int64_t r = row; r < row + SIDE && squares < lanes; r++)
       GATHER(row)(from + r + squares * lane_stride, lane_stride, to + r * lanes + squares, lanes - squares);
   }
@@ -57,3 +120,4 @@ static void GATHER(tile)(const void *source, int64_t row_stride, int64_t lane_st
 #undef SIDE
 #undef LOW
 #undef HIGH
+#undef UNPACK

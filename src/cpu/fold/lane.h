@@ -55,6 +55,21 @@ typedef double run_part __attribute__((vector_size(RUN_PART * sizeof(double))));
 typedef int64_t run_part_bits __attribute__((vector_size(RUN_PART * sizeof(int64_t))));
 #endif
 
+/* Registers that hold WIDE times 16 bytes, for transposing. */
+#if defined __AVX512BW__
+#define WIDE 4
+#define WIDE_PARTS(X) X(0) X(1) X(2) X(3)
+#define WIDE_PART(v, q) _mm512_extracti32x4_epi32(v, q)
+#define WIDE_UNPACK(half, type) _mm512_unpack##half##_##type
+typedef __m512i wide_bits;
+#elif defined __AVX2__
+#define WIDE 2
+#define WIDE_PARTS(X) X(0) X(1)
+#define WIDE_PART(v, q) _mm256_extracti128_si256(v, q)
+#define WIDE_UNPACK(half, type) _mm256_unpack##half##_##type
+typedef __m256i wide_bits;
+#endif
+
 static inline bool is_run(const ndr_tile *tile) {
   return tile->period == 1 && tile->lanes == RUN_LANES && tile->row_stride == RUN_LANES;
 }
@@ -64,6 +79,13 @@ static inline bool is_run(const ndr_tile *tile) {
 
 static inline void prefetch_row(const void *row, size_t bytes) {
   for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch((const char *)row + AHEAD + at);
+}
+
+/* Loads what a later tile has in the place of a row of this one into the cache. */
+static inline void prefetch_ahead(const ndr_tile *tile, const void *row, size_t bytes) {
+  if (tile->ahead == 0) return;
+  const char *from = (const char *)row + tile->ahead;
+  for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch(from + at);
 }
 
 #define EACH_LANE(...)                                                                                                 \
@@ -89,6 +111,11 @@ static inline bool four_rows(const ndr_tile *tile, int64_t bytes) {
     const bool four_ = four_rows(tile, (int64_t)sizeof(ELEMENT));                                                      \
     for (; four_ && row_ + 4 <= tile->rows; row_ += 4) {                                                               \
       const ELEMENT *p0 = ROW(row_), *p1 = ROW(row_ + 1), *p2 = ROW(row_ + 2), *p3 = ROW(row_ + 3);                    \
+      const size_t bytes_ = (size_t)lanes * sizeof(ELEMENT);                                                           \
+      prefetch_ahead(tile, p0, bytes_);                                                                                \
+      prefetch_ahead(tile, p1, bytes_);                                                                                \
+      prefetch_ahead(tile, p2, bytes_);                                                                                \
+      prefetch_ahead(tile, p3, bytes_);                                                                                \
       for (int64_t l = 0; l < lanes; l++) {                                                                            \
         LOAD;                                                                                                          \
         FOLD_ONE(p0, row_, STEP);                                                                                      \
@@ -100,6 +127,7 @@ static inline bool four_rows(const ndr_tile *tile, int64_t bytes) {
     }                                                                                                                  \
     for (; row_ < tile->rows; row_++) {                                                                                \
       const ELEMENT *p0 = ROW(row_);                                                                                   \
+      prefetch_ahead(tile, p0, (size_t)lanes * sizeof(ELEMENT));                                                       \
       ONE_ROW;                                                                                                         \
       for (int64_t l = 0; l < lanes; l++) {                                                                            \
         LOAD;                                                                                                          \

@@ -140,25 +140,31 @@
 #define WIDEN convert_bf16_f32
 #include "cpu/fold/half.h"
 
+#include "cpu/fold/across_table.h"
+
 #define GATHER(function) gather_8_##function
+#define UNPACK(half) WIDE_UNPACK(half, epi8)
 #define BITS uint8_t
 #define SIDE 16
 #define LOW 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
 #define HIGH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
 #include "cpu/fold/gather.h"
 #define GATHER(function) gather_16_##function
+#define UNPACK(half) WIDE_UNPACK(half, epi16)
 #define BITS uint16_t
 #define SIDE 8
 #define LOW 0, 8, 1, 9, 2, 10, 3, 11
 #define HIGH 4, 12, 5, 13, 6, 14, 7, 15
 #include "cpu/fold/gather.h"
 #define GATHER(function) gather_32_##function
+#define UNPACK(half) WIDE_UNPACK(half, epi32)
 #define BITS uint32_t
 #define SIDE 4
 #define LOW 0, 4, 1, 5
 #define HIGH 2, 6, 3, 7
 #include "cpu/fold/gather.h"
 #define GATHER(function) gather_64_##function
+#define UNPACK(half) WIDE_UNPACK(half, epi64)
 #define BITS uint64_t
 #define SIDE 2
 #define LOW 0, 2
@@ -190,6 +196,13 @@ static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane
                                 [NDR_ARGMAX] = argmax_##name, [NDR_PTP] = ptp_##name,                                  \
                                 [NDR_LOGSUMEXP] = logsumexp_##name
 
+#define ACROSS_KERNELS(name)                                                                                           \
+  {                                                                                                                    \
+    [NDR_SUM] = across_sum_##name, [NDR_MEAN] = across_mean_##name, [NDR_NORM2] = across_norm2_##name,                 \
+    [NDR_MIN] = across_min_##name, [NDR_MAX] = across_max_##name, [NDR_VAR] = across_var_##name,                       \
+    [NDR_STD] = across_var_##name                                                                                      \
+  }
+
 static const ndr_isa isa = {
     .name = ISA_NAME,
     .fold = {{[NDR_BOOL] = {[NDR_VALID] = valid_integer},
@@ -211,6 +224,18 @@ static const ndr_isa isa = {
               [NDR_F32] = {FLOAT_KERNELS(skip_f32, f32)},
               [NDR_F64] = {FLOAT_KERNELS(skip_f64, f64)},
               [NDR_C128] = {COMPLEX_KERNELS(skip_c128, c128)}}},
+    .across = {[NDR_I8] = ACROSS_KERNELS(i8),
+               [NDR_I16] = ACROSS_KERNELS(i16),
+               [NDR_I32] = ACROSS_KERNELS(i32),
+               [NDR_I64] = ACROSS_KERNELS(i64),
+               [NDR_U8] = ACROSS_KERNELS(u8),
+               [NDR_U16] = ACROSS_KERNELS(u16),
+               [NDR_U32] = ACROSS_KERNELS(u32),
+               [NDR_U64] = ACROSS_KERNELS(u64),
+               [NDR_F16] = ACROSS_KERNELS(f16),
+               [NDR_BF16] = ACROSS_KERNELS(bf16),
+               [NDR_F32] = ACROSS_KERNELS(f32),
+               [NDR_F64] = ACROSS_KERNELS(f64)},
     .gather = {gather_8_tile, gather_16_tile, gather_32_tile, gather_64_tile, gather_128_tile},
     .convert = {[NDR_BOOL] = {[NDR_U8] = convert_bool_u8, [NDR_F32] = convert_bool_f32, [NDR_F64] = convert_bool_f64},
                 [NDR_I8] = {[NDR_F32] = convert_i8_f32, [NDR_F64] = convert_i8_f64},

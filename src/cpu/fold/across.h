@@ -1,0 +1,60 @@
+/* Template: folds rows of contiguous elements, an output each, with the accumulators in registers: eight elements of a
+ * row at a time, and then eight rows to a vector of eight results. Its association depends on the row's length alone.
+ *   ACROSS            the name of the function
+ *   ELEMENT, WORDS    the element type, and the vector that accumulates eight of them
+ *   LOAD              how they are loaded (eight.h)
+ *   START             the accumulators before the first element
+ *   GROW(s, v)        the accumulators s with the elements v added
+ *   MEET(a, b)        accumulators joined
+ *   MERGE             the join of states
+ *   COUNTED           1: a second word of the state counts the elements, as f64 */
+static void ACROSS(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes, tail = tile->rows % 8, whole = tile->rows - tail;
+  const i64x8 present = (i64x8){0, 1, 2, 3, 4, 5, 6, 7} < tail;
+  const int64_t full = lanes_with_eight(tile, (int64_t)sizeof(ELEMENT));
+  ALIGNED uint64_t words[2 * NDR_LANES];
+  for (int64_t first = 0; first < lanes; first += 8) {
+    WORDS row[8], v;
+    for (int64_t r = 0; r < 8; r++) {
+      /* Where there are no eight rows left, the last one is folded again. */
+      const ELEMENT *at = (const ELEMENT *)tile->data + lower(first + r, lanes - 1) * tile->lane_stride;
+      WORDS s = START, t = START;
+      int64_t i = 0;
+      __builtin_prefetch((const char *)at + AHEAD);
+      for (; i + 16 <= whole; i += 16) {
+        __builtin_prefetch((const char *)(at + i) + AHEAD);
+        LOAD(&v, at + i, 8);
+        s = GROW(s, v);
+        LOAD(&v, at + i + 8, 8);
+        t = GROW(t, v);
+      }
+      if (i < whole) {
+        LOAD(&v, at + i, 8);
+        s = GROW(s, v);
+      }
+      if (tail) {
+        if (first + r < full)
+          LOAD(&v, at + whole, 8);
+        else
+          LOAD(&v, at + whole, tail);
+        v = GROW(t, v);
+        t = PICK8(WORDS, present, v, t);
+      }
+      row[r] = MEET(s, t);
+    }
+    FOLD_EIGHT(MEET, row);
+    memcpy(words + first, &row[0], sizeof row[0]);
+  }
+#if COUNTED
+  EACH_LANE(WORD(1)[l] = word_of((double)tile->rows))
+#endif
+  deposit(MERGE, 1 + COUNTED, tile, words, states, pitch);
+}
+#undef ACROSS
+#undef WORDS
+#undef LOAD
+#undef START
+#undef GROW
+#undef MEET
+#undef MERGE
+#undef COUNTED

@@ -1,0 +1,118 @@
+/* Template: the kernels of across.h and the one of var for one dtype, from
+ *   NAME(kernel)                   how its functions are called
+ *   ELEMENT                        the element type
+ *   VALUES, LOAD_VALUES, ADD(a, b) the vector that holds eight of its values, how they are loaded and added
+ *   NOT_A_NUMBER(v)                the mask of the values that are NaN
+ *   LEAST, MOST                    the limits of the values
+ *   LOAD_REAL                      how they are loaded as f64
+ *   JOIN_ADD, JOIN_VALUE(kernel)   the joins of their sums and of their extremes */
+#define ZERO                                                                                                           \
+  { 0 }
+#define PLUS(a, b) ((a) + (b))
+
+#define ACROSS NAME(sum)
+#define WORDS VALUES
+#define LOAD LOAD_VALUES
+#define START ZERO
+#define GROW ADD
+#define MEET ADD
+#define MERGE JOIN_ADD
+#define COUNTED 0
+#include "cpu/fold/across.h"
+#define ACROSS NAME(mean)
+#define WORDS f64x8
+#define LOAD LOAD_REAL
+#define START ZERO
+#define GROW PLUS
+#define MEET PLUS
+#define MERGE join_add2
+#define COUNTED 1
+#include "cpu/fold/across.h"
+#define ACROSS NAME(norm2)
+#define WORDS f64x8
+#define LOAD LOAD_REAL
+#define START ZERO
+#define GROW(s, v) ((s) + (v) * (v))
+#define MEET PLUS
+#define MERGE join_add
+#define COUNTED 0
+#include "cpu/fold/across.h"
+#define ACROSS NAME(min)
+#define WORDS VALUES
+#define LOAD LOAD_VALUES
+#define START                                                                                                          \
+  { MOST, MOST, MOST, MOST, MOST, MOST, MOST, MOST }
+#define GROW(s, v) PICK8(VALUES, ((v) < (s)) | NOT_A_NUMBER(v), v, s)
+#define MEET(a, b) GROW(a, b)
+#define MERGE JOIN_VALUE(min)
+#define COUNTED 0
+#include "cpu/fold/across.h"
+#define ACROSS NAME(max)
+#define WORDS VALUES
+#define LOAD LOAD_VALUES
+#define START                                                                                                          \
+  { LEAST, LEAST, LEAST, LEAST, LEAST, LEAST, LEAST, LEAST }
+#define GROW(s, v) PICK8(VALUES, ((v) > (s)) | NOT_A_NUMBER(v), v, s)
+#define MEET(a, b) GROW(a, b)
+#define MERGE JOIN_VALUE(max)
+#define COUNTED 0
+#include "cpu/fold/across.h"
+
+/* Distances are taken from the first element x of a row: (mean - x)^2 <= M2, so the subtraction in settle_moments loses
+ * few bits (see var in float.h). */
+static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes, tail = tile->rows % 8, whole = tile->rows - tail;
+  const i64x8 present = (i64x8){0, 1, 2, 3, 4, 5, 6, 7} < tail;
+  const int64_t full = lanes_with_eight(tile, (int64_t)sizeof(ELEMENT));
+  ALIGNED uint64_t words[3 * NDR_LANES];
+  ALIGNED double shift[NDR_LANES];
+  for (int64_t first = 0; first < lanes; first += 8) {
+    f64x8 sum[8], square[8], v;
+    for (int64_t r = 0; r < 8; r++) {
+      const int64_t lane = lower(first + r, lanes - 1);
+      const ELEMENT *at = (const ELEMENT *)tile->data + lane * tile->lane_stride;
+      f64x8 s = {0}, q = {0};
+      LOAD_REAL(&v, at, 1);
+      const double x = v[0] == v[0] ? v[0] : 0;
+      shift[lane] = x;
+      for (int64_t i = 0; i < whole; i += 8) {
+        __builtin_prefetch((const char *)(at + i) + AHEAD);
+        LOAD_REAL(&v, at + i, 8);
+        v = v - x;
+        s = s + v;
+        q = q + v * v;
+      }
+      if (tail) {
+        if (lane < full)
+          LOAD_REAL(&v, at + whole, 8);
+        else
+          LOAD_REAL(&v, at + whole, tail);
+        v = (f64x8)((i64x8)(v - x) & present);
+        s = s + v;
+        q = q + v * v;
+      }
+      sum[r] = s;
+      square[r] = q;
+    }
+    FOLD_EIGHT(PLUS, sum);
+    FOLD_EIGHT(PLUS, square);
+    memcpy(WORD(1) + first, &sum[0], sizeof sum[0]);
+    memcpy(WORD(2) + first, &square[0], sizeof square[0]);
+  }
+  EACH_LANE(WORD(0)[l] = word_of((double)tile->rows))
+  settle_moments(tile, shift, NULL, words, states, pitch);
+}
+
+#undef ZERO
+#undef PLUS
+#undef NAME
+#undef ELEMENT
+#undef VALUES
+#undef LOAD_VALUES
+#undef ADD
+#undef NOT_A_NUMBER
+#undef LEAST
+#undef MOST
+#undef LOAD_REAL
+#undef JOIN_ADD
+#undef JOIN_VALUE

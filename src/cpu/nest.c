@@ -56,7 +56,7 @@ static int64_t element_bytes(const ndr_canonical *problem) {
 static int64_t rows_that_fit(const ndr_canonical *problem, bool dense, int64_t lanes, int64_t row_extent) {
   int64_t rows = most((dense ? 4 : 1) * NDR_TILE_BYTES / (lanes * element_bytes(problem)), 1);
   rows = least(rows, NDR_ROWS);
-  return cuts(row_extent, cuts(row_extent, rows));
+  return cuts(row_extent, most(cuts(row_extent, rows), 1));
 }
 
 /* Whether rows of a kept axis are read whole, one right after the other. */

@@ -123,8 +123,8 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
                    .ahead = nest->lane_stride == 1 ? nest->ahead * engine->bytes : 0,
                    .fresh = fresh};
   if (nest->form == NDR_NEST_RUN) {
-    int64_t full = nest->rows * (nest->lanes / nest->period), left = nest->extent - blocks * full;
-    fold_run(engine, scratch, &tile, left < full ? left : full, states);
+    int64_t row = nest->lanes / nest->period, full = nest->rows * row, left = nest->extent - blocks * full;
+    fold_run(engine, scratch, &tile, left < full + row ? left : full, states);
     return;
   }
   int64_t rows = nest->row_extent - blocks * nest->rows;

@@ -103,7 +103,8 @@ static void add_kept(ndr_nest *nest, const ndr_canonical *problem, int skip) {
 }
 
 static void add_reduced(ndr_nest *nest, const ndr_canonical *problem, int skip_lanes, int skip_rows) {
-  int64_t blocks = nest->form == NDR_NEST_RUN ? cuts(nest->extent, nest->rows * (nest->lanes / nest->period))
+  int64_t groups = nest->lanes / nest->period; /* of a run: less than a row of them is left to the block before */
+  int64_t blocks = nest->form == NDR_NEST_RUN ? most(1, cuts(nest->extent - (groups - 1), nest->rows * groups))
                                               : cuts(nest->row_extent, nest->rows);
   ndr_nest_axis axis = {blocks, nest->rows * nest->row_stride, nest->rows * nest->row_index, -1, 1};
   nest->row_axis = add_outer(nest->reduced, &nest->reduced_count, axis);

@@ -18,7 +18,7 @@ static const int64_t wide[] = {95, 96, 100, 127, 128, 129, 254, 255, 256, 257, 5
 static const int64_t many[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65};
 enum { NARROW = 70, WIDE_COUNT = sizeof wide / sizeof *wide, MANY_COUNT = sizeof many / sizeof *many };
 
-static ndr_problem problem_of(const layout *l, ndr_dtype dtype, ndr_op op) {
+static ndr_problem matrix_of(const layout *l, ndr_dtype dtype, ndr_op op) {
   ndr_problem c = NDR_PROBLEM_INIT;
   c.dtype = dtype;
   c.op_count = 1;
@@ -37,7 +37,7 @@ static ndr_problem problem_of(const layout *l, ndr_dtype dtype, ndr_op op) {
 static void check(rng *random, const layout *l, ndr_dtype dtype, ndr_op op) {
   char message[512];
   test_array memory, result;
-  ndr_problem c = problem_of(l, dtype, op);
+  ndr_problem c = matrix_of(l, dtype, op);
   ndr_options options = case_options(&c);
   int64_t size = l->shift + (l->rows - 1) * l->pitch + (l->width - 1) * l->step + 1;
   array_make(&memory, dtype, 1, &size, NULL);

@@ -22,16 +22,24 @@ static void fold_op(const ndr_engine *engine, const ndr_engine_op *op, const ndr
   op->fold(&reversed, states + op->block, engine->nest->pitch);
 }
 
+/* What a later tile has in the place of `bytes` bytes of this one. */
+static void prefetch(const ndr_tile *tile, const char *at, int64_t bytes) {
+  for (int64_t line = 0; tile->ahead && line < bytes; line += 64) __builtin_prefetch(at + tile->ahead + line);
+}
+
 static void convert(const ndr_engine *engine, const ndr_tile *tile, ndr_dtype to, void *converted) {
   ndr_convert *elements = engine->isa->convert[engine->problem->dtype][to];
   int64_t bytes = (int64_t)ndr_dtype_bytes(to);
   if (tile->row_stride == tile->lanes) {
+    prefetch(tile, tile->data, tile->rows * tile->lanes * engine->bytes);
     elements(tile->data, converted, tile->rows * tile->lanes);
     return;
   }
-  for (int64_t row = 0; row < tile->rows; row++)
-    elements((const char *)tile->data + row * tile->row_stride * engine->bytes,
-             (char *)converted + row * tile->lanes * bytes, tile->lanes);
+  for (int64_t row = 0; row < tile->rows; row++) {
+    const char *from = (const char *)tile->data + row * tile->row_stride * engine->bytes;
+    prefetch(tile, from, tile->lanes * engine->bytes);
+    elements(from, (char *)converted + row * tile->lanes * bytes, tile->lanes);
+  }
 }
 
 /* Folds ops first .. end - 1, whose dtype is not the array's. Converts as many rows at a time as scratch holds. */
@@ -79,6 +87,7 @@ static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, ndr_
     tile->data = scratch->gathered;
     tile->row_stride = tile->lanes;
     tile->cached = true;
+    tile->ahead = 0;
   }
   for (int i = 0, end; i < engine->problem->op_count; i = end) {
     ndr_dtype view = engine->ops[i].view;

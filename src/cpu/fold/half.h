@@ -29,6 +29,8 @@ static void NAME(add_rows)(const ndr_tile *tile, uint64_t *words, uint64_t *coun
   EACH_LANE(words[l] = word_of(0))
   for (int64_t row = 0; row < tile->rows; row += 4) {
     int64_t l = 0;
+    for (int64_t r = row; tile->ahead && r < row + 4 && r < tile->rows; r++)
+      prefetch_ahead(tile, ROW(r), (size_t)lanes * sizeof(ELEMENT));
     for (; interleaved && l + BLOCK <= lanes; l += BLOCK)
       NAME(add_block)(tile, row, l, BLOCK, words + l, counts ? counts + l : NULL);
     if (l < lanes) NAME(add_block)(tile, row, l, lanes - l, words + l, counts ? counts + l : NULL);

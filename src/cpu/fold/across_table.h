@@ -1,6 +1,4 @@
 /* Template: the kernels of across.h for every dtype. */
-#include "cpu/fold/eight.h"
-
 #define NAME(kernel) across_##kernel##_i8
 #define ELEMENT int8_t
 #define VALUES i64x8

@@ -3,9 +3,11 @@
  *   ELEMENT, INDEX   the storage type and the unsigned type of its size
  *   INFINITE         the bits of +infinity: NaN has more, whatever its sign
  *   WIDEN            the conversion of contiguous elements to f32
+ *   LOAD_REAL        how eight are loaded as f64 (eight.h)
  *   SKIP             1: NaN elements are left out
- * For sums, blocks of four rows are converted and added before the next: four streams are read at once, and what is
- * converted never leaves the first-level cache. The other operators of these dtypes fold converted tiles. */
+ * For sums, eight lanes are added up in a register over four rows. Under SKIP, and for lanes that are left, blocks of
+ * four rows are converted and added before the next: what is converted never leaves the first-level cache. The other
+ * operators of these dtypes fold converted tiles. */
 
 #define BLOCK 64
 #define SEEN(value) (SKIP && (value) != (value) ? 0 : (double)(value))
@@ -23,15 +25,40 @@ static inline void NAME(add_block)(const ndr_tile *tile, int64_t row, int64_t fi
     EACH_LANE(counts[l] = word_of(f64_of(counts[l]) + (wide[r][l] == wide[r][l] ? 1 : 0)))
 }
 
+/* Adds up to four rows from `row` on to the first `lanes` lanes, a multiple of 8. */
+static inline void NAME(add_eights)(const ndr_tile *tile, int64_t row, int64_t rows, int64_t lanes, uint64_t *words) {
+  for (int64_t l = 0; l < lanes; l += 8) {
+    f64x8 sum, x;
+    memcpy(&sum, words + l, sizeof sum);
+    for (int64_t r = row; r < row + rows; r++) {
+      LOAD_REAL(&x, ROW(r) + l, 8);
+      sum = sum + x;
+    }
+    memcpy(words + l, &sum, sizeof sum);
+  }
+}
+
+/* Rows that are a page or more apart are read in blocks of four by 64 lanes: with eight lanes of each at a time a Zen 5
+ * core reads 12 GB/s, with 64 of them 16. */
 static void NAME(add_rows)(const ndr_tile *tile, uint64_t *words, uint64_t *counts) {
-  const int64_t lanes = tile->lanes;
-  const bool interleaved = four_rows(tile, (int64_t)sizeof(ELEMENT));
+  const bool four = four_rows(tile, (int64_t)sizeof(ELEMENT)), far = four && !tile->cached && tile->row_stride > 128;
+  const int64_t lanes = tile->lanes, eights = SKIP || far ? 0 : lanes / 8 * 8;
+  const int64_t at_once = four ? 4 : 1;
   EACH_LANE(words[l] = word_of(0))
-  for (int64_t row = 0; row < tile->rows; row += 4) {
-    int64_t l = 0;
-    for (int64_t r = row; tile->ahead && r < row + 4 && r < tile->rows; r++)
+  for (int64_t row = 0; row < tile->rows && eights; row += at_once) {
+    const int64_t rows = lower(at_once, tile->rows - row);
+    for (int64_t r = row; tile->ahead && r < row + rows; r++)
       prefetch_ahead(tile, ROW(r), (size_t)lanes * sizeof(ELEMENT));
-    for (; interleaved && l + BLOCK <= lanes; l += BLOCK)
+    if (rows == 4)
+      NAME(add_eights)(tile, row, 4, eights, words);
+    else
+      NAME(add_eights)(tile, row, rows, eights, words);
+  }
+  for (int64_t row = 0; row < tile->rows && eights < lanes; row += 4) {
+    for (int64_t r = row; far && tile->ahead && r < row + 4 && r < tile->rows; r++)
+      prefetch_ahead(tile, ROW(r), (size_t)lanes * sizeof(ELEMENT));
+    int64_t l = eights;
+    for (; four && l + BLOCK <= lanes; l += BLOCK)
       NAME(add_block)(tile, row, l, BLOCK, words + l, counts ? counts + l : NULL);
     if (l < lanes) NAME(add_block)(tile, row, l, lanes - l, words + l, counts ? counts + l : NULL);
   }
@@ -61,4 +88,5 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #undef INDEX
 #undef INFINITE
 #undef WIDEN
+#undef LOAD_REAL
 #undef BLOCK

@@ -2,6 +2,7 @@
 #include "cpu/fold/lane.h"
 
 #include "cpu/fold/convert.h"
+#include "cpu/fold/eight.h"
 #include "cpu/fold/finish.h"
 #include "cpu/fold/join.h"
 
@@ -95,12 +96,14 @@
 #define INDEX uint16_t
 #define INFINITE 0x7c00
 #define WIDEN convert_f16_f32
+#define LOAD_REAL load_f64_f16
 #include "cpu/fold/half.h"
 #define NAME(kernel) kernel##_bf16
 #define ELEMENT ndr_bf16
 #define INDEX uint16_t
 #define INFINITE 0x7f80
 #define WIDEN convert_bf16_f32
+#define LOAD_REAL load_f64_bf16
 #include "cpu/fold/half.h"
 
 #undef SKIP
@@ -132,12 +135,14 @@
 #define INDEX uint16_t
 #define INFINITE 0x7c00
 #define WIDEN convert_f16_f32
+#define LOAD_REAL load_f64_f16
 #include "cpu/fold/half.h"
 #define NAME(kernel) kernel##_skip_bf16
 #define ELEMENT ndr_bf16
 #define INDEX uint16_t
 #define INFINITE 0x7f80
 #define WIDEN convert_bf16_f32
+#define LOAD_REAL load_f64_bf16
 #include "cpu/fold/half.h"
 
 #include "cpu/fold/across_table.h"

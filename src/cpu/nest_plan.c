@@ -14,7 +14,6 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
 #define TILE_SECONDS 25e-9    /* starting one op on one tile */
 #define ROW_SECONDS 0.7e-9    /* starting a row */
 #define FAR_SECONDS 50e-9     /* starting a short row in a page of its own */
-#define LANE_SECONDS 0.3e-9   /* an element of those that fill no register */
 #define SETTLE_SECONDS 25e-9  /* folding lanes together */
 #define OUTPUT_SECONDS 1e-9   /* writing one result */
 
@@ -56,8 +55,6 @@ double ndr_nest_cost(const ndr_nest *nest, const ndr_canonical *problem, const n
   if (nest->form != NDR_NEST_ROWS) one += SETTLE_SECONDS;
   if (nest->form == NDR_NEST_GRID && (double)nest->lanes * bytes < 512 && (double)nest->row_stride * bytes >= 4096)
     one += rows * FAR_SECONDS;
-  if (nest->form == NDR_NEST_ROWS && nest->lane_stride == 1 && nest->lanes < 16)
-    one += rows * (double)(nest->lanes % 8) * LANE_SECONDS;
   if (nest->form == NDR_NEST_RUN && nest->extent % (nest->lanes / nest->period)) one += TILE_SECONDS + SETTLE_SECONDS;
   return ndr_nest_seconds(tiles * one + (double)problem->outputs * OUTPUT_SECONDS, problem, device);
 }

@@ -129,6 +129,7 @@ template <class Op, reading HOW> struct column : reader<typename Op::element, HO
 
 template <class Op> struct residency<NDR_KERNEL_THREAD_VECTORS, Op> : column<Op, READ_VECTOR> {};
 template <class Op> struct residency<NDR_KERNEL_THREAD_SHIFTED, Op> : column<Op, READ_SHIFTED> {};
+template <class Op> struct residency<NDR_KERNEL_THREAD_FEW, Op> : column<Op, READ_SHIFTED> {};
 template <class Op> struct residency<NDR_KERNEL_THREAD_ELEMENTS, Op> : column<Op, READ_ELEMENT> {};
 
 #endif

@@ -64,6 +64,25 @@ template <int BYTES = 0> NDR_DEVICE ndr_vector keep_vector(const void *address) 
   return p;
 }
 
+/* Starts to copy a vector to shared memory, past the registers and the first-level cache where the machine can. */
+NDR_DEVICE void copy_vector(void *shared, const void *address) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+               :
+               : "r"((unsigned)__cvta_generic_to_shared(shared)), "l"(address)
+               : "memory");
+#else
+  *(ndr_vector *)shared = load_vector(address);
+#endif
+}
+
+/* Waits for the copies that this thread has started. */
+NDR_DEVICE void await_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 template <class T> NDR_DEVICE T load_element(const T *address) {
   return *address;
 }

@@ -162,6 +162,7 @@ static int lanes_of(const ndr_launch *launch) {
   case NDR_KERNEL_TREE_LANES: return p->tree_lanes.lanes.count;
   case NDR_KERNEL_THREAD_VECTORS:
   case NDR_KERNEL_THREAD_SHIFTED:
+  case NDR_KERNEL_THREAD_FEW:
   case NDR_KERNEL_THREAD_ELEMENTS: return p->thread.lanes.count;
   case NDR_KERNEL_TILE_COLUMNS: return p->tile_columns.active_threads;
   case NDR_KERNEL_TILE_COLUMNS3: return NDR_THREADS;

@@ -232,6 +232,7 @@ static counts thread_counts(const ndr_launch *launch, const ndr_device *device, 
     count_single(p, device, resident, bytes, &e);
   else
     e.columns = NDR_VECTOR_BYTES / bytes;
+  if (launch->kernel == NDR_KERNEL_THREAD_FEW) e.instructions *= p->thread.parts;
   if (launch->kernel == NDR_KERNEL_THREAD_SHIFTED) e.sectors = 2 * e.fetched; /* by two threads each */
   return e;
 }
@@ -293,6 +294,7 @@ static counts count(const ndr_launch *launch, const ndr_device *device, int resi
   switch (launch->kernel) {
   case NDR_KERNEL_THREAD_VECTORS:
   case NDR_KERNEL_THREAD_SHIFTED:
+  case NDR_KERNEL_THREAD_FEW:
   case NDR_KERNEL_THREAD_ELEMENTS: return thread_counts(launch, device, resident, bytes);
   case NDR_KERNEL_TILE_COLUMNS:
   case NDR_KERNEL_TILE_COLUMNS3: return column_counts(launch, bytes);

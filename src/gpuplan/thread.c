@@ -1,7 +1,13 @@
 /* Planner's half of kernels/thread.cuh: the fastest axis is kept; neighbouring threads own neighbouring outputs. */
 #include "gpuplan/rows.h"
 
-enum { LINE_THREADS = 8 }; /* that read a cache line */
+enum {
+  LINE_THREADS = 8, /* that read a cache line */
+  FEW_ROWS = 15,    /* at most, for which thread_few copies two batches */
+  /* Of a block of thread_few: dynamic, with a vector more for each warp, and all. */
+  FEW_BYTES = (NDR_THREADS + NDR_BLOCK_WARPS) * NDR_LOADS_THREAD_FEW * NDR_VECTOR_BYTES,
+  FEW_BLOCK_BYTES = FEW_BYTES + (12 << 10)
+};
 
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)text;
@@ -31,6 +37,7 @@ static int loads_in_flight(ndr_kernel kernel) {
   switch (kernel) {
   case NDR_KERNEL_THREAD_VECTORS: return NDR_LOADS_THREAD_VECTORS;
   case NDR_KERNEL_THREAD_SHIFTED: return NDR_LOADS_THREAD_SHIFTED;
+  case NDR_KERNEL_THREAD_FEW: return NDR_LOADS_THREAD_FEW;
   default: return NDR_LOADS_THREAD_ELEMENTS;
   }
 }
@@ -50,10 +57,38 @@ static int team_rows(const ndr_canonical *problem, const ndr_device *device, con
   return left;
 }
 
+/* Rows that thread_few copies at a time, and the parts that it has room for. */
+static int few_batch(int64_t length) {
+  return (int)(length < NDR_LOADS_THREAD_FEW ? length : NDR_LOADS_THREAD_FEW);
+}
+static int few_parts(int64_t length) {
+  return NDR_LOADS_THREAD_FEW / few_batch(length);
+}
+
+/* Whether rows, along one axis, are so few that a thread's loads of one column do not keep memory busy, and so wide
+ * that blocks which read several do. */
+static bool rows_are_few(const ndr_canonical *problem, const ndr_device *device, ndr_kernel kernel) {
+  int64_t block = NDR_THREADS * ndr_vector_elements(problem->dtype), length = problem->length;
+  if (kernel == NDR_KERNEL_THREAD_ELEMENTS || length < 2 || length > FEW_ROWS || problem->kept_count == 0) return false;
+  if (problem->reduced_count != 1 || device->shared_bytes_per_block < FEW_BLOCK_BYTES) return false;
+  int64_t blocks = (int64_t)device->units * ndr_kernel_blocks(NDR_KERNEL_THREAD_FEW);
+  return problem->kept[0].size >= 8 * block && problem->outputs >= blocks * block * few_parts(length);
+}
+
+/* Cuts what a block reads of a few rows into parts, so that it copies as many vectors as it has room for. */
+static void take_few_rows(ndr_launch *launch, int64_t length) {
+  ndr_param_thread *own = &launch->params.thread;
+  own->batch = few_batch(length);
+  own->parts = few_parts(length);
+  own->team_columns *= own->parts;
+  launch->shared_bytes = FEW_BYTES;
+}
+
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           bool on_boundary) {
   ndr_kernel kernel = kernel_for(problem, device, on_boundary);
-  bool wide = kernel != NDR_KERNEL_THREAD_ELEMENTS;
+  bool wide = kernel != NDR_KERNEL_THREAD_ELEMENTS, few = rows_are_few(problem, device, kernel);
+  if (few) kernel = NDR_KERNEL_THREAD_FEW;
   ndr_launch_begin(launch, problem, kernel);
   ndr_params *p = &launch->params;
   if (p->kept_count == 0) { /* one output of one element: give it an axis of size 1 */
@@ -73,7 +108,8 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
   own->lanes = ndr_threads(lanes);
   ndr_rows_order(p, NDR_THREADS / lanes, bytes);
   own->team_columns = lanes * (int)elements;
-  own->axis_teams = (columns + lanes - 1) / lanes;
+  if (few) take_few_rows(launch, length);
+  own->axis_teams = (p->axes[0].size + own->team_columns - 1) / own->team_columns;
   own->teams = own->axis_teams * others;
   own->extent = extent(p);
   int batch = loads_in_flight(kernel), rows = team_rows(problem, device, launch, NDR_THREADS / lanes, batch);
@@ -81,7 +117,7 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
   own->team = ndr_threads(lanes * rows);
   p->tile_outputs = own->team_columns * teams;
   p->work = (own->teams + teams - 1) / teams;
-  if (teams == 1)
+  if (teams == 1 && !few)
     ndr_rows_split(problem, device, launch, length, (double)(own->team_columns * bytes), rows, batch, 1);
   else
     ndr_launch_split(launch, length, length, 1, 1);

@@ -58,16 +58,18 @@ typedef struct ndr_param_tree_lanes {
   int lane_vectors_log;    /* log2 of a lane's vectors of an output, where all are whole and aligned; otherwise -1 */
 } ndr_param_tree_lanes;
 
-/* thread_vectors, thread_shifted and thread_elements: a column is an output along the fastest axis. A team reads
- * neighbouring columns of one combination of the other kept axes; a tile is what the teams of a block read. Units are
- * rows: combinations of the reduced axes. */
+/* thread_vectors, thread_shifted, thread_few and thread_elements: a column is an output along the fastest axis. A team
+ * reads neighbouring columns of one combination of the other kept axes; a tile is what the teams of a block read. Units
+ * are rows: combinations of the reduced axes. */
 typedef struct ndr_param_thread {
   ndr_param_threads team;  /* threads that share columns */
   ndr_param_threads lanes; /* threads of a team that share a row */
   int team_columns;        /* columns of a team */
   long long axis_teams;    /* teams that the fastest axis takes */
   long long teams;         /* teams that all outputs take */
-  long long extent;        /* thread_shifted: from `data` to behind the array's last element */
+  int parts;               /* thread_few: parts that a team's columns are cut into */
+  int batch;               /* thread_few: rows that a thread copies of each part at a time; all if parts are several */
+  long long extent;        /* thread_shifted and thread_few: from `data` to behind the array's last element */
 } ndr_param_thread;
 
 /* tile_columns and tile_columns3: dense rows of a few columns. Each column is an output. Units are rows. */

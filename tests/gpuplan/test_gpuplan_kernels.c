@@ -1,4 +1,5 @@
 /* No family and no kernel of the GPUs' planner is out of use: how often random problems get each. */
+#include <stdio.h>
 #include <string.h>
 
 #include "gpuplan/launch.h"
@@ -15,11 +16,11 @@ enum { FAMILIES = sizeof families / sizeof *families };
  * they are for a family, which is 1000 and 575, 855 and 223, 467 and 201, and for a kernel. */
 static const int accepts[FAMILIES] = {1000, 427, 233}, is_chosen[FAMILIES] = {287, 111, 100};
 static const int is_named[NDR_PLAN_KERNELS] = {
-    [NDR_KERNEL_TREE_BLOCK] = 32,        [NDR_KERNEL_TREE_RUNS] = 54,       [NDR_KERNEL_TREE_STRIDED] = 147,
-    [NDR_KERNEL_TREE_LANES] = 53,        [NDR_KERNEL_THREAD_VECTORS] = 29,  [NDR_KERNEL_THREAD_SHIFTED] = 87,
-    [NDR_KERNEL_THREAD_ELEMENTS] = 24,   [NDR_KERNEL_TILE_COLUMNS] = 2,     [NDR_KERNEL_TILE_COLUMNS3] = 2,
-    [NDR_KERNEL_TILE_SHORT_GROUPS] = 43, [NDR_KERNEL_TILE_RUN_VECTORS] = 6, [NDR_KERNEL_TILE_RUN_ELEMENTS] = 29,
-    [NDR_KERNEL_TILE_VECTORS] = 23,
+    [NDR_KERNEL_TREE_BLOCK] = 32,        [NDR_KERNEL_TREE_RUNS] = 54,         [NDR_KERNEL_TREE_STRIDED] = 147,
+    [NDR_KERNEL_TREE_LANES] = 53,        [NDR_KERNEL_THREAD_VECTORS] = 29,    [NDR_KERNEL_THREAD_SHIFTED] = 87,
+    [NDR_KERNEL_THREAD_FEW] = 4,         [NDR_KERNEL_THREAD_ELEMENTS] = 24,   [NDR_KERNEL_TILE_COLUMNS] = 2,
+    [NDR_KERNEL_TILE_COLUMNS3] = 2,      [NDR_KERNEL_TILE_SHORT_GROUPS] = 43, [NDR_KERNEL_TILE_RUN_VECTORS] = 6,
+    [NDR_KERNEL_TILE_RUN_ELEMENTS] = 29, [NDR_KERNEL_TILE_VECTORS] = 23,
 };
 
 typedef struct census {
@@ -55,6 +56,14 @@ static void assert_floor(const char *name, const char *what, int count, int thou
   ck_assert_msg(count * 1000 >= thousandths * seen->plans, "%s %s in %d of %d plans", name, what, count, seen->plans);
 }
 
+/* Few wide rows, which random problems seldom are. */
+static void plan_few_rows(census *seen, rng *random, ndr_dtype dtype) {
+  char text[64];
+  snprintf(text, sizeof text, "sum %s [%d,%d] /0", ndr_dtype_name(dtype), (int)rng_between(random, 2, 15),
+           (int)rng_between(random, 1 << 16, 1 << 24));
+  plan_by_each(seen, text);
+}
+
 START_TEST(every_family_and_kernel_is_of_use) {
   rng random = {test_seed()};
   census seen = {0};
@@ -63,6 +72,7 @@ START_TEST(every_family_and_kernel_is_of_use) {
     ndr_dtype dtype = (ndr_dtype)rng_between(&random, 0, NDR_DTYPE_COUNT - 1);
     directed_case(&random, dtype, NDR_SUM, families[i % FAMILIES], MOST_ELEMENTS, &c);
     plan_by_each(&seen, case_text(&c));
+    if (i % 50 == 0) plan_few_rows(&seen, &random, dtype);
   }
   for (int f = 0; f < FAMILIES; f++) {
     assert_floor(families[f], "is possible", seen.accepted[f], accepts[f], &seen);

@@ -59,6 +59,11 @@ static void check_kernel(const place *at, const ndr_launch *launch) {
     expect(at, power(p->thread.team) && power(p->thread.lanes) && p->thread.lanes.count <= p->thread.team.count);
     expect(at, p->thread.axis_teams > 0 && (p->thread.team.count == NDR_THREADS || p->splits == 1));
     break;
+  case NDR_KERNEL_THREAD_FEW:
+    expect(at, p->thread.axis_teams > 0 && p->thread.lanes.count == NDR_THREADS && p->splits == 1);
+    expect(at, p->thread.team_columns % p->thread.parts == 0 && p->thread.parts * p->thread.batch <= 8);
+    expect(at, p->reduced_count == 1 && (p->thread.parts == 1 || p->thread.batch == p->length));
+    break;
   case NDR_KERNEL_TILE_COLUMNS:
     expect(at, p->tile_columns.rows.columns > 0 && p->tile_columns.rows.run_rows > 0);
     break;
@@ -103,7 +108,7 @@ static int state_words(const ndr_canonical *problem) {
 /* Outputs that are the fastest axis's are cut row by row: each row may waste less than a tile of the others. */
 static int64_t tiles_of_their_own(const ndr_launch *launch) {
   bool rows = launch->kernel == NDR_KERNEL_THREAD_VECTORS || launch->kernel == NDR_KERNEL_THREAD_SHIFTED ||
-              launch->kernel == NDR_KERNEL_THREAD_ELEMENTS;
+              launch->kernel == NDR_KERNEL_THREAD_FEW || launch->kernel == NDR_KERNEL_THREAD_ELEMENTS;
   bool groups = launch->kernel == NDR_KERNEL_TILE_RUN_VECTORS || launch->kernel == NDR_KERNEL_TILE_RUN_ELEMENTS;
   const ndr_params *p = &launch->params;
   if (groups) return p->outputs / (p->tile_runs.groups.side * p->tile_runs.groups.outputs);

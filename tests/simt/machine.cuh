@@ -80,6 +80,11 @@ NDR_DEVICE ndr_vector keep_vector(const void *address, const char *file = __buil
   (void)*(const volatile unsigned char *)(first + sizeof(ndr_vector) - 1);
   return load_unseen(first);
 }
+NDR_DEVICE void copy_vector(void *shared, const void *address, const char *file = __builtin_FILE(),
+                            int line = __builtin_LINE()) {
+  *(ndr_vector *)shared = keep_vector(address, file, line);
+}
+NDR_DEVICE void await_copies() {}
 template <class T> NDR_DEVICE T load_element(const T *address) {
   return *address;
 }

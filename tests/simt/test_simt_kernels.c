@@ -8,6 +8,7 @@
 #include "gpuplan/launch.h"
 #include "memory.h"
 #include "runtime/control.h"
+#include "support/gpus.h"
 #include "support/oracle.h"
 #include "support/reduce.h"
 #include "support/suite.h"
@@ -65,12 +66,16 @@ static void check(const ndr_problem *problem, const device_array *array, device_
     return;
 }
 
+/* What plans are for; NULL: the array's device. */
+static const ndr_device *planned_for;
+
 static outcome run_case(const ndr_problem *problem, const char *family, const twist *how, rng *random) {
   outcome came = {.ran = true};
   device_array array, result;
   ndr_plan *plan;
   ndr_options options = case_options(problem);
   options.force_family = family;
+  options.device = planned_for;
   array_of_case(&array.host, problem);
   array_fill(&array.host, random, random_filling(random, problem->ops[0]));
   device_array_of(&array, how->device, how->past);
@@ -209,6 +214,45 @@ START_TEST(test_shifted_rows) {
 }
 END_TEST
 
+/* Few rows, so wide that each block of a small device has a few columns of its own: as test_shifted_rows, around the
+ * widths of a block's parts, and with the fastest axis cut anywhere. */
+START_TEST(test_few_rows) {
+  static const ndr_op ops[] = {NDR_SUM, NDR_VAR, NDR_MIN, NDR_ARGMAX, NDR_COUNT, NDR_MEAN};
+  rng random = {test_seed() + (uint64_t)_i};
+  int elements = 16 / (int)ndr_dtype_bytes(dtype), alignment = (int)ndr_dtype_alignment(dtype), few = 0;
+  ndr_device small = gpus[0];
+  small.units = 1;
+  planned_for = &small;
+  for (int i = test_case_count(4); i > 0; i--) {
+    ndr_problem problem = NDR_PROBLEM_INIT;
+    char text[96];
+    ndr_op op = ops[rng_between(&random, 0, 5)];
+    twist how = random_twist(&random, dtype);
+    how.device = 0;
+    how.past = (size_t)(_i / alignment * alignment);
+    int count = (int)rng_between(&random, 2, rng_once_in(&random, 2) ? 4 : 15), parts = count < 8 ? 8 / count : 1;
+    int block = 256 * elements * parts, width = block * (int)rng_between(&random, parts == 1 ? 8 : 4, 9);
+    if (parts == 2 && width < 4 * block) width = 4 * block;
+    width += (int)(rng_once_in(&random, 2) ? rng_between(&random, 0, block) : rng_between(&random, 0, 2 * elements));
+    int pitch = width + (rng_once_in(&random, 2) ? 0 : (int)rng_between(&random, 1, 20));
+    if (!op_defined(op, dtype)) op = NDR_SUM;
+    if (rng_once_in(&random, 3))
+      snprintf(text, sizeof text, "%s %s [2:%d,%d:%d,%d:1] /1", ndr_op_name(op), ndr_dtype_name(dtype),
+               pitch * count + (int)rng_between(&random, 0, 3), count, pitch, width);
+    else
+      snprintf(text, sizeof text, "%s %s [%d:%d,%d:1] /0", ndr_op_name(op), ndr_dtype_name(dtype), count, pitch, width);
+    assert_ok(ndr_problem_parse(text, &problem));
+    announce_case(&problem, "thread", &how, test_seed());
+    outcome came = run_case(&problem, "thread", &how, &random);
+    ck_assert_msg(!came.why[0], "%s\n  %s", announced_case(), came.why);
+    few += came.kernel == NDR_KERNEL_THREAD_FEW;
+  }
+  planned_for = NULL;
+  bool odd = _i / alignment * alignment % (int)ndr_dtype_bytes(dtype) != 0; /* complex numbers there are strided */
+  ck_assert_msg(few > 0 || odd, "no launch was of few rows");
+}
+END_TEST
+
 /* The case to repeat. */
 static struct {
   ndr_op op;
@@ -251,6 +295,7 @@ int main(int argc, char **argv) {
   TCase *places = tcase_create("places");
   tcase_set_timeout(places, 600);
   if (argc == 2) tcase_add_loop_test(places, test_shifted_rows, 0, 16);
+  if (argc == 2) tcase_add_loop_test(places, test_few_rows, 0, 16);
   suite_add_tcase(suite, places);
   return suite_run(suite);
 }

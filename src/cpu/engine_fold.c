@@ -130,6 +130,7 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
                    .index_row = nest->row_index,
                    .index_lane = nest->lane_index,
                    .ahead = nest->lane_stride == 1 ? nest->ahead * engine->bytes : 0,
+                   .in_f64 = engine->problem->accumulate_f64,
                    .fresh = fresh};
   if (nest->form == NDR_NEST_RUN) {
     int64_t row = nest->lanes / nest->period, full = nest->rows * row, left = nest->extent - blocks * full;

@@ -24,6 +24,7 @@ typedef struct ndr_tile {
   int64_t index, index_row, index_lane;
   int64_t ahead; /* bytes to a later tile, whose elements are prefetched; 0: none are */
   bool cached;   /* the elements were just written, and are in a cache */
+  bool in_f64;   /* no sum may be formed in f32 */
   bool fresh;    /* states hold nothing yet: store the tile's states instead of merging them */
 } ndr_tile;
 

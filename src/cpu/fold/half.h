@@ -3,6 +3,7 @@
  *   ELEMENT, INDEX   the storage type and the unsigned type of its size
  *   INFINITE         the bits of +infinity: NaN has more, whatever its sign
  *   WIDEN            the conversion of contiguous elements to f32
+ *   WIDE_OF, PART_OF  see column.h; under SKIP they are not used
  *   LOAD_REAL        how eight are loaded as f64 (eight.h)
  *   SKIP             1: NaN elements are left out
  * For sums, eight lanes are added up in a register over four rows. Under SKIP, and for lanes that are left, blocks of
@@ -64,8 +65,18 @@ static void NAME(add_rows)(const ndr_tile *tile, uint64_t *words, uint64_t *coun
   }
 }
 
+#if SKIP
+#define COLUMNS false
+#else
+#define PARTIAL float
+#include "cpu/fold/column.h"
+
+#define COLUMNS (is_columns(tile) ? (NAME(add_columns)(tile, states), true) : false)
+#endif
+
 static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   ALIGNED uint64_t words[NDR_LANES];
+  if (COLUMNS) return;
   NAME(add_rows)(tile, words, NULL);
   settle(join_add, 1, tile, words, states, pitch);
 }
@@ -73,6 +84,10 @@ static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
   ALIGNED uint64_t words[2 * NDR_LANES];
+  if (COLUMNS) {
+    count_rows(tile, states + pitch);
+    return;
+  }
   EACH_LANE(WORD(1)[l] = word_of(SKIP ? 0 : (double)tile->rows))
   NAME(add_rows)(tile, words, WORD(1));
   settle(join_add2, 2, tile, words, states, pitch);
@@ -83,6 +98,7 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #define NONZERO (((x & 0x7fff) != 0) & (!SKIP | PRESENT))
 #include "cpu/fold/truth.h"
 
+#undef COLUMNS
 #undef NAME
 #undef ELEMENT
 #undef INDEX

@@ -43,16 +43,26 @@ static inline uint32_t bits_of(float value) {
 #define RUN_PARTS(X) X(0) X(1) X(2) X(3)
 #define WIDEN_F32(at) ((run_part)_mm512_cvtps_pd(_mm256_loadu_ps(at)))
 #define WIDEN_F64(at) ((run_part)_mm512_loadu_pd(at))
+#define PART_OF_F32(at) _mm512_loadu_ps(at)
 #elif defined __AVX2__
 #define RUN_PART 4
 #define RUN_PARTS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 #define WIDEN_F32(at) ((run_part)_mm256_cvtps_pd(_mm_loadu_ps(at)))
 #define WIDEN_F64(at) ((run_part)_mm256_loadu_pd(at))
+#define PART_OF_F32(at) _mm256_loadu_ps(at)
 #endif
 
 #ifdef RUN_PART
 typedef double run_part __attribute__((vector_size(RUN_PART * sizeof(double))));
 typedef int64_t run_part_bits __attribute__((vector_size(RUN_PART * sizeof(int64_t))));
+
+#define ADD_PART(words, values)                                                                                        \
+  do {                                                                                                                 \
+    run_part sum_;                                                                                                     \
+    memcpy(&sum_, words, sizeof sum_);                                                                                 \
+    sum_ = sum_ + (values);                                                                                            \
+    memcpy(words, &sum_, sizeof sum_);                                                                                 \
+  } while (0)
 #endif
 
 /* Registers that hold WIDE times 16 bytes, for transposing. */
@@ -74,6 +84,17 @@ static inline bool is_run(const ndr_tile *tile) {
   return tile->period == 1 && tile->lanes == RUN_LANES && tile->row_stride == RUN_LANES;
 }
 
+/* Whether rows of outputs lie one right after the other. */
+static inline bool is_dense(const ndr_tile *tile) {
+  return tile->period == tile->lanes && tile->row_stride == tile->lanes && !tile->cached;
+}
+
+/* Whether a tile's lanes are columns, to be added up as column.h does. What was gathered or converted is in a cache,
+ * and is added up in f64. */
+static inline bool is_columns(const ndr_tile *tile) {
+  return tile->period == tile->lanes && !tile->cached && !tile->in_f64;
+}
+
 /* Bytes ahead of the row that is added up: a page, at the end of which the processors' own prefetching stops. */
 #define AHEAD 4096
 
@@ -92,6 +113,13 @@ static inline void prefetch_ahead(const ndr_tile *tile, const void *row, size_t 
   for (int64_t l = 0; l < lanes; l++) {                                                                                \
     __VA_ARGS__;                                                                                                       \
   }
+
+/* Adds the number of rows to the word that counts them. */
+static inline void count_rows(const ndr_tile *tile, uint64_t *counts) {
+  const int64_t lanes = tile->lanes;
+  const double rows = (double)tile->rows;
+  EACH_LANE(counts[l] = word_of(tile->fresh ? rows : f64_of(counts[l]) + rows))
+}
 
 /* Whether four rows may be read at a time. Where they are 512 bytes to a page apart, the prefetchers of a Zen 4 core do
  * not see the streams and it reads 10 GB/s; one row after the other, 17. */

@@ -75,17 +75,21 @@
 #define PICK pick_f32
 #define ELEMENT float
 #define WIDEN WIDEN_F32
+#define PART_OF_ELEMENT PART_OF_F32
 #define INDEX uint32_t
 #define JOIN_FLOAT(kernel) join_##kernel##_f64
 #include "cpu/fold/float.h"
+#undef PART_OF_ELEMENT
 #define NAME(kernel) kernel##_f64
 #define EXP exp_f64
 #define PICK pick_f64
 #define ELEMENT double
 #define WIDEN WIDEN_F64
+#define PART_OF_ELEMENT WIDEN_F64
 #define INDEX uint64_t
 #define JOIN_FLOAT(kernel) join_##kernel##_f64
 #include "cpu/fold/float.h"
+#undef PART_OF_ELEMENT
 #define NAME(kernel) kernel##_c128
 #define ELEMENT ndr_c128
 #define INDEX uint64_t
@@ -97,6 +101,10 @@
 #define INFINITE 0x7c00
 #define WIDEN convert_f16_f32
 #define LOAD_REAL load_f64_f16
+#define WIDE_OF(x) f32_of_f16(x)
+#ifdef __F16C__
+#define PART_OF(at) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(at)))
+#endif
 #include "cpu/fold/half.h"
 #define NAME(kernel) kernel##_bf16
 #define ELEMENT ndr_bf16
@@ -104,7 +112,13 @@
 #define INFINITE 0x7f80
 #define WIDEN convert_bf16_f32
 #define LOAD_REAL load_f64_bf16
+#define WIDE_OF(x) f32_of_bf16(x)
+#ifdef __AVX2__
+#define BITS_OF(at) _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)(at)))
+#define PART_OF(at) _mm256_castsi256_ps(_mm256_slli_epi32(BITS_OF(at), 16))
+#endif
 #include "cpu/fold/half.h"
+#undef BITS_OF
 
 #undef SKIP
 #define SKIP 1

@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from report_gpu import gpu_block, gpu_pays, gpu_short, missing_records, table
+from report_gpu import gauge, gpu_block, gpu_pays, gpu_short, missing_records, table
 from report_plots import FIGURES, done
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -58,8 +58,10 @@ def cpu_block():
             cells.setdefault(layout, {})[dtype] = f"{row['gbps']:.1f} ({row['of_ceiling']:.0%}{ratio})"
     dtypes = list(next(iter(cells.values())))
     rows = [[layout] + [of.get(dtype, "") for dtype in dtypes] for layout, of in cells.items()]
-    return (table(["layout"] + dtypes, rows) + "\n\nGB/s, in brackets the share of the ceiling measured beside it and the "
+    text = (table(["layout"] + dtypes, rows) + "\n\nGB/s, in brackets the share of the ceiling measured beside it and the "
             f"multiple of NumPy {record['numpy']}. {cpu_provenance(record)}")
+    random = load("cpu-gauge.json")
+    return f"{text}\n\n{gauge(random)} {cpu_provenance(random)}" if random else text
 
 
 H5_RIVALS = {"h5gpured": "h5gpured", "h5py": "h5py + NumPy", "cdo": "CDO", "ncwa": "NCO", "xarray": "xarray + dask",

@@ -123,6 +123,24 @@ def planner(heat, regret, measured, figure):
     return text
 
 
+def gauge(record, worst=True):
+    """Shares of what the machine allows, of random problems: a row a kind, its numbers by size."""
+    sizes = list(dict.fromkeys(entry["size"] for entry in record["gauge"] if entry["size"] != "any"))
+    kinds = list(dict.fromkeys(entry["kind"] for entry in record["gauge"]))
+    found = {(entry["kind"], entry["size"]): entry for entry in record["gauge"]}
+    head = ["kind"] + [f"{size}: {what}" for size in sizes for what in ("mean", "5 %", "25 %")]
+    rows = [[kind] + [f"{found[kind, size][key]:.0%}" for size in sizes for key in ("mean", "p5", "p25")] for kind in kinds]
+    lines = [[f"`{row['problem']}`", row["family"], f"{row['share']:.0%}"]
+             for row in sorted((row for row in record["rows"] if row.get("share")), key=lambda row: row["share"])[:20]]
+    text = (f"**Random problems** of every dtype, {len(record['rows']):,} of them up to {record['largest'] / 2**20:,.0f} MiB, "
+            "mostly with sizes that are no power of two: the share of what the machine allows. It is the time to move once "
+            "what must be touched at the rate of a plain loop, "
+            + (f"plus a launch of {1e6 * record['launch_seconds']:.1f} us, " if record.get("launch_seconds") else "")
+            + f"over the time that the planner's choice takes (`ndbench gauge --seed {record['seed']}`). The mean is geometric.\n\n"
+            + table(head, rows))
+    return text + "\n\n" + details("the twenty worst", table(["problem", "family", "share"], lines, 2)) if worst else text
+
+
 def microseconds(seconds):
     return f"{seconds * 1e6:.1f}" if seconds else ""
 
@@ -176,7 +194,7 @@ def ladder(record, figure):
 
 # ---- all of it
 
-RECORDS = ("sweep", "peers", "gpu", "dtypes", "ops", "heat", "regret", "regret-measured", "small", "ladder")
+RECORDS = ("sweep", "peers", "gauge", "gpu", "dtypes", "ops", "heat", "regret", "regret-measured", "small", "ladder")
 
 
 def provenance(records):
@@ -208,6 +226,8 @@ def gpu_block(load, figure):
         parts.append(wide_tall(records["sweep"], figure))
     if "peers" in records:
         parts.append(comparison(records["peers"], figure))
+    if "gauge" in records:
+        parts.append(gauge(records["gauge"]))
     plain = {name: records[name] for name in ("gpu", "dtypes", "ops") if name in records}
     if plain:
         parts.append(sets(plain))
@@ -222,8 +242,15 @@ def gpu_block(load, figure):
 
 def gpu_short(load, figure):
     """What the first page shows of it."""
-    record = load("gpu-sweep.json")
-    return f"{provenance({'sweep': record})}\n\n{wide_tall(record, figure)}" if record else NO_RECORD
+    records = {name: record for name in ("sweep", "gauge") if (record := load(f"gpu-{name}.json"))}
+    if not records:
+        return NO_RECORD
+    parts = [provenance(records)]
+    if "sweep" in records:
+        parts.append(wide_tall(records["sweep"], figure))
+    if "gauge" in records:
+        parts.append(gauge(records["gauge"], worst=False))
+    return "\n\n".join(parts)
 
 
 def missing_records(load):

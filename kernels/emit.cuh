@@ -5,9 +5,11 @@
 
 #include "walk.cuh"
 
-/* Whether emit_warp can write COUNT outputs a lane: their results fill whole vectors. */
+/* Whether emit_warp should write COUNT outputs a lane: their results fill several whole vectors. Where they fill one,
+ * the shared memory that it takes from the first-level cache costs more: thread_shifted loads vectors twice. */
 template <class Op, int COUNT, bool SINGLE = Op::single> struct warp_emission {
-  static const bool possible = COUNT > 1 && COUNT * sizeof(typename Op::result) % 16 == 0;
+  static const bool possible = COUNT * sizeof(typename Op::result) > 16 &&
+                               COUNT * sizeof(typename Op::result) % 16 == 0;
   static NDR_DEVICE bool here(const ndr_params &p) {
     return !p.partial && !(Op::counting && p.finalize >= NDR_FINALIZE_ANY);
   }
@@ -25,7 +27,7 @@ template <class Op, int COUNT> struct lane_results {
   };
   NDR_DEVICE lane_results(const ndr_params &p, const typename Op::Accumulator *a) {
 #pragma unroll
-    for (int c = 0; c < COUNT; c++) store_value(&value[c], finish_total<Op>(p, Op::widen(a[c])));
+    for (int c = 0; c < COUNT; c++) store_value(&value[c], total_of<Op>(p, a[c]));
   }
   /* Where vector n of the held lanes lies: lanes that write or read at the same time start in banks of their own. */
   static NDR_DEVICE int place(int n) {

@@ -43,7 +43,8 @@ template <class Op> struct few_rows {
         }
       }
     }
-    machine::await_copies();
+    machine::group_copies();
+    machine::await_copies<0>();
     machine::warp_barrier();
   }
 

@@ -5,6 +5,7 @@
 #include "columns3.cuh"
 #include "few.cuh"
 #include "runs.cuh"
+#include "staged.cuh"
 #include "states.cuh"
 #include "thread.cuh"
 #include "tree.cuh"

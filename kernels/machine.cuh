@@ -76,10 +76,17 @@ NDR_DEVICE void copy_vector(void *shared, const void *address) {
 #endif
 }
 
-/* Waits for the copies that this thread has started. */
-NDR_DEVICE void await_copies() {
+/* The copies that this thread has started since the last call are a group. */
+NDR_DEVICE void group_copies() {
 #if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_all;" ::: "memory");
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* Waits for this thread's groups of copies, except for the last LATER of them. */
+template <int LATER> NDR_DEVICE void await_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
 #endif
 }
 
@@ -149,6 +156,11 @@ NDR_DEVICE float half_to_float(unsigned short bits) {
 NDR_DEVICE unsigned short double_to_half(double value) {
   unsigned short bits;
   asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(value));
+  return bits;
+}
+NDR_DEVICE unsigned short float_to_half(float value) {
+  unsigned short bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
   return bits;
 }
 NDR_DEVICE float truncate_to_float(double value) {

@@ -1,10 +1,10 @@
-/* Family tile where groups of outputs have many runs. Groups are those of short_groups.cuh, but need not be dense. The
+/* Family tile where groups of outputs have many runs. Groups need not be dense. The
  * elements of neighbouring groups' runs are columns; a thread walks a column row by row, as in thread.cuh. At the end
  * the block joins the rows and columns of each output in shared memory. WIDE: a column is a vector of one output. */
 #ifndef NDR_RUNS_CUH
 #define NDR_RUNS_CUH
 
-#include "short_groups.cuh"
+#include "groups.cuh"
 #include "thread.cuh"
 
 /* As fold_rows, of rows that are a vector; its elements are `apart` indices from each other. */

@@ -3,7 +3,7 @@
  * tile_columns: the short axis is kept and the next reduced axis lies densely around it: rows of a few columns. The
  * vectors that the active threads read at a time hold a multiple of the columns. Element j of a thread's vectors
  * therefore always belongs to the same output, and is reduced in registers; the accumulators are joined in shared
- * memory at the end. Other kernels of the family are in columns3.cuh, short_groups.cuh, runs.cuh, vectors.cuh. */
+ * memory at the end. Other kernels of the family are in columns3.cuh, staged.cuh, runs.cuh, vectors.cuh. */
 #ifndef NDR_TILE_CUH
 #define NDR_TILE_CUH
 

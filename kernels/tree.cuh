@@ -130,7 +130,7 @@ NDR_DEVICE void finish_team(const ndr_params &p, const team &t, typename Op::Acc
     return;
   }
   join_lanes<Op>(a, t.size);
-  if (t.thread == 0 && t.output < p.outputs) emit<Op>(p, locate_output(p, t.output).result, Op::widen(a));
+  if (t.thread == 0 && t.output < p.outputs) emit_total<Op>(p, locate_output(p, t.output).result, a);
 }
 
 template <class Op> NDR_DEVICE void tree_runs(const ndr_params &p) {
@@ -217,10 +217,10 @@ template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, i
   }
   if (lane) return;
   i64 result = output * p.axes[0].result_stride, next = groups * p.axes[0].result_stride;
-  emit<Op>(p, result, Op::widen(a[0]));
-  if (shift == 0) emit<Op>(p, result + next, Op::widen(a[1]));
-  if (shift <= 1) emit<Op>(p, result + (shift ? next : 2 * next), Op::widen(a[2]));
-  if (shift == 0) emit<Op>(p, result + 3 * next, Op::widen(a[3]));
+  emit_total<Op>(p, result, a[0]);
+  if (shift == 0) emit_total<Op>(p, result + next, a[1]);
+  if (shift <= 1) emit_total<Op>(p, result + (shift ? next : 2 * next), a[2]);
+  if (shift == 0) emit_total<Op>(p, result + 3 * next, a[3]);
 }
 
 template <class Op> NDR_DEVICE void tree_lanes(const ndr_params &p) {
@@ -244,7 +244,7 @@ template <class Op> NDR_DEVICE void tree_lanes(const ndr_params &p) {
                                                lanes.count);
       }
       join_lanes<Op>(a, lanes.count);
-      if (lane == 0 && output < p.outputs) emit<Op>(p, s.result, Op::widen(a));
+      if (lane == 0 && output < p.outputs) emit_total<Op>(p, s.result, a);
     }
   }
 }

@@ -46,7 +46,7 @@ template <class Op> NDR_DEVICE void reduce_row(const ndr_params &p, i64 output) 
   typename Op::Accumulator a = Op::identity();
   for (int i = 0; i < p.tile_vectors.row_length; i++)
     fold_one<Op>(p, a, machine::load_element(at + i), p.index_origin + i * step);
-  emit<Op>(p, output * p.axes[0].result_stride, Op::widen(a));
+  emit_total<Op>(p, output * p.axes[0].result_stride, a);
 }
 
 /* The first block also reduces the rows before the first 16-byte boundary and after the last. */

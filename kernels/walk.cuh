@@ -217,6 +217,32 @@ template <class Op> NDR_DEVICE void emit(const ndr_params &p, i64 offset, const 
   emission<Op, 0>::of(p, offset, state);
 }
 
+/* Whether an accumulator is the total, and no more than rounds to the result: a state in f64 would round the same. */
+template <class Op> struct totals_itself { static const bool yes = false; };
+template <class T, bool W, bool S, class BATCH, class STATE, class RESULT, class MAP, class JOIN>
+struct totals_itself<simple<T, W, S, BATCH, float, STATE, RESULT, MAP, JOIN, plain>> {
+  static const bool yes = true;
+};
+
+/* The total to store, of an accumulator. */
+template <class Op> NDR_DEVICE auto total_of(const ndr_params &p, const typename Op::Accumulator &a) {
+  if constexpr (totals_itself<Op>::yes)
+    return a;
+  else
+    return finish_total<Op>(p, Op::widen(a));
+}
+
+/* As emit, of an accumulator. */
+template <class Op> NDR_DEVICE void emit_total(const ndr_params &p, i64 offset, const typename Op::Accumulator &a) {
+  if constexpr (totals_itself<Op>::yes) {
+    if (!p.partial) {
+      store_value((typename Op::result *)p.result[0] + offset, a);
+      return;
+    }
+  }
+  emit<Op>(p, offset, Op::widen(a));
+}
+
 /* The type with which a row of BYTES bytes is written. */
 template <int BYTES> struct row_unit { typedef ndr_vector type; };
 template <> struct row_unit<8> { typedef u64 type; };
@@ -240,7 +266,7 @@ NDR_DEVICE bool emit_whole(const ndr_params &p, i64 offset, i64 stride, const ty
       NDR_DEVICE view() {}
     } row;
 #pragma unroll
-    for (int c = 0; c < COUNT; c++) store_value(&row.value[c], finish_total<Op>(p, Op::widen(accumulators[c])));
+    for (int c = 0; c < COUNT; c++) store_value(&row.value[c], total_of<Op>(p, accumulators[c]));
 #pragma unroll
     for (int i = 0; i < (int)(bytes / sizeof(unit)); i++) ((unit *)out)[i] = row.whole[i];
     return true;
@@ -254,7 +280,7 @@ NDR_DEVICE void emit_row(const ndr_params &p, i64 offset, i64 stride, const type
     if (emit_whole<Op, COUNT>(p, offset, stride, accumulators)) return;
   }
 #pragma unroll
-  for (int c = 0; c < COUNT; c++) emit<Op>(p, offset + c * stride, Op::widen(accumulators[c]));
+  for (int c = 0; c < COUNT; c++) emit_total<Op>(p, offset + c * stride, accumulators[c]);
 }
 
 /* Writes the first `some` of COUNT neighbouring outputs. */
@@ -263,7 +289,7 @@ NDR_DEVICE void emit_some(const ndr_params &p, i64 offset, i64 stride, const typ
                           int some) {
 #pragma unroll
   for (int c = 0; c < COUNT; c++)
-    if (c < some) emit<Op>(p, offset + c * stride, Op::widen(accumulators[c]));
+    if (c < some) emit_total<Op>(p, offset + c * stride, accumulators[c]);
 }
 
 /* ---- trees ---- */

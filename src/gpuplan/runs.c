@@ -1,18 +1,23 @@
 /* Planner's half of kernels/runs.cuh: groups of outputs that have many runs of few elements each. */
 #include <string.h>
 
+#include "gpuplan/groups.h"
 #include "gpuplan/rows.h"
-#include "gpuplan/short_groups.h"
 
-enum { LEAST_RUNS = 16, LEAST_BYTES = 64 };
+enum { LEAST_RUNS = 16, MOST_BYTES = 2048 };
 
 static int64_t count_runs(const ndr_canonical *problem, const ndr_group *g) {
   return problem->length / g->length;
 }
 
 bool ndr_runs_can(const ndr_canonical *problem) {
+  if (problem->kept_count == 0 || problem->reduced_count == 0) return false;
+  if (problem->reduced[0].stride != 1 && problem->kept[0].stride != 1) return false;
   ndr_group g = ndr_group_of(problem);
-  return g.axes > 0 && ndr_group_fits(&g) && count_runs(problem, &g) >= LEAST_RUNS;
+  int64_t run = problem->reduced[0].stride * (g.outputs == 1 ? 1 : g.outputs);
+  if (g.outputs > 1 && problem->reduced[0].stride != g.outputs) return false;
+  return run > 0 && g.axes > 0 && g.bytes <= MOST_BYTES / (g.outputs == 1 ? 2 : 1) &&
+         count_runs(problem, &g) >= LEAST_RUNS;
 }
 
 /* Whether a column is a vector. */
@@ -20,12 +25,11 @@ static bool columns_are_vectors(const ndr_canonical *problem, const ndr_group *g
   return on_boundary && g->outputs == 1 && ndr_vectors_aligned(problem, &problem->reduced[0]);
 }
 
-bool ndr_runs_best(const ndr_canonical *problem, const ndr_device *device) {
-  ndr_group g = ndr_group_of(problem);
-  int64_t bytes = columns_are_vectors(problem, &g, true) ? NDR_VECTOR_BYTES : (int64_t)ndr_dtype_bytes(problem->dtype);
+bool ndr_runs_best(const ndr_canonical *problem) {
+  ndr_group g;
   if (!ndr_runs_can(problem)) return false;
-  if (!ndr_short_groups_can(problem) || count_runs(problem, &g) * bytes >= LEAST_BYTES) return true;
-  return problem->outputs < (int64_t)device->units * NDR_THREADS;
+  g = ndr_group_of(problem);
+  return !ndr_staged_can(problem) || columns_are_vectors(problem, &g, true);
 }
 
 /* Moves the axis of the runs behind the reduced axes that are walked. */

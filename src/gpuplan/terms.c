@@ -254,15 +254,20 @@ static counts run_counts(const ndr_launch *launch, int64_t bytes) {
   return e;
 }
 
-/* tile_short_groups: a warp reads tiles of short rows. */
-static counts short_group_counts(const ndr_launch *launch, int64_t bytes) {
-  const ndr_param_tile_short_groups *p = &launch->params.tile_short_groups;
-  counts e = dense_counts(&launch->params, bytes);
-  int lanes = p->lanes.count, tile_outputs = p->groups.tile_groups * p->groups.outputs;
-  int64_t rounds = ceil_div(tile_outputs, NDR_WARP_THREADS / lanes) * ceil_div(p->groups.run_length, lanes);
-  e.steps = p->warp_tiles * p->runs;
+/* tile_staged: a block copies what it reads to shared memory. Instructions are elements that threads fold, and for each
+ * thread that may have any, 4 more. */
+static counts staged_counts(const ndr_launch *launch, int64_t bytes) {
+  const ndr_params *p = &launch->params;
+  const ndr_param_tile_staged *own = &p->tile_staged;
+  counts e = dense_counts(p, bytes);
+  int64_t groups = own->groups.tile_groups, stage = (groups - 1) * own->pitch + (own->piece - 1) * own->element_step +
+                                                    (own->groups.outputs - 1) * own->column_step + 1;
+  int64_t rounds = ceil_div(p->tile_outputs, own->slots);
+  e.steps = smaller(p->split_units, p->units);
   e.stretches = e.steps * rounds;
-  e.instructions = (double)p->tiles * (double)p->runs * (double)rounds * NDR_WARP_THREADS;
+  double stages = (double)p->units * (double)p->tile_count;
+  e.fetched = stages * (double)(stage * bytes);
+  e.instructions = stages * (double)rounds * NDR_THREADS * (double)(ceil_div(own->piece, own->members.count) + 4);
   return e;
 }
 
@@ -298,7 +303,7 @@ static counts count(const ndr_launch *launch, const ndr_device *device, int resi
   case NDR_KERNEL_THREAD_ELEMENTS: return thread_counts(launch, device, resident, bytes);
   case NDR_KERNEL_TILE_COLUMNS:
   case NDR_KERNEL_TILE_COLUMNS3: return column_counts(launch, bytes);
-  case NDR_KERNEL_TILE_SHORT_GROUPS: return short_group_counts(launch, bytes);
+  case NDR_KERNEL_TILE_STAGED: return staged_counts(launch, bytes);
   case NDR_KERNEL_TILE_RUN_VECTORS:
   case NDR_KERNEL_TILE_RUN_ELEMENTS: return run_counts(launch, bytes);
   case NDR_KERNEL_TILE_VECTORS: return vector_counts(launch, bytes);

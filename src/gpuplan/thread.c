@@ -3,7 +3,7 @@
 
 enum {
   LINE_THREADS = 8, /* that read a cache line */
-  FEW_ROWS = 15,    /* at most, for which thread_few copies two batches */
+  FEW_ROWS = 3,     /* at most, for which thread_few copies two batches */
   /* Of a block of thread_few: dynamic, with a vector more for each warp, and all. */
   FEW_BYTES = (NDR_THREADS + NDR_BLOCK_WARPS) * NDR_LOADS_THREAD_FEW * NDR_VECTOR_BYTES,
   FEW_BLOCK_BYTES = FEW_BYTES + (12 << 10)

@@ -1,16 +1,15 @@
 /* The tile family: the fastest axis is short, so that one contiguous stretch of memory spans several outputs. This is
- * the planner's half of kernels/tile.cuh, columns3.cuh and vectors.cuh; short_groups.c and runs.c are that of the
+ * the planner's half of kernels/tile.cuh, columns3.cuh and vectors.cuh; staged.c and runs.c are that of the
  * others. */
-#include <stdio.h>
-
-#include "gpuplan/short_groups.h"
+#include "gpuplan/groups.h"
 
 enum {
   SPLIT_BYTES = 256 << 10,
   LEAST_BYTES = 8 << 10, /* of a split for each accumulator of a thread, where SPLIT_BYTES make too few blocks */
   WARP_BYTES = 64 << 10, /* up to which a warp has a group of three outputs of its own */
   MOST_STATE_BYTES = 128,
-  MOST_SMEM_BYTES = 32 << 10
+  MOST_SMEM_BYTES = 32 << 10,
+  COLUMN_BYTES = 64 << 10 /* of a run of narrow columns, from which on they are not staged */
 };
 
 /* Threads of a block that read: a multiple of the vectors after which the outputs repeat, so that element j of each of
@@ -29,23 +28,18 @@ static bool whole_rows(const ndr_canonical *problem) {
   return problem->reduced_count == 1 && problem->reduced[0].stride == 1 && length < elements && elements % length == 0;
 }
 
-static const char *reject_kept(const ndr_canonical *problem, char *text) {
-  const ndr_axis *fastest = &problem->kept[0];
-  if (problem->reduced_count == 0) return "nothing is reduced";
-  if (problem->reduced[0].stride != fastest->size) return "rows of the kept fastest axis are not dense";
-  if (fastest->size <= NDR_THREADS && active_threads(problem) > 0) return NULL;
-  snprintf(text, 160, "kept fastest axis of %lld is wider than the tile", (long long)fastest->size);
-  return text;
+/* Whether tile_columns or tile_columns3 can run the problem. */
+static bool narrow_columns(const ndr_canonical *problem) {
+  return ndr_tile_keeps_fastest(problem) && problem->reduced_count > 0 &&
+         problem->reduced[0].stride == problem->kept[0].size && problem->kept[0].size <= NDR_THREADS &&
+         active_threads(problem) > 0;
 }
 
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;
   if (problem->length == 0) return "nothing is reduced";
-  if (whole_rows(problem)) return NULL;
-  if (ndr_tile_keeps_fastest(problem)) return reject_kept(problem, text);
-  if (problem->reduced_count > 0 && problem->reduced[0].stride == 1)
-    return ndr_runs_can(problem) ? NULL : ndr_short_groups_reject(problem, text);
-  return "the fastest axis has a step";
+  if (whole_rows(problem) || ndr_runs_can(problem) || narrow_columns(problem)) return NULL;
+  return ndr_staged_reject(problem, text);
 }
 
 /* Bytes of shared memory in which a block joins its accumulators, some at a time. They hold at least one accumulator of
@@ -121,19 +115,23 @@ static void configure_vectors(const ndr_canonical *problem, const ndr_device *de
   ndr_launch_end(launch);
 }
 
+/* Whether a block that reads columns joins its threads' accumulators seldom. */
+static bool long_columns(const ndr_canonical *problem) {
+  int64_t run = problem->reduced[0].size * problem->kept[0].size * (int64_t)ndr_dtype_bytes(problem->dtype);
+  return run >= COLUMN_BYTES;
+}
+
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           bool on_boundary) {
   /* Off a 16-byte boundary a vector holds whole rows only where a row is a single element. */
   if (whole_rows(problem) && (on_boundary || problem->length == 1))
     configure_vectors(problem, device, launch);
-  else if (ndr_runs_best(problem, device))
+  else if (ndr_runs_best(problem))
     ndr_runs_configure(problem, device, launch, on_boundary);
-  else if (ndr_short_groups_can(problem))
-    ndr_short_groups_configure(problem, device, launch);
-  else if (problem->kept[0].size == 3)
-    configure_columns3(problem, device, launch);
+  else if (narrow_columns(problem) && (!ndr_staged_can(problem) || long_columns(problem)))
+    (problem->kept[0].size == 3 ? configure_columns3 : configure_columns)(problem, device, launch);
   else
-    configure_columns(problem, device, launch);
+    ndr_staged_configure(problem, device, launch);
 }
 
 static double cost(const ndr_canonical *problem, const ndr_device *device) {

@@ -91,8 +91,7 @@ typedef struct ndr_param_tile_columns3 {
 } ndr_param_tile_columns3;
 
 /* A group is some neighbouring outputs. A run of a group is a contiguous stretch with run_length elements of each of
- * its outputs. A tile is some groups that lie side by side. A tile belongs to a warp in tile_short_groups, else to
- * a block. */
+ * its outputs; tile_staged knows runs and groups with gaps, too. A tile is some groups that lie side by side. */
 typedef struct ndr_param_groups {
   int outputs;          /* outputs of a group, along the fastest axis; 1 where that is reduced */
   int run_length;       /* elements that a run holds of an output */
@@ -102,17 +101,18 @@ typedef struct ndr_param_groups {
   long long side_tiles; /* tiles that these groups take */
 } ndr_param_groups;
 
-/* tile_short_groups, which has no splits. */
-typedef struct ndr_param_tile_short_groups {
+/* tile_staged: groups of any strides that lie close together. Element e of output column c of a tile's group k lies
+ * k * pitch + c * column_step + e * element_step behind the tile's first. A stage holds `piece` elements of each of a
+ * tile's outputs; a tile of several groups has whole runs in a stage. Units are pieces of runs. */
+typedef struct ndr_param_tile_staged {
   ndr_param_groups groups;
-  ndr_param_threads lanes; /* threads that share an output */
-  int warp_tiles;          /* tiles that a warp reads one after the other */
-  int smem_bytes;          /* bytes of dynamic shared memory of a warp */
-  int starts;              /* places in a run at which a warp's threads start; 0: all at the first element */
-  int start_step;          /* elements from one of these places to the next */
-  long long tiles;         /* tiles that all outputs take */
-  long long runs;          /* runs of an output */
-} ndr_param_tile_short_groups;
+  ndr_param_threads members; /* threads that share an output; a power of 2 where a group is one output, else log is 0 */
+  int slots;                 /* outputs that the threads of a block have at a time */
+  int pitch, element_step, column_step;
+  int piece;
+  int smem_bytes;        /* bytes of dynamic shared memory of a block */
+  ndr_param_axis pieces; /* its size is the number of pieces of a run; the strides are not used */
+} ndr_param_tile_staged;
 
 /* tile_run_elements and tile_run_vectors: a column is one element, or one vector, of a run of one of the tile's groups.
  * A row is one run of each group, and has an element of each column. Split s of a tile is split s % row_splits of its
@@ -178,7 +178,7 @@ typedef struct ndr_params {
     ndr_param_thread thread;
     ndr_param_tile_columns tile_columns;
     ndr_param_tile_columns3 tile_columns3;
-    ndr_param_tile_short_groups tile_short_groups;
+    ndr_param_tile_staged tile_staged;
     ndr_param_tile_runs tile_runs;
     ndr_param_tile_vectors tile_vectors;
   };

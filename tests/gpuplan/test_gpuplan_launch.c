@@ -71,9 +71,11 @@ static void check_kernel(const place *at, const ndr_launch *launch) {
     expect(at, p->tile_columns3.rows.columns == 3 && p->tile_columns3.rows.run_rows > 0);
     expect(at, team_fits(p, p->tile_columns3.team) && p->tile_columns3.team.count >= NDR_WARP_THREADS);
     break;
-  case NDR_KERNEL_TILE_SHORT_GROUPS:
-    expect(at, groups_fit(&p->tile_short_groups.groups) && p->splits == 1);
-    expect(at, power(p->tile_short_groups.lanes) && p->tile_short_groups.lanes.count <= NDR_WARP_THREADS);
+  case NDR_KERNEL_TILE_STAGED:
+    expect(at, groups_fit(&p->tile_staged.groups) && p->tile_staged.piece > 0 && p->tile_staged.pieces.size > 0);
+    expect(at, p->tile_staged.slots > 0 && p->tile_staged.slots * p->tile_staged.members.count <= NDR_THREADS);
+    expect(at, p->tile_staged.groups.outputs > 1 || power(p->tile_staged.members));
+    expect(at, p->units == 1 || p->tile_outputs <= p->tile_staged.slots);
     break;
   case NDR_KERNEL_TILE_RUN_VECTORS:
   case NDR_KERNEL_TILE_RUN_ELEMENTS:
@@ -112,6 +114,8 @@ static int64_t tiles_of_their_own(const ndr_launch *launch) {
   bool groups = launch->kernel == NDR_KERNEL_TILE_RUN_VECTORS || launch->kernel == NDR_KERNEL_TILE_RUN_ELEMENTS;
   const ndr_params *p = &launch->params;
   if (groups) return p->outputs / (p->tile_runs.groups.side * p->tile_runs.groups.outputs);
+  if (launch->kernel == NDR_KERNEL_TILE_STAGED)
+    return p->outputs / (p->tile_staged.groups.side * p->tile_staged.groups.outputs);
   return rows ? p->outputs / p->axes[0].size : 1;
 }
 

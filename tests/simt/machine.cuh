@@ -84,7 +84,8 @@ NDR_DEVICE void copy_vector(void *shared, const void *address, const char *file 
                             int line = __builtin_LINE()) {
   *(ndr_vector *)shared = keep_vector(address, file, line);
 }
-NDR_DEVICE void await_copies() {}
+NDR_DEVICE void group_copies() {}
+template <int LATER> NDR_DEVICE void await_copies() {}
 template <class T> NDR_DEVICE T load_element(const T *address) {
   return *address;
 }
@@ -160,6 +161,9 @@ NDR_DEVICE unsigned short double_to_half(double value) {
   /* In units of the last place; reaching 2048 carries into the exponent, and below 1024 it is a subnormal. */
   int steps = (int)nearbyint(ldexp(fabs(value), -unit));
   return (unsigned short)(sign | (((unit + 24) << 10) + steps));
+}
+NDR_DEVICE unsigned short float_to_half(float value) {
+  return double_to_half((double)value);
 }
 NDR_DEVICE float truncate_to_float(double value) {
   float nearest = (float)value;

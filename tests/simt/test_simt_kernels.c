@@ -253,6 +253,51 @@ START_TEST(test_few_rows) {
 }
 END_TEST
 
+/* Outputs that lie close together: rows and columns of 1 to 70 elements, with steps and gaps, of one run or several,
+ * from each place in a vector on. The last element ends the array. */
+static void staged_problem(rng *random, char *text, size_t capacity, ndr_op op) {
+  const char *name = ndr_op_name(op), *type = ndr_dtype_name(dtype);
+  int step = rng_once_in(random, 2) ? 1 : (int)rng_between(random, 2, 8), width = (int)rng_between(random, 1, 70);
+  int gap = rng_once_in(random, 2) ? 0 : (int)rng_between(random, 1, 5), pitch = width * step + gap;
+  int rows = (int)rng_between(random, 1, 4000 / width + 1), columns = (int)rng_between(random, 2, 40);
+  switch (rng_between(random, 0, 3)) {
+  case 0: snprintf(text, capacity, "%s %s [%d:%d,%d:%d] /1", name, type, rows, pitch, width, step); break;
+  case 1:
+    snprintf(text, capacity, "%s %s [%d:%d,%d:%d,%d:%d] /0,2", name, type, (int)rng_between(random, 2, 9), rows * pitch,
+             rows, pitch, width, step);
+    break;
+  case 2:
+    snprintf(text, capacity, "%s %s [%d:%d,%d:%d,%d:%d] /1", name, type, rows / columns + 1,
+             width * columns * step + gap, width, columns * step, columns, step);
+    break;
+  default: snprintf(text, capacity, "%s %s [%d:%d] /0", name, type, (int)rng_between(random, 500, 40000), step + 1);
+  }
+}
+
+START_TEST(test_stages) {
+  static const ndr_op ops[] = {NDR_SUM, NDR_VAR, NDR_MIN, NDR_ARGMAX, NDR_COUNT, NDR_MEAN};
+  rng random = {test_seed() + (uint64_t)_i};
+  int alignment = (int)ndr_dtype_alignment(dtype), staged = 0;
+  for (int i = test_case_count(100); i > 0; i--) {
+    ndr_problem problem = NDR_PROBLEM_INIT;
+    char text[128];
+    ndr_op op = ops[rng_between(&random, 0, 5)];
+    if (!op_defined(op, dtype)) continue;
+    twist how = random_twist(&random, dtype);
+    how.device = 0;
+    how.past = (size_t)(_i / alignment * alignment);
+    staged_problem(&random, text, sizeof text, op);
+    assert_ok(ndr_problem_parse(text, &problem));
+    announce_case(&problem, "tile", &how, test_seed());
+    outcome came = run_case(&problem, "tile", &how, &random);
+    ck_assert_msg(!came.why[0], "%s\n  %s", announced_case(), came.why);
+    staged += came.kernel == NDR_KERNEL_TILE_STAGED;
+  }
+  bool odd = _i / alignment * alignment % (int)ndr_dtype_bytes(dtype) != 0; /* complex numbers there are strided */
+  ck_assert_msg(staged > 0 || odd, "nothing was staged");
+}
+END_TEST
+
 /* The case to repeat. */
 static struct {
   ndr_op op;
@@ -296,6 +341,7 @@ int main(int argc, char **argv) {
   tcase_set_timeout(places, 600);
   if (argc == 2) tcase_add_loop_test(places, test_shifted_rows, 0, 16);
   if (argc == 2) tcase_add_loop_test(places, test_few_rows, 0, 16);
+  if (argc == 2) tcase_add_loop_test(places, test_stages, 0, 16);
   suite_add_tcase(suite, places);
   return suite_run(suite);
 }

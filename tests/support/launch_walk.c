@@ -160,18 +160,35 @@ static void walk_groups(walk *w, const ndr_param_groups *g, int64_t tile, spot r
   }
 }
 
-static void walk_tile_short_groups(walk *w, int64_t item) {
-  const ndr_param_tile_short_groups *own = &w->p->tile_short_groups;
-  int64_t tiles = (int64_t)NDR_BLOCK_WARPS * own->warp_tiles;
+/* Stages lie within shared memory, hold whole runs where they hold several groups, and every element is where its
+ * group, column and number say. */
+static void walk_tile_staged(walk *w, int64_t tile, int64_t begin, int64_t end) {
+  const ndr_params *p = w->p;
+  const ndr_param_tile_staged *own = &p->tile_staged;
   const ndr_param_groups *g = &own->groups;
-  int64_t tile_elements = (int64_t)g->tile_groups * g->outputs * g->run_length;
-  expect(w, tile_elements + 2 * w->elements <= own->smem_bytes / (NDR_VECTOR_BYTES / w->elements),
-         "a tile is too large");
-  expect(w, w->p->axes[g->outputs > 1].stride == g->outputs * g->run_length, "groups are not dense");
-  expect(w, own->runs == 1 || g->tile_groups * g->outputs <= NDR_WARP_THREADS, "a warp has more outputs than states");
-  for (int64_t tile = item * tiles; tile < smaller((item + 1) * tiles, own->tiles); tile++) {
-    for (int64_t run = 0; run < own->runs; run++)
-      walk_groups(w, g, tile, locate_reduced(w, 1, run), &w->p->axes[w->p->kept_count], 0, INT64_MAX);
+  const ndr_param_axis *along = &p->axes[p->kept_count];
+  int first_axis = g->outputs > 1;
+  int64_t rest = tile / g->side_tiles, first = tile % g->side_tiles * g->tile_groups;
+  int64_t groups = smaller(g->tile_groups, g->side - first);
+  int64_t span = (g->tile_groups - 1) * (int64_t)own->pitch + (own->piece - 1) * (int64_t)own->element_step +
+                 (g->outputs - 1) * (int64_t)own->column_step + 1;
+  spot outer = locate(w, first_axis + g->side_axes, p->kept_count, rest);
+  int64_t room = own->smem_bytes / (p->units > 1 ? 2 : 1);
+  expect(w, span <= (room / NDR_VECTOR_BYTES - 2) * w->elements, "a stage is too large");
+  expect(w, own->pieces.size == (along->size + own->piece - 1) / own->piece, "pieces do not make a run");
+  expect(w, groups > 0 && (g->tile_groups == 1 || own->pieces.size == 1), "a stage has a piece of several groups");
+  for (int64_t unit = begin; unit < end; unit++) {
+    spot run = locate_reduced(w, 1, unit / own->pieces.size);
+    int64_t from = unit % own->pieces.size * own->piece;
+    for (int64_t k = 0; k < groups * g->outputs; k++) {
+      spot side = locate(w, first_axis, first_axis + g->side_axes, first + k / g->outputs);
+      int64_t column = k % g->outputs;
+      int64_t offset = outer.offset + side.offset + column * own->column_step + run.offset;
+      int64_t result = outer.other + side.other + (first_axis ? column * p->axes[0].result_stride : 0);
+      expect(w, groups == 1 || side.offset == (first + k / g->outputs) * own->pitch, "groups do not lie side by side");
+      for (int64_t e = from; e < smaller(from + own->piece, along->size); e++)
+        visit(w, offset + e * own->element_step, result, run.other + e * along->index_step);
+    }
   }
 }
 
@@ -225,7 +242,7 @@ static void walk_item(walk *w, ndr_kernel kernel, int64_t item) {
   case NDR_KERNEL_TILE_COLUMNS3:
     walk_rows(w, &p->tile_columns3.rows, tile, NDR_THREADS / p->tile_columns3.team.count, begin, end);
     break;
-  case NDR_KERNEL_TILE_SHORT_GROUPS: walk_tile_short_groups(w, item); break;
+  case NDR_KERNEL_TILE_STAGED: walk_tile_staged(w, tile, begin, end); break;
   case NDR_KERNEL_TILE_RUN_VECTORS: walk_tile_runs(w, tile, split, true); break;
   case NDR_KERNEL_TILE_RUN_ELEMENTS: walk_tile_runs(w, tile, split, false); break;
   case NDR_KERNEL_TILE_VECTORS: walk_tile_vectors(w, item); break;

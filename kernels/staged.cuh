@@ -1,0 +1,229 @@
+/* Family tile where outputs lie close together, whatever their elements mean: short rows, narrow columns over few rows,
+ * the same with steps and gaps. A block copies contiguous memory to shared memory with vector loads and takes the
+ * elements of each output from there. No row has to begin on a 16-byte boundary, and a sector is read once. */
+#ifndef NDR_STAGED_CUH
+#define NDR_STAGED_CUH
+
+#include "groups.cuh"
+#include "tile.cuh"
+
+template <class Op> struct residency<NDR_KERNEL_TILE_STAGED, Op> {
+  static const bool light = sizeof(typename Op::Accumulator) <= 8;
+  static constexpr int blocks(int most) { return light ? most : most / 2; }
+};
+
+/* A stage is the elements that a block reads at a time: a piece of each of a tile's outputs, or of one reduced run of
+ * them. Units are such pieces. A thread is member `member` of those that share output `slot`, and the outputs behind it
+ * that lie `slots` apart. */
+template <class Op> struct staged : groups {
+  typedef typename Op::element T;
+  typedef typename Op::Accumulator Accumulator;
+  static const int elements = 16 / sizeof(T);
+  const ndr_param_tile_staged &own;
+  int slot, member;
+
+  NDR_DEVICE staged(const ndr_params &p) : groups(p, p.tile_staged.groups), own(p.tile_staged) {
+    int thread = (int)machine::opaque(machine::thread());
+    if (g.outputs == 1) { /* neighbouring threads share a row */
+      slot = thread >> own.members.log;
+      member = thread & (own.members.count - 1);
+    } else { /* neighbouring threads have neighbouring columns */
+      member = thread / own.slots;
+      slot = thread - member * own.slots;
+    }
+  }
+
+  /* A stage that is being copied. */
+  struct copying {
+    T *tile;   /* where its first element goes */
+    T end;     /* an element that this thread copies alone, */
+    int place; /* and where it belongs; -1: there is none */
+  };
+
+  /* Starts to copy `count` elements to `room` in shared memory. They keep their misalignment, so that vectors are
+   * aligned there, too. The ends that are no whole vectors go through registers one by one. */
+  static NDR_DEVICE copying copy(const T *first, int count, unsigned char *room) {
+    int thread = machine::thread(), past = (int)((unsigned long long)first % 16 / sizeof(T));
+    int head = past ? elements - past : 0;
+    if (head > count) head = count;
+    int vectors = (count - head) / elements, ends = count - vectors * elements;
+    copying c = {(T *)room + past, T(), thread < head ? thread : thread + vectors * elements};
+    if (thread < ends)
+      c.end = machine::load_element(first + c.place);
+    else
+      c.place = -1;
+    const T *from = first + head;
+    T *to = c.tile + head;
+#pragma unroll 4
+    for (int k = thread; k < vectors; k += NDR_BLOCK) machine::copy_vector(to + k * elements, from + k * elements);
+    machine::group_copies();
+    return c;
+  }
+
+  /* Waits for a stage; LATER of those that were started after it may still be under way. */
+  template <int LATER> static NDR_DEVICE const T *await(const copying &c) {
+    if (c.place >= 0) c.tile[c.place] = c.end;
+    machine::await_copies<LATER>();
+    machine::barrier();
+    return c.tile;
+  }
+
+  /* Folds N elements and goes on behind them. */
+  template <int N>
+  static NDR_DEVICE void fold_some(const ndr_params &p, Accumulator &a, const T *&from, int step, i64 &index,
+                                   i64 apart) {
+    typename Op::value x[N];
+#pragma unroll
+    for (int u = 0; u < N; u++) x[u] = value_of<typename Op::value>(from[u * step]);
+    Op::template fold<N>(a, x, index, apart, p);
+    from += N * step;
+    index += N * apart;
+  }
+
+  /* Folds this thread's elements of an output of the stage, which has `length` of them. */
+  NDR_DEVICE void fold(const ndr_params &p, Accumulator &a, const T *tile, int output, i64 index, int length) const {
+    const int MOST = sizeof(typename Op::value) <= 8 ? 8 : 4;
+    int group = group_of(p, output), members = own.members.count, step = members * own.element_step;
+    const T *from = tile + group * own.pitch + (output - group * g.outputs) * own.column_step;
+    i64 apart = walked_axis(p).index_step;
+    int count = length - member + members - 1;
+    count = g.outputs == 1 ? count >> own.members.log : members == 1 ? length : (u32)count / (u32)members;
+    from += member * own.element_step;
+    index += member * apart;
+    apart *= members;
+#pragma unroll 1
+    for (; count >= MOST; count -= MOST) fold_some<MOST>(p, a, from, step, index, apart);
+    if (MOST > 4 && count & 4) fold_some<4>(p, a, from, step, index, apart);
+    if (count & 2) fold_some<2>(p, a, from, step, index, apart);
+    if (count & 1) fold_some<1>(p, a, from, step, index, apart);
+  }
+
+  /* The stage of a unit. */
+  struct unit {
+    i64 offset, index;
+    int length; /* elements of each output */
+  };
+  NDR_DEVICE unit find_unit(const ndr_params &p, i64 number) const {
+    i64 run = own.pieces.size == 1 ? number : divide(p, own.pieces, number).whole;
+    i64 first = (number - run * own.pieces.size) * own.piece, rest = walked_axis(p).size - first;
+    element_spot s = locate_reduced(p, 1, run);
+    s.step(walked_axis(p), first);
+    return {s.offset, p.index_origin + s.index, rest < own.piece ? (int)rest : own.piece};
+  }
+
+  NDR_DEVICE copying copy_unit(const ndr_params &p, const where &at, const unit &u, int room) const {
+    int span = (at.to.outputs / g.outputs - 1) * own.pitch + (g.outputs - 1) * own.column_step +
+               (u.length - 1) * own.element_step + 1;
+    return copy((const T *)p.data + at.offset + u.offset, span, machine::shared_bytes() + room);
+  }
+
+  /* Joins the members of each output in shared memory, as many at a time as it holds. Thread k gets output k. */
+  NDR_DEVICE Accumulator join_columns(const Accumulator &a) const {
+    Accumulator *accumulators = (Accumulator *)machine::shared_bytes(), mine = Op::identity();
+    int slots = own.slots, thread = machine::thread(), most = own.smem_bytes / (slots * (int)sizeof(Accumulator));
+#pragma unroll 1
+    for (int first = 0; first < own.members.count; first += most) {
+      int count = own.members.count - first < most ? own.members.count - first : most;
+      machine::barrier();
+      if (member >= first && member < first + count) accumulators[thread - first * slots] = a;
+      machine::barrier();
+      join_phases<Op>(accumulators, count * slots, slots);
+      if (thread < slots) Op::join(mine, accumulators[thread]);
+    }
+    return mine;
+  }
+
+  /* Whether this thread has elements of an output. */
+  NDR_DEVICE bool takes(int output, const place &to) const {
+    return output < to.outputs && (g.outputs == 1 || member < own.members.count);
+  }
+
+  /* Joins the members of this thread's output. Returns whether this thread gets the total; `output` becomes whose. */
+  NDR_DEVICE bool join(Accumulator &a, int &output) const {
+    NDR_SHARED Accumulator accumulators[NDR_BLOCK / NDR_WARP];
+    if (g.outputs > 1 && own.members.count > 1) {
+      a = join_columns(a);
+      output = machine::thread();
+      return true;
+    }
+    if (own.members.count == NDR_BLOCK)
+      a = join_block<Op>(a, accumulators);
+    else
+      join_lanes<Op>(a, own.members.count);
+    return member == 0;
+  }
+};
+
+/* The tile is the item: it has no splits, and one unit. */
+template <class Op> NDR_DEVICE void reduce_tiles(const ndr_params &p) {
+  for (i64 tile = machine::block(); tile < p.work; tile += machine::blocks()) {
+    staged<Op> block(p); /* made again: kept from item to item, what follows from it would take registers */
+    typename staged<Op>::where at = block.find(p, tile);
+    const typename Op::element *stage =
+        block.template await<0>(block.copy_unit(p, at, {0, p.index_origin, block.own.piece}, 0));
+#pragma unroll 1
+    for (int first = 0; first < at.to.outputs; first += block.own.slots) {
+      typename Op::Accumulator a = Op::identity();
+      int output = first + block.slot;
+      if (block.takes(output, at.to)) block.fold(p, a, stage, output, p.index_origin, block.own.piece);
+      if (block.join(a, output) && output < at.to.outputs)
+        emit_total<Op>(p, block.element_of(p, at.to, block.group_of(p, output), output), a);
+    }
+    machine::barrier();
+  }
+}
+
+/* Splits of tiles; a thread has an output of the tile at most. */
+template <class Op> NDR_DEVICE void reduce_units(const ndr_params &p) {
+  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+    staged<Op> block(p);
+    typename Op::Accumulator a = Op::identity();
+    {
+      tile_split whose = split_of(p, item);
+      typename staged<Op>::where at = block.find(p, whose.tile);
+      range units = units_of(p, whose.split);
+      /* A unit is copied while the one before it is folded: there is room for two. */
+      typename staged<Op>::unit next = block.find_unit(p, units.begin);
+      typename staged<Op>::copying coming = block.copy_unit(p, at, next, 0);
+      int room = block.own.smem_bytes / 2;
+#pragma unroll 1
+      for (i64 number = units.begin; number < units.end; number++) {
+        typename staged<Op>::unit u = next;
+        typename staged<Op>::copying current = coming;
+        const typename Op::element *stage;
+        if (number + 1 < units.end) {
+          next = block.find_unit(p, number + 1);
+          coming = block.copy_unit(p, at, next, room);
+          room = block.own.smem_bytes / 2 - room;
+          stage = block.template await<1>(current);
+        } else {
+          stage = block.template await<0>(current);
+        }
+        if (block.takes(block.slot, at.to)) block.fold(p, a, stage, block.slot, u.index, u.length);
+        machine::barrier();
+      }
+    }
+    int output = block.slot;
+    bool owner = block.join(a, output);
+    tile_split whose = split_of(p, machine::opaque(item)); /* located again, for the same reason */
+    typename staged<Op>::place to = block.find(p, whose.tile).to;
+    auto result = [&](int k) { return block.element_of(p, to, block.group_of(p, k), k); };
+    if (owner && output < to.outputs) {
+      if (p.splits == 1)
+        emit_total<Op>(p, result(output), a);
+      else
+        save_partial<Op>(p, whose.split, whose.tile * p.tile_outputs + output, Op::widen(a));
+    }
+    if (p.splits > 1) join_splits<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs, result);
+    machine::barrier();
+  }
+}
+
+template <class Op> NDR_DEVICE void tile_staged(const ndr_params &p) {
+  if (p.units == 1)
+    reduce_tiles<Op>(p);
+  else
+    reduce_units<Op>(p);
+}
+
+#endif

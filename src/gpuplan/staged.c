@@ -1,0 +1,187 @@
+/* Planner's half of kernels/staged.cuh: outputs whose elements lie close together, which a block copies to shared
+ * memory.
+ */
+#include <stdio.h>
+
+#include "gpuplan/groups.h"
+
+enum {
+  STAGE_BYTES = 32 << 10, /* what BATCH vectors of each thread hold */
+  LEAST_BYTES = 2 << 10,  /* of a stage, where the problem has more: a block's barriers cost as much */
+  MOST_COLUMNS = 128,     /* that several threads share: shared memory holds an accumulator of each */
+  STATE_BYTES = 128,      /* of an accumulator, whatever the operators are */
+  LONG_BYTES = 8 << 10    /* rows from here on without a step are for a tree */
+};
+
+/* A group of outputs, as in params.h, and the groups that lie side by side. Counts and strides are in elements. */
+typedef struct stage {
+  int64_t outputs, column_step;
+  int64_t length, element_step;
+  int64_t span; /* from a group's first element to behind its last */
+  int64_t side, pitch;
+  int axes; /* kept axes along which groups lie side by side */
+  int64_t bytes;
+} stage;
+
+/* Bytes of the sectors that the group's elements touch, if a group alone is read. */
+static double touched_bytes(const stage *s) {
+  double row = (double)((s->outputs - 1) * s->column_step + 1) * (double)s->bytes;
+  if (s->column_step * s->bytes > NDR_SECTOR_BYTES) row = (double)s->outputs * NDR_SECTOR_BYTES;
+  row += NDR_SECTOR_BYTES / 2;
+  double step = (double)(s->element_step * s->bytes);
+  return (double)s->length * (step < row ? step : row);
+}
+
+static stage stage_of(const ndr_canonical *problem) {
+  bool kept = problem->kept_count > 0 && problem->kept[0].stride < problem->reduced[0].stride;
+  stage s = {.outputs = 1, .length = problem->reduced[0].size, .element_step = problem->reduced[0].stride, .side = 1};
+  s.bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
+  if (kept) {
+    s.outputs = problem->kept[0].size;
+    s.column_step = problem->kept[0].stride;
+  }
+  s.span = (s.length - 1) * s.element_step + (s.outputs - 1) * s.column_step + 1;
+  s.pitch = s.span;
+  for (int a = kept; a < problem->kept_count; a++, s.axes++) {
+    int64_t stride = problem->kept[a].stride;
+    if (s.axes == 0 ? stride < s.span : stride != s.pitch * s.side || s.side * s.pitch * s.bytes >= STAGE_BYTES) break;
+    if (s.axes == 0) s.pitch = stride;
+    s.side *= problem->kept[a].size;
+  }
+  return s;
+}
+
+/* Whether a stage may hold several groups: the gaps between and within them are small. */
+static bool shares_stages(const stage *s) {
+  return (double)(s->pitch * s->bytes) <= 1.4 * touched_bytes(s);
+}
+
+/* Of the threads that read shared memory at the same time, how many read different words of one bank. Neighbours are
+ * `members` threads of an output and then the next group's, or the columns of a group and then the next one's. */
+static int bank_conflicts(const stage *s, int members) {
+  enum { ROW_BYTES = 128, WORD_BYTES = 4, WORDS = ROW_BYTES / WORD_BYTES };
+  int64_t word = s->bytes > WORD_BYTES ? s->bytes : WORD_BYTES, banks = ROW_BYTES / word, seen[WORDS];
+  int most = 1;
+  for (int64_t t = 0; t < banks; t++) {
+    int64_t across = s->outputs > 1 ? s->outputs : members, step = s->outputs > 1 ? s->column_step : s->element_step;
+    seen[t] = (t / across * s->pitch + t % across * step) * s->bytes / word;
+    int same = 1;
+    for (int64_t u = 0; u < t && same > 0; u++) /* 0: the word is read already */
+      same = seen[u] == seen[t] ? 0 : same + (seen[u] % banks == seen[t] % banks);
+    if (same > most) most = same;
+  }
+  return most;
+}
+
+const char *ndr_staged_reject(const ndr_canonical *problem, char *text) {
+  if (problem->reduced_count == 0) return "nothing is reduced";
+  if (problem->reduced[0].stride == 0 || (problem->kept_count > 0 && problem->kept[0].stride == 0))
+    return "every axis repeats its elements";
+  if (problem->kept_count == 0 && problem->reduced[0].stride == 1)
+    return "no axis is kept: one output has nothing to share a tile with";
+  stage s = stage_of(problem);
+  if (s.outputs > 1 && s.element_step < (s.outputs - 1) * s.column_step + 1) return "rows of the kept axis overlap";
+  if (s.outputs > NDR_THREADS) return "the kept fastest axis is wider than the tile";
+  if (s.outputs * s.column_step * s.bytes > STAGE_BYTES / 4) return "a row of the kept axis exceeds the stage";
+  bool shared = shares_stages(&s);
+  if (!shared && (double)(s.span * s.bytes) > 1.4 * touched_bytes(&s)) return "gaps between elements are large";
+  if (s.outputs == 1 && s.element_step == 1 && s.span * s.bytes > LONG_BYTES) {
+    snprintf(text, 160, "rows of %lld bytes exceed the stage", (long long)(s.span * s.bytes));
+    return text;
+  }
+  if (s.outputs > 1 && bank_conflicts(&s, 1) > 4) return "columns lie in the same banks of shared memory";
+  int64_t held = (shared ? (s.side - 1) * s.pitch + s.span : s.span) * s.bytes;
+  bool whole = problem->length == s.length && problem->outputs == s.side * s.outputs;
+  return held < LEAST_BYTES && !whole ? "a stage holds too few elements" : NULL;
+}
+
+bool ndr_staged_can(const ndr_canonical *problem) {
+  char text[160];
+  return !ndr_staged_reject(problem, text);
+}
+
+/* How a tile's groups are cut out and shared among threads. */
+typedef struct cut {
+  int64_t groups, piece;
+  int members, slots;
+} cut;
+
+/* Instructions for each output where `members` threads share one: those of the stage, and of each round of outputs. */
+static double member_cost(const stage *s, const cut *c) {
+  enum { STAGE = 150, ROUND = 40, JOIN = 8, ELEMENT = 4 };
+  int64_t rounds = (c->groups + c->slots - 1) / c->slots, elements = (c->piece + c->members - 1) / c->members;
+  double round =
+      ROUND + JOIN * ndr_threads(c->members).log + (double)(elements * ELEMENT * bank_conflicts(s, c->members));
+  return (STAGE + (double)rounds * round) / (double)c->groups;
+}
+
+/* Shares the rows of a tile among threads. Where outputs have several units, a thread has one output. */
+static cut share_rows(const stage *s, cut whole, bool several) {
+  cut best = whole;
+  best.members = NDR_THREADS;
+  best.slots = 1;
+  if (whole.groups < 4) {
+    best.groups = 1;
+    return best;
+  }
+  for (int members = 1; members <= NDR_WARP_THREADS && members <= whole.piece; members *= 2) {
+    cut c = {whole.groups, whole.piece, members, NDR_THREADS / members};
+    if (c.groups > c.slots) c.groups = several ? c.slots : c.groups / c.slots * c.slots;
+    if (members == 1 || member_cost(s, &c) < member_cost(s, &best)) best = c;
+  }
+  return best;
+}
+
+static cut share_columns(const stage *s, cut c, bool several) {
+  if (several && c.groups * s->outputs > NDR_THREADS) c.groups = NDR_THREADS / s->outputs;
+  int64_t outputs = c.groups * s->outputs;
+  c.members = outputs <= MOST_COLUMNS ? (int)(NDR_THREADS / outputs) : 1;
+  if (c.members > c.piece) c.members = (int)c.piece;
+  c.slots = c.members > 1 ? (int)outputs : NDR_THREADS;
+  return c;
+}
+
+static cut cut_of(const ndr_canonical *problem, const ndr_device *device, const stage *s) {
+  cut c = {.groups = 1, .piece = s->length};
+  int64_t row = (s->outputs - 1) * s->column_step + 1, most = STAGE_BYTES / s->bytes;
+  bool several = problem->length > s->length || s->span > most;
+  if (several) most /= 2; /* a unit is copied while another is folded */
+  if (s->span > most) c.piece = (most - row) / s->element_step + 1;
+  int64_t even = problem->outputs / s->outputs / ((int64_t)device->units * 4) + 1;
+  if (s->span <= most && shares_stages(s)) c.groups = (most - s->span) / s->pitch + 1;
+  if (c.groups > s->side) c.groups = s->side;
+  if (c.groups > even) c.groups = even;
+  return s->outputs == 1 ? share_rows(s, c, several) : share_columns(s, c, several);
+}
+
+void ndr_staged_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
+  stage s = stage_of(problem);
+  cut c = cut_of(problem, device, &s);
+  ndr_launch_begin(launch, problem, NDR_KERNEL_TILE_STAGED);
+  ndr_params *p = &launch->params;
+  ndr_param_tile_staged *own = &p->tile_staged;
+  own->groups = (ndr_param_groups){.outputs = (int)s.outputs,
+                                   .run_length = (int)c.piece,
+                                   .side_axes = s.axes,
+                                   .tile_groups = (int)c.groups,
+                                   .side = s.side,
+                                   .side_tiles = (s.side + c.groups - 1) / c.groups};
+  own->members = s.outputs == 1 ? ndr_threads(c.members) : (ndr_param_threads){c.members, 0};
+  own->slots = c.slots;
+  own->pitch = c.groups > 1 ? (int)s.pitch : 0;
+  own->element_step = (int)s.element_step;
+  own->column_step = (int)s.column_step;
+  own->piece = (int)c.piece;
+  own->pieces = (ndr_param_axis){.size = (s.length + c.piece - 1) / c.piece};
+  ndr_axis_magic(&own->pieces);
+  own->smem_bytes = STAGE_BYTES + 4 * NDR_VECTOR_BYTES;
+  launch->shared_bytes = (unsigned)own->smem_bytes;
+  p->tile_outputs = (int)(c.groups * s.outputs);
+  p->work = ndr_group_tile_count(problem, &own->groups);
+  int64_t units = problem->length / s.length * own->pieces.size, one_step = ndr_launch_step(NDR_THREADS);
+  double tile_bytes = (double)(units * ((c.groups - 1) * s.pitch + (c.piece - 1) * s.element_step + 1) * s.bytes);
+  int64_t blocks = (int64_t)device->units * ndr_kernel_blocks(launch->kernel);
+  int64_t splits = ndr_best_splits(p->work, tile_bytes, blocks, units, one_step);
+  ndr_launch_split(launch, units, (units + splits - 1) / splits, 1, (int)one_step);
+  ndr_launch_end(launch);
+}

@@ -123,22 +123,28 @@ def planner(heat, regret, measured, figure):
     return text
 
 
-def gauge(record, worst=True):
-    """Shares of what the machine allows, of random problems: a row a kind, its numbers by size."""
+def gauge_text(record):
+    """What the gauge is, and its numbers over all kinds."""
+    found = {entry["size"]: entry for entry in record["gauge"] if entry["kind"] == "all" and entry["size"] != "any"}
+    numbers = "; ".join(f"{'of ' * (size[0] != 'b')}{size}: {entry['mean']:.0%} in the geometric mean, the 5th percentile {entry['p5']:.0%}"
+                        for size, entry in found.items())
+    launch = f", and a launch of {1e6 * record['launch_seconds']:.1f} us" if record.get("launch_seconds") else ""
+    return (f"**Random problems** of every dtype and layout, {len(record['rows']):,} of them up to "
+            f"{record['largest'] / 2**20:,.0f} MiB: the least time in which the machine can move what must be touched{launch}, as a "
+            f"share of the time that the planner's choice takes. Problems {numbers} (`ndbench gauge --seed {record['seed']}`).")
+
+
+def gauge(record):
+    """The same with a row for each kind, and the worst."""
     sizes = list(dict.fromkeys(entry["size"] for entry in record["gauge"] if entry["size"] != "any"))
     kinds = list(dict.fromkeys(entry["kind"] for entry in record["gauge"]))
     found = {(entry["kind"], entry["size"]): entry for entry in record["gauge"]}
     head = ["kind"] + [f"{size}: {what}" for size in sizes for what in ("mean", "5 %", "25 %")]
     rows = [[kind] + [f"{found[kind, size][key]:.0%}" for size in sizes for key in ("mean", "p5", "p25")] for kind in kinds]
-    lines = [[f"`{row['problem']}`", row["family"], f"{row['share']:.0%}"]
-             for row in sorted((row for row in record["rows"] if row.get("share")), key=lambda row: row["share"])[:20]]
-    text = (f"**Random problems** of every dtype, {len(record['rows']):,} of them up to {record['largest'] / 2**20:,.0f} MiB, "
-            "mostly with sizes that are no power of two: the share of what the machine allows. It is the time to move once "
-            "what must be touched at the rate of a plain loop, "
-            + (f"plus a launch of {1e6 * record['launch_seconds']:.1f} us, " if record.get("launch_seconds") else "")
-            + f"over the time that the planner's choice takes (`ndbench gauge --seed {record['seed']}`). The mean is geometric.\n\n"
-            + table(head, rows))
-    return text + "\n\n" + details("the twenty worst", table(["problem", "family", "share"], lines, 2)) if worst else text
+    worst = sorted((row for row in record["rows"] if row.get("share")), key=lambda row: row["share"])[:20]
+    lines = [[f"`{row['problem']}`", row["family"], f"{row['share']:.0%}"] for row in worst]
+    return (f"{gauge_text(record)}\n\n{table(head, rows)}\n\n"
+            + details("the twenty worst", table(["problem", "family", "share"], lines, 2)))
 
 
 def microseconds(seconds):
@@ -245,12 +251,10 @@ def gpu_short(load, figure):
     records = {name: record for name in ("sweep", "gauge") if (record := load(f"gpu-{name}.json"))}
     if not records:
         return NO_RECORD
-    parts = [provenance(records)]
-    if "sweep" in records:
-        parts.append(wide_tall(records["sweep"], figure))
+    parts = [wide_tall(records["sweep"], figure)] if "sweep" in records else []
     if "gauge" in records:
-        parts.append(gauge(records["gauge"], worst=False))
-    return "\n\n".join(parts)
+        parts.append(gauge_text(records["gauge"]))
+    return provenance(records) + "\n\n" + " ".join(parts)
 
 
 def missing_records(load):

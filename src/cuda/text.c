@@ -1,6 +1,8 @@
 /* Embeds the bytes of the kernels' files by the assembler's .incbin. */
 #include "cuda/text.h"
 
+#include "spec/kernels.h"
+
 /* NDR_KERNEL_DIR and NDR_SPEC_DIR are the source folders. */
 #define EMBED(name, path)                                                                                              \
   extern const char ndr_text_##name[];                                                                                 \
@@ -17,7 +19,8 @@
   X(types)                                                                                                             \
   X(algebra)                                                                                                           \
   X(moments)                                                                                                           \
-  X(ops) X(walk) X(tree) X(column) X(emit) X(thread) X(tile) X(columns3) X(groups) X(staged) X(runs) X(vectors)        \
+  X(ops)                                                                                                               \
+  X(walk) X(tree) X(column) X(emit) X(thread) X(few) X(tile) X(columns3) X(groups) X(staged) X(runs) X(vectors)        \
       X(fused)
 
 #define EMBED_KERNEL(name) EMBED(name, NDR_KERNEL_DIR "/" #name ".cuh")
@@ -25,6 +28,11 @@ KERNEL_FILES(EMBED_KERNEL)
 EMBED(params, NDR_SPEC_DIR "/params.h")
 EMBED(kernels, NDR_SPEC_DIR "/kernels.h")
 EMBED(rows, NDR_SPEC_DIR "/kernels.def")
+
+/* A kernel whose file is not among them does not compile here. */
+#define EMBEDDED(name) EMBEDDED_##name,
+#define OF_KERNEL(NAME, name, family, file, ...) EMBEDDED_##file +
+enum { KERNEL_FILES(EMBEDDED) OF_KERNELS = NDR_KERNEL_ROWS(OF_KERNEL, ) 0 };
 
 #define NAME(name) #name ".cuh",
 #define TEXT(name) ndr_text_##name,

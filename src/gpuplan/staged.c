@@ -13,6 +13,9 @@ enum {
   LONG_BYTES = 8 << 10    /* rows from here on without a step are for a tree */
 };
 
+/* Bytes of a stage, as a multiple of those of the sectors that must be read. */
+#define MOST_GAPS 1.4
+
 /* A group of outputs, as in params.h, and the groups that lie side by side. Counts and strides are in elements. */
 typedef struct stage {
   int64_t outputs, column_step;
@@ -27,7 +30,7 @@ typedef struct stage {
 static double touched_bytes(const stage *s) {
   double row = (double)((s->outputs - 1) * s->column_step + 1) * (double)s->bytes;
   if (s->column_step * s->bytes > NDR_SECTOR_BYTES) row = (double)s->outputs * NDR_SECTOR_BYTES;
-  row += NDR_SECTOR_BYTES / 2;
+  row += 0.5 * NDR_SECTOR_BYTES;
   double step = (double)(s->element_step * s->bytes);
   return (double)s->length * (step < row ? step : row);
 }
@@ -53,7 +56,7 @@ static stage stage_of(const ndr_canonical *problem) {
 
 /* Whether a stage may hold several groups: the gaps between and within them are small. */
 static bool shares_stages(const stage *s) {
-  return (double)(s->pitch * s->bytes) <= 1.4 * touched_bytes(s);
+  return (double)(s->pitch * s->bytes) <= MOST_GAPS * touched_bytes(s);
 }
 
 /* Of the threads that read shared memory at the same time, how many read different words of one bank. Neighbours are
@@ -84,9 +87,10 @@ const char *ndr_staged_reject(const ndr_canonical *problem, char *text) {
   if (s.outputs > NDR_THREADS) return "the kept fastest axis is wider than the tile";
   if (s.outputs * s.column_step * s.bytes > STAGE_BYTES / 4) return "a row of the kept axis exceeds the stage";
   bool shared = shares_stages(&s);
-  if (!shared && (double)(s.span * s.bytes) > 1.4 * touched_bytes(&s)) return "gaps between elements are large";
-  if (s.outputs == 1 && s.element_step == 1 && s.span * s.bytes > LONG_BYTES) {
-    snprintf(text, 160, "rows of %lld bytes exceed the stage", (long long)(s.span * s.bytes));
+  if (!shared && (double)(s.span * s.bytes) > MOST_GAPS * touched_bytes(&s)) return "gaps between elements are large";
+  int64_t bytes = s.span * s.bytes;
+  if (s.outputs == 1 && s.element_step == 1 && bytes > LONG_BYTES) {
+    snprintf(text, 160, "rows of %lld bytes exceed the stage", (long long)bytes);
     return text;
   }
   if (s.outputs > 1 && bank_conflicts(&s, 1) > 4) return "columns lie in the same banks of shared memory";

@@ -114,12 +114,12 @@ static void assert_described(const char *problem, int gpu, const char *force, co
 }
 
 START_TEST(a_description_can_be_read) {
-  assert_described(
-      "sum f32 [16384,16384] /1", 2, NULL,
-      (const char *[]){"sum f32 [16384,16384] /1 on cuda:0 (132 SMs)\n", "\ntree    16384 outputs x 16384, ",
-                       "\n        tree_block, 16-byte loads, grid 16384 x 256 threads", "split 1", "workspace 0 B",
-                       "reads 1.07 GB", "writes 65.5 KB", "predicted ",
-                       "\ntile    rejected: rows of 65536 bytes", "\nthread  slower: predicted ", NULL});
+  assert_described("sum f32 [16384,16384] /1", 2, NULL,
+                   (const char *[]){"sum f32 [16384,16384] /1 on cuda:0 (132 SMs)\n",
+                                    "\ntree    16384 outputs x 16384, ",
+                                    "\n        tree_block, 16-byte loads, grid 16384 x 256 threads", "split 1",
+                                    "workspace 0 B", "reads 1.07 GB", "writes 65.5 KB", "predicted ",
+                                    "\ntile    rejected: rows of 65536 bytes", "\nthread  slower: predicted ", NULL});
   assert_described("sum f64 [1000003] /0", 1, NULL,
                    (const char *[]){"\ntree    1 outputs x 1000003, ", "split ", "reads 8 MB", "writes 8 B",
                                     "\nthread  rejected: no axis is kept", "\ntile    rejected: no axis is kept",

@@ -45,9 +45,13 @@ def records():
             "gbps": 7.0, "ceiling_gbps": 10.0, "of_ceiling": 0.7, "median_seconds": 1.0, "gain": None}
     cell = {"choice": "tile", "bytes": 1e9, "ceiling_gbps": 2.0, "regret": 1.5, "seconds": {"tile": 1.5, "tree": 1.0}}
     regret = {"problems": 2000, "lost": 1, "median": 1.01, "mean": 1.0, "p95": 1.02, "p99": 1.03, "worst": 1.24}
+    shares = [{"kind": kind, "size": size, "problems": 9, "mean": 0.5, "p5": 0.125, "p25": 0.25}
+              for kind in ("compact", "all") for size in ("any", "below 32 MiB", "32 MiB and more")]
+    gauge = {"gauge": shares, "seed": 7, "largest": 1 << 30, "launch_seconds": 3e-6,
+             "rows": [{"problem": "sum f32 [9] /0", "family": "tree", "share": 0.0625}]}
     shapes = [one(f"2^{k}x2^{26 - k}-axis{axis}", f"sum f32 [{2**k},{2**(26 - k)}] /{axis}") for k in (8, 18) for axis in (1, 0)]
     cases = [one("rows", "sum f32 [8,8] /1")]
-    return {"sweep": {"rows": shapes}, "peers": {"rows": cases, "python": {"torch": "9.9"}}, "gpu": {"rows": cases},
+    return {"sweep": {"rows": shapes}, "gauge": gauge, "peers": {"rows": cases, "python": {"torch": "9.9"}}, "gpu": {"rows": cases},
             "small": {"rows": cases}, "regret": {"regret": regret, "largest": 1 << 28, "seed": 12, "rows": []},
             "regret-measured": {"regret": {**regret, "worst": 1.12}, "largest": 1 << 28, "seed": 12, "rows": []},
             "heat": {"regret": regret, "rows": [{**cell, "name": f"{kind}-3-{b}"} for kind in ("rows", "columns") for b in (4, 5)]},
@@ -61,6 +65,8 @@ def check_text(folder):
     check("the peer's own run", "| 1.10x |" in text and "1.10x the fastest" in text and "PyTorch" in text, text)
     check("the planner", "2,000 random problems" in text and "to 256 MiB" in text and "worst 1.24" in text and "1.03 and 1.12 on" in text and "--seed 12 --measure" in text,
           text)
+    check("the gauge", "32 MiB and more: 50% in the geometric mean, the 5th percentile 12%" in text and "--seed 7" in text and
+          "| compact | 50% | 12% | 25% | 50% | 12% | 25% |" in text and "| `sum f32 [9] /0` | tree | 6% |" in text, text)
     check("where", "Measured on Made-up 1, driver 1.2, CUDA 3.4; ndreduce 0.0.0, commit feed, 2001-02-03. Beside it PyTorch 9.9." in text, text)
     check("a failed rung", "nd [" not in text, text)
     check("one ceiling a table", "| 1 | tree, modulo | 7.0 | 35.0% |  |" in text and "| 18 | ours | 16.0 | 80.0% |  |" in text, text)

@@ -71,8 +71,12 @@ static kept_workspace *find(int device, void *stream, unsigned long long stream_
   for (int i = 0; i < STREAMS && !w; i++)
     if (!kept[next_victim++ % STREAMS].holders) w = &kept[(next_victim - 1) % STREAMS];
   if (!w) return NULL;
-  /* cudaFree waits for whatever still uses a workspace whose stream may be gone. */
-  if (w->base) (void)cudaFree(w->base);
+  /* The stream may be gone, so that nothing can be queued behind its last use of the workspace; and cudaFree does not
+   * wait for the users of memory that cudaMallocAsync allocated. */
+  if (w->base) {
+    (void)cudaDeviceSynchronize();
+    (void)cudaFree(w->base);
+  }
   *w = (kept_workspace){device, stream_id, stream, NULL, 0, 0, 0};
   return w;
 }

@@ -132,7 +132,7 @@ cudaError_t cudaFreeHost(void *memory) {
   return !memory || simt_release(memory) ? cudaSuccess : fail(cudaErrorInvalidValue, "freeing what was not allocated");
 }
 
-/* Waits for the device, as CUDA's does. */
+/* Waits for the device, as CUDA's does for what cudaMalloc allocated. */
 cudaError_t cudaFree(void *memory) {
   const char *why = simt_catch_up_all();
   return why ? fail(cudaErrorLaunchFailure, why) : cudaFreeHost(memory);
@@ -215,6 +215,11 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   MAY_FAIL(cudaErrorUnknown);
   const char *why = simt_catch_up(simt_point_of(stream));
+  return why ? fail(cudaErrorLaunchFailure, why) : cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize(void) {
+  const char *why = simt_catch_up_all();
   return why ? fail(cudaErrorLaunchFailure, why) : cudaSuccess;
 }
 

@@ -25,11 +25,11 @@ static bool columns_are_vectors(const ndr_canonical *problem, const ndr_group *g
   return on_boundary && g->outputs == 1 && ndr_vectors_aligned(problem, &problem->reduced[0]);
 }
 
-bool ndr_runs_best(const ndr_canonical *problem) {
+bool ndr_runs_best(const ndr_canonical *problem, const ndr_device *device) {
   ndr_group g;
   if (!ndr_runs_can(problem)) return false;
   g = ndr_group_of(problem);
-  return !ndr_staged_can(problem) || columns_are_vectors(problem, &g, true);
+  return !ndr_staged_suits(problem, device) || columns_are_vectors(problem, &g, true);
 }
 
 /* Moves the axis of the runs behind the reduced axes that are walked. */

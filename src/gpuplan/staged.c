@@ -158,6 +158,16 @@ static cut cut_of(const ndr_canonical *problem, const ndr_device *device, const 
   return s->outputs == 1 ? share_rows(s, c, several) : share_columns(s, c, several);
 }
 
+bool ndr_staged_suits(const ndr_canonical *problem, const ndr_device *device) {
+  enum { MUCH_BYTES = 8 << 10, MOST_CONFLICTS = 4 };
+  if (!ndr_staged_can(problem)) return false;
+  stage s = stage_of(problem);
+  if (problem->length == s.length) return true;
+  cut c = cut_of(problem, device, &s);
+  int64_t elements = (c.groups - 1) * s.pitch + (c.piece - 1) * s.element_step + (s.outputs - 1) * s.column_step + 1;
+  return elements * s.bytes >= MUCH_BYTES && bank_conflicts(&s, c.members) <= MOST_CONFLICTS;
+}
+
 void ndr_staged_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   stage s = stage_of(problem);
   cut c = cut_of(problem, device, &s);

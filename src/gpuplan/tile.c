@@ -126,7 +126,7 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
   /* Off a 16-byte boundary a vector holds whole rows only where a row is a single element. */
   if (whole_rows(problem) && (on_boundary || problem->length == 1))
     configure_vectors(problem, device, launch);
-  else if (ndr_runs_best(problem))
+  else if (ndr_runs_best(problem, device))
     ndr_runs_configure(problem, device, launch, on_boundary);
   else if (narrow_columns(problem) && (!ndr_staged_can(problem) || long_columns(problem)))
     (problem->kept[0].size == 3 ? configure_columns3 : configure_columns)(problem, device, launch);

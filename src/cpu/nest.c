@@ -32,8 +32,10 @@ static int64_t most(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
 
+/* Parts of at least 1 that a total takes. */
 static int64_t cuts(int64_t total, int64_t part) {
-  return total / part + (total % part != 0);
+  int64_t each = most(part, 1);
+  return total / each + (total % each != 0);
 }
 
 const char *ndr_nest_reject(const ndr_canonical *problem) {

@@ -192,7 +192,7 @@ START_TEST(test_shifted_rows) {
     if (!op_defined(op, dtype)) continue;
     twist how = random_twist(&random, dtype);
     how.device = 0;
-    how.past = (size_t)(_i / alignment * alignment);
+    how.past = (size_t)_i / (size_t)alignment * (size_t)alignment;
     int team = elements << rng_between(&random, 0, 8), count = rows[rng_between(&random, 0, 9)];
     int width = rng_once_in(&random, 2) ? (int)rng_between(&random, 1, 70) : team + (int)rng_between(&random, -2, 2);
     if (width < 1) width = 1;
@@ -229,7 +229,7 @@ START_TEST(test_few_rows) {
     ndr_op op = ops[rng_between(&random, 0, 5)];
     twist how = random_twist(&random, dtype);
     how.device = 0;
-    how.past = (size_t)(_i / alignment * alignment);
+    how.past = (size_t)_i / (size_t)alignment * (size_t)alignment;
     int count = (int)rng_between(&random, 2, 3), parts = 8 / count;
     int block = 256 * elements * parts, width = block * (int)rng_between(&random, 4, 9);
     width += (int)(rng_once_in(&random, 2) ? rng_between(&random, 0, block) : rng_between(&random, 0, 2 * elements));
@@ -284,7 +284,7 @@ START_TEST(test_stages) {
     if (!op_defined(op, dtype)) continue;
     twist how = random_twist(&random, dtype);
     how.device = 0;
-    how.past = (size_t)(_i / alignment * alignment);
+    how.past = (size_t)_i / (size_t)alignment * (size_t)alignment;
     staged_problem(&random, text, sizeof text, op);
     assert_ok(ndr_problem_parse(text, &problem));
     announce_case(&problem, "tile", &how, test_seed());

@@ -17,8 +17,7 @@ ndr_group ndr_group_of(const ndr_canonical *problem) {
     if (full || problem->kept[a].stride != g.outputs * g.length * g.side) break;
     g.side *= problem->kept[a].size;
   }
-  g.dense = g.axes > 0;
-  if (g.dense || problem->kept_count <= kept) return g;
+  if (g.axes > 0 || problem->kept_count <= kept) return g;
   g.side = problem->kept[kept].size;
   g.axes = 1;
   return g;

@@ -4,6 +4,8 @@
 
 #include "gpuplan/launch.h"
 
+enum { NDR_MOST_STATE_BYTES = 128 }; /* of an accumulator, whatever the operators are */
+
 /* What neighbouring outputs read along the fastest axis and the axis around it. */
 typedef struct ndr_group {
   int64_t outputs; /* outputs of the group, along the fastest axis; 1 where that is reduced */
@@ -11,7 +13,6 @@ typedef struct ndr_group {
   int64_t bytes;   /* bytes that they read together */
   int64_t side;    /* groups that lie side by side */
   int axes;        /* kept axes along which these lie; more than one only where they are dense */
-  bool dense;      /* whether no gap lies between these */
 } ndr_group;
 
 /* The problem's fastest axis must have stride 1, and it must reduce an axis. */

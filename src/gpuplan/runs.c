@@ -14,10 +14,8 @@ bool ndr_runs_can(const ndr_canonical *problem) {
   if (problem->kept_count == 0 || problem->reduced_count == 0) return false;
   if (problem->reduced[0].stride != 1 && problem->kept[0].stride != 1) return false;
   ndr_group g = ndr_group_of(problem);
-  int64_t run = problem->reduced[0].stride * (g.outputs == 1 ? 1 : g.outputs);
   if (g.outputs > 1 && problem->reduced[0].stride != g.outputs) return false;
-  return run > 0 && g.axes > 0 && g.bytes <= MOST_BYTES / (g.outputs == 1 ? 2 : 1) &&
-         count_runs(problem, &g) >= LEAST_RUNS;
+  return g.axes > 0 && g.bytes <= MOST_BYTES / (g.outputs == 1 ? 2 : 1) && count_runs(problem, &g) >= LEAST_RUNS;
 }
 
 /* Whether a column is a vector. */
@@ -26,9 +24,8 @@ static bool columns_are_vectors(const ndr_canonical *problem, const ndr_group *g
 }
 
 bool ndr_runs_best(const ndr_canonical *problem, const ndr_device *device) {
-  ndr_group g;
   if (!ndr_runs_can(problem)) return false;
-  g = ndr_group_of(problem);
+  ndr_group g = ndr_group_of(problem);
   return !ndr_staged_suits(problem, device) || columns_are_vectors(problem, &g, true);
 }
 

@@ -1,17 +1,17 @@
 /* Planner's half of kernels/staged.cuh: outputs whose elements lie close together, which a block copies to shared
- * memory.
- */
+ * memory. */
 #include <stdio.h>
 
 #include "gpuplan/groups.h"
 
 enum {
-  STAGE_BYTES = 32 << 10, /* what BATCH vectors of each thread hold */
-  LEAST_BYTES = 2 << 10,  /* of a stage, where the problem has more: a block's barriers cost as much */
-  MOST_COLUMNS = 128,     /* that several threads share: shared memory holds an accumulator of each */
-  STATE_BYTES = 128,      /* of an accumulator, whatever the operators are */
-  LONG_BYTES = 8 << 10    /* rows from here on without a step are for a tree */
+  STAGE_BYTES = NDR_LOADS_TILE_STAGED * NDR_THREADS * NDR_VECTOR_BYTES,
+  LEAST_BYTES = 2 << 10, /* of a stage, where the problem has more: a block's barriers cost as much */
+  MOST_COLUMNS = 128,    /* that several threads share: shared memory holds an accumulator of each */
+  LONG_BYTES = 8 << 10   /* rows from here on without a step are for a tree */
 };
+
+_Static_assert(MOST_COLUMNS *NDR_MOST_STATE_BYTES <= STAGE_BYTES, "shared memory holds an accumulator of each");
 
 /* Bytes of a stage, as a multiple of those of the sectors that must be read. */
 #define MOST_GAPS 1.4

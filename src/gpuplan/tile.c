@@ -7,7 +7,6 @@ enum {
   SPLIT_BYTES = 256 << 10,
   LEAST_BYTES = 8 << 10, /* of a split for each accumulator of a thread, where SPLIT_BYTES make too few blocks */
   WARP_BYTES = 64 << 10, /* up to which a warp has a group of three outputs of its own */
-  MOST_STATE_BYTES = 128,
   MOST_SMEM_BYTES = 32 << 10,
   COLUMN_BYTES = 64 << 10 /* of a run of narrow columns, from which on they are not staged */
 };
@@ -45,7 +44,7 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
 /* Bytes of shared memory in which a block joins its accumulators, some at a time. They hold at least one accumulator of
  * each column whatever the operators are, and mostly all of 8 bytes at once. */
 static int smem_bytes(int64_t columns, int64_t accumulators) {
-  int64_t least = columns * MOST_STATE_BYTES, all = accumulators * 8;
+  int64_t least = columns * NDR_MOST_STATE_BYTES, all = accumulators * 8;
   int64_t whole = all < MOST_SMEM_BYTES ? all : MOST_SMEM_BYTES;
   return (int)(least > whole ? least : whole);
 }

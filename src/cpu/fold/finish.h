@@ -113,22 +113,19 @@ static bool finish_dense(const ndr_state *state, const uint64_t *restrict states
 #undef INDEX
 #undef VARIANCE
 
-#define SCATTER(type)                                                                                                  \
-  {                                                                                                                    \
-    const type *from_ = dense;                                                                                         \
-    type *to_ = result;                                                                                                \
-    for (int64_t j = 0; j < count; j++) to_[j * step] = from_[j];                                                      \
-    return;                                                                                                            \
-  }
+#define SCATTER(size)                                                                                                  \
+  case size:                                                                                                           \
+    for (int64_t j = 0; j < count; j++) memcpy(to + j * step * (size), from + j * (size), size);                       \
+    return
 
-/* Copies results that lie one after the other to places `step` apart. */
-static void scatter(const void *dense, int64_t count, size_t bytes, void *result, int64_t step) {
+/* Copies results that lie one after the other to places `step` apart; complex ones may lie on half their size. */
+static void scatter(const char *restrict from, int64_t count, size_t bytes, char *restrict to, int64_t step) {
   switch (bytes) {
-  case 1: SCATTER(uint8_t)
-  case 2: SCATTER(uint16_t)
-  case 4: SCATTER(uint32_t)
-  case 8: SCATTER(uint64_t)
-  default: SCATTER(ndr_c128)
+    SCATTER(1);
+    SCATTER(2);
+    SCATTER(4);
+    SCATTER(8);
+    SCATTER(16);
   }
 }
 #undef SCATTER
@@ -151,7 +148,7 @@ static void finish(const ndr_state *state, const uint64_t *states, int64_t pitch
     for (int w = 0; w < words; w++)
       for (int64_t j = 0; j < some; j++) moved[w * BLOCK + j] = states[w * pitch + (done + j) * step];
     if (finish_dense(state, moved, BLOCK, some, result_step == 1 ? (void *)to : dense)) {
-      if (result_step != 1) scatter(dense, some, bytes, to, result_step);
+      if (result_step != 1) scatter((const char *)dense, some, bytes, to, result_step);
       continue;
     }
     ndr_state_finish(state, moved, BLOCK, 1, some, to, result_step);

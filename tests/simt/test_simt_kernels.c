@@ -177,123 +177,110 @@ START_TEST(test_short_runs) {
 }
 END_TEST
 
-/* Columns that lie side by side in rows that begin anywhere: of a pitch that is no multiple of a vector, from each
- * place in a vector on, narrower than a vector and around the widths of teams, in fewer rows than a thread loads at a
- * time and in many. The last row ends with the array, so that whatever is read behind it is noticed. */
-START_TEST(test_shifted_rows) {
+/* Writes a random problem with the named operator that a kernel is for. */
+typedef void problem_writer(rng *random, const char *op, char *text, size_t capacity);
+
+static int vector_elements(void) {
+  return 16 / (int)ndr_dtype_bytes(dtype);
+}
+
+/* Random problems from the element that holds byte `place` of a vector on. The last element ends the array, so that
+ * whatever is read behind it is noticed. The kernel must have run some of them. */
+static void check_place(int place, const char *family, ndr_kernel kernel, problem_writer *write, int cases) {
   static const ndr_op ops[] = {NDR_SUM, NDR_VAR, NDR_MIN, NDR_ARGMAX, NDR_COUNT, NDR_MEAN};
-  static const int rows[] = {1, 2, 3, 4, 5, 7, 9, 31, 64, 129};
-  rng random = {test_seed() + (uint64_t)_i};
-  int elements = 16 / (int)ndr_dtype_bytes(dtype), alignment = (int)ndr_dtype_alignment(dtype), shifted = 0;
-  for (int i = test_case_count(100); i > 0; i--) {
+  rng random = {test_seed() + (uint64_t)place};
+  int alignment = (int)ndr_dtype_alignment(dtype), past = place / alignment * alignment, ran = 0;
+  for (int i = test_case_count(cases); i > 0; i--) {
     ndr_problem problem = NDR_PROBLEM_INIT;
-    char text[96];
+    char text[128];
     ndr_op op = ops[rng_between(&random, 0, 5)];
-    if (!op_defined(op, dtype)) continue;
+    if (!op_defined(op, dtype)) op = NDR_SUM;
     twist how = random_twist(&random, dtype);
     how.device = 0;
-    how.past = (size_t)_i / (size_t)alignment * (size_t)alignment;
-    int team = elements << rng_between(&random, 0, 8), count = rows[rng_between(&random, 0, 9)];
-    int width = rng_once_in(&random, 2) ? (int)rng_between(&random, 1, 70) : team + (int)rng_between(&random, -2, 2);
-    if (width < 1) width = 1;
-    if (width * count > 40000) count = 40000 / width;
-    int pitch = width + (rng_once_in(&random, 2) ? 0 : (int)rng_between(&random, 1, 20));
-    if (rng_once_in(&random, 3))
-      snprintf(text, sizeof text, "%s %s [3:%d,%d:%d,%d:1] /1", ndr_op_name(op), ndr_dtype_name(dtype),
-               pitch * count + (int)rng_between(&random, 0, 3), count, pitch, width);
-    else
-      snprintf(text, sizeof text, "%s %s [%d:%d,%d:1] /0", ndr_op_name(op), ndr_dtype_name(dtype), count, pitch, width);
+    how.past = (size_t)past;
+    write(&random, ndr_op_name(op), text, sizeof text);
     assert_ok(ndr_problem_parse(text, &problem));
-    announce_case(&problem, "thread", &how, test_seed());
-    outcome came = run_case(&problem, "thread", &how, &random);
+    announce_case(&problem, family, &how, test_seed());
+    outcome came = run_case(&problem, family, &how, &random);
     ck_assert_msg(!came.why[0], "%s\n  %s", announced_case(), came.why);
-    shifted += came.kernel == NDR_KERNEL_THREAD_SHIFTED;
+    ran += came.kernel == kernel;
   }
-  bool odd = _i / alignment * alignment % (int)ndr_dtype_bytes(dtype) != 0; /* complex numbers there are strided */
-  ck_assert_msg(shifted > 0 || elements == 1 || odd, "no row was shifted");
+  bool odd = past % (int)ndr_dtype_bytes(dtype) != 0; /* complex numbers there are read with steps */
+  ck_assert_msg(ran > 0 || odd, "%s ran none", ndr_kernel_name(kernel));
+}
+
+/* Rows of `width` columns, `pitch` apart, which are summed; as an axis of their own, or in the middle of an array. */
+static void write_rows(rng *random, const char *op, int outer, int count, int pitch, int width, char *text,
+                       size_t capacity) {
+  const char *type = ndr_dtype_name(dtype);
+  if (rng_once_in(random, 3))
+    snprintf(text, capacity, "%s %s [%d:%d,%d:%d,%d:1] /1", op, type, outer,
+             pitch * count + (int)rng_between(random, 0, 3), count, pitch, width);
+  else
+    snprintf(text, capacity, "%s %s [%d:%d,%d:1] /0", op, type, count, pitch, width);
+}
+
+static int random_gap(rng *random) {
+  return rng_once_in(random, 2) ? 0 : (int)rng_between(random, 1, 20);
+}
+
+/* Columns that lie side by side in rows that begin anywhere: of a pitch that is no multiple of a vector, narrower than
+ * a vector and around the widths of teams, in fewer rows than a thread loads at a time and in many. */
+static void write_shifted(rng *random, const char *op, char *text, size_t capacity) {
+  static const int rows[] = {1, 2, 3, 4, 5, 7, 9, 31, 64, 129};
+  int team = vector_elements() << rng_between(random, 0, 8), count = rows[rng_between(random, 0, 9)];
+  int width = rng_once_in(random, 2) ? (int)rng_between(random, 1, 70) : team + (int)rng_between(random, -2, 2);
+  if (width < 1) width = 1;
+  if (width * count > 40000) count = 40000 / width;
+  write_rows(random, op, 3, count, width + random_gap(random), width, text, capacity);
+}
+
+START_TEST(test_shifted_rows) {
+  bool none = vector_elements() == 1; /* rows of whole vectors are never shifted */
+  check_place(_i, "thread", none ? NDR_KERNEL_THREAD_VECTORS : NDR_KERNEL_THREAD_SHIFTED, write_shifted, 40);
 }
 END_TEST
 
-/* Few rows, so wide that each block of a small device has a few columns of its own: as test_shifted_rows, around the
+/* Few rows, so wide that each block of a small device has a few columns of its own: as write_shifted, around the
  * widths of a block's parts, and with the fastest axis cut anywhere. */
+static void write_few(rng *random, const char *op, char *text, size_t capacity) {
+  int count = (int)rng_between(random, 2, 3), block = 256 * vector_elements() * (8 / count);
+  int width = block * (int)rng_between(random, 4, 9);
+  width += (int)rng_between(random, 0, rng_once_in(random, 2) ? block : 2 * vector_elements());
+  write_rows(random, op, 2, count, width + random_gap(random), width, text, capacity);
+}
+
 START_TEST(test_few_rows) {
-  static const ndr_op ops[] = {NDR_SUM, NDR_VAR, NDR_MIN, NDR_ARGMAX, NDR_COUNT, NDR_MEAN};
-  rng random = {test_seed() + (uint64_t)_i};
-  int elements = 16 / (int)ndr_dtype_bytes(dtype), alignment = (int)ndr_dtype_alignment(dtype), few = 0;
   ndr_device small = gpus[0];
   small.units = 1;
   planned_for = &small;
-  for (int i = test_case_count(4); i > 0; i--) {
-    ndr_problem problem = NDR_PROBLEM_INIT;
-    char text[96];
-    ndr_op op = ops[rng_between(&random, 0, 5)];
-    twist how = random_twist(&random, dtype);
-    how.device = 0;
-    how.past = (size_t)_i / (size_t)alignment * (size_t)alignment;
-    int count = (int)rng_between(&random, 2, 3), parts = 8 / count;
-    int block = 256 * elements * parts, width = block * (int)rng_between(&random, 4, 9);
-    width += (int)(rng_once_in(&random, 2) ? rng_between(&random, 0, block) : rng_between(&random, 0, 2 * elements));
-    int pitch = width + (rng_once_in(&random, 2) ? 0 : (int)rng_between(&random, 1, 20));
-    if (!op_defined(op, dtype)) op = NDR_SUM;
-    if (rng_once_in(&random, 3))
-      snprintf(text, sizeof text, "%s %s [2:%d,%d:%d,%d:1] /1", ndr_op_name(op), ndr_dtype_name(dtype),
-               pitch * count + (int)rng_between(&random, 0, 3), count, pitch, width);
-    else
-      snprintf(text, sizeof text, "%s %s [%d:%d,%d:1] /0", ndr_op_name(op), ndr_dtype_name(dtype), count, pitch, width);
-    assert_ok(ndr_problem_parse(text, &problem));
-    announce_case(&problem, "thread", &how, test_seed());
-    outcome came = run_case(&problem, "thread", &how, &random);
-    ck_assert_msg(!came.why[0], "%s\n  %s", announced_case(), came.why);
-    few += came.kernel == NDR_KERNEL_THREAD_FEW;
-  }
+  check_place(_i, "thread", NDR_KERNEL_THREAD_FEW, write_few, 4);
   planned_for = NULL;
-  bool odd = _i / alignment * alignment % (int)ndr_dtype_bytes(dtype) != 0; /* complex numbers there are strided */
-  ck_assert_msg(few > 0 || odd, "no launch was of few rows");
 }
 END_TEST
 
-/* Outputs that lie close together: rows and columns of 1 to 70 elements, with steps and gaps, of one run or several,
- * from each place in a vector on. The last element ends the array. */
-static void staged_problem(rng *random, char *text, size_t capacity, ndr_op op) {
-  const char *name = ndr_op_name(op), *type = ndr_dtype_name(dtype);
+/* Outputs that lie close together: rows and columns of 1 to 70 elements, with steps and gaps, of one run or several. */
+static void write_staged(rng *random, const char *op, char *text, size_t capacity) {
+  const char *type = ndr_dtype_name(dtype);
   int step = rng_once_in(random, 2) ? 1 : (int)rng_between(random, 2, 8), width = (int)rng_between(random, 1, 70);
   int gap = rng_once_in(random, 2) ? 0 : (int)rng_between(random, 1, 5), pitch = width * step + gap;
   int rows = (int)rng_between(random, 1, 4000 / width + 1), columns = (int)rng_between(random, 2, 40);
   switch (rng_between(random, 0, 3)) {
-  case 0: snprintf(text, capacity, "%s %s [%d:%d,%d:%d] /1", name, type, rows, pitch, width, step); break;
+  case 0: snprintf(text, capacity, "%s %s [%d:%d,%d:%d] /1", op, type, rows, pitch, width, step); break;
   case 1:
-    snprintf(text, capacity, "%s %s [%d:%d,%d:%d,%d:%d] /0,2", name, type, (int)rng_between(random, 2, 9), rows * pitch,
+    snprintf(text, capacity, "%s %s [%d:%d,%d:%d,%d:%d] /0,2", op, type, (int)rng_between(random, 2, 9), rows * pitch,
              rows, pitch, width, step);
     break;
   case 2:
-    snprintf(text, capacity, "%s %s [%d:%d,%d:%d,%d:%d] /1", name, type, rows / columns + 1,
-             width * columns * step + gap, width, columns * step, columns, step);
+    snprintf(text, capacity, "%s %s [%d:%d,%d:%d,%d:%d] /1", op, type, rows / columns + 1, width * columns * step + gap,
+             width, columns * step, columns, step);
     break;
-  default: snprintf(text, capacity, "%s %s [%d:%d] /0", name, type, (int)rng_between(random, 500, 40000), step + 1);
+  default: snprintf(text, capacity, "%s %s [%d:%d] /0", op, type, (int)rng_between(random, 500, 40000), step + 1);
   }
 }
 
 START_TEST(test_stages) {
-  static const ndr_op ops[] = {NDR_SUM, NDR_VAR, NDR_MIN, NDR_ARGMAX, NDR_COUNT, NDR_MEAN};
-  rng random = {test_seed() + (uint64_t)_i};
-  int alignment = (int)ndr_dtype_alignment(dtype), staged = 0;
-  for (int i = test_case_count(100); i > 0; i--) {
-    ndr_problem problem = NDR_PROBLEM_INIT;
-    char text[128];
-    ndr_op op = ops[rng_between(&random, 0, 5)];
-    if (!op_defined(op, dtype)) continue;
-    twist how = random_twist(&random, dtype);
-    how.device = 0;
-    how.past = (size_t)_i / (size_t)alignment * (size_t)alignment;
-    staged_problem(&random, text, sizeof text, op);
-    assert_ok(ndr_problem_parse(text, &problem));
-    announce_case(&problem, "tile", &how, test_seed());
-    outcome came = run_case(&problem, "tile", &how, &random);
-    ck_assert_msg(!came.why[0], "%s\n  %s", announced_case(), came.why);
-    staged += came.kernel == NDR_KERNEL_TILE_STAGED;
-  }
-  bool odd = _i / alignment * alignment % (int)ndr_dtype_bytes(dtype) != 0; /* complex numbers there are strided */
-  ck_assert_msg(staged > 0 || odd, "nothing was staged");
+  check_place(_i, "tile", NDR_KERNEL_TILE_STAGED, write_staged, 40);
 }
 END_TEST
 

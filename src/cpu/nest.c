@@ -167,6 +167,11 @@ static void size_memory(ndr_nest *nest, const ndr_canonical *problem, int64_t wo
       cuts(cuts(nest->levels * nest->block * 8, 64) * 64 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
 }
 
+/* Elements between a tile and the one `tiles` later along an axis; 0 where no array reaches so far. */
+static int64_t later_tile(const ndr_nest_axis *axis, int64_t tiles) {
+  return axis->stride < INT64_MAX / 64 / tiles ? axis->stride * tiles : 0;
+}
+
 /* Tiles follow each other along the innermost kept axis, or where a chunk has one position along the innermost reduced
  * one. */
 static int64_t far_ahead(const ndr_nest *nest, int64_t tile_bytes) {
@@ -174,8 +179,8 @@ static int64_t far_ahead(const ndr_nest *nest, int64_t tile_bytes) {
   if (nest->form == NDR_NEST_RUN) return 0;
   if (nest->row_stride == nest->lanes && tile_bytes >= DENSE_AHEAD)
     return DENSE_AHEAD / (tile_bytes / (nest->lanes * nest->rows));
-  if (nest->chunk > 1) return nest->kept[0].stride * tiles;
-  return nest->steps > 1 ? nest->reduced[0].stride * tiles : 0;
+  if (nest->chunk > 1) return later_tile(&nest->kept[0], tiles);
+  return nest->steps > 1 ? later_tile(&nest->reduced[0], tiles) : 0;
 }
 
 static void complete(ndr_nest *nest, const ndr_canonical *problem) {

@@ -42,8 +42,9 @@ static double choose(ndr_nest *best, const ndr_canonical *problem, const ndr_dev
     ndr_nest_run(&nest, problem, r, -1);
     consider(&found, &nest);
   }
+  int first = problem->reduced_count ? 0 : -1; /* -1: an output has one element */
   for (int k = keeps; k < problem->kept_count; k++) {
-    for (int r = 0; r < problem->reduced_count && r < ROW_AXES; r++) {
+    for (int r = first; r < problem->reduced_count && r < ROW_AXES; r++) {
       ndr_nest_rows(&nest, problem, k, r);
       consider(&found, &nest);
     }

@@ -40,18 +40,69 @@ static int64_t place_of(const ndr_engine *engine, const ndr_cursor *kept, const 
   return place;
 }
 
+static int64_t lanes_at(const ndr_nest *nest, const ndr_cursor *kept) {
+  int64_t left = nest->extent - (nest->lane_axis < 0 ? 0 : kept->at[nest->lane_axis] * nest->lanes);
+  return left < nest->lanes ? left : nest->lanes;
+}
+
 /* Stores the outputs of one tile, which lie along an axis. */
 static void store_rows(const ndr_engine *engine, const uint64_t *block, const ndr_cursor *kept, int64_t position) {
   const ndr_nest *nest = engine->nest;
-  int64_t lanes = nest->extent - (nest->lane_axis < 0 ? 0 : kept->at[nest->lane_axis] * nest->lanes);
   for (int i = 0; i < engine->problem->op_count; i++) {
     const ndr_engine_op *op = &engine->ops[i];
     cell outputs = {.states = block + op->block + position * nest->period,
                     .from = 1,
                     .result = place_of(engine, kept, op),
                     .to = engine->problem->kept[nest->output_axis].result[op->number],
-                    .count = lanes < nest->lanes ? lanes : nest->lanes};
+                    .count = lanes_at(nest, kept)};
     store_cell(engine, op, &outputs);
+  }
+}
+
+#define TURN(size)                                                                                                     \
+  case size:                                                                                                           \
+    for (int64_t l = 0; l < lanes; l++)                                                                                \
+      for (int64_t p = 0; p < count; p++)                                                                              \
+        memcpy(to + (l * apart + p * step) * (size), from + (p * TURN_LANES + l) * (size), size);                      \
+    return
+
+enum { TURN_LANES = 32, TURN_POSITIONS = 64 };
+
+/* Copies results of `count` positions, TURN_LANES from one to the next, so that those of a lane are written together;
+ * complex ones may lie on half their size. */
+static void turn(const char *restrict from, int64_t lanes, int64_t count, int64_t bytes, char *restrict to,
+                 int64_t apart, int64_t step) {
+  switch (bytes) {
+    TURN(1);
+    TURN(2);
+    TURN(4);
+    TURN(8);
+    TURN(16);
+  }
+}
+
+/* Stores the outputs of `count` tiles along the innermost axis, along which they lie closer together than in a tile. */
+static void store_turned(const ndr_engine *engine, const uint64_t *block, const ndr_cursor *kept, int64_t position,
+                         int64_t count) {
+  const ndr_nest *nest = engine->nest;
+  _Alignas(64) char dense[TURN_LANES * TURN_POSITIONS * sizeof(ndr_c128)];
+  int64_t lanes = lanes_at(nest, kept);
+  for (int i = 0; i < engine->problem->op_count; i++) {
+    const ndr_engine_op *op = &engine->ops[i];
+    int64_t apart = engine->problem->kept[nest->output_axis].result[op->number], step = step_of(engine, 0, op);
+    int64_t bytes = (int64_t)ndr_dtype_bytes(ndr_op_result(op->state.op, op->state.dtype));
+    const uint64_t *states = block + op->block + position * nest->period;
+    char *to = (char *)engine->results[op->number] + place_of(engine, kept, op) * bytes;
+    for (int64_t p = 0; p < count; p += TURN_POSITIONS) {
+      int64_t positions = count - p < TURN_POSITIONS ? count - p : TURN_POSITIONS;
+      for (int64_t l = 0; l < lanes; l += TURN_LANES) {
+        int64_t some = lanes - l < TURN_LANES ? lanes - l : TURN_LANES;
+        for (int64_t q = 0; q < positions; q++)
+          engine->isa->finish(&op->state, states + (p + q) * nest->period + l, nest->pitch, 1, some,
+                              dense + q * TURN_LANES * bytes, 1);
+        turn(dense, some, positions, bytes, to + (l * apart + p * step) * bytes, apart, step);
+      }
+    }
   }
 }
 
@@ -79,12 +130,13 @@ void ndr_engine_store(const ndr_engine *engine, const uint64_t *block, int64_t f
   for (int64_t done = 0, some; done < count; done += some) {
     ndr_cursor_seek(&kept, nest->kept, nest->kept_count, first + done);
     some = 1;
-    if (nest->form == NDR_NEST_ROWS) {
+    bool turned = nest->turned && !engine->problem->partial;
+    if (nest->form == NDR_NEST_ROWS && !turned) {
       store_rows(engine, block, &kept, done);
       continue;
     }
     if (nest->kept_count) some = nest->kept[0].size - kept.at[0];
     if (some > count - done) some = count - done;
-    store_across(engine, block, &kept, done, some);
+    (turned ? store_turned : store_across)(engine, block, &kept, done, some);
   }
 }

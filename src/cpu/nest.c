@@ -1,6 +1,7 @@
 /* Plans the loops of a nest. nest_execute.c runs them. */
 #include "cpu/nest.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "cpu/fold/fold.h"
@@ -18,6 +19,8 @@
 /* Lanes of a tile where a row has more than NDR_LANES, or does not lie right after the one before: accumulators take a
  * part of the first-level cache. */
 #define CUT_LANES 512
+/* Lanes of a tile whose results are stored across tiles: so few that a chunk has many tiles. */
+#define TURNED_LANES 64
 /* Bytes of tiles between one and the one that is prefetched with it. */
 #define PREFETCH_BYTES 8192
 /* Bytes between an element of dense rows and the one that is prefetched with it. Sums of columns run at 80 % of the
@@ -105,6 +108,33 @@ static void add_kept(ndr_nest *nest, const ndr_canonical *problem, int skip) {
     int at = add_outer(nest->kept, &nest->kept_count, (ndr_nest_axis){axis->size, axis->stride, 0, k, 1});
     if (at <= nest->lane_axis) nest->lane_axis++;
   }
+}
+
+/* The kept axis along which results are to be stored where those along the lanes would lie in a few sets of the caches:
+ * the one along which they are closest together. -1: they lie well as they are. */
+static int turned_axis(const ndr_canonical *problem, int lanes) {
+  enum { SET_BYTES = 1024, LEAST = 16 };
+  int64_t apart = llabs(problem->kept[lanes].result[0]);
+  ndr_dtype result = ndr_op_result(problem->ops[0], problem->dtype);
+  int found = -1;
+  if (apart % (SET_BYTES / (int64_t)ndr_dtype_bytes(result)) != 0) return -1;
+  for (int k = 0; k < problem->kept_count; k++) {
+    const ndr_axis *axis = &problem->kept[k];
+    if (llabs(axis->result[0]) >= apart || axis->size < LEAST) continue;
+    apart = llabs(axis->result[0]);
+    found = k;
+  }
+  return found;
+}
+
+/* Moves an axis to the front of those that are kept. */
+static void put_first(ndr_nest *nest, int kept) {
+  int at = 0;
+  while (at < nest->kept_count && (nest->kept[at].kept != kept || at == nest->lane_axis)) at++;
+  ndr_nest_axis axis = nest->kept[at];
+  memmove(nest->kept + 1, nest->kept, (size_t)at * sizeof axis);
+  nest->kept[0] = axis;
+  if (nest->lane_axis >= 0 && nest->lane_axis < at) nest->lane_axis++;
 }
 
 static void add_reduced(ndr_nest *nest, const ndr_canonical *problem, int skip_lanes, int skip_rows) {
@@ -216,7 +246,11 @@ void ndr_nest_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes,
   nest->rows = rows_that_fit(problem, is_whole(lanes, rows->stride), nest->lanes, rows->size);
   if (nest->rows > 8 && nest->rows < rows->size && lanes->stride == 1)
     nest->rows = least(cuts(nest->rows, 16) * 16, 240);
+  int turned = problem->reduced_count < 2 && nest->rows == rows->size ? turned_axis(problem, kept_lanes) : -1;
+  nest->turned = turned >= 0;
+  if (nest->turned) nest->lanes = nest->period = least(nest->lanes, TURNED_LANES);
   add_kept(nest, problem, kept_lanes);
+  if (nest->turned) put_first(nest, turned);
   add_reduced(nest, problem, -1, reduced_rows);
   complete(nest, problem);
 }

@@ -38,6 +38,7 @@ typedef struct ndr_nest {
   ndr_nest_form form;
   int output_axis; /* the kept axis along which the outputs of one tile lie, or -1 where a tile has one output */
   int64_t period;  /* outputs of a full tile */
+  bool turned;     /* ROWS: results lie closer together along kept[0] than along the lanes */
   int64_t lanes, lane_stride, lane_index;
   int64_t rows, row_stride, row_index;
   int64_t extent;     /* ROWS: all outputs of the fastest axis. RUN: all groups of `period` elements */

@@ -61,7 +61,7 @@ def cpu_block():
     text = (table(["layout"] + dtypes, rows) + "\n\nGB/s, in brackets the share of the ceiling measured beside it and the "
             f"multiple of NumPy {record['numpy']}. {cpu_provenance(record)}")
     random = load("cpu-gauge.json")
-    return f"{text}\n\n{gauge(random)} {cpu_provenance(random)}" if random else text
+    return f"{text}\n\n{gauge(random)}\n\n{cpu_provenance(random)}" if random else text
 
 
 H5_RIVALS = {"h5gpured": "h5gpured", "h5py": "h5py + NumPy", "cdo": "CDO", "ncwa": "NCO", "xarray": "xarray + dask",

@@ -131,7 +131,8 @@ def gauge_text(record):
     launch = f", and a launch of {1e6 * record['launch_seconds']:.1f} us" if record.get("launch_seconds") else ""
     return (f"**Random problems** of every dtype and layout, {len(record['rows']):,} of them up to "
             f"{record['largest'] / 2**20:,.0f} MiB: the least time in which the machine can move what must be touched{launch}, as a "
-            f"share of the time that the planner's choice takes. Problems {numbers} (`ndbench gauge --seed {record['seed']}`).")
+            f"share of the time that the planner's choice takes. Problems {numbers} (`ndbench gauge --count {len(record['rows'])} --largest "
+            f"{record['largest'] >> 20}M --seed {record['seed']}`).")
 
 
 def gauge(record):

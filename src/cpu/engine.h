@@ -42,4 +42,10 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
 /* Writes the results, or partial states, of positions first .. first + count - 1 from the block of their chunk. */
 void ndr_engine_store(const ndr_engine *engine, const uint64_t *block, int64_t first, int64_t count);
 
+static inline int log2_of(int64_t bytes) {
+  int log = 0;
+  while (bytes > 1 << log) log++;
+  return log;
+}
+
 #endif

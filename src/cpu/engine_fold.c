@@ -1,12 +1,6 @@
 /* Folds a tile into states: gathers and converts its elements if need be, and then calls the kernels of fold/fold.h. */
 #include "cpu/engine.h"
 
-static int log2_of(int64_t bytes) {
-  int log = 0;
-  while (bytes > 1 << log) log++;
-  return log;
-}
-
 /* Kernels of argmin and argmax need rows in ascending order of index, because ties go to the first row. */
 static void fold_op(const ndr_engine *engine, const ndr_engine_op *op, const ndr_tile *tile, uint64_t *states) {
   if (tile->index_row >= 0 || !ndr_op_is_index(op->state.op)) {

@@ -59,33 +59,20 @@ static void store_rows(const ndr_engine *engine, const uint64_t *block, const nd
   }
 }
 
-#define TURN(size)                                                                                                     \
-  case size:                                                                                                           \
-    for (int64_t l = 0; l < lanes; l++)                                                                                \
-      for (int64_t p = 0; p < count; p++)                                                                              \
-        memcpy(to + (l * apart + p * step) * (size), from + (p * TURN_LANES + l) * (size), size);                      \
-    return
-
-enum { TURN_LANES = 32, TURN_POSITIONS = 64 };
-
-/* Copies results of `count` positions, TURN_LANES from one to the next, so that those of a lane are written together;
- * complex ones may lie on half their size. */
-static void turn(const char *restrict from, int64_t lanes, int64_t count, int64_t bytes, char *restrict to,
-                 int64_t apart, int64_t step) {
-  switch (bytes) {
-    TURN(1);
-    TURN(2);
-    TURN(4);
-    TURN(8);
-    TURN(16);
-  }
+/* Copies results that lie one after the other to places `step` apart; complex ones may lie on half their size. */
+static void copy_line(const char *from, int64_t count, int64_t bytes, char *to, int64_t step) {
+  if (step == 1)
+    memcpy(to, from, (size_t)(count * bytes));
+  else
+    for (int64_t p = 0; p < count; p++) memcpy(to + p * step * bytes, from + p * bytes, (size_t)bytes);
 }
 
 /* Stores the outputs of `count` tiles along the innermost axis, along which they lie closer together than in a tile. */
 static void store_turned(const ndr_engine *engine, const uint64_t *block, const ndr_cursor *kept, int64_t position,
                          int64_t count) {
+  enum { LANES = 32, POSITIONS = 64 };
   const ndr_nest *nest = engine->nest;
-  _Alignas(64) char dense[TURN_LANES * TURN_POSITIONS * sizeof(ndr_c128)];
+  _Alignas(64) char finished[LANES * POSITIONS * sizeof(ndr_c128)], lines[sizeof finished];
   int64_t lanes = lanes_at(nest, kept);
   for (int i = 0; i < engine->problem->op_count; i++) {
     const ndr_engine_op *op = &engine->ops[i];
@@ -93,14 +80,16 @@ static void store_turned(const ndr_engine *engine, const uint64_t *block, const 
     int64_t bytes = (int64_t)ndr_dtype_bytes(ndr_op_result(op->state.op, op->state.dtype));
     const uint64_t *states = block + op->block + position * nest->period;
     char *to = (char *)engine->results[op->number] + place_of(engine, kept, op) * bytes;
-    for (int64_t p = 0; p < count; p += TURN_POSITIONS) {
-      int64_t positions = count - p < TURN_POSITIONS ? count - p : TURN_POSITIONS;
-      for (int64_t l = 0; l < lanes; l += TURN_LANES) {
-        int64_t some = lanes - l < TURN_LANES ? lanes - l : TURN_LANES;
+    for (int64_t p = 0; p < count; p += POSITIONS) {
+      int64_t positions = count - p < POSITIONS ? count - p : POSITIONS;
+      for (int64_t l = 0; l < lanes; l += LANES) {
+        int64_t some = lanes - l < LANES ? lanes - l : LANES;
         for (int64_t q = 0; q < positions; q++)
           engine->isa->finish(&op->state, states + (p + q) * nest->period + l, nest->pitch, 1, some,
-                              dense + q * TURN_LANES * bytes, 1);
-        turn(dense, some, positions, bytes, to + (l * apart + p * step) * bytes, apart, step);
+                              finished + q * LANES * bytes, 1);
+        engine->isa->gather[log2_of(bytes)](finished, 1, LANES, lines, some, positions);
+        for (int64_t q = 0; q < some; q++)
+          copy_line(lines + q * positions * bytes, positions, bytes, to + ((l + q) * apart + p * step) * bytes, step);
       }
     }
   }

@@ -1,5 +1,5 @@
-/* Template, part 6: the kernels of c128, with NAME, INDEX and SKIP as in float.h. An element is NaN if either part
- * is. */
+/* Template, part 6: the kernels of c64 or c128, with NAME, INDEX and SKIP as in float.h, and the kernels PART(kernel)
+ * of its parts; SKIP has no use for them. An element is NaN if either part is. */
 
 #define PRESENT ((x.re == x.re) & (x.im == x.im))
 #if SKIP
@@ -8,6 +8,7 @@
 #define SEEN 1
 #endif
 
+#if SKIP
 static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
   ALIGNED double re[NDR_LANES], im[NDR_LANES], count[NDR_LANES];
@@ -28,18 +29,66 @@ static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   EACH_LANE(WORD(0)[l] = word_of(re[l]); WORD(1)[l] = word_of(im[l]))
   settle(join_add2, 2, tile, words, states, pitch);
 }
+#else
+/* Lanes first .. first + lanes - 1 as twice as many lanes of parts. A run that fits into the registers has as many
+ * lanes as these, and twice the rows. */
+static inline ndr_tile NAME(parts_of)(const ndr_tile *tile, int64_t first, int64_t lanes) {
+  ndr_tile parts = *tile;
+  const bool run = tile->period == 1 && lanes == RUN_LANES && tile->row_stride == RUN_LANES;
+  parts.data = (const ELEMENT *)tile->data + first;
+  parts.lanes = run ? RUN_LANES : 2 * lanes;
+  parts.rows = run ? 2 * tile->rows : tile->rows;
+  parts.row_stride = run ? RUN_LANES : 2 * tile->row_stride;
+  return parts;
+}
+
+/* Sums of the real and imaginary parts of the tile's outputs, in words 0 and 1. */
+static void NAME(add_parts)(const ndr_tile *tile, uint64_t *words) {
+  ALIGNED uint64_t sums[NDR_LANES];
+  const bool outputs = tile->period == tile->lanes;
+  const int64_t most = outputs ? NDR_LANES / 2 : NDR_LANES / 2 / tile->period * tile->period;
+  for (int64_t first = 0; first < tile->lanes; first += most) {
+    const int64_t some = lower(most, tile->lanes - first), lanes = outputs ? some : tile->period;
+    ndr_tile parts = NAME(parts_of)(tile, first, some);
+    parts.period = 2 * lanes;
+    parts.fresh = true;
+    PART(add_complex)(&parts, sums);
+    uint64_t *re = words + (outputs ? first : 0), *im = re + NDR_LANES;
+    if (outputs || first == 0)
+      EACH_LANE(re[l] = sums[2 * l]; im[l] = sums[2 * l + 1])
+    else
+      EACH_LANE(re[l] = word_of(f64_of(re[l]) + f64_of(sums[2 * l]));
+                im[l] = word_of(f64_of(im[l]) + f64_of(sums[2 * l + 1])))
+  }
+}
+
+static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  ALIGNED uint64_t words[2 * NDR_LANES];
+  NAME(add_parts)(tile, words);
+  deposit(join_add2, 2, tile, words, states, pitch);
+}
+
+static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->period;
+  ALIGNED uint64_t words[3 * NDR_LANES];
+  NAME(add_parts)(tile, words);
+  EACH_LANE(WORD(2)[l] = word_of((double)(tile->rows * (tile->lanes / tile->period))))
+  deposit(join_add3, 3, tile, words, states, pitch);
+}
+#endif
 
 static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
   ALIGNED double re[NDR_LANES], im[NDR_LANES];
   ALIGNED uint64_t words[2 * NDR_LANES];
   EACH_LANE(re[l] = 1; im[l] = 0)
-  FOLD_ROWS(0, double s = re[l]; double t = im[l], const double u = SEEN ? s * x.re - t * x.im : s;
+  FOLD_ROWS(0, double s = re[l]; double t = im[l], const double u = SEEN ? s * (double)x.re - t * (double)x.im : s;
             t = SEEN ? s * x.im + t * x.re : t; s = u, re[l] = s; im[l] = t);
   EACH_LANE(WORD(0)[l] = word_of(re[l]); WORD(1)[l] = word_of(im[l]))
   settle(join_multiply_complex, 2, tile, words, states, pitch);
 }
 
+#define SQUARE(part) ((double)(part) * (double)(part))
 #define SUMMED(op, term, combine, join)                                                                                \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
     const int64_t lanes = tile->lanes;                                                                                 \
@@ -49,10 +98,23 @@ static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
     settle(join, 1, tile, words, states, pitch);                                                                       \
   }
 
-SUMMED(norm1, magnitude(x.re, x.im), s + v, join_add)
-SUMMED(norm2, x.re *x.re + x.im * x.im, s + v, join_add)
-SUMMED(norminf, magnitude(x.re, x.im), pick_f64(-(uint64_t)((v > s) | (v != v)), v, s), join_max_f64)
+SUMMED(norm1, magnitude((double)x.re, (double)x.im), s + v, join_add)
+SUMMED(norm2_of_lanes, SQUARE(x.re) + SQUARE(x.im), s + v, join_add)
+SUMMED(norminf, magnitude((double)x.re, (double)x.im), pick_f64(-(uint64_t)((v > s) | (v != v)), v, s), join_max_f64)
 #undef SUMMED
+#undef SQUARE
+
+/* Of a run, every part is a lane. */
+static void NAME(norm2)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+#if !SKIP
+  if (tile->period == 1 && 2 * tile->lanes <= NDR_LANES) {
+    const ndr_tile parts = NAME(parts_of)(tile, 0, tile->lanes);
+    PART(norm2)(&parts, states, pitch);
+    return;
+  }
+#endif
+  NAME(norm2_of_lanes)(tile, states, pitch);
+}
 
 /* As in float.h, but always of the first elements that are not NaN. */
 static void NAME(sample)(const ndr_tile *tile, double *re, double *im) {
@@ -60,7 +122,7 @@ static void NAME(sample)(const ndr_tile *tile, double *re, double *im) {
   for (int64_t l = 0; l < lanes; l++) {
     double count = 0, s = 0, t = 0;
     for (int64_t row = 0; count < 4 && row < tile->rows; row++) {
-      const ndr_c128 x = ROW(row)[l];
+      const ELEMENT x = ROW(row)[l];
       bool seen = !isnan(x.re) && !isnan(x.im);
       s += seen ? x.re * 0.25 : 0;
       t += seen ? x.im * 0.25 : 0;
@@ -94,6 +156,7 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #include "cpu/fold/truth.h"
 
 #undef NAME
+#undef PART
 #undef ELEMENT
 #undef INDEX
 #undef SEEN

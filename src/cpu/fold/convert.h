@@ -44,7 +44,6 @@ CONVERT(i64_f64, int64_t, double, (double)x)
 CONVERT(u64_f64, uint64_t, double, (double)x)
 CONVERT(f32_f64, float, double, (double)x)
 CONVERT(bf16_f32, ndr_bf16, float, f32_of_bf16(x))
-CONVERT(c64_c128, ndr_c64, ndr_c128, ((ndr_c128){(double)x.re, (double)x.im}))
 
 static void convert_f16_f32(const void *source, void *target, int64_t count) {
   const ndr_f16 *from = source;

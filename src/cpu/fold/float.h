@@ -38,7 +38,7 @@
 #include "cpu/fold/run.h"
 
 /* Adds up a tile that is one run; false where it is none. */
-#define RUN(op) (is_run(tile) ? (words[0] = word_of(NAME(op##_of_run)(tile)), true) : false)
+#define RUN(op) (is_run(tile) ? (NAME(op##_of_run)(tile->data, tile->rows, 1, words), true) : false)
 #else
 #define RUN(op) false
 #endif
@@ -80,6 +80,26 @@ static void NAME(add_dense)(const ndr_tile *tile, uint64_t *words) {
   (is_dense(tile) && tile->lanes * (int64_t)sizeof(ELEMENT) > 256 ? (NAME(add_dense)(tile, words), true) : false)
 #else
 #define DENSE(words) false
+#endif
+
+#if !SKIP
+/* The sums of a tile whose lanes are the real and imaginary parts of complex elements: `period` of them. */
+static void NAME(add_complex)(const ndr_tile *tile, uint64_t *words) {
+  const int64_t lanes = tile->lanes;
+  if (IS_COLUMNS) {
+    NAME(add_columns)(tile, words);
+    return;
+  }
+#ifdef RUN_PART
+  if (tile->period == 2 && lanes == RUN_LANES && tile->row_stride == RUN_LANES) {
+    NAME(sum_of_run)(tile->data, tile->rows, 2, words);
+    return;
+  }
+#endif
+  EACH_LANE(words[l] = word_of(0))
+  if (!DENSE(words)) FOLD_ROWS(0, double s = f64_of(words[l]), s += (double)x, words[l] = word_of(s));
+  collapse(join_add, tile, words);
+}
 #endif
 
 #define SUMMED(op, start, term, join, columns, dense)                                                                  \

@@ -2,6 +2,9 @@
  *   NAME(kernel)          how its functions are called
  *   ELEMENT, INDEX        the element type and the unsigned type of its size
  *   SUM                   a type that holds NDR_ROWS elements' sum, or uint64_t, which wraps
+ *   REAL_SUM, SQUARES     types of the sums of NDR_ROWS elements and of their squares for real results: integers that
+ *                         hold them, or double
+ *   MOMENTS               1: the kernel of var is here, and squares are integers
  *   LEAST, MOST           limits of the element type
  *   JOIN_INT(kernel)      the join of values of its sign */
 
@@ -14,6 +17,41 @@ static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   EACH_LANE(words[l] = (uint64_t)sum[l])
   settle(join_add_int, 1, tile, words, states, pitch);
 }
+
+static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  ALIGNED REAL_SUM sum[NDR_LANES];
+  ALIGNED uint64_t words[2 * NDR_LANES];
+  EACH_LANE(sum[l] = 0)
+  FOLD_ROWS(0, REAL_SUM s = sum[l], s = (REAL_SUM)(s + (REAL_SUM)x), sum[l] = s);
+  EACH_LANE(words[l] = word_of((double)sum[l]); WORD(1)[l] = word_of((double)tile->rows))
+  settle(join_add2, 2, tile, words, states, pitch);
+}
+
+static void NAME(norm2)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  ALIGNED SQUARES sum[NDR_LANES];
+  ALIGNED uint64_t words[NDR_LANES];
+  EACH_LANE(sum[l] = 0)
+  FOLD_ROWS(0, SQUARES s = sum[l], s += (SQUARES)x * (SQUARES)x, sum[l] = s);
+  EACH_LANE(words[l] = word_of((double)sum[l]))
+  settle(join_add, 1, tile, words, states, pitch);
+}
+
+#if MOMENTS
+static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->lanes;
+  ALIGNED SUM sum[NDR_LANES];
+  ALIGNED SQUARES square[NDR_LANES];
+  ALIGNED uint64_t words[3 * NDR_LANES];
+  EACH_LANE(sum[l] = 0; square[l] = 0)
+  FOLD_ROWS(0, SUM s = sum[l]; SQUARES q = square[l], s = (SUM)(s + (SUM)x); q += (SQUARES)x * (SQUARES)x, sum[l] = s;
+            square[l] = q);
+  EACH_LANE(WORD(0)[l] = word_of((double)tile->rows); WORD(1)[l] = word_of((double)sum[l]);
+            WORD(2)[l] = word_of((double)square[l]))
+  settle_exact_moments(tile, words, states, pitch);
+}
+#endif
 
 static void NAME(prod)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
@@ -69,5 +107,8 @@ static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 #undef ELEMENT
 #undef INDEX
 #undef SUM
+#undef REAL_SUM
+#undef SQUARES
+#undef MOMENTS
 #undef LEAST
 #undef MOST

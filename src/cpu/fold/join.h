@@ -146,6 +146,22 @@ static void settle_moments(const ndr_tile *tile, const double *shift_re, const d
   deposit(shift_im ? join_moments_complex : join_moments, parts + 2, tile, words, states, pitch);
 }
 
+/* The same from count, sum and sum of squares of integers of up to 16 bits. M2 is (n Q - S^2) / n. Of up to 1024
+ * elements the terms are exact in f64. Of more, up to 2^17, their difference is below 2^64, so that terms may wrap. */
+static void settle_exact_moments(const ndr_tile *tile, uint64_t *words, uint64_t *states, int64_t pitch) {
+  const int64_t lanes = tile->period, elements = tile->rows * (tile->lanes / tile->period);
+  collapse(join_add3, tile, words);
+  if (elements <= 1024)
+    EACH_LANE(const double n = f64_of(WORD(0)[l]); const double sum = f64_of(WORD(1)[l]);
+              WORD(2)[l] = word_of((n * f64_of(WORD(2)[l]) - sum * sum) / n))
+  else
+    EACH_LANE(const uint64_t sum = (uint64_t)(int64_t)f64_of(WORD(1)[l]);
+              const uint64_t squares = (uint64_t)(int64_t)f64_of(WORD(2)[l]);
+              WORD(2)[l] = word_of((double)((uint64_t)elements * squares - sum * sum) / (double)elements))
+  EACH_LANE(WORD(1)[l] = word_of(f64_of(WORD(1)[l]) / f64_of(WORD(0)[l])))
+  deposit(join_moments, 3, tile, words, states, pitch);
+}
+
 /* ---- which join an op has ---- */
 
 static ndr_join *join_extreme(const ndr_state *state, bool smaller) {

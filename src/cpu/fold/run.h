@@ -1,14 +1,13 @@
-/* Template: the sum of a tile that is one contiguous run of one output, with the sums of all lanes in registers. Its
- * bits are those of FOLD_ROWS and settle. Besides NAME, ELEMENT and WIDEN (float.h), from RUN_SUM        the name of
- * the function START          of each sum GROW(s, v)     the sums s with the elements v added MEET(a, b)     two sums
- * joined */
-static double RUN_SUM(const ndr_tile *tile) {
-  const ELEMENT *at = tile->data;
+/* Template: sums over contiguous elements of which every `period`-th belongs to the same output, a power of 2 below
+ * RUN_LANES. The sums of all lanes are in registers. Their bits are those of FOLD_ROWS and settle. Besides NAME,
+ * ELEMENT and WIDEN (float.h), from RUN_SUM        the name of the function START          of each sum GROW(s, v) the
+ * sums s with the elements v added MEET(a, b)     two sums joined */
+static inline void RUN_SUM(const ELEMENT *at, int64_t rows, int period, uint64_t *words) {
 #define BEGIN(i) run_part s##i = (run_part){0} + START;
 #define STEP(i) s##i = GROW(s##i, (WIDEN(at + (i)*RUN_PART)));
 #define TAKE(i) s##i,
   RUN_PARTS(BEGIN)
-  for (int64_t row = 0; row < tile->rows; row++, at += RUN_LANES) {
+  for (int64_t row = 0; row < rows; row++, at += RUN_LANES) {
     prefetch_row(at, RUN_LANES * sizeof(ELEMENT));
     RUN_PARTS(STEP)
   }
@@ -18,11 +17,9 @@ static double RUN_SUM(const ndr_tile *tile) {
 #undef TAKE
   ALIGNED double sums[RUN_LANES];
   memcpy(sums, parts, sizeof sums);
-  for (int l = 0; l < 16; l++) sums[l] = MEET(sums[l], sums[l + 16]);
-  for (int l = 0; l < 8; l++) sums[l] = MEET(sums[l], sums[l + 8]);
-  for (int l = 0; l < 4; l++) sums[l] = MEET(sums[l], sums[l + 4]);
-  for (int l = 0; l < 2; l++) sums[l] = MEET(sums[l], sums[l + 2]);
-  return MEET(sums[0], sums[1]);
+  for (int stay = RUN_LANES / 2; stay >= period; stay /= 2)
+    for (int l = 0; l < stay; l++) sums[l] = MEET(sums[l], sums[l + stay]);
+  memcpy(words, sums, (size_t)period * sizeof *sums);
 }
 #undef RUN_SUM
 #undef START

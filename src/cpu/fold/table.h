@@ -13,6 +13,9 @@
 #define ELEMENT int8_t
 #define INDEX uint8_t
 #define SUM int16_t
+#define REAL_SUM int16_t
+#define SQUARES uint32_t
+#define MOMENTS 1
 #define LEAST INT8_MIN
 #define MOST INT8_MAX
 #include "cpu/fold/int.h"
@@ -20,6 +23,9 @@
 #define ELEMENT int16_t
 #define INDEX uint16_t
 #define SUM int32_t
+#define REAL_SUM int32_t
+#define SQUARES int64_t
+#define MOMENTS 1
 #define LEAST INT16_MIN
 #define MOST INT16_MAX
 #include "cpu/fold/int.h"
@@ -27,6 +33,9 @@
 #define ELEMENT int32_t
 #define INDEX uint32_t
 #define SUM int64_t
+#define REAL_SUM int64_t
+#define SQUARES double
+#define MOMENTS 0
 #define LEAST INT32_MIN
 #define MOST INT32_MAX
 #include "cpu/fold/int.h"
@@ -34,6 +43,9 @@
 #define ELEMENT int64_t
 #define INDEX uint64_t
 #define SUM uint64_t
+#define REAL_SUM double
+#define SQUARES double
+#define MOMENTS 0
 #define LEAST INT64_MIN
 #define MOST INT64_MAX
 #include "cpu/fold/int.h"
@@ -44,13 +56,22 @@
 #define ELEMENT uint8_t
 #define INDEX uint8_t
 #define SUM uint16_t
+#define REAL_SUM uint16_t
+#define SQUARES uint32_t
+#define MOMENTS 1
 #define LEAST 0
 #define MOST UINT8_MAX
 #include "cpu/fold/int.h"
+
+#include "cpu/fold/bool.h"
+
 #define NAME(kernel) kernel##_u16
 #define ELEMENT uint16_t
 #define INDEX uint16_t
 #define SUM uint32_t
+#define REAL_SUM uint32_t
+#define SQUARES uint64_t
+#define MOMENTS 1
 #define LEAST 0
 #define MOST UINT16_MAX
 #include "cpu/fold/int.h"
@@ -58,6 +79,9 @@
 #define ELEMENT uint32_t
 #define INDEX uint32_t
 #define SUM uint64_t
+#define REAL_SUM uint64_t
+#define SQUARES double
+#define MOMENTS 0
 #define LEAST 0
 #define MOST UINT32_MAX
 #include "cpu/fold/int.h"
@@ -65,6 +89,9 @@
 #define ELEMENT uint64_t
 #define INDEX uint64_t
 #define SUM uint64_t
+#define REAL_SUM double
+#define SQUARES double
+#define MOMENTS 0
 #define LEAST 0
 #define MOST UINT64_MAX
 #include "cpu/fold/int.h"
@@ -90,7 +117,13 @@
 #define JOIN_FLOAT(kernel) join_##kernel##_f64
 #include "cpu/fold/float.h"
 #undef PART_OF_ELEMENT
+#define NAME(kernel) kernel##_c64
+#define PART(kernel) kernel##_f32
+#define ELEMENT ndr_c64
+#define INDEX uint64_t
+#include "cpu/fold/complex.h"
 #define NAME(kernel) kernel##_c128
+#define PART(kernel) kernel##_f64
 #define ELEMENT ndr_c128
 #define INDEX uint64_t
 #include "cpu/fold/complex.h"
@@ -139,6 +172,10 @@
 #define INDEX uint64_t
 #define JOIN_FLOAT(kernel) join_##kernel##_skip
 #include "cpu/fold/float.h"
+#define NAME(kernel) kernel##_skip_c64
+#define ELEMENT ndr_c64
+#define INDEX uint64_t
+#include "cpu/fold/complex.h"
 #define NAME(kernel) kernel##_skip_c128
 #define ELEMENT ndr_c128
 #define INDEX uint64_t
@@ -200,11 +237,15 @@ static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane
 
 #define TRUTH_KERNELS(name, plain) [NDR_ANY] = any_##name, [NDR_ALL] = all_##plain, [NDR_COUNT] = count_##name
 #define INTEGER_KERNELS(name)                                                                                          \
-  {                                                                                                                    \
-    TRUTH_KERNELS(name, name), [NDR_SUM] = sum_##name, [NDR_PROD] = prod_##name, [NDR_MIN] = min_##name,               \
-                               [NDR_MAX] = max_##name, [NDR_ARGMIN] = argmin_##name, [NDR_ARGMAX] = argmax_##name,     \
-                               [NDR_PTP] = ptp_##name, [NDR_VALID] = valid_integer                                     \
-  }
+  TRUTH_KERNELS(name, name), [NDR_SUM] = sum_##name, [NDR_PROD] = prod_##name, [NDR_MIN] = min_##name,                 \
+                             [NDR_MAX] = max_##name, [NDR_ARGMIN] = argmin_##name, [NDR_ARGMAX] = argmax_##name,       \
+                             [NDR_PTP] = ptp_##name, [NDR_VALID] = valid_integer, [NDR_MEAN] = mean_##name,            \
+                             [NDR_NORM2] = norm2_##name
+#define SHORT_KERNELS(name) INTEGER_KERNELS(name), [NDR_VAR] = var_##name, [NDR_STD] = var_##name
+#define BOOL_KERNELS                                                                                                   \
+  TRUTH_KERNELS(u8, u8), [NDR_SUM] = count_u8, [NDR_PROD] = all_u8, [NDR_MIN] = all_u8, [NDR_MAX] = any_u8,            \
+                         [NDR_VALID] = valid_integer, [NDR_MEAN] = mean_bool, [NDR_NORM2] = norm2_bool,                \
+                         [NDR_VAR] = var_bool, [NDR_STD] = var_bool
 #define HALF_KERNELS(name, plain)                                                                                      \
   TRUTH_KERNELS(name, plain), [NDR_VALID] = valid_##plain, [NDR_SUM] = sum_##name, [NDR_MEAN] = mean_##name
 #define COMPLEX_KERNELS(name, plain)                                                                                   \
@@ -224,24 +265,26 @@ static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane
 
 static const ndr_isa isa = {
     .name = ISA_NAME,
-    .fold = {{[NDR_BOOL] = {[NDR_VALID] = valid_integer},
-              [NDR_I8] = INTEGER_KERNELS(i8),
-              [NDR_I16] = INTEGER_KERNELS(i16),
-              [NDR_I32] = INTEGER_KERNELS(i32),
-              [NDR_I64] = INTEGER_KERNELS(i64),
-              [NDR_U8] = INTEGER_KERNELS(u8),
-              [NDR_U16] = INTEGER_KERNELS(u16),
-              [NDR_U32] = INTEGER_KERNELS(u32),
-              [NDR_U64] = INTEGER_KERNELS(u64),
+    .fold = {{[NDR_BOOL] = {BOOL_KERNELS},
+              [NDR_I8] = {SHORT_KERNELS(i8)},
+              [NDR_I16] = {SHORT_KERNELS(i16)},
+              [NDR_I32] = {INTEGER_KERNELS(i32)},
+              [NDR_I64] = {INTEGER_KERNELS(i64)},
+              [NDR_U8] = {SHORT_KERNELS(u8)},
+              [NDR_U16] = {SHORT_KERNELS(u16)},
+              [NDR_U32] = {INTEGER_KERNELS(u32)},
+              [NDR_U64] = {INTEGER_KERNELS(u64)},
               [NDR_F16] = {HALF_KERNELS(f16, f16)},
               [NDR_BF16] = {HALF_KERNELS(bf16, bf16)},
               [NDR_F32] = {FLOAT_KERNELS(f32, f32)},
               [NDR_F64] = {FLOAT_KERNELS(f64, f64)},
+              [NDR_C64] = {COMPLEX_KERNELS(c64, c64)},
               [NDR_C128] = {COMPLEX_KERNELS(c128, c128)}},
              {[NDR_F16] = {HALF_KERNELS(skip_f16, f16)},
               [NDR_BF16] = {HALF_KERNELS(skip_bf16, bf16)},
               [NDR_F32] = {FLOAT_KERNELS(skip_f32, f32)},
               [NDR_F64] = {FLOAT_KERNELS(skip_f64, f64)},
+              [NDR_C64] = {COMPLEX_KERNELS(skip_c64, c64)},
               [NDR_C128] = {COMPLEX_KERNELS(skip_c128, c128)}}},
     .across = {[NDR_I8] = ACROSS_KERNELS(i8),
                [NDR_I16] = ACROSS_KERNELS(i16),
@@ -267,8 +310,7 @@ static const ndr_isa isa = {
                 [NDR_U64] = {[NDR_F64] = convert_u64_f64},
                 [NDR_F16] = {[NDR_F32] = convert_f16_f32},
                 [NDR_F32] = {[NDR_F64] = convert_f32_f64},
-                [NDR_BF16] = {[NDR_F32] = convert_bf16_f32},
-                [NDR_C64] = {[NDR_C128] = convert_c64_c128}},
+                [NDR_BF16] = {[NDR_F32] = convert_bf16_f32}},
     .join = join_of,
     .finish = finish,
 };

@@ -1,0 +1,118 @@
+/* Every kernel of every instruction set folds the same tiles into the same bits, whatever a tile's shape: rows of
+ * outputs, runs of one output or of several, dense or with gaps, with room before and after. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/fold/fold.h"
+#include "support/array.h"
+#include "support/cases.h"
+#include "support/suite.h"
+
+enum { MOST_ROWS = 40, PITCH = NDR_LANES };
+
+static const ndr_isa *known[3];
+static int known_count;
+
+/* Those that this machine has: the widest one has all that come before it. */
+static void find_known(void) {
+  const ndr_isa *const all[] = {ndr_isa_baseline, ndr_isa_avx2, ndr_isa_avx512}, *widest = ndr_isa_here();
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    if (all[i]) known[known_count++] = all[i];
+    if (all[i] == widest) return;
+  }
+}
+
+/* Lanes around the widths of registers, and those that have loops of their own. */
+static int64_t any_lanes(rng *random) {
+  static const int64_t usual[] = {8, 16, 32, 64, 128, 256, 512, 1024};
+  int64_t lanes = usual[rng_between(random, 0, sizeof usual / sizeof *usual - 1)];
+  if (rng_once_in(random, 2)) lanes += rng_between(random, -2, 2);
+  if (rng_once_in(random, 3)) lanes = rng_between(random, 1, 70);
+  return lanes > NDR_LANES ? NDR_LANES : lanes;
+}
+
+static ndr_tile any_tile(rng *random) {
+  ndr_tile tile = {.lanes = any_lanes(random), .rows = rng_between(random, 1, MOST_ROWS), .lane_stride = 1};
+  tile.period = rng_once_in(random, 2) ? tile.lanes : 1;
+  if (rng_once_in(random, 4))
+    for (tile.period = rng_between(random, 1, tile.lanes); tile.lanes % tile.period != 0;) tile.period--;
+  tile.row_stride = tile.lanes + (rng_once_in(random, 2) ? rng_between(random, 1, 20) : 0);
+  tile.index = rng_between(random, 0, 1000);
+  tile.index_row = rng_between(random, 0, 3000);
+  tile.index_lane = rng_between(random, -3, 3);
+  tile.cached = rng_once_in(random, 4);
+  tile.in_f64 = rng_once_in(random, 4);
+  tile.fresh = rng_once_in(random, 2);
+  return tile;
+}
+
+/* The states of a first tile, to which `tile` is added unless it is fresh. */
+static void fold(ndr_fold *kernel, const ndr_tile *tile, uint64_t *states) {
+  ndr_tile first = *tile;
+  for (int64_t w = 0; w < NDR_MAX_WORDS; w++) memset(states + w * PITCH, 0, (size_t)tile->period * sizeof *states);
+  first.fresh = true;
+  if (!tile->fresh) kernel(&first, states, PITCH);
+  kernel(tile, states, PITCH);
+}
+
+static bool same(uint64_t a, uint64_t b) {
+  double x, y;
+  memcpy(&x, &a, sizeof x);
+  memcpy(&y, &b, sizeof y);
+  return a == b || (isnan(x) && isnan(y));
+}
+
+/* The first word that differs, or -1. */
+static int64_t differs(const ndr_tile *tile, const uint64_t *a, const uint64_t *b) {
+  for (int64_t word = 0; word < NDR_MAX_WORDS; word++)
+    for (int64_t i = word * PITCH; i < word * PITCH + tile->period; i++)
+      if (!same(a[i], b[i])) return i;
+  return -1;
+}
+
+static void check(const ndr_tile *tile, bool skip, ndr_dtype dtype, ndr_op op) {
+  static uint64_t expected[NDR_MAX_WORDS * PITCH], got[NDR_MAX_WORDS * PITCH];
+  if (!known[0]->fold[skip][dtype][op]) return;
+  fold(known[0]->fold[skip][dtype][op], tile, expected);
+  for (int i = 1; i < known_count; i++) {
+    fold(known[i]->fold[skip][dtype][op], tile, got);
+    int64_t w = differs(tile, expected, got);
+    ck_assert_msg(w < 0,
+                  "%s of %s%s, %s: %lld lanes x %lld rows, pitch %lld, period %lld: word %lld of output %lld differs "
+                  "(seed %llu)",
+                  ndr_op_name(op), ndr_dtype_name(dtype), skip ? " without NaN" : "", known[i]->name,
+                  (long long)tile->lanes, (long long)tile->rows, (long long)tile->row_stride, (long long)tile->period,
+                  (long long)(w / PITCH), (long long)(w % PITCH), (unsigned long long)test_seed());
+  }
+}
+
+/* Memory that ends where the tile does, and begins some elements before it. */
+static void check_dtype(rng *random, ndr_dtype dtype) {
+  ndr_tile tile = any_tile(random);
+  ndr_problem c = NDR_PROBLEM_INIT;
+  test_array memory;
+  int64_t shift = rng_between(random, 0, 15), size = shift + (tile.rows - 1) * tile.row_stride + tile.lanes;
+  c.dtype = dtype;
+  c.op_count = 1;
+  array_make(&memory, dtype, 1, &size, NULL);
+  array_fill(&memory, random, random_filling_of(random, &c));
+  tile.data = (const char *)memory.tensor.data + memory.tensor.byte_offset + (size_t)shift * ndr_dtype_bytes(dtype);
+  for (int skip = 0; skip < 2; skip++)
+    for (int op = 0; op < NDR_OP_COUNT; op++) check(&tile, skip != 0, dtype, (ndr_op)op);
+  array_free(&memory);
+}
+
+START_TEST(instruction_sets_give_the_same_bits) {
+  rng random = {test_seed()};
+  find_known();
+  for (int i = test_case_count(300); i > 0; i--)
+    for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++) check_dtype(&random, (ndr_dtype)dtype);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("cpu kernels");
+  suite_case(suite, "kernels", 120, instruction_sets_give_the_same_bits, NULL);
+  return suite_run(suite);
+}

@@ -77,7 +77,7 @@ static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, ndr_
   if (fold_across(engine, tile, states) == 0) return;
   if (nest->lane_stride != 1 && tile->lanes > 1) {
     engine->isa->gather[log2_of(engine->bytes)](tile->data, tile->row_stride, nest->lane_stride, scratch->gathered,
-                                                tile->rows, tile->lanes);
+                                                tile->rows, tile->lanes, tile->ahead);
     tile->data = scratch->gathered;
     tile->row_stride = tile->lanes;
     tile->cached = true;
@@ -123,7 +123,7 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
                    .index = engine->problem->index_origin + reduced->index,
                    .index_row = nest->row_index,
                    .index_lane = nest->lane_index,
-                   .ahead = nest->lane_stride == 1 ? nest->ahead * engine->bytes : 0,
+                   .ahead = nest->ahead * engine->bytes,
                    .in_f64 = engine->problem->accumulate_f64,
                    .fresh = fresh};
   if (nest->form == NDR_NEST_RUN) {

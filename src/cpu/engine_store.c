@@ -87,7 +87,7 @@ static void store_turned(const ndr_engine *engine, const uint64_t *block, const 
         for (int64_t q = 0; q < positions; q++)
           engine->isa->finish(&op->state, states + (p + q) * nest->period + l, nest->pitch, 1, some,
                               finished + q * LANES * bytes, 1);
-        engine->isa->gather[log2_of(bytes)](finished, 1, LANES, lines, some, positions);
+        engine->isa->gather[log2_of(bytes)](finished, 1, LANES, lines, some, positions, 0);
         for (int64_t q = 0; q < some; q++)
           copy_line(lines + q * positions * bytes, positions, bytes, to + ((l + q) * apart + p * step) * bytes, step);
       }

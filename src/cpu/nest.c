@@ -26,6 +26,9 @@
 /* Bytes between an element of dense rows and the one that is prefetched with it. Sums of columns run at 80 % of the
  * rate of plain reads on a Zen 5 core with 8 to 16 KiB; without, or with 4 KiB, at 60 %. */
 #define DENSE_AHEAD 12288
+/* Bytes of the elements of a problem from which on tiles that are gathered are prefetched: a loop of loads that miss
+ * the caches is up to twice as fast, and one whose elements are in them a tenth slower. */
+#define GATHERED_BYTES 2097152
 
 static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
@@ -206,7 +209,9 @@ static int64_t later_tile(const ndr_nest_axis *axis, int64_t tiles) {
  * one. */
 static int64_t far_ahead(const ndr_nest *nest, int64_t tile_bytes) {
   int64_t tiles = cuts(PREFETCH_BYTES, tile_bytes);
-  if (nest->form == NDR_NEST_RUN) return 0;
+  bool gathered = nest->lane_stride != 1;
+  double bytes = (double)tile_bytes * (double)nest->steps * (double)nest->positions;
+  if (nest->form == NDR_NEST_RUN || (gathered && (nest->rows == 1 || bytes < GATHERED_BYTES))) return 0;
   if (nest->row_stride == nest->lanes && tile_bytes >= DENSE_AHEAD)
     return DENSE_AHEAD / (tile_bytes / (nest->lanes * nest->rows));
   if (nest->chunk > 1) return later_tile(&nest->kept[0], tiles);

@@ -34,9 +34,9 @@ typedef void ndr_fold(const ndr_tile *tile, uint64_t *states, int64_t pitch);
 /* into[j] = combine(into[j], from[j]): ndr_state_merge for contiguous states. */
 typedef void ndr_join(uint64_t *into, int64_t into_pitch, const uint64_t *from, int64_t from_pitch, int64_t count);
 
-/* Gathers a tile from memory of any strides into dense rows. */
+/* Gathers a tile from memory of any strides into dense rows. `ahead` is as in ndr_tile. */
 typedef void ndr_gather(const void *from, int64_t row_stride, int64_t lane_stride, void *to, int64_t rows,
-                        int64_t lanes);
+                        int64_t lanes, int64_t ahead);
 
 /* Converts contiguous elements. */
 typedef void ndr_convert(const void *from, void *to, int64_t count);

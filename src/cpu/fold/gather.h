@@ -24,6 +24,18 @@ static void GATHER(row)(const GATHER(element) *restrict from, int64_t lane_strid
 }
 #undef GATHER_ROW
 
+static void GATHER(rows)(const GATHER(element) * from, int64_t row_stride, int64_t lane_stride, GATHER(element) * to,
+                         int64_t rows, int64_t lanes, int64_t ahead) {
+  const int64_t size = (int64_t)sizeof *to, apart = (row_stride < 0 ? -row_stride : row_stride) * size;
+  int64_t left = 0; /* bytes of the lines that the last prefetches load */
+  for (int64_t row = 0; row < rows; row++, left -= apart) {
+    GATHER(row)(from + row * row_stride, lane_stride, to + row * lanes, lanes);
+    if (ahead == 0 || left > 0) continue;
+    left += 64;
+    prefetch_lanes(from + row * row_stride, lane_stride * size, lanes, ahead);
+  }
+}
+
 /* Transposes SIDE lanes of SIDE contiguous elements, by interleaving the halves log2 SIDE times. Stores the first
  * `rows` of the SIDE rows. */
 static inline void GATHER(square)(const GATHER(element) * from, int64_t lane_stride, GATHER(element) * to,
@@ -89,7 +101,7 @@ static void GATHER(short_rows)(const GATHER(element) * from, int64_t lane_stride
 }
 
 static void GATHER(tile)(const void *source, int64_t row_stride, int64_t lane_stride, void *target, int64_t rows,
-                         int64_t lanes) {
+                         int64_t lanes, int64_t ahead) {
   const GATHER(element) *from = source;
   GATHER(element) *to = target;
   if (row_stride == 1 && lane_stride > 4 && rows < SIDE && lane_stride <= SIDE) {
@@ -107,12 +119,14 @@ static void GATHER(tile)(const void *source, int64_t row_stride, int64_t lane_st
 #endif
   int64_t row = 0, squares = lanes / SIDE * SIDE;
   for (; row_stride == 1 && lane_stride > 4 && row + SIDE <= rows; row += SIDE) {
+    if (ahead && row * (int64_t)sizeof *to % 64 == 0)
+      prefetch_lanes(from + row, lane_stride * (int64_t)sizeof *to, lanes, ahead);
     for (int64_t lane = 0; lane < squares; lane += SIDE)
       GATHER(square)(from + row + lane * lane_stride, lane_stride, to + row * lanes + lane, lanes, SIDE);
     for (int64_t r = row; r < row + SIDE && squares < lanes; r++)
       GATHER(row)(from + r + squares * lane_stride, lane_stride, to + r * lanes + squares, lanes - squares);
   }
-  for (; row < rows; row++) GATHER(row)(from + row * row_stride, lane_stride, to + row * lanes, lanes);
+  GATHER(rows)(from + row * row_stride, row_stride, lane_stride, to + row * lanes, rows - row, lanes, ahead);
 }
 
 #undef GATHER

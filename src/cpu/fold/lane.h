@@ -109,6 +109,12 @@ static inline void prefetch_ahead(const ndr_tile *tile, const void *row, size_t 
   for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch(from + at);
 }
 
+/* The same of lanes that lie apart: a line of each, or where several share one every line. */
+static inline void prefetch_lanes(const void *first, int64_t apart, int64_t lanes, int64_t ahead) {
+  const int64_t step = apart >= 64 || apart <= 0 ? 1 : 64 / apart;
+  for (int64_t l = 0; l < lanes; l += step) __builtin_prefetch((const char *)first + l * apart + ahead);
+}
+
 #define EACH_LANE(...)                                                                                                 \
   for (int64_t l = 0; l < lanes; l++) {                                                                                \
     __VA_ARGS__;                                                                                                       \

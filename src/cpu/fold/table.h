@@ -228,11 +228,14 @@
 #include "cpu/fold/gather.h"
 
 static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane_stride, void *target, int64_t rows,
-                            int64_t lanes) {
+                            int64_t lanes, int64_t ahead) {
   const ndr_c128 *from = source;
   ndr_c128 *to = target;
-  for (int64_t row = 0; row < rows; row++)
+  for (int64_t row = 0; row < rows; row++) {
     for (int64_t l = 0; l < lanes; l++) to[row * lanes + l] = from[row * row_stride + l * lane_stride];
+    if (ahead && (row % 4 == 0 || row_stride > 1))
+      prefetch_lanes(from + row * row_stride, lane_stride * (int64_t)sizeof *to, lanes, ahead);
+  }
 }
 
 #define TRUTH_KERNELS(name, plain) [NDR_ANY] = any_##name, [NDR_ALL] = all_##plain, [NDR_COUNT] = count_##name

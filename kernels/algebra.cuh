@@ -271,6 +271,24 @@ NDR_DEVICE bool vector_any(const ndr_vector &p) {
   return (p.word[0] | p.word[1] | p.word[2] | p.word[3]) != 0;
 }
 
+/* Bytes that are added four at a time: of() gives those of a word as unsigned numbers, each its element plus `bias`. */
+template <class T> struct unsigned_bytes { static const bool yes = false; };
+template <> struct unsigned_bytes<u8> {
+  static const bool yes = true;
+  static const int bias = 0;
+  static NDR_DEVICE u32 of(u32 word) { return word; }
+};
+template <> struct unsigned_bytes<i8> {
+  static const bool yes = true;
+  static const int bias = 128;
+  static NDR_DEVICE u32 of(u32 word) { return word ^ 0x80808080u; }
+};
+template <> struct unsigned_bytes<boolean> {
+  static const bool yes = true;
+  static const int bias = 0;
+  static NDR_DEVICE u32 of(u32 word) { return (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) >> 7 & 0x01010101u; }
+};
+
 /* Which operators fold a vector of T without unpacking it, and how. */
 template <class T, class MAP, class JOIN> struct packing {
   static const bool yes = false;

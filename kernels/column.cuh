@@ -114,8 +114,8 @@ template <class Op, reading HOW> struct column : reader<typename Op::element, HO
   typedef typename Op::element T;
   typedef typename Op::value V;
   static const int count = reader<T, HOW>::count;
-  /* Blocks that a multiprocessor holds: half as many where accumulators are large. Each thread then has twice as many
-   * loads in flight, unless its vectors hold many narrow elements. */
+  /* Where accumulators are large, a multiprocessor holds fewer blocks, and each thread has twice as many loads in
+   * flight unless its vectors hold many narrow elements. */
   static const bool light = sizeof(typename Op::Accumulator) <= 8 && sizeof(typename Op::Accumulator) * count <= 32;
   static const int few = HOW == READ_ELEMENT  ? NDR_LOADS_THREAD_ELEMENTS
                          : HOW == READ_VECTOR ? NDR_LOADS_THREAD_VECTORS
@@ -127,9 +127,11 @@ template <class Op, reading HOW> struct column : reader<typename Op::element, HO
   static NDR_DEVICE void open(const vector_pair &pair, V *x) { unpack<Op>(shifted<sizeof(T)>(pair), x); }
 };
 
-template <class Op> struct residency<NDR_KERNEL_THREAD_VECTORS, Op> : column<Op, READ_VECTOR> {};
-template <class Op> struct residency<NDR_KERNEL_THREAD_SHIFTED, Op> : column<Op, READ_SHIFTED> {};
-template <class Op> struct residency<NDR_KERNEL_THREAD_FEW, Op> : column<Op, READ_SHIFTED> {};
-template <class Op> struct residency<NDR_KERNEL_THREAD_ELEMENTS, Op> : column<Op, READ_ELEMENT> {};
+/* What the kernels of the thread family run. */
+template <class Op, reading HOW> using narrow_column = column<typename narrowed<Op>::type, HOW>;
+template <class Op> struct residency<NDR_KERNEL_THREAD_VECTORS, Op> : narrow_column<Op, READ_VECTOR> {};
+template <class Op> struct residency<NDR_KERNEL_THREAD_SHIFTED, Op> : narrow_column<Op, READ_SHIFTED> {};
+template <class Op> struct residency<NDR_KERNEL_THREAD_FEW, Op> : narrow_column<Op, READ_SHIFTED> {};
+template <class Op> struct residency<NDR_KERNEL_THREAD_ELEMENTS, Op> : narrow_column<Op, READ_ELEMENT> {};
 
 #endif

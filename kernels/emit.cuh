@@ -1,5 +1,5 @@
 /* Writes what the lanes of a warp have totalled, COUNT neighbouring outputs each, so that neighbouring lanes write
- * neighbouring bytes: the lanes exchange their results in shared memory, unless each has exactly one vector of them. */
+ * neighbouring bytes: the lanes exchange their results in shared memory. */
 #ifndef NDR_EMIT_CUH
 #define NDR_EMIT_CUH
 
@@ -47,10 +47,6 @@ NDR_DEVICE void emit_warp(const ndr_params &p, i64 offset, i64 stride, int left,
   typename Op::result *out = (typename Op::result *)p.result[0] + offset;
   bool aligned = stride == 1 && (unsigned long long)out % 16 == 0;
   results mine(p, a);
-  if (results::vectors == 1 && aligned && left >= lanes * COUNT) {
-    if (lane < lanes) ((ndr_vector *)out)[lane] = mine.vector[0];
-    return;
-  }
 #pragma unroll 1
   for (int first = 0; first < lanes && first * COUNT < left;
        first += results::held, out += results::held * COUNT * stride) {

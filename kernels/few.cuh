@@ -7,9 +7,8 @@
 
 #include "thread.cuh"
 
-/* A warp's columns. Its place in shared memory has room for NDR_LOADS_THREAD_FEW vectors of each thread. Vector `part *
- * batch + u` is of row number u of a batch. Where there are several parts, a batch has all rows. The last thread of a
- * warp needs one vector more. */
+/* A warp's columns. Its place in shared memory has room for NDR_LOADS_THREAD_FEW vectors of each thread, the vectors of
+ * a part one row after the other. The last thread of a warp needs one vector more. */
 template <class Op> struct few_rows {
   typedef typename Op::element T;
   static const int count = column<Op, READ_SHIFTED>::count, width = NDR_WARP + 1;
@@ -21,20 +20,20 @@ template <class Op> struct few_rows {
   static NDR_DEVICE int warp() { return machine::thread() >> NDR_WARP_LOG; }
   static NDR_DEVICE int lane() { return machine::thread() & (NDR_WARP - 1); }
   static NDR_DEVICE i64 stride(const ndr_params &p) { return walked_axis(p).stride; }
-  static NDR_DEVICE ndr_vector *place(int slot) {
-    return (ndr_vector *)machine::shared_bytes() + (warp() * NDR_LOADS_THREAD_FEW + slot) * width;
+  static NDR_DEVICE ndr_vector *place(const ndr_params &p, int part, int row) {
+    return (ndr_vector *)machine::shared_bytes() + (warp() * NDR_LOADS_THREAD_FEW + part * (int)p.length + row) * width;
   }
 
-  /* Copies the vectors of a batch of rows, those of them that exist: what the block's columns need, but nothing
-   * behind the array's end. */
-  NDR_DEVICE void copy(const ndr_params &p, int row) const {
+  /* Copies the vectors of all rows, those of them that exist: what the block's columns need, but nothing behind the
+   * array's end. */
+  NDR_DEVICE void copy(const ndr_params &p) const {
     array_end<T> end(p);
     const char *whole = end.whole();
-    const T *at = first + row * stride(p);
-    for (int u = 0; u < p.thread.batch && row + u < p.length; u++, at += stride(p)) {
+    const T *at = first;
+    for (int row = 0; row < p.length; row++, at += stride(p)) {
       const char *from = (const char *)at - phase_of(at);
       for (int part = 0; part < p.thread.parts; part++, from += NDR_BLOCK * sizeof(ndr_vector)) {
-        ndr_vector *to = place(part * p.thread.batch + u);
+        ndr_vector *to = place(p, part, row);
         for (int k = lane(); k < (phase_of(at) ? width : NDR_WARP); k += NDR_WARP) {
           const char *vector = from + k * sizeof(ndr_vector);
           if (part * NDR_BLOCK + k >= vectors) continue;
@@ -48,30 +47,12 @@ template <class Op> struct few_rows {
     machine::warp_barrier();
   }
 
-  /* This thread's elements of a row. */
-  NDR_DEVICE ndr_vector vector(const ndr_params &p, int row, int slot) const {
-    const ndr_vector *own = place(slot) + lane();
+  /* This thread's elements of a row of a part. */
+  NDR_DEVICE ndr_vector vector(const ndr_params &p, int part, int row) const {
+    const ndr_vector *own = place(p, part, row) + lane();
     return shifted<sizeof(T)>(vector_pair{own[0], own[1], phase_of(first + row * stride(p))});
   }
 };
-
-/* Folds `count` rows from row `row` on, of which this thread's vectors lie in places `slot` and following. */
-template <class Op>
-NDR_DEVICE void fold_few(const ndr_params &p, typename Op::Accumulator *a, const few_rows<Op> &few, int row, int slot,
-                         int count) {
-  const int UNROLL = column<Op, READ_SHIFTED>::rows;
-  i64 step = walked_axis(p).index_step, index = p.index_origin + row * step;
-#pragma unroll 1
-  for (; count >= UNROLL; count -= UNROLL, row += UNROLL, slot += UNROLL, index += UNROLL * step) {
-    ndr_vector vector[UNROLL];
-#pragma unroll
-    for (int u = 0; u < UNROLL; u++) vector[u] = few.vector(p, row + u, slot + u);
-    fold_batch_of<Op, READ_SHIFTED, UNROLL>(p, a, vector, index, step);
-  }
-#pragma unroll 1
-  for (; count > 0; count--, row++, slot++, index += step)
-    fold_row<Op, READ_SHIFTED>(p, a, few.vector(p, row, slot), index);
-}
 
 /* What a block reads of part number `part` of an item. */
 template <class Op> NDR_DEVICE team_spot locate_part(const ndr_params &p, i64 item, int part) {
@@ -82,11 +63,6 @@ template <class Op> NDR_DEVICE team_spot locate_part(const ndr_params &p, i64 it
   return t;
 }
 
-template <class Op> NDR_DEVICE void start_columns(typename Op::Accumulator *a) {
-#pragma unroll
-  for (int c = 0; c < column<Op, READ_SHIFTED>::count; c++) a[c] = Op::identity();
-}
-
 /* Writes a part of an item, located again because its place would take registers while rows are folded. */
 template <class Op>
 NDR_DEVICE void emit_part(const ndr_params &p, i64 item, int part, const typename Op::Accumulator *a) {
@@ -95,24 +71,25 @@ NDR_DEVICE void emit_part(const ndr_params &p, i64 item, int part, const typenam
 }
 
 template <class Op> NDR_DEVICE void reduce_few(const ndr_params &p, i64 item, const few_rows<Op> &few) {
-  typename Op::Accumulator a[few_rows<Op>::count];
+  i64 step = walked_axis(p).index_step;
+  few.copy(p);
 #pragma unroll 1
-  for (int row = 0; row < p.length; row += p.thread.batch) {
-    int left = (int)p.length - row, rows = left < p.thread.batch ? left : p.thread.batch;
-    few.copy(p, row);
+  for (int part = 0; part < p.thread.parts; part++) {
+    typename Op::Accumulator a[few_rows<Op>::count];
+#pragma unroll
+    for (int c = 0; c < few_rows<Op>::count; c++) a[c] = Op::identity();
 #pragma unroll 1
-    for (int part = 0; part < p.thread.parts; part++) {
-      if (row == 0) start_columns<Op>(a);
-      fold_few<Op>(p, a, few, row, part * p.thread.batch, rows);
-      if (left == rows) emit_part<Op>(p, item, part, a);
-    }
-    machine::warp_barrier();
+    for (int row = 0; row < p.length; row++)
+      fold_row<Op, READ_SHIFTED>(p, a, few.vector(p, part, row), p.index_origin + row * step);
+    emit_part<Op>(p, item, part, a);
   }
+  machine::warp_barrier();
 }
 
 template <class Op> NDR_DEVICE void thread_few(const ndr_params &p) {
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    reduce_few<Op>(p, item, few_rows<Op>(p, locate_team(p, item)));
+    typedef typename narrowed<Op>::type narrow;
+    reduce_few<narrow>(p, item, few_rows<narrow>(p, locate_team(p, item)));
   }
 }
 

@@ -14,7 +14,7 @@ template <class A, class B> struct fused {
   typedef typename A::value value;
   typedef pair_of<typename A::Accumulator, typename B::Accumulator> Accumulator;
   typedef pair_of<typename A::State, typename B::State> State;
-  static const bool indexed = A::indexed || B::indexed, packed = false, single = false;
+  static const bool indexed = A::indexed || B::indexed, packed = false, sums_bytes = false, single = false;
   static const int words = A::words + B::words;
   static NDR_DEVICE Accumulator identity() { return {A::identity(), B::identity()}; }
   static NDR_DEVICE State state_identity() { return {A::state_identity(), B::state_identity()}; }

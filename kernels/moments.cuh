@@ -43,7 +43,7 @@ template <class T, bool WIDE, bool SKIP, bool ROOT> struct op_moments {
   typedef moments<point, real> Accumulator;
   typedef moments<state_point, double> State;
   typedef typename kind<T>::real result;
-  static const bool indexed = false, packed = false, single = true, rooted = true, counting = false;
+  static const bool indexed = false, packed = false, sums_bytes = false, single = true, rooted = true, counting = false;
   static const int words = wording<state_point>::words + 2;
   static NDR_DEVICE Accumulator identity() { return {0, unit<point>(0), 0}; }
   static NDR_DEVICE State state_identity() { return {0, unit<state_point>(0), 0}; }

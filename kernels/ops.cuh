@@ -5,6 +5,7 @@
  *   fold<N>(Accumulator &, const value (&)[N], index, step, p)
  *                                            folds N elements; element i has flattened index index + i * step
  *   fold_vector(Accumulator &, vector)       only where `packed`: folds 16 bytes without unpacking them
+ *   fold_sum(Accumulator &, sum, n)          only where `sums_bytes`: adds n elements, given their sum
  *   join(Accumulator &, Accumulator), join_states(State &, State)
  *   widen(Accumulator)                       the state of an accumulator
  *   save(State, words), load(words)          a state is `words` words
@@ -32,6 +33,7 @@ struct simple {
   static const bool indexed = false, single = true, rooted = false;
   static const bool counting = same<MAP, beyond>::yes;
   static const bool packed = packing<T, MAP, JOIN>::yes;
+  static const bool sums_bytes = same<MAP, keep>::yes && same<JOIN, add>::yes && unsigned_bytes<T>::yes;
   static const int words = wording<STATE>::words;
   static NDR_DEVICE Accumulator identity() { return JOIN::template identity<Accumulator>(); }
   static NDR_DEVICE State state_identity() { return JOIN::template identity<State>(); }
@@ -44,6 +46,9 @@ struct simple {
   }
   static NDR_DEVICE void fold_vector(Accumulator &a, const ndr_vector &p) {
     a = JOIN::join(a, packing<T, MAP, JOIN>::template of<Accumulator>(p));
+  }
+  static NDR_DEVICE void fold_sum(Accumulator &a, int sum, int) {
+    a = JOIN::join(a, (Accumulator)sum);
   }
   static NDR_DEVICE void join(Accumulator &a, const Accumulator &b) {
     a = JOIN::join(a, b);
@@ -102,7 +107,8 @@ template <class T, bool WIDE, bool SKIP> struct op_ptp {
   typedef T result;
   typedef extreme<-1, SKIP> smaller;
   typedef extreme<1, SKIP> larger;
-  static const bool indexed = false, packed = false, single = true, rooted = false, counting = false;
+  static const bool indexed = false, packed = false, sums_bytes = false, single = true, rooted = false,
+                    counting = false;
   static const int words = 2;
   static NDR_DEVICE Accumulator identity() {
     return {smaller::template identity<value>(), larger::template identity<value>()};
@@ -149,13 +155,13 @@ template <class S> struct counted_sum {
   u32 n;
 };
 
-template <class T, bool WIDE, bool SKIP> struct op_mean {
+template <class T, bool WIDE, bool SKIP, bool NARROW = false> struct op_mean {
   typedef T element;
   typedef typename traits<T, WIDE>::value value;
   typedef typename totals<T, WIDE>::batch batch;
   /* Sums of 8-, 16- and 32-bit integers are exact in 64 bits. Those of 64-bit integers could overflow, and are f64. */
-  typedef typename choose<sizeof(T) == 8 && !is_float<value>::yes && sizeof(value) == 8, double,
-                          typename totals<T, WIDE>::running>::type exact;
+  typedef typename choose<NARROW, batch, typename totals<T, WIDE>::running>::type running;
+  typedef typename choose<sizeof(T) == 8 && !is_float<value>::yes && sizeof(value) == 8, double, running>::type exact;
   typedef typename choose<sizeof(value) == 2 * sizeof(real_t<T, WIDE>), value, exact>::type sum_type;
   typedef
       typename choose<sizeof(T) == 8 && !is_float<value>::yes && sizeof(value) == 8, double, batch>::type sum_batch_;
@@ -165,7 +171,7 @@ template <class T, bool WIDE, bool SKIP> struct op_mean {
   typedef counted_state<state_sum> State;
   typedef typename kind<T>::mean result;
   static const bool indexed = false, single = true, rooted = false, counting = false;
-  static const bool packed = packing<T, keep, add>::yes;
+  static const bool packed = packing<T, keep, add>::yes, sums_bytes = unsigned_bytes<T>::yes;
   static const int words = wording<state_sum>::words + 1;
   static NDR_DEVICE Accumulator identity() { return {unit<sum_type>(0), 0}; }
   static NDR_DEVICE State state_identity() { return {unit<state_sum>(0), 0}; }
@@ -184,6 +190,9 @@ template <class T, bool WIDE, bool SKIP> struct op_mean {
   static NDR_DEVICE void fold_vector(Accumulator &a, const ndr_vector &p) {
     a.sum = a.sum + packing<T, keep, add>::template of<sum_type>(p);
     a.n += 16;
+  }
+  static NDR_DEVICE void fold_sum(Accumulator &a, int sum, int n) {
+    a.sum = a.sum + (sum_type)sum, a.n += (u32)n;
   }
   static NDR_DEVICE void join(Accumulator &a, const Accumulator &b) {
     a.sum = a.sum + b.sum, a.n += b.n;
@@ -225,7 +234,7 @@ template <class T, bool WIDE, bool SKIP, int SIGN> struct op_arg {
   typedef place<value> Accumulator;
   typedef place<typename kind<T>::state_value> State;
   typedef i64 result;
-  static const bool indexed = true, packed = false, single = true, rooted = false, counting = false;
+  static const bool indexed = true, packed = false, sums_bytes = false, single = true, rooted = false, counting = false;
   static const bool absent = SKIP && is_float<value>::yes; /* NaN stands for nothing seen */
   static const int words = 2;
   template <class V> static NDR_DEVICE place<V> none() {
@@ -318,7 +327,8 @@ template <class T, bool WIDE, bool SKIP> struct op_logsumexp {
   typedef exponentials<real> Accumulator;
   typedef exponentials<double> State;
   typedef typename kind<T>::mean result;
-  static const bool indexed = false, packed = false, single = true, rooted = false, counting = false;
+  static const bool indexed = false, packed = false, sums_bytes = false, single = true, rooted = false,
+                    counting = false;
   static const int words = 2;
   static NDR_DEVICE Accumulator identity() { return {limits<real>::least(), 0}; }
   static NDR_DEVICE State state_identity() { return {limits<double>::least(), 0}; }
@@ -354,6 +364,24 @@ template <class T, bool WIDE, bool SKIP> struct op_logsumexp {
   NDR_CALLED double finish(State a, double) {
     return a.max == limits<double>::least() || a.max == limits<double>::most() ? a.max : a.max + log(a.sum);
   }
+};
+
+/* ---- narrow totals ---- */
+
+/* The same operator with totals of 8- and 16-bit integers, and counts, in 32 bits: for NDR_NARROW_ROWS elements at
+ * most. Accumulators then take half the registers. */
+template <class Op> struct narrowed { typedef Op type; };
+template <class T, bool W, bool S, class STATE, class RESULT, class MAP, class END>
+struct narrowed<simple<T, W, S, int, i64, STATE, RESULT, MAP, add, END>> {
+  typedef simple<T, W, S, int, int, STATE, RESULT, MAP, add, END> type;
+};
+template <class T, bool W, bool S, class STATE, class RESULT, class MAP, class END>
+struct narrowed<simple<T, W, S, u32, u64, STATE, RESULT, MAP, add, END>> {
+  typedef simple<T, W, S, u32, u32, STATE, RESULT, MAP, add, END> type;
+};
+template <class T, bool W, bool S> struct narrowed<op_mean<T, W, S>> {
+  static const bool differs = !same<typename totals<T, W>::batch, typename totals<T, W>::running>::yes;
+  typedef op_mean<T, W, S, differs> type;
 };
 
 #endif

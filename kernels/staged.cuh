@@ -9,7 +9,7 @@
 
 template <class Op> struct residency<NDR_KERNEL_TILE_STAGED, Op> {
   static const bool light = sizeof(typename Op::Accumulator) <= 8;
-  static constexpr int blocks(int most) { return light ? most : most / 2; }
+  static constexpr int blocks(int most) { return light ? most : most - 1; }
 };
 
 /* A stage is the elements that a block reads at a time: a piece of each of a tile's outputs, or of one reduced run of

@@ -9,20 +9,41 @@
 #include "column.cuh"
 #include "emit.cuh"
 
+/* fold_batch_of for sums of bytes: adds two columns at a time, in the 16-bit halves of a word. 257 rows fit. */
+template <class Op, int UNROLL> NDR_DEVICE void fold_bytes(typename Op::Accumulator *a, const ndr_vector *vector) {
+  typedef unsigned_bytes<typename Op::element> bytes;
+#pragma unroll
+  for (int w = 0; w < 4; w++) {
+    u32 even = 0, odd = 0;
+#pragma unroll
+    for (int u = 0; u < UNROLL; u++) {
+      u32 four = bytes::of(vector[u].word[w]);
+      even += four & 0x00ff00ffu, odd += four >> 8 & 0x00ff00ffu;
+    }
+#pragma unroll
+    for (int c = 0; c < 4; c++)
+      Op::fold_sum(a[4 * w + c], (int)((c % 2 ? odd : even) >> 8 * (c & 2) & 0xffff) - UNROLL * bytes::bias, UNROLL);
+  }
+}
+
 /* Folds UNROLL rows column by column. */
 template <class Op, reading HOW, int UNROLL, class LOADED>
 NDR_DEVICE void fold_batch_of(const ndr_params &p, typename Op::Accumulator *a, const LOADED *loaded, i64 index,
                               i64 step) {
   typedef column<Op, HOW> C;
-  typename Op::value x[UNROLL][C::count];
+  if constexpr (Op::sums_bytes && HOW != READ_ELEMENT) {
+    fold_bytes<Op, UNROLL>(a, loaded);
+  } else {
+    typename Op::value x[UNROLL][C::count];
 #pragma unroll
-  for (int u = 0; u < UNROLL; u++) C::open(loaded[u], x[u]);
+    for (int u = 0; u < UNROLL; u++) C::open(loaded[u], x[u]);
 #pragma unroll
-  for (int c = 0; c < C::count; c++) {
-    typename Op::value y[UNROLL];
+    for (int c = 0; c < C::count; c++) {
+      typename Op::value y[UNROLL];
 #pragma unroll
-    for (int u = 0; u < UNROLL; u++) y[u] = x[u][c];
-    Op::template fold<UNROLL>(a[c], y, index, step, p);
+      for (int u = 0; u < UNROLL; u++) y[u] = x[u][c];
+      Op::template fold<UNROLL>(a[c], y, index, step, p);
+    }
   }
 }
 
@@ -59,39 +80,35 @@ NDR_DEVICE void fold_rows(const ndr_params &p, typename Op::Accumulator *a, cons
   }
 }
 
-/* As fold_rows. Rows of which both vectors lie in the array come first; any others are loaded one by one. A batch that
- * is not complete loads the last of its rows again. */
+/* Folds UNROLL rows whose vectors lie in the array. */
+template <class Op, int UNROLL>
+NDR_DEVICE void fold_shifted_batch(const ndr_params &p, typename Op::Accumulator *a, const typename Op::element *at,
+                                   i64 stride, i64 index, i64 step) {
+  vector_pair pair[UNROLL];
+  ndr_vector vector[UNROLL];
+#pragma unroll
+  for (int u = 0; u < UNROLL; u++, at += stride) pair[u] = column<Op, READ_SHIFTED>::load(at);
+#pragma unroll
+  for (int u = 0; u < UNROLL; u++) vector[u] = shifted<sizeof(typename Op::element)>(pair[u]);
+  fold_batch_of<Op, READ_SHIFTED, UNROLL>(p, a, vector, index, step);
+}
+
+/* As fold_rows. A batch that is not complete, or that reaches the array's end, is read two rows at a time, then one. */
 template <class Op, int UNROLL>
 NDR_DEVICE void fold_shifted_rows(const ndr_params &p, typename Op::Accumulator *a, const typename Op::element *at,
                                   i64 stride, i64 index, i64 step, int left, int rows) {
   typedef column<Op, READ_SHIFTED> C;
-  int count = UNROLL;
-  if (left <= (UNROLL - 1) * rows || !C::within(p, at + (UNROLL - 1) * stride)) {
-    const typename Op::element *row = at;
-    for (count = 0; count < UNROLL && left > count * rows && C::within(p, row); count++) row += stride;
+  if (left > (UNROLL - 1) * rows && C::within(p, at + (UNROLL - 1) * stride)) {
+    fold_shifted_batch<Op, UNROLL>(p, a, at, stride, index, step);
+    return;
   }
-  if (count > 0) {
-    vector_pair pair[UNROLL];
-    ndr_vector vector[UNROLL];
-    const typename Op::element *row = at;
-#pragma unroll
-    for (int u = 0; u < UNROLL; u++) {
-      pair[u] = C::load(row);
-      if (u + 1 < count) row += stride;
-    }
-#pragma unroll
-    for (int u = 0; u < UNROLL; u++) vector[u] = shifted<sizeof(typename Op::element)>(pair[u]);
-    if (count == UNROLL) {
-      fold_batch_of<Op, READ_SHIFTED, UNROLL>(p, a, vector, index, step);
-      return;
-    }
-#pragma unroll
-    for (int u = 0; u < UNROLL - 1; u++)
-      if (u < count) fold_row<Op, READ_SHIFTED>(p, a, vector[u], index + u * step);
-  }
+  if (left > UNROLL * rows) left = UNROLL * rows;
 #pragma unroll 1
-  for (; count < UNROLL && left > count * rows; count++)
-    fold_row<Op, READ_SHIFTED>(p, a, C::load_last(p, at + machine::opaque(count) * stride), index + count * step);
+  for (; left > rows && C::within(p, at + stride); left -= 2 * rows, at += 2 * stride, index += 2 * step)
+    fold_shifted_batch<Op, 2>(p, a, at, stride, index, step);
+#pragma unroll 1
+  for (; left > 0; left -= rows, at += stride, index += step)
+    fold_row<Op, READ_SHIFTED>(p, a, C::within(p, at) ? C::load(at) : C::load_last(p, at), index);
 }
 
 /* Walks this thread's rows of a split: row number `row` and every rows-th after it. Calls
@@ -137,13 +154,19 @@ struct team_spot {
   output_spot at;
 };
 
+/* A number past the last team has no columns: `columns` is 0 or less. */
 NDR_DEVICE team_spot locate_team(const ndr_params &p, i64 number) {
   const ndr_param_thread &own = p.thread;
-  i64 rest = p.kept_count > 1 ? number / own.axis_teams : 0;
-  i64 first = (number - rest * own.axis_teams) * own.team_columns;
-  output_spot at = locate_kept(p, 1, rest);
+  i64 along = number, other = 0;
+  if (p.kept_count > 1) {
+    i64 block = own.near_others > 1 ? number / own.near_others : number, far = block / own.axis_teams;
+    along = block - far * own.axis_teams;
+    other = far * own.near_others + number - block * own.near_others;
+  }
+  i64 first = along * own.team_columns;
+  output_spot at = locate_kept(p, 1, other);
   at.step(p.axes[0], first);
-  i64 columns = number >= own.teams ? 0 : p.axes[0].size - first;
+  i64 columns = other < own.others ? p.axes[0].size - first : 0;
   return {number * own.team_columns, columns < own.team_columns ? columns : own.team_columns, at};
 }
 
@@ -175,24 +198,38 @@ NDR_DEVICE void fold_item(const ndr_params &p, typename Op::Accumulator *a, i64 
   fold_columns<Op, HOW>(p, a, base, p.index_origin, units_of(p, split_of(p, item).split), team.row, team.rows);
 }
 
-/* Joins a team's rows in shared memory, some of each thread's columns at a time. Where a warp holds several rows, it
- * has joined them already. One thread joins each output, so that neighbouring threads write neighbouring outputs. */
+/* Which team's outputs this thread writes, and its number among the threads that write them. */
+struct team_writer {
+  int team, number;
+  NDR_DEVICE team_writer(const ndr_params &p, const column_team &own) {
+    int log = NDR_BLOCK_LOG - p.thread.team.log;
+    team = p.thread.near_others > 1 ? machine::thread() & ((1 << log) - 1) : own.number;
+    number = p.thread.near_others > 1 ? machine::thread() >> log : own.lane + (own.row << p.thread.lanes.log);
+  }
+};
+
+/* Joins the rows of teams in shared memory, some of each thread's columns at a time. Where a warp holds several rows,
+ * it has joined them already. One thread joins each output; `t` is the spot of its writer's team. */
 template <class Op, reading HOW>
 NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, const typename Op::Accumulator *a,
-                          const column_team &team) {
+                          const column_team &team, const team_writer &writer) {
   typedef typename Op::Accumulator Accumulator;
   const int count = column<Op, HOW>::count, most = 8192 / (NDR_BLOCK * (int)sizeof(Accumulator));
   const int width = most < 1 ? 1 : most > count ? count : most >= 8 ? 8 : most >= 4 ? 4 : most >= 2 ? 2 : 1;
   const ndr_param_threads &lanes = p.thread.lanes;
-  NDR_SHARED Accumulator accumulators[width][NDR_BLOCK + (width > 1 ? 32 / width : 0)];
+  NDR_SHARED Accumulator accumulators[width][NDR_BLOCK + 32 + (width > 1 ? 32 / width : 0)];
+  /* Neighbouring threads may read from neighbouring teams: an accumulator between teams of 8 threads or more puts what
+   * they read in different banks. */
+  int padding = p.thread.near_others > 1 && p.thread.team.count >= NDR_BLOCK / 32;
+  int pitch = p.thread.team.count + padding, base = writer.team * pitch;
   int warp_rows = lanes.count < NDR_WARP ? NDR_WARP >> lanes.log : 1; /* rows that a warp has joined */
-  int base = team.number << p.thread.team.log, member = team.lane + (team.row << lanes.log);
 #pragma unroll
   for (int first = 0; first < count; first += width) {
 #pragma unroll
-    for (int c = 0; c < width; c++) accumulators[c][machine::thread()] = a[first + c];
+    for (int c = 0; c < width; c++)
+      accumulators[c][team.number * pitch + team.lane + (team.row << lanes.log)] = a[first + c];
     machine::barrier();
-    for (int n = member; n < lanes.count * width; n += p.thread.team.count) {
+    for (int n = writer.number; n < lanes.count * width; n += p.thread.team.count) {
       int lane = n / width, c = n % width, k = lane * count + first + c;
       if (k >= t.columns) continue;
       Accumulator total = accumulators[c][base + lane];
@@ -245,13 +282,14 @@ template <class Op, reading HOW> NDR_DEVICE void thread_columns(const ndr_params
       for (int c = 0; c < count; c++) Op::join(a[c], shuffle_state(a[c], mask));
     }
     i64 again = machine::opaque(item);
-    team_spot t = team.spot(p, again);
-    if (p.splits == 1 && (threads <= NDR_WARP || team.rows == 1)) {
-      emit_team<Op, HOW>(p, t, a, team);
+    if (p.splits == 1 && p.thread.near_others == 1 && (threads <= NDR_WARP || team.rows == 1)) {
+      emit_team<Op, HOW>(p, team.spot(p, again), a, team);
       continue;
     }
     tile_split whose = split_of(p, again);
-    join_rows<Op, HOW>(p, t, whose.split, a, team);
+    team_writer writer(p, team);
+    team_spot t = locate_team(p, (whose.tile << (NDR_BLOCK_LOG - p.thread.team.log)) + writer.team);
+    join_rows<Op, HOW>(p, t, whose.split, a, team, writer);
     if (p.splits == 1) continue;
     join_splits<Op, false>(p, whose, t.output, (int)t.columns,
                            [&](int k) { return t.at.result + k * p.axes[0].result_stride; });
@@ -259,15 +297,15 @@ template <class Op, reading HOW> NDR_DEVICE void thread_columns(const ndr_params
 }
 
 template <class Op> NDR_DEVICE void thread_vectors(const ndr_params &p) {
-  thread_columns<Op, READ_VECTOR>(p);
+  thread_columns<typename narrowed<Op>::type, READ_VECTOR>(p);
 }
 
 template <class Op> NDR_DEVICE void thread_shifted(const ndr_params &p) {
-  thread_columns<Op, READ_SHIFTED>(p);
+  thread_columns<typename narrowed<Op>::type, READ_SHIFTED>(p);
 }
 
 template <class Op> NDR_DEVICE void thread_elements(const ndr_params &p) {
-  thread_columns<Op, READ_ELEMENT>(p);
+  thread_columns<typename narrowed<Op>::type, READ_ELEMENT>(p);
 }
 
 #endif

@@ -9,6 +9,11 @@
 
 #include "walk.cuh"
 
+/* Each thread has an accumulator for each element of a vector: with one block less, large ones stay in registers. */
+template <class Op> struct residency<NDR_KERNEL_TILE_COLUMNS, Op> {
+  static constexpr int blocks(int most) { return sizeof(typename Op::Accumulator) <= 8 ? most : most - 1; }
+};
+
 /* A dense stretch of elements, cut at 16-byte boundaries. */
 template <class T> struct stretch {
   const T *start;

@@ -62,13 +62,15 @@ NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Accumulator &a, c
 }
 
 /* How many loads a thread of tree_block has in flight. More of them in fewer blocks are faster than the reverse, where
- * the accumulator leaves registers for them. */
+ * the accumulator leaves registers for them. Large accumulators need the registers of fewer blocks themselves. */
 template <class Op> struct block_reads {
   static const bool light = sizeof(typename Op::Accumulator) <= 8;
   static const int batch = light ? NDR_LOADS_TREE_BLOCK : NDR_LOADS_TREE_BLOCK / 2;
 };
 template <class Op> struct residency<NDR_KERNEL_TREE_BLOCK, Op> {
-  static constexpr int blocks(int light) { return block_reads<Op>::light ? light : light + 1; }
+  static constexpr int blocks(int light) {
+    return block_reads<Op>::light || sizeof(typename Op::Accumulator) >= 24 ? light : light + 1;
+  }
 };
 
 /* Writes the block's total of an item, which thread 0 holds, to the result, or joins it to those of other splits. */

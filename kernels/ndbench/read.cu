@@ -41,6 +41,22 @@ static __global__ void __launch_bounds__(THREADS) read_pieces(const uint4 *from,
   keep(bits, sink);
 }
 
+// The first 32 of every 64 bytes.
+static __global__ void __launch_bounds__(256) read_alternate(const uint4 *from, size_t count, unsigned *sink) {
+  const int UNROLL = 4;
+  size_t i = (size_t)blockIdx.x * (256 * UNROLL) + threadIdx.x;
+  uint4 v[UNROLL];
+  unsigned bits = 0;
+#pragma unroll
+  for (int u = 0; u < UNROLL; u++, i += 256) {
+    size_t at = i / 2 * 4 + i % 2;
+    v[u] = at < count ? __ldcs(from + at) : make_uint4(0, 0, 0, 0);
+  }
+#pragma unroll
+  for (int u = 0; u < UNROLL; u++) bits ^= fold(v[u]);
+  keep(bits, sink);
+}
+
 template <int UNROLL>
 static void step(int blocks_per_unit, const uint4 *from, size_t count, unsigned *sink, cudaStream_t stream) {
   int device = 0, units = 1;
@@ -71,5 +87,12 @@ extern "C" int ndbench_read(int loop, const void *memory, size_t bytes, void *si
   case 7: step<4>(16, from, count, out, on); break;
   default: return NDBENCH_NONE;
   }
+  return cudaGetLastError();
+}
+
+extern "C" int ndbench_read_alternate(const void *memory, size_t bytes, void *sink, void *stream) {
+  size_t count = bytes / sizeof(uint4), blocks = (count / 2 + 1023) / 1024;
+  read_alternate<<<(unsigned)(blocks ? blocks : 1), 256, 0, (cudaStream_t)stream>>>((const uint4 *)memory, count,
+                                                                                    (unsigned *)sink);
   return cudaGetLastError();
 }

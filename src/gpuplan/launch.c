@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { MOST_SPLITS = 1 << 20 };
-
 static const struct {
   const char *name;
   enum { VECTOR, ELEMENT } loads;
@@ -96,7 +94,7 @@ void ndr_launch_begin(ndr_launch *launch, const ndr_canonical *problem, ndr_kern
 int ndr_launch_split(ndr_launch *launch, int64_t units, int64_t split_units, int times, int one_step) {
   ndr_params *p = &launch->params;
   int64_t splits = split_units < 1 ? units : (units + split_units - 1) / split_units;
-  if (splits > MOST_SPLITS / times) splits = MOST_SPLITS / times;
+  if (splits > NDR_MOST_SPLITS / times) splits = NDR_MOST_SPLITS / times;
   if (splits < 1) splits = 1;
   p->units = units;
   p->split_units = (units + splits - 1) / splits;

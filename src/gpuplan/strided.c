@@ -16,9 +16,9 @@ bool ndr_small_output(const ndr_canonical *problem, const ndr_device *device, in
   return vectors <= WARP_VECTORS && problem->outputs * 64 >= (int64_t)device->units * vectors;
 }
 
-int64_t ndr_split_bytes(const ndr_canonical *problem, const ndr_device *device) {
+int64_t ndr_split_bytes(const ndr_canonical *problem, const ndr_device *device, int blocks) {
   int64_t most = SPLIT_BYTES, least = NDR_STEP_BYTES;
-  double even = ndr_canonical_bytes(problem) / ((double)device->units * NDR_SPLIT_BLOCKS);
+  double even = ndr_canonical_bytes(problem) / ((double)device->units * blocks);
   return even > (double)most ? most : even < (double)least ? least : (int64_t)even;
 }
 
@@ -27,7 +27,7 @@ void ndr_launch_shared(const ndr_canonical *problem, const ndr_device *device, n
   ndr_params *p = &launch->params;
   p->tile_outputs = NDR_THREADS / team;
   p->work = (problem->outputs + p->tile_outputs - 1) / p->tile_outputs;
-  int64_t split = (int64_t)((double)ndr_split_bytes(problem, device) / unit_bytes) + 1;
+  int64_t split = (int64_t)((double)ndr_split_bytes(problem, device, NDR_SPLIT_BLOCKS) / unit_bytes) + 1;
   split = (split + at_once - 1) / at_once * at_once;
   bool enough = problem->outputs >= (int64_t)device->units * NDR_SPLIT_BLOCKS * 4;
   ndr_launch_split(launch, units, team < NDR_THREADS || enough ? units : split, 1, ndr_launch_step(1));

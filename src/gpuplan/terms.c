@@ -63,14 +63,24 @@ static int64_t locate(const ndr_param_axis *axes, int count, int64_t n, int64_t 
   return offset;
 }
 
-/* Elements from the result's first to that of output n. */
-static int64_t locate_result(const ndr_params *p, int64_t n) {
+/* Elements from the result's first to that of number n of a walk over the kept axes from number `first` on. */
+static int64_t locate_result(const ndr_params *p, int first, int64_t n) {
   int64_t result = 0;
-  for (int a = 0; a < p->kept_count; a++) {
+  for (int a = first; a < p->kept_count; a++) {
     result += (a + 1 < p->kept_count ? n % p->axes[a].size : n) * p->axes[a].result_stride;
     if (a + 1 < p->kept_count) n /= p->axes[a].size;
   }
   return result;
+}
+
+/* Which columns a team reads, of which combination of the other kept axes. */
+typedef struct team_place {
+  int64_t along, other;
+} team_place;
+
+static team_place locate_team(const ndr_param_thread *own, int64_t number) {
+  int64_t block = number / own->near_others;
+  return (team_place){block % own->axis_teams, block / own->axis_teams * own->near_others + number % own->near_others};
 }
 
 static int count_sectors(int64_t sector[NDR_WARP_THREADS]) {
@@ -80,11 +90,26 @@ static int count_sectors(int64_t sector[NDR_WARP_THREADS]) {
   return count;
 }
 
-/* Sectors that hold the results of the first 32 outputs. */
-static int written_sectors(const ndr_params *p, int64_t bytes) {
+/* Whether the kernel's arguments are those of the thread family. */
+static bool has_teams(ndr_kernel kernel) {
+  return kernel == NDR_KERNEL_THREAD_VECTORS || kernel == NDR_KERNEL_THREAD_SHIFTED ||
+         kernel == NDR_KERNEL_THREAD_FEW || kernel == NDR_KERNEL_THREAD_ELEMENTS;
+}
+
+/* The result that thread t of a warp writes first. Those of turned results write one of each of a block's teams. */
+static int64_t first_result(const ndr_launch *launch, int64_t t) {
+  const ndr_params *p = &launch->params;
+  if (!has_teams(launch->kernel) || p->thread.near_others == 1) return locate_result(p, 0, smaller(t, p->outputs - 1));
+  int64_t teams = NDR_THREADS / p->thread.team.count;
+  team_place team = locate_team(&p->thread, t % teams);
+  int64_t column = team.along * p->thread.team_columns + t / teams;
+  return smaller(column, p->axes[0].size - 1) * p->axes[0].result_stride + locate_result(p, 1, team.other);
+}
+
+/* Sectors that hold 32 results which neighbouring threads write. */
+static int written_sectors(const ndr_launch *launch, int64_t bytes) {
   int64_t sector[NDR_WARP_THREADS];
-  for (int t = 0; t < NDR_WARP_THREADS; t++)
-    sector[t] = locate_result(p, smaller(t, p->outputs - 1)) * bytes / NDR_SECTOR_BYTES;
+  for (int t = 0; t < NDR_WARP_THREADS; t++) sector[t] = first_result(launch, t) * bytes / NDR_SECTOR_BYTES;
   return count_sectors(sector);
 }
 
@@ -100,9 +125,10 @@ static int first_column_sectors(const ndr_params *p, int64_t bytes) {
   for (int t = 0; t < NDR_WARP_THREADS; t++) {
     int64_t member = t % own->team.count, number = t / own->team.count;
     int64_t lane = member % own->lanes.count, row = member / own->lanes.count;
-    int64_t rest = number / own->axis_teams, column = (number - rest * own->axis_teams) * own->lanes.count + lane;
+    team_place place = locate_team(own, number);
+    int64_t column = place.along * own->lanes.count + lane;
     int64_t offset = smaller(column, p->axes[0].size - 1) * p->axes[0].stride * bytes;
-    offset += locate(p->axes + 1, p->kept_count - 1, rest, bytes);
+    offset += locate(p->axes + 1, p->kept_count - 1, place.other, bytes);
     sector[t] = (offset + locate_reduced(p, row, bytes)) / NDR_SECTOR_BYTES;
   }
   return count_sectors(sector);
@@ -296,11 +322,8 @@ static counts vector_counts(const ndr_launch *launch, int64_t bytes) {
 }
 
 static counts count(const ndr_launch *launch, const ndr_device *device, int resident, int64_t bytes) {
+  if (has_teams(launch->kernel)) return thread_counts(launch, device, resident, bytes);
   switch (launch->kernel) {
-  case NDR_KERNEL_THREAD_VECTORS:
-  case NDR_KERNEL_THREAD_SHIFTED:
-  case NDR_KERNEL_THREAD_FEW:
-  case NDR_KERNEL_THREAD_ELEMENTS: return thread_counts(launch, device, resident, bytes);
   case NDR_KERNEL_TILE_COLUMNS:
   case NDR_KERNEL_TILE_COLUMNS3: return column_counts(launch, bytes);
   case NDR_KERNEL_TILE_STAGED: return staged_counts(launch, bytes);
@@ -336,7 +359,7 @@ void ndr_launch_terms(const ndr_canonical *problem, const ndr_device *device, co
   terms[NDR_TERM_REREADS] = e.rereads / rate;
   terms[NDR_TERM_SECTORS] = e.sectors / rate;
   terms[NDR_TERM_WRITTEN] =
-      (double)p->outputs * written_sectors(p, result) * NDR_SECTOR_BYTES / NDR_WARP_THREADS / rate;
+      (double)p->outputs * written_sectors(launch, result) * NDR_SECTOR_BYTES / NDR_WARP_THREADS / rate;
   terms[NDR_TERM_WAVES] = waves * slowness;
   terms[NDR_TERM_STEPS] = (double)e.steps * waves * slowness;
   terms[NDR_TERM_IDLE] = (double)e.steps * idle * slowness;

@@ -1,17 +1,28 @@
 /* Planner's half of kernels/thread.cuh: the fastest axis is kept; neighbouring threads own neighbouring outputs. */
+#include <stdlib.h>
+
 #include "gpuplan/rows.h"
 
 enum {
-  LINE_THREADS = 8, /* that read a cache line */
-  FEW_ROWS = 3,     /* at most, for which thread_few copies two batches */
+  LINE_THREADS = 8,   /* that read a cache line */
+  BATCHES = 2,        /* at least, that a thread reads where the rows of a block are shared by several teams */
+  LINE_BATCHES = 8,   /* the same where a team reads more than a line at a time */
+  TURNED_BYTES = 256, /* of an output's elements, up to which it pays to turn results */
+  TURNED_LANES = 32,  /* of a team then, where a lane reads an element; LINE_THREADS where it reads a vector */
+  TURNED_OTHERS = 64, /* up to so many combinations of other kept axes, all are numbered before the next columns */
+  FEW_ROWS = 3,       /* at most, of thread_few: there is room for all rows of two parts or more */
   /* Of a block of thread_few: dynamic, with a vector more for each warp, and all. */
   FEW_BYTES = (NDR_THREADS + NDR_BLOCK_WARPS) * NDR_LOADS_THREAD_FEW * NDR_VECTOR_BYTES,
   FEW_BLOCK_BYTES = FEW_BYTES + (12 << 10)
 };
 
+_Static_assert(NDR_THREADS *NDR_LOADS_THREAD_ELEMENTS *LINE_BATCHES <= NDR_NARROW_ROWS, "totals fit in 32 bits");
+
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)text;
   if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;
+  if (ndr_dtype_bytes(problem->dtype) == 2 && problem->length / NDR_MOST_SPLITS > NDR_NARROW_ROWS)
+    return "there are more rows than splits of 16-bit elements can hold";
   return problem->kept_count == 0 && problem->length != 1 ? "no axis is kept: there are no neighbouring outputs" : NULL;
 }
 
@@ -44,25 +55,23 @@ static int loads_in_flight(ndr_kernel kernel) {
 
 /* Rows that a team reads at a time, out of the `rows` of a block. They are halved until a thread reads at least two
  * batches, or eight where a team reads more than a cache line at a time; but not further than leaves enough blocks to
- * keep the device busy. */
+ * keep the device busy. So a block is one team, whose rows can be split, wherever there are NDR_NARROW_ROWS of them. */
 static int team_rows(const ndr_canonical *problem, const ndr_device *device, const ndr_launch *launch, int rows,
                      int batch) {
   int64_t enough = (int64_t)device->units * ndr_kernel_blocks(launch->kernel), length = problem->length;
+  int64_t teams = launch->params.thread.axis_teams * launch->params.thread.others;
   int left = rows;
-  while (left > 1 && launch->params.thread.teams >= enough * 2 * (rows / left)) {
+  while (left > 1 && teams >= enough * 2 * (rows / left)) {
     bool wide = left * launch->params.thread.lanes.count > LINE_THREADS;
-    if (length >= (int64_t)left * batch * (wide ? 8 : 2)) break;
+    if (length >= (int64_t)left * batch * (wide ? LINE_BATCHES : BATCHES)) break;
     left /= 2;
   }
   return left;
 }
 
-/* Rows that thread_few copies at a time, and the parts that it has room for. */
-static int few_batch(int64_t length) {
-  return (int)(length < NDR_LOADS_THREAD_FEW ? length : NDR_LOADS_THREAD_FEW);
-}
+/* Parts of a team's columns that thread_few has room for. */
 static int few_parts(int64_t length) {
-  return NDR_LOADS_THREAD_FEW / few_batch(length);
+  return NDR_LOADS_THREAD_FEW / (int)length;
 }
 
 /* Whether rows, along one axis, are so few that a thread's loads of one column do not keep memory busy, and so wide
@@ -78,50 +87,88 @@ static bool rows_are_few(const ndr_canonical *problem, const ndr_device *device,
 /* Cuts what a block reads of a few rows into parts, so that it copies as many vectors as it has room for. */
 static void take_few_rows(ndr_launch *launch, int64_t length) {
   ndr_param_thread *own = &launch->params.thread;
-  own->batch = few_batch(length);
   own->parts = few_parts(length);
   own->team_columns *= own->parts;
   launch->shared_bytes = FEW_BYTES;
 }
 
-static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
-                          bool on_boundary) {
-  ndr_kernel kernel = kernel_for(problem, device, on_boundary);
-  bool wide = kernel != NDR_KERNEL_THREAD_ELEMENTS, few = rows_are_few(problem, device, kernel);
-  if (few) kernel = NDR_KERNEL_THREAD_FEW;
+/* Whether neighbouring threads should write results of neighbouring teams: those of neighbouring columns lie further
+ * apart, outputs have few elements, a team still reads a line of a row, and teams together write sectors. */
+static bool turns_results(const ndr_canonical *problem) {
+  int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
+  int64_t result = (int64_t)ndr_dtype_bytes(ndr_op_result(problem->ops[0], problem->dtype));
+  if (problem->kept_count < 2 || problem->length * bytes > TURNED_BYTES) return false;
+  const ndr_axis *column = &problem->kept[0], *next = &problem->kept[1];
+  if (llabs(next->result[0]) >= llabs(column->result[0])) return false;
+  return column->size * bytes >= LINE_THREADS * NDR_VECTOR_BYTES && next->size * result >= NDR_SECTOR_BYTES;
+}
+
+/* Threads that share a row: a power of 2. Each reads a vector, or an element, of its `loads`. */
+static int count_lanes(const ndr_canonical *problem, const ndr_device *device, int64_t loads, int64_t others,
+                       bool wide) {
+  /* The fewer rows there are, the more of them each thread walks: enough for a batch of loads before the join. */
+  int64_t length = problem->length;
+  int most = length < 16 ? NDR_THREADS : length < 64 ? 128 : length < 1024 && wide ? 64 : 32, lanes = 1;
+  while (lanes < most && lanes < loads) lanes *= 2;
+  while (lanes > NDR_WARP_THREADS && loads * others < (int64_t)device->units * lanes) lanes /= 2;
+  return lanes;
+}
+
+/* Cuts a block's threads into teams, each of as many rows as pay, and outputs into tiles of a block's teams. Returns
+ * the number of a block's teams. */
+static int cut_teams(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool turned) {
+  ndr_params *p = &launch->params;
+  ndr_param_thread *own = &p->thread;
+  int lanes = own->lanes.count;
+  int rows = team_rows(problem, device, launch, NDR_THREADS / lanes, loads_in_flight(launch->kernel));
+  int teams = NDR_THREADS / lanes / rows;
+  own->team = ndr_threads(lanes * rows);
+  own->near_others = !turned || own->others < 1 ? 1 : own->others <= TURNED_OTHERS ? own->others : teams;
+  int64_t numbered = (own->others + own->near_others - 1) / own->near_others * own->near_others;
+  p->tile_outputs = own->team_columns * teams;
+  p->work = (own->axis_teams * numbered + teams - 1) / teams;
+  return teams;
+}
+
+/* Returns false where results should be turned, but a block is one team. */
+static bool configure_teams(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
+                            ndr_kernel kernel, bool turned) {
   ndr_launch_begin(launch, problem, kernel);
   ndr_params *p = &launch->params;
   if (p->kept_count == 0) { /* one output of one element: give it an axis of size 1 */
     p->kept_count = 1;
     p->axes[0] = (ndr_param_axis){.size = 1, .stride = 1, .result_stride = 1};
   }
-  int64_t elements = wide ? ndr_vector_elements(problem->dtype) : 1;
-  int64_t columns = (p->axes[0].size + elements - 1) / elements;
-  /* The fewer rows there are, the more of them each thread walks: enough for a batch of loads before the join. */
-  int64_t length = problem->length, bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
-  int most = length < 16 ? NDR_THREADS : length < 64 ? 128 : length < 1024 && wide ? 64 : 32;
-  int lanes = 1;
-  while (lanes < most && lanes < columns) lanes *= 2;
-  int64_t others = problem->outputs / p->axes[0].size;
-  while (lanes > NDR_WARP_THREADS && columns * others < (int64_t)device->units * lanes) lanes /= 2;
   ndr_param_thread *own = &p->thread;
+  bool wide = kernel != NDR_KERNEL_THREAD_ELEMENTS;
+  int64_t elements = wide ? ndr_vector_elements(problem->dtype) : 1, bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
+  own->others = problem->outputs / p->axes[0].size;
+  int lanes = count_lanes(problem, device, (p->axes[0].size + elements - 1) / elements, own->others, wide);
+  int most = wide ? LINE_THREADS : TURNED_LANES;
+  if (turned && lanes > most) lanes = most;
   own->lanes = ndr_threads(lanes);
-  ndr_rows_order(p, NDR_THREADS / lanes, bytes);
   own->team_columns = lanes * (int)elements;
-  if (few) take_few_rows(launch, length);
+  ndr_rows_order(p, NDR_THREADS / lanes, bytes);
+  if (kernel == NDR_KERNEL_THREAD_FEW) take_few_rows(launch, problem->length);
   own->axis_teams = (p->axes[0].size + own->team_columns - 1) / own->team_columns;
-  own->teams = own->axis_teams * others;
   own->extent = extent(p);
-  int batch = loads_in_flight(kernel), rows = team_rows(problem, device, launch, NDR_THREADS / lanes, batch);
-  int teams = NDR_THREADS / lanes / rows;
-  own->team = ndr_threads(lanes * rows);
-  p->tile_outputs = own->team_columns * teams;
-  p->work = (own->teams + teams - 1) / teams;
-  if (teams == 1 && !few)
-    ndr_rows_split(problem, device, launch, length, (double)(own->team_columns * bytes), rows, batch, 1);
+  int teams = cut_teams(problem, device, launch, turned);
+  if (turned && teams == 1) return false;
+  if (teams == 1 && kernel != NDR_KERNEL_THREAD_FEW)
+    ndr_rows_split(problem, device, launch, problem->length, (double)(own->team_columns * bytes), NDR_THREADS / lanes,
+                   loads_in_flight(kernel), 1);
   else
-    ndr_launch_split(launch, length, length, 1, 1);
+    ndr_launch_split(launch, problem->length, problem->length, 1, 1);
   ndr_launch_end(launch);
+  return true;
+}
+
+static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
+                          bool on_boundary) {
+  ndr_kernel kernel = kernel_for(problem, device, on_boundary);
+  if (turns_results(problem) && configure_teams(problem, device, launch, kernel, true)) return;
+  if (rows_are_few(problem, device, kernel)) kernel = NDR_KERNEL_THREAD_FEW;
+  configure_teams(problem, device, launch, kernel, false);
 }
 
 static double cost(const ndr_canonical *problem, const ndr_device *device) {

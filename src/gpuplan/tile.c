@@ -8,7 +8,12 @@ enum {
   LEAST_BYTES = 8 << 10, /* of a split for each accumulator of a thread, where SPLIT_BYTES make too few blocks */
   WARP_BYTES = 64 << 10, /* up to which a warp has a group of three outputs of its own */
   MOST_SMEM_BYTES = 32 << 10,
-  COLUMN_BYTES = 64 << 10 /* of a run of narrow columns, from which on they are not staged */
+  /* Least bytes of a run for tile_columns and tile_columns3: threads start anew in each run. Shorter ones are staged.
+   */
+  COLUMNS3_RUN_BYTES = 8 << 10,
+  LINE_RUN_BYTES = 16 << 10, /* of rows of up to LINE_BYTES, of elements of 4 bytes or more */
+  OTHER_RUN_BYTES = 64 << 10,
+  LINE_BYTES = 128
 };
 
 /* Threads of a block that read: a multiple of the vectors after which the outputs repeat, so that element j of each of
@@ -114,10 +119,16 @@ static void configure_vectors(const ndr_canonical *problem, const ndr_device *de
   ndr_launch_end(launch);
 }
 
-/* Whether a block that reads columns joins its threads' accumulators seldom. */
-static bool long_columns(const ndr_canonical *problem) {
-  int64_t run = problem->reduced[0].size * problem->kept[0].size * (int64_t)ndr_dtype_bytes(problem->dtype);
-  return run >= COLUMN_BYTES;
+/* Whether runs are long enough for threads that keep to their columns. */
+static bool long_columns(const ndr_canonical *problem, const ndr_device *device) {
+  int64_t columns = problem->kept[0].size, bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
+  bool busy = problem->outputs / columns >= enough_tiles(device) * 4 && !ndr_op_is_index(problem->ops[0]);
+  int64_t least = OTHER_RUN_BYTES;
+  if (busy && columns == 3)
+    least = COLUMNS3_RUN_BYTES;
+  else if (busy && bytes >= 4 && columns * bytes <= LINE_BYTES)
+    least = LINE_RUN_BYTES;
+  return problem->reduced[0].size * columns * bytes >= least;
 }
 
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
@@ -127,7 +138,7 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
     configure_vectors(problem, device, launch);
   else if (ndr_runs_best(problem, device))
     ndr_runs_configure(problem, device, launch, on_boundary);
-  else if (narrow_columns(problem) && (!ndr_staged_can(problem) || long_columns(problem)))
+  else if (narrow_columns(problem) && (!ndr_staged_can(problem) || long_columns(problem, device)))
     (problem->kept[0].size == 3 ? configure_columns3 : configure_columns)(problem, device, launch);
   else
     ndr_staged_configure(problem, device, launch);

@@ -2,9 +2,12 @@
 #include "gpuplan/launch.h"
 #include "gpuplan/strided.h"
 
-/* Runs of LONG_RUN_BYTES or more have splits of their own, unless an output has more than MOST_RUNS of them, as an axis
+/* A split of a long run for each of BLOCK_SPLITS blocks that a multiprocessor runs at the same time keeps memory busy;
+ * with more of them the last ones run alone, and more states are joined.
+ *
+ * Runs of LONG_RUN_BYTES or more have splits of their own, unless an output has more than MOST_RUNS of them, as an axis
  * of stride 0 can make: each split has a state that must be joined. */
-enum { LONG_RUN_BYTES = 64 << 10, MOST_RUNS = 1 << 16 };
+enum { BLOCK_SPLITS = 2, LONG_RUN_BYTES = 64 << 10, MOST_RUNS = 1 << 16 };
 
 static bool reduces_fastest(const ndr_canonical *problem) {
   return problem->reduced_count > 0 && problem->length > 0 && problem->reduced[0].stride == 1;
@@ -46,9 +49,10 @@ static void configure_lanes(const ndr_canonical *problem, const ndr_device *devi
 static void configure_block(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_BLOCK);
-  int64_t split = (ndr_split_bytes(problem, device) + NDR_STEP_BYTES - 1) / NDR_STEP_BYTES * NDR_STEP_BYTES;
+  int64_t split =
+      (ndr_split_bytes(problem, device, BLOCK_SPLITS) + NDR_STEP_BYTES - 1) / NDR_STEP_BYTES * NDR_STEP_BYTES;
   /* A run that is at most twice a split stays whole where there are enough outputs. */
-  if (run_bytes(problem) <= 2 * split && problem->outputs >= (int64_t)device->units * NDR_SPLIT_BLOCKS)
+  if (run_bytes(problem) <= 2 * split && problem->outputs >= (int64_t)device->units * BLOCK_SPLITS)
     split = run_bytes(problem);
   ndr_param_tree_block *own = &launch->params.tree_block;
   own->runs = (int)run_count(problem);

@@ -6,6 +6,9 @@
 #define NDR_PARAM_AXES 32
 #define NDR_PARAM_RESULTS 16
 
+/* Rows of a split of 16-bit elements, at most, where threads own columns: their totals fit in 32 bits. */
+#define NDR_NARROW_ROWS 32768
+
 /* How a total becomes a result. */
 #define NDR_FINALIZE_PLAIN 0  /* the result is the total */
 #define NDR_FINALIZE_ROOT 1   /* std: the square root of var */
@@ -66,9 +69,10 @@ typedef struct ndr_param_thread {
   ndr_param_threads lanes; /* threads of a team that share a row */
   int team_columns;        /* columns of a team */
   long long axis_teams;    /* teams that the fastest axis takes */
-  long long teams;         /* teams that all outputs take */
+  long long others;        /* combinations of the other kept axes */
+  long long near_others;   /* of these, teams are numbered along so many first, then along the columns. 1: a team
+                              writes its results; more: neighbouring threads write those of neighbouring teams */
   int parts;               /* thread_few: parts that a team's columns are cut into */
-  int batch;               /* thread_few: rows that a thread copies of each part at a time; all if parts are several */
   long long extent;        /* thread_shifted and thread_few: from `data` to behind the array's last element */
 } ndr_param_thread;
 

@@ -58,11 +58,12 @@ static void check_kernel(const place *at, const ndr_launch *launch) {
   case NDR_KERNEL_THREAD_ELEMENTS:
     expect(at, power(p->thread.team) && power(p->thread.lanes) && p->thread.lanes.count <= p->thread.team.count);
     expect(at, p->thread.axis_teams > 0 && (p->thread.team.count == NDR_THREADS || p->splits == 1));
+    expect(at, p->thread.near_others == 1 || p->splits == 1);
     break;
   case NDR_KERNEL_THREAD_FEW:
     expect(at, p->thread.axis_teams > 0 && p->thread.lanes.count == NDR_THREADS && p->splits == 1);
-    expect(at, p->thread.team_columns % p->thread.parts == 0 && p->thread.parts * p->thread.batch <= 8);
-    expect(at, p->reduced_count == 1 && (p->thread.parts == 1 || p->thread.batch == p->length));
+    expect(at, p->thread.team_columns % p->thread.parts == 0 && p->thread.parts * p->length <= 8);
+    expect(at, p->reduced_count == 1 && p->thread.near_others == 1);
     break;
   case NDR_KERNEL_TILE_COLUMNS:
     expect(at, p->tile_columns.rows.columns > 0 && p->tile_columns.rows.run_rows > 0);
@@ -137,6 +138,8 @@ static void check_launch(const place *at, const ndr_plan *plan, const ndr_launch
   check_splits(at, p);
   check_kernel(at, launch);
   check_block(at, &plan->device, launch);
+  if (strcmp(plan->family->name, "thread") == 0 && ndr_dtype_bytes(problem->dtype) == 2)
+    expect(at, launch->params.split_units <= NDR_NARROW_ROWS);
   check_workspace(at, plan, launch);
 }
 
@@ -184,6 +187,7 @@ START_TEST(outputs_without_elements_do_too) {
   assert_ok(gpu_plans_each("count u8 [0,1000000] /0", check_plan));
   assert_ok(gpu_plans_each("sum f32 [0,1000] /1", check_plan));
   assert_ok(gpu_plans_each("sum u16 [1000,0] /0", check_plan));
+  assert_ok(gpu_plans_each("sum f32 [0:1000,70:1,90:70,2:6300] /3", check_plan));
 }
 END_TEST
 

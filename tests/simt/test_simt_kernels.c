@@ -19,7 +19,7 @@ enum { FAMILIES = sizeof families / sizeof *families, MOST_ELEMENTS = 6000 };
 static ndr_dtype dtype;
 
 typedef struct outcome {
-  bool ran;
+  bool ran, turned;
   ndr_kernel kernel;
   char why[1024]; /* "" when all is well */
 } outcome;
@@ -37,7 +37,9 @@ static void execute(const ndr_plan *plan, const device_array *array, device_arra
   unsigned char *workspace = simt_allocate(plan->workspace, 0);
   char *before = malloc(result->host.bytes + 1);
   if (!workspace || !before) abort();
-  came->kernel = ndr_plan_launch(plan, array->memory)->kernel;
+  const ndr_launch *launch = ndr_plan_launch(plan, array->memory);
+  came->kernel = launch->kernel;
+  came->turned = strcmp(plan->family->name, "thread") == 0 && launch->params.thread.near_others > 1;
   const char *kernel = ndr_kernel_name(came->kernel);
   memset(workspace, ARRAY_POISON, plan->workspace);
   for (int round = 0; round < 2 && !came->why[0]; round++) {
@@ -185,11 +187,11 @@ static int vector_elements(void) {
 }
 
 /* Random problems from the element that holds byte `place` of a vector on. The last element ends the array, so that
- * whatever is read behind it is noticed. The kernel must have run some of them. */
-static void check_place(int place, const char *family, ndr_kernel kernel, problem_writer *write, int cases) {
+ * whatever is read behind it is noticed. The kernel must have run some of them. Returns how many had turned results. */
+static int check_place(int place, const char *family, ndr_kernel kernel, problem_writer *write, int cases) {
   static const ndr_op ops[] = {NDR_SUM, NDR_VAR, NDR_MIN, NDR_ARGMAX, NDR_COUNT, NDR_MEAN};
   rng random = {test_seed() + (uint64_t)place};
-  int alignment = (int)ndr_dtype_alignment(dtype), past = place / alignment * alignment, ran = 0;
+  int alignment = (int)ndr_dtype_alignment(dtype), past = place / alignment * alignment, ran = 0, turned = 0;
   for (int i = test_case_count(cases); i > 0; i--) {
     ndr_problem problem = NDR_PROBLEM_INIT;
     char text[128];
@@ -204,9 +206,11 @@ static void check_place(int place, const char *family, ndr_kernel kernel, proble
     outcome came = run_case(&problem, family, &how, &random);
     ck_assert_msg(!came.why[0], "%s\n  %s", announced_case(), came.why);
     ran += came.kernel == kernel;
+    turned += came.turned;
   }
   bool odd = past % (int)ndr_dtype_bytes(dtype) != 0; /* complex numbers there are read with steps */
   ck_assert_msg(ran > 0 || odd, "%s ran none", ndr_kernel_name(kernel));
+  return turned;
 }
 
 /* Rows of `width` columns, `pitch` apart, which are summed; as an axis of their own, or in the middle of an array. */
@@ -235,9 +239,28 @@ static void write_shifted(rng *random, const char *op, char *text, size_t capaci
   write_rows(random, op, 3, count, width + random_gap(random), width, text, capacity);
 }
 
+/* Rows of whole vectors are never shifted. */
+static ndr_kernel shifting_kernel(void) {
+  return vector_elements() == 1 ? NDR_KERNEL_THREAD_VECTORS : NDR_KERNEL_THREAD_SHIFTED;
+}
+
 START_TEST(test_shifted_rows) {
-  bool none = vector_elements() == 1; /* rows of whole vectors are never shifted */
-  check_place(_i, "thread", none ? NDR_KERNEL_THREAD_VECTORS : NDR_KERNEL_THREAD_SHIFTED, write_shifted, 40);
+  check_place(_i, "thread", shifting_kernel(), write_shifted, 40);
+}
+END_TEST
+
+/* Results that lie across the columns: few columns and many, over few others and many, whose results are neighbours. */
+static void write_turned(rng *random, const char *op, char *text, size_t capacity) {
+  int width = (int)rng_between(random, 1, rng_once_in(random, 2) ? 70 : 400), gap = random_gap(random);
+  int rows = rng_once_in(random, 2) ? 1 : (int)rng_between(random, 2, 40), pitch = width + gap;
+  int most = 20000 / (width * rows) + 2, others = (int)rng_between(random, 2, most < 200 ? most : 200);
+  int step = rng_once_in(random, 4) ? 2 : 1;
+  snprintf(text, capacity, "%s %s [%d:%d,%d:%d,%d:%d] /1", op, ndr_dtype_name(dtype), width, step, rows, pitch * step,
+           others, pitch * step * rows);
+}
+
+START_TEST(test_turned_results) {
+  ck_assert_int_gt(check_place(_i, "thread", shifting_kernel(), write_turned, 40), 0);
 }
 END_TEST
 
@@ -326,6 +349,7 @@ int main(int argc, char **argv) {
   TCase *places = tcase_create("places");
   tcase_set_timeout(places, 600);
   if (argc == 2) tcase_add_loop_test(places, test_shifted_rows, 0, 16);
+  if (argc == 2) tcase_add_loop_test(places, test_turned_results, 0, 16);
   if (argc == 2) tcase_add_loop_test(places, test_few_rows, 0, 16);
   if (argc == 2) tcase_add_loop_test(places, test_stages, 0, 16);
   suite_add_tcase(suite, places);

@@ -103,9 +103,11 @@ static void walk_thread(walk *w, int64_t tile, int64_t begin, int64_t end, ndr_k
   int64_t last = 0; /* reduced element, from the first */
   for (int a = p->kept_count; a < p->kept_count + p->reduced_count; a++)
     last += (p->axes[a].size - 1) * p->axes[a].stride;
-  for (int64_t team = tile * teams; team < smaller((tile + 1) * teams, own->teams); team++) {
-    int64_t first = team % own->axis_teams * own->team_columns;
-    spot outer = locate(w, 1, p->kept_count, team / own->axis_teams);
+  for (int64_t team = tile * teams; team < (tile + 1) * teams; team++) {
+    int64_t first = team / own->near_others % own->axis_teams * own->team_columns;
+    int64_t other = team / own->near_others / own->axis_teams * own->near_others + team % own->near_others;
+    if (other >= own->others) continue;
+    spot outer = locate(w, 1, p->kept_count, other);
     int64_t most = smaller(first + own->team_columns, p->axes[0].size);
     expect(w, first < p->axes[0].size, "a team has no columns");
     for (int64_t c = first; c < most; c++) {

@@ -128,6 +128,11 @@ def gauge_text(record):
     found = {entry["size"]: entry for entry in record["gauge"] if entry["kind"] == "all" and entry["size"] != "any"}
     numbers = "; ".join(f"{'of ' * (size[0] != 'b')}{size}: {entry['mean']:.0%} in the geometric mean, the 5th percentile {entry['p5']:.0%}"
                         for size, entry in found.items())
+    bursts = next((entry for entry in record.get("bursts", []) if entry["size"].startswith("32")), None)
+    if bursts and record["burst_bytes"] > 32:
+        numbers += (f". This memory hands over bursts of {record['burst_bytes']} bytes (to read every other sector of 32 takes "
+                    f"{record['alternate']:.0%} of the time to read all); counted so, those of 32 MiB and more run at {bursts['mean']:.0%}, "
+                    f"the 5th percentile {bursts['p5']:.0%}")
     launch = f", and a launch of {1e6 * record['launch_seconds']:.1f} us" if record.get("launch_seconds") else ""
     return (f"**Random problems** of every dtype and layout, {len(record['rows']):,} of them up to "
             f"{record['largest'] / 2**20:,.0f} MiB: the least time in which the machine can move what must be touched{launch}, as a "

@@ -124,6 +124,16 @@ static double read_once(const bench_options *options, const void *placed, size_t
   return bytes < 16 ? -1 : sample(read_call, &r, 1);
 }
 
+static bool alternate_call(void *context) {
+  const reading *r = context;
+  return ndbench_read_alternate(r->placed, r->bytes, it.sink, NULL) == cudaSuccess;
+}
+
+static double read_alternate(const void *placed, size_t bytes) {
+  reading r = {placed, bytes, 0};
+  return sample(alternate_call, &r, 1);
+}
+
 typedef struct copying {
   void *to;
   const void *from;
@@ -217,6 +227,7 @@ const bench_device bench_cuda = {.name = "cuda",
                                  .fetch = fetch,
                                  .sample = sample,
                                  .read = read_once,
+                                 .read_alternate = read_alternate,
                                  .copy = copy_once,
                                  .back_to_back = back_to_back,
                                  .peers = peers};

@@ -18,6 +18,9 @@ enum { NDBENCH_NONE = -1 };
  * several. sink is 4 bytes of device memory that it may write. */
 int ndbench_read(int loop, const void *memory, size_t bytes, void *sink, void *stream);
 
+/* Queues a kernel that reads the first half of every 64 bytes at memory. */
+int ndbench_read_alternate(const void *memory, size_t bytes, void *sink, void *stream);
+
 /* Queues CUB's op over each of `segments` contiguous segments of `length` elements; results are of the dtype that
  * ndreduce gives. With workspace NULL only sets *workspace_bytes. */
 int ndbench_cub(ndr_op op, ndr_dtype dtype, const void *data, void *result, int64_t segments, int64_t length,

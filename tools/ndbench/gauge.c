@@ -89,6 +89,25 @@ static double launch_seconds(const gauge *g) {
   return best_seconds(g, &samples);
 }
 
+/* If memory hands over two lines at once, reading every other line takes as long as reading all; if not, half as long,
+ * so that anything beyond the middle tells. */
+static void measure_bursts(gauge *g) {
+  const bench_device *device = g->record.options->device;
+  loop_samples all = {0}, alternate = {.count = READS, .seconds[1][0] = -1};
+  size_t bytes = g->pool.bytes / 128 * 128;
+  g->record.burst = device->line;
+  if (!device->read_alternate || bytes == 0) return;
+  sample_loops(g, &all, READS, bytes, false);
+  for (int i = 0; i < READS; i++) {
+    alternate.seconds[0][i] = device->read_alternate(g->pool.placed, bytes);
+    if (alternate.seconds[0][i] < 0) return;
+  }
+  double whole = best_seconds(g, &all) - g->record.launch, half = best_seconds(g, &alternate) - g->record.launch;
+  if (!(whole > 0) || !(half > 0)) return;
+  g->record.alternate = half / whole;
+  if (g->record.alternate > 0.75) g->record.burst = 2 * device->line;
+}
+
 /* ---- problems ---- */
 
 static void run_one(gauge *g, const bench_problem *problem, bool verify) {
@@ -117,6 +136,7 @@ static void run_one(gauge *g, const bench_problem *problem, bool verify) {
 static void set_shares(gauge *g) {
   gauge_record *record = &g->record;
   record->launch = launch_seconds(g);
+  measure_bursts(g);
   for (int i = 0; i < record->count; i++) {
     gauge_row *row = &record->rows[i];
     int step = step_of(g, row);
@@ -125,6 +145,8 @@ static void set_shares(gauge *g) {
     sample_loops(g, samples, record->options->repeat, bytes, row->copies);
     row->ceiling = (double)bytes / (best_seconds(g, samples) - record->launch);
     row->share = (record->launch + (row->read + row->written) / row->ceiling) / row->seconds;
+    double burst_bytes = record->burst * gauge_lines(&row->problem->reduction, record->burst);
+    row->burst_share = (record->launch + (burst_bytes + row->written) / row->ceiling) / row->seconds;
   }
 }
 

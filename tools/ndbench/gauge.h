@@ -25,12 +25,15 @@ typedef struct gauge_row {
   double read, written;  /* bytes of the lines that must be read, and of those that must be written */
   double seconds;        /* of a call */
   double ceiling, share; /* bytes a second; the least time that the machine allows, over `seconds` */
+  double burst_share;    /* the same where memory hands over no less than a burst */
 } gauge_row;
 
 typedef struct gauge_record {
   const bench_options *options;
   int count, failed;
-  double launch; /* seconds that any call takes; 0 on the CPU */
+  double launch;    /* seconds that any call takes; 0 on the CPU */
+  double alternate; /* time to read every other line, as a part of that to read all; 0 if it was not measured */
+  int burst;        /* bytes that memory hands over at least: a line, or two where `alternate` is near 1 */
   gauge_row *rows;
 } gauge_record;
 

@@ -26,16 +26,16 @@ static double percentile(const double *shares, int count, double part) {
   return shares[at < 0 ? 0 : at];
 }
 
-/* `kind` is GAUGE_KINDS for all kinds. */
-static digest digest_of(const gauge_record *record, int kind, size_class size, double *shares) {
+/* `kind` is GAUGE_KINDS for all kinds. `bursts`: of burst_share in place of share. */
+static digest digest_of(const gauge_record *record, int kind, size_class size, bool bursts, double *shares) {
   digest d = {0};
   double logarithms = 0;
   for (int i = 0; i < record->count; i++) {
     const gauge_row *row = &record->rows[i];
     size_class its = row->read + row->written < LARGE_BYTES ? SMALL : LARGE;
     if ((kind != GAUGE_KINDS && (int)row->kind != kind) || (size != ANY_SIZE && size != its)) continue;
-    shares[d.count++] = row->share;
-    logarithms += log(row->share);
+    shares[d.count] = bursts ? row->burst_share : row->share;
+    logarithms += log(shares[d.count++]);
   }
   if (d.count == 0) return d;
   qsort(shares, (size_t)d.count, sizeof *shares, compare);
@@ -66,6 +66,15 @@ static void print_worst(const gauge_record *record, const gauge_row **rows, FILE
   }
 }
 
+static void print_kind(const gauge_record *record, int kind, bool bursts, double *room, FILE *to) {
+  for (size_class size = ANY_SIZE; size < SIZES; size++) {
+    digest d = digest_of(record, kind, size, bursts, room);
+    if (d.count == 0) continue;
+    fprintf(to, "%-9s  %-15s %8d  %8.3f %8.3f %8.3f\n", kind_name(kind), size_names[size], d.count, d.mean, d.p5,
+            d.p25);
+  }
+}
+
 void gauge_print(const gauge_record *record, FILE *to) {
   size_t count = (size_t)record->count;
   void *room = malloc(count * (sizeof(double) > sizeof(void *) ? sizeof(double) : sizeof(void *)));
@@ -76,13 +85,11 @@ void gauge_print(const gauge_record *record, FILE *to) {
   fprintf(to, "%d problems, each against the least time to move its bytes", record->count);
   if (record->launch > 0) fprintf(to, ", with a launch of %.2f us", record->launch * 1e6);
   fprintf(to, "\n%-9s  %-15s %8s  %8s %8s %8s\n", "kind", "bytes moved", "problems", "mean", "5 %", "25 %");
-  for (int kind = GAUGE_COMPACT; kind <= GAUGE_KINDS; kind++) {
-    for (size_class size = ANY_SIZE; size < SIZES; size++) {
-      digest d = digest_of(record, kind, size, room);
-      if (d.count == 0) continue;
-      fprintf(to, "%-9s  %-15s %8d  %8.3f %8.3f %8.3f\n", kind_name(kind), size_names[size], d.count, d.mean, d.p5,
-              d.p25);
-    }
+  for (int kind = GAUGE_COMPACT; kind <= GAUGE_KINDS; kind++) print_kind(record, kind, false, room, to);
+  if (record->burst > record->options->device->line) {
+    fprintf(to, "\nthe same in bursts of %d bytes: every other line alone takes %.0f%% of the time to read all\n",
+            record->burst, 100 * record->alternate);
+    print_kind(record, GAUGE_KINDS, true, room, to);
   }
   print_worst(record, room, to);
   free(room);
@@ -90,24 +97,33 @@ void gauge_print(const gauge_record *record, FILE *to) {
 
 /* ---- JSON ---- */
 
+static void json_kind(const gauge_record *record, int kind, bool bursts, double *room, json *j) {
+  for (size_class size = ANY_SIZE; size < SIZES; size++) {
+    digest d = digest_of(record, kind, size, bursts, room);
+    if (d.count == 0) continue;
+    json_line(j, 4);
+    json_open(j, NULL, '{');
+    json_text(j, "kind", kind_name(kind));
+    json_text(j, "size", size_names[size]);
+    json_integer(j, "problems", d.count);
+    json_number(j, "mean", d.mean);
+    json_number(j, "p5", d.p5);
+    json_number(j, "p25", d.p25);
+    json_close(j, '}');
+  }
+}
+
 static void json_digests(const gauge_record *record, double *room, json *j) {
   json_line(j, 2);
   json_open(j, "gauge", '[');
-  for (int kind = GAUGE_COMPACT; kind <= GAUGE_KINDS; kind++) {
-    for (size_class size = ANY_SIZE; size < SIZES; size++) {
-      digest d = digest_of(record, kind, size, room);
-      if (d.count == 0) continue;
-      json_line(j, 4);
-      json_open(j, NULL, '{');
-      json_text(j, "kind", kind_name(kind));
-      json_text(j, "size", size_names[size]);
-      json_integer(j, "problems", d.count);
-      json_number(j, "mean", d.mean);
-      json_number(j, "p5", d.p5);
-      json_number(j, "p25", d.p25);
-      json_close(j, '}');
-    }
-  }
+  for (int kind = GAUGE_COMPACT; kind <= GAUGE_KINDS; kind++) json_kind(record, kind, false, room, j);
+  json_line(j, 2);
+  json_close(j, ']');
+  if (record->alternate == 0) return;
+  json_integer(j, "burst_bytes", record->burst);
+  json_number(j, "alternate", record->alternate);
+  json_open(j, "bursts", '[');
+  json_kind(record, GAUGE_KINDS, true, room, j);
   json_line(j, 2);
   json_close(j, ']');
 }
@@ -126,6 +142,7 @@ static void json_row(const gauge_row *row, json *j) {
   json_text(j, "ceiling", row->copies ? "copy" : "read");
   json_number(j, "ceiling_gbps", row->ceiling / 1e9);
   json_number(j, "share", row->share);
+  json_number(j, "burst_share", row->burst_share);
   json_close(j, '}');
 }
 

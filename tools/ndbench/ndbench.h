@@ -94,7 +94,7 @@ struct bench_device {
   const char *reference; /* the CPU family that results are checked against; NULL: its choice */
   bool by_median;        /* what a call takes is the median of its samples, not the least */
   int64_t most_batch;    /* calls a sample at most */
-  int line;              /* bytes that memory moves at least: a cache line, a sector */
+  int line;              /* bytes that a cache moves at least: a cache line, a sector */
   bool cold;             /* a sample is one launch, with caches emptied before */
   /* Returns NULL, or why the device cannot be used. */
   const char *(*open)(const bench_options *options);
@@ -108,6 +108,8 @@ struct bench_device {
   double (*sample)(bool (*call)(void *context), void *context, int64_t batch);
   /* Takes one sample of plain read loop number `loop`: seconds for a pass over the data; negative: no such loop. */
   double (*read)(const bench_options *options, const void *placed, size_t bytes, int loop);
+  /* The same for a loop that reads every other line. NULL: memory is taken to hand over single lines. */
+  double (*read_alternate)(const void *placed, size_t bytes);
   /* The same for plain copy loops, from one place on the device to another: seconds for so many bytes read and as many
    * written. */
   double (*copy)(const bench_options *options, void *to, const void *from, size_t bytes, int loop);

@@ -205,13 +205,21 @@ static int64_t later_tile(const ndr_nest_axis *axis, int64_t tiles) {
   return axis->stride < INT64_MAX / 64 / tiles ? axis->stride * tiles : 0;
 }
 
+/* Whether a gather waits for memory: there is much of it, and lanes have lines or rows have pages of their own, so that
+ * processors do not see a stream. Steps of up to 4 are shuffles, whose rows are streams. */
+static bool gather_misses(const ndr_nest *nest, int64_t tile_bytes) {
+  enum { LINE = 64, PAGE = 4096 };
+  double bytes = (double)tile_bytes / (double)(nest->lanes * nest->rows);
+  double apart = bytes * (double)llabs(nest->lane_stride), rows_apart = bytes * (double)llabs(nest->row_stride);
+  if ((double)tile_bytes * (double)nest->steps * (double)nest->positions < GATHERED_BYTES) return false;
+  return nest->rows > 1 && (apart >= LINE || (rows_apart >= PAGE && llabs(nest->lane_stride) > 4));
+}
+
 /* Tiles follow each other along the innermost kept axis, or where a chunk has one position along the innermost reduced
  * one. */
 static int64_t far_ahead(const ndr_nest *nest, int64_t tile_bytes) {
   int64_t tiles = cuts(PREFETCH_BYTES, tile_bytes);
-  bool gathered = nest->lane_stride != 1;
-  double bytes = (double)tile_bytes * (double)nest->steps * (double)nest->positions;
-  if (nest->form == NDR_NEST_RUN || (gathered && (nest->rows == 1 || bytes < GATHERED_BYTES))) return 0;
+  if (nest->form == NDR_NEST_RUN || (nest->lane_stride != 1 && !gather_misses(nest, tile_bytes))) return 0;
   if (nest->row_stride == nest->lanes && tile_bytes >= DENSE_AHEAD)
     return DENSE_AHEAD / (tile_bytes / (nest->lanes * nest->rows));
   if (nest->chunk > 1) return later_tile(&nest->kept[0], tiles);

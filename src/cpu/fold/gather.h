@@ -24,13 +24,14 @@ static void GATHER(row)(const GATHER(element) *restrict from, int64_t lane_strid
 }
 #undef GATHER_ROW
 
-static void GATHER(rows)(const GATHER(element) * from, int64_t row_stride, int64_t lane_stride, GATHER(element) * to,
-                         int64_t rows, int64_t lanes, int64_t ahead) {
+/* Rows that are prefetched, a line of each lane at a time. */
+static void GATHER(far_rows)(const GATHER(element) * from, int64_t row_stride, int64_t lane_stride,
+                             GATHER(element) * to, int64_t rows, int64_t lanes, int64_t ahead) {
   const int64_t size = (int64_t)sizeof *to, apart = (row_stride < 0 ? -row_stride : row_stride) * size;
   int64_t left = 0; /* bytes of the lines that the last prefetches load */
   for (int64_t row = 0; row < rows; row++, left -= apart) {
     GATHER(row)(from + row * row_stride, lane_stride, to + row * lanes, lanes);
-    if (ahead == 0 || left > 0) continue;
+    if (left > 0) continue;
     left += 64;
     prefetch_lanes(from + row * row_stride, lane_stride * size, lanes, ahead);
   }
@@ -126,7 +127,11 @@ static void GATHER(tile)(const void *source, int64_t row_stride, int64_t lane_st
     for (int64_t r = row; r < row + SIDE && squares < lanes; r++)
       GATHER(row)(from + r + squares * lane_stride, lane_stride, to + r * lanes + squares, lanes - squares);
   }
-  GATHER(rows)(from + row * row_stride, row_stride, lane_stride, to + row * lanes, rows - row, lanes, ahead);
+  if (ahead) {
+    GATHER(far_rows)(from + row * row_stride, row_stride, lane_stride, to + row * lanes, rows - row, lanes, ahead);
+    return;
+  }
+  for (; row < rows; row++) GATHER(row)(from + row * row_stride, lane_stride, to + row * lanes, lanes);
 }
 
 #undef GATHER

@@ -60,8 +60,8 @@ def cpu_block():
     rows = [[layout] + [of.get(dtype, "") for dtype in dtypes] for layout, of in cells.items()]
     text = (table(["layout"] + dtypes, rows) + "\n\nGB/s, in brackets the share of the ceiling measured beside it and the "
             f"multiple of NumPy {record['numpy']}. {cpu_provenance(record)}")
-    random = load("cpu-gauge.json")
-    return f"{text}\n\n{gauge(random)}\n\n{cpu_provenance(random)}" if random else text
+    gauges = [record for name in ("cpu-gauge.json", "cpu-gauge-16.json") if (record := load(name))]
+    return "\n\n".join([text] + [f"{gauge(record)}\n\n{cpu_provenance(record)}" for record in gauges])
 
 
 H5_RIVALS = {"h5gpured": "h5gpured", "h5py": "h5py + NumPy", "cdo": "CDO", "ncwa": "NCO", "xarray": "xarray + dask",

@@ -7,8 +7,8 @@
 
 #include "thread.cuh"
 
-/* A warp's columns. Its place in shared memory has room for NDR_LOADS_THREAD_FEW vectors of each thread, the vectors of
- * a part one row after the other. The last thread of a warp needs one vector more. */
+/* A warp's columns. Its place in shared memory has room for NDR_LOADS_THREAD_FEW vectors of each thread, which lie at
+ * place(part, row). The last thread of a warp needs one vector more. */
 template <class Op> struct few_rows {
   typedef typename Op::element T;
   static const int count = column<Op, READ_SHIFTED>::count, width = NDR_WARP + 1;

@@ -7,6 +7,7 @@
 #include "groups.cuh"
 #include "tile.cuh"
 
+/* While one block folds, others copy: two blocks of large accumulators are too few, four spill. */
 template <class Op> struct residency<NDR_KERNEL_TILE_STAGED, Op> {
   static const bool light = sizeof(typename Op::Accumulator) <= 8;
   static constexpr int blocks(int most) { return light ? most : most - 1; }

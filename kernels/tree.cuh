@@ -62,7 +62,8 @@ NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Accumulator &a, c
 }
 
 /* How many loads a thread of tree_block has in flight. More of them in fewer blocks are faster than the reverse, where
- * the accumulator leaves registers for them. Large accumulators need the registers of fewer blocks themselves. */
+ * the accumulator leaves registers for them. From 24 bytes on, accumulators need the registers of the fewer blocks
+ * themselves. */
 template <class Op> struct block_reads {
   static const bool light = sizeof(typename Op::Accumulator) <= 8;
   static const int batch = light ? NDR_LOADS_TREE_BLOCK : NDR_LOADS_TREE_BLOCK / 2;

@@ -5,16 +5,21 @@
 
 static const struct {
   const char *name;
+  enum { TREE, THREAD, TILE } family;
   enum { VECTOR, ELEMENT } loads;
   int blocks;
 } kernels[NDR_PLAN_KERNELS] = {
-#define ROW(NAME, name, family, file, loads, blocks, ...) [NDR_KERNEL_##NAME] = {#name, loads, blocks},
+#define ROW(NAME, name, family, file, loads, blocks, ...) [NDR_KERNEL_##NAME] = {#name, family, loads, blocks},
     NDR_KERNEL_ROWS(ROW, )
 #undef ROW
 };
 
 const char *ndr_kernel_name(ndr_kernel kernel) {
   return kernels[kernel].name;
+}
+
+bool ndr_kernel_has_teams(ndr_kernel kernel) {
+  return kernels[kernel].family == THREAD;
 }
 
 int ndr_kernel_blocks(ndr_kernel kernel) {

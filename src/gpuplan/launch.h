@@ -36,6 +36,9 @@ _Static_assert(sizeof(ndr_launches) <= NDR_CONFIG_BYTES, "a plan has room for it
 const char *ndr_kernel_name(ndr_kernel kernel);
 int ndr_kernel_blocks(ndr_kernel kernel);
 
+/* Whether the kernel is of the thread family, and so has ndr_params.thread. */
+bool ndr_kernel_has_teams(ndr_kernel kernel);
+
 /* The launch of the plan for an array whose first element is here. */
 const ndr_launch *ndr_plan_launch(const ndr_plan *plan, const void *first);
 

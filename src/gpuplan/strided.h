@@ -6,7 +6,7 @@
 
 enum {
   NDR_STEP_BYTES = NDR_THREADS * NDR_VECTOR_BYTES * NDR_LOADS_TREE_BLOCK / 2, /* a split is a multiple of this */
-  NDR_SPLIT_BLOCKS = 4 /* blocks that splitting makes for each multiprocessor where loads are short */
+  NDR_SPLIT_BLOCKS = 4 /* splits that tree_runs and tree_strided have for each multiprocessor */
 };
 
 /* Threads of a warp that share an output of `vectors` vectors. */
@@ -16,8 +16,7 @@ int ndr_lanes_for(int64_t vectors);
  * are small and there are enough of them to fill the device. */
 bool ndr_small_output(const ndr_canonical *problem, const ndr_device *device, int64_t vectors);
 
-/* Bytes of a split: enough of them that every multiprocessor has `blocks`, each long enough to hide a block's start and
- * end. */
+/* Bytes of a split, such that each multiprocessor gets `blocks` splits, long enough to hide a block's start and end. */
 int64_t ndr_split_bytes(const ndr_canonical *problem, const ndr_device *device, int blocks);
 
 /* Sets the tiles and splits of a launch in which a team of `team` threads shares an output of `units` units of

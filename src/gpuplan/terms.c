@@ -90,16 +90,11 @@ static int count_sectors(int64_t sector[NDR_WARP_THREADS]) {
   return count;
 }
 
-/* Whether the kernel's arguments are those of the thread family. */
-static bool has_teams(ndr_kernel kernel) {
-  return kernel == NDR_KERNEL_THREAD_VECTORS || kernel == NDR_KERNEL_THREAD_SHIFTED ||
-         kernel == NDR_KERNEL_THREAD_FEW || kernel == NDR_KERNEL_THREAD_ELEMENTS;
-}
-
 /* The result that thread t of a warp writes first. Those of turned results write one of each of a block's teams. */
 static int64_t first_result(const ndr_launch *launch, int64_t t) {
   const ndr_params *p = &launch->params;
-  if (!has_teams(launch->kernel) || p->thread.near_others == 1) return locate_result(p, 0, smaller(t, p->outputs - 1));
+  if (!ndr_kernel_has_teams(launch->kernel) || p->thread.near_others == 1)
+    return locate_result(p, 0, smaller(t, p->outputs - 1));
   int64_t teams = NDR_THREADS / p->thread.team.count;
   team_place team = locate_team(&p->thread, t % teams);
   int64_t column = team.along * p->thread.team_columns + t / teams;
@@ -322,7 +317,7 @@ static counts vector_counts(const ndr_launch *launch, int64_t bytes) {
 }
 
 static counts count(const ndr_launch *launch, const ndr_device *device, int resident, int64_t bytes) {
-  if (has_teams(launch->kernel)) return thread_counts(launch, device, resident, bytes);
+  if (ndr_kernel_has_teams(launch->kernel)) return thread_counts(launch, device, resident, bytes);
   switch (launch->kernel) {
   case NDR_KERNEL_TILE_COLUMNS:
   case NDR_KERNEL_TILE_COLUMNS3: return column_counts(launch, bytes);

@@ -2,8 +2,8 @@
 #include "gpuplan/launch.h"
 #include "gpuplan/strided.h"
 
-/* A split of a long run for each of BLOCK_SPLITS blocks that a multiprocessor runs at the same time keeps memory busy;
- * with more of them the last ones run alone, and more states are joined.
+/* Long runs are cut into BLOCK_SPLITS splits for each multiprocessor. More would leave a few blocks running alone at
+ * the end, and more states to join.
  *
  * Runs of LONG_RUN_BYTES or more have splits of their own, unless an output has more than MOST_RUNS of them, as an axis
  * of stride 0 can make: each split has a state that must be joined. */

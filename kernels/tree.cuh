@@ -62,12 +62,12 @@ NDR_DEVICE void fold_stretch(const ndr_params &p, typename Op::Accumulator &a, c
 }
 
 /* How many loads a thread of tree_block has in flight. More of them in fewer blocks are faster than the reverse, where
- * the accumulator leaves registers for them. From 24 bytes on, accumulators need the registers of the fewer blocks
- * themselves. */
+ * the accumulator leaves registers for them. */
 template <class Op> struct block_reads {
   static const bool light = sizeof(typename Op::Accumulator) <= 8;
   static const int batch = light ? NDR_LOADS_TREE_BLOCK : NDR_LOADS_TREE_BLOCK / 2;
 };
+/* Accumulators of 24 bytes or more would be spilled in more blocks. */
 template <class Op> struct residency<NDR_KERNEL_TREE_BLOCK, Op> {
   static constexpr int blocks(int light) {
     return block_reads<Op>::light || sizeof(typename Op::Accumulator) >= 24 ? light : light + 1;

@@ -260,7 +260,7 @@ static void write_turned(rng *random, const char *op, char *text, size_t capacit
 }
 
 START_TEST(test_turned_results) {
-  ck_assert_int_gt(check_place(_i, "thread", shifting_kernel(), write_turned, 40), 0);
+  ck_assert_int_gt(check_place(_i, "thread", shifting_kernel(), write_turned, 20), 0);
 }
 END_TEST
 

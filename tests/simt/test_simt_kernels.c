@@ -179,6 +179,17 @@ START_TEST(test_short_runs) {
 }
 END_TEST
 
+/* Bytes from the start of a vector to an element that may lie there, around byte `place`. */
+static int offset_at(int place) {
+  int alignment = (int)ndr_dtype_alignment(dtype);
+  return place / alignment * alignment;
+}
+
+/* Complex numbers off their size are read with steps. */
+static bool is_odd(int place) {
+  return offset_at(place) % (int)ndr_dtype_bytes(dtype) != 0;
+}
+
 /* Writes a random problem with the named operator that a kernel is for. */
 typedef void problem_writer(rng *random, const char *op, char *text, size_t capacity);
 
@@ -191,7 +202,7 @@ static int vector_elements(void) {
 static int check_place(int place, const char *family, ndr_kernel kernel, problem_writer *write, int cases) {
   static const ndr_op ops[] = {NDR_SUM, NDR_VAR, NDR_MIN, NDR_ARGMAX, NDR_COUNT, NDR_MEAN};
   rng random = {test_seed() + (uint64_t)place};
-  int alignment = (int)ndr_dtype_alignment(dtype), past = place / alignment * alignment, ran = 0, turned = 0;
+  int ran = 0, turned = 0;
   for (int i = test_case_count(cases); i > 0; i--) {
     ndr_problem problem = NDR_PROBLEM_INIT;
     char text[128];
@@ -199,7 +210,7 @@ static int check_place(int place, const char *family, ndr_kernel kernel, problem
     if (!op_defined(op, dtype)) op = NDR_SUM;
     twist how = random_twist(&random, dtype);
     how.device = 0;
-    how.past = (size_t)past;
+    how.past = (size_t)offset_at(place);
     write(&random, ndr_op_name(op), text, sizeof text);
     assert_ok(ndr_problem_parse(text, &problem));
     announce_case(&problem, family, &how, test_seed());
@@ -208,8 +219,7 @@ static int check_place(int place, const char *family, ndr_kernel kernel, problem
     ran += came.kernel == kernel;
     turned += came.turned;
   }
-  bool odd = past % (int)ndr_dtype_bytes(dtype) != 0; /* complex numbers there are read with steps */
-  ck_assert_msg(ran > 0 || odd, "%s ran none", ndr_kernel_name(kernel));
+  ck_assert_msg(ran > 0 || is_odd(place), "%s ran none", ndr_kernel_name(kernel));
   return turned;
 }
 
@@ -260,7 +270,8 @@ static void write_turned(rng *random, const char *op, char *text, size_t capacit
 }
 
 START_TEST(test_turned_results) {
-  ck_assert_int_gt(check_place(_i, "thread", shifting_kernel(), write_turned, 20), 0);
+  int turned = check_place(_i, "thread", shifting_kernel(), write_turned, 40);
+  ck_assert(turned > 0 || is_odd(_i));
 }
 END_TEST
 

@@ -69,10 +69,10 @@ static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
 }
 
 static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
-  const int64_t lanes = tile->period;
+  const int64_t lanes = tile->period, count = tile->rows * (tile->lanes / tile->period);
   ALIGNED uint64_t words[3 * NDR_LANES];
   NAME(add_parts)(tile, words);
-  EACH_LANE(WORD(2)[l] = word_of((double)(tile->rows * (tile->lanes / tile->period))))
+  EACH_LANE(WORD(2)[l] = word_of((double)count))
   deposit(join_add3, 3, tile, words, states, pitch);
 }
 #endif

@@ -257,14 +257,16 @@ NDR_DEVICE u32 vector_total(const ndr_vector &p, u32 start) {
   for (int w = 0; w < 4; w++) t = machine::dot4(p.word[w], 0x01010101u, t);
   return t;
 }
-/* How many bytes of a vector are not 0. Bit 7 of ((b & 127) + 127) | b says it of byte b; no carry leaves a byte. */
+/* For each byte of a word 1 if it is not 0. Bit 7 of ((b & 127) + 127) | b says it of byte b; no carry leaves a byte.
+ */
+NDR_DEVICE u32 nonzero_bytes(u32 word) {
+  return ((word | ((word & 0x7f7f7f7fu) + 0x7f7f7f7fu)) & 0x80808080u) >> 7;
+}
+/* How many bytes of a vector are not 0. */
 NDR_DEVICE u32 vector_nonzero(const ndr_vector &p) {
   u32 t = 0;
 #pragma unroll
-  for (int w = 0; w < 4; w++) {
-    u32 bits = (p.word[w] | ((p.word[w] & 0x7f7f7f7fu) + 0x7f7f7f7fu)) & 0x80808080u;
-    t = machine::dot4(bits >> 7, 0x01010101u, t);
-  }
+  for (int w = 0; w < 4; w++) t = machine::dot4(nonzero_bytes(p.word[w]), 0x01010101u, t);
   return t;
 }
 NDR_DEVICE bool vector_any(const ndr_vector &p) {
@@ -286,7 +288,7 @@ template <> struct unsigned_bytes<i8> {
 template <> struct unsigned_bytes<boolean> {
   static const bool yes = true;
   static const int bias = 0;
-  static NDR_DEVICE u32 of(u32 word) { return (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) >> 7 & 0x01010101u; }
+  static NDR_DEVICE u32 of(u32 word) { return nonzero_bytes(word); }
 };
 
 /* Which operators fold a vector of T without unpacking it, and how. */

@@ -159,8 +159,8 @@ template <class T, bool WIDE, bool SKIP, bool NARROW = false> struct op_mean {
   typedef T element;
   typedef typename traits<T, WIDE>::value value;
   typedef typename totals<T, WIDE>::batch batch;
-  /* Sums of 8-, 16- and 32-bit integers are exact in 64 bits. Those of 64-bit integers could overflow, and are f64. */
   typedef typename choose<NARROW, batch, typename totals<T, WIDE>::running>::type running;
+  /* Sums of 8-, 16- and 32-bit integers are exact in 64 bits. Those of 64-bit integers could overflow, and are f64. */
   typedef typename choose<sizeof(T) == 8 && !is_float<value>::yes && sizeof(value) == 8, double, running>::type exact;
   typedef typename choose<sizeof(value) == 2 * sizeof(real_t<T, WIDE>), value, exact>::type sum_type;
   typedef

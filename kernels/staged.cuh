@@ -8,10 +8,7 @@
 #include "tile.cuh"
 
 /* While one block folds, others copy: two blocks of large accumulators are too few, four spill. */
-template <class Op> struct residency<NDR_KERNEL_TILE_STAGED, Op> {
-  static const bool light = sizeof(typename Op::Accumulator) <= 8;
-  static constexpr int blocks(int most) { return light ? most : most - 1; }
-};
+template <class Op> struct residency<NDR_KERNEL_TILE_STAGED, Op> : residency<NDR_KERNEL_TILE_COLUMNS, Op> {};
 
 /* A stage is the elements that a block reads at a time: a piece of each of a tile's outputs, or of one reduced run of
  * them. Units are such pieces. A thread is member `member` of those that share output `slot`, and the outputs behind it

@@ -182,16 +182,18 @@ struct column_team {
     row = thread >> lanes.log;
     rows = team.count >> lanes.log;
   }
-  NDR_DEVICE team_spot spot(const ndr_params &p, i64 item) const {
-    return locate_team(p, (split_of(p, item).tile << (NDR_BLOCK_LOG - p.thread.team.log)) + number);
-  }
 };
+
+/* The spot of a block's team number `team`. */
+NDR_DEVICE team_spot spot_of(const ndr_params &p, i64 tile, int team) {
+  return locate_team(p, (tile << (NDR_BLOCK_LOG - p.thread.team.log)) + team);
+}
 
 /* Folds what this thread reads of an item. The team's spot is located again afterwards: kept, it would take registers
  * that the loop needs for loads. */
 template <class Op, reading HOW>
 NDR_DEVICE void fold_item(const ndr_params &p, typename Op::Accumulator *a, i64 item, const column_team &team) {
-  team_spot t = team.spot(p, item);
+  team_spot t = spot_of(p, split_of(p, item).tile, team.number);
   int first = team.lane * column<Op, HOW>::count;
   if (first >= t.columns) return;
   const typename Op::element *base = (const typename Op::element *)p.data + t.at.offset + first * p.axes[0].stride;
@@ -283,12 +285,12 @@ template <class Op, reading HOW> NDR_DEVICE void thread_columns(const ndr_params
     }
     i64 again = machine::opaque(item);
     if (p.splits == 1 && p.thread.near_others == 1 && (threads <= NDR_WARP || team.rows == 1)) {
-      emit_team<Op, HOW>(p, team.spot(p, again), a, team);
+      emit_team<Op, HOW>(p, spot_of(p, split_of(p, again).tile, team.number), a, team);
       continue;
     }
     tile_split whose = split_of(p, again);
     team_writer writer(p, team);
-    team_spot t = locate_team(p, (whose.tile << (NDR_BLOCK_LOG - p.thread.team.log)) + writer.team);
+    team_spot t = spot_of(p, whose.tile, writer.team);
     join_rows<Op, HOW>(p, t, whose.split, a, team, writer);
     if (p.splits == 1) continue;
     join_splits<Op, false>(p, whose, t.output, (int)t.columns,

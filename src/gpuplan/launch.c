@@ -160,13 +160,10 @@ void ndr_launch_end(ndr_launch *launch) {
 /* Threads that read an output, or a row, together. */
 static int lanes_of(const ndr_launch *launch) {
   const ndr_params *p = &launch->params;
+  if (ndr_kernel_has_teams(launch->kernel)) return p->thread.lanes.count;
   switch (launch->kernel) {
   case NDR_KERNEL_TREE_RUNS: return p->tree_runs.lanes.count;
   case NDR_KERNEL_TREE_LANES: return p->tree_lanes.lanes.count;
-  case NDR_KERNEL_THREAD_VECTORS:
-  case NDR_KERNEL_THREAD_SHIFTED:
-  case NDR_KERNEL_THREAD_FEW:
-  case NDR_KERNEL_THREAD_ELEMENTS: return p->thread.lanes.count;
   case NDR_KERNEL_TILE_COLUMNS: return p->tile_columns.active_threads;
   case NDR_KERNEL_TILE_COLUMNS3: return NDR_THREADS;
   case NDR_KERNEL_TILE_STAGED: return p->tile_staged.members.count;

@@ -12,7 +12,8 @@ enum {
   NDR_BLOCK_WARPS = NDR_THREADS / NDR_WARP_THREADS,
   NDR_VECTOR_BYTES = 16,     /* of a vector load */
   NDR_MOST_SPLITS = 1 << 20, /* of an output */
-  NDR_SECTOR_BYTES = 32      /* what caches hand out */
+  NDR_SECTOR_BYTES = 32,     /* what caches hand out */
+  NDR_LINE_BYTES = 128       /* of a line of the second-level cache */
 };
 
 /* A kernel launch, all but its pointers. */

@@ -4,8 +4,8 @@
 
 #include "gpuplan/rows.h"
 
-/* The fewest bytes that memory hands to the second-level cache, and the bytes of a line of that cache. */
-enum { BURST_BYTES = 64, LINE_BYTES = 128 };
+/* The fewest bytes that memory hands to the second-level cache. */
+enum { BURST_BYTES = 64 };
 
 /* Time of a byte from the first-level cache, which hands out two sectors a cycle; a byte from memory takes 1. Bytes of
  * 8-byte elements take twice as long. */
@@ -175,7 +175,7 @@ static double bytes_between(const ndr_params *p, const ndr_device *device, int r
   if (densest == 0) return 0;
   for (int a = 0; a < densest; a++) inner *= axes[a].size;
   int64_t columns = (int64_t)p->thread.team_columns * (NDR_THREADS / p->thread.team.count);
-  double row = (double)(columns * smaller(kept, LINE_BYTES));
+  double row = (double)(columns * smaller(kept, NDR_LINE_BYTES));
   int64_t running = smaller(p->work, (int64_t)device->units * resident), splits = ceil_div(inner, units);
   if (units > inner) return row * (double)inner * (double)running;
   bool together = kept <= NDR_SECTOR_BYTES && splits * units - inner < units / 8 && splits * p->tile_count < running;

@@ -4,7 +4,7 @@
 #include "gpuplan/rows.h"
 
 enum {
-  LINE_THREADS = 8,   /* that read a cache line */
+  LINE_THREADS = NDR_LINE_BYTES / NDR_VECTOR_BYTES, /* that read a cache line */
   BATCHES = 2,        /* at least, that a thread reads where the rows of a block are shared by several teams */
   LINE_BATCHES = 8,   /* the same where a team reads more than a line at a time */
   TURNED_BYTES = 256, /* of an output's elements, up to which it pays to turn results */
@@ -100,7 +100,7 @@ static bool turns_results(const ndr_canonical *problem) {
   if (problem->kept_count < 2 || problem->length * bytes > TURNED_BYTES) return false;
   const ndr_axis *column = &problem->kept[0], *next = &problem->kept[1];
   if (llabs(next->result[0]) >= llabs(column->result[0])) return false;
-  return column->size * bytes >= LINE_THREADS * NDR_VECTOR_BYTES && next->size * result >= NDR_SECTOR_BYTES;
+  return column->size * bytes >= NDR_LINE_BYTES && next->size * result >= NDR_SECTOR_BYTES;
 }
 
 /* Threads that share a row: a power of 2. Each reads a vector, or an element, of its `loads`. */

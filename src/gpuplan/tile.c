@@ -8,12 +8,10 @@ enum {
   LEAST_BYTES = 8 << 10, /* of a split for each accumulator of a thread, where SPLIT_BYTES make too few blocks */
   WARP_BYTES = 64 << 10, /* up to which a warp has a group of three outputs of its own */
   MOST_SMEM_BYTES = 32 << 10,
-  /* Least bytes of a run for tile_columns and tile_columns3: threads start anew in each run. Shorter ones are staged.
-   */
+  /* Least bytes of a run for tile_columns and tile_columns3, whose threads start anew in each; others are staged. */
   COLUMNS3_RUN_BYTES = 8 << 10,
-  LINE_RUN_BYTES = 16 << 10, /* of rows of up to LINE_BYTES, of elements of 4 bytes or more */
-  OTHER_RUN_BYTES = 64 << 10,
-  LINE_BYTES = 128
+  LINE_RUN_BYTES = 16 << 10, /* of rows of up to a cache line, of elements of 4 bytes or more */
+  OTHER_RUN_BYTES = 64 << 10
 };
 
 /* Threads of a block that read: a multiple of the vectors after which the outputs repeat, so that element j of each of
@@ -126,7 +124,7 @@ static bool long_columns(const ndr_canonical *problem, const ndr_device *device)
   int64_t least = OTHER_RUN_BYTES;
   if (busy && columns == 3)
     least = COLUMNS3_RUN_BYTES;
-  else if (busy && bytes >= 4 && columns * bytes <= LINE_BYTES)
+  else if (busy && bytes >= 4 && columns * bytes <= NDR_LINE_BYTES)
     least = LINE_RUN_BYTES;
   return problem->reduced[0].size * columns * bytes >= least;
 }

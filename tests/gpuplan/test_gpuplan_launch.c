@@ -138,7 +138,7 @@ static void check_launch(const place *at, const ndr_plan *plan, const ndr_launch
   check_splits(at, p);
   check_kernel(at, launch);
   check_block(at, &plan->device, launch);
-  if (strcmp(plan->family->name, "thread") == 0 && ndr_dtype_bytes(problem->dtype) == 2)
+  if (ndr_kernel_has_teams(launch->kernel) && ndr_dtype_bytes(problem->dtype) == 2)
     expect(at, launch->params.split_units <= NDR_NARROW_ROWS);
   check_workspace(at, plan, launch);
 }

@@ -39,7 +39,7 @@ static void execute(const ndr_plan *plan, const device_array *array, device_arra
   if (!workspace || !before) abort();
   const ndr_launch *launch = ndr_plan_launch(plan, array->memory);
   came->kernel = launch->kernel;
-  came->turned = strcmp(plan->family->name, "thread") == 0 && launch->params.thread.near_others > 1;
+  came->turned = ndr_kernel_has_teams(launch->kernel) && launch->params.thread.near_others > 1;
   const char *kernel = ndr_kernel_name(came->kernel);
   memset(workspace, ARRAY_POISON, plan->workspace);
   for (int round = 0; round < 2 && !came->why[0]; round++) {

@@ -1,7 +1,10 @@
 /* Template: sums over contiguous elements of which every `period`-th belongs to the same output, a power of 2 below
  * RUN_LANES. The sums of all lanes are in registers. Their bits are those of FOLD_ROWS and settle. Besides NAME,
- * ELEMENT and WIDEN (float.h), from RUN_SUM        the name of the function START          of each sum GROW(s, v) the
- * sums s with the elements v added MEET(a, b)     two sums joined */
+ * ELEMENT and WIDEN (float.h), from
+ *   RUN_SUM        the name of the function
+ *   START          of each sum
+ *   GROW(s, v)     the sums s with the elements v added
+ *   MEET(a, b)     two sums joined */
 static inline void RUN_SUM(const ELEMENT *at, int64_t rows, int period, uint64_t *words) {
 #define BEGIN(i) run_part s##i = (run_part){0} + START;
 #define STEP(i) s##i = GROW(s##i, (WIDEN(at + (i)*RUN_PART)));

@@ -11,6 +11,8 @@
 #ifndef NDR_CPU_NEST_H
 #define NDR_CPU_NEST_H
 
+#include <stdatomic.h>
+
 #include "core/plan.h"
 
 /* Bytes of a tile, before and after conversion: it stays in the first-level cache while several ops, or the two passes
@@ -57,7 +59,14 @@ typedef struct ndr_nest {
   int64_t block; /* words of a chunk's states of all ops */
   int64_t gather_bytes, convert_bytes, scratch_bytes;
   int threads;
+  int64_t nanoseconds; /* of one thread */
 } ndr_nest;
+
+/* A thread's share of an execute's tasks, at the beginning of the workspace. */
+typedef struct ndr_task_share {
+  _Alignas(64) _Atomic int64_t next;
+  int64_t end;
+} ndr_task_share;
 
 /* Why there is nothing for a nest to do, or NULL. */
 const char *ndr_nest_reject(const ndr_canonical *problem);

@@ -1,5 +1,4 @@
 /* Runs the loops of a nest, which nest.c has planned, with the threads of the pool. */
-#include <stdatomic.h>
 #include <string.h>
 
 #include "cpu/engine.h"
@@ -86,14 +85,14 @@ static void join_splits(const ndr_engine *engine, uint64_t *partial, int64_t chu
 
 /* ---- the whole ---- */
 
-/* The tasks of an execute. Threads take a few at a time from `next`. */
+/* The tasks of an execute. A thread has a share of them, the same in every execute of a plan, which may thus still be
+ * in its core's cache; when it has done them, it does what is left of other shares. */
 typedef struct task_queue {
   const ndr_engine *engine;
   char *workspace;
+  ndr_task_share *shares;  /* one for each thread */
   uint64_t *partial;       /* the states of all tasks, if chunks have several splits */
   _Atomic int64_t *unread; /* then, for each chunk: its splits that are not folded yet */
-  int64_t tasks, at_once;
-  _Atomic int64_t next;
 } task_queue;
 
 static ndr_scratch scratch_of(const ndr_nest *nest, char *workspace, int thread) {
@@ -120,28 +119,47 @@ static void do_task(const task_queue *queue, const ndr_scratch *scratch, int64_t
   if (atomic_fetch_sub(&queue->unread[chunk], 1) == 1) join_splits(queue->engine, queue->partial, chunk);
 }
 
-static void do_tasks(void *context, int thread) {
-  task_queue *queue = context;
-  int64_t first = atomic_fetch_add(&queue->next, queue->at_once);
-  if (first >= queue->tasks) return;
-  ndr_scratch scratch = scratch_of(queue->engine->nest, queue->workspace, thread);
-  for (; first < queue->tasks; first = atomic_fetch_add(&queue->next, queue->at_once))
-    for (int64_t task = first; task < first + queue->at_once && task < queue->tasks; task++)
-      do_task(queue, &scratch, task);
+/* The next task of a share; -1: none is left. */
+static int64_t take_task(ndr_task_share *share) {
+  if (atomic_load(&share->next) >= share->end) return -1;
+  int64_t task = atomic_fetch_add(&share->next, 1);
+  return task < share->end ? task : -1;
 }
 
-static void run_tasks(const ndr_engine *engine, void *workspace) {
+static void do_tasks(void *context, int thread) {
+  task_queue *queue = context;
+  int threads = queue->engine->nest->threads;
+  ndr_scratch scratch = {0};
+  for (int passed = 0; passed < threads; passed++) {
+    ndr_task_share *share = &queue->shares[(thread + passed) % threads];
+    for (int64_t task; (task = take_task(share)) >= 0;) {
+      if (!scratch.levels) scratch = scratch_of(queue->engine->nest, queue->workspace, thread);
+      do_task(queue, &scratch, task);
+    }
+  }
+}
+
+static void share_out(const ndr_nest *nest, ndr_task_share *shares) {
+  int64_t tasks = nest->chunks * nest->splits, each = tasks / nest->threads, more = tasks % nest->threads, next = 0;
+  for (int thread = 0; thread < nest->threads; thread++) {
+    atomic_init(&shares[thread].next, next);
+    shares[thread].end = next += each + (thread < more);
+  }
+}
+
+static void run_tasks(const ndr_engine *engine, char *workspace) {
   const ndr_nest *nest = engine->nest;
   int64_t tasks = nest->chunks * nest->splits;
-  task_queue queue = {
-      .engine = engine, .workspace = workspace, .tasks = tasks, .at_once = tasks / nest->threads > 4096 ? 16 : 1};
+  task_queue queue = {.engine = engine, .shares = (ndr_task_share *)(void *)workspace};
+  share_out(nest, queue.shares);
+  queue.workspace = workspace + nest->threads * (int64_t)sizeof *queue.shares;
   if (nest->splits > 1) {
-    char *partial = (char *)workspace + nest->threads * nest->scratch_bytes;
+    char *partial = queue.workspace + nest->threads * nest->scratch_bytes;
     queue.partial = (uint64_t *)(void *)partial;
     queue.unread = (_Atomic int64_t *)(void *)(partial + tasks * nest->block * 8);
     for (int64_t chunk = 0; chunk < nest->chunks; chunk++) atomic_init(&queue.unread[chunk], nest->splits);
   }
-  ndr_pool_run(nest->threads, do_tasks, &queue);
+  ndr_pool_run(nest->threads, nest->nanoseconds, do_tasks, &queue);
 }
 
 /* Bytes of a lane's run below which transposing is faster than adding up each. */

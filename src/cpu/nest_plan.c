@@ -47,7 +47,8 @@ double ndr_nest_seconds(double work, const ndr_canonical *problem, const ndr_dev
   return (memory > each ? memory : each) + each / 16 + (threads > 1 ? WAKE_SECONDS : 0);
 }
 
-double ndr_nest_cost(const ndr_nest *nest, const ndr_canonical *problem, const ndr_device *device) {
+/* Seconds of one op in one thread. */
+static double work_of(const ndr_nest *nest, const ndr_canonical *problem) {
   double bytes = (double)ndr_dtype_bytes(problem->dtype), elements = (double)problem->outputs * (double)problem->length;
   double tiles = (double)nest->positions * (double)nest->steps, tile = elements / tiles;
   double rows = nest->form == NDR_NEST_RUN ? tile / (double)nest->lanes + 1 : (double)nest->rows;
@@ -56,7 +57,11 @@ double ndr_nest_cost(const ndr_nest *nest, const ndr_canonical *problem, const n
   if (nest->form == NDR_NEST_GRID && (double)nest->lanes * bytes < 512 && (double)nest->row_stride * bytes >= 4096)
     one += rows * FAR_SECONDS;
   if (nest->form == NDR_NEST_RUN && nest->extent % (nest->lanes / nest->period)) one += TILE_SECONDS + SETTLE_SECONDS;
-  return ndr_nest_seconds(tiles * one + (double)problem->outputs * OUTPUT_SECONDS, problem, device);
+  return tiles * one + (double)problem->outputs * OUTPUT_SECONDS;
+}
+
+double ndr_nest_cost(const ndr_nest *nest, const ndr_canonical *problem, const ndr_device *device) {
+  return ndr_nest_seconds(work_of(nest, problem), problem, device);
 }
 
 static int64_t tasks_of(const ndr_nest *nest) {
@@ -71,8 +76,9 @@ static int choose_threads(const ndr_nest *nest, const ndr_plan *plan) {
 void ndr_nest_install(const ndr_nest *nest, ndr_plan *plan) {
   ndr_nest installed = *nest;
   installed.threads = choose_threads(nest, plan);
+  installed.nanoseconds = (int64_t)(work_of(nest, &plan->problem) * plan->problem.op_count * 1e9);
   memcpy(plan->config, &installed, sizeof installed);
-  plan->workspace = (size_t)installed.threads * (size_t)nest->scratch_bytes;
+  plan->workspace = (size_t)installed.threads * (sizeof(ndr_task_share) + (size_t)nest->scratch_bytes);
   if (nest->splits > 1) plan->workspace += (size_t)(tasks_of(nest) * nest->block + nest->chunks) * 8;
   if (plan->workspace <= NDR_SMALL_WORKSPACE) plan->workspace = 0;
 }

@@ -1,9 +1,10 @@
 /* The one pool of threads. Its threads start when they are first needed, and sleep between jobs.
  *
- * A job has seats. A thread takes a seat before it works and leaves it afterwards. When no work is left, the caller
- * removes the free seats and waits until the taken ones are left. A thread that the machine is too busy to run
- * therefore costs the caller nothing, unless it is preempted in the middle of its work. Seats are counted without a
- * lock, because a preempted thread might hold it; the lock is only for going to sleep. */
+ * Every thread has a seat. The caller offers its job at as many seats as it wants, and a thread takes what its seat is
+ * offered. When no work is left, the caller withdraws the offers that nobody took, and waits for the threads that took
+ * one. A thread that the machine is too busy to run therefore costs the caller nothing, unless it is preempted in the
+ * middle of its work. Only the caller and the thread write to a seat, which has cache lines of its own: one counter for
+ * all threads would move from core to core as often as they begin and end. Locks are only for going to sleep. */
 #include "cpu/pool.h"
 
 #include <pthread.h>
@@ -18,31 +19,39 @@
 
 enum { MOST = NDR_MOST_THREADS - 1 };
 
-/* How long a thread polls for the next job, or the caller for the last thread, before it sleeps, as waking up takes
- * this long. */
-#define LINGER_NANOSECONDS 30000
-
 /* How long no thread is started after the system refused one: other programs' threads may have reached a limit. */
 #define RETRY_NANOSECONDS 1000000000
 
-/* Both counts are in one word, so that they change together. */
-#define TAKEN 1u
-#define FREE (1u << 16)
+enum { EMPTY, OFFERED, TAKEN };
 
+typedef struct pool_seat {
+  _Alignas(128) atomic_int state; /* processors fetch lines in pairs */
+  atomic_bool asleep;
+  pthread_t thread;
+  pthread_mutex_t lock;
+  pthread_cond_t offered;
+} pool_seat;
+
+static pool_seat seats[MOST];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t work = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
-static pthread_t threads[MOST];
+static pthread_cond_t done = PTHREAD_COND_INITIALIZER;
 static int started;         /* number of threads */
 static int64_t retry_at;    /* when more may be started, after the system refused one */
 static _Atomic pid_t owner; /* the process that started them */
 static atomic_bool busy, stop, caller_waits;
-static atomic_uint seats; /* FREE and TAKEN */
-static atomic_int sleeping;
+static atomic_int sleeping; /* number of threads */
 
-/* The job; written while it has no seats. */
+/* From an offer to the beginning of a thread that slept, as measured, on average: a few microseconds, or 100 in a
+ * virtual machine. A thread polls for as long for the next job, or the caller for the last thread, before it sleeps. */
+static _Atomic int64_t wake_nanoseconds = 30000;
+#define MOST_WAKE_NANOSECONDS 200000
+
+/* The job; written while no seat is offered or taken. */
 static ndr_pool_body *job;
 static void *job_context;
-static atomic_int job_threads;
+static int job_seats;
+static int64_t job_begin, last_end;
+static atomic_int next_to_wake; /* its first seat that no thread has tried to wake */
 
 static int64_t now(void) {
   struct timespec time;
@@ -58,71 +67,100 @@ static void relax(void) {
 #endif
 }
 
-/* Polls until (seats & mask) is zero, or is not, for a short time. More threads than cores would disturb each other. */
-static void linger(unsigned mask, bool zero) {
-  if (atomic_load(&job_threads) > ndr_thread_count()) return;
-  int64_t end = now() + LINGER_NANOSECONDS;
+/* More threads than cores would disturb each other by polling. */
+static bool crowded(void) {
+  return job_seats >= ndr_thread_count();
+}
+
+/* Polls until a seat is no longer in a state, for a short time; returns whether it is so. */
+static bool linger(pool_seat *seat, int state) {
+  int64_t end = now() + atomic_load(&wake_nanoseconds);
   do
     for (int i = 0; i < 16; i++) {
-      if (((atomic_load(&seats) & mask) == 0) == zero || atomic_load(&stop)) return;
+      if (atomic_load(&seat->state) != state || atomic_load(&stop)) return true;
       relax();
     }
   while (now() < end);
+  return false;
+}
+
+/* A thread that is counted as sleeping but does not sleep yet holds the lock. */
+static void wake(pool_seat *seat) {
+  pthread_mutex_lock(&seat->lock);
+  pthread_mutex_unlock(&seat->lock);
+  pthread_cond_signal(&seat->offered);
 }
 
 /* Every thread that starts on a job wakes two more, so that the caller need not wake all. */
 static void wake_two(void) {
-  unsigned left = atomic_load(&seats) / FREE;
-  int count = atomic_load(&sleeping);
-  if (left == 0 || count == 0) return;
-  /* A thread that is counted as sleeping but does not sleep yet holds the lock. */
-  pthread_mutex_lock(&lock);
-  pthread_mutex_unlock(&lock);
-  pthread_cond_signal(&work);
-  if (left > 1 && count > 1) pthread_cond_signal(&work);
+  for (int woken = 0; woken < 2 && atomic_load(&sleeping) > 0;) {
+    int next = atomic_fetch_add(&next_to_wake, 1);
+    if (next >= job_seats) return;
+    if (!atomic_load(&seats[next].asleep)) continue;
+    wake(&seats[next]);
+    woken++;
+  }
 }
 
-/* Takes a seat and returns its number, or 0 if none is free. */
-static int take_seat(void) {
-  unsigned was = atomic_load(&seats);
-  while (was >= FREE)
-    if (atomic_compare_exchange_weak(&seats, &was, was - FREE + TAKEN))
-      return atomic_load(&job_threads) - (int)(was / FREE);
-  return 0;
+static bool take(pool_seat *seat) {
+  int offered = OFFERED;
+  return atomic_compare_exchange_strong(&seat->state, &offered, TAKEN);
 }
 
-static void leave_seat(void) {
-  if ((atomic_fetch_sub(&seats, TAKEN) & (FREE - 1)) != TAKEN || !atomic_load(&caller_waits)) return;
+static void leave(pool_seat *seat) {
+  atomic_store(&seat->state, EMPTY);
+  if (!atomic_load(&caller_waits)) return;
   pthread_mutex_lock(&lock);
   pthread_cond_signal(&done);
   pthread_mutex_unlock(&lock);
 }
 
-static void sleep_until_work(void) {
-  pthread_mutex_lock(&lock);
+/* The caller offers, then adds 0 to `sleeping`: the second of both additions sees what was written before the first. */
+static void sleep_until_offer(pool_seat *seat) {
+  pthread_mutex_lock(&seat->lock);
+  atomic_store(&seat->asleep, true);
   atomic_fetch_add(&sleeping, 1);
-  while (atomic_load(&seats) < FREE && !atomic_load(&stop)) pthread_cond_wait(&work, &lock);
+  while (atomic_load(&seat->state) != OFFERED && !atomic_load(&stop)) pthread_cond_wait(&seat->offered, &seat->lock);
   atomic_fetch_sub(&sleeping, 1);
-  pthread_mutex_unlock(&lock);
+  atomic_store(&seat->asleep, false);
+  pthread_mutex_unlock(&seat->lock);
 }
 
-static void *run_thread(void *unused) {
-  (void)unused;
-  while (!atomic_load(&stop)) {
-    int thread = take_seat();
-    if (!thread) {
-      sleep_until_work();
+/* One thread that had to wait long for a core does not count for more than one. */
+static void learn_from_waking(void) {
+  int64_t took = now() - job_begin, mean = atomic_load(&wake_nanoseconds);
+  if (took > MOST_WAKE_NANOSECONDS) took = MOST_WAKE_NANOSECONDS;
+  atomic_store(&wake_nanoseconds, mean + (took - mean) / 8);
+}
+
+static void *run_thread(void *own) {
+  pool_seat *seat = own;
+  for (bool slept = false; !atomic_load(&stop);) {
+    if (!take(seat)) {
+      sleep_until_offer(seat);
+      slept = true;
       continue;
     }
+    if (slept) learn_from_waking();
+    slept = false;
     wake_two();
-    job(job_context, thread);
-    leave_seat();
-    linger(~(FREE - 1), false);
+    job(job_context, (int)(seat - seats) + 1);
+    bool lingers = !crowded();
+    leave(seat);
+    if (lingers) linger(seat, EMPTY);
   }
   return NULL;
 }
 
-/* Starts a thread that takes no signals: these are for the program's own threads. */
+static bool start_thread(pool_seat *seat) {
+  pthread_mutex_init(&seat->lock, NULL);
+  pthread_cond_init(&seat->offered, NULL);
+  atomic_store(&seat->asleep, false);
+  atomic_store(&seat->state, EMPTY);
+  return pthread_create(&seat->thread, NULL, run_thread, seat) == 0;
+}
+
+/* The threads take no signals: these are for the program's own threads. */
 static void start_threads(int count) {
   sigset_t all, before;
   if (started >= count || (retry_at != 0 && now() < retry_at)) return;
@@ -132,7 +170,7 @@ static void start_threads(int count) {
   atomic_store(&owner, getpid());
   retry_at = 0;
   while (started < count && retry_at == 0 && !atomic_load(&stop))
-    if (pthread_create(&threads[started], NULL, run_thread, NULL) == 0)
+    if (start_thread(&seats[started]))
       started++;
     else
       retry_at = now() + RETRY_NANOSECONDS;
@@ -140,18 +178,38 @@ static void start_threads(int count) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Removes the seats that nobody has taken. */
-static void end_job(void) {
-  if ((atomic_fetch_and(&seats, FREE - 1) & (FREE - 1)) == 0) return;
-  linger(FREE - 1, true);
+/* Waking threads pays where there is much to do, or where jobs follow each other: then they are awake for the next. */
+static bool waking_pays(int64_t nanoseconds) {
+  int64_t wake = atomic_load(&wake_nanoseconds);
+  return nanoseconds > 2 * wake || job_begin - last_end < wake;
+}
+
+static void offer_job(int64_t nanoseconds) {
+  job_begin = now();
+  atomic_store(&next_to_wake, waking_pays(nanoseconds) ? 0 : job_seats);
+  for (int i = 0; i < job_seats; i++) atomic_store_explicit(&seats[i].state, OFFERED, memory_order_release);
+  if (atomic_fetch_add(&sleeping, 0) > 0) wake_two();
+}
+
+static void wait_for(pool_seat *seat) {
+  if (!crowded() && linger(seat, TAKEN)) return;
   pthread_mutex_lock(&lock);
   atomic_store(&caller_waits, true);
-  while (atomic_load(&seats) != 0) pthread_cond_wait(&done, &lock);
+  while (atomic_load(&seat->state) != EMPTY) pthread_cond_wait(&done, &lock);
   atomic_store(&caller_waits, false);
   pthread_mutex_unlock(&lock);
 }
 
-void ndr_pool_run(int wanted, ndr_pool_body *body, void *context) {
+static void end_job(void) {
+  for (int i = 0; i < job_seats; i++) {
+    int offered = OFFERED;
+    if (atomic_load(&seats[i].state) == OFFERED) atomic_compare_exchange_strong(&seats[i].state, &offered, EMPTY);
+  }
+  for (int i = 0; i < job_seats; i++)
+    if (atomic_load(&seats[i].state) != EMPTY) wait_for(&seats[i]);
+}
+
+void ndr_pool_run(int wanted, int64_t nanoseconds, ndr_pool_body *body, void *context) {
   int count = wanted < NDR_MOST_THREADS ? wanted : NDR_MOST_THREADS;
   if (count < 2 || atomic_load(&stop) || atomic_exchange(&busy, true)) {
     body(context, 0);
@@ -160,11 +218,11 @@ void ndr_pool_run(int wanted, ndr_pool_body *body, void *context) {
   start_threads(count - 1);
   job = body;
   job_context = context;
-  atomic_store(&job_threads, count);
-  atomic_store(&seats, (unsigned)(count - 1) * FREE);
-  wake_two();
+  job_seats = count - 1 < started ? count - 1 : started;
+  offer_job(nanoseconds);
   body(context, 0);
   end_job();
+  last_end = now();
   atomic_store(&busy, false);
 }
 
@@ -173,12 +231,11 @@ void ndr_pool_run(int wanted, ndr_pool_body *body, void *context) {
 /* A child of fork() has none of the threads, whatever they were doing; it starts its own. */
 static void begin_anew(void) {
   lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-  work = done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+  done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
   started = 0;
   retry_at = 0;
   atomic_store(&busy, false);
   atomic_store(&caller_waits, false);
-  atomic_store(&seats, 0);
   atomic_store(&sleeping, 0);
 }
 
@@ -192,8 +249,8 @@ __attribute__((destructor)) static void end_threads(void) {
   if (atomic_load(&owner) != getpid()) return;
   pthread_mutex_lock(&lock);
   atomic_store(&stop, true);
-  pthread_cond_broadcast(&work);
   int count = started;
   pthread_mutex_unlock(&lock);
-  for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
+  for (int i = 0; i < count; i++) wake(&seats[i]);
+  for (int i = 0; i < count; i++) pthread_join(seats[i].thread, NULL);
 }

@@ -2,13 +2,17 @@
 #ifndef NDR_CPU_POOL_H
 #define NDR_CPU_POOL_H
 
+#include <stdint.h>
+
 /* Does work until none is left. Calls that run at the same time have different numbers `thread`. */
 typedef void ndr_pool_body(void *context, int thread);
 
 /* Runs body(context, 0) in the calling thread, and body(context, 1) to body(context, wanted - 1) in threads of the
  * pool. Not all of these need to run: a thread that has not woken up when body(context, 0) returns stays away, and
  * where the pool serves another caller, or no thread can be started, the calling thread is alone. So body(context, 0)
- * must not return before all work is taken. Returns when every body that was begun has returned. */
-void ndr_pool_run(int wanted, ndr_pool_body *body, void *context);
+ * must not return before all work is taken. Returns when every body that was begun has returned.
+ *
+ * The work takes one thread about `nanoseconds`: threads that sleep are woken only where that pays. */
+void ndr_pool_run(int wanted, int64_t nanoseconds, ndr_pool_body *body, void *context);
 
 #endif

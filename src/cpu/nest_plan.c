@@ -73,10 +73,16 @@ static int choose_threads(const ndr_nest *nest, const ndr_plan *plan) {
   return tasks_of(nest) < threads ? (int)tasks_of(nest) : threads;
 }
 
+/* The pool need not tell a minute from a year, which would not fit if elements are repeated often enough. */
+static int64_t nanoseconds_of(const ndr_nest *nest, const ndr_canonical *problem) {
+  double seconds = work_of(nest, problem) * problem->op_count;
+  return (int64_t)(1e9 * (seconds < 60 ? seconds : 60));
+}
+
 void ndr_nest_install(const ndr_nest *nest, ndr_plan *plan) {
   ndr_nest installed = *nest;
   installed.threads = choose_threads(nest, plan);
-  installed.nanoseconds = (int64_t)(work_of(nest, &plan->problem) * plan->problem.op_count * 1e9);
+  installed.nanoseconds = nanoseconds_of(nest, &plan->problem);
   memcpy(plan->config, &installed, sizeof installed);
   plan->workspace = (size_t)installed.threads * (sizeof(ndr_task_share) + (size_t)nest->scratch_bytes);
   if (nest->splits > 1) plan->workspace += (size_t)(tasks_of(nest) * nest->block + nest->chunks) * 8;

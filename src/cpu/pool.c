@@ -38,7 +38,7 @@ static pthread_cond_t done = PTHREAD_COND_INITIALIZER;
 static int started;         /* number of threads */
 static int64_t retry_at;    /* when more may be started, after the system refused one */
 static _Atomic pid_t owner; /* the process that started them */
-static atomic_bool busy, stop, caller_waits;
+static atomic_bool stop, caller_waits;
 static atomic_int sleeping; /* number of threads */
 
 /* From an offer to the beginning of a thread that slept, as measured, on average: a few microseconds, or 100 in a
@@ -46,12 +46,15 @@ static atomic_int sleeping; /* number of threads */
 static _Atomic int64_t wake_nanoseconds = 30000;
 #define MOST_WAKE_NANOSECONDS 200000
 
-/* The job; written while no seat is offered or taken. */
-static ndr_pool_body *job;
-static void *job_context;
-static int job_seats;
-static int64_t job_begin, last_end;
-static atomic_int next_to_wake; /* its first seat that no thread has tried to wake */
+/* The job. The caller that made the pool busy writes it, while no seat is offered or taken. */
+static struct {
+  _Alignas(128) atomic_bool busy;
+  atomic_int next_to_wake; /* its first seat that no thread has tried to wake */
+  ndr_pool_body *body;
+  void *context;
+  int seats;
+  int64_t begin, last_end; /* when it began, and when the one before it ended */
+} job;
 
 static int64_t now(void) {
   struct timespec time;
@@ -69,7 +72,7 @@ static void relax(void) {
 
 /* More threads than cores would disturb each other by polling. */
 static bool crowded(void) {
-  return job_seats >= ndr_thread_count();
+  return job.seats >= ndr_thread_count();
 }
 
 /* Polls until a seat is no longer in a state, for a short time; returns whether it is so. */
@@ -77,7 +80,7 @@ static bool linger(pool_seat *seat, int state) {
   int64_t end = now() + atomic_load(&wake_nanoseconds);
   do
     for (int i = 0; i < 16; i++) {
-      if (atomic_load(&seat->state) != state || atomic_load(&stop)) return true;
+      if (atomic_load(&seat->state) != state) return true;
       relax();
     }
   while (now() < end);
@@ -91,11 +94,11 @@ static void wake(pool_seat *seat) {
   pthread_cond_signal(&seat->offered);
 }
 
-/* Every thread that starts on a job wakes two more, so that the caller need not wake all. */
+/* The caller wakes two threads, and every thread that begins two more, so that the caller need not wake all. */
 static void wake_two(void) {
   for (int woken = 0; woken < 2 && atomic_load(&sleeping) > 0;) {
-    int next = atomic_fetch_add(&next_to_wake, 1);
-    if (next >= job_seats) return;
+    int next = atomic_fetch_add(&job.next_to_wake, 1);
+    if (next >= job.seats) return;
     if (!atomic_load(&seats[next].asleep)) continue;
     wake(&seats[next]);
     woken++;
@@ -115,20 +118,24 @@ static void leave(pool_seat *seat) {
   pthread_mutex_unlock(&lock);
 }
 
-/* The caller offers, then adds 0 to `sleeping`: the second of both additions sees what was written before the first. */
-static void sleep_until_offer(pool_seat *seat) {
+/* Returns whether the thread slept before its seat was offered. The caller offers, then adds 0 to `sleeping`: the
+ * second of both additions sees what was written before the first. */
+static bool sleep_until_offer(pool_seat *seat) {
+  bool slept = false;
   pthread_mutex_lock(&seat->lock);
   atomic_store(&seat->asleep, true);
   atomic_fetch_add(&sleeping, 1);
-  while (atomic_load(&seat->state) != OFFERED && !atomic_load(&stop)) pthread_cond_wait(&seat->offered, &seat->lock);
+  for (; atomic_load(&seat->state) != OFFERED && !atomic_load(&stop); slept = true)
+    pthread_cond_wait(&seat->offered, &seat->lock);
   atomic_fetch_sub(&sleeping, 1);
   atomic_store(&seat->asleep, false);
   pthread_mutex_unlock(&seat->lock);
+  return slept;
 }
 
 /* One thread that had to wait long for a core does not count for more than one. */
 static void learn_from_waking(void) {
-  int64_t took = now() - job_begin, mean = atomic_load(&wake_nanoseconds);
+  int64_t took = now() - job.begin, mean = atomic_load(&wake_nanoseconds);
   if (took > MOST_WAKE_NANOSECONDS) took = MOST_WAKE_NANOSECONDS;
   atomic_store(&wake_nanoseconds, mean + (took - mean) / 8);
 }
@@ -137,14 +144,13 @@ static void *run_thread(void *own) {
   pool_seat *seat = own;
   for (bool slept = false; !atomic_load(&stop);) {
     if (!take(seat)) {
-      sleep_until_offer(seat);
-      slept = true;
+      slept = sleep_until_offer(seat);
       continue;
     }
     if (slept) learn_from_waking();
     slept = false;
     wake_two();
-    job(job_context, (int)(seat - seats) + 1);
+    job.body(job.context, (int)(seat - seats) + 1);
     bool lingers = !crowded();
     leave(seat);
     if (lingers) linger(seat, EMPTY);
@@ -181,13 +187,16 @@ static void start_threads(int count) {
 /* Waking threads pays where there is much to do, or where jobs follow each other: then they are awake for the next. */
 static bool waking_pays(int64_t nanoseconds) {
   int64_t wake = atomic_load(&wake_nanoseconds);
-  return nanoseconds > 2 * wake || job_begin - last_end < wake;
+  return nanoseconds > 2 * wake || job.begin - job.last_end < wake;
 }
 
+/* No thread is woken before its seat is offered: it would go to sleep again, and none would wake it for this job. */
 static void offer_job(int64_t nanoseconds) {
-  job_begin = now();
-  atomic_store(&next_to_wake, waking_pays(nanoseconds) ? 0 : job_seats);
-  for (int i = 0; i < job_seats; i++) atomic_store_explicit(&seats[i].state, OFFERED, memory_order_release);
+  job.begin = now();
+  atomic_store(&job.next_to_wake, job.seats);
+  for (int i = 0; i < job.seats; i++) atomic_store_explicit(&seats[i].state, OFFERED, memory_order_release);
+  if (!waking_pays(nanoseconds)) return;
+  atomic_store(&job.next_to_wake, 0);
   if (atomic_fetch_add(&sleeping, 0) > 0) wake_two();
 }
 
@@ -201,40 +210,41 @@ static void wait_for(pool_seat *seat) {
 }
 
 static void end_job(void) {
-  for (int i = 0; i < job_seats; i++) {
+  for (int i = 0; i < job.seats; i++) {
     int offered = OFFERED;
     if (atomic_load(&seats[i].state) == OFFERED) atomic_compare_exchange_strong(&seats[i].state, &offered, EMPTY);
   }
-  for (int i = 0; i < job_seats; i++)
+  for (int i = 0; i < job.seats; i++)
     if (atomic_load(&seats[i].state) != EMPTY) wait_for(&seats[i]);
 }
 
 void ndr_pool_run(int wanted, int64_t nanoseconds, ndr_pool_body *body, void *context) {
   int count = wanted < NDR_MOST_THREADS ? wanted : NDR_MOST_THREADS;
-  if (count < 2 || atomic_load(&stop) || atomic_exchange(&busy, true)) {
+  if (count < 2 || atomic_load(&stop) || atomic_exchange(&job.busy, true)) {
     body(context, 0);
     return;
   }
   start_threads(count - 1);
-  job = body;
-  job_context = context;
-  job_seats = count - 1 < started ? count - 1 : started;
+  job.body = body;
+  job.context = context;
+  job.seats = count - 1 < started ? count - 1 : started;
   offer_job(nanoseconds);
   body(context, 0);
   end_job();
-  last_end = now();
-  atomic_store(&busy, false);
+  job.last_end = now();
+  atomic_store(&job.busy, false);
 }
 
 /* ---- forks, and the end ---- */
 
 /* A child of fork() has none of the threads, whatever they were doing; it starts its own. */
 static void begin_anew(void) {
+  for (int i = 0; i < started; i++) atomic_store(&seats[i].state, EMPTY);
   lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
   started = 0;
   retry_at = 0;
-  atomic_store(&busy, false);
+  atomic_store(&job.busy, false);
   atomic_store(&caller_waits, false);
   atomic_store(&sleeping, 0);
 }

@@ -137,6 +137,18 @@ START_TEST(children_of_busy_parents_reduce) {
 }
 END_TEST
 
+/* The threads of the pool poll for some time after a call, and are on their way to sleep then. */
+START_TEST(children_of_polling_parents_reduce) {
+  make_numbers();
+  for (int i = 0; i < 100; i++) {
+    float sum = sum_by(ndreduce, LARGEST, 4);
+    if (i % 4) usleep((useconds_t)i);
+    ck_assert_msg(child_succeeds(reduces_once), "fork %d", i);
+    ck_assert(sum_by(ndreduce, LARGEST, 4) == sum);
+  }
+}
+END_TEST
+
 /* ---- calls at the same time ---- */
 
 static void *sum_often(void *sum) {
@@ -155,47 +167,17 @@ START_TEST(calls_may_overlap) {
 }
 END_TEST
 
-/* Work within work is done by the thread that has it; the task numbers show that none is lost or done twice. */
-typedef struct nest {
-  int depth;
-  atomic_int next;
-  atomic_int done[64];
-} nest;
-
-static void run_nest(void *context, int thread) {
-  nest *outer = context;
-  (void)thread;
-  for (int i; (i = atomic_fetch_add(&outer->next, 1)) < 64;) {
-    nest inner = {.depth = outer->depth + 1};
-    if (inner.depth < 3) ndr_pool_run(4, run_nest, &inner);
-    for (int k = 0; inner.depth < 3 && k < 64; k++)
-      if (atomic_load(&inner.done[k]) != 1) return;
-    atomic_fetch_add(&outer->done[i], 1);
-  }
+/* The pool has one job at a time; a call that comes during another has all shares to itself. */
+static void sum_within(void *context, int thread) {
+  float sum = sum_by(ndreduce, LARGEST, 8);
+  if (thread == 0) *(float *)context = sum;
 }
 
-START_TEST(work_may_hold_work) {
-  nest outer = {.depth = 0};
-  ndr_pool_run(4, run_nest, &outer);
-  for (int i = 0; i < 64; i++) ck_assert_int_eq(atomic_load(&outer.done[i]), 1);
-}
-END_TEST
-
-/* None begins after the call has returned. */
-static void count_up(void *context, int thread) {
-  (void)thread;
-  atomic_fetch_add((atomic_int *)context, 1);
-}
-
-START_TEST(bodies_begin_once_each_at_most) {
-  for (int i = 0; i < 1000; i++) {
-    atomic_int begun = 0;
-    ndr_pool_run(5, count_up, &begun);
-    int now = atomic_load(&begun);
-    ck_assert_int_ge(now, 1);
-    ck_assert_int_le(now, 5);
-    ck_assert_int_eq(now, atomic_load(&begun));
-  }
+START_TEST(calls_may_come_from_within_the_pool) {
+  float sum = 0;
+  make_numbers();
+  ndr_pool_run(4, 1000000000, sum_within, &sum);
+  ck_assert(sum == sum_by(ndreduce, LARGEST, 1));
 }
 END_TEST
 
@@ -257,6 +239,36 @@ static bool exit_during_a_call(void) {
 START_TEST(programs_may_end_during_a_call) {
   make_numbers();
   for (int i = 0; i < 20; i++) ck_assert(child_succeeds(exit_during_a_call));
+}
+END_TEST
+
+static atomic_int inside;
+
+static void work_long(void *context, int thread) {
+  atomic_fetch_add(&inside, 1);
+  for (int i = 0; thread == 0 && i < PATIENCE * 1000 && atomic_load(&inside) < 2; i++) usleep(1000);
+  usleep(thread == 0 ? 50000 : 150000);
+  atomic_fetch_sub(&inside, 1);
+  (void)context;
+}
+
+/* A caller that did not wait for the others would hand its memory back while they write to it. */
+static void *run_and_look(void *unused) {
+  ndr_pool_run(2, 1000000000, work_long, NULL);
+  if (atomic_load(&inside) != 0) _exit(1);
+  return unused;
+}
+
+static bool exit_during_a_job(void) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, run_and_look, NULL) != 0 || pthread_detach(thread) != 0) return false;
+  while (atomic_load(&inside) < 2) usleep(1000);
+  usleep(20000);
+  exit(0); /* NOLINT(concurrency-mt-unsafe): that is the point */
+}
+
+START_TEST(the_end_of_a_program_disturbs_no_call) {
+  for (int i = 0; i < 5; i++) ck_assert(child_succeeds(exit_during_a_job));
 }
 END_TEST
 
@@ -357,9 +369,10 @@ END_TEST
 
 int main(void) {
   Suite *suite = suite_create("threads");
-  suite_case(suite, "threads", 600, children_reduce, children_of_busy_parents_reduce, calls_may_overlap,
-             work_may_hold_work, bodies_begin_once_each_at_most, threads_take_no_signals, the_library_can_be_unloaded,
-             programs_may_end_during_a_call, no_threads_are_needed, a_limit_on_threads_may_be_for_a_while,
+  suite_case(suite, "threads", 600, children_reduce, children_of_busy_parents_reduce,
+             children_of_polling_parents_reduce, calls_may_overlap, calls_may_come_from_within_the_pool,
+             threads_take_no_signals, the_library_can_be_unloaded, programs_may_end_during_a_call,
+             the_end_of_a_program_disturbs_no_call, no_threads_are_needed, a_limit_on_threads_may_be_for_a_while,
              the_environment_sets_the_count, control_groups_limit_the_count, NULL);
   return suite_run(suite);
 }

@@ -36,7 +36,7 @@ int main(void) {
   int done = 0;
   for (int round = 0; round < 100; round++) {
     work w = {.visits = 0};
-    ndr_pool_run(THREADS, visit_all, &w);
+    ndr_pool_run(THREADS, 1000000000, visit_all, &w);
     for (int i = 0; i < COUNT; i++) sum += w.parts[i];
     for (int i = 0; i < THREADS; i++) done += w.done_by[i];
   }

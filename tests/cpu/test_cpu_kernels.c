@@ -32,6 +32,15 @@ static int64_t any_lanes(rng *random) {
   return lanes > NDR_LANES ? NDR_LANES : lanes;
 }
 
+/* Makes a tile a run, whose elements follow each other in memory and mostly in index. */
+static void make_run(rng *random, ndr_tile *tile) {
+  tile->lanes = rng_once_in(random, 2) ? 32 : 64;
+  tile->period = 1;
+  tile->row_stride = tile->lanes;
+  tile->index_lane = rng_between(random, 1, 3);
+  if (!rng_once_in(random, 4)) tile->index_row = tile->lanes * tile->index_lane;
+}
+
 static ndr_tile any_tile(rng *random) {
   ndr_tile tile = {.lanes = any_lanes(random), .rows = rng_between(random, 1, MOST_ROWS), .lane_stride = 1};
   tile.period = rng_once_in(random, 2) ? tile.lanes : 1;
@@ -41,6 +50,7 @@ static ndr_tile any_tile(rng *random) {
   tile.index = rng_between(random, 0, 1000);
   tile.index_row = rng_between(random, 0, 3000);
   tile.index_lane = rng_between(random, -3, 3);
+  if (rng_once_in(random, 4)) make_run(random, &tile);
   tile.cached = rng_once_in(random, 4);
   tile.in_f64 = rng_once_in(random, 4);
   tile.fresh = rng_once_in(random, 2);
@@ -111,8 +121,39 @@ START_TEST(instruction_sets_give_the_same_bits) {
 }
 END_TEST
 
+static double sum_of_run(const ndr_isa *isa, ndr_dtype dtype, const uint16_t *elements, int64_t rows) {
+  const ndr_tile tile = {.data = elements, .lanes = 64, .rows = rows, .row_stride = 64, .period = 1, .fresh = true};
+  uint64_t word;
+  double sum;
+  isa->fold[0][dtype][NDR_SUM](&tile, &word, 1);
+  memcpy(&sum, &word, sizeof sum);
+  return sum;
+}
+
+/* Small integers have exact sums, whatever is added to what. A few rows of the largest bf16 overflow an f32. */
+START_TEST(runs_of_halves_have_all_rows) {
+  static uint16_t elements[64 * NDR_ROWS];
+  find_known();
+  for (int i = 0; i < known_count; i++) {
+    double sum = 0;
+    for (int64_t rows = 1; rows <= NDR_ROWS; rows++) {
+      for (int64_t e = (rows - 1) * 64; e < rows * 64; e++) {
+        elements[e] = ndr_f16_from_double((double)(e % 61));
+        sum += (double)(e % 61);
+      }
+      ck_assert_msg(sum_of_run(known[i], NDR_F16, elements, rows) == sum, "%s, %lld rows", known[i]->name,
+                    (long long)rows);
+    }
+    elements[100] = 0x7c00;
+    ck_assert(isinf(sum_of_run(known[i], NDR_F16, elements, 16)));
+    for (int64_t e = 0; e < 64 * NDR_ROWS; e++) elements[e] = 0x7f7f;
+    ck_assert(sum_of_run(known[i], NDR_BF16, elements, 100) == 6400 * (double)ndr_bf16_to_float(0x7f7f));
+  }
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("cpu kernels");
-  suite_case(suite, "kernels", 120, instruction_sets_give_the_same_bits, NULL);
+  suite_case(suite, "kernels", 120, instruction_sets_give_the_same_bits, runs_of_halves_have_all_rows, NULL);
   return suite_run(suite);
 }

@@ -4,6 +4,7 @@
  * load_f64_DTYPE(to, at, count), load_i64_DTYPE and load_u64_DTYPE load the first `count` of eight elements, and 0
  * after them. They write to memory, which inlining removes: vectors that are returned would have another ABI on each
  * instruction set. */
+typedef float f32x8 __attribute__((vector_size(32)));
 typedef double f64x8 __attribute__((vector_size(64)));
 typedef int64_t i64x8 __attribute__((vector_size(64)));
 typedef uint64_t u64x8 __attribute__((vector_size(64)));

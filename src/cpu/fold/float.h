@@ -2,6 +2,8 @@
  *   NAME(kernel)          how its functions are called
  *   ELEMENT, INDEX        the element type and the unsigned type of its size
  *   WIDEN(at)             the run_part of the elements at an address
+ *   VEC(op)               the instruction `op` for a register of elements
+ *   COMPARE(a, b, how)    not 0 if elements of two registers compare so
  *   SKIP                  1: NaN elements are left out
  *   EXP, PICK             exp_ and pick_ of the element type
  *   JOIN_FLOAT(kernel)    the join of values that treats NaN alike
@@ -200,13 +202,24 @@ static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch)
 
 #define WINS(condition) ((INDEX)0 - (INDEX)(condition))
 
+#ifdef RUN_PART
+#include "cpu/fold/extreme.h"
+#define EXTREMES(largest, best) NAME(extremes)(largest, tile, best)
+#define ARGUMENT(largest) NAME(argument)(largest, tile, words, WORD(1))
+#else
+#define EXTREMES(largest, best) false
+#define ARGUMENT(largest) false
+#endif
+
 #define EXTREME(op, limit, better)                                                                                     \
   static void NAME(op)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                        \
     const int64_t lanes = tile->lanes;                                                                                 \
     ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
     ALIGNED uint64_t words[NDR_LANES];                                                                                 \
-    EACH_LANE(best[l] = START(limit))                                                                                  \
-    FOLD_ROWS(0, ELEMENT b = best[l], b = PICK(WINS(REPLACES(better, b)), x, b), best[l] = b);                         \
+    if (!EXTREMES((limit) < 0, best)) {                                                                                \
+      EACH_LANE(best[l] = START(limit))                                                                                \
+      FOLD_ROWS(0, ELEMENT b = best[l], b = PICK(WINS(REPLACES(better, b)), x, b), best[l] = b);                       \
+    }                                                                                                                  \
     EACH_LANE(words[l] = word_of((double)best[l]))                                                                     \
     settle(JOIN_FLOAT(op), 1, tile, words, states, pitch);                                                             \
   }                                                                                                                    \
@@ -216,6 +229,10 @@ static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch)
     ALIGNED ELEMENT best[NDR_LANES];                                                                                   \
     ALIGNED INDEX at[NDR_LANES];                                                                                       \
     ALIGNED uint64_t words[2 * NDR_LANES];                                                                             \
+    if (ARGUMENT((limit) < 0)) {                                                                                       \
+      deposit(JOIN_FLOAT(arg##op), 2, tile, words, states, pitch);                                                     \
+      return;                                                                                                          \
+    }                                                                                                                  \
     EACH_LANE(best[l] = ROW(0)[l]; at[l] = 0)                                                                          \
     FOLD_ROWS(1, ELEMENT b = best[l]; INDEX i = at[l], const INDEX wins = WINS(FIRST_REPLACES(better, b));             \
               b = PICK(wins, x, b); i = ((INDEX)row & wins) | (i & ~wins), best[l] = b; at[l] = i);                    \
@@ -233,9 +250,11 @@ static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
   ALIGNED ELEMENT least[NDR_LANES], most[NDR_LANES];
   ALIGNED uint64_t words[2 * NDR_LANES];
-  EACH_LANE(least[l] = START(INFINITY); most[l] = START(-INFINITY))
-  FOLD_ROWS(0, ELEMENT a = least[l]; ELEMENT b = most[l], a = PICK(WINS(REPLACES(<, a)), x, a);
-            b = PICK(WINS(REPLACES(>, b)), x, b), least[l] = a; most[l] = b);
+  if (!EXTREMES(false, least) || !EXTREMES(true, most)) {
+    EACH_LANE(least[l] = START(INFINITY); most[l] = START(-INFINITY))
+    FOLD_ROWS(0, ELEMENT a = least[l]; ELEMENT b = most[l], a = PICK(WINS(REPLACES(<, a)), x, a);
+              b = PICK(WINS(REPLACES(>, b)), x, b), least[l] = a; most[l] = b);
+  }
   EACH_LANE(words[l] = word_of((double)least[l]); WORD(1)[l] = word_of((double)most[l]))
   settle(JOIN_FLOAT(ptp), 2, tile, words, states, pitch);
 }
@@ -278,3 +297,7 @@ static void NAME(logsumexp)(const ndr_tile *tile, uint64_t *states, int64_t pitc
 #undef FIRST_REPLACES
 #undef START
 #undef WINS
+#undef EXTREMES
+#undef ARGUMENT
+#undef VEC
+#undef COMPARE

@@ -102,6 +102,8 @@
 #define PICK pick_f32
 #define ELEMENT float
 #define WIDEN WIDEN_F32
+#define VEC(op) VECTOR(op, ps)
+#define COMPARE(a, b, how) COMPARED(ps, a, b, how)
 #define PART_OF_ELEMENT PART_OF_F32
 #define INDEX uint32_t
 #define JOIN_FLOAT(kernel) join_##kernel##_f64
@@ -112,6 +114,8 @@
 #define PICK pick_f64
 #define ELEMENT double
 #define WIDEN WIDEN_F64
+#define VEC(op) VECTOR(op, pd)
+#define COMPARE(a, b, how) COMPARED(pd, a, b, how)
 #define PART_OF_ELEMENT WIDEN_F64
 #define INDEX uint64_t
 #define JOIN_FLOAT(kernel) join_##kernel##_f64
@@ -136,7 +140,8 @@
 #define LOAD_REAL load_f64_f16
 #define WIDE_OF(x) f32_of_f16(x)
 #ifdef __F16C__
-#define PART_OF(at) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(at)))
+#define LOAD_PART(at) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(at)))
+#define PART_OF(at) LOAD_PART(at)
 #endif
 #include "cpu/fold/half.h"
 #define NAME(kernel) kernel##_bf16
@@ -148,7 +153,8 @@
 #define WIDE_OF(x) f32_of_bf16(x)
 #ifdef __AVX2__
 #define BITS_OF(at) _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)(at)))
-#define PART_OF(at) _mm256_castsi256_ps(_mm256_slli_epi32(BITS_OF(at), 16))
+#define LOAD_PART(at) _mm256_castsi256_ps(_mm256_slli_epi32(BITS_OF(at), 16))
+#define PART_OF(at) LOAD_PART(at)
 #endif
 #include "cpu/fold/half.h"
 #undef BITS_OF
@@ -161,6 +167,8 @@
 #define PICK pick_f32
 #define ELEMENT float
 #define WIDEN WIDEN_F32
+#define VEC(op) VECTOR(op, ps)
+#define COMPARE(a, b, how) COMPARED(ps, a, b, how)
 #define INDEX uint32_t
 #define JOIN_FLOAT(kernel) join_##kernel##_skip
 #include "cpu/fold/float.h"
@@ -169,6 +177,8 @@
 #define PICK pick_f64
 #define ELEMENT double
 #define WIDEN WIDEN_F64
+#define VEC(op) VECTOR(op, pd)
+#define COMPARE(a, b, how) COMPARED(pd, a, b, how)
 #define INDEX uint64_t
 #define JOIN_FLOAT(kernel) join_##kernel##_skip
 #include "cpu/fold/float.h"

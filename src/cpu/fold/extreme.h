@@ -1,0 +1,76 @@
+/* Template: the least or largest element of each lane, a register of lanes at a time, where no element is NaN. Included
+ * by float.h, with what it is given.
+ *
+ * Of two equal elements the instructions for minimum and maximum give the second, and so keep the one that is there, as
+ * FOLD_ROWS does. Comparing, looking for NaN and selecting for each element takes three times as long. */
+typedef __typeof__(VEC(setzero)()) NAME(vector);
+
+#define PER ((int64_t)(sizeof(NAME(vector)) / sizeof(ELEMENT)))
+#define PARTS (RUN_LANES / PER)
+
+INLINE NAME(vector) NAME(better)(bool largest, NAME(vector) x, NAME(vector) b) {
+  return largest ? VEC(max)(x, b) : VEC(min)(x, b);
+}
+
+/* Goes on with rows of RUN_LANES lanes; returns whether an element is NaN. */
+INLINE bool NAME(extremes_of_rows)(bool largest, const ELEMENT *at, int64_t stride, int64_t rows, bool prefetches,
+                                   ELEMENT *best) {
+  NAME(vector) b[PARTS];
+  unsigned unordered = 0;
+  for (int64_t i = 0; i < PARTS; i++) b[i] = VEC(loadu)(best + i * PER);
+  for (int64_t row = 0; row < rows; row++, at += stride) {
+    if (prefetches) prefetch_row(at, RUN_LANES * sizeof(ELEMENT));
+    for (int64_t i = 0; i < PARTS; i += 2) {
+      const NAME(vector) x = VEC(loadu)(at + i * PER), y = VEC(loadu)(at + (i + 1) * PER);
+      unordered |= COMPARE(x, y, _CMP_UNORD_Q);
+      b[i] = NAME(better)(largest, x, b[i]);
+      b[i + 1] = NAME(better)(largest, y, b[i + 1]);
+    }
+  }
+  for (int64_t i = 0; i < PARTS; i++) VEC(storeu)(best + i * PER, b[i]);
+  return unordered != 0;
+}
+
+/* Returns false if an element is NaN, or the tile too narrow. The last lanes overlap those before: looking at an
+ * element again changes nothing. */
+INLINE bool NAME(extremes)(bool largest, const ndr_tile *tile, ELEMENT *best) {
+  const int64_t lanes = tile->lanes, stride = tile->row_stride;
+  const bool four = four_rows(tile, (int64_t)sizeof(ELEMENT));
+  bool unordered = false;
+  if (lanes < RUN_LANES) return false;
+  EACH_LANE(best[l] = largest ? -(ELEMENT)INFINITY : (ELEMENT)INFINITY)
+  if (is_run(tile)) return !NAME(extremes_of_rows)(largest, ROW(0), stride, tile->rows, !tile->cached, best);
+  for (int64_t row = 0, rows; row < tile->rows && !unordered; row += rows) {
+    rows = four && row + 4 <= tile->rows ? 4 : 1;
+    for (int64_t r = row; r < row + rows; r++) prefetch_ahead(tile, ROW(r), (size_t)lanes * sizeof(ELEMENT));
+    for (int64_t first = 0; first < lanes; first += RUN_LANES) {
+      const int64_t l = lower(first, lanes - RUN_LANES);
+      if (rows == 4)
+        unordered |= NAME(extremes_of_rows)(largest, ROW(row) + l, stride, 4, false, best + l);
+      else
+        unordered |= NAME(extremes_of_rows)(largest, ROW(row) + l, stride, 1, false, best + l);
+    }
+  }
+  return !unordered;
+}
+
+/* The value and the index of the first of the largest elements of a run, or of the least ones, if its elements ascend
+ * in memory as in index. Returns false if they do not, or the tile is no run, or one is NaN. */
+INLINE bool NAME(argument)(bool largest, const ndr_tile *tile, uint64_t *value, uint64_t *index) {
+  ALIGNED ELEMENT best[RUN_LANES];
+  const ELEMENT *at = tile->data;
+  if (!is_run(tile) || tile->index_lane <= 0 || tile->index_row != tile->index_lane * RUN_LANES) return false;
+  if (!NAME(extremes)(largest, tile, best)) return false;
+  for (int64_t l = 1; l < RUN_LANES; l++)
+    if (largest ? best[l] > best[0] : best[l] < best[0]) best[0] = best[l];
+  const NAME(vector) wanted = VEC(set1)(best[0]);
+  int64_t first = 0;
+  while (COMPARE(VEC(loadu)(at + first), wanted, _CMP_EQ_OQ) == 0) first += PER;
+  while (at[first] != best[0]) first++;
+  *value = word_of((double)at[first]);
+  *index = (uint64_t)(tile->index + first * tile->index_lane);
+  return true;
+}
+
+#undef PER
+#undef PARTS

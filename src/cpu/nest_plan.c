@@ -9,7 +9,8 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
 
 /* What a core does, measured on a Zen 4 core at 3.7 GHz; they need only be right beside each other. */
 #define FOLD_RATE 35e9        /* bytes a second through one op, out of the cache */
-#define SHUFFLE_RATE 16e9     /* bytes a second gathered from strides up to 4, or transposed */
+#define STEP_RATE 24e9        /* bytes a second gathered from strides up to 4 */
+#define SHUFFLE_RATE 16e9     /* transposed */
 #define GATHER_SECONDS 0.5e-9 /* an element gathered from any other stride */
 #define TILE_SECONDS 25e-9    /* starting one op on one tile */
 #define ROW_SECONDS 0.7e-9    /* starting a row */
@@ -25,8 +26,8 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
 
 static double gather_seconds(const ndr_nest *nest, double elements, double bytes) {
   if (nest->lane_stride == 1) return 0;
-  if (nest->lane_stride <= 4 || (nest->row_stride == 1 && (double)nest->rows * bytes >= 16))
-    return elements * bytes / SHUFFLE_RATE;
+  if (nest->lane_stride <= 4) return elements * bytes / STEP_RATE;
+  if (nest->row_stride == 1 && (double)nest->rows * bytes >= 16) return elements * bytes / SHUFFLE_RATE;
   return elements * GATHER_SECONDS;
 }
 

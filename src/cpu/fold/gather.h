@@ -12,11 +12,29 @@ typedef BITS __attribute__((vector_size(16))) GATHER(vector);
 #define GATHER_ROW(stride)                                                                                             \
   for (int64_t l = 0; l < lanes; l++) to[l] = from[l * (stride)]
 
+/* Every second element, eight at a time: of the second vector, which begins where the first ends, those in odd places,
+ * so that nothing behind the last element is read. GCC 12 takes three times as long. */
+static int64_t GATHER(every_second)(const GATHER(element) *restrict from, GATHER(element) *restrict to, int64_t lanes) {
+  typedef BITS __attribute__((vector_size(8 * sizeof(BITS)))) eight;
+  int64_t l = 0;
+  for (; sizeof(BITS) <= 8 && l + 8 <= lanes; l += 8) {
+    eight a, b;
+    prefetch_row(from + 2 * l, 2 * sizeof a);
+    memcpy(&a, from + 2 * l, sizeof a);
+    memcpy(&b, from + 2 * l + 7, sizeof b);
+    a = __builtin_shufflevector(a, b, 0, 2, 4, 6, 9, 11, 13, 15);
+    memcpy(to + l, &a, sizeof a);
+  }
+  return l;
+}
+
 static void GATHER(row)(const GATHER(element) *restrict from, int64_t lane_stride, GATHER(element) *restrict to,
                         int64_t lanes) {
   switch (lane_stride) {
   case 1: GATHER_ROW(1); break;
-  case 2: GATHER_ROW(2); break;
+  case 2:
+    for (int64_t l = GATHER(every_second)(from, to, lanes); l < lanes; l++) to[l] = from[l * 2];
+    break;
   case 3: GATHER_ROW(3); break;
   case 4: GATHER_ROW(4); break;
   default: GATHER_ROW(lane_stride); break;
@@ -129,6 +147,10 @@ static void GATHER(tile)(const void *source, int64_t row_stride, int64_t lane_st
   }
   if (ahead) {
     GATHER(far_rows)(from + row * row_stride, row_stride, lane_stride, to + row * lanes, rows - row, lanes, ahead);
+    return;
+  }
+  if (row_stride == lanes * lane_stride) { /* one long row */
+    GATHER(row)(from + row * row_stride, lane_stride, to + row * lanes, (rows - row) * lanes);
     return;
   }
   for (; row < rows; row++) GATHER(row)(from + row * row_stride, lane_stride, to + row * lanes, lanes);

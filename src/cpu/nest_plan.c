@@ -14,9 +14,12 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
 #define GATHER_SECONDS 0.5e-9 /* an element gathered from any other stride */
 #define TILE_SECONDS 25e-9    /* starting one op on one tile */
 #define ROW_SECONDS 0.7e-9    /* starting a row */
-#define FAR_SECONDS 50e-9     /* starting a short row in a page of its own */
-#define SETTLE_SECONDS 25e-9  /* folding lanes together */
-#define OUTPUT_SECONDS 1e-9   /* writing one result */
+#define FAR_SECONDS 70e-9     /* starting a row of less than a page in a page of its own */
+/* Bytes of a problem up to which rows of 512 bytes and more are not far, as they are in a cache. Elements of less than
+ * 4 bytes take longer to add up than to arrive. */
+#define NEAR_BYTES 2097152
+#define SETTLE_SECONDS 25e-9 /* folding lanes together */
+#define OUTPUT_SECONDS 1e-9  /* writing one result */
 
 #define WAKE_SECONDS 5e-6 /* waking other threads; up to 40e-6 in a virtual machine */
 
@@ -55,7 +58,8 @@ static double work_of(const ndr_nest *nest, const ndr_canonical *problem) {
   double rows = nest->form == NDR_NEST_RUN ? tile / (double)nest->lanes + 1 : (double)nest->rows;
   double one = TILE_SECONDS + rows * ROW_SECONDS + tile * bytes / FOLD_RATE + gather_seconds(nest, tile, bytes);
   if (nest->form != NDR_NEST_ROWS) one += SETTLE_SECONDS;
-  if (nest->form == NDR_NEST_GRID && (double)nest->lanes * bytes < 512 && (double)nest->row_stride * bytes >= 4096)
+  if (nest->form == NDR_NEST_GRID && (double)nest->row_stride * bytes >= 4096 &&
+      (double)nest->lanes * bytes < (bytes >= 4 && elements * bytes > NEAR_BYTES ? 4096 : 512))
     one += rows * FAR_SECONDS;
   if (nest->form == NDR_NEST_RUN && nest->extent % (nest->lanes / nest->period)) one += TILE_SECONDS + SETTLE_SECONDS;
   return tiles * one + (double)problem->outputs * OUTPUT_SECONDS;

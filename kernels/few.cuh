@@ -1,96 +1,123 @@
-/* Family thread where rows are few and wide, and begin anywhere. The rows of one column are too few to keep memory
- * busy, so that a thread has vectors of several columns under way. They are copied to shared memory, which takes no
- * registers. A team is a block, all of whose threads read one row. What it reads of a row is cut into parts, each of
- * which has a vector of each thread. */
+/* Family thread where rows are few and begin anywhere. A thread loads all rows of its columns at once: those of one
+ * vector of columns, or where these are too few to keep memory busy, of several, its parts. There is code for each
+ * number of rows, because outputs of few elements leave only few instructions to each. */
 #ifndef NDR_FEW_CUH
 #define NDR_FEW_CUH
 
 #include "thread.cuh"
 
-/* A warp's columns. Its place in shared memory has room for NDR_LOADS_THREAD_FEW vectors of each thread, which lie at
- * place(part, row). The last thread of a warp needs one vector more. */
 template <class Op> struct few_rows {
   typedef typename Op::element T;
-  static const int count = column<Op, READ_SHIFTED>::count, width = NDR_WARP + 1;
-  const T *first; /* what the warp's first thread reads */
-  int vectors;    /* that it needs of a row to the end of the block's columns */
-  NDR_DEVICE few_rows(const ndr_params &p, const team_spot &t)
-      : first((const T *)p.data + t.at.offset + warp() * NDR_WARP * count),
-        vectors(((int)t.columns + count - 1) / count + 1 - warp() * NDR_WARP) {}
-  static NDR_DEVICE int warp() { return machine::thread() >> NDR_WARP_LOG; }
-  static NDR_DEVICE int lane() { return machine::thread() & (NDR_WARP - 1); }
-  static NDR_DEVICE i64 stride(const ndr_params &p) { return walked_axis(p).stride; }
-  static NDR_DEVICE ndr_vector *place(const ndr_params &p, int part, int row) {
-    return (ndr_vector *)machine::shared_bytes() + (warp() * NDR_LOADS_THREAD_FEW + part * (int)p.length + row) * width;
-  }
+  typedef typename Op::Accumulator Accumulator;
+  typedef column<Op, READ_SHIFTED> C;
+  /* Rows of which there is code, and parts that are accumulated at once: as many as there are registers for. */
+  static const int most = NDR_FEW_LOADS(sizeof(T)), bytes = C::count * (int)sizeof(Accumulator);
+  static const int most_parts = bytes <= 32 ? NDR_FEW_PARTS(2, sizeof(T)) : bytes <= 64 ? 2 : 1;
+  Accumulator a[most_parts][C::count];
 
-  /* Copies the vectors of all rows, those of them that exist: what the block's columns need, but nothing behind the
-   * array's end. */
-  NDR_DEVICE void copy(const ndr_params &p) const {
-    array_end<T> end(p);
-    const char *whole = end.whole();
-    const T *at = first;
-    for (int row = 0; row < p.length; row++, at += stride(p)) {
-      const char *from = (const char *)at - phase_of(at);
-      for (int part = 0; part < p.thread.parts; part++, from += NDR_BLOCK * sizeof(ndr_vector)) {
-        ndr_vector *to = place(p, part, row);
-        for (int k = lane(); k < (phase_of(at) ? width : NDR_WARP); k += NDR_WARP) {
-          const char *vector = from + k * sizeof(ndr_vector);
-          if (part * NDR_BLOCK + k >= vectors) continue;
-          if (vector < whole) machine::copy_vector(to + k, vector);
-          if (vector == whole) to[k] = end.load_rest();
-        }
-      }
+  /* Folds all rows. Parts are `pitch` columns apart. */
+  template <int ROWS> NDR_DEVICE void fold_all(const ndr_params &p, const T *at, int pitch) {
+    const int OF = NDR_FEW_PARTS(ROWS, sizeof(T)), PARTS = OF < most_parts ? OF : most_parts;
+    const ndr_param_axis &rows = walked_axis(p);
+    vector_pair pair[PARTS][ROWS];
+#pragma unroll
+    for (int row = 0; row < ROWS; row++, at += rows.stride) {
+#pragma unroll
+      for (int part = 0; part < PARTS; part++) pair[part][row] = C::load(at + part * pitch);
     }
-    machine::group_copies();
-    machine::await_copies<0>();
-    machine::warp_barrier();
+#pragma unroll
+    for (int part = 0; part < PARTS; part++) {
+      ndr_vector vector[ROWS];
+#pragma unroll
+      for (int row = 0; row < ROWS; row++) vector[row] = shifted<sizeof(T)>(pair[part][row]);
+      fold_batch_of<Op, READ_SHIFTED, ROWS>(p, a[part], vector, p.index_origin, rows.index_step);
+    }
   }
 
-  /* This thread's elements of a row of a part. */
-  NDR_DEVICE ndr_vector vector(const ndr_params &p, int part, int row) const {
-    const ndr_vector *own = place(p, part, row) + lane();
-    return shifted<sizeof(T)>(vector_pair{own[0], own[1], phase_of(first + row * stride(p))});
+  NDR_DEVICE void clear() {
+#pragma unroll
+    for (int part = 0; part < most_parts; part++) {
+#pragma unroll
+      for (int c = 0; c < C::count; c++) a[part][c] = Op::identity();
+    }
+  }
+
+  /* Makes part 1 part 0, and so on. */
+  NDR_DEVICE void next_part() {
+#pragma unroll
+    for (int part = 0; part + 1 < most_parts; part++) {
+#pragma unroll
+      for (int c = 0; c < C::count; c++) a[part][c] = a[part + 1][c];
+    }
+  }
+
+  NDR_DEVICE void fold(const ndr_params &p, const T *at, int pitch) {
+    int rows = (int)p.length;
+    if (rows == 2)
+      fold_all<2>(p, at, pitch);
+    else if (rows == 3)
+      fold_all<3>(p, at, pitch);
+    else if (rows == 4)
+      fold_all<4>(p, at, pitch);
+    else if (most > 4 && rows == 5)
+      fold_all<5>(p, at, pitch);
+    else if (most > 4)
+      fold_all<6>(p, at, pitch);
+  }
+
+  /* Folds row by row, and nothing behind the array's end. The last part comes to lie at most_parts - 1. */
+  NDR_DEVICE void fold_carefully(const ndr_params &p, const T *first, int pitch, int left) {
+#pragma unroll 1
+    for (int part = 0; part < most_parts; part++, first += pitch, left -= pitch) {
+      Accumulator total[C::count];
+      const T *at = first;
+      i64 index = p.index_origin;
+#pragma unroll
+      for (int c = 0; c < C::count; c++) total[c] = Op::identity();
+#pragma unroll 1
+      for (int row = 0; row < p.length && left > 0; row++, at += walked_axis(p).stride) {
+        fold_row<Op, READ_SHIFTED>(p, total, C::within(p, at) ? C::load(at) : C::load_last(p, at), index);
+        index += walked_axis(p).index_step;
+      }
+      next_part();
+#pragma unroll
+      for (int c = 0; c < C::count; c++) a[most_parts - 1][c] = total[c];
+    }
   }
 };
 
-/* What a block reads of part number `part` of an item. */
-template <class Op> NDR_DEVICE team_spot locate_part(const ndr_params &p, i64 item, int part) {
-  team_spot t = locate_team(p, item);
-  const int each = NDR_BLOCK * few_rows<Op>::count;
-  t.at.step(p.axes[0], part * each);
-  t.columns = t.columns - part * each < each ? t.columns - part * each : each;
-  return t;
-}
-
-/* Writes a part of an item, located again because its place would take registers while rows are folded. */
-template <class Op>
-NDR_DEVICE void emit_part(const ndr_params &p, i64 item, int part, const typename Op::Accumulator *a) {
-  column_team team = {0, machine::thread(), 0, 1};
-  emit_team<Op, READ_SHIFTED>(p, locate_part<Op>(p, machine::opaque(item), part), a, team);
-}
-
-template <class Op> NDR_DEVICE void reduce_few(const ndr_params &p, i64 item, const few_rows<Op> &few) {
-  i64 step = walked_axis(p).index_step;
-  few.copy(p);
+template <class Op> NDR_DEVICE void reduce_few(const ndr_params &p, i64 item) {
+  typedef few_rows<Op> few;
+  column_team team(p);
+  team_spot t = spot_of(p, item, team.number);
+  int pitch = p.thread.lanes.count * few::C::count;
+  int at_once = p.thread.parts < few::most_parts ? p.thread.parts : few::most_parts;
 #pragma unroll 1
-  for (int part = 0; part < p.thread.parts; part++) {
-    typename Op::Accumulator a[few_rows<Op>::count];
-#pragma unroll
-    for (int c = 0; c < few_rows<Op>::count; c++) a[c] = Op::identity();
+  for (int done = 0; done < p.thread.parts; done += at_once) {
+    few rows;
+    const typename Op::element *at = (const typename Op::element *)p.data + t.at.offset + team.lane * few::C::count;
+    int left = (int)t.columns - team.lane * few::C::count;
+    rows.clear();
+    if (left > 0) {
+      const typename Op::element *last = at + (few::most_parts - 1) * pitch + (p.length - 1) * walked_axis(p).stride;
+      if (few::C::within(p, last))
+        rows.fold(p, at, pitch);
+      else
+        rows.fold_carefully(p, at, pitch, left);
+    }
 #pragma unroll 1
-    for (int row = 0; row < p.length; row++)
-      fold_row<Op, READ_SHIFTED>(p, a, few.vector(p, part, row), p.index_origin + row * step);
-    emit_part<Op>(p, item, part, a);
+    for (int part = 0; part < at_once; part++) {
+      emit_team<Op, READ_SHIFTED>(p, t, rows.a[0], team);
+      rows.next_part();
+      t.at.step(p.axes[0], pitch);
+      t.columns -= pitch;
+    }
   }
-  machine::warp_barrier();
 }
 
 template <class Op> NDR_DEVICE void thread_few(const ndr_params &p) {
-  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    typedef typename narrowed<Op>::type narrow;
-    reduce_few<narrow>(p, item, few_rows<narrow>(p, locate_team(p, item)));
-  }
+  for (i64 item = machine::block(); item < p.work; item += machine::blocks())
+    reduce_few<typename narrowed<Op>::type>(p, item);
 }
 
 #endif

@@ -159,7 +159,8 @@ NDR_DEVICE team_spot locate_team(const ndr_params &p, i64 number) {
   const ndr_param_thread &own = p.thread;
   i64 along = number, other = 0;
   if (p.kept_count > 1) {
-    i64 block = own.near_others > 1 ? number / own.near_others : number, far = block / own.axis_teams;
+    i64 block = own.near_others > 1 ? number / own.near_others : number;
+    i64 far = p.small ? (u32)block / (u32)own.axis_teams : block / own.axis_teams;
     along = block - far * own.axis_teams;
     other = far * own.near_others + number - block * own.near_others;
   }

@@ -245,15 +245,14 @@ static void count_walk(const ndr_params *p, int64_t rows, int64_t batch, counts 
 
 static counts thread_counts(const ndr_launch *launch, const ndr_device *device, int resident, int64_t bytes) {
   const ndr_params *p = &launch->params;
-  bool single = launch->kernel == NDR_KERNEL_THREAD_ELEMENTS;
+  bool single = launch->kernel == NDR_KERNEL_THREAD_ELEMENTS, few = launch->kernel == NDR_KERNEL_THREAD_FEW;
+  int batch = single ? NDR_LOADS_THREAD_ELEMENTS : few ? NDR_FEW_LOADS(bytes) : NDR_LOADS_THREAD_VECTORS;
   counts e = dense_counts(p, bytes);
-  count_walk(p, p->thread.team.count / p->thread.lanes.count,
-             single ? NDR_LOADS_THREAD_ELEMENTS : NDR_LOADS_THREAD_VECTORS, &e);
+  count_walk(p, p->thread.team.count / p->thread.lanes.count, batch, &e);
   if (single)
     count_single(p, device, resident, bytes, &e);
   else
-    e.columns = NDR_VECTOR_BYTES / bytes;
-  if (launch->kernel == NDR_KERNEL_THREAD_FEW) e.instructions *= p->thread.parts;
+    e.columns = p->thread.parts * (NDR_VECTOR_BYTES / bytes);
   if (launch->kernel == NDR_KERNEL_THREAD_SHIFTED) e.sectors = 2 * e.fetched; /* by two threads each */
   return e;
 }

@@ -10,10 +10,7 @@ enum {
   TURNED_BYTES = 256, /* of an output's elements, up to which it pays to turn results */
   TURNED_LANES = 32,  /* of a team then, where a lane reads an element; LINE_THREADS where it reads a vector */
   TURNED_OTHERS = 64, /* up to so many combinations of other kept axes, all are numbered before the next columns */
-  FEW_ROWS = 3,       /* at most, of thread_few: there is room for all rows of two parts or more */
-  /* Of a block of thread_few: dynamic, with a vector more for each warp, and all. */
-  FEW_BYTES = (NDR_THREADS + NDR_BLOCK_WARPS) * NDR_LOADS_THREAD_FEW * NDR_VECTOR_BYTES,
-  FEW_BLOCK_BYTES = FEW_BYTES + (12 << 10)
+  FEW_WAVES = 2       /* of blocks, at least, of thread_few */
 };
 
 _Static_assert(NDR_THREADS *NDR_LOADS_THREAD_ELEMENTS *LINE_BATCHES <= NDR_NARROW_ROWS, "totals fit in 32 bits");
@@ -69,27 +66,22 @@ static int team_rows(const ndr_canonical *problem, const ndr_device *device, con
   return left;
 }
 
-/* Parts of a team's columns that thread_few has room for. */
-static int few_parts(int64_t length) {
-  return NDR_LOADS_THREAD_FEW / (int)length;
+/* Vectors of a row of a combination of the other kept axes. */
+static int64_t row_vectors(const ndr_canonical *problem) {
+  int64_t elements = ndr_vector_elements(problem->dtype);
+  return (problem->kept[0].size + elements - 1) / elements;
 }
 
-/* Whether rows, along one axis, are so few that a thread's loads of one column do not keep memory busy, and so wide
- * that blocks which read several do. */
+/* Whether rows, along one axis, are so few that a thread can load all of its columns' at once, and columns so many that
+ * they need not be shared. */
 static bool rows_are_few(const ndr_canonical *problem, const ndr_device *device, ndr_kernel kernel) {
   int64_t block = NDR_THREADS * ndr_vector_elements(problem->dtype), length = problem->length;
-  if (kernel == NDR_KERNEL_THREAD_ELEMENTS || length < 2 || length > FEW_ROWS || problem->kept_count == 0) return false;
-  if (problem->reduced_count != 1 || device->shared_bytes_per_block < FEW_BLOCK_BYTES) return false;
+  int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
+  if (kernel == NDR_KERNEL_THREAD_ELEMENTS || length < 2 || length > NDR_FEW_LOADS(bytes) || problem->kept_count == 0)
+    return false;
+  if (problem->reduced_count != 1 || row_vectors(problem) < LINE_THREADS) return false;
   int64_t blocks = (int64_t)device->units * ndr_kernel_blocks(NDR_KERNEL_THREAD_FEW);
-  return problem->kept[0].size >= 8 * block && problem->outputs >= blocks * block * few_parts(length);
-}
-
-/* Cuts what a block reads of a few rows into parts, so that it copies as many vectors as it has room for. */
-static void take_few_rows(ndr_launch *launch, int64_t length) {
-  ndr_param_thread *own = &launch->params.thread;
-  own->parts = few_parts(length);
-  own->team_columns *= own->parts;
-  launch->shared_bytes = FEW_BYTES;
+  return problem->outputs >= FEW_WAVES * blocks * block * NDR_FEW_PARTS(problem->length, bytes);
 }
 
 /* Whether neighbouring threads should write results of neighbouring teams: those of neighbouring columns lie further
@@ -120,7 +112,9 @@ static int cut_teams(const ndr_canonical *problem, const ndr_device *device, ndr
   ndr_params *p = &launch->params;
   ndr_param_thread *own = &p->thread;
   int lanes = own->lanes.count;
-  int rows = team_rows(problem, device, launch, NDR_THREADS / lanes, loads_in_flight(launch->kernel));
+  int rows = launch->kernel == NDR_KERNEL_THREAD_FEW
+                 ? 1
+                 : team_rows(problem, device, launch, NDR_THREADS / lanes, loads_in_flight(launch->kernel));
   int teams = NDR_THREADS / lanes / rows;
   own->team = ndr_threads(lanes * rows);
   own->near_others = !turned || own->others < 1 ? 1 : own->others <= TURNED_OTHERS ? own->others : teams;
@@ -143,13 +137,14 @@ static bool configure_teams(const ndr_canonical *problem, const ndr_device *devi
   bool wide = kernel != NDR_KERNEL_THREAD_ELEMENTS;
   int64_t elements = wide ? ndr_vector_elements(problem->dtype) : 1, bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   own->others = problem->outputs / p->axes[0].size;
-  int lanes = count_lanes(problem, device, (p->axes[0].size + elements - 1) / elements, own->others, wide);
+  own->parts = kernel == NDR_KERNEL_THREAD_FEW ? (int)NDR_FEW_PARTS(problem->length, bytes) : 1;
+  int64_t loads = (p->axes[0].size + elements * own->parts - 1) / (elements * own->parts);
+  int lanes = count_lanes(problem, device, loads, own->others, wide);
   int most = wide ? LINE_THREADS : TURNED_LANES;
   if (turned && lanes > most) lanes = most;
   own->lanes = ndr_threads(lanes);
-  own->team_columns = lanes * (int)elements;
+  own->team_columns = own->parts * lanes * (int)elements;
   ndr_rows_order(p, NDR_THREADS / lanes, bytes);
-  if (kernel == NDR_KERNEL_THREAD_FEW) take_few_rows(launch, problem->length);
   own->axis_teams = (p->axes[0].size + own->team_columns - 1) / own->team_columns;
   own->extent = extent(p);
   int teams = cut_teams(problem, device, launch, turned);

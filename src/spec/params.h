@@ -76,6 +76,12 @@ typedef struct ndr_param_thread {
   long long extent;        /* thread_shifted and thread_few: from `data` to behind the array's last element */
 } ndr_param_thread;
 
+/* Vectors that a thread of thread_few loads at once: the columns of single bytes take many registers. And parts of a
+ * team's columns: so many that all their rows are loaded at once. */
+#define NDR_FEW_LOADS(element_bytes) ((element_bytes) == 1 ? 4 : NDR_LOADS_THREAD_FEW)
+#define NDR_FEW_PARTS(rows, element_bytes)                                                                             \
+  ((rows) < NDR_FEW_LOADS(element_bytes) ? NDR_FEW_LOADS(element_bytes) / (rows) : 1)
+
 /* tile_columns and tile_columns3: dense rows of a few columns. Each column is an output. Units are rows. */
 typedef struct ndr_param_rows {
   int columns;        /* columns of a row */

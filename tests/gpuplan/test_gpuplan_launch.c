@@ -61,8 +61,9 @@ static void check_kernel(const place *at, const ndr_launch *launch) {
     expect(at, p->thread.near_others == 1 || p->splits == 1);
     break;
   case NDR_KERNEL_THREAD_FEW:
-    expect(at, p->thread.axis_teams > 0 && p->thread.lanes.count == NDR_THREADS && p->splits == 1);
-    expect(at, p->thread.team_columns % p->thread.parts == 0 && p->thread.parts * p->length <= 8);
+    expect(at, p->thread.axis_teams > 0 && p->thread.lanes.count == p->thread.team.count && p->splits == 1);
+    expect(at, p->thread.team_columns % p->thread.parts == 0);
+    expect(at, p->thread.parts * p->length <= NDR_LOADS_THREAD_FEW);
     expect(at, p->reduced_count == 1 && p->thread.near_others == 1);
     break;
   case NDR_KERNEL_TILE_COLUMNS:

@@ -275,20 +275,26 @@ START_TEST(test_turned_results) {
 }
 END_TEST
 
-/* Few rows, so wide that each block of a small device has a few columns of its own: as write_shifted, around the
- * widths of a block's parts, and with the fastest axis cut anywhere. */
+/* Few rows, of so many columns that each block of a small device has some of its own: around the widths of a team's
+ * parts, wide or narrow, as write_rows has them. */
 static void write_few(rng *random, const char *op, char *text, size_t capacity) {
-  int count = (int)rng_between(random, 2, 3), block = 256 * vector_elements() * (8 / count);
-  int width = block * (int)rng_between(random, 4, 9);
-  width += (int)rng_between(random, 0, rng_once_in(random, 2) ? block : 2 * vector_elements());
-  write_rows(random, op, 2, count, width + random_gap(random), width, text, capacity);
+  int count = (int)rng_between(random, 2, NDR_LOADS_THREAD_FEW), parts = NDR_LOADS_THREAD_FEW / count;
+  int team = vector_elements() << rng_between(random, 3, 8), enough = 1100 * vector_elements() * parts;
+  int width = team * (int)rng_between(random, 1, parts) + (int)rng_between(random, -2, 2 * vector_elements());
+  int gap = random_gap(random), pitch = width + gap;
+  if (rng_once_in(random, 2))
+    snprintf(text, capacity, "%s %s [%d:%d,%d:1] /0", op, ndr_dtype_name(dtype), count, width + enough + gap,
+             width + enough);
+  else
+    snprintf(text, capacity, "%s %s [%d:%d,%d:%d,%d:1] /1", op, ndr_dtype_name(dtype), enough / width + 1,
+             pitch * count + (int)rng_between(random, 0, 3), count, pitch, width);
 }
 
 START_TEST(test_few_rows) {
   ndr_device small = gpus[0];
   small.units = 1;
   planned_for = &small;
-  check_place(_i, "thread", NDR_KERNEL_THREAD_FEW, write_few, 4);
+  check_place(_i, "thread", NDR_KERNEL_THREAD_FEW, write_few, 6);
   planned_for = NULL;
 }
 END_TEST

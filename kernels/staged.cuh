@@ -78,11 +78,31 @@ template <class Op> struct staged : groups {
     index += N * apart;
   }
 
+  /* Folds this member's vectors of a dense row that begins with one. */
+  NDR_DEVICE void fold_vectors(const ndr_params &p, Accumulator &a, const T *row, i64 index, int length) const {
+    int vectors = length / elements;
+    i64 apart = walked_axis(p).index_step;
+#pragma unroll 2
+    for (int v = member; v < vectors; v += own.members.count)
+      fold_vector_of<Op>(p, a, ((const ndr_vector *)row)[v], index + v * elements * apart, apart);
+    for (int e = vectors * elements + member; e < length; e += own.members.count)
+      fold_one<Op>(p, a, row[e], index + e * apart);
+  }
+
+  /* Whether all rows of a stage begin with a vector. */
+  NDR_DEVICE bool rows_aligned(const T *tile) const {
+    return own.pitch % elements == 0 && (unsigned long long)tile % 16 == 0;
+  }
+
   /* Folds this thread's elements of an output of the stage, which has `length` of them. */
   NDR_DEVICE void fold(const ndr_params &p, Accumulator &a, const T *tile, int output, i64 index, int length) const {
     const int MOST = sizeof(typename Op::value) <= 8 ? 8 : 4;
     int group = group_of(p, output), members = own.members.count, step = members * own.element_step;
     const T *from = tile + group * own.pitch + (output - group * g.outputs) * own.column_step;
+    if (g.outputs == 1 && own.element_step == 1 && rows_aligned(tile)) {
+      fold_vectors(p, a, from, index, length);
+      return;
+    }
     i64 apart = walked_axis(p).index_step;
     int count = length - member + members - 1;
     count = g.outputs == 1 ? count >> own.members.log : members == 1 ? length : (u32)count / (u32)members;
@@ -94,6 +114,17 @@ template <class Op> struct staged : groups {
     if (MOST > 4 && count & 4) fold_some<4>(p, a, from, step, index, apart);
     if (count & 2) fold_some<2>(p, a, from, step, index, apart);
     if (count & 1) fold_some<1>(p, a, from, step, index, apart);
+  }
+
+  /* Folds a dense row. */
+  static NDR_DEVICE void fold_row(const ndr_params &p, Accumulator &a, const T *from, int length) {
+    const int MOST = sizeof(typename Op::value) <= 8 ? 8 : 4;
+    i64 index = p.index_origin, apart = walked_axis(p).index_step;
+#pragma unroll 1
+    for (int left = length; left >= MOST; left -= MOST) fold_some<MOST>(p, a, from, 1, index, apart);
+    if (MOST > 4 && length & 4) fold_some<4>(p, a, from, 1, index, apart);
+    if (length & 2) fold_some<2>(p, a, from, 1, index, apart);
+    if (length & 1) fold_some<1>(p, a, from, 1, index, apart);
   }
 
   /* The stage of a unit. */
@@ -151,6 +182,29 @@ template <class Op> struct staged : groups {
     return member == 0;
   }
 };
+
+/* As reduce_tiles, where each thread has rows of its own. These are so short that little else may be done for each. */
+template <class Op> NDR_DEVICE void reduce_short_rows(const ndr_params &p) {
+  typedef typename Op::element T;
+  for (i64 tile = machine::block(); tile < p.work; tile += machine::blocks()) {
+    staged<Op> block(p);
+    typename staged<Op>::where at = block.find(p, tile);
+    int length = block.own.piece, pitch = block.own.pitch;
+    const T *stage = block.template await<0>(block.copy_unit(p, at, {0, p.index_origin, length}, 0));
+    bool aligned = block.rows_aligned(stage);
+#pragma unroll 1
+    for (int output = machine::thread(); output < at.to.outputs; output += NDR_BLOCK) {
+      typename Op::Accumulator a = Op::identity();
+      const T *row = stage + output * pitch;
+      if (aligned)
+        block.fold_vectors(p, a, row, p.index_origin, length);
+      else
+        block.fold_row(p, a, row, length);
+      emit_total<Op>(p, at.to.result + output * block.along, a);
+    }
+    machine::barrier();
+  }
+}
 
 /* The tile is the item: it has no splits, and one unit. */
 template <class Op> NDR_DEVICE void reduce_tiles(const ndr_params &p) {
@@ -218,7 +272,11 @@ template <class Op> NDR_DEVICE void reduce_units(const ndr_params &p) {
 }
 
 template <class Op> NDR_DEVICE void tile_staged(const ndr_params &p) {
-  if (p.units == 1)
+  const ndr_param_tile_staged &own = p.tile_staged;
+  bool dense = own.groups.outputs == 1 && own.element_step == 1 && own.groups.side_axes == 1;
+  if (p.units == 1 && dense && own.members.count == 1)
+    reduce_short_rows<Op>(p);
+  else if (p.units == 1)
     reduce_tiles<Op>(p);
   else
     reduce_units<Op>(p);

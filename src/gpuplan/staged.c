@@ -59,14 +59,22 @@ static bool shares_stages(const stage *s) {
   return (double)(s->pitch * s->bytes) <= MOST_GAPS * touched_bytes(s);
 }
 
+/* Elements that a thread reads from shared memory at a time: a vector's where all rows begin with one. */
+static int64_t elements_at_once(const stage *s) {
+  bool aligned = s->outputs == 1 && s->element_step == 1 && s->pitch * s->bytes % NDR_VECTOR_BYTES == 0;
+  return aligned ? NDR_VECTOR_BYTES / s->bytes : 1;
+}
+
 /* Of the threads that read shared memory at the same time, how many read different words of one bank. Neighbours are
  * `members` threads of an output and then the next group's, or the columns of a group and then the next one's. */
 static int bank_conflicts(const stage *s, int members) {
   enum { ROW_BYTES = 128, WORD_BYTES = 4, WORDS = ROW_BYTES / WORD_BYTES };
-  int64_t word = s->bytes > WORD_BYTES ? s->bytes : WORD_BYTES, banks = ROW_BYTES / word, seen[WORDS];
+  int64_t read = s->bytes * elements_at_once(s), word = read > WORD_BYTES ? read : WORD_BYTES;
+  int64_t banks = ROW_BYTES / word, seen[WORDS];
   int most = 1;
   for (int64_t t = 0; t < banks; t++) {
-    int64_t across = s->outputs > 1 ? s->outputs : members, step = s->outputs > 1 ? s->column_step : s->element_step;
+    int64_t across = s->outputs > 1 ? s->outputs : members;
+    int64_t step = s->outputs > 1 ? s->column_step : s->element_step * elements_at_once(s);
     seen[t] = (t / across * s->pitch + t % across * step) * s->bytes / word;
     int same = 1;
     for (int64_t u = 0; u < t && same > 0; u++) /* 0: the word is read already */
@@ -113,9 +121,10 @@ typedef struct cut {
 /* Instructions for each output where `members` threads share one: those of the stage, and of each round of outputs. */
 static double member_cost(const stage *s, const cut *c) {
   enum { STAGE = 150, ROUND = 40, JOIN = 8, ELEMENT = 4 };
-  int64_t rounds = (c->groups + c->slots - 1) / c->slots, elements = (c->piece + c->members - 1) / c->members;
-  double round =
-      ROUND + JOIN * ndr_threads(c->members).log + (double)(elements * ELEMENT * bank_conflicts(s, c->members));
+  int64_t at_once = elements_at_once(s), reads = (c->piece + at_once - 1) / at_once;
+  int64_t rounds = (c->groups + c->slots - 1) / c->slots, own = (reads + c->members - 1) / c->members;
+  double element = ELEMENT * bank_conflicts(s, c->members) + 2 * (double)(at_once - 1);
+  double round = ROUND + JOIN * ndr_threads(c->members).log + (double)own * element;
   return (STAGE + (double)rounds * round) / (double)c->groups;
 }
 

@@ -163,6 +163,16 @@ NDR_DEVICE unsigned short float_to_half(float value) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
   return bits;
 }
+NDR_DEVICE unsigned short float_to_bf16(float value) {
+#if __CUDA_ARCH__ >= 800
+  unsigned short bits;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+#else
+  unsigned bits = __float_as_uint(value);
+  return value != value ? 0x7fff : (unsigned short)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+#endif
+}
 NDR_DEVICE float truncate_to_float(double value) {
   return __double2float_rz(value);
 }

@@ -188,13 +188,6 @@ NDR_DEVICE u16 bf16_bits(double value) {
   if ((bits & 0x7f800000u) == 0x7f800000u) return (u16)(bits >> 16);
   return (u16)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
-/* The same of an f32, which is rounded once anyway. */
-NDR_DEVICE u16 bf16_bits(float value) {
-  u32 bits = machine::bits_of(value);
-  if (value != value) return 0x7fc0;
-  if ((bits & 0x7f800000u) == 0x7f800000u) return (u16)(bits >> 16);
-  return (u16)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
-}
 template <class V> NDR_DEVICE void store_value(i8 *out, V x) {
   *out = (i8)x;
 }
@@ -214,7 +207,7 @@ NDR_DEVICE void store_value(bf16 *out, double x) {
   out->bits = bf16_bits(x);
 }
 NDR_DEVICE void store_value(bf16 *out, float x) {
-  out->bits = bf16_bits(x);
+  out->bits = machine::float_to_bf16(x);
 }
 template <class R> NDR_DEVICE void store_value(complex<R> *out, c128 x) {
   *out = complex<R>{(R)x.re, (R)x.im};

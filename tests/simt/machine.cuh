@@ -165,6 +165,10 @@ NDR_DEVICE unsigned short double_to_half(double value) {
 NDR_DEVICE unsigned short float_to_half(float value) {
   return double_to_half((double)value);
 }
+NDR_DEVICE unsigned short float_to_bf16(float value) {
+  unsigned bits = bits_of(value);
+  return value != value ? 0x7fff : (unsigned short)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
 NDR_DEVICE float truncate_to_float(double value) {
   float nearest = (float)value;
   return fabs((double)nearest) > fabs(value) ? nextafterf(nearest, 0) : nearest;

@@ -21,7 +21,7 @@
  * versions. Members that a caller's smaller struct lacks count as 0; in a larger one, members that this version does
  * not know must be 0.
  *
- * Threads: a call on the CPU works in the calling thread; arrays of a megabyte or more are also reduced by threads that
+ * Threads: a call on the CPU works in the calling thread; arrays of 256 KiB or more may also be reduced by threads that
  * the library owns. These start when they are first needed, sleep between calls, take no signals, and end when the
  * library is unloaded or the program exits. They serve one call at a time; a call that overlaps with it works in its
  * calling thread alone and waits for no other. After fork() the child can use the library, which starts new threads

@@ -59,7 +59,7 @@ typedef struct ndr_nest {
   int64_t block; /* words of a chunk's states of all ops */
   int64_t gather_bytes, convert_bytes, scratch_bytes;
   int threads;
-  int64_t nanoseconds; /* of one thread */
+  int64_t nanoseconds; /* that all ops would take one thread, as estimated */
 } ndr_nest;
 
 /* A thread's share of an execute's tasks, at the beginning of the workspace. */

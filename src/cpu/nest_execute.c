@@ -85,8 +85,8 @@ static void join_splits(const ndr_engine *engine, uint64_t *partial, int64_t chu
 
 /* ---- the whole ---- */
 
-/* The tasks of an execute. A thread has a share of them, the same in every execute of a plan, which may thus still be
- * in its core's cache; when it has done them, it does what is left of other shares. */
+/* The tasks of an execute. Each thread has a share of them, the same in every execute of a plan: its core's cache may
+ * still hold their elements. A thread that has done its share takes tasks from others'. */
 typedef struct task_queue {
   const ndr_engine *engine;
   char *workspace;

@@ -15,13 +15,13 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
 #define TILE_SECONDS 25e-9    /* starting one op on one tile */
 #define ROW_SECONDS 0.7e-9    /* starting a row */
 #define FAR_SECONDS 70e-9     /* starting a row of less than a page in a page of its own */
-/* Bytes of a problem up to which rows of 512 bytes and more are not far, as they are in a cache. Elements of less than
- * 4 bytes take longer to add up than to arrive. */
+/* Rows of 512 bytes and more are far only in problems larger than this, because smaller ones are in a cache, and only
+ * if elements have 4 bytes or more: narrower ones take longer to add up than to arrive. */
 #define NEAR_BYTES 2097152
 #define SETTLE_SECONDS 25e-9 /* folding lanes together */
 #define OUTPUT_SECONDS 1e-9  /* writing one result */
 
-#define WAKE_SECONDS 5e-6 /* waking other threads; up to 40e-6 in a virtual machine */
+#define WAKE_SECONDS 5e-6 /* waking other threads; 35e-6 to 110e-6 in a virtual machine */
 
 /* 128 KiB take a core 5 us. A thread that wakes up too late finds nothing left to do, and costs the caller a signal. On
  * 16 Intel cores a sum of 4 MB takes 15 us with 128 KiB a thread, and 26 us with 512 KiB. */
@@ -51,8 +51,8 @@ double ndr_nest_seconds(double work, const ndr_canonical *problem, const ndr_dev
   return (memory > each ? memory : each) + each / 16 + (threads > 1 ? WAKE_SECONDS : 0);
 }
 
-/* Seconds of one op in one thread. */
-static double work_of(const ndr_nest *nest, const ndr_canonical *problem) {
+/* Seconds that one op takes one thread. */
+static double op_seconds(const ndr_nest *nest, const ndr_canonical *problem) {
   double bytes = (double)ndr_dtype_bytes(problem->dtype), elements = (double)problem->outputs * (double)problem->length;
   double tiles = (double)nest->positions * (double)nest->steps, tile = elements / tiles;
   double rows = nest->form == NDR_NEST_RUN ? tile / (double)nest->lanes + 1 : (double)nest->rows;
@@ -66,7 +66,7 @@ static double work_of(const ndr_nest *nest, const ndr_canonical *problem) {
 }
 
 double ndr_nest_cost(const ndr_nest *nest, const ndr_canonical *problem, const ndr_device *device) {
-  return ndr_nest_seconds(work_of(nest, problem), problem, device);
+  return ndr_nest_seconds(op_seconds(nest, problem), problem, device);
 }
 
 static int64_t tasks_of(const ndr_nest *nest) {
@@ -78,9 +78,9 @@ static int choose_threads(const ndr_nest *nest, const ndr_plan *plan) {
   return tasks_of(nest) < threads ? (int)tasks_of(nest) : threads;
 }
 
-/* The pool need not tell a minute from a year, which would not fit if elements are repeated often enough. */
+/* At most a minute: more makes no difference to the pool, and elements that are repeated could make it overflow. */
 static int64_t nanoseconds_of(const ndr_nest *nest, const ndr_canonical *problem) {
-  double seconds = work_of(nest, problem) * problem->op_count;
+  double seconds = op_seconds(nest, problem) * problem->op_count;
   return (int64_t)(1e9 * (seconds < 60 ? seconds : 60));
 }
 

@@ -3,8 +3,9 @@
  * Every thread has a seat. The caller offers its job at as many seats as it wants, and a thread takes what its seat is
  * offered. When no work is left, the caller withdraws the offers that nobody took, and waits for the threads that took
  * one. A thread that the machine is too busy to run therefore costs the caller nothing, unless it is preempted in the
- * middle of its work. Only the caller and the thread write to a seat, which has cache lines of its own: one counter for
- * all threads would move from core to core as often as they begin and end. Locks are only for going to sleep. */
+ * middle of its work. While nobody sleeps, only the caller and the thread write to a seat, which has cache lines of its
+ * own: one counter for all threads would move from core to core as often as they begin and end. Locks are for sleeping,
+ * for waking, and for starting and ending threads. */
 #include "cpu/pool.h"
 
 #include <pthread.h>
@@ -39,10 +40,11 @@ static int started;         /* number of threads */
 static int64_t retry_at;    /* when more may be started, after the system refused one */
 static _Atomic pid_t owner; /* the process that started them */
 static atomic_bool stop, caller_waits;
-static atomic_int sleeping; /* number of threads */
+static atomic_int sleeping; /* threads that sleep or are about to */
 
-/* From an offer to the beginning of a thread that slept, as measured, on average: a few microseconds, or 100 in a
- * virtual machine. A thread polls for as long for the next job, or the caller for the last thread, before it sleeps. */
+/* The average time from an offer to the beginning of a thread that slept, as measured: a few microseconds, or 35 to 110
+ * in a virtual machine. Before they sleep, a thread polls that long for its next job, and the caller for its last
+ * thread. */
 static _Atomic int64_t wake_nanoseconds = 30000;
 #define MOST_WAKE_NANOSECONDS 200000
 
@@ -75,7 +77,7 @@ static bool crowded(void) {
   return job.seats >= ndr_thread_count();
 }
 
-/* Polls until a seat is no longer in a state, for a short time; returns whether it is so. */
+/* Polls for a short time until the seat leaves `state`. Returns whether it has. */
 static bool linger(pool_seat *seat, int state) {
   int64_t end = now() + atomic_load(&wake_nanoseconds);
   do
@@ -87,7 +89,8 @@ static bool linger(pool_seat *seat, int state) {
   return false;
 }
 
-/* A thread that is counted as sleeping but does not sleep yet holds the lock. */
+/* The lock is taken first because a thread holds it from setting `asleep` until it waits: the signal cannot come in
+ * between. */
 static void wake(pool_seat *seat) {
   pthread_mutex_lock(&seat->lock);
   pthread_mutex_unlock(&seat->lock);
@@ -105,9 +108,10 @@ static void wake_two(void) {
   }
 }
 
-static bool take(pool_seat *seat) {
+/* What becomes of an offer; false: there is none. */
+static bool answer(pool_seat *seat, int state) {
   int offered = OFFERED;
-  return atomic_compare_exchange_strong(&seat->state, &offered, TAKEN);
+  return atomic_compare_exchange_strong(&seat->state, &offered, state);
 }
 
 static void leave(pool_seat *seat) {
@@ -118,8 +122,8 @@ static void leave(pool_seat *seat) {
   pthread_mutex_unlock(&lock);
 }
 
-/* Returns whether the thread slept before its seat was offered. The caller offers, then adds 0 to `sleeping`: the
- * second of both additions sees what was written before the first. */
+/* Returns whether the thread slept. No offer is missed: the thread adds to `sleeping` and then reads its seat; the
+ * caller writes the seat and then adds 0 to `sleeping`. Whichever adds second sees what the other wrote. */
 static bool sleep_until_offer(pool_seat *seat) {
   bool slept = false;
   pthread_mutex_lock(&seat->lock);
@@ -133,7 +137,7 @@ static bool sleep_until_offer(pool_seat *seat) {
   return slept;
 }
 
-/* One thread that had to wait long for a core does not count for more than one. */
+/* Each measurement counts an eighth and is cut off: a thread may have waited for a core. */
 static void learn_from_waking(void) {
   int64_t took = now() - job.begin, mean = atomic_load(&wake_nanoseconds);
   if (took > MOST_WAKE_NANOSECONDS) took = MOST_WAKE_NANOSECONDS;
@@ -143,7 +147,7 @@ static void learn_from_waking(void) {
 static void *run_thread(void *own) {
   pool_seat *seat = own;
   for (bool slept = false; !atomic_load(&stop);) {
-    if (!take(seat)) {
+    if (!answer(seat, TAKEN)) {
       slept = sleep_until_offer(seat);
       continue;
     }
@@ -163,7 +167,10 @@ static bool start_thread(pool_seat *seat) {
   pthread_cond_init(&seat->offered, NULL);
   atomic_store(&seat->asleep, false);
   atomic_store(&seat->state, EMPTY);
-  return pthread_create(&seat->thread, NULL, run_thread, seat) == 0;
+  if (pthread_create(&seat->thread, NULL, run_thread, seat) == 0) return true;
+  pthread_cond_destroy(&seat->offered);
+  pthread_mutex_destroy(&seat->lock);
+  return false;
 }
 
 /* The threads take no signals: these are for the program's own threads. */
@@ -190,7 +197,8 @@ static bool waking_pays(int64_t nanoseconds) {
   return nanoseconds > 2 * wake || job.begin - job.last_end < wake;
 }
 
-/* No thread is woken before its seat is offered: it would go to sleep again, and none would wake it for this job. */
+/* next_to_wake stays behind the last seat until all are offered, so that a thread that begins early wakes nobody: a
+ * thread woken before its offer would sleep again, and nobody would wake it. */
 static void offer_job(int64_t nanoseconds) {
   job.begin = now();
   atomic_store(&job.next_to_wake, job.seats);
@@ -210,10 +218,8 @@ static void wait_for(pool_seat *seat) {
 }
 
 static void end_job(void) {
-  for (int i = 0; i < job.seats; i++) {
-    int offered = OFFERED;
-    if (atomic_load(&seats[i].state) == OFFERED) atomic_compare_exchange_strong(&seats[i].state, &offered, EMPTY);
-  }
+  for (int i = 0; i < job.seats; i++)
+    if (atomic_load(&seats[i].state) == OFFERED) answer(&seats[i], EMPTY);
   for (int i = 0; i < job.seats; i++)
     if (atomic_load(&seats[i].state) != EMPTY) wait_for(&seats[i]);
 }

@@ -123,8 +123,8 @@ static double member_cost(const stage *s, const cut *c) {
   enum { STAGE = 150, ROUND = 40, JOIN = 8, ELEMENT = 4 };
   int64_t at_once = elements_at_once(s), reads = (c->piece + at_once - 1) / at_once;
   int64_t rounds = (c->groups + c->slots - 1) / c->slots, own = (reads + c->members - 1) / c->members;
-  double element = ELEMENT * bank_conflicts(s, c->members) + 2 * (double)(at_once - 1);
-  double round = ROUND + JOIN * ndr_threads(c->members).log + (double)own * element;
+  double per_read = ELEMENT * bank_conflicts(s, c->members) + 2 * (double)(at_once - 1);
+  double round = ROUND + JOIN * ndr_threads(c->members).log + (double)own * per_read;
   return (STAGE + (double)rounds * round) / (double)c->groups;
 }
 

@@ -10,7 +10,7 @@ enum {
   TURNED_BYTES = 256, /* of an output's elements, up to which it pays to turn results */
   TURNED_LANES = 32,  /* of a team then, where a lane reads an element; LINE_THREADS where it reads a vector */
   TURNED_OTHERS = 64, /* up to so many combinations of other kept axes, all are numbered before the next columns */
-  FEW_WAVES = 2       /* of blocks, at least, of thread_few */
+  FEW_WAVES = 2       /* waves of blocks that a problem must fill for thread_few */
 };
 
 _Static_assert(NDR_THREADS *NDR_LOADS_THREAD_ELEMENTS *LINE_BATCHES <= NDR_NARROW_ROWS, "totals fit in 32 bits");
@@ -45,7 +45,6 @@ static int loads_in_flight(ndr_kernel kernel) {
   switch (kernel) {
   case NDR_KERNEL_THREAD_VECTORS: return NDR_LOADS_THREAD_VECTORS;
   case NDR_KERNEL_THREAD_SHIFTED: return NDR_LOADS_THREAD_SHIFTED;
-  case NDR_KERNEL_THREAD_FEW: return NDR_LOADS_THREAD_FEW;
   default: return NDR_LOADS_THREAD_ELEMENTS;
   }
 }
@@ -55,6 +54,7 @@ static int loads_in_flight(ndr_kernel kernel) {
  * keep the device busy. So a block is one team, whose rows can be split, wherever there are NDR_NARROW_ROWS of them. */
 static int team_rows(const ndr_canonical *problem, const ndr_device *device, const ndr_launch *launch, int rows,
                      int batch) {
+  if (launch->kernel == NDR_KERNEL_THREAD_FEW) return 1;
   int64_t enough = (int64_t)device->units * ndr_kernel_blocks(launch->kernel), length = problem->length;
   int64_t teams = launch->params.thread.axis_teams * launch->params.thread.others;
   int left = rows;
@@ -66,14 +66,14 @@ static int team_rows(const ndr_canonical *problem, const ndr_device *device, con
   return left;
 }
 
-/* Vectors of a row of a combination of the other kept axes. */
+/* Vectors along the fastest axis. */
 static int64_t row_vectors(const ndr_canonical *problem) {
   int64_t elements = ndr_vector_elements(problem->dtype);
   return (problem->kept[0].size + elements - 1) / elements;
 }
 
-/* Whether rows, along one axis, are so few that a thread can load all of its columns' at once, and columns so many that
- * they need not be shared. */
+/* Whether rows lie along one axis and are few enough for a thread to load all of them at once, and columns are so many
+ * that each thread can have its own. */
 static bool rows_are_few(const ndr_canonical *problem, const ndr_device *device, ndr_kernel kernel) {
   int64_t block = NDR_THREADS * ndr_vector_elements(problem->dtype), length = problem->length;
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
@@ -81,7 +81,7 @@ static bool rows_are_few(const ndr_canonical *problem, const ndr_device *device,
     return false;
   if (problem->reduced_count != 1 || row_vectors(problem) < LINE_THREADS) return false;
   int64_t blocks = (int64_t)device->units * ndr_kernel_blocks(NDR_KERNEL_THREAD_FEW);
-  return problem->outputs >= FEW_WAVES * blocks * block * NDR_FEW_PARTS(problem->length, bytes);
+  return problem->outputs >= FEW_WAVES * blocks * block * NDR_FEW_PARTS(length, bytes);
 }
 
 /* Whether neighbouring threads should write results of neighbouring teams: those of neighbouring columns lie further
@@ -112,9 +112,7 @@ static int cut_teams(const ndr_canonical *problem, const ndr_device *device, ndr
   ndr_params *p = &launch->params;
   ndr_param_thread *own = &p->thread;
   int lanes = own->lanes.count;
-  int rows = launch->kernel == NDR_KERNEL_THREAD_FEW
-                 ? 1
-                 : team_rows(problem, device, launch, NDR_THREADS / lanes, loads_in_flight(launch->kernel));
+  int rows = team_rows(problem, device, launch, NDR_THREADS / lanes, loads_in_flight(launch->kernel));
   int teams = NDR_THREADS / lanes / rows;
   own->team = ndr_threads(lanes * rows);
   own->near_others = !turned || own->others < 1 ? 1 : own->others <= TURNED_OTHERS ? own->others : teams;

@@ -262,7 +262,8 @@ static void *run_and_look(void *unused) {
 static bool exit_during_a_job(void) {
   pthread_t thread;
   if (pthread_create(&thread, NULL, run_and_look, NULL) != 0 || pthread_detach(thread) != 0) return false;
-  while (atomic_load(&inside) < 2) usleep(1000);
+  for (int i = 0; i < PATIENCE * 500 && atomic_load(&inside) < 2; i++) usleep(1000);
+  if (atomic_load(&inside) < 2) return false;
   usleep(20000);
   exit(0); /* NOLINT(concurrency-mt-unsafe): that is the point */
 }

@@ -43,8 +43,7 @@ static void mark(void *context, int thread) {
   numbered *n = context;
   atomic_fetch_add(&n->inside, 1);
   atomic_fetch_add(&n->begun[thread], 1);
-  if (thread == 0) usleep(50);
-  if (thread != 0) usleep(200);
+  usleep(thread == 0 ? 50 : 200);
   atomic_fetch_sub(&n->inside, 1);
 }
 

@@ -275,11 +275,12 @@ START_TEST(test_turned_results) {
 }
 END_TEST
 
-/* Few rows, of so many columns that each block of a small device has some of its own: around the widths of a team's
- * parts, wide or narrow, as write_rows has them. */
+/* Few rows, of enough columns that a small device gets thread_few: widths around those of a team's parts, as one long
+ * row or as many. */
 static void write_few(rng *random, const char *op, char *text, size_t capacity) {
-  int count = (int)rng_between(random, 2, NDR_LOADS_THREAD_FEW), parts = NDR_LOADS_THREAD_FEW / count;
-  int team = vector_elements() << rng_between(random, 3, 8), enough = 1100 * vector_elements() * parts;
+  int bytes = 16 / vector_elements(), count = (int)rng_between(random, 2, NDR_FEW_LOADS(bytes));
+  int parts = NDR_FEW_PARTS(count, bytes), team = vector_elements() << rng_between(random, 3, 8);
+  int enough = 2100 * vector_elements() * parts; /* the planner wants two waves of four blocks of 256 threads */
   int width = team * (int)rng_between(random, 1, parts) + (int)rng_between(random, -2, 2 * vector_elements());
   int gap = random_gap(random), pitch = width + gap;
   if (rng_once_in(random, 2))

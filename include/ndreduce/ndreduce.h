@@ -22,11 +22,13 @@
  * not know must be 0.
  *
  * Threads: a call on the CPU works in the calling thread; arrays of 256 KiB or more may also be reduced by threads that
- * the library owns. These start when they are first needed, sleep between calls, take no signals, and end when the
- * library is unloaded or the program exits. They serve one call at a time; a call that overlaps with it works in its
- * calling thread alone and waits for no other. After fork() the child can use the library, which starts new threads
- * there. It can also use plans and accumulators, except those that another thread was changing. It cannot use a GPU
- * that the parent has used (a limit of CUDA).
+ * the library owns. These start when they are first needed, sleep between calls, take no signals except those that a
+ * fault raises, and end when the library is unloaded or the program exits; a program whose main thread ends by
+ * pthread_exit() must call exit() itself. They serve one call at a time; a call that overlaps with it works in its
+ * calling thread alone and waits for no other. A call takes up to 64 KiB of its thread's stack. A signal handler that
+ * interrupts a call must return to it, and must not fork. After fork() the child can use the library, which starts new
+ * threads there. It can also use plans and accumulators, except those that another thread was changing. It cannot use a
+ * GPU that the parent has used (a limit of CUDA).
  *
  * Result rules (NumPy's):
  *   sum, prod           of signed integers i64, of bool and unsigned ones u64 (they wrap), else the input's dtype

@@ -162,23 +162,46 @@ static void *run_thread(void *own) {
   return NULL;
 }
 
+/* Bytes of a thread's stack, at least: a program's default may be too small for the loops. */
+#define LEAST_STACK 262144
+
+static int create_thread(pool_seat *seat) {
+  pthread_attr_t attributes;
+  size_t bytes = 0;
+  int error = pthread_attr_init(&attributes);
+  if (error) return error;
+  if (pthread_attr_getstacksize(&attributes, &bytes) == 0 && bytes < LEAST_STACK)
+    pthread_attr_setstacksize(&attributes, LEAST_STACK);
+  error = pthread_create(&seat->thread, &attributes, run_thread, seat);
+  pthread_attr_destroy(&attributes);
+  return error;
+}
+
 static bool start_thread(pool_seat *seat) {
   pthread_mutex_init(&seat->lock, NULL);
   pthread_cond_init(&seat->offered, NULL);
   atomic_store(&seat->asleep, false);
   atomic_store(&seat->state, EMPTY);
-  if (pthread_create(&seat->thread, NULL, run_thread, seat) == 0) return true;
+  if (create_thread(seat) == 0) return true;
   pthread_cond_destroy(&seat->offered);
   pthread_mutex_destroy(&seat->lock);
   return false;
 }
 
-/* The threads take no signals: these are for the program's own threads. */
+/* Signals are for the program's own threads, except for those that a fault raises: where these are blocked, the process
+ * dies although the program has a handler, as one has that maps an array's pages when they are first read. */
+static void block_signals(sigset_t *before) {
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+  sigset_t blocked;
+  sigfillset(&blocked);
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(&blocked, faults[i]);
+  pthread_sigmask(SIG_SETMASK, &blocked, before);
+}
+
 static void start_threads(int count) {
-  sigset_t all, before;
+  sigset_t before;
   if (started >= count || (retry_at != 0 && now() < retry_at)) return;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  block_signals(&before);
   pthread_mutex_lock(&lock);
   atomic_store(&owner, getpid());
   retry_at = 0;
@@ -225,11 +248,13 @@ static void end_job(void) {
 }
 
 void ndr_pool_run(int wanted, int64_t nanoseconds, ndr_pool_body *body, void *context) {
-  int count = wanted < NDR_MOST_THREADS ? wanted : NDR_MOST_THREADS;
+  int count = wanted < NDR_MOST_THREADS ? wanted : NDR_MOST_THREADS, cancel;
   if (count < 2 || atomic_load(&stop) || atomic_exchange(&job.busy, true)) {
     body(context, 0);
     return;
   }
+  /* A caller that is cancelled while it waits would leave threads that work on its memory. */
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   start_threads(count - 1);
   job.body = body;
   job.context = context;
@@ -239,6 +264,7 @@ void ndr_pool_run(int wanted, int64_t nanoseconds, ndr_pool_body *body, void *co
   end_job();
   job.last_end = now();
   atomic_store(&job.busy, false);
+  pthread_setcancelstate(cancel, NULL);
 }
 
 /* ---- forks, and the end ---- */

@@ -1,7 +1,10 @@
 /* The pool of threads by itself: who begins a job, that all of its work is done, and who is woken for it. */
+#define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): pthread_setattr_default_np
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cpu/pool.h"
@@ -173,10 +176,89 @@ START_TEST(short_jobs_in_a_row_wake_some) {
 }
 END_TEST
 
+/* ---- what threads are like ---- */
+
+typedef struct likeness {
+  atomic_int begun;
+  atomic_bool wrong;
+} likeness;
+
+static void await_helper(likeness *seen, int thread) {
+  atomic_fetch_add(&seen->begun, 1);
+  for (int i = 0; thread == 0 && i < 20000 && atomic_load(&seen->begun) < 2; i++) sleep_milliseconds(1);
+}
+
+/* A program may have handlers for faults, which must run; other signals are for its own threads. */
+static void look_at_signals(void *context, int thread) {
+  likeness *seen = context;
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+  bool faults = sigismember(&blocked, SIGSEGV) || sigismember(&blocked, SIGBUS) || sigismember(&blocked, SIGFPE);
+  bool others = sigismember(&blocked, SIGTERM) && sigismember(&blocked, SIGALRM) && sigismember(&blocked, SIGUSR1);
+  if (thread != 0 && (faults || !others)) atomic_store(&seen->wrong, true);
+  await_helper(seen, thread);
+}
+
+START_TEST(threads_take_the_signals_of_faults) {
+  likeness seen = {.begun = 0};
+  ndr_pool_run(2, LONG_JOB, look_at_signals, &seen);
+  ck_assert_int_eq(atomic_load(&seen.begun), 2);
+  ck_assert(!atomic_load(&seen.wrong));
+}
+END_TEST
+
+static void look_at_cancelling(void *context, int thread) {
+  int state;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+  if (thread == 0 && state != PTHREAD_CANCEL_DISABLE) atomic_store(&((likeness *)context)->wrong, true);
+}
+
+/* A caller that was cancelled while it waits would leave threads that work on its memory. */
+START_TEST(callers_are_not_cancelled_in_a_call) {
+  likeness seen = {.begun = 0};
+  int state;
+  ndr_pool_run(2, LONG_JOB, look_at_cancelling, &seen);
+  ck_assert(!atomic_load(&seen.wrong));
+  pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
+  ck_assert_int_eq(state, PTHREAD_CANCEL_ENABLE);
+}
+END_TEST
+
+static void look_at_stack(void *context, int thread) {
+  pthread_attr_t attributes;
+  size_t bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    pthread_attr_getstacksize(&attributes, &bytes);
+    pthread_attr_destroy(&attributes);
+  }
+  if (thread != 0 && bytes < 200000) atomic_store(&((likeness *)context)->wrong, true);
+  await_helper(context, thread);
+}
+
+static bool threads_have_stacks(void) {
+  likeness seen = {.begun = 0};
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  if (pthread_attr_setstacksize(&attributes, 32768) != 0 || pthread_setattr_default_np(&attributes) != 0) return false;
+  ndr_pool_run(2, LONG_JOB, look_at_stack, &seen);
+  return atomic_load(&seen.begun) == 2 && !atomic_load(&seen.wrong);
+}
+
+/* The default is the program's, and so changed in a child only. */
+START_TEST(stacks_hold_the_loops) {
+  int status = -1;
+  pid_t child = fork();
+  if (child == 0) _exit(threads_have_stacks() ? 0 : 1);
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("pool");
   suite_case(suite, "pool", 600, bodies_begin_once_each_at_most, threads_have_numbers_of_their_own, work_may_hold_work,
              jobs_come_at_any_time, callers_may_be_many, long_jobs_wake_all, a_short_job_by_itself_wakes_none,
-             short_jobs_in_a_row_wake_some, NULL);
+             short_jobs_in_a_row_wake_some, threads_take_the_signals_of_faults, callers_are_not_cancelled_in_a_call,
+             stacks_hold_the_loops, NULL);
   return suite_run(suite);
 }

@@ -250,7 +250,8 @@ static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
   ALIGNED ELEMENT least[NDR_LANES], most[NDR_LANES];
   ALIGNED uint64_t words[2 * NDR_LANES];
-  if (!EXTREMES(false, least) || !EXTREMES(true, most)) {
+  const bool least_found = EXTREMES(false, least), most_found = EXTREMES(true, most);
+  if (!least_found || !most_found) {
     EACH_LANE(least[l] = START(INFINITY); most[l] = START(-INFINITY))
     FOLD_ROWS(0, ELEMENT a = least[l]; ELEMENT b = most[l], a = PICK(WINS(REPLACES(<, a)), x, a);
               b = PICK(WINS(REPLACES(>, b)), x, b), least[l] = a; most[l] = b);

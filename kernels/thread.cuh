@@ -174,7 +174,6 @@ NDR_DEVICE team_spot locate_team(const ndr_params &p, i64 number) {
 /* A thread's team within the block, and the thread's place in that team. */
 struct column_team {
   int number, lane, row, rows;
-  NDR_DEVICE column_team(int number, int lane, int row, int rows) : number(number), lane(lane), row(row), rows(rows) {}
   NDR_DEVICE column_team(const ndr_params &p) {
     const ndr_param_threads &team = p.thread.team, &lanes = p.thread.lanes;
     int thread = machine::thread() & (team.count - 1);

@@ -139,9 +139,9 @@ static void do_tasks(void *context, int thread) {
   }
 }
 
-static void share_out(const ndr_nest *nest, ndr_task_share *shares) {
-  int64_t tasks = nest->chunks * nest->splits, each = tasks / nest->threads, more = tasks % nest->threads, next = 0;
-  for (int thread = 0; thread < nest->threads; thread++) {
+static void share_out(int64_t tasks, int threads, ndr_task_share *shares) {
+  int64_t each = tasks / threads, more = tasks % threads, next = 0;
+  for (int thread = 0; thread < threads; thread++) {
     atomic_init(&shares[thread].next, next);
     shares[thread].end = next += each + (thread < more);
   }
@@ -151,7 +151,7 @@ static void run_tasks(const ndr_engine *engine, char *workspace) {
   const ndr_nest *nest = engine->nest;
   int64_t tasks = nest->chunks * nest->splits;
   task_queue queue = {.engine = engine, .shares = (ndr_task_share *)(void *)workspace};
-  share_out(nest, queue.shares);
+  share_out(tasks, nest->threads, queue.shares);
   queue.workspace = workspace + nest->threads * (int64_t)sizeof *queue.shares;
   if (nest->splits > 1) {
     char *partial = queue.workspace + nest->threads * nest->scratch_bytes;

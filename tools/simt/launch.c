@@ -89,8 +89,9 @@ static uint64_t next_random(void) {
   return random_state;
 }
 
-/* A walk over 0..count-1: item i is (start + i * step) % count, with step 1 or -1. Cheap enough to draw anew for every
- * round of every warp, and it has the two orders that matter: a writer before, and a writer after, each reader. */
+/* A walk over 0..count-1: item i is (start + i * step) % count, with step 1 or -1 and start < count. Cheap enough to
+ * draw anew for every round of every warp, and it has the two orders that matter: a writer before, and a writer after,
+ * each reader. */
 typedef struct turns {
   int64_t count, start;
   bool backwards;
@@ -103,7 +104,8 @@ static turns draw_turns(int64_t count) {
 }
 
 static int64_t turn(turns drawn, int64_t i) {
-  int64_t at = (drawn.start + i) % drawn.count;
+  int64_t at = drawn.start + i;
+  if (at >= drawn.count) at -= drawn.count;
   return drawn.backwards ? drawn.count - 1 - at : at;
 }
 
@@ -119,10 +121,14 @@ static bool differ(const lane *a, const lane *b) {
               base_name(b->file), b->line);
 }
 
+static bool same_file(const char *a, const char *b) {
+  return a == b || strcmp(a, b) == 0;
+}
+
 /* Whether all wait in the same state at the same place. */
 static bool together(const lane *first, int count) {
   for (int i = 1; i < count; i++)
-    if (first[i].state != first->state || first[i].line != first->line || strcmp(first[i].file, first->file) != 0)
+    if (first[i].state != first->state || first[i].line != first->line || !same_file(first[i].file, first->file))
       return differ(first, first + i);
   return true;
 }

@@ -7,16 +7,18 @@
  *   LOAD_PART        eight elements as f32; where it is not defined, WIDEN converts them
  *   LOAD_REAL        how eight are loaded as f64 (eight.h)
  *   SKIP             1: NaN elements are left out
- * A run is added up as column.h does it, with the same bound on its error: adding each element in f64 takes twice the
- * time. For other sums, eight lanes are added up in a register over four rows. Under SKIP, and for lanes that are left,
- * blocks of four rows are converted and added before the next: what is converted never leaves the first-level cache.
- * The other operators of these dtypes fold converted tiles. */
+ * Rows of a run are added up in trees of 16, as in column.h and with the same bound on the error: adding each element
+ * in f64 takes twice the time. A run's last elements, which fill no row, are added in f64. For other sums, eight lanes
+ * are added up in a register over four rows. Under SKIP, and for lanes after the last eight, blocks of four rows are
+ * converted and then added, so that converted elements stay in the first-level cache. The other operators of these
+ * dtypes fold converted tiles. */
 
+/* Lanes that are converted at a time, and elements in a row of a run. */
 #define BLOCK 64
 #define RUN_ROW (2 * RUN_LANES)
 #define SEEN(value) (SKIP && (value) != (value) ? 0 : (double)(value))
 
-/* Lanes first .. first + lanes - 1 of up to four rows from `row` on. */
+/* Adds lanes first .. first + lanes - 1 of up to four rows, from `row` on, to words[0 .. lanes - 1]. */
 static inline void NAME(add_block)(const ndr_tile *tile, int64_t row, int64_t first, int64_t lanes, uint64_t *words,
                                    uint64_t *counts) {
   ALIGNED float wide[4][NDR_LANES];
@@ -42,8 +44,8 @@ static inline void NAME(add_eights)(const ndr_tile *tile, int64_t row, int64_t r
   }
 }
 
-/* Rows that are a page or more apart are read in blocks of four by 64 lanes: with eight lanes of each at a time a Zen 5
- * core reads 12 GB/s, with 64 of them 16. */
+/* Adds up all rows, and under SKIP counts the elements. Rows that lie far apart are read in blocks of four rows by 64
+ * lanes: a Zen 5 core reads 16 GB/s in this way, and 12 GB/s with eight lanes of a row at a time. */
 static void NAME(add_rows)(const ndr_tile *tile, uint64_t *words, uint64_t *counts) {
   const bool four = four_rows(tile, (int64_t)sizeof(ELEMENT)), far = four && !tile->cached && tile->row_stride > 128;
   const int64_t lanes = tile->lanes, eights = SKIP || far ? 0 : lanes / 8 * 8;
@@ -99,8 +101,8 @@ INLINE void NAME(add_few_of_run)(const ELEMENT *at, int rows, f64x8 *sums) {
   }
 }
 
-/* The sum of a tile that is one run. Returns false if it is none, or if it has to be added up in f64, as a sum that is
- * not finite: that of a few rows may be the reason. */
+/* The sum of a tile that is one run. Returns false if the tile is none, or if it has to be added up in f64: the user
+ * may want that, or the sum is not finite, perhaps only because that of a few rows was too large for f32. */
 static bool NAME(add_run)(const ndr_tile *tile, uint64_t *words) {
   f64x8 sums[RUN_ROW / 8] = {{0}};
   ALIGNED double lanes[RUN_ROW];
@@ -119,7 +121,27 @@ static bool NAME(add_run)(const ndr_tile *tile, uint64_t *words) {
   return lanes[0] - lanes[0] == 0;
 }
 
-#define RUN NAME(add_run)(tile, words)
+/* The sum of a tile of one short row, such as the elements of a run after its last whole row, in f64. Returns false if
+ * the tile is none. */
+static bool NAME(add_short_row)(const ndr_tile *tile, uint64_t *words) {
+  ALIGNED float wide[RUN_ROW] = {0};
+  ALIGNED double lanes[8];
+  f64x8 sums = {0};
+  if (tile->period > 1 || tile->rows != 1 || tile->lanes > RUN_ROW) return false;
+  WIDEN(ROW(0), wide, tile->lanes);
+  for (int64_t l = 0; l < tile->lanes; l += 8) {
+    f32x8 eight;
+    memcpy(&eight, wide + l, sizeof eight);
+    sums += __builtin_convertvector(eight, f64x8);
+  }
+  memcpy(lanes, &sums, sizeof lanes);
+  for (int stay = 4; stay > 0; stay /= 2)
+    for (int l = 0; l < stay; l++) lanes[l] += lanes[l + stay];
+  words[0] = word_of(lanes[0]);
+  return true;
+}
+
+#define RUN (NAME(add_run)(tile, words) || NAME(add_short_row)(tile, words))
 #endif
 
 static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {

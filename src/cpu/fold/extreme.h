@@ -1,10 +1,12 @@
-/* Template: the least or largest element of each lane, a register of lanes at a time, where no element is NaN. Included
- * by float.h, with what it is given.
+/* Template: the least or largest element of each lane, a register of lanes at a time, where no element is NaN. float.h
+ * includes it, and its parameters are those of float.h.
  *
- * Of two equal elements the instructions for minimum and maximum give the second, and so keep the one that is there, as
- * FOLD_ROWS does. Comparing, looking for NaN and selecting for each element takes three times as long. */
+ * The instructions for minimum and maximum return their second operand if both are equal. The best element so far is
+ * the second one, so that of equal elements the first in memory stays, as it does in FOLD_ROWS. Comparing each element,
+ * looking for NaN and selecting takes three times as long. */
 typedef __typeof__(VEC(setzero)()) NAME(vector);
 
+/* Elements of a register, and registers of a row of RUN_LANES. */
 #define PER ((int64_t)(sizeof(NAME(vector)) / sizeof(ELEMENT)))
 #define PARTS (RUN_LANES / PER)
 
@@ -12,7 +14,7 @@ INLINE NAME(vector) NAME(better)(bool largest, NAME(vector) x, NAME(vector) b) {
   return largest ? VEC(max)(x, b) : VEC(min)(x, b);
 }
 
-/* Goes on with rows of RUN_LANES lanes; returns whether an element is NaN. */
+/* Updates best[0 .. RUN_LANES - 1] from rows of as many lanes. Returns whether an element is NaN. */
 INLINE bool NAME(extremes_of_rows)(bool largest, const ELEMENT *at, int64_t stride, int64_t rows, bool prefetches,
                                    ELEMENT *best) {
   NAME(vector) b[PARTS];
@@ -31,8 +33,9 @@ INLINE bool NAME(extremes_of_rows)(bool largest, const ELEMENT *at, int64_t stri
   return unordered != 0;
 }
 
-/* Returns false if an element is NaN, or the tile too narrow. The last lanes overlap those before: looking at an
- * element again changes nothing. */
+/* Writes the least or largest element of each lane to best[]. Returns false if an element is NaN, or if the tile has
+ * fewer lanes than RUN_LANES. The last RUN_LANES lanes overlap those before: an element that is read twice changes
+ * nothing. */
 INLINE bool NAME(extremes)(bool largest, const ndr_tile *tile, ELEMENT *best) {
   const int64_t lanes = tile->lanes, stride = tile->row_stride;
   const bool four = four_rows(tile, (int64_t)sizeof(ELEMENT));
@@ -54,8 +57,8 @@ INLINE bool NAME(extremes)(bool largest, const ndr_tile *tile, ELEMENT *best) {
   return !unordered;
 }
 
-/* The value and the index of the first of the largest elements of a run, or of the least ones, if its elements ascend
- * in memory as in index. Returns false if they do not, or the tile is no run, or one is NaN. */
+/* The value and the index of the first of a run's largest, or least, elements. Returns false if the tile is no run, if
+ * an element is NaN, or if the index does not grow along memory. */
 INLINE bool NAME(argument)(bool largest, const ndr_tile *tile, uint64_t *value, uint64_t *index) {
   ALIGNED ELEMENT best[RUN_LANES];
   const ELEMENT *at = tile->data;

@@ -3,7 +3,7 @@
  *   ELEMENT, INDEX        the element type and the unsigned type of its size
  *   WIDEN(at)             the run_part of the elements at an address
  *   VEC(op)               the instruction `op` for a register of elements
- *   COMPARE(a, b, how)    not 0 if elements of two registers compare so
+ *   COMPARE(a, b, how)    not 0 if any elements of two registers compare as `how` says
  *   SKIP                  1: NaN elements are left out
  *   EXP, PICK             exp_ and pick_ of the element type
  *   JOIN_FLOAT(kernel)    the join of values that treats NaN alike
@@ -55,7 +55,7 @@
 #endif
 #include "cpu/fold/column.h"
 
-/* Dense rows, and those that are short, are as fast or faster where each is added to f64 sums. */
+/* Dense rows and short rows are not added up as columns: adding each of them to f64 sums is as fast or faster. */
 #define IS_COLUMNS (is_columns(tile) && !is_dense(tile) && tile->lanes * (int64_t)sizeof(ELEMENT) >= 512)
 #define COLUMNS(states) (IS_COLUMNS ? (NAME(add_columns)(tile, states), true) : false)
 #endif
@@ -146,8 +146,8 @@ static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   settle(join_add2, 2, tile, words, states, pitch);
 }
 
-/* The mean of four of each lane's elements. Under SKIP where one of them is NaN, its first that is not; NaN where there
- * is none. */
+/* The mean of four elements of each lane. Under SKIP, if one of the four is NaN, the lane's first element that is not
+ * NaN; NaN if it has none. */
 static void NAME(sample)(const ndr_tile *tile, double *mean) {
   const int64_t lanes = tile->lanes;
   const ELEMENT *p0 = ROW(0), *p1 = ROW(tile->rows / 4), *p2 = ROW(tile->rows / 2), *p3 = ROW(tile->rows * 3 / 4);
@@ -160,9 +160,9 @@ static void NAME(sample)(const ndr_tile *tile, double *mean) {
   }
 }
 
-/* Distances are taken from `shift`, the mean of a few of the tile's elements: near the mean of all, or at worst, when
- * they are the ones far from the others, n (mean - shift)^2 <= n M2. So the subtraction in settle_moments loses few of
- * 53 bits however far the mean is from 0, and none where the sample is all there is. */
+/* Distances are taken from `shift`, the mean of a few of the tile's elements. It is near the mean of all elements. At
+ * worst, when these few lie far from the others, n (mean - shift)^2 <= n M2. So the subtraction in settle_moments loses
+ * few of 53 bits, however far the mean is from 0, and none if the few are all elements. */
 static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
   ALIGNED double shift[NDR_LANES], sum[NDR_LANES], square[NDR_LANES];
@@ -189,7 +189,7 @@ static void NAME(norminf)(const ndr_tile *tile, uint64_t *states, int64_t pitch)
   settle(join_max_f64, 1, tile, words, states, pitch);
 }
 
-/* Whether x replaces b. A NaN replaces everything, or is replaced by everything under SKIP; the first NaN stays. */
+/* Whether x replaces b. A NaN replaces every number, and the first NaN stays. Under SKIP everything replaces a NaN. */
 #if SKIP
 #define REPLACES(better, b) ((x better(b)) | ((b) != (b)))
 #define FIRST_REPLACES(better, b) REPLACES(better, b)
@@ -260,8 +260,8 @@ static void NAME(ptp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   settle(JOIN_FLOAT(ptp), 2, tile, words, states, pitch);
 }
 
-/* Each lane's maximum first, then the sum of e^(x - maximum), which is at least 1: elements equal to it count 1 even
- * when both are infinite. */
+/* The first pass finds each lane's maximum, the second adds up e^(x - maximum). The sum is at least 1, because an
+ * element that equals the maximum counts 1, even if both are infinite. */
 static void NAME(logsumexp)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes;
   ALIGNED ELEMENT top[NDR_LANES];

@@ -2,8 +2,9 @@
  *   GATHER(function)    how its functions are called
  *   BITS                an unsigned type of the elements' size
  *   SIDE                elements in 16 bytes
- *   LOW, HIGH           shuffles that interleave the first and the last halves of two 16-byte vectors
- *   UNPACK(half)        the instruction that does so in each 16 bytes of two wider vectors, half being lo or hi */
+ *   LOW, HIGH           the shuffle that interleaves the first halves of two 16-byte vectors, and that for the last
+ *   UNPACK(half)        the instruction that interleaves the halves `lo` or `hi` of each 16 bytes of two wider vectors
+ */
 
 typedef BITS __attribute__((may_alias)) GATHER(element);
 typedef BITS __attribute__((vector_size(16))) GATHER(vector);
@@ -12,8 +13,9 @@ typedef BITS __attribute__((vector_size(16))) GATHER(vector);
 #define GATHER_ROW(stride)                                                                                             \
   for (int64_t l = 0; l < lanes; l++) to[l] = from[l * (stride)]
 
-/* Every second element, eight at a time: of the second vector, which begins where the first ends, those in odd places,
- * so that nothing behind the last element is read. GCC 12 takes three times as long. */
+/* Copies every second element, eight at a time, and returns how many it has copied. Two vectors hold 15 elements: they
+ * overlap by one, so that nothing behind the last element is read. The first gives the elements in its even places, the
+ * second those in its odd places. The loop that GCC 12 makes takes three times as long. */
 static int64_t GATHER(every_second)(const GATHER(element) *restrict from, GATHER(element) *restrict to, int64_t lanes) {
   typedef BITS __attribute__((vector_size(8 * sizeof(BITS)))) eight;
   int64_t l = 0;
@@ -42,7 +44,8 @@ static void GATHER(row)(const GATHER(element) *restrict from, int64_t lane_strid
 }
 #undef GATHER_ROW
 
-/* Rows that are prefetched, a line of each lane at a time. */
+/* Gathers rows, and prefetches what a later tile has in their place. Where lanes' rows are close together, several rows
+ * share the cache lines that one prefetch of every lane loads. */
 static void GATHER(far_rows)(const GATHER(element) * from, int64_t row_stride, int64_t lane_stride,
                              GATHER(element) * to, int64_t rows, int64_t lanes, int64_t ahead) {
   const int64_t size = (int64_t)sizeof *to, apart = (row_stride < 0 ? -row_stride : row_stride) * size;
@@ -55,8 +58,8 @@ static void GATHER(far_rows)(const GATHER(element) * from, int64_t row_stride, i
   }
 }
 
-/* Transposes SIDE lanes of SIDE contiguous elements, by interleaving the halves log2 SIDE times. Stores the first
- * `rows` of the SIDE rows. */
+/* Transposes SIDE lanes of SIDE contiguous elements each: interleaves the vectors of the first half of the lanes with
+ * those of the second, log2 SIDE times. Stores the first `rows` of the SIDE rows. */
 static inline void GATHER(square)(const GATHER(element) * from, int64_t lane_stride, GATHER(element) * to,
                                   int64_t to_stride, int64_t rows) {
   GATHER(vector) v[SIDE], w[SIDE];
@@ -73,7 +76,7 @@ static inline void GATHER(square)(const GATHER(element) * from, int64_t lane_str
 }
 
 #if defined WIDE && SIDE < 16
-/* Transposes as many squares at once as a register has 16 bytes. */
+/* Transposes WIDE squares at once, one in each 16 bytes of the registers. */
 static inline void GATHER(squares)(const GATHER(element) * from, int64_t lane_stride, GATHER(element) * to,
                                    int64_t to_stride) {
   wide_bits v[SIDE], w[SIDE];
@@ -95,7 +98,7 @@ static inline void GATHER(squares)(const GATHER(element) * from, int64_t lane_st
 #undef STORE
 }
 
-/* Transposes SIDE lanes whose rows are contiguous, and at least as many as one of the wide steps has. */
+/* Transposes SIDE lanes of `rows` contiguous elements each, at least WIDE * SIDE. */
 static inline void GATHER(strip)(const GATHER(element) * from, int64_t lane_stride, GATHER(element) * to,
                                  int64_t to_stride, int64_t rows) {
   int64_t row = 0;
@@ -109,7 +112,8 @@ static inline void GATHER(strip)(const GATHER(element) * from, int64_t lane_stri
 }
 #endif
 
-/* Transposes lanes whose rows are less than 16 bytes each: loads go on into the lanes that follow. */
+/* Transposes lanes of less than 16 contiguous bytes each. Every load reads 16 bytes, the rest of them from the lanes
+ * that follow; the last lanes, which none follow, are gathered. */
 static void GATHER(short_rows)(const GATHER(element) * from, int64_t lane_stride, GATHER(element) * to, int64_t rows,
                                int64_t lanes) {
   int64_t lane = 0;

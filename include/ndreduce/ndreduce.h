@@ -24,11 +24,13 @@
  * Threads: a call on the CPU works in the calling thread; arrays of 256 KiB or more may also be reduced by threads that
  * the library owns. These start when they are first needed, sleep between calls, take no signals except those that a
  * fault raises, and end when the library is unloaded or the program exits; a program whose main thread ends by
- * pthread_exit() must call exit() itself. They serve one call at a time; a call that overlaps with it works in its
- * calling thread alone and waits for no other. A call takes up to 64 KiB of its thread's stack. A signal handler that
- * interrupts a call must return to it, and must not fork. After fork() the child can use the library, which starts new
- * threads there. It can also use plans and accumulators, except those that another thread was changing. It cannot use a
- * GPU that the parent has used (a limit of CUDA).
+ * pthread_exit() must call exit() itself. Each inherits the affinity mask and the priority of the thread whose call
+ * starts it: where the first large call comes from a thread that is pinned to one core, they share that core. They
+ * serve one call at a time; a call that overlaps with it works in its calling thread alone and waits for no other. A
+ * call takes up to 64 KiB of its thread's stack. A signal handler that interrupts a call must return to it, and must
+ * not fork. After fork() the child can use the library, which starts new threads there. It can also use plans and
+ * accumulators, except those that another thread was changing. It cannot use a GPU that the parent has used (a limit of
+ * CUDA).
  *
  * Result rules (NumPy's):
  *   sum, prod           of signed integers i64, of bool and unsigned ones u64 (they wrap), else the input's dtype
@@ -223,8 +225,9 @@ NDR_API void ndr_explain_failure(const char *format, ...) NDR_PRINTF(1, 2);
 NDR_API const char *ndr_status_name(ndr_status status);
 
 /* The most CPU threads that a call uses where options.threads is 0: OMP_NUM_THREADS if it is set, else the number of
- * cores that the process may run on, by its affinity mask and the CPU quotas of its control groups. Never more than
- * OMP_THREAD_LIMIT. The number is determined once, and again in a child of fork(). */
+ * cores that the affinity mask of the calling thread and the CPU quotas of the process's control groups leave. Never
+ * more than OMP_THREAD_LIMIT. The number is determined by the first call that needs it, and again in a child of fork().
+ */
 NDR_API int ndr_thread_count(void);
 
 /* Names as in the mini-language ("sum", "f32"). The _name functions return NULL for an unknown value; the _parse

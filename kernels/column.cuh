@@ -47,7 +47,7 @@ template <class T> struct array_end {
   const T *begin, *end;
   NDR_DEVICE array_end(const ndr_params &p) {
     begin = (const T *)p.data;
-    end = begin + p.thread.extent;
+    end = begin + p.extent;
   }
 
   /* Whether both vectors of the pair at `at` lie before the end. */
@@ -85,6 +85,8 @@ template <class T, reading HOW> struct reader {
   static NDR_DEVICE T load(const T *at, T) { return machine::load_element(at); }
   static NDR_DEVICE ndr_vector load(const T *at, ndr_vector) { return machine::load_vector(at); }
   static NDR_DEVICE loaded load(const T *at) { return load(at, loaded()); }
+  static NDR_DEVICE loaded load_last(const ndr_params &, const T *at) { return load(at); }
+  static NDR_DEVICE const ndr_vector &vector_of(const ndr_vector &vector) { return vector; }
 };
 
 template <class T> struct reader<T, READ_SHIFTED> {
@@ -107,6 +109,7 @@ template <class T> struct reader<T, READ_SHIFTED> {
     if (pair.phase && first + 16 < whole) pair.second = machine::keep_vector<16>(first);
     return pair;
   }
+  static NDR_DEVICE ndr_vector vector_of(const vector_pair &pair) { return shifted<sizeof(T)>(pair); }
 };
 
 /* What a thread reads of a row for an operator, and how many rows at a time. */

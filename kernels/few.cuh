@@ -12,6 +12,7 @@ template <class Op> struct few_rows {
   typedef column<Op, READ_SHIFTED> C;
   /* Rows of which there is code, and parts that are accumulated at once: as many as there are registers for. */
   static const int most = NDR_FEW_LOADS(sizeof(T)), bytes = C::count * (int)sizeof(Accumulator);
+  static_assert(most == 4 || most == 6, "fold() has code for each number of rows");
   static const int most_parts = bytes <= 32 ? NDR_FEW_PARTS(2, sizeof(T)) : bytes <= 64 ? 2 : 1;
   Accumulator a[most_parts][C::count];
 
@@ -99,7 +100,7 @@ template <class Op> NDR_DEVICE void reduce_few(const ndr_params &p, i64 item) {
     int left = (int)t.columns - team.lane * few::C::count;
     rows.clear();
     if (left > 0) {
-      const typename Op::element *last = at + (few::most_parts - 1) * pitch + (p.length - 1) * walked_axis(p).stride;
+      const typename Op::element *last = at + (at_once - 1) * pitch + (p.length - 1) * walked_axis(p).stride;
       if (few::C::within(p, last))
         rows.fold(p, at, pitch);
       else

@@ -107,10 +107,12 @@ NDR_DEVICE long long opaque(long long value) {
   return value;
 }
 
-/* Makes this thread's earlier stores visible to the device, then increments the counter and returns what it was. */
+/* Makes the stores that this thread made or knows of visible to the device, then increments the counter and returns
+ * what it was. A full fence would also empty the first-level cache, of all blocks beside this one. */
 NDR_DEVICE unsigned take_ticket(unsigned *counter) {
-  __threadfence();
-  return atomicAdd(counter, 1u);
+  unsigned was;
+  asm volatile("atom.release.gpu.global.add.u32 %0, [%1], 1;" : "=r"(was) : "l"(counter) : "memory");
+  return was;
 }
 NDR_DEVICE void fence() {
   __threadfence();

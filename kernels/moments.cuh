@@ -92,9 +92,9 @@ template <class T, bool WIDE, bool SKIP, bool ROOT> struct op_moments {
 };
 
 /* Integers of 8 and 16 bits: their sum and sum of squares are exact in 64 bits. */
-template <class B> struct exact_moments {
-  i64 sum;
-  u64 squares;
+template <class SUM, class SQUARES> struct exact_moments {
+  SUM sum;
+  SQUARES squares;
   u32 n;
 };
 
@@ -111,19 +111,21 @@ NDR_DEVICE u32 vector_squares(const ndr_vector &p, u32) {
   return t;
 }
 
-template <class T, bool ROOT> struct op_exact_moments : op_moments<T, false, false, ROOT> {
+/* NARROW: of NDR_NARROW_ROWS elements at most, in as few bits as hold them. */
+template <class T, bool ROOT, bool NARROW = false> struct op_exact_moments : op_moments<T, false, false, ROOT> {
   typedef op_moments<T, false, false, ROOT> base;
   typedef typename base::value value;
   typedef typename base::State State;
   typedef typename choose<sizeof(T) == 1, u32, u64>::type square_type;
-  typedef exact_moments<value> Accumulator;
+  typedef typename choose<NARROW, int, i64>::type sum_type;
+  typedef exact_moments<sum_type, typename choose<NARROW, square_type, u64>::type> Accumulator;
   static const bool packed = packing<T, keep, add>::yes && !same<T, boolean>::yes;
   static NDR_DEVICE Accumulator identity() { return {0, 0, 0}; }
   template <int N> static NDR_DEVICE void fold(Accumulator &a, const value (&x)[N], i64, i64, const ndr_params &) {
     square_type b[N];
 #pragma unroll
     for (int i = 0; i < N; i++) b[i] = (square_type)(u32)(x[i] * x[i]);
-    a.sum += (i64)tree<add, N>::join(x);
+    a.sum += (sum_type)tree<add, N>::join(x);
     a.squares += tree<add, N>::join(b);
     a.n += N;
   }

@@ -383,5 +383,8 @@ template <class T, bool W, bool S> struct narrowed<op_mean<T, W, S>> {
   static const bool differs = !same<typename totals<T, W>::batch, typename totals<T, W>::running>::yes;
   typedef op_mean<T, W, S, differs> type;
 };
+template <class T, bool ROOT> struct narrowed<op_exact_moments<T, ROOT>> {
+  typedef op_exact_moments<T, ROOT, true> type;
+};
 
 #endif

@@ -1,35 +1,80 @@
-/* Family tile where groups of outputs have many runs. Groups need not be dense. The
- * elements of neighbouring groups' runs are columns; a thread walks a column row by row, as in thread.cuh. At the end
- * the block joins the rows and columns of each output in shared memory. WIDE: a column is a vector of one output. */
+/* Family tile where groups of outputs have many runs. Groups need not be dense. The elements of neighbouring groups'
+ * runs are columns; a thread walks a column row by row, as in thread.cuh. At the end the block joins the rows and
+ * columns of each output in shared memory. WIDE: a group is one output, and a column is a vector of its run, of which
+ * the last may have fewer elements of the run. */
 #ifndef NDR_RUNS_CUH
 #define NDR_RUNS_CUH
 
 #include "groups.cuh"
 #include "thread.cuh"
 
-/* As fold_rows, of rows that are a vector; its elements are `apart` indices from each other. */
-template <class Op, int UNROLL>
-NDR_DEVICE void fold_vectors(const ndr_params &p, typename Op::Accumulator &a, const typename Op::element *at,
-                             i64 stride, i64 index, i64 step, i64 apart, int left, int rows) {
-  ndr_vector vector[UNROLL];
-  if (left > (UNROLL - 1) * rows) {
+/* How a thread folds a vector of a run: its elements are `apart` indices from each other, and the first `count` of them
+ * belong to the run. */
+template <class Op, reading HOW> struct run_column {
+  typedef typename Op::element T;
+  typedef typename Op::value V;
+  typedef typename Op::Accumulator Accumulator;
+  typedef reader<T, HOW> R;
+  static const int elements = R::count;
+  int count;
+  i64 apart;
+
+  /* Folds UNROLL rows. Vectors are folded row by row where indices matter: these may not rise from row to row. */
+  template <int UNROLL>
+  NDR_DEVICE void fold_vectors(const ndr_params &p, Accumulator &a, const ndr_vector *vector, i64 index,
+                               i64 step) const {
+    if (count < elements) {
+      V x[UNROLL][elements];
 #pragma unroll
-    for (int u = 0; u < UNROLL; u++, at += stride) vector[u] = machine::load_vector(at);
-    if constexpr (!Op::indexed) {
+      for (int u = 0; u < UNROLL; u++) unpack<Op>(vector[u], x[u]);
+#pragma unroll
+      for (int e = 0; e + 1 < elements; e++) {
+        V y[UNROLL];
+        if (e >= count) break;
+#pragma unroll
+        for (int u = 0; u < UNROLL; u++) y[u] = x[u][e];
+        Op::template fold<UNROLL>(a, y, index + e * apart, step, p);
+      }
+    } else if constexpr (!Op::indexed) {
       fold_batch<Op, UNROLL>(p, a, vector, 0, 0, 0);
-    } else { /* row by row: indices may not rise from row to row */
+    } else {
 #pragma unroll
       for (int u = 0; u < UNROLL; u++) fold_vector_of<Op>(p, a, vector[u], index + u * step, apart);
     }
-    return;
   }
+
+  template <int UNROLL>
+  NDR_DEVICE void fold_batch_of(const ndr_params &p, Accumulator &a, const T *at, i64 stride, i64 index,
+                                i64 step) const {
+    typename R::loaded loaded[UNROLL];
+    ndr_vector vector[UNROLL];
 #pragma unroll
-  for (int u = 0; u < UNROLL - 1; u++, at += stride)
-    if (left > u * rows) vector[u] = machine::load_vector(at);
+    for (int u = 0; u < UNROLL; u++, at += stride) loaded[u] = R::load(at);
 #pragma unroll
-  for (int u = 0; u < UNROLL - 1; u++)
-    if (left > u * rows) fold_vector_of<Op>(p, a, vector[u], index + u * step, apart);
-}
+    for (int u = 0; u < UNROLL; u++) vector[u] = R::vector_of(loaded[u]);
+    fold_vectors<UNROLL>(p, a, vector, index, step);
+  }
+
+  /* As fold_rows. A batch that is not complete, or that reaches the array's end, is read two rows at a time, then one.
+   */
+  template <int UNROLL>
+  NDR_DEVICE void fold(const ndr_params &p, Accumulator &a, const T *at, i64 stride, i64 index, i64 step, int left,
+                       int rows) const {
+    if (left > (UNROLL - 1) * rows && R::within(p, at + (UNROLL - 1) * stride)) {
+      fold_batch_of<UNROLL>(p, a, at, stride, index, step);
+      return;
+    }
+    if (left > UNROLL * rows) left = UNROLL * rows;
+#pragma unroll 1
+    for (; left > rows && R::within(p, at + stride); left -= 2 * rows, at += 2 * stride, index += 2 * step)
+      fold_batch_of<2>(p, a, at, stride, index, step);
+#pragma unroll 1
+    for (; left > 0; left -= rows, at += stride, index += step) {
+      ndr_vector vector = R::vector_of(R::within(p, at) ? R::load(at) : R::load_last(p, at));
+      fold_vectors<1>(p, a, &vector, index, step);
+    }
+  }
+};
 
 template <class Op> struct residency<NDR_KERNEL_TILE_RUN_VECTORS, Op> : column<Op, READ_ELEMENT> {};
 template <class Op> struct residency<NDR_KERNEL_TILE_RUN_ELEMENTS, Op> : column<Op, READ_ELEMENT> {};
@@ -49,7 +94,7 @@ template <class Op, bool WIDE> struct strip : groups {
     row = machine::thread() / threads;
     lane = machine::thread() - row * threads;
     rows = NDR_BLOCK / threads;
-    columns = g.run_length * g.outputs / elements;
+    columns = (g.run_length * g.outputs + elements - 1) / elements;
   }
 
   /* The first column of the tile that the item's split has. */
@@ -67,12 +112,20 @@ template <class Op, bool WIDE> struct strip : groups {
     i64 apart = p.axes[p.kept_count + p.reduced_count].index_step, index = p.index_origin + inside / g.outputs * apart;
     const T *base = (const T *)p.data + at.offset + group * p.axes[first_axis].stride + inside;
     range units = units_of(p, p.tile_runs.column_splits == 1 ? whose.split : whose.split % p.tile_runs.row_splits);
-    if constexpr (WIDE)
-      walk_rows<UNROLL>(p, base, index, units, row, rows, [&](const T *here, i64 stride, i64 from, i64 step, int left) {
-        fold_vectors<Op, UNROLL>(p, a, here, stride, from, step, apart, left, rows);
-      });
-    else
+    if constexpr (!WIDE)
       fold_columns<Op, READ_ELEMENT>(p, &a, base, index, units, row, rows);
+    else if (p.tile_runs.shifted)
+      fold_run_column<READ_SHIFTED, few>(p, a, base, index, units, {g.run_length - inside, apart});
+    else
+      fold_run_column<READ_VECTOR, UNROLL>(p, a, base, index, units, {g.run_length - inside, apart});
+  }
+
+  template <reading HOW, int BATCH>
+  NDR_DEVICE void fold_run_column(const ndr_params &p, Accumulator &a, const T *base, i64 index, range units,
+                                  const run_column<Op, HOW> &column) const {
+    walk_rows<BATCH>(p, base, index, units, row, rows, [&](const T *at, i64 stride, i64 from, i64 step, int left) {
+      column.template fold<BATCH>(p, a, at, stride, from, step, left, rows);
+    });
   }
 
   /* Joins every joiners-th of the block's accumulators of an output. */
@@ -80,7 +133,7 @@ template <class Op, bool WIDE> struct strip : groups {
                                       const Accumulator *accumulators) const {
     int threads = p.tile_runs.row_threads, outputs = g.outputs;
     int group = group_of(p, output), from = group * columns + output - group * outputs - first;
-    int run = g.run_length / elements, begin = from < 0 ? (outputs - 1 - from) / outputs : 0;
+    int run = WIDE ? columns : g.run_length, begin = from < 0 ? (outputs - 1 - from) / outputs : 0;
     int end = threads > from ? (threads - from + outputs - 1) / outputs : 0;
     int held = (end < run ? end : run) - begin; /* columns */
     Accumulator total = Op::identity();

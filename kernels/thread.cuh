@@ -210,13 +210,16 @@ struct team_writer {
   }
 };
 
+/* Bytes of a block's accumulators that are joined at a time. */
+enum { NDR_JOIN_BYTES = 24 << 10 };
+
 /* Joins the rows of teams in shared memory, some of each thread's columns at a time. Where a warp holds several rows,
  * it has joined them already. One thread joins each output; `t` is the spot of its writer's team. */
 template <class Op, reading HOW>
 NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, const typename Op::Accumulator *a,
                           const column_team &team, const team_writer &writer) {
   typedef typename Op::Accumulator Accumulator;
-  const int count = column<Op, HOW>::count, most = 8192 / (NDR_BLOCK * (int)sizeof(Accumulator));
+  const int count = column<Op, HOW>::count, most = NDR_JOIN_BYTES / (NDR_BLOCK * (int)sizeof(Accumulator));
   const int width = most < 1 ? 1 : most > count ? count : most >= 8 ? 8 : most >= 4 ? 4 : most >= 2 ? 2 : 1;
   const ndr_param_threads &lanes = p.thread.lanes;
   NDR_SHARED Accumulator accumulators[width][NDR_BLOCK + 32 + (width > 1 ? 32 / width : 0)];

@@ -363,21 +363,26 @@ NDR_DEVICE bool arrive_last(unsigned *counter, unsigned total, unsigned *ticket)
 }
 
 /* Joins `count` slots of one output, which begin `first` words from the start of the partial states. `lanes`
- * neighbouring threads, a power of 2, read them. Each thread gets the total of what its warp has read. */
-template <class Op, int AT_ONCE>
+ * neighbouring threads, a power of 2, read them. Each thread gets the total of what its warp has read. Little else runs
+ * by then, so that only many loads in flight make it short. */
+template <class Op>
 NDR_DEVICE typename Op::State join_slots(const ndr_params &p, i64 first, i64 padded, int count, int lane, int lanes) {
+  const int AT_ONCE = Op::words == 1 ? NDR_JOIN_LOADS : Op::words == 2 ? NDR_JOIN_LOADS / 2 : 2;
   typename Op::State a = Op::state_identity();
   const ndr_word *at = p.partials + first + lane * padded;
-  int left = count - lane;
+  i64 apart = lanes * padded;
 #pragma unroll 1
-  for (; left > 0; left -= AT_ONCE * lanes) {
+  for (int left = count - lane; left > 0; left -= AT_ONCE * lanes) {
     typename Op::State b[AT_ONCE];
+    int behind = left; /* stepped, not multiplied: the multiples would take registers */
 #pragma unroll
-    for (int u = 0; u < AT_ONCE; u++, at += lanes * padded)
-      if (u == 0 || left > u * lanes) b[u] = load_partial<Op>(at, p.slots * padded);
+    for (int u = 0; u < AT_ONCE; u++) {
+      b[u] = behind > 0 ? load_partial<Op>(at, p.slots * padded) : Op::state_identity();
+      at = (const ndr_word *)machine::opaque((i64)(at + apart));
+      behind = (int)machine::opaque(behind - lanes);
+    }
 #pragma unroll
-    for (int u = 0; u < AT_ONCE; u++)
-      if (u == 0 || left > u * lanes) Op::join_states(a, b[u]);
+    for (int u = 0; u < AT_ONCE; u++) Op::join_states(a, b[u]);
   }
 #pragma unroll 1
   for (int mask = (lanes < NDR_WARP ? lanes : NDR_WARP) >> 1; mask > 0; mask >>= 1)
@@ -404,7 +409,6 @@ template <class Op> NDR_DEVICE void join_warps(typename Op::State &total) {
 template <class Op, bool ONE, class Place>
 NDR_DEVICE void join_splits(const ndr_params &p, tile_split whose, i64 output, int outputs, const Place &place) {
   NDR_SHARED unsigned ticket;
-  const int AT_ONCE = ONE ? 1 : 2;
   unsigned *counters = p.counters + whose.tile * (p.split_groups + 1);
   int group = whose.split / p.group_splits, thread = (int)machine::opaque(machine::thread());
   int log = ONE ? NDR_BLOCK_LOG : NDR_WARP_LOG;
@@ -418,8 +422,7 @@ NDR_DEVICE void join_splits(const ndr_params &p, tile_split whose, i64 output, i
 #pragma unroll 1
     for (int k = thread >> log; k - (thread >> log) < outputs; k += NDR_BLOCK >> log) {
       int inside = k < outputs ? k : 0; /* every lane of a warp takes part */
-      typename Op::State total =
-          join_slots<Op, AT_ONCE>(p, first * padded + output + inside, padded, count, lane, 1 << log);
+      typename Op::State total = join_slots<Op>(p, first * padded + output + inside, padded, count, lane, 1 << log);
       if constexpr (ONE) join_warps<Op>(total);
       if (lane != 0 || k >= outputs) continue;
       if (level == 1 || p.split_groups == 1)

@@ -1,6 +1,7 @@
 /* Fills in, completes and describes launches. What a launch costs is in cost.c. */
 #include "gpuplan/launch.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct {
@@ -96,6 +97,14 @@ void ndr_launch_begin(ndr_launch *launch, const ndr_canonical *problem, ndr_kern
   for (int a = 0; a < problem->kept_count + problem->reduced_count; a++) ndr_axis_magic(&p->axes[a]);
 }
 
+/* Splits that are joined together in the first of two steps; all of them where one step is enough. */
+static int group_splits_of(int64_t splits, int64_t one_step) {
+  int group = 8;
+  if (splits <= one_step) return (int)splits;
+  while ((int64_t)group * group < splits) group *= 2;
+  return group;
+}
+
 int ndr_launch_split(ndr_launch *launch, int64_t units, int64_t split_units, int times, int one_step) {
   ndr_params *p = &launch->params;
   int64_t splits = split_units < 1 ? units : (units + split_units - 1) / split_units;
@@ -104,11 +113,8 @@ int ndr_launch_split(ndr_launch *launch, int64_t units, int64_t split_units, int
   p->units = units;
   p->split_units = (units + splits - 1) / splits;
   int range_splits = p->split_units ? (int)((units + p->split_units - 1) / p->split_units) : 1;
-  p->splits = p->group_splits = range_splits * times;
-  if (p->splits > one_step) {
-    p->group_splits = 8;
-    while ((int64_t)p->group_splits * p->group_splits < p->splits) p->group_splits *= 2;
-  }
+  p->splits = range_splits * times;
+  p->group_splits = group_splits_of(p->splits, one_step);
   p->split_groups = (p->splits + p->group_splits - 1) / p->group_splits;
   return range_splits;
 }
@@ -123,21 +129,51 @@ int ndr_launch_step(int64_t outputs) {
   return (outputs == 1 ? 4 : 16) * ndr_launch_joiners(outputs);
 }
 
-/* Blocks start in waves of `blocks`. A wave takes as long as a split and a block's start and end; each step of joining
- * takes time too. For each number of waves the most splits that fit into it are tried, and besides one_step splits. */
-int64_t ndr_best_splits(int64_t tiles, double tile_bytes, int64_t blocks, int64_t most, int64_t one_step) {
-  enum { MOST_WAVES = 16, BLOCK_BYTES = 16 << 10, STEP_BYTES = 12 << 10 };
+int64_t ndr_join_batches(int64_t outputs, int64_t splits, int64_t group_splits) {
+  int64_t lanes = ndr_launch_joiners(outputs), rounds = (outputs * lanes + NDR_THREADS - 1) / NDR_THREADS;
+  int64_t at_once = lanes * NDR_JOIN_LOADS, groups = (splits + group_splits - 1) / group_splits;
+  int64_t batches = splits > 1 ? (group_splits + at_once - 1) / at_once : 0;
+  if (groups > 1) batches += (groups + at_once - 1) / at_once;
+  return rounds * batches;
+}
+
+enum {
+  STATE_BYTES = 8, /* of a state of one word */
+  /* What waiting costs, in the bytes that a block reads in that time. */
+  BLOCK_BYTES = 24 << 10, /* a block's start and end */
+  FIRST_BYTES = 48 << 10, /* of a split: bytes that a block reads faster where fewer run */
+  LAG = 20,               /* multiprocessors are not alike: the last block ends this part of a split later */
+  STEP_BYTES = 12 << 10,  /* a step of joining: the counter */
+  BATCH_BYTES = 4 << 10   /* a batch of loads of states */
+};
+
+/* The time of `tiles` tiles in so many splits each, in the bytes that a block reads in that time. Blocks start in waves
+ * of `blocks`; a wave takes as long as a split and a block's start and end. Where fewer blocks run, each reads its
+ * first bytes up to twice as fast. */
+static double splits_time(int64_t tiles, double tile_bytes, int64_t outputs, int64_t blocks, int64_t splits,
+                          int64_t one_step) {
+  double grid = (double)tiles * (double)splits, waves = ceil(grid / (double)blocks), share = grid / (double)blocks;
+  double bytes = tile_bytes / (double)splits + (splits > 1 ? (double)outputs * STATE_BYTES : 0);
+  double saved = fmin(bytes, FIRST_BYTES) * (1 - fmin(1, fmax(0.5, share)));
+  double time = waves * (bytes - saved + BLOCK_BYTES) + bytes / LAG;
+  if (splits == 1) return time;
+  time += splits > one_step ? 2 * STEP_BYTES : STEP_BYTES;
+  return time + (double)ndr_join_batches(outputs, splits, group_splits_of(splits, one_step)) * BATCH_BYTES;
+}
+
+/* For each number of waves the most splits that fit into it are tried, then besides one_step splits halves of them. */
+int64_t ndr_best_splits(int64_t tiles, double tile_bytes, int64_t outputs, int64_t blocks, int64_t most,
+                        int64_t one_step) {
+  enum { MOST_WAVES = 16, HALVES = 4 };
   int64_t best = 1;
   double least = 0;
   if (tiles < 1) return 1;
-  for (int64_t waves = 0; waves <= MOST_WAVES; waves++) {
-    int64_t splits = waves ? waves * blocks / tiles : one_step;
-    if (splits < 1) splits = 1;
+  for (int64_t waves = -HALVES; waves <= MOST_WAVES; waves++) {
+    int64_t splits = waves > 0 ? waves * blocks / tiles : waves < 0 ? (blocks >> -waves) / tiles : one_step;
     if (splits > most) splits = most;
-    int64_t rounds = (tiles * splits + blocks - 1) / blocks;
-    double time = (double)rounds * (tile_bytes / (double)splits + BLOCK_BYTES);
-    time += splits > one_step ? 2 * STEP_BYTES : splits > 1 ? STEP_BYTES : 0;
-    if (waves == 0 || time < least) best = splits, least = time;
+    if (splits < 1) splits = 1;
+    double time = splits_time(tiles, tile_bytes, outputs, blocks, splits, one_step);
+    if (waves == -HALVES || time < least) best = splits, least = time;
   }
   return best;
 }
@@ -150,6 +186,9 @@ ndr_param_threads ndr_threads(int count) {
 
 void ndr_launch_end(ndr_launch *launch) {
   ndr_params *p = &launch->params;
+  p->extent = 1;
+  for (int a = 0; a < NDR_PARAM_AXES; a++)
+    if (p->axes[a].size > 0) p->extent += (p->axes[a].size - 1) * p->axes[a].stride;
   int64_t tiles = p->tile_count = p->work;
   p->padded = tiles * p->tile_outputs;
   p->slots = p->splits + (p->split_groups > 1 ? p->split_groups : 0);
@@ -179,13 +218,11 @@ static int load_bytes(const ndr_launch *launch, ndr_dtype dtype) {
 }
 
 size_t ndr_launch_describe(const ndr_plan *plan, char *text, size_t capacity) {
-  const ndr_launches *launches = (const ndr_launches *)(const void *)plan->config;
-  const ndr_launch *launch = &launches->aligned;
+  const ndr_launch *launch = &((const ndr_launches *)(const void *)plan->config)->aligned;
   const ndr_params *p = &launch->params;
   size_t length = 0;
-  int bytes = load_bytes(launch, plan->problem.dtype), odd = load_bytes(&launches->unaligned, plan->problem.dtype);
-  ndr_text_append(text, capacity, &length, "%s, %d-byte loads", ndr_kernel_name(launch->kernel), bytes);
-  if (odd != bytes) ndr_text_append(text, capacity, &length, " (%d-byte off a 16-byte boundary)", odd);
+  ndr_text_append(text, capacity, &length, "%s, %d-byte loads", ndr_kernel_name(launch->kernel),
+                  load_bytes(launch, plan->problem.dtype));
   ndr_text_append(text, capacity, &length, ", grid %u x %u threads, %d lanes, split %d", launch->grid, launch->threads,
                   lanes_of(launch), p->splits);
   if (p->split_groups > 1) ndr_text_append(text, capacity, &length, " in %d groups", p->split_groups);

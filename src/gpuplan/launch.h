@@ -100,9 +100,14 @@ int ndr_launch_step(int64_t outputs);
 /* Threads that join the splits of each of `outputs` outputs. */
 int ndr_launch_joiners(int64_t outputs);
 
-/* Returns how many splits, up to `most`, each of `tiles` tiles of tile_bytes should be cut into. `blocks` blocks run at
- * a time, and up to one_step splits are joined in one step. */
-int64_t ndr_best_splits(int64_t tiles, double tile_bytes, int64_t blocks, int64_t most, int64_t one_step);
+/* Batches of loads that a thread waits for while it joins the splits of a tile of `outputs` outputs, group_splits of
+ * them together in the first step. */
+int64_t ndr_join_batches(int64_t outputs, int64_t splits, int64_t group_splits);
+
+/* Returns how many splits, up to `most`, each of `tiles` tiles of tile_bytes and `outputs` outputs should be cut into.
+ * `blocks` blocks run at a time, and up to one_step splits are joined in one step. */
+int64_t ndr_best_splits(int64_t tiles, double tile_bytes, int64_t outputs, int64_t blocks, int64_t most,
+                        int64_t one_step);
 
 /* `count` threads, a power of 2, with the logarithm that kernels need. */
 ndr_param_threads ndr_threads(int count);

@@ -32,10 +32,11 @@ int ndr_rows_split(const ndr_canonical *problem, const ndr_device *device, ndr_l
   int64_t most = units / ((int64_t)rows * batch), blocks = (int64_t)device->units * ndr_kernel_blocks(launch->kernel);
   int64_t one_step = ndr_launch_step(p->tile_outputs);
   double bytes = (double)units * row_bytes / column_splits;
-  int64_t splits = ndr_best_splits(p->work * column_splits, bytes, blocks, most > 1 ? most : 1, one_step);
+  int64_t splits =
+      ndr_best_splits(p->work * column_splits, bytes, p->tile_outputs, blocks, most > 1 ? most : 1, one_step);
   int64_t split = (units + splits - 1) / splits, longest = (int64_t)MOST_ROWS * rows;
   int64_t element = (int64_t)ndr_dtype_bytes(problem->dtype);
-  if (element == 2 && longest > NDR_NARROW_ROWS) longest = NDR_NARROW_ROWS;
+  if (element <= 2 && longest > NDR_NARROW_ROWS) longest = NDR_NARROW_ROWS;
   split = align_split(p, split, element);
   return ndr_launch_split(launch, units, split > longest ? longest : split, column_splits, (int)one_step);
 }

@@ -4,29 +4,45 @@
 #include "gpuplan/groups.h"
 #include "gpuplan/rows.h"
 
-enum { LEAST_RUNS = 16, MOST_BYTES = 2048 };
+enum {
+  LEAST_RUNS = 16,
+  MOST_BYTES = 2048,     /* of a group's run */
+  MOST_ROW_BYTES = 3072, /* of one where a group is one output: a block has a thread for each vector */
+  WIDE_BYTES = 64,
+  WIDE_THREADS = 128, /* that read vectors of neighbouring groups where rows are split: fewer outputs to join */
+  WIDE_RUNS = 64      /* of an output, from which on vectors of single rows are faster than stages */
+};
 
 static int64_t count_runs(const ndr_canonical *problem, const ndr_group *g) {
   return problem->length / g->length;
 }
 
-bool ndr_runs_can(const ndr_canonical *problem) {
-  if (problem->kept_count == 0 || problem->reduced_count == 0) return false;
-  if (problem->reduced[0].stride != 1 && problem->kept[0].stride != 1) return false;
-  ndr_group g = ndr_group_of(problem);
-  if (g.outputs > 1 && problem->reduced[0].stride != g.outputs) return false;
-  return g.axes > 0 && g.bytes <= MOST_BYTES / (g.outputs == 1 ? 2 : 1) && count_runs(problem, &g) >= LEAST_RUNS;
+/* Whether columns are vectors: elements of 4 bytes and more are read as well one by one where runs are short. */
+static bool columns_are_vectors(const ndr_canonical *problem, const ndr_group *g) {
+  int64_t elements = ndr_vector_elements(problem->dtype);
+  return g->outputs == 1 && g->bytes >= (elements > 4 ? NDR_VECTOR_BYTES : WIDE_BYTES);
 }
 
-/* Whether a column is a vector. */
-static bool columns_are_vectors(const ndr_canonical *problem, const ndr_group *g, bool on_boundary) {
-  return on_boundary && g->outputs == 1 && ndr_vectors_aligned(problem, &problem->reduced[0]);
+static int64_t count_columns(const ndr_canonical *problem, const ndr_group *g) {
+  int64_t elements = columns_are_vectors(problem, g) ? ndr_vector_elements(problem->dtype) : 1;
+  return (g->outputs * g->length + elements - 1) / elements;
+}
+
+bool ndr_runs_can(const ndr_canonical *problem) {
+  bool rows = problem->reduced_count > 0 && problem->reduced[0].stride == 1;
+  if (problem->reduced_count == 0) return false;
+  if (!rows && (problem->kept_count == 0 || problem->kept[0].stride != 1)) return false;
+  ndr_group g = ndr_group_of(problem);
+  if (g.outputs > 1 && problem->reduced[0].stride != g.outputs) return false;
+  if (g.axes == 0 && problem->kept_count > 0) return false;
+  return g.bytes <= (g.outputs == 1 ? MOST_ROW_BYTES : MOST_BYTES) && count_runs(problem, &g) >= LEAST_RUNS;
 }
 
 bool ndr_runs_best(const ndr_canonical *problem, const ndr_device *device) {
   if (!ndr_runs_can(problem)) return false;
   ndr_group g = ndr_group_of(problem);
-  return !ndr_staged_suits(problem, device) || columns_are_vectors(problem, &g, true);
+  bool many = columns_are_vectors(problem, &g) && count_runs(problem, &g) >= WIDE_RUNS;
+  return many || !ndr_staged_suits(problem, device);
 }
 
 /* Moves the axis of the runs behind the reduced axes that are walked. */
@@ -38,10 +54,13 @@ static void move_runs_last(ndr_params *p) {
 
 void ndr_runs_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
   ndr_group g = ndr_group_of(problem);
-  bool wide = columns_are_vectors(problem, &g, on_boundary);
-  int64_t elements = wide ? ndr_vector_elements(problem->dtype) : 1, bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
-  int64_t columns = g.outputs * g.length / elements, most = columns < NDR_THREADS ? NDR_THREADS / columns : 1;
+  bool wide = columns_are_vectors(problem, &g);
+  int64_t columns = count_columns(problem, &g), blocks = problem->outputs / g.outputs * columns / NDR_THREADS;
+  bool enough = blocks >= (int64_t)device->units * NDR_BLOCKS_TILE_RUN_VECTORS;
+  int64_t threads = wide && !enough ? WIDE_THREADS : NDR_THREADS;
+  int64_t most = columns < threads ? threads / columns : 1;
   int64_t tiles = (g.side + most - 1) / most, groups = (g.side + tiles - 1) / tiles;
+  int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   ndr_launch_begin(launch, problem, wide ? NDR_KERNEL_TILE_RUN_VECTORS : NDR_KERNEL_TILE_RUN_ELEMENTS);
   ndr_params *p = &launch->params;
   ndr_param_tile_runs *own = &p->tile_runs;
@@ -49,14 +68,14 @@ void ndr_runs_configure(const ndr_canonical *problem, const ndr_device *device, 
   own->column_splits = (int)((groups * columns + NDR_THREADS - 1) / NDR_THREADS);
   own->row_threads = (int)((groups * columns + own->column_splits - 1) / own->column_splits);
   int rows = NDR_THREADS / own->row_threads, joiners = 1;
-  while (joiners < NDR_WARP_THREADS && joiners < rows * g.length / elements) joiners *= 2;
+  while (joiners < NDR_WARP_THREADS && joiners < rows * columns / g.outputs) joiners *= 2;
   own->joiners = ndr_threads(joiners);
+  own->shifted = !on_boundary || !ndr_vectors_aligned(problem, &problem->reduced[0]);
   move_runs_last(p);
   ndr_rows_order(p, rows, bytes);
   p->tile_outputs = (int)(groups * g.outputs);
   p->work = ndr_group_tile_count(problem, &own->groups);
-  own->row_splits =
-      ndr_rows_split(problem, device, launch, count_runs(problem, &g), (double)(groups * columns * elements * bytes),
-                     rows, wide ? NDR_LOADS_TILE_RUN_VECTORS : NDR_LOADS_TILE_RUN_ELEMENTS, own->column_splits);
+  own->row_splits = ndr_rows_split(problem, device, launch, count_runs(problem, &g), (double)(groups * g.bytes), rows,
+                                   wide ? NDR_LOADS_TILE_RUN_VECTORS : NDR_LOADS_TILE_RUN_ELEMENTS, own->column_splits);
   ndr_launch_end(launch);
 }

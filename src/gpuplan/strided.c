@@ -3,7 +3,7 @@
 
 /* A warp or less reads an output of up to WARP_VECTORS vectors: below 16 KiB a block's barriers cost more than they
  * gain. */
-enum { WARP_VECTORS = 1024, SPLIT_BYTES = 128 << 10 };
+enum { WARP_VECTORS = 1024 };
 
 int ndr_lanes_for(int64_t vectors) {
   int lanes = 1;
@@ -16,21 +16,18 @@ bool ndr_small_output(const ndr_canonical *problem, const ndr_device *device, in
   return vectors <= WARP_VECTORS && problem->outputs * 64 >= (int64_t)device->units * vectors;
 }
 
-int64_t ndr_split_bytes(const ndr_canonical *problem, const ndr_device *device, int blocks) {
-  int64_t most = SPLIT_BYTES, least = NDR_STEP_BYTES;
-  double even = ndr_canonical_bytes(problem) / ((double)device->units * blocks);
-  return even > (double)most ? most : even < (double)least ? least : (int64_t)even;
-}
-
 void ndr_launch_shared(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int team,
                        int64_t units, double unit_bytes, int at_once) {
   ndr_params *p = &launch->params;
+  int64_t blocks = (int64_t)device->units * ndr_kernel_blocks(launch->kernel), split = units;
   p->tile_outputs = NDR_THREADS / team;
   p->work = (problem->outputs + p->tile_outputs - 1) / p->tile_outputs;
-  int64_t split = (int64_t)((double)ndr_split_bytes(problem, device, NDR_SPLIT_BLOCKS) / unit_bytes) + 1;
-  split = (split + at_once - 1) / at_once * at_once;
-  bool enough = problem->outputs >= (int64_t)device->units * NDR_SPLIT_BLOCKS * 4;
-  ndr_launch_split(launch, units, team < NDR_THREADS || enough ? units : split, 1, ndr_launch_step(1));
+  if (team == NDR_THREADS) {
+    int64_t most = (units + at_once - 1) / at_once, one_step = ndr_launch_step(1);
+    int64_t splits = ndr_best_splits(p->work, (double)units * unit_bytes, 1, blocks, most > 1 ? most : 1, one_step);
+    split = ((units + splits - 1) / splits + at_once - 1) / at_once * at_once;
+  }
+  ndr_launch_split(launch, units, split, 1, ndr_launch_step(1));
 }
 
 /* Moves a reduced axis of stride 0 to the front: neighbouring threads then read the same element. */

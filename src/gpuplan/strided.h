@@ -5,9 +5,8 @@
 #include "gpuplan/launch.h"
 
 enum {
-  NDR_STEP_BYTES = NDR_THREADS * NDR_VECTOR_BYTES * NDR_LOADS_TREE_BLOCK / 2, /* a split is a multiple of this */
-  NDR_SPLIT_BLOCKS = 4 /* splits that tree_runs and tree_strided have for each multiprocessor */
-};
+  NDR_STEP_BYTES = NDR_THREADS * NDR_VECTOR_BYTES * NDR_LOADS_TREE_BLOCK / 2
+}; /* of a split of a long run, at least */
 
 /* Threads of a warp that share an output of `vectors` vectors. */
 int ndr_lanes_for(int64_t vectors);
@@ -15,9 +14,6 @@ int ndr_lanes_for(int64_t vectors);
 /* Whether a warp or less should read each output of `vectors` vectors: a thread has one load at most, or the outputs
  * are small and there are enough of them to fill the device. */
 bool ndr_small_output(const ndr_canonical *problem, const ndr_device *device, int64_t vectors);
-
-/* Bytes of a split, such that each multiprocessor gets `blocks` splits, long enough to hide a block's start and end. */
-int64_t ndr_split_bytes(const ndr_canonical *problem, const ndr_device *device, int blocks);
 
 /* Sets the tiles and splits of a launch in which a team of `team` threads shares an output of `units` units of
  * unit_bytes each. Only teams of a whole block are split. A split is a multiple of at_once units, which a team reads

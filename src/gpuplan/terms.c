@@ -269,8 +269,8 @@ static counts run_counts(const ndr_launch *launch, int64_t bytes) {
   count_walk(p, rows, wide ? NDR_LOADS_TILE_RUN_VECTORS : NDR_LOADS_TILE_RUN_ELEMENTS, &e);
   if (p->axes[g->outputs > 1].stride * bytes != group)
     e.fetched *= ((double)group + 0.5 * NDR_SECTOR_BYTES) / (double)group;
-  e.columns = ceil_div(smaller(g->run_length * bytes / (wide ? NDR_VECTOR_BYTES : bytes), threads) * rows, joiners) *
-              ceil_div(p->tile_outputs, NDR_THREADS / joiners);
+  int64_t elements = wide ? NDR_VECTOR_BYTES / bytes : 1, columns = ceil_div(g->run_length, elements);
+  e.columns = ceil_div(smaller(columns, threads) * rows, joiners) * ceil_div(p->tile_outputs, NDR_THREADS / joiners);
   return e;
 }
 
@@ -328,13 +328,6 @@ static counts count(const ndr_launch *launch, const ndr_device *device, int resi
   }
 }
 
-/* Loads that a thread waits for while it joins splits. */
-static int64_t joining_loads(const ndr_params *p) {
-  int lanes = ndr_launch_joiners(p->tile_outputs);
-  if (p->splits == 1) return 0;
-  return ceil_div(p->group_splits, lanes) + (p->split_groups > 1 ? ceil_div(p->split_groups, lanes) : 0);
-}
-
 void ndr_launch_terms(const ndr_canonical *problem, const ndr_device *device, const ndr_launch *launch,
                       double terms[NDR_TERMS]) {
   int resident = ndr_kernel_blocks(launch->kernel);
@@ -362,5 +355,5 @@ void ndr_launch_terms(const ndr_canonical *problem, const ndr_device *device, co
   terms[NDR_TERM_INSTRUCTIONS] = e.instructions / device->units * 1e-3 * slowness;
   terms[NDR_TERM_OUTPUTS] = (double)p->outputs / device->units * 1e-3 * slowness;
   terms[NDR_TERM_JOINS] = (p->splits > 1) + (p->split_groups > 1);
-  terms[NDR_TERM_JOINING] = (double)joining_loads(p);
+  terms[NDR_TERM_JOINING] = (double)ndr_join_batches(p->tile_outputs, p->splits, p->group_splits);
 }

@@ -1,4 +1,5 @@
 /* Planner's half of kernels/thread.cuh: the fastest axis is kept; neighbouring threads own neighbouring outputs. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "gpuplan/rows.h"
@@ -18,8 +19,8 @@ _Static_assert(NDR_THREADS *NDR_LOADS_THREAD_ELEMENTS *LINE_BATCHES <= NDR_NARRO
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)text;
   if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;
-  if (ndr_dtype_bytes(problem->dtype) == 2 && problem->length / NDR_MOST_SPLITS > NDR_NARROW_ROWS)
-    return "there are more rows than splits of 16-bit elements can hold";
+  if (ndr_dtype_bytes(problem->dtype) <= 2 && problem->length / NDR_MOST_SPLITS > NDR_NARROW_ROWS)
+    return "there are more rows than splits of 8- and 16-bit elements can hold";
   return problem->kept_count == 0 && problem->length != 1 ? "no axis is kept: there are no neighbouring outputs" : NULL;
 }
 
@@ -32,13 +33,6 @@ static ndr_kernel kernel_for(const ndr_canonical *problem, const ndr_device *dev
   if (few && elements >= 4 && problem->length > 1) return NDR_KERNEL_THREAD_ELEMENTS;
   if (on_boundary && ndr_vectors_aligned(problem, &problem->kept[0])) return NDR_KERNEL_THREAD_VECTORS;
   return problem->kept[0].size >= elements ? NDR_KERNEL_THREAD_SHIFTED : NDR_KERNEL_THREAD_ELEMENTS;
-}
-
-/* Elements from the walk's start to behind the array's last one. */
-static int64_t extent(const ndr_params *p) {
-  int64_t last = 0;
-  for (int a = 0; a < p->kept_count + p->reduced_count; a++) last += (p->axes[a].size - 1) * p->axes[a].stride;
-  return last + 1;
 }
 
 static int loads_in_flight(ndr_kernel kernel) {
@@ -122,6 +116,16 @@ static int cut_teams(const ndr_canonical *problem, const ndr_device *device, ndr
   return teams;
 }
 
+/* Bytes that are read for a row of a team's columns: whole sectors, unless rows lie so close that they share them. */
+static double row_bytes(const ndr_params *p, int64_t bytes) {
+  const ndr_param_axis *along = &p->axes[0], *walked = &p->axes[p->kept_count];
+  int64_t columns = along->size < p->thread.team_columns ? along->size : p->thread.team_columns;
+  double apart = (double)along->stride * (double)bytes, span = (double)(columns - 1) * apart + (double)bytes;
+  double sectors = apart < NDR_SECTOR_BYTES ? ceil(span / NDR_SECTOR_BYTES) : (double)columns;
+  double near = p->reduced_count > 0 && walked->size > 1 ? fmax((double)(walked->stride * bytes), span) : span;
+  return fmin(sectors * NDR_SECTOR_BYTES, near);
+}
+
 /* Returns false where results should be turned, but a block is one team. */
 static bool configure_teams(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                             ndr_kernel kernel, bool turned) {
@@ -144,11 +148,10 @@ static bool configure_teams(const ndr_canonical *problem, const ndr_device *devi
   own->team_columns = own->parts * lanes * (int)elements;
   ndr_rows_order(p, NDR_THREADS / lanes, bytes);
   own->axis_teams = (p->axes[0].size + own->team_columns - 1) / own->team_columns;
-  own->extent = extent(p);
   int teams = cut_teams(problem, device, launch, turned);
   if (turned && teams == 1) return false;
   if (teams == 1 && kernel != NDR_KERNEL_THREAD_FEW)
-    ndr_rows_split(problem, device, launch, problem->length, (double)(own->team_columns * bytes), NDR_THREADS / lanes,
+    ndr_rows_split(problem, device, launch, problem->length, row_bytes(p, bytes), NDR_THREADS / lanes,
                    loads_in_flight(kernel), 1);
   else
     ndr_launch_split(launch, problem->length, problem->length, 1, 1);

@@ -1,11 +1,13 @@
 /* The tile family: the fastest axis is short, so that one contiguous stretch of memory spans several outputs. This is
  * the planner's half of kernels/tile.cuh, columns3.cuh and vectors.cuh; staged.c and runs.c are that of the
  * others. */
+#include <math.h>
+
 #include "gpuplan/groups.h"
 
 enum {
-  SPLIT_BYTES = 256 << 10,
-  LEAST_BYTES = 8 << 10, /* of a split for each accumulator of a thread, where SPLIT_BYTES make too few blocks */
+  MOST_BYTES = 1 << 20,  /* of a split */
+  LEAST_BYTES = 2 << 10, /* of a split for each accumulator of a thread */
   WARP_BYTES = 64 << 10, /* up to which a warp has a group of three outputs of its own */
   MOST_SMEM_BYTES = 32 << 10,
   /* Least bytes of a run for tile_columns and tile_columns3, whose threads start anew in each; others are staged. */
@@ -57,14 +59,21 @@ static int64_t enough_tiles(const ndr_device *device) {
   return (int64_t)device->units * 8;
 }
 
-/* Rows of a split: 1 MiB of them where there are enough tiles, else SPLIT_BYTES, or fewer so that each multiprocessor
- * has a block; but at least LEAST_BYTES for each accumulator, as a block joins all of its accumulators at the end. */
-static int64_t split_rows(const ndr_canonical *problem, const ndr_device *device, int64_t tiles, int accumulators) {
-  int64_t row_bytes = problem->kept[0].size * (int64_t)ndr_dtype_bytes(problem->dtype);
-  int64_t rows = (tiles >= enough_tiles(device) ? INT64_C(1) << 20 : SPLIT_BYTES) / row_bytes + 1;
-  if (tiles >= device->units) return rows;
-  int64_t even = problem->length * tiles / device->units + 1, least = LEAST_BYTES * accumulators / row_bytes + 1;
-  return rows <= even ? rows : even > least ? even : least;
+/* Rows of a split: 1 MiB of them at most. Where tiles are too few to keep the device busy, fewer, but at least
+ * LEAST_BYTES for each accumulator of a thread, as a block joins all of its accumulators at the end. */
+static int64_t split_rows(const ndr_canonical *problem, const ndr_device *device, const ndr_launch *launch,
+                          int accumulators) {
+  const ndr_params *p = &launch->params;
+  int64_t row_bytes = problem->kept[0].size * (int64_t)ndr_dtype_bytes(problem->dtype),
+          rows = MOST_BYTES / row_bytes + 1;
+  int64_t blocks = (int64_t)device->units * ndr_kernel_blocks(launch->kernel),
+          one_step = ndr_launch_step(p->tile_outputs);
+  double bytes = (double)problem->length * (double)row_bytes, most = bytes / (LEAST_BYTES * accumulators);
+  if (p->work >= blocks) return rows;
+  int64_t splits =
+      ndr_best_splits(p->work, bytes, p->tile_outputs, blocks, (int64_t)fmin(fmax(most, 1), NDR_MOST_SPLITS), one_step);
+  int64_t even = (problem->length + splits - 1) / splits;
+  return even < rows ? even : rows;
 }
 
 static ndr_param_rows rows_of(const ndr_canonical *problem) {
@@ -82,7 +91,7 @@ static void configure_columns(const ndr_canonical *problem, const ndr_device *de
   launch->shared_bytes = (unsigned)p->tile_columns.smem_bytes;
   p->tile_outputs = rows.columns;
   p->work = problem->outputs / rows.columns;
-  ndr_launch_split(launch, problem->length, split_rows(problem, device, p->work, elements), 1,
+  ndr_launch_split(launch, problem->length, split_rows(problem, device, launch, elements), 1,
                    ndr_launch_step(rows.columns));
   ndr_launch_end(launch);
 }
@@ -97,7 +106,7 @@ static void configure_columns3(const ndr_canonical *problem, const ndr_device *d
   p->tile_columns3 = (ndr_param_tile_columns3){rows_of(problem), ndr_threads(NDR_THREADS / block_groups)};
   p->tile_outputs = 3 * block_groups;
   p->work = (groups + block_groups - 1) / block_groups;
-  ndr_launch_split(launch, problem->length, warp_each ? problem->length : split_rows(problem, device, groups, 3), 1,
+  ndr_launch_split(launch, problem->length, warp_each ? problem->length : split_rows(problem, device, launch, 3), 1,
                    ndr_launch_step(3));
   ndr_launch_end(launch);
 }

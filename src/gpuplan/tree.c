@@ -2,12 +2,14 @@
 #include "gpuplan/launch.h"
 #include "gpuplan/strided.h"
 
-/* Long runs are cut into BLOCK_SPLITS splits for each multiprocessor. More would leave a few blocks running alone at
- * the end, and more states to join.
- *
- * Runs of LONG_RUN_BYTES or more have splits of their own, unless an output has more than MOST_RUNS of them, as an axis
+/* Runs of LONG_RUN_BYTES or more have splits of their own, unless an output has more than MOST_RUNS of them, as an axis
  * of stride 0 can make: each split has a state that must be joined. */
-enum { BLOCK_SPLITS = 2, LONG_RUN_BYTES = 64 << 10, MOST_RUNS = 1 << 16 };
+enum {
+  LONG_RUN_BYTES = 64 << 10,
+  SHORT_RUN_BYTES = 4 << 10, /* of runs that are at most FEW_RUNS for each multiprocessor */
+  FEW_RUNS = 4,
+  MOST_RUNS = 1 << 16
+};
 
 static bool reduces_fastest(const ndr_canonical *problem) {
   return problem->reduced_count > 0 && problem->length > 0 && problem->reduced[0].stride == 1;
@@ -23,6 +25,14 @@ static int64_t run_vectors(const ndr_canonical *problem) {
 
 static int64_t run_count(const ndr_canonical *problem) {
   return problem->length / problem->reduced[0].size;
+}
+
+/* Whether blocks share runs, rather than a warp or less reading each. That pays for runs that keep a block busy, and
+ * for shorter ones that are too few for warps. */
+static bool runs_are_long(const ndr_canonical *problem, const ndr_device *device) {
+  if (run_count(problem) > MOST_RUNS) return false;
+  bool few = (double)problem->outputs * (double)run_count(problem) <= (double)device->units * FEW_RUNS;
+  return run_bytes(problem) >= (few ? SHORT_RUN_BYTES : LONG_RUN_BYTES);
 }
 
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
@@ -47,16 +57,14 @@ static void configure_lanes(const ndr_canonical *problem, const ndr_device *devi
 }
 
 static void configure_block(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
-  int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
   ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_BLOCK);
-  int64_t split =
-      (ndr_split_bytes(problem, device, BLOCK_SPLITS) + NDR_STEP_BYTES - 1) / NDR_STEP_BYTES * NDR_STEP_BYTES;
-  /* A run that is at most twice a split stays whole where there are enough outputs. */
-  if (run_bytes(problem) <= 2 * split && problem->outputs >= (int64_t)device->units * BLOCK_SPLITS)
-    split = run_bytes(problem);
   ndr_param_tree_block *own = &launch->params.tree_block;
-  own->runs = (int)run_count(problem);
-  own->run_splits = ndr_launch_split(launch, problem->reduced[0].size, split / bytes, own->runs, ndr_launch_step(1));
+  int64_t size = problem->reduced[0].size, runs = run_count(problem), steps = run_bytes(problem) / NDR_STEP_BYTES;
+  int64_t blocks = (int64_t)device->units * ndr_kernel_blocks(NDR_KERNEL_TREE_BLOCK), one_step = ndr_launch_step(1);
+  int64_t splits =
+      ndr_best_splits(problem->outputs * runs, (double)run_bytes(problem), 1, blocks, steps > 1 ? steps : 1, one_step);
+  own->runs = (int)runs;
+  own->run_splits = ndr_launch_split(launch, size, (size + splits - 1) / splits, own->runs, (int)one_step);
   launch->params.work = problem->outputs;
 }
 
@@ -76,7 +84,7 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
     return;
   }
   int64_t vectors = run_vectors(problem);
-  if (run_count(problem) > 1 && (run_bytes(problem) < LONG_RUN_BYTES || run_count(problem) > MOST_RUNS))
+  if (run_count(problem) > 1 && !runs_are_long(problem, device))
     configure_runs(problem, device, launch);
   else if (run_count(problem) == 1 && ndr_small_output(problem, device, vectors))
     configure_lanes(problem, device, launch, on_boundary);

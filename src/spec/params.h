@@ -6,8 +6,11 @@
 #define NDR_PARAM_AXES 32
 #define NDR_PARAM_RESULTS 16
 
-/* Rows of a split of 16-bit elements, at most, where threads own columns: their totals fit in 32 bits. */
+/* Rows of a split of 8- and 16-bit elements, at most, where threads own columns: their totals fit in 32 bits. */
 #define NDR_NARROW_ROWS 32768
+
+/* States of one word that a thread loads at once to join them. */
+#define NDR_JOIN_LOADS 8
 
 /* How a total becomes a result. */
 #define NDR_FINALIZE_PLAIN 0  /* the result is the total */
@@ -73,7 +76,6 @@ typedef struct ndr_param_thread {
   long long near_others;   /* of these, teams are numbered along so many first, then along the columns. 1: a team
                               writes its results; more: neighbouring threads write those of neighbouring teams */
   int parts;               /* thread_few: parts that a team's columns are cut into */
-  long long extent;        /* thread_shifted and thread_few: from `data` to behind the array's last element */
 } ndr_param_thread;
 
 /* Vectors that a thread of thread_few loads at once: the columns of single bytes take many registers. And parts of a
@@ -125,7 +127,8 @@ typedef struct ndr_param_tile_staged {
 } ndr_param_tile_staged;
 
 /* tile_run_elements and tile_run_vectors: a column is one element, or one vector, of a run of one of the tile's groups.
- * A row is one run of each group, and has an element of each column. Split s of a tile is split s % row_splits of its
+ * The last vector of a run may have fewer of its elements. A row is one run of each
+ * group, and has an element or a vector of each column. Split s of a tile is split s % row_splits of its
  * rows in split s / row_splits of its columns. Units are rows: combinations of the reduced axes, except the axis of the
  * runs. That axis follows the others in `axes` and is not counted by reduced_count. */
 typedef struct ndr_param_tile_runs {
@@ -134,6 +137,7 @@ typedef struct ndr_param_tile_runs {
   ndr_param_threads joiners; /* threads that join the columns of an output */
   int column_splits;         /* splits of a tile's columns */
   int row_splits;            /* splits of a tile's rows */
+  int shifted;               /* tile_run_vectors: whether vectors may begin off 16-byte boundaries */
 } ndr_param_tile_runs;
 
 /* tile_vectors, which has no splits. */
@@ -163,6 +167,7 @@ typedef struct ndr_params {
   long long outputs;               /* outputs of the problem */
   long long length;                /* elements that are reduced into each output */
   long long index_origin;          /* flattened index of the first of these */
+  long long extent;                /* elements from `data` to behind the array's last one */
   long long work;                  /* number of items */
   long long tile_count;            /* tiles */
   long long units;                 /* units that a tile's splits are cut from */

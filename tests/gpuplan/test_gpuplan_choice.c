@@ -129,8 +129,7 @@ START_TEST(a_description_can_be_read) {
                                     "writes 16 KB", "(forced)\n", "\nthread  not forced: predicted ", NULL});
   assert_described("sum f32 [1000,4096] /0", 2, NULL,
                    (const char *[]){"thread_vectors, 16-byte loads, ", "reads 16.4 MB", NULL});
-  assert_described("sum f32 [100,20,48] /0,2", 2, "tile",
-                   (const char *[]){"16-byte loads (4-byte off a 16-byte boundary)", NULL});
+  assert_described("sum f32 [100,20,48] /0,2", 2, "tile", (const char *[]){"tile_run_vectors, 16-byte loads, ", NULL});
 }
 END_TEST
 

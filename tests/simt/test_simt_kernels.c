@@ -325,6 +325,29 @@ START_TEST(test_stages) {
 }
 END_TEST
 
+/* Runs of one output that begin anywhere, with gaps and without, around whole vectors and the threads of a block: of
+ * all outputs together, of outputs between them and of outputs around them. */
+static void write_runs(rng *random, const char *op, char *text, size_t capacity) {
+  const char *type = ndr_dtype_name(dtype);
+  int width = vector_elements() * (int)rng_between(random, 1, 40) + (int)rng_between(random, 0, vector_elements());
+  int gap = random_gap(random), pitch = width + gap, runs = (int)rng_between(random, 16, 20000 / width + 16);
+  int others = (int)rng_between(random, 2, 9);
+  if (width * (16 / vector_elements()) > 3072) width = 3072 / 16;
+  switch (rng_between(random, 0, 2)) {
+  case 0: snprintf(text, capacity, "%s %s [%d:%d,%d:1] /0,1", op, type, runs, pitch, width); break;
+  case 1:
+    snprintf(text, capacity, "%s %s [%d:%d,%d:%d,%d:1] /0,2", op, type, runs, pitch * others, others, pitch, width);
+    break;
+  default:
+    snprintf(text, capacity, "%s %s [%d:%d,%d:%d,%d:1] /1,2", op, type, others, pitch * runs + gap, runs, pitch, width);
+  }
+}
+
+START_TEST(test_runs) {
+  check_place(_i, "tile", NDR_KERNEL_TILE_RUN_VECTORS, write_runs, 40);
+}
+END_TEST
+
 /* The case to repeat. */
 static struct {
   ndr_op op;
@@ -370,6 +393,7 @@ int main(int argc, char **argv) {
   if (argc == 2) tcase_add_loop_test(places, test_turned_results, 0, 16);
   if (argc == 2) tcase_add_loop_test(places, test_few_rows, 0, 16);
   if (argc == 2) tcase_add_loop_test(places, test_stages, 0, 16);
+  if (argc == 2) tcase_add_loop_test(places, test_runs, 0, 16);
   suite_add_tcase(suite, places);
   return suite_run(suite);
 }

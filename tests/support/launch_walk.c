@@ -117,7 +117,7 @@ static void walk_thread(walk *w, int64_t tile, int64_t begin, int64_t end, ndr_k
       if (starts && begin < end)
         expect(w, (output.offset + locate_reduced(w, 0, begin).offset) % w->elements == 0, "a vector is not aligned");
       if (kernel == NDR_KERNEL_THREAD_SHIFTED || kernel == NDR_KERNEL_THREAD_FEW)
-        expect(w, p->axes[0].stride == 1 && output.offset + last < own->extent, "a row is beyond the array");
+        expect(w, p->axes[0].stride == 1 && output.offset + last < p->extent, "a row is beyond the array");
       visit_elements(w, output, begin, end);
     }
   }
@@ -197,16 +197,20 @@ static void walk_tile_staged(walk *w, int64_t tile, int64_t begin, int64_t end) 
 static void walk_tile_runs(walk *w, int64_t tile, int64_t split, bool vectors) {
   const ndr_params *p = w->p;
   const ndr_param_tile_runs *own = &p->tile_runs;
-  int64_t width = own->row_threads * (vectors ? w->elements : 1), first = split / own->row_splits * width;
+  int64_t first = split / own->row_splits * own->row_threads, width = own->row_threads;
   int64_t begin = split % own->row_splits * p->split_units;
   const ndr_param_axis *runs = &p->axes[p->kept_count + p->reduced_count];
   expect(w, split / own->row_splits < own->column_splits, "a split of no columns");
+  if (vectors) { /* all columns have threads of their own */
+    int64_t columns = (own->groups.run_length + w->elements - 1) / w->elements;
+    expect(w, own->groups.outputs == 1 && own->column_splits == 1, "a vector has two outputs");
+    expect(w, own->row_threads == own->groups.tile_groups * columns, "threads are not columns");
+    width = (int64_t)own->groups.tile_groups * own->groups.run_length;
+  }
   for (int64_t row = begin; row < smaller(begin + p->split_units, p->units); row++) {
     spot run = locate_reduced(w, 0, row);
-    if (vectors) {
-      expect(w, own->groups.run_length % w->elements == 0 && own->groups.outputs == 1, "a vector has two outputs");
+    if (vectors && !own->shifted)
       expect(w, run.offset % w->elements == 0 && p->axes[0].stride % w->elements == 0 && !w->past, "not aligned");
-    }
     walk_groups(w, &own->groups, tile, run, runs, first, first + width);
   }
 }

@@ -8,7 +8,7 @@
 struct groups {
   const ndr_param_groups &g;
   int first_axis; /* the first axis that counts groups */
-  i64 along;      /* elements of the result from group to group */
+  i64 along;      /* elements of the result from group to group; without kept axes there is one group */
   i64 across;     /* elements of the result from column to column */
 
   /* The outputs of a tile. */

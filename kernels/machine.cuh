@@ -107,8 +107,9 @@ NDR_DEVICE long long opaque(long long value) {
   return value;
 }
 
-/* Makes the stores that this thread made or knows of visible to the device, then increments the counter and returns
- * what it was. A full fence would also empty the first-level cache, of all blocks beside this one. */
+/* Increments the counter and returns what it was. Stores that this thread made or saw before become visible to whoever
+ * reads the counter later. A full fence would also empty the first-level cache for the multiprocessor's other blocks.
+ */
 NDR_DEVICE unsigned take_ticket(unsigned *counter) {
   unsigned was;
   asm volatile("atom.release.gpu.global.add.u32 %0, [%1], 1;" : "=r"(was) : "l"(counter) : "memory");

@@ -91,7 +91,7 @@ template <class T, bool WIDE, bool SKIP, bool ROOT> struct op_moments {
   }
 };
 
-/* Integers of 8 and 16 bits: their sum and sum of squares are exact in 64 bits. */
+/* Integers of 8 and 16 bits: the count, the sum and the sum of squares, all exact. */
 template <class SUM, class SQUARES> struct exact_moments {
   SUM sum;
   SQUARES squares;
@@ -111,7 +111,7 @@ NDR_DEVICE u32 vector_squares(const ndr_vector &p, u32) {
   return t;
 }
 
-/* NARROW: of NDR_NARROW_ROWS elements at most, in as few bits as hold them. */
+/* NARROW: for NDR_NARROW_ROWS elements at most, whose sum, and the squares of bytes, fit in 32 bits. */
 template <class T, bool ROOT, bool NARROW = false> struct op_exact_moments : op_moments<T, false, false, ROOT> {
   typedef op_moments<T, false, false, ROOT> base;
   typedef typename base::value value;

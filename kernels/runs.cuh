@@ -8,8 +8,8 @@
 #include "groups.cuh"
 #include "thread.cuh"
 
-/* How a thread folds a vector of a run: its elements are `apart` indices from each other, and the first `count` of them
- * belong to the run. */
+/* What a thread folds of each row: a vector of a run. Neighbouring elements are `apart` indices from each other. The
+ * first `count` belong to the run; there may be more of these than the vector has. */
 template <class Op, reading HOW> struct run_column {
   typedef typename Op::element T;
   typedef typename Op::value V;
@@ -19,7 +19,8 @@ template <class Op, reading HOW> struct run_column {
   int count;
   i64 apart;
 
-  /* Folds UNROLL rows. Vectors are folded row by row where indices matter: these may not rise from row to row. */
+  /* Folds UNROLL rows. A vector that reaches beyond its run is folded element by element, over all rows at once. Where
+   * indices matter, whole vectors are folded row by row: indices may not rise from row to row. */
   template <int UNROLL>
   NDR_DEVICE void fold_vectors(const ndr_params &p, Accumulator &a, const ndr_vector *vector, i64 index,
                                i64 step) const {

@@ -210,7 +210,7 @@ struct team_writer {
   }
 };
 
-/* Bytes of a block's accumulators that are joined at a time. */
+/* Bytes of shared memory, at most, in which a block joins accumulators of some columns at a time. */
 enum { NDR_JOIN_BYTES = 24 << 10 };
 
 /* Joins the rows of teams in shared memory, some of each thread's columns at a time. Where a warp holds several rows,

@@ -352,7 +352,7 @@ template <class Op> NDR_DEVICE typename Op::State load_partial(const ndr_word *a
 NDR_DEVICE bool arrive_last(unsigned *counter, unsigned total, unsigned *ticket) {
   machine::barrier();
   if (machine::thread() == 0) {
-    /* The barrier made the block's stores visible to this thread; its fence hands them on. */
+    /* The barrier made the block's stores visible to this thread; its release hands them on. */
     *ticket = machine::take_ticket(counter);
     if (*ticket == total - 1) *counter = 0;
   }
@@ -363,8 +363,8 @@ NDR_DEVICE bool arrive_last(unsigned *counter, unsigned total, unsigned *ticket)
 }
 
 /* Joins `count` slots of one output, which begin `first` words from the start of the partial states. `lanes`
- * neighbouring threads, a power of 2, read them. Each thread gets the total of what its warp has read. Little else runs
- * by then, so that only many loads in flight make it short. */
+ * neighbouring threads, a power of 2, read them. Each thread gets the total of what its warp has read. Hardly
+ * anything else runs then: the time is that of waiting for loads, and several states are loaded together. */
 template <class Op>
 NDR_DEVICE typename Op::State join_slots(const ndr_params &p, i64 first, i64 padded, int count, int lane, int lanes) {
   const int AT_ONCE = Op::words == 1 ? NDR_JOIN_LOADS : Op::words == 2 ? NDR_JOIN_LOADS / 2 : 2;

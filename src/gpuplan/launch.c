@@ -138,30 +138,31 @@ int64_t ndr_join_batches(int64_t outputs, int64_t splits, int64_t group_splits) 
 }
 
 enum {
-  STATE_BYTES = 8, /* of a state of one word */
-  /* What waiting costs, in the bytes that a block reads in that time. */
+  STATE_BYTES = 8,        /* a state of one word, the usual one */
+  FIRST_BYTES = 48 << 10, /* of a split: read up to twice as fast while half of the blocks or fewer run */
+  LAG = 20,               /* the slowest multiprocessor ends 1/LAG of a split after the others */
+  /* Time, in the bytes that a block reads meanwhile. */
   BLOCK_BYTES = 24 << 10, /* a block's start and end */
-  FIRST_BYTES = 48 << 10, /* of a split: bytes that a block reads faster where fewer run */
-  LAG = 20,               /* multiprocessors are not alike: the last block ends this part of a split later */
-  STEP_BYTES = 12 << 10,  /* a step of joining: the counter */
+  JOIN_BYTES = 12 << 10,  /* a step of joining: the counter */
   BATCH_BYTES = 4 << 10   /* a batch of loads of states */
 };
 
-/* The time of `tiles` tiles in so many splits each, in the bytes that a block reads in that time. Blocks start in waves
- * of `blocks`; a wave takes as long as a split and a block's start and end. Where fewer blocks run, each reads its
- * first bytes up to twice as fast. */
+/* The time that tiles * splits blocks take, in the bytes that one of them reads meanwhile. Blocks run in waves of
+ * `blocks`, each of which takes as long as a split and a block's start and end. If fewer run, each reads its first
+ * bytes faster. */
 static double splits_time(int64_t tiles, double tile_bytes, int64_t outputs, int64_t blocks, int64_t splits,
                           int64_t one_step) {
-  double grid = (double)tiles * (double)splits, waves = ceil(grid / (double)blocks), share = grid / (double)blocks;
+  double grid = (double)tiles * (double)splits, filled = grid / (double)blocks, waves = ceil(filled);
   double bytes = tile_bytes / (double)splits + (splits > 1 ? (double)outputs * STATE_BYTES : 0);
-  double saved = fmin(bytes, FIRST_BYTES) * (1 - fmin(1, fmax(0.5, share)));
+  double saved = fmin(bytes, FIRST_BYTES) * (1 - fmin(1, fmax(0.5, filled)));
   double time = waves * (bytes - saved + BLOCK_BYTES) + bytes / LAG;
   if (splits == 1) return time;
-  time += splits > one_step ? 2 * STEP_BYTES : STEP_BYTES;
+  time += splits > one_step ? 2 * JOIN_BYTES : JOIN_BYTES;
   return time + (double)ndr_join_batches(outputs, splits, group_splits_of(splits, one_step)) * BATCH_BYTES;
 }
 
-/* For each number of waves the most splits that fit into it are tried, then besides one_step splits halves of them. */
+/* Tries 1/16, 1/8, 1/4 and 1/2 of a wave, which the negative numbers stand for; one_step splits; and as many splits as
+ * fit into 1 to MOST_WAVES waves. */
 int64_t ndr_best_splits(int64_t tiles, double tile_bytes, int64_t outputs, int64_t blocks, int64_t most,
                         int64_t one_step) {
   enum { MOST_WAVES = 16, HALVES = 4 };

@@ -100,19 +100,21 @@ int ndr_launch_step(int64_t outputs);
 /* Threads that join the splits of each of `outputs` outputs. */
 int ndr_launch_joiners(int64_t outputs);
 
-/* Batches of loads that a thread waits for while it joins the splits of a tile of `outputs` outputs, group_splits of
- * them together in the first step. */
+/* Batches of loads, one after the other, in which a thread joins the splits of a tile of `outputs` outputs. The first
+ * step joins group_splits splits at a time. States are taken to have one word. */
 int64_t ndr_join_batches(int64_t outputs, int64_t splits, int64_t group_splits);
 
-/* Returns how many splits, up to `most`, each of `tiles` tiles of tile_bytes and `outputs` outputs should be cut into.
- * `blocks` blocks run at a time, and up to one_step splits are joined in one step. */
+/* Returns the number of splits of a tile, up to `most`, that takes the least time. There are `tiles` tiles, each of
+ * tile_bytes bytes and `outputs` outputs; `blocks` blocks run at a time, and up to one_step splits are joined in one
+ * step. */
 int64_t ndr_best_splits(int64_t tiles, double tile_bytes, int64_t outputs, int64_t blocks, int64_t most,
                         int64_t one_step);
 
 /* `count` threads, a power of 2, with the logarithm that kernels need. */
 ndr_param_threads ndr_threads(int count);
 
-/* Sets the grid. On entry params.work is the number of tiles; on return it is the number of items. */
+/* Completes a launch: the array's extent, the room for partial states, and the grid. On entry params.work is the number
+ * of tiles; on return it is the number of items. */
 void ndr_launch_end(ndr_launch *launch);
 
 /* What a launch does that takes time (terms.c). Bytes are given as microseconds at the device's bandwidth. */
@@ -132,7 +134,7 @@ typedef enum ndr_term {
   NDR_TERM_INSTRUCTIONS, /* thousands for each multiprocessor; each kernel counts in a unit of its own */
   NDR_TERM_OUTPUTS,      /* thousands of outputs for each multiprocessor */
   NDR_TERM_JOINS,        /* steps in which splits are joined: 0, 1 or 2 */
-  NDR_TERM_JOINING,      /* states that a thread loads in these steps */
+  NDR_TERM_JOINING,      /* batches of loads of states that a thread waits for in these steps */
   NDR_TERMS
 } ndr_term;
 void ndr_launch_terms(const ndr_canonical *problem, const ndr_device *device, const ndr_launch *launch,

@@ -6,18 +6,18 @@
 
 enum {
   LEAST_RUNS = 16,
-  MOST_BYTES = 2048,     /* of a group's run */
-  MOST_ROW_BYTES = 3072, /* of one where a group is one output: a block has a thread for each vector */
-  WIDE_BYTES = 64,
-  WIDE_THREADS = 128, /* that read vectors of neighbouring groups where rows are split: fewer outputs to join */
-  WIDE_RUNS = 64      /* of an output, from which on vectors of single rows are faster than stages */
+  MOST_BYTES = 2048,        /* of a run of a group of several outputs */
+  MOST_OUTPUT_BYTES = 3072, /* of a run of a single output: 192 vectors, and a block has a thread for each */
+  WIDE_BYTES = 64,          /* of a run, from which on elements of 4 bytes and more are read in vectors */
+  WIDE_THREADS = 128,       /* that share a row of vectors where blocks are few: a tile has fewer outputs to join */
+  WIDE_RUNS = 64            /* of an output, from which on vectors are faster than stages */
 };
 
 static int64_t count_runs(const ndr_canonical *problem, const ndr_group *g) {
   return problem->length / g->length;
 }
 
-/* Whether columns are vectors: elements of 4 bytes and more are read as well one by one where runs are short. */
+/* Whether columns are vectors. Short runs of elements of 4 bytes or more are read as fast one by one. */
 static bool columns_are_vectors(const ndr_canonical *problem, const ndr_group *g) {
   int64_t elements = ndr_vector_elements(problem->dtype);
   return g->outputs == 1 && g->bytes >= (elements > 4 ? NDR_VECTOR_BYTES : WIDE_BYTES);
@@ -35,7 +35,7 @@ bool ndr_runs_can(const ndr_canonical *problem) {
   ndr_group g = ndr_group_of(problem);
   if (g.outputs > 1 && problem->reduced[0].stride != g.outputs) return false;
   if (g.axes == 0 && problem->kept_count > 0) return false;
-  return g.bytes <= (g.outputs == 1 ? MOST_ROW_BYTES : MOST_BYTES) && count_runs(problem, &g) >= LEAST_RUNS;
+  return g.bytes <= (g.outputs == 1 ? MOST_OUTPUT_BYTES : MOST_BYTES) && count_runs(problem, &g) >= LEAST_RUNS;
 }
 
 bool ndr_runs_best(const ndr_canonical *problem, const ndr_device *device) {

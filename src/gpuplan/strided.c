@@ -17,7 +17,7 @@ bool ndr_small_output(const ndr_canonical *problem, const ndr_device *device, in
 }
 
 void ndr_launch_shared(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int team,
-                       int64_t units, double unit_bytes, int at_once) {
+                       int64_t units, int64_t unit_elements, double unit_bytes, int at_once) {
   ndr_params *p = &launch->params;
   int64_t blocks = (int64_t)device->units * ndr_kernel_blocks(launch->kernel), split = units;
   p->tile_outputs = NDR_THREADS / team;
@@ -25,7 +25,9 @@ void ndr_launch_shared(const ndr_canonical *problem, const ndr_device *device, n
   if (team == NDR_THREADS) {
     int64_t most = (units + at_once - 1) / at_once, one_step = ndr_launch_step(1);
     int64_t splits = ndr_best_splits(p->work, (double)units * unit_bytes, 1, blocks, most > 1 ? most : 1, one_step);
-    split = ((units + splits - 1) / splits + at_once - 1) / at_once * at_once;
+    int64_t even = (units + splits - 1) / splits, longest = NDR_MOST_SPLIT_ELEMENTS / unit_elements;
+    split = ((even < longest ? even : longest) + at_once - 1) / at_once * at_once;
+    if (split < at_once) split = at_once;
   }
   ndr_launch_split(launch, units, split, 1, ndr_launch_step(1));
 }
@@ -45,7 +47,7 @@ void ndr_launch_strided(const ndr_canonical *problem, const ndr_device *device, 
   int64_t loads = (problem->length + NDR_LOADS_TREE_STRIDED - 1) / NDR_LOADS_TREE_STRIDED;
   int team = ndr_small_output(problem, device, loads) ? ndr_lanes_for(loads) : NDR_THREADS;
   launch->params.tree_strided.team = ndr_threads(team);
-  ndr_launch_shared(problem, device, launch, team, problem->length, (double)ndr_dtype_bytes(problem->dtype) * 8,
+  ndr_launch_shared(problem, device, launch, team, problem->length, 1, (double)ndr_dtype_bytes(problem->dtype) * 8,
                     NDR_THREADS);
   ndr_launch_end(launch);
 }

@@ -4,9 +4,9 @@
 
 #include "gpuplan/launch.h"
 
-enum {
-  NDR_STEP_BYTES = NDR_THREADS * NDR_VECTOR_BYTES * NDR_LOADS_TREE_BLOCK / 2
-}; /* of a split of a long run, at least */
+/* Elements of a split at most, where a whole block reads it: a thread accumulates 4,096, so that rounding errors stay
+ * bounded. */
+enum { NDR_MOST_SPLIT_ELEMENTS = NDR_THREADS * 4096 };
 
 /* Threads of a warp that share an output of `vectors` vectors. */
 int ndr_lanes_for(int64_t vectors);
@@ -16,10 +16,10 @@ int ndr_lanes_for(int64_t vectors);
 bool ndr_small_output(const ndr_canonical *problem, const ndr_device *device, int64_t vectors);
 
 /* Sets the tiles and splits of a launch in which a team of `team` threads shares an output of `units` units of
- * unit_bytes each. Only teams of a whole block are split. A split is a multiple of at_once units, which a team reads
- * together. */
+ * unit_elements elements each, for which it reads unit_bytes. Only what a whole block reads is split. A split is a
+ * multiple of at_once units, which a team reads together. */
 void ndr_launch_shared(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int team,
-                       int64_t units, double unit_bytes, int at_once);
+                       int64_t units, int64_t unit_elements, double unit_bytes, int at_once);
 
 /* Fills in the launch of tree_strided, which can run every problem. */
 void ndr_launch_strided(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch);

@@ -19,8 +19,9 @@ _Static_assert(NDR_THREADS *NDR_LOADS_THREAD_ELEMENTS *LINE_BATCHES <= NDR_NARRO
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)text;
   if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;
-  if (ndr_dtype_bytes(problem->dtype) <= 2 && problem->length / NDR_MOST_SPLITS > NDR_NARROW_ROWS)
-    return "there are more rows than splits of 8- and 16-bit elements can hold";
+  if (ndr_dtype_bytes(problem->dtype) <= 2 &&
+      (problem->length + NDR_MOST_SPLITS - 1) / NDR_MOST_SPLITS > NDR_NARROW_ROWS)
+    return "splits of 8- and 16-bit elements cannot hold that many rows";
   return problem->kept_count == 0 && problem->length != 1 ? "no axis is kept: there are no neighbouring outputs" : NULL;
 }
 
@@ -116,14 +117,15 @@ static int cut_teams(const ndr_canonical *problem, const ndr_device *device, ndr
   return teams;
 }
 
-/* Bytes that are read for a row of a team's columns: whole sectors, unless rows lie so close that they share them. */
+/* Bytes of memory for a row of a team's columns: the sectors that it touches, or what it advances by where rows overlap
+ * or share sectors. */
 static double row_bytes(const ndr_params *p, int64_t bytes) {
   const ndr_param_axis *along = &p->axes[0], *walked = &p->axes[p->kept_count];
   int64_t columns = along->size < p->thread.team_columns ? along->size : p->thread.team_columns;
   double apart = (double)along->stride * (double)bytes, span = (double)(columns - 1) * apart + (double)bytes;
   double sectors = apart < NDR_SECTOR_BYTES ? ceil(span / NDR_SECTOR_BYTES) : (double)columns;
-  double near = p->reduced_count > 0 && walked->size > 1 ? fmax((double)(walked->stride * bytes), span) : span;
-  return fmin(sectors * NDR_SECTOR_BYTES, near);
+  double dense = p->reduced_count > 0 && walked->size > 1 ? fmax((double)(walked->stride * bytes), span) : span;
+  return fmin(sectors * NDR_SECTOR_BYTES, dense);
 }
 
 /* Returns false where results should be turned, but a block is one team. */

@@ -59,8 +59,8 @@ static int64_t enough_tiles(const ndr_device *device) {
   return (int64_t)device->units * 8;
 }
 
-/* Rows of a split: 1 MiB of them at most. Where tiles are too few to keep the device busy, fewer, but at least
- * LEAST_BYTES for each accumulator of a thread, as a block joins all of its accumulators at the end. */
+/* Rows of a split: 1 MiB of them. Where the tiles do not fill a wave of blocks, what ndr_best_splits finds, but at
+ * least LEAST_BYTES for each accumulator of a thread, because a block joins all of them at the end. */
 static int64_t split_rows(const ndr_canonical *problem, const ndr_device *device, const ndr_launch *launch,
                           int accumulators) {
   const ndr_params *p = &launch->params;

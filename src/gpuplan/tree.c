@@ -5,8 +5,9 @@
 /* Runs of LONG_RUN_BYTES or more have splits of their own, unless an output has more than MOST_RUNS of them, as an axis
  * of stride 0 can make: each split has a state that must be joined. */
 enum {
+  STEP_BYTES = NDR_THREADS * NDR_VECTOR_BYTES * NDR_LOADS_TREE_BLOCK / 2, /* of a split, at least */
   LONG_RUN_BYTES = 64 << 10,
-  SHORT_RUN_BYTES = 4 << 10, /* of runs that are at most FEW_RUNS for each multiprocessor */
+  SHORT_RUN_BYTES = 4 << 10, /* the same limit where there are at most FEW_RUNS runs for each multiprocessor */
   FEW_RUNS = 4,
   MOST_RUNS = 1 << 16
 };
@@ -27,8 +28,8 @@ static int64_t run_count(const ndr_canonical *problem) {
   return problem->length / problem->reduced[0].size;
 }
 
-/* Whether blocks share runs, rather than a warp or less reading each. That pays for runs that keep a block busy, and
- * for shorter ones that are too few for warps. */
+/* Whether whole blocks read runs, or splits of them, rather than a warp or less each. Long runs keep a block busy; few
+ * short ones would leave most of the device idle. */
 static bool runs_are_long(const ndr_canonical *problem, const ndr_device *device) {
   if (run_count(problem) > MOST_RUNS) return false;
   bool few = (double)problem->outputs * (double)run_count(problem) <= (double)device->units * FEW_RUNS;
@@ -59,12 +60,14 @@ static void configure_lanes(const ndr_canonical *problem, const ndr_device *devi
 static void configure_block(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch) {
   ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_BLOCK);
   ndr_param_tree_block *own = &launch->params.tree_block;
-  int64_t size = problem->reduced[0].size, runs = run_count(problem), steps = run_bytes(problem) / NDR_STEP_BYTES;
+  int64_t size = problem->reduced[0].size, runs = run_count(problem), steps = run_bytes(problem) / STEP_BYTES;
   int64_t blocks = (int64_t)device->units * ndr_kernel_blocks(NDR_KERNEL_TREE_BLOCK), one_step = ndr_launch_step(1);
   int64_t splits =
       ndr_best_splits(problem->outputs * runs, (double)run_bytes(problem), 1, blocks, steps > 1 ? steps : 1, one_step);
   own->runs = (int)runs;
-  own->run_splits = ndr_launch_split(launch, size, (size + splits - 1) / splits, own->runs, (int)one_step);
+  int64_t split = (size + splits - 1) / splits;
+  if (split > NDR_MOST_SPLIT_ELEMENTS) split = NDR_MOST_SPLIT_ELEMENTS;
+  own->run_splits = ndr_launch_split(launch, size, split, own->runs, (int)one_step);
   launch->params.work = problem->outputs;
 }
 
@@ -74,7 +77,8 @@ static void configure_runs(const ndr_canonical *problem, const ndr_device *devic
   int lanes = ndr_lanes_for(vectors);
   int team = ndr_small_output(problem, device, vectors * runs) ? NDR_WARP_THREADS : NDR_THREADS;
   launch->params.tree_runs = (ndr_param_tree_runs){ndr_threads(team), ndr_threads(lanes)};
-  ndr_launch_shared(problem, device, launch, team, runs, (double)run_bytes(problem), NDR_THREADS / lanes);
+  ndr_launch_shared(problem, device, launch, team, runs, problem->reduced[0].size, (double)run_bytes(problem),
+                    NDR_THREADS / lanes);
 }
 
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,

@@ -6,7 +6,8 @@
 #define NDR_PARAM_AXES 32
 #define NDR_PARAM_RESULTS 16
 
-/* Rows of a split of 8- and 16-bit elements, at most, where threads own columns: their totals fit in 32 bits. */
+/* Rows of a split of 8- and 16-bit elements, at most, where threads own columns: their sums, and the squares of bytes,
+ * fit in 32 bits. */
 #define NDR_NARROW_ROWS 32768
 
 /* States of one word that a thread loads at once to join them. */
@@ -127,17 +128,18 @@ typedef struct ndr_param_tile_staged {
 } ndr_param_tile_staged;
 
 /* tile_run_elements and tile_run_vectors: a column is one element, or one vector, of a run of one of the tile's groups.
- * The last vector of a run may have fewer of its elements. A row is one run of each
- * group, and has an element or a vector of each column. Split s of a tile is split s % row_splits of its
- * rows in split s / row_splits of its columns. Units are rows: combinations of the reduced axes, except the axis of the
- * runs. That axis follows the others in `axes` and is not counted by reduced_count. */
+ * The last vector of a run may reach beyond it. A row is one run of each group, and has one element, or one vector, in
+ * each column. Split s of a tile is split s % row_splits of its rows in split s / row_splits of its columns. Units are
+ * rows: combinations of the reduced axes, except the axis of the runs. That axis follows the others in `axes` and is
+ * not counted by reduced_count. */
 typedef struct ndr_param_tile_runs {
   ndr_param_groups groups;
   int row_threads;           /* threads that share a row: one for each column of a split */
   ndr_param_threads joiners; /* threads that join the columns of an output */
   int column_splits;         /* splits of a tile's columns */
   int row_splits;            /* splits of a tile's rows */
-  int shifted;               /* tile_run_vectors: whether vectors may begin off 16-byte boundaries */
+  int shifted; /* tile_run_vectors: whether vectors may begin off 16-byte boundaries and the last reach beyond its run
+                */
 } ndr_param_tile_runs;
 
 /* tile_vectors, which has no splits. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "gpuplan/launch.h"
+#include "gpuplan/strided.h"
 #include "support/gpus.h"
 #include "support/random.h"
 #include "support/suite.h"
@@ -42,13 +43,27 @@ static bool groups_fit(const ndr_param_groups *g) {
   return g->outputs > 0 && g->run_length > 0 && g->tile_groups > 0 && g->side > 0 && g->side_tiles > 0;
 }
 
-/* What each kernel divides by, and what it takes for a power of 2. */
+/* Whether a block accumulates a bounded number of elements, units of `elements` each, unless splits are as many as
+ * there may be. Rounding errors grow with it. */
+static bool splits_are_bounded(const ndr_params *p, int64_t elements) {
+  int64_t most = NDR_MOST_SPLIT_ELEMENTS / elements;
+  return p->split_units <= (most > NDR_THREADS ? most + NDR_THREADS : 2 * NDR_THREADS) ||
+         2 * p->splits > NDR_MOST_SPLITS;
+}
+
+/* What each kernel divides by, what it takes for a power of 2, and how long splits are. */
 static void check_kernel(const place *at, const ndr_launch *launch) {
   const ndr_params *p = &launch->params;
   switch (launch->kernel) {
-  case NDR_KERNEL_TREE_BLOCK: expect(at, p->tree_block.run_splits > 0); break;
-  case NDR_KERNEL_TREE_RUNS: expect(at, team_fits(p, p->tree_runs.team) && power(p->tree_runs.lanes)); break;
-  case NDR_KERNEL_TREE_STRIDED: expect(at, team_fits(p, p->tree_strided.team)); break;
+  case NDR_KERNEL_TREE_BLOCK: expect(at, p->tree_block.run_splits > 0 && splits_are_bounded(p, 1)); break;
+  case NDR_KERNEL_TREE_RUNS:
+    expect(at, team_fits(p, p->tree_runs.team) && power(p->tree_runs.lanes));
+    expect(at, p->tree_runs.team.count < NDR_THREADS || splits_are_bounded(p, p->axes[p->kept_count].size));
+    break;
+  case NDR_KERNEL_TREE_STRIDED:
+    expect(at, team_fits(p, p->tree_strided.team));
+    expect(at, p->tree_strided.team.count < NDR_THREADS || splits_are_bounded(p, 1));
+    break;
   case NDR_KERNEL_TREE_LANES:
     expect(at, power(p->tree_lanes.lanes) && p->tree_lanes.lanes.count <= NDR_WARP_THREADS && p->splits == 1);
     expect(at, p->tree_lanes.lane_vectors_log <= 2);

@@ -39,6 +39,8 @@ const gpu_case gpu_cases[] = {
     /* everything */
     {"sum f32 [100000000] /0", "tree"},
     {"sum i8 [3000000000] /0", "tree"},
+    {"sum f32 [400,67108864] /1", "tree"},
+    {"sum f32 [30,5:0,1099511627776:0] /1,2", "tree"},
     {"sum f32 [] /", "tree"},
     {"norm2 f64 [1000,1000,1000] /all", "tree"},
     {"count bool [12345678] /0", "tree"},

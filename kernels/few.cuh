@@ -12,7 +12,7 @@ template <class Op> struct few_rows {
   typedef column<Op, READ_SHIFTED> C;
   /* Rows of which there is code, and parts that are accumulated at once: as many as there are registers for. */
   static const int most = NDR_FEW_LOADS(sizeof(T)), bytes = C::count * (int)sizeof(Accumulator);
-  static_assert(most == 4 || most == 6, "fold() has code for each number of rows");
+  static_assert(most == 4 || most == 6, "fold() has code for 2 to 4 and for 2 to 6 rows");
   static const int most_parts = bytes <= 32 ? NDR_FEW_PARTS(2, sizeof(T)) : bytes <= 64 ? 2 : 1;
   Accumulator a[most_parts][C::count];
 

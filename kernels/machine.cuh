@@ -108,8 +108,7 @@ NDR_DEVICE long long opaque(long long value) {
 }
 
 /* Increments the counter and returns what it was. Stores that this thread made or saw before become visible to whoever
- * reads the counter later. A full fence would also empty the first-level cache for the multiprocessor's other blocks.
- */
+ * reads the counter later. A full fence would also empty the first-level cache of the blocks beside this one. */
 NDR_DEVICE unsigned take_ticket(unsigned *counter) {
   unsigned was;
   asm volatile("atom.release.gpu.global.add.u32 %0, [%1], 1;" : "=r"(was) : "l"(counter) : "memory");

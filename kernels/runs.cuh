@@ -56,8 +56,7 @@ template <class Op, reading HOW> struct run_column {
     fold_vectors<UNROLL>(p, a, vector, index, step);
   }
 
-  /* As fold_rows. A batch that is not complete, or that reaches the array's end, is read two rows at a time, then one.
-   */
+  /* As fold_shifted_rows. */
   template <int UNROLL>
   NDR_DEVICE void fold(const ndr_params &p, Accumulator &a, const T *at, i64 stride, i64 index, i64 step, int left,
                        int rows) const {

@@ -144,7 +144,7 @@ stage_tsan() {
   ctest_stage tsan tsan thread_tests '-L threads'
 }
 
-# The library's objects are those of the release stage, which has tested them.
+# What is left of the library has the compile commands of the release stage, where it was tested.
 stage_bare() {
   ctest_stage bare ci all '-R ^(ndbench|package_.*)$' -DNDREDUCE_HDF5=OFF -DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON \
     -DNDREDUCE_SIMT=OFF
@@ -215,8 +215,7 @@ stage_format() {
 }
 
 # The clang build's commands: clang-tidy knows them, and parses what that build compiled. instantiate.cc has a command for
-# each dtype, and so would be parsed 14 times; it holds nothing but kernels, of which clang-tidy says nothing, and the
-# headers under them are looked at by way of trials.cc and convert.cc.
+# each dtype and holds only kernels, which clang-tidy leaves out; it sees the emulator's headers in trials.cc and convert.cc.
 stage_tidy() {
   if ! command -v run-clang-tidy >/dev/null; then stage_skipped tidy 'clang-tidy is not installed' && return; fi
   folder=$build/asan

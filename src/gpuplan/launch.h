@@ -10,10 +10,11 @@ enum {
   NDR_THREADS = 256,
   NDR_WARP_THREADS = 32,
   NDR_BLOCK_WARPS = NDR_THREADS / NDR_WARP_THREADS,
-  NDR_VECTOR_BYTES = 16,     /* of a vector load */
-  NDR_MOST_SPLITS = 1 << 20, /* of an output */
-  NDR_SECTOR_BYTES = 32,     /* what caches hand out */
-  NDR_LINE_BYTES = 128       /* of a line of the second-level cache */
+  NDR_VECTOR_BYTES = 16,          /* of a vector load */
+  NDR_MOST_SPLITS = 1 << 20,      /* of an output */
+  NDR_SECTOR_BYTES = 32,          /* what caches hand out */
+  NDR_LINE_BYTES = 128,           /* of a line of the second-level cache */
+  NDR_MOST_THREAD_ELEMENTS = 4096 /* that a thread accumulates: rounding errors stay bounded */
 };
 
 /* A kernel launch, all but its pointers. */

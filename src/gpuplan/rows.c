@@ -1,9 +1,6 @@
 /* Orders and splits the rows that a block's threads walk. */
 #include "gpuplan/rows.h"
 
-/* A thread accumulates MOST_ROWS at most: rounding errors stay bounded. */
-enum { MOST_ROWS = 4096 };
-
 void ndr_rows_order(ndr_params *p, int rows, int64_t bytes) {
   ndr_param_axis *axes = p->axes + p->kept_count;
   int first = 0;
@@ -34,7 +31,7 @@ int ndr_rows_split(const ndr_canonical *problem, const ndr_device *device, ndr_l
   double bytes = (double)units * row_bytes / column_splits;
   int64_t splits =
       ndr_best_splits(p->work * column_splits, bytes, p->tile_outputs, blocks, most > 1 ? most : 1, one_step);
-  int64_t split = (units + splits - 1) / splits, longest = (int64_t)MOST_ROWS * rows;
+  int64_t split = (units + splits - 1) / splits, longest = (int64_t)NDR_MOST_THREAD_ELEMENTS * rows;
   int64_t element = (int64_t)ndr_dtype_bytes(problem->dtype);
   if (element <= 2 && longest > NDR_NARROW_ROWS) longest = NDR_NARROW_ROWS;
   split = align_split(p, split, element);

@@ -4,9 +4,8 @@
 
 #include "gpuplan/launch.h"
 
-/* Elements of a split at most, where a whole block reads it: a thread accumulates 4,096, so that rounding errors stay
- * bounded. */
-enum { NDR_MOST_SPLIT_ELEMENTS = NDR_THREADS * 4096 };
+/* Elements of a split at most, where a whole block reads it. */
+enum { NDR_MOST_SPLIT_ELEMENTS = NDR_THREADS * NDR_MOST_THREAD_ELEMENTS };
 
 /* Threads of a warp that share an output of `vectors` vectors. */
 int ndr_lanes_for(int64_t vectors);

@@ -54,7 +54,7 @@ static int smem_bytes(int64_t columns, int64_t accumulators) {
   return (int)(least > whole ? least : whole);
 }
 
-/* The number of tiles from which on no tile has to be split to keep the device busy. */
+/* Tiles of a well-filled device; long_columns and configure_columns3 want four times as many. */
 static int64_t enough_tiles(const ndr_device *device) {
   return (int64_t)device->units * 8;
 }

@@ -138,8 +138,7 @@ typedef struct ndr_param_tile_runs {
   ndr_param_threads joiners; /* threads that join the columns of an output */
   int column_splits;         /* splits of a tile's columns */
   int row_splits;            /* splits of a tile's rows */
-  int shifted; /* tile_run_vectors: whether vectors may begin off 16-byte boundaries and the last reach beyond its run
-                */
+  int shifted;               /* tile_run_vectors: whether vectors may begin off boundaries and end beyond their run */
 } ndr_param_tile_runs;
 
 /* tile_vectors, which has no splits. */

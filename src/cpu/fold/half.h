@@ -101,6 +101,13 @@ INLINE void NAME(add_few_of_run)(const ELEMENT *at, int rows, f64x8 *sums) {
   }
 }
 
+/* The sum of `count` numbers, a power of 2, in a tree. Overwrites them. */
+INLINE double NAME(add_halves)(double *sums, int count) {
+  for (int stay = count / 2; stay > 0; stay /= 2)
+    for (int l = 0; l < stay; l++) sums[l] += sums[l + stay];
+  return sums[0];
+}
+
 /* The sum of a tile that is one run. Returns false if the tile is none, or if it has to be added up in f64: the user
  * may want that, or the sum is not finite, perhaps only because that of a few rows was too large for f32. */
 static bool NAME(add_run)(const ndr_tile *tile, uint64_t *words) {
@@ -115,10 +122,9 @@ static bool NAME(add_run)(const ndr_tile *tile, uint64_t *words) {
   if (tile->rows & 2) NAME(add_few_of_run)(ROW(row), 2, sums), row += 2;
   if (tile->rows & 1) NAME(add_few_of_run)(ROW(row), 1, sums);
   memcpy(lanes, sums, sizeof lanes);
-  for (int stay = RUN_ROW / 2; stay > 0; stay /= 2)
-    for (int l = 0; l < stay; l++) lanes[l] += lanes[l + stay];
-  words[0] = word_of(lanes[0]);
-  return lanes[0] - lanes[0] == 0;
+  const double sum = NAME(add_halves)(lanes, RUN_ROW);
+  words[0] = word_of(sum);
+  return sum - sum == 0;
 }
 
 /* The sum of a tile of one short row, such as the elements of a run after its last whole row, in f64. Returns false if
@@ -135,9 +141,7 @@ static bool NAME(add_short_row)(const ndr_tile *tile, uint64_t *words) {
     sums += __builtin_convertvector(eight, f64x8);
   }
   memcpy(lanes, &sums, sizeof lanes);
-  for (int stay = 4; stay > 0; stay /= 2)
-    for (int l = 0; l < stay; l++) lanes[l] += lanes[l + stay];
-  words[0] = word_of(lanes[0]);
+  words[0] = word_of(NAME(add_halves)(lanes, 8));
   return true;
 }
 

@@ -3,14 +3,15 @@
  *   ACROSS            the name of the function
  *   ELEMENT, WORDS    the element type, and the vector that accumulates eight of them
  *   LOAD              how they are loaded (eight.h)
- *   START             the accumulators before the first element
- *   GROW(s, v)        the accumulators s with the elements v added
- *   MEET(a, b)        accumulators joined
+ *   START             an accumulator before the first element
+ *   GROW(s, v)        a register of accumulators s with the elements v added
+ *   MEET(a, b)        registers of accumulators joined
  *   MERGE             the join of states
  *   COUNTED           1: a second word of the state counts the elements, as f64 */
 static void ACROSS(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes, tail = tile->rows % 8, whole = tile->rows - tail;
-  const i64x8 present = (i64x8){0, 1, 2, 3, 4, 5, 6, 7} < tail;
+  i64x8 present;
+  first_of_eight(&present, tail);
   const int64_t full = lanes_with_eight(tile, (int64_t)sizeof(ELEMENT));
   ALIGNED uint64_t words[2 * NDR_LANES];
   for (int64_t first = 0; first < lanes; first += 8) {
@@ -18,29 +19,29 @@ static void ACROSS(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
     for (int64_t r = 0; r < 8; r++) {
       /* Where there are no eight rows left, the last one is folded again. */
       const ELEMENT *at = (const ELEMENT *)tile->data + lower(first + r, lanes - 1) * tile->lane_stride;
-      WORDS s = START, t = START;
+      WORDS s, t;
+      EACH_PART(s.part[p] = t.part[p] = (__typeof__(s.part[p])){0} + START)
       int64_t i = 0;
       __builtin_prefetch((const char *)at + AHEAD);
       for (; i + 16 <= whole; i += 16) {
         __builtin_prefetch((const char *)(at + i) + AHEAD);
         LOAD(&v, at + i, 8);
-        s = GROW(s, v);
+        EACH_PART(s.part[p] = GROW(s.part[p], v.part[p]))
         LOAD(&v, at + i + 8, 8);
-        t = GROW(t, v);
+        EACH_PART(t.part[p] = GROW(t.part[p], v.part[p]))
       }
-      if (i < whole) {
+      if (__builtin_expect(i < whole, 1)) {
         LOAD(&v, at + i, 8);
-        s = GROW(s, v);
+        EACH_PART(s.part[p] = GROW(s.part[p], v.part[p]))
       }
-      if (tail) {
+      if (__builtin_expect(tail != 0, 1)) {
         if (first + r < full)
           LOAD(&v, at + whole, 8);
         else
           LOAD(&v, at + whole, tail);
-        v = GROW(t, v);
-        t = PICK8(WORDS, present, v, t);
+        EACH_PART(v.part[p] = GROW(t.part[p], v.part[p]); t.part[p] = PICK_PART(present.part[p], v.part[p], t.part[p]))
       }
-      row[r] = MEET(s, t);
+      EACH_PART(row[r].part[p] = MEET(s.part[p], t.part[p]))
     }
     FOLD_EIGHT(MEET, row);
     memcpy(words + first, &row[0], sizeof row[0]);

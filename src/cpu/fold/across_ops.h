@@ -6,14 +6,12 @@
  *   LEAST, MOST                    the limits of the values
  *   LOAD_REAL                      how they are loaded as f64
  *   JOIN_ADD, JOIN_VALUE(kernel)   the joins of their sums and of their extremes */
-#define ZERO                                                                                                           \
-  { 0 }
 #define PLUS(a, b) ((a) + (b))
 
 #define ACROSS NAME(sum)
 #define WORDS VALUES
 #define LOAD LOAD_VALUES
-#define START ZERO
+#define START 0
 #define GROW ADD
 #define MEET ADD
 #define MERGE JOIN_ADD
@@ -22,7 +20,7 @@
 #define ACROSS NAME(mean)
 #define WORDS f64x8
 #define LOAD LOAD_REAL
-#define START ZERO
+#define START 0
 #define GROW PLUS
 #define MEET PLUS
 #define MERGE join_add2
@@ -31,7 +29,7 @@
 #define ACROSS NAME(norm2)
 #define WORDS f64x8
 #define LOAD LOAD_REAL
-#define START ZERO
+#define START 0
 #define GROW(s, v) ((s) + (v) * (v))
 #define MEET PLUS
 #define MERGE join_add
@@ -40,9 +38,8 @@
 #define ACROSS NAME(min)
 #define WORDS VALUES
 #define LOAD LOAD_VALUES
-#define START                                                                                                          \
-  { MOST, MOST, MOST, MOST, MOST, MOST, MOST, MOST }
-#define GROW(s, v) PICK8(VALUES, ((v) < (s)) | NOT_A_NUMBER(v), v, s)
+#define START MOST
+#define GROW(s, v) PICK_PART(((v) < (s)) | NOT_A_NUMBER(v), v, s)
 #define MEET(a, b) GROW(a, b)
 #define MERGE JOIN_VALUE(min)
 #define COUNTED 0
@@ -50,9 +47,8 @@
 #define ACROSS NAME(max)
 #define WORDS VALUES
 #define LOAD LOAD_VALUES
-#define START                                                                                                          \
-  { LEAST, LEAST, LEAST, LEAST, LEAST, LEAST, LEAST, LEAST }
-#define GROW(s, v) PICK8(VALUES, ((v) > (s)) | NOT_A_NUMBER(v), v, s)
+#define START LEAST
+#define GROW(s, v) PICK_PART(((v) > (s)) | NOT_A_NUMBER(v), v, s)
 #define MEET(a, b) GROW(a, b)
 #define MERGE JOIN_VALUE(max)
 #define COUNTED 0
@@ -62,7 +58,8 @@
  * few bits (see var in float.h). */
 static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   const int64_t lanes = tile->lanes, tail = tile->rows % 8, whole = tile->rows - tail;
-  const i64x8 present = (i64x8){0, 1, 2, 3, 4, 5, 6, 7} < tail;
+  i64x8 present;
+  first_of_eight(&present, tail);
   const int64_t full = lanes_with_eight(tile, (int64_t)sizeof(ELEMENT));
   ALIGNED uint64_t words[3 * NDR_LANES];
   ALIGNED double shift[NDR_LANES];
@@ -71,25 +68,22 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
     for (int64_t r = 0; r < 8; r++) {
       const int64_t lane = lower(first + r, lanes - 1);
       const ELEMENT *at = (const ELEMENT *)tile->data + lane * tile->lane_stride;
-      f64x8 s = {0}, q = {0};
+      f64x8 s = {{{0}}}, q = {{{0}}};
       LOAD_REAL(&v, at, 1);
-      const double x = v[0] == v[0] ? v[0] : 0;
+      const double x = v.part[0][0] == v.part[0][0] ? v.part[0][0] : 0;
       shift[lane] = x;
       for (int64_t i = 0; i < whole; i += 8) {
         __builtin_prefetch((const char *)(at + i) + AHEAD);
         LOAD_REAL(&v, at + i, 8);
-        v = v - x;
-        s = s + v;
-        q = q + v * v;
+        EACH_PART(const f64_part d = v.part[p] - x; s.part[p] += d; q.part[p] += d * d)
       }
       if (tail) {
         if (lane < full)
           LOAD_REAL(&v, at + whole, 8);
         else
           LOAD_REAL(&v, at + whole, tail);
-        v = (f64x8)((i64x8)(v - x) & present);
-        s = s + v;
-        q = q + v * v;
+        EACH_PART(const f64_part d = (f64_part)((i64_part)(v.part[p] - x) & present.part[p]); s.part[p] += d;
+                  q.part[p] += d * d)
       }
       sum[r] = s;
       square[r] = q;
@@ -103,7 +97,6 @@ static void NAME(var)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
   settle_moments(tile, shift, NULL, words, states, pitch);
 }
 
-#undef ZERO
 #undef PLUS
 #undef NAME
 #undef ELEMENT

@@ -3,7 +3,7 @@
 #define ELEMENT int8_t
 #define VALUES i64x8
 #define LOAD_VALUES load_i64_i8
-#define ADD(a, b) ((i64x8)((u64x8)(a) + (u64x8)(b)))
+#define ADD(a, b) ((i64_part)((u64_part)(a) + (u64_part)(b)))
 #define NOT_A_NUMBER(v) 0
 #define LEAST INT64_MIN
 #define MOST INT64_MAX
@@ -15,7 +15,7 @@
 #define ELEMENT int16_t
 #define VALUES i64x8
 #define LOAD_VALUES load_i64_i16
-#define ADD(a, b) ((i64x8)((u64x8)(a) + (u64x8)(b)))
+#define ADD(a, b) ((i64_part)((u64_part)(a) + (u64_part)(b)))
 #define NOT_A_NUMBER(v) 0
 #define LEAST INT64_MIN
 #define MOST INT64_MAX
@@ -27,7 +27,7 @@
 #define ELEMENT int32_t
 #define VALUES i64x8
 #define LOAD_VALUES load_i64_i32
-#define ADD(a, b) ((i64x8)((u64x8)(a) + (u64x8)(b)))
+#define ADD(a, b) ((i64_part)((u64_part)(a) + (u64_part)(b)))
 #define NOT_A_NUMBER(v) 0
 #define LEAST INT64_MIN
 #define MOST INT64_MAX
@@ -39,7 +39,7 @@
 #define ELEMENT int64_t
 #define VALUES i64x8
 #define LOAD_VALUES load_i64_i64
-#define ADD(a, b) ((i64x8)((u64x8)(a) + (u64x8)(b)))
+#define ADD(a, b) ((i64_part)((u64_part)(a) + (u64_part)(b)))
 #define NOT_A_NUMBER(v) 0
 #define LEAST INT64_MIN
 #define MOST INT64_MAX

@@ -1,32 +1,96 @@
-/* Template: vectors of eight words, and how eight elements of every dtype are loaded into one. The compiler cuts them
- * into the registers of the instruction set, so that all instruction sets associate alike.
+/* Template: vectors of eight words, and how eight elements of every dtype are loaded into one. A vector is as many
+ * registers of the instruction set as it takes, so that all instruction sets associate alike. It is not a vector of the
+ * compiler's where there is no register of that size: GCC 12 takes such vectors apart, element by element, at each
+ * conversion and shuffle.
  *
  * load_f64_DTYPE(to, at, count), load_i64_DTYPE and load_u64_DTYPE load the first `count` of eight elements, and 0
  * after them. They write to memory, which inlining removes: vectors that are returned would have another ABI on each
  * instruction set. */
-typedef float f32x8 __attribute__((vector_size(32)));
-typedef double f64x8 __attribute__((vector_size(64)));
-typedef int64_t i64x8 __attribute__((vector_size(64)));
-typedef uint64_t u64x8 __attribute__((vector_size(64)));
+#if defined __AVX512BW__
+#define EIGHT_PARTS 1
+#elif defined __AVX2__
+#define EIGHT_PARTS 2
+#else
+#define EIGHT_PARTS 4
+#endif
 
-/* Joins the eight words of each of eight vectors v[]; v[0] gets the eight results. */
+#define PART_BYTES (64 / EIGHT_PARTS)
+typedef double f64_part __attribute__((vector_size(PART_BYTES)));
+typedef int64_t i64_part __attribute__((vector_size(PART_BYTES)));
+typedef uint64_t u64_part __attribute__((vector_size(PART_BYTES)));
+
+typedef float f32x8 __attribute__((vector_size(32)));
+
+typedef struct f64x8 {
+  f64_part part[EIGHT_PARTS];
+} f64x8;
+
+typedef struct i64x8 {
+  i64_part part[EIGHT_PARTS];
+} i64x8;
+
+typedef struct u64x8 {
+  u64_part part[EIGHT_PARTS];
+} u64x8;
+
+#define EACH_PART(...)                                                                                                 \
+  for (int p = 0; p < EIGHT_PARTS; p++) {                                                                              \
+    __VA_ARGS__;                                                                                                       \
+  }
+
+/* Joins the eight words of each of eight vectors v[] as ((0, 1), (2, 3)), ((4, 5), (6, 7)); v[0] gets the eight
+ * results. */
+#if EIGHT_PARTS == 1
 #define EVEN(a, b) __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14)
 #define ODD(a, b) __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15)
 #define EVEN_PAIRS(a, b) __builtin_shufflevector(a, b, 0, 1, 4, 5, 8, 9, 12, 13)
 #define ODD_PAIRS(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7, 10, 11, 14, 15)
-#define FOLD_TWO(MEET, a, b) MEET(EVEN(a, b), ODD(a, b))
-#define FOLD_PAIRS(MEET, a, b) MEET(EVEN_PAIRS(a, b), ODD_PAIRS(a, b))
+#define FOLD_FOURS(MEET, v)                                                                                            \
+  FOLD_PAIRS(MEET, (v)[0], (v)[2], 0);                                                                                 \
+  FOLD_PAIRS(MEET, (v)[4], (v)[6], 0);                                                                                 \
+  FOLD_PAIRS(MEET, (v)[0], (v)[4], 0)
+#elif EIGHT_PARTS == 2
+#define EVEN(a, b) __builtin_shufflevector(a, b, 0, 4, 2, 6)
+#define ODD(a, b) __builtin_shufflevector(a, b, 1, 5, 3, 7)
+#define EVEN_PAIRS(a, b) __builtin_shufflevector(a, b, 0, 1, 4, 5)
+#define ODD_PAIRS(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
+#define FOLD_FOURS(MEET, v)                                                                                            \
+  for (int r_ = 0; r_ < 8; r_ += 4) {                                                                                  \
+    FOLD_PAIRS(MEET, (v)[r_], (v)[r_ + 2], 0);                                                                         \
+    FOLD_PAIRS(MEET, (v)[r_], (v)[r_ + 2], 1);                                                                         \
+    (v)[0].part[r_ / 4] = MEET((v)[r_].part[0], (v)[r_].part[1]);                                                      \
+  }
+#else
+#define EVEN(a, b) __builtin_shufflevector(a, b, 0, 2)
+#define ODD(a, b) __builtin_shufflevector(a, b, 1, 3)
+#define FOLD_FOURS(MEET, v)                                                                                            \
+  for (int r_ = 0; r_ < 8; r_ += 2) {                                                                                  \
+    (v)[r_].part[0] = MEET((v)[r_].part[0], (v)[r_].part[1]);                                                          \
+    (v)[r_].part[2] = MEET((v)[r_].part[2], (v)[r_].part[3]);                                                          \
+    (v)[0].part[r_ / 2] = MEET((v)[r_].part[0], (v)[r_].part[2]);                                                      \
+  }
+#endif
+#define FOLD_PAIRS(MEET, a, b, p)                                                                                      \
+  (a).part[p] = MEET(EVEN_PAIRS((a).part[p], (b).part[p]), ODD_PAIRS((a).part[p], (b).part[p]))
 #define FOLD_EIGHT(MEET, v)                                                                                            \
   do {                                                                                                                 \
-    for (int r_ = 0; r_ < 8; r_ += 2) (v)[r_] = FOLD_TWO(MEET, (v)[r_], (v)[r_ + 1]);                                  \
-    for (int r_ = 0; r_ < 8; r_ += 4) (v)[r_] = FOLD_PAIRS(MEET, (v)[r_], (v)[r_ + 2]);                                \
-    (v)[0] = FOLD_PAIRS(MEET, (v)[0], (v)[4]);                                                                         \
+    for (int r_ = 0; r_ < 8; r_ += 2)                                                                                  \
+      EACH_PART((v)[r_].part[p] =                                                                                      \
+                    MEET(EVEN((v)[r_].part[p], (v)[r_ + 1].part[p]), ODD((v)[r_].part[p], (v)[r_ + 1].part[p])))       \
+    FOLD_FOURS(MEET, v);                                                                                               \
   } while (0)
 
 /* The words of a where the mask is all ones, and those of b where it is 0. */
-#define PICK8(type, mask, a, b) ((type)(((i64x8)(a) & (mask)) | ((i64x8)(b) & ~(mask))))
+#define PICK_PART(mask, a, b) ((__typeof__(a))(((i64_part)(a) & (mask)) | ((i64_part)(b) & ~(mask))))
 
 #define INLINE static inline __attribute__((always_inline))
+
+/* Sets the first `count` of eight words to all ones, and the others to 0. */
+INLINE void first_of_eight(i64x8 *words, int64_t count) {
+  static const int64_t places[] = {0, 1, 2, 3, 4, 5, 6, 7};
+  memcpy(words, places, sizeof *words);
+  EACH_PART(words->part[p] = words->part[p] < count)
+}
 
 static inline int64_t lower(int64_t a, int64_t b) {
   return a < b ? a : b;
@@ -46,7 +110,7 @@ static inline int64_t lanes_with_eight(const ndr_tile *tile, int64_t bytes) {
 #define LOAD8(kind, name, widen, load)                                                                                 \
   INLINE void load_##kind##_##name(kind##x8 *to, const void *at, int64_t count) {                                      \
     const __mmask8 some = (__mmask8)((1u << count) - 1);                                                               \
-    *to = (kind##x8)widen(load(some, at));                                                                             \
+    to->part[0] = (kind##_part)widen(load(some, at));                                                                  \
   }
 #define F32_OF_F16(halves) _mm512_cvtps_pd(_mm256_cvtph_ps(halves))
 #define F32_OF_BF16(halves) _mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16)))
@@ -82,6 +146,89 @@ LOAD8(u64, u64, AS_IS, _mm512_maskz_loadu_epi64)
 #undef F64_OF_I16
 #undef F64_OF_U16
 #undef AS_IS
+#elif defined __AVX2__ && defined __F16C__
+static inline __m128i four_bytes(const void *at) {
+  int bytes;
+  memcpy(&bytes, at, sizeof bytes);
+  return _mm_cvtsi32_si128(bytes);
+}
+
+/* The highest bit changes sides: the difference is 2^31, and both steps are exact. */
+static inline __m256d f64_of_four_u32(const void *at) {
+  const __m128i words = _mm_xor_si128(_mm_loadu_si128((const __m128i *)at), _mm_set1_epi32(INT32_MIN));
+  return _mm256_add_pd(_mm256_cvtepi32_pd(words), _mm256_set1_pd(0x1p31));
+}
+
+/* Two registers of four: FOUR loads one. Less than eight are rare. */
+#define LOAD8(kind, name, element, word, value, FOUR)                                                                  \
+  INLINE void load_##kind##_##name(kind##x8 *to, const void *from, int64_t count) {                                    \
+    const element *at = from;                                                                                          \
+    if (count == 8) {                                                                                                  \
+      to->part[0] = (kind##_part)FOUR(at);                                                                             \
+      to->part[1] = (kind##_part)FOUR(at + 4);                                                                         \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    word loaded[8] = {0};                                                                                              \
+    for (int k = 0; k < count; k++) loaded[k] = (word)value(at[k]);                                                    \
+    memcpy(to, loaded, sizeof *to);                                                                                    \
+  }
+#define FOUR_HALVES(at) _mm_loadl_epi64((const __m128i *)(const void *)(at))
+#define FOUR_WORDS(at) _mm_loadu_si128((const __m128i *)(const void *)(at))
+#define FOUR_LONGS(at) _mm256_loadu_si256((const __m256i *)(const void *)(at))
+#define F64_OF_F16(at) _mm256_cvtps_pd(_mm_cvtph_ps(FOUR_HALVES(at)))
+#define F64_OF_BF16(at) _mm256_cvtps_pd(_mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(FOUR_HALVES(at)), 16)))
+#define F64_OF_F32(at) _mm256_cvtps_pd(_mm_loadu_ps(at))
+#define F64_OF_I8(at) _mm256_cvtepi32_pd(_mm_cvtepi8_epi32(four_bytes(at)))
+#define F64_OF_U8(at) _mm256_cvtepi32_pd(_mm_cvtepu8_epi32(four_bytes(at)))
+#define F64_OF_I16(at) _mm256_cvtepi32_pd(_mm_cvtepi16_epi32(FOUR_HALVES(at)))
+#define F64_OF_U16(at) _mm256_cvtepi32_pd(_mm_cvtepu16_epi32(FOUR_HALVES(at)))
+#define F64_OF_I32(at) _mm256_cvtepi32_pd(FOUR_WORDS(at))
+#define F64_OF_LONGS(at)                                                                                               \
+  { (double)(at)[0], (double)(at)[1], (double)(at)[2], (double)(at)[3] }
+#define I64_OF_I8(at) _mm256_cvtepi8_epi64(four_bytes(at))
+#define U64_OF_U8(at) _mm256_cvtepu8_epi64(four_bytes(at))
+#define I64_OF_I16(at) _mm256_cvtepi16_epi64(FOUR_HALVES(at))
+#define U64_OF_U16(at) _mm256_cvtepu16_epi64(FOUR_HALVES(at))
+#define I64_OF_I32(at) _mm256_cvtepi32_epi64(FOUR_WORDS(at))
+#define U64_OF_U32(at) _mm256_cvtepu32_epi64(FOUR_WORDS(at))
+LOAD8(f64, f16, ndr_f16, double, f32_of_f16, F64_OF_F16)
+LOAD8(f64, bf16, ndr_bf16, double, f32_of_bf16, F64_OF_BF16)
+LOAD8(f64, f32, float, double, , F64_OF_F32)
+LOAD8(f64, f64, double, double, , _mm256_loadu_pd)
+LOAD8(f64, i8, int8_t, double, , F64_OF_I8)
+LOAD8(f64, u8, uint8_t, double, , F64_OF_U8)
+LOAD8(f64, i16, int16_t, double, , F64_OF_I16)
+LOAD8(f64, u16, uint16_t, double, , F64_OF_U16)
+LOAD8(f64, i32, int32_t, double, , F64_OF_I32)
+LOAD8(f64, u32, uint32_t, double, , f64_of_four_u32)
+LOAD8(f64, i64, int64_t, double, , F64_OF_LONGS)
+LOAD8(f64, u64, uint64_t, double, , F64_OF_LONGS)
+LOAD8(i64, i8, int8_t, int64_t, , I64_OF_I8)
+LOAD8(u64, u8, uint8_t, uint64_t, , U64_OF_U8)
+LOAD8(i64, i16, int16_t, int64_t, , I64_OF_I16)
+LOAD8(u64, u16, uint16_t, uint64_t, , U64_OF_U16)
+LOAD8(i64, i32, int32_t, int64_t, , I64_OF_I32)
+LOAD8(u64, u32, uint32_t, uint64_t, , U64_OF_U32)
+LOAD8(i64, i64, int64_t, int64_t, , FOUR_LONGS)
+LOAD8(u64, u64, uint64_t, uint64_t, , FOUR_LONGS)
+#undef FOUR_HALVES
+#undef FOUR_WORDS
+#undef FOUR_LONGS
+#undef F64_OF_F16
+#undef F64_OF_BF16
+#undef F64_OF_F32
+#undef F64_OF_I8
+#undef F64_OF_U8
+#undef F64_OF_I16
+#undef F64_OF_U16
+#undef F64_OF_I32
+#undef F64_OF_LONGS
+#undef I64_OF_I8
+#undef U64_OF_U8
+#undef I64_OF_I16
+#undef U64_OF_U16
+#undef I64_OF_I32
+#undef U64_OF_U32
 #else
 #define LOAD8(kind, name, element, word, value)                                                                        \
   INLINE void load_##kind##_##name(kind##x8 *to, const void *from, int64_t count) {                                    \

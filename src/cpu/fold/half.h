@@ -38,7 +38,7 @@ static inline void NAME(add_eights)(const ndr_tile *tile, int64_t row, int64_t r
     memcpy(&sum, words + l, sizeof sum);
     for (int64_t r = row; r < row + rows; r++) {
       LOAD_REAL(&x, ROW(r) + l, 8);
-      sum = sum + x;
+      EACH_PART(sum.part[p] += x.part[p])
     }
     memcpy(words + l, &sum, sizeof sum);
   }
@@ -97,7 +97,9 @@ INLINE void NAME(add_few_of_run)(const ELEMENT *at, int rows, f64x8 *sums) {
     for (int row = 0; row < rows; row++) NAME(load_part)(&v[row], at + row * RUN_ROW + part * 8);
     for (int left = rows / 2; left > 0; left /= 2)
       for (int k = 0; k < left; k++) v[k] = v[2 * k] + v[2 * k + 1];
-    sums[part] += __builtin_convertvector(v[0], f64x8);
+    f64x8 sum;
+    load_f64_f32(&sum, &v[0], 8);
+    EACH_PART(sums[part].part[p] += sum.part[p])
   }
 }
 
@@ -111,7 +113,7 @@ INLINE double NAME(add_halves)(double *sums, int count) {
 /* The sum of a tile that is one run. Returns false if the tile is none, or if it has to be added up in f64: the user
  * may want that, or the sum is not finite, perhaps only because that of a few rows was too large for f32. */
 static bool NAME(add_run)(const ndr_tile *tile, uint64_t *words) {
-  f64x8 sums[RUN_ROW / 8] = {{0}};
+  f64x8 sums[RUN_ROW / 8] = {{{{0}}}};
   ALIGNED double lanes[RUN_ROW];
   int64_t row = 0;
   if (tile->period > 1 || tile->lanes != RUN_ROW || tile->row_stride != RUN_ROW || tile->cached || tile->in_f64)
@@ -132,13 +134,12 @@ static bool NAME(add_run)(const ndr_tile *tile, uint64_t *words) {
 static bool NAME(add_short_row)(const ndr_tile *tile, uint64_t *words) {
   ALIGNED float wide[RUN_ROW] = {0};
   ALIGNED double lanes[8];
-  f64x8 sums = {0};
+  f64x8 sums = {{{0}}}, eight;
   if (tile->period > 1 || tile->rows != 1 || tile->lanes > RUN_ROW) return false;
   WIDEN(ROW(0), wide, tile->lanes);
   for (int64_t l = 0; l < tile->lanes; l += 8) {
-    f32x8 eight;
-    memcpy(&eight, wide + l, sizeof eight);
-    sums += __builtin_convertvector(eight, f64x8);
+    load_f64_f32(&eight, wide + l, 8);
+    EACH_PART(sums.part[p] += eight.part[p])
   }
   memcpy(lanes, &sums, sizeof lanes);
   words[0] = word_of(NAME(add_halves)(lanes, 8));

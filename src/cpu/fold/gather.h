@@ -22,10 +22,10 @@ static int64_t GATHER(every_second)(const GATHER(element) *restrict from, GATHER
   for (; sizeof(BITS) <= 8 && l + 8 <= lanes; l += 8) {
     eight a, b;
     prefetch_row(from + 2 * l, 2 * sizeof a);
-    memcpy(&a, from + 2 * l, sizeof a);
-    memcpy(&b, from + 2 * l + 7, sizeof b);
+    LOAD_VECTOR(a, from + 2 * l);
+    LOAD_VECTOR(b, from + 2 * l + 7);
     a = __builtin_shufflevector(a, b, 0, 2, 4, 6, 9, 11, 13, 15);
-    memcpy(to + l, &a, sizeof a);
+    STORE_VECTOR(to + l, a);
   }
   return l;
 }
@@ -63,7 +63,7 @@ static void GATHER(far_rows)(const GATHER(element) * from, int64_t row_stride, i
 static inline void GATHER(square)(const GATHER(element) * from, int64_t lane_stride, GATHER(element) * to,
                                   int64_t to_stride, int64_t rows) {
   GATHER(vector) v[SIDE], w[SIDE];
-  for (int i = 0; i < SIDE; i++) memcpy(&v[i], from + i * lane_stride, 16);
+  for (int i = 0; i < SIDE; i++) LOAD_VECTOR(v[i], from + i * lane_stride);
   for (int round = 1; round < SIDE; round *= 2) {
     for (int i = 0; i < SIDE / 2; i++) {
       w[2 * i] = __builtin_shufflevector(v[i], v[i + SIDE / 2], LOW);
@@ -72,7 +72,7 @@ static inline void GATHER(square)(const GATHER(element) * from, int64_t lane_str
     for (int i = 0; i < SIDE; i++) v[i] = w[i];
   }
   for (int i = 0; i < SIDE; i++)
-    if (i < rows) memcpy(to + i * to_stride, &v[i], 16);
+    if (i < rows) STORE_VECTOR(to + i * to_stride, v[i]);
 }
 
 #if defined WIDE && SIDE < 16
@@ -81,7 +81,7 @@ static inline void GATHER(squares)(const GATHER(element) * from, int64_t lane_st
                                    int64_t to_stride) {
   wide_bits v[SIDE], w[SIDE];
   for (int i = 0; i < SIDE; i++) {
-    memcpy(&v[i], from + i * lane_stride, sizeof v[i]);
+    LOAD_VECTOR(v[i], from + i * lane_stride);
     __builtin_prefetch((const char *)(from + i * lane_stride) + AHEAD);
   }
   for (int round = 1; round < SIDE; round *= 2) {

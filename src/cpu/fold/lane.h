@@ -35,6 +35,12 @@ static inline uint32_t bits_of(float value) {
   return bits;
 }
 
+/* Load and store a vector at any address. Of memcpy GCC 12 makes two copies of 16 bytes to an array of 32-byte vectors
+ * on the stack, and a load of 32 bytes from there has to wait for both. */
+#define VECTOR_AT(type, address) (((struct { type all; } __attribute__((packed, may_alias)) *)(address))->all)
+#define LOAD_VECTOR(v, from) ((v) = VECTOR_AT(const __typeof__(v), (const void *)(from)))
+#define STORE_VECTOR(to, v) (VECTOR_AT(__typeof__(v), (void *)(to)) = (v))
+
 /* A row of a contiguous run of f32 or f64 has as many lanes as f64 sums fit into half of the registers, each a part of
  * them. SSE2 has too few. GCC 12 makes several instructions of a conversion that is one, so they are named. */
 #define RUN_LANES 32

@@ -10,7 +10,8 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
 /* What a core does, measured on a Zen 4 core at 3.7 GHz; they need only be right beside each other. */
 #define FOLD_RATE 35e9        /* bytes a second through one op, out of the cache */
 #define STEP_RATE 24e9        /* bytes a second gathered from strides up to 4 */
-#define SHUFFLE_RATE 16e9     /* transposed */
+#define TRANSPOSE_RATE 25e9   /* transposed */
+#define ACROSS_RATE 40e9      /* not transposed, but added up as they lie, by fold/across.h */
 #define GATHER_SECONDS 0.5e-9 /* an element gathered from any other stride */
 #define TILE_SECONDS 25e-9    /* starting one op on one tile */
 #define ROW_SECONDS 0.7e-9    /* starting a row */
@@ -27,10 +28,20 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
  * 16 Intel cores a sum of 4 MB takes 15 us with 128 KiB a thread, and 26 us with 512 KiB. */
 #define BYTES_PER_THREAD 131072
 
-static double gather_seconds(const ndr_nest *nest, double elements, double bytes) {
+/* Most operators of numbers fold rows across (see ndr_isa). The choice must not depend on the operator, because a sum
+ * has the same bits whatever else a call computes, and not on the instruction set, because it has the same bits on
+ * every machine. So the rates are between those of sums and of argmax, with AVX2 and with AVX-512. Narrow elements take
+ * longer to widen than to transpose: they have one rate. */
+static double rate_of_rows(const ndr_canonical *problem) {
+  bool complex = ndr_dtype_class(problem->dtype) == NDR_CLASS_COMPLEX, wide = ndr_dtype_bytes(problem->dtype) >= 4;
+  return wide && !complex && !problem->skip_nan ? ACROSS_RATE : TRANSPOSE_RATE;
+}
+
+static double gather_seconds(const ndr_nest *nest, const ndr_canonical *problem, double elements) {
+  double bytes = (double)ndr_dtype_bytes(problem->dtype);
   if (nest->lane_stride == 1) return 0;
   if (nest->lane_stride <= 4) return elements * bytes / STEP_RATE;
-  if (nest->row_stride == 1 && (double)nest->rows * bytes >= 16) return elements * bytes / SHUFFLE_RATE;
+  if (nest->row_stride == 1 && (double)nest->rows * bytes >= 16) return elements * bytes / rate_of_rows(problem);
   return elements * GATHER_SECONDS;
 }
 
@@ -56,7 +67,7 @@ static double op_seconds(const ndr_nest *nest, const ndr_canonical *problem) {
   double bytes = (double)ndr_dtype_bytes(problem->dtype), elements = (double)problem->outputs * (double)problem->length;
   double tiles = (double)nest->positions * (double)nest->steps, tile = elements / tiles;
   double rows = nest->form == NDR_NEST_RUN ? tile / (double)nest->lanes + 1 : (double)nest->rows;
-  double one = TILE_SECONDS + rows * ROW_SECONDS + tile * bytes / FOLD_RATE + gather_seconds(nest, tile, bytes);
+  double one = TILE_SECONDS + rows * ROW_SECONDS + tile * bytes / FOLD_RATE + gather_seconds(nest, problem, tile);
   if (nest->form != NDR_NEST_ROWS) one += SETTLE_SECONDS;
   if (nest->form == NDR_NEST_GRID && (double)nest->row_stride * bytes >= 4096 &&
       (double)nest->lanes * bytes < (bytes >= 4 && elements * bytes > NEAR_BYTES ? 4096 : 512))

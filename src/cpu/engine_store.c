@@ -40,7 +40,8 @@ static int64_t place_of(const ndr_engine *engine, const ndr_cursor *kept, const 
   return place;
 }
 
-static int64_t lanes_at(const ndr_nest *nest, const ndr_cursor *kept) {
+static int64_t outputs_at(const ndr_nest *nest, const ndr_cursor *kept) {
+  if (nest->form != NDR_NEST_ROWS) return nest->period;
   int64_t left = nest->extent - (nest->lane_axis < 0 ? 0 : kept->at[nest->lane_axis] * nest->lanes);
   return left < nest->lanes ? left : nest->lanes;
 }
@@ -54,7 +55,7 @@ static void store_rows(const ndr_engine *engine, const uint64_t *block, const nd
                     .from = 1,
                     .result = place_of(engine, kept, op),
                     .to = engine->problem->kept[nest->output_axis].result[op->number],
-                    .count = lanes_at(nest, kept)};
+                    .count = outputs_at(nest, kept)};
     store_cell(engine, op, &outputs);
   }
 }
@@ -73,7 +74,7 @@ static void store_turned(const ndr_engine *engine, const uint64_t *block, const 
   enum { LANES = 32, POSITIONS = 64 };
   const ndr_nest *nest = engine->nest;
   _Alignas(64) char finished[LANES * POSITIONS * sizeof(ndr_c128)], lines[sizeof finished];
-  int64_t lanes = lanes_at(nest, kept);
+  int64_t lanes = outputs_at(nest, kept);
   for (int i = 0; i < engine->problem->op_count; i++) {
     const ndr_engine_op *op = &engine->ops[i];
     int64_t apart = engine->problem->kept[nest->output_axis].result[op->number], step = step_of(engine, 0, op);
@@ -113,6 +114,12 @@ static void store_across(const ndr_engine *engine, const uint64_t *block, const 
   }
 }
 
+/* Whether a tile of a grid or a run has more outputs than there are positions along the innermost axis: then results
+ * are stored tile by tile. */
+static bool has_long_period(const ndr_nest *nest) {
+  return nest->form != NDR_NEST_ROWS && nest->period > (nest->kept_count ? nest->kept[0].size : 1);
+}
+
 void ndr_engine_store(const ndr_engine *engine, const uint64_t *block, int64_t first, int64_t count) {
   const ndr_nest *nest = engine->nest;
   ndr_cursor kept;
@@ -120,7 +127,7 @@ void ndr_engine_store(const ndr_engine *engine, const uint64_t *block, int64_t f
     ndr_cursor_seek(&kept, nest->kept, nest->kept_count, first + done);
     some = 1;
     bool turned = nest->turned && !engine->problem->partial;
-    if (nest->form == NDR_NEST_ROWS && !turned) {
+    if ((nest->form == NDR_NEST_ROWS && !turned) || has_long_period(nest)) {
       store_rows(engine, block, &kept, done);
       continue;
     }

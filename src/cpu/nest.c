@@ -268,20 +268,20 @@ void ndr_nest_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes,
   complete(nest, problem);
 }
 
-void ndr_nest_grid(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int reduced_rows) {
+void ndr_nest_grid(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int reduced_rows, int kept_period) {
   const ndr_axis *lanes = &problem->reduced[reduced_lanes], *rows = &problem->reduced[reduced_rows];
   memset(nest, 0, sizeof *nest);
   nest->form = NDR_NEST_GRID;
-  nest->output_axis = -1;
-  nest->period = 1;
-  nest->lanes = lanes->size;
-  nest->lane_stride = lanes->stride;
+  nest->output_axis = kept_period;
+  nest->period = kept_period < 0 ? 1 : problem->kept[kept_period].size;
+  nest->lanes = lanes->size * nest->period;
+  nest->lane_stride = kept_period < 0 ? lanes->stride : problem->kept[kept_period].stride;
   nest->lane_index = lanes->index;
   nest->row_extent = rows->size;
   nest->row_stride = rows->stride;
   nest->row_index = rows->index;
   nest->rows = rows_that_fit(problem, false, nest->lanes, rows->size);
-  add_kept(nest, problem, -1);
+  add_kept(nest, problem, kept_period);
   add_reduced(nest, problem, reduced_lanes, reduced_rows);
   complete(nest, problem);
 }

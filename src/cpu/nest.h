@@ -32,7 +32,7 @@ typedef struct ndr_nest_axis {
 
 typedef enum ndr_nest_form {
   NDR_NEST_ROWS, /* lanes along a kept axis, rows along a reduced one */
-  NDR_NEST_GRID, /* lanes and rows along two reduced axes */
+  NDR_NEST_GRID, /* lanes and rows along two reduced axes; lane l belongs to output l % period */
   NDR_NEST_RUN   /* a run along a reduced axis, cut into rows; element e belongs to output e % period */
 } ndr_nest_form;
 
@@ -76,7 +76,7 @@ bool ndr_nest_keeps_fastest(const ndr_canonical *problem);
 
 /* Make the nest for a choice of axes, which are indices into problem->kept or problem->reduced; -1: none. */
 void ndr_nest_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes, int reduced_rows);
-void ndr_nest_grid(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int reduced_rows);
+void ndr_nest_grid(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int reduced_rows, int kept_period);
 void ndr_nest_run(ndr_nest *nest, const ndr_canonical *problem, int reduced_lanes, int kept_period);
 
 /* Predicted seconds on the device of what takes one thread `work` seconds. */

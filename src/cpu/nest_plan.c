@@ -62,6 +62,14 @@ double ndr_nest_seconds(double work, const ndr_canonical *problem, const ndr_dev
   return (memory > each ? memory : each) + each / 16 + (threads > 1 ? WAKE_SECONDS : 0);
 }
 
+/* Whether only other steps read what lies between two rows of a tile. Positions of one step follow each other, so that
+ * the lines of the caches that rows begin are still there. */
+static bool skips_rows(const ndr_nest *nest, const ndr_canonical *problem) {
+  if (nest->form != NDR_NEST_ROWS) return nest->form == NDR_NEST_GRID;
+  bool fastest = nest->output_axis == 0 && ndr_nest_keeps_fastest(problem);
+  return fastest && problem->reduced_count > 0 && nest->row_stride > problem->reduced[0].stride;
+}
+
 /* Seconds that one op takes one thread. */
 static double op_seconds(const ndr_nest *nest, const ndr_canonical *problem) {
   double bytes = (double)ndr_dtype_bytes(problem->dtype), elements = (double)problem->outputs * (double)problem->length;
@@ -69,7 +77,7 @@ static double op_seconds(const ndr_nest *nest, const ndr_canonical *problem) {
   double rows = nest->form == NDR_NEST_RUN ? tile / (double)nest->lanes + 1 : (double)nest->rows;
   double one = TILE_SECONDS + rows * ROW_SECONDS + tile * bytes / FOLD_RATE + gather_seconds(nest, problem, tile);
   if (nest->form != NDR_NEST_ROWS) one += SETTLE_SECONDS;
-  if (nest->form == NDR_NEST_GRID && (double)nest->row_stride * bytes >= 4096 &&
+  if (skips_rows(nest, problem) && (double)nest->row_stride * bytes >= 4096 &&
       (double)nest->lanes * bytes < (bytes >= 4 && elements * bytes > NEAR_BYTES ? 4096 : 512))
     one += rows * FAR_SECONDS;
   if (nest->form == NDR_NEST_RUN && nest->extent % (nest->lanes / nest->period)) one += TILE_SECONDS + SETTLE_SECONDS;

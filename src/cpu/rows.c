@@ -10,19 +10,27 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
   return ndr_nest_keeps_fastest(problem) ? NULL : "fastest axis is reduced";
 }
 
-static void choose(ndr_nest *nest, const ndr_canonical *problem) {
+/* Rows lie along the reduced axis with the smallest stride, or along the next one where that leaves fewer tiles. */
+static double choose(ndr_nest *nest, const ndr_canonical *problem, const ndr_device *device) {
+  ndr_nest other;
   ndr_nest_rows(nest, problem, 0, problem->reduced_count ? 0 : -1);
+  double seconds = ndr_nest_cost(nest, problem, device);
+  if (problem->reduced_count < 2) return seconds;
+  ndr_nest_rows(&other, problem, 0, 1);
+  double others = ndr_nest_cost(&other, problem, device);
+  if (others >= seconds) return seconds;
+  *nest = other;
+  return others;
 }
 
 static double cost(const ndr_canonical *problem, const ndr_device *device) {
   ndr_nest nest;
-  choose(&nest, problem);
-  return ndr_nest_cost(&nest, problem, device);
+  return choose(&nest, problem, device);
 }
 
 static void configure(ndr_plan *plan) {
   ndr_nest nest;
-  choose(&nest, &plan->problem);
+  choose(&nest, &plan->problem, &plan->device);
   ndr_nest_install(&nest, plan);
 }
 

@@ -17,7 +17,7 @@ static double choose(ndr_nest *nest, const ndr_canonical *problem, const ndr_dev
   ndr_nest_run(nest, problem, 0, -1);
   double seconds = ndr_nest_cost(nest, problem, device);
   if (problem->reduced_count < 2 || problem->reduced[0].size > NDR_LANES) return seconds;
-  ndr_nest_grid(&grid, problem, 0, 1);
+  ndr_nest_grid(&grid, problem, 0, 1, -1);
   double other = ndr_nest_cost(&grid, problem, device);
   if (other >= seconds) return seconds;
   *nest = grid;

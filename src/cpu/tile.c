@@ -1,7 +1,7 @@
 /* Family tile: the fastest axis is short, so that the lanes come from another axis. If the short axis is kept and the
  * next one is reduced, as in sums over the pixels of an image with 3 channels, it is the period of a run that several
- * outputs share. Otherwise tiles are gathered; that transposes them if the short axis is reduced, as in sums of 4
- * neighbours. */
+ * outputs share, or of a grid whose rows lie along a third axis. Otherwise tiles are gathered; that transposes them if
+ * the short axis is reduced, as in sums of 4 neighbours. */
 #include "cpu/family.h"
 #include "cpu/fold/fold.h"
 #include "cpu/nest.h"
@@ -36,6 +36,9 @@ static double choose(ndr_nest *best, const ndr_canonical *problem, const ndr_dev
     for (int k = 0; k < problem->kept_count; k++) {
       if (!interleaves(&problem->reduced[r], &problem->kept[k])) continue;
       ndr_nest_run(&nest, problem, r, k);
+      consider(&found, &nest);
+      if (problem->reduced[r].size * problem->kept[k].size > NDR_LANES || r + 1 == problem->reduced_count) continue;
+      ndr_nest_grid(&nest, problem, r, r + 1, k);
       consider(&found, &nest);
     }
     if (r == 0 && !keeps) continue;

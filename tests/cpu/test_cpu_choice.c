@@ -42,6 +42,8 @@ static const struct {
     {"mean u8 [480,640,3] /0,1", "tile"},
     {"sum f32 [64,10000,3] /1", "tile"},
     {"sum f32 [100000,16] /0", "tile"},
+    {"sum u8 [32292:120,3,8,4] /0,1,2", "tile"},
+    {"sum f32 [64,9,50,3] /0,2", "tile"},
     /* short and reduced */
     {"sum f32 [100000,3] /1", "tile"},
     {"sum u8 [100000,7] /1", "tile"},

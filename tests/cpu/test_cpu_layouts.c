@@ -99,6 +99,28 @@ static void check_pages(rng *random, ndr_dtype dtype) {
   check_problem(random, &c, rng_between(random, 0, 15));
 }
 
+/* Short kept axes inside of two reduced ones that do not merge, which are the periods of grids, around the sizes of
+ * registers and tiles. */
+static void check_channels(rng *random, ndr_dtype dtype) {
+  ndr_problem c = NDR_PROBLEM_INIT;
+  c.dtype = dtype;
+  c.op_count = 1;
+  c.ops[0] = pick_op(random, dtype);
+  c.ndim = 4;
+  c.shape[3] = rng_once_in(random, 3) ? rng_between(random, 30, 140) : rng_between(random, 2, 17);
+  c.shape[2] = rng_between(random, 2, 1100 / c.shape[3]);
+  c.shape[1] = rng_between(random, 1, 3);
+  c.shape[0] = rng_once_in(random, 4) ? rng_between(random, 250, 520) : rng_between(random, 2, 40);
+  c.strides[3] = 1;
+  c.strides[2] = c.shape[3];
+  c.strides[1] = c.strides[2] * c.shape[2] + rng_between(random, 0, 1);
+  c.strides[0] = c.strides[1] * c.shape[1] + rng_between(random, 0, 1);
+  c.dim_count = 2;
+  c.dims[0] = 0;
+  c.dims[1] = 2;
+  check_problem(random, &c, rng_between(random, 0, 15));
+}
+
 static void check_layouts(const char *isa) {
   rng random = {test_seed()};
   setenv("NDR_CPU_ISA", isa, 1);
@@ -109,6 +131,7 @@ static void check_layouts(const char *isa) {
       for (int i = 0; i < WIDE_COUNT; i++) check_width(&random, (ndr_dtype)dtype, wide[i], dim);
     }
     for (int i = test_case_count(8); i > 0; i--) check_pages(&random, (ndr_dtype)dtype);
+    for (int i = test_case_count(8); i > 0; i--) check_channels(&random, (ndr_dtype)dtype);
   }
 }
 

@@ -38,10 +38,14 @@ static double rate_of_rows(const ndr_canonical *problem) {
 }
 
 static double gather_seconds(const ndr_nest *nest, const ndr_canonical *problem, double elements) {
+  enum { VECTOR = 16 };
   double bytes = (double)ndr_dtype_bytes(problem->dtype);
   if (nest->lane_stride == 1) return 0;
   if (nest->lane_stride <= 4) return elements * bytes / STEP_RATE;
-  if (nest->row_stride == 1 && (double)nest->rows * bytes >= 16) return elements * bytes / rate_of_rows(problem);
+  if (nest->row_stride == 1 && (double)nest->rows * bytes >= VECTOR) return elements * bytes / rate_of_rows(problem);
+  /* Short lanes that follow each other are transposed, too, a vector for each. */
+  if (nest->row_stride == 1 && (double)nest->lane_stride * bytes <= VECTOR)
+    return elements / (double)nest->rows * VECTOR / TRANSPOSE_RATE;
   return elements * GATHER_SECONDS;
 }
 

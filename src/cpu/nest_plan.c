@@ -8,14 +8,15 @@
 _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configuration");
 
 /* What a core does, measured on a Zen 4 core at 3.7 GHz; they need only be right beside each other. */
-#define FOLD_RATE 35e9        /* bytes a second through one op, out of the cache */
-#define STEP_RATE 24e9        /* bytes a second gathered from strides up to 4 */
-#define TRANSPOSE_RATE 25e9   /* transposed */
-#define ACROSS_RATE 40e9      /* not transposed, but added up as they lie, by fold/across.h */
-#define GATHER_SECONDS 0.5e-9 /* an element gathered from any other stride */
-#define TILE_SECONDS 25e-9    /* starting one op on one tile */
-#define ROW_SECONDS 0.7e-9    /* starting a row */
-#define FAR_SECONDS 70e-9     /* starting a row of less than a page in a page of its own */
+#define FOLD_RATE 35e9         /* bytes a second through one op, out of the cache */
+#define STEP_RATE 24e9         /* bytes a second gathered from strides up to 4 */
+#define TRANSPOSE_RATE 25e9    /* transposed */
+#define ACROSS_RATE 40e9       /* not transposed, but added up as they lie, by fold/across.h */
+#define GATHER_SECONDS 0.5e-9  /* an element gathered from any other stride */
+#define TILE_SECONDS 25e-9     /* starting one op on one tile */
+#define ROW_SECONDS 0.7e-9     /* starting a row */
+#define SHORT_ROW_SECONDS 2e-9 /* starting a row of few narrow elements: the last of them are added one by one */
+#define FAR_SECONDS 70e-9      /* starting a row of less than a page in a page of its own */
 /* Rows of 512 bytes and more are far only in problems larger than this, because smaller ones are in a cache, and only
  * if elements have 4 bytes or more: narrower ones take longer to add up than to arrive. */
 #define NEAR_BYTES 2097152
@@ -79,7 +80,8 @@ static double op_seconds(const ndr_nest *nest, const ndr_canonical *problem) {
   double bytes = (double)ndr_dtype_bytes(problem->dtype), elements = (double)problem->outputs * (double)problem->length;
   double tiles = (double)nest->positions * (double)nest->steps, tile = elements / tiles;
   double rows = nest->form == NDR_NEST_RUN ? tile / (double)nest->lanes + 1 : (double)nest->rows;
-  double one = TILE_SECONDS + rows * ROW_SECONDS + tile * bytes / FOLD_RATE + gather_seconds(nest, problem, tile);
+  double row = bytes < 4 && (double)nest->lanes * bytes < 64 ? SHORT_ROW_SECONDS : ROW_SECONDS;
+  double one = TILE_SECONDS + rows * row + tile * bytes / FOLD_RATE + gather_seconds(nest, problem, tile);
   if (nest->form != NDR_NEST_ROWS) one += SETTLE_SECONDS;
   if (skips_rows(nest, problem) && (double)nest->row_stride * bytes >= 4096 &&
       (double)nest->lanes * bytes < (bytes >= 4 && elements * bytes > NEAR_BYTES ? 4096 : 512))

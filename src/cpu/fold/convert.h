@@ -45,14 +45,29 @@ CONVERT(u64_f64, uint64_t, double, (double)x)
 CONVERT(f32_f64, float, double, (double)x)
 CONVERT(bf16_f32, ndr_bf16, float, f32_of_bf16(x))
 
+#ifdef __F16C__
+static inline void convert_eight(const ndr_f16 *from, float *to) {
+  _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)from)));
+}
+
+static inline void convert_four(const ndr_f16 *from, float *to) {
+  _mm_storeu_ps(to, _mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)(const void *)from)));
+}
+
+/* The last eight or four overlap those before: rows are often short, and one element takes as long as eight. */
 static void convert_f16_f32(const void *source, void *target, int64_t count) {
   const ndr_f16 *from = source;
   float *to = target;
-  int64_t done = 0;
-#ifdef __F16C__
-  done = count / 8 * 8;
-  for (int64_t l = 0; l < done; l += 8)
-    _mm256_storeu_ps(to + l, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(from + l))));
-#endif
-  for (int64_t l = done; l < count; l++) to[l] = f32_of_f16(from[l]);
+  if (count < 4) {
+    for (int64_t l = 0; l < count; l++) to[l] = f32_of_f16(from[l]);
+  } else if (count < 8) {
+    convert_four(from, to);
+    convert_four(from + count - 4, to + count - 4);
+  } else {
+    for (int64_t l = 0; l + 8 < count; l += 8) convert_eight(from + l, to + l);
+    convert_eight(from + count - 8, to + count - 8);
+  }
 }
+#else
+CONVERT(f16_f32, ndr_f16, float, f32_of_f16(x))
+#endif

@@ -285,14 +285,26 @@ __attribute__((constructor)) static void watch_forks(void) {
   pthread_atfork(NULL, NULL, begin_anew);
 }
 
+/* Takes a lock, unless somebody keeps it for a second. */
+static bool lock_for_end(pthread_mutex_t *wanted) {
+  struct timespec end;
+  clock_gettime(CLOCK_REALTIME, &end);
+  end.tv_sec += 1;
+  return pthread_mutex_timedlock(wanted, &end) == 0;
+}
+
 /* Ends the threads, because their code goes when the library is unloaded. Threads end between jobs, so that a call that
- * runs while the program exits is not disturbed. */
+ * runs while the program exits is not disturbed. Where a handler of signals calls exit(), the thread that it
+ * interrupted may hold a lock, which nobody gives back: then the threads end with the program. */
 __attribute__((destructor)) static void end_threads(void) {
-  if (atomic_load(&owner) != getpid()) return;
-  pthread_mutex_lock(&lock);
+  if (atomic_load(&owner) != getpid() || !lock_for_end(&lock)) return;
   atomic_store(&stop, true);
   int count = started;
   pthread_mutex_unlock(&lock);
-  for (int i = 0; i < count; i++) wake(&seats[i]);
+  for (int i = 0; i < count; i++) {
+    if (!lock_for_end(&seats[i].lock)) return;
+    pthread_mutex_unlock(&seats[i].lock);
+    pthread_cond_signal(&seats[i].offered);
+  }
   for (int i = 0; i < count; i++) pthread_join(seats[i].thread, NULL);
 }

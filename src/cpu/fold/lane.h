@@ -138,10 +138,11 @@ static inline void count_rows(const ndr_tile *tile, uint64_t *counts) {
 }
 
 /* Whether four rows may be read at a time. Where they are 512 bytes to a page apart, the prefetchers of a Zen 4 core do
- * not see the streams and it reads 10 GB/s; one row after the other, 17. */
+ * not see the streams and it reads 10 GB/s; one row after the other, 17. Short rows are no streams for prefetchers:
+ * four at a time, whose sums are loaded and stored once, are 1.4 times as fast on a Zen 5 core. */
 static inline bool four_rows(const ndr_tile *tile, int64_t bytes) {
   int64_t apart = (tile->row_stride < 0 ? -tile->row_stride : tile->row_stride) * bytes;
-  return tile->cached || apart <= 256 || apart >= 4096;
+  return tile->cached || apart <= 256 || apart >= 4096 || tile->lanes * bytes <= 256;
 }
 
 /* Keeps the compiler from reading two rows at a time after all. */

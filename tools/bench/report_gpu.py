@@ -133,6 +133,10 @@ def gauge_text(record):
         numbers += (f". This memory hands over bursts of {record['burst_bytes']} bytes (to read every other sector of 32 takes "
                     f"{record['alternate']:.0%} of the time to read all); counted so, those of 32 MiB and more run at {bursts['mean']:.0%}, "
                     f"the 5th percentile {bursts['p5']:.0%}")
+    plain = {entry["size"]: entry for entry in record.get("plain", []) if entry["size"] != "any"}
+    if plain:
+        numbers += (". Loops that only read or copy as many bytes reach " +
+                    " and ".join(f"{entry['mean']:.0%} {size[0] != 'b' and 'of ' or ''}{size}" for size, entry in plain.items()))
     launch = f", and a launch of {1e6 * record['launch_seconds']:.1f} us" if record.get("launch_seconds") else ""
     return (f"**Random problems** of every dtype and layout, {len(record['rows']):,} of them up to "
             f"{record['largest'] / 2**20:,.0f} MiB: the least time in which the machine can move what must be touched{launch}, as a "

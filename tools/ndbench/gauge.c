@@ -34,11 +34,18 @@ static int compare(const void *a, const void *b) {
 
 /* ---- ceilings ---- */
 
-/* The problem's bytes, rounded; in a device whose caches are cold the size does not matter, and large reads have the
- * launch as a small part. */
-static int step_of(const gauge *g, const gauge_row *row) {
-  double pool = (double)g->pool.bytes, moved = row->read + row->written;
-  return (int)lround(STEPS_AN_OCTAVE * log2(fmax(g->record.options->device->cold ? pool : fmin(moved, pool), 64)));
+static int step_of(double bytes) {
+  return (int)lround(STEPS_AN_OCTAVE * log2(fmax(bytes, 64)));
+}
+
+/* The problem's bytes, rounded. */
+static int own_step(const gauge *g, const gauge_row *row) {
+  return step_of(fmin(row->read + row->written, (double)g->pool.bytes));
+}
+
+/* In a device whose caches are cold the size does not matter, and large reads have the launch as a small part. */
+static int ceiling_step(const gauge *g, const gauge_row *row) {
+  return g->record.options->device->cold ? step_of((double)g->pool.bytes) : own_step(g, row);
 }
 
 /* Bytes that a loop reads, or reads and writes. */
@@ -127,9 +134,17 @@ static void run_one(gauge *g, const bench_problem *problem, bool verify) {
   row->read = line * gauge_lines(reduction, device->line);
   row->written = line * ceil(bench_result_offsets(reduction, offsets) / line);
   row->copies = row->written > LARGE_PART * (row->read + row->written);
-  int step = step_of(g, row);
+  int step = ceiling_step(g, row);
   loop_samples *samples = &(row->copies ? g->copies : g->reads)[step];
   sample_loops(g, samples, samples->count + READS, loop_bytes(g, step, row->copies), row->copies);
+}
+
+/* Seconds in which the best plain loop moves 2^(step / STEPS_AN_OCTAVE) bytes, of which *bytes becomes the number. */
+static double loop_seconds(gauge *g, int step, bool copies, double *bytes) {
+  loop_samples *samples = &(copies ? g->copies : g->reads)[step];
+  *bytes = (double)loop_bytes(g, step, copies);
+  sample_loops(g, samples, g->record.options->repeat, loop_bytes(g, step, copies), copies);
+  return best_seconds(g, samples) - g->record.launch;
 }
 
 /* After all problems, when each size has all its samples. */
@@ -139,12 +154,12 @@ static void set_shares(gauge *g) {
   measure_bursts(g);
   for (int i = 0; i < record->count; i++) {
     gauge_row *row = &record->rows[i];
-    int step = step_of(g, row);
-    size_t bytes = loop_bytes(g, step, row->copies);
-    loop_samples *samples = &(row->copies ? g->copies : g->reads)[step];
-    sample_loops(g, samples, record->options->repeat, bytes, row->copies);
-    row->ceiling = (double)bytes / (best_seconds(g, samples) - record->launch);
-    row->share = (record->launch + (row->read + row->written) / row->ceiling) / row->seconds;
+    double bytes, moved = row->read + row->written;
+    double seconds = loop_seconds(g, ceiling_step(g, row), row->copies, &bytes);
+    row->ceiling = bytes / seconds;
+    row->share = (record->launch + moved / row->ceiling) / row->seconds;
+    seconds = loop_seconds(g, own_step(g, row), row->copies, &bytes) * moved / bytes;
+    row->plain_share = (record->launch + moved / row->ceiling) / (record->launch + seconds);
     double burst_bytes = record->burst * gauge_lines(&row->problem->reduction, record->burst);
     row->burst_share = (record->launch + (burst_bytes + row->written) / row->ceiling) / row->seconds;
   }

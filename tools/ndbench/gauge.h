@@ -26,6 +26,7 @@ typedef struct gauge_row {
   double seconds;        /* of a call */
   double ceiling, share; /* bytes a second; the least time that the machine allows, over `seconds` */
   double burst_share;    /* the same where memory hands over no less than a burst */
+  double plain_share;    /* that of the best plain loop over as many bytes; 1 where the ceiling is of that size */
 } gauge_row;
 
 typedef struct gauge_record {

@@ -26,15 +26,22 @@ static double percentile(const double *shares, int count, double part) {
   return shares[at < 0 ? 0 : at];
 }
 
-/* `kind` is GAUGE_KINDS for all kinds. `bursts`: of burst_share in place of share. */
-static digest digest_of(const gauge_record *record, int kind, size_class size, bool bursts, double *shares) {
+/* Which of a problem's shares. */
+typedef enum share_kind { SHARE, BURST_SHARE, PLAIN_SHARE } share_kind;
+
+static double share_of(const gauge_row *row, share_kind which) {
+  return which == SHARE ? row->share : which == BURST_SHARE ? row->burst_share : row->plain_share;
+}
+
+/* `kind` is GAUGE_KINDS for all kinds. */
+static digest digest_of(const gauge_record *record, int kind, size_class size, share_kind which, double *shares) {
   digest d = {0};
   double logarithms = 0;
   for (int i = 0; i < record->count; i++) {
     const gauge_row *row = &record->rows[i];
     size_class its = row->read + row->written < LARGE_BYTES ? SMALL : LARGE;
     if ((kind != GAUGE_KINDS && (int)row->kind != kind) || (size != ANY_SIZE && size != its)) continue;
-    shares[d.count] = bursts ? row->burst_share : row->share;
+    shares[d.count] = share_of(row, which);
     logarithms += log(shares[d.count++]);
   }
   if (d.count == 0) return d;
@@ -66,9 +73,9 @@ static void print_worst(const gauge_record *record, const gauge_row **rows, FILE
   }
 }
 
-static void print_kind(const gauge_record *record, int kind, bool bursts, double *room, FILE *to) {
+static void print_kind(const gauge_record *record, int kind, share_kind which, double *room, FILE *to) {
   for (size_class size = ANY_SIZE; size < SIZES; size++) {
-    digest d = digest_of(record, kind, size, bursts, room);
+    digest d = digest_of(record, kind, size, which, room);
     if (d.count == 0) continue;
     fprintf(to, "%-9s  %-15s %8d  %8.3f %8.3f %8.3f\n", kind_name(kind), size_names[size], d.count, d.mean, d.p5,
             d.p25);
@@ -85,11 +92,15 @@ void gauge_print(const gauge_record *record, FILE *to) {
   fprintf(to, "%d problems, each against the least time to move its bytes", record->count);
   if (record->launch > 0) fprintf(to, ", with a launch of %.2f us", record->launch * 1e6);
   fprintf(to, "\n%-9s  %-15s %8s  %8s %8s %8s\n", "kind", "bytes moved", "problems", "mean", "5 %", "25 %");
-  for (int kind = GAUGE_COMPACT; kind <= GAUGE_KINDS; kind++) print_kind(record, kind, false, room, to);
+  for (int kind = GAUGE_COMPACT; kind <= GAUGE_KINDS; kind++) print_kind(record, kind, SHARE, room, to);
+  if (record->options->device->cold) {
+    fputs("\nplain reads and copies of as many bytes\n", to);
+    print_kind(record, GAUGE_KINDS, PLAIN_SHARE, room, to);
+  }
   if (record->burst > record->options->device->line) {
     fprintf(to, "\nthe same in bursts of %d bytes: every other line alone takes %.0f%% of the time to read all\n",
             record->burst, 100 * record->alternate);
-    print_kind(record, GAUGE_KINDS, true, room, to);
+    print_kind(record, GAUGE_KINDS, BURST_SHARE, room, to);
   }
   print_worst(record, room, to);
   free(room);
@@ -97,9 +108,9 @@ void gauge_print(const gauge_record *record, FILE *to) {
 
 /* ---- JSON ---- */
 
-static void json_kind(const gauge_record *record, int kind, bool bursts, double *room, json *j) {
+static void json_kind(const gauge_record *record, int kind, share_kind which, double *room, json *j) {
   for (size_class size = ANY_SIZE; size < SIZES; size++) {
-    digest d = digest_of(record, kind, size, bursts, room);
+    digest d = digest_of(record, kind, size, which, room);
     if (d.count == 0) continue;
     json_line(j, 4);
     json_open(j, NULL, '{');
@@ -116,14 +127,20 @@ static void json_kind(const gauge_record *record, int kind, bool bursts, double 
 static void json_digests(const gauge_record *record, double *room, json *j) {
   json_line(j, 2);
   json_open(j, "gauge", '[');
-  for (int kind = GAUGE_COMPACT; kind <= GAUGE_KINDS; kind++) json_kind(record, kind, false, room, j);
+  for (int kind = GAUGE_COMPACT; kind <= GAUGE_KINDS; kind++) json_kind(record, kind, SHARE, room, j);
   json_line(j, 2);
   json_close(j, ']');
+  if (record->options->device->cold) {
+    json_open(j, "plain", '[');
+    json_kind(record, GAUGE_KINDS, PLAIN_SHARE, room, j);
+    json_line(j, 2);
+    json_close(j, ']');
+  }
   if (record->alternate == 0) return;
   json_integer(j, "burst_bytes", record->burst);
   json_number(j, "alternate", record->alternate);
   json_open(j, "bursts", '[');
-  json_kind(record, GAUGE_KINDS, true, room, j);
+  json_kind(record, GAUGE_KINDS, BURST_SHARE, room, j);
   json_line(j, 2);
   json_close(j, ']');
 }
@@ -143,6 +160,7 @@ static void json_row(const gauge_row *row, json *j) {
   json_number(j, "ceiling_gbps", row->ceiling / 1e9);
   json_number(j, "share", row->share);
   json_number(j, "burst_share", row->burst_share);
+  json_number(j, "plain_share", row->plain_share);
   json_close(j, '}');
 }
 

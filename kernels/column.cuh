@@ -1,12 +1,12 @@
-/* What a thread reads of a row: an element, an aligned vector, or as many elements as a vector holds, from any of them
- * on. The last come in two aligned vectors, the second of which is the next thread's first and so in the first-level
- * cache, and are shifted into place. */
+/* What a thread reads of a row: an element, an aligned vector, an aligned vector that may begin before the array, or as
+ * many elements as a vector holds, from any of them on. The last come in two aligned vectors, the second of which is
+ * the next thread's first and so in the first-level cache, and are shifted into place. */
 #ifndef NDR_COLUMN_CUH
 #define NDR_COLUMN_CUH
 
 #include "walk.cuh"
 
-enum reading { READ_ELEMENT, READ_VECTOR, READ_SHIFTED };
+enum reading { READ_ELEMENT, READ_VECTOR, READ_PHASED, READ_SHIFTED };
 
 /* Two aligned vectors, one behind the other. What the thread wants begins `phase` bytes behind the start of the first;
  * where phase is 0 the second does not matter. */

@@ -4,6 +4,7 @@
  */
 #include "columns3.cuh"
 #include "few.cuh"
+#include "phased.cuh"
 #include "runs.cuh"
 #include "staged.cuh"
 #include "states.cuh"

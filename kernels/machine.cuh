@@ -44,8 +44,10 @@ NDR_DEVICE unsigned char *shared_bytes() {
   return bytes;
 }
 
-/* Loads a vector of data that is read once: by the read-only path, without a place in the first-level cache. */
-NDR_DEVICE ndr_vector load_vector(const void *address) {
+/* Loads a vector of data that is read once: by the read-only path, without a place in the first-level cache. With
+ * EARLY it may begin before the array that it ends in: arrays lie in memory that was allocated from a 16-byte boundary
+ * on. */
+template <bool EARLY = false> NDR_DEVICE ndr_vector load_vector(const void *address) {
   ndr_vector p;
   asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(p.word[0]), "=r"(p.word[1]), "=r"(p.word[2]), "=r"(p.word[3])
@@ -55,7 +57,7 @@ NDR_DEVICE ndr_vector load_vector(const void *address) {
 
 /* Loads the vector BYTES behind an address and keeps it in the first-level cache. That is slower, except where threads
  * write about as much as they read, or where another thread reads the vector too. It may begin before the array that it
- * ends in: arrays lie in memory that was allocated from a 16-byte boundary on. */
+ * ends in. */
 template <int BYTES = 0> NDR_DEVICE ndr_vector keep_vector(const void *address) {
   ndr_vector p;
   asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4 + %5];"

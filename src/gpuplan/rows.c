@@ -1,6 +1,8 @@
 /* Orders and splits the rows that a block's threads walk. */
 #include "gpuplan/rows.h"
 
+#include <math.h>
+
 void ndr_rows_order(ndr_params *p, int rows, int64_t bytes) {
   ndr_param_axis *axes = p->axes + p->kept_count;
   int first = 0;
@@ -11,6 +13,15 @@ void ndr_rows_order(ndr_params *p, int rows, int64_t bytes) {
   ndr_param_axis axis = axes[first];
   axes[first] = axes[0];
   axes[0] = axis;
+}
+
+double ndr_rows_bytes(const ndr_params *p, int64_t bytes) {
+  const ndr_param_axis *along = &p->axes[0], *walked = &p->axes[p->kept_count];
+  int64_t columns = along->size < p->thread.team_columns ? along->size : p->thread.team_columns;
+  double apart = (double)along->stride * (double)bytes, span = (double)(columns - 1) * apart + (double)bytes;
+  double sectors = apart < NDR_SECTOR_BYTES ? ceil(span / NDR_SECTOR_BYTES) : (double)columns;
+  double dense = p->reduced_count > 0 && walked->size > 1 ? fmax((double)(walked->stride * bytes), span) : span;
+  return fmin(sectors * NDR_SECTOR_BYTES, dense);
 }
 
 /* Rounds a split's length so that the first axis is cut at the same rows for every index of the other axes. Where rows

@@ -10,6 +10,10 @@
  * where its rows share sectors and it has at least 2 * rows of them. */
 void ndr_rows_order(ndr_params *p, int rows, int64_t bytes);
 
+/* Bytes of memory for a row of a team's columns (params.thread): the sectors that it touches, or what it advances by
+ * where rows overlap or share sectors. */
+double ndr_rows_bytes(const ndr_params *p, int64_t bytes);
+
 /* Cuts a tile's `units` rows of row_bytes each into splits, so that all multiprocessors are busy to the end. The tile's
  * columns are already cut into column_splits. A thread reads every rows-th row and has `batch` loads in flight. Returns
  * how many splits the rows have. */

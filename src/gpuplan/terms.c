@@ -247,8 +247,9 @@ static counts thread_counts(const ndr_launch *launch, const ndr_device *device, 
   const ndr_params *p = &launch->params;
   bool single = launch->kernel == NDR_KERNEL_THREAD_ELEMENTS, few = launch->kernel == NDR_KERNEL_THREAD_FEW;
   int batch = single ? NDR_LOADS_THREAD_ELEMENTS : few ? NDR_FEW_LOADS(bytes) : NDR_LOADS_THREAD_VECTORS;
+  bool phased = launch->kernel == NDR_KERNEL_THREAD_PHASED;
   counts e = dense_counts(p, bytes);
-  count_walk(p, p->thread.team.count / p->thread.lanes.count, batch, &e);
+  count_walk(p, phased ? p->thread.rows : p->thread.team.count / p->thread.lanes.count, batch, &e);
   if (single)
     count_single(p, device, resident, bytes, &e);
   else

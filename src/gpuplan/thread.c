@@ -1,7 +1,7 @@
 /* Planner's half of kernels/thread.cuh: the fastest axis is kept; neighbouring threads own neighbouring outputs. */
-#include <math.h>
 #include <stdlib.h>
 
+#include "gpuplan/phased.h"
 #include "gpuplan/rows.h"
 
 enum {
@@ -117,17 +117,6 @@ static int cut_teams(const ndr_canonical *problem, const ndr_device *device, ndr
   return teams;
 }
 
-/* Bytes of memory for a row of a team's columns: the sectors that it touches, or what it advances by where rows overlap
- * or share sectors. */
-static double row_bytes(const ndr_params *p, int64_t bytes) {
-  const ndr_param_axis *along = &p->axes[0], *walked = &p->axes[p->kept_count];
-  int64_t columns = along->size < p->thread.team_columns ? along->size : p->thread.team_columns;
-  double apart = (double)along->stride * (double)bytes, span = (double)(columns - 1) * apart + (double)bytes;
-  double sectors = apart < NDR_SECTOR_BYTES ? ceil(span / NDR_SECTOR_BYTES) : (double)columns;
-  double dense = p->reduced_count > 0 && walked->size > 1 ? fmax((double)(walked->stride * bytes), span) : span;
-  return fmin(sectors * NDR_SECTOR_BYTES, dense);
-}
-
 /* Returns false where results should be turned, but a block is one team. */
 static bool configure_teams(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                             ndr_kernel kernel, bool turned) {
@@ -153,7 +142,7 @@ static bool configure_teams(const ndr_canonical *problem, const ndr_device *devi
   int teams = cut_teams(problem, device, launch, turned);
   if (turned && teams == 1) return false;
   if (teams == 1 && kernel != NDR_KERNEL_THREAD_FEW)
-    ndr_rows_split(problem, device, launch, problem->length, row_bytes(p, bytes), NDR_THREADS / lanes,
+    ndr_rows_split(problem, device, launch, problem->length, ndr_rows_bytes(p, bytes), NDR_THREADS / lanes,
                    loads_in_flight(kernel), 1);
   else
     ndr_launch_split(launch, problem->length, problem->length, 1, 1);
@@ -165,6 +154,7 @@ static void configure_one(const ndr_canonical *problem, const ndr_device *device
                           bool on_boundary) {
   ndr_kernel kernel = kernel_for(problem, device, on_boundary);
   if (turns_results(problem) && configure_teams(problem, device, launch, kernel, true)) return;
+  if (kernel == NDR_KERNEL_THREAD_SHIFTED && ndr_phased_configure(problem, device, launch)) return;
   if (rows_are_few(problem, device, kernel)) kernel = NDR_KERNEL_THREAD_FEW;
   configure_teams(problem, device, launch, kernel, false);
 }

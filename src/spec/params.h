@@ -65,18 +65,24 @@ typedef struct ndr_param_tree_lanes {
   int lane_vectors_log;    /* log2 of a lane's vectors of an output, where all are whole and aligned; otherwise -1 */
 } ndr_param_tree_lanes;
 
-/* thread_vectors, thread_shifted, thread_few and thread_elements: a column is an output along the fastest axis. A team
- * reads neighbouring columns of one combination of the other kept axes; a tile is what the teams of a block read. Units
- * are rows: combinations of the reduced axes. */
+/* thread_vectors, thread_shifted, thread_phased, thread_few and thread_elements: a column is an output along the fastest
+ * axis. A team reads neighbouring columns of one combination of the other kept axes; a tile is what the teams of a block
+ * read. Units are rows: combinations of the reduced axes. */
 typedef struct ndr_param_thread {
   ndr_param_threads team;  /* threads that share columns */
-  ndr_param_threads lanes; /* threads of a team that share a row */
+  ndr_param_threads lanes; /* threads of a team that share a row; any number of them in thread_phased */
   int team_columns;        /* columns of a team */
   long long axis_teams;    /* teams that the fastest axis takes */
   long long others;        /* combinations of the other kept axes */
   long long near_others;   /* of these, teams are numbered along so many first, then along the columns. 1: a team
                               writes its results; more: neighbouring threads write those of neighbouring teams */
   int parts;               /* thread_few: parts that a team's columns are cut into */
+  /* thread_phased, whose blocks are one team each: */
+  int rows;                  /* rows that a team reads at a time: a multiple of `phases` */
+  int phases;                /* rows after which the same phase comes again, along the walked axis: a power of 2 */
+  int phase_step_log;        /* log2 of the elements of which all differences between phases are multiples */
+  int phase_inverse;         /* rows, modulo `phases`, after which a phase is larger by that step */
+  ndr_param_threads joiners; /* threads that join the rows of a column */
 } ndr_param_thread;
 
 /* Vectors that a thread of thread_few loads at once: the columns of single bytes take many registers. And parts of a

@@ -52,6 +52,19 @@ static bool splits_are_bounded(const ndr_params *p, int64_t elements) {
 }
 
 /* What each kernel divides by, what it takes for a power of 2, and how long splits are. */
+/* All rows that a thread reads have one phase, and all vectors of a tile have threads, wherever its first begins. */
+static void check_phases(const place *at, const ndr_params *p) {
+  const ndr_param_thread *own = &p->thread;
+  const ndr_param_axis *walked = &p->axes[p->kept_count];
+  int64_t step = INT64_C(1) << own->phase_step_log, elements = step * own->phases;
+  expect(at, own->phases > 0 && (own->phases & (own->phases - 1)) == 0 && elements <= NDR_VECTOR_BYTES);
+  expect(at, own->rows > 0 && own->rows % own->phases == 0 && own->rows * own->lanes.count <= NDR_THREADS);
+  expect(at, own->lanes.count * elements >= own->team_columns + elements - 1);
+  expect(at, walked->stride % step == 0 && own->phase_inverse * walked->stride % elements == step % elements);
+  expect(at, power(own->joiners) && own->joiners.count * own->team_columns <= NDR_THREADS);
+  expect(at, own->axis_teams > 0 && own->near_others == 1 && p->tile_outputs == own->team_columns);
+}
+
 static void check_kernel(const place *at, const ndr_launch *launch) {
   const ndr_params *p = &launch->params;
   switch (launch->kernel) {
@@ -75,6 +88,7 @@ static void check_kernel(const place *at, const ndr_launch *launch) {
     expect(at, p->thread.axis_teams > 0 && (p->thread.team.count == NDR_THREADS || p->splits == 1));
     expect(at, p->thread.near_others == 1 || p->splits == 1);
     break;
+  case NDR_KERNEL_THREAD_PHASED: check_phases(at, p); break;
   case NDR_KERNEL_THREAD_FEW:
     expect(at, p->thread.axis_teams > 0 && p->thread.lanes.count == p->thread.team.count && p->splits == 1);
     expect(at, p->thread.team_columns % p->thread.parts == 0);
@@ -127,7 +141,8 @@ static int state_words(const ndr_canonical *problem) {
 /* Outputs that are the fastest axis's are cut row by row: each row may waste less than a tile of the others. */
 static int64_t tiles_of_their_own(const ndr_launch *launch) {
   bool rows = launch->kernel == NDR_KERNEL_THREAD_VECTORS || launch->kernel == NDR_KERNEL_THREAD_SHIFTED ||
-              launch->kernel == NDR_KERNEL_THREAD_FEW || launch->kernel == NDR_KERNEL_THREAD_ELEMENTS;
+              launch->kernel == NDR_KERNEL_THREAD_PHASED || launch->kernel == NDR_KERNEL_THREAD_FEW ||
+              launch->kernel == NDR_KERNEL_THREAD_ELEMENTS;
   bool groups = launch->kernel == NDR_KERNEL_TILE_RUN_VECTORS || launch->kernel == NDR_KERNEL_TILE_RUN_ELEMENTS;
   const ndr_params *p = &launch->params;
   if (groups) return p->outputs / (p->tile_runs.groups.side * p->tile_runs.groups.outputs);

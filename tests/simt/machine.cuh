@@ -60,13 +60,6 @@ NDR_DEVICE void check_vector(const void *address, const char *file, int line) {
   if ((uintptr_t)address % sizeof(ndr_vector) != 0)
     simt_fail(file, line, "a vector is loaded from an address that is not a multiple of 16");
 }
-NDR_DEVICE ndr_vector load_vector(const void *address, const char *file = __builtin_FILE(),
-                                  int line = __builtin_LINE()) {
-  check_vector(address, file, line);
-  ndr_vector p;
-  memcpy(&p, address, sizeof p);
-  return p;
-}
 /* The sanitizer sees the last byte only: the vector may begin before its array. */
 __attribute__((no_sanitize("address"))) inline ndr_vector load_unseen(const void *address) {
   const volatile unsigned *word = (const volatile unsigned *)address;
@@ -79,6 +72,15 @@ NDR_DEVICE ndr_vector keep_vector(const void *address, const char *file = __buil
   check_vector(first, file, line);
   (void)*(const volatile unsigned char *)(first + sizeof(ndr_vector) - 1);
   return load_unseen(first);
+}
+template <bool EARLY = false>
+NDR_DEVICE ndr_vector load_vector(const void *address, const char *file = __builtin_FILE(),
+                                  int line = __builtin_LINE()) {
+  if (EARLY) return keep_vector(address, file, line);
+  check_vector(address, file, line);
+  ndr_vector p;
+  memcpy(&p, address, sizeof p);
+  return p;
 }
 NDR_DEVICE void copy_vector(void *shared, const void *address, const char *file = __builtin_FILE(),
                             int line = __builtin_LINE()) {

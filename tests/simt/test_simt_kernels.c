@@ -265,6 +265,25 @@ START_TEST(test_shifted_rows) {
 }
 END_TEST
 
+/* Rows that begin anywhere and are many: of all phases, along one axis or two, in one tile or several. */
+static void write_phased(rng *random, const char *op, char *text, size_t capacity) {
+  const char *type = ndr_dtype_name(dtype);
+  int width = (int)rng_between(random, vector_elements(), rng_once_in(random, 2) ? 70 : 400), gap = random_gap(random);
+  int pitch = width + gap, count = (int)rng_between(random, 40000 / width / 2, 40000 / width), outer = 3;
+  int step =
+      rng_once_in(random, 2) ? vector_elements() * (int)rng_between(random, 1, 3) : (int)rng_between(random, 1, 9);
+  if (rng_once_in(random, 2))
+    write_rows(random, op, outer, count, pitch, width, text, capacity);
+  else
+    snprintf(text, capacity, "%s %s [%d:%d,%d:%d,%d:1] /0,1", op, type, outer, pitch * count + step, count, pitch,
+             width);
+}
+
+START_TEST(test_phased_rows) {
+  if (vector_elements() > 1) check_place(_i * place_step(), "thread", NDR_KERNEL_THREAD_PHASED, write_phased, 40);
+}
+END_TEST
+
 /* Results that lie across the columns: few columns and many, over few others and many, whose results are neighbours. */
 static void write_turned(rng *random, const char *op, char *text, size_t capacity) {
   int width = (int)rng_between(random, 1, rng_once_in(random, 2) ? 70 : 400), gap = random_gap(random);
@@ -397,6 +416,7 @@ int main(int argc, char **argv) {
   int count = 16 / place_step();
   tcase_set_timeout(places, 600);
   if (argc == 2) tcase_add_loop_test(places, test_shifted_rows, 0, count);
+  if (argc == 2) tcase_add_loop_test(places, test_phased_rows, 0, count);
   if (argc == 2) tcase_add_loop_test(places, test_turned_results, 0, count);
   if (argc == 2) tcase_add_loop_test(places, test_few_rows, 0, count);
   if (argc == 2) tcase_add_loop_test(places, test_stages, 0, count);

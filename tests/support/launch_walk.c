@@ -116,7 +116,7 @@ static void walk_thread(walk *w, int64_t tile, int64_t begin, int64_t end, ndr_k
       if (starts) expect(w, c + w->elements <= most && p->axes[0].stride == 1 && !w->past, "a vector is not whole");
       if (starts && begin < end)
         expect(w, (output.offset + locate_reduced(w, 0, begin).offset) % w->elements == 0, "a vector is not aligned");
-      if (kernel == NDR_KERNEL_THREAD_SHIFTED || kernel == NDR_KERNEL_THREAD_FEW)
+      if (kernel == NDR_KERNEL_THREAD_SHIFTED || kernel == NDR_KERNEL_THREAD_PHASED || kernel == NDR_KERNEL_THREAD_FEW)
         expect(w, p->axes[0].stride == 1 && output.offset + last < p->extent, "a row is beyond the array");
       visit_elements(w, output, begin, end);
     }
@@ -242,6 +242,7 @@ static void walk_item(walk *w, ndr_kernel kernel, int64_t item) {
   case NDR_KERNEL_TREE_LANES: walk_tree_lanes(w, tile); break;
   case NDR_KERNEL_THREAD_VECTORS:
   case NDR_KERNEL_THREAD_SHIFTED:
+  case NDR_KERNEL_THREAD_PHASED:
   case NDR_KERNEL_THREAD_FEW:
   case NDR_KERNEL_THREAD_ELEMENTS: walk_thread(w, tile, begin, end, kernel); break;
   case NDR_KERNEL_TILE_COLUMNS: walk_tile_columns(w, tile, begin, end); break;

@@ -3,6 +3,8 @@
 #ifndef NDR_MACHINE_CUH
 #define NDR_MACHINE_CUH
 
+#include "params.h"
+
 #define NDR_KERNEL extern "C" __global__ void
 #define NDR_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
 #define NDR_DEVICE __device__ __forceinline__
@@ -96,28 +98,46 @@ template <class T> NDR_DEVICE T load_element(const T *address) {
   return *address;
 }
 
-/* Loads a word that another block may have written during this launch: never from the first-level cache. */
-NDR_DEVICE ndr_word load_fresh(const ndr_word *address) {
-  ndr_word w;
-  asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(w) : "l"(address) : "memory");
-  return w;
+/* Posts a word for another block, in a slot that is empty. Each half of the slot is written and seen whole, and has a
+ * mark, so that no fence is needed. */
+NDR_DEVICE void post_word(ndr_posted *slot, ndr_word word) {
+  const ndr_word mark = (ndr_word)1 << 32;
+  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};"
+               :
+               : "l"(slot), "l"(mark | (word & 0xffffffffu)), "l"(mark | word >> 32)
+               : "memory");
+}
+
+/* What a slot holds by now. */
+NDR_DEVICE ndr_posted look_at(const ndr_posted *slot) {
+  ndr_posted p;
+  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+               : "=l"(p.half[0]), "=l"(p.half[1])
+               : "l"(slot)
+               : "memory");
+  return p;
+}
+NDR_DEVICE bool is_posted(const ndr_posted &p) {
+  return ((p.half[0] & p.half[1]) >> 32) != 0;
+}
+NDR_DEVICE ndr_word word_of(const ndr_posted &p) {
+  return (p.half[0] & 0xffffffffu) | p.half[1] << 32;
+}
+
+/* Makes a slot empty for the next launch. */
+NDR_DEVICE void make_empty(ndr_posted *slot) {
+  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %1};" : : "l"(slot), "l"((ndr_word)0) : "memory");
+}
+
+/* What a thread does before it looks again for something that another block posts. Returns true. */
+NDR_DEVICE bool wait() {
+  return true;
 }
 
 /* Hides the value from the compiler, so that what depends on it is computed again rather than kept in registers. */
 NDR_DEVICE long long opaque(long long value) {
   asm volatile("" : "+l"(value));
   return value;
-}
-
-/* Increments the counter and returns what it was. Stores that this thread made or saw before become visible to whoever
- * reads the counter later. A full fence would also empty the first-level cache of the blocks beside this one. */
-NDR_DEVICE unsigned take_ticket(unsigned *counter) {
-  unsigned was;
-  asm volatile("atom.release.gpu.global.add.u32 %0, [%1], 1;" : "=r"(was) : "l"(counter) : "memory");
-  return was;
-}
-NDR_DEVICE void fence() {
-  __threadfence();
 }
 
 NDR_DEVICE unsigned shuffle_xor(unsigned value, int mask) {

@@ -177,8 +177,8 @@ template <class Op, bool WIDE> NDR_DEVICE void tile_runs(const ndr_params &p) {
     s.join_outputs(p, whose, to, accumulators);
     machine::barrier();
     if (p.splits == 1) continue;
-    join_splits<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs,
-                           [&](int k) { return s.element_of(p, to, s.group_of(p, k), k); });
+    join_splits<Op, false, WIDE ? NDR_JOIN_LOADS : 2>(p, whose, whose.tile * p.tile_outputs, to.outputs,
+                                                      [&](int k) { return s.element_of(p, to, s.group_of(p, k), k); });
   }
 }
 

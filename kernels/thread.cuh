@@ -296,8 +296,8 @@ template <class Op, reading HOW> NDR_DEVICE void thread_columns(const ndr_params
     team_spot t = spot_of(p, whose.tile, writer.team);
     join_rows<Op, HOW>(p, t, whose.split, a, team, writer);
     if (p.splits == 1) continue;
-    join_splits<Op, false>(p, whose, t.output, (int)t.columns,
-                           [&](int k) { return t.at.result + k * p.axes[0].result_stride; });
+    join_splits<Op, false, HOW == READ_ELEMENT ? 2 : NDR_JOIN_LOADS>(
+        p, whose, t.output, (int)t.columns, [&](int k) { return t.at.result + k * p.axes[0].result_stride; });
   }
 }
 

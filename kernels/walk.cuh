@@ -332,57 +332,55 @@ NDR_DEVICE typename Op::Accumulator join_block(typename Op::Accumulator a, typen
 
 /* ---- split ---- */
 
+/* Posts the state of an output in one of its slots, for the block that waits for it. */
 template <class Op>
 NDR_DEVICE void save_partial(const ndr_params &p, i64 slot, i64 output, const typename Op::State &state) {
   ndr_word w[Op::words];
   Op::save(state, w);
 #pragma unroll
-  for (int i = 0; i < Op::words; i++) p.partials[(i * p.slots + slot) * p.padded + output] = w[i];
+  for (int i = 0; i < Op::words; i++) machine::post_word(p.partials + ((i * p.slots + slot) * p.padded + output), w[i]);
 }
 
-template <class Op> NDR_DEVICE typename Op::State load_partial(const ndr_word *at, i64 between) {
-  ndr_word w[Op::words];
-#pragma unroll
-  for (int i = 0; i < Op::words; i++) w[i] = machine::load_fresh(at + i * between);
-  return Op::load(w);
-}
-
-/* Returns, to all threads, whether this block is the last of `total` to arrive at the counter, and then sets the
- * counter to 0 again. The last block sees the stores that the others made before. `ticket` is in shared memory. */
-NDR_DEVICE bool arrive_last(unsigned *counter, unsigned total, unsigned *ticket) {
-  machine::barrier();
-  if (machine::thread() == 0) {
-    /* The barrier made the block's stores visible to this thread; its release hands them on. */
-    *ticket = machine::take_ticket(counter);
-    if (*ticket == total - 1) *counter = 0;
-  }
-  machine::barrier();
-  bool last = *ticket == total - 1;
-  if (last) machine::fence();
-  return last;
-}
-
-/* Joins `count` slots of one output, which begin `first` words from the start of the partial states. `lanes`
- * neighbouring threads, a power of 2, read them. Each thread gets the total of what its warp has read. Hardly
- * anything else runs then: the time is that of waiting for loads, and several states are loaded together. */
-template <class Op>
-NDR_DEVICE typename Op::State join_slots(const ndr_params &p, i64 first, i64 padded, int count, int lane, int lanes) {
-  const int AT_ONCE = Op::words == 1 ? NDR_JOIN_LOADS : Op::words == 2 ? NDR_JOIN_LOADS / 2 : 2;
+/* Joins the states in `left` slots of one output as soon as they are posted, and makes the slots empty again. The
+ * thread's first is at `at`, and it has every lanes-th of them; slots lie `padded` apart, words of a state `between`.
+ * `lanes` is a power of 2. Each thread gets the total of what its warp has read. Hardly anything else runs then: the
+ * time is that of waiting for loads, and several states are loaded together. */
+template <class Op, int LOADS>
+NDR_DEVICE typename Op::State join_slots(ndr_posted *at, int left, int lanes, i64 padded, i64 between) {
+  const int words = Op::words, AT_ONCE = words == 1 ? LOADS : 2;
   typename Op::State a = Op::state_identity();
-  const ndr_word *at = p.partials + first + lane * padded;
-  i64 apart = lanes * padded;
+  i64 apart = machine::opaque(lanes * padded);
+  at = (ndr_posted *)machine::opaque((i64)at);
 #pragma unroll 1
-  for (int left = count - lane; left > 0; left -= AT_ONCE * lanes) {
-    typename Op::State b[AT_ONCE];
-    int behind = left; /* stepped, not multiplied: the multiples would take registers */
+  for (; left > 0; left -= AT_ONCE * lanes) {
+    ndr_posted slot[AT_ONCE][words];
+    bool here;
+    do {
+      ndr_posted *from = at;
+      int behind = left; /* stepped, not multiplied: the multiples would take registers */
+#pragma unroll
+      for (int u = 0; u < AT_ONCE; u++) {
+#pragma unroll
+        for (int w = 0; w < words; w++) slot[u][w] = machine::look_at(behind > 0 ? from + w * between : at);
+        from = (ndr_posted *)machine::opaque((i64)(from + apart));
+        behind = (int)machine::opaque(behind - lanes);
+      }
+      here = true;
+#pragma unroll
+      for (int u = 0; u < AT_ONCE * words; u++) here = here && machine::is_posted(slot[u / words][u % words]);
+    } while (!here && machine::wait());
 #pragma unroll
     for (int u = 0; u < AT_ONCE; u++) {
-      b[u] = behind > 0 ? load_partial<Op>(at, p.slots * padded) : Op::state_identity();
-      at = (const ndr_word *)machine::opaque((i64)(at + apart));
-      behind = (int)machine::opaque(behind - lanes);
-    }
+      if (left <= u * lanes) break;
+      ndr_word w[words];
 #pragma unroll
-    for (int u = 0; u < AT_ONCE; u++) Op::join_states(a, b[u]);
+      for (int i = 0; i < words; i++) {
+        w[i] = machine::word_of(slot[u][i]);
+        machine::make_empty(at + i * between);
+      }
+      Op::join_states(a, Op::load(w));
+      at += apart;
+    }
   }
 #pragma unroll 1
   for (int mask = (lanes < NDR_WARP ? lanes : NDR_WARP) >> 1; mask > 0; mask >>= 1)
@@ -404,25 +402,28 @@ template <class Op> NDR_DEVICE void join_warps(typename Op::State &total) {
 }
 
 /* Joins the splits of a tile's `outputs` outputs, from number `output` on, and writes output k to element place(k). The
- * block has saved its own states; the block that arrives last joins them all. ONE: there is a single output, and the
- * whole block joins it. */
-template <class Op, bool ONE, class Place>
+ * block has posted its own states. The block with a group's last split waits for the group's others, and joins them;
+ * the one with the last group's then joins the groups. Blocks start in the order of their numbers, so that whoever is
+ * waited for is running or done. ONE: there is a single output, and the whole block joins it. LOADS: states of one word
+ * that a thread loads at once; where the loops before leave few registers, they would be spilled there. */
+template <class Op, bool ONE, int LOADS = NDR_JOIN_LOADS, class Place>
 NDR_DEVICE void join_splits(const ndr_params &p, tile_split whose, i64 output, int outputs, const Place &place) {
-  NDR_SHARED unsigned ticket;
-  unsigned *counters = p.counters + whose.tile * (p.split_groups + 1);
   int group = whose.split / p.group_splits, thread = (int)machine::opaque(machine::thread());
+  i64 first = (i64)group * p.group_splits, padded = machine::opaque(p.padded);
+  int count = (int)(p.splits - first < p.group_splits ? p.splits - first : p.group_splits);
   int log = ONE ? NDR_BLOCK_LOG : NDR_WARP_LOG;
   while (!ONE && log > 0 && outputs << log > NDR_BLOCK) log--;
-  i64 first = (i64)group * p.group_splits, padded = machine::opaque(p.padded);
-  int lane = thread & ((1 << log) - 1),
-      count = (int)(p.splits - first < p.group_splits ? p.splits - first : p.group_splits);
+  int lane = thread & ((1 << log) - 1);
+  machine::barrier(); /* the block is done with shared memory */
+  if (whose.split != first + count - 1) return;
 #pragma unroll 1
   for (int level = 0; level < 2; level++) {
-    if (!arrive_last(&counters[level == 0 ? group : p.split_groups], (unsigned)count, &ticket)) return;
 #pragma unroll 1
     for (int k = thread >> log; k - (thread >> log) < outputs; k += NDR_BLOCK >> log) {
       int inside = k < outputs ? k : 0; /* every lane of a warp takes part */
-      typename Op::State total = join_slots<Op>(p, first * padded + output + inside, padded, count, lane, 1 << log);
+      typename Op::State total =
+          join_slots<Op, LOADS>(p.partials + (first + lane) * padded + output + inside, k < outputs ? count - lane : 0,
+                                1 << log, padded, p.slots * padded);
       if constexpr (ONE) join_warps<Op>(total);
       if (lane != 0 || k >= outputs) continue;
       if (level == 1 || p.split_groups == 1)
@@ -430,7 +431,8 @@ NDR_DEVICE void join_splits(const ndr_params &p, tile_split whose, i64 output, i
       else
         save_partial<Op>(p, p.splits + group, output + k, total);
     }
-    if (p.split_groups == 1) return;
+    if (group != p.split_groups - 1 || p.split_groups == 1) return;
+    machine::barrier();
     first = p.splits;
     count = p.split_groups;
   }

@@ -113,8 +113,8 @@ NDR_API size_t ndr_plan_workspace(const ndr_plan *plan);
  *              content. With NULL and 0 the library lends a workspace.
  *   stream     as in ndr_options; it may be capturing
  *
- * With the caller's workspace nothing is allocated. On a GPU an execute that splits its reduction clears a few of the
- * workspace's bytes first, in a node of its own where the stream is capturing. Executes that may overlap (in several
+ * With the caller's workspace nothing is allocated. On a GPU an execute that splits its reduction clears the
+ * ndr_plan_workspace() bytes first, in a node of its own where the stream is capturing. Executes that may overlap (in several
  * threads on the CPU; on several streams, or as parallel branches of a graph, on a GPU) need a workspace each; those on
  * one stream may share one.
  *

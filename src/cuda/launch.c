@@ -67,9 +67,9 @@ static int fusable(const ndr_plan *plan, int first) {
   return count;
 }
 
-/* Launches the kernel for `count` operators from number `first` on. The workspace has counters, then partial states. */
+/* Launches the kernel for `count` operators from number `first` on. */
 static ndr_status run_ops(const ndr_plan *plan, const ndr_launch *launch, int first, int count, const void *data,
-                          void *const *results, char *workspace, void *stream) {
+                          void *const *results, void *workspace, void *stream) {
   ndr_params params = launch->params;
   const ndr_canonical *problem = &plan->problem;
   cudaKernel_t kernel;
@@ -81,10 +81,7 @@ static ndr_status run_ops(const ndr_plan *plan, const ndr_launch *launch, int fi
     params.result[i] = (char *)results[first + i] + problem->result_origin[first + i] * (int64_t)ndr_dtype_bytes(dtype);
   }
   params.data = data;
-  if (workspace) {
-    params.counters = (unsigned *)(void *)workspace;
-    params.partials = (unsigned long long *)(void *)(workspace + ndr_plan_counter_bytes(plan));
-  }
+  params.partials = workspace;
   void *arguments[] = {&params};
   NDR_CUDA(cudaLaunchKernel((const void *)kernel, (dim3){launch->grid, 1, 1}, (dim3){launch->threads, 1, 1}, arguments,
                             launch->shared_bytes, (cudaStream_t)stream));

@@ -21,8 +21,8 @@
   X(moments)                                                                                                           \
   X(ops)                                                                                                               \
   X(walk)                                                                                                              \
-  X(tree) X(column) X(emit) X(thread) X(phased) X(few) X(tile) X(columns3) X(groups) X(staged) X(runs) X(vectors)      \
-      X(fused)
+  X(tree)                                                                                                              \
+  X(column) X(emit) X(thread) X(phased) X(few) X(tile) X(columns3) X(groups) X(staged) X(runs) X(vectors) X(fused)
 
 #define EMBED_KERNEL(name) EMBED(name, NDR_KERNEL_DIR "/" #name ".cuh")
 KERNEL_FILES(EMBED_KERNEL)

@@ -6,16 +6,15 @@
 #include "cuda/device.h"
 #include "gpuplan/launch.h"
 
-enum { STREAMS = 32, COUNTER_BYTES = 1 << 20, PARTIAL_BYTES = 4 << 20 };
+enum { STREAMS = 32, LEAST_BYTES = 8 << 20 };
 
-/* Counters lie below `base + counters`, partial states above it. A plan whose counters take c bytes gets a workspace
- * that begins at base + counters - c. */
+/* All bytes are 0 before and after each launch. */
 typedef struct kept_workspace {
   int device;
   unsigned long long stream_id;
   void *stream;
   char *base;
-  size_t counters, partials;
+  size_t bytes;
   int holders; /* executes that borrowed it and may not be queued yet; while there are any, it must not be freed */
 } kept_workspace;
 
@@ -45,14 +44,13 @@ static bool capturing(void *stream) {
   return cudaStreamIsCapturing((cudaStream_t)stream, &capture) == cudaSuccess && capture != cudaStreamCaptureStatusNone;
 }
 
-static ndr_status grow(kept_workspace *w, size_t counters, size_t partials) {
+static ndr_status grow(kept_workspace *w, size_t bytes) {
   if (w->base) ndr_cuda_release(w->device, w->base, w->stream);
   w->base = NULL;
-  w->counters = counters > COUNTER_BYTES ? counters : COUNTER_BYTES;
-  w->partials = partials > PARTIAL_BYTES ? partials : PARTIAL_BYTES;
+  w->bytes = bytes > LEAST_BYTES ? bytes : LEAST_BYTES;
   void *memory;
-  NDR_TRY(ndr_cuda_allocate(w->device, w->counters + w->partials, w->stream, &memory));
-  cudaError_t error = cudaMemsetAsync(memory, 0, w->counters, (cudaStream_t)w->stream);
+  NDR_TRY(ndr_cuda_allocate(w->device, w->bytes, w->stream, &memory));
+  cudaError_t error = cudaMemsetAsync(memory, 0, w->bytes, (cudaStream_t)w->stream);
   if (error != cudaSuccess) {
     ndr_cuda_release(w->device, memory, w->stream);
     return ndr_cuda_fail(error, "cudaMemsetAsync");
@@ -77,58 +75,54 @@ static kept_workspace *find(int device, void *stream, unsigned long long stream_
     (void)cudaDeviceSynchronize();
     (void)cudaFree(w->base);
   }
-  *w = (kept_workspace){device, stream_id, stream, NULL, 0, 0, 0};
+  *w = (kept_workspace){device, stream_id, stream, NULL, 0, 0};
   return w;
 }
 
 ndr_status ndr_cuda_clear_workspace(const ndr_plan *plan, void *memory, void *stream) {
-  size_t counters = ndr_plan_counter_bytes(plan);
   int before;
-  if (counters == 0) return NDR_OK;
+  if (plan->workspace == 0) return NDR_OK;
   NDR_TRY(ndr_cuda_enter(plan->device.id, &before));
-  cudaError_t error = cudaMemsetAsync(memory, 0, counters, (cudaStream_t)stream);
+  cudaError_t error = cudaMemsetAsync(memory, 0, plan->workspace, (cudaStream_t)stream);
   ndr_cuda_leave(plan->device.id, before);
   return error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, "cudaMemsetAsync");
 }
 
 /* Allocates memory for one execute. A captured graph gets nodes for that: it may be replayed beside other work on the
  * stream. */
-static ndr_status lend_new(const ndr_plan *plan, size_t counters, void *stream, void **memory) {
+static ndr_status lend_new(const ndr_plan *plan, void *stream, void **memory) {
   NDR_TRY(ndr_cuda_allocate(plan->device.id, plan->workspace, stream, memory));
-  cudaError_t error = cudaMemsetAsync(*memory, 0, counters, (cudaStream_t)stream);
+  cudaError_t error = cudaMemsetAsync(*memory, 0, plan->workspace, (cudaStream_t)stream);
   if (error == cudaSuccess) return NDR_OK;
   ndr_cuda_release(plan->device.id, *memory, stream);
   *memory = NULL;
   return ndr_cuda_fail(error, "cudaMemsetAsync");
 }
 
-static ndr_status lend_kept(const ndr_plan *plan, size_t counters, void *stream, void **memory) {
-  size_t partials = plan->workspace - counters;
+static ndr_status lend_kept(const ndr_plan *plan, void *stream, void **memory) {
   unsigned long long stream_id;
   NDR_CUDA(cudaStreamGetId((cudaStream_t)stream, &stream_id));
   pthread_mutex_lock(&lock);
   kept_workspace *w = find(plan->device.id, stream, stream_id);
-  bool fits = w && w->base && w->counters >= counters && w->partials >= partials;
+  bool fits = w && w->base && w->bytes >= plan->workspace;
   ndr_status status = NDR_OK;
   if (w && !fits && !w->holders) {
-    status = grow(w, counters, partials);
+    status = grow(w, plan->workspace);
     fits = status == NDR_OK;
   }
   if (fits) {
     w->holders++;
-    *memory = w->base + w->counters - counters;
+    *memory = w->base;
   }
   pthread_mutex_unlock(&lock);
-  return fits || status != NDR_OK ? status : lend_new(plan, counters, stream, memory);
+  return fits || status != NDR_OK ? status : lend_new(plan, stream, memory);
 }
 
 ndr_status ndr_cuda_borrow_workspace(const ndr_plan *plan, void *stream, void **memory) {
-  size_t counters = ndr_plan_counter_bytes(plan);
   int before;
   *memory = NULL;
   NDR_TRY(ndr_cuda_enter(plan->device.id, &before));
-  ndr_status status =
-      capturing(stream) ? lend_new(plan, counters, stream, memory) : lend_kept(plan, counters, stream, memory);
+  ndr_status status = capturing(stream) ? lend_new(plan, stream, memory) : lend_kept(plan, stream, memory);
   ndr_cuda_leave(plan->device.id, before);
   return status;
 }
@@ -138,7 +132,7 @@ void ndr_cuda_return_workspace(const ndr_plan *plan, void *memory, void *stream)
   bool is_kept = false;
   pthread_mutex_lock(&lock);
   for (int i = 0; i < STREAMS && !is_kept; i++) {
-    is_kept = kept[i].base && start >= kept[i].base && start < kept[i].base + kept[i].counters + kept[i].partials;
+    is_kept = kept[i].base && start == kept[i].base;
     if (is_kept) kept[i].holders--;
   }
   pthread_mutex_unlock(&lock);

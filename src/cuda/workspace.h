@@ -1,5 +1,5 @@
 /* Device memory. A workspace that the library lends is kept, one for each stream. Work on a stream runs in order, so
- * that one is enough; its counters are 0 between launches and need not be cleared again. */
+ * that one is enough; it is 0 between launches and need not be cleared again. */
 #ifndef NDR_CUDA_WORKSPACE_H
 #define NDR_CUDA_WORKSPACE_H
 

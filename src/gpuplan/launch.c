@@ -143,7 +143,7 @@ enum {
   LAG = 20,               /* the slowest multiprocessor ends 1/LAG of a split after the others */
   /* Time, in the bytes that a block reads meanwhile. */
   BLOCK_BYTES = 24 << 10, /* a block's start and end */
-  JOIN_BYTES = 12 << 10,  /* a step of joining: the counter */
+  JOIN_BYTES = 12 << 10,  /* a step of joining: a store and a load */
   BATCH_BYTES = 4 << 10   /* a batch of loads of states */
 };
 

@@ -49,15 +49,12 @@ extern const ndr_family ndr_family_tree, ndr_family_thread, ndr_family_tile;
 /* The launches in a plan, for its configure, describe and execute. */
 ndr_launches *ndr_plan_launches(const ndr_plan *plan);
 
-/* Bytes at the start of the workspace that the counters take: 0 before and after each launch. */
-size_t ndr_plan_counter_bytes(const ndr_plan *plan);
-
 /* Fills in a family's launch for data that begin on a 16-byte boundary, or for other data. */
 typedef void ndr_launch_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                                   bool on_boundary);
 
-/* Completes the plan, whose first two launches are complete: the third, and the workspace, which is counters, then
- * partial states of all operators. */
+/* Completes the plan, whose first two launches are complete: the third, and the workspace, which has the partial states
+ * of all operators and is 0 before and after each launch. */
 void ndr_launches_end(ndr_plan *plan);
 
 /* Fills in all launches of a family's plan, and its workspace. */

@@ -10,24 +10,15 @@ static size_t round_up(size_t bytes) {
   return (bytes + 255) / 256 * 256;
 }
 
-static size_t counter_bytes(const ndr_launch *launch) {
-  const ndr_params *p = &launch->params;
-  return p->splits > 1 ? round_up((size_t)(p->work / p->splits) * (size_t)(p->split_groups + 1) * sizeof(unsigned)) : 0;
-}
-
 static size_t partial_bytes(const ndr_launch *launch, int words) {
   const ndr_params *p = &launch->params;
-  return p->splits > 1 ? (size_t)words * (size_t)p->slots * (size_t)p->padded * 8 : 0;
+  size_t slots = (size_t)words * (size_t)p->slots * (size_t)p->padded;
+  return p->splits > 1 ? round_up(slots * sizeof(ndr_posted)) : 0;
 }
 
 static size_t largest(size_t a, size_t b, size_t c) {
   size_t most = a > b ? a : b;
   return most > c ? most : c;
-}
-
-size_t ndr_plan_counter_bytes(const ndr_plan *plan) {
-  const ndr_launches *l = ndr_plan_launches(plan);
-  return largest(counter_bytes(&l->aligned), counter_bytes(&l->unaligned), counter_bytes(&l->odd));
 }
 
 double ndr_launches_cost(const ndr_canonical *problem, const ndr_device *device, ndr_launch_configure *configure) {
@@ -43,7 +34,6 @@ void ndr_launches_end(ndr_plan *plan) {
     ndr_launch_strided(&plan->problem, &plan->device, &l->odd);
   for (int i = 0; i < plan->problem.op_count; i++) words += ndr_state_words(plan->problem.ops[i], plan->problem.dtype);
   plan->workspace =
-      ndr_plan_counter_bytes(plan) +
       largest(partial_bytes(&l->aligned, words), partial_bytes(&l->unaligned, words), partial_bytes(&l->odd, words));
 }
 

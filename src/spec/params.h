@@ -11,7 +11,7 @@
 #define NDR_NARROW_ROWS 32768
 
 /* States of one word that a thread loads at once to join them. */
-#define NDR_JOIN_LOADS 8
+#define NDR_JOIN_LOADS 4
 
 /* How a total becomes a result. */
 #define NDR_FINALIZE_PLAIN 0  /* the result is the total */
@@ -20,6 +20,11 @@
 #define NDR_FINALIZE_LENGTH 3 /* valid of a dtype without NaN: the length */
 #define NDR_FINALIZE_ANY 4    /* whether the number of nonzero elements is not 0; from here on the result is a bool */
 #define NDR_FINALIZE_ALL 5    /* whether the number of nonzero elements is the length */
+
+/* A slot for a word of a state, which one block posts for another. All its bytes are 0 while it is empty. */
+typedef struct ndr_posted {
+  unsigned long long half[2]; /* of the word, in the low 32 bits; the bit above them is set */
+} ndr_posted;
 
 /* An axis of the array. n / size is (n * magic) >> (32 + shift) for n < 2^31 (Granlund and Montgomery, 1994). */
 typedef struct ndr_param_axis {
@@ -65,9 +70,9 @@ typedef struct ndr_param_tree_lanes {
   int lane_vectors_log;    /* log2 of a lane's vectors of an output, where all are whole and aligned; otherwise -1 */
 } ndr_param_tree_lanes;
 
-/* thread_vectors, thread_shifted, thread_phased, thread_few and thread_elements: a column is an output along the fastest
- * axis. A team reads neighbouring columns of one combination of the other kept axes; a tile is what the teams of a block
- * read. Units are rows: combinations of the reduced axes. */
+/* thread_vectors, thread_shifted, thread_phased, thread_few and thread_elements: a column is an output along the
+ * fastest axis. A team reads neighbouring columns of one combination of the other kept axes; a tile is what the teams
+ * of a block read. Units are rows: combinations of the reduced axes. */
 typedef struct ndr_param_thread {
   ndr_param_threads team;  /* threads that share columns */
   ndr_param_threads lanes; /* threads of a team that share a row; any number of them in thread_phased */
@@ -159,18 +164,17 @@ typedef struct ndr_param_tile_vectors {
  * i / tile_count of tile i % tile_count, so that blocks that run together read neighbouring tiles. A block takes one
  * item after the other.
  *
- * The last block to finish a split of a tile joins the splits. If there are many, split groups are joined first, each
- * by the last block to finish one of its splits, and then the groups. The partial states lie word-major in `partials`:
- * word w of slot s of output o is partials[(w * slots + s) * padded + o]. Slots s < splits are those of splits, the
- * following ones those of groups.
+ * The block with the last split of a tile waits for the other splits and joins them. If there are many, split groups
+ * are joined first, each by the block with its last split, and then the groups. The partial states lie word-major in
+ * `partials`: word w of slot s of output o is in partials[(w * slots + s) * padded + o]. Slots s < splits are those of
+ * splits, the following ones those of groups.
  *
  * The order of the int fields matters: kernels load two that share 8 bytes together, and then hold both in registers.
  */
 typedef struct ndr_params {
   const void *data;                /* the element that the walk starts at */
   void *result[NDR_PARAM_RESULTS]; /* where output 0 goes, by operator */
-  unsigned *counters;              /* split_groups + 1 of each tile, all 0 between launches */
-  unsigned long long *partials;    /* partial states */
+  ndr_posted *partials;            /* partial states; all slots are empty between launches */
   long long outputs;               /* outputs of the problem */
   long long length;                /* elements that are reduced into each output */
   long long index_origin;          /* flattened index of the first of these */

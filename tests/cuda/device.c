@@ -141,13 +141,13 @@ void gpu_workspace(gpu_block *made, const ndr_plan *plan) {
 }
 
 bool gpu_workspace_clean(const gpu_block *workspace, const ndr_plan *plan) {
-  size_t bytes = ndr_plan_counter_bytes(plan);
+  size_t bytes = ndr_plan_workspace(plan);
   bool clean = true;
-  unsigned char *counters = malloc(bytes + 1);
-  if (!counters) abort();
+  unsigned char *found = malloc(bytes + 1);
+  if (!found) abort();
   assert_cuda(cudaDeviceSynchronize());
-  copy(counters, workspace->start, bytes);
-  for (size_t i = 0; i < bytes; i++) clean = clean && counters[i] == 0;
-  free(counters);
+  copy(found, workspace->start, bytes);
+  for (size_t i = 0; i < bytes; i++) clean = clean && found[i] == 0;
+  free(found);
   return clean && gpu_block_guarded(workspace);
 }

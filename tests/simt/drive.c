@@ -76,7 +76,8 @@ static void twist_launch(ndr_launch *launch, const twist *how) {
     split_again(launch, splits > 1 ? (p->units + splits - 1) / splits : p->units);
     ndr_launch_end(launch);
   }
-  int64_t most = how->grid ? how->grid : MOST_BLOCKS;
+  /* A block that waits for others has one item: they run one after the other. */
+  int64_t most = p->splits > 1 ? p->work : how->grid ? how->grid : MOST_BLOCKS;
   if (launch->grid > most) launch->grid = (unsigned)most;
 }
 

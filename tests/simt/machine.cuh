@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../../tools/simt/machine.h"
+#include "params.h"
 
 // NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the name is CUDA's
 #define __grid_constant__
@@ -92,18 +93,32 @@ template <class T> NDR_DEVICE T load_element(const T *address) {
   return *address;
 }
 
-/* Blocks run one after the other, so what an earlier one wrote is there. */
-NDR_DEVICE ndr_word load_fresh(const ndr_word *address) {
-  return *address;
+NDR_DEVICE void post_word(ndr_posted *slot, ndr_word word, const char *file = __builtin_FILE(),
+                          int line = __builtin_LINE()) {
+  const ndr_word mark = (ndr_word)1 << 32;
+  if (slot->half[0] || slot->half[1]) simt_fail(file, line, "a word is posted in a slot that is not empty");
+  *slot = {{mark | (word & 0xffffffffu), mark | word >> 32}};
+}
+NDR_DEVICE ndr_posted look_at(const ndr_posted *slot) {
+  return *slot;
+}
+NDR_DEVICE bool is_posted(const ndr_posted &p) {
+  return ((p.half[0] & p.half[1]) >> 32) != 0;
+}
+NDR_DEVICE ndr_word word_of(const ndr_posted &p) {
+  return (p.half[0] & 0xffffffffu) | p.half[1] << 32;
+}
+NDR_DEVICE void make_empty(ndr_posted *slot) {
+  *slot = {};
+}
+/* Blocks run one after the other, so what an earlier one posts is there. */
+NDR_DEVICE bool wait(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  simt_fail(file, line, "waits for a word that no earlier block has posted");
+  return false;
 }
 NDR_DEVICE long long opaque(long long value) {
   return value;
 }
-NDR_DEVICE unsigned take_ticket(unsigned *counter) {
-  return (*counter)++;
-}
-NDR_DEVICE void fence() {}
-
 template <class LANE, class SUM> NDR_DEVICE SUM dot4_of(SUM a, SUM b, SUM c) {
   LANE x[4], y[4];
   memcpy(x, &a, sizeof x);

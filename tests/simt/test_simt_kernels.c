@@ -24,8 +24,8 @@ typedef struct outcome {
   char why[1024]; /* "" when all is well */
 } outcome;
 
-static bool counters_are_zero(const ndr_plan *plan, const unsigned char *workspace) {
-  for (size_t i = 0; i < ndr_plan_counter_bytes(plan); i++)
+static bool is_clean(const ndr_plan *plan, const unsigned char *workspace) {
+  for (size_t i = 0; i < ndr_plan_workspace(plan); i++)
     if (workspace[i]) return false;
   return true;
 }
@@ -47,8 +47,8 @@ static void execute(const ndr_plan *plan, const device_array *array, device_arra
     memset(result->memory, ARRAY_POISON, result->host.bytes);
     if (ndr_plan_execute(plan, array->tensor.data, &data, workspace, ndr_plan_workspace(plan), NULL) != NDR_OK)
       snprintf(came->why, sizeof came->why, "%s: %s", kernel, ndr_last_error());
-    else if (!counters_are_zero(plan, workspace))
-      snprintf(came->why, sizeof came->why, "%s left a counter that is not 0", kernel);
+    else if (!is_clean(plan, workspace))
+      snprintf(came->why, sizeof came->why, "%s left a slot that is not empty", kernel);
     else if (round && memcmp(before, result->memory, result->host.bytes) != 0)
       snprintf(came->why, sizeof came->why, "%s: another order of threads gives another result", kernel);
     memcpy(before, result->memory, result->host.bytes);

@@ -1,4 +1,4 @@
-/* Workspaces that the CUDA backend lends: kept by stream, zero where counters are, and where they were for as long as
+/* Workspaces that the CUDA backend lends: kept by stream, all zero, and where they were for as long as
  * somebody may still launch with them. */
 #include <stdlib.h>
 
@@ -29,8 +29,7 @@ static void *stream(int number) {
 static char *borrow(const ndr_plan *plan, void *on) {
   void *memory;
   assert_ok(ndr_cuda_borrow_workspace(plan, on, &memory));
-  size_t counters = ndr_plan_counter_bytes(plan);
-  for (size_t i = 0; i < counters; i++) ck_assert_int_eq(((char *)memory)[i], 0);
+  for (size_t i = 0; i < plan->workspace; i++) ck_assert_int_eq(((char *)memory)[i], 0);
   return memory;
 }
 
@@ -49,11 +48,13 @@ END_TEST
 
 START_TEST(what_is_lent_does_not_move) {
   char *held = borrow(&small, stream(0));
-  memset(held + ndr_plan_counter_bytes(&small), 1, small.workspace - ndr_plan_counter_bytes(&small));
+  memset(held, 1, small.workspace);
   int living = simt_living_blocks();
   char *more = borrow(&large, stream(0)); /* another thread, the same stream: the kept one would have to grow */
-  memset(more + ndr_plan_counter_bytes(&large), 2, large.workspace - ndr_plan_counter_bytes(&large));
-  for (size_t i = ndr_plan_counter_bytes(&small); i < small.workspace; i++) ck_assert_int_eq(held[i], 1);
+  memset(more, 2, large.workspace);
+  for (size_t i = 0; i < small.workspace; i++) ck_assert_int_eq(held[i], 1);
+  memset(held, 0, small.workspace); /* as a kernel leaves it */
+  memset(more, 0, large.workspace);
   ndr_cuda_return_workspace(&large, more, stream(0));
   ck_assert_int_eq(simt_living_blocks(), living); /* that was for once */
   ndr_cuda_return_workspace(&small, held, stream(0));
@@ -67,10 +68,11 @@ START_TEST(many_streams_take_turns) {
   char *held[KEPT_STREAMS + 4];
   for (int s = 0; s < KEPT_STREAMS + 4; s++) {
     held[s] = borrow(&small, stream(s));
-    memset(held[s] + ndr_plan_counter_bytes(&small), s, small.workspace - ndr_plan_counter_bytes(&small));
+    memset(held[s], s, small.workspace);
   }
   for (int s = 0; s < KEPT_STREAMS + 4; s++) {
-    for (size_t i = ndr_plan_counter_bytes(&small); i < small.workspace; i++) ck_assert_int_eq(held[s][i], s);
+    for (size_t i = 0; i < small.workspace; i++) ck_assert_int_eq(held[s][i], s);
+    memset(held[s], 0, small.workspace);
     ndr_cuda_return_workspace(&small, held[s], stream(s));
   }
   for (int s = 0; s < 3 * KEPT_STREAMS; s++) ndr_cuda_return_workspace(&small, borrow(&small, stream(s)), stream(s));

@@ -218,6 +218,7 @@ const char *simt_run(const simt_launch *started) {
   if (done && posix_memalign((void **)&shared, 16, started->shared + (started->shared == 0)))
     done = fail("no memory for %zu bytes of shared memory", started->shared);
   turns order = draw_turns(started->grid > 0 ? started->grid : 1);
+  if (started->waiting) order = (turns){started->grid, 0, false};
   for (int64_t i = 0; done && i < started->grid; i++) done = run_block(turn(order, i), shared);
   free(shared);
   /* Threads that stopped half way cannot be run again. */

@@ -3,6 +3,7 @@
 #ifndef SIMT_LAUNCH_H
 #define SIMT_LAUNCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ typedef struct simt_launch {
   void *statics; /* the module's static shared memory */
   size_t statics_bytes;
   uint64_t order; /* 0: blocks, warps and threads run in ascending order; else the seed of another one */
+  bool waiting;   /* blocks wait for those with smaller numbers, and so run in ascending order always */
 } simt_launch;
 
 enum { SIMT_WARP = 32, SIMT_MOST_THREADS = 1024, SIMT_POISON = 0xa5 };

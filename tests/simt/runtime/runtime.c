@@ -340,7 +340,8 @@ static const char *do_launch(const void *argument) {
                       .shared = l->shared,
                       .statics = module->statics,
                       .statics_bytes = module->statics_bytes,
-                      .order = simt_controls.order};
+                      .order = simt_controls.order,
+                      .waiting = l->kernel->kind->body == reduce && l->argument.reduce.splits > 1};
   if (simt_is_lost()) return NULL;
   launched = l->kernel;
   simt_controls.launches++;

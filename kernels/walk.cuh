@@ -347,7 +347,7 @@ NDR_DEVICE void save_partial(const ndr_params &p, i64 slot, i64 output, const ty
  * time is that of waiting for loads, and several states are loaded together. */
 template <class Op, int LOADS>
 NDR_DEVICE typename Op::State join_slots(ndr_posted *at, int left, int lanes, i64 padded, i64 between) {
-  const int words = Op::words, AT_ONCE = words == 1 ? LOADS : 2;
+  const int words = Op::words, AT_ONCE = words == 1 ? LOADS : 1;
   typename Op::State a = Op::state_identity();
   i64 apart = machine::opaque(lanes * padded);
   at = (ndr_posted *)machine::opaque((i64)at);

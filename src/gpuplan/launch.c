@@ -143,7 +143,7 @@ enum {
   LAG = 20,               /* the slowest multiprocessor ends 1/LAG of a split after the others */
   /* Time, in the bytes that a block reads meanwhile. */
   BLOCK_BYTES = 24 << 10, /* a block's start and end */
-  JOIN_BYTES = 12 << 10,  /* a step of joining: a store and a load */
+  JOIN_BYTES = 6 << 10,   /* a step of joining: a store and a load */
   BATCH_BYTES = 4 << 10   /* a batch of loads of states */
 };
 
@@ -177,6 +177,11 @@ int64_t ndr_best_splits(int64_t tiles, double tile_bytes, int64_t outputs, int64
     if (waves == -HALVES || time < least) best = splits, least = time;
   }
   return best;
+}
+
+int64_t ndr_fill_waves(int64_t splits, int64_t tiles, int64_t blocks) {
+  int64_t wave = tiles > 0 ? blocks / tiles : 0; /* splits of a tile */
+  return wave > 1 && splits > wave ? (splits + wave - 1) / wave * wave : splits;
 }
 
 ndr_param_threads ndr_threads(int count) {

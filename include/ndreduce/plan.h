@@ -114,9 +114,9 @@ NDR_API size_t ndr_plan_workspace(const ndr_plan *plan);
  *   stream     as in ndr_options; it may be capturing
  *
  * With the caller's workspace nothing is allocated. On a GPU an execute that splits its reduction clears the
- * ndr_plan_workspace() bytes first, in a node of its own where the stream is capturing. Executes that may overlap (in several
- * threads on the CPU; on several streams, or as parallel branches of a graph, on a GPU) need a workspace each; those on
- * one stream may share one.
+ * ndr_plan_workspace() bytes first, in a node of its own where the stream is capturing. Executes that may overlap (in
+ * several threads on the CPU; on several streams, or as parallel branches of a graph, on a GPU) need a workspace each;
+ * those on one stream may share one.
  *
  * On a GPU the library keeps a workspace for each of the last 32 streams and lends it. Device memory is allocated by
  * the first execute on a stream, by an execute that needs more than those before it, and by one that overlaps with

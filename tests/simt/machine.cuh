@@ -96,7 +96,7 @@ template <class T> NDR_DEVICE T load_element(const T *address) {
 NDR_DEVICE void post_word(ndr_posted *slot, ndr_word word, const char *file = __builtin_FILE(),
                           int line = __builtin_LINE()) {
   const ndr_word mark = (ndr_word)1 << 32;
-  if (slot->half[0] || slot->half[1]) simt_fail(file, line, "a word is posted in a slot that is not empty");
+  if (slot->half[0] != 0 || slot->half[1] != 0) simt_fail(file, line, "a word is posted in a slot that is not empty");
   *slot = {{mark | (word & 0xffffffffu), mark | word >> 32}};
 }
 NDR_DEVICE ndr_posted look_at(const ndr_posted *slot) {

@@ -29,7 +29,8 @@ static void *stream(int number) {
 static char *borrow(const ndr_plan *plan, void *on) {
   void *memory;
   assert_ok(ndr_cuda_borrow_workspace(plan, on, &memory));
-  for (size_t i = 0; i < plan->workspace; i++) ck_assert_int_eq(((char *)memory)[i], 0);
+  const char *bytes = memory;
+  ck_assert(bytes[0] == 0 && memcmp(bytes, bytes + 1, plan->workspace - 1) == 0); /* all are 0 */
   return memory;
 }
 

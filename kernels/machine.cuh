@@ -98,13 +98,12 @@ template <class T> NDR_DEVICE T load_element(const T *address) {
   return *address;
 }
 
-/* Posts a word for another block, in a slot that is empty. Each half of the slot is written and seen whole, and has a
- * mark, so that no fence is needed. */
-NDR_DEVICE void post_word(ndr_posted *slot, ndr_word word) {
-  const ndr_word mark = (ndr_word)1 << 32;
+/* Posts something for another block in a slot that is empty, or makes a slot empty. Each half is written and seen
+ * whole. */
+NDR_DEVICE void set_slot(ndr_posted *slot, const ndr_posted &to) {
   asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};"
                :
-               : "l"(slot), "l"(mark | (word & 0xffffffffu)), "l"(mark | word >> 32)
+               : "l"(slot), "l"(to.half[0]), "l"(to.half[1])
                : "memory");
 }
 
@@ -116,17 +115,6 @@ NDR_DEVICE ndr_posted look_at(const ndr_posted *slot) {
                : "l"(slot)
                : "memory");
   return p;
-}
-NDR_DEVICE bool is_posted(const ndr_posted &p) {
-  return ((p.half[0] & p.half[1]) >> 32) != 0;
-}
-NDR_DEVICE ndr_word word_of(const ndr_posted &p) {
-  return (p.half[0] & 0xffffffffu) | p.half[1] << 32;
-}
-
-/* Makes a slot empty for the next launch. */
-NDR_DEVICE void make_empty(ndr_posted *slot) {
-  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %1};" : : "l"(slot), "l"((ndr_word)0) : "memory");
 }
 
 /* What a thread does before it looks again for something that another block posts. Returns true. */

@@ -74,8 +74,7 @@ template <class Op> struct phased {
   /* Joins the rows of the block in shared memory, some of each thread's columns at a time. Neighbouring threads, the
    * joiners of a column, each take some of its rows; all of them get the total. */
   NDR_DEVICE Accumulator join(const ndr_params &p, const Accumulator *a, const T *base, int columns) const {
-    const int most = NDR_JOIN_BYTES / (NDR_BLOCK * (int)sizeof(Accumulator));
-    const int width = most < 1 ? 1 : most > count ? count : most >= 8 ? 8 : most >= 4 ? 4 : most >= 2 ? 2 : 1;
+    const int width = join_width<Accumulator, count>();
     NDR_SHARED Accumulator accumulators[width][NDR_BLOCK + (width > 1 ? 32 / width : 0)];
     int thread = machine::thread(), column = thread >> own.joiners.log, member = thread & (own.joiners.count - 1);
     u32 start = (u32)phase(base), stride = (u32)walked_axis(p).stride;

@@ -213,14 +213,19 @@ struct team_writer {
 /* Bytes of shared memory, at most, in which a block joins accumulators of some columns at a time. */
 enum { NDR_JOIN_BYTES = 24 << 10 };
 
+/* Columns of a thread, of COUNT, whose accumulators fit: a power of 2. */
+template <class Accumulator, int COUNT> NDR_DEVICE constexpr int join_width() {
+  const int most = NDR_JOIN_BYTES / (NDR_BLOCK * (int)sizeof(Accumulator));
+  return most < 1 ? 1 : most > COUNT ? COUNT : most >= 8 ? 8 : most >= 4 ? 4 : most >= 2 ? 2 : 1;
+}
+
 /* Joins the rows of teams in shared memory, some of each thread's columns at a time. Where a warp holds several rows,
  * it has joined them already. One thread joins each output; `t` is the spot of its writer's team. */
 template <class Op, reading HOW>
 NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, const typename Op::Accumulator *a,
                           const column_team &team, const team_writer &writer) {
   typedef typename Op::Accumulator Accumulator;
-  const int count = column<Op, HOW>::count, most = NDR_JOIN_BYTES / (NDR_BLOCK * (int)sizeof(Accumulator));
-  const int width = most < 1 ? 1 : most > count ? count : most >= 8 ? 8 : most >= 4 ? 4 : most >= 2 ? 2 : 1;
+  const int count = column<Op, HOW>::count, width = join_width<Accumulator, count>();
   const ndr_param_threads &lanes = p.thread.lanes;
   NDR_SHARED Accumulator accumulators[width][NDR_BLOCK + 32 + (width > 1 ? 32 / width : 0)];
   /* Neighbouring threads may read from neighbouring teams: an accumulator between teams of 8 threads or more puts what

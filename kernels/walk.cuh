@@ -332,13 +332,26 @@ NDR_DEVICE typename Op::Accumulator join_block(typename Op::Accumulator a, typen
 
 /* ---- split ---- */
 
+/* A word as a slot holds it: each half has a mark, so that no fence is needed. */
+NDR_DEVICE ndr_posted posted(ndr_word word) {
+  const ndr_word mark = (ndr_word)1 << 32;
+  return {{mark | (word & 0xffffffffu), mark | word >> 32}};
+}
+NDR_DEVICE bool is_posted(const ndr_posted &p) {
+  return ((p.half[0] & p.half[1]) >> 32) != 0;
+}
+NDR_DEVICE ndr_word word_of(const ndr_posted &p) {
+  return (p.half[0] & 0xffffffffu) | p.half[1] << 32;
+}
+
 /* Posts the state of an output in one of its slots, for the block that waits for it. */
 template <class Op>
 NDR_DEVICE void save_partial(const ndr_params &p, i64 slot, i64 output, const typename Op::State &state) {
   ndr_word w[Op::words];
   Op::save(state, w);
 #pragma unroll
-  for (int i = 0; i < Op::words; i++) machine::post_word(p.partials + ((i * p.slots + slot) * p.padded + output), w[i]);
+  for (int i = 0; i < Op::words; i++)
+    machine::set_slot(p.partials + ((i * p.slots + slot) * p.padded + output), posted(w[i]));
 }
 
 /* Joins the states in `left` slots of one output as soon as they are posted, and makes the slots empty again. The
@@ -367,7 +380,7 @@ NDR_DEVICE typename Op::State join_slots(ndr_posted *at, int left, int lanes, i6
       }
       here = true;
 #pragma unroll
-      for (int u = 0; u < AT_ONCE * words; u++) here = here && machine::is_posted(slot[u / words][u % words]);
+      for (int u = 0; u < AT_ONCE * words; u++) here = here && is_posted(slot[u / words][u % words]);
     } while (!here && machine::wait());
 #pragma unroll
     for (int u = 0; u < AT_ONCE; u++) {
@@ -375,8 +388,8 @@ NDR_DEVICE typename Op::State join_slots(ndr_posted *at, int left, int lanes, i6
       ndr_word w[words];
 #pragma unroll
       for (int i = 0; i < words; i++) {
-        w[i] = machine::word_of(slot[u][i]);
-        machine::make_empty(at + i * between);
+        w[i] = word_of(slot[u][i]);
+        machine::set_slot(at + i * between, {});
       }
       Op::join_states(a, Op::load(w));
       at += apart;

@@ -179,9 +179,10 @@ int64_t ndr_best_splits(int64_t tiles, double tile_bytes, int64_t outputs, int64
   return best;
 }
 
-int64_t ndr_fill_waves(int64_t splits, int64_t tiles, int64_t blocks) {
-  int64_t wave = tiles > 0 ? blocks / tiles : 0; /* splits of a tile */
-  return wave > 1 && splits > wave ? (splits + wave - 1) / wave * wave : splits;
+int64_t ndr_bound_splits(int64_t splits, int64_t units, int64_t longest, int64_t tiles, int64_t blocks) {
+  int64_t least = (units + longest - 1) / longest, wave = tiles > 0 ? blocks / tiles : 0; /* splits of a tile */
+  if (splits >= least) return splits;
+  return wave > 1 && least > wave ? (least + wave - 1) / wave * wave : least;
 }
 
 ndr_param_threads ndr_threads(int count) {

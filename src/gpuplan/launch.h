@@ -108,8 +108,9 @@ int64_t ndr_join_batches(int64_t outputs, int64_t splits, int64_t group_splits);
 int64_t ndr_best_splits(int64_t tiles, double tile_bytes, int64_t outputs, int64_t blocks, int64_t most,
                         int64_t one_step);
 
-/* The least number of splits of each of `tiles` tiles, at least `splits`, whose blocks fill whole waves of `blocks`. */
-int64_t ndr_fill_waves(int64_t splits, int64_t tiles, int64_t blocks);
+/* `splits` of the `units` of each of `tiles` tiles, unless splits would be longer than `longest`: then as few as keep
+ * within that and fill whole waves of `blocks` blocks. */
+int64_t ndr_bound_splits(int64_t splits, int64_t units, int64_t longest, int64_t tiles, int64_t blocks);
 
 /* `count` threads, a power of 2, with the logarithm that kernels need. */
 ndr_param_threads ndr_threads(int count);

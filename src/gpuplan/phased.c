@@ -10,12 +10,6 @@ enum {
   THREAD_ROWS = 24 /* rows of a thread, at least: the join at the end costs about as many */
 };
 
-static int log2_of(int64_t power) {
-  int log = 0;
-  while (INT64_C(1) << log < power) log++;
-  return log;
-}
-
 /* Phases along the walked axis, and whether the starts of all runs have one of them. Rows a vector apart or more are
  * needed: then only the last row's last vector may reach beyond the array. */
 static bool find_phases(ndr_params *p, int64_t elements) {
@@ -25,7 +19,7 @@ static bool find_phases(ndr_params *p, int64_t elements) {
     if (axes[a].stride < elements || axes[a].stride % step) return false;
   while (inverse < phases && inverse * (axes[0].stride / step) % phases != 1 % phases) inverse++;
   p->thread.phases = (int)phases;
-  p->thread.phase_step_log = log2_of(step);
+  p->thread.phase_step_log = ndr_threads((int)step).log;
   p->thread.phase_inverse = (int)inverse;
   return true;
 }
@@ -51,7 +45,7 @@ bool ndr_phased_configure(const ndr_canonical *problem, const ndr_device *device
   ndr_launch_begin(launch, problem, NDR_KERNEL_THREAD_PHASED);
   ndr_params *p = &launch->params;
   ndr_param_thread *own = &p->thread;
-  if (elements == 1 || problem->kept[0].stride != 1 || p->reduced_count == 0) return false;
+  if (elements == 1 || p->reduced_count == 0) return false;
   int64_t vectors = p->axes[0].size / elements + 2;
   ndr_rows_order(p, vectors < NDR_THREADS ? (int)(NDR_THREADS / vectors) : 1, bytes);
   if (!find_phases(p, elements)) return false;

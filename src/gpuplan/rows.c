@@ -44,8 +44,7 @@ int ndr_rows_split(const ndr_canonical *problem, const ndr_device *device, ndr_l
       ndr_best_splits(p->work * column_splits, bytes, p->tile_outputs, blocks, most > 1 ? most : 1, one_step);
   int64_t longest = (int64_t)NDR_MOST_THREAD_ELEMENTS * rows, element = (int64_t)ndr_dtype_bytes(problem->dtype);
   if (element <= 2 && longest > NDR_NARROW_ROWS) longest = NDR_NARROW_ROWS;
-  int64_t least = (units + longest - 1) / longest;
-  if (splits < least) splits = ndr_fill_waves(least, p->work * column_splits, blocks);
+  splits = ndr_bound_splits(splits, units, longest, p->work * column_splits, blocks);
   int64_t split = align_split(p, (units + splits - 1) / splits, element);
   return ndr_launch_split(launch, units, split > longest ? longest : split, column_splits, (int)one_step);
 }

@@ -72,8 +72,7 @@ static int64_t split_rows(const ndr_canonical *problem, const ndr_device *device
   if (p->work >= blocks) return rows;
   int64_t splits =
       ndr_best_splits(p->work, bytes, p->tile_outputs, blocks, (int64_t)fmin(fmax(most, 1), NDR_MOST_SPLITS), one_step);
-  int64_t least = (problem->length + rows - 1) / rows;
-  if (splits < least) splits = ndr_fill_waves(least, p->work, blocks);
+  splits = ndr_bound_splits(splits, problem->length, rows, p->work, blocks);
   return (problem->length + splits - 1) / splits;
 }
 

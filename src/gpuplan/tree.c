@@ -65,8 +65,7 @@ static void configure_block(const ndr_canonical *problem, const ndr_device *devi
   int64_t splits =
       ndr_best_splits(problem->outputs * runs, (double)run_bytes(problem), 1, blocks, steps > 1 ? steps : 1, one_step);
   own->runs = (int)runs;
-  int64_t least = (size + NDR_MOST_SPLIT_ELEMENTS - 1) / NDR_MOST_SPLIT_ELEMENTS;
-  if (splits < least) splits = ndr_fill_waves(least, problem->outputs * runs, blocks);
+  splits = ndr_bound_splits(splits, size, NDR_MOST_SPLIT_ELEMENTS, problem->outputs * runs, blocks);
   int64_t split = (size + splits - 1) / splits;
   own->run_splits = ndr_launch_split(launch, size, split, own->runs, (int)one_step);
   launch->params.work = problem->outputs;

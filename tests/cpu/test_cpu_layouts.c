@@ -80,14 +80,19 @@ static void check_width(rng *random, ndr_dtype dtype, int64_t width, int dim) {
   check(random, &l, dtype, pick_op(random, dtype));
 }
 
-/* Results of which those along the fastest axis lie whole pages apart: of rows or of nothing, in widths around those
- * of tiles, with room between columns. */
-static void check_pages(rng *random, ndr_dtype dtype) {
+static ndr_problem one_op(rng *random, ndr_dtype dtype, int ndim) {
   ndr_problem c = NDR_PROBLEM_INIT;
   c.dtype = dtype;
   c.op_count = 1;
   c.ops[0] = pick_op(random, dtype);
-  c.ndim = 3;
+  c.ndim = ndim;
+  return c;
+}
+
+/* Results of which those along the fastest axis lie whole pages apart: of rows or of nothing, in widths around those
+ * of tiles, with room between columns. */
+static void check_pages(rng *random, ndr_dtype dtype) {
+  ndr_problem c = one_op(random, dtype, 3);
   c.shape[0] = rng_once_in(random, 2) ? rng_between(random, 2, 40) : rng_between(random, 60, 140);
   c.shape[1] = 4096 / (int64_t)ndr_dtype_bytes(ndr_op_result(c.ops[0], dtype)) / (1 << rng_between(random, 0, 1));
   c.shape[2] = rng_once_in(random, 2) ? 1 : rng_between(random, 2, 5);
@@ -102,11 +107,7 @@ static void check_pages(rng *random, ndr_dtype dtype) {
 /* Short kept axes inside of two reduced ones that do not merge, which are the periods of grids, around the sizes of
  * registers and tiles. */
 static void check_channels(rng *random, ndr_dtype dtype) {
-  ndr_problem c = NDR_PROBLEM_INIT;
-  c.dtype = dtype;
-  c.op_count = 1;
-  c.ops[0] = pick_op(random, dtype);
-  c.ndim = 4;
+  ndr_problem c = one_op(random, dtype, 4);
   c.shape[3] = rng_once_in(random, 3) ? rng_between(random, 30, 140) : rng_between(random, 2, 17);
   c.shape[2] = rng_between(random, 2, 1100 / c.shape[3]);
   c.shape[1] = rng_between(random, 1, 3);

@@ -51,7 +51,6 @@ static bool splits_are_bounded(const ndr_params *p, int64_t elements) {
          2 * p->splits > NDR_MOST_SPLITS;
 }
 
-/* What each kernel divides by, what it takes for a power of 2, and how long splits are. */
 /* All rows that a thread reads have one phase, and all vectors of a tile have threads, wherever its first begins. */
 static void check_phases(const place *at, const ndr_params *p) {
   const ndr_param_thread *own = &p->thread;
@@ -65,6 +64,7 @@ static void check_phases(const place *at, const ndr_params *p) {
   expect(at, own->axis_teams > 0 && own->near_others == 1 && p->tile_outputs == own->team_columns);
 }
 
+/* What each kernel divides by, what it takes for a power of 2, and how long splits are. */
 static void check_kernel(const place *at, const ndr_launch *launch) {
   const ndr_params *p = &launch->params;
   switch (launch->kernel) {

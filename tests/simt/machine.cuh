@@ -93,23 +93,14 @@ template <class T> NDR_DEVICE T load_element(const T *address) {
   return *address;
 }
 
-NDR_DEVICE void post_word(ndr_posted *slot, ndr_word word, const char *file = __builtin_FILE(),
-                          int line = __builtin_LINE()) {
-  const ndr_word mark = (ndr_word)1 << 32;
-  if (slot->half[0] != 0 || slot->half[1] != 0) simt_fail(file, line, "a word is posted in a slot that is not empty");
-  *slot = {{mark | (word & 0xffffffffu), mark | word >> 32}};
+NDR_DEVICE void set_slot(ndr_posted *slot, const ndr_posted &to, const char *file = __builtin_FILE(),
+                         int line = __builtin_LINE()) {
+  if (to.half[0] != 0 && (slot->half[0] != 0 || slot->half[1] != 0))
+    simt_fail(file, line, "a word is posted in a slot that is not empty");
+  *slot = to;
 }
 NDR_DEVICE ndr_posted look_at(const ndr_posted *slot) {
   return *slot;
-}
-NDR_DEVICE bool is_posted(const ndr_posted &p) {
-  return ((p.half[0] & p.half[1]) >> 32) != 0;
-}
-NDR_DEVICE ndr_word word_of(const ndr_posted &p) {
-  return (p.half[0] & 0xffffffffu) | p.half[1] << 32;
-}
-NDR_DEVICE void make_empty(ndr_posted *slot) {
-  *slot = {};
 }
 /* Blocks run one after the other, so what an earlier one posts is there. */
 NDR_DEVICE bool wait(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {

@@ -142,8 +142,9 @@ static void run_one(gauge *g, const bench_problem *problem, bool verify) {
 /* Seconds in which the best plain loop moves 2^(step / STEPS_AN_OCTAVE) bytes, of which *bytes becomes the number. */
 static double loop_seconds(gauge *g, int step, bool copies, double *bytes) {
   loop_samples *samples = &(copies ? g->copies : g->reads)[step];
-  *bytes = (double)loop_bytes(g, step, copies);
-  sample_loops(g, samples, g->record.options->repeat, loop_bytes(g, step, copies), copies);
+  size_t size = loop_bytes(g, step, copies);
+  sample_loops(g, samples, g->record.options->repeat, size, copies);
+  *bytes = (double)size;
   return best_seconds(g, samples) - g->record.launch;
 }
 

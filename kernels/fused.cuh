@@ -44,6 +44,18 @@ template <class A, class B> struct fused {
   static NDR_DEVICE State load(const ndr_word *w) { return {A::load(w), B::load(w + A::words)}; }
 };
 
+/* Blocks that a multiprocessor holds of a kernel that is compiled at run time: for one operator as in instantiate.cu.
+ * Several accumulators are spilled in as many blocks as one leaves room for. Without a bound, mean and var take 88
+ * registers in tree_block, so that two blocks remain: rows of 64 KiB then take a fifth longer. */
+template <ndr_kernel KERNEL, class Op> struct compiled_residency : residency<KERNEL, Op> {};
+template <ndr_kernel KERNEL, class A, class B> struct compiled_residency<KERNEL, fused<A, B>> {
+  static constexpr int blocks(int light) {
+    const int bound = residency<KERNEL, fused<A, B>>::blocks(light);
+    const int most = sizeof(typename fused<A, B>::Accumulator) <= 24 ? 3 : 2;
+    return bound < most ? bound : most;
+  }
+};
+
 /* Results of the second operator follow those of the first. */
 template <class A, class B, int FIRST> struct emission<fused<A, B>, FIRST> {
   static const int results = emission<A, FIRST>::results + emission<B, FIRST>::results;

@@ -58,31 +58,40 @@ static void append_op(char *text, size_t capacity, size_t *length, const ndr_can
                   problem->skip_nan ? "true" : "false");
 }
 
-/* The file that has the template of each kernel that a plan may name. */
+/* The template of each kernel that a plan may name, its file, and its name in kernels.h. */
 static const struct {
-  const char *name, *file;
+  const char *name, *file, *row;
 } templates[NDR_PLAN_KERNELS] = {
-#define ROW(NAME, name, family, file, ...) [NDR_KERNEL_##NAME] = {#name, #file},
+#define ROW(NAME, name, family, file, ...) [NDR_KERNEL_##NAME] = {#name, #file, #NAME},
     NDR_KERNEL_ROWS(ROW, )
 #undef ROW
 };
 
-/* Writes the program: one include and one kernel. Its text is also the key under which the kernel is kept. */
+/* Appends the type of all operators together. */
+static void append_ops(char *text, size_t capacity, size_t *length, const ndr_canonical *problem, int first,
+                       int op_count) {
+  for (int i = 0; i + 1 < op_count; i++) {
+    ndr_text_append(text, capacity, length, "fused<");
+    append_op(text, capacity, length, problem, first + i);
+    ndr_text_append(text, capacity, length, ", ");
+  }
+  append_op(text, capacity, length, problem, first + op_count - 1);
+  for (int i = 0; i + 1 < op_count; i++) ndr_text_append(text, capacity, length, ">");
+}
+
+/* Writes the program: its includes and one kernel. Its text is also the key under which the kernel is kept. */
 static void write_source(char *text, size_t capacity, const ndr_canonical *problem, int first, int op_count,
                          ndr_kernel kind) {
   size_t length = 0;
+  ndr_text_append(text, capacity, &length, "#include \"%s.cuh\"\n#include \"fused.cuh\"\ntypedef ",
+                  templates[kind].file);
+  append_ops(text, capacity, &length, problem, first, op_count);
   ndr_text_append(text, capacity, &length,
-                  "#include \"%s.cuh\"\n#include \"fused.cuh\"\n"
-                  "NDR_KERNEL NDR_BOUNDS(NDR_BLOCK) ndr_compiled(const __grid_constant__ ndr_params p) {\n  %s<",
-                  templates[kind].file, templates[kind].name);
-  for (int i = 0; i + 1 < op_count; i++) {
-    ndr_text_append(text, capacity, &length, "fused<");
-    append_op(text, capacity, &length, problem, first + i);
-    ndr_text_append(text, capacity, &length, ", ");
-  }
-  append_op(text, capacity, &length, problem, first + op_count - 1);
-  for (int i = 0; i + 1 < op_count; i++) ndr_text_append(text, capacity, &length, ">");
-  ndr_text_append(text, capacity, &length, ">(p);\n}\n");
+                  " operators;\n"
+                  "NDR_KERNEL NDR_BOUNDS(NDR_BLOCK, "
+                  "(compiled_residency<NDR_KERNEL_%s, operators>::blocks(NDR_BLOCKS_%s)))\n"
+                  "ndr_compiled(const __grid_constant__ ndr_params p) {\n  %s<operators>(p);\n}\n",
+                  templates[kind].row, templates[kind].row, templates[kind].name);
 }
 
 static ndr_status fail_with_log(nvrtcProgram program, nvrtcResult result) {

@@ -80,7 +80,8 @@ extern "C" {
 #define NDR_VERSION_PATCH 0
 
 #define NDR_MAX_DIMS 32
-#define NDR_MAX_OPS 20 /* operators of one call */
+#define NDR_MAX_OPS 20     /* operators of one call */
+#define NDR_MAX_OPERANDS 4 /* arrays that a problem reads beside its own */
 
 /* The outcome of a call. The numbers are part of the ABI; gaps leave room. */
 typedef enum ndr_status {
@@ -140,9 +141,16 @@ typedef enum ndr_op {
   NDR_ALL = 14,
   NDR_COUNT = 15,
   NDR_VALID = 16,
-  NDR_PTP = 17
+  NDR_PTP = 17,
+  NDR_OWN_OPS = 1024,              /* operators of one's own have numbers from here on (operator.h) */
+  NDR_OWN_OPS_END = 0x3fffffff
 } ndr_op;
 #define NDR_OP_COUNT 18
+
+/* What weights mean to var and std. With v1 the sum of the weights and v2 that of their squares, the divisor is
+ * v1 - ddof for FREQUENCY (a weight says how often a value occurred), and v1 - ddof * v2 / v1 for RELIABILITY (a weight
+ * says how far a value can be trusted); both are unbiased with ddof 1. */
+typedef enum ndr_weighting { NDR_FREQUENCY = 0, NDR_RELIABILITY = 1 } ndr_weighting;
 
 typedef enum ndr_accumulate { NDR_ACCUMULATE_DEFAULT = 0, NDR_ACCUMULATE_F64 = 1 } ndr_accumulate;
 
@@ -169,6 +177,14 @@ typedef struct ndr_options {
   int skip_nan NDR_DEFAULT(0); /* not 0: NaN elements are left out (floats and complex) */
   double ddof NDR_DEFAULT(0);  /* var and std divide by n - ddof */
   ndr_accumulate accumulate NDR_DEFAULT(NDR_ACCUMULATE_DEFAULT); /* F64: f16, bf16 and f32 are accumulated in f64 */
+  ndr_weighting weighting NDR_DEFAULT(NDR_FREQUENCY);
+  const double *initial NDR_DEFAULT(0); /* sum, prod, min, max: a value that is reduced, too; NULL: none */
+
+  /* Arrays beside the array, on its device. They have its shape, or broadcast to it by NumPy's rule; any strides. */
+  const DLTensor *where NDR_DEFAULT(0);   /* bool: elements where it is false are left out; NULL: all count */
+  const DLTensor *weights NDR_DEFAULT(0); /* f32 or f64, not NaN, for sum, mean, var, std and norm2; NULL: none */
+  const DLTensor *const *with NDR_DEFAULT(0); /* second and further arrays of an operator of one's own (operator.h) */
+  int with_count NDR_DEFAULT(0);
 
   ndr_planning planning NDR_DEFAULT(NDR_ESTIMATE);
   int threads NDR_DEFAULT(0);                     /* CPU threads at most; 0: ndr_thread_count() */
@@ -177,7 +193,10 @@ typedef struct ndr_options {
   const struct ndr_device *device NDR_DEFAULT(0); /* plan for this device; NULL: for that of the array */
 } ndr_options;
 #define NDR_OPTIONS_INIT                                                                                               \
-  { sizeof(ndr_options), 0, 0, 0.0, NDR_ACCUMULATE_DEFAULT, NDR_ESTIMATE, 0, NULL, NULL, NULL }
+  {                                                                                                                    \
+    sizeof(ndr_options), 0, 0, 0.0, NDR_ACCUMULATE_DEFAULT, NDR_FREQUENCY, NULL, NULL, NULL, NULL, 0, NDR_ESTIMATE, 0, \
+        NULL, NULL, NULL                                                                                               \
+  }
 
 /* NDR_OPTIONS(.skip_nan = 1, .threads = 2) is a pointer to options that have these members set and defaults otherwise.
  * In C it is valid until the end of the enclosing block. In C++ it needs C++20, takes the members in their order, and

@@ -33,8 +33,27 @@ extern "C" {
  * The text form is  OPS DTYPE [SIZE:STRIDE,...] /DIMS OPTIONS
  *   sum f32 [128,64:-1,32] /0,2
  *   mean,var f64 [1000,1000] /all keepdims skipnan ddof=1 acc=f64
+ *   mean f32 [128,64] /0 where=bool[1,0] weights=f64[0,1]
+ *   {rmse(x, y): s += (x - y)**2, n += 1 -> sqrt(s / n)} f32 [128,64] /0 with=f32[64,1]
+ *   sum,{hot(x; t): n += x > t -> n}(303.15) f32 [128,64] /0 initial=5
  * OPS is a comma list. A stride counts elements; the default is that of a compact row-major array of these sizes. DIMS
- * is a comma list, "all", or nothing for no dims. [] is a 0-d array. */
+ * is a comma list, "all", or nothing for no dims. [] is a 0-d array. Operands follow as options, in their order, each
+ * with its dtype and the strides of all dims. An operator of one's own stands in braces, followed by the values of its
+ * parameters, if it has any, in parentheses (operator.h). */
+/* What an operand, an array that is read beside the problem's own, is there for. */
+typedef enum ndr_role {
+  NDR_WHERE = 0,   /* bool: elements where it is false are left out */
+  NDR_WEIGHTS = 1, /* f32 or f64 */
+  NDR_WITH = 2     /* an array of an operator of one's own: the second, third, ... in the order of operands */
+} ndr_role;
+
+/* The layout of an operand. It has the problem's shape; a stride of 0 repeats one element along a dim. */
+typedef struct ndr_operand {
+  ndr_role role;
+  ndr_dtype dtype;
+  int64_t strides[NDR_MAX_DIMS]; /* in elements */
+} ndr_operand;
+
 typedef struct ndr_problem {
   size_t size;
   ndr_dtype dtype;
@@ -47,16 +66,29 @@ typedef struct ndr_problem {
   ndr_op ops[NDR_MAX_OPS];
   int keepdims, skip_nan; /* these and the following as in ndr_options */
   ndr_accumulate accumulate;
-  double ddof; /* last, so that the struct ends without padding, and a new member makes it longer */
+  double ddof;
+  int operand_count; /* at most one with the role where, and one with the role weights */
+  ndr_weighting weighting;
+  ndr_operand operands[NDR_MAX_OPERANDS];
+  int has_initial, reserved; /* reserved must be 0 */
+  double initial;            /* last, so that the struct ends without padding, and a new member makes it longer */
 } ndr_problem;
 #define NDR_PROBLEM_INIT                                                                                               \
-  { sizeof(ndr_problem), NDR_BOOL, 0, {0}, {0}, 0, {0}, 0, {NDR_SUM}, 0, 0, NDR_ACCUMULATE_DEFAULT, 0.0 }
+  {                                                                                                                    \
+    sizeof(ndr_problem), NDR_BOOL, 0, {0}, {0}, 0, {0}, 0, {NDR_SUM}, 0, 0, NDR_ACCUMULATE_DEFAULT, 0.0, 0,            \
+        NDR_FREQUENCY, {{NDR_WHERE, NDR_BOOL, {0}}}, 0, 0, 0.0                                                         \
+  }
 
 /* The problem of reducing arrays laid out like `array` over dims by ops, with default options, which may then be set.
  * Dims are written out in ascending order, and strides where the array has none. Reads no element. Errors: as
  * ndreduce. */
 NDR_API ndr_status ndr_problem_make(ndr_problem *problem, const DLTensor *array, int dim_count, const int *dims,
                                     int op_count, const ndr_op *ops);
+
+/* Adds an operand that is laid out like `tensor`: with the problem's shape, or broadcasting to it by NumPy's rule (dims
+ * are aligned at the end; sizes of 1 and missing dims are repeated). For a problem made with the operator's number of
+ * arrays in view, add them in the operator's order. Reads no element. */
+NDR_API ndr_status ndr_problem_add_operand(ndr_problem *problem, ndr_role role, const DLTensor *tensor);
 
 /* Parses text; fails with NDR_ERR_PARSE and a sentence that names the column, or as ndreduce would for bad dims. On
  * failure *problem is left as it was. */
@@ -124,6 +156,11 @@ NDR_API size_t ndr_plan_workspace(const ndr_plan *plan);
  * replay. On the CPU host memory is allocated and freed. Executes that overlap are never lent the same workspace. */
 NDR_API ndr_status ndr_plan_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace,
                                     size_t workspace_bytes, void *stream);
+
+/* As ndr_plan_execute, of a problem with operands: data[0] is the address of the array's element 0, and data[k] that of
+ * operand k - 1. */
+NDR_API ndr_status ndr_plan_execute_operands(const ndr_plan *plan, const void *const *data, void *const *results,
+                                             void *workspace, size_t workspace_bytes, void *stream);
 
 /* Describes the choice, and why the other families lost. Writes at most capacity bytes of text with the final 0, and
  * returns the length of the whole description, as snprintf does. The first line is the problem and the device. The
@@ -198,6 +235,11 @@ NDR_API ndr_status ndr_accumulator_create(ndr_accumulator **accumulator, const n
  * Not thread-safe on one accumulator: give each thread its own and merge. On a GPU the work is queued on the options'
  * stream. */
 NDR_API ndr_status ndr_accumulator_add(ndr_accumulator *accumulator, const DLTensor *slab, const int64_t *offset);
+
+/* As ndr_accumulator_add, of a problem with operands: operands[k] is the same slab of operand k, with the slab's shape,
+ * or broadcasting to it. */
+NDR_API ndr_status ndr_accumulator_add_operands(ndr_accumulator *accumulator, const DLTensor *slab,
+                                                const DLTensor *const *operands, const int64_t *offset);
 
 /* Adds everything that was added to `from` to `into`. Both must have been created alike; only their GPUs and streams
  * may differ. `from` is not changed. On a GPU the work is queued on the stream of `into`. It waits for the work that is

@@ -13,11 +13,16 @@
  * so that planners may round up, double, and multiply sizes by strides without overflow. */
 #define NDR_MOST_BYTES ((INT64_C(1) << 62) - 1)
 
+/* The most dims whose index programs use (NDR_NODE_INDEX). */
+#define NDR_MOST_PLACES 4
+
 typedef struct ndr_axis {
   int64_t size;                /* >= 2 after canonicalisation; every stride counts elements */
   int64_t stride;              /* of the array, >= 0 */
   int64_t index;               /* reduced: step of the flattened row-major index (may be negative) */
   int64_t result[NDR_MAX_OPS]; /* kept: stride in the result of each op (may be negative) */
+  int64_t operand[NDR_MAX_OPERANDS]; /* stride of each operand (may be negative) */
+  int64_t place[NDR_MOST_PLACES];    /* step of each place index (may be negative) */
 } ndr_axis;
 
 typedef struct ndr_canonical {
@@ -35,6 +40,18 @@ typedef struct ndr_canonical {
   int64_t origin;       /* elements from the array's element 0 to where the walk starts */
   int64_t index_origin; /* flattened index of that element */
   int64_t result_origin[NDR_MAX_OPS];
+
+  /* Operators that are programs (core/program.h); NULL: a built-in operator, which reads the array alone. All programs
+   * of a problem are owned by `programs_owner`. */
+  const ndr_program *programs[NDR_MAX_OPS];
+  struct ndr_program_owner *programs_owner;
+  int operand_count;
+  ndr_dtype operand_dtypes[NDR_MAX_OPERANDS];
+  int64_t operand_origin[NDR_MAX_OPERANDS]; /* elements from the operand's element 0 to where the walk starts */
+  /* Place index k, which NDR_NODE_INDEX nodes of canonical programs name by `a`, is place_origin[k] where the walk starts,
+   * and grows by axis.place[k] along each axis. */
+  int place_count;
+  int64_t place_origin[NDR_MOST_PLACES];
 } ndr_canonical;
 
 /* A problem that has been checked, with the layout of its results: what the canonical form is made from. */
@@ -85,6 +102,11 @@ ndr_status ndr_request_results(ndr_request *request, const DLTensor *const *resu
 int ndr_request_result_shape(const ndr_request *request, int64_t *shape);
 
 ndr_status ndr_canonical_make(ndr_canonical *problem, const ndr_request *request);
+
+/* Another holder of the same programs; each copy of a canonical problem that lives on its own needs one. Free with
+ * ndr_canonical_free, which NULL programs allow, too. */
+void ndr_canonical_share(const ndr_canonical *problem);
+void ndr_canonical_free(ndr_canonical *problem);
 
 /* The state layout of op i of the problem. */
 ndr_state ndr_canonical_state(const ndr_canonical *problem, int i);

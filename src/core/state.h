@@ -21,18 +21,34 @@
 #ifndef NDR_CORE_STATE_H
 #define NDR_CORE_STATE_H
 
-#include "core/types.h"
+#include "core/program.h"
 
 #define NDR_MAX_WORDS 4
+/* Of a program: those of all its parts. */
+#define NDR_MAX_PROGRAM_WORDS (NDR_MOST_PARTS * NDR_MAX_WORDS)
 
 typedef struct ndr_state {
   ndr_op op;
   ndr_dtype dtype; /* of the elements */
   bool skip_nan;
   double ddof;
+  /* Not NULL: the states of a program's parts, one after the other, in place of op, dtype and skip_nan. `length` is the
+   * number of reduced elements, for NDR_NODE_LENGTH. */
+  const ndr_program *program;
+  int64_t length;
+  bool weighted, reliability; /* of a part: its weights replace the count; var and std have one word more for
+                                 reliability, the sum of squared weights, at the end */
 } ndr_state;
 
+/* Words of a built-in operator's state without weights, and of any state. */
 int ndr_state_words(ndr_op op, ndr_dtype dtype);
+int ndr_state_size(const ndr_state *state);
+
+/* The state of one part of a state's program, and the words before it. */
+ndr_state ndr_state_part(const ndr_state *state, int part, int *words_before);
+
+/* The dtype of the results of a state. */
+ndr_dtype ndr_state_result(const ndr_state *state);
 
 /* Fills count states with the identity. */
 void ndr_state_identity(const ndr_state *state, uint64_t *states, int64_t pitch, int64_t count);

@@ -1,0 +1,79 @@
+/* Operators of one's own: a line of text says what is added up, and what becomes of it.
+ *
+ *   ndr_op hot, hot303;
+ *   double limit = 303.15;
+ *   ndr_status status = ndr_operator_create(&hot, "hot(x; t): n += x > t -> n", NULL, 0);
+ *   if (status == NDR_OK) status = ndr_operator_bind(&hot303, hot, &limit, 1);
+ *   if (status == NDR_OK) status = ndreduce(&array, NDR_DIMS(0), hot303, &result, NULL);
+ *
+ * From then on an operator is used as a built-in one, beside others in one read, in plans, accumulators and problems.
+ *
+ * The text is  NAME(ARRAYS; PARAMETERS): UPDATES -> RESULT
+ *   poly(x; c[4]):  s += poly(x, c) -> s
+ *   rmse(x, y):     s += (x - y)**2, n += 1 -> sqrt(s / n)
+ *   wet(x):         a += x > 0 ? x : 0, m max= x -> m > 0 ? a / m : 0
+ *
+ * ARRAYS name the elements of the call's array and of options.with, in their order, at most 1 + NDR_MAX_OPERANDS.
+ * PARAMETERS are numbers, or with [COUNT] vectors of numbers, at most 64 numbers in all; "; PARAMETERS" may be missing.
+ *
+ * UPDATES is a comma list of STATE OP EXPRESSION, at most 8, with
+ *   +=  *=  min=  max=     as sum, prod, min and max fold the expression's values
+ *   &=  |=                 as all and any
+ * A state's dtype is that of the built-in operator's result. An update is its own combine, so that states of slabs and
+ * threads are merged. Without updates there is no operator.
+ *
+ * RESULT is an expression over the states and parameters, n (the number of elements, unless a state has that name; under
+ * `where` and skip_nan the number of those that count) and numbers. It is computed in f64 (integers in 64 bits) and
+ * rounded once to its dtype.
+ *
+ * Expressions, from loosest to tightest: a ? b : c, || , &&, comparisons (< <= > >= == !=), + -, * /, unary - and !, **.
+ * Functions: sqrt exp log sin cos floor abs isnan, min(a, b), max(a, b), real imag conj, index(d) (of the element along
+ * dim d of the whole array), poly(x, c) (c[0] + c[1] x + c[2] x^2 ...), and c[2] for an element of a vector parameter.
+ *
+ * Dtypes follow NumPy's promotion. Numbers and parameters are as Python's: they take the dtype of the array that they
+ * meet, if its kind allows it. Exceptions: bool counts as i64 in arithmetic; integers give f64 under / and under functions
+ * of floats; f16 and bf16 are computed as f32; a power of integers needs a number of 0 or more as its exponent, else both
+ * become f64.
+ *
+ * Under skip_nan, places where any array of the operator is NaN are left out.
+ *
+ * Functions may be called from any thread at any time. */
+#ifndef NDREDUCE_OPERATOR_H
+#define NDREDUCE_OPERATOR_H
+
+#include "ndreduce/ndreduce.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The most bytes of an operator's text. */
+#define NDR_MAX_OPERATOR_TEXT 4096
+
+/* Makes an operator from text; values are those of its parameters in the order of their names, vectors element by
+ * element. value_count is their number; with NULL and 0, all are 0 until ndr_operator_bind. Fails with NDR_ERR_PARSE and
+ * a sentence that names the column and the cause. The operator lasts until ndr_operator_destroy. */
+NDR_API ndr_status ndr_operator_create(ndr_op *op, const char *text, const double *values, int value_count);
+
+/* The same operator with other values of its parameters; compiles nothing. Both are destroyed separately. */
+NDR_API ndr_status ndr_operator_bind(ndr_op *bound, ndr_op op, const double *values, int value_count);
+
+/* How many arrays an operator reads, the call's own included; 1 for a built-in one, 0 for a number that is none. */
+NDR_API int ndr_operator_arrays(ndr_op op);
+
+/* How many numbers its parameters are; and the number of the first number of the parameter `name`, with its length in
+ * *count; -1 if it has none of that name. */
+NDR_API int ndr_operator_parameters(ndr_op op);
+NDR_API int ndr_operator_parameter(ndr_op op, const char *name, int *count);
+
+/* Writes the operator's text, in one form for all spellings, so that ndr_operator_create gives the same operator. At most
+ * capacity bytes with the final 0; returns the length of the whole text, as snprintf does, or 0 for a number that is none. */
+NDR_API size_t ndr_operator_print(ndr_op op, char *text, size_t capacity);
+
+/* Forgets an operator of one's own. Plans and accumulators made with it stay valid. Numbers are not used again. */
+NDR_API void ndr_operator_destroy(ndr_op op);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

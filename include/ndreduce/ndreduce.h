@@ -141,11 +141,15 @@ typedef enum ndr_op {
   NDR_ALL = 14,
   NDR_COUNT = 15,
   NDR_VALID = 16,
-  NDR_PTP = 17,
-  NDR_OWN_OPS = 1024,              /* operators of one's own have numbers from here on (operator.h) */
-  NDR_OWN_OPS_END = 0x3fffffff
+  NDR_PTP = 17
+#ifdef __cplusplus
+  ,
+  NDR_OP_LARGEST = 0x3fffffff /* so that the type holds operators of one's own; C's enum does anyway */
+#endif
 } ndr_op;
 #define NDR_OP_COUNT 18
+#define NDR_OWN_OPS 1024 /* operators of one's own have numbers from here to below NDR_OWN_OPS_END (operator.h) */
+#define NDR_OWN_OPS_END 0x3fffffff
 
 /* What weights mean to var and std. With v1 the sum of the weights and v2 that of their squares, the divisor is
  * v1 - ddof for FREQUENCY (a weight says how often a value occurred), and v1 - ddof * v2 / v1 for RELIABILITY (a weight

@@ -6,7 +6,7 @@
 #include "ndreduce/operator.h"
 
 static inline bool ndr_op_is_own(ndr_op op) {
-  return op >= NDR_OWN_OPS && op < NDR_OWN_OPS_END;
+  return (int)op >= NDR_OWN_OPS && (int)op < NDR_OWN_OPS_END;
 }
 
 /* Makes the program of an operator of one's own. dtypes[k] is the dtype of its array k, and arrays[k] the number of that

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Measures the GPU backend and records it: bench_gpu.sh [-b BUILD] [PART...]
 # BUILD is a build with CUDA (default build/cuda). Writes data/bench/gpu-PART.json for each part that is named, or for all:
-#   sweep, peers, small  wide against tall, the cases of the comparison, arrays that fit in a cache: ndbench's sets with CUB
-#                        and cuBLAS, and what bench_peers.py finds of PyTorch, its inductor, XLA (JAX) and CuPy
+#   sweep, peers, odd, small
+#                        wide against tall, the cases of the comparison, the same at odd widths, arrays that fit in a cache:
+#                        ndbench's sets with CUB and cuBLAS, and what bench_peers.py finds of PyTorch, its inductor, XLA (JAX) and CuPy
 #   gauge                random problems beside what the machine allows
 #   gpu, ops, dtypes     ndbench's sets of layouts at 1 GiB, of operators and of dtypes
 #   regret               what the planner's choices lose, on random problems
@@ -22,7 +23,7 @@ if [ "${1-}" = -b ]; then
   build=${2:?-b needs a folder}
   shift 2
 fi
-[ $# -gt 0 ] || set -- sweep peers small gauge gpu ops dtypes regret regret-measured heat ladder
+[ $# -gt 0 ] || set -- sweep peers odd small gauge gpu ops dtypes regret regret-measured heat ladder
 ndbench=$build/tools/ndbench
 [ -x "$ndbench" ] || {
   echo "bench_gpu.sh: $ndbench is not there: cmake --preset cuda -G Ninja && cmake --build --preset cuda" >&2
@@ -56,7 +57,7 @@ for part in "$@"; do
   started=$(date +%s)
   case $part in
   sweep) measure_peers sweep --inductor-every 2 ;;
-  peers | small) measure_peers "$part" ;;
+  peers | odd | small) measure_peers "$part" ;;
   gauge) measure gauge gauge ;;
   regret) measure regret regret --seed 10 ;; # not one of those that the weights are fitted to
   regret-measured) measure regret-measured regret --seed 10 --measure ;;

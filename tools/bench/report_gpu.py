@@ -38,6 +38,16 @@ def best_peer(row):
     return min(((ratio, name) for name, ratio in ratios(row).items()), default=None)
 
 
+BESIDE = ["problem", "ndreduce, GB/s", "of ceiling", "best of the others, GB/s", "ratio"]
+
+
+def beside_peers(row):
+    """The cells of BESIDE."""
+    best = best_peer(row)
+    cells = [f"{times_of(row)[best[1]]['gbps']:,.0f} {NAMES[best[1]]}", f"{best[0]:.2f}x"] if best else ["", ""]
+    return [f"`{row['problem']}`", f"{row['gbps']:,.0f}", f"{row['of_ceiling']:.1%}", *cells]
+
+
 def against_peers(rows):
     """A sentence on the best peer of every row, or ""."""
     best = [(*best_peer(row), row) for row in rows if best_peer(row)]
@@ -75,18 +85,27 @@ def wide_tall(record, figure):
 
 
 def comparison(record, figure):
-    rows, lines = done(record), []
-    for row in rows:
-        best = best_peer(row)
-        cells = [f"{times_of(row)[best[1]]['gbps']:,.0f} {NAMES[best[1]]}", f"{best[0]:.2f}x"] if best else ["", ""]
-        lines.append([row["name"], f"`{row['problem']}`", f"{row['gbps']:,.0f}", f"{row['of_ceiling']:.1%}"] + cells)
+    rows = done(record)
+    lines = [[row["name"], *beside_peers(row)] for row in rows]
     shares = [row["of_ceiling"] for row in rows]
     least = min(rows, key=lambda row: row["of_ceiling"])
     return (f"**Every kind of reduction**, {len(rows)} of them, at 1 GiB: {statistics.geometric_mean(shares):.1%} of only reading in "
             f"the geometric mean, the least {least['of_ceiling']:.1%} ({least['name']}). {against_peers(rows)}\n\n"
             f"![Share of the ceiling, of each library]({figure('peers')})\n\n" +
-            details("the numbers", table(["case", "problem", "ndreduce, GB/s", "of ceiling", "best of the others, GB/s",
-                                          "ratio"], lines, 2)))
+            details("the numbers", table(["case", *BESIDE], lines, 2)))
+
+
+def odd_text(record):
+    """The sentence on odd shapes that the first page shows, too."""
+    rows = done(record)
+    shares = [row["of_ceiling"] for row in rows]
+    return (f"**Odd widths**, {len(rows)} problems of 512 MiB that were drawn once: few rows, short rows, rows off a 16-byte "
+            f"boundary, short neighbours on both sides, steps. {statistics.geometric_mean(shares):.1%} of only reading in the "
+            f"geometric mean, the least {min(shares):.1%}. {against_peers(rows)}")
+
+
+def odd(record):
+    return odd_text(record) + "\n\n" + details("the numbers", table(BESIDE, [beside_peers(row) for row in done(record)]))
 
 
 def sets(records):
@@ -210,7 +229,7 @@ def ladder(record, figure):
 
 # ---- all of it
 
-RECORDS = ("sweep", "peers", "gauge", "gpu", "dtypes", "ops", "heat", "regret", "regret-measured", "small", "ladder")
+RECORDS = ("sweep", "peers", "odd", "gauge", "gpu", "dtypes", "ops", "heat", "regret", "regret-measured", "small", "ladder")
 
 
 def provenance(records):
@@ -242,6 +261,8 @@ def gpu_block(load, figure):
         parts.append(wide_tall(records["sweep"], figure))
     if "peers" in records:
         parts.append(comparison(records["peers"], figure))
+    if "odd" in records:
+        parts.append(odd(records["odd"]))
     if "gauge" in records:
         parts.append(gauge(records["gauge"]))
     plain = {name: records[name] for name in ("gpu", "dtypes", "ops") if name in records}
@@ -258,10 +279,12 @@ def gpu_block(load, figure):
 
 def gpu_short(load, figure):
     """What the first page shows of it."""
-    records = {name: record for name in ("sweep", "gauge") if (record := load(f"gpu-{name}.json"))}
+    records = {name: record for name in ("sweep", "odd", "gauge") if (record := load(f"gpu-{name}.json"))}
     if not records:
         return NO_RECORD
     parts = [wide_tall(records["sweep"], figure)] if "sweep" in records else []
+    if "odd" in records:
+        parts.append(odd_text(records["odd"]))
     if "gauge" in records:
         parts.append(gauge_text(records["gauge"]))
     return provenance(records) + "\n\n" + " ".join(parts)

@@ -198,6 +198,53 @@ static void add_peers(bench_list *list, const char *set) {
   }
 }
 
+/* An odd number from `least` to `most`, which were drawn once: draw number n. */
+static long long drawn(int n, int least, int most) {
+  return (least + (long long)(bench_random(1, (uint64_t)n) % (uint64_t)(most - least + 1))) | 1;
+}
+
+/* Widths that nobody tunes for, 512 MiB each: few rows, short rows, rows off a 16-byte boundary, short neighbours on
+ * both sides, steps. */
+static void add_odd(bench_list *list, const char *set) {
+  static const char *const types[] = {"f32", "bf16", "u8"};
+  static const int ranges[][2] = {{2, 6}, {6, 15}, {15, 32}, {33, 200}, {200, 2000}};
+  static const struct {
+    const char *op, *type;
+    int bytes, least, most;
+  } others[] = {{"var", "f32", 4, 33, 200},       {"argmax", "f32", 4, 200, 2000}, {"max", "f16", 2, 200, 2000},
+                {"logsumexp", "f32", 4, 33, 200}, {"mean", "i16", 2, 3, 15},       {"norm2", "f64", 8, 200, 2000}};
+  char name[40];
+  int draw = 0;
+  for (int t = 0; t < 3; t++) {
+    const char *type = types[t];
+    long long n = (512 * MIB) / (t == 0 ? 4 : t == 1 ? 2 : 1);
+    for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
+      long long width = drawn(draw++, ranges[r][0], ranges[r][1]), rows = drawn(draw++, ranges[r][0], ranges[r][1]);
+      snprintf(name, sizeof name, "%s, rows of %lld", type, width);
+      add(list, set, name, "sum %s [%lld,%lld] /1", type, n / width, width);
+      snprintf(name, sizeof name, "%s, %lld rows summed", type, rows);
+      add(list, set, name, "sum %s [%lld,%lld] /0", type, rows, (n / rows - 1) | 1);
+    }
+    long long near = drawn(draw++, 3, 40), far = drawn(draw++, 50, 300), step = 2 + drawn(draw++, 0, 6) / 2;
+    snprintf(name, sizeof name, "%s, %lld columns", type, far);
+    add(list, set, name, "sum %s [%lld,%lld] /0", type, n / far, far);
+    snprintf(name, sizeof name, "%s, middle of 3-d", type);
+    add(list, set, name, "sum %s [%lld,%lld,%lld] /1", type, n / (far * near), far, near);
+    snprintf(name, sizeof name, "%s, 3-d over 0 and 2", type);
+    add(list, set, name, "sum %s [%lld,%lld,%lld] /0,2", type, near, n / (near * near), near);
+    snprintf(name, sizeof name, "%s, every %lld. of a row", type, step);
+    add(list, set, name, "sum %s [%lld:4099,%lld:%lld] /1", type, n / 4099, 4099 / step, step);
+    snprintf(name, sizeof name, "%s, every %lld. column", type, step);
+    add(list, set, name, "sum %s [%lld:4099,%lld:%lld] /0", type, n / 4099, 4099 / step, step);
+  }
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    long long width = drawn(draw++, others[i].least, others[i].most);
+    snprintf(name, sizeof name, "%s, rows of %lld, %s", others[i].type, width, others[i].op);
+    add(list, set, name, "%s %s [%lld,%lld] /1", others[i].op, others[i].type, 512 * MIB / others[i].bytes / width,
+        width);
+  }
+}
+
 /* Sums of 2^b elements to each of 2^a outputs, the reduced axis innermost (rows) and outermost (columns). */
 static void add_heat(bench_list *list, const char *set) {
   enum { MOST = 24, MOST_ELEMENTS = 28 };
@@ -228,6 +275,7 @@ static const bench_set sets[] = {
     {"dtypes", "the sum of every dtype on 64 MiB: full, inner, outer", add_dtypes, NULL},
     {"small", "arrays that fit in a cache: the cost of a call", add_small, NULL},
     {"peers", "one of each kind at 1 GiB, for comparisons with other libraries", add_peers, "cuda"},
+    {"odd", "odd widths of every kind at 512 MiB, for comparisons with other libraries", add_odd, "none: for peers"},
     {"heat", "for regret: f32 sums of 2^b elements to 2^a outputs, by rows and by columns", add_heat,
      "none: for regret"},
 };

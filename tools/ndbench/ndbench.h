@@ -20,7 +20,7 @@ typedef struct bench_peer bench_peer;
 /* One thing to time: a reduction, and what it is called in its set. */
 typedef struct bench_problem {
   const char *set;
-  char name[32];
+  char name[40];
   char text[PROBLEM_TEXT];
   ndr_problem reduction;
   int offset; /* elements from an aligned address to the first */
@@ -191,12 +191,32 @@ bool bench_explain(const bench_options *options, const bench_problem *problem);
 /* A problem's array without data; it uses the shape and the strides in the problem. */
 DLTensor bench_tensor(const ndr_problem *reduction, DLDevice place);
 
-/* Bytes of the distinct elements. */
+/* Bytes of the distinct elements of all arrays. */
 double bench_bytes_read(const ndr_problem *reduction);
 
 /* The options of a plan, and those of a call, which say what is computed, too; family may be NULL. */
 ndr_options bench_plan_options(const bench_options *options, const char *family);
 ndr_options bench_call_options(const bench_options *options, const ndr_problem *reduction, const char *family);
+
+/* ---- operands.c */
+
+/* The arrays that a problem reads beside its own: on the host, the same on the device, and as options name them. */
+typedef struct bench_operands {
+  const bench_device *device;
+  int count;
+  struct {
+    void *host, *placed;
+    DLTensor on_host, on_device;
+  } arrays[NDR_MAX_OPERANDS];
+  const DLTensor *with[2][NDR_MAX_OPERANDS]; /* those with the role `with`, on the host and on the device */
+} bench_operands;
+
+/* Makes and fills them. False, with what there is to drop, when memory is short. */
+bool bench_operands_make(bench_operands *operands, const bench_options *options, const ndr_problem *reduction);
+void bench_operands_drop(bench_operands *operands);
+
+/* Names them in the options of a call. */
+void bench_operands_name(bench_operands *operands, const ndr_problem *reduction, bool on_host, ndr_options *call);
 
 /* ---- time.c */
 

@@ -14,6 +14,7 @@ typedef struct bench_setup {
   size_t bytes;
   int offset; /* as in bench_problem */
   DLTensor array;
+  bench_operands operands;
   int64_t outputs;
   struct {
     int64_t shape[NDR_MAX_DIMS];
@@ -38,6 +39,8 @@ ndr_options bench_call_options(const bench_options *options, const ndr_problem *
   call.skip_nan = reduction->skip_nan;
   call.ddof = reduction->ddof;
   call.accumulate = reduction->accumulate;
+  call.weighting = reduction->weighting;
+  call.initial = reduction->has_initial ? &reduction->initial : NULL;
   return call;
 }
 
@@ -53,11 +56,18 @@ DLTensor bench_tensor(const ndr_problem *reduction, DLDevice place) {
                     .strides = (int64_t *)(uintptr_t)reduction->strides};
 }
 
-double bench_bytes_read(const ndr_problem *reduction) {
+static double distinct_bytes(const ndr_problem *reduction, ndr_dtype dtype, const int64_t *strides) {
   double elements = 1;
   for (int d = 0; d < reduction->ndim; d++)
-    if (reduction->shape[d] == 0 || reduction->strides[d] != 0) elements *= (double)reduction->shape[d];
-  return elements * (double)ndr_dtype_bytes(reduction->dtype);
+    if (reduction->shape[d] == 0 || strides[d] != 0) elements *= (double)reduction->shape[d];
+  return elements * (double)ndr_dtype_bytes(dtype);
+}
+
+double bench_bytes_read(const ndr_problem *reduction) {
+  double bytes = distinct_bytes(reduction, reduction->dtype, reduction->strides);
+  for (int k = 0; k < reduction->operand_count; k++)
+    bytes += distinct_bytes(reduction, reduction->operands[k].dtype, reduction->operands[k].strides);
+  return bytes;
 }
 
 static bool set_up_data(bench_setup *setup) {
@@ -102,7 +112,8 @@ static bool set_up(bench_setup *setup, const bench_options *options, const bench
   setup->reduction = reduction;
   setup->call = bench_call_options(options, reduction, options->family);
   setup->array = bench_tensor(reduction, options->device->place);
-  if (!set_up_data(setup)) return false;
+  if (!set_up_data(setup) || !bench_operands_make(&setup->operands, options, reduction)) return false;
+  bench_operands_name(&setup->operands, reduction, false, &setup->call);
   for (int i = 0; i < reduction->op_count; i++)
     if (!set_up_result(setup, i)) return false;
   return true;
@@ -115,6 +126,7 @@ static void tear_down(bench_setup *setup) {
     if (setup->results[i].placed) device->drop_data(setup->results[i].placed, setup->results[i].host);
     free(setup->results[i].host);
   }
+  bench_operands_drop(&setup->operands);
   if (setup->placed) device->drop_data(setup->placed, setup->host);
   free(setup->host);
 }
@@ -181,12 +193,13 @@ static bool check_results(const bench_setup *setup, DLTensor *const *expected, b
   return same;
 }
 
-static bool verify(const bench_setup *setup, bench_row *row) {
+static bool verify(bench_setup *setup, bench_row *row) {
   DLTensor tensors[NDR_MAX_OPS] = {{0}}, *expected[NDR_MAX_OPS], array = setup->array;
   ndr_options call = bench_call_options(setup->options, setup->reduction, setup->options->device->reference);
   bool fine = true;
   array.device = (DLDevice){kDLCPU, 0};
   array.data = setup->host;
+  bench_operands_name(&setup->operands, setup->reduction, true, &call);
   for (int i = 0; i < setup->reduction->op_count; i++) {
     tensors[i] = setup->results[i].tensor;
     tensors[i].device = array.device;
@@ -220,7 +233,8 @@ static bool plain(const bench_setup *setup) {
     if (r->strides[d] != stride && r->shape[d] != 1) return false;
     stride *= r->shape[d];
   }
-  return stride > 0 && r->op_count == 1 && !r->skip_nan && r->accumulate == NDR_ACCUMULATE_DEFAULT;
+  return stride > 0 && r->op_count == 1 && r->ops[0] < NDR_OP_COUNT && !r->skip_nan &&
+         r->accumulate == NDR_ACCUMULATE_DEFAULT && r->operand_count == 0 && !r->has_initial;
 }
 
 /* Whether what a peer has left in the other result is what ours holds. */

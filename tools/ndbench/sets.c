@@ -245,6 +245,60 @@ static void add_odd(bench_list *list, const char *set) {
   }
 }
 
+/* Masks, weights and operators of one's own, beside the plain sum, over f32, 1 GiB of it on a GPU and 256 MiB on a CPU:
+ * "NAME, LAYOUT". Operands are as large as the array, except weights, which belong to the last dim. */
+static void add_operands(bench_list *list, const char *set, bool gpu) {
+  static const struct {
+    const char *name, *ops, *with; /* `with`: what stands before the strides of the second array */
+  } reductions[] = {
+      {"sum", "sum", ""},
+      {"s += x", "{total(x): s += x -> s}", ""},
+      {"masked sum", "sum", " where=bool"},
+      {"masked mean", "mean", " where=bool"},
+      {"weighted mean", "mean", " weights=f32"},
+      {"weighted std", "std", " weights=f32"},
+      {"polynomial", "{poly8(x; c[9]): s += poly(x, c) -> s}(1,2,3,4,5,6,7,8,9)", ""},
+      {"rmse", "{rmse(x, y): s += (x - y)**2, n += 1 -> sqrt(s / n)}", " with=f32"},
+      {"correlation",
+       "{corr(x, y): a += x, b += y, c += x * y, d += x * x, e += y * y -> "
+       "(n * c - a * b) / sqrt((n * d - a * a) * (n * e - b * b))}",
+       " with=f32"},
+      {"threshold", "{hot(x; t): n += x > t -> n}(0.5)", ""},
+      {"softmax denominator", "{softmax(x; m): s += exp(x - m) -> s}(1)", ""},
+  };
+  static const struct {
+    const char *name, *shape, *strides, *last, *dims;
+  } layouts[2][5] = {{{"full", "67108864", "1", "1", "0"},
+                      {"rows", "16384,4096", "4096,1", "0,1", "1"},
+                      {"columns", "16384,4096", "4096,1", "0,1", "0"},
+                      {"middle", "64,512,2048", "1048576,2048,1", "0,0,1", "1"},
+                      {"(0,2)", "64,64,128,128", "1048576,16384,128,1", "0,0,0,1", "0,2"}},
+                     {{"full", "268435456", "1", "1", "0"},
+                      {"rows", "16384,16384", "16384,1", "0,1", "1"},
+                      {"columns", "16384,16384", "16384,1", "0,1", "0"},
+                      {"middle", "64,2048,2048", "4194304,2048,1", "0,0,1", "1"},
+                      {"(0,2)", "64,128,64,512", "4194304,32768,512,1", "0,0,0,1", "0,2"}}};
+  for (size_t l = 0; l < sizeof layouts[0] / sizeof *layouts[0]; l++) {
+    for (size_t r = 0; r < sizeof reductions / sizeof *reductions; r++) {
+      char name[40], operand[80] = "";
+      bool weighted = strstr(reductions[r].with, "weights") != NULL;
+      const char *strides = weighted ? layouts[gpu][l].last : layouts[gpu][l].strides;
+      if (*reductions[r].with) snprintf(operand, sizeof operand, "%s[%s]", reductions[r].with, strides);
+      snprintf(name, sizeof name, "%s, %s", reductions[r].name, layouts[gpu][l].name);
+      add(list, set, name, "%s f32 [%s] /%s%s", reductions[r].ops, layouts[gpu][l].shape, layouts[gpu][l].dims,
+          operand);
+    }
+  }
+}
+
+static void add_gpu_operands(bench_list *list, const char *set) {
+  add_operands(list, set, true);
+}
+
+static void add_cpu_operands(bench_list *list, const char *set) {
+  add_operands(list, set, false);
+}
+
 /* Sums of 2^b elements to each of 2^a outputs, the reduced axis innermost (rows) and outermost (columns). */
 static void add_heat(bench_list *list, const char *set) {
   enum { MOST = 24, MOST_ELEMENTS = 28 };
@@ -276,6 +330,9 @@ static const bench_set sets[] = {
     {"small", "arrays that fit in a cache: the cost of a call", add_small, NULL},
     {"peers", "one of each kind at 1 GiB, for comparisons with other libraries", add_peers, "cuda"},
     {"odd", "odd widths of every kind at 512 MiB, for comparisons with other libraries", add_odd, "none: for peers"},
+    {"operators", "masks, weights and operators of one's own beside the sum, 1 GiB of f32", add_gpu_operands,
+     "none: for peers"},
+    {"cpu-operators", "the same over 256 MiB", add_cpu_operands, "none: for peers"},
     {"heat", "for regret: f32 sums of 2^b elements to 2^a outputs, by rows and by columns", add_heat,
      "none: for regret"},
 };

@@ -58,6 +58,9 @@ static double reduced_elements(const ndr_problem *reduction) {
 
 /* What the error of the accumulation is relative to, given the value. */
 static double scale_of(ndr_op op, double n, double largest, double value) {
+  /* Of operators of one's own, sums of squares and of numbers of both signs: the error of a sum of both signs grows
+   * with the root of their number. */
+  if (op >= NDR_OP_COUNT) return 64 * (fabs(value) + sqrt(n) * largest);
   switch (op) {
   case NDR_SUM: return n * largest;
   case NDR_MEAN: return largest;

@@ -32,7 +32,10 @@ class Tensor(ctypes.Structure):
 class Options(ctypes.Structure):
     _fields_ = [
         ("size", ctypes.c_size_t), ("keepdims", ctypes.c_int), ("skip_nan", ctypes.c_int), ("ddof", ctypes.c_double),
-        ("accumulate", ctypes.c_int), ("planning", ctypes.c_int), ("threads", ctypes.c_int),
+        ("accumulate", ctypes.c_int), ("weighting", ctypes.c_int), ("initial", ctypes.POINTER(ctypes.c_double)),
+        ("where", ctypes.POINTER(Tensor)), ("weights", ctypes.POINTER(Tensor)),
+        ("others", ctypes.POINTER(ctypes.POINTER(Tensor))), ("other_count", ctypes.c_int),
+        ("planning", ctypes.c_int), ("threads", ctypes.c_int),
         ("stream", ctypes.c_void_p), ("force_family", ctypes.c_char_p), ("device", ctypes.c_void_p),
     ]
 

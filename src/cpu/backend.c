@@ -93,7 +93,7 @@ static ndr_walk_axis first_axis(const ndr_walk *walk) {
 static void merge_states(const ndr_state *state, const ndr_walk *walk, const uint64_t *from, int64_t from_pitch,
                          uint64_t *to, int64_t to_pitch) {
   ndr_walk_axis inner = first_axis(walk);
-  ndr_join *join = inner.from == 1 && inner.to == 1 ? ndr_isa_here()->join(state) : NULL;
+  ndr_join *join = inner.from == 1 && inner.to == 1 && !state->program ? ndr_isa_here()->join(state) : NULL;
   walk_place place = {0};
   if (empty(walk)) return;
   do {
@@ -125,8 +125,8 @@ static ndr_status states_finish(const ndr_state *state, int id, const ndr_walk *
   walk_place place = {0};
   if (empty(walk)) return NDR_OK;
   do {
-    ndr_isa_here()->finish(state, from + place.from, from_pitch, inner.from, inner.size, (char *)to + place.to * bytes,
-                           inner.to);
+    (state->program ? ndr_state_finish : ndr_isa_here()->finish)(state, from + place.from, from_pitch, inner.from,
+                                                                 inner.size, (char *)to + place.to * bytes, inner.to);
   } while (next(walk, &place));
   return NDR_OK;
 }

@@ -211,6 +211,30 @@ typedef struct ndr_params {
   ndr_param_axis axes[NDR_PARAM_AXES]; /* kept, then reduced, innermost first */
 } ndr_params;
 
+#define NDR_PARAM_NUMBERS 64
+#define NDR_PARAM_OPERANDS 4
+#define NDR_PARAM_PLACES 4
+
+/* An array beside the first. */
+typedef struct ndr_param_operand {
+  const void *data;                 /* the element that the walk starts at */
+  long long stride[NDR_PARAM_AXES]; /* along axes[a] of ndr_params; may be negative */
+} ndr_param_operand;
+
+/* A place index: `start` where the walk starts. */
+typedef struct ndr_param_place {
+  long long start;
+  long long step[NDR_PARAM_AXES]; /* along axes[a] of ndr_params; may be negative */
+} ndr_param_place;
+
+/* The argument of kernels of programs. Operators get `base`, and find the rest behind it. */
+typedef struct ndr_program_params {
+  ndr_params base;
+  double parameters[NDR_PARAM_NUMBERS];
+  ndr_param_operand operands[NDR_PARAM_OPERANDS];
+  ndr_param_place places[NDR_PARAM_PLACES];
+} ndr_program_params;
+
 /* Joins or finishes arrays of states. Element k of the walk over `axes` is at the sum of index * from in `from`, and of
  * index * to in `to`; words of a state are from_pitch and to_pitch apart. */
 typedef struct ndr_states_params {
@@ -224,5 +248,12 @@ typedef struct ndr_states_params {
     long long size, from, to;
   } axes[NDR_PARAM_AXES];
 } ndr_states_params;
+
+/* The same of a program's states, which a kernel of its own finishes. */
+typedef struct ndr_program_states_params {
+  ndr_states_params base;
+  long long length; /* elements that were reduced into each output */
+  double parameters[NDR_PARAM_NUMBERS];
+} ndr_program_states_params;
 
 #endif

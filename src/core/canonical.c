@@ -113,5 +113,6 @@ ndr_status ndr_canonical_make(ndr_canonical *problem, const ndr_request *request
 }
 
 ndr_state ndr_canonical_state(const ndr_canonical *problem, int i) {
-  return (ndr_state){problem->ops[i], problem->dtype, problem->skip_nan, problem->ddof};
+  return (ndr_state){
+      .op = problem->ops[i], .dtype = problem->dtype, .skip_nan = problem->skip_nan, .ddof = problem->ddof};
 }

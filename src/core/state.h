@@ -23,7 +23,7 @@
 
 #include "core/program.h"
 
-#define NDR_MAX_WORDS 4
+#define NDR_MAX_WORDS 5 /* var of complex numbers with reliability weights */
 /* Of a program: those of all its parts. */
 #define NDR_MAX_PROGRAM_WORDS (NDR_MOST_PARTS * NDR_MAX_WORDS)
 

@@ -158,6 +158,32 @@ typedef struct ndr_param_tile_vectors {
   int item_vectors; /* vectors of an item */
 } ndr_param_tile_vectors;
 
+/* operands_runs: a run is a stretch of the first reduced axis, and is cut into pieces. Units are pieces. */
+typedef struct ndr_param_operand_runs {
+  ndr_param_threads team;  /* threads that share an output */
+  ndr_param_threads lanes; /* threads of a team that share a piece */
+  long long piece;         /* elements of a piece; the last one of a run may have fewer */
+  ndr_param_axis pieces;   /* its size is the number of pieces of a run; the strides are not used */
+} ndr_param_operand_runs;
+
+/* operands_short: units are whole runs. operands_rows, which has no splits: an output has one run. */
+typedef struct ndr_param_operand_short {
+  ndr_param_threads team;  /* threads that share an output */
+  ndr_param_threads lanes; /* threads of a team that share a run */
+} ndr_param_operand_short;
+
+/* How a kernel of several arrays reads array k, in bits NDR_WAY_BITS * k and following of its template argument WAYS.
+ */
+#define NDR_WAY_BITS 4
+#define NDR_WAY_ELEMENTS 0 /* element by element, with any stride along the fastest axis */
+#define NDR_WAY_VECTOR 1   /* neighbouring elements with one load: the stride is 1 and the loads are aligned */
+#define NDR_WAY_SAME 2     /* one element for all neighbours: the stride is 0 */
+#define NDR_WAY_SHIFTED 3  /* neighbouring elements that begin anywhere, with two aligned loads */
+#define NDR_WAY_FIXED 4    /* a bit: the stride along the walked axis is 0 */
+#define NDR_WAY_AGAIN                                                                                                  \
+  8 /* a bit: other threads read the elements, too, so that they belong into the first-level cache */
+#define NDR_WAY_OF(ways, k) ((ways) >> NDR_WAY_BITS * (k) & ((1 << NDR_WAY_BITS) - 1))
+
 /* ---- the argument of every kernel that reduces ---- */
 
 /* Outputs are cut into tiles, and the units of a tile into splits. An item is one split of one tile: item i is split
@@ -207,6 +233,8 @@ typedef struct ndr_params {
     ndr_param_tile_staged tile_staged;
     ndr_param_tile_runs tile_runs;
     ndr_param_tile_vectors tile_vectors;
+    ndr_param_operand_runs operand_runs;
+    ndr_param_operand_short operand_short;
   };
   ndr_param_axis axes[NDR_PARAM_AXES]; /* kept, then reduced, innermost first */
 } ndr_params;

@@ -14,6 +14,7 @@
 #define NDR_PROGRAM_CUH
 
 #include "fused.cuh"
+#include "states.cuh"
 
 /* Kernels hand on ndr_params, which begin what a program's kernel takes. */
 NDR_DEVICE const double *parameters_of(const ndr_params &p) {
@@ -577,7 +578,7 @@ template <class NODES> struct program : NODES::all {
   static NDR_DEVICE void fold_vectors(Accumulator &a, const value (&x)[N], i64 index, i64 between, i64 step,
                                       const ndr_params &p) {
     typename all::template batch<N> b;
-    NODES::compute(b, x, p);
+    NODES::template compute<N>(b, x, p);
     all::template fold<N, PER>(a, b, index, between, step, p);
   }
   static NDR_DEVICE auto finish(const State &a, double ddof, i64 length, const double *parameters) {
@@ -600,5 +601,15 @@ template <ndr_kernel KERNEL, class NODES> struct compiled_residency<KERNEL, prog
     return bound < most ? bound : most;
   }
 };
+
+/* Finishes an array of a program's states. */
+template <class NODES> NDR_DEVICE void finish_states(const ndr_program_states_params &q) {
+  i64 stride = machine::blocks() * machine::threads();
+  for (i64 k = machine::block() * machine::threads() + machine::thread(); k < q.base.count; k += stride) {
+    state_spot at(q.base, k);
+    store_value((typename NODES::result *)q.base.to + at.to,
+                NODES::finish(load_state<typename NODES::all>(q.base, at.from), q.base.ddof, q.length, q.parameters));
+  }
+}
 
 #endif

@@ -4,13 +4,14 @@
 
 #include "core/text.h"
 #include "cuda/nodes.h"
+#include "gpuplan/operators.h"
 
 /* The template of each kernel that a plan may name, its file, and its name in kernels.h. */
 static const struct {
   const char *name, *file, *row;
-} templates[NDR_PLAN_KERNELS] = {
+} templates[NDR_ALL_KERNELS] = {
 #define ROW(NAME, name, family, file, ...) [NDR_KERNEL_##NAME] = {#name, #file, #NAME},
-    NDR_KERNEL_ROWS(ROW, )
+    NDR_KERNEL_ROWS(ROW, ) NDR_OPERAND_KERNEL_ROWS(ROW, )
 #undef ROW
 };
 
@@ -21,37 +22,6 @@ static const char *storage(ndr_dtype dtype) {
 
 static const char *truth(bool value) {
   return value ? "true" : "false";
-}
-
-/* ---- which operators are programs ---- */
-
-/* The part whose result is the program's, unchanged; -1: there is none. A total that is only converted to wider types
- * rounds to the result as the part's own result does. */
-static int result_part(const ndr_program *program) {
-  int node = program->result;
-  ndr_class class = ndr_dtype_class(program->result_dtype);
-  if (node < 0) return 0;
-  for (; program->nodes[node].kind == NDR_NODE_CONVERT; node = program->nodes[node].a) {
-    ndr_dtype dtype = program->nodes[node].dtype;
-    if (ndr_dtype_class(dtype) != class || ndr_dtype_bytes(dtype) < ndr_dtype_bytes(program->result_dtype)) return -1;
-  }
-  return program->nodes[node].kind == NDR_NODE_TOTAL ? program->nodes[node].a : -1;
-}
-
-/* Whether the program is a built-in operator over the array's elements. */
-static bool is_plain(const ndr_program *program, bool skip_nan, ndr_op *op) {
-  const ndr_part *part = &program->parts[0];
-  const ndr_node *value = &program->nodes[part->value];
-  *op = part->op;
-  return program->part_count == 1 && part->live < 0 && part->weight < 0 && value->kind == NDR_NODE_ARRAY &&
-         value->a == 0 && (part->skip_nan == skip_nan || !ndr_dtype_is_float(value->dtype)) &&
-         value->dtype == program->arrays[0] && result_part(program) == 0 &&
-         program->result_dtype == ndr_op_result(part->op, value->dtype);
-}
-
-bool ndr_cuda_is_builtin(const ndr_canonical *problem, int i, ndr_op *op) {
-  *op = problem->ops[i];
-  return !problem->programs[i] || is_plain(problem->programs[i], problem->skip_nan, op);
 }
 
 bool ndr_cuda_reads_more(const ndr_canonical *problem) {
@@ -264,7 +234,7 @@ static void write_programs(ndr_cuda_text *out, const ndr_cuda_operators *operato
     ndr_program wrapped;
     ndr_op op;
     const ndr_program *program = problem->programs[number];
-    bool builtin = ndr_cuda_is_builtin(problem, number, &op);
+    bool builtin = ndr_launch_builtin(problem, number, &op);
     size_t length = 0, value_length = 0;
     ndr_text_append(prefix, sizeof prefix, &length, "own%d", i);
     ndr_text_append(value, sizeof value, &value_length, several ? "own_value" : "traits<%s, %s>::value",
@@ -282,7 +252,7 @@ static void write_programs(ndr_cuda_text *out, const ndr_cuda_operators *operato
 static void write_operator(ndr_cuda_text *out, const ndr_cuda_operators *operators, int i) {
   const ndr_canonical *problem = operators->problem;
   ndr_op op;
-  if (ndr_cuda_is_builtin(problem, operators->first + i, &op) && !ndr_cuda_reads_more(problem))
+  if (ndr_launch_builtin(problem, operators->first + i, &op) && !ndr_cuda_reads_more(problem))
     write_op(out, op, problem->dtype, problem->accumulate_f64, problem->skip_nan);
   else
     ndr_cuda_write(out, "program<own%d>", i);
@@ -293,15 +263,31 @@ static bool has_program(const ndr_cuda_operators *operators) {
   bool has = ndr_cuda_reads_more(operators->problem);
   ndr_op op;
   for (int i = 0; i < operators->count; i++)
-    has = has || !ndr_cuda_is_builtin(operators->problem, operators->first + i, &op);
+    has = has || !ndr_launch_builtin(operators->problem, operators->first + i, &op);
   return has;
 }
 
-size_t ndr_cuda_generate(const ndr_cuda_operators *operators, ndr_kernel kind, char *text, size_t capacity) {
+/* The kernel itself, and the bound on its registers. */
+static void write_kernel(ndr_cuda_text *out, const ndr_cuda_operators *operators, const ndr_cuda_template *kernel) {
+  const char *name = templates[kernel->kind].name, *row = templates[kernel->kind].row;
+  char arguments[96] = "operators";
+  size_t length = strlen(arguments);
+  bool several = ndr_cuda_reads_more(operators->problem), takes_program = ndr_cuda_takes_program(operators);
+  if (several)
+    ndr_text_append(arguments, sizeof arguments, &length, ", own_arrays, %d, %d, 0x%xu", kernel->elements,
+                    kernel->steps, kernel->ways);
+  ndr_cuda_write(out, "NDR_KERNEL NDR_BOUNDS(NDR_BLOCK, (%s_residency<NDR_KERNEL_%s, %s>::blocks(NDR_BLOCKS_%s)))\n",
+                 several ? "operand" : "compiled", row, arguments, row);
+  ndr_cuda_write(out, "ndr_%s(const __grid_constant__ %s p) {\n  %s<%s>(%s);\n}\n",
+                 takes_program ? "program" : "compiled", takes_program ? "ndr_program_params" : "ndr_params", name,
+                 arguments, takes_program && !several ? "p.base" : "p");
+}
+
+size_t ndr_cuda_generate(const ndr_cuda_operators *operators, const ndr_cuda_template *kernel, char *text,
+                         size_t capacity) {
   ndr_cuda_text out = {text, capacity, 0};
-  bool takes_program = ndr_cuda_takes_program(operators);
   int count = operators->count;
-  ndr_cuda_write(&out, "#include \"%s.cuh\"\n#include \"%s.cuh\"\n", templates[kind].file,
+  ndr_cuda_write(&out, "#include \"%s.cuh\"\n#include \"%s.cuh\"\n", templates[kernel->kind].file,
                  has_program(operators) ? "program" : "fused");
   write_programs(&out, operators);
   ndr_cuda_write(&out, "typedef ");
@@ -312,21 +298,15 @@ size_t ndr_cuda_generate(const ndr_cuda_operators *operators, ndr_kernel kind, c
   }
   write_operator(&out, operators, count - 1);
   for (int i = 0; i + 1 < count; i++) ndr_cuda_write(&out, ">");
-  ndr_cuda_write(&out,
-                 " operators;\n"
-                 "NDR_KERNEL NDR_BOUNDS(NDR_BLOCK, "
-                 "(compiled_residency<NDR_KERNEL_%s, operators>::blocks(NDR_BLOCKS_%s)))\n",
-                 templates[kind].row, templates[kind].row);
-  ndr_cuda_write(&out, "ndr_%s(const __grid_constant__ %s p) {\n  %s<operators>(%s);\n}\n",
-                 takes_program ? "program" : "compiled", takes_program ? "ndr_program_params" : "ndr_params",
-                 templates[kind].name, takes_program ? "p.base" : "p");
+  ndr_cuda_write(&out, " operators;\n");
+  write_kernel(&out, operators, kernel);
   return out.length;
 }
 
-size_t ndr_cuda_generate_finish(const ndr_program *program, bool accumulate_f64, char *text, size_t capacity) {
+size_t ndr_cuda_generate_finish(const ndr_program *program, char *text, size_t capacity) {
   ndr_cuda_text out = {text, capacity, 0};
-  settings how = {"own", accumulate_f64, {false, 0}};
-  ndr_cuda_write(&out, "#include \"states.cuh\"\n#include \"program.cuh\"\nstruct own {\n");
+  settings how = {"own", false, {false, 0}};
+  ndr_cuda_write(&out, "#include \"program.cuh\"\nstruct own {\n");
   write_parts(&out, program, &how);
   write_finish(&out, program, &how);
   ndr_cuda_write(&out, "};\n"

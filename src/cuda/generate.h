@@ -12,9 +12,6 @@ typedef struct ndr_cuda_operators {
   int first, count;
 } ndr_cuda_operators;
 
-/* Whether the problem's operator i is a built-in one, or a program that is no more than that; *op is then that. */
-bool ndr_cuda_is_builtin(const ndr_canonical *problem, int i, ndr_op *op);
-
 /* Whether kernels of the problem read other arrays, or indices of places, beside the problem's array. */
 bool ndr_cuda_reads_more(const ndr_canonical *problem);
 
@@ -22,12 +19,20 @@ bool ndr_cuda_reads_more(const ndr_canonical *problem);
  * and is called ndr_compiled. */
 bool ndr_cuda_takes_program(const ndr_cuda_operators *operators);
 
-/* Writes the text of the kernel `kind` of these operators; at most capacity bytes with the final 0. Returns the length
- * of the whole text, as snprintf does. */
-size_t ndr_cuda_generate(const ndr_cuda_operators *operators, ndr_kernel kind, char *text, size_t capacity);
+/* A kernel, and how one of several arrays reads them: its template arguments (kernels/operands.cuh). */
+typedef struct ndr_cuda_template {
+  ndr_kernel kind;
+  int elements, steps;
+  unsigned ways;
+} ndr_cuda_template;
 
-/* The same of the kernel ndr_program_states, which finishes states of a program that takes ndr_program_states_params.
- */
-size_t ndr_cuda_generate_finish(const ndr_program *program, bool accumulate_f64, char *text, size_t capacity);
+/* Writes the text of a kernel of these operators; at most capacity bytes with the final 0. Returns the length
+ * of the whole text, as snprintf does. */
+size_t ndr_cuda_generate(const ndr_cuda_operators *operators, const ndr_cuda_template *kernel, char *text,
+                         size_t capacity);
+
+/* The same of the kernel ndr_program_states, which finishes states of a program; it takes ndr_program_states_params.
+ * States do not depend on how they were accumulated. */
+size_t ndr_cuda_generate_finish(const ndr_program *program, char *text, size_t capacity);
 
 #endif

@@ -72,19 +72,40 @@ template <class R> struct number<complex<R>> {
     return {part::product(a.re, b.re) - part::product(a.im, b.im),
             part::product(a.re, b.im) + part::product(a.im, b.re)};
   }
+  /* Smith's way (1962), which divides by neither square, in f64. */
   static NDR_DEVICE V quotient(V a, V b) {
-    R size = part::product(b.re, b.re) + part::product(b.im, b.im);
-    return {(part::product(a.re, b.re) + part::product(a.im, b.im)) / size,
-            (part::product(a.im, b.re) - part::product(a.re, b.im)) / size};
+    c128 x = value_of<c128>(a), y = value_of<c128>(b), q;
+    if (y.re == 0 && y.im == 0) {
+      q = {x.re / fabs(y.re), x.im / fabs(y.re)};
+    } else if (fabs(y.re) >= fabs(y.im)) {
+      double ratio = y.im / y.re, divisor = y.re + y.im * ratio;
+      q = {(x.re + x.im * ratio) / divisor, (x.im - x.re * ratio) / divisor};
+    } else {
+      double ratio = y.re / y.im, divisor = y.im + y.re * ratio;
+      q = {(x.re * ratio + x.im) / divisor, (x.im * ratio - x.re) / divisor};
+    }
+    return value_of<V>(q);
   }
   static NDR_DEVICE V negative(V a) { return {-a.re, -a.im}; }
   static NDR_DEVICE R size(V a) { return magnitude<R>(a); }
 };
 
-/* Conversions, as C's. */
+/* Conversions, as C's. Floats beyond the limits of 64 bits give these limits, and NaN gives 0. */
+NDR_DEVICE i64 integer_of(double x, i64) {
+  return x != x ? 0 : x >= 0x1p63 ? limits<i64>::most() : x < -0x1p63 ? limits<i64>::least() : (i64)x;
+}
+NDR_DEVICE u64 integer_of(double x, u64) {
+  return !(x > 0) ? 0 : x >= 0x1p64 ? limits<u64>::most() : (u64)x;
+}
 template <class TO> struct conversion {
-  template <class V> static NDR_DEVICE TO of(V x) { return (TO)x; }
-  template <class R> static NDR_DEVICE TO of(complex<R> x) { return (TO)x.re; }
+  typedef typename choose<(TO)-1 < (TO)0, i64, u64>::type integer;
+  template <class V> static NDR_DEVICE TO of(V x) {
+    if constexpr (is_float<V>::yes && !is_float<TO>::yes)
+      return (TO)integer_of((double)x, (integer)0);
+    else
+      return (TO)x;
+  }
+  template <class R> static NDR_DEVICE TO of(complex<R> x) { return of(x.re); }
 };
 template <> struct conversion<bool> {
   template <class V> static NDR_DEVICE bool of(V x) { return is_nonzero(x); }
@@ -121,6 +142,33 @@ template <class R> NDR_DEVICE bool equal(complex<R> a, complex<R> b) {
 
 /* ---- parts ---- */
 
+/* min and max of integers: an accumulator that saw nothing becomes the state that saw nothing, which is beyond the
+ * dtype's limits. The result is then the limit. */
+template <class T, class V, class STATE, int SIGN, bool SKIP> struct limited {
+  typedef extreme<SIGN, SKIP> rule;
+  static NDR_DEVICE STATE widen(V a) {
+    return a == rule::template identity<V>() ? rule::template identity<STATE>() : (STATE)widened(a);
+  }
+  static NDR_DEVICE STATE finish(STATE a) {
+    if constexpr (is_float<STATE>::yes) {
+      return a;
+    } else {
+      const bool is_signed = same<STATE, i64>::yes;
+      const int bits = same<T, boolean>::yes ? 1 : 8 * (int)sizeof(T);
+      const STATE most = (STATE)(~0ull >> (64 - bits + is_signed)), least = is_signed ? -most - 1 : 0;
+      return a > most ? most : a < least ? least : a;
+    }
+  }
+};
+template <class Op> struct ends {
+  static NDR_DEVICE typename Op::State widen(const typename Op::Accumulator &a) { return Op::widen(a); }
+  static NDR_DEVICE auto finish(const typename Op::State &a, double ddof) { return Op::finish(a, ddof); }
+};
+template <class T, bool W, bool S, class V, class STATE, class RESULT, int SIGN>
+struct ends<simple<T, W, S, V, V, STATE, RESULT, keep, extreme<SIGN, S>, plain>> : limited<T, V, STATE, SIGN, S> {
+  static NDR_DEVICE STATE finish(const STATE &a, double) { return limited<T, V, STATE, SIGN, S>::finish(a); }
+};
+
 /* A part of which every place counts. */
 template <class Op> struct part {
   typedef typename Op::Accumulator Accumulator;
@@ -145,7 +193,7 @@ template <class Op> struct part {
   static NDR_DEVICE State widen(const Accumulator &a) { return Op::widen(a); }
   static NDR_DEVICE void save(const State &a, ndr_word *w) { Op::save(a, w); }
   static NDR_DEVICE State load(const ndr_word *w) { return Op::load(w); }
-  static NDR_DEVICE auto finish(const State &a, double ddof) { return Op::finish(a, ddof); }
+  static NDR_DEVICE auto finish(const State &a, double ddof) { return ends<Op>::finish(a, ddof); }
 };
 
 /* A part that leaves places out. An output may then have no place that counts. */
@@ -155,32 +203,6 @@ template <class Op> struct masked : part<Op> {
     bool live[N];
   };
 };
-
-/* min and max of integers: an accumulator that saw nothing becomes the state that saw nothing, which the dtype's limit
- * stands for in the result. */
-template <class T, class V, class STATE, int SIGN, bool SKIP> struct limited {
-  typedef extreme<SIGN, SKIP> rule;
-  static NDR_DEVICE STATE widen(V a) {
-    return a == rule::template identity<V>() ? rule::template identity<STATE>() : (STATE)widened(a);
-  }
-  static NDR_DEVICE STATE finish(STATE a) {
-    if constexpr (is_float<STATE>::yes) {
-      return a;
-    } else {
-      const int bits = same<T, boolean>::yes ? 1 : 8 * (int)sizeof(T);
-      const bool is_signed = same<STATE, i64>::yes;
-      STATE most = (STATE)(~0ull >> (64 - bits + is_signed)), least = is_signed ? -most - 1 : 0;
-      return a > most ? most : a < least ? least : a;
-    }
-  }
-};
-template <class Op, class JOIN> struct ends {
-  static NDR_DEVICE typename Op::State widen(const typename Op::Accumulator &a) { return Op::widen(a); }
-  static NDR_DEVICE auto finish(const typename Op::State &a) { return Op::finish(a, 0); }
-};
-template <class Op, int SIGN, bool SKIP>
-struct ends<Op, extreme<SIGN, SKIP>>
-    : limited<typename Op::element, typename Op::Accumulator, typename Op::State, SIGN, SKIP> {};
 
 template <class T, bool W, bool S, class BATCH, class ACCUMULATOR, class STATE, class RESULT, class MAP, class JOIN,
           class END>
@@ -444,7 +466,7 @@ template <class T, bool SKIP, bool SQUARED, bool COUNTED> struct weighted_sum : 
   }
   static NDR_DEVICE sum_type finish(const State &a, double) {
     if constexpr (COUNTED)
-      return op_mean<f64, false, false>::divided(a.sum, a.weight);
+      return op_mean<f64, false, false>::divided(a.sum, a.weight == 0 ? NDR_NAN : a.weight);
     else
       return SQUARED ? root_of(a) : a;
   }
@@ -495,9 +517,19 @@ template <class T, bool SKIP, bool ROOT, bool RELIABLE> struct weighted_var : we
     }
     join(a, b);
   }
+  /* Weights may add up to 0 though elements were seen: one that is NaN or infinite then counts, by its distance. */
   static NDR_DEVICE void join(Accumulator &a, const Accumulator &b) {
     if constexpr (RELIABLE) a.squares += b.squares;
-    join_moments((moments<point, double> &)a, (const moments<point, double> &)b);
+    if (b.n == 0 && b.m2 == 0) return;
+    if (a.n == 0) {
+      a.n = b.n, a.mean = b.mean, a.m2 += b.m2;
+      return;
+    }
+    double total = a.n + b.n, share = b.n / total;
+    point delta = b.mean - a.mean;
+    a.mean = a.mean + scale(delta, share);
+    a.m2 += b.m2 + square<double>(delta) * (a.n * share);
+    a.n = total;
   }
   NDR_CALLED State joined(State a, State b) {
     join(a, b);

@@ -1,6 +1,7 @@
 /* Planner's half of kernels/thread.cuh: the fastest axis is kept; neighbouring threads own neighbouring outputs. */
 #include <stdlib.h>
 
+#include "gpuplan/operators.h"
 #include "gpuplan/phased.h"
 #include "gpuplan/rows.h"
 
@@ -19,6 +20,7 @@ _Static_assert(NDR_THREADS *NDR_LOADS_THREAD_ELEMENTS *LINE_BATCHES <= NDR_NARRO
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)text;
   if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;
+  if (ndr_launch_has_program(problem) && !device->compiles) return NDR_NO_COMPILER;
   if (ndr_dtype_bytes(problem->dtype) <= 2 &&
       (problem->length + NDR_MOST_SPLITS - 1) / NDR_MOST_SPLITS > NDR_NARROW_ROWS)
     return "splits of 8- and 16-bit elements cannot hold that many rows";
@@ -83,7 +85,7 @@ static bool rows_are_few(const ndr_canonical *problem, const ndr_device *device,
  * apart, outputs have few elements, a team still reads a line of a row, and teams together write sectors. */
 static bool turns_results(const ndr_canonical *problem) {
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
-  int64_t result = (int64_t)ndr_dtype_bytes(ndr_op_result(problem->ops[0], problem->dtype));
+  int64_t result = ndr_launch_result_bytes(problem);
   if (problem->kept_count < 2 || problem->length * bytes > TURNED_BYTES) return false;
   const ndr_axis *column = &problem->kept[0], *next = &problem->kept[1];
   if (llabs(next->result[0]) >= llabs(column->result[0])) return false;

@@ -92,6 +92,14 @@ template <int LATER> NDR_DEVICE void await_copies() {}
 template <class T> NDR_DEVICE T load_element(const T *address) {
   return *address;
 }
+template <int BYTES, bool KEEP>
+NDR_DEVICE void load_bytes(unsigned *word, const void *address, const char *file = __builtin_FILE(),
+                           int line = __builtin_LINE()) {
+  if ((uintptr_t)address % BYTES != 0)
+    simt_fail(file, line, "bytes are loaded from an address that is not a multiple of their number");
+  word[0] = 0;
+  memcpy(word, address, BYTES);
+}
 
 NDR_DEVICE void set_slot(ndr_posted *slot, const ndr_posted &to, const char *file = __builtin_FILE(),
                          int line = __builtin_LINE()) {
@@ -182,6 +190,9 @@ NDR_DEVICE float truncate_to_float(double value) {
   return fabs((double)nearest) > fabs(value) ? nextafterf(nearest, 0) : nearest;
 }
 /* Kernels are compiled without contraction. */
+NDR_DEVICE float rounded_product(float a, float b) {
+  return a * b;
+}
 NDR_DEVICE double rounded_product(double a, double b) {
   return a * b;
 }

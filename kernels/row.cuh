@@ -1,0 +1,329 @@
+/* Chunks of several arrays: where they lie, how they are loaded, and how they are folded. See operands.cuh. */
+#ifndef NDR_ROW_CUH
+#define NDR_ROW_CUH
+
+#include "walk.cuh"
+
+/* The storage types of a problem's arrays, in their order. */
+template <class... T> struct array_list {
+  static const int count = sizeof...(T);
+  static NDR_DEVICE constexpr int bytes(int k) {
+    const int sizes[] = {(int)sizeof(T)...};
+    return sizes[k];
+  }
+};
+
+template <class... T> struct voided { typedef void type; };
+template <class Op, class = void> struct places_of { static const int count = 0; };
+template <class Op> struct places_of<Op, typename voided<decltype(Op::places)>::type> {
+  static const int count = Op::places;
+};
+
+NDR_DEVICE const void *array_data(const ndr_program_params &q, int k) {
+  return k == 0 ? q.base.data : q.operands[k > 0 ? k - 1 : 0].data;
+}
+NDR_DEVICE i64 array_stride(const ndr_program_params &q, int k, int axis) {
+  return k == 0 ? q.base.axes[axis].stride : q.operands[k > 0 ? k - 1 : 0].stride[axis];
+}
+
+/* A place of the walk: where its element of each array lies, its place indices, its flattened index and result. */
+template <class Arrays, int PLACES> struct array_spot {
+  const char *at[Arrays::count];
+  i64 place[PLACES ? PLACES : 1];
+  i64 index, result;
+  static NDR_DEVICE array_spot start(const ndr_program_params &q) {
+    array_spot s;
+#pragma unroll
+    for (int k = 0; k < Arrays::count; k++) s.at[k] = (const char *)array_data(q, k);
+#pragma unroll
+    for (int k = 0; k < PLACES; k++) s.place[k] = q.places[k].start;
+    s.index = q.base.index_origin;
+    s.result = 0;
+    return s;
+  }
+  template <bool KEPT> NDR_DEVICE void step(const ndr_program_params &q, int axis, i64 n) {
+#pragma unroll
+    for (int k = 0; k < Arrays::count; k++) at[k] += n * array_stride(q, k, axis) * Arrays::bytes(k);
+#pragma unroll
+    for (int k = 0; k < PLACES; k++) place[k] += n * q.places[k].step[axis];
+    if (KEPT)
+      result += n * q.base.axes[axis].result_stride;
+    else
+      index += n * q.base.axes[axis].index_step;
+  }
+  /* Steps to number n of a walk over `count` axes from number `first` on, innermost first. */
+  template <bool KEPT> NDR_DEVICE void walk(const ndr_program_params &q, int first, int count, i64 n) {
+    if (count == 1) step<KEPT>(q, first, n);
+    if (count <= 1) return;
+#pragma unroll 1
+    for (int a = first; a < first + count; a++) {
+      quotient d = {0, n};
+      if (a + 1 < first + count) d = divide(q.base, q.base.axes[a], n);
+      step<KEPT>(q, a, d.rest);
+      n = d.whole;
+    }
+  }
+};
+
+/* ---- loads ---- */
+
+/* COUNT elements side by side. */
+template <class T, int COUNT> struct chunk {
+  static const int bytes = COUNT * (int)sizeof(T);
+  union {
+    T element[COUNT];
+    u32 word[(bytes + 3) / 4];
+  };
+  NDR_DEVICE chunk() {}
+};
+
+/* The part of an element that its address is a multiple of. */
+template <class T> struct part_of { static const int bytes = sizeof(T); };
+template <class R> struct part_of<complex<R>> { static const int bytes = sizeof(R); };
+
+template <class T, bool AGAIN> NDR_DEVICE void load_one(chunk<T, 1> &to, const char *at) {
+  const int bytes = part_of<T>::bytes;
+#pragma unroll
+  for (int b = 0; b < (int)sizeof(T); b += bytes) machine::load_bytes<bytes, AGAIN>(to.word + b / 4, at + b);
+}
+
+/* What a thread holds of V neighbours of an array; `along` is the bytes from one to the next. */
+template <class T, int V, int WAY, int KIND = WAY & 3> struct held;
+template <class T, int V, int WAY> struct held<T, V, WAY, NDR_WAY_ELEMENTS> {
+  chunk<T, 1> each[V];
+  NDR_DEVICE void load(const char *at, i64 along) {
+#pragma unroll
+    for (int i = 0; i < V; i++) load_one<T, (V > 1 || WAY & NDR_WAY_AGAIN)>(each[i], at + i * along);
+  }
+  NDR_DEVICE const T &of(int i) const {
+    return each[i].element[0];
+  }
+};
+template <class T, int V, int WAY> struct held<T, V, WAY, NDR_WAY_VECTOR> {
+  chunk<T, V> all;
+  NDR_DEVICE void load(const char *at, i64) {
+    const int bytes = chunk<T, V>::bytes, unit = bytes < 16 ? bytes : 16;
+#pragma unroll
+    for (int b = 0; b < bytes; b += unit)
+      machine::load_bytes<unit, (WAY & NDR_WAY_AGAIN) != 0>(all.word + b / 4, at + b);
+  }
+  NDR_DEVICE const T &of(int i) const {
+    return all.element[i];
+  }
+};
+template <class T, int V, int WAY> struct held<T, V, WAY, NDR_WAY_SAME> {
+  chunk<T, 1> one;
+  NDR_DEVICE void load(const char *at, i64) { load_one<T, true>(one, at); }
+  NDR_DEVICE const T &of(int) const { return one.element[0]; }
+};
+struct held_nothing {
+  NDR_DEVICE void load(const char *, i64) {}
+};
+
+/* A chunk of each array of a list that is fixed along the walked axis, or of each that is not. K counts arrays. */
+template <class Arrays, class List, int V, u32 WAYS, bool FIXED, int K> struct row {
+  template <class Spot> NDR_DEVICE void load(const ndr_program_params &, int, const Spot &) {}
+  template <class Spot> NDR_DEVICE void load_beyond(const ndr_program_params &, int, const Spot &, int, i64) {}
+  template <class Value> NDR_DEVICE void set(Value &, int) const {}
+};
+template <class Arrays, class T, class... Rest, int V, u32 WAYS, bool FIXED, int K>
+struct row<Arrays, array_list<T, Rest...>, V, WAYS, FIXED, K> {
+  static const int way = NDR_WAY_OF(WAYS, K);
+  static const bool here = FIXED == ((way & NDR_WAY_FIXED) != 0);
+  typename choose<here, held<T, V, way>, held_nothing>::type own;
+  row<Arrays, array_list<Rest...>, V, WAYS, FIXED, K + 1> rest;
+
+  /* Loads the chunk along `axis` at a place. */
+  template <class Spot> NDR_DEVICE void load(const ndr_program_params &q, int axis, const Spot &s) {
+    own.load(s.at[K], array_stride(q, K, axis) * (int)sizeof(T));
+    rest.load(q, axis, s);
+  }
+  /* Loads the chunk along `axis` that begins n elements behind a place along the axis `other`. */
+  template <class Spot>
+  NDR_DEVICE void load_beyond(const ndr_program_params &q, int axis, const Spot &s, int other, i64 n) {
+    if constexpr (here)
+      own.load(s.at[K] + n * array_stride(q, K, other) * (int)sizeof(T), array_stride(q, K, axis) * (int)sizeof(T));
+    rest.load_beyond(q, axis, s, other, n);
+  }
+  /* The same where both axes are one: strides of what a load reads as a whole are known. */
+  template <class Spot> NDR_DEVICE void load_behind(const ndr_program_params &q, int axis, const Spot &s, i64 n) {
+    load_beyond(q, axis, s, axis, n);
+  }
+  /* Hands element i of each array to a value. */
+  template <class Value> NDR_DEVICE void set(Value &x, int i) const {
+    if constexpr (here) x.template set<K>(own.of(i));
+    rest.set(x, i);
+  }
+};
+
+/* ---- an operator, its arrays, and how they are read ---- */
+
+template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
+  typedef typename Op::Accumulator Accumulator;
+  typedef typename Op::value value;
+  static const int elements = ELEMENTS, V = ELEMENTS, arrays = Arrays::count, places = places_of<Op>::count;
+  typedef array_spot<Arrays, places> spot;
+  typedef row<Arrays, Arrays, V, WAYS, false, 0> loose_row;
+  typedef row<Arrays, Arrays, V, WAYS, true, 0> fixed_row;
+
+  /* ---- how many loads a thread has in flight ---- */
+
+  enum { FLIGHT_BYTES = 64, FLIGHT_REGISTERS = 32, MOST = 16, ACCUMULATOR_BYTES = 64 };
+
+  /* Chunks that are FLIGHT_BYTES of all arrays or more, unless they take too many registers. */
+  static NDR_DEVICE constexpr int batch() {
+    int bytes = 0, registers = 0, chunks = 1;
+    for (int k = 0; k < arrays; k++) {
+      int way = NDR_WAY_OF(WAYS, k), size = Arrays::bytes(k), count = (way & 3) == NDR_WAY_SAME ? 1 : V;
+      if (way & NDR_WAY_FIXED) continue;
+      bytes += count * size;
+      registers += (way & 3) == NDR_WAY_VECTOR ? (count * size + 3) / 4 : count * ((size + 3) / 4);
+    }
+    if (bytes == 0) return 4;
+    while (chunks < MOST && chunks * bytes < FLIGHT_BYTES && 2 * chunks * registers <= FLIGHT_REGISTERS) chunks *= 2;
+    return chunks;
+  }
+  static const int run_batch = batch(), column_batch = batch();
+  /* Runs, or outputs, that a thread reads at a time, STEPS chunks of each. */
+  template <int STEPS> static NDR_DEVICE constexpr int spots() { return batch() > STEPS ? batch() / STEPS : 1; }
+  template <int STEPS> static NDR_DEVICE constexpr int own_spots() {
+    const int most = ACCUMULATOR_BYTES / (int)sizeof(Accumulator);
+    return most < 1 ? 1 : spots<STEPS>() < most ? spots<STEPS>() : most >= 8 ? 8 : most >= 4 ? 4 : most >= 2 ? 2 : 1;
+  }
+
+  /* ---- boundaries ---- */
+
+  /* The first array whose neighbours come with one load, or -1. */
+  static NDR_DEVICE constexpr int decider() {
+    for (int k = 0; k < arrays; k++)
+      if ((NDR_WAY_OF(WAYS, k) & 3) == NDR_WAY_VECTOR) return k;
+    return -1;
+  }
+  /* Elements from a place to the next one at which a load of a whole chunk may begin. */
+  static NDR_DEVICE int before_boundary(const spot &s) {
+    if constexpr (V == 1 || decider() < 0)
+      return 0;
+    else
+      return (int)(-((i64)s.at[decider()] / Arrays::bytes(decider())) & (V - 1));
+  }
+
+  /* ---- folding ---- */
+
+  static NDR_DEVICE void set_places(const ndr_program_params &q, value &x, const spot &s, int axis, i64 n) {
+    set_places_from<0>(q, x, s, axis, n);
+  }
+  template <int K>
+  static NDR_DEVICE void set_places_from(const ndr_program_params &q, value &x, const spot &s, int axis, i64 n) {
+    if constexpr (K < places) {
+      x.template set_place<K>(s.place[K] + n * q.places[K].step[axis]);
+      set_places_from<K + 1>(q, x, s, axis, n);
+    }
+  }
+
+  /* Folds a chunk of one output, which begins n elements behind a place along `axis`. */
+  static NDR_DEVICE void fold_chunk(const ndr_program_params &q, Accumulator &a, const loose_row &loose,
+                                    const fixed_row &fixed, int axis, const spot &s, i64 n) {
+    value x[V];
+    i64 step = q.base.axes[axis].index_step;
+#pragma unroll
+    for (int i = 0; i < V; i++) {
+      loose.set(x[i], i);
+      fixed.set(x[i], i);
+      set_places(q, x[i], s, axis, n + i);
+    }
+    Op::template fold<V>(a, x, s.index + n * step, step, q.base);
+  }
+
+  /* Folds N chunks of one output, `apart` elements apart. Operators that know no index get up to 16 elements at once.
+   */
+  template <int N>
+  static NDR_DEVICE void fold_chunks(const ndr_program_params &q, Accumulator &a, const loose_row *loose,
+                                     const fixed_row &fixed, int axis, const spot &s, i64 apart) {
+    const int group = Op::indexed || V >= 16 ? 1 : V * N <= 16 ? N : 16 / V;
+    if constexpr (group == 1) {
+#pragma unroll
+      for (int u = 0; u < N; u++) fold_chunk(q, a, loose[u], fixed, axis, s, u * apart);
+    } else {
+#pragma unroll
+      for (int first = 0; first < N; first += group) {
+        value x[group * V];
+#pragma unroll
+        for (int u = 0; u < group; u++) {
+#pragma unroll
+          for (int i = 0; i < V; i++) {
+            loose[first + u].set(x[u * V + i], i);
+            fixed.set(x[u * V + i], i);
+            set_places(q, x[u * V + i], s, axis, (first + u) * apart + i);
+          }
+        }
+        Op::template fold<group * V>(a, x, 0, 0, q.base);
+      }
+    }
+  }
+
+  /* Loads and folds one element, n behind a place along `axis`. */
+  static NDR_DEVICE void fold_element(const ndr_program_params &q, Accumulator &a, int axis, const spot &s, i64 n) {
+    const u32 single = WAYS & 0x88888u; /* ELEMENTS, and not fixed */
+    row<Arrays, Arrays, 1, single, false, 0> one;
+    value x[1];
+    one.load_beyond(q, axis, s, axis, n);
+    one.set(x[0], 0);
+    set_places(q, x[0], s, axis, n);
+    i64 step = q.base.axes[axis].index_step;
+    Op::template fold<1>(a, x, s.index + n * step, step, q.base);
+  }
+
+  /* Folds N rows, each a chunk of V outputs, `rows` apart along the walked axis. */
+  template <int N>
+  static NDR_DEVICE void fold_columns(const ndr_program_params &q, Accumulator *a, const loose_row *loose,
+                                      const fixed_row &fixed, const spot &s, int axis, i64 rows) {
+    i64 step = rows * q.base.axes[axis].index_step;
+#pragma unroll
+    for (int c = 0; c < V; c++) {
+      value x[N];
+#pragma unroll
+      for (int u = 0; u < N; u++) {
+        loose[u].set(x[u], c);
+        fixed.set(x[u], c);
+        set_column_places<0>(q, x[u], s, axis, u * rows, c);
+      }
+      Op::template fold<N>(a[c], x, s.index, step, q.base);
+    }
+  }
+  static NDR_DEVICE void fold_row(const ndr_program_params &q, Accumulator *a, const loose_row &loose,
+                                  const fixed_row &fixed, const spot &s, int axis, i64 n) {
+    i64 step = q.base.axes[axis].index_step;
+#pragma unroll
+    for (int c = 0; c < V; c++) {
+      value x[1];
+      loose.set(x[0], c);
+      fixed.set(x[0], c);
+      set_column_places<0>(q, x[0], s, axis, n, c);
+      Op::template fold<1>(a[c], x, s.index + n * step, step, q.base);
+    }
+  }
+  /* Place indices of column c of the row n behind a place along `axis`. */
+  template <int K>
+  static NDR_DEVICE void set_column_places(const ndr_program_params &q, value &x, const spot &s, int axis, i64 n,
+                                           int c) {
+    if constexpr (K < places) {
+      x.template set_place<K>(s.place[K] + n * q.places[K].step[axis] + c * q.places[K].step[0]);
+      set_column_places<K + 1>(q, x, s, axis, n, c);
+    }
+  }
+};
+
+/* Blocks of a kernel that a multiprocessor holds: fewer where accumulators, or the elements in flight, take more
+ * registers than that leaves. */
+template <ndr_kernel KERNEL, class Op, class Arrays, int ELEMENTS, int STEPS, u32 WAYS> struct operand_residency {
+  typedef operand_kit<Op, Arrays, ELEMENTS, WAYS> Kit;
+  static constexpr int blocks(int light) {
+    const int held = KERNEL == NDR_KERNEL_OPERANDS_COLUMNS ? ELEMENTS
+                     : KERNEL == NDR_KERNEL_OPERANDS_ROWS  ? Kit::template own_spots<STEPS>()
+                                                           : 1;
+    const int bytes = held * (int)sizeof(typename Op::Accumulator) + 16 * (Arrays::count + Kit::places);
+    return bytes <= 64 ? light : bytes <= 128 ? light - 1 : 2;
+  }
+};
+
+#endif

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "gpuplan/groups.h"
+#include "gpuplan/operands.h"
 
 enum {
   MOST_BYTES = 1 << 20,  /* of a split */
@@ -40,6 +41,7 @@ static bool narrow_columns(const ndr_canonical *problem) {
 }
 
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
+  if (ndr_operands_needed(problem)) return "tiles hold elements of one array: families thread and tree read several";
   if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;
   if (problem->length == 0) return "nothing is reduced";
   if (whole_rows(problem) || ndr_runs_can(problem) || narrow_columns(problem)) return NULL;

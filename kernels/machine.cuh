@@ -206,7 +206,10 @@ NDR_DEVICE float truncate_to_float(double value) {
   return __double2float_rz(value);
 }
 
-/* A product and a sum that are each rounded: the compiler does not fuse them into one multiply-add. */
+/* Products and sums that are each rounded: the compiler does not fuse them into one multiply-add. */
+NDR_DEVICE float rounded_product(float a, float b) {
+  return __fmul_rn(a, b);
+}
 NDR_DEVICE double rounded_product(double a, double b) {
   return __dmul_rn(a, b);
 }

@@ -92,6 +92,8 @@ bool ndr_canonical_special(const ndr_canonical *problem);
 /* Whether the problem needs that on a device for which nothing can be compiled at run time. Then only tree_strided can
  * run it. */
 bool ndr_canonical_uncompiled(const ndr_canonical *problem, const ndr_device *device);
+#define NDR_NO_COMPILER                                                                                                \
+  "operators of one's own, masks, weights and initial values need run-time compilation (NVRTC), which was not found"
 #define NDR_UNCOMPILED "skip_nan and f64 accumulation need run-time compilation (NVRTC), which was not found"
 
 /* Bytes of the array that the problem reads. */

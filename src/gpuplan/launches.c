@@ -36,7 +36,10 @@ void ndr_launches_end(ndr_plan *plan) {
     l->odd = l->unaligned; /* which reads elements by their parts */
   else if (ndr_dtype_class(plan->problem.dtype) == NDR_CLASS_COMPLEX)
     ndr_launch_strided(&plan->problem, &plan->device, &l->odd);
-  for (int i = 0; i < plan->problem.op_count; i++) words += ndr_state_words(plan->problem.ops[i], plan->problem.dtype);
+  for (int i = 0; i < plan->problem.op_count; i++) {
+    ndr_state state = ndr_canonical_state(&plan->problem, i);
+    words += ndr_state_size(&state);
+  }
   plan->workspace =
       largest(partial_bytes(&l->aligned, words), partial_bytes(&l->unaligned, words), partial_bytes(&l->odd, words));
 }

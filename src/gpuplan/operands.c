@@ -19,20 +19,18 @@ enum {
   SPOTS = 8 /* outputs that a group of lanes of operands_rows reads, one after the other */
 };
 
-#define NOT_COMPILED "kernels of several arrays need run-time compilation (NVRTC), which was not found"
-
 bool ndr_operands_needed(const ndr_canonical *problem) {
   return problem->operand_count > 0 || problem->place_count > 0;
 }
 
 const char *ndr_operands_reject_columns(const ndr_canonical *problem, const ndr_device *device) {
-  if (!device->compiles) return NOT_COMPILED;
+  if (!device->compiles) return NDR_NO_COMPILER;
   return problem->kept_count == 0 ? "no axis is kept: there are no neighbouring outputs" : NULL;
 }
 
 const char *ndr_operands_reject_runs(const ndr_canonical *problem, const ndr_device *device) {
   (void)problem;
-  return device->compiles ? NULL : NOT_COMPILED;
+  return device->compiles ? NULL : NDR_NO_COMPILER;
 }
 
 /* ---- arrays ---- */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "gpuplan/operands.h"
+#include "gpuplan/operators.h"
 #include "gpuplan/phased.h"
 #include "gpuplan/rows.h"
 
@@ -21,6 +22,7 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
   (void)text;
   if (ndr_operands_needed(problem)) return ndr_operands_reject_columns(problem, device);
   if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;
+  if (ndr_launch_has_program(problem) && !device->compiles) return NDR_NO_COMPILER;
   if (ndr_dtype_bytes(problem->dtype) <= 2 &&
       (problem->length + NDR_MOST_SPLITS - 1) / NDR_MOST_SPLITS > NDR_NARROW_ROWS)
     return "splits of 8- and 16-bit elements cannot hold that many rows";
@@ -85,7 +87,7 @@ static bool rows_are_few(const ndr_canonical *problem, const ndr_device *device,
  * apart, outputs have few elements, a team still reads a line of a row, and teams together write sectors. */
 static bool turns_results(const ndr_canonical *problem) {
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
-  int64_t result = (int64_t)ndr_dtype_bytes(ndr_op_result(problem->ops[0], problem->dtype));
+  int64_t result = ndr_launch_result_bytes(problem);
   if (problem->kept_count < 2 || problem->length * bytes > TURNED_BYTES) return false;
   const ndr_axis *column = &problem->kept[0], *next = &problem->kept[1];
   if (llabs(next->result[0]) >= llabs(column->result[0])) return false;

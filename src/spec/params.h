@@ -277,4 +277,11 @@ typedef struct ndr_states_params {
   } axes[NDR_PARAM_AXES];
 } ndr_states_params;
 
+/* The same of a program's states, which a kernel of its own finishes. */
+typedef struct ndr_program_states_params {
+  ndr_states_params base;
+  long long length; /* elements that were reduced into each output */
+  double parameters[NDR_PARAM_NUMBERS];
+} ndr_program_states_params;
+
 #endif

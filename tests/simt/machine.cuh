@@ -190,6 +190,9 @@ NDR_DEVICE float truncate_to_float(double value) {
   return fabs((double)nearest) > fabs(value) ? nextafterf(nearest, 0) : nearest;
 }
 /* Kernels are compiled without contraction. */
+NDR_DEVICE float rounded_product(float a, float b) {
+  return a * b;
+}
 NDR_DEVICE double rounded_product(double a, double b) {
   return a * b;
 }

@@ -11,7 +11,7 @@ typedef enum { NONE, NUMBER, QUANTITY, PACKED, SQUARE, DIFFERENCE } kind;
 static const struct {
   const char *method;
   kind kind;
-  enum { UNWEIGHTED, WEIGHTED } weights;
+  enum { UNWEIGHTED, WEIGHTED, IN_ARRAYS, IN_FILES } weights;
   enum { UNMARKED, MARKED } nothing;
 } attributes_of[NDR_OP_COUNT] = {
 #define OP(NAME, value, name, result, empty, domain, combine, words, kernel, finalize, cost, weights, nothing, units,  \
@@ -29,7 +29,7 @@ bool ndr_cf_attributes_is_packed(ndr_op op) {
 }
 
 bool ndr_cf_attributes_has_weights(ndr_op op) {
-  return attributes_of[op].weights == WEIGHTED;
+  return attributes_of[op].weights == WEIGHTED || attributes_of[op].weights == IN_FILES;
 }
 
 bool ndr_cf_attributes_hides_missing(ndr_op op) {

@@ -11,7 +11,7 @@
  * The operator is as ops.cuh says, but it folds values that know an element of each array:
  *   value::set<K>(element)    takes over the element of array K
  *   value::set_place<K>(i64)  takes over place index K
- *   places                    how many place indices it has; may be missing, if it has none
+ *   value::places             how many place indices it has; may be missing, if it has none
  * All kernels have the template arguments <operator, array_list<types>, ELEMENTS, STEPS, WAYS>. */
 #ifndef NDR_OPERANDS_CUH
 #define NDR_OPERANDS_CUH
@@ -27,7 +27,7 @@
 template <class Kit>
 NDR_DEVICE void fold_piece(const ndr_program_params &q, typename Kit::Accumulator &a, const typename Kit::spot &spot,
                            i64 length, int lane, int lanes) {
-  const int V = Kit::elements, BATCH = Kit::run_batch;
+  const int V = Kit::elements;
   const int axis = q.base.kept_count;
   typename Kit::fixed_row fixed;
   int head = Kit::before_boundary(spot);
@@ -35,23 +35,12 @@ NDR_DEVICE void fold_piece(const ndr_program_params &q, typename Kit::Accumulato
   int chunks = (int)((length - head) / V), ends = (int)(length - (i64)chunks * V);
   fixed.load(q, axis, spot);
   typename Kit::spot at = spot;
-  at.template step<false>(q, axis, head + lane * V);
-  for (int left = chunks - lane; left > 0; left -= BATCH * lanes) {
-    typename Kit::loose_row rows[BATCH];
-    if (left > (BATCH - 1) * lanes) {
-#pragma unroll
-      for (int u = 0; u < BATCH; u++) rows[u].load_behind(q, axis, at, u * lanes * V);
-      Kit::template fold_chunks<BATCH>(q, a, rows, fixed, axis, at, lanes * V);
-    } else {
-#pragma unroll
-      for (int u = 0; u < BATCH - 1; u++)
-        if (left > u * lanes) rows[u].load_behind(q, axis, at, u * lanes * V);
-#pragma unroll
-      for (int u = 0; u < BATCH - 1; u++)
-        if (left > u * lanes) Kit::fold_chunk(q, a, rows[u], fixed, axis, at, u * lanes * V);
-    }
-    at.template step<false>(q, axis, BATCH * lanes * V);
-  }
+  at.template step<true>(q, axis, head + lane * V);
+  typename Kit::stride by = Kit::stride::template along<true, true>(q, axis, lanes * V);
+  Kit::template fold_each<Kit::batch()>(q, axis, at, by, chunks - lane, lanes,
+                                        [&](const auto &rows, const typename Kit::spot &from) {
+                                          Kit::fold_chunks(q, a, rows, fixed, axis, from, lanes * V);
+                                        });
 #pragma unroll 1
   for (int e = lane; V > 1 && e < ends; e += lanes)
     Kit::fold_element(q, a, axis, spot, e < head ? e : e + (i64)chunks * V);
@@ -77,11 +66,11 @@ NDR_DEVICE void operands_runs(const ndr_program_params &q) {
         typename Kit::spot s = output;
         i64 from = run.rest * own.piece;
         s.template walk<false>(q, p.kept_count + 1, p.reduced_count - 1, run.whole);
-        s.template step<false>(q, p.kept_count, from);
+        s.template step<true>(q, p.kept_count, from);
         fold_piece<Kit>(q, a, s, size - from < own.piece ? size - from : own.piece, lane, own.lanes.count);
       }
     }
-    finish_team<Op>(p, t, a, accumulators);
+    finish_team<Op>(p, join_team(p, own.team, machine::opaque(item)), a, accumulators);
   }
 }
 
@@ -95,15 +84,17 @@ template <class Kit, int SPOTS, int STEPS> struct short_runs {
     return (i64)(s * lanes + lane) * Kit::elements < walked_axis(q.base).size;
   }
   NDR_DEVICE void load(const ndr_program_params &q, int u, int lane, int lanes) {
-    spot[u].template step<false>(q, q.base.kept_count, lane * Kit::elements);
+    spot[u].template step<true>(q, q.base.kept_count, lane * Kit::elements);
+    typename Kit::spot at = spot[u];
+    typename Kit::stride by = Kit::stride::template along<true, false>(q, q.base.kept_count, lanes * Kit::elements);
 #pragma unroll
-    for (int s = 0; s < STEPS; s++)
-      if (holds(q, s, lane, lanes)) row[u][s].load_behind(q, q.base.kept_count, spot[u], s * lanes * Kit::elements);
+    for (int s = 0; s < STEPS; s++, at.step_arrays(by))
+      if (holds(q, s, lane, lanes)) row[u][s].load(q, q.base.kept_count, at);
   }
   NDR_DEVICE void fold(const ndr_program_params &q, typename Kit::Accumulator &a, int u, int lane, int lanes) const {
     typename Kit::fixed_row fixed;
     if (holds(q, STEPS - 1, lane, lanes)) {
-      Kit::template fold_chunks<STEPS>(q, a, row[u], fixed, q.base.kept_count, spot[u], lanes * Kit::elements);
+      Kit::fold_chunks(q, a, row[u], fixed, q.base.kept_count, spot[u], lanes * Kit::elements);
       return;
     }
 #pragma unroll
@@ -140,7 +131,7 @@ NDR_DEVICE void operands_short(const ndr_program_params &q) {
       for (int u = 0; u < SPOTS; u++)
         if (run + u * apart < end) runs.fold(q, a, u, lane, lanes.count);
     }
-    finish_team<Op>(p, t, a, accumulators);
+    finish_team<Op>(p, join_team(p, p.operand_short.team, machine::opaque(item)), a, accumulators);
   }
 }
 
@@ -197,45 +188,37 @@ template <class Kit> struct operand_team {
     if (columns > own.team_columns) columns = own.team_columns;
     at = Kit::spot::start(q);
     at.template walk<true>(q, 1, p.kept_count - 1, other);
-    at.template step<true>(q, 0, first);
+    at.step_kept(q, 0, first);
   }
 };
 
-/* Folds this thread's rows of a split: row number `row` and every rows-th after it, each a chunk from `column` on. */
+/* Folds this thread's rows of a split of a tile: row number team.row and every rows-th after it. The thread's column is
+ * located again for each run along the walked axis: kept, it would take registers that loads need. */
 template <class Kit>
-NDR_DEVICE void fold_operand_rows(const ndr_program_params &q, typename Kit::Accumulator *a,
-                                  const typename Kit::spot &column, range split, int row, int rows) {
-  const int BATCH = Kit::column_batch;
+NDR_DEVICE void fold_operand_rows(const ndr_program_params &q, typename Kit::Accumulator *a, i64 tile, range split,
+                                  const column_team &team) {
   const ndr_params &p = q.base;
   const int axis = p.kept_count;
+  const int rows = team.rows, column = team.lane * Kit::elements;
   i64 size = p.reduced_count ? walked_axis(p).size : 1;
   for (i64 first = split.begin; first < split.end;) {
     i64 run = p.reduced_count > 1 ? divide(p, walked_axis(p), first).whole : 0, from = first - run * size;
     i64 end = from + (split.end - first) < size ? from + (split.end - first) : size;
     first += end - from;
-    int left = (int)(end - from) - row;
-    if (left <= 0) continue;
-    typename Kit::spot at = column;
+    int left = (int)(end - from) - team.row;
+    operand_team<Kit> t(q, machine::opaque(tile), team.number);
+    if (left <= 0 || column >= t.columns) continue;
+    typename Kit::spot at = t.at;
+    at.step_kept(q, 0, column);
     at.template walk<false>(q, axis + 1, p.reduced_count - 1, run);
-    if (p.reduced_count) at.template step<false>(q, axis, from + row);
+    if (p.reduced_count) at.step(q, axis, from + team.row);
+    typename Kit::stride by = Kit::stride::template along<false, true>(q, axis, rows);
     typename Kit::fixed_row fixed;
     fixed.load(q, 0, at);
-    for (; left > 0; left -= BATCH * rows) {
-      typename Kit::loose_row loaded[BATCH];
-      if (left > (BATCH - 1) * rows) {
-#pragma unroll
-        for (int u = 0; u < BATCH; u++) loaded[u].load_beyond(q, 0, at, axis, u * rows);
-        Kit::template fold_columns<BATCH>(q, a, loaded, fixed, at, axis, rows);
-      } else {
-#pragma unroll
-        for (int u = 0; u < BATCH - 1; u++)
-          if (left > u * rows) loaded[u].load_beyond(q, 0, at, axis, u * rows);
-#pragma unroll
-        for (int u = 0; u < BATCH - 1; u++)
-          if (left > u * rows) Kit::fold_row(q, a, loaded[u], fixed, at, axis, u * rows);
-      }
-      if (p.reduced_count) at.template step<false>(q, axis, BATCH * rows);
-    }
+    Kit::template fold_each<Kit::batch()>(q, 0, at, by, left, rows,
+                                          [&](const auto &loaded, const typename Kit::spot &from_row) {
+                                            Kit::fold_columns(q, a, loaded, fixed, from_row, axis, rows);
+                                          });
   }
 }
 
@@ -279,12 +262,7 @@ NDR_DEVICE void operands_columns(const ndr_program_params &q) {
 #pragma unroll
     for (int c = 0; c < V; c++) a[c] = Op::identity();
     tile_split whose = split_of(p, item);
-    int first = team.lane * V;
-    operand_team<Kit> t(q, whose.tile, team.number);
-    if (first < t.columns) {
-      t.at.template step<true>(q, 0, first);
-      fold_operand_rows<Kit>(q, a, t.at, units_of(p, whose.split), team.row, team.rows);
-    }
+    fold_operand_rows<Kit>(q, a, whose.tile, units_of(p, whose.split), team);
     for (int mask = (threads < NDR_WARP ? threads : NDR_WARP) >> 1; mask >= p.thread.lanes.count; mask >>= 1) {
 #pragma unroll
       for (int c = 0; c < V; c++) Op::join(a[c], shuffle_state(a[c], mask));
@@ -292,6 +270,7 @@ NDR_DEVICE void operands_columns(const ndr_program_params &q) {
     join_team_rows<Op, V>(p, team, a);
     whose = split_of(p, machine::opaque(item));
     team_spot out = spot_of(p, whose.tile, team.number);
+    int first = team.lane * V;
     i64 stride = p.axes[0].result_stride, at = out.at.result + first * stride;
     int some = (int)(out.columns - first < V ? out.columns - first : V);
     if (p.splits == 1) {

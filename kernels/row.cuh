@@ -14,9 +14,10 @@ template <class... T> struct array_list {
 };
 
 template <class... T> struct voided { typedef void type; };
-template <class Op, class = void> struct places_of { static const int count = 0; };
-template <class Op> struct places_of<Op, typename voided<decltype(Op::places)>::type> {
-  static const int count = Op::places;
+/* How many place indices an operator's values have. */
+template <class Value, class = void> struct places_of { static const int count = 0; };
+template <class Value> struct places_of<Value, typename voided<decltype(Value::places)>::type> {
+  static const int count = Value::places;
 };
 
 NDR_DEVICE const void *array_data(const ndr_program_params &q, int k) {
@@ -26,8 +27,30 @@ NDR_DEVICE i64 array_stride(const ndr_program_params &q, int k, int axis) {
   return k == 0 ? q.base.axes[axis].stride : q.operands[k > 0 ? k - 1 : 0].stride[axis];
 }
 
+/* What a step along an axis adds to a place: bytes by array, to the place indices, and to the flattened index. */
+template <class Arrays, int PLACES, u32 WAYS> struct array_step {
+  i64 bytes[Arrays::count], place[PLACES ? PLACES : 1], index;
+  /* n steps along an axis. FASTEST: the ways say what strides are 1 or 0; WALKED: which are 0. */
+  template <bool FASTEST, bool WALKED>
+  static NDR_DEVICE array_step along(const ndr_program_params &q, int axis, i64 n) {
+    array_step s;
+#pragma unroll
+    for (int k = 0; k < Arrays::count; k++) {
+      const int way = NDR_WAY_OF(WAYS, k), kind = way & 3;
+      bool dense = FASTEST && (kind == NDR_WAY_VECTOR || kind == NDR_WAY_SHIFTED);
+      bool still = (FASTEST && kind == NDR_WAY_SAME) || (WALKED && (way & NDR_WAY_FIXED));
+      s.bytes[k] = still ? 0 : dense ? n * Arrays::bytes(k) : n * array_stride(q, k, axis) * Arrays::bytes(k);
+    }
+#pragma unroll
+    for (int k = 0; k < PLACES; k++) s.place[k] = n * q.places[k].step[axis];
+    s.index = n * q.base.axes[axis].index_step;
+    return s;
+  }
+};
+
 /* A place of the walk: where its element of each array lies, its place indices, its flattened index and result. */
-template <class Arrays, int PLACES> struct array_spot {
+template <class Arrays, int PLACES, u32 WAYS> struct array_spot {
+  typedef array_step<Arrays, PLACES, WAYS> stride;
   const char *at[Arrays::count];
   i64 place[PLACES ? PLACES : 1];
   i64 index, result;
@@ -41,27 +64,50 @@ template <class Arrays, int PLACES> struct array_spot {
     s.result = 0;
     return s;
   }
-  template <bool KEPT> NDR_DEVICE void step(const ndr_program_params &q, int axis, i64 n) {
+  /* Only where elements lie. */
+  NDR_DEVICE void step_arrays(const stride &by) {
 #pragma unroll
-    for (int k = 0; k < Arrays::count; k++) at[k] += n * array_stride(q, k, axis) * Arrays::bytes(k);
+    for (int k = 0; k < Arrays::count; k++) at[k] += by.bytes[k];
+  }
+  /* Only the indices, `times` steps at once. */
+  NDR_DEVICE void step_indices(const stride &by, int times) {
 #pragma unroll
-    for (int k = 0; k < PLACES; k++) place[k] += n * q.places[k].step[axis];
-    if (KEPT)
-      result += n * q.base.axes[axis].result_stride;
-    else
-      index += n * q.base.axes[axis].index_step;
+    for (int k = 0; k < PLACES; k++) place[k] += times * by.place[k];
+    index += times * by.index;
+  }
+  template <bool FASTEST = false> NDR_DEVICE void step(const ndr_program_params &q, int axis, i64 n) {
+    stride by = stride::template along<FASTEST, false>(q, axis, n);
+    step_arrays(by);
+    step_indices(by, 1);
+  }
+  NDR_DEVICE void step_kept(const ndr_program_params &q, int axis, i64 n) {
+    i64 before = index;
+    step(q, axis, n);
+    index = before;
+    result += n * q.base.axes[axis].result_stride;
   }
   /* Steps to number n of a walk over `count` axes from number `first` on, innermost first. */
   template <bool KEPT> NDR_DEVICE void walk(const ndr_program_params &q, int first, int count, i64 n) {
-    if (count == 1) step<KEPT>(q, first, n);
-    if (count <= 1) return;
+    if (count <= 0) return;
+    if (count == 1) {
+      step_one<KEPT>(q, first, n);
+      return;
+    }
 #pragma unroll 1
     for (int a = first; a < first + count; a++) {
       quotient d = {0, n};
       if (a + 1 < first + count) d = divide(q.base, q.base.axes[a], n);
-      step<KEPT>(q, a, d.rest);
+      step_one<KEPT>(q, a, d.rest);
       n = d.whole;
     }
+  }
+
+private:
+  template <bool KEPT> NDR_DEVICE void step_one(const ndr_program_params &q, int axis, i64 n) {
+    if constexpr (KEPT)
+      step_kept(q, axis, n);
+    else
+      step(q, axis, n);
   }
 };
 
@@ -123,7 +169,6 @@ struct held_nothing {
 /* A chunk of each array of a list that is fixed along the walked axis, or of each that is not. K counts arrays. */
 template <class Arrays, class List, int V, u32 WAYS, bool FIXED, int K> struct row {
   template <class Spot> NDR_DEVICE void load(const ndr_program_params &, int, const Spot &) {}
-  template <class Spot> NDR_DEVICE void load_beyond(const ndr_program_params &, int, const Spot &, int, i64) {}
   template <class Value> NDR_DEVICE void set(Value &, int) const {}
 };
 template <class Arrays, class T, class... Rest, int V, u32 WAYS, bool FIXED, int K>
@@ -135,19 +180,8 @@ struct row<Arrays, array_list<T, Rest...>, V, WAYS, FIXED, K> {
 
   /* Loads the chunk along `axis` at a place. */
   template <class Spot> NDR_DEVICE void load(const ndr_program_params &q, int axis, const Spot &s) {
-    own.load(s.at[K], array_stride(q, K, axis) * (int)sizeof(T));
+    if constexpr (here) own.load(s.at[K], array_stride(q, K, axis) * (int)sizeof(T));
     rest.load(q, axis, s);
-  }
-  /* Loads the chunk along `axis` that begins n elements behind a place along the axis `other`. */
-  template <class Spot>
-  NDR_DEVICE void load_beyond(const ndr_program_params &q, int axis, const Spot &s, int other, i64 n) {
-    if constexpr (here)
-      own.load(s.at[K] + n * array_stride(q, K, other) * (int)sizeof(T), array_stride(q, K, axis) * (int)sizeof(T));
-    rest.load_beyond(q, axis, s, other, n);
-  }
-  /* The same where both axes are one: strides of what a load reads as a whole are known. */
-  template <class Spot> NDR_DEVICE void load_behind(const ndr_program_params &q, int axis, const Spot &s, i64 n) {
-    load_beyond(q, axis, s, axis, n);
   }
   /* Hands element i of each array to a value. */
   template <class Value> NDR_DEVICE void set(Value &x, int i) const {
@@ -161,29 +195,41 @@ struct row<Arrays, array_list<T, Rest...>, V, WAYS, FIXED, K> {
 template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
   typedef typename Op::Accumulator Accumulator;
   typedef typename Op::value value;
-  static const int elements = ELEMENTS, V = ELEMENTS, arrays = Arrays::count, places = places_of<Op>::count;
-  typedef array_spot<Arrays, places> spot;
+  static const int elements = ELEMENTS, V = ELEMENTS, arrays = Arrays::count, places = places_of<value>::count;
+  typedef array_spot<Arrays, places, WAYS> spot;
+  typedef typename spot::stride stride;
   typedef row<Arrays, Arrays, V, WAYS, false, 0> loose_row;
   typedef row<Arrays, Arrays, V, WAYS, true, 0> fixed_row;
 
   /* ---- how many loads a thread has in flight ---- */
 
-  enum { FLIGHT_BYTES = 64, FLIGHT_REGISTERS = 32, MOST = 16, ACCUMULATOR_BYTES = 64 };
+  enum { FLIGHT_BYTES = 64, FLIGHT_REGISTERS = 32, MOST = 16, FEW = 4, ACCUMULATOR_BYTES = 64 };
 
-  /* Chunks that are FLIGHT_BYTES of all arrays or more, unless they take too many registers. */
-  static NDR_DEVICE constexpr int batch() {
-    int bytes = 0, registers = 0, chunks = 1;
+  /* Bytes of a chunk of all arrays that are not fixed, and the registers that it takes on its way. */
+  static NDR_DEVICE constexpr int chunk_bytes() {
+    int bytes = 0;
     for (int k = 0; k < arrays; k++) {
-      int way = NDR_WAY_OF(WAYS, k), size = Arrays::bytes(k), count = (way & 3) == NDR_WAY_SAME ? 1 : V;
-      if (way & NDR_WAY_FIXED) continue;
-      bytes += count * size;
-      registers += (way & 3) == NDR_WAY_VECTOR ? (count * size + 3) / 4 : count * ((size + 3) / 4);
+      int way = NDR_WAY_OF(WAYS, k);
+      if (!(way & NDR_WAY_FIXED)) bytes += ((way & 3) == NDR_WAY_SAME ? 1 : V) * Arrays::bytes(k);
     }
-    if (bytes == 0) return 4;
-    while (chunks < MOST && chunks * bytes < FLIGHT_BYTES && 2 * chunks * registers <= FLIGHT_REGISTERS) chunks *= 2;
+    return bytes;
+  }
+  static NDR_DEVICE constexpr int chunk_registers() {
+    int registers = 0;
+    for (int k = 0; k < arrays; k++) {
+      int way = NDR_WAY_OF(WAYS, k), kind = way & 3, size = Arrays::bytes(k), words = (size + 3) / 4;
+      if (way & NDR_WAY_FIXED) continue;
+      registers += kind == NDR_WAY_SAME ? words : kind == NDR_WAY_ELEMENTS ? V * words : (V * size + 3) / 4;
+    }
+    return registers;
+  }
+  /* Chunks in flight: FLIGHT_BYTES of all arrays or more, unless they take too many registers. */
+  static NDR_DEVICE constexpr int batch() {
+    int chunks = 1;
+    while (chunks < MOST && chunks * chunk_bytes() < FLIGHT_BYTES && 2 * chunks * chunk_registers() <= FLIGHT_REGISTERS)
+      chunks *= 2;
     return chunks;
   }
-  static const int run_batch = batch(), column_batch = batch();
   /* Runs, or outputs, that a thread reads at a time, STEPS chunks of each. */
   template <int STEPS> static NDR_DEVICE constexpr int spots() { return batch() > STEPS ? batch() / STEPS : 1; }
   template <int STEPS> static NDR_DEVICE constexpr int own_spots() {
@@ -205,6 +251,38 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
       return 0;
     else
       return (int)(-((i64)s.at[decider()] / Arrays::bytes(decider())) & (V - 1));
+  }
+
+  /* ---- walking ---- */
+
+  /* Loads and folds the chunks at `at` and every `apart`-th after it, `by` a chunk; `left` follow. Calls
+   * fold(rows, spot), where rows is an array of loose_row that begins at the spot. BATCH of them are in flight, and
+   * what is left over comes in smaller batches: loads under conditions keep their registers for the whole loop. */
+  template <int BATCH, class Fold>
+  static NDR_DEVICE void fold_each(const ndr_program_params &q, int axis, spot &at, const stride &by, int left,
+                                   int apart, const Fold &fold) {
+    for (; left > (BATCH - 1) * apart; left -= BATCH * apart) {
+      loose_row rows[BATCH];
+#pragma unroll
+      for (int u = 0; u < BATCH; u++, at.step_arrays(by)) rows[u].load(q, axis, at);
+      fold(rows, at);
+      at.step_indices(by, BATCH);
+    }
+    if constexpr (BATCH > FEW)
+      fold_each<BATCH / 2>(q, axis, at, by, left, apart, fold);
+    else if constexpr (BATCH > 1)
+      fold_last<BATCH - 1>(q, axis, at, by, left, apart, fold);
+  }
+  template <int MOST_LEFT, class Fold>
+  static NDR_DEVICE void fold_last(const ndr_program_params &q, int axis, spot &at, const stride &by, int left,
+                                   int apart, const Fold &fold) {
+    loose_row rows[MOST_LEFT][1];
+#pragma unroll
+    for (int u = 0; u < MOST_LEFT; u++, at.step_arrays(by))
+      if (left > u * apart) rows[u][0].load(q, axis, at);
+#pragma unroll
+    for (int u = 0; u < MOST_LEFT; u++, at.step_indices(by, 1))
+      if (left > u * apart) fold(rows[u], at);
   }
 
   /* ---- folding ---- */
@@ -237,7 +315,7 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
   /* Folds N chunks of one output, `apart` elements apart. Operators that know no index get up to 16 elements at once.
    */
   template <int N>
-  static NDR_DEVICE void fold_chunks(const ndr_program_params &q, Accumulator &a, const loose_row *loose,
+  static NDR_DEVICE void fold_chunks(const ndr_program_params &q, Accumulator &a, const loose_row (&loose)[N],
                                      const fixed_row &fixed, int axis, const spot &s, i64 apart) {
     const int group = Op::indexed || V >= 16 ? 1 : V * N <= 16 ? N : 16 / V;
     if constexpr (group == 1) {
@@ -262,20 +340,20 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
   }
 
   /* Loads and folds one element, n behind a place along `axis`. */
-  static NDR_DEVICE void fold_element(const ndr_program_params &q, Accumulator &a, int axis, const spot &s, i64 n) {
+  static NDR_DEVICE void fold_element(const ndr_program_params &q, Accumulator &a, int axis, spot s, i64 n) {
     const u32 single = WAYS & 0x88888u; /* ELEMENTS, and not fixed */
     row<Arrays, Arrays, 1, single, false, 0> one;
     value x[1];
-    one.load_beyond(q, axis, s, axis, n);
+    s.template step<true>(q, axis, n);
+    one.load(q, axis, s);
     one.set(x[0], 0);
-    set_places(q, x[0], s, axis, n);
-    i64 step = q.base.axes[axis].index_step;
-    Op::template fold<1>(a, x, s.index + n * step, step, q.base);
+    set_places(q, x[0], s, axis, 0);
+    Op::template fold<1>(a, x, s.index, q.base.axes[axis].index_step, q.base);
   }
 
   /* Folds N rows, each a chunk of V outputs, `rows` apart along the walked axis. */
   template <int N>
-  static NDR_DEVICE void fold_columns(const ndr_program_params &q, Accumulator *a, const loose_row *loose,
+  static NDR_DEVICE void fold_columns(const ndr_program_params &q, Accumulator *a, const loose_row (&loose)[N],
                                       const fixed_row &fixed, const spot &s, int axis, i64 rows) {
     i64 step = rows * q.base.axes[axis].index_step;
 #pragma unroll
@@ -288,18 +366,6 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
         set_column_places<0>(q, x[u], s, axis, u * rows, c);
       }
       Op::template fold<N>(a[c], x, s.index, step, q.base);
-    }
-  }
-  static NDR_DEVICE void fold_row(const ndr_program_params &q, Accumulator *a, const loose_row &loose,
-                                  const fixed_row &fixed, const spot &s, int axis, i64 n) {
-    i64 step = q.base.axes[axis].index_step;
-#pragma unroll
-    for (int c = 0; c < V; c++) {
-      value x[1];
-      loose.set(x[0], c);
-      fixed.set(x[0], c);
-      set_column_places<0>(q, x[0], s, axis, n, c);
-      Op::template fold<1>(a[c], x, s.index + n * step, step, q.base);
     }
   }
   /* Place indices of column c of the row n behind a place along `axis`. */
@@ -321,8 +387,9 @@ template <ndr_kernel KERNEL, class Op, class Arrays, int ELEMENTS, int STEPS, u3
     const int held = KERNEL == NDR_KERNEL_OPERANDS_COLUMNS ? ELEMENTS
                      : KERNEL == NDR_KERNEL_OPERANDS_ROWS  ? Kit::template own_spots<STEPS>()
                                                            : 1;
-    const int bytes = held * (int)sizeof(typename Op::Accumulator) + 16 * (Arrays::count + Kit::places);
-    return bytes <= 64 ? light : bytes <= 128 ? light - 1 : 2;
+    const int bytes = held * (int)sizeof(typename Op::Accumulator) + 4 * Kit::batch() * Kit::chunk_registers() +
+                      16 * (Arrays::count + Kit::places);
+    return bytes <= 136 ? light : bytes <= 200 ? light - 1 : 2;
   }
 };
 

@@ -1,6 +1,7 @@
 /* Planner's half of kernels/thread.cuh: the fastest axis is kept; neighbouring threads own neighbouring outputs. */
 #include <stdlib.h>
 
+#include "gpuplan/operands.h"
 #include "gpuplan/operators.h"
 #include "gpuplan/phased.h"
 #include "gpuplan/rows.h"
@@ -19,6 +20,7 @@ _Static_assert(NDR_THREADS *NDR_LOADS_THREAD_ELEMENTS *LINE_BATCHES <= NDR_NARRO
 
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)text;
+  if (ndr_operands_needed(problem)) return ndr_operands_reject_columns(problem, device);
   if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;
   if (ndr_launch_has_program(problem) && !device->compiles) return NDR_NO_COMPILER;
   if (ndr_dtype_bytes(problem->dtype) <= 2 &&
@@ -154,6 +156,10 @@ static bool configure_teams(const ndr_canonical *problem, const ndr_device *devi
 
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           bool on_boundary) {
+  if (ndr_operands_needed(problem)) {
+    ndr_operands_columns(problem, device, launch, on_boundary);
+    return;
+  }
   ndr_kernel kernel = kernel_for(problem, device, on_boundary);
   if (turns_results(problem) && configure_teams(problem, device, launch, kernel, true)) return;
   if (kernel == NDR_KERNEL_THREAD_SHIFTED && ndr_phased_configure(problem, device, launch)) return;

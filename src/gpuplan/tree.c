@@ -1,5 +1,6 @@
 /* Planner's half of kernels/tree.cuh: the fastest axis is reduced; threads share an output and join in a tree. */
 #include "gpuplan/launch.h"
+#include "gpuplan/operands.h"
 #include "gpuplan/operators.h"
 #include "gpuplan/strided.h"
 
@@ -39,6 +40,7 @@ static bool runs_are_long(const ndr_canonical *problem, const ndr_device *device
 
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)text;
+  if (ndr_operands_needed(problem)) return ndr_operands_reject_runs(problem, device);
   return ndr_launch_has_program(problem) && !device->compiles ? NDR_NO_COMPILER : NULL;
 }
 
@@ -84,6 +86,10 @@ static void configure_runs(const ndr_canonical *problem, const ndr_device *devic
 
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           bool on_boundary) {
+  if (ndr_operands_needed(problem)) {
+    ndr_operands_runs(problem, device, launch, on_boundary);
+    return;
+  }
   if (!reduces_fastest(problem) || ndr_canonical_uncompiled(problem, device)) {
     ndr_launch_strided(problem, device, launch);
     return;

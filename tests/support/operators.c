@@ -31,12 +31,35 @@ static const struct {
     {"a(x): n += 1 -> n", 0},
 };
 
+static const char *const pairs[] = {
+    "a(x, y): s += (x - y) ** 2, n += 1 -> sqrt(s / n)",
+    "a(x, y): s += x * y -> s",
+    "a(x, y): s += y > 0 ? x : 0, m max= y -> m > 0 ? s / m : s",
+    "a(x, y): n += x > y -> n",
+    "a(x, y): s += y - index(0) -> s / n",
+};
+
 int test_operator_count(void) {
   return (int)(sizeof texts / sizeof *texts);
 }
 
 ndr_status test_operator(int number, ndr_op *op) {
   return ndr_operator_create(op, texts[number].text, texts[number].values ? numbers : NULL, texts[number].values);
+}
+
+ndr_op random_operator_of_two(rng *random, ndr_dtype dtype, ndr_dtype other) {
+  static int64_t one = 1, shape[NDR_MAX_DIMS];
+  DLTensor array = ndr_tensor(NULL, dtype, 1, &one), second = ndr_tensor(NULL, other, 1, &one),
+           result = {.shape = shape};
+  const DLTensor *const with[] = {&second};
+  for (;;) {
+    ndr_op op;
+    int number = (int)rng_between(random, 0, (int)(sizeof pairs / sizeof *pairs) - 1);
+    if (ndr_operator_create(&op, pairs[number], NULL, 0) != NDR_OK) continue;
+    if (ndr_result_describe(&array, NDR_ALL_DIMS, op, NDR_OPTIONS(.with = with, .with_count = 1), &result) == NDR_OK)
+      return op;
+    ndr_operator_destroy(op);
+  }
 }
 
 /* Whether the operator has a result for the dtype. */

@@ -9,6 +9,9 @@
 int test_operator_count(void);
 ndr_status test_operator(int number, ndr_op *op);
 
+/* The same of two arrays. */
+ndr_op random_operator_of_two(rng *random, ndr_dtype dtype, ndr_dtype other);
+
 /* An operator of its own, one in `own`, or a built-in one that is defined for dtype and for no elements. */
 ndr_op random_operator(rng *random, ndr_dtype dtype, int own);
 

@@ -11,7 +11,7 @@
  * The operator is as ops.cuh says, but it folds values that know an element of each array:
  *   value::set<K>(element)    takes over the element of array K
  *   value::set_place<K>(i64)  takes over place index K
- *   places                    how many place indices it has; may be missing, if it has none
+ *   value::places             how many place indices it has; may be missing, if it has none
  * All kernels have the template arguments <operator, array_list<types>, ELEMENTS, STEPS, WAYS>. */
 #ifndef NDR_OPERANDS_CUH
 #define NDR_OPERANDS_CUH

@@ -14,9 +14,10 @@ template <class... T> struct array_list {
 };
 
 template <class... T> struct voided { typedef void type; };
-template <class Op, class = void> struct places_of { static const int count = 0; };
-template <class Op> struct places_of<Op, typename voided<decltype(Op::places)>::type> {
-  static const int count = Op::places;
+/* How many place indices an operator's values have. */
+template <class Value, class = void> struct places_of { static const int count = 0; };
+template <class Value> struct places_of<Value, typename voided<decltype(Value::places)>::type> {
+  static const int count = Value::places;
 };
 
 NDR_DEVICE const void *array_data(const ndr_program_params &q, int k) {
@@ -194,7 +195,7 @@ struct row<Arrays, array_list<T, Rest...>, V, WAYS, FIXED, K> {
 template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
   typedef typename Op::Accumulator Accumulator;
   typedef typename Op::value value;
-  static const int elements = ELEMENTS, V = ELEMENTS, arrays = Arrays::count, places = places_of<Op>::count;
+  static const int elements = ELEMENTS, V = ELEMENTS, arrays = Arrays::count, places = places_of<value>::count;
   typedef array_spot<Arrays, places, WAYS> spot;
   typedef typename spot::stride stride;
   typedef row<Arrays, Arrays, V, WAYS, false, 0> loose_row;

@@ -206,7 +206,7 @@ static void write_arrays(ndr_cuda_text *out, const ndr_canonical *problem) {
   ndr_cuda_write(out, "typedef array_list<");
   for (int k = 0; k <= problem->operand_count; k++)
     ndr_cuda_write(out, "%s%s", k ? ", " : "", storage(array_dtype(problem, k)));
-  ndr_cuda_write(out, "> own_arrays;\nstruct own_value {\n");
+  ndr_cuda_write(out, "> own_arrays;\nstruct own_value {\n  static const int places = %d;\n", problem->place_count);
   for (int k = 0; k <= problem->operand_count; k++)
     ndr_cuda_write(out, "  %s array%d;\n", ndr_cuda_value_type(NDR_CUDA_OF_ELEMENTS, array_dtype(problem, k)), k);
   for (int k = 0; k < problem->place_count; k++) ndr_cuda_write(out, "  i64 place%d;\n", k);

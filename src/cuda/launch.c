@@ -7,6 +7,7 @@
 #include "cuda/device.h"
 #include "cuda/library.h"
 #include "gpuplan/launch.h"
+#include "gpuplan/operands.h"
 #include "gpuplan/operators.h"
 
 /* The most operators that are fused into one kernel: accumulators of more would not stay in registers. */
@@ -123,6 +124,14 @@ static ndr_status run_ops(const ndr_plan *plan, const ndr_cuda_operators *operat
 /* Chooses the launch, and fills in its arguments for the arrays. */
 static void begin_call(const ndr_plan *plan, const void *const *data, void *workspace, call *made) {
   const ndr_canonical *problem = &plan->problem;
+  if (ndr_cuda_reads_more(problem)) {
+    made->launch = ndr_operands_launch(plan, data, &made->params, &made->kernel.ways);
+    made->kernel.kind = made->launch->kernel;
+    made->kernel.elements = made->launch->operands.elements;
+    made->kernel.steps = made->launch->operands.steps;
+    made->params.base.partials = workspace;
+    return;
+  }
   const char *first = (const char *)data[0] + problem->origin * (int64_t)ndr_dtype_bytes(problem->dtype);
   made->launch = ndr_plan_launch(plan, first);
   made->kernel = (ndr_cuda_template){.kind = made->launch->kernel};

@@ -23,6 +23,7 @@ struct exact_sum {
 typedef array_list<f32, boolean> masked_arrays;
 struct masked : exact_sum {
   struct value {
+    static const int places = 2;
     i64 x, place[2];
     bool live;
     template <int K, class E> NDR_DEVICE void set(const E &e) {
@@ -34,7 +35,6 @@ struct masked : exact_sum {
     template <int K> NDR_DEVICE void set_place(i64 at) { place[K] = at; }
   };
   static const bool indexed = true;
-  static const int places = 2;
   template <int N> static NDR_DEVICE void fold(i64 &a, const value (&x)[N], i64 index, i64 step, const ndr_params &) {
     for (int i = 0; i < N; i++)
       if (x[i].live) a += x[i].x * (1 + (index + i * step) % 7) + 3 * x[i].place[0] - 5 * x[i].place[1];

@@ -43,25 +43,26 @@ template <class V> struct real_number {
   static NDR_DEVICE V most(V a, V b) { return machine::maximum(a, b); }
   static NDR_DEVICE V negative(V a) { return -a; }
 };
+/* Long functions are called: in a line with each of 16 elements they would take seconds to compile. */
 template <> struct number<float> : real_number<float> {
   static NDR_DEVICE float size(float a) { return fabsf(a); }
   static NDR_DEVICE float root(float a) { return sqrtf(a); }
   static NDR_DEVICE float exponential(float a) { return expf(a); }
   static NDR_DEVICE float logarithm(float a) { return logf(a); }
-  static NDR_DEVICE float sine(float a) { return sinf(a); }
-  static NDR_DEVICE float cosine(float a) { return cosf(a); }
+  NDR_CALLED float sine(float a) { return sinf(a); }
+  NDR_CALLED float cosine(float a) { return cosf(a); }
   static NDR_DEVICE float floored(float a) { return floorf(a); }
-  static NDR_DEVICE float power(float a, float b) { return powf(a, b); }
+  NDR_CALLED float power(float a, float b) { return powf(a, b); }
 };
 template <> struct number<double> : real_number<double> {
   static NDR_DEVICE double size(double a) { return fabs(a); }
   static NDR_DEVICE double root(double a) { return sqrt(a); }
-  static NDR_DEVICE double exponential(double a) { return exp(a); }
-  static NDR_DEVICE double logarithm(double a) { return log(a); }
-  static NDR_DEVICE double sine(double a) { return sin(a); }
-  static NDR_DEVICE double cosine(double a) { return cos(a); }
+  NDR_CALLED double exponential(double a) { return exp(a); }
+  NDR_CALLED double logarithm(double a) { return log(a); }
+  NDR_CALLED double sine(double a) { return sin(a); }
+  NDR_CALLED double cosine(double a) { return cos(a); }
   static NDR_DEVICE double floored(double a) { return floor(a); }
-  static NDR_DEVICE double power(double a, double b) { return pow(a, b); }
+  NDR_CALLED double power(double a, double b) { return pow(a, b); }
 };
 template <class R> struct number<complex<R>> {
   typedef complex<R> V;
@@ -73,7 +74,7 @@ template <class R> struct number<complex<R>> {
             part::product(a.re, b.im) + part::product(a.im, b.re)};
   }
   /* Smith's way (1962), which divides by neither square, in f64. */
-  static NDR_DEVICE V quotient(V a, V b) {
+  NDR_CALLED V quotient(V a, V b) {
     c128 x = value_of<c128>(a), y = value_of<c128>(b), q;
     if (y.re == 0 && y.im == 0) {
       q = {x.re / fabs(y.re), x.im / fabs(y.re)};
@@ -87,7 +88,7 @@ template <class R> struct number<complex<R>> {
     return value_of<V>(q);
   }
   static NDR_DEVICE V negative(V a) { return {-a.re, -a.im}; }
-  static NDR_DEVICE R size(V a) { return magnitude<R>(a); }
+  NDR_CALLED R size(V a) { return magnitude<R>(a); }
 };
 
 /* Conversions, as C's. Floats beyond the limits of 64 bits give these limits, and NaN gives 0. */
@@ -223,10 +224,7 @@ struct masked<simple<T, W, S, BATCH, ACCUMULATOR, STATE, RESULT, MAP, JOIN, END>
     a = JOIN::join(a, (ACCUMULATOR)tree<JOIN, N>::join(b));
   }
   static NDR_DEVICE STATE widen(const ACCUMULATOR &a) {
-    return ends<Op, JOIN>::widen(a);
-  }
-  static NDR_DEVICE auto finish(const STATE &a, double) {
-    return ends<Op, JOIN>::finish(a);
+    return ends<Op>::widen(a);
   }
 };
 

@@ -48,6 +48,12 @@ template <class Arrays, int PLACES, u32 WAYS> struct array_step {
   }
 };
 
+/* The end of array k, beyond which nothing may be read. */
+template <class Arrays> NDR_DEVICE const char *array_end_of(const ndr_program_params &q, int k) {
+  i64 extent = k == 0 ? q.base.extent : q.operands[k > 0 ? k - 1 : 0].extent;
+  return (const char *)array_data(q, k) + extent * Arrays::bytes(k);
+}
+
 /* A place of the walk: where its element of each array lies, its place indices, its flattened index and result. */
 template <class Arrays, int PLACES, u32 WAYS> struct array_spot {
   typedef array_step<Arrays, PLACES, WAYS> stride;
@@ -162,6 +168,60 @@ template <class T, int V, int WAY> struct held<T, V, WAY, NDR_WAY_SAME> {
   NDR_DEVICE void load(const char *at, i64) { load_one<T, true>(one, at); }
   NDR_DEVICE const T &of(int) const { return one.element[0]; }
 };
+/* Moves BYTES, which begin `phase` bytes behind the start of words of twice as many bytes, to their start. Phases are
+ * multiples of an element's size. Selects take the place of branches, as in column.cuh. */
+template <int ELEMENT, int BYTES, int WORDS> NDR_DEVICE void shift_words(u32 (&word)[WORDS], u32 phase) {
+  if constexpr (BYTES == 16 && ELEMENT <= 8) {
+#pragma unroll
+    for (int i = 0; i < 6; i++) word[i] = phase & 8 ? word[i + 2] : word[i];
+  }
+  if constexpr (BYTES >= 8 && ELEMENT <= 4) {
+#pragma unroll
+    for (int i = 0; i < BYTES / 4 + 1; i++) word[i] = phase & 4 ? word[i + 1] : word[i];
+  }
+  if constexpr (BYTES >= 4 && ELEMENT <= 2) {
+#pragma unroll
+    for (int i = 0; i < BYTES / 4; i++) word[i] = machine::funnel_shift(word[i], word[i + 1], 8 * phase);
+  }
+  if constexpr (BYTES == 2) word[0] = (word[0] | word[1] << 16) >> 8 * phase;
+}
+
+/* Neighbours that begin anywhere: two aligned loads, the second of which is mostly another thread's first. */
+template <class T, int V, int WAY> struct held<T, V, WAY, NDR_WAY_SHIFTED> {
+  static const int bytes = V * (int)sizeof(T), words = (bytes + 3) / 4;
+  static_assert(bytes <= 16 && V > 1, "a chunk is one vector at most");
+  union {
+    T element[V];
+    u32 word[2 * words];
+  };
+  u32 phase;
+  NDR_DEVICE held() {}
+  /* Whether a load here stays before the array's end. */
+  static NDR_DEVICE bool within(const char *at, const char *end) { return at + (2 * bytes - 1) <= end; }
+  NDR_DEVICE void load(const char *at, i64) {
+    phase = (u32)(unsigned long long)at & (bytes - 1);
+    const char *first = at - phase;
+    machine::load_bytes<bytes, true, true>(word, first);
+    machine::load_bytes<bytes, true, true>(word + words, phase ? first + bytes : first);
+  }
+  /* The elements that lie before the array's end, one by one. */
+  NDR_DEVICE void load_last(const char *at, const char *end) {
+    phase = 0;
+#pragma unroll
+    for (int i = 0; i < V; i++) {
+      chunk<T, 1> one;
+      one.word[0] = 0;
+      if (at + (i + 1) * (int)sizeof(T) <= end) load_one<T, true>(one, at + i * (int)sizeof(T));
+      element[i] = one.element[0];
+    }
+  }
+  NDR_DEVICE void settle() {
+    shift_words<part_of<T>::bytes, bytes>(word, phase);
+  }
+  NDR_DEVICE const T &of(int i) const {
+    return element[i];
+  }
+};
 struct held_nothing {
   NDR_DEVICE void load(const char *, i64) {}
 };
@@ -169,6 +229,8 @@ struct held_nothing {
 /* A chunk of each array of a list that is fixed along the walked axis, or of each that is not. K counts arrays. */
 template <class Arrays, class List, int V, u32 WAYS, bool FIXED, int K> struct row {
   template <class Spot> NDR_DEVICE void load(const ndr_program_params &, int, const Spot &) {}
+  template <class Spot> NDR_DEVICE void load_last(const ndr_program_params &, int, const Spot &) {}
+  NDR_DEVICE void settle() {}
   template <class Value> NDR_DEVICE void set(Value &, int) const {}
 };
 template <class Arrays, class T, class... Rest, int V, u32 WAYS, bool FIXED, int K>
@@ -182,6 +244,24 @@ struct row<Arrays, array_list<T, Rest...>, V, WAYS, FIXED, K> {
   template <class Spot> NDR_DEVICE void load(const ndr_program_params &q, int axis, const Spot &s) {
     if constexpr (here) own.load(s.at[K], array_stride(q, K, axis) * (int)sizeof(T));
     rest.load(q, axis, s);
+  }
+  /* The same where some array's load might reach beyond its end. */
+  template <class Spot> NDR_DEVICE void load_last(const ndr_program_params &q, int axis, const Spot &s) {
+    if constexpr (here && (way & 3) == NDR_WAY_SHIFTED) {
+      const char *end = array_end_of<Arrays>(q, K);
+      if (own.within(s.at[K], end))
+        own.load(s.at[K], 0);
+      else
+        own.load_last(s.at[K], end);
+    } else {
+      own.load(s.at[K], array_stride(q, K, axis) * (int)sizeof(T));
+    }
+    rest.load_last(q, axis, s);
+  }
+  /* Makes elements of what was loaded. */
+  NDR_DEVICE void settle() {
+    if constexpr (here && (way & 3) == NDR_WAY_SHIFTED) own.settle();
+    rest.settle();
   }
   /* Hands element i of each array to a value. */
   template <class Value> NDR_DEVICE void set(Value &x, int i) const {
@@ -203,7 +283,7 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
 
   /* ---- how many loads a thread has in flight ---- */
 
-  enum { FLIGHT_BYTES = 64, FLIGHT_REGISTERS = 32, MOST = 16, FEW = 4, ACCUMULATOR_BYTES = 64 };
+  enum { FLIGHT_BYTES = 64, FLIGHT_REGISTERS = 40, MOST = 16, FEW = 4, ACCUMULATOR_BYTES = 64 };
 
   /* Bytes of a chunk of all arrays that are not fixed, and the registers that it takes on its way. */
   static NDR_DEVICE constexpr int chunk_bytes() {
@@ -219,7 +299,8 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
     for (int k = 0; k < arrays; k++) {
       int way = NDR_WAY_OF(WAYS, k), kind = way & 3, size = Arrays::bytes(k), words = (size + 3) / 4;
       if (way & NDR_WAY_FIXED) continue;
-      registers += kind == NDR_WAY_SAME ? words : kind == NDR_WAY_ELEMENTS ? V * words : (V * size + 3) / 4;
+      int loads = kind == NDR_WAY_SHIFTED ? 2 : 1;
+      registers += kind == NDR_WAY_SAME ? words : kind == NDR_WAY_ELEMENTS ? V * words : loads * ((V * size + 3) / 4);
     }
     return registers;
   }
@@ -253,6 +334,26 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
       return (int)(-((i64)s.at[decider()] / Arrays::bytes(decider())) & (V - 1));
   }
 
+  /* ---- arrays' ends ---- */
+
+  static NDR_DEVICE constexpr bool is_shifted(int k) { return (NDR_WAY_OF(WAYS, k) & 3) == NDR_WAY_SHIFTED; }
+  static NDR_DEVICE constexpr bool shifts() {
+    for (int k = 0; k < arrays; k++)
+      if (is_shifted(k) && !(NDR_WAY_OF(WAYS, k) & NDR_WAY_FIXED)) return true;
+    return false;
+  }
+  /* Whether the chunks here and up to `last` steps further can be loaded as a whole. */
+  static NDR_DEVICE bool within(const ndr_program_params &q, const spot &s, const stride &by, int last) {
+    bool all = true;
+#pragma unroll
+    for (int k = 0; k < arrays; k++) {
+      if (!is_shifted(k) || NDR_WAY_OF(WAYS, k) & NDR_WAY_FIXED) continue;
+      const char *further = s.at[k] + last * by.bytes[k], *most = by.bytes[k] > 0 ? further : s.at[k];
+      all = all && most + (2 * V * Arrays::bytes(k) - 1) <= array_end_of<Arrays>(q, k);
+    }
+    return all;
+  }
+
   /* ---- walking ---- */
 
   /* Loads and folds the chunks at `at` and every `apart`-th after it, `by` a chunk; `left` follow. Calls
@@ -261,17 +362,35 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
   template <int BATCH, class Fold>
   static NDR_DEVICE void fold_each(const ndr_program_params &q, int axis, spot &at, const stride &by, int left,
                                    int apart, const Fold &fold) {
-    for (; left > (BATCH - 1) * apart; left -= BATCH * apart) {
+    for (; left > (BATCH - 1) * apart && within(q, at, by, BATCH - 1); left -= BATCH * apart) {
       loose_row rows[BATCH];
 #pragma unroll
       for (int u = 0; u < BATCH; u++, at.step_arrays(by)) rows[u].load(q, axis, at);
+#pragma unroll
+      for (int u = 0; u < BATCH; u++) rows[u].settle();
       fold(rows, at);
       at.step_indices(by, BATCH);
     }
     if constexpr (BATCH > FEW)
       fold_each<BATCH / 2>(q, axis, at, by, left, apart, fold);
+    else if constexpr (shifts())
+      fold_ends(q, axis, at, by, left, apart, fold);
     else if constexpr (BATCH > 1)
       fold_last<BATCH - 1>(q, axis, at, by, left, apart, fold);
+  }
+  /* One chunk after the other, of which some may reach an array's end. */
+  template <class Fold>
+  static NDR_DEVICE void fold_ends(const ndr_program_params &q, int axis, spot &at, const stride &by, int left,
+                                   int apart, const Fold &fold) {
+#pragma unroll 1
+    for (; left > 0; left -= apart) {
+      loose_row rows[1];
+      rows[0].load_last(q, axis, at);
+      rows[0].settle();
+      fold(rows, at);
+      at.step_arrays(by);
+      at.step_indices(by, 1);
+    }
   }
   template <int MOST_LEFT, class Fold>
   static NDR_DEVICE void fold_last(const ndr_program_params &q, int axis, spot &at, const stride &by, int left,
@@ -389,7 +508,7 @@ template <ndr_kernel KERNEL, class Op, class Arrays, int ELEMENTS, int STEPS, u3
                                                            : 1;
     const int bytes = held * (int)sizeof(typename Op::Accumulator) + 4 * Kit::batch() * Kit::chunk_registers() +
                       16 * (Arrays::count + Kit::places);
-    return bytes <= 136 ? light : bytes <= 200 ? light - 1 : 2;
+    return bytes <= 136 ? light : bytes <= 216 ? light - 1 : 2;
   }
 };
 

@@ -25,7 +25,9 @@ static int64_t kept_product(const ndr_request *request, const int64_t *shape, bo
 }
 
 static ndr_state state_of(const ndr_accumulator *a, int i) {
-  return (ndr_state){a->whole.problem.ops[i], a->whole.problem.dtype, a->whole.problem.skip_nan, a->whole.problem.ddof};
+  const ndr_problem *problem = &a->whole.problem;
+  return (ndr_state){
+      .op = problem->ops[i], .dtype = problem->dtype, .skip_nan = problem->skip_nan, .ddof = problem->ddof};
 }
 
 static int64_t words_of(const ndr_accumulator *a, int i) {

@@ -22,7 +22,7 @@ static ndr_status device_numbers(const ndr_backend *backend, int id, const ndr_o
 static ndr_status choose(ndr_plan *plan, const void *data, const ndr_options *options) {
   NDR_TRY(ndr_plan_choose(plan, options->force_family));
   if (options->planning != NDR_MEASURE || plan->forced || plan->timings.choice) return NDR_OK;
-  if (!options->device) return ndr_plan_measure(plan, data, options->stream);
+  if (!options->device) return ndr_plan_measure(plan, data ? &data : NULL, options->stream);
   strcpy(plan->untimed, "the device was described by options.device, and may not be there");
   return NDR_OK;
 }
@@ -120,11 +120,11 @@ ndr_status ndr_plan_execute(const ndr_plan *plan, const void *data, void *const 
   if (workspace) {
     if (plan->workspace > 0 && plan->backend->clear_workspace)
       NDR_TRY(plan->backend->clear_workspace(plan, workspace, stream));
-    return plan->backend->execute(plan, data, results, workspace, stream);
+    return plan->backend->execute(plan, &data, results, workspace, stream);
   }
   void *borrowed;
   NDR_TRY(ndr_plan_borrow_workspace(plan, stream, &borrowed));
-  ndr_status status = plan->backend->execute(plan, data, results, borrowed, stream);
+  ndr_status status = plan->backend->execute(plan, &data, results, borrowed, stream);
   ndr_plan_return_workspace(plan, borrowed, stream);
   return status;
 }

@@ -1,7 +1,12 @@
 /* Makes the canonical form of a request. It reorders and merges axes; the result stays the same. */
 #include "core/canonical.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "core/label.h"
+#include "core/operator.h"
+#include "core/programs.h"
 
 static int64_t product(const ndr_request *request, bool reduced) {
   int64_t count = 1;
@@ -19,7 +24,58 @@ static void index_steps(const ndr_request *request, int64_t *steps) {
   }
 }
 
-/* Walks an axis of negative stride from its other end. */
+/* ---- the order of axes ---- */
+
+/* The bytes of an array that differ, as a size for comparing: repeated elements count once. */
+static double distinct_bytes(const ndr_problem *problem, ndr_dtype dtype, const int64_t *strides) {
+  double bytes = (double)ndr_dtype_bytes(dtype);
+  for (int d = 0; d < problem->ndim; d++)
+    if (strides[d] != 0) bytes *= (double)problem->shape[d];
+  return bytes;
+}
+
+/* The operand whose strides decide the order of axes, or -1: those of the array. */
+static int leading_operand(const ndr_problem *problem) {
+  double most = distinct_bytes(problem, problem->dtype, problem->strides);
+  int leads = -1;
+  for (int k = 0; k < problem->operand_count; k++) {
+    double bytes = distinct_bytes(problem, problem->operands[k].dtype, problem->operands[k].strides);
+    if (bytes <= most) continue;
+    most = bytes;
+    leads = k;
+  }
+  return leads;
+}
+
+static bool smaller_stride(int64_t a, int64_t b) {
+  return b == 0 ? a != 0 : a != 0 && a < b;
+}
+
+static bool inner_to(const ndr_axis *a, const ndr_axis *b, int leads) {
+  if (leads >= 0) {
+    int64_t x = llabs(a->operand[leads]), y = llabs(b->operand[leads]);
+    if (x != y) return smaller_stride(x, y);
+  }
+  if (a->stride != b->stride) return smaller_stride(a->stride, b->stride);
+  return a->size < b->size;
+}
+
+static void insert_sorted(ndr_axis *axes, int *count, const ndr_axis *axis, int leads) {
+  int at = (*count)++;
+  for (; at > 0 && inner_to(axis, &axes[at - 1], leads); at--) axes[at] = axes[at - 1];
+  axes[at] = *axis;
+}
+
+/* ---- the direction of axes ---- */
+
+/* Whether the array is walked backwards along an axis; where it repeats, whether the first operand that does not is. */
+static bool is_backward(const ndr_canonical *problem, const ndr_axis *axis) {
+  int64_t stride = axis->stride;
+  for (int k = 0; stride == 0 && k < problem->operand_count; k++) stride = axis->operand[k];
+  return stride < 0;
+}
+
+/* Walks an axis from its other end. */
 static void flip(ndr_canonical *problem, ndr_axis *axis) {
   int64_t last = axis->size - 1;
   problem->origin += last * axis->stride;
@@ -30,18 +86,17 @@ static void flip(ndr_canonical *problem, ndr_axis *axis) {
     problem->result_origin[i] += last * axis->result[i];
     axis->result[i] = -axis->result[i];
   }
+  for (int k = 0; k < problem->operand_count; k++) {
+    problem->operand_origin[k] += last * axis->operand[k];
+    axis->operand[k] = -axis->operand[k];
+  }
+  for (int p = 0; p < problem->place_count; p++) {
+    problem->place_origin[p] += last * axis->place[p];
+    axis->place[p] = -axis->place[p];
+  }
 }
 
-static bool inner_to(const ndr_axis *a, const ndr_axis *b) {
-  if (a->stride != b->stride) return b->stride == 0 || (a->stride != 0 && a->stride < b->stride);
-  return a->size < b->size;
-}
-
-static void insert_sorted(ndr_axis *axes, int *count, const ndr_axis *axis) {
-  int at = (*count)++;
-  for (; at > 0 && inner_to(axis, &axes[at - 1]); at--) axes[at] = axes[at - 1];
-  axes[at] = *axis;
-}
+/* ---- merging ---- */
 
 /* Whether the stride `outer` is `size` times the stride `inner`. The product may overflow. */
 static bool continues_stride(int64_t inner, int64_t size, int64_t outer) {
@@ -54,6 +109,10 @@ static bool continues(const ndr_canonical *problem, const ndr_axis *inner, const
                 continues_stride(inner->index, inner->size, outer->index);
   for (int i = 0; merges && i < problem->op_count; i++)
     merges = continues_stride(inner->result[i], inner->size, outer->result[i]);
+  for (int k = 0; merges && k < problem->operand_count; k++)
+    merges = continues_stride(inner->operand[k], inner->size, outer->operand[k]);
+  for (int p = 0; merges && p < problem->place_count; p++)
+    merges = continues_stride(inner->place[p], inner->size, outer->place[p]);
   return merges;
 }
 
@@ -68,50 +127,97 @@ static int merge_neighbours(const ndr_canonical *problem, ndr_axis *axes, int co
   return count ? last + 1 : 0;
 }
 
-static void add_axis(ndr_canonical *problem, const ndr_request *request, int d, int64_t index_step) {
+/* ---- the whole ---- */
+
+static void add_axis(ndr_canonical *problem, const ndr_request *request, int d, int64_t index_step, int leads) {
   ndr_axis axis = {.size = request->problem.shape[d], .stride = request->problem.strides[d]};
   if (request->reduced[d])
     axis.index = index_step;
   else
     for (int i = 0; i < request->problem.op_count; i++) axis.result[i] = request->result_strides[i][d];
-  if (axis.stride < 0) flip(problem, &axis);
+  for (int k = 0; k < problem->operand_count; k++) axis.operand[k] = request->problem.operands[k].strides[d];
+  for (int p = 0; p < problem->place_count; p++) axis.place[p] = request->place_dims[p] == d;
+  if (is_backward(problem, &axis)) flip(problem, &axis);
   if (request->reduced[d])
-    insert_sorted(problem->reduced, &problem->reduced_count, &axis);
+    insert_sorted(problem->reduced, &problem->reduced_count, &axis, leads);
   else
-    insert_sorted(problem->kept, &problem->kept_count, &axis);
+    insert_sorted(problem->kept, &problem->kept_count, &axis, leads);
+}
+
+static void copy_members(ndr_canonical *problem, const ndr_request *request) {
+  const ndr_problem *given = &request->problem;
+  problem->dtype = given->dtype;
+  problem->op_count = given->op_count;
+  for (int i = 0; i < given->op_count; i++) {
+    problem->ops[i] = given->ops[i];
+    problem->programs[i] = request->programs[i];
+  }
+  problem->skip_nan = given->skip_nan;
+  problem->accumulate_f64 = given->accumulate == NDR_ACCUMULATE_F64;
+  problem->partial = request->partial;
+  problem->ddof = given->ddof;
+  problem->outputs = product(request, false);
+  problem->length = product(request, true);
+  problem->operand_count = given->operand_count;
+  for (int k = 0; k < given->operand_count; k++) problem->operand_dtypes[k] = given->operands[k].dtype;
+  problem->place_count = request->place_count;
+  for (int p = 0; p < request->place_count; p++) problem->place_origin[p] = request->offset[request->place_dims[p]];
+}
+
+static ndr_status check_empty(const ndr_canonical *problem, const ndr_request *request) {
+  char label[NDR_LABEL_BYTES];
+  if (problem->length > 0 || problem->outputs == 0 || request->partial) return NDR_OK;
+  for (int i = 0; i < problem->op_count; i++)
+    if (!ndr_request_has_empty(request, i))
+      return ndr_fail(NDR_ERR_EMPTY, "%s over no elements has no value", ndr_op_label(problem->ops[i], label));
+  return NDR_OK;
+}
+
+static bool is_index(ndr_op op) {
+  return !ndr_op_is_own(op) && ndr_op_is_index(op);
 }
 
 ndr_status ndr_canonical_make(ndr_canonical *problem, const ndr_request *request) {
   int64_t steps[NDR_MAX_DIMS];
   bool indexed = false;
+  int leads = leading_operand(&request->problem);
   memset(problem, 0, sizeof *problem);
-  problem->dtype = request->problem.dtype;
-  problem->op_count = request->problem.op_count;
-  for (int i = 0; i < request->problem.op_count; i++) {
-    problem->ops[i] = request->problem.ops[i];
-    indexed = indexed || ndr_op_is_index(request->problem.ops[i]);
-  }
-  problem->skip_nan = request->problem.skip_nan;
-  problem->accumulate_f64 = request->problem.accumulate == NDR_ACCUMULATE_F64;
-  problem->partial = request->partial;
-  problem->ddof = request->problem.ddof;
-  problem->outputs = product(request, false);
-  problem->length = product(request, true);
-  for (int i = 0; problem->length == 0 && problem->outputs > 0 && i < request->problem.op_count; i++)
-    if (!ndr_op_has_empty(request->problem.ops[i]) && !request->partial)
-      return ndr_fail(NDR_ERR_EMPTY, "%s over no elements has no value", ndr_op_name(request->problem.ops[i]));
+  copy_members(problem, request);
+  NDR_TRY(check_empty(problem, request));
+  for (int i = 0; i < problem->op_count; i++) indexed = indexed || is_index(problem->ops[i]);
   index_steps(request, steps);
   for (int d = 0; d < request->problem.ndim; d++) {
     if (request->reduced[d] && indexed) problem->index_origin += request->offset[d] * steps[d];
-    if (request->problem.shape[d] > 1) add_axis(problem, request, d, indexed ? steps[d] : 0);
+    if (request->problem.shape[d] > 1) add_axis(problem, request, d, indexed ? steps[d] : 0, leads);
   }
   /* Without argmin and argmax the index is not used. With the index equal to the stride, every neighbour can merge. */
   for (int a = 0; !indexed && a < problem->reduced_count; a++) problem->reduced[a].index = problem->reduced[a].stride;
   problem->kept_count = merge_neighbours(problem, problem->kept, problem->kept_count);
   problem->reduced_count = merge_neighbours(problem, problem->reduced, problem->reduced_count);
+  problem->programs_owner = request->programs_owner;
+  ndr_programs_share(problem->programs_owner);
   return NDR_OK;
 }
 
+void ndr_canonical_share(const ndr_canonical *problem) {
+  ndr_programs_share(problem->programs_owner);
+}
+
+void ndr_canonical_free(ndr_canonical *problem) {
+  ndr_programs_drop(problem->programs_owner);
+  problem->programs_owner = NULL;
+}
+
+ndr_dtype ndr_canonical_result(const ndr_canonical *problem, int i) {
+  const ndr_program *program = problem->programs[i];
+  return program ? program->result_dtype : ndr_op_result(problem->ops[i], problem->dtype);
+}
+
 ndr_state ndr_canonical_state(const ndr_canonical *problem, int i) {
-  return (ndr_state){problem->ops[i], problem->dtype, problem->skip_nan, problem->ddof};
+  return (ndr_state){.op = problem->ops[i],
+                     .dtype = problem->dtype,
+                     .skip_nan = problem->skip_nan,
+                     .ddof = problem->ddof,
+                     .program = problem->programs[i],
+                     .length = problem->length};
 }

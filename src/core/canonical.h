@@ -2,7 +2,10 @@
  *
  * From any strided tensor: size-1 dims are dropped, axes with negative strides are walked backwards (origin and index
  * step change instead), kept and reduced axes are each sorted by input stride, smallest first (stride 0 sorts last: it
- * brings no new data), and neighbours that one axis can express are merged. So axis 0 of each list is the innermost. */
+ * brings no new data), and neighbours that one axis can express are merged. So axis 0 of each list is the innermost.
+ *
+ * Operands are walked along. If one of them has more bytes that differ than the array, axes are sorted by its strides,
+ * and those along which it repeats come last, sorted by the array's. Axes merge only if they do in all operands. */
 #ifndef NDR_CORE_CANONICAL_H
 #define NDR_CORE_CANONICAL_H
 
@@ -17,10 +20,10 @@
 #define NDR_MOST_PLACES 4
 
 typedef struct ndr_axis {
-  int64_t size;                /* >= 2 after canonicalisation; every stride counts elements */
-  int64_t stride;              /* of the array, >= 0 */
-  int64_t index;               /* reduced: step of the flattened row-major index (may be negative) */
-  int64_t result[NDR_MAX_OPS]; /* kept: stride in the result of each op (may be negative) */
+  int64_t size;                      /* >= 2 after canonicalisation; every stride counts elements */
+  int64_t stride;                    /* of the array, >= 0 */
+  int64_t index;                     /* reduced: step of the flattened row-major index (may be negative) */
+  int64_t result[NDR_MAX_OPS];       /* kept: stride in the result of each op (may be negative) */
   int64_t operand[NDR_MAX_OPERANDS]; /* stride of each operand (may be negative) */
   int64_t place[NDR_MOST_PLACES];    /* step of each place index (may be negative) */
 } ndr_axis;
@@ -48,8 +51,8 @@ typedef struct ndr_canonical {
   int operand_count;
   ndr_dtype operand_dtypes[NDR_MAX_OPERANDS];
   int64_t operand_origin[NDR_MAX_OPERANDS]; /* elements from the operand's element 0 to where the walk starts */
-  /* Place index k, which NDR_NODE_INDEX nodes of canonical programs name by `a`, is place_origin[k] where the walk starts,
-   * and grows by axis.place[k] along each axis. */
+  /* Place index k, which NDR_NODE_INDEX nodes of canonical programs name by `a`, is place_origin[k] where the walk
+   * starts, and grows by axis.place[k] along each axis. */
   int place_count;
   int64_t place_origin[NDR_MOST_PLACES];
 } ndr_canonical;
@@ -63,6 +66,11 @@ typedef struct ndr_request {
   int64_t whole_shape[NDR_MAX_DIMS], offset[NDR_MAX_DIMS];
   /* Strides of each result by array dim; entries of reduced dims are ignored. */
   int64_t result_strides[NDR_MAX_OPS][NDR_MAX_DIMS];
+  ndr_dtype results[NDR_MAX_OPS]; /* the dtype of each result */
+  /* As in ndr_canonical. NDR_NODE_INDEX nodes name a place by `a`, too, which is the index along its dim. */
+  const ndr_program *programs[NDR_MAX_OPS];
+  struct ndr_program_owner *programs_owner;
+  int place_count, place_dims[NDR_MOST_PLACES];
 } ndr_request;
 
 /* Copies a caller's struct, whatever its size, and checks its numbers; NULL options are the defaults. out->device
@@ -74,11 +82,24 @@ ndr_status ndr_device_read(const ndr_device *given, ndr_device *device);
 /* Copies a caller's problem, whatever its size. Checks nothing else. */
 ndr_status ndr_problem_read(const ndr_problem *given, ndr_problem *problem);
 
-/* Checks all members; reduced has NDR_MAX_DIMS entries. */
+/* Checks all members; reduced has NDR_MAX_DIMS entries. Whether operators are defined for the dtypes of the operands is
+ * left to ndr_request_make. The layout is all but the operators. */
 ndr_status ndr_problem_check(const ndr_problem *problem, bool *reduced);
+ndr_status ndr_problem_check_layout(const ndr_problem *problem, bool *reduced);
 
 /* Checks an array's dtype, shape and strides, and copies them into the problem. Missing strides are filled in. */
 ndr_status ndr_problem_take_array(ndr_problem *problem, const DLTensor *array);
+
+/* Adds an operand to a struct that has all members. */
+ndr_status ndr_problem_take_operand(ndr_problem *problem, ndr_role role, const DLTensor *tensor);
+
+/* The strides of a tensor that has the problem's shape, or broadcasts to it: 0 along dims of size 1. `what` names it.
+ */
+ndr_status ndr_broadcast_strides(const ndr_problem *problem, const char *what, const DLTensor *tensor,
+                                 int64_t *strides);
+
+/* "where", "weights", "with". */
+const char *ndr_role_name(ndr_role role);
 
 /* As ndr_problem_make, but into a struct that has all members. */
 ndr_status ndr_problem_fill(ndr_problem *problem, const DLTensor *array, int dim_count, const int *dims, int op_count,
@@ -92,8 +113,19 @@ ndr_status ndr_check_dims(int ndim, int dim_count, const int *dims, bool *reduce
 ndr_status ndr_check_span(const char *what, int ndim, const int64_t *shape, const int64_t *strides, size_t bytes);
 void ndr_compact_strides(int ndim, const int64_t *shape, int64_t *strides);
 
-/* Checks the problem and fills in a request with compact results. */
+/* Checks the problem, makes its programs and fills in a request with compact results. Free with ndr_request_free. */
 ndr_status ndr_request_make(ndr_request *request, const ndr_problem *problem);
+void ndr_request_free(ndr_request *request);
+
+/* Makes the request of a part of `whole`: `problem` differs from its problem in shape and strides only. It uses the
+ * programs of `whole`, and is not freed. The operators may have been destroyed since. */
+ndr_status ndr_request_make_part(ndr_request *request, const ndr_request *whole, const ndr_problem *problem);
+
+/* Whether the result of op i has a value over no elements. */
+bool ndr_request_has_empty(const ndr_request *request, int i);
+
+/* The state layout of op i: that of its results if the problem is a whole. */
+ndr_state ndr_request_state(const ndr_request *request, int i);
 
 /* Checks the shapes and dtypes of the results against the request, and copies their strides into it. */
 ndr_status ndr_request_results(ndr_request *request, const DLTensor *const *results);
@@ -101,12 +133,16 @@ ndr_status ndr_request_results(ndr_request *request, const DLTensor *const *resu
 /* Writes the sizes of the result's dims to shape and returns how many there are. */
 int ndr_request_result_shape(const ndr_request *request, int64_t *shape);
 
+/* Holds the request's programs; free with ndr_canonical_free. */
 ndr_status ndr_canonical_make(ndr_canonical *problem, const ndr_request *request);
 
 /* Another holder of the same programs; each copy of a canonical problem that lives on its own needs one. Free with
  * ndr_canonical_free, which NULL programs allow, too. */
 void ndr_canonical_share(const ndr_canonical *problem);
 void ndr_canonical_free(ndr_canonical *problem);
+
+/* The dtype of the result of op i, which is finished. */
+ndr_dtype ndr_canonical_result(const ndr_canonical *problem, int i);
 
 /* The state layout of op i of the problem. */
 ndr_state ndr_canonical_state(const ndr_canonical *problem, int i);

@@ -1,5 +1,7 @@
-/* Checks problems: shapes, strides, dims and operators. Fills in what callers may leave out. */
+/* Checks problems: shapes, strides, dims, operators and operands. Fills in what callers may leave out. */
 #include "core/canonical.h"
+#include "core/label.h"
+#include "core/operator.h"
 #include "core/sized.h"
 
 ndr_status ndr_check_shape(int ndim, const int64_t *shape, size_t element_bytes) {
@@ -55,28 +57,136 @@ ndr_status ndr_check_dims(int ndim, int dim_count, const int *dims, bool *reduce
   return NDR_OK;
 }
 
+/* ---- operators ---- */
+
+static ndr_status check_op(ndr_op op, ndr_dtype dtype) {
+  if (!ndr_op_is_own(op)) return ndr_op_check(op, dtype);
+  if (ndr_operator_arrays(op) > 0) return NDR_OK;
+  return ndr_fail(NDR_ERR_OP, "there is no operator with the number %d; it may have been destroyed", (int)op);
+}
+
 static ndr_status check_ops(const ndr_problem *problem) {
   if (problem->op_count < 1 || problem->op_count > NDR_MAX_OPS)
     return ndr_fail(NDR_ERR_ARGUMENT, "op_count is %d, must be 1 to %d", problem->op_count, NDR_MAX_OPS);
-  for (int i = 0; i < problem->op_count; i++) NDR_TRY(ndr_op_check(problem->ops[i], problem->dtype));
+  for (int i = 0; i < problem->op_count; i++) NDR_TRY(check_op(problem->ops[i], problem->dtype));
   return NDR_OK;
 }
+
+/* Checks that the operators read all arrays of `with`, and no more than there are. */
+static ndr_status check_arrays(const ndr_problem *problem) {
+  int given = 1, most = 1;
+  char label[NDR_LABEL_BYTES];
+  for (int k = 0; k < problem->operand_count; k++) given += problem->operands[k].role == NDR_WITH;
+  for (int i = 0; i < problem->op_count; i++) {
+    int arrays = ndr_operator_arrays(problem->ops[i]);
+    if (arrays > given)
+      return ndr_fail(NDR_ERR_ARGUMENT, "%s reads %d arrays, and 'with' has %d beside the array",
+                      ndr_op_label(problem->ops[i], label), arrays, given - 1);
+    if (arrays > most) most = arrays;
+  }
+  if (most == given) return NDR_OK;
+  return ndr_fail(NDR_ERR_ARGUMENT, "'with' has %d arrays, of which the operators read %d", given - 1, most - 1);
+}
+
+/* ---- operands ---- */
+
+const char *ndr_role_name(ndr_role role) {
+  static const char *const names[] = {[NDR_WHERE] = "where", [NDR_WEIGHTS] = "weights", [NDR_WITH] = "with"};
+  return names[role];
+}
+
+static ndr_status check_operand_dtype(ndr_role role, ndr_dtype dtype) {
+  if (!ndr_dtype_valid(dtype)) return ndr_fail(NDR_ERR_DTYPE, "unknown dtype number %d", (int)dtype);
+  if (role == NDR_WHERE && dtype != NDR_BOOL)
+    return ndr_fail(NDR_ERR_DTYPE, "'where' is %s, must be bool", ndr_dtype_name(dtype));
+  if (role == NDR_WEIGHTS && dtype != NDR_F32 && dtype != NDR_F64)
+    return ndr_fail(NDR_ERR_DTYPE, "'weights' are %s, must be f32 or f64", ndr_dtype_name(dtype));
+  return NDR_OK;
+}
+
+/* Checks operand k beside those before it. */
+static ndr_status check_operand(const ndr_problem *problem, int k) {
+  const ndr_operand *operand = &problem->operands[k];
+  if ((unsigned)operand->role > NDR_WITH)
+    return ndr_fail(NDR_ERR_ARGUMENT, "operand %d has the role %d", k, (int)operand->role);
+  for (int before = 0; before < k; before++)
+    if (operand->role != NDR_WITH && problem->operands[before].role == operand->role)
+      return ndr_fail(NDR_ERR_ARGUMENT, "two operands have the role '%s'", ndr_role_name(operand->role));
+  NDR_TRY(check_operand_dtype(operand->role, operand->dtype));
+  return ndr_check_span(ndr_role_name(operand->role), problem->ndim, problem->shape, operand->strides,
+                        ndr_dtype_bytes(operand->dtype));
+}
+
+static ndr_status check_operands(const ndr_problem *problem) {
+  if (problem->operand_count < 0 || problem->operand_count > NDR_MAX_OPERANDS)
+    return ndr_fail(NDR_ERR_ARGUMENT, "operand_count is %d, must be 0 to %d", problem->operand_count, NDR_MAX_OPERANDS);
+  for (int k = 0; k < problem->operand_count; k++) NDR_TRY(check_operand(problem, k));
+  return NDR_OK;
+}
+
+ndr_status ndr_broadcast_strides(const ndr_problem *problem, const char *what, const DLTensor *tensor,
+                                 int64_t *strides) {
+  int64_t own[NDR_MAX_DIMS];
+  int ahead = problem->ndim - tensor->ndim;
+  if (tensor->ndim < 0 || ahead < 0)
+    return ndr_fail(NDR_ERR_ARGUMENT, "'%s' has %d dims, the array %d", what, tensor->ndim, problem->ndim);
+  if (tensor->ndim > 0 && !tensor->shape) return ndr_fail(NDR_ERR_ARGUMENT, "'%s' has no shape", what);
+  for (int d = 0; d < tensor->ndim; d++)
+    if (tensor->shape[d] != 1 && tensor->shape[d] != problem->shape[ahead + d])
+      return ndr_fail(NDR_ERR_ARGUMENT, "dim %d of '%s' has size %lld, and does not broadcast to %lld", d, what,
+                      (long long)tensor->shape[d], (long long)problem->shape[ahead + d]);
+  ndr_compact_strides(tensor->ndim, tensor->shape, own);
+  for (int d = 0; d < problem->ndim; d++) {
+    strides[d] = 0;
+    if (d < ahead || tensor->shape[d - ahead] == 1) continue;
+    strides[d] = tensor->strides ? tensor->strides[d - ahead] : own[d - ahead];
+  }
+  return NDR_OK;
+}
+
+ndr_status ndr_problem_take_operand(ndr_problem *problem, ndr_role role, const DLTensor *tensor) {
+  if ((unsigned)role > NDR_WITH) return ndr_fail(NDR_ERR_ARGUMENT, "an operand has the role %d", (int)role);
+  if (!tensor) return ndr_fail(NDR_ERR_ARGUMENT, "'%s' is a null pointer", ndr_role_name(role));
+  if (problem->operand_count < 0 || problem->operand_count >= NDR_MAX_OPERANDS)
+    return ndr_fail(NDR_ERR_ARGUMENT, "a problem has at most %d arrays beside its own", NDR_MAX_OPERANDS);
+  ndr_operand *operand = &problem->operands[problem->operand_count];
+  memset(operand, 0, sizeof *operand);
+  operand->role = role;
+  NDR_TRY(ndr_dtype_from_dlpack(tensor->dtype, &operand->dtype));
+  NDR_TRY(ndr_broadcast_strides(problem, ndr_role_name(role), tensor, operand->strides));
+  NDR_TRY(check_operand(problem, problem->operand_count));
+  problem->operand_count++;
+  return NDR_OK;
+}
+
+/* ---- problems ---- */
 
 ndr_status ndr_problem_read(const ndr_problem *given, ndr_problem *problem) {
   if (!given) return ndr_fail(NDR_ERR_ARGUMENT, "problem is a null pointer");
   return ndr_sized_read(given, problem, sizeof *problem, "problem", "NDR_PROBLEM_INIT");
 }
 
-ndr_status ndr_problem_check(const ndr_problem *problem, bool *reduced) {
+ndr_status ndr_problem_check_layout(const ndr_problem *problem, bool *reduced) {
   if (!ndr_dtype_valid(problem->dtype)) return ndr_fail(NDR_ERR_DTYPE, "unknown dtype number %d", (int)problem->dtype);
   size_t bytes = ndr_dtype_bytes(problem->dtype);
   NDR_TRY(ndr_check_shape(problem->ndim, problem->shape, bytes));
   NDR_TRY(ndr_check_span("array", problem->ndim, problem->shape, problem->strides, bytes));
   NDR_TRY(ndr_check_dims(problem->ndim, problem->dim_count, problem->dim_count == -1 ? NULL : problem->dims, reduced));
+  if (problem->op_count < 1 || problem->op_count > NDR_MAX_OPS)
+    return ndr_fail(NDR_ERR_ARGUMENT, "op_count is %d, must be 1 to %d", problem->op_count, NDR_MAX_OPS);
+  return check_operands(problem);
+}
+
+ndr_status ndr_problem_check(const ndr_problem *problem, bool *reduced) {
+  NDR_TRY(ndr_problem_check_layout(problem, reduced));
   NDR_TRY(check_ops(problem));
+  NDR_TRY(check_arrays(problem));
   if (!(problem->ddof >= 0)) return ndr_fail(NDR_ERR_ARGUMENT, "ddof is %g, must be 0 or more", problem->ddof);
   if ((unsigned)problem->accumulate > NDR_ACCUMULATE_F64)
     return ndr_fail(NDR_ERR_ARGUMENT, "accumulate is %d", (int)problem->accumulate);
+  if ((unsigned)problem->weighting > NDR_RELIABILITY)
+    return ndr_fail(NDR_ERR_ARGUMENT, "weighting is %d", (int)problem->weighting);
+  if (problem->reserved) return ndr_fail(NDR_ERR_ARGUMENT, "reserved is %d, must be 0", problem->reserved);
   return NDR_OK;
 }
 
@@ -111,4 +221,13 @@ ndr_status ndr_problem_make(ndr_problem *problem, const DLTensor *array, int dim
   if (!problem) return ndr_fail(NDR_ERR_ARGUMENT, "problem is a null pointer");
   NDR_TRY(ndr_problem_fill(&made, array, dim_count, dims, op_count, ops));
   return ndr_sized_write(problem, &made, sizeof made, "problem", "NDR_PROBLEM_INIT");
+}
+
+ndr_status ndr_problem_add_operand(ndr_problem *problem, ndr_role role, const DLTensor *tensor) {
+  ndr_problem read;
+  NDR_TRY(ndr_problem_read(problem, &read));
+  if (!ndr_dtype_valid(read.dtype)) return ndr_fail(NDR_ERR_DTYPE, "unknown dtype number %d", (int)read.dtype);
+  NDR_TRY(ndr_check_shape(read.ndim, read.shape, ndr_dtype_bytes(read.dtype)));
+  NDR_TRY(ndr_problem_take_operand(&read, role, tensor));
+  return ndr_sized_write(problem, &read, sizeof read, "problem", "NDR_PROBLEM_INIT");
 }

@@ -154,7 +154,7 @@ __attribute__((constructor)) static void watch_forks(void) {
   pthread_atfork(NULL, NULL, free_turns);
 }
 
-ndr_status ndr_plan_measure(ndr_plan *plan, const void *data, void *stream) {
+ndr_status ndr_plan_measure(ndr_plan *plan, const void *const *data, void *stream) {
   race r = {.trial = {.estimate = plan, .data = data, .stream = stream}};
   ndr_timings timings = {.choice = NULL};
   ndr_status status = NDR_OK;

@@ -8,9 +8,9 @@
 #define NDR_HOPELESS 16.0
 
 /* Times the families that can run the plan's problem, changes the plan to the fastest, and remembers the choice. The
- * plan is one that ndr_plan_choose made by the cost model; that choice stands unless another is clearly faster. data is
- * element 0 of the array; if it is NULL, scratch stands for the array. If timing is impossible, the plan stays as it is
- * and `untimed` says why. The caller's memory is not written. Threads that measure take turns. */
-ndr_status ndr_plan_measure(ndr_plan *plan, const void *data, void *stream);
+ * plan is one that ndr_plan_choose made by the cost model; that choice stands unless another is clearly faster. data
+ * is as for a backend's execute; if it is NULL, scratch stands for the arrays. If timing is impossible, the plan stays
+ * as it is and `untimed` says why. The caller's memory is not written. Threads that measure take turns. */
+ndr_status ndr_plan_measure(ndr_plan *plan, const void *const *data, void *stream);
 
 #endif

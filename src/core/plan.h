@@ -78,7 +78,9 @@ struct ndr_backend {
   ndr_status (*device)(int id, ndr_device *device);
   const ndr_device_calls *calls;     /* NULL: memory is the host's, and there are no streams */
   const ndr_family *const *families; /* ends with NULL; the first that does not reject is the cheapest fallback */
-  ndr_status (*execute)(const ndr_plan *plan, const void *data, void *const *results, void *workspace, void *stream);
+  /* data[0] is the address of the array's element 0, data[k] that of operand k - 1. */
+  ndr_status (*execute)(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace,
+                        void *stream);
   /* Device memory, stream-ordered; release(NULL) is legal. */
   ndr_status (*allocate)(int id, size_t bytes, void *stream, void **memory);
   void (*release)(int id, void *memory, void *stream);

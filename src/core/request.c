@@ -1,8 +1,11 @@
-/* Requests: a checked problem with the layout of its results. Plans nothing. */
+/* Requests: a checked problem with its programs and the layout of its results. Plans nothing. */
 #include <stdio.h>
 #include <string.h>
 
-#include "core/canonical.h"
+#include "core/label.h"
+#include "core/lower.h"
+#include "core/operator.h"
+#include "core/programs.h"
 
 /* Compact strides of the kept dims, by array dim. */
 static void compact_results(ndr_request *request) {
@@ -16,13 +19,14 @@ static void compact_results(ndr_request *request) {
 /* A stride of 0 gives an array that needs no memory results that no memory holds. */
 static ndr_status check_result_bytes(const ndr_request *request) {
   int64_t outputs = 1, bytes;
+  char label[NDR_LABEL_BYTES];
   for (int d = 0; d < request->problem.ndim; d++)
     if (!request->reduced[d]) outputs *= request->problem.shape[d];
   for (int i = 0; i < request->problem.op_count; i++) {
-    ndr_dtype dtype = ndr_op_result(request->problem.ops[i], request->problem.dtype);
-    if (__builtin_mul_overflow(outputs, (int64_t)ndr_dtype_bytes(dtype), &bytes) || bytes > NDR_MOST_BYTES)
+    int64_t each = (int64_t)ndr_dtype_bytes(request->results[i]);
+    if (__builtin_mul_overflow(outputs, each, &bytes) || bytes > NDR_MOST_BYTES)
       return ndr_fail(NDR_ERR_OVERFLOW, "the size in bytes of the result of %s does not fit in 62 bits",
-                      ndr_op_name(request->problem.ops[i]));
+                      ndr_op_label(request->problem.ops[i], label));
   }
   return NDR_OK;
 }
@@ -39,16 +43,69 @@ static void take_problem(ndr_request *request, const ndr_problem *problem) {
     if (request->reduced[d]) taken->dims[taken->dim_count++] = d;
   for (int d = problem->ndim; d < NDR_MAX_DIMS; d++) taken->shape[d] = taken->strides[d] = 0;
   for (int i = problem->op_count; i < NDR_MAX_OPS; i++) taken->ops[i] = (ndr_op)0;
+  taken->has_initial = problem->has_initial != 0;
+  if (!taken->has_initial) taken->initial = 0;
+  memset(taken->operands, 0, sizeof taken->operands);
+  for (int k = 0; k < problem->operand_count; k++) {
+    taken->operands[k].role = problem->operands[k].role;
+    taken->operands[k].dtype = problem->operands[k].dtype;
+    memcpy(taken->operands[k].strides, problem->operands[k].strides, (size_t)problem->ndim * sizeof(int64_t));
+  }
+}
+
+static ndr_status complete(ndr_request *request) {
+  memcpy(request->whole_shape, request->problem.shape, sizeof request->whole_shape);
+  for (int i = 0; i < request->problem.op_count; i++) {
+    const ndr_program *program = request->programs[i];
+    request->results[i] =
+        program ? program->result_dtype : ndr_op_result(request->problem.ops[i], request->problem.dtype);
+  }
+  compact_results(request);
+  return check_result_bytes(request);
 }
 
 ndr_status ndr_request_make(ndr_request *request, const ndr_problem *problem) {
   memset(request, 0, sizeof *request);
   NDR_TRY(ndr_problem_check(problem, request->reduced));
   take_problem(request, problem);
-  memcpy(request->whole_shape, request->problem.shape, sizeof request->whole_shape);
-  NDR_TRY(check_result_bytes(request));
-  compact_results(request);
-  return NDR_OK;
+  ndr_status status = ndr_lower(request);
+  if (status == NDR_OK) status = complete(request);
+  if (status != NDR_OK) ndr_request_free(request);
+  return status;
+}
+
+ndr_status ndr_request_make_part(ndr_request *request, const ndr_request *whole, const ndr_problem *problem) {
+  memset(request, 0, sizeof *request);
+  NDR_TRY(ndr_problem_check_layout(problem, request->reduced));
+  take_problem(request, problem);
+  memcpy(request->programs, whole->programs, sizeof request->programs);
+  request->programs_owner = whole->programs_owner;
+  request->place_count = whole->place_count;
+  memcpy(request->place_dims, whole->place_dims, sizeof request->place_dims);
+  return complete(request);
+}
+
+void ndr_request_free(ndr_request *request) {
+  ndr_programs_drop(request->programs_owner);
+  request->programs_owner = NULL;
+}
+
+/* An operator of one's own has the result of its states' identities, and an initial value is one. */
+bool ndr_request_has_empty(const ndr_request *request, int i) {
+  ndr_op op = request->problem.ops[i];
+  return ndr_op_is_own(op) || request->problem.has_initial || ndr_op_has_empty(op);
+}
+
+ndr_state ndr_request_state(const ndr_request *request, int i) {
+  int64_t length = 1;
+  for (int d = 0; d < request->problem.ndim; d++)
+    if (request->reduced[d]) length *= request->problem.shape[d];
+  return (ndr_state){.op = request->problem.ops[i],
+                     .dtype = request->problem.dtype,
+                     .skip_nan = request->problem.skip_nan,
+                     .ddof = request->problem.ddof,
+                     .program = request->programs[i],
+                     .length = length};
 }
 
 int ndr_request_result_shape(const ndr_request *request, int64_t *shape) {
@@ -70,8 +127,9 @@ static void shape_text(int ndim, const int64_t *shape, char *text, size_t capaci
 }
 
 static ndr_status check_result(const ndr_request *request, int i, const DLTensor *result) {
-  const char *op = ndr_op_name(request->problem.ops[i]);
-  ndr_dtype expected = ndr_op_result(request->problem.ops[i], request->problem.dtype), given;
+  char label[NDR_LABEL_BYTES];
+  const char *op = ndr_op_label(request->problem.ops[i], label);
+  ndr_dtype expected = request->results[i], given;
   int64_t shape[NDR_MAX_DIMS];
   int ndim = ndr_request_result_shape(request, shape);
   if (!result) return ndr_fail(NDR_ERR_ARGUMENT, "the result of %s is a null pointer", op);

@@ -1,8 +1,11 @@
-/* The complete arithmetic of partial states on the host: identities, merging and finishing. */
+/* The complete arithmetic of partial states on the host: identities, merging and finishing. The state of a program is
+ * that of its parts, one after the other; what follows is of one part until the last section. */
 #include "core/state.h"
 
 #include <math.h>
 #include <string.h>
+
+#include "core/operator.h"
 
 /* What merging two states of an operator and a dtype does. */
 typedef enum combine_rule {
@@ -57,6 +60,10 @@ int ndr_state_words(ndr_op op, ndr_dtype dtype) {
 #undef OP
   };
   return counts[op];
+}
+
+static int words_of(const ndr_state *state) {
+  return ndr_state_words(state->op, state->dtype) + (state->reliability ? 1 : 0);
 }
 
 static combine_rule rule_of(const ndr_state *state) {
@@ -117,10 +124,10 @@ static void identity_of(const ndr_state *state, uint64_t *words) {
   }
 }
 
-void ndr_state_identity(const ndr_state *state, uint64_t *states, int64_t pitch, int64_t count) {
+static void fill_identity(const ndr_state *state, uint64_t *states, int64_t pitch, int64_t count) {
   uint64_t words[NDR_MAX_WORDS];
   identity_of(state, words);
-  for (int w = 0; w < ndr_state_words(state->op, state->dtype); w++)
+  for (int w = 0; w < words_of(state); w++)
     for (int64_t j = 0; j < count; j++) states[w * pitch + j] = words[w];
 }
 
@@ -156,17 +163,18 @@ static void combine_extremes(const ndr_state *state, uint64_t *a, const uint64_t
     if (beats(state, value_type(state->dtype), w == 0, b[w], a[w])) a[w] = b[w];
 }
 
-/* Chan, Golub and LeVeque (1979): means and squared distances of two samples give those of their union. */
+/* Chan, Golub and LeVeque (1979): means and squared distances of two samples give those of their union. Elements of
+ * weight 0 count only if they are NaN or infinite: then the squared distances are NaN. */
 static void combine_moments(int parts, uint64_t *a, const uint64_t *b) {
   double n = f64_of(a[0]), m = f64_of(b[0]), total = n + m, spread = 0;
-  if (m == 0) return;
+  if (m == 0 && f64_of(b[parts + 1]) == 0) return;
   for (int p = 1; p <= parts; p++) {
     double mean = f64_of(a[p]), delta = f64_of(b[p]) - mean;
     spread += delta * delta;
     a[p] = n == 0 ? b[p] : word_of(mean + delta * (m / total));
   }
   double m2 = f64_of(a[parts + 1]) + f64_of(b[parts + 1]);
-  a[parts + 1] = n == 0 ? b[parts + 1] : word_of(m2 + spread * (n * m / total));
+  a[parts + 1] = n == 0 ? word_of(m2) : word_of(m2 + spread * (n * m / total));
   a[0] = word_of(total);
 }
 
@@ -197,7 +205,12 @@ static void combine_one(const ndr_state *state, combine_rule rule, uint64_t *a, 
     combine_extreme(state, state->op == NDR_NORMINF ? WORD_F64 : value_type(state->dtype), a, b);
     break;
   case COMBINE_EXTREMES: combine_extremes(state, a, b); break;
-  case COMBINE_MOMENTS: combine_moments(is_complex(state->dtype) ? 2 : 1, a, b); break;
+  case COMBINE_MOMENTS: {
+    int parts = is_complex(state->dtype) ? 2 : 1;
+    combine_moments(parts, a, b);
+    if (state->reliability) a[parts + 2] = word_of(f64_of(a[parts + 2]) + f64_of(b[parts + 2]));
+    break;
+  }
   case COMBINE_LOGSUMEXP: combine_logsumexp(state->skip_nan, a, b); break;
   case COMBINE_OR: a[0] |= b[0]; break;
   case COMBINE_AND: a[0] &= b[0]; break;
@@ -212,9 +225,9 @@ static void add_words(bool integer, uint64_t *into, int64_t into_step, const uin
     into[j * into_step] = word_of(f64_of(into[j * into_step]) + f64_of(from[j * from_step]));
 }
 
-void ndr_state_merge(const ndr_state *state, uint64_t *into, int64_t into_pitch, int64_t into_step,
-                     const uint64_t *from, int64_t from_pitch, int64_t from_step, int64_t count) {
-  int words = ndr_state_words(state->op, state->dtype);
+static void merge_part(const ndr_state *state, uint64_t *into, int64_t into_pitch, int64_t into_step,
+                       const uint64_t *from, int64_t from_pitch, int64_t from_step, int64_t count) {
+  int words = words_of(state);
   combine_rule rule = rule_of(state);
   if (rule == COMBINE_ADD_INT || rule == COMBINE_ADD_FLOAT) {
     for (int w = 0; w < words; w++)
@@ -271,67 +284,179 @@ static void store_parts(ndr_dtype dtype, const double *value, char *out) {
   store_real(part, value[1], out + ndr_dtype_bytes(part));
 }
 
+/* ---- totals ---- */
+
+static ndr_scalar real_total(double value) {
+  return (ndr_scalar){.dtype = NDR_F64, .re = value};
+}
+
+static ndr_scalar integer_total(ndr_dtype dtype, uint64_t word) {
+  return (ndr_scalar){.dtype = value_type(dtype) == WORD_I64 ? NDR_I64 : NDR_U64, .u = word};
+}
+
+static ndr_scalar float_total(ndr_dtype dtype, double re, double im) {
+  return is_complex(dtype) ? (ndr_scalar){.dtype = NDR_C128, .re = re, .im = im} : real_total(re);
+}
+
 /* The smallest is above the largest where no element was seen; infinities have no difference. */
-static void store_difference(ndr_dtype dtype, const uint64_t *words, char *out) {
+static ndr_scalar difference(ndr_dtype dtype, const uint64_t *words) {
   word_type type = value_type(dtype);
   double least = f64_of(words[0]), most = f64_of(words[1]);
   bool seen = type == WORD_I64 ? (int64_t)words[0] <= (int64_t)words[1] : words[0] <= words[1];
-  if (type == WORD_F64)
-    store_real(dtype, least <= most ? most - least : (double)NAN, out);
-  else
-    store_integer(dtype, seen ? words[1] - words[0] : 0, out);
+  if (type == WORD_F64) return real_total(least <= most ? most - least : (double)NAN);
+  return integer_total(dtype, seen ? words[1] - words[0] : 0);
 }
 
 static double logsumexp_value(double max, double sum) {
   return isinf(max) ? max : max + log(sum);
 }
 
-static void finish_one(const ndr_state *state, ndr_dtype result, const uint64_t *words, char *out) {
+static double variance(const ndr_state *state, const uint64_t *words) {
   int parts = is_complex(state->dtype) ? 2 : 1;
-  double value[2] = {f64_of(words[0]), parts == 2 ? f64_of(words[1]) : 0};
+  double n = f64_of(words[0]), less = state->ddof;
+  if (state->reliability) less *= f64_of(words[parts + 2]) / n;
+  return n == 0 ? (double)NAN : f64_of(words[parts + 1]) / fmax(n - less, 0);
+}
+
+static ndr_scalar mean(const ndr_state *state, const uint64_t *words) {
+  bool two = is_complex(state->dtype);
+  double n = f64_of(words[two ? 2 : 1]);
+  if (state->weighted && n == 0) return float_total(state->dtype, (double)NAN, (double)NAN);
+  return float_total(state->dtype, f64_of(words[0]) / n, two ? f64_of(words[1]) / n : 0);
+}
+
+/* What an operator gives, before it is rounded to the result's dtype. */
+static ndr_scalar total_of(const ndr_state *state, const uint64_t *words) {
   switch (state->op) {
   case NDR_SUM:
   case NDR_PROD:
   case NDR_MIN:
-  case NDR_MAX:
-    if (value_type(state->dtype) == WORD_F64)
-      store_parts(result, value, out);
-    else
-      store_integer(result, within_dtype(result, words[0]), out);
-    return;
-  case NDR_ARGMIN: /* no element: -1, also where the identity's index is the highest, which every other is below */
-  case NDR_ARGMAX: store_integer(result, words[1] == INT64_MAX ? (uint64_t)-1 : words[1], out); return;
-  case NDR_PTP: store_difference(result, words, out); return;
-  case NDR_MEAN:
-    for (int p = 0; p < parts; p++) value[p] /= f64_of(words[parts]);
-    store_parts(result, value, out);
-    return;
-  case NDR_VAR:
-  case NDR_STD: {
-    double n = f64_of(words[0]), divisor = fmax(n - state->ddof, 0);
-    double variance = n == 0 ? (double)NAN : f64_of(words[parts + 1]) / divisor;
-    store_real(result, state->op == NDR_STD ? sqrt(variance) : variance, out);
-    return;
+  case NDR_MAX: {
+    ndr_dtype result = ndr_op_result(state->op, state->dtype);
+    if (value_type(state->dtype) != WORD_F64) return integer_total(result, within_dtype(result, words[0]));
+    return float_total(result, f64_of(words[0]), is_complex(result) ? f64_of(words[1]) : 0);
   }
+  case NDR_ARGMIN: /* no element: -1, also where the identity's index is the highest, which every other is below */
+  case NDR_ARGMAX: return integer_total(NDR_I64, words[1] == INT64_MAX ? (uint64_t)-1 : words[1]);
+  case NDR_PTP: return difference(state->dtype, words);
+  case NDR_MEAN: return mean(state, words);
+  case NDR_VAR: return real_total(variance(state, words));
+  case NDR_STD: return real_total(sqrt(variance(state, words)));
   case NDR_NORM1:
-  case NDR_NORMINF: store_real(result, value[0], out); return;
-  case NDR_NORM2: store_real(result, sqrt(value[0]), out); return;
-  case NDR_LOGSUMEXP: store_real(result, logsumexp_value(value[0], f64_of(words[1])), out); return;
+  case NDR_NORMINF: return real_total(f64_of(words[0]));
+  case NDR_NORM2: return real_total(sqrt(f64_of(words[0])));
+  case NDR_LOGSUMEXP: return real_total(logsumexp_value(f64_of(words[0]), f64_of(words[1])));
   case NDR_ANY:
-  case NDR_ALL: store_integer(result, words[0] != 0, out); return;
+  case NDR_ALL: return integer_total(NDR_U64, words[0] != 0);
   case NDR_COUNT:
-  case NDR_VALID: store_integer(result, words[0], out); return;
+  case NDR_VALID: break;
+  }
+  return integer_total(NDR_I64, words[0]);
+}
+
+static void store_total(ndr_dtype result, const ndr_scalar *total, char *out) {
+  if (ndr_dtype_is_float(result))
+    store_parts(result, (double[]){total->re, total->im}, out);
+  else
+    store_integer(result, total->u, out);
+}
+
+static void finish_part(const ndr_state *state, ndr_dtype result, const uint64_t *states, int64_t pitch, int64_t step,
+                        int64_t count, char *out, int64_t out_step) {
+  int words = words_of(state);
+  for (int64_t j = 0; j < count; j++) {
+    uint64_t one[NDR_MAX_WORDS] = {0};
+    for (int w = 0; w < words; w++) one[w] = states[w * pitch + j * step];
+    ndr_scalar total = total_of(state, one);
+    store_total(result, &total, out + j * out_step);
+  }
+}
+
+/* ---- programs ---- */
+
+static int part_count(const ndr_state *state) {
+  return state->program ? state->program->part_count : 1;
+}
+
+ndr_state ndr_state_part(const ndr_state *state, int part, int *words_before) {
+  const ndr_program *program = state->program;
+  ndr_state found = *state;
+  *words_before = 0;
+  for (int p = 0; program && p <= part; p++) {
+    const ndr_part *own = &program->parts[p];
+    if (p > 0) *words_before += words_of(&found);
+    found = (ndr_state){.op = own->op,
+                        .dtype = program->nodes[own->value].dtype,
+                        .skip_nan = own->skip_nan,
+                        .ddof = state->ddof,
+                        .weighted = own->weight >= 0};
+    found.reliability = found.weighted && own->reliability && ndr_op_combine(own->op) == NDR_COMBINE_MOMENTS;
+  }
+  return found;
+}
+
+int ndr_state_size(const ndr_state *state) {
+  int before;
+  ndr_state last = ndr_state_part(state, part_count(state) - 1, &before);
+  return before + words_of(&last);
+}
+
+ndr_dtype ndr_state_result(const ndr_state *state) {
+  return state->program ? state->program->result_dtype : ndr_op_result(state->op, state->dtype);
+}
+
+void ndr_state_identity(const ndr_state *state, uint64_t *states, int64_t pitch, int64_t count) {
+  for (int p = 0, before; p < part_count(state); p++) {
+    ndr_state part = ndr_state_part(state, p, &before);
+    fill_identity(&part, states + before * pitch, pitch, count);
+  }
+}
+
+void ndr_state_merge(const ndr_state *state, uint64_t *into, int64_t into_pitch, int64_t into_step,
+                     const uint64_t *from, int64_t from_pitch, int64_t from_step, int64_t count) {
+  for (int p = 0, before; p < part_count(state); p++) {
+    ndr_state part = ndr_state_part(state, p, &before);
+    merge_part(&part, into + before * into_pitch, into_pitch, into_step, from + before * from_pitch, from_pitch,
+               from_step, count);
+  }
+}
+
+int ndr_state_only_part(const ndr_state *state) {
+  const ndr_program *program = state->program;
+  int before;
+  if (!program || program->result < 0) return 0;
+  const ndr_node *result = &program->nodes[program->result];
+  if (result->kind != NDR_NODE_TOTAL) return -1;
+  ndr_state part = ndr_state_part(state, result->a, &before);
+  return ndr_state_result(&part) == program->result_dtype ? result->a : -1;
+}
+
+/* Evaluates the result from the totals of all parts. */
+static void finish_program(const ndr_state *state, const uint64_t *states, int64_t pitch, int64_t step, int64_t count,
+                           void *result, int64_t result_step) {
+  const ndr_program *program = state->program;
+  ndr_scalar totals[NDR_MOST_PARTS];
+  for (int64_t j = 0; j < count; j++) {
+    for (int p = 0, before; p < program->part_count; p++) {
+      ndr_state part = ndr_state_part(state, p, &before);
+      uint64_t one[NDR_MAX_WORDS] = {0};
+      for (int w = 0; w < words_of(&part); w++) one[w] = states[(before + w) * pitch + j * step];
+      totals[p] = total_of(&part, one);
+    }
+    ndr_scalar value = ndr_program_finish(program, totals, state->length);
+    ndr_scalar_store(value, program->result_dtype, result, j * result_step);
   }
 }
 
 void ndr_state_finish(const ndr_state *state, const uint64_t *states, int64_t pitch, int64_t step, int64_t count,
                       void *result, int64_t result_step) {
-  int words = ndr_state_words(state->op, state->dtype);
-  ndr_dtype dtype = ndr_op_result(state->op, state->dtype);
-  int64_t bytes = (int64_t)ndr_dtype_bytes(dtype);
-  for (int64_t j = 0; j < count; j++) {
-    uint64_t one[NDR_MAX_WORDS] = {0};
-    for (int w = 0; w < words; w++) one[w] = states[w * pitch + j * step];
-    finish_one(state, dtype, one, (char *)result + j * result_step * bytes);
+  int only = ndr_state_only_part(state), before;
+  if (only < 0) {
+    finish_program(state, states, pitch, step, count, result, result_step);
+    return;
   }
+  ndr_dtype dtype = ndr_state_result(state);
+  ndr_state part = ndr_state_part(state, only, &before);
+  finish_part(&part, dtype, states + before * pitch, pitch, step, count, result,
+              result_step * (int64_t)ndr_dtype_bytes(dtype));
 }

@@ -12,6 +12,13 @@
  *   logsumexp                 max (f64), sum of exp(x - max) (f64)
  *   any all count valid       i64: 0 or 1, 0 or 1, how many, how many
  *
+ * The values of weighted parts are floats or complex. With weights, sums are of weighted values, in f64; n is the sum
+ * of the weights, and var and std have the sum of their squares behind M2 if they are reliabilities. A place of weight
+ * 0 counts if its value is NaN or infinite, as 0 times that is NaN: M2 becomes NaN.
+ *
+ * The total of a part (ndr_program_finish) is its result before rounding, as f64, a pair of f64, i64 or u64 (any and
+ * all, too); that of min and max over no elements is the limit of its dtype.
+ *
  * Arrays of states are word-major: word w of state j is states[w * pitch + j], so that loops over j vectorise.
  *
  * Identities: 0 for sums, 1 for products; min and max start at +inf and -inf (integers: the widest word's limits), or
@@ -23,7 +30,7 @@
 
 #include "core/program.h"
 
-#define NDR_MAX_WORDS 4
+#define NDR_MAX_WORDS 5 /* var of complex numbers with reliability weights */
 /* Of a program: those of all its parts. */
 #define NDR_MAX_PROGRAM_WORDS (NDR_MOST_PARTS * NDR_MAX_WORDS)
 
@@ -47,6 +54,9 @@ int ndr_state_size(const ndr_state *state);
 /* The state of one part of a state's program, and the words before it. */
 ndr_state ndr_state_part(const ndr_state *state, int part, int *words_before);
 
+/* The part whose own result is that of the state: 0 of a built-in operator; -1: the result is computed from totals. */
+int ndr_state_only_part(const ndr_state *state);
+
 /* The dtype of the results of a state. */
 ndr_dtype ndr_state_result(const ndr_state *state);
 
@@ -57,7 +67,7 @@ void ndr_state_identity(const ndr_state *state, uint64_t *states, int64_t pitch,
 void ndr_state_merge(const ndr_state *state, uint64_t *into, int64_t into_pitch, int64_t into_step,
                      const uint64_t *from, int64_t from_pitch, int64_t from_step, int64_t count);
 
-/* Writes count results of dtype ndr_op_result(op, dtype), result_step elements apart, from states from_step apart. */
+/* Writes count results of dtype ndr_state_result(), result_step elements apart, from states that are `step` apart. */
 void ndr_state_finish(const ndr_state *state, const uint64_t *states, int64_t pitch, int64_t step, int64_t count,
                       void *result, int64_t result_step);
 

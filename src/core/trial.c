@@ -48,7 +48,7 @@ static ndr_status scratch(const ndr_trial *t, int64_t elements, int64_t element_
 
 /* Scratch that holds zeros: fresh memory may hold denormal numbers or NaN, which slow some processors down. */
 static ndr_status zeros(const ndr_trial *t, int64_t words, void **memory) {
-  static const ndr_state zero = {NDR_SUM, NDR_U64, false, 0};
+  static const ndr_state zero = {.op = NDR_SUM, .dtype = NDR_U64};
   NDR_TRY(scratch(t, words, 8, memory));
   return t->estimate->backend->states_identity(&zero, t->estimate->device.id, *memory, words, t->stream);
 }
@@ -58,8 +58,9 @@ static ndr_status scratch_data(ndr_trial *t) {
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype), last = 0;
   for (int a = 0; a < problem->kept_count; a++) last += (problem->kept[a].size - 1) * problem->kept[a].stride;
   for (int a = 0; a < problem->reduced_count; a++) last += (problem->reduced[a].size - 1) * problem->reduced[a].stride;
-  NDR_TRY(zeros(t, (last + 1) * bytes / 8 + 1, &t->data_scratch));
-  t->data = (const void *)((uintptr_t)t->data_scratch - (uintptr_t)(problem->origin * bytes));
+  NDR_TRY(zeros(t, (last + 1) * bytes / 8 + 1, &t->array_scratch[0]));
+  t->arrays[0] = (const void *)((uintptr_t)t->array_scratch[0] - (uintptr_t)(problem->origin * bytes));
+  t->data = t->arrays;
   return NDR_OK;
 }
 
@@ -116,9 +117,10 @@ static ndr_status make_sweep(ndr_trial *t) {
 static ndr_status run_sweep(const ndr_trial *t) {
   const ndr_plan *sweep = t->sweep;
   int64_t bytes = sweep->problem.length * (int64_t)ndr_dtype_bytes(sweep->problem.dtype);
+  const void *data = t->sweep_scratch;
   void *workspace, *result = (char *)t->sweep_scratch + bytes;
   NDR_TRY(ndr_plan_borrow_workspace(sweep, t->stream, &workspace));
-  ndr_status status = sweep->backend->execute(sweep, t->sweep_scratch, &result, workspace, t->stream);
+  ndr_status status = sweep->backend->execute(sweep, &data, &result, workspace, t->stream);
   ndr_plan_return_workspace(sweep, workspace, t->stream);
   return status;
 }
@@ -156,7 +158,7 @@ void ndr_trial_end(ndr_trial *t) {
   const ndr_backend *backend = t->estimate->backend;
   int id = t->estimate->device.id;
   for (int i = 0; i < NDR_MAX_OPS; i++) backend->release(id, t->result_scratch[i], t->stream);
-  backend->release(id, t->data_scratch, t->stream);
+  for (int k = 0; k < NDR_MOST_ARRAYS; k++) backend->release(id, t->array_scratch[k], t->stream);
   backend->release(id, t->sweep_scratch, t->stream);
   free(t->sweep);
 }

@@ -9,9 +9,10 @@
 
 typedef struct ndr_trial {
   const ndr_plan *estimate; /* the cost model's plan; plans of its problem on its device are timed */
-  const void *data;         /* element 0 of the array; NULL: scratch stands for the array */
+  const void *const *data;  /* as for a backend's execute; NULL: scratch stands for the arrays */
   void *stream;
-  void *data_scratch, *result_scratch[NDR_MAX_OPS], *results[NDR_MAX_OPS];
+  const void *arrays[NDR_MOST_ARRAYS]; /* what stands for data if that is NULL */
+  void *array_scratch[NDR_MOST_ARRAYS], *result_scratch[NDR_MAX_OPS], *results[NDR_MAX_OPS];
   /* Empties the device's cache by reading more than it holds. NULL on a host: a run finds what the run before left. */
   ndr_plan *sweep;
   void *sweep_scratch;

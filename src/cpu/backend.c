@@ -28,7 +28,8 @@ static ndr_status device(int id, ndr_device *device) {
   return NDR_OK;
 }
 
-static ndr_status execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace, void *stream) {
+static ndr_status execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace,
+                          void *stream) {
   (void)stream;
   ((const ndr_cpu_family *)(const void *)plan->family)->run(plan, data, results, workspace);
   return NDR_OK;

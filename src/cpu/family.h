@@ -6,7 +6,7 @@
 
 typedef struct ndr_cpu_family {
   ndr_family family; /* first, so that a plan's family leads here */
-  void (*run)(const ndr_plan *plan, const void *data, void *const *results, void *workspace);
+  void (*run)(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace);
 } ndr_cpu_family;
 
 extern const ndr_cpu_family ndr_cpu_scalar, ndr_cpu_rows, ndr_cpu_runs, ndr_cpu_tile;

@@ -90,6 +90,6 @@ void ndr_nest_install(const ndr_nest *nest, ndr_plan *plan);
 size_t ndr_nest_describe(const ndr_plan *plan, char *text, size_t capacity);
 
 /* Runs a plan that a nest was installed in. */
-void ndr_nest_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace);
+void ndr_nest_execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace);
 
 #endif

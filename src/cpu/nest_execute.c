@@ -201,14 +201,14 @@ static void describe_ops(ndr_engine *engine) {
   }
 }
 
-void ndr_nest_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace) {
+void ndr_nest_execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace) {
   _Alignas(64) char small[NDR_SMALL_WORKSPACE];
   ndr_engine engine = {.nest = (const ndr_nest *)(const void *)plan->config,
                        .problem = &plan->problem,
                        .isa = ndr_isa_here(),
                        .bytes = (int64_t)ndr_dtype_bytes(plan->problem.dtype),
                        .results = results};
-  engine.data = (const char *)data + plan->problem.origin * engine.bytes;
+  engine.data = (const char *)data[0] + plan->problem.origin * engine.bytes;
   describe_ops(&engine);
   run_tasks(&engine, plan->workspace ? workspace : small);
 }

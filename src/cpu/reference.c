@@ -238,11 +238,11 @@ static void reduce_output(const ndr_canonical *problem, const void *data, int i,
   ndr_state_finish(&over.state, words, 1, 1, 1, (char *)result + place * bytes, 1);
 }
 
-static void run(const ndr_plan *plan, const void *data, void *const *results, void *workspace) {
+static void run(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace) {
   (void)workspace;
   for (int i = 0; i < plan->problem.op_count; i++)
     for (int64_t output = 0; output < plan->problem.outputs; output++)
-      reduce_output(&plan->problem, data, i, output, results[i]);
+      reduce_output(&plan->problem, data[0], i, output, results[i]);
 }
 
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {

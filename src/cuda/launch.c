@@ -88,11 +88,11 @@ static ndr_status run_ops(const ndr_plan *plan, const ndr_launch *launch, int fi
   return NDR_OK;
 }
 
-ndr_status ndr_cuda_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace,
+ndr_status ndr_cuda_execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace,
                             void *stream) {
   const ndr_canonical *problem = &plan->problem;
   int before;
-  const char *first = (const char *)data + problem->origin * (int64_t)ndr_dtype_bytes(problem->dtype);
+  const char *first = (const char *)data[0] + problem->origin * (int64_t)ndr_dtype_bytes(problem->dtype);
   const ndr_launch *launch = ndr_plan_launch(plan, first);
   NDR_TRY(ndr_cuda_enter(plan->device.id, &before));
   ndr_status status = NDR_OK;

@@ -3,7 +3,7 @@
 
 #include "core/plan.h"
 
-ndr_status ndr_cuda_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace,
+ndr_status ndr_cuda_execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace,
                             void *stream);
 
 #endif

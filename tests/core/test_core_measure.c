@@ -90,14 +90,15 @@ static double time_sweep(const ndr_plan *plan) {
   return (double)bytes / sweep_rate;
 }
 
-static ndr_status execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace, void *stream) {
+static ndr_status execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace,
+                          void *stream) {
   (void)stream;
   double seconds = plan->problem.outputs == 1 ? time_sweep(plan) : time_asked(number_of(plan));
   toy.host += toy.launch;
   toy.device = latest() + seconds;
   ck_assert_ptr_nonnull(workspace);
   /* Scratch is as large as the problem. */
-  ck_assert_int_eq(((const float *)data)[plan->problem.outputs * plan->problem.length - 1] > 1, 0);
+  ck_assert_int_eq(((const float *)data[0])[plan->problem.outputs * plan->problem.length - 1] > 1, 0);
   size_t bytes = ndr_dtype_bytes(ndr_op_result(plan->problem.ops[0], plan->problem.dtype));
   memset((char *)results[0] + (size_t)(plan->problem.outputs - 1) * bytes, 1, bytes);
   return toy.fails ? ndr_fail(NDR_ERR_DEVICE, "the toy is broken") : NDR_OK;
@@ -322,12 +323,12 @@ START_TEST(given_data_are_read) {
   float data[3000] = {0};
   ndr_plan plan = plan_over(1000);
   toy.allocations_left = 1 + 1; /* a result and a workspace at least; the race itself returns what it takes */
-  assert_ok(ndr_plan_measure(&plan, data, NULL));
+  assert_ok(ndr_plan_measure(&plan, (const void *[]){data}, NULL));
   ck_assert_ptr_nonnull(strstr(plan.untimed, "full")); /* the second batch's workspace was not to be had */
   toy.allocations_left = -1;
   plan.untimed[0] = 0;
   data[2999] = 0.5f;
-  assert_ok(ndr_plan_measure(&plan, data, NULL));
+  assert_ok(ndr_plan_measure(&plan, (const void *[]){data}, NULL));
   ck_assert_ptr_eq(plan.family, &c);
   ck_assert(data[2999] == 0.5f);
 }

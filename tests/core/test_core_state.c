@@ -110,7 +110,7 @@ static void each_combination(void (*law)(ndr_state state, rng *random)) {
     for (int dtype = 0; dtype < NDR_DTYPE_COUNT; dtype++)
       for (int skip_nan = 0; skip_nan <= 1; skip_nan++)
         if (op_defined((ndr_op)op, (ndr_dtype)dtype))
-          law((ndr_state){(ndr_op)op, (ndr_dtype)dtype, skip_nan, 0}, &random);
+          law((ndr_state){.op = (ndr_op)op, .dtype = (ndr_dtype)dtype, .skip_nan = skip_nan}, &random);
 }
 
 static void random_elements(rng *random, ndr_dtype dtype, filling how, int count, element *values) {
@@ -247,7 +247,7 @@ START_TEST(identities_finish_as_empty_reductions) {
 END_TEST
 
 static element fold(ndr_op op, bool skip_nan, int count, const double *x) {
-  ndr_state state = {op, NDR_F64, skip_nan, 0};
+  ndr_state state = {.op = op, .dtype = NDR_F64, .skip_nan = skip_nan};
   words sum = identity_of(&state);
   for (int i = count - 1; i >= 0; i--) sum = merged(&state, state_of(&state, (element){x[i], 0}, i), sum);
   return finished(&state, sum);
@@ -300,7 +300,7 @@ END_TEST
 /* States are word-major with any pitch and step; what lies between is left alone. */
 START_TEST(arrays_of_states_have_pitch_and_step) {
   enum { COUNT = 5, STEP = 3, PITCH = 20, UNTOUCHED = 77 };
-  ndr_state state = {NDR_ARGMAX, NDR_I32, false, 0};
+  ndr_state state = {.op = NDR_ARGMAX, .dtype = NDR_I32};
   uint64_t into[2 * PITCH], from[2 * COUNT];
   int64_t result[2 * COUNT];
   for (int i = 0; i < 2 * PITCH; i++) into[i] = UNTOUCHED;

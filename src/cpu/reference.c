@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/operator.h"
 #include "cpu/family.h"
 #include "cpu/nest.h"
 
@@ -180,28 +181,126 @@ static void add_element(const ndr_state *state, uint64_t *words, scalar x, int64
   }
 }
 
+static scalar scalar_of(ndr_scalar value) {
+  switch (ndr_dtype_class(value.dtype)) {
+  case NDR_CLASS_BOOL:
+  case NDR_CLASS_UINT: return unsigned_integer(value.u);
+  case NDR_CLASS_INT: return signed_integer(value.i);
+  case NDR_CLASS_FLOAT: return real(value.re);
+  case NDR_CLASS_COMPLEX: break;
+  }
+  return complex(value.re, value.im);
+}
+
+/* West's update (1979) of the sum of weights, mean and weighted sum of squared distances. */
+static void add_weighted_moments(const ndr_state *state, uint64_t *words, scalar x, double weight) {
+  int parts = x.class == NDR_CLASS_COMPLEX ? 2 : 1;
+  const double part[2] = {x.re, x.im};
+  add(&words[0], weight);
+  double total = get(&words[0]), share = total != 0 ? weight / total : 0;
+  for (int p = 0; p < parts; p++) {
+    double delta = part[p] - get(&words[1 + p]);
+    add(&words[1 + p], delta * share);
+    add(&words[1 + parts], weight * delta * (part[p] - get(&words[1 + p])));
+  }
+  if (state->reliability) add(&words[2 + parts], weight * weight);
+}
+
+static void add_weighted(const ndr_state *state, uint64_t *words, scalar x, double weight) {
+  bool pair = x.class == NDR_CLASS_COMPLEX;
+  if (state->op == NDR_VAR || state->op == NDR_STD) {
+    add_weighted_moments(state, words, x, weight);
+    return;
+  }
+  if (state->op == NDR_NORM2) {
+    add(&words[0], weight * (x.re * x.re + x.im * x.im));
+    return;
+  }
+  add(&words[0], weight * x.re);
+  if (pair) add(&words[1], weight * x.im);
+  if (state->op == NDR_MEAN) add(&words[pair ? 2 : 1], weight);
+}
+
+/* A place in the arrays of a problem. */
+typedef struct position {
+  int64_t at[NDR_MOST_ARRAYS]; /* elements from the first of each array */
+  int64_t index;
+  int64_t places[NDR_MOST_PLACES];
+} position;
+
+static position start_of(const ndr_canonical *problem) {
+  position start = {.at = {problem->origin}, .index = problem->index_origin};
+  for (int k = 0; k < problem->operand_count; k++) start.at[1 + k] = problem->operand_origin[k];
+  for (int k = 0; k < problem->place_count; k++) start.places[k] = problem->place_origin[k];
+  return start;
+}
+
+static void step_along(const ndr_canonical *problem, const ndr_axis *axis, int64_t steps, position *place) {
+  place->at[0] += steps * axis->stride;
+  place->index += steps * axis->index;
+  for (int k = 0; k < problem->operand_count; k++) place->at[1 + k] += steps * axis->operand[k];
+  for (int k = 0; k < problem->place_count; k++) place->places[k] += steps * axis->place[k];
+}
+
 typedef struct range {
   const ndr_canonical *problem;
-  const void *data;
+  const void *const *data;
   ndr_state state;
-  int64_t origin; /* of the output's first element */
+  position origin; /* of the output's first element */
 } range;
 
-/* Adds elements first .. first + count - 1, counted along the reduced axes. */
+/* Element e, counted along the reduced axes. */
+static position place_of(const range *over, int64_t e) {
+  position place = over->origin;
+  for (int r = 0; r < over->problem->reduced_count; r++) {
+    const ndr_axis *axis = &over->problem->reduced[r];
+    step_along(over->problem, axis, e % axis->size, &place);
+    e /= axis->size;
+  }
+  return place;
+}
+
+/* Adds elements first .. first + count - 1. */
 static void fold_leaf(const range *over, int64_t first, int64_t count, uint64_t *words) {
   bool any = false;
   for (int64_t e = first; e < first + count; e++) {
-    int64_t rest = e, at = over->origin, index = over->problem->index_origin;
-    for (int r = 0; r < over->problem->reduced_count; r++) {
-      const ndr_axis *axis = &over->problem->reduced[r];
-      at += rest % axis->size * axis->stride;
-      index += rest % axis->size * axis->index;
-      rest /= axis->size;
-    }
-    scalar x = load(over->problem->dtype, over->data, at);
+    position place = place_of(over, e);
+    scalar x = load(over->problem->dtype, over->data[0], place.at[0]);
     if (over->state.skip_nan && is_nan(x)) continue;
-    add_element(&over->state, words, x, index, !any);
+    add_element(&over->state, words, x, place.index, !any);
     any = true;
+  }
+}
+
+static void evaluate_at(const range *over, const position *place, ndr_scalar *values) {
+  const ndr_canonical *problem = over->problem;
+  ndr_scalar elements[NDR_MOST_ARRAYS];
+  elements[0] = ndr_scalar_load(problem->dtype, over->data[0], place->at[0]);
+  for (int k = 0; k < problem->operand_count; k++)
+    elements[1 + k] = ndr_scalar_load(problem->operand_dtypes[k], over->data[1 + k], place->at[1 + k]);
+  ndr_program_evaluate(over->state.program, elements, place->places, values);
+}
+
+/* The same for a program: the values of its parts are added. */
+static void fold_leaf_of_parts(const range *over, int64_t first, int64_t count, uint64_t *words) {
+  const ndr_program *program = over->state.program;
+  ndr_scalar values[NDR_MOST_NODES];
+  bool any[NDR_MOST_PARTS] = {false};
+  for (int64_t e = first; e < first + count; e++) {
+    position place = place_of(over, e);
+    evaluate_at(over, &place, values);
+    for (int p = 0; p < program->part_count; p++) {
+      const ndr_part *part = &program->parts[p];
+      int before;
+      ndr_state state = ndr_state_part(&over->state, p, &before);
+      scalar x = scalar_of(values[part->value]);
+      if ((part->live >= 0 && !values[part->live].u) || (part->skip_nan && is_nan(x))) continue;
+      if (part->weight >= 0)
+        add_weighted(&state, words + before, x, values[part->weight].re);
+      else
+        add_element(&state, words + before, x, place.index, !any[p]);
+      any[p] = true;
+    }
   }
 }
 
@@ -209,32 +308,31 @@ static void fold_leaf(const range *over, int64_t first, int64_t count, uint64_t 
 static void fold_range(const range *over, int64_t first, int64_t count, uint64_t *words) {
   ndr_state_identity(&over->state, words, 1, 1);
   if (count <= LEAF) {
-    fold_leaf(over, first, count, words);
+    (over->state.program ? fold_leaf_of_parts : fold_leaf)(over, first, count, words);
     return;
   }
-  uint64_t other[NDR_MAX_WORDS] = {0};
+  uint64_t other[NDR_MAX_PROGRAM_WORDS] = {0};
   fold_range(over, first, count / 2, words);
   fold_range(over, first + count / 2, count - count / 2, other);
   ndr_state_merge(&over->state, words, 1, 1, other, 1, 1, 1);
 }
 
-static void reduce_output(const ndr_canonical *problem, const void *data, int i, int64_t output, void *result) {
-  range over = {problem, data, ndr_canonical_state(problem, i), problem->origin};
+static void reduce_output(const ndr_canonical *problem, const void *const *data, int i, int64_t output, void *result) {
+  range over = {problem, data, ndr_canonical_state(problem, i), start_of(problem)};
   int64_t place = problem->result_origin[i], rest = output;
   for (int k = 0; k < problem->kept_count; k++) {
     const ndr_axis *axis = &problem->kept[k];
-    over.origin += rest % axis->size * axis->stride;
+    step_along(problem, axis, rest % axis->size, &over.origin);
     place += rest % axis->size * axis->result[i];
     rest /= axis->size;
   }
-  uint64_t words[NDR_MAX_WORDS] = {0};
+  uint64_t words[NDR_MAX_PROGRAM_WORDS] = {0};
   fold_range(&over, 0, problem->length, words);
   if (problem->partial) {
-    for (int w = 0; w < ndr_state_words(problem->ops[i], problem->dtype); w++)
-      ((uint64_t *)result)[w * problem->outputs + place] = words[w];
+    for (int w = 0; w < ndr_state_size(&over.state); w++) ((uint64_t *)result)[w * problem->outputs + place] = words[w];
     return;
   }
-  int64_t bytes = (int64_t)ndr_dtype_bytes(ndr_op_result(problem->ops[i], problem->dtype));
+  int64_t bytes = (int64_t)ndr_dtype_bytes(ndr_state_result(&over.state));
   ndr_state_finish(&over.state, words, 1, 1, 1, (char *)result + place * bytes, 1);
 }
 

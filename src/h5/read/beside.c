@@ -25,7 +25,7 @@ int64_t ndr_beside_count(const ndr_beside *beside) {
 }
 
 ndr_beside_box ndr_beside_find(const ndr_beside *beside, const ndr_slab *slab) {
-  ndr_beside_box box;
+  ndr_beside_box box = {{0}, {0}};
   for (int i = 0; i < beside->ndim; i++) {
     int d = beside->dims[i];
     box.begin[i] = d < 0 ? 0 : slab->whole[d];

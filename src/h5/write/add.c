@@ -38,6 +38,7 @@ static ndr_status take_problem(addition *a, const ndr_problem *given, int i) {
   if (a->located >= 0) expected.dtype = ndr_dtype_to_dlpack(NDR_F64);
   NDR_TRY(ndr_host_check_result(a->result, &expected, what));
   if (a->located < 0) a->label.op = a->problem.ops[i];
+  a->label.problem = &a->problem;
   return ndr_dtype_from_dlpack(expected.dtype, &a->label.dtype);
 }
 

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/own_ops.h"
+
 typedef enum result_rule { RESULT_SUM, RESULT_SAME, RESULT_MEAN, RESULT_REAL, RESULT_INDEX, RESULT_TRUTH } result_rule;
 typedef enum empty_rule { EMPTY_VALUE, EMPTY_ERROR } empty_rule;
 typedef enum op_domain { DOMAIN_ANY, DOMAIN_ORDERED } op_domain;
@@ -36,6 +38,19 @@ static const op_facts ops[NDR_OP_COUNT] = {
 #undef OP
 };
 
+/* What holds for an operator of one's own in the place of a built-in one's row. Its program says what its results are.
+ */
+static const op_facts own_facts = {NULL,       "operator of one's own", RESULT_SAME, EMPTY_VALUE,
+                                   DOMAIN_ANY, NDR_COMBINE_ADD};
+
+static bool is_built_in(ndr_op op) {
+  return (unsigned)op < NDR_OP_COUNT;
+}
+
+static const op_facts *facts_of(ndr_op op) {
+  return is_built_in(op) ? &ops[op] : &own_facts;
+}
+
 /* The public header writes the enumerators out for the reader; these assertions compare them with the tables. */
 #define DTYPE(NAME, value, name, ctype, bytes, class, code)                                                            \
   _Static_assert((int)NDR_##NAME == (value) && sizeof(ctype) == (bytes), #name);
@@ -51,7 +66,7 @@ bool ndr_dtype_valid(ndr_dtype dtype) {
 }
 
 bool ndr_op_valid(ndr_op op) {
-  return (unsigned)op < NDR_OP_COUNT;
+  return is_built_in(op) || ndr_own_op_name(op) != NULL;
 }
 
 ndr_class ndr_dtype_class(ndr_dtype dtype) {
@@ -112,11 +127,11 @@ size_t ndr_dtype_bytes(ndr_dtype dtype) {
 }
 
 const char *ndr_op_name(ndr_op op) {
-  return ndr_op_valid(op) ? ops[op].name : NULL;
+  return is_built_in(op) ? ops[op].name : ndr_own_op_name(op);
 }
 
 const char *ndr_op_help(ndr_op op) {
-  return ndr_op_valid(op) ? ops[op].help : NULL;
+  return ndr_op_valid(op) ? facts_of(op)->help : NULL;
 }
 
 ndr_status ndr_op_parse(const char *name, ndr_op *out) {
@@ -166,8 +181,8 @@ DLDataType ndr_dtype_to_dlpack(ndr_dtype dtype) {
 
 ndr_status ndr_op_check(ndr_op op, ndr_dtype dtype) {
   if (!ndr_op_valid(op)) return ndr_fail(NDR_ERR_OP, "unknown operator number %d", (int)op);
-  if (ops[op].domain == DOMAIN_ORDERED && dtypes[dtype].class == NDR_CLASS_COMPLEX)
-    return ndr_fail(NDR_ERR_OP, "%s is not defined for %s: complex numbers have no order", ops[op].name,
+  if (facts_of(op)->domain == DOMAIN_ORDERED && dtypes[dtype].class == NDR_CLASS_COMPLEX)
+    return ndr_fail(NDR_ERR_OP, "%s is not defined for %s: complex numbers have no order", ndr_op_name(op),
                     dtypes[dtype].name);
   return NDR_OK;
 }
@@ -179,7 +194,7 @@ static ndr_dtype real_part(ndr_dtype dtype) {
 ndr_dtype ndr_op_result(ndr_op op, ndr_dtype dtype) {
   ndr_class class = dtypes[dtype].class;
   bool integer = class == NDR_CLASS_BOOL || class == NDR_CLASS_INT || class == NDR_CLASS_UINT;
-  switch (ops[op].result) {
+  switch (facts_of(op)->result) {
   case RESULT_SUM: return !integer ? dtype : class == NDR_CLASS_INT ? NDR_I64 : NDR_U64;
   case RESULT_SAME: return dtype;
   case RESULT_MEAN: return integer ? NDR_F64 : dtype;
@@ -191,27 +206,27 @@ ndr_dtype ndr_op_result(ndr_op op, ndr_dtype dtype) {
 }
 
 bool ndr_op_has_empty(ndr_op op) {
-  return ops[op].empty == EMPTY_VALUE;
+  return is_built_in(op) ? ops[op].empty == EMPTY_VALUE : ndr_own_op_has_empty(op);
 }
 
 ndr_combine ndr_op_combine(ndr_op op) {
-  return ops[op].combine;
+  return facts_of(op)->combine;
 }
 
 bool ndr_op_is_index(ndr_op op) {
-  return ops[op].result == RESULT_INDEX && ops[op].combine == NDR_COMBINE_EXTREME;
+  return facts_of(op)->result == RESULT_INDEX && facts_of(op)->combine == NDR_COMBINE_EXTREME;
 }
 
 bool ndr_op_is_truth(ndr_op op) {
-  return ops[op].result == RESULT_TRUTH || ops[op].combine == NDR_COMBINE_COUNT;
+  return facts_of(op)->result == RESULT_TRUTH || facts_of(op)->combine == NDR_COMBINE_COUNT;
 }
 
 bool ndr_op_is_real(ndr_op op) {
-  return ops[op].result == RESULT_MEAN || ops[op].result == RESULT_REAL;
+  return facts_of(op)->result == RESULT_MEAN || facts_of(op)->result == RESULT_REAL;
 }
 
 bool ndr_op_rounds(ndr_op op) {
-  switch (ops[op].combine) {
+  switch (facts_of(op)->combine) {
   case NDR_COMBINE_ADD:
   case NDR_COMBINE_ADD_REAL:
   case NDR_COMBINE_MULTIPLY:

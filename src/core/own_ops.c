@@ -1,0 +1,184 @@
+/* A table of the operators that live, by number, which one lock guards. */
+#include "core/own_ops.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/fork.h"
+
+typedef struct interned {
+  struct interned *next;
+  char text[];
+} interned;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static ndr_own_op **living; /* by ascending number */
+static size_t count, room;
+static int next_number = NDR_OWN_OPS;
+static interned *names; /* what ndr_op_name has returned must stay; a program has few names */
+
+NDR_GUARD_FORKS(lock)
+
+/* All static functions below are called with the lock held. */
+
+static const char *intern(ndr_span name) {
+  for (interned *known = names; known; known = known->next)
+    if (ndr_span_is(name, known->text)) return known->text;
+  interned *made = malloc(sizeof *made + (size_t)name.length + 1);
+  if (!made) return NULL;
+  memcpy(made->text, name.at, (size_t)name.length);
+  made->text[name.length] = 0;
+  made->next = names;
+  names = made;
+  return made->text;
+}
+
+/* The place of the first operator with that number or a larger one. */
+static size_t place_of(ndr_op op) {
+  size_t low = 0, high = count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (living[middle]->op < op)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static ndr_own_op *find(ndr_op op) {
+  size_t place = place_of(op);
+  return place < count && living[place]->op == op ? living[place] : NULL;
+}
+
+static ndr_own_op *find_key(const char *key) {
+  for (size_t i = 0; i < count; i++)
+    if (living[i]->key && strcmp(living[i]->key, key) == 0) return living[i];
+  return NULL;
+}
+
+static bool make_room(void) {
+  if (count < room) return true;
+  size_t more = room ? 2 * room : 16;
+  ndr_own_op **grown = realloc(living, more * sizeof(ndr_own_op *));
+  if (!grown) return false;
+  living = grown;
+  room = more;
+  return true;
+}
+
+static void drop_definition(ndr_definition *definition) {
+  if (!definition || --definition->holders > 0) return;
+  free(definition->syntax);
+  free(definition);
+}
+
+static void drop(ndr_own_op *own) {
+  if (--own->holders > 0) return;
+  drop_definition(own->definition);
+  free(own->key);
+  free(own);
+}
+
+/* Adds an operator of the definition, of which it becomes a holder. */
+static ndr_status add(ndr_definition *definition, const double *values, const char *key, ndr_op *op) {
+  ndr_own_op *own = calloc(1, sizeof *own);
+  char *kept = key ? malloc(strlen(key) + 1) : NULL;
+  if (!own || (key && !kept) || !make_room() || next_number == NDR_OWN_OPS_END) {
+    free(own);
+    free(kept);
+    return ndr_fail(NDR_ERR_MEMORY, "no memory for operator '%.60s'", definition->name);
+  }
+  if (key) memcpy(kept, key, strlen(key) + 1);
+  own->holders = 1;
+  own->op = (ndr_op)next_number++;
+  own->definition = definition;
+  own->key = kept;
+  if (values) memcpy(own->values, values, (size_t)definition->syntax->number_count * sizeof *values);
+  definition->holders++;
+  living[count++] = own;
+  *op = own->op;
+  return NDR_OK;
+}
+
+ndr_status ndr_own_op_add(ndr_syntax *syntax, const double *values, const char *key, ndr_op *op) {
+  ndr_status status = NDR_OK;
+  ndr_definition *definition = malloc(sizeof *definition);
+  pthread_mutex_lock(&lock);
+  const char *name = intern(syntax->name);
+  ndr_own_op *known = key ? find_key(key) : NULL;
+  if (known) {
+    *op = known->op;
+  } else if (!definition || !name) {
+    status = ndr_fail(NDR_ERR_MEMORY, "no memory for operator '%.*s'", syntax->name.length, syntax->name.at);
+  } else {
+    *definition = (ndr_definition){1, name, syntax};
+    status = add(definition, values, key, op);
+    drop_definition(definition);
+    definition = NULL;
+    syntax = NULL;
+  }
+  pthread_mutex_unlock(&lock);
+  free(definition);
+  free(syntax);
+  return status;
+}
+
+ndr_status ndr_own_op_bind(const ndr_own_op *own, const double *values, ndr_op *op) {
+  pthread_mutex_lock(&lock);
+  ndr_status status = add(own->definition, values, NULL, op);
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+void ndr_own_op_remove(ndr_op op) {
+  pthread_mutex_lock(&lock);
+  size_t place = place_of(op);
+  if (place < count && living[place]->op == op) {
+    drop(living[place]);
+    count--;
+    memmove(living + place, living + place + 1, (count - place) * sizeof(ndr_own_op *));
+  }
+  if (count == 0) { /* so that nothing is left where all have been destroyed */
+    free(living);
+    living = NULL;
+    room = 0;
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+ndr_own_op *ndr_own_op_hold(ndr_op op) {
+  pthread_mutex_lock(&lock);
+  ndr_own_op *own = find(op);
+  if (own) own->holders++;
+  pthread_mutex_unlock(&lock);
+  return own;
+}
+
+void ndr_own_op_release(ndr_own_op *own) {
+  if (!own) return;
+  pthread_mutex_lock(&lock);
+  drop(own);
+  pthread_mutex_unlock(&lock);
+}
+
+const char *ndr_own_op_name(ndr_op op) {
+  pthread_mutex_lock(&lock);
+  const ndr_own_op *own = find(op);
+  const char *name = own ? own->definition->name : NULL;
+  pthread_mutex_unlock(&lock);
+  return name;
+}
+
+bool ndr_own_op_has_empty(ndr_op op) {
+  bool empty = true;
+  pthread_mutex_lock(&lock);
+  const ndr_own_op *own = find(op);
+  for (int i = 0; own && i < own->definition->syntax->update_count; i++) {
+    ndr_op update = own->definition->syntax->updates[i].op;
+    empty = empty && update != NDR_MIN && update != NDR_MAX;
+  }
+  pthread_mutex_unlock(&lock);
+  return empty;
+}

@@ -1,0 +1,39 @@
+/* The numbers of operators of one's own, and what they stand for. Knows nothing of the language. */
+#ifndef NDR_CORE_OWN_OPS_H
+#define NDR_CORE_OWN_OPS_H
+
+#include "core/syntax.h"
+
+/* What a text says, shared by all operators that are bound from one. */
+typedef struct ndr_definition {
+  int holders;
+  const char *name; /* lives as long as the process */
+  ndr_syntax *syntax;
+} ndr_definition;
+
+/* An operator with the values of its parameters. */
+typedef struct ndr_own_op {
+  int holders;
+  ndr_op op;
+  ndr_definition *definition;
+  char *key; /* its text in braces, for operators that are found by it; else NULL */
+  double values[NDR_MOST_PARAMETERS];
+} ndr_own_op;
+
+/* Registers an operator of a new definition, which takes over the syntax, also if it fails. With a key: if there is an
+ * operator of that key, its number is given instead. */
+ndr_status ndr_own_op_add(ndr_syntax *syntax, const double *values, const char *key, ndr_op *op);
+/* Registers an operator of the definition of another. */
+ndr_status ndr_own_op_bind(const ndr_own_op *own, const double *values, ndr_op *op);
+void ndr_own_op_remove(ndr_op op);
+
+/* The operator of that number, held until it is released; NULL if there is none. It never changes. */
+ndr_own_op *ndr_own_op_hold(ndr_op op);
+void ndr_own_op_release(ndr_own_op *own);
+
+/* Its name, which lives as long as the process; NULL if there is no such operator. */
+const char *ndr_own_op_name(ndr_op op);
+/* Whether it has a value over no elements, as all operators without min= and max= have. */
+bool ndr_own_op_has_empty(ndr_op op);
+
+#endif

@@ -25,13 +25,12 @@ static int64_t kept_product(const ndr_request *request, const int64_t *shape, bo
 }
 
 static ndr_state state_of(const ndr_accumulator *a, int i) {
-  const ndr_problem *problem = &a->whole.problem;
-  return (ndr_state){
-      .op = problem->ops[i], .dtype = problem->dtype, .skip_nan = problem->skip_nan, .ddof = problem->ddof};
+  return ndr_request_state(&a->whole, i);
 }
 
 static int64_t words_of(const ndr_accumulator *a, int i) {
-  return ndr_state_words(a->whole.problem.ops[i], a->whole.problem.dtype);
+  ndr_state state = state_of(a, i);
+  return ndr_state_size(&state);
 }
 
 /* Sets *bytes to the bytes of all ops' states for `outputs` outputs. Each op's block is aligned for the backends. */
@@ -86,6 +85,7 @@ static ndr_status keep_problem(ndr_accumulator *a, const ndr_problem *problem) {
   ndr_problem read;
   NDR_TRY(ndr_problem_read(problem, &read));
   memset(read.strides, 0, sizeof read.strides);
+  for (int k = 0; k < NDR_MAX_OPERANDS; k++) memset(read.operands[k].strides, 0, sizeof read.operands[k].strides);
   return ndr_request_make(&a->whole, &read);
 }
 
@@ -115,22 +115,42 @@ ndr_status ndr_accumulator_create(ndr_accumulator **accumulator, const ndr_probl
   return NDR_OK;
 }
 
-static ndr_status slab_request(const ndr_accumulator *a, const DLTensor *slab, const int64_t *offset,
-                               ndr_request *request) {
+/* What is given for a slab: the slab itself, or that of an operand, which is named `what`. */
+static ndr_status check_place(const ndr_accumulator *a, const char *what, const DLTensor *tensor, ndr_dtype *dtype) {
+  NDR_TRY(ndr_dtype_from_dlpack(tensor->dtype, dtype));
+  if (tensor->device.device_type == a->place.device_type && tensor->device.device_id == a->place.device_id)
+    return NDR_OK;
+  return ndr_fail(NDR_ERR_ARGUMENT, "the %s is on %s:%d, the accumulator on %s:%d", what,
+                  ndr_device_type_name(tensor->device.device_type), tensor->device.device_id,
+                  ndr_device_type_name(a->place.device_type), a->place.device_id);
+}
+
+/* Sets the strides of operand k in the problem of a slab. */
+static ndr_status take_operand(const ndr_accumulator *a, const DLTensor *tensor, ndr_problem *part, int k) {
+  ndr_operand *operand = &part->operands[k];
+  const char *what = ndr_role_name(operand->role);
+  ndr_dtype dtype;
+  if (!tensor) return ndr_fail(NDR_ERR_ARGUMENT, "the slab of '%s' is a null pointer", what);
+  NDR_TRY(check_place(a, what, tensor, &dtype));
+  if (dtype != operand->dtype)
+    return ndr_fail(NDR_ERR_ARGUMENT, "the slab of '%s' is %s, that of the accumulator's problem %s", what,
+                    ndr_dtype_name(dtype), ndr_dtype_name(operand->dtype));
+  return ndr_broadcast_strides(part, what, tensor, operand->strides);
+}
+
+static ndr_status slab_request(const ndr_accumulator *a, const DLTensor *slab, const DLTensor *const *operands,
+                               const int64_t *offset, ndr_request *request) {
   ndr_dtype dtype;
   if (!slab || (!offset && a->whole.problem.ndim))
     return ndr_fail(NDR_ERR_ARGUMENT, "slab or offset is a null pointer");
-  NDR_TRY(ndr_dtype_from_dlpack(slab->dtype, &dtype));
-  if (slab->device.device_type != a->place.device_type || slab->device.device_id != a->place.device_id)
-    return ndr_fail(NDR_ERR_ARGUMENT, "the slab is on %s:%d, the accumulator on %s:%d",
-                    ndr_device_type_name(slab->device.device_type), slab->device.device_id,
-                    ndr_device_type_name(a->place.device_type), a->place.device_id);
+  NDR_TRY(check_place(a, "slab", slab, &dtype));
   if (dtype != a->whole.problem.dtype || slab->ndim != a->whole.problem.ndim)
     return ndr_fail(NDR_ERR_ARGUMENT, "a slab of %d dims of %s does not fit an accumulator of %d dims of %s",
                     slab->ndim, ndr_dtype_name(dtype), a->whole.problem.ndim, ndr_dtype_name(a->whole.problem.dtype));
   ndr_problem part = a->whole.problem;
   NDR_TRY(ndr_problem_take_array(&part, slab));
-  NDR_TRY(ndr_request_make(request, &part));
+  for (int k = 0; k < part.operand_count; k++) NDR_TRY(take_operand(a, operands[k], &part, k));
+  NDR_TRY(ndr_request_make_part(request, &a->whole, &part));
   for (int d = 0; d < slab->ndim; d++) {
     if (offset[d] < 0 || offset[d] > a->whole.problem.shape[d] - slab->shape[d])
       return ndr_fail(NDR_ERR_ARGUMENT, "a slab of size %lld at %lld leaves dim %d of size %lld",
@@ -182,7 +202,8 @@ static void drop_scratch(ndr_accumulator *a) {
   a->scratch_bytes = 0;
 }
 
-static ndr_status add_with_plan(ndr_accumulator *a, const ndr_plan *plan, const ndr_request *slab, const void *data) {
+static ndr_status add_with_plan(ndr_accumulator *a, const ndr_plan *plan, const ndr_request *slab,
+                                const void *const *data) {
   uint64_t *states[NDR_MAX_OPS];
   void *results[NDR_MAX_OPS];
   ndr_walk walk;
@@ -190,7 +211,7 @@ static ndr_status add_with_plan(ndr_accumulator *a, const ndr_plan *plan, const 
   place_states(a, plan->problem.outputs, a->scratch, states);
   for (int i = 0; i < a->whole.problem.op_count; i++) results[i] = states[i];
   int64_t start = walk_slab(a, slab, &walk);
-  ndr_status status = ndr_plan_execute(plan, data, results, NULL, 0, a->options.stream);
+  ndr_status status = ndr_plan_execute_operands(plan, data, results, NULL, 0, a->options.stream);
   for (int i = 0; status == NDR_OK && i < a->whole.problem.op_count; i++) {
     ndr_state state = state_of(a, i);
     status = a->backend->states_merge(&state, a->place.device_id, &walk, states[i], plan->problem.outputs,
@@ -199,15 +220,27 @@ static ndr_status add_with_plan(ndr_accumulator *a, const ndr_plan *plan, const 
   return status;
 }
 
-ndr_status ndr_accumulator_add(ndr_accumulator *a, const DLTensor *slab, const int64_t *offset) {
+static ndr_status slab_addresses(const ndr_accumulator *a, const DLTensor *slab, const DLTensor *const *operands,
+                                 const void **data) {
+  void *address;
+  NDR_TRY(ndr_tensor_address(slab, "slab", &address));
+  data[0] = address;
+  for (int k = 0; k < a->whole.problem.operand_count; k++) {
+    NDR_TRY(ndr_tensor_address(operands[k], ndr_role_name(a->whole.problem.operands[k].role), &address));
+    data[k + 1] = address;
+  }
+  return NDR_OK;
+}
+
+static ndr_status add(ndr_accumulator *a, const DLTensor *slab, const DLTensor *const *operands,
+                      const int64_t *offset) {
   ndr_request request;
   ndr_plan *plan;
-  void *data;
-  if (!a) return ndr_fail(NDR_ERR_ARGUMENT, "accumulator is a null pointer");
-  NDR_TRY(slab_request(a, slab, offset, &request));
+  const void *data[NDR_MOST_ARRAYS];
+  NDR_TRY(slab_request(a, slab, operands, offset, &request));
   for (int d = 0; d < slab->ndim; d++)
     if (slab->shape[d] == 0) return NDR_OK;
-  NDR_TRY(ndr_tensor_address(slab, "slab", &data));
+  NDR_TRY(slab_addresses(a, slab, operands, data));
   NDR_TRY(ndr_plan_from_request(&plan, &request, a->place, data, &a->options));
   ndr_status status = add_with_plan(a, plan, &request, data);
   drop_scratch(a);
@@ -215,10 +248,33 @@ ndr_status ndr_accumulator_add(ndr_accumulator *a, const DLTensor *slab, const i
   return status;
 }
 
+ndr_status ndr_accumulator_add(ndr_accumulator *a, const DLTensor *slab, const int64_t *offset) {
+  if (!a) return ndr_fail(NDR_ERR_ARGUMENT, "accumulator is a null pointer");
+  if (a->whole.problem.operand_count > 0)
+    return ndr_fail(NDR_ERR_ARGUMENT, "the accumulator's problem has operands: use ndr_accumulator_add_operands");
+  return add(a, slab, NULL, offset);
+}
+
+ndr_status ndr_accumulator_add_operands(ndr_accumulator *a, const DLTensor *slab, const DLTensor *const *operands,
+                                        const int64_t *offset) {
+  if (!a) return ndr_fail(NDR_ERR_ARGUMENT, "accumulator is a null pointer");
+  if (a->whole.problem.operand_count > 0 && !operands) return ndr_fail(NDR_ERR_ARGUMENT, "operands is a null pointer");
+  return add(a, slab, operands, offset);
+}
+
+/* Programs follow from operators, dtypes and the members that are compared here. */
+static bool same_options(const ndr_problem *a, const ndr_problem *b) {
+  bool same = a->operand_count == b->operand_count && a->weighting == b->weighting &&
+              a->has_initial == b->has_initial && memcmp(&a->initial, &b->initial, sizeof a->initial) == 0;
+  for (int k = 0; same && k < a->operand_count; k++)
+    same = a->operands[k].role == b->operands[k].role && a->operands[k].dtype == b->operands[k].dtype;
+  return same;
+}
+
 static bool alike(const ndr_accumulator *a, const ndr_accumulator *b) {
   return a->backend == b->backend && a->whole.problem.dtype == b->whole.problem.dtype &&
          a->whole.problem.ndim == b->whole.problem.ndim && a->whole.problem.op_count == b->whole.problem.op_count &&
-         a->whole.problem.skip_nan == b->whole.problem.skip_nan &&
+         a->whole.problem.skip_nan == b->whole.problem.skip_nan && same_options(&a->whole.problem, &b->whole.problem) &&
          memcmp(a->whole.problem.shape, b->whole.problem.shape, sizeof a->whole.problem.shape) == 0 &&
          memcmp(a->whole.reduced, b->whole.reduced, sizeof a->whole.reduced) == 0 &&
          memcmp(a->whole.problem.ops, b->whole.problem.ops, sizeof a->whole.problem.ops) == 0;
@@ -283,7 +339,7 @@ ndr_status ndr_accumulator_finish(const ndr_accumulator *a, DLTensor *const *res
   ndr_request request = a->whole;
   NDR_TRY(ndr_request_results(&request, (const DLTensor *const *)results));
   for (int i = 0; i < request.problem.op_count; i++) {
-    if (a->length == 0 && a->outputs > 0 && !ndr_op_has_empty(request.problem.ops[i]))
+    if (a->length == 0 && a->outputs > 0 && !ndr_request_has_empty(&request, i))
       return ndr_fail(NDR_ERR_EMPTY, "%s over no elements has no value", ndr_op_name(request.problem.ops[i]));
     NDR_TRY(ndr_check_result_device(a->backend, a->place, results[i]->device));
     NDR_TRY(ndr_tensor_address(results[i], "result", &addresses[i]));
@@ -307,5 +363,6 @@ void ndr_accumulator_destroy(ndr_accumulator *a) {
   if (!a) return;
   if (a->states[0]) a->backend->release(a->place.device_id, a->states[0], a->options.stream);
   if (a->scratch) a->backend->release(a->place.device_id, a->scratch, a->options.stream);
+  ndr_request_free(&a->whole);
   free(a);
 }

@@ -3,11 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/operands.h"
 #include "api/plan.h"
 #include "core/fork.h"
 #include "core/measurements.h"
+#include "core/operator.h"
 
-enum { SLOTS = 64, WAYS = 4, KEY_WORDS = 26 + 3 * NDR_MAX_DIMS + NDR_MAX_OPS * (4 + 2 * NDR_MAX_DIMS) };
+enum {
+  SLOTS = 64,
+  WAYS = 4,
+  TENSOR_WORDS = 2 + 2 * NDR_MAX_DIMS,
+  KEY_WORDS = 28 + NDR_MAX_DIMS + TENSOR_WORDS + (NDR_MAX_OPS + NDR_MAX_OPERANDS) * (1 + TENSOR_WORDS)
+};
 
 typedef struct key {
   int count;
@@ -43,15 +50,29 @@ static bool push_tensor(key *k, const DLTensor *tensor) {
   return true;
 }
 
+static bool push_operands(key *k, const ndr_options *o) {
+  ndr_operands operands;
+  if (o->with_count < 0 || (o->with_count > 0 && !o->with) || ndr_operands_of(o, &operands) != NDR_OK) return false;
+  for (int i = 0; i < operands.count; i++) {
+    push(k, operands.roles[i]);
+    if (!push_tensor(k, operands.tensors[i])) return false;
+  }
+  return true;
+}
+
 static bool push_options(key *k, const ndr_options *options) {
   static const ndr_options defaults = NDR_OPTIONS_INIT;
   const ndr_options *o = options ? options : &defaults;
-  int64_t ddof;
+  int64_t ddof, initial = 0;
   if (o->size != sizeof *o || o->device) return false;
   memcpy(&ddof, &o->ddof, sizeof ddof);
+  if (o->initial) memcpy(&initial, o->initial, sizeof initial);
+  push(k, initial);
+  push(k, (int64_t)(unsigned)o->weighting | (int64_t)(o->initial != NULL) << 32);
   push(k, (o->keepdims != 0) | (o->skip_nan != 0) << 1 | (int64_t)o->threads << 32);
   push(k, (int64_t)(unsigned)o->accumulate | (int64_t)o->planning << 32);
   push(k, ddof);
+  if (!push_operands(k, o)) return false;
   for (int c = 0, end = 0; o->force_family && !end; c++) {
     if (c == 16) return false;
     push(k, o->force_family[c]);
@@ -70,6 +91,8 @@ static bool make_key(key *k, const ndr_call *c) {
   for (int i = 0; i < c->dim_count; i++) push(k, c->dims[i]);
   push(k, c->op_count);
   for (int i = 0; i < c->op_count; i++) {
+    /* Numbers of operators of one's own are not used again; a destroyed one is refused by the checks. */
+    if (ndr_op_is_own(c->ops[i]) && ndr_operator_arrays(c->ops[i]) == 0) return false;
     push(k, c->ops[i]);
     if (!push_tensor(k, c->results[i])) return false;
   }
@@ -87,7 +110,9 @@ static uint64_t hash_of(const key *k) {
 }
 
 static void drop(entry *e) {
-  if (e && --e->holders == 0) free(e);
+  if (!e || --e->holders > 0) return;
+  ndr_canonical_free(&e->plan.problem);
+  free(e);
 }
 
 static ndr_plan *look_up(const key *k, uint64_t hash) {
@@ -110,6 +135,7 @@ static entry *make_entry(const key *k, uint64_t hash, const ndr_plan *plan) {
   entry *e = malloc(sizeof *e + key_bytes);
   if (!e) return NULL;
   e->plan = *plan;
+  ndr_canonical_share(&e->plan.problem);
   e->holders = 1;
   e->hash = hash;
   e->key_count = k->count;
@@ -130,14 +156,32 @@ static void remember(entry *e) {
   pthread_mutex_unlock(&lock);
 }
 
+/* The arrays that NDR_MEASURE reads: those of the call, if they are there. */
+static ndr_status find_data(const ndr_call *call, const ndr_operands *operands, const void **data) {
+  void *array = NULL;
+  if (call->array->data) NDR_TRY(ndr_tensor_address(call->array, "array", &array));
+  data[0] = array;
+  return array ? ndr_operands_addresses(operands, data) : NDR_OK;
+}
+
+static ndr_status plan_request(ndr_plan **plan, ndr_request *request, const ndr_call *call,
+                               const ndr_options *options) {
+  const void *data[NDR_MOST_ARRAYS] = {NULL};
+  ndr_operands operands;
+  NDR_TRY(ndr_operands_of(options, &operands));
+  NDR_TRY(ndr_operands_check_devices(&operands, call->array->device));
+  NDR_TRY(ndr_request_place(request, call->array->device, call->results));
+  if (options->planning == NDR_MEASURE) NDR_TRY(find_data(call, &operands, data));
+  return ndr_plan_from_request(plan, request, call->array->device, data[0] ? data : NULL, options);
+}
+
 static ndr_status make_plan(ndr_plan **plan, const ndr_call *call) {
   ndr_request request;
   ndr_options options;
-  void *data = NULL;
   NDR_TRY(ndr_request_from_call(&request, call, &options));
-  NDR_TRY(ndr_request_place(&request, call->array->device, call->results));
-  if (options.planning == NDR_MEASURE && call->array->data) NDR_TRY(ndr_tensor_address(call->array, "array", &data));
-  return ndr_plan_from_request(plan, &request, call->array->device, data, &options);
+  ndr_status status = plan_request(plan, &request, call, &options);
+  ndr_request_free(&request);
+  return status;
 }
 
 ndr_status ndr_plan_hold(ndr_plan **plan, const ndr_call *call) {

@@ -72,7 +72,9 @@ static ndr_status read_problem(const char *text, ndr_canonical *problem) {
   ndr_request request;
   NDR_TRY(ndr_problem_parse(text, &parsed));
   NDR_TRY(ndr_request_make(&request, &parsed));
-  NDR_TRY(ndr_canonical_make(problem, &request));
+  ndr_status status = ndr_canonical_make(problem, &request);
+  ndr_request_free(&request);
+  if (status != NDR_OK) return status;
   if (problem->outputs == 0 || problem->length == 0) return ndr_fail(NDR_ERR_PARSE, "there is nothing to reduce");
   return NDR_OK;
 }
@@ -111,24 +113,30 @@ static ndr_status read_timing(const char **at, const ndr_backend *backend, ndr_t
   return NDR_OK;
 }
 
+/* What follows the problem. */
+static ndr_status read_rest(const char *at, ndr_plan *plan, ndr_measurement **made) {
+  char key[NDR_MEASUREMENT_KEY];
+  ndr_timings timings = {.choice = NULL};
+  NDR_TRY(read_device(&at, plan));
+  do {
+    NDR_TRY(read_timing(&at, plan->backend, &timings));
+  } while (take(&at, ", "));
+  if (*at) return ndr_fail(NDR_ERR_PARSE, "'%.40s' follows the last time", at);
+  if (!ndr_measurement_key(plan, key)) return ndr_fail(NDR_ERR_PARSE, "choices for this problem are not remembered");
+  *made = ndr_measurement_make(key, plan->backend, &timings);
+  return *made ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "out of memory for a measurement");
+}
+
 static ndr_status read_line(char *line, ndr_measurement **made) {
   static const char separator[] = " on ";
-  char key[NDR_MEASUREMENT_KEY];
   ndr_plan plan = {.threads = 0};
-  ndr_timings timings = {.choice = NULL};
   char *device = strstr(line, separator);
   if (!device) return ndr_fail(NDR_ERR_PARSE, "'%.60s' does not say on which device", line);
   *device = 0;
-  const char *at = device + sizeof separator - 1;
-  NDR_TRY(read_problem(line, &plan.problem));
-  NDR_TRY(read_device(&at, &plan));
-  do {
-    NDR_TRY(read_timing(&at, plan.backend, &timings));
-  } while (take(&at, ", "));
-  if (*at) return ndr_fail(NDR_ERR_PARSE, "'%.40s' follows the last time", at);
-  ndr_measurement_key(&plan, key);
-  *made = ndr_measurement_make(key, plan.backend, &timings);
-  return *made ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "out of memory for a measurement");
+  ndr_status status = read_problem(line, &plan.problem);
+  if (status == NDR_OK) status = read_rest(device + sizeof separator - 1, &plan, made);
+  ndr_canonical_free(&plan.problem);
+  return status;
 }
 
 /* ---- reading a text ---- */

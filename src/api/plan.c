@@ -1,13 +1,11 @@
-/* The public functions for plans. core/plan.c chooses the family. */
+/* Makes plans. core/plan.c chooses the family, and execute.c executes them. */
 #include "api/plan.h"
 
+#include "api/operands.h"
 #include "core/measure.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define WORKSPACE_ALIGNMENT 256
 
 /* The device's numbers, or those that the options give for it. */
 static ndr_status device_numbers(const ndr_backend *backend, int id, const ndr_options *options, ndr_device *device) {
@@ -19,15 +17,15 @@ static ndr_status device_numbers(const ndr_backend *backend, int id, const ndr_o
 }
 
 /* Both modes take a choice that was measured before; only NDR_MEASURE measures. */
-static ndr_status choose(ndr_plan *plan, const void *data, const ndr_options *options) {
+static ndr_status choose(ndr_plan *plan, const void *const *data, const ndr_options *options) {
   NDR_TRY(ndr_plan_choose(plan, options->force_family));
   if (options->planning != NDR_MEASURE || plan->forced || plan->timings.choice) return NDR_OK;
-  if (!options->device) return ndr_plan_measure(plan, data ? &data : NULL, options->stream);
+  if (!options->device) return ndr_plan_measure(plan, data, options->stream);
   strcpy(plan->untimed, "the device was described by options.device, and may not be there");
   return NDR_OK;
 }
 
-ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DLDevice device, const void *data,
+ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DLDevice device, const void *const *data,
                                  const ndr_options *options) {
   ndr_plan *made = calloc(1, sizeof *made);
   *plan = NULL;
@@ -41,7 +39,7 @@ ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DL
     status = choose(made, data, options);
   }
   if (status != NDR_OK) {
-    free(made);
+    ndr_plan_destroy(made);
     return status;
   }
   *plan = made;
@@ -50,12 +48,19 @@ ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DL
 
 ndr_status ndr_request_from_call(ndr_request *request, const ndr_call *call, ndr_options *options) {
   ndr_problem problem;
+  ndr_operands operands;
   NDR_TRY(ndr_options_read(call->options, options));
+  NDR_TRY(ndr_operands_of(options, &operands));
   NDR_TRY(ndr_problem_fill(&problem, call->array, call->dim_count, call->dims, call->op_count, call->ops));
   problem.keepdims = options->keepdims;
   problem.skip_nan = options->skip_nan;
   problem.ddof = options->ddof;
   problem.accumulate = options->accumulate;
+  problem.weighting = options->weighting;
+  problem.has_initial = options->initial != NULL;
+  if (options->initial) problem.initial = *options->initial;
+  for (int k = 0; k < operands.count; k++)
+    NDR_TRY(ndr_problem_take_operand(&problem, operands.roles[k], operands.tensors[k]));
   return ndr_request_make(request, &problem);
 }
 
@@ -78,57 +83,17 @@ ndr_status ndr_plan_create(ndr_plan **plan, const ndr_problem *problem, DLDevice
   NDR_TRY(ndr_options_read_beside_problem(options, &how));
   NDR_TRY(ndr_problem_read(problem, &read));
   NDR_TRY(ndr_request_make(&request, &read));
-  if (results) NDR_TRY(ndr_request_place(&request, device, results));
-  return ndr_plan_from_request(plan, &request, device, NULL, &how);
+  ndr_status status = results ? ndr_request_place(&request, device, results) : NDR_OK;
+  if (status == NDR_OK) status = ndr_plan_from_request(plan, &request, device, NULL, &how);
+  ndr_request_free(&request);
+  return status;
 }
 
 size_t ndr_plan_workspace(const ndr_plan *plan) {
   return plan ? plan->workspace : 0;
 }
 
-static ndr_status check_address(const void *address, size_t alignment, const char *what) {
-  if (!address) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: %s is a null pointer", what);
-  if ((uintptr_t)address % alignment == 0) return NDR_OK;
-  return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: %s's address is not a multiple of %zu", what, alignment);
-}
-
-static ndr_status check_addresses(const ndr_canonical *problem, const void *data, void *const *results) {
-  if (problem->length > 0) NDR_TRY(check_address(data, ndr_dtype_alignment(problem->dtype), "data"));
-  for (int i = 0; i < problem->op_count; i++) {
-    ndr_dtype dtype = ndr_op_result(problem->ops[i], problem->dtype);
-    char what[32];
-    snprintf(what, sizeof what, "result %d", i);
-    NDR_TRY(check_address(results[i], problem->partial ? sizeof(uint64_t) : ndr_dtype_alignment(dtype), what));
-  }
-  return NDR_OK;
-}
-
-static ndr_status check_workspace(const ndr_plan *plan, const void *workspace, size_t bytes) {
-  if (!workspace && bytes == 0) return NDR_OK;
-  NDR_TRY(check_address(workspace, WORKSPACE_ALIGNMENT, "workspace"));
-  if (bytes >= plan->workspace) return NDR_OK;
-  return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: the workspace has %zu bytes, the plan needs %zu", bytes,
-                  plan->workspace);
-}
-
-ndr_status ndr_plan_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace,
-                            size_t workspace_bytes, void *stream) {
-  if (!plan || !results) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: null pointer");
-  if (plan->problem.outputs == 0) return NDR_OK;
-  NDR_TRY(check_addresses(&plan->problem, data, results));
-  NDR_TRY(check_workspace(plan, workspace, workspace_bytes));
-  if (workspace) {
-    if (plan->workspace > 0 && plan->backend->clear_workspace)
-      NDR_TRY(plan->backend->clear_workspace(plan, workspace, stream));
-    return plan->backend->execute(plan, &data, results, workspace, stream);
-  }
-  void *borrowed;
-  NDR_TRY(ndr_plan_borrow_workspace(plan, stream, &borrowed));
-  ndr_status status = plan->backend->execute(plan, &data, results, borrowed, stream);
-  ndr_plan_return_workspace(plan, borrowed, stream);
-  return status;
-}
-
 void ndr_plan_destroy(ndr_plan *plan) {
+  if (plan) ndr_canonical_free(&plan->problem);
   free(plan);
 }

@@ -4,9 +4,9 @@
 
 #include "api/backends.h"
 
-/* A plan for a request that has been checked. data is element 0's address for NDR_MEASURE to read, or NULL; options
- * have been read. Free with ndr_plan_destroy. */
-ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DLDevice device, const void *data,
+/* A plan for a request that has been checked. data is what NDR_MEASURE reads, as for a backend's execute, or NULL;
+ * options have been read. Free with ndr_plan_destroy. */
+ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DLDevice device, const void *const *data,
                                  const ndr_options *options);
 
 /* The arguments of ndreduce_many. */
@@ -20,7 +20,7 @@ typedef struct ndr_call {
   const ndr_options *options;
 } ndr_call;
 
-/* Checks a call's arguments, except its results, and reads its options. */
+/* Checks a call's arguments, except its results, and reads its options. Free with ndr_request_free. */
 ndr_status ndr_request_from_call(ndr_request *request, const ndr_call *call, ndr_options *options);
 
 /* Checks that the results are where the array is, and copies their layout into the request. */

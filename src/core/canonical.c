@@ -57,7 +57,10 @@ static bool inner_to(const ndr_axis *a, const ndr_axis *b, int leads) {
     if (x != y) return smaller_stride(x, y);
   }
   if (a->stride != b->stride) return smaller_stride(a->stride, b->stride);
-  return a->size < b->size;
+  if (a->size != b->size) return a->size < b->size;
+  for (int k = 0; k < NDR_MAX_OPERANDS; k++)
+    if (a->operand[k] != b->operand[k]) return smaller_stride(llabs(a->operand[k]), llabs(b->operand[k]));
+  return false;
 }
 
 static void insert_sorted(ndr_axis *axes, int *count, const ndr_axis *axis, int leads) {
@@ -159,7 +162,10 @@ static void copy_members(ndr_canonical *problem, const ndr_request *request) {
   problem->outputs = product(request, false);
   problem->length = product(request, true);
   problem->operand_count = given->operand_count;
-  for (int k = 0; k < given->operand_count; k++) problem->operand_dtypes[k] = given->operands[k].dtype;
+  for (int k = 0; k < given->operand_count; k++) {
+    problem->operand_roles[k] = given->operands[k].role;
+    problem->operand_dtypes[k] = given->operands[k].dtype;
+  }
   problem->place_count = request->place_count;
   for (int p = 0; p < request->place_count; p++) problem->place_origin[p] = request->offset[request->place_dims[p]];
 }

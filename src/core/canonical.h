@@ -49,6 +49,7 @@ typedef struct ndr_canonical {
   const ndr_program *programs[NDR_MAX_OPS];
   struct ndr_program_owner *programs_owner;
   int operand_count;
+  ndr_role operand_roles[NDR_MAX_OPERANDS];
   ndr_dtype operand_dtypes[NDR_MAX_OPERANDS];
   int64_t operand_origin[NDR_MAX_OPERANDS]; /* elements from the operand's element 0 to where the walk starts */
   /* Place index k, which NDR_NODE_INDEX nodes of canonical programs name by `a`, is place_origin[k] where the walk

@@ -117,7 +117,7 @@ static void announce_winner(const race *r, ndr_timings *timings) {
 
 static ndr_status remember(const ndr_plan *estimate, const ndr_timings *timings) {
   char key[NDR_MEASUREMENT_KEY];
-  ndr_measurement_key(estimate, key);
+  if (!ndr_measurement_key(estimate, key)) return NDR_OK;
   ndr_measurement *made = ndr_measurement_make(key, estimate->backend, timings);
   if (!made) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a measurement");
   ndr_measurements_remember(1, &made);
@@ -158,7 +158,12 @@ ndr_status ndr_plan_measure(ndr_plan *plan, const void *const *data, void *strea
   race r = {.trial = {.estimate = plan, .data = data, .stream = stream}};
   ndr_timings timings = {.choice = NULL};
   ndr_status status = NDR_OK;
+  char key[NDR_MEASUREMENT_KEY];
   if (plan->problem.outputs == 0 || plan->problem.length == 0) return NDR_OK;
+  if (!ndr_measurement_key(plan, key)) {
+    snprintf(plan->untimed, sizeof plan->untimed, "choices for an operator that uses an index are not remembered");
+    return NDR_OK;
+  }
   pthread_mutex_lock(&turns);
   /* Another thread may have measured this problem in between. */
   if (!ndr_measurements_recall(plan, &timings)) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/fork.h"
+#include "core/operator.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ndr_measurement *remembered[NDR_MOST_MEASUREMENTS];
@@ -17,13 +18,24 @@ NDR_GUARD_FORKS(lock)
 
 /* ---- keys ---- */
 
-/* Merges neighbours by the array's strides alone. The canonical form may have left them unmerged because of its
- * results' strides or its index. Text that is imported has neither, and must lead to the same key. */
-static int merge_by_stride(ndr_axis *merged, const ndr_axis *axes, int axis_count) {
+static bool continues_stride(int64_t inner, int64_t size, int64_t outer) {
+  int64_t end;
+  return !__builtin_mul_overflow(inner, size, &end) && end == outer;
+}
+
+static bool continues(const ndr_axis *inner, const ndr_axis *outer, int operand_count) {
+  bool merges = continues_stride(inner->stride, inner->size, outer->stride);
+  for (int k = 0; merges && k < operand_count; k++)
+    merges = continues_stride(inner->operand[k], inner->size, outer->operand[k]);
+  return merges;
+}
+
+/* Merges neighbours by the strides of the array and its operands alone. The canonical form may have left them unmerged
+ * because of its results' strides or its index. Text that is imported has neither, and must lead to the same key. */
+static int merge_by_stride(ndr_axis *merged, const ndr_axis *axes, int axis_count, int operand_count) {
   int last = -1;
   for (int a = 0; a < axis_count; a++) {
-    int64_t end;
-    if (last >= 0 && !__builtin_mul_overflow(merged[last].stride, merged[last].size, &end) && end == axes[a].stride)
+    if (last >= 0 && continues(&merged[last], &axes[a], operand_count))
       merged[last].size *= axes[a].size;
     else
       merged[++last] = axes[a];
@@ -34,14 +46,15 @@ static int merge_by_stride(ndr_axis *merged, const ndr_axis *axes, int axis_coun
 static void push_axis(ndr_problem *canonical, const ndr_axis *axis, bool reduced) {
   if (reduced) canonical->dims[canonical->dim_count++] = canonical->ndim;
   canonical->shape[canonical->ndim] = axis->size;
+  for (int k = 0; k < canonical->operand_count; k++) canonical->operands[k].strides[canonical->ndim] = axis->operand[k];
   canonical->strides[canonical->ndim++] = axis->stride;
 }
 
 /* Kept and reduced axes as one list, outermost first. */
 static void interleave(const ndr_canonical *problem, ndr_problem *canonical) {
   ndr_axis kept[NDR_MAX_DIMS], reduced[NDR_MAX_DIMS];
-  int k = merge_by_stride(kept, problem->kept, problem->kept_count) - 1;
-  int r = merge_by_stride(reduced, problem->reduced, problem->reduced_count) - 1;
+  int k = merge_by_stride(kept, problem->kept, problem->kept_count, problem->operand_count) - 1;
+  int r = merge_by_stride(reduced, problem->reduced, problem->reduced_count, problem->operand_count) - 1;
   while (k >= 0 || r >= 0) {
     bool take_kept =
         r < 0 || (k >= 0 && (kept[k].stride == 0 || (reduced[r].stride != 0 && kept[k].stride >= reduced[r].stride)));
@@ -52,7 +65,22 @@ static void interleave(const ndr_canonical *problem, ndr_problem *canonical) {
   }
 }
 
-void ndr_measurement_key(const ndr_plan *plan, char *key) {
+/* What a program was made from. The values of initial values do not count. */
+static void push_options(const ndr_canonical *problem, ndr_problem *canonical) {
+  canonical->operand_count = problem->operand_count;
+  for (int k = 0; k < problem->operand_count; k++) {
+    canonical->operands[k].role = problem->operand_roles[k];
+    canonical->operands[k].dtype = problem->operand_dtypes[k];
+  }
+  for (int i = 0; i < problem->op_count; i++) {
+    const ndr_program *program = problem->programs[i];
+    if (!program || ndr_op_is_own(problem->ops[i])) continue;
+    canonical->has_initial |= program->result >= 0;
+    if (program->parts[0].reliability) canonical->weighting = NDR_RELIABILITY;
+  }
+}
+
+bool ndr_measurement_key(const ndr_plan *plan, char *key) {
   const ndr_canonical *problem = &plan->problem;
   ndr_problem canonical = NDR_PROBLEM_INIT;
   canonical.dtype = problem->dtype;
@@ -60,12 +88,15 @@ void ndr_measurement_key(const ndr_plan *plan, char *key) {
   canonical.skip_nan = problem->skip_nan;
   memcpy(canonical.ops, problem->ops, sizeof canonical.ops);
   canonical.accumulate = problem->accumulate_f64 ? NDR_ACCUMULATE_F64 : NDR_ACCUMULATE_DEFAULT;
+  push_options(problem, &canonical);
   interleave(problem, &canonical);
   bool cpu = plan->device.type == kDLCPU;
-  size_t length = ndr_problem_print(&canonical, key, NDR_MEASUREMENT_KEY);
+  size_t length = problem->place_count ? 0 : ndr_problem_print(&canonical, key, NDR_MEASUREMENT_KEY);
+  if (length == 0) return false;
   ndr_text_append(key, NDR_MEASUREMENT_KEY, &length, " on %s %d %s", plan->backend->name,
                   cpu && plan->threads > 0 ? plan->threads : plan->device.units, cpu ? "threads" : "SMs");
   if (!cpu) ndr_text_append(key, NDR_MEASUREMENT_KEY, &length, " sm_%d", plan->device.capability);
+  return length < NDR_MEASUREMENT_KEY;
 }
 
 static uint64_t hash_of(const char *key) { /* FNV-1a */
@@ -121,7 +152,7 @@ bool ndr_measurements_recall(const ndr_plan *plan, ndr_timings *timings) {
   bool any = count > 0;
   pthread_mutex_unlock(&lock);
   if (!any) return false;
-  ndr_measurement_key(plan, key);
+  if (!ndr_measurement_key(plan, key)) return false;
   uint64_t hash = hash_of(key);
   pthread_mutex_lock(&lock);
   int place = place_of(key, hash);

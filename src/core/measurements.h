@@ -12,8 +12,9 @@
 
 /* The most choices that are remembered; a new one replaces the oldest. */
 #define NDR_MOST_MEASUREMENTS 1024
-/* Room for any key: 20 operators, 32 axes of two 63-bit numbers, a device. */
-#define NDR_MEASUREMENT_KEY 2048
+/* Room for any key of built-in operators: 20 of them, 32 axes of two 63-bit numbers and one for each operand, a device;
+ * and for all but very long operators of one's own. */
+#define NDR_MEASUREMENT_KEY 8192
 
 typedef struct ndr_measurement {
   const ndr_backend *backend;
@@ -22,8 +23,10 @@ typedef struct ndr_measurement {
   char key[];
 } ndr_measurement;
 
-/* The key of a plan's problem, device and threads; key has room for NDR_MEASUREMENT_KEY bytes. */
-void ndr_measurement_key(const ndr_plan *plan, char *key);
+/* Writes the key of a plan's problem, device and threads; key has room for NDR_MEASUREMENT_KEY bytes. False: the
+ * problem is not remembered, as an operator uses indices, which the canonical form does not keep, has been destroyed or
+ * is too long. */
+bool ndr_measurement_key(const ndr_plan *plan, char *key);
 
 /* A copy of key and timings, to be remembered or freed; NULL when memory is short. */
 ndr_measurement *ndr_measurement_make(const char *key, const ndr_backend *backend, const ndr_timings *timings);

@@ -24,6 +24,12 @@ ndr_status ndr_options_read(const ndr_options *given, ndr_options *out) {
     return ndr_fail(NDR_ERR_ARGUMENT, "options.planning is %d", (int)out->planning);
   if (out->threads < 0) return ndr_fail(NDR_ERR_ARGUMENT, "options.threads is %d", out->threads);
   if (!(out->ddof >= 0)) return ndr_fail(NDR_ERR_ARGUMENT, "options.ddof is %g, must be 0 or more", out->ddof);
+  if ((unsigned)out->weighting > NDR_RELIABILITY)
+    return ndr_fail(NDR_ERR_ARGUMENT, "options.weighting is %d", (int)out->weighting);
+  if (out->with_count < 0 || out->with_count > NDR_MAX_OPERANDS)
+    return ndr_fail(NDR_ERR_ARGUMENT, "options.with_count is %d, must be 0 to %d", out->with_count, NDR_MAX_OPERANDS);
+  if (out->with_count > 0 && !out->with)
+    return ndr_fail(NDR_ERR_ARGUMENT, "options.with is a null pointer, and with_count %d", out->with_count);
   ndr_device device;
   return out->device ? ndr_device_read(out->device, &device) : NDR_OK;
 }
@@ -34,6 +40,11 @@ ndr_status ndr_options_read_beside_problem(const ndr_options *given, ndr_options
                        : out->skip_nan                             ? "skip_nan"
                        : out->ddof != 0                            ? "ddof"
                        : out->accumulate != NDR_ACCUMULATE_DEFAULT ? "accumulate"
+                       : out->weighting != NDR_FREQUENCY           ? "weighting"
+                       : out->initial                              ? "initial"
+                       : out->where                                ? "where"
+                       : out->weights                              ? "weights"
+                       : out->with_count > 0                       ? "with"
                                                                    : NULL;
   if (!member) return NDR_OK;
   return ndr_fail(NDR_ERR_ARGUMENT, "options.%s is set: where a problem is given, it is the problem's to say", member);

@@ -101,15 +101,29 @@ static void append_seconds(sheet *s, double seconds) {
   append_scaled(s, seconds * 1e6, 1000, units);
 }
 
+/* Elements of an operand that are repeated count once: an operand often repeats a few. */
+static double operand_bytes(const ndr_canonical *problem, int k) {
+  double bytes = (double)ndr_dtype_bytes(problem->operand_dtypes[k]);
+  for (int a = 0; a < problem->kept_count; a++)
+    if (problem->kept[a].operand[k] != 0) bytes *= (double)problem->kept[a].size;
+  for (int a = 0; a < problem->reduced_count; a++)
+    if (problem->reduced[a].operand[k] != 0) bytes *= (double)problem->reduced[a].size;
+  return bytes;
+}
+
 static double bytes_read(const ndr_canonical *problem) {
-  return (double)problem->outputs * (double)problem->length * (double)ndr_dtype_bytes(problem->dtype);
+  double elements = (double)problem->outputs * (double)problem->length;
+  double bytes = elements * (double)ndr_dtype_bytes(problem->dtype);
+  for (int k = 0; k < problem->operand_count && elements > 0; k++) bytes += operand_bytes(problem, k);
+  return bytes;
 }
 
 static double bytes_written(const ndr_canonical *problem) {
   size_t bytes = 0;
-  for (int i = 0; i < problem->op_count; i++)
-    bytes += problem->partial ? 8 * (size_t)ndr_state_words(problem->ops[i], problem->dtype)
-                              : ndr_dtype_bytes(ndr_op_result(problem->ops[i], problem->dtype));
+  for (int i = 0; i < problem->op_count; i++) {
+    ndr_state state = ndr_canonical_state(problem, i);
+    bytes += problem->partial ? 8 * (size_t)ndr_state_size(&state) : ndr_dtype_bytes(ndr_state_result(&state));
+  }
   return (double)problem->outputs * (double)bytes;
 }
 
@@ -177,6 +191,7 @@ size_t ndr_plan_describe(const ndr_plan *plan, char *text, size_t capacity) {
   if (s.capacity) text[0] = 0;
   if (!plan) return 0;
   s.length = ndr_problem_print(&plan->described, text, s.capacity);
+  if (s.length == 0) append(&s, "a problem with an operator that has been destroyed");
   append(&s, " on %s:%d (%d %s)\n", plan->backend->name, plan->device.id, plan->device.units,
          plan->device.type == kDLCPU ? "threads" : "SMs");
   append_choice(&s, plan);

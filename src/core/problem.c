@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/canonical.h"
+#include "core/operator.h"
 #include "core/sized.h"
 #include "core/text.h"
 
@@ -54,27 +55,30 @@ static ndr_status take_integer(cursor *c, const char *what, int64_t *out) {
   return NDR_OK;
 }
 
-static ndr_status parse_ops(cursor *c, ndr_problem *out) {
+static ndr_status parse_op(cursor *c, ndr_op *op) {
   char word[24];
+  const char *start = c->at;
+  if (*c->at == '{') return ndr_operator_parse_braced(&c->at, op);
+  take_word(c, word, sizeof word);
+  if (ndr_op_parse(word, op) == NDR_OK) return NDR_OK;
+  c->at = start;
+  return fail_word(c, "an operator", word, ndr_op_names());
+}
+
+static ndr_status parse_ops(cursor *c, ndr_problem *out) {
   do {
-    const char *start = c->at;
     if (out->op_count == NDR_MAX_OPS) return fail_at(c, "at most 20 operators");
-    take_word(c, word, sizeof word);
-    if (ndr_op_parse(word, &out->ops[out->op_count]) != NDR_OK) {
-      c->at = start;
-      return fail_word(c, "an operator", word, ndr_op_names());
-    }
+    NDR_TRY(parse_op(c, &out->ops[out->op_count]));
     out->op_count++;
   } while (take(c, ','));
   return NDR_OK;
 }
 
-static ndr_status parse_dtype(cursor *c, ndr_problem *out) {
+static ndr_status parse_dtype(cursor *c, ndr_dtype *out) {
   char word[24];
-  skip_space(c);
   const char *start = c->at;
   take_word(c, word, sizeof word);
-  if (ndr_dtype_parse(word, &out->dtype) == NDR_OK) return NDR_OK;
+  if (ndr_dtype_parse(word, out) == NDR_OK) return NDR_OK;
   c->at = start;
   return fail_word(c, "a dtype", word, ndr_dtype_names());
 }
@@ -129,25 +133,72 @@ static ndr_status parse_dims(cursor *c, ndr_problem *out) {
   return NDR_OK;
 }
 
+/* An operand: its dtype and the strides of all dims. */
+static ndr_status parse_operand(cursor *c, ndr_role role, ndr_problem *out) {
+  if (out->operand_count == NDR_MAX_OPERANDS) return fail_at(c, "at most 4 arrays beside the problem's own");
+  ndr_operand *operand = &out->operands[out->operand_count++];
+  operand->role = role;
+  NDR_TRY(parse_dtype(c, &operand->dtype));
+  if (!take(c, '[')) return fail_at(c, "'['");
+  for (int d = 0; d < out->ndim; d++) {
+    skip_space(c);
+    if (d > 0 && !take(c, ',')) return fail_at(c, "',' and a stride for each dim");
+    skip_space(c);
+    NDR_TRY(take_integer(c, "a stride for each dim", &operand->strides[d]));
+  }
+  skip_space(c);
+  return take(c, ']') ? NDR_OK : fail_at(c, "']' behind a stride for each dim");
+}
+
+static ndr_status parse_number(cursor *c, double *out) {
+  char *end;
+  *out = strtod(c->at, &end);
+  if (end == c->at) return fail_at(c, "a number");
+  c->at = end;
+  return NDR_OK;
+}
+
+static bool take_text(cursor *c, const char *expected) {
+  size_t length = strlen(expected);
+  if (strncmp(c->at, expected, length) != 0) return false;
+  c->at += length;
+  return true;
+}
+
 static ndr_status parse_option(cursor *c, ndr_problem *out) {
-  char word[24];
-  const char *start = c->at;
-  take_word(c, word, sizeof word);
-  if (strcmp(word, "keepdims") == 0)
+  if (take_text(c, "where=")) return parse_operand(c, NDR_WHERE, out);
+  if (take_text(c, "weights=")) return parse_operand(c, NDR_WEIGHTS, out);
+  if (take_text(c, "with=")) return parse_operand(c, NDR_WITH, out);
+  if (take_text(c, "keepdims")) {
     out->keepdims = 1;
-  else if (strcmp(word, "skipnan") == 0)
+  } else if (take_text(c, "skipnan")) {
     out->skip_nan = 1;
-  else if (strcmp(word, "ddof") == 0 && take(c, '=')) {
-    char *end;
-    out->ddof = strtod(c->at, &end) + 0.0; /* -0 would not survive printing */
-    if (end == c->at || !(out->ddof >= 0)) return fail_at(c, "a number of 0 or more");
-    c->at = end;
-  } else if (strcmp(word, "acc") == 0 && strncmp(c->at, "=f64", 4) == 0) {
-    c->at += 4;
+  } else if (take_text(c, "acc=f64")) {
     out->accumulate = NDR_ACCUMULATE_F64;
+  } else if (take_text(c, "weighting=reliability")) {
+    out->weighting = NDR_RELIABILITY;
+  } else if (take_text(c, "weighting=frequency")) {
+    out->weighting = NDR_FREQUENCY;
+  } else if (take_text(c, "initial=")) {
+    out->has_initial = 1;
+    return parse_number(c, &out->initial);
+  } else if (take_text(c, "ddof=")) {
+    const cursor start = *c;
+    NDR_TRY(parse_number(c, &out->ddof));
+    out->ddof += 0.0; /* -0 would not survive printing */
+    if (!(out->ddof >= 0)) return fail_at(&start, "a number of 0 or more");
   } else {
-    c->at = start;
-    return fail_at(c, "keepdims, skipnan, ddof=NUMBER or acc=f64");
+    return fail_at(c, "keepdims, skipnan, ddof=NUMBER, acc=f64, where=, weights= or with= with DTYPE[STRIDE,...], "
+                      "weighting=reliability or initial=NUMBER");
+  }
+  return NDR_OK;
+}
+
+/* Options are words with space between them. */
+static ndr_status parse_options(cursor *c, ndr_problem *out) {
+  for (skip_space(c); *c->at; skip_space(c)) {
+    NDR_TRY(parse_option(c, out));
+    if (*c->at && !isspace((unsigned char)*c->at)) return fail_at(c, "a space between options");
   }
   return NDR_OK;
 }
@@ -159,13 +210,33 @@ ndr_status ndr_problem_parse(const char *text, ndr_problem *problem) {
   bool reduced[NDR_MAX_DIMS];
   skip_space(&c);
   NDR_TRY(parse_ops(&c, &parsed));
-  NDR_TRY(parse_dtype(&c, &parsed));
-  for (int i = 0; i < parsed.op_count; i++) NDR_TRY(ndr_op_check(parsed.ops[i], parsed.dtype));
+  skip_space(&c);
+  NDR_TRY(parse_dtype(&c, &parsed.dtype));
+  for (int i = 0; i < parsed.op_count; i++)
+    if (!ndr_op_is_own(parsed.ops[i])) NDR_TRY(ndr_op_check(parsed.ops[i], parsed.dtype));
   NDR_TRY(parse_axes(&c, &parsed));
   NDR_TRY(parse_dims(&c, &parsed));
-  for (skip_space(&c); *c.at; skip_space(&c)) NDR_TRY(parse_option(&c, &parsed));
+  NDR_TRY(parse_options(&c, &parsed));
   NDR_TRY(ndr_problem_check(&parsed, reduced));
   return ndr_sized_write(problem, &parsed, sizeof parsed, "problem", "NDR_PROBLEM_INIT");
+}
+
+static void print_op(ndr_op op, char *text, size_t capacity, size_t *length) {
+  size_t room = *length < capacity ? capacity - *length : 0;
+  if (ndr_op_is_own(op))
+    *length += ndr_operator_print_braced(op, room ? text + *length : NULL, room);
+  else
+    ndr_text_append(text, capacity, length, "%s", ndr_op_name(op));
+}
+
+static void print_operands(const ndr_problem *problem, char *text, size_t capacity, size_t *length) {
+  for (int k = 0; k < problem->operand_count; k++) {
+    const ndr_operand *operand = &problem->operands[k];
+    ndr_text_append(text, capacity, length, " %s=%s[", ndr_role_name(operand->role), ndr_dtype_name(operand->dtype));
+    for (int d = 0; d < problem->ndim; d++)
+      ndr_text_append(text, capacity, length, "%s%lld", d ? "," : "", (long long)operand->strides[d]);
+    ndr_text_append(text, capacity, length, "]");
+  }
 }
 
 static void print_array(const ndr_problem *problem, char *text, size_t capacity, size_t *length) {
@@ -193,14 +264,19 @@ size_t ndr_problem_print(const ndr_problem *given, char *text, size_t capacity) 
   if (!text) capacity = 0;
   if (capacity) text[0] = 0;
   if (ndr_problem_read(given, &problem) != NDR_OK || ndr_problem_check(&problem, reduced) != NDR_OK) return 0;
-  for (int i = 0; i < problem.op_count; i++)
-    ndr_text_append(text, capacity, &length, "%s%s", i ? "," : "", ndr_op_name(problem.ops[i]));
+  for (int i = 0; i < problem.op_count; i++) {
+    if (i) ndr_text_append(text, capacity, &length, ",");
+    print_op(problem.ops[i], text, capacity, &length);
+  }
   print_array(&problem, text, capacity, &length);
   print_dims(&problem, text, capacity, &length);
   if (problem.keepdims) ndr_text_append(text, capacity, &length, " keepdims");
   if (problem.skip_nan) ndr_text_append(text, capacity, &length, " skipnan");
   if (problem.ddof != 0) ndr_text_append(text, capacity, &length, " ddof=%.17g", problem.ddof);
   if (problem.accumulate == NDR_ACCUMULATE_F64) ndr_text_append(text, capacity, &length, " acc=f64");
+  print_operands(&problem, text, capacity, &length);
+  if (problem.weighting == NDR_RELIABILITY) ndr_text_append(text, capacity, &length, " weighting=reliability");
+  if (problem.has_initial) ndr_text_append(text, capacity, &length, " initial=%.17g", problem.initial);
   return length;
 }
 

@@ -53,13 +53,24 @@ static ndr_status zeros(const ndr_trial *t, int64_t words, void **memory) {
   return t->estimate->backend->states_identity(&zero, t->estimate->device.id, *memory, words, t->stream);
 }
 
-static ndr_status scratch_data(ndr_trial *t) {
+/* Scratch for array k, the problem's own or operand k - 1. */
+static ndr_status scratch_array(ndr_trial *t, int k) {
   const ndr_canonical *problem = &t->estimate->problem;
-  int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype), last = 0;
-  for (int a = 0; a < problem->kept_count; a++) last += (problem->kept[a].size - 1) * problem->kept[a].stride;
-  for (int a = 0; a < problem->reduced_count; a++) last += (problem->reduced[a].size - 1) * problem->reduced[a].stride;
-  NDR_TRY(zeros(t, (last + 1) * bytes / 8 + 1, &t->array_scratch[0]));
-  t->arrays[0] = (const void *)((uintptr_t)t->array_scratch[0] - (uintptr_t)(problem->origin * bytes));
+  int64_t bytes = (int64_t)ndr_dtype_bytes(k ? problem->operand_dtypes[k - 1] : problem->dtype);
+  int64_t low = k ? problem->operand_origin[k - 1] : problem->origin, high = low;
+  for (int a = 0; a < problem->kept_count + problem->reduced_count; a++) {
+    bool kept = a < problem->kept_count;
+    const ndr_axis *axis = kept ? &problem->kept[a] : &problem->reduced[a - problem->kept_count];
+    int64_t reach = (axis->size - 1) * (k ? axis->operand[k - 1] : axis->stride);
+    *(reach < 0 ? &low : &high) += reach;
+  }
+  NDR_TRY(zeros(t, (high - low + 1) * bytes / 8 + 1, &t->array_scratch[k]));
+  t->arrays[k] = (const void *)((uintptr_t)t->array_scratch[k] - (uintptr_t)(low * bytes));
+  return NDR_OK;
+}
+
+static ndr_status scratch_arrays(ndr_trial *t) {
+  for (int k = 0; k <= t->estimate->problem.operand_count; k++) NDR_TRY(scratch_array(t, k));
   t->data = t->arrays;
   return NDR_OK;
 }
@@ -67,21 +78,21 @@ static ndr_status scratch_data(ndr_trial *t) {
 /* Scratch for result i in its layout, gaps included. */
 static ndr_status scratch_result(ndr_trial *t, int i) {
   const ndr_canonical *problem = &t->estimate->problem;
-  if (problem->partial)
-    return scratch(t, problem->outputs, 8 * ndr_state_words(problem->ops[i], problem->dtype), &t->result_scratch[i]);
+  ndr_state state = ndr_canonical_state(problem, i);
+  if (problem->partial) return scratch(t, problem->outputs, 8 * ndr_state_size(&state), &t->result_scratch[i]);
   int64_t low = problem->result_origin[i], high = low, bytes;
   for (int a = 0; a < problem->kept_count; a++) {
     int64_t reach = (problem->kept[a].size - 1) * problem->kept[a].result[i];
     *(reach < 0 ? &low : &high) += reach;
   }
-  bytes = (int64_t)ndr_dtype_bytes(ndr_op_result(problem->ops[i], problem->dtype));
+  bytes = (int64_t)ndr_dtype_bytes(ndr_state_result(&state));
   NDR_TRY(scratch(t, high - low + 1, bytes, &t->result_scratch[i]));
   t->results[i] = (void *)((uintptr_t)t->result_scratch[i] - (uintptr_t)(low * bytes));
   return NDR_OK;
 }
 
 static ndr_status take_scratch(ndr_trial *t) {
-  if (!t->data) NDR_TRY(scratch_data(t));
+  if (!t->data) NDR_TRY(scratch_arrays(t));
   for (int i = 0; i < t->estimate->problem.op_count; i++) {
     NDR_TRY(scratch_result(t, i));
     if (t->estimate->problem.partial) t->results[i] = t->result_scratch[i];

@@ -95,7 +95,7 @@ static ndr_status states_merge(const ndr_state *state, int id, const ndr_walk *w
   (void)id;
   (void)stream;
   ndr_walk_axis inner = first_axis(walk);
-  ndr_join *join = inner.from == 1 && inner.to == 1 ? ndr_isa_here()->join(state) : NULL;
+  ndr_join *join = inner.from == 1 && inner.to == 1 && !state->program ? ndr_isa_here()->join(state) : NULL;
   walk_place place = {0};
   if (empty(walk)) return NDR_OK;
   do {
@@ -111,13 +111,13 @@ static ndr_status states_finish(const ndr_state *state, int id, const ndr_walk *
                                 int64_t from_pitch, void *to, void *stream) {
   (void)id;
   (void)stream;
-  int64_t bytes = (int64_t)ndr_dtype_bytes(ndr_op_result(state->op, state->dtype));
+  int64_t bytes = (int64_t)ndr_dtype_bytes(ndr_state_result(state));
   ndr_walk_axis inner = first_axis(walk);
   walk_place place = {0};
   if (empty(walk)) return NDR_OK;
   do {
-    ndr_isa_here()->finish(state, from + place.from, from_pitch, inner.from, inner.size, (char *)to + place.to * bytes,
-                           inner.to);
+    (state->program ? ndr_state_finish : ndr_isa_here()->finish)(state, from + place.from, from_pitch, inner.from,
+                                                                 inner.size, (char *)to + place.to * bytes, inner.to);
   } while (next(walk, &place));
   return NDR_OK;
 }

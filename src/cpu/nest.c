@@ -47,6 +47,7 @@ static int64_t cuts(int64_t total, int64_t part) {
 const char *ndr_nest_reject(const ndr_canonical *problem) {
   if (problem->outputs == 0 || problem->length == 0) return "no elements";
   if (problem->kept_count + problem->reduced_count == 0) return "a single element";
+  if (problem->programs_owner) return "programs are run one element at a time";
   return NULL;
 }
 

@@ -1,6 +1,6 @@
 /* Arrays that are read beside the dataset: masks, weights, second arrays of operators. Small ones that are repeated
  * along some dim are read once; the others come with each slab of the dataset, the box of them that belongs to it. What
- * they are read for is the matter of run/operands.h. */
+ * they are read for is the matter of run/besides.h. */
 #ifndef NDR_H5_READ_BESIDE_H
 #define NDR_H5_READ_BESIDE_H
 

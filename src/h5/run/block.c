@@ -6,7 +6,7 @@ ndr_status ndr_block_open(ndr_block *block, const ndr_job *job, const ndr_upload
   *block = (ndr_block){.slab = *slab};
   for (int d = 0; d < part.ndim; d++)
     if (!job->reduced[d]) part.shape[d] = slab->size[d];
-  ndr_operands_lay(job->operands, &part);
+  ndr_besides_lay(job->operands, &part);
   return ndr_job_accumulate(job, uploader, &part, &block->sums);
 }
 

@@ -44,7 +44,7 @@ static ndr_status fail_room(void) {
 }
 
 /* Adds an array to those that the condition reads, unless it is among them. */
-static ndr_status use(ndr_operands *operands, int array) {
+static ndr_status use(ndr_besides *operands, int array) {
   ndr_condition *c = &operands->condition;
   for (int i = 0; i < c->count; i++)
     if (c->arrays[i] == array) return NDR_OK;
@@ -53,7 +53,7 @@ static ndr_status use(ndr_operands *operands, int array) {
   return NDR_OK;
 }
 
-static ndr_status use_name(ndr_operands *operands, const name *n, bool *reads_elements) {
+static ndr_status use_name(ndr_besides *operands, const name *n, bool *reads_elements) {
   char list[512] = "x";
   if (is_called(n, "x")) {
     *reads_elements = true;
@@ -72,7 +72,7 @@ static ndr_status use_name(ndr_operands *operands, const name *n, bool *reads_el
 /* ---- Places ------------------------------------------------------------------------------------------------------ */
 
 /* The numbers 0, 1, ... along dim d, as an array; *array is its number. */
-static ndr_status add_places(ndr_operands *operands, const ndr_h5_info *info, int d, int *array) {
+static ndr_status add_places(ndr_besides *operands, const ndr_h5_info *info, int d, int *array) {
   static const char *const names[] = {
       PLACE "0",  PLACE "1",  PLACE "2",  PLACE "3",  PLACE "4",  PLACE "5",  PLACE "6",  PLACE "7",
       PLACE "8",  PLACE "9",  PLACE "10", PLACE "11", PLACE "12", PLACE "13", PLACE "14", PLACE "15",
@@ -97,7 +97,7 @@ static ndr_status add_places(ndr_operands *operands, const ndr_h5_info *info, in
 }
 
 /* Reads "index(d)"; *end is behind it. */
-static ndr_status read_place(ndr_operands *operands, const ndr_h5_info *info, const name *n, int *array,
+static ndr_status read_place(ndr_besides *operands, const ndr_h5_info *info, const name *n, int *array,
                              const char **end) {
   char *after;
   const char *open = strchr(n->start, '(') + 1;
@@ -113,7 +113,7 @@ static ndr_status read_place(ndr_operands *operands, const ndr_h5_info *info, co
 /* ---- The operator ------------------------------------------------------------------------------------------------ */
 
 /* Looks up the names, and writes the expression to `to` with the places' names in it. */
-static ndr_status take_names(ndr_operands *operands, const char *text, const ndr_h5_info *info, FILE *to,
+static ndr_status take_names(ndr_besides *operands, const char *text, const ndr_h5_info *info, FILE *to,
                              bool *reads_elements) {
   const char *done = text;
   for (name n; next_name(done, &n);) {
@@ -140,7 +140,7 @@ static bool may_be_missing(const ndr_beside *array) {
 
 /* "where(x, land): ndr_where |= (land == land) && (x > 273.15 && land) -> ndr_where": what is missing is NaN, and not
  * equal to itself. */
-static char *write_operator(const ndr_operands *operands, const char *expression) {
+static char *write_operator(const ndr_besides *operands, const char *expression) {
   const ndr_condition *c = &operands->condition;
   char *text = NULL;
   size_t length;
@@ -158,7 +158,7 @@ static char *write_operator(const ndr_operands *operands, const char *expression
   return text;
 }
 
-static ndr_status create(ndr_operands *operands, const char *expression) {
+static ndr_status create(ndr_besides *operands, const char *expression) {
   char reason[512];
   char *text = write_operator(operands, expression);
   if (!text) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
@@ -170,7 +170,7 @@ static ndr_status create(ndr_operands *operands, const char *expression) {
   return ndr_fail(status, "where '%s': %s", operands->condition.text, reason);
 }
 
-ndr_status ndr_condition_parse(ndr_operands *operands, const char *text, const ndr_h5_info *info) {
+ndr_status ndr_condition_parse(ndr_besides *operands, const char *text, const ndr_h5_info *info) {
   char *expression = NULL;
   size_t length;
   bool reads_elements = false;
@@ -185,7 +185,7 @@ ndr_status ndr_condition_parse(ndr_operands *operands, const char *text, const n
   return status;
 }
 
-ndr_status ndr_condition_of_mask(ndr_operands *operands, int array) {
+ndr_status ndr_condition_of_mask(ndr_besides *operands, int array) {
   operands->condition.text = "mask";
   operands->names[array] = "mask";
   operands->condition.count = 1;
@@ -196,13 +196,12 @@ ndr_status ndr_condition_of_mask(ndr_operands *operands, int array) {
 /* ---- Computing --------------------------------------------------------------------------------------------------- */
 
 /* A mask of one array has that array's own box. */
-static ndr_status compute_of_one(const ndr_operands *operands, const ndr_operand_place *at,
-                                 const ndr_options *options) {
+static ndr_status compute_of_one(const ndr_besides *operands, const ndr_beside_place *at, const ndr_options *options) {
   int i = operands->condition.arrays[0];
   const ndr_beside *array = &operands->arrays[i];
   ndr_beside_box box = ndr_beside_find(array, at->slab);
   int64_t over[NDR_MAX_DIMS], strides[NDR_MAX_DIMS];
-  DLTensor from = ndr_operands_tensor(operands, at, i, over), to = from;
+  DLTensor from = ndr_besides_tensor(operands, at, i, over), to = from;
   for (int k = 0; k < array->ndim; k++) strides[k] = array->dims[k] < 0 ? 0 : over[array->dims[k]];
   from.ndim = to.ndim = array->ndim;
   from.shape = to.shape = box.size;
@@ -214,7 +213,7 @@ static ndr_status compute_of_one(const ndr_operands *operands, const ndr_operand
   return ndreduce(&from, 0, NULL, operands->condition.op, &to, options);
 }
 
-ndr_status ndr_condition_compute(const ndr_operands *operands, const ndr_operand_place *at) {
+ndr_status ndr_condition_compute(const ndr_besides *operands, const ndr_beside_place *at) {
   const ndr_condition *c = &operands->condition;
   ndr_options options = NDR_OPTIONS_INIT;
   options.threads = at->threads;
@@ -224,7 +223,7 @@ ndr_status ndr_condition_compute(const ndr_operands *operands, const ndr_operand
   const DLTensor *with[NDR_MAX_OPERANDS];
   int64_t strides[NDR_MAX_OPERANDS][NDR_MAX_DIMS];
   for (int i = 0; i < c->count; i++) {
-    tensors[i] = ndr_operands_tensor(operands, at, c->arrays[i], strides[i]);
+    tensors[i] = ndr_besides_tensor(operands, at, c->arrays[i], strides[i]);
     with[i] = &tensors[i];
   }
   options.with = with;

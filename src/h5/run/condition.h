@@ -3,15 +3,15 @@
 #ifndef NDR_H5_RUN_CONDITION_H
 #define NDR_H5_RUN_CONDITION_H
 
-#include "h5/run/operands.h"
+#include "h5/run/besides.h"
 
 /* Makes the condition of the text. Numbers of places, index(d), become arrays of their own. */
-ndr_status ndr_condition_parse(ndr_operands *operands, const char *text, const ndr_h5_info *info);
+ndr_status ndr_condition_parse(ndr_besides *operands, const char *text, const ndr_h5_info *info);
 
 /* Makes that of a mask, the array `array`: elements that are not 0, not NaN and not missing are true. */
-ndr_status ndr_condition_of_mask(ndr_operands *operands, int array);
+ndr_status ndr_condition_of_mask(ndr_besides *operands, int array);
 
 /* Computes the mask of a slab or leaf, compact bool, to the place's `mask`. */
-ndr_status ndr_condition_compute(const ndr_operands *operands, const ndr_operand_place *at);
+ndr_status ndr_condition_compute(const ndr_besides *operands, const ndr_beside_place *at);
 
 #endif

@@ -133,7 +133,7 @@ static ndr_status unpack(const ndr_fold *fold, const ndr_slab *leaf, int worker,
 /* The box of array i that belongs to the leaf. Several threads may look at the same weights, so those in which missing
  * ones become 0 are copied first. */
 static ndr_status unpack_beside(const ndr_fold *fold, int i, const ndr_slab *leaf, int worker, void **elements) {
-  ndr_operands *operands = fold->job->operands;
+  ndr_besides *operands = fold->job->operands;
   const ndr_beside *array = &operands->arrays[i];
   void **buffer = &fold->buffers[worker].beside[i];
   int64_t bytes = fold->job->operand_bytes[i];
@@ -149,18 +149,18 @@ static ndr_status unpack_beside(const ndr_fold *fold, int i, const ndr_slab *lea
     memcpy(*buffer, *elements, (size_t)ndr_beside_elements(array, &box) * sizeof(double));
     *elements = *buffer;
   }
-  return ndr_operands_weigh(operands, leaf, *elements);
+  return ndr_besides_weigh(operands, leaf, *elements);
 }
 
 static ndr_status add_with_operands(const ndr_fold *fold, ndr_accumulator *to, ndr_slab *leaf, const DLTensor *x,
                                     const int64_t *offset, int worker) {
   const ndr_job *job = fold->job;
-  ndr_operand_place at = {.slab = leaf, .x = x, .threads = job->fold_threads};
-  ndr_operand_tensors given;
+  ndr_beside_place at = {.slab = leaf, .x = x, .threads = job->fold_threads};
+  ndr_beside_tensors given;
   for (int i = 0; i < job->operands->array_count; i++) NDR_TRY(unpack_beside(fold, i, leaf, worker, &at.elements[i]));
   if (job->mask_bytes) NDR_TRY(need(&fold->buffers[worker].mask, job->mask_bytes));
   at.mask = fold->buffers[worker].mask;
-  NDR_TRY(ndr_operands_give(job->operands, &at, &given));
+  NDR_TRY(ndr_besides_give(job->operands, &at, &given));
   return ndr_accumulator_add_operands(to, x, given.pointers, offset);
 }
 

@@ -39,11 +39,11 @@ static bool has_own_op(const ndr_problem *problem) {
   return false;
 }
 
-static ndr_status add_operands(ndr_operands **operands, ndr_problem *problem, const ndr_h5_dataset *dataset,
+static ndr_status add_operands(ndr_besides **operands, ndr_problem *problem, const ndr_h5_dataset *dataset,
                                const ndr_h5_options *options) {
   if (options->weights || options->operand_count || options->where || has_own_op(problem))
-    NDR_TRY(ndr_operands_make(operands, dataset, problem, options));
-  ndr_operands_lay(*operands, problem);
+    NDR_TRY(ndr_besides_make(operands, dataset, problem, options));
+  ndr_besides_lay(*operands, problem);
   if (*operands && (*operands)->masked) problem->skip_nan = true;
   return NDR_OK;
 }
@@ -51,12 +51,12 @@ static ndr_status add_operands(ndr_operands **operands, ndr_problem *problem, co
 ndr_status ndr_h5_problem_operands(ndr_problem *problem, const ndr_h5_dataset *dataset, const ndr_h5_options *given) {
   ndr_h5_options options;
   ndr_problem read;
-  ndr_operands *operands = NULL;
+  ndr_besides *operands = NULL;
   if (!problem || !dataset) return ndr_fail(NDR_ERR_ARGUMENT, "problem or dataset is a null pointer");
   NDR_TRY(ndr_job_options(&options, given));
   NDR_TRY(ndr_sized_read(problem, &read, sizeof read, "problem", "NDR_PROBLEM_INIT"));
   ndr_status status = add_operands(&operands, &read, dataset, &options);
-  ndr_operands_free(operands);
+  ndr_besides_free(operands);
   NDR_TRY(ndr_job_blame(dataset, status));
   return ndr_sized_write(problem, &read, sizeof read, "problem", "NDR_PROBLEM_INIT");
 }
@@ -104,7 +104,7 @@ void ndr_job_clear(ndr_job *job) {
   for (int i = 0; i < job->part_count; i++) ndr_reader_close(&job->readers[i]);
   free(job->readers);
   free(job->slabs);
-  ndr_operands_free(job->operands);
+  ndr_besides_free(job->operands);
   job->operands = NULL;
   job->part_count = 0;
 }

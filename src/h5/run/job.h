@@ -4,8 +4,8 @@
 
 #include "h5/read/feed.h"
 #include "h5/read/uploader.h"
+#include "h5/run/besides.h"
 #include "h5/run/free_memory.h"
-#include "h5/run/operands.h"
 
 #define NDR_MOST_GPUS 16
 
@@ -18,9 +18,9 @@ typedef struct ndr_job {
   int valid_index;  /* of NDR_VALID in fold.ops; -1 where no output can lack a valid element, or no op needs to know */
   int fold_threads; /* of each accumulator at most; 0: ndr_thread_count() */
   ndr_h5_options options;
-  ndr_operands *operands; /* NULL: nothing is read beside the dataset */
-  DLDevice device;        /* that reduces, or the first of those GPUs */
-  const char *why;        /* why this device; may point to `reason` */
+  ndr_besides *operands; /* NULL: nothing is read beside the dataset */
+  DLDevice device;       /* that reduces, or the first of those GPUs */
+  const char *why;       /* why this device; may point to `reason` */
   char reason[256];
   int gpu_count;
   ndr_uploader uploaders[NDR_MOST_GPUS]; /* the first is on the host until the work begins */

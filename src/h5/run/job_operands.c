@@ -21,7 +21,7 @@ static bool is_repeated(const ndr_job *job, const ndr_beside *array) {
 }
 
 ndr_status ndr_job_open_operands(ndr_job *job, bool on_gpu) {
-  ndr_operands *operands = job->operands;
+  ndr_besides *operands = job->operands;
   job->slab_memory = job->options.memory;
   for (int i = 0; operands && i < operands->array_count; i++) {
     ndr_beside *array = &operands->arrays[i];
@@ -58,7 +58,7 @@ static void describe(ndr_slabs *slabs, int i, const ndr_beside *array) {
 
 /* The mask, which no slot holds, comes last. */
 void ndr_job_describe_operands(const ndr_job *job, ndr_slabs *slabs) {
-  const ndr_operands *operands = job->operands;
+  const ndr_besides *operands = job->operands;
   if (!operands) return;
   for (int i = 0; i < operands->array_count; i++) describe(slabs, slabs->beside_count++, &operands->arrays[i]);
   if (!operands->condition.op) return;
@@ -80,7 +80,7 @@ static int64_t most_bytes(const ndr_job *job, int i, int64_t (*measure)(const nd
 }
 
 int64_t ndr_job_place_operands(ndr_job *job, int64_t slab_bytes) {
-  ndr_operands *operands = job->operands;
+  ndr_besides *operands = job->operands;
   int64_t place = slab_bytes;
   if (!operands) return place;
   place = (place + NDR_SLABS_ALIGNMENT - 1) / NDR_SLABS_ALIGNMENT * NDR_SLABS_ALIGNMENT;

@@ -26,7 +26,7 @@ typedef struct {
 /* Copies the box of array i that belongs to the slab to the uploader's device. Those that are read once are there. */
 static ndr_status bring(const run *r, ndr_uploader *uploader, int i, const ndr_slab *slab, void *data, int64_t place,
                         void **there) {
-  ndr_operands *operands = r->job->operands;
+  ndr_besides *operands = r->job->operands;
   const ndr_beside *array = &operands->arrays[i];
   ndr_beside_box box = ndr_beside_find(array, slab);
   int64_t bytes = ndr_beside_elements(array, &box) * (int64_t)ndr_dtype_bytes(array->dtype);
@@ -34,12 +34,12 @@ static ndr_status bring(const run *r, ndr_uploader *uploader, int i, const ndr_s
   *there = r->once[uploader - r->uploaders][i];
   if (array->once) return NDR_OK;
   ndr_beside_gather(array, slab, slab, data, array->gathered ? (char *)data + array->gathered : NULL, &here);
-  if (i == operands->weights) NDR_TRY(ndr_operands_weigh(operands, slab, here));
+  if (i == operands->weights) NDR_TRY(ndr_besides_weigh(operands, slab, here));
   return ndr_uploader_copy_beside(uploader, place, here, bytes, there);
 }
 
 /* Copies all that belongs to the slab beside it; the mask has its place behind that. */
-static ndr_status bring_all(const run *r, ndr_uploader *uploader, void *data, ndr_operand_place *at) {
+static ndr_status bring_all(const run *r, ndr_uploader *uploader, void *data, ndr_beside_place *at) {
   const ndr_job *job = r->job;
   int64_t place = 0;
   for (int i = 0; i < job->operands->array_count; i++) {
@@ -53,8 +53,8 @@ static ndr_status bring_all(const run *r, ndr_uploader *uploader, void *data, nd
 static ndr_status add(const run *r, ndr_uploader *uploader, ndr_accumulator *to, ndr_slab *slab, void *data) {
   const ndr_job *job = r->job;
   bool has_operands = job->operands && job->operands->count;
-  ndr_operand_place at = {.slab = slab, .whole = true, .stream = uploader->stream};
-  ndr_operand_tensors given;
+  ndr_beside_place at = {.slab = slab, .whole = true, .stream = uploader->stream};
+  ndr_beside_tensors given;
   const ndr_reader *reader = &job->readers[slab->part];
   const ndr_box box = {slab->begin, slab->size};
   const ndr_stored deferred = ndr_reader_deferred(reader, box);
@@ -69,7 +69,7 @@ static ndr_status add(const run *r, ndr_uploader *uploader, ndr_accumulator *to,
   tensor.dtype = ndr_dtype_to_dlpack(job->problem.dtype);
   if (!has_operands) return ndr_accumulator_add(to, &tensor, offset);
   at.x = &tensor;
-  NDR_TRY(ndr_operands_give(job->operands, &at, &given));
+  NDR_TRY(ndr_besides_give(job->operands, &at, &given));
   return ndr_accumulator_add_operands(to, &tensor, given.pointers, offset);
 }
 
@@ -186,14 +186,14 @@ static void free_once(run *r) {
 
 static ndr_status run_job(ndr_job *job, run *r) {
   bool done = false;
-  NDR_TRY(ndr_operands_load(job->operands));
+  NDR_TRY(ndr_besides_load(job->operands));
   NDR_TRY(open_uploaders(job, r));
   for (int i = 0; job->device.device_type != kDLCPU && i < r->uploader_count; i++)
     NDR_TRY(bring_once(job, &r->uploaders[i], r->once[i]));
   NDR_TRY(ndr_feed_create(&r->feed, &job->feed));
   if (job->device.device_type == kDLCPU) NDR_TRY(ndr_fold_create(&r->fold, job, r->feed));
   while (!done) NDR_TRY(reduce_next(r, &done));
-  return ndr_operands_check_weights(job->operands);
+  return ndr_besides_check_weights(job->operands);
 }
 
 static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const char *warning) {

@@ -8,7 +8,7 @@
 #include "h5/cf/attributes.h"
 #include "h5/cf/coordinates.h"
 #include "h5/file/attributes.h"
-#include "h5/write/own_op.h"
+#include "h5/write/op_texts.h"
 #include "h5/write/storage.h"
 
 static bool is_listed(const char *name, const char *const *list) {
@@ -86,11 +86,11 @@ ndr_status ndr_label_methods(const ndr_label *label, const char *const *names, h
   int count = 0;
   for (int d = 0; d < label->source->info.ndim; d++)
     if (label->reduced[d] && !is_among(names[d], count, reduced)) reduced[count++] = names[d];
-  ndr_own_op_texts texts = {NULL, NULL, NULL};
+  ndr_op_texts texts = {NULL, NULL, NULL};
   char *before = NULL, *methods = NULL;
-  bool is_own = ndr_own_op_is(label->op);
+  bool is_own = ndr_op_texts_exist(label->op);
   if (!ndr_hdf_get_text_or_tell(label->source->id, "cell_methods", label->remarks, &before)) return fail_put(label);
-  if (!is_own || ndr_own_op_texts_make(label->op, label->problem, &texts))
+  if (!is_own || ndr_op_texts_make(label->op, label->problem, &texts))
     methods = ndr_cf_attributes_methods(before, count, reduced,
                                         is_own ? texts.name : ndr_cf_attributes_method(label->op), label->comment);
   ndr_status status = methods ? NDR_OK : fail_memory(label);
@@ -99,7 +99,7 @@ ndr_status ndr_label_methods(const ndr_label *label, const char *const *names, h
     status = fail_put(label);
   free(before);
   free(methods);
-  ndr_own_op_texts_free(&texts);
+  ndr_op_texts_free(&texts);
   return status;
 }
 

@@ -10,7 +10,7 @@ typedef struct ndr_label {
   const ndr_h5_dataset *source;
   ndr_op op;
   const ndr_problem *problem; /* with that operator */
-  ndr_dtype dtype; /* of the result */
+  ndr_dtype dtype;            /* of the result */
   bool reduced[NDR_MAX_DIMS];
   const char *comment; /* in brackets behind the method; NULL for none */
   ndr_remarks *remarks;

@@ -1,5 +1,5 @@
-/* See own_op.h. The library prints operators; here their texts are taken apart. */
-#include "h5/write/own_op.h"
+/* See op_texts.h. The library prints operators; here their texts are taken apart. */
+#include "h5/write/op_texts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "ndreduce/operator.h"
 
-bool ndr_own_op_is(ndr_op op) {
+bool ndr_op_texts_exist(ndr_op op) {
   return (int)op >= NDR_OWN_OPS && (int)op < NDR_OWN_OPS_END;
 }
 
@@ -64,8 +64,8 @@ static char *make_parameters(ndr_op op, const ndr_problem *problem, const char *
   return parameters;
 }
 
-bool ndr_own_op_texts_make(ndr_op op, const ndr_problem *problem, ndr_own_op_texts *texts) {
-  *texts = (ndr_own_op_texts){NULL, NULL, NULL};
+bool ndr_op_texts_make(ndr_op op, const ndr_problem *problem, ndr_op_texts *texts) {
+  *texts = (ndr_op_texts){NULL, NULL, NULL};
   size_t length = ndr_operator_print(op, NULL, 0);
   texts->text = malloc(length + 1);
   if (!texts->text) return false;
@@ -76,7 +76,7 @@ bool ndr_own_op_texts_make(ndr_op op, const ndr_problem *problem, ndr_own_op_tex
   return texts->name && (texts->parameters || ndr_operator_parameters(op) == 0);
 }
 
-void ndr_own_op_texts_free(ndr_own_op_texts *texts) {
+void ndr_op_texts_free(ndr_op_texts *texts) {
   free(texts->text);
   free(texts->name);
   free(texts->parameters);

@@ -1,5 +1,5 @@
-/* See operands.h. Along which dims arrays lie is found in pair.c; conditions are in condition.c. */
-#include "h5/run/operands.h"
+/* See besides.h. Along which dims arrays lie is found in pair.c; conditions are in condition.c. */
+#include "h5/run/besides.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void take_dataset(ndr_beside *array, const ndr_h5_dataset *dataset) {
   array->dtype = dataset->info.dtype;
 }
 
-static ndr_status add_array(ndr_operands *operands, const ndr_h5_dataset *dataset, const ndr_h5_operand *given) {
+static ndr_status add_array(ndr_besides *operands, const ndr_h5_dataset *dataset, const ndr_h5_operand *given) {
   char what[NDR_PAIR_TEXT];
   if (operands->array_count == NDR_MOST_BESIDES)
     return ndr_fail(NDR_ERR_ARGUMENT, "more than %d operands", NDR_MOST_BESIDES);
@@ -58,14 +58,14 @@ static ndr_status add_array(ndr_operands *operands, const ndr_h5_dataset *datase
 }
 
 /* The problem reads an operand more: the array, or what a condition computes. */
-static ndr_status add_operand(ndr_operands *operands, ndr_role role, int array, ndr_dtype dtype) {
+static ndr_status add_operand(ndr_besides *operands, ndr_role role, int array, ndr_dtype dtype) {
   if (operands->count == NDR_MAX_OPERANDS) return ndr_fail(NDR_ERR_ARGUMENT, "more than %d operands", NDR_MAX_OPERANDS);
   operands->sources[operands->count] = array;
   operands->problem[operands->count++] = (ndr_operand){.role = role, .dtype = dtype};
   return NDR_OK;
 }
 
-static ndr_status add_mask(ndr_operands *operands) {
+static ndr_status add_mask(ndr_besides *operands) {
   int array = operands->array_count - 1;
   const ndr_beside *mask = &operands->arrays[array];
   if (mask->dtype == NDR_BOOL) return add_operand(operands, NDR_WHERE, array, NDR_BOOL);
@@ -73,7 +73,7 @@ static ndr_status add_mask(ndr_operands *operands) {
   return add_operand(operands, NDR_WHERE, NDR_COMPUTED, NDR_BOOL);
 }
 
-static ndr_status add_weights(ndr_operands *operands) {
+static ndr_status add_weights(ndr_besides *operands) {
   ndr_beside *weights = &operands->arrays[operands->array_count - 1];
   if (weights->dtype == NDR_C64 || weights->dtype == NDR_C128)
     return ndr_fail(NDR_ERR_DTYPE, "operand weights: complex numbers are no weights");
@@ -95,7 +95,7 @@ static int arrays_read(const ndr_problem *problem) {
   return most;
 }
 
-static ndr_status add_roles(ndr_operands *operands, const ndr_h5_dataset *dataset, const ndr_h5_options *options,
+static ndr_status add_roles(ndr_besides *operands, const ndr_h5_dataset *dataset, const ndr_h5_options *options,
                             ndr_role role, int *found) {
   for (int i = 0; i < options->operand_count; i++) {
     ndr_h5_operand given;
@@ -114,8 +114,7 @@ static ndr_status add_roles(ndr_operands *operands, const ndr_h5_dataset *datase
   return NDR_OK;
 }
 
-static ndr_status add_own_weights(ndr_operands *operands, const ndr_h5_dataset *dataset,
-                                  const ndr_h5_options *options) {
+static ndr_status add_own_weights(ndr_besides *operands, const ndr_h5_dataset *dataset, const ndr_h5_options *options) {
   ndr_h5_operand given = NDR_H5_OPERAND_INIT;
   if (!options->weights) return NDR_OK;
   if (options->weights->strides) return ndr_fail(NDR_ERR_ARGUMENT, "weights are not compact f64 in host memory");
@@ -128,7 +127,7 @@ static ndr_status add_own_weights(ndr_operands *operands, const ndr_h5_dataset *
 }
 
 /* The arrays of operators are the first that are given; those that only a condition names may follow. */
-static ndr_status add_with(ndr_operands *operands, const ndr_h5_dataset *dataset, const ndr_problem *problem,
+static ndr_status add_with(ndr_besides *operands, const ndr_h5_dataset *dataset, const ndr_problem *problem,
                            const ndr_h5_options *options) {
   int first = operands->array_count, wanted = arrays_read(problem), found = 0;
   NDR_TRY(add_roles(operands, dataset, options, NDR_WITH, &found));
@@ -146,7 +145,7 @@ static ndr_status add_with(ndr_operands *operands, const ndr_h5_dataset *dataset
   return NDR_OK;
 }
 
-static ndr_status make(ndr_operands *operands, const ndr_h5_dataset *dataset, const ndr_problem *problem,
+static ndr_status make(ndr_besides *operands, const ndr_h5_dataset *dataset, const ndr_problem *problem,
                        const ndr_h5_options *options) {
   int masks = 0, weights = 0;
   if (options->operand_count < 0) return ndr_fail(NDR_ERR_ARGUMENT, "operand_count is %d", options->operand_count);
@@ -159,15 +158,15 @@ static ndr_status make(ndr_operands *operands, const ndr_h5_dataset *dataset, co
   return options->where ? ndr_condition_parse(operands, options->where, &dataset->info) : NDR_OK;
 }
 
-ndr_status ndr_operands_make(ndr_operands **made, const ndr_h5_dataset *dataset, const ndr_problem *problem,
-                             const ndr_h5_options *options) {
-  ndr_operands *operands = *made = calloc(1, sizeof *operands);
+ndr_status ndr_besides_make(ndr_besides **made, const ndr_h5_dataset *dataset, const ndr_problem *problem,
+                            const ndr_h5_options *options) {
+  ndr_besides *operands = *made = calloc(1, sizeof *operands);
   if (!operands) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   operands->weights = -1;
   return make(operands, dataset, problem, options);
 }
 
-void ndr_operands_free(ndr_operands *operands) {
+void ndr_besides_free(ndr_besides *operands) {
   if (!operands) return;
   if (operands->condition.op) ndr_operator_destroy(operands->condition.op);
   for (int i = 0; i < operands->array_count; i++) ndr_beside_close(&operands->arrays[i]);
@@ -177,7 +176,7 @@ void ndr_operands_free(ndr_operands *operands) {
 /* ---- In the problem ---------------------------------------------------------------------------------------------- */
 
 /* The strides of an operand whose boxes are compact: of an array, or of the mask that is computed. */
-static void lay_strides(const ndr_operands *operands, int source, const ndr_problem *problem, int64_t *strides) {
+static void lay_strides(const ndr_besides *operands, int source, const ndr_problem *problem, int64_t *strides) {
   ndr_slab slab = {.part = 0};
   memcpy(slab.size, problem->shape, sizeof slab.size);
   if (source == NDR_COMPUTED && !operands->condition.of_elements) source = operands->condition.arrays[0];
@@ -191,7 +190,7 @@ static void lay_strides(const ndr_operands *operands, int source, const ndr_prob
   }
 }
 
-void ndr_operands_lay(const ndr_operands *operands, ndr_problem *problem) {
+void ndr_besides_lay(const ndr_besides *operands, ndr_problem *problem) {
   problem->operand_count = operands ? operands->count : 0;
   for (int i = 0; operands && i < operands->count; i++) {
     problem->operands[i] = operands->problem[i];
@@ -218,7 +217,7 @@ static ndr_status refuse_weight(const ndr_beside *array, const ndr_beside_box *b
 }
 
 /* What is missing weighs nothing, as an area on land has it. */
-ndr_status ndr_operands_weigh(ndr_operands *operands, const ndr_slab *slab, double *weights) {
+ndr_status ndr_besides_weigh(ndr_besides *operands, const ndr_slab *slab, double *weights) {
   const ndr_beside *array = &operands->arrays[operands->weights];
   bool masked = array->dataset && array->dataset->info.masked, any = false;
   ndr_beside_box box = ndr_beside_find(array, slab);
@@ -233,37 +232,37 @@ ndr_status ndr_operands_weigh(ndr_operands *operands, const ndr_slab *slab, doub
 }
 
 /* Of an array in memory, where nothing is written. */
-static ndr_status look_at_weights(ndr_operands *operands) {
+static ndr_status look_at_weights(ndr_besides *operands) {
   ndr_beside *array = &operands->arrays[operands->weights];
   ndr_slab all = {.part = 0};
   for (int i = 0; i < array->ndim; i++)
     if (array->dims[i] >= 0) all.size[array->dims[i]] = array->shape[i];
-  NDR_TRY(ndr_operands_weigh(operands, &all, (double *)(uintptr_t)array->memory));
-  return ndr_operands_check_weights(operands);
+  NDR_TRY(ndr_besides_weigh(operands, &all, (double *)(uintptr_t)array->memory));
+  return ndr_besides_check_weights(operands);
 }
 
-ndr_status ndr_operands_load(ndr_operands *operands) {
+ndr_status ndr_besides_load(ndr_besides *operands) {
   for (int i = 0; operands && i < operands->array_count; i++)
     if (operands->arrays[i].once && !operands->arrays[i].memory) NDR_TRY(ndr_beside_load(&operands->arrays[i]));
   if (!operands || operands->weights < 0 || !operands->arrays[operands->weights].once) return NDR_OK;
   return look_at_weights(operands);
 }
 
-ndr_status ndr_operands_check_weights(const ndr_operands *operands) {
+ndr_status ndr_besides_check_weights(const ndr_besides *operands) {
   if (!operands || operands->weights < 0 || atomic_load(&operands->has_weight)) return NDR_OK;
   return ndr_fail(NDR_ERR_ARGUMENT, "all weights are 0");
 }
 
 /* ---- For an accumulator ------------------------------------------------------------------------------------------ */
 
-DLTensor ndr_operands_tensor(const ndr_operands *operands, const ndr_operand_place *at, int i, int64_t *strides) {
+DLTensor ndr_besides_tensor(const ndr_besides *operands, const ndr_beside_place *at, int i, int64_t *strides) {
   const ndr_beside *array = &operands->arrays[i];
   DLTensor tensor = ndr_beside_tensor(array, at->slab, at->x->ndim, at->elements[i], at->whole && array->once, strides);
   tensor.device = at->x->device;
   return tensor;
 }
 
-static DLTensor mask_tensor(const ndr_operands *operands, const ndr_operand_place *at, int64_t *strides) {
+static DLTensor mask_tensor(const ndr_besides *operands, const ndr_beside_place *at, int64_t *strides) {
   ndr_problem shape = NDR_PROBLEM_INIT;
   DLTensor mask = *at->x;
   shape.ndim = at->x->ndim;
@@ -275,12 +274,12 @@ static DLTensor mask_tensor(const ndr_operands *operands, const ndr_operand_plac
   return mask;
 }
 
-ndr_status ndr_operands_give(const ndr_operands *operands, const ndr_operand_place *at, ndr_operand_tensors *given) {
+ndr_status ndr_besides_give(const ndr_besides *operands, const ndr_beside_place *at, ndr_beside_tensors *given) {
   if (operands->condition.op) NDR_TRY(ndr_condition_compute(operands, at));
   for (int i = 0; i < operands->count; i++) {
     int source = operands->sources[i];
     given->tensors[i] = source == NDR_COMPUTED ? mask_tensor(operands, at, given->strides[i])
-                                               : ndr_operands_tensor(operands, at, source, given->strides[i]);
+                                               : ndr_besides_tensor(operands, at, source, given->strides[i]);
     given->pointers[i] = &given->tensors[i];
   }
   return NDR_OK;

@@ -80,6 +80,16 @@ void ndr_operator_destroy(ndr_op op) {
   ndr_own_op_remove(op);
 }
 
+void ndr_operator_hold(ndr_op op) {
+  ndr_own_op_hold(op);
+}
+
+void ndr_operator_release(ndr_op op) {
+  ndr_own_op *own = ndr_own_op_hold(op);
+  ndr_own_op_release(own);
+  ndr_own_op_release(own);
+}
+
 /* ---- in braces ---- */
 
 static size_t print_braced(const ndr_syntax *syntax, const double *values, char *text, size_t capacity) {

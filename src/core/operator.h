@@ -9,6 +9,11 @@ static inline bool ndr_op_is_own(ndr_op op) {
   return (int)op >= NDR_OWN_OPS && (int)op < NDR_OWN_OPS_END;
 }
 
+/* Keeps an operator of one's own, and its number, until it is released, also if it is destroyed meanwhile: for plans and
+ * accumulators. Other numbers are left alone. */
+void ndr_operator_hold(ndr_op op);
+void ndr_operator_release(ndr_op op);
+
 /* Makes the program of an operator of one's own. dtypes[k] is the dtype of its array k, and arrays[k] the number of that
  * array in the problem (0: the problem's own array, k: its operand k - 1); program->arrays is left to the caller. With
  * skip_nan, places where an array is NaN are not live. The values of the operator's parameters are copied. Fails with

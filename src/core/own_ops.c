@@ -74,11 +74,19 @@ static void drop_definition(ndr_definition *definition) {
   free(definition);
 }
 
+/* One holder fewer; the last one takes the operator out of the table. */
 static void drop(ndr_own_op *own) {
   if (--own->holders > 0) return;
+  size_t place = place_of(own->op);
+  count--;
+  memmove(living + place, living + place + 1, (count - place) * sizeof(ndr_own_op *));
   drop_definition(own->definition);
   free(own->key);
   free(own);
+  if (count > 0) return;
+  free(living);
+  living = NULL;
+  room = 0;
 }
 
 /* Adds an operator of the definition, of which it becomes a holder. */
@@ -110,6 +118,8 @@ ndr_status ndr_own_op_add(ndr_syntax *syntax, const double *values, const char *
   ndr_own_op *known = key ? find_key(key) : NULL;
   if (known) {
     *op = known->op;
+    known->holders += known->destroyed; /* made again while a plan held it */
+    known->destroyed = false;
   } else if (!definition || !name) {
     status = ndr_fail(NDR_ERR_MEMORY, "no memory for operator '%.*s'", syntax->name.length, syntax->name.at);
   } else {
@@ -134,16 +144,10 @@ ndr_status ndr_own_op_bind(const ndr_own_op *own, const double *values, ndr_op *
 
 void ndr_own_op_remove(ndr_op op) {
   pthread_mutex_lock(&lock);
-  size_t place = place_of(op);
-  if (place < count && living[place]->op == op) {
-    drop(living[place]);
-    count--;
-    memmove(living + place, living + place + 1, (count - place) * sizeof(ndr_own_op *));
-  }
-  if (count == 0) { /* so that nothing is left where all have been destroyed */
-    free(living);
-    living = NULL;
-    room = 0;
+  ndr_own_op *own = find(op);
+  if (own && !own->destroyed) {
+    own->destroyed = true;
+    drop(own);
   }
   pthread_mutex_unlock(&lock);
 }

@@ -13,7 +13,8 @@ typedef struct ndr_definition {
 
 /* An operator with the values of its parameters. */
 typedef struct ndr_own_op {
-  int holders;
+  int holders; /* whoever made it is one, until it is destroyed */
+  bool destroyed;
   ndr_op op;
   ndr_definition *definition;
   char *key; /* its text in braces, for operators that are found by it; else NULL */
@@ -25,9 +26,11 @@ typedef struct ndr_own_op {
 ndr_status ndr_own_op_add(ndr_syntax *syntax, const double *values, const char *key, ndr_op *op);
 /* Registers an operator of the definition of another. */
 ndr_status ndr_own_op_bind(const ndr_own_op *own, const double *values, ndr_op *op);
+/* Its maker holds it no longer. */
 void ndr_own_op_remove(ndr_op op);
 
-/* The operator of that number, held until it is released; NULL if there is none. It never changes. */
+/* The operator of that number, which has its number until all that hold it have released it; NULL if there is none. It
+ * never changes. */
 ndr_own_op *ndr_own_op_hold(ndr_op op);
 void ndr_own_op_release(ndr_own_op *own);
 

@@ -150,10 +150,10 @@ static ndr_status parse_operand(cursor *c, ndr_role role, ndr_problem *out) {
   return take(c, ']') ? NDR_OK : fail_at(c, "']' behind a stride for each dim");
 }
 
-static ndr_status parse_number(cursor *c, double *out) {
+static ndr_status parse_number(cursor *c, double *out, const char *what) {
   char *end;
   *out = strtod(c->at, &end);
-  if (end == c->at) return fail_at(c, "a number");
+  if (end == c->at) return fail_at(c, what);
   c->at = end;
   return NDR_OK;
 }
@@ -181,10 +181,10 @@ static ndr_status parse_option(cursor *c, ndr_problem *out) {
     out->weighting = NDR_FREQUENCY;
   } else if (take_text(c, "initial=")) {
     out->has_initial = 1;
-    return parse_number(c, &out->initial);
+    return parse_number(c, &out->initial, "a number");
   } else if (take_text(c, "ddof=")) {
     const cursor start = *c;
-    NDR_TRY(parse_number(c, &out->ddof));
+    NDR_TRY(parse_number(c, &out->ddof, "a number of 0 or more"));
     out->ddof += 0.0; /* -0 would not survive printing */
     if (!(out->ddof >= 0)) return fail_at(&start, "a number of 0 or more");
   } else {

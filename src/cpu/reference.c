@@ -340,7 +340,7 @@ static void run(const ndr_plan *plan, const void *const *data, void *const *resu
   (void)workspace;
   for (int i = 0; i < plan->problem.op_count; i++)
     for (int64_t output = 0; output < plan->problem.outputs; output++)
-      reduce_output(&plan->problem, data[0], i, output, results[i]);
+      reduce_output(&plan->problem, data, i, output, results[i]);
 }
 
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {

@@ -16,24 +16,34 @@
  * ARRAYS name the elements of the call's array and of options.with, in their order, at most 1 + NDR_MAX_OPERANDS.
  * PARAMETERS are numbers, or with [COUNT] vectors of numbers, at most 64 numbers in all; "; PARAMETERS" may be missing.
  *
- * UPDATES is a comma list of STATE OP EXPRESSION, at most 8, with
+ * UPDATES is a comma list of STATE OP EXPRESSION, at most 8 (7 beside n), with
  *   +=  *=  min=  max=     as sum, prod, min and max fold the expression's values
  *   &=  |=                 as all and any
  * A state's dtype is that of the built-in operator's result. An update is its own combine, so that states of slabs and
- * threads are merged. Without updates there is no operator.
+ * threads are merged. Without updates there is no operator. Where no element counts, sums are 0, products 1, and min=
+ * and max= have the largest and the smallest value of their dtype.
  *
- * RESULT is an expression over the states and parameters, n (the number of elements, unless a state has that name; under
- * `where` and skip_nan the number of those that count) and numbers. It is computed in f64 (integers in 64 bits) and
- * rounded once to its dtype.
+ * RESULT is an expression over the states and parameters, n (the number of elements, unless a state has that name;
+ * under `where` and skip_nan the number of those that count) and numbers. It is computed in f64 (integers in 64 bits)
+ * and rounded once to its dtype.
  *
- * Expressions, from loosest to tightest: a ? b : c, || , &&, comparisons (< <= > >= == !=), + -, * /, unary - and !, **.
+ * Names have letters, digits and _, and do not begin with a digit. Arrays, parameters and states have different names,
+ * and none has that of a function, inf or nan; only a state may be called n. Numbers are written 3, 0.5, 1e-3, inf,
+ * nan.
+ *
+ * Expressions, from loosest to tightest: a ? b : c, || , &&, comparisons (< <= > >= == !=), + -, * /, unary - and !,
+ * **. Comparisons do not chain; ** groups from the right, so that -x**2 is -(x**2). Expressions nest at most 64 deep.
  * Functions: sqrt exp log sin cos floor abs isnan, min(a, b), max(a, b), real imag conj, index(d) (of the element along
  * dim d of the whole array), poly(x, c) (c[0] + c[1] x + c[2] x^2 ...), and c[2] for an element of a vector parameter.
+ * Of complex numbers there are + - * /, == and !=, ** with a whole number from 0 to 16, abs, isnan, real, imag, conj,
+ * poly, and all updates but min= and max=.
  *
  * Dtypes follow NumPy's promotion. Numbers and parameters are as Python's: they take the dtype of the array that they
- * meet, if its kind allows it. Exceptions: bool counts as i64 in arithmetic; integers give f64 under / and under functions
- * of floats; f16 and bf16 are computed as f32; a power of integers needs a number of 0 or more as its exponent, else both
- * become f64.
+ * meet, if its kind allows it, and so do expressions of them alone, such as 1 / 3. A whole number must fit in the
+ * integers that it meets, except in comparisons. In the result, n and states that add up numbers (n += 1) count as
+ * numbers, so that s / n has the dtype of s; beside integers they have 64 bits. Exceptions: bool counts as i64 in
+ * arithmetic; integers give f64 under / and under functions of floats (floor leaves them as they are); f16 and bf16 are
+ * computed as f32; a power of integers needs a number of 0 or more as its exponent, else both become f64.
  *
  * Under skip_nan, places where any array of the operator is NaN are left out.
  *
@@ -51,11 +61,12 @@ extern "C" {
 #define NDR_MAX_OPERATOR_TEXT 4096
 
 /* Makes an operator from text; values are those of its parameters in the order of their names, vectors element by
- * element. value_count is their number; with NULL and 0, all are 0 until ndr_operator_bind. Fails with NDR_ERR_PARSE and
- * a sentence that names the column and the cause. The operator lasts until ndr_operator_destroy. */
+ * element. value_count is their number; with NULL and 0, all are 0 until ndr_operator_bind. Fails with NDR_ERR_PARSE
+ * and a sentence that names the column and the cause. The operator lasts until ndr_operator_destroy. */
 NDR_API ndr_status ndr_operator_create(ndr_op *op, const char *text, const double *values, int value_count);
 
-/* The same operator with other values of its parameters; compiles nothing. Both are destroyed separately. */
+/* The same operator with other values of its parameters, given as to ndr_operator_create; compiles nothing. Both are
+ * destroyed separately. */
 NDR_API ndr_status ndr_operator_bind(ndr_op *bound, ndr_op op, const double *values, int value_count);
 
 /* How many arrays an operator reads, the call's own included; 1 for a built-in one, 0 for a number that is none. */
@@ -66,8 +77,9 @@ NDR_API int ndr_operator_arrays(ndr_op op);
 NDR_API int ndr_operator_parameters(ndr_op op);
 NDR_API int ndr_operator_parameter(ndr_op op, const char *name, int *count);
 
-/* Writes the operator's text, in one form for all spellings, so that ndr_operator_create gives the same operator. At most
- * capacity bytes with the final 0; returns the length of the whole text, as snprintf does, or 0 for a number that is none. */
+/* Writes the operator's text, in one form for all spellings, so that ndr_operator_create gives the same operator. At
+ * most capacity bytes with the final 0; returns the length of the whole text, as snprintf does, or 0 for a number that
+ * is none or a built-in operator's. */
 NDR_API size_t ndr_operator_print(ndr_op op, char *text, size_t capacity);
 
 /* Forgets an operator of one's own. Plans and accumulators made with it stay valid. Numbers are not used again. */

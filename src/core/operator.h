@@ -9,19 +9,21 @@ static inline bool ndr_op_is_own(ndr_op op) {
   return (int)op >= NDR_OWN_OPS && (int)op < NDR_OWN_OPS_END;
 }
 
-/* Keeps an operator of one's own, and its number, until it is released, also if it is destroyed meanwhile: for plans and
- * accumulators. Other numbers are left alone. */
+/* Keeps an operator of one's own, and its number, until it is released, also if it is destroyed meanwhile: for plans
+ * and accumulators. Other numbers are left alone. */
 void ndr_operator_hold(ndr_op op);
 void ndr_operator_release(ndr_op op);
 
-/* Makes the program of an operator of one's own. dtypes[k] is the dtype of its array k, and arrays[k] the number of that
- * array in the problem (0: the problem's own array, k: its operand k - 1); program->arrays is left to the caller. With
- * skip_nan, places where an array is NaN are not live. The values of the operator's parameters are copied. Fails with
- * NDR_ERR_OP where the operator is not defined for the dtypes, with a sentence that names the column and the cause. */
+/* Makes the program of an operator of one's own. dtypes[k] is the dtype of its array k, and arrays[k] the number of
+ * that array in the problem (0: the problem's own array, k: its operand k - 1); program->arrays is left to the caller.
+ * With skip_nan, places where an array is NaN are not live. The values of the operator's parameters are copied. Fails
+ * with NDR_ERR_OP where the operator is not defined for the dtypes, with a sentence that names the column and the
+ * cause. */
 ndr_status ndr_operator_program(ndr_op op, const ndr_dtype *dtypes, const int *arrays, bool skip_nan,
                                 ndr_program *program);
 
-/* Builds programs. Each adds a node unless there is an equal one, and returns its number, or -1 where there is no room. */
+/* Builds programs. Each adds a node unless there is an equal one, and returns its number, or -1 where there is no room.
+ */
 int ndr_program_node(ndr_program *program, ndr_node node);
 int ndr_program_convert(ndr_program *program, int node, ndr_dtype dtype);
 /* Converts both operands to their common dtype first (NumPy's promotion, with the exceptions that operator.h names). */
@@ -51,9 +53,10 @@ void ndr_program_evaluate(const ndr_program *program, const ndr_scalar *elements
 /* The result, from the parts' totals in the types of totals (f64, i64, u64, pairs of f64). `result` must not be -1. */
 ndr_scalar ndr_program_finish(const ndr_program *program, const ndr_scalar *totals, int64_t length);
 
-/* Parses the operator that begins at *text with '{', with its values in parentheses if it has parameters, and moves *text
- * behind it. The same text and values give the same number in every call. Errors as ndr_operator_create, columns counted
- * from *text. Used by the mini-language, which also prints operators so. */
+/* Parses the operator that begins at *text with '{', with its values in parentheses if it has parameters, and moves
+ * *text behind it. The same text and values give the same number in every call, for as long as the process lives or
+ * until it is destroyed. Errors as ndr_operator_create, columns counted from *text. Used by the mini-language, which
+ * also prints operators so. */
 ndr_status ndr_operator_parse_braced(const char **text, ndr_op *op);
 size_t ndr_operator_print_braced(ndr_op op, char *text, size_t capacity);
 

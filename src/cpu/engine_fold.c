@@ -1,5 +1,5 @@
 /* Folds a tile into states: gathers and converts its elements if need be, and then calls the kernels of fold/fold.h. */
-#include "cpu/programs.h"
+#include "cpu/machine.h"
 
 /* Kernels of argmin and argmax need rows in ascending order of index, because ties go to the first row. */
 static void fold_op(const ndr_engine *engine, const ndr_engine_op *op, const ndr_tile *tile, uint64_t *states) {
@@ -75,7 +75,7 @@ static int fold_across(const ndr_engine *engine, const ndr_tile *tile, uint64_t 
 static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_tile_place *place, ndr_tile *tile,
                       uint64_t *states) {
   const ndr_nest *nest = engine->nest;
-  if (engine->programs) ndr_programs_fold(engine, scratch->programs, place, tile, states);
+  if (engine->machine) ndr_machine_fold(engine, scratch->machine, place, tile, states);
   if (fold_across(engine, tile, states) == 0) return;
   if (nest->lane_stride != 1 && tile->lanes > 1) {
     engine->isa->gather[log2_of(engine->bytes)](tile->data, tile->row_stride, nest->lane_stride, scratch->gathered,
@@ -109,8 +109,8 @@ static void fold_run(const ndr_engine *engine, const ndr_scratch *scratch, ndr_t
   tail.index += (groups - rest) * nest->lane_index;
   tail.lanes = rest * nest->period;
   tail.rows = 1;
-  for (int w = 0; engine->programs && w < engine->programs->walked_count; w++)
-    place->at[w] += (groups - rest) * engine->programs->walked[w].lane;
+  for (int w = 0; engine->machine && w < engine->machine->walked_count; w++)
+    place->at[w] += (groups - rest) * engine->machine->walked[w].lane;
   fold_tile(engine, scratch, place, &tail, states);
 }
 
@@ -131,7 +131,7 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
                    .in_f64 = engine->problem->accumulate_f64,
                    .fresh = fresh};
   ndr_tile_place place;
-  if (engine->programs) ndr_programs_find(engine->programs, kept, reduced, &place);
+  if (engine->machine) ndr_machine_find(engine->machine, kept, reduced, &place);
   if (nest->form == NDR_NEST_RUN) {
     int64_t row = nest->lanes / nest->period, full = nest->rows * row, left = nest->extent - blocks * full;
     fold_run(engine, scratch, &place, &tile, left < full + row ? left : full, states);

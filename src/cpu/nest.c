@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/programs.h"
+#include "cpu/machine.h"
 
 /* Bytes of a row of a run. Four rows are read at a time: with 512 bytes between them the prefetchers lose the stream
  * and a Zen 4 core falls from 30 to 10 GB/s; up to 256 it keeps 30. */
@@ -47,7 +47,7 @@ static int64_t cuts(int64_t total, int64_t part) {
 const char *ndr_nest_reject(const ndr_canonical *problem) {
   if (problem->outputs == 0 || problem->length == 0) return "no elements";
   if (problem->kept_count + problem->reduced_count == 0) return "a single element";
-  return ndr_programs_reject(problem);
+  return ndr_machine_reject(problem);
 }
 
 bool ndr_nest_keeps_fastest(const ndr_canonical *problem) {

@@ -1,8 +1,8 @@
 /* Runs the loops of a nest, which nest.c has planned, with the threads of the pool. */
 #include <string.h>
 
+#include "cpu/machine.h"
 #include "cpu/pool.h"
-#include "cpu/programs.h"
 
 static void join_parts(const ndr_engine *engine, const ndr_engine_op *op, uint64_t *into, const uint64_t *from) {
   int64_t pitch = engine->nest->pitch;
@@ -113,7 +113,7 @@ static ndr_scratch scratch_of(const ndr_nest *nest, char *workspace, int thread)
   scratch.levels = (uint64_t *)(void *)memory;
   scratch.gathered = memory + (nest->levels * nest->block * 8 + 63) / 64 * 64;
   scratch.converted = scratch.gathered + nest->gather_bytes;
-  scratch.programs = memory + nest->scratch_bytes - (nest->program_bytes + 255) / 256 * 256;
+  scratch.machine = memory + nest->scratch_bytes - (nest->program_bytes + 255) / 256 * 256;
   /* Lanes and positions that a last, smaller tile or chunk lacks are merged like the others, and must hold values. */
   memset(memory, 0, (size_t)(nest->levels * nest->block) * 8);
   return scratch;
@@ -141,7 +141,7 @@ static int64_t take_task(ndr_task_share *share) {
 
 static ndr_scratch begin_thread(const task_queue *queue, int thread) {
   ndr_scratch scratch = scratch_of(queue->engine->nest, queue->workspace, thread);
-  if (queue->engine->programs) ndr_programs_begin(queue->engine, scratch.programs);
+  if (queue->engine->machine) ndr_machine_begin(queue->engine, scratch.machine);
   return scratch;
 }
 
@@ -247,7 +247,7 @@ static void execute_programs(ndr_engine *engine, const void *const *data, char *
   engine->outputs = outputs;
   engine->ops = ops;
   describe_ops(engine);
-  engine->programs = ndr_programs_make(engine->problem, engine->nest, engine->isa, data, workspace);
+  engine->machine = ndr_machine_make(engine->problem, engine->nest, engine->isa, data, workspace);
   run_tasks(engine, workspace + engine->nest->shared_bytes);
 }
 

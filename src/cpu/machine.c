@@ -1,5 +1,5 @@
-/* Sizes and makes the code of a problem's programs, and how the nest walks their arrays. programs_fold.c runs it. */
-#include "cpu/programs.h"
+/* Sizes and makes the code of a problem's programs, and how the nest walks their arrays. machine_run.c runs it. */
+#include "cpu/machine.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #define STREAM_AHEAD 4096
 #define DENSE_AHEAD 12288
 
-bool ndr_programs_there(const ndr_canonical *problem) {
+bool ndr_machine_there(const ndr_canonical *problem) {
   for (int i = 0; i < problem->op_count; i++)
     if (problem->programs[i]) return true;
   return false;
@@ -39,7 +39,7 @@ static void make_code(const ndr_canonical *problem, const ndr_isa *isa, int i, i
   ndr_code_make(code, isa, &state, problem->dtype, problem->accumulate_f64, block);
 }
 
-const char *ndr_programs_reject(const ndr_canonical *problem) {
+const char *ndr_machine_reject(const ndr_canonical *problem) {
   code_room room;
   for (int i = 0; i < problem->op_count; i++) {
     if (!problem->programs[i]) continue;
@@ -54,10 +54,10 @@ static int64_t array_bytes(const ndr_canonical *problem, int array) {
 }
 
 /* Memory of a thread: a buffer for each array, and the registers and tiles of each code. */
-void ndr_programs_size(const ndr_canonical *problem, const ndr_nest *nest, int64_t *shared, int64_t *each) {
+void ndr_machine_size(const ndr_canonical *problem, const ndr_nest *nest, int64_t *shared, int64_t *each) {
   code_room room;
   int64_t elements = rows_of_block(nest) * nest->lanes;
-  *shared = rounded((int64_t)sizeof(struct ndr_programs));
+  *shared = rounded((int64_t)sizeof(struct ndr_machine));
   *each = 0;
   for (int a = 0; a <= problem->operand_count; a++) *each += rounded(elements * array_bytes(problem, a));
   for (int i = 0; i < problem->op_count; i++) {
@@ -105,16 +105,16 @@ static void walk_along(const ndr_canonical *problem, const ndr_nest *nest, int w
 }
 
 static void walk_all(const ndr_canonical *problem, const ndr_nest *nest, const void *const *data,
-                     struct ndr_programs *programs) {
-  programs->array_count = 1 + problem->operand_count;
-  programs->walked_count = programs->array_count + problem->place_count;
-  for (int w = 0; w < programs->walked_count; w++) {
-    ndr_walked *walk = &programs->walked[w];
+                     struct ndr_machine *machine) {
+  machine->array_count = 1 + problem->operand_count;
+  machine->walked_count = machine->array_count + problem->place_count;
+  for (int w = 0; w < machine->walked_count; w++) {
+    ndr_walked *walk = &machine->walked[w];
     walk_along(problem, nest, w, walk);
     walk->data = NULL;
     walk->bytes = walk->origin = walk->ahead = 0;
-    if (w >= programs->array_count) {
-      walk->origin = problem->place_origin[w - programs->array_count];
+    if (w >= machine->array_count) {
+      walk->origin = problem->place_origin[w - machine->array_count];
       continue;
     }
     int64_t origin = w ? problem->operand_origin[w - 1] : problem->origin;
@@ -124,37 +124,37 @@ static void walk_all(const ndr_canonical *problem, const ndr_nest *nest, const v
   }
 }
 
-struct ndr_programs *ndr_programs_make(const ndr_canonical *problem, const ndr_nest *nest, const ndr_isa *isa,
-                                       const void *const *data, char *memory) {
-  struct ndr_programs *programs = (struct ndr_programs *)(void *)memory;
+struct ndr_machine *ndr_machine_make(const ndr_canonical *problem, const ndr_nest *nest, const ndr_isa *isa,
+                                     const void *const *data, char *memory) {
+  struct ndr_machine *machine = (struct ndr_machine *)(void *)memory;
   code_room room;
   int64_t words = 0;
-  memory += rounded((int64_t)sizeof *programs);
-  programs->rows = rows_of_block(nest);
-  programs->elements = programs->rows * nest->lanes;
-  programs->arrays = 0;
-  programs->code_count = 0;
+  memory += rounded((int64_t)sizeof *machine);
+  machine->rows = rows_of_block(nest);
+  machine->elements = machine->rows * nest->lanes;
+  machine->arrays = 0;
+  machine->code_count = 0;
   for (int i = 0; i < problem->op_count; i++) {
     ndr_state state = ndr_canonical_state(problem, i);
     if (problem->programs[i]) {
-      make_code(problem, isa, i, programs->elements, &room.code);
+      make_code(problem, isa, i, machine->elements, &room.code);
       int64_t bytes = code_bytes(room.code.value_count);
       memcpy(memory, &room, (size_t)bytes < sizeof room ? (size_t)bytes : sizeof room);
-      programs->block[programs->code_count] = words * nest->pitch;
-      programs->codes[programs->code_count++] = (ndr_code *)(void *)memory;
-      programs->arrays |= room.code.arrays;
+      machine->block[machine->code_count] = words * nest->pitch;
+      machine->codes[machine->code_count++] = (ndr_code *)(void *)memory;
+      machine->arrays |= room.code.arrays;
       memory += bytes;
     }
     words += ndr_state_size(&state);
   }
-  walk_all(problem, nest, data, programs);
-  return programs;
+  walk_all(problem, nest, data, machine);
+  return machine;
 }
 
-void ndr_programs_find(const struct ndr_programs *programs, const ndr_cursor *kept, const ndr_cursor *reduced,
-                       ndr_tile_place *place) {
-  for (int w = 0; w < programs->walked_count; w++) {
-    const ndr_walked *walk = &programs->walked[w];
+void ndr_machine_find(const struct ndr_machine *machine, const ndr_cursor *kept, const ndr_cursor *reduced,
+                      ndr_tile_place *place) {
+  for (int w = 0; w < machine->walked_count; w++) {
+    const ndr_walked *walk = &machine->walked[w];
     int64_t at = walk->origin;
     for (int k = 0; k < kept->count; k++) at += kept->at[k] * walk->kept[k];
     for (int r = 0; r < reduced->count; r++) at += reduced->at[r] * walk->reduced[r];

@@ -1,7 +1,7 @@
 /* Runs the code of programs over the blocks of a tile, a strip at a time, and folds what it computes. */
 #include <string.h>
 
-#include "cpu/programs.h"
+#include "cpu/machine.h"
 
 /* From this many lanes on, rows that do not follow each other are read where they are. */
 #define DIRECT_LANES 64
@@ -16,7 +16,7 @@ typedef struct source {
 
 typedef struct block {
   const ndr_engine *engine;
-  const struct ndr_programs *programs;
+  const struct ndr_machine *machine;
   const ndr_tile *tile; /* rows are the block's */
   ndr_tile_place place;
   source sources[NDR_MOST_ARRAYS];
@@ -83,7 +83,7 @@ static bool lane_step(const block *b, const ndr_walked *walk, int64_t *step) {
 }
 
 static source take(const block *b, int a, char *buffer) {
-  const ndr_walked *walk = &b->programs->walked[a];
+  const ndr_walked *walk = &b->machine->walked[a];
   const ndr_tile *tile = b->tile;
   const int64_t lanes = tile->lanes, bytes = walk->bytes;
   const char *from = walk->data + b->place.at[a] * bytes;
@@ -121,10 +121,10 @@ static char *where(const ndr_value *value, const code_memory *memory, const stri
 }
 
 static void fill_places(const block *b, int place, const strip *s, int64_t *to) {
-  const ndr_walked *walk = &b->programs->walked[b->programs->array_count + place];
+  const ndr_walked *walk = &b->machine->walked[b->machine->array_count + place];
   const ndr_tile *tile = b->tile;
   int64_t row = s->at / tile->lanes, lane = s->at % tile->lanes, step;
-  int64_t start = b->place.at[b->programs->array_count + place];
+  int64_t start = b->place.at[b->machine->array_count + place];
   bool single = lane_step(b, walk, &step);
   for (int64_t i = 0; i < s->count; row++, lane = 0) {
     int64_t end = s->count - i < tile->lanes - lane ? i + s->count - i : i + tile->lanes - lane;
@@ -167,17 +167,17 @@ static void run_strip(const block *b, const ndr_code *code, const code_memory *m
 
 /* Points a strip at its elements, which start in a row at a lane. */
 static void aim(const block *b, int64_t row, int64_t lane, strip *s) {
-  for (int a = 0; a < b->programs->array_count; a++) {
+  for (int a = 0; a < b->machine->array_count; a++) {
     const source *from = &b->sources[a];
-    int64_t bytes = b->programs->walked[a].bytes;
-    if (!(b->programs->arrays >> a & 1)) continue;
+    int64_t bytes = b->machine->walked[a].bytes;
+    if (!(b->machine->arrays >> a & 1)) continue;
     s->elements[a] = from->data + (row * from->row_stride + lane) * bytes;
     if (from->ahead) prefetch(s->elements[a], s->count * bytes, from->ahead);
   }
 }
 
 static bool follow_each_other(const block *b, const ndr_code *code) {
-  for (int a = 0; a < b->programs->array_count; a++)
+  for (int a = 0; a < b->machine->array_count; a++)
     if ((code->arrays >> a & 1) && b->sources[a].row_stride != b->tile->lanes) return false;
   return true;
 }
@@ -193,15 +193,15 @@ static void run_code(const block *b, const ndr_code *code, const code_memory *me
   }
 }
 
-void ndr_programs_begin(const ndr_engine *engine, char *memory) {
-  const struct ndr_programs *programs = engine->programs;
-  for (int a = 0; a < programs->array_count; a++) memory += rounded(programs->elements * programs->walked[a].bytes);
-  for (int c = 0; c < programs->code_count; c++) {
-    const ndr_code *code = programs->codes[c];
+void ndr_machine_begin(const ndr_engine *engine, char *memory) {
+  const struct ndr_machine *machine = engine->machine;
+  for (int a = 0; a < machine->array_count; a++) memory += rounded(machine->elements * machine->walked[a].bytes);
+  for (int c = 0; c < machine->code_count; c++) {
+    const ndr_code *code = machine->codes[c];
     code_memory of = memory_of(code, &memory);
     for (int i = 0; i < code->value_count; i++) {
       const ndr_value *value = &code->values[i];
-      int64_t total = value->place == NDR_IN_TILE ? programs->elements : NDR_STRIP;
+      int64_t total = value->place == NDR_IN_TILE ? machine->elements : NDR_STRIP;
       if (!value->used || !value->constant) continue;
       for (strip s = {.at = 0}; s.at < total; s.at += s.count) {
         s.count = total - s.at < NDR_STRIP ? total - s.at : NDR_STRIP;
@@ -275,30 +275,30 @@ static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *
 }
 
 static void fold_block(const block *b, char *memory, uint64_t *states) {
-  const struct ndr_programs *programs = b->programs;
-  for (int c = 0; c < programs->code_count; c++) {
-    const ndr_code *code = programs->codes[c];
+  const struct ndr_machine *machine = b->machine;
+  for (int c = 0; c < machine->code_count; c++) {
+    const ndr_code *code = machine->codes[c];
     code_memory of = memory_of(code, &memory);
     run_code(b, code, &of);
-    for (int f = 0; f < code->fold_count; f++) fold_one(b, code, &code->folds[f], &of, states + programs->block[c]);
+    for (int f = 0; f < code->fold_count; f++) fold_one(b, code, &code->folds[f], &of, states + machine->block[c]);
   }
 }
 
-void ndr_programs_fold(const ndr_engine *engine, char *memory, const ndr_tile_place *place, const ndr_tile *tile,
-                       uint64_t *states) {
-  const struct ndr_programs *programs = engine->programs;
+void ndr_machine_fold(const ndr_engine *engine, char *memory, const ndr_tile_place *place, const ndr_tile *tile,
+                      uint64_t *states) {
+  const struct ndr_machine *machine = engine->machine;
   ndr_tile part = *tile;
-  block b = {.engine = engine, .programs = programs, .tile = &part, .place = *place};
+  block b = {.engine = engine, .machine = machine, .tile = &part, .place = *place};
   for (int64_t row = 0; row < tile->rows; row += part.rows) {
     char *buffer = memory;
-    part.rows = tile->rows - row < programs->rows ? tile->rows - row : programs->rows;
+    part.rows = tile->rows - row < machine->rows ? tile->rows - row : machine->rows;
     part.index = tile->index + row * tile->index_row;
     part.fresh = tile->fresh && row == 0;
-    for (int a = 0; a < programs->array_count; a++) {
-      if (programs->arrays >> a & 1) b.sources[a] = take(&b, a, buffer);
-      buffer += rounded(programs->elements * programs->walked[a].bytes);
+    for (int a = 0; a < machine->array_count; a++) {
+      if (machine->arrays >> a & 1) b.sources[a] = take(&b, a, buffer);
+      buffer += rounded(machine->elements * machine->walked[a].bytes);
     }
     fold_block(&b, buffer, states);
-    for (int w = 0; w < programs->walked_count; w++) b.place.at[w] += part.rows * programs->walked[w].row;
+    for (int w = 0; w < machine->walked_count; w++) b.place.at[w] += part.rows * machine->walked[w].row;
   }
 }

@@ -1,6 +1,6 @@
 /* Runs the code of a problem's programs over tiles of the nest. */
-#ifndef NDR_CPU_PROGRAMS_H
-#define NDR_CPU_PROGRAMS_H
+#ifndef NDR_CPU_MACHINE_H
+#define NDR_CPU_MACHINE_H
 
 #include "cpu/code.h"
 #include "cpu/engine.h"
@@ -16,7 +16,7 @@ typedef struct ndr_walked {
   int64_t kept[NDR_MAX_DIMS + 1], reduced[NDR_MAX_DIMS + 1]; /* the nest's axes */
 } ndr_walked;
 
-struct ndr_programs {
+struct ndr_machine {
   int array_count, walked_count; /* places follow arrays */
   ndr_walked walked[NDR_MOST_ARRAYS + NDR_MOST_PLACES];
   unsigned arrays; /* bit a: some code reads array a */
@@ -33,23 +33,23 @@ typedef struct ndr_tile_place {
 } ndr_tile_place;
 
 /* Whether a problem has programs, and NULL or why they have no code. */
-bool ndr_programs_there(const ndr_canonical *problem);
-const char *ndr_programs_reject(const ndr_canonical *problem);
+bool ndr_machine_there(const ndr_canonical *problem);
+const char *ndr_machine_reject(const ndr_canonical *problem);
 
 /* Bytes of memory that all threads share, and of each thread. */
-void ndr_programs_size(const ndr_canonical *problem, const ndr_nest *nest, int64_t *shared, int64_t *each);
+void ndr_machine_size(const ndr_canonical *problem, const ndr_nest *nest, int64_t *shared, int64_t *each);
 
 /* Makes the code in shared memory. data are the arrays, as a backend gets them. */
-struct ndr_programs *ndr_programs_make(const ndr_canonical *problem, const ndr_nest *nest, const ndr_isa *isa,
-                                       const void *const *data, char *memory);
+struct ndr_machine *ndr_machine_make(const ndr_canonical *problem, const ndr_nest *nest, const ndr_isa *isa,
+                                     const void *const *data, char *memory);
 
 /* Computes what does not depend on elements, once for each thread. */
-void ndr_programs_begin(const ndr_engine *engine, char *memory);
+void ndr_machine_begin(const ndr_engine *engine, char *memory);
 
 /* Finds the place of a tile; folds the tile's parts. */
-void ndr_programs_find(const struct ndr_programs *programs, const ndr_cursor *kept, const ndr_cursor *reduced,
-                       ndr_tile_place *place);
-void ndr_programs_fold(const ndr_engine *engine, char *memory, const ndr_tile_place *place, const ndr_tile *tile,
-                       uint64_t *states);
+void ndr_machine_find(const struct ndr_machine *machine, const ndr_cursor *kept, const ndr_cursor *reduced,
+                      ndr_tile_place *place);
+void ndr_machine_fold(const ndr_engine *engine, char *memory, const ndr_tile_place *place, const ndr_tile *tile,
+                      uint64_t *states);
 
 #endif

@@ -338,10 +338,12 @@ typedef struct ndr_h5_writer_options {
   /* Called every few MiB while the file is written, without the lock; may be NULL. Once it has stopped a call, the
    * writer can only be destroyed. */
   int (*on_progress)(void *user, int64_t bytes, int64_t total_bytes);
-  void *user; /* for both */
+  void *user;        /* for both */
+  const char *where; /* a condition that cell_methods says in brackets of all results, "where x > 273.15"; or NULL. One
+                        that has brackets itself, which would end these, is called a condition only */
 } ndr_h5_writer_options;
 #define NDR_H5_WRITER_OPTIONS_INIT                                                                                     \
-  { sizeof(ndr_h5_writer_options), 0, -1, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(ndr_h5_writer_options), 0, -1, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* Starts a file. Fails with NDR_ERR_FILE if path is one of the input files (same file, whatever its name), exists and
  * may not be overwritten or written to, is a folder or not a regular file, or its folder cannot be written to. A

@@ -18,7 +18,8 @@ static bool is_listed(const char *name, const char *const *list) {
 }
 
 /* Written anew. */
-static const char *const own[] = {"units", "cell_methods", "ndreduce_operator", "ndreduce_parameters", NULL};
+static const char *const own[] = {"units", "cell_methods", "ndreduce_operator", "ndreduce_parameters", "ndreduce_where",
+                                  NULL};
 static const char *const packing[] = {"scale_factor", "add_offset", NULL};
 /* Numbers of the type that the input is stored as. */
 static const char *const elements[] = {
@@ -94,8 +95,9 @@ ndr_status ndr_label_methods(const ndr_label *label, const char *const *names, h
     methods = ndr_cf_attributes_methods(before, count, reduced,
                                         is_own ? texts.name : ndr_cf_attributes_method(label->op), label->comment);
   ndr_status status = methods ? NDR_OK : fail_memory(label);
-  if (status == NDR_OK && !(put(variable, "cell_methods", methods) && put(variable, "ndreduce_operator", texts.text) &&
-                            put(variable, "ndreduce_parameters", texts.parameters)))
+  if (status == NDR_OK &&
+      !(put(variable, "cell_methods", methods) && put(variable, "ndreduce_operator", texts.text) &&
+        put(variable, "ndreduce_parameters", texts.parameters) && put(variable, "ndreduce_where", label->where)))
     status = fail_put(label);
   free(before);
   free(methods);

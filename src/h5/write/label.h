@@ -13,6 +13,7 @@ typedef struct ndr_label {
   ndr_dtype dtype;            /* of the result */
   bool reduced[NDR_MAX_DIMS];
   const char *comment; /* in brackets behind the method; NULL for none */
+  const char *where;   /* the condition that elements met; NULL for none */
   ndr_remarks *remarks;
 } ndr_label;
 

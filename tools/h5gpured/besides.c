@@ -57,19 +57,30 @@ static ndr_h5_access access_for(const search *s, ndr_role role) {
   return access;
 }
 
-/* /PATH of the same file, FILE:/PATH, or FILE. */
-static ndr_status open_text(const search *s, const char *text, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
-  char *file = NULL, *path = NULL;
-  ndr_status status = NDR_OK;
-  if (text[0] != '/') {
-    status = ndr_h5_split(text, &file, &path);
-  } else {
-    file = file_of(s);
-    path = strdup(text);
-  }
-  if (status == NDR_OK) status = ndr_h5_open(dataset, file, path, access);
+bool names_file(const char *text) {
+  char *file, *path;
+  if (text[0] != '/') return true;
+  if (ndr_h5_split(text, &file, &path) != NDR_OK) return false;
   free(file);
   free(path);
+  return true;
+}
+
+ndr_status open_path(const char *text, const char *file, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
+  char *named, *path;
+  if (!names_file(text)) return ndr_h5_open(dataset, file, text, access);
+  ndr_status status = ndr_h5_split(text, &named, &path);
+  if (status != NDR_OK) return status;
+  status = ndr_h5_open(dataset, named, path, access);
+  free(named);
+  free(path);
+  return status;
+}
+
+static ndr_status open_text(const search *s, const char *text, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
+  char *file = file_of(s);
+  ndr_status status = open_path(text, file, access, dataset);
+  free(file);
   return status;
 }
 

@@ -131,7 +131,7 @@ void operators_free(h5gpured_options *options);
 int expression_name(const char **text, const char **name);
 
 /* Whether --where is a dataset, and no condition. */
-bool where_is_dataset(const char *text);
+bool where_is_dataset(const char *text); /* and so for --weights */
 
 /* ---- Arrays beside the dataset ------------------------------------------------------------------------------------
  */
@@ -155,6 +155,10 @@ typedef struct besides {
 bool besides_open(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where,
                   const ndr_h5_writer *writer, besides *b);
 void besides_close(besides *b);
+
+/* Whether a text is FILE:/PATH or FILE, rather than /PATH; and opens what it is, /PATH in `file`. */
+bool names_file(const char *text);
+ndr_status open_path(const char *text, const char *file, const ndr_h5_access *access, ndr_h5_dataset **dataset);
 
 /* Puts them into the options of a reduction. */
 void besides_put(const h5gpured_options *options, const besides *b, ndr_h5_options *how);

@@ -37,7 +37,7 @@ static const char *find_function(const char *text) {
 }
 
 static bool is_cosine(const char *text) {
-  const char *colon = text[0] == '/' ? NULL : find_function(text);
+  const char *colon = where_is_dataset(text) ? NULL : find_function(text);
   return colon && strcmp(colon, ":cos") == 0;
 }
 
@@ -94,22 +94,39 @@ static bool pair_from(const ndr_h5_info *info, const ndr_h5_info *own, bool last
   return true;
 }
 
+/* By names that tell each dim from the others, in any order. */
+static bool pair_by_name(const ndr_h5_info *info, const ndr_h5_info *own, int *dims) {
+  bool taken[NDR_MAX_DIMS] = {false};
+  for (int i = 0; i < own->ndim; i++) {
+    int found = 0;
+    for (int d = 0; d < info->ndim; d++) {
+      if (!own->dim_names[i] || !info->dim_names[d] || strcmp(own->dim_names[i], info->dim_names[d]) != 0) continue;
+      found++;
+      dims[i] = d;
+    }
+    if (found != 1 || taken[dims[i]]) return false;
+    taken[dims[i]] = true;
+  }
+  return true;
+}
+
 static bool pair_dims(const h5gpured_options *options, const char *where, const ndr_h5_info *info,
                       const ndr_h5_info *own, weights *w) {
   int others[NDR_MAX_DIMS];
   char called[3][DIM_CHARS];
+  w->tensor.ndim = own->ndim;
+  memcpy(w->shape, own->shape, sizeof w->shape);
+  if (pair_by_name(info, own, w->dims)) return true;
   if (!pair_from(info, own, false, w->dims) || !pair_from(info, own, true, others)) {
     complain("%s: --weights: the dims of %s are not among its dims, in order", where, options->weights);
     return false;
   }
   for (int i = 0; i < own->ndim; i++) {
-    w->shape[i] = own->shape[i];
     if (w->dims[i] == others[i]) continue;
     complain("%s: --weights: %s of %s could be %s or %s", where, dim_text(own, i, called[0]), options->weights,
              dim_text(info, w->dims[i], called[1]), dim_text(info, others[i], called[2]));
     return false;
   }
-  w->tensor.ndim = own->ndim;
   return true;
 }
 
@@ -137,8 +154,9 @@ static bool open_beside(const h5gpured_options *options, const char *path, ndr_h
   char *file, *unused;
   ndr_h5_access access = input_access(options);
   access.raw = 0; /* which is about the elements that are weighed */
+  if (names_file(path)) return open_path(path, NULL, &access, from) == NDR_OK;
   if (ndr_h5_split(options->inputs[0], &file, &unused) != NDR_OK) return false;
-  ndr_status status = ndr_h5_open(from, file, path, &access);
+  ndr_status status = open_path(path, file, &access, from);
   free(file);
   free(unused);
   return status == NDR_OK;
@@ -191,7 +209,7 @@ static bool check_values(const h5gpured_options *options, const char *where, con
 bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where, weights *w) {
   w->tensor = (DLTensor){.device = {kDLCPU, 0}, .dtype = ndr_dtype_to_dlpack(NDR_F64), .shape = w->shape};
   w->dataset = NULL;
-  if (options->weights[0] == '/') return weigh_by_dataset(options, dataset, where, w);
+  if (where_is_dataset(options->weights)) return weigh_by_dataset(options, dataset, where, w);
   return weigh_by_dim(options->weights, dataset, where, w) && check_values(options, where, w);
 }
 

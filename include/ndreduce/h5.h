@@ -147,7 +147,7 @@ NDR_API void ndr_h5_close(ndr_h5_dataset *dataset);
 NDR_API const ndr_h5_info *ndr_h5_describe(const ndr_h5_dataset *dataset);
 
 /* The problem of reducing the dataset over dims by ops, as ndr_problem_make; its members can then be changed. With
- * weights (ndr_h5_options) its dtype must be NDR_F64. */
+ * weights (ndr_h5_options) its dtype may be set to NDR_F64: real elements are then reduced as f64. */
 NDR_API ndr_status ndr_h5_problem(ndr_problem *problem, const ndr_h5_dataset *dataset, int dim_count, const int *dims,
                                   int op_count, const ndr_op *ops);
 
@@ -202,16 +202,15 @@ NDR_API ndr_status ndr_h5_candidates(const char *file, const ndr_h5_access *acce
 
 /* Who reduces; the CPU's threads read and decode in any case. What a GPU reduces it also unpacks: chunks, shuffled
  * bytes, byte order, packing and missing values are left as the file has them, unless only HDF5 can read them. AUTO
- * takes a GPU where there is one and 12 GiB or more to reduce, 3 GiB if they are filtered, without weights: below, it
- * takes longer to start than it saves. Results on a GPU are bitwise equal from run to run; they may differ from the
+ * takes a GPU where there is one and 12 GiB or more to reduce, 3 GiB if they are filtered: below, it takes longer to
+ * start than it saves. Results on a GPU are bitwise equal from run to run; they may differ from the
  * CPU's in the last digits, as sums are added in another order.
  *
  * Where a GPU's memory runs out, smaller slabs are tried; where that does not help, and where a GPU fails, AUTO starts
  * again on the CPU and says so (ndr_h5_progress.warning), and CUDA and ALL are an error.
  *
  * ALL takes every GPU of the machine, which should be of one kind: slabs go to them in turn, and what each comes to is
- * merged in the order of the slabs, so that results are bitwise those of the first GPU alone with as large slabs. Where
- * weights are given, ALL takes that one only. */
+ * merged in the order of the slabs, so that results are bitwise those of the first GPU alone with as large slabs. */
 typedef enum ndr_h5_device { NDR_H5_AUTO = 0, NDR_H5_CPU = 1, NDR_H5_CUDA = 2, NDR_H5_ALL = 3 } ndr_h5_device;
 
 /* How far a reduction is, or how it went. Bytes are those of the elements in memory, after decoding. The first three
@@ -229,6 +228,30 @@ typedef struct ndr_h5_progress {
   const char *warning; /* why not on the GPU chosen first, valid during the call; NULL where nothing is amiss */
 } ndr_h5_progress;
 
+/* An array that is read beside the dataset: another dataset, a series, or numbers in memory. Start from
+ * NDR_H5_OPERAND_INIT. Its dims are the dataset's of the same names if each that is longer than 1 has such a name, else
+ * the last ones, as NumPy aligns them. Along a dim that it lacks, or where its size is 1, it is repeated; along the
+ * others it has the dataset's size.
+ *
+ * Elements of a dataset are what its own attributes say, as for the dataset that is reduced. An array that is repeated
+ * is read once if it takes no more than an eighth of the memory there is for buffers; others are read slab by slab.
+ *   NDR_WHERE    a mask: elements where it is 0, NaN or missing are left out
+ *   NDR_WEIGHTS  weights, reduced as f64: finite and not negative, and not all of them 0. Missing ones count as 0. For
+ *                sum, mean, var, std, norm2 and valid, which counts unweighted elements
+ *   NDR_WITH     the second, third ... array of operators of one's own, in the order in which they are given. Places
+ *                where one is missing are left out; then NaN are skipped by all operators of the call. Arrays beyond
+ *                those that operators read are for conditions (ndr_h5_options.where) */
+typedef struct ndr_h5_operand {
+  size_t size;
+  ndr_role role;
+  ndr_h5_dataset *dataset; /* an array in a file, or NULL */
+  const DLTensor *tensor;  /* else one in host memory, compact; weights are f64 */
+  const int *dims;         /* its dim i lies along dim dims[i] of the dataset; NULL: as described above */
+  const char *name;        /* by which a condition calls it; NULL: none does */
+} ndr_h5_operand;
+#define NDR_H5_OPERAND_INIT                                                                                            \
+  { sizeof(ndr_h5_operand), NDR_WITH, NULL, NULL, NULL, NULL }
+
 /* How a dataset is reduced. Start from NDR_H5_OPTIONS_INIT; NULL means exactly that. */
 typedef struct ndr_h5_options {
   size_t size;
@@ -242,24 +265,32 @@ typedef struct ndr_h5_options {
    * dataset that is being reduced. */
   int (*on_progress)(void *user, const ndr_h5_progress *now);
   void *user;
-  /* Weights of the elements, for sum (of element * weight), mean (that, divided by the weights of the elements that are
-   * not skipped) and valid: compact f64 in host memory, dim i along dim weight_dims[i] of the dataset, ascending, and
-   * equal along its other dims. They are finite and not negative, and not all of them 0: else NDR_ERR_ARGUMENT. Sums
-   * and means are f64 then; the mean of elements whose weights are all 0 is NaN, and an infinite element of weight 0
-   * adds nothing. NULL: none. */
+  /* The same as an operand with the role weights: compact f64 in host memory, whose dim i lies along dim weight_dims[i]
+   * of the dataset. NULL: none. */
   const DLTensor *weights;
   const int *weight_dims;
+  int operand_count;
+  const ndr_h5_operand *const *operands; /* at most one with the role where, and one with the role weights */
+  /* A condition in place of a mask: an expression of operator.h, like "x > 273.15 && land", over x, the elements of the
+   * dataset, and the names of operands with the role NDR_WITH. Elements where it is not true, or one of these arrays is
+   * missing, are left out. index(d) counts along the whole dim. NULL: none. */
+  const char *where;
 } ndr_h5_options;
 #define NDR_H5_OPTIONS_INIT                                                                                            \
-  { sizeof(ndr_h5_options), NDR_H5_AUTO, 0, 0, 0, NULL, NULL, NULL, NULL }
+  { sizeof(ndr_h5_options), NDR_H5_AUTO, 0, 0, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL }
+
+/* Adds what the options' operands, weights and `where` are to a problem of the dataset, so that ndr_problem_result says
+ * what results of operators of several arrays look like. ndr_h5_reduce does without. Reads no element. */
+NDR_API ndr_status ndr_h5_problem_operands(ndr_problem *problem, const ndr_h5_dataset *dataset,
+                                           const ndr_h5_options *options);
 
 /* Reduces the dataset, all operators from one read: results[i] receives that of problem->ops[i], in host memory, of the
- * shape and dtype that ndr_problem_result says. Shape and dtype of the problem are the dataset's, f64 where there are
- * weights; its strides do not count. Data that was never written is not read: it is the fill value. Of masked data NaN
- * are skipped, and where no element is valid, sums, products, norms and logsumexp are NaN, too. Fails as ndreduce does,
- * with NDR_ERR_FILE where the file cannot be read, NDR_ERR_MEMORY where one chunk cannot be decoded in the budget,
- * NDR_ERR_CANCELLED where on_progress asks for it. If it fails after the work has begun, some results may have been
- * written.
+ * shape and dtype that ndr_problem_result says. Shape and dtype of the problem are the dataset's, or f64 where there
+ * are weights; its strides do not count, and its operands are those of the options. Data that was never written is not
+ * read: it is the fill value. Of masked data NaN are skipped, and where no element is valid, sums, products, norms and
+ * logsumexp are NaN, too. Fails as ndreduce does, with NDR_ERR_FILE where the file cannot be read, NDR_ERR_MEMORY where
+ * one chunk cannot be decoded in the budget, NDR_ERR_CANCELLED where on_progress asks for it. If it fails after the
+ * work has begun, some results may have been written.
  *
  * What is rounded on the way, as f64 sums, depends in its last bits on shape, dims, dtype, packing and chunks, on how a
  * series is cut into files, on whether there are weights, and on whether the CPU or GPUs reduce: they say which leaves
@@ -307,10 +338,12 @@ typedef struct ndr_h5_writer_options {
   /* Called every few MiB while the file is written, without the lock; may be NULL. Once it has stopped a call, the
    * writer can only be destroyed. */
   int (*on_progress)(void *user, int64_t bytes, int64_t total_bytes);
-  void *user; /* for both */
+  void *user;        /* for both */
+  const char *where; /* a condition that cell_methods says in brackets of all results, "where x > 273.15"; or NULL. One
+                        that has brackets itself, which would end these, is called a condition only */
 } ndr_h5_writer_options;
 #define NDR_H5_WRITER_OPTIONS_INIT                                                                                     \
-  { sizeof(ndr_h5_writer_options), 0, -1, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(ndr_h5_writer_options), 0, -1, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* Starts a file. Fails with NDR_ERR_FILE if path is one of the input files (same file, whatever its name), exists and
  * may not be overwritten or written to, is a folder or not a regular file, or its folder cannot be written to. A

@@ -194,7 +194,8 @@ typedef struct ndr_options {
 
   /* Arrays beside the array, on its device. They have its shape, or broadcast to it by NumPy's rule; any strides. */
   const DLTensor *where NDR_DEFAULT(0);       /* bool: elements where it is false are left out; NULL: all count */
-  const DLTensor *weights NDR_DEFAULT(0);     /* f32 or f64, not NaN, for sum, mean, var, std and norm2; NULL: none */
+  const DLTensor *weights NDR_DEFAULT(0);     /* f32 or f64, not NaN, for sum, mean, var, std and norm2; NULL: none.
+                                                 Beside these valid may stand, which counts elements without weights */
   const DLTensor *const *with NDR_DEFAULT(0); /* second and further arrays of an operator of one's own (operator.h) */
   int with_count NDR_DEFAULT(0);
 

@@ -26,15 +26,17 @@ static sources sources_of(const ndr_problem *problem) {
   return found;
 }
 
-static bool can_weigh(ndr_op op) {
-  enum { UNWEIGHTED, WEIGHTED, IN_ARRAYS, IN_FILES };
-  static const unsigned char weights_of[NDR_OP_COUNT] = {
+enum { UNWEIGHTED, WEIGHTED, BESIDE };
+
+/* What an operator does with weights: the column of ops.def. */
+static int weights_of(ndr_op op) {
+  static const unsigned char columns[NDR_OP_COUNT] = {
 #define OP(NAME, value, name, result, empty, domain, combine, words, kernel, finalize, cost, weights, ...)             \
   [value] = weights,
 #include "spec/ops.def"
 #undef OP
   };
-  return weights_of[op] == WEIGHTED || weights_of[op] == IN_ARRAYS;
+  return columns[op];
 }
 
 static bool can_begin(ndr_op op) {
@@ -132,7 +134,7 @@ static ndr_status add_initial(const ndr_problem *problem, ndr_op op, ndr_program
 /* ---- operators ---- */
 
 static ndr_status lower_built_in(const ndr_problem *problem, const sources *from, ndr_op op, ndr_program *program) {
-  if (from->weights && !can_weigh(op))
+  if (from->weights && weights_of(op) == UNWEIGHTED)
     return ndr_fail(NDR_ERR_OP, "%s has no weighted form; sum, mean, var, std and norm2 do", ndr_op_name(op));
   if (problem->has_initial && !can_begin(op))
     return ndr_fail(NDR_ERR_OP, "%s has no initial value; sum, prod, min and max do", ndr_op_name(op));
@@ -141,7 +143,7 @@ static ndr_status lower_built_in(const ndr_problem *problem, const sources *from
   *part = (ndr_part){.op = op, .live = -1, .weight = -1, .skip_nan = problem->skip_nan};
   part->value = leaf(program, NDR_NODE_ARRAY, problem->dtype, 0);
   if (from->where) part->live = leaf(program, NDR_NODE_ARRAY, NDR_BOOL, from->where);
-  if (from->weights) {
+  if (from->weights && weights_of(op) == WEIGHTED) {
     int weight = leaf(program, NDR_NODE_ARRAY, program->arrays[from->weights], from->weights);
     part->weight = ndr_program_convert(program, weight, NDR_F64);
     part->reliability = problem->weighting == NDR_RELIABILITY && ndr_op_combine(op) == NDR_COMBINE_MOMENTS;

@@ -91,8 +91,8 @@ static void check_units(const char *units, ndr_op op) {
 static void check_methods(const char *before, int count, const char *const *names, ndr_op op) {
   bool named = false;
   for (int i = 0; i < count; i++) named = named || !strpbrk(names[i], " :()");
-  char *plain = ndr_cf_attributes_methods(before, count, names, op, NULL);
-  char *commented = ndr_cf_attributes_methods(before, count, names, op, "weighted");
+  char *plain = ndr_cf_attributes_methods(before, count, names, ndr_cf_attributes_method(op), NULL);
+  char *commented = ndr_cf_attributes_methods(before, count, names, ndr_cf_attributes_method(op), "weighted");
   require(plain && commented && strncmp(plain, before, strlen(before)) == 0);
   require(strncmp(commented, plain, strlen(plain)) == 0);
   require((strlen(plain) > strlen(before)) == named && (strlen(commented) > strlen(plain)) == named);

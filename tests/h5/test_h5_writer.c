@@ -376,7 +376,8 @@ END_TEST
 /* ---- What attributes say ---------------------------------------------------------------------------------------- */
 
 static void assert_methods(const char *before, const char *first, const char *second, ndr_op op, const char *wanted) {
-  char *text = ndr_cf_attributes_methods(before, 2, (const char *[]){first, second}, op, NULL);
+  char *text =
+      ndr_cf_attributes_methods(before, 2, (const char *[]){first, second}, ndr_cf_attributes_method(op), NULL);
   ck_assert_str_eq(text, wanted);
   free(text);
 }
@@ -387,11 +388,11 @@ START_TEST(methods_name_dims_that_have_names) {
   assert_methods("area: mean", NULL, NULL, NDR_MIN, "area: mean");
   assert_methods(NULL, NULL, NULL, NDR_SUM, "");
   assert_methods("", "a dim", "x", NDR_VAR, "x: variance");
-  char *weighted = ndr_cf_attributes_methods("area: mean", 1, (const char *[]){"lat"}, NDR_SUM, "weighted by lat");
+  char *weighted = ndr_cf_attributes_methods("area: mean", 1, (const char *[]){"lat"}, "sum", "weighted by lat");
   ck_assert_str_eq(weighted, "area: mean lat: sum (weighted by lat)");
   free(weighted);
   for (int op = 0; op < NDR_OP_COUNT; op++) {
-    char *text = ndr_cf_attributes_methods(NULL, 1, (const char *[]){"x"}, (ndr_op)op, NULL);
+    char *text = ndr_cf_attributes_methods(NULL, 1, (const char *[]){"x"}, ndr_cf_attributes_method((ndr_op)op), NULL);
     ck_assert(strncmp(text, "x: ", 3) == 0 && strlen(text) > 5);
     free(text);
   }

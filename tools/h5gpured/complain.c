@@ -13,6 +13,9 @@ static const struct {
 } names[] = {
     {"ndr_h5_access.allow_external", "--allow-external"},
     {"ndr_h5_access.raw", "--raw"},
+    {"operand where", "--where"},
+    {"operand weights", "--weights"},
+    {"operand with", "--with"},
     {"ndr_h5_list", "--list"},
     {"ndr_h5_options.memory of", "--memory"},
     {"ndr_h5_writer_options.overwrite", "--overwrite"},

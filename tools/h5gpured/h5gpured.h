@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "ndreduce/h5.h"
+#include "ndreduce/operator.h"
 
 enum { EXIT_INPUT = 1, EXIT_USAGE = 2 };
 
@@ -16,12 +17,29 @@ typedef char date[NDR_H5_DATE_CHARS];
 /* The form of results in the file of --output or, without one, on standard output. */
 typedef enum output_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_HDF5, FORMAT_NPY, FORMAT_CSV } output_format;
 
+/* NAME=VALUE of --with or --set. */
+typedef struct named_value {
+  const char *name; /* ends at the '=' */
+  int length;
+  const char *value;
+} named_value;
+
+enum { MOST_VALUES = 64 };
+
 typedef struct h5gpured_options {
   int input_count;
   char **inputs;
   const char *dims;
   int op_count;
   ndr_op ops[NDR_MAX_OPS];
+  const char *op_texts[NDR_MAX_OPS]; /* of operators of one's own, as given; NULL for built-in ones */
+  char *op_names[NDR_MAX_OPS];       /* of operators of one's own */
+  int array_count;                   /* that operators read beside the dataset */
+  char *arrays[NDR_MAX_OPERANDS];    /* their names, in the order in which all operators have them */
+  const char *where;                 /* NULL: not given */
+  int with_count, set_count;
+  named_value withs[MOST_VALUES], sets[MOST_VALUES];
+  ndr_weighting weighting;
   const char *output;           /* NULL: standard output */
   const char *concat, *weights; /* NULL: not given */
   ndr_h5_device device;
@@ -66,6 +84,10 @@ ndr_h5_access input_access(const h5gpured_options *options);
 /* Prints a remark of the library as a complaint; the work goes on: returns 0. */
 int say_remark(void *user, const char *sentence);
 
+/* Opens several FILE:/DATASET as one along the dim of --concat. */
+bool input_open_series(const h5gpured_options *options, int count, const char *const *inputs,
+                       const ndr_h5_access *access, ndr_h5_dataset **dataset);
+
 /* Opens inputs[input], or under --concat all of them as one. */
 bool input_open(const h5gpured_options *options, int input, ndr_h5_dataset **dataset);
 
@@ -81,18 +103,65 @@ bool input_is_many(const h5gpured_options *options, int input);
 /* Has each of its datasets answered that has the dims; an error where none has. */
 bool input_each(const h5gpured_options *options, int input, input_answer answer, const void *to);
 
-/* What --weights means for a dataset. */
+/* What --weights means for a dataset: a tensor, or another dataset. */
 typedef struct weights {
   DLTensor tensor;
+  ndr_h5_dataset *dataset;
   int64_t shape[NDR_MAX_DIMS];
   int dims[NDR_MAX_DIMS];
 } weights;
 
-/* To be freed even if that fails; `where` names the dataset in complaints. /PATH is looked up in the first input. Files
- * that weights come from are not what `writer`, which may be NULL, replaces. */
-bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where,
-                  const ndr_h5_writer *writer, weights *w);
+/* To be freed even if that fails; `where` names the dataset in complaints. /PATH is looked up in the first input. */
+bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where, weights *w);
 void weights_free(weights *w);
+
+/* ---- Operators of one's own ---------------------------------------------------------------------------------------
+ */
+
+/* The name of operator i of the command line. */
+const char *op_name(const h5gpured_options *options, int i);
+
+/* Makes the operators that are texts, with the values of --set, and arrays in one order. Returns NULL, or what is wrong
+ * with the command line, to be freed. */
+char *operators_make(h5gpured_options *options);
+void operators_free(h5gpured_options *options);
+
+/* The next name in an expression that is not called as a function is, from *text on; *text is moved behind it. Returns
+ * its length, 0 after the last. */
+int expression_name(const char **text, const char **name);
+
+/* Whether --where is a dataset, and no condition. */
+bool where_is_dataset(const char *text); /* and so for --weights */
+
+/* ---- Arrays beside the dataset ------------------------------------------------------------------------------------
+ */
+
+enum { MOST_BESIDES = 2 + 2 * NDR_MAX_OPERANDS };
+
+/* What --where, --weights and the arrays of operators are for one dataset. */
+typedef struct besides {
+  weights by;
+  int count;
+  ndr_h5_operand operands[MOST_BESIDES];
+  const ndr_h5_operand *pointers[MOST_BESIDES];
+  char *names[MOST_BESIDES];
+  DLTensor tensors[MOST_BESIDES];
+  int64_t sizes[MOST_BESIDES];
+  int dims[MOST_BESIDES];
+} besides;
+
+/* Opens them. To be closed even if that fails; `where` names the dataset in complaints. Files that they come from are
+ * not what `writer`, which may be NULL, replaces. */
+bool besides_open(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where,
+                  const ndr_h5_writer *writer, besides *b);
+void besides_close(besides *b);
+
+/* Whether a text is FILE:/PATH or FILE, rather than /PATH; and opens what it is, /PATH in `file`. */
+bool names_file(const char *text);
+ndr_status open_path(const char *text, const char *file, const ndr_h5_access *access, ndr_h5_dataset **dataset);
+
+/* Puts them into the options of a reduction. */
+void besides_put(const h5gpured_options *options, const besides *b, ndr_h5_options *how);
 
 /* How the output's attributes name the weights of --weights TEXT. To be freed; NULL if memory is short. */
 char *weights_comment(const char *text);
@@ -115,8 +184,8 @@ bool fail(void);
  * need more memory than there is. */
 bool results_allocate(answer *a, const char *where);
 
-/* Fills in the results. `by` is what --weights means; it is not looked at without. */
-bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const weights *by);
+/* Fills in the results. */
+bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const besides *b);
 
 /* Turns a crash into a failure with a line that says what was being done. Answers given so far have been flushed by
  * then. */

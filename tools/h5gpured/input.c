@@ -34,14 +34,6 @@ ndr_h5_access input_access(const h5gpured_options *options) {
   return access;
 }
 
-static bool open_series(const h5gpured_options *options, char *const *files, char *const *paths,
-                        ndr_h5_dataset **dataset) {
-  const ndr_h5_access access = input_access(options);
-  return ndr_h5_open_series(dataset, options->input_count, (const char *const *)files, (const char *const *)paths,
-                            options->concat, &access) == NDR_OK ||
-         fail();
-}
-
 /* A series keeps all of its files open. The soft limit is kept low for programs that use select(), as nothing here
  * does. */
 static void allow_many_files(void) {
@@ -57,15 +49,18 @@ static bool split_one(const char *input, char **file, char **path) {
   return !path_is_pattern(*path);
 }
 
-static bool split_and_open_series(const h5gpured_options *options, ndr_h5_dataset **dataset) {
-  size_t count = (size_t)options->input_count;
-  char **files = calloc(2 * count, sizeof *files), **paths = files ? files + count : NULL;
+bool input_open_series(const h5gpured_options *options, int count, const char *const *inputs,
+                       const ndr_h5_access *access, ndr_h5_dataset **dataset) {
+  size_t n = (size_t)count;
+  char **files = calloc(2 * n, sizeof *files), **paths = files ? files + n : NULL;
   bool good = files != NULL;
   if (!good) complain("out of memory");
   allow_many_files();
-  for (size_t i = 0; good && i < count; i++) good = split_one(options->inputs[i], &files[i], &paths[i]);
-  good = good && open_series(options, files, paths, dataset);
-  for (size_t i = 0; files && i < 2 * count; i++) free(files[i]);
+  for (size_t i = 0; good && i < n; i++) good = split_one(inputs[i], &files[i], &paths[i]);
+  good = good && (ndr_h5_open_series(dataset, count, (const char *const *)files, (const char *const *)paths,
+                                     options->concat, access) == NDR_OK ||
+                  fail());
+  for (size_t i = 0; files && i < 2 * n; i++) free(files[i]);
   free(files);
   return good;
 }
@@ -73,7 +68,8 @@ static bool split_and_open_series(const h5gpured_options *options, ndr_h5_datase
 bool input_open(const h5gpured_options *options, int input, ndr_h5_dataset **dataset) {
   char *file, *path;
   const ndr_h5_access access = input_access(options);
-  if (options->concat) return split_and_open_series(options, dataset);
+  if (options->concat)
+    return input_open_series(options, options->input_count, (const char *const *)options->inputs, &access, dataset);
   if (ndr_h5_split(options->inputs[input], &file, &path) != NDR_OK) return fail();
   ndr_status status = ndr_h5_open(dataset, file, path, &access);
   free(file);

@@ -64,7 +64,7 @@ void print_json(const answer *a, FILE *stream) {
     json_open(&j, NULL, '{');
     json_text(&j, "file", a->info->file);
     json_text(&j, "dataset", a->info->dataset);
-    json_text(&j, "op", ndr_op_name(a->options->ops[i]));
+    json_text(&j, "op", op_name(a->options, i));
     json_open(&j, "dims", '[');
     for (int d = 0; d < a->problem.dim_count; d++) json_integer(&j, NULL, a->problem.dims[d]);
     json_close(&j, ']');

@@ -49,16 +49,24 @@ static bool output_protects(const destination *to, const ndr_h5_dataset *dataset
   return !to || ndr_h5_writer_protect(to->writer, dataset) == NDR_OK || fail();
 }
 
+static bool is_complex(ndr_dtype dtype) {
+  return dtype == NDR_C64 || dtype == NDR_C128;
+}
+
 /* Dims stay in the order in which they are named, which answers have, too. */
-static bool make_problem(const ndr_h5_dataset *dataset, answer *a, int dim_count, const int *dims) {
+static bool make_problem(const ndr_h5_dataset *dataset, answer *a, const besides *b, int dim_count, const int *dims) {
+  ndr_h5_options how = NDR_H5_OPTIONS_INIT;
   const h5gpured_options *options = a->options;
   ndr_problem *problem = &a->problem;
   if (ndr_h5_problem(problem, dataset, dim_count, dims, options->op_count, options->ops) != NDR_OK) return fail();
-  memcpy(problem->dims, dims, (size_t)dim_count * sizeof *dims);
   problem->keepdims = options->keepdims;
   problem->skip_nan = options->skip_nan;
   problem->ddof = options->ddof;
-  if (options->weights) problem->dtype = NDR_F64;
+  problem->weighting = options->weighting;
+  if (options->weights && !is_complex(problem->dtype)) problem->dtype = NDR_F64;
+  besides_put(options, b, &how);
+  if (ndr_h5_problem_operands(problem, dataset, &how) != NDR_OK) return fail();
+  memcpy(problem->dims, dims, (size_t)dim_count * sizeof *dims);
   return true;
 }
 
@@ -67,11 +75,11 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where
   int dims[NDR_MAX_DIMS], dim_count;
   if (ndr_h5_dims_parse(options->dims, a->info->ndim, a->info->dim_names, &dim_count, dims) != NDR_OK)
     return fail_with(where);
-  weights by = {.tensor = {.data = NULL}};
-  bool good = (!options->weights || weights_read(options, dataset, where, to ? to->writer : NULL, &by)) &&
-              output_protects(to, dataset) && make_problem(dataset, a, dim_count, dims) && results_allocate(a, where) &&
-              reduce_dataset(dataset, a, &by) && output_give(to, dataset, a);
-  weights_free(&by);
+  besides b;
+  bool good = besides_open(options, dataset, where, to ? to->writer : NULL, &b) && output_protects(to, dataset) &&
+              make_problem(dataset, a, &b, dim_count, dims) && results_allocate(a, where) &&
+              reduce_dataset(dataset, a, &b) && output_give(to, dataset, a);
+  besides_close(&b);
   return good;
 }
 
@@ -151,6 +159,7 @@ static bool write_all(const h5gpured_options *options, const char *const *files)
   how.on_progress = is_stopped;
   char *comment = options->weights ? weights_comment(options->weights) : NULL;
   how.comment = comment;
+  how.where = options->where;
   crash_while_writing(options->output);
   writes_file = true; /* for a moment, to see that it can be */
   bool created = ndr_h5_writer_create(&to.writer, options->output, options->input_count, files, &how) == NDR_OK;
@@ -202,6 +211,7 @@ int main(int argc, char **argv) {
                                : answer_all(&options, NULL);
   if (options.explain && ferror(stderr)) good = false; /* what was asked for is lost */
   free(options.history);
+  operators_free(&options);
   if (stopped_by) {
     fflush(stdout);
     end_by_signal();

@@ -21,8 +21,19 @@ __attribute__((noreturn)) static void refuse_op(const char *name, size_t length)
   cli_refuse(&tool, "--op: there is no operator '%.*s'; there are %s", (int)length, name, list);
 }
 
+/* A text with ':' is one operator of one's own, which has commas of its own. */
+static void read_own_op(h5gpured_options *options, const char *text) {
+  if (options->op_count == NDR_MAX_OPS) cli_refuse(&tool, "--op '%s': at most %d operators", text, NDR_MAX_OPS);
+  options->op_texts[options->op_count] = text;
+  options->ops[options->op_count++] = (ndr_op)NDR_OWN_OPS;
+}
+
 static void read_ops(void *target, const char *list) {
   h5gpured_options *options = target;
+  if (strchr(list, ':')) {
+    read_own_op(options, list);
+    return;
+  }
   for (const char *start = list; start;) {
     const char *comma = strchr(start, ',');
     char name[32];
@@ -44,6 +55,37 @@ static int read_count(const char *option, const char *text, uint64_t least) {
   if (!cli_integer(text, least, INT_MAX, &value))
     cli_refuse(&tool, "%s takes a whole number from %d to %d, not '%s'", option, (int)least, INT_MAX, text);
   return (int)value;
+}
+
+/* NAME=VALUE; the name is as in an expression. */
+static named_value read_named(const char *option, const char *text, const char *example) {
+  const char *name, *rest = text;
+  int length = expression_name(&rest, &name);
+  if (length == 0 || name != text || *rest != '=' || !rest[1])
+    cli_refuse(&tool, "%s takes NAME=%s, not '%s'", option, example, text);
+  return (named_value){name, length, rest + 1};
+}
+
+static void read_with(void *target, const char *text) {
+  h5gpured_options *options = target;
+  if (options->with_count == MOST_VALUES) cli_refuse(&tool, "--with is given more than %d times", MOST_VALUES);
+  options->withs[options->with_count++] = read_named("--with", text, "FILE:/DATASET");
+}
+
+static void read_set(void *target, const char *text) {
+  h5gpured_options *options = target;
+  if (options->set_count == MOST_VALUES) cli_refuse(&tool, "--set is given more than %d times", MOST_VALUES);
+  options->sets[options->set_count++] = read_named("--set", text, "NUMBER or NAME=NUMBER,NUMBER,...");
+}
+
+static void read_weighting(void *target, const char *text) {
+  h5gpured_options *options = target;
+  if (strcmp(text, "frequency") == 0)
+    options->weighting = NDR_FREQUENCY;
+  else if (strcmp(text, "reliability") == 0)
+    options->weighting = NDR_RELIABILITY;
+  else
+    cli_refuse(&tool, "--weighting takes frequency or reliability, not '%s'", text);
 }
 
 static void read_threads(void *target, const char *text) {
@@ -128,12 +170,26 @@ static void print_help(void *target, const char *text) {
 
 static const cli_option rows[] = {
     {'d', "dims", "LIST", FIELD(dims), .help = "dims to reduce: 0,2 or -1 or time,lat or all (default all)"},
-    {0, "op", "LIST", CLI_ADDS, read_ops, .help = "operators, default sum; all from one read of the data"},
+    {0, "op", "LIST", CLI_ADDS, read_ops,
+     .help =
+         "operators, default sum; all from one read of the data. A text with ':' is an operator of one's own, like\n"
+         "'hot(x; t): n += x > t -> n'"},
     {'k', "keepdims", FIELD(keepdims), .help = "keep reduced dims, with size 1"},
     {0, "skipna", FIELD(skip_nan), .help = "leave NaN elements out"},
     {0, "raw", FIELD(raw), .help = "take numbers as stored: no missing values, scales and offsets"},
+    {0, "where", "CONDITION", FIELD(where),
+     .help =
+         "reduce only elements where this is true: a mask (/PATH or FILE:/PATH), or an expression over the element x\n"
+         "and other arrays of the file, like 'x > 273.15 && lat < 0'"},
     {0, "weights", "BY", FIELD(weights),
-     .help = "weight sum and mean: by a coordinate (lat), by its cosine (lat:cos), or by a dataset (/PATH)"},
+     .help = "weight sum, mean, var, std and norm2: by a coordinate (lat), by its cosine (lat:cos), or by a dataset\n"
+             "(/PATH)"},
+    {0, "weighting", "NAME", CLI_ONCE, read_weighting,
+     .help = "what weights are to --ddof: frequency (default) or reliability"},
+    {0, "with", "NAME=FILE", CLI_ADDS, read_with,
+     .help = "the array NAME of operators and --where is this dataset: FILE:/PATH, FILE or /PATH"},
+    {0, "set", "NAME=NUMBER", CLI_ADDS, read_set,
+     .help = "the value of a parameter of operators; of a vector NAME=NUMBER,NUMBER,..."},
     {0, "concat", "DIM", FIELD(concat), .help = "take all inputs as one array: they follow each other along DIM"},
     {0, "ddof", "N", CLI_ONCE, read_ddof, .help = "var and std divide by n - N (default 0)"},
     {'o', "output", "FILE", FIELD(output),
@@ -230,6 +286,19 @@ static void check_list(h5gpured_options *options) {
   options->json = options->format == FORMAT_JSON;
 }
 
+static bool has_weights(ndr_op op) {
+  return op == NDR_SUM || op == NDR_MEAN || op == NDR_VAR || op == NDR_STD || op == NDR_NORM2 || op == NDR_VALID;
+}
+
+static void check_operators(h5gpured_options *options) {
+  char *reason = operators_make(options);
+  if (reason) cli_refuse(&tool, "%s", reason);
+  for (int i = 0; options->weights && i < options->op_count; i++)
+    if (!has_weights(options->ops[i]))
+      cli_refuse(&tool, "--weights: %s has no weighted form; sum, mean, var, std, norm2 and valid do",
+                 op_name(options, i));
+}
+
 /* What can be refused before any file is opened. */
 static void check(h5gpured_options *options) {
   int count;
@@ -240,9 +309,8 @@ static void check(h5gpured_options *options) {
   check_format(options);
   if (options->list) check_list(options);
   if (options->weights && !*options->weights) cli_refuse(&tool, "--weights: the name is empty");
-  for (int i = 0; options->weights && i < options->op_count; i++)
-    if (options->ops[i] != NDR_SUM && options->ops[i] != NDR_MEAN && options->ops[i] != NDR_VALID)
-      cli_refuse(&tool, "--weights: %s has no weighted form; sum, mean and valid do", ndr_op_name(options->ops[i]));
+  if (options->where && !*options->where) cli_refuse(&tool, "--where: the condition is empty");
+  check_operators(options);
 }
 
 void options_read(h5gpured_options *options, int argc, char **argv) {

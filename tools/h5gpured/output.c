@@ -10,10 +10,10 @@
 static char *make_name(const answer *a, int op, const char *dim) {
   const char *slash = strrchr(a->info->dataset, '/'), *leaf = slash ? slash + 1 : a->info->dataset;
   bool single = a->options->op_count == 1 && !dim;
-  size_t capacity = strlen(leaf) + (dim ? strlen(dim) : 0) + 32;
+  size_t capacity = strlen(leaf) + (dim ? strlen(dim) : 0) + strlen(op_name(a->options, op)) + 3;
   char *name = malloc(capacity);
   if (name)
-    snprintf(name, capacity, "%s%s%s%s%s", leaf, single ? "" : "_", single ? "" : ndr_op_name(a->options->ops[op]),
+    snprintf(name, capacity, "%s%s%s%s%s", leaf, single ? "" : "_", single ? "" : op_name(a->options, op),
              dim ? "_" : "", dim ? dim : "");
   else
     complain("%s: out of memory", a->info->file);

@@ -74,7 +74,7 @@ static void explain_time(const ndr_h5_progress *p) {
   fprintf(stderr, "; the limit was %s\n", limit);
 }
 
-bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const weights *by) {
+bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const besides *b) {
   const h5gpured_options *options = a->options;
   progress_watch w = {.shown = options->progress || (!options->quiet && isatty(STDERR_FILENO))};
   ndr_h5_options how = NDR_H5_OPTIONS_INIT;
@@ -84,10 +84,7 @@ bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const weights *by) {
   how.memory = options->memory;
   how.on_progress = watch;
   how.user = &w;
-  if (options->weights) {
-    how.weights = &by->tensor;
-    how.weight_dims = by->dims;
-  }
+  besides_put(options, b, &how);
   if (options->explain && !explain(dataset, a, &how)) return false;
   DLTensor *results[NDR_MAX_OPS];
   for (int i = 0; i < options->op_count; i++) results[i] = &a->results[i];

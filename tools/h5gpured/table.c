@@ -100,13 +100,13 @@ static void print_header(const answer *a, int count, const column *columns, FILE
     print_field(columns[i].name, stream);
   }
   for (int i = 0; i < a->options->op_count; i++, comma = ",") {
-    const char *op = ndr_op_name(a->options->ops[i]);
+    const char *op = op_name(a->options, i);
     bool complex = a->results[i].dtype.code == kDLComplex;
     fprintf(stream, complex ? "%s%s_re,%s_im" : "%s%s", comma, op, op);
   }
   for (int i = 0; i < a->found_count; i++) {
     char name[DIM_CHARS + 16];
-    snprintf(name, sizeof name, "%s_%s", ndr_op_name(a->options->ops[a->found[i].op]), a->found[i].name);
+    snprintf(name, sizeof name, "%s_%s", op_name(a->options, a->found[i].op), a->found[i].name);
     fputc(',', stream);
     print_field(name, stream);
   }

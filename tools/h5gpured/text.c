@@ -162,7 +162,7 @@ static void scalar_text(const answer *a, const DLTensor *result, char text[NUMBE
 static void print_scalar(const answer *a, int i, FILE *to) {
   char text[NUMBER_CHARS];
   scalar_text(a, &a->results[i], text);
-  fprintf(to, "  %-9s %s", ndr_op_name(a->options->ops[i]), text);
+  fprintf(to, "  %-9s %s", op_name(a->options, i), text);
   const char *before = "  at ";
   for (int f = 0; f < a->found_count; f++) {
     if (a->found[f].op != i) continue;
@@ -180,7 +180,7 @@ static void print_found(const answer *a, int op, FILE *to) {
   for (int i = 0; i < a->found_count; i++) {
     if (a->found[i].op != op) continue;
     DLTensor values = found_tensor(a, i);
-    fprintf(to, "  %s, its ", ndr_op_name(a->options->ops[op]));
+    fprintf(to, "  %s, its ", op_name(a->options, op));
     cli_print_visible(a->found[i].name, to);
     fputs(":\n", to);
     print_table(&values, a->found[i].dates, to);
@@ -198,7 +198,7 @@ void print_text(const answer *a, FILE *to) {
       print_scalar(a, i, to);
       continue;
     }
-    fprintf(to, "  %s", ndr_op_name(a->options->ops[i]));
+    fprintf(to, "  %s", op_name(a->options, i));
     print_over(a, to);
     fputs(": ", to);
     print_result_type(a, i, to);
@@ -219,7 +219,7 @@ static void print_target(const answer *a, const char *name, FILE *stream) {
 }
 
 static void print_origin(const answer *a, int op, FILE *stream) {
-  fprintf(stream, "%s of ", ndr_op_name(a->options->ops[op]));
+  fprintf(stream, "%s of ", op_name(a->options, op));
   print_place(a->info, stream);
   print_over(a, stream);
   fputc('\n', stream);

@@ -1,5 +1,4 @@
-/* What --weights names: reads the weights, from the coordinates of a dim or from a dataset, and checks them. The
- * library applies them. */
+/* What --weights names: the coordinates of a dim, which are read and checked, or a dataset, which the library reads. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +37,7 @@ static const char *find_function(const char *text) {
 }
 
 static bool is_cosine(const char *text) {
-  const char *colon = text[0] == '/' ? NULL : find_function(text);
+  const char *colon = where_is_dataset(text) ? NULL : find_function(text);
   return colon && strcmp(colon, ":cos") == 0;
 }
 
@@ -95,22 +94,39 @@ static bool pair_from(const ndr_h5_info *info, const ndr_h5_info *own, bool last
   return true;
 }
 
+/* By names that tell each dim from the others, in any order. */
+static bool pair_by_name(const ndr_h5_info *info, const ndr_h5_info *own, int *dims) {
+  bool taken[NDR_MAX_DIMS] = {false};
+  for (int i = 0; i < own->ndim; i++) {
+    int found = 0;
+    for (int d = 0; d < info->ndim; d++) {
+      if (!own->dim_names[i] || !info->dim_names[d] || strcmp(own->dim_names[i], info->dim_names[d]) != 0) continue;
+      found++;
+      dims[i] = d;
+    }
+    if (found != 1 || taken[dims[i]]) return false;
+    taken[dims[i]] = true;
+  }
+  return true;
+}
+
 static bool pair_dims(const h5gpured_options *options, const char *where, const ndr_h5_info *info,
                       const ndr_h5_info *own, weights *w) {
   int others[NDR_MAX_DIMS];
   char called[3][DIM_CHARS];
+  w->tensor.ndim = own->ndim;
+  memcpy(w->shape, own->shape, sizeof w->shape);
+  if (pair_by_name(info, own, w->dims)) return true;
   if (!pair_from(info, own, false, w->dims) || !pair_from(info, own, true, others)) {
     complain("%s: --weights: the dims of %s are not among its dims, in order", where, options->weights);
     return false;
   }
   for (int i = 0; i < own->ndim; i++) {
-    w->shape[i] = own->shape[i];
     if (w->dims[i] == others[i]) continue;
     complain("%s: --weights: %s of %s could be %s or %s", where, dim_text(own, i, called[0]), options->weights,
              dim_text(info, w->dims[i], called[1]), dim_text(info, others[i], called[2]));
     return false;
   }
-  w->tensor.ndim = own->ndim;
   return true;
 }
 
@@ -134,52 +150,27 @@ static bool fits(const h5gpured_options *options, const char *where, const ndr_h
   return true;
 }
 
-/* The sum over no dims, weighted by 1, is each element by itself, as f64. A missing one, as an area on land has it,
- * weighs nothing. */
-static bool read_all(ndr_h5_dataset *from, const char *where, weights *w) {
-  const ndr_h5_info *info = ndr_h5_describe(from);
-  double one = 1;
-  const DLTensor unit = ndr_tensor(&one, NDR_F64, 0, NULL);
-  ndr_problem sum = NDR_PROBLEM_INIT;
-  ndr_h5_options how = NDR_H5_OPTIONS_INIT;
-  how.weights = &unit;
-  int64_t count = 1;
-  for (int i = 0; i < info->ndim; i++) count *= info->shape[i];
-  double *data = w->tensor.data = calloc((size_t)count + 1, sizeof *data); /* which sees an overflow */
-  if (!data) return refuse_memory(where);
-  if (ndr_h5_problem(&sum, from, 0, NULL, 1, (ndr_op[]){NDR_SUM}) != NDR_OK) return refuse(where);
-  sum.dtype = NDR_F64;
-  if (ndr_h5_reduce(from, &sum, (DLTensor *[]){&w->tensor}, &how) != NDR_OK) return refuse(where);
-  for (int64_t i = 0; info->masked && i < count; i++)
-    if (isnan(data[i])) data[i] = 0;
-  return true;
-}
-
 static bool open_beside(const h5gpured_options *options, const char *path, ndr_h5_dataset **from) {
   char *file, *unused;
   ndr_h5_access access = input_access(options);
   access.raw = 0; /* which is about the elements that are weighed */
+  if (names_file(path)) return open_path(path, NULL, &access, from) == NDR_OK;
   if (ndr_h5_split(options->inputs[0], &file, &unused) != NDR_OK) return false;
-  ndr_status status = ndr_h5_open(from, file, path, &access);
+  ndr_status status = open_path(path, file, &access, from);
   free(file);
   free(unused);
   return status == NDR_OK;
 }
 
 static bool weigh_by_dataset(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where,
-                             const ndr_h5_writer *writer, weights *w) {
-  ndr_h5_dataset *from;
-  if (!open_beside(options, options->weights, &from)) {
+                             weights *w) {
+  if (!open_beside(options, options->weights, &w->dataset)) {
     if (!find_function(options->weights)) return refuse(where);
     complain("%s: --weights: %s; the cosine of a dim's coordinates is DIM:cos", where, ndr_last_error());
     return false;
   }
-  bool good = pair_dims(options, where, ndr_h5_describe(dataset), ndr_h5_describe(from), w) &&
-              fits(options, where, ndr_h5_describe(dataset), w);
-  if (good && writer && ndr_h5_writer_protect(writer, from) != NDR_OK) good = refuse(where);
-  good = good && read_all(from, where, w);
-  ndr_h5_close(from);
-  return good;
+  return pair_dims(options, where, ndr_h5_describe(dataset), ndr_h5_describe(w->dataset), w) &&
+         fits(options, where, ndr_h5_describe(dataset), w);
 }
 
 /* ---- Both ------------------------------------------------------------------------------------------------------- */
@@ -215,17 +206,18 @@ static bool check_values(const h5gpured_options *options, const char *where, con
   return false;
 }
 
-bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where,
-                  const ndr_h5_writer *writer, weights *w) {
+bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where, weights *w) {
   w->tensor = (DLTensor){.device = {kDLCPU, 0}, .dtype = ndr_dtype_to_dlpack(NDR_F64), .shape = w->shape};
-  bool good = options->weights[0] == '/' ? weigh_by_dataset(options, dataset, where, writer, w)
-                                         : weigh_by_dim(options->weights, dataset, where, w);
-  return good && check_values(options, where, w);
+  w->dataset = NULL;
+  if (where_is_dataset(options->weights)) return weigh_by_dataset(options, dataset, where, w);
+  return weigh_by_dim(options->weights, dataset, where, w) && check_values(options, where, w);
 }
 
 void weights_free(weights *w) {
   free(w->tensor.data);
   w->tensor.data = NULL;
+  ndr_h5_close(w->dataset);
+  w->dataset = NULL;
 }
 
 char *weights_comment(const char *text) {

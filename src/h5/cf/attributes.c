@@ -11,34 +11,37 @@ typedef enum { NONE, NUMBER, QUANTITY, PACKED, SQUARE, DIFFERENCE } kind;
 static const struct {
   const char *method;
   kind kind;
-  enum { UNWEIGHTED, WEIGHTED, IN_ARRAYS, IN_FILES } weights;
   enum { UNMARKED, MARKED } nothing;
 } attributes_of[NDR_OP_COUNT] = {
 #define OP(NAME, value, name, result, empty, domain, combine, words, kernel, finalize, cost, weights, nothing, units,  \
            method, what)                                                                                               \
-  [value] = {method, units, weights, nothing},
+  [value] = {method, units, nothing},
 #include "spec/ops.def"
 };
 
+/* What an operator of one's own comes to is known to its author alone. */
+static kind kind_of(ndr_op op) {
+  return (int)op < NDR_OP_COUNT ? attributes_of[op].kind : NONE;
+}
+
 bool ndr_cf_attributes_is_quantity(ndr_op op) {
-  return attributes_of[op].kind >= QUANTITY;
+  return kind_of(op) >= QUANTITY;
 }
 
 bool ndr_cf_attributes_is_packed(ndr_op op) {
-  return attributes_of[op].kind == PACKED;
-}
-
-bool ndr_cf_attributes_has_weights(ndr_op op) {
-  return attributes_of[op].weights == WEIGHTED || attributes_of[op].weights == IN_FILES;
+  return kind_of(op) == PACKED;
 }
 
 bool ndr_cf_attributes_hides_missing(ndr_op op) {
-  return attributes_of[op].nothing == MARKED;
+  return (int)op < NDR_OP_COUNT && attributes_of[op].nothing == MARKED;
 }
 
-char *ndr_cf_attributes_methods(const char *before, int count, const char *const *names, ndr_op op,
+const char *ndr_cf_attributes_method(ndr_op op) {
+  return attributes_of[op].method;
+}
+
+char *ndr_cf_attributes_methods(const char *before, int count, const char *const *names, const char *method,
                                 const char *comment) {
-  const char *method = attributes_of[op].method;
   size_t capacity = (before ? strlen(before) : 0) + strlen(method) + (comment ? strlen(comment) : 0) + 6;
   for (int i = 0; i < count; i++) capacity += names[i] ? strlen(names[i]) + 3 : 0;
   char *text = malloc(capacity);
@@ -67,7 +70,7 @@ static char *square(const char *units, size_t length) {
 /* "days since 1970-01-01" are points in time: they have a mean, and differences in days, but no sum. */
 bool ndr_cf_attributes_units(const char *units, ndr_op op, char **result) {
   const char *since = units ? strstr(units, " since ") : NULL;
-  kind wanted = attributes_of[op].kind;
+  kind wanted = kind_of(op);
   *result = NULL;
   if (!units || wanted == NONE || (since && wanted == QUANTITY)) return true;
   size_t length = since && wanted != PACKED ? (size_t)(since - units) : strlen(units);

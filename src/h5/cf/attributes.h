@@ -11,10 +11,15 @@
  * "time: lat: mean", and in brackets what else there is to say (NULL for nothing). Dims without a name, or with one
  * that no CF text can hold, are left out; if none is left, nothing is added. To be freed; NULL where there is no
  * memory. */
-char *ndr_cf_attributes_methods(const char *before, int count, const char *const *names, ndr_op op,
+char *ndr_cf_attributes_methods(const char *before, int count, const char *const *names, const char *method,
                                 const char *comment);
 
-/* The units of a result from the input's (NULL for none), to be freed; *result is NULL where it has none. False where
+/* The method of a built-in operator. */
+const char *ndr_cf_attributes_method(ndr_op op);
+
+/* Those of operators of one's own have no units, and are of no quantity that is known.
+ *
+ * The units of a result from the input's (NULL for none), to be freed; *result is NULL where it has none. False where
  * there is no memory. */
 bool ndr_cf_attributes_units(const char *units, ndr_op op, char **result);
 
@@ -23,9 +28,6 @@ bool ndr_cf_attributes_is_quantity(ndr_op op);
 
 /* Whether the result of packed numbers is packed in the same way: one of them, or their mean. */
 bool ndr_cf_attributes_is_packed(ndr_op op);
-
-/* Whether an operator is defined with weights. */
-bool ndr_cf_attributes_has_weights(ndr_op op);
 
 /* Whether an operator gives a number even if all elements are missing, so that the number does not show it. */
 bool ndr_cf_attributes_hides_missing(ndr_op op);

@@ -11,10 +11,16 @@ typedef struct {
   ndr_slab slab;
   void *data;
   int64_t pieces, task; /* to read, and how many of them a thread takes at once */
+  int64_t own;          /* pieces of the dataset, the first; those of the arrays beside it follow */
   int64_t handed, done;
   ndr_status status;
   char reason[512]; /* of the first piece that failed */
 } slot;
+
+/* Of one thread: for the dataset, and for each array beside it. */
+typedef struct {
+  ndr_reader_scratch dataset, besides[NDR_MOST_BESIDES];
+} scratches;
 
 /* The tasks of one call of ndr_feed_share. */
 typedef struct {
@@ -39,7 +45,7 @@ struct ndr_feed {
   pthread_t *threads;
   int thread_count, workers; /* the latter have begun */
   shared_tasks shared_tasks;
-  ndr_reader_scratch own; /* of the thread that takes */
+  scratches own; /* of the thread that takes */
 };
 
 static slot *slot_of(const ndr_feed *feed, int64_t number) {
@@ -54,6 +60,17 @@ static bool next_is_whole(const ndr_feed *feed) {
   return feed->opened > feed->taken && is_whole(slot_of(feed, feed->taken));
 }
 
+static bool comes_with_slabs(const ndr_beside *beside) {
+  return !beside->once && !beside->memory;
+}
+
+static int64_t pieces_beside(const ndr_feed *feed, const ndr_slab *slab) {
+  int64_t count = 0;
+  for (int i = 0; i < feed->plan->beside_count; i++)
+    if (comes_with_slabs(&feed->plan->besides[i])) count += ndr_beside_pieces(&feed->plan->besides[i], slab);
+  return count;
+}
+
 /* Opens the next slab, if there is one and a slot for it. */
 static bool open_slot(ndr_feed *feed) {
   slot *s = slot_of(feed, feed->opened);
@@ -62,7 +79,8 @@ static bool open_slot(ndr_feed *feed) {
     feed->exhausted = true;
     return false;
   }
-  s->pieces = ndr_reader_pieces(&feed->plan->readers[s->slab.part], (ndr_box){s->slab.begin, s->slab.size}, &s->task);
+  s->own = ndr_reader_pieces(&feed->plan->readers[s->slab.part], (ndr_box){s->slab.begin, s->slab.size}, &s->task);
+  s->pieces = s->own > 0 ? s->own + pieces_beside(feed, &s->slab) : 0;
   s->handed = s->done = 0;
   s->status = NDR_OK;
   feed->opened++;
@@ -78,16 +96,41 @@ static slot *find_work(ndr_feed *feed) {
   }
 }
 
-static ndr_status read_pieces(const ndr_feed *feed, const slot *s, int64_t first, int64_t count,
-                              ndr_reader_scratch *scratch) {
-  const ndr_reader *reader = &feed->plan->readers[s->slab.part];
-  for (int64_t i = first; i < first + count; i++)
-    NDR_TRY(ndr_reader_read(reader, scratch, (ndr_box){s->slab.begin, s->slab.size}, i, s->data));
+/* Reads piece number `piece` of all those of the arrays beside the dataset. */
+static ndr_status read_beside(const ndr_feed *feed, const slot *s, int64_t piece, scratches *scratch) {
+  for (int i = 0; i < feed->plan->beside_count; i++) {
+    const ndr_beside *beside = &feed->plan->besides[i];
+    int64_t count = comes_with_slabs(beside) ? ndr_beside_pieces(beside, &s->slab) : 0;
+    if (piece < count) return ndr_beside_read(beside, &scratch->besides[i], &s->slab, piece, s->data);
+    piece -= count;
+  }
   return NDR_OK;
 }
 
+static ndr_status read_pieces(const ndr_feed *feed, const slot *s, int64_t first, int64_t count, scratches *scratch) {
+  const ndr_reader *reader = &feed->plan->readers[s->slab.part];
+  for (int64_t i = first; i < first + count; i++)
+    NDR_TRY(i < s->own ? ndr_reader_read(reader, &scratch->dataset, (ndr_box){s->slab.begin, s->slab.size}, i, s->data)
+                       : read_beside(feed, s, i - s->own, scratch));
+  return NDR_OK;
+}
+
+static void collect(ndr_feed_times *times, ndr_reader_scratch *scratch) {
+  times->read_seconds += scratch->read_seconds;
+  times->decode_seconds += scratch->decode_seconds;
+  times->unpack_seconds += scratch->unpack_seconds;
+  times->stored_bytes += scratch->stored_bytes;
+  scratch->read_seconds = scratch->decode_seconds = scratch->unpack_seconds = 0;
+  scratch->stored_bytes = 0;
+}
+
+static void clear(scratches *scratch) {
+  ndr_reader_scratch_clear(&scratch->dataset);
+  for (int i = 0; i < NDR_MOST_BESIDES; i++) ndr_reader_scratch_clear(&scratch->besides[i]);
+}
+
 /* Reads some pieces of a slab; the lock is held before and after. Once a slab has failed, nobody needs the rest. */
-static void do_work(ndr_feed *feed, slot *s, ndr_reader_scratch *scratch) {
+static void do_work(ndr_feed *feed, slot *s, scratches *scratch) {
   int64_t first = s->handed, count = s->pieces - first < s->task ? s->pieces - first : s->task;
   bool failed = s->status != NDR_OK;
   s->handed += count;
@@ -99,12 +142,8 @@ static void do_work(ndr_feed *feed, slot *s, ndr_reader_scratch *scratch) {
     snprintf(s->reason, sizeof s->reason, "%s", ndr_last_error());
   }
   s->done += count;
-  feed->times.read_seconds += scratch->read_seconds;
-  feed->times.decode_seconds += scratch->decode_seconds;
-  feed->times.unpack_seconds += scratch->unpack_seconds;
-  feed->times.stored_bytes += scratch->stored_bytes;
-  scratch->read_seconds = scratch->decode_seconds = scratch->unpack_seconds = 0;
-  scratch->stored_bytes = 0;
+  collect(&feed->times, &scratch->dataset);
+  for (int i = 0; i < feed->plan->beside_count; i++) collect(&feed->times, &scratch->besides[i]);
   if (is_whole(s)) pthread_cond_signal(&feed->ready);
 }
 
@@ -127,7 +166,7 @@ static bool help(ndr_feed *feed, int worker) {
 
 static void *run_thread(void *argument) {
   ndr_feed *feed = argument;
-  ndr_reader_scratch scratch = {0};
+  scratches scratch = {0};
   pthread_mutex_lock(&feed->lock);
   int worker = ++feed->workers;
   while (!feed->stop) {
@@ -139,7 +178,7 @@ static void *run_thread(void *argument) {
       pthread_cond_wait(&feed->work, &feed->lock);
   }
   pthread_mutex_unlock(&feed->lock);
-  ndr_reader_scratch_clear(&scratch);
+  clear(&scratch);
   return NULL;
 }
 
@@ -226,7 +265,7 @@ void ndr_feed_destroy(ndr_feed *feed) {
   pthread_cond_broadcast(&feed->work);
   pthread_mutex_unlock(&feed->lock);
   for (int i = 0; i < feed->thread_count; i++) pthread_join(feed->threads[i], NULL);
-  ndr_reader_scratch_clear(&feed->own);
+  clear(&feed->own);
   for (int i = 0; feed->slots && i < feed->plan->slots; i++) ndr_memory_free(feed->plan->place, feed->slots[i].data);
   free(feed->slots);
   free(feed->threads);

@@ -1,16 +1,18 @@
-/* Slabs read ahead of whoever reduces them: threads fill a ring of slots, in the order of the iterator.
+/* Slabs read ahead of whoever reduces them: threads fill a ring of slots, in the order of the iterator. A slot has the
+ * slab, and behind it the boxes of the arrays beside the dataset that belong to it.
  * How a slab is read is the matter of reader.h. */
 #ifndef NDR_H5_READ_FEED_H
 #define NDR_H5_READ_FEED_H
 
-#include "h5/read/reader.h"
-#include "h5/read/slab_iterator.h"
+#include "h5/read/beside.h"
 
 /* What a feed is made of; it must outlive the feed. */
 typedef struct ndr_feed_plan {
   const ndr_reader *readers;  /* one for each part of the series */
   ndr_slab_iterator iterator; /* at its beginning */
-  int slots, threads;         /* threads that read, the caller of ndr_feed_take among them */
+  int beside_count;
+  const ndr_beside *besides; /* only those that are not read once come with slabs */
+  int slots, threads;        /* threads that read, the caller of ndr_feed_take among them */
   int64_t slot_bytes;
   DLDevice place; /* of the slots' memory, which the host reaches */
 } ndr_feed_plan;

@@ -109,6 +109,41 @@ static int64_t reduced_bytes(const ndr_slabs *slabs) {
   return times(ndr_slabs_elements(slabs), slabs->reduced_bytes);
 }
 
+/* Elements of array i that belong to a box of `extent`. */
+static int64_t beside_elements(const ndr_slabs *slabs, int i, const int64_t *extent) {
+  int64_t count = 1;
+  for (int d = 0; d < slabs->ndim; d++)
+    if (slabs->besides[i].along[d]) count = times(count, extent[d]);
+  return count;
+}
+
+static int64_t aligned(int64_t bytes) {
+  int64_t up = plus(bytes, NDR_SLABS_ALIGNMENT - 1);
+  return up - up % NDR_SLABS_ALIGNMENT;
+}
+
+int64_t ndr_slabs_beside_bytes(const ndr_slabs *slabs, int i) {
+  return aligned(times(beside_elements(slabs, i, slabs->extent), slabs->besides[i].slot_bytes));
+}
+
+int64_t ndr_slabs_slot_bytes(const ndr_slabs *slabs) {
+  int64_t bytes = times(ndr_slabs_held(slabs), slabs->element_bytes);
+  if (slabs->beside_count) bytes = aligned(bytes);
+  for (int i = 0; i < slabs->beside_count; i++) bytes = plus(bytes, ndr_slabs_beside_bytes(slabs, i));
+  return bytes;
+}
+
+int64_t ndr_slabs_operand_bytes(const ndr_slabs *slabs, int i) {
+  const int64_t *extent = slabs->on_gpu ? slabs->extent : slabs->leaf;
+  return aligned(times(beside_elements(slabs, i, extent), slabs->besides[i].leaf_bytes));
+}
+
+static int64_t operands_bytes(const ndr_slabs *slabs) {
+  int64_t bytes = 0;
+  for (int i = 0; i < slabs->beside_count; i++) bytes = plus(bytes, ndr_slabs_operand_bytes(slabs, i));
+  return bytes;
+}
+
 int64_t ndr_slabs_leaf_bytes(const ndr_slabs *slabs) {
   int64_t bytes = slabs->reduced_bytes;
   for (int d = 0; d < slabs->ndim; d++) bytes = times(bytes, slabs->leaf[d]);
@@ -138,13 +173,13 @@ static int64_t leaf_outputs(const ndr_slabs *slabs) {
 int64_t ndr_slabs_leaves_bytes(const ndr_slabs *slabs) {
   int64_t states = times(leaf_outputs(slabs), slabs->output_bytes);
   int64_t waiting = times(leaves_of(slabs, slabs->extent, true), leaves_of(slabs, slabs->extent, false));
-  int64_t each = plus(ndr_slabs_leaf_bytes(slabs), states);
+  int64_t each = plus(plus(ndr_slabs_leaf_bytes(slabs), operands_bytes(slabs)), states);
   if (slabs->on_gpu) return times(ndr_slabs_outputs(slabs), slabs->output_bytes);
   return plus(times(each, slabs->workers), ndr_slabs_adds_apart(slabs) ? times(states, waiting) : 0);
 }
 
 int64_t ndr_slabs_bytes(const ndr_slabs *slabs) {
-  int64_t slots = times(times(ndr_slabs_held(slabs), slabs->element_bytes), slabs->slots);
+  int64_t slots = times(ndr_slabs_slot_bytes(slabs), slabs->slots);
   int64_t states = times(ndr_slabs_outputs(slabs), slabs->output_bytes);
   return plus(plus(plus(slots, states), ndr_slabs_leaves_bytes(slabs)), slabs->scratch_bytes);
 }
@@ -245,7 +280,8 @@ bool ndr_slabs_fit(ndr_slabs *slabs, const ndr_slabs *leader, bool in_parts, int
   /* Parts along reduced dims first: those along kept dims have every chunk decoded anew. */
   if (in_parts) shorten(slabs, REDUCED, ndr_slabs_bytes, budget, slabs->leaf);
   if (in_parts && !leader) shorten(slabs, KEPT, ndr_slabs_bytes, budget, slabs->leaf);
-  return ndr_slabs_bytes(slabs) <= budget && (!slabs->on_gpu || reduced_bytes(slabs) <= budget / REDUCED_SHARE);
+  int64_t on_device = plus(reduced_bytes(slabs), operands_bytes(slabs));
+  return ndr_slabs_bytes(slabs) <= budget && (!slabs->on_gpu || on_device <= budget / REDUCED_SHARE);
 }
 
 /* Moves on by so much within every cell, or within the array where that is all of it. */

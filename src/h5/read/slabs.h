@@ -19,6 +19,12 @@
 
 #include "ndreduce/ndreduce.h"
 
+/* Arrays beside the dataset, and a mask that is computed (read/beside.h). */
+#define NDR_SLABS_BESIDES (3 + 2 * NDR_MAX_OPERANDS)
+
+/* In a slot arrays beside the dataset begin at multiples of this, as a device's copies do. */
+#define NDR_SLABS_ALIGNMENT 256
+
 typedef struct ndr_slabs {
   int ndim;
   int64_t shape[NDR_MAX_DIMS];
@@ -39,7 +45,14 @@ typedef struct ndr_slabs {
   int64_t scratch_bytes;                          /* that reading takes whatever the slab: chunks being decoded */
   int workers;                                    /* that reduce leaves, with room for a leaf and its states each */
   int slots;                                      /* slabs in memory at once */
-  int64_t extent[NDR_MAX_DIMS];                   /* of a slab; what ndr_slabs_fit sets */
+  /* Arrays beside the dataset. None shows in cells and leaves. */
+  int beside_count;
+  struct {
+    bool along[NDR_MAX_DIMS]; /* it has that dim, and repeats its elements along the others */
+    int64_t slot_bytes;       /* of an element in a slot; 0 for what is read once, or computed */
+    int64_t leaf_bytes;       /* of one as it is reduced */
+  } besides[NDR_SLABS_BESIDES];
+  int64_t extent[NDR_MAX_DIMS]; /* of a slab; what ndr_slabs_fit sets */
 } ndr_slabs;
 
 /* Sets cell and leaf; each shift halves the sizes aimed at. Where the array is reduced together with leader's, block by
@@ -54,6 +67,13 @@ bool ndr_slabs_fit(ndr_slabs *slabs, const ndr_slabs *leader, bool parts, int64_
 int64_t ndr_slabs_elements(const ndr_slabs *slabs);
 int64_t ndr_slabs_held(const ndr_slabs *slabs);
 int64_t ndr_slabs_outputs(const ndr_slabs *slabs);
+
+/* Bytes of a slab of full extent in a slot, and of the box of array i that belongs to it. */
+int64_t ndr_slabs_slot_bytes(const ndr_slabs *slabs);
+int64_t ndr_slabs_beside_bytes(const ndr_slabs *slabs, int i);
+
+/* Bytes of the box of array i that belongs to a leaf, or on a GPU to a slab, as it is reduced. */
+int64_t ndr_slabs_operand_bytes(const ndr_slabs *slabs, int i);
 
 /* Bytes of all slots, states, leaves and scratch together. */
 int64_t ndr_slabs_bytes(const ndr_slabs *slabs);

@@ -11,23 +11,25 @@ static bool is_host(const ndr_uploader *uploader) {
   return uploader->device.device_type == kDLCPU;
 }
 
-static ndr_status open_buffers(ndr_uploader *uploader, int64_t slab_bytes, int64_t stored_bytes) {
+static ndr_status open_buffers(ndr_uploader *uploader, int64_t slab_bytes, int64_t stored_bytes, int64_t beside_bytes) {
   NDR_TRY(ndr_stream_create(uploader->device, &uploader->stream));
   for (int i = 0; i < uploader->buffer_count; i++) {
     NDR_TRY(ndr_stream_create(uploader->device, &uploader->buffers[i].stream));
     NDR_TRY(ndr_memory_allocate(uploader->device, (size_t)slab_bytes, &uploader->buffers[i].memory));
     if (stored_bytes)
       NDR_TRY(ndr_memory_allocate(uploader->device, (size_t)stored_bytes, &uploader->buffers[i].stored));
+    if (beside_bytes)
+      NDR_TRY(ndr_memory_allocate(uploader->device, (size_t)beside_bytes, &uploader->buffers[i].beside));
   }
   return NDR_OK;
 }
 
 ndr_status ndr_uploader_open(ndr_uploader *uploader, DLDevice device, int64_t slab_bytes, int64_t stored_bytes,
-                             int buffers) {
+                             int64_t beside_bytes, int buffers) {
   *uploader = (ndr_uploader){.device = device, .buffer_count = 1};
   if (is_host(uploader)) return NDR_OK;
   uploader->buffer_count = buffers;
-  return open_buffers(uploader, slab_bytes, stored_bytes);
+  return open_buffers(uploader, slab_bytes, stored_bytes, beside_bytes);
 }
 
 /* Memory may be freed only once no stream uses it. If one of these waits fails, an earlier call has already reported
@@ -40,9 +42,18 @@ void ndr_uploader_close(ndr_uploader *uploader) {
   for (int i = 0; i < NDR_UPLOAD_BUFFERS; i++) {
     ndr_memory_free(uploader->device, uploader->buffers[i].memory);
     ndr_memory_free(uploader->device, uploader->buffers[i].stored);
+    ndr_memory_free(uploader->device, uploader->buffers[i].beside);
     ndr_stream_destroy(uploader->device, uploader->buffers[i].stream);
   }
   ndr_stream_destroy(uploader->device, uploader->stream);
+}
+
+ndr_status ndr_uploader_copy_beside(ndr_uploader *uploader, int64_t place, const void *data, int64_t bytes,
+                                    void **there) {
+  int buffer = (int)(uploader->queued % uploader->buffer_count);
+  *there = (char *)uploader->buffers[buffer].beside + place;
+  if (bytes == 0) return NDR_OK;
+  return ndr_copy(uploader->device, *there, data, (size_t)bytes, uploader->buffers[buffer].stream);
 }
 
 ndr_status ndr_uploader_copy(ndr_uploader *uploader, const void *data, int64_t bytes, const ndr_stored *stored,
@@ -67,10 +78,6 @@ ndr_status ndr_uploader_release(ndr_uploader *uploader) {
 ndr_status ndr_uploader_wait_oldest(ndr_uploader *uploader) {
   int buffer = (int)(uploader->completed++ % uploader->buffer_count);
   return is_host(uploader) ? NDR_OK : ndr_stream_wait(uploader->device, uploader->buffers[buffer].stream);
-}
-
-ndr_status ndr_uploader_wait_all(const ndr_uploader *uploader) {
-  return is_host(uploader) ? NDR_OK : ndr_stream_wait(uploader->device, uploader->stream);
 }
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */

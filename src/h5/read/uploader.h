@@ -20,15 +20,22 @@ typedef struct ndr_uploader {
   struct {
     void *memory, *stream;
     void *stored; /* for slabs that have yet to be converted; NULL where none has */
+    void *beside; /* for what belongs to a slab beside it; NULL where nothing does */
   } buffers[NDR_UPLOAD_BUFFERS];
   int64_t queued, completed; /* numbers of slabs */
 } ndr_uploader;
 
-/* Opens `buffers` buffers of slab_bytes, each with stored_bytes more if that is not 0; on the CPU one buffer of none.
- * Close the uploader even if opening fails, and before the memory is freed that slabs are copied from. */
+/* Opens `buffers` buffers of slab_bytes, each with stored_bytes and beside_bytes more if these are not 0; on the CPU
+ * one buffer of none. Close the uploader even if opening fails, and before the memory is freed that slabs are copied
+ * from. */
 ndr_status ndr_uploader_open(ndr_uploader *uploader, DLDevice device, int64_t slab_bytes, int64_t stored_bytes,
-                             int buffers);
+                             int64_t beside_bytes, int buffers);
 void ndr_uploader_close(ndr_uploader *uploader);
+
+/* Queues the copy of something that belongs to the next slab, to `place` bytes behind the beginning of its buffer's
+ * room for that. To be called before the slab is copied. With no bytes, only says where the place is. */
+ndr_status ndr_uploader_copy_beside(ndr_uploader *uploader, int64_t place, const void *data, int64_t bytes,
+                                    void **there);
 
 /* Queues the copy of a slab of `bytes` bytes to the next buffer, and its conversion there unless `stored` is NULL.
  * *there is where work on the uploader's stream finds the slab. data must not change until the slab has been waited
@@ -41,9 +48,6 @@ ndr_status ndr_uploader_release(ndr_uploader *uploader);
 
 /* Waits until the oldest slab under way has been reduced. */
 ndr_status ndr_uploader_wait_oldest(ndr_uploader *uploader);
-
-/* Waits for all that has been queued. The data of the slab copied last may then be changed, and copied again. */
-ndr_status ndr_uploader_wait_all(const ndr_uploader *uploader);
 
 /* As ndr_accumulator_finish, for `count` results in host memory. The accumulator's stream must be the uploader's. */
 ndr_status ndr_uploader_finish(const ndr_uploader *uploader, const ndr_accumulator *accumulator, int count,

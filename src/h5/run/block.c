@@ -1,29 +1,22 @@
 /* See block.h: accumulators for a part of the outputs, and the part of each result that these are. */
 #include "h5/run/block.h"
 
-#include "h5/run/weigh.h"
-
 ndr_status ndr_block_open(ndr_block *block, const ndr_job *job, const ndr_uploader *uploader, const ndr_slab *slab) {
   ndr_problem part = job->fold;
   *block = (ndr_block){.slab = *slab};
   for (int d = 0; d < part.ndim; d++)
     if (!job->reduced[d]) part.shape[d] = slab->size[d];
-  NDR_TRY(ndr_job_accumulate(job, uploader, &part, &block->sums));
-  if (!job->options.weights) return NDR_OK;
-  part.op_count = 1;
-  part.ops[0] = NDR_SUM;
-  return ndr_job_accumulate(job, uploader, &part, &block->weight_sums);
+  ndr_besides_lay(job->operands, &part);
+  return ndr_job_accumulate(job, uploader, &part, &block->sums);
 }
 
 void ndr_block_close(ndr_block *block) {
   ndr_accumulator_destroy(block->sums);
-  ndr_accumulator_destroy(block->weight_sums);
-  block->sums = block->weight_sums = NULL;
+  block->sums = NULL;
 }
 
 ndr_status ndr_block_merge(ndr_block *into, const ndr_block *from) {
-  NDR_TRY(ndr_accumulator_merge(into->sums, from->sums));
-  return into->weight_sums ? ndr_accumulator_merge(into->weight_sums, from->weight_sums) : NDR_OK;
+  return ndr_accumulator_merge(into->sums, from->sums);
 }
 
 /* The part of a result that belongs to the block. shape and strides receive what the view points to. */
@@ -51,6 +44,5 @@ ndr_status ndr_block_finish(const ndr_block *block, const ndr_job *job, DLTensor
     views[i] = view_of(block, job, results[i], shapes[i], strides[i]);
     pointers[i] = &views[i];
   }
-  return block->weight_sums ? ndr_weigh_finish(job, block->sums, block->weight_sums, pointers)
-                            : ndr_job_finish(job, block->sums, pointers);
+  return ndr_job_finish(job, block->sums, pointers);
 }

@@ -6,8 +6,8 @@
 #include "h5/run/job.h"
 
 typedef struct ndr_block {
-  ndr_slab slab;                       /* its begin and size in the kept dims count */
-  ndr_accumulator *sums, *weight_sums; /* the latter sums weights, where there are any */
+  ndr_slab slab; /* its begin and size in the kept dims count */
+  ndr_accumulator *sums;
 } ndr_block;
 
 /* Starts the outputs of a slab. Close it even if that fails. */

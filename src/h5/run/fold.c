@@ -7,15 +7,19 @@
 #include <string.h>
 
 #include "h5/read/gather.h"
-#include "h5/run/weigh.h"
 #include "ndreduce/device.h"
+
+/* Of one thread: a leaf, and what belongs to it beside the dataset, unpacked; and its mask. NULL until it is needed. */
+typedef struct {
+  void *leaf, *beside[NDR_MOST_BESIDES], *mask;
+} buffers;
 
 struct ndr_fold {
   const ndr_job *job;
   ndr_feed *feed;
   int64_t column_count, depth; /* the latter leaves of a column that the slab has */
   ndr_block *columns, *pieces; /* pieces: the leaves of a slab that are added apart */
-  void **leaf_buffers;         /* for each thread, a leaf unpacked; NULL until it needs one */
+  buffers *buffers;            /* for each thread */
   const ndr_slab *slab;        /* the slab at hand */
   char *data;
 };
@@ -25,8 +29,8 @@ ndr_status ndr_fold_create(ndr_fold **created, const ndr_job *job, ndr_feed *fee
   if (!fold) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   fold->job = job;
   fold->feed = feed;
-  fold->leaf_buffers = calloc((size_t)job->feed.threads, sizeof *fold->leaf_buffers);
-  return fold->leaf_buffers ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "out of memory");
+  fold->buffers = calloc((size_t)job->feed.threads, sizeof *fold->buffers);
+  return fold->buffers ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "out of memory");
 }
 
 static void close_blocks(ndr_block **blocks, int64_t count) {
@@ -45,12 +49,19 @@ static void drop_block(ndr_fold *fold) {
   fold->column_count = 0;
 }
 
+static const DLDevice host = {kDLCPU, 0};
+
+static void free_buffers(buffers *b) {
+  ndr_memory_free(host, b->leaf);
+  ndr_memory_free(host, b->mask);
+  for (int i = 0; i < NDR_MOST_BESIDES; i++) ndr_memory_free(host, b->beside[i]);
+}
+
 void ndr_fold_destroy(ndr_fold *fold) {
   if (!fold) return;
   drop_block(fold);
-  for (int i = 0; fold->leaf_buffers && i < fold->job->feed.threads; i++)
-    ndr_memory_free((DLDevice){kDLCPU, 0}, fold->leaf_buffers[i]);
-  free(fold->leaf_buffers);
+  for (int i = 0; fold->buffers && i < fold->job->feed.threads; i++) free_buffers(&fold->buffers[i]);
+  free(fold->buffers);
   free(fold);
 }
 
@@ -91,6 +102,10 @@ static ndr_slab find_leaf(const ndr_fold *fold, int64_t column, int64_t number) 
   return leaf;
 }
 
+static ndr_status need(void **buffer, int64_t bytes) {
+  return *buffer ? NDR_OK : ndr_memory_allocate(host, (size_t)bytes, buffer);
+}
+
 static ndr_status unpack(const ndr_fold *fold, const ndr_slab *leaf, int worker, void **elements) {
   const ndr_job *job = fold->job;
   const ndr_unpack *deferred = &job->readers[leaf->part].deferred;
@@ -108,32 +123,58 @@ static ndr_status unpack(const ndr_fold *fold, const ndr_slab *leaf, int worker,
   int64_t bytes = (int64_t)ndr_dtype_bytes(deferred->to);
   *elements = fold->data + offset;
   if (ndr_unpack_copies(deferred) && ndr_gather_is_run(&gather, bytes, bytes)) return NDR_OK;
-  if (!fold->leaf_buffers[worker])
-    NDR_TRY(ndr_memory_allocate((DLDevice){kDLCPU, 0}, (size_t)job->leaf_bytes, &fold->leaf_buffers[worker]));
-  ndr_gather_run(&gather, deferred, fold->data + offset, fold->leaf_buffers[worker]);
-  *elements = fold->leaf_buffers[worker];
+  void **leaf_buffer = &fold->buffers[worker].leaf;
+  NDR_TRY(need(leaf_buffer, job->leaf_bytes));
+  ndr_gather_run(&gather, deferred, fold->data + offset, *leaf_buffer);
+  *elements = *leaf_buffer;
   return NDR_OK;
 }
 
-static ndr_status add(const ndr_job *job, ndr_accumulator *to, ndr_slab *leaf, void *elements) {
-  int64_t offset[NDR_MAX_DIMS];
-  int ndim = job->dataset->info.ndim;
-  for (int d = 0; d < ndim; d++) offset[d] = job->reduced[d] ? leaf->whole[d] : 0;
-  DLTensor tensor = {.data = elements, .device = job->device, .ndim = ndim, .shape = leaf->size};
-  tensor.dtype = ndr_dtype_to_dlpack(job->problem.dtype);
-  return ndr_accumulator_add(to, &tensor, offset);
+/* The box of array i that belongs to the leaf. Several threads may look at the same weights, so those in which missing
+ * ones become 0 are copied first. */
+static ndr_status unpack_beside(const ndr_fold *fold, int i, const ndr_slab *leaf, int worker, void **elements) {
+  ndr_besides *operands = fold->job->operands;
+  const ndr_beside *array = &operands->arrays[i];
+  void **buffer = &fold->buffers[worker].beside[i];
+  int64_t bytes = fold->job->operand_bytes[i];
+  bool weighs = i == operands->weights && !array->once;
+  if (!ndr_beside_gather(array, fold->slab, leaf, fold->data, NULL, elements)) {
+    NDR_TRY(need(buffer, bytes));
+    ndr_beside_gather(array, fold->slab, leaf, fold->data, *buffer, elements);
+  }
+  if (!weighs) return NDR_OK;
+  if (*elements != *buffer) {
+    ndr_beside_box box = ndr_beside_find(array, leaf);
+    NDR_TRY(need(buffer, bytes));
+    memcpy(*buffer, *elements, (size_t)ndr_beside_elements(array, &box) * sizeof(double));
+    *elements = *buffer;
+  }
+  return ndr_besides_weigh(operands, leaf, *elements);
+}
+
+static ndr_status add_with_operands(const ndr_fold *fold, ndr_accumulator *to, ndr_slab *leaf, const DLTensor *x,
+                                    const int64_t *offset, int worker) {
+  const ndr_job *job = fold->job;
+  ndr_beside_place at = {.slab = leaf, .x = x, .threads = job->fold_threads};
+  ndr_beside_tensors given;
+  for (int i = 0; i < job->operands->array_count; i++) NDR_TRY(unpack_beside(fold, i, leaf, worker, &at.elements[i]));
+  if (job->mask_bytes) NDR_TRY(need(&fold->buffers[worker].mask, job->mask_bytes));
+  at.mask = fold->buffers[worker].mask;
+  NDR_TRY(ndr_besides_give(job->operands, &at, &given));
+  return ndr_accumulator_add_operands(to, x, given.pointers, offset);
 }
 
 static ndr_status add_leaf(const ndr_fold *fold, ndr_block *to, ndr_slab *leaf, int worker) {
   const ndr_job *job = fold->job;
+  int64_t offset[NDR_MAX_DIMS];
+  int ndim = job->dataset->info.ndim;
   void *elements;
   NDR_TRY(unpack(fold, leaf, worker, &elements));
-  if (!to->weight_sums) return add(job, to->sums, leaf, elements);
-  ndr_weights weights = ndr_weigh_box(job, leaf);
-  ndr_weigh_elements(&weights, job->dataset->info.ndim, leaf->size, elements);
-  NDR_TRY(add(job, to->sums, leaf, elements));
-  ndr_weigh_weights(&weights, job->dataset->info.ndim, leaf->size, elements);
-  return add(job, to->weight_sums, leaf, elements);
+  for (int d = 0; d < ndim; d++) offset[d] = job->reduced[d] ? leaf->whole[d] : 0;
+  DLTensor tensor = {.data = elements, .device = job->device, .ndim = ndim, .shape = leaf->size};
+  tensor.dtype = ndr_dtype_to_dlpack(job->problem.dtype);
+  return job->operands && job->operands->count ? add_with_operands(fold, to->sums, leaf, &tensor, offset, worker)
+                                               : ndr_accumulator_add(to->sums, &tensor, offset);
 }
 
 /* ---- A slab ----------------------------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 
 #include "core/sized.h"
 #include "h5/run/host.h"
-#include "h5/run/weigh.h"
+#include "ndreduce/operator.h"
 
 ndr_status ndr_job_options(ndr_h5_options *options, const ndr_h5_options *given) {
   *options = (ndr_h5_options)NDR_H5_OPTIONS_INIT;
@@ -26,12 +26,39 @@ static ndr_status read_options(ndr_job *job, const ndr_h5_options *options) {
 }
 
 static ndr_status check_dtype(const ndr_job *job) {
-  ndr_dtype dtype = job->options.weights ? NDR_F64 : job->dataset->info.dtype;
-  if (job->problem.dtype == dtype) return NDR_OK;
-  return ndr_fail(NDR_ERR_ARGUMENT,
-                  job->options.weights ? "the problem's elements are %s; weighted ones are %s"
-                                       : "the problem's elements are %s, the dataset's %s",
+  ndr_dtype dtype = job->dataset->info.dtype;
+  bool complex = dtype == NDR_C64 || dtype == NDR_C128, weighted = job->operands && job->operands->weights >= 0;
+  if (job->problem.dtype == dtype || (weighted && !complex && job->problem.dtype == NDR_F64)) return NDR_OK;
+  return ndr_fail(NDR_ERR_ARGUMENT, "the problem's elements are %s, the dataset's %s",
                   ndr_dtype_name(job->problem.dtype), ndr_dtype_name(dtype));
+}
+
+static bool has_own_op(const ndr_problem *problem) {
+  for (int i = 0; i < problem->op_count; i++)
+    if ((int)problem->ops[i] >= NDR_OWN_OPS) return true;
+  return false;
+}
+
+static ndr_status add_operands(ndr_besides **operands, ndr_problem *problem, const ndr_h5_dataset *dataset,
+                               const ndr_h5_options *options) {
+  if (options->weights || options->operand_count || options->where || has_own_op(problem))
+    NDR_TRY(ndr_besides_make(operands, dataset, problem, options));
+  ndr_besides_lay(*operands, problem);
+  if (*operands && (*operands)->masked) problem->skip_nan = true;
+  return NDR_OK;
+}
+
+ndr_status ndr_h5_problem_operands(ndr_problem *problem, const ndr_h5_dataset *dataset, const ndr_h5_options *given) {
+  ndr_h5_options options;
+  ndr_problem read;
+  ndr_besides *operands = NULL;
+  if (!problem || !dataset) return ndr_fail(NDR_ERR_ARGUMENT, "problem or dataset is a null pointer");
+  NDR_TRY(ndr_job_options(&options, given));
+  NDR_TRY(ndr_sized_read(problem, &read, sizeof read, "problem", "NDR_PROBLEM_INIT"));
+  ndr_status status = add_operands(&operands, &read, dataset, &options);
+  ndr_besides_free(operands);
+  NDR_TRY(ndr_job_blame(dataset, status));
+  return ndr_sized_write(problem, &read, sizeof read, "problem", "NDR_PROBLEM_INIT");
 }
 
 /* Lets the core check everything that is not about files, as it would for an array in memory. */
@@ -53,12 +80,12 @@ static ndr_status make(ndr_job *job, const ndr_problem *problem, DLTensor *const
                        const ndr_h5_options *options) {
   NDR_TRY(read_options(job, options));
   NDR_TRY(ndr_job_problem(&job->problem, job->dataset, problem));
+  NDR_TRY(add_operands(&job->operands, &job->problem, job->dataset, &job->options));
   NDR_TRY(check_dtype(job));
   NDR_TRY(check_plan(job, results));
-  if (job->options.weights) NDR_TRY(ndr_weigh_check(job));
   for (int i = 0; i < job->problem.dim_count; i++) job->reduced[job->problem.dims[i]] = true;
-  job->never_written = !job->dataset->part_count && !job->options.weights &&
-                       job->dataset->info.layout != NDR_H5_COMPACT && job->dataset->info.stored_bytes == 0;
+  job->never_written = !job->dataset->part_count && !job->operands && job->dataset->info.layout != NDR_H5_COMPACT &&
+                       job->dataset->info.stored_bytes == 0;
   NDR_TRY(ndr_job_choose_device(job));
   NDR_TRY(ndr_job_add_valid(job));
   return job->never_written ? NDR_OK : ndr_job_plan_feed(job);
@@ -77,5 +104,7 @@ void ndr_job_clear(ndr_job *job) {
   for (int i = 0; i < job->part_count; i++) ndr_reader_close(&job->readers[i]);
   free(job->readers);
   free(job->slabs);
+  ndr_besides_free(job->operands);
+  job->operands = NULL;
   job->part_count = 0;
 }

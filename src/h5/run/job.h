@@ -4,6 +4,7 @@
 
 #include "h5/read/feed.h"
 #include "h5/read/uploader.h"
+#include "h5/run/besides.h"
 #include "h5/run/free_memory.h"
 
 #define NDR_MOST_GPUS 16
@@ -17,8 +18,9 @@ typedef struct ndr_job {
   int valid_index;  /* of NDR_VALID in fold.ops; -1 where no output can lack a valid element, or no op needs to know */
   int fold_threads; /* of each accumulator at most; 0: ndr_thread_count() */
   ndr_h5_options options;
-  DLDevice device; /* that reduces, or the first of those GPUs */
-  const char *why; /* why this device; may point to `reason` */
+  ndr_besides *operands; /* NULL: nothing is read beside the dataset */
+  DLDevice device;       /* that reduces, or the first of those GPUs */
+  const char *why;       /* why this device; may point to `reason` */
   char reason[256];
   int gpu_count;
   ndr_uploader uploaders[NDR_MOST_GPUS]; /* the first is on the host until the work begins */
@@ -29,9 +31,12 @@ typedef struct ndr_job {
   ndr_feed_plan feed;
   bool memory_is_default;
   bool cut_short;       /* leaves are smaller than they would be with more memory */
+  int64_t slab_memory;  /* of options.memory, without arrays that are read once */
   int64_t leaf_bytes;   /* of the largest leaf as it is reduced */
   int64_t slab_bytes;   /* of the largest slab as it is reduced */
   int64_t stored_bytes; /* of the largest that the device has to convert first; 0: none */
+  /* Of what belongs to the largest leaf, or on a GPU slab, of each array beside the dataset, and of the mask. */
+  int64_t operand_bytes[NDR_MOST_BESIDES], mask_bytes;
 } ndr_job;
 
 /* Checks the arguments and plans the work; results may be NULL. To be cleared even if that fails. */
@@ -42,8 +47,8 @@ ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, const ndr_problem
 ndr_status ndr_job_options(ndr_h5_options *options, const ndr_h5_options *given);
 
 /* Copies a caller's problem of the dataset, whatever its size: dims are written out in ascending order, strides
- * compact, and skip_nan is set where the dataset is masked. Its dtype is the dataset's or f64, which weighted elements
- * are. A failure names the dataset. */
+ * compact, and skip_nan is set where the dataset is masked. Its dtype is the dataset's or f64, as weighted elements may
+ * be. A failure names the dataset. */
 ndr_status ndr_job_problem(ndr_problem *problem, const ndr_h5_dataset *dataset, const ndr_problem *given);
 
 /* For tests: if not negative, NDR_H5_AUTO takes a GPU from so many bytes of elements on. */
@@ -60,6 +65,17 @@ void ndr_job_clear(ndr_job *job);
 /* Opens the readers and plans what they feed. Fails with NDR_ERR_MEMORY where even one chunk is beyond the budget. */
 ndr_status ndr_job_plan_feed(ndr_job *job);
 
+/* Decides which arrays beside the dataset are read once, and opens their readers. */
+ndr_status ndr_job_open_operands(ndr_job *job, bool on_gpu);
+
+/* Memory that `threads` threads need to read them, beside slots. */
+int64_t ndr_job_operands_scratch(const ndr_job *job, int threads);
+
+/* Adds what they take in memory to the slabs; and places them in slots behind slabs of slab_bytes, once slabs are cut.
+ * The latter returns the bytes of a slot. */
+void ndr_job_describe_operands(const ndr_job *job, ndr_slabs *slabs);
+int64_t ndr_job_place_operands(ndr_job *job, int64_t slab_bytes);
+
 /* Puts the dataset's FILE:/PATH before the sentence of a failure that knows nothing of files; returns status. */
 ndr_status ndr_job_blame(const ndr_h5_dataset *dataset, ndr_status status);
 
@@ -71,7 +87,7 @@ ndr_status ndr_job_add_valid(ndr_job *job);
 
 /* An accumulator for a part of the job, on the uploader's device and stream; and one of what the job folds, on the
  * first uploader, over `size` elements in a row, which are one output each, or all of them one where they are
- * `reduced`. */
+ * `reduced`. The latter has no operands, and operators of one array each. */
 ndr_status ndr_job_accumulate(const ndr_job *job, const ndr_uploader *uploader, const ndr_problem *part,
                               ndr_accumulator **accumulator);
 ndr_status ndr_job_accumulate_row(const ndr_job *job, int64_t size, bool reduced, ndr_accumulator **accumulator);

@@ -54,7 +54,6 @@ static const char *reason_to_go(const ndr_job *job) {
 /* Why AUTO stays on the CPU; NULL where there is a GPU for it. To look for one takes a while. */
 static const char *reason_to_stay(ndr_job *job, int *found) {
   if (!ndr_device_supported(kDLCUDA)) return "this build has no CUDA backend";
-  if (job->options.weights) return "weights are applied by the CPU";
   if (!pays(job))
     return is_filtered(job)
                ? "under " GIB_TEXT(FILTERED_GIB) " of filtered data, a GPU takes longer to start than it saves"
@@ -82,6 +81,6 @@ ndr_status ndr_job_choose_device(ndr_job *job) {
   if (job->why) return NDR_OK;
   job->why = wanted == NDR_H5_AUTO ? reason_to_go(job) : "asked for";
   job->device = (DLDevice){kDLCUDA, wanted == NDR_H5_ALL ? 0 : job->options.device_id};
-  job->gpu_count = wanted == NDR_H5_ALL && !job->options.weights ? count : 1;
+  job->gpu_count = wanted == NDR_H5_ALL ? count : 1;
   return NDR_OK;
 }

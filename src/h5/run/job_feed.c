@@ -30,21 +30,28 @@ static int slots_for(const ndr_job *job, int threads) {
   return threads < 2 ? 1 : threads < 6 ? 3 : threads / 2;
 }
 
+/* The array has as many dims as the dataset, which operators may name, and `outputs` outputs along the first. */
 static ndr_status probe_bytes(const ndr_job *job, int64_t outputs, int64_t *bytes) {
   ndr_accumulator *probe;
-  NDR_TRY(ndr_job_accumulate_row(job, outputs, false, &probe));
+  ndr_problem row = job->fold;
+  if (row.ndim == 0) row.ndim = 1;
+  row.dim_count = 0;
+  for (int d = 0; d < row.ndim; d++) row.shape[d] = d == 0 ? outputs : 1;
+  for (int d = 1; d < row.ndim; d++) row.dims[row.dim_count++] = d;
+  for (int i = 0; i < row.operand_count; i++)
+    for (int d = 0; d < row.ndim; d++) row.operands[i].strides[d] = 1;
+  NDR_TRY(ndr_job_accumulate(job, &job->uploaders[0], &row, &probe));
   *bytes = (int64_t)ndr_accumulator_bytes(probe);
   ndr_accumulator_destroy(probe);
   return NDR_OK;
 }
 
-/* Bytes of an output's states and results: with the results a count of valid elements, or with weights three numbers,
- * as the weights have a sum of their own. */
+/* Bytes of an output's states and results: with the results a count of valid elements. */
 static ndr_status probe_output_bytes(const ndr_job *job, int64_t *bytes) {
   int64_t one, two;
   NDR_TRY(probe_bytes(job, 1, &one));
   NDR_TRY(probe_bytes(job, 2, &two));
-  *bytes = two - one + (job->options.weights ? 4 * 8 : job->fold.op_count > job->problem.op_count ? 8 : 0);
+  *bytes = two - one + (job->fold.op_count > job->problem.op_count ? 8 : 0);
   return NDR_OK;
 }
 
@@ -58,9 +65,13 @@ static int thread_count(const ndr_job *job) {
   return count > MOST_THREADS ? MOST_THREADS : count;
 }
 
-/* GPUs apply no weights: weighted elements are unpacked by the threads that read. */
 static bool defers(const ndr_job *job) {
-  return !on_gpu(job) || (ndr_gpu_converts && !job->options.weights);
+  return !on_gpu(job) || ndr_gpu_converts;
+}
+
+/* Weighted elements may be reduced as f64 whatever they are. */
+static bool as_f64(const ndr_job *job) {
+  return job->problem.dtype == NDR_F64;
 }
 
 static ndr_status open_readers(ndr_job *job) {
@@ -70,8 +81,7 @@ static ndr_status open_readers(ndr_job *job) {
   if (!job->readers || !job->slabs) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   while (job->part_count < count) {
     int i = job->part_count++;
-    NDR_TRY(ndr_reader_open(&job->readers[i], part_of(job, i), job->options.weights != NULL, defers(job),
-                            job->options.memory));
+    NDR_TRY(ndr_reader_open(&job->readers[i], part_of(job, i), as_f64(job), defers(job), job->options.memory));
   }
   return NDR_OK;
 }
@@ -100,6 +110,7 @@ static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs)
   slabs->reduced_bytes = (int64_t)ndr_dtype_bytes(job->problem.dtype);
   memcpy(slabs->reduced, job->reduced, sizeof slabs->reduced);
   for (int d = 0; d < slabs->ndim; d++) describe_dim(dataset, d, slabs);
+  ndr_job_describe_operands(job, slabs);
   return probe_output_bytes(job, &slabs->output_bytes);
 }
 
@@ -114,12 +125,12 @@ static bool fit_part(const ndr_job *job, int part, bool in_parts) {
   ndr_slabs *slabs = &job->slabs[part];
   const ndr_slabs *leader = leader_of(job, part);
   slabs->whole = slabs->on_gpu && job->readers[part].hands_on;
-  if (slabs->whole && ndr_slabs_fit(slabs, leader, in_parts, job->options.memory)) {
+  if (slabs->whole && ndr_slabs_fit(slabs, leader, in_parts, job->slab_memory)) {
     int64_t held = ndr_slabs_held(slabs);
     if (held <= MOST_HELD && held / 2 <= ndr_slabs_elements(slabs)) return true;
   }
   slabs->whole = false;
-  return ndr_slabs_fit(slabs, leader, in_parts, job->options.memory);
+  return ndr_slabs_fit(slabs, leader, in_parts, job->slab_memory);
 }
 
 /* The bytes that the sizes tried last take. */
@@ -135,6 +146,7 @@ static bool fit(ndr_job *job, int threads, int slots, bool in_parts) {
   bool fits = true;
   for (int i = 0; i < job->part_count; i++)
     scratch = larger(scratch, ndr_reader_scratch_bytes(&job->readers[i], threads));
+  if (__builtin_add_overflow(scratch, ndr_job_operands_scratch(job, threads), &scratch)) scratch = INT64_MAX;
   for (int i = 0; i < job->part_count; i++) {
     job->slabs[i].slots = slots;
     job->slabs[i].workers = threads;
@@ -200,7 +212,11 @@ static void plan_feed(ndr_job *job) {
   job->feed.readers = job->readers;
   job->feed.iterator =
       (ndr_slab_iterator){.part_count = job->part_count, .dim = job->dataset->series_dim, .parts = job->slabs};
-  job->feed.slot_bytes = largest;
+  job->feed.slot_bytes = ndr_job_place_operands(job, largest);
+  if (job->operands) {
+    job->feed.besides = job->operands->arrays;
+    job->feed.beside_count = job->operands->array_count;
+  }
   /* A GPU copies from pinned memory while the host goes on. */
   job->feed.place = (DLDevice){on_gpu(job) ? kDLCUDAHost : kDLCPU, job->device.device_id};
   job->fold_threads = 1; /* the threads that read share leaves among them */
@@ -211,7 +227,7 @@ static void plan_feed(ndr_job *job) {
 static void add_slots(ndr_job *job) {
   int64_t most = bytes_of(job);
   for (int more = (job->gpu_count - 1) * NDR_UPLOAD_BUFFERS; more > 0; more--) {
-    if (job->feed.slot_bytes > job->options.memory - most) return;
+    if (job->feed.slot_bytes > job->slab_memory - most) return;
     most += job->feed.slot_bytes;
     job->feed.slots++;
     for (int i = 0; i < job->part_count; i++) job->slabs[i].slots++;
@@ -220,6 +236,7 @@ static void add_slots(ndr_job *job) {
 
 ndr_status ndr_job_plan_feed(ndr_job *job) {
   NDR_TRY(open_readers(job));
+  NDR_TRY(ndr_job_open_operands(job, on_gpu(job)));
   for (int i = 0; i < job->part_count; i++) NDR_TRY(describe_slabs(job, i, &job->slabs[i]));
   NDR_TRY(cut(job));
   plan_feed(job);

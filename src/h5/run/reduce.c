@@ -5,7 +5,7 @@
 
 #include "h5/read/route.h"
 #include "h5/run/fold.h"
-#include "h5/run/weigh.h"
+#include "ndreduce/device.h"
 
 /* A job while it runs. */
 typedef struct {
@@ -15,16 +15,46 @@ typedef struct {
   int64_t queued, completed; /* slabs */
   DLTensor *const *results;
   ndr_feed *feed;
-  ndr_fold *fold;  /* on the CPU */
-  ndr_block block; /* on GPUs */
+  ndr_fold *fold;                              /* on the CPU */
+  ndr_block block;                             /* on GPUs */
+  void *once[NDR_MOST_GPUS][NDR_MOST_BESIDES]; /* on GPUs: the arrays that are read once */
   ndr_h5_progress progress;
 } run;
 
 /* ---- Slabs ------------------------------------------------------------------------------------------------------ */
 
-/* Copies the slab in `data` to the uploader's device and adds it to an accumulator there. */
-static ndr_status add(const run *r, ndr_uploader *uploader, ndr_accumulator *to, ndr_slab *slab, const void *data) {
+/* Copies the box of array i that belongs to the slab to the uploader's device. Those that are read once are there. */
+static ndr_status bring(const run *r, ndr_uploader *uploader, int i, const ndr_slab *slab, void *data, int64_t place,
+                        void **there) {
+  ndr_besides *operands = r->job->operands;
+  const ndr_beside *array = &operands->arrays[i];
+  ndr_beside_box box = ndr_beside_find(array, slab);
+  int64_t bytes = ndr_beside_elements(array, &box) * (int64_t)ndr_dtype_bytes(array->dtype);
+  void *here;
+  *there = r->once[uploader - r->uploaders][i];
+  if (array->once) return NDR_OK;
+  ndr_beside_gather(array, slab, slab, data, array->gathered ? (char *)data + array->gathered : NULL, &here);
+  if (i == operands->weights) NDR_TRY(ndr_besides_weigh(operands, slab, here));
+  return ndr_uploader_copy_beside(uploader, place, here, bytes, there);
+}
+
+/* Copies all that belongs to the slab beside it; the mask has its place behind that. */
+static ndr_status bring_all(const run *r, ndr_uploader *uploader, void *data, ndr_beside_place *at) {
   const ndr_job *job = r->job;
+  int64_t place = 0;
+  for (int i = 0; i < job->operands->array_count; i++) {
+    NDR_TRY(bring(r, uploader, i, at->slab, data, place, &at->elements[i]));
+    place += job->operand_bytes[i];
+  }
+  return ndr_uploader_copy_beside(uploader, place, NULL, 0, &at->mask);
+}
+
+/* Copies the slab in `data` to the uploader's device and adds it to an accumulator there. */
+static ndr_status add(const run *r, ndr_uploader *uploader, ndr_accumulator *to, ndr_slab *slab, void *data) {
+  const ndr_job *job = r->job;
+  bool has_operands = job->operands && job->operands->count;
+  ndr_beside_place at = {.slab = slab, .whole = true, .stream = uploader->stream};
+  ndr_beside_tensors given;
   const ndr_reader *reader = &job->readers[slab->part];
   const ndr_box box = {slab->begin, slab->size};
   const ndr_stored deferred = ndr_reader_deferred(reader, box);
@@ -32,26 +62,20 @@ static ndr_status add(const run *r, ndr_uploader *uploader, ndr_accumulator *to,
   int ndim = job->dataset->info.ndim;
   const void *there;
   for (int d = 0; d < ndim; d++) offset[d] = job->reduced[d] ? slab->whole[d] : 0;
+  if (has_operands) NDR_TRY(bring_all(r, uploader, data, &at));
   NDR_TRY(ndr_uploader_copy(uploader, data, ndr_reader_bytes(reader, box), ndr_reader_defers(reader) ? &deferred : NULL,
                             &there));
   DLTensor tensor = {.data = (void *)(uintptr_t)there, .device = uploader->device, .ndim = ndim, .shape = slab->size};
   tensor.dtype = ndr_dtype_to_dlpack(job->problem.dtype);
-  return ndr_accumulator_add(to, &tensor, offset);
-}
-
-static ndr_status add_weighted(const run *r, ndr_uploader *uploader, ndr_slab *slab, void *data) {
-  ndr_weights weights = ndr_weigh_box(r->job, slab);
-  int ndim = r->job->dataset->info.ndim;
-  ndr_weigh_elements(&weights, ndim, slab->size, data);
-  NDR_TRY(add(r, uploader, r->block.sums, slab, data));
-  NDR_TRY(ndr_uploader_wait_all(uploader));
-  ndr_weigh_weights(&weights, ndim, slab->size, data);
-  return add(r, uploader, r->block.weight_sums, slab, data);
+  if (!has_operands) return ndr_accumulator_add(to, &tensor, offset);
+  at.x = &tensor;
+  NDR_TRY(ndr_besides_give(job->operands, &at, &given));
+  return ndr_accumulator_add_operands(to, &tensor, given.pointers, offset);
 }
 
 /* Reduces a slab on another GPU than the block's and merges the states into the block. They are bitwise those of adding
  * the slab on the block's own GPU: the first addition to an accumulator stores the slab's states as they are. */
-static ndr_status add_elsewhere(run *r, ndr_uploader *uploader, ndr_slab *slab, const void *data) {
+static ndr_status add_elsewhere(run *r, ndr_uploader *uploader, ndr_slab *slab, void *data) {
   ndr_block piece;
   ndr_status status = ndr_block_open(&piece, r->job, uploader, slab);
   if (status == NDR_OK) status = add(r, uploader, piece.sums, slab, data);
@@ -62,9 +86,8 @@ static ndr_status add_elsewhere(run *r, ndr_uploader *uploader, ndr_slab *slab, 
 
 static ndr_status add_slab(run *r, ndr_slab *slab, void *data) {
   ndr_uploader *uploader = &r->uploaders[r->queued++ % r->uploader_count];
-  NDR_TRY(r->block.weight_sums       ? add_weighted(r, uploader, slab, data)
-          : uploader == r->uploaders ? add(r, uploader, r->block.sums, slab, data)
-                                     : add_elsewhere(r, uploader, slab, data));
+  NDR_TRY(uploader == r->uploaders ? add(r, uploader, r->block.sums, slab, data)
+                                   : add_elsewhere(r, uploader, slab, data));
   return ndr_uploader_release(uploader);
 }
 
@@ -123,6 +146,12 @@ static ndr_status reduce_next(run *r, bool *done) {
   return report(r, &slab);
 }
 
+static int64_t beside_bytes(const ndr_job *job) {
+  int64_t bytes = job->mask_bytes;
+  for (int i = 0; job->operands && i < job->operands->array_count; i++) bytes += job->operand_bytes[i];
+  return bytes;
+}
+
 /* While slabs are under way, others are read: with several GPUs two slots at least are left for those. */
 static ndr_status open_uploaders(ndr_job *job, run *r) {
   int slots = job->feed.slots, spare = slots > 3 ? slots - 2 : 1, count = job->gpu_count < 1 ? 1 : job->gpu_count;
@@ -131,19 +160,40 @@ static ndr_status open_uploaders(ndr_job *job, run *r) {
   if (buffers > NDR_UPLOAD_BUFFERS) buffers = NDR_UPLOAD_BUFFERS;
   while (r->uploader_count < count) {
     DLDevice device = {job->device.device_type, job->device.device_id + r->uploader_count};
-    NDR_TRY(
-        ndr_uploader_open(&job->uploaders[r->uploader_count++], device, job->slab_bytes, job->stored_bytes, buffers));
+    NDR_TRY(ndr_uploader_open(&job->uploaders[r->uploader_count++], device, job->slab_bytes, job->stored_bytes,
+                              beside_bytes(job), buffers));
   }
   return NDR_OK;
 }
 
+/* Copies the arrays that are read once to the uploader's device. */
+static ndr_status bring_once(const ndr_job *job, const ndr_uploader *uploader, void **once) {
+  for (int i = 0; job->operands && i < job->operands->array_count; i++) {
+    const ndr_beside *array = &job->operands->arrays[i];
+    size_t bytes = (size_t)ndr_beside_count(array) * ndr_dtype_bytes(array->dtype);
+    if (!array->once || bytes == 0) continue;
+    NDR_TRY(ndr_memory_allocate(uploader->device, bytes, &once[i]));
+    NDR_TRY(ndr_copy(uploader->device, once[i], array->memory, bytes, uploader->stream));
+    NDR_TRY(ndr_stream_wait(uploader->device, uploader->stream));
+  }
+  return NDR_OK;
+}
+
+static void free_once(run *r) {
+  for (int i = 0; i < r->uploader_count; i++)
+    for (int k = 0; k < NDR_MOST_BESIDES; k++) ndr_memory_free(r->uploaders[i].device, r->once[i][k]);
+}
+
 static ndr_status run_job(ndr_job *job, run *r) {
   bool done = false;
+  NDR_TRY(ndr_besides_load(job->operands));
   NDR_TRY(open_uploaders(job, r));
+  for (int i = 0; job->device.device_type != kDLCPU && i < r->uploader_count; i++)
+    NDR_TRY(bring_once(job, &r->uploaders[i], r->once[i]));
   NDR_TRY(ndr_feed_create(&r->feed, &job->feed));
   if (job->device.device_type == kDLCPU) NDR_TRY(ndr_fold_create(&r->fold, job, r->feed));
   while (!done) NDR_TRY(reduce_next(r, &done));
-  return NDR_OK;
+  return ndr_besides_check_weights(job->operands);
 }
 
 static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const char *warning) {
@@ -158,6 +208,7 @@ static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const cha
   ndr_fold_destroy(r.fold);
   ndr_block_close(&r.block);
   for (int i = 0; i < r.uploader_count; i++) ndr_uploader_close(&job->uploaders[i]);
+  free_once(&r);
   ndr_feed_destroy(r.feed);
   return status;
 }

@@ -18,12 +18,6 @@ ndr_status ndr_job_add_valid(ndr_job *job) {
   bool needed = false;
   job->fold = job->problem;
   job->valid_index = -1;
-  if (job->options.weights) {
-    job->fold.op_count = 2;
-    job->fold.ops[0] = NDR_SUM;
-    job->fold.ops[1] = NDR_VALID;
-    return NDR_OK;
-  }
   for (int i = 0; i < job->problem.op_count; i++) {
     needed |= ndr_cf_attributes_hides_missing(job->problem.ops[i]);
     if (job->problem.ops[i] == NDR_VALID) job->valid_index = i;

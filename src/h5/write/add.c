@@ -38,6 +38,7 @@ static ndr_status take_problem(addition *a, const ndr_problem *given, int i) {
   if (a->located >= 0) expected.dtype = ndr_dtype_to_dlpack(NDR_F64);
   NDR_TRY(ndr_host_check_result(a->result, &expected, what));
   if (a->located < 0) a->label.op = a->problem.ops[i];
+  a->label.problem = &a->problem;
   return ndr_dtype_from_dlpack(expected.dtype, &a->label.dtype);
 }
 
@@ -203,8 +204,10 @@ static ndr_status add(ndr_h5_writer *writer, addition *a, const ndr_problem *pro
   NDR_TRY(ndr_job_blame(source, take_problem(a, problem, i)));
   map_dims(a);
   a->label.remarks = &writer->remarks;
-  if (a->located < 0 && a->label.op != NDR_VALID) /* it is about weights, and these do not count */
-    a->label.comment = writer->comment;
+  if (a->located < 0) { /* weights do not count for valid */
+    a->label.comment = a->label.op == NDR_VALID ? writer->condition : writer->comment;
+    a->label.where = writer->where;
+  }
   ndr_hdf_enter(&scope, source->no_plugins);
   ndr_status status = write_addition(writer, a);
   ndr_hdf_leave(&scope);

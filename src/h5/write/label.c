@@ -8,6 +8,7 @@
 #include "h5/cf/attributes.h"
 #include "h5/cf/coordinates.h"
 #include "h5/file/attributes.h"
+#include "h5/write/op_texts.h"
 #include "h5/write/storage.h"
 
 static bool is_listed(const char *name, const char *const *list) {
@@ -17,7 +18,8 @@ static bool is_listed(const char *name, const char *const *list) {
 }
 
 /* Written anew. */
-static const char *const own[] = {"units", "cell_methods", NULL};
+static const char *const own[] = {"units", "cell_methods", "ndreduce_operator", "ndreduce_parameters", "ndreduce_where",
+                                  NULL};
 static const char *const packing[] = {"scale_factor", "add_offset", NULL};
 /* Numbers of the type that the input is stored as. */
 static const char *const elements[] = {
@@ -85,13 +87,21 @@ ndr_status ndr_label_methods(const ndr_label *label, const char *const *names, h
   int count = 0;
   for (int d = 0; d < label->source->info.ndim; d++)
     if (label->reduced[d] && !is_among(names[d], count, reduced)) reduced[count++] = names[d];
-  char *before;
+  ndr_op_texts texts = {NULL, NULL, NULL};
+  char *before = NULL, *methods = NULL;
+  bool is_own = ndr_op_texts_exist(label->op);
   if (!ndr_hdf_get_text_or_tell(label->source->id, "cell_methods", label->remarks, &before)) return fail_put(label);
-  char *methods = ndr_cf_attributes_methods(before, count, reduced, label->op, label->comment);
+  if (!is_own || ndr_op_texts_make(label->op, label->problem, &texts))
+    methods = ndr_cf_attributes_methods(before, count, reduced,
+                                        is_own ? texts.name : ndr_cf_attributes_method(label->op), label->comment);
   ndr_status status = methods ? NDR_OK : fail_memory(label);
-  if (status == NDR_OK && !put(variable, "cell_methods", methods)) status = fail_put(label);
+  if (status == NDR_OK &&
+      !(put(variable, "cell_methods", methods) && put(variable, "ndreduce_operator", texts.text) &&
+        put(variable, "ndreduce_parameters", texts.parameters) && put(variable, "ndreduce_where", label->where)))
+    status = fail_put(label);
   free(before);
   free(methods);
+  ndr_op_texts_free(&texts);
   return status;
 }
 

@@ -9,9 +9,11 @@
 typedef struct ndr_label {
   const ndr_h5_dataset *source;
   ndr_op op;
-  ndr_dtype dtype; /* of the result */
+  const ndr_problem *problem; /* with that operator */
+  ndr_dtype dtype;            /* of the result */
   bool reduced[NDR_MAX_DIMS];
   const char *comment; /* in brackets behind the method; NULL for none */
+  const char *where;   /* the condition that elements met; NULL for none */
   ndr_remarks *remarks;
 } ndr_label;
 

@@ -75,6 +75,25 @@ static ndr_status read_options(const ndr_h5_writer_options *given, ndr_h5_writer
   return NDR_OK;
 }
 
+static bool copy_text(const char *text, char **copy) {
+  *copy = text ? strdup(text) : NULL;
+  return !text || *copy;
+}
+
+/* What stands in brackets behind methods. CF's grammar has no brackets inside these. */
+static bool make_comments(ndr_h5_writer *writer, const ndr_h5_writer_options *options) {
+  const char *where = options->where, *comment = options->comment;
+  if (!where) return copy_text(comment, &writer->comment);
+  bool plain = !strpbrk(where, "()");
+  size_t capacity = strlen(where) + (comment ? strlen(comment) : 0) + 40;
+  writer->condition = malloc(capacity);
+  writer->comment = malloc(capacity);
+  if (!writer->condition || !writer->comment) return false;
+  snprintf(writer->condition, capacity, "where %s", plain ? where : "a condition holds");
+  snprintf(writer->comment, capacity, "%s%s%s", writer->condition, comment ? ", " : "", comment ? comment : "");
+  return true;
+}
+
 static ndr_status start(ndr_h5_writer *writer, const char *path, const ndr_h5_writer_options *options) {
   ndr_hdf_scope scope;
   writer->image = H5I_INVALID_HID;
@@ -82,9 +101,8 @@ static ndr_status start(ndr_h5_writer *writer, const char *path, const ndr_h5_wr
   writer->deflate = options->deflate;
   writer->remarks = (ndr_remarks){.tell = options->on_remark, .user = options->user};
   writer->on_progress = options->on_progress;
-  writer->history = options->history ? strdup(options->history) : NULL;
-  writer->comment = options->comment ? strdup(options->comment) : NULL;
-  if ((options->history && !writer->history) || (options->comment && !writer->comment))
+  if (!copy_text(options->history, &writer->history) || !copy_text(options->where, &writer->where) ||
+      !make_comments(writer, options))
     return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", path);
   NDR_TRY(ndr_atomic_file_open(&writer->file, path, options->overwrite));
   ndr_hdf_enter(&scope, false);
@@ -187,5 +205,7 @@ void ndr_h5_writer_destroy(ndr_h5_writer *writer) {
   ndr_atomic_file_close(&writer->file);
   free(writer->history);
   free(writer->comment);
+  free(writer->condition);
+  free(writer->where);
   free(writer);
 }

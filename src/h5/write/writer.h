@@ -12,7 +12,8 @@ struct ndr_h5_writer {
   ndr_scales scales;
   ndr_cf_copies copies;
   int deflate;
-  char *history, *comment;
+  char *history, *where;
+  char *comment, *condition; /* in brackets behind methods: of valid the latter only */
   ndr_remarks remarks;
   int (*on_progress)(void *user, int64_t bytes, int64_t total_bytes);
   bool labelled;       /* the attributes of the whole file are written */

@@ -1,0 +1,262 @@
+/* See beside.h. The files of a series follow each other in a slot as they do along their dim, the box of each compact.
+ */
+#include "h5/read/beside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/read/gather.h"
+
+static int64_t times(int64_t a, int64_t b) {
+  int64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+int64_t ndr_beside_elements(const ndr_beside *beside, const ndr_beside_box *box) {
+  int64_t count = 1;
+  for (int i = 0; i < beside->ndim; i++) count = times(count, box->size[i]);
+  return count;
+}
+
+int64_t ndr_beside_count(const ndr_beside *beside) {
+  ndr_beside_box all;
+  memcpy(all.size, beside->shape, sizeof all.size);
+  return ndr_beside_elements(beside, &all);
+}
+
+ndr_beside_box ndr_beside_find(const ndr_beside *beside, const ndr_slab *slab) {
+  ndr_beside_box box = {{0}, {0}};
+  for (int i = 0; i < beside->ndim; i++) {
+    int d = beside->dims[i];
+    box.begin[i] = d < 0 ? 0 : slab->whole[d];
+    box.size[i] = d < 0 ? 1 : slab->size[d];
+  }
+  return box;
+}
+
+/* ---- Readers ----------------------------------------------------------------------------------------------------- */
+
+static const ndr_h5_dataset *part_of(const ndr_beside *beside, int part) {
+  return beside->dataset->part_count ? beside->dataset->parts[part] : beside->dataset;
+}
+
+ndr_status ndr_beside_open(ndr_beside *beside, bool as_f64, bool defer, int64_t memory) {
+  int count = beside->dataset->part_count ? beside->dataset->part_count : 1;
+  beside->readers = calloc((size_t)count, sizeof *beside->readers);
+  if (!beside->readers) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
+  while (beside->part_count < count) {
+    int i = beside->part_count++;
+    NDR_TRY(ndr_reader_open(&beside->readers[i], part_of(beside, i), as_f64, defer, memory));
+  }
+  return NDR_OK;
+}
+
+void ndr_beside_close(ndr_beside *beside) {
+  for (int i = 0; i < beside->part_count; i++) ndr_reader_close(&beside->readers[i]);
+  free(beside->readers);
+  free(beside->owned);
+  *beside = (ndr_beside){.dataset = NULL};
+}
+
+int64_t ndr_beside_scratch_bytes(const ndr_beside *beside, int threads) {
+  int64_t most = 0;
+  for (int i = 0; i < beside->part_count; i++) {
+    int64_t bytes = ndr_reader_scratch_bytes(&beside->readers[i], threads);
+    if (bytes > most) most = bytes;
+  }
+  return most;
+}
+
+/* ---- The files that a box lies in -------------------------------------------------------------------------------- */
+
+/* The part of a box that lies in one file. */
+typedef struct {
+  const ndr_beside *beside;
+  const ndr_beside_box *box;
+  int part;                    /* -1 before the first */
+  int64_t offset;              /* of the file along the dim of the series */
+  int64_t done;                /* elements of the parts before */
+  ndr_beside_box here;         /* in the whole array */
+  int64_t begin[NDR_MAX_DIMS]; /* in the file */
+} walk;
+
+static walk walk_over(const ndr_beside *beside, const ndr_beside_box *box) {
+  return (walk){.beside = beside, .box = box, .part = -1};
+}
+
+/* The part of the box that the file has, if there is one. */
+static bool clip(walk *w) {
+  int dim = w->beside->dataset->series_dim;
+  int64_t length = part_of(w->beside, w->part)->info.shape[dim];
+  int64_t low = w->box->begin[dim], high = low + w->box->size[dim];
+  if (low < w->offset) low = w->offset;
+  if (high > w->offset + length) high = w->offset + length;
+  if (low >= high) return false;
+  w->here.begin[dim] = low;
+  w->here.size[dim] = high - low;
+  w->begin[dim] = low - w->offset;
+  return true;
+}
+
+static bool next_part(walk *w) {
+  const ndr_h5_dataset *dataset = w->beside->dataset;
+  if (w->part >= 0) w->done += ndr_beside_elements(w->beside, &w->here);
+  for (;;) {
+    if (w->part >= 0 && dataset->part_count) w->offset += part_of(w->beside, w->part)->info.shape[dataset->series_dim];
+    if (++w->part >= w->beside->part_count) return false;
+    w->here = *w->box;
+    memcpy(w->begin, w->box->begin, sizeof w->begin);
+    if (!dataset->part_count || clip(w)) return true;
+  }
+}
+
+static ndr_box box_of(const walk *w) {
+  return (ndr_box){w->begin, w->here.size};
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+static int64_t pieces_of(const walk *w) {
+  int64_t task;
+  return ndr_reader_pieces(&w->beside->readers[w->part], box_of(w), &task);
+}
+
+int64_t ndr_beside_slot_bytes(const ndr_beside *beside) {
+  int64_t most = 1;
+  for (int i = 0; i < beside->part_count; i++) {
+    int64_t bytes = (int64_t)ndr_dtype_bytes(beside->readers[i].unpack.to);
+    if (bytes > most) most = bytes;
+  }
+  return most;
+}
+
+int64_t ndr_beside_pieces(const ndr_beside *beside, const ndr_slab *slab) {
+  ndr_beside_box box = ndr_beside_find(beside, slab);
+  int64_t count = 0;
+  for (walk w = walk_over(beside, &box); next_part(&w);) count += pieces_of(&w);
+  return count;
+}
+
+ndr_status ndr_beside_read(const ndr_beside *beside, ndr_reader_scratch *scratch, const ndr_slab *slab, int64_t piece,
+                           void *data) {
+  ndr_beside_box box = ndr_beside_find(beside, slab);
+  for (walk w = walk_over(beside, &box); next_part(&w);) {
+    int64_t count = pieces_of(&w);
+    char *to = (char *)data + beside->place + w.done * ndr_beside_slot_bytes(beside);
+    if (piece < count) return ndr_reader_read(&beside->readers[w.part], scratch, box_of(&w), piece, to);
+    piece -= count;
+  }
+  return NDR_OK;
+}
+
+/* ---- Gathering --------------------------------------------------------------------------------------------------- */
+
+/* A compact box of elements as they are stored. */
+typedef struct {
+  const ndr_beside_box *box;
+  const char *elements;
+  const ndr_unpack *unpack;
+} stored_box;
+
+/* Copies what `from` has of the box `wanted` to its place there, or only finds it: returns where it lies if that is
+ * compact and needs no unpacking. */
+static const char *copy(const ndr_beside *beside, const stored_box *from, const ndr_beside_box *wanted, char *buffer) {
+  int64_t from_step = (int64_t)ndr_dtype_bytes(from->unpack->from),
+          to_step = (int64_t)ndr_dtype_bytes(from->unpack->to);
+  const int64_t in = from_step, out = to_step;
+  int64_t froms[NDR_MAX_DIMS], tos[NDR_MAX_DIMS], sizes[NDR_MAX_DIMS], start = 0, target = 0;
+  bool whole = true;
+  ndr_gather gather = {0};
+  for (int i = beside->ndim - 1; i >= 0; i--) {
+    int64_t low = wanted->begin[i], high = low + wanted->size[i];
+    int64_t first = from->box->begin[i], last = first + from->box->size[i];
+    whole &= low >= first && high <= last;
+    if (low < first) low = first;
+    if (high > last) high = last;
+    if (low >= high) return NULL;
+    sizes[i] = high - low;
+    froms[i] = from_step;
+    tos[i] = to_step;
+    start += (low - first) * from_step;
+    target += (low - wanted->begin[i]) * to_step;
+    from_step *= from->box->size[i];
+    to_step *= wanted->size[i];
+  }
+  for (int i = 0; i < beside->ndim; i++) ndr_gather_add(&gather, sizes[i], froms[i], tos[i]);
+  if (whole && ndr_unpack_copies(from->unpack) && ndr_gather_is_run(&gather, in, out)) return from->elements + start;
+  if (buffer) ndr_gather_run(&gather, from->unpack, from->elements + start, buffer + target);
+  return NULL;
+}
+
+static const char *gather_from_memory(const ndr_beside *beside, const ndr_beside_box *wanted, char *buffer) {
+  const ndr_unpack as_it_is = NDR_UNPACK_INIT(beside->dtype);
+  ndr_beside_box all = {{0}, {0}};
+  memcpy(all.size, beside->shape, sizeof all.size);
+  return copy(beside, &(stored_box){&all, beside->memory, &as_it_is}, wanted, buffer);
+}
+
+bool ndr_beside_gather(const ndr_beside *beside, const ndr_slab *slab, const ndr_slab *leaf, void *data, void *buffer,
+                       void **elements) {
+  ndr_beside_box box = ndr_beside_find(beside, slab), wanted = ndr_beside_find(beside, leaf);
+  const char *found = NULL;
+  if (beside->memory) {
+    found = gather_from_memory(beside, &wanted, buffer);
+  } else {
+    for (walk w = walk_over(beside, &box); !found && next_part(&w);) {
+      const stored_box from = {&w.here, (char *)data + beside->place + w.done * ndr_beside_slot_bytes(beside),
+                               &beside->readers[w.part].deferred};
+      found = copy(beside, &from, &wanted, buffer);
+    }
+  }
+  *elements = found ? (void *)(uintptr_t)found : buffer;
+  return found || buffer;
+}
+
+ndr_status ndr_beside_load(ndr_beside *beside) {
+  int64_t count = ndr_beside_count(beside), bytes = times(count, (int64_t)ndr_dtype_bytes(beside->dtype));
+  ndr_reader_scratch scratch = {0};
+  ndr_slab all = {.part = 0};
+  char *memory = malloc((size_t)bytes + 1), *parts = NULL;
+  if (beside->part_count > 1) parts = malloc((size_t)bytes + 1);
+  ndr_status status =
+      memory && (parts || beside->part_count == 1)
+          ? NDR_OK
+          : ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for %lld bytes", beside->dataset->where, (long long)bytes);
+  ndr_beside whole = *beside;
+  whole.place = 0;
+  for (int i = 0; i < whole.ndim; i++) {
+    whole.dims[i] = i;
+    all.size[i] = whole.shape[i];
+  }
+  for (int64_t i = 0, pieces = ndr_beside_pieces(&whole, &all); status == NDR_OK && i < pieces; i++)
+    status = ndr_beside_read(&whole, &scratch, &all, i, parts ? parts : memory);
+  void *found;
+  if (status == NDR_OK && parts && count > 0 && ndr_beside_gather(&whole, &all, &all, parts, memory, &found) &&
+      found != memory)
+    memcpy(memory, found, (size_t)bytes);
+  ndr_reader_scratch_clear(&scratch);
+  free(parts);
+  if (status == NDR_OK)
+    beside->memory = beside->owned = memory;
+  else
+    free(memory);
+  return status;
+}
+
+/* ---- As a tensor ------------------------------------------------------------------------------------------------- */
+
+DLTensor ndr_beside_tensor(const ndr_beside *beside, ndr_slab *slab, int ndim, void *elements, bool whole,
+                           int64_t *strides) {
+  DLTensor tensor = {.data = elements, .device = {kDLCPU, 0}, .ndim = ndim, .shape = slab->size, .strides = strides};
+  int64_t step = 1;
+  tensor.dtype = ndr_dtype_to_dlpack(beside->dtype);
+  for (int d = 0; d < ndim; d++) strides[d] = 0;
+  for (int i = beside->ndim - 1; i >= 0; i--) {
+    if (beside->dims[i] < 0) continue;
+    int d = beside->dims[i];
+    strides[d] = step;
+    if (whole) tensor.byte_offset += (uint64_t)(slab->whole[d] * step * (tensor.dtype.bits / 8));
+    step *= whole ? beside->shape[i] : slab->size[d];
+  }
+  return tensor;
+}

@@ -1,0 +1,234 @@
+/* See condition.h. What expressions mean is the language's matter: here only names are looked up in them. */
+#include "h5/run/condition.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ndreduce/operator.h"
+
+/* Names that no user is likely to have taken. */
+#define STATE "ndr_where"
+#define PLACE "ndr_index_"
+
+/* ---- Names in the text ------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  const char *start;
+  int length;
+  bool call; /* "(" follows */
+} name;
+
+/* The next name from `text` on; false after the last. Letters of numbers, as in 1e-3, are none. */
+static bool next_name(const char *text, name *found) {
+  while (*text && !isalpha((unsigned char)*text) && *text != '_') {
+    if (!isdigit((unsigned char)*text) && *text != '.') {
+      text++;
+      continue;
+    }
+    while (isalnum((unsigned char)*text) || *text == '.' || (strchr("+-", *text) && strchr("eE", text[-1]))) text++;
+  }
+  found->start = text;
+  while (isalnum((unsigned char)*text) || *text == '_') text++;
+  found->length = (int)(text - found->start);
+  found->call = text[strspn(text, " \t")] == '(';
+  return found->length > 0;
+}
+
+static bool is_called(const name *n, const char *what) {
+  return (int)strlen(what) == n->length && strncmp(n->start, what, (size_t)n->length) == 0;
+}
+
+static ndr_status fail_room(void) {
+  return ndr_fail(NDR_ERR_ARGUMENT, "where: it reads more than %d arrays beside the dataset", NDR_MAX_OPERANDS);
+}
+
+/* Adds an array to those that the condition reads, unless it is among them. */
+static ndr_status use(ndr_besides *operands, int array) {
+  ndr_condition *c = &operands->condition;
+  for (int i = 0; i < c->count; i++)
+    if (c->arrays[i] == array) return NDR_OK;
+  if (c->count == NDR_MAX_OPERANDS) return fail_room();
+  c->arrays[c->count++] = array;
+  return NDR_OK;
+}
+
+static ndr_status use_name(ndr_besides *operands, const name *n, bool *reads_elements) {
+  char list[512] = "x";
+  if (is_called(n, "x")) {
+    *reads_elements = true;
+    return NDR_OK;
+  }
+  for (int i = 0; i < operands->array_count; i++) {
+    if (!operands->names[i]) continue;
+    if (is_called(n, operands->names[i])) return use(operands, i);
+    size_t length = strlen(list);
+    snprintf(list + length, sizeof list - length, ", %s", operands->names[i]);
+  }
+  return ndr_fail(NDR_ERR_PARSE, "where '%s': there is no array '%.*s'; there are %s", operands->condition.text,
+                  n->length, n->start, list);
+}
+
+/* ---- Places ------------------------------------------------------------------------------------------------------ */
+
+/* The numbers 0, 1, ... along dim d, as an array; *array is its number. */
+static ndr_status add_places(ndr_besides *operands, const ndr_h5_info *info, int d, int *array) {
+  static const char *const names[] = {
+      PLACE "0",  PLACE "1",  PLACE "2",  PLACE "3",  PLACE "4",  PLACE "5",  PLACE "6",  PLACE "7",
+      PLACE "8",  PLACE "9",  PLACE "10", PLACE "11", PLACE "12", PLACE "13", PLACE "14", PLACE "15",
+      PLACE "16", PLACE "17", PLACE "18", PLACE "19", PLACE "20", PLACE "21", PLACE "22", PLACE "23",
+      PLACE "24", PLACE "25", PLACE "26", PLACE "27", PLACE "28", PLACE "29", PLACE "30", PLACE "31"};
+  _Static_assert(sizeof names / sizeof *names == NDR_MAX_DIMS, "a name for each dim");
+  for (int i = 0; i < operands->array_count; i++)
+    if (operands->names[i] == names[d]) {
+      *array = i;
+      return NDR_OK;
+    }
+  if (operands->array_count == NDR_MOST_BESIDES) return fail_room();
+  int64_t *places = malloc((size_t)info->shape[d] * sizeof *places + 1);
+  if (!places) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
+  for (int64_t i = 0; i < info->shape[d]; i++) places[i] = i;
+  *array = operands->array_count++;
+  operands->names[*array] = names[d];
+  operands->arrays[*array] = (ndr_beside){.ndim = 1, .dtype = NDR_I64, .memory = places, .owned = places, .once = true};
+  operands->arrays[*array].shape[0] = info->shape[d];
+  operands->arrays[*array].dims[0] = d;
+  return NDR_OK;
+}
+
+/* Reads "index(d)"; *end is behind it. */
+static ndr_status read_place(ndr_besides *operands, const ndr_h5_info *info, const name *n, int *array,
+                             const char **end) {
+  char *after;
+  const char *open = strchr(n->start, '(') + 1;
+  long d = strtol(open, &after, 10);
+  after += strspn(after, " \t");
+  if (after == open || *after != ')' || d < 0 || d >= info->ndim)
+    return ndr_fail(NDR_ERR_PARSE, "where '%s': index takes the number of a dim, from 0 to %d",
+                    operands->condition.text, info->ndim - 1);
+  *end = after + 1;
+  return add_places(operands, info, (int)d, array);
+}
+
+/* ---- The operator ------------------------------------------------------------------------------------------------ */
+
+/* Looks up the names, and writes the expression to `to` with the places' names in it. */
+static ndr_status take_names(ndr_besides *operands, const char *text, const ndr_h5_info *info, FILE *to,
+                             bool *reads_elements) {
+  const char *done = text;
+  for (name n; next_name(done, &n);) {
+    const char *end = n.start + n.length;
+    fwrite(done, 1, (size_t)(n.start - done), to);
+    if (n.call && is_called(&n, "index")) {
+      int array;
+      NDR_TRY(read_place(operands, info, &n, &array, &end));
+      NDR_TRY(use(operands, array));
+      fputs(operands->names[array], to);
+    } else {
+      if (!n.call) NDR_TRY(use_name(operands, &n, reads_elements));
+      fwrite(n.start, 1, (size_t)n.length, to);
+    }
+    done = end;
+  }
+  fputs(done, to);
+  return NDR_OK;
+}
+
+static bool may_be_missing(const ndr_beside *array) {
+  return array->dataset && array->dataset->info.masked;
+}
+
+/* "where(x, land): ndr_where |= (land == land) && (x > 273.15 && land) -> ndr_where": what is missing is NaN, and not
+ * equal to itself. */
+static char *write_operator(const ndr_besides *operands, const char *expression) {
+  const ndr_condition *c = &operands->condition;
+  char *text = NULL;
+  size_t length;
+  FILE *to = open_memstream(&text, &length);
+  if (!to) return NULL;
+  fprintf(to, "where(%s", c->of_elements ? "x" : "");
+  for (int i = 0; i < c->count; i++)
+    fprintf(to, "%s%s", i || c->of_elements ? ", " : "", operands->names[c->arrays[i]]);
+  fputs("): " STATE " |= ", to);
+  for (int i = 0; i < c->count; i++)
+    if (may_be_missing(&operands->arrays[c->arrays[i]]))
+      fprintf(to, "%s == %s && ", operands->names[c->arrays[i]], operands->names[c->arrays[i]]);
+  fprintf(to, "(%s) -> " STATE, expression);
+  fclose(to);
+  return text;
+}
+
+static ndr_status create(ndr_besides *operands, const char *expression) {
+  char reason[512];
+  char *text = write_operator(operands, expression);
+  if (!text) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
+  ndr_status status = ndr_operator_create(&operands->condition.op, text, NULL, 0);
+  free(text);
+  if (status == NDR_OK) return NDR_OK;
+  operands->condition.op = 0;
+  snprintf(reason, sizeof reason, "%s", ndr_last_error());
+  return ndr_fail(status, "where '%s': %s", operands->condition.text, reason);
+}
+
+ndr_status ndr_condition_parse(ndr_besides *operands, const char *text, const ndr_h5_info *info) {
+  char *expression = NULL;
+  size_t length;
+  bool reads_elements = false;
+  operands->condition.text = text;
+  FILE *to = open_memstream(&expression, &length);
+  if (!to) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
+  ndr_status status = take_names(operands, text, info, to, &reads_elements);
+  fclose(to);
+  operands->condition.of_elements = reads_elements || operands->condition.count != 1;
+  if (status == NDR_OK) status = create(operands, expression);
+  free(expression);
+  return status;
+}
+
+ndr_status ndr_condition_of_mask(ndr_besides *operands, int array) {
+  operands->condition.text = "mask";
+  operands->names[array] = "mask";
+  operands->condition.count = 1;
+  operands->condition.arrays[0] = array;
+  return create(operands, "mask == mask && mask != 0");
+}
+
+/* ---- Computing --------------------------------------------------------------------------------------------------- */
+
+/* A mask of one array has that array's own box. */
+static ndr_status compute_of_one(const ndr_besides *operands, const ndr_beside_place *at, const ndr_options *options) {
+  int i = operands->condition.arrays[0];
+  const ndr_beside *array = &operands->arrays[i];
+  ndr_beside_box box = ndr_beside_find(array, at->slab);
+  int64_t over[NDR_MAX_DIMS], strides[NDR_MAX_DIMS];
+  DLTensor from = ndr_besides_tensor(operands, at, i, over), to = from;
+  for (int k = 0; k < array->ndim; k++) strides[k] = array->dims[k] < 0 ? 0 : over[array->dims[k]];
+  from.ndim = to.ndim = array->ndim;
+  from.shape = to.shape = box.size;
+  from.strides = strides;
+  to.strides = NULL;
+  to.data = at->mask;
+  to.byte_offset = 0;
+  to.dtype = ndr_dtype_to_dlpack(NDR_BOOL);
+  return ndreduce(&from, 0, NULL, operands->condition.op, &to, options);
+}
+
+ndr_status ndr_condition_compute(const ndr_besides *operands, const ndr_beside_place *at) {
+  const ndr_condition *c = &operands->condition;
+  ndr_options options = NDR_OPTIONS_INIT;
+  options.threads = at->threads;
+  options.stream = at->stream;
+  if (!c->of_elements) return compute_of_one(operands, at, &options);
+  DLTensor tensors[NDR_MAX_OPERANDS], to = *at->x;
+  const DLTensor *with[NDR_MAX_OPERANDS];
+  int64_t strides[NDR_MAX_OPERANDS][NDR_MAX_DIMS];
+  for (int i = 0; i < c->count; i++) {
+    tensors[i] = ndr_besides_tensor(operands, at, c->arrays[i], strides[i]);
+    with[i] = &tensors[i];
+  }
+  options.with = with;
+  options.with_count = c->count;
+  to.data = at->mask;
+  to.dtype = ndr_dtype_to_dlpack(NDR_BOOL);
+  return ndreduce(at->x, 0, NULL, c->op, &to, &options);
+}

@@ -1,0 +1,13 @@
+/* Along which dims of a dataset the dims of an array beside it lie. */
+#ifndef NDR_H5_RUN_PAIR_H
+#define NDR_H5_RUN_PAIR_H
+
+#include "h5/read/beside.h"
+
+enum { NDR_PAIR_TEXT = 512 };
+
+/* Sets the array's dims: those given (NULL: none are), else by their names, else by NumPy's rule, which aligns the last
+ * ones. `what` names the array in errors. */
+ndr_status ndr_pair(ndr_beside *array, const ndr_h5_info *info, const int *given, const char *what);
+
+#endif

@@ -1,0 +1,221 @@
+#!/usr/bin/python3
+"""Compares what h5gpured does with arrays beside a dataset with NumPy: besides.py TOOL
+
+Masks, conditions, weights and second arrays of every layout, with missing values in each of them, over random shapes,
+under budgets of memory that cut the work up, and over series of files. Exits 77 without h5py.
+"""
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import warnings
+
+try:
+    import h5py
+    import numpy as np
+except ImportError:
+    print("skipped: python3-h5py is not installed")
+    sys.exit(77)
+
+FILL = -99
+NAMES = ("time", "lat", "lon")
+warnings.simplefilter("ignore")
+
+
+class Files:
+    """Datasets over time, lat and lon, and what their elements are to NumPy: missing ones are NaN."""
+
+    def __init__(self, folder, seed):
+        self.rng = np.random.default_rng(seed)
+        self.folder = folder
+        self.shape = tuple(int(self.rng.integers(1, most)) for most in (40, 30, 50))
+        self.path = os.path.join(folder, f"{seed}.nc")
+        self.values = {}
+        with h5py.File(self.path, "w") as file:
+            for name, size in zip(NAMES, self.shape):
+                file[name] = np.arange(size, dtype="f8") * 10 - 60
+                file[name].make_scale(name)
+            for name, dims in (("x", NAMES), ("full", NAMES), ("grid", NAMES[1:]), ("turned", ("lon", "lat")),
+                               ("line", ("time",))):
+                self.add(file, name, dims)
+
+    def add(self, file, name, dims):
+        """The dataset of random numbers: y = scaled, packed or plain; land = a mask; w = weights."""
+        shape = [self.shape[NAMES.index(dim)] for dim in dims]
+        for kind in ("", "_mask", "_weight"):
+            packed = self.rng.integers(0, 2 if kind == "_mask" else 100, shape).astype("i2" if kind else "f4")
+            if kind == "":
+                packed -= 50
+            missing = self.rng.random(shape) < (0.1 if self.rng.random() < 0.6 else 0)
+            packed[missing] = FILL
+            options = {}
+            if shape and self.rng.random() < 0.7:
+                options["chunks"] = tuple(int(self.rng.integers(1, size + 1)) for size in shape)
+                options["compression"] = "gzip" if self.rng.random() < 0.5 else None
+            dataset = file.create_dataset(name + kind, data=packed, **options)
+            values = packed.astype("f8")
+            if missing.any():
+                dataset.attrs["_FillValue"] = packed.dtype.type(FILL)
+                values[missing] = np.nan
+            if kind == "" and self.rng.random() < 0.5:
+                dataset.attrs["scale_factor"] = 0.5
+                values *= 0.5
+            for i, dim in enumerate(dims):
+                dataset.dims[i].attach_scale(file[dim])
+            self.values[name + kind] = self.spread(values, dims)
+
+    def spread(self, values, dims):
+        order = [dims.index(name) for name in NAMES if name in dims]
+        index = tuple(slice(None) if name in dims else None for name in NAMES)
+        return np.broadcast_to(np.transpose(values, order)[index], self.shape)
+
+
+def run(tool, *arguments):
+    result = subprocess.run([tool, "--json", *arguments], capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
+    if result.returncode:
+        return result.stderr.decode(errors="backslashreplace").strip()
+    return [json.loads(line) for line in result.stdout.decode().splitlines()]
+
+
+def numbers(answer):
+    return np.array(answer["data"], dtype="f8").reshape(answer["shape"])
+
+
+def weighted(x, w, ddof, reliability, axes):
+    """Sum, mean, var, std, norm2 and valid of x, NaN left out, weighted by w, over the axes."""
+    valid = ~np.isnan(x)
+    x, w = np.where(valid, x, 0), np.where(valid, w, 0)
+    count, total, squares = valid.sum(axes), w.sum(axes), (w * w).sum(axes)
+    first = (w * x).sum(axes)
+    mean = first / total
+    spread = (w * (x - np.expand_dims(mean, axes)) ** 2).sum(axes)
+    divisor = total - ddof * squares / total if reliability else total - ddof
+    var = spread / np.maximum(divisor, 0)
+    nothing = lambda values: np.where(count == 0, np.nan, values)
+    return {"sum": first, "mean": mean, "var": var, "std": np.sqrt(var), "norm2": np.sqrt((w * x * x).sum(axes)),
+            "valid": count}, nothing, count
+
+
+class Failures:
+    count = 0
+
+    def check(self, what, answers, expected, masked):
+        if isinstance(answers, str):
+            if "one chunk at a time takes" in answers:
+                return
+            print(f"{what}: {answers}")
+            self.count += 1
+            return
+        for answer in answers:
+            name = answer["op"]
+            values, got = expected[name], numbers(answer)
+            if name in ("sum", "norm2") and masked is not None:
+                values = masked(values)
+            if not np.allclose(got, values, rtol=1e-5, atol=1e-5, equal_nan=True):
+                print(f"{what}: {name} is {got.ravel()[:5]}, not {np.ravel(values)[:5]}")
+                self.count += 1
+
+
+def own_expected(x, y, live, axes):
+    live = live & ~np.isnan(x) & ~np.isnan(y)
+    n = live.sum(axes)
+    difference = np.where(live, x - y, 0)
+    return {"rmse": np.sqrt((difference ** 2).sum(axes) / n), "above": (live & (x > y + 5)).sum(axes)}
+
+
+RMSE = "rmse(x, y): s += (x - y)**2, n += 1 -> sqrt(s / n)"
+ABOVE = "above(x, y; t): n += x > y + t -> n"
+
+
+def masks(files, choose):
+    """An argument for --where, and which elements it leaves."""
+    values, x = files.values, files.values["x"]
+    name = choose.choice(("full", "grid", "turned", "line"))
+    mask = np.nan_to_num(values[name + "_mask"]) != 0
+    lat = files.spread(np.arange(files.shape[1]) * 10. - 60, ("lat",))
+    y = values[name]
+    place = np.broadcast_to(np.arange(files.shape[0])[:, None, None], files.shape)
+    return choose.choice((
+        (f"/{name}_mask", mask),
+        (f"{files.path}:/{name}_mask", mask),
+        (f"{name}_mask", mask),
+        ("x > 1.5", x > 1.5),
+        ("lat < 0", lat < 0),
+        (f"x > 1.5 && ({name} < 3 || lat > 100)", (x > 1.5) & ~np.isnan(y) & ((y < 3) | (lat > 100))),
+        (f"index(0) >= 2 && {name}_mask", (place >= 2) & mask),
+    ))
+
+
+def try_one(tool, files, choose, failures):
+    values = files.values
+    dims = choose.choice((("time",), ("lat", "lon"), NAMES, ("lon",), ("time", "lon")))
+    axes = tuple(NAMES.index(dim) for dim in dims)
+    live, condition = np.ones(files.shape, bool), []
+    if choose.random() < 0.7:
+        text, live = masks(files, choose)
+        condition = ["--where", text]
+    memory = choose.choice((["--memory", "40K"], ["--memory", "200K"], []))
+    common = [*condition, *memory, "--threads", choose.choice("12"), "--dims", ",".join(dims), f"{files.path}:/x"]
+    what = " ".join(common)
+    x = np.where(live, values["x"], np.nan)
+    masked = np.isnan(values["x"]).any()
+
+    name = choose.choice(("full", "grid", "turned", "line"))
+    w = np.nan_to_num(values[name + "_weight"])
+    if w.any():
+        reliability, ddof = choose.random() < 0.5, choose.choice((0, 1))
+        by = ["--weights", f"/{name}_weight", "--ddof", str(ddof)] + ["--weighting", "reliability"] * reliability
+        expected, nothing, _ = weighted(x, w, ddof, reliability, axes)
+        failures.check(f"{what} {by}", run(tool, "--op", "sum,mean,var,std,norm2,valid", *by, *common), expected,
+                       nothing if masked else None)
+
+    name = choose.choice(("full", "grid", "turned", "line"))
+    answers = run(tool, "--op", RMSE, "--op", "valid", "--op", ABOVE, "--set", "t=5", "--with", f"y=/{name}", *common)
+    expected = own_expected(values["x"], values[name], live, axes)
+    expected["valid"] = (live & ~np.isnan(values["x"])).sum(axes)
+    failures.check(f"{what} with {name}", answers, expected, None)
+
+
+def try_series(tool, folder, failures):
+    """Two series cut in different places, and an array that is repeated along them."""
+    rng = np.random.default_rng(7)
+    x, y, mask = rng.random((30, 4, 5)), rng.random((30, 4, 5)), rng.random((4, 5)) < 0.5
+    parts = {"x": (11, 19), "y": (5, 5, 20)}
+    paths = {"x": [], "y": []}
+    for name, values in (("x", x), ("y", y)):
+        begin = 0
+        for size in parts[name]:
+            path = os.path.join(folder, f"{name}{begin}.h5")
+            with h5py.File(path, "w") as file:
+                file[name] = values[begin:begin + size]
+                file["mask"] = mask
+                for i, dim in enumerate(("t", "a", "b")):
+                    file[name].dims[i].label = dim
+                file["mask"].dims[0].label, file["mask"].dims[1].label = "a", "b"
+            paths[name].append(f"{path}:/{name}")
+            begin += size
+    second = [text for path in paths["y"] for text in ("--with", f"y={path}")]
+    for dims, axes in (("t", 0), ("a,b", (1, 2)), ("all", (0, 1, 2))):
+        for memory in ([], ["--memory", "20K"]):
+            answers = run(tool, "--concat", "t", "--op", RMSE, "--op", "mean", *second, "--where", "/mask", "--dims", dims,
+                          *memory, *paths["x"])
+            live = np.broadcast_to(mask, x.shape)
+            expected = own_expected(x, y, live, axes)
+            expected["mean"] = np.nanmean(np.where(live, x, np.nan), axes)
+            failures.check(f"series over {dims} {memory}", answers, expected, None)
+
+
+def main():
+    tool, failures, choose = sys.argv[1], Failures(), random.Random(3)
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(int(os.environ.get("NDR_TEST_CASES", 25))):
+            files = Files(folder, seed)
+            for _ in range(4):
+                try_one(tool, files, choose, failures)
+        try_series(tool, folder, failures)
+    sys.exit(1 if failures.count else 0)
+
+
+main()

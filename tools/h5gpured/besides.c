@@ -1,0 +1,275 @@
+/* Finds the arrays that --where, --weights and operators of one's own read beside a dataset. A name is what --with
+ * says, else the coordinate of a dim of that name, else a dataset of the same file. The library reads them. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5gpured/h5gpured.h"
+
+/* What an array is found for. */
+typedef struct {
+  const h5gpured_options *options;
+  const ndr_h5_dataset *dataset;
+  const ndr_h5_info *info;
+  const char *where; /* names the dataset in complaints */
+  besides *b;
+} search;
+
+static bool fail_memory(const search *s) {
+  complain("%s: out of memory", s->where);
+  return false;
+}
+
+/* The library's sentence, with the option that the array was named by. */
+static bool refuse(const search *s, const char *option) {
+  complain("%s: %s: %s", s->where, option, ndr_last_error());
+  return false;
+}
+
+static ndr_h5_operand *add(const search *s, ndr_role role) {
+  besides *b = s->b;
+  if (b->count == MOST_BESIDES) {
+    complain("%s: --where and operators read too many arrays", s->where);
+    return NULL;
+  }
+  b->operands[b->count] = (ndr_h5_operand)NDR_H5_OPERAND_INIT;
+  b->operands[b->count].role = role;
+  b->pointers[b->count] = &b->operands[b->count];
+  return &b->operands[b->count++];
+}
+
+/* The file that the dataset is in; of a series, the first one. To be freed. */
+static char *file_of(const search *s) {
+  char *file, *unused;
+  if (!s->options->concat) return strdup(s->info->file);
+  if (ndr_h5_split(s->options->inputs[0], &file, &unused) != NDR_OK) return NULL;
+  free(unused);
+  return file;
+}
+
+/* ---- Datasets ---------------------------------------------------------------------------------------------------- */
+
+/* A mask means what its attributes say; --raw is about the elements that are reduced, and those beside them. */
+static ndr_h5_access access_for(const search *s, ndr_role role) {
+  ndr_h5_access access = input_access(s->options);
+  if (role == NDR_WHERE) access.raw = 0;
+  return access;
+}
+
+bool names_file(const char *text) {
+  char *file, *path;
+  if (text[0] != '/') return true;
+  if (ndr_h5_split(text, &file, &path) != NDR_OK) return false;
+  free(file);
+  free(path);
+  return true;
+}
+
+ndr_status open_path(const char *text, const char *file, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
+  char *named, *path;
+  if (!names_file(text)) return ndr_h5_open(dataset, file, text, access);
+  ndr_status status = ndr_h5_split(text, &named, &path);
+  if (status != NDR_OK) return status;
+  status = ndr_h5_open(dataset, named, path, access);
+  free(named);
+  free(path);
+  return status;
+}
+
+static ndr_status open_text(const search *s, const char *text, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
+  char *file = file_of(s);
+  ndr_status status = open_path(text, file, access, dataset);
+  free(file);
+  return status;
+}
+
+static bool open_series(const search *s, const named_value *name, const ndr_h5_access *access,
+                        ndr_h5_dataset **dataset) {
+  const char *texts[MOST_VALUES];
+  int count = 0;
+  for (int w = 0; w < s->options->with_count; w++)
+    if (s->options->withs[w].length == name->length &&
+        strncmp(s->options->withs[w].name, name->name, (size_t)name->length) == 0)
+      texts[count++] = s->options->withs[w].value;
+  return input_open_series(s->options, count, texts, access, dataset);
+}
+
+static const named_value *find_with(const h5gpured_options *options, const char *name, int *count) {
+  const named_value *found = NULL;
+  *count = 0;
+  for (int w = 0; w < options->with_count; w++) {
+    const named_value *with = &options->withs[w];
+    if ((int)strlen(name) != with->length || strncmp(name, with->name, (size_t)with->length) != 0) continue;
+    if (!found) found = with;
+    ++*count;
+  }
+  return found;
+}
+
+static bool add_with(const search *s, const char *name, const named_value *with, int count) {
+  const ndr_h5_access access = access_for(s, NDR_WITH);
+  char option[DIM_CHARS];
+  ndr_h5_operand *operand = add(s, NDR_WITH);
+  if (!operand) return false;
+  snprintf(option, sizeof option, "--with %.300s", name);
+  operand->name = name;
+  if (count > 1) return open_series(s, with, &access, &operand->dataset);
+  return open_text(s, with->value, &access, &operand->dataset) == NDR_OK || refuse(s, option);
+}
+
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
+
+/* The only dim of that name that has coordinates; -1 if there is none. */
+static int find_dim(const search *s, const char *name) {
+  int found = -1;
+  for (int d = 0; d < s->info->ndim; d++) {
+    if (!s->info->dim_names[d] || strcmp(s->info->dim_names[d], name) != 0) continue;
+    if (found >= 0) return -1;
+    found = d;
+  }
+  return found >= 0 && ndr_h5_coordinate(s->dataset, found, NULL) == NDR_OK ? found : -1;
+}
+
+static bool add_coordinate(const search *s, const char *name, int d) {
+  ndr_h5_operand *operand = add(s, NDR_WITH);
+  if (!operand) return false;
+  int i = s->b->count - 1;
+  double *values = malloc((size_t)s->info->shape[d] * sizeof *values + 1);
+  if (!values) return fail_memory(s);
+  s->b->sizes[i] = s->info->shape[d];
+  s->b->dims[i] = d;
+  s->b->tensors[i] = ndr_tensor(values, NDR_F64, 1, &s->b->sizes[i]);
+  operand->name = name;
+  operand->tensor = &s->b->tensors[i];
+  operand->dims = &s->b->dims[i];
+  return ndr_h5_coordinate(s->dataset, d, values) == NDR_OK || fail();
+}
+
+/* /GROUP/NAME beside the dataset, else /NAME. */
+static ndr_status open_named(const search *s, const char *name, ndr_h5_dataset **dataset) {
+  const ndr_h5_access access = access_for(s, NDR_WITH);
+  const char *slash = strrchr(s->info->dataset, '/');
+  int length = slash ? (int)(slash - s->info->dataset) : 0;
+  size_t capacity = (size_t)length + strlen(name) + 2;
+  char *path = malloc(capacity);
+  if (!path) return NDR_ERR_MEMORY;
+  snprintf(path, capacity, "%.*s/%s", length, s->info->dataset, name);
+  ndr_status status = open_text(s, path, &access, dataset);
+  if (status != NDR_OK && length > 0) {
+    snprintf(path, capacity, "/%s", name);
+    status = open_text(s, path, &access, dataset);
+  }
+  free(path);
+  return status;
+}
+
+/* `name` is kept. */
+static bool add_name(const search *s, const char *name, const char *option) {
+  int count, dim;
+  const named_value *with = find_with(s->options, name, &count);
+  if (with) return add_with(s, name, with, count);
+  if ((dim = find_dim(s, name)) >= 0) return add_coordinate(s, name, dim);
+  ndr_h5_dataset *dataset;
+  if (open_named(s, name, &dataset) != NDR_OK) {
+    complain("%s: %s: there is no array '%s': neither --with %s=FILE:/PATH, nor a coordinate or a dataset of that name",
+             s->where, option, name, name);
+    return false;
+  }
+  ndr_h5_operand *operand = add(s, NDR_WITH);
+  if (!operand) {
+    ndr_h5_close(dataset);
+    return false;
+  }
+  operand->name = name;
+  operand->dataset = dataset;
+  return true;
+}
+
+static bool is_added(const besides *b, const char *name, int length) {
+  for (int i = 0; i < b->count; i++)
+    if (b->operands[i].name && (int)strlen(b->operands[i].name) == length &&
+        strncmp(b->operands[i].name, name, (size_t)length) == 0)
+      return true;
+  return false;
+}
+
+/* ---- --where ----------------------------------------------------------------------------------------------------- */
+
+static bool add_condition(const search *s) {
+  const char *rest = s->options->where, *name;
+  int length;
+  while ((length = expression_name(&rest, &name)) > 0) {
+    if ((length == 1 && *name == 'x') || is_added(s->b, name, length)) continue;
+    char *copy = strndup(name, (size_t)length);
+    if (!copy) return fail_memory(s);
+    int before = s->b->count;
+    bool good = add_name(s, copy, "--where");
+    if (s->b->count > before)
+      s->b->names[before] = copy;
+    else
+      free(copy);
+    if (!good) return false;
+  }
+  return true;
+}
+
+static bool add_mask(const search *s) {
+  const ndr_h5_access access = access_for(s, NDR_WHERE);
+  ndr_h5_operand *operand = add(s, NDR_WHERE);
+  return operand && (open_text(s, s->options->where, &access, &operand->dataset) == NDR_OK || refuse(s, "--where"));
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
+
+static bool protect(const search *s, const ndr_h5_writer *writer) {
+  if (!writer) return true;
+  if (s->b->by.dataset && ndr_h5_writer_protect(writer, s->b->by.dataset) != NDR_OK) return refuse(s, "--weights");
+  for (int i = 0; i < s->b->count; i++)
+    if (s->b->operands[i].dataset && ndr_h5_writer_protect(writer, s->b->operands[i].dataset) != NDR_OK)
+      return refuse(s, s->b->operands[i].role == NDR_WHERE ? "--where" : "--with");
+  return true;
+}
+
+static bool open_all(const search *s) {
+  const h5gpured_options *options = s->options;
+  bool condition = options->where && !where_is_dataset(options->where);
+  if (options->weights && !weights_read(options, s->dataset, s->where, &s->b->by)) return false;
+  if (options->where && !condition && !add_mask(s)) return false;
+  for (int i = 0; i < options->array_count; i++)
+    if (!add_name(s, options->arrays[i], "--op")) return false;
+  return !condition || add_condition(s);
+}
+
+bool besides_open(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where,
+                  const ndr_h5_writer *writer, besides *b) {
+  *b = (besides){.count = 0};
+  const search s = {options, dataset, ndr_h5_describe(dataset), where, b};
+  if (!open_all(&s)) return false;
+  if (b->by.dataset) {
+    ndr_h5_operand *operand = add(&s, NDR_WEIGHTS);
+    if (!operand) return false;
+    operand->dataset = b->by.dataset;
+    operand->dims = b->by.dims;
+  }
+  return protect(&s, writer);
+}
+
+void besides_close(besides *b) {
+  for (int i = 0; i < b->count; i++) {
+    if (b->operands[i].dataset != b->by.dataset) ndr_h5_close(b->operands[i].dataset);
+    free(b->tensors[i].data);
+    free(b->names[i]);
+  }
+  weights_free(&b->by);
+}
+
+void besides_put(const h5gpured_options *options, const besides *b, ndr_h5_options *how) {
+  if (options->weights && !b->by.dataset) {
+    how->weights = &b->by.tensor;
+    how->weight_dims = b->by.dims;
+  }
+  how->operands = b->pointers;
+  how->operand_count = b->count;
+  how->where = options->where && !where_is_dataset(options->where) ? options->where : NULL;
+}

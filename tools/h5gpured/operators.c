@@ -1,0 +1,280 @@
+/* Operators of one's own on the command line. Their texts are the library's matter; here they get the values of --set,
+ * and arrays in one order, as the library hands all operators of a call the same arrays. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "h5gpured/h5gpured.h"
+
+const char *op_name(const h5gpured_options *options, int i) {
+  return options->op_names[i] ? options->op_names[i] : ndr_op_name(options->ops[i]);
+}
+
+/* Numbers have letters, too: 1e-3. */
+static const char *skip_number(const char *text) {
+  while (isalnum((unsigned char)*text) || *text == '.')
+    text += tolower((unsigned char)*text) == 'e' && text[1] == '-' ? 2 : 1;
+  return text;
+}
+
+int expression_name(const char **text, const char **name) {
+  for (const char *at = *text;;) {
+    while (*at && *at != '_' && !isalpha((unsigned char)*at))
+      at = isdigit((unsigned char)*at) || *at == '.' ? skip_number(at) : at + 1;
+    *name = at;
+    while (isalnum((unsigned char)*at) || *at == '_') at++;
+    *text = at;
+    if (at == *name || at[strspn(at, " ")] != '(') return (int)(at - *name);
+  }
+}
+
+bool where_is_dataset(const char *text) {
+  return text[0] == '/' || strstr(text, ":/") != NULL;
+}
+
+__attribute__((format(printf, 1, 2))) static char *reason(const char *format, ...) {
+  char room[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  char *whole = cli_format(room, sizeof room, format, arguments);
+  va_end(arguments);
+  if (!whole) whole = strdup(room);
+  return whole ? whole : (char *)(uintptr_t) "out of memory"; /* the program ends with it */
+}
+
+static char *fail_memory(void) {
+  return reason("out of memory");
+}
+
+/* ---- The head of an operator: NAME(ARRAYS; PARAMETERS) ------------------------------------------------------------
+ */
+
+enum { MOST_NAMES = 1 + NDR_MAX_OPERANDS };
+
+typedef struct {
+  char *text; /* in the library's spelling, which the names point into */
+  int name_length, array_count, parameter_count;
+  struct {
+    const char *at;
+    int length;
+  } arrays[MOST_NAMES], parameters[MOST_VALUES];
+  const char *rest; /* from the ";" or ")" behind the arrays on */
+} head;
+
+static const char *take_name(const char *at, const char **name, int *length) {
+  *name = at += strspn(at, " ,;(");
+  *length = (int)strcspn(at, " ,;)[");
+  return at + strcspn(at, ",;)");
+}
+
+static bool head_read(head *h, ndr_op op) {
+  size_t length = ndr_operator_print(op, NULL, 0);
+  *h = (head){.text = malloc(length + 1)};
+  if (!h->text) return false;
+  h->text[0] = 0;
+  ndr_operator_print(op, h->text, length + 1);
+  h->name_length = (int)strcspn(h->text, "(");
+  const char *at = h->text + h->name_length;
+  for (; *at && *at != ';' && *at != ')' && h->array_count < MOST_NAMES; h->array_count++)
+    at = take_name(at, &h->arrays[h->array_count].at, &h->arrays[h->array_count].length);
+  h->rest = at;
+  for (; *at && *at != ')' && h->parameter_count < MOST_VALUES; h->parameter_count++)
+    at = take_name(at, &h->parameters[h->parameter_count].at, &h->parameters[h->parameter_count].length);
+  return true;
+}
+
+static bool is_name(const char *name, int length, const char *other) {
+  return (int)strlen(other) == length && strncmp(name, other, (size_t)length) == 0;
+}
+
+/* ---- Arrays ------------------------------------------------------------------------------------------------------ */
+
+static int find_array(const h5gpured_options *options, const char *name, int length) {
+  for (int i = 0; i < options->array_count; i++)
+    if (is_name(name, length, options->arrays[i])) return i;
+  return -1;
+}
+
+static char *add_array(h5gpured_options *options, const char *name, int length) {
+  if (find_array(options, name, length) >= 0) return NULL;
+  if (options->array_count == NDR_MAX_OPERANDS)
+    return reason("--op: operators read at most %d arrays beside the dataset", NDR_MAX_OPERANDS);
+  options->arrays[options->array_count] = strndup(name, (size_t)length);
+  return options->arrays[options->array_count++] ? NULL : fail_memory();
+}
+
+static bool reads(const head *h, const char *name, int length) {
+  for (int i = 1; i < h->array_count; i++)
+    if (h->arrays[i].length == length && strncmp(h->arrays[i].at, name, (size_t)length) == 0) return true;
+  return false;
+}
+
+/* Those of --with in its order, then the others. */
+static char *collect_arrays(h5gpured_options *options, const head *heads) {
+  char *wrong = NULL;
+  for (int w = 0; w < options->with_count; w++)
+    for (int i = 0; i < options->op_count && !wrong; i++)
+      if (options->op_texts[i] && reads(&heads[i], options->withs[w].name, options->withs[w].length))
+        wrong = add_array(options, options->withs[w].name, options->withs[w].length);
+  for (int i = 0; i < options->op_count; i++)
+    for (int k = 1; options->op_texts[i] && k < heads[i].array_count && !wrong; k++)
+      wrong = add_array(options, heads[i].arrays[k].at, heads[i].arrays[k].length);
+  for (int i = 0; i < options->op_count && !wrong; i++)
+    if (options->op_texts[i] && find_array(options, heads[i].arrays[0].at, heads[i].arrays[0].length) >= 0)
+      wrong = reason("--op: '%.*s' is the dataset to %s, and another array to another operator",
+                     heads[i].arrays[0].length, heads[i].arrays[0].at, options->op_names[i]);
+  return wrong;
+}
+
+/* The operator's text with as many arrays, in the order of all operators, as it has to have to read its own. */
+static char *rewrite(const h5gpured_options *options, const head *h) {
+  char *text = NULL;
+  size_t length;
+  int last = 0;
+  FILE *to = open_memstream(&text, &length);
+  if (!to) return NULL;
+  for (int k = 1; k < h->array_count; k++) {
+    int array = find_array(options, h->arrays[k].at, h->arrays[k].length);
+    if (array + 1 > last) last = array + 1;
+  }
+  fprintf(to, "%.*s(%.*s", h->name_length, h->text, h->arrays[0].length, h->arrays[0].at);
+  for (int i = 0; i < last; i++) fprintf(to, ", %s", options->arrays[i]);
+  fputs(h->rest, to);
+  fclose(to);
+  return text;
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
+
+/* Reads NUMBER,NUMBER,... into values[]; -1 where it is none, else how many there are. */
+static int read_values(const char *text, int most, double *values) {
+  for (int count = 0;;) {
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || isspace((unsigned char)*text) || (*end && *end != ',')) return -1;
+    if (count < most) values[count] = value;
+    count++;
+    if (!*end) return count;
+    text = end + 1;
+  }
+}
+
+static char *find_values(const h5gpured_options *options, int i, ndr_op op, const char *name, int length,
+                         double *values) {
+  int count = 0, given = -2;
+  char *copy = strndup(name, (size_t)length);
+  if (!copy) return fail_memory();
+  int first = ndr_operator_parameter(op, copy, &count);
+  free(copy);
+  const named_value *found = NULL;
+  for (int s = 0; s < options->set_count; s++)
+    if (options->sets[s].length == length && strncmp(options->sets[s].name, name, (size_t)length) == 0)
+      found = &options->sets[s];
+  if (!found)
+    return reason("--op %s: its parameter %.*s has no value; --set %.*s=%s gives it one", options->op_names[i], length,
+                  name, length, name, count > 1 ? "NUMBER,NUMBER,..." : "NUMBER");
+  given = read_values(found->value, count, values + first);
+  if (given == -1) return reason("--set %.*s takes numbers, not '%s'", length, name, found->value);
+  if (given == count) return NULL;
+  return reason("--set %.*s: %s takes %d number%s, not %d", length, name, options->op_names[i], count,
+                count == 1 ? "" : "s", given);
+}
+
+/* Every --set is for some operator, and says another name than the others. */
+static char *check_sets(const h5gpured_options *options, const head *heads) {
+  for (int s = 0; s < options->set_count; s++) {
+    bool used = false;
+    const named_value *set = &options->sets[s];
+    for (int i = 0; i < options->op_count; i++)
+      for (int k = 0; options->op_texts[i] && k < heads[i].parameter_count; k++)
+        used |= heads[i].parameters[k].length == set->length &&
+                strncmp(heads[i].parameters[k].at, set->name, (size_t)set->length) == 0;
+    if (!used) return reason("--set %.*s: no operator has a parameter of that name", set->length, set->name);
+    for (int k = 0; k < s; k++)
+      if (options->sets[k].length == set->length && strncmp(options->sets[k].name, set->name, (size_t)set->length) == 0)
+        return reason("--set %.*s is given twice", set->length, set->name);
+  }
+  return NULL;
+}
+
+static bool is_in_condition(const h5gpured_options *options, const char *name, int length) {
+  const char *rest = options->where, *found;
+  int count;
+  if (!rest || where_is_dataset(rest)) return false;
+  while ((count = expression_name(&rest, &found)) > 0)
+    if (count == length && strncmp(found, name, (size_t)length) == 0) return true;
+  return false;
+}
+
+/* Several datasets of one name are a series. */
+static char *check_withs(const h5gpured_options *options) {
+  for (int w = 0; w < options->with_count; w++) {
+    const named_value *with = &options->withs[w];
+    if (is_name(with->name, with->length, "x"))
+      return reason("--with x: x is the element of the dataset that is reduced");
+    if (find_array(options, with->name, with->length) < 0 && !is_in_condition(options, with->name, with->length))
+      return reason("--with %.*s: neither an operator nor --where reads an array of that name", with->length,
+                    with->name);
+    for (int k = 0; k < w && !options->concat; k++)
+      if (options->withs[k].length == with->length &&
+          strncmp(options->withs[k].name, with->name, (size_t)with->length) == 0)
+        return reason("--with %.*s is given twice; --concat makes a series of them", with->length, with->name);
+  }
+  return NULL;
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
+static char *parse(h5gpured_options *options, int i, head *h) {
+  ndr_op op;
+  if (ndr_operator_create(&op, options->op_texts[i], NULL, 0) != NDR_OK)
+    return reason("--op '%s': %s", options->op_texts[i], ndr_last_error());
+  bool good = head_read(h, op);
+  ndr_operator_destroy(op);
+  options->op_names[i] = good ? strndup(h->text, (size_t)h->name_length) : NULL;
+  if (!options->op_names[i]) return fail_memory();
+  for (int k = 0; k < options->op_count; k++)
+    if (k != i && (k < i || !options->op_texts[k]) && strcmp(op_name(options, k), options->op_names[i]) == 0)
+      return reason("--op: %s is named twice", options->op_names[i]);
+  return NULL;
+}
+
+static char *bind(h5gpured_options *options, int i, const head *h) {
+  double values[MOST_VALUES] = {0};
+  ndr_op op;
+  char *wrong = NULL, *text = rewrite(options, h);
+  if (!text) return fail_memory();
+  ndr_status status = ndr_operator_create(&op, text, NULL, 0);
+  free(text);
+  if (status != NDR_OK) return reason("--op '%s': %s", options->op_texts[i], ndr_last_error());
+  for (int k = 0; k < h->parameter_count && !wrong; k++)
+    wrong = find_values(options, i, op, h->parameters[k].at, h->parameters[k].length, values);
+  if (!wrong && ndr_operator_bind(&options->ops[i], op, values, ndr_operator_parameters(op)) != NDR_OK)
+    wrong = reason("--op '%s': %s", options->op_texts[i], ndr_last_error());
+  ndr_operator_destroy(op);
+  return wrong;
+}
+
+char *operators_make(h5gpured_options *options) {
+  head heads[NDR_MAX_OPS] = {{.text = NULL}};
+  char *wrong = NULL;
+  for (int i = 0; i < options->op_count && !wrong; i++)
+    if (options->op_texts[i]) wrong = parse(options, i, &heads[i]);
+  if (!wrong) wrong = collect_arrays(options, heads);
+  if (!wrong) wrong = check_sets(options, heads);
+  if (!wrong) wrong = check_withs(options);
+  for (int i = 0; i < options->op_count && !wrong; i++)
+    if (options->op_texts[i]) wrong = bind(options, i, &heads[i]);
+  for (int i = 0; i < options->op_count; i++) free(heads[i].text);
+  return wrong;
+}
+
+void operators_free(h5gpured_options *options) {
+  for (int i = 0; i < options->op_count; i++) {
+    if (options->op_texts[i]) ndr_operator_destroy(options->ops[i]);
+    free(options->op_names[i]);
+  }
+  for (int i = 0; i < options->array_count; i++) free(options->arrays[i]);
+}

@@ -97,10 +97,11 @@ static void place(trial *t, rng *random, const twist *how, filling fill) {
   array_fill(&t->array.host, random, fill);
   device_array_of(&t->array, how->device, how->past);
   for (int i = 0; i < problem->op_count; i++) {
+    ndr_options options = options_of_operator(&t->options, problem->ops[i]);
     assert_ok(array_result(&t->results[i].host, &t->array.host.tensor, problem->dim_count, problem->dims,
-                           problem->ops[i], &t->options, same_layout ? NULL : random));
+                           problem->ops[i], &options, same_layout ? NULL : random));
     assert_ok(array_result(&t->expected[i], &t->array.host.tensor, problem->dim_count, problem->dims, problem->ops[i],
-                           &t->options, NULL));
+                           &options, NULL));
     device_array_of(&t->results[i], how->device, 0);
   }
 }

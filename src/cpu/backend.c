@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/code.h"
 #include "cpu/family.h"
-#include "cpu/fold/fold.h"
 #include "cpu/threads.h"
 
 #define ALIGNMENT 256
@@ -90,20 +90,29 @@ static ndr_walk_axis first_axis(const ndr_walk *walk) {
   return walk->count ? walk->axes[0] : (ndr_walk_axis){1, 1, 1};
 }
 
-static ndr_status states_merge(const ndr_state *state, int id, const ndr_walk *walk, const uint64_t *from,
-                               int64_t from_pitch, uint64_t *to, int64_t to_pitch, void *stream) {
-  (void)id;
-  (void)stream;
+static void merge_states(const ndr_state *state, const ndr_walk *walk, const uint64_t *from, int64_t from_pitch,
+                         uint64_t *to, int64_t to_pitch) {
   ndr_walk_axis inner = first_axis(walk);
   ndr_join *join = inner.from == 1 && inner.to == 1 && !state->program ? ndr_isa_here()->join(state) : NULL;
   walk_place place = {0};
-  if (empty(walk)) return NDR_OK;
+  if (empty(walk)) return;
   do {
     if (join)
       join(to + place.to, to_pitch, from + place.from, from_pitch, inner.size);
     else
       ndr_state_merge(state, to + place.to, to_pitch, inner.to, from + place.from, from_pitch, inner.from, inner.size);
   } while (next(walk, &place));
+}
+
+static ndr_status states_merge(const ndr_state *state, int id, const ndr_walk *walk, const uint64_t *from,
+                               int64_t from_pitch, uint64_t *to, int64_t to_pitch, void *stream) {
+  (void)id;
+  (void)stream;
+  for (int p = 0; p < (state->program ? state->program->part_count : 1); p++) {
+    int before;
+    ndr_state part = ndr_state_part(state, p, &before);
+    merge_states(&part, walk, from + before * from_pitch, from_pitch, to + before * to_pitch, to_pitch);
+  }
   return NDR_OK;
 }
 
@@ -116,8 +125,8 @@ static ndr_status states_finish(const ndr_state *state, int id, const ndr_walk *
   walk_place place = {0};
   if (empty(walk)) return NDR_OK;
   do {
-    (state->program ? ndr_state_finish : ndr_isa_here()->finish)(state, from + place.from, from_pitch, inner.from,
-                                                                 inner.size, (char *)to + place.to * bytes, inner.to);
+    ndr_finish(ndr_isa_here(), state, from + place.from, from_pitch, inner.from, inner.size,
+               (char *)to + place.to * bytes, inner.to);
   } while (next(walk, &place));
   return NDR_OK;
 }

@@ -24,14 +24,16 @@ typedef struct ndr_engine {
   const char *data; /* the element where the walk starts */
   int64_t bytes;    /* of an element */
   void *const *results;
-  bool indexed;                   /* an op needs flattened indices */
-  ndr_engine_op ops[NDR_MAX_OPS]; /* sorted by the dtype that they fold */
+  ndr_engine_op *outputs;            /* one for each operator of the problem, in any order */
+  int fold_count;                    /* built-in operators, and parts that are folded as they are */
+  ndr_engine_op *ops;                /* sorted by the dtype that they fold; without programs, the same as outputs */
+  const struct ndr_machine *machine; /* the other parts; NULL: no operator is a program */
 } ndr_engine;
 
 /* A thread's memory. */
 typedef struct ndr_scratch {
   uint64_t *levels; /* blocks of states */
-  char *gathered, *converted;
+  char *gathered, *converted, *machine;
 } ndr_scratch;
 
 /* Folds the tile at the cursors `kept` and `reduced` into a block of states, for every op. `position` is the tile's

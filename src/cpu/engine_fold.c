@@ -1,5 +1,5 @@
 /* Folds a tile into states: gathers and converts its elements if need be, and then calls the kernels of fold/fold.h. */
-#include "cpu/engine.h"
+#include "cpu/machine.h"
 
 /* Kernels of argmin and argmax need rows in ascending order of index, because ties go to the first row. */
 static void fold_op(const ndr_engine *engine, const ndr_engine_op *op, const ndr_tile *tile, uint64_t *states) {
@@ -64,7 +64,7 @@ static void fold_converted(const ndr_engine *engine, const ndr_scratch *scratch,
 /* Folds the ops that take lanes as they lie in memory; returns how many others there are. */
 static int fold_across(const ndr_engine *engine, const ndr_tile *tile, uint64_t *states) {
   int left = 0;
-  for (int i = 0; i < engine->problem->op_count; i++)
+  for (int i = 0; i < engine->fold_count; i++)
     if (engine->ops[i].across)
       engine->ops[i].across(tile, states + engine->ops[i].block, engine->nest->pitch);
     else
@@ -72,8 +72,10 @@ static int fold_across(const ndr_engine *engine, const ndr_tile *tile, uint64_t 
   return left;
 }
 
-static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, ndr_tile *tile, uint64_t *states) {
+static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_tile_place *place, ndr_tile *tile,
+                      uint64_t *states) {
   const ndr_nest *nest = engine->nest;
+  if (engine->machine) ndr_machine_fold(engine, scratch->machine, place, tile, states);
   if (fold_across(engine, tile, states) == 0) return;
   if (nest->lane_stride != 1 && tile->lanes > 1) {
     engine->isa->gather[log2_of(engine->bytes)](tile->data, tile->row_stride, nest->lane_stride, scratch->gathered,
@@ -83,23 +85,23 @@ static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, ndr_
     tile->cached = true;
     tile->ahead = 0;
   }
-  for (int i = 0, end; i < engine->problem->op_count; i = end) {
+  for (int i = 0, end; i < engine->fold_count; i = end) {
     ndr_dtype view = engine->ops[i].view;
-    for (end = i; end < engine->problem->op_count && engine->ops[end].view == view; end++)
+    for (end = i; end < engine->fold_count && engine->ops[end].view == view; end++)
       if (view == engine->problem->dtype && !engine->ops[end].across) fold_op(engine, &engine->ops[end], tile, states);
     if (view != engine->problem->dtype) fold_converted(engine, scratch, tile, i, end, states);
   }
 }
 
 /* Folds the whole rows of a run, and then the groups that are left as a row of their own. */
-static void fold_run(const ndr_engine *engine, const ndr_scratch *scratch, ndr_tile *tile, int64_t groups,
-                     uint64_t *states) {
+static void fold_run(const ndr_engine *engine, const ndr_scratch *scratch, ndr_tile_place *place, ndr_tile *tile,
+                     int64_t groups, uint64_t *states) {
   const ndr_nest *nest = engine->nest;
   int64_t row = nest->lanes / nest->period, rest = groups % row;
   ndr_tile tail = *tile;
   tile->rows = groups / row;
   if (tile->rows) {
-    fold_tile(engine, scratch, tile, states);
+    fold_tile(engine, scratch, place, tile, states);
     tail.fresh = false;
   }
   if (!rest) return;
@@ -107,7 +109,9 @@ static void fold_run(const ndr_engine *engine, const ndr_scratch *scratch, ndr_t
   tail.index += (groups - rest) * nest->lane_index;
   tail.lanes = rest * nest->period;
   tail.rows = 1;
-  fold_tile(engine, scratch, &tail, states);
+  for (int w = 0; engine->machine && w < engine->machine->walked_count; w++)
+    place->at[w] += (groups - rest) * engine->machine->walked[w].lane;
+  fold_tile(engine, scratch, place, &tail, states);
 }
 
 void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_cursor *kept,
@@ -126,9 +130,11 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
                    .ahead = nest->ahead * engine->bytes,
                    .in_f64 = engine->problem->accumulate_f64,
                    .fresh = fresh};
+  ndr_tile_place place;
+  if (engine->machine) ndr_machine_find(engine->machine, kept, reduced, &place);
   if (nest->form == NDR_NEST_RUN) {
     int64_t row = nest->lanes / nest->period, full = nest->rows * row, left = nest->extent - blocks * full;
-    fold_run(engine, scratch, &tile, left < full + row ? left : full, states);
+    fold_run(engine, scratch, &place, &tile, left < full + row ? left : full, states);
     return;
   }
   int64_t rows = nest->row_extent - blocks * nest->rows;
@@ -137,5 +143,5 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
     int64_t lanes = nest->extent - (nest->lane_axis < 0 ? 0 : kept->at[nest->lane_axis] * nest->lanes);
     tile.lanes = tile.period = lanes < nest->lanes ? lanes : nest->lanes;
   }
-  fold_tile(engine, scratch, &tile, states);
+  fold_tile(engine, scratch, &place, &tile, states);
 }

@@ -1,7 +1,7 @@
 /* Finishes states and writes the results, or writes the states. */
 #include <string.h>
 
-#include "cpu/engine.h"
+#include "cpu/machine.h"
 
 /* `count` states of one op, and where their results go. */
 typedef struct cell {
@@ -14,9 +14,9 @@ typedef struct cell {
 
 static void store_cell(const ndr_engine *engine, const ndr_engine_op *op, const cell *given) {
   if (!engine->problem->partial) {
-    int64_t bytes = (int64_t)ndr_dtype_bytes(ndr_op_result(op->state.op, op->state.dtype));
-    engine->isa->finish(&op->state, given->states, engine->nest->pitch, given->from, given->count,
-                        (char *)engine->results[op->number] + given->result * bytes, given->to);
+    int64_t bytes = (int64_t)ndr_dtype_bytes(ndr_state_result(&op->state));
+    ndr_finish(engine->isa, &op->state, given->states, engine->nest->pitch, given->from, given->count,
+               (char *)engine->results[op->number] + given->result * bytes, given->to);
     return;
   }
   for (int w = 0; w < op->words; w++) {
@@ -31,7 +31,7 @@ static void store_cell(const ndr_engine *engine, const ndr_engine_op *op, const 
 
 static int64_t step_of(const ndr_engine *engine, int axis, const ndr_engine_op *op) {
   const ndr_nest_axis *outer = &engine->nest->kept[axis];
-  return engine->problem->kept[outer->kept].result[op->number] * outer->share;
+  return engine->problem->kept[outer->axis].result[op->number] * outer->share;
 }
 
 static int64_t place_of(const ndr_engine *engine, const ndr_cursor *kept, const ndr_engine_op *op) {
@@ -50,7 +50,7 @@ static int64_t outputs_at(const ndr_nest *nest, const ndr_cursor *kept) {
 static void store_rows(const ndr_engine *engine, const uint64_t *block, const ndr_cursor *kept, int64_t position) {
   const ndr_nest *nest = engine->nest;
   for (int i = 0; i < engine->problem->op_count; i++) {
-    const ndr_engine_op *op = &engine->ops[i];
+    const ndr_engine_op *op = &engine->outputs[i];
     cell outputs = {.states = block + op->block + position * nest->period,
                     .from = 1,
                     .result = place_of(engine, kept, op),
@@ -76,9 +76,9 @@ static void store_turned(const ndr_engine *engine, const uint64_t *block, const 
   _Alignas(64) char finished[LANES * POSITIONS * sizeof(ndr_c128)], lines[sizeof finished];
   int64_t lanes = outputs_at(nest, kept);
   for (int i = 0; i < engine->problem->op_count; i++) {
-    const ndr_engine_op *op = &engine->ops[i];
+    const ndr_engine_op *op = &engine->outputs[i];
     int64_t apart = engine->problem->kept[nest->output_axis].result[op->number], step = step_of(engine, 0, op);
-    int64_t bytes = (int64_t)ndr_dtype_bytes(ndr_op_result(op->state.op, op->state.dtype));
+    int64_t bytes = (int64_t)ndr_dtype_bytes(ndr_state_result(&op->state));
     const uint64_t *states = block + op->block + position * nest->period;
     char *to = (char *)engine->results[op->number] + place_of(engine, kept, op) * bytes;
     for (int64_t p = 0; p < count; p += POSITIONS) {
@@ -86,8 +86,8 @@ static void store_turned(const ndr_engine *engine, const uint64_t *block, const 
       for (int64_t l = 0; l < lanes; l += LANES) {
         int64_t some = lanes - l < LANES ? lanes - l : LANES;
         for (int64_t q = 0; q < positions; q++)
-          engine->isa->finish(&op->state, states + (p + q) * nest->period + l, nest->pitch, 1, some,
-                              finished + q * LANES * bytes, 1);
+          ndr_finish(engine->isa, &op->state, states + (p + q) * nest->period + l, nest->pitch, 1, some,
+                     finished + q * LANES * bytes, 1);
         engine->isa->gather[log2_of(bytes)](finished, 1, LANES, lines, some, positions, 0);
         for (int64_t q = 0; q < some; q++)
           copy_line(lines + q * positions * bytes, positions, bytes, to + ((l + q) * apart + p * step) * bytes, step);
@@ -101,7 +101,7 @@ static void store_across(const ndr_engine *engine, const uint64_t *block, const 
                          int64_t count) {
   const ndr_nest *nest = engine->nest;
   for (int i = 0; i < engine->problem->op_count; i++) {
-    const ndr_engine_op *op = &engine->ops[i];
+    const ndr_engine_op *op = &engine->outputs[i];
     int64_t apart = nest->output_axis < 0 ? 0 : engine->problem->kept[nest->output_axis].result[op->number];
     for (int64_t q = 0; q < nest->period; q++) {
       cell outputs = {.states = block + op->block + position * nest->period + q,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/fold/fold.h"
+#include "cpu/machine.h"
 
 /* Bytes of a row of a run. Four rows are read at a time: with 512 bytes between them the prefetchers lose the stream
  * and a Zen 4 core falls from 30 to 10 GB/s; up to 256 it keeps 30. */
@@ -47,8 +47,7 @@ static int64_t cuts(int64_t total, int64_t part) {
 const char *ndr_nest_reject(const ndr_canonical *problem) {
   if (problem->outputs == 0 || problem->length == 0) return "no elements";
   if (problem->kept_count + problem->reduced_count == 0) return "a single element";
-  if (problem->programs_owner) return "programs are run one element at a time";
-  return NULL;
+  return ndr_machine_reject(problem);
 }
 
 bool ndr_nest_keeps_fastest(const ndr_canonical *problem) {
@@ -119,7 +118,7 @@ static void add_kept(ndr_nest *nest, const ndr_canonical *problem, int skip) {
 static int turned_axis(const ndr_canonical *problem, int lanes) {
   enum { SET_BYTES = 1024, LEAST = 16 };
   int64_t apart = llabs(problem->kept[lanes].result[0]);
-  ndr_dtype result = ndr_op_result(problem->ops[0], problem->dtype);
+  ndr_dtype result = ndr_canonical_result(problem, 0);
   int found = -1;
   if (apart % (SET_BYTES / (int64_t)ndr_dtype_bytes(result)) != 0) return -1;
   for (int k = 0; k < problem->kept_count; k++) {
@@ -134,7 +133,7 @@ static int turned_axis(const ndr_canonical *problem, int lanes) {
 /* Moves an axis to the front of those that are kept. */
 static void put_first(ndr_nest *nest, int kept) {
   int at = 0;
-  while (at < nest->kept_count && (nest->kept[at].kept != kept || at == nest->lane_axis)) at++;
+  while (at < nest->kept_count && (nest->kept[at].axis != kept || at == nest->lane_axis)) at++;
   ndr_nest_axis axis = nest->kept[at];
   memmove(nest->kept + 1, nest->kept, (size_t)at * sizeof axis);
   nest->kept[0] = axis;
@@ -145,13 +144,15 @@ static void add_reduced(ndr_nest *nest, const ndr_canonical *problem, int skip_l
   int64_t groups = nest->lanes / nest->period; /* of a run: less than a row of them is left to the block before */
   int64_t blocks = nest->form == NDR_NEST_RUN ? most(1, cuts(nest->extent - (groups - 1), nest->rows * groups))
                                               : cuts(nest->row_extent, nest->rows);
-  ndr_nest_axis axis = {blocks, nest->rows * nest->row_stride, nest->rows * nest->row_index, -1, 1};
+  bool run = nest->form == NDR_NEST_RUN;
+  ndr_nest_axis axis = {blocks, nest->rows * nest->row_stride, nest->rows * nest->row_index,
+                        run ? nest->lanes_along : nest->rows_along, nest->rows * (run ? groups : 1)};
   nest->row_axis = add_outer(nest->reduced, &nest->reduced_count, axis);
   for (int r = 0; r < problem->reduced_count; r++) {
     if (r == skip_lanes || r == skip_rows) continue;
     const ndr_axis *from = &problem->reduced[r];
     int at =
-        add_outer(nest->reduced, &nest->reduced_count, (ndr_nest_axis){from->size, from->stride, from->index, -1, 1});
+        add_outer(nest->reduced, &nest->reduced_count, (ndr_nest_axis){from->size, from->stride, from->index, r, 1});
     if (at <= nest->row_axis) nest->row_axis++;
   }
 }
@@ -187,10 +188,25 @@ static void spread(ndr_nest *nest, int64_t tile_bytes) {
   }
 }
 
+/* The widest dtype that an operator converts the array's elements to: of a program, any of its parts may be one that
+ * the nest folds. */
+static ndr_dtype widest_view(const ndr_canonical *problem, int i) {
+  const ndr_program *program = problem->programs[i];
+  ndr_dtype widest = problem->dtype;
+  for (int p = 0; p < (program ? program->part_count : 1); p++) {
+    if (program && !ndr_code_is_plain(program, p, problem->dtype)) continue;
+    ndr_op op = program ? program->parts[p].op : problem->ops[i];
+    ndr_dtype view = ndr_fold_dtype(op, problem->dtype, problem->accumulate_f64);
+    if (view != problem->dtype && (widest == problem->dtype || ndr_dtype_bytes(view) > ndr_dtype_bytes(widest)))
+      widest = view;
+  }
+  return widest;
+}
+
 static void size_memory(ndr_nest *nest, const ndr_canonical *problem, int64_t words, int64_t tile_bytes) {
   int64_t converted = 0;
   for (int i = 0; i < problem->op_count; i++) {
-    ndr_dtype to = ndr_fold_dtype(problem->ops[i], problem->dtype, problem->accumulate_f64);
+    ndr_dtype to = widest_view(problem, i);
     if (to != problem->dtype) converted = most(converted, nest->lanes * nest->rows * (int64_t)ndr_dtype_bytes(to));
   }
   nest->pitch = nest->chunk * nest->period;
@@ -227,9 +243,14 @@ static int64_t far_ahead(const ndr_nest *nest, int64_t tile_bytes) {
   return nest->steps > 1 ? later_tile(&nest->reduced[0], tiles) : 0;
 }
 
+static int64_t words_of(const ndr_canonical *problem, int i) {
+  ndr_state state = ndr_canonical_state(problem, i);
+  return ndr_state_size(&state);
+}
+
 static void complete(ndr_nest *nest, const ndr_canonical *problem) {
   int64_t words = 0, tile_bytes = nest->lanes * nest->rows * element_bytes(problem);
-  for (int i = 0; i < problem->op_count; i++) words += ndr_state_words(problem->ops[i], problem->dtype);
+  for (int i = 0; i < problem->op_count; i++) words += words_of(problem, i);
   nest->positions = nest->steps = 1;
   for (int k = 0; k < nest->kept_count; k++) nest->positions *= nest->kept[k].size;
   for (int r = 0; r < nest->reduced_count; r++) nest->steps *= nest->reduced[r].size;
@@ -251,6 +272,7 @@ void ndr_nest_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes,
   memset(nest, 0, sizeof *nest);
   nest->form = NDR_NEST_ROWS;
   nest->output_axis = kept_lanes;
+  nest->rows_along = reduced_rows;
   nest->extent = lanes->size;
   nest->row_extent = rows->size;
   nest->lane_stride = lanes->stride;
@@ -274,6 +296,8 @@ void ndr_nest_grid(ndr_nest *nest, const ndr_canonical *problem, int reduced_lan
   memset(nest, 0, sizeof *nest);
   nest->form = NDR_NEST_GRID;
   nest->output_axis = kept_period;
+  nest->lanes_along = reduced_lanes;
+  nest->rows_along = reduced_rows;
   nest->period = kept_period < 0 ? 1 : problem->kept[kept_period].size;
   nest->lanes = lanes->size * nest->period;
   nest->lane_stride = kept_period < 0 ? lanes->stride : problem->kept[kept_period].stride;
@@ -301,6 +325,7 @@ void ndr_nest_run(ndr_nest *nest, const ndr_canonical *problem, int reduced_lane
   memset(nest, 0, sizeof *nest);
   nest->form = NDR_NEST_RUN;
   nest->output_axis = kept_period;
+  nest->lanes_along = reduced_lanes;
   nest->period = kept_period < 0 ? 1 : problem->kept[kept_period].size;
   nest->extent = run->size;
   int64_t groups = least(groups_of_row(problem, nest->period), run->size);

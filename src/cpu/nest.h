@@ -26,7 +26,7 @@
 /* An axis of the loops outside the tile. */
 typedef struct ndr_nest_axis {
   int64_t size, stride, index;
-  int kept;      /* the problem's kept axis that it walks */
+  int axis;      /* the problem's kept or reduced axis that it walks */
   int64_t share; /* elements of that axis in one step */
 } ndr_nest_axis;
 
@@ -39,6 +39,8 @@ typedef enum ndr_nest_form {
 typedef struct ndr_nest {
   ndr_nest_form form;
   int output_axis; /* the kept axis along which the outputs of one tile lie, or -1 where a tile has one output */
+  int lanes_along; /* GRID, RUN: the problem's reduced axis of the lanes */
+  int rows_along;  /* ROWS, GRID: that of the rows; -1: there is none */
   int64_t period;  /* outputs of a full tile */
   bool turned;     /* ROWS: results lie closer together along kept[0] than along the lanes */
   int64_t lanes, lane_stride, lane_index;
@@ -58,6 +60,7 @@ typedef struct ndr_nest {
   int64_t pitch; /* states of an op for a chunk: words from one word of a state to the next */
   int64_t block; /* words of a chunk's states of all ops */
   int64_t gather_bytes, convert_bytes, scratch_bytes;
+  int64_t shared_bytes, program_bytes; /* for the code of programs, set by ndr_nest_install: all threads', and each's */
   int threads;
   int64_t nanoseconds; /* that all ops would take one thread, as estimated */
 } ndr_nest;

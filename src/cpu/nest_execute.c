@@ -1,14 +1,26 @@
 /* Runs the loops of a nest, which nest.c has planned, with the threads of the pool. */
 #include <string.h>
 
-#include "cpu/engine.h"
+#include "cpu/machine.h"
 #include "cpu/pool.h"
+
+static void join_parts(const ndr_engine *engine, const ndr_engine_op *op, uint64_t *into, const uint64_t *from) {
+  int64_t pitch = engine->nest->pitch;
+  for (int p = 0; p < op->state.program->part_count; p++) {
+    int before;
+    ndr_state part = ndr_state_part(&op->state, p, &before);
+    engine->isa->join (&part)(into + before * pitch, pitch, from + before * pitch, pitch, pitch);
+  }
+}
 
 static void join_blocks(const ndr_engine *engine, uint64_t *into, const uint64_t *from) {
   int64_t pitch = engine->nest->pitch;
   for (int i = 0; i < engine->problem->op_count; i++) {
-    const ndr_engine_op *op = &engine->ops[i];
-    op->join(into + op->block, pitch, from + op->block, pitch, pitch);
+    const ndr_engine_op *op = &engine->outputs[i];
+    if (op->state.program)
+      join_parts(engine, op, into + op->block, from + op->block);
+    else
+      op->join(into + op->block, pitch, from + op->block, pitch, pitch);
   }
 }
 
@@ -101,6 +113,7 @@ static ndr_scratch scratch_of(const ndr_nest *nest, char *workspace, int thread)
   scratch.levels = (uint64_t *)(void *)memory;
   scratch.gathered = memory + (nest->levels * nest->block * 8 + 63) / 64 * 64;
   scratch.converted = scratch.gathered + nest->gather_bytes;
+  scratch.machine = memory + nest->scratch_bytes - (nest->program_bytes + 255) / 256 * 256;
   /* Lanes and positions that a last, smaller tile or chunk lacks are merged like the others, and must hold values. */
   memset(memory, 0, (size_t)(nest->levels * nest->block) * 8);
   return scratch;
@@ -126,6 +139,12 @@ static int64_t take_task(ndr_task_share *share) {
   return task < share->end ? task : -1;
 }
 
+static ndr_scratch begin_thread(const task_queue *queue, int thread) {
+  ndr_scratch scratch = scratch_of(queue->engine->nest, queue->workspace, thread);
+  if (queue->engine->machine) ndr_machine_begin(queue->engine, scratch.machine);
+  return scratch;
+}
+
 static void do_tasks(void *context, int thread) {
   task_queue *queue = context;
   int threads = queue->engine->nest->threads;
@@ -133,7 +152,7 @@ static void do_tasks(void *context, int thread) {
   for (int passed = 0; passed < threads; passed++) {
     ndr_task_share *share = &queue->shares[(thread + passed) % threads];
     for (int64_t task; (task = take_task(share)) >= 0;) {
-      if (!scratch.levels) scratch = scratch_of(queue->engine->nest, queue->workspace, thread);
+      if (!scratch.levels) scratch = begin_thread(queue, thread);
       do_task(queue, &scratch, task);
     }
   }
@@ -172,33 +191,72 @@ static bool lanes_are_rows(const ndr_engine *engine) {
          nest->rows * engine->bytes >= ACROSS_BYTES;
 }
 
-static ndr_engine_op describe_op(const ndr_engine *engine, int number) {
+static ndr_engine_op describe_op(const ndr_engine *engine, int number, ndr_state state, int64_t block) {
   const ndr_canonical *problem = engine->problem;
-  ndr_op op = problem->ops[number];
   ndr_class class = ndr_dtype_class(problem->dtype);
-  bool skip = problem->skip_nan && (class == NDR_CLASS_FLOAT || class == NDR_CLASS_COMPLEX);
+  bool skip = state.skip_nan && (class == NDR_CLASS_FLOAT || class == NDR_CLASS_COMPLEX);
   ndr_engine_op described = {.number = number,
-                             .state = ndr_canonical_state(problem, number),
-                             .view = ndr_fold_dtype(op, problem->dtype, problem->accumulate_f64),
-                             .words = ndr_state_words(op, problem->dtype)};
-  described.fold = engine->isa->fold[skip][described.view][op];
-  if (!skip && lanes_are_rows(engine)) described.across = engine->isa->across[problem->dtype][op];
+                             .state = state,
+                             .view = ndr_fold_dtype(state.op, problem->dtype, problem->accumulate_f64),
+                             .words = ndr_state_size(&state),
+                             .block = block};
+  described.fold = engine->isa->fold[skip][described.view][state.op];
+  if (!skip && lanes_are_rows(engine)) described.across = engine->isa->across[problem->dtype][state.op];
   described.join = engine->isa->join(&described.state);
   return described;
+}
+
+static void add_sorted(ndr_engine *engine, ndr_engine_op op) {
+  int at = engine->fold_count++;
+  for (; at > 0 && engine->ops[at - 1].view > op.view; at--) engine->ops[at] = engine->ops[at - 1];
+  engine->ops[at] = op;
+}
+
+/* Parts that are folded as built-in operators are. */
+static void add_plain_parts(ndr_engine *engine, const ndr_engine_op *output) {
+  const ndr_program *program = output->state.program;
+  for (int p = 0; p < program->part_count; p++) {
+    int before;
+    ndr_state part = ndr_state_part(&output->state, p, &before);
+    if (!ndr_code_is_plain(program, p, engine->problem->dtype)) continue;
+    add_sorted(engine, describe_op(engine, output->number, part, output->block + before * engine->nest->pitch));
+  }
 }
 
 static void describe_ops(ndr_engine *engine) {
   int64_t block = 0;
   for (int number = 0; number < engine->problem->op_count; number++) {
-    ndr_engine_op op = describe_op(engine, number);
-    int at = number;
-    for (; at > 0 && engine->ops[at - 1].view > op.view; at--) engine->ops[at] = engine->ops[at - 1];
-    engine->ops[at] = op;
+    ndr_state state = ndr_canonical_state(engine->problem, number);
+    ndr_engine_op *output = &engine->outputs[number];
+    if (state.program) {
+      *output = (ndr_engine_op){.number = number, .state = state, .words = ndr_state_size(&state), .block = block};
+      add_plain_parts(engine, output);
+    } else {
+      *output = describe_op(engine, number, state, block);
+      add_sorted(engine, *output);
+    }
+    block += output->words * engine->nest->pitch;
   }
-  for (int i = 0; i < engine->problem->op_count; i++) {
-    engine->ops[i].block = block;
-    block += engine->ops[i].words * engine->nest->pitch;
-  }
+}
+
+/* The most parts that are folded as they are: all of all programs. */
+enum { MOST_FOLDS = NDR_MAX_OPS * NDR_MOST_PARTS };
+
+static void execute_programs(ndr_engine *engine, const void *const *data, char *workspace) {
+  ndr_engine_op outputs[NDR_MAX_OPS], ops[MOST_FOLDS];
+  engine->outputs = outputs;
+  engine->ops = ops;
+  describe_ops(engine);
+  engine->machine = ndr_machine_make(engine->problem, engine->nest, engine->isa, data, workspace);
+  run_tasks(engine, workspace + engine->nest->shared_bytes);
+}
+
+static void execute_built_in(ndr_engine *engine, char *workspace) {
+  ndr_engine_op outputs[NDR_MAX_OPS], ops[NDR_MAX_OPS];
+  engine->outputs = outputs;
+  engine->ops = ops;
+  describe_ops(engine);
+  run_tasks(engine, workspace);
 }
 
 void ndr_nest_execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace) {
@@ -209,6 +267,9 @@ void ndr_nest_execute(const ndr_plan *plan, const void *const *data, void *const
                        .bytes = (int64_t)ndr_dtype_bytes(plan->problem.dtype),
                        .results = results};
   engine.data = (const char *)data[0] + plan->problem.origin * engine.bytes;
-  describe_ops(&engine);
-  run_tasks(&engine, plan->workspace ? workspace : small);
+  char *memory = plan->workspace ? workspace : small;
+  if (engine.nest->shared_bytes)
+    execute_programs(&engine, data, memory);
+  else
+    execute_built_in(&engine, memory);
 }

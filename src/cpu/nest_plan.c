@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cpu/fold/fold.h"
-#include "cpu/nest.h"
+#include "cpu/machine.h"
 #include "cpu/threads.h"
 
 _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configuration");
@@ -113,9 +113,13 @@ void ndr_nest_install(const ndr_nest *nest, ndr_plan *plan) {
   ndr_nest installed = *nest;
   installed.threads = choose_threads(nest, plan);
   installed.nanoseconds = nanoseconds_of(nest, &plan->problem);
+  if (ndr_machine_there(&plan->problem))
+    ndr_machine_size(&plan->problem, nest, &installed.shared_bytes, &installed.program_bytes);
+  installed.scratch_bytes += (installed.program_bytes + 255) / 256 * 256;
   memcpy(plan->config, &installed, sizeof installed);
-  plan->workspace = (size_t)installed.threads * (sizeof(ndr_task_share) + (size_t)nest->scratch_bytes);
+  plan->workspace = (size_t)installed.threads * (sizeof(ndr_task_share) + (size_t)installed.scratch_bytes);
   if (nest->splits > 1) plan->workspace += (size_t)(tasks_of(nest) * nest->block + nest->chunks) * 8;
+  plan->workspace += (size_t)installed.shared_bytes;
   if (plan->workspace <= NDR_SMALL_WORKSPACE) plan->workspace = 0;
 }
 

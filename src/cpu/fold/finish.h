@@ -130,11 +130,30 @@ static void scatter(const char *restrict from, int64_t count, size_t bytes, char
 }
 #undef SCATTER
 
+/* Whether a program's results are those of one of its parts, whose loops are here; then *part is that one. */
+static bool is_one_part(const ndr_state *state, ndr_state *part, int *before) {
+  int only = ndr_state_only_part(state);
+  if (only < 0) return false;
+  *part = ndr_state_part(state, only, before);
+  return !part->reliability && !(part->weighted && part->op == NDR_MEAN) &&
+         ndr_state_result(part) == state->program->result_dtype;
+}
+
 /* States or results that lie apart are moved to memory where they lie one after the other, a block at a time. */
 static void finish(const ndr_state *state, const uint64_t *states, int64_t pitch, int64_t step, int64_t count,
                    void *result, int64_t result_step) {
   enum { BLOCK = 128 };
   ALIGNED uint64_t moved[NDR_MAX_WORDS * BLOCK], dense[2 * BLOCK];
+  ndr_state part;
+  if (state->program) {
+    int before;
+    if (!is_one_part(state, &part, &before)) {
+      ndr_state_finish(state, states, pitch, step, count, result, result_step);
+      return;
+    }
+    state = &part;
+    states += before * pitch;
+  }
   int words = ndr_state_words(state->op, state->dtype);
   size_t bytes = ndr_dtype_bytes(ndr_op_result(state->op, state->dtype));
   if (step == 1 && result_step == 1) {

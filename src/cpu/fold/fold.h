@@ -16,6 +16,8 @@
 
 typedef struct ndr_tile {
   const void *data;
+  const void *beside;    /* only kernels of masked.h look at it */
+  int64_t beside_stride; /* its row_stride */
   int64_t lanes, rows;
   int64_t row_stride;  /* in elements; may be negative */
   int64_t lane_stride; /* only kernels of `across` look at it: to the others lanes are contiguous */
@@ -41,6 +43,12 @@ typedef void ndr_gather(const void *from, int64_t row_stride, int64_t lane_strid
 /* Converts contiguous elements. */
 typedef void ndr_convert(const void *from, void *to, int64_t count);
 
+/* An instruction of a program: out[l] from a[l], b[l] and c[l]. */
+typedef void ndr_step(const void *a, const void *b, const void *c, void *out, int64_t count);
+
+/* Instructions have the numbers of nodes; one more multiplies complex numbers by real ones. */
+enum { NDR_STEP_SCALE = NDR_NODE_SELECT + 1, NDR_STEP_COUNT };
+
 typedef struct ndr_isa {
   const char *name;
   /* NULL where op folds another dtype than the array's: see ndr_fold_dtype. */
@@ -50,6 +58,12 @@ typedef struct ndr_isa {
   ndr_fold *across[NDR_DTYPE_COUNT][NDR_OP_COUNT];        /* [dtype][op] */
   ndr_gather *gather[5];                                  /* by log2 of the element's bytes */
   ndr_convert *convert[NDR_DTYPE_COUNT][NDR_DTYPE_COUNT]; /* [from][to] */
+  /* [number][dtype of the operands; of SELECT, of the values]. Bool is 0 or 1. NULL where there is none. */
+  ndr_step *step[NDR_STEP_COUNT][NDR_DTYPE_COUNT];
+  /* Weighted moments, `beside` being f64 weights: [complex][with the sum of squared weights]. They fold f64 or c128. */
+  ndr_fold *moments[2][2];
+  /* argmin and argmax, `beside` being bytes that are 0 where an element does not count: [largest][dtype]. */
+  ndr_fold *masked_argument[2][NDR_DTYPE_COUNT];
   ndr_join *(*join)(const ndr_state *state);
   /* ndr_state_finish with loops that vectorise for the common results. */
   void (*finish)(const ndr_state *state, const uint64_t *states, int64_t pitch, int64_t step, int64_t count,

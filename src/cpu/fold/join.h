@@ -69,6 +69,19 @@ JOIN(moments_complex, const double n = FA(0); const double m = FB(0); const doub
      A(0) = word_of(total); A(1) = word_of(FA(1) + re * part); A(2) = word_of(FA(2) + im * part);
      A(3) = word_of(FA(3) + FB(3) + SPREAD(re * re + im * im)))
 
+/* With reliability weights, one word more. */
+static void join_moments_squares(uint64_t *restrict a, int64_t a_pitch, const uint64_t *restrict b, int64_t b_pitch,
+                                 int64_t count) {
+  join_moments(a, a_pitch, b, b_pitch, count);
+  join_add(a + 3 * a_pitch, a_pitch, b + 3 * b_pitch, b_pitch, count);
+}
+
+static void join_moments_complex_squares(uint64_t *restrict a, int64_t a_pitch, const uint64_t *restrict b,
+                                         int64_t b_pitch, int64_t count) {
+  join_moments_complex(a, a_pitch, b, b_pitch, count);
+  join_add(a + 4 * a_pitch, a_pitch, b + 4 * b_pitch, b_pitch, count);
+}
+
 /* Equal maxima, infinite ones included, need no scaling; a NaN maximum makes both factors NaN. */
 JOIN(logsumexp, const double x = FA(0); const double y = FB(0); const double top = ((x != x) | (x > y)) ? x : y;
      const double s = FA(1) * exp_f64(x == top ? 0 : x - top); const double t = FB(1) * exp_f64(y == top ? 0 : y - top);
@@ -212,7 +225,9 @@ static ndr_join *join_of(const ndr_state *state) {
   case NDR_PTP: return join_extremes(state);
   case NDR_MEAN: return complex ? join_add3 : join_add2;
   case NDR_VAR:
-  case NDR_STD: return complex ? join_moments_complex : join_moments;
+  case NDR_STD:
+    if (state->reliability) return complex ? join_moments_complex_squares : join_moments_squares;
+    return complex ? join_moments_complex : join_moments;
   case NDR_NORM1:
   case NDR_NORM2: return join_add;
   case NDR_NORMINF: return join_max_f64;

@@ -237,6 +237,10 @@
 #define HIGH 1, 3
 #include "cpu/fold/gather.h"
 
+#include "cpu/fold/masked.h"
+#include "cpu/fold/step.h"
+#include "cpu/fold/step_table.h"
+
 static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane_stride, void *target, int64_t rows,
                             int64_t lanes, int64_t ahead) {
   const ndr_c128 *from = source;
@@ -276,6 +280,10 @@ static void gather_128_tile(const void *source, int64_t row_stride, int64_t lane
     [NDR_STD] = across_var_##name                                                                                      \
   }
 
+#define TO_SIZES(name8, name16, name32, name64)                                                                        \
+  [NDR_I8] = name8, [NDR_U8] = name8, [NDR_I16] = name16, [NDR_U16] = name16, [NDR_I32] = name32, [NDR_U32] = name32,  \
+  [NDR_I64] = name64, [NDR_U64] = name64
+
 static const ndr_isa isa = {
     .name = ISA_NAME,
     .fold = {{[NDR_BOOL] = {BOOL_KERNELS},
@@ -312,18 +320,38 @@ static const ndr_isa isa = {
                [NDR_F32] = ACROSS_KERNELS(f32),
                [NDR_F64] = ACROSS_KERNELS(f64)},
     .gather = {gather_8_tile, gather_16_tile, gather_32_tile, gather_64_tile, gather_128_tile},
-    .convert = {[NDR_BOOL] = {[NDR_U8] = convert_bool_u8, [NDR_F32] = convert_bool_f32, [NDR_F64] = convert_bool_f64},
-                [NDR_I8] = {[NDR_F32] = convert_i8_f32, [NDR_F64] = convert_i8_f64},
-                [NDR_I16] = {[NDR_F32] = convert_i16_f32, [NDR_F64] = convert_i16_f64},
-                [NDR_I32] = {[NDR_F64] = convert_i32_f64},
-                [NDR_I64] = {[NDR_F64] = convert_i64_f64},
-                [NDR_U8] = {[NDR_F32] = convert_u8_f32, [NDR_F64] = convert_u8_f64},
-                [NDR_U16] = {[NDR_F32] = convert_u16_f32, [NDR_F64] = convert_u16_f64},
-                [NDR_U32] = {[NDR_F64] = convert_u32_f64},
-                [NDR_U64] = {[NDR_F64] = convert_u64_f64},
-                [NDR_F16] = {[NDR_F32] = convert_f16_f32},
-                [NDR_F32] = {[NDR_F64] = convert_f32_f64},
-                [NDR_BF16] = {[NDR_F32] = convert_bf16_f32}},
+    .convert =
+        {[NDR_BOOL] = {[NDR_U8] = convert_bool_u8, [NDR_F32] = convert_bool_f32, [NDR_F64] = convert_bool_f64},
+         [NDR_I8] = {TO_SIZES(NULL, convert_i8_16, convert_i8_32, convert_i8_64), [NDR_BOOL] = convert_bool_u8,
+                     [NDR_F32] = convert_i8_f32, [NDR_F64] = convert_i8_f64},
+         [NDR_I16] = {TO_SIZES(convert_n16_8, NULL, convert_i16_32, convert_i16_64), [NDR_BOOL] = convert_n16_bool,
+                      [NDR_F32] = convert_i16_f32, [NDR_F64] = convert_i16_f64},
+         [NDR_I32] = {TO_SIZES(convert_n32_8, convert_n32_16, NULL, convert_i32_64), [NDR_BOOL] = convert_n32_bool,
+                      [NDR_F32] = convert_i32_f32, [NDR_F64] = convert_i32_f64},
+         [NDR_I64] = {TO_SIZES(convert_n64_8, convert_n64_16, convert_n64_32, NULL), [NDR_BOOL] = convert_n64_bool,
+                      [NDR_F32] = convert_i64_f32, [NDR_F64] = convert_i64_f64},
+         [NDR_U8] = {TO_SIZES(NULL, convert_u8_16, convert_u8_32, convert_u8_64), [NDR_BOOL] = convert_bool_u8,
+                     [NDR_F32] = convert_u8_f32, [NDR_F64] = convert_u8_f64},
+         [NDR_U16] = {TO_SIZES(convert_n16_8, NULL, convert_u16_32, convert_u16_64), [NDR_BOOL] = convert_n16_bool,
+                      [NDR_F32] = convert_u16_f32, [NDR_F64] = convert_u16_f64},
+         [NDR_U32] = {TO_SIZES(convert_n32_8, convert_n32_16, NULL, convert_u32_64), [NDR_BOOL] = convert_n32_bool,
+                      [NDR_F32] = convert_u32_f32, [NDR_F64] = convert_u32_f64},
+         [NDR_U64] = {TO_SIZES(convert_n64_8, convert_n64_16, convert_n64_32, NULL), [NDR_BOOL] = convert_n64_bool,
+                      [NDR_F32] = convert_u64_f32, [NDR_F64] = convert_u64_f64},
+         [NDR_F16] = {[NDR_F32] = convert_f16_f32},
+         [NDR_BF16] = {[NDR_F32] = convert_bf16_f32},
+         [NDR_F32] = {[NDR_BOOL] = convert_f32_bool, [NDR_F64] = convert_f32_f64, [NDR_C64] = convert_f32_c64},
+         [NDR_F64] = {[NDR_BOOL] = convert_f64_bool,
+                      [NDR_I64] = convert_f64_i64,
+                      [NDR_U64] = convert_f64_u64,
+                      [NDR_F32] = convert_f64_f32,
+                      [NDR_C128] = convert_f64_c128},
+         [NDR_C64] = {[NDR_BOOL] = convert_c64_bool, [NDR_F32] = convert_c64_f32, [NDR_C128] = convert_c64_c128},
+         [NDR_C128] = {[NDR_BOOL] = convert_c128_bool, [NDR_F64] = convert_c128_f64, [NDR_C64] = convert_c128_c64}},
+    .step = STEP_TABLE,
+    .moments = {{moments_f64, moments_squares_f64}, {moments_c128, moments_squares_c128}},
+    .masked_argument = {{[NDR_I64] = masked_argmin_i64, [NDR_U64] = masked_argmin_u64, [NDR_F64] = masked_argmin_f64},
+                        {[NDR_I64] = masked_argmax_i64, [NDR_U64] = masked_argmax_u64, [NDR_F64] = masked_argmax_f64}},
     .join = join_of,
     .finish = finish,
 };

@@ -1,0 +1,118 @@
+/* Compiles programs for the fast families.
+ *
+ * A block of a tile's places, rows x lanes, is taken in strips of a few hundred elements. For each strip a program's
+ * instructions run one after the other; each is a loop of fold/step.h over registers of a strip's length, which stay in
+ * the first-level cache. What is folded is written to a tile of the block's size, and the kernels of fold/fold.h then
+ * fold these tiles as they fold those of arrays. So the states are those of built-in operators, and `s += x` is `sum`.
+ *
+ * Where a part has a mask, dead elements are replaced by what its operator ignores: 0 for sums, 1 for products, the
+ * limits for minima and maxima, and NaN under skip_nan. The operators that ignore nothing have kernels of their own
+ * (fold/masked.h). Values that do not depend on elements are computed once for each thread. */
+#ifndef NDR_CPU_CODE_H
+#define NDR_CPU_CODE_H
+
+#include "cpu/fold/fold.h"
+
+#define NDR_STRIP 512 /* elements of a register over arrays */
+#define NDR_MOST_VALUES 768
+#define NDR_MOST_CODE_FOLDS (2 * NDR_MOST_PARTS)
+
+typedef enum ndr_value_kind {
+  NDR_VALUE_ARRAY,    /* elements of array `number`, as they are stored */
+  NDR_VALUE_CONSTANT, /* `bits` */
+  NDR_VALUE_INDEX,    /* place index `number` */
+  NDR_VALUE_CONVERT,  /* a, whose dtype is `from` */
+  NDR_VALUE_STEP      /* the instruction step[number][from] of a, b and c */
+} ndr_value_kind;
+
+typedef enum ndr_value_place { NDR_IN_ARRAY, NDR_IN_REGISTER, NDR_IN_TILE } ndr_value_place;
+
+/* A value of every element. a, b and c are earlier values unless the kind says otherwise; -1 where not used. */
+typedef struct ndr_value {
+  uint8_t kind;        /* ndr_value_kind */
+  uint8_t from, dtype; /* ndr_dtype; dtype is never f16 or bf16, except of arrays */
+  uint8_t place;       /* ndr_value_place; this and what follows c is set once all values are there */
+  int16_t number, a, b, c;
+  int16_t last; /* the last value that uses it */
+  bool constant, used;
+  int64_t offset; /* bytes to it in the memory of its place */
+  uint64_t bits;  /* of a constant, of which complex ones have no imaginary part */
+} ndr_value;
+
+/* One kernel over one value's tile. */
+typedef struct ndr_code_fold {
+  ndr_fold *fold;
+  int value, beside; /* beside: weights or a mask, for kernels of fold/masked.h; else -1 */
+  bool indexed;      /* rows must ascend by index */
+  int words_before;  /* of the state of the program's first part, to the words that it folds into */
+} ndr_code_fold;
+
+typedef struct ndr_code {
+  int value_count, fold_count;
+  bool overflows;  /* there are more values than fit, or one that no instruction computes */
+  unsigned arrays; /* bit a: array a is read */
+  ndr_code_fold folds[NDR_MOST_CODE_FOLDS];
+  int64_t strip;                      /* the most elements of a strip */
+  int64_t register_bytes, tile_bytes; /* memory of a thread */
+  ndr_value values[];                 /* NDR_MOST_VALUES while it is made */
+} ndr_code;
+
+/* A part that the nest folds as it folds a built-in operator: its value is the problem's array itself. False: it is
+ * none. Otherwise the state's kernels of `dtype`, which is the array's, are those to use. */
+bool ndr_code_is_plain(const ndr_program *program, int part, ndr_dtype array);
+
+/* Makes the code of a program's other parts. `state` is the program's, and room is for NDR_MOST_VALUES values.
+ * accumulate_f64 is the problem's. `block` is the most elements of a block. */
+void ndr_code_make(ndr_code *code, const ndr_isa *isa, const ndr_state *state, ndr_dtype array, bool accumulate_f64,
+                   int64_t block);
+
+/* Adds values. Each returns the value's number; an equal one is not added again. Of values that do not fit, or that no
+ * instruction computes, all numbers are 0, and the code `overflows`. */
+int ndr_code_add(ndr_code *code, ndr_value value);
+int ndr_code_constant(ndr_code *code, ndr_dtype dtype, double real, int64_t integer);
+int ndr_code_convert(ndr_code *code, const ndr_isa *isa, int value, ndr_dtype dtype);
+int ndr_code_step(ndr_code *code, const ndr_isa *isa, int number, ndr_dtype dtype, int a, int b, int c);
+
+/* The values of a program's nodes, which a part's value, mask or weight needs. */
+void ndr_code_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, const bool *wanted, int *values);
+
+/* The values of the nodes that a program's result needs, computed in the types of totals: array p is then the totals of
+ * part p. */
+void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int64_t length, int *values);
+
+/* Gives values their places once all are there: what is folded a tile of `block` elements, others registers. */
+void ndr_code_place(ndr_code *code, int64_t block);
+
+/* Adds the folds of a part. */
+void ndr_code_part(ndr_code *code, const ndr_isa *isa, const ndr_program *program, const ndr_state *state, int part,
+                   const int *values, bool accumulate_f64);
+
+/* ---- running ---- */
+
+/* Memory of a thread for one code. */
+typedef struct ndr_code_memory {
+  char *registers, *tiles;
+} ndr_code_memory;
+
+/* `count` elements of a block from `at` on, in the order of its rows, and where they are in each array. */
+typedef struct ndr_strip {
+  int64_t at, count;
+  const char *elements[NDR_MOST_PARTS > NDR_MOST_ARRAYS ? NDR_MOST_PARTS : NDR_MOST_ARRAYS];
+} ndr_strip;
+
+/* Where a value of the strip is. */
+char *ndr_code_where(const ndr_value *value, const ndr_code_memory *memory, const ndr_strip *strip);
+
+/* Computes what does not depend on elements; then, for each strip, the rest. Place indices are the caller's to write.
+ */
+void ndr_code_begin(const ndr_isa *isa, const ndr_code *code, const ndr_code_memory *memory, int64_t block);
+void ndr_code_run(const ndr_isa *isa, const ndr_code *code, const ndr_code_memory *memory, const ndr_strip *strip);
+
+/* Writes `count` copies of one element. */
+void ndr_code_fill(const void *from, int64_t bytes, int64_t count, void *to);
+
+/* ndr_state_finish in loops that vectorise. */
+void ndr_finish(const ndr_isa *isa, const ndr_state *state, const uint64_t *states, int64_t pitch, int64_t step,
+                int64_t count, void *result, int64_t result_step);
+
+#endif

@@ -1,0 +1,256 @@
+/* What the parts of programs fold: values with neutral elements in place of those that are dead, weighted values, and
+ * the kernels that fold them. */
+#include "cpu/code.h"
+
+#include <math.h>
+
+typedef struct part_code {
+  ndr_code *code;
+  const ndr_isa *isa;
+  ndr_state state;
+  int words_before;
+  int value, live, weight; /* values of the code; -1: none */
+  bool skip;               /* NaN values are left out */
+  bool accumulate_f64;
+} part_code;
+
+static ndr_dtype dtype_of(const part_code *p, int value) {
+  return (ndr_dtype)p->code->values[value].dtype;
+}
+
+static bool is_complex(ndr_dtype dtype) {
+  return ndr_dtype_class(dtype) == NDR_CLASS_COMPLEX;
+}
+
+static int step(const part_code *p, int number, ndr_dtype dtype, int a, int b, int c) {
+  return ndr_code_step(p->code, p->isa, number, dtype, a, b, c);
+}
+
+static int convert(const part_code *p, int value, ndr_dtype dtype) {
+  return ndr_code_convert(p->code, p->isa, value, dtype);
+}
+
+static int both(const part_code *p, int a, int b) {
+  return a < 0 ? b : b < 0 ? a : step(p, NDR_NODE_AND, NDR_BOOL, a, b, -1);
+}
+
+static int present(const part_code *p, int value) {
+  int missing = step(p, NDR_NODE_ISNAN, dtype_of(p, value), value, -1, -1);
+  return step(p, NDR_NODE_NOT, NDR_BOOL, missing, -1, -1);
+}
+
+/* The value where it is alive, and elsewhere a constant. */
+static int alive_or(const part_code *p, int live, int value, double real, int64_t integer) {
+  ndr_dtype dtype = dtype_of(p, value);
+  int other = ndr_code_constant(p->code, dtype, real, integer);
+  if (p->code->overflows) return 0;
+  return step(p, NDR_NODE_SELECT, dtype, live, value, other);
+}
+
+static void add_fold(const part_code *p, ndr_fold *fold, int value, int beside, int word) {
+  ndr_code *code = p->code;
+  if (!fold || code->fold_count == NDR_MOST_CODE_FOLDS) {
+    code->overflows = true;
+    return;
+  }
+  code->folds[code->fold_count++] = (ndr_code_fold){.fold = fold,
+                                                    .value = value,
+                                                    .beside = beside,
+                                                    .indexed = ndr_op_is_index(p->state.op),
+                                                    .words_before = p->words_before + word};
+}
+
+/* Folds a value as a built-in operator folds elements of its dtype. */
+static void fold_as(const part_code *p, ndr_op op, int value, int word) {
+  ndr_dtype view = ndr_fold_dtype(op, dtype_of(p, value), p->accumulate_f64);
+  int viewed = convert(p, value, view);
+  if (p->code->overflows) return;
+  add_fold(p, p->isa->fold[p->skip && ndr_dtype_is_float(view)][view][op], viewed, -1, word);
+}
+
+/* ---- weights ---- */
+
+static void fold_weighted(part_code *p) {
+  int parts = is_complex(dtype_of(p, p->value)) ? 2 : 1;
+  ndr_dtype wide = parts == 2 ? NDR_C128 : NDR_F64;
+  int value = convert(p, p->value, wide), weight = p->weight, live = p->live;
+  ndr_op op = p->state.op;
+  if (p->skip) live = both(p, live, present(p, value));
+  if (live >= 0) {
+    value = alive_or(p, live, value, 0, 0);
+    weight = alive_or(p, live, weight, 0, 0);
+  }
+  p->skip = false;
+  if (op == NDR_VAR || op == NDR_STD) {
+    add_fold(p, p->isa->moments[parts - 1][p->state.reliability], value, weight, 0);
+    return;
+  }
+  if (op == NDR_NORM2 && parts == 2) {
+    int re = step(p, NDR_NODE_REAL_PART, wide, value, -1, -1);
+    int im = step(p, NDR_NODE_IMAGINARY_PART, wide, value, -1, -1);
+    re = step(p, NDR_NODE_MULTIPLY, NDR_F64, re, re, -1);
+    im = step(p, NDR_NODE_MULTIPLY, NDR_F64, im, im, -1);
+    value = step(p, NDR_NODE_ADD, NDR_F64, re, im, -1);
+    wide = NDR_F64;
+  } else if (op == NDR_NORM2) {
+    value = step(p, NDR_NODE_MULTIPLY, wide, value, value, -1);
+  }
+  value = step(p, wide == NDR_C128 ? NDR_STEP_SCALE : NDR_NODE_MULTIPLY, wide, value, weight, -1);
+  fold_as(p, NDR_SUM, value, 0);
+  if (op == NDR_MEAN) fold_as(p, NDR_SUM, weight, parts);
+}
+
+/* ---- masks ---- */
+
+/* Bools: the operators that count, with what is dead out of the way. */
+static void fold_truth(part_code *p) {
+  ndr_op op = p->state.op;
+  ndr_dtype dtype = dtype_of(p, p->value);
+  int live = p->live;
+  if (op == NDR_VALID) {
+    if (ndr_dtype_is_float(dtype)) live = both(p, live, present(p, p->value));
+    fold_as(p, NDR_COUNT, live, 0);
+    return;
+  }
+  if (p->skip && op != NDR_ALL) live = both(p, live, present(p, p->value));
+  int truth = convert(p, p->value, NDR_BOOL);
+  if (op == NDR_ALL)
+    truth = step(p, NDR_NODE_OR, NDR_BOOL, truth, step(p, NDR_NODE_NOT, NDR_BOOL, live, -1, -1), -1);
+  else
+    truth = both(p, truth, live);
+  p->skip = false;
+  fold_as(p, op, truth, 0);
+}
+
+/* Sums and counts of elements that are alive, which small integers have exactly as f32. */
+static void fold_mean(part_code *p) {
+  ndr_dtype dtype = dtype_of(p, p->value);
+  int parts = is_complex(dtype) ? 2 : 1, value = p->value;
+  if (!ndr_dtype_is_float(dtype)) value = convert(p, value, ndr_dtype_bytes(dtype) < 4 ? NDR_F32 : NDR_F64);
+  fold_as(p, NDR_SUM, alive_or(p, p->live, value, 0, 0), 0);
+  fold_as(p, NDR_NORM2, p->live, parts); /* the number of bools, as f64 */
+}
+
+static void fold_moments(part_code *p) {
+  int parts = is_complex(dtype_of(p, p->value)) ? 2 : 1;
+  int value = convert(p, p->value, parts == 2 ? NDR_C128 : NDR_F64);
+  int weight = convert(p, p->live, NDR_F64);
+  add_fold(p, p->isa->moments[parts - 1][0], alive_or(p, p->live, value, 0, 0), weight, 0);
+}
+
+static void fold_argument(part_code *p) {
+  ndr_class class = ndr_dtype_class(dtype_of(p, p->value));
+  ndr_dtype wide = class == NDR_CLASS_FLOAT ? NDR_F64 : class == NDR_CLASS_INT ? NDR_I64 : NDR_U64;
+  int value = convert(p, p->value, wide);
+  add_fold(p, p->isa->masked_argument[p->state.op == NDR_ARGMAX][wide], value, p->live, 0);
+}
+
+/* The limits of a dtype, as the bits of an integer of it. */
+static int64_t limit(ndr_dtype dtype, bool largest) {
+  int spare = 64 - 8 * (int)ndr_dtype_bytes(dtype);
+  if (ndr_dtype_class(dtype) == NDR_CLASS_INT) return largest ? INT64_MAX >> spare : INT64_MIN >> spare;
+  return largest ? (int64_t)(UINT64_MAX >> spare) : 0;
+}
+
+static void fold_extreme(part_code *p, bool smallest, int word) {
+  int value = p->value;
+  if (dtype_of(p, value) == NDR_BOOL) value = convert(p, value, NDR_U8);
+  ndr_dtype dtype = dtype_of(p, value);
+  int64_t none = ndr_dtype_is_float(dtype) ? 0 : limit(dtype, smallest);
+  value = alive_or(p, p->live, value, smallest ? (double)INFINITY : -(double)INFINITY, none);
+  fold_as(p, smallest ? NDR_MIN : NDR_MAX, value, word);
+}
+
+static void fold_neutral(part_code *p, double real, int64_t integer) {
+  ndr_dtype view = ndr_fold_dtype(p->state.op, dtype_of(p, p->value), p->accumulate_f64);
+  int value = p->state.op == NDR_LOGSUMEXP ? convert(p, p->value, view) : p->value;
+  if (!p->code->overflows) fold_as(p, p->state.op, alive_or(p, p->live, value, real, integer), 0);
+}
+
+/* Kernels of NaN that are left out leave out what is dead, too. */
+static void fold_as_missing(part_code *p) {
+  int value = alive_or(p, p->live, p->value, (double)NAN, 0);
+  if (!p->code->overflows) fold_as(p, p->state.op, value, 0);
+}
+
+static void fold_masked(part_code *p) {
+  switch (p->state.op) {
+  case NDR_ANY:
+  case NDR_ALL:
+  case NDR_COUNT:
+  case NDR_VALID: fold_truth(p); return;
+  default: break;
+  }
+  if (p->skip) {
+    fold_as_missing(p);
+    return;
+  }
+  switch (p->state.op) {
+  case NDR_MEAN: fold_mean(p); return;
+  case NDR_VAR:
+  case NDR_STD: fold_moments(p); return;
+  case NDR_ARGMIN:
+  case NDR_ARGMAX: fold_argument(p); return;
+  case NDR_MIN: fold_extreme(p, true, 0); return;
+  case NDR_MAX: fold_extreme(p, false, 0); return;
+  case NDR_PTP:
+    fold_extreme(p, true, 0);
+    fold_extreme(p, false, 1);
+    return;
+  case NDR_PROD: fold_neutral(p, 1, 1); return;
+  case NDR_LOGSUMEXP: fold_neutral(p, -(double)INFINITY, 0); return;
+  default: fold_neutral(p, 0, 0); return;
+  }
+}
+
+/* ---- the whole ---- */
+
+/* A value before conversions that do not change what is folded: sums and products of integers have the same bits before
+ * they are widened to 64 bits, and what was converted to bool has the same truth. Conversions of bool arrays, which
+ * only make their bytes 0 or 1, stay. */
+static int before_conversion(const ndr_code *code, ndr_op op, int value) {
+  const ndr_value *v = &code->values[value];
+  if (v->kind != NDR_VALUE_CONVERT || code->values[v->a].dtype != v->from) return value;
+  bool widens = (v->dtype == NDR_I64 || v->dtype == NDR_U64 || v->from == NDR_BOOL) &&
+                !ndr_dtype_is_float((ndr_dtype)v->from) && !ndr_dtype_is_float((ndr_dtype)v->dtype);
+  bool truth = v->dtype == NDR_BOOL && ndr_op_is_truth(op) && op != NDR_VALID;
+  if (((op == NDR_SUM || op == NDR_PROD) && widens) || truth) return before_conversion(code, op, v->a);
+  return value;
+}
+
+static bool is_one(const ndr_code *code, int value) {
+  const ndr_value *v = &code->values[value];
+  return v->kind == NDR_VALUE_CONSTANT && !ndr_dtype_is_float((ndr_dtype)v->dtype) && v->bits == 1;
+}
+
+bool ndr_code_is_plain(const ndr_program *program, int part, ndr_dtype array) {
+  const ndr_part *p = &program->parts[part];
+  const ndr_node *node = &program->nodes[p->value];
+  return p->live < 0 && p->weight < 0 && node->kind == NDR_NODE_ARRAY && node->a == 0 && node->dtype == array;
+}
+
+void ndr_code_part(ndr_code *code, const ndr_isa *isa, const ndr_program *program, const ndr_state *state, int part,
+                   const int *values, bool accumulate_f64) {
+  const ndr_part *given = &program->parts[part];
+  part_code p = {.code = code, .isa = isa, .value = values[given->value], .live = -1, .weight = -1};
+  p.accumulate_f64 = accumulate_f64;
+  p.state = ndr_state_part(state, part, &p.words_before);
+  if (given->live >= 0) p.live = values[given->live];
+  if (given->weight >= 0) p.weight = values[given->weight];
+  p.skip = given->skip_nan && ndr_dtype_is_float(dtype_of(&p, p.value));
+  if (p.weight >= 0) {
+    fold_weighted(&p);
+    return;
+  }
+  p.value = before_conversion(code, p.state.op, p.value);
+  bool ones = (p.state.op == NDR_SUM || p.state.op == NDR_COUNT) && is_one(code, p.value);
+  if (ones && p.live < 0) { /* the kernel of valid reads nothing */
+    add_fold(&p, isa->fold[0][NDR_U8][NDR_VALID], p.value, -1, 0);
+    return;
+  }
+  if (ones) {
+    fold_as(&p, NDR_COUNT, p.live, 0);
+    return;
+  }
+  (p.live >= 0 ? fold_masked(&p) : fold_as(&p, p.state.op, p.value, 0));
+}

@@ -98,9 +98,10 @@ template <class T> NDR_DEVICE T load_element(const T *address) {
   return *address;
 }
 
-/* Loads BYTES bytes, a power of 2 up to 16, from a multiple of BYTES, by the read-only path, to the first bytes of `word`.
- * KEEP: they get a place in the first-level cache, as few bytes always do, whose neighbours other loads read. */
-template <int BYTES, bool KEEP> NDR_DEVICE void load_bytes(unsigned *word, const void *address) {
+/* Loads BYTES bytes, a power of 2 up to 16, from a multiple of BYTES, by the read-only path, to the first bytes of
+ * `word`. KEEP: they get a place in the first-level cache, as few bytes always do, whose neighbours other loads read.
+ * EARLY: they may begin before the array that they end in. */
+template <int BYTES, bool KEEP, bool EARLY = false> NDR_DEVICE void load_bytes(unsigned *word, const void *address) {
   if constexpr (BYTES == 16) {
     ndr_vector v = KEEP ? keep_vector(address) : load_vector(address);
     word[0] = v.word[0], word[1] = v.word[1], word[2] = v.word[2], word[3] = v.word[3];

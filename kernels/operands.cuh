@@ -16,7 +16,7 @@
 #ifndef NDR_OPERANDS_CUH
 #define NDR_OPERANDS_CUH
 
-#include "row.cuh"
+#include "chunks.cuh"
 #include "thread.cuh"
 #include "tree.cuh"
 
@@ -214,7 +214,8 @@ NDR_DEVICE void fold_operand_rows(const ndr_program_params &q, typename Kit::Acc
     if (p.reduced_count) at.step(q, axis, from + team.row);
     typename Kit::stride by = Kit::stride::template along<false, true>(q, axis, rows);
     typename Kit::fixed_row fixed;
-    fixed.load(q, 0, at);
+    fixed.load_last(q, 0, at);
+    fixed.settle();
     Kit::template fold_each<Kit::batch()>(q, 0, at, by, left, rows,
                                           [&](const auto &loaded, const typename Kit::spot &from_row) {
                                             Kit::fold_columns(q, a, loaded, fixed, from_row, axis, rows);

@@ -9,7 +9,7 @@
 
 enum {
   MOST_CHUNKS = 4,            /* chunks of a run that a lane reads in operands_short and operands_rows */
-  FLIGHT_BYTES = 64,          /* of all arrays that a thread has in flight, as in kernels/row.cuh */
+  FLIGHT_BYTES = 64,          /* of all arrays that a thread has in flight, as in kernels/chunks.cuh */
   COLUMN_WORDS = 16,          /* of the states of a thread's columns, at most: their accumulators stay in registers */
   BLOCK_RUN_BYTES = 16 << 10, /* of a run of all arrays, from which on a whole block reads it */
   LONG_RUN_BYTES = 64 << 10,  /* the same where an output has several runs */
@@ -94,6 +94,14 @@ static int aligned_elements(const ndr_canonical *problem, const ndr_axis *along)
   return (int)elements;
 }
 
+/* Whether chunks may reach beyond the last column: all arrays are then read by vectors, of which the last ones are
+ * taken apart, or repeat one element. */
+static bool all_are_dense(const ndr_canonical *problem, const ndr_axis *along) {
+  for (int k = 0; k < count_arrays(problem); k++)
+    if (stride_of(along, k) != 0 && stride_of(along, k) != 1) return false;
+  return true;
+}
+
 /* The ways to read chunks of `elements` along an axis. peeled: chunks begin on boundaries of the array that decides,
  * wherever runs begin; otherwise runs begin on boundaries. */
 static unsigned ways_along(const ndr_canonical *problem, const ndr_axis *along, const ndr_axis *walked, int elements,
@@ -101,9 +109,10 @@ static unsigned ways_along(const ndr_canonical *problem, const ndr_axis *along, 
   unsigned ways = 0;
   int decider = find_decider(problem, along);
   for (int k = 0; k < count_arrays(problem); k++) {
-    bool dense = stride_of(along, k) == 1 &&
-                 (elements == 1 || strides_divide(problem, along, k, peeled ? decider : -1, elements));
-    unsigned way = stride_of(along, k) == 0 ? NDR_WAY_SAME : dense ? NDR_WAY_VECTOR : NDR_WAY_ELEMENTS;
+    bool dense = stride_of(along, k) == 1, whole = peeled || along->size % elements == 0;
+    bool aligned = elements == 1 || (whole && strides_divide(problem, along, k, peeled ? decider : -1, elements));
+    unsigned way = !dense ? NDR_WAY_ELEMENTS : aligned ? NDR_WAY_VECTOR : NDR_WAY_SHIFTED;
+    if (stride_of(along, k) == 0) way = NDR_WAY_SAME;
     if (walked && stride_of(walked, k) == 0) way |= NDR_WAY_FIXED;
     if (is_read_again(problem, k)) way |= NDR_WAY_AGAIN;
     ways |= way << (NDR_WAY_BITS * k);
@@ -119,7 +128,7 @@ static int64_t chunk_bytes(const ndr_canonical *problem, const ndr_axis *along, 
   return bytes > 0 ? bytes : 1;
 }
 
-/* Chunks that a thread has in flight, about as in kernels/row.cuh. */
+/* Chunks that a thread has in flight, about as in kernels/chunks.cuh. */
 static int count_batch(const ndr_canonical *problem, const ndr_axis *along, int elements) {
   int64_t bytes = chunk_bytes(problem, along, elements), batch = 1;
   while (batch < NDR_LOADS_OPERANDS_RUNS && batch * bytes < FLIGHT_BYTES) batch *= 2;
@@ -162,9 +171,13 @@ static int count_words(const ndr_canonical *problem) {
   return words > 0 ? words : 2;
 }
 
-/* Columns of a thread. */
+/* Columns of a thread: as many as a vector of the widest array holds, shifted into place unless all rows are aligned.
+ */
 static int count_columns(const ndr_canonical *problem, bool on_boundary) {
-  int elements = on_boundary ? aligned_elements(problem, &problem->kept[0]) : 1;
+  const ndr_axis *along = &problem->kept[0];
+  int decider = find_decider(problem, along), elements = on_boundary ? aligned_elements(problem, along) : 1;
+  int most = decider < 0 ? 1 : (int)(NDR_VECTOR_BYTES / array_bytes(problem, decider));
+  if (on_boundary && 2 * elements < most && along->size >= 2 * most && all_are_dense(problem, along)) elements = most;
   while (elements > 1 && elements * count_words(problem) > COLUMN_WORDS) elements /= 2;
   return elements;
 }
@@ -373,11 +386,12 @@ static bool is_in_phase(uintptr_t at, int64_t bytes, uintptr_t reference, int64_
   return (at / (uintptr_t)bytes - reference / (uintptr_t)reference_bytes) % (uintptr_t)elements == 0;
 }
 
-/* The ways for arrays that begin here: those off the boundaries of the array that decides, or off any, are read element
- * by element. */
+/* The ways for arrays that begin here: those off the boundaries of the array that decides, or off any, are shifted into
+ * place where the kernel can do that, and otherwise read element by element. */
 static unsigned ways_here(const ndr_canonical *problem, const ndr_launch *launch, const void *const *first) {
   unsigned ways = launch->operands.ways;
   bool peeled = launch->kernel == NDR_KERNEL_OPERANDS_RUNS;
+  bool shifts = launch->operands.elements > 1 && (peeled || launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS);
   int widest = -1;
   for (int k = 0; k < count_arrays(problem); k++) {
     bool whole = (uintptr_t)first[k] % (uintptr_t)array_bytes(problem, k) == 0;
@@ -386,10 +400,15 @@ static unsigned ways_here(const ndr_canonical *problem, const ndr_launch *launch
   }
   for (int k = 0; k < count_arrays(problem); k++) {
     bool other = peeled && widest >= 0; /* otherwise the phase must be 0 */
-    if ((NDR_WAY_OF(ways, k) & 3) == NDR_WAY_VECTOR &&
-        !is_in_phase((uintptr_t)first[k], array_bytes(problem, k), other ? (uintptr_t)first[widest] : 0,
-                     other ? array_bytes(problem, widest) : 1, launch->operands.elements))
-      ways &= ~((unsigned)NDR_WAY_SHIFTED << (NDR_WAY_BITS * k)); /* to NDR_WAY_ELEMENTS, which is 0 */
+    int64_t bytes = array_bytes(problem, k);
+    bool whole = (uintptr_t)first[k] % (uintptr_t)bytes == 0;
+    unsigned way = NDR_WAY_OF(ways, k) & 3;
+    if (way != NDR_WAY_VECTOR && way != NDR_WAY_SHIFTED) continue;
+    if (way == NDR_WAY_VECTOR && !is_in_phase((uintptr_t)first[k], bytes, other ? (uintptr_t)first[widest] : 0,
+                                              other ? array_bytes(problem, widest) : 1, launch->operands.elements))
+      way = NDR_WAY_SHIFTED;
+    if (way == NDR_WAY_SHIFTED && !(whole && shifts)) way = NDR_WAY_ELEMENTS;
+    ways = (ways & ~(3u << (NDR_WAY_BITS * k))) | way << (NDR_WAY_BITS * k);
   }
   return ways;
 }
@@ -406,14 +425,26 @@ static void fill_in(const ndr_canonical *problem, const ndr_launch *launch, cons
                     ndr_program_params *params) {
   params->base = launch->params;
   params->base.data = first[0];
-  for (int k = 0; k < problem->operand_count; k++) params->operands[k] = (ndr_param_operand){.data = first[k + 1]};
+  for (int k = 0; k < problem->operand_count; k++)
+    params->operands[k] = (ndr_param_operand){.data = first[k + 1], .extent = 1};
   for (int k = 0; k < problem->place_count; k++)
     params->places[k] = (ndr_param_place){.start = problem->place_origin[k]};
   for (int a = 0; a < count_axes(problem); a++) {
     const ndr_axis *axis = launched_axis(problem, launch, a);
-    for (int k = 0; k < problem->operand_count; k++) params->operands[k].stride[a] = axis->operand[k];
+    for (int k = 0; k < problem->operand_count; k++) {
+      params->operands[k].stride[a] = axis->operand[k];
+      if (axis->operand[k] > 0) params->operands[k].extent += (axis->size - 1) * axis->operand[k];
+    }
     for (int k = 0; k < problem->place_count; k++) params->places[k].step[a] = axis->place[k];
   }
+}
+
+/* Whether all arrays begin on multiples of their elements' sizes. Complex numbers may begin on multiples of half that.
+ */
+static bool are_whole(const ndr_canonical *problem, const void *const *first) {
+  for (int k = 0; k < count_arrays(problem); k++)
+    if ((uintptr_t)first[k] % (uintptr_t)array_bytes(problem, k)) return false;
+  return true;
 }
 
 const ndr_launch *ndr_operands_launch(const ndr_plan *plan, const void *const *arrays, ndr_program_params *params,
@@ -425,9 +456,10 @@ const ndr_launch *ndr_operands_launch(const ndr_plan *plan, const void *const *a
   for (int k = 0; k < count_arrays(problem); k++)
     first[k] =
         (const char *)arrays[k] + (k == 0 ? problem->origin : problem->operand_origin[k - 1]) * array_bytes(problem, k);
-  if (launch->kernel != NDR_KERNEL_OPERANDS_RUNS) {
-    bool columns = launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS;
-    int decider = find_decider(problem, columns ? &problem->kept[0] : run_axis(problem));
+  if (launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS) {
+    if (!are_whole(problem, first)) launch = &launches->unaligned;
+  } else if (launch->kernel != NDR_KERNEL_OPERANDS_RUNS) {
+    int decider = find_decider(problem, run_axis(problem));
     int64_t chunk = decider < 0 ? 1 : launch->operands.elements * array_bytes(problem, decider);
     if (decider >= 0 && (uintptr_t)first[decider] % (uintptr_t)chunk) launch = &launches->unaligned;
   }

@@ -247,6 +247,7 @@ typedef struct ndr_params {
 typedef struct ndr_param_operand {
   const void *data;                 /* the element that the walk starts at */
   long long stride[NDR_PARAM_AXES]; /* along axes[a] of ndr_params; may be negative */
+  long long extent;                 /* elements from `data` to behind the array's last one */
 } ndr_param_operand;
 
 /* A place index: `start` where the walk starts. */

@@ -308,7 +308,7 @@ static void split_again(rng *random, ndr_launch *launch) {
   ndr_launch_end(launch);
 }
 
-static int kernels_run[NDR_ALL_KERNELS], splits_run, chunks_run, skipped, tried;
+static int kernels_run[NDR_ALL_KERNELS], splits_run, chunks_run, shifted_run, skipped, tried;
 
 /* Returns false where operands.cc lacks the kernel: chunks of some sizes are rare. */
 static bool run_launch(rng *random, task *t, const ndr_launch *launch, unsigned ways, call *made, size_t slots) {
@@ -333,6 +333,7 @@ static bool run_launch(rng *random, task *t, const ndr_launch *launch, unsigned 
   kernels_run[launch->kernel]++;
   splits_run += p->splits > 1;
   chunks_run += launch->operands.elements > 1 && (ways & 0x33333u) % 16 == NDR_WAY_VECTOR;
+  shifted_run += strchr(strrchr(name, '_'), '3') != NULL;
   return true;
 }
 
@@ -379,6 +380,7 @@ static void run_family(const operator_made *op, bool columns) {
 
 START_TEST(test_columns) {
   run_family(&operators[_i], true);
+  ck_assert_int_gt(shifted_run, 0);
   ck_assert_int_gt(kernels_run[NDR_KERNEL_OPERANDS_COLUMNS], 0);
   ck_assert_int_gt(splits_run, 0);
   ck_assert_int_lt(skipped * 5, tried);

@@ -16,7 +16,7 @@
 #ifndef NDR_OPERANDS_CUH
 #define NDR_OPERANDS_CUH
 
-#include "row.cuh"
+#include "chunks.cuh"
 #include "thread.cuh"
 #include "tree.cuh"
 

@@ -120,7 +120,7 @@ static void write_compute(ndr_cuda_text *out, const ndr_program *program, const 
                       "  static NDR_DEVICE void compute(typename all::template batch<N> &b, const value (&x)[N], "
                       "const ndr_params &p) {\n"
                       "    const double *parameters = parameters_of(p);\n"
-                      "    (void)parameters;\n"
+                      "    (void)parameters, (void)x;\n"
                       "#pragma unroll\n"
                       "    for (int i = 0; i < N; i++) {\n");
   ndr_cuda_write_nodes(out, program, NDR_CUDA_OF_ELEMENTS, &how->names, needed);

@@ -10,7 +10,8 @@
 #include "gpuplan/operands.h"
 #include "gpuplan/operators.h"
 
-/* The most operators that are fused into one kernel: accumulators of more would not stay in registers. */
+/* The most operators and parts of programs that are fused into one kernel: accumulators of more would not stay in
+ * registers. */
 enum { MOST_FUSED = 4 };
 
 /* For each operator, the one whose kernels compute its total, and how the total becomes the result. */
@@ -77,12 +78,17 @@ static int parameters_of(const ndr_canonical *problem, int i) {
   return problem->programs[i] ? problem->programs[i]->parameter_count : 0;
 }
 
+static int parts_of(const ndr_canonical *problem, int i) {
+  return problem->programs[i] ? problem->programs[i]->part_count : 1;
+}
+
 static int fusable(const ndr_plan *plan, int first) {
   const ndr_canonical *problem = &plan->problem;
-  int count = 1, parameters = parameters_of(problem, first);
-  for (; plan->device.compiles && first + count < problem->op_count && count < MOST_FUSED; count++) {
+  int count = 1, parameters = parameters_of(problem, first), parts = parts_of(problem, first);
+  for (; plan->device.compiles && first + count < problem->op_count; count++) {
     parameters += parameters_of(problem, first + count);
-    if (parameters > NDR_PARAM_NUMBERS || !same_strides(problem, first, first + count)) break;
+    parts += parts_of(problem, first + count);
+    if (parameters > NDR_PARAM_NUMBERS || parts > MOST_FUSED || !same_strides(problem, first, first + count)) break;
   }
   return count;
 }

@@ -9,7 +9,7 @@
 
 enum {
   MOST_CHUNKS = 4,            /* chunks of a run that a lane reads in operands_short and operands_rows */
-  FLIGHT_BYTES = 64,          /* of all arrays that a thread has in flight, as in kernels/row.cuh */
+  FLIGHT_BYTES = 64,          /* of all arrays that a thread has in flight, as in kernels/chunks.cuh */
   COLUMN_WORDS = 16,          /* of the states of a thread's columns, at most: their accumulators stay in registers */
   BLOCK_RUN_BYTES = 16 << 10, /* of a run of all arrays, from which on a whole block reads it */
   LONG_RUN_BYTES = 64 << 10,  /* the same where an output has several runs */
@@ -128,7 +128,7 @@ static int64_t chunk_bytes(const ndr_canonical *problem, const ndr_axis *along, 
   return bytes > 0 ? bytes : 1;
 }
 
-/* Chunks that a thread has in flight, about as in kernels/row.cuh. */
+/* Chunks that a thread has in flight, about as in kernels/chunks.cuh. */
 static int count_batch(const ndr_canonical *problem, const ndr_axis *along, int elements) {
   int64_t bytes = chunk_bytes(problem, along, elements), batch = 1;
   while (batch < NDR_LOADS_OPERANDS_RUNS && batch * bytes < FLIGHT_BYTES) batch *= 2;

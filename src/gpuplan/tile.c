@@ -42,6 +42,7 @@ static bool narrow_columns(const ndr_canonical *problem) {
 }
 
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
+  if (ndr_operands_needed(problem) && !device->compiles) return NDR_NO_COMPILER;
   if (ndr_operands_needed(problem)) return "tiles hold elements of one array: families thread and tree read several";
   if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;
   if (ndr_launch_has_program(problem) && !device->compiles) return NDR_NO_COMPILER;

@@ -25,8 +25,9 @@ typedef struct trial {
 static void make_results(trial *t, rng *random) {
   bool alike = rng_once_in(random, 2);
   for (int i = 0; i < t->problem.op_count; i++) {
+    ndr_options options = options_of_operator(&t->options, t->problem.ops[i]);
     assert_ok(
-        gpu_result(&t->got[i], GPU_DEVICE, &t->array.host.tensor, &t->problem, i, &t->options, alike ? NULL : random));
+        gpu_result(&t->got[i], GPU_DEVICE, &t->array.host.tensor, &t->problem, i, &options, alike ? NULL : random));
     assert_ok(array_result(&t->expected[i], &t->array.host.tensor, t->problem.dim_count, t->problem.dims,
                            t->problem.ops[i], &t->options, NULL));
   }

@@ -17,7 +17,7 @@
 enum { PATH = 512, LENGTH = 100 };
 
 /* A folder of the test's own, the place of kept kernels in it, and the notes. */
-static char root[PATH], kept[PATH + 8], notes[PATH + 8];
+static char root[PATH], kept[PATH + 24], notes[PATH + 24];
 
 static void set_up(void) {
   const char *temporary = getenv("TMPDIR");
@@ -203,7 +203,7 @@ START_TEST(no_folder_is_no_error) {
 END_TEST
 
 START_TEST(the_users_folder_is_found) {
-  char cache[PATH + 32];
+  char cache[PATH + 24];
   unsetenv("NDREDUCE_CACHE");
   snprintf(cache, sizeof cache, "%s/cache", root);
   setenv("XDG_CACHE_HOME", cache, 1);

@@ -97,10 +97,11 @@ static void place(trial *t, rng *random, const twist *how, filling fill) {
   array_fill(&t->array.host, random, fill);
   device_array_of(&t->array, how->device, how->past);
   for (int i = 0; i < problem->op_count; i++) {
+    ndr_options options = options_of_operator(&t->options, problem->ops[i]);
     assert_ok(array_result(&t->results[i].host, &t->array.host.tensor, problem->dim_count, problem->dims,
-                           problem->ops[i], &t->options, same_layout ? NULL : random));
+                           problem->ops[i], &options, same_layout ? NULL : random));
     assert_ok(array_result(&t->expected[i], &t->array.host.tensor, problem->dim_count, problem->dims, problem->ops[i],
-                           &t->options, NULL));
+                           &options, NULL));
     device_array_of(&t->results[i], how->device, 0);
   }
 }
@@ -197,12 +198,112 @@ START_TEST(test_random_operands) {
 }
 END_TEST
 
+/* ---- accumulators ---- */
+
+enum { ROWS = 12, COLUMNS = 40, SLAB = 4 };
+
+/* Adds the array in slabs of rows, with the operands' slabs, and finishes. */
+static void accumulate(const ndr_problem *problem, const DLTensor *array, const DLTensor *operands,
+                       DLTensor *const *results) {
+  ndr_accumulator *accumulator;
+  int64_t shape[2] = {SLAB, COLUMNS};
+  assert_ok(ndr_accumulator_create(&accumulator, problem, array->device, NULL));
+  for (int64_t at = 0; at < ROWS; at += SLAB) {
+    DLTensor parts[1 + NDR_MAX_OPERANDS];
+    const DLTensor *others[NDR_MAX_OPERANDS];
+    for (int k = 0; k <= problem->operand_count; k++) {
+      parts[k] = k == 0 ? *array : operands[k - 1];
+      parts[k].data = (char *)parts[k].data + at * COLUMNS * (parts[k].dtype.bits / 8);
+      parts[k].shape = shape;
+      parts[k].strides = NULL;
+      if (k > 0) others[k - 1] = &parts[k];
+    }
+    assert_ok(ndr_accumulator_add_operands(accumulator, &parts[0], others, (int64_t[]){at, 0}));
+  }
+  assert_ok(ndr_accumulator_finish(accumulator, results));
+  ndr_accumulator_destroy(accumulator);
+}
+
+/* Merging and finishing states of programs, weighted ones too, on the device and on the host. */
+static void check_slabs(const ndr_problem *made, ndr_dtype dtype, const ndr_role *roles, const ndr_dtype *dtypes,
+                        int operand_count) {
+  ndr_problem problem = *made;
+  trial t = {.problem = NDR_PROBLEM_INIT};
+  rng random = {test_seed()};
+  twist how = {.device = 2};
+  DLTensor operands[NDR_MAX_OPERANDS], copies[NDR_MAX_OPERANDS], *results[MOST_OPS], *expected[MOST_OPS];
+  int64_t shape[2] = {ROWS, COLUMNS};
+  char why[512];
+  t.problem.dtype = dtype;
+  t.problem.ndim = 2;
+  memcpy(t.problem.shape, shape, sizeof shape);
+  array_make(&t.array.host, dtype, 2, shape, NULL);
+  array_fill(&t.array.host, &random, FILL_SMALL);
+  device_array_of(&t.array, how.device, 0);
+  assert_ok(ndr_problem_make(&problem, &t.array.host.tensor, NDR_DIMS(0), made->op_count, made->ops));
+  problem.weighting = made->weighting;
+  problem.ddof = 1;
+  for (int k = 0; k < operand_count; k++, t.operand_count++) {
+    array_make(&t.operands[k].host, dtypes[k], 2, shape, NULL);
+    array_fill(&t.operands[k].host, &random, dtypes[k] == NDR_BOOL ? FILL_WIDE : FILL_SPARSE);
+    device_array_of(&t.operands[k], how.device, 0);
+    operands[k] = t.operands[k].host.tensor, copies[k] = t.operands[k].tensor;
+    assert_ok(ndr_problem_add_operand(&problem, roles[k], &operands[k]));
+  }
+  for (int i = 0; i < problem.op_count; i++) {
+    DLTensor like = {.shape = (int64_t[NDR_MAX_DIMS]){0}};
+    ndr_dtype result = NDR_F64;
+    assert_ok(ndr_problem_result(&problem, i, &like));
+    (void)ndr_dtype_from_dlpack(like.dtype, &result);
+    array_make(&t.results[i].host, result, like.ndim, like.shape, NULL);
+    array_make(&t.expected[i], result, like.ndim, like.shape, NULL);
+    device_array_of(&t.results[i], how.device, 0);
+    results[i] = &t.results[i].tensor, expected[i] = &t.expected[i].tensor;
+  }
+  accumulate(&problem, &t.array.tensor, copies, results);
+  accumulate(&problem, &t.array.host.tensor, operands, expected);
+  for (int i = 0; i < problem.op_count; i++) {
+    device_fetch(&t.results[i]);
+    ck_assert_msg(results_agree(&t.results[i].host.tensor, expected[i], 16, why, sizeof why), "%s, operator %d: %s",
+                  ndr_dtype_name(dtype), i, why);
+  }
+  t.problem.op_count = problem.op_count;
+  finish(&t);
+}
+
+START_TEST(test_slabs) {
+  static const ndr_role where[] = {NDR_WHERE}, both[] = {NDR_WHERE, NDR_WEIGHTS};
+  static const ndr_dtype types[] = {NDR_BOOL, NDR_F64};
+  static const ndr_dtype dtypes[] = {NDR_F32, NDR_I8, NDR_C64};
+  ndr_dtype dtype = dtypes[_i];
+  ndr_problem own = NDR_PROBLEM_INIT, masked = NDR_PROBLEM_INIT, weighted = NDR_PROBLEM_INIT;
+  own.op_count = 2;
+  assert_ok(ndr_operator_create(&own.ops[0], "a(x; c): s += c * x * x, n += 1 -> s / n", &(double){0.5}, 1));
+  own.ops[1] = NDR_MEAN;
+  check_slabs(&own, dtype, NULL, NULL, 0);
+  ndr_operator_destroy(own.ops[0]);
+  masked.op_count = 3;
+  masked.ops[0] = dtype == NDR_C64 ? NDR_SUM : NDR_MIN;
+  masked.ops[1] = dtype == NDR_C64 ? NDR_MEAN : NDR_ARGMAX;
+  masked.ops[2] = NDR_VAR;
+  check_slabs(&masked, dtype, where, types, 1);
+  weighted.op_count = 3;
+  weighted.ops[0] = NDR_MEAN;
+  weighted.ops[1] = NDR_STD;
+  weighted.ops[2] = NDR_NORM2;
+  check_slabs(&weighted, dtype, both, types, 2);
+  weighted.weighting = NDR_RELIABILITY;
+  check_slabs(&weighted, dtype, both, types, 2);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("programs");
   TCase *cases = tcase_create("programs");
   tcase_set_timeout(cases, 600);
   tcase_add_loop_test(cases, test_random_programs, 0, test_case_count(NDR_DTYPE_COUNT * 4));
   tcase_add_loop_test(cases, test_random_operands, 0, test_case_count(NDR_DTYPE_COUNT * 3));
+  tcase_add_loop_test(cases, test_slabs, 0, 3);
   suite_add_tcase(suite, cases);
   return suite_run(suite);
 }

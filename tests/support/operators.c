@@ -73,7 +73,7 @@ ndr_op random_operator(rng *random, ndr_dtype dtype, int own) {
   ndr_op op = NDR_SUM;
   if (!rng_once_in(random, own)) {
     do op = (ndr_op)rng_between(random, 0, NDR_OP_COUNT - 1);
-    while (!op_defined(op, dtype) || !op_has_empty(op));
+    while (!op_defined(op, dtype) || !op_has_empty(op) || op == NDR_PROD); /* products overflow in one order only */
     return op;
   }
   for (;;) {
@@ -81,6 +81,12 @@ ndr_op random_operator(rng *random, ndr_dtype dtype, int own) {
     if (is_defined(op, dtype)) return op;
     ndr_operator_destroy(op);
   }
+}
+
+ndr_options options_of_operator(const ndr_options *options, ndr_op op) {
+  ndr_options own = *options;
+  if (ndr_operator_arrays(op) == 1) own.with_count = 0, own.with = NULL;
+  return own;
 }
 
 static bool close_parts(long double a, long double b, long double error) {

@@ -15,6 +15,9 @@ ndr_op random_operator_of_two(rng *random, ndr_dtype dtype, ndr_dtype other);
 /* An operator of its own, one in `own`, or a built-in one that is defined for dtype and for no elements. */
 ndr_op random_operator(rng *random, ndr_dtype dtype, int own);
 
+/* The options for a call of one of several operators: without second arrays, if it reads none. */
+ndr_options options_of_operator(const ndr_options *options, ndr_op op);
+
 /* Whether both hold the same values: integers exactly, floats but for roundings of sums in different orders, of `loose`
  * times the usual size. Says which differ. */
 bool results_agree(const DLTensor *a, const DLTensor *b, double loose, char *text, size_t capacity);

@@ -50,9 +50,17 @@
  * device, whatever the number of threads; so are those of ndreduce(), unless something was measured in between (see
  * plan.h, Measurements).
  *
+ * where leaves elements out: whatever they are has no effect. Weights multiply: sum adds w x, in f64, which is the
+ * result's dtype for integers; mean is sum w x / sum w, norm2 the root of sum w |x|^2; ndr_weighting says what they are
+ * to var and std. Where the weights add up to 0, mean, var and std are NaN; a weight of 0 times NaN or infinity is NaN.
+ * NaN among the weights is refused on the CPU (NDR_ERR_ARGUMENT), and gives NaN on a GPU. initial is one more element,
+ * in f64: of integer results it must be a value that they can have. Under skip_nan a NaN there is left out, too.
+ *
  * Over no elements: sum 0, prod 1, any false, all true, count and valid 0, norms 0, logsumexp -inf, mean, var and std
- * NaN; min, max, ptp, argmin and argmax fail with NDR_ERR_EMPTY. skip_nan leaves NaN elements out. Where every element
- * is NaN, it gives sum 0, mean NaN, min NaN and argmin -1. */
+ * NaN; min, max, ptp, argmin and argmax fail with NDR_ERR_EMPTY, but for min and max with initial. skip_nan leaves NaN
+ * elements out. Where every element is NaN, it gives sum 0, mean NaN, min NaN and argmin -1. Where `where` is false for
+ * all elements, sum is 0, mean NaN, argmin -1, min and max what no element is above or below: an infinity (NaN under
+ * skip_nan), or the largest or smallest integer. Operators of one's own then have their result of such states. */
 #ifndef NDREDUCE_NDREDUCE_H
 #define NDREDUCE_NDREDUCE_H
 

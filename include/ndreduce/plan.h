@@ -35,7 +35,8 @@ extern "C" {
  *   mean,var f64 [1000,1000] /all keepdims skipnan ddof=1 acc=f64
  *   mean f32 [128,64] /0 where=bool[1,0] weights=f64[0,1]
  *   {rmse(x, y): s += (x - y)**2, n += 1 -> sqrt(s / n)} f32 [128,64] /0 with=f32[64,1]
- *   sum,{hot(x; t): n += x > t -> n}(303.15) f32 [128,64] /0 initial=5
+ *   sum,{hot(x; t): n += x > t -> n}(303.15) f32 [128,64] /0
+ *   min,max i32 [128,64] /0 initial=5
  * OPS is a comma list. A stride counts elements; the default is that of a compact row-major array of these sizes. DIMS
  * is a comma list, "all", or nothing for no dims. [] is a 0-d array. Operands follow as options, in their order, each
  * with its dtype and the strides of all dims. An operator of one's own stands in braces, followed by the values of its

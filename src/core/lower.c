@@ -154,22 +154,7 @@ static ndr_status lower_built_in(const ndr_problem *problem, const sources *from
   return problem->has_initial ? add_initial(problem, op, program) : NDR_OK;
 }
 
-/* The number of elements is that of elements that count: the total of a part instead of the length. */
-static bool count_live(ndr_program *program, int live) {
-  bool counted = false;
-  for (int n = 0; n < program->node_count; n++) counted = counted || program->nodes[n].kind == NDR_NODE_LENGTH;
-  if (!counted) return true;
-  int one = integer(program, NDR_BOOL, 1);
-  if (one < 0 || program->part_count == NDR_MOST_PARTS) return false;
-  for (int n = 0; n < program->node_count; n++) {
-    if (program->nodes[n].kind != NDR_NODE_LENGTH) continue;
-    program->nodes[n].kind = NDR_NODE_TOTAL;
-    program->nodes[n].a = program->part_count;
-  }
-  program->parts[program->part_count++] = (ndr_part){.op = NDR_COUNT, .value = one, .live = live, .weight = -1};
-  return true;
-}
-
+/* The number of elements, `n`, is a part, too. */
 static bool mask_parts(ndr_program *program, int where) {
   int mask = leaf(program, NDR_NODE_ARRAY, NDR_BOOL, where);
   bool fits = mask >= 0;
@@ -178,7 +163,7 @@ static bool mask_parts(ndr_program *program, int where) {
     *live = *live < 0 ? mask : inner(program, NDR_NODE_AND, NDR_BOOL, mask, *live, -1);
     fits = *live >= 0;
   }
-  return fits && count_live(program, mask);
+  return fits;
 }
 
 static ndr_status lower_own(const ndr_problem *problem, const sources *from, ndr_op op, ndr_program *program) {

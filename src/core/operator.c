@@ -17,10 +17,21 @@ static ndr_status check_values(const ndr_syntax *syntax, const double *values, i
   return NDR_OK;
 }
 
+/* Parses; the printed form must not be too long either, so that it can be parsed. */
+static ndr_status parse(const char *text, size_t begin, size_t end, ndr_syntax **syntax) {
+  size_t length = 0;
+  NDR_TRY(ndr_syntax_parse(text, begin, end, syntax));
+  ndr_syntax_print(*syntax, NULL, 0, &length);
+  if (length <= NDR_MAX_OPERATOR_TEXT) return NDR_OK;
+  free(*syntax);
+  return NDR_FAIL_AT(NDR_ERR_PARSE, text, end, "an operator has at most %d bytes of text, and is printed with %zu",
+                     NDR_MAX_OPERATOR_TEXT, length);
+}
+
 ndr_status ndr_operator_create(ndr_op *op, const char *text, const double *values, int value_count) {
   if (!op || !text) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_operator_create: null pointer");
   ndr_syntax *syntax;
-  NDR_TRY(ndr_syntax_parse(text, 0, strlen(text), &syntax));
+  NDR_TRY(parse(text, 0, strlen(text), &syntax));
   ndr_status status = check_values(syntax, values, value_count);
   if (status != NDR_OK) {
     free(syntax);
@@ -172,7 +183,7 @@ ndr_status ndr_operator_parse_braced(const char **text, ndr_op *op) {
   if (!begin[end]) return NDR_FAIL_AT(NDR_ERR_PARSE, begin, end, "expected '%s'", "}");
   ndr_syntax *syntax;
   double values[NDR_MOST_PARAMETERS] = {0};
-  NDR_TRY(ndr_syntax_parse(begin, 1, end, &syntax));
+  NDR_TRY(parse(begin, 1, end, &syntax));
   size_t at = end + 1;
   ndr_status status = syntax->number_count > 0 ? parse_values(syntax, begin, &at, values) : NDR_OK;
   if (status != NDR_OK) {

@@ -183,7 +183,8 @@ static int read_power(ndr_reader *r) {
 static int read_unary(ndr_reader *r) {
   ndr_skip_space(r);
   const char *place = r->at;
-  int kind = ndr_take(r, "-") ? NDR_NODE_NEGATE : ndr_take(r, "!") ? NDR_NODE_NOT : -1;
+  bool arrow = strncmp(place, "->", 2) == 0;
+  int kind = !arrow && ndr_take(r, "-") ? NDR_NODE_NEGATE : ndr_take(r, "!") ? NDR_NODE_NOT : -1;
   if (kind < 0) return read_power(r);
   if (!enter(r, place)) return -1;
   int inner = read_unary(r);

@@ -1,6 +1,7 @@
 /* Problems as text: OPS DTYPE [SIZE:STRIDE,...] /DIMS OPTIONS. check.c checks what a text has been read into. */
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,6 +155,7 @@ static ndr_status parse_number(cursor *c, double *out, const char *what) {
   char *end;
   *out = strtod(c->at, &end);
   if (end == c->at) return fail_at(c, what);
+  if (isnan(*out)) *out = NAN; /* other bits would not survive printing */
   c->at = end;
   return NDR_OK;
 }

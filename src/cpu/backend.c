@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/code.h"
 #include "cpu/family.h"
-#include "cpu/fold/fold.h"
 #include "cpu/threads.h"
 
 #define ALIGNMENT 256
@@ -125,8 +125,8 @@ static ndr_status states_finish(const ndr_state *state, int id, const ndr_walk *
   walk_place place = {0};
   if (empty(walk)) return NDR_OK;
   do {
-    (state->program ? ndr_state_finish : ndr_isa_here()->finish)(state, from + place.from, from_pitch, inner.from,
-                                                                 inner.size, (char *)to + place.to * bytes, inner.to);
+    ndr_finish(ndr_isa_here(), state, from + place.from, from_pitch, inner.from, inner.size,
+               (char *)to + place.to * bytes, inner.to);
   } while (next(walk, &place));
   return NDR_OK;
 }

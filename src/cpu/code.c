@@ -113,16 +113,24 @@ int ndr_code_convert(ndr_code *code, const ndr_isa *isa, int value, ndr_dtype dt
 
 /* ---- nodes ---- */
 
-/* f16 and bf16 are computed as f32. */
-static ndr_dtype held(ndr_dtype dtype) {
-  return dtype == NDR_F16 || dtype == NDR_BF16 ? NDR_F32 : dtype;
+/* f16 and bf16 are computed as f32; in results, everything in the types of totals. */
+static ndr_dtype held(ndr_dtype dtype, bool wide) {
+  if (!wide) return dtype == NDR_F16 || dtype == NDR_BF16 ? NDR_F32 : dtype;
+  switch (ndr_dtype_class(dtype)) {
+  case NDR_CLASS_BOOL: return NDR_BOOL;
+  case NDR_CLASS_INT: return NDR_I64;
+  case NDR_CLASS_UINT: return NDR_U64;
+  case NDR_CLASS_FLOAT: return NDR_F64;
+  case NDR_CLASS_COMPLEX: break;
+  }
+  return NDR_C128;
 }
 
 /* Bytes of bool arrays may have any value: converted, they are 0 or 1. */
 static int array_value(ndr_code *code, const ndr_isa *isa, const ndr_node *node, ndr_dtype array) {
   int value = add_simple(code, NDR_VALUE_ARRAY, node->a, array, array, -1);
   if (array == NDR_BOOL) return add_simple(code, NDR_VALUE_CONVERT, 0, NDR_U8, NDR_BOOL, value);
-  return ndr_code_convert(code, isa, value, held(array));
+  return ndr_code_convert(code, isa, value, held(array, false));
 }
 
 static bool is_real(const ndr_code *code, int value, ndr_dtype dtype, double *real) {
@@ -145,51 +153,62 @@ static int power(ndr_code *code, const ndr_isa *isa, ndr_dtype dtype, int base, 
   return ndr_code_step(code, isa, NDR_NODE_MULTIPLY, dtype, square, by == 3 ? base : square, -1);
 }
 
-static int node_value(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int n, const int *values) {
-  const ndr_node *node = &program->nodes[n];
-  ndr_dtype dtype = held(node->dtype);
-  int a = -1, b = -1, c = -1;
+/* What a node without operands is; false for others. */
+static bool leaf_value(ndr_code *code, const ndr_isa *isa, const ndr_program *program, const ndr_node *node,
+                       ndr_dtype dtype, int *value) {
   switch (node->kind) {
-  case NDR_NODE_ARRAY: return array_value(code, isa, node, program->arrays[node->a]);
-  case NDR_NODE_INDEX: return add_simple(code, NDR_VALUE_INDEX, node->a, NDR_I64, NDR_I64, -1);
-  case NDR_NODE_INTEGER: return ndr_code_constant(code, dtype, (double)node->integer, node->integer);
-  case NDR_NODE_REAL: return ndr_code_constant(code, dtype, node->real, 0);
-  case NDR_NODE_PARAMETER: return ndr_code_constant(code, dtype, program->parameters[node->a], 0);
-  case NDR_NODE_TOTAL:
-  case NDR_NODE_LENGTH: return overflow(code);
-  default: break;
+  case NDR_NODE_ARRAY: *value = array_value(code, isa, node, program->arrays[node->a]); return true;
+  case NDR_NODE_INDEX: *value = add_simple(code, NDR_VALUE_INDEX, node->a, NDR_I64, NDR_I64, -1); return true;
+  case NDR_NODE_INTEGER: *value = ndr_code_constant(code, dtype, (double)node->integer, node->integer); return true;
+  case NDR_NODE_REAL: *value = ndr_code_constant(code, dtype, node->real, 0); return true;
+  case NDR_NODE_PARAMETER: *value = ndr_code_constant(code, dtype, program->parameters[node->a], 0); return true;
+  case NDR_NODE_TOTAL: {
+    ndr_dtype loaded = dtype == NDR_BOOL ? NDR_U64 : dtype;
+    *value = add_simple(code, NDR_VALUE_ARRAY, node->a, loaded, loaded, -1);
+    *value = ndr_code_convert(code, isa, *value, dtype);
+    return true;
   }
+  default: return false;
+  }
+}
+
+/* Instructions that change nothing for a dtype; false for others. */
+static bool plain_value(ndr_code *code, ndr_node_kind kind, ndr_dtype of, int a, int *value) {
+  bool pair = of == NDR_C64 || of == NDR_C128;
+  *value = a;
+  switch (kind) {
+  case NDR_NODE_ABS: return ndr_dtype_class(of) == NDR_CLASS_UINT || of == NDR_BOOL;
+  case NDR_NODE_FLOOR: return is_integer(of);
+  case NDR_NODE_REAL_PART:
+  case NDR_NODE_CONJUGATE: return !pair;
+  case NDR_NODE_IMAGINARY_PART:
+    if (!pair) *value = ndr_code_constant(code, of, 0, 0);
+    return !pair;
+  case NDR_NODE_ISNAN:
+    if (is_integer(of)) *value = ndr_code_constant(code, NDR_BOOL, 0, 0);
+    return is_integer(of);
+  default: return false;
+  }
+}
+
+static int node_value(ndr_code *code, const ndr_isa *isa, const ndr_program *program, const ndr_node *node, bool wide,
+                      const int *values) {
+  ndr_dtype dtype = held(node->dtype, wide);
+  int a = -1, b = -1, c = -1, value;
+  if (leaf_value(code, isa, program, node, dtype, &value)) return value;
   if (node->a >= 0) a = values[node->a];
   if (node->b >= 0) b = values[node->b];
   if (node->c >= 0) c = values[node->c];
+  if (code->overflows) return 0;
   ndr_dtype of = (ndr_dtype)code->values[node->kind == NDR_NODE_SELECT ? b : a].dtype;
-  switch (node->kind) {
-  case NDR_NODE_CONVERT: return ndr_code_convert(code, isa, a, dtype);
-  case NDR_NODE_POWER: return power(code, isa, of, a, b);
-  case NDR_NODE_ISNAN:
-    return is_integer(of) ? ndr_code_constant(code, NDR_BOOL, 0, 0)
-                          : ndr_code_step(code, isa, NDR_NODE_ISNAN, of, a, -1, -1);
-  case NDR_NODE_ABS:
-    if (ndr_dtype_class(of) == NDR_CLASS_UINT || of == NDR_BOOL) return a;
-    break;
-  case NDR_NODE_FLOOR:
-    if (is_integer(of)) return a;
-    break;
-  case NDR_NODE_REAL_PART:
-  case NDR_NODE_CONJUGATE:
-    if (of != NDR_C64 && of != NDR_C128) return a;
-    break;
-  case NDR_NODE_IMAGINARY_PART:
-    if (of != NDR_C64 && of != NDR_C128) return ndr_code_constant(code, of, 0, 0);
-    break;
-  default: break;
-  }
+  if (node->kind == NDR_NODE_CONVERT) return ndr_code_convert(code, isa, a, dtype);
+  if (node->kind == NDR_NODE_POWER) return power(code, isa, of, a, b);
+  if (plain_value(code, node->kind, of, a, &value)) return value;
   return ndr_code_step(code, isa, (int)node->kind, of, a, b, c);
 }
 
-void ndr_code_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, const bool *wanted, int *values) {
-  bool needed[NDR_MOST_NODES];
-  memcpy(needed, wanted, sizeof needed);
+/* Marks what the nodes that are marked use. */
+static void mark_needed(const ndr_program *program, bool *needed) {
   for (int n = program->node_count - 1; n >= 0; n--) {
     const ndr_node *node = &program->nodes[n];
     if (!needed[n] || node->kind < NDR_NODE_CONVERT) continue;
@@ -197,8 +216,29 @@ void ndr_code_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *progr
     if (node->b >= 0) needed[node->b] = true;
     if (node->c >= 0) needed[node->c] = true;
   }
+}
+
+void ndr_code_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, const bool *wanted, int *values) {
+  bool needed[NDR_MOST_NODES];
+  memcpy(needed, wanted, sizeof needed);
+  mark_needed(program, needed);
   for (int n = 0; n < program->node_count && !code->overflows; n++)
-    values[n] = needed[n] ? node_value(code, isa, program, n, values) : 0;
+    values[n] = needed[n] ? node_value(code, isa, program, &program->nodes[n], false, values) : 0;
+}
+
+void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int64_t length,
+                           int *values) {
+  bool needed[NDR_MOST_NODES] = {false};
+  needed[program->result] = true;
+  mark_needed(program, needed);
+  for (int n = 0; n < program->node_count && !code->overflows; n++) {
+    const ndr_node *node = &program->nodes[n];
+    if (!needed[n]) continue;
+    if (node->kind == NDR_NODE_LENGTH)
+      values[n] = ndr_code_constant(code, NDR_I64, 0, length);
+    else
+      values[n] = node_value(code, isa, program, node, true, values);
+  }
 }
 
 /* ---- where values are ---- */
@@ -222,6 +262,11 @@ static void mark_used(ndr_code *code) {
   }
 }
 
+/* Registers that hold the same value for a whole strip, or that others fill before it is run. */
+static bool keeps_register(const ndr_value *value) {
+  return value->constant || value->kind == NDR_VALUE_INDEX;
+}
+
 static int64_t bytes_of(const ndr_value *value) {
   return (int64_t)ndr_dtype_bytes((ndr_dtype)value->dtype);
 }
@@ -238,9 +283,9 @@ static void place_registers(ndr_code *code) {
     if (is_register(&code->values[i]) && bytes < bytes_of(&code->values[i])) bytes = bytes_of(&code->values[i]);
   for (int i = 0; i < code->value_count; i++) {
     ndr_value *value = &code->values[i];
-    if (is_register(value) && (value->constant || spare_count == 0)) {
+    if (is_register(value) && (keeps_register(value) || spare_count == 0)) {
       value->offset = code->register_bytes;
-      code->register_bytes += NDR_STRIP * bytes;
+      code->register_bytes += code->strip * bytes;
     } else if (is_register(value)) {
       value->offset = spare[--spare_count];
     }
@@ -248,14 +293,15 @@ static void place_registers(ndr_code *code) {
     for (int k = 0; value->used && k < 3; k++) {
       bool again = (k > 0 && operands[k] == operands[0]) || (k > 1 && operands[k] == operands[1]);
       const ndr_value *operand = operands[k] < 0 || again ? NULL : &code->values[operands[k]];
-      if (operand && is_register(operand) && !operand->constant && operand->last == i)
+      if (operand && is_register(operand) && !keeps_register(operand) && operand->last == i)
         spare[spare_count++] = operand->offset;
     }
   }
 }
 
 /* What is folded has a tile, unless it is an array. */
-static void place_values(ndr_code *code, int64_t block) {
+void ndr_code_place(ndr_code *code, int64_t block) {
+  mark_used(code);
   for (int i = 0; i < code->value_count; i++)
     code->values[i].place = code->values[i].kind == NDR_VALUE_ARRAY ? NDR_IN_ARRAY : NDR_IN_REGISTER;
   for (int f = 0; f < code->fold_count; f++) {
@@ -277,6 +323,7 @@ void ndr_code_make(ndr_code *code, const ndr_isa *isa, const ndr_state *state, n
   bool wanted[NDR_MOST_NODES] = {false};
   int values[NDR_MOST_NODES];
   memset(code, 0, sizeof *code);
+  code->strip = NDR_STRIP;
   for (int p = 0; p < program->part_count; p++) {
     const ndr_part *part = &program->parts[p];
     if (ndr_code_is_plain(program, p, array)) continue;
@@ -287,7 +334,5 @@ void ndr_code_make(ndr_code *code, const ndr_isa *isa, const ndr_state *state, n
   ndr_code_nodes(code, isa, program, wanted, values);
   for (int p = 0; p < program->part_count && !code->overflows; p++)
     if (!ndr_code_is_plain(program, p, array)) ndr_code_part(code, isa, program, state, p, values, accumulate_f64);
-  if (code->overflows) return;
-  mark_used(code);
-  place_values(code, block);
+  if (!code->overflows) ndr_code_place(code, block);
 }

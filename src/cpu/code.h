@@ -13,14 +13,14 @@
 
 #include "cpu/fold/fold.h"
 
-#define NDR_STRIP 512 /* elements of a register */
+#define NDR_STRIP 512 /* elements of a register over arrays */
 #define NDR_MOST_VALUES 768
 #define NDR_MOST_CODE_FOLDS (2 * NDR_MOST_PARTS)
 
 typedef enum ndr_value_kind {
-  NDR_VALUE_ARRAY,    /* elements of array a, as they are stored */
+  NDR_VALUE_ARRAY,    /* elements of array `number`, as they are stored */
   NDR_VALUE_CONSTANT, /* `bits` */
-  NDR_VALUE_INDEX,    /* place index a */
+  NDR_VALUE_INDEX,    /* place index `number` */
   NDR_VALUE_CONVERT,  /* a, whose dtype is `from` */
   NDR_VALUE_STEP      /* the instruction step[number][from] of a, b and c */
 } ndr_value_kind;
@@ -52,6 +52,7 @@ typedef struct ndr_code {
   bool overflows;  /* there are more values than fit, or one that no instruction computes */
   unsigned arrays; /* bit a: array a is read */
   ndr_code_fold folds[NDR_MOST_CODE_FOLDS];
+  int64_t strip;                      /* the most elements of a strip */
   int64_t register_bytes, tile_bytes; /* memory of a thread */
   ndr_value values[];                 /* NDR_MOST_VALUES while it is made */
 } ndr_code;
@@ -75,8 +76,43 @@ int ndr_code_step(ndr_code *code, const ndr_isa *isa, int number, ndr_dtype dtyp
 /* The values of a program's nodes, which a part's value, mask or weight needs. */
 void ndr_code_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, const bool *wanted, int *values);
 
+/* The values of the nodes that a program's result needs, computed in the types of totals: array p is then the totals of
+ * part p. */
+void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int64_t length, int *values);
+
+/* Gives values their places once all are there: what is folded a tile of `block` elements, others registers. */
+void ndr_code_place(ndr_code *code, int64_t block);
+
 /* Adds the folds of a part. */
 void ndr_code_part(ndr_code *code, const ndr_isa *isa, const ndr_program *program, const ndr_state *state, int part,
                    const int *values, bool accumulate_f64);
+
+/* ---- running ---- */
+
+/* Memory of a thread for one code. */
+typedef struct ndr_code_memory {
+  char *registers, *tiles;
+} ndr_code_memory;
+
+/* `count` elements of a block from `at` on, in the order of its rows, and where they are in each array. */
+typedef struct ndr_strip {
+  int64_t at, count;
+  const char *elements[NDR_MOST_PARTS > NDR_MOST_ARRAYS ? NDR_MOST_PARTS : NDR_MOST_ARRAYS];
+} ndr_strip;
+
+/* Where a value of the strip is. */
+char *ndr_code_where(const ndr_value *value, const ndr_code_memory *memory, const ndr_strip *strip);
+
+/* Computes what does not depend on elements; then, for each strip, the rest. Place indices are the caller's to write.
+ */
+void ndr_code_begin(const ndr_isa *isa, const ndr_code *code, const ndr_code_memory *memory, int64_t block);
+void ndr_code_run(const ndr_isa *isa, const ndr_code *code, const ndr_code_memory *memory, const ndr_strip *strip);
+
+/* Writes `count` copies of one element. */
+void ndr_code_fill(const void *from, int64_t bytes, int64_t count, void *to);
+
+/* ndr_state_finish in loops that vectorise. */
+void ndr_finish(const ndr_isa *isa, const ndr_state *state, const uint64_t *states, int64_t pitch, int64_t step,
+                int64_t count, void *result, int64_t result_step);
 
 #endif

@@ -1,7 +1,7 @@
 /* Finishes states and writes the results, or writes the states. */
 #include <string.h>
 
-#include "cpu/engine.h"
+#include "cpu/machine.h"
 
 /* `count` states of one op, and where their results go. */
 typedef struct cell {
@@ -15,8 +15,8 @@ typedef struct cell {
 static void store_cell(const ndr_engine *engine, const ndr_engine_op *op, const cell *given) {
   if (!engine->problem->partial) {
     int64_t bytes = (int64_t)ndr_dtype_bytes(ndr_state_result(&op->state));
-    engine->isa->finish(&op->state, given->states, engine->nest->pitch, given->from, given->count,
-                        (char *)engine->results[op->number] + given->result * bytes, given->to);
+    ndr_finish(engine->isa, &op->state, given->states, engine->nest->pitch, given->from, given->count,
+               (char *)engine->results[op->number] + given->result * bytes, given->to);
     return;
   }
   for (int w = 0; w < op->words; w++) {
@@ -86,8 +86,8 @@ static void store_turned(const ndr_engine *engine, const uint64_t *block, const 
       for (int64_t l = 0; l < lanes; l += LANES) {
         int64_t some = lanes - l < LANES ? lanes - l : LANES;
         for (int64_t q = 0; q < positions; q++)
-          engine->isa->finish(&op->state, states + (p + q) * nest->period + l, nest->pitch, 1, some,
-                              finished + q * LANES * bytes, 1);
+          ndr_finish(engine->isa, &op->state, states + (p + q) * nest->period + l, nest->pitch, 1, some,
+                     finished + q * LANES * bytes, 1);
         engine->isa->gather[log2_of(bytes)](finished, 1, LANES, lines, some, positions, 0);
         for (int64_t q = 0; q < some; q++)
           copy_line(lines + q * positions * bytes, positions, bytes, to + ((l + q) * apart + p * step) * bytes, step);

@@ -22,44 +22,17 @@ typedef struct block {
   source sources[NDR_MOST_ARRAYS];
 } block;
 
-/* Elements of a block: `count` from `at` on, in the order of its rows. */
-typedef struct strip {
-  int64_t at, count;
-  const char *elements[NDR_MOST_ARRAYS];
-} strip;
-
-/* Memory of a thread for one code. */
-typedef struct code_memory {
-  char *registers, *tiles;
-} code_memory;
-
 static int64_t rounded(int64_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
 
-static code_memory memory_of(const ndr_code *code, char **memory) {
-  code_memory of = {.registers = *memory, .tiles = *memory + rounded(code->register_bytes)};
+static ndr_code_memory memory_of(const ndr_code *code, char **memory) {
+  ndr_code_memory of = {.registers = *memory, .tiles = *memory + rounded(code->register_bytes)};
   *memory = of.tiles + rounded(code->tile_bytes);
   return of;
 }
 
 /* ---- arrays ---- */
-
-#define FILL(type)                                                                                                     \
-  case sizeof(type):                                                                                                   \
-    for (int64_t l = 0; l < lanes; l++) memcpy(to + l * bytes, from, sizeof(type));                                    \
-    return
-
-static void fill(const char *from, int64_t lanes, int64_t bytes, char *to) {
-  switch (bytes) {
-    FILL(uint8_t);
-    FILL(uint16_t);
-    FILL(uint32_t);
-    FILL(uint64_t);
-    FILL(ndr_c128);
-  }
-}
-#undef FILL
 
 /* Lanes of which `period` neighbours are a group. */
 static void gather_groups(const ndr_walked *walk, const ndr_tile *tile, const char *from, char *to, int64_t row) {
@@ -68,7 +41,7 @@ static void gather_groups(const ndr_walked *walk, const ndr_tile *tile, const ch
   to += row * tile->lanes * bytes;
   for (int64_t l = 0; l < tile->lanes; l += period, from += walk->lane * bytes, to += period * bytes) {
     if (walk->period == 0)
-      fill(from, period, bytes, to);
+      ndr_code_fill(from, bytes, period, to);
     else
       for (int64_t p = 0; p < period; p++) memcpy(to + p * bytes, from + p * walk->period * bytes, (size_t)bytes);
   }
@@ -98,7 +71,7 @@ static source take(const block *b, int a, char *buffer) {
   }
   for (int64_t row = 0; row < tile->rows; row++) {
     if (single)
-      fill(from + row * walk->row * bytes, lanes, bytes, buffer + row * lanes * bytes);
+      ndr_code_fill(from + row * walk->row * bytes, bytes, lanes, buffer + row * lanes * bytes);
     else
       gather_groups(walk, tile, from, buffer, row);
   }
@@ -111,16 +84,7 @@ static void prefetch(const char *at, int64_t bytes, int64_t ahead) {
   for (int64_t line = 0; line < bytes; line += 64) __builtin_prefetch(at + ahead + line);
 }
 
-static char *where(const ndr_value *value, const code_memory *memory, const strip *s) {
-  switch ((ndr_value_place)value->place) {
-  case NDR_IN_ARRAY: break;
-  case NDR_IN_REGISTER: return memory->registers + value->offset;
-  case NDR_IN_TILE: return memory->tiles + value->offset + s->at * (int64_t)ndr_dtype_bytes((ndr_dtype)value->dtype);
-  }
-  return (char *)(uintptr_t)s->elements[value->number];
-}
-
-static void fill_places(const block *b, int place, const strip *s, int64_t *to) {
+static void fill_places(const block *b, int place, const ndr_strip *s, int64_t *to) {
   const ndr_walked *walk = &b->machine->walked[b->machine->array_count + place];
   const ndr_tile *tile = b->tile;
   int64_t row = s->at / tile->lanes, lane = s->at % tile->lanes, step;
@@ -134,39 +98,17 @@ static void fill_places(const block *b, int place, const strip *s, int64_t *to) 
   }
 }
 
-static void run_value(const ndr_isa *isa, const block *b, const ndr_code *code, int i, const code_memory *memory,
-                      const strip *s) {
-  const ndr_value *value = &code->values[i];
-  char *out = where(value, memory, s);
-  const void *operand[3] = {NULL, NULL, NULL};
-  const int numbers[3] = {value->a, value->b, value->c};
-  for (int k = 0; k < 3; k++)
-    if (numbers[k] >= 0) operand[k] = where(&code->values[numbers[k]], memory, s);
-  switch ((ndr_value_kind)value->kind) {
-  case NDR_VALUE_ARRAY: return;
-  case NDR_VALUE_CONSTANT: {
-    const uint64_t bits[2] = {value->bits, 0};
-    fill((const char *)bits, s->count, (int64_t)ndr_dtype_bytes((ndr_dtype)value->dtype), out);
-    return;
+static void run_strip(const block *b, const ndr_code *code, const ndr_code_memory *memory, const ndr_strip *s) {
+  for (int i = 0; b->machine->walked_count > b->machine->array_count && i < code->value_count; i++) {
+    const ndr_value *value = &code->values[i];
+    if (value->used && value->kind == NDR_VALUE_INDEX)
+      fill_places(b, value->number, s, (int64_t *)(void *)ndr_code_where(value, memory, s));
   }
-  case NDR_VALUE_INDEX: fill_places(b, value->number, s, (int64_t *)(void *)out); return;
-  case NDR_VALUE_CONVERT:
-    if (isa->convert[value->from][value->dtype])
-      isa->convert[value->from][value->dtype](operand[0], out, s->count);
-    else
-      memcpy(out, operand[0], (size_t)s->count * ndr_dtype_bytes((ndr_dtype)value->dtype));
-    return;
-  case NDR_VALUE_STEP: isa->step[value->number][value->from](operand[0], operand[1], operand[2], out, s->count); return;
-  }
-}
-
-static void run_strip(const block *b, const ndr_code *code, const code_memory *memory, const strip *s) {
-  for (int i = 0; i < code->value_count; i++)
-    if (code->values[i].used && !code->values[i].constant) run_value(b->engine->isa, b, code, i, memory, s);
+  ndr_code_run(b->engine->isa, code, memory, s);
 }
 
 /* Points a strip at its elements, which start in a row at a lane. */
-static void aim(const block *b, int64_t row, int64_t lane, strip *s) {
+static void aim(const block *b, int64_t row, int64_t lane, ndr_strip *s) {
   for (int a = 0; a < b->machine->array_count; a++) {
     const source *from = &b->sources[a];
     int64_t bytes = b->machine->walked[a].bytes;
@@ -182,10 +124,10 @@ static bool follow_each_other(const block *b, const ndr_code *code) {
   return true;
 }
 
-static void run_code(const block *b, const ndr_code *code, const code_memory *memory) {
+static void run_code(const block *b, const ndr_code *code, const ndr_code_memory *memory) {
   int64_t lanes = b->tile->lanes, total = lanes * b->tile->rows;
   bool dense = follow_each_other(b, code);
-  for (strip s = {.at = 0}; s.at < total; s.at += s.count) {
+  for (ndr_strip s = {.at = 0}; s.at < total; s.at += s.count) {
     int64_t lane = s.at % lanes, left = dense ? total - s.at : lanes - lane;
     s.count = left < NDR_STRIP ? left : NDR_STRIP;
     aim(b, dense ? 0 : s.at / lanes, dense ? s.at : lane, &s);
@@ -198,16 +140,8 @@ void ndr_machine_begin(const ndr_engine *engine, char *memory) {
   for (int a = 0; a < machine->array_count; a++) memory += rounded(machine->elements * machine->walked[a].bytes);
   for (int c = 0; c < machine->code_count; c++) {
     const ndr_code *code = machine->codes[c];
-    code_memory of = memory_of(code, &memory);
-    for (int i = 0; i < code->value_count; i++) {
-      const ndr_value *value = &code->values[i];
-      int64_t total = value->place == NDR_IN_TILE ? machine->elements : NDR_STRIP;
-      if (!value->used || !value->constant) continue;
-      for (strip s = {.at = 0}; s.at < total; s.at += s.count) {
-        s.count = total - s.at < NDR_STRIP ? total - s.at : NDR_STRIP;
-        run_value(engine->isa, NULL, code, i, &of, &s);
-      }
-    }
+    ndr_code_memory of = memory_of(code, &memory);
+    ndr_code_begin(engine->isa, code, &of, machine->elements);
   }
 }
 
@@ -225,7 +159,7 @@ static void turn_rows(ndr_tile *tile, int64_t bytes) {
 }
 
 /* The data of a value in a block, and its row stride. */
-static const void *folded(const block *b, const ndr_value *value, const code_memory *memory, int64_t *row_stride) {
+static const void *folded(const block *b, const ndr_value *value, const ndr_code_memory *memory, int64_t *row_stride) {
   *row_stride = b->tile->lanes;
   if (value->place == NDR_IN_TILE) return memory->tiles + value->offset;
   *row_stride = b->sources[value->number].row_stride;
@@ -253,7 +187,7 @@ static void fold_run(const ndr_code_fold *f, const ndr_tile *tile, int64_t bytes
   f->fold(&part, states, pitch);
 }
 
-static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *f, const code_memory *memory,
+static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *f, const ndr_code_memory *memory,
                      uint64_t *states) {
   const ndr_value *value = &code->values[f->value];
   int64_t bytes = (int64_t)ndr_dtype_bytes((ndr_dtype)value->dtype), pitch = b->engine->nest->pitch;
@@ -278,7 +212,7 @@ static void fold_block(const block *b, char *memory, uint64_t *states) {
   const struct ndr_machine *machine = b->machine;
   for (int c = 0; c < machine->code_count; c++) {
     const ndr_code *code = machine->codes[c];
-    code_memory of = memory_of(code, &memory);
+    ndr_code_memory of = memory_of(code, &memory);
     run_code(b, code, &of);
     for (int f = 0; f < code->fold_count; f++) fold_one(b, code, &code->folds[f], &of, states + machine->block[c]);
   }

@@ -32,7 +32,10 @@ class Tensor(ctypes.Structure):
 class Options(ctypes.Structure):
     _fields_ = [
         ("size", ctypes.c_size_t), ("keepdims", ctypes.c_int), ("skip_nan", ctypes.c_int), ("ddof", ctypes.c_double),
-        ("accumulate", ctypes.c_int), ("planning", ctypes.c_int), ("threads", ctypes.c_int),
+        ("accumulate", ctypes.c_int), ("weighting", ctypes.c_int), ("initial", ctypes.POINTER(ctypes.c_double)),
+        ("where", ctypes.POINTER(Tensor)), ("weights", ctypes.POINTER(Tensor)),
+        ("others", ctypes.POINTER(ctypes.POINTER(Tensor))), ("other_count", ctypes.c_int),
+        ("planning", ctypes.c_int), ("threads", ctypes.c_int),
         ("stream", ctypes.c_void_p), ("force_family", ctypes.c_char_p), ("device", ctypes.c_void_p),
     ]
 
@@ -74,6 +77,7 @@ class Library:
         self.so = ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
         self.so.ndr_last_error.restype = ctypes.c_char_p
         self.so.ndr_version.restype = ctypes.c_char_p
+        self.so.ndr_operator_destroy.restype = None
 
     def check(self, status):
         if status:
@@ -94,5 +98,34 @@ class Library:
         numbers = (ctypes.c_int * max(len(dims), 1))(*dims)
         source, target = tensor_of(array), tensor_of(result)
         self.check(self.so.ndreduce(ctypes.byref(source), len(dims), numbers, OPS.index(op), ctypes.byref(target),
+                                    ctypes.byref(options)))
+        return result
+
+    def operator(self, text, values):
+        """The number of an operator of one's own."""
+        op = ctypes.c_int()
+        numbers = (ctypes.c_double * max(len(values), 1))(*values)
+        self.check(self.so.ndr_operator_create(ctypes.byref(op), text.encode(), numbers, len(values)))
+        return op.value
+
+    def reduce_operands(self, array, dims, op, options, where=None, weights=None, others=(), initial=None):
+        """As reduce, with arrays beside the array. op is a name, or the number of an operator of one's own."""
+        tensors = [tensor_of(other) for other in others]
+        if where is not None:
+            options.where = ctypes.pointer(tensor_of(where))
+        if weights is not None:
+            options.weights = ctypes.pointer(tensor_of(weights))
+        if initial is not None:
+            options.initial = ctypes.pointer(ctypes.c_double(initial))
+        options.others = (ctypes.POINTER(Tensor) * max(len(others), 1))(*(ctypes.pointer(t) for t in tensors))
+        options.other_count = len(others)
+        number = OPS.index(op) if isinstance(op, str) else op
+        numbers = (ctypes.c_int * max(len(dims), 1))(*dims)
+        source, form = tensor_of(array), Tensor(shape=(ctypes.c_int64 * MAX_DIMS)())
+        self.check(self.so.ndr_result_describe(ctypes.byref(source), len(dims), numbers, number, ctypes.byref(options),
+                                               ctypes.byref(form)))
+        result = np.full(tuple(form.shape[: form.ndim]), 99, numpy_type(form.dtype))
+        target = tensor_of(result)
+        self.check(self.so.ndreduce(ctypes.byref(source), len(dims), numbers, number, ctypes.byref(target),
                                     ctypes.byref(options)))
         return result

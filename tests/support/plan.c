@@ -12,7 +12,9 @@ ndr_status plan_text(ndr_plan *plan, const char *text, const ndr_backend *backen
   plan->described = (ndr_problem)NDR_PROBLEM_INIT;
   NDR_TRY(ndr_problem_parse(text, &plan->described));
   NDR_TRY(ndr_request_make(&request, &plan->described));
-  NDR_TRY(ndr_canonical_make(&plan->problem, &request));
+  ndr_status status = ndr_canonical_make(&plan->problem, &request);
+  ndr_request_free(&request);
+  if (status != NDR_OK) return status;
   plan->backend = backend;
   plan->device = *device;
   return ndr_plan_choose(plan, force);
@@ -27,11 +29,11 @@ ndr_status cpu_plan(ndr_plan *plan, const char *text, const char *force) {
 /* ---- By all of them -----------------------------------------------------------------------------------------------
  */
 
-enum { TEXT = 4096 };
+enum { TEXT = 1 << 17 }; /* room for 20 operators of one's own */
 
 static ndr_status plan_on_cpu(const ndr_problem *problem, const char *family) {
   ndr_plan *plan = NULL;
-  char text[TEXT];
+  static char text[TEXT];
   ndr_options options = NDR_OPTIONS_INIT;
   options.force_family = family;
   ndr_status status = ndr_plan_create(&plan, problem, (DLDevice){kDLCPU, 0}, NULL, &options);
@@ -42,15 +44,16 @@ static ndr_status plan_on_cpu(const ndr_problem *problem, const char *family) {
 
 static ndr_status plan_on_gpu(const char *problem, const ndr_device *gpu, const char *family) {
   static ndr_plan plan;
-  char text[TEXT];
+  static char text[TEXT];
   ndr_status status = gpu_plan(&plan, problem, gpu, family);
   if (status == NDR_OK) ndr_plan_describe(&plan, text, sizeof text);
+  ndr_canonical_free(&plan.problem);
   return family && status == NDR_ERR_UNSUPPORTED ? NDR_OK : status;
 }
 
 ndr_status plan_by_all(const ndr_problem *problem) {
   static const char *const gpu_families[] = {NULL, "tree", "thread", "tile"};
-  char text[TEXT];
+  static char text[TEXT];
   ndr_problem_print(problem, text, sizeof text);
   NDR_TRY(plan_on_cpu(problem, NULL));
   for (const ndr_family *const *family = ndr_backend_cpu.families; *family; family++)

@@ -10,11 +10,13 @@ static void spread_outputs(const ndr_tile *tile, double *values) {
 }
 
 /* Words 0 and on: the sum of weights, the weighted mean, the weighted squared distances from it, and with `squares` the
- * sum of squared weights. Two passes over the tile, which is in a cache. */
+ * sum of squared weights. Two passes over the tile, which is in a cache: distances are taken from a mean that is
+ * rounded, and then corrected by what they add up to, so that equal elements have no variance. */
 #define WEIGHTED_MOMENTS(name, element, parts, REAL, IMAGINARY)                                                        \
   static void weighted_##name(const ndr_tile *tile, uint64_t *words, bool squares) {                                   \
     const int64_t lanes = tile->lanes;                                                                                 \
     ALIGNED double re[NDR_LANES], im[NDR_LANES];                                                                       \
+    ALIGNED uint64_t off[2 * NDR_LANES];                                                                               \
     uint64_t *m2 = WORD((parts) + 1), *v2 = WORD((parts) + 2);                                                         \
     EACH_LANE(words[l] = WORD(1)[l] = WORD(2)[l] = word_of(0))                                                         \
     for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
@@ -32,19 +34,24 @@ static void spread_outputs(const ndr_tile *tile, double *values) {
     }                                                                                                                  \
     spread_outputs(tile, re);                                                                                          \
     spread_outputs(tile, im);                                                                                          \
-    EACH_LANE(m2[l] = v2[l] = word_of(0))                                                                              \
+    EACH_LANE(m2[l] = v2[l] = off[l] = off[NDR_LANES + l] = word_of(0))                                                \
     for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
       const element *elements = (const element *)tile->data + row * tile->row_stride;                                  \
       const double *weights = BESIDE(double);                                                                          \
       EACH_LANE(const element x = elements[l]; const double w = weights[l]; const double u = REAL - re[l];             \
-                const double v = (parts) == 2 ? IMAGINARY - im[l] : 0;                                                 \
+                const double v = (parts) == 2 ? IMAGINARY - im[l] : 0; off[l] = word_of(f64_of(off[l]) + w * u);       \
+                if ((parts) == 2) off[NDR_LANES + l] = word_of(f64_of(off[NDR_LANES + l]) + w * v);                    \
                 m2[l] = word_of(f64_of(m2[l]) + w * (u * u + v * v)); v2[l] = word_of(f64_of(v2[l]) + w * w))          \
     }                                                                                                                  \
     collapse(join_add, tile, m2);                                                                                      \
+    collapse(join_add2, tile, off);                                                                                    \
     if (squares) collapse(join_add, tile, v2);                                                                         \
     for (int64_t l = 0; l < tile->period; l++) {                                                                       \
-      WORD(1)[l] = word_of(re[l]);                                                                                     \
-      if ((parts) == 2) WORD(2)[l] = word_of(im[l]);                                                                   \
+      const double n = f64_of(words[l]), u = f64_of(off[l]), v = f64_of(off[NDR_LANES + l]);                           \
+      const double excess = n != 0 ? u * (u / n) + v * (v / n) : 0, left = f64_of(m2[l]) - excess;                     \
+      m2[l] = word_of((n > 0) & (left < 0) ? 0 : left);                                                                \
+      WORD(1)[l] = word_of(n != 0 ? re[l] + u / n : re[l]);                                                            \
+      if ((parts) == 2) WORD(2)[l] = word_of(n != 0 ? im[l] + v / n : im[l]);                                          \
     }                                                                                                                  \
   }
 WEIGHTED_MOMENTS(f64, double, 1, x, 0)

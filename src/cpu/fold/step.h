@@ -72,12 +72,12 @@ FLOAT_STEPS(f32, float, f)
 FLOAT_STEPS(f64, double, )
 #undef FLOAT_STEPS
 
-/* Smith's quotient (1962): no square overflows or vanishes on the way. */
+/* Smith's quotient (1962): no square overflows or vanishes on the way. Parts are divided by a 0. */
 #define QUOTIENT(type, a, b, out)                                                                                      \
   do {                                                                                                                 \
-    const bool wide_ = fabs((double)(b).re) >= fabs((double)(b).im);                                                   \
+    const bool wide_ = fabs((double)(b).re) >= fabs((double)(b).im), zero_ = ((b).re == 0) & ((b).im == 0);            \
     const type p_ = wide_ ? (b).re : (b).im, q_ = wide_ ? (b).im : (b).re;                                             \
-    const type r_ = q_ / p_, d_ = p_ + q_ * r_;                                                                        \
+    const type r_ = zero_ ? 0 : q_ / p_, d_ = zero_ ? 0 : p_ + q_ * r_;                                                \
     (out).re = (wide_ ? (a).re + (a).im * r_ : (a).re * r_ + (a).im) / d_;                                             \
     (out).im = (wide_ ? (a).im - (a).re * r_ : (a).im * r_ - (a).re) / d_;                                             \
   } while (0)

@@ -1,0 +1,224 @@
+/* The registry of operators of one's own: their numbers, values and names, from one thread and from many. */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/operator.h"
+#include "support/suite.h"
+
+static ndr_op create(const char *text) {
+  ndr_op op;
+  assert_ok(ndr_operator_create(&op, text, NULL, 0));
+  return op;
+}
+
+static const int arrays[NDR_MOST_ARRAYS] = {0, 1, 2, 3, 4};
+static const ndr_dtype singles[NDR_MOST_ARRAYS] = {NDR_F32, NDR_F32, NDR_F32, NDR_F32, NDR_F32};
+
+static double parameter(ndr_op op, int number) {
+  ndr_program program;
+  assert_ok(ndr_operator_program(op, singles, arrays, false, &program));
+  return program.parameters[number];
+}
+
+START_TEST(an_operator_says_what_it_reads) {
+  ndr_op op = create("f(x, y; t, c[3], u): s += t * x + poly(y, c) + u -> s");
+  int count = 0;
+  ck_assert_int_ge(op, NDR_OWN_OPS);
+  ck_assert_int_eq(ndr_operator_arrays(op), 2);
+  ck_assert_int_eq(ndr_operator_parameters(op), 5);
+  ck_assert_int_eq(ndr_operator_parameter(op, "t", &count), 0);
+  ck_assert_int_eq(count, 1);
+  ck_assert_int_eq(ndr_operator_parameter(op, "c", &count), 1);
+  ck_assert_int_eq(count, 3);
+  ck_assert_int_eq(ndr_operator_parameter(op, "u", NULL), 4);
+  ck_assert_int_eq(ndr_operator_parameter(op, "x", &count), -1);
+  ck_assert_int_eq(ndr_operator_parameter(op, "", &count), -1);
+  ck_assert_int_eq(ndr_operator_parameter(op, NULL, &count), -1);
+  ck_assert_str_eq(ndr_op_name(op), "f");
+  ck_assert_ptr_nonnull(ndr_op_help(op));
+  ndr_operator_destroy(op);
+}
+END_TEST
+
+START_TEST(built_in_operators_and_no_operators_are_told_apart) {
+  char text[8] = "before";
+  ndr_op none = (ndr_op)(NDR_OWN_OPS + 1000000), bound;
+  ck_assert_int_eq(ndr_operator_arrays(NDR_SUM), 1);
+  ck_assert_int_eq(ndr_operator_parameters(NDR_SUM), 0);
+  ck_assert_int_eq(ndr_operator_parameter(NDR_SUM, "t", NULL), -1);
+  ck_assert_uint_eq(ndr_operator_print(NDR_SUM, text, sizeof text), 0);
+  ck_assert_str_eq(text, "");
+  assert_fails(ndr_operator_bind(&bound, NDR_SUM, NULL, 0), NDR_ERR_OP, "0");
+  ck_assert_int_eq(ndr_operator_arrays(none), 0);
+  ck_assert_int_eq(ndr_operator_arrays((ndr_op)-1), 0);
+  ck_assert_int_eq(ndr_operator_arrays((ndr_op)NDR_OP_COUNT), 0);
+  ck_assert_ptr_null(ndr_op_name(none));
+  ck_assert_ptr_null(ndr_op_help(none));
+  assert_fails(ndr_op_check(none, NDR_F32), NDR_ERR_OP, "unknown");
+  ndr_operator_destroy(none);
+  ndr_operator_destroy(NDR_SUM);
+  ck_assert_str_eq(ndr_op_name(NDR_SUM), "sum");
+}
+END_TEST
+
+START_TEST(values_are_those_of_create_and_bind) {
+  const double two[] = {1.5, -2}, others[] = {NAN, INFINITY};
+  ndr_op op, bound, unset = create("f(x; t, u): s += x * t + u -> s");
+  assert_ok(ndr_operator_create(&op, "f(x; t, u): s += x * t + u -> s", two, 2));
+  assert_ok(ndr_operator_bind(&bound, op, others, 2));
+  ck_assert_double_eq(parameter(op, 0), 1.5);
+  ck_assert_double_eq(parameter(op, 1), -2);
+  ck_assert(isnan(parameter(bound, 0)) && isinf(parameter(bound, 1)));
+  ck_assert_double_eq(parameter(unset, 1), 0);
+  ndr_operator_destroy(op); /* the bound one has what it needs */
+  ck_assert_str_eq(ndr_op_name(bound), "f");
+  assert_fails(ndr_operator_bind(&op, bound, two, 1), NDR_ERR_ARGUMENT, "2 numbers as parameters, 1 ");
+  assert_fails(ndr_operator_bind(&op, bound, NULL, 2), NDR_ERR_ARGUMENT, "0 values");
+  assert_fails(ndr_operator_create(&op, "f(x): s += x -> s", two, 2), NDR_ERR_ARGUMENT, "0 numbers");
+  ndr_operator_destroy(bound);
+  ndr_operator_destroy(unset);
+}
+END_TEST
+
+START_TEST(null_pointers_are_refused) {
+  ndr_op op;
+  assert_fails(ndr_operator_create(NULL, "f(x): s += x -> s", NULL, 0), NDR_ERR_ARGUMENT, "null");
+  assert_fails(ndr_operator_create(&op, NULL, NULL, 0), NDR_ERR_ARGUMENT, "null");
+  assert_fails(ndr_operator_bind(NULL, NDR_SUM, NULL, 0), NDR_ERR_ARGUMENT, "null");
+}
+END_TEST
+
+START_TEST(numbers_are_not_used_again) {
+  ndr_op first = create("f(x): s += x -> s"), second = create("f(x): s += x -> s");
+  const char *name = ndr_op_name(first);
+  ck_assert_int_ne(first, second);
+  ndr_operator_destroy(second);
+  ck_assert_int_gt(create("g(x): s += x -> s"), second);
+  ndr_operator_destroy(first);
+  ndr_operator_destroy(first);
+  ck_assert(!ndr_op_valid(first));
+  ck_assert_ptr_null(ndr_op_name(first));
+  ck_assert_int_eq(ndr_operator_arrays(first), 0);
+  ck_assert_str_eq(name, "f"); /* what was given stays */
+}
+END_TEST
+
+START_TEST(a_held_operator_outlives_its_end) {
+  ndr_op op = create("f(x): s += x -> s");
+  ndr_operator_hold(op);
+  ndr_operator_hold(op);
+  ndr_operator_destroy(op);
+  ndr_operator_destroy(op); /* counts once */
+  ck_assert_int_eq(ndr_operator_arrays(op), 1);
+  ndr_operator_release(op);
+  ck_assert_int_eq(ndr_operator_arrays(op), 1);
+  ndr_operator_release(op);
+  ck_assert_int_eq(ndr_operator_arrays(op), 0);
+  ndr_operator_release(op);
+  ndr_operator_hold(NDR_SUM);
+  ndr_operator_release(NDR_SUM);
+}
+END_TEST
+
+/* A text in braces whose operator is held, though destroyed, keeps its number, and can be destroyed again. */
+START_TEST(an_operator_in_braces_comes_back_while_it_is_held) {
+  const char *text = "{f(x): s += x -> s}", *at = text;
+  ndr_op op, again;
+  assert_ok(ndr_operator_parse_braced(&at, &op));
+  ndr_operator_hold(op);
+  ndr_operator_destroy(op);
+  at = text;
+  assert_ok(ndr_operator_parse_braced(&at, &again));
+  ck_assert_int_eq(op, again);
+  ndr_operator_release(op);
+  ck_assert(ndr_op_valid(op));
+  ndr_operator_destroy(op);
+  ck_assert(!ndr_op_valid(op));
+}
+END_TEST
+
+START_TEST(facts_of_types_do_not_run_past_their_tables) {
+  ndr_op plain = create("f(x): s += x -> s"), extreme = create("f(x): m min= x -> m");
+  ck_assert(ndr_op_valid(plain) && ndr_op_has_empty(plain) && !ndr_op_has_empty(extreme));
+  ck_assert(!ndr_op_is_index(plain) && !ndr_op_is_truth(plain) && !ndr_op_is_real(plain) && ndr_op_rounds(plain));
+  assert_ok(ndr_op_check(extreme, NDR_C64)); /* the program says it */
+  ck_assert_int_eq(ndr_op_result(plain, NDR_I8), NDR_I8);
+  ck_assert_int_eq(ndr_op_combine(plain), NDR_COMBINE_ADD);
+  ndr_operator_destroy(plain);
+  ndr_operator_destroy(extreme);
+}
+END_TEST
+
+/* ---- threads ---- */
+
+enum { THREADS = 8, ROUNDS = 300 };
+
+static ndr_op shared_op;
+
+static void *work(void *argument) {
+  int thread = (int)(intptr_t)argument;
+  for (int i = 0; i < ROUNDS; i++) {
+    char text[96], printed[96];
+    const char *at = "{hot(x; t): n += x > t -> n}(1)";
+    double value = thread + i;
+    ndr_op op, bound, found;
+    ndr_program program;
+    snprintf(text, sizeof text, "f%d(x; t): s += x * t -> s", thread);
+    if (ndr_operator_create(&op, text, &value, 1) != NDR_OK) return "create";
+    ndr_operator_print(op, printed, sizeof printed);
+    if (strcmp(text, printed) != 0 || strncmp(ndr_op_name(op), text, 2) != 0) return "print";
+    if (ndr_operator_bind(&bound, shared_op, &value, 1) != NDR_OK) return "bind";
+    if (ndr_operator_program(bound, singles, arrays, true, &program) != NDR_OK || program.parameters[0] != value)
+      return "program";
+    if (ndr_operator_parse_braced(&at, &found) != NDR_OK || !ndr_op_valid(found)) return "parse";
+    if (ndr_operator_create(&found, "f(", NULL, 0) != NDR_ERR_PARSE || !strstr(ndr_last_error(), "column 3"))
+      return "failure";
+    ndr_operator_destroy(op);
+    ndr_operator_destroy(bound);
+  }
+  return NULL;
+}
+
+START_TEST(threads_share_the_registry) {
+  pthread_t threads[THREADS];
+  shared_op = create("shared(x; t): s += x * t -> s");
+  for (int i = 0; i < THREADS; i++) ck_assert_int_eq(pthread_create(&threads[i], NULL, work, (void *)(intptr_t)i), 0);
+  for (int i = 0; i < THREADS; i++) {
+    void *failed;
+    pthread_join(threads[i], &failed);
+    ck_assert_msg(failed == NULL, "thread %d: %s", i, (const char *)failed);
+  }
+  ndr_operator_destroy(shared_op);
+}
+END_TEST
+
+START_TEST(a_child_of_fork_finds_the_registry_whole) {
+  pthread_t thread;
+  void *failed;
+  shared_op = create("shared(x; t): s += x * t -> s");
+  ck_assert_int_eq(pthread_create(&thread, NULL, work, (void *)0), 0);
+  for (int i = 0; i < 20; i++) {
+    pid_t child = fork();
+    if (child == 0) _exit(ndr_operator_arrays(create("f(x, y): s += x -> s")) == 2 ? 0 : 1);
+    int status = -1;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+  }
+  pthread_join(thread, &failed);
+  ck_assert_msg(failed == NULL, "%s", (const char *)failed);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("own operators");
+  suite_case(suite, "registry", 60, an_operator_says_what_it_reads, built_in_operators_and_no_operators_are_told_apart,
+             values_are_those_of_create_and_bind, null_pointers_are_refused, numbers_are_not_used_again,
+             a_held_operator_outlives_its_end, an_operator_in_braces_comes_back_while_it_is_held,
+             facts_of_types_do_not_run_past_their_tables, NULL);
+  suite_case(suite, "threads", 120, threads_share_the_registry, a_child_of_fork_finds_the_registry_whole, NULL);
+  return suite_run(suite);
+}

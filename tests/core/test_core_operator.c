@@ -256,7 +256,7 @@ END_TEST
 
 START_TEST(every_value_survives_braces) {
   char text[256];
-  ndr_op op = braced("{f(x; c[7]): s += c[0] -> s}(0,-0,inf,-inf,nan,0.1,-5e-324)", "");
+  ndr_op op = braced("{f(x; c[7]): s += c[0] -> s}(0,-0,inf,-inf,-nan,0.1,-5e-324)", "");
   ndr_operator_print_braced(op, text, sizeof text);
   ck_assert_str_eq(text, "{f(x; c[7]): s += c[0] -> s}(0,-0,inf,-inf,nan,0.1,-4.94065645841247e-324)");
   ck_assert_int_eq(op, braced(text, ""));

@@ -1,33 +1,52 @@
 #!/usr/bin/env python3
 """Prints tests/core/operator_table.inc: what NumPy 2 computes for expressions of the language of operators.
 
-Rows are random pairs of dtypes and values. Left out is what operator.h names as an exception to NumPy's rules: f16, bool in
-arithmetic, and integers under functions of floats."""
+Rows are random pairs of dtypes and values. Left out is what operator.h names as an exception to NumPy's rules: f16,
+bool in arithmetic, and integers under functions of floats."""
 import random
 import struct
 
 import numpy as np
 
-DTYPES = {'bool': np.bool_, 'i8': np.int8, 'i16': np.int16, 'i32': np.int32, 'i64': np.int64, 'u8': np.uint8,
-          'u16': np.uint16, 'u32': np.uint32, 'u64': np.uint64, 'f32': np.float32, 'f64': np.float64, 'c64': np.complex64,
-          'c128': np.complex128}
+DTYPES = {'bool': np.bool_, 'i8': np.int8, 'i16': np.int16, 'i32': np.int32, 'i64': np.int64,
+          'u8': np.uint8, 'u16': np.uint16, 'u32': np.uint32, 'u64': np.uint64,
+          'f32': np.float32, 'f64': np.float64, 'c64': np.complex64, 'c128': np.complex128}
 NAMES = {np.dtype(dtype): name for name, dtype in DTYPES.items()}
 
 # Text, what NumPy does, and the kinds of dtypes for which both are defined alike: b i u f c.
 EXPRESSIONS = [
-    ('x + y', lambda x, y: x + y, 'iufc'), ('x - y', lambda x, y: x - y, 'iufc'), ('x * y', lambda x, y: x * y, 'iuf'),
-    ('x / y', lambda x, y: x / y, 'iuf'), ('x + 1', lambda x, y: x + 1, 'biufc'), ('2 - x', lambda x, y: 2 - x, 'biufc'),
-    ('x * 1.5', lambda x, y: x * 1.5, 'biufc'), ('x / 3', lambda x, y: x / 3, 'biuf'),
-    ('1 / 3 + x', lambda x, y: 1 / 3 + x, 'biuf'), ('x * 2 + y', lambda x, y: x * 2 + y, 'iuf'),
-    ('x < y', lambda x, y: x < y, 'biuf'), ('x >= y', lambda x, y: x >= y, 'biuf'), ('x == y', lambda x, y: x == y, 'biufc'),
-    ('x != 3', lambda x, y: x != 3, 'biufc'), ('x > 200', lambda x, y: x > 200, 'biuf'), ('-1 <= x', lambda x, y: -1 <= x, 'biuf'),
-    ('x && y', np.logical_and, 'biufc'), ('x || !y', lambda x, y: np.logical_or(x, np.logical_not(y)), 'biufc'),
-    ('min(x, y)', np.minimum, 'iuf'), ('max(x, y)', np.maximum, 'iuf'), ('max(x, 2)', lambda x, y: np.maximum(x, 2), 'iuf'),
-    ('abs(x)', lambda x, y: np.abs(x), 'iuf'), ('-x', lambda x, y: -x, 'iufc'), ('x**2', lambda x, y: x**2, 'iuf'),
-    ('x**3', lambda x, y: x**3, 'iu'), ('x ? y : 1', lambda x, y: np.where(x, y, 1), 'iufc'),
-    ('x < y ? x : y', lambda x, y: np.where(x < y, x, y), 'biuf'), ('floor(x)', lambda x, y: np.floor(x), 'iuf'),
-    ('sqrt(x)', lambda x, y: np.sqrt(x), 'f'), ('isnan(x)', lambda x, y: np.isnan(x), 'biufc'),
-    ('real(x) - imag(y)', lambda x, y: x.real - y.imag, 'iufc'), ('conj(x)', lambda x, y: np.conj(x), 'iufc'),
+    ('x + y', lambda x, y: x + y, 'iufc'),
+    ('x - y', lambda x, y: x - y, 'iufc'),
+    ('x * y', lambda x, y: x * y, 'iuf'),
+    ('x / y', lambda x, y: x / y, 'iuf'),
+    ('x + 1', lambda x, y: x + 1, 'biufc'),
+    ('2 - x', lambda x, y: 2 - x, 'biufc'),
+    ('x * 1.5', lambda x, y: x * 1.5, 'biufc'),
+    ('x / 3', lambda x, y: x / 3, 'biuf'),
+    ('1 / 3 + x', lambda x, y: 1 / 3 + x, 'biuf'),
+    ('x * 2 + y', lambda x, y: x * 2 + y, 'iuf'),
+    ('x < y', lambda x, y: x < y, 'biuf'),
+    ('x >= y', lambda x, y: x >= y, 'biuf'),
+    ('x == y', lambda x, y: x == y, 'biufc'),
+    ('x != 3', lambda x, y: x != 3, 'biufc'),
+    ('x > 200', lambda x, y: x > 200, 'biuf'),
+    ('-1 <= x', lambda x, y: -1 <= x, 'biuf'),
+    ('x && y', np.logical_and, 'biufc'),
+    ('x || !y', lambda x, y: np.logical_or(x, np.logical_not(y)), 'biufc'),
+    ('min(x, y)', np.minimum, 'iuf'),
+    ('max(x, y)', np.maximum, 'iuf'),
+    ('max(x, 2)', lambda x, y: np.maximum(x, 2), 'iuf'),
+    ('abs(x)', lambda x, y: np.abs(x), 'iuf'),
+    ('-x', lambda x, y: -x, 'iufc'),
+    ('x**2', lambda x, y: x**2, 'iuf'),
+    ('x**3', lambda x, y: x**3, 'iu'),
+    ('x ? y : 1', lambda x, y: np.where(x, y, 1), 'iufc'),
+    ('x < y ? x : y', lambda x, y: np.where(x < y, x, y), 'biuf'),
+    ('floor(x)', lambda x, y: np.floor(x), 'iuf'),
+    ('sqrt(x)', lambda x, y: np.sqrt(x), 'f'),
+    ('isnan(x)', lambda x, y: np.isnan(x), 'biufc'),
+    ('real(x) - imag(y)', lambda x, y: x.real - y.imag, 'iufc'),
+    ('conj(x)', lambda x, y: np.conj(x), 'iufc'),
 ]
 
 
@@ -60,8 +79,8 @@ def main():
             # Arrays of one element: NumPy checks scalars for overflow, and arrays wrap.
             x, y = np.array([value_of(dx, rng)]), np.array([value_of(dy, rng)])
             result = function(x, y)
-            print('ROW("%s", %s, %s, %s, %s, %s, %s)' % (text, NAMES[x.dtype].upper(), words(x), NAMES[y.dtype].upper(), words(y),
-                                                 NAMES[result.dtype].upper(), words(result)))
+            columns = [part for value in (x, y, result) for part in (NAMES[value.dtype].upper(), words(value))]
+            print('ROW("%s", %s)' % (text, ', '.join(columns)))
 
 
 main()

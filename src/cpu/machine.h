@@ -12,7 +12,6 @@ typedef struct ndr_walked {
   int64_t origin;    /* of places: the index where the walk starts */
   int64_t lane, row; /* steps between neighbours; of lanes: between groups of `period` */
   int64_t period;    /* between lanes of a group */
-  int64_t ahead;     /* bytes to a later tile; 0: not known */
   int64_t kept[NDR_MAX_DIMS + 1], reduced[NDR_MAX_DIMS + 1]; /* the nest's axes */
 } ndr_walked;
 

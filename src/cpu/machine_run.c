@@ -10,7 +10,6 @@
 typedef struct source {
   const char *data;
   int64_t row_stride; /* in elements */
-  int64_t ahead;
   bool gathered;
 } source;
 
@@ -63,7 +62,7 @@ static source take(const block *b, int a, char *buffer) {
   int64_t step;
   bool single = lane_step(b, walk, &step);
   if (single && step == 1 && (tile->rows == 1 || walk->row == lanes || lanes >= DIRECT_LANES))
-    return (source){.data = from, .row_stride = tile->rows == 1 ? lanes : walk->row, .ahead = walk->ahead};
+    return (source){.data = from, .row_stride = tile->rows == 1 ? lanes : walk->row};
   source gathered = {.data = buffer, .row_stride = lanes, .gathered = true};
   if (single && step != 0) {
     b->engine->isa->gather[log2_of(bytes)](from, walk->row, step, buffer, tile->rows, lanes, 0);
@@ -79,10 +78,6 @@ static source take(const block *b, int a, char *buffer) {
 }
 
 /* ---- strips ---- */
-
-static void prefetch(const char *at, int64_t bytes, int64_t ahead) {
-  for (int64_t line = 0; line < bytes; line += 64) __builtin_prefetch(at + ahead + line);
-}
 
 static void fill_places(const block *b, int place, const ndr_strip *s, int64_t *to) {
   const ndr_walked *walk = &b->machine->walked[b->machine->array_count + place];
@@ -114,7 +109,6 @@ static void aim(const block *b, int64_t row, int64_t lane, ndr_strip *s) {
     int64_t bytes = b->machine->walked[a].bytes;
     if (!(b->machine->arrays >> a & 1)) continue;
     s->elements[a] = from->data + (row * from->row_stride + lane) * bytes;
-    if (from->ahead) prefetch(s->elements[a], s->count * bytes, from->ahead);
   }
 }
 
@@ -166,10 +160,10 @@ static const void *folded(const block *b, const ndr_value *value, const ndr_code
   return b->sources[value->number].data;
 }
 
-/* A tile of one output whose rows follow each other may be cut into rows of any length. Those of 128 bytes have kernels
- * of their own. */
+/* A tile of one output whose rows follow each other may be cut into rows of any length. Those of 32 elements have
+ * kernels of their own. */
 static void fold_run(const ndr_code_fold *f, const ndr_tile *tile, int64_t bytes, uint64_t *states, int64_t pitch) {
-  int64_t total = tile->rows * tile->lanes, lanes = bytes == 1 ? 128 : bytes == 2 ? 64 : 32;
+  int64_t total = tile->rows * tile->lanes, lanes = bytes == 1 ? 64 : 32;
   ndr_tile part = *tile;
   part.lanes = part.row_stride = part.beside_stride = lanes;
   for (int64_t done = 0; total - done >= lanes; done += part.rows * lanes, part.fresh = false) {
@@ -196,7 +190,7 @@ static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *
   tile.data = folded(b, value, memory, &tile.row_stride);
   tile.beside = NULL;
   tile.cached = value->place == NDR_IN_TILE || b->sources[value->number].gathered;
-  tile.ahead = tile.cached ? 0 : b->sources[value->number].ahead;
+  tile.ahead = 0;
   if (f->beside >= 0) tile.beside = folded(b, &code->values[f->beside], memory, &tile.beside_stride);
   states += f->words_before * pitch;
   bool dense = tile.row_stride == tile.lanes && (f->beside < 0 || tile.beside_stride == tile.lanes);

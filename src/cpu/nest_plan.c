@@ -1,4 +1,5 @@
 /* What a nest costs, how many threads pay, and how it is put into a plan and described. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cpu/fold/fold.h"
@@ -20,6 +21,7 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
 /* Rows of 512 bytes and more are far only in problems larger than this, because smaller ones are in a cache, and only
  * if elements have 4 bytes or more: narrower ones take longer to add up than to arrive. */
 #define NEAR_BYTES 2097152
+#define NODE_SECONDS 0.1e-9  /* an element of a program's node */
 #define SETTLE_SECONDS 25e-9 /* folding lanes together */
 #define OUTPUT_SECONDS 1e-9  /* writing one result */
 
@@ -38,21 +40,56 @@ static double rate_of_rows(const ndr_canonical *problem) {
   return wide && !complex && !problem->skip_nan ? ACROSS_RATE : TRANSPOSE_RATE;
 }
 
-static double gather_seconds(const ndr_nest *nest, const ndr_canonical *problem, double elements) {
+/* Gathering elements of `bytes` bytes whose rows, if they are contiguous, come at `row_rate`. */
+static double gather_seconds(int64_t lane_stride, int64_t row_stride, int64_t rows, double bytes, double row_rate,
+                             double elements) {
   enum { VECTOR = 16 };
-  double bytes = (double)ndr_dtype_bytes(problem->dtype);
-  if (nest->lane_stride == 1) return 0;
-  if (nest->lane_stride <= 4) return elements * bytes / STEP_RATE;
-  if (nest->row_stride == 1 && (double)nest->rows * bytes >= VECTOR) return elements * bytes / rate_of_rows(problem);
+  if (lane_stride == 1) return 0;
+  if (lane_stride <= 4) return elements * bytes / STEP_RATE;
+  if (row_stride == 1 && (double)rows * bytes >= VECTOR) return elements * bytes / row_rate;
   /* Short lanes that follow each other are transposed, too, a vector for each. */
-  if (nest->row_stride == 1 && (double)nest->lane_stride * bytes <= VECTOR)
-    return elements / (double)nest->rows * VECTOR / TRANSPOSE_RATE;
+  if (row_stride == 1 && (double)lane_stride * bytes <= VECTOR)
+    return elements / (double)rows * VECTOR / TRANSPOSE_RATE;
   return elements * GATHER_SECONDS;
+}
+
+/* What programs take for `elements` elements: the operands are gathered, and each node is a pass over registers. */
+static double program_seconds(const ndr_nest *nest, const ndr_canonical *problem, double elements) {
+  double seconds = 0;
+  for (int k = 0; k < problem->operand_count; k++) {
+    const ndr_axis *lanes =
+        nest->form == NDR_NEST_ROWS ? &problem->kept[nest->output_axis] : &problem->reduced[nest->lanes_along];
+    int64_t lane = llabs(lanes->operand[k]), row = 0;
+    if (nest->form == NDR_NEST_RUN)
+      row = lane * (nest->lanes / nest->period);
+    else if (nest->rows_along >= 0)
+      row = llabs(problem->reduced[nest->rows_along].operand[k]);
+    if (nest->period > 1 && nest->form != NDR_NEST_ROWS) lane = llabs(problem->kept[nest->output_axis].operand[k]);
+    double bytes = (double)ndr_dtype_bytes(problem->operand_dtypes[k]);
+    seconds += gather_seconds(lane, row, nest->rows, bytes, TRANSPOSE_RATE, elements);
+  }
+  for (int i = 0; i < problem->op_count; i++)
+    if (problem->programs[i]) seconds += elements * NODE_SECONDS * problem->programs[i]->node_count;
+  return seconds;
+}
+
+/* Bytes that are read, with those of operands, of which what is repeated is in a cache. */
+static double bytes_read(const ndr_canonical *problem) {
+  double bytes = (double)problem->outputs * (double)problem->length * (double)ndr_dtype_bytes(problem->dtype);
+  for (int k = 0; k < problem->operand_count; k++) {
+    double own = (double)ndr_dtype_bytes(problem->operand_dtypes[k]);
+    for (int a = 0; a < problem->kept_count; a++)
+      if (problem->kept[a].operand[k]) own *= (double)problem->kept[a].size;
+    for (int a = 0; a < problem->reduced_count; a++)
+      if (problem->reduced[a].operand[k]) own *= (double)problem->reduced[a].size;
+    bytes += own;
+  }
+  return bytes;
 }
 
 /* How many threads pay. Every family has the same answer for a problem. */
 static double threads_that_pay(const ndr_canonical *problem, int most) {
-  double bytes = (double)problem->outputs * (double)problem->length * (double)ndr_dtype_bytes(problem->dtype);
+  double bytes = bytes_read(problem);
   double useful = bytes / BYTES_PER_THREAD;
   if (most > NDR_MOST_THREADS) most = NDR_MOST_THREADS;
   return useful < 2 ? 1 : useful < most ? useful : most;
@@ -61,8 +98,7 @@ static double threads_that_pay(const ndr_canonical *problem, int most) {
 /* Where memory is the limit, less work still wins. This grows with the work: which of two families is faster does not
  * depend on the number of threads. */
 double ndr_nest_seconds(double work, const ndr_canonical *problem, const ndr_device *device) {
-  double elements = (double)problem->outputs * (double)problem->length;
-  double memory = elements * (double)ndr_dtype_bytes(problem->dtype) / device->bandwidth;
+  double memory = bytes_read(problem) / device->bandwidth;
   double threads = threads_that_pay(problem, device->units), each = work / threads;
   return (memory > each ? memory : each) + each / 16 + (threads > 1 ? WAKE_SECONDS : 0);
 }
@@ -81,7 +117,9 @@ static double op_seconds(const ndr_nest *nest, const ndr_canonical *problem) {
   double tiles = (double)nest->positions * (double)nest->steps, tile = elements / tiles;
   double rows = nest->form == NDR_NEST_RUN ? tile / (double)nest->lanes + 1 : (double)nest->rows;
   double row = bytes < 4 && (double)nest->lanes * bytes < 64 ? SHORT_ROW_SECONDS : ROW_SECONDS;
-  double one = TILE_SECONDS + rows * row + tile * bytes / FOLD_RATE + gather_seconds(nest, problem, tile);
+  double one = TILE_SECONDS + rows * row + tile * bytes / FOLD_RATE +
+               gather_seconds(nest->lane_stride, nest->row_stride, nest->rows, bytes, rate_of_rows(problem), tile) +
+               program_seconds(nest, problem, tile);
   if (nest->form != NDR_NEST_ROWS) one += SETTLE_SECONDS;
   if (skips_rows(nest, problem) && (double)nest->row_stride * bytes >= 4096 &&
       (double)nest->lanes * bytes < (bytes >= 4 && elements * bytes > NEAR_BYTES ? 4096 : 512))

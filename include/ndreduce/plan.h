@@ -231,6 +231,10 @@ typedef struct ndr_accumulator ndr_accumulator;
 NDR_API ndr_status ndr_accumulator_create(ndr_accumulator **accumulator, const ndr_problem *problem, DLDevice device,
                                           const ndr_options *options);
 
+/* Says that the accumulator's array is a part of a larger one, and begins at begin[] of it: index(d) of operators of
+ * one's own counts from there on. Indices of argmin and argmax do not. To be called before the first slab is added. */
+NDR_API ndr_status ndr_accumulator_begin(ndr_accumulator *accumulator, const int64_t *begin);
+
 /* Adds a slab: a tensor of the same ndim whose element (0, 0, ...) is element offset[] of the whole. Slabs may come in
  * any order; each element of the whole must be given exactly once, which is not checked (a slab of size 0 is legal).
  * Not thread-safe on one accumulator: give each thread its own and merge. On a GPU the work is queued on the options'

@@ -156,6 +156,7 @@ static ndr_status slab_request(const ndr_accumulator *a, const DLTensor *slab, c
       return ndr_fail(NDR_ERR_ARGUMENT, "a slab of size %lld at %lld leaves dim %d of size %lld",
                       (long long)slab->shape[d], (long long)offset[d], d, (long long)a->whole.problem.shape[d]);
     request->offset[d] = offset[d];
+    request->begin[d] = a->whole.begin[d];
   }
   memcpy(request->whole_shape, a->whole.problem.shape, sizeof request->whole_shape);
   request->partial = true;
@@ -246,6 +247,17 @@ static ndr_status add(ndr_accumulator *a, const DLTensor *slab, const DLTensor *
   drop_scratch(a);
   ndr_plan_destroy(plan);
   return status;
+}
+
+ndr_status ndr_accumulator_begin(ndr_accumulator *a, const int64_t *begin) {
+  if (!a || (!begin && a->whole.problem.ndim))
+    return ndr_fail(NDR_ERR_ARGUMENT, "accumulator or begin is a null pointer");
+  for (int d = 0; d < a->whole.problem.ndim; d++) {
+    if (begin[d] < 0 || begin[d] > NDR_MOST_BYTES)
+      return ndr_fail(NDR_ERR_ARGUMENT, "begin of dim %d is %lld", d, (long long)begin[d]);
+    a->whole.begin[d] = begin[d];
+  }
+  return NDR_OK;
 }
 
 ndr_status ndr_accumulator_add(ndr_accumulator *a, const DLTensor *slab, const int64_t *offset) {

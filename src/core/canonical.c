@@ -167,7 +167,10 @@ static void copy_members(ndr_canonical *problem, const ndr_request *request) {
     problem->operand_dtypes[k] = given->operands[k].dtype;
   }
   problem->place_count = request->place_count;
-  for (int p = 0; p < request->place_count; p++) problem->place_origin[p] = request->offset[request->place_dims[p]];
+  for (int p = 0; p < request->place_count; p++) {
+    int d = request->place_dims[p];
+    problem->place_origin[p] = request->begin[d] + request->offset[d];
+  }
 }
 
 static ndr_status check_empty(const ndr_canonical *problem, const ndr_request *request) {

@@ -65,6 +65,7 @@ typedef struct ndr_request {
   bool partial;
   /* The flattened index of argmin and argmax counts in the whole array: its shape, and where this slab of it starts. */
   int64_t whole_shape[NDR_MAX_DIMS], offset[NDR_MAX_DIMS];
+  int64_t begin[NDR_MAX_DIMS]; /* where that array begins in a larger one, in which programs count places */
   /* Strides of each result by array dim; entries of reduced dims are ignored. */
   int64_t result_strides[NDR_MAX_OPS][NDR_MAX_DIMS];
   ndr_dtype results[NDR_MAX_OPS]; /* the dtype of each result */

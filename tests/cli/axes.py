@@ -116,9 +116,9 @@ def check_weights_that_mean_nothing(folder):
     for by, coordinates, own, said in (
             ("lat", lat, None, "lat: -75 at [0] is no weight: weights are finite and not negative; DIM:cos takes"),
             ("lat", [1.0, np.nan, 2], None, "lat: nan at [1] is no weight"), ("lat", [0.0, 0, 0], None, "lat: all weights are 0"),
-            ("/w", lat, [1.0, 2, -3], "/w: -3 at [2] is no weight: weights are finite and not negative\n"),
-            ("/w", lat, [1.0, np.inf, 3], "/w: inf at [1] is no weight"), ("/w", lat, [1.0, np.nan, 3], "/w: nan at [1] is no weight"),
-            ("/w", lat, [0, 0, 0], "/w: all weights are 0\n")):
+            ("/w", lat, [1.0, 2, -3], "in.nc:/w: -3 at [2] is no weight: weights are finite and not negative\n"),
+            ("/w", lat, [1.0, np.inf, 3], "in.nc:/w: inf at [1] is no weight"), ("/w", lat, [1.0, np.nan, 3], "in.nc:/w: nan at [1] is no weight"),
+            ("/w", lat, [0, 0, 0], "in.nc:/w: all weights are 0\n")):
         make_line(folder, "lat", coordinates, own, units="degrees_north")
         for op in ("mean", "sum,valid"):
             _, errors = folder.run("in.nc:/f", "--op", op, "--weights", by, status=1)
@@ -128,7 +128,7 @@ def check_weights_that_mean_nothing(folder):
         attach(file.create_dataset("f", data=np.arange(6.0).reshape(2, 3)), y, x)
         attach(file.create_dataset("w", data=np.array([[1.0, 2, 3], [4, -5, 6]])), y, x)
     _, errors = folder.run("in.nc:/f", "--weights", "/w", "--op", "mean", status=1)
-    assert named + "/w: -5 at [1, 1] is" in errors, errors
+    assert named + "in.nc:/w: -5 at [1, 1] is" in errors, errors
 
 
 def check_weights_that_are_missing(folder):

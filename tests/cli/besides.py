@@ -125,8 +125,14 @@ def own_expected(x, y, live, axes):
     return {"rmse": np.sqrt((difference ** 2).sum(axes) / n), "above": (live & (x > y + 5)).sum(axes)}
 
 
+PLACE = "place(x): s += index(0) + 100 * index(2) * (x > 0) -> s"
 RMSE = "rmse(x, y): s += (x - y)**2, n += 1 -> sqrt(s / n)"
 ABOVE = "above(x, y; t): n += x > y + t -> n"
+
+
+def places(shape, x, live, axes):
+    time, _, lon = np.indices(shape)
+    return np.where(live, time + 100 * lon * (x > 0), 0).sum(axes)
 
 
 def masks(files, choose):
@@ -172,9 +178,10 @@ def try_one(tool, files, choose, failures):
                        nothing if masked else None)
 
     name = choose.choice(("full", "grid", "turned", "line"))
-    answers = run(tool, "--op", RMSE, "--op", "valid", "--op", ABOVE, "--set", "t=5", "--with", f"y=/{name}", *common)
+    answers = run(tool, "--op", RMSE, "--op", "valid", "--op", ABOVE, "--op", PLACE, "--set", "t=5", "--with", f"y=/{name}", *common)
     expected = own_expected(values["x"], values[name], live, axes)
     expected["valid"] = (live & ~np.isnan(values["x"])).sum(axes)
+    expected["place"] = places(files.shape, values["x"], live & ~np.isnan(values["x"]), axes)
     failures.check(f"{what} with {name}", answers, expected, None)
 
 

@@ -177,19 +177,19 @@ static const cli_option rows[] = {
     {'k', "keepdims", FIELD(keepdims), .help = "keep reduced dims, with size 1"},
     {0, "skipna", FIELD(skip_nan), .help = "leave NaN elements out"},
     {0, "raw", FIELD(raw), .help = "take numbers as stored: no missing values, scales and offsets"},
-    {0, "where", "CONDITION", FIELD(where),
+    {0, "where", "EXPR", FIELD(where),
      .help =
-         "reduce only elements where this is true: a mask (/PATH or FILE:/PATH), or an expression over the element x\n"
-         "and other arrays of the file, like 'x > 273.15 && lat < 0'"},
+         "reduce only elements where this is true: a mask (/PATH or FILE:/PATH), or an expression over the\n"
+     "elements x and other arrays of the file, like 'x > 273.15 && lat < 0'"},
     {0, "weights", "BY", FIELD(weights),
      .help = "weight sum, mean, var, std and norm2: by a coordinate (lat), by its cosine (lat:cos), or by a dataset\n"
              "(/PATH)"},
     {0, "weighting", "NAME", CLI_ONCE, read_weighting,
      .help = "what weights are to --ddof: frequency (default) or reliability"},
-    {0, "with", "NAME=FILE", CLI_ADDS, read_with,
-     .help = "the array NAME of operators and --where is this dataset: FILE:/PATH, FILE or /PATH"},
-    {0, "set", "NAME=NUMBER", CLI_ADDS, read_set,
-     .help = "the value of a parameter of operators; of a vector NAME=NUMBER,NUMBER,..."},
+    {0, "with", "Y=FILE", CLI_ADDS, read_with,
+     .help = "the array Y of operators and --where is this dataset: FILE:/PATH, FILE or /PATH"},
+    {0, "set", "T=NUMBER", CLI_ADDS, read_set,
+     .help = "the value of the parameter T of operators; of a vector T=NUMBER,NUMBER,..."},
     {0, "concat", "DIM", FIELD(concat), .help = "take all inputs as one array: they follow each other along DIM"},
     {0, "ddof", "N", CLI_ONCE, read_ddof, .help = "var and std divide by n - N (default 0)"},
     {'o', "output", "FILE", FIELD(output),

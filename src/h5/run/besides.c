@@ -1,4 +1,5 @@
-/* See besides.h. Along which dims arrays lie is found in pair.c; conditions are in condition.c. */
+/* See besides.h: which arrays there are, and weights. Along which dims they lie is found in pair.c, how in lay.c;
+ * conditions are in condition.c. */
 #include "h5/run/besides.h"
 
 #include <math.h>
@@ -173,31 +174,6 @@ void ndr_besides_free(ndr_besides *operands) {
   free(operands);
 }
 
-/* ---- In the problem ---------------------------------------------------------------------------------------------- */
-
-/* The strides of an operand whose boxes are compact: of an array, or of the mask that is computed. */
-static void lay_strides(const ndr_besides *operands, int source, const ndr_problem *problem, int64_t *strides) {
-  ndr_slab slab = {.part = 0};
-  memcpy(slab.size, problem->shape, sizeof slab.size);
-  if (source == NDR_COMPUTED && !operands->condition.of_elements) source = operands->condition.arrays[0];
-  if (source != NDR_COMPUTED) {
-    (void)ndr_beside_tensor(&operands->arrays[source], &slab, problem->ndim, NULL, false, strides);
-    return;
-  }
-  for (int64_t d = problem->ndim - 1, step = 1; d >= 0; d--) {
-    strides[d] = step;
-    step *= problem->shape[d] > 0 ? problem->shape[d] : 1;
-  }
-}
-
-void ndr_besides_lay(const ndr_besides *operands, ndr_problem *problem) {
-  problem->operand_count = operands ? operands->count : 0;
-  for (int i = 0; operands && i < operands->count; i++) {
-    problem->operands[i] = operands->problem[i];
-    lay_strides(operands, operands->sources[i], problem, problem->operands[i].strides);
-  }
-}
-
 /* ---- Weights ----------------------------------------------------------------------------------------------------- */
 
 static ndr_status refuse_weight(const ndr_beside *array, const ndr_beside_box *box, int64_t i, double weight) {
@@ -250,37 +226,7 @@ ndr_status ndr_besides_load(ndr_besides *operands) {
 
 ndr_status ndr_besides_check_weights(const ndr_besides *operands) {
   if (!operands || operands->weights < 0 || atomic_load(&operands->has_weight)) return NDR_OK;
-  return ndr_fail(NDR_ERR_ARGUMENT, "all weights are 0");
-}
-
-/* ---- For an accumulator ------------------------------------------------------------------------------------------ */
-
-DLTensor ndr_besides_tensor(const ndr_besides *operands, const ndr_beside_place *at, int i, int64_t *strides) {
-  const ndr_beside *array = &operands->arrays[i];
-  DLTensor tensor = ndr_beside_tensor(array, at->slab, at->x->ndim, at->elements[i], at->whole && array->once, strides);
-  tensor.device = at->x->device;
-  return tensor;
-}
-
-static DLTensor mask_tensor(const ndr_besides *operands, const ndr_beside_place *at, int64_t *strides) {
-  ndr_problem shape = NDR_PROBLEM_INIT;
-  DLTensor mask = *at->x;
-  shape.ndim = at->x->ndim;
-  memcpy(shape.shape, at->slab->size, sizeof shape.shape);
-  lay_strides(operands, NDR_COMPUTED, &shape, strides);
-  mask.data = at->mask;
-  mask.strides = strides;
-  mask.dtype = ndr_dtype_to_dlpack(NDR_BOOL);
-  return mask;
-}
-
-ndr_status ndr_besides_give(const ndr_besides *operands, const ndr_beside_place *at, ndr_beside_tensors *given) {
-  if (operands->condition.op) NDR_TRY(ndr_condition_compute(operands, at));
-  for (int i = 0; i < operands->count; i++) {
-    int source = operands->sources[i];
-    given->tensors[i] = source == NDR_COMPUTED ? mask_tensor(operands, at, given->strides[i])
-                                               : ndr_besides_tensor(operands, at, source, given->strides[i]);
-    given->pointers[i] = &given->tensors[i];
-  }
-  return NDR_OK;
+  const ndr_beside *array = &operands->arrays[operands->weights];
+  if (!array->dataset) return ndr_fail(NDR_ERR_ARGUMENT, "all weights are 0");
+  return ndr_fail(NDR_ERR_ARGUMENT, "operand weights %s: all weights are 0", array->dataset->where);
 }

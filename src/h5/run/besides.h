@@ -41,6 +41,10 @@ void ndr_besides_free(ndr_besides *operands);
 /* Puts the operands into the problem, with the strides of compact boxes of its shape. NULL operands are none. */
 void ndr_besides_lay(const ndr_besides *operands, ndr_problem *problem);
 
+/* The strides of an operand whose boxes are compact, in a problem of that shape: of the array `source`, or of a mask
+ * that is computed. */
+void ndr_besides_strides(const ndr_besides *operands, int source, const ndr_problem *problem, int64_t *strides);
+
 /* Reads the arrays that are read once, and looks at weights among them. */
 ndr_status ndr_besides_load(ndr_besides *operands);
 

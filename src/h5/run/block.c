@@ -7,7 +7,10 @@ ndr_status ndr_block_open(ndr_block *block, const ndr_job *job, const ndr_upload
   for (int d = 0; d < part.ndim; d++)
     if (!job->reduced[d]) part.shape[d] = slab->size[d];
   ndr_besides_lay(job->operands, &part);
-  return ndr_job_accumulate(job, uploader, &part, &block->sums);
+  NDR_TRY(ndr_job_accumulate(job, uploader, &part, &block->sums));
+  int64_t begin[NDR_MAX_DIMS];
+  for (int d = 0; d < part.ndim; d++) begin[d] = job->reduced[d] ? 0 : slab->whole[d];
+  return ndr_accumulator_begin(block->sums, begin);
 }
 
 void ndr_block_close(ndr_block *block) {

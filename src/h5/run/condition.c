@@ -40,7 +40,7 @@ static bool is_called(const name *n, const char *what) {
 }
 
 static ndr_status fail_room(void) {
-  return ndr_fail(NDR_ERR_ARGUMENT, "where: it reads more than %d arrays beside the dataset", NDR_MAX_OPERANDS);
+  return ndr_fail(NDR_ERR_ARGUMENT, "operand where: it reads more than %d arrays beside the dataset", NDR_MAX_OPERANDS);
 }
 
 /* Adds an array to those that the condition reads, unless it is among them. */
@@ -65,7 +65,7 @@ static ndr_status use_name(ndr_besides *operands, const name *n, bool *reads_ele
     size_t length = strlen(list);
     snprintf(list + length, sizeof list - length, ", %s", operands->names[i]);
   }
-  return ndr_fail(NDR_ERR_PARSE, "where '%s': there is no array '%.*s'; there are %s", operands->condition.text,
+  return ndr_fail(NDR_ERR_PARSE, "operand where '%s': there is no array '%.*s'; there are %s", operands->condition.text,
                   n->length, n->start, list);
 }
 
@@ -104,7 +104,7 @@ static ndr_status read_place(ndr_besides *operands, const ndr_h5_info *info, con
   long d = strtol(open, &after, 10);
   after += strspn(after, " \t");
   if (after == open || *after != ')' || d < 0 || d >= info->ndim)
-    return ndr_fail(NDR_ERR_PARSE, "where '%s': index takes the number of a dim, from 0 to %d",
+    return ndr_fail(NDR_ERR_PARSE, "operand where '%s': index takes the number of a dim, from 0 to %d",
                     operands->condition.text, info->ndim - 1);
   *end = after + 1;
   return add_places(operands, info, (int)d, array);
@@ -158,16 +158,28 @@ static char *write_operator(const ndr_besides *operands, const char *expression)
   return text;
 }
 
+/* The parser's sentence on the operator's text, "column 28 of 'TEXT': CAUSE", as one on the expression in it. */
+static void explain(const char *text, const char *expression, char *reason, size_t capacity) {
+  const char *sentence = ndr_last_error(), *inside = strstr(text, expression);
+  int column, prefix = 0;
+  bool known = sscanf(sentence, "column %d of '%n", &column, &prefix) == 1 && prefix > 0;
+  snprintf(reason, capacity, "%s", sentence);
+  if (!known || !inside || strncmp(sentence + prefix, text, strlen(text)) != 0) return;
+  int shift = (int)(inside - text);
+  const char *cause = sentence + prefix + strlen(text) + strlen("': ");
+  if (column > shift) snprintf(reason, capacity, "column %d: %s", column - shift, cause);
+}
+
 static ndr_status create(ndr_besides *operands, const char *expression) {
   char reason[512];
   char *text = write_operator(operands, expression);
   if (!text) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   ndr_status status = ndr_operator_create(&operands->condition.op, text, NULL, 0);
+  if (status != NDR_OK) explain(text, expression, reason, sizeof reason);
   free(text);
   if (status == NDR_OK) return NDR_OK;
   operands->condition.op = 0;
-  snprintf(reason, sizeof reason, "%s", ndr_last_error());
-  return ndr_fail(status, "where '%s': %s", operands->condition.text, reason);
+  return ndr_fail(status, "operand where '%s': %s", operands->condition.text, reason);
 }
 
 ndr_status ndr_condition_parse(ndr_besides *operands, const char *text, const ndr_h5_info *info) {

@@ -61,6 +61,18 @@ static void append_meaning(sheet *s, const ndr_unpack *u, ndr_dtype stored) {
   append(s, "\n");
 }
 
+/* The arrays beside the dataset. */
+static void append_besides(sheet *s, const ndr_besides *besides) {
+  for (int i = 0; besides && i < besides->array_count; i++) {
+    const ndr_beside *array = &besides->arrays[i];
+    append(s, "beside   ");
+    append_name(s, array->dataset ? array->dataset->where : besides->names[i] ? besides->names[i] : "an array");
+    append(s, " %s [", ndr_dtype_name(array->dtype));
+    for (int d = 0; d < array->ndim; d++) append(s, "%s%lld", d ? "," : "", (long long)array->shape[d]);
+    append(s, "], %s\n", !array->dataset ? "in memory" : array->once ? "read once" : "read with each slab");
+  }
+}
+
 static void append_route(sheet *s, const ndr_job *job) {
   static const char *const routes[] = {"pread from where the data are in the file",
                                        "stored chunks, decoded outside HDF5's lock", "H5Dread"};
@@ -156,6 +168,7 @@ static ndr_status append_plan(sheet *s, const ndr_job *job) {
     part.strides[d] = step;
     step *= size[d] > 0 ? size[d] : 1;
   }
+  ndr_besides_lay(job->operands, &part);
   options.threads = job->fold_threads;
   NDR_TRY(ndr_plan_create(&plan, &part, job->device, NULL, &options));
   append(s, job->slabs[0].on_gpu ? "a slab   " : "a leaf   ");
@@ -181,6 +194,7 @@ static ndr_status describe(const ndr_job *job, sheet *s) {
   append_device(s, job);
   append_route(s, job);
   append_conversion(s, job);
+  append_besides(s, job->operands);
   append_slabs(s, job);
   return append_plan(s, job);
 }

@@ -236,9 +236,10 @@ static ndr_status attempt(const request *r, const ndr_h5_options *options, const
   return status;
 }
 
-/* A GPU that fails for another reason than memory may have failed for good: its partial results are thrown away. */
+/* A GPU that fails for another reason than memory may have failed for good: its partial results are thrown away.
+ * Kernels of operands must be compiled, which not every machine can. */
 static bool is_lost(ndr_status status) {
-  return status == NDR_ERR_DEVICE || status == NDR_ERR_NO_DEVICE;
+  return status == NDR_ERR_DEVICE || status == NDR_ERR_NO_DEVICE || status == NDR_ERR_UNSUPPORTED;
 }
 
 ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, const ndr_problem *problem, DLTensor *const *results,

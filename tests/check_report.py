@@ -52,7 +52,7 @@ def records():
     shapes = [one(f"2^{k}x2^{26 - k}-axis{axis}", f"sum f32 [{2**k},{2**(26 - k)}] /{axis}") for k in (8, 18) for axis in (1, 0)]
     cases = [one("rows", "sum f32 [8,8] /1")]
     return {"sweep": {"rows": shapes}, "gauge": gauge, "peers": {"rows": cases, "python": {"torch": "9.9"}}, "gpu": {"rows": cases},
-            "odd": {"rows": cases}, "small": {"rows": cases}, "regret": {"regret": regret, "largest": 1 << 28, "seed": 12, "rows": []},
+            "odd": {"rows": cases}, "operators": {"rows": [one("rmse, rows", "sum f32 [8,8] /1")]}, "small": {"rows": cases}, "regret": {"regret": regret, "largest": 1 << 28, "seed": 12, "rows": []},
             "regret-measured": {"regret": {**regret, "worst": 1.12}, "largest": 1 << 28, "seed": 12, "rows": []},
             "heat": {"regret": regret, "rows": [{**cell, "name": f"{kind}-3-{b}"} for kind in ("rows", "columns") for b in (4, 5)]},
             "ladder": {"rows": [rung, {**rung, "rung": "2", "gbps": 14.0, "ceiling_gbps": 20.0},

@@ -4,6 +4,7 @@
 #   sweep, peers, odd, small
 #                        wide against tall, the cases of the comparison, the same at odd widths, arrays that fit in a cache:
 #                        ndbench's sets with CUB and cuBLAS, and what bench_peers.py finds of PyTorch, its inductor, XLA (JAX) and CuPy
+#   operators            masks, weights and operators of one's own, beside the same libraries (bench_operators.py)
 #   gauge                random problems beside what the machine allows
 #   gpu, ops, dtypes     ndbench's sets of layouts at 1 GiB, of operators and of dtypes
 #   regret               what the planner's choices lose, on random problems
@@ -23,7 +24,7 @@ if [ "${1-}" = -b ]; then
   build=${2:?-b needs a folder}
   shift 2
 fi
-[ $# -gt 0 ] || set -- sweep peers odd small gauge gpu ops dtypes regret regret-measured heat ladder
+[ $# -gt 0 ] || set -- sweep peers odd small operators gauge gpu ops dtypes regret regret-measured heat ladder
 ndbench=$build/tools/ndbench
 [ -x "$ndbench" ] || {
   echo "bench_gpu.sh: $ndbench is not there: cmake --preset cuda -G Ninja && cmake --build --preset cuda" >&2
@@ -45,19 +46,21 @@ measure() { # PART ARGUMENT...
 }
 
 # The same with the peers of Python added to it, as far as there are any.
-measure_peers() { # SET OPTION...
-  measure "$1" "$1" || return 1
-  set=$1
-  shift
-  "$python" "$root/tools/bench/bench_peers.py" --library "$build/src/libndreduce.so" "$@" "$output/gpu-$set.json"
+measure_peers() { # SCRIPT SET OPTION...
+  script=$1
+  set=$2
+  shift 2
+  measure "$set" "$set" || return 1
+  "$python" "$root/tools/bench/$script" --library "$build/src/libndreduce.so" "$@" "$output/gpu-$set.json"
 }
 
 for part in "$@"; do
   echo "== $part"
   started=$(date +%s)
   case $part in
-  sweep) measure_peers sweep --inductor-every 2 ;;
-  peers | odd | small) measure_peers "$part" ;;
+  sweep) measure_peers bench_peers.py sweep --inductor-every 2 ;;
+  peers | odd | small) measure_peers bench_peers.py "$part" ;;
+  operators) measure_peers bench_operators.py operators ;;
   gauge) measure gauge gauge ;;
   regret) measure regret regret --seed 10 ;; # not one of those that the weights are fitted to
   regret-measured) measure regret-measured regret --seed 10 --measure ;;

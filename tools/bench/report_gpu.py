@@ -63,6 +63,15 @@ def against_peers(rows):
 
 # ---- parts: each takes the record and the paths of figures
 
+def wide_tall_text(record, figure):
+    """The sentence and the picture that the first page shows, too."""
+    rows = [row for lines in sweep_rows(record).values() for row in lines.values()]
+    shares = [row["gbps"] / row["ceiling_gbps"] for row in rows]
+    return (f"**Wide against tall.** The same 2^26 numbers, from one row to one column, each row summed and each column summed: "
+            f"ndreduce takes them in at {span([row['gbps'] for row in rows])} GB/s, {span(shares, '{:.0%}')} of the rate of only "
+            f"reading them.\n\n![GB/s over the shape, of each library]({figure('wide-tall')})")
+
+
 def wide_tall(record, figure):
     axes = sweep_rows(record)
     rows = [row for lines in axes.values() for row in lines.values()]
@@ -75,11 +84,7 @@ def wide_tall(record, figure):
         cells = [times_of(axes[axis].get(k, {"median_seconds": 0, "gbps": 0})).get(name, {}).get("gbps") for k, axis in shapes]
         lines.append([NAMES[name]] + [f"{cell:,.0f}" if cell else "" for cell in cells] +
                      [f"{statistics.geometric_mean(speeds):,.0f}", f"{min(speeds):,.0f}"])
-    ours = [row["gbps"] for row in rows]
-    shares = [row["gbps"] / row["ceiling_gbps"] for row in rows]
-    return (f"**Wide against tall.** The same 2^26 numbers, from one row to one column, each row summed and each column summed: "
-            f"ndreduce takes them in at {span(ours)} GB/s, {span(shares, '{:.0%}')} of the rate of only reading them.\n\n"
-            f"![GB/s over the shape, of each library]({figure('wide-tall')})\n\n" +
+    return (wide_tall_text(record, figure) + "\n\n" +
             table(["GB/s", "2^8 x 2^18, rows", "columns", "2^18 x 2^8, rows", "columns", "geometric mean", "least"], lines) +
             "\n\nThe last two columns are of all the shapes that the library can do (CUB: rows only).")
 
@@ -106,6 +111,31 @@ def odd_text(record):
 
 def odd(record):
     return odd_text(record) + "\n\n" + details("the numbers", table(BESIDE, [beside_peers(row) for row in done(record)]))
+
+
+def operators_text(record):
+    """The sentence on masks, weights and formulas that the first page shows, too."""
+    rows = done(record)
+    shares = [row["of_ceiling"] for row in rows]
+    least = min(rows, key=lambda row: row["of_ceiling"])
+    return (f"**Masks, weights and operators of one's own** on {len(rows)} reductions of 1 GiB of f32, in full, over rows, columns, "
+            f"the middle dim and (0,2): {statistics.geometric_mean(shares):.1%} of only reading as many bytes in the geometric "
+            f"mean, the least {least['of_ceiling']:.1%} ({least['name']}). {against_peers(rows)}")
+
+
+def operators(record):
+    """A row a reduction, a column a layout: share of the ceiling, and times the best of the others."""
+    layouts = list(dict.fromkeys(row["name"].rsplit(", ", 1)[1] for row in record["rows"]))
+    cells = {tuple(row["name"].rsplit(", ", 1)): row for row in done(record)}
+    lines = []
+    for name in dict.fromkeys(name for name, _ in cells):
+        line = [name]
+        for layout in layouts:
+            row = cells.get((name, layout))
+            best = row and best_peer(row)
+            line.append("" if not row else f"{row['of_ceiling']:.1%}" + (f", {best[0]:.2f}x {NAMES[best[1]]}" if best else ""))
+        lines.append(line)
+    return operators_text(record) + "\n\n" + details("the numbers", table(["of only reading", *layouts], lines))
 
 
 def sets(records):
@@ -229,7 +259,7 @@ def ladder(record, figure):
 
 # ---- all of it
 
-RECORDS = ("sweep", "peers", "odd", "gauge", "gpu", "dtypes", "ops", "heat", "regret", "regret-measured", "small", "ladder")
+RECORDS = ("sweep", "peers", "odd", "operators", "gauge", "gpu", "dtypes", "ops", "heat", "regret", "regret-measured", "small", "ladder")
 
 
 def provenance(records):
@@ -263,6 +293,8 @@ def gpu_block(load, figure):
         parts.append(comparison(records["peers"], figure))
     if "odd" in records:
         parts.append(odd(records["odd"]))
+    if "operators" in records:
+        parts.append(operators(records["operators"]))
     if "gauge" in records:
         parts.append(gauge(records["gauge"]))
     plain = {name: records[name] for name in ("gpu", "dtypes", "ops") if name in records}
@@ -279,15 +311,17 @@ def gpu_block(load, figure):
 
 def gpu_short(load, figure):
     """What the first page shows of it."""
-    records = {name: record for name in ("sweep", "odd", "gauge") if (record := load(f"gpu-{name}.json"))}
+    records = {name: record for name in ("sweep", "odd", "gauge", "operators") if (record := load(f"gpu-{name}.json"))}
     if not records:
         return NO_RECORD
-    parts = [wide_tall(records["sweep"], figure)] if "sweep" in records else []
+    parts = [wide_tall_text(records["sweep"], figure)] if "sweep" in records else []
     if "odd" in records:
         parts.append(odd_text(records["odd"]))
     if "gauge" in records:
         parts.append(gauge_text(records["gauge"]))
-    return provenance(records) + "\n\n" + " ".join(parts)
+    if "operators" in records:
+        parts.append(operators_text(records["operators"]))
+    return provenance(records) + "\n\n" + "\n\n".join(parts)
 
 
 def missing_records(load):

@@ -130,13 +130,15 @@ class Peers:
                                                       (ctypes.c_double * max(len(values), 1))(*values), len(values)))
         else:
             self.library.check(so.ndr_op_parse(case.op.encode(), ctypes.byref(op)))
-        options, extra = Options(), tensor(case.y) if case.y is not None else None
-        if case.kind in ("mask", "weights"):
-            setattr(options, {"mask": "where", "weights": "weights"}[case.kind], ctypes.addressof(extra))
+        options, extra = Options(), ctypes.pointer(tensor(case.y)) if case.y is not None else None
+        if case.kind == "mask":
+            options.where = extra
+        elif case.kind == "weights":
+            options.weights = extra
         elif case.kind:
-            pointers = (ctypes.c_void_p * 1)(ctypes.addressof(extra))
-            setattr(options, "with", ctypes.addressof(pointers))
-            options.with_count = 1
+            pointers = (type(extra) * 1)(extra)
+            options.others = ctypes.cast(pointers, type(options.others))
+            options.other_count = 1
             keep.append(pointers)
         dims = (ctypes.c_int * len(case.dims))(*case.dims)
         kept = [size for d, size in enumerate(case.shape) if d not in case.dims]

@@ -1,8 +1,9 @@
-/* What the parts of programs fold: values with neutral elements in place of those that are dead, weighted values, and
- * the kernels that fold them. */
+/* Makes code. What parts fold: values with neutral elements in place of those that are dead, weighted values, and the
+ * kernels for them. */
 #include "cpu/code.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct part_code {
   ndr_code *code;
@@ -253,4 +254,24 @@ void ndr_code_part(ndr_code *code, const ndr_isa *isa, const ndr_program *progra
     return;
   }
   (p.live >= 0 ? fold_masked(&p) : fold_as(&p, p.state.op, p.value, 0));
+}
+
+void ndr_code_make(ndr_code *code, const ndr_isa *isa, const ndr_state *state, ndr_dtype array, bool accumulate_f64,
+                   int64_t block) {
+  const ndr_program *program = state->program;
+  bool wanted[NDR_MOST_NODES] = {false};
+  int values[NDR_MOST_NODES];
+  memset(code, 0, sizeof *code);
+  code->strip = NDR_STRIP;
+  for (int p = 0; p < program->part_count; p++) {
+    const ndr_part *part = &program->parts[p];
+    if (ndr_code_is_plain(program, p, array)) continue;
+    wanted[part->value] = true;
+    if (part->live >= 0) wanted[part->live] = true;
+    if (part->weight >= 0) wanted[part->weight] = true;
+  }
+  ndr_code_nodes(code, isa, program, wanted, values);
+  for (int p = 0; p < program->part_count && !code->overflows; p++)
+    if (!ndr_code_is_plain(program, p, array)) ndr_code_part(code, isa, program, state, p, values, accumulate_f64);
+  if (!code->overflows) ndr_code_place(code, block);
 }

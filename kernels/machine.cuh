@@ -98,6 +98,24 @@ template <class T> NDR_DEVICE T load_element(const T *address) {
   return *address;
 }
 
+/* Loads BYTES bytes, a power of 2 up to 16, from a multiple of BYTES, by the read-only path, to the first bytes of
+ * `word`. KEEP: they get a place in the first-level cache, as few bytes always do, whose neighbours other loads read.
+ * EARLY: they may begin before the array that they end in. */
+template <int BYTES, bool KEEP, bool EARLY = false> NDR_DEVICE void load_bytes(unsigned *word, const void *address) {
+  if constexpr (BYTES == 16) {
+    ndr_vector v = KEEP ? keep_vector(address) : load_vector(address);
+    word[0] = v.word[0], word[1] = v.word[1], word[2] = v.word[2], word[3] = v.word[3];
+  } else if constexpr (BYTES == 8) {
+    asm volatile("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(word[0]), "=r"(word[1]) : "l"(address));
+  } else if constexpr (BYTES == 4) {
+    asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(word[0]) : "l"(address));
+  } else if constexpr (BYTES == 2) {
+    asm volatile("ld.global.nc.u16 %0, [%1];" : "=r"(word[0]) : "l"(address));
+  } else {
+    asm volatile("ld.global.nc.u8 %0, [%1];" : "=r"(word[0]) : "l"(address));
+  }
+}
+
 /* Posts something for another block in a slot that is empty, or makes a slot empty. Each half is written and seen
  * whole. */
 NDR_DEVICE void set_slot(ndr_posted *slot, const ndr_posted &to) {
@@ -189,7 +207,10 @@ NDR_DEVICE float truncate_to_float(double value) {
   return __double2float_rz(value);
 }
 
-/* A product and a sum that are each rounded: the compiler does not fuse them into one multiply-add. */
+/* Products and sums that are each rounded: the compiler does not fuse them into one multiply-add. */
+NDR_DEVICE float rounded_product(float a, float b) {
+  return __fmul_rn(a, b);
+}
 NDR_DEVICE double rounded_product(double a, double b) {
   return __dmul_rn(a, b);
 }

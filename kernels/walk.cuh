@@ -177,9 +177,14 @@ NDR_DEVICE u64 end_count(const ndr_params &p, u64 count) {
   }
 }
 
+/* The value of a total. Programs (program.cuh) have a way of their own. */
+template <class Op> struct finishing {
+  static NDR_DEVICE auto of(const ndr_params &p, const typename Op::State &state) { return Op::finish(state, p.ddof); }
+};
+
 /* Finalizes a total as the launch says. The kernels of var also serve std; those of count also any, all and valid. */
 template <class Op> NDR_DEVICE auto finish_total(const ndr_params &p, const typename Op::State &state) {
-  auto x = Op::finish(state, p.ddof);
+  auto x = finishing<Op>::of(p, state);
   if constexpr (Op::rooted)
     return p.finalize == NDR_FINALIZE_ROOT ? sqrt(x) : x;
   else if constexpr (Op::counting)

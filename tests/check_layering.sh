@@ -149,7 +149,7 @@ check_circles() { # OBJECT_LIST
 
 # The library's sentences speak of its own functions and fields. NVRTC's options are no tool's.
 check_texts() {
-  grep -rnE '"([^"]*[^"a-z-])?--[a-z]' "$source_dir/src" --include='*.[ch]' | grep -v '/cuda/compile\.c:' |
+  grep -rnE '"([^"]*[^"a-z-])?--[a-z]' "$source_dir/src" --include='*.[ch]' | grep -v '/cuda/compiler\.c:' |
     sed 's/$/: a text of the library names an option of a tool/'
 }
 

@@ -51,8 +51,12 @@ ndr_status ndr_plan_choose(ndr_plan *plan, const char *force) {
     plan->family = plan->timings.choice;
   else
     plan->family = cheapest_family(plan);
-  if (!plan->family)
-    return ndr_fail(NDR_ERR_UNSUPPORTED, "no family of backend %s can run this problem", plan->backend->name);
+  if (!plan->family) {
+    char text[160];
+    const char *reason = plan->backend->families[0]->reject(&plan->problem, &plan->device, text);
+    return ndr_fail(NDR_ERR_UNSUPPORTED, "no family of backend %s can run this problem: %s", plan->backend->name,
+                    reason ? reason : "none was tried");
+  }
   plan->family->configure(plan);
   return NDR_OK;
 }

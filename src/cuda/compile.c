@@ -1,183 +1,198 @@
-/* Compiles kernels with NVRTC at run time, and keeps them for the process. */
 #include "cuda/compile.h"
 
-#include <dlfcn.h>
-#include <nvrtc.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/compiler.h"
+#include "cuda/kept.h"
 #include "cuda/text.h"
 
-/* NVRTC is opened when it is first needed, so that a machine without it lacks only the kernels of this file. */
-typedef struct nvrtc {
-  nvrtcResult (*create)(nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *);
-  nvrtcResult (*compile)(nvrtcProgram, int, const char *const *);
-  nvrtcResult (*destroy)(nvrtcProgram *);
-  nvrtcResult (*cubin_size)(nvrtcProgram, size_t *);
-  nvrtcResult (*cubin)(nvrtcProgram, char *);
-  nvrtcResult (*log_size)(nvrtcProgram, size_t *);
-  nvrtcResult (*log)(nvrtcProgram, char *);
-  const char *(*message)(nvrtcResult);
-  bool open;
-} nvrtc;
+/* ---- what tells kernels apart ---- */
 
-static nvrtc api;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+/* What a kernel is made from, as numbers. They are compared at every launch, so that no text is made then. */
+typedef struct numbers {
+  unsigned long long hash;
+  size_t count;
+  int *into;       /* NULL: they are not written */
+  const int *with; /* NULL: they are not compared */
+  bool equal;
+} numbers;
 
-/* dlsym returns an object pointer. POSIX allows it to be copied to a function pointer. */
-static bool find(void *library, const char *name, void *function) {
-  void *symbol = dlsym(library, name);
-  memcpy(function, &symbol, sizeof symbol);
-  return symbol != NULL;
+static void see(numbers *n, int number) {
+  n->hash = (n->hash ^ (unsigned)number) * 0x100000001b3ull;
+  if (n->into) n->into[n->count] = number;
+  if (n->with) n->equal = n->equal && n->with[n->count] == number;
+  n->count++;
 }
 
-static void open_nvrtc(void) {
-  static const char *const libraries[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
-                                          "/usr/local/cuda/lib64/libnvrtc.so"};
-  void *library = NULL;
-  for (size_t i = 0; !library && i < sizeof libraries / sizeof *libraries; i++)
-    library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
-  if (!library) return;
-  api.open = find(library, "nvrtcCreateProgram", &api.create) && find(library, "nvrtcCompileProgram", &api.compile) &&
-             find(library, "nvrtcDestroyProgram", &api.destroy) &&
-             find(library, "nvrtcGetCUBINSize", &api.cubin_size) && find(library, "nvrtcGetCUBIN", &api.cubin) &&
-             find(library, "nvrtcGetProgramLogSize", &api.log_size) && find(library, "nvrtcGetProgramLog", &api.log) &&
-             find(library, "nvrtcGetErrorString", &api.message);
-}
-
-bool ndr_cuda_can_compile(void) {
-  pthread_once(&once, open_nvrtc);
-  return api.open;
-}
-
-static void append_op(char *text, size_t capacity, size_t *length, const ndr_canonical *problem, int i) {
-  const char *dtype = ndr_dtype_name(problem->dtype);
-  ndr_text_append(text, capacity, length, "op_%s<%s, %s, %s>", ndr_op_name(problem->ops[i]),
-                  problem->dtype == NDR_BOOL ? "boolean" : dtype, problem->accumulate_f64 ? "true" : "false",
-                  problem->skip_nan ? "true" : "false");
-}
-
-/* The template of each kernel that a plan may name, its file, and its name in kernels.h. */
-static const struct {
-  const char *name, *file, *row;
-} templates[NDR_PLAN_KERNELS] = {
-#define ROW(NAME, name, family, file, ...) [NDR_KERNEL_##NAME] = {#name, #file, #NAME},
-    NDR_KERNEL_ROWS(ROW, )
-#undef ROW
-};
-
-/* Appends the type of all operators together. */
-static void append_ops(char *text, size_t capacity, size_t *length, const ndr_canonical *problem, int first,
-                       int op_count) {
-  for (int i = 0; i + 1 < op_count; i++) {
-    ndr_text_append(text, capacity, length, "fused<");
-    append_op(text, capacity, length, problem, first + i);
-    ndr_text_append(text, capacity, length, ", ");
+static void see_program(numbers *n, const ndr_program *program) {
+  see(n, program->node_count);
+  for (int i = 0; i < program->node_count; i++) {
+    const ndr_node *node = &program->nodes[i];
+    see(n, (int)node->kind), see(n, (int)node->dtype), see(n, node->a), see(n, node->b), see(n, node->c);
+    if (node->kind == NDR_NODE_INTEGER || node->kind == NDR_NODE_REAL)
+      see(n, (int)(uint32_t)node->integer), see(n, (int)(uint32_t)((uint64_t)node->integer >> 32));
   }
-  append_op(text, capacity, length, problem, first + op_count - 1);
-  for (int i = 0; i + 1 < op_count; i++) ndr_text_append(text, capacity, length, ">");
-}
-
-/* Writes the program: its includes and one kernel. Its text is also the key under which the kernel is kept. */
-static void write_source(char *text, size_t capacity, const ndr_canonical *problem, int first, int op_count,
-                         ndr_kernel kind) {
-  size_t length = 0;
-  ndr_text_append(text, capacity, &length, "#include \"%s.cuh\"\n#include \"fused.cuh\"\ntypedef ",
-                  templates[kind].file);
-  append_ops(text, capacity, &length, problem, first, op_count);
-  ndr_text_append(text, capacity, &length,
-                  " operators;\n"
-                  "NDR_KERNEL NDR_BOUNDS(NDR_BLOCK, "
-                  "(compiled_residency<NDR_KERNEL_%s, operators>::blocks(NDR_BLOCKS_%s)))\n"
-                  "ndr_compiled(const __grid_constant__ ndr_params p) {\n  %s<operators>(p);\n}\n",
-                  templates[kind].row, templates[kind].row, templates[kind].name);
-}
-
-static ndr_status fail_with_log(nvrtcProgram program, nvrtcResult result) {
-  char log[256] = "";
-  size_t size;
-  if (api.log_size(program, &size) == NVRTC_SUCCESS && size > 1) {
-    char *whole = malloc(size);
-    if (whole && api.log(program, whole) == NVRTC_SUCCESS) strncpy(log, whole, sizeof log - 1);
-    free(whole);
+  see(n, program->part_count);
+  for (int i = 0; i < program->part_count; i++) {
+    const ndr_part *part = &program->parts[i];
+    see(n, (int)part->op), see(n, part->value), see(n, part->live), see(n, part->weight);
+    see(n, part->skip_nan), see(n, part->reliability);
   }
-  log[strcspn(log, "\n")] = 0;
-  return ndr_fail(NDR_ERR_DEVICE, "run-time compilation failed: %s %s", api.message(result), log);
+  see(n, program->parameter_count), see(n, program->result), see(n, (int)program->result_dtype);
 }
 
-static ndr_status build(nvrtcProgram program, int capability, cudaKernel_t *kernel) {
-  char architecture[32] = "";
-  size_t length = 0, size;
+/* What is compiled: a kernel of operators, or, where `operators` is NULL, the one that finishes a program's states. */
+typedef struct subject {
+  const ndr_cuda_operators *operators;
+  const ndr_cuda_template *kernel;
+  const ndr_program *program;
+  int capability;
+} subject;
+
+static void see_subject(numbers *n, const subject *s) {
+  see(n, s->capability), see(n, s->operators != NULL);
+  if (!s->operators) {
+    see_program(n, s->program);
+    return;
+  }
+  const ndr_canonical *problem = s->operators->problem;
+  see(n, (int)s->kernel->kind), see(n, s->kernel->elements), see(n, s->kernel->steps), see(n, (int)s->kernel->ways);
+  see(n, (int)problem->dtype), see(n, problem->accumulate_f64), see(n, problem->skip_nan);
+  see(n, problem->place_count), see(n, problem->operand_count);
+  for (int k = 0; k < problem->operand_count; k++) see(n, (int)problem->operand_dtypes[k]);
+  for (int i = 0; i < s->operators->count; i++) {
+    const ndr_program *program = problem->programs[s->operators->first + i];
+    see(n, program ? -1 : (int)problem->ops[s->operators->first + i]);
+    if (program) see_program(n, program);
+  }
+}
+
+/* ---- compiling, or finding what was compiled before ---- */
+
+/* All that machine code depends on: the texts of the kernels by their hash, because they are long. */
+static char *make_key(const char *source, int capability) {
+  static const char format[] = "ndreduce %s, kernels %016llx, NVRTC %s, sm_%d\n%s";
+  unsigned long long hash = 0;
+  for (int i = 0; i < ndr_kernel_text_count; i++)
+    hash = ndr_cuda_hash(hash, ndr_kernel_texts[i], strlen(ndr_kernel_texts[i]));
+  size_t length = sizeof format + strlen(source) + 128;
+  char *key = malloc(length);
+  if (key) snprintf(key, length, format, ndr_version(), hash, ndr_cuda_compiler_version(), capability, source);
+  return key;
+}
+
+static const char *entry_of(const subject *s) {
+  if (!s->operators) return "ndr_program_states";
+  return ndr_cuda_takes_program(s->operators) ? "ndr_program" : "ndr_compiled";
+}
+
+static cudaError_t load(const subject *s, const void *code, cudaKernel_t *kernel) {
   cudaLibrary_t library;
-  ndr_text_append(architecture, sizeof architecture, &length, "--gpu-architecture=sm_%d", capability);
-  const char *options[] = {architecture, "--std=c++17", "--device-as-default-execution-space"};
-  nvrtcResult result = api.compile(program, 3, options);
-  if (result != NVRTC_SUCCESS) return fail_with_log(program, result);
-  if (api.cubin_size(program, &size) != NVRTC_SUCCESS) return ndr_fail(NDR_ERR_DEVICE, "nvrtcGetCUBINSize failed");
-  char *cubin = malloc(size);
-  if (!cubin) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a compiled kernel");
-  cudaError_t error = cudaErrorUnknown;
-  if (api.cubin(program, cubin) == NVRTC_SUCCESS)
-    error = cudaLibraryLoadData(&library, cubin, NULL, NULL, 0, NULL, NULL, 0);
-  free(cubin);
-  if (error == cudaSuccess) error = cudaLibraryGetKernel(kernel, library, "ndr_compiled");
+  cudaError_t error = cudaLibraryLoadData(&library, code, NULL, NULL, 0, NULL, NULL, 0);
+  return error == cudaSuccess ? cudaLibraryGetKernel(kernel, library, entry_of(s)) : error;
+}
+
+/* What is kept may be of a newer NVRTC than this driver can load: then it is compiled. */
+static bool load_kept(const subject *s, const char *source, cudaKernel_t *kernel) {
+  size_t bytes;
+  char *key = make_key(source, s->capability);
+  void *code = key ? ndr_cuda_kept_read(key, &bytes) : NULL;
+  bool loaded = code && load(s, code, kernel) == cudaSuccess;
+  if (code && !loaded) (void)cudaGetLastError();
+  free(code);
+  free(key);
+  return loaded;
+}
+
+static ndr_status compile(const subject *s, const char *source, cudaKernel_t *kernel) {
+  void *code;
+  size_t bytes;
+  NDR_TRY(ndr_cuda_compile_text(source, s->capability, &code, &bytes));
+  cudaError_t error = load(s, code, kernel);
+  char *key = error == cudaSuccess ? make_key(source, s->capability) : NULL; /* by the version that was opened */
+  if (key) ndr_cuda_kept_write(key, code, bytes);
+  free(key);
+  free(code);
   return error == cudaSuccess ? NDR_OK : ndr_cuda_fail(error, "loading a compiled kernel");
 }
 
-static ndr_status compile(const char *source, int capability, cudaKernel_t *kernel) {
-  nvrtcProgram program;
-  nvrtcResult result =
-      api.create(&program, source, "ndr_kernel.cu", ndr_kernel_text_count, ndr_kernel_texts, ndr_kernel_text_names);
-  if (result != NVRTC_SUCCESS) return ndr_fail(NDR_ERR_DEVICE, "nvrtcCreateProgram failed: %s", api.message(result));
-  ndr_status status = build(program, capability, kernel);
-  api.destroy(&program);
+static size_t generate(const subject *s, char *text, size_t capacity) {
+  return s->operators ? ndr_cuda_generate(s->operators, s->kernel, text, capacity)
+                      : ndr_cuda_generate_finish(s->program, text, capacity);
+}
+
+static ndr_status make(const subject *s, cudaKernel_t *kernel) {
+  size_t length = generate(s, NULL, 0);
+  char *source = malloc(length + 1);
+  if (!source) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a kernel's text");
+  generate(s, source, length + 1);
+  ndr_status status = load_kept(s, source, kernel) ? NDR_OK : compile(s, source, kernel);
+  free(source);
   return status;
 }
 
-/* The kernels compiled so far, as a list: a process uses few combinations. */
+/* ---- the kernels of this process, as a list: a process uses few ---- */
+
 typedef struct compiled {
   struct compiled *next;
-  int capability;
   cudaKernel_t kernel;
-  char source[];
+  unsigned long long hash;
+  size_t count;
+  int numbers[];
 } compiled;
 
 static compiled *all;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static ndr_status look_up(const char *source, int capability, cudaKernel_t *kernel) {
+static bool find(const subject *s, const numbers *of, cudaKernel_t *kernel) {
   for (const compiled *c = all; c; c = c->next) {
-    if (c->capability == capability && strcmp(c->source, source) == 0) {
-      *kernel = c->kernel;
-      return NDR_OK;
-    }
+    if (c->hash != of->hash || c->count != of->count) continue;
+    numbers same = {.with = c->numbers, .equal = true};
+    see_subject(&same, s);
+    if (!same.equal) continue;
+    *kernel = c->kernel;
+    return true;
   }
-  compiled *c = malloc(sizeof *c + strlen(source) + 1);
+  return false;
+}
+
+static ndr_status add(const subject *s, const numbers *of, cudaKernel_t *kernel) {
+  compiled *c = malloc(sizeof *c + of->count * sizeof *c->numbers);
   if (!c) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a compiled kernel");
-  ndr_status status = compile(source, capability, &c->kernel);
+  ndr_status status = make(s, &c->kernel);
   if (status != NDR_OK) {
     free(c);
     return status;
   }
-  c->capability = capability;
-  strcpy(c->source, source);
+  numbers written = {.into = c->numbers};
+  see_subject(&written, s);
+  c->hash = of->hash;
+  c->count = of->count;
   c->next = all;
   all = c;
   *kernel = c->kernel;
   return NDR_OK;
 }
 
-ndr_status ndr_cuda_compile(const ndr_canonical *problem, int first, int op_count, ndr_kernel kind, int capability,
-                            cudaKernel_t *kernel) {
-  char source[2048] = "";
-  if (!ndr_cuda_can_compile())
-    return ndr_fail(NDR_ERR_UNSUPPORTED, "this combination of options needs NVRTC (libnvrtc.so), which was not found");
-  write_source(source, sizeof source, problem, first, op_count, kind);
+static ndr_status look_up(const subject *s, cudaKernel_t *kernel) {
+  numbers of = {.hash = 0};
+  see_subject(&of, s);
   pthread_mutex_lock(&lock);
-  ndr_status status = look_up(source, capability, kernel);
+  ndr_status status = find(s, &of, kernel) ? NDR_OK : add(s, &of, kernel);
   pthread_mutex_unlock(&lock);
   return status;
+}
+
+ndr_status ndr_cuda_compile(const ndr_cuda_operators *operators, const ndr_cuda_template *kernel, int capability,
+                            cudaKernel_t *compiled_kernel) {
+  return look_up(&(subject){operators, kernel, NULL, capability}, compiled_kernel);
+}
+
+ndr_status ndr_cuda_compile_finish(const ndr_program *program, int capability, cudaKernel_t *compiled_kernel) {
+  return look_up(&(subject){NULL, NULL, program, capability}, compiled_kernel);
 }
 
 __attribute__((destructor)) static void forget_all(void) {

@@ -1,17 +1,17 @@
-/* Run-time compilation of kernels that are not built ahead of time, from the same text as the others. */
+/* Kernels that are not built ahead of time: compiled at run time from the same text as the others, and kept. */
 #ifndef NDR_CUDA_COMPILE_H
 #define NDR_CUDA_COMPILE_H
 
 #include "core/plan.h"
 #include "cuda/error.h"
-#include "spec/kernels.h"
+#include "cuda/generate.h"
 
-/* Whether NVRTC can be opened on this machine. */
-bool ndr_cuda_can_compile(void);
+/* A kernel of operators fused into one read; see ndr_cuda_takes_program for what it takes. It is compiled once for each
+ * compute capability: values of parameters do not count. Thread-safe. */
+ndr_status ndr_cuda_compile(const ndr_cuda_operators *operators, const ndr_cuda_template *kernel, int capability,
+                            cudaKernel_t *compiled);
 
-/* The kernel `kind` of the problem's dtype and options for op_count operators, starting with
- * problem->ops[first], fused into one read. Compiled once in a process for each compute capability; thread-safe. */
-ndr_status ndr_cuda_compile(const ndr_canonical *problem, int first, int op_count, ndr_kernel kind, int capability,
-                            cudaKernel_t *kernel);
+/* The kernel that finishes states of a program. */
+ndr_status ndr_cuda_compile_finish(const ndr_program *program, int capability, cudaKernel_t *compiled);
 
 #endif

@@ -7,8 +7,11 @@
 #include "cuda/device.h"
 #include "cuda/library.h"
 #include "gpuplan/launch.h"
+#include "gpuplan/operands.h"
+#include "gpuplan/operators.h"
 
-/* The most operators that are fused into one kernel: accumulators of more would not stay in registers. */
+/* The most operators and parts of programs that are fused into one kernel: accumulators of more would not stay in
+ * registers. */
 enum { MOST_FUSED = 4 };
 
 /* For each operator, the one whose kernels compute its total, and how the total becomes the result. */
@@ -39,16 +42,29 @@ static ndr_status find_special(const ndr_canonical *problem, ndr_op op, ndr_para
   return ndr_cuda_kernel(kind, own, problem->dtype, kernel);
 }
 
+/* A launch with all that its kernel takes. */
+typedef struct call {
+  const ndr_launch *launch;
+  ndr_cuda_template kernel;
+  ndr_program_params params;
+} call;
+
+/* Whether the operator's kernels were built ahead of time; *op is then the one. */
+static bool is_built(const ndr_canonical *problem, int i, ndr_op *op) {
+  return ndr_launch_builtin(problem, i, op) && !ndr_cuda_reads_more(problem) && !ndr_canonical_special(problem);
+}
+
 /* Finds the kernel for a launch, and completes params for it. */
-static ndr_status find_kernel(const ndr_plan *plan, const ndr_launch *launch, int first, int count, ndr_params *params,
+static ndr_status find_kernel(const ndr_plan *plan, const ndr_cuda_operators *operators, call *made,
                               cudaKernel_t *kernel) {
   const ndr_canonical *problem = &plan->problem;
-  bool special = ndr_canonical_special(problem);
-  if (special && !plan->device.compiles) return find_special(problem, problem->ops[first], params, kernel);
-  if (special || count > 1)
-    return ndr_cuda_compile(problem, first, count, launch->kernel, plan->device.capability, kernel);
-  return ndr_cuda_kernel(launch->kernel, kernel_op(problem->ops[first], problem->dtype, params), problem->dtype,
-                         kernel);
+  ndr_params *params = &made->params.base;
+  ndr_op op;
+  if (operators->count == 1 && is_built(problem, operators->first, &op))
+    return ndr_cuda_kernel(made->kernel.kind, kernel_op(op, problem->dtype, params), problem->dtype, kernel);
+  if (!plan->device.compiles && ndr_launch_builtin(problem, operators->first, &op) && !ndr_cuda_reads_more(problem))
+    return find_special(problem, op, params, kernel);
+  return ndr_cuda_compile(operators, &made->kernel, plan->device.capability, kernel);
 }
 
 /* Whether the results of operators i and j have the same strides. */
@@ -58,47 +74,88 @@ static bool same_strides(const ndr_canonical *problem, int i, int j) {
   return true;
 }
 
+static int parameters_of(const ndr_canonical *problem, int i) {
+  return problem->programs[i] ? problem->programs[i]->parameter_count : 0;
+}
+
+static int parts_of(const ndr_canonical *problem, int i) {
+  return problem->programs[i] ? problem->programs[i]->part_count : 1;
+}
+
 static int fusable(const ndr_plan *plan, int first) {
   const ndr_canonical *problem = &plan->problem;
-  int count = 1;
-  while (plan->device.compiles && first + count < problem->op_count && count < MOST_FUSED &&
-         same_strides(problem, first, first + count))
-    count++;
+  int count = 1, parameters = parameters_of(problem, first), parts = parts_of(problem, first);
+  for (; plan->device.compiles && first + count < problem->op_count; count++) {
+    parameters += parameters_of(problem, first + count);
+    parts += parts_of(problem, first + count);
+    if (parameters > NDR_PARAM_NUMBERS || parts > MOST_FUSED || !same_strides(problem, first, first + count)) break;
+  }
   return count;
 }
 
-/* Launches the kernel for `count` operators from number `first` on. */
-static ndr_status run_ops(const ndr_plan *plan, const ndr_launch *launch, int first, int count, const void *data,
-                          void *const *results, void *workspace, void *stream) {
-  ndr_params params = launch->params;
-  const ndr_canonical *problem = &plan->problem;
-  cudaKernel_t kernel;
-  NDR_TRY(find_kernel(plan, launch, first, count, &params, &kernel));
-  for (int a = 0; first > 0 && a < problem->kept_count; a++)
-    params.axes[a].result_stride = problem->kept[a].result[first];
-  for (int i = 0; i < count; i++) {
-    ndr_dtype dtype = problem->partial ? NDR_U64 : ndr_op_result(problem->ops[first + i], problem->dtype);
-    params.result[i] = (char *)results[first + i] + problem->result_origin[first + i] * (int64_t)ndr_dtype_bytes(dtype);
+/* Parameters of the operators' programs, one after the other, as the generated text counts them. */
+static void fill_parameters(const ndr_cuda_operators *operators, double *parameters) {
+  for (int i = 0; i < operators->count; i++) {
+    const ndr_program *program = operators->problem->programs[operators->first + i];
+    for (int k = 0; program && k < program->parameter_count; k++) *parameters++ = program->parameters[k];
   }
-  params.data = data;
-  params.partials = workspace;
-  void *arguments[] = {&params};
+}
+
+/* Launches the kernel for `count` operators from number `first` on. */
+static ndr_status run_ops(const ndr_plan *plan, const ndr_cuda_operators *operators, call *made, void *const *results,
+                          void *stream) {
+  const ndr_canonical *problem = &plan->problem;
+  ndr_params *params = &made->params.base;
+  int first = operators->first;
+  cudaKernel_t kernel;
+  params->finalize = NDR_FINALIZE_PLAIN;
+  params->limit = 0;
+  NDR_TRY(find_kernel(plan, operators, made, &kernel));
+  for (int a = 0; first > 0 && a < problem->kept_count; a++)
+    params->axes[a].result_stride = problem->kept[a].result[first];
+  for (int i = 0; i < operators->count; i++) {
+    ndr_state state = ndr_canonical_state(problem, first + i);
+    ndr_dtype dtype = problem->partial ? NDR_U64 : ndr_state_result(&state);
+    params->result[i] =
+        (char *)results[first + i] + problem->result_origin[first + i] * (int64_t)ndr_dtype_bytes(dtype);
+  }
+  fill_parameters(operators, made->params.parameters);
+  void *arguments[] = {&made->params};
+  const ndr_launch *launch = made->launch;
   NDR_CUDA(cudaLaunchKernel((const void *)kernel, (dim3){launch->grid, 1, 1}, (dim3){launch->threads, 1, 1}, arguments,
                             launch->shared_bytes, (cudaStream_t)stream));
   return NDR_OK;
 }
 
+/* Chooses the launch, and fills in its arguments for the arrays. */
+static void begin_call(const ndr_plan *plan, const void *const *data, void *workspace, call *made) {
+  const ndr_canonical *problem = &plan->problem;
+  if (ndr_cuda_reads_more(problem)) {
+    made->launch = ndr_operands_launch(plan, data, &made->params, &made->kernel.ways);
+    made->kernel.kind = made->launch->kernel;
+    made->kernel.elements = made->launch->operands.elements;
+    made->kernel.steps = made->launch->operands.steps;
+    made->params.base.partials = workspace;
+    return;
+  }
+  const char *first = (const char *)data[0] + problem->origin * (int64_t)ndr_dtype_bytes(problem->dtype);
+  made->launch = ndr_plan_launch(plan, first);
+  made->kernel = (ndr_cuda_template){.kind = made->launch->kernel};
+  made->params.base = made->launch->params;
+  made->params.base.data = first;
+  made->params.base.partials = workspace;
+}
+
 ndr_status ndr_cuda_execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace,
                             void *stream) {
-  const ndr_canonical *problem = &plan->problem;
+  call made;
   int before;
-  const char *first = (const char *)data[0] + problem->origin * (int64_t)ndr_dtype_bytes(problem->dtype);
-  const ndr_launch *launch = ndr_plan_launch(plan, first);
+  begin_call(plan, data, workspace, &made);
   NDR_TRY(ndr_cuda_enter(plan->device.id, &before));
   ndr_status status = NDR_OK;
-  for (int i = 0, count; status == NDR_OK && i < problem->op_count; i += count) {
+  for (int i = 0, count; status == NDR_OK && i < plan->problem.op_count; i += count) {
     count = fusable(plan, i);
-    status = run_ops(plan, launch, i, count, first, results, workspace, stream);
+    status = run_ops(plan, &(ndr_cuda_operators){&plan->problem, i, count}, &made, results, stream);
   }
   ndr_cuda_leave(plan->device.id, before);
   return status;

@@ -22,7 +22,15 @@
   X(ops)                                                                                                               \
   X(walk)                                                                                                              \
   X(tree)                                                                                                              \
-  X(column) X(emit) X(thread) X(phased) X(few) X(tile) X(columns3) X(groups) X(staged) X(runs) X(vectors) X(fused)
+  X(column)                                                                                                            \
+  X(emit)                                                                                                              \
+  X(thread)                                                                                                            \
+  X(phased)                                                                                                            \
+  X(few)                                                                                                               \
+  X(tile)                                                                                                              \
+  X(columns3)                                                                                                          \
+  X(groups) X(staged) X(runs) X(vectors) X(row) X(chunks) X(operands) X(fused) X(states) X(numbers) X(parts)           \
+      X(weighted) X(program)
 
 #define EMBED_KERNEL(name) EMBED(name, NDR_KERNEL_DIR "/" #name ".cuh")
 KERNEL_FILES(EMBED_KERNEL)
@@ -33,7 +41,7 @@ EMBED(rows, NDR_SPEC_DIR "/kernels.def")
 /* A kernel whose file is not among them does not compile here. */
 #define EMBEDDED(name) EMBEDDED_##name,
 #define OF_KERNEL(NAME, name, family, file, ...) EMBEDDED_##file +
-enum { KERNEL_FILES(EMBEDDED) OF_KERNELS = NDR_KERNEL_ROWS(OF_KERNEL, ) 0 };
+enum { KERNEL_FILES(EMBEDDED) OF_KERNELS = NDR_KERNEL_ROWS(OF_KERNEL, ) NDR_OPERAND_KERNEL_ROWS(OF_KERNEL, ) 0 };
 
 #define NAME(name) #name ".cuh",
 #define TEXT(name) ndr_text_##name,

@@ -1,6 +1,7 @@
 /* Predicts how long a launch takes: the sum of its terms (terms.c), each times a weight of the kernel's, plus a second
  * weight times what the operator costs. tools/bench/fit_costs.py fits both to the times of random problems. */
 #include "gpuplan/launch.h"
+#include "gpuplan/operators.h"
 
 /* Each kernel has a model of its name; model_of() says which ones have a second. */
 typedef enum model {
@@ -56,7 +57,7 @@ static ndr_dtype measured_dtype(ndr_dtype dtype) {
 }
 
 double ndr_launch_op_cost(const ndr_canonical *problem, ndr_op *op, ndr_dtype *dtype) {
-  *op = measured_op[problem->ops[0]];
+  *op = measured_op[ndr_launch_operator(problem)];
   *dtype = measured_dtype(problem->dtype);
   for (size_t i = 0; i < sizeof op_costs / sizeof *op_costs; i++)
     if (op_costs[i].op == *op && op_costs[i].dtype == *dtype) return op_costs[i].value;

@@ -1,5 +1,6 @@
 /* Fills in, completes and describes launches. What a launch costs is in cost.c. */
 #include "gpuplan/launch.h"
+#include "gpuplan/operands.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,9 +10,9 @@ static const struct {
   enum { TREE, THREAD, TILE } family;
   enum { VECTOR, ELEMENT } loads;
   int blocks;
-} kernels[NDR_PLAN_KERNELS] = {
+} kernels[NDR_ALL_KERNELS] = {
 #define ROW(NAME, name, family, file, loads, blocks, ...) [NDR_KERNEL_##NAME] = {#name, family, loads, blocks},
-    NDR_KERNEL_ROWS(ROW, )
+    NDR_KERNEL_ROWS(ROW, ) NDR_OPERAND_KERNEL_ROWS(ROW, )
 #undef ROW
 };
 
@@ -228,6 +229,7 @@ size_t ndr_launch_describe(const ndr_plan *plan, char *text, size_t capacity) {
   const ndr_launch *launch = &((const ndr_launches *)(const void *)plan->config)->aligned;
   const ndr_params *p = &launch->params;
   size_t length = 0;
+  if (ndr_kernel_has_operands(launch->kernel)) return ndr_operands_describe(&plan->problem, launch, text, capacity);
   ndr_text_append(text, capacity, &length, "%s, %d-byte loads", ndr_kernel_name(launch->kernel),
                   load_bytes(launch, plan->problem.dtype));
   ndr_text_append(text, capacity, &length, ", grid %u x %u threads, %d lanes, split %d", launch->grid, launch->threads,

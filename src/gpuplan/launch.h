@@ -17,12 +17,21 @@ enum {
   NDR_MOST_THREAD_ELEMENTS = 4096 /* that a thread accumulates: rounding errors stay bounded */
 };
 
+/* How a kernel of several arrays reads them: its template arguments, and the order of axes. */
+typedef struct ndr_launch_operands {
+  int elements;  /* of a chunk */
+  int steps;     /* chunks of a run that a lane reads; 1 where the kernel does not use it */
+  unsigned ways; /* NDR_WAY_..., for arrays that begin on boundaries */
+  int walked;    /* the problem's reduced axis that is walked: it and number 0 have changed places in params.axes */
+} ndr_launch_operands;
+
 /* A kernel launch, all but its pointers. */
 typedef struct ndr_launch {
   ndr_kernel kernel;
   unsigned grid;
   unsigned threads;
   unsigned shared_bytes; /* dynamic */
+  ndr_launch_operands operands;
   ndr_params params;
 } ndr_launch;
 
@@ -37,6 +46,11 @@ _Static_assert(sizeof(ndr_launches) <= NDR_CONFIG_BYTES, "a plan has room for it
 /* The name of a kernel that plans name, and how many of its blocks a multiprocessor runs at a time. */
 const char *ndr_kernel_name(ndr_kernel kernel);
 int ndr_kernel_blocks(ndr_kernel kernel);
+
+/* Whether the kernel reads several arrays (kernels/operands.cuh). */
+static inline bool ndr_kernel_has_operands(ndr_kernel kernel) {
+  return kernel > NDR_KERNEL_BEFORE_OPERANDS;
+}
 
 /* Whether the kernel is of the thread family, and so has ndr_params.thread. */
 bool ndr_kernel_has_teams(ndr_kernel kernel);
@@ -78,6 +92,8 @@ bool ndr_canonical_special(const ndr_canonical *problem);
 /* Whether the problem needs that on a device for which nothing can be compiled at run time. Then only tree_strided can
  * run it. */
 bool ndr_canonical_uncompiled(const ndr_canonical *problem, const ndr_device *device);
+#define NDR_NO_COMPILER                                                                                                \
+  "operators of one's own, masks, weights and initial values need run-time compilation (NVRTC), which was not found"
 #define NDR_UNCOMPILED "skip_nan and f64 accumulation need run-time compilation (NVRTC), which was not found"
 
 /* Bytes of the array that the problem reads. */

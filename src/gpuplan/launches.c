@@ -1,5 +1,6 @@
 /* The launches of a plan: one for data on a 16-byte boundary, one for other data, and one for complex elements that lie
  * on no multiple of their size. */
+#include "gpuplan/operands.h"
 #include "gpuplan/strided.h"
 
 ndr_launches *ndr_plan_launches(const ndr_plan *plan) {
@@ -24,15 +25,21 @@ static size_t largest(size_t a, size_t b, size_t c) {
 double ndr_launches_cost(const ndr_canonical *problem, const ndr_device *device, ndr_launch_configure *configure) {
   ndr_launch launch;
   configure(problem, device, &launch, true);
+  if (ndr_kernel_has_operands(launch.kernel)) return ndr_operands_cost(problem, device, &launch);
   return ndr_launch_cost(problem, device, &launch);
 }
 
 void ndr_launches_end(ndr_plan *plan) {
   ndr_launches *l = ndr_plan_launches(plan);
   int words = 0;
-  if (ndr_dtype_class(plan->problem.dtype) == NDR_CLASS_COMPLEX)
+  if (ndr_kernel_has_operands(l->unaligned.kernel))
+    l->odd = l->unaligned; /* which reads elements by their parts */
+  else if (ndr_dtype_class(plan->problem.dtype) == NDR_CLASS_COMPLEX)
     ndr_launch_strided(&plan->problem, &plan->device, &l->odd);
-  for (int i = 0; i < plan->problem.op_count; i++) words += ndr_state_words(plan->problem.ops[i], plan->problem.dtype);
+  for (int i = 0; i < plan->problem.op_count; i++) {
+    ndr_state state = ndr_canonical_state(&plan->problem, i);
+    words += ndr_state_size(&state);
+  }
   plan->workspace =
       largest(partial_bytes(&l->aligned, words), partial_bytes(&l->unaligned, words), partial_bytes(&l->odd, words));
 }

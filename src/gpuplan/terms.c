@@ -2,6 +2,7 @@
  * follows from its arguments; how long each takes is in weights.def. */
 #include <stdlib.h>
 
+#include "gpuplan/operators.h"
 #include "gpuplan/rows.h"
 
 /* The fewest bytes that memory hands to the second-level cache. */
@@ -334,7 +335,7 @@ void ndr_launch_terms(const ndr_canonical *problem, const ndr_device *device, co
   int resident = ndr_kernel_blocks(launch->kernel);
   const ndr_params *p = &launch->params;
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
-  int64_t result = (int64_t)ndr_dtype_bytes(ndr_op_result(problem->ops[0], problem->dtype));
+  int64_t result = ndr_launch_result_bytes(problem);
   double waves = (double)p->work / ((double)device->units * resident), rate = device->bandwidth * 1e-6;
   counts e = count(launch, device, resident, bytes);
   /* On other devices a multiprocessor is taken to be slower by as much as its share of the bandwidth is less. */

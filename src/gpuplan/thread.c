@@ -1,6 +1,8 @@
 /* Planner's half of kernels/thread.cuh: the fastest axis is kept; neighbouring threads own neighbouring outputs. */
 #include <stdlib.h>
 
+#include "gpuplan/operands.h"
+#include "gpuplan/operators.h"
 #include "gpuplan/phased.h"
 #include "gpuplan/rows.h"
 
@@ -18,7 +20,9 @@ _Static_assert(NDR_THREADS *NDR_LOADS_THREAD_ELEMENTS *LINE_BATCHES <= NDR_NARRO
 
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)text;
+  if (ndr_operands_needed(problem)) return ndr_operands_reject_columns(problem, device);
   if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;
+  if (ndr_launch_has_program(problem) && !device->compiles) return NDR_NO_COMPILER;
   if (ndr_dtype_bytes(problem->dtype) <= 2 &&
       (problem->length + NDR_MOST_SPLITS - 1) / NDR_MOST_SPLITS > NDR_NARROW_ROWS)
     return "splits of 8- and 16-bit elements cannot hold that many rows";
@@ -83,7 +87,7 @@ static bool rows_are_few(const ndr_canonical *problem, const ndr_device *device,
  * apart, outputs have few elements, a team still reads a line of a row, and teams together write sectors. */
 static bool turns_results(const ndr_canonical *problem) {
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
-  int64_t result = (int64_t)ndr_dtype_bytes(ndr_op_result(problem->ops[0], problem->dtype));
+  int64_t result = ndr_launch_result_bytes(problem);
   if (problem->kept_count < 2 || problem->length * bytes > TURNED_BYTES) return false;
   const ndr_axis *column = &problem->kept[0], *next = &problem->kept[1];
   if (llabs(next->result[0]) >= llabs(column->result[0])) return false;
@@ -152,6 +156,10 @@ static bool configure_teams(const ndr_canonical *problem, const ndr_device *devi
 
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           bool on_boundary) {
+  if (ndr_operands_needed(problem)) {
+    ndr_operands_columns(problem, device, launch, on_boundary);
+    return;
+  }
   ndr_kernel kernel = kernel_for(problem, device, on_boundary);
   if (turns_results(problem) && configure_teams(problem, device, launch, kernel, true)) return;
   if (kernel == NDR_KERNEL_THREAD_SHIFTED && ndr_phased_configure(problem, device, launch)) return;

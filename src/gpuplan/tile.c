@@ -4,6 +4,8 @@
 #include <math.h>
 
 #include "gpuplan/groups.h"
+#include "gpuplan/operands.h"
+#include "gpuplan/operators.h"
 
 enum {
   MOST_BYTES = 1 << 20,  /* of a split */
@@ -40,7 +42,10 @@ static bool narrow_columns(const ndr_canonical *problem) {
 }
 
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
+  if (ndr_operands_needed(problem) && !device->compiles) return NDR_NO_COMPILER;
+  if (ndr_operands_needed(problem)) return "tiles hold elements of one array: families thread and tree read several";
   if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;
+  if (ndr_launch_has_program(problem) && !device->compiles) return NDR_NO_COMPILER;
   if (problem->length == 0) return "nothing is reduced";
   if (whole_rows(problem) || ndr_runs_can(problem) || narrow_columns(problem)) return NULL;
   return ndr_staged_reject(problem, text);
@@ -129,7 +134,7 @@ static void configure_vectors(const ndr_canonical *problem, const ndr_device *de
 /* Whether runs are long enough for threads that keep to their columns. */
 static bool long_columns(const ndr_canonical *problem, const ndr_device *device) {
   int64_t columns = problem->kept[0].size, bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
-  bool busy = problem->outputs / columns >= enough_tiles(device) * 4 && !ndr_op_is_index(problem->ops[0]);
+  bool busy = problem->outputs / columns >= enough_tiles(device) * 4 && !ndr_op_is_index(ndr_launch_operator(problem));
   int64_t least = OTHER_RUN_BYTES;
   if (busy && columns == 3)
     least = COLUMNS3_RUN_BYTES;

@@ -1,5 +1,7 @@
 /* Planner's half of kernels/tree.cuh: the fastest axis is reduced; threads share an output and join in a tree. */
 #include "gpuplan/launch.h"
+#include "gpuplan/operands.h"
+#include "gpuplan/operators.h"
 #include "gpuplan/strided.h"
 
 /* Runs of LONG_RUN_BYTES or more have splits of their own, unless an output has more than MOST_RUNS of them, as an axis
@@ -37,8 +39,9 @@ static bool runs_are_long(const ndr_canonical *problem, const ndr_device *device
 }
 
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
-  (void)problem, (void)device, (void)text;
-  return NULL;
+  (void)text;
+  if (ndr_operands_needed(problem)) return ndr_operands_reject_runs(problem, device);
+  return ndr_launch_has_program(problem) && !device->compiles ? NDR_NO_COMPILER : NULL;
 }
 
 static void configure_lanes(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
@@ -83,6 +86,10 @@ static void configure_runs(const ndr_canonical *problem, const ndr_device *devic
 
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           bool on_boundary) {
+  if (ndr_operands_needed(problem)) {
+    ndr_operands_runs(problem, device, launch, on_boundary);
+    return;
+  }
   if (!reduces_fastest(problem) || ndr_canonical_uncompiled(problem, device)) {
     ndr_launch_strided(problem, device, launch);
     return;

@@ -158,6 +158,32 @@ typedef struct ndr_param_tile_vectors {
   int item_vectors; /* vectors of an item */
 } ndr_param_tile_vectors;
 
+/* operands_runs: a run is a stretch of the first reduced axis, and is cut into pieces. Units are pieces. */
+typedef struct ndr_param_operand_runs {
+  ndr_param_threads team;  /* threads that share an output */
+  ndr_param_threads lanes; /* threads of a team that share a piece */
+  long long piece;         /* elements of a piece; the last one of a run may have fewer */
+  ndr_param_axis pieces;   /* its size is the number of pieces of a run; the strides are not used */
+} ndr_param_operand_runs;
+
+/* operands_short: units are whole runs. operands_rows, which has no splits: an output has one run. */
+typedef struct ndr_param_operand_short {
+  ndr_param_threads team;  /* threads that share an output */
+  ndr_param_threads lanes; /* threads of a team that share a run */
+} ndr_param_operand_short;
+
+/* How a kernel of several arrays reads array k, in bits NDR_WAY_BITS * k and following of its template argument WAYS.
+ */
+#define NDR_WAY_BITS 4
+#define NDR_WAY_ELEMENTS 0 /* element by element, with any stride along the fastest axis */
+#define NDR_WAY_VECTOR 1   /* neighbouring elements with one load: the stride is 1 and the loads are aligned */
+#define NDR_WAY_SAME 2     /* one element for all neighbours: the stride is 0 */
+#define NDR_WAY_SHIFTED 3  /* neighbouring elements that begin anywhere, with two aligned loads */
+#define NDR_WAY_FIXED 4    /* a bit: the stride along the walked axis is 0 */
+#define NDR_WAY_AGAIN                                                                                                  \
+  8 /* a bit: other threads read the elements, too, so that they belong into the first-level cache */
+#define NDR_WAY_OF(ways, k) ((ways) >> NDR_WAY_BITS * (k) & ((1 << NDR_WAY_BITS) - 1))
+
 /* ---- the argument of every kernel that reduces ---- */
 
 /* Outputs are cut into tiles, and the units of a tile into splits. An item is one split of one tile: item i is split
@@ -207,9 +233,36 @@ typedef struct ndr_params {
     ndr_param_tile_staged tile_staged;
     ndr_param_tile_runs tile_runs;
     ndr_param_tile_vectors tile_vectors;
+    ndr_param_operand_runs operand_runs;
+    ndr_param_operand_short operand_short;
   };
   ndr_param_axis axes[NDR_PARAM_AXES]; /* kept, then reduced, innermost first */
 } ndr_params;
+
+#define NDR_PARAM_NUMBERS 64
+#define NDR_PARAM_OPERANDS 4
+#define NDR_PARAM_PLACES 4
+
+/* An array beside the first. */
+typedef struct ndr_param_operand {
+  const void *data;                 /* the element that the walk starts at */
+  long long stride[NDR_PARAM_AXES]; /* along axes[a] of ndr_params; may be negative */
+  long long extent;                 /* elements from `data` to behind the array's last one */
+} ndr_param_operand;
+
+/* A place index: `start` where the walk starts. */
+typedef struct ndr_param_place {
+  long long start;
+  long long step[NDR_PARAM_AXES]; /* along axes[a] of ndr_params; may be negative */
+} ndr_param_place;
+
+/* The argument of kernels of programs. Operators get `base`, and find the rest behind it. */
+typedef struct ndr_program_params {
+  ndr_params base;
+  double parameters[NDR_PARAM_NUMBERS];
+  ndr_param_operand operands[NDR_PARAM_OPERANDS];
+  ndr_param_place places[NDR_PARAM_PLACES];
+} ndr_program_params;
 
 /* Joins or finishes arrays of states. Element k of the walk over `axes` is at the sum of index * from in `from`, and of
  * index * to in `to`; words of a state are from_pitch and to_pitch apart. */
@@ -224,5 +277,12 @@ typedef struct ndr_states_params {
     long long size, from, to;
   } axes[NDR_PARAM_AXES];
 } ndr_states_params;
+
+/* The same of a program's states, which a kernel of its own finishes. */
+typedef struct ndr_program_states_params {
+  ndr_states_params base;
+  long long length; /* elements that were reduced into each output */
+  double parameters[NDR_PARAM_NUMBERS];
+} ndr_program_states_params;
 
 #endif

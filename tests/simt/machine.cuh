@@ -92,6 +92,24 @@ template <int LATER> NDR_DEVICE void await_copies() {}
 template <class T> NDR_DEVICE T load_element(const T *address) {
   return *address;
 }
+/* The sanitizer sees the last byte only where the others may lie before the array. */
+template <int BYTES> __attribute__((no_sanitize("address"))) inline void copy_unseen(unsigned *word, const void *from) {
+  const volatile unsigned char *at = (const volatile unsigned char *)from;
+  for (int b = 0; b < BYTES; b++) word[b / 4] |= (unsigned)at[b] << b % 4 * 8;
+}
+template <int BYTES, bool KEEP, bool EARLY = false>
+NDR_DEVICE void load_bytes(unsigned *word, const void *address, const char *file = __builtin_FILE(),
+                           int line = __builtin_LINE()) {
+  if ((uintptr_t)address % BYTES != 0)
+    simt_fail(file, line, "bytes are loaded from an address that is not a multiple of their number");
+  for (int w = 0; w < (BYTES + 3) / 4; w++) word[w] = 0;
+  if (EARLY) {
+    (void)((const volatile unsigned char *)address)[BYTES - 1];
+    copy_unseen<BYTES>(word, address);
+    return;
+  }
+  memcpy(word, address, BYTES);
+}
 
 NDR_DEVICE void set_slot(ndr_posted *slot, const ndr_posted &to, const char *file = __builtin_FILE(),
                          int line = __builtin_LINE()) {
@@ -182,6 +200,9 @@ NDR_DEVICE float truncate_to_float(double value) {
   return fabs((double)nearest) > fabs(value) ? nextafterf(nearest, 0) : nearest;
 }
 /* Kernels are compiled without contraction. */
+NDR_DEVICE float rounded_product(float a, float b) {
+  return a * b;
+}
 NDR_DEVICE double rounded_product(double a, double b) {
   return a * b;
 }

@@ -13,6 +13,7 @@ typedef enum nvrtcResult {
 
 typedef struct simt_program *nvrtcProgram;
 
+nvrtcResult nvrtcVersion(int *major, int *minor);
 nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *source, const char *name, int header_count,
                                const char *const *headers, const char *const *header_names);
 nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int option_count, const char *const *options);

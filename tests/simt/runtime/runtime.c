@@ -310,6 +310,8 @@ typedef struct launch {
     ndr_params reduce;
     ndr_states_params states;
     ndr_convert_params convert;
+    ndr_program_params program;
+    ndr_program_states_params program_states;
   } argument;
 } launch;
 
@@ -320,6 +322,8 @@ typedef struct launch {
 BODY(reduce, ndr_params)
 BODY(states, ndr_states_params)
 BODY(convert, ndr_convert_params)
+BODY(program, ndr_program_params)
+BODY(program_states, ndr_program_states_params)
 
 /* What a kernel takes, by its name; the last is all others'. */
 static const struct simt_kind {
@@ -328,6 +332,8 @@ static const struct simt_kind {
   size_t bytes;
 } kinds[] = {{"ndr_states_", states, sizeof(ndr_states_params)},
              {"ndr_convert_", convert, sizeof(ndr_convert_params)},
+             {"ndr_program_states", program_states, sizeof(ndr_program_states_params)},
+             {"ndr_program", program, sizeof(ndr_program_params)},
              {"", reduce, sizeof(ndr_params)}};
 
 static const char *do_launch(const void *argument) {
@@ -341,7 +347,8 @@ static const char *do_launch(const void *argument) {
                       .statics = module->statics,
                       .statics_bytes = module->statics_bytes,
                       .order = simt_controls.order,
-                      .waiting = l->kernel->kind->body == reduce && l->argument.reduce.splits > 1};
+                      .waiting = (l->kernel->kind->body == reduce || l->kernel->kind->body == program) &&
+                                 l->argument.reduce.splits > 1};
   if (simt_is_lost()) return NULL;
   launched = l->kernel;
   simt_controls.launches++;

@@ -1,0 +1,248 @@
+/* An operator, its arrays and how they are read: how many chunks a thread has in flight, and how it walks and folds
+ * them. See operands.cuh. */
+#ifndef NDR_CHUNKS_CUH
+#define NDR_CHUNKS_CUH
+
+#include "row.cuh"
+
+template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
+  typedef typename Op::Accumulator Accumulator;
+  typedef typename Op::value value;
+  static const int elements = ELEMENTS, V = ELEMENTS, arrays = Arrays::count, places = places_of<value>::count;
+  typedef array_spot<Arrays, places, WAYS> spot;
+  typedef typename spot::stride stride;
+  typedef row<Arrays, Arrays, V, WAYS, false, 0> loose_row;
+  typedef row<Arrays, Arrays, V, WAYS, true, 0> fixed_row;
+
+  /* ---- how many loads a thread has in flight ---- */
+
+  enum { FLIGHT_BYTES = 64, FLIGHT_REGISTERS = 40, MOST = 16, FEW = 4, ACCUMULATOR_BYTES = 64 };
+
+  /* Bytes of a chunk of all arrays that are not fixed, and the registers that it takes on its way. */
+  static NDR_DEVICE constexpr int chunk_bytes() {
+    int bytes = 0;
+    for (int k = 0; k < arrays; k++) {
+      int way = NDR_WAY_OF(WAYS, k);
+      if (!(way & NDR_WAY_FIXED)) bytes += ((way & 3) == NDR_WAY_SAME ? 1 : V) * Arrays::bytes(k);
+    }
+    return bytes;
+  }
+  static NDR_DEVICE constexpr int chunk_registers() {
+    int registers = 0;
+    for (int k = 0; k < arrays; k++) {
+      int way = NDR_WAY_OF(WAYS, k), kind = way & 3, size = Arrays::bytes(k), words = (size + 3) / 4;
+      if (way & NDR_WAY_FIXED) continue;
+      int loads = kind == NDR_WAY_SHIFTED ? 2 : 1;
+      registers += kind == NDR_WAY_SAME ? words : kind == NDR_WAY_ELEMENTS ? V * words : loads * ((V * size + 3) / 4);
+    }
+    return registers;
+  }
+  /* Chunks in flight: FLIGHT_BYTES of all arrays or more, unless they take too many registers. */
+  static NDR_DEVICE constexpr int batch() {
+    int chunks = 1;
+    while (chunks < MOST && chunks * chunk_bytes() < FLIGHT_BYTES && 2 * chunks * chunk_registers() <= FLIGHT_REGISTERS)
+      chunks *= 2;
+    return chunks;
+  }
+  /* Runs, or outputs, that a thread reads at a time, STEPS chunks of each. */
+  template <int STEPS> static NDR_DEVICE constexpr int spots() { return batch() > STEPS ? batch() / STEPS : 1; }
+  template <int STEPS> static NDR_DEVICE constexpr int own_spots() {
+    const int most = ACCUMULATOR_BYTES / (int)sizeof(Accumulator);
+    return most < 1 ? 1 : spots<STEPS>() < most ? spots<STEPS>() : most >= 8 ? 8 : most >= 4 ? 4 : most >= 2 ? 2 : 1;
+  }
+
+  /* ---- boundaries ---- */
+
+  /* The first array whose neighbours come with one load, or -1. */
+  static NDR_DEVICE constexpr int decider() {
+    for (int k = 0; k < arrays; k++)
+      if ((NDR_WAY_OF(WAYS, k) & 3) == NDR_WAY_VECTOR) return k;
+    return -1;
+  }
+  /* Elements from a place to the next one at which a load of a whole chunk may begin. */
+  static NDR_DEVICE int before_boundary(const spot &s) {
+    if constexpr (V == 1 || decider() < 0)
+      return 0;
+    else
+      return (int)(-((i64)s.at[decider()] / Arrays::bytes(decider())) & (V - 1));
+  }
+
+  /* ---- arrays' ends ---- */
+
+  static NDR_DEVICE constexpr bool is_shifted(int k) { return (NDR_WAY_OF(WAYS, k) & 3) == NDR_WAY_SHIFTED; }
+  static NDR_DEVICE constexpr bool shifts() {
+    for (int k = 0; k < arrays; k++)
+      if (is_shifted(k) && !(NDR_WAY_OF(WAYS, k) & NDR_WAY_FIXED)) return true;
+    return false;
+  }
+  /* Whether the chunks here and up to `last` steps further can be loaded as a whole. */
+  static NDR_DEVICE bool within(const ndr_program_params &q, const spot &s, const stride &by, int last) {
+    bool all = true;
+#pragma unroll
+    for (int k = 0; k < arrays; k++) {
+      if (!is_shifted(k) || NDR_WAY_OF(WAYS, k) & NDR_WAY_FIXED) continue;
+      const char *further = s.at[k] + last * by.bytes[k], *most = by.bytes[k] > 0 ? further : s.at[k];
+      all = all && most + (2 * V * Arrays::bytes(k) - 1) <= array_end_of<Arrays>(q, k);
+    }
+    return all;
+  }
+
+  /* ---- walking ---- */
+
+  /* Loads and folds the chunks at `at` and every `apart`-th after it, `by` a chunk; `left` follow. Calls
+   * fold(rows, spot), where rows is an array of loose_row that begins at the spot. BATCH of them are in flight, and
+   * what is left over comes in smaller batches: loads under conditions keep their registers for the whole loop. */
+  template <int BATCH, class Fold>
+  static NDR_DEVICE void fold_each(const ndr_program_params &q, int axis, spot &at, const stride &by, int left,
+                                   int apart, const Fold &fold) {
+    for (; left > (BATCH - 1) * apart && within(q, at, by, BATCH - 1); left -= BATCH * apart) {
+      loose_row rows[BATCH];
+#pragma unroll
+      for (int u = 0; u < BATCH; u++, at.step_arrays(by)) rows[u].load(q, axis, at);
+#pragma unroll
+      for (int u = 0; u < BATCH; u++) rows[u].settle();
+      fold(rows, at);
+      at.step_indices(by, BATCH);
+    }
+    if constexpr (BATCH > FEW)
+      fold_each<BATCH / 2>(q, axis, at, by, left, apart, fold);
+    else if constexpr (shifts())
+      fold_ends(q, axis, at, by, left, apart, fold);
+    else if constexpr (BATCH > 1)
+      fold_last<BATCH - 1>(q, axis, at, by, left, apart, fold);
+  }
+  /* One chunk after the other, of which some may reach an array's end. */
+  template <class Fold>
+  static NDR_DEVICE void fold_ends(const ndr_program_params &q, int axis, spot &at, const stride &by, int left,
+                                   int apart, const Fold &fold) {
+#pragma unroll 1
+    for (; left > 0; left -= apart) {
+      loose_row rows[1];
+      rows[0].load_last(q, axis, at);
+      rows[0].settle();
+      fold(rows, at);
+      at.step_arrays(by);
+      at.step_indices(by, 1);
+    }
+  }
+  template <int MOST_LEFT, class Fold>
+  static NDR_DEVICE void fold_last(const ndr_program_params &q, int axis, spot &at, const stride &by, int left,
+                                   int apart, const Fold &fold) {
+    loose_row rows[MOST_LEFT][1];
+#pragma unroll
+    for (int u = 0; u < MOST_LEFT; u++, at.step_arrays(by))
+      if (left > u * apart) rows[u][0].load(q, axis, at);
+#pragma unroll
+    for (int u = 0; u < MOST_LEFT; u++, at.step_indices(by, 1))
+      if (left > u * apart) fold(rows[u], at);
+  }
+
+  /* ---- folding ---- */
+
+  static NDR_DEVICE void set_places(const ndr_program_params &q, value &x, const spot &s, int axis, i64 n) {
+    set_places_from<0>(q, x, s, axis, n);
+  }
+  template <int K>
+  static NDR_DEVICE void set_places_from(const ndr_program_params &q, value &x, const spot &s, int axis, i64 n) {
+    if constexpr (K < places) {
+      x.template set_place<K>(s.place[K] + n * q.places[K].step[axis]);
+      set_places_from<K + 1>(q, x, s, axis, n);
+    }
+  }
+
+  /* Folds a chunk of one output, which begins n elements behind a place along `axis`. */
+  static NDR_DEVICE void fold_chunk(const ndr_program_params &q, Accumulator &a, const loose_row &loose,
+                                    const fixed_row &fixed, int axis, const spot &s, i64 n) {
+    value x[V];
+    i64 step = q.base.axes[axis].index_step;
+#pragma unroll
+    for (int i = 0; i < V; i++) {
+      loose.set(x[i], i);
+      fixed.set(x[i], i);
+      set_places(q, x[i], s, axis, n + i);
+    }
+    Op::template fold<V>(a, x, s.index + n * step, step, q.base);
+  }
+
+  /* Folds N chunks of one output, `apart` elements apart. Operators that know no index get up to 16 elements at once.
+   */
+  template <int N>
+  static NDR_DEVICE void fold_chunks(const ndr_program_params &q, Accumulator &a, const loose_row (&loose)[N],
+                                     const fixed_row &fixed, int axis, const spot &s, i64 apart) {
+    const int group = Op::indexed || V >= 16 ? 1 : V * N <= 16 ? N : 16 / V;
+    if constexpr (group == 1) {
+#pragma unroll
+      for (int u = 0; u < N; u++) fold_chunk(q, a, loose[u], fixed, axis, s, u * apart);
+    } else {
+#pragma unroll
+      for (int first = 0; first < N; first += group) {
+        value x[group * V];
+#pragma unroll
+        for (int u = 0; u < group; u++) {
+#pragma unroll
+          for (int i = 0; i < V; i++) {
+            loose[first + u].set(x[u * V + i], i);
+            fixed.set(x[u * V + i], i);
+            set_places(q, x[u * V + i], s, axis, (first + u) * apart + i);
+          }
+        }
+        Op::template fold<group * V>(a, x, 0, 0, q.base);
+      }
+    }
+  }
+
+  /* Loads and folds one element, n behind a place along `axis`. */
+  static NDR_DEVICE void fold_element(const ndr_program_params &q, Accumulator &a, int axis, spot s, i64 n) {
+    const u32 single = WAYS & 0x88888u; /* ELEMENTS, and not fixed */
+    row<Arrays, Arrays, 1, single, false, 0> one;
+    value x[1];
+    s.template step<true>(q, axis, n);
+    one.load(q, axis, s);
+    one.set(x[0], 0);
+    set_places(q, x[0], s, axis, 0);
+    Op::template fold<1>(a, x, s.index, q.base.axes[axis].index_step, q.base);
+  }
+
+  /* Folds N rows, each a chunk of V outputs, `rows` apart along the walked axis. */
+  template <int N>
+  static NDR_DEVICE void fold_columns(const ndr_program_params &q, Accumulator *a, const loose_row (&loose)[N],
+                                      const fixed_row &fixed, const spot &s, int axis, i64 rows) {
+    i64 step = rows * q.base.axes[axis].index_step;
+#pragma unroll
+    for (int c = 0; c < V; c++) {
+      value x[N];
+#pragma unroll
+      for (int u = 0; u < N; u++) {
+        loose[u].set(x[u], c);
+        fixed.set(x[u], c);
+        set_column_places<0>(q, x[u], s, axis, u * rows, c);
+      }
+      Op::template fold<N>(a[c], x, s.index, step, q.base);
+    }
+  }
+  /* Place indices of column c of the row n behind a place along `axis`. */
+  template <int K>
+  static NDR_DEVICE void set_column_places(const ndr_program_params &q, value &x, const spot &s, int axis, i64 n,
+                                           int c) {
+    if constexpr (K < places) {
+      x.template set_place<K>(s.place[K] + n * q.places[K].step[axis] + c * q.places[K].step[0]);
+      set_column_places<K + 1>(q, x, s, axis, n, c);
+    }
+  }
+};
+
+/* Blocks of a kernel that a multiprocessor holds: fewer where accumulators, or the elements in flight, take more
+ * registers than that leaves. */
+template <ndr_kernel KERNEL, class Op, class Arrays, int ELEMENTS, int STEPS, u32 WAYS> struct operand_residency {
+  typedef operand_kit<Op, Arrays, ELEMENTS, WAYS> Kit;
+  static constexpr int blocks(int light) {
+    const int held = KERNEL == NDR_KERNEL_OPERANDS_COLUMNS ? ELEMENTS
+                     : KERNEL == NDR_KERNEL_OPERANDS_ROWS  ? Kit::template own_spots<STEPS>()
+                                                           : 1;
+    const int bytes = held * (int)sizeof(typename Op::Accumulator) + 4 * Kit::batch() * Kit::chunk_registers() +
+                      16 * (Arrays::count + Kit::places);
+    return bytes <= 136 ? light : bytes <= 216 ? light - 1 : 2;
+  }
+};
+
+#endif

@@ -1,0 +1,290 @@
+/* Reductions that read several arrays: a first one, masks, weights, second arrays, each with strides of its own. They
+ * are compiled at run time, for one operator, one list of arrays and one way of reading each of them (NDR_WAY_... in
+ * params.h). A chunk is ELEMENTS neighbours along the fastest axis: those of an array come with one load where they lie
+ * side by side and are aligned.
+ *
+ *   operands_columns  family thread: the fastest axis is kept, and a thread owns the outputs of a chunk
+ *   operands_runs     family tree: `lanes` threads read neighbouring chunks of a piece of a run
+ *   operands_short    family tree: a thread reads chunks of several short runs of its output at a time
+ *   operands_rows     family tree: a thread reads chunks of the only, short runs of several outputs at a time
+ *
+ * The operator is as ops.cuh says, but it folds values that know an element of each array:
+ *   value::set<K>(element)    takes over the element of array K
+ *   value::set_place<K>(i64)  takes over place index K
+ *   value::places             how many place indices it has; may be missing, if it has none
+ * All kernels have the template arguments <operator, array_list<types>, ELEMENTS, STEPS, WAYS>. */
+#ifndef NDR_OPERANDS_CUH
+#define NDR_OPERANDS_CUH
+
+#include "chunks.cuh"
+#include "thread.cuh"
+#include "tree.cuh"
+
+/* ---- operands_runs ---- */
+
+/* Folds a piece of `length` elements, which begins at `spot`, into the accumulators of `lanes` threads. Chunks begin on
+ * the first boundary of the array that decides; the elements before and after them are read one by one. */
+template <class Kit>
+NDR_DEVICE void fold_piece(const ndr_program_params &q, typename Kit::Accumulator &a, const typename Kit::spot &spot,
+                           i64 length, int lane, int lanes) {
+  const int V = Kit::elements;
+  const int axis = q.base.kept_count;
+  typename Kit::fixed_row fixed;
+  int head = Kit::before_boundary(spot);
+  if (head > length) head = (int)length;
+  int chunks = (int)((length - head) / V), ends = (int)(length - (i64)chunks * V);
+  fixed.load(q, axis, spot);
+  typename Kit::spot at = spot;
+  at.template step<true>(q, axis, head + lane * V);
+  typename Kit::stride by = Kit::stride::template along<true, true>(q, axis, lanes * V);
+  Kit::template fold_each<Kit::batch()>(q, axis, at, by, chunks - lane, lanes,
+                                        [&](const auto &rows, const typename Kit::spot &from) {
+                                          Kit::fold_chunks(q, a, rows, fixed, axis, from, lanes * V);
+                                        });
+#pragma unroll 1
+  for (int e = lane; V > 1 && e < ends; e += lanes)
+    Kit::fold_element(q, a, axis, spot, e < head ? e : e + (i64)chunks * V);
+}
+
+template <class Op, class Arrays, int ELEMENTS, int STEPS, u32 WAYS>
+NDR_DEVICE void operands_runs(const ndr_program_params &q) {
+  typedef operand_kit<Op, Arrays, ELEMENTS, WAYS> Kit;
+  const ndr_params &p = q.base;
+  const ndr_param_operand_runs &own = p.operand_runs;
+  NDR_SHARED typename Op::Accumulator accumulators[NDR_BLOCK / NDR_WARP];
+  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+    team t = join_team(p, own.team, item);
+    typename Op::Accumulator a = Op::identity();
+    if (t.output < p.outputs) {
+      typename Kit::spot output = Kit::spot::start(q);
+      output.template walk<true>(q, 0, p.kept_count, t.output);
+      int lane = t.thread & (own.lanes.count - 1);
+      i64 size = walked_axis(p).size;
+      for (i64 unit = t.units.begin + (t.thread >> own.lanes.log); unit < t.units.end;
+           unit += t.size >> own.lanes.log) {
+        quotient run = own.pieces.size > 1 ? divide(p, own.pieces, unit) : quotient{unit, 0};
+        typename Kit::spot s = output;
+        i64 from = run.rest * own.piece;
+        s.template walk<false>(q, p.kept_count + 1, p.reduced_count - 1, run.whole);
+        s.template step<true>(q, p.kept_count, from);
+        fold_piece<Kit>(q, a, s, size - from < own.piece ? size - from : own.piece, lane, own.lanes.count);
+      }
+    }
+    finish_team<Op>(p, join_team(p, own.team, machine::opaque(item)), a, accumulators);
+  }
+}
+
+/* ---- operands_short and operands_rows ---- */
+
+/* Chunks of up to SPOTS runs, STEPS of each, which the lanes of a run share. Runs are no longer than that. */
+template <class Kit, int SPOTS, int STEPS> struct short_runs {
+  typename Kit::loose_row row[SPOTS][STEPS];
+  typename Kit::spot spot[SPOTS];
+  NDR_DEVICE static bool holds(const ndr_program_params &q, int s, int lane, int lanes) {
+    return (i64)(s * lanes + lane) * Kit::elements < walked_axis(q.base).size;
+  }
+  NDR_DEVICE void load(const ndr_program_params &q, int u, int lane, int lanes) {
+    spot[u].template step<true>(q, q.base.kept_count, lane * Kit::elements);
+    typename Kit::spot at = spot[u];
+    typename Kit::stride by = Kit::stride::template along<true, false>(q, q.base.kept_count, lanes * Kit::elements);
+#pragma unroll
+    for (int s = 0; s < STEPS; s++, at.step_arrays(by))
+      if (holds(q, s, lane, lanes)) row[u][s].load(q, q.base.kept_count, at);
+  }
+  NDR_DEVICE void fold(const ndr_program_params &q, typename Kit::Accumulator &a, int u, int lane, int lanes) const {
+    typename Kit::fixed_row fixed;
+    if (holds(q, STEPS - 1, lane, lanes)) {
+      Kit::fold_chunks(q, a, row[u], fixed, q.base.kept_count, spot[u], lanes * Kit::elements);
+      return;
+    }
+#pragma unroll
+    for (int s = 0; s < STEPS - 1; s++)
+      if (holds(q, s, lane, lanes))
+        Kit::fold_chunk(q, a, row[u][s], fixed, q.base.kept_count, spot[u], s * lanes * Kit::elements);
+  }
+};
+
+template <class Op, class Arrays, int ELEMENTS, int STEPS, u32 WAYS>
+NDR_DEVICE void operands_short(const ndr_program_params &q) {
+  typedef operand_kit<Op, Arrays, ELEMENTS, WAYS> Kit;
+  const int SPOTS = Kit::template spots<STEPS>();
+  const ndr_params &p = q.base;
+  const ndr_param_threads &lanes = p.operand_short.lanes;
+  NDR_SHARED typename Op::Accumulator accumulators[NDR_BLOCK / NDR_WARP];
+  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+    team t = join_team(p, p.operand_short.team, item);
+    typename Op::Accumulator a = Op::identity();
+    typename Kit::spot output = Kit::spot::start(q);
+    if (t.output < p.outputs) output.template walk<true>(q, 0, p.kept_count, t.output);
+    int lane = t.thread & (lanes.count - 1), apart = t.size >> lanes.log;
+    i64 end = t.output < p.outputs ? t.units.end : t.units.begin;
+    for (i64 run = t.units.begin + (t.thread >> lanes.log); run < end; run += SPOTS * apart) {
+      short_runs<Kit, SPOTS, STEPS> runs;
+#pragma unroll
+      for (int u = 0; u < SPOTS; u++) {
+        if (run + u * apart >= end) continue;
+        runs.spot[u] = output;
+        runs.spot[u].template walk<false>(q, p.kept_count + 1, p.reduced_count - 1, run + u * apart);
+        runs.load(q, u, lane, lanes.count);
+      }
+#pragma unroll
+      for (int u = 0; u < SPOTS; u++)
+        if (run + u * apart < end) runs.fold(q, a, u, lane, lanes.count);
+    }
+    finish_team<Op>(p, join_team(p, p.operand_short.team, machine::opaque(item)), a, accumulators);
+  }
+}
+
+template <class Op, class Arrays, int ELEMENTS, int STEPS, u32 WAYS>
+NDR_DEVICE void operands_rows(const ndr_program_params &q) {
+  typedef operand_kit<Op, Arrays, ELEMENTS, WAYS> Kit;
+  const int SPOTS = Kit::template own_spots<STEPS>();
+  const ndr_params &p = q.base;
+  const ndr_param_threads &lanes = p.operand_short.lanes;
+  int lane = machine::thread() & (lanes.count - 1), group = machine::thread() >> lanes.log,
+      groups = NDR_BLOCK >> lanes.log;
+  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+    i64 first = item * p.tile_outputs, end = first + p.tile_outputs < p.outputs ? first + p.tile_outputs : p.outputs;
+    for (i64 output = first + group; output - group < end; output += SPOTS * groups) {
+      short_runs<Kit, SPOTS, STEPS> runs;
+      typename Op::Accumulator a[SPOTS];
+#pragma unroll
+      for (int u = 0; u < SPOTS; u++) {
+        if (output + u * groups >= end) continue;
+        runs.spot[u] = Kit::spot::start(q);
+        runs.spot[u].template walk<true>(q, 0, p.kept_count, output + u * groups);
+        runs.load(q, u, lane, lanes.count);
+      }
+#pragma unroll
+      for (int u = 0; u < SPOTS; u++) {
+        a[u] = Op::identity();
+        if (output + u * groups < end) runs.fold(q, a[u], u, lane, lanes.count);
+      }
+#pragma unroll 1
+      for (int mask = lanes.count >> 1; mask > 0; mask >>= 1) {
+#pragma unroll
+        for (int u = 0; u < SPOTS; u++) Op::join(a[u], shuffle_state(a[u], mask));
+      }
+#pragma unroll
+      for (int u = 0; u < SPOTS; u++)
+        if (lane == 0 && output + u * groups < end) emit_total<Op>(p, runs.spot[u].result, a[u]);
+    }
+  }
+}
+
+/* ---- operands_columns ---- */
+
+/* What a team reads: `columns` columns, the first of which lies at `at`. As locate_team, with all arrays' places. */
+template <class Kit> struct operand_team {
+  i64 columns;
+  typename Kit::spot at;
+  NDR_DEVICE operand_team(const ndr_program_params &q, i64 tile, int team) {
+    const ndr_params &p = q.base;
+    const ndr_param_thread &own = p.thread;
+    i64 number = (tile << (NDR_BLOCK_LOG - own.team.log)) + team, other = 0;
+    if (p.kept_count > 1) other = p.small ? (u32)number / (u32)own.axis_teams : number / own.axis_teams;
+    i64 first = (number - other * own.axis_teams) * own.team_columns;
+    columns = other < own.others ? p.axes[0].size - first : 0;
+    if (columns > own.team_columns) columns = own.team_columns;
+    at = Kit::spot::start(q);
+    at.template walk<true>(q, 1, p.kept_count - 1, other);
+    at.step_kept(q, 0, first);
+  }
+};
+
+/* Folds this thread's rows of a split of a tile: row number team.row and every rows-th after it. The thread's column is
+ * located again for each run along the walked axis: kept, it would take registers that loads need. */
+template <class Kit>
+NDR_DEVICE void fold_operand_rows(const ndr_program_params &q, typename Kit::Accumulator *a, i64 tile, range split,
+                                  const column_team &team) {
+  const ndr_params &p = q.base;
+  const int axis = p.kept_count;
+  const int rows = team.rows, column = team.lane * Kit::elements;
+  i64 size = p.reduced_count ? walked_axis(p).size : 1;
+  for (i64 first = split.begin; first < split.end;) {
+    i64 run = p.reduced_count > 1 ? divide(p, walked_axis(p), first).whole : 0, from = first - run * size;
+    i64 end = from + (split.end - first) < size ? from + (split.end - first) : size;
+    first += end - from;
+    int left = (int)(end - from) - team.row;
+    operand_team<Kit> t(q, machine::opaque(tile), team.number);
+    if (left <= 0 || column >= t.columns) continue;
+    typename Kit::spot at = t.at;
+    at.step_kept(q, 0, column);
+    at.template walk<false>(q, axis + 1, p.reduced_count - 1, run);
+    if (p.reduced_count) at.step(q, axis, from + team.row);
+    typename Kit::stride by = Kit::stride::template along<false, true>(q, axis, rows);
+    typename Kit::fixed_row fixed;
+    fixed.load_last(q, 0, at);
+    fixed.settle();
+    Kit::template fold_each<Kit::batch()>(q, 0, at, by, left, rows,
+                                          [&](const auto &loaded, const typename Kit::spot &from_row) {
+                                            Kit::fold_columns(q, a, loaded, fixed, from_row, axis, rows);
+                                          });
+  }
+}
+
+/* Joins the rows of each team of a block, of which a warp has joined its own: the threads of a team's first row get the
+ * totals. Halves of the rows are joined at a time, some columns of a thread together. */
+template <class Op, int COUNT>
+NDR_DEVICE void join_team_rows(const ndr_params &p, const column_team &team, typename Op::Accumulator *a) {
+  typedef typename Op::Accumulator Accumulator;
+  const int most = 2 * NDR_JOIN_BYTES / (NDR_BLOCK * (int)sizeof(Accumulator)), width = most >= COUNT ? COUNT
+                                                                                        : most >= 4   ? 4
+                                                                                        : most >= 2   ? 2
+                                                                                                      : 1;
+  NDR_SHARED Accumulator shared[width][NDR_BLOCK / 2];
+  int lanes = p.thread.lanes.count, warp_rows = lanes < NDR_WARP ? NDR_WARP / lanes : 1;
+#pragma unroll
+  for (int first = 0; first < COUNT; first += width) {
+#pragma unroll 1
+    for (int half = team.rows / 2; half >= warp_rows; half /= 2) {
+      int slot = team.number * (p.thread.team.count / 2) + (team.row & (half - 1)) * lanes + team.lane;
+#pragma unroll
+      for (int c = 0; c < width; c++)
+        if (team.row >= half && team.row < 2 * half) shared[c][slot] = a[first + c];
+      machine::barrier();
+#pragma unroll
+      for (int c = 0; c < width; c++)
+        if (team.row < half) Op::join(a[first + c], shared[c][slot]);
+      machine::barrier();
+    }
+  }
+}
+
+template <class Op, class Arrays, int ELEMENTS, int STEPS, u32 WAYS>
+NDR_DEVICE void operands_columns(const ndr_program_params &q) {
+  typedef operand_kit<Op, Arrays, ELEMENTS, WAYS> Kit;
+  const int V = ELEMENTS;
+  const ndr_params &p = q.base;
+  const int threads = p.thread.team.count;
+  column_team team(p);
+  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+    typename Op::Accumulator a[V];
+#pragma unroll
+    for (int c = 0; c < V; c++) a[c] = Op::identity();
+    tile_split whose = split_of(p, item);
+    fold_operand_rows<Kit>(q, a, whose.tile, units_of(p, whose.split), team);
+    for (int mask = (threads < NDR_WARP ? threads : NDR_WARP) >> 1; mask >= p.thread.lanes.count; mask >>= 1) {
+#pragma unroll
+      for (int c = 0; c < V; c++) Op::join(a[c], shuffle_state(a[c], mask));
+    }
+    join_team_rows<Op, V>(p, team, a);
+    whose = split_of(p, machine::opaque(item));
+    team_spot out = spot_of(p, whose.tile, team.number);
+    int first = team.lane * V;
+    i64 stride = p.axes[0].result_stride, at = out.at.result + first * stride;
+    int some = (int)(out.columns - first < V ? out.columns - first : V);
+    if (p.splits == 1) {
+      if (team.row == 0 && some == V) emit_row<Op, V>(p, at, stride, a);
+      if (team.row == 0 && some < V) emit_some<Op, V>(p, at, stride, a, some);
+      continue;
+    }
+#pragma unroll
+    for (int c = 0; c < V; c++)
+      if (team.row == 0 && c < some) save_partial<Op>(p, whose.split, out.output + first + c, Op::widen(a[c]));
+    join_splits<Op, false, 2>(p, whose, out.output, (int)out.columns,
+                              [&](int k) { return out.at.result + k * p.axes[0].result_stride; });
+  }
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* The text of kernels that are compiled at run time: the operators of a launch as types of kernels/ops.cuh, program.cuh
+ * and fused.cuh, and one kernel of them. */
+#ifndef NDR_CUDA_GENERATE_H
+#define NDR_CUDA_GENERATE_H
+
+#include "core/plan.h"
+#include "spec/kernels.h"
+
+/* The operators of a launch: `count` of the problem's, from number `first` on. */
+typedef struct ndr_cuda_operators {
+  const ndr_canonical *problem;
+  int first, count;
+} ndr_cuda_operators;
+
+/* Whether kernels of the problem read other arrays, or indices of places, beside the problem's array. */
+bool ndr_cuda_reads_more(const ndr_canonical *problem);
+
+/* Whether a kernel of these operators takes ndr_program_params and is called ndr_program; otherwise it takes ndr_params
+ * and is called ndr_compiled. */
+bool ndr_cuda_takes_program(const ndr_cuda_operators *operators);
+
+/* A kernel, and how one of several arrays reads them: its template arguments (kernels/operands.cuh). */
+typedef struct ndr_cuda_template {
+  ndr_kernel kind;
+  int elements, steps;
+  unsigned ways;
+} ndr_cuda_template;
+
+/* Writes the text of a kernel of these operators; at most capacity bytes with the final 0. Returns the length
+ * of the whole text, as snprintf does. */
+size_t ndr_cuda_generate(const ndr_cuda_operators *operators, const ndr_cuda_template *kernel, char *text,
+                         size_t capacity);
+
+/* The same of the kernel ndr_program_states, which finishes states of a program; it takes ndr_program_states_params.
+ * States do not depend on how they were accumulated. */
+size_t ndr_cuda_generate_finish(const ndr_program *program, char *text, size_t capacity);
+
+#endif

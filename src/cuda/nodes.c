@@ -1,0 +1,118 @@
+#include "cuda/nodes.h"
+
+#include <string.h>
+
+#include "core/text.h"
+
+static const struct {
+  const char *of_elements, *of_totals;
+} types[NDR_DTYPE_COUNT] = {
+    [NDR_BOOL] = {"bool", "bool"},    [NDR_I8] = {"i8", "i64"},         [NDR_I16] = {"i16", "i64"},
+    [NDR_I32] = {"i32", "i64"},       [NDR_I64] = {"i64", "i64"},       [NDR_U8] = {"u8", "u64"},
+    [NDR_U16] = {"u16", "u64"},       [NDR_U32] = {"u32", "u64"},       [NDR_U64] = {"u64", "u64"},
+    [NDR_F16] = {"float", "double"},  [NDR_BF16] = {"float", "double"}, [NDR_F32] = {"float", "double"},
+    [NDR_F64] = {"double", "double"}, [NDR_C64] = {"c64", "c128"},      [NDR_C128] = {"c128", "c128"},
+};
+
+const char *ndr_cuda_value_type(ndr_cuda_place place, ndr_dtype dtype) {
+  return place == NDR_CUDA_OF_ELEMENTS ? types[dtype].of_elements : types[dtype].of_totals;
+}
+
+/* The operands of a node and its text, in which each @ stands for the next operand and T for the type of the first. */
+static const struct {
+  int operands;
+  const char *text;
+} kinds[] = {
+    [NDR_NODE_ARRAY] = {0, NULL}, /* this and those that follow: write_leaf() */
+    [NDR_NODE_CONVERT] = {1, "@"},
+    [NDR_NODE_NEGATE] = {1, "number<T>::negative(@)"},
+    [NDR_NODE_ABS] = {1, "number<T>::size(@)"},
+    [NDR_NODE_NOT] = {1, "!@"},
+    [NDR_NODE_SQRT] = {1, "number<T>::root(@)"},
+    [NDR_NODE_EXP] = {1, "number<T>::exponential(@)"},
+    [NDR_NODE_LOG] = {1, "number<T>::logarithm(@)"},
+    [NDR_NODE_SIN] = {1, "number<T>::sine(@)"},
+    [NDR_NODE_COS] = {1, "number<T>::cosine(@)"},
+    [NDR_NODE_FLOOR] = {1, "number<T>::floored(@)"},
+    [NDR_NODE_ISNAN] = {1, "is_nan(@)"},
+    [NDR_NODE_REAL_PART] = {1, "real_part(@)"},
+    [NDR_NODE_IMAGINARY_PART] = {1, "imaginary_part(@)"},
+    [NDR_NODE_CONJUGATE] = {1, "conjugate(@)"},
+    [NDR_NODE_ADD] = {2, "number<T>::sum(@, @)"},
+    [NDR_NODE_SUBTRACT] = {2, "number<T>::difference(@, @)"},
+    [NDR_NODE_MULTIPLY] = {2, "number<T>::product(@, @)"},
+    [NDR_NODE_DIVIDE] = {2, "number<T>::quotient(@, @)"},
+    [NDR_NODE_POWER] = {2, "number<T>::power(@, @)"},
+    [NDR_NODE_MINIMUM] = {2, "number<T>::least(@, @)"},
+    [NDR_NODE_MAXIMUM] = {2, "number<T>::most(@, @)"},
+    [NDR_NODE_LESS] = {2, "@ < @"},
+    [NDR_NODE_LESS_EQUAL] = {2, "@ <= @"},
+    [NDR_NODE_EQUAL] = {2, "equal(@, @)"},
+    [NDR_NODE_UNEQUAL] = {2, "!equal(@, @)"},
+    [NDR_NODE_AND] = {2, "@ && @"},
+    [NDR_NODE_OR] = {2, "@ || @"},
+    [NDR_NODE_SELECT] = {3, "@ ? @ : @"},
+};
+
+void ndr_cuda_mark_needed(const ndr_program *program, bool needed[NDR_MOST_NODES]) {
+  for (int i = program->node_count - 1; i >= 0; i--) {
+    const ndr_node *node = &program->nodes[i];
+    const int operands[] = {node->a, node->b, node->c};
+    for (int k = 0; needed[i] && k < kinds[node->kind].operands; k++) needed[operands[k]] = true;
+  }
+}
+
+/* A node that has no operands. Constants are written as their bits, so that none is rounded. */
+static void write_leaf(ndr_cuda_text *out, const ndr_node *node, const ndr_cuda_names *names) {
+  unsigned long long bits;
+  switch (node->kind) {
+  case NDR_NODE_ARRAY:
+    if (names->several)
+      ndr_cuda_write(out, "x[i].array%d", node->a);
+    else
+      ndr_cuda_write(out, "x[i]");
+    return;
+  case NDR_NODE_INDEX: ndr_cuda_write(out, "x[i].place%d", node->a); return;
+  case NDR_NODE_INTEGER: ndr_cuda_write(out, "(i64)0x%llxull", (unsigned long long)node->integer); return;
+  case NDR_NODE_REAL:
+    memcpy(&bits, &node->real, sizeof bits);
+    ndr_cuda_write(out, "machine::double_of(0x%llxull)", bits);
+    return;
+  case NDR_NODE_PARAMETER: ndr_cuda_write(out, "parameters[%d]", names->parameters + node->a); return;
+  case NDR_NODE_TOTAL: ndr_cuda_write(out, "total%d", node->a); return;
+  default: ndr_cuda_write(out, "length"); return;
+  }
+}
+
+static void write_operation(ndr_cuda_text *out, const ndr_program *program, ndr_cuda_place place,
+                            const ndr_node *node) {
+  const int operands[] = {node->a, node->b, node->c};
+  const char *type = ndr_cuda_value_type(place, program->nodes[node->a].dtype);
+  int used = 0;
+  for (const char *c = kinds[node->kind].text; *c; c++) {
+    if (*c == '@')
+      ndr_cuda_write(out, "n%d", operands[used++]);
+    else if (*c == 'T')
+      ndr_cuda_write(out, "%s", type);
+    else
+      ndr_cuda_write(out, "%c", *c);
+  }
+}
+
+void ndr_cuda_write_nodes(ndr_cuda_text *out, const ndr_program *program, ndr_cuda_place place,
+                          const ndr_cuda_names *names, const bool needed[NDR_MOST_NODES]) {
+  const char *indent = place == NDR_CUDA_OF_ELEMENTS ? "      " : "    ";
+  for (int i = 0; i < program->node_count; i++) {
+    const ndr_node *node = &program->nodes[i];
+    const char *type = ndr_cuda_value_type(place, node->dtype);
+    bool converts = kinds[node->kind].operands == 0 || node->kind == NDR_NODE_CONVERT;
+    if (!needed[i]) continue;
+    ndr_cuda_write(out, "%sconst %s n%d = ", indent, type, i);
+    if (converts) ndr_cuda_write(out, "conversion<%s>::of(", type);
+    if (kinds[node->kind].operands == 0)
+      write_leaf(out, node, names);
+    else
+      write_operation(out, program, place, node);
+    ndr_cuda_write(out, "%s;\n", converts ? ")" : "");
+  }
+}

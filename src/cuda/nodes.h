@@ -1,0 +1,34 @@
+/* The nodes of programs as text of CUDA C++. */
+#ifndef NDR_CUDA_NODES_H
+#define NDR_CUDA_NODES_H
+
+#include "core/program.h"
+
+/* A text that is written. */
+typedef struct ndr_cuda_text {
+  char *text;
+  size_t capacity, length;
+} ndr_cuda_text;
+
+#define ndr_cuda_write(out, ...) ndr_text_append((out)->text, (out)->capacity, &(out)->length, __VA_ARGS__)
+
+/* Where nodes are computed: of elements, or of totals, whose types are 64 bits wide. */
+typedef enum ndr_cuda_place { NDR_CUDA_OF_ELEMENTS, NDR_CUDA_OF_TOTALS } ndr_cuda_place;
+
+/* How the text names what nodes read. */
+typedef struct ndr_cuda_names {
+  bool several;   /* the value of a place is a struct with a member for each array and place index; else a number */
+  int parameters; /* numbers of other programs before those of this one */
+} ndr_cuda_names;
+
+/* The type of a value of the dtype. */
+const char *ndr_cuda_value_type(ndr_cuda_place place, ndr_dtype dtype);
+
+/* Marks the nodes that these depend on. Operands stand before what uses them. */
+void ndr_cuda_mark_needed(const ndr_program *program, bool needed[NDR_MOST_NODES]);
+
+/* Writes the statements `const TYPE nNUMBER = ...;` of the nodes that are needed. */
+void ndr_cuda_write_nodes(ndr_cuda_text *out, const ndr_program *program, ndr_cuda_place place,
+                          const ndr_cuda_names *names, const bool needed[NDR_MOST_NODES]);
+
+#endif

@@ -1,0 +1,59 @@
+#include "gpuplan/operators.h"
+
+/* The part whose result is the program's, unchanged; -1: there is none. A total that is only converted to wider types
+ * rounds to the result as the part's own result does. */
+static int result_part(const ndr_program *program) {
+  int node = program->result;
+  ndr_class class = ndr_dtype_class(program->result_dtype);
+  if (node < 0) return 0;
+  for (; program->nodes[node].kind == NDR_NODE_CONVERT; node = program->nodes[node].a) {
+    ndr_dtype dtype = program->nodes[node].dtype;
+    if (ndr_dtype_class(dtype) != class || ndr_dtype_bytes(dtype) < ndr_dtype_bytes(program->result_dtype)) return -1;
+  }
+  return program->nodes[node].kind == NDR_NODE_TOTAL ? program->nodes[node].a : -1;
+}
+
+/* Whether the program is a built-in operator over the array's elements. */
+static bool is_plain(const ndr_program *program, ndr_dtype dtype, bool skip_nan) {
+  const ndr_part *part = &program->parts[0];
+  const ndr_node *value = &program->nodes[part->value];
+  return program->part_count == 1 && part->live < 0 && part->weight < 0 && value->kind == NDR_NODE_ARRAY &&
+         value->a == 0 && value->dtype == dtype && (part->skip_nan == skip_nan || !ndr_dtype_is_float(dtype)) &&
+         result_part(program) == 0 && program->result_dtype == ndr_op_result(part->op, dtype);
+}
+
+bool ndr_launch_builtin(const ndr_canonical *problem, int i, ndr_op *op) {
+  const ndr_program *program = problem->programs[i];
+  *op = program ? program->parts[0].op : problem->ops[i];
+  return !program || is_plain(program, problem->dtype, problem->skip_nan);
+}
+
+bool ndr_launch_has_program(const ndr_canonical *problem) {
+  ndr_op op;
+  for (int i = 0; i < problem->op_count; i++)
+    if (!ndr_launch_builtin(problem, i, &op)) return true;
+  return false;
+}
+
+/* Several accumulators, and functions of many instructions, take about as long as moments. */
+ndr_op ndr_launch_operator(const ndr_canonical *problem) {
+  enum { FEW_NODES = 6 };
+  const ndr_program *program = problem->programs[0];
+  ndr_op op;
+  if (ndr_launch_builtin(problem, 0, &op)) return op;
+  for (int i = 0; i < program->part_count; i++)
+    if (ndr_op_is_index(program->parts[i].op)) return program->parts[i].op;
+  if (program->part_count > 1) return NDR_VAR;
+  if (op != NDR_SUM || program->node_count <= FEW_NODES) return op;
+  for (int i = 0; i < program->node_count; i++) {
+    ndr_node_kind kind = program->nodes[i].kind;
+    if ((kind >= NDR_NODE_SQRT && kind <= NDR_NODE_COS) || kind == NDR_NODE_DIVIDE || kind == NDR_NODE_POWER)
+      return NDR_VAR;
+  }
+  return NDR_MEAN;
+}
+
+int64_t ndr_launch_result_bytes(const ndr_canonical *problem) {
+  ndr_state state = ndr_canonical_state(problem, 0);
+  return (int64_t)ndr_dtype_bytes(ndr_state_result(&state));
+}

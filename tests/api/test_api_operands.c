@@ -345,6 +345,7 @@ static DLTensor part_of(void *data, ndr_dtype dtype, int64_t *shape) {
 
 static void add_part(ndr_accumulator *a, whole *w, int64_t row, int64_t column, int64_t height, int64_t width) {
   int64_t shape[] = {height, width}, offset[] = {row, column};
+  if (height == 0 || width == 0) row = column = 0; /* an address in the array, for a slab of no elements */
   DLTensor slab = part_of(&w->x[row][column], NDR_F64, shape), where = part_of(&w->where[row][column], NDR_BOOL, shape),
            with = part_of(&w->y[row][column], NDR_F64, shape);
   assert_ok(ndr_accumulator_add_operands(a, &slab, (const DLTensor *[]){&where, &with}, offset));

@@ -47,6 +47,9 @@ _Static_assert(sizeof(ndr_launches) <= NDR_CONFIG_BYTES, "a plan has room for it
 const char *ndr_kernel_name(ndr_kernel kernel);
 int ndr_kernel_blocks(ndr_kernel kernel);
 
+/* Whether a load of the kernel is a vector rather than one element. */
+bool ndr_kernel_loads_vectors(ndr_kernel kernel);
+
 /* Whether the kernel reads several arrays (kernels/operands.cuh). */
 static inline bool ndr_kernel_has_operands(ndr_kernel kernel) {
   return kernel > NDR_KERNEL_BEFORE_OPERANDS;

@@ -29,7 +29,7 @@ static void make_results(trial *t, rng *random) {
     assert_ok(
         gpu_result(&t->got[i], GPU_DEVICE, &t->array.host.tensor, &t->problem, i, &options, alike ? NULL : random));
     assert_ok(array_result(&t->expected[i], &t->array.host.tensor, t->problem.dim_count, t->problem.dims,
-                           t->problem.ops[i], &t->options, NULL));
+                           t->problem.ops[i], &options, NULL));
   }
 }
 

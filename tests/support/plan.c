@@ -48,7 +48,9 @@ static ndr_status plan_on_gpu(const char *problem, const ndr_device *gpu, const 
   ndr_status status = gpu_plan(&plan, problem, gpu, family);
   if (status == NDR_OK) ndr_plan_describe(&plan, text, sizeof text);
   ndr_canonical_free(&plan.problem);
-  return family && status == NDR_ERR_UNSUPPORTED ? NDR_OK : status;
+  /* Kernels of programs are compiled at run time. */
+  bool lacks = family || !gpu->compiles;
+  return lacks && status == NDR_ERR_UNSUPPORTED ? NDR_OK : status;
 }
 
 ndr_status plan_by_all(const ndr_problem *problem) {

@@ -15,8 +15,8 @@
  *
  * Values. bool is 0 or 1. Integers wrap to their dtype after every node. f16 and bf16 are computed as f32 and not
  * rounded in between; f32 and f64 are rounded after every node (no fused multiply-add); c64 as pairs of f32 or wider,
- * c128 as pairs of f64. Nodes of the result are computed in the types of totals: floats in f64, complex in pairs of f64,
- * integers in 64 bits; the last value is rounded once to result_dtype. core/evaluate.c is the definition. */
+ * c128 as pairs of f64. Nodes of the result are computed in the types of totals: floats in f64, complex in pairs of
+ * f64, integers in 64 bits; the last value is rounded once to result_dtype. core/evaluate.c is the definition. */
 #ifndef NDR_CORE_PROGRAM_H
 #define NDR_CORE_PROGRAM_H
 
@@ -55,8 +55,8 @@ typedef enum ndr_node_kind {
   NDR_NODE_ADD,
   NDR_NODE_SUBTRACT,
   NDR_NODE_MULTIPLY,
-  NDR_NODE_DIVIDE, /* floats and complex only */
-  NDR_NODE_POWER,  /* floats only */
+  NDR_NODE_DIVIDE,  /* floats and complex only */
+  NDR_NODE_POWER,   /* floats only */
   NDR_NODE_MINIMUM, /* a NaN wins */
   NDR_NODE_MAXIMUM,
   NDR_NODE_LESS, /* comparisons give bool; of complex only EQUAL and UNEQUAL */
@@ -81,11 +81,11 @@ typedef struct ndr_node {
 /* A built-in operator over computed values. */
 typedef struct ndr_part {
   ndr_op op;
-  int value;           /* the node that is folded; the part's dtype is its dtype */
-  int live;            /* a bool node: places where it is false are left out; -1: all count */
-  int weight;          /* an f64 node: sum, mean, var, std and norm2 weight values by it; -1: none */
-  bool skip_nan;       /* of the part's own value, as in ndr_state */
-  bool reliability;    /* var and std: weights are reliabilities, not frequencies */
+  int value;        /* the node that is folded; the part's dtype is its dtype */
+  int live;         /* a bool node: places where it is false are left out; -1: all count */
+  int weight;       /* an f64 node: sum, mean, var, std and norm2 weight values by it; -1: none */
+  bool skip_nan;    /* of the part's own value, as in ndr_state */
+  bool reliability; /* var and std: weights are reliabilities, not frequencies */
 } ndr_part;
 
 typedef struct ndr_program {

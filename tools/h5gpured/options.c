@@ -178,9 +178,8 @@ static const cli_option rows[] = {
     {0, "skipna", FIELD(skip_nan), .help = "leave NaN elements out"},
     {0, "raw", FIELD(raw), .help = "take numbers as stored: no missing values, scales and offsets"},
     {0, "where", "EXPR", FIELD(where),
-     .help =
-         "reduce only elements where this is true: a mask (/PATH or FILE:/PATH), or an expression over the\n"
-     "elements x and other arrays of the file, like 'x > 273.15 && lat < 0'"},
+     .help = "reduce only elements where this is true: a mask (/PATH or FILE:/PATH), or an expression over the\n"
+             "elements x and other arrays of the file, like 'x > 273.15 && lat < 0'"},
     {0, "weights", "BY", FIELD(weights),
      .help = "weight sum, mean, var, std and norm2: by a coordinate (lat), by its cosine (lat:cos), or by a dataset\n"
              "(/PATH)"},

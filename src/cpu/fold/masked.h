@@ -49,7 +49,7 @@ static void spread_outputs(const ndr_tile *tile, double *values) {
     for (int64_t l = 0; l < tile->period; l++) {                                                                       \
       const double n = f64_of(words[l]), u = f64_of(off[l]), v = f64_of(off[NDR_LANES + l]);                           \
       const double excess = n != 0 ? u * (u / n) + v * (v / n) : 0, left = f64_of(m2[l]) - excess;                     \
-      m2[l] = word_of((n > 0) & (left < 0) ? 0 : left);                                                                \
+      m2[l] = word_of(((n > 0) & (left < 0)) ? 0 : left);                                                              \
       WORD(1)[l] = word_of(n != 0 ? re[l] + u / n : re[l]);                                                            \
       if ((parts) == 2) WORD(2)[l] = word_of(n != 0 ? im[l] + v / n : im[l]);                                          \
     }                                                                                                                  \

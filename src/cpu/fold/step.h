@@ -66,8 +66,8 @@ ORDER_STEPS(u64, uint64_t)
   STEP(less_equal_##name, type, uint8_t, a[l] <= b[l])                                                                 \
   STEP(equal_##name, type, uint8_t, a[l] == b[l])                                                                      \
   STEP(unequal_##name, type, uint8_t, a[l] != b[l])                                                                    \
-  STEP(minimum_##name, type, type, (a[l] < b[l]) | (a[l] != a[l]) ? a[l] : b[l])                                       \
-  STEP(maximum_##name, type, type, (a[l] > b[l]) | (a[l] != a[l]) ? a[l] : b[l])
+  STEP(minimum_##name, type, type, ((a[l] < b[l]) | (a[l] != a[l])) ? a[l] : b[l])                                     \
+  STEP(maximum_##name, type, type, ((a[l] > b[l]) | (a[l] != a[l])) ? a[l] : b[l])
 FLOAT_STEPS(f32, float, f)
 FLOAT_STEPS(f64, double, )
 #undef FLOAT_STEPS

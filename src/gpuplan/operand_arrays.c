@@ -1,0 +1,114 @@
+/* The arrays of a problem that reads several: their strides, their chunks and the ways to read them. */
+#include "gpuplan/operand_arrays.h"
+
+#include <stdlib.h>
+
+#include "gpuplan/operands.h"
+
+bool ndr_operands_needed(const ndr_canonical *problem) {
+  return problem->operand_count > 0 || problem->place_count > 0;
+}
+
+int ndr_count_arrays(const ndr_canonical *problem) {
+  return 1 + problem->operand_count;
+}
+
+int64_t ndr_array_bytes(const ndr_canonical *problem, int k) {
+  return (int64_t)ndr_dtype_bytes(k == 0 ? problem->dtype : problem->operand_dtypes[k - 1]);
+}
+
+int64_t ndr_stride_of(const ndr_axis *axis, int k) {
+  return k == 0 ? axis->stride : axis->operand[k - 1];
+}
+
+/* Axis number a of the problem: kept, then reduced. */
+static const ndr_axis *axis_of(const ndr_canonical *problem, int a) {
+  return a < problem->kept_count ? &problem->kept[a] : &problem->reduced[a - problem->kept_count];
+}
+
+int ndr_count_axes(const ndr_canonical *problem) {
+  return problem->kept_count + problem->reduced_count;
+}
+
+/* An axis of one element, for problems that reduce none. */
+static const ndr_axis one_element = {.size = 1};
+
+const ndr_axis *ndr_run_axis(const ndr_canonical *problem) {
+  return problem->reduced_count ? &problem->reduced[0] : &one_element;
+}
+
+int ndr_find_decider(const ndr_canonical *problem, const ndr_axis *along) {
+  int widest = -1;
+  for (int k = 0; k < ndr_count_arrays(problem); k++)
+    if (ndr_stride_of(along, k) == 1 && (widest < 0 || ndr_array_bytes(problem, k) > ndr_array_bytes(problem, widest)))
+      widest = k;
+  for (int k = 0; widest >= 0 && k < ndr_count_arrays(problem); k++)
+    if (llabs(ndr_stride_of(along, k)) > 1 && ndr_array_bytes(problem, k) >= ndr_array_bytes(problem, widest))
+      widest = -1;
+  return widest;
+}
+
+/* Whether strides of array k along all axes but `along` are multiples of `elements`; with `less` not negative, the
+ * differences from those of array `less`. */
+static bool strides_divide(const ndr_canonical *problem, const ndr_axis *along, int k, int less, int64_t elements) {
+  for (int a = 0; a < ndr_count_axes(problem); a++) {
+    const ndr_axis *axis = axis_of(problem, a);
+    int64_t stride = ndr_stride_of(axis, k) - (less < 0 ? 0 : ndr_stride_of(axis, less));
+    if (axis != along && stride % elements) return false;
+  }
+  return true;
+}
+
+/* Whether others than one thread read the same elements of array k. */
+static bool is_read_again(const ndr_canonical *problem, int k) {
+  for (int a = 0; a < ndr_count_axes(problem); a++)
+    if (ndr_stride_of(axis_of(problem, a), k) == 0) return true;
+  return false;
+}
+
+int ndr_aligned_elements(const ndr_canonical *problem, const ndr_axis *along) {
+  int decider = ndr_find_decider(problem, along);
+  int64_t elements = decider < 0 ? 1 : NDR_VECTOR_BYTES / ndr_array_bytes(problem, decider);
+  while (elements > 1 && (along->size % elements || !strides_divide(problem, along, decider, -1, elements)))
+    elements /= 2;
+  return (int)elements;
+}
+
+unsigned ndr_ways_along(const ndr_canonical *problem, const ndr_axis *along, const ndr_axis *walked, int elements,
+                        bool peeled) {
+  unsigned ways = 0;
+  int decider = ndr_find_decider(problem, along);
+  for (int k = 0; k < ndr_count_arrays(problem); k++) {
+    bool dense = ndr_stride_of(along, k) == 1, whole = peeled || along->size % elements == 0;
+    bool aligned = elements == 1 || (whole && strides_divide(problem, along, k, peeled ? decider : -1, elements));
+    unsigned way = !dense ? NDR_WAY_ELEMENTS : aligned ? NDR_WAY_VECTOR : NDR_WAY_SHIFTED;
+    if (ndr_stride_of(along, k) == 0) way = NDR_WAY_SAME;
+    if (walked && ndr_stride_of(walked, k) == 0) way |= NDR_WAY_FIXED;
+    if (is_read_again(problem, k)) way |= NDR_WAY_AGAIN;
+    ways |= way << (NDR_WAY_BITS * k);
+  }
+  return ways;
+}
+
+int64_t ndr_chunk_bytes(const ndr_canonical *problem, const ndr_axis *along, int64_t elements) {
+  int64_t bytes = 0;
+  for (int k = 0; k < ndr_count_arrays(problem); k++)
+    if (ndr_stride_of(along, k) != 0) bytes += elements * ndr_array_bytes(problem, k);
+  return bytes > 0 ? bytes : 1;
+}
+
+int ndr_count_batch(const ndr_canonical *problem, const ndr_axis *along, int elements) {
+  int64_t bytes = ndr_chunk_bytes(problem, along, elements), batch = 1;
+  while (batch < NDR_LOADS_OPERANDS_RUNS && batch * bytes < NDR_FLIGHT_BYTES) batch *= 2;
+  return (int)batch;
+}
+
+int ndr_power_from(int64_t least, int most) {
+  int count = 1;
+  while (count < most && count < least) count *= 2;
+  return count;
+}
+
+int64_t ndr_count_blocks(const ndr_device *device, ndr_kernel kernel) {
+  return (int64_t)device->units * ndr_kernel_blocks(kernel);
+}

@@ -223,7 +223,7 @@ NDR_DEVICE void fold_operand_rows(const ndr_program_params &q, typename Kit::Acc
   }
 }
 
-/* Joins the rows of each team of a block, of which a warp has joined its own: the threads of a team's first row get the
+/* Joins the rows of each team of a block, after each warp has joined its own: the threads of a team's first row get the
  * totals. Halves of the rows are joined at a time, some columns of a thread together. */
 template <class Op, int COUNT>
 NDR_DEVICE void join_team_rows(const ndr_params &p, const column_team &team, typename Op::Accumulator *a) {

@@ -40,10 +40,10 @@
  *
  * Dtypes follow NumPy's promotion. Numbers and parameters are as Python's: beside an array they take its dtype, if its
  * kind allows it, and so do expressions of them alone, such as 1 / 3. A whole number beside integers must fit in their
- * dtype, except in comparisons. In the result, n and states that add up numbers (n += 1) count as
- * numbers, so that s / n has the dtype of s; beside integers they have 64 bits. Exceptions: bool counts as i64 in
- * arithmetic; integers give f64 under / and under functions of floats (floor leaves them as they are); f16 and bf16 are
- * computed as f32; a power of integers needs a number of 0 or more as its exponent, else both become f64.
+ * dtype, except in comparisons. In the result, n and states that add up numbers (n += 1) count as numbers, so that
+ * s / n has the dtype of s; beside integers they have 64 bits. Exceptions: bool counts as i64 in arithmetic; integers
+ * give f64 under / and under functions of floats (floor leaves them as they are); f16 and bf16 are computed as f32; a
+ * power of integers needs a number of 0 or more as its exponent, else both become f64.
  *
  * Under skip_nan, places where any array of the operator is NaN are left out.
  *

@@ -36,7 +36,7 @@ typedef struct ndr_value {
   int16_t last; /* the last value that uses it */
   bool constant, used;
   int64_t offset; /* bytes to it in the memory of its place */
-  uint64_t bits;  /* of a constant, of which complex ones have no imaginary part */
+  uint64_t bits;  /* of a constant; complex ones have no imaginary part */
 } ndr_value;
 
 /* One kernel over one value's tile. */

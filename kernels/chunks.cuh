@@ -111,7 +111,7 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
     else if constexpr (BATCH > 1)
       fold_last<BATCH - 1>(q, axis, at, by, left, apart, fold);
   }
-  /* One chunk after the other, of which some may reach an array's end. */
+  /* The same, one chunk after the other: a chunk may reach an array's end. */
   template <class Fold>
   static NDR_DEVICE void fold_ends(const ndr_program_params &q, int axis, spot &at, const stride &by, int left,
                                    int apart, const Fold &fold) {

@@ -99,8 +99,8 @@ template <class T> NDR_DEVICE T load_element(const T *address) {
 }
 
 /* Loads BYTES bytes, a power of 2 up to 16, from a multiple of BYTES, by the read-only path, to the first bytes of
- * `word`. KEEP: they get a place in the first-level cache, as few bytes always do, whose neighbours other loads read.
- * EARLY: they may begin before the array that they end in. */
+ * `word`. KEEP: the first-level cache keeps them; it always keeps loads of fewer than 16 bytes, whose neighbours other
+ * loads read. EARLY: they may begin before the array; only the emulated machine, which checks bounds, looks at it. */
 template <int BYTES, bool KEEP, bool EARLY = false> NDR_DEVICE void load_bytes(unsigned *word, const void *address) {
   if constexpr (BYTES == 16) {
     ndr_vector v = KEEP ? keep_vector(address) : load_vector(address);

@@ -25,7 +25,7 @@ template <class V> struct real_number {
   static NDR_DEVICE V most(V a, V b) { return machine::maximum(a, b); }
   static NDR_DEVICE V negative(V a) { return -a; }
 };
-/* Long functions are called: in a line with each of 16 elements they would take seconds to compile. */
+/* Long functions are called: inlined for each of 16 elements they would take seconds to compile. */
 template <> struct number<float> : real_number<float> {
   static NDR_DEVICE float size(float a) { return fabsf(a); }
   static NDR_DEVICE float root(float a) { return sqrtf(a); }

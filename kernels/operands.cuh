@@ -6,7 +6,7 @@
  *   operands_columns  family thread: the fastest axis is kept, and a thread owns the outputs of a chunk
  *   operands_runs     family tree: `lanes` threads read neighbouring chunks of a piece of a run
  *   operands_short    family tree: a thread reads chunks of several short runs of its output at a time
- *   operands_rows     family tree: a thread reads chunks of the only, short runs of several outputs at a time
+ *   operands_rows     family tree: an output is one short run, and a thread reads those of several outputs at a time
  *
  * The operator is as ops.cuh says, but it folds values that know an element of each array:
  *   value::set<K>(element)    takes over the element of array K
@@ -223,7 +223,7 @@ NDR_DEVICE void fold_operand_rows(const ndr_program_params &q, typename Kit::Acc
   }
 }
 
-/* Joins the rows of each team of a block, of which a warp has joined its own: the threads of a team's first row get the
+/* Joins the rows of each team of a block, after each warp has joined its own: the threads of a team's first row get the
  * totals. Halves of the rows are joined at a time, some columns of a thread together. */
 template <class Op, int COUNT>
 NDR_DEVICE void join_team_rows(const ndr_params &p, const column_team &team, typename Op::Accumulator *a) {

@@ -143,7 +143,7 @@ template <class T, bool SKIP, bool ROOT, bool RELIABLE> struct weighted_var : we
     }
     join(a, b);
   }
-  /* Weights may add up to 0 though elements were seen: one that is NaN or infinite then counts, by its distance. */
+  /* A batch whose weights add up to 0 counts if an element is NaN or infinite: its m2 is then NaN (core/state.h). */
   static NDR_DEVICE void join(Accumulator &a, const Accumulator &b) {
     if constexpr (RELIABLE) a.squares += b.squares;
     if (b.n == 0 && b.m2 == 0) return;

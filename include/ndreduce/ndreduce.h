@@ -53,14 +53,15 @@
  * where leaves elements out: whatever they are has no effect. Weights multiply: sum adds w x, in f64, which is the
  * result's dtype for integers; mean is sum w x / sum w, norm2 the root of sum w |x|^2; ndr_weighting says what they are
  * to var and std. Where the weights add up to 0, mean, var and std are NaN; a weight of 0 times NaN or infinity is NaN.
- * NaN among the weights is refused on the CPU (NDR_ERR_ARGUMENT), and gives NaN on a GPU. initial is one more element,
- * in f64: of integer results it must be a value that they can have. Under skip_nan a NaN there is left out, too.
+ * NaN among the weights is refused on the CPU (NDR_ERR_ARGUMENT), and gives NaN on a GPU. initial counts as one more
+ * element. It is f64; if the result is an integer, it must be a value of the result's dtype. Under skip_nan an initial
+ * value that is NaN is left out, too.
  *
  * Over no elements: sum 0, prod 1, any false, all true, count and valid 0, norms 0, logsumexp -inf, mean, var and std
  * NaN; min, max, ptp, argmin and argmax fail with NDR_ERR_EMPTY, but for min and max with initial. skip_nan leaves NaN
  * elements out. Where every element is NaN, it gives sum 0, mean NaN, min NaN and argmin -1. Where `where` is false for
- * all elements, sum is 0, mean NaN, argmin -1, min and max what no element is above or below: an infinity (NaN under
- * skip_nan), or the largest or smallest integer. Operators of one's own then have their result of such states. */
+ * all elements, sum is 0, mean NaN and argmin -1; min is inf or the largest integer of its dtype, max -inf or the
+ * smallest; under skip_nan floats give NaN instead. Operators of one's own have a result in both cases (operator.h). */
 #ifndef NDREDUCE_NDREDUCE_H
 #define NDREDUCE_NDREDUCE_H
 
@@ -195,7 +196,7 @@ typedef struct ndr_options {
   /* Arrays beside the array, on its device. They have its shape, or broadcast to it by NumPy's rule; any strides. */
   const DLTensor *where NDR_DEFAULT(0);       /* bool: elements where it is false are left out; NULL: all count */
   const DLTensor *weights NDR_DEFAULT(0);     /* f32 or f64, not NaN, for sum, mean, var, std and norm2; NULL: none.
-                                                 Beside these valid may stand, which counts elements without weights */
+                                                 valid may be asked for, too: it counts elements, not weights */
   const DLTensor *const *with NDR_DEFAULT(0); /* second and further arrays of an operator of one's own (operator.h) */
   int with_count NDR_DEFAULT(0);
 

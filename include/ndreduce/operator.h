@@ -19,9 +19,9 @@
  * UPDATES is a comma list of STATE OP EXPRESSION, at most 8 (7 beside n), with
  *   +=  *=  min=  max=     as sum, prod, min and max fold the expression's values
  *   &=  |=                 as all and any
- * A state's dtype is that of the built-in operator's result. An update is its own combine, so that states of slabs and
- * threads are merged. Without updates there is no operator. Where no element counts, sums are 0, products 1, and min=
- * and max= have the largest and the smallest value of their dtype.
+ * There is at least one. A state's dtype is that of the built-in operator's result. States of slabs and threads are
+ * merged as the built-in operator merges its own. Over no elements, or where none counts, += gives 0, *= 1, and min=
+ * and max= the largest and the smallest value of their dtype; for floats these are inf and -inf.
  *
  * RESULT is an expression over the states and parameters, n (the number of elements, unless a state has that name;
  * under `where` and skip_nan the number of those that count) and numbers. It is computed in f64 (integers in 64 bits)
@@ -38,14 +38,17 @@
  * Of complex numbers there are + - * /, == and !=, ** with a whole number from 0 to 16, abs, isnan, real, imag, conj,
  * poly, and all updates but min= and max=.
  *
- * Dtypes follow NumPy's promotion. Numbers and parameters are as Python's: they take the dtype of the array that they
- * meet, if its kind allows it, and so do expressions of them alone, such as 1 / 3. A whole number must fit in the
- * integers that it meets, except in comparisons. In the result, n and states that add up numbers (n += 1) count as
- * numbers, so that s / n has the dtype of s; beside integers they have 64 bits. Exceptions: bool counts as i64 in
- * arithmetic; integers give f64 under / and under functions of floats (floor leaves them as they are); f16 and bf16 are
- * computed as f32; a power of integers needs a number of 0 or more as its exponent, else both become f64.
+ * Dtypes follow NumPy's promotion. Numbers and parameters are as Python's: beside an array they take its dtype, if its
+ * kind allows it, and so do expressions of them alone, such as 1 / 3. A whole number beside integers must fit in their
+ * dtype, except in comparisons. In the result, n and states that add up numbers (n += 1) count as numbers, so that
+ * s / n has the dtype of s; beside integers they have 64 bits. Exceptions: bool counts as i64 in arithmetic; integers
+ * give f64 under / and under functions of floats (floor leaves them as they are); f16 and bf16 are computed as f32; a
+ * power of integers needs a number of 0 or more as its exponent, else both become f64.
  *
  * Under skip_nan, places where any array of the operator is NaN are left out.
+ *
+ * Kernels for a GPU are compiled when they are first used, and kept on disk for later processes: in $NDREDUCE_CACHE, or
+ * else in $XDG_CACHE_HOME/ndreduce or ~/.cache/ndreduce. If NDREDUCE_CACHE is set and empty, none are kept.
  *
  * Functions may be called from any thread at any time. */
 #ifndef NDREDUCE_OPERATOR_H
@@ -69,20 +72,24 @@ NDR_API ndr_status ndr_operator_create(ndr_op *op, const char *text, const doubl
  * destroyed separately. */
 NDR_API ndr_status ndr_operator_bind(ndr_op *bound, ndr_op op, const double *values, int value_count);
 
-/* How many arrays an operator reads, the call's own included; 1 for a built-in one, 0 for a number that is none. */
+/* How many arrays an operator reads, the call's own included; 1 for a built-in one, 0 for a number that is no
+ * operator's. */
 NDR_API int ndr_operator_arrays(ndr_op op);
 
-/* How many numbers its parameters are; and the number of the first number of the parameter `name`, with its length in
- * *count; -1 if it has none of that name. */
+/* How many values ndr_operator_bind takes: one for each number of each parameter. */
 NDR_API int ndr_operator_parameters(ndr_op op);
+
+/* Where the parameter `name` begins among these values; -1 if there is none of that name. *count, unless count is NULL,
+ * becomes how many values it has. */
 NDR_API int ndr_operator_parameter(ndr_op op, const char *name, int *count);
 
 /* Writes the operator's text, in one form for all spellings, so that ndr_operator_create gives the same operator. At
- * most capacity bytes with the final 0; returns the length of the whole text, as snprintf does, or 0 for a number that
- * is none or a built-in operator's. */
+ * most capacity bytes with the final 0; returns the length of the whole text, as snprintf does. Returns 0 for a
+ * built-in operator, and for a number that is no operator's. */
 NDR_API size_t ndr_operator_print(ndr_op op, char *text, size_t capacity);
 
-/* Forgets an operator of one's own. Plans and accumulators made with it stay valid. Numbers are not used again. */
+/* Forgets an operator of one's own. Plans and accumulators made with it stay valid. Its number is not given to
+ * another operator. */
 NDR_API void ndr_operator_destroy(ndr_op op);
 
 #ifdef __cplusplus

@@ -115,7 +115,7 @@ ndr_status ndr_accumulator_create(ndr_accumulator **accumulator, const ndr_probl
   return NDR_OK;
 }
 
-/* What is given for a slab: the slab itself, or that of an operand, which is named `what`. */
+/* Checks the device of a slab, or of an operand's slab, and reads its dtype. `what` names it. */
 static ndr_status check_place(const ndr_accumulator *a, const char *what, const DLTensor *tensor, ndr_dtype *dtype) {
   NDR_TRY(ndr_dtype_from_dlpack(tensor->dtype, dtype));
   if (tensor->device.device_type == a->place.device_type && tensor->device.device_id == a->place.device_id)

@@ -26,7 +26,7 @@ static void index_steps(const ndr_request *request, int64_t *steps) {
 
 /* ---- the order of axes ---- */
 
-/* The bytes of an array that differ, as a size for comparing: repeated elements count once. */
+/* Bytes of an array's distinct elements, as a size for comparing: repeated elements count once. */
 static double distinct_bytes(const ndr_problem *problem, ndr_dtype dtype, const int64_t *strides) {
   double bytes = (double)ndr_dtype_bytes(dtype);
   for (int d = 0; d < problem->ndim; d++)

@@ -4,8 +4,9 @@
  * step change instead), kept and reduced axes are each sorted by input stride, smallest first (stride 0 sorts last: it
  * brings no new data), and neighbours that one axis can express are merged. So axis 0 of each list is the innermost.
  *
- * Operands are walked along. If one of them has more bytes that differ than the array, axes are sorted by its strides,
- * and those along which it repeats come last, sorted by the array's. Axes merge only if they do in all operands. */
+ * The walk steps through operands at the same time. If an operand has more distinct bytes than the array, axes are
+ * sorted by its strides; those along which it repeats come last, sorted by the array's. Axes merge only if they do in
+ * all operands. */
 #ifndef NDR_CORE_CANONICAL_H
 #define NDR_CORE_CANONICAL_H
 

@@ -154,7 +154,7 @@ static ndr_status lower_built_in(const ndr_problem *problem, const sources *from
   return problem->has_initial ? add_initial(problem, op, program) : NDR_OK;
 }
 
-/* The number of elements, `n`, is a part, too. */
+/* The mask leaves elements out of every part; `n`, the number of elements, is one of these. */
 static bool mask_parts(ndr_program *program, int where) {
   int mask = leaf(program, NDR_NODE_ARRAY, NDR_BOOL, where);
   bool fits = mask >= 0;

@@ -1,4 +1,4 @@
-/* Which operators of a problem become programs (core/program.h), and these. */
+/* Makes programs (core/program.h) of the operators of a problem that read more than its array. */
 #ifndef NDR_CORE_LOWER_H
 #define NDR_CORE_LOWER_H
 

@@ -65,7 +65,7 @@ static void interleave(const ndr_canonical *problem, ndr_problem *canonical) {
   }
 }
 
-/* What a program was made from. The values of initial values do not count. */
+/* What a program was made from, but for the initial value itself: families take as long whatever it is. */
 static void push_options(const ndr_canonical *problem, ndr_problem *canonical) {
   canonical->operand_count = problem->operand_count;
   for (int k = 0; k < problem->operand_count; k++) {

@@ -69,8 +69,8 @@ static int emit_poly(const builder *b, const ndr_syntax_node *node, ndr_dtype in
   return value;
 }
 
-/* Beside integers that cannot be as large or as small as a number, the number decides: *truth is what the comparison
- * gives. */
+/* Whether a number lies beyond the limits of the integers that it is compared with, so that the result is known without
+ * them; *truth is that result. */
 static bool decided_by_number(const builder *b, const ndr_syntax_node *node, ndr_dtype inner, bool *truth) {
   const ndr_type *left = &b->typing->nodes[node->a], *right = &b->typing->nodes[node->b];
   const ndr_type *number = left->constant && left->dtype == NDR_I64 ? left : right;

@@ -1,4 +1,4 @@
-/* Reading the text of an operator, token by token. What fails sets `status` and returns -1 or false. */
+/* Reading the text of an operator, token by token. A function that fails sets `status`, and returns -1 or false. */
 #ifndef NDR_CORE_OPERATOR_READ_H
 #define NDR_CORE_OPERATOR_READ_H
 
@@ -10,7 +10,7 @@ typedef struct ndr_reader {
   ndr_syntax *syntax;
   const char *at;
   int depth;      /* of nested expressions */
-  bool in_result; /* states have names here, arrays have not */
+  bool in_result; /* of RESULT, which reads states, rather than of UPDATES, which read arrays */
   ndr_status status;
 } ndr_reader;
 
@@ -60,7 +60,7 @@ static inline ndr_span ndr_take_name(ndr_reader *r) {
   return name;
 }
 
-/* Reads an integer from 0 to `most`; -1 if it is none. */
+/* Reads an integer from 0 to `most`; -1 if none comes next. `what` names it in errors. */
 int ndr_read_count(ndr_reader *r, int most, const char *what);
 
 /* Reads an expression; returns its node, or -1. */

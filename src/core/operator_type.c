@@ -39,7 +39,7 @@ static void set_integer(ndr_type *type, int64_t value) {
   *type = (ndr_type){.dtype = NDR_I64, .inner = NDR_I64, .weak = true, .constant = true, .integer = value};
 }
 
-/* What is not finite stays a term: programs have finite constants, unless someone writes inf. */
+/* A value that is not finite is left to be computed by the program: constants are finite, unless the text has inf. */
 static void set_real(ndr_type *type, double value) {
   set_type(type, NDR_F64, NDR_F64, true);
   type->constant = isfinite(value);
@@ -73,7 +73,7 @@ static ndr_dtype common_of(const ndr_type *a, const ndr_type *b) {
   return ndr_dtype_promote(a->dtype, b->dtype);
 }
 
-/* A whole number must fit in the integers that it meets. */
+/* A whole number beside integers must fit in their dtype. */
 static ndr_status check_fit(const term *t, const ndr_type *type, int node, ndr_dtype dtype) {
   if (!is_whole(type) || !is_integer(dtype) || dtype == NDR_BOOL || ndr_typing_beyond(type, dtype) == 0) return NDR_OK;
   return NDR_FAIL_AT(NDR_ERR_OP, t->typing->syntax->text, t->typing->syntax->nodes[node].column,

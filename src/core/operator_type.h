@@ -1,14 +1,14 @@
-/* What an operator's expressions are over arrays of given dtypes. */
+/* The dtypes of an operator's expressions, over arrays of given dtypes. */
 #ifndef NDR_CORE_OPERATOR_TYPE_H
 #define NDR_CORE_OPERATOR_TYPE_H
 
 #include "core/syntax.h"
 
-/* The type of a term. A weak one comes from numbers and parameters alone and is bool, i64, f64; it takes the dtype of
- * what it meets. */
+/* The type of a term. A weak term comes from numbers and parameters alone. Its dtype is bool, i64 or f64; beside a term
+ * that is not weak it takes the other's. */
 typedef struct ndr_type {
   ndr_dtype dtype;
-  ndr_dtype inner; /* that operands are converted to first */
+  ndr_dtype inner; /* the dtype to which operands are converted first */
   bool weak;
   bool constant; /* weak, and known: `integer` of i64, `real` of f64 */
   union {

@@ -26,11 +26,10 @@ typedef struct ndr_own_op {
 ndr_status ndr_own_op_add(ndr_syntax *syntax, const double *values, const char *key, ndr_op *op);
 /* Registers an operator of the definition of another. */
 ndr_status ndr_own_op_bind(const ndr_own_op *own, const double *values, ndr_op *op);
-/* Its maker holds it no longer. */
+/* Destroys an operator: whoever made it holds it no longer. */
 void ndr_own_op_remove(ndr_op op);
 
-/* The operator of that number, which has its number until all that hold it have released it; NULL if there is none. It
- * never changes. */
+/* The operator of that number, or NULL. It lives, and never changes, until all that hold it have released it. */
 ndr_own_op *ndr_own_op_hold(ndr_op op);
 void ndr_own_op_release(ndr_own_op *own);
 

@@ -1,6 +1,7 @@
 /* Partial states: what an operator remembers of the elements it has seen.
  *
- * A state is 1 to 4 words of 8 bytes, the same for every backend, so that states from slabs, devices and nodes merge:
+ * A state is 1 to NDR_MAX_WORDS words of 8 bytes, the same for every backend, so that states from slabs, devices and
+ * nodes merge:
  *
  *   sum prod                  value (i64 | u64 | f64); complex: re, im
  *   min max                   value (i64 | u64 | f64, widened exactly; bool is u64)
@@ -12,12 +13,12 @@
  *   logsumexp                 max (f64), sum of exp(x - max) (f64)
  *   any all count valid       i64: 0 or 1, 0 or 1, how many, how many
  *
- * The values of weighted parts are floats or complex. With weights, sums are of weighted values, in f64; n is the sum
- * of the weights, and var and std have the sum of their squares behind M2 if they are reliabilities. A place of weight
- * 0 counts if its value is NaN or infinite, as 0 times that is NaN: M2 becomes NaN.
+ * With weights, values are floats or complex, and sums are of weighted values, in f64. n is the sum of the weights. If
+ * weights are reliabilities, var and std have one word more, behind M2: the sum of squared weights. A place of weight 0
+ * counts if its value is NaN or infinite, as 0 times that is NaN: M2 becomes NaN.
  *
- * The total of a part (ndr_program_finish) is its result before rounding, as f64, a pair of f64, i64 or u64 (any and
- * all, too); that of min and max over no elements is the limit of its dtype.
+ * The total of a part (ndr_program_finish) is its result before rounding, as f64, a pair of f64, i64 or u64 (u64 for
+ * any and all, too). Over no elements, that of min and max is the limit of its dtype.
  *
  * Arrays of states are word-major: word w of state j is states[w * pitch + j], so that loops over j vectorise.
  *

@@ -90,7 +90,7 @@ typedef struct ndr_syntax {
   ndr_syntax_parameter parameters[NDR_MOST_PARAMETERS];
   ndr_syntax_update updates[NDR_MOST_PARTS];
   ndr_syntax_node nodes[NDR_MOST_NODES];
-  char text[]; /* that columns count in */
+  char text[]; /* columns count from its beginning */
 } ndr_syntax;
 
 /* Fails with a sentence that shows the beginning of the text. `format` has at least one argument. */

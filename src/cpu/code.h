@@ -36,7 +36,7 @@ typedef struct ndr_value {
   int16_t last; /* the last value that uses it */
   bool constant, used;
   int64_t offset; /* bytes to it in the memory of its place */
-  uint64_t bits;  /* of a constant, of which complex ones have no imaginary part */
+  uint64_t bits;  /* of a constant; complex ones have no imaginary part */
 } ndr_value;
 
 /* One kernel over one value's tile. */
@@ -44,7 +44,7 @@ typedef struct ndr_code_fold {
   ndr_fold *fold;
   int value, beside; /* beside: weights or a mask, for kernels of fold/masked.h; else -1 */
   bool indexed;      /* rows must ascend by index */
-  int words_before;  /* of the state of the program's first part, to the words that it folds into */
+  int words_before;  /* words of the program's state before those that it folds into */
 } ndr_code_fold;
 
 typedef struct ndr_code {
@@ -57,8 +57,8 @@ typedef struct ndr_code {
   ndr_value values[];                 /* NDR_MOST_VALUES while it is made */
 } ndr_code;
 
-/* A part that the nest folds as it folds a built-in operator: its value is the problem's array itself. False: it is
- * none. Otherwise the state's kernels of `dtype`, which is the array's, are those to use. */
+/* Whether the nest folds a part as it folds a built-in operator: its value is the problem's array itself, of the dtype
+ * `array`, without a mask or weights. */
 bool ndr_code_is_plain(const ndr_program *program, int part, ndr_dtype array);
 
 /* Makes the code of a program's other parts. `state` is the program's, and room is for NDR_MOST_VALUES values.
@@ -66,8 +66,8 @@ bool ndr_code_is_plain(const ndr_program *program, int part, ndr_dtype array);
 void ndr_code_make(ndr_code *code, const ndr_isa *isa, const ndr_state *state, ndr_dtype array, bool accumulate_f64,
                    int64_t block);
 
-/* Adds values. Each returns the value's number; an equal one is not added again. Of values that do not fit, or that no
- * instruction computes, all numbers are 0, and the code `overflows`. */
+/* Adds values. Each returns the value's number; an equal one is not added again. If there is no room, or no instruction
+ * computes the value, it returns 0, and the code `overflows`. */
 int ndr_code_add(ndr_code *code, ndr_value value);
 int ndr_code_constant(ndr_code *code, ndr_dtype dtype, double real, int64_t integer);
 int ndr_code_convert(ndr_code *code, const ndr_isa *isa, int value, ndr_dtype dtype);

@@ -5,7 +5,7 @@
 #include "cpu/code.h"
 #include "cpu/engine.h"
 
-/* How a nest walks one of the problem's arrays, or a place index, which then is what steps add up to. */
+/* How a nest walks one of the problem's arrays, in elements, or counts a place index. */
 typedef struct ndr_walked {
   const char *data;  /* of arrays: the element where the walk starts */
   int64_t bytes;     /* of an element */
@@ -31,8 +31,10 @@ typedef struct ndr_tile_place {
   int64_t at[NDR_MOST_ARRAYS + NDR_MOST_PLACES];
 } ndr_tile_place;
 
-/* Whether a problem has programs, and NULL or why they have no code. */
+/* Whether a problem has programs. */
 bool ndr_machine_there(const ndr_canonical *problem);
+
+/* Why they cannot be compiled; NULL if they can. */
 const char *ndr_machine_reject(const ndr_canonical *problem);
 
 /* Bytes of memory that all threads share, and of each thread. */
@@ -45,9 +47,11 @@ struct ndr_machine *ndr_machine_make(const ndr_canonical *problem, const ndr_nes
 /* Computes what does not depend on elements, once for each thread. */
 void ndr_machine_begin(const ndr_engine *engine, char *memory);
 
-/* Finds the place of a tile; folds the tile's parts. */
+/* Finds where the arrays and places of a tile start. */
 void ndr_machine_find(const struct ndr_machine *machine, const ndr_cursor *kept, const ndr_cursor *reduced,
                       ndr_tile_place *place);
+
+/* Computes the values of a tile and folds them into the states. */
 void ndr_machine_fold(const ndr_engine *engine, char *memory, const ndr_tile_place *place, const ndr_tile *tile,
                       uint64_t *states);
 

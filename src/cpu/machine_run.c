@@ -33,7 +33,7 @@ static ndr_code_memory memory_of(const ndr_code *code, char **memory) {
 
 /* ---- arrays ---- */
 
-/* Lanes of which `period` neighbours are a group. */
+/* Gathers a row whose lanes come in groups of `period` neighbours. */
 static void gather_groups(const ndr_walked *walk, const ndr_tile *tile, const char *from, char *to, int64_t row) {
   const int64_t bytes = walk->bytes, period = tile->period;
   from += row * walk->row * bytes;

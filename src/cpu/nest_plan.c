@@ -73,7 +73,7 @@ static double program_seconds(const ndr_nest *nest, const ndr_canonical *problem
   return seconds;
 }
 
-/* Bytes that are read, with those of operands, of which what is repeated is in a cache. */
+/* Bytes that are read from the array and its operands. What an operand repeats counts once: it is in a cache. */
 static double bytes_read(const ndr_canonical *problem) {
   double bytes = (double)problem->outputs * (double)problem->length * (double)ndr_dtype_bytes(problem->dtype);
   for (int k = 0; k < problem->operand_count; k++) {

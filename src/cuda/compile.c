@@ -1,3 +1,5 @@
+/* See compile.h. A kernel is looked up in this process, then on disk (kept.c), and compiled if it is in neither. One
+ * lock is held meanwhile, so that no two threads compile the same. */
 #include "cuda/compile.h"
 
 #include <pthread.h>

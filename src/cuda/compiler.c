@@ -1,6 +1,6 @@
 /* Opening NVRTC takes 5 ms, and a third of a second where its 100 MB do not lie in the page cache. So a process whose
- * kernels are all kept does not open it: what an earlier process found is kept with the kernels, and holds as long as
- * the same file lies in the same place. */
+ * kernels are all kept does not open it: the version that an earlier process found is kept with the kernels, and is
+ * believed as long as the library's file is the same. */
 #define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): dladdr
 #include "cuda/compiler.h"
 

@@ -1,3 +1,4 @@
+/* See generate.h. An operator that is a program becomes a struct ownN, as kernels/program.cuh describes it. */
 #include "cuda/generate.h"
 
 #include <string.h>

@@ -6,15 +6,16 @@
 
 #include <stddef.h>
 
-/* The most bytes that the folder keeps. Beyond them those that were not used for longest are removed. */
+/* The most bytes that the folder keeps. Beyond them the files that were not used for longest are removed. */
 #define NDR_CUDA_KEPT_BYTES ((size_t)64 << 20)
 
 /* What was kept under the key, a text that says all that the code depends on. Free it; NULL where there is nothing. */
 void *ndr_cuda_kept_read(const char *key, size_t *bytes);
 
+/* Keeps code under the key, for as long as the folder has room. */
 void ndr_cuda_kept_write(const char *key, const void *code, size_t bytes);
 
-/* A number that is the same for equal bytes, and hardly for others. */
+/* A hash of bytes, which is no cryptographic one. */
 unsigned long long ndr_cuda_hash(unsigned long long seed, const void *data, size_t bytes);
 
 #endif

@@ -1,3 +1,4 @@
+/* See nodes.h. A node becomes a constant, n and its number, in the order of the program: operands stand before it. */
 #include "cuda/nodes.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Launches of the kernels that read several arrays (kernels/operands.cuh): what families thread and tree run where a
- * problem has operands or place indices. All of them are compiled at run time. */
+/* Launches of the kernels that read several arrays (kernels/operands.cuh). Families thread and tree run them for
+ * problems that have operands or place indices. All of them are compiled at run time. */
 #ifndef NDR_GPUPLAN_OPERANDS_H
 #define NDR_GPUPLAN_OPERANDS_H
 
@@ -24,7 +24,8 @@ size_t ndr_operands_describe(const ndr_canonical *problem, const ndr_launch *lau
 /* Chooses the plan's launch for arrays whose elements 0 are here (the problem's array, then its operands), and fills in
  * its arguments: all but the results, the partial states and the parameters. The kernel to compile is
  *   NAME<operator, array_list<types>, launch->operands.elements, launch->operands.steps, *ways>
- * with *ways in place of launch->operands.ways: arrays off their boundaries are read element by element. */
+ * with *ways in place of launch->operands.ways: arrays off their boundaries are shifted into place, or read element by
+ * element where the kernel cannot shift. */
 const ndr_launch *ndr_operands_launch(const ndr_plan *plan, const void *const *arrays, ndr_program_params *params,
                                       unsigned *ways);
 

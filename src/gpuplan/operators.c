@@ -1,3 +1,4 @@
+/* See operators.h. A program may be no more than a built-in operator, as `s += x` is `sum`: then it runs as that. */
 #include "gpuplan/operators.h"
 
 /* The part whose result is the program's, unchanged; -1: there is none. A total that is only converted to wider types

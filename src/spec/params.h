@@ -172,16 +172,15 @@ typedef struct ndr_param_operand_short {
   ndr_param_threads lanes; /* threads of a team that share a run */
 } ndr_param_operand_short;
 
-/* How a kernel of several arrays reads array k, in bits NDR_WAY_BITS * k and following of its template argument WAYS.
- */
+/* How a kernel of several arrays reads array k: the NDR_WAY_BITS bits from NDR_WAY_BITS * k on of its template argument
+ * WAYS. The lower two bits are one of the first four. */
 #define NDR_WAY_BITS 4
 #define NDR_WAY_ELEMENTS 0 /* element by element, with any stride along the fastest axis */
 #define NDR_WAY_VECTOR 1   /* neighbouring elements with one load: the stride is 1 and the loads are aligned */
 #define NDR_WAY_SAME 2     /* one element for all neighbours: the stride is 0 */
 #define NDR_WAY_SHIFTED 3  /* neighbouring elements that begin anywhere, with two aligned loads */
 #define NDR_WAY_FIXED 4    /* a bit: the stride along the walked axis is 0 */
-#define NDR_WAY_AGAIN                                                                                                  \
-  8 /* a bit: other threads read the elements, too, so that they belong into the first-level cache */
+#define NDR_WAY_AGAIN 8    /* a bit: other threads read the elements, too: the first-level cache keeps them */
 #define NDR_WAY_OF(ways, k) ((ways) >> NDR_WAY_BITS * (k) & ((1 << NDR_WAY_BITS) - 1))
 
 /* ---- the argument of every kernel that reduces ---- */
@@ -256,7 +255,7 @@ typedef struct ndr_param_place {
   long long step[NDR_PARAM_AXES]; /* along axes[a] of ndr_params; may be negative */
 } ndr_param_place;
 
-/* The argument of kernels of programs. Operators get `base`, and find the rest behind it. */
+/* The argument of kernels of programs. Operators are given a reference to `base`, and cast it to reach the rest. */
 typedef struct ndr_program_params {
   ndr_params base;
   double parameters[NDR_PARAM_NUMBERS];

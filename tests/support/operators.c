@@ -1,3 +1,4 @@
+/* See operators.h. */
 #include "operators.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* See program.h. Each rule is written as C and named by its text. */
 #include "program.h"
 
 #include <string.h>

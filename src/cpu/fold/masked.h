@@ -70,7 +70,7 @@ MOMENTS_KERNEL(moments_c128, c128, 4, join_moments_complex)
 MOMENTS_KERNEL(moments_squares_c128, c128, 5, join_moments_complex_squares)
 #undef MOMENTS_KERNEL
 
-/* An output of which nothing counts keeps `start` and the highest index, which every other is below. */
+/* An output without an element that counts keeps `start` and the highest index, INT64_MAX, which loses to any other. */
 #define MASKED_ARGUMENT(name, type, start, word_of_value, wins, join)                                                  \
   static void masked_##name(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                   \
     const int64_t lanes = tile->lanes;                                                                                 \

@@ -27,10 +27,10 @@
  * pthread_exit() must call exit() itself. Each inherits the affinity mask and the priority of the thread whose call
  * starts it: where the first large call comes from a thread that is pinned to one core, they share that core. They
  * serve one call at a time; a call that overlaps with it works in its calling thread alone and waits for no other. A
- * call takes up to 64 KiB of its thread's stack. A signal handler that interrupts a call must return to it, and must
- * not fork. After fork() the child can use the library, which starts new threads there. It can also use plans and
- * accumulators, except those that another thread was changing. It cannot use a GPU that the parent has used (a limit of
- * CUDA).
+ * call takes up to 128 KiB of its thread's stack, with operands or operators of one's own up to 224 KiB. A signal
+ * handler that interrupts a call must return to it, and must not fork. After fork() the child can use the library,
+ * which starts new threads there. It can also use plans and accumulators, except those that another thread was
+ * changing. It cannot use a GPU that the parent has used (a limit of CUDA).
  *
  * Result rules (NumPy's):
  *   sum, prod           of signed integers i64, of bool and unsigned ones u64 (they wrap), else the input's dtype
@@ -53,9 +53,9 @@
  * where leaves elements out: whatever they are has no effect. Weights multiply: sum adds w x, in f64, which is the
  * result's dtype for integers; mean is sum w x / sum w, norm2 the root of sum w |x|^2; ndr_weighting says what they are
  * to var and std. Where the weights add up to 0, mean, var and std are NaN; a weight of 0 times NaN or infinity is NaN.
- * NaN among the weights is refused on the CPU (NDR_ERR_ARGUMENT), and gives NaN on a GPU. initial counts as one more
- * element. It is f64; if the result is an integer, it must be a value of the result's dtype. Under skip_nan an initial
- * value that is NaN is left out, too.
+ * NaN among the weights is refused on the CPU (NDR_ERR_ARGUMENT), also where `where` is false, and gives NaN on a GPU.
+ * initial counts as one more element. It is f64; if the result is an integer, it must be a value of the result's dtype.
+ * Under skip_nan an initial value that is NaN is left out, too.
  *
  * Over no elements: sum 0, prod 1, any false, all true, count and valid 0, norms 0, logsumexp -inf, mean, var and std
  * NaN; min, max, ptp, argmin and argmax fail with NDR_ERR_EMPTY, but for min and max with initial. skip_nan leaves NaN

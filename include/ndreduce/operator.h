@@ -43,7 +43,8 @@
  * dtype, except in comparisons. In the result, n and states that add up numbers (n += 1) count as numbers, so that
  * s / n has the dtype of s; beside integers they have 64 bits. Exceptions: bool counts as i64 in arithmetic; integers
  * give f64 under / and under functions of floats (floor leaves them as they are); f16 and bf16 are computed as f32; a
- * power of integers needs a number of 0 or more as its exponent, else both become f64.
+ * power of integers needs a number of 0 or more as its exponent, else both become f64. Integers
+ * wrap in their dtype, as NumPy's do: for the difference of two i16 write x * 1.0 - y.
  *
  * Under skip_nan, places where any array of the operator is NaN are left out.
  *

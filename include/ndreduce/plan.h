@@ -39,7 +39,8 @@ extern "C" {
  *   min,max i32 [128,64] /0 initial=5
  * OPS is a comma list. A stride counts elements; the default is that of a compact row-major array of these sizes. DIMS
  * is a comma list, "all", or nothing for no dims. [] is a 0-d array. Operands follow as options, in their order, each
- * with its dtype and the strides of all dims. An operator of one's own stands in braces, followed by the values of its
+ * with its dtype and the strides of all dims. An operator of one's own stands in braces (one that is read
+ * so is the process's, equal texts the same one: do not destroy it), followed by the values of its
  * parameters, if it has any, in parentheses (operator.h). */
 /* What an operand, an array that is read beside the problem's own, is there for. */
 typedef enum ndr_role {

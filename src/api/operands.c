@@ -113,7 +113,7 @@ ndr_status ndr_operands_check_weights(const ndr_canonical *problem, const void *
   int count = weight_axes(problem, k, axes);
   do {
     if (has_nan(problem->operand_dtypes[k], data[k + 1], at, axes[0]))
-      return ndr_fail(NDR_ERR_ARGUMENT, "weights have NaN among them; 'where' leaves elements out");
+      return ndr_fail(NDR_ERR_ARGUMENT, "weights have NaN among them; use 0 and a mask that is false there");
   } while (next(axes, count, index, &at));
   return NDR_OK;
 }

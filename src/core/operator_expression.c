@@ -101,6 +101,13 @@ static int read_name(ndr_reader *r, ndr_span name) {
     r->syntax->counts = true;
     return add_operands(r, name.at, NDR_NODE_LENGTH, -1, -1, -1);
   }
+  const char *next = name.at + name.length;
+  while (*next == ' ') next++;
+  if (*next == '(')
+    return NDR_READ_FAIL(r, name.at,
+                         "there is no function '%.*s'; there are sqrt, exp, log, sin, cos, floor, abs, isnan, "
+                         "min, max, real, imag, conj, index and poly",
+                         name.length, name.at);
   return NDR_READ_FAIL(r, name.at, "'%.*s' is neither an array, a parameter nor a state", name.length, name.at);
 }
 

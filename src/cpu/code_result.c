@@ -104,19 +104,24 @@ static void run(const ndr_isa *isa, const ndr_code *code, const ndr_state *state
   }
 }
 
-void ndr_finish(const ndr_isa *isa, const ndr_state *state, const uint64_t *states, int64_t pitch, int64_t step,
-                int64_t count, void *result, int64_t result_step) {
-  enum { LEAST = 8 }; /* fewer are finished sooner than code is made */
+/* False: the code does not fit. Not inlined: its memory would be on the stack of every finish. */
+__attribute__((noinline)) static bool finish_by_code(const ndr_isa *isa, const ndr_state *state, const uint64_t *states,
+                                                     int64_t pitch, int64_t step, int64_t count, char *result,
+                                                     int64_t result_step) {
   union {
     ndr_code code;
     char bytes[sizeof(ndr_code) + NDR_MOST_VALUES * sizeof(ndr_value)];
   } room;
-  if (state->program && ndr_state_only_part(state) < 0 && count >= LEAST) {
-    make(&room.code, isa, state);
-    if (!room.code.overflows && room.code.register_bytes + room.code.tile_bytes + 128 <= MEMORY) {
-      run(isa, &room.code, state, states, pitch, step, count, result, result_step);
-      return;
-    }
-  }
+  make(&room.code, isa, state);
+  if (room.code.overflows || room.code.register_bytes + room.code.tile_bytes + 128 > MEMORY) return false;
+  run(isa, &room.code, state, states, pitch, step, count, result, result_step);
+  return true;
+}
+
+void ndr_finish(const ndr_isa *isa, const ndr_state *state, const uint64_t *states, int64_t pitch, int64_t step,
+                int64_t count, void *result, int64_t result_step) {
+  enum { LEAST = 8 }; /* fewer are finished sooner than code is made */
+  bool by_code = state->program && ndr_state_only_part(state) < 0 && count >= LEAST;
+  if (by_code && finish_by_code(isa, state, states, pitch, step, count, result, result_step)) return;
   isa->finish(state, states, pitch, step, count, result, result_step);
 }

@@ -181,7 +181,10 @@ static void explain(const char *text, const char *expression, char *reason, size
   const char *cause = sentence + prefix + shown + strlen("': ");
   int end = (int)strlen(expression) + 1;
   column -= shift;
-  if (strcmp(cause, "expected '->'") == 0) cause = "expected an operator or the end";
+  if (strcmp(cause, "expected '->'") == 0) { /* a ")" too many: the one before has closed the brackets around it */
+    cause = "expected an operator or the end";
+    column--;
+  }
   if (column > 0) snprintf(reason, capacity, "column %d: %s", column < end ? column : end, cause);
 }
 

@@ -273,7 +273,7 @@ typedef struct ndr_h5_options {
   const ndr_h5_operand *const *operands; /* at most one with the role where, and one with the role weights */
   /* A condition in place of a mask: an expression of operator.h, like "x > 273.15 && land", over x, the elements of the
    * dataset, and the names of operands with the role NDR_WITH. Elements where it is not true, or one of these arrays is
-   * missing, are left out. index(d) counts along the whole dim. NULL: none. */
+   * missing or NaN, are left out. index(d) counts along the whole dim. NULL: none. */
   const char *where;
 } ndr_h5_options;
 #define NDR_H5_OPTIONS_INIT                                                                                            \
@@ -286,11 +286,12 @@ NDR_API ndr_status ndr_h5_problem_operands(ndr_problem *problem, const ndr_h5_da
 
 /* Reduces the dataset, all operators from one read: results[i] receives that of problem->ops[i], in host memory, of the
  * shape and dtype that ndr_problem_result says. Shape and dtype of the problem are the dataset's, or f64 where there
- * are weights; its strides do not count, and its operands are those of the options. Data that was never written is not
- * read: it is the fill value. Of masked data NaN are skipped, and where no element is valid, sums, products, norms and
- * logsumexp are NaN, too. Fails as ndreduce does, with NDR_ERR_FILE where the file cannot be read, NDR_ERR_MEMORY where
- * one chunk cannot be decoded in the budget, NDR_ERR_CANCELLED where on_progress asks for it. If it fails after the
- * work has begun, some results may have been written.
+ * are weights, a mask or a condition; its strides do not count, and its operands are those of the options. Data that
+ * was never written is not read: it is the fill value. Of masked data NaN are skipped. Where no element is valid, of
+ * masked data or under a mask or condition, sums, products, norms and logsumexp are NaN, and so are min, max and ptp,
+ * but not if they are integers. Fails as ndreduce does, with NDR_ERR_FILE where the file cannot be read, NDR_ERR_MEMORY
+ * where one chunk cannot be decoded in the budget, NDR_ERR_CANCELLED where on_progress asks for it. If it fails after
+ * the work has begun, some results may have been written.
  *
  * What is rounded on the way, as f64 sums, depends in its last bits on shape, dims, dtype, packing and chunks, on how a
  * series is cut into files, on whether there are weights, and on whether the CPU or GPUs reduce: they say which leaves

@@ -175,7 +175,7 @@ def try_one(tool, files, choose, failures):
         by = ["--weights", f"/{name}_weight", "--ddof", str(ddof)] + ["--weighting", "reliability"] * reliability
         expected, nothing, _ = weighted(x, w, ddof, reliability, axes)
         failures.check(f"{what} {by}", run(tool, "--op", "sum,mean,var,std,norm2,valid", *by, *common), expected,
-                       nothing if masked else None)
+                       nothing if masked or condition else None)
 
     name = choose.choice(("full", "grid", "turned", "line"))
     answers = run(tool, "--op", RMSE, "--op", "valid", "--op", ABOVE, "--op", PLACE, "--set", "t=5", "--with", f"y=/{name}", *common)
@@ -183,6 +183,10 @@ def try_one(tool, files, choose, failures):
     expected["valid"] = (live & ~np.isnan(values["x"])).sum(axes)
     expected["place"] = places(files.shape, values["x"], live & ~np.isnan(values["x"]), axes)
     failures.check(f"{what} with {name}", answers, expected, None)
+
+    if condition:
+        expected = {"min": np.nanmin(x, axes), "max": np.nanmax(x, axes), "ptp": np.nanmax(x, axes) - np.nanmin(x, axes)}
+        failures.check(what, run(tool, "--op", "min,max,ptp", *common), expected, None)
 
 
 def try_series(tool, folder, failures):

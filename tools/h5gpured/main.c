@@ -53,6 +53,16 @@ static bool is_complex(ndr_dtype dtype) {
   return dtype == NDR_C64 || dtype == NDR_C128;
 }
 
+static bool is_float(ndr_dtype dtype) {
+  return dtype == NDR_F16 || dtype == NDR_BF16 || dtype == NDR_F32 || dtype == NDR_F64;
+}
+
+/* Weighted results are f64; and f64 has NaN for integers of which a condition leaves none. */
+static ndr_dtype reduced_dtype(const h5gpured_options *options, ndr_dtype dtype) {
+  bool widens = options->weights || (options->where && !is_float(dtype));
+  return widens && !is_complex(dtype) ? NDR_F64 : dtype;
+}
+
 /* Dims stay in the order in which they are named, which answers have, too. */
 static bool make_problem(const ndr_h5_dataset *dataset, answer *a, const besides *b, int dim_count, const int *dims) {
   ndr_h5_options how = NDR_H5_OPTIONS_INIT;
@@ -63,7 +73,7 @@ static bool make_problem(const ndr_h5_dataset *dataset, answer *a, const besides
   problem->skip_nan = options->skip_nan;
   problem->ddof = options->ddof;
   problem->weighting = options->weighting;
-  if (options->weights && !is_complex(problem->dtype)) problem->dtype = NDR_F64;
+  problem->dtype = reduced_dtype(options, problem->dtype);
   besides_put(options, b, &how);
   if (ndr_h5_problem_operands(problem, dataset, &how) != NDR_OK) return fail();
   memcpy(problem->dims, dims, (size_t)dim_count * sizeof *dims);

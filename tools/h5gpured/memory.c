@@ -11,7 +11,7 @@ static int copies(const answer *a) {
   if (!a->options->output) return 1;
   if (a->options->format == FORMAT_NPY) return 3;
   if (a->options->format == FORMAT_CSV || a->options->format == FORMAT_JSON) return 8;
-  return a->info->masked ? 3 : 2;
+  return a->info->masked || a->options->where ? 3 : 2;
 }
 
 static bool fits(const answer *a, int64_t bytes, const char *where) {

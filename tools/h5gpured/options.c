@@ -30,7 +30,7 @@ static void read_own_op(h5gpured_options *options, const char *text) {
 
 static void read_ops(void *target, const char *list) {
   h5gpured_options *options = target;
-  if (strchr(list, ':')) {
+  if (strchr(list, ':') || strchr(list, '(')) {
     read_own_op(options, list);
     return;
   }
@@ -173,7 +173,7 @@ static const cli_option rows[] = {
     {0, "op", "LIST", CLI_ADDS, read_ops,
      .help =
          "operators, default sum; all from one read of the data. A text with ':' is an operator of one's own, like\n"
-         "'hot(x; t): n += x > t -> n'"},
+         "'hot(x; t): n += x > t -> n'; man h5gpured has the language"},
     {'k', "keepdims", FIELD(keepdims), .help = "keep reduced dims, with size 1"},
     {0, "skipna", FIELD(skip_nan), .help = "leave NaN elements out"},
     {0, "raw", FIELD(raw), .help = "take numbers as stored: no missing values, scales and offsets"},

@@ -15,14 +15,15 @@
 /* ---- Which there are --------------------------------------------------------------------------------------------- */
 
 /* An operand that the caller gives, after its struct has been read. */
-static ndr_status check_operand(const ndr_h5_operand *given, char *what) {
+static ndr_status check_operand(const ndr_h5_operand *given, bool for_condition, char *what) {
   static const char *const roles[] = {"where", "weights", "with"};
   if ((int)given->role < NDR_WHERE || (int)given->role > NDR_WITH)
     return ndr_fail(NDR_ERR_ARGUMENT, "unknown role number %d", (int)given->role);
   if (!given->dataset == !given->tensor)
     return ndr_fail(NDR_ERR_ARGUMENT, "operand %s: has a dataset or a tensor, not both", roles[given->role]);
   const char *name = given->dataset ? given->dataset->where : given->name ? given->name : "";
-  snprintf(what, NDR_PAIR_TEXT, "operand %s%s%.300s", roles[given->role], *name ? " " : "", name);
+  snprintf(what, NDR_PAIR_TEXT, "operand %s%s%.300s", roles[for_condition ? NDR_WHERE : given->role], *name ? " " : "",
+           name);
   return NDR_OK;
 }
 
@@ -43,13 +44,14 @@ static void take_dataset(ndr_beside *array, const ndr_h5_dataset *dataset) {
   array->dtype = dataset->info.dtype;
 }
 
-static ndr_status add_array(ndr_besides *operands, const ndr_h5_dataset *dataset, const ndr_h5_operand *given) {
+static ndr_status add_array(ndr_besides *operands, const ndr_h5_dataset *dataset, const ndr_h5_operand *given,
+                            bool for_condition) {
   char what[NDR_PAIR_TEXT];
   if (operands->array_count == NDR_MOST_BESIDES)
     return ndr_fail(NDR_ERR_ARGUMENT, "more than %d operands", NDR_MOST_BESIDES);
   ndr_beside *array = &operands->arrays[operands->array_count];
   *array = (ndr_beside){.dataset = NULL};
-  NDR_TRY(check_operand(given, what));
+  NDR_TRY(check_operand(given, for_condition, what));
   operands->names[operands->array_count++] = given->name;
   if (given->dataset)
     take_dataset(array, given->dataset);
@@ -96,8 +98,9 @@ static int arrays_read(const ndr_problem *problem) {
   return most;
 }
 
+/* Arrays with the role NDR_WITH beyond those that are wanted belong to the condition. */
 static ndr_status add_roles(ndr_besides *operands, const ndr_h5_dataset *dataset, const ndr_h5_options *options,
-                            ndr_role role, int *found) {
+                            ndr_role role, int wanted, int *found) {
   for (int i = 0; i < options->operand_count; i++) {
     ndr_h5_operand given;
     if (!options->operands || !options->operands[i])
@@ -105,7 +108,7 @@ static ndr_status add_roles(ndr_besides *operands, const ndr_h5_dataset *dataset
     NDR_TRY(ndr_sized_read(options->operands[i], &given, sizeof given, "operand", "NDR_H5_OPERAND_INIT"));
     bool strange = (int)given.role < NDR_WHERE || (int)given.role > NDR_WITH;
     if (given.role != role && !(strange && role == NDR_WHERE)) continue;
-    NDR_TRY(add_array(operands, dataset, &given));
+    NDR_TRY(add_array(operands, dataset, &given, options->where && role == NDR_WITH && *found >= wanted));
     ++*found;
     if (role == NDR_WHERE && *found > 1)
       return ndr_fail(NDR_ERR_ARGUMENT, "there are two operands with the role where");
@@ -123,7 +126,7 @@ static ndr_status add_own_weights(ndr_besides *operands, const ndr_h5_dataset *d
   given.tensor = options->weights;
   given.dims = options->weight_dims;
   if (!given.dims) return ndr_fail(NDR_ERR_DIMS, "the weights have no dims: weight_dims is a null pointer");
-  NDR_TRY(add_array(operands, dataset, &given));
+  NDR_TRY(add_array(operands, dataset, &given, false));
   return add_weights(operands);
 }
 
@@ -131,7 +134,7 @@ static ndr_status add_own_weights(ndr_besides *operands, const ndr_h5_dataset *d
 static ndr_status add_with(ndr_besides *operands, const ndr_h5_dataset *dataset, const ndr_problem *problem,
                            const ndr_h5_options *options) {
   int first = operands->array_count, wanted = arrays_read(problem), found = 0;
-  NDR_TRY(add_roles(operands, dataset, options, NDR_WITH, &found));
+  NDR_TRY(add_roles(operands, dataset, options, NDR_WITH, wanted, &found));
   if (found < wanted)
     return ndr_fail(NDR_ERR_ARGUMENT, "an operator reads %d array%s beside the dataset, and %d %s given", wanted,
                     wanted == 1 ? "" : "s", found, found == 1 ? "is" : "are");
@@ -150,11 +153,11 @@ static ndr_status make(ndr_besides *operands, const ndr_h5_dataset *dataset, con
                        const ndr_h5_options *options) {
   int masks = 0, weights = 0;
   if (options->operand_count < 0) return ndr_fail(NDR_ERR_ARGUMENT, "operand_count is %d", options->operand_count);
-  NDR_TRY(add_roles(operands, dataset, options, NDR_WHERE, &masks));
+  NDR_TRY(add_roles(operands, dataset, options, NDR_WHERE, 1, &masks));
   if (options->where && masks) return ndr_fail(NDR_ERR_ARGUMENT, "where is given as a condition and as an operand");
   if (options->where) NDR_TRY(add_operand(operands, NDR_WHERE, NDR_COMPUTED, NDR_BOOL));
   NDR_TRY(add_own_weights(operands, dataset, options));
-  NDR_TRY(add_roles(operands, dataset, options, NDR_WEIGHTS, &weights));
+  NDR_TRY(add_roles(operands, dataset, options, NDR_WEIGHTS, 1, &weights));
   NDR_TRY(add_with(operands, dataset, problem, options));
   return options->where ? ndr_condition_parse(operands, options->where, &dataset->info) : NDR_OK;
 }
@@ -165,6 +168,12 @@ ndr_status ndr_besides_make(ndr_besides **made, const ndr_h5_dataset *dataset, c
   if (!operands) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
   operands->weights = -1;
   return make(operands, dataset, problem, options);
+}
+
+bool ndr_besides_leave_out(const ndr_besides *operands) {
+  for (int i = 0; operands && i < operands->count; i++)
+    if (operands->problem[i].role == NDR_WHERE) return true;
+  return false;
 }
 
 void ndr_besides_free(ndr_besides *operands) {

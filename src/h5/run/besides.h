@@ -38,6 +38,9 @@ ndr_status ndr_besides_make(ndr_besides **made, const ndr_h5_dataset *dataset, c
                             const ndr_h5_options *options);
 void ndr_besides_free(ndr_besides *operands);
 
+/* Whether there is a mask or condition. NULL operands have none. */
+bool ndr_besides_leave_out(const ndr_besides *operands);
+
 /* Puts the operands into the problem, with the strides of compact boxes of its shape. NULL operands are none. */
 void ndr_besides_lay(const ndr_besides *operands, ndr_problem *problem);
 

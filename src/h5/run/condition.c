@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/syntax.h"
 #include "ndreduce/operator.h"
 
 /* Names that no user is likely to have taken. */
 #define STATE "ndr_where"
-#define PLACE "ndr_index_"
 
 /* ---- Names in the text ------------------------------------------------------------------------------------------- */
 
@@ -71,13 +71,14 @@ static ndr_status use_name(ndr_besides *operands, const name *n, bool *reads_ele
 
 /* ---- Places ------------------------------------------------------------------------------------------------------ */
 
-/* The numbers 0, 1, ... along dim d, as an array; *array is its number. */
+/* The numbers 0, 1, ... along dim d, as an array; *array is its number. Its name is as long as "index(0)", so that
+ * columns in the expression stay what they are. */
 static ndr_status add_places(ndr_besides *operands, const ndr_h5_info *info, int d, int *array) {
   static const char *const names[] = {
-      PLACE "0",  PLACE "1",  PLACE "2",  PLACE "3",  PLACE "4",  PLACE "5",  PLACE "6",  PLACE "7",
-      PLACE "8",  PLACE "9",  PLACE "10", PLACE "11", PLACE "12", PLACE "13", PLACE "14", PLACE "15",
-      PLACE "16", PLACE "17", PLACE "18", PLACE "19", PLACE "20", PLACE "21", PLACE "22", PLACE "23",
-      PLACE "24", PLACE "25", PLACE "26", PLACE "27", PLACE "28", PLACE "29", PLACE "30", PLACE "31"};
+      "index_0_",  "index_1_",  "index_2_",  "index_3_",  "index_4_",  "index_5_",  "index_6_",  "index_7_",
+      "index_8_",  "index_9_",  "index_10_", "index_11_", "index_12_", "index_13_", "index_14_", "index_15_",
+      "index_16_", "index_17_", "index_18_", "index_19_", "index_20_", "index_21_", "index_22_", "index_23_",
+      "index_24_", "index_25_", "index_26_", "index_27_", "index_28_", "index_29_", "index_30_", "index_31_"};
   _Static_assert(sizeof names / sizeof *names == NDR_MAX_DIMS, "a name for each dim");
   for (int i = 0; i < operands->array_count; i++)
     if (operands->names[i] == names[d]) {
@@ -123,7 +124,7 @@ static ndr_status take_names(ndr_besides *operands, const char *text, const ndr_
       int array;
       NDR_TRY(read_place(operands, info, &n, &array, &end));
       NDR_TRY(use(operands, array));
-      fputs(operands->names[array], to);
+      fprintf(to, "%-*s", (int)(end - n.start), operands->names[array]);
     } else {
       if (!n.call) NDR_TRY(use_name(operands, &n, reads_elements));
       fwrite(n.start, 1, (size_t)n.length, to);
@@ -134,12 +135,21 @@ static ndr_status take_names(ndr_besides *operands, const char *text, const ndr_
   return NDR_OK;
 }
 
-static bool may_be_missing(const ndr_beside *array) {
-  return array->dataset && array->dataset->info.masked;
+/* What is missing is NaN, too. */
+static bool may_be_nan(ndr_dtype dtype) {
+  switch (dtype) {
+  case NDR_F16:
+  case NDR_BF16:
+  case NDR_F32:
+  case NDR_F64:
+  case NDR_C64:
+  case NDR_C128: return true;
+  default: return false;
+  }
 }
 
-/* "where(x, land): ndr_where |= (land == land) && (x > 273.15 && land) -> ndr_where": what is missing is NaN, and not
- * equal to itself. */
+/* "where(x, land): ndr_where |= (land == land) && (x > 273.15 && land) -> ndr_where": NaN is not equal to
+ * itself. */
 static char *write_operator(const ndr_besides *operands, const char *expression) {
   const ndr_condition *c = &operands->condition;
   char *text = NULL;
@@ -151,23 +161,31 @@ static char *write_operator(const ndr_besides *operands, const char *expression)
     fprintf(to, "%s%s", i || c->of_elements ? ", " : "", operands->names[c->arrays[i]]);
   fputs("): " STATE " |= ", to);
   for (int i = 0; i < c->count; i++)
-    if (may_be_missing(&operands->arrays[c->arrays[i]]))
+    if (may_be_nan(operands->arrays[c->arrays[i]].dtype))
       fprintf(to, "%s == %s && ", operands->names[c->arrays[i]], operands->names[c->arrays[i]]);
   fprintf(to, "(%s) -> " STATE, expression);
   fclose(to);
   return text;
 }
 
-/* The parser's sentence on the operator's text, "column 28 of 'TEXT': CAUSE", as one on the expression in it. */
+/* The parser's sentence on the operator's text, "column 28 of 'TEXT': CAUSE", as one on the expression in it. Of a long
+ * text the sentence shows the beginning. */
 static void explain(const char *text, const char *expression, char *reason, size_t capacity) {
   const char *sentence = ndr_last_error(), *inside = strstr(text, expression);
   int column, prefix = 0;
   bool known = sscanf(sentence, "column %d of '%n", &column, &prefix) == 1 && prefix > 0;
   snprintf(reason, capacity, "%s", sentence);
-  if (!known || !inside || strncmp(sentence + prefix, text, strlen(text)) != 0) return;
+  if (!known || !inside) return;
+  size_t length = strlen(text), shown = length > NDR_SYNTAX_SHOWN ? NDR_SYNTAX_SHOWN + strlen("...") : length;
   int shift = (int)(inside - text);
-  const char *cause = sentence + prefix + strlen(text) + strlen("': ");
-  if (column > shift) snprintf(reason, capacity, "column %d: %s", column - shift, cause);
+  const char *cause = sentence + prefix + shown + strlen("': ");
+  int end = (int)strlen(expression) + 1;
+  column -= shift;
+  if (strcmp(cause, "expected '->'") == 0) { /* a ")" too many: the one before has closed the brackets around it */
+    cause = "expected an operator or the end";
+    column--;
+  }
+  if (column > 0) snprintf(reason, capacity, "column %d: %s", column < end ? column : end, cause);
 }
 
 static ndr_status create(ndr_besides *operands, const char *expression) {

@@ -27,8 +27,9 @@ static ndr_status read_options(ndr_job *job, const ndr_h5_options *options) {
 
 static ndr_status check_dtype(const ndr_job *job) {
   ndr_dtype dtype = job->dataset->info.dtype;
-  bool complex = dtype == NDR_C64 || dtype == NDR_C128, weighted = job->operands && job->operands->weights >= 0;
-  if (job->problem.dtype == dtype || (weighted && !complex && job->problem.dtype == NDR_F64)) return NDR_OK;
+  bool complex = dtype == NDR_C64 || dtype == NDR_C128;
+  bool widens = job->operands && (job->operands->weights >= 0 || ndr_besides_leave_out(job->operands));
+  if (job->problem.dtype == dtype || (widens && !complex && job->problem.dtype == NDR_F64)) return NDR_OK;
   return ndr_fail(NDR_ERR_ARGUMENT, "the problem's elements are %s, the dataset's %s",
                   ndr_dtype_name(job->problem.dtype), ndr_dtype_name(dtype));
 }

@@ -66,8 +66,9 @@ static ndr_status check_sizes(ndr_beside *array, const ndr_h5_info *info, const 
     int d = array->dims[i];
     if (d < 0 || array->shape[i] == info->shape[d]) continue;
     if (array->shape[i] != 1)
-      return ndr_fail(NDR_ERR_DIMS, "%s: has size %lld along %s of size %lld", what, (long long)array->shape[i],
-                      ndr_dim_text(d, info->dim_names, called), (long long)info->shape[d]);
+      return ndr_fail(NDR_ERR_DIMS, "%s: has size %lld along %s of size %lld%s", what, (long long)array->shape[i],
+                      ndr_dim_text(d, info->dim_names, called), (long long)info->shape[d],
+                      array->dataset && array->shape[i] > info->shape[d] ? "; /PATH[START:STOP] is a part of it" : "");
     array->dims[i] = -1;
   }
   return NDR_OK;

@@ -1,5 +1,6 @@
-/* Puts NaN into outputs of masked data that had no valid element. Means, min and max are NaN there already; a sum of
- * nothing would be 0, so valid elements are counted beside it. How missing elements become NaN is in unpack.c. */
+/* Puts NaN into outputs that had no valid element, of masked data and under a mask or condition. Means are NaN there
+ * already; a sum of nothing would be 0, so valid elements are counted beside it. Results of integers have no NaN. How
+ * missing elements become NaN is in unpack.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,21 +15,32 @@ bool ndr_job_is_empty(const ndr_job *job) {
   return false;
 }
 
+/* Extremes of missing elements alone are NaN, but those of elements that a mask leaves out are not. */
+static bool is_marked(const ndr_job *job, ndr_op op) {
+  bool extreme = op == NDR_MIN || op == NDR_MAX || op == NDR_PTP;
+  return ndr_cf_attributes_hides_missing(op) || (extreme && ndr_besides_leave_out(job->operands));
+}
+
+static bool may_lack_elements(const ndr_job *job) {
+  const ndr_besides *operands = job->operands;
+  return job->dataset->info.masked || (operands && operands->masked) || ndr_besides_leave_out(operands);
+}
+
 ndr_status ndr_job_add_valid(ndr_job *job) {
   bool needed = false;
   job->fold = job->problem;
   job->valid_index = -1;
   for (int i = 0; i < job->problem.op_count; i++) {
-    needed |= ndr_cf_attributes_hides_missing(job->problem.ops[i]);
+    needed |= is_marked(job, job->problem.ops[i]);
     if (job->problem.ops[i] == NDR_VALID) job->valid_index = i;
   }
-  if (!needed || !job->dataset->info.masked || ndr_job_is_empty(job)) {
+  if (!needed || !may_lack_elements(job) || ndr_job_is_empty(job)) {
     job->valid_index = -1;
     return NDR_OK;
   }
   if (job->valid_index >= 0) return NDR_OK;
   if (job->fold.op_count == NDR_MAX_OPS)
-    return ndr_fail(NDR_ERR_ARGUMENT, "of data with missing values at most %d operators without valid",
+    return ndr_fail(NDR_ERR_ARGUMENT, "where elements may be missing or left out at most %d operators without valid",
                     NDR_MAX_OPS - 1);
   job->valid_index = job->fold.op_count++;
   job->fold.ops[job->valid_index] = NDR_VALID;
@@ -77,7 +89,10 @@ static void put_nan(ndr_dtype dtype, void *element) {
   case NDR_F16: *(uint16_t *)element = 0x7e00; break;
   case NDR_BF16: *(uint16_t *)element = 0x7fc0; break;
   case NDR_F32: *(float *)element = NAN; break;
-  default: *(double *)element = NAN; break;
+  case NDR_F64: *(double *)element = NAN; break;
+  case NDR_C64: ((float *)element)[0] = ((float *)element)[1] = NAN; break;
+  case NDR_C128: ((double *)element)[0] = ((double *)element)[1] = NAN; break;
+  default: break;
   }
 }
 
@@ -114,7 +129,7 @@ ndr_status ndr_job_finish(const ndr_job *job, const ndr_accumulator *accumulator
   }
   ndr_status status = ndr_uploader_finish(&job->uploaders[0], accumulator, job->fold.op_count, folded);
   for (int i = 0; status == NDR_OK && job->valid_index >= 0 && i < job->problem.op_count; i++)
-    if (ndr_cf_attributes_hides_missing(job->problem.ops[i])) mark(results[i], folded[job->valid_index]);
+    if (is_marked(job, job->problem.ops[i])) mark(results[i], folded[job->valid_index]);
   free(scratch.data);
   return status;
 }

@@ -58,7 +58,7 @@ static bool can_mark(ndr_dtype dtype, const void *data, int64_t count, double ma
 
 ndr_status ndr_fill_value_choose(const ndr_label *label, const DLTensor *result, ndr_fill_value *fill) {
   *fill = (ndr_fill_value){false, NAN, NULL};
-  if (!label->source->info.masked) return NDR_OK;
+  if (!ndr_label_may_miss(label)) return NDR_OK;
   const void *data = ndr_host_address(result);
   int64_t count = 1;
   for (int d = 0; d < result->ndim; d++) count *= result->shape[d];

@@ -11,6 +11,14 @@
 #include "h5/write/op_texts.h"
 #include "h5/write/storage.h"
 
+bool ndr_label_may_miss(const ndr_label *label) {
+  const ndr_problem *problem = label->problem;
+  bool left_out = label->source->info.masked;
+  for (int i = 0; problem && i < problem->operand_count; i++)
+    left_out |= problem->operands[i].role == NDR_WHERE || problem->skip_nan;
+  return left_out;
+}
+
 static bool is_listed(const char *name, const char *const *list) {
   for (; *list; list++)
     if (strcmp(name, *list) == 0) return true;
@@ -38,7 +46,7 @@ static bool keeps(void *user, const char *name) {
   if (source->field) return false; /* they tell of the table */
   if (is_listed(name, own) || strcmp(name, "actual_range") == 0) return false;
   if (strcmp(name, "location") == 0 && ndr_header_has_attribute(source->id, "mesh") > 0) return false;
-  if (is_listed(name, missing) && label->source->info.masked) return false;
+  if (is_listed(name, missing) && ndr_label_may_miss(label)) return false;
   if (is_listed(name, packing)) return ndr_cf_attributes_is_packed(label->op) && !source->unpack.scaled;
   if (is_listed(name, elements)) return element && label->dtype == source->info.dtype && !source->unpack.scaled;
   return ndr_cf_attributes_is_quantity(label->op) || !is_listed(name, kinds);

@@ -17,6 +17,9 @@ typedef struct ndr_label {
   ndr_remarks *remarks;
 } ndr_label;
 
+/* Whether results may be missing: where elements may be, or where a mask or condition leaves some out. */
+bool ndr_label_may_miss(const ndr_label *label);
+
 /* Writes the attributes that the variable has by itself; not those that name dims or other variables. */
 ndr_status ndr_label_variable(const ndr_label *label, hid_t variable);
 

@@ -170,12 +170,6 @@ ndr_status ndr_besides_make(ndr_besides **made, const ndr_h5_dataset *dataset, c
   return make(operands, dataset, problem, options);
 }
 
-bool ndr_besides_leave_out(const ndr_besides *operands) {
-  for (int i = 0; operands && i < operands->count; i++)
-    if (operands->problem[i].role == NDR_WHERE) return true;
-  return false;
-}
-
 void ndr_besides_free(ndr_besides *operands) {
   if (!operands) return;
   if (operands->condition.op) ndr_operator_destroy(operands->condition.op);

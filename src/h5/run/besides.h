@@ -39,7 +39,11 @@ ndr_status ndr_besides_make(ndr_besides **made, const ndr_h5_dataset *dataset, c
 void ndr_besides_free(ndr_besides *operands);
 
 /* Whether there is a mask or condition. NULL operands have none. */
-bool ndr_besides_leave_out(const ndr_besides *operands);
+static inline bool ndr_besides_leave_out(const ndr_besides *operands) {
+  for (int i = 0; operands && i < operands->count; i++)
+    if (operands->problem[i].role == NDR_WHERE) return true;
+  return false;
+}
 
 /* Puts the operands into the problem, with the strides of compact boxes of its shape. NULL operands are none. */
 void ndr_besides_lay(const ndr_besides *operands, ndr_problem *problem);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/syntax.h"
 #include "ndreduce/operator.h"
 
 /* Names that no user is likely to have taken. */
@@ -176,9 +175,10 @@ static void explain(const char *text, const char *expression, char *reason, size
   bool known = sscanf(sentence, "column %d of '%n", &column, &prefix) == 1 && prefix > 0;
   snprintf(reason, capacity, "%s", sentence);
   if (!known || !inside) return;
-  size_t length = strlen(text), shown = length > NDR_SYNTAX_SHOWN ? NDR_SYNTAX_SHOWN + strlen("...") : length;
+  const char *cause = strstr(sentence + prefix, "': ");
+  if (!cause) return;
+  cause += strlen("': ");
   int shift = (int)(inside - text);
-  const char *cause = sentence + prefix + shown + strlen("': ");
   int end = (int)strlen(expression) + 1;
   column -= shift;
   if (strcmp(cause, "expected '->'") == 0) { /* a ")" too many: the one before has closed the brackets around it */

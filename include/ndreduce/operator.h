@@ -1,10 +1,16 @@
 /* Operators of one's own: a line of text says what is added up, and what becomes of it.
  *
- *   ndr_op hot, hot303;
- *   double limit = 303.15;
+ *   float x[2][3] = {{1, 2, 3}, {4, 5, 6}};
+ *   uint64_t counts[3];
+ *   int64_t shape[] = {2, 3};
+ *   double limit = 2.5;
+ *   ndr_op hot, above;
+ *   DLTensor array = ndr_tensor(x, NDR_F32, 2, shape), result = ndr_tensor(counts, NDR_U64, 1, &shape[1]);
  *   ndr_status status = ndr_operator_create(&hot, "hot(x; t): n += x > t -> n", NULL, 0);
- *   if (status == NDR_OK) status = ndr_operator_bind(&hot303, hot, &limit, 1);
- *   if (status == NDR_OK) status = ndreduce(&array, NDR_DIMS(0), hot303, &result, NULL);
+ *   if (status == NDR_OK) status = ndr_operator_bind(&above, hot, &limit, 1);
+ *   if (status == NDR_OK) status = ndreduce(&array, NDR_DIMS(0), above, &result, NULL);
+ *   if (status == NDR_OK) printf("%d %d %d\n", (int)counts[0], (int)counts[1], (int)counts[2]); // prints 1 1 2
+ *   else puts(ndr_last_error());
  *
  * From then on an operator is used as a built-in one, beside others in one read, in plans, accumulators and problems.
  *

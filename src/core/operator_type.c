@@ -306,9 +306,9 @@ ndr_status ndr_typing_make(ndr_typing *typing) {
     term t = {typing,
               node,
               &typing->nodes[i],
-              operands > 0 ? &types[node->a] : NULL,
-              operands > 1 ? &types[node->b] : NULL,
-              operands > 2 ? &types[node->c] : NULL};
+              &types[operands > 0 ? node->a : 0],
+              &types[operands > 1 ? node->b : 0],
+              &types[operands > 2 ? node->c : 0]};
     NDR_TRY(type_node(&t));
   }
   for (int i = 0; i < syntax->update_count; i++) {

@@ -59,7 +59,7 @@ void ndr_cuda_mark_needed(const ndr_program *program, bool needed[NDR_MOST_NODES
   for (int i = program->node_count - 1; i >= 0; i--) {
     const ndr_node *node = &program->nodes[i];
     const int operands[] = {node->a, node->b, node->c};
-    for (int k = 0; needed[i] && k < kinds[node->kind].operands; k++) needed[operands[k]] = true;
+    for (int k = 0; needed[i] && k < 3 && k < kinds[node->kind].operands; k++) needed[operands[k]] = true;
   }
 }
 
@@ -91,7 +91,7 @@ static void write_operation(ndr_cuda_text *out, const ndr_program *program, ndr_
   const char *type = ndr_cuda_value_type(place, program->nodes[node->a].dtype);
   int used = 0;
   for (const char *c = kinds[node->kind].text; *c; c++) {
-    if (*c == '@')
+    if (*c == '@' && used < 3)
       ndr_cuda_write(out, "n%d", operands[used++]);
     else if (*c == 'T')
       ndr_cuda_write(out, "%s", type);

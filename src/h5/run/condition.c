@@ -170,22 +170,21 @@ static char *write_operator(const ndr_besides *operands, const char *expression)
 /* The parser's sentence on the operator's text, "column 28 of 'TEXT': CAUSE", as one on the expression in it. Of a long
  * text the sentence shows the beginning. */
 static void explain(const char *text, const char *expression, char *reason, size_t capacity) {
-  const char *sentence = ndr_last_error(), *inside = strstr(text, expression);
-  int column, prefix = 0;
-  bool known = sscanf(sentence, "column %d of '%n", &column, &prefix) == 1 && prefix > 0;
+  const char *sentence = ndr_last_error(), *inside = strstr(text, expression), *head = "column ";
   snprintf(reason, capacity, "%s", sentence);
-  if (!known || !inside) return;
-  const char *cause = strstr(sentence + prefix, "': ");
+  if (!inside || strncmp(sentence, head, strlen(head)) != 0) return;
+  char *behind;
+  long column = strtol(sentence + strlen(head), &behind, 10);
+  const char *cause = strstr(behind, "': ");
   if (!cause) return;
   cause += strlen("': ");
-  int shift = (int)(inside - text);
-  int end = (int)strlen(expression) + 1;
+  long shift = inside - text, end = (long)strlen(expression) + 1;
   column -= shift;
   if (strcmp(cause, "expected '->'") == 0) { /* a ")" too many: the one before has closed the brackets around it */
     cause = "expected an operator or the end";
     column--;
   }
-  if (column > 0) snprintf(reason, capacity, "column %d: %s", column < end ? column : end, cause);
+  if (column > 0) snprintf(reason, capacity, "column %ld: %s", column < end ? column : end, cause);
 }
 
 static ndr_status create(ndr_besides *operands, const char *expression) {

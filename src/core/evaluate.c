@@ -44,7 +44,7 @@ ndr_scalar ndr_scalar_load(ndr_dtype dtype, const void *data, int64_t element) {
   memcpy(&stored, from, bytes);
   switch (dtype) {
   case NDR_BOOL: value.u = stored.u8 != 0; break;
-  case NDR_I8: value.i = stored.i8; break;
+  case NDR_I8: value.i = 0 + stored.i8; break;
   case NDR_I16: value.i = stored.i16; break;
   case NDR_I32: value.i = stored.i32; break;
   case NDR_I64: value.i = stored.i64; break;
@@ -285,7 +285,7 @@ static int operands_of(const ndr_node *node, int *operands) {
 
 void ndr_program_evaluate(const ndr_program *program, const ndr_scalar *elements, const int64_t *places,
                           ndr_scalar *values) {
-  const place at = {program, values, elements, NULL, places, 0, false};
+  const place at = {program, values, elements, elements, places, 0, false};
   bool of_totals[NDR_MOST_NODES];
   for (int i = 0; i < program->node_count; i++) {
     const ndr_node *node = &program->nodes[i];
@@ -309,8 +309,9 @@ static ndr_dtype widest(ndr_dtype dtype) {
 }
 
 ndr_scalar ndr_program_finish(const ndr_program *program, const ndr_scalar *totals, int64_t length) {
+  static const int64_t no_indices[NDR_MAX_DIMS] = {0}; /* results have no nodes of elements */
   ndr_scalar values[NDR_MOST_NODES], result;
-  const place at = {program, values, NULL, totals, NULL, length, true};
+  const place at = {program, values, totals, totals, no_indices, length, true};
   bool used[NDR_MOST_NODES] = {false};
   used[program->result] = true;
   for (int i = program->result; i >= 0; i--) {

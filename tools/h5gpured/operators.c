@@ -86,7 +86,7 @@ static bool head_read(head *h, ndr_op op) {
 }
 
 static bool is_name(const char *name, int length, const char *other) {
-  return (int)strlen(other) == length && strncmp(name, other, (size_t)length) == 0;
+  return name && (int)strlen(other) == length && strncmp(name, other, (size_t)length) == 0;
 }
 
 /* ---- Arrays ------------------------------------------------------------------------------------------------------ */

@@ -10,7 +10,8 @@ typedef struct term {
   ndr_typing *typing;
   const ndr_syntax_node *node;
   ndr_type *type;
-  const ndr_type *a, *b, *c;
+  int operands;
+  const ndr_type *a, *b, *c; /* of the operands that there are; others are not to be read */
 } term;
 
 #define FAIL(term, ...) NDR_FAIL_AT(NDR_ERR_OP, (term)->typing->syntax->text, (term)->node->column, __VA_ARGS__)
@@ -93,7 +94,7 @@ static ndr_status refuse_complex(const term *t, ndr_dtype dtype) {
 /* ---- terms of literal numbers ---- */
 
 static ndr_status fold_integers(const term *t) {
-  int64_t a = t->a->integer, b = t->b ? t->b->integer : 0, value = 0;
+  int64_t a = t->a->integer, b = t->operands > 1 ? t->b->integer : 0, value = 0;
   bool over = t->node->kind == NDR_NODE_ADD        ? __builtin_add_overflow(a, b, &value)
               : t->node->kind == NDR_NODE_SUBTRACT ? __builtin_sub_overflow(a, b, &value)
               : t->node->kind == NDR_NODE_MULTIPLY ? __builtin_mul_overflow(a, b, &value)
@@ -133,9 +134,9 @@ static double fold_real(int kind, double a, double b) {
 
 /* Replaces the type of a term of constants by its value. */
 static ndr_status fold(const term *t) {
-  if (!t->a->constant || (t->b && !t->b->constant)) return NDR_OK;
+  if (!t->a->constant || (t->operands > 1 && !t->b->constant)) return NDR_OK;
   if (t->type->dtype == NDR_I64) return t->node->kind == NDR_NODE_POWER ? fold_integer_power(t) : fold_integers(t);
-  set_real(t->type, fold_real(t->node->kind, constant_of(t->a), t->b ? constant_of(t->b) : 0));
+  set_real(t->type, fold_real(t->node->kind, constant_of(t->a), t->operands > 1 ? constant_of(t->b) : 0));
   return NDR_OK;
 }
 
@@ -306,6 +307,7 @@ ndr_status ndr_typing_make(ndr_typing *typing) {
     term t = {typing,
               node,
               &typing->nodes[i],
+              operands,
               &types[operands > 0 ? node->a : 0],
               &types[operands > 1 ? node->b : 0],
               &types[operands > 2 ? node->c : 0]};

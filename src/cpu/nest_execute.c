@@ -249,6 +249,7 @@ static void execute_programs(ndr_engine *engine, const void *const *data, char *
   describe_ops(engine);
   engine->machine = ndr_machine_make(engine->problem, engine->nest, engine->isa, data, workspace);
   run_tasks(engine, workspace + engine->nest->shared_bytes);
+  engine->outputs = engine->ops = NULL;
 }
 
 static void execute_built_in(ndr_engine *engine, char *workspace) {
@@ -257,6 +258,7 @@ static void execute_built_in(ndr_engine *engine, char *workspace) {
   engine->ops = ops;
   describe_ops(engine);
   run_tasks(engine, workspace);
+  engine->outputs = engine->ops = NULL;
 }
 
 void ndr_nest_execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace) {

@@ -139,7 +139,7 @@ SELECT(128, ndr_c128)
 
 #define NARROW(from, to) CONVERT(n##from##_##to, uint##from##_t, uint##to##_t, (uint##to##_t)x)
 #define WIDER(from, to)                                                                                                \
-  CONVERT(i##from##_##to, int##from##_t, int##to##_t, x)                                                               \
+  CONVERT(i##from##_##to, int##from##_t, int##to##_t, +x)                                                              \
   CONVERT(u##from##_##to, uint##from##_t, uint##to##_t, x)
 NARROW(16, 8)
 NARROW(32, 8)

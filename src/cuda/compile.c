@@ -164,6 +164,7 @@ static bool find(const subject *s, const numbers *of, cudaKernel_t *kernel) {
 static ndr_status add(const subject *s, const numbers *of, cudaKernel_t *kernel) {
   compiled *c = malloc(sizeof *c + of->count * sizeof *c->numbers);
   if (!c) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a compiled kernel");
+  c->kernel = NULL;
   ndr_status status = make(s, &c->kernel);
   if (status != NDR_OK) {
     free(c);

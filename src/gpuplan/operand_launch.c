@@ -75,7 +75,7 @@ const ndr_launch *ndr_operands_launch(const ndr_plan *plan, const void *const *a
   const ndr_canonical *problem = &plan->problem;
   const ndr_launches *launches = ndr_plan_launches(plan);
   const ndr_launch *launch = &launches->aligned;
-  const void *first[1 + NDR_MAX_OPERANDS];
+  const void *first[1 + NDR_MAX_OPERANDS] = {NULL};
   for (int k = 0; k < ndr_count_arrays(problem); k++)
     first[k] = (const char *)arrays[k] +
                (k == 0 ? problem->origin : problem->operand_origin[k - 1]) * ndr_array_bytes(problem, k);

@@ -101,7 +101,7 @@ enum { NDR_SYNTAX_SHOWN = 60 };
 
 /* Parses the bytes from `begin` to before `end` of text; columns count from the text's beginning. The tree is freed
  * with free(). */
-ndr_status ndr_syntax_parse(const char *text, size_t begin, size_t end, ndr_syntax **syntax);
+ndr_status ndr_syntax_parse(const char *text, size_t begin, size_t end, ndr_syntax **out);
 
 /* Appends the canonical form, as ndr_text_append does. */
 void ndr_syntax_print(const ndr_syntax *syntax, char *text, size_t capacity, size_t *length);

@@ -16,7 +16,7 @@ struct exact_sum {
   static NDR_DEVICE i64 widen(i64 a) { return a; }
   static NDR_DEVICE void save(i64 a, ndr_word *w) { w[0] = (ndr_word)a; }
   static NDR_DEVICE i64 load(const ndr_word *w) { return (i64)w[0]; }
-  static NDR_DEVICE i64 finish(i64 a, double) { return a; }
+  static NDR_DEVICE i64 finish(i64 a, double /*ddof*/) { return a; }
 };
 
 /* The sum over true places of x * (1 + index % 7) + 3 * place 0 - 5 * place 1. */
@@ -35,7 +35,8 @@ struct masked : exact_sum {
     template <int K> NDR_DEVICE void set_place(i64 at) { place[K] = at; }
   };
   static const bool indexed = true;
-  template <int N> static NDR_DEVICE void fold(i64 &a, const value (&x)[N], i64 index, i64 step, const ndr_params &) {
+  template <int N>
+  static NDR_DEVICE void fold(i64 &a, const value (&x)[N], i64 index, i64 step, const ndr_params & /*p*/) {
     for (int i = 0; i < N; i++)
       if (x[i].live) a += x[i].x * (1 + (index + i * step) % 7) + 3 * x[i].place[0] - 5 * x[i].place[1];
   }
@@ -56,7 +57,8 @@ struct triple : exact_sum {
     }
   };
   static const bool indexed = false;
-  template <int N> static NDR_DEVICE void fold(i64 &a, const value (&x)[N], i64, i64, const ndr_params &) {
+  template <int N>
+  static NDR_DEVICE void fold(i64 &a, const value (&x)[N], i64 /*index*/, i64 /*step*/, const ndr_params & /*p*/) {
     for (int i = 0; i < N; i++) a += x[i].x * x[i].y + x[i].z;
   }
 };

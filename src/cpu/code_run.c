@@ -45,7 +45,7 @@ static void run_value(const ndr_isa *isa, const ndr_code *code, int i, const ndr
   case NDR_VALUE_CONVERT:
     if (isa->convert[value->from][value->dtype])
       isa->convert[value->from][value->dtype](operand[0], out, strip->count);
-    else
+    else if (operand[0])
       memcpy(out, operand[0], (size_t)(strip->count * bytes));
     return;
   case NDR_VALUE_STEP:

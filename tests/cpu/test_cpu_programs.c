@@ -308,7 +308,7 @@ static void check_own(rng *random, ndr_dtype dtype) {
 
 static void check_same(rng *random, ndr_dtype dtype, const char *text, ndr_op op) {
   setting own, built_in;
-  outcome a, b;
+  outcome a = {0}, b = {0};
   if (!op_defined(op, dtype)) return;
   start(random, &own, dtype);
   if (op == NDR_PROD) array_fill(&own.arrays[0], random, FILL_UNIT);

@@ -116,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ndr_op op;
   uint64_t state = 1;
   for (int k = 0; k < NDR_MOST_ARRAYS; k++) dtypes[k] = (ndr_dtype)(take(&from, 1) % NDR_DTYPE_COUNT);
-  int skip_nan = take(&from, 1) & 1;
+  bool skip_nan = take(&from, 1) & 1;
   state += take(&from, 2);
   char *text = malloc(from.size + 1);
   require(text != NULL);

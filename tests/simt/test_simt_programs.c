@@ -52,7 +52,7 @@ static void draw_with_operands(trial *t, rng *random, ndr_dtype dtype, const cha
 static device_array *add_operand(trial *t, rng *random, const twist *how, ndr_dtype dtype, filling fill) {
   device_array *made = &t->operands[t->operand_count++];
   int64_t shape[NDR_MAX_DIMS], strides[NDR_MAX_DIMS], span = 1;
-  int order[NDR_MAX_DIMS], ndim = t->problem.ndim;
+  int order[NDR_MAX_DIMS] = {0}, ndim = t->problem.ndim;
   rng_shuffle(random, ndim, order);
   bool compact = rng_once_in(random, 2);
   for (int d = 0; d < ndim; d++) shape[d] = rng_once_in(random, 4) ? 1 : t->problem.shape[d];

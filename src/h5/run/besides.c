@@ -185,8 +185,8 @@ static ndr_status refuse_weight(const ndr_beside *array, const ndr_beside_box *b
   for (int d = 0; d < array->ndim; d++) inner *= box->size[d];
   for (int d = 0, length = 0; d < array->ndim; d++) {
     inner /= box->size[d];
-    length += snprintf(index + length, sizeof index - (size_t)length, "%s%lld", d ? ", " : "",
-                       (long long)(box->begin[d] + i / inner % box->size[d]));
+    long long at = box->begin[d] + i / inner % box->size[d];
+    length += snprintf(index + length, sizeof index - (size_t)length, "%s%lld", d ? ", " : "", at);
   }
   if (!array->dataset && array->ndim <= 1)
     return ndr_fail(NDR_ERR_ARGUMENT, "weight %s is %.9g: weights are finite and not negative", index, weight);

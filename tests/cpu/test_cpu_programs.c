@@ -319,6 +319,7 @@ static void check_same(rng *random, ndr_dtype dtype, const char *text, ndr_op op
   add_own(random, &own, text);
   ck_assert(run(&built_in, NULL, 1, &a));
   if (run(&own, NULL, 2, &b)) {
+    ck_assert(a.results[0].memory && b.results[0].memory);
     for (int64_t j = 0; j < array_count(&a.results[0].tensor); j++) {
       size_t x = ndr_dtype_bytes(a.results[0].dtype), y = ndr_dtype_bytes(b.results[0].dtype);
       if (x != y) break; /* halves are computed as f32 */

@@ -51,7 +51,7 @@ static void draw_with_operands(trial *t, rng *random, ndr_dtype dtype, const cha
 /* Adds an operand: of the problem's shape, or repeated along some dims, with strides of its own. */
 static device_array *add_operand(trial *t, rng *random, const twist *how, ndr_dtype dtype, filling fill) {
   device_array *made = &t->operands[t->operand_count++];
-  int64_t shape[NDR_MAX_DIMS], strides[NDR_MAX_DIMS], span = 1;
+  int64_t shape[NDR_MAX_DIMS] = {0}, strides[NDR_MAX_DIMS] = {0}, span = 1;
   int order[NDR_MAX_DIMS] = {0}, ndim = t->problem.ndim;
   rng_shuffle(random, ndim, order);
   bool compact = rng_once_in(random, 2);

@@ -5,6 +5,7 @@
 
 #include "core/text.h"
 #include "cuda/nodes.h"
+#include "gpuplan/operands.h"
 #include "gpuplan/operators.h"
 
 /* The template of each kernel that a plan may name, its file, and its name in kernels.h. */
@@ -25,10 +26,6 @@ static const char *truth(bool value) {
   return value ? "true" : "false";
 }
 
-bool ndr_cuda_reads_more(const ndr_canonical *problem) {
-  return problem->operand_count > 0 || problem->place_count > 0;
-}
-
 static bool has_parameters(const ndr_program *program) {
   for (int i = 0; program && i < program->node_count; i++)
     if (program->nodes[i].kind == NDR_NODE_PARAMETER) return true;
@@ -36,7 +33,7 @@ static bool has_parameters(const ndr_program *program) {
 }
 
 bool ndr_cuda_takes_program(const ndr_cuda_operators *operators) {
-  bool takes = ndr_cuda_reads_more(operators->problem);
+  bool takes = ndr_operands_needed(operators->problem);
   for (int i = 0; i < operators->count; i++)
     takes = takes || has_parameters(operators->problem->programs[operators->first + i]);
   return takes;
@@ -226,7 +223,7 @@ static void write_arrays(ndr_cuda_text *out, const ndr_canonical *problem) {
 /* Writes the types of those operators that are programs, named own0 and following. */
 static void write_programs(ndr_cuda_text *out, const ndr_cuda_operators *operators) {
   const ndr_canonical *problem = operators->problem;
-  bool several = ndr_cuda_reads_more(problem);
+  bool several = ndr_operands_needed(problem);
   int parameters = 0;
   char prefix[16], value[64];
   if (several) write_arrays(out, problem);
@@ -253,7 +250,7 @@ static void write_programs(ndr_cuda_text *out, const ndr_cuda_operators *operato
 static void write_operator(ndr_cuda_text *out, const ndr_cuda_operators *operators, int i) {
   const ndr_canonical *problem = operators->problem;
   ndr_op op;
-  if (ndr_launch_builtin(problem, operators->first + i, &op) && !ndr_cuda_reads_more(problem))
+  if (ndr_launch_builtin(problem, operators->first + i, &op) && !ndr_operands_needed(problem))
     write_op(out, op, problem->dtype, problem->accumulate_f64, problem->skip_nan);
   else
     ndr_cuda_write(out, "program<own%d>", i);
@@ -261,7 +258,7 @@ static void write_operator(ndr_cuda_text *out, const ndr_cuda_operators *operato
 
 /* Whether any operator's type is one of program.cuh. */
 static bool has_program(const ndr_cuda_operators *operators) {
-  bool has = ndr_cuda_reads_more(operators->problem);
+  bool has = ndr_operands_needed(operators->problem);
   ndr_op op;
   for (int i = 0; i < operators->count; i++)
     has = has || !ndr_launch_builtin(operators->problem, operators->first + i, &op);
@@ -273,7 +270,7 @@ static void write_kernel(ndr_cuda_text *out, const ndr_cuda_operators *operators
   const char *name = templates[kernel->kind].name, *row = templates[kernel->kind].row;
   char arguments[96] = "operators";
   size_t length = strlen(arguments);
-  bool several = ndr_cuda_reads_more(operators->problem), takes_program = ndr_cuda_takes_program(operators);
+  bool several = ndr_operands_needed(operators->problem), takes_program = ndr_cuda_takes_program(operators);
   if (several)
     ndr_text_append(arguments, sizeof arguments, &length, ", own_arrays, %d, %d, 0x%xu", kernel->elements,
                     kernel->steps, kernel->ways);

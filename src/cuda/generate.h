@@ -12,9 +12,6 @@ typedef struct ndr_cuda_operators {
   int first, count;
 } ndr_cuda_operators;
 
-/* Whether kernels of the problem read other arrays, or indices of places, beside the problem's array. */
-bool ndr_cuda_reads_more(const ndr_canonical *problem);
-
 /* Whether a kernel of these operators takes ndr_program_params and is called ndr_program; otherwise it takes ndr_params
  * and is called ndr_compiled. */
 bool ndr_cuda_takes_program(const ndr_cuda_operators *operators);

@@ -51,7 +51,7 @@ typedef struct call {
 
 /* Whether the operator's kernels were built ahead of time; *op is then the one. */
 static bool is_built(const ndr_canonical *problem, int i, ndr_op *op) {
-  return ndr_launch_builtin(problem, i, op) && !ndr_cuda_reads_more(problem) && !ndr_canonical_special(problem);
+  return ndr_launch_builtin(problem, i, op) && !ndr_operands_needed(problem) && !ndr_canonical_special(problem);
 }
 
 /* Finds the kernel for a launch, and completes params for it. */
@@ -62,7 +62,7 @@ static ndr_status find_kernel(const ndr_plan *plan, const ndr_cuda_operators *op
   ndr_op op;
   if (operators->count == 1 && is_built(problem, operators->first, &op))
     return ndr_cuda_kernel(made->kernel.kind, kernel_op(op, problem->dtype, params), problem->dtype, kernel);
-  if (!plan->device.compiles && ndr_launch_builtin(problem, operators->first, &op) && !ndr_cuda_reads_more(problem))
+  if (!plan->device.compiles && ndr_launch_builtin(problem, operators->first, &op) && !ndr_operands_needed(problem))
     return find_special(problem, op, params, kernel);
   return ndr_cuda_compile(operators, &made->kernel, plan->device.capability, kernel);
 }
@@ -130,7 +130,7 @@ static ndr_status run_ops(const ndr_plan *plan, const ndr_cuda_operators *operat
 /* Chooses the launch, and fills in its arguments for the arrays. */
 static void begin_call(const ndr_plan *plan, const void *const *data, void *workspace, call *made) {
   const ndr_canonical *problem = &plan->problem;
-  if (ndr_cuda_reads_more(problem)) {
+  if (ndr_operands_needed(problem)) {
     made->launch = ndr_operands_launch(plan, data, &made->params, &made->kernel.ways);
     made->kernel.kind = made->launch->kernel;
     made->kernel.elements = made->launch->operands.elements;

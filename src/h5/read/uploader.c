@@ -51,7 +51,8 @@ void ndr_uploader_close(ndr_uploader *uploader) {
 ndr_status ndr_uploader_copy_beside(ndr_uploader *uploader, int64_t place, const void *data, int64_t bytes,
                                     void **there) {
   int buffer = (int)(uploader->queued % uploader->buffer_count);
-  *there = (char *)uploader->buffers[buffer].beside + place;
+  char *room = uploader->buffers[buffer].beside;
+  *there = room ? room + place : NULL;
   if (bytes == 0) return NDR_OK;
   return ndr_copy(uploader->device, *there, data, (size_t)bytes, uploader->buffers[buffer].stream);
 }

@@ -1,4 +1,4 @@
-/* Operators that are programs (core/program.h): values computed from elements, folded by operators of ops.cuh, and a
+/* Operators that are programs (lang/program.h): values computed from elements, folded by operators of ops.cuh, and a
  * result computed from their totals. src/cuda/generate.c writes what is particular to a program, its `nodes`:
  *
  *   element, value                           as of every operator; `value` has what the program reads at a place

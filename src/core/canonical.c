@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "core/label.h"
-#include "core/operator.h"
-#include "core/programs.h"
+#include "lang/programs.h"
 
 static int64_t product(const ndr_request *request, bool reduced) {
   int64_t count = 1;

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "core/canonical.h"
-#include "core/operator.h"
 #include "core/sized.h"
 #include "core/text.h"
+#include "lang/braced.h"
 
 typedef struct cursor {
   const char *text, *at;
@@ -59,7 +59,7 @@ static ndr_status take_integer(cursor *c, const char *what, int64_t *out) {
 static ndr_status parse_op(cursor *c, ndr_op *op) {
   char word[24];
   const char *start = c->at;
-  if (*c->at == '{') return ndr_operator_parse_braced(&c->at, op);
+  if (*c->at == '{') return ndr_braced_parse(&c->at, op);
   take_word(c, word, sizeof word);
   if (ndr_op_parse(word, op) == NDR_OK) return NDR_OK;
   c->at = start;
@@ -226,7 +226,7 @@ ndr_status ndr_problem_parse(const char *text, ndr_problem *problem) {
 static void print_op(ndr_op op, char *text, size_t capacity, size_t *length) {
   size_t room = *length < capacity ? capacity - *length : 0;
   if (ndr_op_is_own(op))
-    *length += ndr_operator_print_braced(op, room ? text + *length : NULL, room);
+    *length += ndr_braced_print(op, room ? text + *length : NULL, room);
   else
     ndr_text_append(text, capacity, length, "%s", ndr_op_name(op));
 }

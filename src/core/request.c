@@ -4,8 +4,7 @@
 
 #include "core/label.h"
 #include "core/lower.h"
-#include "core/operator.h"
-#include "core/programs.h"
+#include "lang/programs.h"
 
 /* Compact strides of the kept dims, by array dim. */
 static void compact_results(ndr_request *request) {

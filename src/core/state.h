@@ -29,7 +29,7 @@
 #ifndef NDR_CORE_STATE_H
 #define NDR_CORE_STATE_H
 
-#include "core/program.h"
+#include "lang/program.h"
 
 #define NDR_MAX_WORDS 5 /* var of complex numbers with reliability weights */
 /* Of a program: those of all its parts. */
@@ -54,9 +54,6 @@ int ndr_state_size(const ndr_state *state);
 
 /* The state of one part of a state's program, and the words before it. */
 ndr_state ndr_state_part(const ndr_state *state, int part, int *words_before);
-
-/* The part whose own result is that of the state: 0 of a built-in operator; -1: the result is computed from totals. */
-int ndr_state_only_part(const ndr_state *state);
 
 /* The dtype of the results of a state. */
 ndr_dtype ndr_state_result(const ndr_state *state);

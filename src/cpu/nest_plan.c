@@ -36,7 +36,7 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
  * every machine. So the rates are between those of sums and of argmax, with AVX2 and with AVX-512. Narrow elements take
  * longer to widen than to transpose: they have one rate. */
 static double rate_of_rows(const ndr_canonical *problem) {
-  bool complex = ndr_dtype_class(problem->dtype) == NDR_CLASS_COMPLEX, wide = ndr_dtype_bytes(problem->dtype) >= 4;
+  bool complex = ndr_dtype_is_complex(problem->dtype), wide = ndr_dtype_bytes(problem->dtype) >= 4;
   return wide && !complex && !problem->skip_nan ? ACROSS_RATE : TRANSPOSE_RATE;
 }
 

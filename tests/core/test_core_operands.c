@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/canonical.h"
-#include "core/operator.h"
+#include "ndreduce/operator.h"
 #include "support/cases.h"
 #include "support/suite.h"
 
@@ -417,7 +417,7 @@ START_TEST(results_are_computed_from_totals) {
   double got[4] = {-1, -1, -1, -1};
   ndr_state_finish(&state, (const uint64_t *)states, 2, 1, 2, got, 2);
   ck_assert(got[0] == -7 && got[1] == -1 && got[2] == 2.25 && got[3] == -1);
-  ck_assert_int_eq(ndr_state_only_part(&state), -1);
+  ck_assert_int_eq(ndr_program_result_part(state.program), -1);
   ndr_canonical_free(&p);
 }
 END_TEST

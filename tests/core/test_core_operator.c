@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/operator.h"
+#include "lang/braced.h"
+#include "ndreduce/operator.h"
 #include "support/suite.h"
 
 typedef struct spelling {
@@ -236,7 +237,7 @@ END_TEST
 static ndr_op braced(const char *text, const char *rest) {
   ndr_op op;
   const char *end = text;
-  assert_ok(ndr_operator_parse_braced(&end, &op));
+  assert_ok(ndr_braced_parse(&end, &op));
   ck_assert_str_eq(end, rest);
   return op;
 }
@@ -247,7 +248,7 @@ START_TEST(equal_texts_in_braces_have_one_number) {
   ck_assert_int_eq(hot, braced("{hot(x;t):n+=(x>t)->n}( 3.0315e2 ),sum", ",sum"));
   ck_assert_int_ne(hot, braced("{hot(x; t): n += x > t -> n}(303.25)", ""));
   ck_assert_int_ne(hot, braced("{hut(x; t): n += x > t -> n}(303.15)", ""));
-  ck_assert_uint_eq(ndr_operator_print_braced(hot, text, sizeof text), 36);
+  ck_assert_uint_eq(ndr_braced_print(hot, text, sizeof text), 36);
   ck_assert_str_eq(text, "{hot(x; t): n += x > t -> n}(303.15)");
   ndr_operator_destroy(hot);
   ck_assert_int_lt(hot, braced("{hot(x; t): n += x > t -> n}(303.15)", ""));
@@ -257,7 +258,7 @@ END_TEST
 START_TEST(every_value_survives_braces) {
   char text[256];
   ndr_op op = braced("{f(x; c[7]): s += c[0] -> s}(0,-0,inf,-inf,-nan,0.1,-5e-324)", "");
-  ndr_operator_print_braced(op, text, sizeof text);
+  ndr_braced_print(op, text, sizeof text);
   ck_assert_str_eq(text, "{f(x; c[7]): s += c[0] -> s}(0,-0,inf,-inf,nan,0.1,-4.94065645841247e-324)");
   ck_assert_int_eq(op, braced(text, ""));
 }
@@ -266,7 +267,7 @@ END_TEST
 START_TEST(operators_without_parameters_have_no_values) {
   ndr_op op = braced("{f(x): s += x -> s}(1)", "(1)");
   char text[64];
-  ck_assert_uint_eq(ndr_operator_print_braced(op, text, 8), 19);
+  ck_assert_uint_eq(ndr_braced_print(op, text, 8), 19);
   ck_assert_str_eq(text, "{f(x): ");
 }
 END_TEST
@@ -291,7 +292,7 @@ START_TEST(mistakes_in_braces_are_named_with_their_column) {
   char column[64];
   const char *end = wrong_braces[_i].text;
   snprintf(column, sizeof column, "column %d of '", wrong_braces[_i].column);
-  assert_fails(ndr_operator_parse_braced(&end, &op), NDR_ERR_PARSE, column);
+  assert_fails(ndr_braced_parse(&end, &op), NDR_ERR_PARSE, column);
   ck_assert_msg(strstr(ndr_last_error(), wrong_braces[_i].cause) != NULL, "%s", ndr_last_error());
   ck_assert_ptr_eq(end, wrong_braces[_i].text);
 }

@@ -1,9 +1,11 @@
 /* The canonical form of an operator's text: one blank around operators between terms, and no parenthesis too many. */
+#include "lang/print.h"
+
 #include <string.h>
 
 #include "core/number.h"
-#include "core/syntax.h"
 #include "core/text.h"
+#include "lang/words.h"
 
 typedef struct page {
   const ndr_syntax *syntax;

@@ -226,6 +226,5 @@ ndr_state ndr_canonical_state(const ndr_canonical *problem, int i) {
                      .dtype = problem->dtype,
                      .skip_nan = problem->skip_nan,
                      .ddof = problem->ddof,
-                     .program = problem->programs[i],
-                     .length = problem->length};
+                     .program = problem->programs[i]};
 }

@@ -429,7 +429,7 @@ static void finish_program(const ndr_state *state, const uint64_t *states, int64
       for (int w = 0; w < words_of(&part); w++) one[w] = states[(before + w) * pitch + j * step];
       totals[p] = total_of(&part, one);
     }
-    ndr_scalar value = ndr_program_finish(program, totals, state->length);
+    ndr_scalar value = ndr_program_finish(program, totals);
     ndr_scalar_store(value, program->result_dtype, result, j * result_step);
   }
 }

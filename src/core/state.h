@@ -40,10 +40,8 @@ typedef struct ndr_state {
   ndr_dtype dtype; /* of the elements */
   bool skip_nan;
   double ddof;
-  /* Not NULL: the states of a program's parts, one after the other, in place of op, dtype and skip_nan. `length` is the
-   * number of reduced elements, for NDR_NODE_LENGTH. */
+  /* Not NULL: the states of a program's parts, one after the other, in place of op, dtype and skip_nan. */
   const ndr_program *program;
-  int64_t length;
   bool weighted, reliability; /* of a part: its weights replace the count; var and std have one word more for
                                  reliability, the sum of squared weights, at the end */
 } ndr_state;

@@ -204,19 +204,12 @@ void ndr_code_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *progr
     values[n] = needed[n] ? node_value(code, isa, program, &program->nodes[n], false, values) : 0;
 }
 
-void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int64_t length,
-                           int *values) {
+void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int *values) {
   bool needed[NDR_MOST_NODES] = {false};
   needed[program->result] = true;
   ndr_program_mark_needed(program, needed);
-  for (int n = 0; n < program->node_count && !code->overflows; n++) {
-    const ndr_node *node = &program->nodes[n];
-    if (!needed[n]) continue;
-    if (node->kind == NDR_NODE_LENGTH)
-      values[n] = ndr_code_constant(code, NDR_I64, 0, length);
-    else
-      values[n] = node_value(code, isa, program, node, true, values);
-  }
+  for (int n = 0; n < program->node_count && !code->overflows; n++)
+    if (needed[n]) values[n] = node_value(code, isa, program, &program->nodes[n], true, values);
 }
 
 /* ---- where values are ---- */

@@ -75,7 +75,7 @@ void ndr_code_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *progr
 
 /* The values of the nodes that a program's result needs, computed in the types of totals: array p is then the totals of
  * part p. */
-void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int64_t length, int *values);
+void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int *values);
 
 /* Gives values their places once all are there: what is folded a tile of `block` elements, others registers. */
 void ndr_code_place(ndr_code *code, int64_t block);

@@ -61,7 +61,7 @@ static void make(ndr_code *code, const ndr_isa *isa, const ndr_state *state) {
   for (int p = 0; p < program->part_count; p++)
     if (!is_word(program, p)) code->overflows = true;
   if (code->overflows) return;
-  ndr_code_result_nodes(code, isa, program, state->length, values);
+  ndr_code_result_nodes(code, isa, program, values);
   ndr_dtype result = program->result_dtype;
   if (result == NDR_F16 || result == NDR_BF16) result = NDR_F64; /* rounded once, at the end */
   int value = ndr_code_convert(code, isa, values[program->result], result);

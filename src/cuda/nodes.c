@@ -69,8 +69,7 @@ static void write_leaf(ndr_cuda_text *out, const ndr_node *node, const ndr_cuda_
     ndr_cuda_write(out, "machine::double_of(0x%llxull)", bits);
     return;
   case NDR_NODE_PARAMETER: ndr_cuda_write(out, "parameters[%d]", names->parameters + node->a); return;
-  case NDR_NODE_TOTAL: ndr_cuda_write(out, "total%d", node->a); return;
-  default: ndr_cuda_write(out, "length"); return;
+  default: ndr_cuda_write(out, "total%d", node->a); return;
   }
 }
 

@@ -123,7 +123,6 @@ static ndr_status finish_program(const ndr_state *state, int id, const ndr_walk 
   int before;
   begin(state, walk, &params->base, &blocks);
   if (blocks == 0) return NDR_OK;
-  params->length = state->length;
   memcpy(params->parameters, program->parameters, (size_t)program->parameter_count * sizeof *params->parameters);
   NDR_TRY(ndr_cuda_device(id, &device));
   NDR_TRY(ndr_cuda_enter(id, &before)); /* machine code is loaded for the device at hand */

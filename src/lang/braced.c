@@ -1,7 +1,6 @@
 /* See braced.h. */
 #include "lang/braced.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,16 +38,11 @@ static size_t skip_space(const char *text, size_t at) {
 }
 
 static ndr_status parse_value(const char *text, size_t *at, double *value) {
-  bool integer, negative = text[*at] == '-';
-  size_t begin = *at + negative, length = ndr_number_length(text + begin, &integer);
-  if (strncmp(text + begin, "inf", 3) == 0 || strncmp(text + begin, "nan", 3) == 0) {
-    *value = text[begin] == 'i' ? (double)INFINITY : (double)NAN;
-    length = 3;
-  } else if (length == 0 || !ndr_number_parse(text + begin, length, value)) {
-    return NDR_FAIL_AT(NDR_ERR_PARSE, text, *at, "expected the %s of a parameter", "value");
-  }
-  if (negative) *value = -*value;
-  *at = begin + length;
+  const char *why;
+  size_t length = ndr_number_take(text + *at, value, &why);
+  if (length == 0) return NDR_FAIL_AT(NDR_ERR_PARSE, text, *at, "expected the %s of a parameter", "value");
+  if (why) return NDR_FAIL_AT(NDR_ERR_PARSE, text, *at, "%.*s is %s", NDR_NUMBER_SHOWN(length), text + *at, why);
+  *at += length;
   return NDR_OK;
 }
 

@@ -124,7 +124,7 @@ static int emit_node(const builder *b, const ndr_syntax_node *node, const ndr_ty
   case NDR_NODE_INDEX: return add_node(b, NDR_NODE_INDEX, NDR_I64, node->a);
   case NDR_NODE_PARAMETER: return emit_parameter(b, node->a, NDR_F64);
   case NDR_NODE_TOTAL: return emit_total(b, b->totals[node->a]);
-  case NDR_NODE_LENGTH: return emit_length(b);
+  case NDR_SYNTAX_LENGTH: return emit_length(b);
   case NDR_NODE_POWER: return emit_power(b, node, type->inner);
   case NDR_SYNTAX_POLY: return emit_poly(b, node, type->inner);
   case NDR_NODE_SELECT: return emit_select(b, node, type->inner);

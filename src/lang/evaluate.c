@@ -10,7 +10,6 @@ typedef struct place {
   ndr_scalar *values;
   const ndr_scalar *elements, *totals;
   const int64_t *indices;
-  int64_t length;
   bool wide;
 } place;
 
@@ -125,7 +124,6 @@ static ndr_scalar evaluate_node(const place *at, const ndr_node *node) {
   case NDR_NODE_REAL: value = real_value(node->real); break;
   case NDR_NODE_PARAMETER: value = real_value(at->program->parameters[node->a]); break;
   case NDR_NODE_TOTAL: value = at->totals[node->a]; break;
-  case NDR_NODE_LENGTH: value = (ndr_scalar){.i = at->length}; break;
   case NDR_NODE_CONVERT: return ndr_scalar_convert(values[node->a], node->dtype, at->wide);
   case NDR_NODE_SELECT: value = values[node->a].u ? values[node->b] : values[node->c]; break;
   default:
@@ -137,21 +135,21 @@ static ndr_scalar evaluate_node(const place *at, const ndr_node *node) {
 
 void ndr_program_evaluate(const ndr_program *program, const ndr_scalar *elements, const int64_t *places,
                           ndr_scalar *values) {
-  const place at = {program, values, elements, elements, places, 0, false};
+  const place at = {program, values, elements, elements, places, false};
   bool of_totals[NDR_MOST_NODES];
   for (int i = 0; i < program->node_count; i++) {
     const ndr_node *node = &program->nodes[i];
     int operands[3], count = ndr_node_operands(node, operands);
-    of_totals[i] = node->kind == NDR_NODE_TOTAL || node->kind == NDR_NODE_LENGTH;
+    of_totals[i] = node->kind == NDR_NODE_TOTAL;
     for (int k = 0; k < count; k++) of_totals[i] = of_totals[i] || of_totals[operands[k]];
     values[i] = of_totals[i] ? (ndr_scalar){.dtype = node->dtype} : evaluate_node(&at, node);
   }
 }
 
-ndr_scalar ndr_program_finish(const ndr_program *program, const ndr_scalar *totals, int64_t length) {
+ndr_scalar ndr_program_finish(const ndr_program *program, const ndr_scalar *totals) {
   static const int64_t no_indices[NDR_MAX_DIMS] = {0}; /* results have no nodes of elements */
   ndr_scalar values[NDR_MOST_NODES], result;
-  const place at = {program, values, totals, totals, no_indices, length, true};
+  const place at = {program, values, totals, totals, no_indices, true};
   bool needed[NDR_MOST_NODES] = {false};
   needed[program->result] = true;
   ndr_program_mark_needed(program, needed);

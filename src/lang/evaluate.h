@@ -10,6 +10,6 @@
 void ndr_program_evaluate(const ndr_program *program, const ndr_scalar *elements, const int64_t *places,
                           ndr_scalar *values);
 /* The result, from the parts' totals in the types of totals (f64, i64, u64, pairs of f64). `result` must not be -1. */
-ndr_scalar ndr_program_finish(const ndr_program *program, const ndr_scalar *totals, int64_t length);
+ndr_scalar ndr_program_finish(const ndr_program *program, const ndr_scalar *totals);
 
 #endif

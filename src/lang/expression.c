@@ -30,9 +30,10 @@ static int read_number(ndr_reader *r, size_t length, bool integer) {
   ndr_syntax_node node = {.kind = integer ? NDR_NODE_INTEGER : NDR_NODE_REAL, .a = -1, .b = -1, .c = -1};
   const char *place = r->at;
   if (integer && !ndr_digits_value((ndr_span){place, (int)length}, &node.integer))
-    return NDR_READ_FAIL(r, place, "expected an integer below %s, or a number with a point", "2^63");
-  if (!integer && !ndr_number_parse(place, length, &node.real))
-    return NDR_READ_FAIL(r, place, "expected a number that f64 holds, of at most %d digits", 400);
+    return NDR_READ_FAIL(r, place, "%.*s is 2^63 or more; as a float it is written with a point",
+                         NDR_NUMBER_SHOWN(length), place);
+  const char *why = integer ? NULL : ndr_number_parse(place, length, &node.real);
+  if (why) return NDR_READ_FAIL(r, place, "%.*s is %s", NDR_NUMBER_SHOWN(length), place, why);
   r->at += length;
   if (ndr_is_letter(*r->at)) return NDR_READ_FAIL(r, r->at, "expected an operator after the %s", "number");
   return add_node(r, place, node);
@@ -78,7 +79,7 @@ static int read_name(ndr_reader *r, ndr_span name) {
   if (ndr_span_is(name, "n")) {
     if (!r->in_result) return NDR_READ_FAIL(r, name.at, "'%s' is known in the result only", "n");
     r->syntax->counts = true;
-    return add_operands(r, name.at, NDR_NODE_LENGTH, -1, -1, -1);
+    return add_operands(r, name.at, NDR_SYNTAX_LENGTH, -1, -1, -1);
   }
   const char *next = name.at + name.length;
   while (*next == ' ') next++;

@@ -36,7 +36,6 @@ typedef enum ndr_node_kind {
   NDR_NODE_REAL,      /* the constant `real` */
   NDR_NODE_PARAMETER, /* parameters[a], converted from f64; a float dtype */
   NDR_NODE_TOTAL,     /* only in results: the total of part a */
-  NDR_NODE_LENGTH,    /* only in results: the number of reduced elements, i64 */
   NDR_NODE_CONVERT,   /* as C converts; to bool: whether it is not 0; complex to real: the real part */
   NDR_NODE_NEGATE,
   NDR_NODE_ABS, /* of complex: its real type */

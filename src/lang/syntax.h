@@ -12,9 +12,10 @@
  *   PARAMETER  a: which number of its parameters
  *   TOTAL      a: which update
  *   POLY       a: the argument, b: which parameter
- *   INTEGER, REAL, INDEX, LENGTH as nodes of programs do
+ *   INTEGER, REAL, INDEX as nodes of programs do
+ *   LENGTH     n, the number of elements that count; nothing else
  * and a, b, c for their operands otherwise. */
-enum { NDR_SYNTAX_GREATER = NDR_NODE_SELECT + 1, NDR_SYNTAX_GREATER_EQUAL, NDR_SYNTAX_POLY };
+enum { NDR_SYNTAX_GREATER = NDR_NODE_SELECT + 1, NDR_SYNTAX_GREATER_EQUAL, NDR_SYNTAX_POLY, NDR_SYNTAX_LENGTH };
 
 typedef struct ndr_span {
   const char *at; /* in the tree's text */

@@ -241,7 +241,7 @@ static ndr_status type_node(const term *t) {
   case NDR_NODE_ARRAY: set_type(t->type, t->typing->dtypes[t->node->a], NDR_BOOL, false); return NDR_OK;
   case NDR_NODE_INDEX: set_type(t->type, NDR_I64, NDR_I64, false); return NDR_OK;
   case NDR_NODE_PARAMETER: set_type(t->type, NDR_F64, NDR_F64, true); return NDR_OK;
-  case NDR_NODE_LENGTH: set_type(t->type, NDR_I64, NDR_I64, true); return NDR_OK;
+  case NDR_SYNTAX_LENGTH: set_type(t->type, NDR_I64, NDR_I64, true); return NDR_OK;
   case NDR_NODE_TOTAL: type_total(t); return NDR_OK;
   case NDR_NODE_INTEGER: set_integer(t->type, t->node->integer); return NDR_OK;
   case NDR_NODE_REAL:

@@ -50,7 +50,7 @@ static void evaluate(const ndr_program *program, uint64_t *state) {
     ndr_dtype dtype = program->nodes[program->parts[p].value].dtype;
     totals[p] = any_scalar(state, total_dtype(ndr_op_result(program->parts[p].op, dtype)));
   }
-  result = ndr_program_finish(program, totals, (int64_t)(next(state) >> 1));
+  result = ndr_program_finish(program, totals);
   ndr_scalar_store(result, program->result_dtype, stored, 0);
 }
 

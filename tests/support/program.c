@@ -44,13 +44,13 @@ static const char *leaf_fault(const ndr_program *program, const ndr_node *node) 
   case NDR_NODE_PARAMETER:
     RULE(is_real(node->dtype) && node->a >= 0 && node->a < program->parameter_count);
     return NULL;
-  case NDR_NODE_TOTAL: {
+  default: {
+    RULE(node->kind == NDR_NODE_TOTAL);
     RULE(node->a >= 0 && node->a < program->part_count);
     const ndr_part *part = &program->parts[node->a];
     RULE(node->dtype == ndr_op_result(part->op, program->nodes[part->value].dtype));
     return NULL;
   }
-  default: RULE(node->kind == NDR_NODE_LENGTH && node->a == -1 && node->dtype == NDR_I64); return NULL;
   }
 }
 
@@ -133,7 +133,7 @@ static const char *part_fault(const ndr_program *program, const ndr_part *part, 
   mark(program, of_part, part->value);
   mark(program, of_part, part->mask);
   for (int i = 0; i < program->node_count; i++) {
-    RULE(!of_part[i] || (program->nodes[i].kind != NDR_NODE_TOTAL && program->nodes[i].kind != NDR_NODE_LENGTH));
+    RULE(!of_part[i] || program->nodes[i].kind != NDR_NODE_TOTAL);
     used[i] = used[i] || of_part[i];
   }
   return NULL;

@@ -140,8 +140,7 @@ static void write_finish(ndr_cuda_text *out, const ndr_program *program, const s
   bool needed[NDR_MOST_NODES] = {false};
   const char *type = ndr_cuda_value_type(NDR_CUDA_OF_TOTALS, program->result_dtype);
   ndr_cuda_write(out, "  typedef %s result;\n", storage(program->result_dtype));
-  ndr_cuda_write(out, "  NDR_CALLED %s finish(all::State s, double ddof, const double *parameters) {\n",
-                 type);
+  ndr_cuda_write(out, "  NDR_CALLED %s finish(all::State s, double ddof, const double *parameters) {\n", type);
   if (program->result < 0) {
     ndr_cuda_write(out, "    (void)parameters;\n    return conversion<%s>::of(part0::finish(s", type);
     write_path(out, program, 0);

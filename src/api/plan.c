@@ -35,7 +35,6 @@ ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DL
   if (status == NDR_OK) status = ndr_canonical_make(&made->problem, request);
   if (status == NDR_OK) {
     made->threads = options->threads;
-    made->described = request->problem;
     status = choose(made, data, options);
   }
   if (status != NDR_OK) {
@@ -73,6 +72,15 @@ ndr_status ndr_request_place(ndr_request *request, DLDevice array_device, const 
   return NDR_OK;
 }
 
+/* Operators may be destroyed before the plan is described. */
+static ndr_status keep_text(ndr_plan *plan, const ndr_problem *problem) {
+  size_t length = ndr_problem_print(problem, NULL, 0);
+  plan->text = malloc(length + 1);
+  if (!plan->text) return ndr_fail(NDR_ERR_MEMORY, "out of memory for the text of a plan, %zu bytes", length);
+  ndr_problem_print(problem, plan->text, length + 1);
+  return NDR_OK;
+}
+
 ndr_status ndr_plan_create(ndr_plan **plan, const ndr_problem *problem, DLDevice device, const DLTensor *const *results,
                            const ndr_options *options) {
   ndr_problem read;
@@ -85,7 +93,11 @@ ndr_status ndr_plan_create(ndr_plan **plan, const ndr_problem *problem, DLDevice
   NDR_TRY(ndr_request_make(&request, &read));
   ndr_status status = results ? ndr_request_place(&request, device, results) : NDR_OK;
   if (status == NDR_OK) status = ndr_plan_from_request(plan, &request, device, NULL, &how);
+  if (status == NDR_OK) status = keep_text(*plan, &request.problem);
   ndr_request_free(&request);
+  if (status == NDR_OK) return NDR_OK;
+  ndr_plan_destroy(*plan);
+  *plan = NULL;
   return status;
 }
 
@@ -94,6 +106,8 @@ size_t ndr_plan_workspace(const ndr_plan *plan) {
 }
 
 void ndr_plan_destroy(ndr_plan *plan) {
-  if (plan) ndr_canonical_free(&plan->problem);
+  if (!plan) return;
+  ndr_canonical_free(&plan->problem);
+  free(plan->text);
   free(plan);
 }

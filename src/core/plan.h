@@ -24,12 +24,12 @@ struct ndr_plan {
   ndr_device device;
   const ndr_backend *backend;
   const ndr_family *family;
-  int threads;           /* options.threads: the most CPU threads; 0: all */
-  bool forced;           /* the caller named the family */
-  ndr_timings timings;   /* from which the choice comes; choice is NULL if it was estimated */
-  char untimed[160];     /* why NDR_MEASURE timed nothing; "" where it did */
-  size_t workspace;      /* bytes, set by configure */
-  ndr_problem described; /* the caller's problem, for printing */
+  int threads;         /* options.threads: the most CPU threads; 0: all */
+  bool forced;         /* the caller named the family */
+  ndr_timings timings; /* from which the choice comes; choice is NULL if it was estimated */
+  char untimed[160];   /* why NDR_MEASURE timed nothing; "" where it did */
+  size_t workspace;    /* bytes, set by configure */
+  char *text;          /* the problem, as it was when the operators were there; NULL if it is not printed */
   _Alignas(16) unsigned char config[NDR_CONFIG_BYTES]; /* the family's own parameters, set by configure */
 };
 
@@ -101,6 +101,10 @@ struct ndr_backend {
   ndr_status (*states_finish)(const ndr_state *state, int id, const ndr_walk *walk, const uint64_t *from,
                               int64_t from_pitch, void *to, void *stream);
 };
+
+/* Bytes of the array and of its operands that an execute reads. What an operand repeats counts once: it is in a cache.
+ */
+double ndr_plan_bytes_read(const ndr_canonical *problem);
 
 /* Chooses a family of the backend for the problem and configures it: the one that a remembered measurement names, else
  * the cheapest by the cost model. force names the only family allowed, or NULL. */

@@ -154,7 +154,8 @@ static void print_help(void *target, const char *text) {
   fputs("Usage: h5gpured [options] FILE[:/DATASET | /DATASET][[PART]]...\n"
         "Reduces datasets of HDF5 and netCDF-4 files over any of their dims.\n"
         "If no DATASET is named, the one with the most dims is taken; 'FILE:/*' takes all that have the dims.\n"
-        "A PART is written as in NumPy: 'FILE:/DATASET[0:100, :, ::4]'\n\n",
+        "A PART is written as in NumPy: 'FILE:/DATASET[0:100, :, ::4]'\n"
+        "or by coordinates: 'FILE:/DATASET[time=2001:2010, lat=30:60, lon=350:10, lev=850]'\n\n",
         stdout);
   cli_print_options(&tool, stdout);
   puts("\nOperators:");

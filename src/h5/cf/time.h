@@ -63,6 +63,13 @@ ndr_date ndr_date_of(ndr_calendar calendar, ndr_instant instant);
  * so, as climatologies do, makes all years count with it. */
 bool ndr_time_units_parse(const char *units, const char *calendar, ndr_time_units *parsed);
 
+/* Reads a date, which may end after the year, the month, the day, the hour, the minute or the second, and names all of
+ * that: `period` is from its first instant to the first one after it. Years are counted as the units say. False where
+ * it is no date of the calendar. */
+bool ndr_date_read(const char *text, const ndr_time_units *units, ndr_instant period[2]);
+
+bool ndr_instant_is_before(ndr_instant a, ndr_instant b);
+
 /* The point in time that is `value` units after the reference. The value is exact to +-`within` units: if a second lies
  * in this range, that is taken, else a millisecond, else the nearest microsecond. False for NaN and for what is more
  * than 10^9 years away. */

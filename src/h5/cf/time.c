@@ -271,9 +271,16 @@ bool ndr_time_decode(const ndr_time_units *units, double value, double within, n
   return llabs(instant->day) <= INT64_C(366) * 1000000000;
 }
 
+static long double microseconds_between(ndr_instant from, ndr_instant to) {
+  return (long double)(to.day - from.day) * DAY + (long double)(to.microsecond - from.microsecond);
+}
+
+double ndr_time_encode(const ndr_time_units *units, ndr_instant instant) {
+  return (double)(microseconds_between(units->reference, instant) / (long double)units->unit);
+}
+
 double ndr_time_convert(const ndr_time_units *from, const ndr_time_units *to, double value) {
-  long double apart = (long double)(from->reference.day - to->reference.day) * DAY +
-                      (long double)(from->reference.microsecond - to->reference.microsecond);
+  long double apart = microseconds_between(to->reference, from->reference);
   if (from->unit == to->unit) return (double)((long double)value + apart / (long double)to->unit);
   return (double)(((long double)value * (long double)from->unit + apart) / (long double)to->unit);
 }

@@ -75,6 +75,9 @@ bool ndr_instant_is_before(ndr_instant a, ndr_instant b);
  * than 10^9 years away. */
 bool ndr_time_decode(const ndr_time_units *units, double value, double within, ndr_instant *instant);
 
+/* The number of units from the reference to an instant, rounded once. */
+double ndr_time_encode(const ndr_time_units *units, ndr_instant instant);
+
 /* Converts a value in the units `from` to the units `to`, both of one calendar. Rounded once. Exact, as far as f64
  * goes, if the units are equal and their references a whole number of units apart. */
 double ndr_time_convert(const ndr_time_units *from, const ndr_time_units *to, double value);

@@ -113,7 +113,7 @@ static ndr_status read_named(const char **text, int ndim, const char *const *nam
   const char *name;
   char called[NDR_DIM_TEXT];
   int d, length = ndr_select_next_name(text, &name);
-  if (length == 0) return ndr_fail(NDR_ERR_PARSE, "'=%s' lacks the name of a dim", *text);
+  if (length <= 0) return ndr_fail(NDR_ERR_PARSE, "'=%s' lacks the name of a dim", *text);
   NDR_TRY(find_dim(name, length, ndim, names, &d));
   if (taken[d]) return ndr_fail(NDR_ERR_PARSE, "%s is selected twice", ndr_dim_text(d, names, called));
   taken[d] = true;

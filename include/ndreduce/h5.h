@@ -175,6 +175,16 @@ NDR_API ndr_status ndr_h5_coordinate(const ndr_h5_dataset *dataset, int dim, dou
  * attribute standard_name, else by the dim's name), and on latitudes beyond a pole. */
 NDR_API ndr_status ndr_h5_coordinate_weights(const ndr_h5_dataset *dataset, int dim, int cosine, double *values);
 
+/* The lengths of a dim's steps in days, as weights, from the times that are its coordinates: days[shape[dim]]. They are
+ *   - what lies between the bounds of a step, if the attribute `bounds` names some;
+ *   - else the days of its month in the axis's calendar, if steps are months: each is of a month of its own, at least
+ * two follow each other, and all are on one day and hour of their months, in the middle, or on the last day;
+ *   - else half of what lies between its neighbours, and at the ends all that lies between it and its neighbour, if
+ * steps go up or down and are no more than 1.5 to 1 as far apart. Times are read as CF means them even where the
+ * dataset was opened raw. Fails with NDR_ERR_DIMS where the dim has no coordinates, or none that are times, and with
+ * NDR_ERR_ARGUMENT where a time is missing or nothing says the lengths. */
+NDR_API ndr_status ndr_h5_time_weights(const ndr_h5_dataset *dataset, int dim, double *days);
+
 /* Room for a date and the final 0. */
 #define NDR_H5_DATE_CHARS 40
 

@@ -299,6 +299,42 @@ def check_dates(folder):
     assert column == ["time", "2000-01-01T00:00:00", "2000-01-01T01:30:00", "nan"], column
 
 
+def check_lengths_of_times_as_weights(folder):
+    """By bounds, else by months, also those of several files."""
+    months, data = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], np.arange(12.0)
+    starts = np.concatenate([[0], np.cumsum(months)]).astype(float)
+    for name, since, bounds in (("months.nc", "days since 2001-01-01", None), ("bounds.nc", "hours since 2001-01-01", starts)):
+        scale = 24 if "hours" in since else 1
+        with h5py.File(folder.file(name), "w") as file:
+            time = make_scale(file, "time", starts[:12] * scale + 0.5 * scale, units=since, calendar="noleap")
+            attach(file.create_dataset("f", data=data), time)
+            if bounds is not None:
+                nv = make_scale(file, "nv", np.zeros(2))
+                time.attrs["bounds"] = "time_bnds"
+                attach(file.create_dataset("time_bnds", data=np.stack([bounds[:12], bounds[1:]], 1) * scale), time, nv)
+        for arguments, cells in (((f"{name}:/f",), slice(None)), ((f"{name}:/f[2:7]",), slice(2, 7)), ((f"{name}:/f", "--raw"), slice(None)),
+                                 (("--concat", "time", f"{name}:/f[0:5]", f"{name}:/f[5:]"), slice(None))):
+            found = values(folder, *arguments, "--op", "mean", "--weights", "time:days")["data"][0]
+            wanted = np.average(data[cells], weights=months[cells])
+            assert abs(found - wanted) < 1e-14, f"{arguments}: {found}, not {wanted}"
+    with folder.reduce("bounds.nc:/f", "-d", "time", "--op", "mean", "--weights", "time:days") as out:
+        assert attributes(out["f"])["cell_methods"] == "time: mean (weighted by the days of time)"
+    with h5py.File(folder.file("months.nc"), "a") as file:
+        file["time"].attrs["units"] = "months since 2001-01-01"
+        file["time"].attrs["calendar"] = "standard"
+    errors = folder.run("months.nc:/f", "--op", "mean", "--weights", "time:days", status=1)[1]
+    assert "counts 'months since 2001-01-01' in the calendar 'standard'" in errors, errors
+    with h5py.File(folder.file("months.nc"), "a") as file:
+        file["time"].attrs["units"] = "m"
+    errors = folder.run("months.nc:/f", "--op", "mean", "--weights", "time:days", status=1)[1]
+    assert "its time is no time: its units are 'm'" in errors, errors
+    errors = folder.run("bounds.nc:/f[3]", "--op", "mean", "--weights", "time:days")[1]
+    with h5py.File(folder.file("bounds.nc"), "a") as file:
+        del file["time"].attrs["bounds"]
+    errors = folder.run("bounds.nc:/f[3]", "--op", "mean", "--weights", "time:days", status=1)[1]
+    assert errors == "h5gpured: bounds.nc:/f: --weights: its time: a single time without bounds does not say how long it stands for\n", errors
+
+
 def check_dates_against_cftime(folder):
     source = random.Random(20261122)
     if not cftime:

@@ -182,8 +182,8 @@ static const cli_option rows[] = {
      .help = "reduce only elements where this is true: a mask (/PATH or FILE:/PATH), or an expression over the\n"
              "elements x and other arrays of the file, like 'x > 273.15 && lat < 0'"},
     {0, "weights", "BY", FIELD(weights),
-     .help = "weight sum, mean, var, std and norm2: by a coordinate (lat), by its cosine (lat:cos), or by a dataset\n"
-             "(/PATH)"},
+     .help = "weight sum, mean, var, std and norm2: by a coordinate (lat), by its cosine (lat:cos), by the\n"
+             "lengths of times (time:days), or by a dataset (/PATH)"},
     {0, "weighting", "NAME", CLI_ONCE, read_weighting,
      .help = "what weights are to --ddof: frequency (default) or reliability"},
     {0, "with", "Y=FILE", CLI_ADDS, read_with,

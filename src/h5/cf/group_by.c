@@ -77,6 +77,14 @@ static void set_hour(period *p, int64_t day, int64_t hour) {
   p->end = hour == 23 ? (ndr_instant){day + 1, 0} : (ndr_instant){day, (hour + 1) * HOUR};
 }
 
+/* Days of the year are counted with those that 1582 left out, so that a date has the number that it has in other years,
+ * as in cftime. */
+static int64_t day_of_year(ndr_calendar calendar, ndr_instant instant, int64_t year) {
+  if (calendar == NDR_CALENDAR_STANDARD)
+    calendar = ndr_instant_is_gregorian(instant) ? NDR_CALENDAR_PROLEPTIC_GREGORIAN : NDR_CALENDAR_JULIAN;
+  return instant.day - month_begin(calendar, year, 0).day + 1;
+}
+
 /* False at the end of what is a date. */
 static bool find_period(ndr_calendar calendar, ndr_group_key key, ndr_instant instant, period *p) {
   ndr_date date = ndr_date_of(calendar, instant);
@@ -99,7 +107,7 @@ static bool find_period(ndr_calendar calendar, ndr_group_key key, ndr_instant in
     break;
   case NDR_GROUP_DAY:
   case NDR_GROUP_DAYOFYEAR:
-    p->number = key == NDR_GROUP_DAY ? instant.day : instant.day - month_begin(calendar, date.year, 0).day + 1;
+    p->number = key == NDR_GROUP_DAY ? instant.day : day_of_year(calendar, instant, date.year);
     set_days(p, instant.day);
     break;
   case NDR_GROUP_HOUR:

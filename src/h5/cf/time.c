@@ -26,6 +26,7 @@ static const time_unit units_of_time[] = {
     {{"hour", "hours", "hr", "hrs", "h", NULL}, 3600 * SECOND},
     {{"day", "days", "d", NULL}, DAY},
     {{"week", "weeks", NULL}, 7 * DAY},
+    {{"common_year", "common_years", NULL}, 365 * DAY},
 };
 
 static bool same_word(const char *text, size_t length, const char *word) {
@@ -217,6 +218,7 @@ bool ndr_date_read(const char *text, const ndr_time_units *units, ndr_instant pe
   depth to;
   skip_blanks(&text);
   if (!read_date(text, &date, &ahead, &to)) return false;
+  if (ahead != 0 && to < TO_HOUR) return false; /* 2000-01-01-01 has a zone, but no clock */
   if (!units->zero_year && date.year == 0) return false;
   if (!units->zero_year && date.year < 0) date.year++;
   if (!ndr_date_to_instant(units->calendar, &date, &period[0])) return false;

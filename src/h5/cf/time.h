@@ -57,10 +57,10 @@ bool ndr_date_to_instant(ndr_calendar calendar, const ndr_date *date, ndr_instan
 ndr_date ndr_date_of(ndr_calendar calendar, ndr_instant instant);
 
 /* Reads `units` in the calendar of a name. False where that is no unit of time since a date, or no calendar. Units are
- * those of UDUNITS that are a whole number of microseconds: microseconds to weeks, with their abbreviations; in
- * calendars whose years are all alike years, too, and months in 360_day. The date is YEAR-MONTH-DAY, then maybe
- * HOUR:MINUTE:SECOND and a time zone: Z, UTC, GMT or +HOUR:MINUTE. Real calendars have no year 0; one that is written
- * so, as climatologies do, makes all years count with it. */
+ * those of UDUNITS that are a whole number of microseconds: microseconds to weeks, with their abbreviations, and
+ * common_years of 365 days; in calendars whose years are all alike years, too, and months in 360_day. The date is
+ * YEAR-MONTH-DAY, then maybe HOUR:MINUTE:SECOND and a time zone: Z, UTC, GMT or +HOUR:MINUTE. Real calendars have no
+ * year 0; one that is written so, as climatologies do, makes all years count with it. */
 bool ndr_time_units_parse(const char *units, const char *calendar, ndr_time_units *parsed);
 
 /* Reads a date, which may end after the year, the month, the day, the hour, the minute or the second, and names all of

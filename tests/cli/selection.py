@@ -104,6 +104,15 @@ def check_the_output_is_one_axis(folder):
         assert axes == [np.arange(-7.5, 21, 7.5).tolist(), np.arange(352.5, 381, 7.5).tolist()], axes
 
 
+def check_files_along_longitudes(folder):
+    data = make(folder)
+    with folder.reduce("--concat", "lon", "tas.nc:/tas[lon=0:10]", "tas.nc:/tas[lon=370:400]", "-d", "time", "--op", "max") as out:
+        lon = np.array([0, 7.5, 375, 382.5, 390, 397.5])
+        assert out["lon"][...].tolist() == lon.tolist(), out["lon"][...]
+        assert (out["lon_bnds"][...] == np.stack([lon - 3.75, lon + 3.75], 1)).all()
+        assert (out["tas"][...] == data.max(0)[:, [0, 1, 2, 3, 4, 5]]).all()
+
+
 def check_what_is_read_beside(folder):
     """Weights, masks and a series of files go along with the part."""
     data = make(folder)
@@ -123,6 +132,16 @@ def check_what_is_read_beside(folder):
     assert found == [[chosen.sum()], [chosen.size]], found
     errors = folder.run("--concat", "time", "tas.nc:/tas[lon=350:20]", "tas.nc:/tas", status=1)[1]
     assert "both sides" in errors and "(lon)" in errors, errors
+
+
+def check_all_datasets_that_have_the_dims(folder):
+    data, day = make(folder), dates()
+    found = values(folder, "tas.nc:/*[time=2001-02]", "-d", "time,lon", "--op", "sum")
+    assert found == [data[np.char.startswith(day, "2001-02")].sum((0, 2)).tolist()], found
+    found = values(folder, "tas.nc:/*[lat=0:20]", "-d", "lat", "--op", "count")
+    assert len(found) == 2, found
+    errors = folder.run("tas.nc:/*[time=2030]", "-d", "time", status=1)[1]
+    assert len(errors.splitlines()) == 1 and "selects nothing" in errors, errors
 
 
 def check_memory_does_not_show(folder):

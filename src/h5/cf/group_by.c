@@ -207,7 +207,7 @@ void ndr_time_group_name(const ndr_time_units *units, ndr_group_key key, int64_t
   if (!units->zero_year && year < 1) year--;
   snprintf(written, sizeof written, "%s%04lld", year < 0 ? "-" : "", llabs((long long)year));
   switch (key) {
-  case NDR_GROUP_SEASON: snprintf(text, NDR_GROUP_CHARS, "%s", seasons[number - 1]); break;
+  case NDR_GROUP_SEASON: snprintf(text, NDR_GROUP_CHARS, "%s", seasons[(number - 1) & 3]); break;
   case NDR_GROUP_YEAR: snprintf(text, NDR_GROUP_CHARS, "%s", written); break;
   case NDR_GROUP_YEARMONTH: snprintf(text, NDR_GROUP_CHARS, "%s-%02d", written, (int)rest + 1); break;
   case NDR_GROUP_YEARSEASON: snprintf(text, NDR_GROUP_CHARS, "%s-%s", written, seasons[rest]); break;

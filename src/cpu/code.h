@@ -7,7 +7,9 @@
  *
  * Where a part has a mask, elements that it leaves out are replaced by what its operator ignores: 0 for sums, 1 for
  * products, the limits for minima and maxima, and NaN under skip_nan. The operators that ignore nothing have kernels of
- * their own (fold/masked.h). Values that do not depend on elements are computed once for each thread. */
+ * their own (fold/masked.h). So have the commonest folds of f32 and f64 (fold/factors.h): with weights or a mask, and
+ * sums whose last instruction is a product. They read two arrays or tiles at once, and nothing is written in between.
+ * Values that do not depend on elements are computed once for each thread. */
 #ifndef NDR_CPU_CODE_H
 #define NDR_CPU_CODE_H
 
@@ -42,7 +44,7 @@ typedef struct ndr_value {
 /* One kernel over one value's tile. */
 typedef struct ndr_code_fold {
   ndr_fold *fold;
-  int value, factors; /* factors: weights or a mask, for kernels of fold/masked.h; else -1 */
+  int value, factors; /* factors: weights, a mask or factors, for kernels of two arrays; else -1 */
   bool indexed;       /* rows must ascend by index */
   int words_before;   /* words of the program's state before those that it folds into */
 } ndr_code_fold;

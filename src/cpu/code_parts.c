@@ -57,11 +57,62 @@ static void add_fold(const part_code *p, ndr_fold *fold, int value, int factors,
                                                     .words_before = p->words_before + word};
 }
 
+/* ---- folds that compute the last instruction themselves ---- */
+
+/* A mask's bytes, before they become 0 or 1. */
+static int mask_bytes(const part_code *p, int mask) {
+  const ndr_value *v = &p->code->values[mask];
+  return v->kind == NDR_VALUE_CONVERT && v->from == NDR_U8 && v->dtype == NDR_BOOL ? v->a : mask;
+}
+
+static bool is_real(const part_code *p, int value) {
+  return dtype_of(p, value) == NDR_F32 || dtype_of(p, value) == NDR_F64;
+}
+
+/* Folds elements that a mask leaves. */
+static void add_masked(const part_code *p, ndr_factors what, int value, int mask) {
+  add_fold(p, p->isa->masked[dtype_of(p, value)][what], value, mask_bytes(p, mask), 0);
+}
+
+static bool was_f32(const part_code *p, int value) {
+  const ndr_value *v = &p->code->values[value];
+  return v->kind == NDR_VALUE_CONVERT && v->from == NDR_F32 && v->dtype == NDR_F64;
+}
+
+/* Folds f64 elements with f64 weights, or what both were before they were widened. */
+static void add_weighted(const part_code *p, ndr_factors what, int value, int weight) {
+  bool narrow = was_f32(p, value) && was_f32(p, weight);
+  const ndr_value *values = p->code->values;
+  add_fold(p, p->isa->weighted[narrow ? NDR_F32 : NDR_F64][what], narrow ? values[value].a : value,
+           narrow ? values[weight].a : weight, 0);
+}
+
+static bool is_zero(const part_code *p, int value) {
+  const ndr_value *v = &p->code->values[value];
+  return v->kind == NDR_VALUE_CONSTANT && v->bits == 0;
+}
+
+/* Folds the sum of products, or of values that are 0 elsewhere; false where the value is neither. */
+static bool fold_term(const part_code *p, int value, int word) {
+  const ndr_value v = p->code->values[value];
+  if (v.kind != NDR_VALUE_STEP || v.constant || word != 0 || !is_real(p, value)) return false;
+  if (v.number == NDR_NODE_SELECT && is_zero(p, v.c)) {
+    add_masked(p, NDR_FACTORS_SUM, v.b, v.a);
+    return true;
+  }
+  if (v.number != NDR_NODE_MULTIPLY) return false;
+  if (v.dtype == NDR_F64)
+    add_weighted(p, NDR_FACTORS_SUM, v.a, v.b);
+  else
+    add_fold(p, p->isa->product[v.dtype], v.a, v.b, word);
+  return true;
+}
+
 /* Folds a value as a built-in operator folds elements of its dtype. */
 static void fold_as(const part_code *p, ndr_op op, int value, int word) {
   ndr_dtype view = ndr_fold_dtype(op, dtype_of(p, value), p->accumulate_f64);
   int viewed = convert(p, value, view);
-  if (p->code->overflows) return;
+  if (p->code->overflows || (op == NDR_SUM && !p->skip && fold_term(p, viewed, word))) return;
   add_fold(p, p->isa->fold[p->skip && ndr_dtype_is_float(view)][view][op], viewed, -1, word);
 }
 
@@ -79,7 +130,15 @@ static void fold_weighted(part_code *p) {
   }
   p->skip = false;
   if (op == NDR_VAR || op == NDR_STD) {
-    add_fold(p, p->isa->moments[parts - 1][p->state.reliability], value, weight, 0);
+    if (p->code->overflows) return;
+    if (parts == 2)
+      add_fold(p, p->isa->complex_moments[p->state.reliability], value, weight, 0);
+    else
+      add_weighted(p, p->state.reliability ? NDR_FACTORS_SQUARES : NDR_FACTORS_MOMENTS, value, weight);
+    return;
+  }
+  if (op == NDR_MEAN && parts == 1) {
+    if (!p->code->overflows) add_weighted(p, NDR_FACTORS_MEAN, value, weight);
     return;
   }
   if (op == NDR_NORM2 && parts == 2) {
@@ -124,15 +183,26 @@ static void fold_mean(part_code *p) {
   ndr_dtype dtype = dtype_of(p, p->value);
   int parts = ndr_dtype_is_complex(dtype) ? 2 : 1, value = p->value;
   if (!ndr_dtype_is_float(dtype)) value = convert(p, value, ndr_dtype_bytes(dtype) < 4 ? NDR_F32 : NDR_F64);
+  if (p->code->overflows) return;
+  if (is_real(p, value)) {
+    add_masked(p, NDR_FACTORS_MEAN, value, p->mask);
+    return;
+  }
   fold_as(p, NDR_SUM, masked_or(p, p->mask, value, 0, 0), 0);
   fold_as(p, NDR_NORM2, p->mask, parts); /* the number of bools, as f64 */
 }
 
 static void fold_moments(part_code *p) {
   int parts = ndr_dtype_is_complex(dtype_of(p, p->value)) ? 2 : 1;
-  int value = convert(p, p->value, parts == 2 ? NDR_C128 : NDR_F64);
+  int value = p->value;
+  if (parts == 2 || !is_real(p, value)) value = convert(p, value, parts == 2 ? NDR_C128 : NDR_F64);
+  if (p->code->overflows) return;
+  if (parts == 1) {
+    add_masked(p, NDR_FACTORS_MOMENTS, value, p->mask);
+    return;
+  }
   int weight = convert(p, p->mask, NDR_F64);
-  add_fold(p, p->isa->moments[parts - 1][0], masked_or(p, p->mask, value, 0, 0), weight, 0);
+  add_fold(p, p->isa->complex_moments[0], masked_or(p, p->mask, value, 0, 0), weight, 0);
 }
 
 static void fold_argument(part_code *p) {

@@ -5,9 +5,9 @@
 
 /* Elements of a block. Where a tile has few outputs, its values stay in the first-level cache, so that memory is read
  * while they are folded: on a Zen 5 core counts above a threshold run at the rate of plain reads, and at 0.7 of it with
- * 8192 elements. Rows of outputs touch their states once a block: there as many rows as the tile has. */
+ * 8192 elements. Rows of outputs touch their states once a block: there as many rows as a tile usually has. */
 #define FEW_OUTPUTS_BLOCK 1024
-#define ROWS_BLOCK 32768
+#define ROWS_BLOCK 8192
 
 bool ndr_machine_there(const ndr_canonical *problem) {
   for (int i = 0; i < problem->op_count; i++)

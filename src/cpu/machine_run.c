@@ -162,20 +162,21 @@ static const void *folded(const block *b, const ndr_value *value, const ndr_code
 
 /* A tile of one output whose rows follow each other may be cut into rows of any length. Those of 32 elements have
  * kernels of their own. */
-static void fold_run(const ndr_code_fold *f, const ndr_tile *tile, int64_t bytes, uint64_t *states, int64_t pitch) {
+static void fold_run(const ndr_code_fold *f, const ndr_tile *tile, int64_t bytes, int64_t factors_bytes,
+                     uint64_t *states, int64_t pitch) {
   int64_t total = tile->rows * tile->lanes, lanes = bytes == 1 ? 64 : 32;
   ndr_tile part = *tile;
   part.lanes = part.row_stride = part.factors_stride = lanes;
   for (int64_t done = 0; total - done >= lanes; done += part.rows * lanes, part.fresh = false) {
     part.rows = (total - done) / lanes < NDR_ROWS ? (total - done) / lanes : NDR_ROWS;
     part.data = (const char *)tile->data + done * bytes;
-    if (tile->factors) part.factors = (const double *)tile->factors + done;
+    if (tile->factors) part.factors = (const char *)tile->factors + done * factors_bytes;
     f->fold(&part, states, pitch);
   }
   int64_t rest = total % lanes;
   if (rest == 0) return;
   part.data = (const char *)tile->data + (total - rest) * bytes;
-  if (tile->factors) part.factors = (const double *)tile->factors + total - rest;
+  if (tile->factors) part.factors = (const char *)tile->factors + (total - rest) * factors_bytes;
   part.lanes = part.row_stride = part.factors_stride = rest;
   part.rows = 1;
   f->fold(&part, states, pitch);
@@ -184,18 +185,20 @@ static void fold_run(const ndr_code_fold *f, const ndr_tile *tile, int64_t bytes
 static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *f, const ndr_code_memory *memory,
                      uint64_t *states) {
   const ndr_value *value = &code->values[f->value];
+  const ndr_value *factors = f->factors < 0 ? value : &code->values[f->factors];
   int64_t bytes = (int64_t)ndr_dtype_bytes((ndr_dtype)value->dtype), pitch = b->engine->nest->pitch;
+  int64_t factors_bytes = (int64_t)ndr_dtype_bytes((ndr_dtype)factors->dtype);
   ndr_tile tile = *b->tile;
   tile.lane_stride = 1;
   tile.data = folded(b, value, memory, &tile.row_stride);
   tile.factors = NULL;
   tile.cached = value->place == NDR_IN_TILE || b->sources[value->number].gathered;
   tile.ahead = 0;
-  if (f->factors >= 0) tile.factors = folded(b, &code->values[f->factors], memory, &tile.factors_stride);
+  if (f->factors >= 0) tile.factors = folded(b, factors, memory, &tile.factors_stride);
   states += f->words_before * pitch;
   bool dense = tile.row_stride == tile.lanes && (f->factors < 0 || tile.factors_stride == tile.lanes);
   if (tile.period == 1 && dense && tile.cached && !f->indexed) {
-    fold_run(f, &tile, bytes, states, pitch);
+    fold_run(f, &tile, bytes, factors_bytes, states, pitch);
     return;
   }
   if (f->indexed && tile.index_row < 0) turn_rows(&tile, bytes);

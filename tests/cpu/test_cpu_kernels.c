@@ -17,6 +17,7 @@ static int known_count;
 /* Those that this machine has: the widest one has all that come before it. */
 static void find_known(void) {
   const ndr_isa *const all[] = {ndr_isa_baseline, ndr_isa_avx2, ndr_isa_avx512}, *widest = ndr_isa_here();
+  known_count = 0;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     if (all[i]) known[known_count++] = all[i];
     if (all[i] == widest) return;
@@ -113,6 +114,55 @@ static void check_dtype(rng *random, ndr_dtype dtype) {
   array_free(&memory);
 }
 
+/* ---- kernels with an array factors the elements ---- */
+
+/* The kernels of an instruction set for a dtype: weighted, masked, and the sum of products. */
+static ndr_fold *factors_kernel(const ndr_isa *isa, ndr_dtype dtype, int number) {
+  if (number < NDR_FACTORS_COUNT) return isa->weighted[dtype][number];
+  if (number < 2 * NDR_FACTORS_COUNT) return isa->masked[dtype][number - NDR_FACTORS_COUNT];
+  return isa->product[dtype];
+}
+
+static void check_factors(rng *random, ndr_dtype dtype) {
+  static uint64_t expected[NDR_MAX_WORDS * PITCH], got[NDR_MAX_WORDS * PITCH];
+  ndr_tile tile = any_tile(random);
+  int64_t size = tile.rows * tile.row_stride;
+  test_array elements, weights, mask;
+  array_make(&elements, dtype, 1, &size, NULL);
+  array_make(&weights, dtype, 1, &size, NULL);
+  array_make(&mask, NDR_BOOL, 1, &size, NULL);
+  array_fill(&elements, random, rng_once_in(random, 2) ? FILL_SMALL : FILL_WIDE);
+  array_fill(&weights, random, FILL_SMALL);
+  array_fill(&mask, random, FILL_SMALL);
+  tile.data = (const char *)elements.tensor.data + elements.tensor.byte_offset;
+  tile.factors_stride = rng_once_in(random, 3) ? 0 : tile.row_stride;
+  for (int k = 0; k <= 2 * NDR_FACTORS_COUNT; k++) {
+    const test_array *factors = k / NDR_FACTORS_COUNT == 1 ? &mask : &weights;
+    tile.factors = (const char *)factors->tensor.data + factors->tensor.byte_offset;
+    fold(factors_kernel(known[0], dtype, k), &tile, expected);
+    for (int i = 1; i < known_count; i++) {
+      fold(factors_kernel(known[i], dtype, k), &tile, got);
+      int64_t w = differs(&tile, expected, got);
+      ck_assert_msg(w < 0, "kernel %d of %s, %s: %lld lanes x %lld rows, period %lld: word %lld differs (seed %llu)", k,
+                    ndr_dtype_name(dtype), known[i]->name, (long long)tile.lanes, (long long)tile.rows,
+                    (long long)tile.period, (long long)w, (unsigned long long)test_seed());
+    }
+  }
+  array_free(&elements);
+  array_free(&weights);
+  array_free(&mask);
+}
+
+START_TEST(kernels_with_weights_or_a_mask_give_the_same_bits) {
+  rng random = {test_seed()};
+  find_known();
+  for (int i = test_case_count(300); i > 0; i--) {
+    check_factors(&random, NDR_F32);
+    check_factors(&random, NDR_F64);
+  }
+}
+END_TEST
+
 START_TEST(instruction_sets_give_the_same_bits) {
   rng random = {test_seed()};
   find_known();
@@ -154,6 +204,7 @@ END_TEST
 
 int main(void) {
   Suite *suite = suite_create("cpu kernels");
-  suite_case(suite, "kernels", 120, instruction_sets_give_the_same_bits, runs_of_halves_have_all_rows, NULL);
+  suite_case(suite, "kernels", 120, instruction_sets_give_the_same_bits,
+             kernels_with_weights_or_a_mask_give_the_same_bits, runs_of_halves_have_all_rows, NULL);
   return suite_run(suite);
 }

@@ -16,7 +16,7 @@
 
 typedef struct ndr_tile {
   const void *data;
-  const void *factors;    /* only kernels of masked.h look at it */
+  const void *factors;    /* only kernels of masked.h and factors.h look at it */
   int64_t factors_stride; /* its row_stride */
   int64_t lanes, rows;
   int64_t row_stride;  /* in elements; may be negative */
@@ -49,6 +49,15 @@ typedef void ndr_step(const void *a, const void *b, const void *c, void *out, in
 /* Instructions have the numbers of nodes; one more multiplies complex numbers by real ones. */
 enum { NDR_STEP_SCALE = NDR_NODE_SELECT + 1, NDR_STEP_COUNT };
 
+/* What the kernels of factors.h fold. */
+typedef enum ndr_factors {
+  NDR_FACTORS_SUM,
+  NDR_FACTORS_MEAN,    /* the sums of terms and of weights */
+  NDR_FACTORS_MOMENTS, /* of weighted elements */
+  NDR_FACTORS_SQUARES, /* the same with the sum of squared weights */
+  NDR_FACTORS_COUNT
+} ndr_factors;
+
 typedef struct ndr_isa {
   const char *name;
   /* NULL where op folds another dtype than the array's: see ndr_fold_dtype. */
@@ -60,9 +69,13 @@ typedef struct ndr_isa {
   ndr_convert *convert[NDR_DTYPE_COUNT][NDR_DTYPE_COUNT]; /* [from][to] */
   /* [number][dtype of the operands; of SELECT, of the values]. Bool is 0 or 1. NULL where there is none. */
   ndr_step *step[NDR_STEP_COUNT][NDR_DTYPE_COUNT];
-  /* Weighted moments, `factors` being f64 weights: [complex][with the sum of squared weights]. They fold f64 or c128.
-   */
-  ndr_fold *moments[2][2];
+  /* Kernels of f32 and f64: `factors` are weights of the elements' dtype, or bytes that are 0 where an element does not
+   * count. */
+  ndr_fold *weighted[NDR_DTYPE_COUNT][NDR_FACTORS_COUNT], *masked[NDR_DTYPE_COUNT][NDR_FACTORS_COUNT];
+  /* The sum of products with what is factors, each rounded to the dtype. */
+  ndr_fold *product[NDR_DTYPE_COUNT];
+  /* Weighted moments of c128, `factors` being f64 weights: [with the sum of squared weights]. */
+  ndr_fold *complex_moments[2];
   /* argmin and argmax, `factors` being bytes that are 0 where an element does not count: [largest][dtype]. */
   ndr_fold *masked_argument[2][NDR_DTYPE_COUNT];
   ndr_join *(*join)(const ndr_state *state);

@@ -49,6 +49,7 @@ static inline uint32_t bits_of(float value) {
 #define RUN_PARTS(X) X(0) X(1) X(2) X(3)
 #define WIDEN_F32(at) ((run_part)_mm512_cvtps_pd(_mm256_loadu_ps(at)))
 #define WIDEN_F64(at) ((run_part)_mm512_loadu_pd(at))
+#define WIDEN_PRODUCT_F32(a, b) ((run_part)_mm512_cvtps_pd(_mm256_mul_ps(_mm256_loadu_ps(a), _mm256_loadu_ps(b))))
 #define PART_OF_F32(at) _mm512_loadu_ps(at)
 #define VECTOR(op, type) _mm512_##op##_##type
 #define COMPARED(type, a, b, how) ((unsigned)_mm512_cmp_##type##_mask(a, b, how))
@@ -57,6 +58,7 @@ static inline uint32_t bits_of(float value) {
 #define RUN_PARTS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 #define WIDEN_F32(at) ((run_part)_mm256_cvtps_pd(_mm_loadu_ps(at)))
 #define WIDEN_F64(at) ((run_part)_mm256_loadu_pd(at))
+#define WIDEN_PRODUCT_F32(a, b) ((run_part)_mm256_cvtps_pd(_mm_mul_ps(_mm_loadu_ps(a), _mm_loadu_ps(b))))
 #define PART_OF_F32(at) _mm256_loadu_ps(at)
 #define VECTOR(op, type) _mm256_##op##_##type
 #define COMPARED(type, a, b, how) ((unsigned)_mm256_movemask_##type(_mm256_cmp_##type(a, b, how)))

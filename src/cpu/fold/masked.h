@@ -1,6 +1,6 @@
-/* Template, part 12: the kernels of what a neutral element cannot express: moments of weighted elements, and the place
- * of the smallest or largest element where some do not count. tile->factors has, element by element, f64 weights or
- * bytes that are 0 where an element does not count. */
+/* Template, part 12: the kernels of what a neutral element cannot express: moments of weighted complex elements, and
+ * the place of the smallest or largest element where some do not count. tile->factors has, element by element, f64
+ * weights or bytes that are 0 where an element does not count. */
 
 #define FACTORS(type) ((const type *)tile->factors + row * tile->factors_stride)
 
@@ -9,66 +9,60 @@ static void spread_outputs(const ndr_tile *tile, double *values) {
   for (int64_t l = tile->period; l < tile->lanes; l++) values[l] = values[l - tile->period];
 }
 
-/* Words 0 and on: the sum of weights, the weighted mean, the weighted squared distances from it, and with `squares` the
- * sum of squared weights. Two passes over the tile, which is in a cache: distances are taken from a mean that is
- * rounded, and then corrected by what they add up to, so that equal elements have no variance. */
-#define WEIGHTED_MOMENTS(name, element, parts, REAL, IMAGINARY)                                                        \
-  static void weighted_##name(const ndr_tile *tile, uint64_t *words, bool squares) {                                   \
-    const int64_t lanes = tile->lanes;                                                                                 \
-    ALIGNED double re[NDR_LANES], im[NDR_LANES];                                                                       \
-    ALIGNED uint64_t off[2 * NDR_LANES];                                                                               \
-    uint64_t *m2 = WORD((parts) + 1), *v2 = WORD((parts) + 2);                                                         \
-    EACH_LANE(words[l] = WORD(1)[l] = WORD(2)[l] = word_of(0))                                                         \
-    for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
-      const element *elements = (const element *)tile->data + row * tile->row_stride;                                  \
-      const double *weights = FACTORS(double);                                                                         \
-      EACH_LANE(const element x = elements[l]; const double w = weights[l]; words[l] = word_of(f64_of(words[l]) + w);  \
-                WORD(1)[l] = word_of(f64_of(WORD(1)[l]) + w * REAL);                                                   \
-                if ((parts) == 2) WORD(2)[l] = word_of(f64_of(WORD(2)[l]) + w * IMAGINARY))                            \
-    }                                                                                                                  \
-    collapse(join_add3, tile, words);                                                                                  \
-    for (int64_t l = 0; l < tile->period; l++) {                                                                       \
-      const double n = f64_of(words[l]);                                                                               \
-      re[l] = n != 0 ? f64_of(WORD(1)[l]) / n : 0;                                                                     \
-      im[l] = n != 0 ? f64_of(WORD(2)[l]) / n : 0;                                                                     \
-    }                                                                                                                  \
-    spread_outputs(tile, re);                                                                                          \
-    spread_outputs(tile, im);                                                                                          \
-    EACH_LANE(m2[l] = v2[l] = off[l] = off[NDR_LANES + l] = word_of(0))                                                \
-    for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
-      const element *elements = (const element *)tile->data + row * tile->row_stride;                                  \
-      const double *weights = FACTORS(double);                                                                         \
-      EACH_LANE(const element x = elements[l]; const double w = weights[l]; const double u = REAL - re[l];             \
-                const double v = (parts) == 2 ? IMAGINARY - im[l] : 0; off[l] = word_of(f64_of(off[l]) + w * u);       \
-                if ((parts) == 2) off[NDR_LANES + l] = word_of(f64_of(off[NDR_LANES + l]) + w * v);                    \
-                m2[l] = word_of(f64_of(m2[l]) + w * (u * u + v * v)); v2[l] = word_of(f64_of(v2[l]) + w * w))          \
-    }                                                                                                                  \
-    collapse(join_add, tile, m2);                                                                                      \
-    collapse(join_add2, tile, off);                                                                                    \
-    if (squares) collapse(join_add, tile, v2);                                                                         \
-    for (int64_t l = 0; l < tile->period; l++) {                                                                       \
-      const double n = f64_of(words[l]), u = f64_of(off[l]), v = f64_of(off[NDR_LANES + l]);                           \
-      const double excess = n != 0 ? u * (u / n) + v * (v / n) : 0, left = f64_of(m2[l]) - excess;                     \
-      m2[l] = word_of(((n > 0) & (left < 0)) ? 0 : left);                                                              \
-      WORD(1)[l] = word_of(n != 0 ? re[l] + u / n : re[l]);                                                            \
-      if ((parts) == 2) WORD(2)[l] = word_of(n != 0 ? im[l] + v / n : im[l]);                                          \
-    }                                                                                                                  \
+/* Words 0 and on, of complex elements: the sum of weights, the weighted mean, the weighted squared distances from it,
+ * and with `squares` the sum of squared weights. As factors.h does it. */
+static void weighted_moments_c128(const ndr_tile *tile, uint64_t *words, bool squares) {
+  const int64_t lanes = tile->lanes;
+  ALIGNED double re[NDR_LANES], im[NDR_LANES];
+  ALIGNED uint64_t off[2 * NDR_LANES];
+  uint64_t *m2 = WORD(3), *v2 = WORD(4);
+  EACH_LANE(words[l] = WORD(1)[l] = WORD(2)[l] = word_of(0))
+  for (int64_t row = 0; row < tile->rows; row++) {
+    const ndr_c128 *elements = (const ndr_c128 *)tile->data + row * tile->row_stride;
+    const double *weights = FACTORS(double);
+    EACH_LANE(const ndr_c128 x = elements[l]; const double w = weights[l]; words[l] = word_of(f64_of(words[l]) + w);
+              WORD(1)[l] = word_of(f64_of(WORD(1)[l]) + w * x.re); WORD(2)[l] = word_of(f64_of(WORD(2)[l]) + w * x.im))
   }
-WEIGHTED_MOMENTS(f64, double, 1, x, 0)
-WEIGHTED_MOMENTS(c128, ndr_c128, 2, x.re, x.im)
-#undef WEIGHTED_MOMENTS
+  collapse(join_add3, tile, words);
+  for (int64_t l = 0; l < tile->period; l++) {
+    const double n = f64_of(words[l]);
+    re[l] = n != 0 ? f64_of(WORD(1)[l]) / n : 0;
+    im[l] = n != 0 ? f64_of(WORD(2)[l]) / n : 0;
+  }
+  spread_outputs(tile, re);
+  spread_outputs(tile, im);
+  EACH_LANE(m2[l] = v2[l] = off[l] = off[NDR_LANES + l] = word_of(0))
+  for (int64_t row = 0; row < tile->rows; row++) {
+    const ndr_c128 *elements = (const ndr_c128 *)tile->data + row * tile->row_stride;
+    const double *weights = FACTORS(double);
+    EACH_LANE(const ndr_c128 x = elements[l]; const double w = weights[l]; const double u = x.re - re[l];
+              const double v = x.im - im[l]; off[l] = word_of(f64_of(off[l]) + w * u);
+              off[NDR_LANES + l] = word_of(f64_of(off[NDR_LANES + l]) + w * v);
+              m2[l] = word_of(f64_of(m2[l]) + w * (u * u + v * v)); v2[l] = word_of(f64_of(v2[l]) + w * w))
+  }
+  collapse(join_add, tile, m2);
+  collapse(join_add2, tile, off);
+  if (squares) collapse(join_add, tile, v2);
+  for (int64_t l = 0; l < tile->period; l++) {
+    const double n = f64_of(words[l]), u = f64_of(off[l]), v = f64_of(off[NDR_LANES + l]);
+    const double excess = n != 0 ? u * (u / n) + v * (v / n) : 0, left = f64_of(m2[l]) - excess;
+    m2[l] = word_of(((n > 0) & (left < 0)) ? 0 : left);
+    WORD(1)[l] = word_of(n != 0 ? re[l] + u / n : re[l]);
+    WORD(2)[l] = word_of(n != 0 ? im[l] + v / n : im[l]);
+  }
+}
 
-#define MOMENTS_KERNEL(name, of, words_of, join)                                                                       \
-  static void name(const ndr_tile *tile, uint64_t *states, int64_t pitch) {                                            \
-    ALIGNED uint64_t words[NDR_MAX_WORDS * NDR_LANES];                                                                 \
-    weighted_##of(tile, words, (join) == join_moments_squares || (join) == join_moments_complex_squares);              \
-    deposit(join, words_of, tile, words, states, pitch);                                                               \
-  }
-MOMENTS_KERNEL(moments_f64, f64, 3, join_moments)
-MOMENTS_KERNEL(moments_squares_f64, f64, 4, join_moments_squares)
-MOMENTS_KERNEL(moments_c128, c128, 4, join_moments_complex)
-MOMENTS_KERNEL(moments_squares_c128, c128, 5, join_moments_complex_squares)
-#undef MOMENTS_KERNEL
+static void moments_c128(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  ALIGNED uint64_t words[NDR_MAX_WORDS * NDR_LANES];
+  weighted_moments_c128(tile, words, false);
+  deposit(join_moments_complex, 4, tile, words, states, pitch);
+}
+
+static void moments_squares_c128(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  ALIGNED uint64_t words[NDR_MAX_WORDS * NDR_LANES];
+  weighted_moments_c128(tile, words, true);
+  deposit(join_moments_complex_squares, 5, tile, words, states, pitch);
+}
 
 /* An output without an element that counts keeps `start` and the highest index, INT64_MAX, which loses to any other. */
 #define MASKED_ARGUMENT(name, type, start, word_of_value, wins, join)                                                  \

@@ -2,6 +2,8 @@
  * is 0 or 1. Integers are added and multiplied as unsigned ones, so that they wrap. Complex numbers are pairs; sums of
  * pairs are sums of twice as many reals. */
 
+#include "cpu/fold/exp.h"
+
 #define STEP(name, from_type, to_type, value)                                                                          \
   static void step_##name(const void *a_, const void *b_, const void *c_, void *out_, int64_t count) {                 \
     const from_type *restrict a = a_, *restrict b = b_;                                                                \
@@ -56,7 +58,7 @@ ORDER_STEPS(u64, uint64_t)
   STEP(negate_##name, type, type, -a[l])                                                                               \
   STEP(abs_##name, type, type, fabs##s(a[l]))                                                                          \
   STEP(sqrt_##name, type, type, sqrt##s(a[l]))                                                                         \
-  STEP(exp_##name, type, type, exp##s(a[l]))                                                                           \
+  STEP(exp_##name, type, type, exp_of_##name(a[l]))                                                                    \
   STEP(log_##name, type, type, log##s(a[l]))                                                                           \
   STEP(sin_##name, type, type, sin##s(a[l]))                                                                           \
   STEP(cos_##name, type, type, cos##s(a[l]))                                                                           \

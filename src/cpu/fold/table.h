@@ -238,6 +238,8 @@
 #include "cpu/fold/gather.h"
 
 #include "cpu/fold/masked.h"
+
+#include "cpu/fold/factors_table.h"
 #include "cpu/fold/step.h"
 #include "cpu/fold/step_table.h"
 
@@ -349,7 +351,10 @@ static const ndr_isa isa = {
          [NDR_C64] = {[NDR_BOOL] = convert_c64_bool, [NDR_F32] = convert_c64_f32, [NDR_C128] = convert_c64_c128},
          [NDR_C128] = {[NDR_BOOL] = convert_c128_bool, [NDR_F64] = convert_c128_f64, [NDR_C64] = convert_c128_c64}},
     .step = STEP_TABLE,
-    .moments = {{moments_f64, moments_squares_f64}, {moments_c128, moments_squares_c128}},
+    .weighted = {[NDR_F32] = FACTORS_KERNELS(WEIGHTED_F32), [NDR_F64] = FACTORS_KERNELS(WEIGHTED_F64)},
+    .masked = {[NDR_F32] = FACTORS_KERNELS(MASKED_F32), [NDR_F64] = FACTORS_KERNELS(MASKED_F64)},
+    .product = {[NDR_F32] = product_sum_f32, [NDR_F64] = weighted_sum_f64},
+    .complex_moments = {moments_c128, moments_squares_c128},
     .masked_argument = {{[NDR_I64] = masked_argmin_i64, [NDR_U64] = masked_argmin_u64, [NDR_F64] = masked_argmin_f64},
                         {[NDR_I64] = masked_argmax_i64, [NDR_U64] = masked_argmax_u64, [NDR_F64] = masked_argmax_f64}},
     .join = join_of,

@@ -1,0 +1,180 @@
+/* Template, part 13: sums, means and moments of elements with weights, or a mask, factors them. Accumulators stay in
+ * registers, and nothing is written in between. From
+ *   NAME(kernel)               how its functions are called
+ *   ELEMENT, WEIGHT            the types of tile->data and tile->factors
+ *   LANE_TERMS(x, w)           declares doubles from an element and its weight: `weight`, `value`, and their product
+ *                              `term`
+ *   PART_TERMS(x, w)           declares the same as run_parts, from the elements and weights at two addresses
+ * A lane's terms are added row by row, so that all instruction sets give the same bits. */
+
+#define WEIGHTS_OF(row) ((const WEIGHT *)tile->factors + (row)*tile->factors_stride)
+
+/* Rows that follow each other in memory are prefetched: computing holds up the loads by which processors see streams.
+ */
+#define PREFETCH_ROW(x, w)                                                                                             \
+  if (ahead) {                                                                                                         \
+    prefetch_row(x, (size_t)lanes * sizeof(ELEMENT));                                                                  \
+    prefetch_row(w, (size_t)lanes * sizeof(WEIGHT));                                                                   \
+  }
+
+#define BEGIN_SUM(i) run_part s##i = {0}, n##i = {0};
+#define ADD_SUM(i)                                                                                                     \
+  {                                                                                                                    \
+    PART_TERMS(x + (i)*RUN_PART, w + (i)*RUN_PART);                                                                    \
+    s##i += term;                                                                                                      \
+    n##i += weight;                                                                                                    \
+  }
+#define STORE_SUM(i)                                                                                                   \
+  STORE_VECTOR(words + l + (i)*RUN_PART, s##i);                                                                        \
+  if (counts) STORE_VECTOR(WORD(1) + l + (i)*RUN_PART, n##i);
+#define SUM_LANES(PARTS, width)                                                                                        \
+  for (; l + (width) <= lanes; l += (width)) {                                                                         \
+    PARTS(BEGIN_SUM)                                                                                                   \
+    for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
+      const ELEMENT *x = ROW(row) + l;                                                                                 \
+      const WEIGHT *w = WEIGHTS_OF(row) + l;                                                                           \
+      PREFETCH_ROW(x, w)                                                                                               \
+      PARTS(ADD_SUM)                                                                                                   \
+    }                                                                                                                  \
+    PARTS(STORE_SUM)                                                                                                   \
+  }
+
+/* Each lane's sum of terms into word 0 and, with `counts`, of weights into word 1. */
+static inline void NAME(add_terms)(const ndr_tile *tile, uint64_t *restrict words, const bool counts) {
+  const int64_t lanes = tile->lanes;
+  int64_t l = 0;
+#ifdef RUN_PART
+  const bool ahead = !tile->cached && tile->period < lanes && tile->row_stride == lanes;
+  SUM_LANES(FOUR_PARTS, 4 * RUN_PART)
+  SUM_LANES(ONE_PART, RUN_PART)
+#endif
+  const int64_t first = l;
+  for (; l < lanes; l++) words[l] = WORD(1)[l] = word_of(0);
+  for (int64_t row = 0; first < lanes && row < tile->rows; row++) {
+    const ELEMENT *restrict x = ROW(row);
+    const WEIGHT *restrict w = WEIGHTS_OF(row);
+    for (l = first; l < lanes; l++) {
+      LANE_TERMS(x[l], w[l]);
+      words[l] = word_of(f64_of(words[l]) + term);
+      if (counts) WORD(1)[l] = word_of(f64_of(WORD(1)[l]) + weight);
+    }
+  }
+}
+
+static void NAME(sum)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  ALIGNED uint64_t words[2 * NDR_LANES];
+  NAME(add_terms)(tile, words, false);
+  settle(join_add, 1, tile, words, states, pitch);
+}
+
+#ifdef MOMENTS
+static void NAME(mean)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  ALIGNED uint64_t words[2 * NDR_LANES];
+  NAME(add_terms)(tile, words, true);
+  settle(join_add2, 2, tile, words, states, pitch);
+}
+
+#define BEGIN_MOMENTS(i)                                                                                               \
+  run_part o##i = {0}, m##i = {0}, q##i = {0}, c##i;                                                                   \
+  LOAD_VECTOR(c##i, mean + l + (i)*RUN_PART);
+#define ADD_MOMENTS(i)                                                                                                 \
+  {                                                                                                                    \
+    PART_TERMS(x + (i)*RUN_PART, w + (i)*RUN_PART);                                                                    \
+    const run_part u = value - c##i;                                                                                   \
+    (void)term;                                                                                                        \
+    o##i += weight * u;                                                                                                \
+    m##i += weight * (u * u);                                                                                          \
+    q##i += weight * weight;                                                                                           \
+  }
+#define STORE_MOMENTS(i)                                                                                               \
+  STORE_VECTOR(words + l + (i)*RUN_PART, o##i);                                                                        \
+  STORE_VECTOR(WORD(1) + l + (i)*RUN_PART, m##i);                                                                      \
+  if (squares) STORE_VECTOR(WORD(2) + l + (i)*RUN_PART, q##i);
+#define MOMENT_LANES(PARTS, width)                                                                                     \
+  for (; l + (width) <= lanes; l += (width)) {                                                                         \
+    PARTS(BEGIN_MOMENTS)                                                                                               \
+    for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
+      const ELEMENT *x = ROW(row) + l;                                                                                 \
+      const WEIGHT *w = WEIGHTS_OF(row) + l;                                                                           \
+      PARTS(ADD_MOMENTS)                                                                                               \
+    }                                                                                                                  \
+    PARTS(STORE_MOMENTS)                                                                                               \
+  }
+
+/* Each lane's sums of weighted distances from `mean` and of their weighted squares and, with `squares`, of squared
+ * weights. */
+static inline void NAME(add_distances)(const ndr_tile *tile, const double *restrict mean, uint64_t *restrict words,
+                                       const bool squares) {
+  const int64_t lanes = tile->lanes;
+  int64_t l = 0;
+#ifdef RUN_PART
+  MOMENT_LANES(TWO_PARTS, 2 * RUN_PART)
+  MOMENT_LANES(ONE_PART, RUN_PART)
+#endif
+  const int64_t first = l;
+  for (; l < lanes; l++) words[l] = WORD(1)[l] = WORD(2)[l] = word_of(0);
+  for (int64_t row = 0; first < lanes && row < tile->rows; row++) {
+    const ELEMENT *restrict x = ROW(row);
+    const WEIGHT *restrict w = WEIGHTS_OF(row);
+    for (l = first; l < lanes; l++) {
+      LANE_TERMS(x[l], w[l]);
+      const double u = value - mean[l];
+      (void)term;
+      words[l] = word_of(f64_of(words[l]) + weight * u);
+      WORD(1)[l] = word_of(f64_of(WORD(1)[l]) + weight * (u * u));
+      if (squares) WORD(2)[l] = word_of(f64_of(WORD(2)[l]) + weight * weight);
+    }
+  }
+}
+
+/* Words 0 and on: the sum of weights, the weighted mean, the weighted squared distances from it, and with `squares` the
+ * sum of squared weights. Two passes over the tile, which is in a cache: distances are taken from a mean that is
+ * rounded, and then corrected by what they add up to, so that equal elements have no variance. */
+static inline void NAME(fold_moments)(const ndr_tile *tile, uint64_t *states, int64_t pitch, const bool squares) {
+  ALIGNED uint64_t sums[2 * NDR_LANES], off[3 * NDR_LANES], words[4 * NDR_LANES];
+  ALIGNED double mean[NDR_LANES];
+  NAME(add_terms)(tile, sums, true);
+  collapse(join_add2, tile, sums);
+  for (int64_t l = 0; l < tile->period; l++) {
+    const double n = f64_of(sums[NDR_LANES + l]);
+    mean[l] = n != 0 ? f64_of(sums[l]) / n : 0;
+  }
+  spread_outputs(tile, mean);
+  NAME(add_distances)(tile, mean, off, squares);
+  collapse(squares ? join_add3 : join_add2, tile, off);
+  for (int64_t l = 0; l < tile->period; l++) {
+    const double n = f64_of(sums[NDR_LANES + l]), u = f64_of(off[l]), m2 = f64_of(off[NDR_LANES + l]);
+    const double left = m2 - (n != 0 ? u * (u / n) : 0);
+    words[l] = word_of(n);
+    WORD(1)[l] = word_of(n != 0 ? mean[l] + u / n : mean[l]);
+    WORD(2)[l] = word_of(((n > 0) & (left < 0)) ? 0 : left);
+    if (squares) WORD(3)[l] = off[2 * NDR_LANES + l];
+  }
+  deposit(squares ? join_moments_squares : join_moments, squares ? 4 : 3, tile, words, states, pitch);
+}
+
+static void NAME(moments)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  NAME(fold_moments)(tile, states, pitch, false);
+}
+
+static void NAME(moments_squares)(const ndr_tile *tile, uint64_t *states, int64_t pitch) {
+  NAME(fold_moments)(tile, states, pitch, true);
+}
+#undef BEGIN_MOMENTS
+#undef ADD_MOMENTS
+#undef STORE_MOMENTS
+#undef MOMENT_LANES
+#undef MOMENTS
+#endif
+
+#undef NAME
+#undef ELEMENT
+#undef WEIGHT
+#undef LANE_TERMS
+#undef PART_TERMS
+#undef WEIGHTS_OF
+#undef PREFETCH_ROW
+#undef BEGIN_SUM
+#undef ADD_SUM
+#undef STORE_SUM
+#undef SUM_LANES

@@ -1,0 +1,73 @@
+/* The kernels of factors.h: f32 or f64 with weights of the same dtype, or with a mask, whose bytes are 0 where an
+ * element does not count; and sums of f32 products. */
+#define ONE_PART(X) X(0)
+#define TWO_PARTS(X) X(0) X(1)
+#define FOUR_PARTS(X) X(0) X(1) X(2) X(3)
+
+#define WEIGHTED_LANE(x, w)                                                                                            \
+  const double weight = (double)(w), value = (double)(x), term = value * weight;                                       \
+  (void)weight
+#define MASKED_LANE(x, w)                                                                                              \
+  const uint64_t live = 0 - (uint64_t)((w) != 0);                                                                      \
+  const double weight = pick_f64(live, 1, 0), value = pick_f64(live, (double)(x), 0), term = value;                    \
+  (void)weight
+#define WEIGHTED_PART(widen, x, w) const run_part weight = widen(w), value = widen(x), term = value * weight
+#if defined __AVX512BW__
+#define MASKED_PART(widen, x, w)                                                                                       \
+  const __m128i bytes = _mm_loadl_epi64((const __m128i *)(const void *)(w));                                           \
+  const __mmask8 live = (__mmask8)_mm_test_epi8_mask(bytes, bytes);                                                    \
+  const run_part weight = (run_part)_mm512_maskz_mov_pd(live, _mm512_set1_pd(1));                                      \
+  const run_part value = (run_part)_mm512_maskz_mov_pd(live, (__m512d)widen(x)), term = value
+#elif defined __AVX2__
+#define MASKED_PART(widen, x, w)                                                                                       \
+  const run_part_bits live = (run_part_bits)_mm256_cvtepu8_epi64(_mm_loadu_si32(w)) != 0;                              \
+  const run_part weight = (run_part)(live & (run_part_bits)_mm256_set1_pd(1));                                         \
+  const run_part value = (run_part)((run_part_bits)widen(x) & live), term = value
+#endif
+
+#define NAME(kernel) weighted_##kernel##_f32
+#define ELEMENT float
+#define WEIGHT float
+#define LANE_TERMS WEIGHTED_LANE
+#define PART_TERMS(x, w) WEIGHTED_PART(WIDEN_F32, x, w)
+#define MOMENTS
+#include "cpu/fold/factors.h"
+#define NAME(kernel) weighted_##kernel##_f64
+#define ELEMENT double
+#define WEIGHT double
+#define LANE_TERMS WEIGHTED_LANE
+#define PART_TERMS(x, w) WEIGHTED_PART(WIDEN_F64, x, w)
+#define MOMENTS
+#include "cpu/fold/factors.h"
+#define NAME(kernel) masked_##kernel##_f32
+#define ELEMENT float
+#define WEIGHT uint8_t
+#define LANE_TERMS MASKED_LANE
+#define PART_TERMS(x, w) MASKED_PART(WIDEN_F32, x, w)
+#define MOMENTS
+#include "cpu/fold/factors.h"
+#define NAME(kernel) masked_##kernel##_f64
+#define ELEMENT double
+#define WEIGHT uint8_t
+#define LANE_TERMS MASKED_LANE
+#define PART_TERMS(x, w) MASKED_PART(WIDEN_F64, x, w)
+#define MOMENTS
+#include "cpu/fold/factors.h"
+
+/* Products are rounded to f32, as the instruction rounds them. */
+#define NAME(kernel) product_##kernel##_f32
+#define ELEMENT float
+#define WEIGHT float
+#define LANE_TERMS(x, w) const double weight = 0, term = (double)((x) * (w))
+#define PART_TERMS(x, w) const run_part weight = {0}, term = WIDEN_PRODUCT_F32(x, w)
+#include "cpu/fold/factors.h"
+
+#define FACTORS_KERNELS(name)                                                                                          \
+  {                                                                                                                    \
+    [NDR_FACTORS_SUM] = name(sum), [NDR_FACTORS_MEAN] = name(mean), [NDR_FACTORS_MOMENTS] = name(moments),             \
+    [NDR_FACTORS_SQUARES] = name(moments_squares)                                                                      \
+  }
+#define WEIGHTED_F32(kernel) weighted_##kernel##_f32
+#define WEIGHTED_F64(kernel) weighted_##kernel##_f64
+#define MASKED_F32(kernel) masked_##kernel##_f32
+#define MASKED_F64(kernel) masked_##kernel##_f64

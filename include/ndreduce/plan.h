@@ -72,13 +72,14 @@ typedef struct ndr_problem {
   int operand_count; /* at most one with the role where, and one with the role weights */
   ndr_weighting weighting;
   ndr_operand operands[NDR_MAX_OPERANDS];
-  int has_initial, reserved; /* reserved must be 0 */
-  double initial;            /* last, so that the struct ends without padding, and a new member makes it longer */
+  int has_initial, group_dim; /* group_dim counts where groups is not NULL */
+  double initial;
+  const ndr_groups *groups; /* the caller's; last, so that the struct ends without padding on 64 bits */
 } ndr_problem;
 #define NDR_PROBLEM_INIT                                                                                               \
   {                                                                                                                    \
     sizeof(ndr_problem), NDR_BOOL, 0, {0}, {0}, 0, {0}, 0, {NDR_SUM}, 0, 0, NDR_ACCUMULATE_DEFAULT, 0.0, 0,            \
-        NDR_FREQUENCY, {{NDR_WHERE, NDR_BOOL, {0}}}, 0, 0, 0.0                                                         \
+        NDR_FREQUENCY, {{NDR_WHERE, NDR_BOOL, {0}}}, 0, 0, 0.0, NULL                                                         \
   }
 
 /* The problem of reducing arrays laid out like `array` over dims by ops, with default options, which may then be set.

@@ -2,6 +2,7 @@
 #include "api/plan.h"
 
 #include "api/operands.h"
+#include "api/parts.h"
 #include "core/measure.h"
 
 #include <stdlib.h>
@@ -25,6 +26,13 @@ static ndr_status choose(ndr_plan *plan, const void *const *data, const ndr_opti
   return NDR_OK;
 }
 
+/* With groups, the parts are what is planned. */
+static ndr_status choose_parts(ndr_plan *plan, const ndr_request *request, DLDevice device, const void *const *data,
+                               const ndr_options *options) {
+  NDR_TRY(ndr_parts_make(&plan->parts, request, device, data, options));
+  return ndr_parts_workspace(plan->parts, &plan->workspace);
+}
+
 ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DLDevice device, const void *const *data,
                                  const ndr_options *options) {
   ndr_plan *made = calloc(1, sizeof *made);
@@ -36,7 +44,7 @@ ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DL
   if (status == NDR_OK) {
     made->threads = options->threads;
     made->described = request->problem;
-    status = choose(made, data, options);
+    status = request->problem.groups ? choose_parts(made, request, device, data, options) : choose(made, data, options);
   }
   if (status != NDR_OK) {
     ndr_plan_destroy(made);
@@ -59,6 +67,8 @@ ndr_status ndr_request_from_call(ndr_request *request, const ndr_call *call, ndr
   problem.weighting = options->weighting;
   problem.has_initial = options->initial != NULL;
   if (options->initial) problem.initial = *options->initial;
+  problem.groups = options->groups;
+  problem.group_dim = options->group_dim;
   for (int k = 0; k < operands.count; k++)
     NDR_TRY(ndr_problem_take_operand(&problem, operands.roles[k], operands.tensors[k]));
   return ndr_request_make(request, &problem);
@@ -89,11 +99,20 @@ ndr_status ndr_plan_create(ndr_plan **plan, const ndr_problem *problem, DLDevice
   return status;
 }
 
+size_t ndr_plan_describe(const ndr_plan *plan, char *text, size_t capacity) {
+  size_t length = ndr_plan_describe_choice(plan, text, capacity);
+  if (plan && plan->parts) ndr_parts_describe(plan->parts, text, text ? capacity : 0, &length);
+  return length;
+}
+
 size_t ndr_plan_workspace(const ndr_plan *plan) {
   return plan ? plan->workspace : 0;
 }
 
 void ndr_plan_destroy(ndr_plan *plan) {
-  if (plan) ndr_canonical_free(&plan->problem);
+  if (plan) {
+    ndr_canonical_free(&plan->problem);
+    ndr_parts_drop(plan->parts);
+  }
   free(plan);
 }

@@ -190,7 +190,7 @@ static void append_losers(sheet *s, const ndr_plan *plan) {
   }
 }
 
-size_t ndr_plan_describe(const ndr_plan *plan, char *text, size_t capacity) {
+size_t ndr_plan_describe_choice(const ndr_plan *plan, char *text, size_t capacity) {
   sheet s = {text, text ? capacity : 0, 0};
   if (s.capacity) text[0] = 0;
   if (!plan) return 0;
@@ -198,6 +198,7 @@ size_t ndr_plan_describe(const ndr_plan *plan, char *text, size_t capacity) {
   if (s.length == 0) append(&s, "a problem with an operator that has been destroyed");
   append(&s, " on %s:%d (%d %s)\n", plan->backend->name, plan->device.id, plan->device.units,
          plan->device.type == kDLCPU ? "threads" : "SMs");
+  if (!plan->family) return s.length;
   append_choice(&s, plan);
   append_losers(&s, plan);
   if (plan->untimed[0]) append(&s, "not measured: %s\n", plan->untimed);

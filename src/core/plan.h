@@ -19,11 +19,14 @@ typedef struct ndr_timings {
   double seconds[NDR_MAX_FAMILIES]; /* by index in the backend's table; 0: not timed */
 } ndr_timings;
 
+struct ndr_parts; /* api/parts.h */
+
 struct ndr_plan {
   ndr_canonical problem;
   ndr_device device;
   const ndr_backend *backend;
   const ndr_family *family;
+  struct ndr_parts *parts; /* not NULL: the plan has groups. It has no family; its parts have plans of their own */
   int threads;           /* options.threads: the most CPU threads; 0: all */
   bool forced;           /* the caller named the family */
   ndr_timings timings;   /* from which the choice comes; choice is NULL if it was estimated */
@@ -105,6 +108,9 @@ struct ndr_backend {
 /* Chooses a family of the backend for the problem and configures it: the one that a remembered measurement names, else
  * the cheapest by the cost model. force names the only family allowed, or NULL. */
 ndr_status ndr_plan_choose(ndr_plan *plan, const char *force);
+
+/* ndr_plan_describe of a plan without groups; with groups, its first line. */
+size_t ndr_plan_describe_choice(const ndr_plan *plan, char *text, size_t capacity);
 
 /* Borrows a workspace of the backend for one execute; NULL if the plan needs none. Return it once that is queued. */
 ndr_status ndr_plan_borrow_workspace(const ndr_plan *plan, void *stream, void **workspace);

@@ -171,7 +171,7 @@ typedef enum ndr_accumulate { NDR_ACCUMULATE_DEFAULT = 0, NDR_ACCUMULATE_F64 = 1
  * was measured before, if there is one (plan.h, Measurements). */
 typedef enum ndr_planning { NDR_ESTIMATE = 0, NDR_MEASURE = 1 } ndr_planning;
 
-struct ndr_device;                     /* plan.h */
+struct ndr_device;                    /* plan.h */
 typedef struct ndr_groups ndr_groups; /* groups.h */
 
 /* In C++ the members of ndr_options have their defaults without NDR_OPTIONS_INIT. */

@@ -79,7 +79,7 @@ typedef struct ndr_problem {
 #define NDR_PROBLEM_INIT                                                                                               \
   {                                                                                                                    \
     sizeof(ndr_problem), NDR_BOOL, 0, {0}, {0}, 0, {0}, 0, {NDR_SUM}, 0, 0, NDR_ACCUMULATE_DEFAULT, 0.0, 0,            \
-        NDR_FREQUENCY, {{NDR_WHERE, NDR_BOOL, {0}}}, 0, 0, 0.0, NULL                                                         \
+        NDR_FREQUENCY, {{NDR_WHERE, NDR_BOOL, {0}}}, 0, 0, 0.0, NULL                                                   \
   }
 
 /* The problem of reducing arrays laid out like `array` over dims by ops, with default options, which may then be set.

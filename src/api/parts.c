@@ -11,6 +11,7 @@
 typedef struct part {
   ndr_piece piece;
   int64_t row;                   /* the piece counts from this label of the request */
+  const int32_t *rows;           /* not NULL: where the piece's labels are, from there */
   int64_t from[NDR_MOST_ARRAYS]; /* elements from the array's and the operands' first to the part's */
   ndr_plan *plan;                /* that of an earlier part with the same shape, or this part's own */
   bool shares;
@@ -25,6 +26,8 @@ struct ndr_parts {
   int64_t count, room;
   part *parts;
   uint8_t *seen; /* a bit for each group: it has a part */
+  int32_t *rows; /* of all parts with a table */
+  int threads;   /* options.threads */
 };
 
 /* ---- making ---- */
@@ -81,35 +84,117 @@ static ndr_status append_piece(ndr_parts *parts, part found, bool apart) {
   return NDR_OK;
 }
 
-static ndr_status find_pieces(ndr_parts *parts) {
+/* Cuts the labels of a row into pieces. */
+static ndr_status find_pieces(ndr_parts *parts, int64_t row, int64_t length, bool apart) {
   const ndr_request *request = &parts->request;
-  const ndr_groups *groups = request->problem.groups;
-  int64_t length = 1, row_length = ndr_request_label_row(request);
-  bool apart = has_index(request);
-  for (int d = 0; d < groups->ndim; d++) length *= request->problem.shape[request->problem.group_dim + d];
-  for (int64_t row = 0; row < length; row += row_length) {
-    int64_t first = first_label(request, row), at = first;
-    part found = {.row = row};
-    while (ndr_groups_next(groups, &at, first + row_length, &found.piece)) {
-      for (int64_t g = 0; g < found.piece.groups; g++)
-        if (see(parts, found.piece.label + g * found.piece.label_step)) parts->direct = false;
-      found.piece.first -= first;
-      NDR_TRY(append_piece(parts, found, apart));
-    }
+  int64_t first = first_label(request, row), at = first;
+  part found = {.row = row};
+  while (ndr_groups_next(request->problem.groups, &at, first + length, &found.piece)) {
+    found.piece.first -= first;
+    NDR_TRY(append_piece(parts, found, apart));
   }
   return NDR_OK;
 }
 
-static bool same_shape(const ndr_piece *a, const ndr_piece *b) {
-  return a->outer == b->outer && a->groups == b->groups && a->inner == b->inner && a->outer_step == b->outer_step &&
-         a->label_step == b->label_step;
+/* ---- scattered labels: a table for each group ---- */
+
+/* Sorts the labels of a row by group: those of group g are at rows[ends[g - 1]] to rows[ends[g] - 1]. */
+static void sort_row(const ndr_groups *groups, int64_t first, int64_t length, int64_t *ends, int32_t *rows) {
+  const int32_t *labels = groups->labels + first;
+  int64_t before = 0;
+  memset(ends, 0, (size_t)groups->count * sizeof *ends);
+  for (int64_t at = 0; at < length; at++)
+    if (labels[at] >= 0) ends[labels[at]]++;
+  for (int64_t g = 0; g < groups->count; g++) {
+    int64_t size = ends[g];
+    ends[g] = before;
+    before += size;
+  }
+  for (int64_t at = 0; at < length; at++)
+    if (labels[at] >= 0) rows[ends[labels[at]]++] = (int32_t)at;
+}
+
+/* A group whose labels lie one step apart needs no table. */
+static part part_of_rows(const int32_t *rows, int64_t count, int64_t row, int64_t group) {
+  int64_t step = count > 1 ? rows[1] - rows[0] : 1;
+  part made = {.piece = {rows[0], count, step, 1, 1, group, 1}, .row = row};
+  for (int64_t r = 1; r < count; r++)
+    if (rows[r] - rows[r - 1] != step) made.rows = rows;
+  if (made.rows) made.piece = (ndr_piece){0, 1, 1, 1, count, group, 1};
+  return made;
+}
+
+static ndr_status find_tables(ndr_parts *parts, int64_t row, int64_t length) {
+  const ndr_groups *groups = parts->request.problem.groups;
+  int64_t begin = 0, *ends = malloc((size_t)groups->count * sizeof *ends);
+  ndr_status status =
+      ends ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "out of memory for %lld groups", (long long)groups->count);
+  if (ends) sort_row(groups, first_label(&parts->request, row), length, ends, parts->rows + row);
+  for (int64_t g = 0; status == NDR_OK && g < groups->count; begin = ends[g++])
+    if (ends[g] > begin) status = append(parts, part_of_rows(parts->rows + row + begin, ends[g] - begin, row, g));
+  free(ends);
+  return status;
+}
+
+/* Whether an axis beside the labels' is the fastest: then a row is worth copying. */
+static bool rows_are_long(const ndr_request *request) {
+  enum { LEAST_BYTES = 64 };
+  const ndr_problem *problem = &request->problem;
+  int last = problem->group_dim + problem->groups->ndim - 1;
+  int64_t label = llabs(problem->strides[last]), bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
+  for (int d = 0; d < problem->ndim; d++) {
+    bool other = d < problem->group_dim || d > last;
+    if (other && llabs(problem->strides[d]) == 1 && problem->shape[d] * bytes >= LEAST_BYTES && label > 1) return true;
+  }
+  return false;
+}
+
+/* Whether tables are faster than the pieces that have been found: those of few rows cost a plan each. */
+static bool tables_pay(const ndr_parts *parts, int64_t length, int64_t row_length) {
+  enum { FEW_ROWS = 16 };
+  const ndr_request *request = &parts->request;
+  int64_t groups = request->problem.groups->count;
+  return parts->backend->execute_rows && !request->programs_owner && rows_are_long(request) &&
+         row_length <= INT32_MAX && groups <= 4 * row_length && parts->count > length / FEW_ROWS;
+}
+
+static ndr_status find_parts(ndr_parts *parts) {
+  const ndr_request *request = &parts->request;
+  const ndr_groups *groups = request->problem.groups;
+  bool apart = has_index(request);
+  int64_t length = 1, row_length = ndr_request_label_row(request);
+  for (int d = 0; d < groups->ndim; d++) length *= request->problem.shape[request->problem.group_dim + d];
+  for (int64_t row = 0; row < length; row += row_length) NDR_TRY(find_pieces(parts, row, row_length, apart));
+  if (apart || !tables_pay(parts, length, row_length)) return NDR_OK;
+  parts->count = 0;
+  parts->rows = malloc((size_t)length * sizeof *parts->rows);
+  if (!parts->rows) return ndr_fail(NDR_ERR_MEMORY, "out of memory for %lld labels", (long long)length);
+  for (int64_t row = 0; row < length; row += row_length) NDR_TRY(find_tables(parts, row, row_length));
+  return NDR_OK;
+}
+
+/* Notes which groups have parts, and whether one has several. */
+static void see_groups(ndr_parts *parts) {
+  for (int64_t at = 0; at < parts->count; at++) {
+    const ndr_piece *piece = &parts->parts[at].piece;
+    for (int64_t g = 0; g < piece->groups; g++)
+      if (see(parts, piece->label + g * piece->label_step)) parts->direct = false;
+  }
+}
+
+/* ---- plans ---- */
+
+static bool same_shape(const part *one, const part *other) {
+  const ndr_piece *a = &one->piece, *b = &other->piece;
+  return !one->rows == !other->rows && a->outer == b->outer && a->groups == b->groups && a->inner == b->inner &&
+         a->outer_step == b->outer_step && a->label_step == b->label_step;
 }
 
 /* An earlier part with the same plan; NULL: there is none among the last ones. */
 static const part *find_alike(const ndr_parts *parts, int64_t at) {
   enum { LOOK_BACK = 64 };
   for (int64_t before = at - 1; before >= 0 && before >= at - LOOK_BACK; before--)
-    if (same_shape(&parts->parts[before].piece, &parts->parts[at].piece)) return &parts->parts[before];
+    if (same_shape(&parts->parts[before], &parts->parts[at])) return &parts->parts[before];
   return NULL;
 }
 
@@ -119,8 +204,10 @@ static ndr_status plan_part(ndr_parts *parts, int64_t at, bool alike, const void
   ndr_request request;
   const void *moved[NDR_MOST_ARRAYS];
   const ndr_problem *problem = &parts->request.problem;
-  NDR_TRY(ndr_request_make_piece(&request, &parts->request, &planned->piece, planned->row, !parts->direct,
-                                 planned->from));
+  NDR_TRY(planned->rows ? ndr_request_make_scattered(&request, &parts->request, planned->piece.inner, planned->row,
+                                                     !parts->direct, planned->from)
+                        : ndr_request_make_piece(&request, &parts->request, &planned->piece, planned->row,
+                                                 !parts->direct, planned->from));
   const part *like = alike ? find_alike(parts, at) : NULL;
   planned->shares = like != NULL;
   planned->plan = like ? like->plan : NULL;
@@ -141,7 +228,8 @@ static ndr_status make(ndr_parts *parts, const void *const *data, const ndr_opti
   }
   parts->seen = calloc((size_t)groups->count / 8 + 1, 1);
   if (!parts->seen) return ndr_fail(NDR_ERR_MEMORY, "out of memory for %lld groups", (long long)groups->count);
-  NDR_TRY(find_pieces(parts));
+  NDR_TRY(find_parts(parts));
+  see_groups(parts);
   /* Plans know where their index and places begin. */
   bool alike = !has_index(&parts->request) && parts->request.place_count == 0;
   for (int64_t at = 0; at < parts->count; at++) NDR_TRY(plan_part(parts, at, alike, data, options));
@@ -157,6 +245,7 @@ ndr_status ndr_parts_make(ndr_parts **made, const ndr_request *request, DLDevice
   parts->request = *request;
   ndr_request_share(&parts->request);
   parts->device = device;
+  parts->threads = options->threads;
   parts->direct = !request->partial;
   ndr_status status = make(parts, data, options);
   if (status == NDR_OK)
@@ -178,6 +267,7 @@ void ndr_parts_drop(ndr_parts *parts) {
   ndr_request_free(&parts->request);
   free(parts->parts);
   free(parts->seen);
+  free(parts->rows);
   free(parts);
 }
 
@@ -267,11 +357,22 @@ static int64_t walk_part(const ndr_request *request, const part *p, const ndr_re
   return start;
 }
 
+static ndr_status execute_rows(const part *p, const void *const *data, void *const *results, void *workspace,
+                               void *stream) {
+  const ndr_plan *plan = p->plan;
+  void *memory = workspace;
+  if (!workspace) NDR_TRY(ndr_plan_borrow_workspace(plan, stream, &memory));
+  ndr_status status = plan->backend->execute_rows(plan, p->rows, data, results, memory);
+  if (!workspace) ndr_plan_return_workspace(plan, memory, stream);
+  return status;
+}
+
 /* Without a workspace the plan borrows one. */
-static ndr_status execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace,
-                          void *stream) {
-  bool given = workspace && plan->workspace > 0;
-  return ndr_plan_execute_operands(plan, data, results, given ? workspace : NULL, given ? plan->workspace : 0, stream);
+static ndr_status execute(const part *p, const void *const *data, void *const *results, void *workspace, void *stream) {
+  bool given = workspace && p->plan->workspace > 0;
+  if (p->rows && p->plan->problem.outputs) return execute_rows(p, data, results, given ? workspace : NULL, stream);
+  return ndr_plan_execute_operands(p->plan, data, results, given ? workspace : NULL, given ? p->plan->workspace : 0,
+                                   stream);
 }
 
 static ndr_status add_part(const ndr_parts *parts, const part *p, const void *const *data, const ndr_request *whole,
@@ -284,7 +385,7 @@ static ndr_status add_part(const ndr_parts *parts, const part *p, const void *co
   ndr_states_place(&parts->request, pitch, scratch, made);
   for (int i = 0; i < whole->problem.op_count; i++) results[i] = made[i];
   move_data(parts, p, data, moved);
-  NDR_TRY(execute(p->plan, moved, results, workspace, stream));
+  NDR_TRY(execute(p, moved, results, workspace, stream));
   for (int i = 0; i < whole->problem.op_count; i++) {
     ndr_state state = ndr_request_state(whole, i);
     NDR_TRY(parts->backend->states_merge(&state, parts->device.device_id, &walk, made[i], pitch, states[i] + start,
@@ -316,7 +417,39 @@ static ndr_status write_part(const ndr_parts *parts, const part *p, const void *
   move_data(parts, p, data, moved);
   for (int i = 0; i < parts->request.problem.op_count; i++)
     moved_results[i] = result_of(parts, i, p->piece.label, results);
-  return execute(p->plan, moved, moved_results, workspace, stream);
+  return execute(p, moved, moved_results, workspace, stream);
+}
+
+/* Parts that threads take one by one. */
+typedef struct writing {
+  const ndr_parts *parts;
+  const void *const *data;
+  void *const *results;
+  _Atomic int failed; /* the last status that is not NDR_OK */
+} writing;
+
+static void write_task(void *context, int64_t number) {
+  writing *w = context;
+  ndr_status status = write_part(w->parts, &w->parts->parts[number], w->data, w->results, NULL, NULL);
+  if (status != NDR_OK) atomic_store(&w->failed, (int)status);
+}
+
+/* Where there are many parts, each is one thread's; else the threads share each. */
+static ndr_status write_parts(const ndr_parts *parts, const void *const *data, void *const *results, void *workspace,
+                              void *stream) {
+  if (parts->count == 0) return NDR_OK;
+  const ndr_canonical *one = &parts->parts[0].plan->problem;
+  int threads = parts->threads > 0 ? parts->threads : ndr_thread_count();
+  if (parts->backend->run_tasks && parts->count >= 4 * (int64_t)threads && threads > 1) {
+    writing w = {parts, data, results, NDR_OK};
+    double bytes = (double)one->outputs * (double)one->length * (double)ndr_dtype_bytes(one->dtype);
+    parts->backend->run_tasks(parts->count, threads, (int64_t)(bytes * (double)parts->count / 10), write_task, &w);
+    ndr_status status = (ndr_status)atomic_load(&w.failed);
+    return status == NDR_OK ? NDR_OK : ndr_fail(status, "a group could not be reduced: %s", ndr_status_name(status));
+  }
+  for (int64_t at = 0; at < parts->count; at++)
+    NDR_TRY(write_part(parts, &parts->parts[at], data, results, workspace, stream));
+  return NDR_OK;
 }
 
 /* Writes the results of `count` groups without elements, from one state that all their outputs share. */
@@ -357,8 +490,8 @@ static ndr_status write_results(const ndr_parts *parts, uint64_t *const *states,
     ndr_walk walk;
     ndr_state state = ndr_request_state(&parts->request, i);
     ndr_states_walk_result(&parts->request, i, &walk);
-    NDR_TRY(parts->backend->states_finish(&state, parts->device.device_id, &walk, states[i], outputs, results[i],
-                                          stream));
+    NDR_TRY(
+        parts->backend->states_finish(&state, parts->device.device_id, &walk, states[i], outputs, results[i], stream));
   }
   return NDR_OK;
 }
@@ -378,9 +511,7 @@ static ndr_status run(const ndr_parts *parts, const void *const *data, void *con
     return write_results(parts, states, outputs, results, stream);
   }
   NDR_TRY(write_empties(parts, states, results, stream));
-  for (int64_t at = 0; at < parts->count; at++)
-    NDR_TRY(write_part(parts, &parts->parts[at], data, results, rest, stream));
-  return NDR_OK;
+  return write_parts(parts, data, results, rest, stream);
 }
 
 /* Nothing is written where a part's weights are refused. */

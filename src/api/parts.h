@@ -23,8 +23,7 @@ ndr_status ndr_parts_workspace(const ndr_parts *parts, size_t *bytes);
  * of which the request of the parts is a slab (ndr_request.offset). Plans take their workspace from `workspace`; NULL:
  * they borrow it. */
 ndr_status ndr_parts_add(const ndr_parts *parts, const void *const *data, const ndr_request *whole,
-                         uint64_t *const *states, int64_t outputs, void *scratch, void *workspace,
-                         void *stream);
+                         uint64_t *const *states, int64_t outputs, void *scratch, void *workspace, void *stream);
 
 /* Reduces all parts and writes the results. `workspace` is the caller's; NULL: memory is allocated. */
 ndr_status ndr_parts_execute(const ndr_parts *parts, const void *const *data, void *const *results, void *workspace,

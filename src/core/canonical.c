@@ -108,7 +108,7 @@ static bool continues_stride(int64_t inner, int64_t size, int64_t outer) {
 }
 
 static bool continues(const ndr_canonical *problem, const ndr_axis *inner, const ndr_axis *outer) {
-  bool merges = continues_stride(inner->stride, inner->size, outer->stride) &&
+  bool merges = !inner->scattered && !outer->scattered && continues_stride(inner->stride, inner->size, outer->stride) &&
                 continues_stride(inner->index, inner->size, outer->index);
   for (int i = 0; merges && i < problem->op_count; i++)
     merges = continues_stride(inner->result[i], inner->size, outer->result[i]);
@@ -141,7 +141,13 @@ static void add_axis(ndr_canonical *problem, const ndr_request *request, int d, 
   for (int k = 0; k < problem->operand_count; k++) axis.operand[k] = request->problem.operands[k].strides[d];
   for (int p = 0; p < problem->place_count; p++)
     axis.place[p] = request->place_dims[p] == request->along[d] ? request->step[d] : 0;
-  if (is_backward(problem, &axis)) flip(problem, &axis);
+  axis.scattered = request->scattered[d];
+  if (axis.scattered) {
+    problem->row_stride = axis.stride; /* the table goes either way */
+    axis.stride = llabs(axis.stride);
+  } else if (is_backward(problem, &axis)) {
+    flip(problem, &axis);
+  }
   if (request->reduced[d])
     insert_sorted(problem->reduced, &problem->reduced_count, &axis, leads);
   else

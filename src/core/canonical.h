@@ -28,6 +28,7 @@ typedef struct ndr_axis {
   int64_t result[NDR_MAX_OPS];       /* kept: stride in the result of each op (may be negative) */
   int64_t operand[NDR_MAX_OPERANDS]; /* stride of each operand (may be negative) */
   int64_t place[NDR_MOST_PLACES];    /* step of each place index (may be negative) */
+  bool scattered;                    /* element r lies not at r, but where a table says (ndr_backend.execute_rows) */
 } ndr_axis;
 
 typedef struct ndr_canonical {
@@ -40,6 +41,7 @@ typedef struct ndr_canonical {
   double ddof;
   int kept_count, reduced_count;
   ndr_axis kept[NDR_MAX_DIMS], reduced[NDR_MAX_DIMS];
+  int64_t row_stride;   /* of the array along the scattered axis, of which there is one at most; may be negative */
   int64_t outputs;      /* product of the kept sizes; 0 when the result is empty */
   int64_t length;       /* product of the reduced sizes; 0 when outputs are reductions of no elements */
   int64_t origin;       /* elements from the array's element 0 to where the walk starts */
@@ -65,6 +67,7 @@ typedef struct ndr_request {
   ndr_problem problem; /* checked; dims are written out, ascending */
   bool reduced[NDR_MAX_DIMS];
   bool partial;
+  bool scattered[NDR_MAX_DIMS]; /* the elements of a reduced dim are placed by a table; at most one dim */
   /* The flattened index of argmin and argmax counts in the whole array: its shape, and where this slab of it starts. */
   int64_t whole_shape[NDR_MAX_DIMS], offset[NDR_MAX_DIMS];
   int64_t begin[NDR_MAX_DIMS]; /* where that array begins in a larger one, in which programs count places */
@@ -142,6 +145,11 @@ void ndr_request_compact_results(ndr_request *request);
  * elements from the first of array k to the piece's first. Uses the programs of `whole`, and is not freed. */
 ndr_status ndr_request_make_piece(ndr_request *request, const ndr_request *whole, const ndr_piece *piece, int64_t row,
                                   bool partial, int64_t *from);
+
+/* Makes the request of `count` labels of `whole` that lie anywhere in a row, in its place, as ndr_request_make_piece:
+ * a piece of one group whose dim is scattered. */
+ndr_status ndr_request_make_scattered(ndr_request *request, const ndr_request *whole, int64_t count, int64_t row,
+                                      bool partial, int64_t *from);
 
 /* Labels that follow each other along one stride in all arrays of a request with groups: all of them, or a row. */
 int64_t ndr_request_label_row(const ndr_request *request);

@@ -124,8 +124,7 @@ ndr_status ndr_groups_windows(ndr_groups **groups, int64_t length, int64_t windo
   if (count == 0)
     return ndr_fail(NDR_ERR_ARGUMENT, "a dim of size %lld has no window of %lld", (long long)length, (long long)window);
   NDR_TRY(ndr_groups_allocate(&made, 1, &length, count));
-  for (int64_t at = 0; at < length; at++)
-    made->labels[at] = at / window < count ? (int32_t)(at / window) : -1;
+  for (int64_t at = 0; at < length; at++) made->labels[at] = at / window < count ? (int32_t)(at / window) : -1;
   *groups = made;
   return NDR_OK;
 }

@@ -84,6 +84,14 @@ struct ndr_backend {
   /* data[0] is the address of the array's element 0, data[k] that of operand k - 1. */
   ndr_status (*execute)(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace,
                         void *stream);
+  /* As execute, of a problem with a scattered axis: its element r is that at rows[r]. NULL where families refuse such
+   * problems. */
+  ndr_status (*execute_rows)(const ndr_plan *plan, const int32_t *rows, const void *const *data, void *const *results,
+                             void *workspace);
+  /* Runs task(context, 0) to task(context, count - 1), which take `nanoseconds` in all, on up to `threads` threads (0:
+   * all). NULL where the caller is to run them one after the other. */
+  void (*run_tasks)(int64_t count, int threads, int64_t nanoseconds, void (*task)(void *context, int64_t number),
+                    void *context);
   /* Device memory, stream-ordered; release(NULL) is legal. */
   ndr_status (*allocate)(int id, size_t bytes, void *stream, void **memory);
   void (*release)(int id, void *memory, void *stream);

@@ -23,8 +23,7 @@ static bool merges(const ndr_request *request, int d) {
   const ndr_problem *problem = &request->problem;
   const int64_t *shape = problem->shape;
   bool merged = continues(problem->strides, shape, d) && shape[d + 1] == request->whole_shape[d + 1];
-  for (int k = 0; merged && k < problem->operand_count; k++)
-    merged = continues(problem->operands[k].strides, shape, d);
+  for (int k = 0; merged && k < problem->operand_count; k++) merged = continues(problem->operands[k].strides, shape, d);
   for (int p = 0; merged && p < request->place_count; p++)
     merged = request->place_dims[p] != d && request->place_dims[p] != d + 1;
   return merged;
@@ -107,11 +106,21 @@ ndr_status ndr_request_make_piece(ndr_request *request, const ndr_request *whole
   memset(problem->dims, 0, sizeof problem->dims);
   memset(problem->shape, 0, sizeof problem->shape);
   memset(problem->strides, 0, sizeof problem->strides);
-  for (int k = 0; k < NDR_MAX_OPERANDS; k++) memset(problem->operands[k].strides, 0, sizeof problem->operands[k].strides);
+  for (int k = 0; k < NDR_MAX_OPERANDS; k++)
+    memset(problem->operands[k].strides, 0, sizeof problem->operands[k].strides);
   memset(request->reduced, 0, sizeof request->reduced);
   for (int d = 0; d < count; d++) set_dim(request, whole, piece, d, &dims[d]);
   request->partial = partial;
   if (partial) ndr_request_compact_results(request);
   move(request, whole, row, piece->first, from);
+  return NDR_OK;
+}
+
+ndr_status ndr_request_make_scattered(ndr_request *request, const ndr_request *whole, int64_t count, int64_t row,
+                                      bool partial, int64_t *from) {
+  const ndr_piece piece = {0, 1, 1, 1, count, 0, 1};
+  NDR_TRY(ndr_request_make_piece(request, whole, &piece, row, partial, from));
+  for (int d = 0; d < request->problem.ndim; d++)
+    request->scattered[d] = request->along[d] == last_label_dim(&whole->problem) && count > 1;
   return NDR_OK;
 }

@@ -1,4 +1,4 @@
-/* What the nodes of programs compute (core/program.h), one function for each kind of node that C++ has no operator for.
+/* What the nodes of programs compute (lang/program.h), one function for each kind of node that C++ has no operator for.
  * src/cuda/nodes.c writes the calls. */
 #ifndef NDR_NUMBERS_CUH
 #define NDR_NUMBERS_CUH

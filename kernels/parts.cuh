@@ -1,5 +1,5 @@
 /* Parts of programs: operators of ops.cuh over computed values. A part has a batch<N>: the values of N places, and
- * where it leaves some out, whether they are `live`. */
+ * where it leaves some out, the `mask` that is false there. */
 #ifndef NDR_PARTS_CUH
 #define NDR_PARTS_CUH
 
@@ -63,7 +63,7 @@ template <class Op> struct part {
 template <class Op> struct masked : part<Op> {
   template <int N> struct batch {
     typename Op::value values[N];
-    bool live[N];
+    bool mask[N];
   };
 };
 
@@ -74,14 +74,14 @@ struct masked<simple<T, W, S, BATCH, ACCUMULATOR, STATE, RESULT, MAP, JOIN, END>
   typedef simple<T, W, S, BATCH, ACCUMULATOR, STATE, RESULT, MAP, JOIN, END> Op;
   template <int N> struct batch {
     typename Op::value values[N];
-    bool live[N];
+    bool mask[N];
   };
   template <int N, int>
   static NDR_DEVICE void fold(ACCUMULATOR &a, const batch<N> &x, i64, i64, i64, const ndr_params &p) {
     BATCH b[N];
 #pragma unroll
     for (int i = 0; i < N; i++)
-      b[i] = x.live[i] && !(S && is_nan(x.values[i])) ? MAP::template of<BATCH>(x.values[i], p)
+      b[i] = x.mask[i] && !(S && is_nan(x.values[i])) ? MAP::template of<BATCH>(x.values[i], p)
                                                       : JOIN::template identity<BATCH>();
     a = JOIN::join(a, (ACCUMULATOR)tree<JOIN, N>::join(b));
   }
@@ -96,7 +96,7 @@ template <class T, bool W, bool S> struct masked<op_ptp<T, W, S>> : part<op_ptp<
   typedef typename Op::state_value state_value;
   template <int N> struct batch {
     value values[N];
-    bool live[N];
+    bool mask[N];
   };
   template <int N, int>
   static NDR_DEVICE void fold(typename Op::Accumulator &a, const batch<N> &x, i64, i64, i64, const ndr_params &) {
@@ -104,8 +104,8 @@ template <class T, bool W, bool S> struct masked<op_ptp<T, W, S>> : part<op_ptp<
     value least[N], most[N];
 #pragma unroll
     for (int i = 0; i < N; i++) {
-      least[i] = x.live[i] ? x.values[i] : none.least;
-      most[i] = x.live[i] ? x.values[i] : none.most;
+      least[i] = x.mask[i] ? x.values[i] : none.least;
+      most[i] = x.mask[i] ? x.values[i] : none.most;
     }
     Op::join(a, {tree<typename Op::smaller, N>::join(least), tree<typename Op::larger, N>::join(most)});
   }
@@ -120,7 +120,7 @@ struct masked<op_mean<T, W, S, NARROW>> : part<op_mean<T, W, S, NARROW>> {
   typedef typename Op::sum_batch sum_batch;
   template <int N> struct batch {
     typename Op::value values[N];
-    bool live[N];
+    bool mask[N];
   };
   template <int N, int>
   static NDR_DEVICE void fold(typename Op::Accumulator &a, const batch<N> &x, i64, i64, i64, const ndr_params &) {
@@ -128,9 +128,9 @@ struct masked<op_mean<T, W, S, NARROW>> : part<op_mean<T, W, S, NARROW>> {
     u32 n = 0;
 #pragma unroll
     for (int i = 0; i < N; i++) {
-      bool live = x.live[i] && !(S && is_nan(x.values[i]));
-      b[i] = live ? value_of<sum_batch>(x.values[i]) : unit<sum_batch>(0);
-      n += live;
+      bool counts = x.mask[i] && !(S && is_nan(x.values[i]));
+      b[i] = counts ? value_of<sum_batch>(x.values[i]) : unit<sum_batch>(0);
+      n += counts;
     }
     a.sum = a.sum + (typename Op::sum_type)tree<add, N>::join(b);
     a.n += n;
@@ -144,23 +144,23 @@ struct masked<op_moments<T, W, S, ROOT>> : part<op_moments<T, W, S, ROOT>> {
   typedef typename Op::real real;
   template <int N> struct batch {
     typename Op::value values[N];
-    bool live[N];
+    bool mask[N];
   };
   template <int N, int>
   static NDR_DEVICE void fold(typename Op::Accumulator &a, const batch<N> &x, i64, i64, i64, const ndr_params &) {
     point b[N];
     real d[N], n = 0;
-    bool live[N];
+    bool counts[N];
 #pragma unroll
     for (int i = 0; i < N; i++) {
-      live[i] = x.live[i] && !(S && is_nan(x.values[i]));
-      b[i] = live[i] ? value_of<point>(x.values[i]) : unit<point>(0);
-      n += live[i];
+      counts[i] = x.mask[i] && !(S && is_nan(x.values[i]));
+      b[i] = counts[i] ? value_of<point>(x.values[i]) : unit<point>(0);
+      n += counts[i];
     }
     if (n == 0) return;
     point mean = scale(tree<add, N>::join(b), (real)1 / n);
 #pragma unroll
-    for (int i = 0; i < N; i++) d[i] = live[i] ? square<real>(b[i] - mean) : (real)0;
+    for (int i = 0; i < N; i++) d[i] = counts[i] ? square<real>(b[i] - mean) : (real)0;
     join_moments(a, typename Op::Accumulator{n, mean, tree<add, N>::join(d)});
   }
 };
@@ -171,7 +171,7 @@ struct masked<op_exact_moments<T, ROOT, NARROW>> : part<op_exact_moments<T, ROOT
   typedef typename Op::value value;
   template <int N> struct batch {
     value values[N];
-    bool live[N];
+    bool mask[N];
   };
   template <int N, int>
   static NDR_DEVICE void fold(typename Op::Accumulator &a, const batch<N> &x, i64, i64, i64, const ndr_params &p) {
@@ -179,8 +179,8 @@ struct masked<op_exact_moments<T, ROOT, NARROW>> : part<op_exact_moments<T, ROOT
     u32 n = 0;
 #pragma unroll
     for (int i = 0; i < N; i++) {
-      b[i] = x.live[i] ? x.values[i] : (value)0;
-      n += x.live[i];
+      b[i] = x.mask[i] ? x.values[i] : (value)0;
+      n += x.mask[i];
     }
     Op::template fold<N>(a, b, 0, 0, p);
     a.n -= N - n;
@@ -193,13 +193,13 @@ template <class T, bool W, bool S> struct masked<op_logsumexp<T, W, S>> : part<o
   typedef op_logsumexp<typename choose<same<real, float>::yes, f32, f64>::type, false, S> of_reals;
   template <int N> struct batch {
     typename Op::value values[N];
-    bool live[N];
+    bool mask[N];
   };
   template <int N, int>
   static NDR_DEVICE void fold(typename Op::Accumulator &a, const batch<N> &x, i64, i64, i64, const ndr_params &p) {
     real b[N];
 #pragma unroll
-    for (int i = 0; i < N; i++) b[i] = x.live[i] ? value_of<real>(x.values[i]) : limits<real>::least();
+    for (int i = 0; i < N; i++) b[i] = x.mask[i] ? value_of<real>(x.values[i]) : limits<real>::least();
     of_reals::template fold<N>(a, b, 0, 0, p);
   }
 };
@@ -209,7 +209,7 @@ template <class T, bool W, bool S, int SIGN> struct masked<op_arg<T, W, S, SIGN>
   typedef typename Op::value value;
   template <int N> struct batch {
     value values[N];
-    bool live[N];
+    bool mask[N];
   };
   /* As Op::fold_vectors, of places that count. */
   template <int N, int PER>
@@ -220,10 +220,10 @@ template <class T, bool W, bool S, int SIGN> struct masked<op_arg<T, W, S, SIGN>
     bool any = false;
 #pragma unroll
     for (int i = 0; i < N; i++) {
-      bool live = x.live[i] && !(S && is_nan(x.values[i]));
-      b[i] = live ? x.values[i] : extreme<SIGN, S>::template identity<value>();
-      places[i] = live;
-      any = any || live;
+      bool counts = x.mask[i] && !(S && is_nan(x.values[i]));
+      b[i] = counts ? x.values[i] : extreme<SIGN, S>::template identity<value>();
+      places[i] = counts;
+      any = any || counts;
     }
     if (!any) return;
     value best = tree<extreme<SIGN, S>, N>::join(b);

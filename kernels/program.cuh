@@ -1,11 +1,11 @@
-/* Operators that are programs (core/program.h): values computed from elements, folded by operators of ops.cuh, and a
+/* Operators that are programs (lang/program.h): values computed from elements, folded by operators of ops.cuh, and a
  * result computed from their totals. src/cuda/generate.c writes what is particular to a program, its `nodes`:
  *
  *   element, value                           as of every operator; `value` has what the program reads at a place
  *   all                                      its parts together, of parts.cuh and weighted.cuh
  *   compute<N>(all::batch<N> &, const value (&)[N], p)
  *                                            computes for each of N places what each part folds
- *   result, finish(State, ddof, length, parameters)
+ *   result, finish(State, ddof, parameters)
  *                                            the result of a state, not rounded
  *   heavy                                    whether computing takes many registers */
 #ifndef NDR_PROGRAM_CUH
@@ -69,14 +69,14 @@ template <class NODES> struct program : NODES::all {
     NODES::template compute<N>(b, x, p);
     all::template fold<N, PER>(a, b, index, between, step, p);
   }
-  static NDR_DEVICE auto finish(const State &a, double ddof, i64 length, const double *parameters) {
-    return NODES::finish(a, ddof, length, parameters);
+  static NDR_DEVICE auto finish(const State &a, double ddof, const double *parameters) {
+    return NODES::finish(a, ddof, parameters);
   }
 };
 
 template <class NODES> struct finishing<program<NODES>> {
   static NDR_DEVICE auto of(const ndr_params &p, const typename program<NODES>::State &state) {
-    return NODES::finish(state, p.ddof, p.length, parameters_of(p));
+    return NODES::finish(state, p.ddof, parameters_of(p));
   }
 };
 
@@ -96,7 +96,7 @@ template <class NODES> NDR_DEVICE void finish_states(const ndr_program_states_pa
   for (i64 k = machine::block() * machine::threads() + machine::thread(); k < q.base.count; k += stride) {
     state_spot at(q.base, k);
     store_value((typename NODES::result *)q.base.to + at.to,
-                NODES::finish(load_state<typename NODES::all>(q.base, at.from), q.base.ddof, q.length, q.parameters));
+                NODES::finish(load_state<typename NODES::all>(q.base, at.from), q.base.ddof, q.parameters));
   }
 }
 

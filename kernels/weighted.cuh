@@ -12,16 +12,16 @@ template <class T> struct weighing {
   typedef typename traits<T>::value value;
   template <int N> struct batch {
     value values[N];
-    bool live[N];
+    bool mask[N];
     double weight[N];
   };
   static const bool indexed = false;
   template <bool SKIP, int N> static NDR_DEVICE void read(const batch<N> &x, point (&v)[N], double (&w)[N]) {
 #pragma unroll
     for (int i = 0; i < N; i++) {
-      bool live = x.live[i] && !(SKIP && is_nan(x.values[i]));
-      v[i] = live ? value_of<point>(x.values[i]) : unit<point>(0);
-      w[i] = live ? x.weight[i] : 0;
+      bool counts = x.mask[i] && !(SKIP && is_nan(x.values[i]));
+      v[i] = counts ? value_of<point>(x.values[i]) : unit<point>(0);
+      w[i] = counts ? x.weight[i] : 0;
     }
   }
 };

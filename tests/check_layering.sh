@@ -11,15 +11,18 @@ set -eu
 # common is compiled into each library and tool that uses it: it has no state, and exports nothing.
 # h5 fails and guards its lock as core does; it knows the headers for that and no others of core. Facts of operators are in
 # spec.
+# lang stands on the headers of core that are named here, and the rest of core on lang: files of these headers know nothing
+# of lang.
 rules='
 include : include                                  : dlpack/* initializer_list
 spec    : spec include                             :
 common  : common include core/status.h            :
-core    : core spec include                        :
-gpuplan : gpuplan core spec include                :
-cpu     : cpu core common spec include                    : immintrin.h cpuid.h
-cuda    : cuda gpuplan core spec include kernels   : cuda*.h nvrtc.h
-api     : api cuda cpu gpuplan core spec include    :
+lang    : lang spec include core/status.h core/types.h core/own_ops.h core/text.h core/number.h :
+core    : core lang spec include                   :
+gpuplan : gpuplan core lang spec include           :
+cpu     : cpu core lang common spec include        : immintrin.h cpuid.h
+cuda    : cuda gpuplan core lang spec include kernels : cuda*.h nvrtc.h
+api     : api cuda cpu gpuplan core lang spec include :
 h5      : h5 common include spec core/status.h core/fork.h core/sized.h : hdf5.h H5*.h libdeflate.h zlib.h libaec.h lz4.h zstd.h blosc.h blosc2.h bzlib.h zfp.h emmintrin.h
 kernels : kernels spec                             :
 tools/simt : tools/simt/* kernels               : sanitizer/* ucontext.h
@@ -66,7 +69,7 @@ check_includes() { # LAYER ALLOWED_LAYERS FOREIGN_HEADERS
   [ -d "$folder" ] || return 0
   system="$c_headers $posix_headers"
   if [ "$1" = kernels ]; then system=''; fi
-  if [ "$1" = core ] || [ "$1" = gpuplan ]; then system="$c_headers pthread.h"; fi
+  if [ "$1" = core ] || [ "$1" = lang ] || [ "$1" = gpuplan ]; then system="$c_headers pthread.h"; fi
   find "$folder" -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cc' -o -name '*.inc' -o -name '*.def' \) |
     case $1 in # layers within layers
     kernels) grep -v "^$folder/ndbench/" ;;
@@ -89,6 +92,17 @@ check_includes() { # LAYER ALLOWED_LAYERS FOREIGN_HEADERS
     done
 }
 
+# A layer that knows single headers of another stands on them: what defines them must not know that layer.
+check_ground() { # LAYER ALLOWED_LAYERS
+  # shellcheck disable=SC2086 # lists are split at blanks on purpose
+  for header in $2; do
+    case $header in */*.h) ;; *) continue ;; esac
+    for file in "$source_dir/src/$header" "$source_dir/src/${header%.h}.c"; do
+      [ ! -f "$file" ] || sed -n "s|^#include \"\($1/.*\)\"|$file includes \\1: layer '$1' stands on this file|p" "$file"
+    done
+  done
+}
+
 # Lines "LAYER KIND SYMBOL", KIND U (used) or D (defined), of every object file, which is LIBRARY.dir/LAYER/NAME.o.
 list_symbols() { # OBJECT_LIST
   while read -r object; do
@@ -104,11 +118,26 @@ declared_in() { # HEADER...
   cat "$@" | sed -n 's/^[A-Za-z].*[ *]\(ndr[a-z0-9_]*\)(.*/\1/p' | tr '\n' ' '
 }
 
+# "LAYER SYMBOL;" of the functions in the single headers that layers may know.
+granted_by_headers() {
+  echo "$rules" | while IFS=: read -r layer allowed _; do
+    for header in $allowed; do
+      case $header in */*.h) ;; *) continue ;; esac
+      [ ! -f "$source_dir/src/$header" ] || for name in $(declared_in "$source_dir/src/$header"); do
+        printf "%s %s;" "${layer%% *}" "$name"
+      done
+    done
+  done
+}
+
 check_symbols() { # OBJECT_LIST
   # What the public headers declare is everybody's, wherever it is defined.
   public=$(declared_in "$source_dir"/include/ndreduce/*.h)
-  list_symbols "$1" | awk -v rules="$(echo "$rules" | tr '\n' ';')" -v public_names="$public" '
+  list_symbols "$1" | awk -v rules="$(echo "$rules" | tr '\n' ';')" -v public_names="$public" \
+    -v grants="$(granted_by_headers)" '
     BEGIN {
+      count = split(grants, lines, ";")
+      for (i = 1; i <= count; ++i) granted[lines[i]] = 1
       count = split(public_names, names, " ")
       for (i = 1; i <= count; ++i) public[names[i]] = 1
       count = split(rules, lines, ";")
@@ -127,7 +156,7 @@ check_symbols() { # OBJECT_LIST
         split(used[i], use, SUBSEP)
         if (use[2] ~ never) print "layer \x27" use[1] "\x27 uses " use[2] ": src/ never prints, exits or aborts"
         if (!(use[2] in home) || (use[1], home[use[2]]) in allowed) continue
-        if (use[2] in public) continue
+        if (use[2] in public || (use[1] " " use[2]) in granted) continue
         print "layer \x27" use[1] "\x27 uses " use[2] " of layer \x27" home[use[2]] "\x27"
       }
     }'
@@ -158,6 +187,8 @@ check_tree() { # SOURCE_DIR [OBJECT_LIST]
   echo "$rules" | while IFS=: read -r layer allowed foreign; do
     # shellcheck disable=SC2086 # blanks around the name go
     [ -z "$layer" ] || check_includes $layer "$allowed" "$foreign"
+    # shellcheck disable=SC2086
+    [ -z "$layer" ] || check_ground $layer "$allowed"
   done
   check_texts
   [ -z "${2:-}" ] || check_symbols "$(realpath "$2")"
@@ -167,8 +198,8 @@ check_tree() { # SOURCE_DIR [OBJECT_LIST]
 # Every rule must be able to fail: a tree with one offence of each kind, and the sentence that each must give.
 self_test() { # SCRATCH_DIR
   rm -rf "$1"
-  mkdir -p "$1/include/ndreduce" "$1/kernels" "$1/tools" "$1/objects/a.dir/core" "$1/objects/b.dir/cpu"
-  (cd "$1" && mkdir -p src/core src/cpu src/cuda src/gpuplan src/h5)
+  mkdir -p "$1/include/ndreduce" "$1/kernels" "$1/tools" "$1/objects/a.dir/core" "$1/objects/a.dir/lang" "$1/objects/b.dir/cpu"
+  (cd "$1" && mkdir -p src/core src/cpu src/cuda src/gpuplan src/h5 src/lang)
   echo 'NDR_API int ndr_public(void);' >"$1/include/ndreduce/ndreduce.h"
   echo 'int ndr_fail(int);' >"$1/src/core/status.h"
   echo '#include "core/status.h"' | tee "$1/src/h5/fails.c" >"$1/src/core/fails.c"
@@ -178,6 +209,12 @@ self_test() { # SCRATCH_DIR
   echo '#include <cuda_runtime_api.h>' >"$1/src/gpuplan/knows_cuda.c"
   echo '#include "../cpu/cpu.h"' >"$1/src/cuda/sees_backend.c"
   echo '#include "core/core.h"' | tee "$1/src/h5/sees_core.c" >"$1/tools/sees_core.c"
+  echo '#include "core/core.h"' >"$1/src/lang/sees_core.c"
+  echo '#include "lang/lang.h"' | tee "$1/src/core/types.h" >"$1/src/core/sees_lang.c"
+  echo '#pragma once' >"$1/src/lang/lang.h"
+  echo 'int ndr_fails(int);' >"$1/src/core/own_ops.h"
+  echo 'int ndr_fails(int); int beyond(void); int lang(void); int lang(void) { return ndr_fails(beyond()); }' >"$1/src/lang/uses.c"
+  echo 'int ndr_fails(int); int ndr_fails(int x) { return x; } int beyond(void); int beyond(void) { return 0; }' >"$1/src/core/own_ops.c"
   echo '#include <stdio.h>' >"$1/kernels/knows_libc.cuh"
   echo 'const char *hint = "see --help";' >"$1/src/h5/names_option.c"
   echo 'int ndr_public(void); int hidden(void); int hidden(void) { return ndr_public(); }' >"$1/src/cpu/defines.c"
@@ -187,7 +224,7 @@ self_test() { # SCRATCH_DIR
   echo 'int chicken(void); int egg(void); int egg(void) { return chicken(); }' >"$1/src/core/egg.c"
   echo 'int chicken(void); int egg(void); int chicken(void) { return egg(); }' >"$1/src/core/chicken.c"
   ${CC:-cc} -c -o "$1/objects/b.dir/cpu/defines.o" "$1/src/cpu/defines.c"
-  for source in core/declares core/dies core/egg core/chicken; do
+  for source in core/declares core/dies core/egg core/chicken core/own_ops lang/uses; do
     ${CC:-cc} -c -o "$1/objects/a.dir/$source.o" "$1/src/$source.c"
   done
 
@@ -197,13 +234,15 @@ self_test() { # SCRATCH_DIR
   for expected in 'names_backend.c includes cpu/cpu.h' 'knows_hdf5.c includes hdf5.h' \
     'knows_cuda.c includes cuda_runtime_api.h' 'sees_backend.c includes ../cpu/cpu.h' \
     'src/h5/sees_core.c includes core/core.h' 'tools/sees_core.c includes core/core.h' \
-    'knows_libc.cuh includes stdio.h' 'names an option of a tool' 'circle: core/chicken core/egg' "layer 'core' uses hidden of layer 'cpu'" "layer 'core' uses abort"; do
+    'knows_libc.cuh includes stdio.h' 'names an option of a tool' 'circle: core/chicken core/egg' "layer 'core' uses hidden of layer 'cpu'" "layer 'core' uses abort" \
+    'src/lang/sees_core.c includes core/core.h' "types.h includes lang/lang.h: layer 'lang' stands on this file" \
+    "layer 'lang' uses beyond of layer 'core'"; do
     case $said in
     *"$expected"*) ;;
     *) failures=1 && echo "not noticed: $expected" ;;
     esac
   done
-  if [ "$(echo "$said" | wc -l)" -ne 11 ]; then failures=1 && printf 'expected 11 complaints, got:\n%s\n' "$said"; fi
+  if [ "$(echo "$said" | wc -l)" -ne 14 ]; then failures=1 && printf 'expected 14 complaints, got:\n%s\n' "$said"; fi
   return $failures
 }
 

@@ -7,7 +7,7 @@
 #include "api/parts.h"
 #include "core/fork.h"
 #include "core/measurements.h"
-#include "core/operator.h"
+#include "ndreduce/operator.h"
 
 enum {
   SLOTS = 64,

@@ -9,6 +9,7 @@
 
 #include "api/backends.h"
 #include "core/measurements.h"
+#include "core/number.h"
 
 enum { LINE_BYTES = NDR_MEASUREMENT_KEY + 512 };
 
@@ -20,8 +21,9 @@ typedef struct sheet {
 } sheet;
 
 static void print_timing(sheet *s, const ndr_measurement *m, int family, const char *before) {
-  ndr_text_append(s->text, s->capacity, &s->length, "%s %s %.4g us", before, m->backend->families[family]->name,
-                  m->timings.seconds[family] * 1e6);
+  char micros[NDR_NUMBER_TEXT];
+  ndr_number_print_digits(m->timings.seconds[family] * 1e6, 4, micros);
+  ndr_text_append(s->text, s->capacity, &s->length, "%s %s %s us", before, m->backend->families[family]->name, micros);
 }
 
 static void print_line(const ndr_measurement *m, void *context) {
@@ -97,15 +99,18 @@ static ndr_status read_device(const char **at, ndr_plan *plan) {
 }
 
 static ndr_status read_timing(const char **at, const ndr_backend *backend, ndr_timings *timings) {
-  char name[16], *end;
+  char name[16];
+  const char *why;
   int f = 0;
   take_word(at, name, sizeof name);
   while (backend->families[f] && strcmp(backend->families[f]->name, name) != 0) f++;
   if (!backend->families[f]) return ndr_fail(NDR_ERR_PARSE, "backend %s has no family '%s'", backend->name, name);
   if (timings->seconds[f] > 0) return ndr_fail(NDR_ERR_PARSE, "family %s is named twice", name);
-  double micros = strtod(*at, &end);
-  bool fine = end != *at && isfinite(micros) && micros > 0;
-  *at = end;
+  double micros = 0;
+  *at += **at == ' ';
+  size_t length = ndr_number_take(*at, &micros, &why);
+  bool fine = length > 0 && !why && isfinite(micros) && micros > 0;
+  *at += length;
   if (!fine || !take(at, " us"))
     return ndr_fail(NDR_ERR_PARSE, "family %s has no time; it is written as '%s 12.3 us'", name, name);
   timings->seconds[f] = micros * 1e-6;

@@ -1,6 +1,7 @@
 /* ndreduce and its relatives: they look a plan up in cache.c, which makes it in plan.c if need be, and execute it. */
 #include "api/operands.h"
 #include "api/plan.h"
+#include "ndreduce/operator.h"
 
 static void describe(const ndr_request *request, int i, DLDevice device, DLTensor *result) {
   int64_t *shape = result->shape;
@@ -12,11 +13,14 @@ static void describe(const ndr_request *request, int i, DLDevice device, DLTenso
 
 ndr_status ndr_result_describe(const DLTensor *array, int dim_count, const int *dims, ndr_op op,
                                const ndr_options *options, DLTensor *result) {
-  const ndr_call call = {array, dim_count, dims, 1, &op, NULL, options};
   ndr_request request;
-  ndr_options read;
+  ndr_options own, read;
   if (!result || !result->shape)
     return ndr_fail(NDR_ERR_ARGUMENT, "ndr_result_describe: result has no room for a shape");
+  NDR_TRY(ndr_options_read(options, &own));
+  int arrays = ndr_operator_arrays(op);
+  if (arrays > 0 && own.with_count >= arrays) own.with_count = arrays - 1; /* the rest are other operators' */
+  const ndr_call call = {array, dim_count, dims, 1, &op, NULL, &own};
   NDR_TRY(ndr_request_from_call(&request, &call, &read));
   describe(&request, 0, array->device, result);
   ndr_request_free(&request);

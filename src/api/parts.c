@@ -2,7 +2,7 @@
 #include "api/parts.h"
 
 #include "api/operands.h"
-#include "core/operator.h"
+#include "core/own_ops.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -553,7 +553,5 @@ void ndr_parts_describe(const ndr_parts *parts, char *text, size_t capacity, siz
   ndr_text_append(text, capacity, length, "groups  %lld, in %lld parts of %lld shapes, %s\n",
                   (long long)parts->request.problem.groups->count, (long long)parts->count, (long long)plans,
                   parts->direct ? "each of which writes its results" : "whose states are merged");
-  if (!largest) return;
-  size_t room = *length < capacity ? capacity - *length : 0;
-  *length += ndr_plan_describe(largest->plan, room ? text + *length : NULL, room);
+  if (largest) ndr_plan_describe_choice(largest->plan, text, capacity, length);
 }

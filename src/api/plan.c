@@ -43,7 +43,6 @@ ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DL
   if (status == NDR_OK) status = ndr_canonical_make(&made->problem, request);
   if (status == NDR_OK) {
     made->threads = options->threads;
-    made->described = request->problem;
     status = request->problem.groups ? choose_parts(made, request, device, data, options) : choose(made, data, options);
   }
   if (status != NDR_OK) {
@@ -83,6 +82,15 @@ ndr_status ndr_request_place(ndr_request *request, DLDevice array_device, const 
   return NDR_OK;
 }
 
+/* Operators may be destroyed before the plan is described. */
+static ndr_status keep_text(ndr_plan *plan, const ndr_problem *problem) {
+  size_t length = ndr_problem_print(problem, NULL, 0);
+  plan->text = malloc(length + 1);
+  if (!plan->text) return ndr_fail(NDR_ERR_MEMORY, "out of memory for the text of a plan, %zu bytes", length);
+  ndr_problem_print(problem, plan->text, length + 1);
+  return NDR_OK;
+}
+
 ndr_status ndr_plan_create(ndr_plan **plan, const ndr_problem *problem, DLDevice device, const DLTensor *const *results,
                            const ndr_options *options) {
   ndr_problem read;
@@ -95,13 +103,24 @@ ndr_status ndr_plan_create(ndr_plan **plan, const ndr_problem *problem, DLDevice
   NDR_TRY(ndr_request_make(&request, &read));
   ndr_status status = results ? ndr_request_place(&request, device, results) : NDR_OK;
   if (status == NDR_OK) status = ndr_plan_from_request(plan, &request, device, NULL, &how);
+  if (status == NDR_OK) status = keep_text(*plan, &request.problem);
   ndr_request_free(&request);
+  if (status == NDR_OK) return NDR_OK;
+  ndr_plan_destroy(*plan);
+  *plan = NULL;
   return status;
 }
 
 size_t ndr_plan_describe(const ndr_plan *plan, char *text, size_t capacity) {
-  size_t length = ndr_plan_describe_choice(plan, text, capacity);
-  if (plan && plan->parts) ndr_parts_describe(plan->parts, text, text ? capacity : 0, &length);
+  size_t length = 0;
+  if (!text) capacity = 0;
+  if (capacity) text[0] = 0;
+  if (!plan) return 0;
+  ndr_plan_describe_place(plan, text, capacity, &length);
+  if (plan->parts)
+    ndr_parts_describe(plan->parts, text, capacity, &length);
+  else
+    ndr_plan_describe_choice(plan, text, capacity, &length);
   return length;
 }
 
@@ -110,9 +129,9 @@ size_t ndr_plan_workspace(const ndr_plan *plan) {
 }
 
 void ndr_plan_destroy(ndr_plan *plan) {
-  if (plan) {
-    ndr_canonical_free(&plan->problem);
-    ndr_parts_drop(plan->parts);
-  }
+  if (!plan) return;
+  ndr_canonical_free(&plan->problem);
+  ndr_parts_drop(plan->parts);
+  free(plan->text);
   free(plan);
 }

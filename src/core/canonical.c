@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "core/label.h"
-#include "core/operator.h"
-#include "core/programs.h"
+#include "lang/programs.h"
 
 static int64_t product(const ndr_request *request, bool reduced) {
   int64_t count = 1;
@@ -235,6 +234,5 @@ ndr_state ndr_canonical_state(const ndr_canonical *problem, int i) {
                      .dtype = problem->dtype,
                      .skip_nan = problem->skip_nan,
                      .ddof = problem->ddof,
-                     .program = problem->programs[i],
-                     .length = problem->length};
+                     .program = problem->programs[i]};
 }

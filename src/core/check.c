@@ -1,8 +1,8 @@
 /* Checks problems: shapes, strides, dims, operators and operands. Fills in what callers may leave out. */
 #include "core/canonical.h"
 #include "core/label.h"
-#include "core/operator.h"
 #include "core/sized.h"
+#include "ndreduce/operator.h"
 
 ndr_status ndr_check_shape(int ndim, const int64_t *shape, size_t element_bytes) {
   if (ndim < 0 || ndim > NDR_MAX_DIMS)

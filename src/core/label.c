@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/operator.h"
+#include "ndreduce/operator.h"
 
 const char *ndr_op_label(ndr_op op, char *text) {
   text[0] = 0;

@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "core/label.h"
-#include "core/operator.h"
-#include "core/programs.h"
+#include "lang/emit.h"
+#include "lang/programs.h"
 
 /* The numbers of the problem's arrays by their role: 0 is the problem's own, k its operand k - 1. */
 typedef struct sources {
@@ -43,10 +43,6 @@ static bool can_begin(ndr_op op) {
   return op == NDR_SUM || op == NDR_PROD || op == NDR_MIN || op == NDR_MAX;
 }
 
-static bool is_integer(ndr_dtype dtype) {
-  return !ndr_dtype_is_float(dtype);
-}
-
 static ndr_status no_room(ndr_op op) {
   char label[NDR_LABEL_BYTES];
   return ndr_fail(NDR_ERR_OP, "%s has too many expressions to have options beside them", ndr_op_label(op, label));
@@ -78,7 +74,7 @@ static void set_arrays(const ndr_problem *problem, ndr_program *program) {
 /* The bounds are powers of two, which f64 has exactly: low <= value < high. */
 static ndr_status check_integral(ndr_op op, ndr_dtype dtype, double value) {
   int bits = dtype == NDR_BOOL ? 1 : 8 * (int)ndr_dtype_bytes(dtype);
-  bool is_signed = ndr_dtype_class(dtype) == NDR_CLASS_INT;
+  bool is_signed = ndr_dtype_is_signed(dtype);
   double high = ldexp(1, is_signed ? bits - 1 : bits), low = is_signed ? -high : 0;
   if (value >= low && value < high && value == floor(value)) return NDR_OK;
   return ndr_fail(NDR_ERR_ARGUMENT, "initial is %g, which the result of %s, %s, cannot hold", value, ndr_op_name(op),
@@ -90,17 +86,6 @@ static ndr_node_kind combining_node(ndr_op op) {
          : op == NDR_PROD ? NDR_NODE_MULTIPLY
          : op == NDR_MIN  ? NDR_NODE_MINIMUM
                           : NDR_NODE_MAXIMUM;
-}
-
-static ndr_dtype widest(ndr_dtype dtype) {
-  switch (ndr_dtype_class(dtype)) {
-  case NDR_CLASS_BOOL:
-  case NDR_CLASS_UINT: return NDR_U64;
-  case NDR_CLASS_INT: return NDR_I64;
-  case NDR_CLASS_COMPLEX: return NDR_C128;
-  case NDR_CLASS_FLOAT: break;
-  }
-  return NDR_F64;
 }
 
 /* The initial value as a node; -1: there is no room. */
@@ -115,9 +100,9 @@ static int initial_node(ndr_program *program, ndr_dtype dtype, double value) {
 /* Under skip_nan the total of no elements is NaN, which gives way to the initial value; an initial value that is NaN is
  * left out, too. */
 static ndr_status add_initial(const ndr_problem *problem, ndr_op op, ndr_program *program) {
-  ndr_dtype dtype = program->result_dtype, wide = widest(dtype);
+  ndr_dtype dtype = program->result_dtype, wide = ndr_dtype_widest(dtype);
   bool skips = problem->skip_nan && ndr_dtype_is_float(dtype);
-  if (is_integer(dtype)) NDR_TRY(check_integral(op, dtype, problem->initial));
+  if (ndr_dtype_is_integer(dtype)) NDR_TRY(check_integral(op, dtype, problem->initial));
   int total = leaf(program, NDR_NODE_TOTAL, dtype, 0);
   program->result = total;
   if (skips && isnan(problem->initial)) return NDR_OK;
@@ -138,30 +123,28 @@ static ndr_status lower_built_in(const ndr_problem *problem, const sources *from
     return ndr_fail(NDR_ERR_OP, "%s has no weighted form; sum, mean, var, std and norm2 do", ndr_op_name(op));
   if (problem->has_initial && !can_begin(op))
     return ndr_fail(NDR_ERR_OP, "%s has no initial value; sum, prod, min and max do", ndr_op_name(op));
+  ndr_part *part = &program->parts[0];
+  ndr_program_built_in(program, op, problem->dtype, problem->skip_nan);
   set_arrays(problem, program);
-  ndr_part *part = &program->parts[program->part_count++];
-  *part = (ndr_part){.op = op, .live = -1, .weight = -1, .skip_nan = problem->skip_nan};
-  part->value = leaf(program, NDR_NODE_ARRAY, problem->dtype, 0);
-  if (from->where) part->live = leaf(program, NDR_NODE_ARRAY, NDR_BOOL, from->where);
+  if (from->where) part->mask = leaf(program, NDR_NODE_ARRAY, NDR_BOOL, from->where);
   if (from->weights && weights_of(op) == WEIGHTED) {
     int weight = leaf(program, NDR_NODE_ARRAY, program->arrays[from->weights], from->weights);
     part->weight = ndr_program_convert(program, weight, NDR_F64);
     part->reliability = problem->weighting == NDR_RELIABILITY && ndr_op_combine(op) == NDR_COMBINE_MOMENTS;
-    if (is_integer(problem->dtype)) part->value = ndr_program_convert(program, part->value, NDR_F64);
+    if (ndr_dtype_is_integer(problem->dtype)) part->value = ndr_program_convert(program, part->value, NDR_F64);
   }
-  program->result = -1;
   program->result_dtype = ndr_op_result(op, program->nodes[part->value].dtype);
   return problem->has_initial ? add_initial(problem, op, program) : NDR_OK;
 }
 
 /* The mask leaves elements out of every part; `n`, the number of elements, is one of these. */
 static bool mask_parts(ndr_program *program, int where) {
-  int mask = leaf(program, NDR_NODE_ARRAY, NDR_BOOL, where);
-  bool fits = mask >= 0;
+  int array = leaf(program, NDR_NODE_ARRAY, NDR_BOOL, where);
+  bool fits = array >= 0;
   for (int p = 0; fits && p < program->part_count; p++) {
-    int *live = &program->parts[p].live;
-    *live = *live < 0 ? mask : inner(program, NDR_NODE_AND, NDR_BOOL, mask, *live, -1);
-    fits = *live >= 0;
+    int *mask = &program->parts[p].mask;
+    *mask = *mask < 0 ? array : inner(program, NDR_NODE_AND, NDR_BOOL, array, *mask, -1);
+    fits = *mask >= 0;
   }
   return fits;
 }
@@ -176,7 +159,7 @@ static ndr_status lower_own(const ndr_problem *problem, const sources *from, ndr
     return ndr_fail(NDR_ERR_OP, "%s has no initial value; sum, prod, min and max do", ndr_op_label(op, label));
   for (int k = 0; k < from->with_count; k++)
     dtypes[k] = from->with[k] ? problem->operands[from->with[k] - 1].dtype : problem->dtype;
-  NDR_TRY(ndr_operator_program(op, dtypes, from->with, problem->skip_nan, program));
+  NDR_TRY(ndr_emit_program(op, dtypes, from->with, problem->skip_nan, program));
   set_arrays(problem, program);
   return from->where && !mask_parts(program, from->where) ? no_room(op) : NDR_OK;
 }

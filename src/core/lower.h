@@ -1,4 +1,4 @@
-/* Makes programs (core/program.h) of the operators of a problem that read more than its array. */
+/* Makes programs (lang/program.h) of the operators of a problem that read more than its array. */
 #ifndef NDR_CORE_LOWER_H
 #define NDR_CORE_LOWER_H
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/fork.h"
-#include "core/operator.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ndr_measurement *remembered[NDR_MOST_MEASUREMENTS];

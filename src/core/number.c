@@ -27,15 +27,21 @@ static void replace_point(char *text, const char *point, size_t bytes) {
   }
 }
 
-int ndr_number_print(double value, char text[NDR_NUMBER_TEXT]) {
+int ndr_number_print_digits(double value, int digits, char text[NDR_NUMBER_TEXT]) {
   char point[MOST_POINT];
   if (isnan(value)) return snprintf(text, NDR_NUMBER_TEXT, "nan");
-  for (int digits = 15; digits <= 17; digits++) {
+  snprintf(text, NDR_NUMBER_TEXT, "%.*g", digits, value);
+  replace_point(text, point, point_of_locale(point));
+  return (int)strlen(text);
+}
+
+int ndr_number_print(double value, char text[NDR_NUMBER_TEXT]) {
+  int digits = 15;
+  for (; digits < 17; digits++) {
     snprintf(text, NDR_NUMBER_TEXT, "%.*g", digits, value);
     if (strtod(text, NULL) == value) break;
   }
-  replace_point(text, point, point_of_locale(point));
-  return (int)strlen(text);
+  return ndr_number_print_digits(value, digits, text);
 }
 
 static size_t digits_of(const char *text) {
@@ -63,10 +69,10 @@ size_t ndr_number_length(const char *text, bool *integer) {
   return length;
 }
 
-bool ndr_number_parse(const char *text, size_t length, double *value) {
+const char *ndr_number_parse(const char *text, size_t length, double *value) {
   char copy[MOST_BYTES + MOST_POINT + 1], point[MOST_POINT];
   const char *dot = memchr(text, '.', length);
-  if (length > MOST_BYTES) return false;
+  if (length > MOST_BYTES) return "longer than 400 characters";
   if (dot) {
     size_t before = (size_t)(dot - text), bytes = point_of_locale(point);
     memcpy(copy, text, before);
@@ -78,5 +84,22 @@ bool ndr_number_parse(const char *text, size_t length, double *value) {
   }
   copy[length] = 0;
   *value = strtod(copy, NULL);
-  return isfinite(*value);
+  return isfinite(*value) ? NULL : "too large for f64; infinity is written inf";
+}
+
+size_t ndr_number_take(const char *text, double *value, const char **why) {
+  bool integer, negative = text[0] == '-';
+  const char *digits = text + (negative || text[0] == '+');
+  size_t length = ndr_number_length(digits, &integer);
+  *why = NULL;
+  if (strncmp(digits, "inf", 3) == 0 || strncmp(digits, "nan", 3) == 0) {
+    *value = digits[0] == 'i' ? (double)INFINITY : (double)NAN;
+    length = 3;
+  } else if (length > 0) {
+    *why = ndr_number_parse(digits, length, value);
+  } else {
+    return 0;
+  }
+  if (negative && !isnan(*value)) *value = -*value;
+  return (size_t)(digits - text) + length;
 }

@@ -1,4 +1,4 @@
-/* A table of the operators that live, by number, which one lock guards. */
+/* A table of the operators that have not ended, by number, which one lock guards. */
 #include "core/own_ops.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ typedef struct interned {
 } interned;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static ndr_own_op **living; /* by ascending number */
+static ndr_own_op **table; /* by ascending number */
 static size_t count, room;
 static int next_number = NDR_OWN_OPS;
 static interned *names; /* what ndr_op_name has returned must stay; a program has few names */
@@ -22,13 +22,13 @@ NDR_GUARD_FORKS(lock)
 
 /* All static functions below are called with the lock held. */
 
-static const char *intern(ndr_span name) {
+static const char *intern(const char *name, size_t length) {
   for (interned *known = names; known; known = known->next)
-    if (ndr_span_is(name, known->text)) return known->text;
-  interned *made = malloc(sizeof *made + (size_t)name.length + 1);
+    if (strncmp(known->text, name, length) == 0 && !known->text[length]) return known->text;
+  interned *made = malloc(sizeof *made + length + 1);
   if (!made) return NULL;
-  memcpy(made->text, name.at, (size_t)name.length);
-  made->text[name.length] = 0;
+  memcpy(made->text, name, length);
+  made->text[length] = 0;
   made->next = names;
   names = made;
   return made->text;
@@ -39,7 +39,7 @@ static size_t place_of(ndr_op op) {
   size_t low = 0, high = count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    if (living[middle]->op < op)
+    if (table[middle]->op < op)
       low = middle + 1;
     else
       high = middle;
@@ -49,21 +49,21 @@ static size_t place_of(ndr_op op) {
 
 static ndr_own_op *find(ndr_op op) {
   size_t place = place_of(op);
-  return place < count && living[place]->op == op ? living[place] : NULL;
+  return place < count && table[place]->op == op ? table[place] : NULL;
 }
 
 static ndr_own_op *find_key(const char *key) {
   for (size_t i = 0; i < count; i++)
-    if (living[i]->key && strcmp(living[i]->key, key) == 0) return living[i];
+    if (table[i]->key && strcmp(table[i]->key, key) == 0) return table[i];
   return NULL;
 }
 
 static bool make_room(void) {
   if (count < room) return true;
   size_t more = room ? 2 * room : 16;
-  ndr_own_op **grown = realloc(living, more * sizeof(ndr_own_op *));
+  ndr_own_op **grown = realloc(table, more * sizeof(ndr_own_op *));
   if (!grown) return false;
-  living = grown;
+  table = grown;
   room = more;
   return true;
 }
@@ -79,13 +79,13 @@ static void drop(ndr_own_op *own) {
   if (--own->holders > 0) return;
   size_t place = place_of(own->op);
   count--;
-  memmove(living + place, living + place + 1, (count - place) * sizeof(ndr_own_op *));
+  memmove(table + place, table + place + 1, (count - place) * sizeof(ndr_own_op *));
   drop_definition(own->definition);
   free(own->key);
   free(own);
   if (count > 0) return;
-  free(living);
-  living = NULL;
+  free(table);
+  table = NULL;
   room = 0;
 }
 
@@ -103,27 +103,30 @@ static ndr_status add(ndr_definition *definition, const double *values, const ch
   own->op = (ndr_op)next_number++;
   own->definition = definition;
   own->key = kept;
-  if (values) memcpy(own->values, values, (size_t)definition->syntax->number_count * sizeof *values);
+  if (values) memcpy(own->values, values, (size_t)definition->value_count * sizeof *values);
   definition->holders++;
-  living[count++] = own;
+  table[count++] = own;
   *op = own->op;
   return NDR_OK;
 }
 
-ndr_status ndr_own_op_add(ndr_syntax *syntax, const double *values, const char *key, ndr_op *op) {
+ndr_status ndr_own_op_add(const ndr_definition *given, const double *values, const char *key, ndr_op *op) {
   ndr_status status = NDR_OK;
+  ndr_syntax *syntax = given->syntax; /* until a definition has it */
   ndr_definition *definition = malloc(sizeof *definition);
   pthread_mutex_lock(&lock);
-  const char *name = intern(syntax->name);
+  const char *name = intern(given->name, given->name_length);
   ndr_own_op *known = key ? find_key(key) : NULL;
   if (known) {
     *op = known->op;
-    known->holders += known->destroyed; /* made again while a plan held it */
+    known->holders += known->destroyed; /* made again while a call held it */
     known->destroyed = false;
   } else if (!definition || !name) {
-    status = ndr_fail(NDR_ERR_MEMORY, "no memory for operator '%.*s'", syntax->name.length, syntax->name.at);
+    status = ndr_fail(NDR_ERR_MEMORY, "no memory for operator '%.*s'", (int)given->name_length, given->name);
   } else {
-    *definition = (ndr_definition){1, name, syntax};
+    *definition = *given;
+    definition->holders = 1;
+    definition->name = name;
     status = add(definition, values, key, op);
     drop_definition(definition);
     definition = NULL;
@@ -173,16 +176,4 @@ const char *ndr_own_op_name(ndr_op op) {
   const char *name = own ? own->definition->name : NULL;
   pthread_mutex_unlock(&lock);
   return name;
-}
-
-bool ndr_own_op_has_empty(ndr_op op) {
-  bool empty = true;
-  pthread_mutex_lock(&lock);
-  const ndr_own_op *own = find(op);
-  for (int i = 0; own && i < own->definition->syntax->update_count; i++) {
-    ndr_op update = own->definition->syntax->updates[i].op;
-    empty = empty && update != NDR_MIN && update != NDR_MAX;
-  }
-  pthread_mutex_unlock(&lock);
-  return empty;
 }

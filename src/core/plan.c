@@ -77,6 +77,22 @@ void ndr_plan_return_workspace(const ndr_plan *plan, void *workspace, void *stre
     backend->release(plan->device.id, workspace, stream);
 }
 
+static double operand_bytes(const ndr_canonical *problem, int k) {
+  double bytes = (double)ndr_dtype_bytes(problem->operand_dtypes[k]);
+  for (int a = 0; a < problem->kept_count; a++)
+    if (problem->kept[a].operand[k] != 0) bytes *= (double)problem->kept[a].size;
+  for (int a = 0; a < problem->reduced_count; a++)
+    if (problem->reduced[a].operand[k] != 0) bytes *= (double)problem->reduced[a].size;
+  return bytes;
+}
+
+double ndr_plan_bytes_read(const ndr_canonical *problem) {
+  double elements = (double)problem->outputs * (double)problem->length;
+  double bytes = elements * (double)ndr_dtype_bytes(problem->dtype);
+  for (int k = 0; k < problem->operand_count && elements > 0; k++) bytes += operand_bytes(problem, k);
+  return bytes;
+}
+
 /* ---- description ---- */
 
 typedef struct sheet {
@@ -103,23 +119,6 @@ static void append_bytes(sheet *s, double bytes) {
 static void append_seconds(sheet *s, double seconds) {
   static const char *const units[] = {"us", "ms", "s", NULL};
   append_scaled(s, seconds * 1e6, 1000, units);
-}
-
-/* Elements of an operand that are repeated count once: an operand often repeats a few. */
-static double operand_bytes(const ndr_canonical *problem, int k) {
-  double bytes = (double)ndr_dtype_bytes(problem->operand_dtypes[k]);
-  for (int a = 0; a < problem->kept_count; a++)
-    if (problem->kept[a].operand[k] != 0) bytes *= (double)problem->kept[a].size;
-  for (int a = 0; a < problem->reduced_count; a++)
-    if (problem->reduced[a].operand[k] != 0) bytes *= (double)problem->reduced[a].size;
-  return bytes;
-}
-
-static double bytes_read(const ndr_canonical *problem) {
-  double elements = (double)problem->outputs * (double)problem->length;
-  double bytes = elements * (double)ndr_dtype_bytes(problem->dtype);
-  for (int k = 0; k < problem->operand_count && elements > 0; k++) bytes += operand_bytes(problem, k);
-  return bytes;
 }
 
 static double bytes_written(const ndr_canonical *problem) {
@@ -162,7 +161,7 @@ static void append_choice(sheet *s, const ndr_plan *plan) {
   const ndr_canonical *problem = &plan->problem;
   append(s, "%-7s %lld outputs x %lld, reads ", plan->family->name, (long long)problem->outputs,
          (long long)problem->length);
-  append_bytes(s, bytes_read(problem));
+  append_bytes(s, ndr_plan_bytes_read(problem));
   append(s, ", writes ");
   append_bytes(s, bytes_written(problem));
   append(s, ", workspace ");
@@ -190,17 +189,16 @@ static void append_losers(sheet *s, const ndr_plan *plan) {
   }
 }
 
-size_t ndr_plan_describe_choice(const ndr_plan *plan, char *text, size_t capacity) {
-  sheet s = {text, text ? capacity : 0, 0};
-  if (s.capacity) text[0] = 0;
-  if (!plan) return 0;
-  s.length = ndr_problem_print(&plan->described, text, s.capacity);
-  if (s.length == 0) append(&s, "a problem with an operator that has been destroyed");
-  append(&s, " on %s:%d (%d %s)\n", plan->backend->name, plan->device.id, plan->device.units,
-         plan->device.type == kDLCPU ? "threads" : "SMs");
-  if (!plan->family) return s.length;
+void ndr_plan_describe_place(const ndr_plan *plan, char *text, size_t capacity, size_t *length) {
+  ndr_text_append(text, capacity, length, "%s on %s:%d (%d %s)\n", plan->text ? plan->text : "a problem",
+                  plan->backend->name, plan->device.id, plan->device.units,
+                  plan->device.type == kDLCPU ? "threads" : "SMs");
+}
+
+void ndr_plan_describe_choice(const ndr_plan *plan, char *text, size_t capacity, size_t *length) {
+  sheet s = {text, capacity, *length};
   append_choice(&s, plan);
   append_losers(&s, plan);
   if (plan->untimed[0]) append(&s, "not measured: %s\n", plan->untimed);
-  return s.length;
+  *length = s.length;
 }

@@ -27,12 +27,12 @@ struct ndr_plan {
   const ndr_backend *backend;
   const ndr_family *family;
   struct ndr_parts *parts; /* not NULL: the plan has groups. It has no family; its parts have plans of their own */
-  int threads;           /* options.threads: the most CPU threads; 0: all */
-  bool forced;           /* the caller named the family */
-  ndr_timings timings;   /* from which the choice comes; choice is NULL if it was estimated */
-  char untimed[160];     /* why NDR_MEASURE timed nothing; "" where it did */
-  size_t workspace;      /* bytes, set by configure */
-  ndr_problem described; /* the caller's problem, for printing */
+  int threads;             /* options.threads: the most CPU threads; 0: all */
+  bool forced;             /* the caller named the family */
+  ndr_timings timings;     /* from which the choice comes; choice is NULL if it was estimated */
+  char untimed[160];       /* why NDR_MEASURE timed nothing; "" where it did */
+  size_t workspace;        /* bytes, set by configure */
+  char *text;              /* the problem, as it was when the operators were there; NULL if it is not printed */
   _Alignas(16) unsigned char config[NDR_CONFIG_BYTES]; /* the family's own parameters, set by configure */
 };
 
@@ -113,12 +113,17 @@ struct ndr_backend {
                               int64_t from_pitch, void *to, void *stream);
 };
 
+/* Bytes of the array and of its operands that an execute reads. What an operand repeats counts once: it is in a cache.
+ */
+double ndr_plan_bytes_read(const ndr_canonical *problem);
+
 /* Chooses a family of the backend for the problem and configures it: the one that a remembered measurement names, else
  * the cheapest by the cost model. force names the only family allowed, or NULL. */
 ndr_status ndr_plan_choose(ndr_plan *plan, const char *force);
 
-/* ndr_plan_describe of a plan without groups; with groups, its first line. */
-size_t ndr_plan_describe_choice(const ndr_plan *plan, char *text, size_t capacity);
+/* Append, as snprintf, the parts of ndr_plan_describe: the problem and the device; the family and why others lost. */
+void ndr_plan_describe_place(const ndr_plan *plan, char *text, size_t capacity, size_t *length);
+void ndr_plan_describe_choice(const ndr_plan *plan, char *text, size_t capacity, size_t *length);
 
 /* Borrows a workspace of the backend for one execute; NULL if the plan needs none. Return it once that is queued. */
 ndr_status ndr_plan_borrow_workspace(const ndr_plan *plan, void *stream, void **workspace);

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "core/canonical.h"
-#include "core/operator.h"
+#include "core/number.h"
 #include "core/sized.h"
 #include "core/text.h"
+#include "lang/braced.h"
 
 typedef struct cursor {
   const char *text, *at;
@@ -59,7 +60,7 @@ static ndr_status take_integer(cursor *c, const char *what, int64_t *out) {
 static ndr_status parse_op(cursor *c, ndr_op *op) {
   char word[24];
   const char *start = c->at;
-  if (*c->at == '{') return ndr_operator_parse_braced(&c->at, op);
+  if (*c->at == '{') return ndr_braced_parse(&c->at, op);
   take_word(c, word, sizeof word);
   if (ndr_op_parse(word, op) == NDR_OK) return NDR_OK;
   c->at = start;
@@ -152,11 +153,13 @@ static ndr_status parse_operand(cursor *c, ndr_role role, ndr_problem *out) {
 }
 
 static ndr_status parse_number(cursor *c, double *out, const char *what) {
-  char *end;
-  *out = strtod(c->at, &end);
-  if (end == c->at) return fail_at(c, what);
-  if (isnan(*out)) *out = NAN; /* other bits would not survive printing */
-  c->at = end;
+  const char *why;
+  size_t length = ndr_number_take(c->at, out, &why);
+  if (length == 0) return fail_at(c, what);
+  if (why)
+    return ndr_fail(NDR_ERR_PARSE, "column %d of '%.100s': %.*s is %s", (int)(c->at - c->text) + 1, c->text,
+                    NDR_NUMBER_SHOWN(length), c->at, why);
+  c->at += length;
   return NDR_OK;
 }
 
@@ -226,7 +229,7 @@ ndr_status ndr_problem_parse(const char *text, ndr_problem *problem) {
 static void print_op(ndr_op op, char *text, size_t capacity, size_t *length) {
   size_t room = *length < capacity ? capacity - *length : 0;
   if (ndr_op_is_own(op))
-    *length += ndr_operator_print_braced(op, room ? text + *length : NULL, room);
+    *length += ndr_braced_print(op, room ? text + *length : NULL, room);
   else
     ndr_text_append(text, capacity, length, "%s", ndr_op_name(op));
 }
@@ -259,6 +262,12 @@ static void print_dims(const ndr_problem *problem, char *text, size_t capacity, 
     ndr_text_append(text, capacity, length, "%s%d", i ? "," : "", problem->dims[i]);
 }
 
+static void print_number(const char *option, double value, char *text, size_t capacity, size_t *length) {
+  char number[NDR_NUMBER_TEXT];
+  ndr_number_print(value, number);
+  ndr_text_append(text, capacity, length, "%s%s", option, number);
+}
+
 size_t ndr_problem_print(const ndr_problem *given, char *text, size_t capacity) {
   ndr_problem problem;
   bool reduced[NDR_MAX_DIMS];
@@ -274,11 +283,11 @@ size_t ndr_problem_print(const ndr_problem *given, char *text, size_t capacity) 
   print_dims(&problem, text, capacity, &length);
   if (problem.keepdims) ndr_text_append(text, capacity, &length, " keepdims");
   if (problem.skip_nan) ndr_text_append(text, capacity, &length, " skipnan");
-  if (problem.ddof != 0) ndr_text_append(text, capacity, &length, " ddof=%.17g", problem.ddof);
+  if (problem.ddof != 0) print_number(" ddof=", problem.ddof, text, capacity, &length);
   if (problem.accumulate == NDR_ACCUMULATE_F64) ndr_text_append(text, capacity, &length, " acc=f64");
   print_operands(&problem, text, capacity, &length);
   if (problem.weighting == NDR_RELIABILITY) ndr_text_append(text, capacity, &length, " weighting=reliability");
-  if (problem.has_initial) ndr_text_append(text, capacity, &length, " initial=%.17g", problem.initial);
+  if (problem.has_initial) print_number(" initial=", problem.initial, text, capacity, &length);
   return length;
 }
 

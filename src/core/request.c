@@ -4,8 +4,7 @@
 
 #include "core/label.h"
 #include "core/lower.h"
-#include "core/operator.h"
-#include "core/programs.h"
+#include "lang/programs.h"
 
 bool ndr_request_keeps(const ndr_request *request, int d, int64_t *size) {
   const ndr_problem *problem = &request->problem;
@@ -130,15 +129,11 @@ bool ndr_request_has_empty(const ndr_request *request, int i) {
 }
 
 ndr_state ndr_request_state(const ndr_request *request, int i) {
-  int64_t length = 1;
-  for (int d = 0; d < request->problem.ndim; d++)
-    if (request->reduced[d]) length *= request->problem.shape[d];
   return (ndr_state){.op = request->problem.ops[i],
                      .dtype = request->problem.dtype,
                      .skip_nan = request->problem.skip_nan,
                      .ddof = request->problem.ddof,
-                     .program = request->programs[i],
-                     .length = length};
+                     .program = request->programs[i]};
 }
 
 int ndr_request_result_shape(const ndr_request *request, int64_t *shape) {

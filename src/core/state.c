@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/operator.h"
+#include "lang/evaluate.h"
 
 /* What merging two states of an operator and a dtype does. */
 typedef enum combine_rule {
@@ -37,10 +37,6 @@ static uint64_t word_of(double value) {
   return word;
 }
 
-static bool is_complex(ndr_dtype dtype) {
-  return ndr_dtype_class(dtype) == NDR_CLASS_COMPLEX;
-}
-
 static word_type value_type(ndr_dtype dtype) {
   switch (ndr_dtype_class(dtype)) {
   case NDR_CLASS_INT: return WORD_I64;
@@ -53,7 +49,7 @@ static word_type value_type(ndr_dtype dtype) {
 }
 
 int ndr_state_words(ndr_op op, ndr_dtype dtype) {
-  int parts = is_complex(dtype) ? 2 : 1;
+  int parts = ndr_dtype_is_complex(dtype) ? 2 : 1;
   const int counts[NDR_OP_COUNT] = {
 #define OP(NAME, value, name, result, empty, domain, combine, words, ...) [value] = words,
 #include "spec/ops.def"
@@ -71,7 +67,7 @@ static combine_rule rule_of(const ndr_state *state) {
   switch (ndr_op_combine(state->op)) {
   case NDR_COMBINE_ADD: return integer ? COMBINE_ADD_INT : COMBINE_ADD_FLOAT;
   case NDR_COMBINE_MULTIPLY:
-    if (is_complex(state->dtype)) return COMBINE_MULTIPLY_COMPLEX;
+    if (ndr_dtype_is_complex(state->dtype)) return COMBINE_MULTIPLY_COMPLEX;
     return integer ? COMBINE_MULTIPLY_INT : COMBINE_MULTIPLY_FLOAT;
   case NDR_COMBINE_ADD_REAL: return COMBINE_ADD_FLOAT;
   case NDR_COMBINE_EXTREME: return COMBINE_EXTREME;
@@ -206,7 +202,7 @@ static void combine_one(const ndr_state *state, combine_rule rule, uint64_t *a, 
     break;
   case COMBINE_EXTREMES: combine_extremes(state, a, b); break;
   case COMBINE_MOMENTS: {
-    int parts = is_complex(state->dtype) ? 2 : 1;
+    int parts = ndr_dtype_is_complex(state->dtype) ? 2 : 1;
     combine_moments(parts, a, b);
     if (state->reliability) a[parts + 2] = word_of(f64_of(a[parts + 2]) + f64_of(b[parts + 2]));
     break;
@@ -275,7 +271,7 @@ static uint64_t within_dtype(ndr_dtype dtype, uint64_t word) {
 }
 
 static void store_parts(ndr_dtype dtype, const double *value, char *out) {
-  if (!is_complex(dtype)) {
+  if (!ndr_dtype_is_complex(dtype)) {
     store_real(dtype, value[0], out);
     return;
   }
@@ -295,7 +291,7 @@ static ndr_scalar integer_total(ndr_dtype dtype, uint64_t word) {
 }
 
 static ndr_scalar float_total(ndr_dtype dtype, double re, double im) {
-  return is_complex(dtype) ? (ndr_scalar){.dtype = NDR_C128, .re = re, .im = im} : real_total(re);
+  return ndr_dtype_is_complex(dtype) ? (ndr_scalar){.dtype = NDR_C128, .re = re, .im = im} : real_total(re);
 }
 
 /* The smallest is above the largest where no element was seen; infinities have no difference. */
@@ -312,14 +308,14 @@ static double logsumexp_value(double max, double sum) {
 }
 
 static double variance(const ndr_state *state, const uint64_t *words) {
-  int parts = is_complex(state->dtype) ? 2 : 1;
+  int parts = ndr_dtype_is_complex(state->dtype) ? 2 : 1;
   double n = f64_of(words[0]), less = state->ddof;
   if (state->reliability) less *= f64_of(words[parts + 2]) / n;
   return n == 0 ? (double)NAN : f64_of(words[parts + 1]) / fmax(n - less, 0);
 }
 
 static ndr_scalar mean(const ndr_state *state, const uint64_t *words) {
-  bool two = is_complex(state->dtype);
+  bool two = ndr_dtype_is_complex(state->dtype);
   double n = f64_of(words[two ? 2 : 1]);
   if (state->weighted && n == 0) return float_total(state->dtype, (double)NAN, (double)NAN);
   return float_total(state->dtype, f64_of(words[0]) / n, two ? f64_of(words[1]) / n : 0);
@@ -334,7 +330,7 @@ static ndr_scalar total_of(const ndr_state *state, const uint64_t *words) {
   case NDR_MAX: {
     ndr_dtype result = ndr_op_result(state->op, state->dtype);
     if (value_type(state->dtype) != WORD_F64) return integer_total(result, within_dtype(result, words[0]));
-    return float_total(result, f64_of(words[0]), is_complex(result) ? f64_of(words[1]) : 0);
+    return float_total(result, f64_of(words[0]), ndr_dtype_is_complex(result) ? f64_of(words[1]) : 0);
   }
   case NDR_ARGMIN: /* no element: -1, also where the identity's index is the highest, which every other is below */
   case NDR_ARGMAX: return integer_total(NDR_I64, words[1] == INT64_MAX ? (uint64_t)-1 : words[1]);
@@ -421,16 +417,6 @@ void ndr_state_merge(const ndr_state *state, uint64_t *into, int64_t into_pitch,
   }
 }
 
-int ndr_state_only_part(const ndr_state *state) {
-  const ndr_program *program = state->program;
-  int before;
-  if (!program || program->result < 0) return 0;
-  const ndr_node *result = &program->nodes[program->result];
-  if (result->kind != NDR_NODE_TOTAL) return -1;
-  ndr_state part = ndr_state_part(state, result->a, &before);
-  return ndr_state_result(&part) == program->result_dtype ? result->a : -1;
-}
-
 /* Evaluates the result from the totals of all parts. */
 static void finish_program(const ndr_state *state, const uint64_t *states, int64_t pitch, int64_t step, int64_t count,
                            void *result, int64_t result_step) {
@@ -443,14 +429,14 @@ static void finish_program(const ndr_state *state, const uint64_t *states, int64
       for (int w = 0; w < words_of(&part); w++) one[w] = states[(before + w) * pitch + j * step];
       totals[p] = total_of(&part, one);
     }
-    ndr_scalar value = ndr_program_finish(program, totals, state->length);
+    ndr_scalar value = ndr_program_finish(program, totals);
     ndr_scalar_store(value, program->result_dtype, result, j * result_step);
   }
 }
 
 void ndr_state_finish(const ndr_state *state, const uint64_t *states, int64_t pitch, int64_t step, int64_t count,
                       void *result, int64_t result_step) {
-  int only = ndr_state_only_part(state), before;
+  int only = state->program ? ndr_program_result_part(state->program) : 0, before;
   if (only < 0) {
     finish_program(state, states, pitch, step, count, result, result_step);
     return;

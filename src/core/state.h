@@ -29,7 +29,7 @@
 #ifndef NDR_CORE_STATE_H
 #define NDR_CORE_STATE_H
 
-#include "core/program.h"
+#include "lang/program.h"
 
 #define NDR_MAX_WORDS 5 /* var of complex numbers with reliability weights */
 /* Of a program: those of all its parts. */
@@ -40,10 +40,8 @@ typedef struct ndr_state {
   ndr_dtype dtype; /* of the elements */
   bool skip_nan;
   double ddof;
-  /* Not NULL: the states of a program's parts, one after the other, in place of op, dtype and skip_nan. `length` is the
-   * number of reduced elements, for NDR_NODE_LENGTH. */
+  /* Not NULL: the states of a program's parts, one after the other, in place of op, dtype and skip_nan. */
   const ndr_program *program;
-  int64_t length;
   bool weighted, reliability; /* of a part: its weights replace the count; var and std have one word more for
                                  reliability, the sum of squared weights, at the end */
 } ndr_state;
@@ -54,9 +52,6 @@ int ndr_state_size(const ndr_state *state);
 
 /* The state of one part of a state's program, and the words before it. */
 ndr_state ndr_state_part(const ndr_state *state, int part, int *words_before);
-
-/* The part whose own result is that of the state: 0 of a built-in operator; -1: the result is computed from totals. */
-int ndr_state_only_part(const ndr_state *state);
 
 /* The dtype of the results of a state. */
 ndr_dtype ndr_state_result(const ndr_state *state);

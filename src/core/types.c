@@ -77,8 +77,35 @@ bool ndr_dtype_is_float(ndr_dtype dtype) {
   return dtypes[dtype].class == NDR_CLASS_FLOAT || dtypes[dtype].class == NDR_CLASS_COMPLEX;
 }
 
+bool ndr_dtype_is_integer(ndr_dtype dtype) {
+  return !ndr_dtype_is_float(dtype);
+}
+
+bool ndr_dtype_is_signed(ndr_dtype dtype) {
+  return dtypes[dtype].class == NDR_CLASS_INT;
+}
+
+bool ndr_dtype_is_complex(ndr_dtype dtype) {
+  return dtypes[dtype].class == NDR_CLASS_COMPLEX;
+}
+
+ndr_dtype ndr_dtype_real(ndr_dtype dtype) {
+  return dtype == NDR_C64 ? NDR_F32 : dtype == NDR_C128 ? NDR_F64 : dtype;
+}
+
+ndr_dtype ndr_dtype_widest(ndr_dtype dtype) {
+  switch (dtypes[dtype].class) {
+  case NDR_CLASS_INT: return NDR_I64;
+  case NDR_CLASS_BOOL:
+  case NDR_CLASS_UINT: return NDR_U64;
+  case NDR_CLASS_FLOAT: return NDR_F64;
+  case NDR_CLASS_COMPLEX: break;
+  }
+  return NDR_C128;
+}
+
 size_t ndr_dtype_alignment(ndr_dtype dtype) {
-  return dtypes[dtype].class == NDR_CLASS_COMPLEX ? dtypes[dtype].bytes / 2u : dtypes[dtype].bytes;
+  return ndr_dtype_is_complex(dtype) ? dtypes[dtype].bytes / 2u : dtypes[dtype].bytes;
 }
 
 const char *ndr_device_type_name(DLDeviceType type) {
@@ -181,24 +208,19 @@ DLDataType ndr_dtype_to_dlpack(ndr_dtype dtype) {
 
 ndr_status ndr_op_check(ndr_op op, ndr_dtype dtype) {
   if (!ndr_op_valid(op)) return ndr_fail(NDR_ERR_OP, "unknown operator number %d", (int)op);
-  if (facts_of(op)->domain == DOMAIN_ORDERED && dtypes[dtype].class == NDR_CLASS_COMPLEX)
+  if (facts_of(op)->domain == DOMAIN_ORDERED && ndr_dtype_is_complex(dtype))
     return ndr_fail(NDR_ERR_OP, "%s is not defined for %s: complex numbers have no order", ndr_op_name(op),
                     dtypes[dtype].name);
   return NDR_OK;
 }
 
-static ndr_dtype real_part(ndr_dtype dtype) {
-  return dtype == NDR_C64 ? NDR_F32 : dtype == NDR_C128 ? NDR_F64 : dtype;
-}
-
 ndr_dtype ndr_op_result(ndr_op op, ndr_dtype dtype) {
-  ndr_class class = dtypes[dtype].class;
-  bool integer = class == NDR_CLASS_BOOL || class == NDR_CLASS_INT || class == NDR_CLASS_UINT;
+  bool integer = ndr_dtype_is_integer(dtype);
   switch (facts_of(op)->result) {
-  case RESULT_SUM: return !integer ? dtype : class == NDR_CLASS_INT ? NDR_I64 : NDR_U64;
+  case RESULT_SUM: return integer ? ndr_dtype_widest(dtype) : dtype;
   case RESULT_SAME: return dtype;
   case RESULT_MEAN: return integer ? NDR_F64 : dtype;
-  case RESULT_REAL: return integer ? NDR_F64 : real_part(dtype);
+  case RESULT_REAL: return integer ? NDR_F64 : ndr_dtype_real(dtype);
   case RESULT_INDEX: return NDR_I64;
   case RESULT_TRUTH: break;
   }
@@ -206,7 +228,7 @@ ndr_dtype ndr_op_result(ndr_op op, ndr_dtype dtype) {
 }
 
 bool ndr_op_has_empty(ndr_op op) {
-  return is_built_in(op) ? ops[op].empty == EMPTY_VALUE : ndr_own_op_has_empty(op);
+  return facts_of(op)->empty == EMPTY_VALUE;
 }
 
 ndr_combine ndr_op_combine(ndr_op op) {

@@ -35,10 +35,16 @@ typedef enum ndr_combine {
 } ndr_combine;
 
 bool ndr_dtype_valid(ndr_dtype dtype);
-bool ndr_op_valid(ndr_op op);
 ndr_class ndr_dtype_class(ndr_dtype dtype);
-/* Whether elements may be NaN: floats and complex. */
+/* Whether elements may be NaN: floats and complex. The others are integers, bool too. */
 bool ndr_dtype_is_float(ndr_dtype dtype);
+bool ndr_dtype_is_integer(ndr_dtype dtype);
+bool ndr_dtype_is_signed(ndr_dtype dtype); /* of integers */
+bool ndr_dtype_is_complex(ndr_dtype dtype);
+/* The dtype of a complex dtype's parts; others stay. */
+ndr_dtype ndr_dtype_real(ndr_dtype dtype);
+/* The dtype of the most bits of its kind, in which totals are computed: i64, u64 (of bool, too), f64, c128. */
+ndr_dtype ndr_dtype_widest(ndr_dtype dtype);
 
 /* All names, for errors: "sum, prod, min". */
 const char *ndr_dtype_names(void);
@@ -47,10 +53,17 @@ const char *ndr_op_names(void);
 /* Bytes that an element's address must be a multiple of: its size, or half of it for complex. */
 size_t ndr_dtype_alignment(ndr_dtype dtype);
 
+/* Whether op is a built-in operator, or one of one's own that has not been destroyed. */
+bool ndr_op_valid(ndr_op op);
+/* Whether a number is one of those that operators of one's own have. */
+static inline bool ndr_op_is_own(ndr_op op) {
+  return (int)op >= NDR_OWN_OPS && (int)op < NDR_OWN_OPS_END;
+}
+
 /* NDR_OK, or NDR_ERR_OP with the reason: op is not defined for dtype. */
 ndr_status ndr_op_check(ndr_op op, ndr_dtype dtype);
 ndr_dtype ndr_op_result(ndr_op op, ndr_dtype dtype);
-/* Whether op has a value over no elements. */
+/* Whether op has a value over no elements, as operators of one's own have. */
 bool ndr_op_has_empty(ndr_op op);
 ndr_combine ndr_op_combine(ndr_op op);
 /* Whether the result is the index of an element (argmin, argmax). */

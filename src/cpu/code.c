@@ -80,10 +80,6 @@ int ndr_code_step(ndr_code *code, const ndr_isa *isa, int number, ndr_dtype dtyp
 
 /* ---- conversions ---- */
 
-static bool is_integer(ndr_dtype dtype) {
-  return !ndr_dtype_is_float(dtype);
-}
-
 /* The dtype through which one dtype is converted to another for which there is no loop. */
 static ndr_dtype between(ndr_dtype from, ndr_dtype to) {
   if (from == NDR_BOOL) return NDR_U8;
@@ -92,16 +88,16 @@ static ndr_dtype between(ndr_dtype from, ndr_dtype to) {
   if (from == NDR_C128) return NDR_F64;
   if (to == NDR_C64) return NDR_F32;
   if (to == NDR_C128) return NDR_F64;
-  if (from == NDR_F32 && is_integer(to)) return NDR_F64;
-  if (from == NDR_F64 && is_integer(to)) return ndr_dtype_class(to) == NDR_CLASS_UINT ? NDR_U64 : NDR_I64;
+  if (from == NDR_F32 && ndr_dtype_is_integer(to)) return NDR_F64;
+  if (from == NDR_F64 && ndr_dtype_is_integer(to)) return ndr_dtype_class(to) == NDR_CLASS_UINT ? NDR_U64 : NDR_I64;
   return from;
 }
 
 int ndr_code_convert(ndr_code *code, const ndr_isa *isa, int value, ndr_dtype dtype) {
   while (!code->overflows && (ndr_dtype)code->values[value].dtype != dtype) {
     ndr_dtype from = (ndr_dtype)code->values[value].dtype, to = dtype;
-    bool same_bits =
-        is_integer(from) && is_integer(to) && to != NDR_BOOL && ndr_dtype_bytes(from) == ndr_dtype_bytes(to);
+    bool same_bits = ndr_dtype_is_integer(from) && ndr_dtype_is_integer(to) && to != NDR_BOOL &&
+                     ndr_dtype_bytes(from) == ndr_dtype_bytes(to);
     if (!same_bits && !isa->convert[from][to]) {
       to = between(from, to);
       if (to == from) return overflow(code);
@@ -116,14 +112,7 @@ int ndr_code_convert(ndr_code *code, const ndr_isa *isa, int value, ndr_dtype dt
 /* f16 and bf16 are computed as f32; in results, everything in the types of totals. */
 static ndr_dtype held(ndr_dtype dtype, bool wide) {
   if (!wide) return dtype == NDR_F16 || dtype == NDR_BF16 ? NDR_F32 : dtype;
-  switch (ndr_dtype_class(dtype)) {
-  case NDR_CLASS_BOOL: return NDR_BOOL;
-  case NDR_CLASS_INT: return NDR_I64;
-  case NDR_CLASS_UINT: return NDR_U64;
-  case NDR_CLASS_FLOAT: return NDR_F64;
-  case NDR_CLASS_COMPLEX: break;
-  }
-  return NDR_C128;
+  return dtype == NDR_BOOL ? NDR_BOOL : ndr_dtype_widest(dtype);
 }
 
 /* Bytes of bool arrays may have any value: converted, they are 0 or 1. */
@@ -178,15 +167,15 @@ static bool plain_value(ndr_code *code, ndr_node_kind kind, ndr_dtype of, int a,
   *value = a;
   switch (kind) {
   case NDR_NODE_ABS: return ndr_dtype_class(of) == NDR_CLASS_UINT || of == NDR_BOOL;
-  case NDR_NODE_FLOOR: return is_integer(of);
+  case NDR_NODE_FLOOR: return ndr_dtype_is_integer(of);
   case NDR_NODE_REAL_PART:
   case NDR_NODE_CONJUGATE: return !pair;
   case NDR_NODE_IMAGINARY_PART:
     if (!pair) *value = ndr_code_constant(code, of, 0, 0);
     return !pair;
   case NDR_NODE_ISNAN:
-    if (is_integer(of)) *value = ndr_code_constant(code, NDR_BOOL, 0, 0);
-    return is_integer(of);
+    if (ndr_dtype_is_integer(of)) *value = ndr_code_constant(code, NDR_BOOL, 0, 0);
+    return ndr_dtype_is_integer(of);
   default: return false;
   }
 }
@@ -207,38 +196,20 @@ static int node_value(ndr_code *code, const ndr_isa *isa, const ndr_program *pro
   return ndr_code_step(code, isa, (int)node->kind, of, a, b, c);
 }
 
-/* Marks what the nodes that are marked use. */
-static void mark_needed(const ndr_program *program, bool *needed) {
-  for (int n = program->node_count - 1; n >= 0; n--) {
-    const ndr_node *node = &program->nodes[n];
-    if (!needed[n] || node->kind < NDR_NODE_CONVERT) continue;
-    if (node->a >= 0) needed[node->a] = true;
-    if (node->b >= 0) needed[node->b] = true;
-    if (node->c >= 0) needed[node->c] = true;
-  }
-}
-
 void ndr_code_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, const bool *wanted, int *values) {
   bool needed[NDR_MOST_NODES];
   memcpy(needed, wanted, sizeof needed);
-  mark_needed(program, needed);
+  ndr_program_mark_needed(program, needed);
   for (int n = 0; n < program->node_count && !code->overflows; n++)
     values[n] = needed[n] ? node_value(code, isa, program, &program->nodes[n], false, values) : 0;
 }
 
-void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int64_t length,
-                           int *values) {
+void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int *values) {
   bool needed[NDR_MOST_NODES] = {false};
   needed[program->result] = true;
-  mark_needed(program, needed);
-  for (int n = 0; n < program->node_count && !code->overflows; n++) {
-    const ndr_node *node = &program->nodes[n];
-    if (!needed[n]) continue;
-    if (node->kind == NDR_NODE_LENGTH)
-      values[n] = ndr_code_constant(code, NDR_I64, 0, length);
-    else
-      values[n] = node_value(code, isa, program, node, true, values);
-  }
+  ndr_program_mark_needed(program, needed);
+  for (int n = 0; n < program->node_count && !code->overflows; n++)
+    if (needed[n]) values[n] = node_value(code, isa, program, &program->nodes[n], true, values);
 }
 
 /* ---- where values are ---- */
@@ -247,7 +218,7 @@ void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program
 static void mark_used(ndr_code *code) {
   for (int f = 0; f < code->fold_count; f++) {
     code->values[code->folds[f].value].used = true;
-    if (code->folds[f].beside >= 0) code->values[code->folds[f].beside].used = true;
+    if (code->folds[f].factors >= 0) code->values[code->folds[f].factors].used = true;
   }
   for (int i = code->value_count - 1; i >= 0; i--) {
     const ndr_value *value = &code->values[i];
@@ -305,7 +276,7 @@ void ndr_code_place(ndr_code *code, int64_t block) {
   for (int i = 0; i < code->value_count; i++)
     code->values[i].place = code->values[i].kind == NDR_VALUE_ARRAY ? NDR_IN_ARRAY : NDR_IN_REGISTER;
   for (int f = 0; f < code->fold_count; f++) {
-    const int folded[] = {code->folds[f].value, code->folds[f].beside};
+    const int folded[] = {code->folds[f].value, code->folds[f].factors};
     for (int k = 0; k < 2; k++) {
       ndr_value *value = folded[k] < 0 ? NULL : &code->values[folded[k]];
       if (!value || value->place != NDR_IN_REGISTER) continue;

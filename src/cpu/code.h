@@ -5,9 +5,9 @@
  * the first-level cache. What is folded is written to a tile of the block's size, and the kernels of fold/fold.h then
  * fold these tiles as they fold those of arrays. So the states are those of built-in operators, and `s += x` is `sum`.
  *
- * Where a part has a mask, dead elements are replaced by what its operator ignores: 0 for sums, 1 for products, the
- * limits for minima and maxima, and NaN under skip_nan. The operators that ignore nothing have kernels of their own
- * (fold/masked.h). Values that do not depend on elements are computed once for each thread. */
+ * Where a part has a mask, elements that it leaves out are replaced by what its operator ignores: 0 for sums, 1 for
+ * products, the limits for minima and maxima, and NaN under skip_nan. The operators that ignore nothing have kernels of
+ * their own (fold/masked.h). Values that do not depend on elements are computed once for each thread. */
 #ifndef NDR_CPU_CODE_H
 #define NDR_CPU_CODE_H
 
@@ -42,9 +42,9 @@ typedef struct ndr_value {
 /* One kernel over one value's tile. */
 typedef struct ndr_code_fold {
   ndr_fold *fold;
-  int value, beside; /* beside: weights or a mask, for kernels of fold/masked.h; else -1 */
-  bool indexed;      /* rows must ascend by index */
-  int words_before;  /* words of the program's state before those that it folds into */
+  int value, factors; /* factors: weights or a mask, for kernels of fold/masked.h; else -1 */
+  bool indexed;       /* rows must ascend by index */
+  int words_before;   /* words of the program's state before those that it folds into */
 } ndr_code_fold;
 
 typedef struct ndr_code {
@@ -57,12 +57,9 @@ typedef struct ndr_code {
   ndr_value values[];                 /* NDR_MOST_VALUES while it is made */
 } ndr_code;
 
-/* Whether the nest folds a part as it folds a built-in operator: its value is the problem's array itself, of the dtype
- * `array`, without a mask or weights. */
-bool ndr_code_is_plain(const ndr_program *program, int part, ndr_dtype array);
-
-/* Makes the code of a program's other parts. `state` is the program's, and room is for NDR_MOST_VALUES values.
- * accumulate_f64 is the problem's. `block` is the most elements of a block. */
+/* Makes the code of a program's parts, except those that are folded as built-in operators are. `state` is the
+ * program's, and room is for NDR_MOST_VALUES values. accumulate_f64 is the problem's. `block` is the most elements of a
+ * block. */
 void ndr_code_make(ndr_code *code, const ndr_isa *isa, const ndr_state *state, ndr_dtype array, bool accumulate_f64,
                    int64_t block);
 
@@ -78,7 +75,7 @@ void ndr_code_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *progr
 
 /* The values of the nodes that a program's result needs, computed in the types of totals: array p is then the totals of
  * part p. */
-void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int64_t length, int *values);
+void ndr_code_result_nodes(ndr_code *code, const ndr_isa *isa, const ndr_program *program, int *values);
 
 /* Gives values their places once all are there: what is folded a tile of `block` elements, others registers. */
 void ndr_code_place(ndr_code *code, int64_t block);

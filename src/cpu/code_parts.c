@@ -1,5 +1,5 @@
-/* Makes code. What parts fold: values with neutral elements in place of those that are dead, weighted values, and the
- * kernels for them. */
+/* Makes code. What parts fold: values with neutral elements in place of those that are masked out, weighted values, and
+ * the kernels for them. */
 #include "cpu/code.h"
 
 #include <math.h>
@@ -10,17 +10,13 @@ typedef struct part_code {
   const ndr_isa *isa;
   ndr_state state;
   int words_before;
-  int value, live, weight; /* values of the code; -1: none */
+  int value, mask, weight; /* values of the code; -1: none */
   bool skip;               /* NaN values are left out */
   bool accumulate_f64;
 } part_code;
 
 static ndr_dtype dtype_of(const part_code *p, int value) {
   return (ndr_dtype)p->code->values[value].dtype;
-}
-
-static bool is_complex(ndr_dtype dtype) {
-  return ndr_dtype_class(dtype) == NDR_CLASS_COMPLEX;
 }
 
 static int step(const part_code *p, int number, ndr_dtype dtype, int a, int b, int c) {
@@ -40,15 +36,15 @@ static int present(const part_code *p, int value) {
   return step(p, NDR_NODE_NOT, NDR_BOOL, missing, -1, -1);
 }
 
-/* The value where it is alive, and elsewhere a constant. */
-static int alive_or(const part_code *p, int live, int value, double real, int64_t integer) {
+/* The value where the mask is true, and elsewhere a constant. */
+static int masked_or(const part_code *p, int mask, int value, double real, int64_t integer) {
   ndr_dtype dtype = dtype_of(p, value);
   int other = ndr_code_constant(p->code, dtype, real, integer);
   if (p->code->overflows) return 0;
-  return step(p, NDR_NODE_SELECT, dtype, live, value, other);
+  return step(p, NDR_NODE_SELECT, dtype, mask, value, other);
 }
 
-static void add_fold(const part_code *p, ndr_fold *fold, int value, int beside, int word) {
+static void add_fold(const part_code *p, ndr_fold *fold, int value, int factors, int word) {
   ndr_code *code = p->code;
   if (!fold || code->fold_count == NDR_MOST_CODE_FOLDS) {
     code->overflows = true;
@@ -56,7 +52,7 @@ static void add_fold(const part_code *p, ndr_fold *fold, int value, int beside, 
   }
   code->folds[code->fold_count++] = (ndr_code_fold){.fold = fold,
                                                     .value = value,
-                                                    .beside = beside,
+                                                    .factors = factors,
                                                     .indexed = ndr_op_is_index(p->state.op),
                                                     .words_before = p->words_before + word};
 }
@@ -72,14 +68,14 @@ static void fold_as(const part_code *p, ndr_op op, int value, int word) {
 /* ---- weights ---- */
 
 static void fold_weighted(part_code *p) {
-  int parts = is_complex(dtype_of(p, p->value)) ? 2 : 1;
+  int parts = ndr_dtype_is_complex(dtype_of(p, p->value)) ? 2 : 1;
   ndr_dtype wide = parts == 2 ? NDR_C128 : NDR_F64;
-  int value = convert(p, p->value, wide), weight = p->weight, live = p->live;
+  int value = convert(p, p->value, wide), weight = p->weight, mask = p->mask;
   ndr_op op = p->state.op;
-  if (p->skip) live = both(p, live, present(p, value));
-  if (live >= 0) {
-    value = alive_or(p, live, value, 0, 0);
-    weight = alive_or(p, live, weight, 0, 0);
+  if (p->skip) mask = both(p, mask, present(p, value));
+  if (mask >= 0) {
+    value = masked_or(p, mask, value, 0, 0);
+    weight = masked_or(p, mask, weight, 0, 0);
   }
   p->skip = false;
   if (op == NDR_VAR || op == NDR_STD) {
@@ -103,53 +99,52 @@ static void fold_weighted(part_code *p) {
 
 /* ---- masks ---- */
 
-/* Bools: the operators that count, with what is dead out of the way. */
+/* Bools: the operators that count, with what is masked out of the way. */
 static void fold_truth(part_code *p) {
   ndr_op op = p->state.op;
   ndr_dtype dtype = dtype_of(p, p->value);
-  int live = p->live;
+  int mask = p->mask;
   if (op == NDR_VALID) {
-    if (ndr_dtype_is_float(dtype)) live = both(p, live, present(p, p->value));
-    fold_as(p, NDR_COUNT, live, 0);
+    if (ndr_dtype_is_float(dtype)) mask = both(p, mask, present(p, p->value));
+    fold_as(p, NDR_COUNT, mask, 0);
     return;
   }
-  if (p->skip && op != NDR_ALL) live = both(p, live, present(p, p->value));
+  if (p->skip && op != NDR_ALL) mask = both(p, mask, present(p, p->value));
   int truth = convert(p, p->value, NDR_BOOL);
   if (op == NDR_ALL)
-    truth = step(p, NDR_NODE_OR, NDR_BOOL, truth, step(p, NDR_NODE_NOT, NDR_BOOL, live, -1, -1), -1);
+    truth = step(p, NDR_NODE_OR, NDR_BOOL, truth, step(p, NDR_NODE_NOT, NDR_BOOL, mask, -1, -1), -1);
   else
-    truth = both(p, truth, live);
+    truth = both(p, truth, mask);
   p->skip = false;
   fold_as(p, op, truth, 0);
 }
 
-/* Sums and counts of elements that are alive, which small integers have exactly as f32. */
+/* Sums and counts of elements where the mask is true, which small integers have exactly as f32. */
 static void fold_mean(part_code *p) {
   ndr_dtype dtype = dtype_of(p, p->value);
-  int parts = is_complex(dtype) ? 2 : 1, value = p->value;
+  int parts = ndr_dtype_is_complex(dtype) ? 2 : 1, value = p->value;
   if (!ndr_dtype_is_float(dtype)) value = convert(p, value, ndr_dtype_bytes(dtype) < 4 ? NDR_F32 : NDR_F64);
-  fold_as(p, NDR_SUM, alive_or(p, p->live, value, 0, 0), 0);
-  fold_as(p, NDR_NORM2, p->live, parts); /* the number of bools, as f64 */
+  fold_as(p, NDR_SUM, masked_or(p, p->mask, value, 0, 0), 0);
+  fold_as(p, NDR_NORM2, p->mask, parts); /* the number of bools, as f64 */
 }
 
 static void fold_moments(part_code *p) {
-  int parts = is_complex(dtype_of(p, p->value)) ? 2 : 1;
+  int parts = ndr_dtype_is_complex(dtype_of(p, p->value)) ? 2 : 1;
   int value = convert(p, p->value, parts == 2 ? NDR_C128 : NDR_F64);
-  int weight = convert(p, p->live, NDR_F64);
-  add_fold(p, p->isa->moments[parts - 1][0], alive_or(p, p->live, value, 0, 0), weight, 0);
+  int weight = convert(p, p->mask, NDR_F64);
+  add_fold(p, p->isa->moments[parts - 1][0], masked_or(p, p->mask, value, 0, 0), weight, 0);
 }
 
 static void fold_argument(part_code *p) {
-  ndr_class class = ndr_dtype_class(dtype_of(p, p->value));
-  ndr_dtype wide = class == NDR_CLASS_FLOAT ? NDR_F64 : class == NDR_CLASS_INT ? NDR_I64 : NDR_U64;
+  ndr_dtype wide = ndr_dtype_widest(dtype_of(p, p->value));
   int value = convert(p, p->value, wide);
-  add_fold(p, p->isa->masked_argument[p->state.op == NDR_ARGMAX][wide], value, p->live, 0);
+  add_fold(p, p->isa->masked_argument[p->state.op == NDR_ARGMAX][wide], value, p->mask, 0);
 }
 
 /* The limits of a dtype, as the bits of an integer of it. */
 static int64_t limit(ndr_dtype dtype, bool largest) {
   int spare = 64 - 8 * (int)ndr_dtype_bytes(dtype);
-  if (ndr_dtype_class(dtype) == NDR_CLASS_INT) return largest ? INT64_MAX >> spare : INT64_MIN >> spare;
+  if (ndr_dtype_is_signed(dtype)) return largest ? INT64_MAX >> spare : INT64_MIN >> spare;
   return largest ? (int64_t)(UINT64_MAX >> spare) : 0;
 }
 
@@ -158,19 +153,19 @@ static void fold_extreme(part_code *p, bool smallest, int word) {
   if (dtype_of(p, value) == NDR_BOOL) value = convert(p, value, NDR_U8);
   ndr_dtype dtype = dtype_of(p, value);
   int64_t none = ndr_dtype_is_float(dtype) ? 0 : limit(dtype, smallest);
-  value = alive_or(p, p->live, value, smallest ? (double)INFINITY : -(double)INFINITY, none);
+  value = masked_or(p, p->mask, value, smallest ? (double)INFINITY : -(double)INFINITY, none);
   fold_as(p, smallest ? NDR_MIN : NDR_MAX, value, word);
 }
 
 static void fold_neutral(part_code *p, double real, int64_t integer) {
   ndr_dtype view = ndr_fold_dtype(p->state.op, dtype_of(p, p->value), p->accumulate_f64);
   int value = p->state.op == NDR_LOGSUMEXP ? convert(p, p->value, view) : p->value;
-  if (!p->code->overflows) fold_as(p, p->state.op, alive_or(p, p->live, value, real, integer), 0);
+  if (!p->code->overflows) fold_as(p, p->state.op, masked_or(p, p->mask, value, real, integer), 0);
 }
 
-/* Kernels of NaN that are left out leave out what is dead, too. */
+/* Kernels of NaN that are left out leave out what the mask does, too. */
 static void fold_as_missing(part_code *p) {
-  int value = alive_or(p, p->live, p->value, (double)NAN, 0);
+  int value = masked_or(p, p->mask, p->value, (double)NAN, 0);
   if (!p->code->overflows) fold_as(p, p->state.op, value, 0);
 }
 
@@ -224,19 +219,13 @@ static bool is_one(const ndr_code *code, int value) {
   return v->kind == NDR_VALUE_CONSTANT && !ndr_dtype_is_float((ndr_dtype)v->dtype) && v->bits == 1;
 }
 
-bool ndr_code_is_plain(const ndr_program *program, int part, ndr_dtype array) {
-  const ndr_part *p = &program->parts[part];
-  const ndr_node *node = &program->nodes[p->value];
-  return p->live < 0 && p->weight < 0 && node->kind == NDR_NODE_ARRAY && node->a == 0 && node->dtype == array;
-}
-
 void ndr_code_part(ndr_code *code, const ndr_isa *isa, const ndr_program *program, const ndr_state *state, int part,
                    const int *values, bool accumulate_f64) {
   const ndr_part *given = &program->parts[part];
-  part_code p = {.code = code, .isa = isa, .value = values[given->value], .live = -1, .weight = -1};
+  part_code p = {.code = code, .isa = isa, .value = values[given->value], .mask = -1, .weight = -1};
   p.accumulate_f64 = accumulate_f64;
   p.state = ndr_state_part(state, part, &p.words_before);
-  if (given->live >= 0) p.live = values[given->live];
+  if (given->mask >= 0) p.mask = values[given->mask];
   if (given->weight >= 0) p.weight = values[given->weight];
   p.skip = given->skip_nan && ndr_dtype_is_float(dtype_of(&p, p.value));
   if (p.weight >= 0) {
@@ -245,15 +234,15 @@ void ndr_code_part(ndr_code *code, const ndr_isa *isa, const ndr_program *progra
   }
   p.value = before_conversion(code, p.state.op, p.value);
   bool ones = (p.state.op == NDR_SUM || p.state.op == NDR_COUNT) && is_one(code, p.value);
-  if (ones && p.live < 0) { /* the kernel of valid reads nothing */
+  if (ones && p.mask < 0) { /* the kernel of valid reads nothing */
     add_fold(&p, isa->fold[0][NDR_U8][NDR_VALID], p.value, -1, 0);
     return;
   }
   if (ones) {
-    fold_as(&p, NDR_COUNT, p.live, 0);
+    fold_as(&p, NDR_COUNT, p.mask, 0);
     return;
   }
-  (p.live >= 0 ? fold_masked(&p) : fold_as(&p, p.state.op, p.value, 0));
+  (p.mask >= 0 ? fold_masked(&p) : fold_as(&p, p.state.op, p.value, 0));
 }
 
 void ndr_code_make(ndr_code *code, const ndr_isa *isa, const ndr_state *state, ndr_dtype array, bool accumulate_f64,
@@ -263,15 +252,11 @@ void ndr_code_make(ndr_code *code, const ndr_isa *isa, const ndr_state *state, n
   int values[NDR_MOST_NODES];
   memset(code, 0, sizeof *code);
   code->strip = NDR_STRIP;
-  for (int p = 0; p < program->part_count; p++) {
-    const ndr_part *part = &program->parts[p];
-    if (ndr_code_is_plain(program, p, array)) continue;
-    wanted[part->value] = true;
-    if (part->live >= 0) wanted[part->live] = true;
-    if (part->weight >= 0) wanted[part->weight] = true;
-  }
+  for (int p = 0; p < program->part_count; p++)
+    if (!ndr_program_part_is_plain(program, p, array)) ndr_program_mark_part(program, p, wanted);
   ndr_code_nodes(code, isa, program, wanted, values);
   for (int p = 0; p < program->part_count && !code->overflows; p++)
-    if (!ndr_code_is_plain(program, p, array)) ndr_code_part(code, isa, program, state, p, values, accumulate_f64);
+    if (!ndr_program_part_is_plain(program, p, array))
+      ndr_code_part(code, isa, program, state, p, values, accumulate_f64);
   if (!code->overflows) ndr_code_place(code, block);
 }

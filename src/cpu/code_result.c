@@ -24,7 +24,7 @@ static bool is_word(const ndr_program *program, int part) {
 /* The limits of a narrower dtype, to which minima and maxima of no element are cut. */
 static void cut(ndr_dtype dtype, uint64_t *words, int64_t count) {
   int spare = dtype == NDR_BOOL ? 63 : 64 - 8 * (int)ndr_dtype_bytes(dtype);
-  if (ndr_dtype_class(dtype) == NDR_CLASS_INT) {
+  if (ndr_dtype_is_signed(dtype)) {
     const int64_t most = INT64_MAX >> spare, least = INT64_MIN >> spare;
     for (int64_t j = 0; j < count; j++) {
       int64_t value = (int64_t)words[j];
@@ -42,7 +42,7 @@ static void load_totals(const ndr_state *state, int part, const uint64_t *states
   int before;
   ndr_state of = ndr_state_part(state, part, &before);
   const uint64_t *re = states + before * pitch, *im = re + pitch;
-  if (ndr_dtype_class(ndr_state_result(&of)) == NDR_CLASS_COMPLEX) {
+  if (ndr_dtype_is_complex(ndr_state_result(&of))) {
     for (int64_t j = 0; j < count; j++) {
       totals[2 * j] = re[j * step];
       totals[2 * j + 1] = im[j * step];
@@ -61,11 +61,11 @@ static void make(ndr_code *code, const ndr_isa *isa, const ndr_state *state) {
   for (int p = 0; p < program->part_count; p++)
     if (!is_word(program, p)) code->overflows = true;
   if (code->overflows) return;
-  ndr_code_result_nodes(code, isa, program, state->length, values);
+  ndr_code_result_nodes(code, isa, program, values);
   ndr_dtype result = program->result_dtype;
   if (result == NDR_F16 || result == NDR_BF16) result = NDR_F64; /* rounded once, at the end */
   int value = ndr_code_convert(code, isa, values[program->result], result);
-  code->folds[code->fold_count++] = (ndr_code_fold){.value = value, .beside = -1};
+  code->folds[code->fold_count++] = (ndr_code_fold){.value = value, .factors = -1};
   if (!code->overflows) ndr_code_place(code, OUTPUTS);
 }
 
@@ -121,7 +121,7 @@ __attribute__((noinline)) static bool finish_by_code(const ndr_isa *isa, const n
 void ndr_finish(const ndr_isa *isa, const ndr_state *state, const uint64_t *states, int64_t pitch, int64_t step,
                 int64_t count, void *result, int64_t result_step) {
   enum { LEAST = 8 }; /* fewer are finished sooner than code is made */
-  bool by_code = state->program && ndr_state_only_part(state) < 0 && count >= LEAST;
+  bool by_code = state->program && ndr_program_result_part(state->program) < 0 && count >= LEAST;
   if (by_code && finish_by_code(isa, state, states, pitch, step, count, result, result_step)) return;
   isa->finish(state, states, pitch, step, count, result, result_step);
 }

@@ -146,8 +146,8 @@ static void turn_rows(ndr_tile *tile, int64_t bytes) {
   int64_t last = tile->rows - 1;
   tile->data = (const char *)tile->data + last * tile->row_stride * bytes;
   tile->row_stride = -tile->row_stride;
-  if (tile->beside) tile->beside = (const uint8_t *)tile->beside + last * tile->beside_stride;
-  tile->beside_stride = -tile->beside_stride;
+  if (tile->factors) tile->factors = (const uint8_t *)tile->factors + last * tile->factors_stride;
+  tile->factors_stride = -tile->factors_stride;
   tile->index += last * tile->index_row;
   tile->index_row = -tile->index_row;
 }
@@ -165,18 +165,18 @@ static const void *folded(const block *b, const ndr_value *value, const ndr_code
 static void fold_run(const ndr_code_fold *f, const ndr_tile *tile, int64_t bytes, uint64_t *states, int64_t pitch) {
   int64_t total = tile->rows * tile->lanes, lanes = bytes == 1 ? 64 : 32;
   ndr_tile part = *tile;
-  part.lanes = part.row_stride = part.beside_stride = lanes;
+  part.lanes = part.row_stride = part.factors_stride = lanes;
   for (int64_t done = 0; total - done >= lanes; done += part.rows * lanes, part.fresh = false) {
     part.rows = (total - done) / lanes < NDR_ROWS ? (total - done) / lanes : NDR_ROWS;
     part.data = (const char *)tile->data + done * bytes;
-    if (tile->beside) part.beside = (const double *)tile->beside + done;
+    if (tile->factors) part.factors = (const double *)tile->factors + done;
     f->fold(&part, states, pitch);
   }
   int64_t rest = total % lanes;
   if (rest == 0) return;
   part.data = (const char *)tile->data + (total - rest) * bytes;
-  if (tile->beside) part.beside = (const double *)tile->beside + total - rest;
-  part.lanes = part.row_stride = part.beside_stride = rest;
+  if (tile->factors) part.factors = (const double *)tile->factors + total - rest;
+  part.lanes = part.row_stride = part.factors_stride = rest;
   part.rows = 1;
   f->fold(&part, states, pitch);
 }
@@ -188,12 +188,12 @@ static void fold_one(const block *b, const ndr_code *code, const ndr_code_fold *
   ndr_tile tile = *b->tile;
   tile.lane_stride = 1;
   tile.data = folded(b, value, memory, &tile.row_stride);
-  tile.beside = NULL;
+  tile.factors = NULL;
   tile.cached = value->place == NDR_IN_TILE || b->sources[value->number].gathered;
   tile.ahead = 0;
-  if (f->beside >= 0) tile.beside = folded(b, &code->values[f->beside], memory, &tile.beside_stride);
+  if (f->factors >= 0) tile.factors = folded(b, &code->values[f->factors], memory, &tile.factors_stride);
   states += f->words_before * pitch;
-  bool dense = tile.row_stride == tile.lanes && (f->beside < 0 || tile.beside_stride == tile.lanes);
+  bool dense = tile.row_stride == tile.lanes && (f->factors < 0 || tile.factors_stride == tile.lanes);
   if (tile.period == 1 && dense && tile.cached && !f->indexed) {
     fold_run(f, &tile, bytes, states, pitch);
     return;

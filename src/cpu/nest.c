@@ -194,7 +194,7 @@ static ndr_dtype widest_view(const ndr_canonical *problem, int i) {
   const ndr_program *program = problem->programs[i];
   ndr_dtype widest = problem->dtype;
   for (int p = 0; p < (program ? program->part_count : 1); p++) {
-    if (program && !ndr_code_is_plain(program, p, problem->dtype)) continue;
+    if (program && !ndr_program_part_is_plain(program, p, problem->dtype)) continue;
     ndr_op op = program ? program->parts[p].op : problem->ops[i];
     ndr_dtype view = ndr_fold_dtype(op, problem->dtype, problem->accumulate_f64);
     if (view != problem->dtype && (widest == problem->dtype || ndr_dtype_bytes(view) > ndr_dtype_bytes(widest)))

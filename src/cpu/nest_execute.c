@@ -193,8 +193,7 @@ static bool lanes_are_rows(const ndr_engine *engine) {
 
 static ndr_engine_op describe_op(const ndr_engine *engine, int number, ndr_state state, int64_t block) {
   const ndr_canonical *problem = engine->problem;
-  ndr_class class = ndr_dtype_class(problem->dtype);
-  bool skip = state.skip_nan && (class == NDR_CLASS_FLOAT || class == NDR_CLASS_COMPLEX);
+  bool skip = state.skip_nan && ndr_dtype_is_float(state.dtype);
   ndr_engine_op described = {.number = number,
                              .state = state,
                              .view = ndr_fold_dtype(state.op, problem->dtype, problem->accumulate_f64),
@@ -218,7 +217,7 @@ static void add_plain_parts(ndr_engine *engine, const ndr_engine_op *output) {
   for (int p = 0; p < program->part_count; p++) {
     int before;
     ndr_state part = ndr_state_part(&output->state, p, &before);
-    if (!ndr_code_is_plain(program, p, engine->problem->dtype)) continue;
+    if (!ndr_program_part_is_plain(program, p, engine->problem->dtype)) continue;
     add_sorted(engine, describe_op(engine, output->number, part, output->block + before * engine->nest->pitch));
   }
 }

@@ -36,7 +36,7 @@ _Static_assert(sizeof(ndr_nest) <= NDR_CONFIG_BYTES, "a nest is a plan's configu
  * every machine. So the rates are between those of sums and of argmax, with AVX2 and with AVX-512. Narrow elements take
  * longer to widen than to transpose: they have one rate. */
 static double rate_of_rows(const ndr_canonical *problem) {
-  bool complex = ndr_dtype_class(problem->dtype) == NDR_CLASS_COMPLEX, wide = ndr_dtype_bytes(problem->dtype) >= 4;
+  bool complex = ndr_dtype_is_complex(problem->dtype), wide = ndr_dtype_bytes(problem->dtype) >= 4;
   return wide && !complex && !problem->skip_nan ? ACROSS_RATE : TRANSPOSE_RATE;
 }
 
@@ -73,23 +73,9 @@ static double program_seconds(const ndr_nest *nest, const ndr_canonical *problem
   return seconds;
 }
 
-/* Bytes that are read from the array and its operands. What an operand repeats counts once: it is in a cache. */
-static double bytes_read(const ndr_canonical *problem) {
-  double bytes = (double)problem->outputs * (double)problem->length * (double)ndr_dtype_bytes(problem->dtype);
-  for (int k = 0; k < problem->operand_count; k++) {
-    double own = (double)ndr_dtype_bytes(problem->operand_dtypes[k]);
-    for (int a = 0; a < problem->kept_count; a++)
-      if (problem->kept[a].operand[k]) own *= (double)problem->kept[a].size;
-    for (int a = 0; a < problem->reduced_count; a++)
-      if (problem->reduced[a].operand[k]) own *= (double)problem->reduced[a].size;
-    bytes += own;
-  }
-  return bytes;
-}
-
 /* How many threads pay. Every family has the same answer for a problem. */
 static double threads_that_pay(const ndr_canonical *problem, int most) {
-  double bytes = bytes_read(problem);
+  double bytes = ndr_plan_bytes_read(problem);
   double useful = bytes / BYTES_PER_THREAD;
   if (most > NDR_MOST_THREADS) most = NDR_MOST_THREADS;
   return useful < 2 ? 1 : useful < most ? useful : most;
@@ -98,7 +84,7 @@ static double threads_that_pay(const ndr_canonical *problem, int most) {
 /* Where memory is the limit, less work still wins. This grows with the work: which of two families is faster does not
  * depend on the number of threads. */
 double ndr_nest_seconds(double work, const ndr_canonical *problem, const ndr_device *device) {
-  double memory = bytes_read(problem) / device->bandwidth;
+  double memory = ndr_plan_bytes_read(problem) / device->bandwidth;
   double threads = threads_that_pay(problem, device->units), each = work / threads;
   return (memory > each ? memory : each) + each / 16 + (threads > 1 ? WAKE_SECONDS : 0);
 }

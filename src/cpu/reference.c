@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/operator.h"
 #include "cpu/family.h"
 #include "cpu/nest.h"
+#include "lang/evaluate.h"
 
 /* The most elements that are added one after another; longer ranges are halved. */
 #define LEAF 64
@@ -294,7 +294,7 @@ static void fold_leaf_of_parts(const range *over, int64_t first, int64_t count, 
       int before;
       ndr_state state = ndr_state_part(&over->state, p, &before);
       scalar x = scalar_of(values[part->value]);
-      if ((part->live >= 0 && !values[part->live].u) || (part->skip_nan && is_nan(x))) continue;
+      if ((part->mask >= 0 && !values[part->mask].u) || (part->skip_nan && is_nan(x))) continue;
       if (part->weight >= 0)
         add_weighted(&state, words + before, x, values[part->weight].re);
       else

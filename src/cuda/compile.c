@@ -40,7 +40,7 @@ static void see_program(numbers *n, const ndr_program *program) {
   see(n, program->part_count);
   for (int i = 0; i < program->part_count; i++) {
     const ndr_part *part = &program->parts[i];
-    see(n, (int)part->op), see(n, part->value), see(n, part->live), see(n, part->weight);
+    see(n, (int)part->op), see(n, part->value), see(n, part->mask), see(n, part->weight);
     see(n, part->skip_nan), see(n, part->reliability);
   }
   see(n, program->parameter_count), see(n, program->result), see(n, (int)program->result_dtype);

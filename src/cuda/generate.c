@@ -70,7 +70,7 @@ static void write_parts(ndr_cuda_text *out, const ndr_program *program, const se
     if (part->weight >= 0) {
       write_weighted(out, part, dtype);
     } else {
-      ndr_cuda_write(out, part->live >= 0 ? "masked<" : "part<");
+      ndr_cuda_write(out, part->mask >= 0 ? "masked<" : "part<");
       write_op(out, part->op, dtype, how->accumulate_f64, part->skip_nan && ndr_dtype_is_float(dtype));
       ndr_cuda_write(out, ">");
     }
@@ -107,13 +107,8 @@ static bool is_heavy(const ndr_program *program) {
 
 static void write_compute(ndr_cuda_text *out, const ndr_program *program, const settings *how) {
   bool needed[NDR_MOST_NODES] = {false};
-  for (int k = 0; k < program->part_count; k++) {
-    const ndr_part *part = &program->parts[k];
-    needed[part->value] = true;
-    if (part->live >= 0) needed[part->live] = true;
-    if (part->weight >= 0) needed[part->weight] = true;
-  }
-  ndr_cuda_mark_needed(program, needed);
+  for (int k = 0; k < program->part_count; k++) ndr_program_mark_part(program, k, needed);
+  ndr_program_mark_needed(program, needed);
   ndr_cuda_write(out, "  template <int N>\n"
                       "  static NDR_DEVICE void compute(typename all::template batch<N> &b, const value (&x)[N], "
                       "const ndr_params &p) {\n"
@@ -126,10 +121,10 @@ static void write_compute(ndr_cuda_text *out, const ndr_program *program, const 
     const ndr_part *part = &program->parts[k];
     write_batch_member(out, program, k, "values");
     ndr_cuda_write(out, "conversion<part%d::value>::of(n%d);\n", k, part->value);
-    if (part->live >= 0 || part->weight >= 0) {
-      write_batch_member(out, program, k, "live");
-      if (part->live >= 0)
-        ndr_cuda_write(out, "n%d;\n", part->live);
+    if (part->mask >= 0 || part->weight >= 0) {
+      write_batch_member(out, program, k, "mask");
+      if (part->mask >= 0)
+        ndr_cuda_write(out, "n%d;\n", part->mask);
       else
         ndr_cuda_write(out, "true;\n");
     }
@@ -145,17 +140,16 @@ static void write_finish(ndr_cuda_text *out, const ndr_program *program, const s
   bool needed[NDR_MOST_NODES] = {false};
   const char *type = ndr_cuda_value_type(NDR_CUDA_OF_TOTALS, program->result_dtype);
   ndr_cuda_write(out, "  typedef %s result;\n", storage(program->result_dtype));
-  ndr_cuda_write(out, "  NDR_CALLED %s finish(all::State s, double ddof, i64 length, const double *parameters) {\n",
-                 type);
+  ndr_cuda_write(out, "  NDR_CALLED %s finish(all::State s, double ddof, const double *parameters) {\n", type);
   if (program->result < 0) {
-    ndr_cuda_write(out, "    (void)length, (void)parameters;\n    return conversion<%s>::of(part0::finish(s", type);
+    ndr_cuda_write(out, "    (void)parameters;\n    return conversion<%s>::of(part0::finish(s", type);
     write_path(out, program, 0);
     ndr_cuda_write(out, ", ddof));\n  }\n");
     return;
   }
   needed[program->result] = true;
-  ndr_cuda_mark_needed(program, needed);
-  ndr_cuda_write(out, "    (void)s, (void)ddof, (void)length, (void)parameters;\n");
+  ndr_program_mark_needed(program, needed);
+  ndr_cuda_write(out, "    (void)s, (void)ddof, (void)parameters;\n");
   for (int k = 0; k < program->part_count; k++) {
     bool used = false;
     for (int i = 0; i < program->node_count; i++)
@@ -184,18 +178,6 @@ static void write_program(ndr_cuda_text *out, const ndr_program *program, const 
 
 static ndr_dtype array_dtype(const ndr_canonical *problem, int array) {
   return array == 0 ? problem->dtype : problem->operand_dtypes[array - 1];
-}
-
-/* A built-in operator of the problem's array, as a program. */
-static void wrap_builtin(const ndr_canonical *problem, int i, ndr_program *program) {
-  memset(program, 0, sizeof *program);
-  program->array_count = 1;
-  program->arrays[0] = problem->dtype;
-  program->node_count = program->part_count = 1;
-  program->nodes[0] = (ndr_node){.kind = NDR_NODE_ARRAY, .dtype = problem->dtype, .b = -1, .c = -1};
-  program->parts[0] = (ndr_part){.op = problem->ops[i], .live = -1, .weight = -1, .skip_nan = problem->skip_nan};
-  program->result = -1;
-  program->result_dtype = ndr_op_result(problem->ops[i], problem->dtype);
 }
 
 /* The types of the arrays in memory, and what the elements of a place become. Members that no operator reads are
@@ -239,7 +221,7 @@ static void write_programs(ndr_cuda_text *out, const ndr_cuda_operators *operato
                     storage(problem->dtype), truth(problem->accumulate_f64));
     settings how = {prefix, problem->accumulate_f64, {several, parameters}};
     if (several && !program) {
-      wrap_builtin(problem, number, &wrapped);
+      ndr_program_built_in(&wrapped, problem->ops[number], problem->dtype, problem->skip_nan);
       program = &wrapped;
     }
     if (several || !builtin) write_program(out, program, &how, storage(problem->dtype), value);

@@ -19,49 +19,38 @@ const char *ndr_cuda_value_type(ndr_cuda_place place, ndr_dtype dtype) {
   return place == NDR_CUDA_OF_ELEMENTS ? types[dtype].of_elements : types[dtype].of_totals;
 }
 
-/* The operands of a node and its text, in which each @ stands for the next operand and T for the type of the first. */
-static const struct {
-  int operands;
-  const char *text;
-} kinds[] = {
-    [NDR_NODE_ARRAY] = {0, NULL}, /* this and those that follow: write_leaf() */
-    [NDR_NODE_CONVERT] = {1, "@"},
-    [NDR_NODE_NEGATE] = {1, "number<T>::negative(@)"},
-    [NDR_NODE_ABS] = {1, "number<T>::size(@)"},
-    [NDR_NODE_NOT] = {1, "!@"},
-    [NDR_NODE_SQRT] = {1, "number<T>::root(@)"},
-    [NDR_NODE_EXP] = {1, "number<T>::exponential(@)"},
-    [NDR_NODE_LOG] = {1, "number<T>::logarithm(@)"},
-    [NDR_NODE_SIN] = {1, "number<T>::sine(@)"},
-    [NDR_NODE_COS] = {1, "number<T>::cosine(@)"},
-    [NDR_NODE_FLOOR] = {1, "number<T>::floored(@)"},
-    [NDR_NODE_ISNAN] = {1, "is_nan(@)"},
-    [NDR_NODE_REAL_PART] = {1, "real_part(@)"},
-    [NDR_NODE_IMAGINARY_PART] = {1, "imaginary_part(@)"},
-    [NDR_NODE_CONJUGATE] = {1, "conjugate(@)"},
-    [NDR_NODE_ADD] = {2, "number<T>::sum(@, @)"},
-    [NDR_NODE_SUBTRACT] = {2, "number<T>::difference(@, @)"},
-    [NDR_NODE_MULTIPLY] = {2, "number<T>::product(@, @)"},
-    [NDR_NODE_DIVIDE] = {2, "number<T>::quotient(@, @)"},
-    [NDR_NODE_POWER] = {2, "number<T>::power(@, @)"},
-    [NDR_NODE_MINIMUM] = {2, "number<T>::least(@, @)"},
-    [NDR_NODE_MAXIMUM] = {2, "number<T>::most(@, @)"},
-    [NDR_NODE_LESS] = {2, "@ < @"},
-    [NDR_NODE_LESS_EQUAL] = {2, "@ <= @"},
-    [NDR_NODE_EQUAL] = {2, "equal(@, @)"},
-    [NDR_NODE_UNEQUAL] = {2, "!equal(@, @)"},
-    [NDR_NODE_AND] = {2, "@ && @"},
-    [NDR_NODE_OR] = {2, "@ || @"},
-    [NDR_NODE_SELECT] = {3, "@ ? @ : @"},
+/* The text of a node, in which each @ stands for the next operand and T for the type of the first. write_leaf() has
+ * those without operands. */
+static const char *const texts[] = {
+    [NDR_NODE_CONVERT] = "@",
+    [NDR_NODE_NEGATE] = "number<T>::negative(@)",
+    [NDR_NODE_ABS] = "number<T>::size(@)",
+    [NDR_NODE_NOT] = "!@",
+    [NDR_NODE_SQRT] = "number<T>::root(@)",
+    [NDR_NODE_EXP] = "number<T>::exponential(@)",
+    [NDR_NODE_LOG] = "number<T>::logarithm(@)",
+    [NDR_NODE_SIN] = "number<T>::sine(@)",
+    [NDR_NODE_COS] = "number<T>::cosine(@)",
+    [NDR_NODE_FLOOR] = "number<T>::floored(@)",
+    [NDR_NODE_ISNAN] = "is_nan(@)",
+    [NDR_NODE_REAL_PART] = "real_part(@)",
+    [NDR_NODE_IMAGINARY_PART] = "imaginary_part(@)",
+    [NDR_NODE_CONJUGATE] = "conjugate(@)",
+    [NDR_NODE_ADD] = "number<T>::sum(@, @)",
+    [NDR_NODE_SUBTRACT] = "number<T>::difference(@, @)",
+    [NDR_NODE_MULTIPLY] = "number<T>::product(@, @)",
+    [NDR_NODE_DIVIDE] = "number<T>::quotient(@, @)",
+    [NDR_NODE_POWER] = "number<T>::power(@, @)",
+    [NDR_NODE_MINIMUM] = "number<T>::least(@, @)",
+    [NDR_NODE_MAXIMUM] = "number<T>::most(@, @)",
+    [NDR_NODE_LESS] = "@ < @",
+    [NDR_NODE_LESS_EQUAL] = "@ <= @",
+    [NDR_NODE_EQUAL] = "equal(@, @)",
+    [NDR_NODE_UNEQUAL] = "!equal(@, @)",
+    [NDR_NODE_AND] = "@ && @",
+    [NDR_NODE_OR] = "@ || @",
+    [NDR_NODE_SELECT] = "@ ? @ : @",
 };
-
-void ndr_cuda_mark_needed(const ndr_program *program, bool needed[NDR_MOST_NODES]) {
-  for (int i = program->node_count - 1; i >= 0; i--) {
-    const ndr_node *node = &program->nodes[i];
-    const int operands[] = {node->a, node->b, node->c};
-    for (int k = 0; needed[i] && k < 3 && k < kinds[node->kind].operands; k++) needed[operands[k]] = true;
-  }
-}
 
 /* A node that has no operands. Constants are written as their bits, so that none is rounded. */
 static void write_leaf(ndr_cuda_text *out, const ndr_node *node, const ndr_cuda_names *names) {
@@ -80,18 +69,16 @@ static void write_leaf(ndr_cuda_text *out, const ndr_node *node, const ndr_cuda_
     ndr_cuda_write(out, "machine::double_of(0x%llxull)", bits);
     return;
   case NDR_NODE_PARAMETER: ndr_cuda_write(out, "parameters[%d]", names->parameters + node->a); return;
-  case NDR_NODE_TOTAL: ndr_cuda_write(out, "total%d", node->a); return;
-  default: ndr_cuda_write(out, "length"); return;
+  default: ndr_cuda_write(out, "total%d", node->a); return;
   }
 }
 
 static void write_operation(ndr_cuda_text *out, const ndr_program *program, ndr_cuda_place place,
                             const ndr_node *node) {
-  const int operands[] = {node->a, node->b, node->c};
   const char *type = ndr_cuda_value_type(place, program->nodes[node->a].dtype);
-  int used = 0;
-  for (const char *c = kinds[node->kind].text; *c; c++) {
-    if (*c == '@' && used < 3)
+  int operands[3], count = ndr_node_operands(node, operands), used = 0;
+  for (const char *c = texts[node->kind]; *c; c++) {
+    if (*c == '@' && used < count)
       ndr_cuda_write(out, "n%d", operands[used++]);
     else if (*c == 'T')
       ndr_cuda_write(out, "%s", type);
@@ -106,11 +93,11 @@ void ndr_cuda_write_nodes(ndr_cuda_text *out, const ndr_program *program, ndr_cu
   for (int i = 0; i < program->node_count; i++) {
     const ndr_node *node = &program->nodes[i];
     const char *type = ndr_cuda_value_type(place, node->dtype);
-    bool converts = kinds[node->kind].operands == 0 || node->kind == NDR_NODE_CONVERT;
+    bool leaf = node->kind < NDR_NODE_CONVERT, converts = leaf || node->kind == NDR_NODE_CONVERT;
     if (!needed[i]) continue;
     ndr_cuda_write(out, "%sconst %s n%d = ", indent, type, i);
     if (converts) ndr_cuda_write(out, "conversion<%s>::of(", type);
-    if (kinds[node->kind].operands == 0)
+    if (leaf)
       write_leaf(out, node, names);
     else
       write_operation(out, program, place, node);

@@ -2,7 +2,7 @@
 #ifndef NDR_CUDA_NODES_H
 #define NDR_CUDA_NODES_H
 
-#include "core/program.h"
+#include "lang/program.h"
 
 /* A text that is written. */
 typedef struct ndr_cuda_text {
@@ -23,9 +23,6 @@ typedef struct ndr_cuda_names {
 
 /* The type of a value of the dtype. */
 const char *ndr_cuda_value_type(ndr_cuda_place place, ndr_dtype dtype);
-
-/* Marks the nodes that these depend on. Operands stand before what uses them. */
-void ndr_cuda_mark_needed(const ndr_program *program, bool needed[NDR_MOST_NODES]);
 
 /* Writes the statements `const TYPE nNUMBER = ...;` of the nodes that are needed. */
 void ndr_cuda_write_nodes(ndr_cuda_text *out, const ndr_program *program, ndr_cuda_place place,

@@ -89,7 +89,7 @@ static ndr_status merge(const ndr_state *state, int id, const ndr_walk *walk, co
  * may be a sum of its own, or sums, word by word. */
 static ndr_status merge_weighted(const ndr_state *part, int id, const ndr_walk *walk, const arrays *a, int before,
                                  void *stream) {
-  bool is_complex = ndr_dtype_class(part->dtype) == NDR_CLASS_COMPLEX;
+  bool is_complex = ndr_dtype_is_complex(part->dtype);
   ndr_state moments = {.op = NDR_VAR, .dtype = is_complex ? NDR_C128 : NDR_F64},
             sum = {.op = NDR_SUM, .dtype = NDR_F64};
   int words = ndr_state_size(part), done = 0;
@@ -123,7 +123,6 @@ static ndr_status finish_program(const ndr_state *state, int id, const ndr_walk 
   int before;
   begin(state, walk, &params->base, &blocks);
   if (blocks == 0) return NDR_OK;
-  params->length = state->length;
   memcpy(params->parameters, program->parameters, (size_t)program->parameter_count * sizeof *params->parameters);
   NDR_TRY(ndr_cuda_device(id, &device));
   NDR_TRY(ndr_cuda_enter(id, &before)); /* machine code is loaded for the device at hand */

@@ -1,32 +1,17 @@
 /* See operators.h. A program may be no more than a built-in operator, as `s += x` is `sum`: then it runs as that. */
 #include "gpuplan/operators.h"
 
-/* The part whose result is the program's, unchanged; -1: there is none. A total that is only converted to wider types
- * rounds to the result as the part's own result does. */
-static int result_part(const ndr_program *program) {
-  int node = program->result;
-  ndr_class class = ndr_dtype_class(program->result_dtype);
-  if (node < 0) return 0;
-  for (; program->nodes[node].kind == NDR_NODE_CONVERT; node = program->nodes[node].a) {
-    ndr_dtype dtype = program->nodes[node].dtype;
-    if (ndr_dtype_class(dtype) != class || ndr_dtype_bytes(dtype) < ndr_dtype_bytes(program->result_dtype)) return -1;
-  }
-  return program->nodes[node].kind == NDR_NODE_TOTAL ? program->nodes[node].a : -1;
-}
-
 /* Whether the program is a built-in operator over the array's elements. */
-static bool is_plain(const ndr_program *program, ndr_dtype dtype, bool skip_nan) {
-  const ndr_part *part = &program->parts[0];
-  const ndr_node *value = &program->nodes[part->value];
-  return program->part_count == 1 && part->live < 0 && part->weight < 0 && value->kind == NDR_NODE_ARRAY &&
-         value->a == 0 && value->dtype == dtype && (part->skip_nan == skip_nan || !ndr_dtype_is_float(dtype)) &&
-         result_part(program) == 0 && program->result_dtype == ndr_op_result(part->op, dtype);
+static bool is_built_in(const ndr_program *program, ndr_dtype dtype, bool skip_nan) {
+  return program->part_count == 1 && ndr_program_part_is_plain(program, 0, dtype) &&
+         (program->parts[0].skip_nan == skip_nan || ndr_dtype_is_integer(dtype)) &&
+         ndr_program_result_part(program) == 0;
 }
 
 bool ndr_launch_builtin(const ndr_canonical *problem, int i, ndr_op *op) {
   const ndr_program *program = problem->programs[i];
   *op = program ? program->parts[0].op : problem->ops[i];
-  return !program || is_plain(program, problem->dtype, problem->skip_nan);
+  return !program || is_built_in(program, problem->dtype, problem->skip_nan);
 }
 
 bool ndr_launch_has_program(const ndr_canonical *problem) {

@@ -280,7 +280,6 @@ typedef struct ndr_states_params {
 /* The same of a program's states, which a kernel of its own finishes. */
 typedef struct ndr_program_states_params {
   ndr_states_params base;
-  long long length; /* elements that were reduced into each output */
   double parameters[NDR_PARAM_NUMBERS];
 } ndr_program_states_params;
 

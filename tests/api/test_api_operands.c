@@ -194,6 +194,53 @@ END_TEST
 
 /* ---- operators of one's own ---- */
 
+/* Each operator of a call has a result as the call's, described with the call's options. */
+START_TEST(each_operator_of_a_call_is_described) {
+  DLTensor weight = weights_of();
+  double dots[2], wide[2], sums[2];
+  int64_t shape[] = {2}, sizes[3][NDR_MAX_DIMS];
+  DLTensor array = array_of(), results[3], absent = ndr_tensor(NULL, NDR_F64, 1, (int64_t[]){7});
+  void *const data[] = {dots, wide, sums};
+  const DLTensor *with[] = {&weight}, *unfit[] = {&absent};
+  DLTensor *const given[] = {&results[0], &results[1], &results[2]};
+  const ndr_options *options = NDR_OPTIONS(.with = with, .with_count = 1, .keepdims = 1);
+  ndr_op ops[3] = {NDR_SUM, NDR_SUM, NDR_SUM};
+  assert_ok(ndr_operator_create(&ops[0], "dot(x, y): s += x * y -> s", NULL, 0));
+  assert_ok(ndr_operator_create(&ops[1], "twice(x): s += 2.0 * x -> s", NULL, 0));
+  for (int i = 0; i < 3; i++) {
+    results[i].shape = sizes[i];
+    assert_ok(ndr_result_describe(&array, NDR_DIMS(1), ops[i], options, &results[i]));
+    ck_assert(results[i].ndim == 2 && sizes[i][0] == shape[0] && sizes[i][1] == 1);
+    ck_assert_uint_le(results[i].dtype.bits, 64);
+    results[i].data = data[i];
+  }
+  assert_ok(ndreduce_many(&array, NDR_DIMS(1), 3, ops, given, options));
+  ck_assert(dots[0] == 8.5 && dots[1] == 19);
+  assert_fails(ndr_result_describe(&array, NDR_DIMS(1), ops[0], NULL, &results[0]), NDR_ERR_ARGUMENT, "dot reads 2");
+  options = NDR_OPTIONS(.with = unfit, .with_count = 1);
+  assert_fails(ndr_result_describe(&array, NDR_DIMS(1), ops[0], options, &results[0]), NDR_ERR_ARGUMENT, "broadcast");
+  ndr_operator_destroy(ops[0]);
+  ndr_operator_destroy(ops[1]);
+  assert_fails(ndr_result_describe(&array, NDR_DIMS(1), ops[1], options, &results[1]), NDR_ERR_OP, "destroyed");
+}
+END_TEST
+
+/* A plan says what it was made for, also once its operators have been destroyed. */
+START_TEST(a_plan_is_described_after_its_operators) {
+  char before[512], after[512];
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  ndr_plan *plan;
+  assert_ok(ndr_problem_parse("{above(x; t): n += x > t -> n}(2.5),sum f64 [2,3] /1", &problem));
+  assert_ok(ndr_plan_create(&plan, &problem, (DLDevice){kDLCPU, 0}, NULL, NULL));
+  ndr_plan_describe(plan, before, sizeof before);
+  ck_assert_ptr_eq(strstr(before, "{above(x; t): n += x > t -> n}(2.5),sum f64 [2,3] /1 on cpu:0"), before);
+  ndr_operator_destroy(problem.ops[0]);
+  ndr_plan_describe(plan, after, sizeof after);
+  ck_assert_str_eq(after, before);
+  ndr_plan_destroy(plan);
+}
+END_TEST
+
 START_TEST(own_operators_read_their_arrays) {
   DLTensor weight = weights_of();
   double out[2];
@@ -553,7 +600,8 @@ int main(void) {
              initial_is_the_minimum_of_nothing, all_statistics_of_one_read_share_the_options, operands_have_any_strides,
              calls_with_other_operands_stay_apart, measuring_changes_no_result, scalars_and_empty_arrays_have_operands,
              NULL);
-  suite_case(suite, "operators", 10, own_operators_read_their_arrays, plans_outlive_operators, NULL);
+  suite_case(suite, "operators", 10, own_operators_read_their_arrays, each_operator_of_a_call_is_described,
+             a_plan_is_described_after_its_operators, plans_outlive_operators, NULL);
   suite_case(suite, "plans", 10, plans_take_operands, a_plan_without_operands_takes_one_address,
              nan_weights_are_refused, choices_of_problems_with_operands_are_remembered, NULL);
   suite_case(suite, "accumulators", 60, slabs_come_in_any_order, operands_of_slabs_broadcast, initial_counts_once,

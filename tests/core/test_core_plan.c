@@ -43,11 +43,9 @@ static const ndr_backend backend = {.name = "toy", .families = both}, narrow = {
 static ndr_plan plan_over(int64_t length, const ndr_backend *owner) {
   ndr_plan plan = {.backend = owner, .device = {.type = kDLCPU, .units = 4, .bandwidth = 1e9}};
   plan.problem = (ndr_canonical){.dtype = NDR_F32, .op_count = 1, .outputs = 3, .length = length};
-  plan.described = (ndr_problem){
-      .size = sizeof plan.described, .op_count = 1, .dtype = NDR_F32, .ndim = 2, .dim_count = 1, .dims = {1}};
-  plan.described.shape[0] = 3;
-  plan.described.shape[1] = plan.described.strides[0] = length;
-  plan.described.strides[1] = 1;
+  static char text[64];
+  snprintf(text, sizeof text, "sum f32 [3,%lld] /1", (long long)length);
+  plan.text = text;
   return plan;
 }
 

@@ -2,7 +2,9 @@
  * refused. */
 #include <stdio.h>
 
-#include "core/operator.h"
+#include "lang/emit.h"
+#include "lang/promote.h"
+#include "ndreduce/operator.h"
 #include "support/program.h"
 #include "support/suite.h"
 
@@ -12,7 +14,7 @@ static ndr_status try_program(const char *text, ndr_dtype x, ndr_dtype y, bool s
   const ndr_dtype dtypes[NDR_MOST_ARRAYS] = {x, y, y, y, y};
   ndr_op op;
   assert_ok(ndr_operator_create(&op, text, NULL, 0));
-  ndr_status status = ndr_operator_program(op, dtypes, arrays, skip_nan, program);
+  ndr_status status = ndr_emit_program(op, dtypes, arrays, skip_nan, program);
   program->array_count = ndr_operator_arrays(op);
   memcpy(program->arrays, dtypes, sizeof dtypes);
   ndr_operator_destroy(op);
@@ -265,7 +267,7 @@ START_TEST(a_result_that_is_a_state_is_its_total) {
   ck_assert_int_eq(program.part_count, 1);
   ck_assert_int_eq(program.parts[0].op, NDR_SUM);
   ck_assert_int_eq(program.nodes[program.parts[0].value].kind, NDR_NODE_ARRAY);
-  ck_assert_int_eq(program.parts[0].live, -1);
+  ck_assert_int_eq(program.parts[0].mask, -1);
   ck_assert_int_eq(program.parts[0].weight, -1);
   ck_assert_int_eq(program.nodes[program.result].kind, NDR_NODE_TOTAL);
   ck_assert_int_eq(program.node_count, 2);
@@ -300,16 +302,16 @@ END_TEST
 START_TEST(places_with_nan_are_left_out) {
   ndr_program program;
   make_program("f(x, y, z): s += x -> s / n", F32, C64, true, &program);
-  const ndr_node *live = &program.nodes[program.parts[0].live];
-  ck_assert_int_eq(program.parts[0].live, program.parts[1].live);
-  ck_assert_int_eq(live->kind, NDR_NODE_AND);
+  const ndr_node *mask = &program.nodes[program.parts[0].mask];
+  ck_assert_int_eq(program.parts[0].mask, program.parts[1].mask);
+  ck_assert_int_eq(mask->kind, NDR_NODE_AND);
   int tests = 0;
   for (int i = 0; i < program.node_count; i++) tests += program.nodes[i].kind == NDR_NODE_ISNAN;
   ck_assert_int_eq(tests, 3); /* those that no update reads, too */
   make_program("f(x, y): s += x -> s", I8, F16, true, &program);
-  ck_assert_int_eq(program.nodes[program.parts[0].live].kind, NDR_NODE_NOT);
+  ck_assert_int_eq(program.nodes[program.parts[0].mask].kind, NDR_NODE_NOT);
   make_program("f(x, y): s += x -> s", I8, U8, true, &program);
-  ck_assert_int_eq(program.parts[0].live, -1);
+  ck_assert_int_eq(program.parts[0].mask, -1);
 }
 END_TEST
 
@@ -319,11 +321,11 @@ START_TEST(arrays_have_the_numbers_that_the_problem_gives) {
   ndr_program program;
   ndr_op op;
   assert_ok(ndr_operator_create(&op, "f(x, y): s += y -> s", NULL, 0));
-  assert_ok(ndr_operator_program(op, dtypes, numbers, false, &program));
+  assert_ok(ndr_emit_program(op, dtypes, numbers, false, &program));
   ck_assert_int_eq(program.nodes[program.parts[0].value].a, 3);
   ck_assert_int_eq(program.nodes[program.parts[0].value].dtype, U8);
   ndr_operator_destroy(op);
-  assert_fails(ndr_operator_program(op, dtypes, numbers, false, &program), NDR_ERR_OP, "no operator");
+  assert_fails(ndr_emit_program(op, dtypes, numbers, false, &program), NDR_ERR_OP, "no operator");
 }
 END_TEST
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "core/canonical.h"
-#include "core/operator.h"
 #include "cuda/compiler.h"
 #include "cuda/generate.h"
+#include "ndreduce/operator.h"
 #include "support/cases.h"
 #include "support/operators.h"
 #include "support/suite.h"

@@ -1,11 +1,14 @@
 /* The language of operators on any bytes: what parses must print, parse back and print the same; programs for any
- * dtypes must keep the rules of core/program.h, and be evaluated without a fault. The first 8 bytes choose dtypes and
+ * dtypes must keep the rules of lang/program.h, and be evaluated without a fault. The first 8 bytes choose dtypes and
  * elements, the others are the text. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/operator.h"
 #include "fuzz.h"
+#include "lang/braced.h"
+#include "lang/emit.h"
+#include "lang/evaluate.h"
+#include "ndreduce/operator.h"
 #include "support/program.h"
 
 enum { PLACES = 4 };
@@ -47,18 +50,18 @@ static void evaluate(const ndr_program *program, uint64_t *state) {
     ndr_dtype dtype = program->nodes[program->parts[p].value].dtype;
     totals[p] = any_scalar(state, total_dtype(ndr_op_result(program->parts[p].op, dtype)));
   }
-  result = ndr_program_finish(program, totals, (int64_t)(next(state) >> 1));
+  result = ndr_program_finish(program, totals);
   ndr_scalar_store(result, program->result_dtype, stored, 0);
 }
 
 static void check_program(ndr_op op, ndr_op back, const ndr_dtype *dtypes, int skip_nan, uint64_t *state) {
   ndr_program program, again;
   int node;
-  if (ndr_operator_program(op, dtypes, arrays, skip_nan, &program) != NDR_OK) {
-    require(ndr_operator_program(back, dtypes, arrays, skip_nan, &again) == NDR_ERR_OP && ndr_last_error()[0]);
+  if (ndr_emit_program(op, dtypes, arrays, skip_nan, &program) != NDR_OK) {
+    require(ndr_emit_program(back, dtypes, arrays, skip_nan, &again) == NDR_ERR_OP && ndr_last_error()[0]);
     return;
   }
-  require(ndr_operator_program(back, dtypes, arrays, skip_nan, &again) == NDR_OK);
+  require(ndr_emit_program(back, dtypes, arrays, skip_nan, &again) == NDR_OK);
   require(program_equal(&program, &again));
   program.array_count = ndr_operator_arrays(op);
   memcpy(program.arrays, dtypes, NDR_MOST_ARRAYS * sizeof *dtypes);
@@ -100,10 +103,10 @@ static void check_operator(ndr_op op, const ndr_dtype *dtypes, int skip_nan, uin
 
 static void check_braces(ndr_op op) {
   ndr_op back;
-  char *text = print(ndr_operator_print_braced, op);
+  char *text = print(ndr_braced_print, op);
   const char *end = text;
-  require(ndr_operator_parse_braced(&end, &back) == NDR_OK && *end == 0);
-  char *again = print(ndr_operator_print_braced, back);
+  require(ndr_braced_parse(&end, &back) == NDR_OK && *end == 0);
+  char *again = print(ndr_braced_print, back);
   require(strcmp(text, again) == 0);
   if (back != op) ndr_operator_destroy(back);
   free(text);
@@ -124,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   text[from.size] = 0;
   const char *at = text;
   bool braced = *text == '{';
-  if ((braced ? ndr_operator_parse_braced(&at, &op) : ndr_operator_create(&op, text, NULL, 0)) == NDR_OK) {
+  if ((braced ? ndr_braced_parse(&at, &op) : ndr_operator_create(&op, text, NULL, 0)) == NDR_OK) {
     check_operator(op, dtypes, skip_nan, &state);
     check_braces(op);
     ndr_operator_destroy(op);

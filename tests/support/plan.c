@@ -7,11 +7,11 @@
 
 ndr_status plan_text(ndr_plan *plan, const char *text, const ndr_backend *backend, const ndr_device *device,
                      const char *force) {
+  ndr_problem problem = NDR_PROBLEM_INIT;
   ndr_request request;
   memset(plan, 0, sizeof *plan);
-  plan->described = (ndr_problem)NDR_PROBLEM_INIT;
-  NDR_TRY(ndr_problem_parse(text, &plan->described));
-  NDR_TRY(ndr_request_make(&request, &plan->described));
+  NDR_TRY(ndr_problem_parse(text, &problem));
+  NDR_TRY(ndr_request_make(&request, &problem));
   ndr_status status = ndr_canonical_make(&plan->problem, &request);
   ndr_request_free(&request);
   if (status != NDR_OK) return status;

@@ -44,13 +44,13 @@ static const char *leaf_fault(const ndr_program *program, const ndr_node *node) 
   case NDR_NODE_PARAMETER:
     RULE(is_real(node->dtype) && node->a >= 0 && node->a < program->parameter_count);
     return NULL;
-  case NDR_NODE_TOTAL: {
+  default: {
+    RULE(node->kind == NDR_NODE_TOTAL);
     RULE(node->a >= 0 && node->a < program->part_count);
     const ndr_part *part = &program->parts[node->a];
     RULE(node->dtype == ndr_op_result(part->op, program->nodes[part->value].dtype));
     return NULL;
   }
-  default: RULE(node->kind == NDR_NODE_LENGTH && node->a == -1 && node->dtype == NDR_I64); return NULL;
   }
 }
 
@@ -127,13 +127,13 @@ static void mark(const ndr_program *program, bool *used, int from) {
 static const char *part_fault(const ndr_program *program, const ndr_part *part, bool *used) {
   bool of_part[NDR_MOST_NODES] = {false};
   RULE((unsigned)part->op < NDR_OP_COUNT);
-  RULE(part->value >= 0 && part->value < program->node_count && part->live < program->node_count);
+  RULE(part->value >= 0 && part->value < program->node_count && part->mask < program->node_count);
   RULE(ndr_op_check(part->op, program->nodes[part->value].dtype) == NDR_OK);
-  RULE(part->live < 0 || program->nodes[part->live].dtype == NDR_BOOL);
+  RULE(part->mask < 0 || program->nodes[part->mask].dtype == NDR_BOOL);
   mark(program, of_part, part->value);
-  mark(program, of_part, part->live);
+  mark(program, of_part, part->mask);
   for (int i = 0; i < program->node_count; i++) {
-    RULE(!of_part[i] || (program->nodes[i].kind != NDR_NODE_TOTAL && program->nodes[i].kind != NDR_NODE_LENGTH));
+    RULE(!of_part[i] || program->nodes[i].kind != NDR_NODE_TOTAL);
     used[i] = used[i] || of_part[i];
   }
   return NULL;
@@ -161,7 +161,7 @@ const char *program_fault(const ndr_program *program, int *node) {
 }
 
 static bool same_part(const ndr_part *a, const ndr_part *b) {
-  return a->op == b->op && a->value == b->value && a->live == b->live && a->weight == b->weight &&
+  return a->op == b->op && a->value == b->value && a->mask == b->mask && a->weight == b->weight &&
          a->skip_nan == b->skip_nan && a->reliability == b->reliability;
 }
 

@@ -1,8 +1,8 @@
-/* Whether programs keep the rules of core/program.h. Uses nothing of the other helpers, so that fuzz targets can. */
+/* Whether programs keep the rules of lang/program.h. Uses nothing of the other helpers, so that fuzz targets can. */
 #ifndef TEST_SUPPORT_PROGRAM_H
 #define TEST_SUPPORT_PROGRAM_H
 
-#include "core/operator.h"
+#include "lang/program.h"
 
 /* What a program breaks, or NULL. *node is the number of the node or part that does. array_count is taken from the
  * program. */

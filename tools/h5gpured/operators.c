@@ -1,6 +1,7 @@
 /* Operators of one's own on the command line. Their texts are the library's matter; here they get the values of --set,
  * and arrays in one order, as the library hands all operators of a call the same arrays. */
 #include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,12 +149,13 @@ static char *rewrite(const h5gpured_options *options, const head *h) {
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-/* Reads NUMBER,NUMBER,... into values[]; -1 where it is none, else how many there are. */
+/* Reads NUMBER,NUMBER,... into values[]; -1 where it is none, or beyond f64, else how many there are. */
 static int read_values(const char *text, int most, double *values) {
   for (int count = 0;;) {
     char *end;
     double value = strtod(text, &end);
     if (end == text || isspace((unsigned char)*text) || (*end && *end != ',')) return -1;
+    if (isinf(value) && !strpbrk(text, "iI")) return -1;
     if (count < most) values[count] = value;
     count++;
     if (!*end) return count;

@@ -76,7 +76,7 @@ static bool finish_values(ndr_dtype dtype, const uint64_t *restrict states, int6
 static bool finish_dense(const ndr_state *state, const uint64_t *restrict states, int64_t pitch, int64_t count,
                          void *restrict result) {
   ndr_dtype dtype = ndr_op_result(state->op, state->dtype);
-  int parts = ndr_dtype_class(state->dtype) == NDR_CLASS_COMPLEX ? 2 : 1;
+  int parts = ndr_dtype_is_complex(state->dtype) ? 2 : 1;
   switch (state->op) {
   case NDR_SUM:
   case NDR_PROD:
@@ -132,11 +132,10 @@ static void scatter(const char *restrict from, int64_t count, size_t bytes, char
 
 /* Whether a program's results are those of one of its parts, whose loops are here; then *part is that one. */
 static bool is_one_part(const ndr_state *state, ndr_state *part, int *before) {
-  int only = ndr_state_only_part(state);
+  int only = ndr_program_result_part(state->program);
   if (only < 0) return false;
   *part = ndr_state_part(state, only, before);
-  return !part->reliability && !(part->weighted && part->op == NDR_MEAN) &&
-         ndr_state_result(part) == state->program->result_dtype;
+  return !part->reliability && !(part->weighted && part->op == NDR_MEAN);
 }
 
 /* States or results that lie apart are moved to memory where they lie one after the other, a block at a time. */

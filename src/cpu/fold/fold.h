@@ -16,8 +16,8 @@
 
 typedef struct ndr_tile {
   const void *data;
-  const void *beside;    /* only kernels of masked.h look at it */
-  int64_t beside_stride; /* its row_stride */
+  const void *factors;    /* only kernels of masked.h look at it */
+  int64_t factors_stride; /* its row_stride */
   int64_t lanes, rows;
   int64_t row_stride;  /* in elements; may be negative */
   int64_t lane_stride; /* only kernels of `across` look at it: to the others lanes are contiguous */
@@ -60,9 +60,10 @@ typedef struct ndr_isa {
   ndr_convert *convert[NDR_DTYPE_COUNT][NDR_DTYPE_COUNT]; /* [from][to] */
   /* [number][dtype of the operands; of SELECT, of the values]. Bool is 0 or 1. NULL where there is none. */
   ndr_step *step[NDR_STEP_COUNT][NDR_DTYPE_COUNT];
-  /* Weighted moments, `beside` being f64 weights: [complex][with the sum of squared weights]. They fold f64 or c128. */
+  /* Weighted moments, `factors` being f64 weights: [complex][with the sum of squared weights]. They fold f64 or c128.
+   */
   ndr_fold *moments[2][2];
-  /* argmin and argmax, `beside` being bytes that are 0 where an element does not count: [largest][dtype]. */
+  /* argmin and argmax, `factors` being bytes that are 0 where an element does not count: [largest][dtype]. */
   ndr_fold *masked_argument[2][NDR_DTYPE_COUNT];
   ndr_join *(*join)(const ndr_state *state);
   /* ndr_state_finish with loops that vectorise for the common results. */

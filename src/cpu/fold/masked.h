@@ -1,8 +1,8 @@
 /* Template, part 12: the kernels of what a neutral element cannot express: moments of weighted elements, and the place
- * of the smallest or largest element where some do not count. tile->beside has, element by element, f64 weights or
+ * of the smallest or largest element where some do not count. tile->factors has, element by element, f64 weights or
  * bytes that are 0 where an element does not count. */
 
-#define BESIDE(type) ((const type *)tile->beside + row * tile->beside_stride)
+#define FACTORS(type) ((const type *)tile->factors + row * tile->factors_stride)
 
 /* Gives every lane what its output has. */
 static void spread_outputs(const ndr_tile *tile, double *values) {
@@ -21,7 +21,7 @@ static void spread_outputs(const ndr_tile *tile, double *values) {
     EACH_LANE(words[l] = WORD(1)[l] = WORD(2)[l] = word_of(0))                                                         \
     for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
       const element *elements = (const element *)tile->data + row * tile->row_stride;                                  \
-      const double *weights = BESIDE(double);                                                                          \
+      const double *weights = FACTORS(double);                                                                         \
       EACH_LANE(const element x = elements[l]; const double w = weights[l]; words[l] = word_of(f64_of(words[l]) + w);  \
                 WORD(1)[l] = word_of(f64_of(WORD(1)[l]) + w * REAL);                                                   \
                 if ((parts) == 2) WORD(2)[l] = word_of(f64_of(WORD(2)[l]) + w * IMAGINARY))                            \
@@ -37,7 +37,7 @@ static void spread_outputs(const ndr_tile *tile, double *values) {
     EACH_LANE(m2[l] = v2[l] = off[l] = off[NDR_LANES + l] = word_of(0))                                                \
     for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
       const element *elements = (const element *)tile->data + row * tile->row_stride;                                  \
-      const double *weights = BESIDE(double);                                                                          \
+      const double *weights = FACTORS(double);                                                                         \
       EACH_LANE(const element x = elements[l]; const double w = weights[l]; const double u = REAL - re[l];             \
                 const double v = (parts) == 2 ? IMAGINARY - im[l] : 0; off[l] = word_of(f64_of(off[l]) + w * u);       \
                 if ((parts) == 2) off[NDR_LANES + l] = word_of(f64_of(off[NDR_LANES + l]) + w * v);                    \
@@ -81,9 +81,9 @@ MOMENTS_KERNEL(moments_squares_c128, c128, 5, join_moments_complex_squares)
     INDEX_WORDS(index, (uint64_t *)index);                                                                             \
     for (int64_t row = 0; row < tile->rows; row++) {                                                                   \
       const type *elements = (const type *)tile->data + row * tile->row_stride;                                        \
-      const uint8_t *live = BESIDE(uint8_t);                                                                           \
+      const uint8_t *mask = FACTORS(uint8_t);                                                                          \
       EACH_LANE(const type x = elements[l]; const type b = best[l];                                                    \
-                const bool take = (live[l] != 0) & ((wins) | (at[l] == INT64_MAX)); best[l] = take ? x : b;            \
+                const bool take = (mask[l] != 0) & ((wins) | (at[l] == INT64_MAX)); best[l] = take ? x : b;            \
                 at[l] = take ? index[l] + row * tile->index_row : at[l])                                               \
     }                                                                                                                  \
     EACH_LANE(words[l] = word_of_value(best[l]); WORD(1)[l] = (uint64_t)at[l])                                         \
@@ -96,4 +96,4 @@ MASKED_ARGUMENT(argmax_u64, uint64_t, 0, (uint64_t), x > b, join_argmax_u64)
 MASKED_ARGUMENT(argmin_f64, double, (double)INFINITY, word_of, (x < b) | ((x != x) & (b == b)), join_argmin_f64)
 MASKED_ARGUMENT(argmax_f64, double, -(double)INFINITY, word_of, (x > b) | ((x != x) & (b == b)), join_argmax_f64)
 #undef MASKED_ARGUMENT
-#undef BESIDE
+#undef FACTORS

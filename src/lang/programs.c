@@ -1,5 +1,5 @@
 /* Counts the holders of a problem's programs. */
-#include "core/programs.h"
+#include "lang/programs.h"
 
 #include <stdlib.h>
 

@@ -16,17 +16,16 @@
  * Values. bool is 0 or 1. Integers wrap to their dtype after every node. f16 and bf16 are computed as f32 and not
  * rounded in between; f32 and f64 are rounded after every node (no fused multiply-add); c64 as pairs of f32 or wider,
  * c128 as pairs of f64. Nodes of the result are computed in the types of totals: floats in f64, complex in pairs of
- * f64, integers in 64 bits; the last value is rounded once to result_dtype. core/evaluate.c is the definition. */
-#ifndef NDR_CORE_PROGRAM_H
-#define NDR_CORE_PROGRAM_H
+ * f64, integers in 64 bits; the last value is rounded once to result_dtype. lang/evaluate.c is the definition. */
+#ifndef NDR_LANG_PROGRAM_H
+#define NDR_LANG_PROGRAM_H
 
-#include "core/types.h"
+#include "core/own_ops.h"
 
 enum {
   NDR_MOST_NODES = 256,
   NDR_MOST_PARTS = 8,
-  NDR_MOST_ARRAYS = 1 + NDR_MAX_OPERANDS, /* the problem's array, then its operands */
-  NDR_MOST_PARAMETERS = 64
+  NDR_MOST_ARRAYS = 1 + NDR_MAX_OPERANDS /* the problem's array, then its operands */
 };
 
 /* a, b and c are numbers of nodes unless a comment says otherwise. */
@@ -37,7 +36,6 @@ typedef enum ndr_node_kind {
   NDR_NODE_REAL,      /* the constant `real` */
   NDR_NODE_PARAMETER, /* parameters[a], converted from f64; a float dtype */
   NDR_NODE_TOTAL,     /* only in results: the total of part a */
-  NDR_NODE_LENGTH,    /* only in results: the number of reduced elements, i64 */
   NDR_NODE_CONVERT,   /* as C converts; to bool: whether it is not 0; complex to real: the real part */
   NDR_NODE_NEGATE,
   NDR_NODE_ABS, /* of complex: its real type */
@@ -82,7 +80,7 @@ typedef struct ndr_node {
 typedef struct ndr_part {
   ndr_op op;
   int value;        /* the node that is folded; the part's dtype is its dtype */
-  int live;         /* a bool node: places where it is false are left out; -1: all count */
+  int mask;         /* a bool node: places where it is false are left out; -1: all count */
   int weight;       /* an f64 node: sum, mean, var, std and norm2 weight values by it; -1: none */
   bool skip_nan;    /* of the part's own value, as in ndr_state */
   bool reliability; /* var and std: weights are reliabilities, not frequencies */
@@ -98,5 +96,33 @@ typedef struct ndr_program {
   int result;             /* a node; -1: what part 0's operator gives */
   ndr_dtype result_dtype; /* also where `result` is -1 */
 } ndr_program;
+
+/* Build programs. Each adds a node unless there is an equal one, and returns its number, or -1 where there is no room.
+ */
+int ndr_program_node(ndr_program *program, ndr_node node);
+int ndr_program_convert(ndr_program *program, int node, ndr_dtype dtype);
+/* Converts both operands to their common dtype first (NumPy's promotion, with the exceptions that operator.h names). */
+int ndr_program_binary(ndr_program *program, ndr_node_kind kind, int a, int b);
+int ndr_program_unary(ndr_program *program, ndr_node_kind kind, int a);
+
+/* The operands of a node, as numbers of nodes, in the order a, b, c. Returns how many there are. */
+int ndr_node_operands(const ndr_node *node, int operands[3]);
+
+/* Mark, in NDR_MOST_NODES entries, the nodes that those depend on that are marked, and those that a part folds. */
+void ndr_program_mark_needed(const ndr_program *program, bool *needed);
+void ndr_program_mark_part(const ndr_program *program, int part, bool *needed);
+
+/* Leaves out the nodes that neither a part nor the result needs. */
+void ndr_program_drop_unused(ndr_program *program);
+
+/* Makes the program that is no more than a built-in operator of the problem's array, of the dtype `array`. */
+void ndr_program_built_in(ndr_program *program, ndr_op op, ndr_dtype array, bool skip_nan);
+
+/* The part whose result is the program's, unchanged; -1 if the result is computed. */
+int ndr_program_result_part(const ndr_program *program);
+
+/* Whether a part is folded as a built-in operator is: its value is the problem's array itself, of the dtype `array`,
+ * without a mask or weights. */
+bool ndr_program_part_is_plain(const ndr_program *program, int part, ndr_dtype array);
 
 #endif

@@ -1,10 +1,11 @@
 /* Types every term of an operator, from numbers and arrays upwards. Computes nothing but terms of literal numbers. */
-#include "core/operator_type.h"
+#include "lang/typing.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "core/operator.h"
+#include "lang/promote.h"
+#include "lang/words.h"
 
 typedef struct term {
   ndr_typing *typing;
@@ -15,14 +16,6 @@ typedef struct term {
 } term;
 
 #define FAIL(term, ...) NDR_FAIL_AT(NDR_ERR_OP, (term)->typing->syntax->text, (term)->node->column, __VA_ARGS__)
-
-static bool is_integer(ndr_dtype dtype) {
-  return !ndr_dtype_is_float(dtype);
-}
-
-static bool is_complex(ndr_dtype dtype) {
-  return ndr_dtype_class(dtype) == NDR_CLASS_COMPLEX;
-}
 
 static bool is_whole(const ndr_type *type) {
   return type->constant && type->dtype == NDR_I64;
@@ -51,7 +44,7 @@ static void set_real(ndr_type *type, double value) {
 
 int ndr_typing_beyond(const ndr_type *constant, ndr_dtype dtype) {
   int bits = 8 * (int)ndr_dtype_bytes(dtype);
-  bool is_signed = ndr_dtype_class(dtype) == NDR_CLASS_INT;
+  bool is_signed = ndr_dtype_is_signed(dtype);
   int64_t most = is_signed ? INT64_MAX >> (64 - bits) : bits == 64 ? INT64_MAX : (INT64_C(1) << bits) - 1;
   if (constant->integer > most) return 1;
   return constant->integer < (is_signed ? -most - 1 : 0) ? -1 : 0;
@@ -65,7 +58,7 @@ static ndr_dtype adopt(const ndr_type *number, ndr_dtype array) {
   if (number->dtype == NDR_F64) return NDR_F64;
   if (dtype == NDR_BOOL) return NDR_I64;
   if (number->constant) return dtype;
-  return ndr_dtype_class(dtype) == NDR_CLASS_INT ? NDR_I64 : NDR_U64;
+  return ndr_dtype_widest(dtype);
 }
 
 static ndr_dtype common_of(const ndr_type *a, const ndr_type *b) {
@@ -76,7 +69,8 @@ static ndr_dtype common_of(const ndr_type *a, const ndr_type *b) {
 
 /* A whole number beside integers must fit in their dtype. */
 static ndr_status check_fit(const term *t, const ndr_type *type, int node, ndr_dtype dtype) {
-  if (!is_whole(type) || !is_integer(dtype) || dtype == NDR_BOOL || ndr_typing_beyond(type, dtype) == 0) return NDR_OK;
+  if (!is_whole(type) || !ndr_dtype_is_integer(dtype) || dtype == NDR_BOOL || ndr_typing_beyond(type, dtype) == 0)
+    return NDR_OK;
   return NDR_FAIL_AT(NDR_ERR_OP, t->typing->syntax->text, t->typing->syntax->nodes[node].column,
                      "%lld does not fit in %s", (long long)type->integer, ndr_dtype_name(dtype));
 }
@@ -87,7 +81,7 @@ static ndr_status check_operands(const term *t, ndr_dtype dtype) {
 }
 
 static ndr_status refuse_complex(const term *t, ndr_dtype dtype) {
-  if (!is_complex(dtype)) return NDR_OK;
+  if (!ndr_dtype_is_complex(dtype)) return NDR_OK;
   return FAIL(t, "%s is not defined for complex numbers (%s)", ndr_word_of(t->node->kind)->text, ndr_dtype_name(dtype));
 }
 
@@ -144,7 +138,7 @@ static ndr_status fold(const term *t) {
 
 static ndr_status type_arithmetic(const term *t) {
   ndr_dtype dtype = common_of(t->a, t->b);
-  if (t->node->kind == NDR_NODE_DIVIDE && is_integer(dtype)) dtype = NDR_F64;
+  if (t->node->kind == NDR_NODE_DIVIDE && ndr_dtype_is_integer(dtype)) dtype = NDR_F64;
   if (dtype == NDR_BOOL) dtype = NDR_I64;
   NDR_TRY(check_operands(t, dtype));
   set_type(t->type, dtype, dtype, t->a->weak && t->b->weak);
@@ -154,7 +148,7 @@ static ndr_status type_arithmetic(const term *t) {
 bool ndr_typing_multiplies(const ndr_typing *typing, const ndr_syntax_node *power, int64_t *exponent) {
   const ndr_type *base = &typing->nodes[power->a], *type = &typing->nodes[power->b];
   *exponent = type->integer;
-  return is_whole(type) && type->integer >= 0 && (type->integer <= 16 || is_integer(base->dtype));
+  return is_whole(type) && type->integer >= 0 && (type->integer <= 16 || ndr_dtype_is_integer(base->dtype));
 }
 
 static ndr_status type_power(const term *t) {
@@ -165,8 +159,8 @@ static ndr_status type_power(const term *t) {
     if (dtype == NDR_BOOL) dtype = NDR_I64;
   } else {
     dtype = common_of(t->a, t->b);
-    if (is_integer(dtype)) dtype = NDR_F64;
-    if (is_complex(dtype))
+    if (ndr_dtype_is_integer(dtype)) dtype = NDR_F64;
+    if (ndr_dtype_is_complex(dtype))
       return FAIL(t, "complex numbers (%s) have whole powers from 0 to 16 only", ndr_dtype_name(dtype));
   }
   set_type(t->type, dtype, dtype, t->a->weak && t->b->weak);
@@ -205,15 +199,11 @@ static ndr_status type_poly(const term *t) {
 
 /* ---- functions of one argument ---- */
 
-static ndr_dtype real_of(ndr_dtype dtype) {
-  return dtype == NDR_C64 ? NDR_F32 : dtype == NDR_C128 ? NDR_F64 : dtype;
-}
-
 static ndr_status type_float_function(const term *t) {
   ndr_dtype dtype = ndr_dtype_promote(t->a->dtype, t->a->dtype);
   NDR_TRY(refuse_complex(t, dtype));
-  bool whole = t->node->kind == NDR_NODE_FLOOR && is_integer(dtype);
-  if (is_integer(dtype) && !whole) dtype = NDR_F64;
+  bool whole = t->node->kind == NDR_NODE_FLOOR && ndr_dtype_is_integer(dtype);
+  if (ndr_dtype_is_integer(dtype) && !whole) dtype = NDR_F64;
   set_type(t->type, dtype, dtype, t->a->weak);
   if (whole) { /* already whole */
     t->type->constant = t->a->constant;
@@ -234,7 +224,7 @@ static ndr_status type_negation(const term *t) {
 static void type_part(const term *t) {
   ndr_dtype dtype = ndr_dtype_promote(t->a->dtype, t->a->dtype);
   if (dtype == NDR_BOOL && t->node->kind == NDR_NODE_ABS) dtype = NDR_I64;
-  set_type(t->type, t->node->kind == NDR_NODE_CONJUGATE ? dtype : real_of(dtype), dtype, t->a->weak);
+  set_type(t->type, t->node->kind == NDR_NODE_CONJUGATE ? dtype : ndr_dtype_real(dtype), dtype, t->a->weak);
 }
 
 /* ---- names ---- */
@@ -251,7 +241,7 @@ static ndr_status type_node(const term *t) {
   case NDR_NODE_ARRAY: set_type(t->type, t->typing->dtypes[t->node->a], NDR_BOOL, false); return NDR_OK;
   case NDR_NODE_INDEX: set_type(t->type, NDR_I64, NDR_I64, false); return NDR_OK;
   case NDR_NODE_PARAMETER: set_type(t->type, NDR_F64, NDR_F64, true); return NDR_OK;
-  case NDR_NODE_LENGTH: set_type(t->type, NDR_I64, NDR_I64, true); return NDR_OK;
+  case NDR_SYNTAX_LENGTH: set_type(t->type, NDR_I64, NDR_I64, true); return NDR_OK;
   case NDR_NODE_TOTAL: type_total(t); return NDR_OK;
   case NDR_NODE_INTEGER: set_integer(t->type, t->node->integer); return NDR_OK;
   case NDR_NODE_REAL:
@@ -315,7 +305,7 @@ ndr_status ndr_typing_make(ndr_typing *typing) {
   }
   for (int i = 0; i < syntax->update_count; i++) {
     const ndr_syntax_update *update = &syntax->updates[i];
-    if ((update->op == NDR_MIN || update->op == NDR_MAX) && is_complex(ndr_typing_value(typing, update)))
+    if ((update->op == NDR_MIN || update->op == NDR_MAX) && ndr_dtype_is_complex(ndr_typing_value(typing, update)))
       return NDR_FAIL_AT(NDR_ERR_OP, syntax->text, update->column, "%s= is not defined for complex numbers (%s)",
                          ndr_op_name(update->op), ndr_dtype_name(ndr_typing_value(typing, update)));
   }

@@ -1,9 +1,11 @@
 /* The canonical form of an operator's text: one blank around operators between terms, and no parenthesis too many. */
+#include "lang/print.h"
+
 #include <string.h>
 
 #include "core/number.h"
-#include "core/syntax.h"
 #include "core/text.h"
+#include "lang/words.h"
 
 typedef struct page {
   const ndr_syntax *syntax;
@@ -74,7 +76,7 @@ static void print_node(const page *p, const ndr_syntax_node *node) {
   case NDR_NODE_ARRAY: print_span(p, p->syntax->arrays[node->a]); return;
   case NDR_NODE_TOTAL: print_span(p, p->syntax->updates[node->a].name); return;
   case NDR_NODE_PARAMETER: print_parameter(p, node->a); return;
-  case NDR_NODE_LENGTH: PRINT(p, "n"); return;
+  case NDR_SYNTAX_LENGTH: PRINT(p, "n"); return;
   case NDR_NODE_INTEGER: PRINT(p, "%lld", (long long)node->integer); return;
   case NDR_NODE_REAL: print_real(p, node->real); return;
   case NDR_NODE_SELECT:

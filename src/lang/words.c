@@ -1,5 +1,5 @@
-/* The words of the language of operator.h. */
-#include "core/syntax.h"
+/* See words.h. */
+#include "lang/words.h"
 
 const ndr_word ndr_words[] = {
     {"||", NDR_NODE_OR, 2, NDR_BIND_OR},

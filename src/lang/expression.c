@@ -1,8 +1,11 @@
 /* The expressions of operators, read into the syntax tree by precedence climbing. */
+#include "lang/expression.h"
+
 #include <math.h>
+#include <string.h>
 
 #include "core/number.h"
-#include "core/operator_read.h"
+#include "lang/words.h"
 
 enum { MOST_DEPTH = 64 }; /* hostile text must not overflow the stack */
 
@@ -23,43 +26,22 @@ static int add_operands(ndr_reader *r, const char *place, int kind, int a, int b
 
 /* ---- numbers and names ---- */
 
-static bool integer_of(ndr_span digits, int64_t *value) {
-  *value = 0;
-  for (int i = 0; i < digits.length; i++)
-    if (__builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, digits.at[i] - '0', value))
-      return false;
-  return true;
-}
-
 static int read_number(ndr_reader *r, size_t length, bool integer) {
   ndr_syntax_node node = {.kind = integer ? NDR_NODE_INTEGER : NDR_NODE_REAL, .a = -1, .b = -1, .c = -1};
   const char *place = r->at;
-  if (integer && !integer_of((ndr_span){place, (int)length}, &node.integer))
-    return NDR_READ_FAIL(r, place, "expected an integer below %s, or a number with a point", "2^63");
-  if (!integer && !ndr_number_parse(place, length, &node.real))
-    return NDR_READ_FAIL(r, place, "expected a number that f64 holds, of at most %d digits", 400);
+  if (integer && !ndr_digits_value((ndr_span){place, (int)length}, &node.integer))
+    return NDR_READ_FAIL(r, place, "%.*s is 2^63 or more; as a float it is written with a point",
+                         NDR_NUMBER_SHOWN(length), place);
+  const char *why = integer ? NULL : ndr_number_parse(place, length, &node.real);
+  if (why) return NDR_READ_FAIL(r, place, "%.*s is %s", NDR_NUMBER_SHOWN(length), place, why);
   r->at += length;
   if (ndr_is_letter(*r->at)) return NDR_READ_FAIL(r, r->at, "expected an operator after the %s", "number");
   return add_node(r, place, node);
 }
 
-int ndr_read_count(ndr_reader *r, int most, const char *what) {
-  ndr_skip_space(r);
-  ndr_span digits = {r->at, 0};
-  int64_t value;
-  while (ndr_is_digit(*r->at)) r->at++;
-  digits.length = (int)(r->at - digits.at);
-  if (digits.length == 0 || !integer_of(digits, &value) || value > most)
-    return NDR_READ_FAIL(r, digits.at, "expected %s, at most %d", what, most);
-  return (int)value;
-}
-
 static const ndr_syntax_parameter *parameter_of(const ndr_syntax *syntax, ndr_span name) {
-  for (int i = 0; i < syntax->parameter_count; i++) {
-    ndr_span known = syntax->parameters[i].name;
-    if (known.length == name.length && memcmp(known.at, name.at, (size_t)name.length) == 0)
-      return &syntax->parameters[i];
-  }
+  for (int i = 0; i < syntax->parameter_count; i++)
+    if (ndr_span_same(syntax->parameters[i].name, name)) return &syntax->parameters[i];
   return NULL;
 }
 
@@ -85,21 +67,19 @@ static int read_name(ndr_reader *r, ndr_span name) {
   const ndr_syntax_parameter *parameter = parameter_of(syntax, name);
   if (parameter) return read_parameter(r, name, parameter);
   for (int i = 0; i < syntax->array_count; i++) {
-    if (syntax->arrays[i].length != name.length || memcmp(syntax->arrays[i].at, name.at, (size_t)name.length) != 0)
-      continue;
+    if (!ndr_span_same(syntax->arrays[i], name)) continue;
     if (!r->in_result) return add_operands(r, name.at, NDR_NODE_ARRAY, i, -1, -1);
     return NDR_READ_FAIL(r, name.at, "'%.*s' is an array, which only updates can read", name.length, name.at);
   }
   for (int i = 0; i < syntax->update_count; i++) {
-    ndr_span state = syntax->updates[i].name;
-    if (state.length != name.length || memcmp(state.at, name.at, (size_t)name.length) != 0) continue;
+    if (!ndr_span_same(syntax->updates[i].name, name)) continue;
     if (r->in_result) return add_operands(r, name.at, NDR_NODE_TOTAL, i, -1, -1);
     return NDR_READ_FAIL(r, name.at, "'%.*s' is a state, which only the result can read", name.length, name.at);
   }
   if (ndr_span_is(name, "n")) {
     if (!r->in_result) return NDR_READ_FAIL(r, name.at, "'%s' is known in the result only", "n");
     r->syntax->counts = true;
-    return add_operands(r, name.at, NDR_NODE_LENGTH, -1, -1, -1);
+    return add_operands(r, name.at, NDR_SYNTAX_LENGTH, -1, -1, -1);
   }
   const char *next = name.at + name.length;
   while (*next == ' ') next++;

@@ -1,8 +1,8 @@
 /* The dtypes of an operator's expressions, over arrays of given dtypes. */
-#ifndef NDR_CORE_OPERATOR_TYPE_H
-#define NDR_CORE_OPERATOR_TYPE_H
+#ifndef NDR_LANG_TYPING_H
+#define NDR_LANG_TYPING_H
 
-#include "core/syntax.h"
+#include "lang/syntax.h"
 
 /* The type of a term. A weak term comes from numbers and parameters alone. Its dtype is bool, i64 or f64; beside a term
  * that is not weak it takes the other's. */

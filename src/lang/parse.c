@@ -1,7 +1,11 @@
 /* The text of an operator, NAME(ARRAYS; PARAMETERS): UPDATES -> RESULT, read into a syntax tree. */
+#include "lang/parse.h"
+
 #include <stdlib.h>
 
-#include "core/operator_read.h"
+#include "lang/expression.h"
+#include "lang/print.h"
+#include "lang/words.h"
 #include "ndreduce/operator.h"
 
 static bool is_reserved(ndr_span name) {
@@ -10,18 +14,14 @@ static bool is_reserved(ndr_span name) {
   return ndr_span_is(name, "inf") || ndr_span_is(name, "nan");
 }
 
-static bool same_name(ndr_span a, ndr_span b) {
-  return a.length == b.length && memcmp(a.at, b.at, (size_t)a.length) == 0;
-}
-
 /* What a name stands for already, or NULL. */
 static const char *taken_by(const ndr_syntax *syntax, ndr_span name) {
   for (int i = 0; i < syntax->array_count; i++)
-    if (same_name(syntax->arrays[i], name)) return "an array";
+    if (ndr_span_same(syntax->arrays[i], name)) return "an array";
   for (int i = 0; i < syntax->parameter_count; i++)
-    if (same_name(syntax->parameters[i].name, name)) return "a parameter";
+    if (ndr_span_same(syntax->parameters[i].name, name)) return "a parameter";
   for (int i = 0; i < syntax->update_count; i++)
-    if (same_name(syntax->updates[i].name, name)) return "a state";
+    if (ndr_span_same(syntax->updates[i].name, name)) return "a state";
   return NULL;
 }
 
@@ -135,6 +135,14 @@ static void read_operator(ndr_reader *r) {
   if (r->status == NDR_OK && ndr_expect(r, "->")) read_result(r);
 }
 
+static ndr_status check_printed(const ndr_syntax *syntax, const char *text, size_t end) {
+  size_t length = 0;
+  ndr_syntax_print(syntax, NULL, 0, &length);
+  if (length <= NDR_MAX_OPERATOR_TEXT) return NDR_OK;
+  return NDR_FAIL_AT(NDR_ERR_PARSE, text, end, "an operator has at most %d bytes of text, and is printed with %zu",
+                     NDR_MAX_OPERATOR_TEXT, length);
+}
+
 ndr_status ndr_syntax_parse(const char *text, size_t begin, size_t end, ndr_syntax **out) {
   *out = NULL;
   if (end - begin > NDR_MAX_OPERATOR_TEXT)
@@ -145,6 +153,7 @@ ndr_status ndr_syntax_parse(const char *text, size_t begin, size_t end, ndr_synt
   memcpy(syntax->text, text, end);
   ndr_reader reader = {syntax, syntax->text + begin, 0, false, NDR_OK};
   read_operator(&reader);
+  if (reader.status == NDR_OK) reader.status = check_printed(syntax, text, end);
   if (reader.status == NDR_OK)
     *out = syntax;
   else

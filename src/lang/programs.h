@@ -1,10 +1,10 @@
 /* The programs of a problem, which its requests and canonical problems hold together. */
-#ifndef NDR_CORE_PROGRAMS_H
-#define NDR_CORE_PROGRAMS_H
+#ifndef NDR_LANG_PROGRAMS_H
+#define NDR_LANG_PROGRAMS_H
 
 #include <stdatomic.h>
 
-#include "core/program.h"
+#include "lang/program.h"
 
 struct ndr_program_owner {
   atomic_int holders;

@@ -1,15 +1,17 @@
-/* Programs of operators: the terms of the syntax tree, typed, become nodes. */
+/* The terms of the syntax tree, typed, become nodes. */
+#include "lang/emit.h"
+
 #include <string.h>
 
-#include "core/operator.h"
-#include "core/operator_type.h"
 #include "core/own_ops.h"
+#include "lang/typing.h"
+#include "lang/words.h"
 
 typedef struct builder {
   const ndr_typing *typing;
   const int *arrays;
   ndr_program *program;
-  int live;
+  int mask;
   int totals[NDR_MOST_PARTS]; /* the part of each update */
 } builder;
 
@@ -122,7 +124,7 @@ static int emit_node(const builder *b, const ndr_syntax_node *node, const ndr_ty
   case NDR_NODE_INDEX: return add_node(b, NDR_NODE_INDEX, NDR_I64, node->a);
   case NDR_NODE_PARAMETER: return emit_parameter(b, node->a, NDR_F64);
   case NDR_NODE_TOTAL: return emit_total(b, b->totals[node->a]);
-  case NDR_NODE_LENGTH: return emit_length(b);
+  case NDR_SYNTAX_LENGTH: return emit_length(b);
   case NDR_NODE_POWER: return emit_power(b, node, type->inner);
   case NDR_SYNTAX_POLY: return emit_poly(b, node, type->inner);
   case NDR_NODE_SELECT: return emit_select(b, node, type->inner);
@@ -159,20 +161,20 @@ static int emit_part(const builder *b, ndr_op op, int value) {
   if (value < 0) return -1;
   for (int i = 0; i < program->part_count; i++)
     if (program->parts[i].op == op && program->parts[i].value == value) return i;
-  program->parts[program->part_count] = (ndr_part){.op = op, .value = value, .live = b->live, .weight = -1};
+  program->parts[program->part_count] = (ndr_part){.op = op, .value = value, .mask = b->mask, .weight = -1};
   return program->part_count++;
 }
 
 /* Whether no array is NaN: a node, or -1 where none can be. */
-static int emit_live(const builder *b) {
-  int live = -1;
+static int emit_mask(const builder *b) {
+  int mask = -1;
   for (int i = 0; i < b->typing->syntax->array_count; i++) {
     if (!ndr_dtype_is_float(b->typing->dtypes[i])) continue;
     int array = add_node(b, NDR_NODE_ARRAY, b->typing->dtypes[i], b->arrays[i]);
     int number = ndr_program_unary(b->program, NDR_NODE_NOT, ndr_program_unary(b->program, NDR_NODE_ISNAN, array));
-    live = live < 0 ? number : ndr_program_binary(b->program, NDR_NODE_AND, live, number);
+    mask = mask < 0 ? number : ndr_program_binary(b->program, NDR_NODE_AND, mask, number);
   }
-  return live;
+  return mask;
 }
 
 static bool emit_all(builder *b) {
@@ -187,49 +189,7 @@ static bool emit_all(builder *b) {
   return b->program->result >= 0;
 }
 
-/* ---- leaving out nodes that nothing uses ---- */
-
-static void use(bool *used, int node) {
-  if (node >= 0) used[node] = true;
-}
-
-static int moved(const int *to, int node) {
-  return node < 0 ? node : to[node];
-}
-
-static void drop_unused(ndr_program *program) {
-  bool used[NDR_MOST_NODES] = {false};
-  int to[NDR_MOST_NODES], count = 0;
-  use(used, program->result);
-  for (int i = 0; i < program->part_count; i++) {
-    use(used, program->parts[i].value);
-    use(used, program->parts[i].live);
-  }
-  for (int i = program->node_count - 1; i >= 0; i--) {
-    const ndr_node *node = &program->nodes[i];
-    if (!used[i] || node->kind < NDR_NODE_CONVERT) continue;
-    use(used, node->a);
-    use(used, node->b);
-    use(used, node->c);
-  }
-  for (int i = 0; i < program->node_count; i++) {
-    if (!used[i]) continue;
-    ndr_node node = program->nodes[i];
-    if (node.kind >= NDR_NODE_CONVERT) {
-      node.a = moved(to, node.a);
-      node.b = moved(to, node.b);
-      node.c = moved(to, node.c);
-    }
-    program->nodes[count] = node;
-    to[i] = count++;
-  }
-  program->node_count = count;
-  program->result = moved(to, program->result);
-  for (int i = 0; i < program->part_count; i++) {
-    program->parts[i].value = moved(to, program->parts[i].value);
-    program->parts[i].live = moved(to, program->parts[i].live);
-  }
-}
+/* ---- the whole ---- */
 
 static ndr_status make(const ndr_own_op *own, const ndr_dtype *dtypes, const int *arrays, bool skip_nan,
                        ndr_program *program) {
@@ -240,16 +200,16 @@ static ndr_status make(const ndr_own_op *own, const ndr_dtype *dtypes, const int
   program->parameter_count = syntax->number_count;
   memcpy(program->parameters, own->values, sizeof program->parameters);
   builder b = {&typing, arrays, program, -1, {0}};
-  if (skip_nan) b.live = emit_live(&b);
+  if (skip_nan) b.mask = emit_mask(&b);
   if (!emit_all(&b))
     return ndr_fail(NDR_ERR_OP, "operator '%.60s' has more than %d nodes for these dtypes", own->definition->name,
                     NDR_MOST_NODES);
-  drop_unused(program);
+  ndr_program_drop_unused(program);
   return NDR_OK;
 }
 
-ndr_status ndr_operator_program(ndr_op op, const ndr_dtype *dtypes, const int *arrays, bool skip_nan,
-                                ndr_program *program) {
+ndr_status ndr_emit_program(ndr_op op, const ndr_dtype *dtypes, const int *arrays, bool skip_nan,
+                            ndr_program *program) {
   ndr_own_op *own = ndr_own_op_hold(op);
   if (!own) return ndr_fail(NDR_ERR_OP, "there is no operator of number %d", (int)op);
   ndr_status status = make(own, dtypes, arrays, skip_nan, program);

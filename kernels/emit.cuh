@@ -11,7 +11,7 @@ template <class Op, int COUNT, bool SINGLE = Op::single> struct warp_emission {
   static const bool possible = COUNT * sizeof(typename Op::result) > 16 &&
                                COUNT * sizeof(typename Op::result) % 16 == 0;
   static NDR_DEVICE bool here(const ndr_params &p) {
-    return !p.partial && !(Op::counting && p.finalize >= NDR_FINALIZE_ANY);
+    return !is_partial(p) && !(Op::counting && p.finalize >= NDR_FINALIZE_ANY);
   }
 };
 template <class Op, int COUNT> struct warp_emission<Op, COUNT, false> { static const bool possible = false; };

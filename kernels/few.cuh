@@ -53,7 +53,7 @@ template <class Op> struct few_rows {
   }
 
   NDR_DEVICE void fold(const ndr_params &p, const T *at, int pitch) {
-    int rows = (int)p.length;
+    int rows = few_rows_of(p);
     if (rows == 2)
       fold_all<2>(p, at, pitch);
     else if (rows == 3)

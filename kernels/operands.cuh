@@ -28,7 +28,7 @@ template <class Kit>
 NDR_DEVICE void fold_piece(const ndr_program_params &q, typename Kit::Accumulator &a, const typename Kit::spot &spot,
                            i64 length, int lane, int lanes) {
   const int V = Kit::elements;
-  const int axis = q.base.kept_count;
+  const int axis = kept_count(q.base);
   typename Kit::fixed_row fixed;
   int head = Kit::before_boundary(spot);
   if (head > length) head = (int)length;
@@ -57,7 +57,7 @@ NDR_DEVICE void operands_runs(const ndr_program_params &q) {
     typename Op::Accumulator a = Op::identity();
     if (t.output < p.outputs) {
       typename Kit::spot output = Kit::spot::start(q);
-      output.template walk<true>(q, 0, p.kept_count, t.output);
+      output.template walk<true>(q, 0, kept_count(p), t.output);
       int lane = t.thread & (own.lanes.count - 1);
       i64 size = walked_axis(p).size;
       for (i64 unit = t.units.begin + (t.thread >> own.lanes.log); unit < t.units.end;
@@ -65,8 +65,8 @@ NDR_DEVICE void operands_runs(const ndr_program_params &q) {
         quotient run = own.pieces.size > 1 ? divide(p, own.pieces, unit) : quotient{unit, 0};
         typename Kit::spot s = output;
         i64 from = run.rest * own.piece;
-        s.template walk<false>(q, p.kept_count + 1, p.reduced_count - 1, run.whole);
-        s.template step<true>(q, p.kept_count, from);
+        s.template walk<false>(q, kept_count(p) + 1, reduced_count(p) - 1, run.whole);
+        s.template step<true>(q, kept_count(p), from);
         fold_piece<Kit>(q, a, s, size - from < own.piece ? size - from : own.piece, lane, own.lanes.count);
       }
     }
@@ -84,23 +84,23 @@ template <class Kit, int SPOTS, int STEPS> struct short_runs {
     return (i64)(s * lanes + lane) * Kit::elements < walked_axis(q.base).size;
   }
   NDR_DEVICE void load(const ndr_program_params &q, int u, int lane, int lanes) {
-    spot[u].template step<true>(q, q.base.kept_count, lane * Kit::elements);
+    spot[u].template step<true>(q, kept_count(q.base), lane * Kit::elements);
     typename Kit::spot at = spot[u];
-    typename Kit::stride by = Kit::stride::template along<true, false>(q, q.base.kept_count, lanes * Kit::elements);
+    typename Kit::stride by = Kit::stride::template along<true, false>(q, kept_count(q.base), lanes * Kit::elements);
 #pragma unroll
     for (int s = 0; s < STEPS; s++, at.step_arrays(by))
-      if (holds(q, s, lane, lanes)) row[u][s].load(q, q.base.kept_count, at);
+      if (holds(q, s, lane, lanes)) row[u][s].load(q, kept_count(q.base), at);
   }
   NDR_DEVICE void fold(const ndr_program_params &q, typename Kit::Accumulator &a, int u, int lane, int lanes) const {
     typename Kit::fixed_row fixed;
     if (holds(q, STEPS - 1, lane, lanes)) {
-      Kit::fold_chunks(q, a, row[u], fixed, q.base.kept_count, spot[u], lanes * Kit::elements);
+      Kit::fold_chunks(q, a, row[u], fixed, kept_count(q.base), spot[u], lanes * Kit::elements);
       return;
     }
 #pragma unroll
     for (int s = 0; s < STEPS - 1; s++)
       if (holds(q, s, lane, lanes))
-        Kit::fold_chunk(q, a, row[u][s], fixed, q.base.kept_count, spot[u], s * lanes * Kit::elements);
+        Kit::fold_chunk(q, a, row[u][s], fixed, kept_count(q.base), spot[u], s * lanes * Kit::elements);
   }
 };
 
@@ -115,7 +115,7 @@ NDR_DEVICE void operands_short(const ndr_program_params &q) {
     team t = join_team(p, p.operand_short.team, item);
     typename Op::Accumulator a = Op::identity();
     typename Kit::spot output = Kit::spot::start(q);
-    if (t.output < p.outputs) output.template walk<true>(q, 0, p.kept_count, t.output);
+    if (t.output < p.outputs) output.template walk<true>(q, 0, kept_count(p), t.output);
     int lane = t.thread & (lanes.count - 1), apart = t.size >> lanes.log;
     i64 end = t.output < p.outputs ? t.units.end : t.units.begin;
     for (i64 run = t.units.begin + (t.thread >> lanes.log); run < end; run += SPOTS * apart) {
@@ -124,7 +124,7 @@ NDR_DEVICE void operands_short(const ndr_program_params &q) {
       for (int u = 0; u < SPOTS; u++) {
         if (run + u * apart >= end) continue;
         runs.spot[u] = output;
-        runs.spot[u].template walk<false>(q, p.kept_count + 1, p.reduced_count - 1, run + u * apart);
+        runs.spot[u].template walk<false>(q, kept_count(p) + 1, reduced_count(p) - 1, run + u * apart);
         runs.load(q, u, lane, lanes.count);
       }
 #pragma unroll
@@ -152,7 +152,7 @@ NDR_DEVICE void operands_rows(const ndr_program_params &q) {
       for (int u = 0; u < SPOTS; u++) {
         if (output + u * groups >= end) continue;
         runs.spot[u] = Kit::spot::start(q);
-        runs.spot[u].template walk<true>(q, 0, p.kept_count, output + u * groups);
+        runs.spot[u].template walk<true>(q, 0, kept_count(p), output + u * groups);
         runs.load(q, u, lane, lanes.count);
       }
 #pragma unroll
@@ -182,12 +182,12 @@ template <class Kit> struct operand_team {
     const ndr_params &p = q.base;
     const ndr_param_thread &own = p.thread;
     i64 number = (tile << (NDR_BLOCK_LOG - own.team.log)) + team, other = 0;
-    if (p.kept_count > 1) other = p.small ? (u32)number / (u32)own.axis_teams : number / own.axis_teams;
+    if (kept_count(p) > 1) other = is_small(p) ? (u32)number / (u32)own.axis_teams : number / own.axis_teams;
     i64 first = (number - other * own.axis_teams) * own.team_columns;
     columns = other < own.others ? p.axes[0].size - first : 0;
     if (columns > own.team_columns) columns = own.team_columns;
     at = Kit::spot::start(q);
-    at.template walk<true>(q, 1, p.kept_count - 1, other);
+    at.template walk<true>(q, 1, kept_count(p) - 1, other);
     at.step_kept(q, 0, first);
   }
 };
@@ -198,11 +198,11 @@ template <class Kit>
 NDR_DEVICE void fold_operand_rows(const ndr_program_params &q, typename Kit::Accumulator *a, i64 tile, range split,
                                   const column_team &team) {
   const ndr_params &p = q.base;
-  const int axis = p.kept_count;
+  const int axis = kept_count(p);
   const int rows = team.rows, column = team.lane * Kit::elements;
-  i64 size = p.reduced_count ? walked_axis(p).size : 1;
+  i64 size = reduced_count(p) ? walked_axis(p).size : 1;
   for (i64 first = split.begin; first < split.end;) {
-    i64 run = p.reduced_count > 1 ? divide(p, walked_axis(p), first).whole : 0, from = first - run * size;
+    i64 run = reduced_count(p) > 1 ? divide(p, walked_axis(p), first).whole : 0, from = first - run * size;
     i64 end = from + (split.end - first) < size ? from + (split.end - first) : size;
     first += end - from;
     int left = (int)(end - from) - team.row;
@@ -210,8 +210,8 @@ NDR_DEVICE void fold_operand_rows(const ndr_program_params &q, typename Kit::Acc
     if (left <= 0 || column >= t.columns) continue;
     typename Kit::spot at = t.at;
     at.step_kept(q, 0, column);
-    at.template walk<false>(q, axis + 1, p.reduced_count - 1, run);
-    if (p.reduced_count) at.step(q, axis, from + team.row);
+    at.template walk<false>(q, axis + 1, reduced_count(p) - 1, run);
+    if (reduced_count(p)) at.step(q, axis, from + team.row);
     typename Kit::stride by = Kit::stride::template along<false, true>(q, axis, rows);
     typename Kit::fixed_row fixed;
     fixed.load_last(q, 0, at);
@@ -274,7 +274,7 @@ NDR_DEVICE void operands_columns(const ndr_program_params &q) {
     int first = team.lane * V;
     i64 stride = p.axes[0].result_stride, at = out.at.result + first * stride;
     int some = (int)(out.columns - first < V ? out.columns - first : V);
-    if (p.splits == 1) {
+    if (splits_of(p) == 1) {
       if (team.row == 0 && some == V) emit_row<Op, V>(p, at, stride, a);
       if (team.row == 0 && some < V) emit_some<Op, V>(p, at, stride, a, some);
       continue;

@@ -50,7 +50,7 @@ template <class Op> struct phased {
     if (row >= rows || first_column >= columns) return;
     i64 size = axis.size, stride = rows * axis.stride, step = rows * axis.index_step;
     for (i64 first = split.begin; first < split.end;) {
-      i64 run = p.reduced_count > 1 ? divide(p, axis, first).whole : 0, from = first - run * size;
+      i64 run = reduced_count(p) > 1 ? divide(p, axis, first).whole : 0, from = first - run * size;
       i64 end = from + (split.end - first) < size ? from + (split.end - first) : size;
       element_spot s = locate_reduced(p, 1, run);
       const T *start = base + s.offset + from * axis.stride;
@@ -116,12 +116,12 @@ template <class Op> NDR_DEVICE void reduce_phased(const ndr_params &p) {
     int column = machine::thread() >> p.thread.joiners.log;
     auto place = [&](int k) { return t.at.result + k * p.axes[0].result_stride; };
     if (column < t.columns && (machine::thread() & (p.thread.joiners.count - 1)) == 0) {
-      if (p.splits == 1)
+      if (splits_of(p) == 1)
         emit_total<Op>(p, place(column), total);
       else
         save_partial<Op>(p, whose.split, t.output + column, Op::widen(total));
     }
-    if (p.splits > 1) join_splits<Op, false>(p, whose, t.output, (int)t.columns, place);
+    if (splits_of(p) > 1) join_splits<Op, false>(p, whose, t.output, (int)t.columns, place);
   }
 }
 

@@ -109,12 +109,13 @@ template <class Op, bool WIDE> struct strip : groups {
     int column = first_column(p, whose) + lane, group = column / columns,
         inside = (column - group * columns) * elements;
     if (row >= rows || group * g.outputs >= at.to.outputs) return;
-    i64 apart = p.axes[p.kept_count + p.reduced_count].index_step, index = p.index_origin + inside / g.outputs * apart;
+    i64 apart = p.axes[kept_count(p) + reduced_count(p)].index_step,
+        index = p.index_origin + inside / g.outputs * apart;
     const T *base = (const T *)p.data + at.offset + group * p.axes[first_axis].stride + inside;
     range units = units_of(p, p.tile_runs.column_splits == 1 ? whose.split : whose.split % p.tile_runs.row_splits);
     if constexpr (!WIDE)
       fold_columns<Op, READ_ELEMENT>(p, &a, base, index, units, row, rows);
-    else if (p.tile_runs.shifted)
+    else if (knows(NDR_FACT_SHIFTED) || (!knows(NDR_FACT_ALIGNED) && p.tile_runs.shifted))
       fold_run_column<READ_SHIFTED, few>(p, a, base, index, units, {g.run_length - inside, apart});
     else
       fold_run_column<READ_VECTOR, UNROLL>(p, a, base, index, units, {g.run_length - inside, apart});
@@ -154,7 +155,7 @@ template <class Op, bool WIDE> struct strip : groups {
       Accumulator total = join_columns(p, first_column(p, whose), k, member, accumulators);
       join_lanes<Op>(total, joiners.count);
       if (member != 0 || output >= to.outputs) continue;
-      if (p.splits == 1)
+      if (splits_of(p) == 1)
         emit<Op>(p, element_of(p, to, group_of(p, k), k), Op::widen(total));
       else
         save_partial<Op>(p, whose.split, whose.tile * p.tile_outputs + k, Op::widen(total));
@@ -176,7 +177,7 @@ template <class Op, bool WIDE> NDR_DEVICE void tile_runs(const ndr_params &p) {
     groups::place to = s.find(p, whose.tile).to;
     s.join_outputs(p, whose, to, accumulators);
     machine::barrier();
-    if (p.splits == 1) continue;
+    if (splits_of(p) == 1) continue;
     join_splits<Op, false, WIDE ? NDR_JOIN_LOADS : 2>(p, whose, whose.tile * p.tile_outputs, to.outputs,
                                                       [&](int k) { return s.element_of(p, to, s.group_of(p, k), k); });
   }

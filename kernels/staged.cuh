@@ -22,7 +22,7 @@ template <class Op> struct staged : groups {
 
   NDR_DEVICE staged(const ndr_params &p) : groups(p, p.tile_staged.groups), own(p.tile_staged) {
     int thread = (int)machine::opaque(machine::thread());
-    if (g.outputs == 1) { /* neighbouring threads share a row */
+    if (NDR_GROUP_OUTPUTS(g) == 1) { /* neighbouring threads share a row */
       slot = thread >> own.members.log;
       member = thread & (own.members.count - 1);
     } else { /* neighbouring threads have neighbouring columns */
@@ -98,14 +98,14 @@ template <class Op> struct staged : groups {
   NDR_DEVICE void fold(const ndr_params &p, Accumulator &a, const T *tile, int output, i64 index, int length) const {
     const int MOST = sizeof(typename Op::value) <= 8 ? 8 : 4;
     int group = group_of(p, output), members = own.members.count, step = members * own.element_step;
-    const T *from = tile + group * own.pitch + (output - group * g.outputs) * own.column_step;
-    if (g.outputs == 1 && own.element_step == 1 && rows_aligned(tile)) {
+    const T *from = tile + group * own.pitch + (output - group * NDR_GROUP_OUTPUTS(g)) * own.column_step;
+    if (NDR_GROUP_OUTPUTS(g) == 1 && own.element_step == 1 && rows_aligned(tile)) {
       fold_vectors(p, a, from, index, length);
       return;
     }
     i64 apart = walked_axis(p).index_step;
     int count = length - member + members - 1;
-    count = g.outputs == 1 ? count >> own.members.log : members == 1 ? length : (u32)count / (u32)members;
+    count = NDR_GROUP_OUTPUTS(g) == 1 ? count >> own.members.log : members == 1 ? length : (u32)count / (u32)members;
     from += member * own.element_step;
     index += member * apart;
     apart *= members;
@@ -141,7 +141,7 @@ template <class Op> struct staged : groups {
   }
 
   NDR_DEVICE copying copy_unit(const ndr_params &p, const where &at, const unit &u, int room) const {
-    int span = (at.to.outputs / g.outputs - 1) * own.pitch + (g.outputs - 1) * own.column_step +
+    int span = (at.to.outputs / NDR_GROUP_OUTPUTS(g) - 1) * own.pitch + (NDR_GROUP_OUTPUTS(g) - 1) * own.column_step +
                (u.length - 1) * own.element_step + 1;
     return copy((const T *)p.data + at.offset + u.offset, span, machine::shared_bytes() + room);
   }
@@ -164,13 +164,13 @@ template <class Op> struct staged : groups {
 
   /* Whether this thread has elements of an output. */
   NDR_DEVICE bool takes(int output, const place &to) const {
-    return output < to.outputs && (g.outputs == 1 || member < own.members.count);
+    return output < to.outputs && (NDR_GROUP_OUTPUTS(g) == 1 || member < own.members.count);
   }
 
   /* Joins the members of this thread's output. Returns whether this thread gets the total; `output` becomes whose. */
   NDR_DEVICE bool join(Accumulator &a, int &output) const {
     NDR_SHARED Accumulator accumulators[NDR_BLOCK / NDR_WARP];
-    if (g.outputs > 1 && own.members.count > 1) {
+    if (NDR_GROUP_OUTPUTS(g) > 1 && own.members.count > 1) {
       a = join_columns(a);
       output = machine::thread();
       return true;
@@ -261,12 +261,12 @@ template <class Op> NDR_DEVICE void reduce_units(const ndr_params &p) {
     typename staged<Op>::place to = block.find(p, whose.tile).to;
     auto result = [&](int k) { return block.element_of(p, to, block.group_of(p, k), k); };
     if (owner && output < to.outputs) {
-      if (p.splits == 1)
+      if (splits_of(p) == 1)
         emit_total<Op>(p, result(output), a);
       else
         save_partial<Op>(p, whose.split, whose.tile * p.tile_outputs + output, Op::widen(a));
     }
-    if (p.splits > 1) join_splits<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs, result);
+    if (splits_of(p) > 1) join_splits<Op, false>(p, whose, whose.tile * p.tile_outputs, to.outputs, result);
     machine::barrier();
   }
 }
@@ -274,7 +274,13 @@ template <class Op> NDR_DEVICE void reduce_units(const ndr_params &p) {
 template <class Op> NDR_DEVICE void tile_staged(const ndr_params &p) {
   const ndr_param_tile_staged &own = p.tile_staged;
   bool dense = own.groups.outputs == 1 && own.element_step == 1 && own.groups.side_axes == 1;
-  if (p.units == 1 && dense && own.members.count == 1)
+  if constexpr (knows(NDR_FACT_SHORT_ROWS))
+    reduce_short_rows<Op>(p);
+  else if constexpr (knows(NDR_FACT_ONE_UNIT))
+    reduce_tiles<Op>(p);
+  else if constexpr (knows(NDR_FACT_UNITS))
+    reduce_units<Op>(p);
+  else if (p.units == 1 && dense && own.members.count == 1)
     reduce_short_rows<Op>(p);
   else if (p.units == 1)
     reduce_tiles<Op>(p);

@@ -118,9 +118,9 @@ template <int UNROLL, class T, class Fold>
 NDR_DEVICE void walk_rows(const ndr_params &p, const T *base, i64 origin, range split, int row, int rows,
                           const Fold &fold) {
   const ndr_param_axis &axis = walked_axis(p);
-  i64 size = p.reduced_count ? axis.size : 1, stride = rows * axis.stride, step = rows * axis.index_step;
+  i64 size = reduced_count(p) ? axis.size : 1, stride = rows * axis.stride, step = rows * axis.index_step;
   for (i64 first = split.begin; first < split.end;) {
-    i64 run = p.reduced_count > 1 ? divide(p, axis, first).whole : 0, from = first - run * size;
+    i64 run = reduced_count(p) > 1 ? divide(p, axis, first).whole : 0, from = first - run * size;
     i64 end = from + (split.end - first) < size ? from + (split.end - first) : size;
     element_spot s = locate_reduced(p, 1, run);
     const T *at = base + s.offset + (from + row) * axis.stride;
@@ -158,11 +158,11 @@ struct team_spot {
 NDR_DEVICE team_spot locate_team(const ndr_params &p, i64 number) {
   const ndr_param_thread &own = p.thread;
   i64 along = number, other = 0;
-  if (p.kept_count > 1) {
-    i64 block = own.near_others > 1 ? number / own.near_others : number;
-    i64 far = p.small ? (u32)block / (u32)own.axis_teams : block / own.axis_teams;
+  if (kept_count(p) > 1) {
+    i64 block = NDR_NEAR_OTHERS(own) > 1 ? number / NDR_NEAR_OTHERS(own) : number;
+    i64 far = is_small(p) ? (u32)block / (u32)own.axis_teams : block / own.axis_teams;
     along = block - far * own.axis_teams;
-    other = far * own.near_others + number - block * own.near_others;
+    other = far * NDR_NEAR_OTHERS(own) + number - block * NDR_NEAR_OTHERS(own);
   }
   i64 first = along * own.team_columns;
   output_spot at = locate_kept(p, 1, other);
@@ -205,8 +205,8 @@ struct team_writer {
   int team, number;
   NDR_DEVICE team_writer(const ndr_params &p, const column_team &own) {
     int log = NDR_BLOCK_LOG - p.thread.team.log;
-    team = p.thread.near_others > 1 ? machine::thread() & ((1 << log) - 1) : own.number;
-    number = p.thread.near_others > 1 ? machine::thread() >> log : own.lane + (own.row << p.thread.lanes.log);
+    team = NDR_NEAR_OTHERS(p.thread) > 1 ? machine::thread() & ((1 << log) - 1) : own.number;
+    number = NDR_NEAR_OTHERS(p.thread) > 1 ? machine::thread() >> log : own.lane + (own.row << p.thread.lanes.log);
   }
 };
 
@@ -230,7 +230,7 @@ NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, co
   NDR_SHARED Accumulator accumulators[width][NDR_BLOCK + 32 + (width > 1 ? 32 / width : 0)];
   /* Neighbouring threads may read from neighbouring teams: an accumulator between teams of 8 threads or more puts what
    * they read in different banks. */
-  int padding = p.thread.near_others > 1 && p.thread.team.count >= NDR_BLOCK / 32;
+  int padding = NDR_NEAR_OTHERS(p.thread) > 1 && p.thread.team.count >= NDR_BLOCK / 32;
   int pitch = p.thread.team.count + padding, base = writer.team * pitch;
   int warp_rows = lanes.count < NDR_WARP ? NDR_WARP >> lanes.log : 1; /* rows that a warp has joined */
 #pragma unroll
@@ -245,7 +245,7 @@ NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, co
       Accumulator total = accumulators[c][base + lane];
       for (int row = warp_rows; row < team.rows; row += warp_rows)
         Op::join(total, accumulators[c][base + (row << lanes.log) + lane]);
-      if (p.splits == 1)
+      if (splits_of(p) == 1)
         emit<Op>(p, t.at.result + k * p.axes[0].result_stride, Op::widen(total));
       else
         save_partial<Op>(p, split, t.output + k, Op::widen(total));
@@ -292,7 +292,7 @@ template <class Op, reading HOW> NDR_DEVICE void thread_columns(const ndr_params
       for (int c = 0; c < count; c++) Op::join(a[c], shuffle_state(a[c], mask));
     }
     i64 again = machine::opaque(item);
-    if (p.splits == 1 && p.thread.near_others == 1 && (threads <= NDR_WARP || team.rows == 1)) {
+    if (splits_of(p) == 1 && NDR_NEAR_OTHERS(p.thread) == 1 && (threads <= NDR_WARP || team.rows == 1)) {
       emit_team<Op, HOW>(p, spot_of(p, split_of(p, again).tile, team.number), a, team);
       continue;
     }
@@ -300,7 +300,7 @@ template <class Op, reading HOW> NDR_DEVICE void thread_columns(const ndr_params
     team_writer writer(p, team);
     team_spot t = spot_of(p, whose.tile, writer.team);
     join_rows<Op, HOW>(p, t, whose.split, a, team, writer);
-    if (p.splits == 1) continue;
+    if (splits_of(p) == 1) continue;
     join_splits<Op, false, HOW == READ_ELEMENT ? 2 : NDR_JOIN_LOADS>(
         p, whose, t.output, (int)t.columns, [&](int k) { return t.at.result + k * p.axes[0].result_stride; });
   }

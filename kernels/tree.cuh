@@ -78,7 +78,7 @@ template <class Op> struct residency<NDR_KERNEL_TREE_BLOCK, Op> {
 template <class Op>
 NDR_DEVICE void finish_item(const ndr_params &p, tile_split whose, const typename Op::State &total) {
   bool first = machine::thread() == 0;
-  if (p.splits > 1) {
+  if (splits_of(p) > 1) {
     if (first) save_partial<Op>(p, whose.split, whose.tile, total);
     join_splits<Op, true>(p, whose, whose.tile, 1, [&](int) { return locate_output(p, whose.tile).result; });
   } else if (first) {

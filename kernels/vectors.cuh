@@ -12,7 +12,7 @@ template <class Op, int LENGTH>
 NDR_DEVICE void reduce_vectors(const ndr_params &p, const typename Op::element *start, i64 first, i64 end, int head) {
   const int BATCH = NDR_LOADS_TILE_VECTORS, elements = vector_traits<typename Op::element>::elements,
             outputs = elements / LENGTH;
-  i64 along = p.axes[0].result_stride, step = p.reduced_count ? p.axes[1].index_step : 0,
+  i64 along = p.axes[0].result_stride, step = reduced_count(p) ? p.axes[1].index_step : 0,
       number = first + machine::thread();
   ndr_vector vector[BATCH];
 #pragma unroll
@@ -42,7 +42,7 @@ NDR_DEVICE void reduce_vectors(const ndr_params &p, const typename Op::element *
 /* Reduces one output, element by element. */
 template <class Op> NDR_DEVICE void reduce_row(const ndr_params &p, i64 output) {
   const typename Op::element *at = (const typename Op::element *)p.data + output * p.tile_vectors.row_length;
-  i64 step = p.reduced_count ? p.axes[1].index_step : 0;
+  i64 step = reduced_count(p) ? p.axes[1].index_step : 0;
   typename Op::Accumulator a = Op::identity();
   for (int i = 0; i < p.tile_vectors.row_length; i++)
     fold_one<Op>(p, a, machine::load_element(at + i), p.index_origin + i * step);

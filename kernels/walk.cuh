@@ -2,6 +2,7 @@
 #ifndef NDR_WALK_CUH
 #define NDR_WALK_CUH
 
+#include "facts.cuh"
 #include "kernels.h"
 #include "ops.cuh"
 #include "params.h"
@@ -22,7 +23,7 @@ struct quotient {
 
 /* n / axis.size and the remainder. The size must be at least 2. */
 NDR_DEVICE quotient divide(const ndr_params &p, const ndr_param_axis &axis, i64 n) {
-  i64 whole = p.small ? (i64)(machine::multiply_high((u32)n, axis.magic) >> axis.shift) : n / axis.size;
+  i64 whole = is_small(p) ? (i64)(machine::multiply_high((u32)n, axis.magic) >> axis.shift) : n / axis.size;
   return {whole, n - whole * axis.size};
 }
 
@@ -63,7 +64,7 @@ template <class Spot> NDR_DEVICE Spot locate(const ndr_params &p, int first, int
 
 /* Locates number n of a walk over the kept axes, leaving out the first `skipped`. */
 NDR_DEVICE output_spot locate_kept(const ndr_params &p, int skipped, i64 n) {
-  return locate<output_spot>(p, skipped, p.kept_count - skipped, n);
+  return locate<output_spot>(p, skipped, kept_count(p) - skipped, n);
 }
 
 NDR_DEVICE output_spot locate_output(const ndr_params &p, i64 output) {
@@ -72,12 +73,12 @@ NDR_DEVICE output_spot locate_output(const ndr_params &p, i64 output) {
 
 /* Locates number n of a walk over the reduced axes, leaving out the first `skipped`. */
 NDR_DEVICE element_spot locate_reduced(const ndr_params &p, int skipped, i64 n) {
-  return locate<element_spot>(p, p.kept_count + skipped, p.reduced_count - skipped, n);
+  return locate<element_spot>(p, kept_count(p) + skipped, reduced_count(p) - skipped, n);
 }
 
 /* The first reduced axis, which the threads of most kernels walk. */
 NDR_DEVICE const ndr_param_axis &walked_axis(const ndr_params &p) {
-  return p.axes[p.kept_count];
+  return p.axes[kept_count(p)];
 }
 
 /* The tile of an item, and which of its splits the item is. */
@@ -87,7 +88,7 @@ struct tile_split {
 };
 
 NDR_DEVICE tile_split split_of(const ndr_params &p, i64 item) {
-  if (p.splits == 1) return {item, 0};
+  if (splits_of(p) == 1) return {item, 0};
   i64 split = p.tile_count == 1 ? item : item / p.tile_count;
   return {item - split * p.tile_count, (int)split};
 }
@@ -199,7 +200,7 @@ template <class Op, int FIRST> struct emission {
   static const int results = 1;
   static NDR_DEVICE void of(const ndr_params &p, i64 offset, const typename Op::State &state) {
     if constexpr (Op::counting) {
-      if (p.partial)
+      if (is_partial(p))
         ((ndr_word *)p.result[FIRST])[offset] = end_count(p, state);
       else if (p.finalize >= NDR_FINALIZE_ANY)
         ((u8 *)p.result[FIRST])[offset] = (u8)end_count(p, state);
@@ -207,7 +208,7 @@ template <class Op, int FIRST> struct emission {
         ((i64 *)p.result[FIRST])[offset] = (i64)end_count(p, state);
       return;
     }
-    if (p.partial) {
+    if (is_partial(p)) {
       ndr_word w[Op::words];
       Op::save(state, w);
 #pragma unroll
@@ -240,7 +241,7 @@ template <class Op> NDR_DEVICE auto total_of(const ndr_params &p, const typename
 /* As emit, of an accumulator. */
 template <class Op> NDR_DEVICE void emit_total(const ndr_params &p, i64 offset, const typename Op::Accumulator &a) {
   if constexpr (totals_itself<Op>::yes) {
-    if (!p.partial) {
+    if (!is_partial(p)) {
       store_value((typename Op::result *)p.result[0] + offset, a);
       return;
     }
@@ -262,7 +263,7 @@ NDR_DEVICE bool emit_whole(const ndr_params &p, i64 offset, i64 stride, const ty
   if constexpr (COUNT > 1 && (bytes % 16 == 0 || bytes == 8 || bytes == 4)) {
     typedef typename row_unit<bytes>::type unit;
     result *out = (result *)p.result[0] + offset;
-    if (p.partial || stride != 1 || (unsigned long long)out % sizeof(unit) ||
+    if (is_partial(p) || stride != 1 || (unsigned long long)out % sizeof(unit) ||
         (Op::counting && p.finalize >= NDR_FINALIZE_ANY))
       return false;
     union view {
@@ -428,7 +429,7 @@ template <class Op, bool ONE, int LOADS = NDR_JOIN_LOADS, class Place>
 NDR_DEVICE void join_splits(const ndr_params &p, tile_split whose, i64 output, int outputs, const Place &place) {
   int group = whose.split / p.group_splits, thread = (int)machine::opaque(machine::thread());
   i64 first = (i64)group * p.group_splits, padded = machine::opaque(p.padded);
-  int count = (int)(p.splits - first < p.group_splits ? p.splits - first : p.group_splits);
+  int count = (int)(splits_of(p) - first < p.group_splits ? splits_of(p) - first : p.group_splits);
   int log = ONE ? NDR_BLOCK_LOG : NDR_WARP_LOG;
   while (!ONE && log > 0 && outputs << log > NDR_BLOCK) log--;
   int lane = thread & ((1 << log) - 1);
@@ -444,15 +445,15 @@ NDR_DEVICE void join_splits(const ndr_params &p, tile_split whose, i64 output, i
                                 1 << log, padded, p.slots * padded);
       if constexpr (ONE) join_warps<Op>(total);
       if (lane != 0 || k >= outputs) continue;
-      if (level == 1 || p.split_groups == 1)
+      if (level == 1 || split_groups_of(p) == 1)
         emit<Op>(p, place(k), total);
       else
-        save_partial<Op>(p, p.splits + group, output + k, total);
+        save_partial<Op>(p, splits_of(p) + group, output + k, total);
     }
-    if (group != p.split_groups - 1 || p.split_groups == 1) return;
+    if (group != split_groups_of(p) - 1 || split_groups_of(p) == 1) return;
     machine::barrier();
-    first = p.splits;
-    count = p.split_groups;
+    first = splits_of(p);
+    count = split_groups_of(p);
   }
 }
 

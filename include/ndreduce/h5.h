@@ -124,7 +124,16 @@ typedef struct ndr_h5_info {
  *   PATH[PART], /[PART]    a part of a dataset; "/[PART]" is a part of what NULL means
  *
  * PART is as in NumPy: for each dim START:STOP:STEP with a positive step, or an index, which leaves the dim with size
- * 1; "..." stands for all dims not mentioned.
+ * 1; "..." stands for all dims not mentioned. Or by coordinates, NAME=FROM:TO and NAME=VALUE, among the others:
+ *   lat=30:60    all between the two, both included, in either order; either may be left out
+ *   lev=850      the nearest, the greater one of two; leaves the dim with size 1
+ *   time=2001-03:2001-05   times, by dates of the axis's calendar; each is the whole period that it names
+ *   lon=350:10   longitudes, eastwards from one to the other, over the seam of the axis if need be; ndr_h5_coordinate
+ *                then has 350 to 370, as it has -10 to 10 for lon=-10:10
+ * They are in the units of the file, and unpacked even where the dataset is opened raw. Fails with NDR_ERR_PARSE on
+ * text that is no part, and with NDR_ERR_DIMS on a dim that is not there or has no coordinates, on coordinates that
+ * nothing is selected by, and where the elements do not lie together. A part on both sides of a seam cannot be one of a
+ * series.
  *
  * On success *dataset must be given to ndr_h5_close; on failure it is NULL. Fails with NDR_ERR_FILE on all that is
  * wrong with the file, and with NDR_ERR_DTYPE on elements that are no numbers and on netCDF dimensions without
@@ -165,6 +174,16 @@ NDR_API ndr_status ndr_h5_coordinate(const ndr_h5_dataset *dataset, int dim, dou
  * and for cosines with NDR_ERR_ARGUMENT on other units, on longitudes (known by units like degrees_east, else by the
  * attribute standard_name, else by the dim's name), and on latitudes beyond a pole. */
 NDR_API ndr_status ndr_h5_coordinate_weights(const ndr_h5_dataset *dataset, int dim, int cosine, double *values);
+
+/* The lengths of a dim's steps in days, as weights, from the times that are its coordinates: days[shape[dim]]. They are
+ *   - what lies between the bounds of a step, if the attribute `bounds` names some;
+ *   - else the days of its month in the axis's calendar, if steps are months: each is of a month of its own, at least
+ * two follow each other, and all are on one day and hour of their months, in the middle, or on the last day;
+ *   - else half of what lies between its neighbours, and at the ends all that lies between it and its neighbour, if
+ * steps go up or down and are no more than 1.5 to 1 as far apart. Times are read as CF means them even where the
+ * dataset was opened raw. Fails with NDR_ERR_DIMS where the dim has no coordinates, or none that are times, and with
+ * NDR_ERR_ARGUMENT where a time is missing or nothing says the lengths. */
+NDR_API ndr_status ndr_h5_time_weights(const ndr_h5_dataset *dataset, int dim, double *days);
 
 /* Room for a date and the final 0. */
 #define NDR_H5_DATE_CHARS 40

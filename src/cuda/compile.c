@@ -1,5 +1,5 @@
-/* See compile.h. A kernel is looked up in this process, then on disk (kept.c), and compiled if it is in neither. One
- * lock is held meanwhile, so that no two threads compile the same. */
+/* See compile.h. A kernel is looked up in this process, then on disk (kept.c), and compiled if it is in neither. The
+ * first thread that needs a kernel makes it, without the lock; others wait only if they need the same one. */
 #include "cuda/compile.h"
 
 #include <pthread.h>
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fork.h"
 #include "cuda/compiler.h"
 #include "cuda/kept.h"
 #include "cuda/text.h"
@@ -61,7 +62,8 @@ static void see_subject(numbers *n, const subject *s) {
     return;
   }
   const ndr_canonical *problem = s->operators->problem;
-  see(n, (int)s->kernel->kind), see(n, s->kernel->elements), see(n, s->kernel->steps), see(n, (int)s->kernel->ways);
+  see(n, (int)s->kernel->kind), see(n, (int)s->kernel->facts), see(n, s->kernel->elements), see(n, s->kernel->steps),
+      see(n, (int)s->kernel->ways);
   see(n, (int)problem->dtype), see(n, problem->accumulate_f64), see(n, problem->skip_nan);
   see(n, problem->place_count), see(n, problem->operand_count);
   for (int k = 0; k < problem->operand_count; k++) see(n, (int)problem->operand_dtypes[k]);
@@ -140,7 +142,7 @@ static ndr_status make(const subject *s, cudaKernel_t *kernel) {
 
 typedef struct compiled {
   struct compiled *next;
-  cudaKernel_t kernel;
+  cudaKernel_t kernel; /* NULL: a thread is making it */
   unsigned long long hash;
   size_t count;
   int numbers[];
@@ -148,45 +150,83 @@ typedef struct compiled {
 
 static compiled *all;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t made = PTHREAD_COND_INITIALIZER; /* or could not be */
 
-static bool find(const subject *s, const numbers *of, cudaKernel_t *kernel) {
-  for (const compiled *c = all; c; c = c->next) {
+NDR_GUARD_FORKS(lock)
+
+/* A child of fork() has none of the threads that were making kernels, nor of those that waited for them. */
+static void begin_anew(void) {
+  static const pthread_cond_t fresh = PTHREAD_COND_INITIALIZER;
+  made = fresh;
+  for (compiled **c = &all; *c;) {
+    if ((*c)->kernel)
+      c = &(*c)->next;
+    else
+      *c = (*c)->next;
+  }
+}
+
+__attribute__((constructor)) static void watch_children(void) {
+  pthread_atfork(NULL, NULL, begin_anew);
+}
+
+static compiled *find(const subject *s, const numbers *of) {
+  for (compiled *c = all; c; c = c->next) {
     if (c->hash != of->hash || c->count != of->count) continue;
     numbers same = {.with = c->numbers, .equal = true};
     see_subject(&same, s);
-    if (!same.equal) continue;
-    *kernel = c->kernel;
-    return true;
+    if (same.equal) return c;
   }
-  return false;
+  return NULL;
 }
 
-static ndr_status add(const subject *s, const numbers *of, cudaKernel_t *kernel) {
+/* A new entry of the list, which this thread is to make; NULL: there is no memory. */
+static compiled *add(const subject *s, const numbers *of) {
   compiled *c = malloc(sizeof *c + of->count * sizeof *c->numbers);
-  if (!c) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a compiled kernel");
-  c->kernel = NULL;
-  ndr_status status = make(s, &c->kernel);
-  if (status != NDR_OK) {
-    free(c);
-    return status;
-  }
+  if (!c) return NULL;
   numbers written = {.into = c->numbers};
   see_subject(&written, s);
-  c->hash = of->hash;
-  c->count = of->count;
-  c->next = all;
+  *c = (compiled){all, NULL, of->hash, of->count};
   all = c;
-  *kernel = c->kernel;
-  return NDR_OK;
+  return c;
+}
+
+/* Who waited for it tries for itself. */
+static void drop(compiled *dropped) {
+  for (compiled **c = &all; *c; c = &(*c)->next) {
+    if (*c != dropped) continue;
+    *c = dropped->next;
+    free(dropped);
+    return;
+  }
+}
+
+static ndr_status make_entry(const subject *s, compiled *c, cudaKernel_t *kernel) {
+  ndr_status status = make(s, kernel);
+  pthread_mutex_lock(&lock);
+  if (status == NDR_OK)
+    c->kernel = *kernel;
+  else
+    drop(c);
+  pthread_cond_broadcast(&made);
+  pthread_mutex_unlock(&lock);
+  return status;
 }
 
 static ndr_status look_up(const subject *s, cudaKernel_t *kernel) {
   numbers of = {.hash = 0};
+  compiled *c;
   see_subject(&of, s);
   pthread_mutex_lock(&lock);
-  ndr_status status = find(s, &of, kernel) ? NDR_OK : add(s, &of, kernel);
+  while ((c = find(s, &of)) && !c->kernel) pthread_cond_wait(&made, &lock);
+  bool found = c != NULL;
+  if (found)
+    *kernel = c->kernel;
+  else
+    c = add(s, &of);
   pthread_mutex_unlock(&lock);
-  return status;
+  if (found) return NDR_OK;
+  return c ? make_entry(s, c, kernel) : ndr_fail(NDR_ERR_MEMORY, "out of memory for a compiled kernel");
 }
 
 ndr_status ndr_cuda_compile(const ndr_cuda_operators *operators, const ndr_cuda_template *kernel, int capability,

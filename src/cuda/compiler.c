@@ -31,7 +31,8 @@ typedef struct nvrtc {
 static nvrtc api;
 static pthread_once_t opening = PTHREAD_ONCE_INIT, looking = PTHREAD_ONCE_INIT;
 static bool is_there;
-static char version[24];
+enum { VERSION = 24 };
+static const char *version = ""; /* one thread may open NVRTC while others read this */
 static const char known_key[] = "ndreduce: NVRTC";
 
 /* dlsym returns an object pointer. POSIX allows it to be copied to a function pointer. */
@@ -78,25 +79,26 @@ static void open_nvrtc(void) {
              find(library, "nvrtcGetErrorString", &api.message) && find(library, "nvrtcVersion", &api.version) &&
              api.version(&major, &minor) == NVRTC_SUCCESS;
   if (!api.open) return;
-  char found[sizeof version];
+  static char found[VERSION];
   snprintf(found, sizeof found, "%d.%d", major, minor);
   if (strcmp(found, version) == 0) return;
-  strcpy(version, found);
+  __atomic_store_n(&version, found, __ATOMIC_RELEASE);
   keep_known();
 }
 
 /* Whether NVRTC is what an earlier process found. */
 static bool is_known(void) {
+  static char found[VERSION];
   size_t bytes;
   char file[64], *known = ndr_cuda_kept_read(known_key, &bytes);
   if (!known) return false;
   known[bytes - 1] = 0;
   char *then = strchr(known, '\n'), *path = then ? strchr(then + 1, '\n') : NULL;
   bool same = false;
-  if (path && (size_t)(then - known) < sizeof version) {
+  if (path && (size_t)(then - known) < VERSION) {
     *then++ = *path++ = 0;
     same = describe_file(path, file, sizeof file) && strcmp(file, then) == 0;
-    if (same) strcpy(version, known);
+    if (same) version = strcpy(found, known);
   }
   free(known);
   return same;
@@ -116,7 +118,7 @@ bool ndr_cuda_can_compile(void) {
 
 const char *ndr_cuda_compiler_version(void) {
   (void)ndr_cuda_can_compile();
-  return version;
+  return __atomic_load_n(&version, __ATOMIC_ACQUIRE);
 }
 
 static ndr_status fail_with_log(nvrtcProgram program, nvrtcResult result) {

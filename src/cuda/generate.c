@@ -267,8 +267,8 @@ size_t ndr_cuda_generate(const ndr_cuda_operators *operators, const ndr_cuda_tem
                          size_t capacity) {
   ndr_cuda_text out = {text, capacity, 0};
   int count = operators->count;
-  ndr_cuda_write(&out, "#include \"%s.cuh\"\n#include \"%s.cuh\"\n", templates[kernel->kind].file,
-                 has_program(operators) ? "program" : "fused");
+  ndr_cuda_write(&out, "#define NDR_FACTS 0x%xu\n#include \"%s.cuh\"\n#include \"%s.cuh\"\n", kernel->facts,
+                 templates[kernel->kind].file, has_program(operators) ? "program" : "fused");
   write_programs(&out, operators);
   ndr_cuda_write(&out, "typedef ");
   for (int i = 0; i + 1 < count; i++) {

@@ -16,9 +16,11 @@ typedef struct ndr_cuda_operators {
  * and is called ndr_compiled. */
 bool ndr_cuda_takes_program(const ndr_cuda_operators *operators);
 
-/* A kernel, and how one of several arrays reads them: its template arguments (kernels/operands.cuh). */
+/* A kernel, what is known of its launch (NDR_FACT_... in params.h), and how one of several arrays reads them: its
+ * template arguments (kernels/operands.cuh). */
 typedef struct ndr_cuda_template {
   ndr_kernel kind;
+  unsigned facts;
   int elements, steps;
   unsigned ways;
 } ndr_cuda_template;

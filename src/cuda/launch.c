@@ -42,6 +42,9 @@ static ndr_status find_special(const ndr_canonical *problem, ndr_op op, ndr_para
   return ndr_cuda_kernel(kind, own, problem->dtype, kernel);
 }
 
+/* Drivers before R530 pass no more to a kernel. */
+_Static_assert(sizeof(ndr_program_params) <= 4096, "a kernel takes its arguments in 4 KiB");
+
 /* A launch with all that its kernel takes. */
 typedef struct call {
   const ndr_launch *launch;
@@ -133,6 +136,7 @@ static void begin_call(const ndr_plan *plan, const void *const *data, void *work
   if (ndr_operands_needed(problem)) {
     made->launch = ndr_operands_launch(plan, data, &made->params, &made->kernel.ways);
     made->kernel.kind = made->launch->kernel;
+    made->kernel.facts = ndr_launch_facts(made->launch);
     made->kernel.elements = made->launch->operands.elements;
     made->kernel.steps = made->launch->operands.steps;
     made->params.base.partials = workspace;
@@ -140,7 +144,7 @@ static void begin_call(const ndr_plan *plan, const void *const *data, void *work
   }
   const char *first = (const char *)data[0] + problem->origin * (int64_t)ndr_dtype_bytes(problem->dtype);
   made->launch = ndr_plan_launch(plan, first);
-  made->kernel = (ndr_cuda_template){.kind = made->launch->kernel};
+  made->kernel = (ndr_cuda_template){.kind = made->launch->kernel, .facts = ndr_launch_facts(made->launch)};
   made->params.base = made->launch->params;
   made->params.base.data = first;
   made->params.base.partials = workspace;

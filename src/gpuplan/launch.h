@@ -58,6 +58,9 @@ static inline bool ndr_kernel_has_operands(ndr_kernel kernel) {
 /* Whether the kernel is of the thread family, and so has ndr_params.thread. */
 bool ndr_kernel_has_teams(ndr_kernel kernel);
 
+/* What a kernel for the launch may be compiled for: a sum of NDR_FACT_... of params.h. */
+unsigned ndr_launch_facts(const ndr_launch *launch);
+
 /* The launch of the plan for an array whose first element is here. */
 const ndr_launch *ndr_plan_launch(const ndr_plan *plan, const void *first);
 

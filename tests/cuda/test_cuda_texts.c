@@ -1,5 +1,5 @@
 /* The texts of kernels that are generated, through the NVRTC of this machine, which needs no GPU: random operators of
- * one's own, alone and beside others, for the oldest and a new architecture. */
+ * one's own, alone and beside others, with any facts of a launch, for the oldest and a new architecture. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,6 +7,7 @@
 #include "cuda/compiler.h"
 #include "cuda/generate.h"
 #include "ndreduce/operator.h"
+#include "spec/params.h"
 #include "support/cases.h"
 #include "support/operators.h"
 #include "support/suite.h"
@@ -60,7 +61,8 @@ static double run_case(rng *random, ndr_dtype dtype, ndr_kernel kernel) {
   assert_ok(ndr_request_make(&request, &problem));
   assert_ok(ndr_canonical_make(&canonical, &request));
   const ndr_cuda_operators operators = {&canonical, 0, count};
-  char *source = generate(&operators, &(ndr_cuda_template){.kind = kernel});
+  unsigned facts = (unsigned)rng_between(random, 0, 7 * NDR_FACT_FEW_ROWS - 1);
+  char *source = generate(&operators, &(ndr_cuda_template){.kind = kernel, .facts = facts});
   double milliseconds = compile(source, case_text(&problem));
   if (rng_once_in(random, 4) && canonical.programs[0]) compile_finish(canonical.programs[0]);
   free(source);

@@ -1,11 +1,13 @@
 /* Paths, dims and parts as typed on h5gpured's command line, any bytes: "PATH\nDIMS\nPART". Splitting a path must give
  * back its text; dims that are accepted are different and in range, and mean the same when written as numbers; parts
- * that are accepted lie within the array, and mean the same when written out. */
+ * that are accepted lie within the array, and mean the same when written out; what coordinates select lies on the axis,
+ * and in the order of the axis. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz.h"
+#include "h5/cf/value_range.h"
 #include "h5/file/select.h"
 #include "h5/find/path.h"
 #include "ndreduce/h5.h"
@@ -51,14 +53,50 @@ static void check_dims(const char *text) {
   require(more == count && memcmp(dims, again, sizeof *dims * (size_t)count) == 0);
 }
 
+/* All runs lie on the axis, and the values of one go up as those of the axis do. */
+static void check_runs(const ndr_value_axis *axis, const ndr_index_runs *runs) {
+  double before = -1e300;
+  require(runs->count == 1 || runs->count == 2);
+  for (int r = 0; r < runs->count; r++) {
+    const ndr_index_run *run = &runs->run[r];
+    require(run->from >= 0 && run->count >= 1 && run->from + run->count <= axis->count);
+    require(run->shift == 0 || (axis->turn > 0 && run->shift / axis->turn == (int)(run->shift / axis->turn)));
+    for (int64_t i = run->from; i < run->from + run->count; i++) {
+      require(axis->values[i] + run->shift > before);
+      before = axis->values[i] + run->shift;
+    }
+  }
+}
+
+/* Times of a calendar that the text chooses, or numbers, or longitudes. */
+static void check_values(int d, const char *text, int length) {
+  static const char *const calendars[] = {"standard", "noleap", "all_leap", "360_day", "julian", "proleptic_gregorian"};
+  double values[48];
+  ndr_time_units units;
+  ndr_index_runs runs;
+  ndr_value_axis axis = {"x", 48, values, 0x1p-51, NULL, d == 2 ? 360 : 0};
+  for (int i = 0; i < 48; i++) values[i] = d == 0 ? 30.5 * i : 7.5 * i - 90;
+  if (d == 0) axis.time = &units;
+  require(ndr_time_units_parse("days since 2000-01-01", calendars[length % 6], &units));
+  ndr_status status = ndr_value_range_find(&axis, text, length, &runs);
+  require(status == NDR_OK || status == NDR_ERR_PARSE || status == NDR_ERR_DIMS);
+  if (status == NDR_OK)
+    check_runs(&axis, &runs);
+  else
+    require(ndr_last_error()[0] != 0);
+}
+
 static void check_part(const char *text) {
   static const int64_t shape[NDIM] = {7, 0, INT64_MAX, 1};
+  static const char *const names[NDIM] = {"time", "lat", "lon", NULL};
   ndr_selection parts[NDIM], again[NDIM];
   char written[NDIM * 70] = "";
-  ndr_status status = ndr_select_parse(text, NDIM, shape, NULL, parts);
+  ndr_status status = ndr_select_parse(text, NDIM, shape, names, parts);
   require(status == NDR_OK || status == NDR_ERR_PARSE || status == NDR_ERR_DIMS);
   for (int d = 0; status == NDR_OK && d < NDIM; d++) {
     const ndr_selection *s = &parts[d];
+    require(!s->values || (s->values >= text && s->values + s->length <= text + strlen(text)));
+    if (s->values) check_values(d, s->values, s->length);
     require(s->step >= 1 && s->count >= 0 && s->from >= 0 && s->from <= shape[d]);
     require(s->count == 0 || s->from + (s->count - 1) * s->step < shape[d]);
     int64_t end = s->count ? s->from + (s->count - 1) * s->step + 1 : s->from;

@@ -5,12 +5,14 @@
  * dims. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "fuzz.h"
 #include "h5/cf/angle.h"
 #include "h5/cf/attributes.h"
+#include "h5/cf/group_by.h"
 #include "h5/cf/packed.h"
 #include "h5/cf/time.h"
 #include "h5/file/netcdf.h"
@@ -41,6 +43,11 @@ static void check_date(const ndr_time_units *units, ndr_instant instant) {
   require(ndr_date_to_instant(units->calendar, &date, &back) && is_same(back, instant));
   ndr_time_write(units, instant, ndr_time_precision_of(instant), text);
   require(strlen(text) >= 10);
+  ndr_instant period[2];
+  if (llabs(date.year) < 999999) {
+    require(ndr_date_read(text, units, period) && is_same(period[0], instant));
+    require(ndr_instant_is_before(instant, period[1]));
+  }
   if (date.year < 1 || date.year > 999999) return;
   snprintf(again, sizeof again, "days since %s", text);
   require(ndr_time_units_parse(again, ndr_calendar_name(units->calendar), &parsed));
@@ -55,10 +62,31 @@ static void check_distance(const ndr_time_units *units, double value, ndr_instan
   require(fabsl(apart - wanted) <= 1 + fabsl(wanted) * 0x1p-50L);
 }
 
+/* A time is in one group of each key, whose bounds hold it. */
+static void check_groups(const ndr_time_units *units, double value) {
+  const double values[] = {value, -value, value};
+  ndr_time_groups found;
+  for (ndr_group_key key = NDR_GROUP_MONTH; key <= NDR_GROUP_HOUR; key++) {
+    require(ndr_time_groups_find(&(ndr_time_steps){units, 0x1p-51, 3, values, NULL}, key, &found) == NDR_OK);
+    require(found.count <= 2 && found.labels[0] == found.labels[2]);
+    for (int i = 0; i < 3; i++) {
+      char name[NDR_GROUP_CHARS];
+      if (found.labels[i] < 0) continue;
+      const ndr_time_group *group = &found.groups[found.labels[i]];
+      double off = 1e6 / (double)units->unit + 0x1p-40 * fabs(value);
+      require(group->bounds[0] <= values[i] + off && group->bounds[1] >= values[i] - off);
+      ndr_time_group_name(units, key, group->number, name);
+      require(strlen(name) >= 1);
+    }
+    ndr_time_groups_free(&found);
+  }
+}
+
 static void check_time(const char *text, const char *calendar, double value) {
   ndr_time_units units;
   ndr_instant instant;
   if (!ndr_time_units_parse(text, calendar, &units)) return;
+  check_groups(&units, value);
   require(units.unit > 0 && is_within_day(units.reference));
   check_date(&units, units.reference);
   if (isfinite(value)) require(ndr_time_convert(&units, &units, value) == value);

@@ -131,6 +131,8 @@ static int open_rows(int row) {
   REFUSED(DIMS, "dim -3", ndr_h5_coordinate(dataset, -3, out));
   REFUSED(ARGUMENT, "null", ndr_h5_coordinate_weights(dataset, 0, 1, NULL));
   REFUSED(DIMS, "no coordinates", ndr_h5_coordinate_weights(dataset, 1, 1, out));
+  REFUSED(ARGUMENT, "null", ndr_h5_time_weights(dataset, 0, NULL));
+  REFUSED(DIMS, "no coordinates", ndr_h5_time_weights(dataset, 1, out));
   HARMLESS(lists_and_forks());
   HARMLESS((ndr_h5_close(NULL), true));
   HARMLESS(!ndr_h5_describe(NULL));

@@ -1,4 +1,5 @@
-/* Parts of datasets as they are written between brackets. */
+/* Parts of datasets as they are written between brackets; what coordinates select is tested in test_h5_value_range.c.
+ */
 #include "h5/file/select.h"
 #include "support/cases.h"
 #include "support/suite.h"
@@ -64,9 +65,52 @@ START_TEST(what_is_no_part_is_refused) {
 }
 END_TEST
 
+static const char *const names[] = {"time", "lat", "lon"};
+
+static void check_named(const char *text, int d, const char *values) {
+  ndr_selection parts[3];
+  assert_ok(ndr_select_parse(text, 3, shape, names, parts));
+  if (!values) {
+    ck_assert_msg(!parts[d].values, "%s", text);
+    return;
+  }
+  ck_assert_msg(parts[d].values && parts[d].length == (int)strlen(values) &&
+                    strncmp(parts[d].values, values, strlen(values)) == 0,
+                "%s: '%.*s'", text, parts[d].length, parts[d].values ? parts[d].values : "");
+  ck_assert(parts[d].from == 0 && parts[d].step == 1 && parts[d].count == shape[d]);
+}
+
+START_TEST(a_name_stands_before_values) {
+  check_named("lon=350:10", 2, "350:10");
+  check_named("lon=350:10", 0, NULL);
+  check_named("lon=350:10, time = 2001-01:2001-03", 0, " 2001-01:2001-03");
+  check_named("2=:,-3=4", 2, ":");
+  check_named("2=:,-3=4", 0, "4");
+  check_named("1:3,lon=a=b", 2, "a=b");
+  check_named("..., 0, time=5:", 0, "5:");
+  check_named("lat=", 1, "");
+  check("2:4, 2=5:7", 0, 2, 1, 2);
+}
+END_TEST
+
+START_TEST(what_names_no_dim_is_refused) {
+  ndr_selection parts[3];
+  assert_fails(ndr_select_parse("lev=1", 3, shape, names, parts), NDR_ERR_DIMS, "no dim is named 'lev'");
+  assert_fails(ndr_select_parse("all=1", 3, shape, names, parts), NDR_ERR_DIMS, "no dim is named 'all'");
+  assert_fails(ndr_select_parse("3=1", 3, shape, names, parts), NDR_ERR_DIMS, "out of range");
+  assert_fails(ndr_select_parse("=1", 3, shape, names, parts), NDR_ERR_PARSE, "lacks the name");
+  assert_fails(ndr_select_parse("lat=1,1=2", 3, shape, names, parts), NDR_ERR_PARSE, "dim 1 (lat) is selected twice");
+  assert_fails(ndr_select_parse("time=1,0", 3, shape, names, parts), NDR_ERR_PARSE, "dim 0 (time) is selected twice");
+  assert_fails(ndr_select_parse("0,time=1", 3, shape, names, parts), NDR_ERR_PARSE, "dim 0 (time) is selected twice");
+  assert_fails(ndr_select_parse("lat=1,", 3, shape, names, parts), NDR_ERR_PARSE, "not a part");
+  assert_fails(ndr_select_parse("...=1", 3, shape, names, parts), NDR_ERR_PARSE, "not a part");
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("h5 select");
   suite_case(suite, "parts", 10, ranges_are_pythons, an_index_keeps_its_dim, a_step_past_the_end_is_one,
-             dims_not_mentioned_are_whole, what_is_no_part_is_refused, NULL);
+             dims_not_mentioned_are_whole, what_is_no_part_is_refused, a_name_stands_before_values,
+             what_names_no_dim_is_refused, NULL);
   return suite_run(suite);
 }

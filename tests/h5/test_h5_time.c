@@ -1,10 +1,12 @@
 /* Calendars and times since a date: days that are known, rules of each calendar, and texts of units. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "h5/cf/time.h"
 #include "support/cases.h"
+#include "support/slow_calendar.h"
 #include "support/suite.h"
 
 static const ndr_calendar calendars[] = {NDR_CALENDAR_STANDARD, NDR_CALENDAR_PROLEPTIC_GREGORIAN,
@@ -81,6 +83,9 @@ static const struct {
     {"days since 2001", NULL, 1, "2001-01-02"},
     {"months since 2001-01-01", "360_day", 14, "2002-03-01"},
     {"years since 2001-01-01", "noleap", 3, "2004-01-01"},
+    {"common_years since 2001-01-01", "noleap", 3, "2004-01-01"},
+    {"common_years since 2000-01-01", "standard", 1, "2000-12-31"},
+    {"seconds since 1992-10-08 15:15:42.5 -6:00", NULL, 0, "1992-10-08T21:15:42.500"},
     /* What f64 does not hold is rounded to the second that it stands for. */
     {"days since 1850-01-01", NULL, 55000.1, "2000-08-02T02:24:00"},
     {"hours since 1800-01-01", NULL, 1e6 + 1.0 / 3, "1914-01-30T16:20:00"},
@@ -113,30 +118,113 @@ START_TEST(known_dates) {
 }
 END_TEST
 
-/* Walks through days one by one: each is the next day of its month, or the first of the next month. */
+static void check_day(ndr_calendar calendar, int64_t day, const slow_date *wanted) {
+  const ndr_date date = ndr_date_of(calendar, (ndr_instant){day, 5});
+  ndr_instant back = {0, 0};
+  if (date.year != wanted->year || date.month != wanted->month || date.day != wanted->day || date.microsecond != 5)
+    ck_abort_msg("%s: day %lld is %lld-%d-%d, not %d-%d-%d", ndr_calendar_name(calendar), (long long)day,
+                 (long long)date.year, date.month, date.day, wanted->year, wanted->month, wanted->day);
+  if (!ndr_date_to_instant(calendar, &date, &back) || back.day != day || back.microsecond != 5)
+    ck_abort_msg("%s: day %lld comes back as %lld", ndr_calendar_name(calendar), (long long)day, (long long)back.day);
+}
+
+/* Walks through 3400 years day by day. */
 START_TEST(days_follow_each_other) {
   for (int c = 0; c < CALENDARS; c++) {
-    int64_t start = day_of(calendars[c], -5, 1, 1);
-    ndr_date before = ndr_date_of(calendars[c], (ndr_instant){start, 0});
-    int passed = 1;
-    for (int64_t day = start + 1; day < start + 620000; day++, passed++) {
-      ndr_date date = ndr_date_of(calendars[c], (ndr_instant){day, 5});
-      bool same = date.year == before.year && date.month == before.month,
-           gap = same && date.day == 15 && before.day == 4;
-      bool next = date.year * 12 + date.month == before.year * 12 + before.month + 1 && date.day == 1;
-      if (!(same && (gap || date.day == before.day + 1)) && !next)
-        ck_abort_msg("%s: %lld-%d-%d", ndr_calendar_name(calendars[c]), (long long)date.year, date.month, date.day);
-      if (gap) ck_assert(calendars[c] == NDR_CALENDAR_STANDARD && date.year == 1582 && date.month == 10);
-      if (next) {
-        ck_assert_int_eq(passed, ndr_calendar_month_days(calendars[c], before.year, before.month));
-        passed = 0;
-      }
-      ndr_instant back = {0, 0};
-      if (!ndr_date_to_instant(calendars[c], &date, &back) || back.day != day || back.microsecond != 5)
-        ck_abort_msg("%s: day %lld comes back as %lld", ndr_calendar_name(calendars[c]), (long long)day,
-                     (long long)back.day);
-      before = date;
+    const char *name = ndr_calendar_name(calendars[c]);
+    slow_date date = slow_new_year(-800);
+    int passed = 0;
+    for (int64_t day = day_of(calendars[c], -800, 1, 1); date.year < 2600; day++) {
+      const slow_date before = date;
+      check_day(calendars[c], day, &date);
+      slow_next_day(name, &date);
+      passed++;
+      if (date.month == before.month) continue;
+      ck_assert_int_eq(passed, ndr_calendar_month_days(calendars[c], before.year, before.month));
+      passed = 0;
     }
+  }
+}
+END_TEST
+
+/* The real calendars have one number for a day. */
+START_TEST(a_day_has_a_number) {
+  static const struct {
+    int64_t gregorian[3], julian[3];
+  } days[] = {{{2000, 1, 1}, {1999, 12, 19}},
+              {{1582, 10, 15}, {1582, 10, 5}},
+              {{200, 3, 1}, {200, 3, 1}},
+              {{0, 12, 30}, {1, 1, 1}},
+              {{-4713, 11, 24}, {-4712, 1, 1}}};
+  for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
+    const int64_t *g = days[i].gregorian, *j = days[i].julian;
+    int64_t day = day_of(NDR_CALENDAR_PROLEPTIC_GREGORIAN, g[0], (int)g[1], (int)g[2]);
+    ck_assert_int_eq(day_of(NDR_CALENDAR_JULIAN, j[0], (int)j[1], (int)j[2]), day);
+    const int64_t *own = i < 2 ? g : j;
+    ck_assert_int_eq(day_of(NDR_CALENDAR_STANDARD, own[0], (int)own[1], (int)own[2]), day);
+  }
+}
+END_TEST
+
+/* A date that ends early names all from its first instant to the one after its last. */
+START_TEST(dates_name_periods) {
+  static const struct {
+    const char *calendar, *text, *begin, *end; /* NULL: no date */
+  } names[] = {{"standard", "2000", "2000-01-01", "2001-01-01"},
+               {"standard", "2000-02", "2000-02-01", "2000-03-01"},
+               {"standard", "2000-12", "2000-12-01", "2001-01-01"},
+               {"standard", " 2000-2-29 ", "2000-02-29", "2000-03-01"},
+               {"standard", "1582-10", "1582-10-01", "1582-11-01"},
+               {"standard", "1582-10-04", "1582-10-04", "1582-10-15"},
+               {"standard", "1582-10-05", NULL, NULL},
+               {"standard", "-0001", "-0001-01-01", "0001-01-01"},
+               {"standard", "0", NULL, NULL},
+               {"noleap", "0", "0000-01-01", "0001-01-01"},
+               {"noleap", "2000-02-29", NULL, NULL},
+               {"noleap", "2000-02-28", "2000-02-28", "2000-03-01"},
+               {"360_day", "2000-02-30", "2000-02-30", "2000-03-01"},
+               {"360_day", "2000-12", "2000-12-01", "2001-01-01"},
+               {"standard", "2000-02-28T23", "2000-02-28T23:00:00", "2000-02-29"},
+               {"standard", "2000-02-28 23:59", "2000-02-28T23:59:00", "2000-02-29"},
+               {"standard", "2000-12-31T23:59:59", "2000-12-31T23:59:59", "2001-01-01"},
+               {"standard", "2000-12-31T23:59:59.5", "2000-12-31T23:59:59.500", "2000-12-31T23:59:59.500001"},
+               {"standard", "2000-01-01T00Z", "2000-01-01", "2000-01-01T01:00:00"},
+               {"standard", "2000-01-01T00+02:00", "1999-12-31T22:00:00", "1999-12-31T23:00:00"},
+               {"standard", "", NULL, NULL},
+               {"standard", "2000-13", NULL, NULL},
+               {"standard", "2000-01-01T24", NULL, NULL},
+               {"standard", "20000101", NULL, NULL},
+               {"standard", "2000-01-01-01", NULL, NULL},
+               {"standard", "2000:2001", NULL, NULL}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    ndr_time_units units;
+    ndr_instant period[2];
+    char begin[NDR_TIME_CHARS], end[NDR_TIME_CHARS];
+    ck_assert(ndr_time_units_parse("days since 1-1-1", names[i].calendar, &units));
+    ck_assert_msg(ndr_date_read(names[i].text, &units, period) == (names[i].begin != NULL), "'%s'", names[i].text);
+    if (!names[i].begin) continue;
+    ndr_time_write(&units, period[0], ndr_time_precision_of(period[0]), begin);
+    ndr_time_write(&units, period[1], ndr_time_precision_of(period[1]), end);
+    ck_assert_str_eq(begin, names[i].begin);
+    ck_assert_str_eq(end, names[i].end);
+  }
+}
+END_TEST
+
+/* Instants as numbers of any unit, and back. */
+START_TEST(instants_have_numbers) {
+  static const char *const units[] = {"milliseconds", "seconds", "minutes", "hours", "days", "weeks"};
+  rng random = {test_seed()};
+  for (int n = test_case_count(5000); n > 0; n--) {
+    char since[64];
+    ndr_time_units parsed;
+    ndr_instant instant = {rng_between(&random, -300000, 800000), rng_between(&random, 0, 86399) * 1000000}, back;
+    snprintf(since, sizeof since, "%s since %d-%02d-01 12:34:56", units[rng_between(&random, 0, 5)],
+             (int)rng_between(&random, 1, 2100), (int)rng_between(&random, 1, 12));
+    ck_assert(ndr_time_units_parse(since, ndr_calendar_name(calendars[rng_between(&random, 0, 5)]), &parsed));
+    double value = ndr_time_encode(&parsed, instant);
+    ck_assert(ndr_time_decode(&parsed, value, fabs(value) * 0x1p-51, &back));
+    ck_assert_msg(back.day == instant.day && back.microsecond == instant.microsecond, "%s: %.17g", since, value);
   }
 }
 END_TEST
@@ -188,7 +276,8 @@ END_TEST
 
 int main(void) {
   Suite *suite = suite_create("h5 time");
-  suite_case(suite, "calendars", 60, days_follow_each_other, leap_years_are_the_calendars, far_years, NULL);
-  suite_case(suite, "times", 10, known_dates, conversions_are_exact, NULL);
+  suite_case(suite, "calendars", 60, days_follow_each_other, a_day_has_a_number, leap_years_are_the_calendars,
+             far_years, NULL);
+  suite_case(suite, "times", 10, known_dates, dates_name_periods, instants_have_numbers, conversions_are_exact, NULL);
   return suite_run(suite);
 }

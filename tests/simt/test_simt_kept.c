@@ -3,6 +3,7 @@
 #define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): mkdtemp, setenv
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cuda/compile.h"
 #include "memory.h"
 #include "ndreduce/operator.h"
 #include "support/suite.h"
@@ -37,7 +39,8 @@ static void tear_down(void) {
 
 /* ---- one use ---- */
 
-static int use(void) {
+/* Sums the numbers from 0 on with the operator. */
+static int use_operator(const char *text) {
   int64_t shape = LENGTH;
   float *x = simt_allocate(LENGTH * sizeof *x, 0), *sum = simt_allocate(sizeof *sum, 0);
   DLTensor array = ndr_tensor(x, NDR_F32, 1, &shape), result = ndr_tensor(sum, NDR_F32, 0, NULL);
@@ -45,10 +48,14 @@ static int use(void) {
   ndr_op op;
   array.device = result.device = (DLDevice){kDLCUDA, 0};
   for (int i = 0; i < LENGTH; i++) x[i] = (float)i;
-  bool right = ndr_operator_create(&op, "twice(x; c): s += c * x -> s", &two, 1) == NDR_OK &&
+  bool right = ndr_operator_create(&op, text, &two, 1) == NDR_OK &&
                ndreduce(&array, NDR_ALL_DIMS, op, &result, NULL) == NDR_OK && *sum == LENGTH * (LENGTH - 1);
   if (!right) fprintf(stderr, "%s; %g\n", ndr_last_error(), (double)*sum);
   return right ? 0 : 1;
+}
+
+static int use(void) {
+  return use_operator("twice(x; c): s += c * x -> s");
 }
 
 /* How often NVRTC was opened, and how often it compiled. */
@@ -247,6 +254,92 @@ START_TEST(the_folder_keeps_within_64_mib) {
 }
 END_TEST
 
+/* ---- threads, and processes of their own ---- */
+
+/* As twice(), with a number whose bits its text alone has. */
+static const char slow[] = "slow(x; c): s += c * (x + 12345) - 24690 -> s", held_text[] = "0x40c81c8000000000";
+
+static void *use_slow(void *result) {
+  *(int *)result = use_operator(slow);
+  return NULL;
+}
+
+/* Runs body() while a thread compiles the slow operator, which is held until then. */
+static void while_compiling(void (*body)(void)) {
+  char hold[PATH + 24];
+  pthread_t thread;
+  int result = -1;
+  snprintf(hold, sizeof hold, "%s/hold", root);
+  FILE *file = fopen(hold, "w");
+  fputs(held_text, file);
+  fclose(file);
+  setenv("SIMT_NVRTC_HOLD", hold, 1);
+  ck_assert_int_eq(pthread_create(&thread, NULL, use_slow, &result), 0);
+  while (read_notes().compiled == 0) usleep(1000);
+  body();
+  ck_assert_int_eq(result, -1);
+  unlink(hold);
+  pthread_join(thread, NULL);
+  ck_assert_int_eq(result, 0);
+}
+
+static void use_here(void) {
+  ck_assert_int_eq(use(), 0);
+}
+
+static void use_slow_in_child(void) {
+  int status;
+  pid_t child = fork();
+  if (child == 0) {
+    unsetenv("SIMT_NVRTC_HOLD");
+    alarm(60);
+    _exit(use_operator(slow));
+  }
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child hung or failed");
+}
+
+START_TEST(other_kernels_do_not_wait) {
+  while_compiling(use_here);
+}
+END_TEST
+
+START_TEST(a_child_of_fork_makes_what_a_thread_was_making) {
+  while_compiling(use_slow_in_child);
+}
+END_TEST
+
+/* Only compiles: the emulated GPU runs one kernel at a time. */
+static void *compile_twice(void *kernel) {
+  int64_t shape = LENGTH;
+  double two = 2;
+  DLTensor array = ndr_tensor(NULL, NDR_F32, 1, &shape);
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  ndr_request request;
+  ndr_canonical canonical;
+  ndr_op op;
+  bool made = ndr_operator_create(&op, "twice(x; c): s += c * x -> s", &two, 1) == NDR_OK &&
+              ndr_problem_make(&problem, &array, NDR_ALL_DIMS, 1, &op) == NDR_OK &&
+              ndr_request_make(&request, &problem) == NDR_OK && ndr_canonical_make(&canonical, &request) == NDR_OK;
+  if (!made || ndr_cuda_compile(&(ndr_cuda_operators){&canonical, 0, 1},
+                                &(ndr_cuda_template){.kind = NDR_KERNEL_TREE_BLOCK}, 90, kernel) != NDR_OK)
+    fprintf(stderr, "%s\n", ndr_last_error());
+  if (made) ndr_canonical_free(&canonical), ndr_request_free(&request);
+  return NULL;
+}
+
+START_TEST(threads_that_need_the_same_compile_it_once) {
+  enum { THREADS = 4 };
+  pthread_t threads[THREADS];
+  cudaKernel_t kernels[THREADS] = {NULL};
+  for (int i = 0; i < THREADS; i++) ck_assert_int_eq(pthread_create(&threads[i], NULL, compile_twice, &kernels[i]), 0);
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  for (int i = 0; i < THREADS; i++) ck_assert_ptr_eq(kernels[i], kernels[0]);
+  ck_assert_ptr_ne(kernels[0], NULL);
+  ck_assert_int_eq(read_notes().compiled, 1);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("kept");
   TCase *cases = tcase_create("kept");
@@ -259,6 +352,9 @@ int main(void) {
   tcase_add_test(cases, no_folder_is_no_error);
   tcase_add_test(cases, the_users_folder_is_found);
   tcase_add_test(cases, the_folder_keeps_within_64_mib);
+  tcase_add_test(cases, other_kernels_do_not_wait);
+  tcase_add_test(cases, a_child_of_fork_makes_what_a_thread_was_making);
+  tcase_add_test(cases, threads_that_need_the_same_compile_it_once);
   suite_add_tcase(suite, cases);
   return suite_run(suite);
 }

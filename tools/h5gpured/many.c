@@ -42,12 +42,30 @@ static bool has_dims(const h5gpured_options *options, const ndr_h5_info *info) {
   return ndr_h5_dims_parse(options->dims, info->ndim, info->dim_names, &count, dims) == NDR_OK;
 }
 
+/* Whether a dataset that cannot be opened with its part lacks the dims as a whole: the part may name one of them. */
+static bool lacks_dims(const h5gpured_options *options, const char *file, const char *path, const char *part) {
+  const ndr_h5_access access = input_access(options);
+  ndr_h5_dataset *whole;
+  char *name = strndup(path, strlen(path) - strlen(part));
+  bool opened = name && *part && ndr_h5_open(&whole, file, name, &access) == NDR_OK;
+  bool lacks = opened && !has_dims(options, ndr_h5_describe(whole));
+  if (opened) ndr_h5_close(whole);
+  free(name);
+  return lacks;
+}
+
 /* *answered counts those that have the dims. */
-static bool answer_path(const h5gpured_options *options, const char *file, const char *path, input_answer give,
-                        const void *to, int *answered) {
+static bool answer_path(const h5gpured_options *options, const char *file, const char *path, const char *part,
+                        input_answer give, const void *to, int *answered) {
   const ndr_h5_access access = input_access(options);
   ndr_h5_dataset *dataset;
-  if (ndr_h5_open(&dataset, file, path, &access) != NDR_OK) return fail();
+  char reason[1024];
+  if (ndr_h5_open(&dataset, file, path, &access) != NDR_OK) {
+    snprintf(reason, sizeof reason, "%s", ndr_last_error());
+    if (lacks_dims(options, file, path, part)) return true;
+    complain("%s", reason);
+    return false;
+  }
   if (!has_dims(options, ndr_h5_describe(dataset))) {
     ndr_h5_close(dataset);
     return true;
@@ -72,7 +90,7 @@ bool input_each(const h5gpured_options *options, int input, input_answer give, c
   if (!good) complain("%s", m.full ? "out of memory" : ndr_last_error());
   bool whole = good;
   for (int i = 0; i < m.count && whole && (good || !to); i++)
-    good = answer_path(options, file, m.paths[i], give, to, &answered) && good;
+    good = answer_path(options, file, m.paths[i], m.part, give, to, &answered) && good;
   if (good && answered == 0) {
     complain("%s: no dataset has the dims %s", file, options->dims);
     good = false;

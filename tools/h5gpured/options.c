@@ -154,7 +154,8 @@ static void print_help(void *target, const char *text) {
   fputs("Usage: h5gpured [options] FILE[:/DATASET | /DATASET][[PART]]...\n"
         "Reduces datasets of HDF5 and netCDF-4 files over any of their dims.\n"
         "If no DATASET is named, the one with the most dims is taken; 'FILE:/*' takes all that have the dims.\n"
-        "A PART is written as in NumPy: 'FILE:/DATASET[0:100, :, ::4]'\n\n",
+        "A PART is written as in NumPy: 'FILE:/DATASET[0:100, :, ::4]'\n"
+        "or by coordinates: 'FILE:/DATASET[time=2001:2010, lat=30:60, lon=350:10, lev=850]'\n\n",
         stdout);
   cli_print_options(&tool, stdout);
   puts("\nOperators:");
@@ -181,8 +182,8 @@ static const cli_option rows[] = {
      .help = "reduce only elements where this is true: a mask (/PATH or FILE:/PATH), or an expression over the\n"
              "elements x and other arrays of the file, like 'x > 273.15 && lat < 0'"},
     {0, "weights", "BY", FIELD(weights),
-     .help = "weight sum, mean, var, std and norm2: by a coordinate (lat), by its cosine (lat:cos), or by a dataset\n"
-             "(/PATH)"},
+     .help = "weight sum, mean, var, std and norm2: by a coordinate (lat), by its cosine (lat:cos), by the\n"
+             "lengths of times (time:days), or by a dataset (/PATH)"},
     {0, "weighting", "NAME", CLI_ONCE, read_weighting,
      .help = "what weights are to --ddof: frequency (default) or reliability"},
     {0, "with", "Y=FILE", CLI_ADDS, read_with,

@@ -1,4 +1,5 @@
-/* What --weights names: the coordinates of a dim, which are read and checked, or a dataset, which the library reads. */
+/* What --weights names: the coordinates of a dim, or the lengths of its times, which are read and checked, or a
+ * dataset, which the library reads. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,24 +37,29 @@ static const char *find_function(const char *text) {
   return strrchr(slash ? slash : text, ':');
 }
 
-static bool is_cosine(const char *text) {
+/* DIM, DIM:cos and DIM:days. */
+typedef enum { BY_VALUE, BY_COSINE, BY_DAYS } weighing;
+
+static weighing weighing_of(const char *text) {
   const char *colon = where_is_dataset(text) ? NULL : find_function(text);
-  return colon && strcmp(colon, ":cos") == 0;
+  if (colon && strcmp(colon, ":cos") == 0) return BY_COSINE;
+  return colon && strcmp(colon, ":days") == 0 ? BY_DAYS : BY_VALUE;
 }
 
-/* ---- By a coordinate: DIM or DIM:cos ---------------------------------------------------------------------------- */
+/* ---- By a coordinate --------------------------------------------------------------------------------------------- */
 
 static bool weigh_by_dim(const char *text, const ndr_h5_dataset *dataset, const char *where, weights *w) {
   const ndr_h5_info *info = ndr_h5_describe(dataset);
   const char *colon = find_function(text);
-  bool cosine = is_cosine(text);
-  char *name = strndup(text, cosine ? (size_t)(colon - text) : strlen(text));
+  weighing how = weighing_of(text);
+  char *name = strndup(text, how == BY_VALUE ? strlen(text) : (size_t)(colon - text));
   int dims[NDR_MAX_DIMS], count = 0;
   bool good = name && ndr_h5_dims_parse(name, info->ndim, info->dim_names, &count, dims) == NDR_OK;
   if (!name) return refuse_memory(where);
   free(name);
-  if (!good && colon && !cosine) {
-    complain("%s: --weights '%s': there is no weighting by '%s', only by cos, as DIM:cos", where, text, colon + 1);
+  if (!good && colon && how == BY_VALUE) {
+    complain("%s: --weights '%s': there is no weighting by '%s', only by cos and days, as DIM:cos", where, text,
+             colon + 1);
     return false;
   }
   if (!good && !colon && isalpha((unsigned char)text[0])) {
@@ -71,7 +77,9 @@ static bool weigh_by_dim(const char *text, const ndr_h5_dataset *dataset, const 
   w->tensor.data = calloc((size_t)w->shape[0] + 1, sizeof(double)); /* which sees an overflow */
   if (!w->tensor.data) return refuse_memory(where);
   double *values = w->tensor.data;
-  return ndr_h5_coordinate_weights(dataset, dims[0], cosine, values) == NDR_OK || refuse(where);
+  ndr_status status = how == BY_DAYS ? ndr_h5_time_weights(dataset, dims[0], values)
+                                     : ndr_h5_coordinate_weights(dataset, dims[0], how == BY_COSINE, values);
+  return status == NDR_OK || refuse(where);
 }
 
 /* ---- By a dataset of the same file ------------------------------------------------------------------------------ */
@@ -186,7 +194,7 @@ static bool refuse_weight(const h5gpured_options *options, const char *where, co
     length += snprintf(index + length, sizeof index - (size_t)length, "%s%lld", d ? ", " : "",
                        (long long)(i / inner % w->shape[d]));
   }
-  bool plain = options->weights[0] != '/' && !strstr(options->weights, ":cos");
+  bool plain = options->weights[0] != '/' && weighing_of(options->weights) == BY_VALUE;
   complain("%s: --weights %s: %.9g at [%s] is no weight: weights are finite and not negative%s", where,
            options->weights, values[i], index, plain ? "; DIM:cos takes the cosines of latitudes" : "");
   return false;
@@ -221,11 +229,12 @@ void weights_free(weights *w) {
 }
 
 char *weights_comment(const char *text) {
-  bool cosine = is_cosine(text);
+  static const char *const of[] = {[BY_VALUE] = "", [BY_COSINE] = "the cosine of ", [BY_DAYS] = "the days of "};
+  weighing how = weighing_of(text);
   size_t capacity = strlen(text) + 40;
   char *comment = malloc(capacity);
   if (comment)
-    snprintf(comment, capacity, "weighted by %s%.*s", cosine ? "the cosine of " : "",
-             cosine ? (int)(find_function(text) - text) : (int)strlen(text), text);
+    snprintf(comment, capacity, "weighted by %s%.*s", of[how],
+             how == BY_VALUE ? (int)strlen(text) : (int)(find_function(text) - text), text);
   return comment;
 }

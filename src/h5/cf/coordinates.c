@@ -86,7 +86,8 @@ ndr_status ndr_hdf_open_coordinates(const ndr_h5_dataset *dataset, int d, bool t
 }
 
 bool ndr_hdf_is_converted(const ndr_h5_dataset *dataset, int d) {
-  return dataset->part_count > 0 && d == dataset->series_dim && dataset->axis == NDR_AXIS_CONVERTED;
+  bool series = dataset->part_count > 0 && d == dataset->series_dim;
+  return series ? dataset->axis == NDR_AXIS_CONVERTED : dataset->turn[d] != 0;
 }
 
 /* The scale of a part and its elements that are selected; false where there is none, or it cannot be read. */
@@ -142,9 +143,10 @@ ndr_status ndr_hdf_coordinate_values(const ndr_h5_dataset *dataset, int d, bool 
   bool converts = ndr_hdf_is_converted(dataset, d);
   for (int p = 0; p < count; p++) {
     int64_t size = parts[p]->info.shape[d];
-    if (!read_values(parts[p], d, raw, values)) return ndr_hdf_fail_coordinates(parts[p]);
+    if (!read_values(parts[p], d, raw && !converts, values)) return ndr_hdf_fail_coordinates(parts[p]);
     for (int64_t i = 0; i < size && converts && parts[p]->timed; i++)
       values[i] = ndr_time_convert(&parts[p]->time, &parts[dataset->axis_part]->time, values[i]);
+    for (int64_t i = 0; i < size && parts[p]->turn[d] != 0; i++) values[i] += parts[p]->turn[d];
     values += size;
   }
   return NDR_OK;

@@ -15,8 +15,8 @@ ndr_status ndr_hdf_open_scale(const ndr_h5_dataset *dataset, int d, bool texts, 
  * texts. */
 ndr_status ndr_hdf_open_coordinates(const ndr_h5_dataset *dataset, int d, bool texts, hid_t *scale);
 
-/* Whether the coordinates come from several files that store them differently. Then only their values make an axis: f64
- * in the units of the scale that ndr_hdf_open_coordinates opens. */
+/* Whether the coordinates are not as they are stored: several files store them differently, or they are turned. Then
+ * only their values make an axis: f64 in the units of the scale that ndr_hdf_open_coordinates opens. */
 bool ndr_hdf_is_converted(const ndr_h5_dataset *dataset, int d);
 
 /* Reads the coordinates of dim d as they are stored, shape[d] elements of `type`. The dim must have coordinates, and

@@ -26,53 +26,47 @@ ndr_status ndr_h5_coordinate(const ndr_h5_dataset *dataset, int dim, double *val
 
 /* ---- Dates ------------------------------------------------------------------------------------------------------ */
 
-static ndr_status read_dim_units(const ndr_h5_dataset *dataset, int d, ndr_scale_units *u, bool *single) {
+static ndr_status read_dim_units(const ndr_h5_dataset *dataset, int d, ndr_scale_units *u) {
   hid_t scale;
   NDR_TRY(ndr_scale_open(dataset, d, &scale));
-  hid_t type = H5Dget_type(scale);
-  *single = H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) <= sizeof(float);
-  ndr_status status = type < 0 ? ndr_hdf_fail_coordinates(dataset) : ndr_scale_units_read(dataset, scale, u);
-  if (type >= 0) H5Tclose(type);
+  ndr_status status = ndr_scale_units_read(dataset, scale, u);
   H5Dclose(scale);
   return status;
 }
 
-/* How exactly a stored number tells a time: as f32 or f64 does, packing included. */
-static double exactness(bool single, double value) {
-  return fabs(value) * (single ? 0x1p-23 : 0x1p-51);
+static bool decode(const ndr_scale_units *u, double value, ndr_instant *instant) {
+  return ndr_time_decode(&u->time, value, fabs(value) * u->precision, instant);
 }
 
 /* All with the precision that the one needs which needs most, so that a column of dates looks alike. */
-static void write_dates(const ndr_time_units *time, bool single, int64_t count, const double *values,
+static void write_dates(const ndr_scale_units *units, int64_t count, const double *values,
                         char (*texts)[NDR_H5_DATE_CHARS]) {
   ndr_time_precision precision = NDR_TIME_DAYS;
   ndr_instant instant;
   for (int64_t i = 0; i < count; i++) {
-    if (!ndr_time_decode(time, values[i], exactness(single, values[i]), &instant)) continue;
+    if (!decode(units, values[i], &instant)) continue;
     ndr_time_precision own = ndr_time_precision_of(instant);
     if (own > precision) precision = own;
   }
   for (int64_t i = 0; i < count; i++) {
     texts[i][0] = 0;
-    if (ndr_time_decode(time, values[i], exactness(single, values[i]), &instant))
-      ndr_time_write(time, instant, precision, texts[i]);
+    if (decode(units, values[i], &instant)) ndr_time_write(&units->time, instant, precision, texts[i]);
   }
 }
 
 ndr_status ndr_h5_dates(const ndr_h5_dataset *dataset, int dim, int64_t count, const double *values,
                         char (*texts)[NDR_H5_DATE_CHARS]) {
   ndr_hdf_scope scope;
-  ndr_scale_units units = {NULL, NULL, false, {0}};
-  bool single;
+  ndr_scale_units units = {.timed = false};
   int d;
   if (count > 0 && (!values || !texts)) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_dates: null pointer");
   NDR_TRY(ndr_scale_check_dim(dataset, dim, &d));
   ndr_hdf_enter(&scope, dataset->no_plugins);
-  ndr_status status = read_dim_units(dataset, d, &units, &single);
+  ndr_status status = read_dim_units(dataset, d, &units);
   ndr_hdf_leave(&scope);
   NDR_TRY(status);
   if (units.timed)
-    write_dates(&units.time, single, count, values, texts);
+    write_dates(&units, count, values, texts);
   else
     status = ndr_scale_fail(dataset, d, " that are times since a date, in units of one length");
   ndr_scale_units_free(&units);

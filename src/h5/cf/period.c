@@ -20,11 +20,12 @@ static ndr_status fail_memory(const ndr_h5_dataset *source) {
   return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for the bounds of its times", source->where);
 }
 
-/* Looks whether the coordinates are times, and what names their bounds. They are closed before bounds are opened: of a
- * scale that is open, HDF5 1.10 may not know the name when a reference is followed to it. */
-static ndr_status read_axis(const ndr_h5_dataset *source, int d, ndr_period *period) {
+/* Coordinates are closed before bounds are opened: of a scale that is open, HDF5 1.10 may not know the name when a
+ * reference is followed to it. */
+ndr_status ndr_period_name_bounds(const ndr_h5_dataset *source, int d, ndr_period *period) {
   hid_t scale;
   char *units = NULL;
+  *period = (ndr_period){.found = false};
   NDR_TRY(ndr_hdf_open_coordinates(source, d, false, &scale));
   if (scale < 0) return NDR_OK;
   bool good = ndr_hdf_get_text(scale, "units", &units);
@@ -103,8 +104,7 @@ static ndr_status span(const ndr_h5_dataset *source, int d, double *times, ndr_p
 
 ndr_status ndr_period_find(const ndr_h5_dataset *source, int d, ndr_period *period) {
   int64_t count = source->info.shape[d];
-  *period = (ndr_period){.found = false};
-  NDR_TRY(read_axis(source, d, period));
+  NDR_TRY(ndr_period_name_bounds(source, d, period));
   period->found = period->found && count > 0 && count <= MOST_TIMES;
   if (!period->found) return NDR_OK;
   double *times = malloc((size_t)count * 3 * sizeof *times);

@@ -14,6 +14,10 @@ typedef struct ndr_period {
 /* Finds the least and the greatest bound of dim d's coordinates, or the least and the greatest coordinate if no bounds
  * hold them. `found` only if the coordinates are times and there is at least one. To be freed even after a failure. */
 ndr_status ndr_period_find(const ndr_h5_dataset *source, int d, ndr_period *period);
+
+/* Looks whether the coordinates are times, as `found` says, and what names their bounds, but reads none. To be freed
+ * even after a failure. */
+ndr_status ndr_period_name_bounds(const ndr_h5_dataset *source, int d, ndr_period *period);
 void ndr_period_free(ndr_period *period);
 
 double ndr_period_middle(const ndr_period *period);

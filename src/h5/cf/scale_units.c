@@ -12,8 +12,11 @@ void ndr_scale_units_free(ndr_scale_units *u) {
 }
 
 ndr_status ndr_scale_units_read(const ndr_h5_dataset *dataset, hid_t scale, ndr_scale_units *u) {
-  *u = (ndr_scale_units){NULL, NULL, false, {0}};
-  if (!ndr_hdf_get_text(scale, "units", &u->units) || !ndr_hdf_get_text(scale, "calendar", &u->calendar)) {
+  hid_t type = H5Dget_type(scale);
+  bool single = H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) <= sizeof(float);
+  *u = (ndr_scale_units){.precision = single ? 0x1p-23 : 0x1p-51};
+  if (type >= 0) H5Tclose(type);
+  if (type < 0 || !ndr_hdf_get_text(scale, "units", &u->units) || !ndr_hdf_get_text(scale, "calendar", &u->calendar)) {
     ndr_scale_units_free(u);
     return ndr_hdf_fail_coordinates(dataset);
   }

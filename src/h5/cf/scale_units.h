@@ -8,6 +8,7 @@
 /* What a scale's attributes say of its numbers. */
 typedef struct ndr_scale_units {
   char *units, *calendar; /* NULL where it has none */
+  double precision;       /* how exactly a number is stored, relative to it: as f32 or f64 is, packing included */
   bool timed;
   ndr_time_units time;
 } ndr_scale_units;

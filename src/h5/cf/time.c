@@ -26,6 +26,7 @@ static const time_unit units_of_time[] = {
     {{"hour", "hours", "hr", "hrs", "h", NULL}, 3600 * SECOND},
     {{"day", "days", "d", NULL}, DAY},
     {{"week", "weeks", NULL}, 7 * DAY},
+    {{"common_year", "common_years", NULL}, 365 * DAY},
 };
 
 static bool same_word(const char *text, size_t length, const char *word) {
@@ -79,13 +80,21 @@ static int64_t read_fraction(const char **at) {
   return micros;
 }
 
+/* How much of a date is written. */
+typedef enum { TO_YEAR, TO_MONTH, TO_DAY, TO_HOUR, TO_MINUTE, TO_SECOND, TO_FRACTION } depth;
+
 /* HOUR[:MINUTE[:SECOND]] */
-static bool read_clock(const char **at, int64_t *microsecond) {
+static bool read_clock(const char **at, int64_t *microsecond, depth *to) {
   int64_t hour, minute = 0, second = 0, fraction = 0;
+  *to = TO_HOUR;
   if (!read_digits(at, &hour)) return false;
-  if (**at == ':' && !read_after(at, ':', &minute)) return false;
+  if (**at == ':') {
+    *to = TO_MINUTE;
+    if (!read_after(at, ':', &minute)) return false;
+  }
   if (**at == ':') {
     if (!read_after(at, ':', &second)) return false;
+    *to = **at == '.' ? TO_FRACTION : TO_SECOND;
     fraction = read_fraction(at);
   }
   if (hour >= 24 || minute >= 60 || second >= 60) return false; /* before what may overflow */
@@ -117,31 +126,38 @@ static bool read_zone(const char **at, int64_t *ahead) {
   return hour < 24 && minute < 60;
 }
 
-static bool read_day(const char **at, ndr_date *date) {
+static bool read_day(const char **at, ndr_date *date, depth *to) {
   int64_t month = 1, day = 1;
   int sign = **at == '-' ? -1 : 1;
   if (**at == '-' || **at == '+') (*at)++;
   if (!read_digits(at, &date->year)) return false;
   if (date->year > 999999) return false; /* 20010101 is no year */
   date->year *= sign;
-  if (**at == '-' && !read_after(at, '-', &month)) return false;
-  if (**at == '-' && !read_after(at, '-', &day)) return false;
+  *to = TO_YEAR;
+  if (**at == '-') {
+    *to = TO_MONTH;
+    if (!read_after(at, '-', &month)) return false;
+  }
+  if (**at == '-') {
+    *to = TO_DAY;
+    if (!read_after(at, '-', &day)) return false;
+  }
   if (month > 12 || day > 31) return false;
   date->month = (int)month;
   date->day = (int)day;
   return true;
 }
 
-static bool read_date(const char *at, ndr_date *date, int64_t *ahead) {
+static bool read_date(const char *at, ndr_date *date, int64_t *ahead, depth *to) {
   *date = (ndr_date){.year = 0};
   *ahead = 0;
-  if (!read_day(&at, date)) return false;
+  if (!read_day(&at, date, to)) return false;
   if (*at == 'T' || *at == 't') {
     at++;
     if (!isdigit((unsigned char)*at)) return false;
   }
   skip_blanks(&at);
-  if (isdigit((unsigned char)*at) && !read_clock(&at, &date->microsecond)) return false;
+  if (isdigit((unsigned char)*at) && !read_clock(&at, &date->microsecond, to)) return false;
   skip_blanks(&at);
   if (!read_zone(&at, ahead)) return false;
   skip_blanks(&at);
@@ -162,6 +178,7 @@ static bool has_zero_year(ndr_calendar calendar) {
 bool ndr_time_units_parse(const char *units, const char *calendar, ndr_time_units *parsed) {
   ndr_date date;
   int64_t ahead;
+  depth to;
   if (!units || !ndr_calendar_parse(calendar, &parsed->calendar)) return false;
   skip_blanks(&units);
   size_t length = strcspn(units, " \t");
@@ -171,12 +188,48 @@ bool ndr_time_units_parse(const char *units, const char *calendar, ndr_time_unit
   if (parsed->unit == 0 || strncasecmp(units, "since", 5) != 0 || !isspace((unsigned char)units[5])) return false;
   units += 5;
   skip_blanks(&units);
-  if (!read_date(units, &date, &ahead)) return false;
+  if (!read_date(units, &date, &ahead, &to)) return false;
   parsed->zero_year = has_zero_year(parsed->calendar) || date.year == 0;
   if (!parsed->zero_year && date.year < 0) date.year++;
   if (!ndr_date_to_instant(parsed->calendar, &date, &parsed->reference)) return false;
   parsed->reference = moved(parsed->reference, -ahead);
   return true;
+}
+
+/* ---- Reading dates ---------------------------------------------------------------------------------------------- */
+
+/* The first instant after the period that begins with `begin` and is as long as what is written last. */
+static bool find_end(ndr_calendar calendar, ndr_date date, ndr_instant begin, depth to, ndr_instant *end) {
+  static const int64_t lengths[] = {
+      [TO_HOUR] = 3600 * SECOND, [TO_MINUTE] = 60 * SECOND, [TO_SECOND] = SECOND, [TO_FRACTION] = 1};
+  *end = to == TO_DAY ? (ndr_instant){begin.day + 1, begin.microsecond} : begin;
+  if (to == TO_YEAR || date.month + (to == TO_MONTH) > 12)
+    date = (ndr_date){.year = date.year + 1, .month = 1, .day = 1};
+  else if (to == TO_MONTH)
+    date.month++;
+  if (to <= TO_MONTH) return ndr_date_to_instant(calendar, &date, end);
+  if (to >= TO_HOUR) *end = moved(begin, lengths[to]);
+  return true;
+}
+
+bool ndr_date_read(const char *text, const ndr_time_units *units, ndr_instant period[2]) {
+  ndr_date date;
+  int64_t ahead;
+  depth to;
+  skip_blanks(&text);
+  if (!read_date(text, &date, &ahead, &to)) return false;
+  if (ahead != 0 && to < TO_HOUR) return false; /* 2000-01-01-01 has a zone, but no clock */
+  if (!units->zero_year && date.year == 0) return false;
+  if (!units->zero_year && date.year < 0) date.year++;
+  if (!ndr_date_to_instant(units->calendar, &date, &period[0])) return false;
+  if (!find_end(units->calendar, date, period[0], to, &period[1])) return false;
+  period[0] = moved(period[0], -ahead);
+  period[1] = moved(period[1], -ahead);
+  return true;
+}
+
+bool ndr_instant_is_before(ndr_instant a, ndr_instant b) {
+  return a.day != b.day ? a.day < b.day : a.microsecond < b.microsecond;
 }
 
 /* ---- Numbers ---------------------------------------------------------------------------------------------------- */
@@ -220,9 +273,16 @@ bool ndr_time_decode(const ndr_time_units *units, double value, double within, n
   return llabs(instant->day) <= INT64_C(366) * 1000000000;
 }
 
+static long double microseconds_between(ndr_instant from, ndr_instant to) {
+  return (long double)(to.day - from.day) * DAY + (long double)(to.microsecond - from.microsecond);
+}
+
+double ndr_time_encode(const ndr_time_units *units, ndr_instant instant) {
+  return (double)(microseconds_between(units->reference, instant) / (long double)units->unit);
+}
+
 double ndr_time_convert(const ndr_time_units *from, const ndr_time_units *to, double value) {
-  long double apart = (long double)(from->reference.day - to->reference.day) * DAY +
-                      (long double)(from->reference.microsecond - to->reference.microsecond);
+  long double apart = microseconds_between(to->reference, from->reference);
   if (from->unit == to->unit) return (double)((long double)value + apart / (long double)to->unit);
   return (double)(((long double)value * (long double)from->unit + apart) / (long double)to->unit);
 }

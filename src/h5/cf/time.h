@@ -57,16 +57,26 @@ bool ndr_date_to_instant(ndr_calendar calendar, const ndr_date *date, ndr_instan
 ndr_date ndr_date_of(ndr_calendar calendar, ndr_instant instant);
 
 /* Reads `units` in the calendar of a name. False where that is no unit of time since a date, or no calendar. Units are
- * those of UDUNITS that are a whole number of microseconds: microseconds to weeks, with their abbreviations; in
- * calendars whose years are all alike years, too, and months in 360_day. The date is YEAR-MONTH-DAY, then maybe
- * HOUR:MINUTE:SECOND and a time zone: Z, UTC, GMT or +HOUR:MINUTE. Real calendars have no year 0; one that is written
- * so, as climatologies do, makes all years count with it. */
+ * those of UDUNITS that are a whole number of microseconds: microseconds to weeks, with their abbreviations, and
+ * common_years of 365 days; in calendars whose years are all alike years, too, and months in 360_day. The date is
+ * YEAR-MONTH-DAY, then maybe HOUR:MINUTE:SECOND and a time zone: Z, UTC, GMT or +HOUR:MINUTE. Real calendars have no
+ * year 0; one that is written so, as climatologies do, makes all years count with it. */
 bool ndr_time_units_parse(const char *units, const char *calendar, ndr_time_units *parsed);
+
+/* Reads a date, which may end after the year, the month, the day, the hour, the minute or the second, and names all of
+ * that: `period` is from its first instant to the first one after it. Years are counted as the units say. False where
+ * it is no date of the calendar. */
+bool ndr_date_read(const char *text, const ndr_time_units *units, ndr_instant period[2]);
+
+bool ndr_instant_is_before(ndr_instant a, ndr_instant b);
 
 /* The point in time that is `value` units after the reference. The value is exact to +-`within` units: if a second lies
  * in this range, that is taken, else a millisecond, else the nearest microsecond. False for NaN and for what is more
  * than 10^9 years away. */
 bool ndr_time_decode(const ndr_time_units *units, double value, double within, ndr_instant *instant);
+
+/* The number of units from the reference to an instant, rounded once. */
+double ndr_time_encode(const ndr_time_units *units, ndr_instant instant);
 
 /* Converts a value in the units `from` to the units `to`, both of one calendar. Rounded once. Exact, as far as f64
  * goes, if the units are equal and their references a whole number of units apart. */

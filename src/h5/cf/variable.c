@@ -69,7 +69,7 @@ static ndr_status open_piece(const ndr_h5_dataset *source, const char *name, ndr
 
 static bool same_cut(const ndr_h5_dataset *source, int a, int b) {
   return source->from[a] == source->from[b] && source->step[a] == source->step[b] &&
-         source->info.shape[a] == source->info.shape[b];
+         source->turn[a] == source->turn[b] && source->info.shape[a] == source->info.shape[b];
 }
 
 /* Cuts dim i of a piece as the source's dim *d is cut: the one that is not reduced and has the same scale; -1 if there
@@ -91,6 +91,7 @@ static bool cut_dim(const ndr_h5_dataset *source, const bool *reduced, ndr_h5_da
   if (piece->extent[i] != source->extent[*d]) return false;
   piece->from[i] = source->from[*d];
   piece->step[i] = source->step[*d];
+  piece->turn[i] = source->turn[*d];
   piece->info.shape[i] = source->info.shape[*d];
   return true;
 }
@@ -184,7 +185,8 @@ ndr_status ndr_cf_variable_open(ndr_cf_variable *v, const ndr_h5_dataset *source
                     source->part_count ? source->series_dim : -1, name, &along));
   if (!v->pieces[0]) return NDR_OK;
   v->whole = *v->pieces[0];
-  v->converted = bounds && along >= 0 && source->axis == NDR_AXIS_CONVERTED;
+  bool turned = v->whole.info.ndim > 0 && v->pieces[0]->turn[0] != 0;
+  v->converted = bounds && (turned || (along >= 0 && source->axis == NDR_AXIS_CONVERTED));
   if (v->converted && along > 0) v->fits = false;
   return v->fits && along >= 0 ? add_other_pieces(v, source, reduced, name, along) : NDR_OK;
 }
@@ -258,6 +260,7 @@ bool ndr_cf_variable_read_values(const ndr_cf_variable *v, double *values) {
     if (!good) return false;
     for (int64_t i = 0; i < count && piece->timed; i++)
       values[i] = ndr_time_convert(&piece->time, &v->pieces[v->whole.axis_part]->time, values[i]);
+    for (int64_t i = 0; i < count && v->converted && piece->turn[0] != 0; i++) values[i] += piece->turn[0];
     values += count;
   }
   return true;

@@ -38,13 +38,15 @@ struct ndr_h5_dataset {
   size_t element_bytes;         /* in the file */
   int64_t extent[NDR_MAX_DIMS]; /* of the whole dataset; info.shape is that of the part which is selected: */
   int64_t from[NDR_MAX_DIMS], step[NDR_MAX_DIMS];
+  double turn[NDR_MAX_DIMS]; /* to be added to the coordinates: whole turns of longitudes */
   /* The part of the extent that the file has. A netCDF variable may have fewer records than its unlimited dim: the rest
    * counts as never written. */
   int64_t stored[NDR_MAX_DIMS];
   bool unlimited[NDR_MAX_DIMS]; /* the scale of the dim may grow, or, where the dim has none, the dataset */
   bool bare;                    /* a netCDF dimension and no variable */
   ndr_unpack unpack;
-  /* A series of files: datasets that follow each other along a dim. Else part_count is 0. */
+  /* A series of files: datasets that follow each other along a dim. Else part_count is 0. The two sides of a longitude
+   * axis's seam are such a series, too. */
   int part_count, series_dim;
   ndr_h5_dataset **parts;
   ndr_axis_kind axis;

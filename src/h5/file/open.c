@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "core/sized.h"
-#include "h5/file/select.h"
+#include "h5/file/join.h"
+#include "h5/file/part.h"
 #include "h5/find/field.h"
 #include "h5/find/near.h"
 
@@ -113,43 +114,25 @@ static ndr_status open_largest(ndr_h5_dataset *dataset) {
   return status;
 }
 
-static ndr_status apply_part(ndr_h5_dataset *dataset, const char *part) {
-  ndr_selection selections[NDR_MAX_DIMS];
-  NDR_TRY(ndr_select_parse(part, dataset->info.ndim, dataset->extent, dataset->info.dim_names, selections));
-  for (int d = 0; d < dataset->info.ndim; d++) {
-    dataset->from[d] = selections[d].from;
-    dataset->step[d] = selections[d].step;
-    dataset->info.shape[d] = selections[d].count;
-  }
-  return NDR_OK;
-}
-
-static ndr_status select_part(ndr_h5_dataset *dataset, const char *part) {
-  char reason[512];
-  ndr_status status = apply_part(dataset, part);
-  if (status == NDR_OK) return status;
-  snprintf(reason, sizeof reason, "%s", ndr_last_error());
-  return ndr_fail(status, "%s: %s", dataset->where, reason);
-}
-
 /* PATH[PART], or /[PART] of the dataset that no path means, unless something is really called that. text is a copy that
  * is written to. */
-static ndr_status open_text(ndr_h5_dataset *dataset, char *text) {
+static ndr_status open_text(ndr_h5_dataset *dataset, char *text, ndr_part_rest *rest) {
   char *bracket = strrchr(text, '['), *end = text + strlen(text) - 1;
   if (!bracket || *end != ']' || exists(dataset->file_id, text, dataset->links->access))
     return open_named(dataset, text);
   *bracket = *end = 0;
   NDR_TRY(strspn(text, "/") == strlen(text) ? open_largest(dataset) : open_named(dataset, text));
-  return select_part(dataset, bracket + 1);
+  return ndr_part_select(dataset, bracket + 1, rest);
 }
 
-static ndr_status open_dataset(ndr_h5_dataset *dataset, const char *path) {
+static ndr_status open_dataset(ndr_h5_dataset *dataset, const char *path, ndr_part_rest *rest) {
+  rest->dim = -1;
   NDR_TRY(open_file(dataset));
   if (!path) return open_largest(dataset);
   if (!*path) return ndr_fail(NDR_ERR_FILE, "%s: the path of the dataset is empty", dataset->file);
   char *text = strdup(path);
   if (!text) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", dataset->file);
-  ndr_status status = open_text(dataset, text);
+  ndr_status status = open_text(dataset, text, rest);
   free(text);
   return status;
 }
@@ -183,19 +166,49 @@ static ndr_status heed(const ndr_h5_dataset *dataset, ndr_status status) {
   return ndr_remarks_heed(&dataset->remarks, dataset->where ? dataset->where : dataset->file, status);
 }
 
-ndr_status ndr_h5_open(ndr_h5_dataset **opened, const char *file, const char *path, const ndr_h5_access *access) {
+static ndr_status open_one(ndr_h5_dataset **opened, const char *file, const char *path, const ndr_h5_access *access,
+                           ndr_part_rest *rest) {
   ndr_hdf_scope scope;
   ndr_h5_dataset *dataset;
-  if (!opened) return ndr_fail(NDR_ERR_ARGUMENT, "dataset is a null pointer");
-  *opened = NULL;
   NDR_TRY(create(&dataset, file, access));
   ndr_hdf_enter(&scope, dataset->no_plugins);
-  ndr_status status = heed(dataset, open_dataset(dataset, path));
+  ndr_status status = heed(dataset, open_dataset(dataset, path, rest));
   ndr_hdf_leave(&scope);
   if (status == NDR_OK)
     *opened = dataset;
   else
     ndr_hdf_close(dataset);
+  return status;
+}
+
+/* Opens the dataset again for what the part has behind the seam. All remarks have been made. */
+static ndr_status open_behind(ndr_h5_dataset *first, const char *path, const ndr_part_rest *rest,
+                              ndr_h5_dataset **opened) {
+  ndr_h5_access silent = NDR_H5_ACCESS_INIT;
+  ndr_part_rest again;
+  ndr_h5_dataset *second;
+  silent.no_plugins = first->no_plugins;
+  silent.raw = first->raw;
+  silent.allow_external = first->allow_external;
+  NDR_TRY(open_one(&second, first->file, path, &silent, &again));
+  ndr_part_cut(second, rest->dim, &rest->run);
+  ndr_status status = ndr_series_join_sides(opened, first, second, rest->dim);
+  if (status != NDR_OK) ndr_hdf_close(second);
+  return status;
+}
+
+ndr_status ndr_h5_open(ndr_h5_dataset **opened, const char *file, const char *path, const ndr_h5_access *access) {
+  ndr_part_rest rest;
+  ndr_h5_dataset *dataset;
+  if (!opened) return ndr_fail(NDR_ERR_ARGUMENT, "dataset is a null pointer");
+  *opened = NULL;
+  NDR_TRY(open_one(&dataset, file, path, access, &rest));
+  if (rest.dim < 0) {
+    *opened = dataset;
+    return NDR_OK;
+  }
+  ndr_status status = open_behind(dataset, path, &rest, opened);
+  if (status != NDR_OK) ndr_hdf_close(dataset);
   return status;
 }
 

@@ -1,12 +1,16 @@
-/* A part of a dataset, as NumPy writes it: [0:100, :, ::4], [..., 3]. */
+/* A part of a dataset, as NumPy writes it: [0:100, :, ::4], [..., 3]; or by coordinates, [lat=30:60]. What coordinates
+ * mean is found in cf/value_range.c. */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/status.h"
 #include "h5/file/dims.h"
 #include "h5/file/select.h"
+#include "ndreduce/h5.h"
 
 /* start:stop:step of one dim as written, with what is left out marked. */
 typedef struct {
@@ -53,13 +57,13 @@ static ndr_status apply(const range *r, const char *dim, int64_t size, ndr_selec
     if (index < -size || index >= size)
       return ndr_fail(NDR_ERR_DIMS, "index %lld is out of range for %s of size %lld", (long long)index, dim,
                       (long long)size);
-    *s = (ndr_selection){index < 0 ? index + size : index, 1, 1};
+    *s = (ndr_selection){.from = index < 0 ? index + size : index, .step = 1, .count = 1};
     return NDR_OK;
   }
   if (step < 1) return ndr_fail(NDR_ERR_PARSE, "the step of %s is %lld; it must be positive", dim, (long long)step);
   int64_t from = r->given[0] ? clamp(r->value[0], size) : 0, to = r->given[1] ? clamp(r->value[1], size) : size;
   int64_t count = to > from ? (to - from - 1) / step + 1 : 0;
-  *s = (ndr_selection){from, count > 1 ? step : 1, count};
+  *s = (ndr_selection){.from = from, .step = count > 1 ? step : 1, .count = count};
   return NDR_OK;
 }
 
@@ -67,13 +71,69 @@ static bool is_dots(const char *text) {
   return strncmp(text, "...", 3) == 0;
 }
 
-/* Entries of the list, "..." not counted; -1 where it occurs twice. */
+/* ---- Entries with a name ---------------------------------------------------------------------------------------- */
+
+/* Where the '=' of an entry is; NULL if it has none. */
+static const char *find_equals(const char *entry) {
+  const char *end = entry + strcspn(entry, ",=");
+  return *end == '=' ? end : NULL;
+}
+
+/* The dim of a name or number. */
+static ndr_status find_dim(const char *name, int length, int ndim, const char *const *names, int *d) {
+  char text[512];
+  int count, dims[NDR_MAX_DIMS];
+  snprintf(text, sizeof text, "%.*s", length, name);
+  NDR_TRY(ndr_h5_dims_parse(text, ndim, names, &count, dims));
+  if (count != 1) return ndr_fail(NDR_ERR_DIMS, "no dim is named '%s'", text);
+  *d = dims[0];
+  return NDR_OK;
+}
+
+int ndr_select_next_name(const char **text, const char **name) {
+  for (const char *entry = *text; *entry;) {
+    const char *equals = find_equals(entry);
+    if (!equals) {
+      entry += strcspn(entry, ",");
+      entry += *entry == ',';
+      continue;
+    }
+    skip_blanks(&entry);
+    const char *end = equals;
+    while (end > entry && isspace((unsigned char)end[-1])) end--;
+    *name = entry;
+    *text = equals + 1;
+    return end - entry > INT_MAX ? INT_MAX : (int)(end - entry);
+  }
+  return -1;
+}
+
+/* The entry at *text, which has a name; *text is moved behind it. */
+static ndr_status read_named(const char **text, int ndim, const char *const *names, bool *taken, ndr_selection *all) {
+  const char *name;
+  char called[NDR_DIM_TEXT];
+  int d, length = ndr_select_next_name(text, &name);
+  if (length <= 0) return ndr_fail(NDR_ERR_PARSE, "'=%s' lacks the name of a dim", *text);
+  NDR_TRY(find_dim(name, length, ndim, names, &d));
+  if (taken[d]) return ndr_fail(NDR_ERR_PARSE, "%s is selected twice", ndr_dim_text(d, names, called));
+  taken[d] = true;
+  size_t values = strcspn(*text, ",");
+  all[d].values = *text;
+  all[d].length = values > INT_MAX ? INT_MAX : (int)values;
+  *text += values;
+  return NDR_OK;
+}
+
+/* ---- All entries ------------------------------------------------------------------------------------------------ */
+
+/* Entries of the list without a name, "..." not counted; -1 where that occurs twice. */
 static int count_entries(const char *text, bool *dots) {
   int count = 0;
   *dots = false;
   for (const char *rest = text; rest; rest = strchr(rest, ',')) {
     rest += *rest == ',';
     skip_blanks(&rest);
+    if (find_equals(rest)) continue;
     if (!is_dots(rest)) {
       count++;
       continue;
@@ -84,25 +144,35 @@ static int count_entries(const char *text, bool *dots) {
   return count;
 }
 
+static ndr_status read_index(const char **text, const char *whole, int d, const int64_t *shape,
+                             const char *const *names, bool *taken, ndr_selection *all) {
+  char called[NDR_DIM_TEXT];
+  range r;
+  if (!read_range(text, &r))
+    return ndr_fail(NDR_ERR_PARSE,
+                    "'[%s]' is not a part of an array: write START:STOP:STEP for each dim, or NAME=FROM:TO", whole);
+  if (taken[d]) return ndr_fail(NDR_ERR_PARSE, "%s is selected twice", ndr_dim_text(d, names, called));
+  taken[d] = true;
+  return apply(&r, ndr_dim_text(d, names, called), shape[d], &all[d]);
+}
+
 ndr_status ndr_select_parse(const char *text, int ndim, const int64_t *shape, const char *const *names,
                             ndr_selection *selections) {
-  char called[NDR_DIM_TEXT];
-  bool dots;
+  bool dots, taken[NDR_MAX_DIMS] = {false};
   int count = count_entries(text, &dots), d = 0;
   if (count < 0) return ndr_fail(NDR_ERR_PARSE, "'[%s]' has '...' twice", text);
   if (count > ndim) return ndr_fail(NDR_ERR_DIMS, "'[%s]' has %d entries for an array of %d dims", text, count, ndim);
-  for (int i = 0; i < ndim; i++) selections[i] = (ndr_selection){0, 1, shape[i]};
+  for (int i = 0; i < ndim; i++) selections[i] = (ndr_selection){.from = 0, .step = 1, .count = shape[i]};
   for (const char *rest = text;; rest++) {
-    range r;
     skip_blanks(&rest);
     if (is_dots(rest)) {
       d += ndim - count;
       rest += 3;
       skip_blanks(&rest);
+    } else if (find_equals(rest)) {
+      NDR_TRY(read_named(&rest, ndim, names, taken, selections));
     } else {
-      if (!read_range(&rest, &r))
-        return ndr_fail(NDR_ERR_PARSE, "'[%s]' is not a part of an array: write START:STOP:STEP for each dim", text);
-      NDR_TRY(apply(&r, ndr_dim_text(d, names, called), shape[d], &selections[d]));
+      NDR_TRY(read_index(&rest, text, d, shape, names, taken, selections));
       d++;
     }
     if (*rest != ',') return *rest ? ndr_fail(NDR_ERR_PARSE, "'[%s]' is not a part of an array", text) : NDR_OK;

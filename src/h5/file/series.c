@@ -4,35 +4,7 @@
 
 #include "h5/cf/series_axis.h"
 #include "h5/file/dims.h"
-
-/* The shape of everything else, and what elements become, must be the same everywhere. */
-static ndr_status check_part(const ndr_h5_dataset *first, const ndr_h5_dataset *part, int dim) {
-  const ndr_h5_info *a = &first->info, *b = &part->info;
-  char called[NDR_DIM_TEXT];
-  if (b->ndim != a->ndim)
-    return ndr_fail(NDR_ERR_DIMS, "%s: has %d dims where %s has %d", part->where, b->ndim, first->where, a->ndim);
-  for (int d = 0; d < a->ndim; d++)
-    if (d != dim && a->shape[d] != b->shape[d])
-      return ndr_fail(NDR_ERR_DIMS, "%s: %s has size %lld where %s has %lld", part->where,
-                      ndr_dim_text(d, a->dim_names, called), (long long)b->shape[d], first->where,
-                      (long long)a->shape[d]);
-  if (a->dtype != b->dtype)
-    return ndr_fail(NDR_ERR_DTYPE, "%s: holds %s where %s holds %s", part->where, ndr_dtype_name(b->dtype),
-                    first->where, ndr_dtype_name(a->dtype));
-  return NDR_OK;
-}
-
-/* A file that names no units is taken to have those of the others. */
-static ndr_status check_units(const ndr_h5_dataset *first, const ndr_h5_dataset *part) {
-  const char *a = first->info.units, *b = part->info.units;
-  if (first->raw || !a || !b) return NDR_OK;
-  a += strspn(a, " ");
-  b += strspn(b, " ");
-  if (!*a || !*b || strcmp(a, b) == 0) return NDR_OK;
-  return ndr_fail(NDR_ERR_DIMS,
-                  "%s: has units '%.80s' where %s has '%.80s'; convert one of the files, or set its units", part->where,
-                  b, first->where, a);
-}
+#include "h5/file/join.h"
 
 static ndr_status find_dim(const ndr_h5_dataset *first, const char *text, int *dim) {
   int dims[NDR_MAX_DIMS], count;
@@ -59,30 +31,14 @@ static char *name_series(const char *file, int count) {
   return name;
 }
 
-/* The series is what its first part is, but longer. */
-static ndr_status join(ndr_h5_dataset *series, ndr_h5_dataset **parts, int count, const char *text) {
-  int dim;
-  int64_t size = 0;
-  char *name = name_series(parts[0]->file, count);
-  if (!name) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", parts[0]->where);
-  *series = *parts[0];
-  series->info.file = series->series_name = name;
-  NDR_TRY(find_dim(parts[0], text, &dim));
-  series->parts = parts;
-  series->part_count = count;
-  series->series_dim = dim;
-  series->info.stored_bytes = 0;
-  for (int i = 0; i < count; i++) {
-    const ndr_h5_info *part = &parts[i]->info;
-    NDR_TRY(check_part(parts[0], parts[i], dim));
-    NDR_TRY(check_units(parts[0], parts[i]));
-    if (__builtin_add_overflow(size, part->shape[dim], &size))
-      return ndr_fail(NDR_ERR_OVERFLOW, "%s: the series does not fit in 63 bits", series->where);
-    series->info.stored_bytes += part->stored_bytes;
-    series->info.masked = series->info.masked || part->masked;
-  }
-  series->info.shape[dim] = size;
-  return ndr_hdf_check_size(series);
+/* What lies on the two sides of a seam is a series already, and a series has no parts that are one. */
+static ndr_status check_whole(const ndr_h5_dataset *part) {
+  char called[NDR_DIM_TEXT];
+  if (part->part_count == 0) return NDR_OK;
+  return ndr_fail(NDR_ERR_DIMS,
+                  "%s: the part lies on both sides of where %s begins and ends, and cannot be joined with other files; "
+                  "reduce the files one by one",
+                  part->where, ndr_dim_text(part->series_dim, part->info.dim_names, called));
 }
 
 static void close_series(ndr_h5_dataset *series) {
@@ -101,12 +57,14 @@ ndr_status ndr_h5_open_series(ndr_h5_dataset **opened, int count, const char *co
   if (count < 1) return ndr_fail(NDR_ERR_ARGUMENT, "count is %d: a series has one file at least", count);
   ndr_h5_dataset *series = calloc(1, sizeof *series), **parts = calloc((size_t)count, sizeof *parts);
   ndr_status status = series && parts ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "a series of %d files: out of memory", count);
-  int open = 0;
+  int open = 0, d = 0;
   while (status == NDR_OK && open < count) {
     status = ndr_h5_open(&parts[open], files[open], paths[open], access);
     open += status == NDR_OK;
+    if (status == NDR_OK) status = check_whole(parts[open - 1]);
   }
-  if (status == NDR_OK) status = join(series, parts, count, dim);
+  if (status == NDR_OK) status = find_dim(parts[0], dim, &d);
+  if (status == NDR_OK) status = ndr_series_join(series, parts, count, d, name_series(parts[0]->file, count));
   if (status == NDR_OK) {
     ndr_hdf_enter(&scope, series->no_plugins);
     status = ndr_axis_join(series);
@@ -116,7 +74,7 @@ ndr_status ndr_h5_open_series(ndr_h5_dataset **opened, int count, const char *co
     *opened = series;
     return NDR_OK;
   }
-  for (int i = 0; i < open; i++) ndr_hdf_close(parts[i]);
+  for (int i = 0; i < open; i++) ndr_h5_close(parts[i]);
   free(parts);
   free(series ? series->series_name : NULL);
   free(series);

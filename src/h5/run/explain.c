@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "h5/file/join.h"
 #include "h5/run/job.h"
 
 /* A bounded text that counts on past its capacity, as snprintf does. */
@@ -122,7 +123,8 @@ static void append_slabs(sheet *s, const ndr_job *job) {
   for (int i = 0; i < job->part_count; i++) count += ndr_slabs_count(&job->slabs[i]);
   append(s, "slabs    %lld of ", (long long)count);
   append_shape(s, slabs->ndim, size);
-  if (job->part_count > 1) append(s, " or so, from %d files", job->part_count);
+  if (job->part_count > 1)
+    append(s, " or so, from %d %s", job->part_count, ndr_series_is_sides(job->dataset) ? "parts" : "files");
   if (!slabs->on_gpu) {
     first_leaf(job, begin, size);
     append(s, ", in leaves of ");

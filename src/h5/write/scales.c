@@ -166,11 +166,11 @@ static ndr_status with_coordinates(const ndr_scales *scales, const char *name, c
 /* Where the coordinates of dim d come from, and which part of them is selected. Dims with the same text share a
  * scale. */
 static char *describe_origin(const ndr_h5_dataset *source, int d, bool reduced) {
-  char part[96];
+  char part[128];
   int files = d == source->series_dim ? source->part_count : 0;
   const char *scale = source->scales[d] ? source->scales[d] : source->names[d];
-  snprintf(part, sizeof part, " %d from %lld by %lld in %d%s", scale ? 0 : d, (long long)source->from[d],
-           (long long)source->step[d], files, reduced ? " reduced" : "");
+  snprintf(part, sizeof part, " %d from %lld by %lld in %d at %.17g%s", scale ? 0 : d, (long long)source->from[d],
+           (long long)source->step[d], files, source->turn[d], reduced ? " reduced" : "");
   char *place = ndr_hdf_join(source->file, ":", scale ? scale : source->where);
   char *origin = place ? ndr_hdf_join(place, part, files ? source->parts[files - 1]->file : "") : NULL;
   free(place);

@@ -1,0 +1,52 @@
+/* Members of ndr_params that decide what code runs. Where a kernel is compiled at run time, NDR_FACTS says what they
+ * are (NDR_FACT_... in params.h), and other code is left out: to compile it took most of the time. Ahead of time
+ * nothing is known. */
+#ifndef NDR_FACTS_CUH
+#define NDR_FACTS_CUH
+
+#include "machine.cuh"
+
+#ifndef NDR_FACTS
+#define NDR_FACTS 0
+#endif
+
+NDR_DEVICE constexpr bool knows(unsigned fact) {
+  return (NDR_FACTS & fact) != 0;
+}
+
+NDR_DEVICE int splits_of(const ndr_params &p) {
+  return knows(NDR_FACT_WHOLE_TILES) ? 1 : p.splits;
+}
+NDR_DEVICE int split_groups_of(const ndr_params &p) {
+  return knows(NDR_FACT_ONE_STEP) ? 1 : p.split_groups;
+}
+NDR_DEVICE int is_partial(const ndr_params &p) {
+  return knows(NDR_FACT_RESULTS) ? 0 : p.partial;
+}
+NDR_DEVICE int is_small(const ndr_params &p) {
+  return knows(NDR_FACT_SMALL) ? 1 : p.small;
+}
+NDR_DEVICE int kept_count(const ndr_params &p) {
+  return knows(NDR_FACT_NONE_KEPT) ? 0 : knows(NDR_FACT_ONE_KEPT) ? 1 : p.kept_count;
+}
+NDR_DEVICE int reduced_count(const ndr_params &p) {
+  return knows(NDR_FACT_NONE_REDUCED) ? 0 : knows(NDR_FACT_ONE_REDUCED) ? 1 : p.reduced_count;
+}
+/* thread_few's rows. */
+NDR_DEVICE int few_rows_of(const ndr_params &p) {
+  return NDR_FACTS / NDR_FACT_FEW_ROWS ? (int)(NDR_FACTS / NDR_FACT_FEW_ROWS) : (int)p.length;
+}
+
+/* The same of an ndr_param_thread and an ndr_param_groups. As functions these change what is compiled ahead of time. */
+#if NDR_FACTS & NDR_FACT_FAR_OTHERS
+#define NDR_NEAR_OTHERS(thread) 1
+#else
+#define NDR_NEAR_OTHERS(thread) (thread).near_others
+#endif
+#if NDR_FACTS & NDR_FACT_ROWS
+#define NDR_GROUP_OUTPUTS(groups) 1
+#else
+#define NDR_GROUP_OUTPUTS(groups) (groups).outputs
+#endif
+
+#endif

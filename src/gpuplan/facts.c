@@ -1,0 +1,30 @@
+/* What is known of a launch, for kernels that are compiled at run time. */
+#include "gpuplan/launch.h"
+
+static unsigned staged_facts(const ndr_params *p) {
+  const ndr_param_tile_staged *own = &p->tile_staged;
+  bool rows = own->groups.outputs == 1, dense = rows && own->element_step == 1 && own->groups.side_axes == 1;
+  unsigned shape = rows ? NDR_FACT_ROWS : 0;
+  if (p->units != 1) return shape | NDR_FACT_UNITS;
+  return shape | NDR_FACT_ONE_UNIT | (dense && own->members.count == 1 ? NDR_FACT_SHORT_ROWS : 0);
+}
+
+static unsigned fact_if(bool holds, unsigned fact) {
+  return holds ? fact : 0;
+}
+
+unsigned ndr_launch_facts(const ndr_launch *launch) {
+  const ndr_params *p = &launch->params;
+  unsigned facts = fact_if(p->splits == 1, NDR_FACT_WHOLE_TILES) | fact_if(p->split_groups == 1, NDR_FACT_ONE_STEP) |
+                   fact_if(!p->partial, NDR_FACT_RESULTS) | fact_if(p->small, NDR_FACT_SMALL) |
+                   fact_if(p->kept_count == 0, NDR_FACT_NONE_KEPT) | fact_if(p->kept_count == 1, NDR_FACT_ONE_KEPT) |
+                   fact_if(p->reduced_count == 0, NDR_FACT_NONE_REDUCED) |
+                   fact_if(p->reduced_count == 1, NDR_FACT_ONE_REDUCED);
+  if (ndr_kernel_has_teams(launch->kernel)) facts |= fact_if(p->thread.near_others == 1, NDR_FACT_FAR_OTHERS);
+  switch (launch->kernel) {
+  case NDR_KERNEL_TILE_STAGED: return facts | staged_facts(p);
+  case NDR_KERNEL_TILE_RUN_VECTORS: return facts | (p->tile_runs.shifted ? NDR_FACT_SHIFTED : NDR_FACT_ALIGNED);
+  case NDR_KERNEL_THREAD_FEW: return facts | NDR_FACT_FEW_ROWS * (unsigned)p->length;
+  default: return facts;
+  }
+}

@@ -1,0 +1,98 @@
+/* See time_axis.h; and the public ndr_h5_time_weights. */
+#include "h5/cf/time_axis.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/cf/period.h"
+#include "h5/cf/time_days.h"
+
+/* Times, and twice as many bounds, are read whole. */
+#define MOST_TIMES ((int64_t)64 << 20)
+
+static ndr_status fail_no_times(const ndr_h5_dataset *dataset, int d, const ndr_scale_units *u) {
+  char dim[NDR_SCALE_DIM_TEXT];
+  ndr_scale_name_dim(dataset, d, dim);
+  if (!u->units || !strstr(u->units, " since "))
+    return ndr_fail(NDR_ERR_DIMS, "%s: its %s is no time: its units are %s%.80s%s, not since a date", dataset->where,
+                    dim, u->units ? "'" : "none", u->units ? u->units : "", u->units ? "'" : "");
+  return ndr_fail(NDR_ERR_DIMS,
+                  "%s: its %s counts '%.80s' in the calendar '%.40s', which are no dates: months and years have one "
+                  "length in few calendars, and the date and the calendar must exist",
+                  dataset->where, dim, u->units, u->calendar ? u->calendar : "standard");
+}
+
+static ndr_status read_units(const ndr_h5_dataset *dataset, int d, ndr_scale_units *u) {
+  hid_t scale;
+  NDR_TRY(ndr_scale_open(dataset, d, &scale));
+  ndr_status status = ndr_scale_units_read(dataset, scale, u);
+  H5Dclose(scale);
+  NDR_TRY(status);
+  u->timed = ndr_time_units_parse(u->units, u->calendar, &u->time);
+  return u->timed ? NDR_OK : fail_no_times(dataset, d, u);
+}
+
+static bool are_known(const double *bounds, int64_t count) {
+  for (int64_t i = 0; i < 2 * count; i++)
+    if (!isfinite(bounds[i])) return false;
+  return true;
+}
+
+/* Bounds that were never written count for nothing. */
+static ndr_status read_bounds(const ndr_h5_dataset *dataset, int d, double *bounds, bool *found) {
+  ndr_period period;
+  ndr_cf_variable variable;
+  *found = false;
+  ndr_status status = ndr_period_name_bounds(dataset, d, &period);
+  if (status == NDR_OK && period.name && strcmp(period.attribute, "bounds") == 0) {
+    status = ndr_period_open_bounds(dataset, d, &period, &variable);
+    bool fits = status == NDR_OK && variable.fits;
+    if (fits && !ndr_cf_variable_read_values(&variable, bounds)) status = ndr_hdf_fail_coordinates(dataset);
+    *found = fits && status == NDR_OK && are_known(bounds, dataset->info.shape[d]);
+    ndr_cf_variable_close(&variable);
+  }
+  ndr_period_free(&period);
+  return status;
+}
+
+ndr_status ndr_time_axis_read(const ndr_h5_dataset *dataset, int d, ndr_time_axis *axis) {
+  int64_t count = dataset->info.shape[d];
+  bool bounded;
+  *axis = (ndr_time_axis){.room = NULL};
+  NDR_TRY(read_units(dataset, d, &axis->units));
+  if (count > MOST_TIMES)
+    return ndr_fail(NDR_ERR_DIMS, "%s: has %lld times, which are too many to read", dataset->where, (long long)count);
+  axis->room = malloc((size_t)count * 3 * sizeof *axis->room + 1);
+  if (!axis->room) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for its times", dataset->where);
+  NDR_TRY(ndr_hdf_coordinate_values(dataset, d, false, axis->room));
+  NDR_TRY(read_bounds(dataset, d, axis->room + count, &bounded));
+  axis->steps = (ndr_time_steps){&axis->units.time, axis->units.precision, count, axis->room,
+                                 bounded ? axis->room + count : NULL};
+  return NDR_OK;
+}
+
+void ndr_time_axis_free(ndr_time_axis *axis) {
+  free(axis->room);
+  ndr_scale_units_free(&axis->units);
+  *axis = (ndr_time_axis){.room = NULL};
+}
+
+ndr_status ndr_h5_time_weights(const ndr_h5_dataset *dataset, int dim, double *days) {
+  ndr_hdf_scope scope;
+  ndr_time_axis axis;
+  char name[NDR_SCALE_DIM_TEXT], reason[512];
+  int d;
+  if (!days) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_time_weights: null pointer");
+  NDR_TRY(ndr_scale_check_dim(dataset, dim, &d));
+  ndr_hdf_enter(&scope, dataset->no_plugins);
+  ndr_status status = ndr_time_axis_read(dataset, d, &axis);
+  ndr_hdf_leave(&scope);
+  ndr_scale_name_dim(dataset, d, name);
+  if (status == NDR_OK && (status = ndr_time_days(&axis.steps, name, days)) != NDR_OK) {
+    snprintf(reason, sizeof reason, "%s", ndr_last_error());
+    status = ndr_fail(status, "%s: its %s", dataset->where, reason);
+  }
+  ndr_time_axis_free(&axis);
+  return status;
+}

@@ -1,0 +1,248 @@
+/* See value_range.h. */
+#include "h5/cf/value_range.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/status.h"
+
+enum { MOST_TEXT = 160 };
+
+typedef struct {
+  bool point;         /* one number, not an interval */
+  double least, most; /* of numbers */
+  double turn;        /* 0: values count as they are */
+  ndr_instant begin, end;
+} range;
+
+/* ---- What axes are, for messages -------------------------------------------------------------------------------- */
+
+static bool decode(const ndr_value_axis *axis, double value, ndr_instant *instant) {
+  return ndr_time_decode(axis->time, value, fabs(value) * axis->precision, instant);
+}
+
+static void write_value(const ndr_value_axis *axis, double value, char text[NDR_TIME_CHARS]) {
+  ndr_instant instant;
+  if (axis->time && decode(axis, value, &instant))
+    ndr_time_write(axis->time, instant, ndr_time_precision_of(instant), text);
+  else
+    snprintf(text, NDR_TIME_CHARS, "%.9g", value);
+}
+
+/* The least and the greatest value; false where there is none. */
+static bool find_ends(const ndr_value_axis *axis, double *least, double *most) {
+  *least = INFINITY;
+  *most = -INFINITY;
+  for (int64_t i = 0; i < axis->count; i++) {
+    if (!isfinite(axis->values[i])) continue;
+    *least = fmin(*least, axis->values[i]);
+    *most = fmax(*most, axis->values[i]);
+  }
+  return *least <= *most;
+}
+
+static ndr_status fail_nothing(const ndr_value_axis *axis, const char *text) {
+  double ends[2];
+  char least[NDR_TIME_CHARS], most[NDR_TIME_CHARS];
+  if (!find_ends(axis, &ends[0], &ends[1]))
+    return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s has no values", axis->name, text, axis->name);
+  write_value(axis, ends[0], least);
+  write_value(axis, ends[1], most);
+  return ndr_fail(NDR_ERR_DIMS, "%s=%s selects nothing: %s goes from %s to %s", axis->name, text, axis->name, least,
+                  most);
+}
+
+/* ---- Reading ---------------------------------------------------------------------------------------------------- */
+
+/* Whether the ':' at text[i] is of a clock, not between two dates: a clock has begun, and exactly two digits follow. */
+static bool is_in_clock(const char *text, size_t i) {
+  size_t begin = strspn(text, " ");
+  bool begun = begin + strcspn(text + begin, "Tt ") < i;
+  return begun && isdigit((unsigned char)text[i + 1]) && isdigit((unsigned char)text[i + 2]) &&
+         !isdigit((unsigned char)text[i + 3]);
+}
+
+/* Where FROM ends; the text's length where it is a single value. */
+static size_t find_colon(const char *text, bool dates) {
+  size_t i = 0;
+  while (text[i] && !(text[i] == ':' && !(dates && is_in_clock(text, i)))) i++;
+  return i;
+}
+
+static bool is_blank(const char *text) {
+  return !text[strspn(text, " \t")];
+}
+
+static bool read_number(const char *text, double *value) {
+  char *end;
+  if (strpbrk(text, "xXnN")) return false; /* hexadecimal, nan and inf are no coordinates */
+  *value = strtod(text, &end);
+  return end != text && is_blank(end) && isfinite(*value);
+}
+
+static ndr_status read_numbers(const ndr_value_axis *axis, const char *text, const char *from, const char *to,
+                               range *r) {
+  double ends[2] = {-INFINITY, INFINITY};
+  bool good = (is_blank(from) && to) || read_number(from, &ends[0]);
+  if (to) good = good && (is_blank(to) || read_number(to, &ends[1]));
+  if (!good)
+    return ndr_fail(NDR_ERR_PARSE, "'%s=%s' is no range of numbers: write %s=FROM:TO, or %s=VALUE for the nearest one",
+                    axis->name, text, axis->name, axis->name);
+  *r = (range){.point = !to, .least = ends[0], .most = to ? ends[1] : ends[0]};
+  return NDR_OK;
+}
+
+static ndr_status read_one_date(const ndr_value_axis *axis, const char *text, ndr_instant period[2]) {
+  if (ndr_date_read(text, axis->time, period)) return NDR_OK;
+  return ndr_fail(NDR_ERR_PARSE,
+                  "%s: '%s' is no date of the calendar %s: write YEAR, YEAR-MONTH, YEAR-MONTH-DAY or "
+                  "YEAR-MONTH-DAYTHOUR:MINUTE:SECOND, and a range as FROM:TO",
+                  axis->name, text, ndr_calendar_name(axis->time->calendar));
+}
+
+static ndr_status read_dates(const ndr_value_axis *axis, const char *from, const char *to, range *r) {
+  ndr_instant first[2] = {{INT64_MIN, 0}, {INT64_MIN, 0}}, last[2] = {{INT64_MAX, 0}, {INT64_MAX, 0}};
+  if (!to || !is_blank(from)) NDR_TRY(read_one_date(axis, from, first));
+  if (!to) memcpy(last, first, sizeof last);
+  if (to && !is_blank(to)) NDR_TRY(read_one_date(axis, to, last));
+  bool swapped = !ndr_instant_is_before(first[0], last[1]);
+  *r = (range){.begin = swapped ? last[0] : first[0], .end = swapped ? first[1] : last[1]};
+  return NDR_OK;
+}
+
+/* ---- Numbers and turns ------------------------------------------------------------------------------------------ */
+
+static double tolerance(const ndr_value_axis *axis, double value) {
+  return fabs(value) * axis->precision;
+}
+
+/* Ends that lie on the axis are meant as they are. Others, and a range that goes from a greater longitude to a smaller
+ * one, count modulo a turn. */
+static void settle(const ndr_value_axis *axis, range *r) {
+  double least, most, far = 2 * axis->turn;
+  bool open = isinf(r->least) || isinf(r->most);
+  if (r->least > r->most && (axis->turn == 0 || open)) {
+    double end = r->least;
+    r->least = r->most;
+    r->most = end;
+  }
+  if (axis->turn == 0 || open || !find_ends(axis, &least, &most)) return;
+  if (fabs(r->least) > far || fabs(r->most) > far || most - least > axis->turn + tolerance(axis, axis->turn)) return;
+  if (r->least <= r->most && r->least >= least - tolerance(axis, least) && r->most <= most + tolerance(axis, most))
+    return;
+  r->turn = axis->turn;
+  if (r->most < r->least) r->most += axis->turn * ceil((r->least - r->most) / axis->turn);
+  r->most = fmin(r->most, r->least + axis->turn);
+}
+
+/* Whether a value is in the range, and how many turns are to be added to it first. */
+static bool holds(const ndr_value_axis *axis, const range *r, double value, double *shift) {
+  double off = tolerance(axis, value);
+  *shift = 0;
+  if (!isfinite(value)) return false;
+  if (axis->time) {
+    ndr_instant instant;
+    return decode(axis, value, &instant) && !ndr_instant_is_before(instant, r->begin) &&
+           ndr_instant_is_before(instant, r->end);
+  }
+  if (r->turn > 0) *shift = -r->turn * floor((value - r->least + off) / r->turn);
+  return value + *shift >= r->least - off && value + *shift <= r->most + off;
+}
+
+/* ---- Finding ---------------------------------------------------------------------------------------------------- */
+
+/* Counts all runs, and keeps the first two. */
+static int64_t find_runs(const ndr_value_axis *axis, const range *r, ndr_index_run run[2]) {
+  int64_t count = 0;
+  bool inside = false;
+  double last = 0, shift;
+  for (int64_t i = 0; i < axis->count; i++) {
+    bool held = holds(axis, r, axis->values[i], &shift);
+    bool begins = held && (!inside || shift != last);
+    if (begins && count++ < 2) run[count - 1] = (ndr_index_run){i, 0, shift};
+    if (held && count <= 2) run[count - 1].count++;
+    inside = held;
+    last = shift;
+  }
+  return count;
+}
+
+static double shifted(const ndr_value_axis *axis, const ndr_index_run *run, int64_t i) {
+  return axis->values[run->from + i] + run->shift;
+}
+
+/* Puts the run behind the seam before the other. A meridian that the axis has at both ends is kept once. False if no
+ * axis comes of it. */
+static bool order(const ndr_value_axis *axis, ndr_index_run run[2]) {
+  const ndr_index_run first = run[1], second = run[0];
+  run[0] = first;
+  run[1] = second;
+  double next = shifted(axis, &second, 0);
+  bool up = axis->values[axis->count - 1] > axis->values[0];
+  while (run[0].count > 1) {
+    double end = shifted(axis, &run[0], run[0].count - 1);
+    if (fabs(end - next) > tolerance(axis, axis->values[0]) + tolerance(axis, end) + tolerance(axis, next))
+      return up ? end < next : end > next;
+    run[0].count--;
+  }
+  return true;
+}
+
+static ndr_status find_interval(const ndr_value_axis *axis, const range *r, const char *text, ndr_index_runs *runs) {
+  int64_t count = find_runs(axis, r, runs->run);
+  if (count == 0) return fail_nothing(axis, text);
+  runs->count = count > 1 ? 2 : 1;
+  if (count == 1 || (count == 2 && runs->run[0].shift != runs->run[1].shift && order(axis, runs->run))) return NDR_OK;
+  return ndr_fail(NDR_ERR_DIMS,
+                  "%s=%s selects %lld stretches that lie apart, as %s is in no order: select them one by one, by index",
+                  axis->name, text, (long long)count, axis->name);
+}
+
+static double distance(const ndr_value_axis *axis, double a, double b) {
+  double apart = fabs(a - b);
+  if (axis->turn == 0) return apart;
+  apart = fmod(apart, axis->turn);
+  return fmin(apart, axis->turn - apart);
+}
+
+/* How far apart value i and its neighbours are. */
+static double spacing(const ndr_value_axis *axis, int64_t i) {
+  double most = 0;
+  for (int64_t n = i - 1; n <= i + 1; n += 2)
+    if (n >= 0 && n < axis->count && isfinite(axis->values[n]))
+      most = fmax(most, fabs(axis->values[n] - axis->values[i]));
+  return most;
+}
+
+static ndr_status find_nearest(const ndr_value_axis *axis, double value, const char *text, ndr_index_runs *runs) {
+  int64_t best = -1;
+  double least = INFINITY;
+  for (int64_t i = 0; i < axis->count; i++) {
+    double own = distance(axis, axis->values[i], value);
+    if (!(own < least || (own == least && axis->values[i] > axis->values[best]))) continue;
+    best = i;
+    least = own;
+  }
+  if (best < 0 || least > spacing(axis, best) + tolerance(axis, value) + tolerance(axis, axis->values[best]))
+    return fail_nothing(axis, text);
+  *runs = (ndr_index_runs){1, {{best, 1, 0}}};
+  return NDR_OK;
+}
+
+ndr_status ndr_value_range_find(const ndr_value_axis *axis, const char *text, int length, ndr_index_runs *runs) {
+  char whole[MOST_TEXT], from[MOST_TEXT];
+  range r;
+  if (length >= MOST_TEXT) return ndr_fail(NDR_ERR_PARSE, "%s=%.40s... is too long for a range", axis->name, text);
+  snprintf(whole, sizeof whole, "%.*s", length, text);
+  strcpy(from, whole);
+  size_t colon = find_colon(from, axis->time != NULL);
+  const char *to = from[colon] ? from + colon + 1 : NULL;
+  from[colon] = 0;
+  NDR_TRY(axis->time ? read_dates(axis, from, to, &r) : read_numbers(axis, whole, from, to, &r));
+  if (r.point) return find_nearest(axis, r.least, whole, runs);
+  settle(axis, &r);
+  return find_interval(axis, &r, whole, runs);
+}

@@ -1,0 +1,19 @@
+/* Open datasets that follow each other along a dim, as one. */
+#ifndef NDR_H5_FILE_JOIN_H
+#define NDR_H5_FILE_JOIN_H
+
+#include "h5/file/dataset.h"
+
+/* Makes *series of parts[count], which must be of one dtype, of the same units and, dim apart, of one shape. It owns
+ * the array and its datasets if that succeeds. It owns `name`, which is NULL if there was no memory for it, in any
+ * case: series->series_name. How the axes of the parts make one is to be found out by the caller. */
+ndr_status ndr_series_join(ndr_h5_dataset *series, ndr_h5_dataset **parts, int count, int dim, char *name);
+
+/* Makes a series of two parts of one dataset, which it then owns; they follow each other along dim d, whose coordinates
+ * are then read as values. */
+ndr_status ndr_series_join_sides(ndr_h5_dataset **opened, ndr_h5_dataset *first, ndr_h5_dataset *second, int d);
+
+/* Whether a series is of that kind, and so of one file. */
+bool ndr_series_is_sides(const ndr_h5_dataset *series);
+
+#endif

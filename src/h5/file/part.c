@@ -1,0 +1,147 @@
+/* See part.h. What is written is read in select.c, and found on an axis in cf/value_range.c. */
+#include "h5/file/part.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/cf/angle.h"
+#include "h5/cf/scale_units.h"
+#include "h5/cf/variable.h"
+#include "h5/file/attributes.h"
+#include "h5/file/select.h"
+
+/* Coordinates are read whole. */
+#define MOST_VALUES ((int64_t)64 << 20)
+
+/* ---- The axis of a dim ------------------------------------------------------------------------------------------ */
+
+/* Years and months have no fixed length in real calendars: such times are numbers here. */
+static bool is_time_of_no_length(const ndr_scale_units *u) {
+  return u->units && !u->timed && strstr(u->units, " since ");
+}
+
+/* The values of longitudes after which they begin again; 0 of all others. */
+static double find_turn(const ndr_h5_dataset *dataset, int d, const char *units, const char *standard_name) {
+  double radians = units ? ndr_angle_radians(units) : ndr_angle_radians("degrees");
+  ndr_angle_kind kind = ndr_angle_of_units(units);
+  if (kind == NDR_ANGLE_UNKNOWN) kind = ndr_angle_of_name(standard_name);
+  if (kind == NDR_ANGLE_UNKNOWN) kind = ndr_angle_of_name(dataset->names[d]);
+  if (kind != NDR_ANGLE_LONGITUDE || radians == 0) return 0;
+  return radians == 1 ? 4 * acos(0) : 360;
+}
+
+/* What the scale says of its numbers. A part is about places, so that they are read as CF means them under `raw`, too,
+ * which is about elements. */
+static ndr_status read_meaning(const ndr_h5_dataset *dataset, int d, ndr_scale_units *u, double *turn) {
+  hid_t scale;
+  char *standard_name = NULL;
+  NDR_TRY(ndr_scale_open(dataset, d, &scale));
+  ndr_status status = ndr_scale_units_read(dataset, scale, u);
+  if (status == NDR_OK) {
+    u->timed = ndr_time_units_parse(u->units, u->calendar, &u->time);
+    if (!ndr_hdf_get_text(scale, "standard_name", &standard_name)) status = ndr_hdf_fail_coordinates(dataset);
+    *turn = find_turn(dataset, d, u->units, standard_name);
+    free(standard_name);
+    if (status != NDR_OK) ndr_scale_units_free(u);
+  }
+  H5Dclose(scale);
+  return status;
+}
+
+static ndr_status find_on_axis(const ndr_h5_dataset *dataset, int d, const ndr_selection *s, const ndr_scale_units *u,
+                               double turn, ndr_index_runs *runs) {
+  char name[NDR_SCALE_DIM_TEXT], reason[512];
+  int64_t count = dataset->info.shape[d];
+  ndr_scale_name_dim(dataset, d, name);
+  if (count > MOST_VALUES)
+    return ndr_fail(NDR_ERR_DIMS, "%s has %lld coordinates, which are too many to look through: select it by index",
+                    name, (long long)count);
+  double *values = malloc((size_t)count * sizeof *values + 1);
+  if (!values) return ndr_fail(NDR_ERR_MEMORY, "out of memory for the coordinates of %s", name);
+  const ndr_value_axis axis = {name, count, values, u->precision, u->timed ? &u->time : NULL, turn};
+  ndr_status status = ndr_hdf_coordinate_values(dataset, d, false, values);
+  if (status == NDR_OK) status = ndr_value_range_find(&axis, s->values, s->length, runs);
+  free(values);
+  if ((status != NDR_ERR_PARSE && status != NDR_ERR_DIMS) || !is_time_of_no_length(u)) return status;
+  snprintf(reason, sizeof reason, "%s", ndr_last_error());
+  return ndr_fail(status, "%s; it counts '%.80s', which have no fixed length, and so has no dates", reason, u->units);
+}
+
+void ndr_part_cut(ndr_h5_dataset *dataset, int d, const ndr_index_run *run) {
+  dataset->from[d] = run->from;
+  dataset->step[d] = 1;
+  dataset->info.shape[d] = run->count;
+  dataset->turn[d] = run->shift;
+}
+
+static ndr_status cut_by_values(ndr_h5_dataset *dataset, int d, const ndr_selection *s, ndr_part_rest *rest) {
+  ndr_scale_units units;
+  ndr_index_runs runs;
+  double turn;
+  NDR_TRY(read_meaning(dataset, d, &units, &turn));
+  ndr_status status = find_on_axis(dataset, d, s, &units, turn, &runs);
+  ndr_scale_units_free(&units);
+  NDR_TRY(status);
+  ndr_part_cut(dataset, d, &runs.run[0]);
+  if (runs.count == 1) return NDR_OK;
+  if (rest->dim >= 0)
+    return ndr_fail(NDR_ERR_DIMS, "%s and %s are both selected across the seam of their axes; select one by index",
+                    dataset->names[rest->dim], dataset->names[d]);
+  *rest = (ndr_part_rest){d, runs.run[1]};
+  return NDR_OK;
+}
+
+/* ---- The part --------------------------------------------------------------------------------------------------- */
+
+/* Coordinates of several dims, or of none, cut no box out of an array. Returns the failure that was found before,
+ * unless a name in `part` is such a variable. */
+static ndr_status explain_names(const ndr_h5_dataset *dataset, const char *part, ndr_status failure) {
+  const bool reduced[NDR_MAX_DIMS] = {false};
+  char text[256], reason[512];
+  const char *name;
+  snprintf(reason, sizeof reason, "%s", ndr_last_error());
+  for (int length; (length = ndr_select_next_name(&part, &name)) >= 0;) {
+    ndr_cf_variable v;
+    snprintf(text, sizeof text, "%.*s", length, name);
+    ndr_status status = ndr_cf_variable_open(&v, dataset, reduced, text, false);
+    int found = v.count, ndim = found ? v.whole.info.ndim : 0;
+    ndr_cf_variable_close(&v);
+    NDR_TRY(status);
+    if (found && ndim > 1)
+      return ndr_fail(failure,
+                      "%s is a coordinate of %d dims: no range of it is a box; select by dims, or use it in a "
+                      "condition",
+                      text, ndim);
+  }
+  return ndr_fail(failure, "%s", reason);
+}
+
+static ndr_status apply(ndr_h5_dataset *dataset, const char *part, ndr_part_rest *rest) {
+  ndr_selection all[NDR_MAX_DIMS];
+  ndr_status status = ndr_select_parse(part, dataset->info.ndim, dataset->extent, dataset->info.dim_names, all);
+  if (status == NDR_ERR_DIMS) status = explain_names(dataset, part, status);
+  NDR_TRY(status);
+  for (int d = 0; d < dataset->info.ndim; d++) {
+    if (all[d].values) {
+      NDR_TRY(cut_by_values(dataset, d, &all[d], rest));
+      continue;
+    }
+    dataset->from[d] = all[d].from;
+    dataset->step[d] = all[d].step;
+    dataset->info.shape[d] = all[d].count;
+  }
+  return NDR_OK;
+}
+
+ndr_status ndr_part_select(ndr_h5_dataset *dataset, const char *part, ndr_part_rest *rest) {
+  char reason[640];
+  *rest = (ndr_part_rest){.dim = -1};
+  ndr_status status = apply(dataset, part, rest);
+  if (status == NDR_OK) return status;
+  snprintf(reason, sizeof reason, "%s", ndr_last_error());
+  size_t named = strlen(dataset->where);
+  if (strncmp(reason, dataset->where, named) == 0) return status;
+  return ndr_fail(status, "%s: %s", dataset->where, reason);
+}

@@ -1,0 +1,185 @@
+#!/usr/bin/python3
+"""Parts that are selected by coordinates, [lat=30:60, time=2001-03], against NumPy: selection.py TOOL
+
+Data are small whole numbers, so that sums are exact. Which elements a text means on any axis is tested in
+tests/h5/test_h5_value_range.c; here they are read, reduced and written.
+"""
+import csv
+import io
+import json
+import sys
+
+from output import attach, attributes, h5py, make_scale, np, run_checks
+
+LON = np.arange(0.0, 360, 7.5)
+LAT = np.arange(88.0, -89, -8)
+TIME = np.arange(800)
+
+
+def make(folder, name="tas.nc", lon=LON, **options):
+    """tas(time, lat, lon) of 800 days from 2000-11-20 on, with bounds; mask of the same lat and lon."""
+    source = np.random.default_rng(7)
+    data = source.integers(-50, 50, (len(TIME), len(LAT), len(lon)))
+    with h5py.File(folder.file(name), "w") as file:
+        time = make_scale(file, "time", TIME + 0.5, units="days since 2000-11-20", calendar="noleap")
+        lat = make_scale(file, "lat", LAT.astype("f4"), units="degrees_north")
+        x = make_scale(file, "lon", lon, units="degrees_east", bounds="lon_bnds")
+        nv = make_scale(file, "nv", np.zeros(2))
+        attach(file.create_dataset("lon_bnds", data=np.stack([lon - 3.75, lon + 3.75], 1)), x, nv)
+        tas = file.create_dataset("tas", data=data.astype("f4"), **options)
+        attach(tas, time, lat, x)
+        attach(file.create_dataset("mask", data=data[0] > 0), lat, x)
+        attach(file.create_dataset("lon2", data=np.ones((len(LAT), len(lon)))), lat, x)
+        tas.attrs["coordinates"] = "lon2"
+    return data
+
+
+def values(folder, *arguments):
+    return [json.loads(line)["data"] for line in folder.run(*arguments, "--json")[0].splitlines()]
+
+
+def fails(folder, part, *words, status=1):
+    errors = folder.run(f"tas.nc:/tas[{part}]", status=status)[1]
+    assert len(errors.splitlines()) == 1 and all(word in errors for word in words), errors
+
+
+def dates():
+    """YYYY-MM-DD of each time; no year has a leap day."""
+    months = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
+    first = np.concatenate([[0], np.cumsum(months)])
+    found = []
+    for day in TIME + first[10] + 19:
+        year, rest = 2000 + day // 365, day % 365
+        month = int(np.searchsorted(first, rest, "right"))
+        found.append(f"{year:04d}-{month:02d}-{rest - first[month - 1] + 1:02d}")
+    return np.array(found)
+
+
+def check_values_select_what_indices_do(folder):
+    """In every layout, over the seam too, and beside indices."""
+    day = dates()
+    east, west = (LON >= 350) | (LON <= 20), (LON >= 100) & (LON <= 300)
+    parts = {
+        "lat=-30:40": np.ix_(TIME >= 0, abs(LAT - 5) <= 35, LON >= 0),
+        "time=2001-03:2001-05": np.ix_((day >= "2001-03") & (day < "2001-06"), abs(LAT) < 99, LON >= 0),
+        "time=2001": np.ix_(np.char.startswith(day, "2001"), abs(LAT) < 99, LON >= 0),
+        "time=2002-02-28, lat=41": np.ix_(day == "2002-02-28", LAT == 40, LON >= 0),
+        "time=2002-01:,lat=0:,lon=100:300": np.ix_(day >= "2002-01", LAT >= 0, west),
+        "lon=350:20": np.ix_(TIME >= 0, abs(LAT) < 99, east),
+        "0:100:3, lon=350:20": np.ix_((TIME < 100) & (TIME % 3 == 0), abs(LAT) < 99, east),
+        "..., 3:5, lon=-10:20": None,
+        "lon=-10:20, time=2001-02-01, lat=:-80": np.ix_(day == "2001-02-01", LAT <= -80, east),
+    }
+    for options in ({}, {"chunks": (7, 5, 9), "compression": "gzip", "shuffle": True}, {"chunks": (50, 4, 4), "scaleoffset": 2}):
+        data = make(folder, **options)
+        for part, cells in parts.items():
+            if cells is None:
+                fails(folder, part, "selected twice")
+                continue
+            found = values(folder, f"tas.nc:/tas[{part}]", "--op", "sum,max,valid")
+            chosen = data[cells]
+            assert found == [[chosen.sum()], [chosen.max()], [chosen.size]], f"{options} {part}: {found}"
+            found = values(folder, f"tas.nc:/tas[{part}]", "-d", "time,lat", "--op", "sum")[0]
+            order = np.argsort((LON[cells[2].ravel()] + 180) % 360, kind="stable") if "lon=-" in part or "350" in part else slice(None)
+            assert found == chosen.sum((0, 1))[order].tolist(), f"{options} {part}: {found}"
+
+
+def check_the_output_is_one_axis(folder):
+    data = make(folder)
+    order = np.concatenate([np.flatnonzero(LON >= 350), np.flatnonzero(LON <= 20)])
+    for part, lon in (("lon=350:20", np.arange(352.5, 381, 7.5)), ("lon=-10:20", np.arange(-7.5, 21, 7.5))):
+        with folder.reduce(f"tas.nc:/tas[{part}]", "-d", "time", "--op", "sum") as out:
+            assert out["lon"][...].tolist() == lon.tolist() and attributes(out["lon"])["bounds"] == "lon_bnds"
+            assert (out["lon_bnds"][...] == np.stack([lon - 3.75, lon + 3.75], 1)).all()
+            assert (out["tas"][...] == data.sum(0)[:, order]).all()
+            assert (out["lat"][...] == LAT).all() and out["lon2"].shape == (len(LAT), len(lon))
+        rows = list(csv.reader(io.StringIO(folder.run(f"tas.nc:/tas[{part}]", "-d", "time,lat", "--op", "sum", "--format", "csv")[0].decode())))
+        assert [float(row[0]) for row in rows[1:]] == lon.tolist()
+    with folder.reduce("tas.nc:/tas[lon=-30:-20]", "-d", "time") as out:
+        assert out["lon"][...].tolist() == [-30, -22.5] and out["lon_bnds"][0].tolist() == [-33.75, -26.25]
+    with folder.reduce("tas.nc:/tas[lon=-30]", "-d", "time") as out:
+        assert out["lon"][...].tolist() == [330] and out["tas"].shape == (len(LAT), 1)
+    with folder.reduce("tas.nc:/tas[lon=350:20]", "tas.nc:/mask[lon=-10:20]", "-d", "lat", "--op", "max") as out:
+        axes = sorted(item[...].tolist() for name, item in out.items() if name.startswith("lon") and item.shape == (4,))
+        assert axes == [np.arange(-7.5, 21, 7.5).tolist(), np.arange(352.5, 381, 7.5).tolist()], axes
+
+
+def check_files_along_longitudes(folder):
+    data = make(folder)
+    with folder.reduce("--concat", "lon", "tas.nc:/tas[lon=0:10]", "tas.nc:/tas[lon=370:400]", "-d", "time", "--op", "max") as out:
+        lon = np.array([0, 7.5, 375, 382.5, 390, 397.5])
+        assert out["lon"][...].tolist() == lon.tolist(), out["lon"][...]
+        assert (out["lon_bnds"][...] == np.stack([lon - 3.75, lon + 3.75], 1)).all()
+        assert (out["tas"][...] == data.max(0)[:, [0, 1, 2, 3, 4, 5]]).all()
+
+
+def check_what_is_read_beside(folder):
+    """Weights, masks and a series of files go along with the part."""
+    data = make(folder)
+    cells = np.concatenate([np.flatnonzero(LON >= 350), np.flatnonzero(LON <= 20)])
+    part, mask = data[:, :, cells], data[0][:, cells] > 0
+    found = values(folder, "tas.nc:/tas[lon=350:20]", "--where", "tas.nc:/mask[lon=350:20]", "--op", "sum,valid")
+    assert found == [[part[:, mask].sum()], [mask.sum() * len(TIME)]], found
+    found = values(folder, "tas.nc:/tas[lon=350:20]", "--where", "lon > 355 && m > 0", "--with", "m=/mask[lon=350:20]", "--op", "sum")
+    east = np.array([False, True, True, True])  # as the axis goes on to 375
+    assert found == [[part[:, mask & east].sum()]], found
+    found = values(folder, "tas.nc:/tas[lon=350:20]", "--weights", "lat:cos", "--op", "mean")[0][0]
+    weights = np.cos(np.radians(LAT.astype("f4").astype("f8")))[None, :, None] * np.ones(part.shape)
+    assert abs(found - np.average(part, weights=weights)) < 1e-12, found
+    found = values(folder, "--concat", "time", "tas.nc:/tas[time=2001,lon=-30:-20]", "tas.nc:/tas[time=2002,lon=-30:-20]", "--op", "sum,valid")
+    day = dates()
+    chosen = data[(day >= "2001") & (day < "2003")][:, :, (LON >= 330) & (LON <= 340)]
+    assert found == [[chosen.sum()], [chosen.size]], found
+    errors = folder.run("--concat", "time", "tas.nc:/tas[lon=350:20]", "tas.nc:/tas", status=1)[1]
+    assert "both sides" in errors and "(lon)" in errors, errors
+
+
+def check_all_datasets_that_have_the_dims(folder):
+    data, day = make(folder), dates()
+    found = values(folder, "tas.nc:/*[time=2001-02]", "-d", "time,lon", "--op", "sum")
+    assert found == [data[np.char.startswith(day, "2001-02")].sum((0, 2)).tolist()], found
+    found = values(folder, "tas.nc:/*[lat=0:20]", "-d", "lat", "--op", "count")
+    assert len(found) == 2, found
+    errors = folder.run("tas.nc:/*[time=2030]", "-d", "time", status=1)[1]
+    assert len(errors.splitlines()) == 1 and "selects nothing" in errors, errors
+
+
+def check_memory_does_not_show(folder):
+    make(folder, chunks=(50, 4, 4), compression="gzip")
+    results = {folder.run("tas.nc:/tas[lon=350:20]", "--op", "mean,std", "-d", "time,lon", "--json", "--memory", memory,
+                          "--threads", threads)[0] for memory in ("400K", "1M", "1G") for threads in ("1", "3")}
+    assert len(results) == 1
+
+
+def check_coordinates_are_read_as_they_mean(folder):
+    """Packed, in radians, called by their names, and under --raw, which is about elements."""
+    with h5py.File(folder.file("packed.nc"), "w") as file:
+        lat = make_scale(file, "lat", np.array([0, 70, 140], "i2"), scale_factor=0.5, add_offset=10.0)
+        lon = make_scale(file, "longitude", np.array([0, 1.5, 3, 4.5, 6]), units="radians")
+        data = file.create_dataset("f", data=np.arange(15, dtype="i2").reshape(3, 5))
+        data.attrs["scale_factor"] = 2.0
+        attach(data, lat, lon)
+    assert values(folder, "packed.nc:/f[lat=45:80]", "--op", "sum")[0] == [2 * (35 + 60)]
+    assert values(folder, "packed.nc:/f[lat=45:80]", "--op", "sum", "--raw")[0] == [35 + 60]
+    assert values(folder, "packed.nc:/f[lat=10, longitude=5:1]", "--op", "sum")[0] == [2 * (4 + 0)]
+    assert values(folder, "packed.nc:/f[lat=10, longitude=5:1]", "--op", "sum", "--raw")[0] == [4 + 0]
+    with folder.reduce("packed.nc:/f[longitude=5:1]", "-d", "lat") as out:
+        assert np.allclose(out["longitude"][...], [6, 2 * np.pi], rtol=1e-15)
+
+
+def check_errors_name_the_axis(folder):
+    make(folder)
+    fails(folder, "lat=95:99", "tas.nc:/tas: lat=95:99 selects nothing: lat goes from -88 to 88")
+    fails(folder, "time=2010", "time=2010 selects nothing: time goes from 2000-11-20T12:00:00 to 2003-01-28T12:00:00")
+    fails(folder, "time=2001-02-29", "'2001-02-29' is no date of the calendar noleap")
+    fails(folder, "lon2=0:1", "lon2 is a coordinate of 2 dims")
+    fails(folder, "lev=0:1", "no dim is named 'lev'; its dims are time, lat, lon")
+    fails(folder, "lat=north", "'lat=north' is no range of numbers")
+    with h5py.File(folder.file("plain.h5"), "w") as file:
+        file["x"] = np.arange(6.0)
+    errors = folder.run("plain.h5:/x[0=1:2]", status=1)[1]
+    assert errors == "h5gpured: plain.h5:/x: its dim 0 has no coordinates\n", errors
+
+
+if __name__ == "__main__":
+    sys.exit(run_checks(sys.argv[1], [check for name, check in list(globals().items()) if name.startswith("check_")]))

@@ -441,11 +441,84 @@ START_TEST(labels_are_checked) {
 }
 END_TEST
 
+/* ---- as text ---- */
+
+static void assert_prints_as(const char *text, const char *expected) {
+  ndr_problem problem = NDR_PROBLEM_INIT, again = NDR_PROBLEM_INIT;
+  char printed[256];
+  assert_ok(ndr_problem_parse(text, &problem));
+  ndr_problem_print(&problem, printed, sizeof printed);
+  ck_assert_str_eq(printed, expected);
+  assert_ok(ndr_problem_parse(printed, &again));
+  ck_assert_ptr_eq(problem.groups, again.groups);
+}
+
+START_TEST(groups_are_text) {
+  assert_prints_as("sum f32 [6] /0 groups=0:3[0,1,2,0,1,2]", "sum f32 [6] /0 groups=0:3[2(0:3)]");
+  assert_prints_as("sum f32 [2,3] /all groups=0,1:3[0,0,-1,-1,2,0]",
+                   "sum f32 [2,3] /0,1 groups=0,1:3[0x2,-1x2,2:-1:-2]");
+  assert_prints_as("max i8 [9] /0 keepdims groups=0:5[4:1:-1x2,-1,2,2]",
+                   "max i8 [9] /0 keepdims groups=0:5[4:1:-1x2,-1,2x2]");
+  assert_prints_as("sum f32 [0] /0 groups=0:1[]", "sum f32 [0] /0 groups=0:1[]");
+}
+END_TEST
+
+START_TEST(labels_print_as_they_are) {
+  rng random = {test_seed() + 4};
+  for (int number = 0; number < test_case_count(500); number++) {
+    grouped_case c;
+    if (!make_case(&random, &c, false)) continue;
+    ndr_problem problem = c.problem, again = NDR_PROBLEM_INIT;
+    problem.groups = c.groups;
+    problem.group_dim = c.first;
+    size_t length = ndr_problem_print(&problem, NULL, 0);
+    char *printed = malloc(length + 1), *second = malloc(length + 1);
+    ck_assert_uint_eq(ndr_problem_print(&problem, printed, length + 1), length);
+    assert_ok(ndr_problem_parse(printed, &again));
+    ndr_problem_print(&again, second, length + 1);
+    ck_assert_str_eq(printed, second);
+    ndr_options options = case_options(&c.problem), other = options;
+    options.groups = c.groups, other.groups = again.groups;
+    options.group_dim = other.group_dim = c.first;
+    test_array a, b;
+    const ndr_op op = NDR_COUNT;
+    assert_ok(array_result(&a, &c.array.tensor, problem.dim_count, problem.dims, op, &options, NULL));
+    assert_ok(array_result(&b, &c.array.tensor, problem.dim_count, problem.dims, op, &options, NULL));
+    assert_ok(ndreduce(&c.array.tensor, problem.dim_count, problem.dims, op, &a.tensor, &options));
+    assert_ok(ndreduce(&c.array.tensor, problem.dim_count, problem.dims, op, &b.tensor, &other));
+    ck_assert(same_elements(&a.tensor, &b.tensor));
+    array_free(&a);
+    array_free(&b);
+    free(printed);
+    free(second);
+    free_case(&c);
+  }
+}
+END_TEST
+
+START_TEST(texts_of_groups_are_checked) {
+  const char *const wrong[][2] = {
+      {"groups=1:2[0,1]", "neighbours"},        {"groups=0:2", "'['"},
+      {"groups=0:0[0,1]", "number of groups"},  {"groups=0:2[0]", "a label for each element"},
+      {"groups=0:2[0,1,0]", "no more labels"},  {"groups=0:2[0,2]", "a label from -1"},
+      {"groups=0:2[0:2:0]", "an end that"},     {"groups=0:2[0:2", "',' or ']'"},
+      {"groups=0:2[9999999999(0)]", "a label"}, {"groups=0:2[2(0]", "')'"},
+      {"groups=0:2[0x0]", "how often"},         {"groups=0:2[2147483647(0)]", "no more labels"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    ndr_problem problem = NDR_PROBLEM_INIT;
+    char text[64];
+    snprintf(text, sizeof text, "sum f32 [2] /0 %s", wrong[i][0]);
+    assert_fails(ndr_problem_parse(text, &problem), NDR_ERR_PARSE, wrong[i][1]);
+  }
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("groups");
   suite_case(suite, "by masks", 120, a_group_is_what_a_mask_gives, so_is_one_of_scattered_rows, NULL);
   suite_case(suite, "plans and slabs", 120, plans_with_a_workspace_give_the_same_bits, slabs_come_in_any_order, NULL);
   suite_case(suite, "by hand", 10, labels_have_any_integer_dtype, windows_are_refused_trimmed_or_padded,
              an_empty_dim_has_empty_groups, calls_with_other_groups_stay_apart, labels_are_checked, NULL);
+  suite_case(suite, "text", 30, groups_are_text, labels_print_as_they_are, texts_of_groups_are_checked, NULL);
   return suite_run(suite);
 }

@@ -171,7 +171,8 @@ typedef enum ndr_accumulate { NDR_ACCUMULATE_DEFAULT = 0, NDR_ACCUMULATE_F64 = 1
  * was measured before, if there is one (plan.h, Measurements). */
 typedef enum ndr_planning { NDR_ESTIMATE = 0, NDR_MEASURE = 1 } ndr_planning;
 
-struct ndr_device; /* plan.h */
+struct ndr_device;                    /* plan.h */
+typedef struct ndr_groups ndr_groups; /* groups.h */
 
 /* In C++ the members of ndr_options have their defaults without NDR_OPTIONS_INIT. */
 #ifdef __cplusplus
@@ -200,6 +201,9 @@ typedef struct ndr_options {
   const DLTensor *const *with NDR_DEFAULT(0); /* second and further arrays of an operator of one's own (operator.h) */
   int with_count NDR_DEFAULT(0);
 
+  const ndr_groups *groups NDR_DEFAULT(0); /* labels along a reduced dim (groups.h); NULL: none */
+  int group_dim NDR_DEFAULT(0);            /* the dim that the labels lie along; negative ones count from the end */
+
   ndr_planning planning NDR_DEFAULT(NDR_ESTIMATE);
   int threads NDR_DEFAULT(0);                     /* CPU threads at most; 0: ndr_thread_count() */
   void *stream NDR_DEFAULT(0);                    /* cudaStream_t for GPU work; NULL: the default stream */
@@ -208,8 +212,8 @@ typedef struct ndr_options {
 } ndr_options;
 #define NDR_OPTIONS_INIT                                                                                               \
   {                                                                                                                    \
-    sizeof(ndr_options), 0, 0, 0.0, NDR_ACCUMULATE_DEFAULT, NDR_FREQUENCY, NULL, NULL, NULL, NULL, 0, NDR_ESTIMATE, 0, \
-        NULL, NULL, NULL                                                                                               \
+    sizeof(ndr_options), 0, 0, 0.0, NDR_ACCUMULATE_DEFAULT, NDR_FREQUENCY, NULL, NULL, NULL, NULL, 0, NULL, 0,         \
+        NDR_ESTIMATE, 0, NULL, NULL, NULL                                                                              \
   }
 
 /* NDR_OPTIONS(.skip_nan = 1, .threads = 2) is a pointer to options that have these members set and defaults otherwise.

@@ -37,11 +37,14 @@ extern "C" {
  *   {rmse(x, y): s += (x - y)**2, n += 1 -> sqrt(s / n)} f32 [128,64] /0 with=f32[64,1]
  *   sum,{hot(x; t): n += x > t -> n}(303.15) f32 [128,64] /0
  *   min,max i32 [128,64] /0 initial=5
+ *   mean f32 [365,64] /0 groups=0:12[0x31,1x28,2x31,...]
  * OPS is a comma list. A stride counts elements; the default is that of a compact row-major array of these sizes. DIMS
  * is a comma list, "all", or nothing for no dims. [] is a 0-d array. Operands follow as options, in their order, each
  * with its dtype and the strides of all dims. An operator of one's own stands in braces (one that is read
  * so is the process's, equal texts the same one: do not destroy it), followed by the values of its
- * parameters, if it has any, in parentheses (operator.h). */
+ * parameters, if it has any, in parentheses (operator.h). Groups (groups.h) are listed as DIMS:COUNT[LABELS]: a label
+ * 3, a range 0:12 or 0:12:2 with its step, each label 30 times 0:12x30, all of it 5 times 5(0:12x30). Those that are
+ * read are the process's, too. */
 /* What an operand, an array that is read beside the problem's own, is there for. */
 typedef enum ndr_role {
   NDR_WHERE = 0,   /* bool: elements where it is false are left out */
@@ -72,13 +75,14 @@ typedef struct ndr_problem {
   int operand_count; /* at most one with the role where, and one with the role weights */
   ndr_weighting weighting;
   ndr_operand operands[NDR_MAX_OPERANDS];
-  int has_initial, reserved; /* reserved must be 0 */
-  double initial;            /* last, so that the struct ends without padding, and a new member makes it longer */
+  int has_initial, group_dim; /* group_dim counts where groups is not NULL */
+  double initial;
+  const ndr_groups *groups; /* the caller's; last, so that the struct ends without padding on 64 bits */
 } ndr_problem;
 #define NDR_PROBLEM_INIT                                                                                               \
   {                                                                                                                    \
     sizeof(ndr_problem), NDR_BOOL, 0, {0}, {0}, 0, {0}, 0, {NDR_SUM}, 0, 0, NDR_ACCUMULATE_DEFAULT, 0.0, 0,            \
-        NDR_FREQUENCY, {{NDR_WHERE, NDR_BOOL, {0}}}, 0, 0, 0.0                                                         \
+        NDR_FREQUENCY, {{NDR_WHERE, NDR_BOOL, {0}}}, 0, 0, 0.0, NULL                                                   \
   }
 
 /* The problem of reducing arrays laid out like `array` over dims by ops, with default options, which may then be set.

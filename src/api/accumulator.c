@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/plan.h"
+#include "api/parts.h"
 
 struct ndr_accumulator {
   ndr_request whole; /* partial; strides are those of the slab last added */
@@ -17,39 +17,8 @@ struct ndr_accumulator {
   size_t scratch_bytes;
 };
 
-static int64_t kept_product(const ndr_request *request, const int64_t *shape, bool reduced) {
-  int64_t count = 1;
-  for (int d = 0; d < request->problem.ndim; d++)
-    if (request->reduced[d] == reduced) count *= shape[d];
-  return count;
-}
-
 static ndr_state state_of(const ndr_accumulator *a, int i) {
   return ndr_request_state(&a->whole, i);
-}
-
-static int64_t words_of(const ndr_accumulator *a, int i) {
-  ndr_state state = state_of(a, i);
-  return ndr_state_size(&state);
-}
-
-/* Sets *bytes to the bytes of all ops' states for `outputs` outputs. Each op's block is aligned for the backends. */
-static ndr_status states_bytes(const ndr_accumulator *a, int64_t outputs, size_t *bytes) {
-  int64_t words = 0, total;
-  for (int i = 0; i < a->whole.problem.op_count; i++) words += words_of(a, i);
-  if (__builtin_mul_overflow(words * 8, outputs, &total) ||
-      __builtin_add_overflow(total, (int64_t)a->whole.problem.op_count * 256, &total))
-    return ndr_fail(NDR_ERR_OVERFLOW, "the partial states of %lld outputs do not fit in 63 bits", (long long)outputs);
-  *bytes = (size_t)total;
-  return NDR_OK;
-}
-
-static void place_states(const ndr_accumulator *a, int64_t outputs, void *memory, uint64_t **states) {
-  size_t at = 0;
-  for (int i = 0; i < a->whole.problem.op_count; i++) {
-    states[i] = (uint64_t *)(void *)((char *)memory + at);
-    at += ((size_t)(words_of(a, i) * outputs) * 8 + 255) / 256 * 256;
-  }
 }
 
 static ndr_status keep_options(ndr_accumulator *a, const ndr_options *options) {
@@ -70,9 +39,9 @@ static ndr_status keep_options(ndr_accumulator *a, const ndr_options *options) {
 static ndr_status allocate_states(ndr_accumulator *a) {
   size_t bytes;
   void *memory;
-  NDR_TRY(states_bytes(a, a->outputs, &bytes));
+  NDR_TRY(ndr_states_bytes(&a->whole, a->outputs, &bytes));
   NDR_TRY(a->backend->allocate(a->place.device_id, bytes, a->options.stream, &memory));
-  place_states(a, a->outputs, memory, a->states);
+  ndr_states_place(&a->whole, a->outputs, memory, a->states);
   for (int i = 0; i < a->whole.problem.op_count; i++) {
     ndr_state state = state_of(a, i);
     NDR_TRY(a->backend->states_identity(&state, a->place.device_id, a->states[i], a->outputs, a->options.stream));
@@ -94,8 +63,10 @@ static ndr_status start(ndr_accumulator *a, const ndr_problem *problem, DLDevice
   NDR_TRY(keep_problem(a, problem));
   NDR_TRY(ndr_backend_find(device.device_type, &a->backend));
   a->place = device;
-  a->outputs = kept_product(&a->whole, a->whole.problem.shape, false);
-  a->length = kept_product(&a->whole, a->whole.problem.shape, true);
+  a->outputs = ndr_states_outputs(&a->whole);
+  a->length = 1;
+  for (int d = 0; d < a->whole.problem.ndim; d++)
+    if (a->whole.reduced[d]) a->length *= a->whole.problem.shape[d];
   a->whole.partial = true;
   return allocate_states(a);
 }
@@ -163,29 +134,7 @@ static ndr_status slab_request(const ndr_accumulator *a, const DLTensor *slab, c
   return NDR_OK;
 }
 
-/* Makes a walk over a slab's outputs, from the slab's states to those of the whole. Returns the first output's number
- * in the whole. */
-static int64_t walk_slab(const ndr_accumulator *a, const ndr_request *slab, ndr_walk *walk) {
-  int64_t from = 1, to = 1, start = 0;
-  walk->count = 0;
-  for (int d = slab->problem.ndim - 1; d >= 0; d--) {
-    if (slab->reduced[d]) continue;
-    ndr_walk_axis axis = {slab->problem.shape[d], from, to};
-    start += slab->offset[d] * to;
-    from *= slab->problem.shape[d];
-    to *= a->whole.problem.shape[d];
-    ndr_walk_axis *inner = walk->count ? &walk->axes[walk->count - 1] : NULL;
-    if (inner && axis.from == inner->from * inner->size && axis.to == inner->to * inner->size)
-      inner->size *= axis.size;
-    else if (axis.size != 1)
-      walk->axes[walk->count++] = axis;
-  }
-  return start;
-}
-
-static ndr_status reserve_scratch(ndr_accumulator *a, int64_t outputs) {
-  size_t bytes;
-  NDR_TRY(states_bytes(a, outputs, &bytes));
+static ndr_status reserve_scratch(ndr_accumulator *a, size_t bytes) {
   if (bytes <= a->scratch_bytes) return NDR_OK;
   a->backend->release(a->place.device_id, a->scratch, a->options.stream);
   a->scratch = NULL;
@@ -203,22 +152,11 @@ static void drop_scratch(ndr_accumulator *a) {
   a->scratch_bytes = 0;
 }
 
-static ndr_status add_with_plan(ndr_accumulator *a, const ndr_plan *plan, const ndr_request *slab,
-                                const void *const *data) {
-  uint64_t *states[NDR_MAX_OPS];
-  void *results[NDR_MAX_OPS];
-  ndr_walk walk;
-  NDR_TRY(reserve_scratch(a, plan->problem.outputs));
-  place_states(a, plan->problem.outputs, a->scratch, states);
-  for (int i = 0; i < a->whole.problem.op_count; i++) results[i] = states[i];
-  int64_t start = walk_slab(a, slab, &walk);
-  ndr_status status = ndr_plan_execute_operands(plan, data, results, NULL, 0, a->options.stream);
-  for (int i = 0; status == NDR_OK && i < a->whole.problem.op_count; i++) {
-    ndr_state state = state_of(a, i);
-    status = a->backend->states_merge(&state, a->place.device_id, &walk, states[i], plan->problem.outputs,
-                                      a->states[i] + start, a->outputs, a->options.stream);
-  }
-  return status;
+static ndr_status add_parts(ndr_accumulator *a, const ndr_parts *parts, const void *const *data) {
+  size_t bytes;
+  NDR_TRY(ndr_parts_scratch(parts, &bytes));
+  NDR_TRY(reserve_scratch(a, bytes));
+  return ndr_parts_add(parts, data, &a->whole, a->states, a->outputs, a->scratch, NULL, a->options.stream);
 }
 
 static ndr_status slab_addresses(const ndr_accumulator *a, const DLTensor *slab, const DLTensor *const *operands,
@@ -236,16 +174,16 @@ static ndr_status slab_addresses(const ndr_accumulator *a, const DLTensor *slab,
 static ndr_status add(ndr_accumulator *a, const DLTensor *slab, const DLTensor *const *operands,
                       const int64_t *offset) {
   ndr_request request;
-  ndr_plan *plan;
+  ndr_parts *parts;
   const void *data[NDR_MOST_ARRAYS];
   NDR_TRY(slab_request(a, slab, operands, offset, &request));
   for (int d = 0; d < slab->ndim; d++)
     if (slab->shape[d] == 0) return NDR_OK;
   NDR_TRY(slab_addresses(a, slab, operands, data));
-  NDR_TRY(ndr_plan_from_request(&plan, &request, a->place, data, &a->options));
-  ndr_status status = add_with_plan(a, plan, &request, data);
+  NDR_TRY(ndr_parts_make(&parts, &request, a->place, data, &a->options));
+  ndr_status status = add_parts(a, parts, data);
   drop_scratch(a);
-  ndr_plan_destroy(plan);
+  ndr_parts_drop(parts);
   return status;
 }
 
@@ -276,8 +214,9 @@ ndr_status ndr_accumulator_add_operands(ndr_accumulator *a, const DLTensor *slab
 
 /* Programs follow from operators, dtypes and the members that are compared here. */
 static bool same_options(const ndr_problem *a, const ndr_problem *b) {
-  bool same = a->operand_count == b->operand_count && a->weighting == b->weighting &&
-              a->has_initial == b->has_initial && memcmp(&a->initial, &b->initial, sizeof a->initial) == 0;
+  bool same = a->operand_count == b->operand_count && a->weighting == b->weighting && a->groups == b->groups &&
+              a->group_dim == b->group_dim && a->has_initial == b->has_initial &&
+              memcmp(&a->initial, &b->initial, sizeof a->initial) == 0;
   for (int k = 0; same && k < a->operand_count; k++)
     same = a->operands[k].role == b->operands[k].role && a->operands[k].dtype == b->operands[k].dtype;
   return same;
@@ -305,9 +244,9 @@ static ndr_status merge_states(ndr_accumulator *into, uint64_t *const *from) {
 /* Copies the states of another device to the scratch. */
 static ndr_status fetch_states(ndr_accumulator *into, const ndr_accumulator *from, uint64_t **states) {
   size_t bytes;
-  NDR_TRY(states_bytes(into, into->outputs, &bytes));
-  NDR_TRY(reserve_scratch(into, into->outputs));
-  place_states(into, into->outputs, into->scratch, states);
+  NDR_TRY(ndr_states_bytes(&into->whole, into->outputs, &bytes));
+  NDR_TRY(reserve_scratch(into, bytes));
+  ndr_states_place(&into->whole, into->outputs, into->scratch, states);
   return into->backend->calls->copy_from(into->place.device_id, into->scratch, from->place.device_id, from->states[0],
                                          bytes, into->options.stream);
 }
@@ -334,17 +273,6 @@ ndr_status ndr_accumulator_merge(ndr_accumulator *into, const ndr_accumulator *f
   return status == NDR_OK ? order : status;
 }
 
-/* Makes a walk from row-major states to the strides of result i. */
-static void walk_result(const ndr_request *request, int i, ndr_walk *walk) {
-  int64_t from = 1;
-  walk->count = 0;
-  for (int d = request->problem.ndim - 1; d >= 0; d--) {
-    if (request->reduced[d] || request->problem.shape[d] == 1) continue;
-    walk->axes[walk->count++] = (ndr_walk_axis){request->problem.shape[d], from, request->result_strides[i][d]};
-    from *= request->problem.shape[d];
-  }
-}
-
 ndr_status ndr_accumulator_finish(const ndr_accumulator *a, DLTensor *const *results) {
   void *addresses[NDR_MAX_OPS];
   if (!a) return ndr_fail(NDR_ERR_ARGUMENT, "accumulator is a null pointer");
@@ -359,7 +287,7 @@ ndr_status ndr_accumulator_finish(const ndr_accumulator *a, DLTensor *const *res
   for (int i = 0; a->outputs > 0 && i < request.problem.op_count; i++) {
     ndr_state state = state_of(a, i);
     ndr_walk walk;
-    walk_result(&request, i, &walk);
+    ndr_states_walk_result(&request, i, &walk);
     NDR_TRY(a->backend->states_finish(&state, a->place.device_id, &walk, a->states[i], a->outputs, addresses[i],
                                       a->options.stream));
   }
@@ -368,7 +296,7 @@ ndr_status ndr_accumulator_finish(const ndr_accumulator *a, DLTensor *const *res
 
 size_t ndr_accumulator_bytes(const ndr_accumulator *a) {
   size_t bytes = 0;
-  return a && states_bytes(a, a->outputs, &bytes) == NDR_OK ? bytes : 0;
+  return a && ndr_states_bytes(&a->whole, a->outputs, &bytes) == NDR_OK ? bytes : 0;
 }
 
 void ndr_accumulator_destroy(ndr_accumulator *a) {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/operands.h"
-#include "api/plan.h"
+#include "api/parts.h"
 #include "core/fork.h"
 #include "core/measurements.h"
 #include "ndreduce/operator.h"
@@ -13,7 +13,7 @@ enum {
   SLOTS = 64,
   WAYS = 4,
   TENSOR_WORDS = 2 + 2 * NDR_MAX_DIMS,
-  KEY_WORDS = 28 + NDR_MAX_DIMS + TENSOR_WORDS + (NDR_MAX_OPS + NDR_MAX_OPERANDS) * (1 + TENSOR_WORDS)
+  KEY_WORDS = 30 + NDR_MAX_DIMS + TENSOR_WORDS + (NDR_MAX_OPS + NDR_MAX_OPERANDS) * (1 + TENSOR_WORDS)
 };
 
 typedef struct key {
@@ -72,6 +72,9 @@ static bool push_options(key *k, const ndr_options *options) {
   push(k, (o->keepdims != 0) | (o->skip_nan != 0) << 1 | (int64_t)o->threads << 32);
   push(k, (int64_t)(unsigned)o->accumulate | (int64_t)o->planning << 32);
   push(k, ddof);
+  /* The plan holds its groups, so that no others get their address. */
+  push(k, (int64_t)(uintptr_t)o->groups);
+  push(k, o->group_dim);
   if (!push_operands(k, o)) return false;
   for (int c = 0, end = 0; o->force_family && !end; c++) {
     if (c == 16) return false;
@@ -112,6 +115,7 @@ static uint64_t hash_of(const key *k) {
 static void drop(entry *e) {
   if (!e || --e->holders > 0) return;
   ndr_canonical_free(&e->plan.problem);
+  ndr_parts_drop(e->plan.parts);
   free(e);
 }
 
@@ -136,6 +140,7 @@ static entry *make_entry(const key *k, uint64_t hash, const ndr_plan *plan) {
   if (!e) return NULL;
   e->plan = *plan;
   ndr_canonical_share(&e->plan.problem);
+  (void)ndr_parts_hold(e->plan.parts);
   e->holders = 1;
   e->hash = hash;
   e->key_count = k->count;

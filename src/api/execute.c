@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "api/operands.h"
+#include "api/parts.h"
 
 #define WORKSPACE_ALIGNMENT 256
 
@@ -53,6 +54,7 @@ ndr_status ndr_plan_execute_operands(const ndr_plan *plan, const void *const *da
   if (plan->problem.outputs == 0) return NDR_OK;
   NDR_TRY(check_addresses(&plan->problem, data, results));
   NDR_TRY(check_workspace(plan, workspace, workspace_bytes));
+  if (plan->parts) return ndr_parts_execute(plan->parts, data, results, workspace, stream);
   /* A device's memory is not read here: there NaN weights give NaN. */
   if (!plan->backend->calls) NDR_TRY(ndr_operands_check_weights(&plan->problem, data));
   return execute_checked(plan, data, results, workspace, stream);

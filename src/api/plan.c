@@ -2,6 +2,7 @@
 #include "api/plan.h"
 
 #include "api/operands.h"
+#include "api/parts.h"
 #include "core/measure.h"
 
 #include <stdlib.h>
@@ -25,6 +26,13 @@ static ndr_status choose(ndr_plan *plan, const void *const *data, const ndr_opti
   return NDR_OK;
 }
 
+/* With groups, the parts are what is planned. */
+static ndr_status choose_parts(ndr_plan *plan, const ndr_request *request, DLDevice device, const void *const *data,
+                               const ndr_options *options) {
+  NDR_TRY(ndr_parts_make(&plan->parts, request, device, data, options));
+  return ndr_parts_workspace(plan->parts, &plan->workspace);
+}
+
 ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DLDevice device, const void *const *data,
                                  const ndr_options *options) {
   ndr_plan *made = calloc(1, sizeof *made);
@@ -35,7 +43,7 @@ ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DL
   if (status == NDR_OK) status = ndr_canonical_make(&made->problem, request);
   if (status == NDR_OK) {
     made->threads = options->threads;
-    status = choose(made, data, options);
+    status = request->problem.groups ? choose_parts(made, request, device, data, options) : choose(made, data, options);
   }
   if (status != NDR_OK) {
     ndr_plan_destroy(made);
@@ -58,6 +66,8 @@ ndr_status ndr_request_from_call(ndr_request *request, const ndr_call *call, ndr
   problem.weighting = options->weighting;
   problem.has_initial = options->initial != NULL;
   if (options->initial) problem.initial = *options->initial;
+  problem.groups = options->groups;
+  problem.group_dim = options->group_dim;
   for (int k = 0; k < operands.count; k++)
     NDR_TRY(ndr_problem_take_operand(&problem, operands.roles[k], operands.tensors[k]));
   return ndr_request_make(request, &problem);
@@ -101,6 +111,19 @@ ndr_status ndr_plan_create(ndr_plan **plan, const ndr_problem *problem, DLDevice
   return status;
 }
 
+size_t ndr_plan_describe(const ndr_plan *plan, char *text, size_t capacity) {
+  size_t length = 0;
+  if (!text) capacity = 0;
+  if (capacity) text[0] = 0;
+  if (!plan) return 0;
+  ndr_plan_describe_place(plan, text, capacity, &length);
+  if (plan->parts)
+    ndr_parts_describe(plan->parts, text, capacity, &length);
+  else
+    ndr_plan_describe_choice(plan, text, capacity, &length);
+  return length;
+}
+
 size_t ndr_plan_workspace(const ndr_plan *plan) {
   return plan ? plan->workspace : 0;
 }
@@ -108,6 +131,7 @@ size_t ndr_plan_workspace(const ndr_plan *plan) {
 void ndr_plan_destroy(ndr_plan *plan) {
   if (!plan) return;
   ndr_canonical_free(&plan->problem);
+  ndr_parts_drop(plan->parts);
   free(plan->text);
   free(plan);
 }

@@ -17,9 +17,9 @@ static int64_t product(const ndr_request *request, bool reduced) {
 /* Steps of the flattened index along the reduced dims of the whole array. */
 static void index_steps(const ndr_request *request, int64_t *steps) {
   int64_t step = 1;
-  for (int d = request->problem.ndim - 1; d >= 0; d--) {
+  for (int d = request->whole_ndim - 1; d >= 0; d--) {
     steps[d] = step;
-    if (request->reduced[d] && request->whole_shape[d] > 0) step *= request->whole_shape[d];
+    if (request->whole_reduced[d] && request->whole_shape[d] > 0) step *= request->whole_shape[d];
   }
 }
 
@@ -107,7 +107,7 @@ static bool continues_stride(int64_t inner, int64_t size, int64_t outer) {
 }
 
 static bool continues(const ndr_canonical *problem, const ndr_axis *inner, const ndr_axis *outer) {
-  bool merges = continues_stride(inner->stride, inner->size, outer->stride) &&
+  bool merges = !inner->scattered && !outer->scattered && continues_stride(inner->stride, inner->size, outer->stride) &&
                 continues_stride(inner->index, inner->size, outer->index);
   for (int i = 0; merges && i < problem->op_count; i++)
     merges = continues_stride(inner->result[i], inner->size, outer->result[i]);
@@ -138,8 +138,15 @@ static void add_axis(ndr_canonical *problem, const ndr_request *request, int d, 
   else
     for (int i = 0; i < request->problem.op_count; i++) axis.result[i] = request->result_strides[i][d];
   for (int k = 0; k < problem->operand_count; k++) axis.operand[k] = request->problem.operands[k].strides[d];
-  for (int p = 0; p < problem->place_count; p++) axis.place[p] = request->place_dims[p] == d;
-  if (is_backward(problem, &axis)) flip(problem, &axis);
+  for (int p = 0; p < problem->place_count; p++)
+    axis.place[p] = request->place_dims[p] == request->along[d] ? request->step[d] : 0;
+  axis.scattered = request->scattered[d];
+  if (axis.scattered) {
+    problem->row_stride = axis.stride; /* the table goes either way */
+    axis.stride = llabs(axis.stride);
+  } else if (is_backward(problem, &axis)) {
+    flip(problem, &axis);
+  }
   if (request->reduced[d])
     insert_sorted(problem->reduced, &problem->reduced_count, &axis, leads);
   else
@@ -194,10 +201,11 @@ ndr_status ndr_canonical_make(ndr_canonical *problem, const ndr_request *request
   NDR_TRY(check_empty(problem, request));
   for (int i = 0; i < problem->op_count; i++) indexed = indexed || is_index(problem->ops[i]);
   index_steps(request, steps);
-  for (int d = 0; d < request->problem.ndim; d++) {
-    if (request->reduced[d] && indexed) problem->index_origin += request->offset[d] * steps[d];
-    if (request->problem.shape[d] > 1) add_axis(problem, request, d, indexed ? steps[d] : 0, leads);
-  }
+  for (int d = 0; d < request->whole_ndim; d++)
+    if (request->whole_reduced[d] && indexed) problem->index_origin += request->offset[d] * steps[d];
+  for (int d = 0; d < request->problem.ndim; d++)
+    if (request->problem.shape[d] > 1)
+      add_axis(problem, request, d, indexed ? steps[request->along[d]] * request->step[d] : 0, leads);
   /* Without argmin and argmax the index is not used. With the index equal to the stride, every neighbour can merge. */
   for (int a = 0; !indexed && a < problem->reduced_count; a++) problem->reduced[a].index = problem->reduced[a].stride;
   problem->kept_count = merge_neighbours(problem, problem->kept, problem->kept_count);

@@ -10,6 +10,7 @@
 #ifndef NDR_CORE_CANONICAL_H
 #define NDR_CORE_CANONICAL_H
 
+#include "core/groups.h"
 #include "core/state.h"
 #include "ndreduce/plan.h"
 
@@ -27,6 +28,7 @@ typedef struct ndr_axis {
   int64_t result[NDR_MAX_OPS];       /* kept: stride in the result of each op (may be negative) */
   int64_t operand[NDR_MAX_OPERANDS]; /* stride of each operand (may be negative) */
   int64_t place[NDR_MOST_PLACES];    /* step of each place index (may be negative) */
+  bool scattered;                    /* element r lies not at r, but where a table says (ndr_backend.execute_rows) */
 } ndr_axis;
 
 typedef struct ndr_canonical {
@@ -39,6 +41,7 @@ typedef struct ndr_canonical {
   double ddof;
   int kept_count, reduced_count;
   ndr_axis kept[NDR_MAX_DIMS], reduced[NDR_MAX_DIMS];
+  int64_t row_stride;   /* of the array along the scattered axis, of which there is one at most; may be negative */
   int64_t outputs;      /* product of the kept sizes; 0 when the result is empty */
   int64_t length;       /* product of the reduced sizes; 0 when outputs are reductions of no elements */
   int64_t origin;       /* elements from the array's element 0 to where the walk starts */
@@ -64,9 +67,15 @@ typedef struct ndr_request {
   ndr_problem problem; /* checked; dims are written out, ascending */
   bool reduced[NDR_MAX_DIMS];
   bool partial;
+  bool scattered[NDR_MAX_DIMS]; /* the elements of a reduced dim are placed by a table; at most one dim */
   /* The flattened index of argmin and argmax counts in the whole array: its shape, and where this slab of it starts. */
   int64_t whole_shape[NDR_MAX_DIMS], offset[NDR_MAX_DIMS];
   int64_t begin[NDR_MAX_DIMS]; /* where that array begins in a larger one, in which programs count places */
+  /* The dims of that array. The problem's dim d lies along its dim along[d], and steps along it by step[d]: only where
+   * the problem is a piece of a grouped one (ndr_request_make_piece) is this not dim d by 1. */
+  int whole_ndim, along[NDR_MAX_DIMS];
+  bool whole_reduced[NDR_MAX_DIMS];
+  int64_t step[NDR_MAX_DIMS];
   /* Strides of each result by array dim; entries of reduced dims are ignored. */
   int64_t result_strides[NDR_MAX_OPS][NDR_MAX_DIMS];
   ndr_dtype results[NDR_MAX_OPS]; /* the dtype of each result */
@@ -120,9 +129,33 @@ void ndr_compact_strides(int ndim, const int64_t *shape, int64_t *strides);
 ndr_status ndr_request_make(ndr_request *request, const ndr_problem *problem);
 void ndr_request_free(ndr_request *request);
 
+/* Another holder of the request's programs and groups, for a copy of the request; free with ndr_request_free. */
+void ndr_request_share(const ndr_request *request);
+
 /* Makes the request of a part of `whole`: `problem` differs from its problem in shape and strides only. It uses the
  * programs of `whole`, and is not freed. The operators may have been destroyed since. */
 ndr_status ndr_request_make_part(ndr_request *request, const ndr_request *whole, const ndr_problem *problem);
+
+/* Gives the results compact strides. */
+void ndr_request_compact_results(ndr_request *request);
+
+/* Makes the request of a piece of the labels of `whole`, without groups: the dims of the labels become up to three, of
+ * which the piece's groups are kept. `row` is the number of the first label of the piece's row, and the piece counts
+ * from there. Its results are compact if they are partial, else laid out as in the whole. Sets from[k] to the
+ * elements from the first of array k to the piece's first. Uses the programs of `whole`, and is not freed. */
+ndr_status ndr_request_make_piece(ndr_request *request, const ndr_request *whole, const ndr_piece *piece, int64_t row,
+                                  bool partial, int64_t *from);
+
+/* Makes the request of `count` labels of `whole` that lie anywhere in a row, in its place, as ndr_request_make_piece:
+ * a piece of one group whose dim is scattered. */
+ndr_status ndr_request_make_scattered(ndr_request *request, const ndr_request *whole, int64_t count, int64_t row,
+                                      bool partial, int64_t *from);
+
+/* Labels that follow each other along one stride in all arrays of a request with groups: all of them, or a row. */
+int64_t ndr_request_label_row(const ndr_request *request);
+
+/* Whether op i's results differ along dim d, and how many there are: the groups along the first of their dims. */
+bool ndr_request_keeps(const ndr_request *request, int d, int64_t *size);
 
 /* Whether the result of op i has a value over no elements. */
 bool ndr_request_has_empty(const ndr_request *request, int i);

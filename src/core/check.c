@@ -177,6 +177,26 @@ ndr_status ndr_problem_check_layout(const ndr_problem *problem, bool *reduced) {
   return check_operands(problem);
 }
 
+/* ---- groups ---- */
+
+static ndr_status check_groups(const ndr_problem *problem, const bool *reduced) {
+  const ndr_groups *groups = problem->groups;
+  int ndim = problem->ndim, first = problem->group_dim + (problem->group_dim < 0 ? ndim : 0);
+  if (!groups && problem->group_dim)
+    return ndr_fail(NDR_ERR_ARGUMENT, "group_dim is %d, and groups a null pointer", problem->group_dim);
+  if (!groups) return NDR_OK;
+  if (first < 0 || first + groups->ndim > ndim)
+    return ndr_fail(NDR_ERR_DIMS, "labels of %d dims at group_dim %d are out of range for an array of %d dims",
+                    groups->ndim, problem->group_dim, ndim);
+  for (int d = 0; d < groups->ndim; d++) {
+    if (!reduced[first + d]) return ndr_fail(NDR_ERR_DIMS, "dim %d has labels and is not reduced", first + d);
+    if (groups->shape[d] != problem->shape[first + d])
+      return ndr_fail(NDR_ERR_ARGUMENT, "dim %d of the labels has size %lld, dim %d of the array %lld", d,
+                      (long long)groups->shape[d], first + d, (long long)problem->shape[first + d]);
+  }
+  return NDR_OK;
+}
+
 ndr_status ndr_problem_check(const ndr_problem *problem, bool *reduced) {
   NDR_TRY(ndr_problem_check_layout(problem, reduced));
   NDR_TRY(check_ops(problem));
@@ -186,8 +206,7 @@ ndr_status ndr_problem_check(const ndr_problem *problem, bool *reduced) {
     return ndr_fail(NDR_ERR_ARGUMENT, "accumulate is %d", (int)problem->accumulate);
   if ((unsigned)problem->weighting > NDR_RELIABILITY)
     return ndr_fail(NDR_ERR_ARGUMENT, "weighting is %d", (int)problem->weighting);
-  if (problem->reserved) return ndr_fail(NDR_ERR_ARGUMENT, "reserved is %d, must be 0", problem->reserved);
-  return NDR_OK;
+  return check_groups(problem, reduced);
 }
 
 ndr_status ndr_problem_take_array(ndr_problem *problem, const DLTensor *array) {

@@ -189,14 +189,16 @@ static void append_losers(sheet *s, const ndr_plan *plan) {
   }
 }
 
-size_t ndr_plan_describe(const ndr_plan *plan, char *text, size_t capacity) {
-  sheet s = {text, text ? capacity : 0, 0};
-  if (s.capacity) text[0] = 0;
-  if (!plan) return 0;
-  append(&s, "%s on %s:%d (%d %s)\n", plan->text ? plan->text : "a problem", plan->backend->name, plan->device.id,
-         plan->device.units, plan->device.type == kDLCPU ? "threads" : "SMs");
+void ndr_plan_describe_place(const ndr_plan *plan, char *text, size_t capacity, size_t *length) {
+  ndr_text_append(text, capacity, length, "%s on %s:%d (%d %s)\n", plan->text ? plan->text : "a problem",
+                  plan->backend->name, plan->device.id, plan->device.units,
+                  plan->device.type == kDLCPU ? "threads" : "SMs");
+}
+
+void ndr_plan_describe_choice(const ndr_plan *plan, char *text, size_t capacity, size_t *length) {
+  sheet s = {text, capacity, *length};
   append_choice(&s, plan);
   append_losers(&s, plan);
   if (plan->untimed[0]) append(&s, "not measured: %s\n", plan->untimed);
-  return s.length;
+  *length = s.length;
 }

@@ -19,17 +19,20 @@ typedef struct ndr_timings {
   double seconds[NDR_MAX_FAMILIES]; /* by index in the backend's table; 0: not timed */
 } ndr_timings;
 
+struct ndr_parts; /* api/parts.h */
+
 struct ndr_plan {
   ndr_canonical problem;
   ndr_device device;
   const ndr_backend *backend;
   const ndr_family *family;
-  int threads;         /* options.threads: the most CPU threads; 0: all */
-  bool forced;         /* the caller named the family */
-  ndr_timings timings; /* from which the choice comes; choice is NULL if it was estimated */
-  char untimed[160];   /* why NDR_MEASURE timed nothing; "" where it did */
-  size_t workspace;    /* bytes, set by configure */
-  char *text;          /* the problem, as it was when the operators were there; NULL if it is not printed */
+  struct ndr_parts *parts; /* not NULL: the plan has groups. It has no family; its parts have plans of their own */
+  int threads;             /* options.threads: the most CPU threads; 0: all */
+  bool forced;             /* the caller named the family */
+  ndr_timings timings;     /* from which the choice comes; choice is NULL if it was estimated */
+  char untimed[160];       /* why NDR_MEASURE timed nothing; "" where it did */
+  size_t workspace;        /* bytes, set by configure */
+  char *text;              /* the problem, as it was when the operators were there; NULL if it is not printed */
   _Alignas(16) unsigned char config[NDR_CONFIG_BYTES]; /* the family's own parameters, set by configure */
 };
 
@@ -81,6 +84,14 @@ struct ndr_backend {
   /* data[0] is the address of the array's element 0, data[k] that of operand k - 1. */
   ndr_status (*execute)(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace,
                         void *stream);
+  /* As execute, of a problem with a scattered axis: its element r is that at rows[r]. NULL where families refuse such
+   * problems. */
+  ndr_status (*execute_rows)(const ndr_plan *plan, const int32_t *rows, const void *const *data, void *const *results,
+                             void *workspace);
+  /* Runs task(context, 0) to task(context, count - 1), which take `nanoseconds` in all, on up to `threads` threads (0:
+   * all). NULL where the caller is to run them one after the other. */
+  void (*run_tasks)(int64_t count, int threads, int64_t nanoseconds, void (*task)(void *context, int64_t number),
+                    void *context);
   /* Device memory, stream-ordered; release(NULL) is legal. */
   ndr_status (*allocate)(int id, size_t bytes, void *stream, void **memory);
   void (*release)(int id, void *memory, void *stream);
@@ -109,6 +120,10 @@ double ndr_plan_bytes_read(const ndr_canonical *problem);
 /* Chooses a family of the backend for the problem and configures it: the one that a remembered measurement names, else
  * the cheapest by the cost model. force names the only family allowed, or NULL. */
 ndr_status ndr_plan_choose(ndr_plan *plan, const char *force);
+
+/* Append, as snprintf, the parts of ndr_plan_describe: the problem and the device; the family and why others lost. */
+void ndr_plan_describe_place(const ndr_plan *plan, char *text, size_t capacity, size_t *length);
+void ndr_plan_describe_choice(const ndr_plan *plan, char *text, size_t capacity, size_t *length);
 
 /* Borrows a workspace of the backend for one execute; NULL if the plan needs none. Return it once that is queued. */
 ndr_status ndr_plan_borrow_workspace(const ndr_plan *plan, void *stream, void **workspace);

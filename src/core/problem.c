@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/canonical.h"
+#include "core/groups_text.h"
 #include "core/number.h"
 #include "core/sized.h"
 #include "core/text.h"
@@ -170,10 +171,27 @@ static bool take_text(cursor *c, const char *expected) {
   return true;
 }
 
+/* Groups: the dims that labels lie along, and the labels. */
+static ndr_status parse_groups(cursor *c, ndr_problem *out) {
+  const char *expected;
+  int64_t dim;
+  int ndim = 0;
+  do {
+    NDR_TRY(take_integer(c, "the dim of the labels", &dim));
+    if (ndim == 0) out->group_dim = (int)(dim < 0 || dim >= out->ndim ? -1 : dim);
+    if (out->group_dim < 0 || dim != out->group_dim + ndim) return fail_at(c, "dims of the array that are neighbours");
+    ndim++;
+  } while (take(c, ','));
+  if (!take(c, ':')) return fail_at(c, "':' behind the dims of the labels");
+  ndr_status status = ndr_groups_parse(&c->at, ndim, out->shape + out->group_dim, &out->groups, &expected);
+  return status == NDR_ERR_PARSE ? fail_at(c, expected) : status;
+}
+
 static ndr_status parse_option(cursor *c, ndr_problem *out) {
   if (take_text(c, "where=")) return parse_operand(c, NDR_WHERE, out);
   if (take_text(c, "weights=")) return parse_operand(c, NDR_WEIGHTS, out);
   if (take_text(c, "with=")) return parse_operand(c, NDR_WITH, out);
+  if (take_text(c, "groups=")) return parse_groups(c, out);
   if (take_text(c, "keepdims")) {
     out->keepdims = 1;
   } else if (take_text(c, "skipnan")) {
@@ -194,7 +212,7 @@ static ndr_status parse_option(cursor *c, ndr_problem *out) {
     if (!(out->ddof >= 0)) return fail_at(&start, "a number of 0 or more");
   } else {
     return fail_at(c, "keepdims, skipnan, ddof=NUMBER, acc=f64, where=, weights= or with= with DTYPE[STRIDE,...], "
-                      "weighting=reliability or initial=NUMBER");
+                      "weighting=reliability, initial=NUMBER or groups=DIM:COUNT[LABEL,...]");
   }
   return NDR_OK;
 }
@@ -244,6 +262,14 @@ static void print_operands(const ndr_problem *problem, char *text, size_t capaci
   }
 }
 
+static void print_groups(const ndr_problem *problem, char *text, size_t capacity, size_t *length) {
+  int first = problem->group_dim + (problem->group_dim < 0 ? problem->ndim : 0);
+  for (int d = 0; d < problem->groups->ndim; d++)
+    ndr_text_append(text, capacity, length, "%s%d", d ? "," : " groups=", first + d);
+  ndr_text_append(text, capacity, length, ":");
+  ndr_groups_print(problem->groups, text, capacity, length);
+}
+
 static void print_array(const ndr_problem *problem, char *text, size_t capacity, size_t *length) {
   int64_t compact[NDR_MAX_DIMS];
   ndr_compact_strides(problem->ndim, problem->shape, compact);
@@ -288,6 +314,7 @@ size_t ndr_problem_print(const ndr_problem *given, char *text, size_t capacity) 
   print_operands(&problem, text, capacity, &length);
   if (problem.weighting == NDR_RELIABILITY) ndr_text_append(text, capacity, &length, " weighting=reliability");
   if (problem.has_initial) print_number(" initial=", problem.initial, text, capacity, &length);
+  if (problem.groups) print_groups(&problem, text, capacity, &length);
   return length;
 }
 

@@ -6,24 +6,41 @@
 #include "core/lower.h"
 #include "lang/programs.h"
 
-/* Compact strides of the kept dims, by array dim. */
-static void compact_results(ndr_request *request) {
-  int64_t step = 1;
+bool ndr_request_keeps(const ndr_request *request, int d, int64_t *size) {
+  const ndr_problem *problem = &request->problem;
+  bool groups = problem->groups && d == problem->group_dim;
+  *size = groups ? problem->groups->count : problem->shape[d];
+  return groups || !request->reduced[d];
+}
+
+/* Whether the result has a dim for dim d of the array; its size is 1 where the result does not differ along it. */
+static bool has_dim(const ndr_request *request, int d, int64_t *size) {
+  const ndr_problem *problem = &request->problem;
+  int behind = problem->groups ? problem->group_dim + problem->groups->ndim : 0;
+  if (ndr_request_keeps(request, d, size)) return true;
+  *size = 1;
+  return problem->keepdims && !(problem->groups && d > problem->group_dim && d < behind);
+}
+
+void ndr_request_compact_results(ndr_request *request) {
+  int64_t step = 1, size;
   for (int d = request->problem.ndim - 1; d >= 0; d--) {
-    for (int i = 0; i < request->problem.op_count; i++) request->result_strides[i][d] = request->reduced[d] ? 0 : step;
-    if (!request->reduced[d] && request->problem.shape[d] > 0) step *= request->problem.shape[d];
+    bool kept = ndr_request_keeps(request, d, &size);
+    for (int i = 0; i < request->problem.op_count; i++) request->result_strides[i][d] = kept ? step : 0;
+    if (kept && size > 0) step *= size;
   }
 }
 
 /* A stride of 0 gives an array that needs no memory results that no memory holds. */
 static ndr_status check_result_bytes(const ndr_request *request) {
-  int64_t outputs = 1, bytes;
+  int64_t outputs = 1, size, bytes;
+  bool fits = true;
   char label[NDR_LABEL_BYTES];
   for (int d = 0; d < request->problem.ndim; d++)
-    if (!request->reduced[d]) outputs *= request->problem.shape[d];
+    if (ndr_request_keeps(request, d, &size)) fits = !__builtin_mul_overflow(outputs, size, &outputs) && fits;
   for (int i = 0; i < request->problem.op_count; i++) {
     int64_t each = (int64_t)ndr_dtype_bytes(request->results[i]);
-    if (__builtin_mul_overflow(outputs, each, &bytes) || bytes > NDR_MOST_BYTES)
+    if (!fits || __builtin_mul_overflow(outputs, each, &bytes) || bytes > NDR_MOST_BYTES)
       return ndr_fail(NDR_ERR_OVERFLOW, "the size in bytes of the result of %s does not fit in 62 bits",
                       ndr_op_label(request->problem.ops[i], label));
   }
@@ -44,6 +61,7 @@ static void take_problem(ndr_request *request, const ndr_problem *problem) {
   for (int i = problem->op_count; i < NDR_MAX_OPS; i++) taken->ops[i] = (ndr_op)0;
   taken->has_initial = problem->has_initial != 0;
   if (!taken->has_initial) taken->initial = 0;
+  taken->group_dim = !problem->groups ? 0 : problem->group_dim + (problem->group_dim < 0 ? problem->ndim : 0);
   memset(taken->operands, 0, sizeof taken->operands);
   for (int k = 0; k < problem->operand_count; k++) {
     taken->operands[k].role = problem->operands[k].role;
@@ -54,12 +72,18 @@ static void take_problem(ndr_request *request, const ndr_problem *problem) {
 
 static ndr_status complete(ndr_request *request) {
   memcpy(request->whole_shape, request->problem.shape, sizeof request->whole_shape);
+  memcpy(request->whole_reduced, request->reduced, sizeof request->whole_reduced);
+  request->whole_ndim = request->problem.ndim;
+  for (int d = 0; d < request->problem.ndim; d++) {
+    request->along[d] = d;
+    request->step[d] = 1;
+  }
   for (int i = 0; i < request->problem.op_count; i++) {
     const ndr_program *program = request->programs[i];
     request->results[i] =
         program ? program->result_dtype : ndr_op_result(request->problem.ops[i], request->problem.dtype);
   }
-  compact_results(request);
+  ndr_request_compact_results(request);
   return check_result_bytes(request);
 }
 
@@ -67,6 +91,7 @@ ndr_status ndr_request_make(ndr_request *request, const ndr_problem *problem) {
   memset(request, 0, sizeof *request);
   NDR_TRY(ndr_problem_check(problem, request->reduced));
   take_problem(request, problem);
+  (void)ndr_groups_hold(request->problem.groups);
   ndr_status status = ndr_lower(request);
   if (status == NDR_OK) status = complete(request);
   if (status != NDR_OK) ndr_request_free(request);
@@ -84,15 +109,23 @@ ndr_status ndr_request_make_part(ndr_request *request, const ndr_request *whole,
   return complete(request);
 }
 
+void ndr_request_share(const ndr_request *request) {
+  ndr_programs_share(request->programs_owner);
+  (void)ndr_groups_hold(request->problem.groups);
+}
+
 void ndr_request_free(ndr_request *request) {
   ndr_programs_drop(request->programs_owner);
   request->programs_owner = NULL;
+  ndr_groups_destroy((ndr_groups *)(uintptr_t)request->problem.groups);
+  request->problem.groups = NULL;
 }
 
-/* An operator of one's own has the result of its states' identities, and an initial value is one. */
+/* An operator of one's own has the result of its states' identities, an initial value is one, and groups may be empty.
+ */
 bool ndr_request_has_empty(const ndr_request *request, int i) {
   ndr_op op = request->problem.ops[i];
-  return ndr_op_is_own(op) || request->problem.has_initial || ndr_op_has_empty(op);
+  return ndr_op_is_own(op) || request->problem.has_initial || request->problem.groups || ndr_op_has_empty(op);
 }
 
 ndr_state ndr_request_state(const ndr_request *request, int i) {
@@ -105,12 +138,8 @@ ndr_state ndr_request_state(const ndr_request *request, int i) {
 
 int ndr_request_result_shape(const ndr_request *request, int64_t *shape) {
   int ndim = 0;
-  for (int d = 0; d < request->problem.ndim; d++) {
-    if (!request->reduced[d])
-      shape[ndim++] = request->problem.shape[d];
-    else if (request->problem.keepdims)
-      shape[ndim++] = 1;
-  }
+  for (int d = 0; d < request->problem.ndim; d++)
+    if (has_dim(request, d, &shape[ndim])) ndim++;
   return ndim;
 }
 
@@ -157,8 +186,9 @@ ndr_status ndr_request_results(ndr_request *request, const DLTensor *const *resu
     NDR_TRY(check_result(request, i, results[i]));
     if (!results[i]->strides) continue;
     for (int d = 0, r = 0; d < request->problem.ndim; d++) {
-      if (!request->reduced[d]) request->result_strides[i][d] = results[i]->strides[r];
-      r += !request->reduced[d] || request->problem.keepdims;
+      int64_t size;
+      if (ndr_request_keeps(request, d, &size)) request->result_strides[i][d] = results[i]->strides[r];
+      r += has_dim(request, d, &size);
     }
   }
   return NDR_OK;

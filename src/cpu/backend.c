@@ -6,6 +6,8 @@
 
 #include "cpu/code.h"
 #include "cpu/family.h"
+#include "cpu/nest.h"
+#include "cpu/pool.h"
 #include "cpu/threads.h"
 
 #define ALIGNMENT 256
@@ -33,6 +35,33 @@ static ndr_status execute(const ndr_plan *plan, const void *const *data, void *c
   (void)stream;
   ((const ndr_cpu_family *)(const void *)plan->family)->run(plan, data, results, workspace);
   return NDR_OK;
+}
+
+/* Families without a nest refuse problems with a scattered axis. */
+static ndr_status execute_rows(const ndr_plan *plan, const int32_t *rows, const void *const *data, void *const *results,
+                               void *workspace) {
+  ndr_nest_execute_rows(plan, rows, data, results, workspace);
+  return NDR_OK;
+}
+
+typedef struct task_list {
+  _Atomic int64_t next;
+  int64_t count;
+  void (*task)(void *context, int64_t number);
+  void *context;
+} task_list;
+
+static void do_tasks(void *context, int thread) {
+  task_list *list = context;
+  (void)thread;
+  for (int64_t number; (number = atomic_fetch_add(&list->next, 1)) < list->count;) list->task(list->context, number);
+}
+
+static void run_tasks(int64_t count, int threads, int64_t nanoseconds, void (*task)(void *context, int64_t number),
+                      void *context) {
+  task_list list = {0, count, task, context};
+  int wanted = threads > 0 ? threads : ndr_thread_count();
+  ndr_pool_run(count < wanted ? (int)count : wanted, nanoseconds, do_tasks, &list);
 }
 
 static ndr_status allocate(int id, size_t bytes, void *stream, void **memory) {
@@ -140,6 +169,8 @@ const ndr_backend ndr_backend_cpu = {
     .device = device,
     .families = families,
     .execute = execute,
+    .execute_rows = execute_rows,
+    .run_tasks = run_tasks,
     .allocate = allocate,
     .release = release,
     .states_identity = states_identity,

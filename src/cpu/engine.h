@@ -21,8 +21,9 @@ typedef struct ndr_engine {
   const ndr_nest *nest;
   const ndr_canonical *problem;
   const ndr_isa *isa;
-  const char *data; /* the element where the walk starts */
-  int64_t bytes;    /* of an element */
+  const char *data;    /* the element where the walk starts */
+  const int32_t *rows; /* where the elements of the scattered axis are; NULL: there is none */
+  int64_t bytes;       /* of an element */
   void *const *results;
   ndr_engine_op *outputs;            /* one for each operator of the problem, in any order */
   int fold_count;                    /* built-in operators, and parts that are folded as they are */
@@ -40,6 +41,10 @@ typedef struct ndr_scratch {
  * number in its chunk. */
 void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_cursor *kept,
                      const ndr_cursor *reduced, uint64_t *block, int64_t position, bool fresh);
+
+/* Moves a tile to its rows along the scattered axis, the first of which is number `first`; gathers them into scratch
+ * unless they lie one step apart. */
+void ndr_engine_find_rows(const ndr_engine *engine, const ndr_scratch *scratch, int64_t first, ndr_tile *tile);
 
 /* Writes the results, or partial states, of positions first .. first + count - 1 from the block of their chunk. */
 void ndr_engine_store(const ndr_engine *engine, const uint64_t *block, int64_t first, int64_t count);

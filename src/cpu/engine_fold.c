@@ -77,7 +77,7 @@ static void fold_tile(const ndr_engine *engine, const ndr_scratch *scratch, cons
   const ndr_nest *nest = engine->nest;
   if (engine->machine) ndr_machine_fold(engine, scratch->machine, place, tile, states);
   if (fold_across(engine, tile, states) == 0) return;
-  if (nest->lane_stride != 1 && tile->lanes > 1) {
+  if (nest->lane_stride != 1 && tile->lanes > 1 && !tile->cached) {
     engine->isa->gather[log2_of(engine->bytes)](tile->data, tile->row_stride, nest->lane_stride, scratch->gathered,
                                                 tile->rows, tile->lanes, tile->ahead);
     tile->data = scratch->gathered;
@@ -130,6 +130,11 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
                    .ahead = nest->ahead * engine->bytes,
                    .in_f64 = engine->problem->accumulate_f64,
                    .fresh = fresh};
+  int64_t scattered = 0; /* the first element along the scattered axis */
+  if (nest->scattered_axis >= 0)
+    scattered = reduced->at[nest->scattered_axis] * nest->reduced[nest->scattered_axis].share;
+  if (engine->rows && !nest->rows_scattered)
+    tile.data = (const char *)tile.data + engine->rows[scattered] * engine->problem->row_stride * engine->bytes;
   ndr_tile_place place;
   if (engine->machine) ndr_machine_find(engine->machine, kept, reduced, &place);
   if (nest->form == NDR_NEST_RUN) {
@@ -143,5 +148,6 @@ void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const
     int64_t lanes = nest->extent - (nest->lane_axis < 0 ? 0 : kept->at[nest->lane_axis] * nest->lanes);
     tile.lanes = tile.period = lanes < nest->lanes ? lanes : nest->lanes;
   }
+  if (nest->rows_scattered) ndr_engine_find_rows(engine, scratch, scattered, &tile);
   fold_tile(engine, scratch, &place, &tile, states);
 }

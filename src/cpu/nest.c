@@ -211,7 +211,7 @@ static void size_memory(ndr_nest *nest, const ndr_canonical *problem, int64_t wo
   }
   nest->pitch = nest->chunk * nest->period;
   nest->block = nest->pitch * words;
-  nest->gather_bytes = nest->lane_stride == 1 ? 0 : cuts(tile_bytes, 64) * 64;
+  nest->gather_bytes = nest->lane_stride == 1 && !nest->rows_scattered ? 0 : cuts(tile_bytes, 64) * 64;
   nest->convert_bytes = least(converted, NDR_TILE_BYTES);
   nest->scratch_bytes =
       cuts(cuts(nest->levels * nest->block * 8, 64) * 64 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
@@ -248,6 +248,20 @@ static int64_t words_of(const ndr_canonical *problem, int i) {
   return ndr_state_size(&state);
 }
 
+/* Leaves the steps along the scattered axis to the table. */
+static void find_scattered(ndr_nest *nest, const ndr_canonical *problem) {
+  nest->scattered_axis = -1;
+  nest->rows_scattered = nest->form != NDR_NEST_RUN && nest->rows_along >= 0 && problem->reduced_count > 0 &&
+                         problem->reduced[nest->rows_along].scattered;
+  if (nest->rows_scattered) nest->row_stride = nest->lanes;
+  for (int r = 0; r < nest->reduced_count; r++) {
+    ndr_nest_axis *axis = &nest->reduced[r];
+    if (!problem->reduced[axis->axis].scattered) continue;
+    nest->scattered_axis = r;
+    axis->stride = axis->index = 0;
+  }
+}
+
 static void complete(ndr_nest *nest, const ndr_canonical *problem) {
   int64_t words = 0, tile_bytes = nest->lanes * nest->rows * element_bytes(problem);
   for (int i = 0; i < problem->op_count; i++) words += words_of(problem, i);
@@ -259,6 +273,8 @@ static void complete(ndr_nest *nest, const ndr_canonical *problem) {
   nest->splits = choose_splits(nest, problem, tile_bytes);
   spread(nest, tile_bytes);
   nest->ahead = far_ahead(nest, tile_bytes);
+  find_scattered(nest, problem);
+  if (nest->rows_scattered) nest->ahead = 0;
   nest->levels = 1;
   for (int64_t n = cuts(nest->steps, nest->splits); n > NDR_FAN; n = cuts(n, NDR_FAN)) nest->levels++;
   size_memory(nest, problem, words, tile_bytes);

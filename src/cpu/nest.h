@@ -51,6 +51,10 @@ typedef struct ndr_nest {
   /* The axes of the loops outside the tile, innermost first. kept[lane_axis] steps through the lanes of ROWS, and
    * reduced[row_axis] through the rows; -1 where no axis does. */
   int kept_count, reduced_count, lane_axis, row_axis;
+  /* ROWS, GRID: rows lie along the scattered axis. The axis of the loops that walks it, which steps by 0: the table
+   * says where its elements are; -1: none does. */
+  bool rows_scattered;
+  int scattered_axis;
   ndr_nest_axis kept[NDR_MAX_DIMS + 1], reduced[NDR_MAX_DIMS + 1];
   int64_t positions, steps;
   int64_t ahead; /* elements to a tile that comes some tiles later; 0: not known */
@@ -94,5 +98,9 @@ size_t ndr_nest_describe(const ndr_plan *plan, char *text, size_t capacity);
 
 /* Runs a plan that a nest was installed in. */
 void ndr_nest_execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace);
+
+/* The same, of a problem with a scattered axis (ndr_backend.execute_rows). */
+void ndr_nest_execute_rows(const ndr_plan *plan, const int32_t *rows, const void *const *data, void *const *results,
+                           void *workspace);
 
 #endif

@@ -187,7 +187,7 @@ static void run_tasks(const ndr_engine *engine, char *workspace) {
 /* Whether each lane of a tile is an output with a run of its own. */
 static bool lanes_are_rows(const ndr_engine *engine) {
   const ndr_nest *nest = engine->nest;
-  return nest->form == NDR_NEST_ROWS && nest->row_stride == 1 && nest->lane_stride != 1 &&
+  return nest->form == NDR_NEST_ROWS && !nest->rows_scattered && nest->row_stride == 1 && nest->lane_stride != 1 &&
          nest->rows * engine->bytes >= ACROSS_BYTES;
 }
 
@@ -260,12 +260,14 @@ static void execute_built_in(ndr_engine *engine, char *workspace) {
   engine->outputs = engine->ops = NULL;
 }
 
-void ndr_nest_execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace) {
+void ndr_nest_execute_rows(const ndr_plan *plan, const int32_t *rows, const void *const *data, void *const *results,
+                           void *workspace) {
   _Alignas(64) char small[NDR_SMALL_WORKSPACE];
   ndr_engine engine = {.nest = (const ndr_nest *)(const void *)plan->config,
                        .problem = &plan->problem,
                        .isa = ndr_isa_here(),
                        .bytes = (int64_t)ndr_dtype_bytes(plan->problem.dtype),
+                       .rows = rows,
                        .results = results};
   engine.data = (const char *)data[0] + plan->problem.origin * engine.bytes;
   char *memory = plan->workspace ? workspace : small;
@@ -273,4 +275,8 @@ void ndr_nest_execute(const ndr_plan *plan, const void *const *data, void *const
     execute_programs(&engine, data, memory);
   else
     execute_built_in(&engine, memory);
+}
+
+void ndr_nest_execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace) {
+  ndr_nest_execute_rows(plan, NULL, data, results, workspace);
 }

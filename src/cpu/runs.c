@@ -9,7 +9,8 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
   (void)text;
   const char *why = ndr_nest_reject(problem);
   if (why) return why;
-  return ndr_nest_keeps_fastest(problem) ? "fastest axis is kept" : NULL;
+  if (ndr_nest_keeps_fastest(problem)) return "fastest axis is kept";
+  return problem->reduced[0].scattered ? "fastest axis is scattered" : NULL;
 }
 
 static double choose(ndr_nest *nest, const ndr_canonical *problem, const ndr_device *device) {

@@ -33,6 +33,7 @@ static double choose(ndr_nest *best, const ndr_canonical *problem, const ndr_dev
   bool keeps = ndr_nest_keeps_fastest(problem);
   ndr_nest nest;
   for (int r = 0; r < problem->reduced_count; r++) {
+    if (problem->reduced[r].scattered) continue;
     for (int k = 0; k < problem->kept_count; k++) {
       if (!interleaves(&problem->reduced[r], &problem->kept[k])) continue;
       ndr_nest_run(&nest, problem, r, k);

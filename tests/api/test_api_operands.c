@@ -569,10 +569,10 @@ START_TEST(operands_of_problems_are_checked) {
   for (int k = 0; k < 3; k++) assert_ok(ndr_problem_add_operand(&problem, NDR_WITH, &where));
   assert_fails(ndr_problem_add_operand(&problem, NDR_WITH, &where), NDR_ERR_ARGUMENT, "at most 4");
   ck_assert_int_eq(problem.operand_count, 4);
-  problem.reserved = 1;
+  problem.group_dim = 1;
   problem.operand_count = 1;
   ndr_plan *plan;
-  assert_fails(ndr_plan_create(&plan, &problem, cpu, NULL, NULL), NDR_ERR_ARGUMENT, "reserved");
+  assert_fails(ndr_plan_create(&plan, &problem, cpu, NULL, NULL), NDR_ERR_ARGUMENT, "group_dim");
 }
 END_TEST
 

@@ -231,7 +231,8 @@ static void check_slabs(const ndr_problem *made, ndr_dtype dtype, const ndr_role
   trial t = {.problem = NDR_PROBLEM_INIT};
   rng random = {test_seed()};
   twist how = {.device = 2};
-  DLTensor operands[NDR_MAX_OPERANDS], copies[NDR_MAX_OPERANDS], *results[MOST_OPS], *expected[MOST_OPS];
+  DLTensor operands[NDR_MAX_OPERANDS] = {{0}}, copies[NDR_MAX_OPERANDS] = {{0}}, *results[MOST_OPS],
+           *expected[MOST_OPS];
   int64_t shape[2] = {ROWS, COLUMNS};
   char why[512];
   t.problem.dtype = dtype;

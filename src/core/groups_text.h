@@ -1,0 +1,19 @@
+/* Groups as text in the mini-language: COUNT[ITEM,...], where an item is
+ *   LABEL               one label
+ *   FIRST:END           FIRST, FIRST + 1, ... below END; FIRST:END:STEP by steps, which may be negative
+ *   ITEM x LENGTH       each of these LENGTH times: 0:12x30
+ *   TIMES(ITEM)         all of them TIMES times, one after the other: 365(0:24) */
+#ifndef NDR_CORE_GROUPS_TEXT_H
+#define NDR_CORE_GROUPS_TEXT_H
+
+#include "core/groups.h"
+
+/* Parses groups whose labels have this shape, and moves *text behind them. They are the process's: equal ones are the
+ * same ones, and they must not be destroyed. Fails with NDR_ERR_PARSE and what was expected at *text, in *expected. */
+ndr_status ndr_groups_parse(const char **text, int ndim, const int64_t *shape, const ndr_groups **groups,
+                            const char **expected);
+
+/* Appends them so that they can be parsed. */
+void ndr_groups_print(const ndr_groups *groups, char *text, size_t capacity, size_t *length);
+
+#endif

@@ -1,0 +1,126 @@
+/* Requests of pieces: parts of a request with groups that a strided array can hold. */
+#include <string.h>
+
+#include "core/canonical.h"
+
+/* A dim of the piece; `label` is true for those that stand for the dims of the labels. */
+typedef struct dim {
+  int along; /* the whole's dim */
+  int64_t size, step;
+  bool reduced, label;
+} dim;
+
+static int last_label_dim(const ndr_problem *problem) {
+  return problem->group_dim + problem->groups->ndim - 1;
+}
+
+static bool continues(const int64_t *strides, const int64_t *shape, int d) {
+  return strides[d] == strides[d + 1] * shape[d + 1];
+}
+
+/* Whether the labels of dim d and the dim behind it have one stride in all arrays. A slab may lack some of them. */
+static bool merges(const ndr_request *request, int d) {
+  const ndr_problem *problem = &request->problem;
+  const int64_t *shape = problem->shape;
+  bool merged = continues(problem->strides, shape, d) && shape[d + 1] == request->whole_shape[d + 1];
+  for (int k = 0; merged && k < problem->operand_count; k++) merged = continues(problem->operands[k].strides, shape, d);
+  for (int p = 0; merged && p < request->place_count; p++)
+    merged = request->place_dims[p] != d && request->place_dims[p] != d + 1;
+  return merged;
+}
+
+int64_t ndr_request_label_row(const ndr_request *request) {
+  const ndr_problem *problem = &request->problem;
+  int last = last_label_dim(problem);
+  bool merged = true;
+  int64_t length = problem->shape[last];
+  for (int d = problem->group_dim; d < last; d++) merged = merged && merges(request, d);
+  for (int d = problem->group_dim; merged && d < last; d++) length *= problem->shape[d];
+  return length;
+}
+
+/* Lists the piece's dims; those of the labels only where they have more than one element. */
+static int list_dims(const ndr_request *whole, const ndr_piece *piece, dim *dims) {
+  const ndr_problem *problem = &whole->problem;
+  int count = 0, last = last_label_dim(problem);
+  const dim label[] = {{last, piece->outer, piece->outer_step, true, true},
+                       {last, piece->groups, piece->inner, false, true},
+                       {last, piece->inner, 1, true, true}};
+  for (int d = 0; d < problem->ndim; d++) {
+    bool labelled = d >= problem->group_dim && d <= last;
+    if (!labelled) dims[count++] = (dim){d, problem->shape[d], 1, whole->reduced[d], false};
+    for (int l = 0; d == last && l < 3; l++)
+      if (label[l].size > 1) dims[count++] = label[l];
+  }
+  return count;
+}
+
+static void set_dim(ndr_request *request, const ndr_request *whole, const ndr_piece *piece, int d, const dim *from) {
+  ndr_problem *problem = &request->problem;
+  int results = from->label ? whole->problem.group_dim : from->along;
+  problem->shape[d] = from->size;
+  problem->strides[d] = whole->problem.strides[from->along] * from->step;
+  for (int k = 0; k < problem->operand_count; k++)
+    problem->operands[k].strides[d] = whole->problem.operands[k].strides[from->along] * from->step;
+  request->reduced[d] = from->reduced;
+  request->along[d] = from->along;
+  request->step[d] = from->step;
+  if (from->reduced) problem->dims[problem->dim_count++] = d;
+  for (int i = 0; i < problem->op_count; i++)
+    request->result_strides[i][d] =
+        from->reduced ? 0 : whole->result_strides[i][results] * (from->label ? piece->label_step : 1);
+}
+
+/* Moves to where the piece begins: `row` labels and then piece->first more. */
+static void move(ndr_request *request, const ndr_request *whole, int64_t row, int64_t first, int64_t *from) {
+  const ndr_problem *problem = &whole->problem;
+  int last = last_label_dim(problem);
+  int64_t index[NDR_MAX_DIMS] = {0};
+  for (int d = last; d >= problem->group_dim; d--) {
+    index[d] = row % problem->shape[d];
+    row /= problem->shape[d];
+  }
+  index[last] += first;
+  for (int k = 0; k <= problem->operand_count; k++) from[k] = 0;
+  for (int d = problem->group_dim; d <= last; d++) {
+    request->offset[d] += index[d];
+    from[0] += index[d] * problem->strides[d];
+    for (int k = 0; k < problem->operand_count; k++) from[k + 1] += index[d] * problem->operands[k].strides[d];
+  }
+}
+
+ndr_status ndr_request_make_piece(ndr_request *request, const ndr_request *whole, const ndr_piece *piece, int64_t row,
+                                  bool partial, int64_t *from) {
+  dim dims[NDR_MAX_DIMS + 3];
+  int count = list_dims(whole, piece, dims);
+  if (count > NDR_MAX_DIMS)
+    return ndr_fail(NDR_ERR_UNSUPPORTED, "groups of an array of %d dims: labels that repeat need up to two more",
+                    whole->problem.ndim);
+  *request = *whole;
+  ndr_problem *problem = &request->problem;
+  problem->ndim = count;
+  problem->dim_count = 0;
+  problem->keepdims = 0;
+  problem->groups = NULL;
+  problem->group_dim = 0;
+  memset(problem->dims, 0, sizeof problem->dims);
+  memset(problem->shape, 0, sizeof problem->shape);
+  memset(problem->strides, 0, sizeof problem->strides);
+  for (int k = 0; k < NDR_MAX_OPERANDS; k++)
+    memset(problem->operands[k].strides, 0, sizeof problem->operands[k].strides);
+  memset(request->reduced, 0, sizeof request->reduced);
+  for (int d = 0; d < count; d++) set_dim(request, whole, piece, d, &dims[d]);
+  request->partial = partial;
+  if (partial) ndr_request_compact_results(request);
+  move(request, whole, row, piece->first, from);
+  return NDR_OK;
+}
+
+ndr_status ndr_request_make_scattered(ndr_request *request, const ndr_request *whole, int64_t count, int64_t row,
+                                      bool partial, int64_t *from) {
+  const ndr_piece piece = {0, 1, 1, 1, count, 0, 1};
+  NDR_TRY(ndr_request_make_piece(request, whole, &piece, row, partial, from));
+  for (int d = 0; d < request->problem.ndim; d++)
+    request->scattered[d] = request->along[d] == last_label_dim(&whole->problem) && count > 1;
+  return NDR_OK;
+}

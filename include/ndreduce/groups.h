@@ -22,7 +22,10 @@
  *
  * How labels are used: neighbours with equal labels, and labels that repeat with a period, are reduced as arrays with
  * strides. So months, years and hours of a regular axis, and windows of equal length, cost what the plain reduction
- * costs. Other labels cost more.
+ * costs. Scattered labels of rows (of 64 contiguous bytes or more, without operands, operators of one's own, argmin and
+ * argmax, on the CPU) cost about twice as much. All others are reduced piece by piece, a piece in about a microsecond:
+ * sort the array by its labels first where there are many. With more than 4 million pieces a call fails with
+ * NDR_ERR_UNSUPPORTED.
  *
  * Functions may be called from any thread at any time. */
 #ifndef NDREDUCE_GROUPS_H

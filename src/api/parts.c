@@ -39,7 +39,13 @@ static bool see(ndr_parts *parts, int64_t label) {
   return before;
 }
 
+/* Each takes about 150 bytes of memory and a microsecond. */
+#define MOST_PARTS (INT64_C(1) << 22)
+
 static ndr_status append(ndr_parts *parts, part added) {
+  if (parts->count == MOST_PARTS)
+    return ndr_fail(NDR_ERR_UNSUPPORTED, "the labels are in more than %lld pieces: sort the array by them",
+                    (long long)MOST_PARTS);
   if (parts->count == parts->room) {
     int64_t room = 2 * parts->room + 8;
     part *grown = realloc(parts->parts, (size_t)room * sizeof *grown);

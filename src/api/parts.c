@@ -2,6 +2,7 @@
 #include "api/parts.h"
 
 #include "api/operands.h"
+#include "api/sorted.h"
 #include "core/own_ops.h"
 
 #include <stdatomic.h>
@@ -25,9 +26,10 @@ struct ndr_parts {
   bool direct; /* parts write results */
   int64_t count, room;
   part *parts;
-  uint8_t *seen; /* a bit for each group: it has a part */
-  int32_t *rows; /* of all parts with a table */
-  int threads;   /* options.threads */
+  uint8_t *seen;       /* a bit for each group: it has a part */
+  int32_t *rows;       /* of all parts with a table */
+  bool sorted;         /* there are no parts: blocks are copied, and their runs are parts */
+  ndr_options options; /* without pointers */
 };
 
 /* ---- making ---- */
@@ -57,18 +59,6 @@ static ndr_status append(ndr_parts *parts, part added) {
   return NDR_OK;
 }
 
-/* The label that the first of a row of the request's array has in the groups. */
-static int64_t first_label(const ndr_request *request, int64_t row) {
-  const ndr_problem *problem = &request->problem;
-  int64_t label = 0, step = 1, last = problem->group_dim + problem->groups->ndim - 1;
-  for (int d = (int)last; d >= problem->group_dim; d--) {
-    label += (request->offset[d] + row % problem->shape[d]) * step;
-    row /= problem->shape[d];
-    step *= request->whole_shape[d];
-  }
-  return label;
-}
-
 static bool has_index(const ndr_request *request) {
   bool has = false;
   for (int i = 0; i < request->problem.op_count; i++)
@@ -90,12 +80,13 @@ static ndr_status append_piece(ndr_parts *parts, part found, bool apart) {
   return NDR_OK;
 }
 
-/* Cuts the labels of a row into pieces. */
-static ndr_status find_pieces(ndr_parts *parts, int64_t row, int64_t length, bool apart) {
+/* Cuts the labels of a row into pieces, until there are more than `most`. */
+static ndr_status find_pieces(ndr_parts *parts, int64_t row, int64_t length, int64_t most) {
   const ndr_request *request = &parts->request;
-  int64_t first = first_label(request, row), at = first;
+  int64_t first = ndr_request_first_label(request, row), at = first;
+  bool apart = has_index(request);
   part found = {.row = row};
-  while (ndr_groups_next(request->problem.groups, &at, first + length, &found.piece)) {
+  while (parts->count <= most && ndr_groups_next(request->problem.groups, &at, first + length, &found.piece)) {
     found.piece.first -= first;
     NDR_TRY(append_piece(parts, found, apart));
   }
@@ -135,7 +126,7 @@ static ndr_status find_tables(ndr_parts *parts, int64_t row, int64_t length) {
   int64_t begin = 0, *ends = malloc((size_t)groups->count * sizeof *ends);
   ndr_status status =
       ends ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "out of memory for %lld groups", (long long)groups->count);
-  if (ends) sort_row(groups, first_label(&parts->request, row), length, ends, parts->rows + row);
+  if (ends) sort_row(groups, ndr_request_first_label(&parts->request, row), length, ends, parts->rows + row);
   for (int64_t g = 0; status == NDR_OK && g < groups->count; begin = ends[g++])
     if (ends[g] > begin) status = append(parts, part_of_rows(parts->rows + row + begin, ends[g] - begin, row, g));
   free(ends);
@@ -155,27 +146,35 @@ static bool rows_are_long(const ndr_request *request) {
   return false;
 }
 
-/* Whether tables are faster than the pieces that have been found: those of few rows cost a plan each. */
-static bool tables_pay(const ndr_parts *parts, int64_t length, int64_t row_length) {
-  enum { FEW_ROWS = 16 };
-  const ndr_request *request = &parts->request;
-  int64_t groups = request->problem.groups->count;
-  return parts->backend->execute_rows && !request->programs_owner && rows_are_long(request) &&
-         row_length <= INT32_MAX && groups <= 4 * row_length && parts->count > length / FEW_ROWS;
-}
-
-static ndr_status find_parts(ndr_parts *parts) {
-  const ndr_request *request = &parts->request;
-  const ndr_groups *groups = request->problem.groups;
-  bool apart = has_index(request);
-  int64_t length = 1, row_length = ndr_request_label_row(request);
-  for (int d = 0; d < groups->ndim; d++) length *= request->problem.shape[request->problem.group_dim + d];
-  for (int64_t row = 0; row < length; row += row_length) NDR_TRY(find_pieces(parts, row, row_length, apart));
-  if (apart || !tables_pay(parts, length, row_length)) return NDR_OK;
-  parts->count = 0;
+static ndr_status make_tables(ndr_parts *parts, int64_t length, int64_t row_length) {
   parts->rows = malloc((size_t)length * sizeof *parts->rows);
   if (!parts->rows) return ndr_fail(NDR_ERR_MEMORY, "out of memory for %lld labels", (long long)length);
   for (int64_t row = 0; row < length; row += row_length) NDR_TRY(find_tables(parts, row, row_length));
+  return NDR_OK;
+}
+
+/* Whether labels may be sorted where their pieces are small: on the host, where no index is asked for. */
+static bool may_sort(const ndr_parts *parts, int64_t row_length, const ndr_options *options) {
+  const ndr_request *request = &parts->request;
+  return parts->backend->execute_rows && !has_index(request) && request->place_count == 0 && !options->device &&
+         !options->force_family && row_length <= INT32_MAX && request->problem.groups->count <= 4 * row_length;
+}
+
+/* Pieces of few labels cost more than sorting: each has a plan. */
+static ndr_status find_parts(ndr_parts *parts, const ndr_options *options) {
+  enum { FEW_LABELS = 16, FEW_PARTS = 64 };
+  const ndr_request *request = &parts->request;
+  const ndr_problem *problem = &request->problem;
+  int64_t length = 1, row_length = ndr_request_label_row(request), most = INT64_MAX;
+  for (int d = 0; d < problem->groups->ndim; d++) length *= problem->shape[problem->group_dim + d];
+  if (may_sort(parts, row_length, options)) most = length / FEW_LABELS < FEW_PARTS ? FEW_PARTS : length / FEW_LABELS;
+  for (int64_t row = 0; row < length && parts->count <= most; row += row_length)
+    NDR_TRY(find_pieces(parts, row, row_length, most));
+  if (parts->count <= most) return NDR_OK;
+  parts->count = 0;
+  if (rows_are_long(request) && !request->programs_owner) return make_tables(parts, length, row_length);
+  parts->sorted = true;
+  parts->direct = false;
   return NDR_OK;
 }
 
@@ -234,7 +233,7 @@ static ndr_status make(ndr_parts *parts, const void *const *data, const ndr_opti
   }
   parts->seen = calloc((size_t)groups->count / 8 + 1, 1);
   if (!parts->seen) return ndr_fail(NDR_ERR_MEMORY, "out of memory for %lld groups", (long long)groups->count);
-  NDR_TRY(find_parts(parts));
+  NDR_TRY(find_parts(parts, options));
   see_groups(parts);
   /* Plans know where their index and places begin. */
   bool alike = !has_index(&parts->request) && parts->request.place_count == 0;
@@ -251,7 +250,9 @@ ndr_status ndr_parts_make(ndr_parts **made, const ndr_request *request, DLDevice
   parts->request = *request;
   ndr_request_share(&parts->request);
   parts->device = device;
-  parts->threads = options->threads;
+  parts->options = *options;
+  parts->options.device = NULL;
+  parts->options.force_family = NULL;
   parts->direct = !request->partial;
   ndr_status status = make(parts, data, options);
   if (status == NDR_OK)
@@ -266,10 +267,15 @@ ndr_parts *ndr_parts_hold(ndr_parts *parts) {
   return parts;
 }
 
-void ndr_parts_drop(ndr_parts *parts) {
-  if (!parts || atomic_fetch_sub(&parts->holders, 1) > 1) return;
+static void free_plans(ndr_parts *parts) {
   for (int64_t at = 0; at < parts->count; at++)
     if (!parts->parts[at].shares) ndr_simple_free(parts->parts[at].plan);
+  parts->count = 0;
+}
+
+void ndr_parts_drop(ndr_parts *parts) {
+  if (!parts || atomic_fetch_sub(&parts->holders, 1) > 1) return;
+  free_plans(parts);
   ndr_request_free(&parts->request);
   free(parts->parts);
   free(parts->seen);
@@ -399,11 +405,51 @@ static ndr_status add_part(const ndr_parts *parts, const part *p, const void *co
   return NDR_OK;
 }
 
-ndr_status ndr_parts_add(const ndr_parts *parts, const void *const *data, const ndr_request *whole,
-                         uint64_t *const *states, int64_t outputs, void *scratch, void *workspace, void *stream) {
+static ndr_status add_parts(const ndr_parts *parts, const void *const *data, const ndr_request *whole,
+                            uint64_t *const *states, int64_t outputs, void *scratch, void *workspace, void *stream) {
   for (int64_t at = 0; at < parts->count; at++)
     NDR_TRY(add_part(parts, &parts->parts[at], data, whole, states, outputs, scratch, workspace, stream));
   return NDR_OK;
+}
+
+/* Adds a block, the runs of which are its parts. */
+static ndr_status add_block(ndr_parts *block, const ndr_sorted *sorted, const ndr_request *whole,
+                            uint64_t *const *states, int64_t outputs) {
+  size_t bytes;
+  void *scratch = NULL;
+  for (int64_t r = 0; r < sorted->run_count; r++) {
+    const ndr_sorted_run *run = &sorted->runs[r];
+    NDR_TRY(append(block, (part){.piece = {run->begin, 1, 1, 1, run->count, run->label, 1}}));
+    NDR_TRY(plan_part(block, r, true, NULL, &block->options));
+  }
+  NDR_TRY(ndr_parts_scratch(block, &bytes));
+  NDR_TRY(block->backend->allocate(block->device.device_id, bytes, NULL, &scratch));
+  ndr_status status = add_parts(block, sorted->data, whole, states, outputs, scratch, NULL, NULL);
+  block->backend->release(block->device.device_id, scratch, NULL);
+  return status;
+}
+
+static ndr_status add_sorted(const ndr_parts *parts, const void *const *data, const ndr_request *whole,
+                             uint64_t *const *states, int64_t outputs) {
+  ndr_sorted sorted;
+  ndr_parts block = {.backend = parts->backend, .device = parts->device, .options = parts->options};
+  for (int d = 0; d < parts->request.problem.ndim; d++)
+    if (parts->request.problem.shape[d] == 0) return NDR_OK;
+  ndr_status status = ndr_sorted_open(&sorted, &parts->request, data);
+  while (status == NDR_OK && ndr_sorted_next(&sorted)) {
+    block.request = sorted.request;
+    status = add_block(&block, &sorted, whole, states, outputs);
+    free_plans(&block);
+  }
+  ndr_sorted_close(&sorted);
+  free(block.parts);
+  return status;
+}
+
+ndr_status ndr_parts_add(const ndr_parts *parts, const void *const *data, const ndr_request *whole,
+                         uint64_t *const *states, int64_t outputs, void *scratch, void *workspace, void *stream) {
+  return parts->sorted ? add_sorted(parts, data, whole, states, outputs)
+                       : add_parts(parts, data, whole, states, outputs, scratch, workspace, stream);
 }
 
 /* ---- results ---- */
@@ -444,7 +490,7 @@ static ndr_status write_parts(const ndr_parts *parts, const void *const *data, v
                               void *stream) {
   if (parts->count == 0) return NDR_OK;
   const ndr_canonical *one = &parts->parts[0].plan->problem;
-  int threads = parts->threads > 0 ? parts->threads : ndr_thread_count();
+  int threads = parts->options.threads > 0 ? parts->options.threads : ndr_thread_count();
   if (parts->backend->run_tasks && parts->count >= 4 * (int64_t)threads && threads > 1) {
     writing w = {parts, data, results, NDR_OK};
     double bytes = (double)one->outputs * (double)one->length * (double)ndr_dtype_bytes(one->dtype);
@@ -554,6 +600,12 @@ void ndr_parts_describe(const ndr_parts *parts, char *text, size_t capacity, siz
       most = elements;
       largest = p;
     }
+  }
+  if (parts->sorted) {
+    ndr_text_append(text, capacity, length,
+                    "groups  %lld, of labels that are sorted, and blocks of elements with them\n",
+                    (long long)parts->request.problem.groups->count);
+    return;
   }
   ndr_text_append(text, capacity, length, "groups  %lld, in %lld parts of %lld shapes, %s\n",
                   (long long)parts->request.problem.groups->count, (long long)parts->count, (long long)plans,

@@ -5,6 +5,7 @@
 
 #include "api/operands.h"
 #include "api/parts.h"
+#include "api/plan.h"
 #include "core/fork.h"
 #include "core/measurements.h"
 #include "ndreduce/operator.h"

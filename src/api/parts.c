@@ -216,7 +216,7 @@ static ndr_status plan_part(ndr_parts *parts, int64_t at, bool alike, const void
     ndr_dtype dtype = k ? problem->operands[k - 1].dtype : problem->dtype;
     moved[k] = (const char *)data[k] + planned->from[k] * (int64_t)ndr_dtype_bytes(dtype);
   }
-  return ndr_plan_from_request(&planned->plan, &request, parts->device, data ? moved : NULL, options);
+  return ndr_simple_make(&planned->plan, &request, parts->device, data ? moved : NULL, options);
 }
 
 static ndr_status make(ndr_parts *parts, const void *const *data, const ndr_options *options) {
@@ -224,7 +224,7 @@ static ndr_status make(ndr_parts *parts, const void *const *data, const ndr_opti
   NDR_TRY(ndr_backend_find(parts->device.device_type, &parts->backend));
   if (!groups) {
     NDR_TRY(append(parts, (part){.plan = NULL}));
-    return ndr_plan_from_request(&parts->parts[0].plan, &parts->request, parts->device, data, options);
+    return ndr_simple_make(&parts->parts[0].plan, &parts->request, parts->device, data, options);
   }
   parts->seen = calloc((size_t)groups->count / 8 + 1, 1);
   if (!parts->seen) return ndr_fail(NDR_ERR_MEMORY, "out of memory for %lld groups", (long long)groups->count);
@@ -263,7 +263,7 @@ ndr_parts *ndr_parts_hold(ndr_parts *parts) {
 void ndr_parts_drop(ndr_parts *parts) {
   if (!parts || atomic_fetch_sub(&parts->holders, 1) > 1) return;
   for (int64_t at = 0; at < parts->count; at++)
-    if (!parts->parts[at].shares) ndr_plan_destroy(parts->parts[at].plan);
+    if (!parts->parts[at].shares) ndr_simple_free(parts->parts[at].plan);
   ndr_request_free(&parts->request);
   free(parts->parts);
   free(parts->seen);
@@ -371,8 +371,7 @@ static ndr_status execute_rows(const part *p, const void *const *data, void *con
 static ndr_status execute(const part *p, const void *const *data, void *const *results, void *workspace, void *stream) {
   bool given = workspace && p->plan->workspace > 0;
   if (p->rows && p->plan->problem.outputs) return execute_rows(p, data, results, given ? workspace : NULL, stream);
-  return ndr_plan_execute_operands(p->plan, data, results, given ? workspace : NULL, given ? p->plan->workspace : 0,
-                                   stream);
+  return ndr_simple_execute(p->plan, data, results, given ? workspace : NULL, given ? p->plan->workspace : 0, stream);
 }
 
 static ndr_status add_part(const ndr_parts *parts, const part *p, const void *const *data, const ndr_request *whole,

@@ -3,7 +3,7 @@
 #ifndef NDR_API_PARTS_H
 #define NDR_API_PARTS_H
 
-#include "api/plan.h"
+#include "api/simple.h"
 #include "api/states.h"
 
 /* Immutable; may be executed by any number of threads. */

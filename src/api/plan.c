@@ -1,56 +1,26 @@
-/* Makes plans. core/plan.c chooses the family, and execute.c executes them. */
+/* Makes and executes plans: simple ones, and those of problems with groups, which have parts. */
 #include "api/plan.h"
 
 #include "api/operands.h"
 #include "api/parts.h"
-#include "core/measure.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-/* The device's numbers, or those that the options give for it. */
-static ndr_status device_numbers(const ndr_backend *backend, int id, const ndr_options *options, ndr_device *device) {
-  if (!options->device) return backend->device(id, device);
-  NDR_TRY(ndr_device_read(options->device, device));
-  if (backend->owns(device->type)) return NDR_OK;
-  return ndr_fail(NDR_ERR_ARGUMENT, "options.device describes a %s device, the array is on %s",
-                  ndr_device_type_name(device->type), backend->name);
-}
-
-/* Both modes take a choice that was measured before; only NDR_MEASURE measures. */
-static ndr_status choose(ndr_plan *plan, const void *const *data, const ndr_options *options) {
-  NDR_TRY(ndr_plan_choose(plan, options->force_family));
-  if (options->planning != NDR_MEASURE || plan->forced || plan->timings.choice) return NDR_OK;
-  if (!options->device) return ndr_plan_measure(plan, data, options->stream);
-  strcpy(plan->untimed, "the device was described by options.device, and may not be there");
-  return NDR_OK;
-}
-
-/* With groups, the parts are what is planned. */
-static ndr_status choose_parts(ndr_plan *plan, const ndr_request *request, DLDevice device, const void *const *data,
-                               const ndr_options *options) {
+static ndr_status make_parts(ndr_plan *plan, const ndr_request *request, DLDevice device, const void *const *data,
+                             const ndr_options *options) {
   NDR_TRY(ndr_parts_make(&plan->parts, request, device, data, options));
   return ndr_parts_workspace(plan->parts, &plan->workspace);
 }
 
 ndr_status ndr_plan_from_request(ndr_plan **plan, const ndr_request *request, DLDevice device, const void *const *data,
                                  const ndr_options *options) {
-  ndr_plan *made = calloc(1, sizeof *made);
+  if (!request->problem.groups) return ndr_simple_make(plan, request, device, data, options);
+  NDR_TRY(ndr_simple_start(plan, request, device, options));
+  ndr_status status = make_parts(*plan, request, device, data, options);
+  if (status == NDR_OK) return NDR_OK;
+  ndr_plan_destroy(*plan);
   *plan = NULL;
-  if (!made) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a plan");
-  ndr_status status = ndr_backend_find(device.device_type, &made->backend);
-  if (status == NDR_OK) status = device_numbers(made->backend, device.device_id, options, &made->device);
-  if (status == NDR_OK) status = ndr_canonical_make(&made->problem, request);
-  if (status == NDR_OK) {
-    made->threads = options->threads;
-    status = request->problem.groups ? choose_parts(made, request, device, data, options) : choose(made, data, options);
-  }
-  if (status != NDR_OK) {
-    ndr_plan_destroy(made);
-    return status;
-  }
-  *plan = made;
-  return NDR_OK;
+  return status;
 }
 
 ndr_status ndr_request_from_call(ndr_request *request, const ndr_call *call, ndr_options *options) {
@@ -129,9 +99,22 @@ size_t ndr_plan_workspace(const ndr_plan *plan) {
 }
 
 void ndr_plan_destroy(ndr_plan *plan) {
-  if (!plan) return;
-  ndr_canonical_free(&plan->problem);
-  ndr_parts_drop(plan->parts);
-  free(plan->text);
-  free(plan);
+  if (plan) ndr_parts_drop(plan->parts);
+  ndr_simple_free(plan);
+}
+
+ndr_status ndr_plan_execute_operands(const ndr_plan *plan, const void *const *data, void *const *results,
+                                     void *workspace, size_t workspace_bytes, void *stream) {
+  if (!plan || !data || !results) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_plan_execute: null pointer");
+  if (!plan->parts) return ndr_simple_execute(plan, data, results, workspace, workspace_bytes, stream);
+  if (plan->problem.outputs == 0) return NDR_OK;
+  NDR_TRY(ndr_plan_check(plan, data, results, workspace, workspace_bytes));
+  return ndr_parts_execute(plan->parts, data, results, workspace, stream);
+}
+
+ndr_status ndr_plan_execute(const ndr_plan *plan, const void *data, void *const *results, void *workspace,
+                            size_t workspace_bytes, void *stream) {
+  if (plan && plan->problem.operand_count > 0)
+    return ndr_fail(NDR_ERR_ARGUMENT, "the plan's problem has operands: use ndr_plan_execute_operands");
+  return ndr_plan_execute_operands(plan, &data, results, workspace, workspace_bytes, stream);
 }

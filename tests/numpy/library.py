@@ -35,6 +35,7 @@ class Options(ctypes.Structure):
         ("accumulate", ctypes.c_int), ("weighting", ctypes.c_int), ("initial", ctypes.POINTER(ctypes.c_double)),
         ("where", ctypes.POINTER(Tensor)), ("weights", ctypes.POINTER(Tensor)),
         ("others", ctypes.POINTER(ctypes.POINTER(Tensor))), ("other_count", ctypes.c_int),
+        ("groups", ctypes.c_void_p), ("group_dim", ctypes.c_int),
         ("planning", ctypes.c_int), ("threads", ctypes.c_int),
         ("stream", ctypes.c_void_p), ("force_family", ctypes.c_char_p), ("device", ctypes.c_void_p),
     ]

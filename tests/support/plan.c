@@ -17,6 +17,7 @@ ndr_status plan_text(ndr_plan *plan, const char *text, const ndr_backend *backen
   if (status != NDR_OK) return status;
   plan->backend = backend;
   plan->device = *device;
+  plan->text = (char *)(uintptr_t)text; /* not freed */
   return ndr_plan_choose(plan, force);
 }
 

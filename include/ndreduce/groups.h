@@ -17,14 +17,23 @@
  * or the largest integer and -inf or the smallest (under skip_nan floats give NaN), for ptp NaN, or 0 for integers, for
  * argmin and argmax -1. options.initial counts once in every group.
  *
- * Labels of two dims and more, such as the zones of a map, stand for that many neighbouring dims, the first of which is
- * options.group_dim; all of them must be reduced, and the dim of groups takes the place of all.
+ * Labels with k dims, such as the zones of a map, cover dims group_dim .. group_dim + k - 1. All of them must be
+ * reduced, and the dim of groups takes the place of all. The array has at most NDR_MAX_DIMS + k - 3 dims.
  *
- * How labels are used: neighbours with equal labels, and labels that repeat with a period, are reduced as arrays with
- * strides. So months, years and hours of a regular axis, and windows of equal length, cost what the plain reduction
- * costs. Other labels cost more.
+ * What it costs: labels are cut into pieces that an array with strides can hold: runs of equal labels, runs of equal
+ * length whose labels count up or down, and both repeated with a period. So months and years of a regular axis, hours,
+ * and windows cost what the plain reduction costs. Each piece is one launch on a GPU, and one more for each operator if
+ * its group has other pieces, too; these are queued on the call's stream. Scattered labels have many small pieces. On
+ * the CPU they are sorted instead: rows of 64 contiguous bytes or more are gathered, at about half the rate of the
+ * plain reduction; other elements are copied group by group, in memory that is allocated. argmin, argmax and index(d)
+ * need a plan for each piece; with more than 65,536 of them, or 4 million pieces in all, a call fails with
+ * NDR_ERR_UNSUPPORTED: sort the array by its labels first. Families are not measured (NDR_MEASURE counts as
+ * NDR_ESTIMATE). Where groups have several pieces, a workspace has the partial states of all results.
  *
- * Functions may be called from any thread at any time. */
+ * Results are bitwise equal from run to run and for any number of threads.
+ *
+ * Functions may be called from any thread at any time; groups may be destroyed once the calls that were given them have
+ * returned. */
 #ifndef NDREDUCE_GROUPS_H
 #define NDREDUCE_GROUPS_H
 
@@ -34,9 +43,10 @@
 extern "C" {
 #endif
 
-/* Makes groups from labels: any integer dtype, any strides, 1 dim or more, in the host's memory. They are copied.
- * `count` is the number of groups, 1 to 2^31 - 1, those without elements included. Fails with NDR_ERR_ARGUMENT where a
- * label is below -1 or not below count, and names it. Free with ndr_groups_destroy. */
+/* Makes groups from labels: any integer dtype, any strides, 1 dim or more, on the CPU. They are copied, 4 bytes each.
+ * `count` is the number of groups, 1 to 2^31 - 1, those without elements included. On failure *groups is NULL:
+ * NDR_ERR_ARGUMENT where a label is below -1 or not below count, and names it; NDR_ERR_DTYPE for labels that are not
+ * integers; NDR_ERR_MEMORY. Free with ndr_groups_destroy. */
 NDR_API ndr_status ndr_groups_create(ndr_groups **groups, const DLTensor *labels, int64_t count);
 
 /* What is left over where windows do not fill a dim. */
@@ -46,13 +56,16 @@ typedef enum ndr_rest {
   NDR_REST_PAD = 2     /* is a window of its own, shorter than the others */
 } ndr_rest;
 
-/* Makes groups of `window` neighbours along a dim of size `length`. */
+/* Makes groups of `window` neighbours, 1 or more, along a dim of size `length`: element i is in group i / window. On
+ * failure *groups is NULL: NDR_ERR_ARGUMENT where the windows do not fill the dim and rest is NDR_REST_REFUSE, or where
+ * there would be no group. Free with ndr_groups_destroy. */
 NDR_API ndr_status ndr_groups_windows(ndr_groups **groups, int64_t length, int64_t window, ndr_rest rest);
 
-/* The number of groups: the size of the result's dim. */
+/* The number of groups, which is the size of the result's dim; of NULL 0. */
 NDR_API int64_t ndr_groups_count(const ndr_groups *groups);
 
-/* Frees groups; NULL is allowed. Plans and accumulators that were made with them go on. */
+/* Frees groups; NULL is allowed. Plans and accumulators that were made with them go on. The library may keep a plan,
+ * and with it the labels, for the next call. */
 NDR_API void ndr_groups_destroy(ndr_groups *groups);
 
 #ifdef __cplusplus

@@ -36,6 +36,7 @@
 #ifndef NDREDUCE_H5_H
 #define NDREDUCE_H5_H
 
+#include "ndreduce/groups.h"
 #include "ndreduce/plan.h"
 
 #ifdef __cplusplus
@@ -217,6 +218,67 @@ typedef int (*ndr_h5_path_visitor)(void *user, const char *path);
 NDR_API ndr_status ndr_h5_candidates(const char *file, const ndr_h5_access *access, ndr_h5_path_visitor visit,
                                      void *user);
 
+/* ---- Groups ------------------------------------------------------------------------------------------------------
+ *
+ *   ndr_h5_groups *months = NULL;
+ *   ndr_h5_options options = NDR_H5_OPTIONS_INIT;
+ *   status = ndr_h5_groups_by_time(&months, dataset, 0, "month");
+ *   options.groups = months;
+ *   if (status == NDR_OK) status = ndr_h5_problem_operands(&problem, dataset, &options);
+ *
+ * makes the problem one whose results have the dim of groups in the place of the dim of times, as groups.h says;
+ * ndr_problem_result then gives their shapes, and ndr_h5_reduce takes the problem and the same options. */
+
+/* Groups along one dim of a dataset, and what they are called. Immutable; of the datasets that they were made of, only
+ * that of labels must live as long. */
+typedef struct ndr_h5_groups ndr_h5_groups;
+
+/* Puts steps into groups by their times, as the coordinates of dim say them (ndr_h5_dates), in ascending order of the
+ * groups; only groups with steps exist, and a missing time is in none. `key` is, in any case:
+ *   year, yearmonth, day     what the calendar calls so
+ *   yearseason               December to February, which counts for the year of its January, March to May, ...
+ *   month, season            1 to 12, and DJF, MAM, JJA, SON, of all years: climatologies
+ *   dayofyear                1 to 366, of all years; 1 March is day 60 of a year without a 29 February
+ *   hour                     0 to 23, of all days
+ * Fails with NDR_ERR_ARGUMENT on another key and where no step has a time, with NDR_ERR_DIMS where the dim has no
+ * coordinates, or none that are times. *groups is to be given to ndr_h5_groups_destroy; NULL after a failure. */
+NDR_API ndr_status ndr_h5_groups_by_time(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim,
+                                         const char *key);
+
+/* Puts steps into groups by labels, a dataset of integers with one dim: as long as dim, or as the dim of the file of
+ * which the dataset is a part; then the same part of it counts. Where dim is that of a series, labels may be a series
+ * of as many files. Groups are the labels that occur, in ascending order; a missing or negative one is in no group.
+ * Reads the labels, which must live as long as the groups. Fails with NDR_ERR_DTYPE on labels that are no integers,
+ * NDR_ERR_DIMS on other shapes, NDR_ERR_ARGUMENT where no step is in a group. */
+NDR_API ndr_status ndr_h5_groups_by_labels(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim,
+                                           const ndr_h5_dataset *labels);
+
+/* Makes groups of `window` neighbouring steps. What is left over at the end is treated as `rest` says. Fails with
+ * NDR_ERR_ARGUMENT where that is NDR_REST_REFUSE and there is a rest, or there is no window. */
+NDR_API ndr_status ndr_h5_groups_windows(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim, int64_t window,
+                                         ndr_rest rest);
+
+NDR_API int64_t ndr_h5_groups_count(const ndr_h5_groups *groups);
+
+/* The dim that they lie along, and what the dim of groups is called: as that, or as the dataset of labels; NULL where
+ * it has no name. */
+NDR_API int ndr_h5_groups_dim(const ndr_h5_groups *groups);
+NDR_API const char *ndr_h5_groups_dim_name(const ndr_h5_groups *groups);
+
+/* What they were made by, like "time:month" and "time:12". */
+NDR_API const char *ndr_h5_groups_text(const ndr_h5_groups *groups);
+
+/* Room for a name and the final 0. */
+#define NDR_H5_GROUP_CHARS 40
+
+/* Writes what people call group i: "1", "DJF", "2001", "2001-01", "2001-DJF", "2001-01-31", "60", "23"; a label as a
+ * number; of a window its coordinate (in results the mean of its steps' coordinates, or of times the middle), or where
+ * there are none its number. "" where there is no group i. */
+NDR_API void ndr_h5_groups_name(const ndr_h5_groups *groups, int64_t i, char text[NDR_H5_GROUP_CHARS]);
+
+/* NULL is allowed. */
+NDR_API void ndr_h5_groups_destroy(ndr_h5_groups *groups);
+
 /* ---- Reducing --------------------------------------------------------------------------------------------------- */
 
 /* Who reduces; the CPU's threads read and decode in any case. What a GPU reduces it also unpacks: chunks, shuffled
@@ -294,12 +356,15 @@ typedef struct ndr_h5_options {
    * dataset, and the names of operands with the role NDR_WITH. Elements where it is not true, or one of these arrays is
    * missing or NaN, are left out. index(d) counts along the whole dim. NULL: none. */
   const char *where;
+  const ndr_h5_groups
+      *groups; /* of the dataset; the dim of groups is reduced, named by the problem or not. NULL: none */
 } ndr_h5_options;
 #define NDR_H5_OPTIONS_INIT                                                                                            \
-  { sizeof(ndr_h5_options), NDR_H5_AUTO, 0, 0, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL }
+  { sizeof(ndr_h5_options), NDR_H5_AUTO, 0, 0, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL }
 
-/* Adds what the options' operands, weights and `where` are to a problem of the dataset, so that ndr_problem_result says
- * what results of operators of several arrays look like. ndr_h5_reduce does without. Reads no element. */
+/* Adds what the options' operands, weights, `where` and groups are to a problem of the dataset, so that
+ * ndr_problem_result says what results of operators of several arrays, and results by group, look like. ndr_h5_reduce
+ * does without, but takes no groups other than the options'. Reads no element. */
 NDR_API ndr_status ndr_h5_problem_operands(ndr_problem *problem, const ndr_h5_dataset *dataset,
                                            const ndr_h5_options *options);
 
@@ -311,6 +376,9 @@ NDR_API ndr_status ndr_h5_problem_operands(ndr_problem *problem, const ndr_h5_da
  * but not if they are integers. Fails as ndreduce does, with NDR_ERR_FILE where the file cannot be read, NDR_ERR_MEMORY
  * where one chunk cannot be decoded in the budget, NDR_ERR_CANCELLED where on_progress asks for it. If it fails after
  * the work has begun, some results may have been written.
+ *
+ * Groups that follow each other along their dim are done in stages of 64 MiB or so, if all of them had many outputs:
+ * partial states are then those of one stage. Other groups have partial states for all outputs of a block at once.
  *
  * What is rounded on the way, as f64 sums, depends in its last bits on shape, dims, dtype, packing and chunks, on how a
  * series is cut into files, on whether there are weights, and on whether the CPU or GPUs reduce: they say which leaves
@@ -377,11 +445,17 @@ NDR_API ndr_status ndr_h5_writer_create(ndr_h5_writer **writer, const char *path
  * this call, before the work, and for what is read without being added, like weights. */
 NDR_API ndr_status ndr_h5_writer_protect(const ndr_h5_writer *writer, const ndr_h5_dataset *dataset);
 
+/* Says what the groups of the results are that are added from now on; they must live until then. NULL: these results
+ * have no groups. */
+NDR_API ndr_status ndr_h5_writer_groups(ndr_h5_writer *writer, const ndr_h5_groups *groups);
+
 /* Adds the result of the problem's ops[i] over `source` as dataset `name`, which is not "" or "." and has no "/". With
  * it are written:
  *   scales       copies of those of the dims that are left. A dim that is unlimited in the source (by its scale, or
  *                where it has none by the dataset) stays so. A reduced time axis leaves the time that it covered, with
- *                its bounds.
+ *                its bounds. A dim of groups of times, or windows, has the dim's name and a coordinate with
+ *                bounds; of climatologies these are climatology_bounds, as in CF's section 7.4. A dim of labels is
+ *                called as their dataset, and has its attributes.
  *   variables    copies of those that the scales' attributes bounds, climatology and formula_terms name, and the
  *                source's coordinates, grid_mapping, mesh, geometry and cell_measures: all that have no reduced dim, of
  *                64 MiB together at most. They are cut as the source is; of a series those of all files are joined,

@@ -10,8 +10,8 @@
  * device.h the memory and the streams of GPUs; h5.h, of a library of its own, datasets of HDF5 and netCDF-4.
  *
  * Arrays are DLPack's DLTensor: the caller owns every array, shape and stride that it passes; nothing is kept after
- * a call returns. Strides count elements; NULL strides mean compact row-major. `device.device_type` picks the backend:
- * kDLCPU, or kDLCUDA / kDLCUDAManaged / kDLCUDAHost for a GPU.
+ * a call returns, unless its text says otherwise. Strides count elements; NULL strides mean compact row-major.
+ * `device.device_type` picks the backend: kDLCPU, or kDLCUDA / kDLCUDAManaged / kDLCUDAHost for a GPU.
  *
  * Every function that can fail returns an ndr_status; ndr_last_error() then has one sentence that names the cause.
  * A failed call writes no result, unless its text says otherwise. Functions may be called from any thread at any time

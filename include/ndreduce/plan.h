@@ -75,9 +75,10 @@ typedef struct ndr_problem {
   int operand_count; /* at most one with the role where, and one with the role weights */
   ndr_weighting weighting;
   ndr_operand operands[NDR_MAX_OPERANDS];
-  int has_initial, group_dim; /* group_dim counts where groups is not NULL */
+  int has_initial, group_dim; /* group_dim is 0 where groups is NULL */
   double initial;
-  const ndr_groups *groups; /* the caller's; last, so that the struct ends without padding on 64 bits */
+  const ndr_groups *groups; /* the caller's; plans and accumulators hold them. Last, so that the struct ends without
+                               padding on 64 bits */
 } ndr_problem;
 #define NDR_PROBLEM_INIT                                                                                               \
   {                                                                                                                    \
@@ -151,10 +152,10 @@ NDR_API size_t ndr_plan_workspace(const ndr_plan *plan);
  *              content. With NULL and 0 the library lends a workspace.
  *   stream     as in ndr_options; it may be capturing
  *
- * With the caller's workspace nothing is allocated. On a GPU an execute that splits its reduction clears the
- * ndr_plan_workspace() bytes first, in a node of its own where the stream is capturing. Executes that may overlap (in
- * several threads on the CPU; on several streams, or as parallel branches of a graph, on a GPU) need a workspace each;
- * those on one stream may share one.
+ * With the caller's workspace nothing is allocated (but see groups.h). On a GPU an execute that splits its reduction
+ * clears the ndr_plan_workspace() bytes first, in a node of its own where the stream is capturing. Executes that may
+ * overlap (in several threads on the CPU; on several streams, or as parallel branches of a graph, on a GPU) need a
+ * workspace each; those on one stream may share one.
  *
  * On a GPU the library keeps a workspace for each of the last 32 streams and lends it. Device memory is allocated by
  * the first execute on a stream, by an execute that needs more than those before it, and by one that overlaps with
@@ -172,7 +173,8 @@ NDR_API ndr_status ndr_plan_execute_operands(const ndr_plan *plan, const void *c
  * returns the length of the whole description, as snprintf does. The first line is the problem and the device. The
  * second names the chosen family, the outputs and the elements of each, bytes read and written, and the time of an
  * execute: "predicted" by the cost model, and "measured" if it was. The third line has the family's parameters. Then
- * there is a line for each other family, with the reason. The last line says why NDR_MEASURE timed nothing, if so. */
+ * there is a line for each other family, with the reason. The last line says why NDR_MEASURE timed nothing, if so. With
+ * groups, a line after the first says how the labels are used, and the others describe the largest piece. */
 NDR_API size_t ndr_plan_describe(const ndr_plan *plan, char *text, size_t capacity);
 
 /* Frees a plan; NULL is allowed. No execute of it may be running. */

@@ -214,9 +214,9 @@ ndr_status ndr_accumulator_add_operands(ndr_accumulator *a, const DLTensor *slab
 
 /* Programs follow from operators, dtypes and the members that are compared here. */
 static bool same_options(const ndr_problem *a, const ndr_problem *b) {
-  bool same = a->operand_count == b->operand_count && a->weighting == b->weighting && a->groups == b->groups &&
-              a->group_dim == b->group_dim && a->has_initial == b->has_initial &&
-              memcmp(&a->initial, &b->initial, sizeof a->initial) == 0;
+  bool same = a->operand_count == b->operand_count && a->weighting == b->weighting &&
+              ndr_groups_equal(a->groups, b->groups) && a->group_dim == b->group_dim &&
+              a->has_initial == b->has_initial && memcmp(&a->initial, &b->initial, sizeof a->initial) == 0;
   for (int k = 0; same && k < a->operand_count; k++)
     same = a->operands[k].role == b->operands[k].role && a->operands[k].dtype == b->operands[k].dtype;
   return same;

@@ -203,7 +203,7 @@ ndr_status ndr_plan_hold(ndr_plan **plan, const ndr_call *call) {
   ndr_plan_destroy(made);
   if (!e) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a plan");
   /* What could not be measured this time may be the next time. */
-  if (cacheable && !e->plan.untimed[0]) remember(e);
+  if (cacheable && !e->plan.untimed[0] && ndr_parts_are_few(e->plan.parts)) remember(e);
   *plan = &e->plan;
   return NDR_OK;
 }

@@ -10,10 +10,13 @@
 typedef struct ndr_parts ndr_parts;
 
 /* Plans all parts of a request. Its programs and groups are held. Free with ndr_parts_drop. */
-ndr_status ndr_parts_make(ndr_parts **parts, const ndr_request *request, DLDevice device, const void *const *data,
+ndr_status ndr_parts_make(ndr_parts **made, const ndr_request *request, DLDevice device, const void *const *data,
                           const ndr_options *options);
 ndr_parts *ndr_parts_hold(ndr_parts *parts);
 void ndr_parts_drop(ndr_parts *parts);
+
+/* Whether the parts take little enough memory to be kept for the process; NULL does. */
+bool ndr_parts_are_few(const ndr_parts *parts);
 
 /* Bytes that ndr_parts_add needs, for the states of one part, and that ndr_parts_execute needs; 256-byte aligned. */
 ndr_status ndr_parts_scratch(const ndr_parts *parts, size_t *bytes);

@@ -92,8 +92,9 @@ static ndr_status check_workspace(const ndr_plan *plan, const void *workspace, s
                   plan->workspace);
 }
 
-static ndr_status execute_checked(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace,
-                                  void *stream) {
+ndr_status ndr_simple_run(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace,
+                          void *stream) {
+  if (plan->problem.outputs == 0) return NDR_OK;
   if (workspace) {
     if (plan->workspace > 0 && plan->backend->clear_workspace)
       NDR_TRY(plan->backend->clear_workspace(plan, workspace, stream));
@@ -118,5 +119,5 @@ ndr_status ndr_simple_execute(const ndr_plan *plan, const void *const *data, voi
   NDR_TRY(ndr_plan_check(plan, data, results, workspace, bytes));
   /* A device's memory is not read here: there NaN weights give NaN. */
   if (!plan->backend->calls) NDR_TRY(ndr_operands_check_weights(&plan->problem, data));
-  return execute_checked(plan, data, results, workspace, stream);
+  return ndr_simple_run(plan, data, results, workspace, stream);
 }

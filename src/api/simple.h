@@ -17,6 +17,10 @@ void ndr_simple_free(ndr_plan *plan);
 ndr_status ndr_plan_check(const ndr_plan *plan, const void *const *data, void *const *results, const void *workspace,
                           size_t bytes);
 
+/* Runs a plan whose arguments have been checked; without a workspace it borrows one. */
+ndr_status ndr_simple_run(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace,
+                          void *stream);
+
 /* As ndr_plan_execute_operands. */
 ndr_status ndr_simple_execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace,
                               size_t bytes, void *stream);

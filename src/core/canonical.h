@@ -154,6 +154,9 @@ ndr_status ndr_request_make_scattered(ndr_request *request, const ndr_request *w
 /* Labels that follow each other along one stride in all arrays of a request with groups: all of them, or a row. */
 int64_t ndr_request_label_row(const ndr_request *request);
 
+/* The number, among all labels of the groups, of the first of a row that begins at label `row` of the request. */
+int64_t ndr_request_first_label(const ndr_request *request, int64_t row);
+
 /* Whether op i's results differ along dim d, and how many there are: the groups along the first of their dims. */
 bool ndr_request_keeps(const ndr_request *request, int d, int64_t *size);
 

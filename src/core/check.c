@@ -185,9 +185,12 @@ static ndr_status check_groups(const ndr_problem *problem, const bool *reduced) 
   if (!groups && problem->group_dim)
     return ndr_fail(NDR_ERR_ARGUMENT, "group_dim is %d, and groups a null pointer", problem->group_dim);
   if (!groups) return NDR_OK;
-  if (first < 0 || first + groups->ndim > ndim)
+  if (first < 0 || first > ndim - groups->ndim)
     return ndr_fail(NDR_ERR_DIMS, "labels of %d dims at group_dim %d are out of range for an array of %d dims",
                     groups->ndim, problem->group_dim, ndim);
+  if (ndim - groups->ndim + 3 > NDR_MAX_DIMS)
+    return ndr_fail(NDR_ERR_UNSUPPORTED, "groups of an array of %d dims: labels that repeat need two more, at most %d",
+                    ndim, NDR_MAX_DIMS);
   for (int d = 0; d < groups->ndim; d++) {
     if (!reduced[first + d]) return ndr_fail(NDR_ERR_DIMS, "dim %d has labels and is not reduced", first + d);
     if (groups->shape[d] != problem->shape[first + d])

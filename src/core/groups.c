@@ -34,13 +34,20 @@ void ndr_groups_destroy(ndr_groups *groups) {
   if (groups && atomic_fetch_sub(&groups->holders, 1) == 1) free(groups);
 }
 
+bool ndr_groups_equal(const ndr_groups *a, const ndr_groups *b) {
+  if (a == b || !a || !b) return a == b;
+  return a->ndim == b->ndim && a->count == b->count && a->length == b->length &&
+         memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0 &&
+         memcmp(a->labels, b->labels, (size_t)a->length * sizeof *a->labels) == 0;
+}
+
 int64_t ndr_groups_count(const ndr_groups *groups) {
   return groups ? groups->count : 0;
 }
 
 /* ---- making groups ---- */
 
-/* A label as it is in the caller's array; one that no i64 holds is -2, which is refused. */
+/* A label as it is in the caller's array; one that no i64 holds is INT64_MAX, which is refused, too. */
 static int64_t load(ndr_dtype dtype, const void *data, int64_t element) {
   switch (dtype) {
   case NDR_I8: return ((const int8_t *)data)[element];
@@ -52,7 +59,7 @@ static int64_t load(ndr_dtype dtype, const void *data, int64_t element) {
   case NDR_U32: return ((const uint32_t *)data)[element];
   default: {
     uint64_t label = ((const uint64_t *)data)[element];
-    return label > INT64_MAX ? -2 : (int64_t)label;
+    return label > INT64_MAX ? INT64_MAX : (int64_t)label;
   }
   }
 }

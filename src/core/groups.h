@@ -21,6 +21,9 @@ struct ndr_groups {
 /* Another holder; each gives it back with ndr_groups_destroy. NULL is allowed. */
 const ndr_groups *ndr_groups_hold(const ndr_groups *groups);
 
+/* Whether both have the same labels, in the same dims, and equally many groups; two NULL are equal. */
+bool ndr_groups_equal(const ndr_groups *a, const ndr_groups *b);
+
 /* Memory for groups of `length` labels, which the caller sets, with one holder. */
 ndr_status ndr_groups_allocate(ndr_groups **groups, int ndim, const int64_t *shape, int64_t count);
 

@@ -24,19 +24,13 @@ static int64_t kept_labels;
 
 NDR_GUARD_FORKS(lock)
 
-static bool same_groups(const ndr_groups *a, const ndr_groups *b) {
-  return a->ndim == b->ndim && a->count == b->count && a->length == b->length &&
-         memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0 &&
-         memcmp(a->labels, b->labels, (size_t)a->length * sizeof *a->labels) == 0;
-}
-
 static ndr_status keep(ndr_groups *made, const ndr_groups **groups) {
   kept_groups *entry = malloc(sizeof *entry);
   pthread_mutex_lock(&lock);
   kept_groups *found = kept;
-  while (found && !same_groups(found->groups, made)) found = found->next;
-  bool room = entry && kept_labels + made->length <= MOST_LABELS;
-  if (!found && room) {
+  while (found && !ndr_groups_equal(found->groups, made)) found = found->next;
+  bool room = kept_labels + made->length <= MOST_LABELS;
+  if (!found && room && entry) {
     *entry = (kept_groups){kept, made};
     kept_labels += made->length;
     kept = found = entry;

@@ -42,12 +42,19 @@ static const ndr_family *cheapest_family(const ndr_plan *plan) {
   return cheapest;
 }
 
+/* What was measured without a table says nothing. */
+static bool is_scattered(const ndr_canonical *problem) {
+  bool scattered = false;
+  for (int r = 0; r < problem->reduced_count; r++) scattered = scattered || problem->reduced[r].scattered;
+  return scattered;
+}
+
 ndr_status ndr_plan_choose(ndr_plan *plan, const char *force) {
   plan->family = NULL;
   plan->timings.choice = NULL;
   if (force)
     NDR_TRY(force_family(plan, force));
-  else if (ndr_measurements_recall(plan, &plan->timings))
+  else if (!is_scattered(&plan->problem) && ndr_measurements_recall(plan, &plan->timings))
     plan->family = plan->timings.choice;
   else
     plan->family = cheapest_family(plan);

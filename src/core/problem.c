@@ -179,7 +179,8 @@ static ndr_status parse_groups(cursor *c, ndr_problem *out) {
   do {
     NDR_TRY(take_integer(c, "the dim of the labels", &dim));
     if (ndim == 0) out->group_dim = (int)(dim < 0 || dim >= out->ndim ? -1 : dim);
-    if (out->group_dim < 0 || dim != out->group_dim + ndim) return fail_at(c, "dims of the array that are neighbours");
+    if (out->group_dim < 0 || dim != out->group_dim + ndim || dim >= out->ndim)
+      return fail_at(c, "dims of the array that are neighbours");
     ndim++;
   } while (take(c, ','));
   if (!take(c, ':')) return fail_at(c, "':' behind the dims of the labels");

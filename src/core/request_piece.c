@@ -39,6 +39,17 @@ int64_t ndr_request_label_row(const ndr_request *request) {
   return length;
 }
 
+int64_t ndr_request_first_label(const ndr_request *request, int64_t row) {
+  const ndr_problem *problem = &request->problem;
+  int64_t label = 0, step = 1;
+  for (int d = last_label_dim(problem); d >= problem->group_dim; d--) {
+    label += (request->offset[d] + row % problem->shape[d]) * step;
+    row /= problem->shape[d];
+    step *= request->whole_shape[d];
+  }
+  return label;
+}
+
 /* Lists the piece's dims; those of the labels only where they have more than one element. */
 static int list_dims(const ndr_request *whole, const ndr_piece *piece, dim *dims) {
   const ndr_problem *problem = &whole->problem;

@@ -81,7 +81,7 @@ static void open_nvrtc(void) {
   if (!api.open) return;
   static char found[VERSION];
   snprintf(found, sizeof found, "%d.%d", major, minor);
-  if (strcmp(found, version) == 0) return;
+  if (strcmp(found, __atomic_load_n(&version, __ATOMIC_ACQUIRE)) == 0) return;
   __atomic_store_n(&version, found, __ATOMIC_RELEASE);
   keep_known();
 }
@@ -98,7 +98,7 @@ static bool is_known(void) {
   if (path && (size_t)(then - known) < VERSION) {
     *then++ = *path++ = 0;
     same = describe_file(path, file, sizeof file) && strcmp(file, then) == 0;
-    if (same) version = strcpy(found, known);
+    if (same) __atomic_store_n(&version, strcpy(found, known), __ATOMIC_RELEASE);
   }
   free(known);
   return same;

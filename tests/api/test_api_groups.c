@@ -395,6 +395,53 @@ START_TEST(an_empty_dim_has_empty_groups) {
 }
 END_TEST
 
+START_TEST(another_empty_dim_has_empty_groups) {
+  int32_t values[4] = {0, 0, 1, 1};
+  float out[2] = {7, 7};
+  ndr_groups *groups;
+  DLTensor labels = ndr_tensor(values, NDR_I32, NDR_SHAPE(4)), array = ndr_tensor(x, NDR_F32, NDR_SHAPE(4, 0)),
+           result = ndr_tensor(out, NDR_F32, NDR_SHAPE(2));
+  assert_ok(ndr_groups_create(&groups, &labels, 2));
+  assert_ok(ndreduce(&array, NDR_DIMS(0, 1), NDR_MIN, &result, NDR_OPTIONS(.groups = groups)));
+  ck_assert(out[0] == INFINITY && out[1] == INFINITY);
+  ndr_groups_destroy(groups);
+}
+END_TEST
+
+START_TEST(nan_weights_are_refused_before_anything_is_written) {
+  int32_t values[6] = {0, 0, 0, 1, 1, 1};
+  double weight[6] = {1, 1, 1, 1, NAN, 1};
+  float out[2] = {7, 7};
+  ndr_groups *groups;
+  DLTensor labels = ndr_tensor(values, NDR_I32, NDR_SHAPE(6)), array = ndr_tensor(x, NDR_F32, NDR_SHAPE(6)),
+           weights = ndr_tensor(weight, NDR_F64, NDR_SHAPE(6)), result = ndr_tensor(out, NDR_F32, NDR_SHAPE(2));
+  assert_ok(ndr_groups_create(&groups, &labels, 2));
+  assert_fails(ndreduce(&array, NDR_DIMS(0), NDR_MEAN, &result, NDR_OPTIONS(.weights = &weights, .groups = groups)),
+               NDR_ERR_ARGUMENT, "weights have NaN");
+  ck_assert(out[0] == 7 && out[1] == 7);
+  ndr_groups_destroy(groups);
+}
+END_TEST
+
+START_TEST(measuring_with_groups_is_estimating) {
+  rng random = {test_seed() + 5};
+  for (int number = 0; number < 20; number++) {
+    grouped_case c;
+    test_array results;
+    if (!make_case(&random, &c, true)) continue;
+    ndr_options options = options_of(&c);
+    options.planning = NDR_MEASURE;
+    const ndr_op op = c.problem.ops[0];
+    assert_ok(array_result(&results, &c.array.tensor, c.problem.dim_count, c.problem.dims, op, &options, NULL));
+    results.tensor.strides = results.strides;
+    assert_ok(ndreduce(&c.array.tensor, c.problem.dim_count, c.problem.dims, op, &results.tensor, &options));
+    for (int64_t group = 0; group < c.count; group++) check_group(&c, op, &results.tensor, group, number);
+    array_free(&results);
+    free_case(&c);
+  }
+}
+END_TEST
+
 START_TEST(calls_with_other_groups_stay_apart) {
   for (int round = 0; round < 100; round++) {
     int32_t labels[6];
@@ -497,13 +544,19 @@ START_TEST(labels_print_as_they_are) {
 END_TEST
 
 START_TEST(texts_of_groups_are_checked) {
-  const char *const wrong[][2] = {
-      {"groups=1:2[0,1]", "neighbours"},        {"groups=0:2", "'['"},
-      {"groups=0:0[0,1]", "number of groups"},  {"groups=0:2[0]", "a label for each element"},
-      {"groups=0:2[0,1,0]", "no more labels"},  {"groups=0:2[0,2]", "a label from -1"},
-      {"groups=0:2[0:2:0]", "an end that"},     {"groups=0:2[0:2", "',' or ']'"},
-      {"groups=0:2[9999999999(0)]", "a label"}, {"groups=0:2[2(0]", "')'"},
-      {"groups=0:2[0x0]", "how often"},         {"groups=0:2[2147483647(0)]", "no more labels"}};
+  const char *const wrong[][2] = {{"groups=1:2[0,1]", "neighbours"},
+                                  {"groups=0,1:2[0,1]", "neighbours"},
+                                  {"groups=0:2", "'['"},
+                                  {"groups=0:0[0,1]", "number of groups"},
+                                  {"groups=0:2[0]", "a label for each element"},
+                                  {"groups=0:2[0,1,0]", "no more labels"},
+                                  {"groups=0:2[0,2]", "a label from -1"},
+                                  {"groups=0:2[0:2:0]", "an end that"},
+                                  {"groups=0:2[0:2", "',' or ']'"},
+                                  {"groups=0:2[9999999999(0)]", "a label"},
+                                  {"groups=0:2[2(0]", "')'"},
+                                  {"groups=0:2[0x0]", "how often"},
+                                  {"groups=0:2[2147483647(0)]", "no more labels"}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     ndr_problem problem = NDR_PROBLEM_INIT;
     char text[64];
@@ -518,7 +571,9 @@ int main(void) {
   suite_case(suite, "by masks", 120, a_group_is_what_a_mask_gives, so_is_one_of_scattered_rows, NULL);
   suite_case(suite, "plans and slabs", 120, plans_with_a_workspace_give_the_same_bits, slabs_come_in_any_order, NULL);
   suite_case(suite, "by hand", 10, labels_have_any_integer_dtype, windows_are_refused_trimmed_or_padded,
-             an_empty_dim_has_empty_groups, calls_with_other_groups_stay_apart, labels_are_checked, NULL);
+             an_empty_dim_has_empty_groups, another_empty_dim_has_empty_groups,
+             nan_weights_are_refused_before_anything_is_written, measuring_with_groups_is_estimating,
+             calls_with_other_groups_stay_apart, labels_are_checked, NULL);
   suite_case(suite, "text", 30, groups_are_text, labels_print_as_they_are, texts_of_groups_are_checked, NULL);
   return suite_run(suite);
 }

@@ -37,6 +37,11 @@ typedef struct h5gpured_options {
   int array_count;                   /* that operators read beside the dataset */
   char *arrays[NDR_MAX_OPERANDS];    /* their names, in the order in which all operators have them */
   const char *where;                 /* NULL: not given */
+  const char *by, *coarsen;          /* NULL: not given */
+  char grouped[DIM_CHARS];           /* the dim that either names, or "" */
+  const char *by_what;               /* the key or the /LABELS of --by */
+  int64_t window;                    /* of --coarsen, or 0 */
+  ndr_rest rest;
   int with_count, set_count;
   named_value withs[MOST_VALUES], sets[MOST_VALUES];
   ndr_weighting weighting;
@@ -67,7 +72,9 @@ typedef struct found_place {
 typedef struct answer {
   const h5gpured_options *options;
   const ndr_h5_info *info;
-  ndr_problem problem; /* dims in the order in which they are named */
+  ndr_problem problem;   /* dims in the order in which they are named */
+  ndr_h5_groups *groups; /* of --by and --coarsen, or NULL */
+  ndr_h5_dataset *labels;
   DLTensor results[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
   int found_count; /* under --coords */
@@ -162,6 +169,20 @@ ndr_status open_path(const char *text, const char *file, const ndr_h5_access *ac
 
 /* Puts them into the options of a reduction. */
 void besides_put(const h5gpured_options *options, const besides *b, ndr_h5_options *how);
+
+/* ---- Groups -------------------------------------------------------------------------------------------------------
+ */
+
+/* Makes the groups of --by or --coarsen, if either is given. To be closed even if that fails; `where` names the dataset
+ * in complaints. The file of labels is not what `writer`, which may be NULL, replaces. */
+bool groups_open(answer *a, const ndr_h5_dataset *dataset, const char *where, const ndr_h5_writer *writer);
+void groups_close(answer *a);
+
+/* Whether dim d of the dataset is the one that groups lie along. */
+bool is_group_dim(const answer *a, int d);
+
+/* The names of all groups, to be freed; false, after a complaint, where there is no memory. */
+bool groups_names(const answer *a, date **names);
 
 /* How the output's attributes name the weights of --weights TEXT. To be freed; NULL if memory is short. */
 char *weights_comment(const char *text);

@@ -42,6 +42,19 @@ static void print_found(const answer *a, int op, json *j) {
   if (any) json_close(j, '}');
 }
 
+static void print_groups(const answer *a, json *j) {
+  int64_t count = ndr_h5_groups_count(a->groups);
+  if (!a->groups) return;
+  json_text(j, "by", ndr_h5_groups_text(a->groups));
+  json_open(j, "groups", '[');
+  for (int64_t i = 0; i < count; i++) {
+    char name[NDR_H5_GROUP_CHARS];
+    ndr_h5_groups_name(a->groups, i, name);
+    json_text(j, NULL, name);
+  }
+  json_close(j, ']');
+}
+
 static void print_result(const answer *a, int i, json *j) {
   const DLTensor *result = &a->results[i];
   ndr_dtype dtype = tensor_dtype(result);
@@ -71,6 +84,7 @@ void print_json(const answer *a, FILE *stream) {
     json_open(&j, "dim_names", '[');
     for (int d = 0; d < a->problem.dim_count; d++) json_text(&j, NULL, a->info->dim_names[a->problem.dims[d]]);
     json_close(&j, ']');
+    print_groups(a, &j);
     print_result(a, i, &j);
     json_close(&j, '}');
     fputc('\n', stream);

@@ -75,9 +75,17 @@ static bool make_problem(const ndr_h5_dataset *dataset, answer *a, const besides
   problem->weighting = options->weighting;
   problem->dtype = reduced_dtype(options, problem->dtype);
   besides_put(options, b, &how);
+  how.groups = a->groups;
   if (ndr_h5_problem_operands(problem, dataset, &how) != NDR_OK) return fail();
   memcpy(problem->dims, dims, (size_t)dim_count * sizeof *dims);
   return true;
+}
+
+/* The dim of groups is reduced, too. */
+static void add_group_dim(const answer *a, int *dim_count, int *dims) {
+  bool named = !a->groups;
+  for (int i = 0; i < *dim_count; i++) named |= is_group_dim(a, dims[i]);
+  if (!named) dims[(*dim_count)++] = ndr_h5_groups_dim(a->groups);
 }
 
 static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where, const destination *to) {
@@ -85,8 +93,11 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where
   int dims[NDR_MAX_DIMS], dim_count;
   if (ndr_h5_dims_parse(options->dims, a->info->ndim, a->info->dim_names, &dim_count, dims) != NDR_OK)
     return fail_with(where);
+  const ndr_h5_writer *writer = to ? to->writer : NULL;
+  if (!groups_open(a, dataset, where, writer)) return false;
+  add_group_dim(a, &dim_count, dims);
   besides b;
-  bool good = besides_open(options, dataset, where, to ? to->writer : NULL, &b) && output_protects(to, dataset) &&
+  bool good = besides_open(options, dataset, where, writer, &b) && output_protects(to, dataset) &&
               make_problem(dataset, a, &b, dim_count, dims) && results_allocate(a, where) &&
               reduce_dataset(dataset, a, &b) && output_give(to, dataset, a);
   besides_close(&b);
@@ -115,6 +126,7 @@ static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *datas
     free(a.found[i].values);
     free(a.found[i].dates);
   }
+  groups_close(&a);
   free(where);
   ndr_h5_close(dataset);
   return good;

@@ -78,6 +78,42 @@ static void read_set(void *target, const char *text) {
   options->sets[options->set_count++] = read_named("--set", text, "NUMBER or NAME=NUMBER,NUMBER,...");
 }
 
+static void read_grouped(h5gpured_options *options, const char *option, const char *text, size_t length) {
+  if (length >= sizeof options->grouped) cli_refuse(&tool, "%s: the name of the dim is too long", option);
+  memcpy(options->grouped, text, length);
+  options->grouped[length] = 0;
+}
+
+/* DIM:KEY or DIM:/LABELS */
+static void read_by(void *target, const char *text) {
+  h5gpured_options *options = target;
+  const char *colon = strchr(text, ':');
+  if (!colon || colon == text || !colon[1])
+    cli_refuse(&tool, "--by takes DIM:KEY or DIM:/LABELS, like time:month, not '%s'", text);
+  options->by = text;
+  options->by_what = colon + 1;
+  read_grouped(options, "--by", text, (size_t)(colon - text));
+}
+
+/* DIM=N, with ,trim or ,pad */
+static void read_coarsen(void *target, const char *text) {
+  static const char *const rests[] = {[NDR_REST_REFUSE] = "", [NDR_REST_TRIM] = ",trim", [NDR_REST_PAD] = ",pad"};
+  h5gpured_options *options = target;
+  const char *equals = strchr(text, '=');
+  size_t digits = equals ? strspn(equals + 1, "0123456789") : 0;
+  char length[24];
+  uint64_t window;
+  int rest = NDR_REST_REFUSE;
+  snprintf(length, sizeof length, "%.*s", (int)(digits < 23 ? digits : 23), equals ? equals + 1 : "");
+  while (equals && rest <= NDR_REST_PAD && strcmp(equals + 1 + digits, rests[rest]) != 0) rest++;
+  if (!equals || equals == text || rest > NDR_REST_PAD || !cli_integer(length, 1, INT64_MAX, &window))
+    cli_refuse(&tool, "--coarsen takes DIM=N, DIM=N,trim or DIM=N,pad, like time=12, not '%s'", text);
+  options->coarsen = text;
+  options->window = (int64_t)window;
+  options->rest = (ndr_rest)rest;
+  read_grouped(options, "--coarsen", text, (size_t)(equals - text));
+}
+
 static void read_weighting(void *target, const char *text) {
   h5gpured_options *options = target;
   if (strcmp(text, "frequency") == 0)
@@ -184,6 +220,13 @@ static const cli_option rows[] = {
     {0, "weights", "BY", FIELD(weights),
      .help = "weight sum, mean, var, std and norm2: by a coordinate (lat), by its cosine (lat:cos), by the\n"
              "lengths of times (time:days), or by a dataset (/PATH)"},
+    {0, "by", "DIM:KEY", CLI_ONCE, read_by,
+     .help = "reduce DIM in groups: time:month, season, year, yearmonth, yearseason, day, dayofyear or hour, or by\n"
+             "labels of integers (DIM:/PATH); other dims are reduced only if --dims names them"},
+    {0, "coarsen", "DIM=N", CLI_ONCE, read_coarsen,
+     .help =
+         "reduce DIM in windows of N; with DIM=N,trim what is left over at its end is left out, with DIM=N,pad it is\n"
+         "a shorter window"},
     {0, "weighting", "NAME", CLI_ONCE, read_weighting,
      .help = "what weights are to --ddof: frequency (default) or reliability"},
     {0, "with", "Y=FILE", CLI_ADDS, read_with,
@@ -308,19 +351,22 @@ static void check(h5gpured_options *options) {
   settle_format(options);
   check_format(options);
   if (options->list) check_list(options);
+  if (options->by && options->coarsen)
+    cli_refuse(&tool, "--by and --coarsen: results have groups along one dim only, take one of the two");
   if (options->weights && !*options->weights) cli_refuse(&tool, "--weights: the name is empty");
   if (options->where && !*options->where) cli_refuse(&tool, "--where: the condition is empty");
   check_operators(options);
 }
 
 void options_read(h5gpured_options *options, int argc, char **argv) {
-  *options = (h5gpured_options){.dims = "all", .deflate = -1, .history = history_line(argc, argv)};
+  *options = (h5gpured_options){.deflate = -1, .history = history_line(argc, argv)};
   if (!options->history) {
     complain("out of memory");
     exit(EXIT_INPUT);
   }
   options->input_count = cli_read(&tool, options, argc, argv);
   options->inputs = argv + 1;
+  if (!options->dims) options->dims = *options->grouped ? options->grouped : "all";
   if (options->op_count == 0) options->ops[options->op_count++] = NDR_SUM;
   check(options);
 }

@@ -63,7 +63,7 @@ bool output_give(const destination *to, const ndr_h5_dataset *dataset, answer *a
   if (to && a->options->json) print_json(a, stdout);
   if (!to || a->options->format != FORMAT_HDF5) return print_answer(to, dataset, a);
   crash_while_writing(a->options->output);
-  bool good = write_results(to, dataset, a);
+  bool good = (ndr_h5_writer_groups(to->writer, a->groups) == NDR_OK || fail()) && write_results(to, dataset, a);
   crash_while_reading(a->info->file);
   return good;
 }

@@ -85,6 +85,7 @@ bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const besides *b) {
   how.on_progress = watch;
   how.user = &w;
   besides_put(options, b, &how);
+  how.groups = a->groups;
   if (options->explain && !explain(dataset, a, &how)) return false;
   DLTensor *results[NDR_MAX_OPS];
   for (int i = 0; i < options->op_count; i++) results[i] = &a->results[i];

@@ -57,6 +57,7 @@ typedef struct {
   int64_t size, at;
   double *coordinates;
   date *dates; /* which they are, else NULL */
+  date *names; /* of groups, in place of coordinates; else NULL */
 } column;
 
 static void print_field(const char *text, FILE *stream) {
@@ -69,28 +70,41 @@ static void print_field(const char *text, FILE *stream) {
   if (quoted) fputc('"', stream);
 }
 
+static bool find_coordinates(const ndr_h5_dataset *dataset, int d, column *c) {
+  ndr_status status = ndr_h5_coordinate(dataset, d, NULL);
+  if (status == NDR_ERR_DIMS) return true;
+  if (status == NDR_OK) {
+    c->coordinates = calloc((size_t)c->size + 1, sizeof(double));
+    if (c->coordinates) status = ndr_h5_coordinate(dataset, d, c->coordinates);
+  }
+  if (status != NDR_OK || !c->coordinates) {
+    complain("%s", status != NDR_OK ? ndr_last_error() : "out of memory for coordinates");
+    return false;
+  }
+  return dates_of(dataset, d, c->size, c->coordinates, &c->dates);
+}
+
+static bool find_groups(const answer *a, column *c) {
+  const char *name = ndr_h5_groups_dim_name(a->groups);
+  c->size = ndr_h5_groups_count(a->groups);
+  if (name) snprintf(c->name, sizeof c->name, "%.300s", name);
+  return groups_names(a, &c->names);
+}
+
 static bool find_columns(const ndr_h5_dataset *dataset, const answer *a, int *count, column *columns) {
-  bool reduced[NDR_MAX_DIMS] = {false};
+  bool reduced[NDR_MAX_DIMS] = {false}, good = true;
   for (int i = 0; i < a->problem.dim_count; i++) reduced[a->problem.dims[i]] = true;
-  for (int d = 0; d < a->info->ndim; d++) {
-    if (reduced[d]) continue;
+  for (int d = 0; d < a->info->ndim && good; d++) {
+    if (reduced[d] && !is_group_dim(a, d)) continue;
     column *c = &columns[(*count)++];
     *c = (column){.size = a->info->shape[d]};
     dim_label(a, d, c->name);
-    if (tensor_count(&a->results[0]) == 0) continue;
-    ndr_status status = ndr_h5_coordinate(dataset, d, NULL);
-    if (status == NDR_ERR_DIMS) continue;
-    if (status == NDR_OK) {
-      c->coordinates = calloc((size_t)c->size + 1, sizeof(double));
-      if (c->coordinates) status = ndr_h5_coordinate(dataset, d, c->coordinates);
-    }
-    if (status != NDR_OK || !c->coordinates) {
-      complain("%s", status != NDR_OK ? ndr_last_error() : "out of memory for coordinates");
-      return false;
-    }
-    if (!dates_of(dataset, d, c->size, c->coordinates, &c->dates)) return false;
+    if (is_group_dim(a, d))
+      good = find_groups(a, c);
+    else if (tensor_count(&a->results[0]) > 0)
+      good = find_coordinates(dataset, d, c);
   }
-  return true;
+  return good;
 }
 
 static void print_header(const answer *a, int count, const column *columns, FILE *stream) {
@@ -143,7 +157,9 @@ static void print_row(const answer *a, int count, const column *columns, int64_t
   const char *comma = "";
   for (int i = 0; i < count; i++, comma = ",") {
     fputs(comma, stream);
-    if (columns[i].coordinates)
+    if (columns[i].names)
+      print_field(columns[i].names[columns[i].at], stream);
+    else if (columns[i].coordinates)
       print_coordinate(columns[i].dates, columns[i].coordinates, columns[i].at, stream);
     else
       fprintf(stream, "%lld", (long long)columns[i].at);
@@ -172,6 +188,7 @@ bool print_csv(const ndr_h5_dataset *dataset, const answer *a, FILE *stream) {
   for (int i = 0; i < count; i++) {
     free(columns[i].coordinates);
     free(columns[i].dates);
+    free(columns[i].names);
   }
   return good && !ferror(stream);
 }

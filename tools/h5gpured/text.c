@@ -9,7 +9,7 @@
 
 /* How much of a large result is shown: of the last two dims the first and last EDGE, of the others the first and last
  * OUTER_EDGE, in all about ROWS rows. */
-enum { EDGE = 6, OUTER_EDGE = 2, ROWS = 40, DIGITS = 7, SAMPLE = 64 };
+enum { EDGE = 6, OUTER_EDGE = 2, GROUPS_EDGE = 6, ROWS = 40, DIGITS = 7, SAMPLE = 64 };
 
 /* FILE:/DATASET */
 static void print_place(const ndr_h5_info *info, FILE *stream) {
@@ -36,16 +36,29 @@ static void result_names(const answer *a, const char **names) {
   bool reduced[NDR_MAX_DIMS] = {false};
   for (int i = 0; i < a->problem.dim_count; i++) reduced[a->problem.dims[i]] = true;
   for (int d = 0, r = 0; d < a->info->ndim; d++)
-    if (!reduced[d] || a->problem.keepdims) names[r++] = a->info->dim_names[d];
+    if (is_group_dim(a, d))
+      names[r++] = ndr_h5_groups_dim_name(a->groups);
+    else if (!reduced[d] || a->problem.keepdims)
+      names[r++] = a->info->dim_names[d];
+}
+
+static void print_by(const answer *a, FILE *stream) {
+  if (!a->groups) return;
+  fputs(" by ", stream);
+  cli_print_visible(ndr_h5_groups_text(a->groups), stream);
 }
 
 static void print_over(const answer *a, FILE *stream) {
-  if (a->problem.dim_count == a->info->ndim && a->info->ndim != 1) {
+  const char *before = " over ";
+  print_by(a, stream);
+  if (!a->groups && a->problem.dim_count == a->info->ndim && a->info->ndim != 1) {
     fputs(" over all dims", stream);
     return;
   }
   for (int i = 0; i < a->problem.dim_count; i++) {
-    fputs(i ? ", " : " over ", stream);
+    if (is_group_dim(a, a->problem.dims[i])) continue;
+    fputs(before, stream);
+    before = ", ";
     const char *name = a->info->dim_names[a->problem.dims[i]];
     if (name)
       cli_print_visible(name, stream);
@@ -187,12 +200,31 @@ static void print_found(const answer *a, int op, FILE *to) {
   }
 }
 
+/* In a line, as long ones are cut. */
+static void print_groups(const answer *a, FILE *to) {
+  bool gap;
+  int64_t count = ndr_h5_groups_count(a->groups);
+  if (!a->groups) return;
+  fputs("  groups", to);
+  print_by(a, to);
+  fputc(':', to);
+  for (int64_t i = 0; i < count; i = next_shown(i, count, GROUPS_EDGE, &gap)) {
+    char name[NDR_H5_GROUP_CHARS];
+    ndr_h5_groups_name(a->groups, i, name);
+    fprintf(to, " %s", name);
+    next_shown(i, count, GROUPS_EDGE, &gap);
+    if (gap) fputs(" ...", to);
+  }
+  fputc('\n', to);
+}
+
 void print_text(const answer *a, FILE *to) {
   print_place(a->info, to);
   fputs("  ", to);
   print_type(a->info->dtype, a->info->ndim, a->info->shape, a->info->dim_names, to);
   if (a->results[0].ndim == 0) print_over(a, to);
   fputc('\n', to);
+  print_groups(a, to);
   for (int i = 0; i < a->options->op_count; i++) {
     if (a->results[i].ndim == 0) {
       print_scalar(a, i, to);

@@ -1,8 +1,6 @@
 /* See slab_iterator.h: nested loops over blocks, the parts of a series and the slabs of a part. */
 #include "h5/read/slab_iterator.h"
 
-#include <string.h>
-
 static bool series_is_reduced(const ndr_slab_iterator *iterator) {
   return iterator->part_count > 1 && iterator->parts[0].reduced[iterator->dim];
 }
@@ -41,7 +39,7 @@ bool ndr_slab_iterator_next(ndr_slab_iterator *iterator, ndr_slab *slab) {
   iterator->started = true;
   *slab = (ndr_slab){.part = iterator->part, .first = first, .last = is_last_in_block(iterator)};
   ndr_slabs_box(&iterator->parts[iterator->part], iterator->start, slab->begin, slab->size);
-  memcpy(slab->whole, slab->begin, sizeof slab->whole);
+  for (int d = 0; d < NDR_MAX_DIMS; d++) slab->whole[d] = slab->begin[d] + iterator->origin[d];
   slab->whole[iterator->dim] += iterator->offset;
   return true;
 }

@@ -11,7 +11,8 @@ typedef struct ndr_slab_iterator {
   int part_count, dim;    /* dim along which the parts lie; 0 and any dim of a single part do */
   const ndr_slabs *parts; /* cut alike in the kept dims if dim is reduced */
   int part;
-  int64_t offset; /* of the part along dim */
+  int64_t offset;               /* of the part along dim */
+  int64_t origin[NDR_MAX_DIMS]; /* where the parts begin in the whole array */
   int64_t start[NDR_MAX_DIMS];
   bool started;
 } ndr_slab_iterator;

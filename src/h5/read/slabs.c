@@ -27,6 +27,9 @@
  */
 #define OUTPUTS_AIM ((int64_t)32 << 10)
 
+/* With groups, whose states a slab does not take in all: blocks of more outputs, so that runs in the file stay long. */
+#define GROUPED_OUTPUTS_AIM ((int64_t)512 << 10)
+
 /* A GPU merges states a hundred times as fast as slabs arrive; what a block costs is the wait for its results. */
 #define GPU_OUTPUTS_AIM ((int64_t)1 << 20)
 
@@ -70,11 +73,20 @@ int64_t ndr_slabs_elements(const ndr_slabs *slabs) {
   return count;
 }
 
-int64_t ndr_slabs_outputs(const ndr_slabs *slabs) {
+/* Of one group. */
+static int64_t group_outputs(const ndr_slabs *slabs, const int64_t *extent) {
   int64_t count = 1;
   for (int d = 0; d < slabs->ndim; d++)
-    if (!slabs->reduced[d]) count = times(count, slabs->extent[d]);
+    if (!slabs->reduced[d]) count = times(count, extent[d]);
   return count;
+}
+
+static int64_t of_groups(const ndr_slabs *slabs, int64_t outputs) {
+  return slabs->groups ? times(outputs, slabs->groups) : outputs;
+}
+
+int64_t ndr_slabs_outputs(const ndr_slabs *slabs) {
+  return of_groups(slabs, group_outputs(slabs, slabs->extent));
 }
 
 static int64_t chunks(const ndr_slabs *slabs) {
@@ -162,10 +174,7 @@ int64_t ndr_slabs_cell_leaves(const ndr_slabs *slabs, bool reduced) {
 }
 
 static int64_t leaf_outputs(const ndr_slabs *slabs) {
-  int64_t count = 1;
-  for (int d = 0; d < slabs->ndim; d++)
-    if (!slabs->reduced[d]) count = times(count, slabs->leaf[d]);
-  return count;
+  return of_groups(slabs, group_outputs(slabs, slabs->leaf));
 }
 
 /* Room for leaves: each worker has one, unpacked, and its states; where several leaves of a cell come to the same
@@ -225,9 +234,13 @@ static int64_t least(int64_t aim, int shift) {
   return aim >> shift > 1 ? aim >> shift : 1;
 }
 
+static int64_t outputs_aim(const ndr_slabs *slabs, int shift) {
+  return least(slabs->on_gpu ? GPU_OUTPUTS_AIM : slabs->groups ? GROUPED_OUTPUTS_AIM : OUTPUTS_AIM, shift);
+}
+
 static void choose_cell(ndr_slabs *slabs, const ndr_slabs *leader, int shift) {
   which cut = leader ? REDUCED : ALL;
-  int64_t outputs = least(slabs->on_gpu ? GPU_OUTPUTS_AIM : OUTPUTS_AIM, shift), aim = CELL_AIM;
+  int64_t outputs = outputs_aim(slabs, shift), aim = CELL_AIM;
   for (int d = 0; d < slabs->ndim; d++) {
     bool follows = leader && !slabs->reduced[d];
     if (follows) slabs->lead[d] = leader->lead[d];
@@ -244,7 +257,7 @@ static void choose_cell(ndr_slabs *slabs, const ndr_slabs *leader, int shift) {
 
 /* Bytes, and nothing where outputs are few. */
 static int64_t wide_bytes(const ndr_slabs *slabs) {
-  return smaller(reduced_bytes(slabs), times(ndr_slabs_outputs(slabs), LEAF_AIM / LEAF_OUTPUTS));
+  return smaller(reduced_bytes(slabs), times(group_outputs(slabs, slabs->extent), LEAF_AIM / LEAF_OUTPUTS));
 }
 
 /* A GPU reduces a slab at once. */
@@ -253,7 +266,7 @@ static void choose_leaf(ndr_slabs *slabs, const ndr_slabs *leader, int shift) {
   for (int d = 0; leader && d < slabs->ndim; d++)
     if (!slabs->reduced[d]) slabs->extent[d] = leader->leaf[d];
   if (!slabs->on_gpu && !leader) {
-    shorten(slabs, KEPT, ndr_slabs_outputs, least(OUTPUTS_AIM, shift), ones);
+    shorten(slabs, KEPT, ndr_slabs_outputs, outputs_aim(slabs, shift), ones);
     shorten(slabs, KEPT, wide_bytes, least(LEAF_AIM, shift), ones);
   }
   if (!slabs->on_gpu) shorten(slabs, cut, reduced_bytes, least(LEAF_AIM, shift), ones);
@@ -269,8 +282,16 @@ void ndr_slabs_grid(ndr_slabs *slabs, const ndr_slabs *leader, int shift) {
   memcpy(slabs->extent, slabs->cell, sizeof slabs->extent);
 }
 
+/* Whether the states of a leaf's outputs are few beside its elements, so that to merge them costs little. */
+static bool has_few_states(const ndr_slabs *slabs) {
+  int64_t elements = 1;
+  for (int d = 0; d < slabs->ndim; d++) elements = times(elements, slabs->leaf[d]);
+  return !slabs->groups || times(leaf_outputs(slabs), 4) <= elements;
+}
+
 bool ndr_slabs_adds_apart(const ndr_slabs *slabs) {
-  return ndr_slabs_cell_leaves(slabs, true) > 1 && ndr_slabs_cell_leaves(slabs, false) < MANY_COLUMNS;
+  return has_few_states(slabs) && ndr_slabs_cell_leaves(slabs, true) > 1 &&
+         ndr_slabs_cell_leaves(slabs, false) < MANY_COLUMNS;
 }
 
 bool ndr_slabs_fit(ndr_slabs *slabs, const ndr_slabs *leader, bool in_parts, int64_t budget) {

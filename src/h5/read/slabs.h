@@ -31,6 +31,7 @@ typedef struct ndr_slabs {
   int64_t unit[NDR_MAX_DIMS]; /* extent of a chunk, at most the shape; 1 where data are not chunked */
   int64_t lead[NDR_MAX_DIMS]; /* what the first unit lacks; less than unit */
   bool reduced[NDR_MAX_DIMS];
+  int64_t groups; /* that each output is of, as many more; 0: outputs are of no groups */
   bool chunked;
   bool on_gpu; /* slabs are reduced by a GPU */
   /* Under `whole` a slot takes all chunks that a slab touches, of this extent, the first element being from[d] elements
@@ -63,7 +64,7 @@ void ndr_slabs_grid(ndr_slabs *slabs, const ndr_slabs *leader, int shift);
  * `parts` of as many of its leaves as fit. The kept dims are cut as leader's. False if even that is too much. */
 bool ndr_slabs_fit(ndr_slabs *slabs, const ndr_slabs *leader, bool parts, int64_t budget);
 
-/* A slab of full extent: its elements, the elements that a slot holds for it, and its outputs. */
+/* A slab of full extent: its elements, the elements that a slot holds for it, and its outputs, those of all groups. */
 int64_t ndr_slabs_elements(const ndr_slabs *slabs);
 int64_t ndr_slabs_held(const ndr_slabs *slabs);
 int64_t ndr_slabs_outputs(const ndr_slabs *slabs);

@@ -28,11 +28,13 @@ static DLTensor view_of(const ndr_block *block, const ndr_job *job, const DLTens
   DLTensor view = *result;
   int64_t step = 1;
   for (int d = job->dataset->info.ndim - 1, r = result->ndim - 1; d >= 0; d--) {
-    if (job->reduced[d] && !job->problem.keepdims) continue;
-    shape[r] = job->reduced[d] ? 1 : block->slab.size[d];
+    bool grouped = job->problem.groups && d == job->problem.group_dim;
+    if (job->reduced[d] && !grouped && !job->problem.keepdims) continue;
+    shape[r] = grouped ? ndr_groups_count(job->fold.groups) : job->reduced[d] ? 1 : block->slab.size[d];
     strides[r] = result->strides ? result->strides[r] : step;
     step *= result->shape[r];
-    if (!job->reduced[d]) view.byte_offset += (uint64_t)(block->slab.whole[d] * strides[r] * (result->dtype.bits / 8));
+    int64_t begin = grouped ? job->stages[job->stage].first : job->reduced[d] ? 0 : block->slab.whole[d];
+    view.byte_offset += (uint64_t)(begin * strides[r] * (result->dtype.bits / 8));
     r--;
   }
   view.shape = shape;

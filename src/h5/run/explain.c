@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "h5/file/join.h"
+#include "h5/run/groups.h"
 #include "h5/run/job.h"
 
 /* A bounded text that counts on past its capacity, as snprintf does. */
@@ -74,6 +75,22 @@ static void append_besides(sheet *s, const ndr_besides *besides) {
   }
 }
 
+static void append_groups(sheet *s, const ndr_h5_groups *groups) {
+  if (!groups) return;
+  ndr_group_layout layout = ndr_h5_groups_layout(groups);
+  append(s, "groups   %lld by ", (long long)groups->count);
+  append_name(s, groups->by);
+  append(s, ", of %lld", (long long)layout.least);
+  if (layout.most > layout.least) append(s, " to %lld", (long long)layout.most);
+  append(s, " steps, ");
+  if (layout.period)
+    append(s, "repeating every %lld steps\n", (long long)layout.period);
+  else if (layout.runs <= groups->count)
+    append(s, "each in one run\n");
+  else
+    append(s, "scattered: %lld runs\n", (long long)layout.runs);
+}
+
 static void append_route(sheet *s, const ndr_job *job) {
   static const char *const routes[] = {"pread from where the data are in the file",
                                        "stored chunks, decoded outside HDF5's lock", "H5Dread"};
@@ -123,6 +140,7 @@ static void append_slabs(sheet *s, const ndr_job *job) {
   for (int i = 0; i < job->part_count; i++) count += ndr_slabs_count(&job->slabs[i]);
   append(s, "slabs    %lld of ", (long long)count);
   append_shape(s, slabs->ndim, size);
+  if (job->stage_count > 1) append(s, " in the first of %d stages", job->stage_count);
   if (job->part_count > 1)
     append(s, " or so, from %d %s", job->part_count, ndr_series_is_sides(job->dataset) ? "parts" : "files");
   if (!slabs->on_gpu) {
@@ -159,6 +177,8 @@ static void append_device(sheet *s, const ndr_job *job) {
 static ndr_status append_plan(sheet *s, const ndr_job *job) {
   int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS], start[NDR_MAX_DIMS] = {0};
   ndr_problem part = job->fold;
+  part.groups = NULL;
+  part.group_dim = 0;
   ndr_options options = NDR_OPTIONS_INIT;
   ndr_plan *plan;
   if (job->slabs[0].on_gpu)
@@ -197,6 +217,7 @@ static ndr_status describe(const ndr_job *job, sheet *s) {
   append_route(s, job);
   append_conversion(s, job);
   append_besides(s, job->operands);
+  append_groups(s, job->options.groups);
   append_slabs(s, job);
   return append_plan(s, job);
 }

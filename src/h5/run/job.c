@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/sized.h"
+#include "h5/run/groups.h"
 #include "h5/run/host.h"
 #include "ndreduce/operator.h"
 
@@ -46,7 +47,7 @@ static ndr_status add_operands(ndr_besides **operands, ndr_problem *problem, con
     NDR_TRY(ndr_besides_make(operands, dataset, problem, options));
   ndr_besides_lay(*operands, problem);
   if (*operands && (*operands)->masked) problem->skip_nan = true;
-  return NDR_OK;
+  return ndr_h5_groups_lay(options->groups, dataset, problem);
 }
 
 ndr_status ndr_h5_problem_operands(ndr_problem *problem, const ndr_h5_dataset *dataset, const ndr_h5_options *given) {
@@ -85,11 +86,17 @@ static ndr_status make(ndr_job *job, const ndr_problem *problem, DLTensor *const
   NDR_TRY(check_dtype(job));
   NDR_TRY(check_plan(job, results));
   for (int i = 0; i < job->problem.dim_count; i++) job->reduced[job->problem.dims[i]] = true;
-  job->never_written = !job->dataset->part_count && !job->operands && job->dataset->info.layout != NDR_H5_COMPACT &&
-                       job->dataset->info.stored_bytes == 0;
+  /* Groups differ in how many elements they have. */
+  job->never_written = !job->dataset->part_count && !job->operands && !job->problem.groups &&
+                       job->dataset->info.layout != NDR_H5_COMPACT && job->dataset->info.stored_bytes == 0;
   NDR_TRY(ndr_job_choose_device(job));
   NDR_TRY(ndr_job_add_valid(job));
-  return job->never_written ? NDR_OK : ndr_job_plan_feed(job);
+  NDR_TRY(ndr_job_cut_stages(job));
+  return job->never_written ? NDR_OK : ndr_job_plan_feed(job, 0);
+}
+
+void ndr_job_plan_on_host(ndr_job *job) {
+  job->uploaders[0] = (ndr_uploader){.device = {kDLCPU, 0}, .buffer_count = 1};
 }
 
 ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, const ndr_problem *problem, DLTensor *const *results,
@@ -97,15 +104,14 @@ ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, const ndr_problem
   memset(job, 0, sizeof *job);
   if (!dataset) return ndr_fail(NDR_ERR_ARGUMENT, "dataset is a null pointer");
   job->dataset = dataset;
-  job->uploaders[0] = (ndr_uploader){.device = {kDLCPU, 0}, .buffer_count = 1};
+  ndr_job_plan_on_host(job);
   return make(job, problem, results, options);
 }
 
 void ndr_job_clear(ndr_job *job) {
-  for (int i = 0; i < job->part_count; i++) ndr_reader_close(&job->readers[i]);
-  free(job->readers);
-  free(job->slabs);
+  ndr_job_drop_stage(job);
+  free(job->stages);
+  job->stages = NULL;
   ndr_besides_free(job->operands);
   job->operands = NULL;
-  job->part_count = 0;
 }

@@ -6,6 +6,7 @@
 #include "h5/read/uploader.h"
 #include "h5/run/besides.h"
 #include "h5/run/free_memory.h"
+#include "h5/run/stages.h"
 
 #define NDR_MOST_GPUS 16
 
@@ -25,7 +26,12 @@ typedef struct ndr_job {
   int gpu_count;
   ndr_uploader uploaders[NDR_MOST_GPUS]; /* the first is on the host until the work begins */
   bool never_written;
-  int part_count; /* files of a series, or 1; 0 where nothing is read */
+  /* Of groups; one with all of the dataset where there are none. */
+  int stage_count, stage; /* how many, and the one at hand */
+  ndr_stage *stages;
+  ndr_groups *stage_groups; /* what the one at hand folds; NULL where that is all */
+  int part_count;           /* files of a series, or 1; 0 where nothing is read */
+  ndr_h5_dataset *parts;    /* of each file what the stage has: they borrow all that they point to */
   ndr_reader *readers;
   ndr_slabs *slabs;
   ndr_feed_plan feed;
@@ -62,8 +68,17 @@ ndr_status ndr_job_choose_device(ndr_job *job);
 
 void ndr_job_clear(ndr_job *job);
 
-/* Opens the readers and plans what they feed. Fails with NDR_ERR_MEMORY where even one chunk is beyond the budget. */
-ndr_status ndr_job_plan_feed(ndr_job *job);
+/* Makes the first uploader one of the host, as plans are made before a stage begins. */
+void ndr_job_plan_on_host(ndr_job *job);
+
+/* Opens the readers of a stage and plans what they feed. Fails with NDR_ERR_MEMORY where even one chunk is beyond the
+ * budget. Stages come one after the other, from 0 on. */
+ndr_status ndr_job_plan_feed(ndr_job *job, int stage);
+
+/* Cuts the job into stages; chooses the parts of the dataset that belong to one, and the groups that it folds. */
+ndr_status ndr_job_cut_stages(ndr_job *job);
+ndr_status ndr_job_take_stage(ndr_job *job, int stage);
+void ndr_job_drop_stage(ndr_job *job);
 
 /* Decides which arrays beside the dataset are read once, and opens their readers. */
 ndr_status ndr_job_open_operands(ndr_job *job, bool on_gpu);

@@ -34,6 +34,8 @@ static int slots_for(const ndr_job *job, int threads) {
 static ndr_status probe_bytes(const ndr_job *job, int64_t outputs, int64_t *bytes) {
   ndr_accumulator *probe;
   ndr_problem row = job->fold;
+  row.groups = NULL;
+  row.group_dim = 0;
   if (row.ndim == 0) row.ndim = 1;
   row.dim_count = 0;
   for (int d = 0; d < row.ndim; d++) row.shape[d] = d == 0 ? outputs : 1;
@@ -55,10 +57,6 @@ static ndr_status probe_output_bytes(const ndr_job *job, int64_t *bytes) {
   return NDR_OK;
 }
 
-static const ndr_h5_dataset *part_of(const ndr_job *job, int i) {
-  return job->dataset->part_count ? job->dataset->parts[i] : job->dataset;
-}
-
 /* As many as the reduction uses; more than MOST_THREADS would not read faster. */
 static int thread_count(const ndr_job *job) {
   int count = job->options.threads > 0 ? job->options.threads : ndr_thread_count();
@@ -75,14 +73,8 @@ static bool as_f64(const ndr_job *job) {
 }
 
 static ndr_status open_readers(ndr_job *job) {
-  int count = job->dataset->part_count ? job->dataset->part_count : 1;
-  job->readers = calloc((size_t)count, sizeof *job->readers);
-  job->slabs = calloc((size_t)count, sizeof *job->slabs);
-  if (!job->readers || !job->slabs) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
-  while (job->part_count < count) {
-    int i = job->part_count++;
-    NDR_TRY(ndr_reader_open(&job->readers[i], part_of(job, i), as_f64(job), defers(job), job->options.memory));
-  }
+  for (int i = 0; i < job->part_count; i++)
+    NDR_TRY(ndr_reader_open(&job->readers[i], &job->parts[i], as_f64(job), defers(job), job->options.memory));
   return NDR_OK;
 }
 
@@ -101,10 +93,11 @@ static void describe_dim(const ndr_h5_dataset *dataset, int d, ndr_slabs *slabs)
 }
 
 static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs) {
-  const ndr_h5_dataset *dataset = part_of(job, part);
+  const ndr_h5_dataset *dataset = &job->parts[part];
   slabs->ndim = dataset->info.ndim;
   slabs->chunked = dataset->info.layout == NDR_H5_CHUNKED;
   slabs->on_gpu = on_gpu(job);
+  slabs->groups = ndr_groups_count(job->fold.groups);
   slabs->stored_bytes = (int64_t)ndr_dtype_bytes(dataset->unpack.from);
   slabs->element_bytes = (int64_t)ndr_dtype_bytes(job->readers[part].unpack.to);
   slabs->reduced_bytes = (int64_t)ndr_dtype_bytes(job->problem.dtype);
@@ -212,6 +205,7 @@ static void plan_feed(ndr_job *job) {
   job->feed.readers = job->readers;
   job->feed.iterator =
       (ndr_slab_iterator){.part_count = job->part_count, .dim = job->dataset->series_dim, .parts = job->slabs};
+  if (job->options.groups) job->feed.iterator.origin[job->options.groups->dim] = job->stages[job->stage].begin;
   job->feed.slot_bytes = ndr_job_place_operands(job, largest);
   if (job->operands) {
     job->feed.besides = job->operands->arrays;
@@ -234,9 +228,10 @@ static void add_slots(ndr_job *job) {
   }
 }
 
-ndr_status ndr_job_plan_feed(ndr_job *job) {
+ndr_status ndr_job_plan_feed(ndr_job *job, int stage) {
+  NDR_TRY(ndr_job_take_stage(job, stage));
   NDR_TRY(open_readers(job));
-  NDR_TRY(ndr_job_open_operands(job, on_gpu(job)));
+  if (stage == 0) NDR_TRY(ndr_job_open_operands(job, on_gpu(job)));
   for (int i = 0; i < job->part_count; i++) NDR_TRY(describe_slabs(job, i, &job->slabs[i]));
   NDR_TRY(cut(job));
   plan_feed(job);

@@ -19,6 +19,7 @@ typedef struct {
   ndr_block block;                             /* on GPUs */
   void *once[NDR_MOST_GPUS][NDR_MOST_BESIDES]; /* on GPUs: the arrays that are read once */
   ndr_h5_progress progress;
+  ndr_h5_progress before; /* as it was when the stage began */
 } run;
 
 /* ---- Slabs ------------------------------------------------------------------------------------------------------ */
@@ -124,10 +125,10 @@ static ndr_status report(run *r, const ndr_slab *slab) {
   for (int d = 0; d < r->job->dataset->info.ndim; d++) bytes *= slab->size[d];
   p->bytes += bytes;
   p->slabs++;
-  p->stored_bytes = times.stored_bytes;
-  p->read_seconds = times.read_seconds;
-  p->decode_seconds = times.decode_seconds;
-  p->unpack_seconds = times.unpack_seconds;
+  p->stored_bytes = r->before.stored_bytes + times.stored_bytes;
+  p->read_seconds = r->before.read_seconds + times.read_seconds;
+  p->decode_seconds = r->before.decode_seconds + times.decode_seconds;
+  p->unpack_seconds = r->before.unpack_seconds + times.unpack_seconds;
   const ndr_h5_options *options = &r->job->options;
   if (!options->on_progress || options->on_progress(options->user, p) == 0) return NDR_OK;
   return ndr_fail(NDR_ERR_CANCELLED, "stopped by on_progress");
@@ -193,7 +194,37 @@ static ndr_status run_job(ndr_job *job, run *r) {
   NDR_TRY(ndr_feed_create(&r->feed, &job->feed));
   if (job->device.device_type == kDLCPU) NDR_TRY(ndr_fold_create(&r->fold, job, r->feed));
   while (!done) NDR_TRY(reduce_next(r, &done));
-  return ndr_besides_check_weights(job->operands);
+  return NDR_OK;
+}
+
+/* Stops all work on the stage. */
+static void end_stage(ndr_job *job, run *r) {
+  ndr_fold_destroy(r->fold);
+  ndr_block_close(&r->block);
+  for (int i = 0; i < r->uploader_count; i++) ndr_uploader_close(&job->uploaders[i]);
+  free_once(r);
+  ndr_feed_destroy(r->feed);
+  r->fold = NULL;
+  r->feed = NULL;
+  r->uploader_count = 0;
+  r->queued = r->completed = 0;
+  ndr_job_plan_on_host(job);
+}
+
+static int64_t count_slabs(const ndr_job *job) {
+  int64_t count = 0;
+  for (int i = 0; i < job->part_count; i++) count += ndr_slabs_count(&job->slabs[i]);
+  return count;
+}
+
+/* Later stages are about as large as the one at hand. */
+static ndr_status run_stage(ndr_job *job, run *r, int stage) {
+  if (stage > 0) NDR_TRY(ndr_job_plan_feed(job, stage));
+  r->before = r->progress;
+  r->progress.total_slabs = r->progress.slabs + count_slabs(job) * (job->stage_count - stage);
+  ndr_status status = run_job(job, r);
+  end_stage(job, r);
+  return status;
 }
 
 static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const char *warning) {
@@ -201,16 +232,10 @@ static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const cha
   r.progress.threads = job->feed.threads;
   r.progress.device = job->device;
   r.progress.warning = warning;
-  for (int i = 0; i < job->part_count; i++) r.progress.total_slabs += ndr_slabs_count(&job->slabs[i]);
   r.progress.total_bytes = (int64_t)ndr_dtype_bytes(job->problem.dtype);
   for (int d = 0; d < job->dataset->info.ndim; d++) r.progress.total_bytes *= job->dataset->info.shape[d];
-  ndr_status status = run_job(job, &r);
-  ndr_fold_destroy(r.fold);
-  ndr_block_close(&r.block);
-  for (int i = 0; i < r.uploader_count; i++) ndr_uploader_close(&job->uploaders[i]);
-  free_once(&r);
-  ndr_feed_destroy(r.feed);
-  return status;
+  for (int stage = 0; stage < job->stage_count; stage++) NDR_TRY(run_stage(job, &r, stage));
+  return ndr_besides_check_weights(job->operands);
 }
 
 /* ---- Another way where a GPU fails ------------------------------------------------------------------------------- */

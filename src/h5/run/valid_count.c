@@ -57,6 +57,8 @@ ndr_status ndr_job_accumulate(const ndr_job *job, const ndr_uploader *uploader, 
 
 ndr_status ndr_job_accumulate_row(const ndr_job *job, int64_t size, bool reduced, ndr_accumulator **accumulator) {
   ndr_problem row = job->fold;
+  row.groups = NULL;
+  row.group_dim = 0;
   row.ndim = 1;
   row.shape[0] = size;
   row.dim_count = reduced;

@@ -20,7 +20,7 @@ typedef struct {
   int located; /* the reduced dim whose coordinates the elements are, or -1 */
   const char *name;
   const DLTensor *result;
-  int from[NDR_MAX_DIMS]; /* the source's dim that each dim of the result was; ~d where d has been reduced */
+  int from[NDR_MAX_DIMS]; /* where each dim of the result comes from, as in scales.h */
 } addition;
 
 /* Takes over the problem and its ops[i], and checks that the result is one of these. Coordinates have the shape of one.
@@ -105,13 +105,14 @@ static ndr_status write_variable(ndr_h5_writer *writer, const addition *a) {
   return status;
 }
 
-/* Which dims are reduced, and where those of the result come from: ~d for a dim d that keepdims has left with size 1.
- */
+/* Which dims are reduced, and where those of the result come from. */
 static void map_dims(addition *a) {
   int count = 0;
   for (int i = 0; i < a->problem.dim_count; i++) a->label.reduced[a->problem.dims[i]] = true;
   for (int d = 0; d < a->problem.ndim; d++) {
-    if (!a->label.reduced[d])
+    if (a->label.groups && d == a->problem.group_dim)
+      a->from[count++] = d + NDR_OF_GROUPS;
+    else if (!a->label.reduced[d])
       a->from[count++] = d;
     else if (a->problem.keepdims)
       a->from[count++] = ~d;
@@ -122,9 +123,10 @@ static void map_dims(addition *a) {
 static const char *name_of_reduced(const ndr_h5_writer *writer, const addition *a, int d) {
   const char *name = a->label.source->names[d];
   for (int i = 0; i < a->result->ndim; i++)
-    if (a->from[i] == ~d) return ndr_scales_name(&writer->scales, a->name, i);
+    if (a->from[i] == ~d || (a->from[i] == d + NDR_OF_GROUPS && a->label.groups->how != NDR_GROUPING_LABELS))
+      return ndr_scales_name(&writer->scales, a->name, i);
   for (int i = 0; i < a->result->ndim && name; i++) {
-    const char *left = a->label.source->names[a->from[i]];
+    const char *left = ndr_scales_input_name(&writer->scales, a->label.source, a->from[i]);
     if (left && strcmp(left, name) == 0) return NULL;
   }
   return name;
@@ -152,10 +154,13 @@ static ndr_status shares_name(const ndr_h5_writer *writer, const addition *a, bo
   const ndr_h5_dataset *source = a->label.source;
   *shares = ndr_scales_is_bare(&writer->scales, a->name);
   for (int i = 0; i < a->result->ndim && !*shares; i++) {
-    int d = a->from[i] < 0 ? ~a->from[i] : a->from[i];
+    int d = ndr_scales_dim(a->from[i]);
+    const char *name = ndr_scales_input_name(&writer->scales, source, a->from[i]);
     hid_t scale = H5I_INVALID_HID;
-    if (!source->names[d] || strcmp(source->names[d], a->name) != 0) continue;
-    if (a->from[i] >= 0) NDR_TRY(ndr_hdf_open_coordinates(source, d, true, &scale));
+    if (!name || strcmp(name, a->name) != 0) continue;
+    if (ndr_scales_is_of_groups(a->from[i]) && (a->label.groups->coordinates || a->label.groups->label_source))
+      continue;
+    if (ndr_scales_is_kept(a->from[i])) NDR_TRY(ndr_hdf_open_coordinates(source, d, true, &scale));
     *shares = scale < 0;
     if (scale >= 0) H5Dclose(scale);
   }
@@ -196,12 +201,23 @@ static ndr_status check_name(const ndr_h5_writer *writer, const char *name) {
                   writer->file.path, name);
 }
 
+static ndr_status take_groups(const ndr_h5_writer *writer, addition *a) {
+  const ndr_h5_groups *groups = writer->scales.groups;
+  const ndr_h5_dataset *source = a->label.source;
+  if (!a->problem.groups) return NDR_OK;
+  if (!groups || groups->labels != a->problem.groups || groups->dim != a->problem.group_dim)
+    return ndr_fail(NDR_ERR_ARGUMENT, "%s: the problem's groups are not those of ndr_h5_writer_groups", source->where);
+  a->label.groups = groups;
+  return ndr_h5_groups_check(groups, source);
+}
+
 static ndr_status add(ndr_h5_writer *writer, addition *a, const ndr_problem *problem, int i) {
   ndr_hdf_scope scope;
   const ndr_h5_dataset *source = a->label.source;
   NDR_TRY(ndr_writer_check(writer));
   NDR_TRY(check_name(writer, a->name));
   NDR_TRY(ndr_job_blame(source, take_problem(a, problem, i)));
+  NDR_TRY(take_groups(writer, a));
   map_dims(a);
   a->label.remarks = &writer->remarks;
   if (a->located < 0) { /* weights do not count for valid */

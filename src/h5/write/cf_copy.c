@@ -30,6 +30,12 @@ static ndr_status read_scale(const ndr_cf_copy_context *c, int d, char *names[OF
   return good ? NDR_OK : ndr_cf_names_fail_read(c->source);
 }
 
+static bool is_of_groups(const ndr_cf_copy_context *c, int d) {
+  for (int i = 0; i < c->ndim; i++)
+    if (c->from[i] == d + NDR_OF_GROUPS) return true;
+  return false;
+}
+
 static ndr_status put_names_of_scale(const ndr_cf_copy_context *c, int d, const char *variable) {
   char *names[OF_SCALE] = {NULL};
   ndr_status status = read_scale(c, d, names);
@@ -74,7 +80,7 @@ static ndr_status put_coordinates(const ndr_cf_copy_context *c, ndr_periods *per
   if (status == NDR_OK) status = ndr_cf_names_copy(c, names ? names : "", NDR_CF_NAMES_SOME, 1, &left);
   for (int d = 0; d < c->source->info.ndim && status == NDR_OK; d++) {
     const char *time;
-    if (!c->reduced[d] || c->ndim == c->source->info.ndim) continue;
+    if (!c->reduced[d] || c->ndim == c->source->info.ndim || is_of_groups(c, d)) continue;
     status = ndr_period_put(periods, c->scales, c->source, d, &time);
     if (status != NDR_OK || !time) continue;
     char *more = join_words(left, time);
@@ -96,8 +102,9 @@ ndr_status ndr_cf_copies_attach(ndr_cf_copies *known, ndr_scales *scales, const 
   for (int i = 0; i < ndim; i++) {
     const char *name = ndr_scales_name(scales, variable, i);
     if (!name) continue;
-    NDR_TRY(from[i] < 0 ? ndr_period_put_bounds(scales, label->source, ~from[i], name)
-                        : put_names_of_scale(&c, from[i], name));
+    NDR_TRY(ndr_scales_is_kept(from[i]) ? put_names_of_scale(&c, from[i], name)
+            : from[i] < 0               ? ndr_period_put_bounds(scales, label->source, ~from[i], name)
+                                        : ndr_period_put_group_bounds(scales, label->source, name));
   }
   NDR_TRY(put_coordinates(&c, &known->periods));
   NDR_TRY(put_grid_mapping(&c));

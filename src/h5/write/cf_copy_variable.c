@@ -141,7 +141,7 @@ static ndr_status copy_found(const ndr_cf_copy_context *c, const ndr_cf_variable
 
 const char *ndr_cf_copy_scale(const ndr_cf_copy_context *c, const char *path) {
   for (int i = 0; i < c->ndim; i++) {
-    const char *scale = c->from[i] < 0 ? NULL : c->source->scales[c->from[i]];
+    const char *scale = ndr_scales_is_kept(c->from[i]) ? c->source->scales[c->from[i]] : NULL;
     if (scale && strcmp(scale, path) == 0) return ndr_scales_name(c->scales, c->variable, i);
   }
   return NULL;

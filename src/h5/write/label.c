@@ -90,18 +90,30 @@ static bool is_among(const char *name, int count, const char *const *names) {
   return false;
 }
 
-ndr_status ndr_label_methods(const ndr_label *label, const char *const *names, hid_t variable) {
+/* The dim of groups has methods of its own where these are of many years or days. To be freed; NULL where there is no
+ * memory. */
+static char *make_methods(const ndr_label *label, const char *const *names, const char *before, const char *method) {
   const char *reduced[NDR_MAX_DIMS];
   int count = 0;
+  bool apart = label->groups && ndr_h5_groups_is_climatology(label->groups);
+  const char *grouped = apart ? names[label->groups->dim] : NULL;
   for (int d = 0; d < label->source->info.ndim; d++)
-    if (label->reduced[d] && !is_among(names[d], count, reduced)) reduced[count++] = names[d];
+    if (label->reduced[d] && !(apart && d == label->groups->dim) && !is_among(names[d], count, reduced))
+      reduced[count++] = names[d];
+  char *methods = ndr_cf_attributes_methods(before, count, reduced, method, label->comment);
+  if (!methods || !grouped) return methods;
+  char *all = ndr_time_group_methods(label->groups->key, methods, grouped, method, label->comment);
+  free(methods);
+  return all;
+}
+
+ndr_status ndr_label_methods(const ndr_label *label, const char *const *names, hid_t variable) {
   ndr_op_texts texts = {NULL, NULL, NULL};
   char *before = NULL, *methods = NULL;
   bool is_own = ndr_op_texts_exist(label->op);
   if (!ndr_hdf_get_text_or_tell(label->source->id, "cell_methods", label->remarks, &before)) return fail_put(label);
   if (!is_own || ndr_op_texts_make(label->op, label->problem, &texts))
-    methods = ndr_cf_attributes_methods(before, count, reduced,
-                                        is_own ? texts.name : ndr_cf_attributes_method(label->op), label->comment);
+    methods = make_methods(label, names, before, is_own ? texts.name : ndr_cf_attributes_method(label->op));
   ndr_status status = methods ? NDR_OK : fail_memory(label);
   if (status == NDR_OK &&
       !(put(variable, "cell_methods", methods) && put(variable, "ndreduce_operator", texts.text) &&

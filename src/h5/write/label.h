@@ -4,6 +4,7 @@
 
 #include "h5/file/dataset.h"
 #include "h5/file/remarks.h"
+#include "h5/run/groups.h"
 
 /* One result: op over the dims of the source for which reduced[] holds. */
 typedef struct ndr_label {
@@ -12,8 +13,9 @@ typedef struct ndr_label {
   const ndr_problem *problem; /* with that operator */
   ndr_dtype dtype;            /* of the result */
   bool reduced[NDR_MAX_DIMS];
-  const char *comment; /* in brackets behind the method; NULL for none */
-  const char *where;   /* the condition that elements met; NULL for none */
+  const ndr_h5_groups *groups; /* NULL: the result has none */
+  const char *comment;         /* in brackets behind the method; NULL for none */
+  const char *where;           /* the condition that elements met; NULL for none */
   ndr_remarks *remarks;
 } ndr_label;
 

@@ -49,45 +49,79 @@ static ndr_h5_dataset dims_of_bounds(const ndr_h5_dataset *source, int d, const 
   return dims;
 }
 
-/* Called as the input's bounds, TIME_bnds where it has none. */
-static char *free_name(const ndr_scales *scales, const ndr_cf_variable *found, const char *variable) {
+/* Called as the input's bounds, TIME_bnds where it has none; of climatologies as in CF's examples. */
+static char *free_name(const ndr_scales *scales, const ndr_cf_variable *found, const char *variable, bool climatology) {
   size_t capacity = strlen(variable) + sizeof "_bnds";
   char *own = malloc(capacity), *name = NULL;
   if (!own) return NULL;
   snprintf(own, capacity, "%s_bnds", variable);
-  name = ndr_scales_free_name(scales->file, found->fits ? ndr_hdf_leaf(found->whole.path) : own);
+  const char *wanted = found->fits ? ndr_hdf_leaf(found->whole.path) : own;
+  name = ndr_scales_free_name(scales->file, climatology ? "climatology_bounds" : wanted);
   free(own);
   return name;
 }
 
-static ndr_status tie_bounds(const ndr_scales *scales, const ndr_h5_dataset *source, const ndr_period *period,
+static ndr_status tie_bounds(const ndr_scales *scales, const ndr_h5_dataset *source, const char *attribute,
                              const char *variable, const char *bounds) {
   hid_t written = H5Dopen2(scales->file, variable, H5P_DEFAULT);
-  bool good = written >= 0 && ndr_hdf_put_text(written, period->attribute, bounds);
+  bool good = written >= 0 && ndr_hdf_put_text(written, attribute, bounds);
   if (written >= 0) H5Dclose(written);
   return good ? NDR_OK : fail_write(source);
 }
 
-/* [2] of a scalar coordinate, [1, 2] of a dim that was kept. */
-static ndr_status put_bounds(ndr_scales *scales, const ndr_h5_dataset *source, int d, const ndr_period *period,
-                             bool kept, const char *variable) {
-  const hsize_t size[2] = {1, 2};
-  const int from[2] = {~0, 1}, ndim = kept ? 2 : 1, first = kept ? 0 : 1;
+/* Bounds to be written, of a coordinate with or without a dim: [2] of a scalar, [1, 2] of a dim that was kept, [count,
+ * 2] of groups. */
+typedef struct {
+  const ndr_period *period; /* which names the input's */
+  const double *values;
+  const char *attribute;
+  int64_t count;
+  int ndim, from; /* from: of the first dim, where there are two, as if the axis were the source's dim 0 */
+} new_bounds;
+
+static ndr_status put_bounds(ndr_scales *scales, const ndr_h5_dataset *source, int d, const new_bounds *bounds,
+                             const char *variable) {
+  const hsize_t size[2] = {(hsize_t)bounds->count, 2};
+  const int from[2] = {bounds->from, 1}, first = 2 - bounds->ndim;
+  bool climatology = bounds->from == NDR_OF_GROUPS && ndr_h5_groups_is_climatology(scales->groups);
   ndr_cf_variable found;
-  ndr_status status = ndr_period_open_bounds(source, d, period, &found);
-  char *name = status == NDR_OK ? free_name(scales, &found, variable) : NULL;
+  ndr_status status = ndr_period_open_bounds(source, d, bounds->period, &found);
+  char *name = status == NDR_OK ? free_name(scales, &found, variable, climatology) : NULL;
   if (status == NDR_OK && !name) status = fail_memory(source);
   if (status == NDR_OK) {
     ndr_h5_dataset dims = dims_of_bounds(source, d, &found);
     bool unlimited[2];
-    status = ndr_scales_limits(scales, &dims, ndim, from + first, unlimited);
-    if (status == NDR_OK && !write_numbers(scales, name, ndim, size + first, unlimited, period->bounds))
+    status = ndr_scales_limits(scales, &dims, bounds->ndim, from + first, unlimited);
+    if (status == NDR_OK && !write_numbers(scales, name, bounds->ndim, size + first, unlimited, bounds->values))
       status = fail_write(source);
-    if (status == NDR_OK) status = ndr_scales_attach(scales, &dims, name, ndim, from + first);
+    if (status == NDR_OK) status = ndr_scales_attach(scales, &dims, name, bounds->ndim, from + first);
   }
-  if (status == NDR_OK) status = tie_bounds(scales, source, period, variable, name);
+  if (status == NDR_OK) status = tie_bounds(scales, source, bounds->attribute, variable, name);
   ndr_cf_variable_close(&found);
   free(name);
+  return status;
+}
+
+/* The bounds of a period: of a scalar coordinate, or of a dim that was kept. */
+static ndr_status put_period_bounds(ndr_scales *scales, const ndr_h5_dataset *source, int d, const ndr_period *period,
+                                    bool kept, const char *variable) {
+  const new_bounds bounds = {period, period->bounds, period->attribute, 1, kept ? 2 : 1, ~0};
+  return put_bounds(scales, source, d, &bounds, variable);
+}
+
+ndr_status ndr_period_put_group_bounds(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable) {
+  const ndr_h5_groups *groups = scales->groups;
+  ndr_period period;
+  if (!groups->bounds) return NDR_OK;
+  ndr_status status = ndr_period_name_bounds(source, groups->dim, &period);
+  const char *attribute = ndr_h5_groups_is_climatology(groups) ? "climatology" : "bounds";
+  htri_t has = status == NDR_OK ? H5Aexists_by_name(scales->file, variable, attribute, H5P_DEFAULT) : 0;
+  if (has < 0) status = fail_write(source);
+  if (status == NDR_OK && has == 0) {
+    const new_bounds bounds = {&period, groups->bounds, attribute, groups->count, 2, NDR_OF_GROUPS};
+    status = put_bounds(scales, source, groups->dim, &bounds, variable);
+  }
+  ndr_period_free(&period);
   return status;
 }
 
@@ -140,7 +174,7 @@ static ndr_status put_new(ndr_periods *known, ndr_scales *scales, const ndr_h5_d
   const double middle = ndr_period_middle(period);
   if (!write_numbers(scales, own, 0, NULL, NULL, &middle)) return fail_write(source);
   NDR_TRY(describe(scales, source, d, own));
-  return put_bounds(scales, source, d, period, false, own);
+  return put_period_bounds(scales, source, d, period, false, own);
 }
 
 /* A result that is itself the coordinates of its dim says its time itself. */
@@ -166,7 +200,9 @@ ndr_status ndr_period_put_bounds(ndr_scales *scales, const ndr_h5_dataset *sourc
   ndr_status status = ndr_period_find(source, d, &period);
   if (status == NDR_OK && period.found) {
     htri_t has = H5Aexists_by_name(scales->file, variable, period.attribute, H5P_DEFAULT);
-    status = has < 0 ? fail_write(source) : has ? NDR_OK : put_bounds(scales, source, d, &period, true, variable);
+    status = has < 0 ? fail_write(source)
+             : has   ? NDR_OK
+                     : put_period_bounds(scales, source, d, &period, true, variable);
   }
   ndr_period_free(&period);
   return status;

@@ -30,9 +30,9 @@ static bool write_dimension_list(hid_t file, const char *variable, int ndim, hvl
   return good;
 }
 
-static bool has_names(const ndr_h5_dataset *source, int ndim, const int *from) {
+static bool has_names(const ndr_scales *scales, const ndr_h5_dataset *source, int ndim, const int *from) {
   for (int i = 0; i < ndim; i++)
-    if (source->names[from[i] < 0 ? ~from[i] : from[i]]) return true;
+    if (ndr_scales_input_name(scales, source, from[i])) return true;
   return false;
 }
 
@@ -40,7 +40,7 @@ static bool has_names(const ndr_h5_dataset *source, int ndim, const int *from) {
 static bool yields(const ndr_h5_dataset *source, int ndim, const int *from, int i) {
   const char *name = from[i] < 0 ? source->names[~from[i]] : NULL;
   for (int j = 0; j < ndim && name; j++)
-    if (from[j] >= 0 && source->names[from[j]] && strcmp(source->names[from[j]], name) == 0) return true;
+    if (ndr_scales_is_kept(from[j]) && source->names[from[j]] && strcmp(source->names[from[j]], name) == 0) return true;
   return false;
 }
 
@@ -57,7 +57,7 @@ ndr_status ndr_scales_attach(ndr_scales *scales, const ndr_h5_dataset *source, c
                              const int *from) {
   hobj_ref_t references[NDR_MAX_DIMS];
   hvl_t lists[NDR_MAX_DIMS];
-  if (!has_names(source, ndim, from)) return NDR_OK;
+  if (!has_names(scales, source, ndim, from)) return NDR_OK;
   for (int late = 0; late < 2; late++)
     for (int i = 0; i < ndim; i++)
       if (yields(source, ndim, from, i) == (late == 1))

@@ -11,6 +11,7 @@
 #include "h5/file/dtype.h"
 #include "h5/file/netcdf.h"
 #include "h5/write/elements.h"
+#include "h5/write/group_scale.h"
 #include "h5/write/label.h"
 #include "h5/write/storage.h"
 
@@ -58,6 +59,13 @@ static ndr_status read_period(const ndr_h5_dataset *source, int d, coordinates *
   }
   ndr_period_free(&period);
   return status;
+}
+
+/* Those that dim `from` of a variable is to have. */
+static ndr_status read_from(const ndr_scales *scales, const ndr_h5_dataset *source, int from, coordinates *c) {
+  if (from < 0) return read_period(source, ~from, c);
+  if (!ndr_scales_is_of_groups(from)) return read_coordinates(source, from, c);
+  return ndr_group_scale_read(scales->groups, source, &c->dataset, &c->keeps, &c->elements);
 }
 
 static void free_coordinates(coordinates *c) {
@@ -163,55 +171,69 @@ static ndr_status with_coordinates(const ndr_scales *scales, const char *name, c
   return NDR_OK;
 }
 
-/* Where the coordinates of dim d come from, and which part of them is selected. Dims with the same text share a
+const char *ndr_scales_input_name(const ndr_scales *scales, const ndr_h5_dataset *source, int from) {
+  return ndr_scales_is_of_groups(from) ? scales->groups->name : source->names[ndr_scales_dim(from)];
+}
+
+static int64_t length_of(const ndr_scales *scales, const ndr_h5_dataset *source, int from) {
+  return from < 0 ? 1 : ndr_scales_is_of_groups(from) ? scales->groups->count : source->info.shape[from];
+}
+
+/* Where the coordinates of a dim come from, and which part of them is selected. Dims with the same text share a
  * scale. */
-static char *describe_origin(const ndr_h5_dataset *source, int d, bool reduced) {
-  char part[128];
-  int files = d == source->series_dim ? source->part_count : 0;
+static char *describe_origin(const ndr_scales *scales, const ndr_h5_dataset *source, int from) {
+  char part[256];
+  int d = ndr_scales_dim(from), files = d == source->series_dim ? source->part_count : 0;
   const char *scale = source->scales[d] ? source->scales[d] : source->names[d];
-  snprintf(part, sizeof part, " %d from %lld by %lld in %d at %.17g%s", scale ? 0 : d, (long long)source->from[d],
-           (long long)source->step[d], files, source->turn[d], reduced ? " reduced" : "");
+  snprintf(part, sizeof part, " %d from %lld by %lld in %d at %.17g%s%.120s", scale ? 0 : d, (long long)source->from[d],
+           (long long)source->step[d], files, source->turn[d],
+           ndr_scales_is_kept(from) ? ""
+           : from < 0               ? " reduced"
+                                    : " by ",
+           ndr_scales_is_of_groups(from) ? scales->groups->by : "");
   char *place = ndr_hdf_join(source->file, ":", scale ? scale : source->where);
   char *origin = place ? ndr_hdf_join(place, part, files ? source->parts[files - 1]->file : "") : NULL;
   free(place);
   return origin;
 }
 
-/* Finds the scale that holds the coordinates of dim d, or the period of a reduced one; makes it if that is allowed. */
-static ndr_status share_scale(ndr_scales *scales, const ndr_h5_dataset *source, int d, bool reduced, const char *origin,
-                              bool make, ndr_scale **found) {
+/* Finds the scale that holds the coordinates of a dim, or the period of a reduced one; makes it if that is allowed. */
+static ndr_status share_scale(ndr_scales *scales, const ndr_h5_dataset *source, int from, const char *origin, bool make,
+                              ndr_scale **found) {
   coordinates c;
-  int64_t length = reduced ? 1 : source->info.shape[d];
-  ndr_status status = reduced ? read_period(source, d, &c) : read_coordinates(source, d, &c);
-  if (status == NDR_OK) status = with_coordinates(scales, source->names[d], &c, length, found);
+  const char *name = ndr_scales_input_name(scales, source, from);
+  int64_t length = length_of(scales, source, from);
+  ndr_status status = read_from(scales, source, from, &c);
+  if (status == NDR_OK) status = with_coordinates(scales, name, &c, length, found);
   if (status == NDR_OK && !*found && make)
-    status = create_scale(scales, source->names[d], origin, &c, length, source->unlimited[d], found);
+    status = create_scale(scales, name, origin, &c, length, source->unlimited[ndr_scales_dim(from)], found);
   free_coordinates(&c);
   return status;
 }
 
 /* *found is NULL where there is none, and none may be made. */
 static ndr_status find_scale(ndr_scales *scales, const ndr_h5_dataset *source, int from, bool make, ndr_scale **found) {
-  int d = from < 0 ? ~from : from;
-  int64_t length = from < 0 ? 1 : source->info.shape[d];
-  char number[16], *origin = describe_origin(source, d, from < 0);
+  int d = ndr_scales_dim(from);
+  int64_t length = length_of(scales, source, from);
+  char number[16], *origin = describe_origin(scales, source, from);
   ndr_status status = NDR_OK;
   if (!origin) return fail_memory();
   snprintf(number, sizeof number, "dim%d", d);
   *found = with_origin(scales, origin, length);
-  if (!*found && source->names[d])
-    status = share_scale(scales, source, d, from < 0, origin, make, found);
+  if (!*found && ndr_scales_input_name(scales, source, from))
+    status = share_scale(scales, source, from, origin, make, found);
   else if (!*found && make)
     status = create_scale(scales, number, origin, &none, length, source->unlimited[d], found);
   free(origin);
   return status;
 }
 
-/* Whether dim d could share a scale of the output that is unlimited while the dim is not, or the other way round. */
-static bool has_other_limit(const ndr_scales *scales, const ndr_h5_dataset *source, int d) {
+/* Whether a dim could share a scale of the output that is unlimited while the dim is not, or the other way round. */
+static bool has_other_limit(const ndr_scales *scales, const ndr_h5_dataset *source, int from) {
+  const char *name = ndr_scales_input_name(scales, source, from);
   for (int i = 0; i < scales->count; i++)
-    if (source->names[d] && scales->all[i].unlimited != source->unlimited[d] &&
-        ndr_scales_is_named(scales->all[i].name, source->names[d]))
+    if (name && scales->all[i].unlimited != source->unlimited[ndr_scales_dim(from)] &&
+        ndr_scales_is_named(scales->all[i].name, name))
       return true;
   return false;
 }
@@ -219,10 +241,9 @@ static bool has_other_limit(const ndr_scales *scales, const ndr_h5_dataset *sour
 ndr_status ndr_scales_limits(ndr_scales *scales, const ndr_h5_dataset *source, int ndim, const int *from,
                              bool *unlimited) {
   for (int i = 0; i < ndim; i++) {
-    int d = from[i] < 0 ? ~from[i] : from[i];
     ndr_scale *scale = NULL;
-    if (has_other_limit(scales, source, d)) NDR_TRY(find_scale(scales, source, from[i], false, &scale));
-    unlimited[i] = scale ? scale->unlimited : source->unlimited[d];
+    if (has_other_limit(scales, source, from[i])) NDR_TRY(find_scale(scales, source, from[i], false, &scale));
+    unlimited[i] = scale ? scale->unlimited : source->unlimited[ndr_scales_dim(from[i])];
   }
   return NDR_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "h5/file/dataset.h"
 #include "h5/file/remarks.h"
+#include "h5/run/groups.h"
 
 typedef struct ndr_scale_use {
   char *variable;
@@ -23,16 +24,35 @@ typedef struct ndr_scale {
 
 typedef struct ndr_scales {
   hid_t file;
-  ndr_remarks *remarks; /* what is left out of the file */
+  ndr_remarks *remarks;        /* what is left out of the file */
+  const ndr_h5_groups *groups; /* that a dim of the variable at hand may be of */
   int count;
   ndr_scale *all;
 } ndr_scales;
 
+/* Where a dim of a variable comes from: the dataset's dim d; ~d where keepdims has left the reduced dim d with size 1;
+ * d + NDR_OF_GROUPS where it is the dim of groups along d. */
+enum { NDR_OF_GROUPS = NDR_MAX_DIMS };
+
+static inline int ndr_scales_dim(int from) {
+  return from < 0 ? ~from : from % NDR_OF_GROUPS;
+}
+
+static inline bool ndr_scales_is_kept(int from) {
+  return from >= 0 && from < NDR_OF_GROUPS;
+}
+
+static inline bool ndr_scales_is_of_groups(int from) {
+  return from >= NDR_OF_GROUPS;
+}
+
+/* What the input, or the groups, call the dim; NULL where it has no name. */
+const char *ndr_scales_input_name(const ndr_scales *scales, const ndr_h5_dataset *source, int from);
+
 /* Ties all dims of a variable that has been written to the scales of the dataset that it was reduced from, creating
- * those that are not there yet: from[i] is the dataset's dim d that dim i of the variable was, or ~d where keepdims has
- * left the reduced dim d with size 1. Such a dim has coordinates only if it is a time, and its name only if no other
- * dim keeps that. Where no dim has a name, none gets a scale; else all do: netCDF does not read a variable only some of
- * whose dims have scales. */
+ * those that are not there yet. A dim that keepdims has left a dim has coordinates only if it is a time, and its name
+ * only if no other dim keeps that. Where no dim has a name, none gets a scale; else all do: netCDF does not read a
+ * variable only some of whose dims have scales. */
 ndr_status ndr_scales_attach(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable, int ndim,
                              const int *from);
 

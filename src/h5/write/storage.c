@@ -3,6 +3,7 @@
 
 #include "h5/bytes/header.h"
 #include "h5/file/dtype.h"
+#include "h5/write/scales.h"
 
 /* A chunk costs an entry in an index and a call of the filters, so it is not made smaller than this; and a reader holds
  * one in memory, so it is not larger than that. A result below LEAST is not compressed unless asked to. */
@@ -125,7 +126,7 @@ static void choose_chunk(const ndr_h5_info *source, const DLTensor *result, cons
   int64_t bytes = result->dtype.bits / 8;
   for (int d = 0; d < ndim; d++) {
     int64_t size = result->shape[d], unit = size;
-    if (from[d] >= 0 && source->layout == NDR_H5_CHUNKED) unit = source->chunk[from[d]];
+    if (ndr_scales_is_kept(from[d]) && source->layout == NDR_H5_CHUNKED) unit = source->chunk[from[d]];
     chunk[d] = (hsize_t)(unit < size ? unit : size);
   }
   for (int d = ndim - 1; d >= 0; d--)

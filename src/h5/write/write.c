@@ -67,6 +67,13 @@ ndr_status ndr_h5_writer_protect(const ndr_h5_writer *writer, const ndr_h5_datas
   return check_files(dataset, writer->file.path, &output);
 }
 
+ndr_status ndr_h5_writer_groups(ndr_h5_writer *writer, const ndr_h5_groups *groups) {
+  if (!writer) return ndr_fail(NDR_ERR_ARGUMENT, "writer is a null pointer");
+  NDR_TRY(ndr_writer_check(writer));
+  writer->scales.groups = groups;
+  return NDR_OK;
+}
+
 static ndr_status read_options(const ndr_h5_writer_options *given, ndr_h5_writer_options *options) {
   *options = (ndr_h5_writer_options)NDR_H5_WRITER_OPTIONS_INIT;
   if (given) NDR_TRY(ndr_sized_read(given, options, sizeof *options, "options", "NDR_H5_WRITER_OPTIONS_INIT"));

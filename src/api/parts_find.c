@@ -1,0 +1,169 @@
+/* Cuts the labels of a request into pieces; where these are many and small, sorts the labels. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/parts_inside.h"
+#include "core/own_ops.h"
+
+static bool see(ndr_parts *parts, int64_t label) {
+  uint8_t bit = (uint8_t)(1 << label % 8), *byte = &parts->seen[label / 8];
+  bool before = *byte & bit;
+  *byte |= bit;
+  return before;
+}
+
+/* A part takes about 150 bytes of memory. */
+#define MOST_PARTS (INT64_C(1) << 22)
+
+ndr_status ndr_parts_append(ndr_parts *parts, part added) {
+  if (parts->count == MOST_PARTS)
+    return ndr_fail(NDR_ERR_UNSUPPORTED, "the labels are in more than %lld pieces: sort the array by them",
+                    (long long)MOST_PARTS);
+  if (parts->count == parts->room) {
+    int64_t room = 2 * parts->room + 8;
+    part *grown = realloc(parts->parts, (size_t)room * sizeof *grown);
+    if (!grown) return ndr_fail(NDR_ERR_MEMORY, "out of memory for the parts of groups");
+    parts->parts = grown;
+    parts->room = room;
+  }
+  parts->parts[parts->count++] = added;
+  return NDR_OK;
+}
+
+bool ndr_parts_have_index(const ndr_request *request) {
+  bool has = false;
+  for (int i = 0; i < request->problem.op_count; i++)
+    has = has || (!ndr_op_is_own(request->problem.ops[i]) && ndr_op_is_index(request->problem.ops[i]));
+  return has;
+}
+
+/* The index that argmin and argmax give begins elsewhere in every group, and a plan has one beginning. */
+static ndr_status append_piece(ndr_parts *parts, part found, bool apart) {
+  int64_t groups = found.piece.groups;
+  if (!apart) return ndr_parts_append(parts, found);
+  for (int64_t g = 0; g < groups; g++) {
+    part one = found;
+    one.piece.groups = 1;
+    one.piece.first += g * found.piece.inner;
+    one.piece.label += g * found.piece.label_step;
+    NDR_TRY(ndr_parts_append(parts, one));
+  }
+  return NDR_OK;
+}
+
+/* Cuts the labels of a row into pieces, until there are more than `most`. */
+static ndr_status find_pieces(ndr_parts *parts, int64_t row, int64_t length, int64_t most) {
+  const ndr_request *request = &parts->request;
+  int64_t first = ndr_request_first_label(request, row), at = first;
+  bool apart = ndr_parts_have_index(request);
+  part found = {.row = row};
+  while (parts->count <= most && ndr_groups_next(request->problem.groups, &at, first + length, &found.piece)) {
+    found.piece.first -= first;
+    NDR_TRY(append_piece(parts, found, apart));
+  }
+  return NDR_OK;
+}
+
+/* ---- scattered labels: a table for each group ---- */
+
+/* Sorts the labels of a row by group: those of group g are at rows[ends[g - 1]] to rows[ends[g] - 1]. */
+static void sort_row(const ndr_groups *groups, int64_t first, int64_t length, int64_t *ends, int32_t *rows) {
+  const int32_t *labels = groups->labels + first;
+  int64_t before = 0;
+  memset(ends, 0, (size_t)groups->count * sizeof *ends);
+  for (int64_t at = 0; at < length; at++)
+    if (labels[at] >= 0) ends[labels[at]]++;
+  for (int64_t g = 0; g < groups->count; g++) {
+    int64_t size = ends[g];
+    ends[g] = before;
+    before += size;
+  }
+  for (int64_t at = 0; at < length; at++)
+    if (labels[at] >= 0) rows[ends[labels[at]]++] = (int32_t)at;
+}
+
+/* A group whose labels lie one step apart needs no table. */
+static part part_of_rows(const int32_t *rows, int64_t count, int64_t row, int64_t group) {
+  int64_t step = count > 1 ? rows[1] - rows[0] : 1;
+  part made = {.piece = {rows[0], count, step, 1, 1, group, 1}, .row = row};
+  for (int64_t r = 1; r < count; r++)
+    if (rows[r] - rows[r - 1] != step) made.rows = rows;
+  if (made.rows) made.piece = (ndr_piece){0, 1, 1, 1, count, group, 1};
+  return made;
+}
+
+static ndr_status find_tables(ndr_parts *parts, int64_t row, int64_t length) {
+  const ndr_groups *groups = parts->request.problem.groups;
+  int64_t begin = 0, *ends = malloc((size_t)groups->count * sizeof *ends);
+  ndr_status status =
+      ends ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "out of memory for %lld groups", (long long)groups->count);
+  if (ends) sort_row(groups, ndr_request_first_label(&parts->request, row), length, ends, parts->rows + row);
+  for (int64_t g = 0; status == NDR_OK && g < groups->count; begin = ends[g++])
+    if (ends[g] > begin)
+      status = ndr_parts_append(parts, part_of_rows(parts->rows + row + begin, ends[g] - begin, row, g));
+  free(ends);
+  return status;
+}
+
+/* Whether an axis beside the labels' is the fastest: then a row is worth copying. */
+static bool rows_are_long(const ndr_request *request) {
+  enum { LEAST_BYTES = 64 };
+  const ndr_problem *problem = &request->problem;
+  int last = problem->group_dim + problem->groups->ndim - 1;
+  int64_t label = llabs(problem->strides[last]), bytes = (int64_t)ndr_dtype_bytes(problem->dtype);
+  for (int d = 0; d < problem->ndim; d++) {
+    bool other = d < problem->group_dim || d > last;
+    if (other && llabs(problem->strides[d]) == 1 && problem->shape[d] * bytes >= LEAST_BYTES && label > 1) return true;
+  }
+  return false;
+}
+
+static ndr_status make_tables(ndr_parts *parts, int64_t length, int64_t row_length) {
+  parts->rows = malloc((size_t)length * sizeof *parts->rows);
+  if (!parts->rows) return ndr_fail(NDR_ERR_MEMORY, "out of memory for %lld labels", (long long)length);
+  for (int64_t row = 0; row < length; row += row_length) NDR_TRY(find_tables(parts, row, row_length));
+  return NDR_OK;
+}
+
+/* Whether labels may be sorted where their pieces are small: on the host, where no index is asked for. */
+static bool may_sort(const ndr_parts *parts, int64_t row_length, const ndr_options *options) {
+  const ndr_request *request = &parts->request;
+  return parts->backend->execute_rows && !ndr_parts_have_index(request) && request->place_count == 0 &&
+         !options->device && !options->force_family && row_length <= INT32_MAX &&
+         request->problem.groups->count <= 4 * row_length;
+}
+
+/* Pieces of few labels cost more than sorting: each has a plan. */
+static ndr_status find_parts(ndr_parts *parts, const ndr_options *options) {
+  enum { FEW_LABELS = 16, FEW_PARTS = 64 };
+  const ndr_request *request = &parts->request;
+  const ndr_problem *problem = &request->problem;
+  int64_t length = 1, row_length = ndr_request_label_row(request), most = INT64_MAX;
+  for (int d = 0; d < problem->ndim; d++)
+    if (problem->shape[d] == 0) return NDR_OK; /* all groups are empty */
+  for (int d = 0; d < problem->groups->ndim; d++) length *= problem->shape[problem->group_dim + d];
+  if (may_sort(parts, row_length, options)) most = length / FEW_LABELS < FEW_PARTS ? FEW_PARTS : length / FEW_LABELS;
+  for (int64_t row = 0; row < length && parts->count <= most; row += row_length)
+    NDR_TRY(find_pieces(parts, row, row_length, most));
+  if (parts->count <= most) return NDR_OK;
+  parts->count = 0;
+  if (rows_are_long(request) && !request->programs_owner) return make_tables(parts, length, row_length);
+  parts->sorted = true;
+  parts->direct = false;
+  return NDR_OK;
+}
+
+/* Notes which groups have parts, and whether one has several. */
+static void see_groups(ndr_parts *parts) {
+  for (int64_t at = 0; at < parts->count; at++) {
+    const ndr_piece *piece = &parts->parts[at].piece;
+    for (int64_t g = 0; g < piece->groups; g++)
+      if (see(parts, piece->label + g * piece->label_step)) parts->direct = false;
+  }
+}
+
+ndr_status ndr_parts_find(ndr_parts *parts, const ndr_options *options) {
+  NDR_TRY(find_parts(parts, options));
+  see_groups(parts);
+  return NDR_OK;
+}

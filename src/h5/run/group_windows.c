@@ -1,0 +1,96 @@
+/* See group_windows.h. */
+#include "h5/run/group_windows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/cf/period.h"
+#include "h5/cf/scale_units.h"
+
+/* Coordinates, and twice as many bounds, are read whole. */
+#define MOST_STEPS ((int64_t)64 << 20)
+
+/* Inside the lock. Bounds that were never written count for nothing. */
+static ndr_status read_bounds(const ndr_h5_dataset *dataset, int d, double *bounds, bool *found) {
+  ndr_period period;
+  ndr_cf_variable variable;
+  *found = false;
+  ndr_status status = ndr_period_name_bounds(dataset, d, &period);
+  if (status == NDR_OK && period.name) {
+    status = ndr_period_open_bounds(dataset, d, &period, &variable);
+    bool fits = status == NDR_OK && variable.fits;
+    if (fits && !ndr_cf_variable_read_values(&variable, bounds)) status = ndr_hdf_fail_coordinates(dataset);
+    *found = fits && status == NDR_OK;
+    for (int64_t i = 0; *found && i < 2 * dataset->info.shape[d]; i++) *found = isfinite(bounds[i]);
+    ndr_cf_variable_close(&variable);
+  }
+  ndr_period_free(&period);
+  return status;
+}
+
+static ndr_status read_units(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, hid_t scale) {
+  ndr_scale_units units;
+  NDR_TRY(ndr_scale_units_read(dataset, scale, &units));
+  groups->timed = units.timed;
+  groups->units = units.time;
+  ndr_scale_units_free(&units);
+  return NDR_OK;
+}
+
+/* Fills values[length] and pairs[2 * length]; *found: there are coordinates. Inside the lock. */
+static ndr_status read_steps(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, double *values, double *pairs,
+                             bool *found) {
+  hid_t scale;
+  bool bounded;
+  NDR_TRY(ndr_hdf_open_coordinates(dataset, groups->dim, false, &scale));
+  *found = scale >= 0;
+  if (!*found) return NDR_OK;
+  ndr_status status = read_units(groups, dataset, scale);
+  H5Dclose(scale);
+  if (status == NDR_OK) status = ndr_hdf_coordinate_values(dataset, groups->dim, false, values);
+  if (status == NDR_OK) status = read_bounds(dataset, groups->dim, pairs, &bounded);
+  for (int64_t i = 0; status == NDR_OK && !bounded && i < groups->length; i++)
+    pairs[2 * i] = pairs[2 * i + 1] = values[i];
+  return status;
+}
+
+static void describe(const ndr_h5_groups *groups, int64_t window, const double *values, const double *pairs) {
+  int64_t first = window * groups->window, last = first + groups->window, count = 0;
+  double least = INFINITY, most = -INFINITY, sum = 0;
+  if (last > groups->length) last = groups->length;
+  for (int64_t i = first; i < last; i++) {
+    if (!isfinite(values[i])) continue;
+    least = fmin(least, fmin(pairs[2 * i], pairs[2 * i + 1]));
+    most = fmax(most, fmax(pairs[2 * i], pairs[2 * i + 1]));
+    sum += values[i];
+    count++;
+  }
+  bool falls = last - first > 1 && values[last - 1] < values[first];
+  groups->bounds[2 * window] = !count ? NAN : falls ? most : least;
+  groups->bounds[2 * window + 1] = !count ? NAN : falls ? least : most;
+  groups->coordinates[window] = !count ? NAN : groups->timed ? least + (most - least) / 2 : sum / (double)count;
+}
+
+static ndr_status describe_all(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, double *values, double *pairs) {
+  ndr_hdf_scope scope;
+  bool found = false;
+  ndr_hdf_enter(&scope, dataset->no_plugins);
+  ndr_status status = read_steps(groups, dataset, values, pairs, &found);
+  ndr_hdf_leave(&scope);
+  if (status != NDR_OK || !found) return status;
+  groups->coordinates = malloc((size_t)groups->count * sizeof *groups->coordinates);
+  groups->bounds = malloc((size_t)groups->count * 2 * sizeof *groups->bounds);
+  if (!groups->coordinates || !groups->bounds)
+    return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for its windows", dataset->where);
+  for (int64_t window = 0; window < groups->count; window++) describe(groups, window, values, pairs);
+  return NDR_OK;
+}
+
+ndr_status ndr_group_windows_describe(ndr_h5_groups *groups, const ndr_h5_dataset *dataset) {
+  double *room = groups->length <= MOST_STEPS ? malloc((size_t)groups->length * 3 * sizeof *room + 1) : NULL;
+  if (!room) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for its windows", dataset->where);
+  ndr_status status = describe_all(groups, dataset, room, room + groups->length);
+  free(room);
+  return status;
+}

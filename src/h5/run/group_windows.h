@@ -1,0 +1,11 @@
+/* What stands for windows of neighbouring steps in results: the mean of their coordinates, or of times the middle. */
+#ifndef NDR_H5_RUN_GROUP_WINDOWS_H
+#define NDR_H5_RUN_GROUP_WINDOWS_H
+
+#include "h5/run/groups.h"
+
+/* Fills in the coordinates of windows and their bounds: the least and the greatest bound of their steps, or coordinate
+ * where the dim has no bounds. A dim without coordinates leaves windows without. */
+ndr_status ndr_group_windows_describe(ndr_h5_groups *groups, const ndr_h5_dataset *dataset);
+
+#endif

@@ -1,0 +1,123 @@
+/* See groups.h. Groups are made in group_make.c. */
+#include "h5/run/groups.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/status.h"
+
+void ndr_h5_groups_destroy(ndr_h5_groups *groups) {
+  if (!groups) return;
+  ndr_groups_destroy(groups->labels);
+  free(groups->group_of);
+  free(groups->numbers);
+  free(groups->coordinates);
+  free(groups->bounds);
+  free(groups->by);
+  free(groups->name);
+  free(groups);
+}
+
+int64_t ndr_h5_groups_count(const ndr_h5_groups *groups) {
+  return groups ? groups->count : 0;
+}
+
+int ndr_h5_groups_dim(const ndr_h5_groups *groups) {
+  return groups ? groups->dim : -1;
+}
+
+const char *ndr_h5_groups_dim_name(const ndr_h5_groups *groups) {
+  return groups ? groups->name : NULL;
+}
+
+const char *ndr_h5_groups_text(const ndr_h5_groups *groups) {
+  return groups ? groups->by : NULL;
+}
+
+_Static_assert(NDR_H5_GROUP_CHARS >= NDR_GROUP_CHARS, "a name has room");
+
+void ndr_h5_groups_name(const ndr_h5_groups *groups, int64_t i, char text[NDR_H5_GROUP_CHARS]) {
+  ndr_instant instant;
+  text[0] = 0;
+  if (!groups || i < 0 || i >= groups->count) return;
+  if (groups->how == NDR_GROUPING_TIME)
+    ndr_time_group_name(&groups->units, groups->key, groups->numbers[i], text);
+  else if (groups->how == NDR_GROUPING_LABELS)
+    snprintf(text, NDR_H5_GROUP_CHARS, "%lld", (long long)groups->numbers[i]);
+  else if (groups->timed && ndr_time_decode(&groups->units, groups->coordinates[i], 1e-9, &instant))
+    ndr_time_write(&groups->units, instant, ndr_time_precision_of(instant), text);
+  else if (groups->coordinates)
+    snprintf(text, NDR_H5_GROUP_CHARS, "%.10g", groups->coordinates[i]);
+  else
+    snprintf(text, NDR_H5_GROUP_CHARS, "%lld", (long long)i);
+}
+
+/* Longer periods are not looked for, which could take long. */
+#define MOST_PERIOD 65536
+
+/* The least number of steps after which all labels repeat. */
+static int64_t find_period(const ndr_h5_groups *groups) {
+  const int64_t *of = groups->group_of;
+  for (int64_t period = 1; period <= groups->length / 2 && period <= MOST_PERIOD; period++) {
+    int64_t i = period;
+    while (i < groups->length && of[i] == of[i - period]) i++;
+    if (i == groups->length) return period;
+  }
+  return 0;
+}
+
+ndr_group_layout ndr_h5_groups_layout(const ndr_h5_groups *groups) {
+  ndr_group_layout layout = {.sorted = true};
+  int64_t *sizes = calloc((size_t)groups->count, sizeof *sizes), last = -1;
+  for (int64_t i = 0; i < groups->length; i++) {
+    int64_t group = groups->group_of[i];
+    if (group < 0) continue;
+    if (sizes) sizes[group]++;
+    layout.runs += i == 0 || groups->group_of[i - 1] != group;
+    layout.sorted &= group >= last;
+    last = group;
+  }
+  for (int64_t i = 0; sizes && i < groups->count; i++) {
+    if (i == 0 || sizes[i] < layout.least) layout.least = sizes[i];
+    if (sizes[i] > layout.most) layout.most = sizes[i];
+  }
+  if (layout.runs > groups->count) layout.period = find_period(groups);
+  free(sizes);
+  return layout;
+}
+
+bool ndr_h5_groups_is_climatology(const ndr_h5_groups *groups) {
+  return groups->how == NDR_GROUPING_TIME && ndr_group_key_is_climatology(groups->key);
+}
+
+ndr_status ndr_h5_groups_check(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset) {
+  int d = groups->dim;
+  if (d < dataset->info.ndim && dataset->info.shape[d] == groups->length) return NDR_OK;
+  return ndr_fail(NDR_ERR_ARGUMENT, "%s: the groups by %s are of another dataset, with %lld steps along dim %d",
+                  dataset->where, groups->by, (long long)groups->length, d);
+}
+
+static bool has_dim(const ndr_problem *problem, int d) {
+  bool has = problem->dim_count == -1;
+  for (int i = 0; i < problem->dim_count; i++)
+    has |= (problem->dims[i] < 0 ? problem->dims[i] + problem->ndim : problem->dims[i]) == d;
+  return has;
+}
+
+/* Among dims in ascending order, which stay so. */
+static void add_dim(ndr_problem *problem, int d) {
+  int at = problem->dim_count++;
+  for (; at > 0 && problem->dims[at - 1] > d; at--) problem->dims[at] = problem->dims[at - 1];
+  problem->dims[at] = d;
+}
+
+ndr_status ndr_h5_groups_lay(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset, ndr_problem *problem) {
+  if (!groups && problem->groups)
+    return ndr_fail(NDR_ERR_ARGUMENT, "the problem has groups, but ndr_h5_options.groups is NULL");
+  if (!groups) return NDR_OK;
+  NDR_TRY(ndr_h5_groups_check(groups, dataset));
+  if (!has_dim(problem, groups->dim)) add_dim(problem, groups->dim);
+  problem->groups = groups->labels;
+  problem->group_dim = groups->dim;
+  return NDR_OK;
+}

@@ -1,0 +1,48 @@
+/* Groups along a dim of a dataset: which group each step is of, and what stands for the groups in results: a
+ * coordinate, its bounds, and a name. */
+#ifndef NDR_H5_RUN_GROUPS_H
+#define NDR_H5_RUN_GROUPS_H
+
+#include "h5/cf/group_by.h"
+#include "h5/file/dataset.h"
+
+typedef enum ndr_grouping { NDR_GROUPING_TIME, NDR_GROUPING_LABELS, NDR_GROUPING_WINDOWS } ndr_grouping;
+
+struct ndr_h5_groups {
+  ndr_grouping how;
+  int dim;
+  int64_t length, count; /* of the dim's steps, and of groups */
+  ndr_groups *labels;
+  int64_t *group_of;   /* [length]: the same labels; -1 is none */
+  int64_t *numbers;    /* [count]: as the key says, or the label; NULL of windows */
+  double *coordinates; /* [count], in the units of the dim's own; NULL where it has none, and of labels */
+  double *bounds;      /* [count][2]; NULL where there are no coordinates */
+  ndr_group_key key;
+  ndr_time_units units;
+  bool timed; /* coordinates are times, in these units */
+  int64_t window;
+  char *by;                           /* "time:month" */
+  char *name;                         /* of the dim of groups; NULL where it has none */
+  const ndr_h5_dataset *label_source; /* of labels: the caller's */
+};
+
+/* How the labels lie along the dim. */
+typedef struct ndr_group_layout {
+  int64_t runs, least, most; /* runs of neighbours of one group, and steps of the smallest and the largest group */
+  int64_t period;            /* after which labels repeat, steps in no group among them; 0: they do not */
+  bool sorted;               /* no group is behind one of a greater number */
+} ndr_group_layout;
+
+/* `least` is 0 where there is no memory to count. */
+ndr_group_layout ndr_h5_groups_layout(const ndr_h5_groups *groups);
+
+/* Whether the groups are of many years or days, as CF has it of a climatology. */
+bool ndr_h5_groups_is_climatology(const ndr_h5_groups *groups);
+
+/* Fails where the groups are of another dataset's dim: of another length. */
+ndr_status ndr_h5_groups_check(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset);
+
+/* Puts the groups into a problem of the dataset: their dim is reduced if it was not. NULL groups leave it as it is. */
+ndr_status ndr_h5_groups_lay(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset, ndr_problem *problem);
+
+#endif

@@ -30,6 +30,8 @@
  * NDR_ERR_UNSUPPORTED: sort the array by its labels first. Families are not measured (NDR_MEASURE counts as
  * NDR_ESTIMATE). Where groups have several pieces, a workspace has the partial states of all results.
  *
+ * After NDR_ERR_MEMORY some groups' results may have been written, and of a slab some groups added.
+ *
  * Results are bitwise equal from run to run and for any number of threads.
  *
  * Functions may be called from any thread at any time; groups may be destroyed once the calls that were given them have

@@ -73,6 +73,7 @@ static ndr_status read_problem(const char *text, ndr_canonical *problem) {
   ndr_problem parsed = NDR_PROBLEM_INIT;
   ndr_request request;
   NDR_TRY(ndr_problem_parse(text, &parsed));
+  if (parsed.groups) return ndr_fail(NDR_ERR_PARSE, "problems with groups are not measured");
   NDR_TRY(ndr_request_make(&request, &parsed));
   ndr_status status = ndr_canonical_make(problem, &request);
   ndr_request_free(&request);

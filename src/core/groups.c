@@ -79,7 +79,7 @@ static ndr_status check_labels(const DLTensor *labels, ndr_dtype *dtype) {
 
 static ndr_status copy_labels(ndr_groups *groups, const DLTensor *labels, ndr_dtype dtype) {
   int64_t compact[NDR_MAX_DIMS], index[NDR_MAX_DIMS] = {0}, element = 0;
-  const void *data = (const char *)labels->data + labels->byte_offset;
+  const void *data = labels->data ? (const char *)labels->data + labels->byte_offset : NULL;
   const int64_t *strides = labels->strides ? labels->strides : compact;
   ndr_compact_strides(labels->ndim, labels->shape, compact);
   if (groups->length > 0 && !labels->data) return ndr_fail(NDR_ERR_ARGUMENT, "labels has no data");

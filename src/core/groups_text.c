@@ -12,6 +12,8 @@
 
 /* Labels of all groups that the process keeps because a text named them. */
 #define MOST_LABELS (INT64_C(1) << 25)
+/* What groups count beside their labels. */
+#define ENTRY_LABELS 4096
 
 typedef struct kept_groups {
   struct kept_groups *next;
@@ -24,15 +26,15 @@ static int64_t kept_labels;
 
 NDR_GUARD_FORKS(lock)
 
-static ndr_status keep(ndr_groups *made, const ndr_groups **groups) {
+ndr_status ndr_groups_keep(ndr_groups *made, const ndr_groups **groups) {
   kept_groups *entry = malloc(sizeof *entry);
   pthread_mutex_lock(&lock);
   kept_groups *found = kept;
   while (found && !ndr_groups_equal(found->groups, made)) found = found->next;
-  bool room = kept_labels + made->length <= MOST_LABELS;
+  bool room = kept_labels + made->length + ENTRY_LABELS <= MOST_LABELS;
   if (!found && room && entry) {
     *entry = (kept_groups){kept, made};
-    kept_labels += made->length;
+    kept_labels += made->length + ENTRY_LABELS;
     kept = found = entry;
   }
   pthread_mutex_unlock(&lock);
@@ -127,7 +129,7 @@ static bool take_items(reader *r) {
   return r->filled == r->groups->length || fail(r, "a label for each element of the dim before ']'");
 }
 
-ndr_status ndr_groups_parse(const char **text, int ndim, const int64_t *shape, const ndr_groups **groups,
+ndr_status ndr_groups_parse(const char **text, int ndim, const int64_t *shape, ndr_groups **groups,
                             const char **expected) {
   reader r = {.at = *text};
   int64_t count, length = 1;
@@ -141,7 +143,8 @@ ndr_status ndr_groups_parse(const char **text, int ndim, const int64_t *shape, c
   }
   *text = r.at;
   *expected = r.expected;
-  if (read) return keep(r.groups, groups);
+  *groups = read ? r.groups : NULL;
+  if (read) return NDR_OK;
   ndr_groups_destroy(r.groups);
   return NDR_ERR_PARSE;
 }

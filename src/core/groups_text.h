@@ -8,10 +8,14 @@
 
 #include "core/groups.h"
 
-/* Parses groups whose labels have this shape, and moves *text behind them. They are the process's: equal ones are the
- * same ones, and they must not be destroyed. Fails with NDR_ERR_PARSE and what was expected at *text, in *expected. */
-ndr_status ndr_groups_parse(const char **text, int ndim, const int64_t *shape, const ndr_groups **groups,
+/* Parses groups whose labels have this shape, and moves *text behind them; they are the caller's. Fails with
+ * NDR_ERR_PARSE and what was expected at *text, in *expected. */
+ndr_status ndr_groups_parse(const char **text, int ndim, const int64_t *shape, ndr_groups **groups,
                             const char **expected);
+
+/* Gives groups to the process, which keeps them for ever; equal ones are the same ones. Fails with NDR_ERR_MEMORY.
+ * Takes `made` in any case. */
+ndr_status ndr_groups_keep(ndr_groups *made, const ndr_groups **groups);
 
 /* Appends them so that they can be parsed. */
 void ndr_groups_print(const ndr_groups *groups, char *text, size_t capacity, size_t *length);

@@ -46,6 +46,7 @@ ndr_status ndr_options_read_beside_problem(const ndr_options *given, ndr_options
                        : out->weights                              ? "weights"
                        : out->with_count > 0                       ? "with"
                        : out->groups                               ? "groups"
+                       : out->group_dim                            ? "group_dim"
                                                                    : NULL;
   if (!member) return NDR_OK;
   return ndr_fail(NDR_ERR_ARGUMENT, "options.%s is set: where a problem is given, it is the problem's to say", member);

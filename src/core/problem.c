@@ -174,6 +174,7 @@ static bool take_text(cursor *c, const char *expected) {
 /* Groups: the dims that labels lie along, and the labels. */
 static ndr_status parse_groups(cursor *c, ndr_problem *out) {
   const char *expected;
+  ndr_groups *groups;
   int64_t dim;
   int ndim = 0;
   do {
@@ -183,8 +184,9 @@ static ndr_status parse_groups(cursor *c, ndr_problem *out) {
       return fail_at(c, "dims of the array that are neighbours");
     ndim++;
   } while (take(c, ','));
-  if (!take(c, ':')) return fail_at(c, "':' behind the dims of the labels");
-  ndr_status status = ndr_groups_parse(&c->at, ndim, out->shape + out->group_dim, &out->groups, &expected);
+  if (!take(c, ':') || out->groups) return fail_at(c, "one list of groups, with ':' behind the dims of the labels");
+  ndr_status status = ndr_groups_parse(&c->at, ndim, out->shape + out->group_dim, &groups, &expected);
+  if (status == NDR_OK) out->groups = groups;
   return status == NDR_ERR_PARSE ? fail_at(c, expected) : status;
 }
 
@@ -227,21 +229,31 @@ static ndr_status parse_options(cursor *c, ndr_problem *out) {
   return NDR_OK;
 }
 
+static ndr_status parse_problem(cursor *c, ndr_problem *parsed) {
+  bool reduced[NDR_MAX_DIMS];
+  skip_space(c);
+  NDR_TRY(parse_ops(c, parsed));
+  skip_space(c);
+  NDR_TRY(parse_dtype(c, &parsed->dtype));
+  for (int i = 0; i < parsed->op_count; i++)
+    if (!ndr_op_is_own(parsed->ops[i])) NDR_TRY(ndr_op_check(parsed->ops[i], parsed->dtype));
+  NDR_TRY(parse_axes(c, parsed));
+  NDR_TRY(parse_dims(c, parsed));
+  NDR_TRY(parse_options(c, parsed));
+  return ndr_problem_check(parsed, reduced);
+}
+
 ndr_status ndr_problem_parse(const char *text, ndr_problem *problem) {
   if (!text || !problem) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_problem_parse: null pointer");
   cursor c = {text, text};
   ndr_problem parsed = NDR_PROBLEM_INIT;
-  bool reduced[NDR_MAX_DIMS];
-  skip_space(&c);
-  NDR_TRY(parse_ops(&c, &parsed));
-  skip_space(&c);
-  NDR_TRY(parse_dtype(&c, &parsed.dtype));
-  for (int i = 0; i < parsed.op_count; i++)
-    if (!ndr_op_is_own(parsed.ops[i])) NDR_TRY(ndr_op_check(parsed.ops[i], parsed.dtype));
-  NDR_TRY(parse_axes(&c, &parsed));
-  NDR_TRY(parse_dims(&c, &parsed));
-  NDR_TRY(parse_options(&c, &parsed));
-  NDR_TRY(ndr_problem_check(&parsed, reduced));
+  ndr_status status = parse_problem(&c, &parsed);
+  ndr_groups *groups = (ndr_groups *)(uintptr_t)parsed.groups;
+  if (status == NDR_OK && groups)
+    status = ndr_groups_keep(groups, &parsed.groups);
+  else
+    ndr_groups_destroy(groups);
+  NDR_TRY(status);
   return ndr_sized_write(problem, &parsed, sizeof parsed, "problem", "NDR_PROBLEM_INIT");
 }
 

@@ -83,8 +83,9 @@ static ndr_status complete(ndr_request *request) {
     request->results[i] =
         program ? program->result_dtype : ndr_op_result(request->problem.ops[i], request->problem.dtype);
   }
+  NDR_TRY(check_result_bytes(request));
   ndr_request_compact_results(request);
-  return check_result_bytes(request);
+  return NDR_OK;
 }
 
 ndr_status ndr_request_make(ndr_request *request, const ndr_problem *problem) {

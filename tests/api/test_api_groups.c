@@ -566,6 +566,34 @@ START_TEST(texts_of_groups_are_checked) {
 }
 END_TEST
 
+/* A text that fails keeps no labels; together these would be more than the process may keep. */
+START_TEST(a_text_that_fails_keeps_nothing) {
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  for (int round = 0; round < 3; round++)
+    assert_fails(ndr_problem_parse("sum u8 [20000000:0] / groups=0:1[0x20000000]", &problem), NDR_ERR_DIMS,
+                 "not reduced");
+  assert_ok(ndr_problem_parse("sum u8 [4] /0 groups=0:1[0x4]", &problem));
+  assert_fails(ndr_problem_parse("sum u8 [4] /0 groups=0:1[0x4] groups=0:1[0x4]", &problem), NDR_ERR_PARSE, "one list");
+  assert_fails(ndr_measurements_import("sum f32 [4] /0 groups=0:2[0,0,1,1] on cpu 2 threads: rows 1 us"), NDR_ERR_PARSE,
+               "groups are not measured");
+}
+END_TEST
+
+START_TEST(groups_are_the_problems_to_say) {
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  ndr_plan *plan;
+  ndr_groups *groups;
+  assert_ok(ndr_problem_parse("sum f32 [4] /0", &problem));
+  assert_ok(ndr_groups_windows(&groups, 4, 2, NDR_REST_REFUSE));
+  assert_fails(ndr_plan_create(&plan, &problem, cpu, NULL, NDR_OPTIONS(.groups = groups)), NDR_ERR_ARGUMENT, "groups");
+  assert_fails(ndr_plan_create(&plan, &problem, cpu, NULL, NDR_OPTIONS(.group_dim = 1)), NDR_ERR_ARGUMENT, "group_dim");
+  problem.groups = groups;
+  problem.group_dim = INT32_MAX;
+  assert_fails(ndr_plan_create(&plan, &problem, cpu, NULL, NULL), NDR_ERR_DIMS, "out of range");
+  ndr_groups_destroy(groups);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("groups");
   suite_case(suite, "by masks", 120, a_group_is_what_a_mask_gives, so_is_one_of_scattered_rows, NULL);
@@ -574,6 +602,7 @@ int main(void) {
              an_empty_dim_has_empty_groups, another_empty_dim_has_empty_groups,
              nan_weights_are_refused_before_anything_is_written, measuring_with_groups_is_estimating,
              calls_with_other_groups_stay_apart, labels_are_checked, NULL);
-  suite_case(suite, "text", 30, groups_are_text, labels_print_as_they_are, texts_of_groups_are_checked, NULL);
+  suite_case(suite, "text", 30, groups_are_text, labels_print_as_they_are, texts_of_groups_are_checked,
+             a_text_that_fails_keeps_nothing, groups_are_the_problems_to_say, NULL);
   return suite_run(suite);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "ndreduce/groups.h"
 #include "ndreduce/operator.h"
 #include "support/plan.h"
 
@@ -17,7 +18,10 @@ static void check_extent(const ndr_problem *problem) {
 }
 
 static void check_planners(const ndr_problem *problem) {
+  /* argmax has a plan for each group: thousands take seconds. */
+  if (ndr_groups_count(problem->groups) > 1000) return;
   ndr_status status = plan_by_all(problem);
+  if (problem->groups && status == NDR_ERR_UNSUPPORTED) return;
   bool undefined = status == NDR_ERR_OP || status == NDR_ERR_DIMS || status == NDR_ERR_ARGUMENT;
   require(status == NDR_OK || status == NDR_ERR_OVERFLOW || status == NDR_ERR_EMPTY || undefined);
 }

@@ -10,7 +10,8 @@
  *   if (status == NDR_OK) printf("%g %g %g %g\n", sums[0][0], sums[1][0], sums[2][0], sums[2][1]); // prints 6 0 3 4
  *   ndr_groups_destroy(groups);
  *
- * A label is the number of a group, from 0; an element whose label is -1 belongs to none. Labels may come in any order.
+ * A label is the number of a group, from 0; an element whose label is -1 belongs to none, which unsigned labels cannot
+ * say. Labels may come in any order.
  * The dim of groups takes the place of options.group_dim, which must be one of the reduced dims; other reduced dims are
  * reduced in each group. With keepdims the others keep their size 1. argmin and argmax give the index in the whole
  * array, as without groups. A group without elements has the value of an empty reduction; for min and max that is inf

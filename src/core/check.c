@@ -192,7 +192,8 @@ static ndr_status check_groups(const ndr_problem *problem, const bool *reduced) 
     return ndr_fail(NDR_ERR_UNSUPPORTED, "groups of an array of %d dims: labels that repeat need two more, at most %d",
                     ndim, NDR_MAX_DIMS);
   for (int d = 0; d < groups->ndim; d++) {
-    if (!reduced[first + d]) return ndr_fail(NDR_ERR_DIMS, "dim %d has labels and is not reduced", first + d);
+    if (!reduced[first + d])
+      return ndr_fail(NDR_ERR_DIMS, "dim %d has labels (group_dim) and is not reduced", first + d);
     if (groups->shape[d] != problem->shape[first + d])
       return ndr_fail(NDR_ERR_ARGUMENT, "dim %d of the labels has size %lld, dim %d of the array %lld", d,
                       (long long)groups->shape[d], first + d, (long long)problem->shape[first + d]);

@@ -476,7 +476,7 @@ START_TEST(labels_are_checked) {
   assert_fails(ndr_groups_create(&groups, &floats, 3), NDR_ERR_DTYPE, "labels are f32");
   assert_ok(ndr_groups_create(&flat, &labels, 3));
   assert_fails(ndreduce(&array, NDR_DIMS(1), NDR_SUM, &result, NDR_OPTIONS(.groups = flat)), NDR_ERR_DIMS,
-               "dim 0 has labels and is not reduced");
+               "dim 0 has labels (group_dim) and is not reduced");
   assert_fails(ndreduce(&array, NDR_DIMS(1), NDR_SUM, &result, NDR_OPTIONS(.groups = flat, .group_dim = 1)),
                NDR_ERR_ARGUMENT, "dim 0 of the labels has size 6, dim 1 of the array 3");
   assert_fails(ndreduce(&array, NDR_DIMS(1), NDR_SUM, &result, NDR_OPTIONS(.groups = flat, .group_dim = 2)),

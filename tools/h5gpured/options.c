@@ -342,6 +342,16 @@ static void check_operators(h5gpured_options *options) {
                  op_name(options, i));
 }
 
+/* Who writes 'time >= 2000-02-01' does not mean 1997. */
+static void check_where(const char *where) {
+  const char *found = where_is_dataset(where) ? NULL : expression_date(where);
+  if (!*where) cli_refuse(&tool, "--where: the condition is empty");
+  if (found)
+    cli_refuse(&tool,
+               "--where: conditions have no dates, and %.7s is a subtraction: select by FILE:/DATASET[time=%.7s:]",
+               found, found);
+}
+
 /* What can be refused before any file is opened. */
 static void check(h5gpured_options *options) {
   int count;
@@ -354,7 +364,7 @@ static void check(h5gpured_options *options) {
   if (options->by && options->coarsen)
     cli_refuse(&tool, "--by and --coarsen: results have groups along one dim only, take one of the two");
   if (options->weights && !*options->weights) cli_refuse(&tool, "--weights: the name is empty");
-  if (options->where && !*options->where) cli_refuse(&tool, "--where: the condition is empty");
+  if (options->where) check_where(options->where);
   check_operators(options);
 }
 

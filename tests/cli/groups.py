@@ -283,6 +283,8 @@ def check_refusals(folder):
     for arguments, reason in (
             ((x, "--by", "time:week"), "hours.nc:/x: --by: times have no groups by 'week', only by month, season, year, "
              "yearmonth, yearseason, day, dayofyear and hour"),
+            ((x, "--by", "time:zone"), "hours.nc:/x: --by: times have no groups by 'zone', only by month, season, year, "
+             "yearmonth, yearseason, day, dayofyear and hour; did you mean time:/zone?"),
             ((x, "--by", "lat:month"), "hours.nc:/x: --by: its lat is no time: its units are 'degrees_north', not since a date"),
             (("hours.nc:/plain", "--by", "0:month"), "hours.nc:/plain: --by: its dim 0 has no coordinates"),
             ((x, "--by", "level:month"), "hours.nc:/x: no dim is named 'level'; its dims are time, lat, lon"),

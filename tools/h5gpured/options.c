@@ -84,12 +84,14 @@ static void read_grouped(h5gpured_options *options, const char *option, const ch
   options->grouped[length] = 0;
 }
 
+#define KEYS "month, season, year, yearmonth, yearseason, day, dayofyear or hour"
+
 /* DIM:KEY or DIM:/LABELS */
 static void read_by(void *target, const char *text) {
   h5gpured_options *options = target;
   const char *colon = strchr(text, ':');
   if (!colon || colon == text || !colon[1])
-    cli_refuse(&tool, "--by takes DIM:KEY or DIM:/LABELS, like time:month, not '%s'", text);
+    cli_refuse(&tool, "--by takes DIM:KEY, like time:month, or DIM:/LABELS, not '%s'; KEY is " KEYS, text);
   options->by = text;
   options->by_what = colon + 1;
   read_grouped(options, "--by", text, (size_t)(colon - text));
@@ -221,7 +223,7 @@ static const cli_option rows[] = {
      .help = "weight sum, mean, var, std and norm2: by a coordinate (lat), by its cosine (lat:cos), by the\n"
              "lengths of times (time:days), or by a dataset (/PATH)"},
     {0, "by", "DIM:KEY", CLI_ONCE, read_by,
-     .help = "reduce DIM in groups: time:month, season, year, yearmonth, yearseason, day, dayofyear or hour, or by\n"
+     .help = "reduce DIM in groups: time:" KEYS ", or by\n"
              "labels of integers (DIM:/PATH); other dims are reduced only if --dims names them"},
     {0, "coarsen", "DIM=N", CLI_ONCE, read_coarsen,
      .help =

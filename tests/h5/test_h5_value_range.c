@@ -278,7 +278,12 @@ START_TEST(a_date_is_the_whole_period_that_it_names) {
   ndr_index_runs runs;
   assert_fails(find(&time, "2001-01-31T06:01", &runs), NDR_ERR_DIMS,
                "time goes from 2001-01-30 to 2001-05-29T18:00:00");
-  assert_fails(find(&time, "2001-02-29", &runs), NDR_ERR_PARSE, "'2001-02-29' is no date of the calendar standard");
+  assert_fails(find(&time, "2001-02-29", &runs), NDR_ERR_PARSE,
+               "'2001-02-29' is no date of the calendar standard: that month has 28 days");
+  assert_fails(find(&time, "2000-02:2000-02-30T12:00", &runs), NDR_ERR_PARSE, "that month has 29 days");
+  assert_fails(find(&time, "2001-00-31", &runs), NDR_ERR_PARSE, "write YEAR");
+  assert_fails(find(&time, "2001-02-00", &runs), NDR_ERR_PARSE, "write YEAR");
+  assert_fails(find(&time, "2001-02-30x", &runs), NDR_ERR_PARSE, "write YEAR");
   assert_fails(find(&time, "2001:x", &runs), NDR_ERR_PARSE, "'x' is no date");
   assert_fails(find(&time, "2001:2002:2003", &runs), NDR_ERR_PARSE, "no date");
   assert_fails(find(&time, "", &runs), NDR_ERR_PARSE, "no date");
@@ -291,7 +296,8 @@ START_TEST(dates_are_of_the_axis_s_calendar) {
   check(&time, "1582-10", 30, 21, 0);
   check(&time, "1582-10-04:1582-10-15", 33, 2, 0);
   ndr_index_runs runs;
-  assert_fails(find(&time, "1582-10-10", &runs), NDR_ERR_PARSE, "no date");
+  assert_fails(find(&time, "1582-10-10", &runs), NDR_ERR_PARSE,
+               "write YEAR"); /* the month has 21 days, up to the 31st */
   time = times("days since 2000-02-01", "360_day", 100, 0, 1);
   check(&time, "2000-02-30", 29, 1, 0);
   check(&time, "2000-02", 0, 30, 0);

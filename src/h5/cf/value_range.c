@@ -98,10 +98,15 @@ static ndr_status read_numbers(const ndr_value_axis *axis, const char *text, con
 
 static ndr_status read_one_date(const ndr_value_axis *axis, const char *text, ndr_instant period[2]) {
   if (ndr_date_read(text, axis->time, period)) return NDR_OK;
+  const char *calendar = ndr_calendar_name(axis->time->calendar);
+  int days = ndr_date_days_exceeded(text, axis->time);
+  if (days)
+    return ndr_fail(NDR_ERR_PARSE, "%s: '%s' is no date of the calendar %s: that month has %d days", axis->name, text,
+                    calendar, days);
   return ndr_fail(NDR_ERR_PARSE,
-                  "%s: '%s' is no date of the calendar %s: write YEAR, YEAR-MONTH, YEAR-MONTH-DAY or "
-                  "YEAR-MONTH-DAYTHOUR:MINUTE:SECOND, and a range as FROM:TO",
-                  axis->name, text, ndr_calendar_name(axis->time->calendar));
+                  "%s: '%s' is no date of the calendar %s: write YEAR, YEAR-MONTH, YEAR-MONTH-DAY or YEAR-MONTH-DAY "
+                  "HOUR:MINUTE:SECOND, with T or a space in between, and a range as FROM:TO",
+                  axis->name, text, calendar);
 }
 
 static ndr_status read_dates(const ndr_value_axis *axis, const char *from, const char *to, range *r) {

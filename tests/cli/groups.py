@@ -257,6 +257,8 @@ def check_forms(folder):
     known, steps = groups_of([KEYS["season"][0](d) for d in dates], ORDER.index)
     output = folder.run("hours.nc:/x", "--by", "time:season", "-d", "all", "--op", "max")[0].decode().splitlines()
     assert output[1].split() == ["groups", "by", "time:season:"] + known and known == ["DJF", "SON"], output
+    found = answer(folder, "hours.nc:/x", "--by", "time:season", "-d", "lon,lat")["sum"]
+    assert found["dims"] == [0, 1, 2] and found["dim_names"] == ["time", "lat", "lon"], found
     table = folder.run("hours.nc:/x", "--by", "time:season", "--op", "max", "--format", "csv")[0].decode().splitlines()
     expected = looped(x, steps, "max", (0,))
     assert table[0] == "time,lat,lon,max" and table[1] == f"DJF,-40,0,{expected[0, 0, 0]:g}" and len(table) == 31
@@ -283,6 +285,8 @@ def check_refusals(folder):
     for arguments, reason in (
             ((x, "--by", "time:week"), "hours.nc:/x: --by: times have no groups by 'week', only by month, season, year, "
              "yearmonth, yearseason, day, dayofyear and hour"),
+            ((x, "--by", "time:zone"), "hours.nc:/x: --by: times have no groups by 'zone', only by month, season, year, "
+             "yearmonth, yearseason, day, dayofyear and hour; did you mean time:/zone?"),
             ((x, "--by", "lat:month"), "hours.nc:/x: --by: its lat is no time: its units are 'degrees_north', not since a date"),
             (("hours.nc:/plain", "--by", "0:month"), "hours.nc:/plain: --by: its dim 0 has no coordinates"),
             ((x, "--by", "level:month"), "hours.nc:/x: no dim is named 'level'; its dims are time, lat, lon"),

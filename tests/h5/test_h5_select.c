@@ -100,10 +100,22 @@ START_TEST(what_names_no_dim_is_refused) {
   assert_fails(ndr_select_parse("3=1", 3, shape, names, parts), NDR_ERR_DIMS, "out of range");
   assert_fails(ndr_select_parse("=1", 3, shape, names, parts), NDR_ERR_PARSE, "lacks the name");
   assert_fails(ndr_select_parse("lat=1,1=2", 3, shape, names, parts), NDR_ERR_PARSE, "dim 1 (lat) is selected twice");
-  assert_fails(ndr_select_parse("time=1,0", 3, shape, names, parts), NDR_ERR_PARSE, "dim 0 (time) is selected twice");
+  assert_fails(ndr_select_parse("time=1:,0", 3, shape, names, parts), NDR_ERR_PARSE, "dim 0 (time) is selected twice");
   assert_fails(ndr_select_parse("0,time=1", 3, shape, names, parts), NDR_ERR_PARSE, "dim 0 (time) is selected twice");
   assert_fails(ndr_select_parse("lat=1,", 3, shape, names, parts), NDR_ERR_PARSE, "not a part");
   assert_fails(ndr_select_parse("...=1", 3, shape, names, parts), NDR_ERR_PARSE, "not a part");
+}
+END_TEST
+
+START_TEST(a_range_with_a_comma_is_refused) {
+  ndr_selection parts[3];
+  assert_fails(ndr_select_parse("lat=30,60", 3, shape, names, parts), NDR_ERR_PARSE,
+               "'lat=30,60' is no range: write lat=30:60");
+  assert_fails(ndr_select_parse("..., lat = -30 , -9", 3, shape, names, parts), NDR_ERR_PARSE, "write lat = -30:-9");
+  check_named("lat=30:60,9", 1, "30:60");
+  check_named("lat=30,3:5", 1, "30");
+  check_named("lat=30,lon=5:6,3", 1, "30");
+  check_named("9,lat=30", 1, "30");
 }
 END_TEST
 
@@ -111,6 +123,6 @@ int main(void) {
   Suite *suite = suite_create("h5 select");
   suite_case(suite, "parts", 10, ranges_are_pythons, an_index_keeps_its_dim, a_step_past_the_end_is_one,
              dims_not_mentioned_are_whole, what_is_no_part_is_refused, a_name_stands_before_values,
-             what_names_no_dim_is_refused, NULL);
+             what_names_no_dim_is_refused, a_range_with_a_comma_is_refused, NULL);
   return suite_run(suite);
 }

@@ -1,15 +1,37 @@
 /* What --by and --coarsen name: the groups along a dim of a dataset, which the library makes. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "h5gpured/h5gpured.h"
 
-/* The library's sentences on the dataset begin with its name. */
-static bool refuse(const answer *a, const char *where) {
-  const char *reason = ndr_last_error();
+/* The library's sentences on the dataset begin with its name, which a complaint has already. */
+static const char *drop_name(const char *reason, const char *where) {
   size_t length = strlen(where);
   bool named = strncmp(reason, where, length) == 0 && reason[length] == ':';
-  complain("%s: %s: %s", where, a->options->by ? "--by" : "--coarsen", named ? reason + length + 2 : reason);
+  return named ? reason + length + 2 : reason;
+}
+
+static bool refuse(const answer *a, const char *where) {
+  complain("%s: %s: %s", where, a->options->by ? "--by" : "--coarsen", drop_name(ndr_last_error(), where));
+  return false;
+}
+
+/* Of DIM:WORD, which may be meant as DIM:/WORD. */
+static bool refuse_key(const answer *a, const char *where) {
+  const h5gpured_options *options = a->options;
+  ndr_h5_access access = input_access(options);
+  ndr_h5_dataset *labels = NULL;
+  char path[256], reason[512];
+  access.on_remark = NULL;
+  snprintf(reason, sizeof reason, "%s", drop_name(ndr_last_error(), where));
+  int length = snprintf(path, sizeof path, "/%s", options->by_what);
+  bool there = length < (int)sizeof path && ndr_h5_open(&labels, a->info->file, path, &access) == NDR_OK;
+  ndr_h5_close(labels);
+  if (there)
+    complain("%s: --by: %s; did you mean %s:%s?", where, reason, options->grouped, path);
+  else
+    complain("%s: --by: %s", where, reason);
   return false;
 }
 
@@ -60,7 +82,7 @@ static bool make_groups(answer *a, const ndr_h5_dataset *dataset, int dim, const
   if (options->window)
     status = ndr_h5_groups_windows(&a->groups, dataset, dim, options->window, options->rest);
   else if (options->by_what[0] != '/')
-    status = ndr_h5_groups_by_time(&a->groups, dataset, dim, options->by_what);
+    return ndr_h5_groups_by_time(&a->groups, dataset, dim, options->by_what) == NDR_OK || refuse_key(a, where);
   else if (open_labels(a, dim, where))
     status = ndr_h5_groups_by_labels(&a->groups, dataset, dim, a->labels);
   else

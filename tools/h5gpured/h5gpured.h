@@ -137,6 +137,9 @@ void operators_free(h5gpured_options *options);
  * its length, 0 after the last. */
 int expression_name(const char **text, const char **name);
 
+/* What looks like the beginning of a date, YEAR-MONTH, which an expression subtracts; NULL if there is none. */
+const char *expression_date(const char *text);
+
 /* Whether --where is a dataset, and no condition. */
 bool where_is_dataset(const char *text); /* and so for --weights */
 

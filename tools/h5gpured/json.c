@@ -55,6 +55,22 @@ static void print_groups(const answer *a, json *j) {
   json_close(j, ']');
 }
 
+/* In the order in which they were named; with groups, whose dim stays, in the array's. */
+static void print_dims(const answer *a, json *j) {
+  int dims[NDR_MAX_DIMS], count = a->problem.dim_count;
+  for (int i = 0; i < count; i++) {
+    int at = i;
+    for (; a->groups && at > 0 && dims[at - 1] > a->problem.dims[i]; at--) dims[at] = dims[at - 1];
+    dims[at] = a->problem.dims[i];
+  }
+  json_open(j, "dims", '[');
+  for (int i = 0; i < count; i++) json_integer(j, NULL, dims[i]);
+  json_close(j, ']');
+  json_open(j, "dim_names", '[');
+  for (int i = 0; i < count; i++) json_text(j, NULL, a->info->dim_names[dims[i]]);
+  json_close(j, ']');
+}
+
 static void print_result(const answer *a, int i, json *j) {
   const DLTensor *result = &a->results[i];
   ndr_dtype dtype = tensor_dtype(result);
@@ -78,12 +94,7 @@ void print_json(const answer *a, FILE *stream) {
     json_text(&j, "file", a->info->file);
     json_text(&j, "dataset", a->info->dataset);
     json_text(&j, "op", op_name(a->options, i));
-    json_open(&j, "dims", '[');
-    for (int d = 0; d < a->problem.dim_count; d++) json_integer(&j, NULL, a->problem.dims[d]);
-    json_close(&j, ']');
-    json_open(&j, "dim_names", '[');
-    for (int d = 0; d < a->problem.dim_count; d++) json_text(&j, NULL, a->info->dim_names[a->problem.dims[d]]);
-    json_close(&j, ']');
+    print_dims(a, &j);
     print_groups(a, &j);
     print_result(a, i, &j);
     json_close(&j, '}');

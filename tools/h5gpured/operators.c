@@ -31,6 +31,16 @@ int expression_name(const char **text, const char **name) {
   }
 }
 
+const char *expression_date(const char *text) {
+  for (const char *at = text; *at; at++) {
+    size_t year = strspn(at, "0123456789");
+    if (year == 4 && at[4] == '-' && strspn(at + 5, "0123456789") == 2 && at[7] != '.') return at;
+    while (isalnum((unsigned char)*at) || *at == '_' || *at == '.') at++; /* a longer number, or a name */
+    if (!*at) break;
+  }
+  return NULL;
+}
+
 bool where_is_dataset(const char *text) {
   return text[0] == '/' || strstr(text, ":/") != NULL;
 }

@@ -84,12 +84,14 @@ static void read_grouped(h5gpured_options *options, const char *option, const ch
   options->grouped[length] = 0;
 }
 
+#define KEYS "month, season, year, yearmonth, yearseason, day, dayofyear or hour"
+
 /* DIM:KEY or DIM:/LABELS */
 static void read_by(void *target, const char *text) {
   h5gpured_options *options = target;
   const char *colon = strchr(text, ':');
   if (!colon || colon == text || !colon[1])
-    cli_refuse(&tool, "--by takes DIM:KEY or DIM:/LABELS, like time:month, not '%s'", text);
+    cli_refuse(&tool, "--by takes DIM:KEY, like time:month, or DIM:/LABELS, not '%s'; KEY is " KEYS, text);
   options->by = text;
   options->by_what = colon + 1;
   read_grouped(options, "--by", text, (size_t)(colon - text));
@@ -221,7 +223,7 @@ static const cli_option rows[] = {
      .help = "weight sum, mean, var, std and norm2: by a coordinate (lat), by its cosine (lat:cos), by the\n"
              "lengths of times (time:days), or by a dataset (/PATH)"},
     {0, "by", "DIM:KEY", CLI_ONCE, read_by,
-     .help = "reduce DIM in groups: time:month, season, year, yearmonth, yearseason, day, dayofyear or hour, or by\n"
+     .help = "reduce DIM in groups: time:" KEYS ", or by\n"
              "labels of integers (DIM:/PATH); other dims are reduced only if --dims names them"},
     {0, "coarsen", "DIM=N", CLI_ONCE, read_coarsen,
      .help =
@@ -342,6 +344,16 @@ static void check_operators(h5gpured_options *options) {
                  op_name(options, i));
 }
 
+/* Who writes 'time >= 2000-02-01' does not mean 1997. */
+static void check_where(const char *where) {
+  const char *found = where_is_dataset(where) ? NULL : expression_date(where);
+  if (!*where) cli_refuse(&tool, "--where: the condition is empty");
+  if (found)
+    cli_refuse(&tool,
+               "--where: conditions have no dates, and %.7s is a subtraction: select by FILE:/DATASET[time=%.7s:]",
+               found, found);
+}
+
 /* What can be refused before any file is opened. */
 static void check(h5gpured_options *options) {
   int count;
@@ -354,7 +366,7 @@ static void check(h5gpured_options *options) {
   if (options->by && options->coarsen)
     cli_refuse(&tool, "--by and --coarsen: results have groups along one dim only, take one of the two");
   if (options->weights && !*options->weights) cli_refuse(&tool, "--weights: the name is empty");
-  if (options->where && !*options->where) cli_refuse(&tool, "--where: the condition is empty");
+  if (options->where) check_where(options->where);
   check_operators(options);
 }
 

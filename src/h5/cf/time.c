@@ -212,20 +212,36 @@ static bool find_end(ndr_calendar calendar, ndr_date date, ndr_instant begin, de
   return true;
 }
 
+/* What is written, whether or not the calendar has that day. */
+static bool read_written(const char *text, const ndr_time_units *units, ndr_date *date, int64_t *ahead, depth *to) {
+  skip_blanks(&text);
+  if (!read_date(text, date, ahead, to)) return false;
+  if (*ahead != 0 && *to < TO_HOUR) return false; /* 2000-01-01-01 has a zone, but no clock */
+  if (!units->zero_year && date->year == 0) return false;
+  if (!units->zero_year && date->year < 0) date->year++;
+  return true;
+}
+
 bool ndr_date_read(const char *text, const ndr_time_units *units, ndr_instant period[2]) {
   ndr_date date;
   int64_t ahead;
   depth to;
-  skip_blanks(&text);
-  if (!read_date(text, &date, &ahead, &to)) return false;
-  if (ahead != 0 && to < TO_HOUR) return false; /* 2000-01-01-01 has a zone, but no clock */
-  if (!units->zero_year && date.year == 0) return false;
-  if (!units->zero_year && date.year < 0) date.year++;
+  if (!read_written(text, units, &date, &ahead, &to)) return false;
   if (!ndr_date_to_instant(units->calendar, &date, &period[0])) return false;
   if (!find_end(units->calendar, date, period[0], to, &period[1])) return false;
   period[0] = moved(period[0], -ahead);
   period[1] = moved(period[1], -ahead);
   return true;
+}
+
+int ndr_date_days_exceeded(const char *text, const ndr_time_units *units) {
+  ndr_date date;
+  ndr_instant first;
+  int64_t ahead;
+  depth to;
+  if (!read_written(text, units, &date, &ahead, &to) || date.month < 1) return 0;
+  int days = ndr_calendar_month_days(units->calendar, date.year, date.month);
+  return date.day > days && !ndr_date_to_instant(units->calendar, &date, &first) ? days : 0;
 }
 
 bool ndr_instant_is_before(ndr_instant a, ndr_instant b) {

@@ -68,6 +68,10 @@ bool ndr_time_units_parse(const char *units, const char *calendar, ndr_time_unit
  * it is no date of the calendar. */
 bool ndr_date_read(const char *text, const ndr_time_units *units, ndr_instant period[2]);
 
+/* How many days the month of a text has that is a date but for its day, which comes after them (30 February); else 0.
+ */
+int ndr_date_days_exceeded(const char *text, const ndr_time_units *units);
+
 bool ndr_instant_is_before(ndr_instant a, ndr_instant b);
 
 /* The point in time that is `value` units after the reference. The value is exact to +-`within` units: if a second lies

@@ -15,6 +15,7 @@ typedef struct {
   bool point;         /* one number, not an interval */
   double least, most; /* of numbers */
   double turn;        /* 0: values count as they are */
+  bool round;         /* with a turn: behind the end of the axis comes its beginning */
   ndr_instant begin, end;
 } range;
 
@@ -97,10 +98,15 @@ static ndr_status read_numbers(const ndr_value_axis *axis, const char *text, con
 
 static ndr_status read_one_date(const ndr_value_axis *axis, const char *text, ndr_instant period[2]) {
   if (ndr_date_read(text, axis->time, period)) return NDR_OK;
+  const char *calendar = ndr_calendar_name(axis->time->calendar);
+  int days = ndr_date_days_exceeded(text, axis->time);
+  if (days)
+    return ndr_fail(NDR_ERR_PARSE, "%s: '%s' is no date of the calendar %s: that month has %d days", axis->name, text,
+                    calendar, days);
   return ndr_fail(NDR_ERR_PARSE,
-                  "%s: '%s' is no date of the calendar %s: write YEAR, YEAR-MONTH, YEAR-MONTH-DAY or "
-                  "YEAR-MONTH-DAYTHOUR:MINUTE:SECOND, and a range as FROM:TO",
-                  axis->name, text, ndr_calendar_name(axis->time->calendar));
+                  "%s: '%s' is no date of the calendar %s: write YEAR, YEAR-MONTH, YEAR-MONTH-DAY or YEAR-MONTH-DAY "
+                  "HOUR:MINUTE:SECOND, with T or a space in between, and a range as FROM:TO",
+                  axis->name, text, calendar);
 }
 
 static ndr_status read_dates(const ndr_value_axis *axis, const char *from, const char *to, range *r) {
@@ -119,6 +125,14 @@ static double tolerance(const ndr_value_axis *axis, double value) {
   return fabs(value) * axis->precision;
 }
 
+/* Whether the axis goes round: from its end to its beginning is no farther than between neighbours. A hundredth of that
+ * is left to rounding. */
+static bool closes(const ndr_value_axis *axis, double least, double most) {
+  double farthest = 0;
+  for (int64_t i = 1; i < axis->count; i++) farthest = fmax(farthest, fabs(axis->values[i] - axis->values[i - 1]));
+  return axis->turn - (most - least) <= 1.01 * farthest;
+}
+
 /* Ends that lie on the axis are meant as they are. Others, and a range that goes from a greater longitude to a smaller
  * one, count modulo a turn. */
 static void settle(const ndr_value_axis *axis, range *r) {
@@ -135,6 +149,12 @@ static void settle(const ndr_value_axis *axis, range *r) {
     return;
   r->turn = axis->turn;
   if (r->most < r->least) r->most += axis->turn * ceil((r->least - r->most) / axis->turn);
+  r->round = closes(axis, least, most);
+  double shift = axis->turn * ceil((r->least - least - tolerance(axis, least)) / axis->turn);
+  if (!r->round && most + shift <= r->most + tolerance(axis, most)) {
+    r->least = least + shift; /* all of a region, in its own order */
+    r->most = most + shift;
+  }
   r->most = fmin(r->most, r->least + axis->turn);
 }
 
@@ -191,11 +211,21 @@ static bool order(const ndr_value_axis *axis, ndr_index_run run[2]) {
   return true;
 }
 
+static ndr_status fail_apart(const ndr_value_axis *axis, const char *text) {
+  double least = 0, most = 0;
+  find_ends(axis, &least, &most);
+  return ndr_fail(NDR_ERR_DIMS,
+                  "%s=%s selects both ends of %s, which goes from %.9g to %.9g and not round: select them one by one",
+                  axis->name, text, axis->name, least, most);
+}
+
 static ndr_status find_interval(const ndr_value_axis *axis, const range *r, const char *text, ndr_index_runs *runs) {
   int64_t count = find_runs(axis, r, runs->run);
   if (count == 0) return fail_nothing(axis, text);
   runs->count = count > 1 ? 2 : 1;
-  if (count == 1 || (count == 2 && runs->run[0].shift != runs->run[1].shift && order(axis, runs->run))) return NDR_OK;
+  if (count == 1) return NDR_OK;
+  bool seam = count == 2 && runs->run[0].shift != runs->run[1].shift && order(axis, runs->run);
+  if (seam) return r->round ? NDR_OK : fail_apart(axis, text);
   return ndr_fail(NDR_ERR_DIMS,
                   "%s=%s selects %lld stretches that lie apart, as %s is in no order: select them one by one, by index",
                   axis->name, text, (long long)count, axis->name);

@@ -79,6 +79,11 @@ static const char *find_equals(const char *entry) {
   return *end == '=' ? end : NULL;
 }
 
+/* Whether an entry is NAME=VALUE. */
+static bool is_value(const char *entry) {
+  return find_equals(entry) && entry[strcspn(entry, ",:")] != ':';
+}
+
 /* The dim of a name or number. */
 static ndr_status find_dim(const char *name, int length, int ndim, const char *const *names, int *d) {
   char text[512];
@@ -144,13 +149,23 @@ static int count_entries(const char *text, bool *dots) {
   return count;
 }
 
-static ndr_status read_index(const char **text, const char *whole, int d, const int64_t *shape,
+/* [lat=30,60] is meant as a range of latitudes, and would be an index of the first dim. `named` is the entry before. */
+static ndr_status refuse_index(const char *named, int64_t index) {
+  int length = (int)strcspn(named, ",");
+  while (length > 0 && isspace((unsigned char)named[length - 1])) length--;
+  return ndr_fail(NDR_ERR_PARSE, "'%.*s,%lld' is no range: write %.*s:%lld; an index of another dim comes before names",
+                  length, named, (long long)index, length, named, (long long)index);
+}
+
+/* `value` is the entry before if that is NAME=VALUE, else NULL. */
+static ndr_status read_index(const char **text, const char *whole, const char *value, int d, const int64_t *shape,
                              const char *const *names, bool *taken, ndr_selection *all) {
   char called[NDR_DIM_TEXT];
   range r;
   if (!read_range(text, &r))
     return ndr_fail(NDR_ERR_PARSE,
                     "'[%s]' is not a part of an array: write START:STOP:STEP for each dim, or NAME=FROM:TO", whole);
+  if (value && r.parts == 1) return refuse_index(value, r.value[0]);
   if (taken[d]) return ndr_fail(NDR_ERR_PARSE, "%s is selected twice", ndr_dim_text(d, names, called));
   taken[d] = true;
   return apply(&r, ndr_dim_text(d, names, called), shape[d], &all[d]);
@@ -159,12 +174,14 @@ static ndr_status read_index(const char **text, const char *whole, int d, const 
 ndr_status ndr_select_parse(const char *text, int ndim, const int64_t *shape, const char *const *names,
                             ndr_selection *selections) {
   bool dots, taken[NDR_MAX_DIMS] = {false};
+  const char *value = NULL;
   int count = count_entries(text, &dots), d = 0;
   if (count < 0) return ndr_fail(NDR_ERR_PARSE, "'[%s]' has '...' twice", text);
   if (count > ndim) return ndr_fail(NDR_ERR_DIMS, "'[%s]' has %d entries for an array of %d dims", text, count, ndim);
   for (int i = 0; i < ndim; i++) selections[i] = (ndr_selection){.from = 0, .step = 1, .count = shape[i]};
   for (const char *rest = text;; rest++) {
     skip_blanks(&rest);
+    const char *entry = rest;
     if (is_dots(rest)) {
       d += ndim - count;
       rest += 3;
@@ -172,9 +189,10 @@ ndr_status ndr_select_parse(const char *text, int ndim, const int64_t *shape, co
     } else if (find_equals(rest)) {
       NDR_TRY(read_named(&rest, ndim, names, taken, selections));
     } else {
-      NDR_TRY(read_index(&rest, text, d, shape, names, taken, selections));
+      NDR_TRY(read_index(&rest, text, value, d, shape, names, taken, selections));
       d++;
     }
+    value = is_value(entry) ? entry : NULL;
     if (*rest != ',') return *rest ? ndr_fail(NDR_ERR_PARSE, "'[%s]' is not a part of an array", text) : NDR_OK;
   }
 }

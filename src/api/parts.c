@@ -50,7 +50,7 @@ static ndr_status make(ndr_parts *parts, const void *const *data, const ndr_opti
   if (!parts->seen) return ndr_fail(NDR_ERR_MEMORY, "out of memory for %lld groups", (long long)groups->count);
   NDR_TRY(ndr_parts_find(parts, options));
   /* Plans know where their index and places begin. */
-  bool alike = !ndr_parts_have_index(&parts->request) && parts->request.place_count == 0;
+  bool alike = !ndr_request_has_index(&parts->request) && parts->request.place_count == 0;
   ndr_options how = *options;
   how.planning = NDR_ESTIMATE; /* there may be thousands of shapes */
   for (int64_t at = 0; at < parts->count; at++) NDR_TRY(ndr_parts_plan(parts, at, alike, &how));
@@ -154,11 +154,9 @@ ndr_status ndr_parts_workspace(const ndr_parts *parts, size_t *bytes) {
 void ndr_parts_describe(const ndr_parts *parts, char *text, size_t capacity, size_t *length) {
   const part *largest = NULL;
   double most = -1;
-  int64_t plans = 0;
   for (int64_t at = 0; at < parts->count; at++) {
     const part *p = &parts->parts[at];
     double elements = (double)p->plan->problem.outputs * (double)p->plan->problem.length;
-    plans += !p->shares;
     if (elements > most) {
       most = elements;
       largest = p;
@@ -171,7 +169,7 @@ void ndr_parts_describe(const ndr_parts *parts, char *text, size_t capacity, siz
     return;
   }
   ndr_text_append(text, capacity, length, "groups  %lld, in %lld parts of %lld shapes, %s\n",
-                  (long long)parts->request.problem.groups->count, (long long)parts->count, (long long)plans,
+                  (long long)parts->request.problem.groups->count, (long long)parts->count, (long long)parts->plans,
                   parts->direct ? "each of which writes its results" : "whose states are merged");
   if (largest) ndr_plan_describe_choice(largest->plan, text, capacity, length);
 }

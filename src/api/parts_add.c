@@ -121,8 +121,11 @@ static ndr_status add_sorted(const ndr_parts *parts, const void *const *data, co
 
 /* All weights, those of no group included, so that nothing has been added where they are refused. */
 ndr_status ndr_parts_check_weights(const ndr_parts *parts, const void *const *data) {
+  const ndr_problem *problem = &parts->request.problem;
+  bool weighted = false;
   ndr_canonical whole;
-  if (parts->backend->calls) return NDR_OK;
+  for (int k = 0; k < problem->operand_count; k++) weighted = weighted || problem->operands[k].role == NDR_WEIGHTS;
+  if (!weighted || parts->backend->calls) return NDR_OK;
   NDR_TRY(ndr_canonical_make(&whole, &parts->request));
   ndr_status status = ndr_operands_check_weights(&whole, data);
   ndr_canonical_free(&whole);

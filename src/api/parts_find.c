@@ -1,9 +1,7 @@
 /* Cuts the labels of a request into pieces; where these are many and small, sorts the labels. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "api/parts_inside.h"
-#include "core/own_ops.h"
 
 static bool see(ndr_parts *parts, int64_t label) {
   uint8_t bit = (uint8_t)(1 << label % 8), *byte = &parts->seen[label / 8];
@@ -30,13 +28,6 @@ ndr_status ndr_parts_append(ndr_parts *parts, part added) {
   return NDR_OK;
 }
 
-bool ndr_parts_have_index(const ndr_request *request) {
-  bool has = false;
-  for (int i = 0; i < request->problem.op_count; i++)
-    has = has || (!ndr_op_is_own(request->problem.ops[i]) && ndr_op_is_index(request->problem.ops[i]));
-  return has;
-}
-
 /* The index that argmin and argmax give begins elsewhere in every group, and a plan has one beginning. */
 static ndr_status append_piece(ndr_parts *parts, part found, bool apart) {
   int64_t groups = found.piece.groups;
@@ -55,7 +46,7 @@ static ndr_status append_piece(ndr_parts *parts, part found, bool apart) {
 static ndr_status find_pieces(ndr_parts *parts, int64_t row, int64_t length, int64_t most) {
   const ndr_request *request = &parts->request;
   int64_t first = ndr_request_first_label(request, row), at = first;
-  bool apart = ndr_parts_have_index(request);
+  bool apart = ndr_request_has_index(request);
   part found = {.row = row};
   while (parts->count <= most && ndr_groups_next(request->problem.groups, &at, first + length, &found.piece)) {
     found.piece.first -= first;
@@ -65,22 +56,6 @@ static ndr_status find_pieces(ndr_parts *parts, int64_t row, int64_t length, int
 }
 
 /* ---- scattered labels: a table for each group ---- */
-
-/* Sorts the labels of a row by group: those of group g are at rows[ends[g - 1]] to rows[ends[g] - 1]. */
-static void sort_row(const ndr_groups *groups, int64_t first, int64_t length, int64_t *ends, int32_t *rows) {
-  const int32_t *labels = groups->labels + first;
-  int64_t before = 0;
-  memset(ends, 0, (size_t)groups->count * sizeof *ends);
-  for (int64_t at = 0; at < length; at++)
-    if (labels[at] >= 0) ends[labels[at]]++;
-  for (int64_t g = 0; g < groups->count; g++) {
-    int64_t size = ends[g];
-    ends[g] = before;
-    before += size;
-  }
-  for (int64_t at = 0; at < length; at++)
-    if (labels[at] >= 0) rows[ends[labels[at]]++] = (int32_t)at;
-}
 
 /* A group whose labels lie one step apart needs no table. */
 static part part_of_rows(const int32_t *rows, int64_t count, int64_t row, int64_t group) {
@@ -97,7 +72,7 @@ static ndr_status find_tables(ndr_parts *parts, int64_t row, int64_t length) {
   int64_t begin = 0, *ends = malloc((size_t)groups->count * sizeof *ends);
   ndr_status status =
       ends ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "out of memory for %lld groups", (long long)groups->count);
-  if (ends) sort_row(groups, ndr_request_first_label(&parts->request, row), length, ends, parts->rows + row);
+  if (ends) ndr_groups_sort(groups, ndr_request_first_label(&parts->request, row), length, ends, parts->rows + row);
   for (int64_t g = 0; status == NDR_OK && g < groups->count; begin = ends[g++])
     if (ends[g] > begin)
       status = ndr_parts_append(parts, part_of_rows(parts->rows + row + begin, ends[g] - begin, row, g));
@@ -128,7 +103,7 @@ static ndr_status make_tables(ndr_parts *parts, int64_t length, int64_t row_leng
 /* Whether labels may be sorted where their pieces are small: on the host, where no index is asked for. */
 static bool may_sort(const ndr_parts *parts, int64_t row_length, const ndr_options *options) {
   const ndr_request *request = &parts->request;
-  return parts->backend->execute_rows && !ndr_parts_have_index(request) && request->place_count == 0 &&
+  return parts->backend->execute_rows && !ndr_request_has_index(request) && request->place_count == 0 &&
          !options->device && !options->force_family && row_length <= INT32_MAX &&
          request->problem.groups->count <= 4 * row_length;
 }

@@ -34,9 +34,6 @@ struct ndr_parts {
 ndr_status ndr_parts_find(ndr_parts *parts, const ndr_options *options);
 ndr_status ndr_parts_append(ndr_parts *parts, part added);
 
-/* Whether argmin or argmax is asked for. */
-bool ndr_parts_have_index(const ndr_request *request);
-
 /* Plans part number `at`; where plans may be alike, an earlier part's plan is shared. */
 ndr_status ndr_parts_plan(ndr_parts *parts, int64_t at, bool alike, const ndr_options *options);
 void ndr_parts_free_plans(ndr_parts *parts);

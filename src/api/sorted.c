@@ -31,23 +31,22 @@ static int outermost(const ndr_sorted *s) {
   return found;
 }
 
-static void choose_block(ndr_sorted *s) {
+/* Elements for each label of a block: of the dims beside the labels' that are not peeled. */
+static int64_t elements_beside(const ndr_sorted *s) {
   const ndr_problem *problem = &s->whole->problem;
-  int64_t wanted = problem->groups->count * RUN_ELEMENTS, beside = 1;
-  int64_t room = wanted < BLOCK_ELEMENTS ? BLOCK_ELEMENTS : wanted > MOST_ELEMENTS ? MOST_ELEMENTS : wanted;
-  int64_t least = s->row_length < room ? s->row_length : room;
+  int64_t beside = 1;
   for (int d = 0; d < problem->ndim; d++)
-    if (!is_label_dim(problem, d) && __builtin_mul_overflow(beside, problem->shape[d], &beside)) beside = INT64_MAX;
-  for (int d; beside > room / least && (d = outermost(s)) >= 0;) {
-    s->peeled[d] = true;
-    beside = 1;
-    for (int other = 0; other < problem->ndim; other++)
-      if (!is_label_dim(problem, other) && !s->peeled[other] &&
-          __builtin_mul_overflow(beside, problem->shape[other], &beside))
-        beside = INT64_MAX;
-  }
-  s->size = least;
-  s->elements = least * beside;
+    if (!is_label_dim(problem, d) && !s->peeled[d] && __builtin_mul_overflow(beside, problem->shape[d], &beside))
+      beside = INT64_MAX;
+  return beside;
+}
+
+static void choose_block(ndr_sorted *s) {
+  int64_t wanted = s->whole->problem.groups->count * RUN_ELEMENTS;
+  int64_t room = wanted < BLOCK_ELEMENTS ? BLOCK_ELEMENTS : wanted > MOST_ELEMENTS ? MOST_ELEMENTS : wanted;
+  s->size = s->row_length < room ? s->row_length : room;
+  for (int d; elements_beside(s) > room / s->size && (d = outermost(s)) >= 0;) s->peeled[d] = true;
+  s->elements = s->size * elements_beside(s);
 }
 
 /* ---- the order of labels ---- */
@@ -55,20 +54,10 @@ static void choose_block(ndr_sorted *s) {
 /* Sorts the block's labels by group and lists the runs. */
 static void sort(ndr_sorted *s, int64_t count) {
   const ndr_groups *groups = s->whole->problem.groups;
-  const int32_t *labels = groups->labels + ndr_request_first_label(s->whole, s->row) + s->first;
-  int64_t before = 0;
-  memset(s->ends, 0, (size_t)groups->count * sizeof *s->ends);
-  for (int64_t at = 0; at < count; at++)
-    if (labels[at] >= 0) s->ends[labels[at]]++;
+  ndr_groups_sort(groups, ndr_request_first_label(s->whole, s->row) + s->first, count, s->ends, s->order);
   s->run_count = 0;
-  for (int64_t g = 0; g < groups->count; g++) {
-    int64_t size = s->ends[g];
-    if (size) s->runs[s->run_count++] = (ndr_sorted_run){g, before, size};
-    s->ends[g] = before;
-    before += size;
-  }
-  for (int64_t at = 0; at < count; at++)
-    if (labels[at] >= 0) s->order[s->ends[labels[at]]++] = (int32_t)at;
+  for (int64_t g = 0, begin = 0; g < groups->count; begin = s->ends[g++])
+    if (s->ends[g] > begin) s->runs[s->run_count++] = (ndr_sorted_run){g, begin, s->ends[g] - begin};
 }
 
 static int64_t sorted_labels(const ndr_sorted *s) {

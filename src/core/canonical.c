@@ -188,18 +188,21 @@ static ndr_status check_empty(const ndr_canonical *problem, const ndr_request *r
   return NDR_OK;
 }
 
-static bool is_index(ndr_op op) {
-  return !ndr_op_is_own(op) && ndr_op_is_index(op);
+bool ndr_request_has_index(const ndr_request *request) {
+  const ndr_problem *problem = &request->problem;
+  bool has = false;
+  for (int i = 0; i < problem->op_count; i++)
+    has = has || (!ndr_op_is_own(problem->ops[i]) && ndr_op_is_index(problem->ops[i]));
+  return has;
 }
 
 ndr_status ndr_canonical_make(ndr_canonical *problem, const ndr_request *request) {
   int64_t steps[NDR_MAX_DIMS];
-  bool indexed = false;
+  bool indexed = ndr_request_has_index(request);
   int leads = leading_operand(&request->problem);
   memset(problem, 0, sizeof *problem);
   copy_members(problem, request);
   NDR_TRY(check_empty(problem, request));
-  for (int i = 0; i < problem->op_count; i++) indexed = indexed || is_index(problem->ops[i]);
   index_steps(request, steps);
   for (int d = 0; d < request->whole_ndim; d++)
     if (request->whole_reduced[d] && indexed) problem->index_origin += request->offset[d] * steps[d];

@@ -160,6 +160,9 @@ int64_t ndr_request_first_label(const ndr_request *request, int64_t row);
 /* Whether op i's results differ along dim d, and how many there are: the groups along the first of their dims. */
 bool ndr_request_keeps(const ndr_request *request, int d, int64_t *size);
 
+/* Whether argmin or argmax is asked for. */
+bool ndr_request_has_index(const ndr_request *request);
+
 /* Whether the result of op i has a value over no elements. */
 bool ndr_request_has_empty(const ndr_request *request, int i);
 

@@ -171,3 +171,20 @@ bool ndr_groups_next(const ndr_groups *groups, int64_t *at, int64_t end, ndr_pie
   *at += outer * period;
   return true;
 }
+
+/* ---- the order by group ---- */
+
+void ndr_groups_sort(const ndr_groups *groups, int64_t first, int64_t count, int64_t *ends, int32_t *order) {
+  const int32_t *labels = groups->labels + first;
+  int64_t before = 0;
+  memset(ends, 0, (size_t)groups->count * sizeof *ends);
+  for (int64_t at = 0; at < count; at++)
+    if (labels[at] >= 0) ends[labels[at]]++;
+  for (int64_t g = 0; g < groups->count; g++) {
+    int64_t size = ends[g];
+    ends[g] = before;
+    before += size;
+  }
+  for (int64_t at = 0; at < count; at++)
+    if (labels[at] >= 0) order[ends[labels[at]]++] = (int32_t)at;
+}

@@ -37,4 +37,8 @@ typedef struct ndr_piece {
 /* Finds the next piece from *at on, before `end`, and moves *at behind it; false where no group has a label left. */
 bool ndr_groups_next(const ndr_groups *groups, int64_t *at, int64_t end, ndr_piece *piece);
 
+/* Sorts `count` labels from number `first` on by group: those of group g are, counted from there, order[ends[g - 1]] to
+ * order[ends[g] - 1]. `ends` has room for all groups. */
+void ndr_groups_sort(const ndr_groups *groups, int64_t first, int64_t count, int64_t *ends, int32_t *order);
+
 #endif

@@ -42,11 +42,7 @@ static ndr_status allocate_states(ndr_accumulator *a) {
   NDR_TRY(ndr_states_bytes(&a->whole, a->outputs, &bytes));
   NDR_TRY(a->backend->allocate(a->place.device_id, bytes, a->options.stream, &memory));
   ndr_states_place(&a->whole, a->outputs, memory, a->states);
-  for (int i = 0; i < a->whole.problem.op_count; i++) {
-    ndr_state state = state_of(a, i);
-    NDR_TRY(a->backend->states_identity(&state, a->place.device_id, a->states[i], a->outputs, a->options.stream));
-  }
-  return NDR_OK;
+  return ndr_states_begin(&a->whole, a->backend, a->place.device_id, a->states, a->outputs, a->options.stream);
 }
 
 /* The whole array is not in memory, so that its strides are not used. */
@@ -284,14 +280,9 @@ ndr_status ndr_accumulator_finish(const ndr_accumulator *a, DLTensor *const *res
     NDR_TRY(ndr_check_result_device(a->backend, a->place, results[i]->device));
     NDR_TRY(ndr_tensor_address(results[i], "result", &addresses[i]));
   }
-  for (int i = 0; a->outputs > 0 && i < request.problem.op_count; i++) {
-    ndr_state state = state_of(a, i);
-    ndr_walk walk;
-    ndr_states_walk_result(&request, i, &walk);
-    NDR_TRY(a->backend->states_finish(&state, a->place.device_id, &walk, a->states[i], a->outputs, addresses[i],
-                                      a->options.stream));
-  }
-  return NDR_OK;
+  if (a->outputs == 0) return NDR_OK;
+  return ndr_states_finish(&request, a->backend, a->place.device_id, a->states, a->outputs, addresses,
+                           a->options.stream);
 }
 
 size_t ndr_accumulator_bytes(const ndr_accumulator *a) {

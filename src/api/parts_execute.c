@@ -82,31 +82,17 @@ static ndr_status write_empties(const ndr_parts *parts, uint64_t *const *states,
   return NDR_OK;
 }
 
-static ndr_status write_results(const ndr_parts *parts, uint64_t *const *states, int64_t outputs, void *const *results,
-                                void *stream) {
-  for (int i = 0; i < parts->request.problem.op_count; i++) {
-    ndr_walk walk;
-    ndr_state state = ndr_request_state(&parts->request, i);
-    ndr_states_walk_result(&parts->request, i, &walk);
-    NDR_TRY(
-        parts->backend->states_finish(&state, parts->device.device_id, &walk, states[i], outputs, results[i], stream));
-  }
-  return NDR_OK;
-}
-
 /* `memory` has the states, and what lies behind them; plans take their workspace from `rest`, if that is not NULL. */
 static ndr_status run(const ndr_parts *parts, const void *const *data, void *const *results, char *memory,
                       size_t state_size, void *rest, void *stream) {
   uint64_t *states[NDR_MAX_OPS];
   int64_t outputs = ndr_parts_state_count(parts);
   ndr_states_place(&parts->request, outputs, memory, states);
-  for (int i = 0; i < parts->request.problem.op_count; i++) {
-    ndr_state state = ndr_request_state(&parts->request, i);
-    NDR_TRY(parts->backend->states_identity(&state, parts->device.device_id, states[i], outputs, stream));
-  }
+  NDR_TRY(ndr_states_begin(&parts->request, parts->backend, parts->device.device_id, states, outputs, stream));
   if (!parts->direct) {
     NDR_TRY(ndr_parts_add(parts, data, &parts->request, states, outputs, memory + state_size, rest, stream));
-    return write_results(parts, states, outputs, results, stream);
+    return ndr_states_finish(&parts->request, parts->backend, parts->device.device_id, states, outputs, results,
+                             stream);
   }
   NDR_TRY(write_empties(parts, states, results, stream));
   return write_parts(parts, data, results, rest, stream);

@@ -31,7 +31,8 @@ void ndr_states_place(const ndr_request *request, int64_t outputs, void *memory,
   }
 }
 
-void ndr_states_walk_result(const ndr_request *request, int i, ndr_walk *walk) {
+/* Makes a walk from the states of all outputs in row-major order to the strides of result i. */
+static void walk_result(const ndr_request *request, int i, ndr_walk *walk) {
   int64_t from = 1, size;
   walk->count = 0;
   for (int d = request->problem.ndim - 1; d >= 0; d--) {
@@ -39,4 +40,24 @@ void ndr_states_walk_result(const ndr_request *request, int i, ndr_walk *walk) {
     walk->axes[walk->count++] = (ndr_walk_axis){size, from, request->result_strides[i][d]};
     from *= size;
   }
+}
+
+ndr_status ndr_states_begin(const ndr_request *request, const ndr_backend *backend, int id, uint64_t *const *states,
+                            int64_t outputs, void *stream) {
+  for (int i = 0; i < request->problem.op_count; i++) {
+    ndr_state state = ndr_request_state(request, i);
+    NDR_TRY(backend->states_identity(&state, id, states[i], outputs, stream));
+  }
+  return NDR_OK;
+}
+
+ndr_status ndr_states_finish(const ndr_request *request, const ndr_backend *backend, int id, uint64_t *const *states,
+                             int64_t outputs, void *const *results, void *stream) {
+  for (int i = 0; i < request->problem.op_count; i++) {
+    ndr_state state = ndr_request_state(request, i);
+    ndr_walk walk;
+    walk_result(request, i, &walk);
+    NDR_TRY(backend->states_finish(&state, id, &walk, states[i], outputs, results[i], stream));
+  }
+  return NDR_OK;
 }

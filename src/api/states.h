@@ -13,7 +13,12 @@ ndr_status ndr_states_bytes(const ndr_request *request, int64_t outputs, size_t 
 /* Sets states[i] to the array of op i in `memory`, aligned for the backends. */
 void ndr_states_place(const ndr_request *request, int64_t outputs, void *memory, uint64_t **states);
 
-/* Makes a walk from the states of `outputs` outputs in row-major order to the strides of result i. */
-void ndr_states_walk_result(const ndr_request *request, int i, ndr_walk *walk);
+/* Sets the states of all operators, for `outputs` outputs, to those of no elements. */
+ndr_status ndr_states_begin(const ndr_request *request, const ndr_backend *backend, int id, uint64_t *const *states,
+                            int64_t outputs, void *stream);
+
+/* Writes the results of all outputs. */
+ndr_status ndr_states_finish(const ndr_request *request, const ndr_backend *backend, int id, uint64_t *const *states,
+                             int64_t outputs, void *const *results, void *stream);
 
 #endif

@@ -15,20 +15,7 @@ static inline double exp_of_f64(double x) {
   const double k = (x * 0x1.71547652b82fep+0 + magic) - magic;
   const double half = (k * 0.5 + magic) - magic;
   const double r = (x - k * ln2_high) - k * ln2_low;
-  double p = 1.0 / 6227020800;
-  p = p * r + 1.0 / 479001600;
-  p = p * r + 1.0 / 39916800;
-  p = p * r + 1.0 / 3628800;
-  p = p * r + 1.0 / 362880;
-  p = p * r + 1.0 / 40320;
-  p = p * r + 1.0 / 5040;
-  p = p * r + 1.0 / 720;
-  p = p * r + 1.0 / 120;
-  p = p * r + 1.0 / 24;
-  p = p * r + 1.0 / 6;
-  p = p * r + 0.5;
-  p = p * r + 1.0;
-  p = p * r + 1.0;
+  const double p = exp_series_f64(1.0 / 6227020800 * r + 1.0 / 479001600, r);
   return p * power_f64(half + magic) * power_f64((k - half) + magic);
 }
 
@@ -43,13 +30,6 @@ static inline float exp_of_f32(float x) {
   const float k = (x * 0x1.715476p+0f + magic) - magic;
   const float half = (k * 0.5f + magic) - magic;
   const float r = (x - k * ln2_high) - k * ln2_low;
-  float p = 1.0f / 5040;
-  p = p * r + 1.0f / 720;
-  p = p * r + 1.0f / 120;
-  p = p * r + 1.0f / 24;
-  p = p * r + 1.0f / 6;
-  p = p * r + 0.5f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
+  const float p = exp_series_f32(r);
   return p * power_f32(half + magic) * power_f32((k - half) + magic);
 }

@@ -216,17 +216,9 @@ static inline bool four_rows(const ndr_tile *tile, int64_t bytes) {
         (target)[l] = (uint64_t)(from_ + (int64_t)(rows_of_lanes)[l] * tile->index_row);                               \
   } while (0)
 
-/* e^x for x <= 0, and NaN for NaN. x = k ln 2 + r with |r| <= ln 2 / 2; the Taylor series of e^r up to r^12 leaves out
- * less than 0.35^13 / 13! < 2^-52; 2^k goes into the exponent. Adding 1.5 * 2^52 rounds to an integer and leaves it in
- * the low bits. Below -708 the answer is 2^-1021 instead of less: next to the 1 that the largest element contributes
- * to every sum of exponentials, both vanish. */
-static inline double exp_f64(double x) {
-  const double magic = 0x1.8p52, ln2_high = 0x1.62e42fefa0000p-1, ln2_low = 0x1.cf79abc9e3b39p-40;
-  x = x < -708.0 ? -708.0 : x;
-  double shifted = x * 0x1.71547652b82fep+0 + magic;
-  double k = shifted - magic;
-  double r = (x - k * ln2_high) - k * ln2_low;
-  double p = 1.0 / 479001600;
+/* The Taylor series of e^r: in f64 the terms below r^12, onto p, which stands for the others over r^12; in f32 up to
+ * r^7. */
+static inline double exp_series_f64(double p, double r) {
   p = p * r + 1.0 / 39916800;
   p = p * r + 1.0 / 3628800;
   p = p * r + 1.0 / 362880;
@@ -239,6 +231,32 @@ static inline double exp_f64(double x) {
   p = p * r + 0.5;
   p = p * r + 1.0;
   p = p * r + 1.0;
+  return p;
+}
+
+static inline float exp_series_f32(float r) {
+  float p = 1.0f / 5040;
+  p = p * r + 1.0f / 720;
+  p = p * r + 1.0f / 120;
+  p = p * r + 1.0f / 24;
+  p = p * r + 1.0f / 6;
+  p = p * r + 0.5f;
+  p = p * r + 1.0f;
+  p = p * r + 1.0f;
+  return p;
+}
+
+/* e^x for x <= 0, and NaN for NaN. x = k ln 2 + r with |r| <= ln 2 / 2; the Taylor series of e^r up to r^12 leaves out
+ * less than 0.35^13 / 13! < 2^-52; 2^k goes into the exponent. Adding 1.5 * 2^52 rounds to an integer and leaves it in
+ * the low bits. Below -708 the answer is 2^-1021 instead of less: next to the 1 that the largest element contributes
+ * to every sum of exponentials, both vanish. */
+static inline double exp_f64(double x) {
+  const double magic = 0x1.8p52, ln2_high = 0x1.62e42fefa0000p-1, ln2_low = 0x1.cf79abc9e3b39p-40;
+  x = x < -708.0 ? -708.0 : x;
+  double shifted = x * 0x1.71547652b82fep+0 + magic;
+  double k = shifted - magic;
+  double r = (x - k * ln2_high) - k * ln2_low;
+  double p = exp_series_f64(1.0 / 479001600, r);
   return f64_of(word_of(p) + (word_of(shifted) << 52));
 }
 
@@ -249,14 +267,7 @@ static inline float exp_f32(float x) {
   float shifted = x * 0x1.715476p+0f + magic;
   float k = shifted - magic;
   float r = (x - k * ln2_high) - k * ln2_low;
-  float p = 1.0f / 5040;
-  p = p * r + 1.0f / 720;
-  p = p * r + 1.0f / 120;
-  p = p * r + 1.0f / 24;
-  p = p * r + 1.0f / 6;
-  p = p * r + 0.5f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
+  float p = exp_series_f32(r);
   return f32_of(bits_of(p) + (bits_of(shifted) << 23));
 }
 

@@ -18,12 +18,12 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
 
   enum { FLIGHT_BYTES = 64, FLIGHT_REGISTERS = 40, MOST = 16, FEW = 4, ACCUMULATOR_BYTES = 64 };
 
-  /* Bytes of a chunk of all arrays that are not fixed, and the registers that it takes on its way. */
+  /* Bytes of a chunk of all arrays that come from memory, and the registers that a chunk of all takes on its way. */
   static NDR_DEVICE constexpr int chunk_bytes() {
     int bytes = 0;
     for (int k = 0; k < arrays; k++) {
       int way = NDR_WAY_OF(WAYS, k);
-      if (!(way & NDR_WAY_FIXED)) bytes += ((way & 3) == NDR_WAY_SAME ? 1 : V) * Arrays::bytes(k);
+      if (!(way & (NDR_WAY_FIXED | NDR_WAY_AGAIN))) bytes += ((way & 3) == NDR_WAY_SAME ? 1 : V) * Arrays::bytes(k);
     }
     return bytes;
   }
@@ -37,7 +37,8 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
     }
     return registers;
   }
-  /* Chunks in flight: FLIGHT_BYTES of all arrays or more, unless they take too many registers. */
+  /* Chunks in flight: FLIGHT_BYTES of all arrays or more, unless they take too many registers. The planner counts the
+   * same (ndr_count_batch). */
   static NDR_DEVICE constexpr int batch() {
     int chunks = 1;
     while (chunks < MOST && chunks * chunk_bytes() < FLIGHT_BYTES && 2 * chunks * chunk_registers() <= FLIGHT_REGISTERS)
@@ -228,20 +229,6 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
       x.template set_place<K>(s.place[K] + n * q.places[K].step[axis] + c * q.places[K].step[0]);
       set_column_places<K + 1>(q, x, s, axis, n, c);
     }
-  }
-};
-
-/* Blocks of a kernel that a multiprocessor holds: fewer where accumulators, or the elements in flight, take more
- * registers than that leaves. */
-template <ndr_kernel KERNEL, class Op, class Arrays, int ELEMENTS, int STEPS, u32 WAYS> struct operand_residency {
-  typedef operand_kit<Op, Arrays, ELEMENTS, WAYS> Kit;
-  static constexpr int blocks(int light) {
-    const int held = KERNEL == NDR_KERNEL_OPERANDS_COLUMNS ? ELEMENTS
-                     : KERNEL == NDR_KERNEL_OPERANDS_ROWS  ? Kit::template own_spots<STEPS>()
-                                                           : 1;
-    const int bytes = held * (int)sizeof(typename Op::Accumulator) + 4 * Kit::batch() * Kit::chunk_registers() +
-                      16 * (Arrays::count + Kit::places);
-    return bytes <= 136 ? light : bytes <= 216 ? light - 1 : 2;
   }
 };
 

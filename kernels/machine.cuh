@@ -214,6 +214,13 @@ NDR_DEVICE float rounded_product(float a, float b) {
 NDR_DEVICE double rounded_product(double a, double b) {
   return __dmul_rn(a, b);
 }
+/* a * b + c, rounded once. */
+NDR_DEVICE float fused(float a, float b, float c) {
+  return __fmaf_rn(a, b, c);
+}
+NDR_DEVICE double fused(double a, double b, double c) {
+  return __fma_rn(a, b, c);
+}
 NDR_DEVICE double rounded_sum(double a, double b) {
   return __dadd_rn(a, b);
 }

@@ -15,11 +15,12 @@ template <class V> struct number {
   static NDR_DEVICE V negative(V a) { return (V)(0 - (u64)a); }
   static NDR_DEVICE V size(V a) { return a < 0 ? negative(a) : a; }
 };
-/* Products are rounded: the compiler may not fuse them with a sum that follows. */
+/* Products are rounded: the compiler may not fuse them with a sum that follows. A step of poly is rounded once. */
 template <class V> struct real_number {
   static NDR_DEVICE V sum(V a, V b) { return a + b; }
   static NDR_DEVICE V difference(V a, V b) { return a - b; }
   static NDR_DEVICE V product(V a, V b) { return machine::rounded_product(a, b); }
+  static NDR_DEVICE V step(V a, V b, V c) { return machine::fused(a, b, c); }
   static NDR_DEVICE V quotient(V a, V b) { return a / b; }
   static NDR_DEVICE V least(V a, V b) { return machine::minimum(a, b); }
   static NDR_DEVICE V most(V a, V b) { return machine::maximum(a, b); }

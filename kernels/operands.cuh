@@ -23,7 +23,8 @@
 /* ---- operands_runs ---- */
 
 /* Folds a piece of `length` elements, which begins at `spot`, into the accumulators of `lanes` threads. Chunks begin on
- * the first boundary of the array that decides; the elements before and after them are read one by one. */
+ * the first boundary of the array that decides; the elements before and after them are read one by one, first: the loop
+ * over chunks then has the registers of what is needed for that. */
 template <class Kit>
 NDR_DEVICE void fold_piece(const ndr_program_params &q, typename Kit::Accumulator &a, const typename Kit::spot &spot,
                            i64 length, int lane, int lanes) {
@@ -33,6 +34,9 @@ NDR_DEVICE void fold_piece(const ndr_program_params &q, typename Kit::Accumulato
   int head = Kit::before_boundary(spot);
   if (head > length) head = (int)length;
   int chunks = (int)((length - head) / V), ends = (int)(length - (i64)chunks * V);
+#pragma unroll 1
+  for (int e = lane; V > 1 && e < ends; e += lanes)
+    Kit::fold_element(q, a, axis, spot, e < head ? e : e + (i64)chunks * V);
   fixed.load(q, axis, spot);
   typename Kit::spot at = spot;
   at.template step<true>(q, axis, head + lane * V);
@@ -41,9 +45,6 @@ NDR_DEVICE void fold_piece(const ndr_program_params &q, typename Kit::Accumulato
                                         [&](const auto &rows, const typename Kit::spot &from) {
                                           Kit::fold_chunks(q, a, rows, fixed, axis, from, lanes * V);
                                         });
-#pragma unroll 1
-  for (int e = lane; V > 1 && e < ends; e += lanes)
-    Kit::fold_element(q, a, axis, spot, e < head ? e : e + (i64)chunks * V);
 }
 
 template <class Op, class Arrays, int ELEMENTS, int STEPS, u32 WAYS>

@@ -22,6 +22,11 @@ NDR_DEVICE const double *parameters_of(const ndr_params &p) {
   return ((const ndr_program_params &)p).parameters;
 }
 
+/* The same, rounded to f32. */
+NDR_DEVICE const float *narrow_parameters_of(const ndr_params &p) {
+  return ((const ndr_program_params &)p).narrow;
+}
+
 /* Several parts: the first, and the others. */
 template <class A, class B> struct parts {
   typedef pair_of<typename A::Accumulator, typename B::Accumulator> Accumulator;

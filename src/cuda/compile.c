@@ -34,7 +34,8 @@ static void see_program(numbers *n, const ndr_program *program) {
   see(n, program->node_count);
   for (int i = 0; i < program->node_count; i++) {
     const ndr_node *node = &program->nodes[i];
-    see(n, (int)node->kind), see(n, (int)node->dtype), see(n, node->a), see(n, node->b), see(n, node->c);
+    see(n, (int)node->kind), see(n, (int)node->dtype), see(n, node->a), see(n, node->b), see(n, node->c),
+        see(n, node->fused);
     if (node->kind == NDR_NODE_INTEGER || node->kind == NDR_NODE_REAL)
       see(n, (int)(uint32_t)node->integer), see(n, (int)(uint32_t)((uint64_t)node->integer >> 32));
   }
@@ -63,7 +64,7 @@ static void see_subject(numbers *n, const subject *s) {
   }
   const ndr_canonical *problem = s->operators->problem;
   see(n, (int)s->kernel->kind), see(n, (int)s->kernel->facts), see(n, s->kernel->elements), see(n, s->kernel->steps),
-      see(n, (int)s->kernel->ways);
+      see(n, s->kernel->blocks), see(n, (int)s->kernel->ways);
   see(n, (int)problem->dtype), see(n, problem->accumulate_f64), see(n, problem->skip_nan);
   see(n, problem->place_count), see(n, problem->operand_count);
   for (int k = 0; k < problem->operand_count; k++) see(n, (int)problem->operand_dtypes[k]);

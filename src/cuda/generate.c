@@ -51,13 +51,27 @@ static void write_op(ndr_cuda_text *out, ndr_op op, ndr_dtype dtype, bool accumu
   ndr_cuda_write(out, "op_%s<%s, %s, %s>", ndr_op_name(op), storage(dtype), truth(accumulate_f64), truth(skip_nan));
 }
 
-static void write_weighted(ndr_cuda_text *out, const ndr_part *part, ndr_dtype dtype) {
-  const char *skip = truth(part->skip_nan);
+/* Whether batches are computed in f32 (kernels/weighted.cuh). The node of the weights is their array's element, in f64.
+ */
+static bool is_narrow(const ndr_program *program, const ndr_part *part, const settings *how) {
+  ndr_dtype dtype = program->nodes[part->value].dtype;
+  const ndr_node *weight = &program->nodes[part->weight];
+  bool from_f32 = weight->kind == NDR_NODE_CONVERT && program->nodes[weight->a].dtype == NDR_F32;
+  return from_f32 && ndr_dtype_class(dtype) == NDR_CLASS_FLOAT && dtype != NDR_F64 && !how->accumulate_f64;
+}
+
+static const char *weight_type(const ndr_program *program, const ndr_part *part, const settings *how) {
+  return is_narrow(program, part, how) ? "float" : "double";
+}
+
+static void write_weighted(ndr_cuda_text *out, const ndr_program *program, const ndr_part *part, const settings *how) {
+  const char *element = storage(program->nodes[part->value].dtype), *skip = truth(part->skip_nan),
+             *weight = weight_type(program, part, how);
   if (part->op == NDR_VAR || part->op == NDR_STD)
-    ndr_cuda_write(out, "weighted_var<%s, %s, %s, %s>", storage(dtype), skip, truth(part->op == NDR_STD),
+    ndr_cuda_write(out, "weighted_var<%s, %s, %s, %s, %s>", element, weight, skip, truth(part->op == NDR_STD),
                    truth(part->reliability));
   else
-    ndr_cuda_write(out, "weighted_sum<%s, %s, %s, %s>", storage(dtype), skip, truth(part->op == NDR_NORM2),
+    ndr_cuda_write(out, "weighted_sum<%s, %s, %s, %s, %s>", element, weight, skip, truth(part->op == NDR_NORM2),
                    truth(part->op == NDR_MEAN));
 }
 
@@ -68,7 +82,7 @@ static void write_parts(ndr_cuda_text *out, const ndr_program *program, const se
     ndr_dtype dtype = program->nodes[part->value].dtype;
     ndr_cuda_write(out, "  typedef ");
     if (part->weight >= 0) {
-      write_weighted(out, part, dtype);
+      write_weighted(out, program, part, how);
     } else {
       ndr_cuda_write(out, part->mask >= 0 ? "masked<" : "part<");
       write_op(out, part->op, dtype, how->accumulate_f64, part->skip_nan && ndr_dtype_is_float(dtype));
@@ -97,10 +111,13 @@ static void write_batch_member(ndr_cuda_text *out, const ndr_program *program, i
 
 /* ---- programs ---- */
 
+/* Whether a function takes many registers: in f32 exp and log are a dozen instructions. */
 static bool is_heavy(const ndr_program *program) {
   for (int i = 0; i < program->node_count; i++) {
     ndr_node_kind kind = program->nodes[i].kind;
-    if ((kind >= NDR_NODE_EXP && kind <= NDR_NODE_COS) || kind == NDR_NODE_POWER) return true;
+    bool short_in_f32 = kind == NDR_NODE_EXP || kind == NDR_NODE_LOG;
+    bool transcendental = (kind >= NDR_NODE_EXP && kind <= NDR_NODE_COS) || kind == NDR_NODE_POWER;
+    if (transcendental && !(short_in_f32 && program->nodes[i].dtype == NDR_F32)) return true;
   }
   return false;
 }
@@ -113,7 +130,8 @@ static void write_compute(ndr_cuda_text *out, const ndr_program *program, const 
                       "  static NDR_DEVICE void compute(typename all::template batch<N> &b, const value (&x)[N], "
                       "const ndr_params &p) {\n"
                       "    const double *parameters = parameters_of(p);\n"
-                      "    (void)parameters, (void)x;\n"
+                      "    const float *narrow = narrow_parameters_of(p);\n"
+                      "    (void)parameters, (void)narrow, (void)x;\n"
                       "#pragma unroll\n"
                       "    for (int i = 0; i < N; i++) {\n");
   ndr_cuda_write_nodes(out, program, NDR_CUDA_OF_ELEMENTS, &how->names, needed);
@@ -130,7 +148,7 @@ static void write_compute(ndr_cuda_text *out, const ndr_program *program, const 
     }
     if (part->weight < 0) continue;
     write_batch_member(out, program, k, "weight");
-    ndr_cuda_write(out, "conversion<double>::of(n%d);\n", part->weight);
+    ndr_cuda_write(out, "conversion<%s>::of(n%d);\n", weight_type(program, part, how), part->weight);
   }
   ndr_cuda_write(out, "    }\n  }\n");
 }
@@ -256,8 +274,11 @@ static void write_kernel(ndr_cuda_text *out, const ndr_cuda_operators *operators
   if (several)
     ndr_text_append(arguments, sizeof arguments, &length, ", own_arrays, %d, %d, 0x%xu", kernel->elements,
                     kernel->steps, kernel->ways);
-  ndr_cuda_write(out, "NDR_KERNEL NDR_BOUNDS(NDR_BLOCK, (%s_residency<NDR_KERNEL_%s, %s>::blocks(NDR_BLOCKS_%s)))\n",
-                 several ? "operand" : "compiled", row, arguments, row);
+  ndr_cuda_write(out, "NDR_KERNEL NDR_BOUNDS(NDR_BLOCK, ");
+  if (several)
+    ndr_cuda_write(out, "%d)\n", kernel->blocks);
+  else
+    ndr_cuda_write(out, "(compiled_residency<NDR_KERNEL_%s, %s>::blocks(NDR_BLOCKS_%s)))\n", row, arguments, row);
   ndr_cuda_write(out, "ndr_%s(const __grid_constant__ %s p) {\n  %s<%s>(%s);\n}\n",
                  takes_program ? "program" : "compiled", takes_program ? "ndr_program_params" : "ndr_params", name,
                  arguments, takes_program && !several ? "p.base" : "p");

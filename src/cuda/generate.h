@@ -22,6 +22,7 @@ typedef struct ndr_cuda_template {
   ndr_kernel kind;
   unsigned facts;
   int elements, steps;
+  int blocks; /* that a multiprocessor is to run at a time */
   unsigned ways;
 } ndr_cuda_template;
 

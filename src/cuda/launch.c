@@ -97,10 +97,14 @@ static int fusable(const ndr_plan *plan, int first) {
 }
 
 /* Parameters of the operators' programs, one after the other, as the generated text counts them. */
-static void fill_parameters(const ndr_cuda_operators *operators, double *parameters) {
+static void fill_parameters(const ndr_cuda_operators *operators, ndr_program_params *params) {
+  int count = 0;
   for (int i = 0; i < operators->count; i++) {
     const ndr_program *program = operators->problem->programs[operators->first + i];
-    for (int k = 0; program && k < program->parameter_count; k++) *parameters++ = program->parameters[k];
+    for (int k = 0; program && k < program->parameter_count; k++, count++) {
+      params->parameters[count] = program->parameters[k];
+      if (count < NDR_PARAM_NARROW) params->narrow[count] = (float)program->parameters[k];
+    }
   }
 }
 
@@ -122,7 +126,7 @@ static ndr_status run_ops(const ndr_plan *plan, const ndr_cuda_operators *operat
     params->result[i] =
         (char *)results[first + i] + problem->result_origin[first + i] * (int64_t)ndr_dtype_bytes(dtype);
   }
-  fill_parameters(operators, made->params.parameters);
+  fill_parameters(operators, &made->params);
   void *arguments[] = {&made->params};
   const ndr_launch *launch = made->launch;
   NDR_CUDA(cudaLaunchKernel((const void *)kernel, (dim3){launch->grid, 1, 1}, (dim3){launch->threads, 1, 1}, arguments,
@@ -139,6 +143,7 @@ static void begin_call(const ndr_plan *plan, const void *const *data, void *work
     made->kernel.facts = ndr_launch_facts(made->launch);
     made->kernel.elements = made->launch->operands.elements;
     made->kernel.steps = made->launch->operands.steps;
+    made->kernel.blocks = made->launch->blocks;
     made->params.base.partials = workspace;
     return;
   }

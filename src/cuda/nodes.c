@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/text.h"
+#include "spec/params.h"
 
 static const struct {
   const char *of_elements, *of_totals;
@@ -52,8 +53,9 @@ static const char *const texts[] = {
     [NDR_NODE_SELECT] = "@ ? @ : @",
 };
 
-/* A node that has no operands. Constants are written as their bits, so that none is rounded. */
-static void write_leaf(ndr_cuda_text *out, const ndr_node *node, const ndr_cuda_names *names) {
+/* A node that has no operands. Constants are written as their bits, so that none is rounded. narrow: its type is float.
+ */
+static void write_leaf(ndr_cuda_text *out, const ndr_node *node, bool narrow, const ndr_cuda_names *names) {
   unsigned long long bits;
   switch (node->kind) {
   case NDR_NODE_ARRAY:
@@ -68,7 +70,10 @@ static void write_leaf(ndr_cuda_text *out, const ndr_node *node, const ndr_cuda_
     memcpy(&bits, &node->real, sizeof bits);
     ndr_cuda_write(out, "machine::double_of(0x%llxull)", bits);
     return;
-  case NDR_NODE_PARAMETER: ndr_cuda_write(out, "parameters[%d]", names->parameters + node->a); return;
+  case NDR_NODE_PARAMETER:
+    ndr_cuda_write(out, "%s[%d]", narrow && names->parameters + node->a < NDR_PARAM_NARROW ? "narrow" : "parameters",
+                   names->parameters + node->a);
+    return;
   default: ndr_cuda_write(out, "total%d", node->a); return;
   }
 }
@@ -87,6 +92,28 @@ static void write_operation(ndr_cuda_text *out, const ndr_program *program, ndr_
   }
 }
 
+static bool is_step(const ndr_node *node) {
+  return node->fused && ndr_dtype_class(node->dtype) == NDR_CLASS_FLOAT;
+}
+
+/* Whether nothing but steps of poly needs a node, as their product: they compute it themselves. */
+static bool is_in_steps(const ndr_program *program, const bool needed[NDR_MOST_NODES], int number) {
+  bool in_steps = false;
+  for (int i = number + 1; i < program->node_count; i++) {
+    int operands[3], count = ndr_node_operands(&program->nodes[i], operands);
+    for (int k = 0; needed[i] && k < count; k++) {
+      if (operands[k] != number) continue;
+      if (k > 0 || !is_step(&program->nodes[i])) return false;
+      in_steps = true;
+    }
+  }
+  for (int k = 0; k < program->part_count; k++) {
+    const ndr_part *part = &program->parts[k];
+    if (part->value == number || part->mask == number || part->weight == number) return false;
+  }
+  return in_steps && program->result != number;
+}
+
 void ndr_cuda_write_nodes(ndr_cuda_text *out, const ndr_program *program, ndr_cuda_place place,
                           const ndr_cuda_names *names, const bool needed[NDR_MOST_NODES]) {
   const char *indent = place == NDR_CUDA_OF_ELEMENTS ? "      " : "    ";
@@ -94,11 +121,14 @@ void ndr_cuda_write_nodes(ndr_cuda_text *out, const ndr_program *program, ndr_cu
     const ndr_node *node = &program->nodes[i];
     const char *type = ndr_cuda_value_type(place, node->dtype);
     bool leaf = node->kind < NDR_NODE_CONVERT, converts = leaf || node->kind == NDR_NODE_CONVERT;
-    if (!needed[i]) continue;
+    if (!needed[i] || is_in_steps(program, needed, i)) continue;
     ndr_cuda_write(out, "%sconst %s n%d = ", indent, type, i);
     if (converts) ndr_cuda_write(out, "conversion<%s>::of(", type);
     if (leaf)
-      write_leaf(out, node, names);
+      write_leaf(out, node, strcmp(type, "float") == 0, names);
+    else if (is_step(node))
+      ndr_cuda_write(out, "number<%s>::step(n%d, n%d, n%d)", type, program->nodes[node->a].a, program->nodes[node->a].b,
+                     node->b);
     else
       write_operation(out, program, place, node);
     ndr_cuda_write(out, "%s;\n", converts ? ")" : "");

@@ -80,6 +80,8 @@ void ndr_launch_begin(ndr_launch *launch, const ndr_canonical *problem, ndr_kern
   memset(launch, 0, sizeof *launch);
   launch->kernel = kernel;
   launch->threads = NDR_THREADS;
+  launch->blocks = ndr_kernel_blocks(kernel);
+  launch->words = 1;
   p->outputs = problem->outputs;
   p->length = problem->length;
   p->index_origin = problem->index_origin;
@@ -142,7 +144,7 @@ int64_t ndr_join_batches(int64_t outputs, int64_t splits, int64_t group_splits) 
 }
 
 enum {
-  STATE_BYTES = 8,        /* a state of one word, the usual one */
+  STATE_BYTES = 8,        /* a word of a state */
   FIRST_BYTES = 48 << 10, /* of a split: read up to twice as fast while half of the blocks or fewer run */
   LAG = 20,               /* the slowest multiprocessor ends 1/LAG of a split after the others */
   /* Time, in the bytes that a block reads meanwhile. */
@@ -151,33 +153,33 @@ enum {
   BATCH_BYTES = 4 << 10   /* a batch of loads of states */
 };
 
-/* The time that tiles * splits blocks take, in the bytes that one of them reads meanwhile. Blocks run in waves of
- * `blocks`, each of which takes as long as a split and a block's start and end. If fewer run, each reads its first
- * bytes faster. */
-static double splits_time(int64_t tiles, double tile_bytes, int64_t outputs, int64_t blocks, int64_t splits,
-                          int64_t one_step) {
-  double grid = (double)tiles * (double)splits, filled = grid / (double)blocks, waves = ceil(filled);
-  double bytes = tile_bytes / (double)splits + (splits > 1 ? (double)outputs * STATE_BYTES : 0);
+/* Blocks run in waves of `blocks`, each of which takes as long as a split and a block's start and end. If fewer run,
+ * each reads its first bytes faster. */
+double ndr_splits_time(const ndr_tiles *tiles, int64_t blocks, int64_t splits, int64_t one_step) {
+  double grid = (double)tiles->count * (double)splits, filled = grid / (double)blocks, waves = ceil(filled);
+  double states = splits > 1 ? (double)tiles->outputs * tiles->words * STATE_BYTES : 0;
+  double bytes = tiles->bytes / (double)splits + states;
   double saved = fmin(bytes, FIRST_BYTES) * (1 - fmin(1, fmax(0.5, filled)));
-  double time = waves * (bytes - saved + BLOCK_BYTES) + bytes / LAG;
+  double block = tiles->block_bytes > 0 ? tiles->block_bytes : BLOCK_BYTES;
+  double time = waves * (bytes - saved + block) + bytes / LAG;
   if (splits == 1) return time;
   time += splits > one_step ? 2 * JOIN_BYTES : JOIN_BYTES;
-  return time + (double)ndr_join_batches(outputs, splits, group_splits_of(splits, one_step)) * BATCH_BYTES;
+  double batches = (double)ndr_join_batches(tiles->outputs, splits, group_splits_of(splits, one_step));
+  return time + batches * tiles->words * BATCH_BYTES;
 }
 
 /* Tries 1/16, 1/8, 1/4 and 1/2 of a wave, which the negative numbers stand for; one_step splits; and as many splits as
  * fit into 1 to MOST_WAVES waves. */
-int64_t ndr_best_splits(int64_t tiles, double tile_bytes, int64_t outputs, int64_t blocks, int64_t most,
-                        int64_t one_step) {
+int64_t ndr_best_splits(const ndr_tiles *tiles, int64_t blocks, int64_t most, int64_t one_step) {
   enum { MOST_WAVES = 16, HALVES = 4 };
-  int64_t best = 1;
+  int64_t best = 1, count = tiles->count;
   double least = 0;
-  if (tiles < 1) return 1;
+  if (count < 1) return 1;
   for (int64_t waves = -HALVES; waves <= MOST_WAVES; waves++) {
-    int64_t splits = waves > 0 ? waves * blocks / tiles : waves < 0 ? (blocks >> -waves) / tiles : one_step;
+    int64_t splits = waves > 0 ? waves * blocks / count : waves < 0 ? (blocks >> -waves) / count : one_step;
     if (splits > most) splits = most;
     if (splits < 1) splits = 1;
-    double time = splits_time(tiles, tile_bytes, outputs, blocks, splits, one_step);
+    double time = ndr_splits_time(tiles, blocks, splits, one_step);
     if (waves == -HALVES || time < least) best = splits, least = time;
   }
   return best;

@@ -31,6 +31,9 @@ typedef struct ndr_launch {
   unsigned grid;
   unsigned threads;
   unsigned shared_bytes; /* dynamic */
+  int blocks;            /* that a multiprocessor runs at a time */
+  int words;             /* of a state; counted in kernels of several arrays only, else 1 */
+  double block_bytes;    /* ndr_tiles.block_bytes */
   ndr_launch_operands operands;
   ndr_params params;
 } ndr_launch;
@@ -43,7 +46,8 @@ typedef struct ndr_launches {
 } ndr_launches;
 _Static_assert(sizeof(ndr_launches) <= NDR_CONFIG_BYTES, "a plan has room for its launches");
 
-/* The name of a kernel that plans name, and how many of its blocks a multiprocessor runs at a time. */
+/* The name of a kernel that plans name, and how many of its blocks a multiprocessor runs at a time; of those compiled
+ * at run time at most, ndr_launch.blocks is what they are compiled for. */
 const char *ndr_kernel_name(ndr_kernel kernel);
 int ndr_kernel_blocks(ndr_kernel kernel);
 
@@ -124,11 +128,22 @@ int ndr_launch_joiners(int64_t outputs);
  * step joins group_splits splits at a time. States are taken to have one word. */
 int64_t ndr_join_batches(int64_t outputs, int64_t splits, int64_t group_splits);
 
-/* Returns the number of splits of a tile, up to `most`, that takes the least time. There are `tiles` tiles, each of
- * tile_bytes bytes and `outputs` outputs; `blocks` blocks run at a time, and up to one_step splits are joined in one
- * step. */
-int64_t ndr_best_splits(int64_t tiles, double tile_bytes, int64_t outputs, int64_t blocks, int64_t most,
-                        int64_t one_step);
+/* What splits are chosen for: so many tiles, each of so many bytes and outputs, whose states have so many words. A
+ * block reads block_bytes in the time that its start and end take; 0: as much as in kernels built ahead of time. */
+typedef struct ndr_tiles {
+  int64_t count;
+  double bytes;
+  int64_t outputs;
+  int words;
+  double block_bytes;
+} ndr_tiles;
+
+/* Returns the number of splits of a tile, up to `most`, that takes the least time. `blocks` blocks run at a time, and
+ * up to one_step splits are joined in one step. */
+int64_t ndr_best_splits(const ndr_tiles *tiles, int64_t blocks, int64_t most, int64_t one_step);
+
+/* The time that all splits of all tiles take, a block each, in the bytes that one block of `blocks` reads meanwhile. */
+double ndr_splits_time(const ndr_tiles *tiles, int64_t blocks, int64_t splits, int64_t one_step);
 
 /* `splits` of the `units` of each of `tiles` tiles, unless splits would be longer than `longest`: then as few as keep
  * within that and fill whole waves of `blocks` blocks. */

@@ -1,6 +1,8 @@
 /* The arrays of a problem that reads several: their strides, their chunks and the ways to read them. */
 #include "gpuplan/operand_arrays.h"
 
+enum { ENOUGH_BYTES = 240 /* that a thread of each block of a multiprocessor has in flight, together */ };
+
 #include <stdlib.h>
 
 #include "gpuplan/operands.h"
@@ -97,18 +99,79 @@ int64_t ndr_chunk_bytes(const ndr_canonical *problem, const ndr_axis *along, int
   return bytes > 0 ? bytes : 1;
 }
 
-int ndr_count_batch(const ndr_canonical *problem, const ndr_axis *along, int elements) {
-  int64_t bytes = ndr_chunk_bytes(problem, along, elements), batch = 1;
-  while (batch < NDR_LOADS_OPERANDS_RUNS && batch * bytes < NDR_FLIGHT_BYTES) batch *= 2;
-  return (int)batch;
+/* Of a chunk of all arrays that are loaded again for each: bytes that come from memory, and registers. */
+static void count_chunk(const ndr_canonical *problem, unsigned ways, int elements, int *bytes, int *registers) {
+  *bytes = *registers = 0;
+  for (int k = 0; k < ndr_count_arrays(problem); k++) {
+    unsigned way = NDR_WAY_OF(ways, k), kind = way & 3;
+    int size = (int)ndr_array_bytes(problem, k), words = (size + 3) / 4;
+    if (way & NDR_WAY_FIXED) continue;
+    if (!(way & NDR_WAY_AGAIN)) *bytes += (kind == NDR_WAY_SAME ? 1 : elements) * size;
+    *registers += kind == NDR_WAY_SAME       ? words
+                  : kind == NDR_WAY_ELEMENTS ? elements * words
+                                             : (kind == NDR_WAY_SHIFTED ? 2 : 1) * ((elements * size + 3) / 4);
+  }
+}
+
+int ndr_fresh_bytes(const ndr_canonical *problem, unsigned ways, int elements) {
+  int bytes, registers;
+  count_chunk(problem, ways, elements, &bytes, &registers);
+  return bytes > 0 ? bytes : 1;
+}
+
+int ndr_count_batch(const ndr_canonical *problem, unsigned ways, int elements) {
+  int bytes, registers, batch = 1;
+  count_chunk(problem, ways, elements, &bytes, &registers);
+  while (batch < NDR_LOADS_OPERANDS_RUNS && batch * bytes < NDR_FLIGHT_BYTES &&
+         2 * batch * registers <= NDR_FLIGHT_REGISTERS)
+    batch *= 2;
+  return batch;
+}
+
+/* Registers of an accumulator: a state has words of two, but elements of up to 32 bits are mostly accumulated in one.
+ * Weighted sums are f64, and weighted moments have a pivot, too. */
+static int part_registers(const ndr_canonical *problem, ndr_op op, ndr_dtype dtype, bool weighted) {
+  int words = ndr_state_words(op, dtype), parts = ndr_dtype_is_complex(dtype) ? 2 : 1;
+  if (weighted) return 2 * (words + (ndr_state_words(op, dtype) > parts + 1 ? parts : 0));
+  bool narrow = ndr_dtype_is_float(dtype) && ndr_dtype_bytes(dtype) <= 4 * (size_t)parts && !problem->accumulate_f64;
+  return narrow ? words : 2 * words;
+}
+
+int ndr_count_registers(const ndr_canonical *problem) {
+  int registers = 0;
+  for (int i = 0; i < problem->op_count; i++) {
+    const ndr_program *program = problem->programs[i];
+    if (!program) registers += part_registers(problem, problem->ops[i], problem->dtype, false);
+    for (int k = 0; program && k < program->part_count; k++) {
+      const ndr_part *part = &program->parts[k];
+      registers += part_registers(problem, part->op, program->nodes[part->value].dtype, part->weight >= 0);
+    }
+  }
+  return registers;
+}
+
+int ndr_operands_begin(const ndr_canonical *problem, ndr_launch *launch, int accumulators) {
+  /* Of the block's start and end, and of what kernels take beside loads and accumulators: fitted to an H200 and to what
+   * nvcc 13 makes for it. */
+  enum { BLOCK_BYTES = 24 << 10, WORD_BYTES = 9 << 10, COLUMN_OTHERS = 56, RUN_OTHERS = 44 };
+  int bytes, chunk, batch = ndr_count_batch(problem, launch->operands.ways, launch->operands.elements);
+  count_chunk(problem, launch->operands.ways, launch->operands.elements, &bytes, &chunk);
+  launch->words = 0;
+  for (int i = 0; i < problem->op_count; i++) {
+    ndr_state state = ndr_canonical_state(problem, i);
+    launch->words += ndr_state_size(&state);
+  }
+  bool columns = launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS; /* whose blocks join each of a thread's accumulators */
+  launch->block_bytes = BLOCK_BYTES + (columns ? (double)accumulators * launch->words * WORD_BYTES : 0);
+  int others = columns ? COLUMN_OTHERS : RUN_OTHERS;
+  int registers = others + accumulators * ndr_count_registers(problem) + chunk * batch;
+  launch->blocks = registers <= ndr_block_registers(4) ? 4 : registers <= ndr_block_registers(3) ? 3 : 2;
+  if (launch->blocks < 4 && launch->blocks * batch * bytes < ENOUGH_BYTES && registers <= 88) launch->blocks++;
+  return registers;
 }
 
 int ndr_power_from(int64_t least, int most) {
   int count = 1;
   while (count < most && count < least) count *= 2;
   return count;
-}
-
-int64_t ndr_count_blocks(const ndr_device *device, ndr_kernel kernel) {
-  return (int64_t)device->units * ndr_kernel_blocks(kernel);
 }

@@ -5,7 +5,9 @@
 
 #include "gpuplan/launch.h"
 
-enum { NDR_FLIGHT_BYTES = 64 /* of all arrays that a thread has in flight, as in kernels/chunks.cuh */ };
+/* Bytes of all arrays that a thread has in flight, and registers that they may take; kernels/chunks.cuh has the same.
+ */
+enum { NDR_FLIGHT_BYTES = 64, NDR_FLIGHT_REGISTERS = 40 };
 
 int ndr_count_arrays(const ndr_canonical *problem);
 
@@ -36,11 +38,23 @@ unsigned ndr_ways_along(const ndr_canonical *problem, const ndr_axis *along, con
 /* Bytes of a chunk of all arrays, but for those that are the same along it. */
 int64_t ndr_chunk_bytes(const ndr_canonical *problem, const ndr_axis *along, int64_t elements);
 
-/* Chunks that a thread has in flight, about as in kernels/chunks.cuh. */
-int ndr_count_batch(const ndr_canonical *problem, const ndr_axis *along, int elements);
+/* Bytes that come from memory for a chunk that is read in these ways. */
+int ndr_fresh_bytes(const ndr_canonical *problem, unsigned ways, int elements);
 
-/* Blocks of the kernel that the device runs at a time. */
-int64_t ndr_count_blocks(const ndr_device *device, ndr_kernel kernel);
+/* Chunks that a thread has in flight, as in kernels/chunks.cuh. */
+int ndr_count_batch(const ndr_canonical *problem, unsigned ways, int elements);
+
+/* Registers of an accumulator of all the problem's operators. */
+int ndr_count_registers(const ndr_canonical *problem);
+
+/* Sets blocks, words and block_bytes of a launch whose operands are set, where a thread holds `accumulators`. Returns
+ * the registers that a thread could use. */
+int ndr_operands_begin(const ndr_canonical *problem, ndr_launch *launch, int accumulators);
+
+/* Registers of a thread where a multiprocessor is to run so many blocks. */
+static inline int ndr_block_registers(int blocks) {
+  return (1 << 16) / NDR_THREADS / blocks / 8 * 8;
+}
 
 /* The smallest power of 2 that is at least `least`, but at most `most`, a power of 2. */
 int ndr_power_from(int64_t least, int most);

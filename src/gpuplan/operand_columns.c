@@ -3,7 +3,10 @@
 #include "gpuplan/operands.h"
 #include "gpuplan/rows.h"
 
-enum { COLUMN_WORDS = 16 /* of the states of a thread's columns, at most: their accumulators stay in registers */ };
+enum {
+  COLUMN_REGISTERS = 20, /* that accumulators of a thread's columns take, at most */
+  RUN_ROWS = 16 /* of a run along the walked axis that a thread reads, at least: places are located once a run */
+};
 
 const char *ndr_operands_reject_columns(const ndr_canonical *problem, const ndr_device *device) {
   if (!device->compiles) return NDR_NO_COMPILER;
@@ -31,13 +34,6 @@ static void order_rows(const ndr_canonical *problem, ndr_launch *launch, int row
   launch->operands.walked = walked;
 }
 
-/* Words of the states of all the problem's operators. A part of a program is taken to have two. */
-static int count_words(const ndr_canonical *problem) {
-  int words = 0;
-  for (int i = 0; i < problem->op_count; i++) words += problem->programs[i] ? 2 * problem->programs[i]->part_count : 2;
-  return words > 0 ? words : 2;
-}
-
 /* Columns of a thread: as many as a vector of the widest array holds, shifted into place unless all rows are aligned.
  */
 static int count_columns(const ndr_canonical *problem, bool on_boundary) {
@@ -45,7 +41,7 @@ static int count_columns(const ndr_canonical *problem, bool on_boundary) {
   int decider = ndr_find_decider(problem, along), elements = on_boundary ? ndr_aligned_elements(problem, along) : 1;
   int most = decider < 0 ? 1 : (int)(NDR_VECTOR_BYTES / ndr_array_bytes(problem, decider));
   if (on_boundary && 2 * elements < most && along->size >= 2 * most && all_are_dense(problem, along)) elements = most;
-  while (elements > 1 && elements * count_words(problem) > COLUMN_WORDS) elements /= 2;
+  while (elements > 1 && elements * ndr_count_registers(problem) > COLUMN_REGISTERS) elements /= 2;
   return elements;
 }
 
@@ -55,7 +51,7 @@ static void cut_teams(const ndr_canonical *problem, const ndr_device *device, nd
                       int batch) {
   ndr_params *p = &launch->params;
   ndr_param_thread *own = &p->thread;
-  int64_t enough = 2 * ndr_count_blocks(device, launch->kernel);
+  int64_t enough = 2 * (int64_t)device->units * launch->blocks;
   int rows = NDR_THREADS / lanes;
   while (rows > 1 && problem->length < 2 * (int64_t)rows * batch &&
          own->axis_teams * own->others * rows * lanes >= enough * NDR_THREADS)
@@ -67,32 +63,55 @@ static void cut_teams(const ndr_canonical *problem, const ndr_device *device, nd
   p->work = ndr_ceil_div(own->axis_teams * own->others, teams);
 }
 
+/* Blocks that a multiprocessor runs at a time: those with which tiles and splits fill whole waves, unless registers
+ * that are too few cost more than that. */
+static void choose_blocks(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, double row_bytes,
+                          int registers) {
+  static const double SQUEEZE = 0.3; /* the time for a register of what there are too few of, as a share */
+  const ndr_params *p = &launch->params;
+  ndr_tiles tiles = {p->work, (double)problem->length * row_bytes, p->tile_outputs, launch->words, launch->block_bytes};
+  int64_t one_step = ndr_launch_step(p->tile_outputs), most = problem->length;
+  double least = 0;
+  for (int blocks = 2, best = 0; blocks <= ndr_kernel_blocks(launch->kernel); blocks++) {
+    int64_t at_once = (int64_t)device->units * blocks, room = ndr_block_registers(blocks);
+    double time = blocks * ndr_splits_time(&tiles, at_once, ndr_best_splits(&tiles, at_once, most, one_step), one_step);
+    if (registers > room) time *= 1 + SQUEEZE * (double)(registers - room) / (double)room;
+    if (!best || time < least) launch->blocks = best = blocks, least = time;
+  }
+}
+
 void ndr_operands_columns(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           bool on_boundary) {
   const ndr_axis *along = &problem->kept[0];
   ndr_launch_begin(launch, problem, NDR_KERNEL_OPERANDS_COLUMNS);
   ndr_params *p = &launch->params;
   ndr_param_thread *own = &p->thread;
-  int elements = count_columns(problem, on_boundary), batch = ndr_count_batch(problem, along, elements);
+  int elements = count_columns(problem, on_boundary);
   int64_t chunks = ndr_ceil_div(along->size, elements);
   own->others = problem->outputs / along->size;
   int lanes = ndr_power_from(chunks, problem->length < 16 ? NDR_THREADS : NDR_WARP_THREADS);
+  order_rows(problem, launch, NDR_THREADS / lanes);
+  const ndr_axis *walked = problem->reduced_count ? &problem->reduced[launch->operands.walked] : NULL;
+  if (problem->reduced_count > 1)
+    while (lanes < NDR_THREADS && lanes < chunks && walked->size * lanes < (int64_t)RUN_ROWS * NDR_THREADS) lanes *= 2;
   while (lanes > NDR_WARP_THREADS && chunks * own->others < (int64_t)device->units * lanes) lanes /= 2;
   own->lanes = ndr_threads(lanes);
   own->team_columns = lanes * elements;
   own->axis_teams = ndr_ceil_div(along->size, own->team_columns);
   own->near_others = own->parts = 1;
-  order_rows(problem, launch, NDR_THREADS / lanes);
-  const ndr_axis *walked = problem->reduced_count ? &problem->reduced[launch->operands.walked] : NULL;
   launch->operands.elements = elements;
   launch->operands.steps = 1;
   launch->operands.ways = ndr_ways_along(problem, along, walked, elements, false);
+  int registers = ndr_operands_begin(problem, launch, elements);
+  int batch = ndr_count_batch(problem, launch->operands.ways, elements);
   cut_teams(problem, device, launch, lanes, batch);
   int64_t columns = along->size < own->team_columns ? along->size : own->team_columns;
-  if (own->team.count == NDR_THREADS)
-    ndr_rows_split(problem, device, launch, problem->length, (double)ndr_chunk_bytes(problem, along, columns),
-                   NDR_THREADS / lanes, batch, 1);
-  else
+  double row_bytes = (double)columns / elements * ndr_fresh_bytes(problem, launch->operands.ways, elements);
+  if (own->team.count == NDR_THREADS) {
+    choose_blocks(problem, device, launch, row_bytes, registers);
+    ndr_rows_split(problem, device, launch, problem->length, row_bytes, NDR_THREADS / lanes, batch, 1);
+  } else {
     ndr_launch_split(launch, problem->length, problem->length, 1, 1);
+  }
   ndr_launch_end(launch);
 }

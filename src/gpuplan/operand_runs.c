@@ -33,6 +33,7 @@ static void begin_runs(const ndr_canonical *problem, ndr_launch *launch, ndr_ker
   launch->operands.elements = elements;
   launch->operands.steps = steps;
   launch->operands.ways = ndr_ways_along(problem, along, peeled ? along : NULL, elements, peeled);
+  ndr_operands_begin(problem, launch, kernel == NDR_KERNEL_OPERANDS_ROWS ? 4 : 1);
 }
 
 /* Lanes of a run of `chunks` chunks. Single elements are read by a fourth of the lanes that they could have: their
@@ -59,7 +60,7 @@ static void configure_short(const ndr_canonical *problem, const ndr_device *devi
   int64_t chunks = along->size / elements, runs = count_runs(problem);
   int lanes = short_lanes(chunks, elements), steps = (int)ndr_ceil_div(chunks, lanes);
   begin_runs(problem, launch, NDR_KERNEL_OPERANDS_SHORT, elements, steps);
-  int64_t loads = ndr_ceil_div(runs * lanes * steps, ndr_count_batch(problem, along, elements));
+  int64_t loads = ndr_ceil_div(runs * lanes * steps, ndr_count_batch(problem, launch->operands.ways, elements));
   int team = ndr_small_output(problem, device, loads) ? NDR_WARP_THREADS : NDR_THREADS;
   launch->params.operand_short = (ndr_param_operand_short){ndr_threads(team), ndr_threads(lanes)};
   ndr_launch_shared(problem, device, launch, team, runs, along->size,
@@ -73,8 +74,9 @@ static void configure_pieces(const ndr_canonical *problem, const ndr_device *dev
   ndr_param_operand_runs *own = &p->operand_runs;
   int64_t runs = count_runs(problem), bytes = ndr_chunk_bytes(problem, along, along->size),
           one_step = ndr_launch_step(1);
-  int64_t blocks = ndr_count_blocks(device, launch->kernel), most = bytes / STEP_BYTES, tiles = problem->outputs * runs;
-  int64_t splits = ndr_best_splits(tiles, (double)bytes, 1, blocks, most > 1 ? most : 1, one_step);
+  int64_t blocks = (int64_t)device->units * launch->blocks, most = bytes / STEP_BYTES, tiles = problem->outputs * runs;
+  ndr_tiles work = {tiles, (double)bytes, 1, launch->words, launch->block_bytes};
+  int64_t splits = ndr_best_splits(&work, blocks, most > 1 ? most : 1, one_step);
   splits = ndr_bound_splits(splits, along->size, NDR_MOST_SPLIT_ELEMENTS, tiles, blocks);
   if (splits > NDR_MOST_SPLITS / runs) splits = NDR_MOST_SPLITS / runs > 1 ? NDR_MOST_SPLITS / runs : 1;
   int64_t line = NDR_LINE_BYTES; /* elements: pieces begin on lines where the run does */

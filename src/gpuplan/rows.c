@@ -37,11 +37,11 @@ static int64_t align_split(const ndr_params *p, int64_t split, int64_t bytes) {
 int ndr_rows_split(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int64_t units,
                    double row_bytes, int rows, int batch, int column_splits) {
   const ndr_params *p = &launch->params;
-  int64_t most = units / ((int64_t)rows * batch), blocks = (int64_t)device->units * ndr_kernel_blocks(launch->kernel);
+  int64_t most = units / ((int64_t)rows * batch), blocks = (int64_t)device->units * launch->blocks;
   int64_t one_step = ndr_launch_step(p->tile_outputs);
-  double bytes = (double)units * row_bytes / column_splits;
-  int64_t splits =
-      ndr_best_splits(p->work * column_splits, bytes, p->tile_outputs, blocks, most > 1 ? most : 1, one_step);
+  ndr_tiles tiles = {p->work * column_splits, (double)units * row_bytes / column_splits, p->tile_outputs, launch->words,
+                     launch->block_bytes};
+  int64_t splits = ndr_best_splits(&tiles, blocks, most > 1 ? most : 1, one_step);
   int64_t longest = (int64_t)NDR_MOST_THREAD_ELEMENTS * rows, element = (int64_t)ndr_dtype_bytes(problem->dtype);
   if (element <= 2 && longest > NDR_NARROW_ROWS) longest = NDR_NARROW_ROWS;
   splits = ndr_bound_splits(splits, units, longest, p->work * column_splits, blocks);

@@ -204,8 +204,8 @@ void ndr_staged_configure(const ndr_canonical *problem, const ndr_device *device
   int64_t units = problem->length / s.length * own->pieces.size, one_step = ndr_launch_step(NDR_THREADS);
   int64_t elements = (c.groups - 1) * s.pitch + (c.piece - 1) * s.element_step + 1; /* of a unit */
   double tile_bytes = (double)units * (double)elements * (double)s.bytes;
-  int64_t blocks = (int64_t)device->units * ndr_kernel_blocks(launch->kernel);
-  int64_t splits = ndr_best_splits(p->work, tile_bytes, p->tile_outputs, blocks, units, one_step);
+  int64_t blocks = (int64_t)device->units * launch->blocks;
+  int64_t splits = ndr_best_splits(&(ndr_tiles){p->work, tile_bytes, p->tile_outputs, 1, 0}, blocks, units, one_step);
   ndr_launch_split(launch, units, (units + splits - 1) / splits, 1, (int)one_step);
   ndr_launch_end(launch);
 }

@@ -19,12 +19,13 @@ bool ndr_small_output(const ndr_canonical *problem, const ndr_device *device, in
 void ndr_launch_shared(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, int team,
                        int64_t units, int64_t unit_elements, double unit_bytes, int at_once) {
   ndr_params *p = &launch->params;
-  int64_t blocks = (int64_t)device->units * ndr_kernel_blocks(launch->kernel), split = units;
+  int64_t blocks = (int64_t)device->units * launch->blocks, split = units;
   p->tile_outputs = NDR_THREADS / team;
   p->work = (problem->outputs + p->tile_outputs - 1) / p->tile_outputs;
   if (team == NDR_THREADS) {
     int64_t most = (units + at_once - 1) / at_once, one_step = ndr_launch_step(1);
-    int64_t splits = ndr_best_splits(p->work, (double)units * unit_bytes, 1, blocks, most > 1 ? most : 1, one_step);
+    ndr_tiles tiles = {p->work, (double)units * unit_bytes, 1, launch->words, launch->block_bytes};
+    int64_t splits = ndr_best_splits(&tiles, blocks, most > 1 ? most : 1, one_step);
     int64_t even = (units + splits - 1) / splits, longest = NDR_MOST_SPLIT_ELEMENTS / unit_elements;
     split = ((even < longest ? even : longest) + at_once - 1) / at_once * at_once;
     if (split < at_once) split = at_once;

@@ -71,12 +71,11 @@ static int64_t split_rows(const ndr_canonical *problem, const ndr_device *device
   const ndr_params *p = &launch->params;
   int64_t row_bytes = problem->kept[0].size * (int64_t)ndr_dtype_bytes(problem->dtype),
           rows = MOST_BYTES / row_bytes + 1;
-  int64_t blocks = (int64_t)device->units * ndr_kernel_blocks(launch->kernel),
-          one_step = ndr_launch_step(p->tile_outputs);
+  int64_t blocks = (int64_t)device->units * launch->blocks, one_step = ndr_launch_step(p->tile_outputs);
   double bytes = (double)problem->length * (double)row_bytes, most = bytes / (LEAST_BYTES * accumulators);
   if (p->work >= blocks) return rows;
-  int64_t splits =
-      ndr_best_splits(p->work, bytes, p->tile_outputs, blocks, (int64_t)fmin(fmax(most, 1), NDR_MOST_SPLITS), one_step);
+  ndr_tiles tiles = {p->work, bytes, p->tile_outputs, 1, 0};
+  int64_t splits = ndr_best_splits(&tiles, blocks, (int64_t)fmin(fmax(most, 1), NDR_MOST_SPLITS), one_step);
   splits = ndr_bound_splits(splits, problem->length, rows, p->work, blocks);
   return (problem->length + splits - 1) / splits;
 }

@@ -64,9 +64,9 @@ static void configure_block(const ndr_canonical *problem, const ndr_device *devi
   ndr_launch_begin(launch, problem, NDR_KERNEL_TREE_BLOCK);
   ndr_param_tree_block *own = &launch->params.tree_block;
   int64_t size = problem->reduced[0].size, runs = run_count(problem), steps = run_bytes(problem) / STEP_BYTES;
-  int64_t blocks = (int64_t)device->units * ndr_kernel_blocks(NDR_KERNEL_TREE_BLOCK), one_step = ndr_launch_step(1);
-  int64_t splits =
-      ndr_best_splits(problem->outputs * runs, (double)run_bytes(problem), 1, blocks, steps > 1 ? steps : 1, one_step);
+  int64_t blocks = (int64_t)device->units * launch->blocks, one_step = ndr_launch_step(1);
+  ndr_tiles tiles = {problem->outputs * runs, (double)run_bytes(problem), 1, 1, 0};
+  int64_t splits = ndr_best_splits(&tiles, blocks, steps > 1 ? steps : 1, one_step);
   own->runs = (int)runs;
   splits = ndr_bound_splits(splits, size, NDR_MOST_SPLIT_ELEMENTS, problem->outputs * runs, blocks);
   int64_t split = (size + splits - 1) / splits;

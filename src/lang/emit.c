@@ -67,6 +67,7 @@ static int emit_poly(const builder *b, const ndr_syntax_node *node, ndr_dtype in
   while (number-- > parameter->first) {
     value = ndr_program_binary(b->program, NDR_NODE_MULTIPLY, value, x);
     value = ndr_program_binary(b->program, NDR_NODE_ADD, value, emit_parameter(b, number, inner));
+    if (value >= 0) b->program->nodes[value].fused = true;
   }
   return value;
 }

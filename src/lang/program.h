@@ -70,6 +70,7 @@ typedef struct ndr_node {
   ndr_node_kind kind;
   ndr_dtype dtype; /* of the value */
   int a, b, c;     /* -1 where not used */
+  bool fused;      /* a step of poly: a is a product, and a device may round it together with the sum */
   union {
     int64_t integer;
     double real;

@@ -239,6 +239,7 @@ typedef struct ndr_params {
 } ndr_params;
 
 #define NDR_PARAM_NUMBERS 64
+#define NDR_PARAM_NARROW 12 /* as many as 4 KiB leave room for */
 #define NDR_PARAM_OPERANDS 4
 #define NDR_PARAM_PLACES 4
 
@@ -259,6 +260,7 @@ typedef struct ndr_param_place {
 typedef struct ndr_program_params {
   ndr_params base;
   double parameters[NDR_PARAM_NUMBERS];
+  float narrow[NDR_PARAM_NARROW]; /* the first ones rounded to f32, which instructions take as they stand */
   ndr_param_operand operands[NDR_PARAM_OPERANDS];
   ndr_param_place places[NDR_PARAM_PLACES];
 } ndr_program_params;

@@ -206,6 +206,12 @@ NDR_DEVICE float rounded_product(float a, float b) {
 NDR_DEVICE double rounded_product(double a, double b) {
   return a * b;
 }
+NDR_DEVICE float fused(float a, float b, float c) {
+  return __builtin_fmaf(a, b, c);
+}
+NDR_DEVICE double fused(double a, double b, double c) {
+  return __builtin_fma(a, b, c);
+}
 NDR_DEVICE double rounded_sum(double a, double b) {
   return a + b;
 }

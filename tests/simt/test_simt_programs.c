@@ -1,4 +1,5 @@
 /* Operators of one's own under emulation: random ones over random layouts, beside built-in ones, against the CPU. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -298,6 +299,75 @@ START_TEST(test_slabs) {
 }
 END_TEST
 
+/* ---- weights of f32 ---- */
+
+enum { WEIGHED = 40000 };
+
+static void make_floats(device_array *made, const float *values) {
+  array_make(&made->host, NDR_F32, 1, (int64_t[]){WEIGHED}, NULL);
+  memcpy(made->host.tensor.data, values, WEIGHED * sizeof *values);
+  device_array_of(made, 1, 0);
+}
+
+/* Against sums of f64, by the definitions. The bound is of a mean of one sign: weights and what they weigh are
+ * positive.
+ */
+static void check_weighted(const float *x, const float *w, double bound, const char *what) {
+  static const ndr_op ops[] = {NDR_MEAN, NDR_STD, NDR_NORM2};
+  double total = 0, sum = 0, squares = 0, about = 0;
+  for (int i = 0; i < WEIGHED; i++) total += w[i], sum += (double)w[i] * x[i], squares += (double)w[i] * x[i] * x[i];
+  for (int i = 0; i < WEIGHED; i++) about += w[i] * (x[i] - sum / total) * (x[i] - sum / total);
+  const double expected[] = {sum / total, sqrt(about / total), sqrt(squares)};
+  device_array array, weights, result;
+  make_floats(&array, x), make_floats(&weights, w);
+  array_make(&result.host, NDR_F32, 0, NULL, NULL);
+  device_array_of(&result, 1, 0);
+  for (int i = 0; i < 3; i++) {
+    assert_ok(ndreduce(&array.tensor, NDR_DIMS(0), ops[i], &result.tensor, NDR_OPTIONS(.weights = &weights.tensor)));
+    device_fetch(&result);
+    double got = *(float *)result.host.tensor.data;
+    ck_assert_msg(fabs(got - expected[i]) <= bound * expected[i], "%s, %s: %.9g instead of %.9g", what,
+                  ndr_op_name(ops[i]), got, expected[i]);
+  }
+  device_free(&array), device_free(&weights), device_free(&result);
+}
+
+/* Products that f32 does not hold, in one direction or the other. */
+START_TEST(weights_may_be_of_any_size) {
+  static float x[WEIGHED], w[WEIGHED];
+  const float sizes[] = {1e-38f, 1e-20f, 1, 1e20f, 3e34f}, values[] = {1e-18f, 1, 1e18f};
+  rng random = {test_seed()};
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+    for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+      char what[80];
+      snprintf(what, sizeof what, "weights of %g, elements of %g", (double)sizes[s], (double)values[v]);
+      for (int i = 0; i < WEIGHED; i++) w[i] = sizes[s] * (1 + (float)rng_between(&random, 0, 1000));
+      for (int i = 0; i < WEIGHED; i++) x[i] = values[v] * (float)rng_between(&random, 1, 1000);
+      if ((double)sizes[s] * values[v] * values[v] < 1e60) check_weighted(x, w, 2e-6, what);
+    }
+}
+END_TEST
+
+/* An element far from all others, the first of a thread or a heavy or a light one; a mean far from 0; and first
+ * elements that weigh next to nothing and are far away. */
+START_TEST(weighted_spread_is_about_the_mean) {
+  static float x[WEIGHED], w[WEIGHED];
+  rng random = {test_seed()};
+  for (int turn = 0; turn < 7; turn++) {
+    char what[40];
+    snprintf(what, sizeof what, "turn %d", turn);
+    for (int i = 0; i < WEIGHED; i++) w[i] = 1 + (float)rng_between(&random, 0, 3);
+    for (int i = 0; i < WEIGHED; i++) x[i] = (turn < 4 ? 1 : 10000) + (float)rng_between(&random, 0, 1000) * 0.001f;
+    if (turn < 4) x[turn * 7] = 1e4f;
+    if (turn == 2) w[14] = 1e-3f;
+    if (turn == 3) w[21] = 1e3f;
+    if (turn == 5) memset(w, 0, WEIGHED / 2 * sizeof *w);
+    for (int i = 0; turn == 6 && i < WEIGHED; i += i % 4096 < 4095 ? 1 : 20480) x[i] = 9e3f, w[i] = 1e-12f;
+    check_weighted(x, w, 4e-6, what);
+  }
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("programs");
   TCase *cases = tcase_create("programs");
@@ -305,6 +375,8 @@ int main(void) {
   tcase_add_loop_test(cases, test_random_programs, 0, test_case_count(NDR_DTYPE_COUNT * 4));
   tcase_add_loop_test(cases, test_random_operands, 0, test_case_count(NDR_DTYPE_COUNT * 3));
   tcase_add_loop_test(cases, test_slabs, 0, 3);
+  tcase_add_test(cases, weights_may_be_of_any_size);
+  tcase_add_test(cases, weighted_spread_is_about_the_mean);
   suite_add_tcase(suite, cases);
   return suite_run(suite);
 }

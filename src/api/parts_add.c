@@ -3,7 +3,6 @@
 
 #include "api/operands.h"
 #include "api/parts_inside.h"
-#include "api/sorted.h"
 
 void ndr_part_move(const ndr_parts *parts, const part *p, const void *const *data, const void **moved) {
   const ndr_problem *problem = &parts->request.problem;
@@ -61,17 +60,23 @@ ndr_status ndr_part_execute(const part *p, const void *const *data, void *const 
   return ndr_simple_execute(p->plan, data, results, given ? workspace : NULL, given ? p->plan->workspace : 0, stream);
 }
 
-static ndr_status add_part(const ndr_parts *parts, const part *p, const void *const *data, const ndr_request *whole,
-                           uint64_t *const *states, int64_t outputs, void *scratch, void *workspace, void *stream) {
+ndr_status ndr_part_reduce(const ndr_parts *parts, const part *p, const void *const *data, void *scratch,
+                           void *workspace, void *stream) {
   uint64_t *made[NDR_MAX_OPS];
   void *results[NDR_MAX_OPS];
   const void *moved[NDR_MOST_ARRAYS];
+  ndr_states_place(&parts->request, p->plan->problem.outputs, scratch, made);
+  for (int i = 0; i < parts->request.problem.op_count; i++) results[i] = made[i];
+  ndr_part_move(parts, p, data, moved);
+  return ndr_part_execute(p, moved, results, workspace, stream);
+}
+
+ndr_status ndr_part_merge(const ndr_parts *parts, const part *p, const ndr_request *whole, uint64_t *const *states,
+                          int64_t outputs, void *scratch, void *stream) {
+  uint64_t *made[NDR_MAX_OPS];
   ndr_walk walk;
   int64_t pitch = p->plan->problem.outputs, start = walk_part(&parts->request, p, whole, &walk);
   ndr_states_place(&parts->request, pitch, scratch, made);
-  for (int i = 0; i < whole->problem.op_count; i++) results[i] = made[i];
-  ndr_part_move(parts, p, data, moved);
-  NDR_TRY(ndr_part_execute(p, moved, results, workspace, stream));
   for (int i = 0; i < whole->problem.op_count; i++) {
     ndr_state state = ndr_request_state(whole, i);
     NDR_TRY(parts->backend->states_merge(&state, parts->device.device_id, &walk, made[i], pitch, states[i] + start,
@@ -82,41 +87,11 @@ static ndr_status add_part(const ndr_parts *parts, const part *p, const void *co
 
 static ndr_status add_parts(const ndr_parts *parts, const void *const *data, const ndr_request *whole,
                             uint64_t *const *states, int64_t outputs, void *scratch, void *workspace, void *stream) {
-  for (int64_t at = 0; at < parts->count; at++)
-    NDR_TRY(add_part(parts, &parts->parts[at], data, whole, states, outputs, scratch, workspace, stream));
+  for (int64_t at = 0; at < parts->count; at++) {
+    NDR_TRY(ndr_part_reduce(parts, &parts->parts[at], data, scratch, workspace, stream));
+    NDR_TRY(ndr_part_merge(parts, &parts->parts[at], whole, states, outputs, scratch, stream));
+  }
   return NDR_OK;
-}
-
-/* Adds a block, the runs of which are its parts. */
-static ndr_status add_block(ndr_parts *block, const ndr_sorted *sorted, const ndr_request *whole,
-                            uint64_t *const *states, int64_t outputs) {
-  size_t bytes;
-  void *scratch = NULL;
-  for (int64_t r = 0; r < sorted->run_count; r++) {
-    const ndr_sorted_run *run = &sorted->runs[r];
-    NDR_TRY(ndr_parts_append(block, (part){.piece = {run->begin, 1, 1, 1, run->count, run->label, 1}}));
-    NDR_TRY(ndr_parts_plan(block, r, true, &block->options));
-  }
-  NDR_TRY(ndr_parts_scratch(block, &bytes));
-  NDR_TRY(block->backend->allocate(block->device.device_id, bytes, NULL, &scratch));
-  ndr_status status = add_parts(block, sorted->data, whole, states, outputs, scratch, NULL, NULL);
-  block->backend->release(block->device.device_id, scratch, NULL);
-  return status;
-}
-
-static ndr_status add_sorted(const ndr_parts *parts, const void *const *data, const ndr_request *whole,
-                             uint64_t *const *states, int64_t outputs) {
-  ndr_sorted sorted;
-  ndr_parts block = {.backend = parts->backend, .device = parts->device, .options = parts->options};
-  ndr_status status = ndr_sorted_open(&sorted, &parts->request, data);
-  while (status == NDR_OK && ndr_sorted_next(&sorted)) {
-    block.request = sorted.request;
-    status = add_block(&block, &sorted, whole, states, outputs);
-    ndr_parts_free_plans(&block);
-  }
-  ndr_sorted_close(&sorted);
-  free(block.parts);
-  return status;
 }
 
 /* All weights, those of no group included, so that nothing has been added where they are refused. */
@@ -135,6 +110,6 @@ ndr_status ndr_parts_check_weights(const ndr_parts *parts, const void *const *da
 ndr_status ndr_parts_add(const ndr_parts *parts, const void *const *data, const ndr_request *whole,
                          uint64_t *const *states, int64_t outputs, void *scratch, void *workspace, void *stream) {
   NDR_TRY(ndr_parts_check_weights(parts, data));
-  return parts->sorted ? add_sorted(parts, data, whole, states, outputs)
+  return parts->sorted ? ndr_parts_add_sorted(parts, data, whole, states, outputs)
                        : add_parts(parts, data, whole, states, outputs, scratch, workspace, stream);
 }

@@ -1,8 +1,8 @@
 /* Runs parts and merges their partial states. */
 #include <stdlib.h>
 
-#include "api/operands.h"
 #include "api/parts_inside.h"
+#include "api/weights.h"
 
 void ndr_part_move(const ndr_parts *parts, const part *p, const void *const *data, const void **moved) {
   const ndr_problem *problem = &parts->request.problem;
@@ -102,7 +102,7 @@ ndr_status ndr_parts_check_weights(const ndr_parts *parts, const void *const *da
   for (int k = 0; k < problem->operand_count; k++) weighted = weighted || problem->operands[k].role == NDR_WEIGHTS;
   if (!weighted || parts->backend->calls) return NDR_OK;
   NDR_TRY(ndr_canonical_make(&whole, &parts->request));
-  ndr_status status = ndr_operands_check_weights(&whole, data);
+  ndr_status status = ndr_weights_check(parts->backend, parts->options.threads, &whole, data);
   ndr_canonical_free(&whole);
   return status;
 }

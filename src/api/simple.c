@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/operands.h"
+#include "api/weights.h"
 #include "core/measure.h"
 
 /* ---- making ---- */
@@ -118,6 +118,6 @@ ndr_status ndr_simple_execute(const ndr_plan *plan, const void *const *data, voi
   if (plan->problem.outputs == 0) return NDR_OK;
   NDR_TRY(ndr_plan_check(plan, data, results, workspace, bytes));
   /* A device's memory is not read here: there NaN weights give NaN. */
-  if (!plan->backend->calls) NDR_TRY(ndr_operands_check_weights(&plan->problem, data));
+  if (!plan->backend->calls) NDR_TRY(ndr_weights_check(plan->backend, plan->threads, &plan->problem, data));
   return ndr_simple_run(plan, data, results, workspace, stream);
 }

@@ -1,5 +1,6 @@
-/* What the files parts*.c share: parts.c plans, parts_find.c cuts labels, parts_add.c merges states,
- * parts_sorted.c those of blocks that are sorted, parts_execute.c writes results. */
+/* What the files parts*.c share: parts.c plans, parts_find.c cuts labels, parts_one.c runs a part,
+ * parts_add.c adds the states of all, parts_sorted.c those of blocks that are sorted, parts_execute.c writes results.
+ */
 #ifndef NDR_API_PARTS_INSIDE_H
 #define NDR_API_PARTS_INSIDE_H
 

@@ -75,8 +75,9 @@ static bool is_whole(const ndr_axis *axis, int64_t row_stride) {
   return axis->stride == 1 && axis->size <= NDR_LANES && row_stride == axis->size;
 }
 
-/* The same, or as much of rows that lie anywhere as a tile can have: each is a stream of its own. On a core of Xeon
- * 6900 1024 lanes of f32 are added up at 14 GB/s, 512 at 12. */
+/* The same, or as much of rows that lie anywhere as a tile can have: each is a stream of its own. A loop that adds
+ * up four such rows of f32 at a time reads 13 GB/s with 1024 lanes and 11 with 512, on a Xeon core that reads dense
+ * columns at 17. */
 static bool reads_whole(const ndr_axis *axis, const ndr_axis *rows) {
   return is_whole(axis, rows->stride) || (rows->scattered && axis->stride == 1);
 }

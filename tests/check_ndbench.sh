@@ -41,6 +41,21 @@ run 0 --list
 has out '2^8x2^18-axis1 *sum f32 \[256,262144\] /1'
 has out 'i8-3-columns *sum i8 \[89478485,3\] /0'
 
+run 0 --list groups
+has out '^sum f32 \[8760,[0-9]*\] /0 groups=0:24\[365(0:24)\]$'
+has out '^sum f32 \[[0-9]*,180,360\] /1,2 groups=1,2:40\[.*,\.\.\.\]$'
+# Many labels are cut where they are printed, and nowhere else.
+labels=$(awk 'BEGIN { for (i = 0; i < 3000; i++) printf "%d,", i * i % 7 }')
+run 0 -r 1 --json "$folder/rows.json" "sum f32 [3000,40] /0 groups=0:7[$labels]" 'max i8 [9,6] /1 groups=1:2[3(0:2)]'
+has out '^sum f32 \[3000,40\] /0 groups=0:7\[[0-9:,x-]*,\.\.\.\] rows '
+if ! grep -q '"problem": "max i8 \[9,6\] /1 groups=1:2\[3(0:2)\]", "groups": 2, .*"verified": true' "$folder/rows.json"; then
+  echo "$command: the row is not in the file"
+  failures=$((failures + 1))
+fi
+run 0 --explain "sum f32 [3000,40] /0 groups=0:7[$labels]"
+has out '^groups  7, in '
+has out '^rows '
+
 run 0 --repeat 3 'sum f32 [1000,30] /0' 'argmin,mean f64 [50:-60,60] /1 skipnan'
 has out '^sum f32 \[1000,30\] /0 .*[0-9.]*%$'
 has out '^argmin,mean f64 \[50:-60,60\] /1 skipnan '

@@ -51,8 +51,10 @@ def records():
              "rows": [{"problem": "sum f32 [9] /0", "family": "tree", "share": 0.0625}]}
     shapes = [one(f"2^{k}x2^{26 - k}-axis{axis}", f"sum f32 [{2**k},{2**(26 - k)}] /{axis}") for k in (8, 18) for axis in (1, 0)]
     cases = [one("rows", "sum f32 [8,8] /1")]
+    plain, months = (one(f"{kind}, rows", "sum f32 [8,8] /1") for kind in ("plain", "12 months"))
+    by_group = {"rows": [plain, {**months, "groups": 12, "gbps": 0.75}]}
     return {"sweep": {"rows": shapes}, "gauge": gauge, "peers": {"rows": cases, "python": {"torch": "9.9"}}, "gpu": {"rows": cases},
-            "odd": {"rows": cases}, "operators": {"rows": [one("rmse, rows", "sum f32 [8,8] /1")]}, "small": {"rows": cases}, "regret": {"regret": regret, "largest": 1 << 28, "seed": 12, "rows": []},
+            "odd": {"rows": cases}, "operators": {"rows": [one("rmse, rows", "sum f32 [8,8] /1")]}, "groups": by_group, "small": {"rows": cases}, "regret": {"regret": regret, "largest": 1 << 28, "seed": 12, "rows": []},
             "regret-measured": {"regret": {**regret, "worst": 1.12}, "largest": 1 << 28, "seed": 12, "rows": []},
             "heat": {"regret": regret, "rows": [{**cell, "name": f"{kind}-3-{b}"} for kind in ("rows", "columns") for b in (4, 5)]},
             "ladder": {"rows": [rung, {**rung, "rung": "2", "gbps": 14.0, "ceiling_gbps": 20.0},
@@ -67,6 +69,8 @@ def check_text(folder):
           text)
     check("the gauge", "32 MiB and more: 50% in the geometric mean, the 5th percentile 12%" in text and "--seed 7" in text and
           "| compact | 50% | 12% | 25% | 50% | 12% | 25% |" in text and "| `sum f32 [9] /0` | tree | 6% |" in text, text)
+    check("groups", "1 of them over 954 MiB of f32" in text and "75% of the rate of the plain sum" in text and
+          "| 12 months, rows | 75% | 1 | 80.0% | " in text, text)
     check("where", "Measured on Made-up 1, driver 1.2, CUDA 3.4; ndreduce 0.0.0, commit feed, 2001-02-03. Beside it PyTorch 9.9." in text, text)
     check("a failed rung", "nd [" not in text, text)
     check("one ceiling a table", "| 1 | tree, modulo | 7.0 | 35.0% |  |" in text and "| 18 | ours | 16.0 | 80.0% |  |" in text, text)

@@ -20,7 +20,4 @@ ndr_status ndr_operands_check_devices(const ndr_operands *operands, DLDevice arr
 /* Sets data[k + 1] to the address of element 0 of operand k. */
 ndr_status ndr_operands_addresses(const ndr_operands *operands, const void **data);
 
-/* Refuses NaN among the weights of a problem on the host. A weight that is repeated is looked at once. */
-ndr_status ndr_operands_check_weights(const ndr_canonical *problem, const void *const *data);
-
 #endif

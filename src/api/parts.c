@@ -87,7 +87,7 @@ ndr_parts *ndr_parts_hold(ndr_parts *parts) {
 void ndr_parts_free_plans(ndr_parts *parts) {
   for (int64_t at = 0; at < parts->count; at++)
     if (!parts->parts[at].shares) ndr_simple_free(parts->parts[at].plan);
-  parts->count = 0;
+  parts->count = parts->plans = 0;
 }
 
 void ndr_parts_drop(ndr_parts *parts) {

@@ -110,7 +110,7 @@ static bool may_sort(const ndr_parts *parts, int64_t row_length, const ndr_optio
 
 /* Pieces of few labels cost more than sorting: each has a plan. */
 static ndr_status find_parts(ndr_parts *parts, const ndr_options *options) {
-  enum { FEW_LABELS = 16, FEW_PARTS = 64 };
+  enum { FEW_LABELS = 64, FEW_PARTS = 64 };
   const ndr_request *request = &parts->request;
   const ndr_problem *problem = &request->problem;
   int64_t length = 1, row_length = ndr_request_label_row(request), most = INT64_MAX;

@@ -1,5 +1,6 @@
-/* What the files parts*.c share: parts.c plans, parts_find.c cuts labels, parts_add.c merges states, parts_execute.c
- * writes results. */
+/* What the files parts*.c share: parts.c plans, parts_find.c cuts labels, parts_one.c runs a part,
+ * parts_add.c adds the states of all, parts_sorted.c those of blocks that are sorted, parts_execute.c writes results.
+ */
 #ifndef NDR_API_PARTS_INSIDE_H
 #define NDR_API_PARTS_INSIDE_H
 
@@ -49,6 +50,16 @@ void ndr_part_move(const ndr_parts *parts, const part *p, const void *const *dat
 /* Runs a part's plan, whose arguments have been checked; without a workspace it borrows one. */
 ndr_status ndr_part_execute(const part *p, const void *const *data, void *const *results, void *workspace,
                             void *stream);
+
+/* Reduces a part to partial states in `scratch`, and merges these into the states of `whole`. */
+ndr_status ndr_part_reduce(const ndr_parts *parts, const part *p, const void *const *data, void *scratch,
+                           void *workspace, void *stream);
+ndr_status ndr_part_merge(const ndr_parts *parts, const part *p, const ndr_request *whole, uint64_t *const *states,
+                          int64_t outputs, void *scratch, void *stream);
+
+/* As ndr_parts_add, of parts that are sorted; on the host. */
+ndr_status ndr_parts_add_sorted(const ndr_parts *parts, const void *const *data, const ndr_request *whole,
+                                uint64_t *const *states, int64_t outputs);
 
 /* Refuses NaN among the weights on the host, those of no group included. */
 ndr_status ndr_parts_check_weights(const ndr_parts *parts, const void *const *data);

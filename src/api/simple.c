@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/operands.h"
+#include "api/weights.h"
 #include "core/measure.h"
 
 /* ---- making ---- */
@@ -92,17 +92,23 @@ static ndr_status check_workspace(const ndr_plan *plan, const void *workspace, s
                   plan->workspace);
 }
 
-ndr_status ndr_simple_run(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace,
-                          void *stream) {
+static ndr_status execute(const ndr_plan *plan, const int32_t *rows, const void *const *data, void *const *results,
+                          void *workspace, void *stream) {
+  return rows ? plan->backend->execute_rows(plan, rows, data, results, workspace)
+              : plan->backend->execute(plan, data, results, workspace, stream);
+}
+
+ndr_status ndr_simple_run(const ndr_plan *plan, const int32_t *rows, const void *const *data, void *const *results,
+                          void *workspace, void *stream) {
   if (plan->problem.outputs == 0) return NDR_OK;
   if (workspace) {
     if (plan->workspace > 0 && plan->backend->clear_workspace)
       NDR_TRY(plan->backend->clear_workspace(plan, workspace, stream));
-    return plan->backend->execute(plan, data, results, workspace, stream);
+    return execute(plan, rows, data, results, workspace, stream);
   }
   void *borrowed;
   NDR_TRY(ndr_plan_borrow_workspace(plan, stream, &borrowed));
-  ndr_status status = plan->backend->execute(plan, data, results, borrowed, stream);
+  ndr_status status = execute(plan, rows, data, results, borrowed, stream);
   ndr_plan_return_workspace(plan, borrowed, stream);
   return status;
 }
@@ -118,6 +124,6 @@ ndr_status ndr_simple_execute(const ndr_plan *plan, const void *const *data, voi
   if (plan->problem.outputs == 0) return NDR_OK;
   NDR_TRY(ndr_plan_check(plan, data, results, workspace, bytes));
   /* A device's memory is not read here: there NaN weights give NaN. */
-  if (!plan->backend->calls) NDR_TRY(ndr_operands_check_weights(&plan->problem, data));
-  return ndr_simple_run(plan, data, results, workspace, stream);
+  if (!plan->backend->calls) NDR_TRY(ndr_weights_check(plan->backend, plan->threads, &plan->problem, data));
+  return ndr_simple_run(plan, NULL, data, results, workspace, stream);
 }

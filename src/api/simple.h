@@ -17,9 +17,10 @@ void ndr_simple_free(ndr_plan *plan);
 ndr_status ndr_plan_check(const ndr_plan *plan, const void *const *data, void *const *results, const void *workspace,
                           size_t bytes);
 
-/* Runs a plan whose arguments have been checked; without a workspace it borrows one. */
-ndr_status ndr_simple_run(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace,
-                          void *stream);
+/* Runs a plan whose arguments have been checked; without a workspace it borrows one. `rows` says where the elements of
+ * a scattered axis are; NULL: there is none. */
+ndr_status ndr_simple_run(const ndr_plan *plan, const int32_t *rows, const void *const *data, void *const *results,
+                          void *workspace, void *stream);
 
 /* As ndr_plan_execute_operands. */
 ndr_status ndr_simple_execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace,

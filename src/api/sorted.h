@@ -10,6 +10,7 @@ typedef struct ndr_sorted_run {
   int64_t label, begin, count;
 } ndr_sorted_run;
 
+/* What a thread has of it. */
 typedef struct ndr_sorted {
   /* The block: a request whose arrays are the copies. Its offset says which outputs it has. */
   ndr_request request;
@@ -17,23 +18,32 @@ typedef struct ndr_sorted {
   ndr_sorted_run *runs;
   int64_t run_count;
 
+  int64_t blocks; /* of the whole */
+  bool disjoint;  /* no two blocks have an output in common */
+
   const ndr_request *whole;
   const void *const *from;
-  int64_t row, row_length;     /* labels of one stride; row: where the row of the block begins */
-  int64_t first, size;         /* the block's labels in the row, and the most of a block */
-  bool peeled[NDR_MAX_DIMS];   /* a block has one index of the dim */
-  int64_t index[NDR_MAX_DIMS]; /* of peeled dims */
-  int64_t elements;            /* the most of a block */
-  int32_t *order;
+  /* Labels are sorted in sections of at most `size`, none of which is longer than a row: the labels of one stride. */
+  int64_t row_length, size, section; /* section: the one that is sorted, -1: none */
+  int64_t row, first;                /* the section's row, by its first label, and its first label there */
+  int64_t each[NDR_MAX_DIMS];        /* elements of a block along a dim beside those of the labels */
+  int64_t index[NDR_MAX_DIMS];       /* the block's first element there */
+  int64_t elements;                  /* the most of a block, with one behind each row's end */
+  int64_t count;                     /* labels of the section */
+  int32_t *order;                    /* the section's labels by group */
+  int32_t *place;                    /* where each is in that order; those of no group are behind its end */
   int64_t *ends;
   void *copies[NDR_MAX_OPERANDS + 1];
 } ndr_sorted;
 
-/* Starts before the first block of a request with groups, whose arrays are at `from`. Close it even if this fails. */
-ndr_status ndr_sorted_open(ndr_sorted *sorted, const ndr_request *whole, const void *const *from);
+/* Cuts a request with groups, whose arrays are at `from`, into blocks. Nothing is allocated. */
+void ndr_sorted_cut(ndr_sorted *sorted, const ndr_request *whole, const void *const *from);
 
-/* Copies the next block; false after the last. */
-bool ndr_sorted_next(ndr_sorted *sorted);
+/* Allocates what one thread needs, from what ndr_sorted_cut has set. Close it even if this fails. */
+ndr_status ndr_sorted_open(ndr_sorted *sorted, const ndr_sorted *cut);
+
+/* Copies a block. Returns whether it has the runs and the shape of the one before. */
+bool ndr_sorted_copy(ndr_sorted *sorted, int64_t number);
 void ndr_sorted_close(ndr_sorted *sorted);
 
 #endif

@@ -42,8 +42,8 @@ typedef struct ndr_scratch {
 void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_cursor *kept,
                      const ndr_cursor *reduced, uint64_t *block, int64_t position, bool fresh);
 
-/* Moves a tile to its rows along the scattered axis, the first of which is number `first`; gathers them into scratch
- * unless they lie one step apart. */
+/* Moves a tile to its rows along the scattered axis, the first of which is number `first`. Gathers them into
+ * scratch where lanes lie apart. */
 void ndr_engine_find_rows(const ndr_engine *engine, const ndr_scratch *scratch, int64_t first, ndr_tile *tile);
 
 /* Writes the results, or partial states, of positions first .. first + count - 1 from the block of their chunk. */

@@ -21,16 +21,22 @@ static void prefetch(const ndr_tile *tile, const char *at, int64_t bytes) {
   for (int64_t line = 0; tile->ahead && line < bytes; line += 64) __builtin_prefetch(at + tile->ahead + line);
 }
 
+/* The address of a row, of elements of `bytes` bytes. */
+static const char *row_of(const ndr_tile *tile, int64_t row, int64_t bytes) {
+  int64_t at = tile->rows_at ? tile->rows_at[row] : row;
+  return (const char *)tile->data + at * tile->row_stride * bytes;
+}
+
 static void convert(const ndr_engine *engine, const ndr_tile *tile, ndr_dtype to, void *converted) {
   ndr_convert *elements = engine->isa->convert[engine->problem->dtype][to];
   int64_t bytes = (int64_t)ndr_dtype_bytes(to);
-  if (tile->row_stride == tile->lanes) {
+  if (tile->row_stride == tile->lanes && !tile->rows_at) {
     prefetch(tile, tile->data, tile->rows * tile->lanes * engine->bytes);
     elements(tile->data, converted, tile->rows * tile->lanes);
     return;
   }
   for (int64_t row = 0; row < tile->rows; row++) {
-    const char *from = (const char *)tile->data + row * tile->row_stride * engine->bytes;
+    const char *from = row_of(tile, row, engine->bytes);
     prefetch(tile, from, tile->lanes * engine->bytes);
     elements(from, (char *)converted + row * tile->lanes * bytes, tile->lanes);
   }
@@ -47,12 +53,16 @@ static void fold_converted(const ndr_engine *engine, const ndr_scratch *scratch,
   if (rows < 1) rows = 1;
   for (int64_t row = 0; row < tile->rows; row += rows) {
     ndr_tile part = *tile;
-    part.data = (const char *)tile->data + row * tile->row_stride * engine->bytes;
+    if (tile->rows_at)
+      part.rows_at += row;
+    else
+      part.data = row_of(tile, row, engine->bytes);
     part.rows = tile->rows - row < rows ? tile->rows - row : rows;
     part.index += row * tile->index_row;
     part.fresh = tile->fresh && row == 0;
     convert(engine, &part, to, scratch->converted);
     part.data = scratch->converted;
+    part.rows_at = NULL;
     part.row_stride = part.lanes;
     part.cached = true;
     part.ahead = 0;

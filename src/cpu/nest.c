@@ -75,13 +75,19 @@ static bool is_whole(const ndr_axis *axis, int64_t row_stride) {
   return axis->stride == 1 && axis->size <= NDR_LANES && row_stride == axis->size;
 }
 
+/* The same, or as much of rows that lie anywhere as a tile can have: each is a stream of its own. A loop that adds
+ * up four such rows of f32 at a time reads 13 GB/s with 1024 lanes and 11 with 512, on a Xeon core that reads dense
+ * columns at 17. */
+static bool reads_whole(const ndr_axis *axis, const ndr_axis *rows) {
+  return is_whole(axis, rows->stride) || (rows->scattered && axis->stride == 1);
+}
+
 /* Lanes of a tile along a kept axis. If rows lie closer in memory than lanes, one tile should have all rows, so that it
  * uses the whole of each cache line. Lanes are cut evenly, into multiples of 16. */
-static int64_t lanes_that_fit(const ndr_canonical *problem, const ndr_axis *axis, int64_t row_stride,
-                              int64_t row_extent) {
-  int64_t lanes = is_whole(axis, row_stride) ? NDR_LANES : CUT_LANES;
-  if (row_stride < axis->stride)
-    lanes = most(32, least(lanes, NDR_TILE_BYTES / (least(row_extent, NDR_ROWS) * element_bytes(problem)) / 16 * 16));
+static int64_t lanes_that_fit(const ndr_canonical *problem, const ndr_axis *axis, const ndr_axis *rows) {
+  int64_t lanes = reads_whole(axis, rows) ? NDR_LANES : CUT_LANES;
+  if (rows->stride < axis->stride)
+    lanes = most(32, least(lanes, NDR_TILE_BYTES / (least(rows->size, NDR_ROWS) * element_bytes(problem)) / 16 * 16));
   return least(cuts(cuts(axis->size, cuts(axis->size, lanes)), 16) * 16, axis->size);
 }
 
@@ -211,7 +217,7 @@ static void size_memory(ndr_nest *nest, const ndr_canonical *problem, int64_t wo
   }
   nest->pitch = nest->chunk * nest->period;
   nest->block = nest->pitch * words;
-  nest->gather_bytes = nest->lane_stride == 1 && !nest->rows_scattered ? 0 : cuts(tile_bytes, 64) * 64;
+  nest->gather_bytes = nest->lane_stride == 1 ? 0 : cuts(tile_bytes, 64) * 64;
   nest->convert_bytes = least(converted, NDR_TILE_BYTES);
   nest->scratch_bytes =
       cuts(cuts(nest->levels * nest->block * 8, 64) * 64 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
@@ -294,8 +300,8 @@ void ndr_nest_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes,
   nest->lane_stride = lanes->stride;
   nest->row_stride = rows->stride;
   nest->row_index = rows->index;
-  nest->lanes = nest->period = lanes_that_fit(problem, lanes, rows->stride, rows->size);
-  nest->rows = rows_that_fit(problem, is_whole(lanes, rows->stride), nest->lanes, rows->size);
+  nest->lanes = nest->period = lanes_that_fit(problem, lanes, rows);
+  nest->rows = rows_that_fit(problem, reads_whole(lanes, rows), nest->lanes, rows->size);
   if (nest->rows > 8 && nest->rows < rows->size && lanes->stride == 1)
     nest->rows = least(cuts(nest->rows, 16) * 16, 240);
   int turned = problem->reduced_count < 2 && nest->rows == rows->size ? turned_axis(problem, kept_lanes) : -1;

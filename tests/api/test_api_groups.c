@@ -408,6 +408,82 @@ START_TEST(another_empty_dim_has_empty_groups) {
 }
 END_TEST
 
+/* Sums of small integers, which are exact, are what a loop over the labels gives. */
+static void check_sums(const DLTensor *array, int axis, const int32_t *values, int32_t count, int threads) {
+  int64_t rows = array->shape[0], columns = array->shape[1], outputs = axis ? rows * count : count * columns;
+  int64_t shape[] = {axis ? rows : count, axis ? count : columns};
+  float *sums = calloc((size_t)outputs, sizeof *sums), *expected = calloc((size_t)outputs, sizeof *sums);
+  const float *elements = array->data;
+  ndr_groups *groups;
+  DLTensor labels = ndr_tensor((void *)(uintptr_t)values, NDR_I32, 1, array->shape + axis),
+           result = ndr_tensor(sums, NDR_F32, 2, shape);
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t c = 0; c < columns; c++) {
+      int32_t group = values[axis ? c : r];
+      if (group >= 0) expected[axis ? r * count + group : group * columns + c] += elements[r * columns + c];
+    }
+  assert_ok(ndr_groups_create(&groups, &labels, count));
+  ndr_options options = NDR_OPTIONS_INIT;
+  options.groups = groups;
+  options.group_dim = axis;
+  options.threads = threads;
+  assert_ok(ndreduce(array, NDR_DIMS(axis), NDR_SUM, &result, &options));
+  ck_assert_msg(memcmp(sums, expected, (size_t)outputs * sizeof *sums) == 0, "axis %d, %d groups", axis, (int)count);
+  ndr_groups_destroy(groups);
+  free(sums);
+  free(expected);
+}
+
+/* Many blocks, the last of which are smaller, rows of more than a tile, and more sections than one. */
+START_TEST(scattered_labels_of_large_arrays) {
+  static const int64_t shapes[][2] = {{1201, 1500}, {3, 500000}, {40000, 30}, {1, 300000}};
+  rng random = {test_seed() + 8};
+  for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+    int64_t shape[] = {shapes[s][0], shapes[s][1]}, length = shape[0] * shape[1];
+    float *values = malloc((size_t)length * sizeof *values);
+    for (int64_t i = 0; i < length; i++) values[i] = (float)rng_between(&random, -4, 4);
+    DLTensor array = ndr_tensor(values, NDR_F32, 2, shape);
+    for (int axis = 0; axis < 2; axis++) {
+      int32_t *labels = malloc((size_t)shape[axis] * sizeof *labels), count = axis ? 5000 : 300;
+      for (int more = 0; more < 2; more++, count = 7) {
+        fill_labels(&random, SCATTERED, labels, shape[axis], count);
+        check_sums(&array, axis, labels, count, more ? 3 : 1);
+      }
+      free(labels);
+    }
+    free(values);
+  }
+}
+END_TEST
+
+/* Of sums that are not exact, and blocks with outputs in common. */
+START_TEST(threads_do_not_change_bits) {
+  enum { ROWS = 90, COLUMNS = 20000, COUNT = 11 };
+  rng random = {test_seed() + 9};
+  int32_t values[COLUMNS];
+  double *elements = malloc(sizeof *elements * ROWS * COLUMNS), one[COUNT], sums[COUNT];
+  int64_t shape[] = {ROWS, COLUMNS}, columns[] = {COLUMNS}, count[] = {COUNT};
+  ndr_groups *groups;
+  for (int i = 0; i < ROWS * COLUMNS; i++) elements[i] = 1.0 / (double)rng_between(&random, 1, 1 << 24);
+  fill_labels(&random, SCATTERED, values, COLUMNS, COUNT);
+  DLTensor array = ndr_tensor(elements, NDR_F64, 2, shape), labels = ndr_tensor(values, NDR_I32, 1, columns);
+  assert_ok(ndr_groups_create(&groups, &labels, COUNT));
+  for (int threads = 1; threads <= 5; threads++) {
+    DLTensor result = ndr_tensor(threads == 1 ? one : sums, NDR_F64, 1, count);
+    ndr_options options = NDR_OPTIONS_INIT;
+    options.groups = groups;
+    options.group_dim = 1;
+    options.threads = threads;
+    for (int repeat = 0; repeat < 4; repeat++) {
+      assert_ok(ndreduce(&array, NDR_DIMS(0, 1), NDR_SUM, &result, &options));
+      if (threads > 1) ck_assert_msg(memcmp(one, sums, sizeof sums) == 0, "%d threads", threads);
+    }
+  }
+  ndr_groups_destroy(groups);
+  free(elements);
+}
+END_TEST
+
 START_TEST(nan_weights_are_refused_before_anything_is_written) {
   int32_t values[6] = {0, 0, 0, 1, 1, 1};
   double weight[6] = {1, 1, 1, 1, NAN, 1};
@@ -596,6 +672,7 @@ END_TEST
 
 int main(void) {
   Suite *suite = suite_create("groups");
+  suite_case(suite, "large", 120, scattered_labels_of_large_arrays, threads_do_not_change_bits, NULL);
   suite_case(suite, "by masks", 120, a_group_is_what_a_mask_gives, so_is_one_of_scattered_rows, NULL);
   suite_case(suite, "plans and slabs", 120, plans_with_a_workspace_give_the_same_bits, slabs_come_in_any_order, NULL);
   suite_case(suite, "by hand", 10, labels_have_any_integer_dtype, windows_are_refused_trimmed_or_padded,

@@ -317,6 +317,41 @@ START_TEST(a_plan_without_operands_takes_one_address) {
 }
 END_TEST
 
+/* Threads look at pieces of the weights: at either end, at the borders, and in between. */
+START_TEST(nan_is_found_among_many_weights) {
+  enum { ROWS = 301, COLUMNS = 700, PITCH = 703 };
+  static float values[ROWS * COLUMNS], weight[ROWS * PITCH], out[COLUMNS];
+  int64_t shape[] = {ROWS, COLUMNS}, kept[] = {COLUMNS}, strides[] = {PITCH, 1}, swapped[] = {1, ROWS};
+  for (int i = 0; i < ROWS * PITCH; i++) weight[i] = i % PITCH < COLUMNS ? 1 : NAN; /* not what lies between rows */
+  for (int layout = 0; layout < 2; layout++) {
+    DLTensor array = ndr_tensor(values, NDR_F32, 2, shape), result = ndr_tensor(out, NDR_F32, 1, kept),
+             tensor = ndr_tensor(weight, NDR_F32, 2, shape);
+    tensor.strides = layout ? swapped : strides;
+    for (int i = 0; layout && i < ROWS * COLUMNS; i++) weight[i] = 1;
+    for (int threads = 1; threads <= 4; threads += 3) {
+      ndr_options options = NDR_OPTIONS_INIT;
+      options.weights = &tensor;
+      options.threads = threads;
+      out[0] = 7;
+      assert_ok(ndreduce(&array, NDR_DIMS(0), NDR_MEAN, &result, &options));
+      ck_assert(out[0] == 0);
+      for (int place = 0; place < ROWS * COLUMNS; place += place < 5 ? 1 : 4999) {
+        float *at = weight + place / COLUMNS * tensor.strides[0] + place % COLUMNS * tensor.strides[1];
+        *at = NAN;
+        out[0] = 7;
+        assert_fails(ndreduce(&array, NDR_DIMS(0), NDR_MEAN, &result, &options), NDR_ERR_ARGUMENT, "weights have NaN");
+        ck_assert(out[0] == 7);
+        *at = 1;
+      }
+      float *last = weight + (ROWS - 1) * tensor.strides[0] + (COLUMNS - 1) * tensor.strides[1];
+      *last = NAN;
+      assert_fails(ndreduce(&array, NDR_DIMS(0), NDR_MEAN, &result, &options), NDR_ERR_ARGUMENT, "weights have NaN");
+      *last = 1;
+    }
+  }
+}
+END_TEST
+
 START_TEST(nan_weights_are_refused) {
   double bad[] = {1, NAN, 2};
   DLTensor weight = ndr_tensor(bad, NDR_F64, NDR_SHAPE(3));
@@ -603,7 +638,8 @@ int main(void) {
   suite_case(suite, "operators", 10, own_operators_read_their_arrays, each_operator_of_a_call_is_described,
              a_plan_is_described_after_its_operators, plans_outlive_operators, NULL);
   suite_case(suite, "plans", 10, plans_take_operands, a_plan_without_operands_takes_one_address,
-             nan_weights_are_refused, choices_of_problems_with_operands_are_remembered, NULL);
+             nan_weights_are_refused, nan_is_found_among_many_weights, choices_of_problems_with_operands_are_remembered,
+             NULL);
   suite_case(suite, "accumulators", 60, slabs_come_in_any_order, operands_of_slabs_broadcast, initial_counts_once,
              accumulators_refuse, NULL);
   suite_case(suite, "refused", 10, options_are_checked, beside_a_problem_they_are_refused,

@@ -16,16 +16,6 @@ static bool mask[ROWS][COLUMNS];
 static ndr_h5_dataset *dataset, *second, *land;
 static char masks[128];
 
-static ndr_h5_dataset *open_written(const char *file, const DLTensor *tensor, ndr_dtype dtype, bool chunked) {
-  ndr_h5_dataset *opened;
-  hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
-  if (chunked) H5Pset_chunk(creation, tensor->ndim, tensor->ndim == 3 ? (hsize_t[]){7, 40, 11} : (hsize_t[]){9, 30});
-  h5_write(file, tensor, dtype, creation);
-  H5Pclose(creation);
-  assert_ok(ndr_h5_open(&opened, file, "/x", NULL));
-  return opened;
-}
-
 static void start(void) {
   rng random = {5};
   h5_make_folder();
@@ -38,9 +28,9 @@ static void start(void) {
   DLTensor first = ndr_tensor(x, NDR_F64, NDR_SHAPE(TIMES, ROWS, COLUMNS));
   DLTensor other = ndr_tensor(y, NDR_F64, NDR_SHAPE(TIMES, ROWS, COLUMNS));
   DLTensor map = ndr_tensor(mask, NDR_BOOL, NDR_SHAPE(ROWS, COLUMNS));
-  dataset = open_written(h5_input, &first, NDR_F64, true);
-  second = open_written(h5_output, &other, NDR_F64, false);
-  land = open_written(masks, &map, NDR_BOOL, true);
+  dataset = h5_open_written(h5_input, &first, NDR_F64, (const hsize_t[]){7, 40, 11});
+  second = h5_open_written(h5_output, &other, NDR_F64, NULL);
+  land = h5_open_written(masks, &map, NDR_BOOL, (const hsize_t[]){9, 30});
 }
 
 static void finish(void) {
@@ -205,14 +195,14 @@ START_TEST(weights_are_looked_at_slab_by_slab) {
   y[TIMES - 1][2][3] = -1;
   ndr_h5_close(second);
   remove(h5_output);
-  second = open_written(h5_output, &other, NDR_F64, false);
+  second = h5_open_written(h5_output, &other, NDR_F64, NULL);
   ndr_h5_operand again = operand_of(NDR_WEIGHTS, second, NULL);
   how.operands = (const ndr_h5_operand *const[]){&again};
   assert_fails(try(NDR_MEAN, &how), NDR_ERR_ARGUMENT, "-1 at [59, 2, 3] is no weight");
   memset(y, 0, sizeof y);
   ndr_h5_close(second);
   remove(h5_output);
-  second = again.dataset = open_written(h5_output, &other, NDR_F64, false);
+  second = again.dataset = h5_open_written(h5_output, &other, NDR_F64, NULL);
   assert_fails(try(NDR_MEAN, &how), NDR_ERR_ARGUMENT, "all weights are 0");
 }
 END_TEST

@@ -16,16 +16,6 @@ static int steps = STEPS; /* of the dataset, in which x repeats */
 static const double *weights;
 static char label_file[128];
 
-static ndr_h5_dataset *open_written(const char *file, const DLTensor *tensor, ndr_dtype dtype, const hsize_t *chunk) {
-  ndr_h5_dataset *opened;
-  hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
-  if (chunk) H5Pset_chunk(creation, tensor->ndim, chunk);
-  h5_write(file, tensor, dtype, creation);
-  H5Pclose(creation);
-  assert_ok(ndr_h5_open(&opened, file, "/x", NULL));
-  return opened;
-}
-
 static void start(void) {
   rng random = {5};
   h5_make_folder();
@@ -34,10 +24,10 @@ static void start(void) {
   for (int i = 0; i < STEPS; i++) labels[i] = (int16_t)(rng_between(&random, -1, ZONES - 1) * 10);
   DLTensor array = ndr_tensor(x, NDR_F64, NDR_SHAPE(STEPS, ROWS, COLUMNS));
   DLTensor numbers = ndr_tensor(labels, NDR_I16, NDR_SHAPE(STEPS));
-  dataset = open_written(h5_input, &array, NDR_F64, (const hsize_t[]){7, 20, 11});
-  zones = open_written(label_file, &numbers, NDR_I16, NULL);
+  dataset = h5_open_written(h5_input, &array, NDR_F64, (const hsize_t[]){7, 20, 11});
+  zones = h5_open_written(label_file, &numbers, NDR_I16, NULL);
   DLTensor wrong = ndr_tensor(x, NDR_F64, NDR_SHAPE(STEPS));
-  floats = open_written(h5_output, &wrong, NDR_F64, NULL);
+  floats = h5_open_written(h5_output, &wrong, NDR_F64, NULL);
 }
 
 static void finish(void) {

@@ -26,6 +26,16 @@ void h5_write(const char *path, const DLTensor *tensor, ndr_dtype dtype, hid_t c
   H5Fclose(file);
 }
 
+ndr_h5_dataset *h5_open_written(const char *path, const DLTensor *tensor, ndr_dtype dtype, const hsize_t *chunk) {
+  ndr_h5_dataset *opened;
+  hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+  if (chunk) H5Pset_chunk(creation, tensor->ndim, chunk);
+  h5_write(path, tensor, dtype, creation);
+  H5Pclose(creation);
+  assert_ok(ndr_h5_open(&opened, path, "/x", NULL));
+  return opened;
+}
+
 char h5_folder[64], h5_input[96], h5_output[96];
 
 void h5_make_folder(void) {

@@ -10,6 +10,9 @@
 /* A new file with the dataset /x of a compact array; without data nothing is written. */
 void h5_write(const char *path, const DLTensor *tensor, ndr_dtype dtype, hid_t creation);
 
+/* The same in chunks of the shape `chunk`, or contiguous where that is NULL, opened. */
+ndr_h5_dataset *h5_open_written(const char *path, const DLTensor *tensor, ndr_dtype dtype, const hsize_t *chunk);
+
 /* A new folder for the files of one test: `h5_input` (in.h5) and `h5_output` (out.h5) are their paths, and neither file
  * is made. Removing it fails if it has other files than these two. */
 extern char h5_folder[64], h5_input[96], h5_output[96];

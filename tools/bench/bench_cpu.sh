@@ -1,12 +1,12 @@
 #!/bin/sh
-# Measures the CPU backend beside NumPy and records it: bench_cpu.sh [--force] [SET|PROBLEM...]
-# Builds a release, times the sets (all, if none is named), and writes data/bench/cpu.json.
+# Measures the CPU backend beside NumPy and records it: bench_cpu.sh [--force] [groups|SET|PROBLEM...]
+# Builds a release, times the sets (all, if none is named), and writes data/bench/cpu.json. With `groups` alone it times sums by
+# group beside PyTorch, XLA, flox, numbagg and NumPy (bench_groups.py), as far as PYTHON has them, and writes cpu-groups.json.
 # Refuses on a busy machine unless forced: the numbers would be those of its other work.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${BUILD:-$root/build/bench}
-output=${OUTPUT:-$root/data/bench/cpu.json}
 python=${PYTHON:-python3}
 
 force=no
@@ -15,6 +15,12 @@ if [ "${1-}" = --force ]; then
   shift
 fi
 [ $# -gt 0 ] || set -- all
+name=cpu
+if [ "$*" = groups ]; then
+  name=cpu-groups
+  set -- cpu-groups
+fi
+output=${OUTPUT:-$root/data/bench/$name.json}
 
 if [ "$force" = no ] && awk '{ exit !($1 > 0.3) }' /proc/loadavg; then
   echo "bench_cpu.sh: the machine is busy ($(cat /proc/loadavg)); wait, or say --force" >&2
@@ -34,5 +40,10 @@ mkdir -p "$(dirname "$output")"
 record=$(mktemp)
 trap 'rm -f "$record"' EXIT
 "$build/tools/ndbench" --json "$record" "$@"
-"$python" "$root/tools/bench/bench_numpy.py" "$record" "$output"
+if [ "$name" = cpu-groups ]; then
+  "$python" "$root/tools/bench/bench_groups.py" --library "$build/src/libndreduce.so" "$record"
+  cat "$record" >"$output"
+else
+  "$python" "$root/tools/bench/bench_numpy.py" "$record" "$output"
+fi
 echo "written: $output"

@@ -163,7 +163,8 @@ def write(path, record):
 
 
 def versions(names):
-    modules = {"torch": "torch", "inductor": "triton", "jax": "jax", "cupy": "cupy"}
+    modules = {"torch": "torch", "inductor": "triton", "jax": "jax", "cupy": "cupy", "flox": "flox", "numbagg": "numbagg",
+               "numpy": "numpy"}
     found = {}
     for name in names:
         try:

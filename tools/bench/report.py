@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from report_gpu import gauge, gpu_block, gpu_pays, gpu_short, missing_records, table
+from report_gpu import gauge, gpu_block, gpu_pays, gpu_short, groups, missing_records, table, versions
 from report_plots import FIGURES, done
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -60,6 +60,9 @@ def cpu_block():
     rows = [[layout] + [of.get(dtype, "") for dtype in dtypes] for layout, of in cells.items()]
     text = (table(["layout"] + dtypes, rows) + "\n\nGB/s, in brackets the share of the ceiling measured beside it and the "
             f"multiple of NumPy {record['numpy']}. {cpu_provenance(record)}")
+    of_groups = load("cpu-groups.json")
+    if of_groups:
+        text += f"\n\n{groups(of_groups)}\n\n{cpu_provenance(of_groups)}{versions({'groups': of_groups})}"
     gauges = [record for name in ("cpu-gauge.json", "cpu-gauge-16.json") if (record := load(name))]
     return "\n\n".join([text] + [f"{gauge(record)}\n\n{cpu_provenance(record)}" for record in gauges])
 

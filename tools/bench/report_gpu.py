@@ -138,6 +138,26 @@ def operators(record):
     return operators_text(record) + "\n\n" + details("the numbers", table(["of only reading", *layouts], lines))
 
 
+def of_plain(record):
+    """(row, its rate over that of the plain sum of the same array) of every sum by group."""
+    plain = {row["name"].split(", ")[1]: row for row in done(record) if not row.get("groups")}
+    return [(row, row["gbps"] / plain[row["name"].split(", ")[1]]["gbps"]) for row in done(record) if row.get("groups")]
+
+
+def groups_text(record):
+    """The sentence on groups that the first page shows, too."""
+    rows = of_plain(record)
+    least = min(rows, key=lambda entry: entry[1])
+    return (f"**Sums by group**, {len(rows)} of them over {record['rows'][0]['bytes'] / 2**20:,.0f} MiB of f32, by labels in runs, in "
+            f"turn and in no order: {statistics.geometric_mean([share for _, share in rows]):.0%} of the rate of the plain sum in the "
+            f"geometric mean, the least {least[1]:.0%} ({least[0]['name']}). {against_peers([row for row, _ in rows])}")
+
+
+def groups(record):
+    lines = [[row["name"], f"{share:.0%}", *beside_peers(row)[1:]] for row, share in of_plain(record)]
+    return groups_text(record) + "\n\n" + details("the numbers", table(["case", "of the plain sum", *BESIDE[1:]], lines))
+
+
 def sets(records):
     """One line a set of ndbench: gpu, dtypes, ops."""
     lines = []
@@ -259,7 +279,7 @@ def ladder(record, figure):
 
 # ---- all of it
 
-RECORDS = ("sweep", "peers", "odd", "operators", "gauge", "gpu", "dtypes", "ops", "heat", "regret", "regret-measured", "small", "ladder")
+RECORDS = ("sweep", "peers", "odd", "operators", "groups", "gauge", "gpu", "dtypes", "ops", "heat", "regret", "regret-measured", "small", "ladder")
 
 
 def provenance(records):
@@ -277,7 +297,7 @@ def versions(records):
     found = {}
     for record in records.values():
         found.update(record.get("python", {}))
-    names = {"torch": "PyTorch", "triton": "Triton", "jax": "JAX", "cupy": "CuPy"}
+    names = {"torch": "PyTorch", "triton": "Triton", "jax": "JAX", "cupy": "CuPy", "flox": "flox", "numbagg": "numbagg", "numpy": "NumPy"}
     return " Beside it " + ", ".join(f"{names[key]} {found[key]}" for key in names if key in found) + "." if found else ""
 
 
@@ -295,6 +315,8 @@ def gpu_block(load, figure):
         parts.append(odd(records["odd"]))
     if "operators" in records:
         parts.append(operators(records["operators"]))
+    if "groups" in records:
+        parts.append(groups(records["groups"]))
     if "gauge" in records:
         parts.append(gauge(records["gauge"]))
     plain = {name: records[name] for name in ("gpu", "dtypes", "ops") if name in records}
@@ -311,7 +333,7 @@ def gpu_block(load, figure):
 
 def gpu_short(load, figure):
     """What the first page shows of it."""
-    records = {name: record for name in ("sweep", "odd", "gauge", "operators") if (record := load(f"gpu-{name}.json"))}
+    records = {name: record for name in ("sweep", "odd", "gauge", "operators", "groups") if (record := load(f"gpu-{name}.json"))}
     if not records:
         return NO_RECORD
     parts = [wide_tall_text(records["sweep"], figure)] if "sweep" in records else []
@@ -321,6 +343,8 @@ def gpu_short(load, figure):
         parts.append(gauge_text(records["gauge"]))
     if "operators" in records:
         parts.append(operators_text(records["operators"]))
+    if "groups" in records:
+        parts.append(groups_text(records["groups"]))
     return provenance(records) + "\n\n" + "\n\n".join(parts)
 
 

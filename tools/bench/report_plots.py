@@ -5,7 +5,10 @@ import math
 COLOURS = {"ndreduce": "#000000", "torch": "#e69f00", "inductor": "#d55e00", "jax": "#009e73", "cub": "#56b4e9",
            "cublas": "#0072b2", "cupy": "#cc79a7"}
 NAMES = {"ndreduce": "ndreduce", "torch": "PyTorch", "inductor": "inductor", "jax": "XLA (JAX)", "cub": "CUB",
-         "cublas": "cuBLAS", "cupy": "CuPy"}
+         "cublas": "cuBLAS", "cupy": "CuPy",
+         # of sums by group, which no figure shows
+         "scatter_reduce": "PyTorch's scatter_reduce", "index_add": "PyTorch's index_add", "flox": "flox", "numbagg": "numbagg",
+         "numpy": "NumPy", "reduceat": "NumPy's reduceat", "bincount": "NumPy's bincount", "add_at": "NumPy's add.at"}
 MARKS = {"ndreduce": 7, "torch": 5, "inductor": 9, "jax": 13, "cub": 11, "cublas": 4, "cupy": 6}
 GREY = "#888888"
 SWEEP_ELEMENTS = 26

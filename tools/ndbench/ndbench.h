@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "ndreduce/groups.h"
 #include "ndreduce/plan.h"
 
 enum { EXIT_RUN = 1, EXIT_USAGE = 2, MOST_SAMPLES = 4096, MOST_PEERS = 2 };
@@ -21,7 +22,7 @@ typedef struct bench_peer bench_peer;
 typedef struct bench_problem {
   const char *set;
   char name[40];
-  char text[PROBLEM_TEXT];
+  char text[PROBLEM_TEXT]; /* with the first labels of groups, where these are many */
   ndr_problem reduction;
   int offset; /* elements from an aligned address to the first */
 } bench_problem;
@@ -146,6 +147,9 @@ bool bench_list_add(bench_list *list, const char *device, const char *text);
 
 /* Adds a problem of a set. False: the text is not in the mini-language. */
 bool bench_list_add_text(bench_list *list, const char *set, const char *name, const char *text);
+
+/* ---- groups.c: adds sums by group of arrays of about so many bytes. */
+void bench_list_add_groups(bench_list *list, const char *set, int64_t bytes);
 
 /* Leaves out problems whose elements are more than so many bytes. */
 void bench_list_drop_larger(bench_list *list, size_t bytes);

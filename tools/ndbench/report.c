@@ -103,6 +103,8 @@ static void json_row(const bench_row *row, json *j) {
   json_text(j, "set", row->problem->set);
   json_text(j, "name", row->problem->name);
   json_text(j, "problem", row->problem->text);
+  int64_t groups = ndr_groups_count(row->problem->reduction.groups);
+  if (groups) json_integer(j, "groups", groups);
   if (row->problem->offset) json_integer(j, "offset", row->problem->offset);
   json_text(j, "family", row->family);
   json_integer(j, "bytes", (long long)row->bytes);

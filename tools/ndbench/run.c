@@ -41,6 +41,8 @@ ndr_options bench_call_options(const bench_options *options, const ndr_problem *
   call.accumulate = reduction->accumulate;
   call.weighting = reduction->weighting;
   call.initial = reduction->has_initial ? &reduction->initial : NULL;
+  call.groups = reduction->groups;
+  call.group_dim = reduction->group_dim;
   return call;
 }
 
@@ -144,37 +146,45 @@ static bool call_once(void *context) {
   return reduce(setup, &setup->array, results, &setup->call) == NDR_OK;
 }
 
-/* ---- the family's name, from the plan's description: its second line starts with it ---- */
+/* ---- the family's name, from the plan's description ---- */
 
-static bool plan_text(const bench_setup *setup, char *text, size_t capacity) {
+/* The description, to be freed; NULL on failure. */
+static char *plan_text(const bench_setup *setup) {
   ndr_plan *plan;
   ndr_options how = bench_plan_options(setup->options, setup->options->family);
-  if (ndr_plan_create(&plan, setup->reduction, setup->options->device->place, NULL, &how) != NDR_OK) return false;
-  ndr_plan_describe(plan, text, capacity);
+  if (ndr_plan_create(&plan, setup->reduction, setup->options->device->place, NULL, &how) != NDR_OK) return NULL;
+  size_t capacity = ndr_plan_describe(plan, NULL, 0) + 1;
+  char *text = malloc(capacity);
+  if (text) ndr_plan_describe(plan, text, capacity);
   ndr_plan_destroy(plan);
-  return true;
+  return text;
 }
 
+/* The first word of the second line. With groups that line is about them, and the family of the largest piece follows;
+ * where labels are sorted there is no such piece. */
 static bool find_family(const bench_setup *setup, char *family, size_t capacity) {
-  char text[4096];
-  if (!plan_text(setup, text, sizeof text)) return false;
+  char *text = plan_text(setup);
+  if (!text) return false;
   const char *line = strchr(text, '\n');
-  line = line ? line + 1 : text;
+  if (line && setup->reduction->groups) line = strchr(line + 1, '\n');
+  line = line && line[1] ? line + 1 : "sorted";
   snprintf(family, capacity, "%.*s", (int)strcspn(line, " \n"), line);
+  free(text);
   return true;
 }
 
 bool bench_explain(const bench_options *options, const bench_problem *problem) {
-  char text[4096];
   bench_setup setup = {.options = options, .reduction = &problem->reduction};
   setup.call = bench_call_options(options, &problem->reduction, options->family);
   setup.array = bench_tensor(&problem->reduction, options->device->place);
-  if (!plan_text(&setup, text, sizeof text)) {
+  char *text = plan_text(&setup);
+  if (!text) {
     printf("%s\n", problem->text);
     fprintf(stderr, "ndbench: %s\n", ndr_last_error());
     return false;
   }
   fputs(text, stdout);
+  free(text);
   return true;
 }
 
@@ -234,7 +244,7 @@ static bool plain(const bench_setup *setup) {
     stride *= r->shape[d];
   }
   return stride > 0 && r->op_count == 1 && r->ops[0] < NDR_OP_COUNT && !r->skip_nan &&
-         r->accumulate == NDR_ACCUMULATE_DEFAULT && r->operand_count == 0 && !r->has_initial;
+         r->accumulate == NDR_ACCUMULATE_DEFAULT && r->operand_count == 0 && !r->has_initial && !r->groups;
 }
 
 /* Whether what a peer has left in the other result is what ours holds. */

@@ -21,11 +21,21 @@ static void append(bench_list *list, const bench_problem *problem) {
   list->problems[list->count++] = *problem;
 }
 
+/* Where there are many labels, which are printed last, leaves out all but the first. */
+static void cut_labels(char *text) {
+  enum { MOST = 40 };
+  char *groups = strstr(text, " groups="), *at = groups ? strchr(groups, '[') : NULL;
+  if (!at || strlen(at) <= MOST) return;
+  for (at += MOST - 4; *at != ',' && *at != '[';) at--;
+  strcpy(at + 1, "...]");
+}
+
 bool bench_list_add_text(bench_list *list, const char *set, const char *name, const char *text) {
   bench_problem problem = {.set = set, .reduction = NDR_PROBLEM_INIT};
   if (ndr_problem_parse(text, &problem.reduction) != NDR_OK) return false;
   snprintf(problem.name, sizeof problem.name, "%s", name);
   ndr_problem_print(&problem.reduction, problem.text, sizeof problem.text);
+  cut_labels(problem.text);
   append(list, &problem);
   return true;
 }
@@ -299,6 +309,14 @@ static void add_cpu_operands(bench_list *list, const char *set) {
   add_operands(list, set, false);
 }
 
+static void add_gpu_groups(bench_list *list, const char *set) {
+  bench_list_add_groups(list, set, 1024 * MIB);
+}
+
+static void add_cpu_groups(bench_list *list, const char *set) {
+  bench_list_add_groups(list, set, 256 * MIB);
+}
+
 /* Sums of 2^b elements to each of 2^a outputs, the reduced axis innermost (rows) and outermost (columns). */
 static void add_heat(bench_list *list, const char *set) {
   enum { MOST = 24, MOST_ELEMENTS = 28 };
@@ -333,6 +351,8 @@ static const bench_set sets[] = {
     {"operators", "masks, weights and operators of one's own beside the sum, 1 GiB of f32", add_gpu_operands,
      "none: for peers"},
     {"cpu-operators", "the same over 256 MiB", add_cpu_operands, "none: for peers"},
+    {"groups", "sums by group beside the plain sum, 1 GiB of f32", add_gpu_groups, "none: for peers"},
+    {"cpu-groups", "the same over 256 MiB", add_cpu_groups, "none: for peers"},
     {"heat", "for regret: f32 sums of 2^b elements to 2^a outputs, by rows and by columns", add_heat,
      "none: for regret"},
 };

@@ -38,7 +38,7 @@ INLINE bool NAME(extremes_of_rows)(bool largest, const ELEMENT *at, int64_t stri
  * nothing. */
 INLINE bool NAME(extremes)(bool largest, const ndr_tile *tile, ELEMENT *best) {
   const int64_t lanes = tile->lanes, stride = tile->row_stride;
-  const bool four = four_rows(tile, (int64_t)sizeof(ELEMENT));
+  const bool four = !tile->rows_at && four_rows(tile, (int64_t)sizeof(ELEMENT));
   bool unordered = false;
   if (lanes < RUN_LANES) return false;
   EACH_LANE(best[l] = largest ? -(ELEMENT)INFINITY : (ELEMENT)INFINITY)

@@ -19,9 +19,11 @@ typedef struct ndr_tile {
   const void *factors;    /* only kernels of masked.h and factors.h look at it */
   int64_t factors_stride; /* its row_stride */
   int64_t lanes, rows;
-  int64_t row_stride;  /* in elements; may be negative */
-  int64_t lane_stride; /* only kernels of `across` look at it: to the others lanes are contiguous */
-  int64_t period;      /* divides lanes */
+  int64_t row_stride;     /* in elements; may be negative */
+  const int32_t *rows_at; /* not NULL: row r is rows_at[r] * row_stride elements from the first, which is not a row; its
+                           * lanes are outputs */
+  int64_t lane_stride;    /* only kernels of `across` look at it: to the others lanes are contiguous */
+  int64_t period;         /* divides lanes */
   /* The flattened index of lane l in row r is index + r * index_row + l / period * index_lane, index_row >= 0. */
   int64_t index, index_row, index_lane;
   int64_t ahead; /* bytes to a later tile, whose elements are prefetched; 0: none are */

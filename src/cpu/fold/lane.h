@@ -98,13 +98,13 @@ static inline bool is_run(const ndr_tile *tile) {
 
 /* Whether rows of outputs lie one right after the other. */
 static inline bool is_dense(const ndr_tile *tile) {
-  return tile->period == tile->lanes && tile->row_stride == tile->lanes && !tile->cached;
+  return tile->period == tile->lanes && tile->row_stride == tile->lanes && !tile->cached && !tile->rows_at;
 }
 
 /* Whether a tile's lanes are columns, to be added up as column.h does. What was gathered or converted is in a cache,
- * and is added up in f64. */
+ * and is added up in f64; so are rows that lie anywhere. */
 static inline bool is_columns(const ndr_tile *tile) {
-  return tile->period == tile->lanes && !tile->cached && !tile->in_f64;
+  return tile->period == tile->lanes && !tile->cached && !tile->in_f64 && !tile->rows_at;
 }
 
 /* Bytes ahead of the row that is added up: a page, at the end of which the processors' own prefetching stops. */
@@ -144,7 +144,7 @@ static inline void count_rows(const ndr_tile *tile, uint64_t *counts) {
  * four at a time, whose sums are loaded and stored once, are 1.4 times as fast on a Zen 5 core. */
 static inline bool four_rows(const ndr_tile *tile, int64_t bytes) {
   int64_t apart = (tile->row_stride < 0 ? -tile->row_stride : tile->row_stride) * bytes;
-  return tile->cached || apart <= 256 || apart >= 4096 || tile->lanes * bytes <= 256;
+  return tile->cached || tile->rows_at || apart <= 256 || apart >= 4096 || tile->lanes * bytes <= 256;
 }
 
 /* Keeps the compiler from reading two rows at a time after all. */
@@ -202,7 +202,8 @@ static inline bool four_rows(const ndr_tile *tile, int64_t bytes) {
     EACH_LANE((words)[l] = (uint64_t)count[l])                                                                         \
   } while (0)
 
-#define ROW(number) ((const ELEMENT *)tile->data + (number)*tile->row_stride)
+#define ROW(number)                                                                                                    \
+  ((const ELEMENT *)tile->data + (tile->rows_at ? tile->rows_at[number] : (number)) * tile->row_stride)
 
 /* The words of a tile's lanes, before they are folded to `period`: word w of lane l is words[w * NDR_LANES + l]. */
 #define WORD(w) (words + (w)*NDR_LANES)

@@ -1,0 +1,73 @@
+/* Runs one part, and merges its partial states. */
+#include "api/parts_inside.h"
+
+void ndr_part_move(const ndr_parts *parts, const part *p, const void *const *data, const void **moved) {
+  const ndr_problem *problem = &parts->request.problem;
+  for (int k = 0; k <= problem->operand_count; k++) {
+    ndr_dtype dtype = k ? problem->operands[k - 1].dtype : problem->dtype;
+    moved[k] = data[k] ? (const char *)data[k] + p->from[k] * (int64_t)ndr_dtype_bytes(dtype) : NULL;
+  }
+}
+
+/* Adds an axis to a walk, or makes the last one longer. */
+static void add_axis(ndr_walk *walk, ndr_walk_axis axis) {
+  ndr_walk_axis *inner = walk->count ? &walk->axes[walk->count - 1] : NULL;
+  if (inner && axis.from == inner->from * inner->size && axis.to == inner->to * inner->size)
+    inner->size *= axis.size;
+  else if (axis.size != 1)
+    walk->axes[walk->count++] = axis;
+}
+
+/* Makes a walk from the states of a part to those of the whole, of which the request is a slab. Returns the number of
+ * the first output in the whole. */
+static int64_t walk_part(const ndr_request *request, const part *p, const ndr_request *whole, ndr_walk *walk) {
+  int64_t from = 1, to = 1, start = 0, size;
+  walk->count = 0;
+  for (int d = request->problem.ndim - 1; d >= 0; d--) {
+    if (!ndr_request_keeps(whole, d, &size)) continue;
+    ndr_walk_axis axis = {request->problem.shape[d], from, to};
+    if (request->reduced[d]) {
+      axis = (ndr_walk_axis){p->piece.groups, from, to * p->piece.label_step};
+      start += p->piece.label * to;
+    } else {
+      start += request->offset[d] * to;
+    }
+    add_axis(walk, axis);
+    from *= axis.size;
+    to *= size;
+  }
+  return start;
+}
+
+/* Without a workspace the plan borrows one. */
+ndr_status ndr_part_execute(const part *p, const void *const *data, void *const *results, void *workspace,
+                            void *stream) {
+  bool given = workspace && p->plan->workspace > 0;
+  if (p->rows) return ndr_simple_run(p->plan, p->rows, data, results, given ? workspace : NULL, stream);
+  return ndr_simple_execute(p->plan, data, results, given ? workspace : NULL, given ? p->plan->workspace : 0, stream);
+}
+
+ndr_status ndr_part_reduce(const ndr_parts *parts, const part *p, const void *const *data, void *scratch,
+                           void *workspace, void *stream) {
+  uint64_t *made[NDR_MAX_OPS];
+  void *results[NDR_MAX_OPS];
+  const void *moved[NDR_MOST_ARRAYS];
+  ndr_states_place(&parts->request, p->plan->problem.outputs, scratch, made);
+  for (int i = 0; i < parts->request.problem.op_count; i++) results[i] = made[i];
+  ndr_part_move(parts, p, data, moved);
+  return ndr_part_execute(p, moved, results, workspace, stream);
+}
+
+ndr_status ndr_part_merge(const ndr_parts *parts, const part *p, const ndr_request *whole, uint64_t *const *states,
+                          int64_t outputs, void *scratch, void *stream) {
+  uint64_t *made[NDR_MAX_OPS];
+  ndr_walk walk;
+  int64_t pitch = p->plan->problem.outputs, start = walk_part(&parts->request, p, whole, &walk);
+  ndr_states_place(&parts->request, pitch, scratch, made);
+  for (int i = 0; i < whole->problem.op_count; i++) {
+    ndr_state state = ndr_request_state(whole, i);
+    NDR_TRY(parts->backend->states_merge(&state, parts->device.device_id, &walk, made[i], pitch, states[i] + start,
+                                         outputs, stream));
+  }
+  return NDR_OK;
+}

@@ -96,6 +96,7 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
   template <int BATCH, class Fold>
   static NDR_DEVICE void fold_each(const ndr_program_params &q, int axis, spot &at, const stride &by, int left,
                                    int apart, const Fold &fold) {
+#pragma unroll 1
     for (; left > (BATCH - 1) * apart && within(q, at, by, BATCH - 1); left -= BATCH * apart) {
       loose_row rows[BATCH];
 #pragma unroll

@@ -83,7 +83,7 @@ template <class Op> NDR_DEVICE void tile_columns3(const ndr_params &p) {
   NDR_SHARED typename Op::Accumulator states[warps][3];
   int thread = machine::thread(), lane = thread % NDR_WARP, warp = thread / NDR_WARP;
   bool alone = p.tile_columns3.team.count == NDR_WARP;
-  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
     tile_split whose = split_of(p, item);
     i64 group = alone ? whose.tile * warps + warp : whose.tile;
     range units = units_of(p, whose.split);

@@ -34,8 +34,34 @@ NDR_DEVICE int reduced_count(const ndr_params &p) {
 }
 /* thread_few's rows. */
 NDR_DEVICE int few_rows_of(const ndr_params &p) {
-  return NDR_FACTS / NDR_FACT_FEW_ROWS ? (int)(NDR_FACTS / NDR_FACT_FEW_ROWS) : (int)p.length;
+  const int known = NDR_FACTS / NDR_FACT_FEW_ROWS % 16;
+  return known ? known : (int)p.length;
 }
+
+/* Loops that run once where it is known: compilers spend much of their time on nested loops. They step to NDR_LAST. */
+#define NDR_LAST 0x7fffffffffffffffll
+#define NDR_NEXT_ITEM(item) (knows(NDR_FACT_ONE_ITEM) ? NDR_LAST : (item) + machine::blocks())
+#define NDR_NEXT_RUN(run) (knows(NDR_FACT_NONE_REDUCED | NDR_FACT_ONE_REDUCED) ? NDR_LAST : (run))
+#define NDR_NEXT_UNIT(unit) (knows(NDR_FACT_ONE_UNIT) ? NDR_LAST : (unit))
+
+/* Columns of a chunk of `count` from number `first` on that a row of `columns` has; 0 or less: none. */
+#define NDR_ROW_END(first, columns, count)                                                                             \
+  (knows(NDR_FACT_WHOLE_CHUNKS) ? ((first) < (columns) ? (count) : 0)                                                  \
+                                : (int)((columns) - (first) < (count) ? (columns) - (first) : (count)))
+
+/* Threads of a team, and those of its lanes. */
+#if NDR_FACTS & NDR_FACT_BLOCK_TEAMS
+#define NDR_TEAM(threads) (ndr_param_threads{256, 8})
+#else
+#define NDR_TEAM(threads) (threads)
+#endif
+#if NDR_FACTS & NDR_FACT_BLOCK_LANES
+#define NDR_LANES(threads) (ndr_param_threads{256, 8})
+#elif NDR_FACTS & NDR_FACT_WARP_LANES
+#define NDR_LANES(threads) (ndr_param_threads{32, 5})
+#else
+#define NDR_LANES(threads) (threads)
+#endif
 
 /* The same of an ndr_param_thread and an ndr_param_groups. As functions these change what is compiled ahead of time. */
 #if NDR_FACTS & NDR_FACT_FAR_OTHERS

@@ -117,7 +117,7 @@ template <class Op> NDR_DEVICE void reduce_few(const ndr_params &p, i64 item) {
 }
 
 template <class Op> NDR_DEVICE void thread_few(const ndr_params &p) {
-  for (i64 item = machine::block(); item < p.work; item += machine::blocks())
+  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item))
     reduce_few<typename narrowed<Op>::type>(p, item);
 }
 

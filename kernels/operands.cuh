@@ -52,26 +52,27 @@ NDR_DEVICE void operands_runs(const ndr_program_params &q) {
   typedef operand_kit<Op, Arrays, ELEMENTS, WAYS> Kit;
   const ndr_params &p = q.base;
   const ndr_param_operand_runs &own = p.operand_runs;
+  const ndr_param_threads &lanes = NDR_LANES(own.lanes);
   NDR_SHARED typename Op::Accumulator accumulators[NDR_BLOCK / NDR_WARP];
-  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
-    team t = join_team(p, own.team, item);
+  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
+    team t = join_team(p, NDR_TEAM(own.team), item);
     typename Op::Accumulator a = Op::identity();
     if (t.output < p.outputs) {
       typename Kit::spot output = Kit::spot::start(q);
       output.template walk<true>(q, 0, kept_count(p), t.output);
-      int lane = t.thread & (own.lanes.count - 1);
+      int lane = t.thread & (lanes.count - 1);
       i64 size = walked_axis(p).size;
-      for (i64 unit = t.units.begin + (t.thread >> own.lanes.log); unit < t.units.end;
-           unit += t.size >> own.lanes.log) {
+      for (i64 unit = t.units.begin + (t.thread >> lanes.log); unit < t.units.end;
+           unit = NDR_NEXT_UNIT(unit + (t.size >> lanes.log))) {
         quotient run = own.pieces.size > 1 ? divide(p, own.pieces, unit) : quotient{unit, 0};
         typename Kit::spot s = output;
         i64 from = run.rest * own.piece;
         s.template walk<false>(q, kept_count(p) + 1, reduced_count(p) - 1, run.whole);
         s.template step<true>(q, kept_count(p), from);
-        fold_piece<Kit>(q, a, s, size - from < own.piece ? size - from : own.piece, lane, own.lanes.count);
+        fold_piece<Kit>(q, a, s, size - from < own.piece ? size - from : own.piece, lane, lanes.count);
       }
     }
-    finish_team<Op>(p, join_team(p, own.team, machine::opaque(item)), a, accumulators);
+    finish_team<Op>(p, join_team(p, NDR_TEAM(own.team), machine::opaque(item)), a, accumulators);
   }
 }
 
@@ -112,7 +113,7 @@ NDR_DEVICE void operands_short(const ndr_program_params &q) {
   const ndr_params &p = q.base;
   const ndr_param_threads &lanes = p.operand_short.lanes;
   NDR_SHARED typename Op::Accumulator accumulators[NDR_BLOCK / NDR_WARP];
-  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
     team t = join_team(p, p.operand_short.team, item);
     typename Op::Accumulator a = Op::identity();
     typename Kit::spot output = Kit::spot::start(q);
@@ -144,7 +145,7 @@ NDR_DEVICE void operands_rows(const ndr_program_params &q) {
   const ndr_param_threads &lanes = p.operand_short.lanes;
   int lane = machine::thread() & (lanes.count - 1), group = machine::thread() >> lanes.log,
       groups = NDR_BLOCK >> lanes.log;
-  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
     i64 first = item * p.tile_outputs, end = first + p.tile_outputs < p.outputs ? first + p.tile_outputs : p.outputs;
     for (i64 output = first + group; output - group < end; output += SPOTS * groups) {
       short_runs<Kit, SPOTS, STEPS> runs;
@@ -182,7 +183,7 @@ template <class Kit> struct operand_team {
   NDR_DEVICE operand_team(const ndr_program_params &q, i64 tile, int team) {
     const ndr_params &p = q.base;
     const ndr_param_thread &own = p.thread;
-    i64 number = (tile << (NDR_BLOCK_LOG - own.team.log)) + team, other = 0;
+    i64 number = (tile << (NDR_BLOCK_LOG - NDR_TEAM(own.team).log)) + team, other = 0;
     if (kept_count(p) > 1) other = is_small(p) ? (u32)number / (u32)own.axis_teams : number / own.axis_teams;
     i64 first = (number - other * own.axis_teams) * own.team_columns;
     columns = other < own.others ? p.axes[0].size - first : 0;
@@ -202,7 +203,7 @@ NDR_DEVICE void fold_operand_rows(const ndr_program_params &q, typename Kit::Acc
   const int axis = kept_count(p);
   const int rows = team.rows, column = team.lane * Kit::elements;
   i64 size = reduced_count(p) ? walked_axis(p).size : 1;
-  for (i64 first = split.begin; first < split.end;) {
+  for (i64 first = split.begin; first < split.end; first = NDR_NEXT_RUN(first)) {
     i64 run = reduced_count(p) > 1 ? divide(p, walked_axis(p), first).whole : 0, from = first - run * size;
     i64 end = from + (split.end - first) < size ? from + (split.end - first) : size;
     first += end - from;
@@ -234,12 +235,12 @@ NDR_DEVICE void join_team_rows(const ndr_params &p, const column_team &team, typ
                                                                                         : most >= 2   ? 2
                                                                                                       : 1;
   NDR_SHARED Accumulator shared[width][NDR_BLOCK / 2];
-  int lanes = p.thread.lanes.count, warp_rows = lanes < NDR_WARP ? NDR_WARP / lanes : 1;
+  int lanes = NDR_LANES(p.thread.lanes).count, warp_rows = lanes < NDR_WARP ? NDR_WARP / lanes : 1;
 #pragma unroll
   for (int first = 0; first < COUNT; first += width) {
 #pragma unroll 1
     for (int half = team.rows / 2; half >= warp_rows; half /= 2) {
-      int slot = team.number * (p.thread.team.count / 2) + (team.row & (half - 1)) * lanes + team.lane;
+      int slot = team.number * (NDR_TEAM(p.thread.team).count / 2) + (team.row & (half - 1)) * lanes + team.lane;
 #pragma unroll
       for (int c = 0; c < width; c++)
         if (team.row >= half && team.row < 2 * half) shared[c][slot] = a[first + c];
@@ -257,15 +258,16 @@ NDR_DEVICE void operands_columns(const ndr_program_params &q) {
   typedef operand_kit<Op, Arrays, ELEMENTS, WAYS> Kit;
   const int V = ELEMENTS;
   const ndr_params &p = q.base;
-  const int threads = p.thread.team.count;
+  const int threads = NDR_TEAM(p.thread.team).count;
   column_team team(p);
-  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
     typename Op::Accumulator a[V];
 #pragma unroll
     for (int c = 0; c < V; c++) a[c] = Op::identity();
     tile_split whose = split_of(p, item);
     fold_operand_rows<Kit>(q, a, whose.tile, units_of(p, whose.split), team);
-    for (int mask = (threads < NDR_WARP ? threads : NDR_WARP) >> 1; mask >= p.thread.lanes.count; mask >>= 1) {
+    for (int mask = (threads < NDR_WARP ? threads : NDR_WARP) >> 1; mask >= NDR_LANES(p.thread.lanes).count;
+         mask >>= 1) {
 #pragma unroll
       for (int c = 0; c < V; c++) Op::join(a[c], shuffle_state(a[c], mask));
     }
@@ -274,10 +276,10 @@ NDR_DEVICE void operands_columns(const ndr_program_params &q) {
     team_spot out = spot_of(p, whose.tile, team.number);
     int first = team.lane * V;
     i64 stride = p.axes[0].result_stride, at = out.at.result + first * stride;
-    int some = (int)(out.columns - first < V ? out.columns - first : V);
+    int some = NDR_ROW_END(first, out.columns, V);
     if (splits_of(p) == 1) {
       if (team.row == 0 && some == V) emit_row<Op, V>(p, at, stride, a);
-      if (team.row == 0 && some < V) emit_some<Op, V>(p, at, stride, a, some);
+      if (!knows(NDR_FACT_WHOLE_CHUNKS) && team.row == 0 && some < V) emit_some<Op, V>(p, at, stride, a, some);
       continue;
     }
 #pragma unroll

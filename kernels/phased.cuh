@@ -98,7 +98,7 @@ template <class Op> struct phased {
 template <class Op> NDR_DEVICE void reduce_phased(const ndr_params &p) {
   typedef phased<Op> block;
   const int count = block::count;
-  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
     typename Op::Accumulator a[count];
 #pragma unroll
     for (int c = 0; c < count; c++) a[c] = Op::identity();

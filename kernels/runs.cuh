@@ -167,7 +167,7 @@ template <class Op, bool WIDE> NDR_DEVICE void tile_runs(const ndr_params &p) {
   typedef typename Op::Accumulator Accumulator;
   NDR_SHARED Accumulator accumulators[NDR_BLOCK];
   strip<Op, WIDE> s(p);
-  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
     Accumulator a = Op::identity();
     s.fold(p, a, split_of(p, item));
     accumulators[machine::thread()] = a;

@@ -227,7 +227,7 @@ template <class Op> NDR_DEVICE void reduce_tiles(const ndr_params &p) {
 
 /* Splits of tiles; a thread has an output of the tile at most. */
 template <class Op> NDR_DEVICE void reduce_units(const ndr_params &p) {
-  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
     staged<Op> block(p);
     typename Op::Accumulator a = Op::identity();
     {

@@ -119,7 +119,7 @@ NDR_DEVICE void walk_rows(const ndr_params &p, const T *base, i64 origin, range 
                           const Fold &fold) {
   const ndr_param_axis &axis = walked_axis(p);
   i64 size = reduced_count(p) ? axis.size : 1, stride = rows * axis.stride, step = rows * axis.index_step;
-  for (i64 first = split.begin; first < split.end;) {
+  for (i64 first = split.begin; first < split.end; first = NDR_NEXT_RUN(first)) {
     i64 run = reduced_count(p) > 1 ? divide(p, axis, first).whole : 0, from = first - run * size;
     i64 end = from + (split.end - first) < size ? from + (split.end - first) : size;
     element_spot s = locate_reduced(p, 1, run);
@@ -175,7 +175,7 @@ NDR_DEVICE team_spot locate_team(const ndr_params &p, i64 number) {
 struct column_team {
   int number, lane, row, rows;
   NDR_DEVICE column_team(const ndr_params &p) {
-    const ndr_param_threads &team = p.thread.team, &lanes = p.thread.lanes;
+    const ndr_param_threads &team = NDR_TEAM(p.thread.team), &lanes = NDR_LANES(p.thread.lanes);
     int thread = machine::thread() & (team.count - 1);
     number = machine::thread() >> team.log;
     lane = thread & (lanes.count - 1);
@@ -186,7 +186,7 @@ struct column_team {
 
 /* The spot of a block's team number `team`. */
 NDR_DEVICE team_spot spot_of(const ndr_params &p, i64 tile, int team) {
-  return locate_team(p, (tile << (NDR_BLOCK_LOG - p.thread.team.log)) + team);
+  return locate_team(p, (tile << (NDR_BLOCK_LOG - NDR_TEAM(p.thread.team).log)) + team);
 }
 
 /* Folds what this thread reads of an item. The team's spot is located again afterwards: kept, it would take registers
@@ -204,9 +204,10 @@ NDR_DEVICE void fold_item(const ndr_params &p, typename Op::Accumulator *a, i64 
 struct team_writer {
   int team, number;
   NDR_DEVICE team_writer(const ndr_params &p, const column_team &own) {
-    int log = NDR_BLOCK_LOG - p.thread.team.log;
+    int log = NDR_BLOCK_LOG - NDR_TEAM(p.thread.team).log;
     team = NDR_NEAR_OTHERS(p.thread) > 1 ? machine::thread() & ((1 << log) - 1) : own.number;
-    number = NDR_NEAR_OTHERS(p.thread) > 1 ? machine::thread() >> log : own.lane + (own.row << p.thread.lanes.log);
+    number = NDR_NEAR_OTHERS(p.thread) > 1 ? machine::thread() >> log
+                                           : own.lane + (own.row << NDR_LANES(p.thread.lanes).log);
   }
 };
 
@@ -226,12 +227,12 @@ NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, co
                           const column_team &team, const team_writer &writer) {
   typedef typename Op::Accumulator Accumulator;
   const int count = column<Op, HOW>::count, width = join_width<Accumulator, count>();
-  const ndr_param_threads &lanes = p.thread.lanes;
+  const ndr_param_threads &lanes = NDR_LANES(p.thread.lanes);
   NDR_SHARED Accumulator accumulators[width][NDR_BLOCK + 32 + (width > 1 ? 32 / width : 0)];
   /* Neighbouring threads may read from neighbouring teams: an accumulator between teams of 8 threads or more puts what
    * they read in different banks. */
-  int padding = NDR_NEAR_OTHERS(p.thread) > 1 && p.thread.team.count >= NDR_BLOCK / 32;
-  int pitch = p.thread.team.count + padding, base = writer.team * pitch;
+  int padding = NDR_NEAR_OTHERS(p.thread) > 1 && NDR_TEAM(p.thread.team).count >= NDR_BLOCK / 32;
+  int pitch = NDR_TEAM(p.thread.team).count + padding, base = writer.team * pitch;
   int warp_rows = lanes.count < NDR_WARP ? NDR_WARP >> lanes.log : 1; /* rows that a warp has joined */
 #pragma unroll
   for (int first = 0; first < count; first += width) {
@@ -239,7 +240,7 @@ NDR_DEVICE void join_rows(const ndr_params &p, const team_spot &t, i64 split, co
     for (int c = 0; c < width; c++)
       accumulators[c][team.number * pitch + team.lane + (team.row << lanes.log)] = a[first + c];
     machine::barrier();
-    for (int n = writer.number; n < lanes.count * width; n += p.thread.team.count) {
+    for (int n = writer.number; n < lanes.count * width; n += NDR_TEAM(p.thread.team).count) {
       int lane = n / width, c = n % width, k = lane * count + first + c;
       if (k >= t.columns) continue;
       Accumulator total = accumulators[c][base + lane];
@@ -261,8 +262,8 @@ NDR_DEVICE void emit_team(const ndr_params &p, const team_spot &t, const typenam
   const int count = column<Op, HOW>::count;
   i64 stride = p.axes[0].result_stride;
   if constexpr (warp_emission<Op, count>::possible) {
-    if (p.thread.team.count >= NDR_WARP && warp_emission<Op, count>::here(p)) {
-      int lanes = p.thread.lanes.count < NDR_WARP ? p.thread.lanes.count : NDR_WARP;
+    if (NDR_TEAM(p.thread.team).count >= NDR_WARP && warp_emission<Op, count>::here(p)) {
+      int lanes = NDR_LANES(p.thread.lanes).count < NDR_WARP ? NDR_LANES(p.thread.lanes).count : NDR_WARP;
       int first = team.lane / NDR_WARP * NDR_WARP * count;
       emit_warp<Op, count>(p, t.at.result + first * stride, stride, (int)t.columns - first, lanes, a);
       return;
@@ -279,15 +280,16 @@ NDR_DEVICE void emit_team(const ndr_params &p, const team_spot &t, const typenam
 
 template <class Op, reading HOW> NDR_DEVICE void thread_columns(const ndr_params &p) {
   const int count = column<Op, HOW>::count;
-  const int threads = p.thread.team.count;
+  const int threads = NDR_TEAM(p.thread.team).count;
   column_team team(p);
-  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
     typename Op::Accumulator a[count];
 #pragma unroll
     for (int c = 0; c < count; c++) a[c] = Op::identity();
     fold_item<Op, HOW>(p, a, item, team);
     /* Joins the rows of a warp. */
-    for (int mask = (threads < NDR_WARP ? threads : NDR_WARP) >> 1; mask >= p.thread.lanes.count; mask >>= 1) {
+    for (int mask = (threads < NDR_WARP ? threads : NDR_WARP) >> 1; mask >= NDR_LANES(p.thread.lanes).count;
+         mask >>= 1) {
 #pragma unroll
       for (int c = 0; c < count; c++) Op::join(a[c], shuffle_state(a[c], mask));
     }

@@ -198,7 +198,7 @@ template <class Op> NDR_DEVICE void tile_columns(const ndr_params &p) {
   typedef typename Op::element T;
   const int columns = p.tile_columns.rows.columns;
   NDR_SHARED T edge[edges<T>::most];
-  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
     tile_split whose = split_of(p, item);
     output_spot kept = locate_kept(p, 1, whose.tile);
     range units = units_of(p, whose.split);

@@ -88,7 +88,7 @@ NDR_DEVICE void finish_item(const ndr_params &p, tile_split whose, const typenam
 
 template <class Op> NDR_DEVICE void tree_block(const ndr_params &p) {
   NDR_SHARED typename Op::Accumulator accumulators[NDR_BLOCK / NDR_WARP];
-  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
     tile_split whose = split_of(p, item);
     int run = p.tree_block.runs > 1 ? whose.split / p.tree_block.run_splits : 0;
     element_spot s = locate_reduced(p, 1, run);
@@ -139,7 +139,7 @@ NDR_DEVICE void finish_team(const ndr_params &p, const team &t, typename Op::Acc
 template <class Op> NDR_DEVICE void tree_runs(const ndr_params &p) {
   const ndr_param_threads &lanes = p.tree_runs.lanes;
   NDR_SHARED typename Op::Accumulator accumulators[NDR_BLOCK / NDR_WARP];
-  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
     team t = join_team(p, p.tree_runs.team, item);
     typename Op::Accumulator a = Op::identity();
     if (t.output < p.outputs) {
@@ -158,7 +158,7 @@ template <class Op> NDR_DEVICE void tree_runs(const ndr_params &p) {
 /* A thread has BATCH elements in flight. */
 template <class Op, int BATCH> NDR_DEVICE void fold_strided(const ndr_params &p) {
   NDR_SHARED typename Op::Accumulator accumulators[NDR_BLOCK / NDR_WARP];
-  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
     team t = join_team(p, p.tree_strided.team, item);
     typename Op::Accumulator a = Op::identity();
     i64 end = t.output < p.outputs ? t.units.end : t.units.begin;
@@ -230,7 +230,7 @@ template <class Op> NDR_DEVICE void tree_lanes(const ndr_params &p) {
   const ndr_param_threads &lanes = p.tree_lanes.lanes;
   int lane = machine::thread() & (lanes.count - 1), group = machine::thread() >> lanes.log,
       groups = NDR_BLOCK >> lanes.log, shift = p.tree_lanes.lane_vectors_log;
-  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+  for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
     i64 first = item * p.tile_outputs, end = first + p.tile_outputs;
     if (shift >= 0 && end <= p.outputs) {
       for (int o = group; o < p.tile_outputs; o += (NDR_LOADS_TREE_LANES >> shift) * groups)

@@ -267,22 +267,27 @@ typedef struct ndr_program_params {
 
 /* What is known of a launch whose kernel is compiled at run time: its text defines NDR_FACTS as the sum of what holds.
  */
-#define NDR_FACT_WHOLE_TILES 0x1u   /* splits is 1 */
-#define NDR_FACT_ONE_STEP 0x2u      /* split_groups is 1 */
-#define NDR_FACT_RESULTS 0x4u       /* partial is 0 */
-#define NDR_FACT_SMALL 0x8u         /* small is 1 */
-#define NDR_FACT_NONE_KEPT 0x10u    /* kept_count is 0 */
-#define NDR_FACT_ONE_KEPT 0x20u     /* kept_count is 1 */
-#define NDR_FACT_NONE_REDUCED 0x40u /* reduced_count is 0 */
-#define NDR_FACT_ONE_REDUCED 0x80u  /* reduced_count is 1 */
-#define NDR_FACT_FAR_OTHERS 0x100u  /* kernels with teams: thread.near_others is 1 */
-#define NDR_FACT_ROWS 0x200u        /* tile_staged: groups.outputs is 1 */
-#define NDR_FACT_UNITS 0x400u       /* tile_staged: units is not 1 */
-#define NDR_FACT_ONE_UNIT 0x800u    /* tile_staged: units is 1 */
-#define NDR_FACT_SHORT_ROWS 0x1000u /* tile_staged: units is 1, and a thread has whole rows without gaps */
-#define NDR_FACT_SHIFTED 0x2000u    /* tile_run_vectors: tile_runs.shifted is not 0 */
-#define NDR_FACT_ALIGNED 0x4000u    /* tile_run_vectors: tile_runs.shifted is 0 */
-#define NDR_FACT_FEW_ROWS 0x10000u  /* thread_few: times `length`, which is below 16 */
+#define NDR_FACT_WHOLE_TILES 0x1u       /* splits is 1 */
+#define NDR_FACT_ONE_STEP 0x2u          /* split_groups is 1 */
+#define NDR_FACT_RESULTS 0x4u           /* partial is 0 */
+#define NDR_FACT_SMALL 0x8u             /* small is 1 */
+#define NDR_FACT_NONE_KEPT 0x10u        /* kept_count is 0 */
+#define NDR_FACT_ONE_KEPT 0x20u         /* kept_count is 1 */
+#define NDR_FACT_NONE_REDUCED 0x40u     /* reduced_count is 0 */
+#define NDR_FACT_ONE_REDUCED 0x80u      /* reduced_count is 1 */
+#define NDR_FACT_FAR_OTHERS 0x100u      /* kernels with teams: thread.near_others is 1 */
+#define NDR_FACT_ROWS 0x200u            /* tile_staged: groups.outputs is 1 */
+#define NDR_FACT_UNITS 0x400u           /* tile_staged: units is not 1 */
+#define NDR_FACT_ONE_UNIT 0x800u        /* tile_staged: units is 1; operands_runs: split_units is 1 */
+#define NDR_FACT_SHORT_ROWS 0x1000u     /* tile_staged: units is 1, and a thread has whole rows without gaps */
+#define NDR_FACT_SHIFTED 0x2000u        /* tile_run_vectors: tile_runs.shifted is not 0 */
+#define NDR_FACT_ALIGNED 0x4000u        /* tile_run_vectors: tile_runs.shifted is 0 */
+#define NDR_FACT_ONE_ITEM 0x8000u       /* there is a block for each item */
+#define NDR_FACT_FEW_ROWS 0x10000u      /* thread_few: times `length`, which is below 16 */
+#define NDR_FACT_BLOCK_TEAMS 0x100000u  /* kernels with teams, operands_runs: a team is a block */
+#define NDR_FACT_WARP_LANES 0x200000u   /* kernels with teams: a warp shares a row */
+#define NDR_FACT_BLOCK_LANES 0x400000u  /* operands_runs: a block shares a run */
+#define NDR_FACT_WHOLE_CHUNKS 0x800000u /* operands_columns: rows are whole chunks */
 
 /* Joins or finishes arrays of states. Element k of the walk over `axes` is at the sum of index * from in `from`, and of
  * index * to in `to`; words of a state are from_pitch and to_pitch apart. */

@@ -16,7 +16,7 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
 
   /* ---- how many loads a thread has in flight ---- */
 
-  enum { FLIGHT_BYTES = 64, FLIGHT_REGISTERS = 40, MOST = 16, FEW = 4, ACCUMULATOR_BYTES = 64 };
+  enum { FLIGHT_BYTES = 64, GATHERED_BYTES = 128, FLIGHT_REGISTERS = 40, MOST = 16, FEW = 4, ACCUMULATOR_BYTES = 64 };
 
   /* Bytes of a chunk of all arrays that are not fixed, and the registers that it takes on its way. */
   static NDR_DEVICE constexpr int chunk_bytes() {
@@ -37,10 +37,10 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
     }
     return registers;
   }
-  /* Chunks in flight: FLIGHT_BYTES of all arrays or more, unless they take too many registers. */
-  static NDR_DEVICE constexpr int batch() {
+  /* Chunks in flight: `bytes` of all arrays or more, unless they take too many registers. */
+  static NDR_DEVICE constexpr int batch(int bytes = FLIGHT_BYTES) {
     int chunks = 1;
-    while (chunks < MOST && chunks * chunk_bytes() < FLIGHT_BYTES && 2 * chunks * chunk_registers() <= FLIGHT_REGISTERS)
+    while (chunks < MOST && chunks * chunk_bytes() < bytes && 2 * chunks * chunk_registers() <= FLIGHT_REGISTERS)
       chunks *= 2;
     return chunks;
   }
@@ -236,10 +236,12 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
 template <ndr_kernel KERNEL, class Op, class Arrays, int ELEMENTS, int STEPS, u32 WAYS> struct operand_residency {
   typedef operand_kit<Op, Arrays, ELEMENTS, WAYS> Kit;
   static constexpr int blocks(int light) {
-    const int held = KERNEL == NDR_KERNEL_OPERANDS_COLUMNS ? ELEMENTS
-                     : KERNEL == NDR_KERNEL_OPERANDS_ROWS  ? Kit::template own_spots<STEPS>()
-                                                           : 1;
-    const int bytes = held * (int)sizeof(typename Op::Accumulator) + 4 * Kit::batch() * Kit::chunk_registers() +
+    const bool table = KERNEL == NDR_KERNEL_TABLE_COLUMNS;
+    const int held = table || KERNEL == NDR_KERNEL_OPERANDS_COLUMNS ? ELEMENTS
+                     : KERNEL == NDR_KERNEL_OPERANDS_ROWS           ? Kit::template own_spots<STEPS>()
+                                                                    : 1;
+    const int batch = table ? Kit::batch(Kit::GATHERED_BYTES) : Kit::batch();
+    const int bytes = held * (int)sizeof(typename Op::Accumulator) + 4 * batch * Kit::chunk_registers() +
                       16 * (Arrays::count + Kit::places);
     return bytes <= 136 ? light : bytes <= 216 ? light - 1 : 2;
   }

@@ -10,6 +10,8 @@ static bool see(ndr_parts *parts, int64_t label) {
   return before;
 }
 
+#define MOST_TABLE_LABELS (INT64_C(1) << 30) /* an int of the table counts them, and more */
+
 /* A part takes about 150 bytes of memory. */
 #define MOST_PARTS (INT64_C(1) << 22)
 
@@ -100,6 +102,27 @@ static ndr_status make_tables(ndr_parts *parts, int64_t length, int64_t row_leng
   return NDR_OK;
 }
 
+/* ---- scattered labels: one table for all groups, which a GPU's kernels read ---- */
+
+static ndr_status append_table(ndr_parts *parts, int64_t row, int64_t length) {
+  const ndr_groups *groups = parts->request.problem.groups;
+  part made = {.piece = {0, 1, 1, groups->count, 1, 0, 1}, .row = row, .labels = length};
+  NDR_TRY(ndr_table_make(&made.table, groups, ndr_request_first_label(&parts->request, row), length));
+  ndr_status status = ndr_parts_append(parts, made);
+  if (status != NDR_OK) ndr_table_free(made.table);
+  return status;
+}
+
+/* Whether the backend can read a table. It is made for a device that is there. */
+static bool may_tabulate(const ndr_parts *parts, int64_t row_length, const ndr_options *options) {
+  ndr_device device;
+  return parts->backend->make_table && !options->device && !options->force_family && row_length > 1 &&
+         row_length <= MOST_TABLE_LABELS && parts->request.problem.groups->count <= 4 * row_length &&
+         parts->backend->device(parts->device.device_id, &device) == NDR_OK && device.compiles;
+}
+
+/* ---- which of them ---- */
+
 /* Whether labels may be sorted where their pieces are small: on the host, where no index is asked for. */
 static bool may_sort(const ndr_parts *parts, int64_t row_length, const ndr_options *options) {
   const ndr_request *request = &parts->request;
@@ -108,20 +131,29 @@ static bool may_sort(const ndr_parts *parts, int64_t row_length, const ndr_optio
          request->problem.groups->count <= 4 * row_length;
 }
 
-/* Pieces of few labels cost more than sorting: each has a plan. */
+/* The most pieces that are worth a plan each: otherwise labels are sorted. A launch for a piece costs a few
+ * microseconds; gathering long rows costs next to nothing. */
+static int64_t most_pieces(const ndr_parts *parts, int64_t length, bool gathers) {
+  enum { FEW_LABELS = 16, FEW_PARTS = 64, FEW_LAUNCHES = 4 };
+  if (gathers && rows_are_long(&parts->request)) return FEW_LAUNCHES;
+  return length / FEW_LABELS < FEW_PARTS ? FEW_PARTS : length / FEW_LABELS;
+}
+
 static ndr_status find_parts(ndr_parts *parts, const ndr_options *options) {
-  enum { FEW_LABELS = 16, FEW_PARTS = 64 };
   const ndr_request *request = &parts->request;
   const ndr_problem *problem = &request->problem;
   int64_t length = 1, row_length = ndr_request_label_row(request), most = INT64_MAX;
   for (int d = 0; d < problem->ndim; d++)
     if (problem->shape[d] == 0) return NDR_OK; /* all groups are empty */
   for (int d = 0; d < problem->groups->ndim; d++) length *= problem->shape[problem->group_dim + d];
-  if (may_sort(parts, row_length, options)) most = length / FEW_LABELS < FEW_PARTS ? FEW_PARTS : length / FEW_LABELS;
+  bool gathers = may_tabulate(parts, row_length, options);
+  if (gathers || may_sort(parts, row_length, options)) most = most_pieces(parts, length, gathers);
   for (int64_t row = 0; row < length && parts->count <= most; row += row_length)
     NDR_TRY(find_pieces(parts, row, row_length, most));
   if (parts->count <= most) return NDR_OK;
   parts->count = 0;
+  for (int64_t row = 0; gathers && row < length; row += row_length) NDR_TRY(append_table(parts, row, row_length));
+  if (gathers) return NDR_OK;
   if (rows_are_long(request) && !request->programs_owner) return make_tables(parts, length, row_length);
   parts->sorted = true;
   parts->direct = false;

@@ -9,6 +9,7 @@
 #include "gpuplan/launch.h"
 #include "gpuplan/operands.h"
 #include "gpuplan/operators.h"
+#include "gpuplan/table.h"
 
 /* The most operators and parts of programs that are fused into one kernel: accumulators of more would not stay in
  * registers. */
@@ -74,7 +75,7 @@ static ndr_status find_kernel(const ndr_plan *plan, const ndr_cuda_operators *op
 static bool same_strides(const ndr_canonical *problem, int i, int j) {
   for (int a = 0; a < problem->kept_count; a++)
     if (problem->kept[a].result[i] != problem->kept[a].result[j]) return false;
-  return true;
+  return problem->group.result[i] == problem->group.result[j];
 }
 
 static int parameters_of(const ndr_canonical *problem, int i) {
@@ -104,6 +105,26 @@ static void fill_parameters(const ndr_cuda_operators *operators, double *paramet
   }
 }
 
+static ndr_status start(const call *made, cudaKernel_t kernel, unsigned grid, void *stream) {
+  const ndr_launch *launch = made->launch;
+  void *arguments[] = {(void *)(uintptr_t)&made->params};
+  NDR_CUDA(cudaLaunchKernel((const void *)kernel, (dim3){grid, 1, 1}, (dim3){launch->threads, 1, 1}, arguments,
+                            launch->shared_bytes, (cudaStream_t)stream));
+  return NDR_OK;
+}
+
+/* Launches a kernel that reads a table. */
+static ndr_status run_table(const ndr_canonical *problem, int first, call *made, cudaKernel_t kernel, void *stream) {
+  ndr_param_table *own = &made->params.base.table;
+  unsigned joins = ndr_table_join_grid(made->launch);
+  own->table = problem->table->memory;
+  own->group_step = problem->group.result[first];
+  own->joining = 0;
+  NDR_TRY(start(made, kernel, made->launch->grid, stream));
+  own->joining = 1;
+  return joins ? start(made, kernel, joins, stream) : NDR_OK;
+}
+
 /* Launches the kernel for `count` operators from number `first` on. */
 static ndr_status run_ops(const ndr_plan *plan, const ndr_cuda_operators *operators, call *made, void *const *results,
                           void *stream) {
@@ -123,11 +144,8 @@ static ndr_status run_ops(const ndr_plan *plan, const ndr_cuda_operators *operat
         (char *)results[first + i] + problem->result_origin[first + i] * (int64_t)ndr_dtype_bytes(dtype);
   }
   fill_parameters(operators, made->params.parameters);
-  void *arguments[] = {&made->params};
-  const ndr_launch *launch = made->launch;
-  NDR_CUDA(cudaLaunchKernel((const void *)kernel, (dim3){launch->grid, 1, 1}, (dim3){launch->threads, 1, 1}, arguments,
-                            launch->shared_bytes, (cudaStream_t)stream));
-  return NDR_OK;
+  return problem->table ? run_table(problem, first, made, kernel, stream)
+                        : start(made, kernel, made->launch->grid, stream);
 }
 
 /* Chooses the launch, and fills in its arguments for the arrays. */

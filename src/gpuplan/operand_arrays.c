@@ -6,7 +6,7 @@
 #include "gpuplan/operands.h"
 
 bool ndr_operands_needed(const ndr_canonical *problem) {
-  return problem->operand_count > 0 || problem->place_count > 0;
+  return problem->operand_count > 0 || problem->place_count > 0 || problem->table;
 }
 
 int ndr_count_arrays(const ndr_canonical *problem) {

@@ -42,6 +42,10 @@ int ndr_count_batch(const ndr_canonical *problem, const ndr_axis *along, int ele
 /* Blocks of the kernel that the device runs at a time. */
 int64_t ndr_count_blocks(const ndr_device *device, ndr_kernel kernel);
 
+/* Columns of a thread that owns neighbouring outputs along the first kept axis: as many as a vector of the widest array
+ * holds, shifted into place unless all rows are aligned. */
+int ndr_count_columns(const ndr_canonical *problem, bool on_boundary);
+
 /* The smallest power of 2 that is at least `least`, but at most `most`, a power of 2. */
 int ndr_power_from(int64_t least, int most);
 

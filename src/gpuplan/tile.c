@@ -6,6 +6,7 @@
 #include "gpuplan/groups.h"
 #include "gpuplan/operands.h"
 #include "gpuplan/operators.h"
+#include "gpuplan/table.h"
 
 enum {
   MOST_BYTES = 1 << 20,  /* of a split */
@@ -42,6 +43,7 @@ static bool narrow_columns(const ndr_canonical *problem) {
 }
 
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
+  if (problem->table) return NDR_HAS_TABLE;
   if (ndr_operands_needed(problem) && !device->compiles) return NDR_NO_COMPILER;
   if (ndr_operands_needed(problem)) return "tiles hold elements of one array: families thread and tree read several";
   if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;

@@ -172,6 +172,31 @@ typedef struct ndr_param_operand_short {
   ndr_param_threads lanes; /* threads of a team that share a run */
 } ndr_param_operand_short;
 
+/* table_columns: groups whose labels are scattered. The first reduced axis has the rows of all groups, and a table of
+ * ints says which of them each group has:
+ *   from 0 on               numbers of rows, in the order of their groups
+ *   from tasks_at on        task t has the segments tasks[t] to tasks[t + 1] - 1
+ *   from segments_at on     by segment two ints: where its rows end, and where its total goes: group number n, or slot
+ *                           number -1 - n. Before them lies one that ends at 0. A segment begins where the one before
+ *                           it ends, and has rows of one group.
+ *   from joins_at on        by group with slots two ints: its number, and its first slot; behind them one more slot
+ * A team of threads runs a task in a strip of neighbouring columns. Teams of less than a block have one row at a time,
+ * unless they are warps. Slots have states of all columns: word w of slot s of column c is in the partial states as a
+ * word of 8 bytes, at (w * slots + s) * padded + c. A second launch joins them and makes them 0 again. Where the other
+ * reduced axes are cut into parts, part i of a segment has slot number n * parts + i. */
+typedef struct ndr_param_table {
+  ndr_param_thread thread; /* first: also read as ndr_params.thread */
+  const int *table;
+  int tasks_at, segments_at, joins_at; /* ints */
+  int tasks;
+  int joins;            /* groups with slots */
+  int joining;          /* whether this launch joins */
+  int parts;            /* of the combinations of the other reduced axes, which are `units` */
+  int join_lanes_log;   /* log2 of the columns that a block joins at a time */
+  long long rows;       /* of a task, about */
+  long long group_step; /* elements of the result from group to group */
+} ndr_param_table;
+
 /* How a kernel of several arrays reads array k: the NDR_WAY_BITS bits from NDR_WAY_BITS * k on of its template argument
  * WAYS. The lower two bits are one of the first four. */
 #define NDR_WAY_BITS 4
@@ -234,6 +259,7 @@ typedef struct ndr_params {
     ndr_param_tile_vectors tile_vectors;
     ndr_param_operand_runs operand_runs;
     ndr_param_operand_short operand_short;
+    ndr_param_table table;
   };
   ndr_param_axis axes[NDR_PARAM_AXES]; /* kept, then reduced, innermost first */
 } ndr_params;

@@ -1,0 +1,38 @@
+/* See table.h. */
+#include "cuda/table.h"
+
+#include <stdlib.h>
+
+#include "cuda/memory.h"
+#include "gpuplan/table.h"
+
+/* On a stream of its own, which waits for no other. */
+static ndr_status bring(int id, void *to, const void *from, size_t bytes) {
+  void *stream;
+  NDR_TRY(ndr_cuda_calls.create_stream(id, &stream));
+  ndr_status status = ndr_cuda_calls.copy(id, to, from, bytes, stream);
+  if (status == NDR_OK) status = ndr_cuda_calls.wait(id, stream);
+  ndr_cuda_calls.destroy_stream(id, stream);
+  return status;
+}
+
+void ndr_cuda_free_table(int id, void *memory) {
+  ndr_cuda_calls.free((DLDevice){kDLCUDA, id}, memory);
+}
+
+ndr_status ndr_cuda_make_table(const ndr_plan *plan, void **memory) {
+  const ndr_launch *launch = &ndr_plan_launches(plan)->aligned;
+  DLDevice device = {kDLCUDA, plan->device.id};
+  size_t bytes = (size_t)ndr_table_ints(launch) * sizeof(int32_t);
+  int32_t *ints = calloc(bytes, 1);
+  *memory = NULL;
+  if (!ints) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a table of %zu bytes", bytes);
+  ndr_table_write(launch, plan->problem.table, ints);
+  ndr_status status = ndr_cuda_calls.allocate(device, bytes, memory);
+  if (status == NDR_OK) status = bring(device.device_id, *memory, ints, bytes);
+  free(ints);
+  if (status == NDR_OK) return NDR_OK;
+  ndr_cuda_free_table(device.device_id, *memory);
+  *memory = NULL;
+  return status;
+}

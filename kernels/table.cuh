@@ -267,9 +267,12 @@ template <class Op> NDR_DEVICE void join_segments(const ndr_params &p) {
   i64 tiles = (p.padded + lanes - 1) >> own.join_lanes_log;
   for (i64 item = machine::block(); item < own.joins * tiles; item += machine::blocks()) {
     i64 number = item / tiles, column = ((item - number * tiles) << own.join_lanes_log) + lane;
-    int group = table_int(p, own.joins_at + 2 * number);
-    i64 first = (i64)table_int(p, own.joins_at + 2 * number + 1) * own.parts + joiner,
-        end = (i64)table_int(p, own.joins_at + 2 * number + 3) * own.parts;
+    bool listed = own.joins_at >= 0;
+    int group = listed ? table_int(p, own.joins_at + 2 * number) : (int)number;
+    i64 first = listed ? table_int(p, own.joins_at + 2 * number + 1) : number,
+        end = listed ? table_int(p, own.joins_at + 2 * number + 3) : number + 1;
+    first = first * own.parts + joiner;
+    end *= own.parts;
     bool here = column < p.padded;
     typename Op::State total =
         join_column<Op>(p, (ndr_word *)p.partials + first * p.padded + column, here ? end - first : 0, joiners);

@@ -131,11 +131,11 @@ static bool may_sort(const ndr_parts *parts, int64_t row_length, const ndr_optio
          request->problem.groups->count <= 4 * row_length;
 }
 
-/* The most pieces that are worth a plan each: otherwise labels are sorted. A launch for a piece costs a few
- * microseconds; gathering long rows costs next to nothing. */
-static int64_t most_pieces(const ndr_parts *parts, int64_t length, bool gathers) {
+/* The most pieces that are worth a plan each: otherwise labels are sorted. On a GPU a launch for a piece costs a few
+ * microseconds, and gathering next to nothing. */
+static int64_t most_pieces(int64_t length, bool gathers) {
   enum { FEW_LABELS = 16, FEW_PARTS = 64, FEW_LAUNCHES = 4 };
-  if (gathers && rows_are_long(&parts->request)) return FEW_LAUNCHES;
+  if (gathers) return FEW_LAUNCHES;
   return length / FEW_LABELS < FEW_PARTS ? FEW_PARTS : length / FEW_LABELS;
 }
 
@@ -147,7 +147,7 @@ static ndr_status find_parts(ndr_parts *parts, const ndr_options *options) {
     if (problem->shape[d] == 0) return NDR_OK; /* all groups are empty */
   for (int d = 0; d < problem->groups->ndim; d++) length *= problem->shape[problem->group_dim + d];
   bool gathers = may_tabulate(parts, row_length, options);
-  if (gathers || may_sort(parts, row_length, options)) most = most_pieces(parts, length, gathers);
+  if (gathers || may_sort(parts, row_length, options)) most = most_pieces(length, gathers);
   for (int64_t row = 0; row < length && parts->count <= most; row += row_length)
     NDR_TRY(find_pieces(parts, row, row_length, most));
   if (parts->count <= most) return NDR_OK;

@@ -15,6 +15,9 @@
  * registers. */
 enum { MOST_FUSED = 4 };
 
+/* Bytes of dynamic shared memory that a kernel has without being asked. */
+enum { MOST_SHARED = 32 << 10 };
+
 /* For each operator, the one whose kernels compute its total, and how the total becomes the result. */
 static const struct {
   ndr_op kernel;
@@ -120,6 +123,9 @@ static ndr_status run_table(const ndr_canonical *problem, int first, call *made,
   own->table = problem->table->memory;
   own->group_step = problem->group.result[first];
   own->joining = 0;
+  if (made->launch->shared_bytes > MOST_SHARED)
+    NDR_CUDA(cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  (int)made->launch->shared_bytes));
   NDR_TRY(start(made, kernel, made->launch->grid, stream));
   own->joining = 1;
   return joins ? start(made, kernel, joins, stream) : NDR_OK;

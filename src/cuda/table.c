@@ -23,11 +23,10 @@ void ndr_cuda_free_table(int id, void *memory) {
 ndr_status ndr_cuda_make_table(const ndr_plan *plan, void **memory) {
   const ndr_launch *launch = &ndr_plan_launches(plan)->aligned;
   DLDevice device = {kDLCUDA, plan->device.id};
-  size_t bytes = (size_t)ndr_table_ints(launch) * sizeof(int32_t);
-  int32_t *ints = calloc(bytes, 1);
+  size_t bytes;
+  int32_t *ints;
   *memory = NULL;
-  if (!ints) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a table of %zu bytes", bytes);
-  ndr_table_write(launch, plan->problem.table, ints);
+  NDR_TRY(ndr_table_write(launch, plan->problem.table, &ints, &bytes));
   ndr_status status = ndr_cuda_calls.allocate(device, bytes, memory);
   if (status == NDR_OK) status = bring(device.device_id, *memory, ints, bytes);
   free(ints);

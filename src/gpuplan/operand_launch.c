@@ -86,7 +86,7 @@ const ndr_launch *ndr_operands_launch(const ndr_plan *plan, const void *const *a
                (k == 0 ? problem->origin : problem->operand_origin[k - 1]) * ndr_array_bytes(problem, k);
   if (owns_columns(launch)) {
     if (!are_whole(problem, first)) launch = &launches->unaligned;
-  } else if (launch->kernel != NDR_KERNEL_OPERANDS_RUNS) {
+  } else if (launch->kernel != NDR_KERNEL_OPERANDS_RUNS && launch->kernel != NDR_KERNEL_TABLE_TILES) {
     int decider = ndr_find_decider(problem, ndr_run_axis(problem));
     int64_t chunk = decider < 0 ? 1 : launch->operands.elements * ndr_array_bytes(problem, decider);
     if (decider >= 0 && (uintptr_t)first[decider] % (uintptr_t)chunk) launch = &launches->unaligned;
@@ -109,6 +109,12 @@ size_t ndr_operands_describe(const ndr_canonical *problem, const ndr_launch *lau
     ndr_text_append(text, capacity, &length, "%s%s: %s", k ? ", " : "",
                     ndr_dtype_name(k == 0 ? problem->dtype : problem->operand_dtypes[k - 1]),
                     names[NDR_WAY_OF(launch->operands.ways, k) & 3]);
+  if (launch->kernel == NDR_KERNEL_TABLE_TILES) {
+    ndr_text_append(text, capacity, &length, "), grid %u x %u threads, %d tiles of %d labels, %d rows, %u bytes shared",
+                    launch->grid, launch->threads, p->table.tiles.tiles, p->table.tiles.width, p->table.tiles.rows,
+                    launch->shared_bytes);
+    return length;
+  }
   if (launch->kernel == NDR_KERNEL_TABLE_COLUMNS) {
     ndr_text_append(text, capacity, &length, "), grid %u x %u threads, %d lanes, teams of %d, %d tasks, %lld slots",
                     launch->grid, launch->threads, lanes, p->thread.team.count, p->table.tasks, (long long)p->slots);

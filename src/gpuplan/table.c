@@ -2,8 +2,11 @@
  * long one. */
 #include "gpuplan/table.h"
 
+#include <stdlib.h>
+
 #include "gpuplan/operand_arrays.h"
 #include "gpuplan/operands.h"
+#include "gpuplan/zones.h"
 
 enum {
   WAVES = 6,       /* waves of teams, so that the last one matters little */
@@ -28,7 +31,7 @@ typedef struct cut {
   int team;     /* threads of a team; 1: those that share a row */
 } cut;
 
-static int scattered_axis(const ndr_canonical *problem) {
+int ndr_table_axis(const ndr_canonical *problem) {
   int found = 0;
   for (int a = 0; a < problem->reduced_count; a++)
     if (problem->reduced[a].scattered) found = a;
@@ -46,7 +49,7 @@ static const ndr_axis *column_axis(const ndr_canonical *problem) {
 
 /* Combinations of the other reduced axes. */
 static int64_t units_of(const ndr_canonical *problem) {
-  return problem->length / problem->reduced[scattered_axis(problem)].size;
+  return problem->length / problem->reduced[ndr_table_axis(problem)].size;
 }
 
 static int lanes_of(const ndr_axis *along, int elements) {
@@ -126,10 +129,9 @@ static void cut_table(const ndr_table *table, const cut *how, image *i) {
 
 /* ---- launches ---- */
 
-/* Puts the scattered axis first. */
-static void order_axes(const ndr_canonical *problem, ndr_launch *launch) {
+void ndr_table_order(const ndr_canonical *problem, ndr_launch *launch) {
   ndr_param_axis *axes = launch->params.axes + problem->kept_count, axis;
-  int walked = launch->operands.walked = scattered_axis(problem);
+  int walked = launch->operands.walked = ndr_table_axis(problem);
   axis = axes[walked];
   axes[walked] = axes[0];
   axes[0] = axis;
@@ -167,6 +169,14 @@ static void place_table(const ndr_canonical *problem, ndr_launch *launch, const 
   launch->params.slots = counted.slots * how->parts;
 }
 
+void ndr_table_end(const ndr_canonical *problem, ndr_launch *launch, int64_t slots) {
+  ndr_params *p = &launch->params;
+  if (problem->row_stride < 0) p->extent -= (p->axes[problem->kept_count].size - 1) * problem->row_stride;
+  p->slots = slots;
+  p->padded = columns_of(problem);
+  p->table.join_lanes_log = ndr_threads(ndr_power_from(p->padded, JOIN_LANES)).log;
+}
+
 void ndr_table_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
   cut how = choose_cut(problem, device);
   const ndr_axis *along = column_axis(problem);
@@ -175,26 +185,29 @@ void ndr_table_configure(const ndr_canonical *problem, const ndr_device *device,
   launch->operands.elements = problem->kept_count ? ndr_count_columns(problem, on_boundary) : 1;
   launch->operands.steps = 1;
   launch->operands.ways =
-      ndr_ways_along(problem, along, &problem->reduced[scattered_axis(problem)], launch->operands.elements, false);
-  order_axes(problem, launch);
+      ndr_ways_along(problem, along, &problem->reduced[ndr_table_axis(problem)], launch->operands.elements, false);
+  ndr_table_order(problem, launch);
   place_teams(problem, launch, &how);
-  int64_t columns = columns_of(problem), teams = NDR_THREADS / p->thread.team.count;
+  int64_t teams = NDR_THREADS / p->thread.team.count;
   place_table(problem, launch, &how);
   int64_t slots = p->slots, tasks = p->thread.axis_teams * p->thread.others * p->table.tasks * how.parts;
   p->work = ndr_ceil_div(tasks, teams);
   ndr_launch_end(launch);
-  if (problem->row_stride < 0) p->extent -= (p->axes[problem->kept_count].size - 1) * problem->row_stride;
+  ndr_table_end(problem, launch, slots);
   p->units = units_of(problem);
   p->split_units = ndr_ceil_div(p->units, how.parts);
-  p->slots = slots;
-  p->padded = columns;
-  p->table.join_lanes_log = ndr_threads(ndr_power_from(columns, JOIN_LANES)).log;
 }
 
 double ndr_table_cost(const ndr_canonical *problem, const ndr_device *device) {
   static const double START = 6e-6;
-  double elements = (double)problem->table->count * (double)units_of(problem) * (double)columns_of(problem);
-  return START + elements * (double)ndr_dtype_bytes(problem->dtype) / device->bandwidth;
+  const ndr_axis *along = column_axis(problem);
+  double elements = (double)problem->table->count * (double)units_of(problem) * (double)columns_of(problem), bytes = 0;
+  for (int k = 0; k < ndr_count_arrays(problem); k++) {
+    double own = (double)ndr_array_bytes(problem, k),
+           run = own * (ndr_stride_of(along, k) == 1 ? (double)along->size : 1);
+    bytes += run < NDR_SECTOR_BYTES ? own * NDR_SECTOR_BYTES / run : own;
+  }
+  return START + elements * bytes / device->bandwidth;
 }
 
 size_t ndr_table_workspace(const ndr_launch *launch, int words) {
@@ -202,11 +215,7 @@ size_t ndr_table_workspace(const ndr_launch *launch, int words) {
   return (size_t)words * (size_t)p->slots * (size_t)p->padded * 8;
 }
 
-int64_t ndr_table_ints(const ndr_launch *launch) {
-  return launch->params.table.joins_at + 2 * ((int64_t)launch->params.table.joins + 1);
-}
-
-void ndr_table_write(const ndr_launch *launch, const ndr_table *table, int32_t *ints) {
+static void write_table(const ndr_launch *launch, const ndr_table *table, int32_t *ints) {
   const ndr_param_table *own = &launch->params.table;
   image written = {ints + own->tasks_at, ints + own->segments_at, ints + own->joins_at, 0, 0, 0, 0};
   cut how = {.rows = own->rows, .parts = own->parts};
@@ -215,6 +224,16 @@ void ndr_table_write(const ndr_launch *launch, const ndr_table *table, int32_t *
   cut_table(table, &how, &written);
   begin_task(&written);
   add_join(&written, table->groups);
+}
+
+ndr_status ndr_table_write(const ndr_launch *launch, const ndr_table *table, int32_t **ints, size_t *bytes) {
+  if (launch->kernel == NDR_KERNEL_TABLE_TILES) return ndr_zones_write(launch, table, ints, bytes);
+  const ndr_param_table *own = &launch->params.table;
+  *bytes = ((size_t)own->joins_at + 2 * ((size_t)own->joins + 1)) * sizeof **ints;
+  *ints = calloc(*bytes, 1);
+  if (!*ints) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a table of %zu bytes", *bytes);
+  write_table(launch, table, *ints);
+  return NDR_OK;
 }
 
 unsigned ndr_table_join_grid(const ndr_launch *launch) {

@@ -184,10 +184,32 @@ typedef struct ndr_param_operand_short {
  * unless they are warps. Slots have states of all columns: word w of slot s of column c is in the partial states as a
  * word of 8 bytes, at (w * slots + s) * padded + c. A second launch joins them and makes them 0 again. Where the other
  * reduced axes are cut into parts, part i of a segment has slot number n * parts + i. */
+/* table_tiles: the same where labels lie along the fastest axis. A block copies a tile, `width` labels of a few
+ * outputs' rows, to shared memory, and accumulates the states of all groups there. Lists of the table: from 8 on by
+ * tile four ints: its tasks begin, they end, its joins begin, they end; int 0 says from where on there are tasks, int 1
+ * lanes, int 2 joins, and int 3 entries tasks             by task an int: its entries begin, in units of 8 bytes. A
+ * task is a warp's lanes             by task and lane two ints: how many labels the lane has, and where its total goes:
+ * group number n, piece number -1 - n, or nowhere: INT_MIN joins             four ints: a group, and its pieces: the
+ * first, and behind the last entries           by lane four labels, counted from the tile's first, of 16 bits each;
+ * then the next four of each A part is a range of the tiles of all combinations of the other reduced axes, which
+ * `units` counts. */
+typedef struct ndr_param_tiles {
+  int tiles, width;
+  int rows;            /* outputs of other kept axes that a block has at a time: at most 16 */
+  int row_threads_log; /* log2 of the threads that copy a row */
+  int groups;
+  int pieces;           /* of a tile, at most */
+  long long row_blocks; /* blocks of rows that the outputs take */
+} ndr_param_tiles;
+
 typedef struct ndr_param_table {
-  ndr_param_thread thread; /* first: also read as ndr_params.thread */
+  union {
+    ndr_param_thread thread; /* first: also read as ndr_params.thread */
+    ndr_param_tiles tiles;
+  };
   const int *table;
-  int tasks_at, segments_at, joins_at; /* ints */
+  int tasks_at, segments_at;
+  int joins_at; /* -1: every group has its own number of slot */
   int tasks;
   int joins;            /* groups with slots */
   int joining;          /* whether this launch joins */

@@ -1,0 +1,137 @@
+/* See zones.h: how wide tiles are, and how many blocks share a multiprocessor. The lists are in zones_write.c. */
+#include "gpuplan/zones.h"
+
+#include <stdlib.h>
+
+#include "gpuplan/operand_arrays.h"
+#include "gpuplan/table.h"
+
+enum {
+  MOST_BLOCKS = 4,          /* of a multiprocessor: while some copy, others add up */
+  RESERVED_BYTES = 1 << 10, /* of a block's shared memory, by the system */
+  STATIC_BYTES = 4 << 10,   /* what the kernel has beside: states that are joined, phases */
+  LEAST_DATA = 24 << 10,    /* of a tile, for which a block less is had at a time */
+  LEAST_LAST = 8 << 10,     /* the same of the only block */
+  MOST_WIDTH = 1 << 15,     /* labels of a tile have 16 bits */
+  ROW_PADDING = 32,         /* bytes of a row of an array beside its elements */
+  MOST_ROWS = 16,           /* NDR_TILE_ROWS in kernels/zones.cuh */
+  ROW_BYTES = 16 << 10,     /* of a block's rows together, where they are short */
+  WAVES = 4
+};
+
+/* How a block's shared memory is shared out. */
+typedef struct layout {
+  int64_t width, rows, bytes;
+  int blocks; /* that a multiprocessor has; 0: it does not fit */
+} layout;
+
+static int64_t pieces_of(int64_t rows) {
+  return 2 * NDR_THREADS / rows + NDR_WARP_THREADS;
+}
+
+static int words_of(const ndr_canonical *problem) {
+  int words = 0;
+  for (int i = 0; i < problem->op_count; i++) {
+    ndr_state state = ndr_canonical_state(problem, i);
+    words += ndr_state_size(&state);
+  }
+  return words;
+}
+
+/* Bytes of `rows` rows, each of `width` labels: states, pieces and elements. */
+static int64_t bytes_of(const ndr_canonical *problem, int64_t rows, int64_t width) {
+  int64_t elements = 0;
+  for (int k = 0; k < ndr_count_arrays(problem); k++) elements += width * ndr_array_bytes(problem, k) + ROW_PADDING;
+  return rows * (8 * (int64_t)words_of(problem) * (problem->table->groups + pieces_of(rows)) + elements) +
+         NDR_VECTOR_BYTES;
+}
+
+static int64_t label_bytes(const ndr_canonical *problem) {
+  int64_t bytes = 0;
+  for (int k = 0; k < ndr_count_arrays(problem); k++) bytes += ndr_array_bytes(problem, k);
+  return bytes;
+}
+
+static const ndr_axis *labels_of(const ndr_canonical *problem) {
+  return &problem->reduced[ndr_table_axis(problem)];
+}
+
+static int64_t outputs_of(const ndr_canonical *problem) {
+  return problem->outputs / problem->group.size;
+}
+
+/* Rows of a block: several where they are short, but not so many that multiprocessors are idle. */
+static int64_t count_rows(const ndr_canonical *problem, const ndr_device *device, int64_t width, int64_t room,
+                          int blocks) {
+  int64_t enough = (int64_t)device->units * blocks, rows = 1;
+  while (rows < MOST_ROWS && rows * width * label_bytes(problem) < ROW_BYTES &&
+         outputs_of(problem) >= 2 * rows * enough && bytes_of(problem, 2 * rows, width) <= room)
+    rows *= 2;
+  return rows;
+}
+
+static layout choose_layout(const ndr_canonical *problem, const ndr_device *device) {
+  int64_t length = labels_of(problem)->size;
+  for (int blocks = MOST_BLOCKS; blocks >= 1; blocks--) {
+    int64_t room = device->shared_bytes_per_unit / blocks - RESERVED_BYTES - STATIC_BYTES;
+    if (room > device->shared_bytes_per_block - STATIC_BYTES) room = device->shared_bytes_per_block - STATIC_BYTES;
+    int64_t width = (room - bytes_of(problem, 1, 0)) / label_bytes(problem);
+    if (width >= length && length <= MOST_WIDTH) {
+      int64_t rows = count_rows(problem, device, length, room, blocks);
+      return (layout){length, rows, bytes_of(problem, rows, length), blocks};
+    }
+    if (width * label_bytes(problem) < (blocks > 1 ? LEAST_DATA : LEAST_LAST)) continue;
+    if (width > MOST_WIDTH) width = MOST_WIDTH;
+    width = ndr_ceil_div(length, ndr_ceil_div(length, width / NDR_LINE_BYTES * NDR_LINE_BYTES));
+    width = ndr_ceil_div(width, NDR_LINE_BYTES) * NDR_LINE_BYTES;
+    return (layout){width, 1, bytes_of(problem, 1, width), blocks};
+  }
+  return (layout){.blocks = 0};
+}
+
+const char *ndr_zones_reject(const ndr_canonical *problem, const ndr_device *device) {
+  if (!device->compiles) return NDR_NO_COMPILER;
+  if (labels_of(problem)->stride != 1) return "labels do not lie along the fastest axis";
+  return choose_layout(problem, device).blocks ? NULL : "the states of all groups do not fit in shared memory";
+}
+
+void ndr_zones_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
+  (void)on_boundary;
+  layout chosen = choose_layout(problem, device);
+  ndr_launch_begin(launch, problem, NDR_KERNEL_TABLE_TILES);
+  ndr_params *p = &launch->params;
+  ndr_param_tiles *own = &p->table.tiles;
+  int64_t outputs = outputs_of(problem), labels = labels_of(problem)->size;
+  launch->operands.elements = launch->operands.steps = 1;
+  ndr_table_order(problem, launch);
+  own->tiles = (int)ndr_ceil_div(labels, chosen.width);
+  own->width = (int)chosen.width;
+  own->rows = (int)chosen.rows;
+  own->row_threads_log = ndr_threads(NDR_THREADS / (int)chosen.rows).log;
+  own->groups = (int)problem->table->groups;
+  own->pieces = (int)pieces_of(chosen.rows);
+  own->row_blocks = ndr_ceil_div(outputs, chosen.rows);
+  int64_t units = problem->length / labels * own->tiles;
+  int64_t wanted = (int64_t)device->units * chosen.blocks * WAVES, parts = ndr_ceil_div(wanted, own->row_blocks);
+  if (own->row_blocks >= wanted / 2 || parts < 1) parts = 1;
+  if (parts > units) parts = units;
+  int64_t part_units = ndr_ceil_div(units, parts);
+  p->table.parts = (int)ndr_ceil_div(units, part_units);
+  p->table.group_step = problem->group.result[0];
+  p->table.joins_at = -1;
+  p->table.joins = p->table.parts > 1 ? own->groups : 0;
+  p->work = own->row_blocks * p->table.parts;
+  ndr_launch_end(launch);
+  ndr_table_end(problem, launch, p->table.parts > 1 ? (int64_t)own->groups * p->table.parts : 0);
+  p->units = units;
+  p->split_units = part_units;
+  launch->shared_bytes = (unsigned)chosen.bytes;
+}
+
+double ndr_zones_cost(const ndr_canonical *problem, const ndr_device *device) {
+  static const double START = 6e-6, SHARE = 0.75; /* of the bandwidth */
+  layout chosen = choose_layout(problem, device);
+  double elements = (double)outputs_of(problem) * (double)problem->length;
+  double share = chosen.blocks > 1 ? SHARE : SHARE / 2;
+  return START + elements * (double)label_bytes(problem) / (device->bandwidth * share);
+}

@@ -243,6 +243,7 @@ template <ndr_kernel KERNEL, class Op, class Arrays, int ELEMENTS, int STEPS, u3
     const int batch = table ? Kit::batch(Kit::GATHERED_BYTES) : Kit::batch();
     const int bytes = held * (int)sizeof(typename Op::Accumulator) + 4 * batch * Kit::chunk_registers() +
                       16 * (Arrays::count + Kit::places);
+    if (table) return bytes <= 216 ? light : 2;
     return bytes <= 136 ? light : bytes <= 216 ? light - 1 : 2;
   }
 };

@@ -229,7 +229,7 @@ NDR_DEVICE void run_task(const ndr_program_params &q, const column_team &team, c
 
 /* ---- joining ---- */
 
-enum { NDR_TABLE_LANES = 8 /* columns that a block joins at a time, at most */ };
+enum { NDR_TABLE_LANES = 8 /* columns that a block joins at a time, at most, unless each thread joins one */ };
 
 /* Joins every joiners-th of a column's slots, which lie `padded` apart, and makes them 0. */
 template <class Op>
@@ -278,6 +278,10 @@ template <class Op> NDR_DEVICE void join_segments(const ndr_params &p) {
         join_column<Op>(p, (ndr_word *)p.partials + first * p.padded + column, here ? end - first : 0, joiners);
 #pragma unroll 1
     for (int mask = NDR_WARP >> 1; mask >= lanes; mask >>= 1) Op::join_states(total, shuffle_state(total, mask));
+    if (lanes == NDR_BLOCK) {
+      if (here) emit<Op>(p, locate_kept(p, 0, column).result + group * own.group_step, total);
+      continue;
+    }
     if ((thread & (NDR_WARP - 1)) < lanes) states[thread >> NDR_WARP_LOG][lane] = total;
     machine::barrier();
     if (thread < lanes && here) {

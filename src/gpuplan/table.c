@@ -1,20 +1,22 @@
-/* See table.h. A task has about as many rows as all others, and is one team's: several short groups, or a piece of a
- * long one. */
+/* See table.h. Tasks (table_cut.h) are as long as makes the whole fastest. */
 #include "gpuplan/table.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "gpuplan/operand_arrays.h"
 #include "gpuplan/operands.h"
+#include "gpuplan/table_cut.h"
 #include "gpuplan/zones.h"
 
 enum {
-  WAVES = 6,       /* waves of teams, so that the last one matters little */
+  MOST_WAVES = 16, /* of teams */
   LEAST_ROWS = 16, /* of a task, for each row that a team reads at a time */
   BLOCK_ROWS = 16, /* of a group, on average, from which on a block shares it; the same */
   WARP_ROWS = 8,   /* from which on a warp does */
   MOST_LABELS = 1 << 30,
-  JOIN_LANES = 8 /* NDR_TABLE_LANES in kernels/table.cuh */
+  JOIN_LANES = 8, /* NDR_TABLE_LANES in kernels/table.cuh */
+  FEW_SLOTS = 16  /* of a group, on average, up to which one thread joins them */
 };
 
 const char *ndr_table_reject(const ndr_canonical *problem, const ndr_device *device) {
@@ -22,14 +24,7 @@ const char *ndr_table_reject(const ndr_canonical *problem, const ndr_device *dev
   return problem->table->count > MOST_LABELS ? "a table has 2^30 labels at most" : NULL;
 }
 
-/* ---- cutting ---- */
-
-/* What of a table is a task's, and how teams share it. */
-typedef struct cut {
-  int64_t rows; /* of a task */
-  int parts;    /* of the combinations of the other reduced axes */
-  int team;     /* threads of a team; 1: those that share a row */
-} cut;
+/* ---- tasks ---- */
 
 int ndr_table_axis(const ndr_canonical *problem) {
   int found = 0;
@@ -56,75 +51,68 @@ static int lanes_of(const ndr_axis *along, int elements) {
   return ndr_power_from(ndr_ceil_div(along->size, elements), NDR_WARP_THREADS);
 }
 
-/* The same for every place of the arrays: the table is made once. */
-static cut choose_cut(const ndr_canonical *problem, const ndr_device *device) {
+/* How a team shares rows, and strips of columns. */
+typedef struct sharing {
+  int team;       /* threads of a team; 1: those that share a row */
+  int rows;       /* that it reads at a time */
+  int64_t strips; /* of all columns */
+  int64_t teams;  /* that the device runs at a time */
+} sharing;
+
+static sharing choose_team(const ndr_canonical *problem, const ndr_device *device) {
   const ndr_table *table = problem->table;
   const ndr_axis *along = column_axis(problem);
   int elements = (int)ndr_vector_elements(problem->dtype), lanes = lanes_of(along, elements);
-  int64_t strips = ndr_ceil_div(along->size, (int64_t)lanes * elements) * (columns_of(problem) / along->size);
-  int64_t mean = table->count / (table->filled ? table->filled : 1), units = units_of(problem);
-  cut made = {.parts = 1, .team = 1};
+  int64_t mean = table->count / (table->filled ? table->filled : 1);
+  sharing how = {.team = 1};
   if (mean >= BLOCK_ROWS * NDR_THREADS / lanes)
-    made.team = NDR_THREADS;
+    how.team = NDR_THREADS;
   else if (mean >= WARP_ROWS * NDR_WARP_THREADS / lanes)
-    made.team = NDR_WARP_THREADS;
-  int threads = made.team < lanes ? lanes : made.team, rows = threads / lanes;
-  int64_t teams = ndr_count_blocks(device, NDR_KERNEL_TABLE_COLUMNS) * NDR_THREADS / threads * WAVES;
-  int64_t work = ndr_ceil_div(table->count * units, ndr_ceil_div(teams, strips));
-  int64_t least = LEAST_ROWS * (int64_t)rows, most = NDR_MOST_THREAD_ELEMENTS * (int64_t)rows;
+    how.team = NDR_WARP_THREADS;
+  int threads = how.team < lanes ? lanes : how.team;
+  how.rows = threads / lanes;
+  how.strips = ndr_ceil_div(along->size, (int64_t)lanes * elements) * (columns_of(problem) / along->size);
+  how.teams = ndr_count_blocks(device, NDR_KERNEL_TABLE_COLUMNS) * NDR_THREADS / threads;
+  return how;
+}
+
+/* The time of a cut, in rows that a team reads: waves of teams, each as long as the mean task. A segment's start and
+ * end take as long as START_ROWS batches of rows. A state in a slot is written, read, and made 0. */
+static double cut_time(const ndr_canonical *problem, const sharing *how, const ndr_table_cut *cut) {
+  enum { START_ROWS = 4, STATE_BYTES = 24 };
+  ndr_table_lists counted = {0};
+  ndr_table_cut_up(problem->table, cut, &counted);
+  double tasks = (double)how->strips * (double)counted.task_count * (double)cut->parts, strips = (double)how->strips;
+  double slot_rows = (double)STATE_BYTES / (double)ndr_dtype_bytes(problem->dtype);
+  double work = strips * ((double)problem->table->count * (double)units_of(problem) +
+                          slot_rows * (double)counted.slots * (double)cut->parts +
+                          START_ROWS * (double)how->rows * (double)counted.segment_count);
+  return ceil(tasks / (double)how->teams) * (work / tasks);
+}
+
+/* Tasks of `work` rows, or of a part of one row. */
+static ndr_table_cut cut_for(const ndr_canonical *problem, const sharing *how, int64_t work) {
+  int64_t least = LEAST_ROWS * (int64_t)how->rows, most = NDR_MOST_THREAD_ELEMENTS * (int64_t)how->rows,
+          units = units_of(problem);
   if (work < least) work = least;
   if (work > most) work = most;
-  made.rows = work / units;
-  if (made.rows >= 2) return made;
-  made.rows = 1;
-  made.parts = (int)(units <= work ? 1 : ndr_ceil_div(units, work));
-  return made;
+  if (work >= 2 * units) return (ndr_table_cut){work / units, 1};
+  return (ndr_table_cut){1, (int)(units <= work ? 1 : ndr_ceil_div(units, work))};
 }
 
-/* The table as kernels read it, written or only counted. */
-typedef struct image {
-  int32_t *tasks, *segments, *joins; /* NULL: counted */
-  int64_t task_count, segment_count, join_count, slots;
-} image;
-
-static void begin_task(image *i) {
-  if (i->tasks) i->tasks[i->task_count] = (int32_t)i->segment_count;
-  i->task_count++;
-}
-
-static void add_segment(image *i, int64_t end, int64_t to) {
-  if (i->segments) {
-    i->segments[2 * i->segment_count + 2] = (int32_t)end;
-    i->segments[2 * i->segment_count + 3] = (int32_t)to;
+/* The same for every place of the arrays: the table is made once. */
+static ndr_table_cut choose_cut(const ndr_canonical *problem, const sharing *how) {
+  ndr_table_cut best = {0};
+  double least = 0;
+  int64_t rows = problem->table->count * units_of(problem);
+  for (int waves = 1; waves <= MOST_WAVES; waves++) {
+    ndr_table_cut cut = cut_for(problem, how, ndr_ceil_div(rows, ndr_ceil_div(how->teams * waves, how->strips)));
+    double time = cut_time(problem, how, &cut);
+    if (waves > 1 && time >= least) continue;
+    best = cut;
+    least = time;
   }
-  i->segment_count++;
-}
-
-static void add_join(image *i, int64_t group) {
-  if (i->joins) {
-    i->joins[2 * i->join_count] = (int32_t)group;
-    i->joins[2 * i->join_count + 1] = (int32_t)i->slots;
-  }
-  i->join_count++;
-}
-
-/* A long group has tasks of its own, of equal length; others share tasks. A group in one segment needs no slot, unless
- * segments are cut into parts. */
-static void cut_table(const ndr_table *table, const cut *how, image *i) {
-  int64_t filled = how->rows; /* of the task: none is open */
-  for (int64_t g = 0, begin = 0; g < table->groups; begin = table->ends[g++]) {
-    int64_t length = table->ends[g] - begin, pieces = length > 2 * how->rows ? ndr_ceil_div(length, how->rows) : 1;
-    bool slots = pieces > 1 || (how->parts > 1 && length > 0);
-    if (slots) add_join(i, g);
-    for (int64_t k = 0; k < pieces; k++) {
-      if (pieces > 1 || filled >= how->rows) {
-        begin_task(i);
-        filled = 0;
-      }
-      add_segment(i, begin + (k + 1) * length / pieces, slots ? -1 - i->slots++ : g);
-    }
-    filled = pieces > 1 ? how->rows : filled + length + 1;
-  }
+  return best;
 }
 
 /* ---- launches ---- */
@@ -138,12 +126,12 @@ void ndr_table_order(const ndr_canonical *problem, ndr_launch *launch) {
   axes[0].stride = problem->row_stride;
 }
 
-static void place_teams(const ndr_canonical *problem, ndr_launch *launch, const cut *how) {
+static void place_teams(const ndr_canonical *problem, ndr_launch *launch, int team) {
   const ndr_axis *along = column_axis(problem);
   ndr_param_thread *own = &launch->params.thread;
   int lanes = lanes_of(along, launch->operands.elements);
   own->lanes = ndr_threads(lanes);
-  own->team = ndr_threads(how->team < lanes ? lanes : how->team);
+  own->team = ndr_threads(team < lanes ? lanes : team);
   own->team_columns = lanes * launch->operands.elements;
   own->axis_teams = ndr_ceil_div(along->size, own->team_columns);
   own->others = columns_of(problem) / along->size;
@@ -154,19 +142,20 @@ static int64_t round_up(int64_t ints) {
   return ndr_ceil_div(ints, 4) * 4;
 }
 
-static void place_table(const ndr_canonical *problem, ndr_launch *launch, const cut *how) {
+/* Returns how many slots there are. */
+static int64_t place_table(const ndr_canonical *problem, ndr_launch *launch, const ndr_table_cut *cut) {
   ndr_param_table *own = &launch->params.table;
-  image counted = {0};
-  cut_table(problem->table, how, &counted);
+  ndr_table_lists counted = {0};
+  ndr_table_cut_up(problem->table, cut, &counted);
   own->tasks_at = (int)round_up(problem->table->count);
   own->segments_at = own->tasks_at + (int)round_up(counted.task_count + 1);
   own->joins_at = own->segments_at + (int)round_up(2 * (counted.segment_count + 1));
   own->tasks = (int)counted.task_count;
   own->joins = (int)counted.join_count;
-  own->rows = how->rows;
-  own->parts = how->parts;
+  own->rows = cut->rows;
+  own->parts = cut->parts;
   own->group_step = problem->group.result[0];
-  launch->params.slots = counted.slots * how->parts;
+  return counted.slots * cut->parts;
 }
 
 void ndr_table_end(const ndr_canonical *problem, ndr_launch *launch, int64_t slots) {
@@ -174,11 +163,13 @@ void ndr_table_end(const ndr_canonical *problem, ndr_launch *launch, int64_t slo
   if (problem->row_stride < 0) p->extent -= (p->axes[problem->kept_count].size - 1) * problem->row_stride;
   p->slots = slots;
   p->padded = columns_of(problem);
-  p->table.join_lanes_log = ndr_threads(ndr_power_from(p->padded, JOIN_LANES)).log;
+  bool few = slots <= FEW_SLOTS * (int64_t)p->table.joins;
+  p->table.join_lanes_log = ndr_threads(few ? NDR_THREADS : ndr_power_from(p->padded, JOIN_LANES)).log;
 }
 
 void ndr_table_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
-  cut how = choose_cut(problem, device);
+  sharing how = choose_team(problem, device);
+  ndr_table_cut cut = choose_cut(problem, &how);
   const ndr_axis *along = column_axis(problem);
   ndr_launch_begin(launch, problem, NDR_KERNEL_TABLE_COLUMNS);
   ndr_params *p = &launch->params;
@@ -187,15 +178,14 @@ void ndr_table_configure(const ndr_canonical *problem, const ndr_device *device,
   launch->operands.ways =
       ndr_ways_along(problem, along, &problem->reduced[ndr_table_axis(problem)], launch->operands.elements, false);
   ndr_table_order(problem, launch);
-  place_teams(problem, launch, &how);
+  place_teams(problem, launch, how.team);
   int64_t teams = NDR_THREADS / p->thread.team.count;
-  place_table(problem, launch, &how);
-  int64_t slots = p->slots, tasks = p->thread.axis_teams * p->thread.others * p->table.tasks * how.parts;
-  p->work = ndr_ceil_div(tasks, teams);
+  int64_t slots = place_table(problem, launch, &cut);
+  p->work = ndr_ceil_div(p->thread.axis_teams * p->thread.others * p->table.tasks * cut.parts, teams);
   ndr_launch_end(launch);
   ndr_table_end(problem, launch, slots);
   p->units = units_of(problem);
-  p->split_units = ndr_ceil_div(p->units, how.parts);
+  p->split_units = ndr_ceil_div(p->units, cut.parts);
 }
 
 double ndr_table_cost(const ndr_canonical *problem, const ndr_device *device) {
@@ -217,13 +207,9 @@ size_t ndr_table_workspace(const ndr_launch *launch, int words) {
 
 static void write_table(const ndr_launch *launch, const ndr_table *table, int32_t *ints) {
   const ndr_param_table *own = &launch->params.table;
-  image written = {ints + own->tasks_at, ints + own->segments_at, ints + own->joins_at, 0, 0, 0, 0};
-  cut how = {.rows = own->rows, .parts = own->parts};
+  ndr_table_lists written = {ints + own->tasks_at, ints + own->segments_at, ints + own->joins_at, 0, 0, 0, 0};
   for (int64_t at = 0; at < table->count; at++) ints[at] = table->order[at];
-  written.segments[0] = written.segments[1] = 0;
-  cut_table(table, &how, &written);
-  begin_task(&written);
-  add_join(&written, table->groups);
+  ndr_table_cut_up(table, &(ndr_table_cut){own->rows, own->parts}, &written);
 }
 
 ndr_status ndr_table_write(const ndr_launch *launch, const ndr_table *table, int32_t **ints, size_t *bytes) {

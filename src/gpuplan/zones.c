@@ -12,10 +12,11 @@ enum {
   STATIC_BYTES = 4 << 10,   /* what the kernel has beside: states that are joined, phases */
   LEAST_DATA = 24 << 10,    /* of a tile, for which a block less is had at a time */
   LEAST_LAST = 8 << 10,     /* the same of the only block */
-  MOST_WIDTH = 1 << 15,     /* labels of a tile have 16 bits */
-  ROW_PADDING = 32,         /* bytes of a row of an array beside its elements */
-  MOST_ROWS = 16,           /* NDR_TILE_ROWS in kernels/zones.cuh */
-  ROW_BYTES = 16 << 10,     /* of a block's rows together, where they are short */
+  LEAST_WIDTH = 1 << 11,
+  MOST_WIDTH = 1 << 15, /* labels of a tile have 16 bits */
+  ROW_PADDING = 32,     /* bytes of a row of an array beside its elements */
+  MOST_ROWS = 16,       /* NDR_TILE_ROWS in kernels/zones.cuh */
+  ROW_BYTES = 16 << 10, /* of a block's rows together, where they are short */
   WAVES = 4
 };
 
@@ -71,17 +72,21 @@ static int64_t count_rows(const ndr_canonical *problem, const ndr_device *device
 }
 
 static layout choose_layout(const ndr_canonical *problem, const ndr_device *device) {
-  int64_t length = labels_of(problem)->size;
+  int64_t length = labels_of(problem)->size, rows_in_all = problem->length / length * outputs_of(problem);
+  /* Narrow tiles keep all multiprocessors busy where there are few elements. */
+  int64_t enough = ndr_ceil_div(length * rows_in_all, (int64_t)device->units * MOST_BLOCKS);
+  if (enough < LEAST_WIDTH) enough = LEAST_WIDTH;
   for (int blocks = MOST_BLOCKS; blocks >= 1; blocks--) {
     int64_t room = device->shared_bytes_per_unit / blocks - RESERVED_BYTES - STATIC_BYTES;
     if (room > device->shared_bytes_per_block - STATIC_BYTES) room = device->shared_bytes_per_block - STATIC_BYTES;
     int64_t width = (room - bytes_of(problem, 1, 0)) / label_bytes(problem);
-    if (width >= length && length <= MOST_WIDTH) {
+    if (width >= length && length <= MOST_WIDTH && length <= enough) {
       int64_t rows = count_rows(problem, device, length, room, blocks);
       return (layout){length, rows, bytes_of(problem, rows, length), blocks};
     }
     if (width * label_bytes(problem) < (blocks > 1 ? LEAST_DATA : LEAST_LAST)) continue;
     if (width > MOST_WIDTH) width = MOST_WIDTH;
+    if (width > enough) width = enough;
     width = ndr_ceil_div(length, ndr_ceil_div(length, width / NDR_LINE_BYTES * NDR_LINE_BYTES));
     width = ndr_ceil_div(width, NDR_LINE_BYTES) * NDR_LINE_BYTES;
     return (layout){width, 1, bytes_of(problem, 1, width), blocks};

@@ -1,179 +1,173 @@
-/* Scattered labels under emulation: rows gathered through a table, against the CPU. */
-#include <math.h>
-#include <stdio.h>
+/* Scattered labels under emulation: rows gathered through a table, and tiles in shared memory, against the CPU. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "drive.h"
 #include "memory.h"
-#include "ndreduce/groups.h"
 #include "ndreduce/plan.h"
 #include "runtime/control.h"
 #include "support/operators.h"
+#include "support/scattered.h"
 #include "support/suite.h"
 
-enum { MOST_ROWS = 600, MOST_COLUMNS = 70, MOST_OPS = 3 };
+enum { MOST_ROWS = 600, MOST_COLUMNS = 70 };
 
-/* A case: dims [others, rows, columns]; labels along the rows, or along rows and columns. */
-typedef struct scattered {
-  ndr_dtype dtype;
-  int64_t shape[3], strides[3];
-  int label_dims;
-  int64_t groups;
-  int dim_count, dims[3];
-  int op_count;
-  ndr_op ops[MOST_OPS];
-  bool skip_nan, where, weights, per_row;
+/* The arrays of a case on the device, and its results on both. */
+typedef struct trial {
+  scattered problem;
   int device;
-} scattered;
+  ndr_options host_options, options;
+  device_array array, where, weights, results[SCATTERED_OPS];
+  test_array expected[SCATTERED_OPS];
+} trial;
 
-static const ndr_op plain_ops[] = {NDR_SUM,   NDR_MEAN,      NDR_VAR,  NDR_MIN,   NDR_ARGMAX, NDR_ARGMIN,
-                                   NDR_PTP,   NDR_ANY,       NDR_ALL,  NDR_COUNT, NDR_MAX,    NDR_VALID,
-                                   NDR_NORM1, NDR_LOGSUMEXP, NDR_PROD, NDR_STD};
-static const ndr_op weighted_ops[] = {NDR_SUM, NDR_MEAN, NDR_VAR, NDR_NORM2};
-
-static ndr_op random_op(rng *random, const scattered *c) {
-  ndr_op op;
-  do
-    op = c->weights ? weighted_ops[rng_between(random, 0, 3)]
-                    : plain_ops[rng_between(random, 0, (int64_t)(sizeof plain_ops / sizeof *plain_ops) - 1)];
-  while (!op_defined(op, c->dtype));
-  return op;
-}
-
-/* Rows and columns in either order, with gaps, forwards or backwards. */
-static void draw_strides(rng *random, scattered *c) {
-  bool labels_fastest = rng_once_in(random, 3);
-  int inner = labels_fastest ? 1 : 2, outer = labels_fastest ? 2 : 1;
-  int64_t gap = rng_once_in(random, 3) ? rng_between(random, 1, 9) : 0;
-  c->strides[inner] = rng_once_in(random, 6) ? 2 : 1;
-  c->strides[outer] = c->shape[inner] * c->strides[inner] + gap;
-  c->strides[0] = c->shape[outer] * c->strides[outer];
-  for (int d = 1; d < 3; d++)
-    if (rng_once_in(random, 6)) c->strides[d] = -c->strides[d];
-}
-
-static void draw_case(rng *random, ndr_dtype dtype, scattered *c) {
-  static const int64_t counts[] = {1, 2, 5, 60, 1000};
-  *c = (scattered){
-      .dtype = dtype, .label_dims = rng_once_in(random, 4) ? 2 : 1, .device = (int)rng_between(random, 0, 2)};
-  c->groups = counts[rng_between(random, 0, 4)];
-  c->shape[0] = rng_between(random, 1, 3);
-  c->shape[1] = rng_between(random, 2, c->label_dims == 2 ? 30 : MOST_ROWS);
-  c->shape[2] = rng_between(random, 1, MOST_COLUMNS);
-  if (rng_once_in(random, 2)) c->shape[2] = (c->shape[2] + 15) / 16 * 16;
-  draw_strides(random, c);
-  c->dims[c->dim_count++] = 1;
-  if (c->label_dims == 2 || rng_once_in(random, 3)) c->dims[c->dim_count++] = 2;
-  if (rng_once_in(random, 3)) c->dims[c->dim_count++] = 0;
-  c->skip_nan = rng_once_in(random, 3);
-  c->where = rng_once_in(random, 3);
-  c->weights = dtype == NDR_F32 && rng_once_in(random, 3);
-  c->per_row = rng_once_in(random, 2);
-  c->op_count = (int)rng_between(random, 1, MOST_OPS);
-  for (int i = 0; i < c->op_count; i++) c->ops[i] = random_op(random, c);
-}
-
-static ndr_groups *draw_groups(rng *random, const scattered *c) {
-  int64_t length = c->shape[1] * (c->label_dims == 2 ? c->shape[2] : 1);
-  int32_t *values = malloc((size_t)length * sizeof *values);
-  int how = (int)rng_between(random, 0, 3);
-  ndr_groups *groups;
-  for (int64_t at = 0, run = 0, label = 0; at < length; at++) {
-    int32_t drawn = (int32_t)rng_between(random, rng_once_in(random, 5) ? -1 : 0, c->groups - 1);
-    if (run-- <= 0) {
-      run = rng_between(random, 0, 9);
-      label = rng_between(random, -1, c->groups - 1);
-    }
-    /* Any; most in one group; runs of random lengths; few groups. */
-    const int32_t by_way[] = {drawn, rng_once_in(random, 3) ? drawn : 0, (int32_t)label, drawn % 3};
-    values[at] = by_way[how];
+static void make_arrays(rng *random, trial *t) {
+  const scattered *c = &t->problem;
+  scattered_array(random, c, &t->array.host);
+  device_array_of(&t->array, t->device, rng_once_in(random, 2) ? ndr_dtype_alignment(c->dtype) : 0);
+  t->host_options = *NDR_OPTIONS(.groups = scattered_groups(random, c), .group_dim = 1, .skip_nan = c->skip_nan);
+  t->options = t->host_options;
+  if (c->where) {
+    scattered_operand(random, c, NDR_BOOL, &t->where.host);
+    device_array_of(&t->where, t->device, 0);
+    t->host_options.where = &t->where.host.tensor, t->options.where = &t->where.tensor;
   }
-  DLTensor labels = c->label_dims == 2 ? ndr_tensor(values, NDR_I32, NDR_SHAPE(c->shape[1], c->shape[2]))
-                                       : ndr_tensor(values, NDR_I32, NDR_SHAPE(length));
-  assert_ok(ndr_groups_create(&groups, &labels, c->groups));
-  free(values);
-  return groups;
-}
-
-/* An operand that has the array's shape, or one element for each row. */
-static void draw_operand(rng *random, const scattered *c, ndr_dtype dtype, device_array *made) {
-  int64_t shape[3] = {c->shape[0], c->shape[1], c->shape[2]};
-  if (c->per_row) shape[0] = shape[2] = 1;
-  array_make(&made->host, dtype, 3, shape, NULL);
-  array_fill(&made->host, random, FILL_SMALL);
-  /* Weights are positive: variances would be differences of nearly equal numbers. */
-  for (size_t i = 0; dtype == NDR_F32 && i < made->host.bytes / sizeof(float); i++)
-    ((float *)made->host.memory)[i] = 0.5F + fabsf(((float *)made->host.memory)[i]);
-  device_array_of(made, c->device, 0);
-}
-
-static void describe(const scattered *c, char *text, size_t capacity) {
-  snprintf(text, capacity,
-           "%s [%d,%d,%d] strides [%d,%d,%d], labels of %d dims, %d groups, dims %d (%d,%d,%d), ops %s %s %s%s%s%s%s",
-           ndr_dtype_name(c->dtype), (int)c->shape[0], (int)c->shape[1], (int)c->shape[2], (int)c->strides[0],
-           (int)c->strides[1], (int)c->strides[2], c->label_dims, (int)c->groups, c->dim_count, c->dims[0], c->dims[1],
-           c->dims[2], ndr_op_name(c->ops[0]), c->op_count > 1 ? ndr_op_name(c->ops[1]) : "",
-           c->op_count > 2 ? ndr_op_name(c->ops[2]) : "", c->skip_nan ? ", skip_nan" : "", c->where ? ", where" : "",
-           c->weights ? ", weights" : "", c->per_row ? " per row" : "");
-}
-
-/* Reduces on the device and on the CPU. */
-static void check_case(rng *random, const scattered *c, int number) {
-  device_array array, where, weights, results[MOST_OPS];
-  test_array expected[MOST_OPS];
-  DLTensor *on_device[MOST_OPS], *on_host[MOST_OPS];
-  char what[512], why[256];
-  array_make(&array.host, c->dtype, 3, c->shape, c->strides);
-  array_fill(&array.host, random, random_filling(random, c->ops[0] == NDR_PROD ? NDR_PROD : NDR_SUM));
-  for (int i = 0; i < c->op_count; i++)
-    if (c->ops[i] == NDR_PROD) array_fill(&array.host, random, FILL_UNIT);
-  device_array_of(&array, c->device, rng_once_in(random, 2) ? ndr_dtype_alignment(c->dtype) : 0);
-  ndr_groups *groups = draw_groups(random, c);
-  ndr_options host = *NDR_OPTIONS(.groups = groups, .group_dim = 1, .skip_nan = c->skip_nan), device;
-  if (c->where) draw_operand(random, c, NDR_BOOL, &where);
-  if (c->weights) draw_operand(random, c, NDR_F32, &weights);
-  device = host;
-  if (c->where) host.where = &where.host.tensor, device.where = &where.tensor;
-  if (c->weights) host.weights = &weights.host.tensor, device.weights = &weights.tensor;
+  if (c->weights) {
+    scattered_operand(random, c, NDR_F32, &t->weights.host);
+    device_array_of(&t->weights, t->device, 0);
+    t->host_options.weights = &t->weights.host.tensor, t->options.weights = &t->weights.tensor;
+  }
   bool compact = rng_once_in(random, 2);
   for (int i = 0; i < c->op_count; i++) {
-    assert_ok(array_result(&results[i].host, &array.host.tensor, c->dim_count, c->dims, c->ops[i], &host,
-                           compact ? NULL : random));
-    assert_ok(array_result(&expected[i], &array.host.tensor, c->dim_count, c->dims, c->ops[i], &host, NULL));
-    device_array_of(&results[i], c->device, 0);
-    on_device[i] = &results[i].tensor;
-    on_host[i] = &expected[i].tensor;
+    assert_ok(array_result(&t->results[i].host, &t->array.host.tensor, c->dim_count, c->dims, c->ops[i],
+                           &t->host_options, compact ? NULL : random));
+    assert_ok(
+        array_result(&t->expected[i], &t->array.host.tensor, c->dim_count, c->dims, c->ops[i], &t->host_options, NULL));
+    device_array_of(&t->results[i], t->device, 0);
   }
-  describe(c, what, sizeof what);
-  assert_ok(ndreduce_many(&array.host.tensor, c->dim_count, c->dims, c->op_count, c->ops, on_host, &host));
-  ndr_status status = ndreduce_many(&array.tensor, c->dim_count, c->dims, c->op_count, c->ops, on_device, &device);
-  ck_assert_msg(status == NDR_OK, "case %d: %s: %s", number, what, ndr_last_error());
+}
+
+static void free_arrays(trial *t) {
+  for (int i = 0; i < t->problem.op_count; i++) {
+    device_free(&t->results[i]);
+    array_free(&t->expected[i]);
+  }
+  ndr_groups_destroy((ndr_groups *)(uintptr_t)t->options.groups);
+  device_free(&t->array);
+  if (t->problem.where) device_free(&t->where);
+  if (t->problem.weights) device_free(&t->weights);
+}
+
+static ndr_status run_on_device(trial *t) {
+  const scattered *c = &t->problem;
+  DLTensor *results[SCATTERED_OPS];
+  for (int i = 0; i < c->op_count; i++) results[i] = &t->results[i].tensor;
+  return ndreduce_many(&t->array.tensor, c->dim_count, c->dims, c->op_count, c->ops, results, &t->options);
+}
+
+static ndr_status run_on_host(trial *t) {
+  const scattered *c = &t->problem;
+  DLTensor *results[SCATTERED_OPS];
+  for (int i = 0; i < c->op_count; i++) results[i] = &t->expected[i].tensor;
+  return ndreduce_many(&t->array.host.tensor, c->dim_count, c->dims, c->op_count, c->ops, results, &t->host_options);
+}
+
+static void check_results(trial *t, int number) {
+  const scattered *c = &t->problem;
+  char why[256];
   for (int i = 0; i < c->op_count; i++) {
-    device_fetch(&results[i]);
-    ck_assert_msg(results_agree(&results[i].host.tensor, &expected[i].tensor, 64, why, sizeof why),
-                  "case %d: %s: %s: %s", number, what, ndr_op_name(c->ops[i]), why);
-    ck_assert_msg(array_gaps_untouched(&results[i].host), "case %d: %s: written between results", number, what);
-    device_free(&results[i]);
-    array_free(&expected[i]);
+    device_fetch(&t->results[i]);
+    ck_assert_msg(results_agree(&t->results[i].host.tensor, &t->expected[i].tensor, 64, why, sizeof why),
+                  "case %d: %s: %s: %s", number, c->text, ndr_op_name(c->ops[i]), why);
+    ck_assert_msg(array_gaps_untouched(&t->results[i].host), "case %d: %s: written between results", number, c->text);
   }
-  ck_assert_msg(!simt_guards_broken(), "case %d: %s: something was written outside the arrays", number, what);
-  ndr_groups_destroy(groups);
-  device_free(&array);
-  if (c->where) device_free(&where);
-  if (c->weights) device_free(&weights);
+  ck_assert_msg(!simt_guards_broken(), "case %d: %s: something was written outside the arrays", number, c->text);
+}
+
+/* A reduction on the same stream, whose splits find the workspace as it must be: all 0. */
+static void check_workspace(trial *t) {
+  device_array total;
+  test_array expected;
+  char why[256];
+  assert_ok(array_result(&total.host, &t->array.host.tensor, NDR_ALL_DIMS, NDR_SUM, NULL, NULL));
+  assert_ok(array_result(&expected, &t->array.host.tensor, NDR_ALL_DIMS, NDR_SUM, NULL, NULL));
+  device_array_of(&total, t->device, 0);
+  assert_ok(ndreduce(&t->array.host.tensor, NDR_ALL_DIMS, NDR_SUM, &expected.tensor, NULL));
+  assert_ok(ndreduce(&t->array.tensor, NDR_ALL_DIMS, NDR_SUM, &total.tensor, NULL));
+  device_fetch(&total);
+  ck_assert_msg(results_agree(&total.host.tensor, &expected.tensor, 64, why, sizeof why), "%s: then a sum: %s",
+                t->problem.text, why);
+  device_free(&total);
+  array_free(&expected);
 }
 
 /* Each of these costs a compilation. */
 START_TEST(scattered_labels_agree_with_the_cpu) {
   static const ndr_dtype dtypes[] = {NDR_F32, NDR_I8, NDR_C64};
   rng random = {test_seed() + 77 * (uint64_t)_i};
-  int cases = test_case_count(25);
+  int cases = test_case_count(12);
   for (int number = 0; number < cases; number++) {
-    scattered drawn;
-    draw_case(&random, dtypes[_i], &drawn);
-    check_case(&random, &drawn, number);
+    trial t = {.device = (int)rng_between(&random, 0, 2)};
+    scattered_draw(&random, dtypes[_i], MOST_ROWS, MOST_COLUMNS, &t.problem);
+    make_arrays(&random, &t);
+    assert_ok(run_on_host(&t));
+    ndr_status status = run_on_device(&t);
+    ck_assert_msg(status == NDR_OK, "case %d: %s: %s", number, t.problem.text, ndr_last_error());
+    check_results(&t, number);
+    check_workspace(&t);
+    free_arrays(&t);
   }
+}
+END_TEST
+
+/* The kernel that a plan for an array [1000, columns] has, labels along dim 0. */
+static void expect_kernel(int64_t columns, const char *kernel) {
+  int32_t values[1000];
+  for (int i = 0; i < 1000; i++) values[i] = i * 7 % 31 % 10;
+  DLTensor labels = ndr_tensor(values, NDR_I32, NDR_SHAPE(1000)),
+           array = ndr_tensor(NULL, NDR_F32, NDR_SHAPE(1000, columns));
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  ndr_plan *plan;
+  ndr_op op = NDR_SUM;
+  static char text[1 << 16];
+  array.device = (DLDevice){kDLCUDA, 2};
+  assert_ok(ndr_problem_make(&problem, &array, NDR_DIMS(0), 1, &op));
+  ndr_groups *groups;
+  assert_ok(ndr_groups_create(&groups, &labels, 10));
+  problem.groups = groups;
+  assert_ok(ndr_plan_create(&plan, &problem, array.device, NULL, NULL));
+  ndr_plan_describe(plan, text, sizeof text);
+  ck_assert_msg(strstr(text, kernel) != NULL, "%lld columns: %s", (long long)columns, text);
+  ndr_plan_destroy(plan);
+  ndr_groups_destroy(groups);
+}
+
+START_TEST(long_rows_are_gathered_and_single_elements_tiled) {
+  expect_kernel(64, "table_columns");
+  expect_kernel(1, "table_tiles");
+}
+END_TEST
+
+/* Whatever call of the runtime fails, the next attempt is right. */
+START_TEST(failures_leave_nothing_behind) {
+  rng random = {test_seed()};
+  trial t = {.device = 2};
+  do scattered_draw(&random, NDR_F32, MOST_ROWS, MOST_COLUMNS, &t.problem);
+  while (t.problem.groups < 5 || t.problem.shape[1] < 100);
+  make_arrays(&random, &t);
+  assert_ok(run_on_host(&t));
+  int failed = 0;
+  for (int64_t call = 1; call < 60; call++) {
+    simt_controls.calls = 0;
+    simt_controls.failing_call = call;
+    failed += run_on_device(&t) != NDR_OK;
+    simt_controls.failing_call = 0;
+    if (simt_controls.calls < call) break;
+  }
+  ck_assert_int_gt(failed, 0);
+  assert_ok(run_on_device(&t));
+  check_results(&t, 0);
+  free_arrays(&t);
 }
 END_TEST
 
@@ -182,6 +176,8 @@ int main(void) {
   TCase *cases = tcase_create("against the CPU");
   tcase_set_timeout(cases, 600);
   tcase_add_loop_test(cases, scattered_labels_agree_with_the_cpu, 0, 3);
+  tcase_add_test(cases, long_rows_are_gathered_and_single_elements_tiled);
+  tcase_add_test(cases, failures_leave_nothing_behind);
   suite_add_tcase(suite, cases);
   return suite_run(suite);
 }

@@ -36,7 +36,7 @@ template <class Op> struct shared_states {
 
 /* ---- tiles ---- */
 
-enum { NDR_TILE_ROWS = 16, NDR_NOWHERE = -2147483647 - 1 };
+enum { NDR_TILE_ROWS = 64, NDR_NOWHERE = -2147483647 - 1 };
 
 /* A tile of all arrays of a list, from number K on: `rows` rows of each array, one array after the other. */
 template <class List, int K> struct tile_arrays {

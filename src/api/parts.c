@@ -116,9 +116,17 @@ void ndr_parts_drop(ndr_parts *parts) {
 
 /* ---- memory ---- */
 
+/* Tables take memory of a device, 4 to 8 bytes a label. */
+static int64_t table_labels(const ndr_parts *parts) {
+  int64_t labels = 0;
+  for (int64_t at = 0; at < parts->count; at++)
+    if (parts->parts[at].table) labels += parts->parts[at].labels;
+  return labels;
+}
+
 bool ndr_parts_are_few(const ndr_parts *parts) {
-  enum { FEW_PARTS = 16384, FEW_PLANS = 512 };
-  return !parts || (parts->count <= FEW_PARTS && parts->plans <= FEW_PLANS);
+  enum { FEW_PARTS = 16384, FEW_PLANS = 512, FEW_LABELS = 1 << 25 };
+  return !parts || (parts->count <= FEW_PARTS && parts->plans <= FEW_PLANS && table_labels(parts) <= FEW_LABELS);
 }
 
 static int64_t round_up(int64_t bytes) {

@@ -1,6 +1,7 @@
 /* See table.h. */
 #include "cuda/table.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "cuda/memory.h"
@@ -16,7 +17,21 @@ static ndr_status bring(int id, void *to, const void *from, size_t bytes) {
   return status;
 }
 
+/* Plans that the library keeps are freed when the process ends, and the driver may be gone by then; it frees the
+ * memory.
+ */
+static atomic_bool ending;
+
+static void note_end(void) {
+  atomic_store(&ending, true);
+}
+
+__attribute__((constructor)) static void watch_end(void) {
+  (void)atexit(note_end);
+}
+
 void ndr_cuda_free_table(int id, void *memory) {
+  if (atomic_load(&ending)) return;
   ndr_cuda_calls.free((DLDevice){kDLCUDA, id}, memory);
 }
 

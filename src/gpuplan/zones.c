@@ -9,14 +9,13 @@
 enum {
   MOST_BLOCKS = 4,          /* of a multiprocessor: while some copy, others add up */
   RESERVED_BYTES = 1 << 10, /* of a block's shared memory, by the system */
-  STATIC_BYTES = 4 << 10,   /* what the kernel has beside: states that are joined, phases */
   LEAST_DATA = 24 << 10,    /* of a tile, for which a block less is had at a time */
   LEAST_LAST = 8 << 10,     /* the same of the only block */
   LEAST_WIDTH = 1 << 11,
   MOST_WIDTH = 1 << 15, /* labels of a tile have 16 bits */
   ROW_PADDING = 32,     /* bytes of a row of an array beside its elements */
-  MOST_ROWS = 16,       /* NDR_TILE_ROWS in kernels/zones.cuh */
-  ROW_BYTES = 16 << 10, /* of a block's rows together, where they are short */
+  MOST_ROWS = 64,       /* NDR_TILE_ROWS in kernels/zones.cuh */
+  ROW_BYTES = 32 << 10, /* of a block's rows together, where they are short */
   WAVES = 4
 };
 
@@ -71,14 +70,21 @@ static int64_t count_rows(const ndr_canonical *problem, const ndr_device *device
   return rows;
 }
 
+/* Shared memory that the kernel has beside: the states that it joins, and where rows begin. */
+static int64_t static_bytes(const ndr_canonical *problem) {
+  enum { JOINED = 64 /* states */, OTHER_BYTES = 1 << 10 };
+  return JOINED * 8 * (int64_t)words_of(problem) + OTHER_BYTES;
+}
+
 static layout choose_layout(const ndr_canonical *problem, const ndr_device *device) {
   int64_t length = labels_of(problem)->size, rows_in_all = problem->length / length * outputs_of(problem);
   /* Narrow tiles keep all multiprocessors busy where there are few elements. */
   int64_t enough = ndr_ceil_div(length * rows_in_all, (int64_t)device->units * MOST_BLOCKS);
   if (enough < LEAST_WIDTH) enough = LEAST_WIDTH;
   for (int blocks = MOST_BLOCKS; blocks >= 1; blocks--) {
-    int64_t room = device->shared_bytes_per_unit / blocks - RESERVED_BYTES - STATIC_BYTES;
-    if (room > device->shared_bytes_per_block - STATIC_BYTES) room = device->shared_bytes_per_block - STATIC_BYTES;
+    int64_t room = device->shared_bytes_per_unit / blocks - RESERVED_BYTES;
+    if (room > device->shared_bytes_per_block) room = device->shared_bytes_per_block;
+    room -= static_bytes(problem);
     int64_t width = (room - bytes_of(problem, 1, 0)) / label_bytes(problem);
     if (width >= length && length <= MOST_WIDTH && length <= enough) {
       int64_t rows = count_rows(problem, device, length, room, blocks);
@@ -100,6 +106,24 @@ const char *ndr_zones_reject(const ndr_canonical *problem, const ndr_device *dev
   return choose_layout(problem, device).blocks ? NULL : "the states of all groups do not fit in shared memory";
 }
 
+/* Tiles of a part: those of a block are as many as makes the whole fastest. Blocks run in waves; what one does besides,
+ * its states above all, takes as long as some labels. */
+static int64_t choose_part(const ndr_canonical *problem, const ndr_device *device, const layout *chosen,
+                           int64_t row_blocks, int64_t tiles) {
+  enum { MOST_WAVES = 16, START_LABELS = 4096 };
+  int64_t blocks = (int64_t)device->units * chosen->blocks, best = tiles;
+  double besides = START_LABELS + 4 * (double)(chosen->rows * problem->table->groups), least = 0;
+  for (int64_t parts = 1; parts <= tiles && (parts - 1) * row_blocks < MOST_WAVES * blocks; parts++) {
+    int64_t part = ndr_ceil_div(tiles, parts);
+    double waves = (double)ndr_ceil_div(row_blocks * ndr_ceil_div(tiles, part), blocks);
+    double time = waves * ((double)(part * chosen->width * chosen->rows) + besides);
+    if (parts > 1 && time >= least) continue;
+    best = part;
+    least = time;
+  }
+  return best;
+}
+
 void ndr_zones_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
   (void)on_boundary;
   layout chosen = choose_layout(problem, device);
@@ -117,10 +141,7 @@ void ndr_zones_configure(const ndr_canonical *problem, const ndr_device *device,
   own->pieces = (int)pieces_of(chosen.rows);
   own->row_blocks = ndr_ceil_div(outputs, chosen.rows);
   int64_t units = problem->length / labels * own->tiles;
-  int64_t wanted = (int64_t)device->units * chosen.blocks * WAVES, parts = ndr_ceil_div(wanted, own->row_blocks);
-  if (own->row_blocks >= wanted / 2 || parts < 1) parts = 1;
-  if (parts > units) parts = units;
-  int64_t part_units = ndr_ceil_div(units, parts);
+  int64_t part_units = choose_part(problem, device, &chosen, own->row_blocks, units);
   p->table.parts = (int)ndr_ceil_div(units, part_units);
   p->table.group_step = problem->group.result[0];
   p->table.joins_at = -1;

@@ -136,10 +136,17 @@ static bool collect(const writer *w, int32_t **ints, size_t *bytes) {
   return true;
 }
 
+/* So many labels of a lane that all threads have one share of the tile each, unless that is very little. */
+static int64_t most_labels(const ndr_param_tiles *own) {
+  enum { LEAST = 16 };
+  int64_t spare = own->groups <= NDR_THREADS / 2 ? own->groups : 0; /* shares that are not full: one for each group */
+  int64_t even = ndr_ceil_div((int64_t)own->width * own->rows, NDR_THREADS - spare);
+  return even < LEAST ? LEAST : even;
+}
+
 ndr_status ndr_zones_write(const ndr_launch *launch, const ndr_table *table, int32_t **ints, size_t *bytes) {
   const ndr_param_tiles *own = &launch->params.table.tiles;
-  int64_t even = (int64_t)own->width * own->rows / NDR_THREADS;
-  writer w = {.table = table, .own = own, .most = even < 16 ? 16 : even};
+  writer w = {.table = table, .own = own, .most = most_labels(own)};
   *ints = NULL;
   bool written = write_tiles(&w) && collect(&w, ints, bytes);
   free(w.next);

@@ -195,7 +195,7 @@ typedef struct ndr_param_operand_short {
  * `units` counts. */
 typedef struct ndr_param_tiles {
   int tiles, width;
-  int rows;            /* outputs of other kept axes that a block has at a time: at most 16 */
+  int rows;            /* outputs of other kept axes that a block has at a time: at most 64 */
   int row_threads_log; /* log2 of the threads that copy a row */
   int groups;
   int pieces;           /* of a tile, at most */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/label.h"
 #include "drive.h"
 #include "memory.h"
 #include "ndreduce/plan.h"
@@ -74,11 +75,11 @@ static ndr_status run_on_host(trial *t) {
 
 static void check_results(trial *t, int number) {
   const scattered *c = &t->problem;
-  char why[256];
+  char why[256], label[NDR_LABEL_BYTES];
   for (int i = 0; i < c->op_count; i++) {
     device_fetch(&t->results[i]);
     ck_assert_msg(results_agree(&t->results[i].host.tensor, &t->expected[i].tensor, 64, why, sizeof why),
-                  "case %d: %s: %s: %s", number, c->text, ndr_op_name(c->ops[i]), why);
+                  "case %d: %s: %s: %s", number, c->text, ndr_op_label(c->ops[i], label), why);
     ck_assert_msg(array_gaps_untouched(&t->results[i].host), "case %d: %s: written between results", number, c->text);
   }
   ck_assert_msg(!simt_guards_broken(), "case %d: %s: something was written outside the arrays", number, c->text);

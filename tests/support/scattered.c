@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "cases.h"
+#include "core/label.h"
+#include "ndreduce/operator.h"
 #include "suite.h"
 
 static const ndr_op plain_ops[] = {NDR_SUM,   NDR_MEAN, NDR_VAR,       NDR_MIN,   NDR_ARGMAX, NDR_ARGMIN,
@@ -12,8 +14,18 @@ static const ndr_op plain_ops[] = {NDR_SUM,   NDR_MEAN, NDR_VAR,       NDR_MIN, 
                                    NDR_NORM1, NDR_PROD, NDR_LOGSUMEXP, NDR_STD};
 static const ndr_op weighted_ops[] = {NDR_SUM, NDR_MEAN, NDR_VAR, NDR_NORM2};
 
+/* An operator that knows where its elements are. */
+static ndr_op placed_op(void) {
+  static ndr_op op;
+  static bool made = false;
+  if (!made) assert_ok(ndr_operator_create(&op, "placed(x): s += x * (1 + index(1)) -> s", NULL, 0));
+  made = true;
+  return op;
+}
+
 static ndr_op random_op(rng *random, const scattered *c) {
   ndr_op op;
+  if (!c->weights && rng_once_in(random, 8)) return placed_op();
   do
     op = c->weights ? weighted_ops[rng_between(random, 0, 3)]
                     : plain_ops[rng_between(random, 0, (int64_t)(sizeof plain_ops / sizeof *plain_ops) - 1)];
@@ -34,6 +46,7 @@ static void draw_strides(rng *random, scattered *c) {
 }
 
 static void describe(scattered *c) {
+  char label[NDR_LABEL_BYTES];
   int length = snprintf(c->text, sizeof c->text,
                         "%s [%d,%d,%d] strides [%d,%d,%d], labels of %d dims, %d groups, %d dims (%d,%d,%d)%s%s%s%s:",
                         ndr_dtype_name(c->dtype), (int)c->shape[0], (int)c->shape[1], (int)c->shape[2],
@@ -41,7 +54,7 @@ static void describe(scattered *c) {
                         c->dim_count, c->dims[0], c->dims[1], c->dims[2], c->skip_nan ? ", skip_nan" : "",
                         c->where ? ", where" : "", c->weights ? ", weights" : "", c->per_row ? " by row" : "");
   for (int i = 0; i < c->op_count; i++)
-    length += snprintf(c->text + length, sizeof c->text - (size_t)length, " %s", ndr_op_name(c->ops[i]));
+    length += snprintf(c->text + length, sizeof c->text - (size_t)length, " %s", ndr_op_label(c->ops[i], label));
 }
 
 void scattered_draw(rng *random, ndr_dtype dtype, int64_t most_rows, int64_t most_columns, scattered *c) {

@@ -47,8 +47,8 @@ static int64_t bytes_of(const ndr_canonical *problem, int64_t rows, int64_t widt
 }
 
 static int64_t label_bytes(const ndr_canonical *problem) {
-  int64_t bytes = 0;
-  for (int k = 0; k < ndr_count_arrays(problem); k++) bytes += ndr_array_bytes(problem, k);
+  int64_t bytes = ndr_array_bytes(problem, 0);
+  for (int k = 1; k < ndr_count_arrays(problem); k++) bytes += ndr_array_bytes(problem, k);
   return bytes;
 }
 
@@ -90,11 +90,12 @@ static layout choose_layout(const ndr_canonical *problem, const ndr_device *devi
       int64_t rows = count_rows(problem, device, length, room, blocks);
       return (layout){length, rows, bytes_of(problem, rows, length), blocks};
     }
-    if (width * label_bytes(problem) < (blocks > 1 ? LEAST_DATA : LEAST_LAST)) continue;
+    bool wide = width * label_bytes(problem) >= (blocks > 1 ? LEAST_DATA : LEAST_LAST);
+    if (!wide || width < NDR_LINE_BYTES) continue;
     if (width > MOST_WIDTH) width = MOST_WIDTH;
     if (width > enough) width = enough;
-    width = ndr_ceil_div(length, ndr_ceil_div(length, width / NDR_LINE_BYTES * NDR_LINE_BYTES));
-    width = ndr_ceil_div(width, NDR_LINE_BYTES) * NDR_LINE_BYTES;
+    int64_t lines = width / NDR_LINE_BYTES, tiles = ndr_ceil_div(length, lines * NDR_LINE_BYTES);
+    width = ndr_ceil_div(ndr_ceil_div(length, tiles), NDR_LINE_BYTES) * NDR_LINE_BYTES;
     return (layout){width, 1, bytes_of(problem, 1, width), blocks};
   }
   return (layout){.blocks = 0};

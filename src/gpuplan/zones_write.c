@@ -70,7 +70,8 @@ static bool share_group(writer *w, int64_t g, int64_t end, int64_t *pieces) {
 /* Writes the task of 32 shares, of which the first has the most labels. */
 static bool write_task(writer *w, const share *shares, int64_t count, int64_t tile_begin) {
   int64_t quads = ndr_ceil_div(shares->count, LANE_LABELS), each = 2 * NDR_WARP_THREADS;
-  if (!grow(&w->tasks, 1) || !grow(&w->lanes, each) || !grow(&w->entries, quads * each)) return false;
+  bool room = grow(&w->tasks, 1) && grow(&w->lanes, each) && grow(&w->entries, quads * each);
+  if (!room || !w->entries.ints) return false;
   w->tasks.ints[w->tasks.count++] = (int32_t)(w->entries.count / 2);
   uint16_t *labels = (uint16_t *)(void *)(w->entries.ints + w->entries.count);
   for (int64_t lane = 0; lane < NDR_WARP_THREADS; lane++) {

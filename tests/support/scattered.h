@@ -21,13 +21,13 @@ typedef struct scattered {
   char text[512];
 } scattered;
 
-void scattered_draw(rng *random, ndr_dtype dtype, int64_t most_rows, int64_t most_columns, scattered *made);
+void scattered_draw(rng *random, ndr_dtype dtype, int64_t most_rows, int64_t most_columns, scattered *c);
 
 /* Labels in any order, most of them equal, in runs of random lengths, or of few groups; some belong to none. */
-ndr_groups *scattered_groups(rng *random, const scattered *problem);
+ndr_groups *scattered_groups(rng *random, const scattered *c);
 
 /* The array, and an operand; weights are positive. */
-void scattered_array(rng *random, const scattered *problem, test_array *made);
-void scattered_operand(rng *random, const scattered *problem, ndr_dtype dtype, test_array *made);
+void scattered_array(rng *random, const scattered *c, test_array *made);
+void scattered_operand(rng *random, const scattered *c, ndr_dtype dtype, test_array *made);
 
 #endif

@@ -30,8 +30,9 @@
  * On a GPU with run-time compilation labels of more than 4 pieces become a table in device memory, 4 to 8 bytes a label,
  * and one launch, or two, reduces all groups. The plan owns the table: making it waits for the copy, destroying it for
  * the device, and neither may happen while a stream is captured. Where labels lie along the fastest axis, the states of
- * all groups, 8 bytes a word, should fit in a block's shared memory (on Hopper 25,000 sums): otherwise elements are
- * gathered one by one, up to eight times slower.
+ * all groups, 8 bytes a word, should fit in a block's shared memory (on Hopper 25,000 sums). There, and where another
+ * reduced dim is the fastest, elements would be gathered one by one, up to eight times slower, and labels are left in
+ * pieces unless these would take longer.
  * Elsewhere argmin, argmax and index(d) need a plan for each piece; with more than 65,536 of them, or 4 million pieces
  * in all, a call fails with NDR_ERR_UNSUPPORTED: sort the array by its labels first. Families are not measured
  * (NDR_MEASURE counts as NDR_ESTIMATE), and forcing one leaves labels in pieces. Where groups have several pieces, a

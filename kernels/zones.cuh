@@ -66,20 +66,36 @@ template <class T, class... Rest, int K> struct tile_arrays<array_list<T, Rest..
       int whole = (phase + bytes) >> 4;
 #pragma unroll 4
       for (int v = thread; v < whole; v += threads) machine::copy_vector(to + 16 * v, first + 16 * v);
-      copy_elements(to + phase, from, stride, (16 * whole - phase) / (int)sizeof(T), length, thread, threads);
+      copy_rest(to + phase, from, 16 * whole - phase, bytes, thread, threads);
     } else {
-      copy_elements(to, from, stride, 0, length, thread, threads);
+      copy_elements(to, from, stride, length, thread, threads);
     }
     if (thread == 0) phases[K * NDR_TILE_ROWS + r] = (u8)phase;
     rest.copy(q, at, r, length, thread, threads, shared + q.base.table.tiles.rows * step, phases);
   }
-  static NDR_DEVICE void copy_elements(unsigned char *to, const char *from, i64 stride, int first, int length,
-                                       int thread, int threads) {
+  static NDR_DEVICE void copy_elements(unsigned char *to, const char *from, i64 stride, int length, int thread,
+                                       int threads) {
 #pragma unroll 1
-    for (int i = (first < 0 ? 0 : first) + thread; i < length; i += threads) {
+    for (int i = thread; i < length; i += threads) {
       chunk<T, 1> one;
       load_one<T, true>(one, from + i * stride * (int)sizeof(T));
       *(T *)(to + i * (int)sizeof(T)) = one.element[0];
+    }
+  }
+  /* Copies the bytes behind the last whole vector, or all where there is none. */
+  static NDR_DEVICE void copy_rest(unsigned char *to, const char *from, int first, int bytes, int thread, int threads) {
+    const int part = part_of<T>::bytes;
+    typedef
+        typename choose<part == 8, u64,
+                        typename choose<part == 4, u32, typename choose<part == 2, u16, u8>::type>::type>::type unit;
+#pragma unroll 1
+    for (int i = (first < 0 ? 0 : first) + part * thread; i < bytes; i += part * threads) {
+      union {
+        u32 word[2];
+        unit whole;
+      } view;
+      machine::load_bytes<part, true>(view.word, from + i);
+      *(unit *)(to + i) = view.whole;
     }
   }
 
@@ -203,26 +219,36 @@ template <class Op, class Kit, class Arrays> struct tile_block {
     return a;
   }
 
-  /* Runs the tasks of a tile, for all rows: a warp one after the other. */
+  /* What a lane does in a task, number n of those of a tile's rows. */
+  struct share {
+    int row, count, to;
+    i64 from; /* where its entries begin, in units of 8 bytes */
+  };
+  NDR_DEVICE share share_of(int n, int begin, int tasks) const {
+    int row = n / tasks, task = begin + n - row * tasks, lane = machine::thread() & (NDR_WARP - 1);
+    u32 word[2];
+    machine::load_bytes<8, true>(word, p.table.table + table_int(p, 1) + 2 * (i64)(task * NDR_WARP + lane));
+    return {row, (int)word[0], (int)word[1], (i64)table_int(p, table_int(p, 0) + task) + lane};
+  }
+
+  /* Runs the tasks of a tile, for all rows: a warp one after the other. The next one is read while this one runs. */
   NDR_DEVICE void run(i64 unit, i64 tile) const {
-    int begin = table_int(p, 8 + 4 * tile), count = table_int(p, 9 + 4 * tile) - begin;
-    int tasks_at = table_int(p, 0), lanes_at = table_int(p, 1), entries_at = table_int(p, 3);
-    int lane = machine::thread() & (NDR_WARP - 1);
-    for (int n = machine::thread() >> NDR_WARP_LOG; n < count * rows; n += NDR_BLOCK / NDR_WARP) {
-      int r = n / count, task = begin + n - r * count;
-      u32 own_lane[2];
-      machine::load_bytes<8, true>(own_lane, p.table.table + lanes_at + 2 * (i64)(task * NDR_WARP + lane));
-      int to = (int)own_lane[1];
-      i64 from = table_int(p, tasks_at + task);
+    int begin = table_int(p, 8 + 4 * tile), tasks = table_int(p, 9 + 4 * tile) - begin, all = tasks * rows;
+    const int *entries = p.table.table + table_int(p, 3);
+    int n = machine::thread() >> NDR_WARP_LOG;
+    share next = {0, 0, NDR_NOWHERE, 0};
+    if (n < all) next = share_of(n, begin, tasks);
+    for (; n < all; n += NDR_BLOCK / NDR_WARP) {
+      share now = next;
+      if (n + NDR_BLOCK / NDR_WARP < all) next = share_of(n + NDR_BLOCK / NDR_WARP, begin, tasks);
       spot at = spot::start(q);
-      if constexpr (single) at = find(r, unit, tile);
-      if (to == NDR_NOWHERE) continue;
-      typename Op::State state =
-          Op::widen(add_up(r, at, p.table.table + entries_at + 2 * (from + lane), (int)own_lane[0]));
-      if (to >= 0)
-        totals.join(r * own.groups + to, state);
+      if constexpr (single) at = find(now.row, unit, tile);
+      if (now.to == NDR_NOWHERE) continue;
+      typename Op::State state = Op::widen(add_up(now.row, at, entries + 2 * now.from, now.count));
+      if (now.to >= 0)
+        totals.join(now.row * own.groups + now.to, state);
       else
-        pieces.put(r * own.pieces - 1 - to, state);
+        pieces.put(now.row * own.pieces - 1 - now.to, state);
     }
   }
 

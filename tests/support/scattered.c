@@ -25,7 +25,7 @@ static ndr_op placed_op(void) {
 
 static ndr_op random_op(rng *random, const scattered *c) {
   ndr_op op;
-  if (!c->weights && rng_once_in(random, 8)) return placed_op();
+  if (c->dtype == NDR_F32 && !c->weights && rng_once_in(random, 6)) return placed_op();
   do
     op = c->weights ? weighted_ops[rng_between(random, 0, 3)]
                     : plain_ops[rng_between(random, 0, (int64_t)(sizeof plain_ops / sizeof *plain_ops) - 1)];

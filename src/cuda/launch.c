@@ -10,13 +10,11 @@
 #include "gpuplan/operands.h"
 #include "gpuplan/operators.h"
 #include "gpuplan/table.h"
+#include "gpuplan/zones.h"
 
 /* The most operators and parts of programs that are fused into one kernel: accumulators of more would not stay in
  * registers. */
 enum { MOST_FUSED = 4 };
-
-/* Bytes of dynamic shared memory that a kernel has without being asked. */
-enum { MOST_SHARED = 32 << 10 };
 
 /* For each operator, the one whose kernels compute its total, and how the total becomes the result. */
 static const struct {
@@ -116,16 +114,27 @@ static ndr_status start(const call *made, cudaKernel_t kernel, unsigned grid, vo
   return NDR_OK;
 }
 
+/* Allows a kernel all the shared memory there is: the same for every plan, as others may launch it at the same time. */
+static ndr_status allow_shared(const ndr_plan *plan, const ndr_cuda_operators *operators, cudaKernel_t kernel) {
+  int words = 0;
+  for (int i = 0; i < operators->count; i++) {
+    ndr_state state = ndr_canonical_state(&plan->problem, operators->first + i);
+    words += ndr_state_size(&state);
+  }
+  NDR_CUDA(cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                (int)(plan->device.shared_bytes_per_block - ndr_zones_static_bytes(words))));
+  return NDR_OK;
+}
+
 /* Launches a kernel that reads a table. */
-static ndr_status run_table(const ndr_canonical *problem, int first, call *made, cudaKernel_t kernel, void *stream) {
+static ndr_status run_table(const ndr_plan *plan, const ndr_cuda_operators *operators, call *made, cudaKernel_t kernel,
+                            void *stream) {
   ndr_param_table *own = &made->params.base.table;
   unsigned joins = ndr_table_join_grid(made->launch);
-  own->table = problem->table->memory;
-  own->group_step = problem->group.result[first];
+  if (made->launch->shared_bytes) NDR_TRY(allow_shared(plan, operators, kernel));
+  own->table = plan->problem.table->memory;
+  own->group_step = plan->problem.group.result[operators->first];
   own->joining = 0;
-  if (made->launch->shared_bytes > MOST_SHARED)
-    NDR_CUDA(cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  (int)made->launch->shared_bytes));
   NDR_TRY(start(made, kernel, made->launch->grid, stream));
   own->joining = 1;
   return joins ? start(made, kernel, joins, stream) : NDR_OK;
@@ -150,7 +159,7 @@ static ndr_status run_ops(const ndr_plan *plan, const ndr_cuda_operators *operat
         (char *)results[first + i] + problem->result_origin[first + i] * (int64_t)ndr_dtype_bytes(dtype);
   }
   fill_parameters(operators, made->params.parameters);
-  return problem->table ? run_table(problem, first, made, kernel, stream)
+  return problem->table ? run_table(plan, operators, made, kernel, stream)
                         : start(made, kernel, made->launch->grid, stream);
 }
 

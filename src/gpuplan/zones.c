@@ -70,10 +70,10 @@ static int64_t count_rows(const ndr_canonical *problem, const ndr_device *device
   return rows;
 }
 
-/* Shared memory that the kernel has beside: the states that it joins, and where rows begin. */
-static int64_t static_bytes(const ndr_canonical *problem) {
+/* The states that are joined, and where rows begin. */
+int64_t ndr_zones_static_bytes(int words) {
   enum { JOINED = 64 /* states */, OTHER_BYTES = 1 << 10 };
-  return JOINED * 8 * (int64_t)words_of(problem) + OTHER_BYTES;
+  return JOINED * 8 * (int64_t)words + OTHER_BYTES;
 }
 
 static layout choose_layout(const ndr_canonical *problem, const ndr_device *device) {
@@ -84,7 +84,7 @@ static layout choose_layout(const ndr_canonical *problem, const ndr_device *devi
   for (int blocks = MOST_BLOCKS; blocks >= 1; blocks--) {
     int64_t room = device->shared_bytes_per_unit / blocks - RESERVED_BYTES;
     if (room > device->shared_bytes_per_block) room = device->shared_bytes_per_block;
-    room -= static_bytes(problem);
+    room -= ndr_zones_static_bytes(words_of(problem));
     int64_t width = (room - bytes_of(problem, 1, 0)) / label_bytes(problem);
     if (width >= length && length <= MOST_WIDTH && length <= enough) {
       int64_t rows = count_rows(problem, device, length, room, blocks);

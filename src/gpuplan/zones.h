@@ -10,6 +10,10 @@ const char *ndr_zones_reject(const ndr_canonical *problem, const ndr_device *dev
 
 ndr_launch_configure ndr_zones_configure;
 
+/* Bytes of shared memory that a kernel of operators whose states have `words` words in all has beside the dynamic, at
+ * most. */
+int64_t ndr_zones_static_bytes(int words);
+
 /* Predicted seconds. */
 double ndr_zones_cost(const ndr_canonical *problem, const ndr_device *device);
 

@@ -27,16 +27,16 @@
  * its group has other pieces, too; these are queued on the call's stream. Scattered labels have many small pieces, and
  * are sorted instead. On the CPU rows of 64 contiguous bytes or more are gathered, at about half the rate of the plain
  * reduction; other elements are copied group by group, in memory that is allocated.
- * On a GPU with run-time compilation labels of more than 4 pieces become a table in device memory, 4 to 8 bytes a label,
- * and one launch, or two, reduces all groups. The plan owns the table: making it waits for the copy, destroying it for
- * the device, and neither may happen while a stream is captured. Where labels lie along the fastest axis, the states of
- * all groups, 8 bytes a word, should fit in a block's shared memory (on Hopper 25,000 sums). There, and where another
- * reduced dim is the fastest, elements would be gathered one by one, up to eight times slower, and labels are left in
- * pieces unless these would take longer.
- * Elsewhere argmin, argmax and index(d) need a plan for each piece; with more than 65,536 of them, or 4 million pieces
- * in all, a call fails with NDR_ERR_UNSUPPORTED: sort the array by its labels first. Families are not measured
- * (NDR_MEASURE counts as NDR_ESTIMATE), and forcing one leaves labels in pieces. Where groups have several pieces, a
- * workspace has the partial states of all results.
+ * On a GPU with run-time compilation labels of more than 4 pieces become a table in device memory, 4 to 8 bytes a
+ * label, and one launch, or two, reduces all groups. The plan owns the table: making it waits for the copy, and
+ * destroying it for the device. So capture in a graph what a plan of yours executes, and destroy the graph first. Where
+ * labels lie along the fastest axis, the states of all groups, 8 bytes a word, should fit in a block's shared memory
+ * (on Hopper 25,000 sums). If not, and where another reduced dim is the fastest, elements would be gathered one by one,
+ * up to eight times slower; then labels are left in pieces unless these would take longer. Elsewhere argmin, argmax and
+ * index(d) need a plan for each piece; with more than 65,536 of them, or 4 million pieces in all, a call fails with
+ * NDR_ERR_UNSUPPORTED: sort the array by its labels first. Families are not measured (NDR_MEASURE counts as
+ * NDR_ESTIMATE), and forcing one leaves labels in pieces. Where groups have several pieces, a workspace has the partial
+ * states of all results.
  *
  * After NDR_ERR_MEMORY some groups' results may have been written, and of a slab some groups added.
  *

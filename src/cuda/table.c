@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "cuda/error.h"
 #include "cuda/memory.h"
 #include "gpuplan/table.h"
 
@@ -30,9 +31,17 @@ __attribute__((constructor)) static void watch_end(void) {
   (void)atexit(note_end);
 }
 
+/* Exchanges this thread's mode: in the relaxed one it may allocate and copy while some stream is captured. */
+static void exchange_mode(enum cudaStreamCaptureMode *mode) {
+  (void)cudaThreadExchangeStreamCaptureMode(mode);
+}
+
 void ndr_cuda_free_table(int id, void *memory) {
-  if (atomic_load(&ending)) return;
+  enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  if (!memory || atomic_load(&ending)) return;
+  exchange_mode(&mode);
   ndr_cuda_calls.free((DLDevice){kDLCUDA, id}, memory);
+  exchange_mode(&mode);
 }
 
 ndr_status ndr_cuda_make_table(const ndr_plan *plan, void **memory) {
@@ -42,8 +51,11 @@ ndr_status ndr_cuda_make_table(const ndr_plan *plan, void **memory) {
   int32_t *ints;
   *memory = NULL;
   NDR_TRY(ndr_table_write(launch, plan->problem.table, &ints, &bytes));
+  enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  exchange_mode(&mode);
   ndr_status status = ndr_cuda_calls.allocate(device, bytes, memory);
   if (status == NDR_OK) status = bring(device.device_id, *memory, ints, bytes);
+  exchange_mode(&mode);
   free(ints);
   if (status == NDR_OK) return NDR_OK;
   ndr_cuda_free_table(device.device_id, *memory);

@@ -47,8 +47,14 @@ static int64_t units_of(const ndr_canonical *problem) {
   return problem->length / problem->reduced[ndr_table_axis(problem)].size;
 }
 
+/* Fewer lanes where those leave a tenth less of them idle. */
 static int lanes_of(const ndr_axis *along, int elements) {
-  return ndr_power_from(ndr_ceil_div(along->size, elements), NDR_WARP_THREADS);
+  enum { LEAST = 8 };
+  int64_t chunks = ndr_ceil_div(along->size, elements);
+  int best = ndr_power_from(chunks, NDR_WARP_THREADS);
+  for (int lanes = best / 2; lanes >= LEAST; lanes /= 2)
+    if (11 * ndr_ceil_div(chunks, lanes) * lanes < 10 * ndr_ceil_div(chunks, best) * best) best = lanes;
+  return best;
 }
 
 /* How a team shares rows, and strips of columns. */

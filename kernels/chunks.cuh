@@ -16,7 +16,7 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
 
   /* ---- how many loads a thread has in flight ---- */
 
-  enum { FLIGHT_BYTES = 64, FLIGHT_REGISTERS = 40, MOST = 16, FEW = 4, ACCUMULATOR_BYTES = 64 };
+  enum { FLIGHT_BYTES = 64, GATHERED_BYTES = 128, FLIGHT_REGISTERS = 40, MOST = 16, FEW = 4, ACCUMULATOR_BYTES = 64 };
 
   /* Bytes of a chunk of all arrays that come from memory, and the registers that a chunk of all takes on its way. */
   static NDR_DEVICE constexpr int chunk_bytes() {
@@ -37,11 +37,11 @@ template <class Op, class Arrays, int ELEMENTS, u32 WAYS> struct operand_kit {
     }
     return registers;
   }
-  /* Chunks in flight: FLIGHT_BYTES of all arrays or more, unless they take too many registers. The planner counts the
-   * same (ndr_count_batch). */
-  static NDR_DEVICE constexpr int batch() {
+  /* Chunks in flight: `bytes` of all arrays or more, unless they take too many registers. The planner counts the same
+   * (ndr_count_batch). */
+  static NDR_DEVICE constexpr int batch(int bytes = FLIGHT_BYTES) {
     int chunks = 1;
-    while (chunks < MOST && chunks * chunk_bytes() < FLIGHT_BYTES && 2 * chunks * chunk_registers() <= FLIGHT_REGISTERS)
+    while (chunks < MOST && chunks * chunk_bytes() < bytes && 2 * chunks * chunk_registers() <= FLIGHT_REGISTERS)
       chunks *= 2;
     return chunks;
   }

@@ -24,7 +24,7 @@ NDR_DEVICE const double *parameters_of(const ndr_params &p) {
 
 /* The same, rounded to f32. */
 NDR_DEVICE const float *narrow_parameters_of(const ndr_params &p) {
-  return ((const ndr_program_params &)p).narrow;
+  return ((const ndr_program_params &)p).numbers.narrow;
 }
 
 /* Several parts: the first, and the others. */

@@ -22,21 +22,31 @@ static const part *find_alike(const ndr_parts *parts, int64_t at) {
   return NULL;
 }
 
+static ndr_status make_request(const ndr_parts *parts, part *planned, ndr_request *request) {
+  const ndr_request *whole = &parts->request;
+  const ndr_piece *piece = &planned->piece;
+  bool partial = !parts->direct;
+  if (planned->table)
+    return ndr_request_make_table(request, whole, planned->table, planned->labels, planned->row, partial,
+                                  planned->from);
+  if (planned->rows)
+    return ndr_request_make_scattered(request, whole, piece->inner, planned->row, partial, planned->from);
+  return ndr_request_make_piece(request, whole, piece, planned->row, partial, planned->from);
+}
+
 ndr_status ndr_parts_plan(ndr_parts *parts, int64_t at, bool alike, const ndr_options *options) {
   part *planned = &parts->parts[at];
   ndr_request request;
-  NDR_TRY(planned->rows ? ndr_request_make_scattered(&request, &parts->request, planned->piece.inner, planned->row,
-                                                     !parts->direct, planned->from)
-                        : ndr_request_make_piece(&request, &parts->request, &planned->piece, planned->row,
-                                                 !parts->direct, planned->from));
-  const part *like = alike ? find_alike(parts, at) : NULL;
+  NDR_TRY(make_request(parts, planned, &request));
+  const part *like = alike && !planned->table ? find_alike(parts, at) : NULL;
   planned->shares = like != NULL;
   planned->plan = like ? like->plan : NULL;
   if (like) return NDR_OK;
   if (++parts->plans > MOST_PLANS)
     return ndr_fail(NDR_ERR_UNSUPPORTED, "the labels are in pieces of more than %lld shapes: sort the array by them",
                     (long long)MOST_PLANS);
-  return ndr_simple_make(&planned->plan, &request, parts->device, NULL, options);
+  NDR_TRY(ndr_simple_make(&planned->plan, &request, parts->device, NULL, options));
+  return planned->table ? parts->backend->make_table(planned->plan, &planned->table->memory) : NDR_OK;
 }
 
 static ndr_status make(ndr_parts *parts, const void *const *data, const ndr_options *options) {
@@ -85,8 +95,12 @@ ndr_parts *ndr_parts_hold(ndr_parts *parts) {
 }
 
 void ndr_parts_free_plans(ndr_parts *parts) {
-  for (int64_t at = 0; at < parts->count; at++)
-    if (!parts->parts[at].shares) ndr_simple_free(parts->parts[at].plan);
+  for (int64_t at = 0; at < parts->count; at++) {
+    const part *p = &parts->parts[at];
+    if (!p->shares) ndr_simple_free(p->plan);
+    if (p->table) parts->backend->free_table(parts->device.device_id, p->table->memory);
+    ndr_table_free(p->table);
+  }
   parts->count = parts->plans = 0;
 }
 
@@ -102,9 +116,17 @@ void ndr_parts_drop(ndr_parts *parts) {
 
 /* ---- memory ---- */
 
+/* Tables take memory of a device, 4 to 8 bytes a label. */
+static int64_t table_labels(const ndr_parts *parts) {
+  int64_t labels = 0;
+  for (int64_t at = 0; at < parts->count; at++)
+    if (parts->parts[at].table) labels += parts->parts[at].labels;
+  return labels;
+}
+
 bool ndr_parts_are_few(const ndr_parts *parts) {
-  enum { FEW_PARTS = 16384, FEW_PLANS = 512 };
-  return !parts || (parts->count <= FEW_PARTS && parts->plans <= FEW_PLANS);
+  enum { FEW_PARTS = 16384, FEW_PLANS = 512, FEW_LABELS = 1 << 25 };
+  return !parts || (parts->count <= FEW_PARTS && parts->plans <= FEW_PLANS && table_labels(parts) <= FEW_LABELS);
 }
 
 static int64_t round_up(int64_t bytes) {

@@ -10,6 +10,8 @@ static bool see(ndr_parts *parts, int64_t label) {
   return before;
 }
 
+#define MOST_TABLE_LABELS (INT64_C(1) << 30) /* an int of the table counts them, and more */
+
 /* A part takes about 150 bytes of memory. */
 #define MOST_PARTS (INT64_C(1) << 22)
 
@@ -100,6 +102,50 @@ static ndr_status make_tables(ndr_parts *parts, int64_t length, int64_t row_leng
   return NDR_OK;
 }
 
+/* ---- scattered labels: one table for all groups, which a GPU's kernels read ---- */
+
+static ndr_status append_table(ndr_parts *parts, int64_t row, int64_t length) {
+  const ndr_groups *groups = parts->request.problem.groups;
+  part made = {.piece = {0, 1, 1, groups->count, 1, 0, 1}, .row = row, .labels = length};
+  NDR_TRY(ndr_table_make(&made.table, groups, ndr_request_first_label(&parts->request, row), length));
+  ndr_status status = ndr_parts_append(parts, made);
+  if (status != NDR_OK) ndr_table_free(made.table);
+  return status;
+}
+
+/* Whether the backend can read a table. It is made for a device that is there, which is read. */
+static bool may_tabulate(const ndr_parts *parts, int64_t row_length, const ndr_options *options, ndr_device *device) {
+  return parts->backend->make_table && !options->device && !options->force_family && row_length > 1 &&
+         row_length <= MOST_TABLE_LABELS && parts->request.problem.groups->count <= 4 * row_length &&
+         parts->backend->device(parts->device.device_id, device) == NDR_OK && device->compiles;
+}
+
+/* Whether gathering takes about as long as reading does: whole sectors of rows, or labels along the fastest axis, whose
+ * groups' states fit in shared memory. */
+static bool gathers_quickly(const ndr_request *request, const ndr_device *device) {
+  enum { SECTOR_BYTES = 32, STATE_BYTES = 8 };
+  const ndr_problem *problem = &request->problem;
+  int last = problem->group_dim + problem->groups->ndim - 1;
+  if (llabs(problem->strides[last]) == 1)
+    return problem->groups->count * STATE_BYTES * problem->op_count < device->shared_bytes_per_block;
+  for (int d = 0; d < problem->ndim; d++)
+    if (!request->reduced[d] && llabs(problem->strides[d]) == 1)
+      return problem->shape[d] * (int64_t)ndr_dtype_bytes(problem->dtype) >= SECTOR_BYTES;
+  return false;
+}
+
+/* ---- which of them ---- */
+
+/* The most pieces that are worth a launch each, where the others are gathered. Single elements cost a sector each. */
+static int64_t most_launches(const ndr_request *request, const ndr_device *device) {
+  enum { FEW = 4, MANY = 4096, SECTOR_BYTES = 32 };
+  static const double LAUNCH = 5e-6;
+  double seconds = SECTOR_BYTES / device->bandwidth;
+  if (gathers_quickly(request, device)) return FEW;
+  for (int d = 0; d < request->problem.ndim; d++) seconds *= (double)request->problem.shape[d];
+  return seconds / LAUNCH < MANY ? FEW + (int64_t)(seconds / LAUNCH) : MANY;
+}
+
 /* Whether labels may be sorted where their pieces are small: on the host, where no index is asked for. */
 static bool may_sort(const ndr_parts *parts, int64_t row_length, const ndr_options *options) {
   const ndr_request *request = &parts->request;
@@ -109,19 +155,30 @@ static bool may_sort(const ndr_parts *parts, int64_t row_length, const ndr_optio
 }
 
 /* Pieces of few labels cost more than sorting: each has a plan. */
-static ndr_status find_parts(ndr_parts *parts, const ndr_options *options) {
+static int64_t most_pieces(int64_t length) {
   enum { FEW_LABELS = 64, FEW_PARTS = 64 };
+  return length / FEW_LABELS < FEW_PARTS ? FEW_PARTS : length / FEW_LABELS;
+}
+
+static ndr_status find_parts(ndr_parts *parts, const ndr_options *options) {
   const ndr_request *request = &parts->request;
   const ndr_problem *problem = &request->problem;
   int64_t length = 1, row_length = ndr_request_label_row(request), most = INT64_MAX;
   for (int d = 0; d < problem->ndim; d++)
     if (problem->shape[d] == 0) return NDR_OK; /* all groups are empty */
   for (int d = 0; d < problem->groups->ndim; d++) length *= problem->shape[problem->group_dim + d];
-  if (may_sort(parts, row_length, options)) most = length / FEW_LABELS < FEW_PARTS ? FEW_PARTS : length / FEW_LABELS;
+  ndr_device device;
+  bool gathers = may_tabulate(parts, row_length, options, &device);
+  if (gathers)
+    most = most_launches(request, &device);
+  else if (may_sort(parts, row_length, options))
+    most = most_pieces(length);
   for (int64_t row = 0; row < length && parts->count <= most; row += row_length)
     NDR_TRY(find_pieces(parts, row, row_length, most));
   if (parts->count <= most) return NDR_OK;
   parts->count = 0;
+  for (int64_t row = 0; gathers && row < length; row += row_length) NDR_TRY(append_table(parts, row, row_length));
+  if (gathers) return NDR_OK;
   if (rows_are_long(request) && !request->programs_owner) return make_tables(parts, length, row_length);
   parts->sorted = true;
   parts->direct = false;

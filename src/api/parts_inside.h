@@ -12,6 +12,8 @@ typedef struct part {
   ndr_piece piece;
   int64_t row;                   /* the piece counts from this label of the request */
   const int32_t *rows;           /* not NULL: where the piece's labels are, from there */
+  ndr_table *table;              /* not NULL: the part has all groups of a row of labels */
+  int64_t labels;                /* of that row */
   int64_t from[NDR_MOST_ARRAYS]; /* elements from the array's and the operands' first to the part's */
   ndr_plan *plan;                /* that of an earlier part with the same shape, or this part's own */
   bool shares;

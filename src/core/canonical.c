@@ -147,7 +147,9 @@ static void add_axis(ndr_canonical *problem, const ndr_request *request, int d, 
   } else if (is_backward(problem, &axis)) {
     flip(problem, &axis);
   }
-  if (request->reduced[d])
+  if (request->table && d == request->table_dim)
+    problem->group = axis;
+  else if (request->reduced[d])
     insert_sorted(problem->reduced, &problem->reduced_count, &axis, leads);
   else
     insert_sorted(problem->kept, &problem->kept_count, &axis, leads);
@@ -172,6 +174,8 @@ static void copy_members(ndr_canonical *problem, const ndr_request *request) {
     problem->operand_roles[k] = given->operands[k].role;
     problem->operand_dtypes[k] = given->operands[k].dtype;
   }
+  problem->table = request->table;
+  problem->group.size = 1; /* unless there are several */
   problem->place_count = request->place_count;
   for (int p = 0; p < request->place_count; p++) {
     int d = request->place_dims[p];

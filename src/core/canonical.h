@@ -12,6 +12,7 @@
 
 #include "core/groups.h"
 #include "core/state.h"
+#include "core/table.h"
 #include "ndreduce/plan.h"
 
 /* The most bytes that an array or a result may span, one more step along every axis included. Larger ones are refused,
@@ -41,7 +42,11 @@ typedef struct ndr_canonical {
   double ddof;
   int kept_count, reduced_count;
   ndr_axis kept[NDR_MAX_DIMS], reduced[NDR_MAX_DIMS];
-  int64_t row_stride;   /* of the array along the scattered axis, of which there is one at most; may be negative */
+  int64_t row_stride; /* of the array along the scattered axis, of which there is one at most; may be negative */
+  /* Not NULL: the scattered axis has the rows of all groups, and the table says which of them each group has. The
+   * outputs of a group are those of the kept axes, and `group` has the steps of results from group to group. */
+  const ndr_table *table;
+  ndr_axis group;
   int64_t outputs;      /* product of the kept sizes; 0 when the result is empty */
   int64_t length;       /* product of the reduced sizes; 0 when outputs are reductions of no elements */
   int64_t origin;       /* elements from the array's element 0 to where the walk starts */
@@ -68,6 +73,8 @@ typedef struct ndr_request {
   bool reduced[NDR_MAX_DIMS];
   bool partial;
   bool scattered[NDR_MAX_DIMS]; /* the elements of a reduced dim are placed by a table; at most one dim */
+  const ndr_table *table;       /* as in ndr_canonical; not owned */
+  int table_dim;                /* the kept dim of the table's groups; -1: there is one group */
   /* The flattened index of argmin and argmax counts in the whole array: its shape, and where this slab of it starts. */
   int64_t whole_shape[NDR_MAX_DIMS], offset[NDR_MAX_DIMS];
   int64_t begin[NDR_MAX_DIMS]; /* where that array begins in a larger one, in which programs count places */
@@ -150,6 +157,11 @@ ndr_status ndr_request_make_piece(ndr_request *request, const ndr_request *whole
  * a piece of one group whose dim is scattered. */
 ndr_status ndr_request_make_scattered(ndr_request *request, const ndr_request *whole, int64_t count, int64_t row,
                                       bool partial, int64_t *from);
+
+/* Makes the request of a row of labels of `whole` with a table: as ndr_request_make_piece, of one piece that has all
+ * groups. The dim of the groups is kept, and that of `count` labels is scattered. */
+ndr_status ndr_request_make_table(ndr_request *request, const ndr_request *whole, const ndr_table *table, int64_t count,
+                                  int64_t row, bool partial, int64_t *from);
 
 /* Labels that follow each other along one stride in all arrays of a request with groups: all of them, or a row. */
 int64_t ndr_request_label_row(const ndr_request *request);

@@ -88,6 +88,10 @@ struct ndr_backend {
    * problems. */
   ndr_status (*execute_rows)(const ndr_plan *plan, const int32_t *rows, const void *const *data, void *const *results,
                              void *workspace);
+  /* Makes what a plan's problem with a table needs in the device's memory: the `memory` of the table, before the plan
+   * is executed. Waits for the copy. NULL where families refuse such problems. Freeing waits for executes. */
+  ndr_status (*make_table)(const ndr_plan *plan, void **memory);
+  void (*free_table)(int id, void *memory);
   /* Runs task(context, 0) to task(context, count - 1), which take `nanoseconds` in all, on up to `threads` threads (0:
    * all). NULL where the caller is to run them one after the other. */
   void (*run_tasks)(int64_t count, int threads, int64_t nanoseconds, void (*task)(void *context, int64_t number),

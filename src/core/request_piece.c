@@ -135,3 +135,22 @@ ndr_status ndr_request_make_scattered(ndr_request *request, const ndr_request *w
     request->scattered[d] = request->along[d] == last_label_dim(&whole->problem) && count > 1;
   return NDR_OK;
 }
+
+ndr_status ndr_request_make_table(ndr_request *request, const ndr_request *whole, const ndr_table *table, int64_t count,
+                                  int64_t row, bool partial, int64_t *from) {
+  const ndr_piece piece = {0, 1, 1, table->groups, count, 0, 1};
+  int last = last_label_dim(&whole->problem);
+  NDR_TRY(ndr_request_make_piece(request, whole, &piece, row, partial, from));
+  request->table = table;
+  request->table_dim = -1;
+  for (int d = 0; d < request->problem.ndim; d++) {
+    if (request->along[d] != last) continue;
+    request->scattered[d] = request->reduced[d];
+    if (request->reduced[d]) continue;
+    request->table_dim = d;
+    request->step[d] = 0;
+    request->problem.strides[d] = 0;
+    for (int k = 0; k < request->problem.operand_count; k++) request->problem.operands[k].strides[d] = 0;
+  }
+  return NDR_OK;
+}

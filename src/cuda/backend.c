@@ -6,6 +6,7 @@
 #include "cuda/measure.h"
 #include "cuda/memory.h"
 #include "cuda/states.h"
+#include "cuda/table.h"
 #include "cuda/workspace.h"
 #include "gpuplan/launch.h"
 
@@ -22,6 +23,8 @@ const ndr_backend ndr_backend_cuda = {
     .calls = &ndr_cuda_calls,
     .families = families,
     .execute = ndr_cuda_execute,
+    .make_table = ndr_cuda_make_table,
+    .free_table = ndr_cuda_free_table,
     .allocate = ndr_cuda_allocate,
     .release = ndr_cuda_release,
     .borrow_workspace = ndr_cuda_borrow_workspace,

@@ -224,9 +224,13 @@ static void write_arrays(ndr_cuda_text *out, const ndr_canonical *problem) {
 static void write_programs(ndr_cuda_text *out, const ndr_cuda_operators *operators) {
   const ndr_canonical *problem = operators->problem;
   bool several = ndr_operands_needed(problem);
-  int parameters = 0;
+  int parameters = 0, all = 0;
   char prefix[16], value[64];
   if (several) write_arrays(out, problem);
+  for (int i = 0; i < operators->count; i++) {
+    const ndr_program *program = problem->programs[operators->first + i];
+    all += program ? program->parameter_count : 0;
+  }
   for (int i = 0; i < operators->count; i++) {
     int number = operators->first + i;
     ndr_program wrapped;
@@ -237,7 +241,7 @@ static void write_programs(ndr_cuda_text *out, const ndr_cuda_operators *operato
     ndr_text_append(prefix, sizeof prefix, &length, "own%d", i);
     ndr_text_append(value, sizeof value, &value_length, several ? "own_value" : "traits<%s, %s>::value",
                     storage(problem->dtype), truth(problem->accumulate_f64));
-    settings how = {prefix, problem->accumulate_f64, {several, parameters}};
+    settings how = {prefix, problem->accumulate_f64, {several, parameters, all}};
     if (several && !program) {
       ndr_program_built_in(&wrapped, problem->ops[number], problem->dtype, problem->skip_nan);
       program = &wrapped;
@@ -306,7 +310,7 @@ size_t ndr_cuda_generate(const ndr_cuda_operators *operators, const ndr_cuda_tem
 
 size_t ndr_cuda_generate_finish(const ndr_program *program, char *text, size_t capacity) {
   ndr_cuda_text out = {text, capacity, 0};
-  settings how = {"own", false, {false, 0}};
+  settings how = {"own", false, {false, 0, 0}};
   ndr_cuda_write(&out, "#include \"program.cuh\"\nstruct own {\n");
   write_parts(&out, program, &how);
   write_finish(&out, program, &how);

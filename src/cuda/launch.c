@@ -6,9 +6,12 @@
 #include "cuda/compile.h"
 #include "cuda/device.h"
 #include "cuda/library.h"
+#include "cuda/nodes.h"
 #include "gpuplan/launch.h"
 #include "gpuplan/operands.h"
 #include "gpuplan/operators.h"
+#include "gpuplan/table.h"
+#include "gpuplan/zones.h"
 
 /* The most operators and parts of programs that are fused into one kernel: accumulators of more would not stay in
  * registers. */
@@ -74,7 +77,7 @@ static ndr_status find_kernel(const ndr_plan *plan, const ndr_cuda_operators *op
 static bool same_strides(const ndr_canonical *problem, int i, int j) {
   for (int a = 0; a < problem->kept_count; a++)
     if (problem->kept[a].result[i] != problem->kept[a].result[j]) return false;
-  return true;
+  return problem->group.result[i] == problem->group.result[j];
 }
 
 static int parameters_of(const ndr_canonical *problem, int i) {
@@ -98,14 +101,49 @@ static int fusable(const ndr_plan *plan, int first) {
 
 /* Parameters of the operators' programs, one after the other, as the generated text counts them. */
 static void fill_parameters(const ndr_cuda_operators *operators, ndr_program_params *params) {
-  int count = 0;
+  int count = 0, all = 0;
+  for (int i = 0; i < operators->count; i++) all += parameters_of(operators->problem, operators->first + i);
   for (int i = 0; i < operators->count; i++) {
     const ndr_program *program = operators->problem->programs[operators->first + i];
     for (int k = 0; program && k < program->parameter_count; k++, count++) {
       params->parameters[count] = program->parameters[k];
-      if (count < NDR_PARAM_NARROW) params->narrow[count] = (float)program->parameters[k];
+      if (ndr_cuda_is_narrow(count, all)) params->numbers.narrow[count] = (float)program->parameters[k];
     }
   }
+}
+
+static ndr_status start(const call *made, cudaKernel_t kernel, unsigned grid, void *stream) {
+  const ndr_launch *launch = made->launch;
+  void *arguments[] = {(void *)(uintptr_t)&made->params};
+  NDR_CUDA(cudaLaunchKernel((const void *)kernel, (dim3){grid, 1, 1}, (dim3){launch->threads, 1, 1}, arguments,
+                            launch->shared_bytes, (cudaStream_t)stream));
+  return NDR_OK;
+}
+
+/* Allows a kernel all the shared memory there is: the same for every plan, as others may launch it at the same time. */
+static ndr_status allow_shared(const ndr_plan *plan, const ndr_cuda_operators *operators, cudaKernel_t kernel) {
+  int words = 0;
+  for (int i = 0; i < operators->count; i++) {
+    ndr_state state = ndr_canonical_state(&plan->problem, operators->first + i);
+    words += ndr_state_size(&state);
+  }
+  NDR_CUDA(cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                (int)(plan->device.shared_bytes_per_block - ndr_zones_static_bytes(words))));
+  return NDR_OK;
+}
+
+/* Launches a kernel that reads a table. */
+static ndr_status run_table(const ndr_plan *plan, const ndr_cuda_operators *operators, call *made, cudaKernel_t kernel,
+                            void *stream) {
+  ndr_param_table *own = &made->params.base.table;
+  unsigned joins = ndr_table_join_grid(made->launch);
+  if (made->launch->shared_bytes) NDR_TRY(allow_shared(plan, operators, kernel));
+  own->table = plan->problem.table->memory;
+  own->group_step = plan->problem.group.result[operators->first];
+  own->joining = 0;
+  NDR_TRY(start(made, kernel, made->launch->grid, stream));
+  own->joining = 1;
+  return joins ? start(made, kernel, joins, stream) : NDR_OK;
 }
 
 /* Launches the kernel for `count` operators from number `first` on. */
@@ -127,11 +165,8 @@ static ndr_status run_ops(const ndr_plan *plan, const ndr_cuda_operators *operat
         (char *)results[first + i] + problem->result_origin[first + i] * (int64_t)ndr_dtype_bytes(dtype);
   }
   fill_parameters(operators, &made->params);
-  void *arguments[] = {&made->params};
-  const ndr_launch *launch = made->launch;
-  NDR_CUDA(cudaLaunchKernel((const void *)kernel, (dim3){launch->grid, 1, 1}, (dim3){launch->threads, 1, 1}, arguments,
-                            launch->shared_bytes, (cudaStream_t)stream));
-  return NDR_OK;
+  return problem->table ? run_table(plan, operators, made, kernel, stream)
+                        : start(made, kernel, made->launch->grid, stream);
 }
 
 /* Chooses the launch, and fills in its arguments for the arrays. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/text.h"
-#include "spec/params.h"
 
 static const struct {
   const char *of_elements, *of_totals;
@@ -71,7 +70,9 @@ static void write_leaf(ndr_cuda_text *out, const ndr_node *node, bool narrow, co
     ndr_cuda_write(out, "machine::double_of(0x%llxull)", bits);
     return;
   case NDR_NODE_PARAMETER:
-    ndr_cuda_write(out, "%s[%d]", narrow && names->parameters + node->a < NDR_PARAM_NARROW ? "narrow" : "parameters",
+    ndr_cuda_write(out, "%s[%d]",
+                   narrow && ndr_cuda_is_narrow(names->parameters + node->a, names->all_parameters) ? "narrow"
+                                                                                                    : "parameters",
                    names->parameters + node->a);
     return;
   default: ndr_cuda_write(out, "total%d", node->a); return;

@@ -3,6 +3,7 @@
 #define NDR_CUDA_NODES_H
 
 #include "lang/program.h"
+#include "spec/params.h"
 
 /* A text that is written. */
 typedef struct ndr_cuda_text {
@@ -17,9 +18,15 @@ typedef enum ndr_cuda_place { NDR_CUDA_OF_ELEMENTS, NDR_CUDA_OF_TOTALS } ndr_cud
 
 /* How the text names what nodes read. */
 typedef struct ndr_cuda_names {
-  bool several;   /* the value of a place is a struct with a member for each array and place index; else a number */
-  int parameters; /* numbers of other programs before those of this one */
+  bool several;       /* the value of a place is a struct with a member for each array and place index; else a number */
+  int parameters;     /* numbers of other programs before those of this one */
+  int all_parameters; /* of all programs */
 } ndr_cuda_names;
+
+/* Whether parameter `number` of `count` comes as f32, too (ndr_param_numbers). */
+static inline bool ndr_cuda_is_narrow(int number, int count) {
+  return number < NDR_PARAM_NARROW && count <= NDR_PARAM_NUMBERS - NDR_PARAM_NARROW / 2;
+}
 
 /* The type of a value of the dtype. */
 const char *ndr_cuda_value_type(ndr_cuda_place place, ndr_dtype dtype);

@@ -31,7 +31,9 @@
   X(columns3)                                                                                                          \
   X(groups)                                                                                                            \
   X(staged)                                                                                                            \
-  X(runs) X(vectors) X(row) X(chunks) X(operands) X(fused) X(states) X(numbers) X(parts) X(weighted) X(program) X(facts)
+  X(runs)                                                                                                              \
+  X(vectors)                                                                                                           \
+  X(row) X(chunks) X(operands) X(table) X(zones) X(fused) X(states) X(numbers) X(parts) X(weighted) X(program) X(facts)
 
 #define EMBED_KERNEL(name) EMBED(name, NDR_KERNEL_DIR "/" #name ".cuh")
 KERNEL_FILES(EMBED_KERNEL)

@@ -59,6 +59,11 @@ static inline bool ndr_kernel_has_operands(ndr_kernel kernel) {
   return kernel > NDR_KERNEL_BEFORE_OPERANDS;
 }
 
+/* Whether it reads a table (kernels/table.cuh and zones.cuh). */
+static inline bool ndr_kernel_has_table(ndr_kernel kernel) {
+  return kernel == NDR_KERNEL_TABLE_COLUMNS || kernel == NDR_KERNEL_TABLE_TILES;
+}
+
 /* Whether the kernel is of the thread family, and so has ndr_params.thread. */
 bool ndr_kernel_has_teams(ndr_kernel kernel);
 

@@ -2,6 +2,8 @@
  * on no multiple of their size. */
 #include "gpuplan/operands.h"
 #include "gpuplan/strided.h"
+#include "gpuplan/table.h"
+#include "gpuplan/zones.h"
 
 ndr_launches *ndr_plan_launches(const ndr_plan *plan) {
   return (ndr_launches *)(uintptr_t)plan->config;
@@ -13,6 +15,7 @@ static size_t round_up(size_t bytes) {
 
 static size_t partial_bytes(const ndr_launch *launch, int words) {
   const ndr_params *p = &launch->params;
+  if (ndr_kernel_has_table(launch->kernel)) return ndr_table_workspace(launch, words);
   size_t slots = (size_t)words * (size_t)p->slots * (size_t)p->padded;
   return p->splits > 1 ? round_up(slots * sizeof(ndr_posted)) : 0;
 }
@@ -25,6 +28,8 @@ static size_t largest(size_t a, size_t b, size_t c) {
 double ndr_launches_cost(const ndr_canonical *problem, const ndr_device *device, ndr_launch_configure *configure) {
   ndr_launch launch;
   configure(problem, device, &launch, true);
+  if (launch.kernel == NDR_KERNEL_TABLE_TILES) return ndr_zones_cost(problem, device);
+  if (launch.kernel == NDR_KERNEL_TABLE_COLUMNS) return ndr_table_cost(problem, device);
   if (ndr_kernel_has_operands(launch.kernel)) return ndr_operands_cost(problem, device, &launch);
   return ndr_launch_cost(problem, device, &launch);
 }

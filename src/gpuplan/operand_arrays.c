@@ -8,7 +8,7 @@ enum { ENOUGH_BYTES = 240 /* that a thread of each block of a multiprocessor has
 #include "gpuplan/operands.h"
 
 bool ndr_operands_needed(const ndr_canonical *problem) {
-  return problem->operand_count > 0 || problem->place_count > 0;
+  return problem->operand_count > 0 || problem->place_count > 0 || problem->table;
 }
 
 int ndr_count_arrays(const ndr_canonical *problem) {

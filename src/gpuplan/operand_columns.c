@@ -34,9 +34,7 @@ static void order_rows(const ndr_canonical *problem, ndr_launch *launch, int row
   launch->operands.walked = walked;
 }
 
-/* Columns of a thread: as many as a vector of the widest array holds, shifted into place unless all rows are aligned.
- */
-static int count_columns(const ndr_canonical *problem, bool on_boundary) {
+int ndr_count_columns(const ndr_canonical *problem, bool on_boundary) {
   const ndr_axis *along = &problem->kept[0];
   int decider = ndr_find_decider(problem, along), elements = on_boundary ? ndr_aligned_elements(problem, along) : 1;
   int most = decider < 0 ? 1 : (int)(NDR_VECTOR_BYTES / ndr_array_bytes(problem, decider));
@@ -86,7 +84,7 @@ void ndr_operands_columns(const ndr_canonical *problem, const ndr_device *device
   ndr_launch_begin(launch, problem, NDR_KERNEL_OPERANDS_COLUMNS);
   ndr_params *p = &launch->params;
   ndr_param_thread *own = &p->thread;
-  int elements = count_columns(problem, on_boundary);
+  int elements = ndr_count_columns(problem, on_boundary);
   int64_t chunks = ndr_ceil_div(along->size, elements);
   own->others = problem->outputs / along->size;
   int lanes = ndr_power_from(chunks, problem->length < 16 ? NDR_THREADS : NDR_WARP_THREADS);

@@ -9,12 +9,17 @@ static bool is_in_phase(uintptr_t at, int64_t bytes, uintptr_t reference, int64_
   return (at / (uintptr_t)bytes - reference / (uintptr_t)reference_bytes) % (uintptr_t)elements == 0;
 }
 
+/* Whether threads own neighbouring outputs. */
+static bool owns_columns(const ndr_launch *launch) {
+  return launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS || launch->kernel == NDR_KERNEL_TABLE_COLUMNS;
+}
+
 /* The ways for arrays that begin here: those off the boundaries of the array that decides, or off any, are shifted into
  * place where the kernel can do that, and otherwise read element by element. */
 static unsigned ways_here(const ndr_canonical *problem, const ndr_launch *launch, const void *const *first) {
   unsigned ways = launch->operands.ways;
   bool peeled = launch->kernel == NDR_KERNEL_OPERANDS_RUNS;
-  bool shifts = launch->operands.elements > 1 && (peeled || launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS);
+  bool shifts = launch->operands.elements > 1 && (peeled || owns_columns(launch));
   int widest = -1;
   for (int k = 0; k < ndr_count_arrays(problem); k++) {
     bool whole = (uintptr_t)first[k] % (uintptr_t)ndr_array_bytes(problem, k) == 0;
@@ -79,9 +84,9 @@ const ndr_launch *ndr_operands_launch(const ndr_plan *plan, const void *const *a
   for (int k = 0; k < ndr_count_arrays(problem); k++)
     first[k] = (const char *)arrays[k] +
                (k == 0 ? problem->origin : problem->operand_origin[k - 1]) * ndr_array_bytes(problem, k);
-  if (launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS) {
+  if (owns_columns(launch)) {
     if (!are_whole(problem, first)) launch = &launches->unaligned;
-  } else if (launch->kernel != NDR_KERNEL_OPERANDS_RUNS) {
+  } else if (launch->kernel != NDR_KERNEL_OPERANDS_RUNS && launch->kernel != NDR_KERNEL_TABLE_TILES) {
     int decider = ndr_find_decider(problem, ndr_run_axis(problem));
     int64_t chunk = decider < 0 ? 1 : launch->operands.elements * ndr_array_bytes(problem, decider);
     if (decider >= 0 && (uintptr_t)first[decider] % (uintptr_t)chunk) launch = &launches->unaligned;
@@ -95,8 +100,7 @@ size_t ndr_operands_describe(const ndr_canonical *problem, const ndr_launch *lau
   static const char *const names[] = {"elements", "vectors", "one for all", "shifted"};
   const ndr_params *p = &launch->params;
   size_t length = 0;
-  bool columns = launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS;
-  int lanes = columns                                      ? p->thread.lanes.count
+  int lanes = owns_columns(launch)                         ? p->thread.lanes.count
               : launch->kernel == NDR_KERNEL_OPERANDS_RUNS ? p->operand_runs.lanes.count
                                                            : p->operand_short.lanes.count;
   ndr_text_append(text, capacity, &length, "%s, chunks of %d (", ndr_kernel_name(launch->kernel),
@@ -105,6 +109,17 @@ size_t ndr_operands_describe(const ndr_canonical *problem, const ndr_launch *lau
     ndr_text_append(text, capacity, &length, "%s%s: %s", k ? ", " : "",
                     ndr_dtype_name(k == 0 ? problem->dtype : problem->operand_dtypes[k - 1]),
                     names[NDR_WAY_OF(launch->operands.ways, k) & 3]);
+  if (launch->kernel == NDR_KERNEL_TABLE_TILES) {
+    ndr_text_append(text, capacity, &length, "), grid %u x %u threads, %d tiles of %d labels, %d rows, %u bytes shared",
+                    launch->grid, launch->threads, p->table.tiles.tiles, p->table.tiles.width, p->table.tiles.rows,
+                    launch->shared_bytes);
+    return length;
+  }
+  if (launch->kernel == NDR_KERNEL_TABLE_COLUMNS) {
+    ndr_text_append(text, capacity, &length, "), grid %u x %u threads, %d lanes, teams of %d, %d tasks, %lld slots",
+                    launch->grid, launch->threads, lanes, p->thread.team.count, p->table.tasks, (long long)p->slots);
+    return length;
+  }
   ndr_text_append(text, capacity, &length, "), grid %u x %u threads, %d lanes, split %d", launch->grid, launch->threads,
                   lanes, p->splits);
   if (p->split_groups > 1) ndr_text_append(text, capacity, &length, " in %d groups", p->split_groups);

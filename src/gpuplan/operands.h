@@ -5,7 +5,7 @@
 
 #include "gpuplan/launch.h"
 
-/* Whether the problem needs these kernels: it has operands or place indices. */
+/* Whether the problem needs these kernels: it has operands, place indices or a table (table.h). */
 bool ndr_operands_needed(const ndr_canonical *problem);
 
 /* Why the family cannot run such a problem; NULL if it can. */

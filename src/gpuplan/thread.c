@@ -5,6 +5,7 @@
 #include "gpuplan/operators.h"
 #include "gpuplan/phased.h"
 #include "gpuplan/rows.h"
+#include "gpuplan/table.h"
 
 enum {
   LINE_THREADS = NDR_LINE_BYTES / NDR_VECTOR_BYTES, /* that read a cache line */
@@ -20,6 +21,7 @@ _Static_assert(NDR_THREADS *NDR_LOADS_THREAD_ELEMENTS *LINE_BATCHES <= NDR_NARRO
 
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)text;
+  if (problem->table) return ndr_table_reject(problem, device);
   if (ndr_operands_needed(problem)) return ndr_operands_reject_columns(problem, device);
   if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;
   if (ndr_launch_has_program(problem) && !device->compiles) return NDR_NO_COMPILER;
@@ -156,6 +158,10 @@ static bool configure_teams(const ndr_canonical *problem, const ndr_device *devi
 
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           bool on_boundary) {
+  if (problem->table) {
+    ndr_table_configure(problem, device, launch, on_boundary);
+    return;
+  }
   if (ndr_operands_needed(problem)) {
     ndr_operands_columns(problem, device, launch, on_boundary);
     return;

@@ -6,6 +6,7 @@
 #include "gpuplan/groups.h"
 #include "gpuplan/operands.h"
 #include "gpuplan/operators.h"
+#include "gpuplan/zones.h"
 
 enum {
   MOST_BYTES = 1 << 20,  /* of a split */
@@ -42,6 +43,7 @@ static bool narrow_columns(const ndr_canonical *problem) {
 }
 
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
+  if (problem->table) return ndr_zones_reject(problem, device);
   if (ndr_operands_needed(problem) && !device->compiles) return NDR_NO_COMPILER;
   if (ndr_operands_needed(problem)) return "tiles hold elements of one array: families thread and tree read several";
   if (ndr_canonical_uncompiled(problem, device)) return NDR_UNCOMPILED;
@@ -144,6 +146,10 @@ static bool long_columns(const ndr_canonical *problem, const ndr_device *device)
 
 static void configure_one(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch,
                           bool on_boundary) {
+  if (problem->table) {
+    ndr_zones_configure(problem, device, launch, on_boundary);
+    return;
+  }
   /* Off a 16-byte boundary a vector holds whole rows only where a row is a single element. */
   if (whole_rows(problem) && (on_boundary || problem->length == 1))
     configure_vectors(problem, device, launch);

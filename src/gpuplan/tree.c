@@ -3,6 +3,7 @@
 #include "gpuplan/operands.h"
 #include "gpuplan/operators.h"
 #include "gpuplan/strided.h"
+#include "gpuplan/table.h"
 
 /* Runs of LONG_RUN_BYTES or more have splits of their own, unless an output has more than MOST_RUNS of them, as an axis
  * of stride 0 can make: each split has a state that must be joined. */
@@ -40,6 +41,7 @@ static bool runs_are_long(const ndr_canonical *problem, const ndr_device *device
 
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)text;
+  if (problem->table) return NDR_HAS_TABLE;
   if (ndr_operands_needed(problem)) return ndr_operands_reject_runs(problem, device);
   return ndr_launch_has_program(problem) && !device->compiles ? NDR_NO_COMPILER : NULL;
 }

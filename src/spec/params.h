@@ -172,6 +172,54 @@ typedef struct ndr_param_operand_short {
   ndr_param_threads lanes; /* threads of a team that share a run */
 } ndr_param_operand_short;
 
+/* table_columns: groups whose labels are scattered. The first reduced axis has the rows of all groups, and a table of
+ * ints says which of them each group has:
+ *   from 0 on               numbers of rows, in the order of their groups
+ *   from tasks_at on        task t has the segments tasks[t] to tasks[t + 1] - 1
+ *   from segments_at on     by segment two ints: where its rows end, and where its total goes: group number n, or slot
+ *                           number -1 - n. Before them lies one that ends at 0. A segment begins where the one before
+ *                           it ends, and has rows of one group.
+ *   from joins_at on        by group with slots two ints: its number, and its first slot; behind them one more slot
+ * A team of threads runs a task in a strip of neighbouring columns. Teams of less than a block have one row at a time,
+ * unless they are warps. Slots have states of all columns: word w of slot s of column c is in the partial states as a
+ * word of 8 bytes, at (w * slots + s) * padded + c. A second launch joins them and makes them 0 again. Where the other
+ * reduced axes are cut into parts, part i of a segment has slot number n * parts + i. */
+/* table_tiles: the same where labels lie along the fastest axis. A block copies a tile, `width` labels of a few
+ * outputs' rows, to shared memory, and accumulates the states of all groups there. Lists of the table: from 8 on by
+ * tile four ints: its tasks begin, they end, its joins begin, they end; int 0 says from where on there are tasks, int 1
+ * lanes, int 2 joins, and int 3 entries.
+ *   tasks      by task an int: its entries begin, in units of 8 bytes. A task is a warp's
+ *   lanes      by task and lane two ints: how many labels the lane has, and where its total goes: group number n, piece
+ *              number -1 - n, or nowhere: INT_MIN
+ *   joins      four ints: a group, and its pieces: the first, and behind the last
+ *   entries    by lane four labels, counted from the tile's first, of 16 bits each; then the next four of each
+ * A part is a range of the tiles of all combinations of the other reduced axes, which `units` counts. */
+typedef struct ndr_param_tiles {
+  int tiles, width;
+  int rows;            /* outputs of other kept axes that a block has at a time: at most 64 */
+  int row_threads_log; /* log2 of the threads that copy a row */
+  int groups;
+  int pieces;           /* of a tile, at most */
+  long long row_blocks; /* blocks of rows that the outputs take */
+} ndr_param_tiles;
+
+typedef struct ndr_param_table {
+  union {
+    ndr_param_thread thread; /* first: also read as ndr_params.thread */
+    ndr_param_tiles tiles;
+  };
+  const int *table;
+  int tasks_at, segments_at;
+  int joins_at; /* -1: every group has its own number of slot */
+  int tasks;
+  int joins;            /* groups with slots */
+  int joining;          /* whether this launch joins */
+  int parts;            /* of the combinations of the other reduced axes, which are `units` */
+  int join_lanes_log;   /* log2 of the columns that a block joins at a time */
+  long long rows;       /* of a task, about */
+  long long group_step; /* elements of the result from group to group */
+} ndr_param_table;
+
 /* How a kernel of several arrays reads array k: the NDR_WAY_BITS bits from NDR_WAY_BITS * k on of its template argument
  * WAYS. The lower two bits are one of the first four. */
 #define NDR_WAY_BITS 4
@@ -234,12 +282,13 @@ typedef struct ndr_params {
     ndr_param_tile_vectors tile_vectors;
     ndr_param_operand_runs operand_runs;
     ndr_param_operand_short operand_short;
+    ndr_param_table table;
   };
   ndr_param_axis axes[NDR_PARAM_AXES]; /* kept, then reduced, innermost first */
 } ndr_params;
 
 #define NDR_PARAM_NUMBERS 64
-#define NDR_PARAM_NARROW 12 /* as many as 4 KiB leave room for */
+#define NDR_PARAM_NARROW 24
 #define NDR_PARAM_OPERANDS 4
 #define NDR_PARAM_PLACES 4
 
@@ -256,11 +305,20 @@ typedef struct ndr_param_place {
   long long step[NDR_PARAM_AXES]; /* along axes[a] of ndr_params; may be negative */
 } ndr_param_place;
 
+/* Parameters of which the last are not used: the first ones rounded to f32, too. Instructions take those as they stand.
+ */
+typedef struct ndr_param_numbers {
+  double parameters[NDR_PARAM_NUMBERS - NDR_PARAM_NARROW / 2];
+  float narrow[NDR_PARAM_NARROW];
+} ndr_param_numbers;
+
 /* The argument of kernels of programs. Operators are given a reference to `base`, and cast it to reach the rest. */
 typedef struct ndr_program_params {
   ndr_params base;
-  double parameters[NDR_PARAM_NUMBERS];
-  float narrow[NDR_PARAM_NARROW]; /* the first ones rounded to f32, which instructions take as they stand */
+  union {
+    double parameters[NDR_PARAM_NUMBERS];
+    ndr_param_numbers numbers;
+  };
   ndr_param_operand operands[NDR_PARAM_OPERANDS];
   ndr_param_place places[NDR_PARAM_PLACES];
 } ndr_program_params;

@@ -46,6 +46,7 @@ for tool in "$@"; do
   for dtype in ${NDR_TEST_DTYPES:-f32 f16 i8 c64 f64}; do check "$tool" test_cuda_oracle "$dtype"; done
   check "$tool" test_cuda_states
   check "$tool" test_cuda_streams
+  check "$tool" test_cuda_groups
   if [ -x "$folder/test_cuda_convert" ]; then check "$tool" test_cuda_convert; fi
 done
 echo "$passed passed, $failed failed"

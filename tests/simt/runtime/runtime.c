@@ -234,6 +234,14 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return why ? fail(cudaErrorLaunchFailure, why) : cudaSuccess;
 }
 
+cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode) {
+  static _Thread_local enum cudaStreamCaptureMode now = cudaStreamCaptureModeGlobal;
+  enum cudaStreamCaptureMode before = now;
+  now = *mode;
+  *mode = before;
+  return cudaSuccess;
+}
+
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status) {
   (void)stream;
   *status = simt_controls.capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;

@@ -1,0 +1,320 @@
+/* Groups whose labels lie along the fastest axis: a block copies tiles of labels to shared memory, and has the states
+ * of all groups there (ndr_param_tiles in params.h). Compiled at run time, as operands.cuh is, for any operators and
+ * arrays.
+ *
+ * The labels of a tile are sorted by group, and groups by their number of labels, so that the lanes of a warp have
+ * about as many each: a lane adds up a group, or, where it is large, every so-manyth label of it, a piece. */
+#ifndef NDR_ZONES_CUH
+#define NDR_ZONES_CUH
+
+#include "table.cuh"
+
+/* ---- states in shared memory ---- */
+
+/* `count` states, word-major. */
+template <class Op> struct shared_states {
+  ndr_word *words;
+  int count;
+  NDR_DEVICE typename Op::State get(int i) const {
+    ndr_word w[Op::words];
+#pragma unroll
+    for (int k = 0; k < Op::words; k++) w[k] = words[k * count + i];
+    return Op::load(w);
+  }
+  NDR_DEVICE void put(int i, const typename Op::State &state) const {
+    ndr_word w[Op::words];
+    Op::save(state, w);
+#pragma unroll
+    for (int k = 0; k < Op::words; k++) words[k * count + i] = w[k];
+  }
+  NDR_DEVICE void join(int i, const typename Op::State &state) const {
+    typename Op::State total = get(i);
+    Op::join_states(total, state);
+    put(i, total);
+  }
+};
+
+/* ---- tiles ---- */
+
+enum { NDR_TILE_ROWS = 64, NDR_NOWHERE = -2147483647 - 1 };
+
+/* A tile of all arrays of a list, from number K on: `rows` rows of each array, one array after the other. */
+template <class List, int K> struct tile_arrays {
+  template <class Spot>
+  NDR_DEVICE void copy(const ndr_program_params &, const Spot &, int, int, int, int, unsigned char *, u8 *) const {}
+  template <class Value>
+  NDR_DEVICE void set(Value &, const ndr_params &, const unsigned char *, const u8 *, int, int) const {}
+};
+template <class T, class... Rest, int K> struct tile_arrays<array_list<T, Rest...>, K> {
+  tile_arrays<array_list<Rest...>, K + 1> rest;
+
+  /* Bytes of a row, which may begin anywhere in its first vector. */
+  static NDR_DEVICE int pitch(const ndr_params &p) { return (p.table.tiles.width * (int)sizeof(T) + 31) & ~15; }
+
+  /* Starts to copy row r: `length` elements along the labels' axis from a place on, with every `threads`-th thread from
+   * `thread` on. Notes where in its first vector the row begins. */
+  template <class Spot>
+  NDR_DEVICE void copy(const ndr_program_params &q, const Spot &at, int r, int length, int thread, int threads,
+                       unsigned char *shared, u8 *phases) const {
+    const int axis = kept_count(q.base), bytes = length * (int)sizeof(T), step = pitch(q.base);
+    const char *from = at.at[K];
+    unsigned char *to = shared + r * step;
+    i64 stride = array_stride(q, K, axis);
+    int phase = stride == 1 ? (int)((unsigned long long)from & 15) : 0;
+    if (phase % part_of<T>::bytes == 0 && stride == 1) {
+      const char *first = from - phase;
+      int whole = (phase + bytes) >> 4;
+#pragma unroll 4
+      for (int v = thread; v < whole; v += threads) machine::copy_vector(to + 16 * v, first + 16 * v);
+      copy_rest(to + phase, from, 16 * whole - phase, bytes, thread, threads);
+    } else {
+      copy_elements(to, from, stride, length, thread, threads);
+    }
+    if (thread == 0) phases[K * NDR_TILE_ROWS + r] = (u8)phase;
+    rest.copy(q, at, r, length, thread, threads, shared + q.base.table.tiles.rows * step, phases);
+  }
+  static NDR_DEVICE void copy_elements(unsigned char *to, const char *from, i64 stride, int length, int thread,
+                                       int threads) {
+#pragma unroll 1
+    for (int i = thread; i < length; i += threads) {
+      chunk<T, 1> one;
+      load_one<T, true>(one, from + i * stride * (int)sizeof(T));
+      *(T *)(to + i * (int)sizeof(T)) = one.element[0];
+    }
+  }
+  /* Copies the bytes behind the last whole vector, or all where there is none. */
+  static NDR_DEVICE void copy_rest(unsigned char *to, const char *from, int first, int bytes, int thread, int threads) {
+    const int part = part_of<T>::bytes;
+    typedef
+        typename choose<part == 8, u64,
+                        typename choose<part == 4, u32, typename choose<part == 2, u16, u8>::type>::type>::type unit;
+#pragma unroll 1
+    for (int i = (first < 0 ? 0 : first) + part * thread; i < bytes; i += part * threads) {
+      union {
+        u32 word[2];
+        unit whole;
+      } view;
+      machine::load_bytes<part, true>(view.word, from + i);
+      *(unit *)(to + i) = view.whole;
+    }
+  }
+
+  /* Hands element i of row r to a value. */
+  template <class Value>
+  NDR_DEVICE void set(Value &x, const ndr_params &p, const unsigned char *shared, const u8 *phases, int r,
+                      int i) const {
+    const int step = pitch(p);
+    x.template set<K>(*(const T *)(shared + r * step + phases[K * NDR_TILE_ROWS + r] + i * (int)sizeof(T)));
+    rest.set(x, p, shared + p.table.tiles.rows * step, phases, r, i);
+  }
+};
+
+/* ---- what a block works on ---- */
+
+template <class Op, class Kit, class Arrays> struct tile_block {
+  typedef typename Kit::spot spot;
+  typedef typename Kit::value value;
+  typedef typename Op::Accumulator Accumulator;
+  static const bool single = Op::indexed || Kit::places > 0; /* as in gatherer */
+
+  const ndr_program_params &q;
+  const ndr_params &p;
+  const ndr_param_tiles &own;
+  shared_states<Op> totals, pieces; /* by row and group; by row and piece */
+  unsigned char *data;
+  u8 *phases;
+  i64 first_row;
+  int rows;
+  tile_arrays<Arrays, 0> arrays;
+
+  NDR_DEVICE tile_block(const ndr_program_params &q_, u8 *phases_)
+      : q(q_), p(q_.base), own(q_.base.table.tiles), phases(phases_), first_row(0), rows(0) {
+    ndr_word *words = (ndr_word *)machine::shared_bytes();
+    totals = {words, own.rows * own.groups};
+    words += Op::words * totals.count;
+    pieces = {words, own.rows * own.pieces};
+    words += Op::words * pieces.count;
+    data = (unsigned char *)words + ((unsigned long long)words & 8);
+  }
+
+  NDR_DEVICE void begin(i64 row_block) {
+    i64 outputs = p.padded;
+    first_row = row_block * own.rows;
+    rows = outputs - first_row < own.rows ? (int)(outputs - first_row) : own.rows;
+    for (int i = machine::thread(); i < totals.count; i += NDR_BLOCK) totals.put(i, Op::state_identity());
+  }
+
+  /* Where row r of a tile begins, for one combination of the other reduced axes. */
+  NDR_DEVICE spot find(int r, i64 unit, i64 tile) const {
+    const int axis = kept_count(p);
+    spot at = spot::start(q);
+    at.template walk<true>(q, 0, axis, first_row + r);
+    at.template walk<false>(q, axis + 1, reduced_count(p) - 1, unit);
+    at.step(q, axis, tile * own.width);
+    return at;
+  }
+
+  NDR_DEVICE void copy(i64 unit, i64 tile) {
+    i64 left = p.axes[kept_count(p)].size - tile * own.width;
+    int threads = 1 << own.row_threads_log, r = machine::thread() >> own.row_threads_log;
+    if (r < rows)
+      arrays.copy(q, find(r, unit, tile), r, (int)(left < own.width ? left : own.width),
+                  machine::thread() & (threads - 1), threads, data, phases);
+    machine::group_copies();
+    machine::await_copies<0>();
+  }
+
+  /* ---- adding up ---- */
+
+  /* Folds N labels of row r. */
+  template <int N> NDR_DEVICE void fold(Accumulator &a, int r, const spot &at, const int (&label)[N]) const {
+    const int group = single ? 1 : N, axis = kept_count(p);
+#pragma unroll
+    for (int first = 0; first < N; first += group) {
+      value x[group];
+      i64 index = single ? at.index + label[first] * p.axes[axis].index_step : 0;
+#pragma unroll
+      for (int u = 0; u < group; u++) {
+        arrays.set(x[u], p, data, phases, r, label[first + u]);
+        Kit::set_places(q, x[u], at, axis, label[first + u]);
+      }
+      Op::template fold<group>(a, x, index, 0, p);
+    }
+  }
+
+  static NDR_DEVICE void unpack_labels(const u32 *word, int *label) {
+#pragma unroll
+    for (int i = 0; i < 4; i++) label[i] = (int)(word[i / 2] >> 16 * (i & 1) & 0xffff);
+  }
+
+  /* Adds up a lane's labels, which come four at a time. */
+  NDR_DEVICE Accumulator add_up(int r, const spot &at, const int *entries, int left) const {
+    Accumulator a = Op::identity();
+#pragma unroll 1
+    for (; left >= 8; left -= 8, entries += 4 * NDR_WARP) {
+      u32 word[4];
+      int label[8];
+      machine::load_bytes<8, true>(word, entries);
+      machine::load_bytes<8, true>(word + 2, entries + 2 * NDR_WARP);
+      unpack_labels(word, label);
+      unpack_labels(word + 2, label + 4);
+      fold<8>(a, r, at, label);
+    }
+#pragma unroll 1
+    for (; left > 0; left -= 4, entries += 2 * NDR_WARP) {
+      u32 word[2];
+      int label[4];
+      machine::load_bytes<8, true>(word, entries);
+      unpack_labels(word, label);
+      if (left >= 4) {
+        fold<4>(a, r, at, label);
+        continue;
+      }
+#pragma unroll
+      for (int i = 0; i < 3; i++) {
+        int one[1] = {label[i]};
+        if (i < left) fold<1>(a, r, at, one);
+      }
+    }
+    return a;
+  }
+
+  /* What a lane does in a task, number n of those of a tile's rows. */
+  struct share {
+    int row, count, to;
+    i64 from; /* where its entries begin, in units of 8 bytes */
+  };
+  NDR_DEVICE share share_of(int n, int begin, int tasks) const {
+    int row = n / tasks, task = begin + n - row * tasks, lane = machine::thread() & (NDR_WARP - 1);
+    u32 word[2];
+    machine::load_bytes<8, true>(word, p.table.table + table_int(p, 1) + 2 * (i64)(task * NDR_WARP + lane));
+    return {row, (int)word[0], (int)word[1], (i64)table_int(p, table_int(p, 0) + task) + lane};
+  }
+
+  /* Runs the tasks of a tile, for all rows: a warp one after the other. The next one is read while this one runs. */
+  NDR_DEVICE void run(i64 unit, i64 tile) const {
+    int begin = table_int(p, 8 + 4 * tile), tasks = table_int(p, 9 + 4 * tile) - begin, all = tasks * rows;
+    const int *entries = p.table.table + table_int(p, 3);
+    int n = machine::thread() >> NDR_WARP_LOG;
+    share next = {0, 0, NDR_NOWHERE, 0};
+    if (n < all) next = share_of(n, begin, tasks);
+    for (; n < all; n += NDR_BLOCK / NDR_WARP) {
+      share now = next;
+      if (n + NDR_BLOCK / NDR_WARP < all) next = share_of(n + NDR_BLOCK / NDR_WARP, begin, tasks);
+      spot at = spot::start(q);
+      if constexpr (single) at = find(now.row, unit, tile);
+      if (now.to == NDR_NOWHERE) continue;
+      typename Op::State state = Op::widen(add_up(now.row, at, entries + 2 * now.from, now.count));
+      if (now.to >= 0)
+        totals.join(now.row * own.groups + now.to, state);
+      else
+        pieces.put(now.row * own.pieces - 1 - now.to, state);
+    }
+  }
+
+  /* Joins the pieces of groups that have several: a warp one group after the other. */
+  NDR_DEVICE void join(i64 tile) const {
+    int begin = table_int(p, 10 + 4 * tile), count = table_int(p, 11 + 4 * tile) - begin, joins_at = table_int(p, 2);
+    int lane = machine::thread() & (NDR_WARP - 1);
+    for (int n = machine::thread() >> NDR_WARP_LOG; n < count * rows; n += NDR_BLOCK / NDR_WARP) {
+      int r = n / count;
+      i64 at = joins_at + 4 * (i64)(begin + n - r * count);
+      int group = table_int(p, at), end = table_int(p, at + 2);
+      typename Op::State total = Op::state_identity();
+      for (int i = table_int(p, at + 1) + lane; i < end; i += NDR_WARP)
+        Op::join_states(total, pieces.get(r * own.pieces + i));
+#pragma unroll 1
+      for (int mask = NDR_WARP >> 1; mask > 0; mask >>= 1) Op::join_states(total, shuffle_state(total, mask));
+      if (lane == 0) totals.join(r * own.groups + group, total);
+    }
+  }
+
+  /* ---- results ---- */
+
+  /* Writes the totals, or puts them in the slots of a part. */
+  NDR_DEVICE void put(int part) const {
+    for (int i = machine::thread(); i < rows * own.groups; i += NDR_BLOCK) {
+      int r = i / own.groups, group = i - r * own.groups;
+      typename Op::State state = totals.get(i);
+      if (p.table.parts == 1) {
+        emit<Op>(p, locate_kept(p, 0, first_row + r).result + group * p.table.group_step, state);
+        continue;
+      }
+      ndr_word w[Op::words],
+          *slot = (ndr_word *)p.partials + ((i64)group * p.table.parts + part) * p.padded + first_row + r;
+      Op::save(state, w);
+#pragma unroll
+      for (int k = 0; k < Op::words; k++) slot[k * p.slots * p.padded] = w[k];
+    }
+  }
+};
+
+template <class Op, class Arrays, int ELEMENTS, int STEPS, u32 WAYS>
+NDR_DEVICE void table_tiles(const ndr_program_params &q) {
+  typedef operand_kit<Op, Arrays, ELEMENTS, WAYS> Kit;
+  const ndr_params &p = q.base;
+  NDR_SHARED u8 phases[Arrays::count * NDR_TILE_ROWS];
+  if (p.table.joining) {
+    join_segments<Op>(p);
+    return;
+  }
+  tile_block<Op, Kit, Arrays> block(q, phases);
+  for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
+    i64 part = item / p.table.tiles.row_blocks;
+    range steps = units_of(p, part);
+    block.begin(item - part * p.table.tiles.row_blocks);
+    for (i64 step = steps.begin; step < steps.end; step++) {
+      i64 unit = step / p.table.tiles.tiles, tile = step - unit * p.table.tiles.tiles;
+      block.copy(unit, tile);
+      machine::barrier();
+      block.run(unit, tile);
+      machine::barrier();
+      block.join(tile);
+    }
+    machine::barrier();
+    block.put((int)part);
+    machine::barrier();
+  }
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* Launches of kernels/zones.cuh, whose blocks have the states of all groups in shared memory. Family tile runs them for
+ * problems with a table whose labels lie along the fastest axis. They are compiled at run time. */
+#ifndef NDR_GPUPLAN_ZONES_H
+#define NDR_GPUPLAN_ZONES_H
+
+#include "gpuplan/launch.h"
+
+/* Why such a problem cannot be run; NULL if it can. */
+const char *ndr_zones_reject(const ndr_canonical *problem, const ndr_device *device);
+
+ndr_launch_configure ndr_zones_configure;
+
+/* Bytes of shared memory that a kernel of operators whose states have `words` words in all has beside the dynamic, at
+ * most. */
+int64_t ndr_zones_static_bytes(int words);
+
+/* Predicted seconds. */
+double ndr_zones_cost(const ndr_canonical *problem, const ndr_device *device);
+
+/* The lists of the table (ndr_param_tiles), which the caller frees. */
+ndr_status ndr_zones_write(const ndr_launch *launch, const ndr_table *table, int32_t **ints, size_t *bytes);
+
+#endif

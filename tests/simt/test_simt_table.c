@@ -1,0 +1,184 @@
+/* Scattered labels under emulation: rows gathered through a table, and tiles in shared memory, against the CPU. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/label.h"
+#include "drive.h"
+#include "memory.h"
+#include "ndreduce/plan.h"
+#include "runtime/control.h"
+#include "support/operators.h"
+#include "support/scattered.h"
+#include "support/suite.h"
+
+enum { MOST_ROWS = 600, MOST_COLUMNS = 70 };
+
+/* The arrays of a case on the device, and its results on both. */
+typedef struct trial {
+  scattered problem;
+  int device;
+  ndr_options host_options, options;
+  device_array array, where, weights, results[SCATTERED_OPS];
+  test_array expected[SCATTERED_OPS];
+} trial;
+
+static void make_arrays(rng *random, trial *t) {
+  const scattered *c = &t->problem;
+  scattered_array(random, c, &t->array.host);
+  device_array_of(&t->array, t->device, rng_once_in(random, 2) ? ndr_dtype_alignment(c->dtype) : 0);
+  t->host_options = *NDR_OPTIONS(.groups = scattered_groups(random, c), .group_dim = 1, .skip_nan = c->skip_nan);
+  t->options = t->host_options;
+  if (c->where) {
+    scattered_operand(random, c, NDR_BOOL, &t->where.host);
+    device_array_of(&t->where, t->device, 0);
+    t->host_options.where = &t->where.host.tensor, t->options.where = &t->where.tensor;
+  }
+  if (c->weights) {
+    scattered_operand(random, c, NDR_F32, &t->weights.host);
+    device_array_of(&t->weights, t->device, 0);
+    t->host_options.weights = &t->weights.host.tensor, t->options.weights = &t->weights.tensor;
+  }
+  bool compact = rng_once_in(random, 2);
+  for (int i = 0; i < c->op_count; i++) {
+    assert_ok(array_result(&t->results[i].host, &t->array.host.tensor, c->dim_count, c->dims, c->ops[i],
+                           &t->host_options, compact ? NULL : random));
+    assert_ok(
+        array_result(&t->expected[i], &t->array.host.tensor, c->dim_count, c->dims, c->ops[i], &t->host_options, NULL));
+    device_array_of(&t->results[i], t->device, 0);
+  }
+}
+
+static void free_arrays(trial *t) {
+  for (int i = 0; i < t->problem.op_count; i++) {
+    device_free(&t->results[i]);
+    array_free(&t->expected[i]);
+  }
+  ndr_groups_destroy((ndr_groups *)(uintptr_t)t->options.groups);
+  device_free(&t->array);
+  if (t->problem.where) device_free(&t->where);
+  if (t->problem.weights) device_free(&t->weights);
+}
+
+static ndr_status run_on_device(trial *t) {
+  const scattered *c = &t->problem;
+  DLTensor *results[SCATTERED_OPS];
+  for (int i = 0; i < c->op_count; i++) results[i] = &t->results[i].tensor;
+  return ndreduce_many(&t->array.tensor, c->dim_count, c->dims, c->op_count, c->ops, results, &t->options);
+}
+
+static ndr_status run_on_host(trial *t) {
+  const scattered *c = &t->problem;
+  DLTensor *results[SCATTERED_OPS];
+  for (int i = 0; i < c->op_count; i++) results[i] = &t->expected[i].tensor;
+  return ndreduce_many(&t->array.host.tensor, c->dim_count, c->dims, c->op_count, c->ops, results, &t->host_options);
+}
+
+static void check_results(trial *t, int number) {
+  const scattered *c = &t->problem;
+  char why[256], label[NDR_LABEL_BYTES];
+  for (int i = 0; i < c->op_count; i++) {
+    device_fetch(&t->results[i]);
+    ck_assert_msg(results_agree(&t->results[i].host.tensor, &t->expected[i].tensor, 64, why, sizeof why),
+                  "case %d: %s: %s: %s", number, c->text, ndr_op_label(c->ops[i], label), why);
+    ck_assert_msg(array_gaps_untouched(&t->results[i].host), "case %d: %s: written between results", number, c->text);
+  }
+  ck_assert_msg(!simt_guards_broken(), "case %d: %s: something was written outside the arrays", number, c->text);
+}
+
+/* A reduction on the same stream, whose splits find the workspace as it must be: all 0. */
+static void check_workspace(trial *t) {
+  device_array total;
+  test_array expected;
+  char why[256];
+  assert_ok(array_result(&total.host, &t->array.host.tensor, NDR_ALL_DIMS, NDR_SUM, NULL, NULL));
+  assert_ok(array_result(&expected, &t->array.host.tensor, NDR_ALL_DIMS, NDR_SUM, NULL, NULL));
+  device_array_of(&total, t->device, 0);
+  assert_ok(ndreduce(&t->array.host.tensor, NDR_ALL_DIMS, NDR_SUM, &expected.tensor, NULL));
+  assert_ok(ndreduce(&t->array.tensor, NDR_ALL_DIMS, NDR_SUM, &total.tensor, NULL));
+  device_fetch(&total);
+  ck_assert_msg(results_agree(&total.host.tensor, &expected.tensor, 64, why, sizeof why), "%s: then a sum: %s",
+                t->problem.text, why);
+  device_free(&total);
+  array_free(&expected);
+}
+
+/* Each of these costs a compilation. */
+START_TEST(scattered_labels_agree_with_the_cpu) {
+  static const ndr_dtype dtypes[] = {NDR_F32, NDR_I8, NDR_C64};
+  rng random = {test_seed() + 77 * (uint64_t)_i};
+  int cases = test_case_count(12);
+  for (int number = 0; number < cases; number++) {
+    trial t = {.device = (int)rng_between(&random, 0, 2)};
+    scattered_draw(&random, dtypes[_i], MOST_ROWS, MOST_COLUMNS, &t.problem);
+    make_arrays(&random, &t);
+    assert_ok(run_on_host(&t));
+    ndr_status status = run_on_device(&t);
+    ck_assert_msg(status == NDR_OK, "case %d: %s: %s", number, t.problem.text, ndr_last_error());
+    check_results(&t, number);
+    check_workspace(&t);
+    free_arrays(&t);
+  }
+}
+END_TEST
+
+/* The kernel that a plan for an array [1000, columns] has, labels along dim 0. */
+static void expect_kernel(int64_t columns, const char *kernel) {
+  int32_t values[1000];
+  for (int i = 0; i < 1000; i++) values[i] = i * 7 % 31 % 10;
+  DLTensor labels = ndr_tensor(values, NDR_I32, NDR_SHAPE(1000)),
+           array = ndr_tensor(NULL, NDR_F32, NDR_SHAPE(1000, columns));
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  ndr_plan *plan;
+  ndr_op op = NDR_SUM;
+  static char text[1 << 16];
+  array.device = (DLDevice){kDLCUDA, 2};
+  assert_ok(ndr_problem_make(&problem, &array, NDR_DIMS(0), 1, &op));
+  ndr_groups *groups;
+  assert_ok(ndr_groups_create(&groups, &labels, 10));
+  problem.groups = groups;
+  assert_ok(ndr_plan_create(&plan, &problem, array.device, NULL, NULL));
+  ndr_plan_describe(plan, text, sizeof text);
+  ck_assert_msg(strstr(text, kernel) != NULL, "%lld columns: %s", (long long)columns, text);
+  ndr_plan_destroy(plan);
+  ndr_groups_destroy(groups);
+}
+
+START_TEST(long_rows_are_gathered_and_single_elements_tiled) {
+  expect_kernel(64, "table_columns");
+  expect_kernel(1, "table_tiles");
+}
+END_TEST
+
+/* Whatever call of the runtime fails, the next attempt is right. */
+START_TEST(failures_leave_nothing_behind) {
+  rng random = {test_seed()};
+  trial t = {.device = 2};
+  do scattered_draw(&random, NDR_F32, MOST_ROWS, MOST_COLUMNS, &t.problem);
+  while (t.problem.groups < 5 || t.problem.shape[1] < 100);
+  make_arrays(&random, &t);
+  assert_ok(run_on_host(&t));
+  int failed = 0;
+  for (int64_t call = 1; call < 60; call++) {
+    simt_controls.calls = 0;
+    simt_controls.failing_call = call;
+    failed += run_on_device(&t) != NDR_OK;
+    simt_controls.failing_call = 0;
+    if (simt_controls.calls < call) break;
+  }
+  ck_assert_int_gt(failed, 0);
+  assert_ok(run_on_device(&t));
+  check_results(&t, 0);
+  free_arrays(&t);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("tables on the emulated GPU");
+  TCase *cases = tcase_create("against the CPU");
+  tcase_set_timeout(cases, 600);
+  tcase_add_loop_test(cases, scattered_labels_agree_with_the_cpu, 0, 3);
+  tcase_add_test(cases, long_rows_are_gathered_and_single_elements_tiled);
+  tcase_add_test(cases, failures_leave_nothing_behind);
+  suite_add_tcase(suite, cases);
+  return suite_run(suite);
+}

@@ -51,14 +51,14 @@ NDR_DEVICE int few_rows_of(const ndr_params &p) {
 
 /* Threads of a team, and those of its lanes. */
 #if NDR_FACTS & NDR_FACT_BLOCK_TEAMS
-#define NDR_TEAM(threads) (ndr_param_threads{256, 8})
+#define NDR_TEAM(threads) ((void)(threads), ndr_param_threads{256, 8})
 #else
 #define NDR_TEAM(threads) (threads)
 #endif
 #if NDR_FACTS & NDR_FACT_BLOCK_LANES
-#define NDR_LANES(threads) (ndr_param_threads{256, 8})
+#define NDR_LANES(threads) ((void)(threads), ndr_param_threads{256, 8})
 #elif NDR_FACTS & NDR_FACT_WARP_LANES
-#define NDR_LANES(threads) (ndr_param_threads{32, 5})
+#define NDR_LANES(threads) ((void)(threads), ndr_param_threads{32, 5})
 #else
 #define NDR_LANES(threads) (threads)
 #endif

@@ -16,7 +16,21 @@
 
 enum { MOST_ARRAYS = 3, MOST_ELEMENTS = 8000, MOST_BLOCKS = 300 };
 
-static simt_module module;
+/* operands.cc, compiled for what is known of any launch, of common ones of columns, and of common ones of runs. */
+static struct {
+  const char *path;
+  unsigned facts;
+  simt_module code;
+  int run;
+} modules[] = {
+    {SIMT_MODULE_DIR "/simt_operands.so", 0, {0}, 0},
+    {SIMT_MODULE_DIR "/simt_operands_columns.so",
+     NDR_FACT_ONE_ITEM | NDR_FACT_BLOCK_TEAMS | NDR_FACT_WHOLE_CHUNKS,
+     {0},
+     0},
+    {SIMT_MODULE_DIR "/simt_operands_runs.so", NDR_FACT_ONE_ITEM | NDR_FACT_ONE_UNIT, {0}, 0},
+};
+enum { MODULES = sizeof modules / sizeof *modules };
 
 /* ---- problems ---- */
 
@@ -278,14 +292,15 @@ static unsigned weaken(unsigned ways, unsigned which, int arrays) {
 }
 
 /* The kernel of operands.cc that reads most nearly as planned. */
-static void *find_kernel(const task *t, const ndr_launch *launch, unsigned ways, char *name, size_t capacity) {
+static void *find_kernel(const simt_module *module, const task *t, const ndr_launch *launch, unsigned ways, char *name,
+                         size_t capacity) {
   static const int steps[] = {1, 2, 4};
   for (unsigned which = 0; which < 1u << 2 * t->op->arrays; which++) {
     for (int s = 0; s < 3; s++) {
       if (steps[s] < launch->operands.steps) continue;
       snprintf(name, capacity, "%s_%s_%d_%d_%0*x", ndr_kernel_name(launch->kernel), t->op->name,
                launch->operands.elements, steps[s], t->op->arrays, weaken(ways, which, t->op->arrays));
-      void *kernel = simt_module_find(&module, name);
+      void *kernel = simt_module_find(module, name);
       if (kernel) return kernel;
     }
   }
@@ -314,15 +329,18 @@ static int kernels_run[NDR_ALL_KERNELS], splits_run, chunks_run, shifted_run, sk
 static bool run_launch(rng *random, task *t, const ndr_launch *launch, unsigned ways, call *made, size_t slots) {
   const ndr_params *p = &launch->params;
   char name[96];
-  made->kernel = (void (*)(ndr_program_params))(uintptr_t)find_kernel(t, launch, ways, name, sizeof name);
-  if (!made->kernel) return false;
   int64_t grid = p->splits == 1 && rng_once_in(random, 2) ? rng_between(random, 1, 3) : p->work;
+  int m = grid < p->work ? 0 : MODULES - 1;
+  while ((ndr_launch_facts(launch) & modules[m].facts) != modules[m].facts) m--;
+  const simt_module *module = &modules[m].code;
+  made->kernel = (void (*)(ndr_program_params))(uintptr_t)find_kernel(module, t, launch, ways, name, sizeof name);
+  if (!made->kernel) return false;
   simt_launch run = {.body = one_thread,
                      .argument = made,
                      .grid = grid < p->work ? grid : p->work,
                      .threads = NDR_THREADS,
-                     .statics = module.statics,
-                     .statics_bytes = module.statics_bytes,
+                     .statics = module->statics,
+                     .statics_bytes = module->statics_bytes,
                      .order = rng_once_in(random, 3) ? 0 : rng_next(random),
                      .waiting = p->splits > 1};
   const char *why = simt_run(&run);
@@ -331,6 +349,7 @@ static bool run_launch(rng *random, task *t, const ndr_launch *launch, unsigned 
     ck_assert_msg(((const char *)made->params.base.partials)[i] == 0, "%s\n  %s left a slot that is not empty", t->text,
                   name);
   kernels_run[launch->kernel]++;
+  modules[m].run++;
   splits_run += p->splits > 1;
   chunks_run += launch->operands.elements > 1 && (ways & 0x33333u) % 16 == NDR_WAY_VECTOR;
   shifted_run += strchr(strrchr(name, '_'), '3') != NULL;
@@ -382,6 +401,7 @@ START_TEST(test_columns) {
   run_family(&operators[_i], true);
   if (_i == 0) ck_assert_int_gt(shifted_run, 0);
   ck_assert_int_gt(kernels_run[NDR_KERNEL_OPERANDS_COLUMNS], 0);
+  ck_assert_int_gt(modules[1].run, 0);
   ck_assert_int_gt(splits_run, 0);
   ck_assert_int_lt(skipped * 5, tried);
   ck_assert_int_gt(chunks_run, 0);
@@ -393,6 +413,7 @@ START_TEST(test_runs) {
   ck_assert_int_gt(kernels_run[NDR_KERNEL_OPERANDS_RUNS], 0);
   ck_assert_int_gt(kernels_run[NDR_KERNEL_OPERANDS_SHORT], 0);
   ck_assert_int_gt(kernels_run[NDR_KERNEL_OPERANDS_ROWS], 0);
+  ck_assert_int_gt(modules[2].run, 0);
   ck_assert_int_gt(splits_run, 0);
   ck_assert_int_lt(skipped * 5, tried);
   ck_assert_int_gt(chunks_run, 0);
@@ -400,8 +421,9 @@ START_TEST(test_runs) {
 END_TEST
 
 int main(void) {
-  const char *why = simt_module_open(&module, SIMT_MODULE_DIR "/simt_operands.so");
-  if (why) {
+  for (int m = 0; m < MODULES; m++) {
+    const char *why = simt_module_open(&modules[m].code, modules[m].path);
+    if (!why) continue;
     fprintf(stderr, "%s\n", why);
     return 1;
   }

@@ -121,6 +121,28 @@ START_TEST(scattered_labels_agree_with_the_cpu) {
 }
 END_TEST
 
+/* Rows that are gathered, then labels along the fastest axis. */
+START_TEST(places_are_those_of_the_array) {
+  rng random = {test_seed()};
+  trial t = {.device = 1,
+             .problem = {.dtype = NDR_F32,
+                         .shape = {2, 300, 48},
+                         .strides = {300 * 48, _i ? 1 : 48, _i ? 300 : 1},
+                         .label_dims = 1,
+                         .groups = 60,
+                         .dim_count = 1,
+                         .dims = {1},
+                         .op_count = 2,
+                         .ops = {scattered_placed(), NDR_ARGMAX},
+                         .text = "places"}};
+  make_arrays(&random, &t);
+  assert_ok(run_on_host(&t));
+  assert_ok(run_on_device(&t));
+  check_results(&t, _i);
+  free_arrays(&t);
+}
+END_TEST
+
 /* The kernel that a plan for an array [1000, columns] has, labels along dim 0. */
 static void expect_kernel(int64_t columns, const char *kernel) {
   int32_t values[1000];
@@ -177,6 +199,7 @@ int main(void) {
   TCase *cases = tcase_create("against the CPU");
   tcase_set_timeout(cases, 600);
   tcase_add_loop_test(cases, scattered_labels_agree_with_the_cpu, 0, 3);
+  tcase_add_loop_test(cases, places_are_those_of_the_array, 0, 2);
   tcase_add_test(cases, long_rows_are_gathered_and_single_elements_tiled);
   tcase_add_test(cases, failures_leave_nothing_behind);
   suite_add_tcase(suite, cases);

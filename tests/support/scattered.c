@@ -14,18 +14,17 @@ static const ndr_op plain_ops[] = {NDR_SUM,   NDR_MEAN, NDR_VAR,       NDR_MIN, 
                                    NDR_NORM1, NDR_PROD, NDR_LOGSUMEXP, NDR_STD};
 static const ndr_op weighted_ops[] = {NDR_SUM, NDR_MEAN, NDR_VAR, NDR_NORM2};
 
-/* An operator that knows where its elements are. */
-static ndr_op placed_op(void) {
+ndr_op scattered_placed(void) {
   static ndr_op op;
   static bool made = false;
-  if (!made) assert_ok(ndr_operator_create(&op, "placed(x): s += x * (1 + index(1)) -> s", NULL, 0));
+  if (!made) assert_ok(ndr_operator_create(&op, "placed(x): s += x * (1 + index(1)) + index(2) -> s", NULL, 0));
   made = true;
   return op;
 }
 
 static ndr_op random_op(rng *random, const scattered *c) {
   ndr_op op;
-  if (c->dtype == NDR_F32 && !c->weights && rng_once_in(random, 6)) return placed_op();
+  if (c->dtype == NDR_F32 && !c->weights && rng_once_in(random, 6)) return scattered_placed();
   do
     op = c->weights ? weighted_ops[rng_between(random, 0, 3)]
                     : plain_ops[rng_between(random, 0, (int64_t)(sizeof plain_ops / sizeof *plain_ops) - 1)];

@@ -23,6 +23,9 @@ typedef struct scattered {
 
 void scattered_draw(rng *random, ndr_dtype dtype, int64_t most_rows, int64_t most_columns, scattered *c);
 
+/* An operator that knows where its elements are along rows and columns. */
+ndr_op scattered_placed(void);
+
 /* Labels in any order, most of them equal, in runs of random lengths, or of few groups; some belong to none. */
 ndr_groups *scattered_groups(rng *random, const scattered *c);
 

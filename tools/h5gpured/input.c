@@ -34,9 +34,7 @@ ndr_h5_access input_access(const h5gpured_options *options) {
   return access;
 }
 
-/* A series keeps all of its files open. The soft limit is kept low for programs that use select(), as nothing here
- * does. */
-static void allow_many_files(void) {
+void allow_many_files(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
@@ -45,8 +43,7 @@ static void allow_many_files(void) {
 
 static bool split_one(const char *input, char **file, char **path) {
   if (ndr_h5_split(input, file, path) != NDR_OK) return fail();
-  if (path_is_pattern(*path)) complain("%s: --concat takes one dataset of each file: name it, as FILE:/NAME", input);
-  return !path_is_pattern(*path);
+  return true;
 }
 
 bool input_open_series(const h5gpured_options *options, int count, const char *const *inputs,

@@ -184,7 +184,7 @@ static ndr_status fail_ambiguous(const search *s, const char *file, int ndim, in
     shown++;
   }
   if (count > shown) snprintf(more, sizeof more, " and %d more", count - shown);
-  return ndr_fail(NDR_ERR_FILE, "%s: which dataset? %d have %d dims: %s%s; name one, as FILE:%.60s, or all: 'FILE:/*'",
+  return ndr_fail(NDR_ERR_FILE, "%s: which dataset? %d have %d dims: %s%s; name one, as FILE:%.60s, or all: 'FILE:/**'",
                   file, count, ndim, list, more, first->path);
 }
 

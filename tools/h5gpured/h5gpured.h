@@ -161,7 +161,11 @@ typedef struct members {
   bool full;   /* there was no memory */
 } members;
 
-/* Whether an input means several datasets: by a pattern, or FILE alone where dims are named. */
+/* Whether what follows FILE: is a pattern, with or without a part behind it, and no name of a dataset. */
+bool path_is_pattern(const h5gpured_options *options, const char *file, const char *path);
+
+/* Whether an input means several datasets: by a pattern, or FILE alone where dims are named. Under --concat all inputs
+ * do, or none. */
 bool input_is_many(const h5gpured_options *options, int input);
 
 /* Finds the datasets that such an input means; after a complaint false. To be freed even then. */

@@ -42,20 +42,26 @@ static bool is_called_so(const h5gpured_options *options, const char *file, cons
   return true;
 }
 
-static bool has_pattern(const char *path) {
-  char *text = strndup(path, (size_t)(part_of(path) - path));
-  bool has = text && pattern_is(text);
+bool path_is_pattern(const h5gpured_options *options, const char *file, const char *path) {
+  char *text = path ? strndup(path, (size_t)(part_of(path) - path)) : NULL;
+  bool is = text && pattern_is(text);
   free(text);
-  return has;
+  return is && !is_called_so(options, file, path);
+}
+
+static bool is_many(const h5gpured_options *options, const char *input) {
+  char *file, *path;
+  if (ndr_h5_split(input, &file, &path) != NDR_OK) return false;
+  bool many = is_file_alone(path) ? takes_names(options) && (!path || part_is_by_names(part_of(path)))
+                                  : path_is_pattern(options, file, path);
+  free(file);
+  free(path);
+  return many;
 }
 
 bool input_is_many(const h5gpured_options *options, int input) {
-  char *file, *path;
-  if (ndr_h5_split(options->inputs[input], &file, &path) != NDR_OK) return false;
-  bool many = is_file_alone(path) ? takes_names(options) && (!path || part_is_by_names(part_of(path)))
-                                  : has_pattern(path) && !is_called_so(options, file, path);
-  free(file);
-  free(path);
+  bool many = is_many(options, options->inputs[input]);
+  for (int i = 1; options->concat && i < options->input_count && many; i++) many = is_many(options, options->inputs[i]);
   return many;
 }
 
@@ -260,22 +266,6 @@ static bool check_table(const members *m) {
   return false;
 }
 
-/* Under --concat all inputs mean the same datasets. */
-static bool check_others(const members *m) {
-  bool good = true;
-  for (int i = 1; m->options->concat && i < m->options->input_count && good; i++) {
-    char *file, *path;
-    if (ndr_h5_split(m->options->inputs[i], &file, &path) != NDR_OK) return fail();
-    good = is_file_alone(path) || has_pattern(path);
-    free(file);
-    free(path);
-    if (!good)
-      complain("%s: names one dataset, and %s several: --concat takes the same of each file", m->options->inputs[i],
-               m->options->inputs[0]);
-  }
-  return good;
-}
-
 bool members_find(const h5gpured_options *options, int input, members *m) {
   *m = (members){.options = options, .input = input};
   if (ndr_h5_split(options->inputs[input], &m->file, &m->text) != NDR_OK) return fail();
@@ -283,8 +273,7 @@ bool members_find(const h5gpured_options *options, int input, members *m) {
   bool alone = is_file_alone(m->text);
   if (!alone) m->path = strndup(m->text, (size_t)(m->part - m->text));
   if (!alone && !m->path) return refuse(m, "out of memory");
-  return check_others(m) && list_members(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) &&
-         check_table(m);
+  return list_members(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_table(m);
 }
 
 void members_free(members *m) {

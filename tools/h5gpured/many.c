@@ -226,11 +226,10 @@ static bool choose_by_pattern(members *m) {
   patterns list = {0, NULL};
   const char *reason = patterns_expand(&list, m->path);
   bool good = !reason || refuse(m, reason);
-  int matched = 0, named = 0;
+  int matched = 0;
   for (int i = 0; i < list.count && good; i++) {
     bool wild = pattern_has_wildcards(list.all[i]);
     int before = matched;
-    named += !wild;
     good = wild ? choose_matching(m, list.all[i], &matched) : choose_named(m, list.all[i]);
     if (good && wild && matched == before) {
       complain("%s:%s: matches no data variable; --list shows what there is", m->file, list.all[i]);

@@ -180,6 +180,19 @@ def make_groups(folder):
             put(place.create_group("deep"), "pr", np.arange(float(size)), time)
 
 
+def check_dims_are_in_sight(folder):
+    """netCDF knows the dims of a variable's group and of those around it."""
+    make_groups(folder)
+    for arguments in (("groups.nc", "-d", "time"), ("groups.nc", "-d", "time", "-k"), ("groups.nc", "-d", "lat"), ("groups.nc", "--by", "time:month"),
+                      ("groups.nc:/**", "groups.nc:/a/tas", "-d", "lon"), ("groups.nc:/b/tas", "groups.nc:/a/*", "-d", "lat")):
+        with folder.reduce(*arguments, "--op", "mean") as made:
+            found = []
+            made.visititems(lambda name, item: found.append(item) if isinstance(item, h5py.Dataset) else None)
+            for item in found:
+                scales = [dim[0].name for dim in item.dims if len(dim) > 0]
+                assert all(item.name.startswith(name[:name.rindex("/") + 1]) for name in scales), (arguments, item.name, scales)
+
+
 def check_groups_stay_groups(folder):
     make_groups(folder)
     for options in ((), ("-k",)):
@@ -247,6 +260,15 @@ def check_nothing_is_written_where_one_fails(folder):
     assert found.decode().count("mean over time") + found.decode().count("over time") >= 4, found
 
 
+def check_a_copy_that_is_too_large(folder):
+    make(folder)
+    with h5py.File(folder.file("in.nc"), "r+") as file:
+        file.create_dataset("vast", (1 << 20, 1 << 24), "f8", chunks=(1, 1 << 12))
+    fails(folder, "in.nc:/vast: too large to be copied: its elements need 1.41e+05 GB, twice; 'FILE:/**' copies no other variables",
+          "in.nc", "-d", "time", "-o", "out.nc", "-q")
+    folder.run("in.nc:/**", "-d", "time", "-o", "out.nc", "-q")
+
+
 def check_groups_in_a_circle(folder):
     make_groups(folder)
     with h5py.File(folder.file("groups.nc"), "r+") as file:
@@ -299,9 +321,25 @@ def check_large_copies_are_compressed_as_their_source_is(folder):
         assert same_elements(made["static"], source["static"]) and made["static"].compression_opts == 5, made["static"].compression_opts
 
 
+def check_netcdf_tools_open_the_outputs(folder):
+    if not shutil.which("ncdump"):
+        print("skipped: netcdf-bin is not installed")
+        return
+    make(folder)
+    make_groups(folder)
+    with h5py.File(folder.file("in.nc"), "r+") as file:
+        del file["code"]  # netCDF has no texts of a fixed length, and its reader crashes on the input's, too
+    for arguments, wanted in ((("in.nc", "-d", "time"), 'string place(station) ;'), (("in.nc", "--by", "time:season"), "byte flags(station) ;"),
+                              (("groups.nc", "-d", "time"), "double tas(lat, lon) ;"), (("groups.nc:/*/tas", "-d", "time", "-k"), "double tas(time, lat, lon) ;")):
+        folder.run(*arguments, "--op", "mean", "-o", "out.nc", "--overwrite", "-q")
+        shown = subprocess.run(["ncdump", folder.file("out.nc")], capture_output=True, text=True, check=True).stdout
+        assert wanted in shown, shown
+
+
 def check_rivals(folder):
     """All variables of a file at once are CDO's and NCO's."""
-    if not shutil.which("cdo") or not shutil.which("ncra"):
+    if not shutil.which("cdo") or not shutil.which("ncwa"):
+        print("skipped: not both of cdo and ncwa are installed")
         return
     make(folder)
     with h5py.File(folder.file("in.nc"), "r+") as file:

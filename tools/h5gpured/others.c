@@ -49,7 +49,8 @@ static bool write_copy(search *s, const member *one, const ndr_h5_dataset *datas
   const h5gpured_options *options = s->m->options;
   ndr_status status = ndr_h5_writer_copy(s->to->writer, dataset, &name);
   if (status == NDR_ERR_DTYPE) return leave(&s->strange, one);
-  if (status != NDR_OK) return fail();
+  if (status == NDR_ERR_MEMORY) complain("%s; 'FILE:/**' copies no other variables", ndr_last_error());
+  if (status != NDR_OK) return status != NDR_ERR_MEMORY && fail();
   if (!name) return true;
   print_copied(options, ndr_h5_describe(dataset), name, s->to->said);
   if (options->json) print_copied_json(ndr_h5_describe(dataset), stdout);

@@ -31,6 +31,7 @@ static bool write_numbers(const ndr_scales *scales, const char *name, int ndim, 
 static ndr_h5_dataset dims_of_bounds(const ndr_h5_dataset *source, int d, const ndr_cf_variable *found) {
   static char two[] = "bnds";
   ndr_h5_dataset dims = *source;
+  dims.path = source->scales[d] ? source->scales[d] : source->path; /* bounds lie beside their coordinate */
   dims.info.ndim = 2;
   dims.series_dim = source->part_count && source->series_dim == d ? 0 : -1;
   dims.names[0] = source->names[d];

@@ -193,8 +193,8 @@ static int64_t length_of(const ndr_scales *scales, const ndr_h5_dataset *source,
   return from < 0 ? 1 : ndr_scales_is_of_groups(from) ? scales->groups->count : source->info.shape[from];
 }
 
-/* Where the coordinates of a dim come from, and which part of them is selected. Dims with the same text share a
- * scale. */
+/* Where the coordinates of a dim come from, which part of them is selected, and in which group they are put. Dims with
+ * the same text share a scale. */
 static char *describe_origin(const ndr_scales *scales, const ndr_h5_dataset *source, int from) {
   char part[256];
   int d = ndr_scales_dim(from), files = d == source->series_dim ? source->part_count : 0;
@@ -206,8 +206,12 @@ static char *describe_origin(const ndr_scales *scales, const ndr_h5_dataset *sou
                                     : " by ",
            ndr_scales_is_of_groups(from) ? scales->groups->by : "");
   char *place = ndr_hdf_join(source->file, ":", scale ? scale : source->where);
-  char *origin = place ? ndr_hdf_join(place, part, files ? source->parts[files - 1]->file : "") : NULL;
+  char *whole = place ? ndr_hdf_join(place, part, files ? source->parts[files - 1]->file : "") : NULL;
+  char *group = whole ? ndr_scales_wanted_name(scales, ndr_scales_path(source, from), "") : NULL;
+  char *origin = group ? ndr_hdf_join(whole, " in ", group) : NULL;
   free(place);
+  free(whole);
+  free(group);
   return origin;
 }
 

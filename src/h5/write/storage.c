@@ -162,7 +162,7 @@ hid_t ndr_storage_create(const ndr_h5_dataset *source, const DLTensor *result, c
 hid_t ndr_storage_copy(hid_t file, const char *name, hid_t type, const ndr_h5_dataset *source, const bool *unlimited,
                        int deflate, const void *data) {
   int ndim = source->info.ndim, from[NDR_MAX_DIMS];
-  hsize_t size[NDR_MAX_DIMS], bytes = H5Tget_size(type);
+  hsize_t size[NDR_MAX_DIMS] = {0}, bytes = H5Tget_size(type);
   H5T_class_t kind = H5Tget_class(type);
   int64_t shape[NDR_MAX_DIMS];
   for (int d = 0; d < ndim; d++) {

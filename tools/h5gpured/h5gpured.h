@@ -111,7 +111,6 @@ typedef struct patterns {
   char **all;
 } patterns;
 
-bool pattern_is(const char *text);
 bool pattern_has_wildcards(const char *text);
 
 /* Adds what the alternatives in braces make of a text. Returns NULL, or what is wrong with it. To be freed even then.
@@ -139,9 +138,10 @@ const char *part_unused(const char *part, uint64_t used, int *length);
 /* A dataset of an input's file. */
 typedef struct member {
   char *path;
+  char *reason; /* why it cannot be reduced, or NULL; of numbers, what is wrong with them */
   int ndim;
-  char *names[NDR_MAX_DIMS]; /* of its dims, NULL where they have none */
-  bool number;               /* it can be reduced; else the rest is not known */
+  char *names[NDR_MAX_DIMS];                                   /* of its dims, NULL where they have none */
+  enum { MEMBER_NUMBERS, MEMBER_OTHERS, MEMBER_UNKNOWN } kind; /* of the last nothing more is known */
   bool scale;
   bool has, touches; /* all dims that are reduced; one of them */
   bool data;         /* it does not only describe others */
@@ -165,18 +165,18 @@ typedef struct members {
 bool path_is_pattern(const h5gpured_options *options, const char *file, const char *path);
 
 /* Whether an input means several datasets: by a pattern, or FILE alone where dims are named. Under --concat all inputs
- * do, or none. */
-bool input_is_many(const h5gpured_options *options, int input);
+ * do, or none. False after a complaint. */
+bool input_is_many(const h5gpured_options *options, int input, bool *many);
 
 /* Finds the datasets that such an input means; after a complaint false. To be freed even then. */
 bool members_find(const h5gpured_options *options, int input, members *m);
 void members_free(members *m);
 
-/* Fills in what a member is, by the description of it. False where there is no memory. */
-bool member_describe(const h5gpured_options *options, const ndr_h5_info *info, member *one);
+/* Whether nothing is wrong with numbers; after a complaint false. */
+bool member_is_sound(const members *m, const member *one);
 
-/* Opens one of them, with its part. */
-ndr_status member_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset);
+/* Opens one of them, with its part; after a complaint false. */
+bool member_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset);
 
 struct destination;
 

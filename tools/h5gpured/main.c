@@ -137,8 +137,7 @@ static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *datas
 static bool answer_member(const members *m, int i, const destination *to) {
   const ndr_h5_access access = input_access(m->options);
   ndr_h5_dataset *dataset;
-  if (member_open(m, &m->all[i], &access, &dataset) != NDR_OK) return fail();
-  return answer_opened(m->options, dataset, true, to);
+  return member_open(m, &m->all[i], &access, &dataset) && answer_opened(m->options, dataset, true, to);
 }
 
 /* Without -o a dataset that fails does not keep the others from being answered. */
@@ -153,8 +152,10 @@ static bool answer_many(const h5gpured_options *options, int input, const destin
 
 static bool answer_input(const h5gpured_options *options, int input, const destination *to) {
   ndr_h5_dataset *dataset;
+  bool many;
   crash_while_reading(options->inputs[input]);
-  if (input_is_many(options, input)) return answer_many(options, input, to);
+  if (!input_is_many(options, input, &many)) return false;
+  if (many) return answer_many(options, input, to);
   if (!input_open(options, input, &dataset)) return false;
   note_others(options, ndr_h5_describe(dataset));
   return answer_opened(options, dataset, false, to);

@@ -43,26 +43,25 @@ static bool is_called_so(const h5gpured_options *options, const char *file, cons
 }
 
 bool path_is_pattern(const h5gpured_options *options, const char *file, const char *path) {
-  char *text = path ? strndup(path, (size_t)(part_of(path) - path)) : NULL;
-  bool is = text && pattern_is(text);
-  free(text);
+  bool is = path && strcspn(path, "*?{") < (size_t)(part_of(path) - path);
   return is && !is_called_so(options, file, path);
 }
 
-static bool is_many(const h5gpured_options *options, const char *input) {
+static bool is_many(const h5gpured_options *options, const char *input, bool *many) {
   char *file, *path;
-  if (ndr_h5_split(input, &file, &path) != NDR_OK) return false;
-  bool many = is_file_alone(path) ? takes_names(options) && (!path || part_is_by_names(part_of(path)))
-                                  : path_is_pattern(options, file, path);
+  if (ndr_h5_split(input, &file, &path) != NDR_OK) return fail();
+  *many = is_file_alone(path) ? takes_names(options) && (!path || part_is_by_names(part_of(path)))
+                              : path_is_pattern(options, file, path);
   free(file);
   free(path);
-  return many;
+  return true;
 }
 
-bool input_is_many(const h5gpured_options *options, int input) {
-  bool many = is_many(options, options->inputs[input]);
-  for (int i = 1; options->concat && i < options->input_count && many; i++) many = is_many(options, options->inputs[i]);
-  return many;
+bool input_is_many(const h5gpured_options *options, int input, bool *many) {
+  bool good = is_many(options, options->inputs[input], many);
+  for (int i = 1; options->concat && i < options->input_count && good && *many; i++)
+    good = is_many(options, options->inputs[i], many);
+  return good;
 }
 
 /* ---- What the file has ------------------------------------------------------------------------------------------- */
@@ -72,16 +71,19 @@ static bool has_dims(const char *text, const ndr_h5_info *info) {
   return ndr_h5_dims_parse(text, info->ndim, info->dim_names, &count, dims) == NDR_OK;
 }
 
-/* One of a comma list. */
+/* Whether a dim has one of the names of a comma list. */
 static bool has_one_of(const char *list, const ndr_h5_info *info) {
-  bool has = false;
-  char *text = strdup(list);
-  for (char *rest = text, *name; rest && !has && (name = strsep(&rest, ","));) has = has_dims(name, info);
-  free(text);
-  return has;
+  for (size_t length; *list; list += length + (list[length] == ',')) {
+    length = strcspn(list, ",");
+    for (int d = 0; d < info->ndim; d++) {
+      const char *name = info->dim_names[d];
+      if (name && strlen(name) == length && strncmp(name, list, length) == 0) return true;
+    }
+  }
+  return false;
 }
 
-bool member_describe(const h5gpured_options *options, const ndr_h5_info *info, member *one) {
+static bool member_describe(const h5gpured_options *options, const ndr_h5_info *info, member *one) {
   bool grouped = *options->grouped != 0;
   one->ndim = info->ndim;
   for (int d = 0; d < info->ndim; d++)
@@ -95,16 +97,16 @@ bool member_describe(const h5gpured_options *options, const ndr_h5_info *info, m
 
 static int keep_member(void *user, const char *path, const ndr_h5_info *info, const char *reason) {
   members *m = user;
-  (void)reason;
   bool full = (m->count & (m->count - 1)) == 0;
   member *all = full ? realloc(m->all, (size_t)(m->count ? 2 * m->count : 1) * sizeof *all) : m->all;
   if (all) m->all = all;
   m->full = !all;
   if (m->full) return 1;
   member *one = &m->all[m->count];
-  *one = (member){.path = strdup(path), .number = info != NULL};
-  m->count += one->path != NULL;
-  m->full = !one->path || (info && !member_describe(m->options, info, one));
+  *one = (member){.path = strdup(path), .kind = info ? MEMBER_NUMBERS : MEMBER_UNKNOWN};
+  m->count++;
+  one->reason = reason ? strdup(reason) : NULL;
+  m->full = !one->path || (reason && !one->reason) || (info && !member_describe(m->options, info, one));
   return m->full;
 }
 
@@ -131,6 +133,34 @@ static int mark_data(void *user, const char *path) {
   return 0;
 }
 
+/* A file is not copied in part; who names a pattern, or prints, does without what cannot be opened, as behind a link
+ * that leads nowhere. */
+static bool pass_over(const members *m, ndr_status status) {
+  bool copies = !m->path && m->options->output && m->options->format == FORMAT_HDF5;
+  if (status == NDR_ERR_MEMORY) return fail();
+  if (!copies || status == NDR_ERR_EMPTY || status == NDR_ERR_DTYPE) return true;
+  complain("%s; 'FILE:/**' passes it over", ndr_last_error());
+  return false;
+}
+
+/* What cannot be reduced, and has dims all the same: elements that are no numbers, or numbers that something is wrong
+ * with, which are not passed over. */
+static bool look_again(const members *m, member *one) {
+  ndr_h5_access access = input_access(m->options);
+  ndr_h5_dataset *dataset;
+  access.on_remark = NULL;
+  access.any_type = access.raw = 1;
+  ndr_status status = ndr_h5_open(&dataset, m->file, one->path, &access);
+  if (status != NDR_OK) return pass_over(m, status);
+  const ndr_h5_info *info = ndr_h5_describe(dataset);
+  one->kind = info->elements ? MEMBER_OTHERS : MEMBER_NUMBERS;
+  one->data = !info->elements && !info->is_scale;
+  bool good = member_describe(m->options, info, one);
+  ndr_h5_close(dataset);
+  if (!good) complain("%s: out of memory", m->file);
+  return good;
+}
+
 static bool list_members(members *m) {
   ndr_h5_access access = input_access(m->options), silent = access;
   silent.on_remark = NULL;
@@ -140,7 +170,16 @@ static bool list_members(members *m) {
     complain("%s: out of memory", m->file);
     return false;
   }
-  return ndr_h5_candidates(m->file, &access, mark_data, &s) == NDR_OK || fail();
+  if (ndr_h5_candidates(m->file, &access, mark_data, &s) != NDR_OK) return fail();
+  for (int i = 0; i < m->count; i++)
+    if (m->all[i].kind == MEMBER_UNKNOWN && !look_again(m, &m->all[i])) return false;
+  return true;
+}
+
+bool member_is_sound(const members *m, const member *one) {
+  if (one->kind != MEMBER_NUMBERS || !one->reason) return true;
+  complain("%s:%s: %s", m->file, one->path, one->reason);
+  return false;
 }
 
 /* ---- Which of them are meant ------------------------------------------------------------------------------------- */
@@ -166,7 +205,7 @@ static bool choose_named(members *m, const char *path) {
   ndr_h5_dataset *dataset;
   const ndr_h5_access access = input_access(m->options);
   const member *one = find_member(m, path, &at);
-  if (one && one->number) return choose(m, at);
+  if (one && one->kind == MEMBER_NUMBERS) return choose(m, at);
   if (ndr_h5_open(&dataset, m->file, path, &access) != NDR_OK) return fail();
   at = m->count;
   keep_member(m, path, ndr_h5_describe(dataset), NULL);
@@ -255,6 +294,13 @@ static bool check_part(const members *m) {
   return !entry;
 }
 
+/* No file is written without what should be in it. */
+static bool check_sound(const members *m) {
+  for (int c = 0; c < m->chosen_count && m->options->output; c++)
+    if (!member_is_sound(m, &m->all[m->chosen[c]])) return false;
+  return true;
+}
+
 static bool check_table(const members *m) {
   output_format format = m->options->format;
   if ((format != FORMAT_NPY && format != FORMAT_CSV) || m->chosen_count < 2) return true;
@@ -272,13 +318,15 @@ bool members_find(const h5gpured_options *options, int input, members *m) {
   bool alone = is_file_alone(m->text);
   if (!alone) m->path = strndup(m->text, (size_t)(m->part - m->text));
   if (!alone && !m->path) return refuse(m, "out of memory");
-  return list_members(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_table(m);
+  return list_members(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_sound(m) &&
+         check_table(m);
 }
 
 void members_free(members *m) {
   for (int i = 0; i < m->count; i++) {
     for (int d = 0; d < m->all[i].ndim; d++) free(m->all[i].names[d]);
     free(m->all[i].path);
+    free(m->all[i].reason);
   }
   free(m->all);
   free(m->chosen);
@@ -299,34 +347,33 @@ static char *path_in(const char *part, const member *one) {
   return path;
 }
 
-static ndr_status split_other(const members *m, int input, const member *one, char **file, char **path) {
+static bool split_other(const members *m, int input, const member *one, char **file, char **path) {
   char *text;
-  ndr_status status = ndr_h5_split(m->options->inputs[input], file, &text);
-  if (status != NDR_OK) return status;
+  if (ndr_h5_split(m->options->inputs[input], file, &text) != NDR_OK) return fail();
   *path = path_in(text ? part_of(text) : "", one);
   free(text);
-  return *path ? NDR_OK : NDR_ERR_MEMORY;
+  return *path || refuse(m, "out of memory");
 }
 
-static ndr_status open_series(const members *m, const member *one, const ndr_h5_access *access,
-                              ndr_h5_dataset **dataset) {
+static bool open_series(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
   int count = m->options->input_count;
   char **files = calloc(2 * (size_t)count, sizeof *files), **paths = files ? files + count : NULL;
-  ndr_status status = files ? NDR_OK : NDR_ERR_MEMORY;
+  bool good = files || refuse(m, "out of memory");
   allow_many_files();
-  for (int i = 0; i < count && status == NDR_OK; i++) status = split_other(m, i, one, &files[i], &paths[i]);
-  if (status == NDR_OK)
-    status = ndr_h5_open_series(dataset, count, (const char *const *)files, (const char *const *)paths,
-                                m->options->concat, access);
+  for (int i = 0; i < count && good; i++) good = split_other(m, i, one, &files[i], &paths[i]);
+  good = good && (ndr_h5_open_series(dataset, count, (const char *const *)files, (const char *const *)paths,
+                                     m->options->concat, access) == NDR_OK ||
+                  fail());
   for (int i = 0; files && i < 2 * count; i++) free(files[i]);
   free(files);
-  return status;
+  return good;
 }
 
-ndr_status member_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
+bool member_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
   if (one->joined) return open_series(m, one, access, dataset);
   char *path = path_in(m->part, one);
-  ndr_status status = path ? ndr_h5_open(dataset, m->file, path, access) : NDR_ERR_MEMORY;
+  if (!path) return refuse(m, "out of memory");
+  bool good = ndr_h5_open(dataset, m->file, path, access) == NDR_OK || fail();
   free(path);
-  return status;
+  return good;
 }

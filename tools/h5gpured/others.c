@@ -57,28 +57,15 @@ static bool write_copy(search *s, const member *one, const ndr_h5_dataset *datas
   return true;
 }
 
-/* What cannot be opened, as behind a link that leads nowhere, cannot be copied. */
-static bool describe(const search *s, member *one, bool *known) {
-  ndr_h5_access access = access_of(s);
-  ndr_h5_dataset *dataset;
-  *known = one->number;
-  if (one->number || ndr_h5_open(&dataset, s->m->file, one->path, &access) != NDR_OK) return true;
-  *known = member_describe(s->m->options, ndr_h5_describe(dataset), one);
-  ndr_h5_close(dataset);
-  if (!*known) complain("%s: out of memory", s->m->file);
-  return *known;
-}
-
-static bool copy_other(search *s, member *one) {
+static bool copy_other(search *s, const member *one) {
   const ndr_h5_access access = access_of(s);
   ndr_h5_dataset *dataset;
-  bool known;
-  if (!describe(s, one, &known)) return false;
-  if (!known) return leave(&s->strange, one);
+  if (one->kind == MEMBER_UNKNOWN) return leave(&s->strange, one);
+  if (!member_is_sound(s->m, one)) return false;
   if (one->scale) return true;
-  if (one->touches && !one->number) return leave(&s->no_numbers, one);
+  if (one->touches && one->kind == MEMBER_OTHERS) return leave(&s->no_numbers, one);
   if (one->touches) return !one->data || leave(&s->partial, one);
-  if (member_open(s->m, one, &access, &dataset) != NDR_OK) return fail();
+  if (!member_open(s->m, one, &access, &dataset)) return false;
   bool good = write_copy(s, one, dataset);
   ndr_h5_close(dataset);
   return good;

@@ -11,10 +11,6 @@ bool pattern_has_wildcards(const char *text) {
   return strpbrk(text, "*?") != NULL;
 }
 
-bool pattern_is(const char *text) {
-  return strpbrk(text, "*?{") != NULL;
-}
-
 /* ---- Braces ------------------------------------------------------------------------------------------------------ */
 
 /* The '}' or, at this depth, the ',' that ends what starts here; NULL if there is none. */

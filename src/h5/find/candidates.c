@@ -142,7 +142,7 @@ static ndr_status find(search *s, ndr_h5_dataset *dataset) {
   dataset->remarks.tell = NULL; /* there is nothing to be said of datasets that are not meant */
   ndr_status status = ndr_hdf_list(dataset, keep_candidate, s);
   dataset->remarks.tell = tell;
-  if (!s->readable) return ndr_fail(NDR_ERR_FILE, "%s: the attributes of its datasets cannot be read", dataset->file);
+  if (!s->readable) return ndr_hdf_fail_late(dataset->file, "the attributes of its datasets cannot be read");
   if (s->full) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", dataset->file);
   NDR_TRY(status);
   choose(s);

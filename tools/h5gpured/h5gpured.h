@@ -151,7 +151,6 @@ typedef struct member {
 /* What an input that names several datasets comes to. */
 typedef struct members {
   const h5gpured_options *options;
-  int input;
   char *file, *path; /* path: the pattern, or NULL for the file as a whole */
   char *text;
   const char *part; /* in the text, "" where the input has none */
@@ -177,11 +176,6 @@ bool member_is_sound(const members *m, const member *one);
 
 /* Opens one of them, with its part; after a complaint false. */
 bool member_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset);
-
-struct destination;
-
-/* Copies the other variables of the file: those that have none of the reduced dims. */
-bool others_copy(const members *m, const struct destination *to);
 
 /* What --weights means for a dataset: a tensor, or another dataset. */
 typedef struct weights {
@@ -300,6 +294,9 @@ typedef struct destination {
 
 /* Gives the answer for one dataset: to standard output where `to` is NULL. */
 bool output_give(const destination *to, const ndr_h5_dataset *dataset, answer *a);
+
+/* Copies the other variables of a file: those that have none of the reduced dims. */
+bool others_copy(const members *m, const destination *to);
 
 /* An element of any dtype, taken apart for printing. */
 typedef struct number {

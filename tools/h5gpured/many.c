@@ -312,7 +312,7 @@ static bool check_table(const members *m) {
 }
 
 bool members_find(const h5gpured_options *options, int input, members *m) {
-  *m = (members){.options = options, .input = input};
+  *m = (members){.options = options};
   if (ndr_h5_split(options->inputs[input], &m->file, &m->text) != NDR_OK) return fail();
   m->part = m->text ? part_of(m->text) : "";
   bool alone = is_file_alone(m->text);

@@ -202,7 +202,7 @@ ndr_status ndr_hdf_find_largest(ndr_h5_dataset *dataset, char **path, int *other
     count += s.all[i].ndim == first->ndim;
   }
   if (status == NDR_OK && count > 1) status = fail_ambiguous(&s, dataset->file, first->ndim, count, first);
-  if (status == NDR_OK) {
+  if (status == NDR_OK && first) {
     *path = strdup(first->path);
     *others = s.count - 1;
     if (!*path) status = ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", dataset->file);

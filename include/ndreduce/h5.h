@@ -53,7 +53,7 @@ NDR_API ndr_status ndr_h5_split(const char *text, char **file, char **dataset);
 /* Reads "all" or a comma list of dims: numbers, negative ones counting from the end, or names. names[d] is the name of
  * dim d or NULL; dims needs room for ndim numbers, which come out in the order of the text and not negative. Fails with
  * NDR_ERR_PARSE on text that no array would take (whatever ndim), and with NDR_ERR_DIMS on a dim that this array lacks
- * or that is named twice. Reads no file. */
+ * or that is named twice. Reads no file; callbacks may call it. */
 NDR_API ndr_status ndr_h5_dims_parse(const char *text, int ndim, const char *const *names, int *dim_count, int *dims);
 
 /* ---- Datasets --------------------------------------------------------------------------------------------------- */
@@ -70,9 +70,11 @@ typedef struct ndr_h5_access {
    * the lock. */
   int (*on_remark)(void *user, const char *sentence);
   void *user;
+  int any_type; /* not 0: also opens what can be described, or copied, but not reduced: elements that are no numbers,
+                   and netCDF dimensions without coordinates */
 } ndr_h5_access;
 #define NDR_H5_ACCESS_INIT                                                                                             \
-  { sizeof(ndr_h5_access), 0, 0, 0, NULL, NULL }
+  { sizeof(ndr_h5_access), 0, 0, 0, NULL, NULL, 0 }
 
 /* A virtual dataset is made of pieces of other datasets. */
 typedef enum ndr_h5_layout {
@@ -115,6 +117,7 @@ typedef struct ndr_h5_info {
   const char *units;           /* as the attribute says; NULL where there is none, and of a field */
   int other_count;             /* where no path was given: datasets of lower rank that could be meant, too */
   double scale_factor;         /* what elements are multiplied by where they are `scaled`; else 1 */
+  const char *elements; /* what they are where they are no numbers, like "strings"; its dtype then says nothing */
 } ndr_h5_info;
 
 /* Opens a dataset of a file, or a part of one. `path` is one of these; a dataset of exactly that name comes first:
@@ -449,8 +452,9 @@ NDR_API ndr_status ndr_h5_writer_protect(const ndr_h5_writer *writer, const ndr_
  * have no groups. */
 NDR_API ndr_status ndr_h5_writer_groups(ndr_h5_writer *writer, const ndr_h5_groups *groups);
 
-/* Adds the result of the problem's ops[i] over `source` as dataset `name`, which is not "" or "." and has no "/". With
- * it are written:
+/* Adds the result of the problem's ops[i] over `source` as dataset `name`, which is not "" or ".". A name with "/",
+ * GROUP/NAME, puts it into a group; then all that belongs to it lies in groups as in the input, and groups have the
+ * attributes that those of the same path have there. With it are written:
  *   scales       copies of those of the dims that are left. A dim that is unlimited in the source (by its scale, or
  *                where it has none by the dataset) stays so. A reduced time axis leaves the time that it covered, with
  *                its bounds. A dim of groups of times, or windows, has the dim's name and a coordinate with
@@ -465,7 +469,7 @@ NDR_API ndr_status ndr_h5_writer_groups(ndr_h5_writer *writer, const ndr_h5_grou
  *                attribute may be of any size. One of more than 65,536 texts of variable length, one of numbers with
  *                several dims, which netCDF cannot read, and one of neither numbers nor texts is left out, and
  *                on_remark told. Attributes of the whole file are those of the first source's root, and of its groups
- *                where no outer one has the name.
+ *                where no outer one has the name and results do not lie in groups.
  * f16 and bf16 are written as f32, because readers of netCDF crash on them. HDF5's times of creation are not kept.
  *
  * Where missing elements were left out, NaN is written as the source's _FillValue if the dtype has that value and no
@@ -481,6 +485,15 @@ NDR_API ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset
 NDR_API ndr_status ndr_h5_writer_add_located(ndr_h5_writer *writer, const ndr_h5_dataset *source,
                                              const ndr_problem *problem, int dim, const char *name,
                                              const DLTensor *values);
+
+/* Copies a dataset, or the part of it that was opened, into the groups that it lies in: elements as they are stored,
+ * its attributes, and the scales and variables that ndr_h5_writer_add brings with a result. Does nothing where the file
+ * has it already, because a result brought it or it has been copied, also from another input in which it is the same.
+ * If its name is taken it is called NAME_2. *name receives what it is called, which lives as long as the writer, or
+ * NULL where nothing was done. Enumerations in netCDF files become their integers; floats that netCDF lacks are
+ * widened. Fails with NDR_ERR_DTYPE on elements that are neither numbers nor texts and where the files of a series
+ * differ in how they store elements, with NDR_ERR_MEMORY where there is too little memory for the elements twice. */
+NDR_API ndr_status ndr_h5_writer_copy(ndr_h5_writer *writer, const ndr_h5_dataset *source, const char **name);
 
 /* Finishes the file and puts it at path. A writer commits once; after that only ndr_h5_writer_destroy may be called,
  * and other calls fail with NDR_ERR_ARGUMENT, or NDR_ERR_CANCELLED if on_progress stopped the commit. */

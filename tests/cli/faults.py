@@ -41,6 +41,8 @@ RUNS = {
     "virtual": ["elsewhere.h5:/virtual", "--dims", "0"],
     "external": ["elsewhere.h5:/external", "--dims", "0"],
     "list": ["--list", "kinds.h5"],
+    "whole": ["file.h5", "--dims", "time", *OUTPUT],
+    "pattern": ["file.h5:/{a,?}", "--dims", "lat", "--op", "max", *OUTPUT],
 }
 # A function of HDF5 that crashes in a run, and what is said then: nothing of the input once an output is being made.
 READING, WRITING = "crashed on it: the file is malformed", "crashed while results were written to it: there is a bug"

@@ -103,10 +103,11 @@ class Runner:
         return any(path in arguments for arguments in self.crashes + self.unfinished)
 
     def datasets(self, path):
-        """The paths of what can be reduced in a sound file."""
+        """The paths of what can be reduced in a sound file, and the names of its dims."""
         result = subprocess.run([self.tool, "--list", "--json", path], capture_output=True, env=self.environment, check=False)
-        entries = map(json.loads, result.stdout.decode("utf-8", "replace").splitlines())
-        return [entry["dataset"] for entry in entries if "dtype" in entry and entry["dataset"].isprintable()]
+        entries = [entry for entry in map(json.loads, result.stdout.decode("utf-8", "replace").splitlines()) if "dtype" in entry]
+        names = {name for entry in entries for name in entry["dim_names"] if name and name.isprintable()}
+        return [entry["dataset"] for entry in entries if entry["dataset"].isprintable()], sorted(names)
 
 
 # ---- Files that lie -------------------------------------------------------------------------------------------------
@@ -163,7 +164,8 @@ def damage(data, source):
     return copy, " ".join(words)
 
 
-def try_one(runner, folder, data, name, datasets, seed):
+def try_one(runner, folder, data, name, found, seed):
+    datasets, dims = found
     source = random.Random(f"{name} {seed}")
     damaged, words = damage(data, source)
     path = os.path.join(folder, f"{seed}-{name}")
@@ -175,8 +177,12 @@ def try_one(runner, folder, data, name, datasets, seed):
     written = ["--quiet", "--output", out] if source.random() < 0.5 else []
     if written:
         options += source.choice(([], [], ["--keepdims"], ["--concat", "0"]))
+    if written and source.random() < 0.4:  # several datasets, and with named dims all others are copied
+        by_name = bool(dims) and source.random() < 0.6
+        chosen = path if by_name else path + ":" + source.choice(("/**", "/*", "/*/{*,?*}"))
+        options[options.index("--dims") + 1] = source.choice(dims) if by_name else "0"
     inputs = [chosen] if "--concat" not in options else [chosen, chosen]
-    if written and ":" in chosen and source.random() < 0.4:
+    if written and chosen[len(path):len(path) + 1] == ":" and source.random() < 0.4:
         inputs[0] += source.choice(("[1:]", "[::2]", "[..., ::3]"))
     problems = []
     for arguments in (["--list", path], [*options, *written, *inputs]):
@@ -199,8 +205,8 @@ def check_damage(runner, folder, paths, asked):
         for path in paths:
             with open(path, "rb") as file:
                 data = file.read()
-            name, datasets = os.path.basename(path), runner.datasets(path)
-            jobs += [pool.submit(try_one, runner, folder, data, name, datasets, seed)
+            name, found = os.path.basename(path), runner.datasets(path)
+            jobs += [pool.submit(try_one, runner, folder, data, name, found, seed)
                      for seed in range(asked.seed, asked.seed + asked.rounds)]
         for job in jobs:
             problems += job.result()
@@ -230,7 +236,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         sound = [os.path.join(folder, name) for name in hostile_files.make_sound(folder)]
         paths = sound + list(files_of(asked.files))
-        problems = [f"{path}: sound, but not read" for path in sound if not runner.datasets(path)]
+        problems = [f"{path}: sound, but not read" for path in sound if not runner.datasets(path)[0]]
         problems += check_lies(runner, folder)
         problems += check_damage(runner, folder, paths, asked)
     for kind, runs in (("crash inside HDF5", runner.crashes), ("not done in time", runner.unfinished)):

@@ -184,30 +184,29 @@ def check_which_dataset_is_meant(folder):
     make_choice(folder)
     assert answers(folder, "choice.nc") == {"/g/tas": [24]}
     _, errors = folder.run("choice.nc")
-    assert errors == ("h5gpured: choice.nc: took /g/tas, which has the most dims, and left 1 other: 'FILE:/*' takes all, --list "
+    assert errors == ("h5gpured: choice.nc: took /g/tas, which has the most dims, and left 1 other: 'FILE:/**' takes all, --list "
                       "shows them\n"), errors
     assert folder.run("choice.nc", "-q")[1] == "" and folder.run("choice.nc:/g/tas")[1] == ""
     with h5py.File(folder.file("choice.nc"), "r+") as file:
         for i in range(5):
             file[f"t{i}"] = np.ones((2, 3, 4))
     fails(folder, "choice.nc: which dataset? 6 have 3 dims: /g/tas [2,3,4], /t0 [2,3,4], /t1 [2,3,4], /t2 [2,3,4] and 2 more; "
-          "name one, as FILE:/g/tas, or all: 'FILE:/*'", "choice.nc", status=1)
+          "name one, as FILE:/g/tas, or all: 'FILE:/**'", "choice.nc", status=1)
 
 
 def check_all_datasets(folder):
     make_choice(folder)
-    assert answers(folder, "choice.nc:/*") == {"/area": [12], "/g/tas": [24]}
-    assert answers(folder, "choice.nc:/*", "-d", "time,lon") == {"/g/tas": [8, 8, 8]}
-    assert answers(folder, "choice.nc:/*[:, 1:]", "-d", "lat,lon") == {"/area": [9], "/g/tas": [8, 8]}
-    out, _ = folder.run("choice.nc:/*", "-d", "lat", "--op", "max")
+    assert answers(folder, "choice.nc:/**") == {"/area": [12], "/g/tas": [24]}
+    assert answers(folder, "choice.nc:/**", "-d", "time,lon") == {"/g/tas": [8, 8, 8]}
+    assert answers(folder, "choice.nc:/**[:, 1:]", "-d", "lat,lon") == {"/area": [9], "/g/tas": [8, 8]}
+    out, _ = folder.run("choice.nc:/**", "-d", "lat", "--op", "max")
     assert out.decode().count("max over lat") == 2, out
-    with folder.reduce("choice.nc:/*", "-d", "lat", "--op", "max") as made:
-        assert set(made) == {"area", "tas", "time", "lon"}, list(made)
-    fails(folder, "choice.nc: no dataset has the dims depth", "choice.nc:/*", "-d", "depth")
-    fails(folder, "choice.nc:/g/tas: csv has room for one dataset only; name one, as FILE:/NAME, or take --format json "
-          "or -o FILE.nc", "choice.nc:/*", "--format", "csv", "-o", "out.csv")
-    fails(folder, "choice.nc:/g/tas: npy has room for one dataset only; name one, as FILE:/NAME, or take --format json "
-          "or -o FILE.nc", "choice.nc:/*", "--format", "npy", "-o", "out.npy")
+    with folder.reduce("choice.nc:/**", "-d", "lat", "--op", "max") as made:
+        assert set(made) == {"area", "g", "time", "lon"} and set(made["g"]) == {"tas"}, list(made)
+    fails(folder, "choice.nc:/**: no dataset has the dims depth; there are lat, lon, time", "choice.nc:/**", "-d", "depth")
+    for form in ("csv", "npy"):
+        fails(folder, f"choice.nc: {form} has room for one dataset only, not for /area, /g/tas; name one, as FILE:/area, or take "
+              "--format json or -o FILE.nc", "choice.nc:/**", "--format", form, "-o", "out." + form)
     assert not os.path.exists(folder.file("out.csv")) and not os.path.exists(folder.file("out.npy"))
 
 
@@ -232,7 +231,7 @@ def check_external_links(folder):
     assert lines["/entry/nothing"] == "is a link that leads nowhere", lines
     assert listed(folder, "--allow-external", "in/master.h5")["/entry/refused"].startswith("f64 [t 2, 3]")
     assert answers(folder, "in/master.h5") == {"/entry/data": [6]}
-    assert answers(folder, "in/master.h5:/*") == {"/entry/data": [6], "/entry/group/y": [4]}
+    assert answers(folder, "in/master.h5:/**") == {"/entry/data": [6], "/entry/group/y": [4]}
 
 
 def check_names_that_would_steer_a_terminal(folder):

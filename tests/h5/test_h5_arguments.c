@@ -258,7 +258,12 @@ static int writer_rows(int row) {
   REFUSED(ARGUMENT, "null", create(), ndr_h5_writer_add(writer, dataset, &problem, 0, "y", NULL));
   REFUSED(ARGUMENT, "null", add_as(0, NULL));
   REFUSED(ARGUMENT, "no name", add_as(0, ""));
-  REFUSED(ARGUMENT, "no name", add_as(0, "no/folder"));
+  REFUSED(ARGUMENT, "no name", add_as(0, "/y"));
+  REFUSED(ARGUMENT, "no name", add_as(0, "group//y"));
+  REFUSED(ARGUMENT, "no name", add_as(0, "group/."));
+  REFUSED(ARGUMENT, "null", ndr_h5_writer_copy(NULL, dataset, paths));
+  REFUSED(ARGUMENT, "null", create(), ndr_h5_writer_copy(writer, NULL, paths));
+  REFUSED(ARGUMENT, "null", create(), ndr_h5_writer_copy(writer, dataset, NULL));
   REFUSED(ARGUMENT, "1 is none of the problem's 1", add_as(1, "y"));
   REFUSED(ARGUMENT, "-1 is none", add_as(-1, "y"));
   REFUSED(OP, "99", problem.ops[0] = (ndr_op)99, add());

@@ -3,6 +3,7 @@
 #define H5GPURED_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "ndreduce/h5.h"
@@ -77,6 +78,7 @@ typedef struct answer {
   ndr_h5_dataset *labels;
   DLTensor results[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
+  bool in_groups;  /* results lie in the groups that the dataset lies in */
   int found_count; /* under --coords */
   found_place found[2 * NDR_MAX_DIMS];
 } answer;
@@ -98,17 +100,82 @@ bool input_open_series(const h5gpured_options *options, int count, const char *c
 /* Opens inputs[input], or under --concat all of them as one. */
 bool input_open(const h5gpured_options *options, int input, ndr_h5_dataset **dataset);
 
-/* Answers for one dataset, and closes it. */
-typedef bool (*input_answer)(const h5gpured_options *options, ndr_h5_dataset *dataset, const void *to);
+/* A series keeps all of its files open. The soft limit is kept low for programs that use select(), as nothing here
+ * does. */
+void allow_many_files(void);
 
-// Whether what follows FILE: is /*, or that with a part.
-bool path_is_pattern(const char *path);
+/* ---- Several datasets of one input ------------------------------------------------------------------------------- */
 
-// Whether an input is FILE:/*, or that with a part: every dataset that has the dims.
-bool input_is_many(const h5gpured_options *options, int input);
+typedef struct patterns {
+  int count;
+  char **all;
+} patterns;
 
-/* Has each of its datasets answered that has the dims; an error where none has. */
-bool input_each(const h5gpured_options *options, int input, input_answer answer, const void *to);
+bool pattern_has_wildcards(const char *text);
+
+/* Adds what the alternatives in braces make of a text. Returns NULL, or what is wrong with it. To be freed even then.
+ */
+const char *patterns_expand(patterns *list, const char *text);
+void patterns_free(patterns *list);
+
+/* Whether an absolute path matches a pattern without braces: '*' any characters and '?' one, both but '/', and a part
+ * that is "**" any number of parts. */
+bool pattern_matches(const char *pattern, const char *path);
+
+/* Where the part in brackets begins behind a path; its end if there is none. */
+const char *part_of(const char *path);
+
+/* Whether all entries are by names of dims. */
+bool part_is_by_names(const char *part);
+
+/* The part without the entries of dims that are not among the names, "" if none is left; to be freed. Sets the bits of
+ * those that are left in *used. NULL where there is no memory. */
+char *part_for(const char *part, int ndim, const char *const *names, uint64_t *used);
+
+/* The first entry whose bit is not set, with its length; NULL if there is none. */
+const char *part_unused(const char *part, uint64_t used, int *length);
+
+/* A dataset of an input's file. */
+typedef struct member {
+  char *path;
+  char *reason; /* why it cannot be reduced, or NULL; of numbers, what is wrong with them */
+  int ndim;
+  char *names[NDR_MAX_DIMS];                                   /* of its dims, NULL where they have none */
+  enum { MEMBER_NUMBERS, MEMBER_OTHERS, MEMBER_UNKNOWN } kind; /* of the last nothing more is known */
+  bool scale;
+  bool has, touches; /* all dims that are reduced; one of them */
+  bool data;         /* it does not only describe others */
+  bool joined;       /* under --concat: it has the dim */
+} member;
+
+/* What an input that names several datasets comes to. */
+typedef struct members {
+  const h5gpured_options *options;
+  char *file, *path; /* path: the pattern, or NULL for the file as a whole */
+  char *text;
+  const char *part; /* in the text, "" where the input has none */
+  int count, chosen_count;
+  member *all; /* in the order of the file */
+  int *chosen; /* those that are reduced */
+  bool full;   /* there was no memory */
+} members;
+
+/* Whether what follows FILE: is a pattern, with or without a part behind it, and no name of a dataset. */
+bool path_is_pattern(const h5gpured_options *options, const char *file, const char *path);
+
+/* Whether an input means several datasets: by a pattern, or FILE alone where dims are named. Under --concat all inputs
+ * do, or none. False after a complaint. */
+bool input_is_many(const h5gpured_options *options, int input, bool *many);
+
+/* Finds the datasets that such an input means; after a complaint false. To be freed even then. */
+bool members_find(const h5gpured_options *options, int input, members *m);
+void members_free(members *m);
+
+/* Whether nothing is wrong with numbers; after a complaint false. */
+bool member_is_sound(const members *m, const member *one);
+
+/* Opens one of them, with its part; after a complaint false. */
+bool member_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset);
 
 /* What --weights means for a dataset: a tensor, or another dataset. */
 typedef struct weights {
@@ -228,6 +295,9 @@ typedef struct destination {
 /* Gives the answer for one dataset: to standard output where `to` is NULL. */
 bool output_give(const destination *to, const ndr_h5_dataset *dataset, answer *a);
 
+/* Copies the other variables of a file: those that have none of the reduced dims. */
+bool others_copy(const members *m, const destination *to);
+
 /* An element of any dtype, taken apart for printing. */
 typedef struct number {
   enum { TRUTH, SIGNED, UNSIGNED, REAL, COMPLEX } kind;
@@ -255,6 +325,10 @@ ndr_dtype tensor_dtype(const DLTensor *tensor);
 
 void print_text(const answer *a, FILE *to);
 void print_json(const answer *a, FILE *stream);
+
+/* What is said of a variable that -o copies. */
+void print_copied(const h5gpured_options *options, const ndr_h5_info *info, const char *name, FILE *stream);
+void print_copied_json(const ndr_h5_info *info, FILE *stream);
 
 /* One line on a result, or on places, that -o writes; name is NULL where the file is a table. */
 void print_written(const answer *a, int op, const char *name, FILE *stream);

@@ -34,19 +34,18 @@ ndr_h5_access input_access(const h5gpured_options *options) {
   return access;
 }
 
-/* A series keeps all of its files open. The soft limit is kept low for programs that use select(), as nothing here
- * does. */
-static void allow_many_files(void) {
+void allow_many_files(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static bool split_one(const char *input, char **file, char **path) {
+static bool split_one(const h5gpured_options *options, const char *input, char **file, char **path) {
   if (ndr_h5_split(input, file, path) != NDR_OK) return fail();
-  if (path_is_pattern(*path)) complain("%s: --concat takes one dataset of each file: name it, as FILE:/NAME", input);
-  return !path_is_pattern(*path);
+  bool pattern = path_is_pattern(options, *file, *path);
+  if (pattern) complain("%s: --concat takes one dataset of each file: name it, as FILE:/NAME", input);
+  return !pattern;
 }
 
 bool input_open_series(const h5gpured_options *options, int count, const char *const *inputs,
@@ -56,7 +55,7 @@ bool input_open_series(const h5gpured_options *options, int count, const char *c
   bool good = files != NULL;
   if (!good) complain("out of memory");
   allow_many_files();
-  for (size_t i = 0; good && i < n; i++) good = split_one(inputs[i], &files[i], &paths[i]);
+  for (size_t i = 0; good && i < n; i++) good = split_one(options, inputs[i], &files[i], &paths[i]);
   good = good && (ndr_h5_open_series(dataset, count, (const char *const *)files, (const char *const *)paths,
                                      options->concat, access) == NDR_OK ||
                   fail());

@@ -55,6 +55,12 @@ static void print_groups(const answer *a, json *j) {
   json_close(j, ']');
 }
 
+static void print_shape(int ndim, const int64_t *shape, json *j) {
+  json_open(j, "shape", '[');
+  for (int d = 0; d < ndim; d++) json_integer(j, NULL, shape[d]);
+  json_close(j, ']');
+}
+
 /* In the order in which they were named; with groups, whose dim stays, in the array's. */
 static void print_dims(const answer *a, json *j) {
   int dims[NDR_MAX_DIMS], count = a->problem.dim_count;
@@ -76,9 +82,7 @@ static void print_result(const answer *a, int i, json *j) {
   ndr_dtype dtype = tensor_dtype(result);
   size_t bytes = ndr_dtype_bytes(dtype);
   int64_t count = tensor_count(result);
-  json_open(j, "shape", '[');
-  for (int d = 0; d < result->ndim; d++) json_integer(j, NULL, result->shape[d]);
-  json_close(j, ']');
+  print_shape(result->ndim, result->shape, j);
   json_text(j, "dtype", ndr_dtype_name(dtype));
   json_open(j, "data", '[');
   for (int64_t e = 0; e < count; e++)
@@ -100,4 +104,17 @@ void print_json(const answer *a, FILE *stream) {
     json_close(&j, '}');
     fputc('\n', stream);
   }
+}
+
+/* Without dims, as none is reduced, and without data. */
+void print_copied_json(const ndr_h5_info *info, FILE *stream) {
+  json j = json_begin(stream, false);
+  json_open(&j, NULL, '{');
+  json_text(&j, "file", info->file);
+  json_text(&j, "dataset", info->dataset);
+  json_text(&j, "op", "copy");
+  print_shape(info->ndim, info->shape, &j);
+  json_text(&j, "dtype", info->elements ? info->elements : ndr_dtype_name(info->stored_dtype));
+  json_close(&j, '}');
+  fputc('\n', stream);
 }

@@ -108,11 +108,13 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where
 static void note_others(const h5gpured_options *options, const ndr_h5_info *info) {
   if (info->other_count == 0 || options->quiet) return;
   complain("%s: took %s, which has the most dims, and left %d other%s: %s--list shows them", info->file, info->dataset,
-           info->other_count, info->other_count > 1 ? "s" : "", options->concat ? "" : "'FILE:/*' takes all, ");
+           info->other_count, info->other_count > 1 ? "s" : "", options->concat ? "" : "'FILE:/**' takes all, ");
 }
 
-static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *dataset, const void *to) {
-  answer a = {.options = options, .info = ndr_h5_describe(dataset), .problem = NDR_PROBLEM_INIT};
+static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *dataset, bool in_groups,
+                          const destination *to) {
+  answer a = {
+      .options = options, .info = ndr_h5_describe(dataset), .problem = NDR_PROBLEM_INIT, .in_groups = in_groups};
   size_t capacity = strlen(a.info->file) + strlen(a.info->dataset) + 2;
   char *where = malloc(capacity);
   bool good = where != NULL;
@@ -132,13 +134,31 @@ static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *datas
   return good;
 }
 
+static bool answer_member(const members *m, int i, const destination *to) {
+  const ndr_h5_access access = input_access(m->options);
+  ndr_h5_dataset *dataset;
+  return member_open(m, &m->all[i], &access, &dataset) && answer_opened(m->options, dataset, true, to);
+}
+
+/* Without -o a dataset that fails does not keep the others from being answered. */
+static bool answer_many(const h5gpured_options *options, int input, const destination *to) {
+  members m;
+  bool found = members_find(options, input, &m), good = found;
+  for (int c = 0; found && c < m.chosen_count && (good || !to); c++) good = answer_member(&m, m.chosen[c], to) && good;
+  if (good && to && !m.path && options->format == FORMAT_HDF5) good = others_copy(&m, to);
+  members_free(&m);
+  return good;
+}
+
 static bool answer_input(const h5gpured_options *options, int input, const destination *to) {
   ndr_h5_dataset *dataset;
+  bool many;
   crash_while_reading(options->inputs[input]);
-  if (input_is_many(options, input)) return input_each(options, input, answer_opened, to);
+  if (!input_is_many(options, input, &many)) return false;
+  if (many) return answer_many(options, input, to);
   if (!input_open(options, input, &dataset)) return false;
   note_others(options, ndr_h5_describe(dataset));
-  return answer_opened(options, dataset, to);
+  return answer_opened(options, dataset, false, to);
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------------ */

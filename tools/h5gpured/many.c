@@ -1,103 +1,379 @@
-// FILE:/*, every dataset of a file that has the dims, one after the other. What is done with each is in main.c.
+/* Inputs that mean several datasets: FILE:/PATTERN, and FILE alone where dims are named. Finds which; what is done with
+ * each is in main.c, and with the other variables of the file in others.c. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "h5gpured/h5gpured.h"
 
-typedef struct {
-  const char *part; /* "[...]", or "" */
-  int count;
-  char **paths;
-  bool full;
-} matches;
+/* ---- Whether there are several ----------------------------------------------------------------------------------- */
 
-static int keep_path(void *user, const char *path) {
-  matches *m = user;
-  size_t capacity = strlen(path) + strlen(m->part) + 1;
-  char **paths = realloc(m->paths, (size_t)(m->count + 1) * sizeof *paths);
-  if (paths) m->paths = paths;
-  char *text = paths ? malloc(capacity) : NULL;
-  m->full = text == NULL;
+static bool is_number(const char *text, size_t length) {
+  return strspn(text, "+-0123456789 ") >= length;
+}
+
+/* A number is a dim of one array, and "all" are those of one. */
+static bool dims_are_names(const char *dims) {
+  if (strcmp(dims, "all") == 0) return false;
+  for (const char *start = dims; start;) {
+    size_t length = strcspn(start, ",");
+    if (is_number(start, length)) return false;
+    start = start[length] ? start + length + 1 : NULL;
+  }
+  return true;
+}
+
+static bool takes_names(const h5gpured_options *options) {
+  return dims_are_names(options->dims) && (!*options->grouped || dims_are_names(options->grouped)) &&
+         (!options->concat || dims_are_names(options->concat));
+}
+
+static bool is_file_alone(const char *path) {
+  return !path || strspn(path, "/") == (size_t)(part_of(path) - path);
+}
+
+/* A dataset that is really called so is meant alone. */
+static bool is_called_so(const h5gpured_options *options, const char *file, const char *path) {
+  ndr_h5_access access = input_access(options);
+  ndr_h5_dataset *dataset;
+  access.on_remark = NULL;
+  access.any_type = 1;
+  if (ndr_h5_open(&dataset, file, path, &access) != NDR_OK) return false;
+  ndr_h5_close(dataset);
+  return true;
+}
+
+bool path_is_pattern(const h5gpured_options *options, const char *file, const char *path) {
+  bool is = path && strcspn(path, "*?{") < (size_t)(part_of(path) - path);
+  return is && !is_called_so(options, file, path);
+}
+
+static bool is_many(const h5gpured_options *options, const char *input, bool *many) {
+  char *file, *path;
+  if (ndr_h5_split(input, &file, &path) != NDR_OK) return fail();
+  *many = is_file_alone(path) ? takes_names(options) && (!path || part_is_by_names(part_of(path)))
+                              : path_is_pattern(options, file, path);
+  free(file);
+  free(path);
+  return true;
+}
+
+bool input_is_many(const h5gpured_options *options, int input, bool *many) {
+  bool good = is_many(options, options->inputs[input], many);
+  for (int i = 1; options->concat && i < options->input_count && good && *many; i++)
+    good = is_many(options, options->inputs[i], many);
+  return good;
+}
+
+/* ---- What the file has ------------------------------------------------------------------------------------------- */
+
+static bool has_dims(const char *text, const ndr_h5_info *info) {
+  int count, dims[NDR_MAX_DIMS];
+  return ndr_h5_dims_parse(text, info->ndim, info->dim_names, &count, dims) == NDR_OK;
+}
+
+/* Whether a dim has one of the names of a comma list. */
+static bool has_one_of(const char *list, const ndr_h5_info *info) {
+  for (size_t length; *list; list += length + (list[length] == ',')) {
+    length = strcspn(list, ",");
+    for (int d = 0; d < info->ndim; d++) {
+      const char *name = info->dim_names[d];
+      if (name && strlen(name) == length && strncmp(name, list, length) == 0) return true;
+    }
+  }
+  return false;
+}
+
+static bool member_describe(const h5gpured_options *options, const ndr_h5_info *info, member *one) {
+  bool grouped = *options->grouped != 0;
+  one->ndim = info->ndim;
+  for (int d = 0; d < info->ndim; d++)
+    if (info->dim_names[d] && !(one->names[d] = strdup(info->dim_names[d]))) return false;
+  one->scale = info->is_scale;
+  one->has = has_dims(options->dims, info) && (!grouped || has_dims(options->grouped, info));
+  one->touches = has_one_of(options->dims, info) || (grouped && has_dims(options->grouped, info));
+  one->joined = options->concat && has_dims(options->concat, info);
+  return true;
+}
+
+static int keep_member(void *user, const char *path, const ndr_h5_info *info, const char *reason) {
+  members *m = user;
+  bool full = (m->count & (m->count - 1)) == 0;
+  member *all = full ? realloc(m->all, (size_t)(m->count ? 2 * m->count : 1) * sizeof *all) : m->all;
+  if (all) m->all = all;
+  m->full = !all;
   if (m->full) return 1;
-  snprintf(text, capacity, "%s%s", path, m->part);
-  m->paths[m->count++] = text;
+  member *one = &m->all[m->count];
+  *one = (member){.path = strdup(path), .kind = info ? MEMBER_NUMBERS : MEMBER_UNKNOWN};
+  m->count++;
+  one->reason = reason ? strdup(reason) : NULL;
+  m->full = !one->path || (reason && !one->reason) || (info && !member_describe(m->options, info, one));
+  return m->full;
+}
+
+/* Both visits go by names, so that the next one is near. */
+static member *find_member(const members *m, const char *path, int *at) {
+  for (int i = 0; i < m->count; i++) {
+    member *one = &m->all[(*at + i) % m->count];
+    if (strcmp(one->path, path) != 0) continue;
+    *at = (int)(one - m->all);
+    return one;
+  }
+  return NULL;
+}
+
+typedef struct {
+  members *m;
+  int at;
+} data_search;
+
+static int mark_data(void *user, const char *path) {
+  data_search *s = user;
+  member *one = find_member(s->m, path, &s->at);
+  if (one) one->data = true;
   return 0;
 }
 
-bool path_is_pattern(const char *path) {
-  return path && path[0] == '/' && path[1] == '*' && (path[2] == 0 || path[2] == '[');
+/* A file is not copied in part; who names a pattern, or prints, does without what cannot be opened, as behind a link
+ * that leads nowhere. */
+static bool pass_over(const members *m, ndr_status status) {
+  bool copies = !m->path && m->options->output && m->options->format == FORMAT_HDF5;
+  if (status == NDR_ERR_MEMORY) return fail();
+  if (!copies || status == NDR_ERR_EMPTY || status == NDR_ERR_DTYPE) return true;
+  complain("%s; 'FILE:/**' passes it over", ndr_last_error());
+  return false;
 }
 
-bool input_is_many(const h5gpured_options *options, int input) {
-  char *file, *path;
-  if (options->concat || ndr_h5_split(options->inputs[input], &file, &path) != NDR_OK) return false;
-  bool many = path_is_pattern(path);
-  free(file);
-  free(path);
-  return many;
-}
-
-static bool has_dims(const h5gpured_options *options, const ndr_h5_info *info) {
-  int count, dims[NDR_MAX_DIMS];
-  return ndr_h5_dims_parse(options->dims, info->ndim, info->dim_names, &count, dims) == NDR_OK;
-}
-
-/* Whether a dataset that cannot be opened with its part lacks the dims as a whole: the part may name one of them. */
-static bool lacks_dims(const h5gpured_options *options, const char *file, const char *path, const char *part) {
-  const ndr_h5_access access = input_access(options);
-  ndr_h5_dataset *whole;
-  char *name = strndup(path, strlen(path) - strlen(part));
-  bool opened = name && *part && ndr_h5_open(&whole, file, name, &access) == NDR_OK;
-  bool lacks = opened && !has_dims(options, ndr_h5_describe(whole));
-  if (opened) ndr_h5_close(whole);
-  free(name);
-  return lacks;
-}
-
-/* *answered counts those that have the dims. */
-static bool answer_path(const h5gpured_options *options, const char *file, const char *path, const char *part,
-                        input_answer give, const void *to, int *answered) {
-  const ndr_h5_access access = input_access(options);
+/* What cannot be reduced, and has dims all the same: elements that are no numbers, or numbers that something is wrong
+ * with, which are not passed over. */
+static bool look_again(const members *m, member *one) {
+  ndr_h5_access access = input_access(m->options);
   ndr_h5_dataset *dataset;
-  char reason[1024];
-  if (ndr_h5_open(&dataset, file, path, &access) != NDR_OK) {
-    snprintf(reason, sizeof reason, "%s", ndr_last_error());
-    if (lacks_dims(options, file, path, part)) return true;
-    complain("%s", reason);
-    return false;
-  }
-  if (!has_dims(options, ndr_h5_describe(dataset))) {
-    ndr_h5_close(dataset);
-    return true;
-  }
-  if ((options->format == FORMAT_NPY || options->format == FORMAT_CSV) && *answered > 0) {
-    complain("%s:%s: %s has room for one dataset only; name one, as FILE:/NAME, or take --format json or -o FILE.nc",
-             file, path, options->format == FORMAT_NPY ? "npy" : "csv");
-    ndr_h5_close(dataset);
-    return false;
-  }
-  ++*answered;
-  return give(options, dataset, to);
+  access.on_remark = NULL;
+  access.any_type = access.raw = 1;
+  ndr_status status = ndr_h5_open(&dataset, m->file, one->path, &access);
+  if (status != NDR_OK) return pass_over(m, status);
+  const ndr_h5_info *info = ndr_h5_describe(dataset);
+  one->kind = info->elements ? MEMBER_OTHERS : MEMBER_NUMBERS;
+  one->data = !info->elements && !info->is_scale;
+  bool good = member_describe(m->options, info, one);
+  ndr_h5_close(dataset);
+  if (!good) complain("%s: out of memory", m->file);
+  return good;
 }
 
-bool input_each(const h5gpured_options *options, int input, input_answer give, const void *to) {
-  const ndr_h5_access access = input_access(options);
-  char *file, *path;
-  int answered = 0;
-  if (ndr_h5_split(options->inputs[input], &file, &path) != NDR_OK) return fail();
-  matches m = {.part = path + 2};
-  bool good = ndr_h5_candidates(file, &access, keep_path, &m) == NDR_OK && !m.full;
-  if (!good) complain("%s", m.full ? "out of memory" : ndr_last_error());
-  bool whole = good;
-  for (int i = 0; i < m.count && whole && (good || !to); i++)
-    good = answer_path(options, file, m.paths[i], m.part, give, to, &answered) && good;
-  if (good && answered == 0) {
-    complain("%s: no dataset has the dims %s", file, options->dims);
-    good = false;
+static bool list_members(members *m) {
+  ndr_h5_access access = input_access(m->options), silent = access;
+  silent.on_remark = NULL;
+  data_search s = {m, 0};
+  if (ndr_h5_list(m->file, &silent, keep_member, m) != NDR_OK) return fail();
+  if (m->full) {
+    complain("%s: out of memory", m->file);
+    return false;
   }
-  for (int i = 0; i < m.count; i++) free(m.paths[i]);
-  free(m.paths);
-  free(file);
+  if (ndr_h5_candidates(m->file, &access, mark_data, &s) != NDR_OK) return fail();
+  for (int i = 0; i < m->count; i++)
+    if (m->all[i].kind == MEMBER_UNKNOWN && !look_again(m, &m->all[i])) return false;
+  return true;
+}
+
+bool member_is_sound(const members *m, const member *one) {
+  if (one->kind != MEMBER_NUMBERS || !one->reason) return true;
+  complain("%s:%s: %s", m->file, one->path, one->reason);
+  return false;
+}
+
+/* ---- Which of them are meant ------------------------------------------------------------------------------------- */
+
+static bool refuse(const members *m, const char *reason) {
+  complain("%s:%s: %s", m->file, m->path ? m->path : "/", reason);
+  return false;
+}
+
+static bool choose(members *m, int i) {
+  for (int c = 0; c < m->chosen_count; c++)
+    if (m->chosen[c] == i) return true;
+  int *chosen = realloc(m->chosen, (size_t)(m->chosen_count + 1) * sizeof *chosen);
+  if (!chosen) return refuse(m, "out of memory");
+  m->chosen = chosen;
+  chosen[m->chosen_count++] = i;
+  return true;
+}
+
+/* A name without wildcards is that of a dataset, whatever it has; it is an error where there is none. */
+static bool choose_named(members *m, const char *path) {
+  int at = 0;
+  ndr_h5_dataset *dataset;
+  const ndr_h5_access access = input_access(m->options);
+  const member *one = find_member(m, path, &at);
+  if (one && one->kind == MEMBER_NUMBERS) return choose(m, at);
+  if (ndr_h5_open(&dataset, m->file, path, &access) != NDR_OK) return fail();
+  at = m->count;
+  keep_member(m, path, ndr_h5_describe(dataset), NULL);
+  ndr_h5_close(dataset);
+  return m->full ? refuse(m, "out of memory") : choose(m, at);
+}
+
+/* Those that have the dims; *matched counts the others, too. No pattern matches all. */
+static bool choose_matching(members *m, const char *pattern, int *matched) {
+  for (int i = 0; i < m->count; i++) {
+    if (!m->all[i].data || (pattern && !pattern_matches(pattern, m->all[i].path))) continue;
+    ++*matched;
+    if (m->all[i].has && !choose(m, i)) return false;
+  }
+  return true;
+}
+
+static bool is_listed(const char *list, const char *name) {
+  size_t length = strlen(name);
+  for (const char *at = list; (at = strstr(at, name)); at++)
+    if ((at == list || at[-1] == ' ') && (at[length] == 0 || at[length] == ',')) return true;
+  return false;
+}
+
+/* "time, lat, lon": the dims of all data. */
+static void list_dims(const members *m, char text[DIM_CHARS]) {
+  size_t used = 0;
+  *text = 0;
+  for (int i = 0; i < m->count; i++)
+    for (int d = 0; d < m->all[i].ndim && m->all[i].data; d++) {
+      const char *name = m->all[i].names[d];
+      if (!name || is_listed(text, name) || used + strlen(name) + 3 > DIM_CHARS) continue;
+      used += (size_t)snprintf(text + used, DIM_CHARS - used, "%s%s", used ? ", " : "", name);
+    }
+}
+
+static bool refuse_dims(const members *m) {
+  char dims[DIM_CHARS];
+  const h5gpured_options *options = m->options;
+  bool other = *options->grouped && strcmp(options->grouped, options->dims) != 0;
+  list_dims(m, dims);
+  complain("%s%s%s: no dataset has the dims %s%s%s%s%s", m->file, m->path ? ":" : "", m->path ? m->path : "",
+           options->dims, other ? "," : "", other ? options->grouped : "", *dims ? "; there are " : "", dims);
+  return false;
+}
+
+/* A file with one dataset says what that lacks. */
+static bool choose_any(members *m) {
+  int matched = 0, only = 0;
+  if (!choose_matching(m, NULL, &matched)) return false;
+  if (m->chosen_count > 0 || matched != 1) return m->chosen_count > 0 || refuse_dims(m);
+  while (!m->all[only].data) only++;
+  return choose(m, only);
+}
+
+static bool choose_by_pattern(members *m) {
+  patterns list = {0, NULL};
+  const char *reason = patterns_expand(&list, m->path);
+  bool good = !reason || refuse(m, reason);
+  int matched = 0;
+  for (int i = 0; i < list.count && good; i++) {
+    bool wild = pattern_has_wildcards(list.all[i]);
+    int before = matched;
+    good = wild ? choose_matching(m, list.all[i], &matched) : choose_named(m, list.all[i]);
+    if (good && wild && matched == before) {
+      complain("%s:%s: matches no data variable; --list shows what there is", m->file, list.all[i]);
+      good = false;
+    }
+  }
+  patterns_free(&list);
+  return good && (m->chosen_count > 0 || refuse_dims(m));
+}
+
+/* A part that no dataset has is a mistake. */
+static bool check_part(const members *m) {
+  uint64_t used = 0;
+  int length;
+  for (int c = 0; c < m->chosen_count; c++) {
+    const member *one = &m->all[m->chosen[c]];
+    char *part = part_for(m->part, one->ndim, (const char *const *)one->names, &used);
+    if (!part) return refuse(m, "out of memory");
+    free(part);
+  }
+  const char *entry = part_unused(m->part, used, &length);
+  if (entry) complain("%s: no dataset with the dims %s has that of '%.*s'", m->file, m->options->dims, length, entry);
+  return !entry;
+}
+
+/* No file is written without what should be in it. */
+static bool check_sound(const members *m) {
+  for (int c = 0; c < m->chosen_count && m->options->output; c++)
+    if (!member_is_sound(m, &m->all[m->chosen[c]])) return false;
+  return true;
+}
+
+static bool check_table(const members *m) {
+  output_format format = m->options->format;
+  if ((format != FORMAT_NPY && format != FORMAT_CSV) || m->chosen_count < 2) return true;
+  complain("%s: %s has room for one dataset only, not for %s, %s%s; name one, as FILE:%s, or take --format json or -o "
+           "FILE.nc",
+           m->file, format == FORMAT_NPY ? "npy" : "csv", m->all[m->chosen[0]].path, m->all[m->chosen[1]].path,
+           m->chosen_count > 2 ? " ..." : "", m->all[m->chosen[0]].path);
+  return false;
+}
+
+bool members_find(const h5gpured_options *options, int input, members *m) {
+  *m = (members){.options = options};
+  if (ndr_h5_split(options->inputs[input], &m->file, &m->text) != NDR_OK) return fail();
+  m->part = m->text ? part_of(m->text) : "";
+  bool alone = is_file_alone(m->text);
+  if (!alone) m->path = strndup(m->text, (size_t)(m->part - m->text));
+  if (!alone && !m->path) return refuse(m, "out of memory");
+  return list_members(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_sound(m) &&
+         check_table(m);
+}
+
+void members_free(members *m) {
+  for (int i = 0; i < m->count; i++) {
+    for (int d = 0; d < m->all[i].ndim; d++) free(m->all[i].names[d]);
+    free(m->all[i].path);
+    free(m->all[i].reason);
+  }
+  free(m->all);
+  free(m->chosen);
+  free(m->path);
+  free(m->text);
+  free(m->file);
+}
+
+/* ---- Opening one ------------------------------------------------------------------------------------------------- */
+
+/* PATH[PART] of an input, of which the dataset has some of the dims; NULL where there is no memory. */
+static char *path_in(const char *part, const member *one) {
+  uint64_t used = 0;
+  char *own = part_for(part, one->ndim, (const char *const *)one->names, &used);
+  char *path = own ? malloc(strlen(one->path) + strlen(own) + 1) : NULL;
+  if (path) sprintf(path, "%s%s", one->path, own);
+  free(own);
+  return path;
+}
+
+static bool split_other(const members *m, int input, const member *one, char **file, char **path) {
+  char *text;
+  if (ndr_h5_split(m->options->inputs[input], file, &text) != NDR_OK) return fail();
+  *path = path_in(text ? part_of(text) : "", one);
+  free(text);
+  return *path || refuse(m, "out of memory");
+}
+
+static bool open_series(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
+  int count = m->options->input_count;
+  char **files = calloc(2 * (size_t)count, sizeof *files), **paths = files ? files + count : NULL;
+  bool good = files || refuse(m, "out of memory");
+  allow_many_files();
+  for (int i = 0; i < count && good; i++) good = split_other(m, i, one, &files[i], &paths[i]);
+  good = good && (ndr_h5_open_series(dataset, count, (const char *const *)files, (const char *const *)paths,
+                                     m->options->concat, access) == NDR_OK ||
+                  fail());
+  for (int i = 0; files && i < 2 * count; i++) free(files[i]);
+  free(files);
+  return good;
+}
+
+bool member_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
+  if (one->joined) return open_series(m, one, access, dataset);
+  char *path = path_in(m->part, one);
+  if (!path) return refuse(m, "out of memory");
+  bool good = ndr_h5_open(dataset, m->file, path, access) == NDR_OK || fail();
   free(path);
   return good;
 }

@@ -191,7 +191,9 @@ static void print_help(void *target, const char *text) {
   (void)text;
   fputs("Usage: h5gpured [options] FILE[:/DATASET | /DATASET][[PART]]...\n"
         "Reduces datasets of HDF5 and netCDF-4 files over any of their dims.\n"
-        "If no DATASET is named, the one with the most dims is taken; 'FILE:/*' takes all that have the dims.\n"
+        "If no DATASET is named, all data variables that have the dims of --dims are taken where these are names, else "
+        "the one\n"
+        "array with the most dims. 'FILE:/{tas,pr*}', 'FILE:/group/*' and 'FILE:/**' name several.\n"
         "A PART is written as in NumPy: 'FILE:/DATASET[0:100, :, ::4]'\n"
         "or by coordinates: 'FILE:/DATASET[time=2001:2010, lat=30:60, lon=350:10, lev=850]'\n\n",
         stdout);
@@ -239,7 +241,8 @@ static const cli_option rows[] = {
     {0, "ddof", "N", CLI_ONCE, read_ddof, .help = "var and std divide by n - N (default 0)"},
     {'o', "output", "FILE", FIELD(output),
      .help = "write the results to FILE: as HDF5 if its name ends in .nc, .h5 and the like, else .csv, .npy, .json\n"
-             "or .txt; in HDF5 they are called DATASET, or DATASET_OP if there are several operators"},
+             "or .txt; in HDF5 they are called DATASET, or DATASET_OP if there are several operators, and of a whole\n"
+             "file variables without the dims are copied"},
     {0, "overwrite", FIELD(overwrite), .help = "replace FILE if it exists"},
     {0, "deflate", "N", CLI_ONCE, read_deflate,
      .help = "compress the results in FILE at level N, or not for 0 (default: from 64 KiB on, as the input is)"},

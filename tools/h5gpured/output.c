@@ -8,7 +8,8 @@
 /* NAME, NAME_OP where there are several operators, and NAME_OP_DIM for places found; to be freed, NULL, after a
  * complaint, where there is no memory. */
 static char *make_name(const answer *a, int op, const char *dim) {
-  const char *slash = strrchr(a->info->dataset, '/'), *leaf = slash ? slash + 1 : a->info->dataset;
+  const char *slash = a->in_groups ? strchr(a->info->dataset, '/') : strrchr(a->info->dataset, '/');
+  const char *leaf = slash ? slash + 1 : a->info->dataset;
   bool single = a->options->op_count == 1 && !dim;
   size_t capacity = strlen(leaf) + (dim ? strlen(dim) : 0) + strlen(op_name(a->options, op)) + 3;
   char *name = malloc(capacity);

@@ -241,8 +241,8 @@ void print_text(const answer *a, FILE *to) {
 }
 
 /* FILE or FILE:/NAME */
-static void print_target(const answer *a, const char *name, FILE *stream) {
-  cli_print_visible(a->options->output, stream);
+static void print_target(const h5gpured_options *options, const char *name, FILE *stream) {
+  cli_print_visible(options->output, stream);
   if (name) {
     fputs(":/", stream);
     cli_print_visible(name, stream);
@@ -258,7 +258,7 @@ static void print_origin(const answer *a, int op, FILE *stream) {
 }
 
 void print_written(const answer *a, int op, const char *name, FILE *stream) {
-  print_target(a, name, stream);
+  print_target(a->options, name, stream);
   print_result_type(a, op, stream);
   fputs("  ", stream);
   print_origin(a, op, stream);
@@ -268,10 +268,21 @@ void print_written_found(const answer *a, int i, const char *name, FILE *stream)
   const char *names[NDR_MAX_DIMS] = {NULL};
   const DLTensor *result = &a->results[a->found[i].op];
   result_names(a, names);
-  print_target(a, name, stream);
+  print_target(a->options, name, stream);
   print_type(NDR_F64, result->ndim, result->shape, names, stream);
   fputs("  ", stream);
   cli_print_visible(a->found[i].name, stream);
   fputs(" at the ", stream);
   print_origin(a, a->found[i].op, stream);
+}
+
+void print_copied(const h5gpured_options *options, const ndr_h5_info *info, const char *name, FILE *stream) {
+  print_target(options, name, stream);
+  if (info->elements)
+    fputs(info->elements, stream);
+  else
+    print_type(info->stored_dtype, info->ndim, info->shape, info->dim_names, stream);
+  fputs("  copy of ", stream);
+  print_place(info, stream);
+  fputc('\n', stream);
 }

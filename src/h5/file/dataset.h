@@ -34,6 +34,7 @@ struct ndr_h5_dataset {
   ndr_links *links;
   int64_t source_chunk_bytes; /* of a virtual dataset: the largest chunk that its sources decode */
   H5T_class_t type_class;
+  const char *elements;         /* what they are where they are no numbers; else NULL */
   bool table;                   /* of compound elements, which are no numbers: its fields may be */
   size_t element_bytes;         /* in the file */
   int64_t extent[NDR_MAX_DIMS]; /* of the whole dataset; info.shape is that of the part which is selected: */
@@ -54,7 +55,7 @@ struct ndr_h5_dataset {
   bool timed; /* of a part: its coordinates along that dim are times, in these units */
   ndr_time_units time;
   char *series_name;
-  bool no_plugins, allow_external, raw;
+  bool no_plugins, allow_external, raw, any_type;
   ndr_remarks remarks;
   bool unknown_attributes; /* some have names that cannot be read */
   ndr_known_scales *known; /* while its file is listed */
@@ -96,6 +97,9 @@ bool ndr_hdf_is_short(const ndr_h5_dataset *dataset);
 
 /* How many of `size` selected elements of dim d, from index `begin` on, the file has. */
 int64_t ndr_hdf_present(const ndr_h5_dataset *dataset, int d, int64_t begin, int64_t size);
+
+/* Fails if the elements are no numbers, as those of a dataset that was opened with any_type may be. */
+ndr_status ndr_hdf_check_numbers(const ndr_h5_dataset *dataset);
 
 /* As ndr_hdf_describe; a netCDF dimension without coordinates is no data, and an error. */
 ndr_status ndr_hdf_describe_data(ndr_h5_dataset *dataset, const char *path);

@@ -55,6 +55,14 @@ static const char *find_meaning(ndr_h5_dataset *dataset, hid_t type) {
   return failed;
 }
 
+ndr_status ndr_hdf_check_numbers(const ndr_h5_dataset *dataset) {
+  if (!dataset->elements) return NDR_OK;
+  return ndr_fail(NDR_ERR_DTYPE, "%s: holds %s, which cannot be reduced%s", dataset->where, dataset->elements,
+                  dataset->table                     ? "; name a field, as TABLE.FIELD: ndr_h5_list shows them"
+                  : dataset->type_class == H5T_ARRAY ? "; h5py reads these as dims: write what it reads to a dataset"
+                                                     : "");
+}
+
 static ndr_status describe_type(ndr_h5_dataset *dataset) {
   hid_t type = H5I_INVALID_HID;
   NDR_TRY(open_type(dataset, &type));
@@ -68,11 +76,8 @@ static ndr_status describe_type(ndr_h5_dataset *dataset) {
   if (!reason) attribute = find_meaning(dataset, type);
   H5Tclose(type);
   dataset->table = reason && strcmp(reason, NDR_TABLE_ELEMENTS) == 0;
-  if (reason)
-    return ndr_fail(NDR_ERR_DTYPE, "%s: holds %s, which cannot be reduced%s", dataset->where, reason,
-                    dataset->table                     ? "; name a field, as TABLE.FIELD: ndr_h5_list shows them"
-                    : dataset->type_class == H5T_ARRAY ? "; h5py reads these as dims: write what it reads to a dataset"
-                                                       : "");
+  dataset->elements = reason;
+  NDR_TRY(ndr_hdf_check_numbers(dataset));
   if (attribute) return fail_meaning(dataset, attribute);
   if (dataset->unknown_attributes && !dataset->raw && !dataset->field) return fail_meaning(dataset, "");
   info->dtype = dataset->unpack.to;
@@ -276,5 +281,6 @@ void ndr_hdf_forget(ndr_h5_dataset *dataset) {
     free(dataset->scales[d]);
     dataset->names[d] = dataset->scales[d] = NULL;
   }
+  dataset->elements = NULL;
   memset(&dataset->info, 0, sizeof dataset->info);
 }

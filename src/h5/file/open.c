@@ -96,7 +96,12 @@ static ndr_status open_named(ndr_h5_dataset *dataset, char *path) {
   }
   if (dataset->id < 0) return fail_open(dataset, path);
   enter_file_of_dataset(dataset);
-  return ndr_hdf_describe_data(dataset, path);
+  ndr_status status = ndr_hdf_describe_data(dataset, path);
+  if (status != NDR_ERR_DTYPE || !dataset->any_type || dataset->field) return status;
+  if (!dataset->elements) dataset->elements = "no elements";
+  dataset->info.elements = dataset->elements;
+  dataset->info.dtype = dataset->info.stored_dtype = NDR_F64;
+  return NDR_OK;
 }
 
 static ndr_status open_file(ndr_h5_dataset *dataset) {
@@ -155,6 +160,7 @@ static ndr_status create(ndr_h5_dataset **created, const char *file, const ndr_h
   dataset->no_plugins = read.no_plugins;
   dataset->raw = read.raw;
   dataset->allow_external = read.allow_external;
+  dataset->any_type = read.any_type;
   dataset->remarks = (ndr_remarks){.tell = read.on_remark, .user = read.user};
   dataset->file_id = dataset->id = H5I_INVALID_HID;
   *created = dataset;
@@ -190,6 +196,7 @@ static ndr_status open_behind(ndr_h5_dataset *first, const char *path, const ndr
   silent.no_plugins = first->no_plugins;
   silent.raw = first->raw;
   silent.allow_external = first->allow_external;
+  silent.any_type = first->any_type;
   NDR_TRY(open_one(&second, first->file, path, &silent, &again));
   ndr_part_cut(second, rest->dim, &rest->run);
   ndr_status status = ndr_series_join_sides(opened, first, second, rest->dim);

@@ -142,7 +142,7 @@ static ndr_status find(search *s, ndr_h5_dataset *dataset) {
   dataset->remarks.tell = NULL; /* there is nothing to be said of datasets that are not meant */
   ndr_status status = ndr_hdf_list(dataset, keep_candidate, s);
   dataset->remarks.tell = tell;
-  if (!s->readable) return ndr_fail(NDR_ERR_FILE, "%s: the attributes of its datasets cannot be read", dataset->file);
+  if (!s->readable) return ndr_hdf_fail_late(dataset->file, "the attributes of its datasets cannot be read");
   if (s->full) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", dataset->file);
   NDR_TRY(status);
   choose(s);
@@ -184,7 +184,7 @@ static ndr_status fail_ambiguous(const search *s, const char *file, int ndim, in
     shown++;
   }
   if (count > shown) snprintf(more, sizeof more, " and %d more", count - shown);
-  return ndr_fail(NDR_ERR_FILE, "%s: which dataset? %d have %d dims: %s%s; name one, as FILE:%.60s, or all: 'FILE:/*'",
+  return ndr_fail(NDR_ERR_FILE, "%s: which dataset? %d have %d dims: %s%s; name one, as FILE:%.60s, or all: 'FILE:/**'",
                   file, count, ndim, list, more, first->path);
 }
 
@@ -202,7 +202,7 @@ ndr_status ndr_hdf_find_largest(ndr_h5_dataset *dataset, char **path, int *other
     count += s.all[i].ndim == first->ndim;
   }
   if (status == NDR_OK && count > 1) status = fail_ambiguous(&s, dataset->file, first->ndim, count, first);
-  if (status == NDR_OK) {
+  if (status == NDR_OK && first) {
     *path = strdup(first->path);
     *others = s.count - 1;
     if (!*path) status = ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", dataset->file);

@@ -37,11 +37,12 @@ static ndr_status take_tensor(ndr_beside *array, const DLTensor *tensor, const c
   return NDR_OK;
 }
 
-static void take_dataset(ndr_beside *array, const ndr_h5_dataset *dataset) {
+static ndr_status take_dataset(ndr_beside *array, const ndr_h5_dataset *dataset) {
   array->dataset = dataset;
   array->ndim = dataset->info.ndim;
   memcpy(array->shape, dataset->info.shape, sizeof array->shape);
   array->dtype = dataset->info.dtype;
+  return ndr_hdf_check_numbers(dataset);
 }
 
 static ndr_status add_array(ndr_besides *operands, const ndr_h5_dataset *dataset, const ndr_h5_operand *given,
@@ -54,7 +55,7 @@ static ndr_status add_array(ndr_besides *operands, const ndr_h5_dataset *dataset
   NDR_TRY(check_operand(given, for_condition, what));
   operands->names[operands->array_count++] = given->name;
   if (given->dataset)
-    take_dataset(array, given->dataset);
+    NDR_TRY(take_dataset(array, given->dataset));
   else
     NDR_TRY(take_tensor(array, given->tensor, what));
   return ndr_pair(array, &dataset->info, given->dims, what);

@@ -25,6 +25,7 @@ static DLTensor tensor_of(const ndr_h5_info *info, ndr_dtype dtype) {
 ndr_status ndr_h5_problem(ndr_problem *problem, const ndr_h5_dataset *dataset, int dim_count, const int *dims,
                           int op_count, const ndr_op *ops) {
   if (!dataset) return ndr_fail(NDR_ERR_ARGUMENT, "dataset is a null pointer");
+  NDR_TRY(ndr_hdf_check_numbers(dataset));
   const DLTensor tensor = tensor_of(&dataset->info, dataset->info.dtype);
   return ndr_job_blame(dataset, ndr_problem_make(problem, &tensor, dim_count, dims, op_count, ops));
 }
@@ -68,5 +69,6 @@ static ndr_status take(ndr_problem *problem, const ndr_h5_info *info, const ndr_
 }
 
 ndr_status ndr_job_problem(ndr_problem *problem, const ndr_h5_dataset *dataset, const ndr_problem *given) {
+  NDR_TRY(ndr_hdf_check_numbers(dataset));
   return ndr_job_blame(dataset, take(problem, &dataset->info, given));
 }

@@ -119,12 +119,17 @@ static void map_dims(addition *a) {
   }
 }
 
+static const char *name_of_scale(const ndr_h5_writer *writer, const addition *a, int i) {
+  const char *name = ndr_scales_name(&writer->scales, a->name, i);
+  return name ? ndr_hdf_leaf(name) : NULL;
+}
+
 /* What a reduced dim is called: as in the output, where it is still there; not as another dim that is left. */
 static const char *name_of_reduced(const ndr_h5_writer *writer, const addition *a, int d) {
   const char *name = a->label.source->names[d];
   for (int i = 0; i < a->result->ndim; i++)
     if (a->from[i] == ~d || (a->from[i] == d + NDR_OF_GROUPS && a->label.groups->how != NDR_GROUPING_LABELS))
-      return ndr_scales_name(&writer->scales, a->name, i);
+      return name_of_scale(writer, a, i);
   for (int i = 0; i < a->result->ndim && name; i++) {
     const char *left = ndr_scales_input_name(&writer->scales, a->label.source, a->from[i]);
     if (left && strcmp(left, name) == 0) return NULL;
@@ -146,7 +151,20 @@ static ndr_status write_methods(const ndr_h5_writer *writer, const addition *a) 
 static ndr_status label_file(ndr_h5_writer *writer, const ndr_h5_dataset *source) {
   if (writer->labelled) return NDR_OK;
   writer->labelled = true;
-  return ndr_label_file(source, writer->image, writer->history, &writer->remarks);
+  return ndr_label_file(source, writer->image, writer->history, writer->scales.in_groups, &writer->remarks);
+}
+
+/* Whether dim i of the variable has, or will have, the variable's name. */
+static ndr_status is_called_so(const ndr_h5_writer *writer, const addition *a, int i, bool *is) {
+  const ndr_h5_dataset *source = a->label.source;
+  const char *name = ndr_scales_input_name(&writer->scales, source, a->from[i]);
+  *is = false;
+  if (!name) return NDR_OK;
+  char *wanted = ndr_scales_wanted_name(&writer->scales, ndr_scales_path(source, a->from[i]), name);
+  if (!wanted) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", writer->file.path);
+  *is = strcmp(wanted, a->name) == 0;
+  free(wanted);
+  return NDR_OK;
 }
 
 /* Whether a dimension without coordinates has, or will have, the name of the variable. */
@@ -155,9 +173,10 @@ static ndr_status shares_name(const ndr_h5_writer *writer, const addition *a, bo
   *shares = ndr_scales_is_bare(&writer->scales, a->name);
   for (int i = 0; i < a->result->ndim && !*shares; i++) {
     int d = ndr_scales_dim(a->from[i]);
-    const char *name = ndr_scales_input_name(&writer->scales, source, a->from[i]);
     hid_t scale = H5I_INVALID_HID;
-    if (!name || strcmp(name, a->name) != 0) continue;
+    bool is;
+    NDR_TRY(is_called_so(writer, a, i, &is));
+    if (!is) continue;
     if (ndr_scales_is_of_groups(a->from[i]) && (a->label.groups->coordinates || a->label.groups->label_source))
       continue;
     if (ndr_scales_is_kept(a->from[i])) NDR_TRY(ndr_hdf_open_coordinates(source, d, true, &scale));
@@ -175,7 +194,8 @@ static ndr_status hide_name(const ndr_h5_writer *writer, addition *a, char **hid
   size_t capacity = strlen(NDR_HIDDEN_VARIABLE) + strlen(a->name) + 1;
   *hidden = malloc(capacity);
   if (!*hidden) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", writer->file.path);
-  snprintf(*hidden, capacity, NDR_HIDDEN_VARIABLE "%s", a->name);
+  const char *leaf = ndr_hdf_leaf(a->name);
+  snprintf(*hidden, capacity, "%.*s" NDR_HIDDEN_VARIABLE "%s", (int)(leaf - a->name), a->name, leaf);
   a->name = *hidden;
   return NDR_OK;
 }
@@ -186,6 +206,8 @@ static ndr_status write_addition(ndr_h5_writer *writer, addition *a) {
   ndr_status status = label_file(writer, source);
   if (status == NDR_OK) status = hide_name(writer, a, &hidden);
   if (status == NDR_OK) status = write_variable(writer, a);
+  if (status == NDR_OK && writer->scales.in_groups)
+    status = ndr_label_groups(source, writer->image, a->name, &writer->remarks);
   if (status == NDR_OK) status = ndr_scales_attach(&writer->scales, source, a->name, a->result->ndim, a->from);
   if (status == NDR_OK && a->located < 0) status = write_methods(writer, a);
   if (status == NDR_OK && a->located < 0)
@@ -194,11 +216,18 @@ static ndr_status write_addition(ndr_h5_writer *writer, addition *a) {
   return status;
 }
 
-/* A result lies in the root, where "/" would name a group and "." the root itself. */
-static ndr_status check_name(const ndr_h5_writer *writer, const char *name) {
-  if (*name && strcmp(name, ".") != 0 && !strchr(name, '/')) return NDR_OK;
-  return ndr_fail(NDR_ERR_ARGUMENT, "%s: '%s' is no name of a dataset: it needs a character, no '/', and not only '.'",
-                  writer->file.path, name);
+/* HDF5 would take "" and "." for the group itself. */
+ndr_status ndr_writer_check_name(const ndr_h5_writer *writer, const char *name) {
+  for (const char *part = name; part;) {
+    size_t length = strcspn(part, "/");
+    if (length == 0 || (length == 1 && *part == '.'))
+      return ndr_fail(NDR_ERR_ARGUMENT,
+                      "%s: '%s' is no name of a dataset: it, and each group before a '/', needs a character, and not "
+                      "only '.'",
+                      writer->file.path, name);
+    part = part[length] ? part + length + 1 : NULL;
+  }
+  return NDR_OK;
 }
 
 static ndr_status take_groups(const ndr_h5_writer *writer, addition *a) {
@@ -215,11 +244,12 @@ static ndr_status add(ndr_h5_writer *writer, addition *a, const ndr_problem *pro
   ndr_hdf_scope scope;
   const ndr_h5_dataset *source = a->label.source;
   NDR_TRY(ndr_writer_check(writer));
-  NDR_TRY(check_name(writer, a->name));
+  NDR_TRY(ndr_writer_check_name(writer, a->name));
   NDR_TRY(ndr_job_blame(source, take_problem(a, problem, i)));
   NDR_TRY(take_groups(writer, a));
   map_dims(a);
   a->label.remarks = &writer->remarks;
+  writer->scales.in_groups = strchr(a->name, '/') != NULL;
   if (a->located < 0) { /* weights do not count for valid */
     a->label.comment = a->label.op == NDR_VALID ? writer->condition : writer->comment;
     a->label.where = writer->where;

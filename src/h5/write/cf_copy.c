@@ -8,6 +8,7 @@
 #include "h5/cf/coordinates.h"
 #include "h5/write/cf_copy_mesh.h"
 #include "h5/write/cf_names.h"
+#include "h5/write/place.h"
 
 /* What a scale's attributes name. */
 static const struct {
@@ -63,11 +64,12 @@ static ndr_status put_grid_mapping(const ndr_cf_copy_context *c) {
   return horizontal && !left ? NDR_OK : put_names_of_variable(c, "grid_mapping", NDR_CF_NAMES_ONE);
 }
 
-/* "A B", to be freed; NULL where there is no memory. */
-static char *join_words(const char *a, const char *b) {
-  size_t capacity = strlen(a) + strlen(b) + 2;
+/* The names with that of the variable `time` behind them, to be freed; NULL where there is no memory. */
+static char *add_name(const ndr_cf_copy_context *c, const char *names, const char *time) {
+  const char *seen = ndr_place_seen_from(c->variable, time);
+  size_t capacity = strlen(names) + strlen(seen) + 3;
   char *text = malloc(capacity);
-  if (text) snprintf(text, capacity, "%s%s%s", a, *a ? " " : "", b);
+  if (text) snprintf(text, capacity, "%s%s%s%s", names, *names ? " " : "", strchr(seen, '/') ? "/" : "", seen);
   return text;
 }
 
@@ -77,13 +79,13 @@ static ndr_status put_coordinates(const ndr_cf_copy_context *c, ndr_periods *per
   ndr_status status = ndr_hdf_get_text_or_tell(c->source->id, "coordinates", c->scales->remarks, &names)
                           ? NDR_OK
                           : ndr_cf_names_fail_read(c->source);
-  if (status == NDR_OK) status = ndr_cf_names_copy(c, names ? names : "", NDR_CF_NAMES_SOME, 1, &left);
+  if (status == NDR_OK) status = ndr_cf_names_copy(c, names ? names : "", NDR_CF_NAMES_SOME, 1, c->variable, &left);
   for (int d = 0; d < c->source->info.ndim && status == NDR_OK; d++) {
     const char *time;
     if (!c->reduced[d] || c->ndim == c->source->info.ndim || is_of_groups(c, d)) continue;
     status = ndr_period_put(periods, c->scales, c->source, d, &time);
     if (status != NDR_OK || !time) continue;
-    char *more = join_words(left, time);
+    char *more = add_name(c, left, time);
     free(left);
     left = more;
     if (!left) status = ndr_cf_copy_fail_memory(c);
@@ -96,8 +98,14 @@ static ndr_status put_coordinates(const ndr_cf_copy_context *c, ndr_periods *per
 
 ndr_status ndr_cf_copies_attach(ndr_cf_copies *known, ndr_scales *scales, const ndr_label *label, const char *variable,
                                 int ndim, const int *from) {
-  ndr_cf_copy_context c = {known, scales, label->source, label->reduced,     variable,
-                           ndim,  from,   false,         {NDR_AXIS_UNKNOWN}, ndr_cf_names_put_of_copy};
+  ndr_cf_copy_context c = {.known = known,
+                           .scales = scales,
+                           .source = label->source,
+                           .reduced = label->reduced,
+                           .variable = variable,
+                           .ndim = ndim,
+                           .from = from,
+                           .follow = ndr_cf_names_put_of_copy};
   NDR_TRY(ndr_cf_axes(label->source, c.axes));
   for (int i = 0; i < ndim; i++) {
     const char *name = ndr_scales_name(scales, variable, i);

@@ -14,6 +14,7 @@ typedef struct ndr_cf_copy {
 } ndr_cf_copy;
 
 typedef struct ndr_cf_copies {
+  int deflate; /* as ndr_h5_writer_options has it */
   int64_t bytes;
   int count;
   ndr_cf_copy *all;

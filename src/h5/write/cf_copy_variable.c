@@ -27,19 +27,27 @@ static bool keeps_converted(void *user, const char *name) {
   return keeps(user, name) && ndr_label_keeps_unpacked(user, name);
 }
 
+static ndr_hdf_attribute_test test_of(const ndr_cf_copy_context *c, const ndr_cf_variable *found) {
+  return c->itself ? NULL : found->converted ? keeps_converted : keeps;
+}
+
 static ndr_status write_elements(const ndr_cf_copy_context *c, const ndr_cf_variable *found, const ndr_elements *e,
                                  const int *from, const char *name) {
-  hsize_t size[NDR_MAX_DIMS];
   bool unlimited[NDR_MAX_DIMS];
-  int ndim = found->whole.info.ndim;
-  NDR_TRY(ndr_scales_limits(c->scales, &found->whole, ndim, from, unlimited));
-  for (int d = 0; d < ndim; d++) size[d] = (hsize_t)found->whole.info.shape[d];
-  hid_t copy = ndr_storage_write(c->scales->file, name, e->type, ndim, size, unlimited, e->data);
-  bool good = copy >= 0 && ndr_hdf_copy_attributes(found->whole.id, copy, found->converted ? keeps_converted : keeps,
-                                                   NULL, c->scales->remarks);
+  NDR_TRY(ndr_scales_limits(c->scales, &found->whole, found->whole.info.ndim, from, unlimited));
+  hid_t copy = ndr_storage_copy(c->scales->file, name, e->type, &found->whole, unlimited, c->known->deflate, e->data);
+  bool good = copy >= 0 && ndr_hdf_copy_attributes(found->whole.id, copy, test_of(c, found), NULL, c->scales->remarks);
   ndr_status status = good ? NDR_OK : ndr_hdf_fail(NDR_ERR_FILE, found->whole.where, "cannot be copied to the output");
   if (copy >= 0) H5Dclose(copy);
   return status;
+}
+
+/* Readers of netCDF cannot open a file with an enumeration that is no type of the file's own. */
+static void take_integers(ndr_elements *e) {
+  hid_t integers = e->type >= 0 && H5Tget_class(e->type) == H5T_ENUM ? H5Tget_super(e->type) : H5I_INVALID_HID;
+  if (integers < 0) return;
+  H5Tclose(e->type);
+  e->type = integers;
 }
 
 static ndr_status read_elements(const ndr_cf_variable *found, ndr_elements *e) {
@@ -47,6 +55,7 @@ static ndr_status read_elements(const ndr_cf_variable *found, ndr_elements *e) {
   for (int d = 0; d < found->whole.info.ndim; d++) count *= (hsize_t)found->whole.info.shape[d];
   NDR_TRY(found->converted ? ndr_elements_reserve_values(e, count, found->whole.where)
                            : ndr_elements_reserve(e, found->whole.id, count, found->whole.where));
+  if (ndr_storage_is_netcdf(&found->whole)) take_integers(e);
   if (found->converted ? ndr_cf_variable_read_values(found, e->data) : ndr_cf_variable_read(found, e->type, e->data))
     return NDR_OK;
   return ndr_hdf_fail(NDR_ERR_FILE, found->whole.where, "cannot be copied to the output");
@@ -81,8 +90,7 @@ static ndr_status compare(const ndr_cf_copy_context *c, const ndr_cf_variable *f
   if (!*same) return NDR_OK;
   hid_t dataset = H5Dopen2(c->scales->file, copy, H5P_DEFAULT);
   htri_t equal = dataset < 0 ? -1 : ndr_elements_equal(e, dataset);
-  if (equal > 0)
-    equal = ndr_hdf_same_attributes(found->whole.id, dataset, found->converted ? keeps_converted : keeps, NULL);
+  if (equal > 0) equal = ndr_hdf_same_attributes(found->whole.id, dataset, test_of(c, found), NULL);
   if (dataset >= 0) H5Dclose(dataset);
   *same = equal > 0;
   return equal < 0 ? ndr_hdf_fail(NDR_ERR_FILE, copy, "this variable cannot be compared with another") : NDR_OK;
@@ -90,14 +98,16 @@ static ndr_status compare(const ndr_cf_copy_context *c, const ndr_cf_variable *f
 
 static ndr_status find_same(const ndr_cf_copy_context *c, const ndr_cf_variable *found, const ndr_elements *e,
                             const char *name, const char **copied) {
-  bool same = false;
-  for (int i = 0; i < c->known->count && !same; i++) {
+  char *wanted = ndr_scales_wanted_name(c->scales, found->whole.path, name);
+  ndr_status status = wanted ? NDR_OK : ndr_cf_copy_fail_memory(c);
+  for (int i = 0; i < c->known->count && status == NDR_OK && !*copied; i++) {
+    bool same = false;
     const char *copy = c->known->all[i].name;
-    if (!ndr_scales_is_named(copy, name)) continue;
-    NDR_TRY(compare(c, found, e, copy, &same));
+    if (ndr_scales_is_named(copy, wanted)) status = compare(c, found, e, copy, &same);
     if (same) *copied = copy;
   }
-  return NDR_OK;
+  free(wanted);
+  return status;
 }
 
 static ndr_status copy_elements(const ndr_cf_copy_context *c, const ndr_cf_variable *found, const ndr_elements *e,
@@ -105,7 +115,7 @@ static ndr_status copy_elements(const ndr_cf_copy_context *c, const ndr_cf_varia
   int same[NDR_MAX_DIMS];
   NDR_TRY(find_same(c, found, e, name, copied));
   if (*copied) return remember(c, origin, strdup(*copied));
-  NDR_TRY(remember(c, origin, ndr_scales_free_name(c->scales->file, name)));
+  NDR_TRY(remember(c, origin, ndr_scales_free_name(c->scales, found->whole.path, name)));
   const char *as = c->known->all[c->known->count - 1].name;
   for (int d = 0; d < found->whole.info.ndim; d++) same[d] = d;
   NDR_TRY(write_elements(c, found, e, same, as));
@@ -117,7 +127,7 @@ static ndr_status copy_elements(const ndr_cf_copy_context *c, const ndr_cf_varia
 static ndr_status copy_new(const ndr_cf_copy_context *c, const ndr_cf_variable *found, const char *origin,
                            const char *name, int depth, const char **copied) {
   ndr_elements elements = {.type = H5I_INVALID_HID};
-  int64_t bytes = ndr_cf_variable_bytes(found, MOST_BYTES);
+  int64_t bytes = c->itself ? 0 : ndr_cf_variable_bytes(found, MOST_BYTES);
   if (bytes < 0) return ndr_hdf_fail(NDR_ERR_FILE, found->whole.where, "its type cannot be read");
   if (bytes > MOST_BYTES - c->known->bytes) return NDR_OK;
   c->known->bytes += bytes;
@@ -137,6 +147,15 @@ static ndr_status copy_found(const ndr_cf_copy_context *c, const ndr_cf_variable
   ndr_status status = *copied ? NDR_OK : copy_new(c, found, origin, name, depth, copied);
   free(origin);
   return status;
+}
+
+ndr_status ndr_cf_copy_itself(const ndr_cf_copy_context *c, const ndr_cf_variable *found, const char **copied,
+                              bool *is_new) {
+  int before = c->known->count;
+  *copied = NULL;
+  NDR_TRY(copy_found(c, found, ndr_hdf_leaf(found->whole.path), 1, copied));
+  *is_new = c->known->count > before && *copied == c->known->all[before].name;
+  return NDR_OK;
 }
 
 const char *ndr_cf_copy_scale(const ndr_cf_copy_context *c, const char *path) {

@@ -3,6 +3,7 @@
 #define NDR_H5_WRITE_CF_COPY_VARIABLE_H
 
 #include "h5/cf/axes.h"
+#include "h5/cf/variable.h"
 #include "h5/write/cf_copy.h"
 
 /* What copies are made for: the source, the output, and a variable of the output. */
@@ -19,6 +20,7 @@ struct ndr_cf_copy_context {
   ndr_cf_axis axes[NDR_MAX_DIMS]; /* of the source */
   /* Copies what the attributes of a copy name, one step further. */
   ndr_status (*follow)(const ndr_cf_copy_context *c, hid_t from, const char *variable);
+  bool itself; /* a variable is copied for its own sake: all of its attributes, and however large it is */
 };
 
 ndr_status ndr_cf_copy_fail_memory(const ndr_cf_copy_context *c);
@@ -27,6 +29,11 @@ ndr_status ndr_cf_copy_fail_memory(const ndr_cf_copy_context *c);
  * has none of that name. depth 0: variables that its own attributes name are not copied. */
 ndr_status ndr_cf_copy_variable(const ndr_cf_copy_context *c, const char *name, int depth, const char **copied,
                                 bool *absent);
+
+/* Copies a variable that has been opened, unless the output has it. *copied is its name there; *is_new: it was not
+ * there before. */
+ndr_status ndr_cf_copy_itself(const ndr_cf_copy_context *c, const ndr_cf_variable *found, const char **copied,
+                              bool *is_new);
 
 /* The name in the output of a scale that is attached to the variable; NULL where it is not there. */
 const char *ndr_cf_copy_scale(const ndr_cf_copy_context *c, const char *path);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "h5/cf/variable.h"
+#include "h5/write/place.h"
 
 ndr_status ndr_cf_names_fail_read(const ndr_h5_dataset *dataset) {
   return ndr_hdf_fail_late(dataset->where, "the attributes that name the variables which describe it cannot be read");
@@ -68,9 +69,9 @@ static bool has_all_cells(const ndr_cf_copy_context *c, const char *key) {
 }
 
 ndr_status ndr_cf_names_copy(const ndr_cf_copy_context *c, const char *names, ndr_cf_naming how, int depth,
-                             char **left) {
+                             const char *variable, char **left) {
   char word[256], key[256] = "";
-  size_t capacity = 2 * strlen(names) + 256, length = 0;
+  size_t capacity = 2 * strlen(names) + 2048, length = 0;
   bool all = true;
   *left = calloc(capacity, 1);
   if (!*left) return ndr_cf_copy_fail_memory(c);
@@ -84,9 +85,10 @@ ndr_status ndr_cf_names_copy(const ndr_cf_copy_context *c, const char *names, nd
     NDR_TRY(ndr_cf_copy_variable(c, word, depth, &copied, &absent));
     if (how == NDR_CF_NAMES_MEASURES && absent && has_all_cells(c, key)) copied = word;
     all = all && copied;
-    if (copied && length + strlen(key) + strlen(copied) + 3 < capacity)
-      length += (size_t)snprintf(*left + length, capacity - length, "%s%s%s%s", length ? " " : "", key, *key ? " " : "",
-                                 copied);
+    if (copied) copied = ndr_place_seen_from(variable, copied);
+    if (copied && length + strlen(key) + strlen(copied) + 4 < capacity)
+      length += (size_t)snprintf(*left + length, capacity - length, "%s%s%s%s%s", length ? " " : "", key,
+                                 *key ? " " : "", strchr(copied, '/') ? "/" : "", copied);
     key[0] = 0;
   }
   if (how == NDR_CF_NAMES_ALL && !all) **left = 0;
@@ -101,7 +103,7 @@ ndr_status ndr_cf_names_put(const ndr_cf_copy_context *c, const char *names, con
   if (can) NDR_TRY(has_attribute(c, variable, attribute, &has));
   if (can && !has && how == NDR_CF_NAMES_ALL) NDR_TRY(can_copy_all(c, names, &can));
   if (!can || has) return NDR_OK;
-  ndr_status status = ndr_cf_names_copy(c, names, how, depth, &left);
+  ndr_status status = ndr_cf_names_copy(c, names, how, depth, variable, &left);
   if (status == NDR_OK && *left) status = ndr_cf_names_put_text(c, variable, attribute, left);
   free(left);
   return status;

@@ -26,9 +26,10 @@ ndr_status ndr_cf_names_put_text(const ndr_cf_copy_context *c, const char *varia
  */
 bool ndr_cf_names_next(const char **rest, char word[256]);
 
-/* Copies the variables named; *left, to be freed, is the list of their names in the output. */
+/* Copies the variables named; *left, to be freed, is the list of their names in the output, as `variable` there names
+ * them. */
 ndr_status ndr_cf_names_copy(const ndr_cf_copy_context *c, const char *names, ndr_cf_naming how, int depth,
-                             char **left);
+                             const char *variable, char **left);
 
 /* The same, and writes the list into an attribute of a variable of the output. */
 ndr_status ndr_cf_names_put(const ndr_cf_copy_context *c, const char *names, const char *attribute, ndr_cf_naming how,

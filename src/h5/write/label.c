@@ -192,11 +192,36 @@ static bool put_groups(const ndr_h5_dataset *source, hid_t file, ndr_remarks *re
   return good;
 }
 
-ndr_status ndr_label_file(const ndr_h5_dataset *source, hid_t file, const char *line, ndr_remarks *remarks) {
+ndr_status ndr_label_file(const ndr_h5_dataset *source, hid_t file, const char *line, bool in_groups,
+                          ndr_remarks *remarks) {
   hid_t root = H5Oopen(source->file_id, "/", H5P_DEFAULT);
   bool good = root >= 0 && (!line || put_history(root, file, line, remarks)) &&
-              ndr_hdf_copy_attributes(root, file, NULL, NULL, remarks) && put_groups(source, file, remarks);
+              ndr_hdf_copy_attributes(root, file, NULL, NULL, remarks) &&
+              (in_groups || put_groups(source, file, remarks));
   ndr_status status = good ? NDR_OK : ndr_hdf_fail(NDR_ERR_FILE, source->file, "its attributes cannot be copied");
   if (root >= 0) H5Oclose(root);
   return status;
+}
+
+/* The input may lack the group: the dataset may lie behind a link. */
+static bool label_group(const ndr_h5_dataset *source, hid_t file, const char *path, ndr_remarks *remarks) {
+  if (H5Lexists(source->file_id, path, H5P_DEFAULT) <= 0) return true;
+  hid_t from = H5Oopen(source->file_id, path, source->links->access), to = H5Oopen(file, path, H5P_DEFAULT);
+  bool good = to >= 0 && (from < 0 || ndr_hdf_copy_attributes(from, to, NULL, NULL, remarks));
+  if (from >= 0) H5Oclose(from);
+  if (to >= 0) H5Oclose(to);
+  return good;
+}
+
+ndr_status ndr_label_groups(const ndr_h5_dataset *source, hid_t file, const char *name, ndr_remarks *remarks) {
+  char *path = strdup(name);
+  bool good = path != NULL;
+  if (!good) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", source->where);
+  for (char *slash = path; good && (slash = strchr(slash, '/')); slash++) {
+    *slash = 0;
+    good = label_group(source, file, path, remarks);
+    *slash = '/';
+  }
+  free(path);
+  return good ? NDR_OK : ndr_hdf_fail(NDR_ERR_FILE, source->file, "the attributes of its groups cannot be copied");
 }

@@ -34,8 +34,12 @@ bool ndr_label_keeps_unpacked(void *user, const char *name);
 /* Gives a variable of coordinates along dim d the attributes that the source's own coordinates have. */
 ndr_status ndr_label_located(const ndr_label *label, int d, hid_t variable);
 
-/* Writes the attributes of the input's root, and those of the groups around the source that no outer group has. Puts
- * `line` (NULL for none) before the history. */
-ndr_status ndr_label_file(const ndr_h5_dataset *source, hid_t file, const char *line, ndr_remarks *remarks);
+/* Writes the attributes of the input's root, and, unless results lie in groups, those of the groups around the source
+ * that no outer group has. Puts `line` (NULL for none) before the history. */
+ndr_status ndr_label_file(const ndr_h5_dataset *source, hid_t file, const char *line, bool in_groups,
+                          ndr_remarks *remarks);
+
+/* Gives the groups around the variable `name` the attributes that those of the same paths have in the source's file. */
+ndr_status ndr_label_groups(const ndr_h5_dataset *source, hid_t file, const char *name, ndr_remarks *remarks);
 
 #endif

@@ -8,6 +8,7 @@
 #include "h5/cf/period.h"
 #include "h5/file/attributes.h"
 #include "h5/file/netcdf.h"
+#include "h5/write/place.h"
 #include "h5/write/storage.h"
 
 static ndr_status fail_memory(const ndr_h5_dataset *source) {
@@ -30,6 +31,7 @@ static bool write_numbers(const ndr_scales *scales, const char *name, int ndim, 
 static ndr_h5_dataset dims_of_bounds(const ndr_h5_dataset *source, int d, const ndr_cf_variable *found) {
   static char two[] = "bnds";
   ndr_h5_dataset dims = *source;
+  dims.path = source->scales[d] ? source->scales[d] : source->path; /* bounds lie beside their coordinate */
   dims.info.ndim = 2;
   dims.series_dim = source->part_count && source->series_dim == d ? 0 : -1;
   dims.names[0] = source->names[d];
@@ -51,12 +53,10 @@ static ndr_h5_dataset dims_of_bounds(const ndr_h5_dataset *source, int d, const 
 
 /* Called as the input's bounds, TIME_bnds where it has none; of climatologies as in CF's examples. */
 static char *free_name(const ndr_scales *scales, const ndr_cf_variable *found, const char *variable, bool climatology) {
-  size_t capacity = strlen(variable) + sizeof "_bnds";
-  char *own = malloc(capacity), *name = NULL;
+  char *own = ndr_hdf_join(ndr_hdf_leaf(variable), "_bnds", "");
   if (!own) return NULL;
-  snprintf(own, capacity, "%s_bnds", variable);
   const char *wanted = found->fits ? ndr_hdf_leaf(found->whole.path) : own;
-  name = ndr_scales_free_name(scales->file, climatology ? "climatology_bounds" : wanted);
+  char *name = ndr_scales_free_name(scales, variable, climatology ? "climatology_bounds" : wanted);
   free(own);
   return name;
 }
@@ -64,7 +64,7 @@ static char *free_name(const ndr_scales *scales, const ndr_cf_variable *found, c
 static ndr_status tie_bounds(const ndr_scales *scales, const ndr_h5_dataset *source, const char *attribute,
                              const char *variable, const char *bounds) {
   hid_t written = H5Dopen2(scales->file, variable, H5P_DEFAULT);
-  bool good = written >= 0 && ndr_hdf_put_text(written, attribute, bounds);
+  bool good = written >= 0 && ndr_hdf_put_text(written, attribute, ndr_place_seen_from(variable, bounds));
   if (written >= 0) H5Dclose(written);
   return good ? NDR_OK : fail_write(source);
 }
@@ -141,15 +141,18 @@ static htri_t same_axis(const ndr_scales *scales, const ndr_h5_dataset *source, 
 /* One that is in the output already; NULL where none is the same. */
 static ndr_status find_known(const ndr_periods *known, const ndr_scales *scales, const ndr_h5_dataset *source, int d,
                              const ndr_period *period, const char **name) {
-  for (int i = 0; i < known->count && !*name; i++) {
+  htri_t same = 0;
+  char *wanted = ndr_scales_wanted_name(scales, ndr_scales_path(source, d), source->names[d]);
+  if (!wanted) return fail_memory(source);
+  for (int i = 0; i < known->count && same == 0; i++) {
     const struct ndr_known_period *other = &known->all[i];
     bool alike = other->bounds[0] == period->bounds[0] && other->bounds[1] == period->bounds[1];
-    if (!alike || !ndr_scales_is_named(other->name, source->names[d])) continue;
-    htri_t same = same_axis(scales, source, d, other->name);
-    if (same < 0) return ndr_hdf_fail(NDR_ERR_FILE, source->where, "the bounds of its times cannot be compared");
-    if (same) *name = other->name;
+    if (!alike || !ndr_scales_is_named(other->name, wanted)) continue;
+    same = same_axis(scales, source, d, other->name);
+    if (same > 0) *name = other->name;
   }
-  return NDR_OK;
+  free(wanted);
+  return same < 0 ? ndr_hdf_fail_late(source->where, "the bounds of its times cannot be compared") : NDR_OK;
 }
 
 static ndr_status describe(const ndr_scales *scales, const ndr_h5_dataset *source, int d, const char *name) {
@@ -167,7 +170,7 @@ static ndr_status put_new(ndr_periods *known, ndr_scales *scales, const ndr_h5_d
                           const ndr_period *period, const char **name) {
   struct ndr_known_period *all = realloc(known->all, (size_t)(known->count + 1) * sizeof *all);
   if (all) known->all = all;
-  char *own = all ? ndr_scales_free_name(scales->file, source->names[d]) : NULL;
+  char *own = all ? ndr_scales_free_name(scales, ndr_scales_path(source, d), source->names[d]) : NULL;
   if (!own) return fail_memory(source);
   all[known->count++] = (struct ndr_known_period){own, {period->bounds[0], period->bounds[1]}};
   *name = own;

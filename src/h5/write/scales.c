@@ -13,6 +13,7 @@
 #include "h5/write/elements.h"
 #include "h5/write/group_scale.h"
 #include "h5/write/label.h"
+#include "h5/write/place.h"
 #include "h5/write/storage.h"
 
 static ndr_status fail_memory(void) {
@@ -91,7 +92,8 @@ static ndr_status compare_scale(hid_t file, const ndr_scale *scale, const coordi
 static bool mark_scale(hid_t dataset, const char *name, bool bare, int64_t length) {
   char text[128];
   snprintf(text, sizeof text, NDR_BARE_SCALE ".%10lld", (long long)length);
-  return ndr_hdf_put_text(dataset, "CLASS", "DIMENSION_SCALE") && ndr_hdf_put_text(dataset, "NAME", bare ? text : name);
+  return ndr_hdf_put_text(dataset, "CLASS", "DIMENSION_SCALE") &&
+         ndr_hdf_put_text(dataset, "NAME", bare ? text : ndr_hdf_leaf(name));
 }
 
 /* A bare dimension is a dataset that nothing is written to. */
@@ -115,9 +117,17 @@ static char *link_name(const char *name) {
   return text;
 }
 
-char *ndr_scales_free_name(hid_t file, const char *name) {
-  char *base = link_name(name), *text = base ? strdup(base) : NULL, number[16];
-  for (int n = 2; text && H5Lexists(file, text, H5P_DEFAULT) > 0 && n < 100000; n++) {
+char *ndr_scales_wanted_name(const ndr_scales *scales, const char *path, const char *name) {
+  char *leaf = link_name(name), *place = scales->in_groups ? ndr_place_of(path) : strdup("");
+  char *wanted = leaf && place ? ndr_hdf_join(place, leaf, "") : NULL;
+  free(leaf);
+  free(place);
+  return wanted;
+}
+
+char *ndr_scales_free_name(const ndr_scales *scales, const char *path, const char *name) {
+  char *base = ndr_scales_wanted_name(scales, path, name), *text = base ? strdup(base) : NULL, number[16];
+  for (int n = 2; text && H5Lexists(scales->file, text, H5P_DEFAULT) > 0 && n < 100000; n++) {
     free(text);
     snprintf(number, sizeof number, "%d", n);
     text = ndr_hdf_join(base, "_", number);
@@ -126,14 +136,13 @@ char *ndr_scales_free_name(hid_t file, const char *name) {
   return text;
 }
 
-static ndr_status create_scale(ndr_scales *scales, const char *name, const char *origin, const coordinates *c,
-                               int64_t length, bool unlimited, ndr_scale **created) {
+/* `name` is kept. */
+static ndr_status create_scale(ndr_scales *scales, char *name, const char *origin, const coordinates *c, int64_t length,
+                               bool unlimited, ndr_scale **created) {
   ndr_scale *all = realloc(scales->all, (size_t)(scales->count + 1) * sizeof *all);
-  if (!all) return fail_memory();
-  scales->all = all;
-  ndr_scale scale = {
-      ndr_scales_free_name(scales->file, name), strdup(origin), length, c->dataset < 0, unlimited, 0, NULL};
-  ndr_status status = scale.name && scale.origin ? NDR_OK : fail_memory();
+  if (all) scales->all = all;
+  ndr_scale scale = {name, strdup(origin), length, c->dataset < 0, unlimited, 0, NULL};
+  ndr_status status = all && scale.name && scale.origin ? NDR_OK : fail_memory();
   if (status == NDR_OK && !create_dataset(scales, scale.name, c, length, unlimited))
     status = ndr_hdf_fail(NDR_ERR_FILE, scale.name, "this scale cannot be copied to the output");
   if (status != NDR_OK) {
@@ -175,12 +184,17 @@ const char *ndr_scales_input_name(const ndr_scales *scales, const ndr_h5_dataset
   return ndr_scales_is_of_groups(from) ? scales->groups->name : source->names[ndr_scales_dim(from)];
 }
 
+const char *ndr_scales_path(const ndr_h5_dataset *source, int from) {
+  const char *scale = source->scales[ndr_scales_dim(from)];
+  return scale ? scale : source->path;
+}
+
 static int64_t length_of(const ndr_scales *scales, const ndr_h5_dataset *source, int from) {
   return from < 0 ? 1 : ndr_scales_is_of_groups(from) ? scales->groups->count : source->info.shape[from];
 }
 
-/* Where the coordinates of a dim come from, and which part of them is selected. Dims with the same text share a
- * scale. */
+/* Where the coordinates of a dim come from, which part of them is selected, and in which group they are put. Dims with
+ * the same text share a scale. */
 static char *describe_origin(const ndr_scales *scales, const ndr_h5_dataset *source, int from) {
   char part[256];
   int d = ndr_scales_dim(from), files = d == source->series_dim ? source->part_count : 0;
@@ -192,8 +206,12 @@ static char *describe_origin(const ndr_scales *scales, const ndr_h5_dataset *sou
                                     : " by ",
            ndr_scales_is_of_groups(from) ? scales->groups->by : "");
   char *place = ndr_hdf_join(source->file, ":", scale ? scale : source->where);
-  char *origin = place ? ndr_hdf_join(place, part, files ? source->parts[files - 1]->file : "") : NULL;
+  char *whole = place ? ndr_hdf_join(place, part, files ? source->parts[files - 1]->file : "") : NULL;
+  char *group = whole ? ndr_scales_wanted_name(scales, ndr_scales_path(source, from), "") : NULL;
+  char *origin = group ? ndr_hdf_join(whole, " in ", group) : NULL;
   free(place);
+  free(whole);
+  free(group);
   return origin;
 }
 
@@ -201,13 +219,17 @@ static char *describe_origin(const ndr_scales *scales, const ndr_h5_dataset *sou
 static ndr_status share_scale(ndr_scales *scales, const ndr_h5_dataset *source, int from, const char *origin, bool make,
                               ndr_scale **found) {
   coordinates c;
-  const char *name = ndr_scales_input_name(scales, source, from);
+  const char *path = ndr_scales_path(source, from), *name = ndr_scales_input_name(scales, source, from);
+  char *wanted = ndr_scales_wanted_name(scales, path, name);
   int64_t length = length_of(scales, source, from);
   ndr_status status = read_from(scales, source, from, &c);
-  if (status == NDR_OK) status = with_coordinates(scales, name, &c, length, found);
+  if (status == NDR_OK && !wanted) status = fail_memory();
+  if (status == NDR_OK) status = with_coordinates(scales, wanted, &c, length, found);
   if (status == NDR_OK && !*found && make)
-    status = create_scale(scales, name, origin, &c, length, source->unlimited[ndr_scales_dim(from)], found);
+    status = create_scale(scales, ndr_scales_free_name(scales, path, name), origin, &c, length,
+                          source->unlimited[ndr_scales_dim(from)], found);
   free_coordinates(&c);
+  free(wanted);
   return status;
 }
 
@@ -223,7 +245,8 @@ static ndr_status find_scale(ndr_scales *scales, const ndr_h5_dataset *source, i
   if (!*found && ndr_scales_input_name(scales, source, from))
     status = share_scale(scales, source, from, origin, make, found);
   else if (!*found && make)
-    status = create_scale(scales, number, origin, &none, length, source->unlimited[d], found);
+    status = create_scale(scales, ndr_scales_free_name(scales, source->path, number), origin, &none, length,
+                          source->unlimited[d], found);
   free(origin);
   return status;
 }
@@ -233,7 +256,7 @@ static bool has_other_limit(const ndr_scales *scales, const ndr_h5_dataset *sour
   const char *name = ndr_scales_input_name(scales, source, from);
   for (int i = 0; i < scales->count; i++)
     if (name && scales->all[i].unlimited != source->unlimited[ndr_scales_dim(from)] &&
-        ndr_scales_is_named(scales->all[i].name, name))
+        ndr_scales_is_named(ndr_hdf_leaf(scales->all[i].name), name))
       return true;
   return false;
 }

@@ -13,7 +13,7 @@ typedef struct ndr_scale_use {
 } ndr_scale_use;
 
 typedef struct ndr_scale {
-  char *name;   /* in the output */
+  char *name;   /* in the output, as in place.h */
   char *origin; /* what it was in the input, and which part of that */
   int64_t length;
   bool bare;      /* a dimension without coordinates */
@@ -25,6 +25,7 @@ typedef struct ndr_scale {
 typedef struct ndr_scales {
   hid_t file;
   ndr_remarks *remarks;        /* what is left out of the file */
+  bool in_groups;              /* what is written lies in the groups that it has in the input, else in the root */
   const ndr_h5_groups *groups; /* that a dim of the variable at hand may be of */
   int count;
   ndr_scale *all;
@@ -71,11 +72,19 @@ const char *ndr_scales_name(const ndr_scales *scales, const char *variable, int 
 /* Whether a scale of the output has that name and no coordinates. */
 bool ndr_scales_is_bare(const ndr_scales *scales, const char *name);
 
-/* NAME, or NAME_2, NAME_3 ... where the output has a dataset called so; to be freed, NULL where there is no memory. */
-char *ndr_scales_free_name(hid_t file, const char *name);
+/* The name for what is called `name` and lies in the group of `path` in the input; to be freed, NULL where there is no
+ * memory. */
+char *ndr_scales_wanted_name(const ndr_scales *scales, const char *path, const char *name);
 
-/* Whether a name is the wanted one, or what ndr_scales_free_name may have made of it. */
+/* That name, or NAME_2, NAME_3 ... where the output has a dataset called so; to be freed, NULL where there is no
+ * memory. */
+char *ndr_scales_free_name(const ndr_scales *scales, const char *path, const char *name);
+
+/* Whether a name of the output is the wanted one, or what ndr_scales_free_name may have made of it. */
 bool ndr_scales_is_named(const char *name, const char *wanted);
+
+/* The path that says which group the scale of dim `from` of the source lies in. */
+const char *ndr_scales_path(const ndr_h5_dataset *source, int from);
 
 /* Writes into each scale which variables use it. Called once, last. */
 ndr_status ndr_scales_finish(ndr_scales *scales);

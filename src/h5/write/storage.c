@@ -3,6 +3,7 @@
 
 #include "h5/bytes/header.h"
 #include "h5/file/dtype.h"
+#include "h5/write/place.h"
 #include "h5/write/scales.h"
 
 /* A chunk costs an entry in an index and a call of the filters, so it is not made smaller than this; and a reader holds
@@ -40,6 +41,10 @@ static hid_t make_properties(void) {
     return creation;
   if (creation >= 0) H5Pclose(creation);
   return H5I_INVALID_HID;
+}
+
+static bool write_elements(hid_t dataset, hid_t type, const void *data) {
+  return dataset >= 0 && (!data || H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
 }
 
 /* ---- Dims that may grow ------------------------------------------------------------------------------------------ */
@@ -80,7 +85,9 @@ hid_t ndr_storage_dataset(hid_t file, const char *name, hid_t type, int ndim, co
     if (H5Pset_chunk(creation, ndim, chunk) < 0) return H5I_INVALID_HID;
   }
   hid_t space = ndim ? H5Screate_simple(ndim, size, most) : H5Screate(H5S_SCALAR);
-  hid_t dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  hid_t dataset = H5I_INVALID_HID;
+  if (ndr_place_make_groups(file, name))
+    dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
   if (space >= 0) H5Sclose(space);
   return dataset;
 }
@@ -91,8 +98,8 @@ hid_t ndr_storage_write(hid_t file, const char *name, hid_t type, int ndim, cons
   if (creation < 0) return dataset;
   dataset = ndr_storage_dataset(file, name, type, ndim, size, unlimited, creation);
   H5Pclose(creation);
-  if (dataset < 0 || !data || H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0) return dataset;
-  H5Dclose(dataset);
+  if (write_elements(dataset, type, data)) return dataset;
+  if (dataset >= 0) H5Dclose(dataset);
   return H5I_INVALID_HID;
 }
 
@@ -149,5 +156,28 @@ hid_t ndr_storage_create(const ndr_h5_dataset *source, const DLTensor *result, c
       H5Pset_deflate(creation, (unsigned)p.level) >= 0 && (!p.checked || H5Pset_fletcher32(creation) >= 0))
     return creation;
   H5Pclose(creation);
+  return H5I_INVALID_HID;
+}
+
+hid_t ndr_storage_copy(hid_t file, const char *name, hid_t type, const ndr_h5_dataset *source, const bool *unlimited,
+                       int deflate, const void *data) {
+  int ndim = source->info.ndim, from[NDR_MAX_DIMS];
+  hsize_t size[NDR_MAX_DIMS] = {0}, bytes = H5Tget_size(type);
+  H5T_class_t kind = H5Tget_class(type);
+  int64_t shape[NDR_MAX_DIMS];
+  for (int d = 0; d < ndim; d++) {
+    from[d] = d;
+    shape[d] = source->info.shape[d];
+    size[d] = (hsize_t)shape[d];
+  }
+  bool numbers = (kind == H5T_INTEGER || kind == H5T_FLOAT) && bytes <= sizeof(double);
+  DLTensor copy = {.ndim = ndim, .shape = shape, .dtype = {.bits = (uint8_t)(numbers ? 8 * bytes : 8), .lanes = 1}};
+  if (!numbers || chunk_bytes(ndim, size, (int64_t)bytes) < LEAST)
+    return ndr_storage_write(file, name, type, ndim, size, unlimited, data);
+  hid_t creation = ndr_storage_create(source, &copy, from, deflate);
+  hid_t dataset = creation < 0 ? creation : ndr_storage_dataset(file, name, type, ndim, size, unlimited, creation);
+  if (creation >= 0) H5Pclose(creation);
+  if (write_elements(dataset, type, data)) return dataset;
+  if (dataset >= 0) H5Dclose(dataset);
   return H5I_INVALID_HID;
 }

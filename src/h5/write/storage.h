@@ -11,8 +11,8 @@ bool ndr_storage_is_netcdf(const ndr_h5_dataset *source);
 /* The type of a result in the file; close with H5Tclose. */
 hid_t ndr_storage_type(const ndr_h5_dataset *source, ndr_dtype dtype);
 
-/* Creates a dataset of the output; close with H5Dclose. Negative where that fails. ndim 0 makes a scalar. Dims that are
- * unlimited need chunks, which the dataset then has even if `creation` has none. */
+/* Creates a dataset of the output, and the groups around it; close with H5Dclose. Negative where that fails. ndim 0
+ * makes a scalar. Dims that are unlimited need chunks, which the dataset then has even if `creation` has none. */
 hid_t ndr_storage_dataset(hid_t file, const char *name, hid_t type, int ndim, const hsize_t *size,
                           const bool *unlimited, hid_t creation);
 
@@ -25,5 +25,9 @@ hid_t ndr_storage_write(hid_t file, const char *name, hid_t type, int ndim, cons
  * result was, or -1. deflate is a level, 0 for none, or -1: as the source is compressed, where the result is large
  * enough to gain by it. */
 hid_t ndr_storage_create(const ndr_h5_dataset *source, const DLTensor *result, const int *from, int deflate);
+
+/* As ndr_storage_write, of elements that are all of those selected of the source: compressed as a result would be. */
+hid_t ndr_storage_copy(hid_t file, const char *name, hid_t type, const ndr_h5_dataset *source, const bool *unlimited,
+                       int deflate, const void *data);
 
 #endif

@@ -105,7 +105,7 @@ static ndr_status start(ndr_h5_writer *writer, const char *path, const ndr_h5_wr
   ndr_hdf_scope scope;
   writer->image = H5I_INVALID_HID;
   writer->file.fd = -1;
-  writer->deflate = options->deflate;
+  writer->deflate = writer->copies.deflate = options->deflate;
   writer->remarks = (ndr_remarks){.tell = options->on_remark, .user = options->user};
   writer->on_progress = options->on_progress;
   if (!copy_text(options->history, &writer->history) || !copy_text(options->where, &writer->where) ||

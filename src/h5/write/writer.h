@@ -25,6 +25,9 @@ static inline ndr_status ndr_writer_heed(const ndr_h5_writer *writer, ndr_status
   return ndr_remarks_heed(&writer->remarks, writer->file.path, status);
 }
 
+/* Fails if that is no name of a dataset, or of one in groups. */
+ndr_status ndr_writer_check_name(const ndr_h5_writer *writer, const char *name);
+
 /* Fails once a commit has returned or a callback has stopped a call: nothing more can be written then. */
 ndr_status ndr_writer_check(const ndr_h5_writer *writer);
 

@@ -1,0 +1,92 @@
+/* The other variables of a file that is reduced as a whole: those that have none of the reduced dims are copied, as CDO
+ * and NCO do. What only describes results has come with them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5gpured/h5gpured.h"
+
+enum { SHOWN = 3 };
+
+/* Variables that are left out, for one reason. */
+typedef struct {
+  const char *reason;
+  int count;
+  const char *shown[SHOWN];
+} left_out;
+
+typedef struct {
+  const members *m;
+  const destination *to;
+  left_out partial, no_numbers, strange;
+} search;
+
+static bool leave(left_out *list, const member *one) {
+  if (list->count < SHOWN) list->shown[list->count] = one->path;
+  list->count++;
+  return true;
+}
+
+static void tell(const search *s, const left_out *list, const char *more) {
+  const char *const *p = list->shown;
+  char rest[32] = "";
+  int count = list->count;
+  if (count == 0 || s->m->options->quiet) return;
+  if (count > SHOWN) snprintf(rest, sizeof rest, " and %d more", count - SHOWN);
+  complain("%s: left out %s%s: %s%s%s%s%s%s", s->m->file, list->reason, more, p[0], count > 1 ? ", " : "",
+           count > 1 ? p[1] : "", count > 2 ? ", " : "", count > 2 ? p[2] : "", rest);
+}
+
+/* As stored, but for a series, whose coordinates are converted. */
+static ndr_h5_access access_of(const search *s) {
+  ndr_h5_access access = input_access(s->m->options);
+  access.any_type = 1;
+  access.raw = !s->m->options->concat;
+  return access;
+}
+
+static bool write_copy(search *s, const member *one, const ndr_h5_dataset *dataset) {
+  const char *name;
+  const h5gpured_options *options = s->m->options;
+  ndr_status status = ndr_h5_writer_copy(s->to->writer, dataset, &name);
+  if (status == NDR_ERR_DTYPE) return leave(&s->strange, one);
+  if (status == NDR_ERR_MEMORY) complain("%s; 'FILE:/**' copies no other variables", ndr_last_error());
+  if (status != NDR_OK) return status != NDR_ERR_MEMORY && fail();
+  if (!name) return true;
+  print_copied(options, ndr_h5_describe(dataset), name, s->to->said);
+  if (options->json) print_copied_json(ndr_h5_describe(dataset), stdout);
+  return true;
+}
+
+static bool copy_other(search *s, const member *one) {
+  const ndr_h5_access access = access_of(s);
+  ndr_h5_dataset *dataset;
+  if (one->kind == MEMBER_UNKNOWN) return leave(&s->strange, one);
+  if (!member_is_sound(s->m, one)) return false;
+  if (one->scale) return true;
+  if (one->touches && one->kind == MEMBER_OTHERS) return leave(&s->no_numbers, one);
+  if (one->touches) return !one->data || leave(&s->partial, one);
+  if (!member_open(s->m, one, &access, &dataset)) return false;
+  bool good = write_copy(s, one, dataset);
+  ndr_h5_close(dataset);
+  return good;
+}
+
+static bool is_chosen(const members *m, int i) {
+  for (int c = 0; c < m->chosen_count; c++)
+    if (m->chosen[c] == i) return true;
+  return false;
+}
+
+bool others_copy(const members *m, const destination *to) {
+  search s = {m,
+              to,
+              {.reason = "what has only some of the dims "},
+              {.reason = "what has the dims and no numbers"},
+              {.reason = "what cannot be copied"}};
+  for (int i = 0; i < m->count; i++)
+    if (!is_chosen(m, i) && !copy_other(&s, &m->all[i])) return false;
+  tell(&s, &s.partial, m->options->dims);
+  tell(&s, &s.no_numbers, "");
+  tell(&s, &s.strange, "");
+  return true;
+}

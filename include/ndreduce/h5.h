@@ -148,7 +148,13 @@ NDR_API ndr_status ndr_h5_open(ndr_h5_dataset **dataset, const char *file, const
  * those stored in other units or packing are converted, times of any reference date if they are of one calendar, or of
  * standard and proleptic_gregorian after the former's change in October 1582. Fails with NDR_ERR_DIMS where units
  * cannot be converted; opened raw, such a series has no coordinates along dim. Elements of different units (none, and
- * blank ones, fit any) are NDR_ERR_DIMS, too, unless opened raw. On failure *dataset is NULL. */
+ * blank ones, fit any) are NDR_ERR_DIMS, too, unless opened raw. On failure *dataset is NULL.
+ *
+ * A `dim` "new:NAME" stacks the datasets, which then have one shape, along a new first dim NAME, as the members of an
+ * ensemble. Its coordinate is the files' scalar variable `realization`, or the one of that standard_name which the
+ * attribute `coordinates` names, if all files have one; else it has none. Coordinates of the other dims must agree:
+ * times are the same instants, in whatever units, in one calendar, or in standard and proleptic_gregorian after October
+ * 1582; others are no more than a thousandth of a step apart. Else NDR_ERR_DIMS names the file and what differs. */
 NDR_API ndr_status ndr_h5_open_series(ndr_h5_dataset **dataset, int count, const char *const *files,
                                       const char *const *paths, const char *dim, const ndr_h5_access *access);
 

@@ -39,11 +39,8 @@ static bool refuse_key(const answer *a, const char *where) {
 static bool open_labels(answer *a, int dim, const char *where) {
   const h5gpured_options *options = a->options;
   ndr_h5_access access = input_access(options);
-  int joined[NDR_MAX_DIMS], count = 0;
   access.raw = 0; /* which is about the elements that are reduced */
-  bool series = options->concat &&
-                ndr_h5_dims_parse(options->concat, a->info->ndim, a->info->dim_names, &count, joined) == NDR_OK &&
-                count == 1 && joined[0] == dim;
+  bool series = concat_dim(options, a->info) == dim;
   int files = series ? options->input_count : 1;
   char **names = calloc((size_t)files, sizeof *names);
   const char **paths = calloc((size_t)files, sizeof *paths);

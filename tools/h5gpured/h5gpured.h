@@ -91,6 +91,11 @@ ndr_h5_access input_access(const h5gpured_options *options);
 /* Prints a remark of the library as a complaint; the work goes on: returns 0. */
 int say_remark(void *user, const char *sentence);
 
+/* Whether --concat stacks files along a new dim; and the dim along which files follow each other, -1 where there is
+ * none or it is a new one. */
+bool concat_stacks(const h5gpured_options *options);
+int concat_dim(const h5gpured_options *options, const ndr_h5_info *info);
+
 /* Opens several FILE:/DATASET as one along the dim of --concat. */
 bool input_open_series(const h5gpured_options *options, int count, const char *const *inputs,
                        const ndr_h5_access *access, ndr_h5_dataset **dataset);

@@ -235,7 +235,10 @@ static const cli_option rows[] = {
      .help = "the array Y of operators and --where is this dataset: FILE:/PATH, FILE or /PATH"},
     {0, "set", "T=NUMBER", CLI_ADDS, read_set,
      .help = "the value of the parameter T of operators; of a vector T=NUMBER,NUMBER,..."},
-    {0, "concat", "DIM", FIELD(concat), .help = "take all inputs as one array: they follow each other along DIM"},
+    {0, "concat", "DIM", FIELD(concat),
+     .help =
+         "take all inputs as one array: they follow each other along DIM, or with new:NAME are stacked along a new\n"
+         "dim NAME, as the members of an ensemble"},
     {0, "ddof", "N", CLI_ONCE, read_ddof, .help = "var and std divide by n - N (default 0)"},
     {'o', "output", "FILE", FIELD(output),
      .help = "write the results to FILE: as HDF5 if its name ends in .nc, .h5 and the like, else .csv, .npy, .json\n"
@@ -365,6 +368,8 @@ static void check(h5gpured_options *options) {
   if (options->list) check_list(options);
   if (options->by && options->coarsen)
     cli_refuse(&tool, "--by and --coarsen: results have groups along one dim only, take one of the two");
+  if (concat_stacks(options) && !options->concat[4])
+    cli_refuse(&tool, "--concat new:NAME stacks inputs along a new dim, whose name is missing");
   if (options->weights && !*options->weights) cli_refuse(&tool, "--weights: the name is empty");
   if (options->where) check_where(options->where);
   check_operators(options);

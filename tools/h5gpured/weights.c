@@ -140,12 +140,10 @@ static bool pair_dims(const h5gpured_options *options, const char *where, const 
 
 /* What is written without a part is all of it, and of the first file. */
 static bool fits(const h5gpured_options *options, const char *where, const ndr_h5_info *info, const weights *w) {
-  int dims[NDR_MAX_DIMS] = {-1}, count;
+  int along = concat_dim(options, info);
   char called[DIM_CHARS];
-  if (options->concat && ndr_h5_dims_parse(options->concat, info->ndim, info->dim_names, &count, dims) != NDR_OK)
-    return refuse(where);
   for (int i = 0; i < w->tensor.ndim; i++) {
-    if (options->concat && w->dims[i] == dims[0]) {
+    if (w->dims[i] == along) {
       complain("%s: --weights: %s lies along the dim of --concat, but in one file only", where, options->weights);
       return false;
     }

@@ -235,8 +235,8 @@ NDR_API ndr_status ndr_h5_candidates(const char *file, const ndr_h5_access *acce
  * makes the problem one whose results have the dim of groups in the place of the dim of times, as groups.h says;
  * ndr_problem_result then gives their shapes, and ndr_h5_reduce takes the problem and the same options. */
 
-/* Groups along one dim of a dataset, and what they are called. Immutable; of the datasets that they were made of, only
- * that of labels must live as long. */
+/* Groups along one dim of a dataset, or labels along several, and what they are called. Immutable; of the datasets that
+ * they were made of, only that of labels must live as long. */
 typedef struct ndr_h5_groups ndr_h5_groups;
 
 /* Puts steps into groups by their times, as the coordinates of dim say them (ndr_h5_dates), in ascending order of the
@@ -251,11 +251,13 @@ typedef struct ndr_h5_groups ndr_h5_groups;
 NDR_API ndr_status ndr_h5_groups_by_time(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim,
                                          const char *key);
 
-/* Puts steps into groups by labels, a dataset of integers with one dim: as long as dim, or as the dim of the file of
- * which the dataset is a part; then the same part of it counts. Where dim is that of a series, labels may be a series
- * of as many files. Groups are the labels that occur, in ascending order; a missing or negative one is in no group.
- * Reads the labels, which must live as long as the groups. Fails with NDR_ERR_DTYPE on labels that are no integers,
- * NDR_ERR_DIMS on other shapes, NDR_ERR_ARGUMENT where no step is in a group. */
+/* Puts steps into groups by labels, a dataset of integers: as long as dim, or as the dim of the file of which the
+ * dataset is a part; then the same part of it counts. Labels of k dims, like the zones of a map, lie along dims
+ * dim .. dim + k - 1: those of the same names if all have them, else in order. Where one of these is the dim of a
+ * series, labels may be a series of as many files. Groups are the labels that occur, in ascending order; a missing or
+ * negative one is in no group. Reads the labels, which must live as long as the groups: 12 bytes for each step, of
+ * which there are at most 2^28. Fails with NDR_ERR_DTYPE on labels that are no integers, NDR_ERR_DIMS on other shapes,
+ * NDR_ERR_ARGUMENT where no step is in a group. */
 NDR_API ndr_status ndr_h5_groups_by_labels(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim,
                                            const ndr_h5_dataset *labels);
 
@@ -266,9 +268,10 @@ NDR_API ndr_status ndr_h5_groups_windows(ndr_h5_groups **groups, const ndr_h5_da
 
 NDR_API int64_t ndr_h5_groups_count(const ndr_h5_groups *groups);
 
-/* The dim that they lie along, and what the dim of groups is called: as that, or as the dataset of labels; NULL where
- * it has no name. */
+/* The (first) dim that they lie along, which the dim of groups takes the place of, along how many they lie, and what
+ * the dim of groups is called: as that dim, or as the dataset of labels; NULL where it has no name. */
 NDR_API int ndr_h5_groups_dim(const ndr_h5_groups *groups);
+NDR_API int ndr_h5_groups_dim_count(const ndr_h5_groups *groups);
 NDR_API const char *ndr_h5_groups_dim_name(const ndr_h5_groups *groups);
 
 /* What they were made by, like "time:month" and "time:12". */
@@ -362,8 +365,7 @@ typedef struct ndr_h5_options {
    * dataset, and the names of operands with the role NDR_WITH. Elements where it is not true, or one of these arrays is
    * missing or NaN, are left out. index(d) counts along the whole dim. NULL: none. */
   const char *where;
-  const ndr_h5_groups
-      *groups; /* of the dataset; the dim of groups is reduced, named by the problem or not. NULL: none */
+  const ndr_h5_groups *groups; /* of the dataset; their dims are reduced, named by the problem or not. NULL: none */
 } ndr_h5_options;
 #define NDR_H5_OPTIONS_INIT                                                                                            \
   { sizeof(ndr_h5_options), NDR_H5_AUTO, 0, 0, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL }

@@ -148,6 +148,96 @@ def check_labels(folder):
     same(part["sum"], looped(x[100:2000:3], steps, "sum", (0,)))
 
 
+def make_map(folder, name="map.nc", steps=40, seed=3, first=0):
+    """x(time, lev, lat, lon) on a globe, and zones of its lat and lon, also the other way round and elsewhere."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(-50, 50, (steps, 2, 6, 12)).astype("f4")
+    zones = np.random.default_rng(9).integers(-1, 6, (6, 12)).astype("i2") * 10
+    with h5py.File(folder.file(name), "w") as file:
+        scales = [make_scale(file, "time", first + np.arange(float(steps)), units="days since 2001-01-01"),
+                  make_scale(file, "lev", np.array([1000.0, 500.0]), units="hPa"),
+                  make_scale(file, "lat", np.linspace(-75, 75, 6), units="degrees_north"),
+                  make_scale(file, "lon", np.arange(0, 360, 30.0), units="degrees_east")]
+        file.create_dataset("x", data=x, chunks=(7, 1, 4, 5), compression=1)
+        attach(file["x"], *scales)
+        file["zones"], file["turned"] = zones, zones.T
+        attach(file["zones"], *scales[2:])
+        attach(file["turned"], scales[3], scales[2])
+        file["zones"].attrs["flag_meanings"] = "sea land"
+        file["plain"] = zones
+        file["moving"] = moving = rng.integers(0, 4, (steps, 2))
+        attach(file["moving"], *scales[:2])
+    with h5py.File(folder.file("zones.h5"), "w") as file:
+        file["basin"] = zones
+    return x, zones, moving
+
+
+def zoned(x, labels, op, first):
+    """Each zone of dims first, first + 1 reduced; zones lie there in their order."""
+    flat = x.astype("f8").reshape(x.shape[:first] + (-1,) + x.shape[first + 2:])
+    known = sorted(set(labels.ravel()) - {-10, -1})
+    return [str(k) for k in known], np.stack(
+        [LOOPS[op](np.compress(labels.ravel() == k, flat, first), axis=first) for k in known], first)
+
+
+def check_zones(folder):
+    """Labels of two dims, in any order of theirs, of this file or another, with parts and other reduced dims."""
+    x, zones, moving = make_map(folder)
+    for labels in ("/zones", "/turned", "/plain", "zones.h5:/basin", folder.file("zones.h5") + ":/basin"):
+        for memory in ("100M", "100K"):
+            found = answer(folder, "map.nc:/x", "--by", "lat,lon:" + labels, "--op", "sum,mean,std,max,valid", "--memory", memory)
+            for op, item in found.items():
+                known, expected = zoned(x, zones, op, 2)
+                assert item["groups"] == known and item["by"].startswith("lat,lon:/") and item["shape"] == [40, 2, len(known)], item
+                same(item, expected)
+    found = answer(folder, "map.nc:/x", "--by", "lon,lat:/zones", "-d", "time,lat", "--op", "sum,argmax", "--coords")
+    known, expected = zoned(x, zones, "sum", 2)
+    same(found["sum"], expected.sum(0))
+    for lev in (0, 1):
+        for i, zone in enumerate(known):
+            masked = np.where(zones == int(zone), x[:, lev], -99)
+            at = found["argmax"]["data"][lev * len(known) + i]
+            assert masked.ravel()[at] == masked.max() == masked.ravel()[:at + 1].max()
+    same(answer(folder, "map.nc:/x", "--by", "time,lev:/moving")["sum"], zoned(x, moving, "sum", 0)[1])
+    same(answer(folder, "map.nc:/x", "--by", "0,1:/moving", "-k", "-d", "lat")["sum"], zoned(x, moving, "sum", 0)[1].sum(1, keepdims=True))
+    for part, cut in (("[:, :, 1:5, ::2]", np.s_[1:5, ::2]), ("[lat=0:90]", np.s_[3:, :]), ("[lon=270:60]", np.s_[:, [9, 10, 11, 0, 1, 2]]),
+                      ("[lon=-180:150]", np.s_[:, [6, 7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5]])):
+        for labels in ("/zones", "/turned", "zones.h5:/basin"):
+            found = answer(folder, "map.nc:/x" + part, "--by", "lat,lon:" + labels)["sum"]
+            known, expected = zoned(x[(...,) + cut], zones[cut], "sum", 2)
+            assert found["groups"] == known, (part, labels, found["groups"])
+            same(found, expected)
+    found = answer(folder, "map.nc:/x[lon=270:60]", "--by", "lat,lon:/zones[lon=270:60]")["sum"]
+    same(found, zoned(x[..., [9, 10, 11, 0, 1, 2]], zones[:, [9, 10, 11, 0, 1, 2]], "sum", 2)[1])
+    with folder.reduce("map.nc:/x", "--by", "lat,lon:/zones", "-d", "time,lat,lon", "--op", "mean") as out:
+        known, expected = zoned(x, zones, "mean", 2)
+        np.testing.assert_allclose(out["x"], expected.mean(0), rtol=1e-5, atol=1e-5)
+        assert [dim[0].name for dim in out["x"].dims] == ["/lev", "/zones"] and out["zones"][...].tolist() == [int(k) for k in known]
+        assert "flag_meanings" in out["zones"].attrs and out["zones"].dtype == np.dtype("i2")
+        assert text(out["x"].attrs["cell_methods"]) == "time: lat: lon: mean", attributes(out["x"])
+    with folder.reduce("map.nc:/x", "--by", "time,lev:/moving", "-d", "lon", "-k") as out:
+        assert [dim[0].name for dim in out["x"].dims] == ["/moving", "/lat", "/lon"], out["x"]
+        np.testing.assert_array_equal(out["x"], zoned(x, moving, "sum", 0)[1].sum(2, keepdims=True))
+    table = folder.run("map.nc:/x", "--by", "lat,lon:zones.h5:/basin", "-d", "time", "--format", "csv")[0].decode().splitlines()
+    assert table[0] == "lev,basin,sum" and table[1].startswith("1000,0,"), table[:2]
+    y, _, later = make_map(folder, "later.nc", 17, 4, 40)
+    both = np.concatenate([x, y])
+    series = ("--concat", "time", "map.nc:/x", "later.nc:/x")
+    same(answer(folder, *series, "--by", "lat,lon:/zones")["sum"], zoned(both, zones, "sum", 2)[1])
+    same(answer(folder, *series, "--by", "time,lev:/moving")["sum"], zoned(both, np.concatenate([moving, later]), "sum", 0)[1])
+
+
+def check_seam(folder):
+    """Labels of a whole dim for a part on both sides of its seam."""
+    x, _, _ = make_map(folder)
+    with h5py.File(folder.file("map.nc"), "a") as file:
+        file["sector"] = np.arange(12) // 3
+    order = [9, 10, 11, 0, 1, 2, 3]
+    found = answer(folder, "map.nc:/x[lon=270:90]", "--by", "lon:/sector")["sum"]
+    assert found["groups"] == ["0", "1", "3"], found
+    same(found, np.stack([x[..., [i for i in order if i // 3 == k]].sum(-1) for k in (0, 1, 3)], -1))
+
+
 def check_output(folder):
     """Files as CF has them: a time, its bounds or climatology bounds, and cell_methods."""
     x, dates, _ = make_hours(folder)
@@ -292,6 +382,11 @@ def check_refusals(folder):
             ((x, "--by", "level:month"), "hours.nc:/x: no dim is named 'level'; its dims are time, lat, lon"),
             ((x, "--by", "time:/float_zone"), "hours.nc:/x: --by: hours.nc:/float_zone: labels are f32, must be integers"),
             ((x, "--by", "time:/map"), "hours.nc:/x: --by: hours.nc:/map: labels have 2 dims, must have the one that they lie along"),
+            ((x, "--by", "time,lat:/zone"), "hours.nc:/x: --by: hours.nc:/zone: labels have 1 dim, must have the 2 that they lie along"),
+            ((x, "--by", "time,lon:/map"), "hours.nc:/x: --by: labels lie along dims that are next to each other, which time,lon are not"),
+            ((x, "--by", "time,lat:month"), "hours.nc:/x: --by: only labels, as DIM,DIM:/PATH, lie along 2 dims"),
+            ((x, "--by", "time,lat:/map"), "hours.nc:/x: --by: hours.nc:/map: has 3 labels along time, hours.nc:/x has 100 steps"),
+            ((x, "--by", "lat,lon:none.nc:/map"), "hours.nc:/x: --by: none.nc: No such file or directory"),
             ((x, "--by", "time:/short"), "hours.nc:/x: --by: hours.nc:/short: has 7 labels, hours.nc:/x has 100 steps"),
             ((x, "--by", "time:/never"), "hours.nc:/x: --by: by time:/never no step is in any group")):
         errors = folder.run(*arguments, status=1)[1]
@@ -302,7 +397,7 @@ def check_refusals(folder):
         assert errors.count("\n") == 1 and "--by" in errors or "--coarsen" in errors, errors
 
 
-CHECKS = [check_keys, check_coarsen, check_labels, check_output, check_beside, check_packed, check_series, check_forms,
+CHECKS = [check_keys, check_coarsen, check_labels, check_zones, check_seam, check_output, check_beside, check_packed, check_series, check_forms,
           check_refusals]
 
 if __name__ == "__main__":

@@ -186,7 +186,8 @@ void besides_put(const h5gpured_options *options, const besides *b, ndr_h5_optio
 bool groups_open(answer *a, const ndr_h5_dataset *dataset, const char *where, const ndr_h5_writer *writer);
 void groups_close(answer *a);
 
-/* Whether dim d of the dataset is the one that groups lie along. */
+/* Whether groups lie along dim d of the dataset; and whether it is the (first) one, whose place they take. */
+bool is_in_groups(const answer *a, int d);
 bool is_group_dim(const answer *a, int d);
 
 /* The names of all groups, to be freed; false, after a complaint, where there is no memory. */

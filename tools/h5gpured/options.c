@@ -86,12 +86,12 @@ static void read_grouped(h5gpured_options *options, const char *option, const ch
 
 #define KEYS "month, season, year, yearmonth, yearseason, day, dayofyear or hour"
 
-/* DIM:KEY or DIM:/LABELS */
+/* DIM:KEY, or DIMS:/LABELS */
 static void read_by(void *target, const char *text) {
   h5gpured_options *options = target;
   const char *colon = strchr(text, ':');
   if (!colon || colon == text || !colon[1])
-    cli_refuse(&tool, "--by takes DIM:KEY, like time:month, or DIM:/LABELS, not '%s'; KEY is " KEYS, text);
+    cli_refuse(&tool, "--by takes DIM:KEY, like time:month, or DIMS:/LABELS, not '%s'; KEY is " KEYS, text);
   options->by = text;
   options->by_what = colon + 1;
   read_grouped(options, "--by", text, (size_t)(colon - text));
@@ -224,7 +224,8 @@ static const cli_option rows[] = {
              "lengths of times (time:days), or by a dataset (/PATH)"},
     {0, "by", "DIM:KEY", CLI_ONCE, read_by,
      .help = "reduce DIM in groups: time:" KEYS ", or by\n"
-             "labels of integers (DIM:/PATH); other dims are reduced only if --dims names them"},
+             "labels of integers (DIM:/PATH, DIM:FILE:/PATH, or zones of a map LAT,LON:/PATH); other dims are reduced\n"
+             "only if --dims names them"},
     {0, "coarsen", "DIM=N", CLI_ONCE, read_coarsen,
      .help =
          "reduce DIM in windows of N; with DIM=N,trim what is left over at its end is left out, with DIM=N,pad it is\n"

@@ -38,7 +38,7 @@ static void result_names(const answer *a, const char **names) {
   for (int d = 0, r = 0; d < a->info->ndim; d++)
     if (is_group_dim(a, d))
       names[r++] = ndr_h5_groups_dim_name(a->groups);
-    else if (!reduced[d] || a->problem.keepdims)
+    else if (!is_in_groups(a, d) && (!reduced[d] || a->problem.keepdims))
       names[r++] = a->info->dim_names[d];
 }
 
@@ -56,7 +56,7 @@ static void print_over(const answer *a, FILE *stream) {
     return;
   }
   for (int i = 0; i < a->problem.dim_count; i++) {
-    if (is_group_dim(a, a->problem.dims[i])) continue;
+    if (is_in_groups(a, a->problem.dims[i])) continue;
     fputs(before, stream);
     before = ", ";
     const char *name = a->info->dim_names[a->problem.dims[i]];

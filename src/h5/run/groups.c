@@ -26,6 +26,10 @@ int ndr_h5_groups_dim(const ndr_h5_groups *groups) {
   return groups ? groups->dim : -1;
 }
 
+int ndr_h5_groups_dim_count(const ndr_h5_groups *groups) {
+  return groups ? groups->ndim : 0;
+}
+
 const char *ndr_h5_groups_dim_name(const ndr_h5_groups *groups) {
   return groups ? groups->name : NULL;
 }
@@ -91,10 +95,17 @@ bool ndr_h5_groups_is_climatology(const ndr_h5_groups *groups) {
 }
 
 ndr_status ndr_h5_groups_check(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset) {
-  int d = groups->dim;
-  if (d < dataset->info.ndim && dataset->info.shape[d] == groups->length) return NDR_OK;
-  return ndr_fail(NDR_ERR_ARGUMENT, "%s: the groups by %s are of another dataset, with %lld steps along dim %d",
-                  dataset->where, groups->by, (long long)groups->length, d);
+  for (int i = 0; i < groups->ndim; i++) {
+    int d = groups->dim + i;
+    if (d < dataset->info.ndim && dataset->info.shape[d] == groups->shape[i]) continue;
+    return ndr_fail(NDR_ERR_ARGUMENT, "%s: the groups by %s are of another dataset, with %lld steps along dim %d",
+                    dataset->where, groups->by, (long long)groups->shape[i], d);
+  }
+  return NDR_OK;
+}
+
+bool ndr_h5_groups_cover(const ndr_h5_groups *groups, int d) {
+  return groups && d >= groups->dim && d < groups->dim + groups->ndim;
 }
 
 static bool has_dim(const ndr_problem *problem, int d) {
@@ -116,7 +127,8 @@ ndr_status ndr_h5_groups_lay(const ndr_h5_groups *groups, const ndr_h5_dataset *
     return ndr_fail(NDR_ERR_ARGUMENT, "the problem has groups, but ndr_h5_options.groups is NULL");
   if (!groups) return NDR_OK;
   NDR_TRY(ndr_h5_groups_check(groups, dataset));
-  if (!has_dim(problem, groups->dim)) add_dim(problem, groups->dim);
+  for (int d = groups->dim; d < groups->dim + groups->ndim; d++)
+    if (!has_dim(problem, d)) add_dim(problem, d);
   problem->groups = groups->labels;
   problem->group_dim = groups->dim;
   return NDR_OK;

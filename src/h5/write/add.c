@@ -114,7 +114,7 @@ static void map_dims(addition *a) {
       a->from[count++] = d + NDR_OF_GROUPS;
     else if (!a->label.reduced[d])
       a->from[count++] = d;
-    else if (a->problem.keepdims)
+    else if (a->problem.keepdims && !ndr_h5_groups_cover(a->label.groups, d))
       a->from[count++] = ~d;
   }
 }

@@ -266,7 +266,25 @@ NDR_API ndr_status ndr_h5_groups_by_labels(ndr_h5_groups **groups, const ndr_h5_
 NDR_API ndr_status ndr_h5_groups_windows(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim, int64_t window,
                                          ndr_rest rest);
 
+/* Makes groups of windows over dims dim .. dim + dim_count - 1 at once: windows[i] neighbouring steps along each, what
+ * is left over as rests[i] says. The result has one dim of groups for all of them, in which the windows are in
+ * row-major order: the same memory is an array with a dim for each. As many labels as the dims have steps are kept, 12
+ * bytes each, at most 2^28. Fails as ndr_h5_groups_windows does. */
+NDR_API ndr_status ndr_h5_groups_boxes(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim, int dim_count,
+                                       const int64_t *windows, const ndr_rest *rests);
+
 NDR_API int64_t ndr_h5_groups_count(const ndr_h5_groups *groups);
+
+/* Those that lie along one dim of the dataset: of windows over several the windows along it, of which there are as many
+ * as the unfolded result has there; of others the groups themselves. NULL where none lie along it. They live as long
+ * as the groups, and are not to be destroyed. */
+NDR_API const ndr_h5_groups *ndr_h5_groups_along(const ndr_h5_groups *groups, int dim);
+
+/* Writes the shape of a result of the problem that has a dim for each that windows of several dims lie along, in place
+ * of the one dim of groups, and returns its number of dims; of other groups those of the result. The result is compact:
+ * it may be read with this shape. `shape` has room for NDR_MAX_DIMS. */
+NDR_API int ndr_h5_groups_unfold(const ndr_h5_groups *groups, const ndr_problem *problem, const DLTensor *result,
+                                 int64_t *shape);
 
 /* The (first) dim that they lie along, which the dim of groups takes the place of, along how many they lie, and what
  * the dim of groups is called: as that dim, or as the dataset of labels; NULL where it has no name. */
@@ -282,7 +300,7 @@ NDR_API const char *ndr_h5_groups_text(const ndr_h5_groups *groups);
 
 /* Writes what people call group i: "1", "DJF", "2001", "2001-01", "2001-DJF", "2001-01-31", "60", "23"; a label as a
  * number; of a window its coordinate (in results the mean of its steps' coordinates, or of times the middle), or where
- * there are none its number. "" where there is no group i. */
+ * there are none its number; "LAT, LON" of one over several dims. "" where there is no group i. */
 NDR_API void ndr_h5_groups_name(const ndr_h5_groups *groups, int64_t i, char text[NDR_H5_GROUP_CHARS]);
 
 /* NULL is allowed. */
@@ -463,7 +481,8 @@ NDR_API ndr_status ndr_h5_writer_groups(ndr_h5_writer *writer, const ndr_h5_grou
  *                where it has none by the dataset) stays so. A reduced time axis leaves the time that it covered, with
  *                its bounds. A dim of groups of times, or windows, has the dim's name and a coordinate with
  *                bounds; of climatologies these are climatology_bounds, as in CF's section 7.4. A dim of labels is
- *                called as their dataset, and has its attributes.
+ *                called as their dataset, and has its attributes. Windows over several dims have a dim for each, which
+ *                the result may have, too, or the one dim of groups (ndr_h5_groups_unfold).
  *   variables    copies of those that the scales' attributes bounds, climatology and formula_terms name, and the
  *                source's coordinates, grid_mapping, mesh, geometry and cell_measures: all that have no reduced dim, of
  *                64 MiB together at most. They are cut as the source is; of a series those of all files are joined,

@@ -2,6 +2,7 @@
 """--by and --coarsen, against loops in NumPy with dates of their own: groups.py TOOL
 """
 import datetime
+import itertools
 import json
 import sys
 
@@ -122,10 +123,81 @@ def check_coarsen(folder):
     with folder.reduce("hours.nc:/x", "--coarsen", "time=300,pad") as out:
         np.testing.assert_allclose(out["time"], [(i + min(i + 299, 999)) * 7 / 2 for i in (0, 300, 600, 900)])
         assert text(out["time"].attrs["bounds"]) == "time_bnds" and out["x"].shape == (4, 3, 5)
-        assert out["time_bnds"][1].tolist() == [2100, 4193] and out["x"].maxshape[0] is None
+        assert out["time_bnds"][1].tolist() == [2096.5, 4196.5] and out["x"].maxshape[0] is None
         assert text(out["x"].attrs["cell_methods"]) == "area: mean time: sum", attributes(out["x"])
     with folder.reduce("hours.nc:/x", "--coarsen", "lon=2,trim") as out:
         assert out["lon"][...].tolist() == [0.5, 2.5] and attributes(out["lon"])["units"] == "degrees_east"
+
+
+def boxed(x, first, windows, rests, op):
+    """Windows over dims first, first + 1 ..., a dim of the result each; a rest is trimmed or padded."""
+    def cuts(size, window, rest):
+        return [slice(i, i + window) for i in range(0, size, window) if rest == "pad" or i + window <= size]
+    along = [cuts(x.shape[first + i], *pair) for i, pair in enumerate(zip(windows, rests))]
+    dims = tuple(range(first, first + len(windows)))
+    parts = [LOOPS[op](x[(slice(None),) * first + box].astype("f8"), axis=dims) for box in itertools.product(*along)]
+    return np.moveaxis(np.stack(parts).reshape([len(a) for a in along] + list(parts[0].shape)), range(len(along)), dims)
+
+
+def check_boxes(folder):
+    """Windows over several dims at once."""
+    x, zones, _ = make_map(folder)
+    for text_of, first, windows, rests in (
+            ("lat=2,lon=3", 2, (2, 3), ("trim", "trim")), ("lon=5,trim,lat=4,pad", 2, (4, 5), ("pad", "trim")),
+            ("lat=4,lon=5,pad", 2, (4, 5), ("pad", "pad")), ("lev=2,lat=1,lon=12", 1, (2, 1, 12), ("pad",) * 3),
+            ("time=6,lev=1,trim", 0, (6, 1), ("trim", "trim")), ("0=40,1=2,2=6,3=1", 0, (40, 2, 6, 1), ("pad",) * 4)):
+        for memory in ("100M", "100K"):
+            found = answer(folder, "map.nc:/x", "--coarsen", text_of, "--op", "sum,mean,std,max,valid", "--memory", memory)
+            for op, item in found.items():
+                expected = boxed(x, first, windows, rests, op)
+                assert item["shape"] == list(expected.shape), (item["shape"], expected.shape)
+                assert [len(names) for names in item["groups"]] == item["shape"][first:first + len(windows)], item["groups"]
+                same(item, expected)
+    found = answer(folder, "map.nc:/x", "--coarsen", "lat=3,lon=4", "-k", "-d", "time", "--op", "sum,argmin")
+    same(found["sum"], boxed(x, 2, (3, 4), ("pad", "pad"), "sum").sum(0, keepdims=True))
+    assert found["argmin"]["shape"] == [1, 2, 2, 3], found["argmin"]
+    found = answer(folder, "map.nc:/x[lon=270:60]", "--coarsen", "lat=3,lon=4,trim", "--where", "x > 0", "--op", "sum")["sum"]
+    same(found, boxed(np.where(x > 0, x, 0)[..., [9, 10, 11, 0, 1, 2]], 2, (3, 4), ("pad", "trim"), "sum"))
+    cosine = np.broadcast_to(np.cos(np.radians(np.linspace(-75, 75, 6)))[:, None], x.shape)
+    found = answer(folder, "map.nc:/x", "--coarsen", "lat=3,lon=4", "--weights", "lat:cos", "--op", "mean")["mean"]
+    same(found, boxed(x * cosine, 2, (3, 4), ("pad", "pad"), "sum") / boxed(cosine, 2, (3, 4), ("pad", "pad"), "sum"))
+    make_map(folder, "later.nc", 17, 4, 40)
+    found = answer(folder, "--concat", "time", "map.nc:/x", "later.nc:/x", "--coarsen", "lat=2,lon=6", "-d", "time")["sum"]
+    with h5py.File(folder.file("later.nc")) as file:
+        same(found, boxed(np.concatenate([x, file["x"][...]]), 2, (2, 6), ("pad", "pad"), "sum").sum(0))
+    with folder.reduce("map.nc:/x", "--coarsen", "lat=4,lon=5,pad", "-d", "time", "--op", "mean") as out:
+        assert [dim[0].name for dim in out["x"].dims] == ["/lev", "/lat", "/lon"], out["x"]
+        np.testing.assert_allclose(out["x"], boxed(x, 2, (4, 5), ("pad", "pad"), "mean").mean(0), rtol=1e-5, atol=1e-5)
+        assert out["lat"][...].tolist() == [-30, 60] and out["lat_bnds"][...].tolist() == [[-90, 30], [30, 90]]
+        assert out["lon"][...].tolist() == [60, 210, 315] and out["lon_bnds"][...].tolist() == [[-15, 135], [135, 285], [285, 345]]
+        assert text(out["x"].attrs["cell_methods"]) == "time: lat: lon: mean", attributes(out["x"])
+    explained = folder.run("map.nc:/x", "--coarsen", "lat=3,lon=4", "--explain")[1]
+    assert "groups   6 by lat:3,lon:4, of 12 steps, " in explained, explained
+    table = folder.run("map.nc:/x", "--coarsen", "lat=3,lon=6", "-d", "time", "--format", "csv")[0].decode().splitlines()
+    assert table[0] == "lev,lat,lon,sum" and table[2].startswith("1000,-45,255,") and len(table) == 9, table
+    plain = folder.run("map.nc:/x", "--coarsen", "lat=3,lon=6", "-d", "time")[0].decode()
+    assert "  groups by lat:3: -45 45\n  groups by lon:6: 75 255\n  sum by lat:3,lon:6 over time: f32 [lev 2, lat 2, lon 2]\n" in plain, plain
+
+
+def check_edges(folder):
+    """Bounds of windows leave no gaps, whatever the axis is like: halfway between steps, and not beyond a pole."""
+    def bounds_of(values, window, name="lat", units="degrees_north", **more):
+        with h5py.File(folder.file("axis.nc"), "w") as file:
+            scale = make_scale(file, name, np.array(values, "f8"), units=units, **more)
+            file["x"] = np.arange(float(len(values)))
+            attach(file["x"], scale)
+            file["edges"] = np.array([[v - 1, v + 3] for v in values], "f8")
+            attach(file["edges"], scale, make_scale(file, "nv", np.arange(2)))
+        with folder.reduce("axis.nc:/x", "--coarsen", f"{name}={window},pad") as out:
+            bounds = out.get(f"{name}_bnds", out.get("edges"))
+            return None if bounds is None else bounds[...].tolist()
+    assert bounds_of([-90, -60, -30, 0, 30], 2) == [[-90, -45], [-45, 15], [15, 45]]
+    assert bounds_of([90, 60, 30, 0], 1) == [[90, 75], [75, 45], [45, 15], [15, -15]]
+    assert bounds_of([1.5, 1, 0.5], 3, "lat", "radians") == [[np.arccos(0), 0.25]]
+    assert bounds_of([0, 1, 3, 7], 1, "height", "m") == [[-0.5, 0.5], [0.5, 2], [2, 5], [5, 9]]
+    assert bounds_of([0, 1, 3, 7], 2, "height", "m", bounds="edges") == [[-1, 4], [2, 10]]
+    assert bounds_of([0, 3, 1, 7], 2, "height", "m") is None and bounds_of([5], 1, "height", "m") is None
+    assert bounds_of([0, np.nan, 1, 7], 2, "height", "m") is None
 
 
 def check_labels(folder):
@@ -383,7 +455,10 @@ def check_refusals(folder):
             ((x, "--by", "time:/float_zone"), "hours.nc:/x: --by: hours.nc:/float_zone: labels are f32, must be integers"),
             ((x, "--by", "time:/map"), "hours.nc:/x: --by: hours.nc:/map: labels have 2 dims, must have the one that they lie along"),
             ((x, "--by", "time,lat:/zone"), "hours.nc:/x: --by: hours.nc:/zone: labels have 1 dim, must have the 2 that they lie along"),
-            ((x, "--by", "time,lon:/map"), "hours.nc:/x: --by: labels lie along dims that are next to each other, which time,lon are not"),
+            ((x, "--by", "time,lon:/map"), "hours.nc:/x: --by: time,lon do not lie next to each other"),
+            ((x, "--coarsen", "time=2,lon=2"), "hours.nc:/x: --coarsen: time,lon do not lie next to each other"),
+            ((x, "--coarsen", "lat=3,lon=2"), "hours.nc:/x: --coarsen lat=3,lon=2: lon is of size 5, 1 is left over: lat=3,lon=2,trim "
+             "leaves them out, lat=3,lon=2,pad makes them a window"),
             ((x, "--by", "time,lat:month"), "hours.nc:/x: --by: only labels, as DIM,DIM:/PATH, lie along 2 dims"),
             ((x, "--by", "time,lat:/map"), "hours.nc:/x: --by: hours.nc:/map: has 3 labels along time, hours.nc:/x has 100 steps"),
             ((x, "--by", "lat,lon:none.nc:/map"), "hours.nc:/x: --by: none.nc: No such file or directory"),
@@ -391,13 +466,14 @@ def check_refusals(folder):
             ((x, "--by", "time:/never"), "hours.nc:/x: --by: by time:/never no step is in any group")):
         errors = folder.run(*arguments, status=1)[1]
         assert errors == f"h5gpured: {reason}\n", errors
-    for arguments in (("--by", "time"), ("--coarsen", "time=0"), ("--coarsen", "time=3,cut"), ("--by", ":month"),
+    for arguments in (("--by", "time"), ("--coarsen", "time=0"), ("--coarsen", "time=3,cut"), ("--coarsen", "trim"),
+                      ("--coarsen", "time=3,trim,pad"), ("--coarsen", "time=3,,lat=2"), ("--coarsen", "time=3,lat"), ("--by", ":month"),
                       ("--by", "time:month", "--coarsen", "time=3")):
         errors = folder.run(x, *arguments, status=2)[1]
         assert errors.count("\n") == 1 and "--by" in errors or "--coarsen" in errors, errors
 
 
-CHECKS = [check_keys, check_coarsen, check_labels, check_zones, check_seam, check_output, check_beside, check_packed, check_series, check_forms,
+CHECKS = [check_keys, check_coarsen, check_boxes, check_edges, check_labels, check_zones, check_seam, check_output, check_beside, check_packed, check_series, check_forms,
           check_refusals]
 
 if __name__ == "__main__":

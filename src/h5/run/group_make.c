@@ -32,7 +32,7 @@ ndr_status ndr_group_begin(ndr_h5_groups **made, const ndr_h5_dataset *dataset, 
   *made = NULL;
   NDR_TRY(ndr_scale_check_dim(dataset, dim, &d));
   if (d + ndim > dataset->info.ndim)
-    return ndr_fail(NDR_ERR_DIMS, "%s: labels of %d dims do not fit from dim %d on", dataset->where, ndim, d);
+    return ndr_fail(NDR_ERR_DIMS, "%s: groups along %d dims do not fit from dim %d on", dataset->where, ndim, d);
   ndr_h5_groups *groups = *made = calloc(1, sizeof *groups);
   if (!groups) return ndr_group_fail_memory(dataset);
   groups->how = how;

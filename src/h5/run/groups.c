@@ -9,6 +9,7 @@
 void ndr_h5_groups_destroy(ndr_h5_groups *groups) {
   if (!groups) return;
   ndr_groups_destroy(groups->labels);
+  for (int i = 0; i < groups->ndim; i++) ndr_h5_groups_destroy(groups->along[i]);
   free(groups->group_of);
   free(groups->numbers);
   free(groups->coordinates);
@@ -38,13 +39,29 @@ const char *ndr_h5_groups_text(const ndr_h5_groups *groups) {
   return groups ? groups->by : NULL;
 }
 
+const ndr_h5_groups *ndr_h5_groups_axis(const ndr_h5_groups *groups, int d) {
+  return groups->along[0] ? groups->along[d - groups->dim] : groups;
+}
+
 _Static_assert(NDR_H5_GROUP_CHARS >= NDR_GROUP_CHARS, "a name has room");
+
+/* "LAT, LON" of a window over both. */
+static void name_box(const ndr_h5_groups *groups, int64_t i, char text[NDR_H5_GROUP_CHARS]) {
+  char names[NDR_MAX_DIMS][NDR_H5_GROUP_CHARS];
+  int length = 0;
+  for (int d = groups->ndim - 1; d >= 0; i /= groups->along[d--]->count)
+    ndr_h5_groups_name(groups->along[d], i % groups->along[d]->count, names[d]);
+  for (int d = 0; d < groups->ndim && length < NDR_H5_GROUP_CHARS; d++)
+    length += snprintf(text + length, (size_t)(NDR_H5_GROUP_CHARS - length), "%s%s", d ? ", " : "", names[d]);
+}
 
 void ndr_h5_groups_name(const ndr_h5_groups *groups, int64_t i, char text[NDR_H5_GROUP_CHARS]) {
   ndr_instant instant;
   text[0] = 0;
   if (!groups || i < 0 || i >= groups->count) return;
-  if (groups->how == NDR_GROUPING_TIME)
+  if (groups->along[0])
+    name_box(groups, i, text);
+  else if (groups->how == NDR_GROUPING_TIME)
     ndr_time_group_name(&groups->units, groups->key, groups->numbers[i], text);
   else if (groups->how == NDR_GROUPING_LABELS)
     snprintf(text, NDR_H5_GROUP_CHARS, "%lld", (long long)groups->numbers[i]);

@@ -22,6 +22,7 @@ struct ndr_h5_groups {
   ndr_time_units units;
   bool timed; /* coordinates are times, in these units */
   int64_t window;
+  ndr_h5_groups *along[NDR_MAX_DIMS]; /* [ndim] of windows over several dims: those along each; else NULL */
   char *by;                           /* "time:month" */
   char *name;                         /* of the dim of groups; NULL where it has none */
   const ndr_h5_dataset *label_source; /* of labels: the caller's */
@@ -42,6 +43,10 @@ bool ndr_h5_groups_is_climatology(const ndr_h5_groups *groups);
 
 /* Whether groups, which may be NULL, lie along dim d. */
 bool ndr_h5_groups_cover(const ndr_h5_groups *groups, int d);
+
+/* What stands for the groups along dim d of theirs: the windows along it where they are over several dims, else the
+ * groups themselves. */
+const ndr_h5_groups *ndr_h5_groups_axis(const ndr_h5_groups *groups, int d);
 
 /* Fails where the groups are of another dataset's dims: of other sizes. */
 ndr_status ndr_h5_groups_check(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset);

@@ -130,7 +130,7 @@ typedef struct ndr_h5_info {
  *   lev=850      the nearest, the greater one of two; leaves the dim with size 1
  *   time=2001-03:2001-05   times, by dates of the axis's calendar; each is the whole period that it names
  *   lon=350:10   longitudes, eastwards from one to the other, over the seam of the axis if need be; ndr_h5_coordinate
- *                then has 350 to 370, as it has -10 to 10 for lon=-10:10
+ *                then has 350 to 370, as it has -10 to 10 for lon=-10:10. A whole turn is all of a region, as it is
  * They are in the units of the file, and unpacked even where the dataset is opened raw. Fails with NDR_ERR_PARSE on
  * text that is no part, and with NDR_ERR_DIMS on a dim that is not there or has no coordinates, on coordinates that
  * nothing is selected by, and where the elements do not lie together. A part on both sides of a seam cannot be one of a
@@ -240,7 +240,8 @@ NDR_API ndr_status ndr_h5_candidates(const char *file, const ndr_h5_access *acce
 typedef struct ndr_h5_groups ndr_h5_groups;
 
 /* Puts steps into groups by their times, as the coordinates of dim say them (ndr_h5_dates), in ascending order of the
- * groups; only groups with steps exist, and a missing time is in none. `key` is, in any case:
+ * groups, whose times go up: each is dated by its first period behind that of the group before. Only groups with steps
+ * exist, and a missing time is in none. `key` is, in any case:
  *   year, yearmonth, day     what the calendar calls so
  *   yearseason               December to February, which counts for the year of its January, March to May, ...
  *   month, season            1 to 12, and DJF, MAM, JJA, SON, of all years: climatologies

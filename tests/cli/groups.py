@@ -332,9 +332,19 @@ def check_output(folder):
             for group, low, high, at in zip(steps, out[bounds][:, 0], out[bounds][:, 1], time):
                 assert low <= hours(dates[group[0]]) and hours(dates[group[-1]]) < high, (key, low, high)
                 assert low < at < high
+            assert (np.diff(time) > 0).all(), (key, time[...])
             if key == "yearmonth":
                 expected = [hours(datetime.datetime(int(k[:4]), int(k[5:]), 1)) for k in known]
                 assert out[bounds][:, 0].tolist() == expected and out[bounds][:-1, 1].tolist() == expected[1:]
+
+
+def check_climatology_methods(folder):
+    """What is no composition of years is said to be over all of them."""
+    make_hours(folder)
+    for key, over in (("month", "years"), ("hour", "days")):
+        with folder.reduce("hours.nc:/x", "--by", "time:" + key, "--op", "std,max") as out:
+            assert text(out["x_std"].attrs["cell_methods"]) == f"area: mean time: standard_deviation (of all {over} together)"
+            assert text(out["x_max"].attrs["cell_methods"]) == f"area: mean time: maximum within {over} time: maximum over {over}"
 
 
 def check_beside(folder):
@@ -473,7 +483,7 @@ def check_refusals(folder):
         assert errors.count("\n") == 1 and "--by" in errors or "--coarsen" in errors, errors
 
 
-CHECKS = [check_keys, check_coarsen, check_boxes, check_edges, check_labels, check_zones, check_seam, check_output, check_beside, check_packed, check_series, check_forms,
+CHECKS = [check_keys, check_coarsen, check_boxes, check_edges, check_labels, check_zones, check_seam, check_output, check_climatology_methods, check_beside, check_packed, check_series, check_forms,
           check_refusals]
 
 if __name__ == "__main__":

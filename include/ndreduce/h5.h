@@ -340,7 +340,8 @@ typedef struct ndr_h5_progress {
 /* An array that is read beside the dataset: another dataset, a series, or numbers in memory. Start from
  * NDR_H5_OPERAND_INIT. Its dims are the dataset's of the same names if each that is longer than 1 has such a name, else
  * the last ones, as NumPy aligns them. Along a dim that it lacks, or where its size is 1, it is repeated; along the
- * others it has the dataset's size.
+ * others it has the dataset's size, or if its dims are given or found by names, that of the whole dim of the file of
+ * which the dataset is a part: the same part of it is then read.
  *
  * Elements of a dataset are what its own attributes say, as for the dataset that is reduced. An array that is repeated
  * is read once if it takes no more than an eighth of the memory there is for buffers; others are read slab by slab.

@@ -241,7 +241,7 @@ static const cli_option rows[] = {
              "elements x and other arrays of the file, like 'x > 273.15 && lat < 0'"},
     {0, "weights", "BY", FIELD(weights),
      .help = "weight sum, mean, var, std and norm2: by a coordinate (lat), by its cosine (lat:cos), by the\n"
-             "lengths of times (time:days), or by a dataset (/PATH)"},
+             "lengths of times (time:days), by a product of these (time:days,lat:cos), or by a dataset (/PATH)"},
     {0, "by", "DIM:KEY", CLI_ONCE, read_by,
      .help = "reduce DIM in groups: time:" KEYS ", or by\n"
              "labels of integers (DIM:/PATH, DIM:FILE:/PATH, or zones of a map LAT,LON:/PATH); other dims are reduced\n"

@@ -198,8 +198,8 @@ bool groups_names(const answer *a, int d, date **names);
 /* Gives results a dim for each that windows of several lie along. */
 void groups_unfold(answer *a);
 
-/* How the output's attributes name the weights of --weights TEXT. To be freed; NULL if memory is short. */
-char *weights_comment(const char *text);
+/* How the output's attributes name the weights of --weights LIST. To be freed; NULL if memory is short. */
+char *weights_comment(const char *list);
 
 /* "DATE: h5gpured ARGUMENTS", to be freed; NULL where there is no memory. */
 char *history_line(int argc, char **argv);

@@ -110,7 +110,7 @@ static ndr_status place_all(const ndr_h5_groups *groups, const ndr_h5_dataset *d
   pair_dims(groups, dataset, labels, own);
   for (int i = 0; i < groups->ndim; i++) {
     int64_t stride = 1;
-    places[i] = malloc((size_t)groups->shape[i] * sizeof *places[i] + 1);
+    places[i] = calloc((size_t)groups->shape[i] + 1, sizeof *places[i]);
     if (!places[i]) return ndr_group_fail_memory(dataset);
     NDR_TRY(place(groups, dataset, groups->dim + i, labels, own[i], places[i]));
     for (int j = own[i] + 1; j < groups->ndim; j++) stride *= labels->info.shape[j];
@@ -154,22 +154,31 @@ static ndr_status number_labels(ndr_h5_groups *groups, const ndr_h5_dataset *dat
   return ndr_group_settle(groups, dataset);
 }
 
-static ndr_status group_labels(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, const ndr_h5_dataset *labels) {
-  ndr_dtype dtype;
-  int64_t *places[NDR_MAX_DIMS] = {NULL}, count = 1;
-  groups->label_source = labels;
-  free(groups->name);
-  groups->name = strdup(ndr_hdf_leaf(labels->path));
+/* Reads the labels of all steps into group_of. */
+static ndr_status read_labels(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, const ndr_h5_dataset *labels,
+                              int64_t *const places[NDR_MAX_DIMS]) {
+  ndr_dtype dtype = NDR_I64;
+  int64_t count = 1;
   for (int d = 0; d < groups->ndim; d++)
     if (__builtin_mul_overflow(count, labels->info.shape[d], &count) || count > NDR_MOST_LABELS)
       return ndr_fail(NDR_ERR_DIMS, "%s: has more than %lld labels", labels->where, (long long)NDR_MOST_LABELS);
-  void *elements = malloc((size_t)count * 8 + 1);
-  ndr_status status = elements && groups->name ? NDR_OK : ndr_group_fail_memory(dataset);
-  if (status == NDR_OK) status = place_all(groups, dataset, labels, places);
-  if (status == NDR_OK) status = read_elements(labels, elements, &dtype);
+  void *elements = calloc((size_t)count + 1, 8);
+  if (!elements) return ndr_group_fail_memory(dataset);
+  ndr_status status = read_elements(labels, elements, &dtype);
   if (status == NDR_OK) take_labels(groups, places, elements, dtype);
-  for (int i = 0; i < groups->ndim; i++) free(places[i]);
   free(elements);
+  return status;
+}
+
+static ndr_status group_labels(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, const ndr_h5_dataset *labels) {
+  int64_t *places[NDR_MAX_DIMS] = {NULL};
+  groups->label_source = labels;
+  free(groups->name);
+  groups->name = strdup(ndr_hdf_leaf(labels->path));
+  if (!groups->name) return ndr_group_fail_memory(dataset);
+  ndr_status status = place_all(groups, dataset, labels, places);
+  if (status == NDR_OK) status = read_labels(groups, dataset, labels, places);
+  for (int i = 0; i < groups->ndim; i++) free(places[i]);
   return status == NDR_OK ? number_labels(groups, dataset) : status;
 }
 

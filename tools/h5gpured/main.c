@@ -182,6 +182,10 @@ static bool write_all(const h5gpured_options *options, const char *const *files)
   how.on_remark = say_remark;
   how.on_progress = is_stopped;
   char *comment = options->weights ? weights_comment(options->weights) : NULL;
+  if (options->weights && !comment) {
+    complain("out of memory");
+    return false;
+  }
   how.comment = comment;
   how.where = options->where;
   crash_while_writing(options->output);

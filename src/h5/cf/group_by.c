@@ -190,8 +190,9 @@ static ndr_time_group describe(const ndr_time_units *units, const dated *all, in
     if (ndr_instant_is_before(all[i].of.begin, first)) first = all[i].of.begin;
     if (ndr_instant_is_before(last, all[i].of.end)) last = all[i].of.end;
   }
-  return (ndr_time_group){
-      all[0].of.number, count, {ndr_time_encode(units, first), ndr_time_encode(units, last)}, .time = 0};
+  return (ndr_time_group){.number = all[0].of.number,
+                          .steps = count,
+                          .bounds = {ndr_time_encode(units, first), ndr_time_encode(units, last)}};
 }
 
 static ndr_status gather(const ndr_time_steps *steps, const dated *all, int64_t count, ndr_time_groups *found) {

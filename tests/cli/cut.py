@@ -64,6 +64,25 @@ def check_parts(folder):
     assert found == (whole["land"][..., [9, 10, 11, 0, 1, 2]] > 0).sum()
 
 
+def check_rotated(folder):
+    """What has been written of a part that goes all around lies as the part does, and is not turned again."""
+    whole = make(folder)
+    part = "in.nc:/x[lon=-180:150]"
+    x = np.roll(whole["x"], 6, -1).astype("f8")
+    folder.run(part, "--op", "mean", "-d", "time", "-q", "-o", "mean.nc", "--overwrite")
+    found = answers(folder, part, "--op", "far(x, y): s += (x - y)**2 -> s", "--with", "y=mean.nc:/x")["far"]
+    np.testing.assert_allclose(found, ((x - x.mean(0)) ** 2).sum(), rtol=1e-5)
+    folder.run("in.nc:/area[lon=-180:150]", "--op", "max", "--coarsen", "lat=1", "-q", "-o", "area.nc", "--overwrite")
+    found = answers(folder, part, "--weights", "area.nc:/area", "--op", "sum")["sum"]
+    np.testing.assert_allclose(found, (x * np.roll(whole["area"], 6, -1)).sum(), rtol=1e-12)
+    with h5py.File(folder.file("zones.nc"), "w") as file:
+        lon = make_scale(file, "lon", np.roll((LON + 180) % 360 - 180, 6), units="degrees_east")
+        file["zone"] = zone = np.arange(12) // 4
+        attach(file["zone"], lon)
+    found = answers(folder, part, "--by", "lon:zones.nc:/zone")["sum"]
+    np.testing.assert_allclose(found, np.stack([x[..., zone == z].sum(-1) for z in range(3)], -1))
+
+
 def check_series(folder):
     """The same of several files: of the first one what lacks their dim, and series beside them."""
     one, two = make(folder, "one.nc", 1), make(folder, "two.nc", 2, 12, 7)
@@ -120,7 +139,7 @@ def check_products(folder):
     assert errors == "h5gpured: in.nc:/x: --weights 'time:sin': there is no weighting by 'sin', only by cos and days, as DIM:cos\n", errors
 
 
-CHECKS = [check_parts, check_series, check_refusals, check_products]
+CHECKS = [check_parts, check_rotated, check_series, check_refusals, check_products]
 
 if __name__ == "__main__":
     sys.exit(run_checks(sys.argv[1], CHECKS))

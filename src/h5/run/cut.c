@@ -1,6 +1,7 @@
 /* See cut.h. Copies share the ids and texts of what they are copied from, which is the caller's. */
 #include "h5/run/cut.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,28 @@ static bool is_part(const ndr_h5_dataset *dataset, int d) {
 static bool is_whole(const ndr_beside *array, int i) {
   const ndr_h5_dataset *own = array->dataset;
   return !(own->part_count && own->series_dim == i) && !is_part(own, i);
+}
+
+static ndr_status compare(const ndr_h5_dataset *array, int i, const ndr_h5_dataset *dataset, int d, double *values,
+                          bool *same) {
+  int64_t count = dataset->info.shape[d];
+  NDR_TRY(ndr_h5_coordinate(array, i, values));
+  NDR_TRY(ndr_h5_coordinate(dataset, d, values + count));
+  double step = count > 1 ? fabs(values[count + 1] - values[count]) : 0;
+  *same = true;
+  for (int64_t at = 0; at < count && *same; at++) *same = fabs(values[at] - values[count + at]) <= 1e-3 * step;
+  return NDR_OK;
+}
+
+ndr_status ndr_cut_is_done(const ndr_h5_dataset *array, int i, const ndr_h5_dataset *dataset, int d, bool *done) {
+  int64_t count = dataset->info.shape[d];
+  *done = false;
+  if (array->info.shape[i] != count) return NDR_OK;
+  double *values = calloc((size_t)count + 1, 2 * sizeof *values);
+  if (!values) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for the coordinates of a dim", array->where);
+  ndr_status status = compare(array, i, dataset, d, values, done);
+  free(values);
+  return status == NDR_ERR_DIMS ? NDR_OK : status;
 }
 
 static void cut_dim(ndr_h5_dataset *own, int i, const ndr_h5_dataset *part, int d) {
@@ -60,17 +83,28 @@ static void cut_sides(copies *made, int i, const ndr_h5_dataset *dataset, int d)
   for (int p = 0; p < 2; p++) cut_dim(&made->parts[p], i, dataset->parts[p], d);
 }
 
-ndr_status ndr_beside_cut(ndr_beside *array, const ndr_h5_dataset *dataset, const char *what) {
-  char called[NDR_DIM_TEXT];
-  bool cuts[NDR_MAX_DIMS] = {false}, any = false;
-  int seam = -1;
+/* Which dims of the array are to be cut, and which of these on both sides of a seam; -1: none. */
+static ndr_status find_cuts(const ndr_beside *array, const ndr_h5_dataset *dataset, bool *cuts, bool *any, int *seam) {
+  *any = false;
+  *seam = -1;
   for (int i = 0; array->dataset && i < array->ndim; i++) {
     int d = array->dims[i];
+    bool done = false;
     const ndr_h5_dataset *file = d >= 0 && dataset->part_count ? dataset->parts[0] : dataset;
     cuts[i] = d >= 0 && is_part(dataset, d) && is_whole(array, i) && array->shape[i] == file->extent[d];
-    any |= cuts[i];
-    if (cuts[i] && is_sides(dataset, d)) seam = i;
+    if (cuts[i] && is_sides(dataset, d)) NDR_TRY(ndr_cut_is_done(array->dataset, i, dataset, d, &done));
+    cuts[i] = cuts[i] && !done;
+    *any |= cuts[i];
+    if (cuts[i] && is_sides(dataset, d)) *seam = i;
   }
+  return NDR_OK;
+}
+
+ndr_status ndr_beside_cut(ndr_beside *array, const ndr_h5_dataset *dataset, const char *what) {
+  char called[NDR_DIM_TEXT];
+  bool cuts[NDR_MAX_DIMS] = {false}, any;
+  int seam;
+  NDR_TRY(find_cuts(array, dataset, cuts, &any, &seam));
   if (!any) return NDR_OK;
   int count = array->dataset->part_count;
   if (seam >= 0 && count)

@@ -4,6 +4,7 @@
 
 #include "h5/cf/scale_units.h"
 #include "h5/file/join.h"
+#include "h5/run/cut.h"
 #include "h5/run/group_make.h"
 #include "h5/run/job.h"
 
@@ -89,7 +90,9 @@ static ndr_status place(const ndr_h5_groups *groups, const ndr_h5_dataset *datas
   int64_t given = labels->info.shape[own], from = 0;
   bool series = dataset->part_count && dataset->series_dim == d;
   bool each = series && labels->part_count == dataset->part_count && labels->series_dim == own;
-  bool cut = series && !each && ndr_series_is_sides(dataset) && given == dataset->parts[0]->extent[d];
+  bool cut = series && !each && ndr_series_is_sides(dataset) && given == dataset->parts[0]->extent[d], done = false;
+  if (cut) NDR_TRY(ndr_cut_is_done(labels, own, dataset, d, &done));
+  cut = cut && !done;
   if (!series || (!each && !cut && given == dataset->info.shape[d]))
     return place_part(groups, dataset, d, labels, given, 0, index);
   if (!each && !cut) return fail_size(groups, dataset, d, labels, given);

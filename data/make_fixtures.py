@@ -2,6 +2,7 @@
 """Writes the fixtures of this folder: make_fixtures.py [FOLDER]. Needs python3-h5py.
 
 ocean.nc   what netCDF-4 writes: temp(time, lat, lon) with its scales, shuffled and deflated
+monthly.nc months with dates and bounds: sst(time, lat, lon) of 2001 to 2003, and basin(lat, lon), zones of its map
 kinds.h5   one small dataset of every element type that can be reduced
 traps.h5   what must be refused, and what is easily got wrong
 packed.h5  missing values, packing and the like, rightly and wrongly described
@@ -38,6 +39,32 @@ def write_ocean(path):
                   put_scale(file, "lon", lon.astype("f8"), units="degrees_east", standard_name="longitude"))
         for dim, scale in zip(temp.dims, scales):
             dim.attach_scale(scale)
+        file.attrs["Conventions"] = "CF-1.8"
+
+
+def write_monthly(path):
+    """Three years of months, each a quarter of a degree warmer than the last; 2001 to 2003 have no leap day."""
+    months = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] * 3)
+    ends = np.cumsum(months)
+    lat, lon = np.array([-45.0, 0, 45]), np.arange(0.0, 360, 90)
+    season = np.array([0, 0, 1, 2, 3, 4, 4, 4, 3, 2, 1, 0] * 3)[:, None, None] * np.sign(lat)[:, None]
+    trend = np.repeat([0, 0.25, 0.5], 12)[:, None, None]
+    values = np.array([10.5, 27, 12])[:, None] + season + trend + np.array([0, 0.5, 0, -0.5])
+    with h5py.File(path, "w", libver=("earliest", "v108")) as file:
+        scales = {"time": put_scale(file, "time", ends - months / 2, units="days since 2001-01-01", calendar="standard",
+                                    axis="T", bounds="time_bnds"),
+                  "lat": put_scale(file, "lat", lat, units="degrees_north", standard_name="latitude"),
+                  "lon": put_scale(file, "lon", lon, units="degrees_east", standard_name="longitude"),
+                  "nv": file.create_dataset("nv", shape=(2,), dtype=">f4")}
+        scales["nv"].make_scale("This is a netCDF dimension but not a netCDF variable.%10d" % 2)
+        sst = file.create_dataset("sst", data=values.astype("f4"), chunks=(12, 3, 4), shuffle=True, compression=4)
+        sst.attrs.update({"units": "degC", "long_name": "sea surface temperature"})
+        basin = file.create_dataset("basin", data=np.array([[3, 3, 1, 1], [3, 2, 1, -1], [-1, 2, 1, 1]], "i1"))
+        basin.attrs.update({"flag_values": np.array([1, 2, 3], "i1"), "flag_meanings": "pacific indian atlantic"})
+        file["time_bnds"] = np.stack([ends - months, ends], 1).astype("f8")
+        for name, dims in (("sst", ("time", "lat", "lon")), ("basin", ("lat", "lon")), ("time_bnds", ("time", "nv"))):
+            for d, dim in enumerate(dims):
+                file[name].dims[d].attach_scale(scales[dim])
         file.attrs["Conventions"] = "CF-1.8"
 
 
@@ -213,6 +240,7 @@ def write_vast(path):
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     write_ocean(os.path.join(folder, "ocean.nc"))
+    write_monthly(os.path.join(folder, "monthly.nc"))
     write_kinds(os.path.join(folder, "kinds.h5"))
     write_traps(os.path.join(folder, "traps.h5"))
     write_packed(os.path.join(folder, "packed.h5"))

@@ -277,6 +277,7 @@ OPENS(H5Fget_create_plist)
 OPENS(H5Fopen)
 OPENS(H5Gopen2)
 OPENS(H5Iget_file_id)
+OPENS(H5Iinc_ref) /* one more to be closed */
 OPENS(H5Oopen)
 OPENS(H5Pcreate)
 OPENS(H5Screate)

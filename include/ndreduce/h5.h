@@ -133,7 +133,7 @@ typedef struct ndr_h5_info {
  *   lev=850      the nearest, the greater one of two; leaves the dim with size 1
  *   time=2001-03:2001-05   times, by dates of the axis's calendar; each is the whole period that it names
  *   lon=350:10   longitudes, eastwards from one to the other, over the seam of the axis if need be; ndr_h5_coordinate
- *                then has 350 to 370, as it has -10 to 10 for lon=-10:10
+ *                then has 350 to 370, as it has -10 to 10 for lon=-10:10. A whole turn is all of a region, as it is
  * They are in the units of the file, and unpacked even where the dataset is opened raw. Fails with NDR_ERR_PARSE on
  * text that is no part, and with NDR_ERR_DIMS on a dim that is not there or has no coordinates, on coordinates that
  * nothing is selected by, and where the elements do not lie together. A part on both sides of a seam cannot be one of a
@@ -151,7 +151,13 @@ NDR_API ndr_status ndr_h5_open(ndr_h5_dataset **dataset, const char *file, const
  * those stored in other units or packing are converted, times of any reference date if they are of one calendar, or of
  * standard and proleptic_gregorian after the former's change in October 1582. Fails with NDR_ERR_DIMS where units
  * cannot be converted; opened raw, such a series has no coordinates along dim. Elements of different units (none, and
- * blank ones, fit any) are NDR_ERR_DIMS, too, unless opened raw. On failure *dataset is NULL. */
+ * blank ones, fit any) are NDR_ERR_DIMS, too, unless opened raw. On failure *dataset is NULL.
+ *
+ * A `dim` "new:NAME" stacks the datasets, which then have one shape, along a new first dim NAME, as the members of an
+ * ensemble. Its coordinate is the files' scalar variable `realization`, or the one of that standard_name which the
+ * attribute `coordinates` names, if all files have one; else it has none. Coordinates of the other dims must agree:
+ * times are the same instants, in whatever units, in one calendar, or in standard and proleptic_gregorian after October
+ * 1582; others are no more than a thousandth of a step apart. Else NDR_ERR_DIMS names the file and what differs. */
 NDR_API ndr_status ndr_h5_open_series(ndr_h5_dataset **dataset, int count, const char *const *files,
                                       const char *const *paths, const char *dim, const ndr_h5_access *access);
 
@@ -232,12 +238,13 @@ NDR_API ndr_status ndr_h5_candidates(const char *file, const ndr_h5_access *acce
  * makes the problem one whose results have the dim of groups in the place of the dim of times, as groups.h says;
  * ndr_problem_result then gives their shapes, and ndr_h5_reduce takes the problem and the same options. */
 
-/* Groups along one dim of a dataset, and what they are called. Immutable; of the datasets that they were made of, only
- * that of labels must live as long. */
+/* Groups along one dim of a dataset, or labels along several, and what they are called. Immutable; of the datasets that
+ * they were made of, only that of labels must live as long. */
 typedef struct ndr_h5_groups ndr_h5_groups;
 
 /* Puts steps into groups by their times, as the coordinates of dim say them (ndr_h5_dates), in ascending order of the
- * groups; only groups with steps exist, and a missing time is in none. `key` is, in any case:
+ * groups, whose times go up: each is dated by its first period behind that of the group before. Only groups with steps
+ * exist, and a missing time is in none. `key` is, in any case:
  *   year, yearmonth, day     what the calendar calls so
  *   yearseason               December to February, which counts for the year of its January, March to May, ...
  *   month, season            1 to 12, and DJF, MAM, JJA, SON, of all years: climatologies
@@ -248,11 +255,13 @@ typedef struct ndr_h5_groups ndr_h5_groups;
 NDR_API ndr_status ndr_h5_groups_by_time(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim,
                                          const char *key);
 
-/* Puts steps into groups by labels, a dataset of integers with one dim: as long as dim, or as the dim of the file of
- * which the dataset is a part; then the same part of it counts. Where dim is that of a series, labels may be a series
- * of as many files. Groups are the labels that occur, in ascending order; a missing or negative one is in no group.
- * Reads the labels, which must live as long as the groups. Fails with NDR_ERR_DTYPE on labels that are no integers,
- * NDR_ERR_DIMS on other shapes, NDR_ERR_ARGUMENT where no step is in a group. */
+/* Puts steps into groups by labels, a dataset of integers: as long as dim, or as the dim of the file of which the
+ * dataset is a part; then the same part of it counts. Labels of k dims, like the zones of a map, lie along dims
+ * dim .. dim + k - 1: those of the same names if all have them, else in order. Where one of these is the dim of a
+ * series, labels may be a series of as many files. Groups are the labels that occur, in ascending order; a missing or
+ * negative one is in no group. Reads the labels, which must live as long as the groups: 12 bytes for each step, of
+ * which there are at most 2^28. Fails with NDR_ERR_DTYPE on labels that are no integers, NDR_ERR_DIMS on other shapes,
+ * NDR_ERR_ARGUMENT where no step is in a group. */
 NDR_API ndr_status ndr_h5_groups_by_labels(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim,
                                            const ndr_h5_dataset *labels);
 
@@ -261,11 +270,30 @@ NDR_API ndr_status ndr_h5_groups_by_labels(ndr_h5_groups **groups, const ndr_h5_
 NDR_API ndr_status ndr_h5_groups_windows(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim, int64_t window,
                                          ndr_rest rest);
 
+/* Makes groups of windows over dims dim .. dim + dim_count - 1 at once: windows[i] neighbouring steps along each, what
+ * is left over as rests[i] says. The result has one dim of groups for all of them, in which the windows are in
+ * row-major order: the same memory is an array with a dim for each. As many labels as the dims have steps are kept, 12
+ * bytes each, at most 2^28. Fails as ndr_h5_groups_windows does. */
+NDR_API ndr_status ndr_h5_groups_boxes(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim, int dim_count,
+                                       const int64_t *windows, const ndr_rest *rests);
+
 NDR_API int64_t ndr_h5_groups_count(const ndr_h5_groups *groups);
 
-/* The dim that they lie along, and what the dim of groups is called: as that, or as the dataset of labels; NULL where
- * it has no name. */
+/* Those that lie along one dim of the dataset: of windows over several the windows along it, of which there are as many
+ * as the unfolded result has there; of others the groups themselves. NULL where none lie along it. They live as long
+ * as the groups, and are not to be destroyed. */
+NDR_API const ndr_h5_groups *ndr_h5_groups_along(const ndr_h5_groups *groups, int dim);
+
+/* Writes the shape of a result of the problem that has a dim for each that windows of several dims lie along, in place
+ * of the one dim of groups, and returns its number of dims; of other groups those of the result. The result is compact:
+ * it may be read with this shape. `shape` has room for NDR_MAX_DIMS. */
+NDR_API int ndr_h5_groups_unfold(const ndr_h5_groups *groups, const ndr_problem *problem, const DLTensor *result,
+                                 int64_t *shape);
+
+/* The (first) dim that they lie along, which the dim of groups takes the place of, along how many they lie, and what
+ * the dim of groups is called: as that dim, or as the dataset of labels; NULL where it has no name. */
 NDR_API int ndr_h5_groups_dim(const ndr_h5_groups *groups);
+NDR_API int ndr_h5_groups_dim_count(const ndr_h5_groups *groups);
 NDR_API const char *ndr_h5_groups_dim_name(const ndr_h5_groups *groups);
 
 /* What they were made by, like "time:month" and "time:12". */
@@ -276,7 +304,7 @@ NDR_API const char *ndr_h5_groups_text(const ndr_h5_groups *groups);
 
 /* Writes what people call group i: "1", "DJF", "2001", "2001-01", "2001-DJF", "2001-01-31", "60", "23"; a label as a
  * number; of a window its coordinate (in results the mean of its steps' coordinates, or of times the middle), or where
- * there are none its number. "" where there is no group i. */
+ * there are none its number; "LAT, LON" of one over several dims. "" where there is no group i. */
 NDR_API void ndr_h5_groups_name(const ndr_h5_groups *groups, int64_t i, char text[NDR_H5_GROUP_CHARS]);
 
 /* NULL is allowed. */
@@ -315,7 +343,8 @@ typedef struct ndr_h5_progress {
 /* An array that is read beside the dataset: another dataset, a series, or numbers in memory. Start from
  * NDR_H5_OPERAND_INIT. Its dims are the dataset's of the same names if each that is longer than 1 has such a name, else
  * the last ones, as NumPy aligns them. Along a dim that it lacks, or where its size is 1, it is repeated; along the
- * others it has the dataset's size.
+ * others it has the dataset's size, or if its dims are given or found by names, that of the whole dim of the file of
+ * which the dataset is a part: the same part of it is then read.
  *
  * Elements of a dataset are what its own attributes say, as for the dataset that is reduced. An array that is repeated
  * is read once if it takes no more than an eighth of the memory there is for buffers; others are read slab by slab.
@@ -359,8 +388,7 @@ typedef struct ndr_h5_options {
    * dataset, and the names of operands with the role NDR_WITH. Elements where it is not true, or one of these arrays is
    * missing or NaN, are left out. index(d) counts along the whole dim. NULL: none. */
   const char *where;
-  const ndr_h5_groups
-      *groups; /* of the dataset; the dim of groups is reduced, named by the problem or not. NULL: none */
+  const ndr_h5_groups *groups; /* of the dataset; their dims are reduced, named by the problem or not. NULL: none */
 } ndr_h5_options;
 #define NDR_H5_OPTIONS_INIT                                                                                            \
   { sizeof(ndr_h5_options), NDR_H5_AUTO, 0, 0, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL }
@@ -459,7 +487,8 @@ NDR_API ndr_status ndr_h5_writer_groups(ndr_h5_writer *writer, const ndr_h5_grou
  *                where it has none by the dataset) stays so. A reduced time axis leaves the time that it covered, with
  *                its bounds. A dim of groups of times, or windows, has the dim's name and a coordinate with
  *                bounds; of climatologies these are climatology_bounds, as in CF's section 7.4. A dim of labels is
- *                called as their dataset, and has its attributes.
+ *                called as their dataset, and has its attributes. Windows over several dims have a dim for each, which
+ *                the result may have, too, or the one dim of groups (ndr_h5_groups_unfold).
  *   variables    copies of those that the scales' attributes bounds, climatology and formula_terms name, and the
  *                source's coordinates, grid_mapping, mesh, geometry and cell_measures: all that have no reduced dim, of
  *                64 MiB together at most. They are cut as the source is; of a series those of all files are joined,

@@ -34,6 +34,10 @@ RUNS = {
     "shared": ["file.h5:/a", "like.h5:/b[:2]", "--dims", "2", "--op", "max", *OUTPUT],
     "weights": ["file.h5:/a", "--weights", "lat:cos", "--op", "mean"],
     "beside": ["file.h5:/a", "--weights", "/time", "--op", "mean"],
+    "stack": ["file.h5:/a", "like.h5:/b", "--concat", "new:run", "--dims", "time", *OUTPUT],
+    "part": ["file.h5:/a[1:3, lat=-50:50]", "--weights", "/zones", "--op", "mean", *OUTPUT],
+    "zones": ["file.h5:/a[1:3]", "--by", "time,lat:/zones", *OUTPUT],
+    "boxes": ["file.h5:/a", "--coarsen", "time=2,lat=4,pad", "--weights", "lat:cos,time:days", "--op", "mean", *OUTPUT],
     "csv": ["file.h5:/a", "--dims", "time", "--format", "csv", *OUTPUT],
     "coords": ["file.h5:/a", "--dims", "0", "--op", "argmax", "--coords", *OUTPUT],
     "texts": ["texts.h5:/a", "--dims", "1", *OUTPUT],
@@ -86,8 +90,13 @@ def make_gridded(path, first):
         file["days"] = numpy.arange(8.0).reshape(4, 2) + first
         for dim, scale in enumerate(("time", "nv")):
             file["days"].dims[dim].attach_scale(file[scale])
+        file["zones"] = numpy.arange(24, dtype="i2").reshape(4, 6) % 5
+        for dim, scale in enumerate(("time", "lat")):
+            file["zones"].dims[dim].attach_scale(file[scale])
+        file["run"] = numpy.int32(first)
+        file["run"].attrs["standard_name"] = "realization"
         file["days"].attrs.update({"units": "days since 2001-01-01", "_FillValue": -1.0})
-        data.attrs.update({"units": "K", "coordinates": "station", "grid_mapping": "crs", "cell_methods": "area: mean"})
+        data.attrs.update({"units": "K", "coordinates": "station run", "grid_mapping": "crs", "cell_methods": "area: mean"})
         file.attrs.update({"history": "made", "title": "a title"})
 
 

@@ -122,7 +122,7 @@ def check_coarsen(folder):
     with folder.reduce("hours.nc:/x", "--coarsen", "time=300,pad") as out:
         np.testing.assert_allclose(out["time"], [(i + min(i + 299, 999)) * 7 / 2 for i in (0, 300, 600, 900)])
         assert text(out["time"].attrs["bounds"]) == "time_bnds" and out["x"].shape == (4, 3, 5)
-        assert out["time_bnds"][1].tolist() == [2100, 4193] and out["x"].maxshape[0] is None
+        assert out["time_bnds"][1].tolist() == [2096.5, 4196.5] and out["x"].maxshape[0] is None
         assert text(out["x"].attrs["cell_methods"]) == "area: mean time: sum", attributes(out["x"])
     with folder.reduce("hours.nc:/x", "--coarsen", "lon=2,trim") as out:
         assert out["lon"][...].tolist() == [0.5, 2.5] and attributes(out["lon"])["units"] == "degrees_east"
@@ -170,9 +170,19 @@ def check_output(folder):
             for group, low, high, at in zip(steps, out[bounds][:, 0], out[bounds][:, 1], time):
                 assert low <= hours(dates[group[0]]) and hours(dates[group[-1]]) < high, (key, low, high)
                 assert low < at < high
+            assert (np.diff(time) > 0).all(), (key, time[...])
             if key == "yearmonth":
                 expected = [hours(datetime.datetime(int(k[:4]), int(k[5:]), 1)) for k in known]
                 assert out[bounds][:, 0].tolist() == expected and out[bounds][:-1, 1].tolist() == expected[1:]
+
+
+def check_climatology_methods(folder):
+    """What is no composition of years is said to be over all of them."""
+    make_hours(folder)
+    for key, over in (("month", "years"), ("hour", "days")):
+        with folder.reduce("hours.nc:/x", "--by", "time:" + key, "--op", "std,max") as out:
+            assert text(out["x_std"].attrs["cell_methods"]) == f"area: mean time: standard_deviation (of all {over} together)"
+            assert text(out["x_max"].attrs["cell_methods"]) == f"area: mean time: maximum within {over} time: maximum over {over}"
 
 
 def check_beside(folder):
@@ -292,17 +302,26 @@ def check_refusals(folder):
             ((x, "--by", "level:month"), "hours.nc:/x: no dim is named 'level'; its dims are time, lat, lon"),
             ((x, "--by", "time:/float_zone"), "hours.nc:/x: --by: hours.nc:/float_zone: labels are f32, must be integers"),
             ((x, "--by", "time:/map"), "hours.nc:/x: --by: hours.nc:/map: labels have 2 dims, must have the one that they lie along"),
+            ((x, "--by", "time,lat:/zone"), "hours.nc:/x: --by: hours.nc:/zone: labels have 1 dim, must have the 2 that they lie along"),
+            ((x, "--by", "time,lon:/map"), "hours.nc:/x: --by: time,lon do not lie next to each other"),
+            ((x, "--coarsen", "time=2,lon=2"), "hours.nc:/x: --coarsen: time,lon do not lie next to each other"),
+            ((x, "--coarsen", "lat=3,lon=2"), "hours.nc:/x: --coarsen lat=3,lon=2: lon is of size 5, 1 is left over: lat=3,lon=2,trim "
+             "leaves them out, lat=3,lon=2,pad makes them a window"),
+            ((x, "--by", "time,lat:month"), "hours.nc:/x: --by: only labels, as DIM,DIM:/PATH, lie along 2 dims"),
+            ((x, "--by", "time,lat:/map"), "hours.nc:/x: --by: hours.nc:/map: has 3 labels along time, hours.nc:/x has 100 steps"),
+            ((x, "--by", "lat,lon:none.nc:/map"), "hours.nc:/x: --by: none.nc: No such file or directory"),
             ((x, "--by", "time:/short"), "hours.nc:/x: --by: hours.nc:/short: has 7 labels, hours.nc:/x has 100 steps"),
             ((x, "--by", "time:/never"), "hours.nc:/x: --by: by time:/never no step is in any group")):
         errors = folder.run(*arguments, status=1)[1]
         assert errors == f"h5gpured: {reason}\n", errors
-    for arguments in (("--by", "time"), ("--coarsen", "time=0"), ("--coarsen", "time=3,cut"), ("--by", ":month"),
+    for arguments in (("--by", "time"), ("--coarsen", "time=0"), ("--coarsen", "time=3,cut"), ("--coarsen", "trim"),
+                      ("--coarsen", "time=3,trim,pad"), ("--coarsen", "time=3,,lat=2"), ("--coarsen", "time=3,lat"), ("--by", ":month"),
                       ("--by", "time:month", "--coarsen", "time=3")):
         errors = folder.run(x, *arguments, status=2)[1]
         assert errors.count("\n") == 1 and "--by" in errors or "--coarsen" in errors, errors
 
 
-CHECKS = [check_keys, check_coarsen, check_labels, check_output, check_beside, check_packed, check_series, check_forms,
+CHECKS = [check_keys, check_coarsen, check_labels, check_output, check_climatology_methods, check_beside, check_packed, check_series, check_forms,
           check_refusals]
 
 if __name__ == "__main__":

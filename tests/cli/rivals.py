@@ -52,8 +52,8 @@ JOBS = [
 ]
 
 
-def make(path):
-    source = np.random.default_rng(11)
+def make(path, seed=11):
+    source = np.random.default_rng(seed)
     with h5py.File(path, "w") as file:
         axes = {"time": 15 + 30.4 * np.arange(24), "lat": np.linspace(-85, 85, 18), "lon": np.arange(0.0, 360, 10)}
         units = {"time": "days since 2001-01-01", "lat": "degrees_north", "lon": "degrees_east"}
@@ -169,6 +169,21 @@ def compare_elements(tool, there, name):
     return None if same else f"{name}: h5gpured and {' and '.join(there)} say {found}, not {wanted}"
 
 
+# Of members of an ensemble: h5gpured's operator, and CDO's
+ENSEMBLES = [("mean", "ensmean", SINGLE), ("std --ddof 1", "ensstd1", 1e-4), ("std", "ensstd", 1e-4), ("min", "ensmin", 0),
+             ("ptp", "ensrange", SINGLE), ("sum", "enssum", SINGLE)]
+MEMBERS = ["in.nc", "in2.nc", "in3.nc"]
+
+
+def compare_ensemble(tool, op, rival, relative):
+    run([tool, "--concat", "new:member", *[f"{m}:/t" for m in MEMBERS], "-d", "member", *f"--op {op} -o own.nc --overwrite -q".split()])
+    run(["cdo", "-s", "-O", "-f", "nc4", rival, *[word for m in MEMBERS for word in ("-selname,t", m)], "out.nc"])
+    own, other = read("own.nc", "t"), read("out.nc", "t")
+    if own.shape == other.shape and np.allclose(own, other, relative, 1e-6, equal_nan=True):
+        return None
+    return f"--concat new:member --op {op} differs from {rival} by {np.nanmax(abs(own - other))}"
+
+
 # How far the means of such a field are apart, as its page says: rows, degrees, other / own - 1
 GAPS = [(6, 45, 0.013052), (18, 10, 0.000635), (36, 5, 0.000159), (180, 1, 0.000006)]
 
@@ -185,6 +200,11 @@ def main():
         jobs = [(name, options, rival, relative, absolute) for name, options, rivals, relative, absolute in JOBS
                 for rival in rivals if rival.split()[0] in there]
         found = [compare(tool, *job) for job in jobs]
+        if "cdo" in there:
+            for i, member in enumerate(MEMBERS):
+                make(member, 11 + i)
+            jobs += ENSEMBLES
+            found += [compare_ensemble(tool, *job) for job in ENSEMBLES]
         make_elements()
         jobs += ELEMENTS
         found += [compare_elements(tool, there, name) for name in ELEMENTS]

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "h5/cf/attributes.h"
 #include "h5/cf/group_by.h"
 #include "h5/cf/time_days.h"
 #include "support/cases.h"
@@ -92,16 +93,16 @@ typedef struct {
 
 static void check_group(const ndr_time_groups *found, int64_t g, const expected *steps, int count) {
   const ndr_time_group *group = &found->groups[g];
-  double bounds[2] = {INFINITY, -INFINITY}, first_end = 0;
+  double bounds[2] = {INFINITY, -INFINITY};
   int64_t members = 0;
-  bool known = true;
+  bool known = true, dated = false;
   for (int i = 0; i < count; i++) {
     bool member = steps[i].known && steps[i].number == group->number;
     if (member != (found->labels[i] == g)) ck_abort_msg("step %d has the label %lld", i, (long long)found->labels[i]);
     if (!member) continue;
     members++;
     known = known && !isnan(steps[i].ends[0]) && !isnan(steps[i].ends[1]);
-    if (steps[i].ends[0] < bounds[0]) first_end = steps[i].ends[1];
+    dated = dated || group->time == (steps[i].ends[0] + steps[i].ends[1]) / 2;
     bounds[0] = fmin(bounds[0], steps[i].ends[0]);
     bounds[1] = fmax(bounds[1], steps[i].ends[1]);
   }
@@ -110,7 +111,12 @@ static void check_group(const ndr_time_groups *found, int64_t g, const expected 
   ck_assert_msg(group->bounds[0] == bounds[0] && group->bounds[1] == bounds[1], "%s %lld: from %g to %g, not %g to %g",
                 ndr_group_key_name(found->key), (long long)group->number, group->bounds[0], group->bounds[1], bounds[0],
                 bounds[1]);
-  ck_assert(group->time == (bounds[0] + first_end) / 2);
+  double before = g ? found->groups[g - 1].time : -INFINITY, first = INFINITY;
+  for (int i = 0; i < count; i++) {
+    double at = (steps[i].ends[0] + steps[i].ends[1]) / 2;
+    if (steps[i].known && steps[i].number == group->number && at > before) first = fmin(first, at);
+  }
+  ck_assert(first == INFINITY ? !dated : group->time == first);
 }
 
 /* steps[i] is the place in the walk, or -1 of a missing time. */
@@ -135,6 +141,7 @@ static void check_groups(const ndr_time_units *units, ndr_group_key key, const i
       ck_abort_msg("step %d has the label %lld", i, (long long)found.labels[i]);
   for (int64_t g = 0; g < found.count; g++) {
     ck_assert(found.groups[g].steps >= 1 && (g == 0 || found.groups[g].number > found.groups[g - 1].number));
+    ck_assert(g == 0 || found.groups[g].time > found.groups[g - 1].time);
     check_group(&found, g, wanted, count);
   }
   ndr_time_groups_free(&found);
@@ -185,7 +192,8 @@ START_TEST(no_step_is_in_no_group) {
 }
 END_TEST
 
-/* The climatology of CF's example 7.8: seasons of 1960 to 1990, the first from 1 March 1960 to 1 June 1990. */
+/* The climatology of CF's example 7.8: seasons of 1960 to 1990, the first from 1 March 1960 to 1 June 1990. Winter
+ * comes first here, and the times go up from it. */
 START_TEST(bounds_are_those_of_cf_s_example) {
   double values[31 * 12];
   ndr_time_units units;
@@ -199,9 +207,9 @@ START_TEST(bounds_are_those_of_cf_s_example) {
   }
   assert_ok(ndr_time_groups_find(&(ndr_time_steps){&units, 0, 31 * 12, values, NULL}, NDR_GROUP_SEASON, &found));
   static const char *const texts[4][3] = {{"1960-12-01", "1991-03-01", "1961-01-15"},
-                                          {"1960-03-01", "1990-06-01", "1960-04-16"},
-                                          {"1960-06-01", "1990-09-01", "1960-07-17"},
-                                          {"1960-09-01", "1990-12-01", "1960-10-16T12:00:00"}};
+                                          {"1960-03-01", "1990-06-01", "1961-04-16"},
+                                          {"1960-06-01", "1990-09-01", "1961-07-17"},
+                                          {"1960-09-01", "1990-12-01", "1961-10-16T12:00:00"}};
   ck_assert_int_eq(found.count, 4);
   for (int g = 0; g < 4; g++) {
     const double times[] = {found.groups[g].bounds[0], found.groups[g].bounds[1], found.groups[g].time};
@@ -214,6 +222,35 @@ START_TEST(bounds_are_those_of_cf_s_example) {
     }
   }
   ndr_time_groups_free(&found);
+}
+END_TEST
+
+/* Times that no step has: of the second November, and of the next leap year's last day. */
+START_TEST(times_go_up_where_data_are_of_less_than_a_cycle) {
+  static const struct {
+    ndr_group_key key;
+    double values[3];
+    const char *times[3];
+  } known[] = {
+      {NDR_GROUP_MONTH, {-50, 20, 50}, {"2001-01-16T12:00:00", "2001-02-15", "2001-11-16"}},
+      {NDR_GROUP_SEASON, {-100, 20, 100}, {"2001-01-15", "2001-04-16", "2001-10-16T12:00:00"}},
+      {NDR_GROUP_DAYOFYEAR, {-1, 20, 20}, {"2001-01-21T12:00:00", "2004-12-31T12:00:00", NULL}},
+      {NDR_GROUP_HOUR, {-0.25, 0.5, 0.25}, {"2001-01-01T06:30:00", "2001-01-01T12:30:00", "2001-01-01T18:30:00"}}};
+  ndr_time_units units;
+  ndr_time_groups found;
+  ck_assert(ndr_time_units_parse("days since 2001-01-01", NULL, &units));
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    assert_ok(ndr_time_groups_find(&(ndr_time_steps){&units, 0, 3, known[i].values, NULL}, known[i].key, &found));
+    for (int64_t g = 0; g < found.count; g++) {
+      char text[NDR_TIME_CHARS];
+      ndr_instant at;
+      ck_assert(ndr_time_decode(&units, found.groups[g].time, 0, &at));
+      ndr_time_write(&units, at, ndr_time_precision_of(at), text);
+      ck_assert_str_eq(text, known[i].times[g]);
+    }
+    ck_assert(found.count == 3 || !known[i].times[2]);
+    ndr_time_groups_free(&found);
+  }
 }
 END_TEST
 
@@ -252,11 +289,28 @@ START_TEST(keys_and_groups_have_names) {
 }
 END_TEST
 
-static void check_methods(ndr_group_key key, const char *before, const char *comment, const char *wanted) {
-  char *text = ndr_time_group_methods(key, before, "time", "mean", comment);
+static void check_methods_of(ndr_op op, ndr_group_key key, const char *before, const char *comment,
+                             const char *wanted) {
+  char *text = ndr_time_group_methods(key, before, "time", ndr_cf_attributes_method(op), ndr_cf_attributes_composes(op),
+                                      comment);
   ck_assert_str_eq(text, wanted);
   free(text);
 }
+
+static void check_methods(ndr_group_key key, const char *before, const char *comment, const char *wanted) {
+  check_methods_of(NDR_MEAN, key, before, comment, wanted);
+}
+
+/* The spread over all days of all Januaries is not that of the spreads of each. */
+START_TEST(methods_that_do_not_compose_are_over_all) {
+  check_methods_of(NDR_STD, NDR_GROUP_MONTH, NULL, NULL, "time: standard_deviation (of all years together)");
+  check_methods_of(NDR_PTP, NDR_GROUP_HOUR, "area: mean", NULL, "area: mean time: range (of all days together)");
+  check_methods_of(NDR_VAR, NDR_GROUP_SEASON, NULL, "weighted by lat",
+                   "time: variance (weighted by lat, of all years together)");
+  check_methods_of(NDR_STD, NDR_GROUP_YEAR, NULL, "weighted by lat", "time: standard_deviation (weighted by lat)");
+  check_methods_of(NDR_MAX, NDR_GROUP_MONTH, NULL, NULL, "time: maximum within years time: maximum over years");
+}
+END_TEST
 
 START_TEST(cell_methods_are_cf_s) {
   check_methods(NDR_GROUP_YEAR, NULL, NULL, "time: mean");
@@ -351,7 +405,8 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("h5 group by");
   suite_case(suite, "groups", 120, any_steps_in_any_calendar, no_step_is_in_no_group, bounds_are_those_of_cf_s_example,
-             keys_and_groups_have_names, cell_methods_are_cf_s, NULL);
+             times_go_up_where_data_are_of_less_than_a_cycle, keys_and_groups_have_names, cell_methods_are_cf_s,
+             methods_that_do_not_compose_are_over_all, NULL);
   suite_case(suite, "days", 10, months_are_as_long_as_the_calendar_has_them,
              other_steps_reach_halfway_to_their_neighbours, bounds_say_how_long_steps_are,
              lengths_that_nothing_says_are_refused, NULL);

@@ -168,6 +168,54 @@ START_TEST(groups_in_a_row_are_done_in_stages) {
 }
 END_TEST
 
+/* The result of windows over several dims has one dim for them, or is read with a dim for each; a file has those. */
+START_TEST(windows_lie_over_several_dims) {
+  enum { HIGH = 7, WIDE = 10, BOXES = 3 * 3 };
+  const int64_t windows[] = {HIGH, WIDE}, folded[] = {STEPS, BOXES};
+  const ndr_rest rests[] = {NDR_REST_PAD, NDR_REST_REFUSE};
+  const ndr_op op = NDR_SUM;
+  ndr_h5_groups *groups;
+  ndr_h5_options how = NDR_H5_OPTIONS_INIT;
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  int64_t shape[NDR_MAX_DIMS];
+  DLTensor result = ndr_tensor(sums, NDR_F64, 2, (int64_t *)(uintptr_t)folded), *results[] = {&result};
+  assert_ok(ndr_h5_groups_boxes(&groups, dataset, 1, 2, windows, rests));
+  ck_assert_str_eq(ndr_h5_groups_text(groups), "dim 1:7,dim 2:10");
+  assert_name(groups, 5, "1, 2");
+  ck_assert_int_eq(ndr_h5_groups_dim_count(groups), 2);
+  ck_assert_ptr_null(ndr_h5_groups_along(groups, 0));
+  ck_assert_int_eq(ndr_h5_groups_count(ndr_h5_groups_along(groups, 2)), 3);
+  how.groups = groups;
+  assert_ok(ndr_h5_problem(&problem, dataset, 0, NULL, 1, &op));
+  assert_ok(ndr_h5_problem_operands(&problem, dataset, &how));
+  assert_ok(ndr_h5_reduce(dataset, &problem, results, &how));
+  for (int i = 0; i < STEPS * BOXES; i++) {
+    double sum = 0;
+    for (int r = 0; r < ROWS; r++)
+      for (int c = 0; c < COLUMNS; c++) sum += r / HIGH * 3 + c / WIDE == i % BOXES ? x[i / BOXES][r][c] : 0;
+    ck_assert_double_eq_tol(sums[i], sum, 1e-9);
+  }
+  ck_assert_int_eq(ndr_h5_groups_unfold(groups, &problem, &result, shape), 3);
+  ck_assert(shape[0] == STEPS && shape[1] == 3 && shape[2] == 3);
+  ndr_h5_writer *writer;
+  char path[160];
+  const DLTensor unfolded = ndr_tensor(sums, NDR_F64, 3, shape);
+  snprintf(path, sizeof path, "%s/out.nc", h5_folder);
+  assert_ok(ndr_h5_writer_create(&writer, path, 0, NULL, NULL));
+  assert_ok(ndr_h5_writer_groups(writer, groups));
+  assert_ok(ndr_h5_writer_add(writer, dataset, &problem, 0, "a", &result));
+  assert_ok(ndr_h5_writer_add(writer, dataset, &problem, 0, "b", &unfolded));
+  shape[0]--;
+  assert_fails(ndr_h5_writer_add(writer, dataset, &problem, 0, "c", &unfolded), NDR_ERR_RESULT, "the shape is not");
+  ndr_h5_writer_destroy(writer);
+  ndr_h5_groups_destroy(groups);
+  assert_fails(ndr_h5_groups_boxes(&groups, dataset, 2, 2, windows, rests), NDR_ERR_DIMS, "do not fit from dim 2 on");
+  assert_fails(ndr_h5_groups_boxes(&groups, dataset, 1, 0, windows, rests), NDR_ERR_ARGUMENT, "over 0 dims");
+  assert_fails(ndr_h5_groups_boxes(&groups, dataset, 1, 2, NULL, rests), NDR_ERR_ARGUMENT, "null pointer");
+  ck_assert_ptr_null(groups);
+}
+END_TEST
+
 START_TEST(what_does_not_fit_is_refused) {
   ndr_h5_groups *groups;
   ndr_problem problem = NDR_PROBLEM_INIT;
@@ -211,6 +259,7 @@ int main(void) {
   tcase_add_test(groups, windows_are_neighbours);
   tcase_add_test(groups, labels_come_from_a_dataset);
   tcase_add_test(groups, groups_in_a_row_are_done_in_stages);
+  tcase_add_test(groups, windows_lie_over_several_dims);
   tcase_add_test(groups, what_does_not_fit_is_refused);
   suite_add_tcase(suite, groups);
   return suite_run(suite);

@@ -54,6 +54,31 @@ static void close_ramp(ndr_h5_dataset *dataset) {
   remove_path();
 }
 
+START_TEST(datasets_are_stacked_along_a_new_dim) {
+  ndr_h5_dataset *dataset = open_ramp(), *stack;
+  const char *const files[] = {path, path, path}, *const paths[] = {"/x", "/x[::-1]", "/x"};
+  static double sums[ROWS][COLUMNS];
+  DLTensor result = ndr_tensor(sums, NDR_F64, NDR_SHAPE(ROWS, COLUMNS)), *results[] = {&result};
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  const ndr_op op = NDR_SUM;
+  assert_fails(ndr_h5_open_series(&stack, 3, files, paths, "new:run", NULL), NDR_ERR_PARSE, "step");
+  assert_fails(ndr_h5_open_series(&stack, 1, files, paths, "new:", NULL), NDR_ERR_DIMS, "no name for a new dim");
+  assert_ok(ndr_h5_open_series(&stack, 3, files, (const char *const[]){"/x", "/x", "/x"}, "new:run", NULL));
+  const ndr_h5_info *info = ndr_h5_describe(stack);
+  ck_assert_int_eq(info->ndim, 3);
+  ck_assert_int_eq(info->shape[0], 3);
+  ck_assert_int_eq(info->shape[2], COLUMNS);
+  ck_assert_int_eq(info->chunk[1], 8);
+  ck_assert_str_eq(info->dim_names[0], "run");
+  assert_fails(ndr_h5_coordinate(stack, 0, NULL), NDR_ERR_DIMS, "run has no coordinates");
+  assert_ok(ndr_h5_problem(&problem, stack, NDR_DIMS(0), 1, &op));
+  assert_ok(ndr_h5_reduce(stack, &problem, results, NULL));
+  for (int i = 0; i < ROWS * COLUMNS; i++) ck_assert_double_eq(sums[i / COLUMNS][i % COLUMNS], 3.0 * i);
+  ndr_h5_close(stack);
+  close_ramp(dataset);
+}
+END_TEST
+
 START_TEST(a_dataset_describes_itself) {
   ndr_h5_dataset *dataset = open_ramp();
   const ndr_h5_info *info = ndr_h5_describe(dataset);
@@ -363,10 +388,11 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("h5 reduce");
   suite_case(suite, "any", 300, datasets_reduce_as_arrays_do, NULL);
-  suite_case(suite, "one", 30, a_dataset_describes_itself, odd_types_become_the_narrowest_dtype_that_holds_them,
-             what_was_never_written_is_the_fill_value, names_of_fixed_length_are_trimmed,
-             several_ops_come_from_one_read, progress_ends_at_the_total, a_cancelled_reduction_stops,
-             bad_requests_are_refused, explaining_reads_nothing_and_fits, a_gpu_is_taken_for_what_it_saves, NULL);
+  suite_case(suite, "one", 30, a_dataset_describes_itself, datasets_are_stacked_along_a_new_dim,
+             odd_types_become_the_narrowest_dtype_that_holds_them, what_was_never_written_is_the_fill_value,
+             names_of_fixed_length_are_trimmed, several_ops_come_from_one_read, progress_ends_at_the_total,
+             a_cancelled_reduction_stops, bad_requests_are_refused, explaining_reads_nothing_and_fits,
+             a_gpu_is_taken_for_what_it_saves, NULL);
   suite_case(suite, "host", 30, settings_of_the_program_are_kept, nothing_stays_open, NULL);
   return suite_run(suite);
 }

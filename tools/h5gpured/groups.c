@@ -35,59 +35,117 @@ static bool refuse_key(const answer *a, const char *where) {
   return false;
 }
 
-/* Labels are /PATH of the same file, or of each file of a series that follow each other along the groups' dim. */
-static bool open_labels(answer *a, int dim, const char *where) {
-  const h5gpured_options *options = a->options;
-  ndr_h5_access access = input_access(options);
-  int joined[NDR_MAX_DIMS], count = 0;
-  access.raw = 0; /* which is about the elements that are reduced */
-  bool series = options->concat &&
-                ndr_h5_dims_parse(options->concat, a->info->ndim, a->info->dim_names, &count, joined) == NDR_OK &&
-                count == 1 && joined[0] == dim;
-  int files = series ? options->input_count : 1;
-  char **names = calloc((size_t)files, sizeof *names);
-  const char **paths = calloc((size_t)files, sizeof *paths);
-  ndr_status status = names && paths ? NDR_OK : NDR_ERR_MEMORY;
-  for (int i = 0; i < files && status == NDR_OK; i++) {
+/* The files of the inputs, whose labels follow each other as they do; to be freed. */
+static ndr_status name_series(const h5gpured_options *options, char **files, const char **paths) {
+  ndr_status status = files && paths ? NDR_OK : NDR_ERR_MEMORY;
+  for (int i = 0; i < options->input_count && status == NDR_OK; i++) {
     char *unused = NULL;
     paths[i] = options->by_what;
-    status = options->concat ? ndr_h5_split(options->inputs[i], &names[i], &unused) : NDR_OK;
-    if (!options->concat && !(names[i] = strdup(a->info->file))) status = NDR_ERR_MEMORY;
+    status = ndr_h5_split(options->inputs[i], &files[i], &unused);
     free(unused);
   }
-  if (status == NDR_OK)
-    status = series ? ndr_h5_open_series(&a->labels, files, (const char *const *)names, paths, "0", &access)
-                    : ndr_h5_open(&a->labels, names[0], paths[0], &access);
-  for (int i = 0; names && i < files; i++) free(names[i]);
-  free(names);
-  free(paths);
-  return status == NDR_OK || refuse(a, where);
+  return status;
 }
 
-/* What is left over at the end, unless the option says what becomes of it. */
-static bool check_rest(const answer *a, int dim, const char *where) {
+static ndr_status open_series(const h5gpured_options *options, int along, const ndr_h5_access *access,
+                              ndr_h5_dataset **labels) {
+  char **files = calloc((size_t)options->input_count, sizeof *files), dim[16];
+  const char **paths = calloc((size_t)options->input_count, sizeof *paths);
+  ndr_status status = name_series(options, files, paths);
+  snprintf(dim, sizeof dim, "%d", along);
+  if (status == NDR_OK)
+    status = ndr_h5_open_series(labels, options->input_count, (const char *const *)files, paths, dim, access);
+  for (int i = 0; files && i < options->input_count; i++) free(files[i]);
+  free(files);
+  free(paths);
+  return status;
+}
+
+/* /PATH of the (first) input's file, or FILE:/PATH. */
+static ndr_status open_one(const h5gpured_options *options, const ndr_h5_info *info, const ndr_h5_access *access,
+                           ndr_h5_dataset **labels) {
+  char *file = NULL, *unused = NULL;
+  if (!options->concat) return open_path(options->by_what, info->file, access, labels);
+  ndr_status status = ndr_h5_split(options->inputs[0], &file, &unused);
+  if (status == NDR_OK) status = open_path(options->by_what, file, access, labels);
+  free(file);
+  free(unused);
+  return status;
+}
+
+/* Labels lie along `count` dims from `first` on. Where files follow each other along one of these, each has its own. */
+static bool open_labels(answer *a, int first, int count, const char *where) {
   const h5gpured_options *options = a->options;
-  int64_t size = a->info->shape[dim];
-  if (options->rest != NDR_REST_REFUSE || size % options->window == 0) return true;
-  complain("%s: --coarsen %s: of size %lld, %lld %s left over: %s,trim leaves them out, %s,pad makes them a window",
-           where, options->coarsen, (long long)size, (long long)(size % options->window),
-           size % options->window == 1 ? "is" : "are", options->coarsen, options->coarsen);
+  ndr_h5_access access = input_access(options);
+  int along = concat_dim(options, a->info) - first;
+  access.raw = 0; /* which is about the elements that are reduced */
+  bool series = options->concat && along >= 0 && along < count && !names_file(options->by_what);
+  ndr_status status =
+      series ? open_series(options, along, &access, &a->labels) : open_one(options, a->info, &access, &a->labels);
+  if (status != NDR_OK) return refuse(a, where);
+  const ndr_h5_info *info = ndr_h5_describe(a->labels);
+  if (info->ndim == count) return true;
+  char wanted[16] = "one";
+  if (count != 1) snprintf(wanted, sizeof wanted, "%d", count);
+  complain("%s: --by: %s:%s: labels have %d dim%s, must have the %s that they lie along", where, info->file,
+           info->dataset, info->ndim, info->ndim == 1 ? "" : "s", wanted);
   return false;
 }
 
-static bool make_groups(answer *a, const ndr_h5_dataset *dataset, int dim, const char *where) {
+/* What is left over at the end of a dim, unless the option says what becomes of it. */
+static bool check_rest(const answer *a, int i, int d, const char *where) {
   const h5gpured_options *options = a->options;
-  ndr_status status;
-  if (options->window && !check_rest(a, dim, where)) return false;
-  if (options->window)
-    status = ndr_h5_groups_windows(&a->groups, dataset, dim, options->window, options->rest);
-  else if (options->by_what[0] != '/')
-    return ndr_h5_groups_by_time(&a->groups, dataset, dim, options->by_what) == NDR_OK || refuse_key(a, where);
-  else if (open_labels(a, dim, where))
-    status = ndr_h5_groups_by_labels(&a->groups, dataset, dim, a->labels);
+  int64_t size = a->info->shape[d], left = size % options->windows[i];
+  char along[DIM_CHARS] = "";
+  if (options->rests[i] != NDR_REST_REFUSE || left == 0) return true;
+  if (options->window_count > 1) dim_label(a, d, along);
+  complain("%s: --coarsen %s: %s%sof size %lld, %lld %s left over: %s,trim leaves them out, %s,pad makes them a window",
+           where, options->coarsen, along, *along ? " is " : "", (long long)size, (long long)left,
+           left == 1 ? "is" : "are", options->coarsen, options->coarsen);
+  return false;
+}
+
+/* The windows in the order of the array's dims, of which `dims` are in the order in which they are named. */
+static bool make_windows(answer *a, const ndr_h5_dataset *dataset, const int *dims, int first, const char *where) {
+  const h5gpured_options *options = a->options;
+  int count = options->window_count;
+  int64_t windows[NDR_MAX_DIMS];
+  ndr_rest rests[NDR_MAX_DIMS];
+  for (int i = 0; i < count; i++) {
+    if (!check_rest(a, i, dims[i], where)) return false;
+    windows[dims[i] - first] = options->windows[i];
+    rests[dims[i] - first] = options->rests[i];
+  }
+  return ndr_h5_groups_boxes(&a->groups, dataset, first, count, windows, rests) == NDR_OK || refuse(a, where);
+}
+
+static bool make_by(answer *a, const ndr_h5_dataset *dataset, int first, int count, const char *where) {
+  const char *what = a->options->by_what;
+  if (!where_is_dataset(what))
+    return ndr_h5_groups_by_time(&a->groups, dataset, first, what) == NDR_OK || refuse_key(a, where);
+  return open_labels(a, first, count, where) &&
+         (ndr_h5_groups_by_labels(&a->groups, dataset, first, a->labels) == NDR_OK || refuse(a, where));
+}
+
+/* Labels and windows of several dims have theirs next to each other; in which order they are named does not matter.
+ * Returns the first, or -1 after a complaint. */
+static int find_first(const answer *a, const int *dims, int count, const char *where) {
+  const h5gpured_options *options = a->options;
+  const char *option = options->by ? "--by" : "--coarsen";
+  int first = dims[0], last = dims[0];
+  for (int i = 1; i < count; i++) {
+    if (dims[i] < first) first = dims[i];
+    if (dims[i] > last) last = dims[i];
+  }
+  if (count != 1 && options->by && !where_is_dataset(options->by_what))
+    complain("%s: --by: only labels, as DIM,DIM:/PATH, lie along %d dims", where, count);
+  else if (count != 1 && options->coarsen && count != options->window_count)
+    complain("%s: --coarsen: %s names %d dims for %d windows", where, options->grouped, count, options->window_count);
+  else if (last - first + 1 != count)
+    complain("%s: %s: %s do not lie next to each other", where, option, options->grouped);
   else
-    return false;
-  return status == NDR_OK || refuse(a, where);
+    return first;
+  return -1;
 }
 
 bool groups_open(answer *a, const ndr_h5_dataset *dataset, const char *where, const ndr_h5_writer *writer) {
@@ -95,11 +153,10 @@ bool groups_open(answer *a, const ndr_h5_dataset *dataset, const char *where, co
   if (!*a->options->grouped) return true;
   if (ndr_h5_dims_parse(a->options->grouped, a->info->ndim, a->info->dim_names, &count, dims) != NDR_OK)
     return refuse(a, where);
-  if (count != 1) {
-    complain("%s: %s names %d dims, not one", where, a->options->by ? "--by" : "--coarsen", count);
-    return false;
-  }
-  if (!make_groups(a, dataset, dims[0], where)) return false;
+  int first = find_first(a, dims, count, where);
+  if (first < 0) return false;
+  bool made = a->options->by ? make_by(a, dataset, first, count, where) : make_windows(a, dataset, dims, first, where);
+  if (!made) return false;
   return !writer || !a->labels || ndr_h5_writer_protect(writer, a->labels) == NDR_OK || refuse(a, where);
 }
 
@@ -110,17 +167,31 @@ void groups_close(answer *a) {
   a->labels = NULL;
 }
 
-bool is_group_dim(const answer *a, int d) {
-  return a->groups && ndr_h5_groups_dim(a->groups) == d;
+bool is_in_groups(const answer *a, int d) {
+  return ndr_h5_groups_along(a->groups, d) != NULL;
 }
 
-bool groups_names(const answer *a, date **names) {
-  int64_t count = ndr_h5_groups_count(a->groups);
+bool is_group_dim(const answer *a, int d) {
+  const ndr_h5_groups *along = ndr_h5_groups_along(a->groups, d);
+  return along && (along != a->groups || d == ndr_h5_groups_dim(a->groups));
+}
+
+bool groups_names(const answer *a, int d, date **names) {
+  const ndr_h5_groups *groups = ndr_h5_groups_along(a->groups, d);
+  int64_t count = ndr_h5_groups_count(groups);
   *names = malloc((size_t)count * sizeof **names + 1);
   if (!*names) {
     complain("%s: out of memory for the names of groups", a->info->file);
     return false;
   }
-  for (int64_t i = 0; i < count; i++) ndr_h5_groups_name(a->groups, i, (*names)[i]);
+  for (int64_t i = 0; i < count; i++) ndr_h5_groups_name(groups, i, (*names)[i]);
   return true;
+}
+
+void groups_unfold(answer *a) {
+  int64_t shape[NDR_MAX_DIMS];
+  for (int i = 0; a->groups && i < a->options->op_count; i++) {
+    a->results[i].ndim = ndr_h5_groups_unfold(a->groups, &a->problem, &a->results[i], shape);
+    memcpy(a->shapes[i], shape, sizeof shape);
+  }
 }

@@ -39,10 +39,11 @@ typedef struct h5gpured_options {
   char *arrays[NDR_MAX_OPERANDS];    /* their names, in the order in which all operators have them */
   const char *where;                 /* NULL: not given */
   const char *by, *coarsen;          /* NULL: not given */
-  char grouped[DIM_CHARS];           /* the dim that either names, or "" */
+  char grouped[DIM_CHARS];           /* the dims that either names, or "" */
   const char *by_what;               /* the key or the /LABELS of --by */
-  int64_t window;                    /* of --coarsen, or 0 */
-  ndr_rest rest;
+  int window_count;                  /* of --coarsen: */
+  int64_t windows[NDR_MAX_DIMS];     /* of each dim that it names */
+  ndr_rest rests[NDR_MAX_DIMS];
   int with_count, set_count;
   named_value withs[MOST_VALUES], sets[MOST_VALUES];
   ndr_weighting weighting;
@@ -92,6 +93,11 @@ ndr_h5_access input_access(const h5gpured_options *options);
 
 /* Prints a remark of the library as a complaint; the work goes on: returns 0. */
 int say_remark(void *user, const char *sentence);
+
+/* Whether --concat stacks files along a new dim; and the dim along which files follow each other, -1 where there is
+ * none or it is a new one. */
+bool concat_stacks(const h5gpured_options *options);
+int concat_dim(const h5gpured_options *options, const ndr_h5_info *info);
 
 /* Opens several FILE:/DATASET as one along the dim of --concat. */
 bool input_open_series(const h5gpured_options *options, int count, const char *const *inputs,
@@ -248,14 +254,19 @@ void besides_put(const h5gpured_options *options, const besides *b, ndr_h5_optio
 bool groups_open(answer *a, const ndr_h5_dataset *dataset, const char *where, const ndr_h5_writer *writer);
 void groups_close(answer *a);
 
-/* Whether dim d of the dataset is the one that groups lie along. */
+/* Whether groups lie along dim d of the dataset; and whether results have a dim of groups in its place: in that of the
+ * first one, or of each that windows lie along. */
+bool is_in_groups(const answer *a, int d);
 bool is_group_dim(const answer *a, int d);
 
-/* The names of all groups, to be freed; false, after a complaint, where there is no memory. */
-bool groups_names(const answer *a, date **names);
+/* The names of the groups along dim d, to be freed; false, after a complaint, where there is no memory. */
+bool groups_names(const answer *a, int d, date **names);
 
-/* How the output's attributes name the weights of --weights TEXT. To be freed; NULL if memory is short. */
-char *weights_comment(const char *text);
+/* Gives results a dim for each that windows of several lie along. */
+void groups_unfold(answer *a);
+
+/* How the output's attributes name the weights of --weights LIST. To be freed; NULL if memory is short. */
+char *weights_comment(const char *list);
 
 /* "DATE: h5gpured ARGUMENTS", to be freed; NULL where there is no memory. */
 char *history_line(int argc, char **argv);

@@ -48,6 +48,17 @@ static bool split_one(const h5gpured_options *options, const char *input, char *
   return !pattern;
 }
 
+bool concat_stacks(const h5gpured_options *options) {
+  return options->concat && strncmp(options->concat, "new:", 4) == 0;
+}
+
+int concat_dim(const h5gpured_options *options, const ndr_h5_info *info) {
+  int dims[NDR_MAX_DIMS], count = 0;
+  if (!options->concat || concat_stacks(options)) return -1;
+  bool good = ndr_h5_dims_parse(options->concat, info->ndim, info->dim_names, &count, dims) == NDR_OK;
+  return good && count == 1 ? dims[0] : -1;
+}
+
 bool input_open_series(const h5gpured_options *options, int count, const char *const *inputs,
                        const ndr_h5_access *access, ndr_h5_dataset **dataset) {
   size_t n = (size_t)count;

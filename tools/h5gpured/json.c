@@ -42,16 +42,28 @@ static void print_found(const answer *a, int op, json *j) {
   if (any) json_close(j, '}');
 }
 
-static void print_groups(const answer *a, json *j) {
-  int64_t count = ndr_h5_groups_count(a->groups);
-  if (!a->groups) return;
-  json_text(j, "by", ndr_h5_groups_text(a->groups));
-  json_open(j, "groups", '[');
+static void print_groups_along(const ndr_h5_groups *groups, const char *name, json *j) {
+  int64_t count = ndr_h5_groups_count(groups);
+  json_open(j, name, '[');
   for (int64_t i = 0; i < count; i++) {
-    char name[NDR_H5_GROUP_CHARS];
-    ndr_h5_groups_name(a->groups, i, name);
-    json_text(j, NULL, name);
+    char text[NDR_H5_GROUP_CHARS];
+    ndr_h5_groups_name(groups, i, text);
+    json_text(j, NULL, text);
   }
+  json_close(j, ']');
+}
+
+/* Windows over several dims have a list for each. */
+static void print_groups(const answer *a, json *j) {
+  if (!a->groups) return;
+  int first = ndr_h5_groups_dim(a->groups);
+  json_text(j, "by", ndr_h5_groups_text(a->groups));
+  if (ndr_h5_groups_along(a->groups, first) == a->groups) {
+    print_groups_along(a->groups, "groups", j);
+    return;
+  }
+  json_open(j, "groups", '[');
+  for (int d = first; is_in_groups(a, d); d++) print_groups_along(ndr_h5_groups_along(a->groups, d), NULL, j);
   json_close(j, ']');
 }
 

@@ -81,11 +81,13 @@ static bool make_problem(const ndr_h5_dataset *dataset, answer *a, const besides
   return true;
 }
 
-/* The dim of groups is reduced, too. */
-static void add_group_dim(const answer *a, int *dim_count, int *dims) {
-  bool named = !a->groups;
-  for (int i = 0; i < *dim_count; i++) named |= is_group_dim(a, dims[i]);
-  if (!named) dims[(*dim_count)++] = ndr_h5_groups_dim(a->groups);
+/* The dims of groups are reduced, too. */
+static void add_group_dims(const answer *a, int *dim_count, int *dims) {
+  for (int d = 0; d < a->info->ndim; d++) {
+    bool named = !is_in_groups(a, d);
+    for (int i = 0; i < *dim_count; i++) named |= dims[i] == d;
+    if (!named) dims[(*dim_count)++] = d;
+  }
 }
 
 static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where, const destination *to) {
@@ -95,7 +97,7 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where
     return fail_with(where);
   const ndr_h5_writer *writer = to ? to->writer : NULL;
   if (!groups_open(a, dataset, where, writer)) return false;
-  add_group_dim(a, &dim_count, dims);
+  add_group_dims(a, &dim_count, dims);
   besides b;
   bool good = besides_open(options, dataset, where, writer, &b) && output_protects(to, dataset) &&
               make_problem(dataset, a, &b, dim_count, dims) && results_allocate(a, where) &&
@@ -200,6 +202,10 @@ static bool write_all(const h5gpured_options *options, const char *const *files)
   how.on_remark = say_remark;
   how.on_progress = is_stopped;
   char *comment = options->weights ? weights_comment(options->weights) : NULL;
+  if (options->weights && !comment) {
+    complain("out of memory");
+    return false;
+  }
   how.comment = comment;
   how.where = options->where;
   crash_while_writing(options->output);

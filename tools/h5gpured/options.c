@@ -78,42 +78,62 @@ static void read_set(void *target, const char *text) {
   options->sets[options->set_count++] = read_named("--set", text, "NUMBER or NAME=NUMBER,NUMBER,...");
 }
 
-static void read_grouped(h5gpured_options *options, const char *option, const char *text, size_t length) {
-  if (length >= sizeof options->grouped) cli_refuse(&tool, "%s: the name of the dim is too long", option);
-  memcpy(options->grouped, text, length);
-  options->grouped[length] = 0;
+/* Adds a dim, or a list of them. */
+static void add_grouped(h5gpured_options *options, const char *option, const char *text, size_t length) {
+  size_t used = strlen(options->grouped), room = sizeof options->grouped - used;
+  if (length + 2 > room) cli_refuse(&tool, "%s: the name of the dim is too long", option);
+  snprintf(options->grouped + used, room, "%s%.*s", used ? "," : "", (int)length, text);
 }
 
 #define KEYS "month, season, year, yearmonth, yearseason, day, dayofyear or hour"
 
-/* DIM:KEY or DIM:/LABELS */
+/* DIM:KEY, or DIMS:/LABELS */
 static void read_by(void *target, const char *text) {
   h5gpured_options *options = target;
   const char *colon = strchr(text, ':');
   if (!colon || colon == text || !colon[1])
-    cli_refuse(&tool, "--by takes DIM:KEY, like time:month, or DIM:/LABELS, not '%s'; KEY is " KEYS, text);
+    cli_refuse(&tool, "--by takes DIM:KEY, like time:month, or DIMS:/LABELS, not '%s'; KEY is " KEYS, text);
   options->by = text;
   options->by_what = colon + 1;
-  read_grouped(options, "--by", text, (size_t)(colon - text));
+  add_grouped(options, "--by", text, (size_t)(colon - text));
 }
 
-/* DIM=N, with ,trim or ,pad */
-static void read_coarsen(void *target, const char *text) {
-  static const char *const rests[] = {[NDR_REST_REFUSE] = "", [NDR_REST_TRIM] = ",trim", [NDR_REST_PAD] = ",pad"};
-  h5gpured_options *options = target;
-  const char *equals = strchr(text, '=');
-  size_t digits = equals ? strspn(equals + 1, "0123456789") : 0;
-  char length[24];
+__attribute__((noreturn)) static void refuse_coarsen(const char *text) {
+  cli_refuse(&tool, "--coarsen takes DIM=N, like time=12, or DIM=N,DIM=N; then ,trim or ,pad; not '%s'", text);
+}
+
+/* trim and pad are about the dims before them that neither has been said of. */
+static bool read_rest(h5gpured_options *options, const char *text, size_t length, int *settled) {
+  bool trim = length == 4 && strncmp(text, "trim", 4) == 0, pad = length == 3 && strncmp(text, "pad", 3) == 0;
+  if ((!trim && !pad) || *settled == options->window_count) return false;
+  while (*settled < options->window_count) options->rests[(*settled)++] = trim ? NDR_REST_TRIM : NDR_REST_PAD;
+  return true;
+}
+
+/* DIM=N */
+static bool read_window(h5gpured_options *options, const char *text, size_t length) {
+  const char *equals = memchr(text, '=', length);
+  char digits[24];
   uint64_t window;
-  int rest = NDR_REST_REFUSE;
-  snprintf(length, sizeof length, "%.*s", (int)(digits < 23 ? digits : 23), equals ? equals + 1 : "");
-  while (equals && rest <= NDR_REST_PAD && strcmp(equals + 1 + digits, rests[rest]) != 0) rest++;
-  if (!equals || equals == text || rest > NDR_REST_PAD || !cli_integer(length, 1, INT64_MAX, &window))
-    cli_refuse(&tool, "--coarsen takes DIM=N, DIM=N,trim or DIM=N,pad, like time=12, not '%s'", text);
+  if (!equals || equals == text || options->window_count == NDR_MAX_DIMS) return false;
+  snprintf(digits, sizeof digits, "%.*s", (int)(text + length - equals - 1), equals + 1);
+  if ((size_t)(text + length - equals - 1) >= sizeof digits || !cli_integer(digits, 1, INT64_MAX, &window))
+    return false;
+  add_grouped(options, "--coarsen", text, (size_t)(equals - text));
+  options->rests[options->window_count] = NDR_REST_REFUSE;
+  options->windows[options->window_count++] = (int64_t)window;
+  return true;
+}
+
+static void read_coarsen(void *target, const char *text) {
+  h5gpured_options *options = target;
+  int settled = 0;
+  for (const char *entry = text; entry;) {
+    size_t length = strcspn(entry, ",");
+    if (!read_rest(options, entry, length, &settled) && !read_window(options, entry, length)) refuse_coarsen(text);
+    entry = entry[length] ? entry + length + 1 : NULL;
+  }
   options->coarsen = text;
-  options->window = (int64_t)window;
-  options->rest = (ndr_rest)rest;
-  read_grouped(options, "--coarsen", text, (size_t)(equals - text));
 }
 
 static void read_weighting(void *target, const char *text) {
@@ -223,21 +243,25 @@ static const cli_option rows[] = {
              "elements x and other arrays of the file, like 'x > 273.15 && lat < 0'"},
     {0, "weights", "BY", FIELD(weights),
      .help = "weight sum, mean, var, std and norm2: by a coordinate (lat), by its cosine (lat:cos), by the\n"
-             "lengths of times (time:days), or by a dataset (/PATH)"},
+             "lengths of times (time:days), by a product of these (time:days,lat:cos), or by a dataset (/PATH)"},
     {0, "by", "DIM:KEY", CLI_ONCE, read_by,
      .help = "reduce DIM in groups: time:" KEYS ", or by\n"
-             "labels of integers (DIM:/PATH); other dims are reduced only if --dims names them"},
+             "labels of integers (DIM:/PATH, DIM:FILE:/PATH, or zones of a map LAT,LON:/PATH); other dims are reduced\n"
+             "only if --dims names them"},
     {0, "coarsen", "DIM=N", CLI_ONCE, read_coarsen,
      .help =
-         "reduce DIM in windows of N; with DIM=N,trim what is left over at its end is left out, with DIM=N,pad it is\n"
-         "a shorter window"},
+         "reduce DIM in windows of N, several dims as lat=2,lon=2; with ,trim what is left over at the end of a dim\n"
+         "is left out, with ,pad it is a shorter window"},
     {0, "weighting", "NAME", CLI_ONCE, read_weighting,
      .help = "what weights are to --ddof: frequency (default) or reliability"},
     {0, "with", "Y=FILE", CLI_ADDS, read_with,
      .help = "the array Y of operators and --where is this dataset: FILE:/PATH, FILE or /PATH"},
     {0, "set", "T=NUMBER", CLI_ADDS, read_set,
      .help = "the value of the parameter T of operators; of a vector T=NUMBER,NUMBER,..."},
-    {0, "concat", "DIM", FIELD(concat), .help = "take all inputs as one array: they follow each other along DIM"},
+    {0, "concat", "DIM", FIELD(concat),
+     .help =
+         "take all inputs as one array: they follow each other along DIM, or with new:NAME are stacked along a new\n"
+         "dim NAME, as the members of an ensemble"},
     {0, "ddof", "N", CLI_ONCE, read_ddof, .help = "var and std divide by n - N (default 0)"},
     {'o', "output", "FILE", FIELD(output),
      .help = "write the results to FILE: as HDF5 if its name ends in .nc, .h5 and the like, else .csv, .npy, .json\n"
@@ -368,6 +392,8 @@ static void check(h5gpured_options *options) {
   if (options->list) check_list(options);
   if (options->by && options->coarsen)
     cli_refuse(&tool, "--by and --coarsen: results have groups along one dim only, take one of the two");
+  if (concat_stacks(options) && !options->concat[4])
+    cli_refuse(&tool, "--concat new:NAME stacks inputs along a new dim, whose name is missing");
   if (options->weights && !*options->weights) cli_refuse(&tool, "--weights: the name is empty");
   if (options->where) check_where(options->where);
   check_operators(options);

@@ -93,6 +93,7 @@ bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const besides *b) {
   ndr_status status = ndr_h5_reduce(dataset, &a->problem, results, &how);
   progress_clear(&w.bar);
   if (status != NDR_OK) return fail();
+  groups_unfold(a);
   if (options->explain) explain_time(&w.last);
   return true;
 }

@@ -84,11 +84,12 @@ static bool find_coordinates(const ndr_h5_dataset *dataset, int d, column *c) {
   return dates_of(dataset, d, c->size, c->coordinates, &c->dates);
 }
 
-static bool find_groups(const answer *a, column *c) {
-  const char *name = ndr_h5_groups_dim_name(a->groups);
-  c->size = ndr_h5_groups_count(a->groups);
+static bool find_groups(const answer *a, int d, column *c) {
+  const ndr_h5_groups *groups = ndr_h5_groups_along(a->groups, d);
+  const char *name = ndr_h5_groups_dim_name(groups);
+  c->size = ndr_h5_groups_count(groups);
   if (name) snprintf(c->name, sizeof c->name, "%.300s", name);
-  return groups_names(a, &c->names);
+  return groups_names(a, d, &c->names);
 }
 
 static bool find_columns(const ndr_h5_dataset *dataset, const answer *a, int *count, column *columns) {
@@ -100,7 +101,7 @@ static bool find_columns(const ndr_h5_dataset *dataset, const answer *a, int *co
     *c = (column){.size = a->info->shape[d]};
     dim_label(a, d, c->name);
     if (is_group_dim(a, d))
-      good = find_groups(a, c);
+      good = find_groups(a, d, c);
     else if (tensor_count(&a->results[0]) > 0)
       good = find_coordinates(dataset, d, c);
   }

@@ -37,8 +37,8 @@ static void result_names(const answer *a, const char **names) {
   for (int i = 0; i < a->problem.dim_count; i++) reduced[a->problem.dims[i]] = true;
   for (int d = 0, r = 0; d < a->info->ndim; d++)
     if (is_group_dim(a, d))
-      names[r++] = ndr_h5_groups_dim_name(a->groups);
-    else if (!reduced[d] || a->problem.keepdims)
+      names[r++] = ndr_h5_groups_dim_name(ndr_h5_groups_along(a->groups, d));
+    else if (!is_in_groups(a, d) && (!reduced[d] || a->problem.keepdims))
       names[r++] = a->info->dim_names[d];
 }
 
@@ -56,7 +56,7 @@ static void print_over(const answer *a, FILE *stream) {
     return;
   }
   for (int i = 0; i < a->problem.dim_count; i++) {
-    if (is_group_dim(a, a->problem.dims[i])) continue;
+    if (is_in_groups(a, a->problem.dims[i])) continue;
     fputs(before, stream);
     before = ", ";
     const char *name = a->info->dim_names[a->problem.dims[i]];
@@ -201,21 +201,25 @@ static void print_found(const answer *a, int op, FILE *to) {
 }
 
 /* In a line, as long ones are cut. */
-static void print_groups(const answer *a, FILE *to) {
+static void print_groups_along(const ndr_h5_groups *groups, FILE *to) {
   bool gap;
-  int64_t count = ndr_h5_groups_count(a->groups);
-  if (!a->groups) return;
-  fputs("  groups", to);
-  print_by(a, to);
+  int64_t count = ndr_h5_groups_count(groups);
+  fputs("  groups by ", to);
+  cli_print_visible(ndr_h5_groups_text(groups), to);
   fputc(':', to);
   for (int64_t i = 0; i < count; i = next_shown(i, count, GROUPS_EDGE, &gap)) {
     char name[NDR_H5_GROUP_CHARS];
-    ndr_h5_groups_name(a->groups, i, name);
+    ndr_h5_groups_name(groups, i, name);
     fprintf(to, " %s", name);
     next_shown(i, count, GROUPS_EDGE, &gap);
     if (gap) fputs(" ...", to);
   }
   fputc('\n', to);
+}
+
+static void print_groups(const answer *a, FILE *to) {
+  for (int d = 0; d < a->info->ndim; d++)
+    if (is_group_dim(a, d)) print_groups_along(ndr_h5_groups_along(a->groups, d), to);
 }
 
 void print_text(const answer *a, FILE *to) {

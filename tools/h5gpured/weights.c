@@ -40,46 +40,121 @@ static const char *find_function(const char *text) {
 /* DIM, DIM:cos and DIM:days. */
 typedef enum { BY_VALUE, BY_COSINE, BY_DAYS } weighing;
 
+static bool ends_in(const char *text, size_t length, const char *end) {
+  size_t own = strlen(end);
+  return length > own && strncmp(text + length - own, end, own) == 0;
+}
+
+static weighing weighing_of_entry(const char *text, size_t length) {
+  return ends_in(text, length, ":cos") ? BY_COSINE : ends_in(text, length, ":days") ? BY_DAYS : BY_VALUE;
+}
+
 static weighing weighing_of(const char *text) {
-  const char *colon = where_is_dataset(text) ? NULL : find_function(text);
-  if (colon && strcmp(colon, ":cos") == 0) return BY_COSINE;
-  return colon && strcmp(colon, ":days") == 0 ? BY_DAYS : BY_VALUE;
+  return weighing_of_entry(text, strlen(text));
 }
 
 /* ---- By a coordinate --------------------------------------------------------------------------------------------- */
 
-static bool weigh_by_dim(const char *text, const ndr_h5_dataset *dataset, const char *where, weights *w) {
-  const ndr_h5_info *info = ndr_h5_describe(dataset);
+/* The one dim that DIM, DIM:cos or DIM:days names; -1 after a complaint. */
+static int find_dim(const char *text, const ndr_h5_info *info, const char *where) {
   const char *colon = find_function(text);
   weighing how = weighing_of(text);
   char *name = strndup(text, how == BY_VALUE ? strlen(text) : (size_t)(colon - text));
   int dims[NDR_MAX_DIMS], count = 0;
   bool good = name && ndr_h5_dims_parse(name, info->ndim, info->dim_names, &count, dims) == NDR_OK;
-  if (!name) return refuse_memory(where);
-  free(name);
-  if (!good && colon && how == BY_VALUE) {
+  if (!name)
+    refuse_memory(where);
+  else if (!good && colon && how == BY_VALUE)
     complain("%s: --weights '%s': there is no weighting by '%s', only by cos and days, as DIM:cos", where, text,
              colon + 1);
-    return false;
-  }
-  if (!good && !colon && isalpha((unsigned char)text[0])) {
+  else if (!good && !colon && isalpha((unsigned char)text[0]))
     complain("%s: --weights: %s; a dataset has its path, /%s", where, last_reason(where), text);
-    return false;
-  }
-  if (!good) return refuse(where);
-  if (count != 1) {
+  else if (!good)
+    refuse(where);
+  else if (count != 1)
     complain("%s: --weights '%s' names %d dims, not one", where, text, count);
+  free(name);
+  return good && count == 1 ? dims[0] : -1;
+}
+
+/* Complains of weight i of dim d. */
+static bool check_values(const char *text, const char *where, const double *values, int64_t count) {
+  const char *more = weighing_of(text) == BY_VALUE ? "; DIM:cos takes the cosines of latitudes" : "";
+  double total = 0;
+  for (int64_t i = 0; i < count; i++) {
+    total += values[i];
+    if (values[i] >= 0 && isfinite(values[i])) continue;
+    complain("%s: --weights %s: %.9g at [%lld] is no weight: weights are finite and not negative%s", where, text,
+             values[i], (long long)i, more);
     return false;
   }
-  w->dims[0] = dims[0];
-  w->shape[0] = info->shape[dims[0]];
-  w->tensor.ndim = 1;
-  w->tensor.data = calloc((size_t)w->shape[0] + 1, sizeof(double)); /* which sees an overflow */
-  if (!w->tensor.data) return refuse_memory(where);
-  double *values = w->tensor.data;
-  ndr_status status = how == BY_DAYS ? ndr_h5_time_weights(dataset, dims[0], values)
-                                     : ndr_h5_coordinate_weights(dataset, dims[0], how == BY_COSINE, values);
-  return status == NDR_OK || refuse(where);
+  if (count == 0 || total > 0) return true;
+  complain("%s: --weights %s: all weights are 0", where, text);
+  return false;
+}
+
+/* The weights of one dim, to be freed; NULL after a complaint. */
+static double *weigh_dim(const char *text, const ndr_h5_dataset *dataset, const char *where, int d) {
+  int64_t size = ndr_h5_describe(dataset)->shape[d];
+  weighing how = weighing_of(text);
+  double *values = calloc((size_t)size + 1, sizeof *values); /* which sees an overflow */
+  bool good = values != NULL;
+  if (!good) refuse_memory(where);
+  if (good)
+    good = (how == BY_DAYS ? ndr_h5_time_weights(dataset, d, values)
+                           : ndr_h5_coordinate_weights(dataset, d, how == BY_COSINE, values)) == NDR_OK ||
+           refuse(where);
+  if (good && check_values(text, where, values, size)) return values;
+  free(values);
+  return NULL;
+}
+
+/* Multiplies weights by those of one more dim, which becomes the last one. */
+static bool multiply(weights *w, int d, int64_t size, const double *factor, const char *where) {
+  int64_t count = 1, all;
+  for (int i = 0; i < w->tensor.ndim; i++) count *= w->shape[i];
+  double *before = w->tensor.data, *product = NULL;
+  if (!__builtin_mul_overflow(count, size, &all) && (uint64_t)all < SIZE_MAX / sizeof *product - 1)
+    product = malloc((size_t)all * sizeof *product + 1);
+  if (!product) return refuse_memory(where);
+  for (int64_t i = 0; i < count; i++)
+    for (int64_t j = 0; j < size; j++) product[i * size + j] = (before ? before[i] : 1) * factor[j];
+  free(before);
+  w->tensor.data = product;
+  w->shape[w->tensor.ndim] = size;
+  w->dims[w->tensor.ndim++] = d;
+  return true;
+}
+
+static bool weigh_by_dim(const char *text, const ndr_h5_dataset *dataset, const char *where, weights *w) {
+  const ndr_h5_info *info = ndr_h5_describe(dataset);
+  int d = find_dim(text, info, where);
+  if (d < 0) return false;
+  for (int i = 0; i < w->tensor.ndim; i++) {
+    if (w->dims[i] != d) continue;
+    char called[DIM_CHARS];
+    complain("%s: --weights '%s': %s has weights already", where, text, dim_text(info, d, called));
+    return false;
+  }
+  double *factor = weigh_dim(text, dataset, where, d);
+  bool good = factor && multiply(w, d, info->shape[d], factor, where);
+  free(factor);
+  return good;
+}
+
+/* The product of the weights of several dims. */
+static bool weigh_by_dims(const char *list, const ndr_h5_dataset *dataset, const char *where, weights *w) {
+  for (const char *entry = list; entry;) {
+    size_t length = strcspn(entry, ",");
+    char *text = strndup(entry, length);
+    if (!text) return refuse_memory(where);
+    bool good = length > 0 && weigh_by_dim(text, dataset, where, w);
+    if (length == 0) complain("%s: --weights '%s': an entry of the list is empty", where, list);
+    free(text);
+    if (!good) return false;
+    entry = entry[length] ? entry + length + 1 : NULL;
+  }
+  return true;
 }
 
 /* ---- By a dataset of the same file ------------------------------------------------------------------------------ */
@@ -138,21 +213,12 @@ static bool pair_dims(const h5gpured_options *options, const char *where, const 
   return true;
 }
 
-/* What is written without a part is all of it, and of the first file. */
+/* What is written without a file is in the first one. */
 static bool fits(const h5gpured_options *options, const char *where, const ndr_h5_info *info, const weights *w) {
-  int dims[NDR_MAX_DIMS] = {-1}, count;
-  char called[DIM_CHARS];
-  if (options->concat && ndr_h5_dims_parse(options->concat, info->ndim, info->dim_names, &count, dims) != NDR_OK)
-    return refuse(where);
+  int along = concat_dim(options, info);
   for (int i = 0; i < w->tensor.ndim; i++) {
-    if (options->concat && w->dims[i] == dims[0]) {
-      complain("%s: --weights: %s lies along the dim of --concat, but in one file only", where, options->weights);
-      return false;
-    }
-    if (w->shape[i] == info->shape[w->dims[i]]) continue;
-    complain("%s: --weights: %s has size %lld along %s of size %lld; /PATH[PART] is a part of it", where,
-             options->weights, (long long)w->shape[i], dim_text(info, w->dims[i], called),
-             (long long)info->shape[w->dims[i]]);
+    if (w->dims[i] != along) continue;
+    complain("%s: --weights: %s lies along the dim of --concat, but in one file only", where, options->weights);
     return false;
   }
   return true;
@@ -183,42 +249,11 @@ static bool weigh_by_dataset(const h5gpured_options *options, const ndr_h5_datas
 
 /* ---- Both ------------------------------------------------------------------------------------------------------- */
 
-/* Complains of weight i, by its index along each of its dims. */
-static bool refuse_weight(const h5gpured_options *options, const char *where, const weights *w, int64_t i) {
-  char index[32 * NDR_MAX_DIMS] = "";
-  const double *values = w->tensor.data;
-  int64_t inner = 1;
-  for (int d = 0; d < w->tensor.ndim; d++) inner *= w->shape[d];
-  for (int d = 0, length = 0; d < w->tensor.ndim; d++) {
-    inner /= w->shape[d];
-    length += snprintf(index + length, sizeof index - (size_t)length, "%s%lld", d ? ", " : "",
-                       (long long)(i / inner % w->shape[d]));
-  }
-  bool plain = options->weights[0] != '/' && weighing_of(options->weights) == BY_VALUE;
-  complain("%s: --weights %s: %.9g at [%s] is no weight: weights are finite and not negative%s", where,
-           options->weights, values[i], index, plain ? "; DIM:cos takes the cosines of latitudes" : "");
-  return false;
-}
-
-static bool check_values(const h5gpured_options *options, const char *where, const weights *w) {
-  const double *values = w->tensor.data;
-  int64_t count = 1;
-  double total = 0;
-  for (int d = 0; d < w->tensor.ndim; d++) count *= w->shape[d];
-  for (int64_t i = 0; i < count; i++) {
-    if (!(values[i] >= 0 && isfinite(values[i]))) return refuse_weight(options, where, w, i);
-    total += values[i];
-  }
-  if (count == 0 || total > 0) return true;
-  complain("%s: --weights %s: all weights are 0", where, options->weights);
-  return false;
-}
-
 bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where, weights *w) {
   w->tensor = (DLTensor){.device = {kDLCPU, 0}, .dtype = ndr_dtype_to_dlpack(NDR_F64), .shape = w->shape};
   w->dataset = NULL;
   if (where_is_dataset(options->weights)) return weigh_by_dataset(options, dataset, where, w);
-  return weigh_by_dim(options->weights, dataset, where, w) && check_values(options, where, w);
+  return weigh_by_dims(options->weights, dataset, where, w);
 }
 
 void weights_free(weights *w) {
@@ -228,13 +263,27 @@ void weights_free(weights *w) {
   w->dataset = NULL;
 }
 
-char *weights_comment(const char *text) {
+/* "weighted by the days of time and the cosine of lat" */
+char *weights_comment(const char *list) {
   static const char *const of[] = {[BY_VALUE] = "", [BY_COSINE] = "the cosine of ", [BY_DAYS] = "the days of "};
-  weighing how = weighing_of(text);
-  size_t capacity = strlen(text) + 40;
-  char *comment = malloc(capacity);
-  if (comment)
-    snprintf(comment, capacity, "weighted by %s%.*s", of[how],
-             how == BY_VALUE ? (int)strlen(text) : (int)(find_function(text) - text), text);
+  size_t capacity = strlen("weighted by ") + 1;
+  for (const char *c = list; *c; c++) capacity += *c == ',' ? strlen(" and ") + strlen(of[BY_COSINE]) : 1;
+  char *comment = malloc(capacity + strlen(of[BY_COSINE]));
+  if (!comment) return NULL;
+  char *end = stpcpy(comment, "weighted by ");
+  if (where_is_dataset(list)) {
+    strcpy(end, list);
+    return comment;
+  }
+  for (const char *entry = list; entry;) {
+    size_t length = strcspn(entry, ",");
+    weighing how = weighing_of_entry(entry, length);
+    size_t name = length - (how == BY_COSINE ? strlen(":cos") : how == BY_DAYS ? strlen(":days") : 0);
+    end = stpcpy(stpcpy(end, entry == list ? "" : " and "), of[how]);
+    memcpy(end, entry, name);
+    end[name] = 0;
+    end += name;
+    entry = entry[length] ? entry + length + 1 : NULL;
+  }
   return comment;
 }

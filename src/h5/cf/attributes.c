@@ -28,6 +28,14 @@ bool ndr_cf_attributes_is_quantity(ndr_op op) {
   return kind_of(op) >= QUANTITY;
 }
 
+bool ndr_cf_attributes_composes(ndr_op op) {
+  static const bool composes[NDR_OP_COUNT] = {
+      [NDR_SUM] = true,       [NDR_PROD] = true,  [NDR_MIN] = true,   [NDR_MAX] = true,
+      [NDR_MEAN] = true,      [NDR_NORM1] = true, [NDR_NORM2] = true, [NDR_NORMINF] = true,
+      [NDR_LOGSUMEXP] = true, [NDR_ANY] = true,   [NDR_ALL] = true};
+  return (int)op < NDR_OP_COUNT && composes[op];
+}
+
 bool ndr_cf_attributes_is_packed(ndr_op op) {
   return kind_of(op) == PACKED;
 }

@@ -26,6 +26,10 @@ bool ndr_cf_attributes_units(const char *units, ndr_op op, char **result);
 /* Whether the input's standard_name holds for the result, too: it is a quantity of the same kind. */
 bool ndr_cf_attributes_is_quantity(ndr_op op);
 
+/* Whether the result over all elements is that of the same operator over its results for parts of them: of means that
+ * of parts of one size. */
+bool ndr_cf_attributes_composes(ndr_op op);
+
 /* Whether the result of packed numbers is packed in the same way: one of them, or their mean. */
 bool ndr_cf_attributes_is_packed(ndr_op op);
 

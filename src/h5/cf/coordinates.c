@@ -31,18 +31,23 @@ static htri_t is_short(hid_t scale, hid_t type) {
   return bytes < 0 ? -1 : bytes <= MOST_TEXT;
 }
 
-static htri_t holds_elements(hid_t scale, int64_t length, bool texts) {
+/* That of a new dim is a single number. */
+static htri_t holds_elements(hid_t scale, int64_t length, int dims, bool texts) {
   hid_t type = H5Dget_type(scale), space = H5Dget_space(scale);
   H5T_class_t kind = H5Tget_class(type);
   int ndim = H5Sget_simple_extent_ndims(space);
   hssize_t count = H5Sget_simple_extent_npoints(space);
   htri_t holds = kind == H5T_INTEGER || kind == H5T_FLOAT || (texts && kind == H5T_STRING);
   if (kind == H5T_NO_CLASS || ndim < 0 || count < 0) holds = -1;
-  if (holds > 0) holds = ndim == 1 && count == length;
+  if (holds > 0) holds = ndim == dims && count == length;
   if (holds > 0 && kind == H5T_STRING) holds = is_short(scale, type);
   if (space >= 0) H5Sclose(space);
   if (type >= 0) H5Tclose(type);
   return holds;
+}
+
+static int scale_dims(const ndr_h5_dataset *dataset, int d) {
+  return d < dataset->new_dims ? 0 : 1;
 }
 
 static htri_t is_useful(const ndr_h5_dataset *dataset, int d, bool texts, hid_t scale) {
@@ -50,7 +55,7 @@ static htri_t is_useful(const ndr_h5_dataset *dataset, int d, bool texts, hid_t 
   htri_t bare = ndr_netcdf_is_bare(scale);
   if (bare != 0) return bare < 0 ? -1 : 0;
   htri_t written = is_written(dataset, scale, dataset->extent[d]);
-  return written > 0 ? holds_elements(scale, dataset->extent[d], texts) : written;
+  return written > 0 ? holds_elements(scale, dataset->extent[d], scale_dims(dataset, d), texts) : written;
 }
 
 ndr_status ndr_hdf_fail_coordinates(const ndr_h5_dataset *dataset) {
@@ -95,7 +100,7 @@ static bool open_selected(const ndr_h5_dataset *part, int d, bool texts, hid_t *
   *space = H5I_INVALID_HID;
   if (ndr_hdf_open_scale(part, d, texts, scale) != NDR_OK || *scale < 0) return false;
   *space = H5Dget_space(*scale);
-  return ndr_hdf_select(*space, 1, &part->from[d], &part->step[d], &part->info.shape[d]);
+  return ndr_hdf_select(*space, scale_dims(part, d), &part->from[d], &part->step[d], &part->info.shape[d]);
 }
 
 static void close_selected(hid_t scale, hid_t space) {

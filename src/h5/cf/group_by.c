@@ -145,19 +145,58 @@ static int64_t date_steps(const ndr_time_steps *steps, ndr_group_key key, int64_
   return count;
 }
 
+/* A point in the period that a climatology's group has in a year, or for hours on a day. */
+static ndr_instant within(ndr_calendar calendar, ndr_group_key key, int64_t number, int64_t year, int64_t day) {
+  ndr_instant begin = month_begin(calendar, year, 0);
+  if (key == NDR_GROUP_MONTH) return month_begin(calendar, year, number - 1);
+  if (key == NDR_GROUP_SEASON) return month_begin(calendar, year, (number - 1) * 3 - 1);
+  if (key == NDR_GROUP_HOUR) return (ndr_instant){day, number * HOUR};
+  return (ndr_instant){begin.day + number - 1, 0};
+}
+
+/* Leap days are at most 8 years apart. */
+#define MOST_TRIES 10
+
+/* The first period of a climatology's group that is not before `after`, whether there are steps in it or not. */
+static bool find_later(ndr_calendar calendar, ndr_group_key key, int64_t number, ndr_instant after, period *p) {
+  int64_t year = ndr_date_of(calendar, after).year;
+  for (int i = 0; i < MOST_TRIES; i++)
+    if (find_period(calendar, key, within(calendar, key, number, year + i, after.day + i), p) && p->number == number &&
+        !ndr_instant_is_before(p->begin, after))
+      return true;
+  return false;
+}
+
+/* Dates the group of all[count], which have one number, by its first period that is not before *after, so that times of
+ * a climatology go up: one with steps if there is one. Moves *after behind it. */
+static double date_group(const ndr_time_steps *steps, ndr_group_key key, const dated *all, int64_t count,
+                         ndr_instant *after) {
+  const period *found = NULL;
+  period later;
+  for (int64_t i = 0; i < count; i++)
+    if (!ndr_instant_is_before(all[i].of.begin, *after) &&
+        (!found || ndr_instant_is_before(all[i].of.begin, found->begin)))
+      found = &all[i].of;
+  if (!found) found = find_later(steps->units->calendar, key, all[0].of.number, *after, &later) ? &later : &all[0].of;
+  double begin = ndr_time_encode(steps->units, found->begin);
+  *after = (ndr_instant){found->begin.day, found->begin.microsecond + 1};
+  return begin + (ndr_time_encode(steps->units, found->end) - begin) / 2;
+}
+
 /* Describes the group of all[count], which have one number. */
 static ndr_time_group describe(const ndr_time_units *units, const dated *all, int64_t count) {
-  period first = all[0].of;
-  ndr_instant last = first.end;
+  ndr_instant first = all[0].of.begin, last = all[0].of.end;
   for (int64_t i = 1; i < count; i++) {
-    if (ndr_instant_is_before(all[i].of.begin, first.begin)) first = all[i].of;
+    if (ndr_instant_is_before(all[i].of.begin, first)) first = all[i].of.begin;
     if (ndr_instant_is_before(last, all[i].of.end)) last = all[i].of.end;
   }
-  double begin = ndr_time_encode(units, first.begin), end = ndr_time_encode(units, first.end);
-  return (ndr_time_group){first.number, count, {begin, ndr_time_encode(units, last)}, begin + (end - begin) / 2};
+  return (ndr_time_group){.number = all[0].of.number,
+                          .steps = count,
+                          .bounds = {ndr_time_encode(units, first), ndr_time_encode(units, last)}};
 }
 
 static ndr_status gather(const ndr_time_steps *steps, const dated *all, int64_t count, ndr_time_groups *found) {
+  ndr_instant after = {INT64_MIN, 0};
   for (int64_t i = 0; i < count; i++) found->count += i == 0 || all[i].of.number != all[i - 1].of.number;
   found->groups = calloc((size_t)found->count + 1, sizeof *found->groups);
   if (!found->groups)
@@ -166,6 +205,7 @@ static ndr_status gather(const ndr_time_steps *steps, const dated *all, int64_t 
     int64_t end = i;
     while (end < count && all[end].of.number == all[i].of.number) found->labels[all[end++].step] = group;
     found->groups[group] = describe(steps->units, all + i, end - i);
+    found->groups[group].time = date_group(steps, found->key, all + i, end - i, &after);
     i = end;
   }
   return NDR_OK;
@@ -216,10 +256,26 @@ void ndr_time_group_name(const ndr_time_units *units, ndr_group_key key, int64_t
   }
 }
 
-char *ndr_time_group_methods(ndr_group_key key, const char *before, const char *dim, const char *method,
+/* "weighted by lat, of all years together": `over` is "over years". To be freed. */
+static char *join_comment(const char *comment, const char *over) {
+  size_t capacity = (comment ? strlen(comment) : 0) + strlen(over) + sizeof ", of all  together";
+  char *text = malloc(capacity);
+  if (text)
+    snprintf(text, capacity, "%s%sof all %s together", comment ? comment : "", comment ? ", " : "",
+             over + strlen("over "));
+  return text;
+}
+
+char *ndr_time_group_methods(ndr_group_key key, const char *before, const char *dim, const char *method, bool composes,
                              const char *comment) {
   char within[128], over[128];
   if (!keys[key].within) return ndr_cf_attributes_methods(before, 1, &dim, method, comment);
+  if (!composes) {
+    char *joined = join_comment(comment, keys[key].over);
+    char *text = joined ? ndr_cf_attributes_methods(before, 1, &dim, method, joined) : NULL;
+    free(joined);
+    return text;
+  }
   snprintf(within, sizeof within, "%s %s", method, keys[key].within);
   snprintf(over, sizeof over, "%s %s", method, keys[key].over);
   char *first = ndr_cf_attributes_methods(before, 1, &dim, within, NULL);

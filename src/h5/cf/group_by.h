@@ -42,17 +42,20 @@ typedef struct ndr_time_group {
   int64_t steps;    /* at least 1 */
   double bounds[2]; /* from the begin of the first period to the end of the last one: of January from 1961 to 1990, 1
                        January 1961 to 1 February 1990; of a year, its begin and end */
-  double time;      /* the middle of the first period, as in the examples of CF, section 7.4 */
+  double time;      /* the middle of the period that it is dated by, as in the examples of CF, section 7.4 */
 } ndr_time_group;
 
 typedef struct ndr_time_groups {
   ndr_group_key key;
   int64_t count;
-  ndr_time_group *groups; /* those with steps, in the order of their numbers */
+  ndr_time_group *groups; /* those with steps, in the order of their numbers; their times go up */
   int64_t *labels;        /* [steps]: the place of a step's group among them; -1 of a missing time, in no group */
 } ndr_time_groups;
 
-/* To be freed even after a failure, which is a lack of memory. */
+/* A group of a climatology is dated by its first period that is behind the one of the group before, so that times go up
+ * also where the data begin in another month than January: by one that has steps, or if none has, as of November in
+ * data that end in March, by the next one of the calendar. To be freed even after a failure, which is a lack of memory.
+ */
 ndr_status ndr_time_groups_find(const ndr_time_steps *steps, ndr_group_key key, ndr_time_groups *found);
 void ndr_time_groups_free(ndr_time_groups *groups);
 
@@ -62,8 +65,10 @@ enum { NDR_GROUP_CHARS = 40 };
 void ndr_time_group_name(const ndr_time_units *units, ndr_group_key key, int64_t number, char text[NDR_GROUP_CHARS]);
 
 /* The entry for cell_methods, behind `before` (NULL for none): "time: mean", and of a climatology "time: mean within
- * years time: mean over years", or days. `comment` in brackets, or NULL. To be freed; NULL if memory is short. */
-char *ndr_time_group_methods(ndr_group_key key, const char *before, const char *dim, const char *method,
+ * years time: mean over years", or days, where the method composes: its result over all is that over those of each
+ * year. Else "time: variance (of all years together)", for which CF has no words. `comment` in brackets, or NULL. To be
+ * freed; NULL if memory is short. */
+char *ndr_time_group_methods(ndr_group_key key, const char *before, const char *dim, const char *method, bool composes,
                              const char *comment);
 
 #endif

@@ -9,6 +9,7 @@
 void ndr_scale_units_free(ndr_scale_units *u) {
   free(u->units);
   free(u->calendar);
+  u->units = u->calendar = NULL;
 }
 
 ndr_status ndr_scale_units_read(const ndr_h5_dataset *dataset, hid_t scale, ndr_scale_units *u) {

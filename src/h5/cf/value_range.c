@@ -151,8 +151,11 @@ static void settle(const ndr_value_axis *axis, range *r) {
   if (r->most < r->least) r->most += axis->turn * ceil((r->least - r->most) / axis->turn);
   r->round = closes(axis, least, most);
   double shift = axis->turn * ceil((r->least - least - tolerance(axis, least)) / axis->turn);
-  if (!r->round && most + shift <= r->most + tolerance(axis, most)) {
-    r->least = least + shift; /* all of a region, in its own order */
+  bool whole = r->most - r->least >= axis->turn - tolerance(axis, axis->turn);
+  bool fits = most + shift <= r->most + tolerance(axis, most);
+  if (!r->round && (fits || whole)) { /* all of a region, in its own order */
+    if (!fits) shift = 0;
+    r->least = least + shift;
     r->most = most + shift;
   }
   r->most = fmin(r->most, r->least + axis->turn);

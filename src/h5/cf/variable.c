@@ -134,11 +134,16 @@ static htri_t has_units_of(const ndr_h5_dataset *piece, const ndr_h5_dataset *pa
   return same;
 }
 
+/* Whether a variable is what the coordinate of a new dim is made of, one number a file. */
+static bool is_of_one_member(const ndr_h5_dataset *source, const ndr_h5_dataset *piece) {
+  return source->new_dims && source->scales[0] && strcmp(piece->path, source->scales[0]) == 0;
+}
+
 static ndr_status add_piece(ndr_cf_variable *c, const ndr_h5_dataset *source, const bool *reduced, int series,
                             const char *name, int *along) {
   ndr_h5_dataset *piece;
   NDR_TRY(open_piece(source, name, &piece));
-  c->fits = piece && cut(source, series, reduced, piece, along);
+  c->fits = piece && !is_of_one_member(source, piece) && cut(source, series, reduced, piece, along);
   if (piece) c->pieces[c->count++] = piece;
   return NDR_OK;
 }

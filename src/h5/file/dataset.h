@@ -30,6 +30,7 @@ struct ndr_h5_dataset {
   char *units;                 /* as the attribute says, or NULL */
   char *names[NDR_MAX_DIMS];
   char *scales[NDR_MAX_DIMS]; /* path of the scale attached to the dim, or NULL */
+  int new_dims;               /* 1: dim 0 is not the file's, but that along which a series stacks its files; else 0 */
   hid_t file_id, id;          /* the file is the one that holds the dataset, also behind an external link */
   ndr_links *links;
   int64_t source_chunk_bytes; /* of a virtual dataset: the largest chunk that its sources decode */

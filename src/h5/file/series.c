@@ -5,6 +5,7 @@
 #include "h5/cf/series_axis.h"
 #include "h5/file/dims.h"
 #include "h5/file/join.h"
+#include "h5/file/stack.h"
 
 static ndr_status find_dim(const ndr_h5_dataset *first, const char *text, int *dim) {
   int dims[NDR_MAX_DIMS], count;
@@ -41,6 +42,26 @@ static ndr_status check_whole(const ndr_h5_dataset *part) {
                   part->where, ndr_dim_text(part->series_dim, part->info.dim_names, called));
 }
 
+/* Opens one more file, as a member of the new dim if there is one. */
+static ndr_status open_part(ndr_h5_dataset **part, const char *file, const char *path, const char *new_dim,
+                            const ndr_h5_access *access) {
+  NDR_TRY(ndr_h5_open(part, file, path, access));
+  ndr_status status = check_whole(*part);
+  if (status == NDR_OK && new_dim) status = ndr_stack_member(*part, new_dim);
+  if (status != NDR_OK) ndr_h5_close(*part);
+  return status;
+}
+
+/* How the axes of the parts, which are joined, make those of the series. */
+static ndr_status join_axes(ndr_h5_dataset *series) {
+  ndr_hdf_scope scope;
+  ndr_hdf_enter(&scope, series->no_plugins);
+  ndr_status status = series->new_dims ? ndr_stack_agree(series) : NDR_OK;
+  if (status == NDR_OK) status = ndr_axis_join(series);
+  ndr_hdf_leave(&scope);
+  return status;
+}
+
 static void close_series(ndr_h5_dataset *series) {
   for (int i = 0; i < series->part_count; i++) ndr_hdf_close(series->parts[i]);
   free(series->parts);
@@ -50,26 +71,21 @@ static void close_series(ndr_h5_dataset *series) {
 
 ndr_status ndr_h5_open_series(ndr_h5_dataset **opened, int count, const char *const *files, const char *const *paths,
                               const char *dim, const ndr_h5_access *access) {
-  ndr_hdf_scope scope;
   if (opened) *opened = NULL;
   if (!opened || !files || !paths || !dim)
     return ndr_fail(NDR_ERR_ARGUMENT, "dataset, files, paths or dim is a null pointer");
   if (count < 1) return ndr_fail(NDR_ERR_ARGUMENT, "count is %d: a series has one file at least", count);
   ndr_h5_dataset *series = calloc(1, sizeof *series), **parts = calloc((size_t)count, sizeof *parts);
   ndr_status status = series && parts ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "a series of %d files: out of memory", count);
+  const char *new_dim = ndr_stack_name(dim);
   int open = 0, d = 0;
   while (status == NDR_OK && open < count) {
-    status = ndr_h5_open(&parts[open], files[open], paths[open], access);
+    status = open_part(&parts[open], files[open], paths[open], new_dim, access);
     open += status == NDR_OK;
-    if (status == NDR_OK) status = check_whole(parts[open - 1]);
   }
-  if (status == NDR_OK) status = find_dim(parts[0], dim, &d);
+  if (status == NDR_OK && !new_dim) status = find_dim(parts[0], dim, &d);
   if (status == NDR_OK) status = ndr_series_join(series, parts, count, d, name_series(parts[0]->file, count));
-  if (status == NDR_OK) {
-    ndr_hdf_enter(&scope, series->no_plugins);
-    status = ndr_axis_join(series);
-    ndr_hdf_leave(&scope);
-  }
+  if (status == NDR_OK) status = join_axes(series);
   if (status == NDR_OK) {
     *opened = series;
     return NDR_OK;

@@ -55,6 +55,7 @@ void ndr_beside_close(ndr_beside *beside) {
   for (int i = 0; i < beside->part_count; i++) ndr_reader_close(&beside->readers[i]);
   free(beside->readers);
   free(beside->owned);
+  free(beside->cut);
   *beside = (ndr_beside){.dataset = NULL};
 }
 

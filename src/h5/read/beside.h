@@ -20,6 +20,7 @@ typedef struct ndr_beside {
   ndr_reader *readers;
   const void *memory; /* all of it, compact; NULL where it is not in memory */
   void *owned;        /* the same where it is to be freed */
+  void *cut;          /* what the dataset lies in if it is a part of the caller's; to be freed */
   bool once;          /* read once; else with each slab */
   int64_t place;      /* where its box begins in a slot */
   int64_t gathered;   /* where the box of a series is gathered for a GPU; 0: it is not */

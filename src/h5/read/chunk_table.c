@@ -2,6 +2,7 @@
 #include "h5/read/chunk_table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Fewer chunks may as well be looked up one by one. */
 #define LEAST_CHUNKS 8
@@ -31,7 +32,7 @@ static int64_t grid_count(const ndr_h5_dataset *dataset, int64_t *touched) {
   return count;
 }
 
-/* -1 for what is no corner of a chunk of the dataset. */
+/* -1 for what is no corner of a chunk of the dataset; offset has the dataset's dims. */
 static int64_t place_of(const ndr_h5_dataset *dataset, const hsize_t *offset) {
   int64_t place = 0;
   for (int d = 0; d < dataset->info.ndim; d++) {
@@ -49,7 +50,10 @@ typedef struct {
 
 static int add(const hsize_t *offset, unsigned mask, haddr_t address, hsize_t bytes, void *user) {
   const filling *f = user;
-  int64_t place = place_of(f->dataset, offset);
+  int new_dims = f->dataset->new_dims;
+  hsize_t corner[NDR_MAX_DIMS] = {0};
+  memcpy(corner + new_dims, offset, (size_t)(f->dataset->info.ndim - new_dims) * sizeof *offset);
+  int64_t place = place_of(f->dataset, corner);
   bool written = address != HADDR_UNDEF && bytes > 0;
   if (place < 0 || (written && (address > INT64_MAX || bytes > INT64_MAX))) return -1;
   f->places[place] = (ndr_chunk_place){written ? (int64_t)address : 0, written ? (int64_t)bytes : 0, mask};

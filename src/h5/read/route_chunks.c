@@ -120,16 +120,17 @@ static const char too_large[] = "it claims more bytes than it can take";
 static ndr_status ask(const ndr_reader *reader, const piece_plan *p, void *to, hsize_t limit, hsize_t *bytes,
                       uint32_t *mask) {
   hid_t id = reader->dataset->id;
+  const hsize_t *offset = p->offset + reader->dataset->new_dims;
   *bytes = 0;
-  if (H5Dget_chunk_storage_size(id, p->offset, bytes) < 0)
+  if (H5Dget_chunk_storage_size(id, offset, bytes) < 0)
     return was_never_written() ? NDR_OK : ndr_hdf_fail(NDR_ERR_FILE, reader->dataset->where, "a chunk cannot be found");
   if (*bytes == 0) return NDR_OK;
   if (*bytes > limit) return fail_chunk(reader, p, too_large);
 #if H5_VERSION_GE(2, 0, 0)
   size_t room = limit;
-  herr_t done = H5Dread_chunk2(id, H5P_DEFAULT, p->offset, mask, to, &room);
+  herr_t done = H5Dread_chunk2(id, H5P_DEFAULT, offset, mask, to, &room);
 #else
-  herr_t done = H5Dread_chunk(id, H5P_DEFAULT, p->offset, mask, to);
+  herr_t done = H5Dread_chunk(id, H5P_DEFAULT, offset, mask, to);
 #endif
   return done >= 0 ? NDR_OK : ndr_hdf_fail(NDR_ERR_FILE, reader->dataset->where, "a chunk cannot be read");
 }

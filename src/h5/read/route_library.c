@@ -39,7 +39,7 @@ static ndr_status read_box(const ndr_reader *reader, ndr_box box, void *to) {
   const ndr_h5_dataset *dataset = reader->dataset;
   int64_t from[NDR_MAX_DIMS], present[NDR_MAX_DIMS], origin[NDR_MAX_DIMS] = {0};
   hsize_t count[NDR_MAX_DIMS];
-  int ndim = dataset->info.ndim;
+  int ndim = dataset->info.ndim, new_dims = dataset->new_dims;
   bool any = true, all = true;
   for (int d = 0; d < ndim; d++) {
     from[d] = dataset->from[d] + box.begin[d] * dataset->step[d];
@@ -51,7 +51,8 @@ static ndr_status read_box(const ndr_reader *reader, ndr_box box, void *to) {
   if (!all) fill_box(reader, box, to);
   if (!any) return NDR_OK;
   hid_t target = H5Screate_simple(ndim, count, NULL), source = H5Dget_space(dataset->id);
-  bool good = target >= 0 && ndr_hdf_select(source, ndim, from, dataset->step, present) &&
+  bool good = target >= 0 &&
+              ndr_hdf_select(source, ndim - new_dims, from + new_dims, dataset->step + new_dims, present + new_dims) &&
               ndr_hdf_select(target, ndim, origin, NULL, present);
   if (good) good = H5Dread(dataset->id, reader->memory_type, target, source, H5P_DEFAULT, to) >= 0;
   ndr_status status = good ? NDR_OK : fail_read(dataset);

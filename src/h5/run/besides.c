@@ -58,7 +58,7 @@ static ndr_status add_array(ndr_besides *operands, const ndr_h5_dataset *dataset
     NDR_TRY(take_dataset(array, given->dataset));
   else
     NDR_TRY(take_tensor(array, given->tensor, what));
-  return ndr_pair(array, &dataset->info, given->dims, what);
+  return ndr_pair(array, dataset, given->dims, what);
 }
 
 /* The problem reads an operand more: the array, or what a condition computes. */

@@ -29,7 +29,8 @@ static DLTensor view_of(const ndr_block *block, const ndr_job *job, const DLTens
   int64_t step = 1;
   for (int d = job->dataset->info.ndim - 1, r = result->ndim - 1; d >= 0; d--) {
     bool grouped = job->problem.groups && d == job->problem.group_dim;
-    if (job->reduced[d] && !grouped && !job->problem.keepdims) continue;
+    bool kept = job->problem.keepdims && !ndr_h5_groups_cover(job->options.groups, d);
+    if (job->reduced[d] && !grouped && !kept) continue;
     shape[r] = grouped ? ndr_groups_count(job->fold.groups) : job->reduced[d] ? 1 : block->slab.size[d];
     strides[r] = result->strides ? result->strides[r] : step;
     step *= result->shape[r];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "h5/cf/angle.h"
 #include "h5/cf/period.h"
 #include "h5/cf/scale_units.h"
 
@@ -29,28 +30,54 @@ static ndr_status read_bounds(const ndr_h5_dataset *dataset, int d, double *boun
   return status;
 }
 
-static ndr_status read_units(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, hid_t scale) {
+/* *most is what no coordinate is beyond: the pole's latitude. */
+static ndr_status read_units(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, hid_t scale, double *most) {
   ndr_scale_units units;
   NDR_TRY(ndr_scale_units_read(dataset, scale, &units));
   groups->timed = units.timed;
   groups->units = units.time;
+  double radians = ndr_angle_radians(units.units ? units.units : "degrees");
+  ndr_angle_kind kind = ndr_angle_of_units(units.units);
+  if (kind == NDR_ANGLE_UNKNOWN) kind = ndr_angle_of_name(dataset->names[groups->dim]);
+  *most = kind == NDR_ANGLE_LATITUDE && radians > 0 ? (radians == 1 ? acos(0) : 90) : INFINITY;
   ndr_scale_units_free(&units);
   return NDR_OK;
 }
 
-/* Fills values[length] and pairs[2 * length]; *found: there are coordinates. Inside the lock. */
+/* Steps without bounds reach halfway to their neighbours, so that windows leave no gaps, and the ones at the ends as
+ * far to either side, but not beyond a pole. False where the axis does not go up or down, which says nothing of its
+ * steps. */
+static bool halve_steps(const double *values, int64_t count, double most, double *pairs) {
+  if (count < 2) return false;
+  double up = values[count - 1] > values[0] ? 1 : -1;
+  for (int64_t i = 0; i < count; i++)
+    if (!isfinite(values[i]) || (i && !(up * (values[i] - values[i - 1]) > 0))) return false;
+  for (int64_t i = 0; i <= count; i++) {
+    double edge = i == 0       ? values[0] - (values[1] - values[0]) / 2
+                  : i == count ? values[i - 1] + (values[i - 1] - values[i - 2]) / 2
+                               : values[i - 1] + (values[i] - values[i - 1]) / 2;
+    edge = fmax(-most, fmin(most, edge));
+    if (i > 0) pairs[2 * i - 1] = edge;
+    if (i < count) pairs[2 * i] = edge;
+  }
+  return true;
+}
+
+/* Fills values[length] and pairs[2 * length]; *found: there are coordinates, and *bounded: what the steps reach over is
+ * known. Inside the lock. */
 static ndr_status read_steps(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, double *values, double *pairs,
-                             bool *found) {
+                             bool *found, bool *bounded) {
   hid_t scale;
-  bool bounded;
+  double most = INFINITY;
   NDR_TRY(ndr_hdf_open_coordinates(dataset, groups->dim, false, &scale));
   *found = scale >= 0;
   if (!*found) return NDR_OK;
-  ndr_status status = read_units(groups, dataset, scale);
+  ndr_status status = read_units(groups, dataset, scale, &most);
   H5Dclose(scale);
   if (status == NDR_OK) status = ndr_hdf_coordinate_values(dataset, groups->dim, false, values);
-  if (status == NDR_OK) status = read_bounds(dataset, groups->dim, pairs, &bounded);
-  for (int64_t i = 0; status == NDR_OK && !bounded && i < groups->length; i++)
+  if (status == NDR_OK) status = read_bounds(dataset, groups->dim, pairs, bounded);
+  if (status == NDR_OK && !*bounded) *bounded = halve_steps(values, groups->length, most, pairs);
+  for (int64_t i = 0; status == NDR_OK && !*bounded && i < groups->length; i++)
     pairs[2 * i] = pairs[2 * i + 1] = values[i];
   return status;
 }
@@ -66,7 +93,7 @@ static void describe(const ndr_h5_groups *groups, int64_t window, const double *
     sum += values[i];
     count++;
   }
-  bool falls = last - first > 1 && values[last - 1] < values[first];
+  bool falls = last - first > 1 ? values[last - 1] < values[first] : pairs[2 * first + 1] < pairs[2 * first];
   groups->bounds[2 * window] = !count ? NAN : falls ? most : least;
   groups->bounds[2 * window + 1] = !count ? NAN : falls ? least : most;
   groups->coordinates[window] = !count ? NAN : groups->timed ? least + (most - least) / 2 : sum / (double)count;
@@ -74,9 +101,9 @@ static void describe(const ndr_h5_groups *groups, int64_t window, const double *
 
 static ndr_status describe_all(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, double *values, double *pairs) {
   ndr_hdf_scope scope;
-  bool found = false;
+  bool found = false, bounded = false;
   ndr_hdf_enter(&scope, dataset->no_plugins);
-  ndr_status status = read_steps(groups, dataset, values, pairs, &found);
+  ndr_status status = read_steps(groups, dataset, values, pairs, &found, &bounded);
   ndr_hdf_leave(&scope);
   if (status != NDR_OK || !found) return status;
   groups->coordinates = malloc((size_t)groups->count * sizeof *groups->coordinates);
@@ -84,6 +111,9 @@ static ndr_status describe_all(ndr_h5_groups *groups, const ndr_h5_dataset *data
   if (!groups->coordinates || !groups->bounds)
     return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for its windows", dataset->where);
   for (int64_t window = 0; window < groups->count; window++) describe(groups, window, values, pairs);
+  if (bounded) return NDR_OK;
+  free(groups->bounds);
+  groups->bounds = NULL;
   return NDR_OK;
 }
 

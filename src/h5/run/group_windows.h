@@ -4,8 +4,9 @@
 
 #include "h5/run/groups.h"
 
-/* Fills in the coordinates of windows and their bounds: the least and the greatest bound of their steps, or coordinate
- * where the dim has no bounds. A dim without coordinates leaves windows without. */
+/* Fills in the coordinates of windows and their bounds: the least and the greatest bound of their steps. Steps of a dim
+ * without bounds reach halfway to their neighbours if they go up or down; else windows have no bounds. A dim without
+ * coordinates leaves windows without. */
 ndr_status ndr_group_windows_describe(ndr_h5_groups *groups, const ndr_h5_dataset *dataset);
 
 #endif

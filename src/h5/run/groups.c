@@ -9,6 +9,7 @@
 void ndr_h5_groups_destroy(ndr_h5_groups *groups) {
   if (!groups) return;
   ndr_groups_destroy(groups->labels);
+  for (int i = 0; i < groups->ndim; i++) ndr_h5_groups_destroy(groups->along[i]);
   free(groups->group_of);
   free(groups->numbers);
   free(groups->coordinates);
@@ -26,6 +27,10 @@ int ndr_h5_groups_dim(const ndr_h5_groups *groups) {
   return groups ? groups->dim : -1;
 }
 
+int ndr_h5_groups_dim_count(const ndr_h5_groups *groups) {
+  return groups ? groups->ndim : 0;
+}
+
 const char *ndr_h5_groups_dim_name(const ndr_h5_groups *groups) {
   return groups ? groups->name : NULL;
 }
@@ -34,13 +39,29 @@ const char *ndr_h5_groups_text(const ndr_h5_groups *groups) {
   return groups ? groups->by : NULL;
 }
 
+const ndr_h5_groups *ndr_h5_groups_axis(const ndr_h5_groups *groups, int d) {
+  return groups->along[0] ? groups->along[d - groups->dim] : groups;
+}
+
 _Static_assert(NDR_H5_GROUP_CHARS >= NDR_GROUP_CHARS, "a name has room");
+
+/* "LAT, LON" of a window over both. */
+static void name_box(const ndr_h5_groups *groups, int64_t i, char text[NDR_H5_GROUP_CHARS]) {
+  char names[NDR_MAX_DIMS][NDR_H5_GROUP_CHARS];
+  int length = 0;
+  for (int d = groups->ndim - 1; d >= 0; i /= groups->along[d--]->count)
+    ndr_h5_groups_name(groups->along[d], i % groups->along[d]->count, names[d]);
+  for (int d = 0; d < groups->ndim && length < NDR_H5_GROUP_CHARS; d++)
+    length += snprintf(text + length, (size_t)(NDR_H5_GROUP_CHARS - length), "%s%s", d ? ", " : "", names[d]);
+}
 
 void ndr_h5_groups_name(const ndr_h5_groups *groups, int64_t i, char text[NDR_H5_GROUP_CHARS]) {
   ndr_instant instant;
   text[0] = 0;
   if (!groups || i < 0 || i >= groups->count) return;
-  if (groups->how == NDR_GROUPING_TIME)
+  if (groups->along[0])
+    name_box(groups, i, text);
+  else if (groups->how == NDR_GROUPING_TIME)
     ndr_time_group_name(&groups->units, groups->key, groups->numbers[i], text);
   else if (groups->how == NDR_GROUPING_LABELS)
     snprintf(text, NDR_H5_GROUP_CHARS, "%lld", (long long)groups->numbers[i]);
@@ -91,10 +112,17 @@ bool ndr_h5_groups_is_climatology(const ndr_h5_groups *groups) {
 }
 
 ndr_status ndr_h5_groups_check(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset) {
-  int d = groups->dim;
-  if (d < dataset->info.ndim && dataset->info.shape[d] == groups->length) return NDR_OK;
-  return ndr_fail(NDR_ERR_ARGUMENT, "%s: the groups by %s are of another dataset, with %lld steps along dim %d",
-                  dataset->where, groups->by, (long long)groups->length, d);
+  for (int i = 0; i < groups->ndim; i++) {
+    int d = groups->dim + i;
+    if (d < dataset->info.ndim && dataset->info.shape[d] == groups->shape[i]) continue;
+    return ndr_fail(NDR_ERR_ARGUMENT, "%s: the groups by %s are of another dataset, with %lld steps along dim %d",
+                    dataset->where, groups->by, (long long)groups->shape[i], d);
+  }
+  return NDR_OK;
+}
+
+bool ndr_h5_groups_cover(const ndr_h5_groups *groups, int d) {
+  return groups && d >= groups->dim && d < groups->dim + groups->ndim;
 }
 
 static bool has_dim(const ndr_problem *problem, int d) {
@@ -116,7 +144,8 @@ ndr_status ndr_h5_groups_lay(const ndr_h5_groups *groups, const ndr_h5_dataset *
     return ndr_fail(NDR_ERR_ARGUMENT, "the problem has groups, but ndr_h5_options.groups is NULL");
   if (!groups) return NDR_OK;
   NDR_TRY(ndr_h5_groups_check(groups, dataset));
-  if (!has_dim(problem, groups->dim)) add_dim(problem, groups->dim);
+  for (int d = groups->dim; d < groups->dim + groups->ndim; d++)
+    if (!has_dim(problem, d)) add_dim(problem, d);
   problem->groups = groups->labels;
   problem->group_dim = groups->dim;
   return NDR_OK;

@@ -1,5 +1,5 @@
-/* Groups along a dim of a dataset: which group each step is of, and what stands for the groups in results: a
- * coordinate, its bounds, and a name. */
+/* Groups along a dim of a dataset, or labels along several that lie next to each other: which group each step is of,
+ * and what stands for the groups in results: a coordinate, its bounds, and a name. */
 #ifndef NDR_H5_RUN_GROUPS_H
 #define NDR_H5_RUN_GROUPS_H
 
@@ -10,10 +10,11 @@ typedef enum ndr_grouping { NDR_GROUPING_TIME, NDR_GROUPING_LABELS, NDR_GROUPING
 
 struct ndr_h5_groups {
   ndr_grouping how;
-  int dim;
-  int64_t length, count; /* of the dim's steps, and of groups */
+  int dim, ndim;               /* they lie along dims dim .. dim + ndim - 1 */
+  int64_t shape[NDR_MAX_DIMS]; /* the sizes of these */
+  int64_t length, count;       /* of steps in all, and of groups */
   ndr_groups *labels;
-  int64_t *group_of;   /* [length]: the same labels; -1 is none */
+  int64_t *group_of;   /* [length]: the same labels, row by row; -1 is none */
   int64_t *numbers;    /* [count]: as the key says, or the label; NULL of windows */
   double *coordinates; /* [count], in the units of the dim's own; NULL where it has none, and of labels */
   double *bounds;      /* [count][2]; NULL where there are no coordinates */
@@ -21,6 +22,7 @@ struct ndr_h5_groups {
   ndr_time_units units;
   bool timed; /* coordinates are times, in these units */
   int64_t window;
+  ndr_h5_groups *along[NDR_MAX_DIMS]; /* [ndim] of windows over several dims: those along each; else NULL */
   char *by;                           /* "time:month" */
   char *name;                         /* of the dim of groups; NULL where it has none */
   const ndr_h5_dataset *label_source; /* of labels: the caller's */
@@ -39,10 +41,18 @@ ndr_group_layout ndr_h5_groups_layout(const ndr_h5_groups *groups);
 /* Whether the groups are of many years or days, as CF has it of a climatology. */
 bool ndr_h5_groups_is_climatology(const ndr_h5_groups *groups);
 
-/* Fails where the groups are of another dataset's dim: of another length. */
+/* Whether groups, which may be NULL, lie along dim d. */
+bool ndr_h5_groups_cover(const ndr_h5_groups *groups, int d);
+
+/* What stands for the groups along dim d of theirs: the windows along it where they are over several dims, else the
+ * groups themselves. */
+const ndr_h5_groups *ndr_h5_groups_axis(const ndr_h5_groups *groups, int d);
+
+/* Fails where the groups are of another dataset's dims: of other sizes. */
 ndr_status ndr_h5_groups_check(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset);
 
-/* Puts the groups into a problem of the dataset: their dim is reduced if it was not. NULL groups leave it as it is. */
+/* Puts the groups into a problem of the dataset: their dims are reduced if they were not. NULL groups leave it as it
+ * is. */
 ndr_status ndr_h5_groups_lay(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset, ndr_problem *problem);
 
 #endif

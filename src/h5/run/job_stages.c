@@ -19,11 +19,11 @@ static ndr_stage_sizes sizes_of(const ndr_job *job) {
 
 ndr_status ndr_job_cut_stages(ndr_job *job) {
   job->stage_count = 1;
-  if (job->options.groups) {
+  if (job->options.groups && job->options.groups->ndim == 1) {
     const ndr_stage_sizes sizes = sizes_of(job);
     return ndr_stages_cut(job->options.groups, &sizes, &job->stages, &job->stage_count);
   }
-  job->stages = calloc(1, sizeof *job->stages);
+  job->stages = calloc(1, sizeof *job->stages); /* of labels of several dims all steps are one stage */
   return job->stages ? NDR_OK : ndr_fail(NDR_ERR_MEMORY, "out of memory");
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "h5/file/dims.h"
+#include "h5/run/cut.h"
 
 /* The only one of the names that is this one; -1 if there is none, or several are. */
 static int find_name(int count, const char *const *names, const char *name) {
@@ -74,10 +75,12 @@ static ndr_status check_sizes(ndr_beside *array, const ndr_h5_info *info, const 
   return NDR_OK;
 }
 
-ndr_status ndr_pair(ndr_beside *array, const ndr_h5_info *info, const int *given, const char *what) {
-  if (given)
-    NDR_TRY(take_dims(array, info, given, what));
-  else if (!pair_names(array, info))
+ndr_status ndr_pair(ndr_beside *array, const ndr_h5_dataset *dataset, const int *given, const char *what) {
+  const ndr_h5_info *info = &dataset->info;
+  if (given) NDR_TRY(take_dims(array, info, given, what));
+  if (given || pair_names(array, info))
+    NDR_TRY(ndr_beside_cut(array, dataset, what));
+  else
     NDR_TRY(align(array, info, what));
   return check_sizes(array, info, what);
 }

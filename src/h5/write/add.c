@@ -20,25 +20,42 @@ typedef struct {
   int located; /* the reduced dim whose coordinates the elements are, or -1 */
   const char *name;
   const DLTensor *result;
+  DLTensor unfolded; /* the result with a dim for each one that windows lie along */
+  int64_t shape[NDR_MAX_DIMS];
   int from[NDR_MAX_DIMS]; /* where each dim of the result comes from, as in scales.h */
 } addition;
 
-/* Takes over the problem and its ops[i], and checks that the result is one of these. Coordinates have the shape of one.
- */
+/* Takes over the problem and its ops[i]. */
 static ndr_status take_problem(addition *a, const ndr_problem *given, int i) {
-  char what[320];
-  int64_t shape[NDR_MAX_DIMS];
-  DLTensor expected = {.shape = shape};
   const ndr_h5_dataset *source = a->label.source;
-  snprintf(what, sizeof what, "the result %s of %s", a->name, source->where);
   NDR_TRY(ndr_job_problem(&a->problem, source, given));
   if (i < 0 || i >= a->problem.op_count)
-    return ndr_fail(NDR_ERR_ARGUMENT, "%s: %d is none of the problem's %d operators", what, i, a->problem.op_count);
-  NDR_TRY(ndr_problem_result(&a->problem, i, &expected));
-  if (a->located >= 0) expected.dtype = ndr_dtype_to_dlpack(NDR_F64);
-  NDR_TRY(ndr_host_check_result(a->result, &expected, what));
+    return ndr_fail(NDR_ERR_ARGUMENT, "the result %s of %s: %d is none of the problem's %d operators", a->name,
+                    source->where, i, a->problem.op_count);
   if (a->located < 0) a->label.op = a->problem.ops[i];
   a->label.problem = &a->problem;
+  return NDR_OK;
+}
+
+/* Checks that the result is that of ops[i]; coordinates have the shape of one. Windows over several dims then have a
+ * dim for each, whether the caller's result had them or one for all. */
+static ndr_status take_result(addition *a, int i) {
+  char what[320];
+  int64_t folded[NDR_MAX_DIMS];
+  DLTensor expected = {.shape = folded};
+  snprintf(what, sizeof what, "the result %s of %s", a->name, a->label.source->where);
+  NDR_TRY(ndr_problem_result(&a->problem, i, &expected));
+  if (a->located >= 0) expected.dtype = ndr_dtype_to_dlpack(NDR_F64);
+  int ndim = ndr_h5_groups_unfold(a->label.groups, &a->problem, &expected, a->shape);
+  if (a->result->ndim == ndim) {
+    expected.ndim = ndim;
+    expected.shape = a->shape;
+  }
+  NDR_TRY(ndr_host_check_result(a->result, &expected, what));
+  a->unfolded = *a->result;
+  a->unfolded.ndim = ndim;
+  a->unfolded.shape = a->shape;
+  a->result = &a->unfolded;
   return ndr_dtype_from_dlpack(expected.dtype, &a->label.dtype);
 }
 
@@ -110,11 +127,12 @@ static void map_dims(addition *a) {
   int count = 0;
   for (int i = 0; i < a->problem.dim_count; i++) a->label.reduced[a->problem.dims[i]] = true;
   for (int d = 0; d < a->problem.ndim; d++) {
-    if (a->label.groups && d == a->problem.group_dim)
+    const ndr_h5_groups *along = ndr_h5_groups_along(a->label.groups, d);
+    if (along && (d == a->problem.group_dim || along != a->label.groups))
       a->from[count++] = d + NDR_OF_GROUPS;
     else if (!a->label.reduced[d])
       a->from[count++] = d;
-    else if (a->problem.keepdims)
+    else if (a->problem.keepdims && !ndr_h5_groups_cover(a->label.groups, d))
       a->from[count++] = ~d;
   }
 }
@@ -177,8 +195,8 @@ static ndr_status shares_name(const ndr_h5_writer *writer, const addition *a, bo
     bool is;
     NDR_TRY(is_called_so(writer, a, i, &is));
     if (!is) continue;
-    if (ndr_scales_is_of_groups(a->from[i]) && (a->label.groups->coordinates || a->label.groups->label_source))
-      continue;
+    const ndr_h5_groups *groups = ndr_scales_is_of_groups(a->from[i]) ? ndr_h5_groups_axis(a->label.groups, d) : NULL;
+    if (groups && (groups->coordinates || groups->label_source)) continue;
     if (ndr_scales_is_kept(a->from[i])) NDR_TRY(ndr_hdf_open_coordinates(source, d, true, &scale));
     *shares = scale < 0;
     if (scale >= 0) H5Dclose(scale);
@@ -247,6 +265,7 @@ static ndr_status add(ndr_h5_writer *writer, addition *a, const ndr_problem *pro
   NDR_TRY(ndr_writer_check_name(writer, a->name));
   NDR_TRY(ndr_job_blame(source, take_problem(a, problem, i)));
   NDR_TRY(take_groups(writer, a));
+  NDR_TRY(ndr_job_blame(source, take_result(a, i)));
   map_dims(a);
   a->label.remarks = &writer->remarks;
   writer->scales.in_groups = strchr(a->name, '/') != NULL;

@@ -112,7 +112,7 @@ ndr_status ndr_cf_copies_attach(ndr_cf_copies *known, ndr_scales *scales, const 
     if (!name) continue;
     NDR_TRY(ndr_scales_is_kept(from[i]) ? put_names_of_scale(&c, from[i], name)
             : from[i] < 0               ? ndr_period_put_bounds(scales, label->source, ~from[i], name)
-                                        : ndr_period_put_group_bounds(scales, label->source, name));
+                          : ndr_period_put_group_bounds(scales, label->source, ndr_scales_dim(from[i]), name));
   }
   NDR_TRY(put_coordinates(&c, &known->periods));
   NDR_TRY(put_grid_mapping(&c));

@@ -102,7 +102,8 @@ static char *make_methods(const ndr_label *label, const char *const *names, cons
       reduced[count++] = names[d];
   char *methods = ndr_cf_attributes_methods(before, count, reduced, method, label->comment);
   if (!methods || !grouped) return methods;
-  char *all = ndr_time_group_methods(label->groups->key, methods, grouped, method, label->comment);
+  char *all = ndr_time_group_methods(label->groups->key, methods, grouped, method,
+                                     ndr_cf_attributes_composes(label->op), label->comment);
   free(methods);
   return all;
 }

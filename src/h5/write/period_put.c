@@ -109,10 +109,9 @@ static ndr_status put_period_bounds(ndr_scales *scales, const ndr_h5_dataset *so
   return put_bounds(scales, source, d, &bounds, variable);
 }
 
-ndr_status ndr_period_put_group_bounds(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable) {
+static ndr_status put_group_bounds(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable) {
   const ndr_h5_groups *groups = scales->groups;
   ndr_period period;
-  if (!groups->bounds) return NDR_OK;
   ndr_status status = ndr_period_name_bounds(source, groups->dim, &period);
   const char *attribute = ndr_h5_groups_is_climatology(groups) ? "climatology" : "bounds";
   htri_t has = status == NDR_OK ? H5Aexists_by_name(scales->file, variable, attribute, H5P_DEFAULT) : 0;
@@ -122,6 +121,15 @@ ndr_status ndr_period_put_group_bounds(ndr_scales *scales, const ndr_h5_dataset 
     status = put_bounds(scales, source, groups->dim, &bounds, variable);
   }
   ndr_period_free(&period);
+  return status;
+}
+
+/* Bounds lie along one dim: of windows over several, those along d stand for all meanwhile. */
+ndr_status ndr_period_put_group_bounds(ndr_scales *scales, const ndr_h5_dataset *source, int d, const char *variable) {
+  const ndr_h5_groups *all = scales->groups;
+  scales->groups = ndr_h5_groups_axis(all, d);
+  ndr_status status = scales->groups->bounds ? put_group_bounds(scales, source, variable) : NDR_OK;
+  scales->groups = all;
   return status;
 }
 

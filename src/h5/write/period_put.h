@@ -22,8 +22,8 @@ ndr_status ndr_period_put(ndr_periods *known, ndr_scales *scales, const ndr_h5_d
 /* Writes the bounds of dim d, which has been reduced and kept with size 1 and the coordinate `variable`. */
 ndr_status ndr_period_put_bounds(ndr_scales *scales, const ndr_h5_dataset *source, int d, const char *variable);
 
-/* Writes the bounds of scales->groups, which have the coordinate `variable`. */
-ndr_status ndr_period_put_group_bounds(ndr_scales *scales, const ndr_h5_dataset *source, const char *variable);
+/* Writes the bounds of scales->groups along dim d, which have the coordinate `variable`. */
+ndr_status ndr_period_put_group_bounds(ndr_scales *scales, const ndr_h5_dataset *source, int d, const char *variable);
 
 void ndr_periods_free(ndr_periods *known);
 

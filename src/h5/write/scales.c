@@ -62,11 +62,15 @@ static ndr_status read_period(const ndr_h5_dataset *source, int d, coordinates *
   return status;
 }
 
+static const ndr_h5_groups *groups_of(const ndr_scales *scales, int from) {
+  return ndr_h5_groups_axis(scales->groups, ndr_scales_dim(from));
+}
+
 /* Those that dim `from` of a variable is to have. */
 static ndr_status read_from(const ndr_scales *scales, const ndr_h5_dataset *source, int from, coordinates *c) {
   if (from < 0) return read_period(source, ~from, c);
   if (!ndr_scales_is_of_groups(from)) return read_coordinates(source, from, c);
-  return ndr_group_scale_read(scales->groups, source, &c->dataset, &c->keeps, &c->elements);
+  return ndr_group_scale_read(groups_of(scales, from), source, &c->dataset, &c->keeps, &c->elements);
 }
 
 static void free_coordinates(coordinates *c) {
@@ -181,7 +185,7 @@ static ndr_status with_coordinates(const ndr_scales *scales, const char *name, c
 }
 
 const char *ndr_scales_input_name(const ndr_scales *scales, const ndr_h5_dataset *source, int from) {
-  return ndr_scales_is_of_groups(from) ? scales->groups->name : source->names[ndr_scales_dim(from)];
+  return ndr_scales_is_of_groups(from) ? groups_of(scales, from)->name : source->names[ndr_scales_dim(from)];
 }
 
 const char *ndr_scales_path(const ndr_h5_dataset *source, int from) {
@@ -190,7 +194,7 @@ const char *ndr_scales_path(const ndr_h5_dataset *source, int from) {
 }
 
 static int64_t length_of(const ndr_scales *scales, const ndr_h5_dataset *source, int from) {
-  return from < 0 ? 1 : ndr_scales_is_of_groups(from) ? scales->groups->count : source->info.shape[from];
+  return from < 0 ? 1 : ndr_scales_is_of_groups(from) ? groups_of(scales, from)->count : source->info.shape[from];
 }
 
 /* Where the coordinates of a dim come from, which part of them is selected, and in which group they are put. Dims with
@@ -204,7 +208,7 @@ static char *describe_origin(const ndr_scales *scales, const ndr_h5_dataset *sou
            ndr_scales_is_kept(from) ? ""
            : from < 0               ? " reduced"
                                     : " by ",
-           ndr_scales_is_of_groups(from) ? scales->groups->by : "");
+           ndr_scales_is_of_groups(from) ? groups_of(scales, from)->by : "");
   char *place = ndr_hdf_join(source->file, ":", scale ? scale : source->where);
   char *whole = place ? ndr_hdf_join(place, part, files ? source->parts[files - 1]->file : "") : NULL;
   char *group = whole ? ndr_scales_wanted_name(scales, ndr_scales_path(source, from), "") : NULL;

@@ -1,0 +1,87 @@
+/* Windows over several dims at once: the public ndr_h5_groups_boxes. Their labels are those of the dims' own windows,
+ * counted row by row. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/run/group_make.h"
+#include "h5/run/job.h"
+
+/* "lat:2,lon:2", to be freed. */
+static char *join_texts(const ndr_h5_groups *groups) {
+  size_t capacity = 1, length = 0;
+  for (int i = 0; i < groups->ndim; i++) capacity += strlen(groups->along[i]->by) + 1;
+  char *text = malloc(capacity);
+  for (int i = 0; text && i < groups->ndim; i++)
+    length += (size_t)snprintf(text + length, capacity - length, "%s%s", i ? "," : "", groups->along[i]->by);
+  return text;
+}
+
+static ndr_status count_boxes(ndr_h5_groups *groups, const ndr_h5_dataset *dataset) {
+  groups->count = 1;
+  for (int i = 0; i < groups->ndim; i++)
+    if (__builtin_mul_overflow(groups->count, groups->along[i]->count, &groups->count))
+      return ndr_fail(NDR_ERR_OVERFLOW, "%s: has too many windows", dataset->where);
+  return NDR_OK;
+}
+
+/* A step that is in no window of one of the dims is in none. */
+static void number_steps(ndr_h5_groups *groups) {
+  int64_t index[NDR_MAX_DIMS] = {0};
+  for (int64_t at = 0; at < groups->length; at++) {
+    int64_t box = 0;
+    bool inside = true;
+    for (int i = 0; i < groups->ndim; i++) {
+      int64_t window = groups->along[i]->group_of[index[i]];
+      inside = inside && window >= 0;
+      box = box * groups->along[i]->count + window;
+    }
+    groups->group_of[at] = inside ? box : -1;
+    for (int i = groups->ndim - 1; i >= 0 && ++index[i] == groups->shape[i]; i--) index[i] = 0;
+  }
+}
+
+static ndr_status make_boxes(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, const int64_t *windows,
+                             const ndr_rest *rests) {
+  for (int i = 0; i < groups->ndim; i++)
+    NDR_TRY(ndr_h5_groups_windows(&groups->along[i], dataset, groups->dim + i, windows[i], rests[i]));
+  free(groups->by);
+  groups->by = join_texts(groups);
+  if (!groups->by) return ndr_group_fail_memory(dataset);
+  NDR_TRY(count_boxes(groups, dataset));
+  number_steps(groups);
+  return ndr_group_settle(groups, dataset);
+}
+
+ndr_status ndr_h5_groups_boxes(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim, int dim_count,
+                               const int64_t *windows, const ndr_rest *rests) {
+  ndr_h5_groups *made;
+  if (!groups || !dataset || !windows || !rests) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_groups_boxes: null pointer");
+  *groups = NULL;
+  if (dim_count < 1 || dim_count > NDR_MAX_DIMS)
+    return ndr_fail(NDR_ERR_ARGUMENT, "%s: windows over %d dims", dataset->where, dim_count);
+  if (dim_count == 1) return ndr_h5_groups_windows(groups, dataset, dim, windows[0], rests[0]);
+  ndr_status status = ndr_group_begin(&made, dataset, dim, dim_count, NDR_GROUPING_WINDOWS, "");
+  if (status == NDR_OK) status = make_boxes(made, dataset, windows, rests);
+  return ndr_group_finish(groups, made, status);
+}
+
+const ndr_h5_groups *ndr_h5_groups_along(const ndr_h5_groups *groups, int dim) {
+  return ndr_h5_groups_cover(groups, dim) ? ndr_h5_groups_axis(groups, dim) : NULL;
+}
+
+int ndr_h5_groups_unfold(const ndr_h5_groups *groups, const ndr_problem *problem, const DLTensor *result,
+                         int64_t *shape) {
+  int count = 0, at = 0;
+  for (int d = 0; d < problem->group_dim; d++) {
+    bool reduced = problem->dim_count == -1;
+    for (int i = 0; i < problem->dim_count; i++) reduced |= problem->dims[i] == d;
+    at += !reduced || problem->keepdims;
+  }
+  for (int d = 0; d < result->ndim; d++) {
+    if (!groups || !groups->along[0] || d != at)
+      shape[count++] = result->shape[d];
+    else
+      for (int i = 0; i < groups->ndim; i++) shape[count++] = groups->along[i]->count;
+  }
+  return count;
+}

@@ -1,0 +1,197 @@
+/* Groups by the labels of a dataset: the public ndr_h5_groups_by_labels. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/cf/scale_units.h"
+#include "h5/file/join.h"
+#include "h5/run/cut.h"
+#include "h5/run/group_make.h"
+#include "h5/run/job.h"
+
+static ndr_status check_labels(const ndr_h5_dataset *labels) {
+  const ndr_h5_info *info = &labels->info;
+  bool integers = info->stored_dtype <= NDR_U64 && !info->scaled;
+  if (!integers)
+    return ndr_fail(NDR_ERR_DTYPE, "%s: labels are %s%s, must be integers", labels->where,
+                    info->scaled ? "packed " : "", ndr_dtype_name(info->stored_dtype));
+  return info->ndim ? NDR_OK : ndr_fail(NDR_ERR_DIMS, "%s: labels have no dim", labels->where);
+}
+
+/* ---- Their elements ---------------------------------------------------------------------------------------------- */
+
+/* Reads elements: their sums over no dims are themselves, as i64, u64, or where some are missing f64. */
+static ndr_status read_elements(const ndr_h5_dataset *labels, void *elements, ndr_dtype *dtype) {
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  const ndr_op op = NDR_SUM;
+  int64_t shape[NDR_MAX_DIMS];
+  DLTensor result = {.shape = shape}, *results[] = {&result};
+  ndr_h5_options options = NDR_H5_OPTIONS_INIT;
+  options.device = NDR_H5_CPU;
+  NDR_TRY(ndr_h5_problem(&problem, labels, 0, NULL, 1, &op));
+  NDR_TRY(ndr_problem_result(&problem, 0, &result));
+  NDR_TRY(ndr_dtype_from_dlpack(result.dtype, dtype));
+  result.data = elements;
+  return ndr_h5_reduce((ndr_h5_dataset *)(uintptr_t)labels, &problem, results, &options);
+}
+
+/* A label as a number; -1 of a missing and of a negative one. */
+static int64_t label_of(const void *elements, ndr_dtype dtype, int64_t i) {
+  int64_t label = -1;
+  if (dtype == NDR_F64) {
+    double value = ((const double *)elements)[i];
+    if (value >= 0 && value < 0x1p63) label = (int64_t)value;
+  } else {
+    label = ((const int64_t *)elements)[i]; /* a u64 that no i64 holds comes out negative */
+  }
+  return label < 0 ? -1 : label;
+}
+
+/* ---- Where the label of a step is -------------------------------------------------------------------------------- */
+
+/* Which dims of the labels lie along which of the groups' dims: those of the same names if all have them, else in
+ * order. */
+static void pair_dims(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset, const ndr_h5_dataset *labels,
+                      int own[NDR_MAX_DIMS]) {
+  bool taken[NDR_MAX_DIMS] = {false}, named = true;
+  for (int i = 0; i < groups->ndim && named; i++) {
+    const char *name = dataset->names[groups->dim + i];
+    own[i] = 0;
+    while (own[i] < groups->ndim && !(name && labels->names[own[i]] && strcmp(name, labels->names[own[i]]) == 0))
+      own[i]++;
+    named = own[i] < groups->ndim && !taken[own[i]];
+    if (named) taken[own[i]] = true;
+  }
+  for (int i = 0; i < groups->ndim && !named; i++) own[i] = i;
+}
+
+static ndr_status fail_size(const ndr_h5_groups *groups, const ndr_h5_dataset *part, int d,
+                            const ndr_h5_dataset *labels, int64_t given) {
+  char called[NDR_SCALE_DIM_TEXT], along[NDR_SCALE_DIM_TEXT + 16] = "";
+  ndr_scale_name_dim(part, d, called);
+  if (groups->ndim > 1) snprintf(along, sizeof along, " along %s", called);
+  return ndr_fail(NDR_ERR_DIMS, "%s: has %lld labels%s, %s has %lld steps", labels->where, (long long)given, along,
+                  part->where, (long long)part->info.shape[d]);
+}
+
+/* The indices among `given` labels, the first of which has the index begin_at, of the steps of one file. Labels of a
+ * whole dim are cut as the dataset is. */
+static ndr_status place_part(const ndr_h5_groups *groups, const ndr_h5_dataset *part, int d,
+                             const ndr_h5_dataset *labels, int64_t given, int64_t begin_at, int64_t *index) {
+  int64_t size = part->info.shape[d];
+  bool cut = given != size;
+  if (cut && given != part->extent[d]) return fail_size(groups, part, d, labels, given);
+  for (int64_t i = 0; i < size; i++) index[i] = begin_at + (cut ? part->from[d] + i * part->step[d] : i);
+  return NDR_OK;
+}
+
+/* The indices along dim `own` of the labels of all steps of dim d. */
+static ndr_status place(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset *labels,
+                        int own, int64_t *index) {
+  int64_t given = labels->info.shape[own], from = 0;
+  bool series = dataset->part_count && dataset->series_dim == d;
+  bool each = series && labels->part_count == dataset->part_count && labels->series_dim == own;
+  bool cut = series && !each && ndr_series_is_sides(dataset) && given == dataset->parts[0]->extent[d], done = false;
+  if (cut) NDR_TRY(ndr_cut_is_done(labels, own, dataset, d, &done));
+  cut = cut && !done;
+  if (!series || (!each && !cut && given == dataset->info.shape[d]))
+    return place_part(groups, dataset, d, labels, given, 0, index);
+  if (!each && !cut) return fail_size(groups, dataset, d, labels, given);
+  for (int p = 0; p < dataset->part_count; p++) {
+    const ndr_h5_dataset *part = dataset->parts[p];
+    int64_t has = each ? labels->parts[p]->info.shape[own] : given;
+    NDR_TRY(place_part(groups, part, d, labels, has, from, index));
+    index += part->info.shape[d];
+    if (each) from += has;
+  }
+  return NDR_OK;
+}
+
+/* Where the steps of each dim find their labels: places[i][step] is a sum over the groups' dims away from the first. */
+static ndr_status place_all(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset, const ndr_h5_dataset *labels,
+                            int64_t *places[NDR_MAX_DIMS]) {
+  int own[NDR_MAX_DIMS];
+  pair_dims(groups, dataset, labels, own);
+  for (int i = 0; i < groups->ndim; i++) {
+    int64_t stride = 1;
+    places[i] = calloc((size_t)groups->shape[i] + 1, sizeof *places[i]);
+    if (!places[i]) return ndr_group_fail_memory(dataset);
+    NDR_TRY(place(groups, dataset, groups->dim + i, labels, own[i], places[i]));
+    for (int j = own[i] + 1; j < groups->ndim; j++) stride *= labels->info.shape[j];
+    for (int64_t step = 0; step < groups->shape[i]; step++) places[i][step] *= stride;
+  }
+  return NDR_OK;
+}
+
+static void take_labels(ndr_h5_groups *groups, int64_t *const places[NDR_MAX_DIMS], const void *elements,
+                        ndr_dtype dtype) {
+  int64_t index[NDR_MAX_DIMS] = {0};
+  for (int64_t at = 0; at < groups->length; at++) {
+    int64_t element = 0;
+    for (int i = 0; i < groups->ndim; i++) element += places[i][index[i]];
+    groups->group_of[at] = label_of(elements, dtype, element);
+    for (int i = groups->ndim - 1; i >= 0 && ++index[i] == groups->shape[i]; i--) index[i] = 0;
+  }
+}
+
+/* ---- Their groups ------------------------------------------------------------------------------------------------ */
+
+static int compare(const void *a, const void *b) {
+  const int64_t *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+/* Groups are the labels that occur, in ascending order. */
+static ndr_status number_labels(ndr_h5_groups *groups, const ndr_h5_dataset *dataset) {
+  int64_t *sorted = groups->numbers = malloc((size_t)groups->length * sizeof *sorted + 1), known = 0;
+  if (!sorted) return ndr_group_fail_memory(dataset);
+  for (int64_t i = 0; i < groups->length; i++)
+    if (groups->group_of[i] >= 0) sorted[known++] = groups->group_of[i];
+  qsort(sorted, (size_t)known, sizeof *sorted, compare);
+  for (int64_t i = 0; i < known; i++)
+    if (groups->count == 0 || sorted[i] != sorted[groups->count - 1]) sorted[groups->count++] = sorted[i];
+  for (int64_t i = 0; i < groups->length; i++) {
+    if (groups->group_of[i] < 0) continue;
+    const int64_t *found = bsearch(&groups->group_of[i], sorted, (size_t)groups->count, sizeof *sorted, compare);
+    groups->group_of[i] = found ? found - sorted : -1;
+  }
+  return ndr_group_settle(groups, dataset);
+}
+
+/* Reads the labels of all steps into group_of. */
+static ndr_status read_labels(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, const ndr_h5_dataset *labels,
+                              int64_t *const places[NDR_MAX_DIMS]) {
+  ndr_dtype dtype = NDR_I64;
+  int64_t count = 1;
+  for (int d = 0; d < groups->ndim; d++)
+    if (__builtin_mul_overflow(count, labels->info.shape[d], &count) || count > NDR_MOST_LABELS)
+      return ndr_fail(NDR_ERR_DIMS, "%s: has more than %lld labels", labels->where, (long long)NDR_MOST_LABELS);
+  void *elements = calloc((size_t)count + 1, 8);
+  if (!elements) return ndr_group_fail_memory(dataset);
+  ndr_status status = read_elements(labels, elements, &dtype);
+  if (status == NDR_OK) take_labels(groups, places, elements, dtype);
+  free(elements);
+  return status;
+}
+
+static ndr_status group_labels(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, const ndr_h5_dataset *labels) {
+  int64_t *places[NDR_MAX_DIMS] = {NULL};
+  groups->label_source = labels;
+  free(groups->name);
+  groups->name = strdup(ndr_hdf_leaf(labels->path));
+  if (!groups->name) return ndr_group_fail_memory(dataset);
+  ndr_status status = place_all(groups, dataset, labels, places);
+  if (status == NDR_OK) status = read_labels(groups, dataset, labels, places);
+  for (int i = 0; i < groups->ndim; i++) free(places[i]);
+  return status == NDR_OK ? number_labels(groups, dataset) : status;
+}
+
+ndr_status ndr_h5_groups_by_labels(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim,
+                                   const ndr_h5_dataset *labels) {
+  ndr_h5_groups *made;
+  if (!groups || !dataset || !labels) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_groups_by_labels: null pointer");
+  *groups = NULL;
+  NDR_TRY(check_labels(labels));
+  ndr_status status = ndr_group_begin(&made, dataset, dim, labels->info.ndim, NDR_GROUPING_LABELS, labels->path);
+  if (status == NDR_OK) status = group_labels(made, dataset, labels);
+  return ndr_group_finish(groups, made, status);
+}

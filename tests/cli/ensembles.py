@@ -1,0 +1,152 @@
+#!/usr/bin/python3
+"""--concat new:NAME, against NumPy: ensembles.py TOOL
+"""
+import json
+import sys
+
+from output import attach, attributes, h5py, make_scale, np, run_checks, text
+
+DAYS = np.array([15.0, 45, 75, 105])
+LAT = np.array([-40.0, 0, 40])
+LON = np.arange(0, 360, 72.0)
+
+
+def make_member(folder, name, seed, time=DAYS, units="days since 2001-01-01", calendar="standard", lat=LAT,
+                realization=None, dtype="f4", **storage):
+    """t(time, lat, lon) of whole numbers, whose sums are exact; one in ten is missing."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(-99, 99, (len(time), len(lat), len(LON))).astype(dtype)
+    gone = rng.random(x.shape) < 0.1
+    with h5py.File(folder.file(name), "w") as file:
+        scales = [make_scale(file, "time", np.asarray(time, "f8"), units=units, calendar=calendar),
+                  make_scale(file, "lat", lat, units="degrees_north"), make_scale(file, "lon", LON, units="degrees_east")]
+        file.create_dataset("t", data=np.where(gone, -999, x), **storage)
+        attach(file["t"], *scales)
+        file["t"].attrs.update({"units": "K", "_FillValue": np.array([-999], dtype), "coordinates": "height run"})
+        file["height"] = 2.0
+        if realization is not None:
+            file["run"] = np.int32(realization)
+            file["run"].attrs.update({"standard_name": "realization", "long_name": "which run"})
+    return np.where(gone, np.nan, x)
+
+
+def make_all(folder):
+    """Four members, each stored in its own way, with times in units of their own."""
+    chunks = {"chunks": (1, 2, 2), "compression": 1, "shuffle": True}
+    return np.stack([
+        make_member(folder, "a.nc", 1, realization=3),
+        make_member(folder, "b.nc", 2, (DAYS - 1) * 24, "hours since 2001-01-02", "gregorian", realization=5, **chunks),
+        make_member(folder, "c.nc", 3, DAYS, calendar="proleptic_gregorian", realization=2, chunks=(2, 3, 5), scaleoffset=0),
+        make_member(folder, "d.nc", 4, lat=LAT + 1e-5, realization=9, dtype=">f4", chunks=(3, 2, 5))])
+
+
+FILES = ("a.nc", "b.nc", "c.nc", "d.nc")
+STACK = ("--concat", "new:member", *FILES)
+
+
+def answers(folder, *arguments):
+    lines = folder.run("--json", *arguments)[0].decode().splitlines()
+    return {item["op"]: (item, np.array([np.nan if v is None else v for v in item["data"]]).reshape(item["shape"]))
+            for item in map(json.loads, lines)}
+
+
+def check_numbers(folder):
+    """Over the new dim, over others, over both, and in parts, whatever memory there is."""
+    x = make_all(folder)
+    for memory in ("100M", "100K"):
+        found = answers(folder, *STACK, "-d", "member", "--op", "mean,std,valid,sum", "--ddof", "1", "--memory", memory)
+        np.testing.assert_allclose(found["mean"][1], np.nanmean(x, 0), rtol=1e-6)
+        np.testing.assert_allclose(found["std"][1], np.nanstd(x, 0, ddof=1), rtol=1e-5)
+        np.testing.assert_array_equal(found["valid"][1], np.isfinite(x).sum(0))
+        for dims, axes in (("lat,lon", (2, 3)), ("member,time", (0, 1)), ("0,-1", (0, 3)), ("all", (0, 1, 2, 3))):
+            found = answers(folder, *STACK, "-d", dims, "--op", "sum,max", "--memory", memory)
+            np.testing.assert_array_equal(found["sum"][1], np.nansum(x, axes))
+            np.testing.assert_array_equal(found["max"][1], np.nanmax(x, axes))
+    part = "[time=2001-02:2001-03, lat=0:50, ..., ::2]"
+    found = answers(folder, "--concat", "new:m", *[f + ":/t" + part for f in FILES], "-d", "m,time")
+    assert found["sum"][0]["dim_names"] == ["m", "time"]
+    np.testing.assert_array_equal(found["sum"][1], np.nansum(x[:, 1:3, 1:, ::2], (0, 1)))
+    found = answers(folder, *STACK, "-d", "all", "--op", "argmax", "--coords")["argmax"][0]
+    assert found["coords"]["member"] == [[3, 5, 2, 9][np.unravel_index(np.nanargmax(x), x.shape)[0]]], found
+
+
+def check_beside(folder):
+    """Groups, weights, masks and second arrays."""
+    x = make_all(folder)
+    found = answers(folder, *STACK, "--by", "time:season", "-d", "member", "--op", "sum")["sum"]
+    assert found[0]["groups"] == ["DJF", "MAM"], found
+    np.testing.assert_array_equal(found[1], np.stack([np.nansum(x[:, :2], (0, 1)), np.nansum(x[:, 2:], (0, 1))]))
+    found = answers(folder, *STACK, "--coarsen", "member=2", "--op", "max")["max"]
+    np.testing.assert_array_equal(found[1], np.stack([np.fmax.reduce(x[i:i + 2]) for i in (0, 2)]))
+    weights = np.ma.masked_invalid(x)
+    cosine = np.broadcast_to(np.cos(np.radians(LAT))[:, None], x.shape)
+    found = answers(folder, *STACK, "-d", "lat,member", "--op", "mean", "--weights", "lat:cos")["mean"]
+    np.testing.assert_allclose(found[1], np.ma.average(weights, axis=(0, 2), weights=cosine), rtol=1e-12)
+    with h5py.File(folder.file("a.nc"), "a") as file:
+        file["area"] = area = np.arange(15.0).reshape(3, 5)
+        attach(file["area"], file["lat"], file["lon"])
+    found = answers(folder, *STACK, "-d", "lat,lon", "--op", "mean", "--weights", "/area", "--where", "area > 3")["mean"]
+    inside = np.ma.masked_where(np.broadcast_to(area <= 3, x.shape), weights)
+    np.testing.assert_allclose(found[1], np.ma.average(inside, axis=(2, 3), weights=np.broadcast_to(area, x.shape)), rtol=1e-12)
+    pair = [word for f in FILES for word in ("--with", f"y={f}:/t")]
+    found = answers(folder, *STACK, "-d", "all", "--op", "twice(x, y): s += x + y -> s", *pair)["twice"]
+    assert found[1] == 2 * np.nansum(x), found
+
+
+def check_file(folder):
+    """The new dim has the members' numbers; what is of one member alone is not copied."""
+    x = make_all(folder)
+    with folder.reduce(*STACK, "-d", "lat,lon", "--op", "sum") as out:
+        assert [dim[0].name for dim in out["t"].dims] == ["/member", "/time"]
+        assert out["member"][...].tolist() == [3, 5, 2, 9] and out["member"].dtype == np.dtype("i4")
+        assert attributes(out["member"]) == {"standard_name": "realization", "long_name": "which run"}
+        assert out["time"][...].tolist() == DAYS.tolist() and text(out["t"].attrs["coordinates"]) == "height", list(out)
+        assert "run" not in out and out["height"][()] == 2
+        np.testing.assert_array_equal(out["t"], np.nansum(x, (2, 3)))
+    with folder.reduce(*STACK, "-d", "member", "--op", "max") as out:
+        assert text(out["t"].attrs["cell_methods"]) == "member: maximum" and "run" not in out and "member" not in out
+    make_member(folder, "e.nc", 5)
+    with folder.reduce("--concat", "new:run", "a.nc", "e.nc", "-d", "time") as out:
+        assert text(out["run"].attrs["NAME"]).startswith("This is a netCDF dimension") and out["t"].shape == (2, 3, 5)
+    make_member(folder, "e.nc", 5, realization=7)
+    with h5py.File(folder.file("e.nc"), "a") as file:
+        file.move("run", "realization")
+        del file["realization"].attrs["standard_name"], file["t"].attrs["coordinates"]
+    with folder.reduce("--concat", "new:realization", "e.nc", "e.nc", "-d", "time") as out:
+        assert out["realization"][...].tolist() == [7, 7]
+
+
+def check_refusals(folder):
+    """One line that names the file and what differs."""
+    make_member(folder, "a.nc", 1)
+    make_member(folder, "late.nc", 2, DAYS + [0, 0, 1, 0])
+    make_member(folder, "model.nc", 2, calendar="360_day")
+    make_member(folder, "julian.nc", 2, [15, 45, 75, 105], "days since 1500-01-01")
+    make_member(folder, "proleptic.nc", 2, [15, 45, 75, 105], "days since 1500-01-01", "proleptic_gregorian")
+    make_member(folder, "steps.nc", 2, units="1")
+    make_member(folder, "grid.nc", 2, lat=LAT + 1)
+    make_member(folder, "short.nc", 2, DAYS[:3])
+    make_member(folder, "double.nc", 2, dtype="f8")
+    end = "; members of a new dim have the same coordinates"
+    for name, files, reason in (
+            ("new:m", ("a.nc", "late.nc"), "late.nc:/t: its time[2] is 2001-03-18, that of a.nc:/t is 2001-03-17" + end),
+            ("new:m", ("a.nc", "a.nc", "model.nc"),
+             "model.nc:/t: its time is of the calendar 360_day, that of a.nc:/t of the calendar standard" + end),
+            ("new:m", ("julian.nc", "proleptic.nc"),
+             "proleptic.nc:/t: its time is of the calendar proleptic_gregorian, that of julian.nc:/t of the calendar standard" + end),
+            ("new:m", ("a.nc", "steps.nc"), "steps.nc:/t: its time has units '1', that of a.nc:/t has 'days since 2001-01-01'" + end),
+            ("new:m", ("a.nc", "grid.nc"), "grid.nc:/t: its lat[0] is -39, that of a.nc:/t is -40" + end),
+            ("new:m", ("a.nc", "short.nc"), "short.nc:/t: dim 1 (time) has size 3 where a.nc:/t has 4"),
+            ("new:m", ("a.nc", "double.nc"), "double.nc:/t: holds f64 where a.nc:/t holds f32"),
+            ("new:lat", ("a.nc", "a.nc"), "a.nc:/t: has a dim lat already: 'lat' lays files along it, and a new dim needs another name"),
+            ("new:3", ("a.nc", "a.nc"), "a.nc:/t: '3' is no name for a new dim, which begins with a letter and has no comma")):
+        errors = folder.run("--concat", name, *files, status=1)[1]
+        assert errors == f"h5gpured: {reason}\n", errors
+    errors = folder.run("--concat", "new:", "a.nc", status=2)[1]
+    assert errors.count("\n") == 1 and "--concat new:NAME" in errors, errors
+
+
+CHECKS = [check_numbers, check_beside, check_file, check_refusals]
+
+if __name__ == "__main__":
+    sys.exit(run_checks(sys.argv[1], CHECKS))

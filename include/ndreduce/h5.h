@@ -223,7 +223,8 @@ typedef int (*ndr_h5_path_visitor)(void *user, const char *path);
 
 /* Visits the datasets that can be meant where none is named: all that can be reduced, but for dimension scales,
  * fields of tables, and what the attributes bounds, climatology, coordinates and grid_mapping of others name; those
- * only where there is nothing else. Fails with NDR_ERR_FILE where there is none. */
+ * only where there is nothing else; and those of which it cannot be read what they are. Fails with NDR_ERR_FILE where
+ * there is none that can be reduced. */
 NDR_API ndr_status ndr_h5_candidates(const char *file, const ndr_h5_access *access, ndr_h5_path_visitor visit,
                                      void *user);
 

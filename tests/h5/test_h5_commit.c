@@ -98,7 +98,10 @@ START_TEST(names_that_are_no_names_are_refused) {
   assert_ok(ndr_h5_writer_create(&writer, h5_output, 0, NULL, NULL));
   assert_fails(add(""), NDR_ERR_ARGUMENT, h5_output);
   assert_fails(add("."), NDR_ERR_ARGUMENT, "'.'");
-  assert_fails(add("a/b"), NDR_ERR_ARGUMENT, "'a/b'");
+  assert_fails(add("a/"), NDR_ERR_ARGUMENT, "'a/'");
+  assert_fails(add("/a"), NDR_ERR_ARGUMENT, "'/a'");
+  assert_fails(add("a/./b"), NDR_ERR_ARGUMENT, "'a/./b'");
+  assert_ok(add("a/b"));
   assert_ok(add("a.b"));
   ndr_h5_writer_destroy(writer);
   tear_down();

@@ -49,9 +49,10 @@ bool path_is_pattern(const h5gpured_options *options, const char *file, const ch
 
 static bool is_many(const h5gpured_options *options, const char *input, bool *many) {
   char *file, *path;
+  bool stacks = options->concat && strncmp(options->concat, "new:", 4) == 0; /* one dataset of each file */
   if (ndr_h5_split(input, &file, &path) != NDR_OK) return fail();
-  *many = is_file_alone(path) ? takes_names(options) && (!path || part_is_by_names(part_of(path)))
-                              : path_is_pattern(options, file, path);
+  *many = !stacks && (is_file_alone(path) ? takes_names(options) && (!path || part_is_by_names(part_of(path)))
+                                          : path_is_pattern(options, file, path));
   free(file);
   free(path);
   return true;
@@ -129,7 +130,7 @@ typedef struct {
 static int mark_data(void *user, const char *path) {
   data_search *s = user;
   member *one = find_member(s->m, path, &s->at);
-  if (one) one->data = true;
+  if (one && one->kind == MEMBER_NUMBERS) one->data = true;
   return 0;
 }
 

@@ -75,6 +75,8 @@ static ndr_status describe_type(ndr_h5_dataset *dataset) {
   const char *reason = ndr_hdf_dtype(type, &info->stored_dtype), *attribute = NULL;
   if (!reason) attribute = find_meaning(dataset, type);
   H5Tclose(type);
+  if (reason && strcmp(reason, NDR_UNKNOWN_ELEMENTS) == 0) /* its class was known a moment ago */
+    return ndr_fail(NDR_ERR_FILE, "%s: its type cannot be read", dataset->where);
   dataset->table = reason && strcmp(reason, NDR_TABLE_ELEMENTS) == 0;
   dataset->elements = reason;
   NDR_TRY(ndr_hdf_check_numbers(dataset));

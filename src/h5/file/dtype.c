@@ -121,7 +121,7 @@ const char *ndr_hdf_dtype(hid_t type, ndr_dtype *dtype) {
   case H5T_REFERENCE: return "references";
   case H5T_VLEN: return "elements of variable length";
   case H5T_ARRAY: return "small arrays as elements";
-  default: return "elements of a type that is not known";
+  default: return NDR_UNKNOWN_ELEMENTS;
   }
 }
 

@@ -6,6 +6,7 @@
 
 /* The reason that ndr_hdf_dtype gives for compounds that are no complex numbers; their members may have dtypes. */
 #define NDR_TABLE_ELEMENTS "compound elements"
+#define NDR_UNKNOWN_ELEMENTS "elements of a type that is not known"
 
 /* Sets the dtype that elements of a file's type are reduced as, and returns NULL; or returns why there is none (static
  * storage). */

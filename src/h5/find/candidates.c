@@ -14,6 +14,7 @@ typedef struct {
   int64_t shape[NDR_MAX_DIMS];
   bool second; /* describes others */
   bool field;  /* of a table */
+  bool unread; /* it is not known what it is */
 } candidate;
 
 /* Names as an attribute has them, and the group of the dataset that has it, without the last "/". */
@@ -97,6 +98,14 @@ static bool names_it(const naming *n, const char *path) {
  */
 
 /* Beside arrays, tables hold lists, of events or metadata. */
+static bool add_unread(search *s, const char *path) {
+  candidate *all = grow(s->all, s->count, sizeof *all);
+  if (!all) return false;
+  s->all = all;
+  all[s->count] = (candidate){.path = ndr_hdf_noted(strdup(path)), .unread = true};
+  return all[s->count].path && ++s->count;
+}
+
 static bool add_candidate(search *s, const char *path, const ndr_h5_info *info) {
   candidate *all = grow(s->all, s->count, sizeof *all);
   if (!all) return false;
@@ -113,7 +122,8 @@ static bool add_candidate(search *s, const char *path, const ndr_h5_info *info) 
 static int keep_candidate(void *user, const char *path, const ndr_h5_info *info, const char *reason) {
   search *s = user;
   if (!info && s->refused++ == 0) snprintf(s->reason, sizeof s->reason, "%s %s", path, reason);
-  s->full = info && !(add_candidate(s, path, info) && add_namings(s, path));
+  bool unread = !info && !s->dataset->elements;
+  s->full = (info && !(add_candidate(s, path, info) && add_namings(s, path))) || (unread && !add_unread(s, path));
   return s->full;
 }
 
@@ -123,7 +133,7 @@ static void choose(search *s) {
   for (int i = 0; i < s->count; i++) {
     candidate *c = &s->all[i];
     for (int n = 0; n < s->naming_count && !c->second; n++) c->second = names_it(&s->namings[n], c->path);
-    left += !c->second;
+    left += !c->second && !c->unread;
   }
   int kept = 0;
   for (int i = 0; i < s->count; i++) {
@@ -146,7 +156,8 @@ static ndr_status find(search *s, ndr_h5_dataset *dataset) {
   if (s->full) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", dataset->file);
   NDR_TRY(status);
   choose(s);
-  if (s->count > 0) return NDR_OK;
+  for (int i = 0; i < s->count; i++)
+    if (!s->all[i].unread) return NDR_OK;
   return ndr_fail(NDR_ERR_FILE, "%s: has no dataset that can be reduced%s%s", dataset->file, s->refused ? ": " : "",
                   s->reason);
 }
@@ -179,7 +190,7 @@ static ndr_status fail_ambiguous(const search *s, const char *file, int ndim, in
   size_t used = 0;
   int shown = 0;
   for (int i = 0; i < s->count && shown < SHOWN && used < sizeof list / 2; i++) {
-    if (s->all[i].ndim != ndim) continue;
+    if (s->all[i].unread || s->all[i].ndim != ndim) continue;
     used = append(list, sizeof list, used, &s->all[i]);
     shown++;
   }
@@ -195,6 +206,7 @@ ndr_status ndr_hdf_find_largest(ndr_h5_dataset *dataset, char **path, int *other
   *path = NULL;
   ndr_status status = find(&s, dataset);
   for (int i = 0; i < s.count && status == NDR_OK; i++) {
+    if (s.all[i].unread) continue;
     if (!first || s.all[i].ndim > first->ndim) {
       first = &s.all[i];
       count = 0;
@@ -204,7 +216,8 @@ ndr_status ndr_hdf_find_largest(ndr_h5_dataset *dataset, char **path, int *other
   if (status == NDR_OK && count > 1) status = fail_ambiguous(&s, dataset->file, first->ndim, count, first);
   if (status == NDR_OK && first) {
     *path = strdup(first->path);
-    *others = s.count - 1;
+    *others = -1;
+    for (int i = 0; i < s.count; i++) *others += !s.all[i].unread;
     if (!*path) status = ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", dataset->file);
   }
   forget(&s);

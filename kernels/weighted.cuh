@@ -239,8 +239,8 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
     a.about += about;
     a.n += weight;
   }
-  /* Whether a batch is more than three standard deviations from the pivot, by its own and by what came before. The square
-   * of that distance is how much larger errors become. */
+  /* Whether a batch is more than three standard deviations from the pivot, by its own and by what came before. The
+   * square of that distance is how much larger errors become. */
   static NDR_DEVICE bool is_far(const Accumulator &a, float sum, float about, float weight) {
     return sum * sum > 0.9f * about * weight && (double)sum * sum * a.n > 9 * a.about * ((double)weight * weight);
   }

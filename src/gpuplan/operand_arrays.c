@@ -1,8 +1,6 @@
 /* The arrays of a problem that reads several: their strides, their chunks and the ways to read them. */
 #include "gpuplan/operand_arrays.h"
 
-enum { ENOUGH_BYTES = 240 /* that a thread of each block of a multiprocessor has in flight, together */ };
-
 #include <stdlib.h>
 
 #include "gpuplan/operands.h"
@@ -150,10 +148,19 @@ int ndr_count_registers(const ndr_canonical *problem) {
   return registers;
 }
 
+/* Registers of a chunk of the arrays that are shifted into place, once they are: half of what was loaded. */
+static int shifted_registers(const ndr_canonical *problem, unsigned ways, int elements) {
+  int registers = 0;
+  for (int k = 0; k < ndr_count_arrays(problem); k++)
+    if ((NDR_WAY_OF(ways, k) & 7) == NDR_WAY_SHIFTED)
+      registers += (elements * (int)ndr_array_bytes(problem, k) + 3) / 4;
+  return registers;
+}
+
 int ndr_operands_begin(const ndr_canonical *problem, ndr_launch *launch, int accumulators) {
   /* Of the block's start and end, and of what kernels take beside loads and accumulators: fitted to an H200 and to what
    * nvcc 13 makes for it. */
-  enum { BLOCK_BYTES = 24 << 10, WORD_BYTES = 9 << 10, COLUMN_OTHERS = 56, RUN_OTHERS = 44 };
+  enum { BLOCK_BYTES = 24 << 10, WORD_BYTES = 9 << 10, COLUMN_OTHERS = 34, WALK_OTHERS = 10, RUN_OTHERS = 40 };
   int bytes, chunk, batch = ndr_count_batch(problem, launch->operands.ways, launch->operands.elements);
   count_chunk(problem, launch->operands.ways, launch->operands.elements, &bytes, &chunk);
   launch->words = 0;
@@ -163,10 +170,11 @@ int ndr_operands_begin(const ndr_canonical *problem, ndr_launch *launch, int acc
   }
   bool columns = launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS; /* whose blocks join each of a thread's accumulators */
   launch->block_bytes = BLOCK_BYTES + (columns ? (double)accumulators * launch->words * WORD_BYTES : 0);
-  int others = columns ? COLUMN_OTHERS : RUN_OTHERS;
-  int registers = others + accumulators * ndr_count_registers(problem) + chunk * batch;
+  int others = columns ? COLUMN_OTHERS + (problem->reduced_count > 1 ? WALK_OTHERS : 0) : RUN_OTHERS;
+  int settled = shifted_registers(problem, launch->operands.ways, launch->operands.elements);
+  int registers = others + accumulators * ndr_count_registers(problem) + (chunk - settled) * batch;
   launch->blocks = registers <= ndr_block_registers(4) ? 4 : registers <= ndr_block_registers(3) ? 3 : 2;
-  if (launch->blocks < 4 && launch->blocks * batch * bytes < ENOUGH_BYTES && registers <= 88) launch->blocks++;
+  if (launch->blocks < 4 && launch->blocks * batch * bytes < NDR_ENOUGH_BYTES && registers <= 88) launch->blocks++;
   return registers;
 }
 

@@ -9,6 +9,9 @@
  */
 enum { NDR_FLIGHT_BYTES = 64, NDR_FLIGHT_REGISTERS = 40 };
 
+/* Bytes that a thread of each block of a multiprocessor has in flight, together, to be at the memory's speed. */
+enum { NDR_ENOUGH_BYTES = 240 };
+
 int ndr_count_arrays(const ndr_canonical *problem);
 
 /* Bytes of an element of array k. */

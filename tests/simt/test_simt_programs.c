@@ -357,7 +357,7 @@ START_TEST(weighted_spread_is_about_the_mean) {
     char what[40];
     snprintf(what, sizeof what, "turn %d", turn);
     for (int i = 0; i < WEIGHED; i++) w[i] = 1 + (float)rng_between(&random, 0, 3);
-    for (int i = 0; i < WEIGHED; i++) x[i] = (turn < 4 ? 1 : 10000) + (float)rng_between(&random, 0, 1000) * 0.001f;
+    for (int i = 0; i < WEIGHED; i++) x[i] = (turn < 4 ? 1.0f : 10000.0f) + (float)rng_between(&random, 0, 1000) * 0.001f;
     if (turn < 4) x[turn * 7] = 1e4f;
     if (turn == 2) w[14] = 1e-3f;
     if (turn == 3) w[21] = 1e3f;

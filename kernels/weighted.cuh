@@ -211,6 +211,12 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
   static NDR_DEVICE double product(double a, double b) { return a * b; }
   static NDR_DEVICE double product(c128 a, c128 b) { return a.re * b.re + a.im * b.im; }
 
+  /* What a batch adds to an accumulator, and the pivot that it is then about. */
+  struct change {
+    wide sum;
+    double about, n;
+    point pivot;
+  };
   template <int N, int>
   static NDR_DEVICE void fold(Accumulator &a, const typename base::template batch<N> &x, i64, i64, i64,
                               const ndr_params &) {
@@ -229,15 +235,13 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
     }
     point sum = chains_total<N>(sums);
     W about = chains_total<N>(squares), weight = chains_total<N>(weights);
+    change by = {value_of<wide>(sum), about, weight, a.pivot};
     if constexpr (base::narrow) {
-      if (!is_below_limit(weight) || (!is_in_range(about) && !are_zeros(d)) || is_far(a, sum, about, weight)) {
-        a = with_in_f64<N>(a, p);
-        return;
-      }
+      bool fine = is_below_limit(weight) & is_in_range(about) & (sum * sum <= 0.9f * about * weight);
+      if (!fine && (!is_below_limit(weight) || (!is_in_range(about) && !are_zeros(d)) || is_far(a, sum, about, weight)))
+        by = change_in_f64<N>(a, p);
     }
-    a.sum = a.sum + value_of<wide>(sum);
-    a.about += about;
-    a.n += weight;
+    a.sum = a.sum + by.sum, a.about += by.about, a.n += by.n, a.pivot = by.pivot;
   }
   /* Whether a batch is more than three standard deviations from the pivot, by its own and by what came before. The
    * square of that distance is how much larger errors become. */
@@ -256,21 +260,22 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
     point mean = scale(chains_total<N>(sums), fraction((W)1, chains_total<N>(weights)));
     return product(mean, mean) < (W)1e30 ? mean : p.v[0];
   }
-  /* As fold, in f64. Points that do not count have weight 0. The mean becomes the pivot if it is far away. */
-  template <int N> NDR_CALLED Accumulator with_in_f64(Accumulator a, typename base::template points<N> p) {
+  /* As in fold, in f64. Points that do not count have weight 0. The mean becomes the pivot if it is far away. */
+  template <int N> NDR_CALLED change change_in_f64(Accumulator a, typename base::template points<N> p) {
+    change by = {0, 0, 0, a.pivot};
 #pragma unroll 1
     for (int i = 0; i < N; i++) {
       double d = (double)p.v[i] - a.pivot, term = d * p.w[i];
-      a.sum += term, a.about += term * d, a.n += p.w[i];
+      by.sum += term, by.about += term * d, by.n += p.w[i];
     }
-    if (a.sum * a.sum > 0.9 * a.about * a.n && a.n != 0) {
-      float pivot = (float)(a.pivot + a.sum / a.n);
-      double by = (double)pivot - a.pivot;
-      a.about += by * (a.n * by - 2 * a.sum);
-      a.sum -= a.n * by;
-      a.pivot = pivot;
+    double sum = a.sum + by.sum, about = a.about + by.about, n = a.n + by.n;
+    if (sum * sum > 0.9 * about * n && n != 0) {
+      by.pivot = (float)(a.pivot + sum / n);
+      double moved = (double)by.pivot - a.pivot;
+      by.about += moved * (n * moved - 2 * sum);
+      by.sum -= n * moved;
     }
-    return a;
+    return by;
   }
 
   /* What has weights that add up to 0 counts if an element is NaN or infinite: its m2 is then NaN (core/state.h). */

@@ -51,22 +51,15 @@ static void write_op(ndr_cuda_text *out, ndr_op op, ndr_dtype dtype, bool accumu
   ndr_cuda_write(out, "op_%s<%s, %s, %s>", ndr_op_name(op), storage(dtype), truth(accumulate_f64), truth(skip_nan));
 }
 
-/* Whether batches are computed in f32 (kernels/weighted.cuh). The node of the weights is their array's element, in f64.
- */
-static bool is_narrow(const ndr_program *program, const ndr_part *part, const settings *how) {
-  ndr_dtype dtype = program->nodes[part->value].dtype;
+/* As which weights come: as the elements of their array, if these are f32. */
+static const char *weight_type(const ndr_program *program, const ndr_part *part) {
   const ndr_node *weight = &program->nodes[part->weight];
-  bool from_f32 = weight->kind == NDR_NODE_CONVERT && program->nodes[weight->a].dtype == NDR_F32;
-  return from_f32 && ndr_dtype_class(dtype) == NDR_CLASS_FLOAT && dtype != NDR_F64 && !how->accumulate_f64;
+  return weight->kind == NDR_NODE_CONVERT && program->nodes[weight->a].dtype == NDR_F32 ? "float" : "double";
 }
 
-static const char *weight_type(const ndr_program *program, const ndr_part *part, const settings *how) {
-  return is_narrow(program, part, how) ? "float" : "double";
-}
-
-static void write_weighted(ndr_cuda_text *out, const ndr_program *program, const ndr_part *part, const settings *how) {
+static void write_weighted(ndr_cuda_text *out, const ndr_program *program, const ndr_part *part) {
   const char *element = storage(program->nodes[part->value].dtype), *skip = truth(part->skip_nan),
-             *weight = weight_type(program, part, how);
+             *weight = weight_type(program, part);
   if (part->op == NDR_VAR || part->op == NDR_STD)
     ndr_cuda_write(out, "weighted_var<%s, %s, %s, %s, %s>", element, weight, skip, truth(part->op == NDR_STD),
                    truth(part->reliability));
@@ -82,7 +75,7 @@ static void write_parts(ndr_cuda_text *out, const ndr_program *program, const se
     ndr_dtype dtype = program->nodes[part->value].dtype;
     ndr_cuda_write(out, "  typedef ");
     if (part->weight >= 0) {
-      write_weighted(out, program, part, how);
+      write_weighted(out, program, part);
     } else {
       ndr_cuda_write(out, part->mask >= 0 ? "masked<" : "part<");
       write_op(out, part->op, dtype, how->accumulate_f64, part->skip_nan && ndr_dtype_is_float(dtype));
@@ -148,7 +141,7 @@ static void write_compute(ndr_cuda_text *out, const ndr_program *program, const 
     }
     if (part->weight < 0) continue;
     write_batch_member(out, program, k, "weight");
-    ndr_cuda_write(out, "conversion<%s>::of(n%d);\n", weight_type(program, part, how), part->weight);
+    ndr_cuda_write(out, "conversion<%s>::of(n%d);\n", weight_type(program, part), part->weight);
   }
   ndr_cuda_write(out, "    }\n  }\n");
 }

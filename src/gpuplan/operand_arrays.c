@@ -148,6 +148,22 @@ int ndr_count_registers(const ndr_canonical *problem) {
   return registers;
 }
 
+bool ndr_has_weights(const ndr_canonical *problem) {
+  for (int i = 0; i < problem->op_count; i++)
+    for (int k = 0; problem->programs[i] && k < problem->programs[i]->part_count; k++)
+      if (problem->programs[i]->parts[k].weight >= 0) return true;
+  return false;
+}
+
+/* What a thread of operands_columns has in registers beside its loads. */
+static int column_registers(const ndr_canonical *problem, int accumulators) {
+  enum { OTHERS = 28, WALK = 12, WEIGHTED = 12 /* terms in f64 */ };
+  int registers = OTHERS + accumulators * ndr_count_registers(problem) * 3 / 2;
+  if (problem->reduced_count > 1) registers += WALK;
+  if (ndr_has_weights(problem)) registers += WEIGHTED;
+  return registers;
+}
+
 /* Registers of a chunk of the arrays that are shifted into place, once they are: half of what was loaded. */
 static int shifted_registers(const ndr_canonical *problem, unsigned ways, int elements) {
   int registers = 0;
@@ -158,9 +174,9 @@ static int shifted_registers(const ndr_canonical *problem, unsigned ways, int el
 }
 
 int ndr_operands_begin(const ndr_canonical *problem, ndr_launch *launch, int accumulators) {
-  /* Of the block's start and end, and of what kernels take beside loads and accumulators: fitted to an H200 and to what
-   * nvcc 13 makes for it. */
-  enum { BLOCK_BYTES = 24 << 10, WORD_BYTES = 9 << 10, COLUMN_OTHERS = 34, WALK_OTHERS = 10, RUN_OTHERS = 40 };
+  /* Of the block's start and end, and registers of rows: fitted, as those of columns, to an H200 and to what nvcc 13
+   * makes for it. */
+  enum { BLOCK_BYTES = 24 << 10, WORD_BYTES = 9 << 10, RUN_OTHERS = 40 };
   int bytes, chunk, batch = ndr_count_batch(problem, launch->operands.ways, launch->operands.elements);
   count_chunk(problem, launch->operands.ways, launch->operands.elements, &bytes, &chunk);
   launch->words = 0;
@@ -170,9 +186,10 @@ int ndr_operands_begin(const ndr_canonical *problem, ndr_launch *launch, int acc
   }
   bool columns = launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS; /* whose blocks join each of a thread's accumulators */
   launch->block_bytes = BLOCK_BYTES + (columns ? (double)accumulators * launch->words * WORD_BYTES : 0);
-  int others = columns ? COLUMN_OTHERS + (problem->reduced_count > 1 ? WALK_OTHERS : 0) : RUN_OTHERS;
   int settled = shifted_registers(problem, launch->operands.ways, launch->operands.elements);
-  int registers = others + accumulators * ndr_count_registers(problem) + (chunk - settled) * batch;
+  int registers =
+      (columns ? column_registers(problem, accumulators) : RUN_OTHERS + accumulators * ndr_count_registers(problem)) +
+      (chunk - settled) * batch;
   launch->blocks = registers <= ndr_block_registers(4) ? 4 : registers <= ndr_block_registers(3) ? 3 : 2;
   if (launch->blocks < 4 && launch->blocks * batch * bytes < NDR_ENOUGH_BYTES && registers <= 88) launch->blocks++;
   return registers;

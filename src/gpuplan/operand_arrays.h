@@ -10,7 +10,7 @@
 enum { NDR_FLIGHT_BYTES = 64, NDR_FLIGHT_REGISTERS = 40 };
 
 /* Bytes that a thread of each block of a multiprocessor has in flight, together, to be at the memory's speed. */
-enum { NDR_ENOUGH_BYTES = 240 };
+enum { NDR_ENOUGH_BYTES = 256 };
 
 int ndr_count_arrays(const ndr_canonical *problem);
 
@@ -49,6 +49,9 @@ int ndr_count_batch(const ndr_canonical *problem, unsigned ways, int elements);
 
 /* Registers of an accumulator of all the problem's operators. */
 int ndr_count_registers(const ndr_canonical *problem);
+
+/* Whether a part of a program has weights. */
+bool ndr_has_weights(const ndr_canonical *problem);
 
 /* Sets blocks, words and block_bytes of a launch whose operands are set, where a thread holds `accumulators`. Returns
  * the registers that a thread could use. */

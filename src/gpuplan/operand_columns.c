@@ -62,24 +62,25 @@ static void cut_teams(const ndr_canonical *problem, const ndr_device *device, nd
 }
 
 /* Blocks that a multiprocessor runs at a time: those with which tiles and splits fill whole waves, unless registers
- * that are too few cost more than that. */
+ * that are too few cost more than that, or too few bytes in flight where threads compute for long between loads, or
+ * find the next run. */
 static void choose_blocks(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, double row_bytes,
                           int registers) {
-  /* The time for registers, or for bytes in flight between runs, of which there are too few, as a share. */
-  static const double SQUEEZE = 0.3, STARVE = 0.2;
+  static const double SQUEEZE = 3, STARVE = 0.3; /* fitted to an H100 */
   unsigned ways = launch->operands.ways;
   int elements = launch->operands.elements,
       flight = ndr_count_batch(problem, ways, elements) * ndr_fresh_bytes(problem, ways, elements);
   const ndr_params *p = &launch->params;
   ndr_tiles tiles = {p->work, (double)problem->length * row_bytes, p->tile_outputs, launch->words, launch->block_bytes};
   int64_t one_step = ndr_launch_step(p->tile_outputs), most = problem->length;
+  bool waits = problem->reduced_count > 1 || ndr_has_weights(problem);
   double least = 0;
   for (int blocks = 2, best = 0; blocks <= ndr_kernel_blocks(launch->kernel); blocks++) {
     int64_t at_once = (int64_t)device->units * blocks, room = ndr_block_registers(blocks);
-    double time = blocks * ndr_splits_time(&tiles, at_once, ndr_best_splits(&tiles, at_once, most, one_step), one_step);
-    if (registers > room) time *= 1 + SQUEEZE * (double)(registers - room) / (double)room;
-    if (problem->reduced_count > 1 && blocks * flight < NDR_ENOUGH_BYTES)
-      time *= 1 + STARVE * (1 - (double)(blocks * flight) / NDR_ENOUGH_BYTES);
+    double time = blocks * ndr_splits_time(&tiles, at_once, ndr_best_splits(&tiles, at_once, most, one_step), one_step),
+           squeezed = registers > room ? (double)(registers - room) / (double)room : 0,
+           starved = waits && blocks * flight < NDR_ENOUGH_BYTES ? 1 - (double)(blocks * flight) / NDR_ENOUGH_BYTES : 0;
+    time *= 1 + SQUEEZE * squeezed * squeezed + STARVE * starved;
     if (!best || time < least) launch->blocks = best = blocks, least = time;
   }
 }

@@ -278,6 +278,12 @@ NDR_API ndr_status ndr_h5_groups_windows(ndr_h5_groups **groups, const ndr_h5_da
 NDR_API ndr_status ndr_h5_groups_boxes(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim, int dim_count,
                                        const int64_t *windows, const ndr_rest *rests);
 
+/* Whether groups that were made of one dataset are those of another one, too, so that they need not be made again for
+ * each variable of a file: not 0 where the dims that they lie along are the same dims there, with coordinates of the
+ * same files and the same part selected. Groups by labels are of the labels that they were made of. Reads no elements;
+ * 0 also where there is no memory. */
+NDR_API int ndr_h5_groups_fit(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset);
+
 NDR_API int64_t ndr_h5_groups_count(const ndr_h5_groups *groups);
 
 /* Those that lie along one dim of the dataset: of windows over several the windows along it, of which there are as many

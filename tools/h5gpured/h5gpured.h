@@ -70,13 +70,19 @@ typedef struct found_place {
   date *dates; /* of coordinates that are times, else NULL */
 } found_place;
 
+/* The groups of --by or --coarsen that were made last, and the labels that they are by: most variables of a file lie
+ * along the same axes, and have the same groups. */
+typedef struct kept_groups {
+  ndr_h5_groups *groups;
+  ndr_h5_dataset *labels;
+} kept_groups;
+
 /* One dataset's answer: results[i] belongs to ops[i]. */
 typedef struct answer {
   const h5gpured_options *options;
   const ndr_h5_info *info;
-  ndr_problem problem;   /* dims in the order in which they are named */
-  ndr_h5_groups *groups; /* of --by and --coarsen, or NULL */
-  ndr_h5_dataset *labels;
+  ndr_problem problem;         /* dims in the order in which they are named */
+  const ndr_h5_groups *groups; /* of --by and --coarsen, kept for the next answer; or NULL */
   DLTensor results[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
   bool in_groups;  /* results lie in the groups that the dataset lies in */
@@ -249,10 +255,12 @@ void besides_put(const h5gpured_options *options, const besides *b, ndr_h5_optio
 /* ---- Groups -------------------------------------------------------------------------------------------------------
  */
 
-/* Makes the groups of --by or --coarsen, if either is given. To be closed even if that fails; `where` names the dataset
- * in complaints. The file of labels is not what `writer`, which may be NULL, replaces. */
-bool groups_open(answer *a, const ndr_h5_dataset *dataset, const char *where, const ndr_h5_writer *writer);
-void groups_close(answer *a);
+/* Makes the groups of --by or --coarsen, if either is given, or takes those that are kept and fit. `kept` is to be
+ * closed after the last answer, even if this fails; `where` names the dataset in complaints. The file of labels is not
+ * what `writer`, which may be NULL, replaces. */
+bool groups_open(answer *a, kept_groups *kept, const ndr_h5_dataset *dataset, const char *where,
+                 const ndr_h5_writer *writer);
+void groups_close(kept_groups *kept);
 
 /* Whether groups lie along dim d of the dataset; and whether results have a dim of groups in its place: in that of the
  * first one, or of each that windows lie along. */

@@ -3,7 +3,7 @@
 
   report.py            draws data/bench/plots with gnuplot, rewrites the blocks of README.md and data/bench/README.md, says what is missing
   report.py --check    exit status 1 if that would change anything; needs no gnuplot
-  report.py --print NAME   prints one block: gpu, wide-tall, cpu, h5 or h5-gpu
+  report.py --print NAME   prints one block: gpu, wide-tall, cpu, h5, h5-gpu, files or files-words
   report.py --data DIR ... takes the records from there, draws into DIR/plots, and leaves the pages alone
 
 A block of a page lies between the lines <!-- bench: NAME --> and <!-- /bench -->.
@@ -99,6 +99,56 @@ def h5_block():
             " ".join(h5_provenance(run, len(record["runs"]) > 1) for run in record["runs"]))
 
 
+FILES_RIVALS = {"h5gpured": "h5gpured", "plain mean": "its mean over time", "cdo": "CDO", "nco": "NCO", "xarray": "xarray + flox + dask"}
+
+
+def files_rows(record):
+    return [row for run in record["runs"] for row in run["rows"]]
+
+
+def files_provenance(record):
+    return " ".join(f"{h5_provenance(run, len(record['runs']) > 1)}" + (f" flox {run['versions']['flox']}." if run["versions"].get("flox") else "")
+                    for run in record["runs"])
+
+
+def span(ratios):
+    least, most = f"{min(ratios):.2g}", f"{max(ratios):.2g}"
+    return f"{least} times" if least == most else f"{least} to {most} times"
+
+
+def files_block():
+    """Everyday jobs with files: seconds of each program, and how those that have a mean over time to be held against are to it."""
+    record = load("files.json")
+    if not record:
+        return "No record of everyday jobs is kept: `tools/bench/bench_files.py` makes one."
+    taken = files_rows(record)
+    rivals = [rival for rival in FILES_RIVALS if any(rival in row["seconds"] for row in taken)]
+    rows = [[row["name"], f"{row['bytes'] / 2**20:.0f}"] + [f"{row['seconds'][rival]:.2f}" if rival in row["seconds"] else "" for rival in rivals] +
+            [f"{row['peak_bytes'] / 2**20:.0f}"] for row in taken]
+    held = [row["seconds"] for row in taken if "plain mean" in row["seconds"]]
+    said = [f"{what} {span([s[name] / s['h5gpured'] if name != 'plain mean' else s['h5gpured'] / s[name] for s in held])} {than}"
+            for name, what, than in (("plain mean", "h5gpured takes", "as long as for the mean over time of the same file"),
+                                     ("cdo", "CDO", "as long as h5gpured"), ("xarray", "xarray + flox + dask", "as long"))
+            if held and all(name in s for s in held)]
+    return (table(["job", "MiB", *(FILES_RIVALS[rival] for rival in rivals), "peak MiB"], rows) +
+            "\n\nSeconds, the best of several runs from a warm page cache, of packed i16, shuffled and deflated, in chunks of one field or of "
+            f"24 x 61 x 120; MiB of the packed elements; peak memory of h5gpured. {', '.join(said)}. All results are the same but for "
+            f"rounding. {files_provenance(record)}")
+
+
+def files_words_block():
+    """CDO's words, ours, and the times of both."""
+    record = load("files.json")
+    if not record:
+        return "No record of everyday jobs is kept: `tools/bench/bench_files.py` makes one."
+    rows = [[f"`cdo {row['words']['cdo']}`", f"`h5gpured {row['words']['h5gpured']}`"] +
+            [f"{row['seconds'][name]:.2f}" for name in ("cdo", "h5gpured")]
+            for row in files_rows(record) if row["name"].endswith("a field") and "cdo" in row["seconds"]]
+    return (table(["CDO", "h5gpured", "CDO, s", "h5gpured, s"], rows, 2) +
+            "\n\nOf files as reanalyses come: hourly, packed, deflated, a field a chunk. [data/bench/README.md]"
+            f"(data/bench/README.md#everyday-jobs) has the sizes, and others beside them. {files_provenance(record)}")
+
+
 def h5_gpu_block():
     record = load("h5-gpu.json")
     if not record:
@@ -118,7 +168,7 @@ def h5_gpu_block():
             f"{versions['hdf5']}, PyTorch {versions['torch']}; {record['date'][:10]}, commit {record['commit'][:7]}.")
 
 
-BLOCKS = {"gpu": lambda: gpu_block(load, lambda name: f"plots/{name}.svg"), "cpu": cpu_block, "h5": h5_block,
+BLOCKS = {"gpu": lambda: gpu_block(load, lambda name: f"plots/{name}.svg"), "cpu": cpu_block, "h5": h5_block, "files": files_block, "files-words": files_words_block,
           "h5-gpu": h5_gpu_block, "wide-tall": lambda: gpu_short(load, lambda name: f"data/bench/plots/{name}.svg")}
 PAGES = ("README.md", "data/bench/README.md")
 

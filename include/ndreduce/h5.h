@@ -531,6 +531,11 @@ NDR_API ndr_status ndr_h5_writer_add_located(ndr_h5_writer *writer, const ndr_h5
  * differ in how they store elements, with NDR_ERR_MEMORY where there is too little memory for the elements twice. */
 NDR_API ndr_status ndr_h5_writer_copy(ndr_h5_writer *writer, const ndr_h5_dataset *source, const char **name);
 
+/* Whether two datasets of files, no series, would be copied as the same: *same is not 0 where shapes, types, elements
+ * as they are stored, and the attributes that say what elements mean are equal. Fails with NDR_ERR_DTYPE and
+ * NDR_ERR_MEMORY as ndr_h5_writer_copy does. */
+NDR_API ndr_status ndr_h5_same(const ndr_h5_dataset *a, const ndr_h5_dataset *b, int *same);
+
 /* Finishes the file and puts it at path. A writer commits once; after that only ndr_h5_writer_destroy may be called,
  * and other calls fail with NDR_ERR_ARGUMENT, or NDR_ERR_CANCELLED if on_progress stopped the commit. */
 NDR_API ndr_status ndr_h5_writer_commit(ndr_h5_writer *writer);

@@ -467,9 +467,10 @@ typedef struct ndr_h5_writer_options {
   void *user;        /* for both */
   const char *where; /* a condition that cell_methods says in brackets of all results, "where x > 273.15"; or NULL. One
                         that has brackets itself, which would end these, is called a condition only */
+  int threads;       /* CPU threads at most that compress; 0: ndr_thread_count() */
 } ndr_h5_writer_options;
 #define NDR_H5_WRITER_OPTIONS_INIT                                                                                     \
-  { sizeof(ndr_h5_writer_options), 0, -1, NULL, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(ndr_h5_writer_options), 0, -1, NULL, NULL, NULL, NULL, NULL, NULL, 0 }
 
 /* Starts a file. Fails with NDR_ERR_FILE if path is one of the input files (same file, whatever its name), exists and
  * may not be overwritten or written to, is a folder or not a regular file, or its folder cannot be written to. A

@@ -205,6 +205,7 @@ static bool write_all(const h5gpured_options *options, const char *const *files)
   how.overwrite = options->overwrite;
   how.deflate = options->deflate;
   how.history = options->history;
+  how.threads = options->threads;
   how.on_remark = say_remark;
   how.on_progress = is_stopped;
   char *comment = options->weights ? weights_comment(options->weights) : NULL;

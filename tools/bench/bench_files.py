@@ -24,7 +24,7 @@ import numpy as np
 import bench_h5
 from bench_h5 import best_times, packed_years, peak_bytes, program, run, xarray
 
-bench_h5.RUNS, bench_h5.PATIENCE = 2, 30.0
+bench_h5.RUNS, bench_h5.PATIENCE = 5, 30.0
 TEN = tuple(f"v{i}" for i in range(10))
 MEMBERS = 4
 KINDS = {"fields": "a field", "blocks": "24x61x120"}

@@ -29,9 +29,11 @@ static size_t head_bytes(const ndr_raw *raw) {
 static bool make_room(collection *c, uint64_t index) {
   uint64_t room = c->room ? c->room : 64;
   while (room <= index) room *= 2;
-  uint64_t *sizes = ndr_hdf_noted(realloc(c->sizes, room * sizeof *sizes));
-  c->raw->failed = c->raw->failed || !sizes;
-  if (!sizes) return false;
+  uint64_t *sizes = realloc(c->sizes, room * sizeof *sizes);
+  if (!sizes) {
+    c->raw->failed = !ndr_hdf_noted(sizes);
+    return false;
+  }
   memset(sizes + c->room, 0xff, (room - c->room) * sizeof *sizes);
   c->sizes = sizes;
   c->room = room;

@@ -106,18 +106,31 @@ def files_rows(record):
     return [row for run in record["runs"] for row in run["rows"]]
 
 
-def files_provenance(record):
-    return " ".join(f"{h5_provenance(run, len(record['runs']) > 1)}" + (f" flox {run['versions']['flox']}." if run["versions"].get("flox") else "")
-                    for run in record["runs"])
+def files_provenance(run):
+    known = run["versions"]
+    said = [known["cdo"].split(" (")[0].replace("Climate Data Operators version", "CDO")] if known.get("cdo") else []
+    said += [" ".join(known["nco"].split()[:1] + known["nco"].split()[4:5])] if known.get("nco") else []
+    said += [f"{name} {known[name]}" for name in ("xarray", "flox", "dask", "numbagg") if known.get(name)]
+    return f"{', '.join(said)}. {cpu_provenance(run)}"
 
 
 def span(ratios):
-    least, most = f"{min(ratios):.2g}", f"{max(ratios):.2g}"
-    return f"{least} times" if least == most else f"{least} to {most} times"
+    least, most = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
+    return least if least == most else f"{least} to {most}"
+
+
+def files_ratios(rows):
+    """What is held against h5gpured: how often as long each takes."""
+    held = [row["seconds"] for row in rows if "plain mean" in row["seconds"]]
+    said = [f"{who} {span([s[name] / s['h5gpured'] for s in held])} times as long as h5gpured" for name, who in FILES_RIVALS.items()
+            if name in ("cdo", "xarray") and held and all(name in s for s in held)]
+    if held:
+        said.insert(0, f"h5gpured takes {span([s['h5gpured'] / s['plain mean'] for s in held])} times as long as its mean over time of the same file")
+    return ", ".join(said)
 
 
 def files_block():
-    """Everyday jobs with files: seconds of each program, and how those that have a mean over time to be held against are to it."""
+    """Everyday jobs with files: seconds of each program, and what the jobs that have a mean over time beside them come to."""
     record = load("files.json")
     if not record:
         return "No record of everyday jobs is kept: `tools/bench/bench_files.py` makes one."
@@ -125,15 +138,9 @@ def files_block():
     rivals = [rival for rival in FILES_RIVALS if any(rival in row["seconds"] for row in taken)]
     rows = [[row["name"], f"{row['bytes'] / 2**20:.0f}"] + [f"{row['seconds'][rival]:.2f}" if rival in row["seconds"] else "" for rival in rivals] +
             [f"{row['peak_bytes'] / 2**20:.0f}"] for row in taken]
-    held = [row["seconds"] for row in taken if "plain mean" in row["seconds"]]
-    said = [f"{what} {span([s[name] / s['h5gpured'] if name != 'plain mean' else s['h5gpured'] / s[name] for s in held])} {than}"
-            for name, what, than in (("plain mean", "h5gpured takes", "as long as for the mean over time of the same file"),
-                                     ("cdo", "CDO", "as long as h5gpured"), ("xarray", "xarray + flox + dask", "as long"))
-            if held and all(name in s for s in held)]
     return (table(["job", "MiB", *(FILES_RIVALS[rival] for rival in rivals), "peak MiB"], rows) +
-            "\n\nSeconds, the best of several runs from a warm page cache, of packed i16, shuffled and deflated, in chunks of one field or of "
-            f"24 x 61 x 120; MiB of the packed elements; peak memory of h5gpured. {', '.join(said)}. All results are the same but for "
-            f"rounding. {files_provenance(record)}")
+            "\n\nSeconds, the best of several runs from a warm page cache; MiB of the packed elements; peak memory of h5gpured. "
+            f"{files_ratios(taken)}. {' '.join(map(files_provenance, record['runs']))}")
 
 
 def files_words_block():
@@ -141,12 +148,12 @@ def files_words_block():
     record = load("files.json")
     if not record:
         return "No record of everyday jobs is kept: `tools/bench/bench_files.py` makes one."
-    rows = [[f"`cdo {row['words']['cdo']}`", f"`h5gpured {row['words']['h5gpured']}`"] +
+    rows = [[row["name"].split(", chunks")[0], f"`cdo {row['words']['cdo']}`", f"`h5gpured {row['words']['h5gpured']}`"] +
             [f"{row['seconds'][name]:.2f}" for name in ("cdo", "h5gpured")]
             for row in files_rows(record) if row["name"].endswith("a field") and "cdo" in row["seconds"]]
-    return (table(["CDO", "h5gpured", "CDO, s", "h5gpured, s"], rows, 2) +
-            "\n\nOf files as reanalyses come: hourly, packed, deflated, a field a chunk. [data/bench/README.md]"
-            f"(data/bench/README.md#everyday-jobs) has the sizes, and others beside them. {files_provenance(record)}")
+    return (table(["job", "CDO", "h5gpured", "CDO, s", "h5gpured, s"], rows, 3) +
+            "\n\nOf files as reanalyses come, hourly, packed and deflated; [what is read, and others beside them]"
+            f"(data/bench/README.md#everyday-jobs). {' '.join(map(files_provenance, record['runs']))}")
 
 
 def h5_gpu_block():

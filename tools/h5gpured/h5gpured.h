@@ -167,9 +167,10 @@ typedef struct members {
   char *text;
   const char *part; /* in the text, "" where the input has none */
   int count, chosen_count;
-  member *all; /* in the order of the file */
-  int *chosen; /* those that are reduced */
-  bool full;   /* there was no memory */
+  member *all;          /* in the order of the file */
+  int *chosen;          /* those that are reduced */
+  bool full;            /* there was no memory */
+  ndr_h5_dataset *held; /* keeps the file open */
 } members;
 
 /* Whether what follows FILE: is a pattern, with or without a part behind it, and no name of a dataset. */

@@ -323,6 +323,14 @@ static bool check_table(const members *m) {
   return false;
 }
 
+/* HDF5 reads what a file begins with, and its groups, again for each variable, unless something of it is open. */
+static void hold_file(members *m) {
+  ndr_h5_access access = input_access(m->options);
+  access.on_remark = NULL;
+  access.any_type = access.raw = 1;
+  if (ndr_h5_open(&m->held, m->file, m->all[m->chosen[0]].path, &access) != NDR_OK) m->held = NULL;
+}
+
 bool members_find(const h5gpured_options *options, int input, members *m) {
   *m = (members){.options = options};
   if (ndr_h5_split(options->inputs[input], &m->file, &m->text) != NDR_OK) return fail();
@@ -330,8 +338,10 @@ bool members_find(const h5gpured_options *options, int input, members *m) {
   bool alone = is_file_alone(m->text);
   if (!alone) m->path = strndup(m->text, (size_t)(m->part - m->text));
   if (!alone && !m->path) return refuse(m, "out of memory");
-  return list_members(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_sound(m) &&
-         check_table(m);
+  bool good = list_members(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_sound(m) &&
+              check_table(m);
+  if (good) hold_file(m);
+  return good;
 }
 
 void members_free(members *m) {
@@ -340,6 +350,7 @@ void members_free(members *m) {
     free(m->all[i].path);
     free(m->all[i].reason);
   }
+  ndr_h5_close(m->held);
   free(m->all);
   free(m->chosen);
   free(m->path);

@@ -190,9 +190,8 @@ bool member_is_sound(const members *m, const member *one);
 /* Opens one of them, with its part; after a complaint false. */
 bool member_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset);
 
-/* Opens the one of that path in the file of another input; *dataset is NULL where there is none. False after a
- * complaint. */
-bool member_find_in(const members *m, int input, const member *one, const ndr_h5_access *access,
+/* Opens the one of that path in the file of another input; after a complaint false. */
+bool member_open_in(const members *m, int input, const member *one, const ndr_h5_access *access,
                     ndr_h5_dataset **dataset);
 
 /* What --weights means for a dataset: a tensor, or another dataset. */

@@ -392,12 +392,11 @@ static bool open_series(const members *m, const member *one, const ndr_h5_access
   return good;
 }
 
-bool member_find_in(const members *m, int input, const member *one, const ndr_h5_access *access,
+bool member_open_in(const members *m, int input, const member *one, const ndr_h5_access *access,
                     ndr_h5_dataset **dataset) {
   char *file = NULL, *path = NULL;
-  *dataset = NULL;
-  bool good = split_other(m, input, one, &file, &path);
-  if (good && ndr_h5_open(dataset, file, path, access) == NDR_ERR_MEMORY) good = fail();
+  bool good =
+      split_other(m, input, one, &file, &path) && (ndr_h5_open(dataset, file, path, access) == NDR_OK || fail());
   free(file);
   free(path);
   return good;

@@ -51,9 +51,8 @@ static bool compare_files(search *s, const member *one, const ndr_h5_dataset *da
   ndr_h5_dataset *other;
   *same = 1;
   for (int i = 1; concat_stacks(options) && i < options->input_count && *same; i++) {
-    if (!member_find_in(s->m, i, one, &access, &other)) return false;
-    *same = other != NULL;
-    if (other) *status = ndr_h5_same(dataset, other, same);
+    if (!member_open_in(s->m, i, one, &access, &other)) return false;
+    *status = ndr_h5_same(dataset, other, same);
     ndr_h5_close(other);
     if (*status != NDR_OK) return true;
   }
@@ -66,7 +65,7 @@ static bool write_copy(search *s, const member *one, const ndr_h5_dataset *datas
   ndr_status status = NDR_OK;
   int same;
   if (!compare_files(s, one, dataset, &status, &same)) return false;
-  if (status == NDR_OK && !same) return !one->data || leave(&s->unequal, one);
+  if (status == NDR_OK && !same) return leave(&s->unequal, one);
   if (status == NDR_OK) status = ndr_h5_writer_copy(s->to->writer, dataset, &name);
   if (status == NDR_ERR_DTYPE) return leave(&s->strange, one);
   if (status == NDR_ERR_MEMORY) complain("%s; 'FILE:/**' copies no other variables", ndr_last_error());
@@ -77,9 +76,15 @@ static bool write_copy(search *s, const member *one, const ndr_h5_dataset *datas
   return true;
 }
 
+/* What describes numbers of a stacked file comes with them, if it is the same in all files. */
+static bool is_left_to_results(const search *s, const member *one) {
+  return concat_stacks(s->m->options) && one->kind == MEMBER_NUMBERS && !one->data;
+}
+
 static bool copy_other(search *s, const member *one) {
   const ndr_h5_access access = access_of(s);
   ndr_h5_dataset *dataset;
+  if (is_left_to_results(s, one)) return true;
   if (one->kind == MEMBER_UNKNOWN) return leave(&s->strange, one);
   if (!member_is_sound(s->m, one)) return false;
   if (one->scale) return true;

@@ -36,9 +36,8 @@ static int64_t number_in(const char *folder, const char *name, const char *key) 
   return read_number(path, key);
 }
 
-/* Pages of files count as free: the system drops them where memory is wanted. Where nothing is limited, version 1 says
- * so with the most pages that it can count; what is taken need not be looked up then, which is done for each dataset.
- */
+/* Pages of files count as free: the system drops them where memory is wanted. Version 1 has the most pages that it can
+ * count where nothing is limited; what is taken, which is looked up for each dataset, matters only below a limit. */
 static void take_free(void *least, ndr_group_version version, const char *folder) {
   bool v2 = version == NDR_GROUP_V2;
   int64_t limit = number_in(folder, v2 ? "memory.max" : "memory.limit_in_bytes", "");

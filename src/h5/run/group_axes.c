@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_file(FILE *to, const ndr_h5_dataset *dataset) {
+/* The file that holds the dataset, also behind an external link. */
+static bool put_file(FILE *to, const ndr_h5_dataset *dataset) {
   ssize_t length = H5Fget_name(dataset->file_id, NULL, 0);
   char *name = length > 0 ? malloc((size_t)length + 1) : NULL;
-  if (name && H5Fget_name(dataset->file_id, name, (size_t)length + 1) == length) fputs(name, to);
+  bool good = name && H5Fget_name(dataset->file_id, name, (size_t)length + 1) == length;
+  if (good) fputs(name, to);
   free(name);
+  return good;
 }
 
 /* Where the names in attributes are looked up: beside the dataset. One that has the coordinates itself stands for
@@ -31,10 +34,19 @@ static void put_dims(FILE *to, const ndr_h5_dataset *dataset, int dim, int ndim)
             (long long)dataset->step[d], dataset->turn[d]);
 }
 
-static void put_dataset(FILE *to, const ndr_h5_dataset *dataset, int dim, int ndim) {
-  put_file(to, dataset);
+static bool put_dataset(FILE *to, const ndr_h5_dataset *dataset, int dim, int ndim) {
+  if (!put_file(to, dataset)) return false;
   put_place(to, dataset);
   put_dims(to, dataset, dim, ndim);
+  return true;
+}
+
+static bool put_all(FILE *to, const ndr_h5_dataset *dataset, int dim, int ndim) {
+  bool good = true;
+  if (!dataset->part_count) return put_dataset(to, dataset, dim, ndim);
+  fprintf(to, "%d\n", dataset->series_dim);
+  for (int p = 0; p < dataset->part_count && good; p++) good = put_dataset(to, dataset->parts[p], dim, ndim);
+  return good;
 }
 
 char *ndr_group_axes(const ndr_h5_dataset *dataset, int dim, int ndim) {
@@ -44,13 +56,9 @@ char *ndr_group_axes(const ndr_h5_dataset *dataset, int dim, int ndim) {
   FILE *to = open_memstream(&text, &length);
   if (!to) return NULL;
   ndr_hdf_enter(&scope, dataset->no_plugins);
-  if (!dataset->part_count)
-    put_dataset(to, dataset, dim, ndim);
-  else
-    fprintf(to, "%d\n", dataset->series_dim);
-  for (int p = 0; p < dataset->part_count; p++) put_dataset(to, dataset->parts[p], dim, ndim);
+  bool good = put_all(to, dataset, dim, ndim);
   ndr_hdf_leave(&scope);
-  bool good = !ferror(to);
+  good = !ferror(to) && good;
   if (fclose(to) == 0 && good) return text;
   free(text);
   return NULL;

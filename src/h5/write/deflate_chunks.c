@@ -130,7 +130,7 @@ static void *work(void *user) {
     if (i >= b->count) break;
     compress(b, compressor, i, scratch);
   }
-  libdeflate_free_compressor(compressor);
+  if (compressor) libdeflate_free_compressor(compressor);
   free(scratch);
   return NULL;
 }

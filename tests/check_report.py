@@ -80,6 +80,22 @@ def check_text(folder):
         check("a whole table", len({line.count("|") for line in lines.strip().split("\n")}) == 1, lines)
 
 
+def check_files(folder):
+    status, text, _ = run(TOOLS / "report.py", "--data", folder, "--print", "files")
+    check("no files", status == 0 and text.startswith("No record of everyday jobs"), text)
+    row = {"name": "monthly means, chunks of a field", "words": {"cdo": "monmean", "h5gpured": "--by time:yearmonth"}, "bytes": 2**21,
+           "peak_bytes": 2**25, "seconds": {"h5gpured": 2.0, "plain mean": 1.6, "cdo": 9.0}}
+    (folder / "files.json").write_text(json.dumps({"runs": [{
+        "commit": "feed", "date": "2001-02-03T", "machine": {"cpu": "Made-up 2", "cores": 3},
+        "versions": {"cdo": "Climate Data Operators version 7.8 (https://x)", "nco": "NCO netCDF Operators version 5.6 built", "xarray": None},
+        "rows": [row, {**row, "name": "monthly means, chunks of 24x61x120", "seconds": {"h5gpured": 1.0, "plain mean": 1.0, "cdo": 5.0}}]}]}))
+    _, text, _ = run(TOOLS / "report.py", "--data", folder, "--print", "files")
+    check("files", "| monthly means, chunks of a field | 2 | 2.00 | 1.60 | 9.00 | 32 |" in text and "1.00 to 1.25 times as long as its mean" in text and
+          "CDO 4.50 to 5.00 times" in text and "CDO 7.8, NCO 5.6. Made-up 2, 3 cores; commit feed, 2001-02-03." in text, text)
+    _, text, _ = run(TOOLS / "report.py", "--data", folder, "--print", "files-words")
+    check("words", text.count("| monthly means |") == 1 and "| `cdo monmean` | `h5gpured --by time:yearmonth` | 9.00 | 2.00 |" in text, text)
+
+
 def check_figures(folder):
     status, out, errors = run(TOOLS / "report.py", "--data", folder, "--check")
     check("stale", status == 1 and errors.count("\n") == 1 and "plots/ladder.svg" in errors and "plots/heat.png" in errors, errors)
@@ -106,6 +122,7 @@ def main():
         for part, record in records().items():
             (folder / f"gpu-{part}.json").write_text(json.dumps({**HEAD, **record}))
         check_text(folder)
+        check_files(folder)
         check_figures(folder)
         (folder / "gpu-sweep.json").write_text("{")
         status, _, errors = run(TOOLS / "report.py", "--data", folder, "--print", "gpu")

@@ -278,6 +278,12 @@ NDR_API ndr_status ndr_h5_groups_windows(ndr_h5_groups **groups, const ndr_h5_da
 NDR_API ndr_status ndr_h5_groups_boxes(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim, int dim_count,
                                        const int64_t *windows, const ndr_rest *rests);
 
+/* Whether groups that were made of one dataset are those of another one, too, so that they need not be made again for
+ * each variable of a file: not 0 where the dims that they lie along are the same dims there, with coordinates of the
+ * same files and the same part selected. Groups by labels are of the labels that they were made of. Reads no elements;
+ * 0 also where there is no memory. */
+NDR_API int ndr_h5_groups_fit(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset);
+
 NDR_API int64_t ndr_h5_groups_count(const ndr_h5_groups *groups);
 
 /* Those that lie along one dim of the dataset: of windows over several the windows along it, of which there are as many
@@ -461,9 +467,10 @@ typedef struct ndr_h5_writer_options {
   void *user;        /* for both */
   const char *where; /* a condition that cell_methods says in brackets of all results, "where x > 273.15"; or NULL. One
                         that has brackets itself, which would end these, is called a condition only */
+  int threads;       /* CPU threads at most that compress; 0: ndr_thread_count() */
 } ndr_h5_writer_options;
 #define NDR_H5_WRITER_OPTIONS_INIT                                                                                     \
-  { sizeof(ndr_h5_writer_options), 0, -1, NULL, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(ndr_h5_writer_options), 0, -1, NULL, NULL, NULL, NULL, NULL, NULL, 0 }
 
 /* Starts a file. Fails with NDR_ERR_FILE if path is one of the input files (same file, whatever its name), exists and
  * may not be overwritten or written to, is a folder or not a regular file, or its folder cannot be written to. A
@@ -524,6 +531,11 @@ NDR_API ndr_status ndr_h5_writer_add_located(ndr_h5_writer *writer, const ndr_h5
  * widened. Fails with NDR_ERR_DTYPE on elements that are neither numbers nor texts and where the files of a series
  * differ in how they store elements, with NDR_ERR_MEMORY where there is too little memory for the elements twice. */
 NDR_API ndr_status ndr_h5_writer_copy(ndr_h5_writer *writer, const ndr_h5_dataset *source, const char **name);
+
+/* Whether two datasets of files, no series, would be copied as the same: *same is not 0 where shapes, types, elements
+ * as they are stored, and the attributes that say what elements mean are equal. Fails with NDR_ERR_DTYPE and
+ * NDR_ERR_MEMORY as ndr_h5_writer_copy does. */
+NDR_API ndr_status ndr_h5_same(const ndr_h5_dataset *a, const ndr_h5_dataset *b, int *same);
 
 /* Finishes the file and puts it at path. A writer commits once; after that only ndr_h5_writer_destroy may be called,
  * and other calls fail with NDR_ERR_ARGUMENT, or NDR_ERR_CANCELLED if on_progress stopped the commit. */

@@ -85,7 +85,8 @@ def check_beside(folder):
     with h5py.File(folder.file("a.nc"), "a") as file:
         file["area"] = area = np.arange(15.0).reshape(3, 5)
         attach(file["area"], file["lat"], file["lon"])
-    found = answers(folder, *STACK, "-d", "lat,lon", "--op", "mean", "--weights", "/area", "--where", "area > 3")["mean"]
+    named = [f + ":/t" for f in FILES]
+    found = answers(folder, "--concat", "new:member", *named, "-d", "lat,lon", "--op", "mean", "--weights", "/area", "--where", "area > 3")["mean"]
     inside = np.ma.masked_where(np.broadcast_to(area <= 3, x.shape), weights)
     np.testing.assert_allclose(found[1], np.ma.average(inside, axis=(2, 3), weights=np.broadcast_to(area, x.shape)), rtol=1e-12)
     pair = [word for f in FILES for word in ("--with", f"y={f}:/t")]
@@ -146,7 +147,61 @@ def check_refusals(folder):
     assert errors.count("\n") == 1 and "--concat new:NAME" in errors, errors
 
 
-CHECKS = [check_numbers, check_beside, check_file, check_refusals]
+def make_whole(folder, name, seed, orography=7):
+    """Two variables, one along time alone, and what does not change from member to member."""
+    make_member(folder, name, seed, realization=seed)
+    rng = np.random.default_rng(seed)
+    with h5py.File(folder.file(name), "a") as file:
+        time, lat, lon = file["time"], file["lat"], file["lon"]
+        for made, values, scales in (("index", rng.random(4), (time,)), ("orog", np.full((3, 5), orography, ">i2"), (lat, lon)),
+                                     ("place", np.array(["x", "y", "z"], object), (lat,))):
+            file[made] = values
+            attach(file[made], *scales)
+        file["orog"].attrs["units"] = "m"
+
+
+def check_whole_files(folder):
+    """FILE alone, and patterns: every variable is stacked; what is not reduced is copied if it is the same everywhere."""
+    files = FILES[:3]
+    for seed, name in enumerate(files):
+        make_whole(folder, name, seed + 1)
+    stack = ("--concat", "new:member", *files)
+
+    def elements(path):
+        members = []
+        for name in files:
+            with h5py.File(folder.file(name)) as file:
+                members.append(np.where(file[path][()] == -999, np.nan, file[path][()]))
+        return np.stack(members)
+
+    with folder.reduce(*stack, "-d", "member", "--op", "mean") as out:
+        for path in ("t", "index", "orog"):
+            np.testing.assert_allclose(out[path], np.nanmean(elements(path), 0), rtol=1e-6)
+        assert text(out["orog"].attrs["units"]) == "m" and "place" in out and "run" not in out, list(out)
+    with folder.reduce(*stack, "-d", "member,time", "--op", "max") as out:
+        np.testing.assert_array_equal(out["index"][()], elements("index").max())
+        np.testing.assert_array_equal(out["t"], np.nanmax(elements("t"), (0, 1)))
+        assert (out["orog"][()] == 7).all() and out["orog"].dtype == ">i2" and list(out["place"].asstr()) == ["x", "y", "z"]
+    with folder.reduce(*stack, "--by", "time:season", "--op", "min") as out:
+        assert out["t"].shape == (3, 2, 3, 5) and out["index"].shape == (3, 2) and out["orog"].shape == (3, 5)
+    with folder.reduce("--concat", "new:member", *[f + ":/{t,index}[lat=0:50]" for f in files], "-d", "member", "--op", "sum") as out:
+        assert out["t"].shape == (4, 2, 5) and out["index"].shape == (4,) and "orog" not in out
+    make_whole(folder, "b.nc", 2, orography=8)
+    out, errors = folder.run(*stack, "-d", "member,time", "--op", "mean", "-o", "out.nc", "--overwrite")
+    assert errors == "h5gpured: a.nc: left out what is not the same in all files: /orog\n", errors
+    assert b"out.nc:/place  strings  copy of" in out and b"orog" not in out, out
+    with h5py.File(folder.file("b.nc"), "a") as file:
+        del file["index"], file["orog"]
+    errors = folder.run(*stack, "-d", "time", "--op", "mean", "-o", "out.nc", "--overwrite", status=1)[1]
+    assert errors == "h5gpured: b.nc:/index: there is no such dataset; --list shows them\n", errors
+    with h5py.File(folder.file("b.nc"), "a") as file:
+        file["index"] = np.zeros(5)
+        attach(file["index"], file["lon"])
+    errors = folder.run(*stack, "-d", "member", "--op", "mean", "-o", "out.nc", "--overwrite", status=1)[1]
+    assert errors == "h5gpured: b.nc:/index: dim 1 (time) has size 5 where a.nc:/index has 4\n", errors
+
+
+CHECKS = [check_numbers, check_beside, check_file, check_refusals, check_whole_files]
 
 if __name__ == "__main__":
     sys.exit(run_checks(sys.argv[1], CHECKS))

@@ -275,6 +275,28 @@ def check_places(folder):
         assert (out["tas_argmin_time"][0] == values[:, 0].argmin(0)).all()
 
 
+def check_large_results_are_compressed_by_all_threads(folder):
+    """Chunks that reach beyond the end, numbers of several sizes, and the same bytes from any number of threads."""
+    values = np.random.default_rng(6).integers(-99, 99, (3, 61, 97, 190)).astype("f4")
+    with h5py.File(folder.file("in.h5"), "w") as file:
+        file.create_dataset("x", data=values, chunks=(1, 7, 20, 33), compression=2, shuffle=True)
+        file.create_dataset("c", data=values, chunks=(1, 61, 97, 190), compression=2, shuffle=True, fletcher32=True)
+    cases = (("x", "sum", (), values.sum(0)), ("c", "sum", (), values.sum(0)), ("x", "argmax", (), values.argmax(0)),
+             ("x", "any", ("--deflate", "9"), values.any(0)), ("x", "max", ("--by", "0:/labels"), None), ("x", "min", ("--deflate", "1", "-k"), values.min(0, keepdims=True)))
+    with h5py.File(folder.file("in.h5"), "r+") as file:
+        file["labels"] = np.array([0, 1, 0])
+    for name, op, options, wanted in cases:
+        stored = []
+        dims = () if "--by" in options else ("-d", "0")
+        for threads in ("1", "3"):
+            with folder.reduce("in.h5:/" + name, *dims, "--op", op, *options, "--threads", threads) as out:
+                made = out[name]
+                assert made.compression == "gzip" and made.fletcher32 == (name == "c"), (name, op)
+                assert np.array_equal(made[()], np.stack([values[::2].max(0), values[1]]) if wanted is None else wanted), (name, op)
+                stored.append([made.id.read_direct_chunk(made.id.get_chunk_info(i).chunk_offset) for i in range(made.id.get_num_chunks())])
+        assert len(stored[0]) > 1 and stored[0] == stored[1], (name, op)
+
+
 CHECKS = [check for name, check in list(globals().items()) if name.startswith("check_")]
 
 

@@ -133,6 +133,41 @@ def check_groups_weights_and_conditions(folder):
         assert "index" in made and made["index"].shape == (24,), set(made)
 
 
+def make_axes(folder):
+    """Two variables of one axis; axes of the same name and size in another group and in another file."""
+    source = np.random.default_rng(4)
+
+    def put_on(place, first, *names):
+        time = make_scale(place, "time", first + 9.0 * np.arange(12), units=np.bytes_("days since 2001-01-01"))
+        lat = make_scale(place, "lat", first + np.arange(4.0), units=np.bytes_("degrees_north"))
+        put(place, "zones", source.integers(0, 3, (12, 4)), time, lat)
+        for name in names:
+            put(place, name, source.random((12, 4)), time, lat)
+
+    for path, places in (("axes.nc", {"a": 0, "b": 14}), ("far.nc", {"a": 20})):
+        with h5py.File(folder.file(path), "w") as file:
+            for name, first in places.items():
+                put_on(file.create_group(name), first, "one", "two")
+    with h5py.File(folder.file("axes.nc"), "r+") as file:
+        file["a/three"] = file["a/one"][()].T
+        attach(file["a/three"], file["a/lat"], file["a/time"])
+        file["a/zebra"] = h5py.ExternalLink("far.nc", "/a/one")
+
+
+def check_groups_are_those_of_each_axis(folder):
+    """They are made once for all variables along one axis, and are others along another one."""
+    make_axes(folder)
+    paths = ["/a/one", "/a/two", "/a/three", "/b/one", "/b/two", "/a/zebra"]
+    for options in (("--by", "time:month"), ("--by", "time:month", "-d", "lat"), ("--coarsen", "time=4,pad,lat=2"), ("--by", "lat,time:/a/zones"),
+                    ("--by", "time:month", "--weights", "time:days")):
+        for part in ("", "[time=2001-01-15:2001-03-20]"):
+            alone = {path: answers(folder, f"axes.nc:{path}{part}", *options, "--op", "mean") for path in paths}
+            together = answers(folder, "axes.nc:/{" + ",".join(path[1:] for path in paths) + "}" + part, *options, "--op", "mean")
+            assert len({str(found) for found in alone.values()}) == len(paths)
+            for path in paths:
+                assert together[path] == alone[path][path], (options, part, path)
+
+
 # ---- Parts -----------------------------------------------------------------------------------------------------------
 
 

@@ -141,6 +141,46 @@ START_TEST(what_is_no_number_is_described_and_not_reduced) {
 }
 END_TEST
 
+static void assert_same(const char *path, const char *other, int wanted) {
+  ndr_h5_dataset *a = open_any(path), *b = open_any(other);
+  int same = -1;
+  assert_ok(ndr_h5_same(a, b, &same));
+  ck_assert_msg((same != 0) == wanted, "%s and %s", path, other);
+  ndr_h5_close(a);
+  ndr_h5_close(b);
+}
+
+START_TEST(what_is_the_same_is_told) {
+  setup();
+  ndr_h5_dataset *series;
+  int same;
+  hid_t file = H5Fopen(h5_input, H5F_ACC_RDWR, H5P_DEFAULT);
+  put_dataset(file, "/a/little", H5T_STD_I16LE, (int16_t[]){4, 5, 6});
+  put_dataset(file, "/a/big", H5T_STD_I16BE, (char[]){0, 4, 0, 5, 0, 6});
+  put_dataset(file, "/a/wide", H5T_NATIVE_INT32, (int32_t[]){4, 5, 6});
+  put_dataset(file, "/a/x", H5T_STD_I16BE, (char[]){0, 1, 0, 2, 0, 3});
+  H5Fclose(file);
+  ndr_h5_dataset *pairs = open_any("/pairs");
+  assert_same("/g/x", "/g/x", 1);
+  assert_same("/g/x", "/a/x", 0); /* is not packed */
+  assert_same("/g/x[1:]", "/g/x[1:]", 1);
+  assert_same("/g/x[1:]", "/g/x[:2]", 0);
+  assert_same("/g/x", "/g/x[:2]", 0);
+  assert_same("/a/little", "/a/big", 0);
+  assert_same("/a/little", "/a/wide", 0);
+  assert_same("/g/names", "/g/names", 1);
+  assert_same("/g/names", "/a/x", 0);
+  assert_fails(ndr_h5_same(pairs, pairs, &same), NDR_ERR_DTYPE, "cannot be copied");
+  assert_ok(ndr_h5_open_series(&series, 2, (const char *[]){h5_input, h5_input}, (const char *[]){"/g/x", "/g/x"}, "0",
+                               NULL));
+  assert_fails(ndr_h5_same(series, series, &same), NDR_ERR_ARGUMENT, "a series is not compared");
+  assert_fails(ndr_h5_same(NULL, pairs, &same), NDR_ERR_ARGUMENT, "null pointer");
+  ndr_h5_close(series);
+  ndr_h5_close(pairs);
+  h5_remove_folder();
+}
+END_TEST
+
 START_TEST(results_lie_in_groups) {
   setup();
   ndr_h5_dataset *x, *back;
@@ -165,6 +205,6 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("h5 copy");
   suite_case(suite, "copies", 10, elements_are_copied_as_they_are_stored, a_copy_that_is_there_is_not_made_again,
-             what_is_no_number_is_described_and_not_reduced, results_lie_in_groups, NULL);
+             what_is_no_number_is_described_and_not_reduced, what_is_the_same_is_told, results_lie_in_groups, NULL);
   return suite_run(suite);
 }

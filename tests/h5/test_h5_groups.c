@@ -168,6 +168,31 @@ START_TEST(groups_in_a_row_are_done_in_stages) {
 }
 END_TEST
 
+/* Groups of one dataset are those of another one whose axes are the same. */
+START_TEST(groups_fit_the_same_axes) {
+  ndr_h5_groups *groups;
+  ndr_h5_dataset *same, *part, *twice;
+  char path[256];
+  const ndr_h5_info *info = ndr_h5_describe(dataset);
+  const char *files[] = {info->file, info->file}, *paths[] = {info->dataset, info->dataset};
+  snprintf(path, sizeof path, "%s[0:%d, ::2]", info->dataset, STEPS - 1);
+  assert_ok(ndr_h5_open(&same, info->file, info->dataset, NULL));
+  assert_ok(ndr_h5_open(&part, info->file, path, NULL));
+  assert_ok(ndr_h5_open_series(&twice, 2, files, paths, "0", NULL));
+  assert_ok(ndr_h5_groups_windows(&groups, dataset, 0, 24, NDR_REST_PAD));
+  ck_assert(ndr_h5_groups_fit(groups, dataset) && ndr_h5_groups_fit(groups, same));
+  ck_assert(!ndr_h5_groups_fit(groups, part) && !ndr_h5_groups_fit(groups, twice));
+  ck_assert(!ndr_h5_groups_fit(groups, NULL) && !ndr_h5_groups_fit(NULL, dataset));
+  ndr_h5_groups_destroy(groups);
+  assert_ok(ndr_h5_groups_windows(&groups, twice, 1, 2, NDR_REST_TRIM));
+  ck_assert(ndr_h5_groups_fit(groups, twice) && !ndr_h5_groups_fit(groups, dataset));
+  ndr_h5_groups_destroy(groups);
+  ndr_h5_close(same);
+  ndr_h5_close(part);
+  ndr_h5_close(twice);
+}
+END_TEST
+
 /* The result of windows over several dims has one dim for them, or is read with a dim for each; a file has those. */
 START_TEST(windows_lie_over_several_dims) {
   enum { HIGH = 7, WIDE = 10, BOXES = 3 * 3 };
@@ -259,6 +284,7 @@ int main(void) {
   tcase_add_test(groups, windows_are_neighbours);
   tcase_add_test(groups, labels_come_from_a_dataset);
   tcase_add_test(groups, groups_in_a_row_are_done_in_stages);
+  tcase_add_test(groups, groups_fit_the_same_axes);
   tcase_add_test(groups, windows_lie_over_several_dims);
   tcase_add_test(groups, what_does_not_fit_is_refused);
   suite_add_tcase(suite, groups);

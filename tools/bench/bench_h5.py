@@ -47,11 +47,11 @@ def weather(shape):
     return (np.round((field + 0.3 * rough(shape, 2)) * 50) / 50).astype(np.float32)
 
 
-def scaled(file, names, shape):
+def scaled(file, names, shape, times="days"):
     for name, size in zip(names, shape):
         file[name] = np.linspace(-89.5, 89.5, size) if name == "lat" else np.arange(size) * (360 / size if name == "lon" else 1.0)
         file[name].make_scale(name)
-        file[name].attrs["units"] = {"time": "days since 2000-01-01", "lat": "degrees_north", "lon": "degrees_east"}[name]
+        file[name].attrs["units"] = np.bytes_({"time": f"{times} since 2000-01-01", "lat": "degrees_north", "lon": "degrees_east"}[name])
 
 
 def repeated(data, period):
@@ -63,23 +63,23 @@ def repeated(data, period):
                 data.id.write_direct_chunk((first, lat, lon), chunk, mask)
 
 
-def packed_years(path, chunks):
-    base = weather((1, *YEARS[1:]))[0]
+def packed_years(path, chunks, shape=YEARS, names=("t",), times="days", seed=0):
+    base = weather((1, *shape[1:]))[0]
     with h5py.File(path, "w") as file:
-        scaled(file, ("time", "lat", "lon"), YEARS)
-        data = file.create_dataset("t", YEARS, "i2", chunks=chunks, compression="gzip", compression_opts=1, shuffle=True)
-        for name, value in STORED.items():
-            data.attrs[name] = value
-        for d, name in enumerate(("time", "lat", "lon")):
-            data.dims[d].attach_scale(file[name])
-        for first in range(0, 2 * BLOCK, BLOCK):
-            season = 8 * np.sin(np.arange(first, first + BLOCK, dtype=np.float32) / 120)[:, None, None]
-            field = base + season + 0.3 * rough((BLOCK, *YEARS[1:]), first)
-            packed = np.round((field - 15) / 0.002).clip(-32000, 32000).astype("i2")
-            packed[:, 40:60, 80:180] = STORED["_FillValue"]
-            data[first:first + BLOCK] = packed
-        file.flush()
-        repeated(data, 2 * BLOCK)
+        scaled(file, ("time", "lat", "lon"), shape, times)
+        for variable, name in enumerate(names):
+            data = file.create_dataset(name, shape, "i2", chunks=chunks, compression="gzip", compression_opts=1, shuffle=True)
+            data.attrs.update(STORED)
+            for d, dim in enumerate(("time", "lat", "lon")):
+                data.dims[d].attach_scale(file[dim])
+            for first in range(0, 2 * BLOCK, BLOCK):
+                season = 8 * np.sin(np.arange(first, first + BLOCK, dtype=np.float32) / 120)[:, None, None]
+                field = base + season + 0.3 * rough((BLOCK, *shape[1:]), seed + first + variable)
+                packed = np.round((field - 15) / 0.002).clip(-32000, 32000).astype("i2")
+                packed[:, 40:60, 80:180] = STORED["_FillValue"]
+                data[first:first + BLOCK] = packed
+            file.flush()
+            repeated(data, 2 * BLOCK)
 
 
 def contiguous(path):
@@ -276,15 +276,16 @@ def versions(tool):
             "xarray": xarray and xarray.__version__, "dask": dask and dask.__version__}
 
 
-def run(tool, folder, cases):
-    for file in dict.fromkeys(case["file"] for case in cases):
+def run(tool, folder, cases, files, measured, also=None):
+    """The record of some cases; `files` says how those of their files are made that are missing."""
+    for file in dict.fromkeys(file for case in cases for file in case.get("files") or [case["file"]]):
         if not (folder / file).exists():
-            FILES[file](folder / file)
+            files[file](folder / file)
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
     return {"commit": commit.stdout.strip(), "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "machine": {"cpu": cpu_name(), "cores": os.cpu_count(), "kernel": f"{platform.system()} {platform.release()}",
                         "load": os.getloadavg()[0]},
-            "versions": versions(tool), "rows": [measure(tool, folder, case) for case in cases]}
+            "versions": {**versions(tool), **(also or {})}, "rows": [measured(tool, folder, case) for case in cases]}
 
 
 def kept(record, new):
@@ -295,6 +296,11 @@ def kept(record, new):
     return [old for old in left if old["rows"]]
 
 
+def write(record, new):
+    record.write_text(json.dumps({"runs": [*kept(record, new), new]}, indent=1) + "\n")
+    print(f"written: {record}")
+
+
 def main():
     if len(sys.argv) not in (3, 4, 5):
         sys.exit(__doc__.strip().splitlines()[0])
@@ -303,9 +309,8 @@ def main():
     if not cases:
         sys.exit(f"bench_h5.py: no case has '{sys.argv[4]}' in its title")
     with tempfile.TemporaryDirectory() as temporary:
-        new = run(tool, pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else pathlib.Path(temporary), cases)
-    record.write_text(json.dumps({"runs": [*kept(record, new), new]}, indent=1) + "\n")
-    print(f"written: {record}")
+        new = run(tool, pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else pathlib.Path(temporary), cases, FILES, measure)
+    write(record, new)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 
   report.py            draws data/bench/plots with gnuplot, rewrites the blocks of README.md and data/bench/README.md, says what is missing
   report.py --check    exit status 1 if that would change anything; needs no gnuplot
-  report.py --print NAME   prints one block: gpu, wide-tall, cpu, h5 or h5-gpu
+  report.py --print NAME   prints one block: gpu, wide-tall, cpu, h5, h5-gpu, files or files-words
   report.py --data DIR ... takes the records from there, draws into DIR/plots, and leaves the pages alone
 
 A block of a page lies between the lines <!-- bench: NAME --> and <!-- /bench -->.
@@ -99,6 +99,63 @@ def h5_block():
             " ".join(h5_provenance(run, len(record["runs"]) > 1) for run in record["runs"]))
 
 
+FILES_RIVALS = {"h5gpured": "h5gpured", "plain mean": "its mean over time", "cdo": "CDO", "nco": "NCO", "xarray": "xarray + flox + dask"}
+
+
+def files_rows(record):
+    return [row for run in record["runs"] for row in run["rows"]]
+
+
+def files_provenance(run):
+    known = run["versions"]
+    said = [known["cdo"].split(" (")[0].replace("Climate Data Operators version", "CDO")] if known.get("cdo") else []
+    said += [" ".join(known["nco"].split()[:1] + known["nco"].split()[4:5])] if known.get("nco") else []
+    said += [f"{name} {known[name]}" for name in ("xarray", "flox", "dask", "numbagg") if known.get(name)]
+    return f"{', '.join(said)}. {cpu_provenance(run)}"
+
+
+def span(ratios):
+    least, most = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
+    return least if least == most else f"{least} to {most}"
+
+
+def files_ratios(rows):
+    """What is held against h5gpured: how often as long each takes."""
+    held = [row["seconds"] for row in rows if "plain mean" in row["seconds"]]
+    said = [f"{who} {span([s[name] / s['h5gpured'] for s in held])} times as long as h5gpured" for name, who in FILES_RIVALS.items()
+            if name in ("cdo", "xarray") and held and all(name in s for s in held)]
+    if held:
+        said.insert(0, f"h5gpured takes {span([s['h5gpured'] / s['plain mean'] for s in held])} times as long as its mean over time of the same file")
+    return ", ".join(said)
+
+
+def files_block():
+    """Everyday jobs with files: seconds of each program, and what the jobs that have a mean over time beside them come to."""
+    record = load("files.json")
+    if not record:
+        return "No record of everyday jobs is kept: `tools/bench/bench_files.py` makes one."
+    taken = files_rows(record)
+    rivals = [rival for rival in FILES_RIVALS if any(rival in row["seconds"] for row in taken)]
+    rows = [[row["name"], f"{row['bytes'] / 2**20:.0f}"] + [f"{row['seconds'][rival]:.2f}" if rival in row["seconds"] else "" for rival in rivals] +
+            [f"{row['peak_bytes'] / 2**20:.0f}"] for row in taken]
+    return (table(["job", "MiB", *(FILES_RIVALS[rival] for rival in rivals), "peak MiB"], rows) +
+            "\n\nSeconds, the best of several runs from a warm page cache; MiB of the packed elements; peak memory of h5gpured. "
+            f"{files_ratios(taken)}. {' '.join(map(files_provenance, record['runs']))}")
+
+
+def files_words_block():
+    """CDO's words, ours, and the times of both."""
+    record = load("files.json")
+    if not record:
+        return "No record of everyday jobs is kept: `tools/bench/bench_files.py` makes one."
+    rows = [[row["name"].split(", chunks")[0], f"`cdo {row['words']['cdo']}`", f"`h5gpured {row['words']['h5gpured']}`"] +
+            [f"{row['seconds'][name]:.2f}" for name in ("cdo", "h5gpured")]
+            for row in files_rows(record) if row["name"].endswith("a field") and "cdo" in row["seconds"]]
+    return (table(["job", "CDO", "h5gpured", "CDO, s", "h5gpured, s"], rows, 3) +
+            "\n\nOf files as reanalyses come, hourly, packed and deflated; [what is read, and others beside them]"
+            f"(data/bench/README.md#everyday-jobs). {' '.join(map(files_provenance, record['runs']))}")
+
+
 def h5_gpu_block():
     record = load("h5-gpu.json")
     if not record:
@@ -118,7 +175,7 @@ def h5_gpu_block():
             f"{versions['hdf5']}, PyTorch {versions['torch']}; {record['date'][:10]}, commit {record['commit'][:7]}.")
 
 
-BLOCKS = {"gpu": lambda: gpu_block(load, lambda name: f"plots/{name}.svg"), "cpu": cpu_block, "h5": h5_block,
+BLOCKS = {"gpu": lambda: gpu_block(load, lambda name: f"plots/{name}.svg"), "cpu": cpu_block, "h5": h5_block, "files": files_block, "files-words": files_words_block,
           "h5-gpu": h5_gpu_block, "wide-tall": lambda: gpu_short(load, lambda name: f"data/bench/plots/{name}.svg")}
 PAGES = ("README.md", "data/bench/README.md")
 

@@ -74,16 +74,16 @@ static ndr_status open_one(const h5gpured_options *options, const ndr_h5_info *i
 }
 
 /* Labels lie along `count` dims from `first` on. Where files follow each other along one of these, each has its own. */
-static bool open_labels(answer *a, int first, int count, const char *where) {
+static bool open_labels(const answer *a, kept_groups *kept, int first, int count, const char *where) {
   const h5gpured_options *options = a->options;
   ndr_h5_access access = input_access(options);
   int along = concat_dim(options, a->info) - first;
   access.raw = 0; /* which is about the elements that are reduced */
   bool series = options->concat && along >= 0 && along < count && !names_file(options->by_what);
   ndr_status status =
-      series ? open_series(options, along, &access, &a->labels) : open_one(options, a->info, &access, &a->labels);
+      series ? open_series(options, along, &access, &kept->labels) : open_one(options, a->info, &access, &kept->labels);
   if (status != NDR_OK) return refuse(a, where);
-  const ndr_h5_info *info = ndr_h5_describe(a->labels);
+  const ndr_h5_info *info = ndr_h5_describe(kept->labels);
   if (info->ndim == count) return true;
   char wanted[16] = "one";
   if (count != 1) snprintf(wanted, sizeof wanted, "%d", count);
@@ -106,7 +106,8 @@ static bool check_rest(const answer *a, int i, int d, const char *where) {
 }
 
 /* The windows in the order of the array's dims, of which `dims` are in the order in which they are named. */
-static bool make_windows(answer *a, const ndr_h5_dataset *dataset, const int *dims, int first, const char *where) {
+static bool make_windows(const answer *a, kept_groups *kept, const ndr_h5_dataset *dataset, const int *dims, int first,
+                         const char *where) {
   const h5gpured_options *options = a->options;
   int count = options->window_count;
   int64_t windows[NDR_MAX_DIMS];
@@ -116,15 +117,16 @@ static bool make_windows(answer *a, const ndr_h5_dataset *dataset, const int *di
     windows[dims[i] - first] = options->windows[i];
     rests[dims[i] - first] = options->rests[i];
   }
-  return ndr_h5_groups_boxes(&a->groups, dataset, first, count, windows, rests) == NDR_OK || refuse(a, where);
+  return ndr_h5_groups_boxes(&kept->groups, dataset, first, count, windows, rests) == NDR_OK || refuse(a, where);
 }
 
-static bool make_by(answer *a, const ndr_h5_dataset *dataset, int first, int count, const char *where) {
+static bool make_by(const answer *a, kept_groups *kept, const ndr_h5_dataset *dataset, int first, int count,
+                    const char *where) {
   const char *what = a->options->by_what;
   if (!where_is_dataset(what))
-    return ndr_h5_groups_by_time(&a->groups, dataset, first, what) == NDR_OK || refuse_key(a, where);
-  return open_labels(a, first, count, where) &&
-         (ndr_h5_groups_by_labels(&a->groups, dataset, first, a->labels) == NDR_OK || refuse(a, where));
+    return ndr_h5_groups_by_time(&kept->groups, dataset, first, what) == NDR_OK || refuse_key(a, where);
+  return open_labels(a, kept, first, count, where) &&
+         (ndr_h5_groups_by_labels(&kept->groups, dataset, first, kept->labels) == NDR_OK || refuse(a, where));
 }
 
 /* Labels and windows of several dims have theirs next to each other; in which order they are named does not matter.
@@ -148,23 +150,30 @@ static int find_first(const answer *a, const int *dims, int count, const char *w
   return -1;
 }
 
-bool groups_open(answer *a, const ndr_h5_dataset *dataset, const char *where, const ndr_h5_writer *writer) {
+static bool groups_make(const answer *a, kept_groups *kept, const ndr_h5_dataset *dataset, const char *where) {
   int dims[NDR_MAX_DIMS], count = 0;
-  if (!*a->options->grouped) return true;
   if (ndr_h5_dims_parse(a->options->grouped, a->info->ndim, a->info->dim_names, &count, dims) != NDR_OK)
     return refuse(a, where);
   int first = find_first(a, dims, count, where);
   if (first < 0) return false;
-  bool made = a->options->by ? make_by(a, dataset, first, count, where) : make_windows(a, dataset, dims, first, where);
-  if (!made) return false;
-  return !writer || !a->labels || ndr_h5_writer_protect(writer, a->labels) == NDR_OK || refuse(a, where);
+  if (first == ndr_h5_groups_dim(kept->groups) && ndr_h5_groups_fit(kept->groups, dataset)) return true;
+  groups_close(kept);
+  return a->options->by ? make_by(a, kept, dataset, first, count, where)
+                        : make_windows(a, kept, dataset, dims, first, where);
 }
 
-void groups_close(answer *a) {
-  ndr_h5_groups_destroy(a->groups);
-  ndr_h5_close(a->labels);
-  a->groups = NULL;
-  a->labels = NULL;
+bool groups_open(answer *a, kept_groups *kept, const ndr_h5_dataset *dataset, const char *where,
+                 const ndr_h5_writer *writer) {
+  if (!*a->options->grouped) return true;
+  if (!groups_make(a, kept, dataset, where)) return false;
+  a->groups = kept->groups;
+  return !writer || !kept->labels || ndr_h5_writer_protect(writer, kept->labels) == NDR_OK || refuse(a, where);
+}
+
+void groups_close(kept_groups *kept) {
+  ndr_h5_groups_destroy(kept->groups);
+  ndr_h5_close(kept->labels);
+  *kept = (kept_groups){NULL, NULL};
 }
 
 bool is_in_groups(const answer *a, int d) {

@@ -70,13 +70,19 @@ typedef struct found_place {
   date *dates; /* of coordinates that are times, else NULL */
 } found_place;
 
+/* The groups of --by or --coarsen that were made last, and the labels that they are by: most variables of a file lie
+ * along the same axes, and have the same groups. */
+typedef struct kept_groups {
+  ndr_h5_groups *groups;
+  ndr_h5_dataset *labels;
+} kept_groups;
+
 /* One dataset's answer: results[i] belongs to ops[i]. */
 typedef struct answer {
   const h5gpured_options *options;
   const ndr_h5_info *info;
-  ndr_problem problem;   /* dims in the order in which they are named */
-  ndr_h5_groups *groups; /* of --by and --coarsen, or NULL */
-  ndr_h5_dataset *labels;
+  ndr_problem problem;         /* dims in the order in which they are named */
+  const ndr_h5_groups *groups; /* of --by and --coarsen, kept for the next answer; or NULL */
   DLTensor results[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
   bool in_groups;  /* results lie in the groups that the dataset lies in */
@@ -151,7 +157,7 @@ typedef struct member {
   bool scale;
   bool has, touches; /* all dims that are reduced; one of them */
   bool data;         /* it does not only describe others */
-  bool joined;       /* under --concat: it has the dim */
+  bool joined;       /* under --concat: it has the dim, or is stacked along it */
 } member;
 
 /* What an input that names several datasets comes to. */
@@ -161,9 +167,10 @@ typedef struct members {
   char *text;
   const char *part; /* in the text, "" where the input has none */
   int count, chosen_count;
-  member *all; /* in the order of the file */
-  int *chosen; /* those that are reduced */
-  bool full;   /* there was no memory */
+  member *all;          /* in the order of the file */
+  int *chosen;          /* those that are reduced */
+  bool full;            /* there was no memory */
+  ndr_h5_dataset *held; /* keeps the file open */
 } members;
 
 /* Whether what follows FILE: is a pattern, with or without a part behind it, and no name of a dataset. */
@@ -182,6 +189,10 @@ bool member_is_sound(const members *m, const member *one);
 
 /* Opens one of them, with its part; after a complaint false. */
 bool member_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset);
+
+/* Opens the one of that path in the file of another input; after a complaint false. */
+bool member_open_in(const members *m, int input, const member *one, const ndr_h5_access *access,
+                    ndr_h5_dataset **dataset);
 
 /* What --weights means for a dataset: a tensor, or another dataset. */
 typedef struct weights {
@@ -249,10 +260,12 @@ void besides_put(const h5gpured_options *options, const besides *b, ndr_h5_optio
 /* ---- Groups -------------------------------------------------------------------------------------------------------
  */
 
-/* Makes the groups of --by or --coarsen, if either is given. To be closed even if that fails; `where` names the dataset
- * in complaints. The file of labels is not what `writer`, which may be NULL, replaces. */
-bool groups_open(answer *a, const ndr_h5_dataset *dataset, const char *where, const ndr_h5_writer *writer);
-void groups_close(answer *a);
+/* Makes the groups of --by or --coarsen, if either is given, or takes those that are kept and fit. `kept` is to be
+ * closed after the last answer, even if this fails; `where` names the dataset in complaints. The file of labels is not
+ * what `writer`, which may be NULL, replaces. */
+bool groups_open(answer *a, kept_groups *kept, const ndr_h5_dataset *dataset, const char *where,
+                 const ndr_h5_writer *writer);
+void groups_close(kept_groups *kept);
 
 /* Whether groups lie along dim d of the dataset; and whether results have a dim of groups in its place: in that of the
  * first one, or of each that windows lie along. */

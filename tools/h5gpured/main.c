@@ -90,13 +90,14 @@ static void add_group_dims(const answer *a, int *dim_count, int *dims) {
   }
 }
 
-static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, const char *where, const destination *to) {
+static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, kept_groups *kept, const char *where,
+                           const destination *to) {
   const h5gpured_options *options = a->options;
   int dims[NDR_MAX_DIMS], dim_count;
   if (ndr_h5_dims_parse(options->dims, a->info->ndim, a->info->dim_names, &dim_count, dims) != NDR_OK)
     return fail_with(where);
   const ndr_h5_writer *writer = to ? to->writer : NULL;
-  if (!groups_open(a, dataset, where, writer)) return false;
+  if (!groups_open(a, kept, dataset, where, writer)) return false;
   add_group_dims(a, &dim_count, dims);
   besides b;
   bool good = besides_open(options, dataset, where, writer, &b) && output_protects(to, dataset) &&
@@ -113,7 +114,7 @@ static void note_others(const h5gpured_options *options, const ndr_h5_info *info
            info->other_count, info->other_count > 1 ? "s" : "", options->concat ? "" : "'FILE:/**' takes all, ");
 }
 
-static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *dataset, bool in_groups,
+static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *dataset, kept_groups *kept, bool in_groups,
                           const destination *to) {
   answer a = {
       .options = options, .info = ndr_h5_describe(dataset), .problem = NDR_PROBLEM_INIT, .in_groups = in_groups};
@@ -123,44 +124,49 @@ static bool answer_opened(const h5gpured_options *options, ndr_h5_dataset *datas
   if (!good) complain("%s: out of memory", a.info->file);
   if (good) {
     snprintf(where, capacity, "%s:%s", a.info->file, a.info->dataset);
-    good = answer_dataset(dataset, &a, where, to);
+    good = answer_dataset(dataset, &a, kept, where, to);
   }
   for (int i = 0; i < options->op_count; i++) free(a.results[i].data);
   for (int i = 0; i < a.found_count; i++) {
     free(a.found[i].values);
     free(a.found[i].dates);
   }
-  groups_close(&a);
   free(where);
   ndr_h5_close(dataset);
   return good;
 }
 
-static bool answer_member(const members *m, int i, const destination *to) {
+static bool answer_member(const members *m, int i, kept_groups *kept, const destination *to) {
   const ndr_h5_access access = input_access(m->options);
   ndr_h5_dataset *dataset;
-  return member_open(m, &m->all[i], &access, &dataset) && answer_opened(m->options, dataset, true, to);
+  return member_open(m, &m->all[i], &access, &dataset) && answer_opened(m->options, dataset, kept, true, to);
 }
 
 /* Without -o a dataset that fails does not keep the others from being answered. */
 static bool answer_many(const h5gpured_options *options, int input, const destination *to) {
   members m;
+  kept_groups kept = {NULL, NULL};
   bool found = members_find(options, input, &m), good = found;
-  for (int c = 0; found && c < m.chosen_count && (good || !to); c++) good = answer_member(&m, m.chosen[c], to) && good;
+  for (int c = 0; found && c < m.chosen_count && (good || !to); c++)
+    good = answer_member(&m, m.chosen[c], &kept, to) && good;
   if (good && to && !m.path && options->format == FORMAT_HDF5) good = others_copy(&m, to);
+  groups_close(&kept);
   members_free(&m);
   return good;
 }
 
 static bool answer_input(const h5gpured_options *options, int input, const destination *to) {
   ndr_h5_dataset *dataset;
+  kept_groups kept = {NULL, NULL};
   bool many;
   crash_while_reading(options->inputs[input]);
   if (!input_is_many(options, input, &many)) return false;
   if (many) return answer_many(options, input, to);
   if (!input_open(options, input, &dataset)) return false;
   note_others(options, ndr_h5_describe(dataset));
-  return answer_opened(options, dataset, false, to);
+  bool good = answer_opened(options, dataset, &kept, false, to);
+  groups_close(&kept);
+  return good;
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------------ */
@@ -199,6 +205,7 @@ static bool write_all(const h5gpured_options *options, const char *const *files)
   how.overwrite = options->overwrite;
   how.deflate = options->deflate;
   how.history = options->history;
+  how.threads = options->threads;
   how.on_remark = say_remark;
   how.on_progress = is_stopped;
   char *comment = options->weights ? weights_comment(options->weights) : NULL;

@@ -49,10 +49,9 @@ bool path_is_pattern(const h5gpured_options *options, const char *file, const ch
 
 static bool is_many(const h5gpured_options *options, const char *input, bool *many) {
   char *file, *path;
-  bool stacks = options->concat && strncmp(options->concat, "new:", 4) == 0; /* one dataset of each file */
   if (ndr_h5_split(input, &file, &path) != NDR_OK) return fail();
-  *many = !stacks && (is_file_alone(path) ? takes_names(options) && (!path || part_is_by_names(part_of(path)))
-                                          : path_is_pattern(options, file, path));
+  *many = is_file_alone(path) ? takes_names(options) && (!path || part_is_by_names(part_of(path)))
+                              : path_is_pattern(options, file, path);
   free(file);
   free(path);
   return true;
@@ -67,9 +66,13 @@ bool input_is_many(const h5gpured_options *options, int input, bool *many) {
 
 /* ---- What the file has ------------------------------------------------------------------------------------------- */
 
-static bool has_dims(const char *text, const ndr_h5_info *info) {
-  int count, dims[NDR_MAX_DIMS];
-  return ndr_h5_dims_parse(text, info->ndim, info->dim_names, &count, dims) == NDR_OK;
+/* `stacked`: the dim that it is stacked along counts, too; or NULL. */
+static bool has_dims(const char *text, const ndr_h5_info *info, const char *stacked) {
+  const char *names[NDR_MAX_DIMS];
+  int count, dims[NDR_MAX_DIMS], ndim = 0;
+  if (stacked) names[ndim++] = stacked;
+  for (int d = 0; d < info->ndim && ndim < NDR_MAX_DIMS; d++) names[ndim++] = info->dim_names[d];
+  return ndr_h5_dims_parse(text, ndim, names, &count, dims) == NDR_OK;
 }
 
 /* Whether a dim has one of the names of a comma list. */
@@ -84,15 +87,21 @@ static bool has_one_of(const char *list, const ndr_h5_info *info) {
   return false;
 }
 
+static bool is_called(const char *path, const char *name) {
+  return strcmp(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, name) == 0;
+}
+
+/* A scalar `realization` becomes the coordinate of the dim along which files are stacked. */
 static bool member_describe(const h5gpured_options *options, const ndr_h5_info *info, member *one) {
   bool grouped = *options->grouped != 0;
+  const char *stacked = concat_stacks(options) ? options->concat + strlen("new:") : NULL;
   one->ndim = info->ndim;
   for (int d = 0; d < info->ndim; d++)
     if (info->dim_names[d] && !(one->names[d] = strdup(info->dim_names[d]))) return false;
-  one->scale = info->is_scale;
-  one->has = has_dims(options->dims, info) && (!grouped || has_dims(options->grouped, info));
-  one->touches = has_one_of(options->dims, info) || (grouped && has_dims(options->grouped, info));
-  one->joined = options->concat && has_dims(options->concat, info);
+  one->scale = info->is_scale || (stacked && info->ndim == 0 && is_called(one->path, "realization"));
+  one->has = has_dims(options->dims, info, stacked) && (!grouped || has_dims(options->grouped, info, stacked));
+  one->touches = has_one_of(options->dims, info) || (grouped && has_dims(options->grouped, info, NULL));
+  one->joined = options->concat && !stacked && has_dims(options->concat, info, NULL);
   return true;
 }
 
@@ -130,7 +139,8 @@ typedef struct {
 static int mark_data(void *user, const char *path) {
   data_search *s = user;
   member *one = find_member(s->m, path, &s->at);
-  if (one && one->kind == MEMBER_NUMBERS) one->data = true;
+  bool described = one && concat_stacks(s->m->options) && one->scale;
+  if (one && one->kind == MEMBER_NUMBERS) one->data = !described;
   return 0;
 }
 
@@ -197,6 +207,7 @@ static bool choose(members *m, int i) {
   if (!chosen) return refuse(m, "out of memory");
   m->chosen = chosen;
   chosen[m->chosen_count++] = i;
+  if (concat_stacks(m->options)) m->all[i].joined = true;
   return true;
 }
 
@@ -312,6 +323,14 @@ static bool check_table(const members *m) {
   return false;
 }
 
+/* HDF5 reads what a file begins with, and its groups, again for each variable, unless something of it is open. */
+static void hold_file(members *m) {
+  ndr_h5_access access = input_access(m->options);
+  access.on_remark = NULL;
+  access.any_type = access.raw = 1;
+  if (ndr_h5_open(&m->held, m->file, m->all[m->chosen[0]].path, &access) != NDR_OK) m->held = NULL;
+}
+
 bool members_find(const h5gpured_options *options, int input, members *m) {
   *m = (members){.options = options};
   if (ndr_h5_split(options->inputs[input], &m->file, &m->text) != NDR_OK) return fail();
@@ -319,8 +338,10 @@ bool members_find(const h5gpured_options *options, int input, members *m) {
   bool alone = is_file_alone(m->text);
   if (!alone) m->path = strndup(m->text, (size_t)(m->part - m->text));
   if (!alone && !m->path) return refuse(m, "out of memory");
-  return list_members(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_sound(m) &&
-         check_table(m);
+  bool good = list_members(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_sound(m) &&
+              check_table(m);
+  if (good) hold_file(m);
+  return good;
 }
 
 void members_free(members *m) {
@@ -329,6 +350,7 @@ void members_free(members *m) {
     free(m->all[i].path);
     free(m->all[i].reason);
   }
+  ndr_h5_close(m->held);
   free(m->all);
   free(m->chosen);
   free(m->path);
@@ -367,6 +389,16 @@ static bool open_series(const members *m, const member *one, const ndr_h5_access
                   fail());
   for (int i = 0; files && i < 2 * count; i++) free(files[i]);
   free(files);
+  return good;
+}
+
+bool member_open_in(const members *m, int input, const member *one, const ndr_h5_access *access,
+                    ndr_h5_dataset **dataset) {
+  char *file = NULL, *path = NULL;
+  bool good =
+      split_other(m, input, one, &file, &path) && (ndr_h5_open(dataset, file, path, access) == NDR_OK || fail());
+  free(file);
+  free(path);
   return good;
 }
 

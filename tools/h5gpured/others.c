@@ -17,7 +17,7 @@ typedef struct {
 typedef struct {
   const members *m;
   const destination *to;
-  left_out partial, no_numbers, strange;
+  left_out partial, no_numbers, strange, unequal;
 } search;
 
 static bool leave(left_out *list, const member *one) {
@@ -40,14 +40,33 @@ static void tell(const search *s, const left_out *list, const char *more) {
 static ndr_h5_access access_of(const search *s) {
   ndr_h5_access access = input_access(s->m->options);
   access.any_type = 1;
-  access.raw = !s->m->options->concat;
+  access.raw = !s->m->options->concat || concat_stacks(s->m->options);
   return access;
+}
+
+/* Whether all files that are stacked hold the same. */
+static bool compare_files(search *s, const member *one, const ndr_h5_dataset *dataset, ndr_status *status, int *same) {
+  const h5gpured_options *options = s->m->options;
+  const ndr_h5_access access = access_of(s);
+  ndr_h5_dataset *other;
+  *same = 1;
+  for (int i = 1; concat_stacks(options) && i < options->input_count && *same; i++) {
+    if (!member_open_in(s->m, i, one, &access, &other)) return false;
+    *status = ndr_h5_same(dataset, other, same);
+    ndr_h5_close(other);
+    if (*status != NDR_OK) return true;
+  }
+  return true;
 }
 
 static bool write_copy(search *s, const member *one, const ndr_h5_dataset *dataset) {
   const char *name;
   const h5gpured_options *options = s->m->options;
-  ndr_status status = ndr_h5_writer_copy(s->to->writer, dataset, &name);
+  ndr_status status = NDR_OK;
+  int same;
+  if (!compare_files(s, one, dataset, &status, &same)) return false;
+  if (status == NDR_OK && !same) return leave(&s->unequal, one);
+  if (status == NDR_OK) status = ndr_h5_writer_copy(s->to->writer, dataset, &name);
   if (status == NDR_ERR_DTYPE) return leave(&s->strange, one);
   if (status == NDR_ERR_MEMORY) complain("%s; 'FILE:/**' copies no other variables", ndr_last_error());
   if (status != NDR_OK) return status != NDR_ERR_MEMORY && fail();
@@ -57,9 +76,15 @@ static bool write_copy(search *s, const member *one, const ndr_h5_dataset *datas
   return true;
 }
 
+/* What describes numbers of a stacked file comes with them, if it is the same in all files. */
+static bool is_left_to_results(const search *s, const member *one) {
+  return concat_stacks(s->m->options) && one->kind == MEMBER_NUMBERS && !one->data;
+}
+
 static bool copy_other(search *s, const member *one) {
   const ndr_h5_access access = access_of(s);
   ndr_h5_dataset *dataset;
+  if (is_left_to_results(s, one)) return true;
   if (one->kind == MEMBER_UNKNOWN) return leave(&s->strange, one);
   if (!member_is_sound(s->m, one)) return false;
   if (one->scale) return true;
@@ -82,11 +107,13 @@ bool others_copy(const members *m, const destination *to) {
               to,
               {.reason = "what has only some of the dims "},
               {.reason = "what has the dims and no numbers"},
-              {.reason = "what cannot be copied"}};
+              {.reason = "what cannot be copied"},
+              {.reason = "what is not the same in all files"}};
   for (int i = 0; i < m->count; i++)
     if (!is_chosen(m, i) && !copy_other(&s, &m->all[i])) return false;
   tell(&s, &s.partial, m->options->dims);
   tell(&s, &s.no_numbers, "");
   tell(&s, &s.strange, "");
+  tell(&s, &s.unequal, "");
   return true;
 }

@@ -129,10 +129,29 @@ typedef H5O_info1_t object_info;
 typedef H5O_info_t object_info;
 #endif
 
+/* Every attribute is looked for in the header, and to open the file's bytes takes HDF5 several property lists: those of
+ * the file looked at last are kept, under HDF5's lock. A file's number is never given again. */
+static bool open_bytes(hid_t object, const object_info *info, ndr_raw *raw) {
+  static struct {
+    unsigned long file;
+    bool known;
+    ndr_raw raw;
+  } last;
+  if (last.known && last.file == info->fileno) {
+    *raw = last.raw;
+    return true;
+  }
+  if (!ndr_raw_open(object, raw)) return false;
+  last.file = info->fileno;
+  last.known = true;
+  last.raw = *raw;
+  return true;
+}
+
 /* False where the header cannot be found, as in a file that has no descriptor. */
 static bool each_attribute(hid_t object, const object_info *info, visitor visit, void *user, walk *w) {
   *w = (walk){.visit = visit, .user = user, .complete = true};
-  if (!ndr_raw_open(object, &w->raw) || !find_first(w, info->addr)) return false;
+  if (!open_bytes(object, info, &w->raw) || !find_first(w, info->addr)) return false;
   for (int i = 0; i < w->block_count && !w->stopped; i++)
     if (!take_block(w, i)) w->complete = false;
   return true;
@@ -155,7 +174,7 @@ static void blame(hid_t major, const char *reason) {
 }
 
 /* Whether HDF5 would read beyond a message of an attribute; if so, HDF5's error says that. An object is looked at many
- * times in a row, so the last answer is kept, under HDF5's lock; a file's number is never given again. */
+ * times in a row, so the last answer is kept, under HDF5's lock. */
 static bool is_torn(hid_t object) {
   static struct {
     unsigned long file;

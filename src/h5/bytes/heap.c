@@ -7,14 +7,14 @@
 /* A collection is read once if elements follow each other, as HDF5 writes them. A file that needs more reading than
  * this is taken for damaged. */
 #define MOST_BYTES ((uint64_t)256 << 20)
-#define INDICES 65536
 #define ABSENT UINT64_MAX
 
 /* The collection looked at last. */
 typedef struct {
   ndr_raw *raw;
   uint64_t address, read;
-  uint64_t *sizes; /* of its objects, by index */
+  uint64_t *sizes; /* of its objects, by index; `room` of them */
+  uint64_t room;
 } collection;
 
 /* A collection begins with a signature, a version, three bytes and its length. Each object begins with its index, a
@@ -24,13 +24,30 @@ static size_t head_bytes(const ndr_raw *raw) {
   return (8 + raw->length_bytes + 7) / 8 * 8;
 }
 
-static bool find_objects(const collection *c, const uint8_t *bytes, uint64_t count) {
+/* Indices go up from 1, so there is room only for as many as have come: most collections have few objects, and every
+ * text of a file is looked up. */
+static bool make_room(collection *c, uint64_t index) {
+  uint64_t room = c->room ? c->room : 64;
+  while (room <= index) room *= 2;
+  uint64_t *sizes = realloc(c->sizes, room * sizeof *sizes);
+  if (!sizes) {
+    c->raw->failed = !ndr_hdf_noted(sizes);
+    return false;
+  }
+  memset(sizes + c->room, 0xff, (room - c->room) * sizeof *sizes);
+  c->sizes = sizes;
+  c->room = room;
+  return true;
+}
+
+static bool find_objects(collection *c, const uint8_t *bytes, uint64_t count) {
   size_t head = head_bytes(c->raw), at = head;
   while (count - at >= head) {
     uint64_t index = ndr_raw_number(bytes + at, 2), size = ndr_raw_number(bytes + at + 8, c->raw->length_bytes);
     if (size > count - at) return false;
     uint64_t whole = index ? head + (size + 7) / 8 * 8 : size;
     if (whole < head || whole > count - at) return false;
+    if (index >= c->room && !make_room(c, index)) return false;
     if (index) c->sizes[index] = size;
     at += whole;
   }
@@ -42,7 +59,7 @@ static bool load(collection *c, uint64_t address) {
   size_t head = head_bytes(c->raw);
   if (c->address == address) return true;
   c->address = ABSENT;
-  memset(c->sizes, 0xff, INDICES * sizeof *c->sizes);
+  if (c->room) memset(c->sizes, 0xff, c->room * sizeof *c->sizes);
   if (!ndr_raw_read(c->raw, address, start, head) || memcmp(start, "GCOL\1", 5) != 0) return false;
   uint64_t count = ndr_raw_number(start + 8, c->raw->length_bytes);
   if (count < head || count > MOST_BYTES - c->read) return false;
@@ -64,7 +81,7 @@ static bool holds_all(collection *c, const ndr_message *message) {
     uint64_t length = ndr_raw_number(element, 4), address = ndr_raw_number(element + 4, address_bytes);
     uint64_t index = ndr_raw_number(element + 4 + address_bytes, 4);
     if (length == 0 || address == 0) continue;
-    if (!load(c, address) || index == 0 || index >= INDICES || c->sizes[index] != length * unit) return false;
+    if (!load(c, address) || index == 0 || index >= c->room || c->sizes[index] != length * unit) return false;
   }
   return true;
 }
@@ -73,9 +90,8 @@ static bool holds_all(collection *c, const ndr_message *message) {
 bool ndr_heap_holds(ndr_raw *raw, const ndr_message *message) {
   if (!message->data || (message->type[0] & 15) != H5T_VLEN || message->type[0] >> 4 > 3) return true;
   if (message->element_bytes != 8 + raw->address_bytes) return false;
-  collection c = {raw, ABSENT, 0, ndr_hdf_noted(malloc(INDICES * sizeof *c.sizes))};
-  if (!c.sizes) raw->failed = true;
-  bool good = c.sizes && holds_all(&c, message);
+  collection c = {raw, ABSENT, 0, NULL, 0};
+  bool good = holds_all(&c, message);
   free(c.sizes);
   return good;
 }

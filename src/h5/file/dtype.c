@@ -17,7 +17,7 @@ static const struct {
 
 static const char *integer_dtype(size_t precision, H5T_sign_t sign, ndr_dtype *dtype) {
   static const ndr_dtype widths[2][4] = {{NDR_U8, NDR_U16, NDR_U32, NDR_U64}, {NDR_I8, NDR_I16, NDR_I32, NDR_I64}};
-  if (precision == 0 || sign == H5T_SGN_ERROR) return "integers of no known width";
+  if (precision == 0 || sign == H5T_SGN_ERROR) return NDR_UNKNOWN_ELEMENTS;
   if (precision > 64) return "integers wider than 64 bits";
   *dtype = widths[sign == H5T_SGN_2][(precision > 8) + (precision > 16) + (precision > 32)];
   return NULL;
@@ -25,8 +25,9 @@ static const char *integer_dtype(size_t precision, H5T_sign_t sign, ndr_dtype *d
 
 static const char *float_dtype(hid_t type, ndr_dtype *dtype) {
   size_t sign, exponent_at, exponent, mantissa_at, mantissa, bias = H5Tget_ebias(type);
-  if (H5Tget_fields(type, &sign, &exponent_at, &exponent, &mantissa_at, &mantissa) < 0 || !bias || exponent > 15)
-    return "floats of no known form";
+  if (H5Tget_fields(type, &sign, &exponent_at, &exponent, &mantissa_at, &mantissa) < 0 || !bias)
+    return NDR_UNKNOWN_ELEMENTS;
+  if (exponent > 15) return "floats of no known form";
   *dtype = NDR_F64;
   for (size_t i = FLOATS; i-- > 0;) {
     size_t above = ((size_t)1 << exponent) - bias, fits = ((size_t)1 << floats[i].exponent) - floats[i].bias;

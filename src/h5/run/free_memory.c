@@ -36,13 +36,14 @@ static int64_t number_in(const char *folder, const char *name, const char *key) 
   return read_number(path, key);
 }
 
-/* Pages of files count as free: the system drops them where memory is wanted. */
+/* Pages of files count as free: the system drops them where memory is wanted. Version 1 has the most pages that it can
+ * count where nothing is limited; what is taken, which is looked up for each dataset, matters only below a limit. */
 static void take_free(void *least, ndr_group_version version, const char *folder) {
   bool v2 = version == NDR_GROUP_V2;
   int64_t limit = number_in(folder, v2 ? "memory.max" : "memory.limit_in_bytes", "");
+  if (limit < 0 || limit > INT64_MAX / 2) return;
   int64_t usage = number_in(folder, v2 ? "memory.current" : "memory.usage_in_bytes", "");
   int64_t cache = number_in(folder, "memory.stat", v2 ? "file " : "total_cache ");
-  if (limit < 0) return;
   int64_t taken = usage > 0 ? usage - (cache > 0 ? cache : 0) : 0;
   int64_t free = taken < 0 ? limit : taken < limit ? limit - taken : 0;
   if (free < *(int64_t *)least) *(int64_t *)least = free;

@@ -7,6 +7,7 @@
 
 #include "h5/cf/scale_units.h"
 #include "h5/cf/time_axis.h"
+#include "h5/run/group_axes.h"
 #include "h5/run/group_windows.h"
 #include "h5/run/job.h"
 
@@ -46,10 +47,11 @@ ndr_status ndr_group_begin(ndr_h5_groups **made, const ndr_h5_dataset *dataset, 
                       (long long)NDR_MOST_LABELS);
   }
   groups->by = describe(dataset, groups, what);
+  groups->axes = ndr_group_axes(dataset, d, ndim);
   groups->name = ndim == 1 && dataset->names[d] ? strdup(dataset->names[d]) : NULL;
   groups->group_of = calloc((size_t)groups->length + 1, sizeof *groups->group_of);
   bool named = groups->name || ndim > 1 || !dataset->names[d];
-  return groups->by && groups->group_of && named ? NDR_OK : ndr_group_fail_memory(dataset);
+  return groups->by && groups->axes && groups->group_of && named ? NDR_OK : ndr_group_fail_memory(dataset);
 }
 
 ndr_status ndr_group_settle(ndr_h5_groups *groups, const ndr_h5_dataset *dataset) {

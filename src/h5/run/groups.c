@@ -3,8 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/status.h"
+#include "h5/run/group_axes.h"
 
 void ndr_h5_groups_destroy(ndr_h5_groups *groups) {
   if (!groups) return;
@@ -14,6 +16,7 @@ void ndr_h5_groups_destroy(ndr_h5_groups *groups) {
   free(groups->numbers);
   free(groups->coordinates);
   free(groups->bounds);
+  free(groups->axes);
   free(groups->by);
   free(groups->name);
   free(groups);
@@ -119,6 +122,14 @@ ndr_status ndr_h5_groups_check(const ndr_h5_groups *groups, const ndr_h5_dataset
                     dataset->where, groups->by, (long long)groups->shape[i], d);
   }
   return NDR_OK;
+}
+
+int ndr_h5_groups_fit(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset) {
+  if (!groups || !dataset || groups->dim + groups->ndim > dataset->info.ndim) return 0;
+  char *axes = ndr_group_axes(dataset, groups->dim, groups->ndim);
+  bool same = axes && strcmp(axes, groups->axes) == 0;
+  free(axes);
+  return same;
 }
 
 bool ndr_h5_groups_cover(const ndr_h5_groups *groups, int d) {

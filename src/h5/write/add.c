@@ -8,6 +8,7 @@
 #include "h5/file/dtype.h"
 #include "h5/run/host.h"
 #include "h5/run/job.h"
+#include "h5/write/deflate_chunks.h"
 #include "h5/write/fill_value.h"
 #include "h5/write/label.h"
 #include "h5/write/storage.h"
@@ -71,7 +72,8 @@ static ndr_status fill_variable(ndr_h5_writer *writer, const addition *a, const 
   const char *data = fill->data ? fill->data : ndr_host_address(a->result);
   bool widened = a->label.dtype == NDR_F16 || a->label.dtype == NDR_BF16;
   hid_t memory = widened ? ndr_hdf_memory_type(a->label.dtype, H5I_INVALID_HID) : H5Tcopy(type);
-  bool good = H5Dwrite(variable, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0 &&
+  bool good = (ndr_deflate_chunks(variable, memory, data, writer->threads) ||
+               H5Dwrite(variable, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0) &&
               ndr_fill_value_put(fill, a->label.source, variable, type);
   ndr_status status = good ? NDR_OK : fail_variable(writer, a);
   H5Tclose(memory);

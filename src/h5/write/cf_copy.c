@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "h5/bytes/header.h"
 #include "h5/cf/coordinates.h"
 #include "h5/write/cf_copy_mesh.h"
 #include "h5/write/cf_names.h"
@@ -96,6 +97,12 @@ static ndr_status put_coordinates(const ndr_cf_copy_context *c, ndr_periods *per
   return status;
 }
 
+/* Which dims are horizontal matters to these attributes alone; to find out takes four attributes of each dim. */
+static bool asks_for_axes(const ndr_h5_dataset *source) {
+  return ndr_header_has_attribute(source->id, "grid_mapping") != 0 ||
+         ndr_header_has_attribute(source->id, "cell_measures") != 0;
+}
+
 ndr_status ndr_cf_copies_attach(ndr_cf_copies *known, ndr_scales *scales, const ndr_label *label, const char *variable,
                                 int ndim, const int *from) {
   ndr_cf_copy_context c = {.known = known,
@@ -106,7 +113,7 @@ ndr_status ndr_cf_copies_attach(ndr_cf_copies *known, ndr_scales *scales, const 
                            .ndim = ndim,
                            .from = from,
                            .follow = ndr_cf_names_put_of_copy};
-  NDR_TRY(ndr_cf_axes(label->source, c.axes));
+  if (asks_for_axes(label->source)) NDR_TRY(ndr_cf_axes(label->source, c.axes));
   for (int i = 0; i < ndim; i++) {
     const char *name = ndr_scales_name(scales, variable, i);
     if (!name) continue;

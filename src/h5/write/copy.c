@@ -5,10 +5,11 @@
 
 #include "h5/file/attributes.h"
 #include "h5/write/cf_names.h"
+#include "h5/write/copy.h"
 #include "h5/write/writer.h"
 
 /* Elements are held twice: as they are read, and in the image of the file. */
-static ndr_status check_memory(const ndr_h5_dataset *source) {
+ndr_status ndr_copy_check_memory(const ndr_h5_dataset *source) {
   int64_t bytes = 2 * (int64_t)source->element_bytes;
   for (int d = 0; d < source->info.ndim; d++)
     if (source->info.shape[d] < 0 || __builtin_mul_overflow(bytes, source->info.shape[d], &bytes)) bytes = INT64_MAX;
@@ -17,11 +18,16 @@ static ndr_status check_memory(const ndr_h5_dataset *source) {
                   (double)bytes / 2e9);
 }
 
-static ndr_status check_elements(const ndr_h5_dataset *source) {
+ndr_status ndr_copy_check_elements(const ndr_h5_dataset *source) {
   bool table = source->elements && source->type_class != H5T_STRING;
-  if (table || source->field)
-    return ndr_fail(NDR_ERR_DTYPE, "%s: holds %s, which cannot be copied", source->where,
-                    source->field ? "elements of a table" : source->elements);
+  if (!table && !source->field) return NDR_OK;
+  return ndr_fail(NDR_ERR_DTYPE, "%s: holds %s, which cannot be copied", source->where,
+                  source->field ? "elements of a table" : source->elements);
+}
+
+/* The files of a series store elements in one way. */
+static ndr_status check_elements(const ndr_h5_dataset *source) {
+  NDR_TRY(ndr_copy_check_elements(source));
   for (int p = 1; p < source->part_count; p++) {
     htri_t same = ndr_hdf_same_meaning(source->parts[0]->id, source->parts[p]->id);
     if (same < 0) return ndr_hdf_fail(NDR_ERR_FILE, source->parts[p]->where, "its attributes cannot be read");
@@ -76,7 +82,7 @@ ndr_status ndr_h5_writer_copy(ndr_h5_writer *writer, const ndr_h5_dataset *sourc
   if (!writer || !source || !name) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_writer_copy: null pointer");
   *name = NULL;
   NDR_TRY(ndr_writer_check(writer));
-  NDR_TRY(check_memory(source));
+  NDR_TRY(ndr_copy_check_memory(source));
   ndr_hdf_enter(&scope, source->no_plugins);
   writer->scales.in_groups = true;
   ndr_status status = check_elements(source);

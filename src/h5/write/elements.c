@@ -39,10 +39,11 @@ void ndr_elements_free(ndr_elements *e) {
   *e = (ndr_elements){.type = H5I_INVALID_HID};
 }
 
-static htri_t same(const ndr_elements *e, const void *data) {
-  char *const *own = e->data, *const *others = data;
-  htri_t texts = H5Tis_variable_str(e->type);
-  if (texts <= 0) return texts < 0 ? -1 : memcmp(data, e->data, e->bytes) == 0;
+htri_t ndr_elements_same(const ndr_elements *e, const ndr_elements *other) {
+  char *const *own = e->data, *const *others = other->data;
+  htri_t texts = H5Tis_variable_str(e->type), alike = H5Tequal(other->type, e->type);
+  if (texts < 0 || alike <= 0 || other->count != e->count) return texts < 0 || alike < 0 ? -1 : 0;
+  if (!texts) return memcmp(other->data, e->data, e->bytes) == 0;
   for (hsize_t i = 0; i < e->count; i++)
     if (strcmp(own[i] ? own[i] : "", others[i] ? others[i] : "") != 0) return 0;
   return 1;
@@ -53,7 +54,8 @@ static htri_t compare(const ndr_elements *e, hid_t dataset, ndr_elements *other)
   if (ndr_elements_reserve(other, dataset, e->count, "the output") != NDR_OK || !other->data) return -1;
   htri_t alike = H5Tequal(other->type, e->type);
   if (alike <= 0) return alike;
-  return H5Dread(dataset, other->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, other->data) < 0 ? -1 : same(e, other->data);
+  bool read = H5Dread(dataset, other->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, other->data) >= 0;
+  return read ? ndr_elements_same(e, other) : -1;
 }
 
 htri_t ndr_elements_equal(const ndr_elements *e, hid_t dataset) {

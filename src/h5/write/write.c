@@ -79,6 +79,7 @@ static ndr_status read_options(const ndr_h5_writer_options *given, ndr_h5_writer
   if (given) NDR_TRY(ndr_sized_read(given, options, sizeof *options, "options", "NDR_H5_WRITER_OPTIONS_INIT"));
   if (options->deflate < -1 || options->deflate > 9)
     return ndr_fail(NDR_ERR_ARGUMENT, "options.deflate is %d, which is no level from 0 to 9", options->deflate);
+  if (options->threads < 0) return ndr_fail(NDR_ERR_ARGUMENT, "options.threads is %d", options->threads);
   return NDR_OK;
 }
 
@@ -106,6 +107,7 @@ static ndr_status start(ndr_h5_writer *writer, const char *path, const ndr_h5_wr
   writer->image = H5I_INVALID_HID;
   writer->file.fd = -1;
   writer->deflate = writer->copies.deflate = options->deflate;
+  writer->threads = options->threads;
   writer->remarks = (ndr_remarks){.tell = options->on_remark, .user = options->user};
   writer->on_progress = options->on_progress;
   if (!copy_text(options->history, &writer->history) || !copy_text(options->where, &writer->where) ||

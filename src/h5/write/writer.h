@@ -11,7 +11,7 @@ struct ndr_h5_writer {
   hid_t image;
   ndr_scales scales;
   ndr_cf_copies copies;
-  int deflate;
+  int deflate, threads;
   char *history, *where;
   char *comment, *condition; /* in brackets behind methods: of valid the latter only */
   ndr_remarks remarks;

@@ -1,0 +1,187 @@
+/* See deflate_chunks.h. HDF5 compresses with zlib, one chunk after the other, under its lock: of daily means that took
+ * longer than reading and reducing what they are of. libdeflate takes a third of the time, and each core has chunks. */
+#include "h5/write/deflate_chunks.h"
+
+#ifdef NDR_WITH_LIBDEFLATE
+
+#include <libdeflate.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "h5/codec/planes.h"
+#include "ndreduce/ndreduce.h"
+
+/* Chunks that are compressed before they are handed to HDF5, in bytes of their elements; and what is not worth it. */
+#define BATCH ((size_t)32 << 20)
+#define LEAST ((size_t)1 << 20)
+
+typedef struct {
+  int ndim, level;
+  bool shuffled;
+  size_t element_bytes, chunk_bytes;
+  hsize_t size[NDR_MAX_DIMS], chunk[NDR_MAX_DIMS];
+  int64_t along[NDR_MAX_DIMS], count; /* chunks along each dim, and in all */
+} layout;
+
+/* Chunks first .. first + count - 1. */
+typedef struct {
+  const layout *l;
+  const char *data;
+  int64_t first, count;
+  atomic_llong next;
+  size_t room; /* for each compressed chunk */
+  uint8_t *packed;
+  size_t *packed_bytes; /* 0 of a chunk that could not be compressed */
+} batch;
+
+/* ---- Which datasets ---------------------------------------------------------------------------------------------- */
+
+/* Deflate, behind a shuffle or nothing. */
+static bool read_filters(hid_t creation, layout *l) {
+  unsigned flags, config, values[8];
+  int count = H5Pget_nfilters(creation);
+  size_t value_count = 8;
+  if (count < 1 || count > 2) return false;
+  H5Z_filter_t first = H5Pget_filter2(creation, 0, &flags, &value_count, values, 0, NULL, &config);
+  l->shuffled = count == 2;
+  if (l->shuffled && first != H5Z_FILTER_SHUFFLE) return false;
+  value_count = 8;
+  H5Z_filter_t last = H5Pget_filter2(creation, (unsigned)count - 1, &flags, &value_count, values, 0, NULL, &config);
+  l->level = (int)values[0];
+  return last == H5Z_FILTER_DEFLATE && value_count == 1 && l->level >= 1 && l->level <= 9;
+}
+
+static bool read_shape(hid_t dataset, hid_t creation, layout *l) {
+  hid_t space = H5Dget_space(dataset);
+  l->ndim = H5Sget_simple_extent_ndims(space);
+  bool good = l->ndim > 0 && H5Pget_layout(creation) == H5D_CHUNKED &&
+              H5Sget_simple_extent_dims(space, l->size, NULL) == l->ndim &&
+              H5Pget_chunk(creation, l->ndim, l->chunk) == l->ndim;
+  if (space >= 0) H5Sclose(space);
+  size_t bytes = l->chunk_bytes = l->element_bytes;
+  l->count = 1;
+  for (int d = 0; d < l->ndim && good; d++) {
+    good = l->chunk[d] > 0 && l->size[d] > 0;
+    if (!good) break;
+    bytes *= l->size[d];
+    l->chunk_bytes *= l->chunk[d];
+    l->along[d] = (int64_t)((l->size[d] + l->chunk[d] - 1) / l->chunk[d]);
+    l->count *= l->along[d];
+  }
+  return good && bytes >= LEAST && l->chunk_bytes <= BATCH;
+}
+
+static bool read_layout(hid_t dataset, hid_t memory_type, layout *l) {
+  hid_t type = H5Dget_type(dataset), creation = H5Dget_create_plist(dataset);
+  l->element_bytes = H5Tget_size(type);
+  bool good = H5Tequal(type, memory_type) > 0 && read_filters(creation, l) && read_shape(dataset, creation, l);
+  if (creation >= 0) H5Pclose(creation);
+  if (type >= 0) H5Tclose(type);
+  return good;
+}
+
+/* ---- One chunk --------------------------------------------------------------------------------------------------- */
+
+static void place(const layout *l, int64_t i, hsize_t *begin) {
+  for (int d = l->ndim - 1; d >= 0; i /= l->along[d--]) begin[d] = (hsize_t)(i % l->along[d]) * l->chunk[d];
+}
+
+/* The chunk's elements in its own order. What lies beyond the dataset's end is 0. */
+static void gather(const layout *l, const char *data, int64_t i, uint8_t *out) {
+  hsize_t begin[NDR_MAX_DIMS], has[NDR_MAX_DIMS], at[NDR_MAX_DIMS] = {0};
+  int last = l->ndim - 1;
+  bool whole = true;
+  place(l, i, begin);
+  for (int d = 0; d < l->ndim; d++) {
+    has[d] = l->size[d] - begin[d] < l->chunk[d] ? l->size[d] - begin[d] : l->chunk[d];
+    whole = whole && has[d] == l->chunk[d];
+  }
+  if (!whole) memset(out, 0, l->chunk_bytes);
+  for (int d = 0; d >= 0;) {
+    size_t from = 0, to = 0;
+    for (int e = 0; e < l->ndim; e++) {
+      from = from * l->size[e] + begin[e] + at[e];
+      to = to * l->chunk[e] + at[e];
+    }
+    memcpy(out + to * l->element_bytes, data + from * l->element_bytes, has[last] * l->element_bytes);
+    for (d = last - 1; d >= 0 && ++at[d] == has[d]; d--) at[d] = 0;
+  }
+}
+
+static void compress(batch *b, struct libdeflate_compressor *compressor, int64_t i, uint8_t *scratch) {
+  const layout *l = b->l;
+  uint8_t *elements = scratch, *planes = scratch + l->chunk_bytes;
+  gather(l, b->data, b->first + i, elements);
+  if (l->shuffled) ndr_part_bytes(elements, planes, l->chunk_bytes / l->element_bytes, l->element_bytes);
+  b->packed_bytes[i] = libdeflate_zlib_compress(compressor, l->shuffled ? planes : elements, l->chunk_bytes,
+                                                b->packed + (size_t)i * b->room, b->room);
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
+
+static void *work(void *user) {
+  batch *b = user;
+  struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(b->l->level);
+  uint8_t *scratch = malloc(2 * b->l->chunk_bytes);
+  while (compressor && scratch) {
+    int64_t i = atomic_fetch_add(&b->next, 1);
+    if (i >= b->count) break;
+    compress(b, compressor, i, scratch);
+  }
+  if (compressor) libdeflate_free_compressor(compressor);
+  free(scratch);
+  return NULL;
+}
+
+static void compress_all(batch *b, int threads) {
+  pthread_t others[64];
+  int started = 0;
+  memset(b->packed_bytes, 0, (size_t)b->count * sizeof *b->packed_bytes);
+  atomic_store(&b->next, 0);
+  while (started < 64 && started < threads - 1 && started < b->count - 1 &&
+         pthread_create(&others[started], NULL, work, b) == 0)
+    started++;
+  work(b);
+  for (int i = 0; i < started; i++) pthread_join(others[i], NULL);
+}
+
+static bool write_all(hid_t dataset, const batch *b) {
+  hsize_t begin[NDR_MAX_DIMS];
+  for (int64_t i = 0; i < b->count; i++) {
+    place(b->l, b->first + i, begin);
+    if (b->packed_bytes[i] == 0 ||
+        H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, begin, b->packed_bytes[i], b->packed + (size_t)i * b->room) < 0)
+      return false;
+  }
+  return true;
+}
+
+bool ndr_deflate_chunks(hid_t dataset, hid_t memory_type, const void *data, int threads) {
+  layout l;
+  if (!read_layout(dataset, memory_type, &l)) return false;
+  int64_t most = (int64_t)(BATCH / l.chunk_bytes);
+  batch b = {.l = &l, .data = data, .room = libdeflate_zlib_compress_bound(NULL, l.chunk_bytes)};
+  if (most > l.count) most = l.count;
+  b.packed = malloc((size_t)most * b.room);
+  b.packed_bytes = malloc((size_t)most * sizeof *b.packed_bytes);
+  bool good = b.packed && b.packed_bytes;
+  for (; good && b.first < l.count; b.first += b.count) {
+    b.count = l.count - b.first < most ? l.count - b.first : most;
+    compress_all(&b, threads > 0 ? threads : ndr_thread_count());
+    good = write_all(dataset, &b);
+  }
+  free(b.packed);
+  free(b.packed_bytes);
+  return good;
+}
+
+#else
+
+bool ndr_deflate_chunks(hid_t dataset, hid_t memory_type, const void *data, int threads) {
+  (void)dataset, (void)memory_type, (void)data, (void)threads;
+  return false;
+}
+
+#endif

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Times everyday jobs with files, and records them: bench_files.py H5GPURED RECORD.json [--folder F] [--only TEXT] [--steps N] [--grid LATxLON]
+
+Monthly means, yearly maxima, ten variables at once, days, zones, boxes, periods, ensembles, masks: h5gpured beside CDO, NCO where
+it has the job in one command, and xarray + flox + dask, if the Python that runs this has them; and beside h5gpured's own mean
+over time of the same file. Files are as reanalyses come: hourly, packed i16, deflated, in chunks of one field or of 24 x 61 x 120.
+ERA5's own are --steps 8760 --grid 361x720. They are made in F (default: a temporary folder) where they are missing.
+
+How things are timed is said in bench_h5.py. Every answer of the others is compared with h5gpured's; what differs by more than
+rounding ends the run. The record keeps what earlier runs say of cases that are not run.
+"""
+import argparse
+import importlib.metadata
+import os
+import pathlib
+import shlex
+import shutil
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+import bench_h5
+from bench_h5 import best_times, packed_years, peak_bytes, program, run, xarray
+
+bench_h5.RUNS, bench_h5.PATIENCE = 5, 30.0
+TEN = tuple(f"v{i}" for i in range(10))
+MEMBERS = 4
+KINDS = {"fields": "a field", "blocks": "24x61x120"}
+ROUNDING = 1e-4  # of fields of about 30, which CDO adds up, and writes, in f32
+
+# title, file, CDO's words, ours, NCO's, xarray's
+MONTHS = ("monthly means", "hourly", "monmean", "--by time:yearmonth --op mean", None,
+          lambda data: data.resample(time="MS").mean())
+MAXIMA = ("yearly maxima", "years", "yearmax", "--by time:year --op max", None, lambda data: data.resample(time="YS").max())
+ALL = ("monthly means of ten variables", "ten", "monmean", "--by time:yearmonth --op mean", None, MONTHS[5])
+WORDS = (
+    ("monthly climatology", "years", "ymonmean", "--by time:month --op mean", None, None),
+    ("daily means", "hourly", "daymean", "--by time:day --op mean", None, None),
+    ("daily range", "hourly", "dayrange", "--by time:day --op ptp", None, None),
+    ("mean of a period", "hourly", "timmean -seldate,2000-02-01,2000-02-29", "-d time --op mean 'FILE[time=2000-02]'",
+     "ncwa -a time -d time,'2000-02-01 00:00:00','2000-02-29 23:30:00'", None),
+    ("mean of a box", "hourly", "timmean -sellonlatbox,0,90,30,60", "-d time --op mean 'FILE[lat=30:60, lon=0:90]'",
+     "ncwa -a time -d lat,30.,60. -d lon,0.,90.", None),
+    ("mean of ten variables", "ten", "timmean", "-d time --op mean", "ncwa -a time", None),
+    ("ensemble mean", "member", "ensmean", "--concat new:member -d member --op mean", "nces", None),
+    ("zonal mean", "hourly", "zonmean", "-d lon --op mean", "ncwa -a lon", None),
+    ("mean by area", "hourly", "fldmean", "-d lat,lon --weights lat:cos --op mean", None, None),
+    ("mean where a mask is 1", "hourly", "timmean -ifthen,mask.nc", "-d time --op mean --where mask.nc:/mask", None, None),
+)
+# whose weights are the areas of cells between great circles: tools/h5gpured/README.md
+APART = {"fldmean": 2e-2}
+
+
+def named(kind, size):
+    return f"{kind}-{'x'.join(map(str, size))}.nc"
+
+
+def make_mask(path, grid):
+    with h5py.File(path, "w") as file:
+        bench_h5.scaled(file, ("lat", "lon"), grid)
+        file["mask"] = (np.add.outer(np.arange(grid[0]) // 20, np.arange(grid[1]) // 30) % 2).astype("i1")
+        for d, name in enumerate(("lat", "lon")):
+            file["mask"].dims[d].attach_scale(file[name])
+
+
+def makers(steps, grid):
+    """file -> what makes it."""
+    full, short, made = (steps, *grid), (steps // 4, *grid), {}
+    for kind, chunks in (("fields", (1, *grid)), ("blocks", (24, 61, 120))):
+        for name, size, names, times in (("hourly", full, ("t",), "hours"), ("years", full, ("t",), "hours"), ("ten", short, TEN, "hours")):
+            made[named(f"{name}-{kind}", size)] = lambda path, name=name, size=size, names=names, times=times, chunks=chunks: \
+                (packed_years(path, chunks, size, names, times), name == "years" and spread(path))
+    for member in range(MEMBERS):
+        made[named(f"member{member}", short)] = lambda path, member=member: packed_years(path, (1, *grid), short, ("t",), "hours", 1000 * member)
+    made[named("mask", grid)] = lambda path: make_mask(path, grid)
+    return made
+
+
+def spread(path):
+    """Twelve hours between steps, so that there are years."""
+    with h5py.File(path, "r+") as file:
+        file["time"][...] *= 12
+
+
+def make_cases(steps, grid):
+    full, short, cases = (steps, *grid), (steps // 4, *grid), []
+    jobs = [(*job, kind) for job in (MONTHS, MAXIMA, ALL) for kind in KINDS] + [(*job, "fields") for job in WORDS]
+    for title, name, cdo, ours, nco, others, kind in jobs:
+        size = full if name in ("hourly", "years") else short
+        files = [named(f"member{i}", size) for i in range(MEMBERS)] if name == "member" else [named(f"{name}-{kind}", size)]
+        mask = [named("mask", grid)] if "mask" in cdo else []
+        cases.append({"title": f"{title}, chunks of {KINDS[kind]}", "files": files + mask, "inputs": files, "cdo": cdo, "ours": ours,
+                      "nco": nco, "xarray": others, "names": TEN if name == "ten" else ("t",)})
+    return cases
+
+
+# ---- What is timed ---------------------------------------------------------------------------------------------------
+
+def our_words(case, folder):
+    """The arguments of h5gpured. FILE stands for the input where a part of it is taken."""
+    words = [word.replace("mask.nc", str(folder / case["files"][-1])) for word in shlex.split(case["ours"])]
+    paths = [str(folder / file) for file in case["inputs"]]
+    return [word.replace("FILE", paths[0]) for word in words] + (paths if "FILE" not in case["ours"] else [])
+
+
+def cdo_words(case, folder, out):
+    words = case["cdo"].split()
+    inputs = [str(folder / file) for file in case["inputs"]]
+    if "-ifthen,mask.nc" in words:
+        words, inputs = ["timmean", "-ifthen", str(folder / case["files"][-1])], inputs
+    return ["cdo", "-s", "-O", "-P", str(os.cpu_count()), "-b", "F32", *words, *inputs, str(out)]
+
+
+def nco_words(case, folder, out):
+    words = shlex.split(case["nco"])
+    inputs = [str(folder / file) for file in case["inputs"]]
+    return [words[0], "-O", *words[1:], *inputs, str(out)]
+
+
+def with_xarray(case, path):
+    """In blocks of about 100 MB, as dask's guide says, of all cores."""
+    with xarray.open_dataset(path, chunks={"time": 240, "lat": -1, "lon": -1}) as data:
+        return case["xarray"](data[list(case["names"])]).compute()
+
+
+# ---- Whether all say the same ---------------------------------------------------------------------------------------
+
+def values(path, name):
+    with h5py.File(path) as file:
+        found = file[name][()].astype("f8")
+        missing = file[name].attrs.get("_FillValue")
+        packed = file[name].attrs.get("scale_factor") is not None
+        found[found == (np.nan if missing is None else missing)] = np.nan
+        return found * file[name].attrs["scale_factor"] + file[name].attrs.get("add_offset", 0) if packed else found
+
+
+def difference(case, who, ours, theirs):
+    """The largest between two results, which have dims of size 1 or none."""
+    most = 0.0
+    for name in case["names"]:
+        a, b = ours[name], np.squeeze(theirs[name])
+        if a.shape != b.shape or not np.array_equal(np.isnan(a), np.isnan(b)):
+            sys.exit(f"bench_files.py: {case['title']}: {who} has other elements: {b.shape}, {a.shape}")
+        most = max(most, float(np.nanmax(np.abs(a - b))))
+    if most > APART.get(case["cdo"], ROUNDING):
+        sys.exit(f"bench_files.py: {case['title']}: {who} differs by {most}")
+    return most
+
+
+def measure(tool, folder, case):
+    out, theirs = folder / "out.nc", {"cdo": folder / "cdo.nc", "nco": folder / "nco.nc"}
+    path = folder / case["inputs"][0]
+    ours = [tool, *our_words(case, folder), "-o", out, "--overwrite", "-q"]
+    plain = [tool, path, "-d", "time", "--op", "mean", "-o", folder / "plain.nc", "--overwrite", "-q"]
+    jobs = {"h5gpured": program(*ours)}
+    if case["xarray"]:
+        jobs["plain mean"] = program(*plain)
+    if shutil.which("cdo"):
+        jobs["cdo"] = program(*cdo_words(case, folder, theirs["cdo"]))
+    if shutil.which("ncwa") and case["nco"]:
+        jobs["nco"] = program(*nco_words(case, folder, theirs["nco"]))
+    answers = {}
+    if xarray and case["xarray"]:
+        jobs["xarray"] = lambda: answers.update(xarray=with_xarray(case, path))
+    times = best_times(jobs)
+    found = {name: np.squeeze(values(out, name)) for name in case["names"]}
+    differences = {who: difference(case, who, found, {name: values(theirs[who], name) for name in case["names"]})
+                   for who in theirs if who in jobs}
+    if "xarray" in jobs:
+        differences["xarray"] = difference(case, "xarray", found, {name: answers["xarray"][name].values for name in case["names"]})
+    row = {"name": case["title"], "words": {"cdo": case["cdo"], "h5gpured": case["ours"], **({"nco": case["nco"]} if case["nco"] else {})},
+           **sizes(folder, case), "peak_bytes": peak_bytes(ours), "seconds": times, "differences": differences}
+    print(f"{case['title']:<52} " + "  ".join(f"{name} {seconds:.3f} s" for name, seconds in times.items()), flush=True)
+    return row
+
+
+def sizes(folder, case):
+    """Of what is read, as elements of the file's dtype and as stored."""
+    elements = stored = 0
+    for path in case["inputs"]:
+        with h5py.File(folder / path) as file:
+            elements += sum(file[name].size * file[name].dtype.itemsize for name in case["names"])
+            stored += sum(file[name].id.get_storage_size() for name in case["names"])
+            shape = list(file[case["names"][0]].shape)
+    return {"shape": shape, "bytes": elements, "stored_bytes": stored}
+
+
+def installed(name):
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.strip().splitlines()[0].split(": ", 1)[1])
+    parser.add_argument("tool", type=os.path.abspath)
+    parser.add_argument("record", type=pathlib.Path)
+    parser.add_argument("--folder", type=pathlib.Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--steps", type=int, default=2928)
+    parser.add_argument("--grid", type=lambda text: tuple(map(int, text.split("x"))), default=(181, 360))
+    given = parser.parse_args()
+    cases = [case for case in make_cases(given.steps, given.grid) if given.only in case["title"]]
+    if not cases:
+        sys.exit(f"bench_files.py: no case has '{given.only}' in its title")
+    also = {name: installed(name) for name in ("flox", "numbagg", "netCDF4")}
+    with tempfile.TemporaryDirectory() as temporary:
+        new = run(given.tool, given.folder or pathlib.Path(temporary), cases, makers(given.steps, given.grid), measure, also)
+    bench_h5.write(given.record, new)
+
+
+if __name__ == "__main__":
+    main()

@@ -50,7 +50,7 @@ ndr_status ndr_cuda_make_table(const ndr_plan *plan, void **memory) {
   size_t bytes;
   int32_t *ints;
   *memory = NULL;
-  NDR_TRY(ndr_table_write(launch, plan->problem.table, &ints, &bytes));
+  NDR_TRY(ndr_table_write(&plan->problem, launch, &ints, &bytes));
   enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
   exchange_mode(&mode);
   ndr_status status = ndr_cuda_calls.allocate(device, bytes, memory);

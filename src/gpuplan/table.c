@@ -222,13 +222,13 @@ static void write_table(const ndr_launch *launch, const ndr_table *table, int32_
   ndr_table_cut_up(table, &(ndr_table_cut){own->rows, own->parts}, &written);
 }
 
-ndr_status ndr_table_write(const ndr_launch *launch, const ndr_table *table, int32_t **ints, size_t *bytes) {
-  if (launch->kernel == NDR_KERNEL_TABLE_TILES) return ndr_zones_write(launch, table, ints, bytes);
+ndr_status ndr_table_write(const ndr_canonical *problem, const ndr_launch *launch, int32_t **ints, size_t *bytes) {
+  if (launch->kernel == NDR_KERNEL_TABLE_TILES) return ndr_zones_write(problem, launch, ints, bytes);
   const ndr_param_table *own = &launch->params.table;
   *bytes = ((size_t)own->joins_at + 2 * ((size_t)own->joins + 1)) * sizeof **ints;
   *ints = calloc(*bytes, 1);
   if (!*ints) return ndr_fail(NDR_ERR_MEMORY, "out of memory for a table of %zu bytes", *bytes);
-  write_table(launch, table, *ints);
+  write_table(launch, problem->table, *ints);
   return NDR_OK;
 }
 

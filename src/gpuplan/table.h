@@ -20,7 +20,7 @@ size_t ndr_table_workspace(const ndr_launch *launch, int words);
 
 /* The table that a plan's kernels read (ndr_param_table), which the caller frees. All launches of a plan read the same.
  */
-ndr_status ndr_table_write(const ndr_launch *launch, const ndr_table *table, int32_t **ints, size_t *bytes);
+ndr_status ndr_table_write(const ndr_canonical *problem, const ndr_launch *launch, int32_t **ints, size_t *bytes);
 
 /* Blocks of the launch that joins segments; 0: there is none. */
 unsigned ndr_table_join_grid(const ndr_launch *launch);

@@ -18,6 +18,6 @@ int64_t ndr_zones_static_bytes(int words);
 double ndr_zones_cost(const ndr_canonical *problem, const ndr_device *device);
 
 /* The lists of the table (ndr_param_tiles), which the caller frees. */
-ndr_status ndr_zones_write(const ndr_launch *launch, const ndr_table *table, int32_t **ints, size_t *bytes);
+ndr_status ndr_zones_write(const ndr_canonical *problem, const ndr_launch *launch, int32_t **ints, size_t *bytes);
 
 #endif

@@ -1,0 +1,108 @@
+/* See zones_banks.h: step by step, lanes and banks are matched along augmenting paths. */
+#include "gpuplan/zones_banks.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { NONE = -1 };
+
+int ndr_lanes_together(int element) {
+  return element <= 4 ? NDR_WARP_THREADS : 4 * NDR_WARP_THREADS / element;
+}
+
+int ndr_bank_of(int32_t label, int element) {
+  return (int)((int64_t)label * element / (element < 4 ? 4 : element) % ndr_lanes_together(element));
+}
+
+/* What is left to read at the steps from the present one on. Lanes are numbers and bits. */
+typedef struct reads {
+  int lanes, banks;
+  int64_t left[NDR_BANKS][NDR_WARP_THREADS]; /* labels, by bank and lane */
+  int64_t load[NDR_BANKS];                   /* labels, by bank */
+  uint32_t readers[NDR_BANKS];               /* by bank: lanes with labels in it */
+  uint32_t idle;                             /* lanes that have labels, but none for this step */
+  int bank[NDR_WARP_THREADS];                /* that a lane reads from at this step, or NONE */
+} reads;
+
+static int first_of(uint32_t lanes) {
+  return __builtin_ctz(lanes);
+}
+
+static void read_from(reads *r, int lane, int bank) {
+  r->bank[lane] = bank;
+  r->idle &= ~(UINT32_C(1) << lane);
+}
+
+/* Finds a lane that reads from a bank at this step: an idle one, or one whose own bank finds another lane. `seen` has
+ * the lanes that are not asked again. */
+static bool find_lane(reads *r, int bank, uint32_t *seen) {
+  uint32_t idle = r->readers[bank] & r->idle;
+  if (idle) {
+    read_from(r, first_of(idle), bank);
+    return true;
+  }
+  for (uint32_t open; (open = r->readers[bank] & ~*seen) != 0;) {
+    int lane = first_of(open);
+    *seen |= UINT32_C(1) << lane;
+    if (!find_lane(r, r->bank[lane], seen)) continue;
+    read_from(r, lane, bank);
+    return true;
+  }
+  return false;
+}
+
+/* Banks take turns, those with most labels first: once each, or twice where one has more labels than there are steps.
+ */
+static void match(reads *r, int64_t steps) {
+  int64_t load[NDR_BANKS], most = 0;
+  memcpy(load, r->load, sizeof load);
+  for (int bank = 0; bank < r->banks; bank++)
+    if (load[bank] > most) most = load[bank];
+  int times = most > steps ? 2 : 1, turns[NDR_BANKS] = {0};
+  while (r->idle) {
+    int next = NONE;
+    for (int bank = 0; bank < r->banks; bank++)
+      if (load[bank] > 0 && turns[bank] < times && (next == NONE || load[bank] > load[next])) next = bank;
+    if (next == NONE) break;
+    uint32_t seen = 0;
+    turns[next]++;
+    load[next] = find_lane(r, next, &seen) ? load[next] - 1 : 0;
+  }
+  for (int bank = 0; r->idle && bank < r->banks; bank++)
+    while (r->readers[bank] & r->idle) read_from(r, first_of(r->readers[bank] & r->idle), bank);
+}
+
+/* What lanes read at one step. next: by bank and lane, where its next label is. */
+static void take_step(reads *r, const int32_t *labels, int64_t (*next)[NDR_WARP_THREADS], int64_t step,
+                      const int64_t *begins, int32_t *ordered) {
+  for (int lane = 0; lane < r->lanes; lane++) {
+    int bank = r->bank[lane];
+    if (bank == NONE) continue;
+    ordered[begins[lane] + step] = labels[next[bank][lane]++];
+    r->load[bank]--;
+    if (--r->left[bank][lane] == 0) r->readers[bank] &= ~(UINT32_C(1) << lane);
+  }
+}
+
+void ndr_order_reads(const int32_t *labels, const int64_t *counts, int lanes, int element, int32_t *ordered) {
+  reads r = {.lanes = lanes, .banks = ndr_lanes_together(element)};
+  int64_t next[NDR_BANKS][NDR_WARP_THREADS], begins[NDR_WARP_THREADS], begin = 0;
+  for (int lane = 0; lane < lanes; begin += counts[lane++]) {
+    begins[lane] = begin;
+    for (int64_t i = begin + counts[lane] - 1; i >= begin; i--) {
+      int bank = ndr_bank_of(labels[i], element);
+      next[bank][lane] = i;
+      r.left[bank][lane]++;
+      r.load[bank]++;
+      r.readers[bank] |= UINT32_C(1) << lane;
+    }
+  }
+  for (int64_t step = 0; step < counts[0]; step++) {
+    for (int lane = 0; lane < lanes; lane++) {
+      r.bank[lane] = NONE;
+      if (counts[lane] > step) r.idle |= UINT32_C(1) << lane;
+    }
+    match(&r, counts[0] - step);
+    take_step(&r, labels, next, step, begins, ordered);
+  }
+}

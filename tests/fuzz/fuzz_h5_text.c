@@ -12,10 +12,10 @@
 #include "fuzz.h"
 #include "h5/cf/angle.h"
 #include "h5/cf/attributes.h"
-#include "h5/cf/group_by.h"
 #include "h5/cf/packed.h"
-#include "h5/cf/time.h"
 #include "h5/file/netcdf.h"
+#include "h5/time/group_by.h"
+#include "h5/time/time.h"
 #include "h5/write/scales.h"
 #include "ndreduce/h5.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "h5/cf/attributes.h"
-#include "h5/cf/group_by.h"
-#include "h5/cf/time_days.h"
+#include "h5/time/group_by.h"
+#include "h5/time/time_days.h"
 #include "support/cases.h"
 #include "support/slow_calendar.h"
 #include "support/suite.h"

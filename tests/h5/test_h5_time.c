@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/cf/time.h"
+#include "h5/time/time.h"
 #include "support/cases.h"
 #include "support/slow_calendar.h"
 #include "support/suite.h"

@@ -3,7 +3,7 @@
 #define NDR_H5_CF_SCALE_UNITS_H
 
 #include "h5/cf/coordinates.h"
-#include "h5/cf/time.h"
+#include "h5/time/time.h"
 
 /* What a scale's attributes say of its numbers. */
 typedef struct ndr_scale_units {

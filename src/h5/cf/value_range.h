@@ -3,7 +3,7 @@
 #ifndef NDR_H5_CF_VALUE_RANGE_H
 #define NDR_H5_CF_VALUE_RANGE_H
 
-#include "h5/cf/time.h"
+#include "h5/time/time.h"
 #include "ndreduce/ndreduce.h"
 
 typedef struct ndr_value_axis {

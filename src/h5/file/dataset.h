@@ -2,11 +2,11 @@
 #ifndef NDR_H5_FILE_DATASET_H
 #define NDR_H5_FILE_DATASET_H
 
-#include "h5/cf/time.h"
 #include "h5/file/links.h"
 #include "h5/file/netcdf.h"
 #include "h5/file/remarks.h"
 #include "h5/read/unpack.h"
+#include "h5/time/time.h"
 #include "ndreduce/h5.h"
 
 /* Scales whose paths are known: HDF5 searches all of a file for the path of one. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "h5/file/join.h"
-#include "h5/run/groups.h"
+#include "h5/group/groups.h"
 #include "h5/run/job.h"
 
 /* A bounded text that counts on past its capacity, as snprintf does. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/sized.h"
-#include "h5/run/groups.h"
+#include "h5/group/groups.h"
 #include "h5/run/host.h"
 #include "ndreduce/operator.h"
 

@@ -3,7 +3,7 @@
 #ifndef NDR_H5_RUN_STAGES_H
 #define NDR_H5_RUN_STAGES_H
 
-#include "h5/run/groups.h"
+#include "h5/group/groups.h"
 
 typedef struct ndr_stage {
   int64_t first, count; /* groups */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "h5/cf/coordinates.h"
-#include "h5/cf/period.h"
+#include "h5/time/period.h"
 
 /* The type of the dataset of labels, as its attributes, like flag_values, are; i64 for enumerations and the like.
  * Negative where it cannot be read. */

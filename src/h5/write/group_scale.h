@@ -3,7 +3,7 @@
 #define NDR_H5_WRITE_GROUP_SCALE_H
 
 #include "h5/file/attributes.h"
-#include "h5/run/groups.h"
+#include "h5/group/groups.h"
 #include "h5/write/elements.h"
 
 /* Opens the dataset whose attributes the coordinates have and makes their elements: the labels that occur, as they are

@@ -4,7 +4,7 @@
 
 #include "h5/file/dataset.h"
 #include "h5/file/remarks.h"
-#include "h5/run/groups.h"
+#include "h5/group/groups.h"
 
 /* One result: op over the dims of the source for which reduced[] holds. */
 typedef struct ndr_label {

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "h5/cf/coordinates.h"
-#include "h5/cf/period.h"
 #include "h5/file/attributes.h"
 #include "h5/file/netcdf.h"
+#include "h5/time/period.h"
 #include "h5/write/place.h"
 #include "h5/write/storage.h"
 

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "h5/cf/coordinates.h"
-#include "h5/cf/period.h"
 #include "h5/file/attributes.h"
 #include "h5/file/dtype.h"
 #include "h5/file/netcdf.h"
+#include "h5/time/period.h"
 #include "h5/write/elements.h"
 #include "h5/write/group_scale.h"
 #include "h5/write/label.h"

@@ -5,7 +5,7 @@
 
 #include "h5/file/dataset.h"
 #include "h5/file/remarks.h"
-#include "h5/run/groups.h"
+#include "h5/group/groups.h"
 
 typedef struct ndr_scale_use {
   char *variable;

@@ -1,12 +1,12 @@
 /* See groups.h. Groups are made in group_make.c. */
-#include "h5/run/groups.h"
+#include "h5/group/groups.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/status.h"
-#include "h5/run/group_axes.h"
+#include "h5/group/group_axes.h"
 
 void ndr_h5_groups_destroy(ndr_h5_groups *groups) {
   if (!groups) return;

@@ -1,15 +1,15 @@
 /* The public functions that make groups of times and windows, and what all groups begin and end with: see group_make.h.
  * Times are put into groups in cf/group_by.c; what stands for windows is found in group_windows.c. */
-#include "h5/run/group_make.h"
+#include "h5/group/group_make.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "h5/cf/scale_units.h"
-#include "h5/cf/time_axis.h"
-#include "h5/run/group_axes.h"
-#include "h5/run/group_windows.h"
+#include "h5/group/group_axes.h"
+#include "h5/group/group_windows.h"
 #include "h5/run/job.h"
+#include "h5/time/time_axis.h"
 
 ndr_status ndr_group_fail_memory(const ndr_h5_dataset *dataset) {
   return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for its groups", dataset->where);

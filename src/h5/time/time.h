@@ -1,7 +1,7 @@
 /* Times as CF writes them: calendars, dates, and numbers of a unit since a date. Integer arithmetic, in days and
  * microseconds; knows nothing of HDF5. */
-#ifndef NDR_H5_CF_TIME_H
-#define NDR_H5_CF_TIME_H
+#ifndef NDR_H5_TIME_TIME_H
+#define NDR_H5_TIME_TIME_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* See group_axes.h. */
-#include "h5/run/group_axes.h"
+#include "h5/group/group_axes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* What making groups of any kind begins and ends with. */
-#ifndef NDR_H5_RUN_GROUP_MAKE_H
-#define NDR_H5_RUN_GROUP_MAKE_H
+#ifndef NDR_H5_GROUP_GROUP_MAKE_H
+#define NDR_H5_GROUP_GROUP_MAKE_H
 
-#include "h5/run/groups.h"
+#include "h5/group/groups.h"
 
 /* Labels are in memory as a whole, 12 bytes each. */
 #define NDR_MOST_LABELS ((int64_t)256 << 20)

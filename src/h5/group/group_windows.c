@@ -1,13 +1,13 @@
 /* See group_windows.h. */
-#include "h5/run/group_windows.h"
+#include "h5/group/group_windows.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "h5/cf/angle.h"
-#include "h5/cf/period.h"
 #include "h5/cf/scale_units.h"
+#include "h5/time/period.h"
 
 /* Coordinates, and twice as many bounds, are read whole. */
 #define MOST_STEPS ((int64_t)64 << 20)

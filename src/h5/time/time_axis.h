@@ -1,9 +1,9 @@
 /* The time axis of a dataset as its file has it: values, units, and what its bounds are. Called inside the lock. */
-#ifndef NDR_H5_CF_TIME_AXIS_H
-#define NDR_H5_CF_TIME_AXIS_H
+#ifndef NDR_H5_TIME_TIME_AXIS_H
+#define NDR_H5_TIME_TIME_AXIS_H
 
-#include "h5/cf/group_by.h"
 #include "h5/cf/scale_units.h"
+#include "h5/time/group_by.h"
 
 typedef struct ndr_time_axis {
   ndr_scale_units units;

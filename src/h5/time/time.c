@@ -1,5 +1,5 @@
 /* Dates and numbers of units since a date; the calendars' own rules are in cf/calendar.c. */
-#include "h5/cf/time.h"
+#include "h5/time/time.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* See group_by.h. Dates are those of cf/calendar.c. */
-#include "h5/cf/group_by.h"
+#include "h5/time/group_by.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* See time_axis.h; and the public ndr_h5_time_weights. */
-#include "h5/cf/time_axis.h"
+#include "h5/time/time_axis.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/cf/period.h"
-#include "h5/cf/time_days.h"
+#include "h5/time/period.h"
+#include "h5/time/time_days.h"
 
 /* Times, and twice as many bounds, are read whole. */
 #define MOST_TIMES ((int64_t)64 << 20)

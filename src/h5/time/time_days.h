@@ -1,8 +1,8 @@
 /* How many days each step of a time axis stands for, as weights. Knows nothing of HDF5. */
-#ifndef NDR_H5_CF_TIME_DAYS_H
-#define NDR_H5_CF_TIME_DAYS_H
+#ifndef NDR_H5_TIME_TIME_DAYS_H
+#define NDR_H5_TIME_TIME_DAYS_H
 
-#include "h5/cf/group_by.h"
+#include "h5/time/group_by.h"
 
 /* Fills days[count]:
  *

@@ -3,10 +3,10 @@
  *
  * A step is where its time is, whatever its bounds are, as CDO and xarray have it: a mean of January that is dated 1
  * February 00:00 counts as February's. */
-#ifndef NDR_H5_CF_GROUP_BY_H
-#define NDR_H5_CF_GROUP_BY_H
+#ifndef NDR_H5_TIME_GROUP_BY_H
+#define NDR_H5_TIME_GROUP_BY_H
 
-#include "h5/cf/time.h"
+#include "h5/time/time.h"
 #include "ndreduce/ndreduce.h"
 
 typedef enum ndr_group_key {

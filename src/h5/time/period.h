@@ -1,6 +1,6 @@
 /* The period that a time axis covers. A result that was reduced over the axis has it as its time (CF, section 7.3). */
-#ifndef NDR_H5_CF_PERIOD_H
-#define NDR_H5_CF_PERIOD_H
+#ifndef NDR_H5_TIME_PERIOD_H
+#define NDR_H5_TIME_PERIOD_H
 
 #include "h5/cf/variable.h"
 

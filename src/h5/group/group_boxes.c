@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/run/group_make.h"
+#include "h5/group/group_make.h"
 #include "h5/run/job.h"
 
 /* "lat:2,lon:2", to be freed. */

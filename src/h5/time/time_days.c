@@ -1,5 +1,5 @@
 /* See time_days.h. */
-#include "h5/cf/time_days.h"
+#include "h5/time/time_days.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "h5/cf/time.h"
+#include "h5/time/time.h"
 
 #define MOST_YEARS INT64_C(1000000000)
 

@@ -1,5 +1,5 @@
 /* See period.h. Only reads; period_put.c writes. */
-#include "h5/cf/period.h"
+#include "h5/time/period.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* What tells the axes that groups lie along from those of other datasets. */
-#ifndef NDR_H5_RUN_GROUP_AXES_H
-#define NDR_H5_RUN_GROUP_AXES_H
+#ifndef NDR_H5_GROUP_GROUP_AXES_H
+#define NDR_H5_GROUP_GROUP_AXES_H
 
 #include "h5/file/dataset.h"
 

@@ -1,10 +1,10 @@
 /* Groups along a dim of a dataset, or labels along several that lie next to each other: which group each step is of,
  * and what stands for the groups in results: a coordinate, its bounds, and a name. */
-#ifndef NDR_H5_RUN_GROUPS_H
-#define NDR_H5_RUN_GROUPS_H
+#ifndef NDR_H5_GROUP_GROUPS_H
+#define NDR_H5_GROUP_GROUPS_H
 
-#include "h5/cf/group_by.h"
 #include "h5/file/dataset.h"
+#include "h5/time/group_by.h"
 
 typedef enum ndr_grouping { NDR_GROUPING_TIME, NDR_GROUPING_LABELS, NDR_GROUPING_WINDOWS } ndr_grouping;
 

@@ -229,7 +229,7 @@ template <class Op> NDR_DEVICE void fold_tile(const ndr_params &p, i64 output, i
 template <class Op> NDR_DEVICE void tree_lanes(const ndr_params &p) {
   const ndr_param_threads &lanes = p.tree_lanes.lanes;
   int lane = machine::thread() & (lanes.count - 1), group = machine::thread() >> lanes.log,
-      groups = NDR_BLOCK >> lanes.log, shift = p.tree_lanes.lane_vectors_log;
+      groups = NDR_BLOCK >> lanes.log, shift = knows(NDR_FACT_LONG_RUNS) ? -1 : p.tree_lanes.lane_vectors_log;
   for (i64 item = machine::block(); item < p.work; item = NDR_NEXT_ITEM(item)) {
     i64 first = item * p.tile_outputs, end = first + p.tile_outputs;
     if (shift >= 0 && end <= p.outputs) {

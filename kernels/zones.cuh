@@ -161,7 +161,6 @@ template <class Op, class Kit, class Arrays> struct tile_block {
       arrays.copy(q, find(r, unit, tile), r, (int)(left < own.width ? left : own.width),
                   machine::thread() & (threads - 1), threads, data, phases);
     machine::group_copies();
-    machine::await_copies<0>();
   }
 
   /* ---- adding up ---- */
@@ -187,17 +186,18 @@ template <class Op, class Kit, class Arrays> struct tile_block {
     for (int i = 0; i < 4; i++) label[i] = (int)(word[i / 2] >> 16 * (i & 1) & 0xffff);
   }
 
-  /* Adds up a lane's labels, which come four at a time. */
+  /* Adds up a lane's labels, which come four at a time. Those of the next batch are read while one is folded. */
   NDR_DEVICE Accumulator add_up(int r, const spot &at, const int *entries, int left) const {
     Accumulator a = Op::identity();
+    u32 next[4] = {0, 0, 0, 0};
+    if (left >= 8) load_labels(next, entries);
 #pragma unroll 1
-    for (; left >= 8; left -= 8, entries += 4 * NDR_WARP) {
-      u32 word[4];
+    while (left >= 8) {
       int label[8];
-      machine::load_bytes<8, true>(word, entries);
-      machine::load_bytes<8, true>(word + 2, entries + 2 * NDR_WARP);
-      unpack_labels(word, label);
-      unpack_labels(word + 2, label + 4);
+      unpack_labels(next, label);
+      unpack_labels(next + 2, label + 4);
+      left -= 8, entries += 4 * NDR_WARP;
+      if (left >= 8) load_labels(next, entries);
       fold<8>(a, r, at, label);
     }
 #pragma unroll 1
@@ -218,6 +218,12 @@ template <class Op, class Kit, class Arrays> struct tile_block {
     }
     return a;
   }
+  static NDR_DEVICE void load_labels(u32 (&word)[4], const int *entries) {
+    u32 second[2];
+    machine::load_bytes<8, true>(word, entries);
+    machine::load_bytes<8, true>(second, entries + 2 * NDR_WARP);
+    word[2] = second[0], word[3] = second[1];
+  }
 
   /* What a lane does in a task, number n of those of a tile's rows. */
   struct share {
@@ -231,16 +237,27 @@ template <class Op, class Kit, class Arrays> struct tile_block {
     return {row, (int)word[0], (int)word[1], (i64)table_int(p, table_int(p, 0) + task) + lane};
   }
 
-  /* Runs the tasks of a tile, for all rows: a warp one after the other. The next one is read while this one runs. */
-  NDR_DEVICE void run(i64 unit, i64 tile) const {
-    int begin = table_int(p, 8 + 4 * tile), tasks = table_int(p, 9 + 4 * tile) - begin, all = tasks * rows;
-    const int *entries = p.table.table + table_int(p, 3);
+  /* The tasks of a tile, and what a lane does first. They are read while the tile is copied. */
+  struct task_list {
+    int begin, count;
+    share first;
+  };
+  NDR_DEVICE task_list tasks_of(i64 tile) const {
+    task_list t = {table_int(p, 8 + 4 * tile), table_int(p, 9 + 4 * tile), {0, 0, NDR_NOWHERE, 0}};
+    t.count -= t.begin;
     int n = machine::thread() >> NDR_WARP_LOG;
-    share next = {0, 0, NDR_NOWHERE, 0};
-    if (n < all) next = share_of(n, begin, tasks);
-    for (; n < all; n += NDR_BLOCK / NDR_WARP) {
+    if (n < t.count * rows) t.first = share_of(n, t.begin, t.count);
+    return t;
+  }
+
+  /* Runs the tasks, for all rows: a warp one after the other. The next one is read while this one runs. */
+  NDR_DEVICE void run(const task_list &t, i64 unit, i64 tile) const {
+    const int *entries = p.table.table + table_int(p, 3);
+    const int warps = NDR_BLOCK / NDR_WARP, all = t.count * rows;
+    share next = t.first;
+    for (int n = machine::thread() >> NDR_WARP_LOG; n < all; n += warps) {
       share now = next;
-      if (n + NDR_BLOCK / NDR_WARP < all) next = share_of(n + NDR_BLOCK / NDR_WARP, begin, tasks);
+      if (n + warps < all) next = share_of(n + warps, t.begin, t.count);
       spot at = spot::start(q);
       if constexpr (single) at = find(now.row, unit, tile);
       if (now.to == NDR_NOWHERE) continue;
@@ -252,20 +269,25 @@ template <class Op, class Kit, class Arrays> struct tile_block {
     }
   }
 
-  /* Joins the pieces of groups that have several: a warp one group after the other. */
+  /* Joins the pieces of groups that have several: as many lanes of a warp a group as there are, if all have one. */
   NDR_DEVICE void join(i64 tile) const {
-    int begin = table_int(p, 10 + 4 * tile), count = table_int(p, 11 + 4 * tile) - begin, joins_at = table_int(p, 2);
-    int lane = machine::thread() & (NDR_WARP - 1);
-    for (int n = machine::thread() >> NDR_WARP_LOG; n < count * rows; n += NDR_BLOCK / NDR_WARP) {
-      int r = n / count;
-      i64 at = joins_at + 4 * (i64)(begin + n - r * count);
-      int group = table_int(p, at), end = table_int(p, at + 2);
+    int begin = table_int(p, 10 + 4 * tile), count = table_int(p, 11 + 4 * tile) - begin, all = count * rows, log = 0;
+    while (log < NDR_WARP_LOG && all << (log + 1) <= NDR_BLOCK) log++;
+    int lanes = 1 << log, lane = machine::thread() & (lanes - 1), joins_at = table_int(p, 2);
+    for (int first = 0; first < all; first += NDR_BLOCK >> log) {
+      int n = first + (machine::thread() >> log), r = 0, group = 0;
       typename Op::State total = Op::state_identity();
-      for (int i = table_int(p, at + 1) + lane; i < end; i += NDR_WARP)
-        Op::join_states(total, pieces.get(r * own.pieces + i));
+      if (n < all) {
+        r = n / count;
+        i64 at = joins_at + 4 * (i64)(begin + n - r * count);
+        group = table_int(p, at);
+        int end = table_int(p, at + 2);
+        for (int i = table_int(p, at + 1) + lane; i < end; i += lanes)
+          Op::join_states(total, pieces.get(r * own.pieces + i));
+      }
 #pragma unroll 1
-      for (int mask = NDR_WARP >> 1; mask > 0; mask >>= 1) Op::join_states(total, shuffle_state(total, mask));
-      if (lane == 0) totals.join(r * own.groups + group, total);
+      for (int mask = lanes >> 1; mask > 0; mask >>= 1) Op::join_states(total, shuffle_state(total, mask));
+      if (lane == 0 && n < all) totals.join(r * own.groups + group, total);
     }
   }
 
@@ -306,8 +328,10 @@ NDR_DEVICE void table_tiles(const ndr_program_params &q) {
     for (i64 step = steps.begin; step < steps.end; step++) {
       i64 unit = step / p.table.tiles.tiles, tile = step - unit * p.table.tiles.tiles;
       block.copy(unit, tile);
+      auto tasks = block.tasks_of(tile);
+      machine::await_copies<0>();
       machine::barrier();
-      block.run(unit, tile);
+      block.run(tasks, unit, tile);
       machine::barrier();
       block.join(tile);
     }

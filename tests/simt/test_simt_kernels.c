@@ -112,7 +112,7 @@ static outcome run_seed(ndr_op op, const char *family, uint64_t seed) {
 
 START_TEST(test_operator) {
   ndr_op op = (ndr_op)_i;
-  int cases = test_case_count(8);
+  int cases = test_case_count(5);
   if (!op_defined(op, dtype)) return;
   for (int f = 0; f < FAMILIES; f++) {
     int ran = 0;
@@ -164,7 +164,7 @@ START_TEST(test_short_runs) {
   rng random = {test_seed()};
   for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
     if (!op_defined(ops[i], dtype)) continue;
-    for (int round = test_case_count(8); round > 0; round--) {
+    for (int round = test_case_count(5); round > 0; round--) {
       ndr_problem problem = NDR_PROBLEM_INIT;
       char text[64];
       twist how = random_twist(&random, dtype);

@@ -134,6 +134,27 @@ static bool gathers_quickly(const ndr_request *request, const ndr_device *device
   return false;
 }
 
+/* ---- the same on the host ---- */
+
+/* Whether a table serves a request on the host: elements of a label lie apart, and are enough to be folded side by
+ * side. */
+static bool serves_on_host(const ndr_parts *parts, int64_t row_length, const ndr_options *options) {
+  enum { LEAST_LANES = 8, MOST_GROUPS = 1 << 16 };
+  const ndr_request *request = &parts->request;
+  const ndr_problem *problem = &request->problem;
+  int last = problem->group_dim + problem->groups->ndim - 1;
+  if (!parts->backend->execute_rows || options->device || options->force_family || request->programs_owner)
+    return false;
+  if (row_length < 2 || row_length > INT32_MAX || problem->groups->count > MOST_GROUPS) return false;
+  if (problem->groups->count > 4 * row_length || rows_are_long(request)) return false;
+  for (int d = 0; d < problem->ndim; d++) {
+    bool other = d < problem->group_dim || d > last;
+    if (other && problem->shape[d] >= LEAST_LANES && !(request->reduced[d] && ndr_request_has_index(request)))
+      return true;
+  }
+  return false;
+}
+
 /* ---- which of them ---- */
 
 /* The most pieces that are worth a launch each, where the others are gathered. Single elements cost a sector each. */
@@ -160,6 +181,13 @@ static int64_t most_pieces(int64_t length) {
   return length / FEW_LABELS < FEW_PARTS ? FEW_PARTS : length / FEW_LABELS;
 }
 
+/* The most pieces that cost no more than a table: one, or longer ones, each of which is read in the order of memory. */
+static int64_t pieces_beside_table(const ndr_problem *problem, int64_t length) {
+  enum { LONG_BYTES = 16384 };
+  int64_t most = length * (int64_t)ndr_dtype_bytes(problem->dtype) / LONG_BYTES;
+  return most > 1 ? most : 1;
+}
+
 static ndr_status find_parts(ndr_parts *parts, const ndr_options *options) {
   const ndr_request *request = &parts->request;
   const ndr_problem *problem = &request->problem;
@@ -169,7 +197,10 @@ static ndr_status find_parts(ndr_parts *parts, const ndr_options *options) {
   for (int d = 0; d < problem->groups->ndim; d++) length *= problem->shape[problem->group_dim + d];
   ndr_device device;
   bool gathers = may_tabulate(parts, row_length, options, &device);
-  if (gathers)
+  if (serves_on_host(parts, row_length, options)) {
+    gathers = true;
+    most = pieces_beside_table(problem, length);
+  } else if (gathers)
     most = most_launches(request, &device);
   else if (may_sort(parts, row_length, options))
     most = most_pieces(length);

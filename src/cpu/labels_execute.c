@@ -50,7 +50,9 @@ static void fold_runs(const ndr_labels_run *run, const ndr_section *section, con
 /* Transposes the labels of a section: the tile's rows are dense then. */
 static void gather(const ndr_labels_run *run, const ndr_section *section, ndr_tile *tile, char *to) {
   int log = log2_of(run->bytes);
-  for (int64_t at = 0; at < section->length; at += GATHERED_LABELS) {
+  bool turned = tile->row_stride == 1 && run->isa->turn[log];
+  if (turned) run->isa->turn[log](tile->data, tile->lane_stride, to, section->length, tile->lanes);
+  for (int64_t at = 0; !turned && at < section->length; at += GATHERED_LABELS) {
     int64_t labels = section->length - at < GATHERED_LABELS ? section->length - at : GATHERED_LABELS;
     run->isa->gather[log]((const char *)tile->data + at * tile->row_stride * run->bytes, tile->row_stride,
                           tile->lane_stride, to + at * tile->lanes * run->bytes, labels, tile->lanes, AHEAD);

@@ -134,11 +134,6 @@ static void size_memory(ndr_labels *nest, const ndr_canonical *problem) {
   nest->scratch_bytes = cuts(2 * nest->block * 8 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
 }
 
-static double bytes_read(const ndr_canonical *problem) {
-  double groups = (double)problem->group.size;
-  return (double)problem->outputs / groups * (double)problem->length * (double)element_bytes(problem);
-}
-
 static void make_nest(ndr_labels *nest, const ndr_canonical *problem) {
   memset(nest, 0, sizeof *nest);
   nest->groups = problem->group.size;
@@ -164,19 +159,19 @@ static const char *reject(const ndr_canonical *problem, const ndr_device *device
 }
 
 static double cost(const ndr_canonical *problem, const ndr_device *device) {
-  return bytes_read(problem) / RATE / device->units;
+  return ndr_plan_bytes_read(problem) / RATE / device->units;
 }
 
 static int choose_threads(const ndr_labels *nest, const ndr_plan *plan) {
   int64_t threads = plan->threads > 0 ? plan->threads : plan->device.units;
-  double pay = bytes_read(&plan->problem) / BYTES_PER_THREAD;
+  double pay = ndr_plan_bytes_read(&plan->problem) / BYTES_PER_THREAD;
   if (pay < (double)threads) threads = most(1, (int64_t)pay);
   return (int)least(least(threads, NDR_MOST_THREADS), nest->positions * nest->splits);
 }
 
 /* At most a minute, as ndr_nest_install says. */
 static int64_t nanoseconds_of(const ndr_canonical *problem) {
-  double seconds = bytes_read(problem) / RATE * problem->op_count;
+  double seconds = ndr_plan_bytes_read(problem) / RATE * problem->op_count;
   return (int64_t)(1e9 * (seconds < 60 ? seconds : 60));
 }
 

@@ -660,6 +660,36 @@ START_TEST(labels_print_as_they_are) {
 }
 END_TEST
 
+/* Labels in no order along the fastest dim, each of 40 lines. */
+static void describe_scattered(int64_t length, char *text, size_t capacity) {
+  rng random = {test_seed() + 12};
+  int64_t shape[] = {40, length};
+  int32_t *values = malloc((size_t)length * sizeof *values);
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  ndr_groups *groups;
+  ndr_plan *plan;
+  fill_labels(&random, SCATTERED, values, length, 12);
+  DLTensor array = ndr_tensor(NULL, NDR_F32, 2, shape), labels = ndr_tensor(values, NDR_I32, 1, shape + 1);
+  assert_ok(ndr_groups_create(&groups, &labels, 12));
+  assert_ok(ndr_problem_make(&problem, &array, NDR_DIMS(1), 1, (const ndr_op[]){NDR_SUM}));
+  problem.groups = groups;
+  problem.group_dim = 1;
+  assert_ok(ndr_plan_create(&plan, &problem, cpu, NULL, NULL));
+  ck_assert_uint_lt(ndr_plan_describe(plan, text, capacity), capacity);
+  ndr_plan_destroy(plan);
+  ndr_groups_destroy(groups);
+  free(values);
+}
+
+START_TEST(descriptions_list_the_first_labels_only) {
+  char text[4000];
+  describe_scattered(50000, text, sizeof text);
+  ck_assert_msg(strstr(text, ",... 50000 labels] on ") != NULL, "%s", text);
+  ck_assert_msg(strstr(text, "\nlabels") != NULL, "%s", text);
+  ck_assert_msg(strstr(text, "reads 8 MB") != NULL, "%s", text);
+}
+END_TEST
+
 START_TEST(texts_of_groups_are_checked) {
   const char *const wrong[][2] = {{"groups=1:2[0,1]", "neighbours"},
                                   {"groups=0,1:2[0,1]", "neighbours"},
@@ -721,7 +751,7 @@ int main(void) {
              an_empty_dim_has_empty_groups, another_empty_dim_has_empty_groups,
              nan_weights_are_refused_before_anything_is_written, measuring_with_groups_is_estimating,
              calls_with_other_groups_stay_apart, labels_are_checked, NULL);
-  suite_case(suite, "text", 30, groups_are_text, labels_print_as_they_are, texts_of_groups_are_checked,
-             a_text_that_fails_keeps_nothing, groups_are_the_problems_to_say, NULL);
+  suite_case(suite, "text", 30, groups_are_text, labels_print_as_they_are, descriptions_list_the_first_labels_only,
+             texts_of_groups_are_checked, a_text_that_fails_keeps_nothing, groups_are_the_problems_to_say, NULL);
   return suite_run(suite);
 }

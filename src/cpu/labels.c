@@ -12,6 +12,8 @@
  * lanes, and with 64 lanes at 10; plain sums read 15. */
 #define FEW_LANES 16
 #define MANY_LANES 64
+#define LINE_BYTES 64 /* rows of narrow elements have as many lanes as fill a line: kernels are slow on shorter ones   \
+                       */
 #define SHORT_BYTES (1 << 17) /* of all their rows */
 /* Labels of a section: runs of a group are long then, and each costs a pass over its states. */
 #define SECTION 4096
@@ -100,7 +102,8 @@ static void add_axes(ndr_labels *nest, const ndr_canonical *problem) {
 /* ---- sizes ---- */
 
 static void choose_tile(ndr_labels *nest, const ndr_canonical *problem) {
-  int64_t lanes = FEW_LANES, bytes = element_bytes(problem), row = problem->reduced[nest->scattered].size * bytes;
+  int64_t bytes = element_bytes(problem), lanes = most(FEW_LANES, LINE_BYTES / bytes),
+          row = problem->reduced[nest->scattered].size * bytes;
   while (lanes < MANY_LANES && 2 * lanes * row <= SHORT_BYTES && 2 * lanes * nest->groups * 8 <= STATES_BYTES)
     lanes *= 2;
   nest->lanes = least(cuts(cuts(nest->extent, cuts(nest->extent, lanes)), 16) * 16, nest->extent);

@@ -12,8 +12,9 @@
  * lanes, and with 64 lanes at 10; plain sums read 15. */
 #define FEW_LANES 16
 #define MANY_LANES 64
-#define LINE_BYTES 64 /* rows of narrow elements have as many lanes as fill a line: kernels are slow on shorter ones   \
-                       */
+#define LINE_BYTES                                                                                                     \
+  64 /* rows of narrow elements have as many lanes as fill a line: kernels are slow on shorter ones                    \
+      */
 #define SHORT_BYTES (1 << 17) /* of all their rows */
 /* Labels of a section: runs of a group are long then, and each costs a pass over its states. */
 #define SECTION 4096

@@ -47,7 +47,10 @@ typedef struct ndr_labels_run {
 } ndr_labels_run;
 
 /* Lanes of a tile at a place of the lanes' axis. */
-int64_t ndr_labels_lanes(const ndr_labels *nest, const ndr_cursor *cursor);
+static inline int64_t ndr_labels_lanes(const ndr_labels *nest, const ndr_cursor *cursor) {
+  int64_t left = nest->extent - (nest->lane_axis < 0 ? 0 : cursor->at[nest->lane_axis] * nest->lanes);
+  return left < nest->lanes ? left : nest->lanes;
+}
 
 /* Runs a plan of the family. */
 void ndr_labels_execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace);

@@ -13,11 +13,6 @@
 /* Bytes ahead of the elements of a lane that are prefetched: a page, as in the kernels. */
 #define AHEAD 4096
 
-int64_t ndr_labels_lanes(const ndr_labels *nest, const ndr_cursor *cursor) {
-  int64_t left = nest->extent - (nest->lane_axis < 0 ? 0 : cursor->at[nest->lane_axis] * nest->lanes);
-  return left < nest->lanes ? left : nest->lanes;
-}
-
 /* ---- a section ---- */
 
 /* A thread's memory. */

@@ -102,7 +102,7 @@ ndr_status ndr_device_read(const ndr_device *given, ndr_device *device);
 ndr_status ndr_problem_read(const ndr_problem *given, ndr_problem *problem);
 
 /* As ndr_problem_print, for people: of many labels the first ones only. */
-size_t ndr_problem_sketch(const ndr_problem *problem, char *text, size_t capacity);
+size_t ndr_problem_sketch(const ndr_problem *given, char *text, size_t capacity);
 
 /* Checks all members; reduced has NDR_MAX_DIMS entries. Whether operators are defined for the dtypes of the operands is
  * left to ndr_request_make. The layout is all but the operators. */

@@ -196,7 +196,7 @@ static size_t describe(const ndr_plan *plan, char *text, size_t capacity) {
   ndr_text_append(text, capacity, &length,
                   "sections of %lld labels x %lld lanes along a %s axis, %lld tasks, %d threads",
                   (long long)nest->section, (long long)nest->lanes, nest->lanes_kept ? "kept" : "reduced",
-                  (long long)(nest->positions * nest->splits), nest->threads);
+                  (long long)nest->positions * nest->splits, nest->threads);
   return length;
 }
 

@@ -42,18 +42,20 @@ static void fold_runs(const ndr_labels_run *run, const ndr_section *section, con
   }
 }
 
-/* Transposes the labels of a section: the tile's rows are dense then. */
+/* Transposes the labels of a section: the tile's rows are dense then. Those that go backwards in memory stay so. */
 static void gather(const ndr_labels_run *run, const ndr_section *section, ndr_tile *tile, char *to) {
   int log = log2_of(run->bytes);
-  bool turned = tile->row_stride == 1 && run->isa->turn[log];
-  if (turned) run->isa->turn[log](tile->data, tile->lane_stride, to, section->length, tile->lanes);
+  int64_t step = tile->row_stride, back = step == -1 ? section->length - 1 : 0;
+  const char *from = (const char *)tile->data - back * run->bytes;
+  bool turned = (step == 1 || step == -1) && run->isa->turn[log];
+  if (turned) run->isa->turn[log](from, tile->lane_stride, to, section->length, tile->lanes);
   for (int64_t at = 0; !turned && at < section->length; at += GATHERED_LABELS) {
     int64_t labels = section->length - at < GATHERED_LABELS ? section->length - at : GATHERED_LABELS;
-    run->isa->gather[log]((const char *)tile->data + at * tile->row_stride * run->bytes, tile->row_stride,
-                          tile->lane_stride, to + at * tile->lanes * run->bytes, labels, tile->lanes, AHEAD);
+    run->isa->gather[log]((const char *)tile->data + at * step * run->bytes, step, tile->lane_stride,
+                          to + at * tile->lanes * run->bytes, labels, tile->lanes, AHEAD);
   }
-  tile->data = to;
-  tile->row_stride = tile->lanes;
+  tile->data = turned ? to + back * tile->lanes * run->bytes : to;
+  tile->row_stride = turned && back ? -tile->lanes : tile->lanes;
   tile->cached = true;
 }
 

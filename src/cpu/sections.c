@@ -118,9 +118,9 @@ static ndr_status find_all_runs(cutter *c) {
 static ndr_status make(cutter *c) {
   ndr_sections *made = c->made;
   size_t length = (size_t)c->length, most_sections = (size_t)(c->length / (c->most / 2 + 1) + 1);
-  made->sections = malloc(most_sections * sizeof *made->sections);
+  made->sections = calloc(most_sections, sizeof *made->sections);
   made->order = malloc((length + 1) * sizeof *made->order);
-  c->labels = malloc(length * sizeof *c->labels);
+  c->labels = calloc(length, sizeof *c->labels);
   c->section = malloc(length * sizeof *c->section);
   c->next = malloc(most_sections * sizeof *c->next);
   c->group = malloc(length * sizeof *c->group);

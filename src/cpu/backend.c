@@ -161,8 +161,8 @@ static ndr_status states_finish(const ndr_state *state, int id, const ndr_walk *
   return NDR_OK;
 }
 
-static const ndr_family *const families[] = {&ndr_cpu_scalar.family, &ndr_cpu_rows.family, &ndr_cpu_runs.family,
-                                             &ndr_cpu_tile.family, &ndr_cpu_labels.family, NULL};
+static const ndr_family *const families[] = {&ndr_cpu_scalar.family, &ndr_cpu_rows.family,   &ndr_cpu_runs.family,
+                                             &ndr_cpu_tile.family,   &ndr_cpu_labels.family, NULL};
 
 const ndr_backend ndr_backend_cpu = {
     .name = "cpu",

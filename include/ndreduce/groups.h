@@ -24,19 +24,30 @@
  * What it costs: labels are cut into pieces that an array with strides can hold: runs of equal labels, runs of equal
  * length whose labels count up or down, and both repeated with a period. So months and years of a regular axis, hours,
  * and windows cost what the plain reduction costs. Each piece is one launch on a GPU, and one more for each operator if
- * its group has other pieces, too; these are queued on the call's stream. Scattered labels have many small pieces, and
- * are sorted instead. On the CPU, where each label has a row of 64 contiguous bytes or more, rows are reduced where
- * they lie, at about 0.75 of the rate of the plain reduction; other elements are copied group by group, in blocks, at
- * about a third to a half of it, in memory that each thread allocates. On a GPU with run-time compilation labels of
- * more than 4 pieces become a table in device memory, 4 to 8 bytes a label, and one launch, or two, reduces all groups.
- * The plan owns the table: making it waits for the copy, and destroying it for the device. So capture in a graph what a
- * plan of yours executes, and destroy the graph first. Where labels lie along the fastest axis, the states of all
- * groups, 8 bytes a word, should fit in a block's shared memory (on Hopper 25,000 sums). If not, and where another
- * reduced dim is the fastest, elements would be gathered one by one, up to eight times slower; then labels are left in
- * pieces unless these would take longer. Elsewhere argmin, argmax and index(d) need a plan for each piece; with more
- * than 65,536 of them, or 4 million pieces in all, a call fails with NDR_ERR_UNSUPPORTED: sort the array by its labels
- * first. Families are not measured (NDR_MEASURE counts as NDR_ESTIMATE), and forcing one leaves labels in pieces. Where
- * groups have several pieces, a workspace has the partial states of all results.
+ * its group has other pieces, too; these are queued on the call's stream. Labels in many small pieces are read by a
+ * table instead, or sorted.
+ *
+ * On the CPU, where each label has a row of 64 contiguous bytes or more, rows are reduced where they lie, at about 0.75
+ * of the rate of the plain reduction. Where labels lie along the fastest dim, and another dim has 8 elements or more, a
+ * table serves all of a row's labels that are in more pieces than one: sums of 12 groups of 8,760 scattered labels run
+ * at 0.75 to 0.8 of the plain rate in f32, at 0.9 in f64 and at about half of it in narrower elements; of 366 groups at
+ * 0.6; zones of a map at 0.75 to 1; the months of a year of days at 0.7. argmin and argmax, which take runs of labels
+ * one by one, run at 0.15 of it. The table takes up to 32 bytes a label, in the plan, and is for up to 16,384 groups.
+ * The workspace has, for each thread, the states of all groups for 16 to 64 outputs. Elsewhere, and for masks, weights
+ * and operators of one's own, elements are copied group by group, in blocks, at about a third to a half of the plain
+ * rate, in memory that each thread allocates.
+ *
+ * On a GPU with run-time compilation labels of more than 4 pieces become a table in device memory, 4 to 8 bytes a
+ * label, and one launch, or two, reduces all groups. The plan owns the table: making it waits for the copy, and
+ * destroying it for the device. So capture in a graph what a plan of yours executes, and destroy the graph first. Where
+ * labels lie along the fastest axis, the states of all groups, 8 bytes a word, should fit in a block's shared memory
+ * (on Hopper 25,000 sums). If not, and where another reduced dim is the fastest, elements would be gathered one by one,
+ * up to eight times slower; then labels are left in pieces unless these would take longer.
+ *
+ * Where no table serves, argmin, argmax and index(d) need a plan for each piece; with more than 65,536 of them, or 4
+ * million pieces in all, a call fails with NDR_ERR_UNSUPPORTED: sort the array by its labels first. Families are not
+ * measured (NDR_MEASURE counts as NDR_ESTIMATE), and forcing one leaves labels in pieces. Where groups have several
+ * pieces, a workspace has the partial states of all results.
  *
  * After NDR_ERR_MEMORY some groups' results may have been written, and of a slab some groups added.
  *

@@ -102,7 +102,7 @@ static ndr_status make_tables(ndr_parts *parts, int64_t length, int64_t row_leng
   return NDR_OK;
 }
 
-/* ---- scattered labels: one table for all groups, which a GPU's kernels read ---- */
+/* ---- scattered labels: one table for all groups ---- */
 
 static ndr_status append_table(ndr_parts *parts, int64_t row, int64_t length) {
   const ndr_groups *groups = parts->request.problem.groups;
@@ -113,7 +113,7 @@ static ndr_status append_table(ndr_parts *parts, int64_t row, int64_t length) {
   return status;
 }
 
-/* Whether the backend can read a table. It is made for a device that is there, which is read. */
+/* Whether a device can read a table. It is made for a device that is there, which is read. */
 static bool may_tabulate(const ndr_parts *parts, int64_t row_length, const ndr_options *options, ndr_device *device) {
   return parts->backend->make_table && !options->device && !options->force_family && row_length > 1 &&
          row_length <= MOST_TABLE_LABELS && parts->request.problem.groups->count <= 4 * row_length &&
@@ -131,6 +131,27 @@ static bool gathers_quickly(const ndr_request *request, const ndr_device *device
   for (int d = 0; d < problem->ndim; d++)
     if (!request->reduced[d] && llabs(problem->strides[d]) == 1)
       return problem->shape[d] * (int64_t)ndr_dtype_bytes(problem->dtype) >= SECTOR_BYTES;
+  return false;
+}
+
+/* ---- the same on the host ---- */
+
+/* Whether a table serves a request on the host: elements of a label lie apart, and are enough to be folded side by
+ * side. */
+static bool serves_on_host(const ndr_parts *parts, int64_t row_length, const ndr_options *options) {
+  enum { LEAST_LANES = 8, MOST_GROUPS = 1 << 14 }; /* each thread has the states of all groups and 16 lanes */
+  const ndr_request *request = &parts->request;
+  const ndr_problem *problem = &request->problem;
+  int last = problem->group_dim + problem->groups->ndim - 1;
+  if (!parts->backend->execute_rows || options->device || options->force_family || request->programs_owner)
+    return false;
+  if (row_length < 2 || row_length > INT32_MAX || problem->groups->count > MOST_GROUPS) return false;
+  if (problem->groups->count > 4 * row_length || rows_are_long(request)) return false;
+  for (int d = 0; d < problem->ndim; d++) {
+    bool other = d < problem->group_dim || d > last;
+    if (other && problem->shape[d] >= LEAST_LANES && !(request->reduced[d] && ndr_request_has_index(request)))
+      return true;
+  }
   return false;
 }
 
@@ -160,6 +181,13 @@ static int64_t most_pieces(int64_t length) {
   return length / FEW_LABELS < FEW_PARTS ? FEW_PARTS : length / FEW_LABELS;
 }
 
+/* The most pieces that cost no more than a table: one, or longer ones, each of which is read in the order of memory. */
+static int64_t pieces_beside_table(const ndr_problem *problem, int64_t length) {
+  enum { LONG_BYTES = 16384 };
+  int64_t most = length * (int64_t)ndr_dtype_bytes(problem->dtype) / LONG_BYTES;
+  return most > 1 ? most : 1;
+}
+
 static ndr_status find_parts(ndr_parts *parts, const ndr_options *options) {
   const ndr_request *request = &parts->request;
   const ndr_problem *problem = &request->problem;
@@ -169,7 +197,10 @@ static ndr_status find_parts(ndr_parts *parts, const ndr_options *options) {
   for (int d = 0; d < problem->groups->ndim; d++) length *= problem->shape[problem->group_dim + d];
   ndr_device device;
   bool gathers = may_tabulate(parts, row_length, options, &device);
-  if (gathers)
+  bool served = serves_on_host(parts, row_length, options);
+  if (served)
+    most = pieces_beside_table(problem, length);
+  else if (gathers)
     most = most_launches(request, &device);
   else if (may_sort(parts, row_length, options))
     most = most_pieces(length);
@@ -177,6 +208,7 @@ static ndr_status find_parts(ndr_parts *parts, const ndr_options *options) {
     NDR_TRY(find_pieces(parts, row, row_length, most));
   if (parts->count <= most) return NDR_OK;
   parts->count = 0;
+  gathers = gathers || served;
   for (int64_t row = 0; gathers && row < length; row += row_length) NDR_TRY(append_table(parts, row, row_length));
   if (gathers) return NDR_OK;
   if (rows_are_long(request) && !request->programs_owner) return make_tables(parts, length, row_length);

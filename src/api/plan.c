@@ -54,10 +54,10 @@ ndr_status ndr_request_place(ndr_request *request, DLDevice array_device, const 
 
 /* Operators may be destroyed before the plan is described. */
 static ndr_status keep_text(ndr_plan *plan, const ndr_problem *problem) {
-  size_t length = ndr_problem_print(problem, NULL, 0);
+  size_t length = ndr_problem_sketch(problem, NULL, 0);
   plan->text = malloc(length + 1);
   if (!plan->text) return ndr_fail(NDR_ERR_MEMORY, "out of memory for the text of a plan, %zu bytes", length);
-  ndr_problem_print(problem, plan->text, length + 1);
+  ndr_problem_sketch(problem, plan->text, length + 1);
   return NDR_OK;
 }
 

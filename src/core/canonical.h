@@ -101,6 +101,9 @@ ndr_status ndr_device_read(const ndr_device *given, ndr_device *device);
 /* Copies a caller's problem, whatever its size. Checks nothing else. */
 ndr_status ndr_problem_read(const ndr_problem *given, ndr_problem *problem);
 
+/* As ndr_problem_print, for people: of many labels the first ones only. */
+size_t ndr_problem_sketch(const ndr_problem *given, char *text, size_t capacity);
+
 /* Checks all members; reduced has NDR_MAX_DIMS entries. Whether operators are defined for the dtypes of the operands is
  * left to ndr_request_make. The layout is all but the operators. */
 ndr_status ndr_problem_check(const ndr_problem *problem, bool *reduced);

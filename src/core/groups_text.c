@@ -163,12 +163,12 @@ static void print_piece(const ndr_piece *piece, char *text, size_t capacity, siz
   if (piece->outer > 1) ndr_text_append(text, capacity, length, ")");
 }
 
-void ndr_groups_print(const ndr_groups *groups, char *text, size_t capacity, size_t *length) {
+void ndr_groups_print(const ndr_groups *groups, int64_t most, char *text, size_t capacity, size_t *length) {
   ndr_piece piece;
-  int64_t at = 0, before = 0;
+  int64_t at = 0, before = 0, printed = 0;
   const char *comma = "";
   ndr_text_append(text, capacity, length, "%lld[", (long long)groups->count);
-  for (bool more = true; more; before = at, comma = ",") {
+  for (bool more = true; more && printed < most; before = at, comma = ",", printed++) {
     more = ndr_groups_next(groups, &at, groups->length, &piece);
     int64_t none = (more ? piece.first : groups->length) - before;
     if (none > 0) ndr_text_append(text, capacity, length, none > 1 ? "%s-1x%lld" : "%s-1", comma, (long long)none);
@@ -177,5 +177,7 @@ void ndr_groups_print(const ndr_groups *groups, char *text, size_t capacity, siz
     ndr_text_append(text, capacity, length, "%s", comma);
     print_piece(&piece, text, capacity, length);
   }
+  if (before < groups->length && printed == most)
+    ndr_text_append(text, capacity, length, ",... %lld labels", (long long)groups->length);
   ndr_text_append(text, capacity, length, "]");
 }

@@ -17,7 +17,8 @@ ndr_status ndr_groups_parse(const char **text, int ndim, const int64_t *shape, n
  * Takes `made` in any case. */
 ndr_status ndr_groups_keep(ndr_groups *made, const ndr_groups **groups);
 
-/* Appends them so that they can be parsed. */
-void ndr_groups_print(const ndr_groups *groups, char *text, size_t capacity, size_t *length);
+/* Appends them so that they can be parsed; of more than `most` pieces the first ones and the number of labels, which
+ * cannot. */
+void ndr_groups_print(const ndr_groups *groups, int64_t most, char *text, size_t capacity, size_t *length);
 
 #endif

@@ -95,6 +95,7 @@ static double operand_bytes(const ndr_canonical *problem, int k) {
 
 double ndr_plan_bytes_read(const ndr_canonical *problem) {
   double elements = (double)problem->outputs * (double)problem->length;
+  if (problem->table) elements /= (double)problem->group.size; /* groups share the elements */
   double bytes = elements * (double)ndr_dtype_bytes(problem->dtype);
   for (int k = 0; k < problem->operand_count && elements > 0; k++) bytes += operand_bytes(problem, k);
   return bytes;

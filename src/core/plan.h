@@ -88,7 +88,7 @@ struct ndr_backend {
    * problems. */
   ndr_status (*execute_rows)(const ndr_plan *plan, const int32_t *rows, const void *const *data, void *const *results,
                              void *workspace);
-  /* Makes what a plan's problem with a table needs in the device's memory: the `memory` of the table, before the plan
+  /* Makes what a plan's problem with a table needs in the backend's memory: the `memory` of the table, before the plan
    * is executed. Waits for the copy. NULL where families refuse such problems. Freeing waits for executes. */
   ndr_status (*make_table)(const ndr_plan *plan, void **memory);
   void (*free_table)(int id, void *memory);

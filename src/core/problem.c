@@ -275,12 +275,12 @@ static void print_operands(const ndr_problem *problem, char *text, size_t capaci
   }
 }
 
-static void print_groups(const ndr_problem *problem, char *text, size_t capacity, size_t *length) {
+static void print_groups(const ndr_problem *problem, int64_t pieces, char *text, size_t capacity, size_t *length) {
   int first = problem->group_dim + (problem->group_dim < 0 ? problem->ndim : 0);
   for (int d = 0; d < problem->groups->ndim; d++)
     ndr_text_append(text, capacity, length, "%s%d", d ? "," : " groups=", first + d);
   ndr_text_append(text, capacity, length, ":");
-  ndr_groups_print(problem->groups, text, capacity, length);
+  ndr_groups_print(problem->groups, pieces, text, capacity, length);
 }
 
 static void print_array(const ndr_problem *problem, char *text, size_t capacity, size_t *length) {
@@ -307,7 +307,8 @@ static void print_number(const char *option, double value, char *text, size_t ca
   ndr_text_append(text, capacity, length, "%s%s", option, number);
 }
 
-size_t ndr_problem_print(const ndr_problem *given, char *text, size_t capacity) {
+/* `pieces`: the most of the labels that are printed. */
+static size_t print_problem(const ndr_problem *given, int64_t pieces, char *text, size_t capacity) {
   ndr_problem problem;
   bool reduced[NDR_MAX_DIMS];
   size_t length = 0;
@@ -327,8 +328,17 @@ size_t ndr_problem_print(const ndr_problem *given, char *text, size_t capacity) 
   print_operands(&problem, text, capacity, &length);
   if (problem.weighting == NDR_RELIABILITY) ndr_text_append(text, capacity, &length, " weighting=reliability");
   if (problem.has_initial) print_number(" initial=", problem.initial, text, capacity, &length);
-  if (problem.groups) print_groups(&problem, text, capacity, &length);
+  if (problem.groups) print_groups(&problem, pieces, text, capacity, &length);
   return length;
+}
+
+size_t ndr_problem_print(const ndr_problem *given, char *text, size_t capacity) {
+  return print_problem(given, INT64_MAX, text, capacity);
+}
+
+size_t ndr_problem_sketch(const ndr_problem *given, char *text, size_t capacity) {
+  enum { PIECES = 24 };
+  return print_problem(given, PIECES, text, capacity);
 }
 
 ndr_status ndr_problem_extent(const ndr_problem *given, int64_t *low, int64_t *high) {

@@ -1,4 +1,4 @@
-/* Tables: the labels of a row in the order of their groups. A GPU's kernels gather rows of the array through them. */
+/* Tables: the labels of a row in the order of their groups. Kernels gather rows of the array through them. */
 #ifndef NDR_CORE_TABLE_H
 #define NDR_CORE_TABLE_H
 

@@ -6,6 +6,7 @@
 
 #include "cpu/code.h"
 #include "cpu/family.h"
+#include "cpu/labels.h"
 #include "cpu/nest.h"
 #include "cpu/pool.h"
 #include "cpu/threads.h"
@@ -160,8 +161,8 @@ static ndr_status states_finish(const ndr_state *state, int id, const ndr_walk *
   return NDR_OK;
 }
 
-static const ndr_family *const families[] = {&ndr_cpu_scalar.family, &ndr_cpu_rows.family, &ndr_cpu_runs.family,
-                                             &ndr_cpu_tile.family, NULL};
+static const ndr_family *const families[] = {&ndr_cpu_scalar.family, &ndr_cpu_rows.family,   &ndr_cpu_runs.family,
+                                             &ndr_cpu_tile.family,   &ndr_cpu_labels.family, NULL};
 
 const ndr_backend ndr_backend_cpu = {
     .name = "cpu",
@@ -170,6 +171,8 @@ const ndr_backend ndr_backend_cpu = {
     .families = families,
     .execute = execute,
     .execute_rows = execute_rows,
+    .make_table = ndr_labels_make_table,
+    .free_table = ndr_labels_free_table,
     .run_tasks = run_tasks,
     .allocate = allocate,
     .release = release,

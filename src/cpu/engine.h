@@ -37,6 +37,11 @@ typedef struct ndr_scratch {
   char *gathered, *converted, *machine;
 } ndr_scratch;
 
+/* What op `number` of a problem, or a part of it, with this state does; `across`: lanes may have rows that kernels of
+ * ndr_isa.across fold. Its block is the caller's to set. */
+ndr_engine_op ndr_engine_describe(const ndr_isa *isa, const ndr_canonical *problem, int number, ndr_state state,
+                                  bool across);
+
 /* Folds the tile at the cursors `kept` and `reduced` into a block of states, for every op. `position` is the tile's
  * number in its chunk. */
 void ndr_engine_fold(const ndr_engine *engine, const ndr_scratch *scratch, const ndr_cursor *kept,

@@ -1,6 +1,19 @@
 /* Folds a tile into states: gathers and converts its elements if need be, and then calls the kernels of fold/fold.h. */
 #include "cpu/machine.h"
 
+ndr_engine_op ndr_engine_describe(const ndr_isa *isa, const ndr_canonical *problem, int number, ndr_state state,
+                                  bool across) {
+  bool skip = state.skip_nan && ndr_dtype_is_float(state.dtype);
+  ndr_engine_op described = {.number = number,
+                             .state = state,
+                             .view = ndr_fold_dtype(state.op, problem->dtype, problem->accumulate_f64),
+                             .words = ndr_state_size(&state)};
+  described.fold = isa->fold[skip][described.view][state.op];
+  if (across && !skip) described.across = isa->across[problem->dtype][state.op];
+  described.join = isa->join(&described.state);
+  return described;
+}
+
 /* Kernels of argmin and argmax need rows in ascending order of index, because ties go to the first row. */
 static void fold_op(const ndr_engine *engine, const ndr_engine_op *op, const ndr_tile *tile, uint64_t *states) {
   if (tile->index_row >= 0 || !ndr_op_is_index(op->state.op)) {

@@ -9,6 +9,6 @@ typedef struct ndr_cpu_family {
   void (*run)(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace);
 } ndr_cpu_family;
 
-extern const ndr_cpu_family ndr_cpu_scalar, ndr_cpu_rows, ndr_cpu_runs, ndr_cpu_tile;
+extern const ndr_cpu_family ndr_cpu_scalar, ndr_cpu_rows, ndr_cpu_runs, ndr_cpu_tile, ndr_cpu_labels;
 
 #endif

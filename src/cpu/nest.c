@@ -46,6 +46,7 @@ static int64_t cuts(int64_t total, int64_t part) {
 
 const char *ndr_nest_reject(const ndr_canonical *problem) {
   if (problem->outputs == 0 || problem->length == 0) return "no elements";
+  if (problem->table) return "nests read no table";
   if (problem->kept_count + problem->reduced_count == 0) return "a single element";
   return ndr_machine_reject(problem);
 }

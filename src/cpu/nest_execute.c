@@ -192,16 +192,8 @@ static bool lanes_are_rows(const ndr_engine *engine) {
 }
 
 static ndr_engine_op describe_op(const ndr_engine *engine, int number, ndr_state state, int64_t block) {
-  const ndr_canonical *problem = engine->problem;
-  bool skip = state.skip_nan && ndr_dtype_is_float(state.dtype);
-  ndr_engine_op described = {.number = number,
-                             .state = state,
-                             .view = ndr_fold_dtype(state.op, problem->dtype, problem->accumulate_f64),
-                             .words = ndr_state_size(&state),
-                             .block = block};
-  described.fold = engine->isa->fold[skip][described.view][state.op];
-  if (!skip && lanes_are_rows(engine)) described.across = engine->isa->across[problem->dtype][state.op];
-  described.join = engine->isa->join(&described.state);
+  ndr_engine_op described = ndr_engine_describe(engine->isa, engine->problem, number, state, lanes_are_rows(engine));
+  described.block = block;
   return described;
 }
 

@@ -346,6 +346,7 @@ static void run(const ndr_plan *plan, const void *const *data, void *const *resu
 static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
   (void)device;
   (void)text;
+  if (problem->table) return "it reads no table";
   for (int r = 0; r < problem->reduced_count; r++)
     if (problem->reduced[r].scattered) return "an axis is scattered";
   return NULL;

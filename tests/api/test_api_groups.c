@@ -75,6 +75,8 @@ static void write_out_dims(ndr_problem *problem) {
     problem->dims[i] = all ? i : problem->dims[i] + (problem->dims[i] < 0 ? problem->ndim : 0);
 }
 
+typedef enum layout { ANY_LAYOUT, ROWS_OF_LABELS, LINES_OF_LABELS } layout;
+
 /* Rows of at least 64 bytes, more than a tile has, whose order a table may give; a part of the others is reduced. */
 static void make_rows(rng *random, ndr_problem *problem) {
   problem->ndim = 3;
@@ -90,19 +92,53 @@ static void make_rows(rng *random, ndr_problem *problem) {
   if (rng_once_in(random, 3)) problem->dims[problem->dim_count++] = 0;
 }
 
-static bool make_case(rng *random, grouped_case *c, bool rows) {
+/* Labels along the fastest dim, or the two fastest, and enough elements beside them to be folded side by side; some are
+ * in several sections. */
+static void make_lines(rng *random, ndr_problem *problem) {
+  bool long_lines = rng_once_in(random, 5);
+  problem->ndim = 3;
+  problem->shape[0] = rng_between(random, 8, long_lines ? 20 : 70);
+  problem->shape[1] = rng_between(random, 1, long_lines ? 2 : 12);
+  problem->shape[2] = long_lines ? rng_between(random, 4000, 9000) : rng_between(random, 2, 150);
+  problem->strides[2] = rng_once_in(random, 5) ? rng_between(random, 1, 2) * (rng_once_in(random, 2) ? -1 : 1) : 1;
+  problem->strides[1] = problem->shape[2] * 2 + (rng_once_in(random, 2) ? 3 : 0);
+  if (problem->strides[2] == 1 && rng_once_in(random, 2)) problem->strides[1] = problem->shape[2];
+  problem->strides[0] = problem->shape[1] * problem->strides[1] + (rng_once_in(random, 2) ? 5 : 0);
+  problem->dim_count = 0;
+  if (rng_once_in(random, 4)) problem->dims[problem->dim_count++] = 0;
+  if (rng_once_in(random, 2)) problem->dims[problem->dim_count++] = 1;
+  problem->dims[problem->dim_count++] = 2;
+}
+
+static pattern pattern_of(rng *random, layout how) {
+  static const pattern of_lines[] = {SCATTERED, SCATTERED, RUNS, SORTED, CYCLE_OF_RUNS};
+  if (how == LINES_OF_LABELS) return of_lines[rng_between(random, 0, 4)];
+  return how == ROWS_OF_LABELS ? SCATTERED : (pattern)rng_between(random, 0, PATTERNS - 1);
+}
+
+static void place_labels(rng *random, grouped_case *c, layout how) {
+  if (how == ANY_LAYOUT) return;
+  const ndr_problem *problem = &c->problem;
+  bool two = how == LINES_OF_LABELS && problem->dim_count > 1 && problem->dims[problem->dim_count - 2] == 1;
+  c->first = c->ndim = 1;
+  if (how == LINES_OF_LABELS && !(two && rng_once_in(random, 2))) c->first = 2;
+  if (how == LINES_OF_LABELS && c->first == 1) c->ndim = 2;
+}
+
+static bool make_case(rng *random, grouped_case *c, layout how) {
   memset(c, 0, sizeof *c);
   random_case(random, 4000, &c->problem);
-  if (rows) make_rows(random, &c->problem);
+  if (how == ROWS_OF_LABELS) make_rows(random, &c->problem);
+  if (how == LINES_OF_LABELS) make_lines(random, &c->problem);
   write_out_dims(&c->problem);
   if (c->problem.ndim > NDR_MAX_DIMS - 2 || !choose_dims(random, c)) return false;
-  if (rows) c->first = c->ndim = 1;
+  place_labels(random, c, how);
   c->length = 1;
   for (int d = 0; d < c->ndim; d++) c->length *= c->shape[d] = c->problem.shape[c->first + d];
   c->count = rng_between(random, 1, 9);
   c->labels = malloc((size_t)(c->length + 1) * sizeof *c->labels);
-  if (rows) c->count = rng_between(random, 1, 40);
-  fill_labels(random, rows ? SCATTERED : (pattern)rng_between(random, 0, PATTERNS - 1), c->labels, c->length, c->count);
+  if (how != ANY_LAYOUT) c->count = rng_between(random, 1, 40);
+  fill_labels(random, pattern_of(random, how), c->labels, c->length, c->count);
   DLTensor labels = ndr_tensor(c->labels, NDR_I32, c->ndim, c->shape);
   assert_ok(ndr_groups_create(&c->groups, &labels, c->count));
   array_of_case(&c->array, &c->problem);
@@ -193,12 +229,12 @@ static void check_group(const grouped_case *c, ndr_op op, const DLTensor *result
   array_free(&expected);
 }
 
-static void check_by_masks(uint64_t seed, int cases, bool rows) {
+static void check_by_masks(uint64_t seed, int cases, layout how) {
   rng random = {seed};
   for (int number = 0; number < cases; number++) {
     grouped_case c;
     test_array results;
-    if (!make_case(&random, &c, rows)) continue;
+    if (!make_case(&random, &c, how)) continue;
     bool own = rng_once_in(&random, 6);
     ndr_op op = own ? random_operator(&random, c.problem.dtype, 1) : c.problem.ops[0];
     ndr_options options = options_of(&c);
@@ -213,12 +249,17 @@ static void check_by_masks(uint64_t seed, int cases, bool rows) {
 }
 
 START_TEST(a_group_is_what_a_mask_gives) {
-  check_by_masks(test_seed(), test_case_count(1500), false);
+  check_by_masks(test_seed(), test_case_count(1500), ANY_LAYOUT);
 }
 END_TEST
 
 START_TEST(so_is_one_of_scattered_rows) {
-  check_by_masks(test_seed() + 3, test_case_count(300), true);
+  check_by_masks(test_seed() + 3, test_case_count(300), ROWS_OF_LABELS);
+}
+END_TEST
+
+START_TEST(so_is_one_of_labels_along_the_fastest_dim) {
+  check_by_masks(test_seed() + 4, test_case_count(600), LINES_OF_LABELS);
 }
 END_TEST
 
@@ -246,7 +287,7 @@ START_TEST(plans_with_a_workspace_give_the_same_bits) {
     grouped_case c;
     test_array called, planned;
     ndr_plan *plan;
-    if (!make_case(&random, &c, number % 4 == 0)) continue;
+    if (!make_case(&random, &c, (layout)(number % 3))) continue;
     ndr_options options = options_of(&c);
     ndr_problem problem = problem_with_groups(&c);
     const ndr_op op = problem.ops[0];
@@ -313,7 +354,7 @@ START_TEST(slabs_come_in_any_order) {
     test_array called, added;
     ndr_accumulator *accumulator;
     const int64_t begin[NDR_MAX_DIMS] = {0};
-    if (!make_case(&random, &c, number % 4 == 0)) continue;
+    if (!make_case(&random, &c, (layout)(number % 3))) continue;
     ndr_options options = options_of(&c);
     ndr_problem problem = problem_with_groups(&c);
     const ndr_op op = problem.ops[0];
@@ -504,7 +545,7 @@ START_TEST(measuring_with_groups_is_estimating) {
   for (int number = 0; number < 20; number++) {
     grouped_case c;
     test_array results;
-    if (!make_case(&random, &c, true)) continue;
+    if (!make_case(&random, &c, ROWS_OF_LABELS)) continue;
     ndr_options options = options_of(&c);
     options.planning = NDR_MEASURE;
     const ndr_op op = c.problem.ops[0];
@@ -590,7 +631,7 @@ START_TEST(labels_print_as_they_are) {
   rng random = {test_seed() + 4};
   for (int number = 0; number < test_case_count(500); number++) {
     grouped_case c;
-    if (!make_case(&random, &c, false)) continue;
+    if (!make_case(&random, &c, ANY_LAYOUT)) continue;
     ndr_problem problem = c.problem, again = NDR_PROBLEM_INIT;
     problem.groups = c.groups;
     problem.group_dim = c.first;
@@ -616,6 +657,36 @@ START_TEST(labels_print_as_they_are) {
     free(second);
     free_case(&c);
   }
+}
+END_TEST
+
+/* Labels in no order along the fastest dim, each of 40 lines. */
+static void describe_scattered(int64_t length, char *text, size_t capacity) {
+  rng random = {test_seed() + 12};
+  int64_t shape[] = {40, length};
+  int32_t *values = malloc((size_t)length * sizeof *values);
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  ndr_groups *groups;
+  ndr_plan *plan;
+  fill_labels(&random, SCATTERED, values, length, 12);
+  DLTensor array = ndr_tensor(NULL, NDR_F32, 2, shape), labels = ndr_tensor(values, NDR_I32, 1, shape + 1);
+  assert_ok(ndr_groups_create(&groups, &labels, 12));
+  assert_ok(ndr_problem_make(&problem, &array, NDR_DIMS(1), 1, (const ndr_op[]){NDR_SUM}));
+  problem.groups = groups;
+  problem.group_dim = 1;
+  assert_ok(ndr_plan_create(&plan, &problem, cpu, NULL, NULL));
+  ck_assert_uint_lt(ndr_plan_describe(plan, text, capacity), capacity);
+  ndr_plan_destroy(plan);
+  ndr_groups_destroy(groups);
+  free(values);
+}
+
+START_TEST(descriptions_list_the_first_labels_only) {
+  char text[4000];
+  describe_scattered(50000, text, sizeof text);
+  ck_assert_msg(strstr(text, ",... 50000 labels] on ") != NULL, "%s", text);
+  ck_assert_msg(strstr(text, "\nlabels") != NULL, "%s", text);
+  ck_assert_msg(strstr(text, "reads 8 MB") != NULL, "%s", text);
 }
 END_TEST
 
@@ -673,13 +744,14 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("groups");
   suite_case(suite, "large", 120, scattered_labels_of_large_arrays, threads_do_not_change_bits, NULL);
-  suite_case(suite, "by masks", 120, a_group_is_what_a_mask_gives, so_is_one_of_scattered_rows, NULL);
+  suite_case(suite, "by masks", 120, a_group_is_what_a_mask_gives, so_is_one_of_scattered_rows,
+             so_is_one_of_labels_along_the_fastest_dim, NULL);
   suite_case(suite, "plans and slabs", 120, plans_with_a_workspace_give_the_same_bits, slabs_come_in_any_order, NULL);
   suite_case(suite, "by hand", 10, labels_have_any_integer_dtype, windows_are_refused_trimmed_or_padded,
              an_empty_dim_has_empty_groups, another_empty_dim_has_empty_groups,
              nan_weights_are_refused_before_anything_is_written, measuring_with_groups_is_estimating,
              calls_with_other_groups_stay_apart, labels_are_checked, NULL);
-  suite_case(suite, "text", 30, groups_are_text, labels_print_as_they_are, texts_of_groups_are_checked,
-             a_text_that_fails_keeps_nothing, groups_are_the_problems_to_say, NULL);
+  suite_case(suite, "text", 30, groups_are_text, labels_print_as_they_are, descriptions_list_the_first_labels_only,
+             texts_of_groups_are_checked, a_text_that_fails_keeps_nothing, groups_are_the_problems_to_say, NULL);
   return suite_run(suite);
 }

@@ -42,6 +42,9 @@ typedef void ndr_join(uint64_t *into, int64_t into_pitch, const uint64_t *from, 
 typedef void ndr_gather(const void *from, int64_t row_stride, int64_t lane_stride, void *to, int64_t rows,
                         int64_t lanes, int64_t ahead);
 
+/* Transposes long rows of contiguous elements, one for each lane, into dense rows of lanes. */
+typedef void ndr_turn(const void *from, int64_t lane_stride, void *to, int64_t rows, int64_t lanes);
+
 /* Converts contiguous elements. */
 typedef void ndr_convert(const void *from, void *to, int64_t count);
 
@@ -68,6 +71,7 @@ typedef struct ndr_isa {
    * a short run of its own. NULL where there is none; NaN elements count. */
   ndr_fold *across[NDR_DTYPE_COUNT][NDR_OP_COUNT];        /* [dtype][op] */
   ndr_gather *gather[5];                                  /* by log2 of the element's bytes */
+  ndr_turn *turn[5];                                      /* the same; NULL: there is none */
   ndr_convert *convert[NDR_DTYPE_COUNT][NDR_DTYPE_COUNT]; /* [from][to] */
   /* [number][dtype of the operands; of SELECT, of the values]. Bool is 0 or 1. NULL where there is none. */
   ndr_step *step[NDR_STEP_COUNT][NDR_DTYPE_COUNT];

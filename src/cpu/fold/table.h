@@ -322,6 +322,7 @@ static const ndr_isa isa = {
                [NDR_F32] = ACROSS_KERNELS(f32),
                [NDR_F64] = ACROSS_KERNELS(f64)},
     .gather = {gather_8_tile, gather_16_tile, gather_32_tile, gather_64_tile, gather_128_tile},
+    .turn = {gather_8_turn, gather_16_turn, gather_32_turn, gather_64_turn, NULL},
     .convert =
         {[NDR_BOOL] = {[NDR_U8] = convert_bool_u8, [NDR_F32] = convert_bool_f32, [NDR_F64] = convert_bool_f64},
          [NDR_I8] = {TO_SIZES(NULL, convert_i8_16, convert_i8_32, convert_i8_64), [NDR_BOOL] = convert_bool_u8,

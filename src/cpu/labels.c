@@ -1,0 +1,223 @@
+/* Family labels: a table puts the elements along an axis into groups (labels.h). Its plan. */
+#include "cpu/labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/family.h"
+#include "cpu/threads.h"
+
+/* Lanes of a tile: as many streams as the prefetchers of a core follow. Rows that are short in memory are read one
+ * after the other: of these a tile has more. A Xeon core transposes 12 groups of 8,760 labels at 12.9 GB/s with 16
+ * lanes, and with 64 lanes at 10; plain sums read 15. */
+#define FEW_LANES 16
+#define MANY_LANES 64
+#define LINE_BYTES                                                                                                     \
+  64 /* rows of narrow elements have as many lanes as fill a line: kernels are slow on shorter ones                    \
+      */
+#define SHORT_BYTES (1 << 17) /* of all their rows */
+/* Labels of a section: runs of a group are long then, and each costs a pass over its states. */
+#define SECTION 4096
+/* Bytes of a tile, and of a position's states of one word: both lie in the second-level cache. */
+#define TILE_BYTES (1 << 18)
+#define STATES_BYTES (1 << 19)
+/* Bytes of neighbours of one group from which on they are folded where they lie. */
+#define RUN_BYTES 32
+/* As those of nests (nest.c). */
+#define TASKS 32
+#define STATES_PART 4
+/* Bytes a second of a core, and of those below which a thread does not pay. */
+#define RATE 6e9
+#define BYTES_PER_THREAD 131072
+
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+static int64_t cuts(int64_t total, int64_t part) {
+  return total / part + (total % part != 0);
+}
+
+static int64_t element_bytes(const ndr_canonical *problem) {
+  return (int64_t)ndr_dtype_bytes(problem->dtype);
+}
+
+static int scattered_axis(const ndr_canonical *problem) {
+  for (int r = 0; r < problem->reduced_count; r++)
+    if (problem->reduced[r].scattered) return r;
+  return -1;
+}
+
+/* ---- the axes ---- */
+
+/* The axis with the most lanes; of several a kept one, because results need no joins, and the one that is fastest. An
+ * index grows along reduced axes, and lanes have one. */
+static void choose_lanes(ndr_labels *nest, const ndr_canonical *problem) {
+  bool indexed = false;
+  nest->lanes_along = -1;
+  nest->extent = 1;
+  for (int i = 0; i < problem->op_count; i++) indexed = indexed || ndr_op_is_index(problem->ops[i]);
+  for (int reduced = 0; reduced <= !indexed; reduced++) {
+    int count = reduced ? problem->reduced_count : problem->kept_count;
+    for (int a = 0; a < count; a++) {
+      const ndr_axis *axis = reduced ? &problem->reduced[a] : &problem->kept[a];
+      if (axis->scattered || least(axis->size, FEW_LANES) <= least(nest->extent, FEW_LANES)) continue;
+      nest->lanes_kept = !reduced;
+      nest->lanes_along = a;
+      nest->extent = axis->size;
+      nest->lane_stride = axis->stride;
+    }
+  }
+}
+
+static int add_axis(ndr_nest_axis *axes, int *count, ndr_nest_axis axis) {
+  if (axis.size <= 1) return -1;
+  axes[*count] = axis;
+  return (*count)++;
+}
+
+/* Steps through the chunks of lanes come first: they are the problem's fastest axis but for the labels, or as good. */
+static void add_axes(ndr_labels *nest, const ndr_canonical *problem) {
+  const ndr_nest_axis chunks = {cuts(nest->extent, nest->lanes), nest->lanes * nest->lane_stride, 0, nest->lanes_along,
+                                nest->lanes};
+  nest->lane_axis = -1;
+  if (nest->lanes_along >= 0)
+    nest->lane_axis = nest->lanes_kept ? add_axis(nest->kept, &nest->kept_count, chunks)
+                                       : add_axis(nest->reduced, &nest->reduced_count, chunks);
+  for (int k = 0; k < problem->kept_count; k++) {
+    const ndr_axis *axis = &problem->kept[k];
+    if (nest->lanes_kept && k == nest->lanes_along) continue;
+    add_axis(nest->kept, &nest->kept_count, (ndr_nest_axis){axis->size, axis->stride, 0, k, 1});
+  }
+  for (int r = 0; r < problem->reduced_count; r++) {
+    const ndr_axis *axis = &problem->reduced[r];
+    if (r == nest->scattered || (!nest->lanes_kept && r == nest->lanes_along)) continue;
+    add_axis(nest->reduced, &nest->reduced_count, (ndr_nest_axis){axis->size, axis->stride, axis->index, r, 1});
+  }
+}
+
+/* ---- sizes ---- */
+
+static void choose_tile(ndr_labels *nest, const ndr_canonical *problem) {
+  int64_t bytes = element_bytes(problem), lanes = most(FEW_LANES, LINE_BYTES / bytes),
+          row = problem->reduced[nest->scattered].size * bytes;
+  while (lanes < MANY_LANES && 2 * lanes * row <= SHORT_BYTES && 2 * lanes * nest->groups * 8 <= STATES_BYTES)
+    lanes *= 2;
+  nest->lanes = least(cuts(cuts(nest->extent, cuts(nest->extent, lanes)), 16) * 16, nest->extent);
+  nest->section = most(64, least(SECTION, TILE_BYTES / (nest->lanes * bytes) / 64 * 64));
+}
+
+/* Splits that make TASKS tasks, if each has STATES_PART times the bytes of its states. These count as one word, so that
+ * splits do not depend on the ops. */
+static void choose_splits(ndr_labels *nest, const ndr_canonical *problem) {
+  double sections = (double)cuts(problem->reduced[nest->scattered].size, nest->section);
+  double lanes = nest->lanes_kept ? (double)nest->lanes : 1, states = (double)(nest->groups * nest->lanes * 8);
+  double bytes = (double)problem->length * lanes * (double)element_bytes(problem);
+  double splits = (double)TASKS / (double)nest->positions;
+  if (splits > bytes / states / STATES_PART) splits = bytes / states / STATES_PART;
+  if (splits > sections * (double)nest->steps) splits = sections * (double)nest->steps;
+  nest->splits = most(1, (int64_t)splits);
+}
+
+static void size_memory(ndr_labels *nest, const ndr_canonical *problem) {
+  int64_t words = 0, elements = nest->lanes * nest->section, widest = 0;
+  for (int i = 0; i < problem->op_count; i++) {
+    ndr_state state = ndr_canonical_state(problem, i);
+    ndr_dtype view = ndr_fold_dtype(problem->ops[i], problem->dtype, problem->accumulate_f64);
+    words += ndr_state_size(&state);
+    if (view != problem->dtype) widest = most(widest, (int64_t)ndr_dtype_bytes(view));
+  }
+  nest->pitch = nest->groups * nest->lanes;
+  nest->block = nest->pitch * words;
+  nest->gather_bytes = nest->lane_stride == 1 ? 0 : cuts(elements * element_bytes(problem), 64) * 64;
+  nest->convert_bytes = cuts(elements * widest, 64) * 64;
+  nest->scratch_bytes = cuts(2 * nest->block * 8 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
+}
+
+static void make_nest(ndr_labels *nest, const ndr_canonical *problem) {
+  memset(nest, 0, sizeof *nest);
+  nest->groups = problem->group.size;
+  nest->scattered = scattered_axis(problem);
+  choose_lanes(nest, problem);
+  choose_tile(nest, problem);
+  add_axes(nest, problem);
+  nest->positions = nest->steps = 1;
+  for (int k = 0; k < nest->kept_count; k++) nest->positions *= nest->kept[k].size;
+  for (int r = 0; r < nest->reduced_count; r++) nest->steps *= nest->reduced[r].size;
+  choose_splits(nest, problem);
+  size_memory(nest, problem);
+}
+
+/* ---- the family ---- */
+
+static const char *reject(const ndr_canonical *problem, const ndr_device *device, char *text) {
+  (void)device;
+  (void)text;
+  if (!problem->table) return "there is no table of labels";
+  if (problem->programs_owner) return "programs read no table";
+  return NULL;
+}
+
+static double cost(const ndr_canonical *problem, const ndr_device *device) {
+  return ndr_plan_bytes_read(problem) / RATE / device->units;
+}
+
+static int choose_threads(const ndr_labels *nest, const ndr_plan *plan) {
+  int64_t threads = plan->threads > 0 ? plan->threads : plan->device.units;
+  double pay = ndr_plan_bytes_read(&plan->problem) / BYTES_PER_THREAD;
+  if (pay < (double)threads) threads = most(1, (int64_t)pay);
+  return (int)least(least(threads, NDR_MOST_THREADS), nest->positions * nest->splits);
+}
+
+/* At most a minute, as ndr_nest_install says. */
+static int64_t nanoseconds_of(const ndr_canonical *problem) {
+  double seconds = ndr_plan_bytes_read(problem) / RATE * problem->op_count;
+  return (int64_t)(1e9 * (seconds < 60 ? seconds : 60));
+}
+
+static void configure(ndr_plan *plan) {
+  ndr_labels nest;
+  make_nest(&nest, &plan->problem);
+  nest.threads = choose_threads(&nest, plan);
+  nest.nanoseconds = nanoseconds_of(&plan->problem);
+  memcpy(plan->config, &nest, sizeof nest);
+  plan->workspace = (size_t)(nest.threads * nest.scratch_bytes);
+  if (nest.splits > 1) plan->workspace += (size_t)(nest.positions * (nest.splits * nest.block + 1) * 8);
+}
+
+static size_t describe(const ndr_plan *plan, char *text, size_t capacity) {
+  size_t length = 0;
+  const ndr_labels *nest = (const ndr_labels *)(const void *)plan->config;
+  if (capacity) text[0] = 0;
+  ndr_text_append(text, capacity, &length,
+                  "sections of %lld labels x %lld lanes along a %s axis, %lld tasks, %d threads",
+                  (long long)nest->section, (long long)nest->lanes, nest->lanes_kept ? "kept" : "reduced",
+                  (long long)nest->positions * nest->splits, nest->threads);
+  return length;
+}
+
+_Static_assert(sizeof(ndr_labels) <= NDR_CONFIG_BYTES, "it is a plan's configuration");
+
+ndr_status ndr_labels_make_table(const ndr_plan *plan, void **memory) {
+  const ndr_labels *nest = (const ndr_labels *)(const void *)plan->config;
+  const ndr_canonical *problem = &plan->problem;
+  bool apart = false, in_place = nest->lane_stride != 1 && problem->row_stride == 1;
+  for (int i = 0; i < problem->op_count; i++) apart = apart || ndr_op_is_index(problem->ops[i]);
+  int64_t long_run = in_place ? RUN_BYTES / element_bytes(problem) : INT32_MAX;
+  ndr_sections *made;
+  ndr_status status = ndr_sections_make(&made, problem->table, problem->reduced[nest->scattered].size, nest->section,
+                                        most(2, long_run), apart);
+  *memory = made;
+  return status;
+}
+
+void ndr_labels_free_table(int id, void *memory) {
+  (void)id;
+  ndr_sections_free(memory);
+}
+
+const ndr_cpu_family ndr_cpu_labels = {{"labels", reject, cost, configure, describe}, ndr_labels_execute};

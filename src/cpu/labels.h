@@ -1,0 +1,65 @@
+/* The loops of family `labels`: a table puts the elements along one axis into groups, and lanes lie along another.
+ *
+ *   for each task             lanes of the kept positions times a split of the reduction; threads take tasks
+ *     for each step             of the other reduced axes and of the sections of labels, which are innermost
+ *       transpose the section     into a tile whose rows are labels
+ *       for each run of labels    of one group
+ *         fold its rows             into the states of the group, which has one for each lane
+ *
+ * Sections whose runs are long are not transposed: each lane has a run where it lies (fold/across.h). Where the lanes'
+ * axis is reduced, their states are joined at the end. All of this follows from the problem's axes, labels and dtype,
+ * so that results depend neither on the number of threads nor on the other operators of the call. */
+#ifndef NDR_CPU_LABELS_H
+#define NDR_CPU_LABELS_H
+
+#include "cpu/engine.h"
+#include "cpu/sections.h"
+
+typedef struct ndr_labels {
+  int64_t groups;
+  int scattered;   /* the reduced axis of the labels */
+  bool lanes_kept; /* the lanes' axis is problem->kept[lanes_along], else problem->reduced[lanes_along] */
+  int lanes_along;
+  int64_t lanes, extent; /* of a tile, and of all of them */
+  int64_t lane_stride;
+  int64_t section; /* the most labels of a tile */
+  int lane_axis;   /* the axis of the loops that steps through the lanes, kept or reduced; -1: none does */
+  int kept_count, reduced_count;
+  ndr_nest_axis kept[NDR_MAX_DIMS + 1], reduced[NDR_MAX_DIMS + 1]; /* of the loops, but for sections */
+  int64_t positions, steps, splits;
+  int64_t pitch; /* states of an op for a position */
+  int64_t block; /* words of a position's states of all ops */
+  int64_t gather_bytes, convert_bytes, scratch_bytes;
+  int threads;
+  int64_t nanoseconds;
+} ndr_labels;
+
+/* What is fixed while a plan is executed. */
+typedef struct ndr_labels_run {
+  const ndr_labels *nest;
+  const ndr_canonical *problem;
+  const ndr_sections *sections;
+  const ndr_isa *isa;
+  const char *data; /* the element where the walk starts */
+  int64_t bytes;    /* of an element */
+  void *const *results;
+  ndr_engine_op *ops; /* sorted by the dtype that they fold */
+} ndr_labels_run;
+
+/* Lanes of a tile at a place of the lanes' axis. */
+static inline int64_t ndr_labels_lanes(const ndr_labels *nest, const ndr_cursor *cursor) {
+  int64_t left = nest->extent - (nest->lane_axis < 0 ? 0 : cursor->at[nest->lane_axis] * nest->lanes);
+  return left < nest->lanes ? left : nest->lanes;
+}
+
+/* Runs a plan of the family. */
+void ndr_labels_execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace);
+
+/* Writes the results, or partial states, of a position from its block. */
+void ndr_labels_store(const ndr_labels_run *run, const uint64_t *block, int64_t position);
+
+/* See ndr_backend.make_table and free_table. */
+ndr_status ndr_labels_make_table(const ndr_plan *plan, void **memory);
+void ndr_labels_free_table(int id, void *memory);
+
+#endif

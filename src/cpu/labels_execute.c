@@ -1,0 +1,239 @@
+/* Runs the loops of family labels. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "cpu/labels.h"
+#include "cpu/pool.h"
+
+/* Steps after which states are joined to those of all steps before, so that no sum has many more terms one after the
+ * other. */
+#define JOINED_STEPS 256
+/* Labels that are transposed at a time: their tile lies in the first-level cache. */
+#define GATHERED_LABELS 64
+/* Bytes ahead of the elements of a lane that are prefetched: a page, as in the kernels. */
+#define AHEAD 4096
+
+/* ---- a section ---- */
+
+/* A thread's memory. */
+typedef struct scratch {
+  uint64_t *states, *joined; /* of the last steps, and of all before */
+  char *gathered, *converted;
+} scratch;
+
+/* Folds the rows of a section, whose first is the tile's. */
+static void fold_runs(const ndr_labels_run *run, const ndr_section *section, const ndr_engine_op *op, ndr_fold *fold,
+                      const ndr_tile *tile, int64_t bytes, uint64_t *states) {
+  const ndr_labels *nest = run->nest;
+  for (int64_t r = section->run; r < section->end; r++) {
+    const ndr_label_run *labels = &run->sections->runs[r];
+    const int32_t *rows = run->sections->order + labels->begin;
+    ndr_tile part = *tile;
+    part.rows = labels->count;
+    if (labels->step) {
+      part.data = (const char *)tile->data + rows[0] * tile->row_stride * bytes;
+      part.index += rows[0] * tile->index_row;
+      part.row_stride *= labels->step;
+      part.index_row *= labels->step;
+    } else {
+      part.rows_at = rows;
+    }
+    fold(&part, states + op->block + labels->group * nest->lanes, nest->pitch);
+  }
+}
+
+/* Transposes the labels of a section: the tile's rows are dense then. Those that go backwards in memory stay so. */
+static void gather(const ndr_labels_run *run, const ndr_section *section, ndr_tile *tile, char *to) {
+  int log = log2_of(run->bytes);
+  int64_t step = tile->row_stride, back = step == -1 ? section->length - 1 : 0;
+  const char *from = (const char *)tile->data - back * run->bytes;
+  bool turned = (step == 1 || step == -1) && run->isa->turn[log];
+  if (turned) run->isa->turn[log](from, tile->lane_stride, to, section->length, tile->lanes);
+  for (int64_t at = 0; !turned && at < section->length; at += GATHERED_LABELS) {
+    int64_t labels = section->length - at < GATHERED_LABELS ? section->length - at : GATHERED_LABELS;
+    run->isa->gather[log]((const char *)tile->data + at * step * run->bytes, step, tile->lane_stride,
+                          to + at * tile->lanes * run->bytes, labels, tile->lanes, AHEAD);
+  }
+  tile->data = turned ? to + back * tile->lanes * run->bytes : to;
+  tile->row_stride = turned && back ? -tile->lanes : tile->lanes;
+  tile->cached = true;
+}
+
+static ndr_tile convert(const ndr_labels_run *run, const ndr_section *section, const ndr_tile *tile, ndr_dtype view,
+                        char *to) {
+  ndr_convert *elements = run->isa->convert[run->problem->dtype][view];
+  int64_t bytes = (int64_t)ndr_dtype_bytes(view);
+  ndr_tile converted = *tile;
+  for (int64_t row = 0; row < section->length; row++)
+    elements((const char *)tile->data + row * tile->row_stride * run->bytes, to + row * tile->lanes * bytes,
+             tile->lanes);
+  converted.data = to;
+  converted.row_stride = tile->lanes;
+  converted.cached = true;
+  return converted;
+}
+
+static void fold_section(const ndr_labels_run *run, const scratch *memory, const ndr_section *section, ndr_tile *tile) {
+  const ndr_engine_op *ops = run->ops;
+  int count = run->problem->op_count, left = 0;
+  for (int i = 0; i < count; i++) {
+    if (section->neighbours && ops[i].across)
+      fold_runs(run, section, &ops[i], ops[i].across, tile, run->bytes, memory->states);
+    else
+      left++;
+  }
+  if (left && run->nest->lane_stride != 1) gather(run, section, tile, memory->gathered);
+  for (int i = 0, end; left && i < count; i = end) {
+    ndr_dtype view = ops[i].view;
+    ndr_tile rows = *tile;
+    if (view != run->problem->dtype) rows = convert(run, section, tile, view, memory->converted);
+    for (end = i; end < count && ops[end].view == view; end++)
+      if (!section->neighbours || !ops[end].across)
+        fold_runs(run, section, &ops[end], ops[end].fold, &rows, (int64_t)ndr_dtype_bytes(view), memory->states);
+  }
+}
+
+/* ---- states ---- */
+
+static void clear(const ndr_labels_run *run, uint64_t *states) {
+  for (int i = 0; i < run->problem->op_count; i++)
+    ndr_state_identity(&run->ops[i].state, states + run->ops[i].block, run->nest->pitch, run->nest->pitch);
+}
+
+static void join(const ndr_labels_run *run, uint64_t *into, const uint64_t *from) {
+  int64_t pitch = run->nest->pitch;
+  for (int i = 0; i < run->problem->op_count; i++)
+    run->ops[i].join(into + run->ops[i].block, pitch, from + run->ops[i].block, pitch, pitch);
+}
+
+/* Joins the lanes of each group, one half to the other, until one is left. */
+static void join_lanes(const ndr_labels_run *run, uint64_t *states) {
+  const ndr_labels *nest = run->nest;
+  for (int i = 0; i < run->problem->op_count; i++)
+    for (int64_t g = 0; g < nest->groups; g++) {
+      uint64_t *group = states + run->ops[i].block + g * nest->lanes;
+      for (int64_t lanes = nest->lanes, stay; lanes > 1; lanes = stay) {
+        stay = (lanes + 1) / 2;
+        run->ops[i].join(group, nest->pitch, group + stay, nest->pitch, lanes - stay);
+      }
+    }
+}
+
+/* ---- tasks ---- */
+
+/* Folds a split of a position; returns its block. */
+static uint64_t *run_task(const ndr_labels_run *run, const scratch *memory, int64_t position, int64_t split) {
+  const ndr_labels *nest = run->nest;
+  int64_t sections = run->sections->count, all = nest->steps * sections;
+  int64_t each = all / nest->splits, more = all % nest->splits;
+  int64_t step = split * each + (split < more ? split : more), end = step + each + (split < more), taken = 0;
+  const ndr_axis *labels = &run->problem->reduced[nest->scattered];
+  int64_t row_stride = run->problem->row_stride, at = step % sections;
+  ndr_cursor kept, reduced;
+  ndr_cursor_seek(&kept, nest->kept, nest->kept_count, position);
+  ndr_cursor_seek(&reduced, nest->reduced, nest->reduced_count, step / sections);
+  clear(run, memory->states);
+  clear(run, memory->joined);
+  for (; step < end; step++) {
+    const ndr_section *section = &run->sections->sections[at];
+    int64_t element = kept.offset + reduced.offset + section->first * row_stride;
+    int64_t lanes = ndr_labels_lanes(nest, nest->lanes_kept ? &kept : &reduced);
+    ndr_tile tile = {.data = run->data + element * run->bytes,
+                     .lanes = lanes,
+                     .period = lanes,
+                     .row_stride = row_stride,
+                     .lane_stride = nest->lane_stride,
+                     .index = run->problem->index_origin + reduced.index + section->first * labels->index,
+                     .index_row = labels->index,
+                     .in_f64 = run->problem->accumulate_f64};
+    fold_section(run, memory, section, &tile);
+    if (++taken == JOINED_STEPS && step + 1 < end) {
+      join(run, memory->joined, memory->states);
+      clear(run, memory->states);
+      taken = 0;
+    }
+    if (++at < sections) continue;
+    at = 0;
+    ndr_cursor_advance(&reduced);
+  }
+  join(run, memory->joined, memory->states);
+  if (!nest->lanes_kept) join_lanes(run, memory->joined);
+  return memory->joined;
+}
+
+typedef struct task_list {
+  const ndr_labels_run *run;
+  char *workspace;
+  uint64_t *partial;       /* the blocks of all tasks, if positions have several splits */
+  _Atomic int64_t *unread; /* then, for each position: its splits that are not folded yet */
+  _Atomic int64_t next;
+} task_list;
+
+/* The thread that folds the last split of a position joins the splits, neighbours first. */
+static void join_splits(const task_list *list, int64_t position) {
+  const ndr_labels *nest = list->run->nest;
+  uint64_t *blocks = list->partial + position * nest->splits * nest->block;
+  for (int64_t apart = 1; apart < nest->splits; apart *= 2)
+    for (int64_t split = 0; split + apart < nest->splits; split += 2 * apart)
+      join(list->run, blocks + split * nest->block, blocks + (split + apart) * nest->block);
+  ndr_labels_store(list->run, blocks, position);
+}
+
+static void do_tasks(void *context, int thread) {
+  task_list *list = context;
+  const ndr_labels *nest = list->run->nest;
+  char *start = list->workspace + thread * nest->scratch_bytes;
+  scratch memory = {.states = (uint64_t *)(void *)start, .gathered = start + 2 * nest->block * 8};
+  memory.joined = memory.states + nest->block;
+  memory.converted = memory.gathered + nest->gather_bytes;
+  for (int64_t task; (task = atomic_fetch_add(&list->next, 1)) < nest->positions * nest->splits;) {
+    int64_t position = task / nest->splits;
+    const uint64_t *block = run_task(list->run, &memory, position, task % nest->splits);
+    if (nest->splits == 1) {
+      ndr_labels_store(list->run, block, position);
+      continue;
+    }
+    memcpy(list->partial + task * nest->block, block, (size_t)nest->block * sizeof *block);
+    if (atomic_fetch_sub(&list->unread[position], 1) == 1) join_splits(list, position);
+  }
+}
+
+/* ---- the whole ---- */
+
+/* Operators sorted by the dtype that they fold, so that elements are converted once for each. */
+static void describe_ops(ndr_labels_run *run, ndr_engine_op *ops) {
+  const ndr_canonical *problem = run->problem;
+  int64_t block = 0;
+  for (int number = 0; number < problem->op_count; number++) {
+    bool across = run->nest->lane_stride != 1 && problem->row_stride == 1;
+    ndr_engine_op op = ndr_engine_describe(run->isa, problem, number, ndr_canonical_state(problem, number), across);
+    int at = number;
+    op.block = block;
+    block += op.words * run->nest->pitch;
+    for (; at > 0 && ops[at - 1].view > op.view; at--) ops[at] = ops[at - 1];
+    ops[at] = op;
+  }
+}
+
+void ndr_labels_execute(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace) {
+  ndr_engine_op ops[NDR_MAX_OPS];
+  const ndr_labels *nest = (const ndr_labels *)(const void *)plan->config;
+  ndr_labels_run run = {.nest = nest,
+                        .problem = &plan->problem,
+                        .sections = plan->problem.table->memory,
+                        .isa = ndr_isa_here(),
+                        .bytes = (int64_t)ndr_dtype_bytes(plan->problem.dtype),
+                        .results = results,
+                        .ops = ops};
+  run.data = (const char *)data[0] + plan->problem.origin * run.bytes;
+  describe_ops(&run, ops);
+  task_list list = {.run = &run, .workspace = workspace};
+  if (nest->splits > 1) {
+    int64_t tasks = nest->positions * nest->splits;
+    list.partial = (uint64_t *)(void *)((char *)workspace + nest->threads * nest->scratch_bytes);
+    list.unread = (_Atomic int64_t *)(void *)(list.partial + tasks * nest->block);
+    for (int64_t position = 0; position < nest->positions; position++)
+      atomic_init(&list.unread[position], nest->splits);
+  }
+  ndr_pool_run(nest->threads, nest->nanoseconds, do_tasks, &list);
+}

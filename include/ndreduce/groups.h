@@ -31,7 +31,7 @@
  * of the rate of the plain reduction. Where labels lie along the fastest dim, and another dim has 8 elements or more, a
  * table serves all of a row's labels that are in more pieces than one: sums of 12 groups of 8,760 scattered labels run
  * at 0.75 to 0.8 of the plain rate in f32, at 0.9 in f64 and at about half of it in narrower elements; of 366 groups at
- * 0.6; zones of a map at 0.75 to 1; the months of a year of days at 0.7. argmin and argmax, which take runs of labels
+ * 0.55; zones of a map at 0.75 to 1; the months of a year of days at 0.6. argmin and argmax, which take runs of labels
  * one by one, run at 0.15 of it. The table takes up to 32 bytes a label, in the plan, and is for up to 16,384 groups.
  * The workspace has, for each thread, the states of all groups for 16 to 64 outputs. Elsewhere, and for masks, weights
  * and operators of one's own, elements are copied group by group, in blocks, at about a third to a half of the plain

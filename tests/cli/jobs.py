@@ -62,6 +62,8 @@ JOBS = (
     ("ensmean m0.nc m1.nc m2.nc", "--concat new:member -d member --op mean m0.nc m1.nc m2.nc"),
     ("ensstd1 m0.nc m1.nc m2.nc", "--concat new:member -d member --op std --ddof 1 m0.nc m1.nc m2.nc"),
     ("timmean -mergetime y1.nc y2.nc", "--concat time -d time --op mean y1.nc y2.nc"),
+    ("timmean -seldate,2000-01-20,2000-02-10 -mergetime y1.nc y2.nc",
+     "--concat time -d time --op mean 'y1.nc[time=2000-01-20:2000-02-10]' 'y2.nc[time=2000-01-20:2000-02-10]'"),
     ("zonmean in.nc", "-d lon --op mean in.nc"),
     ("timmean -ifthen mask.nc -selname,t2m in.nc", "-d time --op mean --where mask.nc:/lsm in.nc:/t2m"),
     ("timsum -gtc,300 -selname,t2m in.nc", "-d time --op 'hot(x; t): n += x > t -> n' --set t=300 in.nc:/t2m"),

@@ -184,6 +184,25 @@ def compare_ensemble(tool, op, rival, relative):
     return f"--concat new:member --op {op} differs from {rival} by {np.nanmax(abs(own - other))}"
 
 
+def compare_leap_years(tool):
+    """ydaymean takes the same date of each year together, dayofyear the same number: those of 2000 and 2001 differ."""
+    days = np.arange(731.0)
+    with h5py.File("in.nc", "w") as file:
+        for name, values in (("time", days), ("lat", [10.0, 20]), ("lon", [0.0, 10])):
+            file[name] = values
+            file[name].make_scale(name)
+        for name, units in (("time", "days since 2000-01-01"), ("lat", "degrees_north"), ("lon", "degrees_east")):
+            file[name].attrs["units"] = np.bytes_(units)
+        file["t"] = np.broadcast_to(days[:, None, None], (731, 2, 2))
+        for d, dim in enumerate(("time", "lat", "lon")):
+            file["t"].dims[d].attach_scale(file[dim])
+    run([tool, "in.nc:/t", *"--by time:dayofyear --op mean -o own.nc --overwrite -q".split()])
+    run(command_of("cdo ydaymean", "t"))
+    found = [read(path, "t")[57:62, 0, 0].tolist() for path in ("own.nc", "out.nc")]
+    wanted = [[240, 241, 242, 243, 244], [240, 241, 59, 242.5, 243.5]]
+    return None if found == wanted else f"days of the year: {found}, not {wanted}"
+
+
 # How far the means of such a field are apart, as its page says: rows, degrees, other / own - 1
 GAPS = [(6, 45, 0.013052), (18, 10, 0.000635), (36, 5, 0.000159), (180, 1, 0.000006)]
 
@@ -209,8 +228,9 @@ def main():
         jobs += ELEMENTS
         found += [compare_elements(tool, there, name) for name in ELEMENTS]
         if "cdo" in there:
-            jobs += GAPS
+            jobs += [*GAPS, "leap years"]
             found += [compare_areas(tool, *gap) for gap in GAPS]
+            found.append(compare_leap_years(tool))
         problems = [problem for problem in found if problem]
     print(*problems, sep="\n")
     print(f"{len(jobs)} jobs of {' and '.join(there)}, {len(problems)} problems")

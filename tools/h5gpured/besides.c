@@ -214,10 +214,18 @@ static bool add_condition(const search *s) {
   return true;
 }
 
+/* Who writes 'mask.nc:/land > 0' looks for --with. */
+static bool refuse_mask(const search *s) {
+  if (!strpbrk(s->options->where, "<>=!&|")) return refuse(s, "--where");
+  complain("%s: --where: %s; in a condition other files have names: --where 'Y > 0' --with Y=FILE:/PATH", s->where,
+           ndr_last_error());
+  return false;
+}
+
 static bool add_mask(const search *s) {
   const ndr_h5_access access = access_for(s, NDR_WHERE);
   ndr_h5_operand *operand = add(s, NDR_WHERE);
-  return operand && (open_text(s, s->options->where, &access, &operand->dataset) == NDR_OK || refuse(s, "--where"));
+  return operand && (open_text(s, s->options->where, &access, &operand->dataset) == NDR_OK || refuse_mask(s));
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */

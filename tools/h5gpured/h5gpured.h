@@ -224,8 +224,8 @@ int expression_name(const char **text, const char **name);
 /* What looks like the beginning of a date, YEAR-MONTH, which an expression subtracts; NULL if there is none. */
 const char *expression_date(const char *text);
 
-/* Whether --where is a dataset, and no condition. */
-bool where_is_dataset(const char *text); /* and so for --weights */
+/* Whether --where is a dataset, and no condition; so it is for the labels of --by. */
+bool where_is_dataset(const char *text);
 
 /* ---- Arrays beside the dataset ------------------------------------------------------------------------------------
  */

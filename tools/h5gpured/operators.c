@@ -41,8 +41,18 @@ const char *expression_date(const char *text) {
   return NULL;
 }
 
+/* FILE:NAME, as inputs may be written, where there is such a file. */
+static bool names_dataset_of_file(const char *text) {
+  char *file, *path;
+  if (!strchr(text, ':') || ndr_h5_split(text, &file, &path) != NDR_OK) return false;
+  bool names = path && text[strlen(file)] == ':' && path[1];
+  free(file);
+  free(path);
+  return names;
+}
+
 bool where_is_dataset(const char *text) {
-  return text[0] == '/' || strstr(text, ":/") != NULL;
+  return text[0] == '/' || strstr(text, ":/") != NULL || names_dataset_of_file(text);
 }
 
 __attribute__((format(printf, 1, 2))) static char *reason(const char *format, ...) {

@@ -53,7 +53,26 @@ static weighing weighing_of(const char *text) {
   return weighing_of_entry(text, strlen(text));
 }
 
+/* lat:cos is that also where a file is called lat. */
+static bool names_dataset(const char *text) {
+  return where_is_dataset(text) && (strchr(text, '/') || weighing_of(text) == BY_VALUE);
+}
+
 /* ---- By a coordinate --------------------------------------------------------------------------------------------- */
+
+/* Of DIM:FUNCTION or FILE:NAME. */
+static bool refuse_function(const char *text, const char *colon, const ndr_h5_info *info, const char *where) {
+  int length = (int)(colon - text), dims[NDR_MAX_DIMS], count;
+  char *name = strndup(text, (size_t)length);
+  if (!name) return refuse_memory(where);
+  if (ndr_h5_dims_parse(name, info->ndim, info->dim_names, &count, dims) == NDR_OK)
+    complain("%s: --weights '%s': there is no weighting by '%s', only by cos and days, as DIM:cos", where, text,
+             colon + 1);
+  else
+    complain("%s: --weights '%s': '%s' is neither a dim nor a file", where, text, name);
+  free(name);
+  return false;
+}
 
 /* The one dim that DIM, DIM:cos or DIM:days names; -1 after a complaint. */
 static int find_dim(const char *text, const ndr_h5_info *info, const char *where) {
@@ -65,8 +84,7 @@ static int find_dim(const char *text, const ndr_h5_info *info, const char *where
   if (!name)
     refuse_memory(where);
   else if (!good && colon && how == BY_VALUE)
-    complain("%s: --weights '%s': there is no weighting by '%s', only by cos and days, as DIM:cos", where, text,
-             colon + 1);
+    refuse_function(text, colon, info, where);
   else if (!good && !colon && isalpha((unsigned char)text[0]))
     complain("%s: --weights: %s; a dataset has its path, /%s", where, last_reason(where), text);
   else if (!good)
@@ -239,7 +257,7 @@ static bool open_beside(const h5gpured_options *options, const char *path, ndr_h
 static bool weigh_by_dataset(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where,
                              weights *w) {
   if (!open_beside(options, options->weights, &w->dataset)) {
-    if (!find_function(options->weights)) return refuse(where);
+    if (weighing_of(options->weights) == BY_VALUE) return refuse(where);
     complain("%s: --weights: %s; the cosine of a dim's coordinates is DIM:cos", where, ndr_last_error());
     return false;
   }
@@ -252,7 +270,7 @@ static bool weigh_by_dataset(const h5gpured_options *options, const ndr_h5_datas
 bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where, weights *w) {
   w->tensor = (DLTensor){.device = {kDLCPU, 0}, .dtype = ndr_dtype_to_dlpack(NDR_F64), .shape = w->shape};
   w->dataset = NULL;
-  if (where_is_dataset(options->weights)) return weigh_by_dataset(options, dataset, where, w);
+  if (names_dataset(options->weights)) return weigh_by_dataset(options, dataset, where, w);
   return weigh_by_dims(options->weights, dataset, where, w);
 }
 
@@ -271,7 +289,7 @@ char *weights_comment(const char *list) {
   char *comment = malloc(capacity + strlen(of[BY_COSINE]));
   if (!comment) return NULL;
   char *end = stpcpy(comment, "weighted by ");
-  if (where_is_dataset(list)) {
+  if (names_dataset(list)) {
     strcpy(end, list);
     return comment;
   }

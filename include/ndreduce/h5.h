@@ -250,6 +250,7 @@ typedef struct ndr_h5_groups ndr_h5_groups;
  *   yearseason               December to February, which counts for the year of its January, March to May, ...
  *   month, season            1 to 12, and DJF, MAM, JJA, SON, of all years: climatologies
  *   dayofyear                1 to 366, of all years; 1 March is day 60 of a year without a 29 February
+ *   monthday                 01-01 to 12-31, of all years: the same day of the same month
  *   hour                     0 to 23, of all days
  * Fails with NDR_ERR_ARGUMENT on another key and where no step has a time, with NDR_ERR_DIMS where the dim has no
  * coordinates, or none that are times. *groups is to be given to ndr_h5_groups_destroy; NULL after a failure. */

@@ -52,11 +52,13 @@ static void describe(ndr_group_key key, const moment *m, int64_t *group, int64_t
   case NDR_GROUP_YEARSEASON: *group = ends * 4 + season; break;
   case NDR_GROUP_DAY: *group = m->date; break;
   case NDR_GROUP_DAYOFYEAR: *group = m->day.dayofyear; break;
+  case NDR_GROUP_MONTHDAY: *group = month * 100 + m->day.day; break;
   case NDR_GROUP_HOUR: *group = m->hour; break;
   }
   *when = key == NDR_GROUP_MONTH       ? year * 12 + month
           : key == NDR_GROUP_SEASON    ? ends * 4 + season
           : key == NDR_GROUP_DAYOFYEAR ? m->date
+          : key == NDR_GROUP_MONTHDAY  ? m->date
           : key == NDR_GROUP_HOUR      ? m->date * 24 + m->hour
                                        : *group;
 }
@@ -74,8 +76,9 @@ static void find_ends(ndr_group_key key, int i, double ends[2]) {
     describe(key, &walk[end], &group, &other);
     if (other != own) break;
   }
-  bool whole = key == NDR_GROUP_DAY || key == NDR_GROUP_DAYOFYEAR || key == NDR_GROUP_HOUR || key == NDR_GROUP_MONTH ||
-               key == NDR_GROUP_YEARMONTH || key == NDR_GROUP_SEASON || key == NDR_GROUP_YEARSEASON;
+  bool whole = key == NDR_GROUP_DAY || key == NDR_GROUP_DAYOFYEAR || key == NDR_GROUP_MONTHDAY ||
+               key == NDR_GROUP_HOUR || key == NDR_GROUP_MONTH || key == NDR_GROUP_YEARMONTH ||
+               key == NDR_GROUP_SEASON || key == NDR_GROUP_YEARSEASON;
   ends[0] = begin < 0 && !whole ? (double)NAN : (begin + 1) * 6.0;
   ends[1] = key == NDR_GROUP_HOUR ? i * 6.0 + 1 : end == WALK ? (double)NAN : end * 6.0;
 }
@@ -269,6 +272,7 @@ START_TEST(keys_and_groups_have_names) {
                {"yearseason", 2001 * 4, "2001-DJF"},
                {"yearseason", 2001 * 4 + 3, "2001-SON"},
                {"dayofyear", 60, "60"},
+               {"monthday", 229, "02-29"},
                {"hour", 23, "23"},
                {"day", 730851, "2001-01-01"}};
   ndr_time_units units;
@@ -319,6 +323,7 @@ START_TEST(cell_methods_are_cf_s) {
   check_methods(NDR_GROUP_SEASON, "area: mean", "weighted by days",
                 "area: mean time: mean within years time: mean over years (weighted by days)");
   check_methods(NDR_GROUP_DAYOFYEAR, "", NULL, "time: mean within years time: mean over years");
+  check_methods(NDR_GROUP_MONTHDAY, "", NULL, "time: mean within years time: mean over years");
   check_methods(NDR_GROUP_HOUR, NULL, NULL, "time: mean within days time: mean over days");
 }
 END_TEST

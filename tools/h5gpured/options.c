@@ -85,7 +85,7 @@ static void add_grouped(h5gpured_options *options, const char *option, const cha
   snprintf(options->grouped + used, room, "%s%.*s", used ? "," : "", (int)length, text);
 }
 
-#define KEYS "month, season, year, yearmonth, yearseason, day, dayofyear or hour"
+#define KEYS "month, season, year, yearmonth, yearseason, day, dayofyear, monthday or hour"
 
 /* DIM:KEY, or DIMS:/LABELS */
 static void read_by(void *target, const char *text) {
@@ -245,9 +245,9 @@ static const cli_option rows[] = {
      .help = "weight sum, mean, var, std and norm2: by a coordinate (lat), by its cosine (lat:cos), by the\n"
              "lengths of times (time:days), by a product of these (time:days,lat:cos), or by a dataset (/PATH)"},
     {0, "by", "DIM:KEY", CLI_ONCE, read_by,
-     .help = "reduce DIM in groups: time:" KEYS ", or by\n"
-             "labels of integers (DIM:/PATH, DIM:FILE:/PATH, or zones of a map LAT,LON:/PATH); other dims are reduced\n"
-             "only if --dims names them"},
+     .help = "reduce DIM in groups: time:" KEYS ",\n"
+             "or by labels of integers (DIM:/PATH, DIM:FILE:/PATH, or zones of a map LAT,LON:/PATH); other dims are\n"
+             "reduced only if --dims names them"},
     {0, "coarsen", "DIM=N", CLI_ONCE, read_coarsen,
      .help =
          "reduce DIM in windows of N, several dims as lat=2,lon=2; with ,trim what is left over at the end of a dim\n"

@@ -25,6 +25,7 @@ static const struct {
     [NDR_GROUP_YEARSEASON] = {"yearseason", NULL, NULL},
     [NDR_GROUP_DAY] = {"day", NULL, NULL},
     [NDR_GROUP_DAYOFYEAR] = {"dayofyear", "within years", "over years"},
+    [NDR_GROUP_MONTHDAY] = {"monthday", "within years", "over years"},
     [NDR_GROUP_HOUR] = {"hour", "within days", "over days"},
 };
 
@@ -110,6 +111,10 @@ static bool find_period(ndr_calendar calendar, ndr_group_key key, ndr_instant in
     p->number = key == NDR_GROUP_DAY ? instant.day : day_of_year(calendar, instant, date.year);
     set_days(p, instant.day);
     break;
+  case NDR_GROUP_MONTHDAY:
+    p->number = date.month * 100 + date.day;
+    set_days(p, instant.day);
+    break;
   case NDR_GROUP_HOUR:
     p->number = date.microsecond / HOUR;
     set_hour(p, instant.day, p->number);
@@ -151,6 +156,8 @@ static ndr_instant within(ndr_calendar calendar, ndr_group_key key, int64_t numb
   if (key == NDR_GROUP_MONTH) return month_begin(calendar, year, number - 1);
   if (key == NDR_GROUP_SEASON) return month_begin(calendar, year, (number - 1) * 3 - 1);
   if (key == NDR_GROUP_HOUR) return (ndr_instant){day, number * HOUR};
+  if (key == NDR_GROUP_MONTHDAY)
+    return (ndr_instant){month_begin(calendar, year, number / 100 - 1).day + number % 100 - 1, 0};
   return (ndr_instant){begin.day + number - 1, 0};
 }
 
@@ -252,6 +259,9 @@ void ndr_time_group_name(const ndr_time_units *units, ndr_group_key key, int64_t
   case NDR_GROUP_YEARMONTH: snprintf(text, NDR_GROUP_CHARS, "%s-%02d", written, (int)rest + 1); break;
   case NDR_GROUP_YEARSEASON: snprintf(text, NDR_GROUP_CHARS, "%s-%s", written, seasons[rest]); break;
   case NDR_GROUP_DAY: ndr_time_write(units, (ndr_instant){number, 0}, NDR_TIME_DAYS, text); break;
+  case NDR_GROUP_MONTHDAY:
+    snprintf(text, NDR_GROUP_CHARS, "%02d-%02d", (int)(number / 100), (int)(number % 100));
+    break;
   default: snprintf(text, NDR_GROUP_CHARS, "%lld", (long long)number); break;
   }
 }

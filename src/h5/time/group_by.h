@@ -17,10 +17,12 @@ typedef enum ndr_group_key {
   NDR_GROUP_YEARSEASON, /* a season of one year, that of its last month: year * 4 + season - 1 */
   NDR_GROUP_DAY,        /* a date: the number of the day (ndr_instant) */
   NDR_GROUP_DAYOFYEAR,  /* 1 .. 366, of all years; 1 March is the 60th day of a year without a 29 February */
+  NDR_GROUP_MONTHDAY,   /* a month and a day of it, of all years: month * 100 + day */
   NDR_GROUP_HOUR        /* 0 .. 23, of all days */
 } ndr_group_key;
 
-/* "month", "season", "year", "yearmonth", "yearseason", "day", "dayofyear", "hour", in any case. */
+/* "month", "season", "year", "yearmonth", "yearseason", "day", "dayofyear", "monthday", "hour", in any
+ * case. */
 bool ndr_group_key_parse(const char *name, ndr_group_key *key);
 const char *ndr_group_key_name(ndr_group_key key);
 

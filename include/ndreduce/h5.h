@@ -150,7 +150,8 @@ NDR_API ndr_status ndr_h5_open(ndr_h5_dataset **dataset, const char *file, const
  * dims are those of the first. Coordinates along `dim` are one axis in the units of the first file that has elements:
  * those stored in other units or packing are converted, times of any reference date if they are of one calendar, or of
  * standard and proleptic_gregorian after the former's change in October 1582. Fails with NDR_ERR_DIMS where units
- * cannot be converted; opened raw, such a series has no coordinates along dim. Elements of different units (none, and
+ * cannot be converted; opened raw, such a series has no coordinates along dim. A range of coordinates along `dim` may
+ * select nothing of a file, but not of all. Elements of different units (none, and
  * blank ones, fit any) are NDR_ERR_DIMS, too, unless opened raw. On failure *dataset is NULL.
  *
  * A `dim` "new:NAME" stacks the datasets, which then have one shape, along a new first dim NAME, as the members of an

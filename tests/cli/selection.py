@@ -167,6 +167,27 @@ def check_coordinates_are_read_as_they_mean(folder):
         assert np.allclose(out["longitude"][...], [6, 2 * np.pi], rtol=1e-15)
 
 
+def check_files_of_a_series_without_the_period(folder):
+    """A range of the series' dim may select nothing of a file, but not of all; other dims and single values may not."""
+    for year in (2001, 2002, 2003):
+        with h5py.File(folder.file(f"y{year}.nc"), "w") as file:
+            days = 365.0 * (year - 2001) + np.arange(365)
+            time = make_scale(file, "time", days, units="days since 2001-01-01", calendar="noleap")
+            lat = make_scale(file, "lat", np.array([10.0, 20.0]), units="degrees_north")
+            attach(file.create_dataset("t", data=np.repeat(days[:, None], 2, 1)), time, lat)
+    files = lambda part: [f"y{year}.nc:/t[{part}]" for year in (2001, 2002, 2003)]
+    for part, first, count in (("time=2002-06:2002-08", 516, 92), ("time=2001-12:2002-02", 334, 90), ("time=2003", 730, 365)):
+        found = values(folder, "--concat", "time", *files(part), "-d", "time", "--op", "min,max,valid,argmax")
+        assert found == [2 * [number] for number in (first, first + count - 1, count, count - 1)], (part, found)
+        with folder.reduce("--concat", "time", *files(part), "-d", "lat", "--op", "mean") as out:
+            assert out["time"][...].tolist() == list(range(first, first + count)) and out["t"].shape == (count,)
+    for part, reason in (("time=2009", "y2001.nc:/t: time=2009 selects nothing: time goes from 2001-01-01 to 2001-12-31, and the "
+                          "other files have nothing of it, either"),
+                         ("time=2002, lat=50:60", "y2001.nc:/t: lat=50:60 selects nothing: lat goes from 10 to 20")):
+        errors = folder.run("--concat", "time", *files(part), status=1)[1]
+        assert errors == f"h5gpured: {reason}\n", errors
+
+
 def check_errors_name_the_axis(folder):
     make(folder)
     fails(folder, "lat=95:99", "tas.nc:/tas: lat=95:99 selects nothing: lat goes from -88 to 88")

@@ -224,7 +224,10 @@ static ndr_status fail_apart(const ndr_value_axis *axis, const char *text) {
 
 static ndr_status find_interval(const ndr_value_axis *axis, const range *r, const char *text, ndr_index_runs *runs) {
   int64_t count = find_runs(axis, r, runs->run);
-  if (count == 0) return fail_nothing(axis, text);
+  if (count == 0) {
+    runs->count = 0;
+    return fail_nothing(axis, text);
+  }
   runs->count = count > 1 ? 2 : 1;
   if (count == 1) return NDR_OK;
   bool seam = count == 2 && runs->run[0].shift != runs->run[1].shift && order(axis, runs->run);
@@ -268,6 +271,7 @@ static ndr_status find_nearest(const ndr_value_axis *axis, double value, const c
 ndr_status ndr_value_range_find(const ndr_value_axis *axis, const char *text, int length, ndr_index_runs *runs) {
   char whole[MOST_TEXT], from[MOST_TEXT];
   range r;
+  runs->count = -1;
   if (length >= MOST_TEXT) return ndr_fail(NDR_ERR_PARSE, "%s=%.40s... is too long for a range", axis->name, text);
   snprintf(whole, sizeof whole, "%.*s", length, text);
   strcpy(from, whole);

@@ -36,7 +36,8 @@ typedef struct ndr_index_runs {
  *   VALUE     of numbers the nearest one, the greater one of two, which must be no further away than its neighbour is
  *
  * Ends on a time axis, and VALUE there, are dates (ndr_date_read) that stand for the whole period that they name. Fails
- * with NDR_ERR_PARSE on text that is none of that, and with NDR_ERR_DIMS if nothing is found, or more than a run. */
+ * with NDR_ERR_PARSE on text that is none of that, and with NDR_ERR_DIMS if nothing is found, or more than a run. Where
+ * no value is in a range, runs->count is 0, after other failures -1. */
 ndr_status ndr_value_range_find(const ndr_value_axis *axis, const char *text, int length, ndr_index_runs *runs);
 
 #endif

@@ -58,6 +58,8 @@ struct ndr_h5_dataset {
   char *series_name;
   bool no_plugins, allow_external, raw, any_type;
   ndr_remarks remarks;
+  const char *along;       /* while it is opened: the dim along which a series is joined, or NULL */
+  char *nothing;           /* of a series: why nothing of that dim is selected, or NULL */
   bool unknown_attributes; /* some have names that cannot be read */
   ndr_known_scales *known; /* while its file is listed */
   bool unnamed;            /* not all that names its dims could be read */
@@ -72,6 +74,11 @@ ndr_status ndr_hdf_check_size(const ndr_h5_dataset *dataset);
 
 /* Closes the dataset of one file. */
 void ndr_hdf_close(ndr_h5_dataset *dataset);
+
+/* As ndr_h5_open, for a file that is joined with others along a dim, unless `along` is NULL: a range of that dim may
+ * select nothing (dataset->nothing). */
+ndr_status ndr_hdf_open_along(ndr_h5_dataset **opened, const char *file, const char *path, const ndr_h5_access *access,
+                              const char *along);
 
 /* Frees the texts, not the ids, and leaves a dataset that can be described again. */
 void ndr_hdf_forget(ndr_h5_dataset *dataset);

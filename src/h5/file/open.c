@@ -173,13 +173,15 @@ static ndr_status heed(const ndr_h5_dataset *dataset, ndr_status status) {
 }
 
 static ndr_status open_one(ndr_h5_dataset **opened, const char *file, const char *path, const ndr_h5_access *access,
-                           ndr_part_rest *rest) {
+                           const char *along, ndr_part_rest *rest) {
   ndr_hdf_scope scope;
   ndr_h5_dataset *dataset;
   NDR_TRY(create(&dataset, file, access));
+  dataset->along = along;
   ndr_hdf_enter(&scope, dataset->no_plugins);
   ndr_status status = heed(dataset, open_dataset(dataset, path, rest));
   ndr_hdf_leave(&scope);
+  dataset->along = NULL;
   if (status == NDR_OK)
     *opened = dataset;
   else
@@ -197,7 +199,7 @@ static ndr_status open_behind(ndr_h5_dataset *first, const char *path, const ndr
   silent.raw = first->raw;
   silent.allow_external = first->allow_external;
   silent.any_type = first->any_type;
-  NDR_TRY(open_one(&second, first->file, path, &silent, &again));
+  NDR_TRY(open_one(&second, first->file, path, &silent, NULL, &again));
   ndr_part_cut(second, rest->dim, &rest->run);
   ndr_status status = ndr_series_join_sides(opened, first, second, rest->dim);
   if (status != NDR_OK) ndr_hdf_close(second);
@@ -205,11 +207,16 @@ static ndr_status open_behind(ndr_h5_dataset *first, const char *path, const ndr
 }
 
 ndr_status ndr_h5_open(ndr_h5_dataset **opened, const char *file, const char *path, const ndr_h5_access *access) {
+  if (!opened) return ndr_fail(NDR_ERR_ARGUMENT, "dataset is a null pointer");
+  return ndr_hdf_open_along(opened, file, path, access, NULL);
+}
+
+ndr_status ndr_hdf_open_along(ndr_h5_dataset **opened, const char *file, const char *path, const ndr_h5_access *access,
+                              const char *along) {
   ndr_part_rest rest;
   ndr_h5_dataset *dataset;
-  if (!opened) return ndr_fail(NDR_ERR_ARGUMENT, "dataset is a null pointer");
   *opened = NULL;
-  NDR_TRY(open_one(&dataset, file, path, access, &rest));
+  NDR_TRY(open_one(&dataset, file, path, access, along, &rest));
   if (rest.dim < 0) {
     *opened = dataset;
     return NDR_OK;
@@ -266,6 +273,7 @@ void ndr_hdf_close(ndr_h5_dataset *dataset) {
   ndr_hdf_forget(dataset);
   ndr_remarks_free(&dataset->remarks);
   free(dataset->links);
+  free(dataset->nothing);
   free(dataset->file);
   free(dataset);
 }

@@ -76,13 +76,30 @@ void ndr_part_cut(ndr_h5_dataset *dataset, int d, const ndr_index_run *run) {
   dataset->turn[d] = run->shift;
 }
 
+/* Whether files follow each other along a dim. */
+static bool is_joined(const ndr_h5_dataset *dataset, int d) {
+  int dims[NDR_MAX_DIMS], count;
+  return dataset->along &&
+         ndr_h5_dims_parse(dataset->along, dataset->info.ndim, dataset->info.dim_names, &count, dims) == NDR_OK &&
+         count == 1 && dims[0] == d;
+}
+
+/* A file of a series need not have anything of a range along the series: of a period, say. */
+static ndr_status select_nothing(ndr_h5_dataset *dataset, ndr_index_runs *runs) {
+  dataset->nothing = strdup(ndr_last_error());
+  if (!dataset->nothing) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", dataset->where);
+  *runs = (ndr_index_runs){.count = 1, .run = {{0, 0, 0}}};
+  return NDR_OK;
+}
+
 static ndr_status cut_by_values(ndr_h5_dataset *dataset, int d, const ndr_selection *s, ndr_part_rest *rest) {
   ndr_scale_units units;
-  ndr_index_runs runs;
+  ndr_index_runs runs = {.count = -1};
   double turn;
   NDR_TRY(read_meaning(dataset, d, &units, &turn));
   ndr_status status = find_on_axis(dataset, d, s, &units, turn, &runs);
   ndr_scale_units_free(&units);
+  if (status == NDR_ERR_DIMS && runs.count == 0 && is_joined(dataset, d)) status = select_nothing(dataset, &runs);
   NDR_TRY(status);
   ndr_part_cut(dataset, d, &runs.run[0]);
   if (runs.count == 1) return NDR_OK;

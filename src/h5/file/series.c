@@ -43,13 +43,21 @@ static ndr_status check_whole(const ndr_h5_dataset *part) {
 }
 
 /* Opens one more file, as a member of the new dim if there is one. */
-static ndr_status open_part(ndr_h5_dataset **part, const char *file, const char *path, const char *new_dim,
-                            const ndr_h5_access *access) {
-  NDR_TRY(ndr_h5_open(part, file, path, access));
+static ndr_status open_part(ndr_h5_dataset **part, const char *file, const char *path, const char *dim,
+                            const char *new_dim, const ndr_h5_access *access) {
+  NDR_TRY(ndr_hdf_open_along(part, file, path, access, new_dim ? NULL : dim));
   ndr_status status = check_whole(*part);
   if (status == NDR_OK && new_dim) status = ndr_stack_member(*part, new_dim);
   if (status != NDR_OK) ndr_h5_close(*part);
   return status;
+}
+
+/* One of the files at least must have something of a range along the series. */
+static ndr_status check_selected(ndr_h5_dataset *const *parts, int count) {
+  for (int i = 0; i < count; i++)
+    if (!parts[i]->nothing) return NDR_OK;
+  return ndr_fail(NDR_ERR_DIMS, "%s: %s%s", parts[0]->where, parts[0]->nothing,
+                  count > 1 ? ", and the other files have nothing of it, either" : "");
 }
 
 /* How the axes of the parts, which are joined, make those of the series. */
@@ -80,9 +88,10 @@ ndr_status ndr_h5_open_series(ndr_h5_dataset **opened, int count, const char *co
   const char *new_dim = ndr_stack_name(dim);
   int open = 0, d = 0;
   while (status == NDR_OK && open < count) {
-    status = open_part(&parts[open], files[open], paths[open], new_dim, access);
+    status = open_part(&parts[open], files[open], paths[open], dim, new_dim, access);
     open += status == NDR_OK;
   }
+  if (status == NDR_OK) status = check_selected(parts, count);
   if (status == NDR_OK && !new_dim) status = find_dim(parts[0], dim, &d);
   if (status == NDR_OK) status = ndr_series_join(series, parts, count, d, name_series(parts[0]->file, count));
   if (status == NDR_OK) status = join_axes(series);

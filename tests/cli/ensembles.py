@@ -144,6 +144,13 @@ def check_refusals(folder):
             ("new:3", ("a.nc", "a.nc"), "a.nc:/t: '3' is no name for a new dim, which begins with a letter and has no comma")):
         errors = folder.run("--concat", name, *files, status=1)[1]
         assert errors == f"h5gpured: {reason}\n", errors
+    with h5py.File(folder.file("a.nc"), "a") as file:
+        file["more"] = np.zeros(len(LAT))
+        attach(file["more"], file["lat"])
+    for name in ("time", "lat"):
+        errors = folder.run("--concat", f"new:{name}", "-d", "time", "a.nc", "a.nc", status=1)[1]
+        assert errors == (f"h5gpured: a.nc:/t: has a dim {name} already: '{name}' lays files along it, and a new dim needs "
+                          "another name\n"), errors
     errors = folder.run("--concat", "new:", "a.nc", status=2)[1]
     assert errors.count("\n") == 1 and "--concat new:NAME" in errors, errors
 

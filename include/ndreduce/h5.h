@@ -192,7 +192,8 @@ NDR_API ndr_status ndr_h5_coordinate_weights(const ndr_h5_dataset *dataset, int 
  *   - else half of what lies between its neighbours, and at the ends all that lies between it and its neighbour, if
  * steps go up or down and are no more than 1.5 to 1 as far apart. Times are read as CF means them even where the
  * dataset was opened raw. Fails with NDR_ERR_DIMS where the dim has no coordinates, or none that are times, and with
- * NDR_ERR_ARGUMENT where a time is missing or nothing says the lengths. */
+ * NDR_ERR_ARGUMENT where a time is missing, where bounds are not two numbers for each time, of dims with dimension
+ * scales, or where nothing says the lengths. */
 NDR_API ndr_status ndr_h5_time_weights(const ndr_h5_dataset *dataset, int dim, double *days);
 
 /* Room for a date and the final 0. */

@@ -143,6 +143,8 @@ def check_labels(folder):
         assert text(out["zone"].attrs["long_name"]) == "which zone" and "time" not in out, list(out)
         assert text(out["x"].attrs["cell_methods"]) == "area: mean time: sum" and out["x"].dims[0][0].name == "/zone"
         np.testing.assert_array_equal(out["x"], looped(x, steps, "sum", (0,)))
+    with folder.reduce("hours.nc", "--by", "time:/zone", "--op", "sum") as out:  # labels are no data
+        assert out["zone"][...].tolist() == known and set(out) == {"x", "float_zone", "zone", "lat", "lon", "map"}, list(out)
     part = answer(folder, "hours.nc:/x[100:2000:3]", "--by", "time:/zone")
     known, steps = groups_of(names[100:2000:3], int)
     same(part["sum"], looped(x[100:2000:3], steps, "sum", (0,)))

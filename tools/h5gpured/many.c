@@ -140,11 +140,16 @@ typedef struct {
   int at;
 } data_search;
 
+/* Whether groups have their labels from the dataset of that path: they become the coordinates of a dim of its name. */
+static bool is_labels(const h5gpured_options *options, const char *path) {
+  return options->by && strcmp(options->by_what, path) == 0;
+}
+
 static int mark_data(void *user, const char *path) {
   data_search *s = user;
   member *one = find_member(s->m, path, &s->at);
   bool described = one && concat_stacks(s->m->options) && one->scale;
-  if (one && one->kind == MEMBER_NUMBERS) one->data = !described;
+  if (one && one->kind == MEMBER_NUMBERS) one->data = !described && !is_labels(s->m->options, path);
   return 0;
 }
 

@@ -193,7 +193,8 @@ NDR_API ndr_status ndr_h5_coordinate_weights(const ndr_h5_dataset *dataset, int 
  *   - else half of what lies between its neighbours, and at the ends all that lies between it and its neighbour, if
  * steps go up or down and are no more than 1.5 to 1 as far apart. Times are read as CF means them even where the
  * dataset was opened raw. Fails with NDR_ERR_DIMS where the dim has no coordinates, or none that are times, and with
- * NDR_ERR_ARGUMENT where a time is missing or nothing says the lengths. */
+ * NDR_ERR_ARGUMENT where a time is missing, where bounds are not two numbers for each time, of dims with dimension
+ * scales, or where nothing says the lengths. */
 NDR_API ndr_status ndr_h5_time_weights(const ndr_h5_dataset *dataset, int dim, double *days);
 
 /* Room for a date and the final 0. */
@@ -264,7 +265,8 @@ NDR_API ndr_status ndr_h5_groups_by_time(ndr_h5_groups **groups, const ndr_h5_da
  * series, labels may be a series of as many files. Groups are the labels that occur, in ascending order; a missing or
  * negative one is in no group. Reads the labels, which must live as long as the groups: 12 bytes for each step, of
  * which there are at most 2^28. Fails with NDR_ERR_DTYPE on labels that are no integers, NDR_ERR_DIMS on other shapes,
- * NDR_ERR_ARGUMENT where no step is in a group. */
+ * NDR_ERR_ARGUMENT where no step is in a group, and on a label of 2^63 or more, or of 2^53 or more if labels may be
+ * missing. */
 NDR_API ndr_status ndr_h5_groups_by_labels(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim,
                                            const ndr_h5_dataset *labels);
 

@@ -330,6 +330,13 @@ def check_lengths_of_times_as_weights(folder):
     errors = folder.run("months.nc:/f", "--op", "mean", "--weights", "time:days", status=1)[1]
     assert "its time is no time: its units are 'm'" in errors, errors
     errors = folder.run("bounds.nc:/f[3]", "--op", "mean", "--weights", "time:days")[1]
+    for spoiled in ("plain", "f"):
+        with h5py.File(folder.file("bounds.nc"), "a") as file:
+            file.require_dataset("plain", (12, 2), "f8")
+            file["time"].attrs["bounds"] = spoiled
+        errors = folder.run("bounds.nc:/f", "--op", "mean", "--weights", "time:days", status=1)[1]
+        assert errors == ("h5gpured: bounds.nc:/f: --weights: its time: the bounds do not fit it: they must be numbers, two for "
+                          "each time, whose dims have dimension scales\n"), errors
     with h5py.File(folder.file("bounds.nc"), "a") as file:
         del file["time"].attrs["bounds"]
     errors = folder.run("bounds.nc:/f[3]", "--op", "mean", "--weights", "time:days", status=1)[1]

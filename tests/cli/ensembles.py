@@ -137,12 +137,20 @@ def check_refusals(folder):
              "proleptic.nc:/t: its time is of the calendar proleptic_gregorian, that of julian.nc:/t of the calendar standard" + end),
             ("new:m", ("a.nc", "steps.nc"), "steps.nc:/t: its time has units '1', that of a.nc:/t has 'days since 2001-01-01'" + end),
             ("new:m", ("a.nc", "grid.nc"), "grid.nc:/t: its lat[0] is -39, that of a.nc:/t is -40" + end),
-            ("new:m", ("a.nc", "short.nc"), "short.nc:/t: dim 1 (time) has size 3 where a.nc:/t has 4"),
+            ("new:m", ("a.nc", "short.nc"), "short.nc:/t: dim 0 (time) has size 3 where a.nc:/t has 4"),
+            ("new:m", ("a.nc:/t", "a.nc:/height"), "a.nc:/height: has 0 dims where a.nc:/t has 3"),
             ("new:m", ("a.nc", "double.nc"), "double.nc:/t: holds f64 where a.nc:/t holds f32"),
             ("new:lat", ("a.nc", "a.nc"), "a.nc:/t: has a dim lat already: 'lat' lays files along it, and a new dim needs another name"),
             ("new:3", ("a.nc", "a.nc"), "a.nc:/t: '3' is no name for a new dim, which begins with a letter and has no comma")):
         errors = folder.run("--concat", name, *files, status=1)[1]
         assert errors == f"h5gpured: {reason}\n", errors
+    with h5py.File(folder.file("a.nc"), "a") as file:
+        file["more"] = np.zeros(len(LAT))
+        attach(file["more"], file["lat"])
+    for name in ("time", "lat"):
+        errors = folder.run("--concat", f"new:{name}", "-d", "time", "a.nc", "a.nc", status=1)[1]
+        assert errors == (f"h5gpured: a.nc:/t: has a dim {name} already: '{name}' lays files along it, and a new dim needs "
+                          "another name\n"), errors
     errors = folder.run("--concat", "new:", "a.nc", status=2)[1]
     assert errors.count("\n") == 1 and "--concat new:NAME" in errors, errors
 
@@ -198,7 +206,7 @@ def check_whole_files(folder):
         file["index"] = np.zeros(5)
         attach(file["index"], file["lon"])
     errors = folder.run(*stack, "-d", "member", "--op", "mean", "-o", "out.nc", "--overwrite", status=1)[1]
-    assert errors == "h5gpured: b.nc:/index: dim 1 (time) has size 5 where a.nc:/index has 4\n", errors
+    assert errors == "h5gpured: b.nc:/index: dim 0 (time) has size 5 where a.nc:/index has 4\n", errors
 
 
 CHECKS = [check_numbers, check_beside, check_file, check_refusals, check_whole_files]

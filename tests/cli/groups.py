@@ -144,6 +144,8 @@ def check_labels(folder):
         assert text(out["zone"].attrs["long_name"]) == "which zone" and "time" not in out, list(out)
         assert text(out["x"].attrs["cell_methods"]) == "area: mean time: sum" and out["x"].dims[0][0].name == "/zone"
         np.testing.assert_array_equal(out["x"], looped(x, steps, "sum", (0,)))
+    with folder.reduce("hours.nc", "--by", "time:/zone", "--op", "sum") as out:  # labels are no data
+        assert out["zone"][...].tolist() == known and set(out) == {"x", "float_zone", "zone", "lat", "lon", "map"}, list(out)
     part = answer(folder, "hours.nc:/x[100:2000:3]", "--by", "time:/zone")
     known, steps = groups_of(names[100:2000:3], int)
     same(part["sum"], looped(x[100:2000:3], steps, "sum", (0,)))
@@ -293,6 +295,9 @@ def check_refusals(folder):
         file["never"] = np.full(100, -5)
         file["short"] = np.zeros(7, "i4")
         file["plain"] = np.zeros((4, 5))
+        file["u64"] = np.array([3] * 98 + [2**63 - 1, 2**63], "u8")
+        file["i64"] = np.array([3] * 98 + [2**53 - 1, 2**53], "i8")
+        file["i64"].attrs["_FillValue"] = np.int64(-9)
     x = "hours.nc:/x"
     for arguments, reason in (
             ((x, "--by", "time:week"), "hours.nc:/x: --by: times have no groups by 'week', only by month, season, year, "
@@ -313,9 +318,14 @@ def check_refusals(folder):
             ((x, "--by", "time,lat:/map"), "hours.nc:/x: --by: hours.nc:/map: has 3 labels along time, hours.nc:/x has 100 steps"),
             ((x, "--by", "lat,lon:none.nc:/map"), "hours.nc:/x: --by: none.nc: No such file or directory"),
             ((x, "--by", "time:/short"), "hours.nc:/x: --by: hours.nc:/short: has 7 labels, hours.nc:/x has 100 steps"),
+            ((x, "--by", "time:/u64"), "hours.nc:/x: --by: hours.nc:/u64: label number 99 is too large: labels go up to 2^63 - 1"),
+            ((x, "--by", "time:/i64"), "hours.nc:/x: --by: hours.nc:/i64: label number 99 is too large: labels that may be missing go "
+             "up to 2^53 - 1"),
             ((x, "--by", "time:/never"), "hours.nc:/x: --by: by time:/never no step is in any group")):
         errors = folder.run(*arguments, status=1)[1]
         assert errors == f"h5gpured: {reason}\n", errors
+    for labels, last in (("u64", 2**63 - 1), ("i64", 2**53 - 1)):
+        assert answer(folder, "hours.nc:/x[:99]", "--by", f"time:/{labels}")["sum"]["groups"] == ["3", str(last)]
     for arguments in (("--by", "time"), ("--coarsen", "time=0"), ("--coarsen", "time=3,cut"), ("--coarsen", "trim"),
                       ("--coarsen", "time=3,trim,pad"), ("--coarsen", "time=3,,lat=2"), ("--coarsen", "time=3,lat"), ("--by", ":month"),
                       ("--by", "time:month", "--coarsen", "time=3")):

@@ -66,12 +66,16 @@ bool input_is_many(const h5gpured_options *options, int input, bool *many) {
 
 /* ---- What the file has ------------------------------------------------------------------------------------------- */
 
-/* `stacked`: the dim that it is stacked along counts, too; or NULL. */
+/* `stacked`: the dim that it is stacked along counts, too, in place of one that has its name already, which the library
+ * refuses; or NULL. */
 static bool has_dims(const char *text, const ndr_h5_info *info, const char *stacked) {
   const char *names[NDR_MAX_DIMS];
   int count, dims[NDR_MAX_DIMS], ndim = 0;
   if (stacked) names[ndim++] = stacked;
-  for (int d = 0; d < info->ndim && ndim < NDR_MAX_DIMS; d++) names[ndim++] = info->dim_names[d];
+  for (int d = 0; d < info->ndim && ndim < NDR_MAX_DIMS; d++) {
+    const char *name = info->dim_names[d];
+    names[ndim++] = stacked && name && strcmp(name, stacked) == 0 ? NULL : name;
+  }
   return ndr_h5_dims_parse(text, ndim, names, &count, dims) == NDR_OK;
 }
 
@@ -136,11 +140,16 @@ typedef struct {
   int at;
 } data_search;
 
+/* Whether groups have their labels from the dataset of that path: they become the coordinates of a dim of its name. */
+static bool is_labels(const h5gpured_options *options, const char *path) {
+  return options->by && strcmp(options->by_what, path) == 0;
+}
+
 static int mark_data(void *user, const char *path) {
   data_search *s = user;
   member *one = find_member(s->m, path, &s->at);
   bool described = one && concat_stacks(s->m->options) && one->scale;
-  if (one && one->kind == MEMBER_NUMBERS) one->data = !described;
+  if (one && one->kind == MEMBER_NUMBERS) one->data = !described && !is_labels(s->m->options, path);
   return 0;
 }
 

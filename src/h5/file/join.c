@@ -6,16 +6,19 @@
 
 #include "h5/file/dims.h"
 
-/* The shape of everything else, and what elements become, must be the same everywhere. */
+/* The shape of everything else, and what elements become, must be the same everywhere. Sentences count the dims that
+ * files have. */
 static ndr_status check_part(const ndr_h5_dataset *first, const ndr_h5_dataset *part, int dim) {
   const ndr_h5_info *a = &first->info, *b = &part->info;
   char called[NDR_DIM_TEXT];
+  int new_dims = first->new_dims;
   if (b->ndim != a->ndim)
-    return ndr_fail(NDR_ERR_DIMS, "%s: has %d dims where %s has %d", part->where, b->ndim, first->where, a->ndim);
+    return ndr_fail(NDR_ERR_DIMS, "%s: has %d dims where %s has %d", part->where, b->ndim - new_dims, first->where,
+                    a->ndim - new_dims);
   for (int d = 0; d < a->ndim; d++)
     if (d != dim && a->shape[d] != b->shape[d])
       return ndr_fail(NDR_ERR_DIMS, "%s: %s has size %lld where %s has %lld", part->where,
-                      ndr_dim_text(d, a->dim_names, called), (long long)b->shape[d], first->where,
+                      ndr_dim_text(d - new_dims, a->dim_names + new_dims, called), (long long)b->shape[d], first->where,
                       (long long)a->shape[d]);
   if (a->dtype != b->dtype)
     return ndr_fail(NDR_ERR_DTYPE, "%s: holds %s where %s holds %s", part->where, ndr_dtype_name(b->dtype),

@@ -34,16 +34,19 @@ static ndr_status read_elements(const ndr_h5_dataset *labels, void *elements, nd
   return ndr_h5_reduce((ndr_h5_dataset *)(uintptr_t)labels, &problem, results, &options);
 }
 
-/* A label as a number; -1 of a missing and of a negative one. */
-static int64_t label_of(const void *elements, ndr_dtype dtype, int64_t i) {
-  int64_t label = -1;
+/* A label as a number; -1 of a missing and of a negative one. False of one that is not told apart from its neighbours:
+ * f64 rounds from 2^53 on, and i64 ends at 2^63. */
+static bool label_of(const void *elements, ndr_dtype dtype, int64_t i, int64_t *label) {
+  *label = -1;
   if (dtype == NDR_F64) {
     double value = ((const double *)elements)[i];
-    if (value >= 0 && value < 0x1p63) label = (int64_t)value;
-  } else {
-    label = ((const int64_t *)elements)[i]; /* a u64 that no i64 holds comes out negative */
+    if (value >= 0x1p53) return false;
+    if (value >= 0) *label = (int64_t)value;
+    return true;
   }
-  return label < 0 ? -1 : label;
+  int64_t value = ((const int64_t *)elements)[i];
+  if (value >= 0) *label = value;
+  return value >= 0 || dtype != NDR_U64;
 }
 
 /* ---- Where the label of a step is -------------------------------------------------------------------------------- */
@@ -122,15 +125,19 @@ static ndr_status place_all(const ndr_h5_groups *groups, const ndr_h5_dataset *d
   return NDR_OK;
 }
 
-static void take_labels(ndr_h5_groups *groups, int64_t *const places[NDR_MAX_DIMS], const void *elements,
-                        ndr_dtype dtype) {
+static ndr_status take_labels(ndr_h5_groups *groups, const ndr_h5_dataset *labels, int64_t *const places[NDR_MAX_DIMS],
+                              const void *elements, ndr_dtype dtype) {
   int64_t index[NDR_MAX_DIMS] = {0};
   for (int64_t at = 0; at < groups->length; at++) {
     int64_t element = 0;
     for (int i = 0; i < groups->ndim; i++) element += places[i][index[i]];
-    groups->group_of[at] = label_of(elements, dtype, element);
+    if (!label_of(elements, dtype, element, &groups->group_of[at]))
+      return ndr_fail(NDR_ERR_ARGUMENT, "%s: label number %lld is too large: labels %s", labels->where,
+                      (long long)element,
+                      dtype == NDR_F64 ? "that may be missing go up to 2^53 - 1" : "go up to 2^63 - 1");
     for (int i = groups->ndim - 1; i >= 0 && ++index[i] == groups->shape[i]; i--) index[i] = 0;
   }
+  return NDR_OK;
 }
 
 /* ---- Their groups ------------------------------------------------------------------------------------------------ */
@@ -168,7 +175,7 @@ static ndr_status read_labels(ndr_h5_groups *groups, const ndr_h5_dataset *datas
   void *elements = calloc((size_t)count + 1, 8);
   if (!elements) return ndr_group_fail_memory(dataset);
   ndr_status status = read_elements(labels, elements, &dtype);
-  if (status == NDR_OK) take_labels(groups, places, elements, dtype);
+  if (status == NDR_OK) status = take_labels(groups, labels, places, elements, dtype);
   free(elements);
   return status;
 }

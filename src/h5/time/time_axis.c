@@ -39,16 +39,17 @@ static bool are_known(const double *bounds, int64_t count) {
   return true;
 }
 
-/* Bounds that were never written count for nothing. */
-static ndr_status read_bounds(const ndr_h5_dataset *dataset, int d, double *bounds, bool *found) {
+/* Bounds that were never written count for nothing, and neither do those that the file does not have. */
+static ndr_status read_bounds(const ndr_h5_dataset *dataset, int d, double *bounds, bool *found, bool *misfit) {
   ndr_period period;
   ndr_cf_variable variable;
-  *found = false;
+  *found = *misfit = false;
   ndr_status status = ndr_period_name_bounds(dataset, d, &period);
   if (status == NDR_OK && period.name && strcmp(period.attribute, "bounds") == 0) {
     status = ndr_period_open_bounds(dataset, d, &period, &variable);
     bool fits = status == NDR_OK && variable.fits;
     if (fits && !ndr_cf_variable_read_values(&variable, bounds)) status = ndr_hdf_fail_coordinates(dataset);
+    *misfit = status == NDR_OK && variable.count > 0 && !fits;
     *found = fits && status == NDR_OK && are_known(bounds, dataset->info.shape[d]);
     ndr_cf_variable_close(&variable);
   }
@@ -66,7 +67,7 @@ ndr_status ndr_time_axis_read(const ndr_h5_dataset *dataset, int d, ndr_time_axi
   axis->room = malloc((size_t)count * 3 * sizeof *axis->room + 1);
   if (!axis->room) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for its times", dataset->where);
   NDR_TRY(ndr_hdf_coordinate_values(dataset, d, false, axis->room));
-  NDR_TRY(read_bounds(dataset, d, axis->room + count, &bounded));
+  NDR_TRY(read_bounds(dataset, d, axis->room + count, &bounded, &axis->misfit));
   axis->steps = (ndr_time_steps){&axis->units.time, axis->units.precision, count, axis->room,
                                  bounded ? axis->room + count : NULL};
   return NDR_OK;
@@ -89,6 +90,11 @@ ndr_status ndr_h5_time_weights(const ndr_h5_dataset *dataset, int dim, double *d
   ndr_status status = ndr_time_axis_read(dataset, d, &axis);
   ndr_hdf_leave(&scope);
   ndr_scale_name_dim(dataset, d, name);
+  if (status == NDR_OK && axis.misfit)
+    status = ndr_fail(NDR_ERR_ARGUMENT,
+                      "%s: its %s: the bounds do not fit it: they must be numbers, two for each time, whose dims have "
+                      "dimension scales",
+                      dataset->where, name);
   if (status == NDR_OK && (status = ndr_time_days(&axis.steps, name, days)) != NDR_OK) {
     snprintf(reason, sizeof reason, "%s", ndr_last_error());
     status = ndr_fail(status, "%s: its %s", dataset->where, reason);

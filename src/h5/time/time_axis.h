@@ -8,6 +8,7 @@
 typedef struct ndr_time_axis {
   ndr_scale_units units;
   ndr_time_steps steps; /* of the selected part; bounds only if the axis has some that are no climatology */
+  bool misfit;          /* the attribute names a variable that cannot be read as bounds of these times */
   double *room;         /* that steps point into */
 } ndr_time_axis;
 

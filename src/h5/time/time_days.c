@@ -77,9 +77,9 @@ static bool find_months(const ndr_time_steps *steps, int64_t *months, double *da
   return neighbours;
 }
 
-static ndr_status by_months(const ndr_time_steps *steps, double *days, bool *found) {
+static ndr_status by_months(const ndr_time_steps *steps, const char *name, double *days, bool *found) {
   int64_t *months = malloc((size_t)steps->count * sizeof *months + 1);
-  if (!months) return ndr_fail(NDR_ERR_MEMORY, "out of memory for %lld times", (long long)steps->count);
+  if (!months) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for %lld times", name, (long long)steps->count);
   *found = find_months(steps, months, days);
   free(months);
   return NDR_OK;
@@ -126,6 +126,6 @@ ndr_status ndr_time_days(const ndr_time_steps *steps, const char *name, double *
   }
   if (steps->count == 0) return NDR_OK;
   if (steps->bounds) return by_bounds(steps, name, days);
-  NDR_TRY(by_months(steps, days, &monthly));
+  NDR_TRY(by_months(steps, name, days, &monthly));
   return monthly ? NDR_OK : by_differences(steps, name, days);
 }

@@ -188,7 +188,7 @@ def sizes(folder, case):
     elements = stored = 0
     for path in case["inputs"]:
         with h5py.File(folder / path) as file:
-            elements += sum(file[name].size * file[name].dtype.itemsize for name in case["names"])
+            elements += sum(int(file[name].size) * file[name].dtype.itemsize for name in case["names"])
             stored += sum(file[name].id.get_storage_size() for name in case["names"])
             shape = list(file[case["names"][0]].shape)
     return {"shape": shape, "bytes": elements, "stored_bytes": stored}

@@ -88,7 +88,7 @@ static void take_step(reads *r, const int32_t *labels, int64_t (*next)[NDR_WARP_
 
 void ndr_order_reads(const int32_t *labels, const int64_t *counts, int lanes, int element_bytes, int32_t *ordered) {
   reads r = {.lanes = lanes, .banks = ndr_lanes_at_once(element_bytes)};
-  int64_t next[NDR_BANKS][NDR_WARP_THREADS], begins[NDR_WARP_THREADS], begin = 0;
+  int64_t next[NDR_BANKS][NDR_WARP_THREADS], begins[NDR_WARP_THREADS] = {0}, begin = 0;
   for (int lane = 0; lane < lanes; begin += counts[lane++]) {
     begins[lane] = begin;
     for (int64_t i = begin + counts[lane] - 1; i >= begin; i--) {

@@ -210,8 +210,7 @@ typedef struct weights {
 bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where, weights *w);
 void weights_free(weights *w);
 
-/* ---- Operators of one's own ---------------------------------------------------------------------------------------
- */
+/* ---- Operators of one's own ---------------------------------------------------------------------------------- */
 
 /* The name of operator i of the command line. */
 const char *op_name(const h5gpured_options *options, int i);
@@ -231,8 +230,7 @@ const char *expression_date(const char *text);
 /* Whether --where is a dataset, and no condition. */
 bool where_is_dataset(const char *text); /* and so for --weights */
 
-/* ---- Arrays beside the dataset ------------------------------------------------------------------------------------
- */
+/* ---- Arrays beside the dataset ------------------------------------------------------------------------------- */
 
 enum { MOST_BESIDES = 2 + 2 * NDR_MAX_OPERANDS };
 
@@ -261,8 +259,7 @@ ndr_status open_path(const char *text, const char *file, const ndr_h5_access *ac
 /* Puts them into the options of a reduction. */
 void besides_put(const h5gpured_options *options, const besides *b, ndr_h5_options *how);
 
-/* ---- Groups -------------------------------------------------------------------------------------------------------
- */
+/* ---- Groups -------------------------------------------------------------------------------------------------- */
 
 /* Sets the groups of an answer if --by or --coarsen is given: those that are kept, if they fit, or new ones, which are
  * then kept. The caller closes `kept` after the last answer, even if this fails. `where` names the dataset in

@@ -25,14 +25,16 @@ static bool split_other(const members *m, int input, const member *one, char **f
 
 static bool open_series(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
   int count = m->options->input_count;
-  char **files = calloc(2 * (size_t)count, sizeof *files), **paths = files ? files + count : NULL;
-  bool good = files || members_refuse(m, "out of memory");
+  char **files = calloc(2 * (size_t)count, sizeof *files);
+  if (!files) return members_refuse(m, "out of memory");
+  char **paths = files + count;
+  bool good = true;
   allow_many_files();
   for (int i = 0; i < count && good; i++) good = split_other(m, i, one, &files[i], &paths[i]);
   good = good && (ndr_h5_open_series(dataset, count, (const char *const *)files, (const char *const *)paths,
                                      m->options->concat, access) == NDR_OK ||
                   fail());
-  for (int i = 0; files && i < 2 * count; i++) free(files[i]);
+  for (int i = 0; i < 2 * count; i++) free(files[i]);
   free(files);
   return good;
 }

@@ -1,5 +1,5 @@
-/* Parts of programs whose values have weights. Their states are f64 (core/state.h), and so is what threads accumulate:
- * weights may be of any size. */
+/* Parts of programs whose values have weights. States are f64 (core/state.h), and so are accumulators: weights may be
+ * of any size. */
 #ifndef NDR_WEIGHTED_CUH
 #define NDR_WEIGHTED_CUH
 
@@ -27,12 +27,13 @@ template <class T, class W> struct weighing {
   }
 };
 
-/* Terms are added in two chains: more would take registers that the next loads need. */
-template <class V, int N> NDR_DEVICE void add_term(V (&chain)[N < 2 ? N : 2], int i, const V &term) {
+/* The terms of a batch of N are added in two chains: more would take registers that the next loads need. */
+template <int N> constexpr int chain_count = N < 2 ? N : 2;
+template <class V, int N> NDR_DEVICE void add_term(V (&chain)[chain_count<N>], int i, const V &term) {
   chain[i % 2] = i < 2 ? term : chain[i % 2] + term;
 }
-template <int N, class V> NDR_DEVICE V chains_total(const V (&chain)[N < 2 ? N : 2]) {
-  return tree<add, (N < 2 ? N : 2)>::join(chain);
+template <int N, class V> NDR_DEVICE V chains_total(const V (&chain)[chain_count<N>]) {
+  return tree<add, chain_count<N>>::join(chain);
 }
 
 /* The sum of terms, and that of weights. */
@@ -61,8 +62,8 @@ template <class T, class W, bool SKIP, bool SQUARED, bool COUNTED> struct weight
   template <int N, int>
   static NDR_DEVICE void fold(Accumulator &a, const typename base::template batch<N> &x, i64, i64, i64,
                               const ndr_params &) {
-    double weights[N < 2 ? N : 2];
-    sum_type terms[N < 2 ? N : 2];
+    double weights[chain_count<N>];
+    sum_type terms[chain_count<N>];
 #pragma unroll
     for (int i = 0; i < N; i++) {
       const point v = base::template value_at<SKIP, N>(x, i);
@@ -140,7 +141,7 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
   typedef typename base::point point;
   typedef weighted_distances<point, RELIABLE> Accumulator;
   typedef weighted_moments<point, RELIABLE> State;
-  static const int points = wording<point>::words, words = points + 2 + RELIABLE;
+  static const int point_words = wording<point>::words, words = point_words + 2 + RELIABLE;
   static NDR_DEVICE Accumulator identity() {
     Accumulator a;
     a.pivot = a.sum = unit<point>(0);
@@ -164,8 +165,8 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
 #pragma unroll
     for (int i = 1; i < N; i++) most = larger(most, base::template weight_at<SKIP, N>(x, i));
     if (a.n <= 0x1p-10 * most) move_pivot<N>(a, x, most);
-    point sums[N < 2 ? N : 2];
-    double abouts[N < 2 ? N : 2], weights[N < 2 ? N : 2];
+    point sums[chain_count<N>];
+    double abouts[chain_count<N>], weights[chain_count<N>];
 #pragma unroll
     for (int i = 0; i < N; i++) {
       const double w = base::template weight_at<SKIP, N>(x, i);
@@ -185,7 +186,7 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
   static NDR_DEVICE double larger(double a, double b) {
     return fmax(a, b);
   }
-  /* Makes an element that weighs `most` the pivot, where all before weighs next to nothing. */
+  /* Makes an element of weight `most` the pivot. Called where all elements before weigh next to nothing. */
   template <int N>
   static NDR_DEVICE void move_pivot(Accumulator &a, const typename base::template batch<N> &x, W most) {
     typename base::value heaviest = x.values[0];
@@ -245,15 +246,15 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
   static NDR_DEVICE void save(const State &a, ndr_word *w) {
     w[0] = to_word(a.n);
     wording<point>::save(a.mean, w + 1);
-    w[points + 1] = to_word(a.m2);
-    if constexpr (RELIABLE) w[points + 2] = to_word(a.squares);
+    w[point_words + 1] = to_word(a.m2);
+    if constexpr (RELIABLE) w[point_words + 2] = to_word(a.squares);
   }
   static NDR_DEVICE State load(const ndr_word *w) {
     State a;
     a.n = from_word<double>(w[0]);
     a.mean = wording<point>::load(w + 1);
-    a.m2 = from_word<double>(w[points + 1]);
-    if constexpr (RELIABLE) a.squares = from_word<double>(w[points + 2]);
+    a.m2 = from_word<double>(w[point_words + 1]);
+    if constexpr (RELIABLE) a.squares = from_word<double>(w[point_words + 2]);
     return a;
   }
   NDR_CALLED double finish(State a, double ddof) {

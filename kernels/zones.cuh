@@ -3,7 +3,7 @@
  * arrays.
  *
  * The labels of a tile are sorted by group, and groups by their number of labels, so that the lanes of a warp have
- * about as many each: a lane adds up a group, or, where it is large, every so-manyth label of it, a piece. */
+ * about as many each: a lane adds up a group, or, where that is large, a piece of it. */
 #ifndef NDR_ZONES_CUH
 #define NDR_ZONES_CUH
 
@@ -87,15 +87,15 @@ template <class T, class... Rest, int K> struct tile_arrays<array_list<T, Rest..
     const int part = part_of<T>::bytes;
     typedef
         typename choose<part == 8, u64,
-                        typename choose<part == 4, u32, typename choose<part == 2, u16, u8>::type>::type>::type unit;
+                        typename choose<part == 4, u32, typename choose<part == 2, u16, u8>::type>::type>::type copied;
 #pragma unroll 1
     for (int i = (first < 0 ? 0 : first) + part * thread; i < bytes; i += part * threads) {
       union {
         u32 word[2];
-        unit whole;
+        copied whole;
       } view;
       machine::load_bytes<part, true>(view.word, from + i);
-      *(unit *)(to + i) = view.whole;
+      *(copied *)(to + i) = view.whole;
     }
   }
 
@@ -186,18 +186,18 @@ template <class Op, class Kit, class Arrays> struct tile_block {
     for (int i = 0; i < 4; i++) label[i] = (int)(word[i / 2] >> 16 * (i & 1) & 0xffff);
   }
 
-  /* Adds up a lane's labels, which come four at a time. Those of the next batch are read while one is folded. */
+  /* Adds up a lane's labels, which come four at a time: eight are loaded while the eight before are folded. */
   NDR_DEVICE Accumulator add_up(int r, const spot &at, const int *entries, int left) const {
     Accumulator a = Op::identity();
     u32 next[4] = {0, 0, 0, 0};
-    if (left >= 8) load_labels(next, entries);
+    if (left >= 8) load_eight(next, entries);
 #pragma unroll 1
     while (left >= 8) {
       int label[8];
       unpack_labels(next, label);
       unpack_labels(next + 2, label + 4);
       left -= 8, entries += 4 * NDR_WARP;
-      if (left >= 8) load_labels(next, entries);
+      if (left >= 8) load_eight(next, entries);
       fold<8>(a, r, at, label);
     }
 #pragma unroll 1
@@ -218,46 +218,47 @@ template <class Op, class Kit, class Arrays> struct tile_block {
     }
     return a;
   }
-  static NDR_DEVICE void load_labels(u32 (&word)[4], const int *entries) {
+  static NDR_DEVICE void load_eight(u32 (&word)[4], const int *entries) {
     u32 second[2];
     machine::load_bytes<8, true>(word, entries);
     machine::load_bytes<8, true>(second, entries + 2 * NDR_WARP);
     word[2] = second[0], word[3] = second[1];
   }
 
-  /* What a lane does in a task, number n of those of a tile's rows. */
-  struct share {
+  /* What a lane does in a task. */
+  struct lane_work {
     int row, count, to;
-    i64 from; /* where its entries begin, in units of 8 bytes */
+    i64 from; /* its first entry, in units of 8 bytes */
   };
-  NDR_DEVICE share share_of(int n, int begin, int tasks) const {
+  /* n: the number of the task among those of all rows, which have `tasks` each, from task `begin` on. */
+  NDR_DEVICE lane_work work_of(int n, int begin, int tasks) const {
     int row = n / tasks, task = begin + n - row * tasks, lane = machine::thread() & (NDR_WARP - 1);
     u32 word[2];
     machine::load_bytes<8, true>(word, p.table.table + table_int(p, 1) + 2 * (i64)(task * NDR_WARP + lane));
     return {row, (int)word[0], (int)word[1], (i64)table_int(p, table_int(p, 0) + task) + lane};
   }
 
-  /* The tasks of a tile, and what a lane does first. They are read while the tile is copied. */
+  /* The tasks of a tile, and what a lane does first. Read while the tile is copied. */
   struct task_list {
     int begin, count;
-    share first;
+    lane_work first;
   };
   NDR_DEVICE task_list tasks_of(i64 tile) const {
     task_list t = {table_int(p, 8 + 4 * tile), table_int(p, 9 + 4 * tile), {0, 0, NDR_NOWHERE, 0}};
     t.count -= t.begin;
     int n = machine::thread() >> NDR_WARP_LOG;
-    if (n < t.count * rows) t.first = share_of(n, t.begin, t.count);
+    if (n < t.count * rows) t.first = work_of(n, t.begin, t.count);
     return t;
   }
 
-  /* Runs the tasks, for all rows: a warp one after the other. The next one is read while this one runs. */
+  /* Runs the tasks of all rows: a warp takes one after the other, and reads the next one while this one runs. */
   NDR_DEVICE void run(const task_list &t, i64 unit, i64 tile) const {
     const int *entries = p.table.table + table_int(p, 3);
     const int warps = NDR_BLOCK / NDR_WARP, all = t.count * rows;
-    share next = t.first;
+    lane_work next = t.first;
     for (int n = machine::thread() >> NDR_WARP_LOG; n < all; n += warps) {
-      share now = next;
-      if (n + warps < all) next = share_of(n + warps, t.begin, t.count);
+      lane_work now = next;
+      if (n + warps < all) next = work_of(n + warps, t.begin, t.count);
       spot at = spot::start(q);
       if constexpr (single) at = find(now.row, unit, tile);
       if (now.to == NDR_NOWHERE) continue;
@@ -269,7 +270,8 @@ template <class Op, class Kit, class Arrays> struct tile_block {
     }
   }
 
-  /* Joins the pieces of groups that have several: as many lanes of a warp a group as there are, if all have one. */
+  /* Joins the pieces of groups that have several. A group gets 2^log lanes of a warp: the most with which the block
+   * takes all groups at once, or one. */
   NDR_DEVICE void join(i64 tile) const {
     int begin = table_int(p, 10 + 4 * tile), count = table_int(p, 11 + 4 * tile) - begin, all = count * rows, log = 0;
     while (log < NDR_WARP_LOG && all << (log + 1) <= NDR_BLOCK) log++;

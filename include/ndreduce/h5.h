@@ -282,10 +282,10 @@ NDR_API ndr_status ndr_h5_groups_windows(ndr_h5_groups **groups, const ndr_h5_da
 NDR_API ndr_status ndr_h5_groups_boxes(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim, int dim_count,
                                        const int64_t *windows, const ndr_rest *rests);
 
-/* Whether groups that were made of one dataset are those of another one, too, so that they need not be made again for
- * each variable of a file: not 0 where the dims that they lie along are the same dims there, with coordinates of the
- * same files and the same part selected. Groups by labels are of the labels that they were made of. Reads no elements;
- * 0 also where there is no memory. */
+/* Whether groups that were made of one dataset serve another one, too, so that the variables of a file share them. 1 if
+ * the dims that they lie along have the same names, sizes and selected part in both, and coordinates of the same files;
+ * else, or if there is no memory, 0. Of groups by labels it compares the dims alone, not the labels. Reads no elements.
+ */
 NDR_API int ndr_h5_groups_fit(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset);
 
 NDR_API int64_t ndr_h5_groups_count(const ndr_h5_groups *groups);
@@ -471,7 +471,7 @@ typedef struct ndr_h5_writer_options {
   void *user;        /* for both */
   const char *where; /* a condition that cell_methods says in brackets of all results, "where x > 273.15"; or NULL. One
                         that has brackets itself, which would end these, is called a condition only */
-  int threads;       /* CPU threads at most that compress; 0: ndr_thread_count() */
+  int threads;       /* at most so many CPU threads compress; 0: ndr_thread_count() */
 } ndr_h5_writer_options;
 #define NDR_H5_WRITER_OPTIONS_INIT                                                                                     \
   { sizeof(ndr_h5_writer_options), 0, -1, NULL, NULL, NULL, NULL, NULL, NULL, 0 }
@@ -536,9 +536,9 @@ NDR_API ndr_status ndr_h5_writer_add_located(ndr_h5_writer *writer, const ndr_h5
  * differ in how they store elements, with NDR_ERR_MEMORY where there is too little memory for the elements twice. */
 NDR_API ndr_status ndr_h5_writer_copy(ndr_h5_writer *writer, const ndr_h5_dataset *source, const char **name);
 
-/* Whether two datasets of files, no series, would be copied as the same: *same is not 0 where shapes, types, elements
- * as they are stored, and the attributes that say what elements mean are equal. Fails with NDR_ERR_DTYPE and
- * NDR_ERR_MEMORY as ndr_h5_writer_copy does. */
+/* Whether one copy can stand for two datasets: *same is 1 if their shapes, types, stored elements, and the attributes
+ * that say what elements mean are equal, else 0. Fails with NDR_ERR_ARGUMENT if one is a series, and with NDR_ERR_DTYPE
+ * and NDR_ERR_MEMORY as ndr_h5_writer_copy does. */
 NDR_API ndr_status ndr_h5_same(const ndr_h5_dataset *a, const ndr_h5_dataset *b, int *same);
 
 /* Finishes the file and puts it at path. A writer commits once; after that only ndr_h5_writer_destroy may be called,

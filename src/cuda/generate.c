@@ -51,7 +51,7 @@ static void write_op(ndr_cuda_text *out, ndr_op op, ndr_dtype dtype, bool accumu
   ndr_cuda_write(out, "op_%s<%s, %s, %s>", ndr_op_name(op), storage(dtype), truth(accumulate_f64), truth(skip_nan));
 }
 
-/* As which weights come: as the elements of their array, if these are f32. */
+/* The type of a batch's weights: f32 if that is the dtype of their array, else f64. */
 static const char *weight_type(const ndr_program *program, const ndr_part *part) {
   const ndr_node *weight = &program->nodes[part->weight];
   return weight->kind == NDR_NODE_CONVERT && program->nodes[weight->a].dtype == NDR_F32 ? "float" : "double";

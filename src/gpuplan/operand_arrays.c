@@ -126,12 +126,14 @@ int ndr_count_batch(const ndr_canonical *problem, unsigned ways, int elements) {
   return batch;
 }
 
-/* Registers of an accumulator: a state has words of two, but elements of up to 32 bits are mostly accumulated in one.
- * Weighted sums are f64, and weighted moments have a pivot, too. */
+/* Registers of an accumulator: two for each word of the state, but mostly one if elements have up to 32 bits. Weighted
+ * accumulators are f64, and those of moments have a pivot besides. */
 static int part_registers(const ndr_canonical *problem, ndr_op op, ndr_dtype dtype, bool weighted) {
-  int words = ndr_state_words(op, dtype), parts = ndr_dtype_is_complex(dtype) ? 2 : 1;
-  if (weighted) return 2 * (words + (ndr_state_words(op, dtype) > parts + 1 ? parts : 0));
-  bool narrow = ndr_dtype_is_float(dtype) && ndr_dtype_bytes(dtype) <= 4 * (size_t)parts && !problem->accumulate_f64;
+  int words = ndr_state_words(op, dtype), value_words = ndr_dtype_is_complex(dtype) ? 2 : 1;
+  bool moments = words > value_words + 1;
+  if (weighted) return 2 * (words + (moments ? value_words : 0));
+  bool narrow =
+      ndr_dtype_is_float(dtype) && ndr_dtype_bytes(dtype) <= 4 * (size_t)value_words && !problem->accumulate_f64;
   return narrow ? words : 2 * words;
 }
 
@@ -155,7 +157,7 @@ bool ndr_has_weights(const ndr_canonical *problem) {
   return false;
 }
 
-/* What a thread of operands_columns has in registers beside its loads. */
+/* Registers of a thread of operands_columns, without those of its loads. */
 static int column_registers(const ndr_canonical *problem, int accumulators) {
   enum { OTHERS = 28, WALK = 12, WEIGHTED = 12 /* terms in f64 */ };
   int registers = OTHERS + accumulators * ndr_count_registers(problem) * 3 / 2;
@@ -164,7 +166,7 @@ static int column_registers(const ndr_canonical *problem, int accumulators) {
   return registers;
 }
 
-/* Registers of a chunk of the arrays that are shifted into place, once they are: half of what was loaded. */
+/* Registers of a chunk of the arrays that are shifted into place, after the shift: half of what was loaded. */
 static int shifted_registers(const ndr_canonical *problem, unsigned ways, int elements) {
   int registers = 0;
   for (int k = 0; k < ndr_count_arrays(problem); k++)
@@ -174,9 +176,9 @@ static int shifted_registers(const ndr_canonical *problem, unsigned ways, int el
 }
 
 int ndr_operands_begin(const ndr_canonical *problem, ndr_launch *launch, int accumulators) {
-  /* Of the block's start and end, and registers of rows: fitted, as those of columns, to an H200 and to what nvcc 13
-   * makes for it. */
-  enum { BLOCK_BYTES = 24 << 10, WORD_BYTES = 9 << 10, RUN_OTHERS = 40 };
+  /* The time that a block takes to start and end, as bytes, and registers of a thread that reduces runs: fitted, as
+   * column_registers is, to an H200 and to what nvcc 13 makes for it. */
+  enum { BLOCK_BYTES = 24 << 10, WORD_BYTES = 9 << 10, RUN_REGISTERS = 40 };
   int bytes, chunk, batch = ndr_count_batch(problem, launch->operands.ways, launch->operands.elements);
   count_chunk(problem, launch->operands.ways, launch->operands.elements, &bytes, &chunk);
   launch->words = 0;
@@ -187,9 +189,9 @@ int ndr_operands_begin(const ndr_canonical *problem, ndr_launch *launch, int acc
   bool columns = launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS; /* whose blocks join each of a thread's accumulators */
   launch->block_bytes = BLOCK_BYTES + (columns ? (double)accumulators * launch->words * WORD_BYTES : 0);
   int settled = shifted_registers(problem, launch->operands.ways, launch->operands.elements);
-  int registers =
-      (columns ? column_registers(problem, accumulators) : RUN_OTHERS + accumulators * ndr_count_registers(problem)) +
-      (chunk - settled) * batch;
+  int registers = (columns ? column_registers(problem, accumulators)
+                           : RUN_REGISTERS + accumulators * ndr_count_registers(problem)) +
+                  (chunk - settled) * batch;
   launch->blocks = registers <= ndr_block_registers(4) ? 4 : registers <= ndr_block_registers(3) ? 3 : 2;
   if (launch->blocks < 4 && launch->blocks * batch * bytes < NDR_ENOUGH_BYTES && registers <= 88) launch->blocks++;
   return registers;

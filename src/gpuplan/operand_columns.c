@@ -61,26 +61,31 @@ static void cut_teams(const ndr_canonical *problem, const ndr_device *device, nd
   p->work = ndr_ceil_div(own->axis_teams * own->others, teams);
 }
 
-/* Blocks that a multiprocessor runs at a time: those with which tiles and splits fill whole waves, unless registers
- * that are too few cost more than that, or too few bytes in flight where threads compute for long between loads, or
- * find the next run. */
-static void choose_blocks(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, double row_bytes,
-                          int registers) {
+/* What a multiprocessor loses with so many blocks, as a share of the time: by registers that threads lack, and by too
+ * few bytes in flight where threads compute for long between loads or look for the next run. */
+static double lost_share(const ndr_canonical *problem, const ndr_launch *launch, int blocks, int registers) {
   static const double SQUEEZE = 3, STARVE = 0.3; /* fitted to an H100 */
   unsigned ways = launch->operands.ways;
-  int elements = launch->operands.elements,
-      flight = ndr_count_batch(problem, ways, elements) * ndr_fresh_bytes(problem, ways, elements);
+  int elements = launch->operands.elements, room = ndr_block_registers(blocks);
+  int flight = blocks * ndr_count_batch(problem, ways, elements) * ndr_fresh_bytes(problem, ways, elements);
+  bool waits = problem->reduced_count > 1 || ndr_has_weights(problem);
+  double squeezed = registers > room ? (double)(registers - room) / (double)room : 0;
+  double starved = waits && flight < NDR_ENOUGH_BYTES ? 1 - (double)flight / NDR_ENOUGH_BYTES : 0;
+  return SQUEEZE * squeezed * squeezed + STARVE * starved;
+}
+
+/* Blocks that a multiprocessor runs at a time: those with which tiles and splits fill whole waves, unless that loses
+ * more than it gains. */
+static void choose_blocks(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, double row_bytes,
+                          int registers) {
   const ndr_params *p = &launch->params;
   ndr_tiles tiles = {p->work, (double)problem->length * row_bytes, p->tile_outputs, launch->words, launch->block_bytes};
   int64_t one_step = ndr_launch_step(p->tile_outputs), most = problem->length;
-  bool waits = problem->reduced_count > 1 || ndr_has_weights(problem);
   double least = 0;
   for (int blocks = 2, best = 0; blocks <= ndr_kernel_blocks(launch->kernel); blocks++) {
-    int64_t at_once = (int64_t)device->units * blocks, room = ndr_block_registers(blocks);
-    double time = blocks * ndr_splits_time(&tiles, at_once, ndr_best_splits(&tiles, at_once, most, one_step), one_step),
-           squeezed = registers > room ? (double)(registers - room) / (double)room : 0,
-           starved = waits && blocks * flight < NDR_ENOUGH_BYTES ? 1 - (double)(blocks * flight) / NDR_ENOUGH_BYTES : 0;
-    time *= 1 + SQUEEZE * squeezed * squeezed + STARVE * starved;
+    int64_t at_once = (int64_t)device->units * blocks;
+    double time = blocks * ndr_splits_time(&tiles, at_once, ndr_best_splits(&tiles, at_once, most, one_step), one_step);
+    time *= 1 + lost_share(problem, launch, blocks, registers);
     if (!best || time < least) launch->blocks = best = blocks, least = time;
   }
 }

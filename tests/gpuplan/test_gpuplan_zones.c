@@ -11,11 +11,11 @@
 #include "support/random.h"
 #include "support/suite.h"
 
-enum { LABELS = 8760, WIDTH = 8960, LANES = 32, LANE_LABELS = 4 };
+enum { LABELS = 8760, WIDTH = 8960, LANES = 32, QUAD = 4 };
 
 static const struct {
   ndr_dtype dtype;
-  int groups, bytes, at_a_time; /* lanes whose reads shared memory serves together */
+  int groups, bytes, at_once; /* at_once: lanes that shared memory serves at once */
 } cases[] = {{NDR_F32, 12, 4, 32}, {NDR_F32, 366, 4, 32}, {NDR_F64, 40, 8, 16}, {NDR_C128, 12, 16, 8}};
 
 static ndr_table *scattered_table(int groups) {
@@ -31,7 +31,7 @@ static ndr_table *scattered_table(int groups) {
   return table;
 }
 
-/* The most lanes of those served together that read from one bank. */
+/* The most of the lanes served at once that read from one bank. */
 static int turns_of(const int *words, int count, int bytes) {
   int used[LANES] = {0}, most = 0;
   for (int i = 0; i < count; i++)
@@ -63,11 +63,11 @@ START_TEST(lanes_read_from_different_banks) {
       const uint16_t *entries = (const uint16_t *)(const void *)(ints + ints[3] + 2 * (int64_t)tasks[task]);
       const int32_t *lane = lanes + 2 * LANES * (int64_t)task;
       for (int step = 0; step < lane[0]; step++)
-        for (int first = 0; first < LANES; first += cases[_i].at_a_time) {
+        for (int first = 0; first < LANES; first += cases[_i].at_once) {
           int words[LANES], count = 0;
-          for (int l = first; l < first + cases[_i].at_a_time; l++) {
+          for (int l = first; l < first + cases[_i].at_once; l++) {
             if (step >= lane[2 * l]) continue;
-            int label = entries[(step / LANE_LABELS * LANES + l) * LANE_LABELS + step % LANE_LABELS];
+            int label = entries[(step / QUAD * LANES + l) * QUAD + step % QUAD];
             words[count++] = label * cases[_i].bytes / 4;
             ck_assert_int_lt(tile * own->width + label, LABELS);
             seen[tile * own->width + label]++;

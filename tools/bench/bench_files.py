@@ -10,6 +10,8 @@ How things are timed is said in bench_h5.py. Every answer of the others is compa
 rounding ends the run. The record keeps what earlier runs say of cases that are not run.
 """
 import argparse
+import collections
+import functools
 import importlib.metadata
 import os
 import pathlib
@@ -30,30 +32,30 @@ MEMBERS = 4
 KINDS = {"fields": "a field", "blocks": "24x61x120"}
 ROUNDING = 1e-4  # of fields of about 30, which CDO adds up, and writes, in f32
 
-# title, file, CDO's words, ours, NCO's, xarray's
-MONTHS = ("monthly means", "hourly", "monmean", "--by time:yearmonth --op mean", None,
-          lambda data: data.resample(time="MS").mean())
-MAXIMA = ("yearly maxima", "years", "yearmax", "--by time:year --op max", None, lambda data: data.resample(time="YS").max())
-ALL = ("monthly means of ten variables", "ten", "monmean", "--by time:yearmonth --op mean", None, MONTHS[5])
-WORDS = (
-    ("monthly climatology", "years", "ymonmean", "--by time:month --op mean", None, None),
-    ("daily means", "hourly", "daymean", "--by time:day --op mean", None, None),
-    ("daily range", "hourly", "dayrange", "--by time:day --op ptp", None, None),
-    ("mean of a period", "hourly", "timmean -seldate,2000-02-01,2000-02-29", "-d time --op mean 'FILE[time=2000-02]'",
-     "ncwa -a time -d time,'2000-02-01 00:00:00','2000-02-29 23:30:00'", None),
-    ("mean of a box", "hourly", "timmean -sellonlatbox,0,90,30,60", "-d time --op mean 'FILE[lat=30:60, lon=0:90]'",
-     "ncwa -a time -d lat,30.,60. -d lon,0.,90.", None),
-    ("mean of ten variables", "ten", "timmean", "-d time --op mean", "ncwa -a time", None),
-    ("ensemble mean", "member", "ensmean", "--concat new:member -d member --op mean", "nces", None),
-    ("zonal mean", "hourly", "zonmean", "-d lon --op mean", "ncwa -a lon", None),
-    ("mean by area", "hourly", "fldmean", "-d lat,lon --weights lat:cos --op mean", None, None),
-    ("mean where a mask is 1", "hourly", "timmean -ifthen,mask.nc", "-d time --op mean --where mask.nc:/mask", None, None),
+# file: what names of files begin with; the others: the words of each program, or None
+Job = collections.namedtuple("Job", "title file cdo h5gpured nco xarray", defaults=(None, None))
+MONTHS = Job("monthly means", "hourly", "monmean", "--by time:yearmonth --op mean", xarray=lambda data: data.resample(time="MS").mean())
+MAXIMA = Job("yearly maxima", "years", "yearmax", "--by time:year --op max", xarray=lambda data: data.resample(time="YS").max())
+TEN_MONTHS = MONTHS._replace(title="monthly means of ten variables", file="ten")
+OF_FIELDS = (
+    Job("monthly climatology", "years", "ymonmean", "--by time:month --op mean"),
+    Job("daily means", "hourly", "daymean", "--by time:day --op mean"),
+    Job("daily range", "hourly", "dayrange", "--by time:day --op ptp"),
+    Job("mean of a period", "hourly", "timmean -seldate,2000-02-01,2000-02-29", "-d time --op mean 'FILE[time=2000-02]'",
+        "ncwa -a time -d time,'2000-02-01 00:00:00','2000-02-29 23:30:00'"),
+    Job("mean of a box", "hourly", "timmean -sellonlatbox,0,90,30,60", "-d time --op mean 'FILE[lat=30:60, lon=0:90]'",
+        "ncwa -a time -d lat,30.,60. -d lon,0.,90."),
+    Job("mean of ten variables", "ten", "timmean", "-d time --op mean", "ncwa -a time"),
+    Job("ensemble mean", "member", "ensmean", "--concat new:member -d member --op mean", "nces"),
+    Job("zonal mean", "hourly", "zonmean", "-d lon --op mean", "ncwa -a lon"),
+    Job("mean by area", "hourly", "fldmean", "-d lat,lon --weights lat:cos --op mean"),
+    Job("mean where a mask is 1", "hourly", "timmean -ifthen,mask.nc", "-d time --op mean --where mask.nc:/mask"),
 )
-# whose weights are the areas of cells between great circles: tools/h5gpured/README.md
-APART = {"fldmean": 2e-2}
+# CDO's weights are the areas of cells between great circles: tools/h5gpured/README.md
+TOLERANCES = {"fldmean": 2e-2}
 
 
-def named(kind, size):
+def file_name(kind, size):
     return f"{kind}-{'x'.join(map(str, size))}.nc"
 
 
@@ -65,34 +67,39 @@ def make_mask(path, grid):
             file["mask"].dims[d].attach_scale(file[name])
 
 
-def makers(steps, grid):
-    """file -> what makes it."""
-    full, short, made = (steps, *grid), (steps // 4, *grid), {}
-    for kind, chunks in (("fields", (1, *grid)), ("blocks", (24, 61, 120))):
-        for name, size, names, times in (("hourly", full, ("t",), "hours"), ("years", full, ("t",), "hours"), ("ten", short, TEN, "hours")):
-            made[named(f"{name}-{kind}", size)] = lambda path, name=name, size=size, names=names, times=times, chunks=chunks: \
-                (packed_years(path, chunks, size, names, times), name == "years" and spread(path))
-    for member in range(MEMBERS):
-        made[named(f"member{member}", short)] = lambda path, member=member: packed_years(path, (1, *grid), short, ("t",), "hours", 1000 * member)
-    made[named("mask", grid)] = lambda path: make_mask(path, grid)
-    return made
+def make_hourly(path, chunks, shape, names, seed=0):
+    packed_years(path, chunks, shape, names, "hours", seed)
 
 
-def spread(path):
+def make_years(path, chunks, shape, names):
     """Twelve hours between steps, so that there are years."""
+    make_hourly(path, chunks, shape, names)
     with h5py.File(path, "r+") as file:
         file["time"][...] *= 12
 
 
+def makers(steps, grid):
+    """A dict from the name of each file to the function that makes it at a path."""
+    full, short, made = (steps, *grid), (steps // 4, *grid), {}
+    for kind, chunks in (("fields", (1, *grid)), ("blocks", (24, 61, 120))):
+        for name, size, names in (("hourly", full, ("t",)), ("years", full, ("t",)), ("ten", short, TEN)):
+            made[file_name(f"{name}-{kind}", size)] = functools.partial(make_years if name == "years" else make_hourly, chunks=chunks, shape=size, names=names)
+    for member in range(MEMBERS):
+        made[file_name(f"member{member}", short)] = functools.partial(make_hourly, chunks=(1, *grid), shape=short, names=("t",), seed=1000 * member)
+    made[file_name("mask", grid)] = functools.partial(make_mask, grid=grid)
+    return made
+
+
 def make_cases(steps, grid):
     full, short, cases = (steps, *grid), (steps // 4, *grid), []
-    jobs = [(*job, kind) for job in (MONTHS, MAXIMA, ALL) for kind in KINDS] + [(*job, "fields") for job in WORDS]
-    for title, name, cdo, ours, nco, others, kind in jobs:
-        size = full if name in ("hourly", "years") else short
-        files = [named(f"member{i}", size) for i in range(MEMBERS)] if name == "member" else [named(f"{name}-{kind}", size)]
-        mask = [named("mask", grid)] if "mask" in cdo else []
-        cases.append({"title": f"{title}, chunks of {KINDS[kind]}", "files": files + mask, "inputs": files, "cdo": cdo, "ours": ours,
-                      "nco": nco, "xarray": others, "names": TEN if name == "ten" else ("t",)})
+    jobs = [(job, kind) for job in (MONTHS, MAXIMA, TEN_MONTHS) for kind in KINDS] + [(job, "fields") for job in OF_FIELDS]
+    for job, kind in jobs:
+        size = full if job.file in ("hourly", "years") else short
+        names = [f"member{i}" for i in range(MEMBERS)] if job.file == "member" else [f"{job.file}-{kind}"]
+        inputs = [file_name(name, size) for name in names]
+        mask = [file_name("mask", grid)] if "mask" in job.cdo else []
+        cases.append({"title": f"{job.title}, chunks of {KINDS[kind]}", "files": inputs + mask, "inputs": inputs, "cdo": job.cdo, "ours": job.h5gpured,
+                      "nco": job.nco, "xarray": job.xarray, "names": TEN if job.file == "ten" else ("t",)})
     return cases
 
 
@@ -109,7 +116,7 @@ def cdo_words(case, folder, out):
     words = case["cdo"].split()
     inputs = [str(folder / file) for file in case["inputs"]]
     if "-ifthen,mask.nc" in words:
-        words, inputs = ["timmean", "-ifthen", str(folder / case["files"][-1])], inputs
+        words = ["timmean", "-ifthen", str(folder / case["files"][-1])]
     return ["cdo", "-s", "-O", "-P", str(os.cpu_count()), "-b", "F32", *words, *inputs, str(out)]
 
 
@@ -120,7 +127,7 @@ def nco_words(case, folder, out):
 
 
 def with_xarray(case, path):
-    """In blocks of about 100 MB, as dask's guide says, of all cores."""
+    """On all cores, in blocks of about 100 MB, as dask's guide says."""
     with xarray.open_dataset(path, chunks={"time": 240, "lat": -1, "lon": -1}) as data:
         return case["xarray"](data[list(case["names"])]).compute()
 
@@ -144,7 +151,7 @@ def difference(case, who, ours, theirs):
         if a.shape != b.shape or not np.array_equal(np.isnan(a), np.isnan(b)):
             sys.exit(f"bench_files.py: {case['title']}: {who} has other elements: {b.shape}, {a.shape}")
         most = max(most, float(np.nanmax(np.abs(a - b))))
-    if most > APART.get(case["cdo"], ROUNDING):
+    if most > TOLERANCES.get(case["cdo"], ROUNDING):
         sys.exit(f"bench_files.py: {case['title']}: {who} differs by {most}")
     return most
 
@@ -177,11 +184,11 @@ def measure(tool, folder, case):
 
 
 def sizes(folder, case):
-    """Of what is read, as elements of the file's dtype and as stored."""
+    """The shape of a variable, and the bytes of all that is read: of its elements, and as stored."""
     elements = stored = 0
     for path in case["inputs"]:
         with h5py.File(folder / path) as file:
-            elements += sum(file[name].size * file[name].dtype.itemsize for name in case["names"])
+            elements += sum(int(file[name].size) * file[name].dtype.itemsize for name in case["names"])
             stored += sum(file[name].id.get_storage_size() for name in case["names"])
             shape = list(file[case["names"][0]].shape)
     return {"shape": shape, "bytes": elements, "stored_bytes": stored}

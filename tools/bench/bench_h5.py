@@ -277,7 +277,7 @@ def versions(tool):
 
 
 def run(tool, folder, cases, files, measured, also=None):
-    """The record of some cases; `files` says how those of their files are made that are missing."""
+    """The record of some cases. files: a dict from the name of each file to the function that makes it, if it is missing; measured: makes a row of a case; also: more versions."""
     for file in dict.fromkeys(file for case in cases for file in case.get("files") or [case["file"]]):
         if not (folder / file).exists():
             files[file](folder / file)

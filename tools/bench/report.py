@@ -99,7 +99,8 @@ def h5_block():
             " ".join(h5_provenance(run, len(record["runs"]) > 1) for run in record["runs"]))
 
 
-FILES_RIVALS = {"h5gpured": "h5gpured", "plain mean": "its mean over time", "cdo": "CDO", "nco": "NCO", "xarray": "xarray + flox + dask"}
+NO_FILES = "No record of everyday jobs is kept: `tools/bench/bench_files.py` makes one."
+FILES_COLUMNS = {"h5gpured": "h5gpured", "plain mean": "its mean over time", "cdo": "CDO", "nco": "NCO", "xarray": "xarray + flox + dask"}
 
 
 def files_rows(record):
@@ -108,8 +109,7 @@ def files_rows(record):
 
 def files_provenance(run):
     known = run["versions"]
-    said = [known["cdo"].split(" (")[0].replace("Climate Data Operators version", "CDO")] if known.get("cdo") else []
-    said += [" ".join(known["nco"].split()[:1] + known["nco"].split()[4:5])] if known.get("nco") else []
+    said = [name.upper() + re.search(r"version( \S+)", known[name])[1] for name in ("cdo", "nco") if known.get(name)]
     said += [f"{name} {known[name]}" for name in ("xarray", "flox", "dask", "numbagg") if known.get(name)]
     return f"{', '.join(said)}. {cpu_provenance(run)}"
 
@@ -120,9 +120,9 @@ def span(ratios):
 
 
 def files_ratios(rows):
-    """What is held against h5gpured: how often as long each takes."""
+    """How many times as long as another one takes, in the jobs that have a mean over time beside them."""
     held = [row["seconds"] for row in rows if "plain mean" in row["seconds"]]
-    said = [f"{who} {span([s[name] / s['h5gpured'] for s in held])} times as long as h5gpured" for name, who in FILES_RIVALS.items()
+    said = [f"{who} {span([s[name] / s['h5gpured'] for s in held])} times as long as h5gpured" for name, who in FILES_COLUMNS.items()
             if name in ("cdo", "xarray") and held and all(name in s for s in held)]
     if held:
         said.insert(0, f"h5gpured takes {span([s['h5gpured'] / s['plain mean'] for s in held])} times as long as its mean over time of the same file")
@@ -130,29 +130,29 @@ def files_ratios(rows):
 
 
 def files_block():
-    """Everyday jobs with files: seconds of each program, and what the jobs that have a mean over time beside them come to."""
+    """Everyday jobs with files: the seconds of each program, and their ratios."""
     record = load("files.json")
     if not record:
-        return "No record of everyday jobs is kept: `tools/bench/bench_files.py` makes one."
+        return NO_FILES
     taken = files_rows(record)
-    rivals = [rival for rival in FILES_RIVALS if any(rival in row["seconds"] for row in taken)]
-    rows = [[row["name"], f"{row['bytes'] / 2**20:.0f}"] + [f"{row['seconds'][rival]:.2f}" if rival in row["seconds"] else "" for rival in rivals] +
+    shown = [name for name in FILES_COLUMNS if any(name in row["seconds"] for row in taken)]
+    rows = [[row["name"], f"{row['bytes'] / 2**20:.0f}"] + [f"{row['seconds'][name]:.2f}" if name in row["seconds"] else "" for name in shown] +
             [f"{row['peak_bytes'] / 2**20:.0f}"] for row in taken]
-    return (table(["job", "MiB", *(FILES_RIVALS[rival] for rival in rivals), "peak MiB"], rows) +
+    return (table(["job", "MiB", *(FILES_COLUMNS[name] for name in shown), "peak MiB"], rows) +
             "\n\nSeconds, the best of several runs from a warm page cache; MiB of the packed elements; peak memory of h5gpured. "
             f"{files_ratios(taken)}. {' '.join(map(files_provenance, record['runs']))}")
 
 
 def files_words_block():
-    """CDO's words, ours, and the times of both."""
+    """The same jobs in words: those of CDO and of h5gpured, and the times of both."""
     record = load("files.json")
     if not record:
-        return "No record of everyday jobs is kept: `tools/bench/bench_files.py` makes one."
+        return NO_FILES
     rows = [[row["name"].split(", chunks")[0], f"`cdo {row['words']['cdo']}`", f"`h5gpured {row['words']['h5gpured']}`"] +
             [f"{row['seconds'][name]:.2f}" for name in ("cdo", "h5gpured")]
             for row in files_rows(record) if row["name"].endswith("a field") and "cdo" in row["seconds"]]
     return (table(["job", "CDO", "h5gpured", "CDO, s", "h5gpured, s"], rows, 3) +
-            "\n\nOf files as reanalyses come, hourly, packed and deflated; [what is read, and others beside them]"
+            "\n\nFiles are hourly, packed and deflated, as those of reanalyses are; [more about them, and the times of other programs]"
             f"(data/bench/README.md#everyday-jobs). {' '.join(map(files_provenance, record['runs']))}")
 
 

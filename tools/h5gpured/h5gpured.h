@@ -70,8 +70,8 @@ typedef struct found_place {
   date *dates; /* of coordinates that are times, else NULL */
 } found_place;
 
-/* The groups of --by or --coarsen that were made last, and the labels that they are by: most variables of a file lie
- * along the same axes, and have the same groups. */
+/* The groups of --by or --coarsen that were made last, and the labels that they are by. Kept for the next variable:
+ * most variables of a file lie along the same axes. */
 typedef struct kept_groups {
   ndr_h5_groups *groups;
   ndr_h5_dataset *labels;
@@ -100,9 +100,10 @@ ndr_h5_access input_access(const h5gpured_options *options);
 /* Prints a remark of the library as a complaint; the work goes on: returns 0. */
 int say_remark(void *user, const char *sentence);
 
-/* Whether --concat stacks files along a new dim; and the dim along which files follow each other, -1 where there is
- * none or it is a new one. */
-bool concat_stacks(const h5gpured_options *options);
+/* The name of the new dim along which --concat stacks files; NULL if it does not. */
+const char *concat_new_dim(const h5gpured_options *options);
+
+/* The dim along which files follow each other under --concat; -1 if there is none or they are stacked. */
 int concat_dim(const h5gpured_options *options, const ndr_h5_info *info);
 
 /* Opens several FILE:/DATASET as one along the dim of --concat. */
@@ -155,12 +156,12 @@ typedef struct member {
   char *names[NDR_MAX_DIMS];                                   /* of its dims, NULL where they have none */
   enum { MEMBER_NUMBERS, MEMBER_OTHERS, MEMBER_UNKNOWN } kind; /* of the last nothing more is known */
   bool scale;
-  bool has, touches; /* all dims that are reduced; one of them */
-  bool data;         /* it does not only describe others */
-  bool joined;       /* under --concat: it has the dim, or is stacked along it */
+  bool has_all, has_some; /* of the dims that are reduced */
+  bool data;              /* it does not only describe others */
+  bool joined;            /* under --concat: it is read from all inputs, along the dim that it has or stacked */
 } member;
 
-/* What an input that names several datasets comes to. */
+/* The datasets of an input that means several. */
 typedef struct members {
   const h5gpured_options *options;
   char *file, *path; /* path: the pattern, or NULL for the file as a whole */
@@ -170,7 +171,7 @@ typedef struct members {
   member *all;          /* in the order of the file */
   int *chosen;          /* those that are reduced */
   bool full;            /* there was no memory */
-  ndr_h5_dataset *held; /* keeps the file open */
+  ndr_h5_dataset *held; /* one of the file, which keeps the file open; or NULL */
 } members;
 
 /* Whether what follows FILE: is a pattern, with or without a part behind it, and no name of a dataset. */
@@ -187,10 +188,13 @@ void members_free(members *m);
 /* Whether nothing is wrong with numbers; after a complaint false. */
 bool member_is_sound(const members *m, const member *one);
 
-/* Opens one of them, with its part; after a complaint false. */
+/* Says why a pattern or a file as a whole is refused; returns false. */
+bool members_refuse(const members *m, const char *reason);
+
+/* Opens one of them, with its part: joined ones from all inputs, as one dataset. After a complaint false. */
 bool member_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset);
 
-/* Opens the one of that path in the file of another input; after a complaint false. */
+/* Opens the dataset of one's path in the file of another input; after a complaint false. */
 bool member_open_in(const members *m, int input, const member *one, const ndr_h5_access *access,
                     ndr_h5_dataset **dataset);
 
@@ -206,8 +210,7 @@ typedef struct weights {
 bool weights_read(const h5gpured_options *options, const ndr_h5_dataset *dataset, const char *where, weights *w);
 void weights_free(weights *w);
 
-/* ---- Operators of one's own ---------------------------------------------------------------------------------------
- */
+/* ---- Operators of one's own ---------------------------------------------------------------------------------- */
 
 /* The name of operator i of the command line. */
 const char *op_name(const h5gpured_options *options, int i);
@@ -227,8 +230,7 @@ const char *expression_date(const char *text);
 /* Whether --where is a dataset, and no condition; so it is for the labels of --by. */
 bool where_is_dataset(const char *text);
 
-/* ---- Arrays beside the dataset ------------------------------------------------------------------------------------
- */
+/* ---- Arrays beside the dataset ------------------------------------------------------------------------------- */
 
 enum { MOST_BESIDES = 2 + 2 * NDR_MAX_OPERANDS };
 
@@ -257,12 +259,11 @@ ndr_status open_path(const char *text, const char *file, const ndr_h5_access *ac
 /* Puts them into the options of a reduction. */
 void besides_put(const h5gpured_options *options, const besides *b, ndr_h5_options *how);
 
-/* ---- Groups -------------------------------------------------------------------------------------------------------
- */
+/* ---- Groups -------------------------------------------------------------------------------------------------- */
 
-/* Makes the groups of --by or --coarsen, if either is given, or takes those that are kept and fit. `kept` is to be
- * closed after the last answer, even if this fails; `where` names the dataset in complaints. The file of labels is not
- * what `writer`, which may be NULL, replaces. */
+/* Sets the groups of an answer if --by or --coarsen is given: those that are kept, if they fit, or new ones, which are
+ * then kept. The caller closes `kept` after the last answer, even if this fails. `where` names the dataset in
+ * complaints. `writer`, which may be NULL, must not replace the file of labels. */
 bool groups_open(answer *a, kept_groups *kept, const ndr_h5_dataset *dataset, const char *where,
                  const ndr_h5_writer *writer);
 void groups_close(kept_groups *kept);

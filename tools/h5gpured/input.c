@@ -48,13 +48,15 @@ static bool split_one(const h5gpured_options *options, const char *input, char *
   return !pattern;
 }
 
-bool concat_stacks(const h5gpured_options *options) {
-  return options->concat && strncmp(options->concat, "new:", 4) == 0;
+const char *concat_new_dim(const h5gpured_options *options) {
+  static const char prefix[] = "new:";
+  bool stacks = options->concat && strncmp(options->concat, prefix, strlen(prefix)) == 0;
+  return stacks ? options->concat + strlen(prefix) : NULL;
 }
 
 int concat_dim(const h5gpured_options *options, const ndr_h5_info *info) {
   int dims[NDR_MAX_DIMS], count = 0;
-  if (!options->concat || concat_stacks(options)) return -1;
+  if (!options->concat || concat_new_dim(options)) return -1;
   bool good = ndr_h5_dims_parse(options->concat, info->ndim, info->dim_names, &count, dims) == NDR_OK;
   return good && count == 1 ? dims[0] : -1;
 }

@@ -1,5 +1,5 @@
-/* Inputs that mean several datasets: FILE:/PATTERN, and FILE alone where dims are named. Finds which; what is done with
- * each is in main.c, and with the other variables of the file in others.c. */
+/* Inputs that mean several datasets: FILE:/PATTERN, and FILE alone where dims are named. Finds which; members.c opens
+ * them, main.c reduces them, and others.c copies the other variables of the file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +31,8 @@ static bool is_file_alone(const char *path) {
   return !path || strspn(path, "/") == (size_t)(part_of(path) - path);
 }
 
-/* A dataset that is really called so is meant alone. */
-static bool is_called_so(const h5gpured_options *options, const char *file, const char *path) {
+/* A pattern that is also the path of a dataset means that dataset. */
+static bool is_a_dataset(const h5gpured_options *options, const char *file, const char *path) {
   ndr_h5_access access = input_access(options);
   ndr_h5_dataset *dataset;
   access.on_remark = NULL;
@@ -44,7 +44,7 @@ static bool is_called_so(const h5gpured_options *options, const char *file, cons
 
 bool path_is_pattern(const h5gpured_options *options, const char *file, const char *path) {
   bool is = path && strcspn(path, "*?{") < (size_t)(part_of(path) - path);
-  return is && !is_called_so(options, file, path);
+  return is && !is_a_dataset(options, file, path);
 }
 
 static bool is_many(const h5gpured_options *options, const char *input, bool *many) {
@@ -66,15 +66,15 @@ bool input_is_many(const h5gpured_options *options, int input, bool *many) {
 
 /* ---- What the file has ------------------------------------------------------------------------------------------- */
 
-/* `stacked`: the dim that it is stacked along counts, too, in place of one that has its name already, which the library
- * refuses; or NULL. */
-static bool has_dims(const char *text, const ndr_h5_info *info, const char *stacked) {
+/* Whether a dataset has all dims of a text. `new_dim`, if not NULL, is one that it gets, in place of one that has its
+ * name already, which the library refuses. */
+static bool has_dims(const char *text, const ndr_h5_info *info, const char *new_dim) {
   const char *names[NDR_MAX_DIMS];
   int count, dims[NDR_MAX_DIMS], ndim = 0;
-  if (stacked) names[ndim++] = stacked;
+  if (new_dim) names[ndim++] = new_dim;
   for (int d = 0; d < info->ndim && ndim < NDR_MAX_DIMS; d++) {
     const char *name = info->dim_names[d];
-    names[ndim++] = stacked && name && strcmp(name, stacked) == 0 ? NULL : name;
+    names[ndim++] = new_dim && name && strcmp(name, new_dim) == 0 ? NULL : name;
   }
   return ndr_h5_dims_parse(text, ndim, names, &count, dims) == NDR_OK;
 }
@@ -91,21 +91,21 @@ static bool has_one_of(const char *list, const ndr_h5_info *info) {
   return false;
 }
 
-static bool is_called(const char *path, const char *name) {
+static bool has_name(const char *path, const char *name) {
   return strcmp(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, name) == 0;
 }
 
 /* A scalar `realization` becomes the coordinate of the dim along which files are stacked. */
 static bool member_describe(const h5gpured_options *options, const ndr_h5_info *info, member *one) {
   bool grouped = *options->grouped != 0;
-  const char *stacked = concat_stacks(options) ? options->concat + strlen("new:") : NULL;
+  const char *new_dim = concat_new_dim(options);
   one->ndim = info->ndim;
   for (int d = 0; d < info->ndim; d++)
     if (info->dim_names[d] && !(one->names[d] = strdup(info->dim_names[d]))) return false;
-  one->scale = info->is_scale || (stacked && info->ndim == 0 && is_called(one->path, "realization"));
-  one->has = has_dims(options->dims, info, stacked) && (!grouped || has_dims(options->grouped, info, stacked));
-  one->touches = has_one_of(options->dims, info) || (grouped && has_dims(options->grouped, info, NULL));
-  one->joined = options->concat && !stacked && has_dims(options->concat, info, NULL);
+  one->scale = info->is_scale || (new_dim && info->ndim == 0 && has_name(one->path, "realization"));
+  one->has_all = has_dims(options->dims, info, new_dim) && (!grouped || has_dims(options->grouped, info, new_dim));
+  one->has_some = has_one_of(options->dims, info) || (grouped && has_dims(options->grouped, info, NULL));
+  one->joined = options->concat && !new_dim && has_dims(options->concat, info, NULL);
   return true;
 }
 
@@ -148,8 +148,8 @@ static bool is_labels(const h5gpured_options *options, const char *path) {
 static int mark_data(void *user, const char *path) {
   data_search *s = user;
   member *one = find_member(s->m, path, &s->at);
-  bool described = one && concat_stacks(s->m->options) && one->scale;
-  if (one && one->kind == MEMBER_NUMBERS) one->data = !described && !is_labels(s->m->options, path);
+  bool coordinate = one && one->scale && concat_new_dim(s->m->options);
+  if (one && one->kind == MEMBER_NUMBERS) one->data = !coordinate && !is_labels(s->m->options, path);
   return 0;
 }
 
@@ -204,7 +204,7 @@ bool member_is_sound(const members *m, const member *one) {
 
 /* ---- Which of them are meant ------------------------------------------------------------------------------------- */
 
-static bool refuse(const members *m, const char *reason) {
+bool members_refuse(const members *m, const char *reason) {
   complain("%s:%s: %s", m->file, m->path ? m->path : "/", reason);
   return false;
 }
@@ -213,10 +213,10 @@ static bool choose(members *m, int i) {
   for (int c = 0; c < m->chosen_count; c++)
     if (m->chosen[c] == i) return true;
   int *chosen = realloc(m->chosen, (size_t)(m->chosen_count + 1) * sizeof *chosen);
-  if (!chosen) return refuse(m, "out of memory");
+  if (!chosen) return members_refuse(m, "out of memory");
   m->chosen = chosen;
   chosen[m->chosen_count++] = i;
-  if (concat_stacks(m->options)) m->all[i].joined = true;
+  if (concat_new_dim(m->options)) m->all[i].joined = true;
   return true;
 }
 
@@ -231,7 +231,7 @@ static bool choose_named(members *m, const char *path) {
   at = m->count;
   keep_member(m, path, ndr_h5_describe(dataset), NULL);
   ndr_h5_close(dataset);
-  return m->full ? refuse(m, "out of memory") : choose(m, at);
+  return m->full ? members_refuse(m, "out of memory") : choose(m, at);
 }
 
 /* Those that have the dims; *matched counts the others, too. No pattern matches all. */
@@ -239,7 +239,7 @@ static bool choose_matching(members *m, const char *pattern, int *matched) {
   for (int i = 0; i < m->count; i++) {
     if (!m->all[i].data || (pattern && !pattern_matches(pattern, m->all[i].path))) continue;
     ++*matched;
-    if (m->all[i].has && !choose(m, i)) return false;
+    if (m->all[i].has_all && !choose(m, i)) return false;
   }
   return true;
 }
@@ -285,7 +285,7 @@ static bool choose_any(members *m) {
 static bool choose_by_pattern(members *m) {
   patterns list = {0, NULL};
   const char *reason = patterns_expand(&list, m->path);
-  bool good = !reason || refuse(m, reason);
+  bool good = !reason || members_refuse(m, reason);
   int matched = 0;
   for (int i = 0; i < list.count && good; i++) {
     bool wild = pattern_has_wildcards(list.all[i]);
@@ -307,7 +307,7 @@ static bool check_part(const members *m) {
   for (int c = 0; c < m->chosen_count; c++) {
     const member *one = &m->all[m->chosen[c]];
     char *part = part_for(m->part, one->ndim, (const char *const *)one->names, &used);
-    if (!part) return refuse(m, "out of memory");
+    if (!part) return members_refuse(m, "out of memory");
     free(part);
   }
   const char *entry = part_unused(m->part, used, &length);
@@ -332,7 +332,7 @@ static bool check_table(const members *m) {
   return false;
 }
 
-/* HDF5 reads what a file begins with, and its groups, again for each variable, unless something of it is open. */
+/* Keeps the file open: else HDF5 reads its superblock and groups again for each variable. */
 static void hold_file(members *m) {
   ndr_h5_access access = input_access(m->options);
   access.on_remark = NULL;
@@ -346,7 +346,7 @@ bool members_find(const h5gpured_options *options, int input, members *m) {
   m->part = m->text ? part_of(m->text) : "";
   bool alone = is_file_alone(m->text);
   if (!alone) m->path = strndup(m->text, (size_t)(m->part - m->text));
-  if (!alone && !m->path) return refuse(m, "out of memory");
+  if (!alone && !m->path) return members_refuse(m, "out of memory");
   bool good = list_members(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_sound(m) &&
               check_table(m);
   if (good) hold_file(m);
@@ -365,57 +365,4 @@ void members_free(members *m) {
   free(m->path);
   free(m->text);
   free(m->file);
-}
-
-/* ---- Opening one ------------------------------------------------------------------------------------------------- */
-
-/* PATH[PART] of an input, of which the dataset has some of the dims; NULL where there is no memory. */
-static char *path_in(const char *part, const member *one) {
-  uint64_t used = 0;
-  char *own = part_for(part, one->ndim, (const char *const *)one->names, &used);
-  char *path = own ? malloc(strlen(one->path) + strlen(own) + 1) : NULL;
-  if (path) sprintf(path, "%s%s", one->path, own);
-  free(own);
-  return path;
-}
-
-static bool split_other(const members *m, int input, const member *one, char **file, char **path) {
-  char *text;
-  if (ndr_h5_split(m->options->inputs[input], file, &text) != NDR_OK) return fail();
-  *path = path_in(text ? part_of(text) : "", one);
-  free(text);
-  return *path || refuse(m, "out of memory");
-}
-
-static bool open_series(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
-  int count = m->options->input_count;
-  char **files = calloc(2 * (size_t)count, sizeof *files), **paths = files ? files + count : NULL;
-  bool good = files || refuse(m, "out of memory");
-  allow_many_files();
-  for (int i = 0; i < count && good; i++) good = split_other(m, i, one, &files[i], &paths[i]);
-  good = good && (ndr_h5_open_series(dataset, count, (const char *const *)files, (const char *const *)paths,
-                                     m->options->concat, access) == NDR_OK ||
-                  fail());
-  for (int i = 0; files && i < 2 * count; i++) free(files[i]);
-  free(files);
-  return good;
-}
-
-bool member_open_in(const members *m, int input, const member *one, const ndr_h5_access *access,
-                    ndr_h5_dataset **dataset) {
-  char *file = NULL, *path = NULL;
-  bool good =
-      split_other(m, input, one, &file, &path) && (ndr_h5_open(dataset, file, path, access) == NDR_OK || fail());
-  free(file);
-  free(path);
-  return good;
-}
-
-bool member_open(const members *m, const member *one, const ndr_h5_access *access, ndr_h5_dataset **dataset) {
-  if (one->joined) return open_series(m, one, access, dataset);
-  char *path = path_in(m->part, one);
-  if (!path) return refuse(m, "out of memory");
-  bool good = ndr_h5_open(dataset, m->file, path, access) == NDR_OK || fail();
-  free(path);
-  return good;
 }

@@ -392,8 +392,8 @@ static void check(h5gpured_options *options) {
   if (options->list) check_list(options);
   if (options->by && options->coarsen)
     cli_refuse(&tool, "--by and --coarsen: results have groups along one dim only, take one of the two");
-  if (concat_stacks(options) && !options->concat[4])
-    cli_refuse(&tool, "--concat new:NAME stacks inputs along a new dim, whose name is missing");
+  const char *new_dim = concat_new_dim(options);
+  if (new_dim && !*new_dim) cli_refuse(&tool, "--concat new:NAME stacks inputs along a new dim, whose name is missing");
   if (options->weights && !*options->weights) cli_refuse(&tool, "--weights: the name is empty");
   if (options->where) check_where(options->where);
   check_operators(options);

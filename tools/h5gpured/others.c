@@ -36,21 +36,22 @@ static void tell(const search *s, const left_out *list, const char *more) {
            count > 1 ? p[1] : "", count > 2 ? ", " : "", count > 2 ? p[2] : "", rest);
 }
 
-/* As stored, but for a series, whose coordinates are converted. */
+/* As stored, but for files that follow each other, whose coordinates are converted. */
 static ndr_h5_access access_of(const search *s) {
   ndr_h5_access access = input_access(s->m->options);
   access.any_type = 1;
-  access.raw = !s->m->options->concat || concat_stacks(s->m->options);
+  access.raw = !s->m->options->concat || concat_new_dim(s->m->options);
   return access;
 }
 
-/* Whether all files that are stacked hold the same. */
+/* Sets *same if all files that are stacked hold the same as the first; *status if that cannot be told. After a
+ * complaint false. */
 static bool compare_files(search *s, const member *one, const ndr_h5_dataset *dataset, ndr_status *status, int *same) {
   const h5gpured_options *options = s->m->options;
   const ndr_h5_access access = access_of(s);
   ndr_h5_dataset *other;
   *same = 1;
-  for (int i = 1; concat_stacks(options) && i < options->input_count && *same; i++) {
+  for (int i = 1; concat_new_dim(options) && i < options->input_count && *same; i++) {
     if (!member_open_in(s->m, i, one, &access, &other)) return false;
     *status = ndr_h5_same(dataset, other, same);
     ndr_h5_close(other);
@@ -76,9 +77,9 @@ static bool write_copy(search *s, const member *one, const ndr_h5_dataset *datas
   return true;
 }
 
-/* What describes numbers of a stacked file comes with them, if it is the same in all files. */
+/* Numbers that only describe others come with the results, if they are the same in all stacked files. */
 static bool is_left_to_results(const search *s, const member *one) {
-  return concat_stacks(s->m->options) && one->kind == MEMBER_NUMBERS && !one->data;
+  return concat_new_dim(s->m->options) && one->kind == MEMBER_NUMBERS && !one->data;
 }
 
 static bool copy_other(search *s, const member *one) {
@@ -88,8 +89,8 @@ static bool copy_other(search *s, const member *one) {
   if (one->kind == MEMBER_UNKNOWN) return leave(&s->strange, one);
   if (!member_is_sound(s->m, one)) return false;
   if (one->scale) return true;
-  if (one->touches && one->kind == MEMBER_OTHERS) return leave(&s->no_numbers, one);
-  if (one->touches) return !one->data || leave(&s->partial, one);
+  if (one->has_some && one->kind == MEMBER_OTHERS) return leave(&s->no_numbers, one);
+  if (one->has_some) return !one->data || leave(&s->partial, one);
   if (!member_open(s->m, one, &access, &dataset)) return false;
   bool good = write_copy(s, one, dataset);
   ndr_h5_close(dataset);

@@ -129,8 +129,8 @@ typedef H5O_info1_t object_info;
 typedef H5O_info_t object_info;
 #endif
 
-/* Every attribute is looked for in the header, and to open the file's bytes takes HDF5 several property lists: those of
- * the file looked at last are kept, under HDF5's lock. A file's number is never given again. */
+/* Keeps the last file's bytes, under HDF5's lock: the header is searched for each attribute, and to open a file's bytes
+ * HDF5 copies several property lists. HDF5 gives no two files the same number. */
 static bool open_bytes(hid_t object, const object_info *info, ndr_raw *raw) {
   static struct {
     unsigned long file;
@@ -174,7 +174,7 @@ static void blame(hid_t major, const char *reason) {
 }
 
 /* Whether HDF5 would read beyond a message of an attribute; if so, HDF5's error says that. An object is looked at many
- * times in a row, so the last answer is kept, under HDF5's lock. */
+ * times in a row, so the last answer is kept, as in open_bytes. */
 static bool is_torn(hid_t object) {
   static struct {
     unsigned long file;

@@ -24,8 +24,8 @@ static size_t head_bytes(const ndr_raw *raw) {
   return (8 + raw->length_bytes + 7) / 8 * 8;
 }
 
-/* Indices go up from 1, so there is room only for as many as have come: most collections have few objects, and every
- * text of a file is looked up. */
+/* Makes room for the sizes up to an index. Indices go up from 1 and most collections have few objects; a table of all
+ * 65,536 would be filled for each text of a file. */
 static bool make_room(collection *c, uint64_t index) {
   uint64_t room = c->room ? c->room : 64;
   while (room <= index) room *= 2;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The file that holds the dataset, also behind an external link. */
+/* The file that holds the dataset: behind an external link the other file. */
 static bool put_file(FILE *to, const ndr_h5_dataset *dataset) {
   ssize_t length = H5Fget_name(dataset->file_id, NULL, 0);
   char *name = length > 0 ? malloc((size_t)length + 1) : NULL;
@@ -15,8 +15,8 @@ static bool put_file(FILE *to, const ndr_h5_dataset *dataset) {
   return good;
 }
 
-/* Where the names in attributes are looked up: beside the dataset. One that has the coordinates itself stands for
- * itself. */
+/* The group in which the names in the dataset's attributes are looked up. A dimension scale has its own coordinates,
+ * and stands for itself. */
 static void put_place(FILE *to, const ndr_h5_dataset *dataset) {
   size_t length = strlen(dataset->path);
   while (!dataset->info.is_scale && length > 0 && dataset->path[length - 1] != '/') length--;
@@ -41,7 +41,7 @@ static bool put_dataset(FILE *to, const ndr_h5_dataset *dataset, int dim, int nd
   return true;
 }
 
-static bool put_all(FILE *to, const ndr_h5_dataset *dataset, int dim, int ndim) {
+static bool put_files(FILE *to, const ndr_h5_dataset *dataset, int dim, int ndim) {
   bool good = true;
   if (!dataset->part_count) return put_dataset(to, dataset, dim, ndim);
   fprintf(to, "%d\n", dataset->series_dim);
@@ -56,7 +56,7 @@ char *ndr_group_axes(const ndr_h5_dataset *dataset, int dim, int ndim) {
   FILE *to = open_memstream(&text, &length);
   if (!to) return NULL;
   ndr_hdf_enter(&scope, dataset->no_plugins);
-  bool good = put_all(to, dataset, dim, ndim);
+  bool good = put_files(to, dataset, dim, ndim);
   ndr_hdf_leave(&scope);
   good = !ferror(to) && good;
   if (fclose(to) == 0 && good) return text;

@@ -1,11 +1,12 @@
-/* What tells the axes that groups lie along from those of other datasets. */
+/* Tells whether the axes that groups lie along are those of another dataset, too. */
 #ifndef NDR_H5_GROUP_GROUP_AXES_H
 #define NDR_H5_GROUP_GROUP_AXES_H
 
 #include "h5/file/dataset.h"
 
-/* A text that is the same for datasets whose dims dim .. dim + ndim - 1 have the same names, the same coordinates of
- * the same files, and the same part of them; to be freed. NULL where there is no memory. Reads no elements. */
+/* A text about dims dim .. dim + ndim - 1 of a dataset, which the caller frees. Two datasets have the same text only if
+ * these dims have the same names, sizes and selected part, and the same coordinates of the same files. NULL where there
+ * is no memory. Reads no elements. */
 char *ndr_group_axes(const ndr_h5_dataset *dataset, int dim, int ndim);
 
 #endif

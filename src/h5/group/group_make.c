@@ -1,5 +1,5 @@
 /* The public functions that make groups of times and windows, and what all groups begin and end with: see group_make.h.
- * Times are put into groups in cf/group_by.c; what stands for windows is found in group_windows.c. */
+ * Times are put into groups in time/group_by.c; what stands for windows is found in group_windows.c. */
 #include "h5/group/group_make.h"
 
 #include <stdlib.h>

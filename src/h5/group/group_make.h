@@ -1,4 +1,4 @@
-/* What making groups of any kind begins and ends with. */
+/* How making groups of any kind begins and ends. */
 #ifndef NDR_H5_GROUP_GROUP_MAKE_H
 #define NDR_H5_GROUP_GROUP_MAKE_H
 

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "h5/cf/angle.h"
 #include "h5/cf/scale_units.h"
@@ -11,24 +10,6 @@
 
 /* Coordinates, and twice as many bounds, are read whole. */
 #define MOST_STEPS ((int64_t)64 << 20)
-
-/* Inside the lock. Bounds that were never written count for nothing. */
-static ndr_status read_bounds(const ndr_h5_dataset *dataset, int d, double *bounds, bool *found) {
-  ndr_period period;
-  ndr_cf_variable variable;
-  *found = false;
-  ndr_status status = ndr_period_name_bounds(dataset, d, &period);
-  if (status == NDR_OK && period.name) {
-    status = ndr_period_open_bounds(dataset, d, &period, &variable);
-    bool fits = status == NDR_OK && variable.fits;
-    if (fits && !ndr_cf_variable_read_values(&variable, bounds)) status = ndr_hdf_fail_coordinates(dataset);
-    *found = fits && status == NDR_OK;
-    for (int64_t i = 0; *found && i < 2 * dataset->info.shape[d]; i++) *found = isfinite(bounds[i]);
-    ndr_cf_variable_close(&variable);
-  }
-  ndr_period_free(&period);
-  return status;
-}
 
 /* *most is what no coordinate is beyond: the pole's latitude. */
 static ndr_status read_units(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, hid_t scale, double *most) {
@@ -69,13 +50,14 @@ static ndr_status read_steps(ndr_h5_groups *groups, const ndr_h5_dataset *datase
                              bool *found, bool *bounded) {
   hid_t scale;
   double most = INFINITY;
+  bool misfit;
   NDR_TRY(ndr_hdf_open_coordinates(dataset, groups->dim, false, &scale));
   *found = scale >= 0;
   if (!*found) return NDR_OK;
   ndr_status status = read_units(groups, dataset, scale, &most);
   H5Dclose(scale);
   if (status == NDR_OK) status = ndr_hdf_coordinate_values(dataset, groups->dim, false, values);
-  if (status == NDR_OK) status = read_bounds(dataset, groups->dim, pairs, bounded);
+  if (status == NDR_OK) status = ndr_period_read_bounds(dataset, groups->dim, NULL, pairs, bounded, &misfit);
   if (status == NDR_OK && !*bounded) *bounded = halve_steps(values, groups->length, most, pairs);
   for (int64_t i = 0; status == NDR_OK && !*bounded && i < groups->length; i++)
     pairs[2 * i] = pairs[2 * i + 1] = values[i];

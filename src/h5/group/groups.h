@@ -25,7 +25,7 @@ struct ndr_h5_groups {
   ndr_h5_groups *along[NDR_MAX_DIMS]; /* [ndim] of windows over several dims: those along each; else NULL */
   char *by;                           /* "time:month" */
   char *name;                         /* of the dim of groups; NULL where it has none */
-  char *axes;                         /* of the dataset that they were made of: see group_axes.h */
+  char *axes;                         /* ndr_group_axes of the dataset that they were made of */
   const ndr_h5_dataset *label_source; /* of labels: the caller's */
 };
 

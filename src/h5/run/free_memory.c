@@ -36,8 +36,8 @@ static int64_t number_in(const char *folder, const char *name, const char *key) 
   return read_number(path, key);
 }
 
-/* Pages of files count as free: the system drops them where memory is wanted. Version 1 has the most pages that it can
- * count where nothing is limited; what is taken, which is looked up for each dataset, matters only below a limit. */
+/* Pages of files count as free: the system drops them where memory is wanted. Without a limit, which version 1
+ * writes as a number near 2^63, nothing more is read: this runs for each dataset. */
 static void take_free(void *least, ndr_group_version version, const char *folder) {
   bool v2 = version == NDR_GROUP_V2;
   int64_t limit = number_in(folder, v2 ? "memory.max" : "memory.limit_in_bytes", "");

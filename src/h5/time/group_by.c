@@ -1,4 +1,4 @@
-/* See group_by.h. Dates are those of cf/calendar.c. */
+/* See group_by.h. Dates are those of calendar.c. */
 #include "h5/time/group_by.h"
 
 #include <math.h>

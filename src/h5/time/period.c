@@ -57,6 +57,35 @@ ndr_status ndr_period_open_bounds(const ndr_h5_dataset *source, int d, const ndr
   return NDR_OK;
 }
 
+static bool are_finite(const double *values, int64_t count) {
+  for (int64_t i = 0; i < count; i++)
+    if (!isfinite(values[i])) return false;
+  return true;
+}
+
+static ndr_status read_named(const ndr_h5_dataset *source, int d, const ndr_period *period, double *bounds, bool *found,
+                             bool *misfit) {
+  ndr_cf_variable variable;
+  ndr_status status = ndr_period_open_bounds(source, d, period, &variable);
+  *found = status == NDR_OK && variable.fits;
+  if (*found && !ndr_cf_variable_read_values(&variable, bounds)) status = ndr_hdf_fail_coordinates(source);
+  *misfit = status == NDR_OK && variable.count > 0 && !*found;
+  *found = *found && status == NDR_OK && are_finite(bounds, 2 * source->info.shape[d]);
+  ndr_cf_variable_close(&variable);
+  return status;
+}
+
+ndr_status ndr_period_read_bounds(const ndr_h5_dataset *source, int d, const char *attribute, double *bounds,
+                                  bool *found, bool *misfit) {
+  ndr_period period;
+  *found = *misfit = false;
+  ndr_status status = ndr_period_name_bounds(source, d, &period);
+  if (status == NDR_OK && period.name && (!attribute || strcmp(period.attribute, attribute) == 0))
+    status = read_named(source, d, &period, bounds, found, misfit);
+  ndr_period_free(&period);
+  return status;
+}
+
 static void widen(double value, double bounds[2]) {
   if (!(value >= bounds[0])) bounds[0] = value;
   if (!(value <= bounds[1])) bounds[1] = value;

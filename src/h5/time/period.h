@@ -27,6 +27,12 @@ double ndr_period_middle(const ndr_period *period);
 ndr_status ndr_period_open_bounds(const ndr_h5_dataset *source, int d, const ndr_period *period,
                                   ndr_cf_variable *bounds);
 
+/* Reads the bounds of dim d, two for each coordinate. *found: the axis names such bounds, and all are finite, which
+ * those that were never written are not. *misfit: it names a variable that cannot be read as bounds of this dim.
+ * attribute: only bounds that it names, "bounds" or "climatology"; NULL for either. */
+ndr_status ndr_period_read_bounds(const ndr_h5_dataset *source, int d, const char *attribute, double *bounds,
+                                  bool *found, bool *misfit);
+
 /* Whether an attribute of the axis holds for a period, too; `user` is ignored. */
 bool ndr_period_keeps(void *user, const char *name);
 

@@ -1,4 +1,4 @@
-/* Dates and numbers of units since a date; the calendars' own rules are in cf/calendar.c. */
+/* Dates and numbers of units since a date; the calendars' own rules are in calendar.c. */
 #include "h5/time/time.h"
 
 #include <ctype.h>

@@ -1,7 +1,6 @@
 /* See time_axis.h; and the public ndr_h5_time_weights. */
 #include "h5/time/time_axis.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,30 +32,6 @@ static ndr_status read_units(const ndr_h5_dataset *dataset, int d, ndr_scale_uni
   return u->timed ? NDR_OK : fail_no_times(dataset, d, u);
 }
 
-static bool are_known(const double *bounds, int64_t count) {
-  for (int64_t i = 0; i < 2 * count; i++)
-    if (!isfinite(bounds[i])) return false;
-  return true;
-}
-
-/* Bounds that were never written count for nothing, and neither do those that the file does not have. */
-static ndr_status read_bounds(const ndr_h5_dataset *dataset, int d, double *bounds, bool *found, bool *misfit) {
-  ndr_period period;
-  ndr_cf_variable variable;
-  *found = *misfit = false;
-  ndr_status status = ndr_period_name_bounds(dataset, d, &period);
-  if (status == NDR_OK && period.name && strcmp(period.attribute, "bounds") == 0) {
-    status = ndr_period_open_bounds(dataset, d, &period, &variable);
-    bool fits = status == NDR_OK && variable.fits;
-    if (fits && !ndr_cf_variable_read_values(&variable, bounds)) status = ndr_hdf_fail_coordinates(dataset);
-    *misfit = status == NDR_OK && variable.count > 0 && !fits;
-    *found = fits && status == NDR_OK && are_known(bounds, dataset->info.shape[d]);
-    ndr_cf_variable_close(&variable);
-  }
-  ndr_period_free(&period);
-  return status;
-}
-
 ndr_status ndr_time_axis_read(const ndr_h5_dataset *dataset, int d, ndr_time_axis *axis) {
   int64_t count = dataset->info.shape[d];
   bool bounded;
@@ -67,7 +42,7 @@ ndr_status ndr_time_axis_read(const ndr_h5_dataset *dataset, int d, ndr_time_axi
   axis->room = malloc((size_t)count * 3 * sizeof *axis->room + 1);
   if (!axis->room) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for its times", dataset->where);
   NDR_TRY(ndr_hdf_coordinate_values(dataset, d, false, axis->room));
-  NDR_TRY(read_bounds(dataset, d, axis->room + count, &bounded, &axis->misfit));
+  NDR_TRY(ndr_period_read_bounds(dataset, d, "bounds", axis->room + count, &bounded, &axis->misfit));
   axis->steps = (ndr_time_steps){&axis->units.time, axis->units.precision, count, axis->room,
                                  bounded ? axis->room + count : NULL};
   return NDR_OK;

@@ -97,8 +97,8 @@ static ndr_status put_coordinates(const ndr_cf_copy_context *c, ndr_periods *per
   return status;
 }
 
-/* Which dims are horizontal matters to these attributes alone; to find out takes four attributes of each dim. */
-static bool asks_for_axes(const ndr_h5_dataset *source) {
+/* Only these attributes depend on which dims are horizontal, and to find that out takes four attributes of each dim. */
+static bool needs_axes(const ndr_h5_dataset *source) {
   return ndr_header_has_attribute(source->id, "grid_mapping") != 0 ||
          ndr_header_has_attribute(source->id, "cell_measures") != 0;
 }
@@ -113,7 +113,7 @@ ndr_status ndr_cf_copies_attach(ndr_cf_copies *known, ndr_scales *scales, const 
                            .ndim = ndim,
                            .from = from,
                            .follow = ndr_cf_names_put_of_copy};
-  if (asks_for_axes(label->source)) NDR_TRY(ndr_cf_axes(label->source, c.axes));
+  if (needs_axes(label->source)) NDR_TRY(ndr_cf_axes(label->source, c.axes));
   for (int i = 0; i < ndim; i++) {
     const char *name = ndr_scales_name(scales, variable, i);
     if (!name) continue;

@@ -8,7 +8,6 @@
 #include "h5/write/copy.h"
 #include "h5/write/writer.h"
 
-/* Elements are held twice: as they are read, and in the image of the file. */
 ndr_status ndr_copy_check_memory(const ndr_h5_dataset *source) {
   int64_t bytes = 2 * (int64_t)source->element_bytes;
   for (int d = 0; d < source->info.ndim; d++)
@@ -25,7 +24,7 @@ ndr_status ndr_copy_check_elements(const ndr_h5_dataset *source) {
                   source->field ? "elements of a table" : source->elements);
 }
 
-/* The files of a series store elements in one way. */
+/* The files of a series must store elements in one way. */
 static ndr_status check_elements(const ndr_h5_dataset *source) {
   NDR_TRY(ndr_copy_check_elements(source));
   for (int p = 1; p < source->part_count; p++) {

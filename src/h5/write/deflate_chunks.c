@@ -1,5 +1,5 @@
-/* See deflate_chunks.h. HDF5 compresses with zlib, one chunk after the other, under its lock: of daily means that took
- * longer than reading and reducing what they are of. libdeflate takes a third of the time, and each core has chunks. */
+/* See deflate_chunks.h. HDF5 compresses with zlib, one chunk after the other: for daily means that took longer than all
+ * reading and reducing. libdeflate takes a third of zlib's time, and here each core compresses chunks. */
 #include "h5/write/deflate_chunks.h"
 
 #ifdef NDR_WITH_LIBDEFLATE
@@ -13,13 +13,17 @@
 #include "h5/codec/planes.h"
 #include "ndreduce/ndreduce.h"
 
-/* Chunks that are compressed before they are handed to HDF5, in bytes of their elements; and what is not worth it. */
-#define BATCH ((size_t)32 << 20)
-#define LEAST ((size_t)1 << 20)
+/* Bytes of the elements that are compressed before HDF5 gets their chunks. */
+#define BATCH_BYTES ((size_t)32 << 20)
+
+/* Smaller datasets are not worth the threads. */
+#define LEAST_BYTES ((size_t)1 << 20)
+
+enum { MOST_OTHERS = 64 /* threads beside the one that calls */ };
 
 typedef struct {
   int ndim, level;
-  bool shuffled;
+  bool shuffle; /* before deflate */
   size_t element_bytes, chunk_bytes;
   hsize_t size[NDR_MAX_DIMS], chunk[NDR_MAX_DIMS];
   int64_t along[NDR_MAX_DIMS], count; /* chunks along each dim, and in all */
@@ -31,7 +35,7 @@ typedef struct {
   const char *data;
   int64_t first, count;
   atomic_llong next;
-  size_t room; /* for each compressed chunk */
+  size_t packed_room; /* of a chunk, at most */
   uint8_t *packed;
   size_t *packed_bytes; /* 0 of a chunk that could not be compressed */
 } batch;
@@ -45,8 +49,8 @@ static bool read_filters(hid_t creation, layout *l) {
   size_t value_count = 8;
   if (count < 1 || count > 2) return false;
   H5Z_filter_t first = H5Pget_filter2(creation, 0, &flags, &value_count, values, 0, NULL, &config);
-  l->shuffled = count == 2;
-  if (l->shuffled && first != H5Z_FILTER_SHUFFLE) return false;
+  l->shuffle = count == 2;
+  if (l->shuffle && first != H5Z_FILTER_SHUFFLE) return false;
   value_count = 8;
   H5Z_filter_t last = H5Pget_filter2(creation, (unsigned)count - 1, &flags, &value_count, values, 0, NULL, &config);
   l->level = (int)values[0];
@@ -70,7 +74,7 @@ static bool read_shape(hid_t dataset, hid_t creation, layout *l) {
     l->along[d] = (int64_t)((l->size[d] + l->chunk[d] - 1) / l->chunk[d]);
     l->count *= l->along[d];
   }
-  return good && bytes >= LEAST && l->chunk_bytes <= BATCH;
+  return good && bytes >= LEAST_BYTES && l->chunk_bytes <= BATCH_BYTES;
 }
 
 static bool read_layout(hid_t dataset, hid_t memory_type, layout *l) {
@@ -84,7 +88,7 @@ static bool read_layout(hid_t dataset, hid_t memory_type, layout *l) {
 
 /* ---- One chunk --------------------------------------------------------------------------------------------------- */
 
-static void place(const layout *l, int64_t i, hsize_t *begin) {
+static void chunk_begin(const layout *l, int64_t i, hsize_t *begin) {
   for (int d = l->ndim - 1; d >= 0; i /= l->along[d--]) begin[d] = (hsize_t)(i % l->along[d]) * l->chunk[d];
 }
 
@@ -93,7 +97,7 @@ static void gather(const layout *l, const char *data, int64_t i, uint8_t *out) {
   hsize_t begin[NDR_MAX_DIMS], has[NDR_MAX_DIMS], at[NDR_MAX_DIMS] = {0};
   int last = l->ndim - 1;
   bool whole = true;
-  place(l, i, begin);
+  chunk_begin(l, i, begin);
   for (int d = 0; d < l->ndim; d++) {
     has[d] = l->size[d] - begin[d] < l->chunk[d] ? l->size[d] - begin[d] : l->chunk[d];
     whole = whole && has[d] == l->chunk[d];
@@ -112,11 +116,11 @@ static void gather(const layout *l, const char *data, int64_t i, uint8_t *out) {
 
 static void compress(batch *b, struct libdeflate_compressor *compressor, int64_t i, uint8_t *scratch) {
   const layout *l = b->l;
-  uint8_t *elements = scratch, *planes = scratch + l->chunk_bytes;
+  uint8_t *elements = scratch, *shuffled = scratch + l->chunk_bytes;
   gather(l, b->data, b->first + i, elements);
-  if (l->shuffled) ndr_part_bytes(elements, planes, l->chunk_bytes / l->element_bytes, l->element_bytes);
-  b->packed_bytes[i] = libdeflate_zlib_compress(compressor, l->shuffled ? planes : elements, l->chunk_bytes,
-                                                b->packed + (size_t)i * b->room, b->room);
+  if (l->shuffle) ndr_part_bytes(elements, shuffled, l->chunk_bytes / l->element_bytes, l->element_bytes);
+  b->packed_bytes[i] = libdeflate_zlib_compress(compressor, l->shuffle ? shuffled : elements, l->chunk_bytes,
+                                                b->packed + (size_t)i * b->packed_room, b->packed_room);
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
@@ -136,11 +140,11 @@ static void *work(void *user) {
 }
 
 static void compress_all(batch *b, int threads) {
-  pthread_t others[64];
+  pthread_t others[MOST_OTHERS];
   int started = 0;
   memset(b->packed_bytes, 0, (size_t)b->count * sizeof *b->packed_bytes);
   atomic_store(&b->next, 0);
-  while (started < 64 && started < threads - 1 && started < b->count - 1 &&
+  while (started < MOST_OTHERS && started < threads - 1 && started < b->count - 1 &&
          pthread_create(&others[started], NULL, work, b) == 0)
     started++;
   work(b);
@@ -150,9 +154,9 @@ static void compress_all(batch *b, int threads) {
 static bool write_all(hid_t dataset, const batch *b) {
   hsize_t begin[NDR_MAX_DIMS];
   for (int64_t i = 0; i < b->count; i++) {
-    place(b->l, b->first + i, begin);
+    chunk_begin(b->l, b->first + i, begin);
     if (b->packed_bytes[i] == 0 ||
-        H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, begin, b->packed_bytes[i], b->packed + (size_t)i * b->room) < 0)
+        H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, begin, b->packed_bytes[i], b->packed + (size_t)i * b->packed_room) < 0)
       return false;
   }
   return true;
@@ -161,10 +165,10 @@ static bool write_all(hid_t dataset, const batch *b) {
 bool ndr_deflate_chunks(hid_t dataset, hid_t memory_type, const void *data, int threads) {
   layout l;
   if (!read_layout(dataset, memory_type, &l)) return false;
-  int64_t most = (int64_t)(BATCH / l.chunk_bytes);
-  batch b = {.l = &l, .data = data, .room = libdeflate_zlib_compress_bound(NULL, l.chunk_bytes)};
+  int64_t most = (int64_t)(BATCH_BYTES / l.chunk_bytes);
+  batch b = {.l = &l, .data = data, .packed_room = libdeflate_zlib_compress_bound(NULL, l.chunk_bytes)};
   if (most > l.count) most = l.count;
-  b.packed = malloc((size_t)most * b.room);
+  b.packed = malloc((size_t)most * b.packed_room);
   b.packed_bytes = malloc((size_t)most * sizeof *b.packed_bytes);
   bool good = b.packed && b.packed_bytes;
   for (; good && b.first < l.count; b.first += b.count) {

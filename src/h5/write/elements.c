@@ -42,7 +42,8 @@ void ndr_elements_free(ndr_elements *e) {
 htri_t ndr_elements_same(const ndr_elements *e, const ndr_elements *other) {
   char *const *own = e->data, *const *others = other->data;
   htri_t texts = H5Tis_variable_str(e->type), alike = H5Tequal(other->type, e->type);
-  if (texts < 0 || alike <= 0 || other->count != e->count) return texts < 0 || alike < 0 ? -1 : 0;
+  if (texts < 0 || alike < 0) return -1;
+  if (!alike || other->count != e->count) return 0;
   if (!texts) return memcmp(other->data, e->data, e->bytes) == 0;
   for (hsize_t i = 0; i < e->count; i++)
     if (strcmp(own[i] ? own[i] : "", others[i] ? others[i] : "") != 0) return 0;

@@ -21,7 +21,7 @@ ndr_status ndr_elements_reserve_values(ndr_elements *elements, hsize_t count, co
 /* Frees elements, and what those of variable length lead to. */
 void ndr_elements_free(ndr_elements *elements);
 
-/* Whether they are the same, of the same type; negative where that cannot be told. */
+/* Whether two have the same elements of the same type; negative where HDF5 cannot tell. */
 htri_t ndr_elements_same(const ndr_elements *elements, const ndr_elements *other);
 
 /* Whether a dataset has the same elements; negative where it cannot be read. */

@@ -1,4 +1,4 @@
-/* ndr_h5_same: whether two files hold the same variable, so that one copy stands for both. */
+/* ndr_h5_same: whether one copy can stand for two variables. */
 #include <string.h>
 
 #include "h5/cf/variable.h"

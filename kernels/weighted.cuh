@@ -163,7 +163,7 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
                               const ndr_params &) {
     W most = base::template weight_at<SKIP, N>(x, 0);
 #pragma unroll
-    for (int i = 1; i < N; i++) most = larger(most, base::template weight_at<SKIP, N>(x, i));
+    for (int i = 1; i < N; i++) most = machine::maximum_number(most, base::template weight_at<SKIP, N>(x, i));
     if (a.n <= 0x1p-10 * most) move_pivot<N>(a, x, most);
     point sums[chain_count<N>];
     double abouts[chain_count<N>], weights[chain_count<N>];
@@ -179,12 +179,6 @@ template <class T, class W, bool SKIP, bool ROOT, bool RELIABLE> struct weighted
     a.sum = a.sum + chains_total<N>(sums);
     a.about += chains_total<N>(abouts);
     a.n += chains_total<N>(weights);
-  }
-  static NDR_DEVICE float larger(float a, float b) {
-    return fmaxf(a, b);
-  }
-  static NDR_DEVICE double larger(double a, double b) {
-    return fmax(a, b);
   }
   /* Makes an element of weight `most` the pivot. Called where all elements before weigh next to nothing. */
   template <int N>

@@ -243,3 +243,12 @@ ndr_state ndr_canonical_state(const ndr_canonical *problem, int i) {
                      .ddof = problem->ddof,
                      .program = problem->programs[i]};
 }
+
+int ndr_canonical_words(const ndr_canonical *problem, int first, int count) {
+  int words = 0;
+  for (int i = first; i < first + count; i++) {
+    ndr_state state = ndr_canonical_state(problem, i);
+    words += ndr_state_size(&state);
+  }
+  return words;
+}

@@ -204,4 +204,7 @@ ndr_dtype ndr_canonical_result(const ndr_canonical *problem, int i);
 /* The state layout of op i of the problem. */
 ndr_state ndr_canonical_state(const ndr_canonical *problem, int i);
 
+/* Words of the states of `count` ops from number `first` on. */
+int ndr_canonical_words(const ndr_canonical *problem, int first, int count);
+
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/cuts.h"
 #include "cpu/family.h"
 #include "cpu/threads.h"
 
@@ -12,10 +13,9 @@
  * lanes, and with 64 lanes at 10; plain sums read 15. */
 #define FEW_LANES 16
 #define MANY_LANES 64
-#define LINE_BYTES                                                                                                     \
-  64 /* rows of narrow elements have as many lanes as fill a line: kernels are slow on shorter ones                    \
-      */
 #define SHORT_BYTES (1 << 17) /* of all their rows */
+/* Rows of narrow elements have as many lanes as fill a line: kernels are slow on shorter ones. */
+#define LINE_BYTES 64
 /* Labels of a section: runs of a group are long then, and each costs a pass over its states. */
 #define SECTION 4096
 /* Bytes of a tile, and of a position's states of one word: both lie in the second-level cache. */
@@ -29,18 +29,6 @@
 /* Bytes a second of a core, and of those below which a thread does not pay. */
 #define RATE 6e9
 #define BYTES_PER_THREAD 131072
-
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
-static int64_t cuts(int64_t total, int64_t part) {
-  return total / part + (total % part != 0);
-}
 
 static int64_t element_bytes(const ndr_canonical *problem) {
   return (int64_t)ndr_dtype_bytes(problem->dtype);
@@ -65,7 +53,7 @@ static void choose_lanes(ndr_labels *nest, const ndr_canonical *problem) {
     int count = reduced ? problem->reduced_count : problem->kept_count;
     for (int a = 0; a < count; a++) {
       const ndr_axis *axis = reduced ? &problem->reduced[a] : &problem->kept[a];
-      if (axis->scattered || least(axis->size, FEW_LANES) <= least(nest->extent, FEW_LANES)) continue;
+      if (axis->scattered || ndr_least(axis->size, FEW_LANES) <= ndr_least(nest->extent, FEW_LANES)) continue;
       nest->lanes_kept = !reduced;
       nest->lanes_along = a;
       nest->extent = axis->size;
@@ -82,8 +70,8 @@ static int add_axis(ndr_nest_axis *axes, int *count, ndr_nest_axis axis) {
 
 /* Steps through the chunks of lanes come first: they are the problem's fastest axis but for the labels, or as good. */
 static void add_axes(ndr_labels *nest, const ndr_canonical *problem) {
-  const ndr_nest_axis chunks = {cuts(nest->extent, nest->lanes), nest->lanes * nest->lane_stride, 0, nest->lanes_along,
-                                nest->lanes};
+  const ndr_nest_axis chunks = {ndr_cuts(nest->extent, nest->lanes), nest->lanes * nest->lane_stride, 0,
+                                nest->lanes_along, nest->lanes};
   nest->lane_axis = -1;
   if (nest->lanes_along >= 0)
     nest->lane_axis = nest->lanes_kept ? add_axis(nest->kept, &nest->kept_count, chunks)
@@ -103,39 +91,38 @@ static void add_axes(ndr_labels *nest, const ndr_canonical *problem) {
 /* ---- sizes ---- */
 
 static void choose_tile(ndr_labels *nest, const ndr_canonical *problem) {
-  int64_t bytes = element_bytes(problem), lanes = most(FEW_LANES, LINE_BYTES / bytes),
+  int64_t bytes = element_bytes(problem), lanes = ndr_most(FEW_LANES, LINE_BYTES / bytes),
           row = problem->reduced[nest->scattered].size * bytes;
   while (lanes < MANY_LANES && 2 * lanes * row <= SHORT_BYTES && 2 * lanes * nest->groups * 8 <= STATES_BYTES)
     lanes *= 2;
-  nest->lanes = least(cuts(cuts(nest->extent, cuts(nest->extent, lanes)), 16) * 16, nest->extent);
-  nest->section = most(64, least(SECTION, TILE_BYTES / (nest->lanes * bytes) / 64 * 64));
+  nest->lanes = ndr_least(ndr_cuts(ndr_cuts(nest->extent, ndr_cuts(nest->extent, lanes)), 16) * 16, nest->extent);
+  nest->section = ndr_most(64, ndr_least(SECTION, TILE_BYTES / (nest->lanes * bytes) / 64 * 64));
 }
 
 /* Splits that make TASKS tasks, if each has STATES_PART times the bytes of its states. These count as one word, so that
  * splits do not depend on the ops. */
 static void choose_splits(ndr_labels *nest, const ndr_canonical *problem) {
-  double sections = (double)cuts(problem->reduced[nest->scattered].size, nest->section);
+  double sections = (double)ndr_cuts(problem->reduced[nest->scattered].size, nest->section);
   double lanes = nest->lanes_kept ? (double)nest->lanes : 1, states = (double)(nest->groups * nest->lanes * 8);
   double bytes = (double)problem->length * lanes * (double)element_bytes(problem);
   double splits = (double)TASKS / (double)nest->positions;
   if (splits > bytes / states / STATES_PART) splits = bytes / states / STATES_PART;
   if (splits > sections * (double)nest->steps) splits = sections * (double)nest->steps;
-  nest->splits = most(1, (int64_t)splits);
+  nest->splits = ndr_most(1, (int64_t)splits);
 }
 
 static void size_memory(ndr_labels *nest, const ndr_canonical *problem) {
-  int64_t words = 0, elements = nest->lanes * nest->section, widest = 0;
+  int64_t words = ndr_canonical_words(problem, 0, problem->op_count), elements = nest->lanes * nest->section,
+          widest = 0;
   for (int i = 0; i < problem->op_count; i++) {
-    ndr_state state = ndr_canonical_state(problem, i);
     ndr_dtype view = ndr_fold_dtype(problem->ops[i], problem->dtype, problem->accumulate_f64);
-    words += ndr_state_size(&state);
-    if (view != problem->dtype) widest = most(widest, (int64_t)ndr_dtype_bytes(view));
+    if (view != problem->dtype) widest = ndr_most(widest, (int64_t)ndr_dtype_bytes(view));
   }
   nest->pitch = nest->groups * nest->lanes;
   nest->block = nest->pitch * words;
-  nest->gather_bytes = nest->lane_stride == 1 ? 0 : cuts(elements * element_bytes(problem), 64) * 64;
-  nest->convert_bytes = cuts(elements * widest, 64) * 64;
-  nest->scratch_bytes = cuts(2 * nest->block * 8 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
+  nest->gather_bytes = nest->lane_stride == 1 ? 0 : ndr_cuts(elements * element_bytes(problem), 64) * 64;
+  nest->convert_bytes = ndr_cuts(elements * widest, 64) * 64;
+  nest->scratch_bytes = ndr_cuts(2 * nest->block * 8 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
 }
 
 static void make_nest(ndr_labels *nest, const ndr_canonical *problem) {
@@ -169,8 +156,8 @@ static double cost(const ndr_canonical *problem, const ndr_device *device) {
 static int choose_threads(const ndr_labels *nest, const ndr_plan *plan) {
   int64_t threads = plan->threads > 0 ? plan->threads : plan->device.units;
   double pay = ndr_plan_bytes_read(&plan->problem) / BYTES_PER_THREAD;
-  if (pay < (double)threads) threads = most(1, (int64_t)pay);
-  return (int)least(least(threads, NDR_MOST_THREADS), nest->positions * nest->splits);
+  if (pay < (double)threads) threads = ndr_most(1, (int64_t)pay);
+  return (int)ndr_least(ndr_least(threads, NDR_MOST_THREADS), nest->positions * nest->splits);
 }
 
 /* At most a minute, as ndr_nest_install says. */
@@ -210,7 +197,7 @@ ndr_status ndr_labels_make_table(const ndr_plan *plan, void **memory) {
   int64_t long_run = in_place ? RUN_BYTES / element_bytes(problem) : INT32_MAX;
   ndr_sections *made;
   ndr_status status = ndr_sections_make(&made, problem->table, problem->reduced[nest->scattered].size, nest->section,
-                                        most(2, long_run), apart);
+                                        ndr_most(2, long_run), apart);
   *memory = made;
   return status;
 }

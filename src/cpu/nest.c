@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/cuts.h"
 #include "cpu/machine.h"
 
 /* Bytes of a row of a run. Four rows are read at a time: with 512 bytes between them the prefetchers lose the stream
@@ -30,20 +31,6 @@
  * the caches is up to twice as fast, and one whose elements are in them a tenth slower. */
 #define GATHERED_BYTES 2097152
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
-/* Parts of at least 1 that a total takes. */
-static int64_t cuts(int64_t total, int64_t part) {
-  int64_t each = most(part, 1);
-  return total / each + (total % each != 0);
-}
-
 const char *ndr_nest_reject(const ndr_canonical *problem) {
   if (problem->outputs == 0 || problem->length == 0) return "no elements";
   if (problem->table) return "nests read no table";
@@ -66,9 +53,9 @@ static int64_t element_bytes(const ndr_canonical *problem) {
 /* Rows of a tile, which are cut evenly. Those that lie one after the other are more: each tile costs another pass over
  * its states. */
 static int64_t rows_that_fit(const ndr_canonical *problem, bool dense, int64_t lanes, int64_t row_extent) {
-  int64_t rows = most((dense ? 4 : 1) * NDR_TILE_BYTES / (lanes * element_bytes(problem)), 1);
-  rows = least(rows, NDR_ROWS);
-  return cuts(row_extent, most(cuts(row_extent, rows), 1));
+  int64_t rows = ndr_most((dense ? 4 : 1) * NDR_TILE_BYTES / (lanes * element_bytes(problem)), 1);
+  rows = ndr_least(rows, NDR_ROWS);
+  return ndr_cuts(row_extent, ndr_most(ndr_cuts(row_extent, rows), 1));
 }
 
 /* Whether rows of a kept axis are read whole, one right after the other. */
@@ -88,8 +75,9 @@ static bool reads_whole(const ndr_axis *axis, const ndr_axis *rows) {
 static int64_t lanes_that_fit(const ndr_canonical *problem, const ndr_axis *axis, const ndr_axis *rows) {
   int64_t lanes = reads_whole(axis, rows) ? NDR_LANES : CUT_LANES;
   if (rows->stride < axis->stride)
-    lanes = most(32, least(lanes, NDR_TILE_BYTES / (least(rows->size, NDR_ROWS) * element_bytes(problem)) / 16 * 16));
-  return least(cuts(cuts(axis->size, cuts(axis->size, lanes)), 16) * 16, axis->size);
+    lanes = ndr_most(
+        32, ndr_least(lanes, NDR_TILE_BYTES / (ndr_least(rows->size, NDR_ROWS) * element_bytes(problem)) / 16 * 16));
+  return ndr_least(ndr_cuts(ndr_cuts(axis->size, ndr_cuts(axis->size, lanes)), 16) * 16, axis->size);
 }
 
 /* ---- the loops outside the tile ---- */
@@ -108,7 +96,7 @@ static void add_kept(ndr_nest *nest, const ndr_canonical *problem, int skip) {
   nest->lane_axis = -1;
   if (nest->form == NDR_NEST_ROWS) {
     const ndr_axis *axis = &problem->kept[nest->output_axis];
-    int64_t parts = cuts(nest->extent, nest->lanes);
+    int64_t parts = ndr_cuts(nest->extent, nest->lanes);
     ndr_nest_axis outer = {parts, nest->lanes * axis->stride, 0, skip, nest->lanes};
     nest->lane_axis = add_outer(nest->kept, &nest->kept_count, outer);
   }
@@ -149,8 +137,8 @@ static void put_first(ndr_nest *nest, int kept) {
 
 static void add_reduced(ndr_nest *nest, const ndr_canonical *problem, int skip_lanes, int skip_rows) {
   int64_t groups = nest->lanes / nest->period; /* of a run: less than a row of them is left to the block before */
-  int64_t blocks = nest->form == NDR_NEST_RUN ? most(1, cuts(nest->extent - (groups - 1), nest->rows * groups))
-                                              : cuts(nest->row_extent, nest->rows);
+  int64_t blocks = nest->form == NDR_NEST_RUN ? ndr_most(1, ndr_cuts(nest->extent - (groups - 1), nest->rows * groups))
+                                              : ndr_cuts(nest->row_extent, nest->rows);
   bool run = nest->form == NDR_NEST_RUN;
   ndr_nest_axis axis = {blocks, nest->rows * nest->row_stride, nest->rows * nest->row_index,
                         run ? nest->lanes_along : nest->rows_along, nest->rows * (run ? groups : 1)};
@@ -167,31 +155,31 @@ static void add_reduced(ndr_nest *nest, const ndr_canonical *problem, int skip_l
 /* Positions of a chunk whose states have `words` words: all that lie closer together than the steps of the reduction,
  * so that memory is read in its order, and enough to make a task of TASK_BYTES. */
 static int64_t choose_chunk(const ndr_nest *nest, int64_t words, int64_t tile_bytes) {
-  int64_t room = most(1, CHUNK_WORDS / most(1, words * nest->period)), wanted = 1;
+  int64_t room = ndr_most(1, CHUNK_WORDS / ndr_most(1, words * nest->period)), wanted = 1;
   for (int k = 0; k < nest->kept_count && nest->steps > 1; k++)
     if (nest->kept[k].stride && nest->kept[k].stride < nest->reduced[0].stride && wanted <= room)
       wanted *= nest->kept[k].size;
-  int64_t position_bytes = tile_bytes * least(nest->steps, TASK_BYTES);
-  wanted = most(wanted, least(cuts(TASK_BYTES, position_bytes), nest->positions));
-  return cuts(wanted, cuts(wanted, room));
+  int64_t position_bytes = tile_bytes * ndr_least(nest->steps, TASK_BYTES);
+  wanted = ndr_most(wanted, ndr_least(ndr_cuts(TASK_BYTES, position_bytes), nest->positions));
+  return ndr_cuts(wanted, ndr_cuts(wanted, room));
 }
 
 /* Splits that make TASKS tasks. Chunks count as if states had two words, so that splits do not depend on the ops. */
 static int64_t choose_splits(const ndr_nest *nest, const ndr_canonical *problem, int64_t tile_bytes) {
-  double chunks = (double)cuts(nest->positions, choose_chunk(nest, 2, tile_bytes)), splits = TASKS / chunks;
+  double chunks = (double)ndr_cuts(nest->positions, choose_chunk(nest, 2, tile_bytes)), splits = TASKS / chunks;
   double bytes = (double)problem->length * (double)element_bytes(problem);
   double per_task = bytes * (double)problem->outputs / TASK_BYTES / chunks;
   if (splits > per_task) splits = per_task;
   if (splits > bytes / 16 / STATES_PART) splits = bytes / 16 / STATES_PART;
-  return most(1, least((int64_t)splits, nest->steps));
+  return ndr_most(1, ndr_least((int64_t)splits, nest->steps));
 }
 
 /* Cuts chunks where there are fewer tasks than threads may want: outputs of few elements allow few splits. */
 static void spread(ndr_nest *nest, int64_t tile_bytes) {
   double bytes = (double)tile_bytes * (double)nest->steps / (double)nest->splits;
   while (nest->chunk > 1 && nest->chunks * nest->splits < TASKS && (double)nest->chunk * bytes >= 2 * TASK_BYTES) {
-    nest->chunk = cuts(nest->chunk, 2);
-    nest->chunks = cuts(nest->positions, nest->chunk);
+    nest->chunk = ndr_cuts(nest->chunk, 2);
+    nest->chunks = ndr_cuts(nest->positions, nest->chunk);
   }
 }
 
@@ -214,14 +202,14 @@ static void size_memory(ndr_nest *nest, const ndr_canonical *problem, int64_t wo
   int64_t converted = 0;
   for (int i = 0; i < problem->op_count; i++) {
     ndr_dtype to = widest_view(problem, i);
-    if (to != problem->dtype) converted = most(converted, nest->lanes * nest->rows * (int64_t)ndr_dtype_bytes(to));
+    if (to != problem->dtype) converted = ndr_most(converted, nest->lanes * nest->rows * (int64_t)ndr_dtype_bytes(to));
   }
   nest->pitch = nest->chunk * nest->period;
   nest->block = nest->pitch * words;
-  nest->gather_bytes = nest->lane_stride == 1 ? 0 : cuts(tile_bytes, 64) * 64;
-  nest->convert_bytes = least(converted, NDR_TILE_BYTES);
+  nest->gather_bytes = nest->lane_stride == 1 ? 0 : ndr_cuts(tile_bytes, 64) * 64;
+  nest->convert_bytes = ndr_least(converted, NDR_TILE_BYTES);
   nest->scratch_bytes =
-      cuts(cuts(nest->levels * nest->block * 8, 64) * 64 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
+      ndr_cuts(ndr_cuts(nest->levels * nest->block * 8, 64) * 64 + nest->gather_bytes + nest->convert_bytes, 256) * 256;
 }
 
 /* Elements between a tile and the one `tiles` later along an axis; 0 where no array reaches so far. */
@@ -242,17 +230,12 @@ static bool gather_misses(const ndr_nest *nest, int64_t tile_bytes) {
 /* Tiles follow each other along the innermost kept axis, or where a chunk has one position along the innermost reduced
  * one. */
 static int64_t far_ahead(const ndr_nest *nest, int64_t tile_bytes) {
-  int64_t tiles = cuts(PREFETCH_BYTES, tile_bytes);
+  int64_t tiles = ndr_cuts(PREFETCH_BYTES, tile_bytes);
   if (nest->form == NDR_NEST_RUN || (nest->lane_stride != 1 && !gather_misses(nest, tile_bytes))) return 0;
   if (nest->row_stride == nest->lanes && tile_bytes >= DENSE_AHEAD)
     return DENSE_AHEAD / (tile_bytes / (nest->lanes * nest->rows));
   if (nest->chunk > 1) return later_tile(&nest->kept[0], tiles);
   return nest->steps > 1 ? later_tile(&nest->reduced[0], tiles) : 0;
-}
-
-static int64_t words_of(const ndr_canonical *problem, int i) {
-  ndr_state state = ndr_canonical_state(problem, i);
-  return ndr_state_size(&state);
 }
 
 /* Leaves the steps along the scattered axis to the table. */
@@ -270,20 +253,20 @@ static void find_scattered(ndr_nest *nest, const ndr_canonical *problem) {
 }
 
 static void complete(ndr_nest *nest, const ndr_canonical *problem) {
-  int64_t words = 0, tile_bytes = nest->lanes * nest->rows * element_bytes(problem);
-  for (int i = 0; i < problem->op_count; i++) words += words_of(problem, i);
+  int64_t words = ndr_canonical_words(problem, 0, problem->op_count),
+          tile_bytes = nest->lanes * nest->rows * element_bytes(problem);
   nest->positions = nest->steps = 1;
   for (int k = 0; k < nest->kept_count; k++) nest->positions *= nest->kept[k].size;
   for (int r = 0; r < nest->reduced_count; r++) nest->steps *= nest->reduced[r].size;
   nest->chunk = choose_chunk(nest, words, tile_bytes);
-  nest->chunks = cuts(nest->positions, nest->chunk);
+  nest->chunks = ndr_cuts(nest->positions, nest->chunk);
   nest->splits = choose_splits(nest, problem, tile_bytes);
   spread(nest, tile_bytes);
   nest->ahead = far_ahead(nest, tile_bytes);
   find_scattered(nest, problem);
   if (nest->rows_scattered) nest->ahead = 0;
   nest->levels = 1;
-  for (int64_t n = cuts(nest->steps, nest->splits); n > NDR_FAN; n = cuts(n, NDR_FAN)) nest->levels++;
+  for (int64_t n = ndr_cuts(nest->steps, nest->splits); n > NDR_FAN; n = ndr_cuts(n, NDR_FAN)) nest->levels++;
   size_memory(nest, problem, words, tile_bytes);
 }
 
@@ -304,10 +287,10 @@ void ndr_nest_rows(ndr_nest *nest, const ndr_canonical *problem, int kept_lanes,
   nest->lanes = nest->period = lanes_that_fit(problem, lanes, rows);
   nest->rows = rows_that_fit(problem, reads_whole(lanes, rows), nest->lanes, rows->size);
   if (nest->rows > 8 && nest->rows < rows->size && lanes->stride == 1)
-    nest->rows = least(cuts(nest->rows, 16) * 16, 240);
+    nest->rows = ndr_least(ndr_cuts(nest->rows, 16) * 16, 240);
   int turned = problem->reduced_count < 2 && nest->rows == rows->size ? turned_axis(problem, kept_lanes) : -1;
   nest->turned = turned >= 0;
-  if (nest->turned) nest->lanes = nest->period = least(nest->lanes, TURNED_LANES);
+  if (nest->turned) nest->lanes = nest->period = ndr_least(nest->lanes, TURNED_LANES);
   add_kept(nest, problem, kept_lanes);
   if (nest->turned) put_first(nest, turned);
   add_reduced(nest, problem, -1, reduced_rows);
@@ -337,7 +320,7 @@ void ndr_nest_grid(ndr_nest *nest, const ndr_canonical *problem, int reduced_lan
 /* Groups of `period` elements in a row of a run, a power of 2: about ROW_BYTES, or twice that if several outputs share
  * it. */
 static int64_t groups_of_row(const ndr_canonical *problem, int64_t period) {
-  int64_t lanes = least(most(ROW_BYTES / (int64_t)ndr_dtype_bytes(problem->dtype), 32), 128), groups = 1;
+  int64_t lanes = ndr_least(ndr_most(ROW_BYTES / (int64_t)ndr_dtype_bytes(problem->dtype), 32), 128), groups = 1;
   if (period > 1) lanes *= 2;
   while (2 * groups * period <= lanes) groups *= 2;
   return groups;
@@ -351,7 +334,7 @@ void ndr_nest_run(ndr_nest *nest, const ndr_canonical *problem, int reduced_lane
   nest->lanes_along = reduced_lanes;
   nest->period = kept_period < 0 ? 1 : problem->kept[kept_period].size;
   nest->extent = run->size;
-  int64_t groups = least(groups_of_row(problem, nest->period), run->size);
+  int64_t groups = ndr_least(groups_of_row(problem, nest->period), run->size);
   nest->lanes = groups * nest->period;
   nest->lane_stride = kept_period < 0 ? run->stride : problem->kept[kept_period].stride;
   nest->lane_index = run->index;

@@ -122,11 +122,7 @@ static ndr_status start(const call *made, cudaKernel_t kernel, unsigned grid, vo
 
 /* Allows a kernel all the shared memory there is: the same for every plan, as others may launch it at the same time. */
 static ndr_status allow_shared(const ndr_plan *plan, const ndr_cuda_operators *operators, cudaKernel_t kernel) {
-  int words = 0;
-  for (int i = 0; i < operators->count; i++) {
-    ndr_state state = ndr_canonical_state(&plan->problem, operators->first + i);
-    words += ndr_state_size(&state);
-  }
+  int words = ndr_canonical_words(&plan->problem, operators->first, operators->count);
   NDR_CUDA(cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                 (int)(plan->device.shared_bytes_per_block - ndr_zones_static_bytes(words))));
   return NDR_OK;

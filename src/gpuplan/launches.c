@@ -36,15 +36,11 @@ double ndr_launches_cost(const ndr_canonical *problem, const ndr_device *device,
 
 void ndr_launches_end(ndr_plan *plan) {
   ndr_launches *l = ndr_plan_launches(plan);
-  int words = 0;
+  int words = ndr_canonical_words(&plan->problem, 0, plan->problem.op_count);
   if (ndr_kernel_has_operands(l->unaligned.kernel))
     l->odd = l->unaligned; /* which reads elements by their parts */
   else if (ndr_dtype_class(plan->problem.dtype) == NDR_CLASS_COMPLEX)
     ndr_launch_strided(&plan->problem, &plan->device, &l->odd);
-  for (int i = 0; i < plan->problem.op_count; i++) {
-    ndr_state state = ndr_canonical_state(&plan->problem, i);
-    words += ndr_state_size(&state);
-  }
   plan->workspace =
       largest(partial_bytes(&l->aligned, words), partial_bytes(&l->unaligned, words), partial_bytes(&l->odd, words));
 }

@@ -181,11 +181,7 @@ int ndr_operands_begin(const ndr_canonical *problem, ndr_launch *launch, int acc
   enum { BLOCK_BYTES = 24 << 10, WORD_BYTES = 9 << 10, RUN_REGISTERS = 40 };
   int bytes, chunk, batch = ndr_count_batch(problem, launch->operands.ways, launch->operands.elements);
   count_chunk(problem, launch->operands.ways, launch->operands.elements, &bytes, &chunk);
-  launch->words = 0;
-  for (int i = 0; i < problem->op_count; i++) {
-    ndr_state state = ndr_canonical_state(problem, i);
-    launch->words += ndr_state_size(&state);
-  }
+  launch->words = ndr_canonical_words(problem, 0, problem->op_count);
   bool columns = launch->kernel == NDR_KERNEL_OPERANDS_COLUMNS; /* whose blocks join each of a thread's accumulators */
   launch->block_bytes = BLOCK_BYTES + (columns ? (double)accumulators * launch->words * WORD_BYTES : 0);
   int settled = shifted_registers(problem, launch->operands.ways, launch->operands.elements);

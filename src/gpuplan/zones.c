@@ -30,12 +30,7 @@ static int64_t pieces_of(int64_t rows) {
 }
 
 static int words_of(const ndr_canonical *problem) {
-  int words = 0;
-  for (int i = 0; i < problem->op_count; i++) {
-    ndr_state state = ndr_canonical_state(problem, i);
-    words += ndr_state_size(&state);
-  }
-  return words;
+  return ndr_canonical_words(problem, 0, problem->op_count);
 }
 
 /* Bytes of `rows` rows, each of `width` labels: states, pieces and elements. */

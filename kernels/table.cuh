@@ -231,11 +231,11 @@ NDR_DEVICE void run_task(const ndr_program_params &q, const column_team &team, c
 
 enum { NDR_TABLE_LANES = 8 /* columns that a block joins at a time, at most, unless each thread joins one */ };
 
-/* Joins every joiners-th of a column's slots, which lie `padded` apart, and makes them 0. */
+/* Joins every joiners-th of an output's slots, which lie `step` words apart, and makes them 0. */
 template <class Op>
-NDR_DEVICE typename Op::State join_column(const ndr_params &p, ndr_word *at, i64 left, int joiners) {
+NDR_DEVICE typename Op::State join_slots(const ndr_params &p, ndr_word *at, i64 step, i64 left, int joiners) {
   const int words = Op::words, AT_ONCE = words <= 2 ? 4 : 1;
-  i64 apart = joiners * p.padded, between = p.slots * p.padded;
+  i64 apart = joiners * step, between = p.slots * p.padded;
   typename Op::State total = Op::state_identity();
 #pragma unroll 1
   for (; left > 0; left -= AT_ONCE * joiners, at += AT_ONCE * apart) {
@@ -274,8 +274,8 @@ template <class Op> NDR_DEVICE void join_segments(const ndr_params &p) {
     first = first * own.parts + joiner;
     end *= own.parts;
     bool here = column < p.padded;
-    typename Op::State total =
-        join_column<Op>(p, (ndr_word *)p.partials + first * p.padded + column, here ? end - first : 0, joiners);
+    typename Op::State total = join_slots<Op>(p, (ndr_word *)p.partials + first * p.padded + column, p.padded,
+                                              here ? end - first : 0, joiners);
 #pragma unroll 1
     for (int mask = NDR_WARP >> 1; mask >= lanes; mask >>= 1) Op::join_states(total, shuffle_state(total, mask));
     if (lanes == NDR_BLOCK) {

@@ -42,8 +42,8 @@ enum { NDR_TILE_ROWS = 64, NDR_NOWHERE = -2147483647 - 1 };
 template <class List, int K> struct tile_arrays {
   template <class Spot>
   NDR_DEVICE void copy(const ndr_program_params &, const Spot &, int, int, int, int, unsigned char *, u8 *) const {}
-  template <class Value>
-  NDR_DEVICE void set(Value &, const ndr_params &, const unsigned char *, const u8 *, int, int) const {}
+  NDR_DEVICE void find(const ndr_params &, const unsigned char *, const u8 *, int, const unsigned char **) const {}
+  template <class Value> NDR_DEVICE void set(Value &, const unsigned char *const *, int) const {}
 };
 template <class T, class... Rest, int K> struct tile_arrays<array_list<T, Rest...>, K> {
   tile_arrays<array_list<Rest...>, K + 1> rest;
@@ -99,13 +99,18 @@ template <class T, class... Rest, int K> struct tile_arrays<array_list<T, Rest..
     }
   }
 
-  /* Hands element i of row r to a value. */
-  template <class Value>
-  NDR_DEVICE void set(Value &x, const ndr_params &p, const unsigned char *shared, const u8 *phases, int r,
-                      int i) const {
+  /* Where row r of each array begins. */
+  NDR_DEVICE void find(const ndr_params &p, const unsigned char *shared, const u8 *phases, int r,
+                       const unsigned char **begins) const {
     const int step = pitch(p);
-    x.template set<K>(*(const T *)(shared + r * step + phases[K * NDR_TILE_ROWS + r] + i * (int)sizeof(T)));
-    rest.set(x, p, shared + p.table.tiles.rows * step, phases, r, i);
+    begins[K] = shared + r * step + phases[K * NDR_TILE_ROWS + r];
+    rest.find(p, shared + p.table.tiles.rows * step, phases, r, begins);
+  }
+
+  /* Hands element i of a row to a value. */
+  template <class Value> NDR_DEVICE void set(Value &x, const unsigned char *const *begins, int i) const {
+    x.template set<K>(*(const T *)(begins[K] + i * (int)sizeof(T)));
+    rest.set(x, begins, i);
   }
 };
 
@@ -165,17 +170,29 @@ template <class Op, class Kit, class Arrays> struct tile_block {
 
   /* ---- adding up ---- */
 
-  /* Folds N labels of row r. */
-  template <int N> NDR_DEVICE void fold(Accumulator &a, int r, const spot &at, const int (&label)[N]) const {
+  /* A row of the tile: where it begins in each array, and in the problem. */
+  struct tile_row {
+    const unsigned char *begins[Arrays::count];
+    spot at; /* used where an operator asks for places */
+  };
+  NDR_DEVICE tile_row row_of(int r, i64 unit, i64 tile) const {
+    tile_row row = {{}, spot::start(q)};
+    arrays.find(p, data, phases, r, row.begins);
+    if constexpr (single) row.at = find(r, unit, tile);
+    return row;
+  }
+
+  /* Folds N labels of a row. */
+  template <int N> NDR_DEVICE void fold(Accumulator &a, const tile_row &row, const int (&label)[N]) const {
     const int group = single ? 1 : N, axis = kept_count(p);
 #pragma unroll
     for (int first = 0; first < N; first += group) {
       value x[group];
-      i64 index = single ? at.index + label[first] * p.axes[axis].index_step : 0;
+      i64 index = single ? row.at.index + label[first] * p.axes[axis].index_step : 0;
 #pragma unroll
       for (int u = 0; u < group; u++) {
-        arrays.set(x[u], p, data, phases, r, label[first + u]);
-        Kit::set_places(q, x[u], at, axis, label[first + u]);
+        arrays.set(x[u], row.begins, label[first + u]);
+        Kit::set_places(q, x[u], row.at, axis, label[first + u]);
       }
       Op::template fold<group>(a, x, index, 0, p);
     }
@@ -187,7 +204,7 @@ template <class Op, class Kit, class Arrays> struct tile_block {
   }
 
   /* Adds up a lane's labels, which come four at a time: eight are loaded while the eight before are folded. */
-  NDR_DEVICE Accumulator add_up(int r, const spot &at, const int *entries, int left) const {
+  NDR_DEVICE Accumulator add_up(const tile_row &row, const int *entries, int left) const {
     Accumulator a = Op::identity();
     u32 next[4] = {0, 0, 0, 0};
     if (left >= 8) load_eight(next, entries);
@@ -198,7 +215,7 @@ template <class Op, class Kit, class Arrays> struct tile_block {
       unpack_labels(next + 2, label + 4);
       left -= 8, entries += 4 * NDR_WARP;
       if (left >= 8) load_eight(next, entries);
-      fold<8>(a, r, at, label);
+      fold<8>(a, row, label);
     }
 #pragma unroll 1
     for (; left > 0; left -= 4, entries += 2 * NDR_WARP) {
@@ -207,13 +224,13 @@ template <class Op, class Kit, class Arrays> struct tile_block {
       machine::load_bytes<8, true>(word, entries);
       unpack_labels(word, label);
       if (left >= 4) {
-        fold<4>(a, r, at, label);
+        fold<4>(a, row, label);
         continue;
       }
 #pragma unroll
       for (int i = 0; i < 3; i++) {
         int one[1] = {label[i]};
-        if (i < left) fold<1>(a, r, at, one);
+        if (i < left) fold<1>(a, row, one);
       }
     }
     return a;
@@ -259,10 +276,8 @@ template <class Op, class Kit, class Arrays> struct tile_block {
     for (int n = machine::thread() >> NDR_WARP_LOG; n < all; n += warps) {
       lane_work now = next;
       if (n + warps < all) next = work_of(n + warps, t.begin, t.count);
-      spot at = spot::start(q);
-      if constexpr (single) at = find(now.row, unit, tile);
       if (now.to == NDR_NOWHERE) continue;
-      typename Op::State state = Op::widen(add_up(now.row, at, entries + 2 * now.from, now.count));
+      typename Op::State state = Op::widen(add_up(row_of(now.row, unit, tile), entries + 2 * now.from, now.count));
       if (now.to >= 0)
         totals.join(now.row * own.groups + now.to, state);
       else
@@ -305,7 +320,7 @@ template <class Op, class Kit, class Arrays> struct tile_block {
         continue;
       }
       ndr_word w[Op::words],
-          *slot = (ndr_word *)p.partials + ((i64)group * p.table.parts + part) * p.padded + first_row + r;
+          *slot = (ndr_word *)p.partials + ((first_row + r) * p.table.parts + part) * own.groups + group;
       Op::save(state, w);
 #pragma unroll
       for (int k = 0; k < Op::words; k++) slot[k * p.slots * p.padded] = w[k];
@@ -313,13 +328,29 @@ template <class Op, class Kit, class Arrays> struct tile_block {
   }
 };
 
+/* The second launch: a few lanes of a warp join the parts of one group of one row. */
+template <class Op> NDR_DEVICE void join_parts(const ndr_params &p) {
+  const int log = p.table.join_lanes_log, lanes = 1 << log, lane = machine::thread() & (lanes - 1);
+  const int groups = p.table.tiles.groups, parts = p.table.parts;
+  i64 totals = p.padded * groups, at_once = NDR_BLOCK >> log;
+  for (i64 first = machine::block() * at_once; first < totals; first += machine::blocks() * at_once) {
+    i64 number = first + (machine::thread() >> log), row = number / groups, group = number - row * groups;
+    bool here = number < totals;
+    typename Op::State total = join_slots<Op>(p, (ndr_word *)p.partials + (row * parts + lane) * groups + group, groups,
+                                              here ? parts - lane : 0, lanes);
+#pragma unroll 1
+    for (int mask = lanes >> 1; mask > 0; mask >>= 1) Op::join_states(total, shuffle_state(total, mask));
+    if (here && lane == 0) emit<Op>(p, locate_kept(p, 0, row).result + group * p.table.group_step, total);
+  }
+}
+
 template <class Op, class Arrays, int ELEMENTS, int STEPS, u32 WAYS>
 NDR_DEVICE void table_tiles(const ndr_program_params &q) {
   typedef operand_kit<Op, Arrays, ELEMENTS, WAYS> Kit;
   const ndr_params &p = q.base;
   NDR_SHARED u8 phases[Arrays::count * NDR_TILE_ROWS];
   if (p.table.joining) {
-    join_segments<Op>(p);
+    join_parts<Op>(p);
     return;
   }
   tile_block<Op, Kit, Arrays> block(q, phases);

@@ -234,6 +234,9 @@ ndr_status ndr_table_write(const ndr_canonical *problem, const ndr_launch *launc
 
 unsigned ndr_table_join_grid(const ndr_launch *launch) {
   const ndr_params *p = &launch->params;
-  int64_t blocks = p->table.joins * ndr_ceil_div(p->padded, INT64_C(1) << p->table.join_lanes_log);
+  int log = p->table.join_lanes_log;
+  int64_t blocks = launch->kernel == NDR_KERNEL_TABLE_TILES
+                       ? ndr_ceil_div((p->table.joins * p->padded) << log, NDR_THREADS)
+                       : p->table.joins * ndr_ceil_div(p->padded, INT64_C(1) << log);
   return (unsigned)(blocks > INT32_MAX ? INT32_MAX : blocks);
 }

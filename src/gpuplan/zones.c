@@ -1,7 +1,7 @@
 /* See zones.h: how wide tiles are, and how many blocks share a multiprocessor. The lists are in zones_write.c. */
 #include "gpuplan/zones.h"
 
-#include <stdlib.h>
+#include <math.h>
 
 #include "gpuplan/operand_arrays.h"
 #include "gpuplan/table.h"
@@ -103,21 +103,31 @@ const char *ndr_zones_reject(const ndr_canonical *problem, const ndr_device *dev
 }
 
 /* Tiles of a part: those of a block are as many as makes the whole fastest. Blocks run in waves; what one does besides,
- * its states above all, takes as long as some labels. */
+ * its states above all, takes as long as some labels. Blocks with several tiles fall into step, so that those of a
+ * multiprocessor first wait for memory together and then leave it idle together. */
 static int64_t choose_part(const ndr_canonical *problem, const ndr_device *device, const layout *chosen,
                            int64_t row_blocks, int64_t tiles) {
-  enum { MOST_WAVES = 16, START_LABELS = 4096 };
+  enum { START_LABELS = 1024 };
+  static const double IN_STEP = 0.1, MOST_IN_STEP = 0.5;
   int64_t blocks = (int64_t)device->units * chosen->blocks, best = tiles;
   double besides = START_LABELS + 4 * (double)(chosen->rows * problem->table->groups), least = 0;
-  for (int64_t parts = 1; parts <= tiles && (parts - 1) * row_blocks < MOST_WAVES * blocks; parts++) {
-    int64_t part = ndr_ceil_div(tiles, parts);
+  for (int64_t part = 1; part <= tiles; part = part < 8 ? part + 1 : part + part / 8) {
     double waves = (double)ndr_ceil_div(row_blocks * ndr_ceil_div(tiles, part), blocks);
-    double time = waves * ((double)(part * chosen->width * chosen->rows) + besides);
-    if (parts > 1 && time >= least) continue;
+    double slower = 1 + fmin(MOST_IN_STEP, IN_STEP * (double)(part - 1));
+    double time = waves * ((double)(part * chosen->width * chosen->rows) * slower + besides);
+    if (part > 1 && time >= least) continue;
     best = part;
     least = time;
   }
   return best;
+}
+
+/* Lanes that join an output's parts: each has a few. */
+static int join_lanes_log(int parts) {
+  enum { PARTS = 8 };
+  int log = 0;
+  while (parts >> log > PARTS && 1 << log < NDR_WARP_THREADS) log++;
+  return log;
 }
 
 void ndr_zones_configure(const ndr_canonical *problem, const ndr_device *device, ndr_launch *launch, bool on_boundary) {
@@ -145,6 +155,7 @@ void ndr_zones_configure(const ndr_canonical *problem, const ndr_device *device,
   p->work = own->row_blocks * p->table.parts;
   ndr_launch_end(launch);
   ndr_table_end(problem, launch, p->table.parts > 1 ? (int64_t)own->groups * p->table.parts : 0);
+  p->table.join_lanes_log = join_lanes_log(p->table.parts);
   p->units = units;
   p->split_units = part_units;
   launch->shared_bytes = (unsigned)chosen.bytes;

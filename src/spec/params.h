@@ -193,7 +193,8 @@ typedef struct ndr_param_operand_short {
  *              number -1 - n, or nowhere: INT_MIN
  *   joins      four ints: a group, and its pieces: the first, and behind the last
  *   entries    by lane four labels, counted from the tile's first, of 16 bits each; then the next four of each
- * A part is a range of the tiles of all combinations of the other reduced axes, which `units` counts. */
+ * A part is a range of the tiles of all combinations of the other reduced axes, which `units` counts. Word w of the
+ * state of a group in part i of row r is at ((w * padded + r) * parts + i) * groups + group. */
 typedef struct ndr_param_tiles {
   int tiles, width;
   int rows;            /* outputs of other kept axes that a block has at a time: at most 64 */
@@ -215,7 +216,7 @@ typedef struct ndr_param_table {
   int joins;            /* groups with slots */
   int joining;          /* whether this launch joins */
   int parts;            /* of the combinations of the other reduced axes, which are `units` */
-  int join_lanes_log;   /* log2 of the columns that a block joins at a time */
+  int join_lanes_log;   /* log2 of the columns that a block joins at a time; of the lanes that join a total of tiles */
   long long rows;       /* of a task, about */
   long long group_step; /* elements of the result from group to group */
 } ndr_param_table;

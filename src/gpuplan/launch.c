@@ -152,16 +152,19 @@ enum {
   JOIN_BYTES = 6 << 10,   /* a step of joining: a store and a load */
   BATCH_BYTES = 4 << 10   /* a batch of loads of states */
 };
+static const double LATER = 0.25; /* of the time to start and end blocks, for each wave but the first */
 
 /* Blocks run in waves of `blocks`, each of which takes as long as a split and a block's start and end. If fewer run,
- * each reads its first bytes faster. */
+ * each reads its first bytes faster. Where a block has one output, later waves start while blocks of those before still
+ * read; where it has many, the states that they join leave nothing of that. */
 double ndr_splits_time(const ndr_tiles *tiles, int64_t blocks, int64_t splits, int64_t one_step) {
   double grid = (double)tiles->count * (double)splits, filled = grid / (double)blocks, waves = ceil(filled);
   double states = splits > 1 ? (double)tiles->outputs * tiles->words * STATE_BYTES : 0;
   double bytes = tiles->bytes / (double)splits + states;
   double saved = fmin(bytes, FIRST_BYTES) * (1 - fmin(1, fmax(0.5, filled)));
   double block = tiles->block_bytes > 0 ? tiles->block_bytes : BLOCK_BYTES;
-  double time = waves * (bytes - saved + block) + bytes / LAG;
+  double started = tiles->outputs == 1 ? 1 + LATER * (waves - 1) : waves;
+  double time = waves * (bytes - saved) + started * block + bytes / LAG;
   if (splits == 1) return time;
   time += splits > one_step ? 2 * JOIN_BYTES : JOIN_BYTES;
   double batches = (double)ndr_join_batches(tiles->outputs, splits, group_splits_of(splits, one_step));

@@ -59,6 +59,7 @@ static void run_all(climb *c, ladder_data *data) {
     record = &c->records[c->count++];
     *record = (ladder_record){.rung = &ladder_rungs[i]};
     describe_shape(data, record);
+    record->keep = data->keep;
     bool fine = run_rung(c->options, data, record);
     find_gain(first, record);
     c->fine = c->fine && (fine || record->left_out);
@@ -98,6 +99,11 @@ static void climb_all(climb *c) {
     memcpy(data.shape, options->dims, sizeof options->dims);
     climb_data(c, data);
   }
+  if (options->kinds[LADDER_SCAN])
+    climb_data(c, (ladder_data){.kind = LADDER_SCAN, .ndim = 1, .shape = {options->length}});
+  for (int i = 0; options->kinds[LADDER_SELECT] && i < options->keep_count; i++)
+    climb_data(c,
+               (ladder_data){.kind = LADDER_SELECT, .ndim = 1, .shape = {options->length}, .keep = options->keeps[i]});
 }
 
 static int explain(const char *number) {
@@ -149,7 +155,7 @@ int bench_ladder(int argc, char **argv) {
   bench_banner(&options.bench, c->table);
   climb_all(c);
   bool fine = c->fine;
-  if (options.bench.device == &bench_cpu && c->count > 0) ladder_table_legend(c->table);
+  if (options.bench.device == &bench_cpu && c->count > 0) ladder_table_legend(&options, c->table);
   if (options.bench.json) fine = ladder_json(&options, c->records, c->count) && fine;
   free(c);
   return fine ? EXIT_SUCCESS : EXIT_RUN;

@@ -17,10 +17,15 @@
           ".previous\n");
 EMBED(ladder)
 EMBED(axes)
+EMBED(scan)
+EMBED(select)
 
 static const struct {
   const char *name, *text;
-} files[] = {{"kernels/ladder/ladder.cuh", ndbench_text_ladder}, {"kernels/ladder/axes.cuh", ndbench_text_axes}};
+} files[] = {{"kernels/ladder/ladder.cuh", ndbench_text_ladder},
+             {"kernels/ladder/axes.cuh", ndbench_text_axes},
+             {"kernels/ladder/scan.cuh", ndbench_text_scan},
+             {"kernels/ladder/select.cuh", ndbench_text_select}};
 
 /* The function of each kernel; the kernels of others, and what is none, have none here. */
 static const char *const functions[LADDER_KERNELS + 1] = {[LADDER_ATOMIC_EACH] = "atomic_each",
@@ -44,7 +49,20 @@ static const char *const functions[LADDER_KERNELS + 1] = {[LADDER_ATOMIC_EACH] =
                                                           [LADDER_BLOCK_PITCHED] = "block_a_row",
                                                           [LADDER_TILE] = "tile",
                                                           [LADDER_TILE_PADDED] = "tile",
-                                                          [LADDER_TILE_WIDE] = "tile"};
+                                                          [LADDER_TILE_WIDE] = "tile",
+                                                          [LADDER_HILLIS_STEELE] = "hillis_steele",
+                                                          [LADDER_SWEEPS] = "sweeps",
+                                                          [LADDER_SWEEPS_PADDED] = "sweeps",
+                                                          [LADDER_SCAN_SHUFFLE] = "scan_shuffled",
+                                                          [LADDER_SCAN_SERIAL] = "scan_serial",
+                                                          [LADDER_SCAN_PHASES] = "scan_tiles",
+                                                          [LADDER_LOOK_BACK] = "scan_looking_back",
+                                                          [LADDER_LOOK_UP] = "scan_looking_up",
+                                                          [LADDER_SELECT_ATOMIC] = "select_atomic",
+                                                          [LADDER_SELECT_SCATTER] = "scatter",
+                                                          [LADDER_SELECT_WARP] = "select_warp",
+                                                          [LADDER_SELECT_LOOK_UP] = "select_looking_up",
+                                                          [LADDER_QUICKSORT] = "quicksort"};
 
 /* The last place in text, before `end`, where a line begins with `start`. */
 static const char *last_line(const char *text, const char *end, const char *start) {

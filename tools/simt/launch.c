@@ -29,9 +29,8 @@ typedef struct resident {
   unsigned char *shared;
 } resident;
 
-/* The blocks that take turns wait for each other forever if so many turns bring nothing but waiting: in each something
- * new may be seen by one thread at least. */
-enum { MOST_IDLE_TURNS = 1 << 16 };
+/* Blocks wait for what no block does if so many turns in a row end with waiting, none at a barrier or at the end. */
+enum { MOST_IDLE_TURNS = 1 << 12 };
 
 /* The launch that is running. */
 static const simt_launch *launch;
@@ -171,7 +170,6 @@ static bool exchange(lane *warp) {
     warp[i].received = warp[warp[i].from ^ mask].sent;
     warp[i].state = READY;
   }
-  idle_turns = 0;
   return true;
 }
 

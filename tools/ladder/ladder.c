@@ -22,8 +22,11 @@ static bool run_rung(const ladder_options *options, ladder_data *data, ladder_re
   return ladder_count(options, data, record);
 }
 
-static bool wanted(const ladder_options *options, const ladder_rung *rung, ladder_kind kind) {
-  return rung->kind == kind && (!options->rung || ladder_rung_is(rung, options->rung));
+/* What sorts does not depend on how much is kept. */
+static bool wanted(const ladder_options *options, const ladder_rung *rung, const ladder_data *data) {
+  bool sorts = rung->kind == LADDER_SELECT && ladder_order_of(rung) == LADDER_SORTED;
+  return rung->kind == data->kind && (!options->rung || ladder_rung_is(rung, options->rung)) &&
+         (!sorts || data->keep == options->keeps[0]);
 }
 
 static void describe_shape(const ladder_data *data, ladder_record *record) {
@@ -55,7 +58,7 @@ static void run_all(climb *c, ladder_data *data) {
   if (c->count > 0) fputc('\n', c->table);
   ladder_table_head(c->options, data, c->table);
   for (int i = 0; i < ladder_rung_count && c->count < MOST_RECORDS; i++) {
-    if (!wanted(c->options, &ladder_rungs[i], data->kind)) continue;
+    if (!wanted(c->options, &ladder_rungs[i], data)) continue;
     record = &c->records[c->count++];
     *record = (ladder_record){.rung = &ladder_rungs[i]};
     describe_shape(data, record);

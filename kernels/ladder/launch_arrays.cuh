@@ -132,6 +132,7 @@ template <class T, class LAUNCH> void launch_scatter(LAUNCH &launch, const ladde
 
 /* False: the kernel is not of this ladder. */
 template <class T, class LAUNCH> bool launch_select(LAUNCH &launch, ladder_kernel kernel, const ladder_job &job) {
+  if (kernel < LADDER_SELECT_ATOMIC || kernel > LADDER_QUICKSORT) return false;
   const T *x = (const T *)job.data, limit = (T)job.limit;
   T *out = (T *)job.results;
   const long long n = job.columns, blocks = pieces(n, job.block),
@@ -148,13 +149,12 @@ template <class T, class LAUNCH> bool launch_select(LAUNCH &launch, ladder_kerne
     launch_clear(launch, count, 1);
     launch(blocks, job.block, 0, select_warp<T>, x, n, limit, out, count);
     break;
-  case LADDER_SELECT_LOOK_UP: {
+  case LADDER_QUICKSORT: launch_quicksort<T>(launch, job); break;
+  default: {
     notices<int> left = launch_notices<int>(launch, tiles, true, scratch);
     launch(tiles, job.block, bytes_of_tile<T>(job.block), select_looking_up<T>, x, n, limit, out, count, left);
     break;
   }
-  case LADDER_QUICKSORT: launch_quicksort<T>(launch, job); break;
-  default: return false;
   }
   return true;
 }

@@ -210,10 +210,10 @@ def ladder_stack(record, title, panels):
     out = begin(record, title)
     bottom, height = 0.08, 0.87
     out += "set multiplot\nset lmargin at screen 0.33\nset rmargin at screen 0.97\n"
-    total = sum(len(rows) + 2 for rows in panels.values())
+    room = {panel: max(len(rows), 4) + 2 for panel, rows in panels.items()}
     at = bottom + height
     for i, (panel, rows) in enumerate(panels.items()):
-        share = height * (len(rows) + 2) / total
+        share = height * room[panel] / sum(room.values())
         out += (f"set tmargin at screen {at - 0.045:.3f}\nset bmargin at screen {at - share + 0.01:.3f}\n"
                 f"set title {quoted(panel)} offset 0,-0.7 noenhanced\n")
         at -= share

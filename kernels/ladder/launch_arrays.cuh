@@ -15,14 +15,17 @@ inline long long pieces(long long n, long long each) {
 struct scratch_memory {
   int *counters;
   char *next;
-  scratch_memory(const ladder_job &job)
-      : counters((int *)job.scratch), next((char *)job.scratch + LADDER_COUNTER_BYTES) {}
-  template <class T> T *take(long long count) {
-    T *taken = (T *)next;
-    next += (count * (long long)sizeof(T) + 15) / 16 * 16;
-    return taken;
-  }
 };
+
+inline scratch_memory scratch_of(const ladder_job &job) {
+  return {(int *)job.scratch, (char *)job.scratch + LADDER_COUNTER_BYTES};
+}
+
+template <class T> T *take(scratch_memory &scratch, long long count) {
+  T *taken = (T *)scratch.next;
+  scratch.next += (count * (long long)sizeof(T) + 15) / 16 * 16;
+  return taken;
+}
 
 enum { COUNTERS = LADDER_COUNTER_BYTES / 4 };
 
@@ -46,7 +49,7 @@ void launch_tiles(LAUNCH &launch, ladder_kernel kernel, int block, const typenam
                                                                                : block;
   const long long tiles = pieces(n, size);
   const size_t two = 2 * block * sizeof(T), spread = (padded<T, true>(2 * block - 1) + 1) * sizeof(T);
-  T *sums = scratch.take<T>(tiles);
+  T *sums = take<T>(scratch, tiles);
   switch (kernel) {
   case LADDER_HILLIS_STEELE: launch(tiles, block, two, hillis_steele<OP>, x, n, out, sums); break;
   case LADDER_SWEEPS: launch(tiles, block, two, sweeps<OP, false>, x, n, out, sums); break;
@@ -65,7 +68,7 @@ void launch_phases(LAUNCH &launch, int block, const typename OP::type *x, long l
                    scratch_memory &scratch) {
   using T = typename OP::type;
   const long long tiles = pieces(n, (long long)block * of_tile<T>::ITEMS);
-  T *sums = scratch.take<T>(tiles);
+  T *sums = take<T>(scratch, tiles);
   launch(tiles, block, WARP * sizeof(T), reduce_tiles<OP>, x, n, sums);
   launch(1, 1024, WARP * sizeof(T), scan_sums<OP>, sums, tiles);
   launch(tiles, block, bytes_of_tile<T>(block), scan_tiles<OP>, x, n, out, sums);
@@ -77,9 +80,9 @@ template <class T, class LAUNCH>
 notices<T> launch_notices(LAUNCH &launch, long long tiles, bool tree, scratch_memory &scratch) {
   long long count = tiles;
   for (long long nodes = tiles; tree && nodes > WARP; count += nodes) nodes = pieces(nodes, WARP);
-  int *flags = scratch.take<int>(count); /* behind the counters, and cleared with them */
+  int *flags = take<int>(scratch, count); /* behind the counters, and cleared with them */
   launch_clear(launch, scratch.counters, COUNTERS + count);
-  T *totals = scratch.take<T>(count), *prefixes = tree ? nullptr : scratch.take<T>(tiles);
+  T *totals = take<T>(scratch, count), *prefixes = tree ? nullptr : take<T>(scratch, tiles);
   return {totals, prefixes, flags, scratch.counters + 1};
 }
 
@@ -91,7 +94,7 @@ template <class OP, class LAUNCH> bool launch_scan(LAUNCH &launch, ladder_kernel
   T *out = (T *)job.results;
   const long long n = job.columns, tiles = pieces(n, (long long)job.block * of_tile<T>::ITEMS);
   const size_t bytes = bytes_of_tile<T>(job.block);
-  scratch_memory scratch(job);
+  scratch_memory scratch = scratch_of(job);
   if (kernel < LADDER_SCAN_PHASES) {
     launch_tiles<OP, mapped<OP>>(launch, kernel, job.block, x, n, out, scratch);
   } else if (kernel == LADDER_SCAN_PHASES) {
@@ -109,10 +112,10 @@ template <class T, class LAUNCH> void launch_quicksort(LAUNCH &launch, const lad
   const T *x = (const T *)job.data;
   T *out = (T *)job.results;
   const int n = (int)job.columns, block = job.block, small = block * ITEMS_SORTED, places = n / small + 1;
-  scratch_memory scratch(job);
-  int *flags = scratch.take<int>(places);
-  segments queue = {scratch.take<int>(places), scratch.take<int>(places), flags, scratch.counters};
-  T *spare = scratch.take<T>(n);
+  scratch_memory scratch = scratch_of(job);
+  int *flags = take<int>(scratch, places);
+  segments queue = {take<int>(scratch, places), take<int>(scratch, places), flags, scratch.counters};
+  T *spare = take<T>(scratch, n);
   launch_clear(launch, scratch.counters, COUNTERS + places);
   launch(pieces(n, block), block, 0, start_sort<T>, x, n, out, queue);
   launch(places < MOST_BLOCKS ? places : MOST_BLOCKS, block, (of_tile<T>::HEAD + small) * sizeof(T), quicksort<T>, out,
@@ -123,8 +126,8 @@ template <class T, class LAUNCH> void launch_quicksort(LAUNCH &launch, const lad
 template <class T, class LAUNCH> void launch_scatter(LAUNCH &launch, const ladder_job &job) {
   const T *x = (const T *)job.data, limit = (T)job.limit;
   const long long n = job.columns, blocks = pieces(n, job.block);
-  scratch_memory scratch(job);
-  int *marks = scratch.take<int>(n);
+  scratch_memory scratch = scratch_of(job);
+  int *marks = take<int>(scratch, n);
   launch(blocks, job.block, 0, mark<T>, x, n, limit, marks);
   launch_phases<sum<int>>(launch, job.block, marks, n, marks, scratch);
   launch(blocks, job.block, 0, scatter<T>, x, n, limit, marks, (T *)job.results, scratch.counters);
@@ -137,7 +140,7 @@ template <class T, class LAUNCH> bool launch_select(LAUNCH &launch, ladder_kerne
   T *out = (T *)job.results;
   const long long n = job.columns, blocks = pieces(n, job.block),
                   tiles = pieces(n, (long long)job.block * of_tile<T>::ITEMS);
-  scratch_memory scratch(job);
+  scratch_memory scratch = scratch_of(job);
   int *count = scratch.counters;
   switch (kernel) {
   case LADDER_SELECT_ATOMIC:

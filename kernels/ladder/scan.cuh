@@ -37,8 +37,8 @@ LADDER_KERNEL hillis_steele(global<const T> x, long long n, global<T> out, globa
 /* Where element i of a tile lies in shared memory. Padded: 128 bytes of elements are followed by one that is not used,
  * and 32 times as many by one more, so that elements a power of two apart fall into different banks. */
 template <class T, bool PADDED> LADDER_BOTH int padded(int i) {
-  const int row = 128 / (int)sizeof(T);
-  return PADDED ? i + i / row + i / (row * row) : i;
+  const unsigned row = 128 / sizeof(T), at = (unsigned)i; /* unsigned: its divisions are shifts */
+  return (int)(PADDED ? at + at / row + at / (row * row) : at);
 }
 
 /* Rungs s2 (not padded) and s3 (padded), Blelloch. Mends: about 2 additions an element. Up the tree of pairs to the
@@ -121,13 +121,23 @@ LADDER_KERNEL scan_shuffled(global<const T> x, long long n, global<T> out, globa
 
 template <class T> struct of_tile {
   static constexpr int ITEMS = 64 / (int)sizeof(T), HEAD = 256 / (int)sizeof(T);
-  static LADDER_BOTH int place(int i) { return HEAD + padded<T, true>(i); }
+  /* One free word after 128 bytes is enough, as the elements of neighbouring threads are 64 bytes apart. */
+  static LADDER_BOTH int place(int i) { return HEAD + i + (int)((unsigned)i / (128 / sizeof(T))); }
 };
+
+/* Elements from the first of a tile to the end of the array, as far as an int goes. */
+LADDER_DEVICE int elements_left(long long n, long long first) {
+  return n - first < 0x7fffffff ? (int)(n - first) : 0x7fffffff;
+}
 
 template <class OP, class T>
 LADDER_DEVICE void load_tile(global<const T> x, long long n, long long first, shared<T> s, T *items) {
+  const int left = elements_left(n, first);
   LADDER_UNROLL
-  for (int e = 0; e < of_tile<T>::ITEMS; e++) items[e] = element<OP, T>(x, first + e * threads() + thread(), n);
+  for (int e = 0; e < of_tile<T>::ITEMS; e++) {
+    int i = e * threads() + thread();
+    items[e] = i < left ? OP::map(x[first + i]) : OP::identity();
+  }
   LADDER_UNROLL
   for (int e = 0; e < of_tile<T>::ITEMS; e++) s[of_tile<T>::place(e * threads() + thread())] = items[e];
   barrier();
@@ -137,6 +147,7 @@ LADDER_DEVICE void load_tile(global<const T> x, long long n, long long first, sh
 
 template <class T>
 LADDER_DEVICE void store_tile(global<T> out, long long n, long long first, shared<T> s, const T *items) {
+  const int left = elements_left(n, first);
   barrier();
   LADDER_UNROLL
   for (int e = 0; e < of_tile<T>::ITEMS; e++) s[of_tile<T>::place(thread() * of_tile<T>::ITEMS + e)] = items[e];
@@ -144,7 +155,7 @@ LADDER_DEVICE void store_tile(global<T> out, long long n, long long first, share
   LADDER_UNROLL
   for (int e = 0; e < of_tile<T>::ITEMS; e++) {
     int i = e * threads() + thread();
-    if (first + i < n) out[first + i] = s[of_tile<T>::place(i)];
+    if (i < left) out[first + i] = s[of_tile<T>::place(i)];
   }
 }
 

@@ -109,9 +109,9 @@ LADDER_DEVICE void push(segments queue, int first, int last) {
 }
 
 /* By one thread. false: all has been sorted. */
-LADDER_DEVICE bool take(segments queue, int n, int most, int &first, int &last) {
+LADDER_DEVICE bool pop(segments queue, int n, int most, int &first, int &last) {
   int at = fetch_add(queue.counters, TAKEN, 1);
-  while (branch(at >= most || !flag_of(queue.flags, at))) {
+  while (branch(at >= most || flag_of(queue.flags, at) == 0)) {
     if (branch(flag_of(queue.counters, SORTED) == n)) return false;
     pause();
   }
@@ -203,7 +203,7 @@ template <class T> LADDER_KERNEL quicksort(global<T> x, int n, global<T> spare, 
   for (;;) {
     int first = 0, last = 0;
     if (branch(thread() == 0)) {
-      bool any = take(queue, n, places, first, last);
+      bool any = pop(queue, n, places, first, last);
       words[WARP] = any ? first : -1;
       words[WARP + 1] = last;
     }

@@ -27,7 +27,7 @@ struct emulation {
     launch.threads = threads;
     launch.shared = shared;
     launch.order = order;
-    launch.resident = order ? MOST_RESIDENT : 1;
+    launch.resident = MOST_RESIDENT;
     simt_count_launch(blocks);
     failure = simt_run(&launch);
     if (!simt_count_landed() && !failure) failure = "no memory for counting";

@@ -79,8 +79,8 @@ unsigned simt_shuffle_xor(unsigned value, int mask, const char *file, int line) 
   return shuffle(value, running->place.thread % SIMT_WARP, mask, file, line);
 }
 
-unsigned simt_shuffle_from(unsigned value, int from, const char *file, int line) {
-  return shuffle(value, from, 0, file, line);
+unsigned simt_shuffle_from(unsigned value, int lane_number, const char *file, int line) {
+  return shuffle(value, lane_number, 0, file, line);
 }
 
 void simt_pause(const char *file, int line) {
@@ -289,7 +289,7 @@ const char *simt_run(const simt_launch *started) {
   launch = started;
   random_state = started->order;
   bool done = check_launch();
-  if (done && started->resident > 1) {
+  if (done && started->order && started->resident > 1) {
     int most = SIMT_MOST_THREADS / started->threads;
     count = started->resident < most ? started->resident : most;
     if (count > started->grid) count = (int)started->grid;

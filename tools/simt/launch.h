@@ -1,6 +1,6 @@
 /* Launches under emulation. A block's threads are fibres that run one at a time until they wait. Blocks run one after
- * the other, or a few in turns, from a barrier to the next. So nothing happens at once, but everything may happen in any
- * order that barriers and shuffles allow. */
+ * the other, or a few in turns, from a barrier to the next. So nothing happens at once, but everything may happen in
+ * any order that barriers and shuffles allow. */
 #ifndef SIMT_LAUNCH_H
 #define SIMT_LAUNCH_H
 
@@ -22,7 +22,7 @@ typedef struct simt_launch {
   size_t statics_bytes;
   uint64_t order; /* 0: blocks, warps and threads run in ascending order; else the seed of another one */
   bool waiting;   /* blocks wait for those with smaller numbers, and so run in ascending order always */
-  int resident;   /* blocks that take turns, as far as their threads are SIMT_MOST_THREADS together; 0: one */
+  int resident;   /* if order is not 0: blocks that take turns, of SIMT_MOST_THREADS threads at most; 0: one */
 } simt_launch;
 
 enum { SIMT_WARP = 32, SIMT_MOST_THREADS = 1024, SIMT_POISON = 0xa5 };

@@ -20,7 +20,7 @@ extern const simt_place *simt_here;
  * the launch. */
 void simt_barrier(const char *file, int line);
 unsigned simt_shuffle_xor(unsigned value, int mask, const char *file, int line);
-unsigned simt_shuffle_from(unsigned value, int lane, const char *file, int line);
+unsigned simt_shuffle_from(unsigned value, int lane_number, const char *file, int line);
 
 /* Lets other blocks go on, for which the calling thread waits. Fails the launch where they all wait, too. */
 void simt_pause(const char *file, int line);

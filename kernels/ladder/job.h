@@ -77,9 +77,9 @@ typedef struct ladder_job {
 /* Counters, which are first. */
 enum { LADDER_COUNTER_BYTES = 256 };
 
-/* Room for the partial results of every level of a reduction or scan, which are less than a value for 32 elements of
- * every 64, and for what tiles of at least 512 elements tell each other; of selections also for a number an element; of
- * sorting for all elements, and for a few numbers for each 256. */
+/* Room for a counter, then for the partial results of every level of a reduction or scan, at most one for 64 elements
+ * and those of further levels; or for what tiles of at least 512 elements tell each other, or for a queue of segments,
+ * at most one for 256. LADDER_SELECT_SCATTER also has an int an element, LADDER_QUICKSORT the elements once more. */
 static inline long long ladder_scratch_bytes(ladder_kernel kernel, const ladder_job *job) {
   long long elements = job->columns, bytes = LADDER_COUNTER_BYTES + 8 * 2 * (elements / 64 + 64);
   if (kernel == LADDER_SELECT_SCATTER) bytes += 4 * elements;

@@ -1,6 +1,6 @@
 /* The ladder of prefix sums: out[i] = x[0] + ... + x[i], inclusive, for any operator of ops.cuh and any n; out may be
  * x. Block-local rungs (s1 to s5) scan a tile a block and leave the tile's total in sums; launch.cuh scans these by the
- * same rung, and add_before adds them. Operators may be taken in any order, but elements are combined in theirs.
+ * same rung, and add_before adds them. Operators are associative and commutative.
  *
  * After W. D. Hillis and G. L. Steele, "Data Parallel Algorithms" (1986), G. E. Blelloch, "Prefix Sums and Their
  * Applications" (1990), and D. Merrill and M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back"
@@ -44,8 +44,9 @@ template <class T, bool PADDED> LADDER_BOTH int padded(int i) {
 /* Rungs s2 (not padded) and s3 (padded), Blelloch. Mends: about 2 additions an element. Up the tree of pairs to the
  * total, as in a reduction; then down it again: each node hands what lies before it to its left child, and that with
  * the left child's sum to its right one. What arrives is exclusive, so each thread adds its own elements, which it has
- * kept. Still wrong: twice as many steps. And without padding, threads touch words 2, 4, 8 ... apart, of which as many
- * share a bank, on the way up and on the way down; s3 has no conflicts, for one word in 32. */
+ * kept. Still wrong: twice as many steps. And without padding, threads touch words 2, 4, 8 ... apart, and as many of
+ * them wait for the same bank, on the way up and on the way down; s3 has no conflicts, at the price of one word in 32.
+ */
 template <class OP, bool PADDED, class T = typename OP::type>
 LADDER_KERNEL sweeps(global<const T> x, long long n, global<T> out, global<T> sums) {
   shared<T> s = shared_memory<T>();
@@ -222,7 +223,7 @@ template <class OP, class T = typename OP::type> LADDER_KERNEL scan_sums(global<
 }
 
 /* Rung s6, the third phase. Mends: three passes over memory, two that read and one that writes, since what is before a
- * tile is known when it is scanned. Still wrong: three launches, in the second of which one block works; and x is read
+ * tile is known when it is scanned. Still wrong: three launches, and in the second one block works alone; x is read
  * twice. */
 template <class OP, class T = typename OP::type>
 LADDER_KERNEL scan_tiles(global<const T> x, long long n, global<T> out, global<const T> sums) {
@@ -261,7 +262,7 @@ LADDER_DEVICE long long take_tile(global<int> counter, shared<int> s) {
   return tile;
 }
 
-/* What is before the tile, by the first warp, of which lane l looks at the l-th of the 32 tiles before. It waits until
+/* What is before the tile, by the first warp, whose lane l looks at number l of the 32 tiles before. It waits until
  * one of them has its prefix and all after that their totals. Whichever that is, the totals are added to it from left
  * to right, as it was formed itself: so the additions, and with them the bits, are those of one thread that adds total
  * after total, whatever the order in which blocks ran. */

@@ -90,8 +90,8 @@ LADDER_KERNEL select_looking_up(global<const T> x, long long n, T limit, global<
 
 /* ---- quicksort ---- */
 
-/* Segments of x that wait to be sorted, number `tail` to come next. Every segment in the queue is longer than what a
- * block sorts at once and overlaps no other, so n divided by that are enough places. */
+/* Segments of x that wait to be sorted. A segment is pushed only if both it and what its block goes on with are longer
+ * than what a block sorts at once. So n divided by that are enough places, and one for the whole array. */
 struct segments {
   global<int> first, last, flags; /* x[first..last), where the flag is set */
   global<int> counters;           /* TAKEN, PUSHED: segments; SORTED: elements that are where they belong */

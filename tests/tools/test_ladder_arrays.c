@@ -124,8 +124,8 @@ START_TEST(quicksort_of_any_order) {
 }
 END_TEST
 
-/* Sums that are not exact, whose bits tell the order of additions: it must not depend on the order of blocks, of which
- * some find a prefix and some only totals. */
+/* Sums that are not exact, whose bits tell the order of additions. It must not depend on the order of blocks, that is,
+ * on how near the first prefix is that a block finds. */
 START_TEST(bits_repeat) {
   for (int kernel = LADDER_HILLIS_STEELE; kernel <= LADDER_LOOK_UP; kernel++) {
     ladder_data data = data_for((ladder_kernel)kernel, LADDER_SUM, LADDER_F32, 40007, 0);
@@ -155,8 +155,8 @@ static simt_counts facts(ladder_kernel kernel) {
   return climb(kernel, LADDER_SUM, LADDER_F32, LENGTH, 50, BLOCK, 0);
 }
 
-/* Of the accesses at stride s of `workers` threads that are 2s words apart, 32/2s banks hold those of a warp. On the
- * way up two loads and a store, on the way down two of each. */
+/* Threads that work at stride s touch words 2s apart, so those of a warp fall into 32/2s banks: on the way up by two
+ * loads and a store, on the way down by two of each. */
 static long long conflicts_of_sweeps(int block) {
   long long conflicts = 0;
   for (int stride = 1; stride < 2 * block; stride *= 2) {
@@ -272,6 +272,11 @@ static void wait_forever(const void *unused) {
   for (;;) simt_pause(__FILE__, __LINE__);
 }
 
+static void shuffle_with_lane_32(const void *unused) {
+  (void)unused;
+  (void)simt_shuffle_from(0, 32, __FILE__, __LINE__);
+}
+
 /* Blocks that run one after the other cannot wait for each other, those that take turns can. */
 START_TEST(waiting_in_vain_is_noticed) {
   int failures = 0;
@@ -285,6 +290,10 @@ START_TEST(waiting_in_vain_is_noticed) {
   }
   ck_assert_int_gt(failures, 0);
   ck_assert_int_lt(failures, 20);
+  simt_launch wrong = {.body = shuffle_with_lane_32, .grid = 1, .threads = 32};
+  const char *said = simt_run(&wrong);
+  ck_assert_ptr_nonnull(said);
+  ck_assert_ptr_nonnull(strstr(said, "shuffles with lane 32"));
   simt_launch launch = {.body = wait_forever, .grid = 3, .threads = 64, .order = 1, .resident = 3};
   const char *failure = simt_run(&launch);
   ck_assert_ptr_nonnull(failure);

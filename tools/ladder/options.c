@@ -136,8 +136,8 @@ static const cli_option rows[] = {
              "GPU, 64x1001 and 1001x64 emulated)"},
     {0, "dims", "AxBxCxDxE", CLI_ONCE, read_dims, .help = "the five dims of nd (default 32x32x32x32x64)"},
     {0, "keep", "PERCENT", CLI_ADDS, read_keep,
-     .help = "of the elements that select is to keep, 0 to 100, up to 8 times (default: 1, 10, 50 and 90 on a\n"
-             "GPU, 50 emulated)"},
+     .help = "of the elements that select keeps, 0 to 100, up to 8 times (default: 1, 10, 50 and 90 on\n"
+             "a GPU, 50 emulated)"},
     {'b', "block", "N", CLI_ONCE, read_block, .help = "threads a block: 64, 128, 256 (default), 512 or 1024"},
     {0, "overlap", "N", CLI_ONCE, read_overlap, .help = "elements a thread in rungs 8 to 10, 1 to 1024 (default 8)"},
     {0, "rung", "N", CLI_ONCE, read_rung, .help = "this rung alone"},

@@ -61,7 +61,7 @@ typedef struct bench_row {
   int64_t batch;          /* calls a sample */
   double seconds, median; /* of one call: the least, the median */
   double typical;         /* the one of the two that rates are made from */
-  double ceiling;         /* bytes a second of the best plain loop over as many bytes, in the same run: one that reads, or copies */
+  double ceiling;         /* bytes a second of the best plain loop, read or copy, over as many bytes in the same run */
   double back_to_back;    /* seconds a call, many in a row with nothing else in between; 0: not timed */
   struct {
     const bench_peer *peer;

@@ -85,8 +85,8 @@ static void print_help(void *target, const char *text) {
   cli_print_options(&bench_cli, stdout);
   puts("\nSets:");
   bench_sets_print(stdout, false);
-  puts("\nThe ladder runs the reductions, prefix sums and selections that lectures teach, and has options of its own: see\n"
-       "ndbench ladder --help.\n"
+  puts("\nThe ladder runs the reductions, prefix sums and selections that lectures teach, and has options of its own:\n"
+       "see ndbench ladder --help.\n"
        "\nExit status: 0 done, 1 a problem failed or gave a wrong result, 2 the command line is wrong.\n"
        "Example: ndbench --json - cpu 'mean f64 [1000,1000:-1] /1'");
   bench_finish(EXIT_SUCCESS);

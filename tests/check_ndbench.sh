@@ -205,6 +205,9 @@ has out 'Bank conflicts'
 run 0 ladder --explain all
 has out '^1\. one atomic an element'
 has out '^n4b\. '
+run 0 ladder --explain s3
+has out '^s3\. sweeps, padded'
+has out 'Bank conflicts: none'
 run 0 ladder --explain 14
 has out '^14b\.'
 run 0 ladder --source 5
@@ -230,11 +233,28 @@ run 0 ladder --source 14
 has out '^LADDER_KERNEL partials('
 has out '^LADDER_KERNEL last_block('
 run 0 ladder --source all
-if [ "$(grep -c LADDER_KERNEL "$folder/out")" -ne 22 ] || [ -s "$folder/err" ]; then
+if [ "$(grep -c LADDER_KERNEL "$folder/out")" -ne 37 ] || [ -s "$folder/err" ]; then
   echo "$command: not each kernel once"
   failures=$((failures + 1))
 fi
-for rung in 15 16 17 18 a8 a9r a10c n1a; do
+# What a kernel calls or follows, where that has the idea, is printed before it.
+for rung in s1 s2 s3 s4 s5 s8 c1 c3 c4 q1; do
+  run 0 ladder --source "$rung"
+  has out "^/\* Rungs* [^.:]*\<$rung\>"
+  if [ "$(grep -c '^LADDER_KERNEL\|> LADDER_KERNEL' "$folder/out")" -ne 1 ]; then
+    echo "$command: not one kernel"
+    failures=$((failures + 1))
+  fi
+done
+run 0 ladder --source s7
+has out '^kernels/ladder/scan\.cuh, line '
+has out 'LADDER_DEVICE T look_back('
+has out '^LADDER_KERNEL scan_looking_back('
+run 0 ladder --source c2
+has out '^kernels/ladder/select\.cuh, line '
+has out 'LADDER_KERNEL mark('
+has out 'LADDER_KERNEL scatter('
+for rung in 15 16 17 18 a8 a9r a10c n1a s9 c5 q2; do
   run 1 ladder --source "$rung"
   has err "rung $rung, .*, has no text of its own"
 done
@@ -254,6 +274,32 @@ if "$ndbench" ladder --device cpu -n 1 >/dev/null 2>"$folder/err"; then
     echo "$command: the row is not in the file"
     failures=$((failures + 1))
   fi
+  run 0 ladder --device cpu -n 3001 --op min --json "$folder/scan.json" scan
+  has out '^prefix min of f32 3001, blocks of 256, counted'
+  has out '^s1 '
+  has out '^s9 .*not emulated'
+  if grep -q '^Counts' "$folder/out"; then
+    echo "$command: speaks of rungs that it does not print"
+    failures=$((failures + 1))
+  fi
+  if ! grep -q '"ladder": "scan", "rung": "s3".*"shape": "3001".*"bank_conflicts": 0,.*"verified": true' "$folder/scan.json" ||
+    grep -q '"rung": "s2".*"bank_conflicts": 0,' "$folder/scan.json"; then
+    echo "$command: the padded and the bare sweeps are not in the file"
+    failures=$((failures + 1))
+  fi
+  run 0 ladder --device cpu -n 3001 --keep 10 --keep 100 --json "$folder/select.json" select
+  has out '^select of f32 3001, 10 % kept, blocks of 256, counted'
+  has out '^select of f32 3001, 100 % kept, '
+  has out '^c1 .* 3001 *0$'
+  has out '^q1 '
+  if ! grep -q '"rung": "c4".*"op": "select".*"keep": 10,.*"global_atomics": 1,.*"verified": true' "$folder/select.json"; then
+    echo "$command: the row is not in the file"
+    failures=$((failures + 1))
+  fi
+  run 0 ladder --device cpu --rung s7 -n 1
+  has out '^s7 '
+  run 0 ladder --device cpu --rung q1 -n 65537 --dtype i32 --keep 0
+  has out '^q1 '
   run 0 ladder --device cpu nd
   has out '^nd: '
   if grep -q '^Counts' "$folder/out"; then
@@ -291,6 +337,16 @@ run 2 ladder --shape 3x4x5 axes
 has err "'3x4x5'"
 run 2 ladder --dims 1x2x3x4 nd
 has err "'1x2x3x4'"
+run 2 ladder --keep 101 select
+has err "'101'"
+run 2 ladder --keep ten select
+has err "'ten'"
+run 2 ladder --keep 1 --keep 2 --keep 3 --keep 4 --keep 5 --keep 6 --keep 7 --keep 8 --keep 9 select
+has err "8 times, and '9' is one more"
+run 2 ladder --device cpu -n 1073741825 select
+has err 'select takes 2^30 elements at most, not 1073741825'
+run 2 ladder --rung s3 reduce select
+has err "lack rung 's3'"
 run 2 ladder --rung 19
 has err "no rung '19'"
 run 2 ladder --explain 0

@@ -58,7 +58,10 @@ def records():
             "regret-measured": {"regret": {**regret, "worst": 1.12}, "largest": 1 << 28, "seed": 12, "rows": []},
             "heat": {"regret": regret, "rows": [{**cell, "name": f"{kind}-3-{b}"} for kind in ("rows", "columns") for b in (4, 5)]},
             "ladder": {"rows": [rung, {**rung, "rung": "2", "gbps": 14.0, "ceiling_gbps": 20.0},
-                                {**rung, "rung": "18", "name": "ours", "gbps": 16.0, "ceiling_gbps": 16.0}, {**rung, "ladder": "axes", "shape": "8 x 8"}, {"ladder": "nd", "failed": "why"}]}}
+                                {**rung, "rung": "18", "name": "ours", "gbps": 16.0, "ceiling_gbps": 16.0}, {**rung, "ladder": "axes", "shape": "8 x 8"}, {"ladder": "nd", "failed": "why"},
+                                {**rung, "ladder": "scan", "rung": "s1"}, {**rung, "ladder": "scan", "rung": "s2", "gbps": 21.0}] +
+                               [{**rung, "ladder": "select", "rung": name, "op": "select", "keep": keep} for keep in (1, 90) for name in ("c1", "c5")] +
+                               [{**rung, "ladder": "select", "rung": "q1", "op": "select", "keep": 1}]}}
 
 
 def check_text(folder):
@@ -74,6 +77,9 @@ def check_text(folder):
     check("where", "Measured on Made-up 1, driver 1.2, CUDA 3.4; ndreduce 0.0.0, commit feed, 2001-02-03. Beside it PyTorch 9.9." in text, text)
     check("a failed rung", "nd [" not in text, text)
     check("one ceiling a table", "| 1 | tree, modulo | 7.0 | 35.0% |  |" in text and "| 18 | ours | 16.0 | 80.0% |  |" in text, text)
+    check("the ladders of arrays", "prefix sum of f32 [64]:\n" in text and "| s2 | tree, modulo | 21.0 | 210.0% | 3.00x over s1 |" in text and
+          text.count("select of f32 [64], ") == 2 and "select of f32 [64], 90 % kept:\n" in text and "sort of f32 [64]:\n" in text and
+          "beside plain copies" in text, text)
     check("a gain over what is mended", "| 2 | tree, modulo | 14.0 | 70.0% | 2.00x over 1 |" in text, text)
     for lines in re.findall(r"(?:^\|.*\n?)+", text, flags=re.M):
         check("no empty table", lines.count("\n") >= 3, lines)
@@ -102,7 +108,7 @@ def check_figures(folder):
     if not shutil.which("gnuplot"):
         return
     status, out, errors = run(TOOLS / "report.py", "--data", folder)
-    check("draw", status == 0 and "6 figures; no record of dtypes, ops" in out, out + errors)
+    check("draw", status == 0 and "7 figures; no record of dtypes, ops" in out, out + errors)
     _, _, errors = run(TOOLS / "report.py", "--data", folder, "--check")
     check("drawn", "plots" not in errors, errors)
     for figure in (folder / "plots").glob("*.svg"):

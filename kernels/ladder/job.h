@@ -12,7 +12,8 @@ typedef enum ladder_dtype { LADDER_I32, LADDER_F32, LADDER_F64 } ladder_dtype;
 enum { LADDER_OPS = 5, LADDER_DTYPES = 3 };
 
 /* Every kernel that is told of: those that reduce an array to one value, those that reduce a matrix to one value a row
- * (or, where they say so, a column), and from THRUST on those of others. */
+ * (or, where they say so, a column), those that make an array's prefix sums, those that select elements of an array or
+ * sort them, and from THRUST on those of others. */
 typedef enum ladder_kernel {
   LADDER_ATOMIC_EACH,
   LADDER_ATOMIC_SHARED,
@@ -36,10 +37,26 @@ typedef enum ladder_kernel {
   LADDER_TILE,
   LADDER_TILE_PADDED,
   LADDER_TILE_WIDE,
+  LADDER_HILLIS_STEELE,
+  LADDER_SWEEPS,
+  LADDER_SWEEPS_PADDED,
+  LADDER_SCAN_SHUFFLE,
+  LADDER_SCAN_SERIAL,
+  LADDER_SCAN_PHASES,
+  LADDER_LOOK_BACK,
+  LADDER_LOOK_UP,
+  LADDER_SELECT_ATOMIC,
+  LADDER_SELECT_SCATTER,
+  LADDER_SELECT_WARP,
+  LADDER_SELECT_LOOK_UP,
+  LADDER_QUICKSORT,
   LADDER_THRUST,
   LADDER_CUB_BLOCK,
   LADDER_CUB_DEVICE,
   LADDER_CUB_SEGMENTED,
+  LADDER_CUB_SCAN,
+  LADDER_CUB_SELECT,
+  LADDER_CUB_SORT,
   LADDER_KERNELS
 } ladder_kernel;
 
@@ -49,16 +66,25 @@ typedef struct ladder_job {
   ladder_dtype dtype;
   int block;   /* threads: a power of two from 64 to 1024 */
   int overlap; /* elements a thread, for the rungs that have it as a number of their own */
+  int limit;   /* what is selected is less */
   const void *data;
   long long rows, columns, pitch;
-  void *results; /* elements of the dtype, one a result */
-  void *scratch; /* ladder_scratch_bytes of them, zero before the first call; calls leave it so that they can follow */
+  void *results; /* elements of the dtype: one a result, or as many as columns for those that make arrays */
+  void *scratch; /* ladder_scratch_bytes of them, zero before the first call; calls leave it so that they can follow.
+                    Its first int is the number of elements that were selected */
 } ladder_job;
 
-/* Room for the partial results of every level of RELAUNCH, or of LAST_BLOCK and its counter, which is first. */
+/* Counters, which are first. */
 enum { LADDER_COUNTER_BYTES = 256 };
-static inline long long ladder_scratch_bytes(const ladder_job *job) {
-  return LADDER_COUNTER_BYTES + 8 * 2 * (job->columns / job->block + 8);
+
+/* Room for a counter, then for the partial results of every level of a reduction or scan, at most one for 64 elements
+ * and those of further levels; or for what tiles of at least 512 elements tell each other, or for a queue of segments,
+ * at most one for 256. LADDER_SELECT_SCATTER also has an int an element, LADDER_QUICKSORT the elements once more. */
+static inline long long ladder_scratch_bytes(ladder_kernel kernel, const ladder_job *job) {
+  long long elements = job->columns, bytes = LADDER_COUNTER_BYTES + 8 * 2 * (elements / 64 + 64);
+  if (kernel == LADDER_SELECT_SCATTER) bytes += 4 * elements;
+  if (kernel == LADDER_QUICKSORT) bytes += 8 * elements;
+  return bytes;
 }
 
 #ifdef __cplusplus

@@ -6,12 +6,9 @@
 #include "axes.cuh"
 #include "job.h"
 #include "ladder.cuh"
+#include "launch_arrays.cuh"
 
 namespace ladder {
-
-inline long long pieces(long long n, long long each) {
-  return n > each ? (n + each - 1) / each : 1;
-}
 
 inline int log2_of(long long n) {
   int log = 1;
@@ -141,7 +138,8 @@ template <class OP, class LAUNCH> bool launch_axes(LAUNCH &launch, ladder_kernel
 
 /* Launches one of the ladder's own kernels; false: it is none of them. */
 template <class OP, class LAUNCH> bool launch_own(LAUNCH &launch, ladder_kernel kernel, const ladder_job &job) {
-  return launch_reduce<OP>(launch, kernel, job) || launch_axes<OP>(launch, kernel, job);
+  return launch_reduce<OP>(launch, kernel, job) || launch_axes<OP>(launch, kernel, job) ||
+         launch_scan<OP>(launch, kernel, job) || launch_select<typename OP::type>(launch, kernel, job);
 }
 
 template <class T, class USE> bool with_op(ladder_op op, USE &&use) {

@@ -51,6 +51,27 @@ template <class T> LADDER_DEVICE T shuffle_xor(T value, int mask) {
   return __shfl_xor_sync(0xffffffffu, value, mask);
 }
 
+/* The value of lane number `lane`. */
+template <class T> LADDER_DEVICE T shuffle_from(T value, int lane) {
+  return __shfl_sync(0xffffffffu, value, lane);
+}
+
+/* The value of the lane `by` before; of the lane itself where there is none. */
+template <class T> LADDER_DEVICE T shuffle_up(T value, int by) {
+  return __shfl_up_sync(0xffffffffu, value, by);
+}
+
+/* Bit number l is lane l's vote. */
+LADDER_DEVICE unsigned ballot(bool vote) {
+  return __ballot_sync(0xffffffffu, vote);
+}
+LADDER_DEVICE int count_bits(unsigned bits) {
+  return __popc(bits);
+}
+LADDER_DEVICE int last_bit(unsigned bits) {
+  return 31 - __clz((int)bits);
+}
+
 /* What other blocks have written during this launch: from the second-level cache, which all share. */
 template <class T> LADDER_DEVICE T fresh(global<T> array, long long i) {
   return __ldcg(array + i);
@@ -60,6 +81,27 @@ template <class T> LADDER_DEVICE T fresh(global<T> array, long long i) {
 LADDER_DEVICE unsigned take_ticket(global<unsigned> counter) {
   __threadfence();
   return atomicAdd(counter, 1u);
+}
+
+/* values[i] = value, then flags[i] = flag: whoever sees the flag with flag_of then sees the value, and all that was
+ * written before. */
+template <class T> LADDER_DEVICE void publish(global<T> values, global<int> flags, long long i, T value, int flag) {
+  values[i] = value;
+  asm volatile("st.release.gpu.s32 [%0], %1;" ::"l"(flags + i), "r"(flag) : "memory");
+}
+LADDER_DEVICE int flag_of(global<int> flags, long long i) {
+  int flag;
+  asm volatile("ld.acquire.gpu.s32 %0, [%1];" : "=r"(flag) : "l"(flags + i) : "memory");
+  return flag;
+}
+
+/* In a loop that waits for other blocks. They run at the same time, and so there is nothing to do; under emulation they
+ * get their turn. */
+LADDER_DEVICE void pause() {}
+
+/* array[i] += amount at once; what it was before. */
+LADDER_DEVICE int fetch_add(global<int> array, long long i, int amount) {
+  return atomicAdd(array + i, amount);
 }
 
 /* ---- array[i] = combine(array[i], value), at once. Addition, and smaller and larger of integers, are instructions. */

@@ -16,6 +16,10 @@ struct ladder_on_gpu {
       error = cudaErrorInvalidConfiguration;
       return;
     }
+    // More than what any kernel may have has to be asked for.
+    if (shared > 48 << 10)
+      error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    if (error != cudaSuccess) return;
     kernel<<<(unsigned)blocks, (unsigned)threads, shared, stream>>>(arguments...);
     error = cudaGetLastError();
   }

@@ -95,6 +95,36 @@ template <class OP> int segmented_reduce(const task &t) {
                                             (int64_t)t.job.rows, at, at + 1, combining<OP>(), OP::identity(), t.stream);
 }
 
+template <class OP> int inclusive_scan(const task &t) {
+  using T = typename OP::type;
+  auto mapped = thrust::make_transform_iterator((const T *)t.job.data, mapping<OP>());
+  return cub::DeviceScan::InclusiveScan(t.workspace, *t.workspace_bytes, mapped, (T *)t.job.results, combining<OP>(),
+                                        (int64_t)t.job.columns, t.stream);
+}
+// By its own name, which its tuning knows.
+template <class T> int device_scan(const task &t, ladder::sum<T> /*op*/) {
+  return cub::DeviceScan::InclusiveSum(t.workspace, *t.workspace_bytes, (const T *)t.job.data, (T *)t.job.results,
+                                       (int64_t)t.job.columns, t.stream);
+}
+template <class OP> int device_scan(const task &t, OP /*op*/) {
+  return inclusive_scan<OP>(t);
+}
+
+template <class T> struct less_than {
+  T limit;
+  __host__ __device__ bool operator()(T x) const { return x < limit; }
+};
+
+template <class T> int device_select(const task &t) {
+  return cub::DeviceSelect::If(t.workspace, *t.workspace_bytes, (const T *)t.job.data, (T *)t.job.results,
+                               (int *)t.job.scratch, (int64_t)t.job.columns, less_than<T>{(T)t.job.limit}, t.stream);
+}
+
+template <class T> int device_sort(const task &t) {
+  return cub::DeviceRadixSort::SortKeys(t.workspace, *t.workspace_bytes, (const T *)t.job.data, (T *)t.job.results,
+                                        (int64_t)t.job.columns, 0, (int)sizeof(T) * 8, t.stream);
+}
+
 } // namespace
 
 extern "C" int ndbench_ladder_others(ladder_kernel kernel, const ladder_job *job, void *workspace,
@@ -108,6 +138,9 @@ extern "C" int ndbench_ladder_others(ladder_kernel kernel, const ladder_job *job
     case LADDER_CUB_BLOCK: error = block_reduce<OP>(t); break;
     case LADDER_CUB_DEVICE: error = device_reduce(t, op); break;
     case LADDER_CUB_SEGMENTED: error = segmented_reduce<OP>(t); break;
+    case LADDER_CUB_SCAN: error = device_scan(t, op); break;
+    case LADDER_CUB_SELECT: error = device_select<typename OP::type>(t); break;
+    case LADDER_CUB_SORT: error = device_sort<typename OP::type>(t); break;
     default: break;
     }
     return true;

@@ -42,7 +42,7 @@ static simt_counts climb(ladder_kernel kernel, ladder_op op, ladder_dtype dtype,
                          int block, int overlap, uint64_t order) {
   ladder_options options = settings(op, dtype);
   ladder_data data = {.kind = rows ? LADDER_AXES : LADDER_REDUCE, .ndim = 2, .shape = {rows ? rows : 1, columns}};
-  ladder_job job = {op, dtype, block, overlap, NULL, data.shape[0], columns, columns, NULL, NULL};
+  ladder_job job = {op, dtype, block, overlap, 0, NULL, data.shape[0], columns, columns, NULL, NULL};
   unsigned reduced = !rows ? 3 : kernel == LADDER_THREAD_COLUMNS ? 1 : 2;
   simt_counts counts;
   char complaint[160] = "";
@@ -53,7 +53,7 @@ static simt_counts climb(ladder_kernel kernel, ladder_op op, ladder_dtype dtype,
   void *copy = spread(&data, job.pitch);
   job.data = copy;
   job.results = bench_allocate((size_t)outputs * 8);
-  job.scratch = calloc(1, (size_t)ladder_scratch_bytes(&job));
+  job.scratch = calloc(1, (size_t)ladder_scratch_bytes(kernel, &job));
   for (int call = 0; call < (kernel == LADDER_LAST_BLOCK ? 2 : 1); call++) {
     const char *failure = simt_ladder(kernel, &job, order, &counts);
     ck_assert_msg(!failure, "kernel %d: %s", (int)kernel, failure);
@@ -200,7 +200,7 @@ START_TEST(padding_removes_conflicts_in_the_tile) {
 END_TEST
 
 START_TEST(pitched_rows_straddle_no_sector) {
-  ladder_job job = {LADDER_SUM, LADDER_F32, BLOCK, 1, NULL, 16, 33, 33, NULL, NULL};
+  ladder_job job = {LADDER_SUM, LADDER_F32, BLOCK, 1, 0, NULL, 16, 33, 33, NULL, NULL};
   float *data = bench_allocate(16 * 64 * sizeof *data), results[16];
   simt_counts packed, pitched;
   memset(data, 0, 16 * 64 * sizeof *data);
@@ -246,7 +246,7 @@ END_TEST
 
 START_TEST(others_kernels_are_not_emulated) {
   float x = 1, result;
-  ladder_job job = {LADDER_SUM, LADDER_F32, BLOCK, 1, &x, 1, 1, 1, &result, NULL};
+  ladder_job job = {LADDER_SUM, LADDER_F32, BLOCK, 1, 0, &x, 1, 1, 1, &result, NULL};
   simt_counts counts;
   ck_assert_ptr_nonnull(simt_ladder(LADDER_CUB_DEVICE, &job, 0, &counts));
 }

@@ -11,7 +11,7 @@
 #   regret               what the planner's choices lose, on random problems
 #   regret-measured      the same where NDR_MEASURE chooses
 #   heat                 every family over outputs and reduced length
-#   ladder               the reductions that are taught
+#   ladder               the reductions, prefix sums and selections that are taught
 # tools/bench/report.sh makes README's tables and plots from these. PYTHON names the Python that has the peers. The commit is the one
 # that was built; a copy of the tree without its history is built with NDREDUCE_COMMIT in the environment.
 set -eu

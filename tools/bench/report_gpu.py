@@ -249,7 +249,7 @@ def small(record, figure):
 def mended():
     """rung -> the rung that it mends, as ndbench's table has it."""
     source = (pathlib.Path(__file__).parent.parent / "ladder/rungs.c").read_text()
-    return dict(re.findall(r'\{(?:REDUCE|AXES|ND),\s*"(\w+)",\s*"[^"]*",\s*"(\w+)"', source))
+    return dict(re.findall(r'\{(?:REDUCE|AXES|ND|SCAN|SELECT),\s*"(\w+)",\s*"[^"]*",\s*"(\w+)"', source))
 
 
 def rungs(rows):
@@ -270,10 +270,12 @@ def ladder(record, figure):
     for rows in panels.values():
         text += f"\n\n![GB/s of each rung]({figure('ladder')})\n\n" + details(
             f"the numbers: {ladder_title(rows[0])}", rungs(rows))
-    others = {**ladder_panels(record, "axes"), **ladder_panels(record, "nd")}
-    if others:
-        text += "\n\n" + details("the ladders over axes", f"![GB/s of each rung]({figure('ladder-axes')})\n\n" + "\n\n".join(
-            f"{ladder_title(rows[0])}:\n\n{rungs(rows)}" for rows in others.values()))
+    for summary, name, ladders in (("the ladders over axes", "ladder-axes", ("axes", "nd")),
+                                   ("the ladders of prefix sums and selections, beside plain copies", "ladder-arrays", ("scan", "select"))):
+        panels = ladder_panels(record, *ladders)
+        if panels:
+            text += "\n\n" + details(summary, f"![GB/s of each rung]({figure(name)})\n\n" + "\n\n".join(
+                f"{title}:\n\n{rungs(rows)}" for title, rows in panels.items()))
     return text
 
 

@@ -169,15 +169,19 @@ def bars(rows, x_label, top):
 
 
 def ladder_title(row):
-    return f"{row['op']} of {row['dtype']} [{row['shape']}]"
+    array = f"{row['dtype']} [{row['shape']}]"
+    if row["ladder"] == "select":
+        return f"sort of {array}" if row["rung"].startswith("q") else f"select of {array}, {row['keep']} % kept"
+    return f"{'prefix ' if row['ladder'] == 'scan' else ''}{row['op']} of {array}"
 
 
-def ladder_panels(record, ladder):
-    """shape -> rows of one ladder."""
+def ladder_panels(record, *ladders):
+    """title -> rows of some ladders, one after the other."""
     panels = {}
-    for row in done(record):
-        if row["ladder"] == ladder:
-            panels.setdefault(row["shape"], []).append(row)
+    for ladder in ladders:
+        for row in done(record):
+            if row["ladder"] == ladder:
+                panels.setdefault(ladder_title(row), []).append(row)
     return panels
 
 
@@ -197,21 +201,21 @@ def ladder(record):
     return out + bars(bar, "GB/s", top)
 
 
-def ladder_axes(record):
-    panels = {**ladder_panels(record, "axes"), **ladder_panels(record, "nd")}
+def ladder_stack(record, title, panels):
+    """Panels of bars, one below the other."""
     if not panels:
         return None
     everything = [row for rows in panels.values() for row in rows]
     top = max(max(row["ceiling_gbps"], row["gbps"]) for row in everything)
-    out = begin(record, "The ladder over axes")
+    out = begin(record, title)
     bottom, height = 0.08, 0.87
     out += "set multiplot\nset lmargin at screen 0.33\nset rmargin at screen 0.97\n"
-    total = sum(len(rows) + 2 for rows in panels.values())
+    room = {panel: max(len(rows), 4) + 2 for panel, rows in panels.items()}
     at = bottom + height
-    for i, (shape, rows) in enumerate(panels.items()):
-        share = height * (len(rows) + 2) / total
+    for i, (panel, rows) in enumerate(panels.items()):
+        share = height * room[panel] / sum(room.values())
         out += (f"set tmargin at screen {at - 0.045:.3f}\nset bmargin at screen {at - share + 0.01:.3f}\n"
-                f"set title {quoted(ladder_title(rows[0]))} offset 0,-0.7 noenhanced\n")
+                f"set title {quoted(panel)} offset 0,-0.7 noenhanced\n")
         at -= share
         ceiling = max(row["ceiling_gbps"] for row in rows)
         out += f"set arrow 1 from {ceiling:.1f}, graph 0 to {ceiling:.1f}, graph 1 nohead dt 2 lw 1.5 lc rgb '{GREY}' front\n"
@@ -220,6 +224,14 @@ def ladder_axes(record):
         out += bars(bar, "GB/s" if i == len(panels) - 1 else "", top)
         out += ONCE
     return out + "unset multiplot\n"
+
+
+def ladder_axes(record):
+    return ladder_stack(record, "The ladder over axes", ladder_panels(record, "axes", "nd"))
+
+
+def ladder_arrays(record):
+    return ladder_stack(record, "Prefix sums and selections; the dashed line is only copying", ladder_panels(record, "scan", "select"))
 
 
 def dots(name, rows, value, more=()):
@@ -284,4 +296,5 @@ def peers(record):
 # name of the figure -> (record, function, width, height)
 FIGURES = {"wide-tall": ("gpu-sweep.json", sweep, 960, 440), "heat": ("gpu-heat.json", heat, 1000, 560),
            "ladder": ("gpu-ladder.json", ladder, 820, 560), "ladder-axes": ("gpu-ladder.json", ladder_axes, 820, 1100),
+           "ladder-arrays": ("gpu-ladder.json", ladder_arrays, 820, 1100),
            "peers": ("gpu-peers.json", peers, 820, 820), "small": ("gpu-small.json", small, 960, 440)}

@@ -17,16 +17,17 @@ static void *padded_copy(const ladder_data *data) {
 }
 
 static const char *run(ladder_data *data, ladder_job *job, ladder_record *record) {
-  unsigned reduced = ladder_reduced(data, record->rung);
-  int64_t outputs = ladder_outputs(data, reduced);
-  const void *expected = ladder_expected(data, reduced);
-  if (!expected || !job->data || !job->results || !job->scratch) return "out of memory";
+  ladder_kernel kernel = record->rung->kernel;
+  int64_t outputs = ladder_outputs(data, ladder_reduced(data, record->rung));
+  int selected;
+  if (!job->data || !job->results || !job->scratch) return "out of memory";
   memset(job->results, 0xa5, (size_t)outputs * ladder_bytes(job->dtype));
-  memset(job->scratch, 0, (size_t)ladder_scratch_bytes(job));
-  const char *failure = simt_ladder(record->rung->kernel, job, 0, &record->counts);
+  memset(job->scratch, 0, (size_t)ladder_scratch_bytes(kernel, job));
+  const char *failure = simt_ladder(kernel, job, 0, &record->counts);
   if (failure) return failure;
+  memcpy(&selected, job->scratch, sizeof selected);
   record->correct =
-      ladder_same(job->dtype, outputs, job->results, expected, record->complaint, sizeof record->complaint);
+      ladder_check(data, record->rung, job->results, selected, record->complaint, sizeof record->complaint);
   return NULL;
 }
 
@@ -45,7 +46,7 @@ bool ladder_count(const ladder_options *options, ladder_data *data, ladder_recor
     job.pitch = (long long)(ladder_padded_row(data) / ladder_bytes(data->dtype));
   }
   job.results = bench_allocate((size_t)outputs * ladder_bytes(data->dtype));
-  job.scratch = bench_allocate((size_t)ladder_scratch_bytes(&job));
+  job.scratch = bench_allocate((size_t)ladder_scratch_bytes(rung->kernel, &job));
   const char *failure = run(data, &job, record);
   if (failure) snprintf(record->complaint, sizeof record->complaint, "%s", failure);
   free(copy);

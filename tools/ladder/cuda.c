@@ -149,7 +149,7 @@ static bool leave_out(ladder_record *record, const char *reason) {
 
 static bool take(rung_run *r, const ladder_data *data, ladder_record *record) {
   bool ours = r->rung->way == LADDER_BY_US || r->rung->way == LADDER_BY_US_TWICE;
-  size_t scratch = (size_t)ladder_scratch_bytes(&r->job);
+  size_t scratch = (size_t)ladder_scratch_bytes(r->rung->kernel, &r->job);
   if (ours && data->op == LADDER_POLYNOMIAL) return leave_out(record, "the library has no polynomial");
   if (r->rung->way == LADDER_BY_KERNEL && r->rung->kernel == LADDER_ATOMIC_EACH && data->op == LADDER_PROD &&
       data->elements > MOST_SWAPS)
@@ -187,26 +187,30 @@ static void narrow(int64_t outputs, void *results) {
 
 static bool check(rung_run *r, ladder_data *data, ladder_record *record) {
   bool ours = r->rung->way == LADDER_BY_US || r->rung->way == LADDER_BY_US_TWICE;
-  const void *expected = ladder_expected(data, ladder_reduced(data, r->rung));
+  size_t bytes = (size_t)r->outputs * (ours ? 8 : ladder_bytes(data->dtype));
+  int selected;
   void *got = bench_allocate((size_t)r->outputs * 8);
-  if (!expected || !got) r->sentence = "out of memory";
-  if (expected && got &&
-      fine(r, (int)cudaMemcpy(got, r->job.results, (size_t)r->outputs * 8, cudaMemcpyDeviceToHost))) {
+  if (!got) r->sentence = "out of memory";
+  if (got && fine(r, (int)cudaMemcpy(got, r->job.results, bytes, cudaMemcpyDeviceToHost)) &&
+      fine(r, (int)cudaMemcpy(&selected, r->job.scratch, sizeof selected, cudaMemcpyDeviceToHost))) {
     if (r->rung->way == LADDER_BY_KERNEL && r->rung->kernel == LADDER_THRUST) memcpy(got, &r->value, sizeof r->value);
     if (ours && result_dtype(&r->job) == NDR_I64) narrow(r->outputs, got);
-    record->correct = ladder_same(data->dtype, r->outputs, got, expected, record->complaint, sizeof record->complaint);
+    record->correct = ladder_check(data, r->rung, got, selected, record->complaint, sizeof record->complaint);
   }
   free(got);
   return record->correct;
 }
 
+/* What makes an array is held against copies, which may write over the results: each round of loops is followed by
+ * calls. */
 static bool measure(rung_run *r, const ladder_options *options, const ladder_data *data, ladder_record *record) {
   bench_options patient = options->bench;
   size_t size = ladder_bytes(data->dtype);
   bench_subject subject = {
       .call = call_of(r->rung), .context = r, .placed = data->placed, .read = (size_t)data->elements * size};
   double seconds = patient.device->sample(subject.call, r, 1);
-  record->time.bytes = (double)(data->elements + r->outputs) * (double)size;
+  if (data->kind >= LADDER_SCAN) subject.copied = r->job.results;
+  record->time.bytes = (double)(data->elements + data->expected_count) * (double)size;
   if (seconds > 0) patient.repeat = (int)fmin(patient.repeat, fmax(1, PATIENCE / seconds));
   return seconds >= 0 && bench_time(&patient, &subject, &record->time);
 }

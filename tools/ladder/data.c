@@ -1,4 +1,4 @@
-/* What the ladder reduces, and what must come out. */
+/* What the ladder reduces or scans, and what must come out. What selections must give is in arrays.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +11,12 @@ size_t ladder_bytes(ladder_dtype dtype) {
 
 /* Sums: 1, 2 and their negatives, whose polynomials are -5, 11, -1, -5; both add up to about 0, so that partial sums
  * stay whole numbers that a float has. Products: odd numbers for integers, which never become 0; 1 and -1 for floats,
- * with some 2 and 1/2 among them. */
+ * with some 2 and 1/2 among them. Selections have whole numbers of 0 and more. */
 static double make_value(const ladder_data *data, uint64_t random) {
   static const double small[4] = {-2, -1, 1, 2};
   double sign = random >> 63 ? -1 : 1;
   uint64_t rare = data->elements > 512 ? (uint64_t)data->elements / 256 : 2;
+  if (data->kind == LADDER_SELECT) return (double)(random % LADDER_VALUES);
   switch (data->op) {
   case LADDER_SUM:
   case LADDER_POLYNOMIAL: return small[random >> 62];
@@ -122,12 +123,29 @@ static void reduce(const ladder_data *data, unsigned reduced, void *results) {
   }
 }
 
+/* Each result is the one before, combined with the element. */
+static void scan(const ladder_data *data, void *results) {
+  size_t size = ladder_bytes(data->dtype);
+  start(data, 1, results);
+  for (int64_t i = 0; i < data->elements; i++) {
+    char *at = (char *)results + (size_t)i * size;
+    if (i > 0) memcpy(at, at - size, size);
+    add(data, i, i, results);
+  }
+}
+
 const void *ladder_expected(ladder_data *data, unsigned reduced) {
   if (data->expected && data->expected_for == reduced) return data->expected;
   free(data->expected);
   data->expected_for = reduced;
   data->expected = bench_allocate((size_t)ladder_outputs(data, reduced) * ladder_bytes(data->dtype));
-  if (data->expected) reduce(data, reduced, data->expected);
+  data->expected_count = ladder_outputs(data, reduced);
+  if (data->expected && data->kind == LADDER_SCAN) scan(data, data->expected);
+  if (data->expected && data->kind < LADDER_SCAN) reduce(data, reduced, data->expected);
+  if (data->expected && data->kind == LADDER_SELECT && !ladder_select(data, reduced)) {
+    free(data->expected);
+    data->expected = NULL;
+  }
   return data->expected;
 }
 
@@ -152,13 +170,15 @@ bool ladder_same(ladder_dtype dtype, int64_t outputs, const void *got, const voi
 
 unsigned ladder_reduced(const ladder_data *data, const ladder_rung *rung) {
   unsigned reduced = 0;
-  if (data->kind == LADDER_REDUCE) return 1;
+  if (data->kind == LADDER_REDUCE || data->kind == LADDER_SCAN) return 1;
+  if (data->kind == LADDER_SELECT) return ladder_order_of(rung);
   for (int i = 0; i < rung->dim_count; i++) reduced |= 1u << rung->dims[i];
   return reduced;
 }
 
 int64_t ladder_outputs(const ladder_data *data, unsigned reduced) {
   int64_t outputs = 1;
+  if (data->kind >= LADDER_SCAN) return data->elements;
   for (int d = 0; d < data->ndim; d++)
     if (!(reduced >> d & 1)) outputs *= data->shape[d];
   return outputs;
@@ -166,6 +186,7 @@ int64_t ladder_outputs(const ladder_data *data, unsigned reduced) {
 
 ladder_job ladder_job_of(const ladder_options *options, const ladder_data *data) {
   ladder_job job = {.op = options->op, .dtype = options->dtype, .block = options->block, .overlap = options->overlap};
+  job.limit = ladder_limit(data);
   job.data = data->placed;
   job.rows = data->kind == LADDER_AXES ? data->shape[0] : 1;
   job.columns = job.pitch = data->elements / job.rows;

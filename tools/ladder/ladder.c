@@ -22,8 +22,11 @@ static bool run_rung(const ladder_options *options, ladder_data *data, ladder_re
   return ladder_count(options, data, record);
 }
 
-static bool wanted(const ladder_options *options, const ladder_rung *rung, ladder_kind kind) {
-  return rung->kind == kind && (!options->rung || ladder_rung_is(rung, options->rung));
+/* What sorts does not depend on how much is kept. */
+static bool wanted(const ladder_options *options, const ladder_rung *rung, const ladder_data *data) {
+  bool sorts = rung->kind == LADDER_SELECT && ladder_order_of(rung) == LADDER_SORTED;
+  return rung->kind == data->kind && (!options->rung || ladder_rung_is(rung, options->rung)) &&
+         (!sorts || data->keep == options->keeps[0]);
 }
 
 static void describe_shape(const ladder_data *data, ladder_record *record) {
@@ -55,10 +58,11 @@ static void run_all(climb *c, ladder_data *data) {
   if (c->count > 0) fputc('\n', c->table);
   ladder_table_head(c->options, data, c->table);
   for (int i = 0; i < ladder_rung_count && c->count < MOST_RECORDS; i++) {
-    if (!wanted(c->options, &ladder_rungs[i], data->kind)) continue;
+    if (!wanted(c->options, &ladder_rungs[i], data)) continue;
     record = &c->records[c->count++];
     *record = (ladder_record){.rung = &ladder_rungs[i]};
     describe_shape(data, record);
+    record->keep = data->keep;
     bool fine = run_rung(c->options, data, record);
     find_gain(first, record);
     c->fine = c->fine && (fine || record->left_out);
@@ -98,6 +102,11 @@ static void climb_all(climb *c) {
     memcpy(data.shape, options->dims, sizeof options->dims);
     climb_data(c, data);
   }
+  if (options->kinds[LADDER_SCAN])
+    climb_data(c, (ladder_data){.kind = LADDER_SCAN, .ndim = 1, .shape = {options->length}});
+  for (int i = 0; options->kinds[LADDER_SELECT] && i < options->keep_count; i++)
+    climb_data(c,
+               (ladder_data){.kind = LADDER_SELECT, .ndim = 1, .shape = {options->length}, .keep = options->keeps[i]});
 }
 
 static int explain(const char *number) {
@@ -149,7 +158,7 @@ int bench_ladder(int argc, char **argv) {
   bench_banner(&options.bench, c->table);
   climb_all(c);
   bool fine = c->fine;
-  if (options.bench.device == &bench_cpu && c->count > 0) ladder_table_legend(c->table);
+  if (options.bench.device == &bench_cpu && c->count > 0) ladder_table_legend(&options, c->table);
   if (options.bench.json) fine = ladder_json(&options, c->records, c->count) && fine;
   free(c);
   return fine ? EXIT_SUCCESS : EXIT_RUN;

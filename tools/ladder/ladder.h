@@ -1,5 +1,5 @@
-/* The parts of `ndbench ladder`: the reductions that are taught, rung by rung, timed on a GPU or counted under
- * emulation. */
+/* The parts of `ndbench ladder`: the reductions, prefix sums and selections that are taught, rung by rung, timed on a
+ * GPU or counted under emulation. */
 #ifndef NDBENCH_LADDER_H
 #define NDBENCH_LADDER_H
 
@@ -7,8 +7,16 @@
 #include "ndbench/ndbench.h"
 #include "simt/count.h"
 
-/* REDUCE: an array to one value. AXES: a matrix along either axis. ND: five dims. */
-typedef enum ladder_kind { LADDER_REDUCE, LADDER_AXES, LADDER_ND, LADDER_KINDS } ladder_kind;
+/* REDUCE: an array to one value. AXES: a matrix along either axis. ND: five dims. SCAN: prefix sums of an array.
+ * SELECT: the elements of an array that are less than a limit; and sorting it. */
+typedef enum ladder_kind {
+  LADDER_REDUCE,
+  LADDER_AXES,
+  LADDER_ND,
+  LADDER_SCAN,
+  LADDER_SELECT,
+  LADDER_KINDS
+} ladder_kind;
 
 /* What a rung runs: a kernel of the ladder (or of CUB or Thrust, by the same call), cuBLAS, or the library in one call
  * or in one call a dim. */
@@ -38,7 +46,12 @@ typedef struct ladder_options {
   int shape_count; /* of matrices */
   int64_t shapes[8][2];
   int64_t dims[5]; /* of ND */
+  int keep_count;  /* of SELECT */
+  int keeps[8];    /* per cent that are selected */
 } ladder_options;
+
+/* Longer arrays have places that do not fit into the selections' ints. */
+#define LADDER_MOST_SELECTED (INT64_C(1) << 30)
 
 /* An array in row-major order. */
 typedef struct ladder_data {
@@ -47,16 +60,26 @@ typedef struct ladder_data {
   ladder_dtype dtype;
   int ndim;
   int64_t shape[5];
+  int keep; /* of SELECT: per cent of the elements */
   int64_t elements;
   void *host, *placed; /* the same on the device */
   void *expected;      /* the right results of reducing the dims in expected_for; NULL: not known yet */
   unsigned expected_for;
+  int64_t expected_count; /* of them */
 } ladder_data;
+
+/* Elements for SELECT are whole numbers below VALUES. */
+enum { LADDER_VALUES = 1000000 };
+
+/* In place of the dims that a rung reduces, for SELECT: what is selected in its order, in whatever order (expected
+ * sorted), or all elements sorted. */
+enum { LADDER_IN_ORDER = 1, LADDER_ANY_ORDER = 2, LADDER_SORTED = 4 };
 
 /* How a rung did. On a GPU `time` is filled in, under emulation `counts`. */
 typedef struct ladder_record {
   const ladder_rung *rung;
   char shape[64];
+  int keep; /* of SELECT: per cent of the elements */
   bench_row time;
   simt_counts counts;
   double gain; /* how many times as fast as the rung that it improves on; 0: there is none */
@@ -69,7 +92,7 @@ extern const ladder_rung ladder_rungs[];
 extern const int ladder_rung_count;
 
 /* Loads from the array that a thread of a rung's kernel has in flight before it uses the first of them. */
-int ladder_loads(const ladder_rung *rung, int overlap);
+int ladder_loads(const ladder_rung *rung, const ladder_options *options);
 
 /* Whether text is the rung's number, with or without the letter that it may have. */
 bool ladder_rung_is(const ladder_rung *rung, const char *text);
@@ -90,15 +113,15 @@ size_t ladder_bytes(ladder_dtype dtype);
 bool ladder_data_make(ladder_data *data, const ladder_options *options);
 void ladder_data_free(ladder_data *data);
 
-/* What reducing the dims that are set in `reduced` gives, one element after the other; kept until other dims are asked
- * for. NULL when memory is short. */
+/* What reducing the dims that are set in `reduced` gives, one element after the other; of SCAN and SELECT the array
+ * that must come out. Kept until other dims are asked for. NULL when memory is short. */
 const void *ladder_expected(ladder_data *data, unsigned reduced);
 
 /* Says in the complaint where results differ. */
 bool ladder_same(ladder_dtype dtype, int64_t outputs, const void *got, const void *expected, char *complaint,
                  size_t capacity);
 
-/* The dims that a rung reduces, as bits, and how many values that leaves. */
+/* The dims that a rung reduces, as bits, and how many values that leaves; of SELECT how many there is room for. */
 unsigned ladder_reduced(const ladder_data *data, const ladder_rung *rung);
 int64_t ladder_outputs(const ladder_data *data, unsigned reduced);
 
@@ -107,6 +130,21 @@ ladder_job ladder_job_of(const ladder_options *options, const ladder_data *data)
 
 /* Bytes from a row to the next where rows are padded, as cudaMallocPitch pads them. */
 size_t ladder_padded_row(const ladder_data *data);
+
+/* ---- arrays.c */
+
+/* What SELECT selects is less. */
+int ladder_limit(const ladder_data *data);
+unsigned ladder_order_of(const ladder_rung *rung);
+
+/* For ladder_expected: sets data->expected, which has room for all elements, and its count; false when memory is
+ * short. */
+bool ladder_select(ladder_data *data, unsigned order);
+
+/* Whether what a rung of any ladder left is right; of SELECT, where `selected` is how many elements it counted, `got`
+ * may be sorted. Says in the complaint what is wrong. */
+bool ladder_check(ladder_data *data, const ladder_rung *rung, void *got, int64_t selected, char *complaint,
+                  size_t capacity);
 
 /* ---- count.c, cuda.c: run a rung on the data's place; false when it failed. */
 bool ladder_count(const ladder_options *options, ladder_data *data, ladder_record *record);
@@ -122,7 +160,7 @@ void ladder_table_head(const ladder_options *options, const ladder_data *data, F
 void ladder_table_row(const ladder_options *options, const ladder_record *record, FILE *to);
 
 /* Explains the columns of counts, and what they do not tell. */
-void ladder_table_legend(FILE *to);
+void ladder_table_legend(const ladder_options *options, FILE *to);
 bool ladder_json(const ladder_options *options, const ladder_record *records, int count);
 
 #endif

@@ -56,6 +56,13 @@ static void read_dims(void *target, const char *text) {
   read_sizes("--dims takes AxBxCxDxE", text, 5, ((ladder_options *)target)->dims);
 }
 
+static void read_keep(void *target, const char *text) {
+  ladder_options *options = target;
+  if (options->keep_count == 8)
+    cli_refuse(&bench_ladder_cli, "--keep can be given 8 times, and '%s' is one more", text);
+  options->keeps[options->keep_count++] = (int)bench_number(&bench_ladder_cli, "keep", text, 0, 100);
+}
+
 static void read_block(void *target, const char *text) {
   uint64_t block;
   if (!cli_integer(text, 64, 1024, &block) || block & (block - 1))
@@ -102,11 +109,12 @@ static void print_help(void *target, const char *text) {
   (void)text;
   fputs(
       "Usage: ndbench ladder [options] [LADDER...]\n"
-      "Runs the reductions that lectures teach, from one atomic operation an element to this library. Each rung is a\n"
-      "kernel, and its results are checked. On a GPU the rungs are timed; on the CPU they run on an emulated GPU, "
-      "which\n"
-      "counts what they do.\n"
-      "LADDER is reduce (an array to one value; the default), axes (matrices, either axis), nd (five dims) or all.\n\n",
+      "Runs the reductions that lectures teach, from one atomic operation an element to this library, and prefix sums\n"
+      "and selections likewise. Each rung is a kernel, and its results are checked. On a GPU the rungs are timed; on\n"
+      "the CPU they run on an emulated GPU, which counts what they do.\n"
+      "LADDER is reduce (an array to one value; the default), axes (matrices, either axis), nd (five dims), scan\n"
+      "(inclusive prefix sums, or with --op those of another operator), select (the elements less than a limit, and\n"
+      "quicksort) or all.\n\n",
       stdout);
   cli_print_options(&bench_ladder_cli, stdout);
   puts("\nExit status: 0 every rung's result is right, 1 one is not or could not be run, 2 the command line is wrong.\n"
@@ -127,6 +135,9 @@ static const cli_option rows[] = {
      .help = "rows and columns of the matrix, up to 8 times (default: 256x262144 and 262144x256 on a\n"
              "GPU, 64x1001 and 1001x64 emulated)"},
     {0, "dims", "AxBxCxDxE", CLI_ONCE, read_dims, .help = "the five dims of nd (default 32x32x32x32x64)"},
+    {0, "keep", "PERCENT", CLI_ADDS, read_keep,
+     .help = "of the elements that select keeps, 0 to 100, up to 8 times (default: 1, 10, 50 and 90 on\n"
+             "a GPU, 50 emulated)"},
     {'b', "block", "N", CLI_ONCE, read_block, .help = "threads a block: 64, 128, 256 (default), 512 or 1024"},
     {0, "overlap", "N", CLI_ONCE, read_overlap, .help = "elements a thread in rungs 8 to 10, 1 to 1024 (default 8)"},
     {0, "rung", "N", CLI_ONCE, read_rung, .help = "this rung alone"},
@@ -149,11 +160,19 @@ const cli bench_ladder_cli = {"ndbench", "ndbench ladder", sizeof rows / sizeof 
 /* What is as large as a lesson wants on a GPU takes minutes under emulation. */
 static void set_sizes(ladder_options *options) {
   static const int64_t large[2][2] = {{256, 262144}, {262144, 256}}, small[2][2] = {{64, 1001}, {1001, 64}};
+  static const int shares[4] = {1, 10, 50, 90}, half[4] = {50};
   bool emulated = options->bench.device == &bench_cpu;
   if (options->length == 0) options->length = INT64_C(1) << (emulated ? 16 : 26);
-  if (options->shape_count > 0) return;
-  options->shape_count = 2;
-  memcpy(options->shapes, emulated ? small : large, sizeof small);
+  if (options->kinds[LADDER_SELECT] && options->length > LADDER_MOST_SELECTED)
+    cli_refuse(&bench_ladder_cli, "--length: select takes 2^30 elements at most, not %lld", (long long)options->length);
+  if (options->shape_count == 0) {
+    options->shape_count = 2;
+    memcpy(options->shapes, emulated ? small : large, sizeof small);
+  }
+  if (options->keep_count == 0) {
+    options->keep_count = emulated ? 1 : 4;
+    memcpy(options->keeps, emulated ? half : shares, sizeof shares);
+  }
 }
 
 /* Without a name the first ladder, or that of the one rung; no ladder that lacks it. */

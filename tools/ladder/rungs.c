@@ -3,13 +3,15 @@
 
 #include "ladder/ladder.h"
 
-const char *const ladder_kind_names[LADDER_KINDS] = {"reduce", "axes", "nd"};
+const char *const ladder_kind_names[LADDER_KINDS] = {"reduce", "axes", "nd", "scan", "select"};
 const char *const ladder_op_names[LADDER_OPS] = {"sum", "prod", "min", "max", "polynomial"};
 const char *const ladder_dtype_names[LADDER_DTYPES] = {"i32", "f32", "f64"};
 
 #define REDUCE LADDER_REDUCE
 #define AXES LADDER_AXES
 #define ND LADDER_ND
+#define SCAN LADDER_SCAN
+#define SELECT LADDER_SELECT
 #define KERNEL(name)                                                                                                   \
   LADDER_BY_KERNEL, LADDER_##name, 1, {                                                                                \
     0                                                                                                                  \
@@ -255,23 +257,120 @@ const ladder_rung ladder_rungs[] = {
      2,
      {1, 3},
      "First over dim 4, then over dim 2: 1/D of the elements are written and read once more."},
+
+    {SCAN, "s1", "Hillis and Steele", NULL, KERNEL(HILLIS_STEELE),
+     "Inclusive prefix sums of a tile of B elements: log2(B) steps, in which each thread adds what lies 1, 2, 4 ...\n"
+     "before its own. Two buffers take turns. The tiles' totals are scanned likewise, in further launches, and a last\n"
+     "kernel adds to each tile what is before it.\n"
+     "Additions: B log2(B) a tile. Barriers: 1 + log2(B). Bank conflicts: none. Divergence: the first warp, in the\n"
+     "first five steps. Memory: the result is written, read and written again."},
+    {SCAN, "s2", "up-sweep, down-sweep", "s1", KERNEL(SWEEPS),
+     "Blelloch's two sweeps over a tile of 2B elements: up the tree of pairs as a reduction does, then down it again,\n"
+     "each node handing to its left child what is before the node, and to the right one that and the left one's sum.\n"
+     "What arrives is exclusive; each thread adds its own elements, which makes it inclusive as the other rungs are.\n"
+     "Additions: about 2 an element. Barriers: 2 log2(2B) + 1 a tile. Bank conflicts: at stride s the threads that\n"
+     "work are 2s words apart, so that up to 2s of them meet in a bank, as in rung 5 of reduce, and on both ways."},
+    {SCAN, "s3", "sweeps, padded", "s2", KERNEL(SWEEPS_PADDED),
+     "The same with a word left free after every 32 (of 4 bytes; 16 of 8), and one more after every 32 of these.\n"
+     "Element i is at word i + i/32 + i/1024, so that elements a power of two apart are in different banks.\n"
+     "Bank conflicts: none. All else as in s2."},
+    {SCAN, "s4", "shuffles", "s3", KERNEL(SCAN_SHUFFLE),
+     "A warp scans its 32 elements in registers (__shfl_up_sync, five steps), and the first warp the totals of the\n"
+     "warps, with Hillis and Steele's steps: what lanes add in vain costs nothing.\n"
+     "Barriers: 2 a tile of B elements. Shared memory: B/32 words. Bank conflicts: none."},
+    {SCAN, "s5", "work per thread", "s4", KERNEL(SCAN_SERIAL),
+     "64 bytes of neighbours a thread (16 elements of f32): it adds them one after the other, shuffles scan the\n"
+     "threads' totals as in s4. The tile passes through padded shared memory, so that warps read and write memory in\n"
+     "whole lines though each thread has neighbours.\n"
+     "Reads: 16 in flight a thread. Barriers: 5 a tile of 16B elements. Bank conflicts: none. Memory: still read,\n"
+     "written, read and written; the launches for totals and for totals of totals are fewer."},
+    {SCAN, "s6", "three phases", "s5", KERNEL(SCAN_PHASES),
+     "Reduce the tiles; scan their totals, by one block; then scan each tile with what is before it.\n"
+     "Memory: three passes in place of four, as the result is written once. Launches: 3."},
+    {SCAN, "s7", "one pass, look-back", "s6", KERNEL(LOOK_BACK),
+     "Decoupled look-back: a block publishes its tile's total, looks at the 32 tiles before until one has its prefix\n"
+     "and all after that have totals, adds these up, and publishes its own prefix. A counter gives out tiles in the\n"
+     "order in which blocks begin, so that nobody waits for a block that has not begun.\n"
+     "Memory: each element is read once and written once. Atomics: one a block. Order of additions: totals are always\n"
+     "added to a prefix from left to right, as the prefix itself was formed, so that floats come out the same at "
+     "every\n"
+     "run, wherever the nearest prefix was found."},
+    {SCAN, "s8", "one pass, tree of totals", "s7", KERNEL(LOOK_UP),
+     "A tile's prefix comes from a tree: 32 tiles have a parent, 32 parents another. The last of 32 siblings adds up\n"
+     "their total and publishes it for the parent. A block adds, level by level, the totals of the siblings before.\n"
+     "Memory, atomics: as in s7. No chain of prefixes: with 2^14 tiles a block waits three times, each time for "
+     "values\n"
+     "that many blocks publish side by side. Order of additions: that of the tree, so the same at every run."},
+    {SCAN, "s9", "CUB device", NULL, KERNEL(CUB_SCAN),
+     "cub::DeviceScan, one pass with look-back, its workspace allocated before. Its sums of floats may differ from "
+     "run\n"
+     "to run."},
+
+    {SELECT, "c1", "one atomic an element", NULL, KERNEL(SELECT_ATOMIC),
+     "Each thread whose element is to be kept takes the next place in the result from a counter.\n"
+     "Reads: each element once. Atomics: one for each element that is kept, all on one address. (A compiler may fold\n"
+     "those of a warp into one, which is c3.) Order: lost, as warps come in any order; results are compared sorted."},
+    {SELECT, "c2", "mark, scan, scatter", NULL, KERNEL(SELECT_SCATTER),
+     "A kernel writes 1 for each element that is kept, else 0; s6 makes prefix sums of these, which are places; a "
+     "last\n"
+     "kernel writes each kept element to its place.\n"
+     "Memory: x twice, and the marks, of 4 bytes an element, written, read twice, written and read. Launches: 5.\n"
+     "Atomics: none. Order: kept."},
+    {SELECT, "c3", "warp-aggregated atomics", "c1", KERNEL(SELECT_WARP),
+     "The lanes of a warp vote (__ballot_sync); the first takes places for all of them with one atomic, and each "
+     "counts\n"
+     "the votes before its own.\n"
+     "Atomics: at most one for 32 elements. Shuffles: 2 a warp. Writes: neighbours of a warp are neighbours in the\n"
+     "result. Order: lost."},
+    {SELECT, "c4", "one pass, tree of counts", "c2", KERNEL(SELECT_LOOK_UP),
+     "As s8 with numbers of kept elements for totals; a tile's kept elements are first gathered in shared memory, "
+     "then\n"
+     "written as one run.\n"
+     "Memory: each element read once, each kept one written once, in whole lines. Atomics: one a block. Order: kept.\n"
+     "Bank conflicts: where threads that keep different numbers gather."},
+    {SELECT, "c5", "CUB device", NULL, KERNEL(CUB_SELECT),
+     "cub::DeviceSelect::If, one pass with look-back, its workspace allocated before."},
+    {SELECT, "q1", "quicksort by partition", NULL, KERNEL(QUICKSORT),
+     "Sorts the whole array. A block takes a segment from a queue and cuts it in three, less than a pivot (the median\n"
+     "of three), equal to it and greater: a selection to both ends at once. While both ends are longer than 4B\n"
+     "elements it leaves one to the queue and goes on with the other; shorter ones it sorts in shared memory by a\n"
+     "bitonic network.\n"
+     "Memory: each level reads and writes its segments twice; about log2(n / 4B) levels. Atomics: a few for each\n"
+     "segment. The first cut is made by one block alone, and under emulation, where blocks run one after the other,\n"
+     "the first block makes all."},
+    {SELECT, "q2", "CUB radix sort", NULL, KERNEL(CUB_SORT),
+     "cub::DeviceRadixSort: 8 bits of the keys a pass, its workspace allocated before."},
 };
 const int ladder_rung_count = sizeof ladder_rungs / sizeof *ladder_rungs;
 
 /* As the loops of the kernels are unrolled. */
-int ladder_loads(const ladder_rung *rung, int overlap) {
+int ladder_loads(const ladder_rung *rung, const ladder_options *options) {
+  int overlap = options->overlap, tile = 64 / (int)ladder_bytes(options->dtype);
   switch (rung->kernel) {
   case LADDER_ATOMIC_EACH:
   case LADDER_ATOMIC_SHARED:
   case LADDER_ONE_ADDS:
   case LADDER_TREE_MODULO:
   case LADDER_TREE_STRIDED:
-  case LADDER_TREE_SEQUENTIAL: return 1;
-  case LADDER_TWO_ON_LOAD: return 2;
+  case LADDER_TREE_SEQUENTIAL:
+  case LADDER_HILLIS_STEELE:
+  case LADDER_SCAN_SHUFFLE:
+  case LADDER_SELECT_ATOMIC:
+  case LADDER_SELECT_SCATTER:
+  case LADDER_SELECT_WARP: return 1;
+  case LADDER_TWO_ON_LOAD:
+  case LADDER_SWEEPS:
+  case LADDER_SWEEPS_PADDED: return 2;
   case LADDER_OVERLAP:
   case LADDER_LAST_WARP:
   case LADDER_UNROLLED: return overlap < 4 ? overlap : 4;
   case LADDER_TILE_WIDE: return 16;
+  case LADDER_SCAN_SERIAL:
+  case LADDER_SCAN_PHASES:
+  case LADDER_LOOK_BACK:
+  case LADDER_LOOK_UP:
+  case LADDER_SELECT_LOOK_UP: return tile;
+  case LADDER_QUICKSORT: return 8;
   default: return 4;
   }
 }

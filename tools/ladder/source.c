@@ -17,10 +17,15 @@
           ".previous\n");
 EMBED(ladder)
 EMBED(axes)
+EMBED(scan)
+EMBED(select)
 
 static const struct {
   const char *name, *text;
-} files[] = {{"kernels/ladder/ladder.cuh", ndbench_text_ladder}, {"kernels/ladder/axes.cuh", ndbench_text_axes}};
+} files[] = {{"kernels/ladder/ladder.cuh", ndbench_text_ladder},
+             {"kernels/ladder/axes.cuh", ndbench_text_axes},
+             {"kernels/ladder/scan.cuh", ndbench_text_scan},
+             {"kernels/ladder/select.cuh", ndbench_text_select}};
 
 /* The function of each kernel; the kernels of others, and what is none, have none here. */
 static const char *const functions[LADDER_KERNELS + 1] = {[LADDER_ATOMIC_EACH] = "atomic_each",
@@ -44,7 +49,27 @@ static const char *const functions[LADDER_KERNELS + 1] = {[LADDER_ATOMIC_EACH] =
                                                           [LADDER_BLOCK_PITCHED] = "block_a_row",
                                                           [LADDER_TILE] = "tile",
                                                           [LADDER_TILE_PADDED] = "tile",
-                                                          [LADDER_TILE_WIDE] = "tile"};
+                                                          [LADDER_TILE_WIDE] = "tile",
+                                                          [LADDER_HILLIS_STEELE] = "hillis_steele",
+                                                          [LADDER_SWEEPS] = "sweeps",
+                                                          [LADDER_SWEEPS_PADDED] = "sweeps",
+                                                          [LADDER_SCAN_SHUFFLE] = "scan_shuffled",
+                                                          [LADDER_SCAN_SERIAL] = "scan_serial",
+                                                          [LADDER_SCAN_PHASES] = "scan_tiles",
+                                                          [LADDER_LOOK_BACK] = "scan_looking_back",
+                                                          [LADDER_LOOK_UP] = "scan_looking_up",
+                                                          [LADDER_SELECT_ATOMIC] = "select_atomic",
+                                                          [LADDER_SELECT_SCATTER] = "scatter",
+                                                          [LADDER_SELECT_WARP] = "select_warp",
+                                                          [LADDER_SELECT_LOOK_UP] = "select_looking_up",
+                                                          [LADDER_QUICKSORT] = "quicksort"};
+
+/* What a kernel calls where its rung's idea is, or what is launched before it, and is printed before it. */
+static const char *const parts[LADDER_KERNELS + 1] = {[LADDER_SCAN_PHASES] = "LADDER_KERNEL reduce_tiles(",
+                                                      [LADDER_LOOK_BACK] = "LADDER_DEVICE T look_back(",
+                                                      [LADDER_LOOK_UP] = "LADDER_DEVICE T look_up(",
+                                                      [LADDER_SELECT_SCATTER] = "LADDER_KERNEL mark(",
+                                                      [LADDER_QUICKSORT] = "LADDER_DEVICE void partition("};
 
 /* The last place in text, before `end`, where a line begins with `start`. */
 static const char *last_line(const char *text, const char *end, const char *start) {
@@ -61,9 +86,7 @@ static int line_number(const char *text, const char *at) {
 }
 
 /* From the comment before the function to the brace that closes it, which alone stands at the beginning of a line. */
-static bool print_function(const char *name, const char *text, const char *function, FILE *to) {
-  char head[64];
-  snprintf(head, sizeof head, "LADDER_KERNEL %s(", function);
+static bool print_function(const char *name, const char *text, const char *head, FILE *to) {
   const char *at = strstr(text, head);
   const char *first = at ? last_line(text, at, "/*") : NULL;
   const char *last = at ? strstr(at, "\n}\n") : NULL;
@@ -77,8 +100,13 @@ bool ladder_has_source(const ladder_rung *rung) {
 }
 
 bool ladder_source_print(const ladder_rung *rung, FILE *to) {
-  const char *function = functions[rung->kernel];
-  for (size_t i = 0; function && i < sizeof files / sizeof *files; i++)
-    if (print_function(files[i].name, files[i].text, function, to)) return true;
+  const char *function = functions[rung->kernel], *part = parts[rung->kernel];
+  char head[64];
+  if (!function) return false;
+  snprintf(head, sizeof head, "LADDER_KERNEL %s(", function);
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    if (part && print_function(files[i].name, files[i].text, part, to)) fputc('\n', to);
+    if (print_function(files[i].name, files[i].text, head, to)) return true;
+  }
   return false;
 }

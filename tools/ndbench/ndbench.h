@@ -61,7 +61,7 @@ typedef struct bench_row {
   int64_t batch;          /* calls a sample */
   double seconds, median; /* of one call: the least, the median */
   double typical;         /* the one of the two that rates are made from */
-  double ceiling;         /* bytes a second of the best plain read loop over as many bytes, in the same run */
+  double ceiling;         /* bytes a second of the best plain loop, read or copy, over as many bytes in the same run */
   double back_to_back;    /* seconds a call, many in a row with nothing else in between; 0: not timed */
   struct {
     const bench_peer *peer;
@@ -224,12 +224,13 @@ void bench_operands_name(bench_operands *operands, const ndr_problem *reduction,
 
 /* ---- time.c */
 
-/* What is timed: a call, the data that read loops go over, and the job for peers, NULL where they have none. */
+/* What is timed: a call, the data that read or copy loops go over, and the job for peers, NULL where they have none. */
 typedef struct bench_subject {
   bool (*call)(void *context);
   void *context;
   const void *placed;
   size_t read;
+  void *copied; /* room for as many bytes, where the ceiling is that of copies; NULL: it is that of reads */
   const bench_job *job;
   bool (*accept)(void *context); /* whether the job's result is right */
 } bench_subject;

@@ -75,7 +75,7 @@ static void print_help(void *target, const char *text) {
   (void)text;
   fputs("Usage: ndbench [options] PROBLEM...|SET...\n"
         "       ndbench [options] regret|gauge [PROBLEM...|SET...]\n"
-        "       ndbench ladder [options] [reduce|axes|nd|all]...\n"
+        "       ndbench ladder [options] [reduce|axes|nd|scan|select|all]...\n"
         "Times reductions, checks their results, and compares their speed with that of plain reads.\n"
         "With 'regret', times every kernel family on each problem, or on random ones if none is named, and says how\n"
         "much slower the planner's choice is than the fastest family. With 'gauge', says what share of the machine's\n"
@@ -85,8 +85,8 @@ static void print_help(void *target, const char *text) {
   cli_print_options(&bench_cli, stdout);
   puts("\nSets:");
   bench_sets_print(stdout, false);
-  puts("\nThe ladder runs the reductions that lectures teach, and has options of its own: see\n"
-       "ndbench ladder --help.\n"
+  puts("\nThe ladder runs the reductions, prefix sums and selections that lectures teach, and has options of its own:\n"
+       "see ndbench ladder --help.\n"
        "\nExit status: 0 done, 1 a problem failed or gave a wrong result, 2 the command line is wrong.\n"
        "Example: ndbench --json - cpu 'mean f64 [1000,1000:-1] /1'");
   bench_finish(EXIT_SUCCESS);

@@ -49,10 +49,14 @@ static int64_t choose_batch(const bench_device *device, const bench_subject *sub
 
 static void read_all(contest *c) {
   const bench_device *device = c->options->device;
+  const bench_subject *s = c->subject;
   c->loop_count = 0;
-  for (int loop = 0; loop < MOST_LOOPS && c->subject->read > 0; loop++) {
-    for (int i = 0; i < READS; i++)
-      if (!add_sample(&c->loops[loop], device->read(c->options, c->subject->placed, c->subject->read, loop))) return;
+  for (int loop = 0; loop < MOST_LOOPS && s->read > 0; loop++) {
+    for (int i = 0; i < READS; i++) {
+      double seconds = s->copied ? device->copy(c->options, s->copied, s->placed, s->read, loop)
+                                 : device->read(c->options, s->placed, s->read, loop);
+      if (!add_sample(&c->loops[loop], seconds)) return;
+    }
     c->loop_count = loop + 1;
   }
 }
@@ -89,7 +93,7 @@ static void conclude(contest *c, bench_row *row) {
   row->seconds = c->ours.seconds[0];
   row->median = c->ours.seconds[c->ours.count / 2];
   for (int loop = 0; loop < c->loop_count; loop++) {
-    double rate = (double)c->subject->read / typical(device, &c->loops[loop]);
+    double rate = (double)c->subject->read * (c->subject->copied ? 2 : 1) / typical(device, &c->loops[loop]);
     if (rate > row->ceiling) row->ceiling = rate;
   }
   int timed = 0;

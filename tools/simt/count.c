@@ -53,7 +53,7 @@ bool simt_count_landed(void) {
 }
 
 static warp *own_warp(void) {
-  return &warps[simt_here->thread / SIMT_WARP];
+  return &warps[simt_here->warp];
 }
 
 void simt_count_event(simt_event kind, const void *address, size_t bytes, const char *file, int line) {

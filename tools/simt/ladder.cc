@@ -6,6 +6,9 @@
 
 namespace {
 
+/* Enough that blocks overtake each other. */
+enum { MOST_RESIDENT = 6 };
+
 struct emulation {
   uint64_t order;
   const char *failure;
@@ -24,6 +27,7 @@ struct emulation {
     launch.threads = threads;
     launch.shared = shared;
     launch.order = order;
+    launch.resident = MOST_RESIDENT;
     simt_count_launch(blocks);
     failure = simt_run(&launch);
     if (!simt_count_landed() && !failure) failure = "no memory for counting";

@@ -9,8 +9,9 @@
 #include "fibre.h"
 #include "machine.h"
 
-typedef enum state { READY, AT_BARRIER, AT_SHUFFLE, RETURNED, FAILED } state;
-static const char *const state_names[] = {"ready", "waiting at a barrier", "waiting at a shuffle", "gone", "failed"};
+typedef enum state { READY, AT_BARRIER, AT_SHUFFLE, PAUSED, RETURNED, FAILED } state;
+static const char *const state_names[] = {
+    "ready", "waiting at a barrier", "waiting at a shuffle", "waiting for others", "gone", "failed"};
 
 typedef struct lane {
   simt_place place;
@@ -19,12 +20,22 @@ typedef struct lane {
   const char *file; /* where it waits */
   int line;
   unsigned sent, received;
-  int mask;
+  int mask, from; /* the lane that it receives from is number from ^ mask */
 } lane;
+
+/* A block that has begun. */
+typedef struct resident {
+  lane *lanes;
+  unsigned char *shared;
+} resident;
+
+/* Blocks wait for what no block does if so many turns in a row end with waiting, none at a barrier or at the end. */
+enum { MOST_IDLE_TURNS = 1 << 12 };
 
 /* The launch that is running. */
 static const simt_launch *launch;
 static lane lanes[SIMT_MOST_THREADS];
+static int idle_turns;
 static lane *running;
 static uint64_t random_state;
 static char failure[512];
@@ -56,11 +67,24 @@ void simt_barrier(const char *file, int line) {
   fibre_acquire(&token);
 }
 
-unsigned simt_shuffle_xor(unsigned value, int mask, const char *file, int line) {
+static unsigned shuffle(unsigned value, int from, int mask, const char *file, int line) {
   running->sent = value;
+  running->from = from;
   running->mask = mask;
   wait_as(AT_SHUFFLE, file, line);
   return running->received;
+}
+
+unsigned simt_shuffle_xor(unsigned value, int mask, const char *file, int line) {
+  return shuffle(value, running->place.thread % SIMT_WARP, mask, file, line);
+}
+
+unsigned simt_shuffle_from(unsigned value, int lane_number, const char *file, int line) {
+  return shuffle(value, lane_number, 0, file, line);
+}
+
+void simt_pause(const char *file, int line) {
+  wait_as(PAUSED, file, line);
 }
 
 void simt_fail(const char *file, int line, const char *reason) {
@@ -140,24 +164,28 @@ static bool exchange(lane *warp) {
     if (mask != warp[0].mask || mask < 0 || mask >= SIMT_WARP)
       return fail("%s:%d: thread %d shuffles with mask %d, thread %d with %d", base_name(warp[i].file), warp[i].line,
                   warp[0].place.thread, warp[0].mask, warp[i].place.thread, mask);
-    warp[i].received = warp[i ^ mask].sent;
+    if (warp[i].from < 0 || warp[i].from >= SIMT_WARP)
+      return fail("%s:%d: thread %d shuffles with lane %d", base_name(warp[i].file), warp[i].line, warp[i].place.thread,
+                  warp[i].from);
+    warp[i].received = warp[warp[i].from ^ mask].sent;
     warp[i].state = READY;
   }
   return true;
 }
 
-/* Until every thread of the warp waits for the block or has returned. */
+/* Until every thread of the warp waits for the block or has returned, or some wait for other blocks. */
 static bool run_warp(lane *warp) {
   for (;;) {
-    bool shuffling = false;
+    bool shuffling = false, paused = false;
     turns order = draw_turns(SIMT_WARP);
     for (int i = 0; i < SIMT_WARP; i++) {
       lane *next = warp + turn(order, i);
       if (next->state == READY) enter(next);
       if (next->state == FAILED) return false;
       shuffling = shuffling || next->state == AT_SHUFFLE;
+      paused = paused || next->state == PAUSED;
     }
-    if (!shuffling) return true;
+    if (!shuffling || paused) return true;
     if (!exchange(warp)) return false;
   }
 }
@@ -172,24 +200,60 @@ static void poison(void *memory, size_t bytes) {
   for (size_t i = count * sizeof *words; i < bytes; i++) at[i] = SIMT_POISON;
 }
 
-static bool run_block(int64_t block, unsigned char *shared) {
+static void begin_block(resident *r, int64_t block) {
   int threads = launch->threads;
-  poison(shared, launch->shared);
+  poison(r->shared, launch->shared);
   poison(launch->statics, launch->statics_bytes);
   for (int t = 0; t < threads; t++) {
-    lanes[t].place = (simt_place){t, threads, block, launch->grid, shared};
-    lanes[t].state = READY;
+    int warp = (int)(r->lanes - lanes + t) / SIMT_WARP;
+    r->lanes[t].place = (simt_place){t, threads, block, launch->grid, r->shared, warp};
+    r->lanes[t].state = READY;
   }
   fibre_release(&token);
-  for (;;) {
-    turns order = draw_turns(threads / SIMT_WARP);
-    for (int w = 0; w < order.count; w++)
-      if (!run_warp(lanes + turn(order, w) * SIMT_WARP)) return false;
-    if (!together(lanes, threads)) return false;
-    if (lanes[0].state == RETURNED) break;
-    for (int t = 0; t < threads; t++) lanes[t].state = READY;
+}
+
+/* Whether threads of the block wait for other blocks. They go on at the block's next turn. */
+static bool wake_paused(lane *own) {
+  bool any = false;
+  for (int t = 0; t < launch->threads; t++) {
+    any = any || own[t].state == PAUSED;
+    if (own[t].state == PAUSED) own[t].state = READY;
   }
-  fibre_acquire(&token);
+  return any;
+}
+
+/* A turn: until the block's threads all wait at a barrier or have all returned, or some wait for other blocks. */
+static bool run_block(lane *own, bool *returned) {
+  turns order = draw_turns(launch->threads / SIMT_WARP);
+  for (int w = 0; w < order.count; w++)
+    if (!run_warp(own + turn(order, w) * SIMT_WARP)) return false;
+  if (wake_paused(own))
+    return ++idle_turns < MOST_IDLE_TURNS || fail("block %lld waits for what no block does", own->place.block);
+  if (!together(own, launch->threads)) return false;
+  idle_turns = 0;
+  *returned = own[0].state == RETURNED;
+  for (int t = 0; t < launch->threads && !*returned; t++) own[t].state = READY;
+  if (*returned) fibre_acquire(&token);
+  return true;
+}
+
+/* All blocks, as many at a time as there are places for. */
+static bool run_blocks(resident *places, int count) {
+  turns order = draw_turns(launch->grid);
+  int64_t begun = 0;
+  int live = 0;
+  if (launch->waiting) order = (turns){launch->grid, 0, false};
+  idle_turns = 0;
+  while (begun < launch->grid || live > 0) {
+    bool returned = false;
+    while (live < count && begun < launch->grid) begin_block(&places[live++], turn(order, begun++));
+    int next = live > 1 ? (int)(next_random() % (uint64_t)live) : 0;
+    if (!run_block(places[next].lanes, &returned)) return false;
+    if (!returned) continue;
+    resident done = places[next];
+    places[next] = places[--live];
+    places[live] = done;
+  }
   return true;
 }
 
@@ -197,7 +261,17 @@ static bool check_launch(void) {
   if (launch->grid < 1 || launch->grid > 0x7fffffff) return fail("a grid of %lld blocks", (long long)launch->grid);
   if (launch->threads < 1 || launch->threads > SIMT_MOST_THREADS || launch->threads % SIMT_WARP)
     return fail("a block of %d threads", launch->threads);
-  for (int t = 0; t < launch->threads; t++)
+  return true;
+}
+
+/* Shared memory is exactly as long as asked for, and no better aligned than the machine promises. */
+static bool take_places(resident *places, int count) {
+  for (int i = 0; i < count; i++) {
+    places[i].lanes = lanes + (ptrdiff_t)i * launch->threads;
+    if (posix_memalign((void **)&places[i].shared, 16, launch->shared + (launch->shared == 0)))
+      return fail("no memory for %zu bytes of shared memory", launch->shared);
+  }
+  for (int t = 0; t < count * launch->threads; t++)
     if (!lanes[t].fibre && !(lanes[t].fibre = fibre_create(run_thread))) return fail("no memory for a stack");
   return true;
 }
@@ -210,17 +284,18 @@ void simt_shut_down(void) {
 }
 
 const char *simt_run(const simt_launch *started) {
-  unsigned char *shared = NULL;
+  resident places[SIMT_MOST_THREADS / SIMT_WARP] = {{NULL, NULL}};
+  int count = 1;
   launch = started;
   random_state = started->order;
   bool done = check_launch();
-  /* Exactly as long as asked for, and no better aligned than the machine promises. */
-  if (done && posix_memalign((void **)&shared, 16, started->shared + (started->shared == 0)))
-    done = fail("no memory for %zu bytes of shared memory", started->shared);
-  turns order = draw_turns(started->grid > 0 ? started->grid : 1);
-  if (started->waiting) order = (turns){started->grid, 0, false};
-  for (int64_t i = 0; done && i < started->grid; i++) done = run_block(turn(order, i), shared);
-  free(shared);
+  if (done && started->order && started->resident > 1) {
+    int most = SIMT_MOST_THREADS / started->threads;
+    count = started->resident < most ? started->resident : most;
+    if (count > started->grid) count = (int)started->grid;
+  }
+  done = done && take_places(places, count) && run_blocks(places, count);
+  for (int i = 0; i < count; i++) free(places[i].shared);
   /* Threads that stopped half way cannot be run again. */
   if (!done) simt_shut_down();
   return done ? NULL : failure;

@@ -1,5 +1,6 @@
-/* Launches under emulation. A block's threads are fibres that run one at a time until they wait; blocks run one after
- * the other. So nothing happens at once, but everything may happen in any order that barriers and shuffles allow. */
+/* Launches under emulation. A block's threads are fibres that run one at a time until they wait. Blocks run one after
+ * the other, or a few in turns, from a barrier to the next. So nothing happens at once, but everything may happen in
+ * any order that barriers and shuffles allow. */
 #ifndef SIMT_LAUNCH_H
 #define SIMT_LAUNCH_H
 
@@ -21,12 +22,13 @@ typedef struct simt_launch {
   size_t statics_bytes;
   uint64_t order; /* 0: blocks, warps and threads run in ascending order; else the seed of another one */
   bool waiting;   /* blocks wait for those with smaller numbers, and so run in ascending order always */
+  int resident;   /* if order is not 0: blocks that take turns, of SIMT_MOST_THREADS threads at most; 0: one */
 } simt_launch;
 
 enum { SIMT_WARP = 32, SIMT_MOST_THREADS = 1024, SIMT_POISON = 0xa5 };
 
 /* Returns NULL when every block has run, else what went wrong (static storage), where, and in which thread. Shared
- * memory is poisoned before each block. One launch at a time. */
+ * memory is poisoned before each block. Blocks that take turns have no static shared memory. One launch at a time. */
 const char *simt_run(const simt_launch *started);
 
 /* Frees what launches have allocated. */

@@ -99,9 +99,52 @@ template <class T> T shuffle_xor(T value, int mask, const char *file = __builtin
   return value;
 }
 
-/* Blocks run one after the other, so what an earlier one wrote is there. */
+template <class T> T shuffle_from(T value, int lane, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  unsigned words[sizeof(T) / sizeof(unsigned)];
+  memcpy(words, &value, sizeof value);
+  simt_count_wait(SIMT_WARP_WAIT);
+  for (unsigned &word : words) word = simt_shuffle_from(word, lane, file, line);
+  memcpy(&value, words, sizeof value);
+  return value;
+}
+
+template <class T> T shuffle_up(T value, int by, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  int lane = thread() % WARP;
+  return shuffle_from(value, lane < by ? lane : lane - by, file, line);
+}
+
+inline unsigned ballot(bool vote, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  unsigned votes = vote ? 1U << thread() % WARP : 0;
+  simt_count_wait(SIMT_WARP_WAIT);
+  for (int mask = 1; mask < WARP; mask *= 2) votes |= simt_shuffle_xor(votes, mask, file, line);
+  return votes;
+}
+inline int count_bits(unsigned bits) {
+  return __builtin_popcount(bits);
+}
+inline int last_bit(unsigned bits) {
+  return 31 - __builtin_clz(bits);
+}
+
+/* Nothing happens at once, so what another thread wrote is there. */
 template <class T> T fresh(global<T> memory, long long i) {
   return memory[i];
+}
+template <class T> void publish(global<T> values, global<int> flags, long long i, T value, int flag) {
+  values[i] = value;
+  flags[i] = flag;
+}
+inline int flag_of(global<int> flags, long long i) {
+  return flags[i];
+}
+inline void pause(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  simt_pause(file, line);
+}
+inline int fetch_add(global<int> counter, long long i, int amount) {
+  simt_count_atomic(false);
+  int before = counter.first[i];
+  counter.first[i] = before + amount;
+  return before;
 }
 inline unsigned take_ticket(global<unsigned> counter) {
   simt_count_atomic(false);

@@ -10,6 +10,7 @@ typedef struct simt_place {
   int thread, threads;
   long long block, blocks;
   unsigned char *shared; /* the launch's dynamic shared memory */
+  int warp;              /* number of the thread's warp among those of all blocks that take turns */
 } simt_place;
 
 /* Of the thread that is running now. */
@@ -19,6 +20,10 @@ extern const simt_place *simt_here;
  * the launch. */
 void simt_barrier(const char *file, int line);
 unsigned simt_shuffle_xor(unsigned value, int mask, const char *file, int line);
+unsigned simt_shuffle_from(unsigned value, int lane_number, const char *file, int line);
+
+/* Lets other blocks go on, for which the calling thread waits. Fails the launch where they all wait, too. */
+void simt_pause(const char *file, int line);
 
 /* Fails the launch; the calling thread does not go on. */
 __attribute__((noreturn)) void simt_fail(const char *file, int line, const char *reason);

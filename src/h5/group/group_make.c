@@ -38,6 +38,7 @@ ndr_status ndr_group_begin(ndr_h5_groups **made, const ndr_h5_dataset *dataset, 
   ndr_h5_groups *groups = *made = calloc(1, sizeof *groups);
   if (!groups) return ndr_group_fail_memory(dataset);
   groups->how = how;
+  groups->gap = -1;
   groups->dim = d;
   groups->ndim = ndim;
   groups->length = 1;

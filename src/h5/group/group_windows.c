@@ -45,11 +45,13 @@ static bool halve_steps(const double *values, int64_t count, double most, double
 }
 
 /* Fills values[length] and pairs[2 * length]; *bounded: what the steps reach over is known. Inside the lock. */
-static ndr_status read_steps(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset, double most, double *values,
+static ndr_status read_steps(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, double most, double *values,
                              double *pairs, bool *bounded) {
   bool misfit;
   ndr_status status = ndr_hdf_coordinate_values(dataset, groups->dim, false, values);
-  if (status == NDR_OK) status = ndr_period_read_bounds(dataset, groups->dim, NULL, pairs, bounded, &misfit);
+  if (status == NDR_OK)
+    status = ndr_period_read_bounds(dataset, groups->dim, NULL, pairs, bounded, &misfit, &groups->gap);
+  *bounded = *bounded && groups->gap < 0;
   if (status == NDR_OK && !*bounded) *bounded = halve_steps(values, groups->length, most, pairs);
   for (int64_t i = 0; status == NDR_OK && !*bounded && i < groups->length; i++)
     pairs[2 * i] = pairs[2 * i + 1] = values[i];

@@ -20,7 +20,8 @@ struct ndr_h5_groups {
   double *bounds;      /* [count][2]; NULL where there are no coordinates */
   ndr_group_key key;
   ndr_time_units units;
-  bool timed; /* coordinates are times, in these units */
+  bool timed;  /* coordinates are times, in these units */
+  int64_t gap; /* of windows: ndr_period_read_bounds */
   int64_t window;
   ndr_h5_groups *along[NDR_MAX_DIMS]; /* [ndim] of windows over several dims: those along each; else NULL */
   char *by;                           /* "time:month" */

@@ -303,7 +303,7 @@ def check_attributes_of_other_kinds(folder):
             assert folder.run("odd.nc:/x", "--raw", "--json")[1] == "" and what in folder.run("--list", "odd.nc")[0].decode()
     for name, value, what in (("_FillValue", np.bytes_("1"), "is the text '1', not one number"),
                               ("missing_value", ["1", "2"], "is text, not up to 15 numbers"),
-                              ("valid_range", np.array([1.0]), "has 1 values, not two numbers"), ("_Unsigned", 1, "")):
+                              ("valid_range", np.array([1.0]), "has 1 value, not two numbers"), ("_Unsigned", 1, "")):
         make_odd(**{name: value})
         out, errors = folder.run("odd.nc:/x", "--op", "sum")
         assert out.split()[-1] == b"3", out

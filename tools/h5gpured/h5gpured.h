@@ -29,7 +29,8 @@ enum { MOST_VALUES = 64 };
 
 typedef struct h5gpured_options {
   int input_count;
-  char **inputs;
+  char **inputs;      /* with the part of --select behind each */
+  const char *select; /* NULL: not given */
   const char *dims;
   int op_count;
   ndr_op ops[NDR_MAX_OPS];
@@ -137,6 +138,11 @@ bool pattern_matches(const char *pattern, const char *path);
 
 /* Where the part in brackets begins behind a path; its end if there is none. */
 const char *part_of(const char *path);
+
+/* Puts the part of --select behind each input, and returns NULL, or what is wrong with that, to be freed. The inputs
+ * are to be freed then, in any case. */
+char *part_put(h5gpured_options *options);
+void part_free(h5gpured_options *options);
 
 /* Whether all entries are by names of dims. */
 bool part_is_by_names(const char *part);

@@ -267,6 +267,7 @@ int main(int argc, char **argv) {
   if (options.explain && ferror(stderr)) good = false; /* what was asked for is lost */
   free(options.history);
   operators_free(&options);
+  part_free(&options);
   if (stopped_by) {
     fflush(stdout);
     end_by_signal();

@@ -61,7 +61,8 @@ static void note_misfit(attributes *from, const char *name, H5T_class_t kind, hs
   ndr_misfit *added = add_misfit(from, name);
   char *text = NULL;
   if (kind == H5T_INTEGER || kind == H5T_FLOAT)
-    snprintf(added->what, sizeof added->what, "has %lld values, not %s", (long long)points, wanted);
+    snprintf(added->what, sizeof added->what, "has %lld value%s, not %s", (long long)points, points == 1 ? "" : "s",
+             wanted);
   else if (kind == H5T_STRING && ndr_hdf_get_text(from->dataset, name, &text) && text)
     snprintf(added->what, sizeof added->what, "is the text '%.40s', not %s", text, wanted);
   else

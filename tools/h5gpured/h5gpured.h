@@ -180,6 +180,9 @@ typedef struct members {
   ndr_h5_dataset *held; /* one of the file, which keeps the file open; or NULL */
 } members;
 
+/* Whether nothing but a part follows FILE; path may be NULL. */
+bool path_is_file_alone(const char *path);
+
 /* Whether what follows FILE: is a pattern, with or without a part behind it, and no name of a dataset. */
 bool path_is_pattern(const h5gpured_options *options, const char *file, const char *path);
 

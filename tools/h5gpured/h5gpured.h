@@ -60,7 +60,8 @@ typedef struct h5gpured_options {
   int threads;
   bool format_named; /* by --format */
   bool keepdims, skip_nan, raw, overwrite, no_plugins, allow_external, coords, explain, list, quiet, progress;
-  bool json; /* JSON to standard output, beside the file of --output if there is one */
+  bool sums_groups; /* as no operator is named */
+  bool json;        /* JSON to standard output, beside the file of --output if there is one */
 } h5gpured_options;
 
 /* The coordinates, along a dim, of the elements that argmin or argmax has found. */

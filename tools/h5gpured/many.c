@@ -51,7 +51,7 @@ static bool is_many(const h5gpured_options *options, const char *input, bool *ma
   char *file, *path;
   if (ndr_h5_split(input, &file, &path) != NDR_OK) return fail();
   *many = path_is_file_alone(path) ? takes_names(options) && (!path || part_is_by_names(part_of(path)))
-                              : path_is_pattern(options, file, path);
+                                   : path_is_pattern(options, file, path);
   free(file);
   free(path);
   return true;

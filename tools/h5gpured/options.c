@@ -413,6 +413,7 @@ void options_read(h5gpured_options *options, int argc, char **argv) {
   options->input_count = cli_read(&tool, options, argc, argv);
   options->inputs = argv + 1;
   if (!options->dims) options->dims = *options->grouped ? options->grouped : "all";
+  options->sums_groups = options->op_count == 0 && *options->grouped && !options->list;
   if (options->op_count == 0) options->ops[options->op_count++] = NDR_SUM;
   check(options);
 }

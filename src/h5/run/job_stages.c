@@ -10,7 +10,7 @@ static ndr_stage_sizes sizes_of(const ndr_job *job) {
   int along = ndr_stage_dim(job->options.groups);
   ndr_stage_sizes sizes = {1, (int64_t)ndr_dtype_bytes(info->stored_dtype), 1, true};
   for (int d = 0; d < info->ndim; d++) {
-    if (!job->reduced[d]) sizes.outputs *= info->shape[d];
+    if (!job->reduced[d] && d > along) sizes.outputs *= info->shape[d];
     if (d != along) sizes.step_bytes *= info->shape[d];
   }
   if (info->layout == NDR_H5_CHUNKED) {

@@ -38,8 +38,8 @@ int ndr_stage_dim(const ndr_h5_groups *groups) {
  * states at a time, of `beside` windows each. Then a cut should still fall between chunks. */
 static int64_t windows_of_stage(const ndr_stage_sizes *sizes, int64_t window, int64_t beside) {
   int64_t least = least_steps(sizes), wanted = least / window + (least % window != 0);
+  if (ndr_stage_bytes >= 0 || beside == 1 || (sizes->chunk > 1 && !sizes->aligned)) return wanted;
   int64_t few = FEW_OUTPUTS / times(beside, sizes->outputs) + 1;
-  if (ndr_stage_bytes >= 0 || beside == 1 || few >= wanted || (sizes->chunk > 1 && !sizes->aligned)) return wanted;
   while (few < wanted && times(few, window) % sizes->chunk != 0) few++;
   return few;
 }

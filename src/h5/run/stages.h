@@ -12,7 +12,7 @@ typedef struct ndr_stage {
 
 /* What stages are cut by. */
 typedef struct ndr_stage_sizes {
-  int64_t outputs;    /* of each group */
+  int64_t outputs;    /* of each group, along the dims behind the one that is cut: others are cut into blocks anyway */
   int64_t step_bytes; /* in the file */
   int64_t chunk;      /* steps of a chunk: one on both sides of a cut is read twice */
   bool aligned;       /* the first step begins a chunk, and no step is left out */

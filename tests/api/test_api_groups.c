@@ -116,7 +116,7 @@ static pattern pattern_of(rng *random, layout how) {
   return how == ROWS_OF_LABELS ? SCATTERED : (pattern)rng_between(random, 0, PATTERNS - 1);
 }
 
-/* Windows along all of the labels' dims, and the labels that say the same. */
+/* Windows along all of the labels' dims, few along a long one, and the labels that say the same. */
 static void make_windows(rng *random, grouped_case *c) {
   ndr_windows windows[NDR_MAX_DIMS];
   int64_t index[NDR_MAX_DIMS] = {0}, at = 0;
@@ -125,7 +125,7 @@ static void make_windows(rng *random, grouped_case *c) {
     w->size = c->shape[d];
     w->begin = rng_once_in(random, 3) ? rng_between(random, 0, w->size - 1) : 0;
     w->end = rng_once_in(random, 2) ? w->size : rng_between(random, w->begin + 1, w->size);
-    w->window = rng_between(random, 1, 5);
+    w->window = w->size > 12 ? rng_between(random, w->size / 6, w->size) : rng_between(random, 1, 5);
   }
   do {
     int64_t label = 0;

@@ -30,7 +30,7 @@ def members(body):
 
 
 def layouts(compiler, folder):
-    text = "".join((INCLUDE / "ndreduce" / name).read_text() for name in ("ndreduce.h", "plan.h", "device.h", "h5.h"))
+    text = "".join((INCLUDE / "ndreduce" / name).read_text() for name in ("ndreduce.h", "groups.h", "plan.h", "device.h", "h5.h"))
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"NDR_DEFAULT\((?:[^()]|\([^()]*\))*\)", "", text)  # of members in C++
     calls = []

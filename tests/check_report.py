@@ -99,7 +99,9 @@ def check_files(folder):
     check("files", "| monthly means, chunks of a field | 2 | 2.00 | 1.60 | 9.00 | 32 |" in text and "1.00 to 1.25 times as long as its mean" in text and
           "CDO 4.50 to 5.00 times" in text and "CDO 7.8, NCO 5.6. Made-up 2, 3 cores; commit feed, 2001-02-03." in text, text)
     _, text, _ = run(TOOLS / "report.py", "--data", folder, "--print", "files-words")
-    check("words", text.count("| monthly means |") == 1 and "| `cdo monmean` | `h5gpured --by time:yearmonth` | 9.00 | 2.00 |" in text, text)
+    check("words", "CDO 7.8, NCO 5.6. Made-up 2" in text and text.count("| monthly means |") == 1 and "| `cdo monmean` | `h5gpured --by time:yearmonth` | 9.00 | 2.00 |" in text, text)
+    _, text, _ = run(TOOLS / "report.py", "--data", folder, "--print", "files-few")
+    check("few words", "| `h5gpured --by time:yearmonth` | 9.00 | 2.00 |\n\nFiles are hourly" in text and text.endswith("Made-up 2, 3 cores.\n"), text)
 
 
 def check_figures(folder):

@@ -82,6 +82,24 @@ typedef enum ndr_rest {
  * there would be no group. Free with ndr_groups_destroy. */
 NDR_API ndr_status ndr_groups_windows(ndr_groups **groups, int64_t length, int64_t window, ndr_rest rest);
 
+/* Windows along a dim of size `size`: elements `begin` to end - 1, `window` of them at a time. The last may have fewer.
+ * Elements before and behind these are in no window. */
+typedef struct ndr_windows {
+  int64_t size, begin, end, window;
+} ndr_windows;
+
+/* Makes groups of windows along `ndim` dims that lie next to each other, such as boxes of 2 x 2 cells of a map:
+ *   const ndr_windows of_map[] = {{180, 0, 180, 2}, {361, 0, 360, 2}}; // the last column is in no window
+ * The windows are counted row by row, and result in one dim of as many groups. They are read as views of the array, and
+ * have no labels: an array may be of any size, and there may be more than 2^31 windows. Only index(d), and on a GPU
+ * argmin and argmax, take labels, 4 bytes for each element along these dims of an array or slab, and up to 2^31 - 1
+ * windows.
+ * On failure *groups is NULL: NDR_ERR_ARGUMENT where a range is empty or leaves its dim. Free with ndr_groups_destroy.
+ *
+ * Without groups: windows that fill their dims are a view, and its dims 1 and 3 are reduced,
+ *   DLTensor boxes = ndr_tensor(x, NDR_F32, NDR_SHAPE(90, 2, 180, 2)); // x is [180][360], the result [90][180] */
+NDR_API ndr_status ndr_groups_boxes(ndr_groups **groups, int ndim, const ndr_windows *windows);
+
 /* The number of groups, which is the size of the result's dim; of NULL 0. */
 NDR_API int64_t ndr_groups_count(const ndr_groups *groups);
 

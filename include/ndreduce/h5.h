@@ -66,8 +66,8 @@ typedef struct ndr_h5_access {
   int no_plugins;     /* not 0: HDF5 loads no filter plugin while it reads the file */
   int raw;            /* not 0: elements are reduced as stored, whatever the attributes say of their meaning */
   int allow_external; /* not 0: other files that the file leads to may lie outside its folder */
-  /* Called once for each attribute that cannot be read and that the numbers can do without; may be NULL. Called under
-   * the lock. */
+  /* Called once for each attribute that cannot be read and that the numbers can do without, and for each that should be
+   * a number and is not; may be NULL. Called under the lock. */
   int (*on_remark)(void *user, const char *sentence);
   void *user;
   int any_type; /* not 0: also opens what can be described, or copied, but not reduced: elements that are no numbers,
@@ -101,8 +101,9 @@ typedef struct ndr_h5_info {
    * Elements that are equal to a missing value or out of the valid range, and all NaN then, are missing. They are
    * compared as stored, with attributes in the stored dtype; what an integer dtype does not hold exactly masks nothing,
    * and nothing is done where no integer could be missing. Missing elements are NaN to reductions, which skip them:
-   * integers with a mask are reduced as f64, where those beyond 2^53 are rounded. Attributes that are not numbers, or
-   * too many, count for nothing; scales of 0 and NaN count as they stand. */
+   * integers with a mask are reduced as f64, where those beyond 2^53 are rounded. A scale_factor or add_offset that is
+   * not one number is NDR_ERR_FILE; others that are not numbers, or too many, count for nothing, and are remarked on;
+   * scales of 0 and NaN count as they stand. */
   ndr_dtype dtype;
   int masked, scaled;
   int ndim;
@@ -277,8 +278,9 @@ NDR_API ndr_status ndr_h5_groups_windows(ndr_h5_groups **groups, const ndr_h5_da
 
 /* Makes groups of windows over dims dim .. dim + dim_count - 1 at once: windows[i] neighbouring steps along each, what
  * is left over as rests[i] says. The result has one dim of groups for all of them, in which the windows are in
- * row-major order: the same memory is an array with a dim for each. As many labels as the dims have steps are kept, 12
- * bytes each, at most 2^28. Fails as ndr_h5_groups_windows does. */
+ * row-major order: the same memory is an array with a dim for each. Dims may be of any
+ * size: the work is done in stages along the first of them with several windows. Fails as ndr_h5_groups_windows does.
+ */
 NDR_API ndr_status ndr_h5_groups_boxes(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim, int dim_count,
                                        const int64_t *windows, const ndr_rest *rests);
 

@@ -43,8 +43,8 @@ extern "C" {
  * with its dtype and the strides of all dims. An operator of one's own stands in braces (one that is read
  * so is the process's, equal texts the same one: do not destroy it), followed by the values of its
  * parameters, if it has any, in parentheses (operator.h). Groups (groups.h) are listed as DIMS:COUNT[LABELS]: a label
- * 3, a range 0:12 or 0:12:2 with its step, each label 30 times 0:12x30, all of it 5 times 5(0:12x30). Those that are
- * read are the process's, too. */
+ * 3, a range 0:12 or 0:12:2 with its step, each label 30 times 0:12x30, all of it 5 times 5(0:12x30). Windows are
+ * DIMS:{BEGIN:END:WINDOW,...} with a range for each dim. Groups that are read are the process's, too. */
 /* What an operand, an array that is read beside the problem's own, is there for. */
 typedef enum ndr_role {
   NDR_WHERE = 0,   /* bool: elements where it is false are left out */

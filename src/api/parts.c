@@ -1,5 +1,6 @@
 /* See parts.h. Plans parts, and says what memory they need. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/parts_inside.h"
 
@@ -8,8 +9,15 @@
 /* A plan takes about 24 KB. */
 #define MOST_PLANS (INT64_C(1) << 16)
 
-static bool same_shape(const part *one, const part *other, bool direct) {
+static bool same_box(const ndr_box *a, const ndr_box *b, int ndim) {
+  size_t bytes = (size_t)ndim * sizeof *a->groups;
+  return memcmp(a->groups, b->groups, bytes) == 0 && memcmp(a->inner, b->inner, bytes) == 0;
+}
+
+static bool same_shape(const ndr_parts *parts, const part *one, const part *other) {
   const ndr_piece *a = &one->piece, *b = &other->piece;
+  bool direct = parts->direct;
+  if (one->box) return same_box(one->box, other->box, parts->request.problem.groups->ndim);
   return !one->rows == !other->rows && a->outer == b->outer && a->groups == b->groups && a->inner == b->inner &&
          a->outer_step == b->outer_step && (!direct || a->label_step == b->label_step);
 }
@@ -18,7 +26,7 @@ static bool same_shape(const part *one, const part *other, bool direct) {
 static const part *find_alike(const ndr_parts *parts, int64_t at) {
   enum { LOOK_BACK = 64 };
   for (int64_t before = at - 1; before >= 0 && before >= at - LOOK_BACK; before--)
-    if (same_shape(&parts->parts[before], &parts->parts[at], parts->direct)) return &parts->parts[before];
+    if (same_shape(parts, &parts->parts[before], &parts->parts[at])) return &parts->parts[before];
   return NULL;
 }
 
@@ -26,6 +34,7 @@ static ndr_status make_request(const ndr_parts *parts, part *planned, ndr_reques
   const ndr_request *whole = &parts->request;
   const ndr_piece *piece = &planned->piece;
   bool partial = !parts->direct;
+  if (planned->box) return ndr_request_make_box(request, whole, planned->box, partial, planned->from);
   if (planned->table)
     return ndr_request_make_table(request, whole, planned->table, planned->labels, planned->row, partial,
                                   planned->from);
@@ -100,6 +109,7 @@ void ndr_parts_free_plans(ndr_parts *parts) {
     if (!p->shares) ndr_simple_free(p->plan);
     if (p->table) parts->backend->free_table(parts->device.device_id, p->table->memory);
     ndr_table_free(p->table);
+    free(p->box);
   }
   parts->count = parts->plans = 0;
 }
@@ -108,6 +118,7 @@ void ndr_parts_drop(ndr_parts *parts) {
   if (!parts || atomic_fetch_sub(&parts->holders, 1) > 1) return;
   ndr_parts_free_plans(parts);
   ndr_request_free(&parts->request);
+  ndr_groups_destroy((ndr_groups *)(uintptr_t)parts->given);
   free(parts->parts);
   free(parts->seen);
   free(parts->rows);

@@ -1,5 +1,6 @@
 /* Cuts the labels of a request into pieces; where these are many and small, sorts the labels. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/parts_inside.h"
 
@@ -192,8 +193,6 @@ static ndr_status find_parts(ndr_parts *parts, const ndr_options *options) {
   const ndr_request *request = &parts->request;
   const ndr_problem *problem = &request->problem;
   int64_t length = 1, row_length = ndr_request_label_row(request), most = INT64_MAX;
-  for (int d = 0; d < problem->ndim; d++)
-    if (problem->shape[d] == 0) return NDR_OK; /* all groups are empty */
   for (int d = 0; d < problem->groups->ndim; d++) length *= problem->shape[problem->group_dim + d];
   ndr_device device;
   bool gathers = may_tabulate(parts, row_length, options, &device);
@@ -217,6 +216,41 @@ static ndr_status find_parts(ndr_parts *parts, const ndr_options *options) {
   return NDR_OK;
 }
 
+/* ---- windows ---- */
+
+static ndr_status append_box(ndr_parts *parts, const ndr_box *found) {
+  const ndr_groups *groups = parts->request.problem.groups;
+  part made = {.box = malloc(sizeof *found)};
+  if (!made.box) return ndr_fail(NDR_ERR_MEMORY, "out of memory for the parts of groups");
+  *made.box = *found;
+  for (int d = 0; d < groups->ndim; d++)
+    made.piece.label = made.piece.label * ndr_groups_windows_along(groups, d) + found->window[d];
+  ndr_status status = ndr_parts_append(parts, made);
+  if (status != NDR_OK) free(made.box);
+  return status;
+}
+
+static ndr_status find_boxes(ndr_parts *parts) {
+  const ndr_problem *problem = &parts->request.problem;
+  const int64_t *offset = parts->request.offset + problem->group_dim, *shape = problem->shape + problem->group_dim;
+  ndr_box box;
+  for (int64_t at = 0; ndr_groups_box(problem->groups, offset, shape, at, &box); at++) NDR_TRY(append_box(parts, &box));
+  if (parts->count) memset(parts->seen, 0xff, (size_t)problem->groups->count / 8 + 1);
+  return NDR_OK;
+}
+
+/* The index that argmin, argmax and index(d) have begins elsewhere in every window, and a plan has one beginning. On
+ * the host those of argmin and argmax are moved afterwards (parts_one.c); else windows are labels like any others. */
+static ndr_status label_boxes(ndr_parts *parts) {
+  ndr_problem *problem = &parts->request.problem;
+  ndr_groups *made;
+  NDR_TRY(ndr_groups_label_boxes(problem->groups, parts->request.offset + problem->group_dim,
+                                 problem->shape + problem->group_dim, &made));
+  parts->given = problem->groups;
+  problem->groups = made;
+  return NDR_OK;
+}
+
 /* Notes which groups have parts, and whether one has several. */
 static void see_groups(ndr_parts *parts) {
   for (int64_t at = 0; at < parts->count; at++) {
@@ -226,7 +260,21 @@ static void see_groups(ndr_parts *parts) {
   }
 }
 
+static bool is_empty(const ndr_problem *problem) {
+  for (int d = 0; d < problem->ndim; d++)
+    if (problem->shape[d] == 0) return true;
+  return false;
+}
+
 ndr_status ndr_parts_find(ndr_parts *parts, const ndr_options *options) {
+  const ndr_request *request = &parts->request;
+  if (is_empty(&request->problem)) return NDR_OK; /* all groups are empty */
+  bool boxes = request->problem.groups->windows != NULL, indexed = ndr_request_has_index(request);
+  if (boxes && request->place_count == 0 && !(indexed && parts->backend->calls)) {
+    parts->direct = parts->direct && !indexed;
+    return find_boxes(parts);
+  }
+  if (boxes) NDR_TRY(label_boxes(parts));
   NDR_TRY(find_parts(parts, options));
   see_groups(parts);
   return NDR_OK;

@@ -12,6 +12,7 @@ typedef struct part {
   ndr_piece piece;
   int64_t row;                   /* the piece counts from this label of the request */
   const int32_t *rows;           /* not NULL: where the piece's labels are, from there */
+  ndr_box *box;                  /* not NULL: the part is these windows; piece.label is the first */
   ndr_table *table;              /* not NULL: the part has all groups of a row of labels */
   int64_t labels;                /* of that row */
   int64_t from[NDR_MOST_ARRAYS]; /* elements from the array's and the operands' first to the part's */
@@ -24,7 +25,8 @@ struct ndr_parts {
   ndr_request request;
   const ndr_backend *backend;
   DLDevice device;
-  bool direct; /* parts write results */
+  bool direct;             /* parts write results */
+  const ndr_groups *given; /* in place of which the request has labels; held, as the cache knows plans by them */
   int64_t count, room, plans;
   part *parts;
   uint8_t *seen;       /* a bit for each group: it has a part */

@@ -14,8 +14,7 @@ static int64_t product(const ndr_request *request, bool reduced) {
   return count;
 }
 
-/* Steps of the flattened index along the reduced dims of the whole array. */
-static void index_steps(const ndr_request *request, int64_t *steps) {
+void ndr_request_index_steps(const ndr_request *request, int64_t *steps) {
   int64_t step = 1;
   for (int d = request->whole_ndim - 1; d >= 0; d--) {
     steps[d] = step;
@@ -207,7 +206,7 @@ ndr_status ndr_canonical_make(ndr_canonical *problem, const ndr_request *request
   memset(problem, 0, sizeof *problem);
   copy_members(problem, request);
   NDR_TRY(check_empty(problem, request));
-  index_steps(request, steps);
+  ndr_request_index_steps(request, steps);
   for (int d = 0; d < request->whole_ndim; d++)
     if (request->whole_reduced[d] && indexed) problem->index_origin += request->offset[d] * steps[d];
   for (int d = 0; d < request->problem.ndim; d++)

@@ -156,6 +156,10 @@ void ndr_request_compact_results(ndr_request *request);
 ndr_status ndr_request_make_piece(ndr_request *request, const ndr_request *whole, const ndr_piece *piece, int64_t row,
                                   bool partial, int64_t *from);
 
+/* The same of a box of its windows: each of their dims becomes up to two, of which the windows are kept. */
+ndr_status ndr_request_make_box(ndr_request *request, const ndr_request *whole, const ndr_box *box, bool partial,
+                                int64_t *from);
+
 /* Makes the request of `count` labels of `whole` that lie anywhere in a row, in its place, as ndr_request_make_piece:
  * a piece of one group whose dim is scattered. */
 ndr_status ndr_request_make_scattered(ndr_request *request, const ndr_request *whole, int64_t count, int64_t row,
@@ -174,6 +178,9 @@ int64_t ndr_request_first_label(const ndr_request *request, int64_t row);
 
 /* Whether op i's results differ along dim d, and how many there are: the groups along the first of their dims. */
 bool ndr_request_keeps(const ndr_request *request, int d, int64_t *size);
+
+/* Steps of the flattened index of argmin and argmax along the reduced dims of the whole array. */
+void ndr_request_index_steps(const ndr_request *request, int64_t *steps);
 
 /* Whether argmin or argmax is asked for. */
 bool ndr_request_has_index(const ndr_request *request);

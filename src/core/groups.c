@@ -19,8 +19,10 @@ ndr_status ndr_groups_allocate(ndr_groups **groups, int ndim, const int64_t *sha
   atomic_init(&made->holders, 1);
   made->ndim = ndim;
   memcpy(made->shape, shape, (size_t)ndim * sizeof *shape);
+  memset(made->first, 0, sizeof made->first);
   made->count = count;
   made->length = length;
+  made->windows = NULL;
   *groups = made;
   return NDR_OK;
 }
@@ -31,11 +33,16 @@ const ndr_groups *ndr_groups_hold(const ndr_groups *groups) {
 }
 
 void ndr_groups_destroy(ndr_groups *groups) {
-  if (groups && atomic_fetch_sub(&groups->holders, 1) == 1) free(groups);
+  if (!groups || atomic_fetch_sub(&groups->holders, 1) > 1) return;
+  free(groups->windows);
+  free(groups);
 }
 
 bool ndr_groups_equal(const ndr_groups *a, const ndr_groups *b) {
   if (a == b || !a || !b) return a == b;
+  if (!a->windows != !b->windows) return false;
+  if (a->windows)
+    return a->ndim == b->ndim && memcmp(a->windows, b->windows, (size_t)a->ndim * sizeof *a->windows) == 0;
   return a->ndim == b->ndim && a->count == b->count && a->length == b->length &&
          memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0 &&
          memcmp(a->labels, b->labels, (size_t)a->length * sizeof *a->labels) == 0;
@@ -114,26 +121,6 @@ ndr_status ndr_groups_create(ndr_groups **groups, const DLTensor *labels, int64_
   else
     ndr_groups_destroy(made);
   return status;
-}
-
-ndr_status ndr_groups_windows(ndr_groups **groups, int64_t length, int64_t window, ndr_rest rest) {
-  ndr_groups *made;
-  if (!groups) return ndr_fail(NDR_ERR_ARGUMENT, "groups is a null pointer");
-  *groups = NULL;
-  if (window < 1) return ndr_fail(NDR_ERR_ARGUMENT, "a window of %lld", (long long)window);
-  if ((unsigned)rest > NDR_REST_PAD) return ndr_fail(NDR_ERR_ARGUMENT, "rest is %d", (int)rest);
-  if (length < 0) return ndr_fail(NDR_ERR_ARGUMENT, "a dim of size %lld", (long long)length);
-  int64_t whole = length / window, left = length % window;
-  if (left > 0 && rest == NDR_REST_REFUSE)
-    return ndr_fail(NDR_ERR_ARGUMENT, "windows of %lld do not fill a dim of size %lld: trim or pad it",
-                    (long long)window, (long long)length);
-  int64_t count = whole + (left > 0 && rest == NDR_REST_PAD);
-  if (count == 0)
-    return ndr_fail(NDR_ERR_ARGUMENT, "a dim of size %lld has no window of %lld", (long long)length, (long long)window);
-  NDR_TRY(ndr_groups_allocate(&made, 1, &length, count));
-  for (int64_t at = 0; at < length; at++) made->labels[at] = at / window < count ? (int32_t)(at / window) : -1;
-  *groups = made;
-  return NDR_OK;
 }
 
 /* ---- pieces ---- */

@@ -8,13 +8,15 @@
 #include "core/status.h"
 #include "ndreduce/groups.h"
 
-/* Immutable. The labels of the last dim follow each other. */
+/* Immutable. The labels of the last dim follow each other. Windows have none. */
 struct ndr_groups {
   _Atomic int holders; /* whoever made it is one, until it is destroyed */
   int ndim;
   int64_t shape[NDR_MAX_DIMS];
-  int64_t count;  /* of groups */
-  int64_t length; /* of labels */
+  int64_t first[NDR_MAX_DIMS]; /* of labels that are those of a slab: where it begins */
+  int64_t count;               /* of groups */
+  int64_t length;              /* of labels */
+  ndr_windows *windows;        /* [ndim] of ndr_groups_boxes; else NULL */
   int32_t labels[];
 };
 
@@ -36,6 +38,24 @@ typedef struct ndr_piece {
 
 /* Finds the next piece from *at on, before `end`, and moves *at behind it; false where no group has a label left. */
 bool ndr_groups_next(const ndr_groups *groups, int64_t *at, int64_t end, ndr_piece *piece);
+
+/* Windows over the dims of groups that one array with up to two dims for each holds: along dim d they are
+ * first[d] + g * inner[d] + i, g < groups[d], i < inner[d]. */
+typedef struct ndr_box {
+  int64_t first[NDR_MAX_DIMS], groups[NDR_MAX_DIMS], inner[NDR_MAX_DIMS];
+  int64_t window[NDR_MAX_DIMS]; /* the number along dim d of the first */
+} ndr_box;
+
+/* How many windows lie along dim d. */
+int64_t ndr_groups_windows_along(const ndr_groups *groups, int d);
+
+/* Finds box number `at` of those that the elements offset[d] to offset[d] + shape[d] - 1 are in, counted from the
+ * offset; false where there are no more. No two of them have elements of the same window. */
+bool ndr_groups_box(const ndr_groups *groups, const int64_t *offset, const int64_t *shape, int64_t at, ndr_box *box);
+
+/* The labels that windows stand for, of a slab alone. */
+ndr_status ndr_groups_label_boxes(const ndr_groups *groups, const int64_t *offset, const int64_t *shape,
+                                  ndr_groups **made);
 
 /* Sorts `count` labels from number `first` on by group: those of group g are, counted from there, order[ends[g - 1]] to
  * order[ends[g] - 1]. `ends` has room for all groups. */

@@ -129,10 +129,36 @@ static bool take_items(reader *r) {
   return r->filled == r->groups->length || fail(r, "a label for each element of the dim before ']'");
 }
 
+static bool take_windows(reader *r, int ndim, const int64_t *shape, ndr_windows *windows) {
+  for (int d = 0; d < ndim; d++) {
+    ndr_windows *w = &windows[d];
+    w->size = shape[d];
+    if (d && !take(r, ',')) return fail(r, "',' and the windows of each dim");
+    if (!take_integer(r, 0, shape[d] - 1, "where windows begin, within the dim", &w->begin)) return false;
+    if (!take(r, ':')) return fail(r, "':' and where windows end");
+    if (!take_integer(r, w->begin + 1, shape[d], "where windows end, within the dim", &w->end)) return false;
+    if (!take(r, ':')) return fail(r, "':' and the size of windows");
+    if (!take_integer(r, 1, INT64_MAX, "the size of windows", &w->window)) return false;
+  }
+  return take(r, '}') || fail(r, "'}'");
+}
+
+static ndr_status parse_windows(reader *r, int ndim, const int64_t *shape) {
+  ndr_windows windows[NDR_MAX_DIMS];
+  return take_windows(r, ndim, shape, windows) ? ndr_groups_boxes(&r->groups, ndim, windows) : NDR_ERR_PARSE;
+}
+
 ndr_status ndr_groups_parse(const char **text, int ndim, const int64_t *shape, ndr_groups **groups,
                             const char **expected) {
   reader r = {.at = *text};
   int64_t count, length = 1;
+  if (take(&r, '{')) {
+    ndr_status status = parse_windows(&r, ndim, shape);
+    *text = r.at;
+    *expected = r.expected;
+    *groups = r.groups;
+    return status;
+  }
   for (int d = 0; d < ndim; d++)
     if (__builtin_mul_overflow(length, shape[d], &length) || length > MOST_LABELS) length = MOST_LABELS + 1;
   bool read = length <= MOST_LABELS || fail(&r, "a dim of fewer elements, as its labels are listed");
@@ -163,7 +189,20 @@ static void print_piece(const ndr_piece *piece, char *text, size_t capacity, siz
   if (piece->outer > 1) ndr_text_append(text, capacity, length, ")");
 }
 
+static void print_windows(const ndr_groups *groups, char *text, size_t capacity, size_t *length) {
+  for (int d = 0; d < groups->ndim; d++) {
+    const ndr_windows *w = &groups->windows[d];
+    ndr_text_append(text, capacity, length, "%s%lld:%lld:%lld", d ? "," : "{", (long long)w->begin, (long long)w->end,
+                    (long long)w->window);
+  }
+  ndr_text_append(text, capacity, length, "}");
+}
+
 void ndr_groups_print(const ndr_groups *groups, int64_t most, char *text, size_t capacity, size_t *length) {
+  if (groups->windows) {
+    print_windows(groups, text, capacity, length);
+    return;
+  }
   ndr_piece piece;
   int64_t at = 0, before = 0, printed = 0;
   const char *comma = "";

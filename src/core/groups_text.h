@@ -2,7 +2,8 @@
  *   LABEL               one label
  *   FIRST:END           FIRST, FIRST + 1, ... below END; FIRST:END:STEP by steps, which may be negative
  *   ITEM x LENGTH       each of these LENGTH times: 0:12x30
- *   TIMES(ITEM)         all of them TIMES times, one after the other: 365(0:24) */
+ *   TIMES(ITEM)         all of them TIMES times, one after the other: 365(0:24)
+ * or windows, one range for each dim: {BEGIN:END:WINDOW,...}, as in {0:360:2,0:720:2} */
 #ifndef NDR_CORE_GROUPS_TEXT_H
 #define NDR_CORE_GROUPS_TEXT_H
 

@@ -1,13 +1,14 @@
-/* Requests of pieces: parts of a request with groups that a strided array can hold. */
+/* Requests of pieces and boxes: parts of a request with groups that a strided array can hold. */
 #include <string.h>
 
 #include "core/canonical.h"
 
-/* A dim of the piece; `label` is true for those that stand for the dims of the labels. */
+/* A dim of the piece. */
 typedef struct dim {
   int along; /* the whole's dim */
   int64_t size, step;
-  bool reduced, label;
+  bool reduced;
+  int64_t label_step; /* of those that stand for dims of the labels: from group to group; else 0 */
 } dim;
 
 static int last_label_dim(const ndr_problem *problem) {
@@ -22,7 +23,8 @@ static bool continues(const int64_t *strides, const int64_t *shape, int d) {
 static bool merges(const ndr_request *request, int d) {
   const ndr_problem *problem = &request->problem;
   const int64_t *shape = problem->shape;
-  bool merged = continues(problem->strides, shape, d) && shape[d + 1] == request->whole_shape[d + 1];
+  bool merged =
+      continues(problem->strides, shape, d) && shape[d + 1] == problem->groups->shape[d + 1 - problem->group_dim];
   for (int k = 0; merged && k < problem->operand_count; k++) merged = continues(problem->operands[k].strides, shape, d);
   for (int p = 0; merged && p < request->place_count; p++)
     merged = request->place_dims[p] != d && request->place_dims[p] != d + 1;
@@ -43,9 +45,10 @@ int64_t ndr_request_first_label(const ndr_request *request, int64_t row) {
   const ndr_problem *problem = &request->problem;
   int64_t label = 0, step = 1;
   for (int d = last_label_dim(problem); d >= problem->group_dim; d--) {
-    label += (request->offset[d] + row % problem->shape[d]) * step;
+    int along = d - problem->group_dim;
+    label += (request->offset[d] - problem->groups->first[along] + row % problem->shape[d]) * step;
     row /= problem->shape[d];
-    step *= request->whole_shape[d];
+    step *= problem->groups->shape[along];
   }
   return label;
 }
@@ -54,21 +57,21 @@ int64_t ndr_request_first_label(const ndr_request *request, int64_t row) {
 static int list_dims(const ndr_request *whole, const ndr_piece *piece, dim *dims) {
   const ndr_problem *problem = &whole->problem;
   int count = 0, last = last_label_dim(problem);
-  const dim label[] = {{last, piece->outer, piece->outer_step, true, true},
-                       {last, piece->groups, piece->inner, false, true},
-                       {last, piece->inner, 1, true, true}};
+  const dim label[] = {{last, piece->outer, piece->outer_step, true, piece->label_step},
+                       {last, piece->groups, piece->inner, false, piece->label_step},
+                       {last, piece->inner, 1, true, piece->label_step}};
   for (int d = 0; d < problem->ndim; d++) {
     bool labelled = d >= problem->group_dim && d <= last;
-    if (!labelled) dims[count++] = (dim){d, problem->shape[d], 1, whole->reduced[d], false};
+    if (!labelled) dims[count++] = (dim){d, problem->shape[d], 1, whole->reduced[d], 0};
     for (int l = 0; d == last && l < 3; l++)
       if (label[l].size > 1) dims[count++] = label[l];
   }
   return count;
 }
 
-static void set_dim(ndr_request *request, const ndr_request *whole, const ndr_piece *piece, int d, const dim *from) {
+static void set_dim(ndr_request *request, const ndr_request *whole, int d, const dim *from) {
   ndr_problem *problem = &request->problem;
-  int results = from->label ? whole->problem.group_dim : from->along;
+  int results = from->label_step ? whole->problem.group_dim : from->along;
   problem->shape[d] = from->size;
   problem->strides[d] = whole->problem.strides[from->along] * from->step;
   for (int k = 0; k < problem->operand_count; k++)
@@ -79,34 +82,39 @@ static void set_dim(ndr_request *request, const ndr_request *whole, const ndr_pi
   if (from->reduced) problem->dims[problem->dim_count++] = d;
   for (int i = 0; i < problem->op_count; i++)
     request->result_strides[i][d] =
-        from->reduced ? 0 : whole->result_strides[i][results] * (from->label ? piece->label_step : 1);
+        from->reduced ? 0 : whole->result_strides[i][results] * (from->label_step ? from->label_step : 1);
+}
+
+/* Moves by index[i] elements along each of the dims of the labels. */
+static void move_by(ndr_request *request, const ndr_request *whole, const int64_t *index, int64_t *from) {
+  const ndr_problem *problem = &whole->problem;
+  for (int k = 0; k <= problem->operand_count; k++) from[k] = 0;
+  for (int d = problem->group_dim; d <= last_label_dim(problem); d++, index++) {
+    request->offset[d] += *index;
+    from[0] += *index * problem->strides[d];
+    for (int k = 0; k < problem->operand_count; k++) from[k + 1] += *index * problem->operands[k].strides[d];
+  }
 }
 
 /* Moves to where the piece begins: `row` labels and then piece->first more. */
 static void move(ndr_request *request, const ndr_request *whole, int64_t row, int64_t first, int64_t *from) {
   const ndr_problem *problem = &whole->problem;
-  int last = last_label_dim(problem);
+  int count = problem->groups->ndim;
   int64_t index[NDR_MAX_DIMS] = {0};
-  for (int d = last; d >= problem->group_dim; d--) {
-    index[d] = row % problem->shape[d];
-    row /= problem->shape[d];
+  for (int i = count - 1; i >= 0; i--) {
+    index[i] = row % problem->shape[problem->group_dim + i];
+    row /= problem->shape[problem->group_dim + i];
   }
-  index[last] += first;
-  for (int k = 0; k <= problem->operand_count; k++) from[k] = 0;
-  for (int d = problem->group_dim; d <= last; d++) {
-    request->offset[d] += index[d];
-    from[0] += index[d] * problem->strides[d];
-    for (int k = 0; k < problem->operand_count; k++) from[k + 1] += index[d] * problem->operands[k].strides[d];
-  }
+  index[count - 1] += first;
+  move_by(request, whole, index, from);
 }
 
-ndr_status ndr_request_make_piece(ndr_request *request, const ndr_request *whole, const ndr_piece *piece, int64_t row,
-                                  bool partial, int64_t *from) {
-  dim dims[NDR_MAX_DIMS + 3];
-  int count = list_dims(whole, piece, dims);
+/* Makes the request of these dims of `whole`. */
+static ndr_status make(ndr_request *request, const ndr_request *whole, int count, const dim *dims, bool partial) {
   if (count > NDR_MAX_DIMS)
-    return ndr_fail(NDR_ERR_UNSUPPORTED, "groups of an array of %d dims: labels that repeat need up to two more",
-                    whole->problem.ndim);
+    return ndr_fail(NDR_ERR_UNSUPPORTED, "groups of an array of %d dims: %s", whole->problem.ndim,
+                    whole->problem.groups->windows ? "windows need one more for each of theirs"
+                                                   : "labels that repeat need up to two more");
   *request = *whole;
   ndr_problem *problem = &request->problem;
   problem->ndim = count;
@@ -120,10 +128,39 @@ ndr_status ndr_request_make_piece(ndr_request *request, const ndr_request *whole
   for (int k = 0; k < NDR_MAX_OPERANDS; k++)
     memset(problem->operands[k].strides, 0, sizeof problem->operands[k].strides);
   memset(request->reduced, 0, sizeof request->reduced);
-  for (int d = 0; d < count; d++) set_dim(request, whole, piece, d, &dims[d]);
+  for (int d = 0; d < count; d++) set_dim(request, whole, d, &dims[d]);
   request->partial = partial;
   if (partial) ndr_request_compact_results(request);
+  return NDR_OK;
+}
+
+ndr_status ndr_request_make_piece(ndr_request *request, const ndr_request *whole, const ndr_piece *piece, int64_t row,
+                                  bool partial, int64_t *from) {
+  dim dims[NDR_MAX_DIMS + 3];
+  NDR_TRY(make(request, whole, list_dims(whole, piece, dims), dims, partial));
   move(request, whole, row, piece->first, from);
+  return NDR_OK;
+}
+
+ndr_status ndr_request_make_box(ndr_request *request, const ndr_request *whole, const ndr_box *box, bool partial,
+                                int64_t *from) {
+  dim dims[2 * NDR_MAX_DIMS];
+  const ndr_problem *problem = &whole->problem;
+  int first = problem->group_dim, last = last_label_dim(problem), count = 0;
+  int64_t steps[NDR_MAX_DIMS], step = 1;
+  for (int d = last; d >= first; d--) {
+    steps[d] = step;
+    step *= ndr_groups_windows_along(problem->groups, d - first);
+  }
+  for (int d = 0; d < problem->ndim; d++) {
+    int w = d - first;
+    bool windowed = d >= first && d <= last;
+    if (!windowed) dims[count++] = (dim){d, problem->shape[d], 1, whole->reduced[d], 0};
+    if (windowed && box->groups[w] > 1) dims[count++] = (dim){d, box->groups[w], box->inner[w], false, steps[d]};
+    if (windowed && box->inner[w] > 1) dims[count++] = (dim){d, box->inner[w], 1, true, steps[d]};
+  }
+  NDR_TRY(make(request, whole, count, dims, partial));
+  move_by(request, whole, box->first, from);
   return NDR_OK;
 }
 

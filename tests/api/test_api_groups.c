@@ -116,6 +116,45 @@ static pattern pattern_of(rng *random, layout how) {
   return how == ROWS_OF_LABELS ? SCATTERED : (pattern)rng_between(random, 0, PATTERNS - 1);
 }
 
+/* Windows along all of the labels' dims, few along a long one, and the labels that say the same. */
+static void make_windows(rng *random, grouped_case *c) {
+  ndr_windows windows[NDR_MAX_DIMS];
+  int64_t index[NDR_MAX_DIMS] = {0}, at = 0;
+  for (int d = 0; d < c->ndim; d++) {
+    ndr_windows *w = &windows[d];
+    w->size = c->shape[d];
+    w->begin = rng_once_in(random, 3) ? rng_between(random, 0, w->size - 1) : 0;
+    w->end = rng_once_in(random, 2) ? w->size : rng_between(random, w->begin + 1, w->size);
+    w->window = w->size > 12 ? rng_between(random, w->size / 6, w->size) : rng_between(random, 1, 5);
+  }
+  do {
+    int64_t label = 0;
+    c->count = 1;
+    for (int d = 0; d < c->ndim; d++) {
+      const ndr_windows *w = &windows[d];
+      int64_t along = (w->end - w->begin + w->window - 1) / w->window;
+      bool in = index[d] >= w->begin && index[d] < w->end;
+      c->count *= along;
+      label = in && label >= 0 ? label * along + (index[d] - w->begin) / w->window : -1;
+    }
+    c->labels[at++] = (int32_t)label;
+  } while (next_index(c->ndim, c->shape, index));
+  assert_ok(ndr_groups_boxes(&c->groups, c->ndim, windows));
+  ck_assert_int_eq(ndr_groups_count(c->groups), c->count);
+}
+
+static void make_groups(rng *random, grouped_case *c, layout how) {
+  c->labels = malloc((size_t)(c->length + 1) * sizeof *c->labels);
+  if (c->length > 0 && rng_once_in(random, 4)) {
+    make_windows(random, c);
+    return;
+  }
+  c->count = rng_between(random, 1, how == ANY_LAYOUT ? 9 : 40);
+  fill_labels(random, pattern_of(random, how), c->labels, c->length, c->count);
+  DLTensor labels = ndr_tensor(c->labels, NDR_I32, c->ndim, c->shape);
+  assert_ok(ndr_groups_create(&c->groups, &labels, c->count));
+}
+
 static void place_labels(rng *random, grouped_case *c, layout how) {
   if (how == ANY_LAYOUT) return;
   const ndr_problem *problem = &c->problem;
@@ -135,12 +174,7 @@ static bool make_case(rng *random, grouped_case *c, layout how) {
   place_labels(random, c, how);
   c->length = 1;
   for (int d = 0; d < c->ndim; d++) c->length *= c->shape[d] = c->problem.shape[c->first + d];
-  c->count = rng_between(random, 1, 9);
-  c->labels = malloc((size_t)(c->length + 1) * sizeof *c->labels);
-  if (how != ANY_LAYOUT) c->count = rng_between(random, 1, 40);
-  fill_labels(random, pattern_of(random, how), c->labels, c->length, c->count);
-  DLTensor labels = ndr_tensor(c->labels, NDR_I32, c->ndim, c->shape);
-  assert_ok(ndr_groups_create(&c->groups, &labels, c->count));
+  make_groups(random, c, how);
   array_of_case(&c->array, &c->problem);
   array_fill(&c->array, random, random_filling_of(random, &c->problem));
   c->masked = rng_once_in(random, 4);
@@ -420,6 +454,50 @@ START_TEST(windows_are_refused_trimmed_or_padded) {
 }
 END_TEST
 
+/* 2 x 2 cells of a map of 3 x 5; the last column is in no window, and the last row in shorter ones. */
+START_TEST(windows_over_two_dims_are_boxes) {
+  const ndr_windows windows[] = {{3, 0, 3, 2}, {5, 0, 4, 2}};
+  float map[3][5] = {{1, 2, 3, 4, 100}, {10, 20, 30, 40, 100}, {5, 6, 7, 8, 100}}, out[4];
+  int64_t at[4];
+  DLTensor array = ndr_tensor(map, NDR_F32, NDR_SHAPE(3, 5)), result = ndr_tensor(out, NDR_F32, NDR_SHAPE(4)),
+           places = ndr_tensor(at, NDR_I64, NDR_SHAPE(4));
+  ndr_groups *groups;
+  assert_ok(ndr_groups_boxes(&groups, 2, windows));
+  ck_assert_int_eq(ndr_groups_count(groups), 4);
+  assert_ok(ndreduce(&array, NDR_DIMS(0, 1), NDR_SUM, &result, NDR_OPTIONS(.groups = groups)));
+  ck_assert(out[0] == 33 && out[1] == 77 && out[2] == 11 && out[3] == 15);
+  assert_ok(ndreduce(&array, NDR_DIMS(0, 1), NDR_ARGMAX, &places, NDR_OPTIONS(.groups = groups)));
+  ck_assert(at[0] == 6 && at[1] == 8 && at[2] == 11 && at[3] == 13);
+  ndr_groups_destroy(groups);
+}
+END_TEST
+
+/* No memory holds the labels, nor the results of one output a window. */
+START_TEST(windows_need_no_labels) {
+  const int64_t size = INT64_C(1) << 40;
+  const ndr_windows windows[] = {{size, 0, size, 1}, {1024, 0, 1024, 512}};
+  ndr_groups *groups;
+  assert_ok(ndr_groups_boxes(&groups, 2, windows));
+  ck_assert(ndr_groups_count(groups) == 2 * size);
+  ndr_groups_destroy(groups);
+}
+END_TEST
+
+START_TEST(windows_are_checked) {
+  ndr_groups *groups;
+  const ndr_windows none[] = {{6, 2, 2, 1}}, beyond[] = {{6, 0, 7, 1}}, empty[] = {{6, 0, 6, 0}},
+                    many[] = {{INT64_C(1) << 40, 0, INT64_C(1) << 40, 1}, {INT64_C(1) << 40, 0, INT64_C(1) << 40, 1}};
+  assert_fails(ndr_groups_boxes(NULL, 1, none), NDR_ERR_ARGUMENT, "groups is a null pointer");
+  assert_fails(ndr_groups_boxes(&groups, 1, NULL), NDR_ERR_ARGUMENT, "windows is a null pointer");
+  assert_fails(ndr_groups_boxes(&groups, 0, none), NDR_ERR_DIMS, "windows along 0 dims");
+  assert_fails(ndr_groups_boxes(&groups, 1, none), NDR_ERR_ARGUMENT, "windows from 2 to 2");
+  assert_fails(ndr_groups_boxes(&groups, 1, beyond), NDR_ERR_ARGUMENT, "windows from 0 to 7 along a dim of size 6");
+  assert_fails(ndr_groups_boxes(&groups, 1, empty), NDR_ERR_ARGUMENT, "a window of 0");
+  assert_fails(ndr_groups_boxes(&groups, 2, many), NDR_ERR_OVERFLOW, "too many windows");
+  ck_assert_ptr_null(groups);
+}
+END_TEST
+
 START_TEST(an_empty_dim_has_empty_groups) {
   int64_t none[] = {0}, two[] = {2};
   int32_t no;
@@ -623,6 +701,7 @@ START_TEST(groups_are_text) {
                    "sum f32 [2,3] /0,1 groups=0,1:3[0x2,-1x2,2:-1:-2]");
   assert_prints_as("max i8 [9] /0 keepdims groups=0:5[4:1:-1x2,-1,2,2]",
                    "max i8 [9] /0 keepdims groups=0:5[4:1:-1x2,-1,2x2]");
+  assert_prints_as("sum f32 [3,5,2] /0,1 groups=0,1:{0:3:2,1:5:2}", "sum f32 [3,5,2] /0,1 groups=0,1:{0:3:2,1:5:2}");
   assert_prints_as("sum f32 [0] /0 groups=0:1[]", "sum f32 [0] /0 groups=0:1[]");
 }
 END_TEST
@@ -694,6 +773,9 @@ START_TEST(texts_of_groups_are_checked) {
   const char *const wrong[][2] = {{"groups=1:2[0,1]", "neighbours"},
                                   {"groups=0,1:2[0,1]", "neighbours"},
                                   {"groups=0:2", "'['"},
+                                  {"groups=0:{0:7:1}", "where windows end"},
+                                  {"groups=0:{0:2:0}", "size of windows"},
+                                  {"groups=0:{0:2:1", "'}'"},
                                   {"groups=0:0[0,1]", "number of groups"},
                                   {"groups=0:2[0]", "a label for each element"},
                                   {"groups=0:2[0,1,0]", "no more labels"},
@@ -748,6 +830,7 @@ int main(void) {
              so_is_one_of_labels_along_the_fastest_dim, NULL);
   suite_case(suite, "plans and slabs", 120, plans_with_a_workspace_give_the_same_bits, slabs_come_in_any_order, NULL);
   suite_case(suite, "by hand", 10, labels_have_any_integer_dtype, windows_are_refused_trimmed_or_padded,
+             windows_over_two_dims_are_boxes, windows_need_no_labels, windows_are_checked,
              an_empty_dim_has_empty_groups, another_empty_dim_has_empty_groups,
              nan_weights_are_refused_before_anything_is_written, measuring_with_groups_is_estimating,
              calls_with_other_groups_stay_apart, labels_are_checked, NULL);

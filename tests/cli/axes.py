@@ -343,6 +343,44 @@ def check_lengths_of_times_as_weights(folder):
     assert errors == "h5gpured: bounds.nc:/f: --weights: its time: a single time without bounds does not say how long it stands for\n", errors
 
 
+def check_times_that_are_none(folder):
+    """Numbers beyond dates, calendars that are no texts, and bounds some of which are NaN: never without a word."""
+    make_times(folder, "fill.nc", "days since 2001-01-01", None, [0, 9.97e36, 40])
+    errors = folder.run("fill.nc:/f", "--by", "time:month", status=1)[1]
+    assert errors == ("h5gpured: fill.nc:/f: --by: the time at index 1 is 9.97e+36, more than 10^9 years away, which is no date; if it is "
+                      "missing, _FillValue must say so\n"), errors
+    make_times(folder, "numeric.nc", "days since 2001-01-01", np.int32(1), [0, 31, 59])
+    none = "its calendar is '(no text)', which is none of CF's"
+    errors = folder.run("numeric.nc:/f", "--by", "time:month", status=1)[1]
+    assert errors == f"h5gpured: numeric.nc:/f: --by: its time has no dates: {none}\n", errors
+    errors = folder.run("numeric.nc:/f[time=2001-01:2001-02]", status=1)[1]
+    assert errors.startswith("h5gpured: numeric.nc:/f: 'time=2001-01:2001-02' is no range of numbers: ") and none in errors, errors
+    found, _ = folder.run("numeric.nc:/f", "--op", "argmax", "--coords")
+    assert found.decode().splitlines()[1].endswith("at time 59"), found
+    for first in (np.nan, 20):
+        make_times(folder, "gap.nc", "days since 2001-01-01", None, [1, 3, 5, 7])
+        with h5py.File(folder.file("gap.nc"), "a") as file:
+            file["time_bnds"][1 if first == first else slice(4), 0] = np.nan
+        said = "h5gpured: gap.nc:/f: the bounds of time are not used: those at index 1 are no numbers\n" if first == first else ""
+        for arguments in (("--coarsen", "time=2"), ("-d", "time", "--op", "mean"), ("-d", "time", "-k")):
+            errors = folder.run("gap.nc:/f", *arguments, "-q", "-o", "out.nc", "--overwrite")[1]
+            assert errors == said, (arguments, errors)
+        if said:
+            errors = folder.run("gap.nc:/f", "--weights", "time:days", status=1)[1]
+            assert "its time: the bounds at index 1 are nan and 4, which are no length of time" in errors, errors
+
+
+def check_long_years(folder):
+    make_times(folder, "far.nc", "days since 0001-01-01", "noleap", [365.0 * year + 40 for year in (9998, 9999, 12344, 1234566, -20001)])
+    for written, wanted in (("9999", 1), ("10000-02", 2), ("12345", 3), ("+12345-02-10", 3), ("12345-02-10T00:00", 3), ("1234567-02", 4),
+                            ("+1234567", 4), ("1000000-01:", 4), ("-20000", 5), ("-20000-02:-19999", 5), (":-19999-01", 5)):
+        assert values(folder, f"far.nc:/f[time={written}]", "--op", "sum")["data"] == [wanted], written
+    for written in ("1234567", "12345678901-01", "10000-13"):
+        assert "is no date of the calendar" in folder.run(f"far.nc:/f[time={written}]", status=1)[1], written
+    out, _ = folder.run("far.nc:/f[0:5]", "-d", "time", "--op", "argmax", "--coords")
+    assert out.decode().split()[-1] == "-20000-02-10", out
+
+
 def four_digits(year):
     return f"{'-' if year < 0 else ''}{abs(year):04d}"
 

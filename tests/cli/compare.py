@@ -119,6 +119,13 @@ def is_unsigned(dataset):
     return isinstance(text, str) and text.lower() == "true"
 
 
+def has_odd_scale(dataset, values):
+    """One that is no number, without which the elements mean something else."""
+    if values.dtype.kind not in "iuf" or h5py.check_enum_dtype(dataset.dtype):
+        return False
+    return any(name in dataset.attrs and not numbers_of(dataset, name, 1) for name in ("scale_factor", "add_offset"))
+
+
 def meaning(dataset, values):
     """What the elements mean: missing ones NaN, packed ones unpacked. None: what is stored, NaN being an element."""
     if values.dtype.kind not in "iuf" or h5py.check_enum_dtype(dataset.dtype):
@@ -313,6 +320,11 @@ def check_dataset(tool, file, name, dataset, problems):
     if values.dtype == np.longdouble:
         values = values.astype("f8")
     count = check_values(tool, file, name, values, False, ("--raw",), problems)
+    if has_odd_scale(dataset, values):
+        run = Run(tool, file, name, "all", ("sum",))
+        if run.status != 1 or "--raw takes its numbers as stored" not in run.errors:
+            problems.append(f"{file}:{name}: status {run.status}: {run.errors}")
+        return count + 1
     meant = meaning(dataset, values)
     return count + check_values(tool, file, name, *(meant or (values, False)), (), problems)
 

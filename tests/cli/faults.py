@@ -8,6 +8,7 @@ memory ran out, the line says so. Nothing is left in the folder of the output, i
 """
 import concurrent.futures
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -36,7 +37,7 @@ RUNS = {
     "beside": ["file.h5:/a", "--weights", "/time", "--op", "mean"],
     "stack": ["file.h5:/a", "like.h5:/b", "--concat", "new:run", "--dims", "time", *OUTPUT],
     "part": ["file.h5:/a[1:3, lat=-50:50]", "--weights", "/zones", "--op", "mean", *OUTPUT],
-    "zones": ["file.h5:/a[1:3]", "--by", "time,lat:/zones", *OUTPUT],
+    "zones": ["file.h5:/a[1:3]", "--by", "time,lat:/zones", "--op", "sum", *OUTPUT],
     "boxes": ["file.h5:/a", "--coarsen", "time=2,lat=4,pad", "--weights", "lat:cos,time:days", "--op", "mean", *OUTPUT],
     "csv": ["file.h5:/a", "--dims", "time", "--format", "csv", *OUTPUT],
     "coords": ["file.h5:/a", "--dims", "0", "--op", "argmax", "--coords", *OUTPUT],
@@ -139,12 +140,12 @@ class Runner:
     def __init__(self, tool, library, inputs):
         self.tool, self.library, self.inputs = tool, library, inputs
 
-    def run(self, arguments, **faults):
+    def run(self, arguments, before=None, **faults):
         """(status, stdout, stderr, content of the output, other names beside it, report)"""
         with tempfile.TemporaryDirectory() as folder:
             for name in os.listdir(self.inputs):
                 os.symlink(os.path.join(self.inputs, name), os.path.join(folder, name))
-            before = {"out", *os.listdir(folder)}
+            known = {"out", *os.listdir(folder)}
             with open(os.path.join(folder, "out"), "wb") as file:
                 file.write(OLD)
             with tempfile.NamedTemporaryFile("r") as report:
@@ -152,13 +153,13 @@ class Runner:
                                    OMP_NUM_THREADS="2", **faults)
                 try:
                     result = subprocess.run([self.tool, *arguments], cwd=folder, env=environment, capture_output=True,
-                                            timeout=SECONDS)
+                                            timeout=SECONDS, preexec_fn=before)
                 except subprocess.TimeoutExpired:
                     return None, b"", b"", b"", [], {}
                 counts = dict(line.split() for line in report)
             with open(os.path.join(folder, "out"), "rb") as file:
                 content = file.read()
-            others = [name for name in os.listdir(folder) if name not in before]
+            others = [name for name in os.listdir(folder) if name not in known]
             return result.returncode, result.stdout, result.stderr.decode(), content, others, counts
 
 
@@ -210,6 +211,17 @@ def check_crashes(runner, problems):
                 problems.append(f"{name}, {function} crashes: left {others}, old output kept: {content == OLD}")
 
 
+def check_crashes_under_a_limit(runner, problems):
+    """Where little memory may be had, that may be why."""
+    def limited(bytes, kind):
+        return lambda: resource.setrlimit(kind, (bytes, resource.RLIM_INFINITY))
+    for kind, option in ((resource.RLIMIT_AS, "-v"), (resource.RLIMIT_DATA, "-d")):
+        for size, said in ((512 << 20, f"memory may have run out, which ulimit {option} keeps to 524288 KiB; else "), (64 << 30, "")):
+            errors = runner.run(RUNS["library"], limited(size, kind), FAULTS_CRASH="H5Dread")[2]
+            if not errors.startswith(f"h5gpured: elsewhere.h5:/library: crashed on it: {said}the file is malformed"):
+                problems.append(f"a crash under ulimit {option} {size >> 10}: {errors}")
+
+
 def chosen(count):
     if ALL or count <= MOST:
         return range(1, count + 1)
@@ -222,6 +234,7 @@ def main():
         make_inputs(inputs)
         runner = Runner(*runner_paths, inputs)
         check_crashes(runner, problems)
+        check_crashes_under_a_limit(runner, problems)
         for name in sys.argv[3:] or RUNS:
             good = runner.run(RUNS[name])
             if good[0] or good[2]:

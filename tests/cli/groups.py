@@ -104,6 +104,16 @@ def check_keys(folder):
                     same(found[op], expected)
 
 
+def check_the_default_is_said(folder):
+    make_hours(folder, count=1000)
+    for option, what in (("--by", "time:month"), ("--coarsen", "time=40")):
+        said = f"h5gpured: {option} without --op gives sums, as everywhere; --op mean gives means\n"
+        plain, errors = folder.run("hours.nc:/x", option, what)
+        assert errors == said and folder.run("hours.nc:/x", option, what, "--op", "sum") == (plain, ""), errors
+        assert folder.run("hours.nc:/x", option, what, "-q") == (plain, "")
+    assert folder.run("hours.nc:/x")[1] == ""
+
+
 def check_coarsen(folder):
     """Windows, and what becomes of a rest."""
     x, _, _ = make_hours(folder, count=1000)
@@ -182,7 +192,7 @@ def check_output(folder):
 
 def check_climatology_methods(folder):
     """What is no composition of years is said to be over all of them."""
-    make_hours(folder)
+    make_hours(folder, count=1000)
     for key, over in (("month", "years"), ("hour", "days")):
         with folder.reduce("hours.nc:/x", "--by", "time:" + key, "--op", "std,max") as out:
             assert text(out["x_std"].attrs["cell_methods"]) == f"area: mean time: standard_deviation (of all {over} together)"
@@ -333,7 +343,7 @@ def check_refusals(folder):
         assert errors.count("\n") == 1 and "--by" in errors or "--coarsen" in errors, errors
 
 
-CHECKS = [check_keys, check_coarsen, check_labels, check_output, check_climatology_methods, check_beside, check_packed, check_series, check_forms,
+CHECKS = [check_keys, check_the_default_is_said, check_coarsen, check_labels, check_output, check_climatology_methods, check_beside, check_packed, check_series, check_forms,
           check_refusals]
 
 if __name__ == "__main__":

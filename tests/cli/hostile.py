@@ -56,7 +56,7 @@ def is_crash_of_hdf5(lines):
 
 
 # What is lost of a damaged file's attributes costs a line each, whatever else comes of it.
-REMARK = re.compile(r"h5gpured: .*: (its attributes?.* cannot be read|the attribute .* is left out: )")
+REMARK = re.compile(r"h5gpured: .*: (its attributes?.* (cannot be read|is ignored$)|the attribute .* is left out: |the bounds of .* are not used: )")
 
 
 class Runner:

@@ -140,6 +140,15 @@ def check_boxes(folder):
         assert out["lat"][...].tolist() == [-30, 60] and out["lat_bnds"][...].tolist() == [[-90, 30], [30, 90]]
         assert out["lon"][...].tolist() == [60, 210, 315] and out["lon_bnds"][...].tolist() == [[-15, 135], [135, 285], [285, 345]]
         assert text(out["x"].attrs["cell_methods"]) == "time: lat: lon: mean", attributes(out["x"])
+    with h5py.File(folder.file("large.h5"), "w") as file:  # more places than can be labelled
+        large = file.create_dataset("x", (1101, 512, 513), "i1", chunks=(24, 128, 128), fillvalue=0)
+        large[23:26, 100:130] = 1
+    found = answer(folder, "large.h5:/x", "--coarsen", "0=24,1=2,2=2,pad", "--op", "sum,argmax")
+    sums = np.zeros((46, 256, 257), "i8")
+    sums[0, 50:65], sums[1, 50:65] = 4, 8
+    sums[:, :, 256] //= 2
+    assert np.array_equal(found["sum"]["data"], sums.ravel())
+    assert np.array_equal(np.array(found["argmax"]["data"]).reshape(sums.shape)[:2, 50, 0], [(23 * 512 + 100) * 513, (24 * 512 + 100) * 513])
     explained = folder.run("map.nc:/x", "--coarsen", "lat=3,lon=4", "--explain")[1]
     assert "groups   6 by lat:3,lon:4, of 12 steps, " in explained, explained
     table = folder.run("map.nc:/x", "--coarsen", "lat=3,lon=6", "-d", "time", "--format", "csv")[0].decode().splitlines()

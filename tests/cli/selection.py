@@ -179,6 +179,8 @@ def check_files_of_a_series_without_the_period(folder):
     for part, first, count in (("time=2002-06:2002-08", 516, 92), ("time=2001-12:2002-02", 334, 90), ("time=2003", 730, 365)):
         found = values(folder, "--concat", "time", *files(part), "-d", "time", "--op", "min,max,valid,argmax")
         assert found == [2 * [number] for number in (first, first + count - 1, count, count - 1)], (part, found)
+        whole = [name.partition("[")[0] for name in files("")]
+        assert values(folder, "--concat", "time", *whole, "--select", part, "-d", "time", "--op", "min,max,valid,argmax") == found
         with folder.reduce("--concat", "time", *files(part), "-d", "lat", "--op", "mean") as out:
             assert out["time"][...].tolist() == list(range(first, first + count)) and out["t"].shape == (count,)
     for part, reason in (("time=2009", "y2001.nc:/t: time=2009 selects nothing: time goes from 2001-01-01 to 2001-12-31, and the "
@@ -186,6 +188,30 @@ def check_files_of_a_series_without_the_period(folder):
                          ("time=2002, lat=50:60", "y2001.nc:/t: lat=50:60 selects nothing: lat goes from 10 to 20")):
         errors = folder.run("--concat", "time", *files(part), status=1)[1]
         assert errors == f"h5gpured: {reason}\n", errors
+
+
+def check_one_part_for_all_inputs(folder):
+    """--select is what [PART] behind each input is."""
+    for i in range(2):
+        make(folder, f"s{i}.nc")
+    inputs = ["s0.nc:/tas", "s1.nc:/tas"]
+    for part in ("time=2001-03:2001-05,lat=30:60", " lat = 10 , lon=350:20", "[time=2001]", "0:5,...,3", "lat=40"):
+        bare = part.strip("[]")
+        expected = values(folder, *(f"{name}[{bare}]" for name in inputs), "-d", "time,lat")
+        assert values(folder, *inputs, "--select", part, "-d", "time,lat") == expected, part
+    part = "time=2000-12-01:2001-01-31,lat=30:60"
+    behind = [f"{name}[{part}]" for name in inputs]
+    assert values(folder, "--concat", "new:run", *inputs, "--select", part) == values(folder, "--concat", "new:run", *behind)
+    with folder.reduce("s0.nc", "-d", "time", "--op", "mean", "--select", "time=2001,lat=0:90") as made:
+        assert made["tas"].shape == (12, len(LON)) and made["mask"].shape == (12, len(LON)), made["tas"]
+    for arguments, said in (((*inputs, "--select", ""), "--select: the part is empty"), ((*inputs, "--select", "[ ]"), "--select: the part is empty"),
+                            (("s0.nc:/tas[0]", "--select", "lat=0:10"), "--select: s0.nc:/tas[0] has a part of its own already"),
+                            (("--concat", "time", *inputs, "--select", "0:5"), "--select '0:5': under --concat take coordinates"),
+                            (("--list", "s0.nc", "--select", "lat=0:10"), "--list lists whole files, without --select")):
+        errors = folder.run(*arguments, status=2)[1]
+        assert said in errors, errors
+    errors = folder.run("s0.nc:/tas", "--select", "lat=91:95", status=1)[1]
+    assert "lat=91:95 selects nothing" in errors, errors
 
 
 def check_errors_name_the_axis(folder):

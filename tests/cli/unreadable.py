@@ -285,6 +285,36 @@ def check_other_drivers(folder):
             del os.environ["HDF5_DRIVER"]
 
 
+# ---- Attributes that can be read, and are not what their names promise ------------------------------------------------
+
+def check_attributes_of_other_kinds(folder):
+    def make_odd(**attributes):
+        with h5py.File(folder.file("odd.nc"), "w") as file:
+            file["x"] = np.arange(3.0)
+            make_scale(file, "t", np.arange(3.0), units="m")
+            file["x"].dims[0].attach_scale(file["t"])
+            file["x"].attrs.update(attributes)
+
+    for name in ("scale_factor", "add_offset"):
+        for value, what in ((np.bytes_("0.01"), "is the text '0.01', not one number"), ("2", "is the text '2', not one number"),
+                            (np.array([1.0, 2.0]), "has 2 values, not one number"), (h5py.Empty("f8"), "has 0 values, not one number")):
+            make_odd(**{name: value})
+            fails(folder, f"odd.nc:/x: its attribute {name} {what}; --raw takes its numbers as stored", "odd.nc:/x")
+            assert folder.run("odd.nc:/x", "--raw", "--json")[1] == "" and what in folder.run("--list", "odd.nc")[0].decode()
+    for name, value, what in (("_FillValue", np.bytes_("1"), "is the text '1', not one number"),
+                              ("missing_value", ["1", "2"], "is text, not up to 15 numbers"),
+                              ("valid_range", np.array([1.0]), "has 1 value, not two numbers"), ("_Unsigned", 1, "")):
+        make_odd(**{name: value})
+        out, errors = folder.run("odd.nc:/x", "--op", "sum")
+        assert out.split()[-1] == b"3", out
+        assert errors == (f"h5gpured: odd.nc:/x: its attribute {name} {what}: it is ignored\n" if what else ""), errors
+        assert folder.run("odd.nc:/x", "--raw")[1] == ""
+    make_odd()
+    with h5py.File(folder.file("odd.nc"), "a") as file:
+        file["t"].attrs["scale_factor"] = np.bytes_("2")
+    fails(folder, "odd.nc:/x: the coordinates t cannot be read: their attribute scale_factor is the text '2', not one number", "odd.nc:/x[t=0:2]")
+
+
 # ---- Whose ------------------------------------------------------------------------------------------------------------
 
 def check_that_other_files_are_not_spoken_of(folder):

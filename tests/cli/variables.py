@@ -133,6 +133,29 @@ def check_groups_weights_and_conditions(folder):
         assert "index" in made and made["index"].shape == (24,), set(made)
 
 
+def check_each_variable_meets_its_own_of_another_file(folder):
+    """--with y=FILE is the dataset of the same path; another file must have one array, or a name."""
+    for name, factor in (("a.nc", 1), ("b.nc", 3)):
+        with h5py.File(folder.file(name), "w") as file:
+            t = make_scale(file, "t", np.arange(4.0))
+            for path in ("tas", "pr", "ocean/tas"):
+                put(file, path, factor * (np.arange(4.0) + len(path)), t)
+    with h5py.File(folder.file("c.nc"), "w") as file:
+        put(file, "other", np.ones(4), make_scale(file, "t", np.arange(4.0)))
+    apart = ("--op", "apart(x, y): s += y - x -> s", "--json")
+    wanted = {path: sum(2 * (i + len(path)) for i in range(4)) for path in ("tas", "pr", "ocean/tas")}
+    read = lambda *arguments: {item["dataset"][1:]: item["data"][0] for item in map(json.loads, folder.run(*arguments, *apart)[0].splitlines())}
+    assert read("a.nc", "-d", "t", "--with", "y=b.nc") == wanted
+    assert read("a.nc:/tas[1:3]", "--with", "y=b.nc") == read("a.nc:/tas[1:3]", "--with", "y=b.nc[1:3]") == {"tas": 2 * (4 + 5)}
+    series = ("--concat", "t", "a.nc:/tas", "a.nc:/tas", "--with", "y=b.nc", "--with", "y=b.nc")
+    assert read(*series) == {"tas": 2 * wanted["tas"]}
+    assert read("a.nc:/tas", "--with", "y=c.nc") == {"tas": 4 - sum(range(3, 7))}
+    with h5py.File(folder.file("c.nc"), "a") as file:
+        put(file, "more", np.ones(4), file["t"])
+    errors = folder.run("a.nc:/tas", "--with", "y=c.nc", *apart, status=1)[1]
+    assert errors.startswith("h5gpured: a.nc:/tas: --with y: c.nc: which dataset? 2 have 1 dims: /more [4], /other [4]"), errors
+
+
 def make_axes(folder):
     """Two variables of one axis; axes of the same name and size in another group and in another file."""
     source = np.random.default_rng(4)

@@ -182,7 +182,7 @@ START_TEST(any_steps_in_any_calendar) {
 END_TEST
 
 START_TEST(no_step_is_in_no_group) {
-  const double values[] = {NAN, INFINITY, 1e300};
+  const double values[] = {NAN, NAN, NAN};
   ndr_time_units units;
   ndr_time_groups found;
   ck_assert(ndr_time_units_parse("days since 2000-01-01", NULL, &units));
@@ -190,6 +190,24 @@ START_TEST(no_step_is_in_no_group) {
     assert_ok(ndr_time_groups_find(&(ndr_time_steps){&units, 0, count, values, NULL}, NDR_GROUP_MONTH, &found));
     ck_assert_int_eq(found.count, 0);
     for (int64_t i = 0; i < count; i++) ck_assert_int_eq(found.labels[i], -1);
+    ndr_time_groups_free(&found);
+  }
+}
+END_TEST
+
+START_TEST(numbers_that_are_no_dates_are_refused) {
+  static const struct {
+    double value;
+    const char *said;
+  } cases[] = {
+      {INFINITY, "at index 1 is inf"}, {9.97e36, "is 9.97e+36, more than 10^9 years away"}, {-4e11, "is -4e+11"}};
+  ndr_time_units units;
+  ndr_time_groups found;
+  ck_assert(ndr_time_units_parse("days since 2000-01-01", NULL, &units));
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const double values[] = {NAN, cases[i].value, 3};
+    assert_fails(ndr_time_groups_find(&(ndr_time_steps){&units, 0, 3, values, NULL}, NDR_GROUP_MONTH, &found),
+                 NDR_ERR_ARGUMENT, cases[i].said);
     ndr_time_groups_free(&found);
   }
 }
@@ -409,7 +427,8 @@ END_TEST
 
 int main(void) {
   Suite *suite = suite_create("h5 group by");
-  suite_case(suite, "groups", 120, any_steps_in_any_calendar, no_step_is_in_no_group, bounds_are_those_of_cf_s_example,
+  suite_case(suite, "groups", 120, any_steps_in_any_calendar, no_step_is_in_no_group,
+             numbers_that_are_no_dates_are_refused, bounds_are_those_of_cf_s_example,
              times_go_up_where_data_are_of_less_than_a_cycle, keys_and_groups_have_names, cell_methods_are_cf_s,
              methods_that_do_not_compose_are_over_all, NULL);
   suite_case(suite, "days", 10, months_are_as_long_as_the_calendar_has_them,

@@ -153,7 +153,7 @@ START_TEST(groups_in_a_row_are_done_in_stages) {
     for (int weighted = 0; weighted < 2; weighted++) {
       weights = weighted ? heavy : NULL;
       assert_ok(ndr_h5_groups_windows(&groups, dataset, 0, 24, NDR_REST_PAD));
-      assert_ok(ndr_stages_cut(groups, &(ndr_stage_sizes){1, 8, 8}, &stages, &count));
+      assert_ok(ndr_stages_cut(groups, &(ndr_stage_sizes){1, 8, 8, true}, &stages, &count));
       ck_assert_int_gt(count, 3);
       free(stages);
       compare(groups, in_window);
@@ -241,6 +241,66 @@ START_TEST(windows_lie_over_several_dims) {
 }
 END_TEST
 
+/* Sums in boxes of 2 x 3 x 7 elements, or shorter ones at the ends. */
+static double *boxes_of(const int64_t *windows, const int64_t *counts) {
+  double *made = calloc((size_t)(counts[0] * counts[1] * counts[2]), sizeof *made);
+  for (int s = 0; s < STEPS; s++)
+    for (int r = 0; r < ROWS; r++)
+      for (int c = 0; c < COLUMNS; c++) {
+        int64_t box = (s / windows[0] * counts[1] + r / windows[1]) * counts[2] + c / windows[2];
+        if (s / windows[0] < counts[0]) made[box] += x[s][r][c];
+      }
+  return made;
+}
+
+/* Stages are of windows along the first dim that has several. */
+START_TEST(boxes_are_done_in_stages) {
+  const int64_t windows[][3] = {{14, 3, 7}, {STEPS, 2, 30}}, counts[][3] = {{21, 7, 5}, {1, 10, 1}};
+  const ndr_rest rests[] = {NDR_REST_TRIM, NDR_REST_PAD, NDR_REST_PAD};
+  const ndr_op op = NDR_SUM;
+  ndr_stage_bytes = 0;
+  for (int i = 0; i < 2; i++) {
+    ndr_h5_groups *groups;
+    ndr_stage *stages;
+    int count;
+    ndr_h5_options how = NDR_H5_OPTIONS_INIT;
+    ndr_problem problem = NDR_PROBLEM_INIT;
+    double *expected = boxes_of(windows[i], counts[i]);
+    assert_ok(ndr_h5_groups_boxes(&groups, dataset, 0, 3, windows[i], rests));
+    ck_assert_int_eq(ndr_h5_groups_count(groups), counts[i][0] * counts[i][1] * counts[i][2]);
+    ck_assert_int_eq(ndr_stage_dim(groups), i);
+    assert_ok(ndr_stages_cut(groups, &(ndr_stage_sizes){1, 8, 1, true}, &stages, &count));
+    ck_assert_int_gt(count, 1);
+    free(stages);
+    DLTensor result = ndr_tensor(sums, NDR_F64, NDR_SHAPE(ndr_h5_groups_count(groups))), *results[] = {&result};
+    how.groups = groups;
+    assert_ok(ndr_h5_problem(&problem, dataset, 0, NULL, 1, &op));
+    assert_ok(ndr_h5_problem_operands(&problem, dataset, &how));
+    assert_ok(ndr_h5_reduce(dataset, &problem, results, &how));
+    for (int64_t b = 0; b < ndr_h5_groups_count(groups); b++) ck_assert_double_eq_tol(sums[b], expected[b], 1e-9);
+    ndr_h5_groups_destroy(groups);
+    free(expected);
+  }
+}
+END_TEST
+
+/* Of many windows a stage has as many as make about 2^19 states, up to the end of a chunk if that is near. */
+START_TEST(stages_of_boxes_have_few_states) {
+  const int64_t windows[] = {2, 1, 1};
+  const ndr_rest rests[] = {NDR_REST_PAD, NDR_REST_PAD, NDR_REST_PAD};
+  ndr_h5_groups *groups;
+  ndr_stage *stages;
+  int count;
+  assert_ok(ndr_h5_groups_boxes(&groups, dataset, 0, 3, windows, rests));
+  assert_ok(ndr_stages_cut(groups, &(ndr_stage_sizes){1 << 4, 8, 24, true}, &stages, &count));
+  ck_assert_int_eq(stages[0].end, 120); /* 55 windows would do */
+  ck_assert_int_eq(stages[0].count, 60 * ROWS * COLUMNS);
+  ck_assert_int_eq(stages[count - 1].end, STEPS);
+  free(stages);
+  ndr_h5_groups_destroy(groups);
+}
+END_TEST
+
 START_TEST(what_does_not_fit_is_refused) {
   ndr_h5_groups *groups;
   ndr_problem problem = NDR_PROBLEM_INIT;
@@ -286,6 +346,8 @@ int main(void) {
   tcase_add_test(groups, groups_in_a_row_are_done_in_stages);
   tcase_add_test(groups, groups_fit_the_same_axes);
   tcase_add_test(groups, windows_lie_over_several_dims);
+  tcase_add_test(groups, boxes_are_done_in_stages);
+  tcase_add_test(groups, stages_of_boxes_have_few_states);
   tcase_add_test(groups, what_does_not_fit_is_refused);
   suite_add_tcase(suite, groups);
   return suite_run(suite);

@@ -116,13 +116,15 @@ static void put_text(const char *name, const char *text, bool variable) {
   H5Tclose(type);
 }
 
+static ndr_misfits misfits; /* those of the dataset that was found last */
+
 /* Ends what begin has begun. */
 static ndr_unpack find(bool raw) {
   ndr_unpack unpack;
   ndr_dtype stored = NDR_BOOL;
   hid_t type = H5Dget_type(dataset);
   ck_assert_ptr_null(ndr_hdf_dtype(type, &stored));
-  ndr_hdf_find_unpack(dataset, type, H5Tget_class(type), stored, raw, &unpack);
+  ndr_hdf_find_unpack(dataset, type, H5Tget_class(type), stored, raw, &unpack, &misfits);
   H5Tclose(type);
   H5Dclose(dataset);
   H5Fclose(file);
@@ -144,6 +146,7 @@ START_TEST(every_attribute_has_its_effect) {
   put("scale_factor", H5T_NATIVE_FLOAT, 1, &(float){0.5f});
   put("add_offset", H5T_STD_U8BE, 1, &(uint8_t){200});
   ndr_unpack u = find(false);
+  ck_assert_int_eq(misfits.count, 0);
   ck_assert(u.from == NDR_I16 && u.to == NDR_F64 && u.masked && u.scaled && u.direct);
   ck_assert(u.missing_count == 3 && u.missing[0].i == -1 && u.missing[1].i == 7 && u.missing[2].i == 9);
   ck_assert(u.ranged && u.least.i == -100 && u.most.i == 100 && u.scale == 0.5 && u.offset == 200);
@@ -282,7 +285,15 @@ END_TEST
 
 /* ---- Attributes that are not what they seem --------------------------------------------------------------------- */
 
-START_TEST(nonsense_counts_for_nothing) {
+static void assert_misfit(const char *name, bool scales, const char *what) {
+  int at = 0;
+  while (at < misfits.count && strcmp(misfits.list[at].name, name) != 0) at++;
+  ck_assert_msg(at < misfits.count, "%s is taken", name);
+  ck_assert(misfits.list[at].scales == scales);
+  ck_assert_str_eq(misfits.list[at].what, what);
+}
+
+START_TEST(nonsense_counts_for_nothing_and_is_noted) {
   static const double many[100000];
   hid_t pair = complex_of(H5T_NATIVE_DOUBLE, false), list = H5Tvlen_create(H5T_NATIVE_INT);
   begin(H5T_STD_I16LE);
@@ -296,6 +307,15 @@ START_TEST(nonsense_counts_for_nothing) {
   put("_Unsigned", H5T_NATIVE_INT, 1, &(int){1});
   ndr_unpack u = find(false);
   ck_assert(is_plain(&u));
+  ck_assert_int_eq(misfits.count, 8);
+  assert_misfit("_FillValue", false, "is the text '-1', not one number");
+  assert_misfit("missing_value", false, "has 4000 values, not up to 15 numbers");
+  assert_misfit("valid_range", false, "is something else, not two numbers");
+  assert_misfit("valid_min", false, "has 2 values, not one number");
+  assert_misfit("valid_max", false, "is something else, not one number");
+  assert_misfit("scale_factor", true, "is the text '2', not one number");
+  assert_misfit("add_offset", true, "has 3 values, not one number");
+  assert_misfit("_Unsigned", false, "is not the text 'true' or 'false'");
   H5Tclose(pair);
   H5Tclose(list);
   begin(H5T_STD_I16LE);
@@ -307,6 +327,8 @@ START_TEST(nonsense_counts_for_nothing) {
   H5Sclose(none);
   u = find(false);
   ck_assert(is_plain(&u));
+  ck_assert_int_eq(misfits.count, 3);
+  assert_misfit("scale_factor", true, "has 0 values, not one number");
 }
 END_TEST
 
@@ -336,7 +358,8 @@ int main(void) {
              unsigned_is_read_of_both_kinds_of_text, NULL);
   suite_case(suite, "types", 20, only_integers_and_floats_have_a_meaning, what_is_stored_otherwise_is_not_direct,
              both_byte_orders_are_direct, NULL);
-  suite_case(suite, "nonsense", 20, nonsense_counts_for_nothing, lists_may_be_full_and_scales_may_be_odd, NULL);
+  suite_case(suite, "nonsense", 20, nonsense_counts_for_nothing_and_is_noted, lists_may_be_full_and_scales_may_be_odd,
+             NULL);
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   return suite_run(suite);
 }

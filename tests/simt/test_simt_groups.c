@@ -1,4 +1,4 @@
-/* Groups under emulation: the parts of regular and of scattered labels, against the CPU. */
+/* Groups under emulation: the parts of regular and of scattered labels, and of windows, against the CPU. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 
 enum { GROUPS = 5, MOST_ROWS = 24, MOST_COLUMNS = 70 };
 
-typedef enum pattern { RUNS, CYCLE, BACKWARDS, SCATTERED, GAPS, PATTERNS } pattern;
+typedef enum pattern { RUNS, CYCLE, BACKWARDS, SCATTERED, GAPS, WINDOWS, PATTERNS } pattern;
 
 static ndr_groups *random_groups(rng *random, pattern how, int64_t length) {
   int32_t values[MOST_ROWS];
@@ -28,6 +28,16 @@ static ndr_groups *random_groups(rng *random, pattern how, int64_t length) {
   return groups;
 }
 
+/* Over two dims. */
+static ndr_groups *random_windows(rng *random, const int64_t *shape) {
+  ndr_windows windows[2];
+  ndr_groups *groups;
+  for (int d = 0; d < 2; d++)
+    windows[d] = (ndr_windows){shape[d], 0, rng_between(random, 1, shape[d]), rng_between(random, 1, 7)};
+  assert_ok(ndr_groups_boxes(&groups, 2, windows));
+  return groups;
+}
+
 /* Reduces an array over dim `dim` in groups, on the device and on the CPU: at once, or as two slabs. */
 static void check_case(rng *random, ndr_dtype dtype, pattern how, ndr_op op, int number) {
   int64_t shape[3] = {rng_between(random, 1, 3), rng_between(random, 1, MOST_ROWS),
@@ -40,8 +50,10 @@ static void check_case(rng *random, ndr_dtype dtype, pattern how, ndr_op op, int
   array_make(&array.host, dtype, 3, shape, NULL);
   array_fill(&array.host, random, random_filling(random, op));
   device_array_of(&array, 0, 0);
-  ndr_groups *groups = random_groups(random, how, shape[dim]);
-  ndr_options options = *NDR_OPTIONS(.groups = groups, .group_dim = dim);
+  if (how == WINDOWS) dim_count = 2;
+  ndr_groups *groups =
+      how == WINDOWS ? random_windows(random, shape + dim - 1) : random_groups(random, how, shape[dim]);
+  ndr_options options = *NDR_OPTIONS(.groups = groups, .group_dim = how == WINDOWS ? dim - 1 : dim);
   assert_ok(array_result(&result.host, &array.host.tensor, dim_count, dims, op, &options, NULL));
   assert_ok(array_result(&expected, &array.host.tensor, dim_count, dims, op, &options, NULL));
   device_array_of(&result, 0, 0);

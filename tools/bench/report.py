@@ -3,7 +3,7 @@
 
   report.py            draws data/bench/plots with gnuplot, rewrites the blocks of README.md and data/bench/README.md, says what is missing
   report.py --check    exit status 1 if that would change anything; needs no gnuplot
-  report.py --print NAME   prints one block: gpu, wide-tall, cpu, h5, h5-gpu, files or files-words
+  report.py --print NAME   prints one block: gpu, wide-tall, cpu, h5, h5-gpu, files, files-words or files-few
   report.py --data DIR ... takes the records from there, draws into DIR/plots, and leaves the pages alone
 
 A block of a page lies between the lines <!-- bench: NAME --> and <!-- /bench -->.
@@ -143,17 +143,32 @@ def files_block():
             f"{files_ratios(taken)}. {' '.join(map(files_provenance, record['runs']))}")
 
 
-def files_words_block():
+def files_words(record):
     """The same jobs in words: those of CDO and of h5gpured, and the times of both."""
-    record = load("files.json")
-    if not record:
-        return NO_FILES
     rows = [[row["name"].split(", chunks")[0], f"`cdo {row['words']['cdo']}`", f"`h5gpured {row['words']['h5gpured']}`"] +
             [f"{row['seconds'][name]:.2f}" for name in ("cdo", "h5gpured")]
             for row in files_rows(record) if row["name"].endswith("a field") and "cdo" in row["seconds"]]
-    return (table(["job", "CDO", "h5gpured", "CDO, s", "h5gpured, s"], rows, 3) +
-            "\n\nFiles are hourly, packed and deflated, as those of reanalyses are; [more about them, and the times of other programs]"
-            f"(data/bench/README.md#everyday-jobs). {' '.join(map(files_provenance, record['runs']))}")
+    return rows
+
+
+WORDS_COLUMNS = ["job", "CDO", "h5gpured", "CDO, s", "h5gpured, s"]
+FEW_JOBS = ("monthly means", "daily range", "mean of a box", "ensemble mean")
+
+
+def files_words_block():
+    record = load("files.json")
+    return table(WORDS_COLUMNS, files_words(record), 3) + "\n\n" + " ".join(map(files_provenance, record["runs"])) if record else NO_FILES
+
+
+def files_few_block():
+    """Some of these, for who reads no further."""
+    record = load("files.json")
+    if not record:
+        return NO_FILES
+    machine = record["runs"][0]["machine"]
+    return (table(WORDS_COLUMNS, [row for row in files_words(record) if row[0] in FEW_JOBS], 3) +
+            "\n\nFiles are hourly, packed and deflated, as those of reanalyses are; [more jobs, and the times of NCO and xarray]"
+            f"(data/bench/README.md#everyday-jobs). {machine['cpu']}, {machine['cores']} cores.")
 
 
 def h5_gpu_block():
@@ -175,7 +190,7 @@ def h5_gpu_block():
             f"{versions['hdf5']}, PyTorch {versions['torch']}; {record['date'][:10]}, commit {record['commit'][:7]}.")
 
 
-BLOCKS = {"gpu": lambda: gpu_block(load, lambda name: f"plots/{name}.svg"), "cpu": cpu_block, "h5": h5_block, "files": files_block, "files-words": files_words_block,
+BLOCKS = {"gpu": lambda: gpu_block(load, lambda name: f"plots/{name}.svg"), "cpu": cpu_block, "h5": h5_block, "files": files_block, "files-words": files_words_block, "files-few": files_few_block,
           "h5-gpu": h5_gpu_block, "wide-tall": lambda: gpu_short(load, lambda name: f"data/bench/plots/{name}.svg")}
 PAGES = ("README.md", "data/bench/README.md")
 

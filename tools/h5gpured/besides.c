@@ -84,15 +84,46 @@ static ndr_status open_text(const search *s, const char *text, const ndr_h5_acce
   return status;
 }
 
+static bool is_there(const search *s, const char *file, const char *path) {
+  ndr_h5_access access = input_access(s->options);
+  ndr_h5_dataset *dataset;
+  access.on_remark = NULL;
+  access.any_type = access.raw = 1;
+  bool there = ndr_h5_open(&dataset, file, path, &access) == NDR_OK;
+  if (there) ndr_h5_close(dataset);
+  return there;
+}
+
+/* FILE alone means its dataset of the path that the reduced one has, if there is one: then FILE:/PATH, with a part that
+ * it has. To be freed; NULL where there is no memory. */
+static char *with_text(const search *s, const char *text) {
+  char *file, *part, *whole = NULL;
+  const char *path = s->info->dataset;
+  if (!names_file(text) || ndr_h5_split(text, &file, &part) != NDR_OK) return strdup(text);
+  bool alone = path_is_file_alone(part);
+  if (alone && is_there(s, file, path) && (whole = malloc(strlen(text) + strlen(path) + 2)))
+    sprintf(whole, "%s:%s%s", file, path, part ? part_of(part) : "");
+  else if (!whole)
+    whole = strdup(text);
+  free(file);
+  free(part);
+  return whole;
+}
+
 static bool open_series(const search *s, const named_value *name, const ndr_h5_access *access,
                         ndr_h5_dataset **dataset) {
-  const char *texts[MOST_VALUES];
+  char *texts[MOST_VALUES] = {NULL};
   int count = 0;
-  for (int w = 0; w < s->options->with_count; w++)
-    if (s->options->withs[w].length == name->length &&
-        strncmp(s->options->withs[w].name, name->name, (size_t)name->length) == 0)
-      texts[count++] = s->options->withs[w].value;
-  return input_open_series(s->options, count, texts, access, dataset);
+  bool good = true;
+  for (int w = 0; w < s->options->with_count && good; w++) {
+    const named_value *with = &s->options->withs[w];
+    if (with->length != name->length || strncmp(with->name, name->name, (size_t)name->length) != 0) continue;
+    texts[count] = with_text(s, with->value);
+    good = texts[count++] || fail_memory(s);
+  }
+  good = good && input_open_series(s->options, count, (const char *const *)texts, access, dataset);
+  for (int i = 0; i < count; i++) free(texts[i]);
+  return good;
 }
 
 static const named_value *find_with(const h5gpured_options *options, const char *name, int *count) {
@@ -115,7 +146,11 @@ static bool add_with(const search *s, const char *name, const named_value *with,
   snprintf(option, sizeof option, "--with %.300s", name);
   operand->name = name;
   if (count > 1) return open_series(s, with, &access, &operand->dataset);
-  return open_text(s, with->value, &access, &operand->dataset) == NDR_OK || refuse(s, option);
+  char *text = with_text(s, with->value);
+  bool good = text && (open_text(s, text, &access, &operand->dataset) == NDR_OK || refuse(s, option));
+  if (!text) fail_memory(s);
+  free(text);
+  return good;
 }
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */

@@ -29,7 +29,8 @@ enum { MOST_VALUES = 64 };
 
 typedef struct h5gpured_options {
   int input_count;
-  char **inputs;
+  char **inputs;      /* with the part of --select behind each */
+  const char *select; /* NULL: not given */
   const char *dims;
   int op_count;
   ndr_op ops[NDR_MAX_OPS];
@@ -59,7 +60,8 @@ typedef struct h5gpured_options {
   int threads;
   bool format_named; /* by --format */
   bool keepdims, skip_nan, raw, overwrite, no_plugins, allow_external, coords, explain, list, quiet, progress;
-  bool json; /* JSON to standard output, beside the file of --output if there is one */
+  bool sums_groups; /* as no operator is named */
+  bool json;        /* JSON to standard output, beside the file of --output if there is one */
 } h5gpured_options;
 
 /* The coordinates, along a dim, of the elements that argmin or argmax has found. */
@@ -138,6 +140,11 @@ bool pattern_matches(const char *pattern, const char *path);
 /* Where the part in brackets begins behind a path; its end if there is none. */
 const char *part_of(const char *path);
 
+/* Puts the part of --select behind each input, and returns NULL, or what is wrong with that, to be freed. The inputs
+ * are to be freed then, in any case. */
+char *part_put(h5gpured_options *options);
+void part_free(h5gpured_options *options);
+
 /* Whether all entries are by names of dims. */
 bool part_is_by_names(const char *part);
 
@@ -173,6 +180,9 @@ typedef struct members {
   bool full;            /* there was no memory */
   ndr_h5_dataset *held; /* one of the file, which keeps the file open; or NULL */
 } members;
+
+/* Whether nothing but a part follows FILE; path may be NULL. */
+bool path_is_file_alone(const char *path);
 
 /* Whether what follows FILE: is a pattern, with or without a part behind it, and no name of a dataset. */
 bool path_is_pattern(const h5gpured_options *options, const char *file, const char *path);

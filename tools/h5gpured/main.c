@@ -249,6 +249,12 @@ static bool split_and_write(const h5gpured_options *options) {
   return good;
 }
 
+/* Who groups times mostly wants means. */
+static void note_sums(const h5gpured_options *options) {
+  if (options->sums_groups && !options->quiet)
+    complain("%s without --op gives sums, as everywhere; --op mean gives means", options->by ? "--by" : "--coarsen");
+}
+
 static bool list_all(const h5gpured_options *options) {
   bool good = true;
   for (int i = 0; i < options->input_count; i++) good = list_file(options, options->inputs[i]) == 0 && good;
@@ -264,9 +270,11 @@ int main(int argc, char **argv) {
   bool good = options.list     ? list_all(&options)
               : options.output ? split_and_write(&options)
                                : answer_all(&options, NULL);
+  if (good) note_sums(&options);
   if (options.explain && ferror(stderr)) good = false; /* what was asked for is lost */
   free(options.history);
   operators_free(&options);
+  part_free(&options);
   if (stopped_by) {
     fflush(stdout);
     end_by_signal();

@@ -27,7 +27,7 @@ static bool takes_names(const h5gpured_options *options) {
          (!options->concat || dims_are_names(options->concat));
 }
 
-static bool is_file_alone(const char *path) {
+bool path_is_file_alone(const char *path) {
   return !path || strspn(path, "/") == (size_t)(part_of(path) - path);
 }
 
@@ -50,8 +50,8 @@ bool path_is_pattern(const h5gpured_options *options, const char *file, const ch
 static bool is_many(const h5gpured_options *options, const char *input, bool *many) {
   char *file, *path;
   if (ndr_h5_split(input, &file, &path) != NDR_OK) return fail();
-  *many = is_file_alone(path) ? takes_names(options) && (!path || part_is_by_names(part_of(path)))
-                              : path_is_pattern(options, file, path);
+  *many = path_is_file_alone(path) ? takes_names(options) && (!path || part_is_by_names(part_of(path)))
+                                   : path_is_pattern(options, file, path);
   free(file);
   free(path);
   return true;
@@ -344,7 +344,7 @@ bool members_find(const h5gpured_options *options, int input, members *m) {
   *m = (members){.options = options};
   if (ndr_h5_split(options->inputs[input], &m->file, &m->text) != NDR_OK) return fail();
   m->part = m->text ? part_of(m->text) : "";
-  bool alone = is_file_alone(m->text);
+  bool alone = path_is_file_alone(m->text);
   if (!alone) m->path = strndup(m->text, (size_t)(m->part - m->text));
   if (!alone && !m->path) return members_refuse(m, "out of memory");
   bool good = list_members(m) && (alone ? choose_any(m) : choose_by_pattern(m)) && check_part(m) && check_sound(m) &&

@@ -236,6 +236,8 @@ static const cli_option rows[] = {
          "operators, default sum; all from one read of the data. A text with ':' is an operator of one's own, like\n"
          "'hot(x; t): n += x > t -> n'; man h5gpured has the language"},
     {'k', "keepdims", FIELD(keepdims), .help = "keep reduced dims, with size 1"},
+    {0, "select", "PART", FIELD(select),
+     .help = "reduce this part of each input, as if [PART] stood behind it: time=2001-01:2010-12,lat=30:60"},
     {0, "skipna", FIELD(skip_nan), .help = "leave NaN elements out"},
     {0, "raw", FIELD(raw), .help = "take numbers as stored: no missing values, scales and offsets"},
     {0, "where", "EXPR", FIELD(where),
@@ -351,6 +353,7 @@ static void check_format(const h5gpured_options *options) {
 }
 
 static void check_list(h5gpured_options *options) {
+  if (options->select) cli_refuse(&tool, "--list lists whole files, without --select");
   if (options->concat) cli_refuse(&tool, "--list takes files one by one, without --concat");
   if (options->output) cli_refuse(&tool, "--list writes no --output");
   if (options->format != FORMAT_TEXT && options->format != FORMAT_JSON)
@@ -390,6 +393,8 @@ static void check(h5gpured_options *options) {
   settle_format(options);
   check_format(options);
   if (options->list) check_list(options);
+  char *reason = options->select ? part_put(options) : NULL;
+  if (reason) cli_refuse(&tool, "%s", reason);
   if (options->by && options->coarsen)
     cli_refuse(&tool, "--by and --coarsen: results have groups along one dim only, take one of the two");
   const char *new_dim = concat_new_dim(options);
@@ -408,6 +413,7 @@ void options_read(h5gpured_options *options, int argc, char **argv) {
   options->input_count = cli_read(&tool, options, argc, argv);
   options->inputs = argv + 1;
   if (!options->dims) options->dims = *options->grouped ? options->grouped : "all";
+  options->sums_groups = options->op_count == 0 && *options->grouped && !options->list;
   if (options->op_count == 0) options->ops[options->op_count++] = NDR_SUM;
   check(options);
 }

@@ -1,5 +1,5 @@
-/* Parts as they are written behind a path, [time=2001, lat=30:60], where each of several datasets has some of the dims.
- * What an entry means is the library's matter. */
+/* Parts as they are written behind a path, [time=2001, lat=30:60], where each of several datasets has some of the dims,
+ * or, by --select, in one place for all inputs. What an entry means is the library's matter. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +27,57 @@ static int name_length(const char *entry, int length) {
   while (name > 0 && entry[name - 1] == ' ') name--;
   return (int)strspn(entry, "-0123456789") < name ? name : 0;
 }
+
+/* ---- The part of all inputs -------------------------------------------------------------------------------------- */
+
+/* An index counts from where each file begins, which is not what it means of a series. */
+static bool has_indices(const char *part) {
+  const char *entry;
+  int length;
+  while (next_entry(&part, &entry, &length))
+    if (!memchr(entry, '=', (size_t)length)) return true;
+  return false;
+}
+
+static char *refuse_part(const char *format, const char *input) {
+  size_t capacity = strlen(format) + strlen(input) + 1;
+  char *text = malloc(capacity);
+  if (text) snprintf(text, capacity, format, input);
+  return text ? text : strdup("out of memory");
+}
+
+/* INPUT[PART]; a part in brackets of its own is taken, too. */
+static char *join_part(const char *input, const char *part) {
+  size_t length = strlen(part), capacity = strlen(input) + length + 3;
+  bool bare = part[0] != '[' || part[length - 1] != ']';
+  char *text = malloc(capacity);
+  if (text) snprintf(text, capacity, bare ? "%s[%s]" : "%s%s", input, part);
+  return text;
+}
+
+char *part_put(h5gpured_options *options) {
+  const char *part = options->select;
+  char **inputs = calloc((size_t)options->input_count + 1, sizeof *inputs), **given = options->inputs;
+  options->inputs = inputs;
+  if (!inputs) return strdup("out of memory");
+  for (int i = 0; i < options->input_count; i++)
+    if (!(inputs[i] = join_part(given[i], part))) return strdup("out of memory");
+  if (!part[strspn(part, "[], ")]) return refuse_part("--select: the part is empty%s", "");
+  if (options->concat && has_indices(part))
+    return refuse_part("--select '%s': under --concat take coordinates, as NAME=FROM:TO; an index would count in each "
+                       "file: write it behind those that it is meant of",
+                       part);
+  for (int i = 0; i < options->input_count; i++)
+    if (*part_of(given[i])) return refuse_part("--select: %s has a part of its own already", given[i]);
+  return NULL;
+}
+
+void part_free(h5gpured_options *options) {
+  for (int i = 0; options->select && options->inputs && i < options->input_count; i++) free(options->inputs[i]);
+  if (options->select) free(options->inputs);
+}
+
+/* ---- The part of one of several datasets ------------------------------------------------------------------------- */
 
 bool part_is_by_names(const char *part) {
   const char *entry;

@@ -133,13 +133,17 @@ bool ndr_hdf_read_coordinates(const ndr_h5_dataset *dataset, int d, hid_t type, 
   return true;
 }
 
-static bool read_values(const ndr_h5_dataset *part, int d, bool raw, double *values) {
+static ndr_status read_values(const ndr_h5_dataset *part, int d, bool raw, double *values) {
   hid_t scale, space;
-  if (part->info.shape[d] == 0) return true;
-  bool good =
-      open_selected(part, d, false, &scale, &space) && ndr_values_read(scale, raw, space, part->info.shape[d], values);
+  ndr_misfit misfit = {.name = NULL};
+  if (part->info.shape[d] == 0) return NDR_OK;
+  bool good = open_selected(part, d, false, &scale, &space) &&
+              ndr_values_read(scale, raw, space, part->info.shape[d], values, &misfit);
   close_selected(scale, space);
-  return good;
+  if (misfit.name)
+    return ndr_fail(NDR_ERR_FILE, "%s: the coordinates %s cannot be read: their attribute %s %s", part->where,
+                    part->names[d] ? part->names[d] : "of a dim", misfit.name, misfit.what);
+  return good ? NDR_OK : ndr_hdf_fail_coordinates(part);
 }
 
 ndr_status ndr_hdf_coordinate_values(const ndr_h5_dataset *dataset, int d, bool raw, double *values) {
@@ -148,7 +152,7 @@ ndr_status ndr_hdf_coordinate_values(const ndr_h5_dataset *dataset, int d, bool 
   bool converts = ndr_hdf_is_converted(dataset, d);
   for (int p = 0; p < count; p++) {
     int64_t size = parts[p]->info.shape[d];
-    if (!read_values(parts[p], d, raw && !converts, values)) return ndr_hdf_fail_coordinates(parts[p]);
+    NDR_TRY(read_values(parts[p], d, raw && !converts, values));
     for (int64_t i = 0; i < size && converts && parts[p]->timed; i++)
       values[i] = ndr_time_convert(&parts[p]->time, &parts[dataset->axis_part]->time, values[i]);
     for (int64_t i = 0; i < size && parts[p]->turn[d] != 0; i++) values[i] += parts[p]->turn[d];

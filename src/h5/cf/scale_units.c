@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "h5/bytes/header.h"
 #include "h5/file/attributes.h"
 
 void ndr_scale_units_free(ndr_scale_units *u) {
@@ -12,12 +13,30 @@ void ndr_scale_units_free(ndr_scale_units *u) {
   u->units = u->calendar = NULL;
 }
 
+/* What is no text names no calendar; *good: it could be read. */
+static char *read_calendar(hid_t scale, bool *good) {
+  char *calendar;
+  *good = ndr_hdf_get_text(scale, "calendar", &calendar);
+  if (!*good || calendar) return calendar;
+  htri_t has = ndr_header_has_attribute(scale, "calendar");
+  calendar = has > 0 ? ndr_hdf_noted(strdup("(no text)")) : NULL;
+  *good = has == 0 || calendar;
+  return calendar;
+}
+
+bool ndr_scale_units_has_calendar(const ndr_scale_units *units) {
+  ndr_calendar calendar;
+  return ndr_calendar_parse(units->calendar, &calendar);
+}
+
 ndr_status ndr_scale_units_read(const ndr_h5_dataset *dataset, hid_t scale, ndr_scale_units *u) {
   hid_t type = H5Dget_type(scale);
   bool single = H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) <= sizeof(float);
   *u = (ndr_scale_units){.precision = single ? 0x1p-23 : 0x1p-51};
   if (type >= 0) H5Tclose(type);
-  if (type < 0 || !ndr_hdf_get_text(scale, "units", &u->units) || !ndr_hdf_get_text(scale, "calendar", &u->calendar)) {
+  bool good = type >= 0 && ndr_hdf_get_text(scale, "units", &u->units);
+  if (good) u->calendar = read_calendar(scale, &good);
+  if (!good) {
     ndr_scale_units_free(u);
     return ndr_hdf_fail_coordinates(dataset);
   }

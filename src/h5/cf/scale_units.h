@@ -14,6 +14,9 @@ typedef struct ndr_scale_units {
 } ndr_scale_units;
 
 ndr_status ndr_scale_units_read(const ndr_h5_dataset *dataset, hid_t scale, ndr_scale_units *units);
+
+/* Whether the calendar is one of CF's, as none is. One that is no text is not. */
+bool ndr_scale_units_has_calendar(const ndr_scale_units *units);
 void ndr_scale_units_free(ndr_scale_units *units);
 
 /* Opens the scale of dim d as ndr_hdf_open_coordinates does; fails where there is none. Close with H5Dclose. */

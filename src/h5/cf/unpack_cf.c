@@ -2,11 +2,14 @@
 #include "h5/cf/unpack_cf.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #include "h5/bytes/header.h"
 #include "h5/cf/packed.h"
+#include "h5/file/attributes.h"
 #include "h5/file/dtype.h"
 
 /* ---- Attributes ------------------------------------------------------------------------------------------------- */
@@ -19,7 +22,17 @@ static ndr_dtype widest(ndr_dtype dtype) {
 typedef struct {
   hid_t dataset;
   const char *failed;
+  ndr_misfits *misfits;
 } attributes;
+
+/* How many numbers an attribute has, as `says` says it. */
+typedef struct {
+  int least, most;
+  const char *says;
+} numbers_wanted;
+
+static const numbers_wanted one = {1, 1, "one number"}, two = {2, 2, "two numbers"},
+                            some = {1, NDR_UNPACK_MISSING - 1, "up to 15 numbers"};
 
 /* Whether there is one of that name. */
 static bool open_attribute(attributes *from, const char *name, hid_t *attribute, hid_t *type, hid_t *space) {
@@ -37,8 +50,30 @@ static void close_attribute(hid_t attribute, hid_t type, hid_t space) {
   H5Aclose(attribute);
 }
 
-/* Reads at most `most` numbers of an attribute. Returns how many; 0 if it is not there, holds more, or none. */
-static int read_numbers(attributes *from, const char *name, int most, ndr_number *numbers) {
+static ndr_misfit *add_misfit(attributes *from, const char *name) {
+  ndr_misfit *added = &from->misfits->list[from->misfits->count++];
+  *added = (ndr_misfit){.name = name, .scales = strcmp(name, "scale_factor") == 0 || strcmp(name, "add_offset") == 0};
+  return added;
+}
+
+/* `points` elements of a kind that are not the numbers wanted. */
+static void note_misfit(attributes *from, const char *name, H5T_class_t kind, hssize_t points, const char *wanted) {
+  ndr_misfit *added = add_misfit(from, name);
+  char *text = NULL;
+  if (kind == H5T_INTEGER || kind == H5T_FLOAT)
+    snprintf(added->what, sizeof added->what, "has %lld value%s, not %s", (long long)points, points == 1 ? "" : "s",
+             wanted);
+  else if (kind == H5T_STRING && ndr_hdf_get_text(from->dataset, name, &text) && text)
+    snprintf(added->what, sizeof added->what, "is the text '%.40s', not %s", text, wanted);
+  else
+    snprintf(added->what, sizeof added->what, "is %s, not %s", kind == H5T_STRING ? "text" : "something else", wanted);
+  free(text);
+}
+
+_Static_assert(NDR_UNPACK_MISSING == 16, "as `some` says");
+
+/* Reads the numbers of an attribute. Returns how many; 0 if it is not there, or not as wanted. */
+static int read_numbers(attributes *from, const char *name, const numbers_wanted *wanted, ndr_number *numbers) {
   ndr_packed values[NDR_UNPACK_MISSING];
   ndr_dtype dtype;
   int count = 0;
@@ -46,8 +81,11 @@ static int read_numbers(attributes *from, const char *name, int most, ndr_number
   if (!open_attribute(from, name, &attribute, &type, &space)) return 0;
   H5T_class_t kind = H5Tget_class(type);
   hssize_t points = H5Sget_simple_extent_npoints(space);
-  bool fits = (kind == H5T_INTEGER || kind == H5T_FLOAT) && points > 0 && points <= most;
-  if (kind == H5T_NO_CLASS || points < 0) from->failed = name;
+  bool fits = (kind == H5T_INTEGER || kind == H5T_FLOAT) && points >= wanted->least && points <= wanted->most;
+  if (kind == H5T_NO_CLASS || points < 0)
+    from->failed = name;
+  else if (!fits)
+    note_misfit(from, name, kind, points, wanted->says);
   if (fits) {
     bool known = !ndr_hdf_dtype(type, &dtype);
     if (known) dtype = widest(dtype);
@@ -85,7 +123,10 @@ static bool says(attributes *from, const char *name, const char *word) {
   if (!open_attribute(from, name, &attribute, &type, &space)) return false;
   H5T_class_t kind = H5Tget_class(type);
   hssize_t points = H5Sget_simple_extent_npoints(space);
-  if (kind == H5T_STRING && points == 1) is = is_word(attribute, type, word);
+  if (kind == H5T_STRING && points == 1)
+    is = is_word(attribute, type, word);
+  else if (strcmp(name, "_Unsigned") == 0)
+    snprintf(add_misfit(from, name)->what, sizeof from->misfits->list->what, "is not the text 'true' or 'false'");
   if (kind == H5T_NO_CLASS || points < 0 || is < 0) from->failed = name;
   close_attribute(attribute, type, space);
   return is > 0;
@@ -133,9 +174,9 @@ static void add_missing(const mask *m, ndr_number number) {
 
 static void find_missing(const mask *m) {
   ndr_number numbers[NDR_UNPACK_MISSING];
-  int count = read_numbers(m->from, "_FillValue", 1, numbers);
+  int count = read_numbers(m->from, "_FillValue", &one, numbers);
   if (count) add_missing(m, numbers[0]);
-  count = read_numbers(m->from, "missing_value", NDR_UNPACK_MISSING - 1, numbers);
+  count = read_numbers(m->from, "missing_value", &some, numbers);
   for (int i = 0; i < count; i++) add_missing(m, numbers[i]);
 }
 
@@ -155,19 +196,19 @@ static void find_range(const mask *m) {
   ndr_unpack *u = m->unpack;
   u->least = ndr_packed_least(u->from);
   u->most = ndr_packed_most(u->from);
-  if (read_numbers(m->from, "valid_range", 2, range) == 2) {
+  if (read_numbers(m->from, "valid_range", &two, range)) {
     set_bound(m, range[0], &u->least);
     set_bound(m, range[1], &u->most);
     return;
   }
-  if (read_numbers(m->from, "valid_min", 1, range)) set_bound(m, range[0], &u->least);
-  if (read_numbers(m->from, "valid_max", 1, range)) set_bound(m, range[0], &u->most);
+  if (read_numbers(m->from, "valid_min", &one, range)) set_bound(m, range[0], &u->least);
+  if (read_numbers(m->from, "valid_max", &one, range)) set_bound(m, range[0], &u->most);
 }
 
 static void find_scale(attributes *from, ndr_unpack *unpack) {
   ndr_number number;
-  if (read_numbers(from, "scale_factor", 1, &number)) unpack->scale = ndr_number_real(number);
-  if (read_numbers(from, "add_offset", 1, &number)) unpack->offset = ndr_number_real(number);
+  if (read_numbers(from, "scale_factor", &one, &number)) unpack->scale = ndr_number_real(number);
+  if (read_numbers(from, "add_offset", &one, &number)) unpack->offset = ndr_number_real(number);
   unpack->scaled = unpack->scale != 1 || unpack->offset != 0;
 }
 
@@ -197,9 +238,10 @@ static ndr_dtype unsigned_of(ndr_dtype dtype) {
 }
 
 const char *ndr_hdf_find_unpack(hid_t dataset, hid_t type, H5T_class_t kind, ndr_dtype stored, bool raw,
-                                ndr_unpack *unpack) {
-  attributes from = {dataset, NULL};
+                                ndr_unpack *unpack, ndr_misfits *misfits) {
+  attributes from = {dataset, NULL, misfits};
   mask m = {unpack, &from, false};
+  misfits->count = 0;
   *unpack = (ndr_unpack)NDR_UNPACK_INIT(stored);
   find_layout(type, kind, stored, unpack);
   if (raw || (kind != H5T_INTEGER && kind != H5T_FLOAT)) return NULL;

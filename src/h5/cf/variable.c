@@ -260,7 +260,7 @@ bool ndr_cf_variable_read_values(const ndr_cf_variable *v, double *values) {
     if (count == 0) continue;
     hid_t from = H5Dget_space(piece->id);
     bool good = ndr_hdf_select(from, piece->info.ndim, piece->from, piece->step, piece->info.shape) &&
-                ndr_values_read(piece->id, false, from, count, values);
+                ndr_values_read(piece->id, false, from, count, values, NULL);
     if (from >= 0) H5Sclose(from);
     if (!good) return false;
     for (int64_t i = 0; i < count && piece->timed; i++)

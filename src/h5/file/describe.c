@@ -48,11 +48,21 @@ static ndr_status open_type(ndr_h5_dataset *dataset, hid_t *type) {
 }
 
 /* Attributes tell of a whole table, not of one field. */
-static const char *find_meaning(ndr_h5_dataset *dataset, hid_t type) {
+static ndr_status find_meaning(ndr_h5_dataset *dataset, hid_t type) {
+  ndr_misfits misfits;
   const char *failed = ndr_hdf_find_unpack(dataset->id, type, dataset->type_class, dataset->info.stored_dtype,
-                                           dataset->raw || dataset->field, &dataset->unpack);
+                                           dataset->raw || dataset->field, &dataset->unpack, &misfits);
   if (dataset->field) dataset->unpack.direct = false;
-  return failed;
+  if (failed) return fail_meaning(dataset, failed);
+  if (dataset->unknown_attributes && !dataset->raw && !dataset->field) return fail_meaning(dataset, "");
+  for (int i = 0; i < misfits.count; i++) {
+    const ndr_misfit *misfit = &misfits.list[i];
+    if (misfit->scales)
+      return ndr_fail(NDR_ERR_FILE, "%s: its attribute %s %s; ndr_h5_access.raw takes its numbers as stored",
+                      dataset->where, misfit->name, misfit->what);
+    ndr_remark(&dataset->remarks, "%s: its attribute %s %s: it is ignored", dataset->where, misfit->name, misfit->what);
+  }
+  return NDR_OK;
 }
 
 ndr_status ndr_hdf_check_numbers(const ndr_h5_dataset *dataset) {
@@ -72,16 +82,15 @@ static ndr_status describe_type(ndr_h5_dataset *dataset) {
     return ndr_fail(NDR_ERR_FILE, "%s: its type cannot be read", dataset->where);
   }
   ndr_h5_info *info = &dataset->info;
-  const char *reason = ndr_hdf_dtype(type, &info->stored_dtype), *attribute = NULL;
-  if (!reason) attribute = find_meaning(dataset, type);
+  const char *reason = ndr_hdf_dtype(type, &info->stored_dtype);
+  ndr_status status = reason ? NDR_OK : find_meaning(dataset, type);
   H5Tclose(type);
   if (reason && strcmp(reason, NDR_UNKNOWN_ELEMENTS) == 0) /* its class was known a moment ago */
     return ndr_fail(NDR_ERR_FILE, "%s: its type cannot be read", dataset->where);
   dataset->table = reason && strcmp(reason, NDR_TABLE_ELEMENTS) == 0;
   dataset->elements = reason;
   NDR_TRY(ndr_hdf_check_numbers(dataset));
-  if (attribute) return fail_meaning(dataset, attribute);
-  if (dataset->unknown_attributes && !dataset->raw && !dataset->field) return fail_meaning(dataset, "");
+  NDR_TRY(status);
   info->dtype = dataset->unpack.to;
   info->masked = dataset->unpack.masked;
   info->scaled = dataset->unpack.scaled;

@@ -66,6 +66,9 @@ static ndr_status find_on_axis(const ndr_h5_dataset *dataset, int d, const ndr_s
   free(values);
   if ((status != NDR_ERR_PARSE && status != NDR_ERR_DIMS) || !is_time_of_no_length(u)) return status;
   snprintf(reason, sizeof reason, "%s", ndr_last_error());
+  if (!ndr_scale_units_has_calendar(u))
+    return ndr_fail(status, "%s; its calendar is '%.40s', which is none of CF's, and so it has no dates", reason,
+                    u->calendar);
   return ndr_fail(status, "%s; it counts '%.80s', which have no fixed length, and so has no dates", reason, u->units);
 }
 

@@ -1,5 +1,4 @@
-/* Windows over several dims at once: the public ndr_h5_groups_boxes. Their labels are those of the dims' own windows,
- * counted row by row. */
+/* Windows over several dims at once: the public ndr_h5_groups_boxes. They are counted row by row. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,40 +15,19 @@ static char *join_texts(const ndr_h5_groups *groups) {
   return text;
 }
 
-static ndr_status count_boxes(ndr_h5_groups *groups, const ndr_h5_dataset *dataset) {
-  groups->count = 1;
-  for (int i = 0; i < groups->ndim; i++)
-    if (__builtin_mul_overflow(groups->count, groups->along[i]->count, &groups->count))
-      return ndr_fail(NDR_ERR_OVERFLOW, "%s: has too many windows", dataset->where);
-  return NDR_OK;
-}
-
-/* A step that is in no window of one of the dims is in none. */
-static void number_steps(ndr_h5_groups *groups) {
-  int64_t index[NDR_MAX_DIMS] = {0};
-  for (int64_t at = 0; at < groups->length; at++) {
-    int64_t box = 0;
-    bool inside = true;
-    for (int i = 0; i < groups->ndim; i++) {
-      int64_t window = groups->along[i]->group_of[index[i]];
-      inside = inside && window >= 0;
-      box = box * groups->along[i]->count + window;
-    }
-    groups->group_of[at] = inside ? box : -1;
-    for (int i = groups->ndim - 1; i >= 0 && ++index[i] == groups->shape[i]; i--) index[i] = 0;
-  }
-}
-
 static ndr_status make_boxes(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, const int64_t *windows,
                              const ndr_rest *rests) {
-  for (int i = 0; i < groups->ndim; i++)
+  ndr_windows ranges[NDR_MAX_DIMS];
+  for (int i = 0; i < groups->ndim; i++) {
     NDR_TRY(ndr_h5_groups_windows(&groups->along[i], dataset, groups->dim + i, windows[i], rests[i]));
+    ranges[i] = ndr_h5_groups_range(groups->along[i]);
+  }
   free(groups->by);
   groups->by = join_texts(groups);
   if (!groups->by) return ndr_group_fail_memory(dataset);
-  NDR_TRY(count_boxes(groups, dataset));
-  number_steps(groups);
-  return ndr_group_settle(groups, dataset);
+  NDR_TRY(ndr_job_blame(dataset, ndr_groups_boxes(&groups->labels, groups->ndim, ranges)));
+  groups->count = ndr_groups_count(groups->labels);
+  return NDR_OK;
 }
 
 ndr_status ndr_h5_groups_boxes(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim, int dim_count,

@@ -30,6 +30,7 @@ static char *describe(const ndr_h5_dataset *dataset, const ndr_h5_groups *groups
 ndr_status ndr_group_begin(ndr_h5_groups **made, const ndr_h5_dataset *dataset, int dim, int ndim, ndr_grouping how,
                            const char *what) {
   int d;
+  bool labelled = how != NDR_GROUPING_WINDOWS;
   *made = NULL;
   NDR_TRY(ndr_scale_check_dim(dataset, dim, &d));
   if (d + ndim > dataset->info.ndim)
@@ -37,21 +38,24 @@ ndr_status ndr_group_begin(ndr_h5_groups **made, const ndr_h5_dataset *dataset, 
   ndr_h5_groups *groups = *made = calloc(1, sizeof *groups);
   if (!groups) return ndr_group_fail_memory(dataset);
   groups->how = how;
+  groups->gap = -1;
   groups->dim = d;
   groups->ndim = ndim;
   groups->length = 1;
   for (int i = 0; i < ndim; i++) {
     groups->shape[i] = dataset->info.shape[d + i];
-    if (__builtin_mul_overflow(groups->length, groups->shape[i], &groups->length) || groups->length > NDR_MOST_LABELS)
+    bool fits = !__builtin_mul_overflow(groups->length, groups->shape[i], &groups->length);
+    if (!fits || (labelled && groups->length > NDR_MOST_LABELS))
       return ndr_fail(NDR_ERR_DIMS, "%s: has more than %lld steps to put in groups", dataset->where,
                       (long long)NDR_MOST_LABELS);
   }
   groups->by = describe(dataset, groups, what);
   groups->axes = ndr_group_axes(dataset, d, ndim);
   groups->name = ndim == 1 && dataset->names[d] ? strdup(dataset->names[d]) : NULL;
-  groups->group_of = calloc((size_t)groups->length + 1, sizeof *groups->group_of);
+  if (labelled) groups->group_of = calloc((size_t)groups->length + 1, sizeof *groups->group_of);
   bool named = groups->name || ndim > 1 || !dataset->names[d];
-  return groups->by && groups->axes && groups->group_of && named ? NDR_OK : ndr_group_fail_memory(dataset);
+  return groups->by && groups->axes && (groups->group_of || !labelled) && named ? NDR_OK
+                                                                                : ndr_group_fail_memory(dataset);
 }
 
 ndr_status ndr_group_settle(ndr_h5_groups *groups, const ndr_h5_dataset *dataset) {
@@ -140,10 +144,6 @@ static ndr_status group_windows(ndr_h5_groups *groups, const ndr_h5_dataset *dat
     return ndr_fail(status, "%s: its %s: %s", dataset->where, called, reason);
   }
   groups->count = ndr_groups_count(groups->labels);
-  for (int64_t i = 0; i < groups->length; i++) {
-    int64_t at = i / groups->window;
-    groups->group_of[i] = at < groups->count ? at : -1;
-  }
   return ndr_group_windows_describe(groups, dataset);
 }
 

@@ -4,7 +4,7 @@
 
 #include "h5/group/groups.h"
 
-/* Labels are in memory as a whole, 12 bytes each. */
+/* Labels are in memory as a whole, 12 bytes each. Windows have none. */
 #define NDR_MOST_LABELS ((int64_t)256 << 20)
 
 ndr_status ndr_group_fail_memory(const ndr_h5_dataset *dataset);

@@ -44,20 +44,14 @@ static bool halve_steps(const double *values, int64_t count, double most, double
   return true;
 }
 
-/* Fills values[length] and pairs[2 * length]; *found: there are coordinates, and *bounded: what the steps reach over is
- * known. Inside the lock. */
-static ndr_status read_steps(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, double *values, double *pairs,
-                             bool *found, bool *bounded) {
-  hid_t scale;
-  double most = INFINITY;
+/* Fills values[length] and pairs[2 * length]; *bounded: what the steps reach over is known. Inside the lock. */
+static ndr_status read_steps(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, double most, double *values,
+                             double *pairs, bool *bounded) {
   bool misfit;
-  NDR_TRY(ndr_hdf_open_coordinates(dataset, groups->dim, false, &scale));
-  *found = scale >= 0;
-  if (!*found) return NDR_OK;
-  ndr_status status = read_units(groups, dataset, scale, &most);
-  H5Dclose(scale);
-  if (status == NDR_OK) status = ndr_hdf_coordinate_values(dataset, groups->dim, false, values);
-  if (status == NDR_OK) status = ndr_period_read_bounds(dataset, groups->dim, NULL, pairs, bounded, &misfit);
+  ndr_status status = ndr_hdf_coordinate_values(dataset, groups->dim, false, values);
+  if (status == NDR_OK)
+    status = ndr_period_read_bounds(dataset, groups->dim, NULL, pairs, bounded, &misfit, &groups->gap);
+  *bounded = *bounded && groups->gap < 0;
   if (status == NDR_OK && !*bounded) *bounded = halve_steps(values, groups->length, most, pairs);
   for (int64_t i = 0; status == NDR_OK && !*bounded && i < groups->length; i++)
     pairs[2 * i] = pairs[2 * i + 1] = values[i];
@@ -81,28 +75,43 @@ static void describe(const ndr_h5_groups *groups, int64_t window, const double *
   groups->coordinates[window] = !count ? NAN : groups->timed ? least + (most - least) / 2 : sum / (double)count;
 }
 
-static ndr_status describe_all(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, double *values, double *pairs) {
-  ndr_hdf_scope scope;
-  bool found = false, bounded = false;
-  ndr_hdf_enter(&scope, dataset->no_plugins);
-  ndr_status status = read_steps(groups, dataset, values, pairs, &found, &bounded);
-  ndr_hdf_leave(&scope);
-  if (status != NDR_OK || !found) return status;
+static ndr_status fail_memory(const ndr_h5_dataset *dataset) {
+  return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for its windows", dataset->where);
+}
+
+static ndr_status describe_all(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, const double *values,
+                               const double *pairs) {
   groups->coordinates = malloc((size_t)groups->count * sizeof *groups->coordinates);
   groups->bounds = malloc((size_t)groups->count * 2 * sizeof *groups->bounds);
-  if (!groups->coordinates || !groups->bounds)
-    return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for its windows", dataset->where);
+  if (!groups->coordinates || !groups->bounds) return fail_memory(dataset);
   for (int64_t window = 0; window < groups->count; window++) describe(groups, window, values, pairs);
-  if (bounded) return NDR_OK;
-  free(groups->bounds);
-  groups->bounds = NULL;
   return NDR_OK;
 }
 
-ndr_status ndr_group_windows_describe(ndr_h5_groups *groups, const ndr_h5_dataset *dataset) {
+/* Inside the lock. */
+static ndr_status read_and_describe(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, double most) {
+  bool bounded = false;
   double *room = groups->length <= MOST_STEPS ? malloc((size_t)groups->length * 3 * sizeof *room + 1) : NULL;
-  if (!room) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for its windows", dataset->where);
-  ndr_status status = describe_all(groups, dataset, room, room + groups->length);
+  if (!room) return fail_memory(dataset);
+  ndr_status status = read_steps(groups, dataset, most, room, room + groups->length, &bounded);
+  if (status == NDR_OK) status = describe_all(groups, dataset, room, room + groups->length);
   free(room);
+  if (bounded) return status;
+  free(groups->bounds);
+  groups->bounds = NULL;
+  return status;
+}
+
+ndr_status ndr_group_windows_describe(ndr_h5_groups *groups, const ndr_h5_dataset *dataset) {
+  ndr_hdf_scope scope;
+  hid_t scale = H5I_INVALID_HID;
+  double most = INFINITY;
+  ndr_hdf_enter(&scope, dataset->no_plugins);
+  ndr_status status = ndr_hdf_open_coordinates(dataset, groups->dim, false, &scale);
+  bool found = status == NDR_OK && scale >= 0;
+  if (found) status = read_units(groups, dataset, scale, &most);
+  if (scale >= 0) H5Dclose(scale);
+  if (found && status == NDR_OK) status = read_and_describe(groups, dataset, most);
+  ndr_hdf_leave(&scope);
   return status;
 }

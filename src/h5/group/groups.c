@@ -90,7 +90,25 @@ static int64_t find_period(const ndr_h5_groups *groups) {
   return 0;
 }
 
+ndr_windows ndr_h5_groups_range(const ndr_h5_groups *groups) {
+  int64_t whole = groups->count * groups->window;
+  return (ndr_windows){groups->length, 0, whole < groups->length ? whole : groups->length, groups->window};
+}
+
+static ndr_group_layout layout_of_windows(const ndr_h5_groups *groups) {
+  ndr_group_layout layout = {.runs = groups->count, .least = 1, .most = 1, .sorted = true};
+  for (int d = groups->dim; d < groups->dim + groups->ndim; d++) {
+    const ndr_h5_groups *along = ndr_h5_groups_axis(groups, d);
+    ndr_windows range = ndr_h5_groups_range(along);
+    int64_t last = range.end - (along->count - 1) * range.window;
+    layout.least *= last;
+    layout.most *= along->count > 1 ? range.window : last;
+  }
+  return layout;
+}
+
 ndr_group_layout ndr_h5_groups_layout(const ndr_h5_groups *groups) {
+  if (groups->how == NDR_GROUPING_WINDOWS) return layout_of_windows(groups);
   ndr_group_layout layout = {.sorted = true};
   int64_t *sizes = calloc((size_t)groups->count, sizeof *sizes), last = -1;
   for (int64_t i = 0; i < groups->length; i++) {

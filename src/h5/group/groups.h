@@ -14,13 +14,14 @@ struct ndr_h5_groups {
   int64_t shape[NDR_MAX_DIMS]; /* the sizes of these */
   int64_t length, count;       /* of steps in all, and of groups */
   ndr_groups *labels;
-  int64_t *group_of;   /* [length]: the same labels, row by row; -1 is none */
+  int64_t *group_of;   /* [length]: the same labels, row by row; -1 is none; NULL of windows */
   int64_t *numbers;    /* [count]: as the key says, or the label; NULL of windows */
   double *coordinates; /* [count], in the units of the dim's own; NULL where it has none, and of labels */
   double *bounds;      /* [count][2]; NULL where there are no coordinates */
   ndr_group_key key;
   ndr_time_units units;
-  bool timed; /* coordinates are times, in these units */
+  bool timed;  /* coordinates are times, in these units */
+  int64_t gap; /* of windows: ndr_period_read_bounds */
   int64_t window;
   ndr_h5_groups *along[NDR_MAX_DIMS]; /* [ndim] of windows over several dims: those along each; else NULL */
   char *by;                           /* "time:month" */
@@ -28,6 +29,9 @@ struct ndr_h5_groups {
   char *axes;                         /* ndr_group_axes of the dataset that they were made of */
   const ndr_h5_dataset *label_source; /* of labels: the caller's */
 };
+
+/* The windows along a dim: of groups by windows over one, or groups->along[i]. */
+ndr_windows ndr_h5_groups_range(const ndr_h5_groups *groups);
 
 /* How the labels lie along the dim. */
 typedef struct ndr_group_layout {

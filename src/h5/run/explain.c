@@ -85,6 +85,8 @@ static void append_groups(sheet *s, const ndr_h5_groups *groups) {
   append(s, " steps, ");
   if (layout.period)
     append(s, "repeating every %lld steps\n", (long long)layout.period);
+  else if (groups->along[0])
+    append(s, "each a box\n");
   else if (layout.runs <= groups->count)
     append(s, "each in one run\n");
   else

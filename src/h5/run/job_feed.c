@@ -205,7 +205,8 @@ static void plan_feed(ndr_job *job) {
   job->feed.readers = job->readers;
   job->feed.iterator =
       (ndr_slab_iterator){.part_count = job->part_count, .dim = job->dataset->series_dim, .parts = job->slabs};
-  if (job->options.groups) job->feed.iterator.origin[job->options.groups->dim] = job->stages[job->stage].begin;
+  if (job->options.groups)
+    job->feed.iterator.origin[ndr_stage_dim(job->options.groups)] = job->stages[job->stage].begin;
   job->feed.slot_bytes = ndr_job_place_operands(job, largest);
   if (job->operands) {
     job->feed.besides = job->operands->arrays;

@@ -7,19 +7,23 @@
 static ndr_stage_sizes sizes_of(const ndr_job *job) {
   const ndr_h5_dataset *dataset = job->dataset;
   const ndr_h5_info *info = &dataset->info;
-  int along = job->options.groups->dim;
-  ndr_stage_sizes sizes = {1, (int64_t)ndr_dtype_bytes(info->stored_dtype), 1};
+  int along = ndr_stage_dim(job->options.groups);
+  ndr_stage_sizes sizes = {1, (int64_t)ndr_dtype_bytes(info->stored_dtype), 1, true};
   for (int d = 0; d < info->ndim; d++) {
-    if (!job->reduced[d]) sizes.outputs *= info->shape[d];
+    if (!job->reduced[d] && d > along) sizes.outputs *= info->shape[d];
     if (d != along) sizes.step_bytes *= info->shape[d];
   }
-  if (info->layout == NDR_H5_CHUNKED) sizes.chunk = info->chunk[along] / dataset->step[along] + 1;
+  if (info->layout == NDR_H5_CHUNKED) {
+    int64_t chunk = info->chunk[along];
+    sizes.aligned = dataset->step[along] == 1 && dataset->from[along] % chunk == 0 && !dataset->part_count;
+    sizes.chunk = sizes.aligned ? chunk : chunk / dataset->step[along] + 1;
+  }
   return sizes;
 }
 
 ndr_status ndr_job_cut_stages(ndr_job *job) {
   job->stage_count = 1;
-  if (job->options.groups && job->options.groups->ndim == 1) {
+  if (job->options.groups && (job->options.groups->ndim == 1 || job->options.groups->along[0])) {
     const ndr_stage_sizes sizes = sizes_of(job);
     return ndr_stages_cut(job->options.groups, &sizes, &job->stages, &job->stage_count);
   }
@@ -35,7 +39,7 @@ static void add_part(ndr_job *job, const ndr_h5_dataset *part, int64_t *at) {
   ndr_h5_dataset *added = &job->parts[job->part_count];
   *added = *part;
   if (job->stage_count > 1) {
-    int d = groups->dim;
+    int d = ndr_stage_dim(groups);
     int64_t size = part->info.shape[d], begin = stage->begin - *at, end = stage->end - *at;
     bool joined = job->dataset->part_count && job->dataset->series_dim == d;
     begin = begin < 0 ? 0 : begin < size ? begin : size;

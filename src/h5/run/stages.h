@@ -12,13 +12,17 @@ typedef struct ndr_stage {
 
 /* What stages are cut by. */
 typedef struct ndr_stage_sizes {
-  int64_t outputs;    /* of each group */
+  int64_t outputs;    /* of each group, along the dims behind the one that is cut: others are cut into blocks anyway */
   int64_t step_bytes; /* in the file */
   int64_t chunk;      /* steps of a chunk: one on both sides of a cut is read twice */
+  bool aligned;       /* the first step begins a chunk, and no step is left out */
 } ndr_stage_sizes;
 
 /* For tests: if not negative, a stage has so many bytes, whatever its outputs. */
 extern int64_t ndr_stage_bytes;
+
+/* The dim of the dataset that stages cut: of windows over several dims the first along which there are several. */
+int ndr_stage_dim(const ndr_h5_groups *groups);
 
 /* Cuts the steps between groups, by sizes alone, so that memory does not show in the last bits. One stage has all steps
  * where groups do not follow each other, or have few outputs. *stages is to be freed. */

@@ -137,17 +137,25 @@ static int compare(const void *a, const void *b) {
   return (x->step > y->step) - (x->step < y->step);
 }
 
-static int64_t date_steps(const ndr_time_steps *steps, ndr_group_key key, int64_t *labels, dated *all) {
-  int64_t count = 0;
+/* A number that is no date, such as 9.97e36, is not known to be a missing time. */
+static ndr_status date_steps(const ndr_time_steps *steps, ndr_group_key key, int64_t *labels, dated *all,
+                             int64_t *count) {
+  *count = 0;
   for (int64_t i = 0; i < steps->count; i++) {
     ndr_instant instant;
     double value = steps->values[i];
     labels[i] = -1;
-    all[count].step = i;
-    if (ndr_time_decode(steps->units, value, fabs(value) * steps->precision, &instant))
-      count += find_period(steps->units->calendar, key, instant, &all[count].of);
+    if (isnan(value)) continue;
+    all[*count].step = i;
+    if (!ndr_time_decode(steps->units, value, fabs(value) * steps->precision, &instant) ||
+        !find_period(steps->units->calendar, key, instant, &all[*count].of))
+      return ndr_fail(NDR_ERR_ARGUMENT,
+                      "the time at index %lld is %.9g, more than 10^9 years away, which is no date; if it is missing, "
+                      "_FillValue must say so",
+                      (long long)i, value);
+    ++*count;
   }
-  return count;
+  return NDR_OK;
 }
 
 /* A point in the period that a climatology's group has in a year, or for hours on a day. */
@@ -224,9 +232,12 @@ ndr_status ndr_time_groups_find(const ndr_time_steps *steps, ndr_group_key key, 
   dated *all = calloc((size_t)steps->count + 1, sizeof *all);
   ndr_status status = NDR_ERR_MEMORY;
   if (found->labels && all) {
-    int64_t count = date_steps(steps, key, found->labels, all);
-    qsort(all, (size_t)count, sizeof *all, compare);
-    status = gather(steps, all, count, found);
+    int64_t count;
+    status = date_steps(steps, key, found->labels, all, &count);
+    if (status == NDR_OK) {
+      qsort(all, (size_t)count, sizeof *all, compare);
+      status = gather(steps, all, count, found);
+    }
   } else {
     status = ndr_fail(NDR_ERR_MEMORY, "out of memory for the groups of %lld times", (long long)steps->count);
   }

@@ -56,8 +56,8 @@ typedef struct ndr_time_groups {
 
 /* A group of a climatology is dated by its first period that is behind the one of the group before, so that times go up
  * also where the data begin in another month than January: by one that has steps, or if none has, as of November in
- * data that end in March, by the next one of the calendar. To be freed even after a failure, which is a lack of memory.
- */
+ * data that end in March, by the next one of the calendar. To be freed even after a failure: a lack of memory, or
+ * NDR_ERR_ARGUMENT for a number that is no date and not NaN. */
 ndr_status ndr_time_groups_find(const ndr_time_steps *steps, ndr_group_key key, ndr_time_groups *found);
 void ndr_time_groups_free(ndr_time_groups *groups);
 

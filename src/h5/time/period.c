@@ -25,7 +25,7 @@ static ndr_status fail_memory(const ndr_h5_dataset *source) {
 ndr_status ndr_period_name_bounds(const ndr_h5_dataset *source, int d, ndr_period *period) {
   hid_t scale;
   char *units = NULL;
-  *period = (ndr_period){.found = false};
+  *period = (ndr_period){.gap = -1};
   NDR_TRY(ndr_hdf_open_coordinates(source, d, false, &scale));
   if (scale < 0) return NDR_OK;
   bool good = ndr_hdf_get_text(scale, "units", &units);
@@ -57,31 +57,46 @@ ndr_status ndr_period_open_bounds(const ndr_h5_dataset *source, int d, const ndr
   return NDR_OK;
 }
 
-static bool are_finite(const double *values, int64_t count) {
-  for (int64_t i = 0; i < count; i++)
-    if (!isfinite(values[i])) return false;
-  return true;
+/* The first pair that is not of numbers; -1 if there is none. *any: there is one of numbers. */
+static int64_t find_gap(const double *pairs, int64_t count, bool *any) {
+  int64_t gap = -1;
+  *any = count == 0;
+  for (int64_t i = 0; i < count; i++) {
+    bool finite = isfinite(pairs[2 * i]) && isfinite(pairs[2 * i + 1]);
+    *any = *any || finite;
+    if (!finite && gap < 0) gap = i;
+  }
+  return *any ? gap : -1;
+}
+
+void ndr_period_tell_gap(ndr_remarks *remarks, const ndr_h5_dataset *source, int d, int64_t gap) {
+  const char *name = source->names[d];
+  if (gap < 0) return;
+  ndr_remark(remarks, "%s: the bounds of %s are not used: those at index %lld are no numbers", source->where,
+             name ? name : "a dim", (long long)gap);
 }
 
 static ndr_status read_named(const ndr_h5_dataset *source, int d, const ndr_period *period, double *bounds, bool *found,
-                             bool *misfit) {
+                             bool *misfit, int64_t *gap) {
   ndr_cf_variable variable;
   ndr_status status = ndr_period_open_bounds(source, d, period, &variable);
   *found = status == NDR_OK && variable.fits;
   if (*found && !ndr_cf_variable_read_values(&variable, bounds)) status = ndr_hdf_fail_coordinates(source);
   *misfit = status == NDR_OK && variable.count > 0 && !*found;
-  *found = *found && status == NDR_OK && are_finite(bounds, 2 * source->info.shape[d]);
+  *found = *found && status == NDR_OK;
+  if (*found) *gap = find_gap(bounds, source->info.shape[d], found);
   ndr_cf_variable_close(&variable);
   return status;
 }
 
 ndr_status ndr_period_read_bounds(const ndr_h5_dataset *source, int d, const char *attribute, double *bounds,
-                                  bool *found, bool *misfit) {
+                                  bool *found, bool *misfit, int64_t *gap) {
   ndr_period period;
   *found = *misfit = false;
+  *gap = -1;
   ndr_status status = ndr_period_name_bounds(source, d, &period);
   if (status == NDR_OK && period.name && (!attribute || strcmp(period.attribute, attribute) == 0))
-    status = read_named(source, d, &period, bounds, found, misfit);
+    status = read_named(source, d, &period, bounds, found, misfit, gap);
   ndr_period_free(&period);
   return status;
 }
@@ -121,6 +136,8 @@ static ndr_status span(const ndr_h5_dataset *source, int d, double *times, ndr_p
   if (status == NDR_OK && bounds.fits) {
     spanned = ndr_cf_variable_read_values(&bounds, times + count);
     if (!spanned) status = fail_read(source);
+    bool any;
+    if (spanned) period->gap = find_gap(times + count, count, &any);
     spanned = spanned && span_bounds(times, times + count, count, period->bounds);
   }
   ndr_cf_variable_close(&bounds);

@@ -7,6 +7,7 @@
 typedef struct ndr_period {
   bool found;
   double bounds[2];      /* in the units of the axis */
+  int64_t gap;           /* as ndr_period_read_bounds says it */
   const char *attribute; /* by which the axis names its bounds, "bounds" or "climatology" */
   char *name;            /* of those, NULL where there are none */
 } ndr_period;
@@ -27,11 +28,15 @@ double ndr_period_middle(const ndr_period *period);
 ndr_status ndr_period_open_bounds(const ndr_h5_dataset *source, int d, const ndr_period *period,
                                   ndr_cf_variable *bounds);
 
-/* Reads the bounds of dim d, two for each coordinate. *found: the axis names such bounds, and all are finite, which
- * those that were never written are not. *misfit: it names a variable that cannot be read as bounds of this dim.
+/* Reads the bounds of dim d, two for each coordinate. *found: the axis names such bounds, and some are numbers, which
+ * those that were never written are not. *misfit: it names a variable that cannot be read as bounds of this dim. *gap:
+ * the first coordinate whose bounds are not both finite, where those of others are; -1 if there is none.
  * attribute: only bounds that it names, "bounds" or "climatology"; NULL for either. */
 ndr_status ndr_period_read_bounds(const ndr_h5_dataset *source, int d, const char *attribute, double *bounds,
-                                  bool *found, bool *misfit);
+                                  bool *found, bool *misfit, int64_t *gap);
+
+/* Says that no bounds of dim d are used because of a gap; nothing if that is -1. */
+void ndr_period_tell_gap(ndr_remarks *remarks, const ndr_h5_dataset *source, int d, int64_t gap);
 
 /* Whether an attribute of the axis holds for a period, too; `user` is ignored. */
 bool ndr_period_keeps(void *user, const char *name);

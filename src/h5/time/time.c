@@ -129,9 +129,10 @@ static bool read_zone(const char **at, int64_t *ahead) {
 static bool read_day(const char **at, ndr_date *date, depth *to) {
   int64_t month = 1, day = 1;
   int sign = **at == '-' ? -1 : 1;
-  if (**at == '-' || **at == '+') (*at)++;
+  bool is_signed = **at == '-' || **at == '+';
+  if (is_signed) (*at)++;
   if (!read_digits(at, &date->year)) return false;
-  if (date->year > 999999) return false; /* 20010101 is no year */
+  if (date->year > 999999 && !is_signed && **at != '-') return false; /* 20010101 is no year */
   date->year *= sign;
   *to = TO_YEAR;
   if (**at == '-') {

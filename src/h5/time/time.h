@@ -64,8 +64,9 @@ ndr_date ndr_date_of(ndr_calendar calendar, ndr_instant instant);
 bool ndr_time_units_parse(const char *units, const char *calendar, ndr_time_units *parsed);
 
 /* Reads a date, which may end after the year, the month, the day, the hour, the minute or the second, and names all of
- * that: `period` is from its first instant to the first one after it. Years are counted as the units say. False where
- * it is no date of the calendar. */
+ * that: `period` is from its first instant to the first one after it. Years are counted as the units say, and may have
+ * a sign and up to 10 digits, as in ISO 8601's expanded form; without a sign or a month up to 6. False where it is no
+ * date of the calendar. */
 bool ndr_date_read(const char *text, const ndr_time_units *units, ndr_instant period[2]);
 
 /* How many days the month of a text has that is a date but for its day, which comes after them (30 February); else 0.

@@ -16,6 +16,9 @@ static ndr_status fail_no_times(const ndr_h5_dataset *dataset, int d, const ndr_
   if (!u->units || !strstr(u->units, " since "))
     return ndr_fail(NDR_ERR_DIMS, "%s: its %s is no time: its units are %s%.80s%s, not since a date", dataset->where,
                     dim, u->units ? "'" : "none", u->units ? u->units : "", u->units ? "'" : "");
+  if (!ndr_scale_units_has_calendar(u))
+    return ndr_fail(NDR_ERR_DIMS, "%s: its %s has no dates: its calendar is '%.40s', which is none of CF's",
+                    dataset->where, dim, u->calendar);
   return ndr_fail(NDR_ERR_DIMS,
                   "%s: its %s counts '%.80s' in the calendar '%.40s', which are no dates: months and years have one "
                   "length in few calendars, and the date and the calendar must exist",
@@ -34,6 +37,7 @@ static ndr_status read_units(const ndr_h5_dataset *dataset, int d, ndr_scale_uni
 
 ndr_status ndr_time_axis_read(const ndr_h5_dataset *dataset, int d, ndr_time_axis *axis) {
   int64_t count = dataset->info.shape[d];
+  int64_t gap; /* which is refused where bounds are used */
   bool bounded;
   *axis = (ndr_time_axis){.room = NULL};
   NDR_TRY(read_units(dataset, d, &axis->units));
@@ -42,7 +46,7 @@ ndr_status ndr_time_axis_read(const ndr_h5_dataset *dataset, int d, ndr_time_axi
   axis->room = malloc((size_t)count * 3 * sizeof *axis->room + 1);
   if (!axis->room) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory for its times", dataset->where);
   NDR_TRY(ndr_hdf_coordinate_values(dataset, d, false, axis->room));
-  NDR_TRY(ndr_period_read_bounds(dataset, d, "bounds", axis->room + count, &bounded, &axis->misfit));
+  NDR_TRY(ndr_period_read_bounds(dataset, d, "bounds", axis->room + count, &bounded, &axis->misfit, &gap));
   axis->steps = (ndr_time_steps){&axis->units.time, axis->units.precision, count, axis->room,
                                  bounded ? axis->room + count : NULL};
   return NDR_OK;

@@ -128,6 +128,7 @@ static ndr_status put_group_bounds(ndr_scales *scales, const ndr_h5_dataset *sou
 ndr_status ndr_period_put_group_bounds(ndr_scales *scales, const ndr_h5_dataset *source, int d, const char *variable) {
   const ndr_h5_groups *all = scales->groups;
   scales->groups = ndr_h5_groups_axis(all, d);
+  ndr_period_tell_gap(scales->remarks, source, d, scales->groups->gap);
   ndr_status status = scales->groups->bounds ? put_group_bounds(scales, source, variable) : NDR_OK;
   scales->groups = all;
   return status;
@@ -199,6 +200,7 @@ ndr_status ndr_period_put(ndr_periods *known, ndr_scales *scales, const ndr_h5_d
   *name = NULL;
   if (is_axis(source, d)) return NDR_OK;
   ndr_status status = ndr_period_find(source, d, &period);
+  ndr_period_tell_gap(scales->remarks, source, d, period.gap);
   if (status == NDR_OK && period.found) status = find_known(known, scales, source, d, &period, name);
   if (status == NDR_OK && period.found && !*name) status = put_new(known, scales, source, d, &period, name);
   ndr_period_free(&period);
@@ -209,6 +211,7 @@ ndr_status ndr_period_put(ndr_periods *known, ndr_scales *scales, const ndr_h5_d
 ndr_status ndr_period_put_bounds(ndr_scales *scales, const ndr_h5_dataset *source, int d, const char *variable) {
   ndr_period period;
   ndr_status status = ndr_period_find(source, d, &period);
+  ndr_period_tell_gap(scales->remarks, source, d, period.gap);
   if (status == NDR_OK && period.found) {
     htri_t has = H5Aexists_by_name(scales->file, variable, period.attribute, H5P_DEFAULT);
     status = has < 0 ? fail_write(source)

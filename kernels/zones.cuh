@@ -328,10 +328,11 @@ template <class Op, class Kit, class Arrays> struct tile_block {
   }
 };
 
-/* The second launch: a few lanes of a warp join the parts of one group of one row. */
+/* The second launch: a few lanes of a warp, or a whole block, join the parts of one group of one row. */
 template <class Op> NDR_DEVICE void join_parts(const ndr_params &p) {
   const int log = p.table.join_lanes_log, lanes = 1 << log, lane = machine::thread() & (lanes - 1);
-  const int groups = p.table.tiles.groups, parts = p.table.parts;
+  const int groups = p.table.tiles.groups, parts = p.table.parts, warps = NDR_BLOCK / NDR_WARP;
+  NDR_SHARED typename Op::State states[warps];
   i64 totals = p.padded * groups, at_once = NDR_BLOCK >> log;
   for (i64 first = machine::block() * at_once; first < totals; first += machine::blocks() * at_once) {
     i64 number = first + (machine::thread() >> log), row = number / groups, group = number - row * groups;
@@ -339,7 +340,15 @@ template <class Op> NDR_DEVICE void join_parts(const ndr_params &p) {
     typename Op::State total = join_slots<Op>(p, (ndr_word *)p.partials + (row * parts + lane) * groups + group, groups,
                                               here ? parts - lane : 0, lanes);
 #pragma unroll 1
-    for (int mask = lanes >> 1; mask > 0; mask >>= 1) Op::join_states(total, shuffle_state(total, mask));
+    for (int mask = (lanes < NDR_WARP ? lanes : NDR_WARP) >> 1; mask > 0; mask >>= 1)
+      Op::join_states(total, shuffle_state(total, mask));
+    if (lanes > NDR_WARP) {
+      if ((lane & (NDR_WARP - 1)) == 0) states[lane >> NDR_WARP_LOG] = total;
+      machine::barrier();
+#pragma unroll 1
+      for (int w = 1; w < warps && lane == 0; w++) Op::join_states(total, states[w]);
+      machine::barrier();
+    }
     if (here && lane == 0) emit<Op>(p, locate_kept(p, 0, row).result + group * p.table.group_step, total);
   }
 }

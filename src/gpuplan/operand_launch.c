@@ -110,8 +110,9 @@ size_t ndr_operands_describe(const ndr_canonical *problem, const ndr_launch *lau
                     ndr_dtype_name(k == 0 ? problem->dtype : problem->operand_dtypes[k - 1]),
                     names[NDR_WAY_OF(launch->operands.ways, k) & 3]);
   if (launch->kernel == NDR_KERNEL_TABLE_TILES) {
-    ndr_text_append(text, capacity, &length, "), grid %u x %u threads, %d tiles of %d labels, %d rows, %u bytes shared",
-                    launch->grid, launch->threads, p->table.tiles.tiles, p->table.tiles.width, p->table.tiles.rows,
+    ndr_text_append(text, capacity, &length,
+                    "), grid %u x %u threads, %d tiles of %d labels, %d rows, %d parts, %u bytes shared", launch->grid,
+                    launch->threads, p->table.tiles.tiles, p->table.tiles.width, p->table.tiles.rows, p->table.parts,
                     launch->shared_bytes);
     return length;
   }

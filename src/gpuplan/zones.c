@@ -107,24 +107,25 @@ const char *ndr_zones_reject(const ndr_canonical *problem, const ndr_device *dev
  * multiprocessor first wait for memory together and then leave it idle together. */
 static int64_t choose_part(const ndr_canonical *problem, const ndr_device *device, const layout *chosen,
                            int64_t row_blocks, int64_t tiles) {
-  enum { START_LABELS = 1024 };
+  enum { START_LABELS = 1024, MOST_PARTS = 1 << 15 };
   static const double IN_STEP = 0.1, MOST_IN_STEP = 0.5;
-  int64_t blocks = (int64_t)device->units * chosen->blocks, best = tiles;
+  int64_t blocks = (int64_t)device->units * chosen->blocks, begin = ndr_ceil_div(tiles, MOST_PARTS), best = tiles;
   double besides = START_LABELS + 4 * (double)(chosen->rows * problem->table->groups), least = 0;
-  for (int64_t part = 1; part <= tiles; part = part < 8 ? part + 1 : part + part / 8) {
+  for (int64_t part = begin; part <= tiles; part = part < 8 ? part + 1 : part + part / 8) {
     double waves = (double)ndr_ceil_div(row_blocks * ndr_ceil_div(tiles, part), blocks);
     double slower = 1 + fmin(MOST_IN_STEP, IN_STEP * (double)(part - 1));
     double time = waves * ((double)(part * chosen->width * chosen->rows) * slower + besides);
-    if (part > 1 && time >= least) continue;
+    if (part > begin && time >= least) continue;
     best = part;
     least = time;
   }
   return best;
 }
 
-/* Lanes that join an output's parts: each has a few. */
+/* Lanes that join a total's parts, a few each: those of a warp at most, or a whole block. */
 static int join_lanes_log(int parts) {
   enum { PARTS = 8 };
+  if (parts > PARTS * NDR_WARP_THREADS) return ndr_threads(NDR_THREADS).log;
   int log = 0;
   while (parts >> log > PARTS && 1 << log < NDR_WARP_THREADS) log++;
   return log;

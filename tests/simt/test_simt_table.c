@@ -143,6 +143,49 @@ START_TEST(places_are_those_of_the_array) {
 }
 END_TEST
 
+static int parts_of(const trial *t) {
+  static char text[1 << 20];
+  const scattered *c = &t->problem;
+  ndr_problem problem = NDR_PROBLEM_INIT;
+  ndr_plan *plan;
+  assert_ok(ndr_problem_make(&problem, &t->array.tensor, c->dim_count, c->dims, c->op_count, c->ops));
+  problem.groups = t->options.groups;
+  problem.group_dim = 1;
+  assert_ok(ndr_plan_create(&plan, &problem, t->array.tensor.device, NULL, NULL));
+  ndr_plan_describe(plan, text, sizeof text);
+  ndr_plan_destroy(plan);
+  const char *rows = strstr(text, " rows, ");
+  return rows ? (int)strtol(rows + strlen(" rows, "), NULL, 10) : 0;
+}
+
+/* Parts of a group that a block joins, and fewer that lanes of a warp do. */
+START_TEST(parts_are_joined) {
+  static const struct {
+    int64_t rows, labels;
+    int groups, least_parts;
+  } of[] = {{1, 2000000, 7, 257}, {3, 200000, 300, 9}};
+  rng random = {test_seed()};
+  trial t = {.device = 0,
+             .problem = {.dtype = NDR_C64,
+                         .shape = {of[_i].rows, of[_i].labels, 1},
+                         .strides = {of[_i].labels, 1, 1},
+                         .label_dims = 1,
+                         .groups = of[_i].groups,
+                         .dim_count = 1,
+                         .dims = {1},
+                         .op_count = 1,
+                         .ops = {NDR_SUM},
+                         .text = "parts"}};
+  make_arrays(&random, &t);
+  ck_assert_int_ge(parts_of(&t), of[_i].least_parts);
+  assert_ok(run_on_host(&t));
+  assert_ok(run_on_device(&t));
+  check_results(&t, _i);
+  check_workspace(&t);
+  free_arrays(&t);
+}
+END_TEST
+
 /* The kernel that a plan for an array [1000, columns] has, labels along dim 0. */
 static void expect_kernel(int64_t columns, const char *kernel) {
   int32_t values[1000];
@@ -200,6 +243,7 @@ int main(void) {
   tcase_set_timeout(cases, 600);
   tcase_add_loop_test(cases, scattered_labels_agree_with_the_cpu, 0, 3);
   tcase_add_loop_test(cases, places_are_those_of_the_array, 0, 2);
+  tcase_add_loop_test(cases, parts_are_joined, 0, 2);
   tcase_add_test(cases, long_rows_are_gathered_and_single_elements_tiled);
   tcase_add_test(cases, failures_leave_nothing_behind);
   suite_add_tcase(suite, cases);

@@ -1,0 +1,20 @@
+/* Scans and selections on the CPU. */
+#ifndef NDR_CPU_SCAN_SCANS_H
+#define NDR_CPU_SCAN_SCANS_H
+
+#include "scan/plan.h"
+
+extern const struct ndr_scan_calls ndr_cpu_scans;
+
+/* The families: the planner's row and the function that runs a plan. */
+typedef struct ndr_cpu_scan_family {
+  ndr_scan_family family; /* first, so that a plan's family leads here */
+  void (*run)(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace);
+} ndr_cpu_scan_family;
+
+extern const ndr_cpu_scan_family ndr_cpu_scan_scalar;
+
+ndr_status ndr_cpu_select(const ndr_selection *selection, const ndr_selection_addresses *addresses, int id, int threads,
+                          void *stream);
+
+#endif

@@ -3,7 +3,8 @@
 
 #include "cpu/scan/select.h"
 
-/* Elements are moved as integers, complex ones as pairs: no bit of a NaN changes. */
+/* Elements are moved as integers, so that no bit of a NaN changes. c64 lie on multiples of 4. */
+typedef uint64_t word __attribute__((aligned(4), may_alias));
 typedef struct pair {
   uint64_t low, high;
 } pair;
@@ -25,7 +26,7 @@ static void gather(int64_t bytes, const void *from, int64_t stride, const uint16
   case 1: GATHER(uint8_t); break;
   case 2: GATHER(uint16_t); break;
   case 4: GATHER(uint32_t); break;
-  case 8: GATHER(uint64_t); break;
+  case 8: GATHER(word); break;
   default: GATHER(pair); break;
   }
 }
@@ -43,7 +44,7 @@ static void copy(int64_t bytes, const void *from, int64_t stride, int64_t count,
   case 1: COPY(uint8_t); break;
   case 2: COPY(uint16_t); break;
   case 4: COPY(uint32_t); break;
-  case 8: COPY(uint64_t); break;
+  case 8: COPY(word); break;
   default: COPY(pair); break;
   }
 }

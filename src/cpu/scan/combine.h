@@ -17,12 +17,13 @@
     type *words = target;                                                                                              \
     for (int64_t i = 0; i < count; i++) words[i] = combine_##name(a, words[i]);                                        \
   }                                                                                                                    \
-  static void runs_##name(void *words, int64_t slots, int64_t count) {                                                 \
+  static void runs_##name(void *words, int64_t slots, int64_t count, const char *ahead, int64_t step) {                \
     type *x = words;                                                                                                   \
     for (; slots >= 8; slots -= 8, x += 8 * NDR_SCAN_SLOT) {                                                           \
       type a0 = x[0], a1 = x[NDR_SCAN_SLOT], a2 = x[2 * NDR_SCAN_SLOT], a3 = x[3 * NDR_SCAN_SLOT];                     \
       type a4 = x[4 * NDR_SCAN_SLOT], a5 = x[5 * NDR_SCAN_SLOT], a6 = x[6 * NDR_SCAN_SLOT], a7 = x[7 * NDR_SCAN_SLOT]; \
-      for (int64_t i = 1; i < count; i++) {                                                                            \
+      for (int64_t i = 1; i < count; i++, ahead += step) {                                                             \
+        __builtin_prefetch(ahead);                                                                                     \
         STEP(name, 0)                                                                                                  \
         STEP(name, 1) STEP(name, 2) STEP(name, 3) STEP(name, 4) STEP(name, 5) STEP(name, 6) STEP(name, 7)              \
       }                                                                                                                \

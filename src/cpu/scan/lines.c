@@ -19,6 +19,7 @@ typedef struct lines_config {
   int64_t lines, runs;   /* of a unit: neighbouring lines, and runs of each at a time, which make a block */
   int64_t units, blocks; /* blocks of each unit */
   int64_t batch;         /* units of a task */
+  int64_t ahead;         /* blocks from one to the next of a thread */
   bool chained;          /* blocks of a unit are tasks of their own */
 } lines_config;
 _Static_assert(sizeof(lines_config) <= NDR_SCAN_CONFIG_BYTES, "the configuration fits in a plan");
@@ -98,6 +99,17 @@ static int64_t run_length(const block *own, int64_t run) {
   return run == own->runs - 1 ? own->last : NDR_SCAN_RUN;
 }
 
+/* Sets what is loaded into the cache while the runs are scanned: the elements of the next block that this thread takes,
+ * where it takes all that lie between them. Returns the bytes for each element of a slot. */
+static int64_t next_elements(const job *all, const block *own, const char **ahead) {
+  const ndr_scan_problem *problem = all->problem;
+  int64_t step = problem->scan[0].stride * all->config->words.from_bytes;
+  int64_t first = own->first + all->config->ahead * all->config->runs * NDR_SCAN_RUN;
+  if (problem->scan_count != 1 || first >= problem->length || step <= 0 || step > 64) return 0;
+  *ahead = all->data + own->places[0].at * all->config->words.from_bytes + first * step;
+  return 8 * step / own->lines;
+}
+
 /* Loads block number `number`, and scans each run by itself; of a sequential scan from `carry` on. */
 static void scan_runs(const job *all, int64_t number, block *own, const char *carry) {
   const ndr_scan_words *words = &all->config->words;
@@ -115,8 +127,10 @@ static void scan_runs(const job *all, int64_t number, block *own, const char *ca
     }
   }
   int64_t full = (own->last == NDR_SCAN_RUN ? own->runs : own->runs - 1) * own->lines;
-  words->loops.runs(slot_of(all, own, 0), full, NDR_SCAN_RUN);
-  words->loops.runs(slot_of(all, own, full), own->runs * own->lines - full, own->last);
+  const char *ahead = own->slots;
+  int64_t step = next_elements(all, own, &ahead);
+  words->loops.runs(slot_of(all, own, 0), full, NDR_SCAN_RUN, ahead, step);
+  words->loops.runs(slot_of(all, own, full), own->runs * own->lines - full, own->last, ahead, 0);
 }
 
 /* Notes what stands before each run, and moves carry, a word for each line, behind the block. */
@@ -208,7 +222,7 @@ static void help(void *context, int64_t number, const void *before, void *after)
     for (int64_t c = 0; c < own->lines; c++) {
       char *carry = (char *)after + c * words->bytes;
       load_run(all, &own->places[c], e, count, run);
-      words->loops.runs(run, 1, count);
+      words->loops.runs(run, 1, count, run, 0);
       words->loops.merge(carry, run + (count - 1) * words->bytes, carry, 1);
     }
   }
@@ -281,6 +295,7 @@ static void configure(ndr_scan_plan *plan) {
   config->batch = elements < TASK ? TASK / elements : 1;
   config->chained = !config->words.sequential && config->blocks > 1 && plan->threads > 1 &&
                     config->units < 4 * (int64_t)plan->threads;
+  config->ahead = config->chained ? ndr_scan_threads(plan) : 1;
   if (config->chained)
     plan->workspace =
         (size_t)(config->units * ndr_scan_chain_bytes(config->blocks, config->lines * config->words.bytes));

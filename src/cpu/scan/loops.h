@@ -38,8 +38,9 @@ typedef void ndr_scan_store(const void *words, void *to, int64_t stride, int64_t
 typedef void ndr_scan_merge(const void *a, const void *b, void *out, int64_t count);
 /* words[i] = *before op words[i] */
 typedef void ndr_scan_shift(const void *before, void *words, int64_t count);
-/* words[i] = words[0] op ... op words[i], for the first `count` words of each of `slots` slots. */
-typedef void ndr_scan_runs(void *words, int64_t slots, int64_t count);
+/* words[i] = words[0] op ... op words[i], for the first `count` words of each of `slots` slots. Meanwhile what is read
+ * next is loaded into the cache: for each word of a slot `step` bytes from `ahead` on. */
+typedef void ndr_scan_runs(void *words, int64_t slots, int64_t count, const char *ahead, int64_t step);
 /* Replaces words that are NaN. */
 typedef void ndr_scan_clean(void *words, const void *nothing, int64_t count);
 

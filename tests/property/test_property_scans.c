@@ -33,7 +33,7 @@ static void check_family(scan_case *given, const char *family, rng *random) {
 
 START_TEST(scans_follow_their_definitions) {
   rng random = {test_seed() + (uint64_t)_i};
-  for (int n = test_case_count(150); n > 0; n--) {
+  for (int n = test_case_count(500); n > 0; n--) {
     scan_case given;
     scan_random(&given, &random, _i == 0 ? 40000 : 3000);
     check_family(&given, families[_i], &random);

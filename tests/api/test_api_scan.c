@@ -258,7 +258,7 @@ START_TEST(bad_arguments_are_named) {
   assert_fails(ndr_scan(&array, 0, NDR_LOGSUMEXP, &result, NDR_SCAN_OPTIONS(.initial = &half)), NDR_ERR_OP,
                "logsumexp has no initial value");
   assert_fails(ndr_scan(&array, 0, NDR_SUM, &result, NDR_SCAN_OPTIONS(.force_family = "tile")), NDR_ERR_UNSUPPORTED,
-               "no family 'tile' for scans; it has lines, lanes, scalar");
+               "no family 'tile' for scans; it has lines, lanes, programs, scalar");
   assert_fails(ndr_scan(&integers, 0, NDR_SUM, &wide, NDR_SCAN_OPTIONS(.force_family = "lanes")), NDR_ERR_UNSUPPORTED,
                "lanes cannot run this scan: there is one line");
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ndreduce/operator.h"
 #include "support/scans.h"
 #include "support/suite.h"
 
@@ -97,12 +98,64 @@ START_TEST(threads_and_layouts_change_no_bit) {
 }
 END_TEST
 
+static const struct {
+  const char *text;
+  bool ordered, second;
+} operators[] = {{"mean(x): s += x, n += 1 -> s / n", false, false},
+                 {"range(x): a min= x, b max= x -> b - a", true, false},
+                 {"product(x): p *= x, z += 1 -> p * z", false, false},
+                 {"truth(x): a |= x, b &= x, n += x != 0 -> a ? n : b", false, false},
+                 {"only(x): s += x -> s", false, false},
+                 {"dot(x, y): s += x * y -> s", false, true},
+                 {"where(x, y): s += y > 0 ? index(0) : 0, t += abs(x) -> s + t", true, true}};
+
+static void check_own(scan_case *given, rng *random) {
+  int number;
+  do number = (int)rng_between(random, 0, sizeof operators / sizeof *operators - 1);
+  while (operators[number].ordered && is_complex(given->array.dtype));
+  if (given->array.tensor.ndim == 0) return;
+  test_array other, definition, result;
+  int64_t shape[NDR_MAX_DIMS];
+  int ndim = given->array.tensor.ndim;
+  for (int d = 0; d < ndim; d++) shape[d] = rng_once_in(random, 3) ? 1 : given->array.shape[d];
+  array_make(&other, NDR_F32, ndim, shape, NULL);
+  array_fill(&other, random, FILL_SMALL);
+  const DLTensor *with[] = {&other.tensor};
+  given->options.with = with;
+  given->options.with_count = operators[number].second;
+  given->options.initial = NULL;
+  assert_ok(ndr_operator_create(&given->op, operators[number].text, NULL, 0));
+  assert_ok(run(given, "scalar", 1, &definition, NULL));
+  assert_ok(scan_result(given, &result, NULL));
+  ndr_scan_options options = given->options;
+  options.force_family = "programs";
+  assert_ok(ndr_scan(&given->array.tensor, given->dim, given->op, &result.tensor, &options));
+  ck_assert_msg(scan_same(&definition.tensor, &result.tensor), "%s: %s", operators[number].text, given->text);
+  ndr_operator_destroy(given->op);
+  array_free(&other);
+  array_free(&definition);
+  array_free(&result);
+}
+
+/* Both add one element after the other. */
+START_TEST(programs_give_what_the_definition_gives) {
+  rng random = {test_seed()};
+  for (int n = test_case_count(300); n > 0; n--) {
+    scan_case given;
+    scan_random(&given, &random, 2000);
+    check_own(&given, &random);
+    scan_free(&given);
+  }
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("property scans");
   TCase *each = tcase_create("definitions");
   tcase_set_timeout(each, 300);
   tcase_add_loop_test(each, scans_follow_their_definitions, 0, sizeof families / sizeof *families);
   suite_add_tcase(suite, each);
-  suite_case(suite, "laws", 300, scans_work_in_place, threads_and_layouts_change_no_bit, NULL);
+  suite_case(suite, "laws", 300, scans_work_in_place, threads_and_layouts_change_no_bit,
+             programs_give_what_the_definition_gives, NULL);
   return suite_run(suite);
 }

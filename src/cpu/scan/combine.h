@@ -1,8 +1,7 @@
 /* Template: the loops that combine words of one type by one rule. */
 
-#define STEP(name, k) x[i + (k)*NDR_SCAN_SLOT] = a##k = combine_##name(a##k, x[i + (k)*NDR_SCAN_SLOT]);
-
-/* Eight runs are scanned at a time: a sum waits some cycles for the one before it, and the others fill them. */
+/* Eight runs are scanned at a time, as long as there are as many: a sum waits some cycles for the one before it, and
+ * the others fill them. */
 #define COMBINE(name, type, expression)                                                                                \
   static inline type combine_##name(const type a, const type b) {                                                      \
     return expression;                                                                                                 \
@@ -17,21 +16,25 @@
     type *words = target;                                                                                              \
     for (int64_t i = 0; i < count; i++) words[i] = combine_##name(a, words[i]);                                        \
   }                                                                                                                    \
+  static inline __attribute__((always_inline)) void group_##name(type *x, int64_t runs, int64_t count,                 \
+                                                                 const char *ahead, int64_t step) {                    \
+    type a[8];                                                                                                         \
+    for (int64_t k = 0; k < runs; k++) a[k] = x[k * NDR_SCAN_SLOT];                                                    \
+    for (int64_t i = 1; i < count; i++, ahead += step) {                                                               \
+      __builtin_prefetch(ahead);                                                                                       \
+      for (int64_t k = 0; k < runs; k++)                                                                               \
+        x[i + k * NDR_SCAN_SLOT] = a[k] = combine_##name(a[k], x[i + k * NDR_SCAN_SLOT]);                              \
+    }                                                                                                                  \
+  }                                                                                                                    \
   static void runs_##name(void *words, int64_t slots, int64_t count, const char *ahead, int64_t step) {                \
     type *x = words;                                                                                                   \
-    for (; slots >= 8; slots -= 8, x += 8 * NDR_SCAN_SLOT) {                                                           \
-      type a0 = x[0], a1 = x[NDR_SCAN_SLOT], a2 = x[2 * NDR_SCAN_SLOT], a3 = x[3 * NDR_SCAN_SLOT];                     \
-      type a4 = x[4 * NDR_SCAN_SLOT], a5 = x[5 * NDR_SCAN_SLOT], a6 = x[6 * NDR_SCAN_SLOT], a7 = x[7 * NDR_SCAN_SLOT]; \
-      for (int64_t i = 1; i < count; i++, ahead += step) {                                                             \
-        __builtin_prefetch(ahead);                                                                                     \
-        STEP(name, 0)                                                                                                  \
-        STEP(name, 1) STEP(name, 2) STEP(name, 3) STEP(name, 4) STEP(name, 5) STEP(name, 6) STEP(name, 7)              \
-      }                                                                                                                \
-    }                                                                                                                  \
-    for (; slots > 0; slots--, x += NDR_SCAN_SLOT) {                                                                   \
-      type a = x[0];                                                                                                   \
-      for (int64_t i = 1; i < count; i++) x[i] = a = combine_##name(a, x[i]);                                          \
-    }                                                                                                                  \
+    for (; slots >= 8; slots -= 8, x += 8 * NDR_SCAN_SLOT, ahead += count * step)                                      \
+      group_##name(x, 8, count, ahead, step);                                                                          \
+    if (slots >= 4) group_##name(x, 4, count, ahead, step);                                                            \
+    x += slots / 4 * 4 * NDR_SCAN_SLOT;                                                                                \
+    if (slots % 4 >= 2) group_##name(x, 2, count, ahead, step);                                                        \
+    x += slots % 4 / 2 * 2 * NDR_SCAN_SLOT;                                                                            \
+    if (slots % 2) group_##name(x, 1, count, ahead, step);                                                             \
   }
 
 COMBINE(sum_u64, uint64_t, a + b)

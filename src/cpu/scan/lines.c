@@ -92,7 +92,8 @@ static void store_run(const job *all, const ndr_scan_place *line, int64_t e, int
 static void find_lines(const job *all, int64_t unit, block *own) {
   int64_t first = unit * all->config->lines, left = all->problem->lines - first;
   own->lines = left < all->config->lines ? left : all->config->lines;
-  for (int64_t c = 0; c < own->lines; c++) ndr_scan_line(all->problem, first + c, &own->places[c]);
+  ndr_scan_line(all->problem, first, &own->places[0]);
+  for (int64_t c = 1; c < own->lines; c++) ndr_scan_line(all->problem, first + c, &own->places[c]);
 }
 
 static int64_t run_length(const block *own, int64_t run) {

@@ -68,4 +68,7 @@ typedef struct ndr_scan_isa {
 /* NULL if the build does not compile for the instruction set. */
 extern const ndr_scan_isa *const ndr_scan_isa_baseline, *const ndr_scan_isa_avx2, *const ndr_scan_isa_avx512;
 
+/* That of ndr_isa_here(). */
+const ndr_scan_isa *ndr_scan_isa_here(void);
+
 #endif

@@ -1,5 +1,5 @@
 /* The reference: scans every problem one element after the other, from the definitions. Lines are shared out to
- * threads. It is the family of operators of one's own. */
+ * threads. */
 #include <stdatomic.h>
 
 #include "cpu/pool.h"

@@ -15,6 +15,6 @@ int ndr_scan_threads(const ndr_scan_plan *plan) {
 }
 
 static const ndr_scan_family *const families[] = {&ndr_cpu_scan_lines.family, &ndr_cpu_scan_lanes.family,
-                                                  &ndr_cpu_scan_scalar.family, NULL};
+                                                  &ndr_cpu_scan_programs.family, &ndr_cpu_scan_scalar.family, NULL};
 
 const struct ndr_scan_calls ndr_cpu_scans = {families, execute, ndr_cpu_select};

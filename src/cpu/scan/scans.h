@@ -12,7 +12,7 @@ typedef struct ndr_cpu_scan_family {
   void (*run)(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace);
 } ndr_cpu_scan_family;
 
-extern const ndr_cpu_scan_family ndr_cpu_scan_scalar, ndr_cpu_scan_lines, ndr_cpu_scan_lanes;
+extern const ndr_cpu_scan_family ndr_cpu_scan_scalar, ndr_cpu_scan_lines, ndr_cpu_scan_lanes, ndr_cpu_scan_programs;
 
 /* How many threads are worth their while. */
 int ndr_scan_threads(const ndr_scan_plan *plan);

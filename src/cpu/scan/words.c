@@ -9,7 +9,7 @@
 /* Results of this size are in no cache when they are read again. */
 #define STREAM_BYTES 16e6
 
-static const ndr_scan_isa *isa_here(void) {
+const ndr_scan_isa *ndr_scan_isa_here(void) {
   const ndr_isa *isa = ndr_isa_here();
   if (isa == ndr_isa_avx512) return ndr_scan_isa_avx512;
   return isa == ndr_isa_avx2 ? ndr_scan_isa_avx2 : ndr_scan_isa_baseline;
@@ -108,7 +108,7 @@ const char *ndr_scan_words_reject(const ndr_scan_problem *problem) {
 }
 
 void ndr_scan_words_make(const ndr_scan_problem *problem, ndr_scan_words *words) {
-  const ndr_scan_isa *isa = isa_here();
+  const ndr_scan_isa *isa = ndr_scan_isa_here();
   ndr_dtype word = word_of(problem);
   bool pairs = problem->op == NDR_LOGSUMEXP, floats = ndr_dtype_is_float(problem->dtype);
   bool skips = problem->skip_nan && floats, sums = problem->op == NDR_SUM || problem->op == NDR_PROD;

@@ -8,9 +8,11 @@
 #include "cpu/scan/scans.h"
 #include "cpu/scan/words.h"
 
-/* Lines of a tile. Rows are long enough for the memory's sake, and their words stay in the first-level cache. */
+/* Lines of a tile: rows are long, as memory likes them, and their words stay in the first-level cache. Narrower ones
+ * serve more threads where lines are too short for a chain. */
 #define MOST_LANES 512
 #define LEAST_LANES 64
+#define TILE_BYTES 16384
 #define TASK 16384
 #define WORD_BYTES 16
 
@@ -222,21 +224,29 @@ static void run(const ndr_scan_plan *plan, const void *const *data, void *result
 
 /* ---- planning ---- */
 
+/* Short lines that follow each other: all that a tile reads, row by row, should stay in the first-level cache. */
+static int64_t widest_tile(const ndr_scan_problem *problem) {
+  int64_t apart = problem->kept[0].stride * (int64_t)ndr_dtype_bytes(problem->dtype);
+  int64_t most = apart <= TILE_BYTES / MOST_LANES ? MOST_LANES : TILE_BYTES / apart;
+  most = most < LEAST_LANES ? LEAST_LANES : most;
+  return problem->kept[0].size < most ? problem->kept[0].size : most;
+}
+
 static void configure(ndr_scan_plan *plan) {
   const ndr_scan_problem *problem = &plan->problem;
   lanes_config *config = (lanes_config *)(void *)plan->config;
   int64_t inner = problem->kept[0].size, outer = problem->lines / inner, wanted = 2 * (int64_t)plan->threads;
   ndr_scan_words_make(problem, &config->words);
-  config->width = inner < MOST_LANES ? inner : MOST_LANES;
-  while (plan->threads > 1 && config->width >= 2 * LEAST_LANES && outer * (inner / config->width) < wanted)
+  config->width = widest_tile(problem);
+  config->blocks = (problem->length + NDR_SCAN_RUN - 1) / NDR_SCAN_RUN;
+  bool chains = !config->words.sequential && plan->threads > 1 && config->blocks >= wanted;
+  while (!chains && plan->threads > 1 && config->width >= 2 * LEAST_LANES && outer * (inner / config->width) < wanted)
     config->width = (config->width + 1) / 2;
   config->tiles = (inner + config->width - 1) / config->width;
   config->units = outer * config->tiles;
-  config->blocks = (problem->length + NDR_SCAN_RUN - 1) / NDR_SCAN_RUN;
   int64_t elements = config->width * (problem->length < TASK ? problem->length : TASK) + 1;
   config->batch = elements < TASK ? TASK / elements : 1;
-  config->chained =
-      !config->words.sequential && config->blocks > 1 && plan->threads > 1 && config->units < (int64_t)plan->threads;
+  config->chained = chains && config->units < wanted;
   if (config->chained)
     plan->workspace =
         (size_t)(config->units * ndr_scan_chain_bytes(config->blocks, config->width * config->words.bytes));
@@ -253,10 +263,8 @@ static const char *reject(const ndr_scan_problem *problem, const ndr_device *dev
 /* Measured as those of lines.c; and what a row of a tile takes beside its elements. */
 static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
   int64_t bytes = (int64_t)ndr_dtype_bytes(problem->dtype), stride = problem->kept[0].stride * bytes;
-  int64_t apart = problem->scan[0].stride < 0 ? -problem->scan[0].stride : problem->scan[0].stride;
-  double width = (double)(problem->kept[0].size < MOST_LANES ? problem->kept[0].size : MOST_LANES);
-  bool shared = apart * bytes < 64 && problem->length * bytes * apart <= 4096;
-  double element = stride <= bytes ? 0.6 : stride < 64 || shared ? 1.5 : 6;
+  double width = (double)widest_tile(problem);
+  double element = stride <= bytes ? 0.6 : stride < 64 || width * (double)stride <= TILE_BYTES ? 1.5 : 5;
   (void)device;
   return 1e-9 * (double)problem->lines * ((double)problem->length + 1) * (element + 40 / width);
 }

@@ -68,22 +68,32 @@ static int64_t find_element(const ndr_scan_problem *problem, int64_t e, int64_t 
 static void load_run(const job *all, const ndr_scan_place *line, int64_t e, int64_t count, char *to) {
   const ndr_scan_problem *problem = all->problem;
   const ndr_scan_words *words = &all->config->words;
-  for (int64_t done = 0, some = count, at = 0, result; done < count; done += some) {
-    if (problem->scan_count) some = find_element(problem, e + done, &at, &result);
+  const int64_t stride = problem->scan[0].stride;
+  if (problem->scan_count < 2) {
+    ndr_scan_words_load(words, all->data + (line->at + e * stride) * words->from_bytes, stride, to, count);
+    return;
+  }
+  for (int64_t done = 0, some, at, result; done < count; done += some) {
+    some = find_element(problem, e + done, &at, &result);
     if (some > count - done) some = count - done;
-    ndr_scan_words_load(words, all->data + (line->at + at) * words->from_bytes, problem->scan[0].stride,
-                        to + done * words->bytes, some);
+    ndr_scan_words_load(words, all->data + (line->at + at) * words->from_bytes, stride, to + done * words->bytes, some);
   }
 }
 
 static void store_run(const job *all, const ndr_scan_place *line, int64_t e, int64_t count, char *from) {
   const ndr_scan_problem *problem = all->problem;
   const ndr_scan_words *words = &all->config->words;
-  for (int64_t done = 0, some = count, at, result = 0; done < count; done += some) {
-    if (problem->scan_count) some = find_element(problem, e + done, &at, &result);
+  const int64_t stride = problem->scan[0].result;
+  if (problem->scan_count < 2) {
+    char *to = all->result + (line->result + e * stride) * words->to_bytes;
+    ndr_scan_words_store(words, all->apart, from, to, stride, count);
+    return;
+  }
+  for (int64_t done = 0, some, at, result; done < count; done += some) {
+    some = find_element(problem, e + done, &at, &result);
     if (some > count - done) some = count - done;
     ndr_scan_words_store(words, all->apart, from + done * words->bytes,
-                         all->result + (line->result + result) * words->to_bytes, problem->scan[0].result, some);
+                         all->result + (line->result + result) * words->to_bytes, stride, some);
   }
 }
 
@@ -93,7 +103,15 @@ static void find_lines(const job *all, int64_t unit, block *own) {
   int64_t first = unit * all->config->lines, left = all->problem->lines - first;
   own->lines = left < all->config->lines ? left : all->config->lines;
   ndr_scan_line(all->problem, first, &own->places[0]);
-  for (int64_t c = 1; c < own->lines; c++) ndr_scan_line(all->problem, first + c, &own->places[c]);
+  int64_t inner = all->problem->kept_count ? all->problem->kept[0].size : 1, at = first % inner;
+  for (int64_t c = 1; c < own->lines; c++) {
+    at = at + 1 < inner ? at + 1 : 0;
+    own->places[c] = own->places[c - 1];
+    if (at > 0)
+      ndr_scan_step(all->problem, &all->problem->kept[0], 1, &own->places[c]);
+    else
+      ndr_scan_line(all->problem, first + c, &own->places[c]);
+  }
 }
 
 static int64_t run_length(const block *own, int64_t run) {
@@ -314,9 +332,9 @@ static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
   double length = (double)problem->length + 1, run = length < NDR_SCAN_RUN ? length : NDR_SCAN_RUN;
   int64_t bytes = problem->scan[0].stride * (int64_t)ndr_dtype_bytes(problem->dtype);
   bool near = problem->scan_count == 0 || (bytes < 64 && bytes > -64);
-  double element = near ? 0.7 : interleaved(problem) > 1 ? 1.5 : 4;
+  double element = near ? 0.9 : interleaved(problem) > 1 ? 1.5 : 4;
   (void)device;
-  return 1e-9 * (double)problem->lines * length * (element + 40 / run);
+  return 1e-9 * (double)problem->lines * length * (element + 20 / run);
 }
 
 static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {

@@ -181,19 +181,24 @@ static void add_exponential(running *now, long double x) {
   if (isfinite(x)) now->size_re = fmaxl(now->size_re, fabsl(x));
 }
 
+static uint64_t bits_of(const running *now, long double x) {
+  if (!now->integers) return 0;
+  return x < 0 ? (uint64_t)(int64_t)x : (uint64_t)x;
+}
+
 static void add(running *now, element x) {
   element before = now->value;
   if (now->skips && is_nan(x)) return;
   now->n++;
   switch (now->given->op) {
   case NDR_SUM:
-    now->bits += x.re < 0 ? (uint64_t)(int64_t)x.re : (uint64_t)x.re;
+    now->bits += bits_of(now, x.re);
     now->value = (element){before.re + x.re, before.im + x.im};
     if (isfinite(x.re)) now->size_re += fabsl(x.re);
     if (isfinite(x.im)) now->size_im += fabsl(x.im);
     break;
   case NDR_PROD:
-    now->bits *= x.re < 0 ? (uint64_t)(int64_t)x.re : (uint64_t)x.re;
+    now->bits *= bits_of(now, x.re);
     now->value.re = before.re * x.re - (is_complex(now->dtype) ? before.im * x.im : 0);
     now->value.im = is_complex(now->dtype) ? before.re * x.im + before.im * x.re : 0;
     now->size_re = now->size_im = hypotl(now->value.re, now->value.im);

@@ -119,8 +119,8 @@ static void move_slices(const ndr_select_job *job, const ndr_select_piece *piece
 static void put_indices(const ndr_select_job *job, const ndr_select_piece *piece, const uint16_t *list, int64_t count,
                         int64_t to) {
   const int64_t step = job->made->result_strides[0], across = job->made->result_strides[1];
-  int64_t *target = (int64_t *)(void *)job->result + to * step;
-  for (int d = 0; d < job->place_axes; d++, target += across) {
+  for (int d = 0; d < job->place_axes; d++) {
+    int64_t *target = (int64_t *)(void *)job->result + to * step + d * across;
     int64_t first = piece->index[job->place_axes - 1 - d];
     bool inner = d == job->place_axes - 1;
     for (int64_t j = 0; j < count; j++) target[j * step] = first + (inner ? list[j] : 0);

@@ -8,12 +8,6 @@ static ndr_status execute(const ndr_scan_plan *plan, const void *const *data, vo
   return NDR_OK;
 }
 
-/* A thread for every 32768 elements: sharing out fewer takes longer than scanning them. */
-int ndr_scan_threads(const ndr_scan_plan *plan) {
-  double most = (double)plan->problem.lines * ((double)plan->problem.length + 1) / 32768;
-  return most < plan->threads ? (int)most + 1 : plan->threads;
-}
-
 static const ndr_scan_family *const families[] = {&ndr_cpu_scan_lines.family, &ndr_cpu_scan_lanes.family,
                                                   &ndr_cpu_scan_programs.family, &ndr_cpu_scan_scalar.family, NULL};
 

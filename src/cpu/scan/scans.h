@@ -14,8 +14,12 @@ typedef struct ndr_cpu_scan_family {
 
 extern const ndr_cpu_scan_family ndr_cpu_scan_scalar, ndr_cpu_scan_lines, ndr_cpu_scan_lanes, ndr_cpu_scan_programs;
 
-/* How many threads are worth their while. */
-int ndr_scan_threads(const ndr_scan_plan *plan);
+/* How many threads are worth their while: one for every 32768 elements. Sharing out fewer takes longer than scanning
+ * them. */
+static inline int ndr_scan_threads(const ndr_scan_plan *plan) {
+  double most = (double)plan->problem.lines * ((double)plan->problem.length + 1) / 32768;
+  return most < plan->threads ? (int)most + 1 : plan->threads;
+}
 
 ndr_status ndr_cpu_select(const ndr_selection *selection, const ndr_selection_addresses *addresses, int id, int threads,
                           void *stream);

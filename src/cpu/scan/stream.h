@@ -8,7 +8,7 @@
   for (int p_ = 0; p_ < LINE; p_ += 32)                                                                                \
   _mm256_stream_si256((__m256i *)(void *)((char *)(to) + p_), _mm256_load_si256((const void *)((line) + p_)))
 #elif defined __SSE2__
-#include <emmintrin.h>
+#include <immintrin.h>
 #define STREAM_LINE(to, line)                                                                                          \
   for (int p_ = 0; p_ < LINE; p_ += 16)                                                                                \
   _mm_stream_si128((__m128i *)(void *)((char *)(to) + p_), _mm_load_si128((const void *)((line) + p_)))

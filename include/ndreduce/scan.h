@@ -31,10 +31,11 @@
  * there, and up to the first element that is not NaN.
  *
  * Running values of f16, bf16 and f32 are f64 and rounded once at each place, so that 2^28 ones in f32 are counted
- * right. Sums add runs of 256 elements, each from its beginning, to the sum of those before; products of floats
- * multiply one element after the other, as parts of them might overflow. So the last bits depend on the length of the
- * scanned dim, but not on strides, other dims, the number of threads, or the run: they repeat. A running sum of
- * elements that are not negative never decreases.
+ * right. Sums add runs of 256 elements, each from its beginning, to the sum of those before. Products of floats, which
+ * may overflow in parts where the whole does not, and operators of one's own take one element after the other; there a
+ * line is one thread's work. The last bits depend on the elements of a line alone, not on strides, other dims, the
+ * number of threads, or the run; only force_family = "scalar" gives others. A running sum of elements that are not
+ * negative never decreases.
  *
  * Functions may be called from any thread at any time. */
 #ifndef NDREDUCE_SCAN_H

@@ -17,7 +17,7 @@ static void mark(const layout *made, const uint8_t *memory, uint8_t *marks) {
   memset(marks, 0, BYTES);
   do {
     int64_t at = 0;
-    for (int d = 0; d < made->span.ndim; d++) at += index[d] * made->strides[d];
+    for (int d = 0; d < DIMS; d++) at += index[d] * made->strides[d]; /* 0 behind the last dim */
     const uint8_t *first = (const uint8_t *)made->span.address + at * (int64_t)made->span.bytes;
     memset(marks + (first - memory), 1, made->span.bytes);
   } while (next_index(made->span.ndim, made->shape, index));

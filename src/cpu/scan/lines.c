@@ -305,9 +305,11 @@ static void configure(ndr_scan_plan *plan) {
   lines_config *config = (lines_config *)(void *)plan->config;
   int64_t runs = (problem->length + NDR_SCAN_RUN - 1) / NDR_SCAN_RUN, together = interleaved(problem);
   ndr_scan_words_make(problem, &config->words);
+  /* Slots of the largest words would not fit in the first-level cache: a sum of 2^24 c64 takes 38 ms instead of 50. */
+  int64_t slots = config->words.bytes > 8 && together <= NDR_SCAN_SLOTS / 2 ? NDR_SCAN_SLOTS / 2 : NDR_SCAN_SLOTS;
   config->runs = config->words.sequential || runs < 1 ? 1 : runs;
-  if (config->runs > NDR_SCAN_SLOTS / together) config->runs = NDR_SCAN_SLOTS / together;
-  config->lines = together > 1 ? together : NDR_SCAN_SLOTS / config->runs;
+  if (config->runs > slots / together) config->runs = slots / together;
+  config->lines = together > 1 ? together : slots / config->runs;
   config->units = (problem->lines + config->lines - 1) / config->lines;
   config->blocks = (runs + config->runs - 1) / config->runs;
   int64_t elements = config->lines * (problem->length < TASK ? problem->length : TASK) + 1;

@@ -36,10 +36,10 @@ typedef struct job {
 /* Run k of line c is in slot k * lines + c. */
 typedef struct block {
   _Alignas(64) char slots[(NDR_SCAN_SLOTS * NDR_SCAN_SLOT + LEAD) * WORD_BYTES];
-  char before[NDR_SCAN_SLOTS * WORD_BYTES]; /* what stands before each slot */
-  int64_t lines, first;                     /* lines there are, and the first element of each */
-  int64_t runs, last;                       /* runs of each line, and elements of the last one */
-  ndr_scan_place places[NDR_SCAN_SLOTS];    /* where lines begin */
+  _Alignas(16) char before[NDR_SCAN_SLOTS * WORD_BYTES]; /* what stands before each slot */
+  int64_t lines, first;                                  /* lines there are, and the first element of each */
+  int64_t runs, last;                                    /* runs of each line, and elements of the last one */
+  ndr_scan_place places[NDR_SCAN_SLOTS];                 /* where lines begin */
 } block;
 
 static const lines_config *config_of(const ndr_scan_plan *plan) {
@@ -156,7 +156,7 @@ static void scan_runs(const job *all, int64_t number, block *own, const char *ca
 static void pass_runs(const job *all, block *own, char *carry) {
   const ndr_scan_words *words = &all->config->words;
   int64_t bytes = words->bytes;
-  char totals[NDR_SCAN_SLOTS * WORD_BYTES];
+  _Alignas(16) char totals[NDR_SCAN_SLOTS * WORD_BYTES];
   for (int64_t k = 0; k < own->runs; k++) {
     memcpy(own->before + k * own->lines * bytes, carry, (size_t)(own->lines * bytes));
     for (int64_t c = 0; c < own->lines; c++)

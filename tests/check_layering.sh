@@ -19,10 +19,11 @@ spec    : spec include                             :
 common  : common include core/status.h            :
 lang    : lang spec include core/status.h core/types.h core/own_ops.h core/text.h core/number.h :
 core    : core lang spec include                   :
-gpuplan : gpuplan core lang spec include           :
-cpu     : cpu core lang common spec include        : immintrin.h cpuid.h
-cuda    : cuda gpuplan core lang spec include kernels : cuda*.h nvrtc.h
-api     : api cuda cpu gpuplan core lang spec include :
+scan    : scan core lang spec include              :
+gpuplan : gpuplan scan core lang spec include      :
+cpu     : cpu scan core lang common spec include   : immintrin.h cpuid.h
+cuda    : cuda gpuplan scan core lang spec include kernels : cuda*.h nvrtc.h
+api     : api cuda cpu gpuplan scan core lang spec include :
 h5      : h5 common include spec core/status.h core/fork.h core/sized.h : hdf5.h H5*.h libdeflate.h zlib.h libaec.h lz4.h zstd.h blosc.h blosc2.h bzlib.h zfp.h emmintrin.h
 kernels : kernels spec                             :
 tools/simt : tools/simt/* kernels               : sanitizer/* ucontext.h
@@ -69,7 +70,7 @@ check_includes() { # LAYER ALLOWED_LAYERS FOREIGN_HEADERS
   [ -d "$folder" ] || return 0
   system="$c_headers $posix_headers"
   if [ "$1" = kernels ]; then system=''; fi
-  if [ "$1" = core ] || [ "$1" = lang ] || [ "$1" = gpuplan ]; then system="$c_headers pthread.h"; fi
+  if [ "$1" = core ] || [ "$1" = lang ] || [ "$1" = scan ] || [ "$1" = gpuplan ]; then system="$c_headers pthread.h"; fi
   find "$folder" -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cc' -o -name '*.inc' -o -name '*.def' \) |
     case $1 in # layers within layers
     kernels) grep -v "^$folder/ndbench/" ;;

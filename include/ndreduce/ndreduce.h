@@ -7,7 +7,8 @@
  *   else printf("%g %g %g\n", sums[0], sums[1], sums[2]); // prints 5 7 9
  *
  * This header has arrays, operators and the call. plan.h has problems as text, plans, measurements and accumulators;
- * device.h the memory and the streams of GPUs; h5.h, of a library of its own, datasets of HDF5 and netCDF-4.
+ * scan.h running values, and elements that a mask keeps; device.h the memory and the streams of GPUs; h5.h, of a
+ * library of its own, datasets of HDF5 and netCDF-4.
  *
  * Arrays are DLPack's DLTensor: the caller owns every array, shape and stride that it passes; nothing is kept after
  * a call returns, unless its text says otherwise. Strides count elements; NULL strides mean compact row-major.

@@ -133,6 +133,9 @@ ndr_status ndr_check_dims(int ndim, int dim_count, const int *dims, bool *reduce
 /* The bytes from the first to behind the last element must fit in 62 bits, with one more step along every axis:
  * planners may then compute size * stride without a check. `what` names the tensor in errors. */
 ndr_status ndr_check_span(const char *what, int ndim, const int64_t *shape, const int64_t *strides, size_t bytes);
+/* Checks that a result of `op` over elements of `dtype` has the expected dtype and shape, and no dim that overlaps. */
+ndr_status ndr_check_result(const char *op, ndr_dtype dtype, ndr_dtype expected, int ndim, const int64_t *shape,
+                            const DLTensor *result);
 void ndr_compact_strides(int ndim, const int64_t *shape, int64_t *strides);
 
 /* Checks the problem, makes its programs and fills in a request with compact results. Free with ndr_request_free. */

@@ -12,6 +12,7 @@
 
 typedef struct ndr_family ndr_family;
 typedef struct ndr_backend ndr_backend;
+struct ndr_scan_calls; /* scan/plan.h */
 
 /* The times of a backend's families for a problem, and the choice. */
 typedef struct ndr_timings {
@@ -79,8 +80,9 @@ struct ndr_backend {
   const char *name;
   bool (*owns)(DLDeviceType type);
   ndr_status (*device)(int id, ndr_device *device);
-  const ndr_device_calls *calls;     /* NULL: memory is the host's, and there are no streams */
-  const ndr_family *const *families; /* ends with NULL; the first that does not reject is the cheapest fallback */
+  const ndr_device_calls *calls;      /* NULL: memory is the host's, and there are no streams */
+  const ndr_family *const *families;  /* ends with NULL; the first that does not reject is the cheapest fallback */
+  const struct ndr_scan_calls *scans; /* NULL: it has no scans */
   /* data[0] is the address of the array's element 0, data[k] that of operand k - 1. */
   ndr_status (*execute)(const ndr_plan *plan, const void *const *data, void *const *results, void *workspace,
                         void *stream);

@@ -151,16 +151,12 @@ static void shape_text(int ndim, const int64_t *shape, char *text, size_t capaci
     length += (size_t)snprintf(text + length, capacity - length, "%s%lld", d ? "," : "", (long long)shape[d]);
 }
 
-static ndr_status check_result(const ndr_request *request, int i, const DLTensor *result) {
-  char label[NDR_LABEL_BYTES];
-  const char *op = ndr_op_label(request->problem.ops[i], label);
-  ndr_dtype expected = request->results[i], given;
-  int64_t shape[NDR_MAX_DIMS];
-  int ndim = ndr_request_result_shape(request, shape);
+ndr_status ndr_check_result(const char *op, ndr_dtype dtype, ndr_dtype expected, int ndim, const int64_t *shape,
+                            const DLTensor *result) {
+  ndr_dtype given;
   if (!result) return ndr_fail(NDR_ERR_ARGUMENT, "the result of %s is a null pointer", op);
   if (ndr_dtype_from_dlpack(result->dtype, &given) != NDR_OK || given != expected)
-    return ndr_fail(NDR_ERR_RESULT, "the result of %s over %s has dtype %s, must be %s", op,
-                    ndr_dtype_name(request->problem.dtype),
+    return ndr_fail(NDR_ERR_RESULT, "the result of %s over %s has dtype %s, must be %s", op, ndr_dtype_name(dtype),
                     ndr_dtype_from_dlpack(result->dtype, &given) == NDR_OK ? ndr_dtype_name(given) : "unknown",
                     ndr_dtype_name(expected));
   bool same = result->ndim == ndim && (ndim == 0 || result->shape), empty = false;
@@ -179,6 +175,14 @@ static ndr_status check_result(const ndr_request *request, int i, const DLTensor
     if (result->strides[d] == 0 && shape[d] > 1)
       return ndr_fail(NDR_ERR_RESULT, "dim %d of the result of %s has stride 0: its elements overlap", d, op);
   return result->strides ? ndr_check_span("result", ndim, shape, result->strides, ndr_dtype_bytes(given)) : NDR_OK;
+}
+
+static ndr_status check_result(const ndr_request *request, int i, const DLTensor *result) {
+  char label[NDR_LABEL_BYTES];
+  int64_t shape[NDR_MAX_DIMS];
+  int ndim = ndr_request_result_shape(request, shape);
+  return ndr_check_result(ndr_op_label(request->problem.ops[i], label), request->problem.dtype, request->results[i],
+                          ndim, shape, result);
 }
 
 ndr_status ndr_request_results(ndr_request *request, const DLTensor *const *results) {

@@ -9,6 +9,7 @@
 typedef enum result_rule { RESULT_SUM, RESULT_SAME, RESULT_MEAN, RESULT_REAL, RESULT_INDEX, RESULT_TRUTH } result_rule;
 typedef enum empty_rule { EMPTY_VALUE, EMPTY_ERROR } empty_rule;
 typedef enum op_domain { DOMAIN_ANY, DOMAIN_ORDERED } op_domain;
+typedef enum scan_rule { SCAN_SCANS, SCAN_NONE } scan_rule;
 
 typedef struct dtype_facts {
   const char *name;
@@ -28,12 +29,13 @@ typedef struct op_facts {
   empty_rule empty;
   op_domain domain;
   ndr_combine combine;
+  scan_rule scan;
 } op_facts;
 
 static const op_facts ops[NDR_OP_COUNT] = {
-#define OP(NAME, value, name, result, empty, domain, combine, words, kernel, finalize, cost, weights, nothing, units,  \
-           method, what)                                                                                               \
-  [value] = {#name, what, RESULT_##result, EMPTY_##empty, DOMAIN_##domain, NDR_COMBINE_##combine},
+#define OP(NAME, value, name, result, empty, domain, combine, words, kernel, finalize, cost, weights, nothing, scan,   \
+           units, method, what)                                                                                        \
+  [value] = {#name, what, RESULT_##result, EMPTY_##empty, DOMAIN_##domain, NDR_COMBINE_##combine, SCAN_##scan},
 #include "spec/ops.def"
 #undef OP
 };
@@ -41,7 +43,7 @@ static const op_facts ops[NDR_OP_COUNT] = {
 /* What holds for an operator of one's own in the place of a built-in one's row. Its program says what its results are.
  */
 static const op_facts own_facts = {NULL,       "operator of one's own", RESULT_SAME, EMPTY_VALUE,
-                                   DOMAIN_ANY, NDR_COMBINE_ADD};
+                                   DOMAIN_ANY, NDR_COMBINE_ADD,         SCAN_SCANS};
 
 static bool is_built_in(ndr_op op) {
   return (unsigned)op < NDR_OP_COUNT;
@@ -241,6 +243,10 @@ bool ndr_op_is_index(ndr_op op) {
 
 bool ndr_op_is_truth(ndr_op op) {
   return facts_of(op)->result == RESULT_TRUTH || facts_of(op)->combine == NDR_COMBINE_COUNT;
+}
+
+bool ndr_op_scans(ndr_op op) {
+  return facts_of(op)->scan == SCAN_SCANS;
 }
 
 bool ndr_op_is_real(ndr_op op) {

@@ -70,6 +70,8 @@ ndr_combine ndr_op_combine(ndr_op op);
 bool ndr_op_is_index(ndr_op op);
 /* Whether only counts that elements are nonzero, or NaN. */
 bool ndr_op_is_truth(ndr_op op);
+/* Whether it has a scan, as all operators of one's own have. */
+bool ndr_op_scans(ndr_op op);
 /* Whether integers are reduced to floats. */
 bool ndr_op_is_real(ndr_op op);
 /* Whether the result depends on how sums are rounded while accumulating. */

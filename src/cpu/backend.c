@@ -9,6 +9,7 @@
 #include "cpu/labels.h"
 #include "cpu/nest.h"
 #include "cpu/pool.h"
+#include "cpu/scan/scans.h"
 #include "cpu/threads.h"
 
 #define ALIGNMENT 256
@@ -169,6 +170,7 @@ const ndr_backend ndr_backend_cpu = {
     .owns = owns,
     .device = device,
     .families = families,
+    .scans = &ndr_cpu_scans,
     .execute = execute,
     .execute_rows = execute_rows,
     .make_table = ndr_labels_make_table,

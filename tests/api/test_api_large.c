@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "ndreduce/scan.h"
 #include "support/suite.h"
 
 #define BEYOND ((INT64_C(1) << 31) + 5)
@@ -68,6 +69,19 @@ START_TEST(lengths_run_past_two_to_the_32) {
 }
 END_TEST
 
+START_TEST(scans_and_selections_run_past_two_to_the_31) {
+  int64_t count = 0, places[3] = {9, 9, 9};
+  DLTensor array = ndr_tensor(zeros, NDR_BOOL, NDR_SHAPE(BEYOND)), found = ndr_tensor(places, NDR_I64, NDR_SHAPE(3, 1));
+  assert_ok(ndr_nonzero(&array, &found, &count, NULL));
+  ck_assert(count == 2 && places[0] == 3 && places[1] == BEYOND - 2 && places[2] == 9);
+  DLTensor apart = ndr_tensor(zeros + 1, NDR_U8, NDR_SHAPE(2, 3));
+  apart.strides = (int64_t[]){BEYOND - 4, 1};
+  for (int dim = 0; dim < 2; dim++) assert_ok(ndr_scan(&apart, dim, NDR_MAX, &apart, NULL));
+  ck_assert(zeros[2] == 0 && zeros[3] == 1 && zeros[BEYOND - 3] == 0 && zeros[BEYOND - 2] == 7 &&
+            zeros[BEYOND - 1] == 7);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("api large");
   TCase *tests = tcase_create("large");
@@ -78,6 +92,7 @@ int main(void) {
   tcase_add_test(tests, offsets_run_past_two_to_the_31);
   tcase_add_test(tests, column_sums_run_past_two_to_the_31);
   tcase_add_test(tests, lengths_run_past_two_to_the_32);
+  tcase_add_test(tests, scans_and_selections_run_past_two_to_the_31);
   suite_add_tcase(suite, tests);
   return suite_run(suite);
 }

@@ -5,6 +5,7 @@
 
 #include "ndreduce/device.h"
 #include "ndreduce/plan.h"
+#include "ndreduce/scan.h"
 #include "support/sized.h"
 #include "support/suite.h"
 
@@ -43,7 +44,21 @@ static ndr_status call_with_stored(const void *stored) {
   return status == NDR_ERR_UNSUPPORTED ? NDR_OK : status;
 }
 
+static ndr_status call_with_scan_options(const void *given) {
+  float sums[2][3];
+  DLTensor array = ndr_tensor(x, NDR_F32, 2, shape), result = ndr_tensor(sums, NDR_F32, 2, shape);
+  return ndr_scan(&array, 0, NDR_SUM, &result, given);
+}
+
+static ndr_status call_with_select_options(const void *given) {
+  int64_t places[6][2], count;
+  DLTensor array = ndr_tensor(x, NDR_F32, 2, shape), result = ndr_tensor(places, NDR_I64, NDR_SHAPE(6, 2));
+  return ndr_nonzero(&array, &result, &count, given);
+}
+
 static const ndr_options options = NDR_OPTIONS_INIT;
+static const ndr_scan_options scan_options = NDR_SCAN_OPTIONS_INIT;
+static const ndr_select_options select_options = NDR_SELECT_OPTIONS_INIT;
 static const ndr_device device = {sizeof device, kDLCPU, 0, 2, 1, 32768, 32768, 1 << 20, 1e10, 0, 0};
 static const ndr_problem problem = {
     .size = sizeof problem, .dtype = NDR_F32, .ndim = 2, .shape = {2, 3}, .strides = {3, 1}, .op_count = 1};
@@ -51,6 +66,8 @@ static const ndr_stored stored = NDR_STORED_INIT(NDR_F32);
 
 static const sized_struct read_structs[] = {
     {"ndr_options", call_with_options, &options, sizeof options, sizeof(size_t)},
+    {"ndr_scan_options", call_with_scan_options, &scan_options, sizeof scan_options, sizeof(size_t)},
+    {"ndr_select_options", call_with_select_options, &select_options, sizeof select_options, sizeof(size_t)},
     {"ndr_device", call_with_device, &device, sizeof device, offsetof(ndr_device, capability)},
     {"ndr_problem", call_with_problem, &problem, sizeof problem, offsetof(ndr_problem, keepdims)},
     {"ndr_stored", call_with_stored, &stored, sizeof stored, offsetof(ndr_stored, swapped)},

@@ -3,6 +3,8 @@
 #include <immintrin.h>
 #endif
 
+#include "cpu/fold/f16.h"
+
 #define CONVERT(name, from_type, to_type, value)                                                                       \
   static void convert_##name(const void *source, void *target, int64_t count) {                                        \
     const from_type *from = source;                                                                                    \
@@ -12,20 +14,6 @@
       to[l] = value;                                                                                                   \
     }                                                                                                                  \
   }
-
-/* Moves the exponent's bias from 15 to 127. Infinities and NaN keep the largest exponent. A subnormal has no leading 1:
- * as if it had one, then that one is subtracted, which also normalises it. */
-static inline float f32_of_f16(ndr_f16 half) {
-  uint32_t bits = (uint32_t)(half & 0x7fff) << 13, exponent = bits & 0x0f800000;
-  uint32_t special = bits + 0x70000000, normal = bits + 0x38000000;
-  uint32_t tiny = bits_of(f32_of(bits + 0x38800000) - 0x1p-14f);
-  uint32_t moved = exponent == 0x0f800000 ? special : exponent == 0 ? tiny : normal;
-  return f32_of(moved | (uint32_t)(half & 0x8000) << 16);
-}
-
-static inline float f32_of_bf16(ndr_bf16 bits) {
-  return f32_of((uint32_t)bits << 16);
-}
 
 CONVERT(bool_u8, uint8_t, uint8_t, x != 0)
 CONVERT(bool_f32, uint8_t, float, x != 0 ? 1.0f : 0.0f)

@@ -1,24 +1,6 @@
 /* Template, part 10: ndr_state_finish in loops that vectorise, which matters where outputs have few elements. */
 
-/* The bits of a float of `digits` significand bits, with the hidden one, whose smallest normal exponent is `lowest`:
- * rounded once, to nearest even, as ndr_f16_from_double does it. Adding 2^k, whose last place is that of the
- * subnormals, rounds these. */
-static inline uint16_t narrow(double value, int digits, int lowest) {
-  const int shift = 53 - digits;
-  const uint64_t infinity = (uint64_t)(3 - 2 * lowest) << (digits - 1);
-  const double magnitude = fabs(value), subnormal = f64_of((uint64_t)(1076 + lowest - digits) << 52);
-  uint64_t bits = word_of(magnitude);
-  uint64_t tiny = word_of(magnitude + subnormal) - word_of(subnormal);
-  uint64_t normal = ((bits + ((UINT64_C(1) << (shift - 1)) - 1) + (bits >> shift & 1)) >> shift) -
-                    ((uint64_t)(1022 + lowest) << (digits - 1));
-  uint64_t finite = bits < (uint64_t)(1023 + lowest) << 52 ? tiny : normal;
-  uint64_t rounded = finite < infinity ? finite : infinity;
-  rounded = value == value ? rounded : infinity | UINT64_C(1) << (digits - 2);
-  return (uint16_t)(rounded | (word_of(value) >> 48 & 0x8000));
-}
-
-#define F16_OF(value) narrow(value, 11, -14)
-#define BF16_OF(value) narrow(value, 8, -126)
+#include "cpu/fold/f16.h"
 
 #define FINISH(type, value)                                                                                            \
   do {                                                                                                                 \
@@ -102,8 +84,6 @@ static bool finish_dense(const ndr_state *state, const uint64_t *restrict states
   return false;
 }
 
-#undef F16_OF
-#undef BF16_OF
 #undef FINISH
 #undef FINISH_REAL
 #undef FINISH_COMPLEX

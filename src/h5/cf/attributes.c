@@ -13,8 +13,8 @@ static const struct {
   kind kind;
   enum { UNMARKED, MARKED } nothing;
 } attributes_of[NDR_OP_COUNT] = {
-#define OP(NAME, value, name, result, empty, domain, combine, words, kernel, finalize, cost, weights, nothing, units,  \
-           method, what)                                                                                               \
+#define OP(NAME, value, name, result, empty, domain, combine, words, kernel, finalize, cost, weights, nothing, scan,   \
+           units, method, what)                                                                                        \
   [value] = {method, units, nothing},
 #include "spec/ops.def"
 };

@@ -1,0 +1,32 @@
+/* Random scans, and what they must give: each from its definition, in long double. */
+#ifndef TEST_SUPPORT_SCANS_H
+#define TEST_SUPPORT_SCANS_H
+
+#include "cases.h"
+#include "ndreduce/scan.h"
+
+typedef struct scan_case {
+  test_array array;
+  int dim; /* not negative, or NDR_SCAN_ALL */
+  ndr_op op;
+  ndr_scan_options options;
+  double initial;
+  char text[512];
+} scan_case;
+
+/* A scan of an array with at most `most` elements or so: sizes around the lengths of runs and blocks, any strides, any
+ * options. Free with scan_free. */
+void scan_random(scan_case *made, rng *random, int64_t most);
+void scan_free(scan_case *made);
+
+/* A result for the case, in a random layout with gaps, and of a scan of all elements now and then of the array's shape;
+ * without random compact. */
+ndr_status scan_result(const scan_case *given, test_array *result, rng *random);
+
+/* Whether the result is right; if not, says what is wrong. */
+bool scan_accepts(const scan_case *given, const DLTensor *result, char *text, size_t capacity);
+
+/* Whether two results have the same bits, and no NaN counts for its own. */
+bool scan_same(const DLTensor *a, const DLTensor *b);
+
+#endif

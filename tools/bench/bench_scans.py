@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Times running sums, and those of other libraries on the same data in the same turns.
+
+  bench_scans.py [--device cuda|cpu] [--bytes N] --build BUILD RECORD.json
+
+Peers are PyTorch, XLA (through JAX), CuPy and, on a CPU, NumPy; what is not installed is left out, and so is a peer whose
+result differs from float64's. The ceiling is a copy of the array in the same run. A row's gbps counts the bytes that are
+read and written. Shapes hold about N bytes (default 1 GiB on a GPU, 256 MiB on a CPU) of f32.
+"""
+import argparse
+import ctypes
+import importlib.util
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+from bench_peers import Clock, fail, versions, write
+
+try:
+    import numpy as np
+    import torch
+    from bench_calls import Call
+    from library import DataType, Device, Library, Tensor
+except ImportError as error:
+    fail(f"the peers need NumPy and PyTorch: {error}")
+
+MODULES = {"ndreduce": None, "torch": "torch", "jax": "jax", "cupy": "cupy", "numpy": "numpy"}
+SLOW = 1  # seconds, from which on a call is timed once
+
+
+def cases(elements):
+    """By name: a shape and the dim that is scanned."""
+    root = 1 << (elements.bit_length() // 2)
+    tall = elements >> 8
+    return {
+        "one line": ((elements,), 0), "rows": ((root, elements // root), 1), "columns": ((root, elements // root), 0),
+        "pairs, down": ((elements // 2, 2), 0), "pairs, along": ((elements // 2, 2), 1),
+        "triples, down": ((elements // 3, 3), 0), "triples, along": ((elements // 3, 3), 1),
+        "256 long rows": ((256, tall), 1), "256 rows, down": ((256, tall), 0),
+        "many short rows": ((tall, 256), 1), "256 columns": ((tall, 256), 0),
+        "middle": ((64, root // 8, elements // root // 8), 1),
+        "odd line": ((elements - 12345,), 0), "odd rows": ((root - 3, elements // root - 29), 1),
+        "odd columns": ((root - 3, elements // root - 29), 0), "rows of 1001": ((elements // 1001, 1001), 1),
+        "odd middle": ((61, root // 8 - 1, elements // root // 8 - 3), 1),
+    }
+
+
+class Peers:
+    """A method a peer: a call."""
+
+    def __init__(self, library, place):
+        self.library, self.place = library, place
+
+    def ndreduce(self, x, dim):
+        out, so = torch.empty_like(x), self.library.so
+
+        def tensor(t):
+            shape = (ctypes.c_int64 * t.dim())(*t.shape)
+            return Tensor(t.data_ptr(), Device(2 if t.is_cuda else 1, 0), t.dim(), DataType(2, 32, 1), shape, None, 0)
+
+        array, result = tensor(x), tensor(out)
+        arguments = (ctypes.byref(array), dim, 0, ctypes.byref(result), None)
+        self.library.check(so.ndr_scan(*arguments))
+        call = Call(lambda: (so.ndr_scan(*arguments), out)[1])
+        call.keep = array, result
+        return call
+
+    def torch(self, x, dim):
+        return Call(lambda: torch.cumsum(x, dim))
+
+    def jax(self, x, dim):
+        import jax
+        compiled = jax.jit(lambda a: jax.numpy.cumsum(a, dim))
+        copies = [jax.dlpack.from_dlpack(x), jax.dlpack.from_dlpack(x.clone())]
+        return Call(lambda: compiled(copies[0]).block_until_ready(), torch.from_dlpack,
+                    (lambda i: compiled(copies[i % 2])) if self.place == "cuda" else None)
+
+    def cupy(self, x, dim):
+        import cupy
+        a = cupy.from_dlpack(x)
+        return Call(lambda: cupy.cumsum(a, axis=dim), torch.from_dlpack) if self.place == "cuda" else None
+
+    def numpy(self, x, dim):
+        return Call(lambda: x.numpy().cumsum(dim), torch.as_tensor) if self.place == "cpu" else None
+
+
+def make_calls(peers, names, x, dim, clock):
+    """The calls that are to be timed, and the seconds of those that are too slow for that."""
+    calls, once, wanted = {}, {}, torch.cumsum(x.double(), dim)
+    for name in names:
+        try:
+            call = getattr(peers, name)(x, dim)
+            if not call:
+                continue
+            call.run()
+            clock.wait()
+            start = time.perf_counter()
+            got = call.results()[0].to(x.device)
+            clock.wait()
+            seconds = time.perf_counter() - start
+            if not bool((got.double() - wanted).abs().max() <= 1e-4 * max(1.0, float(wanted.abs().max()))):
+                raise ValueError("another result than float64 gives")
+            if seconds > SLOW:
+                once[name] = seconds
+            else:
+                calls[name] = call
+        except Exception as error:  # whatever a peer does wrong is its own affair
+            print(f"  {name}: {type(error).__name__}: {(str(error).splitlines() or [''])[0][:120]}", flush=True)
+    return calls, once
+
+
+def time_row(name, shape, dim, peers, names, clock):
+    x = torch.empty(shape, device=peers.place).uniform_(0, 1)
+    calls, once = make_calls(peers, names, x, dim, clock)
+    copied = torch.empty_like(x)
+    clock.time({**calls, "copy": (copy := Call(lambda: copied.copy_(x)))})
+    size = 2 * x.numel() * x.element_size()
+    ceiling = size / statistics.median(copy.samples)
+    seconds = {**{name: statistics.median(call.samples) for name, call in calls.items()}, **once}
+    row = {"name": name, "problem": f"sum f32 [{','.join(map(str, shape))}] along {dim}", "bytes": size,
+           "ceiling_gbps": float(f"{ceiling / 1e9:.6g}"),
+           "python": {name: {"median_seconds": float(f"{s:.6g}"), "gbps": float(f"{size / s / 1e9:.6g}")}
+                      for name, s in seconds.items()}}
+    shares = "".join(f"{name} {size / s / ceiling:6.1%}   " for name, s in seconds.items())
+    print(f"{name:18}{row['problem']:42}{shares}", flush=True)
+    return row
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--bytes", type=int)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("record", type=pathlib.Path)
+    given = parser.parse_args()
+    head = subprocess.run([given.build / "tools" / "ndbench", "--no-verify", "-d", given.device, "-r", "1", "--json", "-",
+                           "sum f32 [8] /0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
+    record = {**json.loads(head), "rows": []}
+    library = Library(str(given.build / "src" / "libndreduce.so"))
+    names = [name for name in MODULES if name == "ndreduce" or importlib.util.find_spec(MODULES[name])]
+    record["python"] = versions(names)
+    peers, clock = Peers(library, given.device), Clock(given.device)
+    torch.manual_seed(1)
+    elements = (given.bytes or (1 << 30 if given.device == "cuda" else 1 << 28)) // 4
+    for name, (shape, dim) in cases(elements).items():
+        record["rows"].append(time_row(name, shape, dim, peers, names, clock))
+        write(given.record, record)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,538 @@
+/* Scans: the operator over the elements of a line up to each place. Compiled at run time only.
+ *
+ *   scan_lines    family lines: a tile is a stretch of a line, or several whole lines, and passes through shared memory, so
+ *                 that warps read and write neighbours and a thread has some that follow each other
+ *   scan_columns  family columns (scan_columns.cuh): lines that lie side by side
+ *
+ * Each element is read and written once. A thread combines its elements one after the other, from the first on. What the
+ * threads before have is added in groups of eight, groups of groups, and so on, in a block and then from tile to tile: a
+ * place's value is  far + (... + (near + own)), where each is a sum from left to right of whole groups. So the association
+ * follows from a place's number alone, whichever block comes first; and sums of elements that are not negative never
+ * decrease, as the last value of a group is the one that the next group's are added to.
+ *
+ * The operator OP (scan_operator) and its states are those of program.cuh; the element of a place is a state, too. */
+#ifndef NDR_SCAN_CUH
+#define NDR_SCAN_CUH
+
+#include "scan_params.h"
+
+#include "program.cuh"
+#include "row.cuh"
+
+NDR_DEVICE const double *parameters_of(const ndr_scan_params &p) {
+  return p.parameters;
+}
+NDR_DEVICE const float *narrow_parameters_of(const ndr_scan_params &p) {
+  return p.numbers.narrow;
+}
+
+/* ---- operators ---- */
+
+/* The state of one value. To fold it into the identity would lose the sign of -0, and take an exp for logsumexp. */
+template <class Part> struct lone;
+template <class T, bool W, bool S, class BATCH, class ACCUMULATOR, class STATE, class RESULT, class MAP, class JOIN,
+          class END>
+struct lone<simple<T, W, S, BATCH, ACCUMULATOR, STATE, RESULT, MAP, JOIN, END>> {
+  typedef simple<T, W, S, BATCH, ACCUMULATOR, STATE, RESULT, MAP, JOIN, END> Op;
+  /* Of sums of floats the order counts: see `chained`. */
+  static const bool rounds = same<JOIN, add>::yes && !same<STATE, i64>::yes && !same<STATE, u64>::yes;
+  static NDR_DEVICE STATE of(const typename Op::value &x, const ndr_scan_params &) {
+    if (S && is_nan(x)) return Op::state_identity();
+    if constexpr (same<MAP, nonzero>::yes)
+      return (STATE)is_nonzero(x);
+    else
+      return Op::widen(value_of<ACCUMULATOR>(x));
+  }
+};
+template <class T, bool W, bool S> struct lone<op_logsumexp<T, W, S>> {
+  typedef op_logsumexp<T, W, S> Op;
+  static const bool rounds = false;
+  static NDR_DEVICE typename Op::State of(const typename Op::value &x, const ndr_scan_params &) {
+    double value = value_of<double>(x);
+    if (S && is_nan(value)) return Op::state_identity();
+    return {value, value == limits<double>::least() ? 0 : value == value ? 1 : value};
+  }
+};
+
+/* The same of all parts. */
+template <class Part> struct single;
+template <class Op> struct single<part<Op>> {
+  static const bool rounds = lone<Op>::rounds;
+  template <class BATCH> static NDR_DEVICE typename Op::State of(const BATCH &b, const ndr_scan_params &p) {
+    return lone<Op>::of(b.values[0], p);
+  }
+};
+template <class Op> struct single<masked<Op>> {
+  static const bool rounds = lone<Op>::rounds;
+  template <class BATCH> static NDR_DEVICE typename Op::State of(const BATCH &b, const ndr_scan_params &p) {
+    return b.mask[0] ? lone<Op>::of(b.values[0], p) : Op::state_identity();
+  }
+};
+template <class A, class B> struct single<parts<A, B>> {
+  static const bool rounds = single<A>::rounds || single<B>::rounds;
+  template <class BATCH> static NDR_DEVICE auto of(const BATCH &b, const ndr_scan_params &p) {
+    return typename parts<A, B>::State{single<A>::of(b.a, p), single<B>::of(b.b, p)};
+  }
+};
+
+template <class NODES> struct scan_operator {
+  typedef typename NODES::all all;
+  typedef typename NODES::value value;
+  typedef typename NODES::result result;
+  typedef typename all::State State;
+  static const int words = all::words, places = value::places;
+  /* Whether what stands before is added group by group to each value. Otherwise it is combined first, which is less to do.
+   */
+  static const bool chained = single<all>::rounds;
+  static NDR_DEVICE State of(const value &x, const ndr_scan_params &p) {
+    typename all::template batch<1> b;
+    const value one[1] = {x};
+    NODES::template compute<1>(b, one, p);
+    return single<all>::of(b, p);
+  }
+  static NDR_DEVICE State joined(const State &a, const State &b) {
+    State s = a;
+    all::join_states(s, b);
+    return s;
+  }
+  static NDR_DEVICE State identity() { return all::state_identity(); }
+  static NDR_DEVICE void store(result *to, const State &s, const ndr_scan_params &p) {
+    store_value(to, NODES::finish(s, 0, p.parameters));
+  }
+};
+
+/* ---- addresses ---- */
+
+NDR_DEVICE int scan_divide(const ndr_scan_divisor &by, int n) {
+  return by.size == 1 ? n : (int)(machine::multiply_high((u32)n, by.magic) >> by.shift);
+}
+NDR_DEVICE i64 scan_divide_far(const ndr_scan_divisor &by, i64 n) {
+  return n >> 31 == 0 && by.magic != 0 ? (i64)scan_divide(by, (int)n) : n / by.size;
+}
+
+/* Which stride of an axis: K-th array's, the result's, or the K-th place's. */
+template <int K> struct of_array {
+  static NDR_DEVICE i64 stride(const ndr_scan_param_axis &axis) { return axis.stride[K]; }
+};
+struct of_result {
+  static NDR_DEVICE i64 stride(const ndr_scan_param_axis &axis) { return axis.result; }
+};
+template <int K> struct of_place {
+  static NDR_DEVICE i64 stride(const ndr_scan_param_axis &axis) { return axis.place[K]; }
+};
+
+/* Number n of a walk over `count` axes from `first` on. */
+template <class WHICH> NDR_DEVICE i64 scan_walk(const ndr_scan_params &p, int first, int count, bool one, i64 n) {
+  i64 at = 0;
+  if (one) return count ? n * WHICH::stride(p.axes[first]) : 0;
+#pragma unroll 1
+  for (int a = first; a < first + count; a++) {
+    i64 whole = a + 1 < first + count ? scan_divide_far(p.axes[a].size, n) : 0;
+    at += (n - whole * p.axes[a].size.size) * WHICH::stride(p.axes[a]);
+    n = whole;
+  }
+  return at;
+}
+
+/* Of a line's element: elements from where the walk starts. */
+template <u32 KNOWN, class WHICH> NDR_DEVICE i64 scan_place(const ndr_scan_params &p, i64 line, i64 element) {
+  return scan_walk<WHICH>(p, 0, p.kept_count, (KNOWN & NDR_SCAN_ONE_KEPT) != 0, line) +
+         scan_walk<WHICH>(p, p.kept_count, p.scan_count, (KNOWN & NDR_SCAN_ONE_AXIS) != 0, element);
+}
+
+/* ---- prefixes within a block ---- */
+
+/* A block has UNITS units of COLUMNS threads, of which number u * COLUMNS + c is that of unit u and column c. */
+template <int UNITS, int LEVEL = 0> struct scan_depth {
+  static const int levels = 1 + scan_depth<UNITS / NDR_SCAN_GROUP, LEVEL + 1>::levels;
+};
+template <int LEVEL> struct scan_depth<1, LEVEL> { static const int levels = 0; };
+template <int LEVEL> struct scan_depth<0, LEVEL> { static const int levels = 0; };
+
+template <class State> struct scan_shared { State totals[NDR_SCAN_BLOCK + NDR_SCAN_BLOCK / 4]; };
+
+/* The states that stand before a thread's first elements: what[0] of the units of its group, what[1] of the groups before,
+ * and so on; has[l]: there is one. */
+template <class OP, int UNITS, int COLUMNS> struct scan_before {
+  typedef typename OP::State State;
+  static const int levels = scan_depth<UNITS>::levels;
+  State what[levels ? levels : 1];
+  bool has[levels ? levels : 1];
+
+  /* `own` is the total of the thread's last elements: those of its last line. `from` is the unit where the line of its first
+   * element begins; `begins`: that of its last element begins in this unit. Returns the total of the last line up to this
+   * unit's end. All threads of the block call this. */
+  NDR_DEVICE State find(scan_shared<State> &shared, State own, int unit, int column, int from, bool begins) {
+    State *row = shared.totals;
+    State run = own;
+#pragma unroll
+    for (int l = 0; l < levels; l++) {
+      const int log = 3 * l, mine = unit >> log, last = (1 << log) - 1;
+      if ((unit & last) == last) row[mine * COLUMNS + column] = run;
+      machine::barrier();
+      int first = mine & ~(NDR_SCAN_GROUP - 1), at = from >> log;
+      if (at < first) at = first;
+      has[l] = at < mine;
+      what[l] = OP::identity();
+      if (has[l]) what[l] = row[at * COLUMNS + column];
+#pragma unroll 1
+      for (at++; at < mine; at++) what[l] = OP::joined(what[l], row[at * COLUMNS + column]);
+      if (has[l] && !begins) run = OP::joined(what[l], run);
+      row += (UNITS >> log) * COLUMNS;
+    }
+    return run;
+  }
+};
+
+/* ---- prefixes of tiles ---- */
+
+/* What one tile needs to learn what stands before it. */
+template <class State, int COLUMNS> struct scan_tiles {
+  State levels[NDR_SCAN_LEVELS][COLUMNS];
+  int count;
+};
+
+/* Where the totals of the nodes of a tile's line, or columns, are posted: word w of node n is n * words + w times `pitch`
+ * behind. */
+struct scan_slots {
+  ndr_posted *at;
+  i64 pitch;
+};
+
+template <class OP> NDR_DEVICE void scan_post(const scan_slots &slots, i64 node, const typename OP::State &state) {
+  ndr_word w[OP::words];
+  OP::all::save(state, w);
+#pragma unroll
+  for (int i = 0; i < OP::words; i++) machine::set_slot(slots.at + (node * OP::words + i) * slots.pitch, posted(w[i]));
+}
+
+template <class OP> NDR_DEVICE typename OP::State scan_await(const scan_slots &slots, i64 node) {
+  ndr_posted slot[OP::words];
+  ndr_word w[OP::words];
+  bool here;
+  do {
+    here = true;
+#pragma unroll
+    for (int i = 0; i < OP::words; i++) slot[i] = machine::look_at(slots.at + (node * OP::words + i) * slots.pitch);
+#pragma unroll
+    for (int i = 0; i < OP::words; i++) here = here && is_posted(slot[i]);
+  } while (!here && machine::wait());
+#pragma unroll
+  for (int i = 0; i < OP::words; i++) w[i] = word_of(slot[i]);
+  return OP::all::load(w);
+}
+
+/* Posts the total of a tile, and finds what stands before it: of the tiles that have its parent, of the parents before, and
+ * so on. Nobody waits for a prefix, only for totals: a total goes up the tree as soon as its last child's tile has it. All
+ * threads of the block call this; `total` is that of the thread's column, where `holds`. shared.totals are free. */
+template <class OP, int UNITS, int COLUMNS, class TILES>
+NDR_DEVICE void scan_tiles_before(const ndr_scan_params &p, const scan_slots &slots, i64 tile, typename OP::State total,
+                                  bool holds, bool here, scan_shared<typename OP::State> &shared, TILES &tiles) {
+  typedef typename OP::State State;
+  const int thread = machine::thread(), unit = thread / COLUMNS, column = thread % COLUMNS;
+  i64 base = 0, nodes = p.tiles, node = tile;
+  bool complete = true;
+  int count = 0;
+#pragma unroll 1
+  for (;;) {
+    const int siblings = (int)(node & (NDR_SCAN_SIBLINGS - 1));
+    State within = OP::identity();
+    if (complete && holds && here && node + 1 < nodes) scan_post<OP>(slots, base + node, total);
+#pragma unroll 1
+    for (int first = 0; first < siblings; first += UNITS) {
+      int sibling = first + unit;
+      if (here && sibling < siblings) shared.totals[thread] = scan_await<OP>(slots, base + node - siblings + sibling);
+      machine::barrier();
+      if (holds && here) {
+        const int some = siblings - first < UNITS ? siblings - first : UNITS;
+        if (first == 0) within = shared.totals[column];
+#pragma unroll 4
+        for (int u = first == 0; u < some; u++) within = OP::joined(within, shared.totals[u * COLUMNS + column]);
+      }
+      machine::barrier();
+    }
+    if (siblings > 0) {
+      if (holds && here) {
+        tiles.levels[count][column] = within;
+        total = OP::joined(within, total);
+      }
+      count++;
+    }
+    if (nodes <= NDR_SCAN_SIBLINGS) break;
+    complete = complete && siblings == NDR_SCAN_SIBLINGS - 1;
+    base += nodes;
+    nodes = (nodes + NDR_SCAN_SIBLINGS - 1) / NDR_SCAN_SIBLINGS;
+    node /= NDR_SCAN_SIBLINGS;
+  }
+  if (thread == 0) tiles.count = count;
+  machine::barrier();
+}
+
+/* ---- values ---- */
+
+/* Adds what stands before to the first `count` values of a thread. Returns, where there is something, the value of the place
+ * before its first. */
+template <class OP, int UNITS, int COLUMNS> struct scan_prefix {
+  typedef typename OP::State State;
+  typedef scan_before<OP, UNITS, COLUMNS> before_type;
+  State all; /* not chained: all of it; the value before the thread's first place */
+  bool any;
+
+  NDR_DEVICE void put(const State &more) {
+    all = any ? OP::joined(more, all) : more;
+    any = true;
+  }
+  template <class TILES> NDR_DEVICE void collect(const before_type &before, const TILES *tiles, int column) {
+    any = false;
+    all = OP::identity();
+#pragma unroll
+    for (int l = 0; l < before_type::levels; l++)
+      if (before.has[l]) put(before.what[l]);
+    if (!tiles) return;
+#pragma unroll 1
+    for (int l = 0; l < tiles->count; l++) put(tiles->levels[l][column]);
+  }
+  template <int E, class TILES>
+  NDR_DEVICE void apply(const before_type &before, const TILES *tiles, int column, int count, State (&s)[E]) const {
+    if (!any) return;
+    if (!OP::chained) {
+#pragma unroll
+      for (int e = 0; e < E; e++)
+        if (e < count) s[e] = OP::joined(all, s[e]);
+      return;
+    }
+#pragma unroll
+    for (int l = 0; l < before_type::levels; l++) {
+      if (!before.has[l]) continue;
+#pragma unroll
+      for (int e = 0; e < E; e++)
+        if (e < count) s[e] = OP::joined(before.what[l], s[e]);
+    }
+    if (!tiles) return;
+#pragma unroll 1
+    for (int l = 0; l < tiles->count; l++) {
+      const State more = tiles->levels[l][column];
+#pragma unroll
+      for (int e = 0; e < E; e++)
+        if (e < count) s[e] = OP::joined(more, s[e]);
+    }
+  }
+};
+
+/* The value of no elements, before each line. */
+template <class OP, u32 KNOWN> NDR_DEVICE void scan_put_none(const ndr_scan_params &p, i64 line) {
+  typedef typename OP::result R;
+  OP::store((R *)p.result + scan_place<KNOWN, of_result>(p, line, 0) - p.result_step, OP::identity(), p);
+}
+
+/* ---- tiles in shared memory: each warp has its own part, E elements a lane ---- */
+
+/* 64 bytes are followed by 16 that are not used, so that lanes whose elements are a power of 2 apart use several banks. */
+NDR_DEVICE int scan_padded(int byte) {
+  return byte + (byte / 64) * 16;
+}
+
+template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
+  typedef typename OP::value value;
+  typedef typename OP::result result;
+  static const int warp_elements = NDR_WARP * E;
+  i64 line, first; /* the first line of the tile, and the first of its elements that is in the tile */
+  int count;       /* elements */
+
+  static NDR_DEVICE constexpr int widest() {
+    int most = (int)sizeof(result);
+    for (int k = 0; k < Arrays::count; k++) most = Arrays::bytes(k) > most ? Arrays::bytes(k) : most;
+    return most;
+  }
+  static NDR_DEVICE unsigned char *room() {
+    return machine::shared_bytes() + machine::thread() / NDR_WARP * scan_padded(warp_elements * widest());
+  }
+
+  /* Of element n of the tile. `start` is that of its first. */
+  template <class WHICH> NDR_DEVICE i64 start(const ndr_scan_params &p) const {
+    return scan_place<KNOWN, WHICH>(p, line, first);
+  }
+  template <class WHICH, bool FLAT> NDR_DEVICE i64 place(const ndr_scan_params &p, i64 start, int n) const {
+    const bool one_kept = (KNOWN & NDR_SCAN_ONE_KEPT) != 0, one_axis = (KNOWN & NDR_SCAN_ONE_AXIS) != 0;
+    if (FLAT) return start + n;
+    if (!(KNOWN & NDR_SCAN_WHOLE)) {
+      if (one_axis) return start + scan_walk<WHICH>(p, p.kept_count, p.scan_count, true, n);
+      return scan_place<KNOWN, WHICH>(p, line, first + n);
+    }
+    int whole = scan_divide(p.length, n), rest = n - whole * (int)p.length.size;
+    if (one_kept && one_axis)
+      return start + scan_walk<WHICH>(p, 0, p.kept_count, true, whole) +
+             scan_walk<WHICH>(p, p.kept_count, p.scan_count, true, rest);
+    return scan_place<KNOWN, WHICH>(p, line + whole, rest);
+  }
+
+  /* Takes over E elements of array K that follow each other. */
+  template <int K, class T> NDR_DEVICE void load(const ndr_scan_params &p, value (&x)[E]) const {
+    const bool flat = (KNOWN >> K & 1) != 0, packs = E * sizeof(T) % 16 == 0;
+    const int lane = machine::thread() & (NDR_WARP - 1), begin = machine::thread() / NDR_WARP * warp_elements;
+    const T *from = (const T *)p.data[K];
+    i64 at = start<of_array<K>>(p);
+    unsigned char *own = room();
+    if (flat && packs && (u64)(from + at) % 16 == 0 && begin + warp_elements <= count) {
+      const int vectors = E * (int)sizeof(T) / 16;
+      ndr_vector v[vectors ? vectors : 1];
+      const ndr_vector *first_vector = (const ndr_vector *)(from + at + begin) + lane;
+#pragma unroll
+      for (int i = 0; i < vectors; i++) v[i] = machine::load_vector(first_vector + i * NDR_WARP);
+#pragma unroll
+      for (int i = 0; i < vectors; i++) *(ndr_vector *)(own + scan_padded((i * NDR_WARP + lane) * 16)) = v[i];
+    } else {
+      T v[E];
+#pragma unroll
+      for (int e = 0; e < E; e++) {
+        int n = begin + e * NDR_WARP + lane;
+        if (n < count) v[e] = machine::load_element(from + place<of_array<K>, flat>(p, at, n));
+      }
+#pragma unroll
+      for (int e = 0; e < E; e++) {
+        int n = e * NDR_WARP + lane;
+        if (begin + n < count) *(T *)(own + scan_padded(n * (int)sizeof(T))) = v[e];
+      }
+    }
+    machine::warp_barrier();
+#pragma unroll
+    for (int e = 0; e < E; e++) {
+      int n = lane * E + e;
+      if (begin + n < count) x[e].template set<K>(*(const T *)(own + scan_padded(n * (int)sizeof(T))));
+    }
+    machine::warp_barrier();
+  }
+  template <int K, class T, class... Rest>
+  NDR_DEVICE void load_all(const ndr_scan_params &p, value (&x)[E], array_list<T, Rest...>) const {
+    load<K, T>(p, x);
+    if constexpr (sizeof...(Rest) > 0) load_all<K + 1>(p, x, array_list<Rest...>{});
+  }
+  template <int K> NDR_DEVICE void set_places(const ndr_scan_params &p, value (&x)[E], int begin) const {
+    if constexpr (K < OP::places) {
+      i64 at = start<of_place<K>>(p);
+#pragma unroll
+      for (int e = 0; e < E; e++)
+        if (begin + e < count)
+          x[e].template set_place<K>(p.place_start[K] + place<of_place<K>, false>(p, at, begin + e));
+      set_places<K + 1>(p, x, begin);
+    }
+  }
+
+  /* Writes what the lanes of the warp have put in its part. */
+  NDR_DEVICE void store(const ndr_scan_params &p) const {
+    const bool flat = (KNOWN & NDR_SCAN_FLAT_RESULT) != 0, packs = E * sizeof(result) % 16 == 0;
+    const int lane = machine::thread() & (NDR_WARP - 1), begin = machine::thread() / NDR_WARP * warp_elements;
+    result *to = (result *)p.result;
+    i64 at = start<of_result>(p);
+    const unsigned char *own = room();
+    if (flat && packs && (u64)(to + at) % 16 == 0 && begin + warp_elements <= count) {
+      ndr_vector *first_vector = (ndr_vector *)(to + at + begin) + lane;
+#pragma unroll
+      for (int i = 0; i < E * (int)sizeof(result) / 16; i++)
+        first_vector[i * NDR_WARP] = *(const ndr_vector *)(own + scan_padded((i * NDR_WARP + lane) * 16));
+      return;
+    }
+#pragma unroll
+    for (int e = 0; e < E; e++) {
+      int n = e * NDR_WARP + lane;
+      if (begin + n < count)
+        to[place<of_result, flat>(p, at, begin + n)] = *(const result *)(own + scan_padded(n * (int)sizeof(result)));
+    }
+  }
+};
+
+/* Lines without elements. */
+template <class OP, u32 KNOWN> NDR_DEVICE void scan_nothing(const ndr_scan_params &p) {
+  i64 stride = machine::blocks() * machine::threads();
+  for (i64 line = machine::block() * machine::threads() + machine::thread(); line < p.lines; line += stride)
+    scan_put_none<OP, KNOWN>(p, line);
+}
+
+template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_lines(const ndr_scan_params &p) {
+  typedef typename OP::State State;
+  typedef typename OP::result R;
+  typedef scan_before<OP, NDR_SCAN_BLOCK, 1> before_type;
+  typedef scan_tile<OP, Arrays, E, KNOWN> tile_type;
+  const bool whole = (KNOWN & NDR_SCAN_WHOLE) != 0, alone = whole || (KNOWN & NDR_SCAN_ALONE) != 0,
+             exclusive = (KNOWN & NDR_SCAN_EXCLUSIVE) != 0;
+  NDR_SHARED scan_shared<State> shared;
+  NDR_SHARED scan_tiles<State, 1> tiles;
+  const int thread = machine::thread(), lane = thread & (NDR_WARP - 1), begin = thread * E;
+  if (p.length.size == 0) {
+    scan_nothing<OP, KNOWN>(p);
+    return;
+  }
+#pragma unroll 1
+  for (i64 item = machine::block(); item < p.items; item += machine::blocks()) {
+    tile_type t;
+    i64 tile = whole ? 0 : item / p.lines;
+    t.line = whole ? item * p.tile_lines : item - tile * p.lines;
+    t.first = tile * p.tile;
+    i64 left = whole ? (p.lines - t.line) * p.length.size : p.length.size - t.first;
+    t.count = (int)(left < p.tile ? left : p.tile);
+    typename OP::value x[E];
+    t.template load_all<0>(p, x, Arrays{});
+    t.template set_places<0>(p, x, begin);
+
+    /* Each thread for itself. `rest` is the place of its first element in that element's line. */
+    State s[E];
+    int own = t.count - begin, length = (int)p.length.size, rest = 0, number = 0;
+    own = own < 0 ? 0 : own < E ? own : E;
+    if (whole && own > 0) {
+      number = scan_divide(p.length, begin);
+      rest = begin - number * length;
+    }
+    bool begins = false;
+    int at = rest;
+    State tail = OP::identity();
+#pragma unroll
+    for (int e = 0; e < E; e++) {
+      if (e >= own) continue;
+      State state = OP::of(x[e], p);
+      bool fresh = whole ? at == 0 : e == 0;
+      s[e] = tail = e == 0 || fresh ? state : OP::joined(tail, state);
+      begins = begins || (whole && fresh);
+      if (whole && ++at == length) at = 0;
+    }
+
+    /* What stands before. */
+    before_type before;
+    int from = own == 0 ? thread : whole ? (begin - rest) / E : 0, first_line = !whole ? own : rest ? length - rest : 0;
+    if (first_line > own) first_line = own;
+    State total = before.find(shared, tail, thread, 0, from, begins);
+    if (!alone) {
+      NDR_SHARED State whole_tile;
+      bool last = own > 0 && begin + own == t.count;
+      if (last) whole_tile = total;
+      machine::barrier();
+      scan_slots slots = {p.posted + t.line * p.nodes * OP::words, 1};
+      scan_tiles_before<OP, NDR_SCAN_BLOCK, 1>(p, slots, tile, whole_tile, thread == 0, thread < NDR_SCAN_SIBLINGS,
+                                               shared, tiles);
+    }
+    scan_prefix<OP, NDR_SCAN_BLOCK, 1> prefix;
+    prefix.collect(before, alone ? nullptr : &tiles, 0);
+    prefix.apply(before, alone ? nullptr : &tiles, 0, first_line, s);
+
+    /* Results. */
+    unsigned char *room = tile_type::room();
+    at = rest;
+#pragma unroll
+    for (int e = 0; e < E; e++) {
+      if (e >= own) continue;
+      R r;
+      bool fresh = whole ? at == 0 : e == 0 && !prefix.any;
+      if (exclusive)
+        OP::store(&r, fresh ? OP::identity() : e ? s[e ? e - 1 : 0] : prefix.all, p);
+      else
+        OP::store(&r, s[e], p);
+      if (p.longer && fresh) scan_put_none<OP, KNOWN>(p, t.line + number);
+      *(R *)(room + scan_padded((lane * E + e) * (int)sizeof(R))) = r;
+      if (whole && ++at == length) at = 0, number++;
+    }
+    machine::warp_barrier();
+    t.store(p);
+    machine::barrier();
+  }
+}
+
+#endif

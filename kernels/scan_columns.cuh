@@ -1,0 +1,108 @@
+/* Scans of lines that lie side by side: see scan.cuh. */
+#ifndef NDR_SCAN_COLUMNS_CUH
+#define NDR_SCAN_COLUMNS_CUH
+
+#include "scan.cuh"
+
+/* Rows of a column that follow each other, E of which a thread has. Neighbouring threads have neighbouring columns. */
+template <class OP, class Arrays, int E, u32 KNOWN> struct scan_strip {
+  typedef typename OP::value value;
+  i64 line, column, first; /* of the other kept axes; along the first; the thread's first row */
+  int count;               /* rows that the thread has */
+
+  template <class WHICH> NDR_DEVICE i64 start(const ndr_scan_params &p, i64 row) const {
+    return column * WHICH::stride(p.axes[0]) +
+           scan_walk<WHICH>(p, 1, p.kept_count - 1, (KNOWN & NDR_SCAN_ONE_KEPT) != 0, line) +
+           scan_walk<WHICH>(p, p.kept_count, p.scan_count, (KNOWN & NDR_SCAN_ONE_AXIS) != 0, row);
+  }
+  /* Of the thread's row number e. */
+  template <class WHICH> NDR_DEVICE i64 place(const ndr_scan_params &p, i64 start_at, int e) const {
+    if (KNOWN & NDR_SCAN_ONE_AXIS) return start_at + scan_walk<WHICH>(p, p.kept_count, p.scan_count, true, e);
+    return start<WHICH>(p, first + e);
+  }
+  template <int K, class T, class... Rest>
+  NDR_DEVICE void load_all(const ndr_scan_params &p, value (&x)[E], array_list<T, Rest...>) const {
+    const T *from = (const T *)p.data[K];
+    i64 at = start<of_array<K>>(p, first);
+    T v[E];
+#pragma unroll
+    for (int e = 0; e < E; e++)
+      if (e < count) v[e] = machine::load_element(from + place<of_array<K>>(p, at, e));
+#pragma unroll
+    for (int e = 0; e < E; e++)
+      if (e < count) x[e].template set<K>(v[e]);
+    if constexpr (sizeof...(Rest) > 0) load_all<K + 1>(p, x, array_list<Rest...>{});
+  }
+  template <int K> NDR_DEVICE void set_places(const ndr_scan_params &p, value (&x)[E]) const {
+    if constexpr (K < OP::places) {
+      i64 at = start<of_place<K>>(p, first);
+#pragma unroll
+      for (int e = 0; e < E; e++)
+        if (e < count) x[e].template set_place<K>(p.place_start[K] + place<of_place<K>>(p, at, e));
+      set_places<K + 1>(p, x);
+    }
+  }
+};
+
+/* A tile has COLUMNS columns and `tile` rows, E for each of a column's threads. */
+template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN>
+NDR_DEVICE void scan_columns(const ndr_scan_params &p) {
+  typedef typename OP::State State;
+  typedef typename OP::result R;
+  const int UNITS = NDR_SCAN_BLOCK / COLUMNS;
+  typedef scan_before<OP, UNITS, COLUMNS> before_type;
+  const bool alone = (KNOWN & NDR_SCAN_ALONE) != 0, exclusive = (KNOWN & NDR_SCAN_EXCLUSIVE) != 0;
+  NDR_SHARED scan_shared<State> shared;
+  NDR_SHARED scan_tiles<State, alone ? 1 : COLUMNS> tiles;
+  NDR_SHARED State whole_tile[COLUMNS];
+  const int thread = machine::thread(), unit = thread / COLUMNS, lane = thread % COLUMNS;
+#pragma unroll 1
+  for (i64 item = machine::block(); item < p.items; item += machine::blocks()) {
+    scan_strip<OP, Arrays, E, KNOWN> t;
+    i64 side = p.lines * p.column_tiles, tile = alone ? 0 : item / side, beside = item - tile * side;
+    t.line = p.lines == 1 ? 0 : beside / p.column_tiles;
+    t.column = (beside - t.line * p.column_tiles) * COLUMNS + lane;
+    t.first = tile * p.tile + unit * E;
+    bool here = t.column < p.axes[0].size.size;
+    i64 left = p.length.size - t.first, tile_left = p.length.size - tile * p.tile;
+    t.count = !here || left < 0 ? 0 : left < E ? (int)left : E;
+    typename OP::value x[E];
+    t.template load_all<0>(p, x, Arrays{});
+    t.template set_places<0>(p, x);
+    State s[E], tail = OP::identity();
+#pragma unroll
+    for (int e = 0; e < E; e++) {
+      if (e >= t.count) continue;
+      State state = OP::of(x[e], p);
+      s[e] = tail = e ? OP::joined(tail, state) : state;
+    }
+    before_type before;
+    State total = before.find(shared, tail, unit, lane, t.count ? 0 : unit, false);
+    if constexpr (!alone) {
+      const int rows = (int)(tile_left < p.tile ? tile_left : p.tile);
+      if (t.count > 0 && unit * E + t.count == rows) whole_tile[lane] = total;
+      machine::barrier();
+      i64 columns = p.axes[0].size.size;
+      scan_slots slots = {p.posted + t.line * p.nodes * OP::words * columns + t.column, columns};
+      scan_tiles_before<OP, UNITS, COLUMNS>(p, slots, tile, whole_tile[lane], unit == 0, here, shared, tiles);
+    }
+    scan_prefix<OP, UNITS, COLUMNS> prefix;
+    prefix.collect(before, alone ? nullptr : &tiles, lane);
+    prefix.apply(before, alone ? nullptr : &tiles, lane, t.count, s);
+    i64 at = t.template start<of_result>(p, t.first);
+#pragma unroll
+    for (int e = 0; e < E; e++) {
+      if (e >= t.count) continue;
+      R *to = (R *)p.result + t.template place<of_result>(p, at, e);
+      bool fresh = e == 0 && !prefix.any;
+      if (exclusive)
+        OP::store(to, fresh ? OP::identity() : e ? s[e ? e - 1 : 0] : prefix.all, p);
+      else
+        OP::store(to, s[e], p);
+      if (p.longer && fresh) OP::store(to - p.result_step, OP::identity(), p);
+    }
+    machine::barrier();
+  }
+}
+
+#endif

@@ -1,14 +1,14 @@
 /* Scans: the operator over the elements of a line up to each place. Compiled at run time only.
  *
- *   scan_lines    family lines: a tile is a stretch of a line, or several whole lines, and passes through shared memory, so
- *                 that warps read and write neighbours and a thread has some that follow each other
- *   scan_columns  family columns (scan_columns.cuh): lines that lie side by side
+ *   scan_lines    family lines: a tile is a stretch of a line, or several whole lines, and passes through shared
+ * memory, so that warps read and write neighbours and a thread has some that follow each other scan_columns  family
+ * columns (scan_columns.cuh): lines that lie side by side
  *
- * Each element is read and written once. A thread combines its elements one after the other, from the first on. What the
- * threads before have is added in groups of eight, groups of groups, and so on, in a block and then from tile to tile: a
- * place's value is  far + (... + (near + own)), where each is a sum from left to right of whole groups. So the association
- * follows from a place's number alone, whichever block comes first; and sums of elements that are not negative never
- * decrease, as the last value of a group is the one that the next group's are added to.
+ * Each element is read and written once. A thread combines its elements one after the other, from the first on. What
+ * the threads before have is added in groups of eight, groups of groups, and so on, in a block and then from tile to
+ * tile: a place's value is  far + (... + (near + own)), where each is a sum from left to right of whole groups. So the
+ * association follows from a place's number alone, whichever block comes first; and sums of elements that are not
+ * negative never decrease, as the last value of a group is the one that the next group's are added to.
  *
  * The operator OP (scan_operator) and its states are those of program.cuh; the element of a place is a state, too. */
 #ifndef NDR_SCAN_CUH
@@ -81,7 +81,8 @@ template <class NODES> struct scan_operator {
   typedef typename NODES::result result;
   typedef typename all::State State;
   static const int words = all::words, places = value::places;
-  /* Whether what stands before is added group by group to each value. Otherwise it is combined first, which is less to do.
+  /* Whether what stands before is added group by group to each value. Otherwise it is combined first, which is less to
+   * do.
    */
   static const bool chained = single<all>::rounds;
   static NDR_DEVICE State of(const value &x, const ndr_scan_params &p) {
@@ -151,17 +152,17 @@ template <int LEVEL> struct scan_depth<0, LEVEL> { static const int levels = 0; 
 
 template <class State> struct scan_shared { State totals[NDR_SCAN_BLOCK + NDR_SCAN_BLOCK / 4]; };
 
-/* The states that stand before a thread's first elements: what[0] of the units of its group, what[1] of the groups before,
- * and so on; has[l]: there is one. */
+/* The states that stand before a thread's first elements: what[0] of the units of its group, what[1] of the groups
+ * before, and so on; has[l]: there is one. */
 template <class OP, int UNITS, int COLUMNS> struct scan_before {
   typedef typename OP::State State;
   static const int levels = scan_depth<UNITS>::levels;
   State what[levels ? levels : 1];
   bool has[levels ? levels : 1];
 
-  /* `own` is the total of the thread's last elements: those of its last line. `from` is the unit where the line of its first
-   * element begins; `begins`: that of its last element begins in this unit. Returns the total of the last line up to this
-   * unit's end. All threads of the block call this. */
+  /* `own` is the total of the thread's last elements: those of its last line. `from` is the unit where the line of its
+   * first element begins; `begins`: that of its last element begins in this unit. Returns the total of the last line up
+   * to this unit's end. All threads of the block call this. */
   NDR_DEVICE State find(scan_shared<State> &shared, State own, int unit, int column, int from, bool begins) {
     State *row = shared.totals;
     State run = own;
@@ -186,14 +187,14 @@ template <class OP, int UNITS, int COLUMNS> struct scan_before {
 
 /* ---- prefixes of tiles ---- */
 
-/* What one tile needs to learn what stands before it. */
+/* What stands before a tile, by level of the tree, those without siblings left out. */
 template <class State, int COLUMNS> struct scan_tiles {
   State levels[NDR_SCAN_LEVELS][COLUMNS];
   int count;
 };
 
-/* Where the totals of the nodes of a tile's line, or columns, are posted: word w of node n is n * words + w times `pitch`
- * behind. */
+/* Where the totals of the nodes of a tile's line, or columns, are posted: word w of node n is n * words + w times
+ * `pitch` behind. */
 struct scan_slots {
   ndr_posted *at;
   i64 pitch;
@@ -222,56 +223,78 @@ template <class OP> NDR_DEVICE typename OP::State scan_await(const scan_slots &s
   return OP::all::load(w);
 }
 
-/* Posts the total of a tile, and finds what stands before it: of the tiles that have its parent, of the parents before, and
- * so on. Nobody waits for a prefix, only for totals: a total goes up the tree as soon as its last child's tile has it. All
- * threads of the block call this; `total` is that of the thread's column, where `holds`. shared.totals are free. */
-template <class OP, int UNITS, int COLUMNS, class TILES>
-NDR_DEVICE void scan_tiles_before(const ndr_scan_params &p, const scan_slots &slots, i64 tile, typename OP::State total,
-                                  bool holds, bool here, scan_shared<typename OP::State> &shared, TILES &tiles) {
-  typedef typename OP::State State;
-  const int thread = machine::thread(), unit = thread / COLUMNS, column = thread % COLUMNS;
-  i64 base = 0, nodes = p.tiles, node = tile;
-  bool complete = true;
-  int count = 0;
-#pragma unroll 1
-  for (;;) {
-    const int siblings = (int)(node & (NDR_SCAN_SIBLINGS - 1));
-    State within = OP::identity();
-    if (complete && holds && here && node + 1 < nodes) scan_post<OP>(slots, base + node, total);
-#pragma unroll 1
-    for (int first = 0; first < siblings; first += UNITS) {
-      int sibling = first + unit;
-      if (here && sibling < siblings) shared.totals[thread] = scan_await<OP>(slots, base + node - siblings + sibling);
-      machine::barrier();
-      if (holds && here) {
-        const int some = siblings - first < UNITS ? siblings - first : UNITS;
-        if (first == 0) within = shared.totals[column];
-#pragma unroll 4
-        for (int u = first == 0; u < some; u++) within = OP::joined(within, shared.totals[u * COLUMNS + column]);
-      }
-      machine::barrier();
-    }
-    if (siblings > 0) {
-      if (holds && here) {
-        tiles.levels[count][column] = within;
-        total = OP::joined(within, total);
-      }
-      count++;
-    }
-    if (nodes <= NDR_SCAN_SIBLINGS) break;
-    complete = complete && siblings == NDR_SCAN_SIBLINGS - 1;
+/* Number of a tile's ancestor in each level: digits of base 32 say how many siblings stand before. */
+struct scan_node {
+  i64 base, nodes, node; /* numbers of the level's first node, and of its nodes; the ancestor's, within the level */
+  NDR_DEVICE scan_node(const ndr_scan_params &p, i64 tile) : base(0), nodes(p.tiles), node(tile) {}
+  NDR_DEVICE bool is_top() const { return nodes <= NDR_SCAN_SIBLINGS; }
+  NDR_DEVICE int siblings() const { return (int)(node & (NDR_SCAN_SIBLINGS - 1)); }
+  NDR_DEVICE bool is_last() const { return siblings() == NDR_SCAN_SIBLINGS - 1; }
+  NDR_DEVICE i64 first() const { return base + node - siblings(); }
+  NDR_DEVICE void rise() {
     base += nodes;
     nodes = (nodes + NDR_SCAN_SIBLINGS - 1) / NDR_SCAN_SIBLINGS;
     node /= NDR_SCAN_SIBLINGS;
   }
-  if (thread == 0) tiles.count = count;
+  /* Posts the total of the ancestor, which nobody needs of a level's last. */
+  template <class OP> NDR_DEVICE void post(const scan_slots &slots, const typename OP::State &total) const {
+    if (node + 1 < nodes) scan_post<OP>(slots, base + node, total);
+  }
+};
+
+/* Posts the total of a tile, and finds what stands before it: of the tiles that have its parent, of the parents before,
+ * and so on. Nobody waits for a prefix, only for totals: that of a parent is posted by the tile that is its last child,
+ * as soon as that has those of the others. Each warp looks at one level. All threads of the block call this;
+ * shared.totals are free. */
+template <class OP>
+NDR_DEVICE void scan_tiles_before(const ndr_scan_params &p, const scan_slots &slots, i64 tile,
+                                  const typename OP::State &total, scan_shared<typename OP::State> &shared,
+                                  scan_tiles<typename OP::State, 1> &tiles) {
+  typedef typename OP::State State;
+  const int thread = machine::thread(), warp = thread / NDR_WARP, lane = thread & (NDR_WARP - 1);
+  scan_node own(p, tile);
+  int level = 0, place = 0; /* place: levels below that have siblings */
+  if (thread == 0) own.post<OP>(slots, total);
+#pragma unroll 1
+  for (; level < warp && !own.is_top(); level++) {
+    place += own.siblings() > 0;
+    own.rise();
+  }
+  const int siblings = level == warp ? own.siblings() : 0;
+  if (lane < siblings) shared.totals[thread] = scan_await<OP>(slots, own.first() + lane);
+  machine::warp_barrier();
+  if (lane == 0 && siblings > 0) {
+    State within = shared.totals[thread];
+#pragma unroll 4
+    for (int l = 1; l < siblings; l++) within = OP::joined(within, shared.totals[thread + l]);
+    tiles.levels[place][0] = within;
+    if (warp == 0 && own.is_last() && !own.is_top()) {
+      own.rise();
+      own.post<OP>(slots, OP::joined(within, total));
+    }
+  }
   machine::barrier();
+  if (thread != 0) return;
+  scan_node up(p, tile);
+  State run = total;
+  bool last = true;
+  place = 0;
+#pragma unroll 1
+  for (level = 0;; level++) {
+    last = last && up.is_last();
+    if (last) run = OP::joined(tiles.levels[level][0], run);
+    place += up.siblings() > 0;
+    if (up.is_top()) break;
+    up.rise();
+    if (last && level > 0) up.post<OP>(slots, run);
+  }
+  tiles.count = place;
 }
 
 /* ---- values ---- */
 
-/* Adds what stands before to the first `count` values of a thread. Returns, where there is something, the value of the place
- * before its first. */
+/* Adds what stands before to the first `count` values of a thread. Returns, where there is something, the value of the
+ * place before its first. */
 template <class OP, int UNITS, int COLUMNS> struct scan_prefix {
   typedef typename OP::State State;
   typedef scan_before<OP, UNITS, COLUMNS> before_type;
@@ -327,7 +350,8 @@ template <class OP, u32 KNOWN> NDR_DEVICE void scan_put_none(const ndr_scan_para
 
 /* ---- tiles in shared memory: each warp has its own part, E elements a lane ---- */
 
-/* 64 bytes are followed by 16 that are not used, so that lanes whose elements are a power of 2 apart use several banks. */
+/* 64 bytes are followed by 16 that are not used, so that lanes whose elements are a power of 2 apart use several banks.
+ */
 NDR_DEVICE int scan_padded(int byte) {
   return byte + (byte / 64) * 16;
 }
@@ -366,7 +390,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
     return scan_place<KNOWN, WHICH>(p, line + whole, rest);
   }
 
-  /* Takes over E elements of array K that follow each other. */
+  /* Takes over E elements of array K that follow each other; behind the tile's end they are 0. */
   template <int K, class T> NDR_DEVICE void load(const ndr_scan_params &p, value (&x)[E]) const {
     const bool flat = (KNOWN >> K & 1) != 0, packs = E * sizeof(T) % 16 == 0;
     const int lane = machine::thread() & (NDR_WARP - 1), begin = machine::thread() / NDR_WARP * warp_elements;
@@ -386,20 +410,15 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
 #pragma unroll
       for (int e = 0; e < E; e++) {
         int n = begin + e * NDR_WARP + lane;
+        v[e] = T{};
         if (n < count) v[e] = machine::load_element(from + place<of_array<K>, flat>(p, at, n));
       }
 #pragma unroll
-      for (int e = 0; e < E; e++) {
-        int n = e * NDR_WARP + lane;
-        if (begin + n < count) *(T *)(own + scan_padded(n * (int)sizeof(T))) = v[e];
-      }
+      for (int e = 0; e < E; e++) *(T *)(own + scan_padded((e * NDR_WARP + lane) * (int)sizeof(T))) = v[e];
     }
     machine::warp_barrier();
 #pragma unroll
-    for (int e = 0; e < E; e++) {
-      int n = lane * E + e;
-      if (begin + n < count) x[e].template set<K>(*(const T *)(own + scan_padded(n * (int)sizeof(T))));
-    }
+    for (int e = 0; e < E; e++) x[e].template set<K>(*(const T *)(own + scan_padded((lane * E + e) * (int)sizeof(T))));
     machine::warp_barrier();
   }
   template <int K, class T, class... Rest>
@@ -412,8 +431,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
       i64 at = start<of_place<K>>(p);
 #pragma unroll
       for (int e = 0; e < E; e++)
-        if (begin + e < count)
-          x[e].template set_place<K>(p.place_start[K] + place<of_place<K>, false>(p, at, begin + e));
+        x[e].template set_place<K>(p.place_start[K] + place<of_place<K>, false>(p, at, begin + e));
       set_places<K + 1>(p, x, begin);
     }
   }
@@ -458,7 +476,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_lines(c
   NDR_SHARED scan_shared<State> shared;
   NDR_SHARED scan_tiles<State, 1> tiles;
   const int thread = machine::thread(), lane = thread & (NDR_WARP - 1), begin = thread * E;
-  if (p.length.size == 0) {
+  if ((KNOWN & NDR_SCAN_LONGER) && p.length.size == 0) {
     scan_nothing<OP, KNOWN>(p);
     return;
   }
@@ -474,58 +492,49 @@ template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_lines(c
     t.template load_all<0>(p, x, Arrays{});
     t.template set_places<0>(p, x, begin);
 
-    /* Each thread for itself. `rest` is the place of its first element in that element's line. */
-    State s[E];
-    int own = t.count - begin, length = (int)p.length.size, rest = 0, number = 0;
-    own = own < 0 ? 0 : own < E ? own : E;
-    if (whole && own > 0) {
-      number = scan_divide(p.length, begin);
-      rest = begin - number * length;
-    }
+    /* Each thread for itself. `rest` is the place of its first element in that element's line. What lies behind the
+     * tile's end is scanned, too, as no place depends on it. */
+    State s[E], tail;
+    int length = (int)p.length.size, number = whole ? scan_divide(p.length, begin) : 0,
+        rest = whole ? begin - number * length : 0, at = rest;
     bool begins = false;
-    int at = rest;
-    State tail = OP::identity();
 #pragma unroll
     for (int e = 0; e < E; e++) {
-      if (e >= own) continue;
-      State state = OP::of(x[e], p);
-      bool fresh = whole ? at == 0 : e == 0;
-      s[e] = tail = e == 0 || fresh ? state : OP::joined(tail, state);
-      begins = begins || (whole && fresh);
+      bool fresh = whole && at == 0;
+      s[e] = OP::of(x[e], p);
+      if (e > 0 && !fresh) s[e] = OP::joined(s[e > 0 ? e - 1 : 0], s[e]);
+      begins = begins || fresh;
       if (whole && ++at == length) at = 0;
     }
+    tail = s[E - 1];
 
     /* What stands before. */
     before_type before;
-    int from = own == 0 ? thread : whole ? (begin - rest) / E : 0, first_line = !whole ? own : rest ? length - rest : 0;
-    if (first_line > own) first_line = own;
-    State total = before.find(shared, tail, thread, 0, from, begins);
-    if (!alone) {
+    State total = before.find(shared, tail, thread, 0, whole ? (begin - rest) / E : 0, begins);
+    if constexpr (!alone) {
       NDR_SHARED State whole_tile;
-      bool last = own > 0 && begin + own == t.count;
-      if (last) whole_tile = total;
+      if (begin + E == p.tile) whole_tile = total;
       machine::barrier();
       scan_slots slots = {p.posted + t.line * p.nodes * OP::words, 1};
-      scan_tiles_before<OP, NDR_SCAN_BLOCK, 1>(p, slots, tile, whole_tile, thread == 0, thread < NDR_SCAN_SIBLINGS,
-                                               shared, tiles);
+      scan_tiles_before<OP>(p, slots, tile, whole_tile, shared, tiles);
+      machine::barrier();
     }
     scan_prefix<OP, NDR_SCAN_BLOCK, 1> prefix;
     prefix.collect(before, alone ? nullptr : &tiles, 0);
-    prefix.apply(before, alone ? nullptr : &tiles, 0, first_line, s);
+    prefix.apply(before, alone ? nullptr : &tiles, 0, whole ? length - rest : E, s);
 
     /* Results. */
     unsigned char *room = tile_type::room();
     at = rest;
 #pragma unroll
     for (int e = 0; e < E; e++) {
-      if (e >= own) continue;
       R r;
       bool fresh = whole ? at == 0 : e == 0 && !prefix.any;
       if (exclusive)
         OP::store(&r, fresh ? OP::identity() : e ? s[e ? e - 1 : 0] : prefix.all, p);
       else
         OP::store(&r, s[e], p);
-      if (p.longer && fresh) scan_put_none<OP, KNOWN>(p, t.line + number);
+      if ((KNOWN & NDR_SCAN_LONGER) && fresh && begin + e < t.count) scan_put_none<OP, KNOWN>(p, t.line + number);
       *(R *)(room + scan_padded((lane * E + e) * (int)sizeof(R))) = r;
       if (whole && ++at == length) at = 0, number++;
     }

@@ -4,7 +4,8 @@
 
 #include "scan.cuh"
 
-/* Rows of a column that follow each other, E of which a thread has. Neighbouring threads have neighbouring columns. */
+/* Rows of a column that follow each other, E of which a thread has; behind the column's end they are 0. Neighbouring
+ * threads have neighbouring columns. */
 template <class OP, class Arrays, int E, u32 KNOWN> struct scan_strip {
   typedef typename OP::value value;
   i64 line, column, first; /* of the other kept axes; along the first; the thread's first row */
@@ -26,23 +27,71 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_strip {
     i64 at = start<of_array<K>>(p, first);
     T v[E];
 #pragma unroll
-    for (int e = 0; e < E; e++)
+    for (int e = 0; e < E; e++) {
+      v[e] = T{};
       if (e < count) v[e] = machine::load_element(from + place<of_array<K>>(p, at, e));
+    }
 #pragma unroll
-    for (int e = 0; e < E; e++)
-      if (e < count) x[e].template set<K>(v[e]);
+    for (int e = 0; e < E; e++) x[e].template set<K>(v[e]);
     if constexpr (sizeof...(Rest) > 0) load_all<K + 1>(p, x, array_list<Rest...>{});
   }
   template <int K> NDR_DEVICE void set_places(const ndr_scan_params &p, value (&x)[E]) const {
     if constexpr (K < OP::places) {
       i64 at = start<of_place<K>>(p, first);
 #pragma unroll
-      for (int e = 0; e < E; e++)
-        if (e < count) x[e].template set_place<K>(p.place_start[K] + place<of_place<K>>(p, at, e));
+      for (int e = 0; e < E; e++) x[e].template set_place<K>(p.place_start[K] + place<of_place<K>>(p, at, e));
       set_places<K + 1>(p, x);
     }
   }
 };
+
+/* The totals of up to 32 siblings, by column. */
+template <class State, int COLUMNS> struct scan_siblings { State totals[NDR_SCAN_SIBLINGS * COLUMNS]; };
+
+/* As scan_tiles_before, of COLUMNS columns: UNITS threads of each look at its siblings, those that are there at once.
+ * `here`: there is such a column. `total` is read where the unit is 0. */
+template <class OP, int UNITS, int COLUMNS>
+NDR_DEVICE void
+scan_columns_before(const ndr_scan_params &p, const scan_slots &slots, i64 tile, typename OP::State total, bool here,
+                    scan_siblings<typename OP::State, COLUMNS> &left, scan_tiles<typename OP::State, COLUMNS> &tiles) {
+  typedef typename OP::State State;
+  const int ROUNDS = UNITS < NDR_SCAN_SIBLINGS ? NDR_SCAN_SIBLINGS / UNITS : 1;
+  const int thread = machine::thread(), unit = thread / COLUMNS, column = thread % COLUMNS;
+  const bool holds = unit == 0 && here;
+  scan_node up(p, tile);
+  bool last = true;
+  int count = 0;
+  if (holds) up.post<OP>(slots, total);
+#pragma unroll 1
+  for (;; up.rise()) {
+    const int siblings = up.siblings();
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++) {
+      int sibling = r * UNITS + unit;
+      if (here && sibling < siblings)
+        left.totals[sibling * COLUMNS + column] = scan_await<OP>(slots, up.first() + sibling);
+    }
+    machine::barrier();
+    last = last && up.is_last();
+    if (siblings > 0) {
+      if (holds) {
+        State within = left.totals[column];
+#pragma unroll 4
+        for (int u = 1; u < siblings; u++) within = OP::joined(within, left.totals[u * COLUMNS + column]);
+        tiles.levels[count][column] = within;
+        total = OP::joined(within, total);
+      }
+      count++;
+    }
+    if (up.is_top()) break;
+    scan_node parent = up;
+    parent.rise();
+    if (holds && last) parent.post<OP>(slots, total);
+    machine::barrier();
+  }
+  if (thread == 0) tiles.count = count;
+  machine::barrier();
+}
 
 /* A tile has COLUMNS columns and `tile` rows, E for each of a column's threads. */
 template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN>
@@ -54,7 +103,6 @@ NDR_DEVICE void scan_columns(const ndr_scan_params &p) {
   const bool alone = (KNOWN & NDR_SCAN_ALONE) != 0, exclusive = (KNOWN & NDR_SCAN_EXCLUSIVE) != 0;
   NDR_SHARED scan_shared<State> shared;
   NDR_SHARED scan_tiles<State, alone ? 1 : COLUMNS> tiles;
-  NDR_SHARED State whole_tile[COLUMNS];
   const int thread = machine::thread(), unit = thread / COLUMNS, lane = thread % COLUMNS;
 #pragma unroll 1
   for (i64 item = machine::block(); item < p.items; item += machine::blocks()) {
@@ -64,31 +112,31 @@ NDR_DEVICE void scan_columns(const ndr_scan_params &p) {
     t.column = (beside - t.line * p.column_tiles) * COLUMNS + lane;
     t.first = tile * p.tile + unit * E;
     bool here = t.column < p.axes[0].size.size;
-    i64 left = p.length.size - t.first, tile_left = p.length.size - tile * p.tile;
-    t.count = !here || left < 0 ? 0 : left < E ? (int)left : E;
+    i64 rows = p.length.size - t.first;
+    t.count = !here || rows < 0 ? 0 : rows < E ? (int)rows : E;
     typename OP::value x[E];
     t.template load_all<0>(p, x, Arrays{});
     t.template set_places<0>(p, x);
-    State s[E], tail = OP::identity();
+    State s[E];
 #pragma unroll
     for (int e = 0; e < E; e++) {
-      if (e >= t.count) continue;
-      State state = OP::of(x[e], p);
-      s[e] = tail = e ? OP::joined(tail, state) : state;
+      s[e] = OP::of(x[e], p);
+      if (e > 0) s[e] = OP::joined(s[e > 0 ? e - 1 : 0], s[e]);
     }
     before_type before;
-    State total = before.find(shared, tail, unit, lane, t.count ? 0 : unit, false);
+    State total = before.find(shared, s[E - 1], unit, lane, 0, false);
     if constexpr (!alone) {
-      const int rows = (int)(tile_left < p.tile ? tile_left : p.tile);
-      if (t.count > 0 && unit * E + t.count == rows) whole_tile[lane] = total;
+      NDR_SHARED State whole_tile[COLUMNS];
+      NDR_SHARED scan_siblings<State, COLUMNS> left;
+      if (unit == UNITS - 1) whole_tile[lane] = total;
       machine::barrier();
       i64 columns = p.axes[0].size.size;
       scan_slots slots = {p.posted + t.line * p.nodes * OP::words * columns + t.column, columns};
-      scan_tiles_before<OP, UNITS, COLUMNS>(p, slots, tile, whole_tile[lane], unit == 0, here, shared, tiles);
+      scan_columns_before<OP, UNITS, COLUMNS>(p, slots, tile, whole_tile[lane], here, left, tiles);
     }
     scan_prefix<OP, UNITS, COLUMNS> prefix;
     prefix.collect(before, alone ? nullptr : &tiles, lane);
-    prefix.apply(before, alone ? nullptr : &tiles, lane, t.count, s);
+    prefix.apply(before, alone ? nullptr : &tiles, lane, E, s);
     i64 at = t.template start<of_result>(p, t.first);
 #pragma unroll
     for (int e = 0; e < E; e++) {
@@ -99,7 +147,7 @@ NDR_DEVICE void scan_columns(const ndr_scan_params &p) {
         OP::store(to, fresh ? OP::identity() : e ? s[e ? e - 1 : 0] : prefix.all, p);
       else
         OP::store(to, s[e], p);
-      if (p.longer && fresh) OP::store(to - p.result_step, OP::identity(), p);
+      if ((KNOWN & NDR_SCAN_LONGER) && fresh) OP::store(to - p.result_step, OP::identity(), p);
     }
     machine::barrier();
   }

@@ -49,7 +49,8 @@ static void see_program(numbers *n, const ndr_program *program) {
   see(n, program->parameter_count), see(n, program->result), see(n, (int)program->result_dtype);
 }
 
-/* What is compiled: a kernel of operators, or of a scan, or, where both are NULL, the one that finishes a program's states.
+/* What is compiled: a kernel of operators, or of a scan, or, where both are NULL, the one that finishes a program's
+ * states.
  */
 typedef struct subject {
   const ndr_cuda_operators *operators;

@@ -41,7 +41,8 @@ bool ndr_cuda_takes_program(const ndr_cuda_operators *operators) {
 /* ---- parts ---- */
 
 static void write_op(ndr_cuda_text *out, ndr_op op, ndr_dtype dtype, bool accumulate_f64, bool skip_nan) {
-  ndr_cuda_write(out, "op_%s<%s, %s, %s>", ndr_op_name(op), ndr_cuda_storage(dtype), truth(accumulate_f64), truth(skip_nan));
+  ndr_cuda_write(out, "op_%s<%s, %s, %s>", ndr_op_name(op), ndr_cuda_storage(dtype), truth(accumulate_f64),
+                 truth(skip_nan));
 }
 
 /* The type of a batch's weights: f32 if that is the dtype of their array, else f64. */
@@ -112,14 +113,15 @@ static void write_compute(ndr_cuda_text *out, const ndr_program *program, const 
   bool needed[NDR_MOST_NODES] = {false};
   for (int k = 0; k < program->part_count; k++) ndr_program_mark_part(program, k, needed);
   ndr_program_mark_needed(program, needed);
-  ndr_cuda_write(out, "  template <int N>\n"
-                      "  static NDR_DEVICE void compute(typename all::template batch<N> &b, const value (&x)[N], "
-                      "const %s &p) {\n"
-                      "    const double *parameters = parameters_of(p);\n"
-                      "    const float *narrow = narrow_parameters_of(p);\n"
-                      "    (void)parameters, (void)narrow, (void)x;\n"
-                      "#pragma unroll\n"
-                      "    for (int i = 0; i < N; i++) {\n",
+  ndr_cuda_write(out,
+                 "  template <int N>\n"
+                 "  static NDR_DEVICE void compute(typename all::template batch<N> &b, const value (&x)[N], "
+                 "const %s &p) {\n"
+                 "    const double *parameters = parameters_of(p);\n"
+                 "    const float *narrow = narrow_parameters_of(p);\n"
+                 "    (void)parameters, (void)narrow, (void)x;\n"
+                 "#pragma unroll\n"
+                 "    for (int i = 0; i < N; i++) {\n",
                  how->params);
   ndr_cuda_write_nodes(out, program, NDR_CUDA_OF_ELEMENTS, &how->names, needed);
   for (int k = 0; k < program->part_count; k++) {
@@ -140,7 +142,8 @@ static void write_compute(ndr_cuda_text *out, const ndr_program *program, const 
   ndr_cuda_write(out, "    }\n  }\n");
 }
 
-/* The result of a state is computed in a function of its own, unless it is to be inlined: it is called from many places.
+/* The result of a state is computed in a function of its own, unless it is to be inlined: it is called from many
+ * places.
  */
 static void write_finish(ndr_cuda_text *out, const ndr_program *program, const ndr_cuda_writing *how) {
   bool needed[NDR_MOST_NODES] = {false};
@@ -170,8 +173,8 @@ static void write_finish(ndr_cuda_text *out, const ndr_program *program, const n
   ndr_cuda_write(out, "    return conversion<%s>::of(n%d);\n  }\n", type, program->result);
 }
 
-void ndr_cuda_write_program(ndr_cuda_text *out, const ndr_program *program, const ndr_cuda_writing *how, const char *element,
-                          const char *value) {
+void ndr_cuda_write_program(ndr_cuda_text *out, const ndr_program *program, const ndr_cuda_writing *how,
+                            const char *element, const char *value) {
   ndr_cuda_write(out, "struct %s {\n  typedef %s element;\n  typedef %s value;\n", how->prefix, element, value);
   ndr_cuda_write(out, "  static const bool heavy = %s;\n", truth(is_heavy(program)));
   write_parts(out, program, how);

@@ -1,5 +1,5 @@
-/* See scan_text.h. Every operator of a scan is a program, a built-in one, too: of values that know an element of each array.
- * All accumulate in f64. */
+/* See scan_text.h. Every operator of a scan is a program, a built-in one, too: of values that know an element of each
+ * array. All accumulate in f64. */
 #include "cuda/scan_text.h"
 
 #include <string.h>
@@ -25,8 +25,7 @@ size_t ndr_cuda_generate_scan(const ndr_scan_plan *plan, char *text, size_t capa
   const ndr_program *program = problem->program;
   const ndr_scan_launch *launch = ndr_scan_plan_launch(plan);
   ndr_cuda_text out = {text, capacity, 0};
-  ndr_cuda_writing how = {
-      "own", "ndr_scan_params", true, is_short(program), {true, 0, program->parameter_count}};
+  ndr_cuda_writing how = {"own", "ndr_scan_params", true, is_short(program), {true, 0, program->parameter_count}};
   ndr_dtype dtypes[NDR_MOST_ARRAYS] = {problem->dtype};
   memcpy(dtypes + 1, problem->operand_dtypes, (size_t)problem->operand_count * sizeof *dtypes);
   ndr_cuda_write(&out, "#include \"%s.cuh\"\n", launch->columns ? "scan_columns" : "scan");

@@ -7,8 +7,8 @@
 #include "gpuplan/launch.h"
 #include "gpuplan/operand_arrays.h"
 
-/* Words of a state that leave room for several elements a thread: a block's states and elements take 48 KiB of shared memory at
- * most. */
+/* Words of a state that leave room for several elements a thread: a block's states and elements take 48 KiB of shared
+ * memory at most. */
 enum { SECTOR = 32, MANY_WORDS = 10 };
 
 _Static_assert(sizeof(ndr_scan_launch) <= NDR_SCAN_CONFIG_BYTES, "a plan has room for a launch");
@@ -68,6 +68,7 @@ void ndr_scan_launch_end(ndr_scan_plan *plan, ndr_scan_launch *launch, int kept_
   if (kept_count <= 1) launch->known |= NDR_SCAN_ONE_KEPT;
   if (problem->scan_count <= 1) launch->known |= NDR_SCAN_ONE_AXIS;
   if (problem->exclusive) launch->known |= NDR_SCAN_EXCLUSIVE;
+  if (problem->longer) launch->known |= NDR_SCAN_LONGER;
   launch->residents = words == 1 && problem->operand_count == 0 ? 4 : 2;
   launch->grid = (unsigned)(launch->items < INT32_MAX ? launch->items : INT32_MAX);
   plan->workspace = (size_t)problem->lines * (size_t)launch->nodes * (size_t)words * sizeof(ndr_posted);
@@ -102,8 +103,6 @@ void ndr_scan_fill_params(const ndr_scan_plan *plan, const void *const *data, vo
                               .result_step = problem->result_step,
                               .tile_lines = launch->tile_lines,
                               .tile = launch->tile,
-                              .exclusive = problem->exclusive,
-                              .longer = problem->longer,
                               .kept_count = problem->kept_count,
                               .scan_count = problem->scan_count,
                               .column_tiles = launch->column_tiles};

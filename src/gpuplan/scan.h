@@ -1,4 +1,5 @@
-/* Launches of the kernels of scans, kernels/scan*.cuh, which are compiled at run time: the families lines and columns. */
+/* Launches of the kernels of scans, kernels/scan*.cuh, which are compiled at run time: the families lines and columns.
+ */
 #ifndef NDR_GPUPLAN_SCAN_H
 #define NDR_GPUPLAN_SCAN_H
 
@@ -26,7 +27,8 @@ static inline const ndr_scan_launch *ndr_scan_plan_launch(const ndr_scan_plan *p
 /* The state of the problem's operator. */
 ndr_state ndr_scan_gpu_state(const ndr_scan_problem *problem);
 
-/* The argument of a plan's launch, but for the operator's parameters: data[0] is the address of the array's element 0, data[k] that of with[k - 1]. */
+/* The argument of a plan's launch, but for the operator's parameters: data[0] is the address of the array's element 0,
+ * data[k] that of with[k - 1]. */
 void ndr_scan_fill_params(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace,
                           ndr_scan_params *params);
 
@@ -44,16 +46,16 @@ int ndr_scan_elements(const ndr_scan_problem *problem);
 /* Cuts lines into tiles of `tile` elements, and counts the nodes of their tree. */
 void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch);
 
-/* Completes a launch: what of `known` both families have, the grid, and the plan's workspace. `kept_count` is the number of
- * axes that lines are counted over. */
+/* Completes a launch: what of `known` both families have, the grid, and the plan's workspace. `kept_count` is the
+ * number of axes that lines are counted over. */
 void ndr_scan_launch_end(ndr_scan_plan *plan, ndr_scan_launch *launch, int kept_count);
 
 /* Bytes of an array's elements (k of ndr_scan_params.data), and its stride along an axis. */
 int64_t ndr_scan_bytes(const ndr_scan_problem *problem, int k);
 int64_t ndr_scan_stride(const ndr_scan_axis *axis, int k);
 
-/* Seconds that it takes to read each element and write each result, where those that come one after the other lie a step
- * along `axis` apart (NULL: they are alone). */
+/* Seconds that it takes to read each element and write each result, where those that come one after the other lie a
+ * step along `axis` apart (NULL: they are alone). */
 double ndr_scan_seconds(const ndr_scan_problem *problem, const ndr_device *device, const ndr_scan_axis *axis);
 
 #endif

@@ -5,9 +5,9 @@
 #include "gpuplan/scan.h"
 
 enum {
-  MOST_WORDS = 6,  /* of a state: those of tiles lie in shared memory by column */
+  MOST_WORDS = 3, /* of a state: those of tiles lie in shared memory by column */
   LEAST_COLUMNS = 4,
-  MOST_SPLIT = 32  /* columns of a tile where a column has several tiles */
+  MOST_SPLIT = 32 /* columns of a tile where a column has several tiles */
 };
 
 static const char *reject(const ndr_scan_problem *problem, const ndr_device *device, char *text) {

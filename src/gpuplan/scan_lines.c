@@ -31,8 +31,8 @@ static void cut_lines(const ndr_scan_problem *problem, ndr_scan_launch *launch) 
   launch->items = ndr_ceil_div(problem->lines, launch->tile_lines);
 }
 
-/* Whether neighbours in a tile lie side by side, where a step along the first scanned axis and one along the first kept axis
- * are so long. */
+/* Whether neighbours in a tile lie side by side, where a step along the first scanned axis and one along the first kept
+ * axis are so long. */
 static bool is_flat(const ndr_scan_problem *problem, unsigned known, int64_t step, int64_t line_step) {
   bool along = problem->length == 1 || (problem->scan_count == 1 && step == 1);
   bool lines = problem->lines == 1 || (problem->kept_count == 1 && line_step == problem->length);
@@ -56,7 +56,8 @@ static const char *reject(const ndr_scan_problem *problem, const ndr_device *dev
   return ndr_scan_gpu_reject(problem, device);
 }
 
-/* Elements that follow each other in a line are neighbours; those of short lines are, too, if lines follow each other. */
+/* Elements that follow each other in a line are neighbours; those of short lines are, too, if lines follow each other.
+ */
 static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
   return 4e-6 + ndr_scan_seconds(problem, device, problem->scan_count ? &problem->scan[0] : NULL);
 }

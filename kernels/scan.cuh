@@ -1,8 +1,9 @@
 /* Scans: the operator over the elements of a line up to each place. Compiled at run time only.
  *
- *   scan_lines    family lines: a tile is a stretch of a line, or several whole lines, and passes through shared
- * memory, so that warps read and write neighbours and a thread has some that follow each other scan_columns  family
- * columns (scan_columns.cuh): lines that lie side by side
+ *   scan_lines    family lines: a tile is a stretch of a line, or several whole lines, and passes through shared memory
+ *   scan_columns  family columns (scan_columns.cuh): lines that lie side by side
+ *
+ * Shared memory lets warps read and write neighbours, while a thread has elements that follow each other.
  *
  * Each element is read and written once. A thread combines its elements one after the other, from the first on. What
  * the threads before have is added in groups of eight, groups of groups, and so on, in a block and then from tile to
@@ -293,13 +294,12 @@ NDR_DEVICE void scan_tiles_before(const ndr_scan_params &p, const scan_slots &sl
 
 /* ---- values ---- */
 
-/* Adds what stands before to the first `count` values of a thread. Returns, where there is something, the value of the
- * place before its first. */
+/* What stands before a thread's first element; apply() adds it to the first `count` values of the thread. */
 template <class OP, int UNITS, int COLUMNS> struct scan_prefix {
   typedef typename OP::State State;
   typedef scan_before<OP, UNITS, COLUMNS> before_type;
-  State all; /* not chained: all of it; the value before the thread's first place */
-  bool any;
+  State all; /* the value of the place before the thread's first */
+  bool any;  /* there is one */
 
   NDR_DEVICE void put(const State &more) {
     all = any ? OP::joined(more, all) : more;
@@ -494,7 +494,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_lines(c
 
     /* Each thread for itself. `rest` is the place of its first element in that element's line. What lies behind the
      * tile's end is scanned, too, as no place depends on it. */
-    State s[E], tail;
+    State s[E];
     int length = (int)p.length.size, number = whole ? scan_divide(p.length, begin) : 0,
         rest = whole ? begin - number * length : 0, at = rest;
     bool begins = false;
@@ -506,11 +506,10 @@ template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_lines(c
       begins = begins || fresh;
       if (whole && ++at == length) at = 0;
     }
-    tail = s[E - 1];
 
     /* What stands before. */
     before_type before;
-    State total = before.find(shared, tail, thread, 0, whole ? (begin - rest) / E : 0, begins);
+    State total = before.find(shared, s[E - 1], thread, 0, whole ? (begin - rest) / E : 0, begins);
     if constexpr (!alone) {
       NDR_SHARED State whole_tile;
       if (begin + E == p.tile) whole_tile = total;

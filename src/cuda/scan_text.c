@@ -28,7 +28,7 @@ size_t ndr_cuda_generate_scan(const ndr_scan_plan *plan, char *text, size_t capa
   ndr_cuda_writing how = {"own", "ndr_scan_params", true, is_short(program), {true, 0, program->parameter_count}};
   ndr_dtype dtypes[NDR_MOST_ARRAYS] = {problem->dtype};
   memcpy(dtypes + 1, problem->operand_dtypes, (size_t)problem->operand_count * sizeof *dtypes);
-  ndr_cuda_write(&out, "#include \"%s.cuh\"\n", launch->columns ? "scan_columns" : "scan");
+  ndr_cuda_write(&out, "#include \"%s.cuh\"\n", launch->columns ? "scan_columns" : "scan_lines");
   ndr_cuda_write_arrays(&out, dtypes, 1 + problem->operand_count, problem->place_count);
   ndr_cuda_write_program(&out, program, &how, ndr_cuda_storage(problem->dtype), "own_value");
   ndr_cuda_write(&out, "NDR_KERNEL NDR_BOUNDS(NDR_SCAN_BLOCK, %d)\n", launch->residents);

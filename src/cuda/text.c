@@ -33,7 +33,9 @@
   X(staged)                                                                                                            \
   X(runs)                                                                                                              \
   X(vectors)                                                                                                           \
-  X(row) X(scan) X(scan_columns) X(chunks) X(operands) X(table) X(zones) X(fused) X(states) X(numbers) X(parts) X(weighted) X(program) X(facts)
+  X(row)                                                                                                               \
+  X(scan) X(scan_lines) X(scan_columns) X(chunks) X(operands) X(table) X(zones) X(fused) X(states) X(numbers) X(parts) \
+      X(weighted) X(program) X(facts)
 
 #define EMBED_KERNEL(name) EMBED(name, NDR_KERNEL_DIR "/" #name ".cuh")
 KERNEL_FILES(EMBED_KERNEL)
@@ -49,6 +51,8 @@ enum { KERNEL_FILES(EMBEDDED) OF_KERNELS = NDR_KERNEL_ROWS(OF_KERNEL, ) NDR_OPER
 
 #define NAME(name) #name ".cuh",
 #define TEXT(name) ndr_text_##name,
-const char *const ndr_kernel_text_names[] = {KERNEL_FILES(NAME) "params.h", "scan_params.h", "kernels.h", "kernels.def"};
-const char *const ndr_kernel_texts[] = {KERNEL_FILES(TEXT) ndr_text_params, ndr_text_scan_params, ndr_text_kernels, ndr_text_rows};
+const char *const ndr_kernel_text_names[] = {KERNEL_FILES(NAME) "params.h", "scan_params.h", "kernels.h",
+                                             "kernels.def"};
+const char *const ndr_kernel_texts[] = {KERNEL_FILES(TEXT) ndr_text_params, ndr_text_scan_params, ndr_text_kernels,
+                                        ndr_text_rows};
 const int ndr_kernel_text_count = sizeof ndr_kernel_texts / sizeof *ndr_kernel_texts;

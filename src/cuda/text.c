@@ -34,8 +34,10 @@
   X(runs)                                                                                                              \
   X(vectors)                                                                                                           \
   X(row)                                                                                                               \
-  X(scan) X(scan_lines) X(scan_columns) X(chunks) X(operands) X(table) X(zones) X(fused) X(states) X(numbers) X(parts) \
-      X(weighted) X(program) X(facts)
+  X(scan)                                                                                                              \
+  X(scan_lines)                                                                                                        \
+  X(scan_columns)                                                                                                      \
+  X(chunks) X(operands) X(table) X(zones) X(fused) X(states) X(numbers) X(parts) X(weighted) X(program) X(facts)
 
 #define EMBED_KERNEL(name) EMBED(name, NDR_KERNEL_DIR "/" #name ".cuh")
 KERNEL_FILES(EMBED_KERNEL)

@@ -11,8 +11,9 @@
  *   if (status == NDR_OK) printf("%d kept: %g %g %g\n", (int)count, kept[0], kept[1], kept[2]);
  *   else puts(ndr_last_error()); // prints 4 9 15, 3 kept: 1 3 5
  *
- * What ndreduce.h says of arrays, errors, threads and structs that start with their size holds here, too. Arrays on a
- * GPU are refused with NDR_ERR_UNSUPPORTED where the library has no scans for it.
+ * What ndreduce.h says of arrays, errors, threads and structs that start with their size holds here, too. Scans of
+ * arrays on a GPU need NVRTC, which compiles their kernels at run time, else they fail with NDR_ERR_UNSUPPORTED; so do
+ * ndr_select, ndr_partition and ndr_nonzero for all arrays on a GPU.
  *
  * A scan's result at a place is the operator over the elements up to that place: result[i] = x[0] op ... op x[i].
  *
@@ -36,6 +37,11 @@
  * line is one thread's work. The last bits depend on the elements of a line alone, not on strides, other dims, the
  * number of threads, or the run; only force_family = "scalar" gives others. A running sum of elements that are not
  * negative never decreases.
+ *
+ * On a GPU all operators combine small groups of elements, each from its beginning, then groups of groups, and add what
+ * stands before: so a part of a product may overflow there, and with a 0 before it give NaN, where one element after
+ * the other would not. The last bits depend on the shape, the strides and the kind of scan, too, but not on the run:
+ * they repeat. A running sum of elements that are not negative never decreases there, either.
  *
  * Functions may be called from any thread at any time. */
 #ifndef NDREDUCE_SCAN_H

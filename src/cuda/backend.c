@@ -5,6 +5,7 @@
 #include "cuda/launch.h"
 #include "cuda/measure.h"
 #include "cuda/memory.h"
+#include "cuda/scan.h"
 #include "cuda/states.h"
 #include "cuda/table.h"
 #include "cuda/workspace.h"
@@ -22,6 +23,7 @@ const ndr_backend ndr_backend_cuda = {
     .device = ndr_cuda_device,
     .calls = &ndr_cuda_calls,
     .families = families,
+    .scans = &ndr_cuda_scans,
     .execute = ndr_cuda_execute,
     .make_table = ndr_cuda_make_table,
     .free_table = ndr_cuda_free_table,

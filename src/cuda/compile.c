@@ -10,6 +10,7 @@
 #include "core/fork.h"
 #include "cuda/compiler.h"
 #include "cuda/kept.h"
+#include "cuda/scan_text.h"
 #include "cuda/text.h"
 
 /* ---- what tells kernels apart ---- */
@@ -48,16 +49,32 @@ static void see_program(numbers *n, const ndr_program *program) {
   see(n, program->parameter_count), see(n, program->result), see(n, (int)program->result_dtype);
 }
 
-/* What is compiled: a kernel of operators, or, where `operators` is NULL, the one that finishes a program's states. */
+/* What is compiled: a kernel of operators, or of a scan, or, where both are NULL, the one that finishes a program's
+ * states.
+ */
 typedef struct subject {
   const ndr_cuda_operators *operators;
   const ndr_cuda_template *kernel;
+  const ndr_scan_plan *scan;
   const ndr_program *program;
   int capability;
 } subject;
 
+static void see_scan(numbers *n, const ndr_scan_plan *plan) {
+  const ndr_scan_problem *problem = &plan->problem;
+  const ndr_scan_launch *launch = ndr_scan_plan_launch(plan);
+  see(n, launch->elements), see(n, launch->columns), see(n, launch->residents), see(n, (int)launch->known);
+  see(n, (int)problem->dtype), see(n, problem->place_count), see(n, problem->operand_count);
+  for (int k = 0; k < problem->operand_count; k++) see(n, (int)problem->operand_dtypes[k]);
+  see_program(n, problem->program);
+}
+
 static void see_subject(numbers *n, const subject *s) {
-  see(n, s->capability), see(n, s->operators != NULL);
+  see(n, s->capability), see(n, s->operators != NULL), see(n, s->scan != NULL);
+  if (s->scan) {
+    see_scan(n, s->scan);
+    return;
+  }
   if (!s->operators) {
     see_program(n, s->program);
     return;
@@ -90,6 +107,7 @@ static char *make_key(const char *source, int capability) {
 }
 
 static const char *entry_of(const subject *s) {
+  if (s->scan) return "ndr_scan";
   if (!s->operators) return "ndr_program_states";
   return ndr_cuda_takes_program(s->operators) ? "ndr_program" : "ndr_compiled";
 }
@@ -125,6 +143,7 @@ static ndr_status compile(const subject *s, const char *source, cudaKernel_t *ke
 }
 
 static size_t generate(const subject *s, char *text, size_t capacity) {
+  if (s->scan) return ndr_cuda_generate_scan(s->scan, text, capacity);
   return s->operators ? ndr_cuda_generate(s->operators, s->kernel, text, capacity)
                       : ndr_cuda_generate_finish(s->program, text, capacity);
 }
@@ -232,11 +251,15 @@ static ndr_status look_up(const subject *s, cudaKernel_t *kernel) {
 
 ndr_status ndr_cuda_compile(const ndr_cuda_operators *operators, const ndr_cuda_template *kernel, int capability,
                             cudaKernel_t *compiled_kernel) {
-  return look_up(&(subject){operators, kernel, NULL, capability}, compiled_kernel);
+  return look_up(&(subject){operators, kernel, NULL, NULL, capability}, compiled_kernel);
 }
 
 ndr_status ndr_cuda_compile_finish(const ndr_program *program, int capability, cudaKernel_t *compiled_kernel) {
-  return look_up(&(subject){NULL, NULL, program, capability}, compiled_kernel);
+  return look_up(&(subject){NULL, NULL, NULL, program, capability}, compiled_kernel);
+}
+
+ndr_status ndr_cuda_compile_scan(const ndr_scan_plan *plan, cudaKernel_t *compiled_kernel) {
+  return look_up(&(subject){NULL, NULL, plan, NULL, plan->device.capability}, compiled_kernel);
 }
 
 __attribute__((destructor)) static void forget_all(void) {

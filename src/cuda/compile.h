@@ -5,6 +5,7 @@
 #include "core/plan.h"
 #include "cuda/error.h"
 #include "cuda/generate.h"
+#include "scan/plan.h"
 
 /* A kernel of operators fused into one read; see ndr_cuda_takes_program for what it takes. It is compiled once for each
  * compute capability: values of parameters do not count. Thread-safe. */
@@ -13,5 +14,8 @@ ndr_status ndr_cuda_compile(const ndr_cuda_operators *operators, const ndr_cuda_
 
 /* The kernel that finishes states of a program. */
 ndr_status ndr_cuda_compile_finish(const ndr_program *program, int capability, cudaKernel_t *compiled);
+
+/* The kernel of a plan of a scan. */
+ndr_status ndr_cuda_compile_scan(const ndr_scan_plan *plan, cudaKernel_t *compiled);
 
 #endif

@@ -17,8 +17,7 @@ static const struct {
 #undef ROW
 };
 
-/* The type of elements of the dtype in memory. */
-static const char *storage(ndr_dtype dtype) {
+const char *ndr_cuda_storage(ndr_dtype dtype) {
   return dtype == NDR_BOOL ? "boolean" : ndr_dtype_name(dtype);
 }
 
@@ -41,14 +40,9 @@ bool ndr_cuda_takes_program(const ndr_cuda_operators *operators) {
 
 /* ---- parts ---- */
 
-typedef struct settings {
-  const char *prefix; /* of the program's types */
-  bool accumulate_f64;
-  ndr_cuda_names names;
-} settings;
-
 static void write_op(ndr_cuda_text *out, ndr_op op, ndr_dtype dtype, bool accumulate_f64, bool skip_nan) {
-  ndr_cuda_write(out, "op_%s<%s, %s, %s>", ndr_op_name(op), storage(dtype), truth(accumulate_f64), truth(skip_nan));
+  ndr_cuda_write(out, "op_%s<%s, %s, %s>", ndr_op_name(op), ndr_cuda_storage(dtype), truth(accumulate_f64),
+                 truth(skip_nan));
 }
 
 /* The type of a batch's weights: f32 if that is the dtype of their array, else f64. */
@@ -58,7 +52,7 @@ static const char *weight_type(const ndr_program *program, const ndr_part *part)
 }
 
 static void write_weighted(ndr_cuda_text *out, const ndr_program *program, const ndr_part *part) {
-  const char *element = storage(program->nodes[part->value].dtype), *skip = truth(part->skip_nan),
+  const char *element = ndr_cuda_storage(program->nodes[part->value].dtype), *skip = truth(part->skip_nan),
              *weight = weight_type(program, part);
   if (part->op == NDR_VAR || part->op == NDR_STD)
     ndr_cuda_write(out, "weighted_var<%s, %s, %s, %s, %s>", element, weight, skip, truth(part->op == NDR_STD),
@@ -69,7 +63,7 @@ static void write_weighted(ndr_cuda_text *out, const ndr_program *program, const
 }
 
 /* The types of the parts, part0 and following, and all of them together. */
-static void write_parts(ndr_cuda_text *out, const ndr_program *program, const settings *how) {
+static void write_parts(ndr_cuda_text *out, const ndr_program *program, const ndr_cuda_writing *how) {
   for (int k = 0; k < program->part_count; k++) {
     const ndr_part *part = &program->parts[k];
     ndr_dtype dtype = program->nodes[part->value].dtype;
@@ -115,18 +109,20 @@ static bool is_heavy(const ndr_program *program) {
   return false;
 }
 
-static void write_compute(ndr_cuda_text *out, const ndr_program *program, const settings *how) {
+static void write_compute(ndr_cuda_text *out, const ndr_program *program, const ndr_cuda_writing *how) {
   bool needed[NDR_MOST_NODES] = {false};
   for (int k = 0; k < program->part_count; k++) ndr_program_mark_part(program, k, needed);
   ndr_program_mark_needed(program, needed);
-  ndr_cuda_write(out, "  template <int N>\n"
-                      "  static NDR_DEVICE void compute(typename all::template batch<N> &b, const value (&x)[N], "
-                      "const ndr_params &p) {\n"
-                      "    const double *parameters = parameters_of(p);\n"
-                      "    const float *narrow = narrow_parameters_of(p);\n"
-                      "    (void)parameters, (void)narrow, (void)x;\n"
-                      "#pragma unroll\n"
-                      "    for (int i = 0; i < N; i++) {\n");
+  ndr_cuda_write(out,
+                 "  template <int N>\n"
+                 "  static NDR_DEVICE void compute(typename all::template batch<N> &b, const value (&x)[N], "
+                 "const %s &p) {\n"
+                 "    const double *parameters = parameters_of(p);\n"
+                 "    const float *narrow = narrow_parameters_of(p);\n"
+                 "    (void)parameters, (void)narrow, (void)x;\n"
+                 "#pragma unroll\n"
+                 "    for (int i = 0; i < N; i++) {\n",
+                 how->params);
   ndr_cuda_write_nodes(out, program, NDR_CUDA_OF_ELEMENTS, &how->names, needed);
   for (int k = 0; k < program->part_count; k++) {
     const ndr_part *part = &program->parts[k];
@@ -146,12 +142,15 @@ static void write_compute(ndr_cuda_text *out, const ndr_program *program, const 
   ndr_cuda_write(out, "    }\n  }\n");
 }
 
-/* The result of a state is computed in a function of its own: it is called from many places. */
-static void write_finish(ndr_cuda_text *out, const ndr_program *program, const settings *how) {
+/* The result of a state is computed in a function of its own, unless it is to be inlined: it is called from many
+ * places.
+ */
+static void write_finish(ndr_cuda_text *out, const ndr_program *program, const ndr_cuda_writing *how) {
   bool needed[NDR_MOST_NODES] = {false};
   const char *type = ndr_cuda_value_type(NDR_CUDA_OF_TOTALS, program->result_dtype);
-  ndr_cuda_write(out, "  typedef %s result;\n", storage(program->result_dtype));
-  ndr_cuda_write(out, "  NDR_CALLED %s finish(all::State s, double ddof, const double *parameters) {\n", type);
+  ndr_cuda_write(out, "  typedef %s result;\n", ndr_cuda_storage(program->result_dtype));
+  ndr_cuda_write(out, "  %s %s finish(all::State s, double ddof, const double *parameters) {\n",
+                 how->inlined ? "static NDR_DEVICE" : "NDR_CALLED", type);
   if (program->result < 0) {
     ndr_cuda_write(out, "    (void)parameters;\n    return conversion<%s>::of(part0::finish(s", type);
     write_path(out, program, 0);
@@ -174,9 +173,8 @@ static void write_finish(ndr_cuda_text *out, const ndr_program *program, const s
   ndr_cuda_write(out, "    return conversion<%s>::of(n%d);\n  }\n", type, program->result);
 }
 
-/* Writes the type PREFIXnodes. `element` is the type in memory, `value` what a place's elements become. */
-static void write_program(ndr_cuda_text *out, const ndr_program *program, const settings *how, const char *element,
-                          const char *value) {
+void ndr_cuda_write_program(ndr_cuda_text *out, const ndr_program *program, const ndr_cuda_writing *how,
+                            const char *element, const char *value) {
   ndr_cuda_write(out, "struct %s {\n  typedef %s element;\n  typedef %s value;\n", how->prefix, element, value);
   ndr_cuda_write(out, "  static const bool heavy = %s;\n", truth(is_heavy(program)));
   write_parts(out, program, how);
@@ -187,27 +185,19 @@ static void write_program(ndr_cuda_text *out, const ndr_program *program, const 
 
 /* ---- several arrays ---- */
 
-static ndr_dtype array_dtype(const ndr_canonical *problem, int array) {
-  return array == 0 ? problem->dtype : problem->operand_dtypes[array - 1];
-}
-
-/* The types of the arrays in memory, and what the elements of a place become. Members that no operator reads are
- * dropped by the compiler. */
-static void write_arrays(ndr_cuda_text *out, const ndr_canonical *problem) {
+void ndr_cuda_write_arrays(ndr_cuda_text *out, const ndr_dtype *dtypes, int count, int places) {
   ndr_cuda_write(out, "typedef array_list<");
-  for (int k = 0; k <= problem->operand_count; k++)
-    ndr_cuda_write(out, "%s%s", k ? ", " : "", storage(array_dtype(problem, k)));
-  ndr_cuda_write(out, "> own_arrays;\nstruct own_value {\n  static const int places = %d;\n", problem->place_count);
-  for (int k = 0; k <= problem->operand_count; k++)
-    ndr_cuda_write(out, "  %s array%d;\n", ndr_cuda_value_type(NDR_CUDA_OF_ELEMENTS, array_dtype(problem, k)), k);
-  for (int k = 0; k < problem->place_count; k++) ndr_cuda_write(out, "  i64 place%d;\n", k);
+  for (int k = 0; k < count; k++) ndr_cuda_write(out, "%s%s", k ? ", " : "", ndr_cuda_storage(dtypes[k]));
+  ndr_cuda_write(out, "> own_arrays;\nstruct own_value {\n  static const int places = %d;\n", places);
+  for (int k = 0; k < count; k++)
+    ndr_cuda_write(out, "  %s array%d;\n", ndr_cuda_value_type(NDR_CUDA_OF_ELEMENTS, dtypes[k]), k);
+  for (int k = 0; k < places; k++) ndr_cuda_write(out, "  i64 place%d;\n", k);
   ndr_cuda_write(out, "  template <int K, class E> NDR_DEVICE void set(const E &e) {\n    (void)e;\n");
-  for (int k = 0; k <= problem->operand_count; k++)
+  for (int k = 0; k < count; k++)
     ndr_cuda_write(out, "    if constexpr (K == %d) array%d = value_of<%s>(e);\n", k, k,
-                   ndr_cuda_value_type(NDR_CUDA_OF_ELEMENTS, array_dtype(problem, k)));
+                   ndr_cuda_value_type(NDR_CUDA_OF_ELEMENTS, dtypes[k]));
   ndr_cuda_write(out, "  }\n  template <int K> NDR_DEVICE void set_place(i64 index) {\n    (void)index;\n");
-  for (int k = 0; k < problem->place_count; k++)
-    ndr_cuda_write(out, "    if constexpr (K == %d) place%d = index;\n", k, k);
+  for (int k = 0; k < places; k++) ndr_cuda_write(out, "    if constexpr (K == %d) place%d = index;\n", k, k);
   ndr_cuda_write(out, "  }\n};\n");
 }
 
@@ -219,7 +209,11 @@ static void write_programs(ndr_cuda_text *out, const ndr_cuda_operators *operato
   bool several = ndr_operands_needed(problem);
   int parameters = 0, all = 0;
   char prefix[16], value[64];
-  if (several) write_arrays(out, problem);
+  if (several) {
+    ndr_dtype dtypes[NDR_MOST_ARRAYS] = {problem->dtype};
+    memcpy(dtypes + 1, problem->operand_dtypes, (size_t)problem->operand_count * sizeof *dtypes);
+    ndr_cuda_write_arrays(out, dtypes, 1 + problem->operand_count, problem->place_count);
+  }
   for (int i = 0; i < operators->count; i++) {
     const ndr_program *program = problem->programs[operators->first + i];
     all += program ? program->parameter_count : 0;
@@ -233,13 +227,13 @@ static void write_programs(ndr_cuda_text *out, const ndr_cuda_operators *operato
     size_t length = 0, value_length = 0;
     ndr_text_append(prefix, sizeof prefix, &length, "own%d", i);
     ndr_text_append(value, sizeof value, &value_length, several ? "own_value" : "traits<%s, %s>::value",
-                    storage(problem->dtype), truth(problem->accumulate_f64));
-    settings how = {prefix, problem->accumulate_f64, {several, parameters, all}};
+                    ndr_cuda_storage(problem->dtype), truth(problem->accumulate_f64));
+    ndr_cuda_writing how = {prefix, "ndr_params", problem->accumulate_f64, false, {several, parameters, all}};
     if (several && !program) {
       ndr_program_built_in(&wrapped, problem->ops[number], problem->dtype, problem->skip_nan);
       program = &wrapped;
     }
-    if (several || !builtin) write_program(out, program, &how, storage(problem->dtype), value);
+    if (several || !builtin) ndr_cuda_write_program(out, program, &how, ndr_cuda_storage(problem->dtype), value);
     if (program) parameters += program->parameter_count;
   }
 }
@@ -303,7 +297,7 @@ size_t ndr_cuda_generate(const ndr_cuda_operators *operators, const ndr_cuda_tem
 
 size_t ndr_cuda_generate_finish(const ndr_program *program, char *text, size_t capacity) {
   ndr_cuda_text out = {text, capacity, 0};
-  settings how = {"own", false, {false, 0, 0}};
+  ndr_cuda_writing how = {"own", "ndr_params", false, false, {false, 0, 0}};
   ndr_cuda_write(&out, "#include \"program.cuh\"\nstruct own {\n");
   write_parts(&out, program, &how);
   write_finish(&out, program, &how);

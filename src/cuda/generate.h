@@ -4,6 +4,7 @@
 #define NDR_CUDA_GENERATE_H
 
 #include "core/plan.h"
+#include "cuda/nodes.h"
 #include "spec/kernels.h"
 
 /* The operators of a launch: `count` of the problem's, from number `first` on. */
@@ -30,6 +31,30 @@ typedef struct ndr_cuda_template {
  * of the whole text, as snprintf does. */
 size_t ndr_cuda_generate(const ndr_cuda_operators *operators, const ndr_cuda_template *kernel, char *text,
                          size_t capacity);
+
+/* ---- what the text of scans has, too ---- */
+
+/* How a program is written. */
+typedef struct ndr_cuda_writing {
+  const char *prefix; /* the name of its type */
+  const char *params; /* the type of the kernel's argument, for which there is a parameters_of() */
+  bool accumulate_f64;
+  bool inlined; /* its result is computed where it is needed, not by a function that is called */
+  ndr_cuda_names names;
+} ndr_cuda_writing;
+
+/* The type of elements of the dtype in memory. */
+const char *ndr_cuda_storage(ndr_dtype dtype);
+
+/* Writes the type of a program. `element` is the type in memory, `value` what a place's elements become. */
+void ndr_cuda_write_program(ndr_cuda_text *out, const ndr_program *program, const ndr_cuda_writing *how,
+                            const char *element, const char *value);
+
+/* Writes own_arrays, the types of arrays in memory, and own_value, what the elements of a place become. Members that no
+ * operator reads are dropped by the compiler. */
+void ndr_cuda_write_arrays(ndr_cuda_text *out, const ndr_dtype *dtypes, int count, int places);
+
+/* ---- states ---- */
 
 /* The same of the kernel ndr_program_states, which finishes states of a program; it takes ndr_program_states_params.
  * States do not depend on how they were accumulated. */

@@ -36,15 +36,16 @@ static void take_cheapest(ndr_scan_plan *plan) {
 }
 
 ndr_status ndr_scan_choose(ndr_scan_plan *plan, const char *force) {
-  char label[NDR_LABEL_BYTES];
+  char label[NDR_LABEL_BYTES], text[160];
   if (!plan->backend->scans) return ndr_fail(NDR_ERR_UNSUPPORTED, "backend %s has no scans", plan->backend->name);
   if (force)
     NDR_TRY(force_family(plan, force));
   else
     take_cheapest(plan);
   if (!plan->family)
-    return ndr_fail(NDR_ERR_UNSUPPORTED, "no family of backend %s can run a scan of %s over %s", plan->backend->name,
-                    ndr_op_label(plan->problem.op, label), ndr_dtype_name(plan->problem.dtype));
+    return ndr_fail(NDR_ERR_UNSUPPORTED, "backend %s cannot run a scan of %s over %s: %s", plan->backend->name,
+                    ndr_op_label(plan->problem.op, label), ndr_dtype_name(plan->problem.dtype),
+                    plan->backend->scans->families[0]->reject(&plan->problem, &plan->device, text));
   plan->family->configure(plan);
   return NDR_OK;
 }

@@ -10,6 +10,7 @@
 #include "module.h"
 #include "spec/convert.h"
 #include "spec/params.h"
+#include "spec/scan_params.h"
 #include "stream.h"
 
 struct simt_event {
@@ -320,6 +321,7 @@ typedef struct launch {
     ndr_convert_params convert;
     ndr_program_params program;
     ndr_program_states_params program_states;
+    ndr_scan_params scan;
   } argument;
 } launch;
 
@@ -332,6 +334,7 @@ BODY(states, ndr_states_params)
 BODY(convert, ndr_convert_params)
 BODY(program, ndr_program_params)
 BODY(program_states, ndr_program_states_params)
+BODY(scan, ndr_scan_params)
 
 /* What a kernel takes, by its name; the last is all others'. */
 static const struct simt_kind {
@@ -342,7 +345,15 @@ static const struct simt_kind {
              {"ndr_convert_", convert, sizeof(ndr_convert_params)},
              {"ndr_program_states", program_states, sizeof(ndr_program_states_params)},
              {"ndr_program", program, sizeof(ndr_program_params)},
+             {"ndr_scan", scan, sizeof(ndr_scan_params)},
              {"", reduce, sizeof(ndr_params)}};
+
+/* Whether blocks wait for what those with smaller numbers post. */
+static bool waits(const launch *l) {
+  void (*body)(const void *) = l->kernel->kind->body;
+  return body == scan ? l->argument.scan.tiles > 1
+                      : (body == reduce || body == program) && l->argument.reduce.splits > 1;
+}
 
 static const char *do_launch(const void *argument) {
   const launch *l = argument;
@@ -355,8 +366,7 @@ static const char *do_launch(const void *argument) {
                       .statics = module->statics,
                       .statics_bytes = module->statics_bytes,
                       .order = simt_controls.order,
-                      .waiting = (l->kernel->kind->body == reduce || l->kernel->kind->body == program) &&
-                                 l->argument.reduce.splits > 1};
+                      .waiting = waits(l)};
   if (simt_is_lost()) return NULL;
   launched = l->kernel;
   simt_controls.launches++;

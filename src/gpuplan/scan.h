@@ -1,0 +1,61 @@
+/* Launches of the kernels of scans, kernels/scan*.cuh, which are compiled at run time: the families lines and columns.
+ */
+#ifndef NDR_GPUPLAN_SCAN_H
+#define NDR_GPUPLAN_SCAN_H
+
+#include "scan/plan.h"
+#include "spec/scan_params.h"
+
+typedef struct ndr_scan_launch {
+  /* What the kernel is compiled for. */
+  int elements;   /* that a thread has of a line */
+  int columns;    /* lines that lie side by side in a tile of scan_columns; 0: the kernel is scan_lines */
+  int residents;  /* blocks that a multiprocessor is to run at a time */
+  unsigned known; /* NDR_SCAN_... */
+  /* The members of ndr_scan_params that have these names. */
+  int tile, tile_lines;
+  int64_t lines, column_tiles, items, tiles, nodes;
+  unsigned grid, shared_bytes;
+} ndr_scan_launch;
+
+extern const ndr_scan_family ndr_scan_family_lines, ndr_scan_family_columns;
+
+static inline const ndr_scan_launch *ndr_scan_plan_launch(const ndr_scan_plan *plan) {
+  return (const ndr_scan_launch *)(const void *)plan->config;
+}
+
+/* The state of the problem's operator. */
+ndr_state ndr_scan_gpu_state(const ndr_scan_problem *problem);
+
+/* The argument of a plan's launch, but for the operator's parameters: data[0] is the address of the array's element 0,
+ * data[k] that of with[k - 1]. */
+void ndr_scan_fill_params(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace,
+                          ndr_scan_params *params);
+
+/* ---- what both families share ---- */
+
+/* Why no family can run a problem; NULL: one may. */
+const char *ndr_scan_gpu_reject(const ndr_scan_problem *problem, const ndr_device *device);
+
+/* The most bytes that an element of the arrays or of the result has. */
+int64_t ndr_scan_widest(const ndr_scan_problem *problem);
+
+/* Elements that a thread has: so many that their states stay in registers. */
+int ndr_scan_elements(const ndr_scan_problem *problem);
+
+/* Cuts lines into tiles of `tile` elements, and counts the nodes of their tree. */
+void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch);
+
+/* Completes a launch: what of `known` both families have, the grid, and the plan's workspace. `kept_count` is the
+ * number of axes that lines are counted over. */
+void ndr_scan_launch_end(ndr_scan_plan *plan, ndr_scan_launch *launch, int kept_count);
+
+/* Bytes of an array's elements (k of ndr_scan_params.data), and its stride along an axis. */
+int64_t ndr_scan_bytes(const ndr_scan_problem *problem, int k);
+int64_t ndr_scan_stride(const ndr_scan_axis *axis, int k);
+
+/* Seconds that it takes to read each element and write each result, where those that come one after the other lie a
+ * step along `axis` apart (NULL: they are alone). */
+double ndr_scan_seconds(const ndr_scan_problem *problem, const ndr_device *device, const ndr_scan_axis *axis);
+
+#endif

@@ -1,0 +1,65 @@
+/* Family columns: lines that lie side by side, neighbouring threads on neighbouring lines. */
+#include "core/text.h"
+#include "gpuplan/launch.h"
+#include "gpuplan/operand_arrays.h"
+#include "gpuplan/scan.h"
+
+enum {
+  MOST_WORDS = 3, /* of a state: those of tiles lie in shared memory by column */
+  LEAST_COLUMNS = 4,
+  MOST_SPLIT = 32 /* columns of a tile where a column has several tiles */
+};
+
+static const char *reject(const ndr_scan_problem *problem, const ndr_device *device, char *text) {
+  ndr_state state = ndr_scan_gpu_state(problem);
+  const char *why = ndr_scan_gpu_reject(problem, device);
+  (void)text;
+  if (why) return why;
+  if (problem->length < 2) return "there is nothing to scan";
+  if (problem->kept_count == 0) return "no lines lie side by side";
+  return ndr_state_size(&state) > MOST_WORDS ? "states have too many words" : NULL;
+}
+
+static int columns_of(const ndr_scan_problem *problem, int elements) {
+  int64_t threads = ndr_ceil_div(problem->length, elements), beside = problem->kept[0].size;
+  int columns = NDR_SCAN_BLOCK;
+  while (columns > MOST_SPLIT && NDR_SCAN_BLOCK / columns < threads) columns /= 2;
+  while (columns > LEAST_COLUMNS && columns / 2 >= beside) columns /= 2;
+  return columns;
+}
+
+/* Fewer elements than a thread could have, if columns are that short. */
+static int elements_of(const ndr_scan_problem *problem) {
+  int elements = ndr_scan_elements(problem);
+  while (elements > 4 && elements / 2 >= problem->length) elements /= 2;
+  return elements;
+}
+
+static void configure(ndr_scan_plan *plan) {
+  const ndr_scan_problem *problem = &plan->problem;
+  ndr_scan_launch launch = {.elements = elements_of(problem)};
+  launch.columns = columns_of(problem, launch.elements);
+  launch.tile = NDR_SCAN_BLOCK / launch.columns * launch.elements;
+  launch.tile_lines = 1;
+  launch.lines = problem->lines / problem->kept[0].size;
+  launch.column_tiles = ndr_ceil_div(problem->kept[0].size, launch.columns);
+  ndr_scan_cut(problem, &launch);
+  launch.items = launch.tiles * launch.lines * launch.column_tiles;
+  ndr_scan_launch_end(plan, &launch, problem->kept_count - 1);
+}
+
+static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
+  double columns = (double)problem->kept[0].size, tile = columns_of(problem, elements_of(problem));
+  double idle = (double)ndr_ceil_div(problem->kept[0].size, (int64_t)tile) * tile / columns;
+  return 4e-6 + ndr_scan_seconds(problem, device, &problem->kept[0]) * (1 + 0.2 * idle);
+}
+
+static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {
+  const ndr_scan_launch *launch = ndr_scan_plan_launch(plan);
+  size_t length = 0;
+  ndr_text_append(text, capacity, &length, "scan_columns, tiles of %d columns, %lld a line of %d elements, %d a thread",
+                  launch->columns, (long long)launch->tiles, launch->tile, launch->elements);
+  return length;
+}
+
+const ndr_scan_family ndr_scan_family_columns = {"columns", reject, cost, configure, describe};

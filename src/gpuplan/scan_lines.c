@@ -1,0 +1,77 @@
+/* Family lines: a tile is a stretch of a line, or several whole lines. It runs every scan. */
+#include "core/text.h"
+#include "gpuplan/launch.h"
+#include "gpuplan/operand_arrays.h"
+#include "gpuplan/scan.h"
+
+/* Fewer lines in a tile where those are a multiple of so many that tiles begin on boundaries of vectors. */
+static int aligned_lines(int lines, int64_t length) {
+  int apart = 16;
+  while (apart > 1 && length % 2 == 0) apart /= 2, length /= 2;
+  return lines >= 4 * apart ? lines / apart * apart : lines;
+}
+
+static void cut_lines(const ndr_scan_problem *problem, ndr_scan_launch *launch) {
+  const int most = NDR_SCAN_BLOCK * launch->elements, step = NDR_WARP_THREADS * launch->elements;
+  launch->lines = problem->lines;
+  launch->tile_lines = 1;
+  if (problem->length > most) {
+    int64_t even = ndr_ceil_div(problem->length, ndr_ceil_div(problem->length, most));
+    launch->tile = (int)(ndr_ceil_div(even, step) * step);
+    ndr_scan_cut(problem, launch);
+    launch->items = launch->tiles * problem->lines;
+    return;
+  }
+  launch->known |= NDR_SCAN_WHOLE;
+  int64_t length = problem->length > 0 ? problem->length : 1;
+  launch->tile_lines = problem->length > 0 ? aligned_lines((int)(most / length), length) : NDR_SCAN_BLOCK;
+  if (problem->lines < launch->tile_lines) launch->tile_lines = (int)problem->lines;
+  launch->tile = (int)(launch->tile_lines * length);
+  launch->tiles = 1;
+  launch->items = ndr_ceil_div(problem->lines, launch->tile_lines);
+}
+
+/* Whether neighbours in a tile lie side by side, where a step along the first scanned axis and one along the first kept
+ * axis are so long. */
+static bool is_flat(const ndr_scan_problem *problem, unsigned known, int64_t step, int64_t line_step) {
+  bool along = problem->length == 1 || (problem->scan_count == 1 && step == 1);
+  bool lines = problem->lines == 1 || (problem->kept_count == 1 && line_step == problem->length);
+  return along && (lines || !(known & NDR_SCAN_WHOLE));
+}
+
+static void configure(ndr_scan_plan *plan) {
+  const ndr_scan_problem *problem = &plan->problem;
+  const ndr_scan_axis *scan = &problem->scan[0], *kept = &problem->kept[0];
+  ndr_scan_launch launch = {.elements = ndr_scan_elements(problem)};
+  cut_lines(problem, &launch);
+  for (int k = 0; k <= problem->operand_count; k++)
+    if (is_flat(problem, launch.known, ndr_scan_stride(scan, k), ndr_scan_stride(kept, k))) launch.known |= 1u << k;
+  if (is_flat(problem, launch.known, scan->result, kept->result)) launch.known |= NDR_SCAN_FLAT_RESULT;
+  launch.shared_bytes = (unsigned)(NDR_SCAN_BLOCK * launch.elements * ndr_scan_widest(problem) / 64 * 80);
+  ndr_scan_launch_end(plan, &launch, problem->kept_count);
+}
+
+static const char *reject(const ndr_scan_problem *problem, const ndr_device *device, char *text) {
+  (void)text;
+  return ndr_scan_gpu_reject(problem, device);
+}
+
+/* Elements that follow each other in a line are neighbours; those of short lines are, too, if lines follow each other.
+ */
+static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
+  return 4e-6 + ndr_scan_seconds(problem, device, problem->scan_count ? &problem->scan[0] : NULL);
+}
+
+static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {
+  const ndr_scan_launch *launch = ndr_scan_plan_launch(plan);
+  size_t length = 0;
+  if (launch->known & NDR_SCAN_WHOLE)
+    ndr_text_append(text, capacity, &length, "scan_lines, tiles of %d lines, %d elements a thread", launch->tile_lines,
+                    launch->elements);
+  else
+    ndr_text_append(text, capacity, &length, "scan_lines, %lld tiles of %d elements a line, %d a thread",
+                    (long long)launch->tiles, launch->tile, launch->elements);
+  return length;
+}
+
+const ndr_scan_family ndr_scan_family_lines = {"lines", reject, cost, configure, describe};

@@ -1,0 +1,72 @@
+/* The argument of the kernels of scans (kernels/scan.cuh), which are compiled at run time only. C code fills it in.
+ * Counts and strides are in elements. */
+#ifndef NDR_SPEC_SCAN_PARAMS_H
+#define NDR_SPEC_SCAN_PARAMS_H
+
+#include "params.h"
+
+#define NDR_SCAN_ARRAYS (1 + NDR_PARAM_OPERANDS)
+
+/* Threads of a block, and units of which one level of prefixes is made. */
+#define NDR_SCAN_BLOCK 256
+#define NDR_SCAN_GROUP 8
+
+/* Tiles that have a parent in the tree of tiles' totals, and levels of that tree at most. */
+#define NDR_SCAN_SIBLINGS 32
+#define NDR_SCAN_LEVELS 8
+
+/* A size to divide by, as in ndr_param_axis: n / size is (n * magic) >> (32 + shift) for n < 2^31; magic is 0 where
+ * size is 1 or beyond. */
+typedef struct ndr_scan_divisor {
+  long long size;
+  unsigned magic, shift;
+} ndr_scan_divisor;
+
+/* An axis of the lines, or one along which they run. Strides may be negative. */
+typedef struct ndr_scan_param_axis {
+  ndr_scan_divisor size;
+  long long result;                  /* stride in the result */
+  long long stride[NDR_SCAN_ARRAYS]; /* in each array */
+  long long place[NDR_PARAM_PLACES]; /* steps of the place indices */
+} ndr_scan_param_axis;
+
+/* Lines run side by side or one after the other. An item is a tile, which a block scans. Where a line has several
+ * tiles, each posts its total for those behind it; item number tile * lines + line, so that items wait for smaller ones
+ * only.
+ *
+ * Tiles of 32 have a parent, 32 of those another: node n of a level has children 32 * n to 32 * n + 31 below. Word w of
+ * the total of node n, numbered through all levels, of column c is in posted[((line * nodes + n) * words + w) * columns
+ * + c]. Slots are empty before the launch. */
+typedef struct ndr_scan_params {
+  const void *data[NDR_SCAN_ARRAYS]; /* the elements that the walk starts at */
+  void *result;                      /* where the first place of the first line goes */
+  ndr_posted *posted;
+  long long lines;         /* of scan_columns: combinations of the other kept axes */
+  ndr_scan_divisor length; /* elements of a line */
+  long long items;         /* tiles of all lines */
+  long long tiles;         /* of a line */
+  long long nodes;         /* of a line's tree; 0: nothing is posted */
+  long long column_tiles;  /* scan_columns: tiles that lie side by side */
+  long long result_step;   /* NDR_SCAN_LONGER: from the place before a line's first to that */
+  int tile_lines;          /* scan_lines: lines of a tile, if a tile has whole ones */
+  int tile;                /* elements of a tile, or of one of its columns */
+  int kept_count, scan_count;
+  long long place_start[NDR_PARAM_PLACES]; /* place indices where the walk starts */
+  union {
+    double parameters[NDR_PARAM_NUMBERS];
+    ndr_param_numbers numbers;
+  };
+  ndr_scan_param_axis axes[NDR_PARAM_AXES]; /* kept, then scanned, innermost first */
+} ndr_scan_params;
+
+/* What is known of a launch, as bits of a kernel's template argument: bit k says that the neighbours that array k has
+ * in a tile lie side by side in memory. */
+#define NDR_SCAN_FLAT_RESULT 0x100u /* so do those of the result */
+#define NDR_SCAN_WHOLE 0x200u       /* tiles have whole lines, `tile_lines` of them */
+#define NDR_SCAN_ONE_KEPT 0x400u    /* kept_count is at most 1 */
+#define NDR_SCAN_ONE_AXIS 0x800u    /* scan_count is at most 1 */
+#define NDR_SCAN_ALONE 0x1000u      /* tiles is 1 */
+#define NDR_SCAN_EXCLUSIVE 0x2000u  /* as in ndr_scan_problem */
+#define NDR_SCAN_LONGER 0x4000u     /* likewise; only then may lines have no elements */
+
+#endif

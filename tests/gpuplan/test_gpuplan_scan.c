@@ -1,0 +1,84 @@
+/* Plans of scans for a GPU, which is numbers here: launches fit, and cover every element once. */
+#include <string.h>
+
+#include "gpuplan/scan.h"
+#include "support/gpus.h"
+#include "support/scans.h"
+#include "support/suite.h"
+
+static const ndr_scan_family *const families[] = {&ndr_scan_family_lines, &ndr_scan_family_columns, NULL};
+static const struct ndr_scan_calls calls = {families, NULL, NULL};
+static const ndr_backend backend = {.name = "cuda", .scans = &calls};
+
+static ndr_status plan_scan(ndr_scan_plan *plan, const scan_case *given, const ndr_device *device, const char *family) {
+  ndr_scan_options options;
+  memset(plan, 0, sizeof *plan);
+  assert_ok(ndr_scan_options_read(&given->options, &options));
+  const ndr_scan_call call = {&given->array.tensor, given->dim, given->op, NULL, &options};
+  assert_ok(ndr_scan_problem_make(&plan->problem, &call));
+  plan->device = *device;
+  plan->backend = &backend;
+  return ndr_scan_choose(plan, family);
+}
+
+START_TEST(no_compiler_is_the_reason) {
+  rng random = {test_seed()};
+  scan_case given;
+  ndr_scan_plan plan;
+  ndr_device device = gpus[2];
+  device.compiles = 0;
+  scan_random(&given, &random, 100);
+  assert_fails(plan_scan(&plan, &given, &device, NULL), NDR_ERR_UNSUPPORTED, "scans need NVRTC (libnvrtc.so)");
+  ndr_scan_problem_free(&plan.problem);
+  assert_fails(plan_scan(&plan, &given, &device, "lines"), NDR_ERR_UNSUPPORTED, "scans need NVRTC (libnvrtc.so)");
+  ndr_scan_problem_free(&plan.problem);
+  scan_free(&given);
+}
+END_TEST
+
+/* Nodes of the tree over `tiles` tiles, counted level by level. */
+static int64_t nodes_of(int64_t tiles) {
+  int64_t nodes = 0;
+  if (tiles == 1) return 0;
+  for (; tiles > 32; tiles = (tiles + 31) / 32) nodes += tiles;
+  return nodes + tiles;
+}
+
+START_TEST(launches_cover_every_element) {
+  rng random = {test_seed() + (uint64_t)_i};
+  scan_case given;
+  ndr_scan_plan plan;
+  char text[256];
+  scan_random(&given, &random, INT64_C(1) << _i % 24);
+  ndr_status status = plan_scan(&plan, &given, &gpus[2], _i % 2 ? "columns" : "lines");
+  if (status == NDR_OK && !ndr_scan_is_empty(&plan.problem)) {
+    const ndr_scan_launch *l = ndr_scan_plan_launch(&plan);
+    const ndr_scan_problem *problem = &plan.problem;
+    int64_t lines = l->columns ? l->lines * problem->kept[0].size : l->lines;
+    ck_assert_int_eq(lines, problem->lines);
+    ck_assert_int_eq(l->nodes, nodes_of(l->tiles));
+    ck_assert_int_le(l->shared_bytes, 40 << 10);
+    if (l->known & NDR_SCAN_WHOLE) {
+      ck_assert(l->items * l->tile_lines >= problem->lines && (l->items - 1) * l->tile_lines < problem->lines);
+      ck_assert_int_le(l->tile, NDR_SCAN_BLOCK * l->elements);
+    } else {
+      ck_assert(l->tiles * l->tile >= problem->length && (l->tiles - 1) * l->tile < problem->length);
+      ck_assert_int_eq(l->items, l->tiles * l->lines * (l->columns ? l->column_tiles : 1));
+      ck_assert_int_eq(l->tile % l->elements, 0);
+    }
+    if (l->columns) ck_assert_int_ge(l->column_tiles * l->columns, problem->kept[0].size);
+    ck_assert_uint_gt(plan.family->describe(&plan, text, sizeof text), 0);
+  }
+  ndr_scan_problem_free(&plan.problem);
+  scan_free(&given);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("plans of scans on a GPU");
+  TCase *cases = tcase_create("plans");
+  tcase_add_test(cases, no_compiler_is_the_reason);
+  tcase_add_loop_test(cases, launches_cover_every_element, 0, test_case_count(200));
+  suite_add_tcase(suite, cases);
+  return suite_run(suite);
+}

@@ -1,0 +1,322 @@
+/* Scans under emulation: every kernel, against definitions. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drive.h"
+#include "memory.h"
+#include "ndreduce/operator.h"
+#include "ndreduce/scan.h"
+#include "runtime/control.h"
+#include "support/operators.h"
+#include "support/scans.h"
+#include "support/suite.h"
+
+static const char *const families[] = {NULL, "lines", "columns"};
+
+/* A case on the device. */
+typedef struct trial {
+  scan_case given;
+  device_array array, result;
+} trial;
+
+static void place(trial *t, rng *random, int device) {
+  size_t alignment = ndr_dtype_alignment(t->given.array.dtype);
+  t->array.host = t->given.array;
+  device_array_of(&t->array, device, rng_once_in(random, 2) ? alignment : 0);
+  assert_ok(scan_result(&t->given, &t->result.host, rng_once_in(random, 2) ? random : NULL));
+  device_array_of(&t->result, device, 0);
+}
+
+static ndr_status run(trial *t) {
+  return ndr_scan(&t->array.tensor, t->given.dim, t->given.op, &t->result.tensor, &t->given.options);
+}
+
+static void finish(trial *t) {
+  device_free(&t->result);
+  device_free(&t->array); /* the case's array, too */
+}
+
+static void check(trial *t, int number) {
+  char why[512] = "";
+  device_fetch(&t->result);
+  ck_assert_msg(scan_accepts(&t->given, &t->result.host.tensor, why, sizeof why), "case %d: %s: %s", number,
+                t->given.text, why);
+  ck_assert_msg(array_gaps_untouched(&t->result.host), "case %d: %s: written between results", number, t->given.text);
+  ck_assert_msg(!simt_guards_broken(), "case %d: %s: something was written outside the arrays", number, t->given.text);
+}
+
+/* Each of these costs a compilation. */
+START_TEST(scans_agree_with_their_definitions) {
+  rng random = {test_seed() + 31 * (uint64_t)_i};
+  int cases = test_case_count(30);
+  for (int number = 0; number < cases; number++) {
+    trial t;
+    scan_random(&t.given, &random, rng_once_in(&random, 3) ? 40000 : 9000);
+    place(&t, &random, (int)rng_between(&random, 0, 2));
+    t.given.options.force_family = families[_i];
+    simt_controls.order = rng_once_in(&random, 4) ? 0 : rng_next(&random);
+    ndr_status status = run(&t);
+    ck_assert_msg(status == NDR_OK || (_i == 2 && status == NDR_ERR_UNSUPPORTED), "case %d: %s: %s", number,
+                  t.given.text, ndr_last_error());
+    if (status == NDR_OK) check(&t, number);
+    finish(&t);
+  }
+}
+END_TEST
+
+/* ---- given shapes ---- */
+
+/* A compact array of `dtype`, small numbers that are not negative where `rises`, and a result. */
+static void make(trial *t, rng *random, ndr_dtype dtype, int ndim, const int64_t *shape, int dim, ndr_op op,
+                 bool rises) {
+  memset(t, 0, sizeof *t);
+  t->given.dim = dim;
+  t->given.op = op;
+  t->given.options = (ndr_scan_options)NDR_SCAN_OPTIONS_INIT;
+  array_make(&t->given.array, dtype, ndim, shape, NULL);
+  array_fill(&t->given.array, random, FILL_WIDE);
+  if (rises) {
+    double *x = t->given.array.tensor.data; /* f64 */
+    for (size_t i = 0; i < t->given.array.bytes / 8; i++) x[i] = ldexp(fabs(x[i]), (int)rng_between(random, -30, 30));
+  }
+  snprintf(t->given.text, sizeof t->given.text, "%s %s of %lld lines or so along %d", ndr_op_name(op),
+           ndr_dtype_name(dtype), (long long)shape[0], dim);
+  t->array.host = t->given.array;
+  device_array_of(&t->array, 0, 0);
+  assert_ok(scan_result(&t->given, &t->result.host, NULL));
+  device_array_of(&t->result, 0, 0);
+}
+
+/* Each size is that of a tile, a thread or a level of the tree, and those beside it. */
+START_TEST(sizes_around_tiles) {
+  static const int64_t sizes[] = {1, 2, 3, 15, 16, 17, 511, 512, 513, 4095, 4096, 4097, 8192, 12289, 131072, 135169};
+  rng random = {test_seed()};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    trial t;
+    make(&t, &random, NDR_F32, NDR_SHAPE(sizes[i]), 0, NDR_SUM, false);
+    assert_ok(run(&t));
+    check(&t, (int)i);
+    finish(&t);
+  }
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    trial t;
+    int64_t columns = sizes[i] > 600 ? 3 : 33;
+    make(&t, &random, NDR_F32, NDR_SHAPE(sizes[i], columns), 0, NDR_SUM, false);
+    t.given.options.force_family = sizes[i] > 1 ? "columns" : NULL;
+    assert_ok(run(&t));
+    check(&t, (int)i);
+    finish(&t);
+  }
+}
+END_TEST
+
+/* Two levels of the tree, several lines a tile, and columns, in other orders of warps and threads each time. */
+START_TEST(bits_repeat_and_sums_rise) {
+  static const struct {
+    int ndim, dim;
+    int64_t shape[2];
+  } cases[] = {{1, 0, {150000}}, {2, 1, {50, 37}}, {2, 0, {9000, 5}}, {2, 1, {3, 5000}}};
+  rng random = {test_seed()};
+  trial t;
+  make(&t, &random, NDR_F64, cases[_i].ndim, cases[_i].shape, cases[_i].dim, NDR_SUM, true);
+  test_array first;
+  assert_ok(scan_result(&t.given, &first, NULL));
+  for (int turn = 0; turn < 3; turn++) {
+    simt_controls.order = turn ? rng_next(&random) : 0;
+    assert_ok(run(&t));
+    check(&t, turn);
+    if (turn == 0) memcpy(first.memory, t.result.host.memory, first.bytes);
+    ck_assert_msg(scan_same(&first.tensor, &t.result.host.tensor), "other bits in turn %d", turn);
+  }
+  int64_t length = cases[_i].shape[cases[_i].dim],
+          step = cases[_i].ndim == 2 && cases[_i].dim == 0 ? cases[_i].shape[1] : 1,
+          lines = (int64_t)(first.bytes / 8) / length;
+  const double *sums = first.tensor.data;
+  for (int64_t l = 0; l < lines; l++) {
+    const double *line = sums + (step > 1 ? l : l * length);
+    for (int64_t i = 1; i < length; i++)
+      ck_assert_msg(line[i * step] >= line[(i - 1) * step], "the sum falls at place %lld of line %lld", (long long)i,
+                    (long long)l);
+  }
+  array_free(&first);
+  simt_controls.order = 0;
+  finish(&t);
+}
+END_TEST
+
+START_TEST(results_may_take_the_place_of_the_array) {
+  static const int64_t shapes[][2] = {{3, 9000}, {700, 11}, {9000, 3}};
+  rng random = {test_seed()};
+  for (int dim = 0; dim < 2; dim++) {
+    trial t;
+    make(&t, &random, NDR_F64, 2, shapes[_i], dim, NDR_SUM, false);
+    memcpy(t.result.memory, t.array.host.memory, t.array.host.bytes);
+    simt_release(t.array.memory);
+    t.array.memory = t.result.memory;
+    t.array.tensor.data = t.result.tensor.data;
+    assert_ok(run(&t));
+    check(&t, dim);
+    array_free(&t.array.host);
+    device_free(&t.result);
+  }
+}
+END_TEST
+
+/* ---- operators of one's own ---- */
+
+static const char *const texts[] = {
+    "mean(x): s += x, n += 1 -> s / n",
+    "pair(x, y): s += x * y, m max= y - x, p += index(1) -> s + p * m",
+    "many(x; c): a += c * x, b += x * x, n += 1, l min= x, h max= x -> sqrt(b / n) + a + h - l",
+    "some(x): n += x > 0, h |= x > 3 -> h ? n : -n",
+};
+
+static void check_own(const char *text, bool second, int dim, const ndr_scan_options *given) {
+  const int64_t shape[2] = {300, 41}, other[2] = {1, 41};
+  rng random = {test_seed()};
+  double parameter = 0.5;
+  device_array array, beside, result;
+  test_array expected;
+  ndr_op op;
+  assert_ok(ndr_operator_create(&op, text, &parameter, strchr(text, ';') != NULL));
+  array_make(&array.host, NDR_F32, 2, shape, NULL);
+  array_make(&beside.host, NDR_I16, 2, other, NULL);
+  array_fill(&array.host, &random, FILL_SMALL);
+  array_fill(&beside.host, &random, FILL_SMALL);
+  device_array_of(&array, 1, 0), device_array_of(&beside, 1, 0);
+  const DLTensor *on_host[] = {&beside.host.tensor}, *on_device[] = {&beside.tensor};
+  scan_case form = {.array = array.host, .dim = dim, .op = op, .options = *given};
+  form.options.with = second ? on_host : NULL;
+  form.options.with_count = second;
+  assert_ok(scan_result(&form, &expected, NULL));
+  assert_ok(scan_result(&form, &result.host, NULL));
+  device_array_of(&result, 1, 0);
+  assert_ok(ndr_scan(&array.host.tensor, dim, op, &expected.tensor, &form.options));
+  form.options.with = second ? on_device : NULL;
+  assert_ok(ndr_scan(&array.tensor, dim, op, &result.tensor, &form.options));
+  device_fetch(&result);
+  char why[512] = "";
+  ck_assert_msg(results_agree(&result.host.tensor, &expected.tensor, 64, why, sizeof why), "%s along %d: %s", text, dim,
+                why);
+  ck_assert(!simt_guards_broken());
+  ndr_operator_destroy(op);
+  device_free(&array), device_free(&beside), device_free(&result);
+  array_free(&expected);
+}
+
+START_TEST(own_operators_agree_with_the_cpu) {
+  bool second = strstr(texts[_i], ", y)") != NULL;
+  check_own(texts[_i], second, 1, NDR_SCAN_OPTIONS(.exclusive = 0));
+  check_own(texts[_i], second, 0, NDR_SCAN_OPTIONS(.exclusive = 1));
+  check_own(texts[_i], second, NDR_SCAN_ALL, NDR_SCAN_OPTIONS(.include_initial = 1, .reverse = 1));
+}
+END_TEST
+
+/* ---- the library ---- */
+
+/* Whatever call of the runtime fails, nothing is left, and the next attempt is right. */
+START_TEST(failures_leave_nothing_behind) {
+  rng random = {test_seed()};
+  trial t;
+  make(&t, &random, NDR_F32, NDR_SHAPE(20000), 0, NDR_SUM, false);
+  int failed = 0;
+  for (int64_t call = 1; call < 60; call++) {
+    int blocks = simt_living_blocks();
+    simt_controls.calls = 0;
+    simt_controls.failing_call = call;
+    bool fails = run(&t) != NDR_OK;
+    failed += fails;
+    simt_controls.failing_call = 0;
+    if (fails) ck_assert_int_eq(simt_living_blocks(), blocks);
+    if (simt_controls.calls < call) break;
+  }
+  ck_assert_int_gt(failed, 2);
+  assert_ok(run(&t));
+  check(&t, 0);
+  finish(&t);
+}
+END_TEST
+
+/* The caller's workspace may hold anything, and a plan outlives its operator. */
+START_TEST(plans_take_a_workspace) {
+  rng random = {test_seed()};
+  trial t;
+  ndr_scan_plan *plan;
+  char text[2048];
+  make(&t, &random, NDR_F32, NDR_SHAPE(20000), 0, NDR_SUM, false);
+  assert_ok(ndr_scan_plan_create(&plan, &t.array.tensor, 0, NDR_SUM, &t.result.tensor, NULL));
+  ndr_scan_plan_describe(plan, text, sizeof text);
+  ck_assert_msg(strstr(text, "lines   1 lines x 20000, scan_lines, 5 tiles of 4096 elements a line, 16 a thread") &&
+                    strstr(text, "columns rejected: no lines lie side by side"),
+                "%s", text);
+  size_t bytes = ndr_scan_plan_workspace(plan);
+  ck_assert_uint_gt(bytes, 0);
+  void *workspace = simt_allocate(bytes, 0);
+  int blocks = simt_living_blocks();
+  for (int turn = 0; turn < 2; turn++) {
+    memset(workspace, turn ? 0xff : 0, bytes);
+    assert_ok(ndr_scan_plan_execute(plan, (const void *[]){t.array.tensor.data}, t.result.tensor.data, workspace, bytes,
+                                    NULL));
+    check(&t, turn);
+  }
+  ck_assert_int_eq(simt_living_blocks(), blocks);
+  simt_release(workspace);
+  ndr_scan_plan_destroy(plan);
+  finish(&t);
+}
+END_TEST
+
+START_TEST(families_are_chosen_by_layout) {
+  static const struct {
+    int64_t shape[2];
+    int dim;
+    const char *family;
+  } cases[] = {{{16384, 16384}, 0, "\ncolumns 16384 lines"},
+               {{16384, 16384}, 1, "\nlines   16384 lines"},
+               {{1 << 20, 3}, 1, "\nlines   1048576 lines"},
+               {{1 << 20, 3}, 0, "\ncolumns 3 lines"},
+               {{256, 1 << 18}, 0, "\ncolumns 262144 lines"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    DLTensor array = ndr_tensor(NULL, NDR_F32, NDR_SHAPE(cases[i].shape[0], cases[i].shape[1]));
+    ndr_scan_plan *plan;
+    char text[2048];
+    array.device = (DLDevice){kDLCUDA, 1};
+    assert_ok(ndr_scan_plan_create(&plan, &array, cases[i].dim, NDR_SUM, NULL, NULL));
+    ndr_scan_plan_describe(plan, text, sizeof text);
+    ck_assert_msg(strstr(text, cases[i].family) != NULL, "case %zu: %s", i, text);
+    ndr_scan_plan_destroy(plan);
+  }
+}
+END_TEST
+
+START_TEST(selections_are_refused) {
+  rng random = {test_seed()};
+  trial t;
+  int64_t count;
+  make(&t, &random, NDR_F32, NDR_SHAPE(20), 0, NDR_SUM, false);
+  DLTensor indices = ndr_tensor(&count, NDR_I64, NDR_SHAPE(1, 1));
+  indices.device = t.array.tensor.device;
+  assert_fails(ndr_nonzero(&t.array.tensor, &indices, &count, NULL), NDR_ERR_UNSUPPORTED,
+               "selections run on the CPU only");
+  finish(&t);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("scans on the emulated GPU");
+  TCase *cases = tcase_create("scans");
+  tcase_set_timeout(cases, 900);
+  tcase_add_loop_test(cases, scans_agree_with_their_definitions, 0, 3);
+  tcase_add_test(cases, sizes_around_tiles);
+  tcase_add_loop_test(cases, bits_repeat_and_sums_rise, 0, 4);
+  tcase_add_loop_test(cases, results_may_take_the_place_of_the_array, 0, 3);
+  tcase_add_loop_test(cases, own_operators_agree_with_the_cpu, 0, (int)(sizeof texts / sizeof *texts));
+  tcase_add_test(cases, failures_leave_nothing_behind);
+  tcase_add_test(cases, plans_take_a_workspace);
+  tcase_add_test(cases, families_are_chosen_by_layout);
+  tcase_add_test(cases, selections_are_refused);
+  suite_add_tcase(suite, cases);
+  return suite_run(suite);
+}

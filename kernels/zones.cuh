@@ -56,9 +56,9 @@ template <class T, class... Rest, int K> struct tile_arrays<array_list<T, Rest..
   template <class Spot>
   NDR_DEVICE void copy(const ndr_program_params &q, const Spot &at, int r, int length, int thread, int threads,
                        unsigned char *shared, u8 *phases) const {
-    const int axis = kept_count(q.base), bytes = length * (int)sizeof(T), step = pitch(q.base);
+    const int axis = kept_count(q.base), bytes = length * (int)sizeof(T), row_bytes = pitch(q.base);
     const char *from = at.at[K];
-    unsigned char *to = shared + r * step;
+    unsigned char *to = shared + r * row_bytes;
     i64 stride = array_stride(q, K, axis);
     int phase = stride == 1 ? (int)((unsigned long long)from & 15) : 0;
     if (phase % part_of<T>::bytes == 0 && stride == 1) {
@@ -71,7 +71,7 @@ template <class T, class... Rest, int K> struct tile_arrays<array_list<T, Rest..
       copy_elements(to, from, stride, length, thread, threads);
     }
     if (thread == 0) phases[K * NDR_TILE_ROWS + r] = (u8)phase;
-    rest.copy(q, at, r, length, thread, threads, shared + q.base.table.tiles.rows * step, phases);
+    rest.copy(q, at, r, length, thread, threads, shared + q.base.table.tiles.rows * row_bytes, phases);
   }
   static NDR_DEVICE void copy_elements(unsigned char *to, const char *from, i64 stride, int length, int thread,
                                        int threads) {
@@ -84,17 +84,18 @@ template <class T, class... Rest, int K> struct tile_arrays<array_list<T, Rest..
   }
   /* Copies the bytes behind the last whole vector, or all where there is none. */
   static NDR_DEVICE void copy_rest(unsigned char *to, const char *from, int first, int bytes, int thread, int threads) {
-    const int part = part_of<T>::bytes;
+    const int at_once = part_of<T>::bytes;
     typedef
-        typename choose<part == 8, u64,
-                        typename choose<part == 4, u32, typename choose<part == 2, u16, u8>::type>::type>::type copied;
+        typename choose<at_once == 8, u64,
+                        typename choose<at_once == 4, u32, typename choose<at_once == 2, u16, u8>::type>::type>::type
+            copied;
 #pragma unroll 1
-    for (int i = (first < 0 ? 0 : first) + part * thread; i < bytes; i += part * threads) {
+    for (int i = (first < 0 ? 0 : first) + at_once * thread; i < bytes; i += at_once * threads) {
       union {
         u32 word[2];
         copied whole;
       } view;
-      machine::load_bytes<part, true>(view.word, from + i);
+      machine::load_bytes<at_once, true>(view.word, from + i);
       *(copied *)(to + i) = view.whole;
     }
   }
@@ -102,9 +103,9 @@ template <class T, class... Rest, int K> struct tile_arrays<array_list<T, Rest..
   /* Where row r of each array begins. */
   NDR_DEVICE void find(const ndr_params &p, const unsigned char *shared, const u8 *phases, int r,
                        const unsigned char **begins) const {
-    const int step = pitch(p);
-    begins[K] = shared + r * step + phases[K * NDR_TILE_ROWS + r];
-    rest.find(p, shared + p.table.tiles.rows * step, phases, r, begins);
+    const int row_bytes = pitch(p);
+    begins[K] = shared + r * row_bytes + phases[K * NDR_TILE_ROWS + r];
+    rest.find(p, shared + p.table.tiles.rows * row_bytes, phases, r, begins);
   }
 
   /* Hands element i of a row to a value. */
@@ -182,19 +183,19 @@ template <class Op, class Kit, class Arrays> struct tile_block {
     return row;
   }
 
-  /* Folds N labels of a row. */
+  /* Folds N labels of a row; one at a time where the operator asks for places. */
   template <int N> NDR_DEVICE void fold(Accumulator &a, const tile_row &row, const int (&label)[N]) const {
-    const int group = single ? 1 : N, axis = kept_count(p);
+    const int at_once = single ? 1 : N, axis = kept_count(p);
 #pragma unroll
-    for (int first = 0; first < N; first += group) {
-      value x[group];
+    for (int first = 0; first < N; first += at_once) {
+      value x[at_once];
       i64 index = single ? row.at.index + label[first] * p.axes[axis].index_step : 0;
 #pragma unroll
-      for (int u = 0; u < group; u++) {
+      for (int u = 0; u < at_once; u++) {
         arrays.set(x[u], row.begins, label[first + u]);
         Kit::set_places(q, x[u], row.at, axis, label[first + u]);
       }
-      Op::template fold<group>(a, x, index, 0, p);
+      Op::template fold<at_once>(a, x, index, 0, p);
     }
   }
 
@@ -244,7 +245,8 @@ template <class Op, class Kit, class Arrays> struct tile_block {
 
   /* What a lane does in a task. */
   struct lane_work {
-    int row, count, to;
+    int row, count;
+    int to;   /* group, or piece -1 - to, or NDR_NOWHERE */
     i64 from; /* its first entry, in units of 8 bytes */
   };
   /* n: the number of the task among those of all rows, which have `tasks` each, from task `begin` on. */
@@ -365,10 +367,10 @@ NDR_DEVICE void table_tiles(const ndr_program_params &q) {
   tile_block<Op, Kit, Arrays> block(q, phases);
   for (i64 item = machine::block(); item < p.work; item += machine::blocks()) {
     i64 part = item / p.table.tiles.row_blocks;
-    range steps = units_of(p, part);
+    range tiles = units_of(p, part); /* of all combinations */
     block.begin(item - part * p.table.tiles.row_blocks);
-    for (i64 step = steps.begin; step < steps.end; step++) {
-      i64 unit = step / p.table.tiles.tiles, tile = step - unit * p.table.tiles.tiles;
+    for (i64 number = tiles.begin; number < tiles.end; number++) {
+      i64 unit = number / p.table.tiles.tiles, tile = number - unit * p.table.tiles.tiles;
       block.copy(unit, tile);
       auto tasks = block.tasks_of(tile);
       machine::await_copies<0>();

@@ -278,9 +278,8 @@ NDR_API ndr_status ndr_h5_groups_windows(ndr_h5_groups **groups, const ndr_h5_da
 
 /* Makes groups of windows over dims dim .. dim + dim_count - 1 at once: windows[i] neighbouring steps along each, what
  * is left over as rests[i] says. The result has one dim of groups for all of them, in which the windows are in
- * row-major order: the same memory is an array with a dim for each. Dims may be of any
- * size: the work is done in stages along the first of them with several windows. Fails as ndr_h5_groups_windows does.
- */
+ * row-major order: the same memory is an array with a dim for each. Dims may be of any size: the work is done in
+ * stages along the first of them with several windows. Fails as ndr_h5_groups_windows does. */
 NDR_API ndr_status ndr_h5_groups_boxes(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim, int dim_count,
                                        const int64_t *windows, const ndr_rest *rests);
 

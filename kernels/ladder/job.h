@@ -11,9 +11,9 @@ typedef enum ladder_op { LADDER_SUM, LADDER_PROD, LADDER_MIN, LADDER_MAX, LADDER
 typedef enum ladder_dtype { LADDER_I32, LADDER_F32, LADDER_F64 } ladder_dtype;
 enum { LADDER_OPS = 5, LADDER_DTYPES = 3 };
 
-/* Every kernel that is told of: those that reduce an array to one value, those that reduce a matrix to one value a row
- * (or, where they say so, a column), those that make an array's prefix sums, those that select elements of an array or
- * sort them, and from THRUST on those of others. */
+/* In this order: kernels that reduce an array to one value; that reduce a matrix to one value a row (COLUMNS: a
+ * column); that make an array's prefix sums; that select elements of an array, or sort them; and from THRUST on those
+ * of other libraries. */
 typedef enum ladder_kernel {
   LADDER_ATOMIC_EACH,
   LADDER_ATOMIC_SHARED,
@@ -66,20 +66,21 @@ typedef struct ladder_job {
   ladder_dtype dtype;
   int block;   /* threads: a power of two from 64 to 1024 */
   int overlap; /* elements a thread, for the rungs that have it as a number of their own */
-  int limit;   /* what is selected is less */
+  int limit;   /* elements less than this are selected */
   const void *data;
   long long rows, columns, pitch;
   void *results; /* elements of the dtype: one a result, or as many as columns for those that make arrays */
-  void *scratch; /* ladder_scratch_bytes of them, zero before the first call; calls leave it so that they can follow.
-                    Its first int is the number of elements that were selected */
+  void *scratch; /* ladder_scratch_bytes of them, zero before the first call; a call leaves it so that another can
+                    follow. Its first int is the number of elements that were selected */
 } ladder_job;
 
-/* Counters, which are first. */
+/* Scratch memory begins with counters. */
 enum { LADDER_COUNTER_BYTES = 256 };
 
-/* Room for a counter, then for the partial results of every level of a reduction or scan, at most one for 64 elements
- * and those of further levels; or for what tiles of at least 512 elements tell each other, or for a queue of segments,
- * at most one for 256. LADDER_SELECT_SCATTER also has an int an element, LADDER_QUICKSORT the elements once more. */
+/* Behind the counters lies one of these: the partial results of every level of a reduction or scan, at most one for 64
+ * elements and those of further levels; what tiles of at least 512 elements tell each other; or a queue of segments, at
+ * most one for 256 elements. LADDER_SELECT_SCATTER also has an int an element, LADDER_QUICKSORT the elements once more.
+ */
 static inline long long ladder_scratch_bytes(ladder_kernel kernel, const ladder_job *job) {
   long long elements = job->columns, bytes = LADDER_COUNTER_BYTES + 8 * 2 * (elements / 64 + 64);
   if (kernel == LADDER_SELECT_SCATTER) bytes += 4 * elements;

@@ -18,7 +18,7 @@ inline int log2_of(long long n) {
 
 /* Blocks for O(log n) elements a thread. */
 inline long long cascade(long long n, int block) {
-  return pieces(n, (long long)block * log2_of(n));
+  return ceil_div(n, (long long)block * log2_of(n));
 }
 
 template <int N> struct number { static constexpr int value = N; };
@@ -62,7 +62,8 @@ template <class OP, class LAUNCH> bool launch_atomics(LAUNCH &launch, ladder_ker
   T *out = (T *)job.results;
   const long long n = job.columns;
   const int block = job.block, overlap = job.overlap;
-  const long long one = pieces(n, block), many = pieces(n, (long long)block * overlap), cascaded_ = cascade(n, block);
+  const long long one = ceil_div(n, block), many = ceil_div(n, (long long)block * overlap),
+                  cascaded_ = cascade(n, block);
   const size_t bytes = block * sizeof(T), few = WARP * sizeof(T);
   if (kernel > LADDER_VECTOR) return false;
   launch(1, WARP, 0, set_identity<OP>, out);
@@ -73,7 +74,7 @@ template <class OP, class LAUNCH> bool launch_atomics(LAUNCH &launch, ladder_ker
   case LADDER_TREE_MODULO: launch(one, block, bytes, tree_modulo<OP>, x, n, out); break;
   case LADDER_TREE_STRIDED: launch(one, block, bytes, tree_strided<OP>, x, n, out); break;
   case LADDER_TREE_SEQUENTIAL: launch(one, block, bytes, tree_sequential<OP>, x, n, out); break;
-  case LADDER_TWO_ON_LOAD: launch(pieces(n, 2LL * block), block, bytes, two_on_load<OP>, x, n, out); break;
+  case LADDER_TWO_ON_LOAD: launch(ceil_div(n, 2LL * block), block, bytes, two_on_load<OP>, x, n, out); break;
   case LADDER_OVERLAP: launch(many, block, bytes, overlapped<OP>, x, n, out, overlap); break;
   case LADDER_LAST_WARP: launch(many, block, bytes, last_warp<OP>, x, n, out, overlap); break;
   case LADDER_UNROLLED:
@@ -112,11 +113,13 @@ template <class OP, class LAUNCH> bool launch_axes(LAUNCH &launch, ladder_kernel
   T *out = (T *)job.results;
   const long long rows = job.rows, columns = job.columns, pitch = job.pitch;
   const int block = job.block;
-  const long long tiles = pieces(rows, WARP), most = 0x7fffffff;
+  const long long tiles = ceil_div(rows, WARP), most = 0x7fffffff;
   switch (kernel) {
-  case LADDER_THREAD_ROWS: launch(pieces(rows, block), block, 0, thread_a_row<OP>, x, rows, columns, pitch, out); break;
+  case LADDER_THREAD_ROWS:
+    launch(ceil_div(rows, block), block, 0, thread_a_row<OP>, x, rows, columns, pitch, out);
+    break;
   case LADDER_THREAD_COLUMNS:
-    launch(pieces(columns, block), block, 0, thread_a_column<OP>, x, rows, columns, pitch, out);
+    launch(ceil_div(columns, block), block, 0, thread_a_column<OP>, x, rows, columns, pitch, out);
     break;
   case LADDER_BLOCK_ROWS:
   case LADDER_BLOCK_PITCHED:

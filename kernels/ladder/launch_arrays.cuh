@@ -7,7 +7,8 @@
 
 namespace ladder {
 
-inline long long pieces(long long n, long long each) {
+/* n / each rounded up, but at least 1: a grid has a block even if there is nothing to do. */
+inline long long ceil_div(long long n, long long each) {
   return n > each ? (n + each - 1) / each : 1;
 }
 
@@ -30,16 +31,16 @@ template <class T> T *take(scratch_memory &scratch, long long count) {
 enum { COUNTERS = LADDER_COUNTER_BYTES / 4 };
 
 template <class LAUNCH> void launch_clear(LAUNCH &launch, int *words, long long n) {
-  launch(pieces(n, 256), 256, 0, clear<int>, words, n);
+  launch(ceil_div(n, 256), 256, 0, clear<int>, words, n);
 }
 
 /* Bytes of shared memory for a tile of a block. */
 template <class T> size_t bytes_of_tile(int block) {
-  return (of_tile<T>::place(block * of_tile<T>::ITEMS - 1) + 1) * sizeof(T);
+  return (of_tile<T>::shared_index(block * of_tile<T>::ITEMS - 1) + 1) * sizeof(T);
 }
 
-/* Rungs s1 to s5: tiles, then the tiles' totals by the same kernel, which maps nothing there, then what is before each
- * tile. */
+/* Rungs s1 to s5: scans each tile; then the tiles' totals, by the same kernel for ABOVE, which maps nothing; then adds
+ * to each tile what is before it. */
 template <class OP, class ABOVE, class LAUNCH>
 void launch_tiles(LAUNCH &launch, ladder_kernel kernel, int block, const typename OP::type *x, long long n,
                   typename OP::type *out, scratch_memory &scratch) {
@@ -47,7 +48,7 @@ void launch_tiles(LAUNCH &launch, ladder_kernel kernel, int block, const typenam
   const int size = kernel == LADDER_SCAN_SERIAL                                ? block * of_tile<T>::ITEMS
                    : kernel == LADDER_SWEEPS || kernel == LADDER_SWEEPS_PADDED ? 2 * block
                                                                                : block;
-  const long long tiles = pieces(n, size);
+  const long long tiles = ceil_div(n, size);
   const size_t two = 2 * block * sizeof(T), spread = (padded<T, true>(2 * block - 1) + 1) * sizeof(T);
   T *sums = take<T>(scratch, tiles);
   switch (kernel) {
@@ -67,19 +68,19 @@ template <class OP, class LAUNCH>
 void launch_phases(LAUNCH &launch, int block, const typename OP::type *x, long long n, typename OP::type *out,
                    scratch_memory &scratch) {
   using T = typename OP::type;
-  const long long tiles = pieces(n, (long long)block * of_tile<T>::ITEMS);
+  const long long tiles = ceil_div(n, (long long)block * of_tile<T>::ITEMS);
   T *sums = take<T>(scratch, tiles);
   launch(tiles, block, WARP * sizeof(T), reduce_tiles<OP>, x, n, sums);
   launch(1, 1024, WARP * sizeof(T), scan_sums<OP>, sums, tiles);
   launch(tiles, block, bytes_of_tile<T>(block), scan_tiles<OP>, x, n, out, sums);
 }
 
-/* Notices of so many tiles with nothing in them yet, and, of a tree of them, those of all levels. The counter after the
- * first, which counts what was selected, gives out tiles. */
+/* Empty notices: of `tiles` tiles, or for a tree of the nodes of all its levels. Counter 0 counts what was selected,
+ * counter 1 gives out tiles. */
 template <class T, class LAUNCH>
 notices<T> launch_notices(LAUNCH &launch, long long tiles, bool tree, scratch_memory &scratch) {
   long long count = tiles;
-  for (long long nodes = tiles; tree && nodes > WARP; count += nodes) nodes = pieces(nodes, WARP);
+  for (long long nodes = tiles; tree && nodes > WARP; count += nodes) nodes = ceil_div(nodes, WARP);
   int *flags = take<int>(scratch, count); /* behind the counters, and cleared with them */
   launch_clear(launch, scratch.counters, COUNTERS + count);
   T *totals = take<T>(scratch, count), *prefixes = tree ? nullptr : take<T>(scratch, tiles);
@@ -92,7 +93,7 @@ template <class OP, class LAUNCH> bool launch_scan(LAUNCH &launch, ladder_kernel
   if (kernel < LADDER_HILLIS_STEELE || kernel > LADDER_LOOK_UP) return false;
   const T *x = (const T *)job.data;
   T *out = (T *)job.results;
-  const long long n = job.columns, tiles = pieces(n, (long long)job.block * of_tile<T>::ITEMS);
+  const long long n = job.columns, tiles = ceil_div(n, (long long)job.block * of_tile<T>::ITEMS);
   const size_t bytes = bytes_of_tile<T>(job.block);
   scratch_memory scratch = scratch_of(job);
   if (kernel < LADDER_SCAN_PHASES) {
@@ -111,21 +112,21 @@ template <class T, class LAUNCH> void launch_quicksort(LAUNCH &launch, const lad
   enum { MOST_BLOCKS = 1024 }; /* more than run at the same time */
   const T *x = (const T *)job.data;
   T *out = (T *)job.results;
-  const int n = (int)job.columns, block = job.block, small = block * ITEMS_SORTED, places = n / small + 1;
+  const int n = (int)job.columns, block = job.block, small = block * ITEMS_SORTED, capacity = n / small + 1;
   scratch_memory scratch = scratch_of(job);
-  int *flags = take<int>(scratch, places);
-  segments queue = {take<int>(scratch, places), take<int>(scratch, places), flags, scratch.counters};
+  int *flags = take<int>(scratch, capacity);
+  segments queue = {take<int>(scratch, capacity), take<int>(scratch, capacity), flags, scratch.counters};
   T *spare = take<T>(scratch, n);
-  launch_clear(launch, scratch.counters, COUNTERS + places);
-  launch(pieces(n, block), block, 0, start_sort<T>, x, n, out, queue);
-  launch(places < MOST_BLOCKS ? places : MOST_BLOCKS, block, (of_tile<T>::HEAD + small) * sizeof(T), quicksort<T>, out,
-         n, spare, queue, places);
+  launch_clear(launch, scratch.counters, COUNTERS + capacity);
+  launch(ceil_div(n, block), block, 0, start_sort<T>, x, n, out, queue);
+  launch(capacity < MOST_BLOCKS ? capacity : MOST_BLOCKS, block, (of_tile<T>::HEAD + small) * sizeof(T), quicksort<T>,
+         out, n, spare, queue, capacity);
 }
 
 /* Rung c2: mark, scan the marks as s6 does, scatter. */
 template <class T, class LAUNCH> void launch_scatter(LAUNCH &launch, const ladder_job &job) {
   const T *x = (const T *)job.data, limit = (T)job.limit;
-  const long long n = job.columns, blocks = pieces(n, job.block);
+  const long long n = job.columns, blocks = ceil_div(n, job.block);
   scratch_memory scratch = scratch_of(job);
   int *marks = take<int>(scratch, n);
   launch(blocks, job.block, 0, mark<T>, x, n, limit, marks);
@@ -138,8 +139,8 @@ template <class T, class LAUNCH> bool launch_select(LAUNCH &launch, ladder_kerne
   if (kernel < LADDER_SELECT_ATOMIC || kernel > LADDER_QUICKSORT) return false;
   const T *x = (const T *)job.data, limit = (T)job.limit;
   T *out = (T *)job.results;
-  const long long n = job.columns, blocks = pieces(n, job.block),
-                  tiles = pieces(n, (long long)job.block * of_tile<T>::ITEMS);
+  const long long n = job.columns, blocks = ceil_div(n, job.block),
+                  tiles = ceil_div(n, (long long)job.block * of_tile<T>::ITEMS);
   scratch_memory scratch = scratch_of(job);
   int *count = scratch.counters;
   switch (kernel) {

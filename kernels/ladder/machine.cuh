@@ -46,7 +46,7 @@ template <class T> LADDER_DEVICE shared<T> shared_memory() {
   return (T *)bytes;
 }
 
-/* The value that the lane whose number differs in the bits of mask has. */
+/* The value of the lane whose number differs from this one's in the bits of mask. */
 template <class T> LADDER_DEVICE T shuffle_xor(T value, int mask) {
   return __shfl_xor_sync(0xffffffffu, value, mask);
 }
@@ -95,11 +95,11 @@ LADDER_DEVICE int flag_of(global<int> flags, long long i) {
   return flag;
 }
 
-/* In a loop that waits for other blocks. They run at the same time, and so there is nothing to do; under emulation they
- * get their turn. */
+/* Called in each round of a loop that waits for other blocks. On a GPU they run at the same time; under emulation this
+ * gives them their turn. */
 LADDER_DEVICE void pause() {}
 
-/* array[i] += amount at once; what it was before. */
+/* array[i] += amount, atomically; returns what it was before. */
 LADDER_DEVICE int fetch_add(global<int> array, long long i, int amount) {
   return atomicAdd(array + i, amount);
 }

@@ -34,8 +34,9 @@ LADDER_KERNEL hillis_steele(global<const T> x, long long n, global<T> out, globa
   if (branch(t == threads() - 1)) sums[block()] = s[from + t];
 }
 
-/* Where element i of a tile lies in shared memory. Padded: 128 bytes of elements are followed by one that is not used,
- * and 32 times as many by one more, so that elements a power of two apart fall into different banks. */
+/* Where element i of a tile lies in shared memory. A row is 128 bytes of elements. Padded: one element is left free
+ * after each row, and one more after as many rows as a row has elements, so that elements a power of two apart fall
+ * into different banks. */
 template <class T, bool PADDED> LADDER_BOTH int padded(int i) {
   const unsigned row = 128 / sizeof(T), at = (unsigned)i; /* unsigned: its divisions are shifts */
   return (int)(PADDED ? at + at / row + at / (row * row) : at);
@@ -44,8 +45,9 @@ template <class T, bool PADDED> LADDER_BOTH int padded(int i) {
 /* Rungs s2 (not padded) and s3 (padded), Blelloch. Mends: about 2 additions an element. Up the tree of pairs to the
  * total, as in a reduction; then down it again: each node hands what lies before it to its left child, and that with
  * the left child's sum to its right one. What arrives is exclusive, so each thread adds its own elements, which it has
- * kept. Still wrong: twice as many steps. And without padding, threads touch words 2, 4, 8 ... apart, and as many of
- * them wait for the same bank, on the way up and on the way down; s3 has no conflicts, at the price of one word in 32.
+ * kept. Still wrong: twice as many steps. And without padding, threads touch words 2, 4, 8 ... apart, so that 2, 4,
+ * 8 ... of them wait for the same bank, on the way up and on the way down; s3 has no conflicts, at the price of one
+ * word in 32.
  */
 template <class OP, bool PADDED, class T = typename OP::type>
 LADDER_KERNEL sweeps(global<const T> x, long long n, global<T> out, global<T> sums) {
@@ -88,8 +90,9 @@ template <class OP, class T> LADDER_DEVICE T scan_warp(T value) {
   return value;
 }
 
-/* What the threads before this one have, and what all of the block have: each warp scans its own, the first warp scans
- * the warps' totals. s has room for a warp's values; a barrier must come before the next use of it. */
+/* Returns what the values of the threads before this one combine to; `total` is that of the whole block. Each warp
+ * scans its own values, and the first warp scans the warps' totals. s holds WARP values; a barrier must come before the
+ * next use of it. */
 template <class OP, class T> LADDER_DEVICE T scan_block(shared<T> s, T value, T &total) {
   const int lane = thread() % WARP, warp = thread() / WARP, warps = threads() / WARP;
   T inclusive = scan_warp<OP>(value);
@@ -117,13 +120,14 @@ LADDER_KERNEL scan_shuffled(global<const T> x, long long n, global<T> out, globa
   if (branch(thread() == 0)) sums[block()] = total;
 }
 
-/* ---- tiles of ITEMS elements a thread, 64 bytes, which pass through shared memory: there warps read and write global
- * memory in whole lines, and each thread has neighbours. The first 256 bytes are scan_block's. ---- */
+/* ---- tiles of ITEMS elements, 64 bytes, a thread. They pass through shared memory, so that warps read and write
+ * global memory in whole lines though the elements of a thread are neighbours. The first 256 bytes of shared memory are
+ * scan_block's. ---- */
 
 template <class T> struct of_tile {
   static constexpr int ITEMS = 64 / (int)sizeof(T), HEAD = 256 / (int)sizeof(T);
   /* One free word after 128 bytes is enough, as the elements of neighbouring threads are 64 bytes apart. */
-  static LADDER_BOTH int place(int i) { return HEAD + i + (int)((unsigned)i / (128 / sizeof(T))); }
+  static LADDER_BOTH int shared_index(int i) { return HEAD + i + (int)((unsigned)i / (128 / sizeof(T))); }
 };
 
 /* Elements from the first of a tile to the end of the array, as far as an int goes. */
@@ -140,10 +144,10 @@ LADDER_DEVICE void load_tile(global<const T> x, long long n, long long first, sh
     items[e] = i < left ? OP::map(x[first + i]) : OP::identity();
   }
   LADDER_UNROLL
-  for (int e = 0; e < of_tile<T>::ITEMS; e++) s[of_tile<T>::place(e * threads() + thread())] = items[e];
+  for (int e = 0; e < of_tile<T>::ITEMS; e++) s[of_tile<T>::shared_index(e * threads() + thread())] = items[e];
   barrier();
   LADDER_UNROLL
-  for (int e = 0; e < of_tile<T>::ITEMS; e++) items[e] = s[of_tile<T>::place(thread() * of_tile<T>::ITEMS + e)];
+  for (int e = 0; e < of_tile<T>::ITEMS; e++) items[e] = s[of_tile<T>::shared_index(thread() * of_tile<T>::ITEMS + e)];
 }
 
 template <class T>
@@ -151,16 +155,16 @@ LADDER_DEVICE void store_tile(global<T> out, long long n, long long first, share
   const int left = elements_left(n, first);
   barrier();
   LADDER_UNROLL
-  for (int e = 0; e < of_tile<T>::ITEMS; e++) s[of_tile<T>::place(thread() * of_tile<T>::ITEMS + e)] = items[e];
+  for (int e = 0; e < of_tile<T>::ITEMS; e++) s[of_tile<T>::shared_index(thread() * of_tile<T>::ITEMS + e)] = items[e];
   barrier();
   LADDER_UNROLL
   for (int e = 0; e < of_tile<T>::ITEMS; e++) {
     int i = e * threads() + thread();
-    if (i < left) out[first + i] = s[of_tile<T>::place(i)];
+    if (i < left) out[first + i] = s[of_tile<T>::shared_index(i)];
   }
 }
 
-/* A thread's own elements one after the other; in items[e] what is before e within the thread, and e. */
+/* Adds up a thread's elements one after the other: items[e] becomes the sum of the items up to e. Returns the last. */
 template <class OP, class T> LADDER_DEVICE T scan_items(T *items) {
   LADDER_UNROLL
   for (int e = 1; e < of_tile<T>::ITEMS; e++) items[e] = OP::combine(items[e - 1], items[e]);
@@ -172,7 +176,7 @@ template <class OP, class T> LADDER_DEVICE void add_to_items(T before, T *items)
   for (int e = 0; e < of_tile<T>::ITEMS; e++) items[e] = OP::combine(before, items[e]);
 }
 
-/* Rung s5. Mends: the block's part is paid once for ITEMS elements a thread, which it adds one after the other, two
+/* Rung s5. Mends: scan_block is paid once for ITEMS elements a thread, which the thread adds one after the other: two
  * additions an element. Still wrong: out is written, then read and written again to add what is before the tile: four
  * passes over memory where two would do. */
 template <class OP, class T = typename OP::type>
@@ -187,7 +191,8 @@ LADDER_KERNEL scan_serial(global<const T> x, long long n, global<T> out, global<
   if (branch(thread() == 0)) sums[block()] = total;
 }
 
-/* The last step of s1 to s5: what is before each tile of so many elements, to each of them. A block a tile. */
+/* The last step of s1 to s5: a block adds what is before a tile to each of its `size` elements. The first tile has no
+ * block, as nothing is before it. */
 template <class OP, class T = typename OP::type>
 LADDER_KERNEL add_before(global<T> out, long long n, global<const T> sums, int size) {
   const long long tile = block() + 1;
@@ -237,17 +242,18 @@ LADDER_KERNEL scan_tiles(global<const T> x, long long n, global<T> out, global<c
 }
 
 /* ---- one pass: blocks learn from each other what is before them, while all of them run. A block waits only for tiles
- * before its own. That those are being worked on is sure because tiles are given out by a counter in the order in which
- * blocks begin; by block number it would not be, as blocks may begin in any order. ---- */
+ * before its own. Those are in work already, because a counter gives out tiles in the order in which blocks begin.
+ * Block numbers would not do, as blocks may begin in any order. ---- */
 
-/* What blocks leave for others: of each tile, flags[i] says which of its two values is there. */
+/* What blocks leave for each other. flags[i] says what of tile i is there: its total, or its prefix, the sum of all
+ * elements up to its end. */
 enum { NOTHING_YET, HAS_TOTAL, HAS_PREFIX };
 template <class T> struct notices {
   global<T> totals, prefixes;
   global<int> flags, counter;
 };
 
-/* Before the first block looks: no tile is given out, and no flag is set. */
+/* Launched first, so that no tile is given out yet and no flag is set. */
 template <class T> LADDER_KERNEL clear(global<T> words, long long n) {
   long long i = block() * threads() + thread();
   if (i < n) words[i] = 0;
@@ -288,8 +294,8 @@ template <class OP, class T> LADDER_DEVICE T look_back(notices<T> left, long lon
 }
 
 /* Rung s7, decoupled look-back. Mends: one pass, each element read once and written once: the least there can be. Still
- * wrong: a block can look 32 tiles back, so that in the time which a prefix takes from one block to another at most 32
- * tiles are done, however fast memory is. */
+ * wrong: a block looks back 32 tiles at most. So at most 32 tiles are finished in the time that a prefix takes from one
+ * block to another, however fast memory is. */
 template <class OP, class T = typename OP::type>
 LADDER_KERNEL scan_looking_back(global<const T> x, long long n, global<T> out, notices<T> left) {
   shared<T> s = shared_memory<T>();

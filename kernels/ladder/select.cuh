@@ -13,7 +13,7 @@
 namespace ladder {
 
 /* Rung c1. Each thread with an element to keep takes the next place by an atomic. Short, and the order is lost. Slow:
- * an atomic an element that is kept, all on one address. */
+ * one atomic for each element that is kept, all on one address. */
 template <class T>
 LADDER_KERNEL select_atomic(global<const T> x, long long n, T limit, global<T> out, global<int> count) {
   long long i = block() * threads() + thread();
@@ -29,8 +29,8 @@ template <class T> LADDER_KERNEL mark(global<const T> x, long long n, T limit, g
 }
 
 /* Rung c2, the last step. Mends: no atomics, and elements keep their order, as a place is the number of those kept
- * before. Still wrong: beside x read once and out written once there are x again, and five passes over marks that are
- * as large as x; and five launches. */
+ * before. Still wrong: x is read twice, marks as large as x are read or written five times, and there are five
+ * launches. */
 template <class T>
 LADDER_KERNEL scatter(global<const T> x, long long n, T limit, global<const int> places, global<T> out,
                       global<int> count) {
@@ -40,9 +40,9 @@ LADDER_KERNEL scatter(global<const T> x, long long n, T limit, global<const int>
   if (branch(i == n - 1)) count[0] = places[i];
 }
 
-/* Rung c3, warp-aggregated. Mends c1: one atomic a warp. Its lanes vote; the first takes places for all who keep
- * theirs, and each has the place after the voters before it. Still wrong: the order of warps is lost, as in c1, and
- * warps queue for the counter. */
+/* Rung c3, warp-aggregated. Mends c1: one atomic a warp. Its lanes vote; the first takes as many places as there
+ * are votes, and each voter has the place after the voters before it. Still wrong: the order of warps is lost, as in
+ * c1, and warps queue for the counter. */
 template <class T>
 LADDER_KERNEL select_warp(global<const T> x, long long n, T limit, global<T> out, global<int> count) {
   const int lane = thread() % WARP;
@@ -69,15 +69,15 @@ LADDER_KERNEL select_looking_up(global<const T> x, long long n, T limit, global<
   T items[of_tile<T>::ITEMS];
   int kept = 0, total;
   const long long tile = take_tile(left.counter, words), first = tile * threads() * of_tile<T>::ITEMS;
-  const long long end = first + thread() * of_tile<T>::ITEMS;
+  const long long own_first = first + thread() * of_tile<T>::ITEMS;
   load_tile<mapped<sum<T>>>(x, n, first, s, items);
   LADDER_UNROLL
-  for (int e = 0; e < of_tile<T>::ITEMS; e++) kept += end + e < n && items[e] < limit;
+  for (int e = 0; e < of_tile<T>::ITEMS; e++) kept += own_first + e < n && items[e] < limit;
   int place = scan_block<sum<int>>(words, kept, total);
   barrier();
   LADDER_UNROLL
   for (int e = 0; e < of_tile<T>::ITEMS; e++)
-    if (end + e < n && items[e] < limit) s[first_of_tile + place++] = items[e];
+    if (own_first + e < n && items[e] < limit) s[first_of_tile + place++] = items[e];
   if (branch(thread() < WARP)) {
     int before = look_up<sum<int>>(left, tile, total);
     if (thread() == 0) words[0] = before;
@@ -91,7 +91,7 @@ LADDER_KERNEL select_looking_up(global<const T> x, long long n, T limit, global<
 /* ---- quicksort ---- */
 
 /* Segments of x that wait to be sorted. A segment is pushed only if both it and what its block goes on with are longer
- * than what a block sorts at once. So n divided by that are enough places, and one for the whole array. */
+ * than what a block sorts at once. So at most n divided by that are pushed, and the whole array. */
 struct segments {
   global<int> first, last, flags; /* x[first..last), where the flag is set */
   global<int> counters;           /* TAKEN, PUSHED: segments; SORTED: elements that are where they belong */
@@ -108,10 +108,10 @@ LADDER_DEVICE void push(segments queue, int first, int last) {
   publish<int>(queue.last, queue.flags, at, last, 1);
 }
 
-/* By one thread. false: all has been sorted. */
-LADDER_DEVICE bool pop(segments queue, int n, int most, int &first, int &last) {
+/* By one thread. The queue has `capacity` places. false: all has been sorted. */
+LADDER_DEVICE bool pop(segments queue, int n, int capacity, int &first, int &last) {
   int at = fetch_add(queue.counters, TAKEN, 1);
-  while (branch(at >= most || flag_of(queue.flags, at) == 0)) {
+  while (branch(at >= capacity || flag_of(queue.flags, at) == 0)) {
     if (branch(flag_of(queue.counters, SORTED) == n)) return false;
     pause();
   }
@@ -190,20 +190,20 @@ template <class T> LADDER_DEVICE T median(T a, T b, T c) {
   return c < low ? low : high < c ? high : c;
 }
 
-/* Rung q1, quicksort. Partition, then both parts likewise. Blocks take segments from a queue. A block cuts its segment
+/* Rung q1, quicksort. Partition, then both ends likewise. Blocks take segments from a queue. A block cuts its segment
  * in three; where both ends are too long to be sorted in shared memory, it leaves the upper one to the queue and goes
- * on with the lower one. So the queue, and not a stack of calls, says what is still to do, and log2 of n / (4 *
- * threads) cuts after the beginning all blocks have work. Still wrong: the first cuts are made by one block, then two,
- * four ...; and each of log2(n) levels reads and writes everything twice, where a radix sort has one pass for 8 bits of
- * keys. */
-template <class T> LADDER_KERNEL quicksort(global<T> x, int n, global<T> spare, segments queue, int places) {
+ * on with the lower one. So the queue, and not a stack of calls, says what is still to do. After log2(n / (4 *
+ * threads)) cuts, one after the other, all blocks have work. Still wrong: the first cuts are made by one block, then
+ * two, four ...; and each of log2(n) levels reads and writes everything twice, where a radix sort has one pass for 8
+ * bits of keys. */
+template <class T> LADDER_KERNEL quicksort(global<T> x, int n, global<T> spare, segments queue, int capacity) {
   shared<T> s = shared_memory<T>();
   shared<int> words = shared_memory<int>();
   const int small = threads() * ITEMS_SORTED;
   for (;;) {
     int first = 0, last = 0;
     if (branch(thread() == 0)) {
-      bool any = pop(queue, n, places, first, last);
+      bool any = pop(queue, n, capacity, first, last);
       words[WARP] = any ? first : -1;
       words[WARP + 1] = last;
     }

@@ -16,7 +16,7 @@ struct ladder_on_gpu {
       error = cudaErrorInvalidConfiguration;
       return;
     }
-    // More than what any kernel may have has to be asked for.
+    // A kernel may have more than 48 KiB of dynamic shared memory only with this attribute.
     if (shared > 48 << 10)
       error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     if (error != cudaSuccess) return;

@@ -1,5 +1,4 @@
-/* Groups of windows along one dim or several, which need no labels: how they are made, and the boxes that arrays hold.
- */
+/* Groups of windows along one dim or several, which need no labels: how they are made, and cut into boxes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,8 +72,8 @@ typedef struct stretch {
   int64_t first, groups, inner, window;
 } stretch;
 
-/* The rest of a window that began before, whole windows, and the beginning of another: those of the elements from
- * `from` to `to` - 1 that there are. */
+/* Cuts elements `from` to `to` - 1 into at most three stretches: the rest of a window that began before, whole windows,
+ * and the beginning of another. Returns how many there are. */
 static int cut(const ndr_windows *w, int64_t from, int64_t to, stretch stretches[3]) {
   int64_t begin = from > w->begin ? from : w->begin, end = to < w->end ? to : w->end;
   int count = 0;

@@ -131,7 +131,7 @@ static int64_t run_length(const int32_t *labels, int64_t at, int64_t end) {
   return length;
 }
 
-/* How many runs as long as the first follow each other whose labels grow by the same step, which is set. */
+/* Counts the runs from `at` on that are as long as the first, and whose labels differ by one step, which is set. */
 static int64_t count_runs(const int32_t *labels, int64_t at, int64_t end, int64_t inner, int64_t *step) {
   int64_t count = 1;
   *step = 1;

@@ -1,4 +1,4 @@
-/* Groups inside the library: labels, and the pieces that strided arrays can hold. */
+/* Groups inside the library: labels or windows, and the pieces and boxes of them that strided arrays can hold. */
 #ifndef NDR_CORE_GROUPS_H
 #define NDR_CORE_GROUPS_H
 
@@ -39,7 +39,7 @@ typedef struct ndr_piece {
 /* Finds the next piece from *at on, before `end`, and moves *at behind it; false where no group has a label left. */
 bool ndr_groups_next(const ndr_groups *groups, int64_t *at, int64_t end, ndr_piece *piece);
 
-/* Windows over the dims of groups that one array with up to two dims for each holds: along dim d they are
+/* Windows that one array can hold, with up to two dims for each dim of the groups: along dim d they are
  * first[d] + g * inner[d] + i, g < groups[d], i < inner[d]. */
 typedef struct ndr_box {
   int64_t first[NDR_MAX_DIMS], groups[NDR_MAX_DIMS], inner[NDR_MAX_DIMS];
@@ -49,16 +49,16 @@ typedef struct ndr_box {
 /* How many windows lie along dim d. */
 int64_t ndr_groups_windows_along(const ndr_groups *groups, int d);
 
-/* Finds box number `at` of those that the elements offset[d] to offset[d] + shape[d] - 1 are in, counted from the
- * offset; false where there are no more. No two of them have elements of the same window. */
+/* Finds box number `at` of a slab, whose elements along dim d are offset[d] to offset[d] + shape[d] - 1; box->first
+ * counts from the offset. False where there are no more boxes. No two boxes have elements of the same window. */
 bool ndr_groups_box(const ndr_groups *groups, const int64_t *offset, const int64_t *shape, int64_t at, ndr_box *box);
 
-/* The labels that windows stand for, of a slab alone. */
+/* Makes labels for a slab that say the same as the windows. */
 ndr_status ndr_groups_label_boxes(const ndr_groups *groups, const int64_t *offset, const int64_t *shape,
                                   ndr_groups **made);
 
 /* Sorts `count` labels from number `first` on by group: those of group g are, counted from there, order[ends[g - 1]] to
- * order[ends[g] - 1]. `ends` has room for all groups. */
+ * order[ends[g] - 1]. `ends` is as long as there are groups. */
 void ndr_groups_sort(const ndr_groups *groups, int64_t first, int64_t count, int64_t *ends, int32_t *order);
 
 #endif

@@ -12,7 +12,7 @@
 
 /* Labels of all groups that the process keeps because a text named them. */
 #define MOST_LABELS (INT64_C(1) << 25)
-/* What groups count beside their labels. */
+/* Each of these groups counts as that many labels more. */
 #define ENTRY_LABELS 4096
 
 typedef struct kept_groups {
@@ -31,8 +31,8 @@ ndr_status ndr_groups_keep(ndr_groups *made, const ndr_groups **groups) {
   pthread_mutex_lock(&lock);
   kept_groups *found = kept;
   while (found && !ndr_groups_equal(found->groups, made)) found = found->next;
-  bool room = kept_labels + made->length + ENTRY_LABELS <= MOST_LABELS;
-  if (!found && room && entry) {
+  bool fits = kept_labels + made->length + ENTRY_LABELS <= MOST_LABELS;
+  if (!found && fits && entry) {
     *entry = (kept_groups){kept, made};
     kept_labels += made->length + ENTRY_LABELS;
     kept = found = entry;

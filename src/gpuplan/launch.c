@@ -152,11 +152,11 @@ enum {
   JOIN_BYTES = 6 << 10,   /* a step of joining: a store and a load */
   BATCH_BYTES = 4 << 10   /* a batch of loads of states */
 };
-static const double LATER = 0.25; /* of the time to start and end blocks, for each wave but the first */
+static const double LATER = 0.25; /* what each wave but the first adds, of the time to start and end a block */
 
 /* Blocks run in waves of `blocks`, each of which takes as long as a split and a block's start and end. If fewer run,
  * each reads its first bytes faster. Where a block has one output, later waves start while blocks of those before still
- * read; where it has many, the states that they join leave nothing of that. */
+ * read. Where it has many, joining their states takes the time that this saves. */
 double ndr_splits_time(const ndr_tiles *tiles, int64_t blocks, int64_t splits, int64_t one_step) {
   double grid = (double)tiles->count * (double)splits, filled = grid / (double)blocks, waves = ceil(filled);
   double states = splits > 1 ? (double)tiles->outputs * tiles->words * STATE_BYTES : 0;
@@ -171,8 +171,8 @@ double ndr_splits_time(const ndr_tiles *tiles, int64_t blocks, int64_t splits, i
   return time + batches * tiles->words * BATCH_BYTES;
 }
 
-/* Tries 1/16, 1/8, 1/4 and 1/2 of a wave, which the negative numbers stand for; one_step splits; and as many splits as
- * fit into 1 to MOST_WAVES waves. */
+/* Tries 1/16, 1/8, 1/4 and 1/2 of a wave (`waves` is -4 to -1), one_step splits (0), and as many splits as fit into 1
+ * to MOST_WAVES waves. */
 int64_t ndr_best_splits(const ndr_tiles *tiles, int64_t blocks, int64_t most, int64_t one_step) {
   enum { MOST_WAVES = 16, HALVES = 4 };
   int64_t best = 1, count = tiles->count;

@@ -1,4 +1,5 @@
-/* See zones.h: how wide tiles are, and how many blocks share a multiprocessor. The lists are in zones_write.c. */
+/* See zones.h: how wide tiles are, how many a block works on, and how many blocks share a multiprocessor. The lists are
+ * in zones_write.c. */
 #include "gpuplan/zones.h"
 
 #include <math.h>
@@ -9,14 +10,13 @@
 enum {
   MOST_BLOCKS = 4,          /* of a multiprocessor: while some copy, others add up */
   RESERVED_BYTES = 1 << 10, /* of a block's shared memory, by the system */
-  LEAST_DATA = 24 << 10,    /* of a tile, for which a block less is had at a time */
-  LEAST_LAST = 8 << 10,     /* the same of the only block */
+  LEAST_DATA = 24 << 10,    /* bytes of a tile; if they are fewer, a multiprocessor has one block less */
+  LEAST_LAST = 8 << 10,     /* bytes of a tile of the only block */
   LEAST_WIDTH = 1 << 11,
   MOST_WIDTH = 1 << 15, /* labels of a tile have 16 bits */
   ROW_PADDING = 32,     /* bytes of a row of an array beside its elements */
   MOST_ROWS = 64,       /* NDR_TILE_ROWS in kernels/zones.cuh */
-  ROW_BYTES = 32 << 10, /* of a block's rows together, where they are short */
-  WAVES = 4
+  ROW_BYTES = 32 << 10  /* of a block's rows together, where they are short */
 };
 
 /* How a block's shared memory is shared out. */
@@ -56,11 +56,11 @@ static int64_t outputs_of(const ndr_canonical *problem) {
 }
 
 /* Rows of a block: several where they are short, but not so many that multiprocessors are idle. */
-static int64_t count_rows(const ndr_canonical *problem, const ndr_device *device, int64_t width, int64_t room,
+static int64_t count_rows(const ndr_canonical *problem, const ndr_device *device, int64_t width, int64_t available,
                           int blocks) {
   int64_t enough = (int64_t)device->units * blocks, rows = 1;
   while (rows < MOST_ROWS && rows * width * label_bytes(problem) < ROW_BYTES &&
-         outputs_of(problem) >= 2 * rows * enough && bytes_of(problem, 2 * rows, width) <= room)
+         outputs_of(problem) >= 2 * rows * enough && bytes_of(problem, 2 * rows, width) <= available)
     rows *= 2;
   return rows;
 }
@@ -77,12 +77,12 @@ static layout choose_layout(const ndr_canonical *problem, const ndr_device *devi
   int64_t enough = ndr_ceil_div(length * rows_in_all, (int64_t)device->units * MOST_BLOCKS);
   if (enough < LEAST_WIDTH) enough = LEAST_WIDTH;
   for (int blocks = MOST_BLOCKS; blocks >= 1; blocks--) {
-    int64_t room = device->shared_bytes_per_unit / blocks - RESERVED_BYTES;
-    if (room > device->shared_bytes_per_block) room = device->shared_bytes_per_block;
-    room -= ndr_zones_static_bytes(words_of(problem));
-    int64_t width = (room - bytes_of(problem, 1, 0)) / label_bytes(problem);
+    int64_t available = device->shared_bytes_per_unit / blocks - RESERVED_BYTES;
+    if (available > device->shared_bytes_per_block) available = device->shared_bytes_per_block;
+    available -= ndr_zones_static_bytes(words_of(problem));
+    int64_t width = (available - bytes_of(problem, 1, 0)) / label_bytes(problem);
     if (width >= length && length <= MOST_WIDTH && length <= enough) {
-      int64_t rows = count_rows(problem, device, length, room, blocks);
+      int64_t rows = count_rows(problem, device, length, available, blocks);
       return (layout){length, rows, bytes_of(problem, rows, length), blocks};
     }
     bool wide = width * label_bytes(problem) >= (blocks > 1 ? LEAST_DATA : LEAST_LAST);
@@ -102,21 +102,22 @@ const char *ndr_zones_reject(const ndr_canonical *problem, const ndr_device *dev
   return choose_layout(problem, device).blocks ? NULL : "the states of all groups do not fit in shared memory";
 }
 
-/* Tiles of a part: those of a block are as many as makes the whole fastest. Blocks run in waves; what one does besides,
- * its states above all, takes as long as some labels. Blocks with several tiles fall into step, so that those of a
- * multiprocessor first wait for memory together and then leave it idle together. */
-static int64_t choose_part(const ndr_canonical *problem, const ndr_device *device, const layout *chosen,
-                           int64_t row_blocks, int64_t tiles) {
+/* How many tiles a part has, which is what a block works on: as many as make the whole fastest. Blocks run in waves.
+ * What a block does beside its tiles, above all with the states of its groups, takes as long as some labels. Blocks
+ * with several tiles fall into step, so that those of a multiprocessor first wait for memory together and then leave it
+ * idle together. */
+static int64_t choose_part_tiles(const ndr_canonical *problem, const ndr_device *device, const layout *chosen,
+                                 int64_t row_blocks, int64_t tiles) {
   enum { START_LABELS = 1024, MOST_PARTS = 1 << 15 };
   static const double IN_STEP = 0.1, MOST_IN_STEP = 0.5;
   int64_t blocks = (int64_t)device->units * chosen->blocks, begin = ndr_ceil_div(tiles, MOST_PARTS), best = tiles;
   double besides = START_LABELS + 4 * (double)(chosen->rows * problem->table->groups), least = 0;
-  for (int64_t part = begin; part <= tiles; part = part < 8 ? part + 1 : part + part / 8) {
-    double waves = (double)ndr_ceil_div(row_blocks * ndr_ceil_div(tiles, part), blocks);
-    double slower = 1 + fmin(MOST_IN_STEP, IN_STEP * (double)(part - 1));
-    double time = waves * ((double)(part * chosen->width * chosen->rows) * slower + besides);
-    if (part > begin && time >= least) continue;
-    best = part;
+  for (int64_t each = begin; each <= tiles; each = each < 8 ? each + 1 : each + each / 8) {
+    double waves = (double)ndr_ceil_div(row_blocks * ndr_ceil_div(tiles, each), blocks);
+    double slower = 1 + fmin(MOST_IN_STEP, IN_STEP * (double)(each - 1));
+    double time = waves * ((double)(each * chosen->width * chosen->rows) * slower + besides);
+    if (each > begin && time >= least) continue;
+    best = each;
     least = time;
   }
   return best;
@@ -148,7 +149,7 @@ void ndr_zones_configure(const ndr_canonical *problem, const ndr_device *device,
   own->pieces = (int)pieces_of(chosen.rows);
   own->row_blocks = ndr_ceil_div(outputs, chosen.rows);
   int64_t units = problem->length / labels * own->tiles;
-  int64_t part_units = choose_part(problem, device, &chosen, own->row_blocks, units);
+  int64_t part_units = choose_part_tiles(problem, device, &chosen, own->row_blocks, units);
   p->table.parts = (int)ndr_ceil_div(units, part_units);
   p->table.group_step = problem->group.result[0];
   p->table.joins_at = -1;

@@ -10,8 +10,7 @@ const char *ndr_zones_reject(const ndr_canonical *problem, const ndr_device *dev
 
 ndr_launch_configure ndr_zones_configure;
 
-/* Bytes of shared memory that a kernel of operators whose states have `words` words in all has beside the dynamic, at
- * most. */
+/* The most static shared memory, in bytes, that such a kernel has; `words` are those of all operators' states. */
 int64_t ndr_zones_static_bytes(int words);
 
 /* Predicted seconds. */

@@ -20,7 +20,7 @@
 #define SANITIZED 1
 #endif
 
-/* Under a limit of more than that HDF5's own memory does not run out. */
+/* HDF5's own memory runs out only under a limit as small as this. */
 #define SMALL_MEMORY ((rlim_t)1 << 30)
 
 /* At most this many bytes of a name are told; each may take four, as \x1b. */
@@ -38,7 +38,7 @@ static void end(int signal_number) {
 }
 #endif
 
-/* "memory may have run out, ...: else " if little may be had. */
+/* Says "memory may have run out, ...; else " if a limit leaves little. */
 static void say_limit(FILE *words) {
   static const struct {
     __typeof__(RLIMIT_AS) resource;

@@ -133,8 +133,8 @@ bool pattern_has_wildcards(const char *text);
 const char *patterns_expand(patterns *list, const char *text);
 void patterns_free(patterns *list);
 
-/* Whether an absolute path matches a pattern without braces: '*' any characters and '?' one, both but '/', and a part
- * that is "**" any number of parts. */
+/* Whether an absolute path matches a pattern without braces: '*' any characters and '?' one, both but '/', and a name
+ * that is "**" any number of names. */
 bool pattern_matches(const char *pattern, const char *path);
 
 /* Where the part in brackets begins behind a path; its end if there is none. */
@@ -148,11 +148,11 @@ void part_free(h5gpured_options *options);
 /* Whether all entries are by names of dims. */
 bool part_is_by_names(const char *part);
 
-/* The part without the entries of dims that are not among the names, "" if none is left; to be freed. Sets the bits of
- * those that are left in *used. NULL where there is no memory. */
+/* The part without the entries of dims that are not among the names, "" if none is left; to be freed. Sets bit i of
+ * *used if entry i is left. NULL where there is no memory. */
 char *part_for(const char *part, int ndim, const char *const *names, uint64_t *used);
 
-/* The first entry whose bit is not set, with its length; NULL if there is none. */
+/* The first entry whose bit in `used` is not set, with its length; NULL if there is none. */
 const char *part_unused(const char *part, uint64_t used, int *length);
 
 /* A dataset of an input's file. */

@@ -1,5 +1,5 @@
-/* Parts as they are written behind a path, [time=2001, lat=30:60], where each of several datasets has some of the dims,
- * or, by --select, in one place for all inputs. What an entry means is the library's matter. */
+/* Parts as texts, [time=2001, lat=30:60]: those that --select puts behind all inputs, and those of several datasets,
+ * each of which has some of the dims. What an entry means is the library's matter. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static int name_length(const char *entry, int length) {
 
 /* ---- The part of all inputs -------------------------------------------------------------------------------------- */
 
-/* An index counts from where each file begins, which is not what it means of a series. */
+/* An index would count in each file of a series, and not along the series. */
 static bool has_indices(const char *part) {
   const char *entry;
   int length;
@@ -46,7 +46,7 @@ static char *refuse_part(const char *format, const char *input) {
   return text ? text : strdup("out of memory");
 }
 
-/* INPUT[PART]; a part in brackets of its own is taken, too. */
+/* INPUT[PART]; the part may have its brackets already. */
 static char *join_part(const char *input, const char *part) {
   size_t length = strlen(part), capacity = strlen(input) + length + 3;
   bool bare = part[0] != '[' || part[length - 1] != ']';

@@ -18,7 +18,7 @@ static void *padded_copy(const ladder_data *data) {
 
 static const char *run(ladder_data *data, ladder_job *job, ladder_record *record) {
   ladder_kernel kernel = record->rung->kernel;
-  int64_t outputs = ladder_outputs(data, ladder_reduced(data, record->rung));
+  int64_t outputs = ladder_outputs(data, ladder_goal(data, record->rung));
   int selected;
   if (!job->data || !job->results || !job->scratch) return "out of memory";
   memset(job->results, 0xa5, (size_t)outputs * ladder_bytes(job->dtype));
@@ -33,7 +33,7 @@ static const char *run(ladder_data *data, ladder_job *job, ladder_record *record
 
 bool ladder_count(const ladder_options *options, ladder_data *data, ladder_record *record) {
   const ladder_rung *rung = record->rung;
-  int64_t outputs = ladder_outputs(data, ladder_reduced(data, rung));
+  int64_t outputs = ladder_outputs(data, ladder_goal(data, rung));
   ladder_job job = ladder_job_of(options, data);
   void *copy = NULL;
   record->left_out = rung->way != LADDER_BY_KERNEL || rung->kernel >= LADDER_THRUST;

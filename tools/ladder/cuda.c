@@ -7,7 +7,7 @@
 #include "ladder/ladder.h"
 #include "ndbench/cuda.h"
 
-/* Slow rungs get fewer samples: about as many as fit in so many seconds, at least one. */
+/* Slow rungs get fewer samples: about as many as fit in this many seconds, at least one. */
 #define PATIENCE 1.5
 
 /* There is no atomic product, and n compare-and-swaps on one address take seconds for a million. */
@@ -201,8 +201,8 @@ static bool check(rung_run *r, ladder_data *data, ladder_record *record) {
   return record->correct;
 }
 
-/* What makes an array is held against copies, which may write over the results: each round of loops is followed by
- * calls. */
+/* Rungs that make an array are held against copies. These may write over the results, as calls follow before the next
+ * check. */
 static bool measure(rung_run *r, const ladder_options *options, const ladder_data *data, ladder_record *record) {
   bench_options patient = options->bench;
   size_t size = ladder_bytes(data->dtype);
@@ -224,7 +224,7 @@ static bool run(rung_run *r, const ladder_options *options, ladder_data *data, l
 
 bool ladder_time(const ladder_options *options, ladder_data *data, ladder_record *record) {
   rung_run r = {.rung = record->rung, .job = ladder_job_of(options, data)};
-  r.outputs = ladder_outputs(data, ladder_reduced(data, r.rung));
+  r.outputs = ladder_outputs(data, ladder_goal(data, r.rung));
   (void)cudaGetLastError(); /* what an earlier rung has left behind is not this one's */
   bool done = take(&r, data, record) && run(&r, options, data, record);
   if (!done && !record->left_out) {

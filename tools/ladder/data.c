@@ -1,4 +1,4 @@
-/* What the ladder reduces or scans, and what must come out. What selections must give is in arrays.c. */
+/* What the ladder reduces or scans, and what must come out. What selections must give is in check.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,15 +134,15 @@ static void scan(const ladder_data *data, void *results) {
   }
 }
 
-const void *ladder_expected(ladder_data *data, unsigned reduced) {
-  if (data->expected && data->expected_for == reduced) return data->expected;
+const void *ladder_expected(ladder_data *data, unsigned goal) {
+  if (data->expected && data->expected_for == goal) return data->expected;
   free(data->expected);
-  data->expected_for = reduced;
-  data->expected = bench_allocate((size_t)ladder_outputs(data, reduced) * ladder_bytes(data->dtype));
-  data->expected_count = ladder_outputs(data, reduced);
+  data->expected_for = goal;
+  data->expected = bench_allocate((size_t)ladder_outputs(data, goal) * ladder_bytes(data->dtype));
+  data->expected_count = ladder_outputs(data, goal);
   if (data->expected && data->kind == LADDER_SCAN) scan(data, data->expected);
-  if (data->expected && data->kind < LADDER_SCAN) reduce(data, reduced, data->expected);
-  if (data->expected && data->kind == LADDER_SELECT && !ladder_select(data, reduced)) {
+  if (data->expected && data->kind < LADDER_SCAN) reduce(data, goal, data->expected);
+  if (data->expected && data->kind == LADDER_SELECT && !ladder_select(data, goal)) {
     free(data->expected);
     data->expected = NULL;
   }
@@ -168,19 +168,19 @@ bool ladder_same(ladder_dtype dtype, int64_t outputs, const void *got, const voi
   return true;
 }
 
-unsigned ladder_reduced(const ladder_data *data, const ladder_rung *rung) {
-  unsigned reduced = 0;
+unsigned ladder_goal(const ladder_data *data, const ladder_rung *rung) {
+  unsigned goal = 0;
   if (data->kind == LADDER_REDUCE || data->kind == LADDER_SCAN) return 1;
   if (data->kind == LADDER_SELECT) return ladder_order_of(rung);
-  for (int i = 0; i < rung->dim_count; i++) reduced |= 1u << rung->dims[i];
-  return reduced;
+  for (int i = 0; i < rung->dim_count; i++) goal |= 1u << rung->dims[i];
+  return goal;
 }
 
-int64_t ladder_outputs(const ladder_data *data, unsigned reduced) {
+int64_t ladder_outputs(const ladder_data *data, unsigned goal) {
   int64_t outputs = 1;
   if (data->kind >= LADDER_SCAN) return data->elements;
   for (int d = 0; d < data->ndim; d++)
-    if (!(reduced >> d & 1)) outputs *= data->shape[d];
+    if (!(goal >> d & 1)) outputs *= data->shape[d];
   return outputs;
 }
 

@@ -1,5 +1,5 @@
 /* `ndbench ladder`: takes each rung of the ladder in turn, has it run or counted, and prints what it gained. The
- * kernels are in kernels/ladder*.cuh. */
+ * kernels are in kernels/ladder/. */
 #include "ladder/ladder.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static bool run_rung(const ladder_options *options, ladder_data *data, ladder_re
   return ladder_count(options, data, record);
 }
 
-/* What sorts does not depend on how much is kept. */
+/* A rung that sorts runs once, as it does not depend on how much is kept. */
 static bool wanted(const ladder_options *options, const ladder_rung *rung, const ladder_data *data) {
   bool sorts = rung->kind == LADDER_SELECT && ladder_order_of(rung) == LADDER_SORTED;
   return rung->kind == data->kind && (!options->rung || ladder_rung_is(rung, options->rung)) &&

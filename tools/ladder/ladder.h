@@ -50,7 +50,7 @@ typedef struct ladder_options {
   int keeps[8];    /* per cent that are selected */
 } ladder_options;
 
-/* Longer arrays have places that do not fit into the selections' ints. */
+/* The kernels of SELECT count elements in ints. */
 #define LADDER_MOST_SELECTED (INT64_C(1) << 30)
 
 /* An array in row-major order. */
@@ -63,7 +63,7 @@ typedef struct ladder_data {
   int keep; /* of SELECT: per cent of the elements */
   int64_t elements;
   void *host, *placed; /* the same on the device */
-  void *expected;      /* the right results of reducing the dims in expected_for; NULL: not known yet */
+  void *expected;      /* the right results for the goal expected_for; NULL: not known yet */
   unsigned expected_for;
   int64_t expected_count; /* of them */
 } ladder_data;
@@ -71,8 +71,8 @@ typedef struct ladder_data {
 /* Elements for SELECT are whole numbers below VALUES. */
 enum { LADDER_VALUES = 1000000 };
 
-/* In place of the dims that a rung reduces, for SELECT: what is selected in its order, in whatever order (expected
- * sorted), or all elements sorted. */
+/* The goal of a rung of SELECT: what is selected, in its order; the same in any order (compared sorted); or all
+ * elements sorted. The goal of any other rung is the dims that it reduces, as bits. */
 enum { LADDER_IN_ORDER = 1, LADDER_ANY_ORDER = 2, LADDER_SORTED = 4 };
 
 /* How a rung did. On a GPU `time` is filled in, under emulation `counts`. */
@@ -113,17 +113,17 @@ size_t ladder_bytes(ladder_dtype dtype);
 bool ladder_data_make(ladder_data *data, const ladder_options *options);
 void ladder_data_free(ladder_data *data);
 
-/* What reducing the dims that are set in `reduced` gives, one element after the other; of SCAN and SELECT the array
- * that must come out. Kept until other dims are asked for. NULL when memory is short. */
-const void *ladder_expected(ladder_data *data, unsigned reduced);
+/* The results that are right for a goal; reductions are made one element after the other. Kept until the next goal.
+ * NULL when memory is short. */
+const void *ladder_expected(ladder_data *data, unsigned goal);
 
 /* Says in the complaint where results differ. */
 bool ladder_same(ladder_dtype dtype, int64_t outputs, const void *got, const void *expected, char *complaint,
                  size_t capacity);
 
-/* The dims that a rung reduces, as bits, and how many values that leaves; of SELECT how many there is room for. */
-unsigned ladder_reduced(const ladder_data *data, const ladder_rung *rung);
-int64_t ladder_outputs(const ladder_data *data, unsigned reduced);
+/* The goal of a rung, and how many results it has; of SELECT, how many it has at the most. */
+unsigned ladder_goal(const ladder_data *data, const ladder_rung *rung);
+int64_t ladder_outputs(const ladder_data *data, unsigned goal);
 
 /* The job for a kernel of the ladder, without results and scratch memory. */
 ladder_job ladder_job_of(const ladder_options *options, const ladder_data *data);
@@ -131,14 +131,16 @@ ladder_job ladder_job_of(const ladder_options *options, const ladder_data *data)
 /* Bytes from a row to the next where rows are padded, as cudaMallocPitch pads them. */
 size_t ladder_padded_row(const ladder_data *data);
 
-/* ---- arrays.c */
+/* ---- check.c */
 
-/* What SELECT selects is less. */
+/* SELECT selects elements less than this. */
 int ladder_limit(const ladder_data *data);
+
+/* The order in which a rung of SELECT leaves elements. */
 unsigned ladder_order_of(const ladder_rung *rung);
 
-/* For ladder_expected: sets data->expected, which has room for all elements, and its count; false when memory is
- * short. */
+/* For ladder_expected: fills data->expected, which holds as many elements as there are, and sets its count; false when
+ * memory is short. */
 bool ladder_select(ladder_data *data, unsigned order);
 
 /* Whether what a rung of any ladder left is right; of SELECT, where `selected` is how many elements it counted, `got`
@@ -146,7 +148,7 @@ bool ladder_select(ladder_data *data, unsigned order);
 bool ladder_check(ladder_data *data, const ladder_rung *rung, void *got, int64_t selected, char *complaint,
                   size_t capacity);
 
-/* ---- count.c, cuda.c: run a rung on the data's place; false when it failed. */
+/* ---- count.c, cuda.c: run a rung on data->placed; false when it failed. */
 bool ladder_count(const ladder_options *options, ladder_data *data, ladder_record *record);
 #ifdef NDBENCH_WITH_CUDA
 bool ladder_time(const ladder_options *options, ladder_data *data, ladder_record *record);

@@ -155,9 +155,9 @@ static const cli_option rows[] = {
 CLI_CHECK(rows);
 const cli bench_ladder_cli = {"ndbench", "ndbench ladder", sizeof rows / sizeof *rows, rows, &bench_cli};
 
-/* ---- What is climbed --------------------------------------------------------------------------------------------- */
+/* ---- Ladders and sizes ------------------------------------------------------------------------------------------- */
 
-/* What is as large as a lesson wants on a GPU takes minutes under emulation. */
+/* Sizes that suit a GPU take minutes under emulation. */
 static void set_sizes(ladder_options *options) {
   static const int64_t large[2][2] = {{256, 262144}, {262144, 256}}, small[2][2] = {{64, 1001}, {1001, 64}};
   static const int shares[4] = {1, 10, 50, 90}, half[4] = {50};
@@ -175,7 +175,7 @@ static void set_sizes(ladder_options *options) {
   }
 }
 
-/* Without a name the first ladder, or that of the one rung; no ladder that lacks it. */
+/* Without a name: the first ladder, or with --rung those that have it. Ladders that lack the rung are dropped. */
 static void choose_kinds(ladder_options *options, bool named) {
   bool any = false;
   for (int k = 0; k < LADDER_KINDS; k++) {

@@ -27,7 +27,7 @@ static const struct {
              {"kernels/ladder/scan.cuh", ndbench_text_scan},
              {"kernels/ladder/select.cuh", ndbench_text_select}};
 
-/* The function of each kernel; the kernels of others, and what is none, have none here. */
+/* The function of each kernel; NULL for those of other libraries, and where there is no kernel. */
 static const char *const functions[LADDER_KERNELS + 1] = {[LADDER_ATOMIC_EACH] = "atomic_each",
                                                           [LADDER_ATOMIC_SHARED] = "atomic_shared",
                                                           [LADDER_ONE_ADDS] = "one_adds",
@@ -64,12 +64,12 @@ static const char *const functions[LADDER_KERNELS + 1] = {[LADDER_ATOMIC_EACH] =
                                                           [LADDER_SELECT_LOOK_UP] = "select_looking_up",
                                                           [LADDER_QUICKSORT] = "quicksort"};
 
-/* What a kernel calls where its rung's idea is, or what is launched before it, and is printed before it. */
-static const char *const parts[LADDER_KERNELS + 1] = {[LADDER_SCAN_PHASES] = "LADDER_KERNEL reduce_tiles(",
-                                                      [LADDER_LOOK_BACK] = "LADDER_DEVICE T look_back(",
-                                                      [LADDER_LOOK_UP] = "LADDER_DEVICE T look_up(",
-                                                      [LADDER_SELECT_SCATTER] = "LADDER_KERNEL mark(",
-                                                      [LADDER_QUICKSORT] = "LADDER_DEVICE void partition("};
+/* A function that a kernel calls or that is launched before it, if the rung's idea is there. It is printed first. */
+static const char *const first_heads[LADDER_KERNELS + 1] = {[LADDER_SCAN_PHASES] = "LADDER_KERNEL reduce_tiles(",
+                                                            [LADDER_LOOK_BACK] = "LADDER_DEVICE T look_back(",
+                                                            [LADDER_LOOK_UP] = "LADDER_DEVICE T look_up(",
+                                                            [LADDER_SELECT_SCATTER] = "LADDER_KERNEL mark(",
+                                                            [LADDER_QUICKSORT] = "LADDER_DEVICE void partition("};
 
 /* The last place in text, before `end`, where a line begins with `start`. */
 static const char *last_line(const char *text, const char *end, const char *start) {
@@ -100,12 +100,12 @@ bool ladder_has_source(const ladder_rung *rung) {
 }
 
 bool ladder_source_print(const ladder_rung *rung, FILE *to) {
-  const char *function = functions[rung->kernel], *part = parts[rung->kernel];
+  const char *function = functions[rung->kernel], *first = first_heads[rung->kernel];
   char head[64];
   if (!function) return false;
   snprintf(head, sizeof head, "LADDER_KERNEL %s(", function);
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-    if (part && print_function(files[i].name, files[i].text, part, to)) fputc('\n', to);
+    if (first && print_function(files[i].name, files[i].text, first, to)) fputc('\n', to);
     if (print_function(files[i].name, files[i].text, head, to)) return true;
   }
   return false;

@@ -23,13 +23,13 @@ typedef struct lane {
   int mask, from; /* the lane that it receives from is number from ^ mask */
 } lane;
 
-/* A block that has begun. */
-typedef struct resident {
+/* What a block that has begun runs on. */
+typedef struct slot {
   lane *lanes;
   unsigned char *shared;
-} resident;
+} slot;
 
-/* Blocks wait for what no block does if so many turns in a row end with waiting, none at a barrier or at the end. */
+/* After this many turns in a row that all end in waiting for other blocks, the launch is given up: none will go on. */
 enum { MOST_IDLE_TURNS = 1 << 12 };
 
 /* The launch that is running. */
@@ -43,7 +43,7 @@ static char token; /* what the thread sanitizer orders threads by */
 
 const simt_place *simt_here;
 
-/* What is wrong with the launch; false. */
+/* Notes what is wrong with the launch. Always false. */
 #define fail(...) (snprintf(failure, sizeof failure, __VA_ARGS__), false)
 
 static const char *base_name(const char *file) {
@@ -149,7 +149,7 @@ static bool same_file(const char *a, const char *b) {
   return a == b || strcmp(a, b) == 0;
 }
 
-/* Whether all wait in the same state at the same place. */
+/* Whether all wait in the same state at the same line. */
 static bool together(const lane *first, int count) {
   for (int i = 1; i < count; i++)
     if (first[i].state != first->state || first[i].line != first->line || !same_file(first[i].file, first->file))
@@ -200,14 +200,14 @@ static void poison(void *memory, size_t bytes) {
   for (size_t i = count * sizeof *words; i < bytes; i++) at[i] = SIMT_POISON;
 }
 
-static void begin_block(resident *r, int64_t block) {
+static void begin_block(slot *s, int64_t block) {
   int threads = launch->threads;
-  poison(r->shared, launch->shared);
+  poison(s->shared, launch->shared);
   poison(launch->statics, launch->statics_bytes);
   for (int t = 0; t < threads; t++) {
-    int warp = (int)(r->lanes - lanes + t) / SIMT_WARP;
-    r->lanes[t].place = (simt_place){t, threads, block, launch->grid, r->shared, warp};
-    r->lanes[t].state = READY;
+    int warp = (int)(s->lanes - lanes + t) / SIMT_WARP;
+    s->lanes[t].place = (simt_place){t, threads, block, launch->grid, s->shared, warp};
+    s->lanes[t].state = READY;
   }
   fibre_release(&token);
 }
@@ -237,8 +237,8 @@ static bool run_block(lane *own, bool *returned) {
   return true;
 }
 
-/* All blocks, as many at a time as there are places for. */
-static bool run_blocks(resident *places, int count) {
+/* All blocks, as many at a time as there are slots. */
+static bool run_blocks(slot *slots, int count) {
   turns order = draw_turns(launch->grid);
   int64_t begun = 0;
   int live = 0;
@@ -246,13 +246,13 @@ static bool run_blocks(resident *places, int count) {
   idle_turns = 0;
   while (begun < launch->grid || live > 0) {
     bool returned = false;
-    while (live < count && begun < launch->grid) begin_block(&places[live++], turn(order, begun++));
+    while (live < count && begun < launch->grid) begin_block(&slots[live++], turn(order, begun++));
     int next = live > 1 ? (int)(next_random() % (uint64_t)live) : 0;
-    if (!run_block(places[next].lanes, &returned)) return false;
+    if (!run_block(slots[next].lanes, &returned)) return false;
     if (!returned) continue;
-    resident done = places[next];
-    places[next] = places[--live];
-    places[live] = done;
+    slot done = slots[next];
+    slots[next] = slots[--live];
+    slots[live] = done;
   }
   return true;
 }
@@ -265,10 +265,10 @@ static bool check_launch(void) {
 }
 
 /* Shared memory is exactly as long as asked for, and no better aligned than the machine promises. */
-static bool take_places(resident *places, int count) {
+static bool make_slots(slot *slots, int count) {
   for (int i = 0; i < count; i++) {
-    places[i].lanes = lanes + (ptrdiff_t)i * launch->threads;
-    if (posix_memalign((void **)&places[i].shared, 16, launch->shared + (launch->shared == 0)))
+    slots[i].lanes = lanes + (ptrdiff_t)i * launch->threads;
+    if (posix_memalign((void **)&slots[i].shared, 16, launch->shared + (launch->shared == 0)))
       return fail("no memory for %zu bytes of shared memory", launch->shared);
   }
   for (int t = 0; t < count * launch->threads; t++)
@@ -284,7 +284,7 @@ void simt_shut_down(void) {
 }
 
 const char *simt_run(const simt_launch *started) {
-  resident places[SIMT_MOST_THREADS / SIMT_WARP] = {{NULL, NULL}};
+  slot slots[SIMT_MOST_THREADS / SIMT_WARP] = {{NULL, NULL}};
   int count = 1;
   launch = started;
   random_state = started->order;
@@ -294,8 +294,8 @@ const char *simt_run(const simt_launch *started) {
     count = started->resident < most ? started->resident : most;
     if (count > started->grid) count = (int)started->grid;
   }
-  done = done && take_places(places, count) && run_blocks(places, count);
-  for (int i = 0; i < count; i++) free(places[i].shared);
+  done = done && make_slots(slots, count) && run_blocks(slots, count);
+  for (int i = 0; i < count; i++) free(slots[i].shared);
   /* Threads that stopped half way cannot be run again. */
   if (!done) simt_shut_down();
   return done ? NULL : failure;

@@ -13,7 +13,7 @@ void ndr_scale_units_free(ndr_scale_units *u) {
   u->units = u->calendar = NULL;
 }
 
-/* What is no text names no calendar; *good: it could be read. */
+/* NULL without the attribute; "(no text)", which is no calendar, if it is not text. *good: it could be read. */
 static char *read_calendar(hid_t scale, bool *good) {
   char *calendar;
   *good = ndr_hdf_get_text(scale, "calendar", &calendar);

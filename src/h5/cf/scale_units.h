@@ -15,7 +15,7 @@ typedef struct ndr_scale_units {
 
 ndr_status ndr_scale_units_read(const ndr_h5_dataset *dataset, hid_t scale, ndr_scale_units *units);
 
-/* Whether the calendar is one of CF's, as none is. One that is no text is not. */
+/* Whether the calendar is one of CF's. A scale without the attribute has one; an attribute that is not text is none. */
 bool ndr_scale_units_has_calendar(const ndr_scale_units *units);
 void ndr_scale_units_free(ndr_scale_units *units);
 

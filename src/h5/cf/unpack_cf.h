@@ -5,10 +5,10 @@
 #include "h5/file/hdf.h"
 #include "h5/read/unpack.h"
 
-/* An attribute that is not what its name promises, and so counts for nothing. */
+/* An attribute that is not what its name promises. It counts for nothing, or is an error if it scales. */
 typedef struct ndr_misfit {
   const char *name;
-  bool scales;   /* the numbers would be others without it, and not only fewer */
+  bool scales;   /* it is scale_factor or add_offset, without which all numbers are wrong */
   char what[96]; /* "is the text '0.01', not one number" */
 } ndr_misfit;
 

@@ -5,8 +5,8 @@
 #include "h5/cf/unpack_cf.h"
 
 /* Reads the `count` selected elements of a dataset of integers or floats: unpacked, or under `raw` as stored.
- * Missing ones are NaN. False where they cannot be read; if an attribute is the reason that would scale them, *misfit
- * names it, which may be NULL. Inside the lock. */
+ * Missing ones are NaN. False where they cannot be read; if the reason is an attribute that scales, *misfit is that.
+ * misfit may be NULL. Inside the lock. */
 bool ndr_values_read(hid_t dataset, bool raw, hid_t selected, int64_t count, double *values, ndr_misfit *misfit);
 
 #endif

@@ -15,9 +15,9 @@ static bool put_file(FILE *to, const ndr_h5_dataset *dataset) {
   return good;
 }
 
-/* The group in which the names in the dataset's attributes are looked up. A dimension scale has its own coordinates,
- * and stands for itself. */
-static void put_place(FILE *to, const ndr_h5_dataset *dataset) {
+/* The HDF5 group in which the names in the dataset's attributes are looked up; of a dimension scale, which has its own
+ * coordinates, the scale itself. */
+static void put_lookup_path(FILE *to, const ndr_h5_dataset *dataset) {
   size_t length = strlen(dataset->path);
   while (!dataset->info.is_scale && length > 0 && dataset->path[length - 1] != '/') length--;
   fprintf(to, "\n%.*s %d", (int)length, dataset->path, dataset->raw);
@@ -36,7 +36,7 @@ static void put_dims(FILE *to, const ndr_h5_dataset *dataset, int dim, int ndim)
 
 static bool put_dataset(FILE *to, const ndr_h5_dataset *dataset, int dim, int ndim) {
   if (!put_file(to, dataset)) return false;
-  put_place(to, dataset);
+  put_lookup_path(to, dataset);
   put_dims(to, dataset, dim, ndim);
   return true;
 }

@@ -1,4 +1,5 @@
-/* Windows over several dims at once: the public ndr_h5_groups_boxes. They are counted row by row. */
+/* Windows over several dims at once, counted row by row: the public ndr_h5_groups_boxes, ndr_h5_groups_along and
+ * ndr_h5_groups_unfold. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,14 +50,14 @@ const ndr_h5_groups *ndr_h5_groups_along(const ndr_h5_groups *groups, int dim) {
 
 int ndr_h5_groups_unfold(const ndr_h5_groups *groups, const ndr_problem *problem, const DLTensor *result,
                          int64_t *shape) {
-  int count = 0, at = 0;
+  int count = 0, groups_at = 0; /* the result's dim of groups */
   for (int d = 0; d < problem->group_dim; d++) {
     bool reduced = problem->dim_count == -1;
     for (int i = 0; i < problem->dim_count; i++) reduced |= problem->dims[i] == d;
-    at += !reduced || problem->keepdims;
+    groups_at += !reduced || problem->keepdims;
   }
   for (int d = 0; d < result->ndim; d++) {
-    if (!groups || !groups->along[0] || d != at)
+    if (!groups || !groups->along[0] || d != groups_at)
       shape[count++] = result->shape[d];
     else
       for (int i = 0; i < groups->ndim; i++) shape[count++] = groups->along[i]->count;

@@ -76,8 +76,9 @@ static ndr_status fail_size(const ndr_h5_groups *groups, const ndr_h5_dataset *p
                   part->where, (long long)part->info.shape[d]);
 }
 
-/* The indices among `given` labels, the first of which has the index begin_at, of the steps of one file. Labels of a
- * whole dim are cut as the dataset is. */
+/* Sets index[step] to the index of the step's label, for the steps of one file, whose `given` labels begin at begin_at.
+ * There is a label for each step, or one for each element of the whole dim; of the latter those of the steps are taken.
+ */
 static ndr_status place_part(const ndr_h5_groups *groups, const ndr_h5_dataset *part, int d,
                              const ndr_h5_dataset *labels, int64_t given, int64_t begin_at, int64_t *index) {
   int64_t size = part->info.shape[d];
@@ -87,7 +88,9 @@ static ndr_status place_part(const ndr_h5_groups *groups, const ndr_h5_dataset *
   return NDR_OK;
 }
 
-/* The indices along dim `own` of the labels of all steps of dim d. */
+/* The indices along dim `own` of the labels of all steps of dim d. Of a series along d, each file has its own labels
+ * (`each`), or both sides of one dim are labelled by those of the whole dim (`cut`), unless these have been put into
+ * the order of the sides already (`done`); else there is a label for each step. */
 static ndr_status place(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset, int d, const ndr_h5_dataset *labels,
                         int own, int64_t *index) {
   int64_t given = labels->info.shape[own], from = 0;

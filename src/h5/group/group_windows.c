@@ -1,17 +1,18 @@
-/* See group_windows.h. */
-#include "h5/group/group_windows.h"
-
+/* Windows of neighbouring steps along a dim: the public ndr_h5_groups_windows. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "h5/cf/angle.h"
 #include "h5/cf/scale_units.h"
+#include "h5/group/group_make.h"
 #include "h5/time/period.h"
+
+/* ---- What stands for windows in results: the mean of their coordinates, or of times the middle ------------------- */
 
 /* Coordinates, and twice as many bounds, are read whole. */
 #define MOST_STEPS ((int64_t)64 << 20)
 
-/* *most is what no coordinate is beyond: the pole's latitude. */
+/* *most: no coordinate is beyond it on either side; the latitude of a pole, else infinity. */
 static ndr_status read_units(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, hid_t scale, double *most) {
   ndr_scale_units units;
   NDR_TRY(ndr_scale_units_read(dataset, scale, &units));
@@ -26,8 +27,8 @@ static ndr_status read_units(ndr_h5_groups *groups, const ndr_h5_dataset *datase
 }
 
 /* Steps without bounds reach halfway to their neighbours, so that windows leave no gaps, and the ones at the ends as
- * far to either side, but not beyond a pole. False where the axis does not go up or down, which says nothing of its
- * steps. */
+ * far to either side, but not beyond a pole. False where the values neither all go up nor all go down: then
+ * nothing is known of how far a step reaches. */
 static bool halve_steps(const double *values, int64_t count, double most, double *pairs) {
   if (count < 2) return false;
   double up = values[count - 1] > values[0] ? 1 : -1;
@@ -44,7 +45,7 @@ static bool halve_steps(const double *values, int64_t count, double most, double
   return true;
 }
 
-/* Fills values[length] and pairs[2 * length]; *bounded: what the steps reach over is known. Inside the lock. */
+/* Fills values[length] and pairs[2 * length]; *bounded: it is known what the steps reach over. Inside the lock. */
 static ndr_status read_steps(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, double most, double *values,
                              double *pairs, bool *bounded) {
   bool misfit;
@@ -91,18 +92,21 @@ static ndr_status describe_all(ndr_h5_groups *groups, const ndr_h5_dataset *data
 /* Inside the lock. */
 static ndr_status read_and_describe(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, double most) {
   bool bounded = false;
-  double *room = groups->length <= MOST_STEPS ? malloc((size_t)groups->length * 3 * sizeof *room + 1) : NULL;
-  if (!room) return fail_memory(dataset);
-  ndr_status status = read_steps(groups, dataset, most, room, room + groups->length, &bounded);
-  if (status == NDR_OK) status = describe_all(groups, dataset, room, room + groups->length);
-  free(room);
+  double *values = groups->length <= MOST_STEPS ? malloc((size_t)groups->length * 3 * sizeof *values + 1) : NULL;
+  if (!values) return fail_memory(dataset);
+  ndr_status status = read_steps(groups, dataset, most, values, values + groups->length, &bounded);
+  if (status == NDR_OK) status = describe_all(groups, dataset, values, values + groups->length);
+  free(values);
   if (bounded) return status;
   free(groups->bounds);
   groups->bounds = NULL;
   return status;
 }
 
-ndr_status ndr_group_windows_describe(ndr_h5_groups *groups, const ndr_h5_dataset *dataset) {
+/* Fills in the coordinates of windows and their bounds: the least and the greatest bound of their steps. Steps of a dim
+ * without bounds reach halfway to their neighbours if they go up or down; else windows have no bounds. A dim without
+ * coordinates leaves windows without. */
+static ndr_status describe_windows(ndr_h5_groups *groups, const ndr_h5_dataset *dataset) {
   ndr_hdf_scope scope;
   hid_t scale = H5I_INVALID_HID;
   double most = INFINITY;
@@ -114,4 +118,32 @@ ndr_status ndr_group_windows_describe(ndr_h5_groups *groups, const ndr_h5_datase
   if (found && status == NDR_OK) status = read_and_describe(groups, dataset, most);
   ndr_hdf_leave(&scope);
   return status;
+}
+
+/* ---- Making them ------------------------------------------------------------------------------------------------- */
+
+static ndr_status group_windows(ndr_h5_groups *groups, const ndr_h5_dataset *dataset, ndr_rest rest) {
+  char called[NDR_SCALE_DIM_TEXT], reason[256];
+  ndr_status status = ndr_groups_windows(&groups->labels, groups->length, groups->window, rest);
+  if (status != NDR_OK) {
+    snprintf(reason, sizeof reason, "%s", ndr_last_error());
+    ndr_scale_name_dim(dataset, groups->dim, called);
+    return ndr_fail(status, "%s: its %s: %s", dataset->where, called, reason);
+  }
+  groups->count = ndr_groups_count(groups->labels);
+  return describe_windows(groups, dataset);
+}
+
+ndr_status ndr_h5_groups_windows(ndr_h5_groups **groups, const ndr_h5_dataset *dataset, int dim, int64_t window,
+                                 ndr_rest rest) {
+  ndr_h5_groups *made;
+  char text[32];
+  if (!groups || !dataset) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_h5_groups_windows: null pointer");
+  snprintf(text, sizeof text, "%lld", (long long)window);
+  ndr_status status = ndr_group_begin(&made, dataset, dim, 1, NDR_GROUPING_WINDOWS, text);
+  if (status == NDR_OK) {
+    made->window = window;
+    status = group_windows(made, dataset, rest);
+  }
+  return ndr_group_finish(groups, made, status);
 }

@@ -1,4 +1,4 @@
-/* See groups.h. Groups are made in group_make.c. */
+/* See groups.h. Groups are made in group_times.c, group_labels.c, group_windows.c and group_boxes.c. */
 #include "h5/group/groups.h"
 
 #include <stdio.h>
@@ -76,7 +76,7 @@ void ndr_h5_groups_name(const ndr_h5_groups *groups, int64_t i, char text[NDR_H5
     snprintf(text, NDR_H5_GROUP_CHARS, "%lld", (long long)i);
 }
 
-/* Longer periods are not looked for, which could take long. */
+/* Longer periods are not looked for: that could take long. */
 #define MOST_PERIOD 65536
 
 /* The least number of steps after which all labels repeat. */

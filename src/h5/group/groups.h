@@ -30,20 +30,20 @@ struct ndr_h5_groups {
   const ndr_h5_dataset *label_source; /* of labels: the caller's */
 };
 
-/* The windows along a dim: of groups by windows over one, or groups->along[i]. */
+/* The range of windows along one dim: groups by windows over one dim, or groups->along[i] of others. */
 ndr_windows ndr_h5_groups_range(const ndr_h5_groups *groups);
 
 /* How the labels lie along the dim. */
 typedef struct ndr_group_layout {
-  int64_t runs, least, most; /* runs of neighbours of one group, and steps of the smallest and the largest group */
-  int64_t period;            /* after which labels repeat, steps in no group among them; 0: they do not */
+  int64_t runs, least, most; /* runs of neighbouring steps in one group; steps of the smallest and the largest group */
+  int64_t period;            /* steps after which labels repeat, also those of steps in no group; 0: they do not */
   bool sorted;               /* no group is behind one of a greater number */
 } ndr_group_layout;
 
 /* `least` is 0 where there is no memory to count. */
 ndr_group_layout ndr_h5_groups_layout(const ndr_h5_groups *groups);
 
-/* Whether the groups are of many years or days, as CF has it of a climatology. */
+/* Whether a group is over many years or days, as in CF's climatologies. */
 bool ndr_h5_groups_is_climatology(const ndr_h5_groups *groups);
 
 /* Whether groups, which may be NULL, lie along dim d. */
@@ -53,7 +53,7 @@ bool ndr_h5_groups_cover(const ndr_h5_groups *groups, int d);
  * groups themselves. */
 const ndr_h5_groups *ndr_h5_groups_axis(const ndr_h5_groups *groups, int d);
 
-/* Fails where the groups are of another dataset's dims: of other sizes. */
+/* Fails where the dataset's dims are not of the sizes that the groups' dims have. */
 ndr_status ndr_h5_groups_check(const ndr_h5_groups *groups, const ndr_h5_dataset *dataset);
 
 /* Puts the groups into a problem of the dataset: their dims are reduced if they were not. NULL groups leave it as it

@@ -34,8 +34,9 @@ int ndr_stage_dim(const ndr_h5_groups *groups) {
 
 /* ---- windows ---- */
 
-/* Windows of each stage, along the dim that is cut: as many as `least_steps` have, unless fewer already make many
- * states at a time, of `beside` windows each. Then a cut should still fall between chunks. */
+/* How many windows a stage has along the dim that is cut; with those along the other dims each of them is `beside`
+ * windows. As many as least_steps take; fewer if these make many states already, but so many that a cut falls between
+ * chunks. */
 static int64_t windows_of_stage(const ndr_stage_sizes *sizes, int64_t window, int64_t beside) {
   int64_t least = least_steps(sizes), wanted = least / window + (least % window != 0);
   if (ndr_stage_bytes >= 0 || beside == 1 || (sizes->chunk > 1 && !sizes->aligned)) return wanted;

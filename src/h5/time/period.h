@@ -28,8 +28,8 @@ double ndr_period_middle(const ndr_period *period);
 ndr_status ndr_period_open_bounds(const ndr_h5_dataset *source, int d, const ndr_period *period,
                                   ndr_cf_variable *bounds);
 
-/* Reads the bounds of dim d, two for each coordinate. *found: the axis names such bounds, and some are numbers, which
- * those that were never written are not. *misfit: it names a variable that cannot be read as bounds of this dim. *gap:
+/* Reads the bounds of dim d, two for each coordinate. *found: the axis names such bounds, and some of them are numbers:
+ * none is where they were never written. *misfit: it names a variable that cannot be read as bounds of this dim. *gap:
  * the first coordinate whose bounds are not both finite, where those of others are; -1 if there is none.
  * attribute: only bounds that it names, "bounds" or "climatology"; NULL for either. */
 ndr_status ndr_period_read_bounds(const ndr_h5_dataset *source, int d, const char *attribute, double *bounds,

@@ -18,7 +18,7 @@ unsigned ladder_order_of(const ladder_rung *rung) {
   }
 }
 
-/* Element i if it is one of the whole numbers that there are, else -1. */
+/* Element i if it is a whole number from 0 to LADDER_VALUES - 1, else -1. */
 static int64_t whole(ladder_dtype dtype, const void *array, int64_t i) {
   double value = dtype == LADDER_I32   ? (double)((const int32_t *)array)[i]
                  : dtype == LADDER_F32 ? (double)((const float *)array)[i]
@@ -34,8 +34,8 @@ static void put(ladder_dtype dtype, void *array, int64_t i, int64_t value) {
   }
 }
 
-/* By counting how often each number is there. False: memory is short, or an element is none of them; then the array is
- * as it was. */
+/* Sorts by counting each number. False: memory is short, or an element is no such number; then the array is as it was.
+ */
 static bool sort(ladder_dtype dtype, void *array, int64_t count) {
   int64_t *often = calloc(LADDER_VALUES, sizeof *often), at = 0;
   bool known = often != NULL;
@@ -62,18 +62,18 @@ bool ladder_select(ladder_data *data, unsigned order) {
 
 bool ladder_check(ladder_data *data, const ladder_rung *rung, void *got, int64_t selected, char *complaint,
                   size_t capacity) {
-  unsigned reduced = ladder_reduced(data, rung);
-  const void *expected = ladder_expected(data, reduced);
+  unsigned goal = ladder_goal(data, rung);
+  const void *expected = ladder_expected(data, goal);
   if (!expected) {
     snprintf(complaint, capacity, "out of memory");
     return false;
   }
-  if (data->kind == LADDER_SELECT && reduced != LADDER_SORTED && selected != data->expected_count) {
+  if (data->kind == LADDER_SELECT && goal != LADDER_SORTED && selected != data->expected_count) {
     snprintf(complaint, capacity, "%lld elements are kept, it must be %lld", (long long)selected,
              (long long)data->expected_count);
     return false;
   }
-  /* Where an element is none of the numbers, the comparison says which. */
-  if (data->kind == LADDER_SELECT && reduced == LADDER_ANY_ORDER) (void)sort(data->dtype, got, selected);
+  /* Where sorting fails, the comparison finds the element that is no such number. */
+  if (data->kind == LADDER_SELECT && goal == LADDER_ANY_ORDER) (void)sort(data->dtype, got, selected);
   return ladder_same(data->dtype, data->expected_count, got, expected, complaint, capacity);
 }

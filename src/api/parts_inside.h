@@ -25,9 +25,8 @@ struct ndr_parts {
   ndr_request request;
   const ndr_backend *backend;
   DLDevice device;
-  bool direct; /* parts write results */
-  const ndr_groups
-      *given; /* windows that the request's labels stand for, or NULL; held, as the cache knows plans by them */
+  bool direct;             /* parts write results */
+  const ndr_groups *given; /* windows that the request's labels stand for; held, as the cache knows plans by them */
   int64_t count, room, plans;
   part *parts;
   uint8_t *seen;       /* a bit for each group: it has a part */

@@ -216,7 +216,8 @@ typedef struct ndr_param_table {
   int joins;            /* groups with slots */
   int joining;          /* whether this launch joins */
   int parts;            /* of the combinations of the other reduced axes, which are `units` */
-  int join_lanes_log;   /* log2 of the columns that a block joins at a time; of the lanes that join a group of tiles */
+  int join_lanes_log;   /* log2: columns that a block joins at a time; of table_tiles, lanes that join the parts of a
+                           state */
   long long rows;       /* of a task, about */
   long long group_step; /* elements of the result from group to group */
 } ndr_param_table;

@@ -90,22 +90,22 @@ template <class T> shared<T> shared_memory() {
   return (T *)simt_here->shared;
 }
 
-template <class T> T shuffle_xor(T value, int mask, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+/* What a value becomes if each of its words is exchanged. It counts as one shuffle. */
+template <class T, class EXCHANGE> T exchange(T value, EXCHANGE exchange_word) {
   unsigned words[sizeof(T) / sizeof(unsigned)];
   memcpy(words, &value, sizeof value);
   simt_count_wait(SIMT_WARP_WAIT);
-  for (unsigned &word : words) word = simt_shuffle_xor(word, mask, file, line);
+  for (unsigned &word : words) word = exchange_word(word);
   memcpy(&value, words, sizeof value);
   return value;
 }
 
+template <class T> T shuffle_xor(T value, int mask, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  return exchange(value, [=](unsigned word) { return simt_shuffle_xor(word, mask, file, line); });
+}
+
 template <class T> T shuffle_from(T value, int lane, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
-  unsigned words[sizeof(T) / sizeof(unsigned)];
-  memcpy(words, &value, sizeof value);
-  simt_count_wait(SIMT_WARP_WAIT);
-  for (unsigned &word : words) word = simt_shuffle_from(word, lane, file, line);
-  memcpy(&value, words, sizeof value);
-  return value;
+  return exchange(value, [=](unsigned word) { return simt_shuffle_from(word, lane, file, line); });
 }
 
 template <class T> T shuffle_up(T value, int by, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {

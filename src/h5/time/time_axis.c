@@ -37,7 +37,7 @@ static ndr_status read_units(const ndr_h5_dataset *dataset, int d, ndr_scale_uni
 
 ndr_status ndr_time_axis_read(const ndr_h5_dataset *dataset, int d, ndr_time_axis *axis) {
   int64_t count = dataset->info.shape[d];
-  int64_t gap; /* which is refused where bounds are used */
+  int64_t gap; /* of no use: days of steps are refused where a bound is not finite */
   bool bounded;
   *axis = (ndr_time_axis){.room = NULL};
   NDR_TRY(read_units(dataset, d, &axis->units));

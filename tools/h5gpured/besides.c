@@ -94,23 +94,23 @@ static bool is_there(const search *s, const char *file, const char *path) {
   return there;
 }
 
-/* FILE alone means its dataset of the path that the reduced one has, if there is one: then FILE:/PATH, with a part that
- * it has. To be freed; NULL where there is no memory. */
-static char *with_text(const search *s, const char *text) {
-  char *file, *part, *whole = NULL;
+/* FILE alone means its dataset of the path that the reduced one has, if there is one: then FILE:/PATH. Its part is the
+ * one that it has, or `part`. To be freed; NULL where there is no memory. */
+static char *with_text(const search *s, const char *text, const char *part) {
+  char *file = NULL, *own = NULL, *whole;
   const char *path = s->info->dataset;
-  if (!names_file(text) || ndr_h5_split(text, &file, &part) != NDR_OK) return strdup(text);
-  bool alone = path_is_file_alone(part);
-  if (alone && is_there(s, file, path) && (whole = malloc(strlen(text) + strlen(path) + 2)))
-    sprintf(whole, "%s:%s%s", file, path, part ? part_of(part) : "");
-  else if (!whole)
-    whole = strdup(text);
+  bool split = names_file(text) && ndr_h5_split(text, &file, &own) == NDR_OK;
+  bool alone = split && path_is_file_alone(own) && is_there(s, file, path);
+  if (*part_of(text)) part = part_of(text);
+  if ((whole = malloc(strlen(text) + strlen(path) + strlen(part) + 2)))
+    sprintf(whole, "%s%s%s%s", alone ? file : text, alone ? ":" : "", alone ? path : "",
+            alone || !*part_of(text) ? part : "");
   free(file);
-  free(part);
+  free(own);
   return whole;
 }
 
-static bool open_series(const search *s, const named_value *name, const ndr_h5_access *access,
+static bool open_series(const search *s, const named_value *name, const char *part, const ndr_h5_access *access,
                         ndr_h5_dataset **dataset) {
   char *texts[MOST_VALUES] = {NULL};
   int count = 0;
@@ -118,7 +118,7 @@ static bool open_series(const search *s, const named_value *name, const ndr_h5_a
   for (int w = 0; w < s->options->with_count && good; w++) {
     const named_value *with = &s->options->withs[w];
     if (with->length != name->length || strncmp(with->name, name->name, (size_t)name->length) != 0) continue;
-    texts[count] = with_text(s, with->value);
+    texts[count] = with_text(s, with->value, part);
     good = texts[count++] || fail_memory(s);
   }
   good = good && input_open_series(s->options, count, (const char *const *)texts, access, dataset);
@@ -138,19 +138,37 @@ static const named_value *find_with(const h5gpured_options *options, const char 
   return found;
 }
 
-static bool add_with(const search *s, const char *name, const named_value *with, int count) {
+/* `count` datasets, one after the other. */
+static bool open_with(const search *s, const named_value *with, int count, const char *part, ndr_h5_dataset **dataset) {
   const ndr_h5_access access = access_for(s, NDR_WITH);
   char option[DIM_CHARS];
-  ndr_h5_operand *operand = add(s, NDR_WITH);
-  if (!operand) return false;
-  snprintf(option, sizeof option, "--with %.300s", name);
-  operand->name = name;
-  if (count > 1) return open_series(s, with, &access, &operand->dataset);
-  char *text = with_text(s, with->value);
-  bool good = text && (open_text(s, text, &access, &operand->dataset) == NDR_OK || refuse(s, option));
+  snprintf(option, sizeof option, "--with %.*s", with->length < 300 ? with->length : 300, with->name);
+  if (count > 1) return open_series(s, with, part, &access, dataset);
+  char *text = with_text(s, with->value, part);
+  bool good = text && (open_text(s, text, &access, dataset) == NDR_OK || refuse(s, option));
   if (!text) fail_memory(s);
   free(text);
   return good;
+}
+
+/* Whether an array goes along the whole series, of which --select takes a part. */
+static bool is_of_whole_series(const search *s, const ndr_h5_dataset *array) {
+  const ndr_h5_info *info = ndr_h5_describe(array);
+  int own = concat_dim(s->options, s->info), d = concat_dim(s->options, info);
+  if (!s->options->select_along || own < 0 || d < 0) return false;
+  const char *name = s->info->dim_names[own], *other = info->dim_names[d];
+  return name && other && strcmp(name, other) == 0 && info->shape[d] != 1 && info->shape[d] != s->info->shape[own];
+}
+
+static bool add_with(const search *s, const char *name, const named_value *with, int count) {
+  ndr_h5_operand *operand = add(s, NDR_WITH);
+  if (!operand) return false;
+  operand->name = name;
+  if (!open_with(s, with, count, "", &operand->dataset)) return false;
+  if (!is_of_whole_series(s, operand->dataset)) return true;
+  ndr_h5_close(operand->dataset);
+  operand->dataset = NULL;
+  return open_with(s, with, count, s->options->select_along, &operand->dataset);
 }
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */

@@ -217,6 +217,13 @@ def check_one_part_of_a_series(folder):
         assert values(folder, *series, distance, "--select", "lev=3:6", *arrays) == expected, arrays
         found = values(folder, *series, "sum", "--select", "lev=3:6", "--where", "y < 30", *arrays)
         assert found == [[4 + 5 + 6, None]], (arrays, found)
+    for part in ((), ("--select", "lev=3:6"), ("--select", "lev=3:6,lat=10")):
+        levels, lats = slice(*((3, 7) if part else (0, 10))), [1] if part and "lat" in part[1] else [1, 10]
+        for where, kept in (("y < 30", y[:, None] * lats < 30), ("/y", y[:, None] * lats > 0)):
+            cells = np.where(kept, x[:, None] * lats, np.nan)[levels].T
+            expected = [[None if np.isnan(column).all() else np.nansum(column) for column in cells]]
+            for beside in ((), ("--with", "y=/y")) if where != "/y" else ((),):
+                assert values(folder, *series, "sum", *part, "--where", where, *beside) == expected, (part, where)
 
 
 def check_one_part_for_all_inputs(folder):

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "h5gpured/h5gpured.h"
 
@@ -151,13 +152,45 @@ static bool open_with(const search *s, const named_value *with, int count, const
   return good;
 }
 
-/* Whether an array goes along the whole series, of which --select takes a part. */
-static bool is_of_whole_series(const search *s, const ndr_h5_dataset *array) {
+/* Whether an array has the dim along which files follow each other, but is not as long. */
+static bool is_other_along_series(const search *s, const ndr_h5_dataset *array) {
   const ndr_h5_info *info = ndr_h5_describe(array);
   int own = concat_dim(s->options, s->info), d = concat_dim(s->options, info);
-  if (!s->options->select_along || own < 0 || d < 0) return false;
+  if (own < 0 || d < 0) return false;
   const char *name = s->info->dim_names[own], *other = info->dim_names[d];
   return name && other && strcmp(name, other) == 0 && info->shape[d] != 1 && info->shape[d] != s->info->shape[own];
+}
+
+/* The dataset of that path in the file of input i, and the part that is taken there; to be freed. */
+static char *text_in(const search *s, int i, const ndr_h5_info *info) {
+  char *file, *own, *part, *text = NULL;
+  uint64_t used = 0;
+  if (ndr_h5_split(s->options->inputs[i], &file, &own) != NDR_OK) return NULL;
+  part = part_for(own ? part_of(own) : "", info->ndim, info->dim_names, &used);
+  if (part && (text = malloc(strlen(file) + strlen(info->dataset) + strlen(part) + 2)))
+    sprintf(text, "%s:%s%s", file, info->dataset, part);
+  free(file);
+  free(own);
+  free(part);
+  return text;
+}
+
+/* An array of the (first) input's file that goes along the series: each file has its own. */
+static bool open_in_each(const search *s, ndr_h5_operand *operand) {
+  const ndr_h5_access access = access_for(s, operand->role);
+  ndr_h5_dataset *first = operand->dataset;
+  int count = s->options->input_count;
+  if (!is_other_along_series(s, first)) return true;
+  char **texts = calloc((size_t)count, sizeof *texts);
+  bool good = texts != NULL;
+  for (int i = 0; good && i < count; i++) good = (texts[i] = text_in(s, i, ndr_h5_describe(first))) != NULL;
+  if (!good) fail_memory(s);
+  operand->dataset = NULL;
+  good = good && input_open_series(s->options, count, (const char *const *)texts, &access, &operand->dataset);
+  for (int i = 0; texts && i < count; i++) free(texts[i]);
+  free(texts);
+  ndr_h5_close(first);
+  return good;
 }
 
 static bool add_with(const search *s, const char *name, const named_value *with, int count) {
@@ -165,7 +198,8 @@ static bool add_with(const search *s, const char *name, const named_value *with,
   if (!operand) return false;
   operand->name = name;
   if (!open_with(s, with, count, "", &operand->dataset)) return false;
-  if (!is_of_whole_series(s, operand->dataset)) return true;
+  if (!names_file(with->value)) return count > 1 || *part_of(with->value) || open_in_each(s, operand);
+  if (!s->options->select_along || !is_other_along_series(s, operand->dataset)) return true;
   ndr_h5_close(operand->dataset);
   operand->dataset = NULL;
   return open_with(s, with, count, s->options->select_along, &operand->dataset);
@@ -217,6 +251,13 @@ static ndr_status open_named(const search *s, const char *name, ndr_h5_dataset *
   return status;
 }
 
+/* For those who write conditions as in Python or SQL. */
+static const char *word_hint(const char *name) {
+  if (strcasecmp(name, "and") == 0) return "; and is written &&";
+  if (strcasecmp(name, "or") == 0) return "; or is written ||";
+  return "";
+}
+
 /* `name` is kept. */
 static bool add_name(const search *s, const char *name, const char *option) {
   int count, dim;
@@ -225,8 +266,9 @@ static bool add_name(const search *s, const char *name, const char *option) {
   if ((dim = find_dim(s, name)) >= 0) return add_coordinate(s, name, dim);
   ndr_h5_dataset *dataset;
   if (open_named(s, name, &dataset) != NDR_OK) {
-    complain("%s: %s: there is no array '%s': neither --with %s=FILE:/PATH, nor a coordinate or a dataset of that name",
-             s->where, option, name, name);
+    complain("%s: %s: there is no array '%s': neither --with %s=FILE:/PATH, nor a coordinate or a dataset of that "
+             "name%s",
+             s->where, option, name, name, word_hint(name));
     return false;
   }
   ndr_h5_operand *operand = add(s, NDR_WITH);
@@ -236,7 +278,7 @@ static bool add_name(const search *s, const char *name, const char *option) {
   }
   operand->name = name;
   operand->dataset = dataset;
-  return true;
+  return open_in_each(s, operand);
 }
 
 static bool is_added(const besides *b, const char *name, int length) {
@@ -278,7 +320,9 @@ static bool refuse_mask(const search *s) {
 static bool add_mask(const search *s) {
   const ndr_h5_access access = access_for(s, NDR_WHERE);
   ndr_h5_operand *operand = add(s, NDR_WHERE);
-  return operand && (open_text(s, s->options->where, &access, &operand->dataset) == NDR_OK || refuse_mask(s));
+  if (!operand) return false;
+  if (open_text(s, s->options->where, &access, &operand->dataset) != NDR_OK) return refuse_mask(s);
+  return names_file(s->options->where) || *part_of(s->options->where) || open_in_each(s, operand);
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */

@@ -324,6 +324,7 @@ def check_refusals(folder):
             ((x, "--coarsen", "time=2,lon=2"), "hours.nc:/x: --coarsen: time,lon do not lie next to each other"),
             ((x, "--coarsen", "lat=3,lon=2"), "hours.nc:/x: --coarsen lat=3,lon=2: lon is of size 5, 1 is left over: lat=3,lon=2,trim "
              "leaves them out, lat=3,lon=2,pad makes them a window"),
+            ((x, "--coarsen", "lon=6"), "hours.nc:/x: --coarsen lon=6: of size 5, less than a window of 6: lon=6,pad makes a shorter one of it"),
             ((x, "--by", "time,lat:month"), "hours.nc:/x: --by: only labels, as DIM,DIM:/PATH, lie along 2 dims"),
             ((x, "--by", "time,lat:/map"), "hours.nc:/x: --by: hours.nc:/map: has 3 labels along time, hours.nc:/x has 100 steps"),
             ((x, "--by", "lat,lon:none.nc:/map"), "hours.nc:/x: --by: none.nc: No such file or directory"),

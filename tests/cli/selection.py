@@ -190,6 +190,42 @@ def check_files_of_a_series_without_the_period(folder):
         assert errors == f"h5gpured: {reason}\n", errors
 
 
+def check_one_part_of_a_series(folder):
+    """--select is of the series, not of each file: a single value is one element, and what is read beside goes along."""
+    x, y = np.arange(10.0), np.arange(10.0)[::-1] ** 2
+    for name, levels in (("a.nc", slice(0, 5)), ("b.nc", slice(5, 9)), ("c.nc", slice(9, 10)), ("all.nc", slice(0, 10))):
+        with h5py.File(folder.file(name), "w") as file:
+            scales = make_scale(file, "lev", x[levels]), make_scale(file, "lat", np.array([10.0, 20.0]))
+            for key, numbers in (("x", x[levels]), ("y", y[levels])):
+                attach(file.create_dataset(key, data=numbers[:, None] * [1, 10]), *scales)
+    series = ("--concat", "lev", "a.nc:/x", "b.nc:/x", "c.nc:/x", "-d", "lev", "--op")
+    for part, levels in (("lev=4", [4]), ("lev=9", [9]), ("lev = 2", [2]), ("lev=3:6", range(3, 7)), ("lat=12,lev=5", [5])):
+        expected = [x[levels].sum() * lat for lat in ((1,) if "lat" in part else (1, 10))]
+        assert values(folder, *series, "sum", "--select", part) == [expected], part
+    errors = folder.run(*series, "sum", "--select", "lev=4.4", status=1)[1]
+    assert errors == ("h5gpured: a.nc:/x: lev=4.4:4.4 selects nothing: lev goes from 0 to 4, and the other files have nothing "
+                      "of it, either\n"), errors
+    for part in ("0=4", "-2=4", "1=12"):
+        errors = folder.run(*series, "sum", "--select", part, status=2)[1]
+        assert f"--select '{part}': a single value takes names of dims" in errors, errors
+    distance = "d(x, y): s += abs(x - y) -> s"
+    expected = [[float(np.abs(x - y)[3:7].sum() * lat) for lat in (1, 10)]]
+    beside = [("--with", "y=all.nc:/y"), ("--with", "y=all.nc:/y[lev=3:6]"),
+              ("--with", "y=a.nc:/y", "--with", "y=b.nc:/y", "--with", "y=c.nc:/y"),
+              ("--with", "y=a.nc:/y[lev=3:6]", "--with", "y=b.nc:/y[lev=3:6]")]
+    for arrays in beside:
+        assert values(folder, *series, distance, "--select", "lev=3:6", *arrays) == expected, arrays
+        found = values(folder, *series, "sum", "--select", "lev=3:6", "--where", "y < 30", *arrays)
+        assert found == [[4 + 5 + 6, None]], (arrays, found)
+    for part in ((), ("--select", "lev=3:6"), ("--select", "lev=3:6,lat=10")):
+        levels, lats = slice(*((3, 7) if part else (0, 10))), [1] if part and "lat" in part[1] else [1, 10]
+        for where, kept in (("y < 30", y[:, None] * lats < 30), ("/y", y[:, None] * lats > 0)):
+            cells = np.where(kept, x[:, None] * lats, np.nan)[levels].T
+            expected = [[None if np.isnan(column).all() else np.nansum(column) for column in cells]]
+            for beside in ((), ("--with", "y=/y")) if where != "/y" else ((),):
+                assert values(folder, *series, "sum", *part, "--where", where, *beside) == expected, (part, where)
+
+
 def check_one_part_for_all_inputs(folder):
     """--select is what [PART] behind each input is."""
     for i in range(2):

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "h5gpured/h5gpured.h"
 
@@ -94,23 +95,23 @@ static bool is_there(const search *s, const char *file, const char *path) {
   return there;
 }
 
-/* FILE alone means its dataset of the path that the reduced one has, if there is one: then FILE:/PATH, with a part that
- * it has. To be freed; NULL where there is no memory. */
-static char *with_text(const search *s, const char *text) {
-  char *file, *part, *whole = NULL;
+/* FILE alone means its dataset of the path that the reduced one has, if there is one: then FILE:/PATH. Its part is the
+ * one that it has, or `part`. To be freed; NULL where there is no memory. */
+static char *with_text(const search *s, const char *text, const char *part) {
+  char *file = NULL, *own = NULL, *whole;
   const char *path = s->info->dataset;
-  if (!names_file(text) || ndr_h5_split(text, &file, &part) != NDR_OK) return strdup(text);
-  bool alone = path_is_file_alone(part);
-  if (alone && is_there(s, file, path) && (whole = malloc(strlen(text) + strlen(path) + 2)))
-    sprintf(whole, "%s:%s%s", file, path, part ? part_of(part) : "");
-  else if (!whole)
-    whole = strdup(text);
+  bool split = names_file(text) && ndr_h5_split(text, &file, &own) == NDR_OK;
+  bool alone = split && path_is_file_alone(own) && is_there(s, file, path);
+  if (*part_of(text)) part = part_of(text);
+  if ((whole = malloc(strlen(text) + strlen(path) + strlen(part) + 2)))
+    sprintf(whole, "%s%s%s%s", alone ? file : text, alone ? ":" : "", alone ? path : "",
+            alone || !*part_of(text) ? part : "");
   free(file);
-  free(part);
+  free(own);
   return whole;
 }
 
-static bool open_series(const search *s, const named_value *name, const ndr_h5_access *access,
+static bool open_series(const search *s, const named_value *name, const char *part, const ndr_h5_access *access,
                         ndr_h5_dataset **dataset) {
   char *texts[MOST_VALUES] = {NULL};
   int count = 0;
@@ -118,7 +119,7 @@ static bool open_series(const search *s, const named_value *name, const ndr_h5_a
   for (int w = 0; w < s->options->with_count && good; w++) {
     const named_value *with = &s->options->withs[w];
     if (with->length != name->length || strncmp(with->name, name->name, (size_t)name->length) != 0) continue;
-    texts[count] = with_text(s, with->value);
+    texts[count] = with_text(s, with->value, part);
     good = texts[count++] || fail_memory(s);
   }
   good = good && input_open_series(s->options, count, (const char *const *)texts, access, dataset);
@@ -138,19 +139,70 @@ static const named_value *find_with(const h5gpured_options *options, const char 
   return found;
 }
 
-static bool add_with(const search *s, const char *name, const named_value *with, int count) {
+/* `count` datasets, one after the other. */
+static bool open_with(const search *s, const named_value *with, int count, const char *part, ndr_h5_dataset **dataset) {
   const ndr_h5_access access = access_for(s, NDR_WITH);
   char option[DIM_CHARS];
-  ndr_h5_operand *operand = add(s, NDR_WITH);
-  if (!operand) return false;
-  snprintf(option, sizeof option, "--with %.300s", name);
-  operand->name = name;
-  if (count > 1) return open_series(s, with, &access, &operand->dataset);
-  char *text = with_text(s, with->value);
-  bool good = text && (open_text(s, text, &access, &operand->dataset) == NDR_OK || refuse(s, option));
+  snprintf(option, sizeof option, "--with %.*s", with->length < 300 ? with->length : 300, with->name);
+  if (count > 1) return open_series(s, with, part, &access, dataset);
+  char *text = with_text(s, with->value, part);
+  bool good = text && (open_text(s, text, &access, dataset) == NDR_OK || refuse(s, option));
   if (!text) fail_memory(s);
   free(text);
   return good;
+}
+
+/* Whether an array has the dim along which files follow each other, but is not as long. */
+static bool is_other_along_series(const search *s, const ndr_h5_dataset *array) {
+  const ndr_h5_info *info = ndr_h5_describe(array);
+  int own = concat_dim(s->options, s->info), d = concat_dim(s->options, info);
+  if (own < 0 || d < 0) return false;
+  const char *name = s->info->dim_names[own], *other = info->dim_names[d];
+  return name && other && strcmp(name, other) == 0 && info->shape[d] != 1 && info->shape[d] != s->info->shape[own];
+}
+
+/* The dataset of that path in the file of input i, and the part that is taken there; to be freed. */
+static char *text_in(const search *s, int i, const ndr_h5_info *info) {
+  char *file, *own, *part, *text = NULL;
+  uint64_t used = 0;
+  if (ndr_h5_split(s->options->inputs[i], &file, &own) != NDR_OK) return NULL;
+  part = part_for(own ? part_of(own) : "", info->ndim, info->dim_names, &used);
+  if (part && (text = malloc(strlen(file) + strlen(info->dataset) + strlen(part) + 2)))
+    sprintf(text, "%s:%s%s", file, info->dataset, part);
+  free(file);
+  free(own);
+  free(part);
+  return text;
+}
+
+/* An array of the (first) input's file that goes along the series: each file has its own. */
+static bool open_in_each(const search *s, ndr_h5_operand *operand) {
+  const ndr_h5_access access = access_for(s, operand->role);
+  ndr_h5_dataset *first = operand->dataset;
+  int count = s->options->input_count;
+  if (!is_other_along_series(s, first)) return true;
+  char **texts = calloc((size_t)count, sizeof *texts);
+  bool good = texts != NULL;
+  for (int i = 0; good && i < count; i++) good = (texts[i] = text_in(s, i, ndr_h5_describe(first))) != NULL;
+  if (!good) fail_memory(s);
+  operand->dataset = NULL;
+  good = good && input_open_series(s->options, count, (const char *const *)texts, &access, &operand->dataset);
+  for (int i = 0; texts && i < count; i++) free(texts[i]);
+  free(texts);
+  ndr_h5_close(first);
+  return good;
+}
+
+static bool add_with(const search *s, const char *name, const named_value *with, int count) {
+  ndr_h5_operand *operand = add(s, NDR_WITH);
+  if (!operand) return false;
+  operand->name = name;
+  if (!open_with(s, with, count, "", &operand->dataset)) return false;
+  if (!names_file(with->value)) return count > 1 || *part_of(with->value) || open_in_each(s, operand);
+  if (!s->options->select_along || !is_other_along_series(s, operand->dataset)) return true;
+  ndr_h5_close(operand->dataset);
+  operand->dataset = NULL;
+  return open_with(s, with, count, s->options->select_along, &operand->dataset);
 }
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
@@ -199,6 +251,13 @@ static ndr_status open_named(const search *s, const char *name, ndr_h5_dataset *
   return status;
 }
 
+/* For those who write conditions as in Python or SQL. */
+static const char *word_hint(const char *name) {
+  if (strcasecmp(name, "and") == 0) return "; and is written &&";
+  if (strcasecmp(name, "or") == 0) return "; or is written ||";
+  return "";
+}
+
 /* `name` is kept. */
 static bool add_name(const search *s, const char *name, const char *option) {
   int count, dim;
@@ -207,8 +266,9 @@ static bool add_name(const search *s, const char *name, const char *option) {
   if ((dim = find_dim(s, name)) >= 0) return add_coordinate(s, name, dim);
   ndr_h5_dataset *dataset;
   if (open_named(s, name, &dataset) != NDR_OK) {
-    complain("%s: %s: there is no array '%s': neither --with %s=FILE:/PATH, nor a coordinate or a dataset of that name",
-             s->where, option, name, name);
+    complain("%s: %s: there is no array '%s': neither --with %s=FILE:/PATH, nor a coordinate or a dataset of that "
+             "name%s",
+             s->where, option, name, name, word_hint(name));
     return false;
   }
   ndr_h5_operand *operand = add(s, NDR_WITH);
@@ -218,7 +278,7 @@ static bool add_name(const search *s, const char *name, const char *option) {
   }
   operand->name = name;
   operand->dataset = dataset;
-  return true;
+  return open_in_each(s, operand);
 }
 
 static bool is_added(const besides *b, const char *name, int length) {
@@ -260,7 +320,9 @@ static bool refuse_mask(const search *s) {
 static bool add_mask(const search *s) {
   const ndr_h5_access access = access_for(s, NDR_WHERE);
   ndr_h5_operand *operand = add(s, NDR_WHERE);
-  return operand && (open_text(s, s->options->where, &access, &operand->dataset) == NDR_OK || refuse_mask(s));
+  if (!operand) return false;
+  if (open_text(s, s->options->where, &access, &operand->dataset) != NDR_OK) return refuse_mask(s);
+  return names_file(s->options->where) || *part_of(s->options->where) || open_in_each(s, operand);
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */

@@ -99,9 +99,15 @@ static bool check_rest(const answer *a, int i, int d, const char *where) {
   char along[DIM_CHARS] = "";
   if (options->rests[i] != NDR_REST_REFUSE || left == 0) return true;
   if (options->window_count > 1) dim_label(a, d, along);
-  complain("%s: --coarsen %s: %s%sof size %lld, %lld %s left over: %s,trim leaves them out, %s,pad makes them a window",
-           where, options->coarsen, along, *along ? " is " : "", (long long)size, (long long)left,
-           left == 1 ? "is" : "are", options->coarsen, options->coarsen);
+  if (size < options->windows[i])
+    complain("%s: --coarsen %s: %s%sof size %lld, less than a window of %lld: %s,pad makes a shorter one of it", where,
+             options->coarsen, along, *along ? " is " : "", (long long)size, (long long)options->windows[i],
+             options->coarsen);
+  else
+    complain(
+        "%s: --coarsen %s: %s%sof size %lld, %lld %s left over: %s,trim leaves them out, %s,pad makes them a window",
+        where, options->coarsen, along, *along ? " is " : "", (long long)size, (long long)left,
+        left == 1 ? "is" : "are", options->coarsen, options->coarsen);
   return false;
 }
 

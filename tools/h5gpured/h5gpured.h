@@ -31,6 +31,7 @@ typedef struct h5gpured_options {
   int input_count;
   char **inputs;      /* with the part of --select behind each */
   const char *select; /* NULL: not given */
+  char *select_along; /* under --concat: the part that it takes along the series, or NULL */
   const char *dims;
   int op_count;
   ndr_op ops[NDR_MAX_OPS];

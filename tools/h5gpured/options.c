@@ -18,7 +18,9 @@ __attribute__((noreturn)) static void refuse_op(const char *name, size_t length)
   char list[512];
   for (int i = 0; i < NDR_OP_COUNT; i++) names[i] = ndr_op_name((ndr_op)i);
   cli_list_names(begin, NDR_OP_COUNT, names, list, sizeof list);
-  cli_refuse(&tool, "--op: there is no operator '%.*s'; there are %s", (int)length, name, list);
+  bool formula = strcspn(name, "=<>+*/") < length;
+  cli_refuse(&tool, "--op: there is no operator '%.*s'; there are %s%s", (int)length, name, list,
+             formula ? "; one of one's own is written as 'hot(x): n += x > 20 -> n'" : "");
 }
 
 /* A text with ':' is one operator of one's own, which has commas of its own. */

@@ -55,26 +55,72 @@ static char *join_part(const char *input, const char *part) {
   return text;
 }
 
-char *part_put(h5gpured_options *options) {
+/* NAME=VALUE, with the name cut off; NULL for a range. */
+static const char *single_value(const char *entry, int length, int *name) {
+  const char *equals = memchr(entry, '=', (size_t)length), *value = equals + 1;
+  for (*name = (int)(equals - entry); *name > 0 && entry[*name - 1] == ' ';) --*name;
+  size_t values = (size_t)(entry + length - value);
+  return values > 0 && !memchr(value, ':', values) ? value : NULL;
+}
+
+static bool is_number(const char *name, int length) {
+  return (int)strspn(name, "-0123456789") >= length;
+}
+
+/* The part of each file of a series. NAME=VALUE along the series would be the nearest element of each file: it becomes
+ * VALUE:VALUE, which is that coordinate, or all that the date names. Sets options->select_along to the entry along the
+ * series, if there is one. What is wrong with the part is in *refusal. */
+static char *part_of_each(h5gpured_options *options, char **refusal) {
+  const char *rest = options->select, *dim = options->concat, *entry;
+  int length, name, along_length = (int)strlen(dim);
+  size_t capacity = 2 * strlen(rest) + 1, at = 0;
+  char *text = calloc(capacity, 1);
+  while (text && !*refusal && next_entry(&rest, &entry, &length)) {
+    const char *value = single_value(entry, length, &name);
+    bool along = name == along_length && strncmp(entry, dim, (size_t)name) == 0;
+    if (value && !along && (is_number(dim, along_length) || is_number(entry, name)))
+      *refusal = refuse_part("--select '%s': a single value takes names of dims, here and under --concat, which tell "
+                             "whether it is of the dim along which files follow each other",
+                             options->select);
+    size_t begin = at + (at > 0);
+    at += (size_t)snprintf(text + at, capacity - at, "%s%.*s", at ? "," : "", length, entry);
+    if (value && along) at += (size_t)snprintf(text + at, capacity - at, ":%.*s", (int)(entry + length - value), value);
+    if (along && !options->select_along) options->select_along = join_part("", text + begin);
+  }
+  return text;
+}
+
+/* What is behind each input; to be freed. NULL after a refusal, and where there is no memory. */
+static char *part_behind(h5gpured_options *options, char **refusal) {
   const char *part = options->select;
+  if (!part[strspn(part, "[], ")]) *refusal = refuse_part("--select: the part is empty%s", "");
+  if (*refusal || !options->concat) return *refusal ? NULL : strdup(part);
+  if (has_indices(part))
+    *refusal = refuse_part("--select '%s': under --concat take coordinates, as NAME=FROM:TO; an index would count in "
+                           "each file: write it behind those that it is meant of",
+                           part);
+  if (*refusal) return NULL;
+  return concat_new_dim(options) ? strdup(part) : part_of_each(options, refusal);
+}
+
+char *part_put(h5gpured_options *options) {
   char **inputs = calloc((size_t)options->input_count + 1, sizeof *inputs), **given = options->inputs;
+  char *refusal = NULL, *part = part_behind(options, &refusal);
   options->inputs = inputs;
-  if (!inputs) return strdup("out of memory");
-  for (int i = 0; i < options->input_count; i++)
-    if (!(inputs[i] = join_part(given[i], part))) return strdup("out of memory");
-  if (!part[strspn(part, "[], ")]) return refuse_part("--select: the part is empty%s", "");
-  if (options->concat && has_indices(part))
-    return refuse_part("--select '%s': under --concat take coordinates, as NAME=FROM:TO; an index would count in each "
-                       "file: write it behind those that it is meant of",
-                       part);
-  for (int i = 0; i < options->input_count; i++)
-    if (*part_of(given[i])) return refuse_part("--select: %s has a part of its own already", given[i]);
-  return NULL;
+  for (int i = 0; !refusal && i < options->input_count; i++) {
+    if (!inputs || !part || !(inputs[i] = join_part(given[i], part)))
+      refusal = strdup("out of memory");
+    else if (*part_of(given[i]))
+      refusal = refuse_part("--select: %s has a part of its own already", given[i]);
+  }
+  free(part);
+  return refusal;
 }
 
 void part_free(h5gpured_options *options) {
   for (int i = 0; options->select && options->inputs && i < options->input_count; i++) free(options->inputs[i]);
   if (options->select) free(options->inputs);
+  free(options->select_along);
 }
 
 /* ---- The part of one of several datasets ------------------------------------------------------------------------- */

@@ -141,9 +141,10 @@ def check(library, random):
     return None
 
 
-def main():
+def run(usage, check):
+    """Calls check(library, random, number) for each case, prints what it complains of, and returns the exit status."""
     if len(sys.argv) < 2:
-        sys.exit(__doc__)
+        sys.exit(usage)
     cases = int(sys.argv[2] if len(sys.argv) > 2 else os.environ.get("NDR_TEST_CASES", 4000))
     seed = int(sys.argv[3] if len(sys.argv) > 3 else os.environ.get("NDR_TEST_SEED", 20240607))
     library = Library(os.path.abspath(sys.argv[1]))
@@ -151,8 +152,8 @@ def main():
     wrong = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for _ in range(cases):
-            complaint = check(library, random)
+        for number in range(cases):
+            complaint = check(library, random, number)
             if complaint:
                 wrong.append(complaint)
     for complaint in wrong[:20]:
@@ -163,4 +164,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, lambda library, random, number: check(library, random)))

@@ -5,9 +5,7 @@ Arrays, and the arrays beside them, are random views that broadcast. Expressions
 evaluates with the same promotion. NDR_TEST_CASES and NDR_TEST_SEED in the environment do the same as CASES and SEED. Exits
 77, which CTest shows as skipped, without NumPy.
 """
-import os
 import sys
-import warnings
 
 try:
     import numpy as np
@@ -19,7 +17,7 @@ import compare
 from compare import random_dims, random_shape, random_values, random_view
 from expected import divided, gathered, growth
 from expressions import Tree
-from library import DTYPES, ERR_EMPTY, OPS, Failure, Library, Options
+from library import DTYPES, ERR_EMPTY, OPS, Failure, Options
 
 ORDERED = ("min", "max", "ptp", "argmin", "argmax", "logsumexp")
 WITHOUT_EMPTY = ("min", "max", "ptp", "argmin", "argmax")
@@ -320,26 +318,10 @@ def check_own(library, random):
     return report(got, value, close(got, value, size, x.shape[-1] + 1, tree.inexact or update == "*="), line)
 
 
-def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    cases = int(sys.argv[2] if len(sys.argv) > 2 else os.environ.get("NDR_TEST_CASES", 4000))
-    seed = int(sys.argv[3] if len(sys.argv) > 3 else os.environ.get("NDR_TEST_SEED", 20240607))
-    library = Library(os.path.abspath(sys.argv[1]))
-    random = np.random.default_rng(seed)
+def check(library, random, number):
     compare.MOST = 2000
-    wrong = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for number in range(cases):
-            complaint = (check_built_in, check_own)[number % 2](library, random)
-            if complaint:
-                wrong.append(complaint)
-    for complaint in wrong[:20]:
-        print(complaint)
-    print(f"NumPy {np.__version__}, seed {seed}: {cases - len(wrong)} of {cases} cases agree")
-    return 1 if wrong else 0
+    return (check_built_in, check_own)[number % 2](library, random)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(compare.run(__doc__, check))

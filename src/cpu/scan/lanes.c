@@ -3,9 +3,8 @@
  * threads, runs of rows are a chain: a run is read twice, the second time from the cache. */
 #include <string.h>
 
-#include "cpu/pool.h"
-#include "cpu/scan/chain.h"
 #include "cpu/scan/scans.h"
+#include "cpu/scan/tasks.h"
 #include "cpu/scan/words.h"
 
 /* Lines of a tile: rows are long, as memory likes them, and their words stay in the first-level cache. Narrower ones
@@ -13,15 +12,12 @@
 #define MOST_LANES 512
 #define LEAST_LANES 64
 #define TILE_BYTES 16384
-#define TASK 16384
 #define WORD_BYTES 16
 
 typedef struct lanes_config {
   ndr_scan_words words;
-  int64_t width, tiles;  /* lines of a tile, and tiles along the innermost kept axis */
-  int64_t units, blocks; /* tiles in all, and runs of each */
-  int64_t batch;
-  bool chained;
+  int64_t width, tiles; /* lines of a tile, and tiles along the innermost kept axis */
+  ndr_scan_tasks tasks; /* units are tiles, blocks runs */
 } lanes_config;
 _Static_assert(sizeof(lanes_config) <= NDR_SCAN_CONFIG_BYTES, "the configuration fits in a plan");
 
@@ -148,18 +144,13 @@ static void scan_unit(const job *all, int64_t unit, tile *own) {
   find_tile(all, unit, own);
   if (all->problem->longer) store_first(all, own);
   fill(all, words->before, own->before, own->width);
-  for (int64_t number = 0; number < all->config->blocks; number++) {
+  for (int64_t number = 0; number < all->config->tasks.blocks; number++) {
     scan_run(all, number, own);
     if (words->sequential)
       memcpy(own->before, own->sums, (size_t)(own->width * words->bytes));
     else
       words->loops.merge(own->before, own->sums, own->before, own->width);
   }
-}
-
-static ndr_scan_chain chain_of(const job *all, int64_t unit) {
-  int64_t blocks = all->config->blocks, bytes = all->config->width * all->config->words.bytes;
-  return ndr_scan_chain_at(all->chains + unit * ndr_scan_chain_bytes(blocks, bytes), blocks, bytes);
 }
 
 /* The block of another thread. */
@@ -180,7 +171,7 @@ static void help(void *context, int64_t number, const void *before, void *after)
 /* In place elements may be gone before a helper reads them. */
 static void scan_block(const job *all, int64_t unit, int64_t number, tile *own) {
   const ndr_scan_words *words = &all->config->words;
-  ndr_scan_chain chain = chain_of(all, unit);
+  ndr_scan_chain chain = ndr_scan_tasks_chain(&all->config->tasks, all->chains, unit);
   helper other = {all, own};
   find_tile(all, unit, own);
   if (all->problem->longer && number == 0) store_first(all, own);
@@ -197,15 +188,11 @@ static void scan_tasks(void *context, int thread) {
   const lanes_config *config = all->config;
   tile own;
   (void)thread;
-  int64_t tasks =
-      config->chained ? config->units * config->blocks : (config->units + config->batch - 1) / config->batch;
-  for (int64_t task; (task = atomic_fetch_add(&all->next, 1)) < tasks;) {
-    if (config->chained) {
-      scan_block(all, task / config->blocks, task % config->blocks, &own);
-      continue;
-    }
-    int64_t end = (task + 1) * config->batch;
-    for (int64_t unit = task * config->batch; unit < end && unit < config->units; unit++) scan_unit(all, unit, &own);
+  for (ndr_scan_task task; ndr_scan_tasks_take(&config->tasks, &all->next, &task);) {
+    if (config->tasks.chained)
+      scan_block(all, task.unit, task.block, &own);
+    else
+      for (int64_t unit = task.unit; unit < task.end; unit++) scan_unit(all, unit, &own);
   }
   if (all->apart) config->words.fence();
 }
@@ -213,13 +200,12 @@ static void scan_tasks(void *context, int thread) {
 static void run(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace) {
   const lanes_config *config = config_of(plan);
   job all = {&plan->problem, config, data[0], result, workspace, data[0] != result, 0};
-  double elements = (double)plan->problem.lines * (double)(plan->problem.length + 1);
-  for (int64_t unit = 0; config->chained && unit < config->units; unit++) {
-    ndr_scan_chain chain = chain_of(&all, unit);
-    ndr_scan_chain_begin(&chain, config->blocks);
+  for (int64_t unit = 0; config->tasks.chained && unit < config->tasks.units; unit++) {
+    ndr_scan_chain chain = ndr_scan_tasks_chain(&config->tasks, all.chains, unit);
+    ndr_scan_chain_begin(&chain, config->tasks.blocks);
     fill(&all, config->words.before, (char *)chain.words, config->width);
   }
-  ndr_pool_run(ndr_scan_threads(plan), elements < 1e15 ? (int64_t)elements : INT64_MAX, scan_tasks, &all);
+  ndr_scan_tasks_run(plan, scan_tasks, &all);
 }
 
 /* ---- planning ---- */
@@ -238,18 +224,14 @@ static void configure(ndr_scan_plan *plan) {
   int64_t inner = problem->kept[0].size, outer = problem->lines / inner, wanted = 2 * (int64_t)plan->threads;
   ndr_scan_words_make(problem, &config->words);
   config->width = widest_tile(problem);
-  config->blocks = (problem->length + NDR_SCAN_RUN - 1) / NDR_SCAN_RUN;
-  bool chains = !config->words.sequential && plan->threads > 1 && config->blocks >= wanted;
+  config->tasks.blocks = (problem->length + NDR_SCAN_RUN - 1) / NDR_SCAN_RUN;
+  bool chains = !config->words.sequential && plan->threads > 1 && config->tasks.blocks >= wanted;
   while (!chains && plan->threads > 1 && config->width >= 2 * LEAST_LANES && outer * (inner / config->width) < wanted)
     config->width = (config->width + 1) / 2;
   config->tiles = (inner + config->width - 1) / config->width;
-  config->units = outer * config->tiles;
-  int64_t elements = config->width * (problem->length < TASK ? problem->length : TASK) + 1;
-  config->batch = elements < TASK ? TASK / elements : 1;
-  config->chained = chains && config->units < wanted;
-  if (config->chained)
-    plan->workspace =
-        (size_t)(config->units * ndr_scan_chain_bytes(config->blocks, config->width * config->words.bytes));
+  config->tasks.units = outer * config->tiles;
+  config->tasks.chain_bytes = config->width * config->words.bytes;
+  ndr_scan_tasks_end(&config->tasks, plan, config->width, chains && config->tasks.units < wanted);
 }
 
 static const char *reject(const ndr_scan_problem *problem, const ndr_device *device, char *text) {
@@ -273,7 +255,7 @@ static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {
   const lanes_config *config = config_of(plan);
   size_t length = 0;
   ndr_text_append(text, capacity, &length, "tiles of %lld lines, %lld runs of %d%s", (long long)config->width,
-                  (long long)config->blocks, NDR_SCAN_RUN, config->chained ? " in a chain" : "");
+                  (long long)config->tasks.blocks, NDR_SCAN_RUN, config->tasks.chained ? " in a chain" : "");
   return length;
 }
 

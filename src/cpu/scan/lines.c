@@ -3,24 +3,19 @@
  * what stands before each run is added, and it is stored. Any strides; several scanned axes. */
 #include <string.h>
 
-#include "cpu/pool.h"
-#include "cpu/scan/chain.h"
 #include "cpu/scan/scans.h"
+#include "cpu/scan/tasks.h"
 #include "cpu/scan/words.h"
 
-/* A thread takes units of about as many elements at a time. */
-#define TASK 16384
 /* Words before a slot's run: an exclusive scan puts there what stands before. */
 #define LEAD (NDR_SCAN_SLOT - NDR_SCAN_RUN)
 #define WORD_BYTES 16 /* of the largest */
 
 typedef struct lines_config {
   ndr_scan_words words;
-  int64_t lines, runs;   /* of a unit: neighbouring lines, and runs of each at a time, which make a block */
-  int64_t units, blocks; /* blocks of each unit */
-  int64_t batch;         /* units of a task */
-  int64_t ahead;         /* blocks from one to the next of a thread */
-  bool chained;          /* blocks of a unit are tasks of their own */
+  int64_t lines, runs; /* of a unit: neighbouring lines, and runs of each at a time, which make a block */
+  ndr_scan_tasks tasks;
+  int64_t ahead; /* blocks from one to the next of a thread */
 } lines_config;
 _Static_assert(sizeof(lines_config) <= NDR_SCAN_CONFIG_BYTES, "the configuration fits in a plan");
 
@@ -210,16 +205,11 @@ static void scan_unit(const job *all, int64_t unit, block *own) {
   find_lines(all, unit, own);
   if (all->problem->length == 0)
     for (int64_t c = 0; c < own->lines; c++) store_first(all, &own->places[c], -all->problem->result_step);
-  for (int64_t number = 0; number < all->config->blocks; number++) {
+  for (int64_t number = 0; number < all->config->tasks.blocks; number++) {
     scan_runs(all, number, own, carry);
     pass_runs(all, own, carry);
     store_runs(all, own);
   }
-}
-
-static ndr_scan_chain chain_of(const job *all, int64_t unit) {
-  int64_t blocks = all->config->blocks, bytes = all->config->lines * all->config->words.bytes;
-  return ndr_scan_chain_at(all->chains + unit * ndr_scan_chain_bytes(blocks, bytes), blocks, bytes);
 }
 
 /* The block of another thread, run by run. */
@@ -250,7 +240,7 @@ static void help(void *context, int64_t number, const void *before, void *after)
 /* In place elements may be gone before a helper reads them. */
 static void scan_block(const job *all, int64_t unit, int64_t number, block *own) {
   _Alignas(16) char carry[NDR_SCAN_SLOTS * WORD_BYTES];
-  ndr_scan_chain chain = chain_of(all, unit);
+  ndr_scan_chain chain = ndr_scan_tasks_chain(&all->config->tasks, all->chains, unit);
   helper other = {all, own};
   find_lines(all, unit, own);
   scan_runs(all, number, own, NULL);
@@ -265,15 +255,11 @@ static void scan_tasks(void *context, int thread) {
   const lines_config *config = all->config;
   block own;
   (void)thread;
-  int64_t tasks =
-      config->chained ? config->units * config->blocks : (config->units + config->batch - 1) / config->batch;
-  for (int64_t task; (task = atomic_fetch_add(&all->next, 1)) < tasks;) {
-    if (config->chained) {
-      scan_block(all, task / config->blocks, task % config->blocks, &own);
-      continue;
-    }
-    int64_t end = (task + 1) * config->batch;
-    for (int64_t unit = task * config->batch; unit < end && unit < config->units; unit++) scan_unit(all, unit, &own);
+  for (ndr_scan_task task; ndr_scan_tasks_take(&config->tasks, &all->next, &task);) {
+    if (config->tasks.chained)
+      scan_block(all, task.unit, task.block, &own);
+    else
+      for (int64_t unit = task.unit; unit < task.end; unit++) scan_unit(all, unit, &own);
   }
   if (all->apart) config->words.fence();
 }
@@ -281,13 +267,12 @@ static void scan_tasks(void *context, int thread) {
 static void run(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace) {
   const lines_config *config = config_of(plan);
   job all = {&plan->problem, config, data[0], result, workspace, data[0] != result, 0};
-  double elements = (double)plan->problem.lines * (double)(plan->problem.length + 1);
-  for (int64_t unit = 0; config->chained && unit < config->units; unit++) {
-    ndr_scan_chain chain = chain_of(&all, unit);
-    ndr_scan_chain_begin(&chain, config->blocks);
+  for (int64_t unit = 0; config->tasks.chained && unit < config->tasks.units; unit++) {
+    ndr_scan_chain chain = ndr_scan_tasks_chain(&config->tasks, all.chains, unit);
+    ndr_scan_chain_begin(&chain, config->tasks.blocks);
     begin_carry(&all, (char *)chain.words);
   }
-  ndr_pool_run(ndr_scan_threads(plan), elements < 1e15 ? (int64_t)elements : INT64_MAX, scan_tasks, &all);
+  ndr_scan_tasks_run(plan, scan_tasks, &all);
 }
 
 /* ---- planning ---- */
@@ -310,16 +295,13 @@ static void configure(ndr_scan_plan *plan) {
   config->runs = config->words.sequential || runs < 1 ? 1 : runs;
   if (config->runs > slots / together) config->runs = slots / together;
   config->lines = together > 1 ? together : slots / config->runs;
-  config->units = (problem->lines + config->lines - 1) / config->lines;
-  config->blocks = (runs + config->runs - 1) / config->runs;
-  int64_t elements = config->lines * (problem->length < TASK ? problem->length : TASK) + 1;
-  config->batch = elements < TASK ? TASK / elements : 1;
-  config->chained = !config->words.sequential && config->blocks > 1 && plan->threads > 1 &&
-                    config->units < 4 * (int64_t)plan->threads;
-  config->ahead = config->chained ? ndr_scan_threads(plan) : 1;
-  if (config->chained)
-    plan->workspace =
-        (size_t)(config->units * ndr_scan_chain_bytes(config->blocks, config->lines * config->words.bytes));
+  config->tasks.units = (problem->lines + config->lines - 1) / config->lines;
+  config->tasks.blocks = (runs + config->runs - 1) / config->runs;
+  config->tasks.chain_bytes = config->lines * config->words.bytes;
+  ndr_scan_tasks_end(&config->tasks, plan, config->lines,
+                     !config->words.sequential && config->tasks.blocks > 1 && plan->threads > 1 &&
+                         config->tasks.units < 4 * (int64_t)plan->threads);
+  config->ahead = config->tasks.chained ? ndr_scan_threads(plan) : 1;
 }
 
 static const char *reject(const ndr_scan_problem *problem, const ndr_device *device, char *text) {
@@ -343,8 +325,8 @@ static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {
   const lines_config *config = config_of(plan);
   size_t length = 0;
   ndr_text_append(text, capacity, &length, "%lld lines at a time, %lld runs of %d each, %lld blocks%s",
-                  (long long)config->lines, (long long)config->runs, NDR_SCAN_RUN, (long long)config->blocks,
-                  config->chained ? " in a chain" : "");
+                  (long long)config->lines, (long long)config->runs, NDR_SCAN_RUN, (long long)config->tasks.blocks,
+                  config->tasks.chained ? " in a chain" : "");
   return length;
 }
 

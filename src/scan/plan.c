@@ -46,7 +46,7 @@ ndr_status ndr_scan_choose(ndr_scan_plan *plan, const char *force) {
     return ndr_fail(NDR_ERR_UNSUPPORTED, "backend %s cannot run a scan of %s over %s: %s", plan->backend->name,
                     ndr_op_label(plan->problem.op, label), ndr_dtype_name(plan->problem.dtype),
                     plan->backend->scans->families[0]->reject(&plan->problem, &plan->device, text));
-  plan->family->configure(plan);
+  if (!ndr_scan_is_empty(&plan->problem)) plan->family->configure(plan);
   return NDR_OK;
 }
 

@@ -1,9 +1,9 @@
 #include "selections.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "suite.h"
 
 static int64_t count_of(const ndr_problem *layout) {
@@ -119,10 +119,17 @@ static void expect(selection_case *made) {
   ck_assert_int_eq(count, made->kept);
 }
 
-static void describe(selection_case *made, const ndr_problem *layout) {
+static void describe(selection_case *made) {
   static const char *const calls[] = {"select", "partition", "nonzero"};
-  snprintf(made->text, sizeof made->text, "%s along %d, %lld kept, room for %lld, of %.300s", calls[made->call],
-           made->dim == NDR_SCAN_ALL ? -1 : made->dim, (long long)made->kept, (long long)made->room, case_text(layout));
+  size_t length = 0, capacity = sizeof made->text;
+  ndr_text_append(made->text, capacity, &length, "%s %s [", calls[made->call], ndr_dtype_name(made->array.dtype));
+  for (int d = 0; d < made->array.tensor.ndim; d++)
+    ndr_text_append(made->text, capacity, &length, "%s%lld:%lld", d ? "," : "", (long long)made->array.shape[d],
+                    (long long)made->array.strides[d]);
+  ndr_text_append(made->text, capacity, &length, "]");
+  if (made->dim != NDR_SCAN_ALL) ndr_text_append(made->text, capacity, &length, " along %d", made->dim);
+  ndr_text_append(made->text, capacity, &length, ", %lld kept, room for %lld", (long long)made->kept,
+                  (long long)made->room);
 }
 
 static int64_t places_of(const selection_case *made) {
@@ -147,7 +154,7 @@ void selection_random(selection_case *made, rng *random, int64_t most) {
                : rng_once_in(random, 4)     ? made->kept / 2
                                             : made->kept + rng_between(random, 0, 3);
   make_results(made, random);
-  describe(made, &layout);
+  describe(made);
   expect(made);
 }
 
@@ -172,7 +179,7 @@ void selection_of(selection_case *made, rng *random, const selection_form *form)
   made->kept = count_kept(made);
   made->room = places_of(made);
   make_results(made, NULL);
-  describe(made, &layout);
+  describe(made);
   expect(made);
 }
 

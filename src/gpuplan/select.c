@@ -15,11 +15,13 @@ _Static_assert(sizeof(ndr_select_params) <= 4096, "a kernel takes its arguments 
 _Static_assert(NDR_PARAM_AXES >= NDR_MAX_DIMS, "a walk has room for all dims");
 _Static_assert(NDR_SELECT_TILE == 32 * NDR_SCAN_BLOCK, "a thread has a word of a tile");
 
+/* Adds a launch with a block for each tile. So many blocks as it says fit on a multiprocessor without spills. */
 static ndr_select_launch *add(ndr_select_plan *plan, ndr_select_kernel kernel, ndr_dtype truth) {
   ndr_select_launch *launch = &plan->launches[plan->count++];
-  *launch = (ndr_select_launch){.kernel = kernel, .truth = truth, .residents = 4};
-  launch->grid = (unsigned)plan->params.tiles;
-  if (ndr_select_is_dense(&plan->params.read, 1)) launch->known |= NDR_SELECT_DENSE_MASK;
+  const bool dense = ndr_select_is_dense(&plan->params.read, 1);
+  *launch = (ndr_select_launch){.kernel = kernel, .truth = truth, .grid = (unsigned)plan->params.tiles};
+  launch->known = dense ? NDR_SELECT_DENSE_MASK : 0;
+  launch->residents = dense ? 6 : 4;
   return launch;
 }
 
@@ -66,7 +68,7 @@ static void plan_elements(ndr_select_plan *plan, const ndr_selection *s, const n
   if (ndr_select_is_dense(&plan->params.from, bytes)) launch->known |= NDR_SELECT_DENSE_FROM;
   if (ndr_select_is_dense(&plan->params.to, bytes)) launch->known |= NDR_SELECT_DENSE_TO;
   const unsigned dense = NDR_SELECT_DENSE_MASK | NDR_SELECT_DENSE_FROM | NDR_SELECT_DENSE_TO;
-  if ((launch->known & dense) == dense) launch->residents = 5; /* as many as fit without spills */
+  launch->residents = (launch->known & dense) == dense ? 5 : 4;
 }
 
 static void plan_indices(ndr_select_plan *plan, const ndr_selection *s) {
@@ -136,6 +138,7 @@ static void plan_slices(ndr_select_plan *plan, const ndr_selection *s, const ndr
     p->run = from->size.size;
     p->outer = elements_of(&p->from, 1);
   }
+  launch->residents = NDR_SELECT_LOADS(launch->bytes) > 4 ? 3 : 4;
   launch->grid = slices_grid(plan, launch, slices, device);
 }
 

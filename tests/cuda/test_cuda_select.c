@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/types.h"
 #include "device.h"
 #include "support/selections.h"
 
@@ -203,7 +204,7 @@ static int64_t check_numbers(const uint32_t *result, int64_t count, int percent,
 
 START_TEST(large_arrays_are_in_order) {
   static const int percents[] = {1, 10, 50, 90};
-  const int64_t count = (gpu_subset() ? 100000 : INT64_C(1) << 28) + (_i == 1 ? 77 : 0);
+  int64_t count = (gpu_subset() ? 100000 : INT64_C(1) << 28) + (_i == 1 ? 77 : 0);
   const size_t bytes = (size_t)count * sizeof(uint32_t);
   char *memory = take(3 * bytes + 256, "large_arrays_are_in_order");
   if (!memory) return;
@@ -227,7 +228,7 @@ END_TEST
 
 /* More than 2^31 elements of one byte, all 0 but for a few, which are kept. */
 START_TEST(places_past_two_to_the_31) {
-  const int64_t length = (INT64_C(1) << 31) + 5, shape[2] = {1, length};
+  int64_t length = (INT64_C(1) << 31) + 5, shape[2] = {1, length};
   const int64_t places[] = {0, 8191, 8192, (INT64_C(1) << 31) - 1, INT64_C(1) << 31, length - 1};
   enum { KEPT = 6 };
   if (gpu_subset()) return;

@@ -274,8 +274,8 @@ ndr_status ndr_cuda_compile_scan(const ndr_scan_plan *plan, cudaKernel_t *compil
   return look_up(&(subject){.scan = plan, .capability = plan->device.capability}, compiled_kernel);
 }
 
-ndr_status ndr_cuda_compile_select(const ndr_select_launch *launch, int capability, cudaKernel_t *compiled_kernel) {
-  return look_up(&(subject){.select = launch, .capability = capability}, compiled_kernel);
+ndr_status ndr_cuda_compile_select(const ndr_select_launch *launch, cudaKernel_t *compiled_kernel) {
+  return look_up(&(subject){.select = launch, .capability = launch->capability}, compiled_kernel);
 }
 
 __attribute__((destructor)) static void forget_all(void) {

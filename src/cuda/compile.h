@@ -20,6 +20,6 @@ ndr_status ndr_cuda_compile_finish(const ndr_program *program, int capability, c
 ndr_status ndr_cuda_compile_scan(const ndr_scan_plan *plan, cudaKernel_t *compiled);
 
 /* The kernel of a launch of a selection. */
-ndr_status ndr_cuda_compile_select(const ndr_select_launch *launch, int capability, cudaKernel_t *compiled);
+ndr_status ndr_cuda_compile_select(const ndr_select_launch *launch, cudaKernel_t *compiled);
 
 #endif

@@ -1,5 +1,4 @@
-/* Runs selections, which src/gpuplan/select.c has planned. The host does not wait: the count is written by the stream.
- */
+/* Runs selections, as src/gpuplan/select.c plans them. The host does not wait: the stream writes the count. */
 #include "cuda/select.h"
 
 #include "cuda/compile.h"
@@ -18,19 +17,18 @@ static ndr_status launch(const ndr_select_plan *plan, const cudaKernel_t *kernel
 }
 
 /* On the current device. */
-static ndr_status run(ndr_select_plan *plan, const ndr_device *device, int64_t *count, cudaStream_t stream) {
-  cudaKernel_t kernels[sizeof plan->launches / sizeof *plan->launches];
+static ndr_status run(ndr_select_plan *plan, int id, int64_t *count, cudaStream_t stream) {
+  cudaKernel_t kernels[sizeof plan->launches / sizeof *plan->launches] = {NULL};
   void *workspace;
   if (plan->count == 0) {
     NDR_CUDA(cudaMemsetAsync(count, 0, sizeof *count, stream));
     return NDR_OK;
   }
-  for (int i = 0; i < plan->count; i++)
-    NDR_TRY(ndr_cuda_compile_select(&plan->launches[i], device->capability, &kernels[i]));
-  NDR_TRY(ndr_cuda_allocate(device->id, plan->workspace, stream, &workspace));
+  for (int i = 0; i < plan->count; i++) NDR_TRY(ndr_cuda_compile_select(&plan->launches[i], &kernels[i]));
+  NDR_TRY(ndr_cuda_allocate(id, plan->workspace, stream, &workspace));
   ndr_select_plan_place(plan, workspace);
   ndr_status status = launch(plan, kernels, stream);
-  ndr_cuda_release(device->id, workspace, stream);
+  ndr_cuda_release(id, workspace, stream);
   return status;
 }
 
@@ -43,7 +41,7 @@ ndr_status ndr_cuda_select(const ndr_selection *selection, const ndr_selection_a
   NDR_TRY(ndr_cuda_device(id, &device));
   NDR_TRY(ndr_select_plan_make(selection, addresses, &device, &plan));
   NDR_TRY(ndr_cuda_enter(id, &before));
-  ndr_status status = run(&plan, &device, addresses->count, (cudaStream_t)stream);
+  ndr_status status = run(&plan, id, addresses->count, (cudaStream_t)stream);
   ndr_cuda_leave(id, before);
   return status;
 }

@@ -161,6 +161,23 @@ static void walk_mask(ndr_select_walk *walk, const ndr_selection *s) {
     ndr_select_add_axis(walk, s->places, s->mask_strides[s->dim], true);
 }
 
+static void plan_launches(ndr_select_plan *plan, const ndr_selection *s, const ndr_selection_addresses *addresses,
+                          const ndr_device *device) {
+  ndr_select_params *p = &plan->params;
+  int64_t bytes = s->kind == NDR_SELECTION_NONZERO ? 0 : walk_elements(p, s, (int64_t)ndr_dtype_bytes(s->dtype));
+  if (s->kind == NDR_SELECTION_NONZERO) {
+    plan_indices(plan, s);
+  } else if (bytes) {
+    plan_elements(plan, s, addresses, bytes);
+  } else if (elements_of(&p->from, 0) == 0) {
+    add(plan, NDR_SELECT_COUNT, NDR_BOOL);
+    plan->workspace += (size_t)p->tiles * sizeof(int64_t);
+  } else {
+    plan_slices(plan, s, addresses, device);
+  }
+  for (int i = 0; i < plan->count; i++) plan->launches[i].capability = device->capability;
+}
+
 ndr_status ndr_select_plan_make(const ndr_selection *selection, const ndr_selection_addresses *addresses,
                                 const ndr_device *device, ndr_select_plan *plan) {
   const ndr_selection *s = selection;
@@ -180,19 +197,7 @@ ndr_status ndr_select_plan_make(const ndr_selection *selection, const ndr_select
   walk_mask(&p->read, s);
   plan->posted_bytes = posted_bytes(p->tiles);
   plan->workspace = plan->posted_bytes + ALIGNMENT;
-  if (s->kind == NDR_SELECTION_NONZERO) {
-    plan_indices(plan, s);
-    return NDR_OK;
-  }
-  int64_t bytes = walk_elements(p, s, (int64_t)ndr_dtype_bytes(s->dtype));
-  if (bytes) {
-    plan_elements(plan, s, addresses, bytes);
-  } else if (elements_of(&p->from, 0) == 0) {
-    add(plan, NDR_SELECT_COUNT, NDR_BOOL);
-    plan->workspace += (size_t)p->tiles * sizeof(int64_t);
-  } else {
-    plan_slices(plan, s, addresses, device);
-  }
+  plan_launches(plan, s, addresses, device);
   return NDR_OK;
 }
 

@@ -22,6 +22,7 @@ typedef struct ndr_select_launch {
   ndr_dtype truth; /* of the mask */
   unsigned known;  /* NDR_SELECT_... */
   int residents;   /* blocks that a multiprocessor is to run at a time */
+  int capability;  /* of the device */
   unsigned grid;
 } ndr_select_launch;
 

@@ -166,21 +166,28 @@ template <class T, u32 KNOWN> struct select_tile {
    * together. */
   NDR_DEVICE void make_list(select_shared &shared) const {
     const bool both = (KNOWN & NDR_SELECT_BOTH) != 0;
-    const int thread = machine::thread(), lane = thread & (NDR_WARP - 1), begin = thread - lane;
+    const int AT_ONCE = 4, thread = machine::thread(), lane = thread & (NDR_WARP - 1), begin = thread - lane;
     if (!both && kept < NDR_SELECT_TILE / 16) {
       int at = before;
       for (u32 left = word; left; left &= left - 1) shared.list[at++] = (u16)(thread * 32 + machine::first_bit(left));
     } else {
       shared.of[thread] = {word, before};
       machine::warp_barrier();
-#pragma unroll 8
-      for (int i = 0; i < NDR_WARP; i++) {
-        const select_entry of = shared.of[begin + i];
-        const int place = (begin + i) * 32 + lane, at = of.before + machine::count_bits(of.word & ((1u << lane) - 1));
-        if (of.word >> lane & 1)
-          shared.list[at] = (u16)place;
-        else if (both)
-          shared.list[kept + place - at] = (u16)place;
+#pragma unroll 2
+      for (int i = 0; i < NDR_WARP; i += AT_ONCE) {
+        /* Loaded before the list is written: the compiler does not know that they are apart. */
+        select_entry of[AT_ONCE];
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++) of[u] = shared.of[begin + i + u];
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++) {
+          const int place = (begin + i + u) * 32 + lane,
+                    at = of[u].before + machine::count_bits(of[u].word & ((1u << lane) - 1));
+          if (of[u].word >> lane & 1)
+            shared.list[at] = (u16)place;
+          else if (both)
+            shared.list[kept + place - at] = (u16)place;
+        }
       }
     }
     machine::barrier();

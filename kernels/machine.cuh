@@ -149,6 +149,21 @@ NDR_DEVICE long long opaque(long long value) {
 NDR_DEVICE unsigned shuffle_xor(unsigned value, int mask) {
   return __shfl_xor_sync(0xffffffffu, value, mask);
 }
+/* The value of another lane, whose number is taken modulo 32. */
+NDR_DEVICE unsigned shuffle_from(unsigned value, int lane) {
+  return __shfl_sync(0xffffffffu, value, lane);
+}
+/* A bit of each lane of the warp. */
+NDR_DEVICE unsigned ballot(bool bit) {
+  return __ballot_sync(0xffffffffu, bit);
+}
+NDR_DEVICE int count_bits(unsigned bits) {
+  return __popc(bits);
+}
+/* The number of the lowest bit that is set; there is one. */
+NDR_DEVICE int first_bit(unsigned bits) {
+  return __ffs((int)bits) - 1;
+}
 
 NDR_DEVICE int dot4(int a, int b, int c) {
   return __dp4a(a, b, c);

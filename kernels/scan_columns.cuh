@@ -58,7 +58,7 @@ scan_columns_before(const ndr_scan_params &p, const scan_slots &slots, i64 tile,
   const int ROUNDS = UNITS < NDR_SCAN_SIBLINGS ? NDR_SCAN_SIBLINGS / UNITS : 1;
   const int thread = machine::thread(), unit = thread / COLUMNS, column = thread % COLUMNS;
   const bool holds = unit == 0 && here;
-  scan_node up(p, tile);
+  scan_node up(p.tiles, tile);
   bool last = true;
   int count = 0;
   if (holds) up.post<OP>(slots, total);

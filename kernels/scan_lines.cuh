@@ -170,7 +170,8 @@ template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_lines(c
       if (begin + E == p.tile) whole_tile = total;
       machine::barrier();
       scan_slots slots = {p.posted + t.line * p.nodes * OP::words, 1};
-      scan_tiles_before<OP>(p, slots, tile, whole_tile, shared, tiles);
+      if (thread == 0) scan_node(p.tiles, tile).post<OP>(slots, whole_tile);
+      scan_tiles_before<OP>(p.tiles, slots, tile, whole_tile, shared.totals, tiles);
       machine::barrier();
     }
     scan_prefix<OP, NDR_SCAN_BLOCK, 1> prefix;

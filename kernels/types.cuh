@@ -1,4 +1,4 @@
-/* Storage types of the elements, and the values they become in registers. */
+/* Storage types of the elements, the values they become in registers, and the sizes of a block. */
 #ifndef NDR_TYPES_CUH
 #define NDR_TYPES_CUH
 
@@ -26,6 +26,9 @@ struct boolean {
 template <class R> struct complex { R re, im; };
 typedef complex<float> c64;
 typedef complex<double> c128;
+
+/* Threads of a block and of a warp. */
+enum { NDR_BLOCK = 256, NDR_BLOCK_LOG = 8, NDR_WARP = 32, NDR_WARP_LOG = 5 };
 
 /* value: the type in registers; real: the type of means and magnitudes; WIDE: both are f64 where f32 is the default. */
 template <class T, bool WIDE = false> struct traits {

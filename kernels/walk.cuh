@@ -6,14 +6,13 @@
 #include "kernels.h"
 #include "ops.cuh"
 #include "params.h"
+#include "posted.cuh"
 
 /* Blocks of a kernel that a multiprocessor holds: the number in kernels.def, unless the operator's accumulator takes
  * more registers than that leaves. */
 template <ndr_kernel KERNEL, class Op> struct residency {
   static constexpr int blocks(int light) { return light; }
 };
-
-enum { NDR_BLOCK = 256, NDR_BLOCK_LOG = 8, NDR_WARP = 32, NDR_WARP_LOG = 5 };
 
 /* ---- decoding ---- */
 
@@ -337,18 +336,6 @@ NDR_DEVICE typename Op::Accumulator join_block(typename Op::Accumulator a, typen
 }
 
 /* ---- split ---- */
-
-/* A word as a slot holds it: each half has a mark, so that no fence is needed. */
-NDR_DEVICE ndr_posted posted(ndr_word word) {
-  const ndr_word mark = (ndr_word)1 << 32;
-  return {{mark | (word & 0xffffffffu), mark | word >> 32}};
-}
-NDR_DEVICE bool is_posted(const ndr_posted &p) {
-  return ((p.half[0] & p.half[1]) >> 32) != 0;
-}
-NDR_DEVICE ndr_word word_of(const ndr_posted &p) {
-  return (p.half[0] & 0xffffffffu) | p.half[1] << 32;
-}
 
 /* Posts the state of an output in one of its slots, for the block that waits for it. */
 template <class Op>

@@ -254,7 +254,7 @@ run 0 ladder --source c2
 has out '^kernels/ladder/select\.cuh, line '
 has out 'LADDER_KERNEL mark('
 has out 'LADDER_KERNEL scatter('
-for rung in 15 16 17 18 a8 a9r a10c n1a s9 c5 q2; do
+for rung in 15 16 17 18 a8 a9r a10c n1a s9 s10 c5 c6 q2; do
   run 1 ladder --source "$rung"
   has err "rung $rung, .*, has no text of its own"
 done

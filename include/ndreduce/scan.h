@@ -11,9 +11,8 @@
  *   if (status == NDR_OK) printf("%d kept: %g %g %g\n", (int)count, kept[0], kept[1], kept[2]);
  *   else puts(ndr_last_error()); // prints 4 9 15, 3 kept: 1 3 5
  *
- * What ndreduce.h says of arrays, errors, threads and structs that start with their size holds here, too. Scans of
- * arrays on a GPU need NVRTC, which compiles their kernels at run time, else they fail with NDR_ERR_UNSUPPORTED; so do
- * ndr_select, ndr_partition and ndr_nonzero for all arrays on a GPU.
+ * What ndreduce.h says of arrays, errors, threads and structs that start with their size holds here, too. For arrays on
+ * a GPU all calls need NVRTC, which compiles their kernels at run time, else they fail with NDR_ERR_UNSUPPORTED.
  *
  * A scan's result at a place is the operator over the elements up to that place: result[i] = x[0] op ... op x[i].
  *
@@ -168,7 +167,13 @@ typedef struct ndr_select_options {
  *            keeps; must not lie in array, mask or result, which is not checked
  * The result may have room for more: what lies behind the first *count is not written. If it has room for fewer, the
  * first ones that fit are written, and *count is the number that there are; the CPU then returns NDR_ERR_RESULT, while
- * on a GPU, where the number is not known before the work is done, the caller compares. */
+ * on a GPU, where the number is not known before the work is done, the caller compares.
+ *
+ * On a GPU the work is queued on options->stream, which may be capturing, and may not have finished when the call
+ * returns; *count is written by the stream, too. It needs memory there for a while: for elements 1/512 byte or so each,
+ * for slices of more than 16 bytes 4 bytes more for each that the result has room for (8 where there are 2^32 slices or
+ * more). At most 2^44 elements or slices are selected from, else it fails with NDR_ERR_UNSUPPORTED. On the CPU the work
+ * is done when the call returns. Errors: as ndr_scan, without NDR_ERR_OP. */
 NDR_API ndr_status ndr_select(const DLTensor *array, const DLTensor *mask, int dim, DLTensor *result, int64_t *count,
                               const ndr_select_options *options);
 

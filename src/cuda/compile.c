@@ -11,6 +11,7 @@
 #include "cuda/compiler.h"
 #include "cuda/kept.h"
 #include "cuda/scan_text.h"
+#include "cuda/select_text.h"
 #include "cuda/text.h"
 
 /* ---- what tells kernels apart ---- */
@@ -49,13 +50,13 @@ static void see_program(numbers *n, const ndr_program *program) {
   see(n, program->parameter_count), see(n, program->result), see(n, (int)program->result_dtype);
 }
 
-/* What is compiled: a kernel of operators, or of a scan, or, where both are NULL, the one that finishes a program's
- * states.
- */
+/* What is compiled: a kernel of operators, of a scan, or of a selection, or, where these are NULL, the one that
+ * finishes a program's states. */
 typedef struct subject {
   const ndr_cuda_operators *operators;
   const ndr_cuda_template *kernel;
   const ndr_scan_plan *scan;
+  const ndr_select_launch *select;
   const ndr_program *program;
   int capability;
 } subject;
@@ -69,8 +70,17 @@ static void see_scan(numbers *n, const ndr_scan_plan *plan) {
   see_program(n, problem->program);
 }
 
+static void see_select(numbers *n, const ndr_select_launch *launch) {
+  see(n, (int)launch->kernel), see(n, launch->bytes), see(n, launch->unit), see(n, (int)launch->truth);
+  see(n, (int)launch->known), see(n, launch->residents);
+}
+
 static void see_subject(numbers *n, const subject *s) {
-  see(n, s->capability), see(n, s->operators != NULL), see(n, s->scan != NULL);
+  see(n, s->capability), see(n, s->operators != NULL), see(n, s->scan != NULL), see(n, s->select != NULL);
+  if (s->select) {
+    see_select(n, s->select);
+    return;
+  }
   if (s->scan) {
     see_scan(n, s->scan);
     return;
@@ -108,6 +118,7 @@ static char *make_key(const char *source, int capability) {
 
 static const char *entry_of(const subject *s) {
   if (s->scan) return "ndr_scan";
+  if (s->select) return "ndr_select";
   if (!s->operators) return "ndr_program_states";
   return ndr_cuda_takes_program(s->operators) ? "ndr_program" : "ndr_compiled";
 }
@@ -144,6 +155,7 @@ static ndr_status compile(const subject *s, const char *source, cudaKernel_t *ke
 
 static size_t generate(const subject *s, char *text, size_t capacity) {
   if (s->scan) return ndr_cuda_generate_scan(s->scan, text, capacity);
+  if (s->select) return ndr_cuda_generate_select(s->select, text, capacity);
   return s->operators ? ndr_cuda_generate(s->operators, s->kernel, text, capacity)
                       : ndr_cuda_generate_finish(s->program, text, capacity);
 }
@@ -251,15 +263,19 @@ static ndr_status look_up(const subject *s, cudaKernel_t *kernel) {
 
 ndr_status ndr_cuda_compile(const ndr_cuda_operators *operators, const ndr_cuda_template *kernel, int capability,
                             cudaKernel_t *compiled_kernel) {
-  return look_up(&(subject){operators, kernel, NULL, NULL, capability}, compiled_kernel);
+  return look_up(&(subject){.operators = operators, .kernel = kernel, .capability = capability}, compiled_kernel);
 }
 
 ndr_status ndr_cuda_compile_finish(const ndr_program *program, int capability, cudaKernel_t *compiled_kernel) {
-  return look_up(&(subject){NULL, NULL, NULL, program, capability}, compiled_kernel);
+  return look_up(&(subject){.program = program, .capability = capability}, compiled_kernel);
 }
 
 ndr_status ndr_cuda_compile_scan(const ndr_scan_plan *plan, cudaKernel_t *compiled_kernel) {
-  return look_up(&(subject){NULL, NULL, plan, NULL, plan->device.capability}, compiled_kernel);
+  return look_up(&(subject){.scan = plan, .capability = plan->device.capability}, compiled_kernel);
+}
+
+ndr_status ndr_cuda_compile_select(const ndr_select_launch *launch, cudaKernel_t *compiled_kernel) {
+  return look_up(&(subject){.select = launch, .capability = launch->capability}, compiled_kernel);
 }
 
 __attribute__((destructor)) static void forget_all(void) {

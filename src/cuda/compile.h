@@ -5,6 +5,7 @@
 #include "core/plan.h"
 #include "cuda/error.h"
 #include "cuda/generate.h"
+#include "gpuplan/select.h"
 #include "scan/plan.h"
 
 /* A kernel of operators fused into one read; see ndr_cuda_takes_program for what it takes. It is compiled once for each
@@ -17,5 +18,8 @@ ndr_status ndr_cuda_compile_finish(const ndr_program *program, int capability, c
 
 /* The kernel of a plan of a scan. */
 ndr_status ndr_cuda_compile_scan(const ndr_scan_plan *plan, cudaKernel_t *compiled);
+
+/* The kernel of a launch of a selection. */
+ndr_status ndr_cuda_compile_select(const ndr_select_launch *launch, cudaKernel_t *compiled);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "cuda/compile.h"
 #include "cuda/device.h"
+#include "cuda/select.h"
 #include "gpuplan/scan.h"
 
 static void fill_parameters(const ndr_program *program, ndr_scan_params *params) {
@@ -35,12 +36,6 @@ static ndr_status execute(const ndr_scan_plan *plan, const void *const *data, vo
   return status;
 }
 
-static ndr_status refuse_selection(const ndr_selection *selection, const ndr_selection_addresses *addresses, int id,
-                                   int threads, void *stream) {
-  (void)selection, (void)addresses, (void)id, (void)threads, (void)stream;
-  return ndr_fail(NDR_ERR_UNSUPPORTED, "selections run on the CPU only: the array must be in its memory");
-}
-
 static const ndr_scan_family *const families[] = {&ndr_scan_family_lines, &ndr_scan_family_columns, NULL};
 
-const struct ndr_scan_calls ndr_cuda_scans = {families, execute, refuse_selection};
+const struct ndr_scan_calls ndr_cuda_scans = {families, execute, ndr_cuda_select};

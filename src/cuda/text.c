@@ -37,12 +37,17 @@
   X(scan)                                                                                                              \
   X(scan_lines)                                                                                                        \
   X(scan_columns)                                                                                                      \
+  X(scan_tree)                                                                                                         \
+  X(select)                                                                                                            \
+  X(select_slices)                                                                                                     \
+  X(posted)                                                                                                            \
   X(chunks) X(operands) X(table) X(zones) X(fused) X(states) X(numbers) X(parts) X(weighted) X(program) X(facts)
 
 #define EMBED_KERNEL(name) EMBED(name, NDR_KERNEL_DIR "/" #name ".cuh")
 KERNEL_FILES(EMBED_KERNEL)
 EMBED(params, NDR_SPEC_DIR "/params.h")
 EMBED(scan_params, NDR_SPEC_DIR "/scan_params.h")
+EMBED(select_params, NDR_SPEC_DIR "/select_params.h")
 EMBED(kernels, NDR_SPEC_DIR "/kernels.h")
 EMBED(rows, NDR_SPEC_DIR "/kernels.def")
 
@@ -53,8 +58,8 @@ enum { KERNEL_FILES(EMBEDDED) OF_KERNELS = NDR_KERNEL_ROWS(OF_KERNEL, ) NDR_OPER
 
 #define NAME(name) #name ".cuh",
 #define TEXT(name) ndr_text_##name,
-const char *const ndr_kernel_text_names[] = {KERNEL_FILES(NAME) "params.h", "scan_params.h", "kernels.h",
-                                             "kernels.def"};
-const char *const ndr_kernel_texts[] = {KERNEL_FILES(TEXT) ndr_text_params, ndr_text_scan_params, ndr_text_kernels,
-                                        ndr_text_rows};
+const char *const ndr_kernel_text_names[] = {KERNEL_FILES(NAME) "params.h", "scan_params.h", "select_params.h",
+                                             "kernels.h", "kernels.def"};
+const char *const ndr_kernel_texts[] = {KERNEL_FILES(TEXT) ndr_text_params, ndr_text_scan_params,
+                                        ndr_text_select_params, ndr_text_kernels, ndr_text_rows};
 const int ndr_kernel_text_count = sizeof ndr_kernel_texts / sizeof *ndr_kernel_texts;

@@ -6,6 +6,7 @@
 #include "core/canonical.h"
 #include "cuda/compiler.h"
 #include "cuda/generate.h"
+#include "cuda/select_text.h"
 #include "ndreduce/operator.h"
 #include "spec/params.h"
 #include "support/cases.h"
@@ -84,6 +85,28 @@ START_TEST(random_texts_compile) {
 }
 END_TEST
 
+/* Each kernel of selections, for elements of several sizes and what may be known of them. */
+START_TEST(selections_compile) {
+  static const int sizes[][2] = {{1, 1}, {2, 2}, {4, 4}, {6, 2}, {8, 4}, {12, 4}, {16, 16}, {16, 1}};
+  static const unsigned known[] = {0, NDR_SELECT_DENSE_MASK | NDR_SELECT_DENSE_FROM | NDR_SELECT_DENSE_TO,
+                                   NDR_SELECT_COLUMNS | NDR_SELECT_FAR};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (int k = 0; k < 3; k++) {
+      char text[512], what[64];
+      ndr_select_launch launch = {.kernel = (ndr_select_kernel)_i,
+                                  .bytes = sizes[i][0],
+                                  .unit = sizes[i][1],
+                                  .truth = (ndr_dtype)((int)(3 * i + (size_t)k) % NDR_DTYPE_COUNT),
+                                  .known = known[k] | (i % 2 || _i == NDR_SELECT_PARTED ? NDR_SELECT_BOTH : 0),
+                                  .residents = 4};
+      size_t length = ndr_cuda_generate_select(&launch, text, sizeof text);
+      ck_assert_uint_lt(length, sizeof text);
+      snprintf(what, sizeof what, "kernel %d of selections", _i);
+      compile(text, what);
+    }
+}
+END_TEST
+
 int main(void) {
   if (!ndr_cuda_can_compile()) {
     puts("skipped: NVRTC was not found");
@@ -93,6 +116,7 @@ int main(void) {
   TCase *cases = tcase_create("texts");
   tcase_set_timeout(cases, 600);
   tcase_add_loop_test(cases, random_texts_compile, 0, NDR_DTYPE_COUNT);
+  tcase_add_loop_test(cases, selections_compile, NDR_SELECT_ELEMENTS, NDR_SELECT_SLICES + 1);
   suite_add_tcase(suite, cases);
   return suite_run(suite);
 }

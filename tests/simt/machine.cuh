@@ -52,6 +52,21 @@ NDR_DEVICE unsigned shuffle_xor(unsigned value, int mask, const char *file = __b
                                 int line = __builtin_LINE()) {
   return simt_shuffle_xor(value, mask, file, line);
 }
+NDR_DEVICE unsigned shuffle_from(unsigned value, int lane, const char *file = __builtin_FILE(),
+                                 int line = __builtin_LINE()) {
+  return simt_shuffle_from(value, lane & 31, file, line);
+}
+NDR_DEVICE unsigned ballot(bool bit, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  unsigned bits = bit ? 1U << thread() % 32 : 0;
+  for (int mask = 1; mask < 32; mask *= 2) bits |= simt_shuffle_xor(bits, mask, file, line);
+  return bits;
+}
+NDR_DEVICE int count_bits(unsigned bits) {
+  return __builtin_popcount(bits);
+}
+NDR_DEVICE int first_bit(unsigned bits) {
+  return __builtin_ctz(bits);
+}
 
 NDR_DEVICE unsigned char *shared_bytes() {
   return simt_here->shared;

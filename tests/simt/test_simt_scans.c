@@ -291,19 +291,6 @@ START_TEST(families_are_chosen_by_layout) {
 }
 END_TEST
 
-START_TEST(selections_are_refused) {
-  rng random = {test_seed()};
-  trial t;
-  int64_t count;
-  make(&t, &random, NDR_F32, NDR_SHAPE(20), 0, NDR_SUM, false);
-  DLTensor indices = ndr_tensor(&count, NDR_I64, NDR_SHAPE(1, 1));
-  indices.device = t.array.tensor.device;
-  assert_fails(ndr_nonzero(&t.array.tensor, &indices, &count, NULL), NDR_ERR_UNSUPPORTED,
-               "selections run on the CPU only");
-  finish(&t);
-}
-END_TEST
-
 int main(void) {
   Suite *suite = suite_create("scans on the emulated GPU");
   TCase *cases = tcase_create("scans");
@@ -316,7 +303,6 @@ int main(void) {
   tcase_add_test(cases, failures_leave_nothing_behind);
   tcase_add_test(cases, plans_take_a_workspace);
   tcase_add_test(cases, families_are_chosen_by_layout);
-  tcase_add_test(cases, selections_are_refused);
   suite_add_tcase(suite, cases);
   return suite_run(suite);
 }

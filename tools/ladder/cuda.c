@@ -6,6 +6,7 @@
 
 #include "ladder/ladder.h"
 #include "ndbench/cuda.h"
+#include "ndreduce/scan.h"
 
 /* Slow rungs get fewer samples: about as many as fit in this many seconds, at least one. */
 #define PATIENCE 1.5
@@ -24,6 +25,7 @@ typedef struct rung_run {
   bool took; /* cuBLAS has been made ready */
   int64_t outputs, shape[5], between[5], kept[5];
   DLTensor array, half, result; /* of the library's calls; half is what one call of two leaves */
+  DLTensor mask;                /* of SELECT */
   const char *sentence;         /* what a call failed with */
 } rung_run;
 
@@ -53,10 +55,17 @@ static ndr_op library_op(ladder_op op) {
   return op == LADDER_SUM ? NDR_SUM : op == LADDER_PROD ? NDR_PROD : op == LADDER_MIN ? NDR_MIN : NDR_MAX;
 }
 
+static ndr_status library_status(rung_run *r) {
+  ndr_op op = library_op(r->job.op);
+  if (r->rung->kind == LADDER_SCAN) return ndr_scan(&r->array, 0, op, &r->result, NULL);
+  if (r->rung->kind == LADDER_SELECT)
+    return ndr_select(&r->array, &r->mask, NDR_SCAN_ALL, &r->result, r->job.scratch, NULL);
+  return ndreduce(&r->array, r->rung->dim_count, r->rung->dims, op, &r->result, NULL);
+}
+
 static bool call_library(void *context) {
   rung_run *r = context;
-  ndr_op op = library_op(r->job.op);
-  bool done = ndreduce(&r->array, r->rung->dim_count, r->rung->dims, op, &r->result, NULL) == NDR_OK;
+  bool done = library_status(r) == NDR_OK;
   if (!done) r->sentence = ndr_last_error();
   return done;
 }
@@ -111,21 +120,46 @@ static bool take_cublas(rung_run *r, const ladder_data *data, ladder_record *rec
   return r->took;
 }
 
+static const ndr_dtype library_dtypes[LADDER_DTYPES] = {NDR_I32, NDR_F32, NDR_F64};
+
 static DLTensor tensor_of(void *data, int ndim, int64_t *shape, ndr_dtype dtype) {
   return (DLTensor){
       .data = data, .device = {kDLCUDA, 0}, .ndim = ndim, .dtype = ndr_dtype_to_dlpack(dtype), .shape = shape};
 }
 
 /* The dtype of the library's result: sums and products of integers are of 64 bits. */
-static ndr_dtype result_dtype(const ladder_job *job) {
-  bool grows = job->op == LADDER_SUM || job->op == LADDER_PROD;
+static ndr_dtype result_dtype(const ladder_rung *rung, const ladder_job *job) {
+  bool grows = rung->kind != LADDER_SELECT && (job->op == LADDER_SUM || job->op == LADDER_PROD);
   return job->dtype == LADDER_F32 ? NDR_F32 : job->dtype == LADDER_F64 ? NDR_F64 : grows ? NDR_I64 : NDR_I32;
 }
 
+/* A byte for each element: whether it is less than the limit. */
+static bool take_mask(rung_run *r, const ladder_data *data) {
+  unsigned char *less = bench_allocate((size_t)data->elements);
+  if (!less) r->sentence = "out of memory";
+  for (int64_t i = 0; less && i < data->elements; i++)
+    less[i] = data->dtype == LADDER_I32   ? ((const int32_t *)data->host)[i] < r->job.limit
+              : data->dtype == LADDER_F32 ? ((const float *)data->host)[i] < (float)r->job.limit
+                                          : ((const double *)data->host)[i] < r->job.limit;
+  bool placed = less && fine(r, (int)cudaMalloc(&r->workspace, (size_t)data->elements)) &&
+                fine(r, (int)cudaMemcpy(r->workspace, less, (size_t)data->elements, cudaMemcpyHostToDevice));
+  free(less);
+  r->mask = tensor_of(r->workspace, 1, r->shape, NDR_BOOL);
+  return placed;
+}
+
+/* Of rungs that make an array. */
+static bool take_library_array(rung_run *r, const ladder_data *data) {
+  r->shape[0] = r->kept[0] = data->elements;
+  r->array = tensor_of(data->placed, 1, r->shape, library_dtypes[data->dtype]);
+  r->result = tensor_of(r->job.results, 1, r->kept, result_dtype(r->rung, &r->job));
+  return data->kind == LADDER_SCAN || take_mask(r, data);
+}
+
 static bool take_library(rung_run *r, const ladder_data *data) {
-  static const ndr_dtype dtypes[LADDER_DTYPES] = {NDR_I32, NDR_F32, NDR_F64};
   int between = 0, kept = 0;
   size_t half = 8;
+  if (data->kind >= LADDER_SCAN) return take_library_array(r, data);
   for (int d = 0; d < data->ndim; d++) {
     bool late = r->rung->dims[r->rung->dim_count - 1] == d, early = r->rung->dims[0] == d;
     r->shape[d] = data->shape[d];
@@ -133,11 +167,11 @@ static bool take_library(rung_run *r, const ladder_data *data) {
     if (!late) half *= (size_t)data->shape[d];
     if (!late && !early) r->kept[kept++] = data->shape[d];
   }
-  r->array = tensor_of(data->placed, data->ndim, r->shape, dtypes[data->dtype]);
-  r->result = tensor_of(r->job.results, kept, r->kept, result_dtype(&r->job));
+  r->array = tensor_of(data->placed, data->ndim, r->shape, library_dtypes[data->dtype]);
+  r->result = tensor_of(r->job.results, kept, r->kept, result_dtype(r->rung, &r->job));
   if (r->rung->way == LADDER_BY_US) return true;
   if (!fine(r, (int)cudaMalloc(&r->workspace, half))) return false;
-  r->half = tensor_of(r->workspace, between, r->between, result_dtype(&r->job));
+  r->half = tensor_of(r->workspace, between, r->between, result_dtype(r->rung, &r->job));
   return true;
 }
 
@@ -150,7 +184,8 @@ static bool leave_out(ladder_record *record, const char *reason) {
 static bool take(rung_run *r, const ladder_data *data, ladder_record *record) {
   bool ours = r->rung->way == LADDER_BY_US || r->rung->way == LADDER_BY_US_TWICE;
   size_t scratch = (size_t)ladder_scratch_bytes(r->rung->kernel, &r->job);
-  if (ours && data->op == LADDER_POLYNOMIAL) return leave_out(record, "the library has no polynomial");
+  if (ours && data->op == LADDER_POLYNOMIAL && data->kind != LADDER_SELECT)
+    return leave_out(record, "the library has no polynomial");
   if (r->rung->way == LADDER_BY_KERNEL && r->rung->kernel == LADDER_ATOMIC_EACH && data->op == LADDER_PROD &&
       data->elements > MOST_SWAPS)
     return leave_out(record,
@@ -194,7 +229,7 @@ static bool check(rung_run *r, ladder_data *data, ladder_record *record) {
   if (got && fine(r, (int)cudaMemcpy(got, r->job.results, bytes, cudaMemcpyDeviceToHost)) &&
       fine(r, (int)cudaMemcpy(&selected, r->job.scratch, sizeof selected, cudaMemcpyDeviceToHost))) {
     if (r->rung->way == LADDER_BY_KERNEL && r->rung->kernel == LADDER_THRUST) memcpy(got, &r->value, sizeof r->value);
-    if (ours && result_dtype(&r->job) == NDR_I64) narrow(r->outputs, got);
+    if (ours && result_dtype(r->rung, &r->job) == NDR_I64) narrow(r->outputs, got);
     record->correct = ladder_check(data, r->rung, got, selected, record->complaint, sizeof record->complaint);
   }
   free(got);

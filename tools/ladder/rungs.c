@@ -305,6 +305,17 @@ const ladder_rung ladder_rungs[] = {
      "cub::DeviceScan, one pass with look-back, its workspace allocated before. Its sums of floats may differ from "
      "run\n"
      "to run."},
+    {SCAN,
+     "s10",
+     "ours",
+     NULL,
+     LADDER_BY_US,
+     LADDER_KERNELS,
+     1,
+     {0},
+     "ndr_scan over the array: one pass with a tree of totals as in s8, in a kernel compiled for the array's layout.\n"
+     "Running sums are f64 and rounded once at each place; those of integers are 64 bits wide, which is twice as much\n"
+     "to write for i32. There is no polynomial among its operators."},
 
     {SELECT, "c1", "one atomic an element", NULL, KERNEL(SELECT_ATOMIC),
      "Each thread whose element is to be kept takes the next place in the result from a counter.\n"
@@ -330,6 +341,18 @@ const ladder_rung ladder_rungs[] = {
      "Bank conflicts: where threads that keep different numbers gather."},
     {SELECT, "c5", "CUB device", NULL, KERNEL(CUB_SELECT),
      "cub::DeviceSelect::If, one pass with look-back, its workspace allocated before."},
+    {SELECT,
+     "c6",
+     "ours",
+     NULL,
+     LADDER_BY_US,
+     LADDER_KERNELS,
+     1,
+     {0},
+     "ndr_select with a mask, which says what is less than the limit and was made before. One pass: the mask is read "
+     "as\n"
+     "16 bytes a load, a block lists the places that it keeps, and only sectors with such places are read.\n"
+     "Memory: a byte of mask more for each element; where little is kept, less of the elements. Order: kept."},
     {SELECT, "q1", "quicksort by partition", NULL, KERNEL(QUICKSORT),
      "Sorts the whole array. A block takes a segment from a queue and cuts it in three, less than a pivot (the median\n"
      "of three), equal to it and greater: a selection to both ends at once. While both ends are longer than 4B\n"

@@ -11,6 +11,7 @@
 #include "spec/convert.h"
 #include "spec/params.h"
 #include "spec/scan_params.h"
+#include "spec/select_params.h"
 #include "stream.h"
 
 struct simt_event {
@@ -322,6 +323,7 @@ typedef struct launch {
     ndr_program_params program;
     ndr_program_states_params program_states;
     ndr_scan_params scan;
+    ndr_select_params select;
   } argument;
 } launch;
 
@@ -335,6 +337,7 @@ BODY(convert, ndr_convert_params)
 BODY(program, ndr_program_params)
 BODY(program_states, ndr_program_states_params)
 BODY(scan, ndr_scan_params)
+BODY(select_places, ndr_select_params)
 
 /* What a kernel takes, by its name; the last is all others'. */
 static const struct simt_kind {
@@ -346,11 +349,13 @@ static const struct simt_kind {
              {"ndr_program_states", program_states, sizeof(ndr_program_states_params)},
              {"ndr_program", program, sizeof(ndr_program_params)},
              {"ndr_scan", scan, sizeof(ndr_scan_params)},
+             {"ndr_select", select_places, sizeof(ndr_select_params)},
              {"", reduce, sizeof(ndr_params)}};
 
 /* Whether blocks wait for what those with smaller numbers post. */
 static bool waits(const launch *l) {
   void (*body)(const void *) = l->kernel->kind->body;
+  if (body == select_places) return l->argument.select.tiles > 1;
   return body == scan ? l->argument.scan.tiles > 1
                       : (body == reduce || body == program) && l->argument.reduce.splits > 1;
 }

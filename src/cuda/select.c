@@ -1,0 +1,47 @@
+/* Runs selections, as src/gpuplan/select.c plans them. The host does not wait: the stream writes the count. */
+#include "cuda/select.h"
+
+#include "cuda/compile.h"
+#include "cuda/device.h"
+#include "cuda/workspace.h"
+#include "gpuplan/select.h"
+
+static ndr_status launch(const ndr_select_plan *plan, const cudaKernel_t *kernels, cudaStream_t stream) {
+  ndr_select_params params = plan->params;
+  void *arguments[] = {&params};
+  if (plan->posted_bytes) NDR_CUDA(cudaMemsetAsync(params.posted, 0, plan->posted_bytes, stream));
+  for (int i = 0; i < plan->count; i++)
+    NDR_CUDA(cudaLaunchKernel((const void *)kernels[i], (dim3){plan->launches[i].grid, 1, 1},
+                              (dim3){NDR_SCAN_BLOCK, 1, 1}, arguments, 0, stream));
+  return NDR_OK;
+}
+
+/* On the current device. */
+static ndr_status run(ndr_select_plan *plan, int id, int64_t *count, cudaStream_t stream) {
+  cudaKernel_t kernels[sizeof plan->launches / sizeof *plan->launches] = {NULL};
+  void *workspace;
+  if (plan->count == 0) {
+    NDR_CUDA(cudaMemsetAsync(count, 0, sizeof *count, stream));
+    return NDR_OK;
+  }
+  for (int i = 0; i < plan->count; i++) NDR_TRY(ndr_cuda_compile_select(&plan->launches[i], &kernels[i]));
+  NDR_TRY(ndr_cuda_allocate(id, plan->workspace, stream, &workspace));
+  ndr_select_plan_place(plan, workspace);
+  ndr_status status = launch(plan, kernels, stream);
+  ndr_cuda_release(id, workspace, stream);
+  return status;
+}
+
+ndr_status ndr_cuda_select(const ndr_selection *selection, const ndr_selection_addresses *addresses, int id,
+                           int threads, void *stream) {
+  ndr_device device;
+  ndr_select_plan plan;
+  int before;
+  (void)threads;
+  NDR_TRY(ndr_cuda_device(id, &device));
+  NDR_TRY(ndr_select_plan_make(selection, addresses, &device, &plan));
+  NDR_TRY(ndr_cuda_enter(id, &before));
+  ndr_status status = run(&plan, id, addresses->count, (cudaStream_t)stream);
+  ndr_cuda_leave(id, before);
+  return status;
+}

@@ -1,0 +1,11 @@
+/* Selections on a GPU. */
+#ifndef NDR_CUDA_SELECT_H
+#define NDR_CUDA_SELECT_H
+
+#include "scan/selection.h"
+
+/* What ndr_scan_calls.select points to. */
+ndr_status ndr_cuda_select(const ndr_selection *selection, const ndr_selection_addresses *addresses, int id,
+                           int threads, void *stream);
+
+#endif

@@ -35,6 +35,11 @@ NDR_DEVICE void barrier() {
   __syncthreads();
 }
 
+/* The same of the block's first `count` threads, whole warps, where the others are elsewhere. */
+NDR_DEVICE void barrier_of(int count) {
+  asm volatile("bar.sync 1, %0;" : : "r"(count) : "memory");
+}
+
 /* The threads of a warp wait for each other, and see what each wrote to shared memory. */
 NDR_DEVICE void warp_barrier() {
   __syncwarp();
@@ -77,6 +82,30 @@ NDR_DEVICE void copy_vector(void *shared, const void *address) {
                : "memory");
 #else
   *(ndr_vector *)shared = load_vector(address);
+#endif
+}
+
+/* The same of the first `bytes` bytes, 1 to 16, of the vector; it may begin before the array that they end in. */
+NDR_DEVICE void copy_part(void *shared, const void *address, int bytes) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+               :
+               : "r"((unsigned)__cvta_generic_to_shared(shared)), "l"(address), "r"(bytes)
+               : "memory");
+#else
+  for (int b = 0; b < bytes; b++) ((unsigned char *)shared)[b] = ((const unsigned char *)address)[b];
+#endif
+}
+
+/* The same of 4 or 8 bytes. */
+template <class T> NDR_DEVICE void copy_element(T *shared, const T *address) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
+               :
+               : "r"((unsigned)__cvta_generic_to_shared(shared)), "l"(address), "n"((int)sizeof(T))
+               : "memory");
+#else
+  *shared = *address;
 #endif
 }
 
@@ -133,6 +162,11 @@ NDR_DEVICE ndr_posted look_at(const ndr_posted *slot) {
                : "l"(slot)
                : "memory");
   return p;
+}
+
+/* A number that no other thread gets: the smallest that is left of 0, 1, 2, ... */
+NDR_DEVICE long long take_number(unsigned long long *left) {
+  return (long long)atomicAdd(left, 1ull);
 }
 
 /* What a thread does before it looks again for something that another block posts. Returns true. */

@@ -19,7 +19,7 @@
 
 #include "program.cuh"
 #include "row.cuh"
-#include "scan_tree.cuh"
+#include "scan_totals.cuh"
 
 NDR_DEVICE const double *parameters_of(const ndr_scan_params &p) {
   return p.parameters;
@@ -102,7 +102,16 @@ template <class NODES> struct scan_operator {
   static NDR_DEVICE void store(result *to, const State &s, const ndr_scan_params &p) {
     store_value(to, NODES::finish(s, 0, p.parameters));
   }
+  static NDR_DEVICE void save(const State &s, ndr_word *w) { all::save(s, w); }
+  static NDR_DEVICE State load(const ndr_word *w) { return all::load(w); }
 };
+
+/* What elements that are aligned to so many bytes are copied by. */
+template <int BYTES> struct scan_unit;
+template <> struct scan_unit<1> { typedef u8 type; };
+template <> struct scan_unit<2> { typedef u16 type; };
+template <> struct scan_unit<4> { typedef u32 type; };
+template <> struct scan_unit<8> { typedef u64 type; };
 
 /* ---- addresses ---- */
 
@@ -136,6 +145,103 @@ template <u32 KNOWN, class WHICH> NDR_DEVICE i64 scan_place(const ndr_scan_param
          scan_walk<WHICH>(p, p.kept_count, p.scan_count, (KNOWN & NDR_SCAN_ONE_AXIS) != 0, element);
 }
 
+/* ---- neighbours as one element ---- */
+
+/* C elements that lie side by side, of C lines: an element of a line of such elements. */
+template <class T, int C> struct scan_pack { T part[C]; };
+template <class Arrays, int C> struct scan_packs;
+template <class... T, int C> struct scan_packs<array_list<T...>, C> { typedef array_list<scan_pack<T, C>...> type; };
+
+template <class OP, int C> struct scan_beside {
+  struct value {
+    typename OP::value part[C];
+    template <int K, class T> NDR_DEVICE void set(const scan_pack<T, C> &e) {
+#pragma unroll
+      for (int c = 0; c < C; c++) part[c].template set<K>(e.part[c]);
+    }
+  };
+  struct State {
+    typename OP::State part[C];
+  };
+  typedef scan_pack<typename OP::result, C> result;
+  static const int words = C * OP::words, places = 0;
+  static const bool chained = OP::chained;
+  static NDR_DEVICE State of(const value &x, const ndr_scan_params &p) {
+    State s;
+#pragma unroll
+    for (int c = 0; c < C; c++) s.part[c] = OP::of(x.part[c], p);
+    return s;
+  }
+  static NDR_DEVICE State joined(const State &a, const State &b) {
+    State s;
+#pragma unroll
+    for (int c = 0; c < C; c++) s.part[c] = OP::joined(a.part[c], b.part[c]);
+    return s;
+  }
+  static NDR_DEVICE State identity() {
+    State s;
+#pragma unroll
+    for (int c = 0; c < C; c++) s.part[c] = OP::identity();
+    return s;
+  }
+  static NDR_DEVICE void store(result *to, const State &s, const ndr_scan_params &p) {
+#pragma unroll
+    for (int c = 0; c < C; c++) OP::store(&to->part[c], s.part[c], p);
+  }
+  static NDR_DEVICE void save(const State &s, ndr_word *w) {
+#pragma unroll
+    for (int c = 0; c < C; c++) OP::save(s.part[c], w + c * OP::words);
+  }
+  static NDR_DEVICE State load(const ndr_word *w) {
+    State s;
+#pragma unroll
+    for (int c = 0; c < C; c++) s.part[c] = OP::load(w + c * OP::words);
+    return s;
+  }
+};
+
+/* ---- items ---- */
+
+/* A block scans items one after the other. Where there are more of them than blocks, each block takes the smallest that
+ * are left, and the next ones already while it scans one: whoever has the smallest unfinished item waits for nobody,
+ * however many blocks run at a time. Numbers go from the first thread to the others through `room`, with a barrier
+ * between. */
+NDR_DEVICE i64 scan_take(const ndr_scan_params &p) {
+  return !p.taken ? p.items : machine::thread() == 0 ? machine::take_number(p.taken) : 0;
+}
+NDR_DEVICE i64 scan_first(const ndr_scan_params &p) {
+  return p.taken ? scan_take(p) : machine::block();
+}
+NDR_DEVICE void scan_publish(i64 number, i64 &room) {
+  if (machine::thread() == 0) room = number;
+}
+/* All threads of a block meet, wherever they call this. */
+NDR_DEVICE void scan_meet() {
+  machine::barrier();
+}
+
+/* The tiles that a block has in hand, where they wait for others: each is `ahead` in one turn, in which its total is
+ * posted; `next` in the one that follows, in which the last warp finds what stands before it; and then it is written.
+ * In a turn the block meets once, after the totals: then all know the number behind `ahead`. */
+struct scan_turn {
+  i64 item, next, ahead;
+  int room, parity; /* the room of `ahead`; the turn's */
+  NDR_DEVICE scan_turn(const ndr_scan_params &p, i64 (&numbers)[2])
+      : item(p.items), next(p.items), ahead(p.taken ? numbers[1] : machine::block()), room(0), parity(0) {}
+  NDR_DEVICE bool any(const ndr_scan_params &p) const { return item < p.items || next < p.items || ahead < p.items; }
+  NDR_DEVICE int room_of_item() const { return (room + 2) % NDR_SCAN_TURNS; }
+  NDR_DEVICE int room_of_next() const { return (room + 3) % NDR_SCAN_TURNS; }
+  NDR_DEVICE int room_behind() const { return (room + 1) % NDR_SCAN_TURNS; }
+  NDR_DEVICE i64 behind(const ndr_scan_params &p, const i64 (&numbers)[2]) const {
+    return p.taken ? numbers[parity] : p.items;
+  }
+  NDR_DEVICE void go_on(i64 behind) {
+    item = next, next = ahead, ahead = behind;
+    room = room_behind();
+    parity = 1 - parity;
+  }
+};
+
 /* ---- prefixes within a block ---- */
 
 /* A block has UNITS units of COLUMNS threads, of which number u * COLUMNS + c is that of unit u and column c. */
@@ -165,13 +271,13 @@ template <class OP, int UNITS, int COLUMNS> struct scan_before {
     for (int l = 0; l < levels; l++) {
       const int log = 3 * l, mine = unit >> log, last = (1 << log) - 1;
       if ((unit & last) == last) row[mine * COLUMNS + column] = run;
-      machine::barrier();
+      machine::barrier_of(NDR_SCAN_BLOCK);
       int first = mine & ~(NDR_SCAN_GROUP - 1), at = from >> log;
       if (at < first) at = first;
       has[l] = at < mine;
       what[l] = OP::identity();
       if (has[l]) what[l] = row[at * COLUMNS + column];
-#pragma unroll 1
+#pragma unroll 2
       for (at++; at < mine; at++) what[l] = OP::joined(what[l], row[at * COLUMNS + column]);
       if (has[l] && !begins) run = OP::joined(what[l], run);
       row += (UNITS >> log) * COLUMNS;
@@ -179,6 +285,36 @@ template <class OP, int UNITS, int COLUMNS> struct scan_before {
     return run;
   }
 };
+
+/* What of scan_before a block keeps of each tile in shared memory; the threads keep what[0]. */
+template <class State, int UNITS, int COLUMNS> struct scan_upper {
+  State what[UNITS / NDR_SCAN_GROUP * COLUMNS + UNITS / NDR_SCAN_GROUP / NDR_SCAN_GROUP * COLUMNS + 1];
+};
+template <class Before, class State, int UNITS, int COLUMNS>
+NDR_DEVICE void scan_keep(const Before &before, scan_upper<State, UNITS, COLUMNS> &upper, int unit, int column) {
+  State *row = upper.what;
+#pragma unroll
+  for (int l = 1; l < Before::levels; l++) {
+    const int log = 3 * l;
+    if ((unit & ((1 << log) - 1)) == 0) row[(unit >> log) * COLUMNS + column] = before.what[l];
+    row += (UNITS >> log) * COLUMNS;
+  }
+}
+template <class Before, class State, int UNITS, int COLUMNS>
+NDR_DEVICE Before scan_kept(const State &first, const scan_upper<State, UNITS, COLUMNS> &upper, int unit, int column) {
+  Before before;
+  const State *row = upper.what;
+  before.what[0] = first;
+#pragma unroll
+  for (int l = 0; l < Before::levels; l++) {
+    const int log = 3 * l;
+    before.has[l] = (unit >> log & (NDR_SCAN_GROUP - 1)) > 0;
+    if (l == 0) continue;
+    before.what[l] = row[(unit >> log) * COLUMNS + column];
+    row += (UNITS >> log) * COLUMNS;
+  }
+  return before;
+}
 
 /* ---- values ---- */
 

@@ -6,151 +6,299 @@
 
 /* Rows of a column that follow each other, E of which a thread has; behind the column's end they are 0. Neighbouring
  * threads have neighbouring columns. */
-template <class OP, class Arrays, int E, u32 KNOWN> struct scan_strip {
+template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN> struct scan_strip {
   typedef typename OP::value value;
-  i64 line, column, first; /* of the other kept axes; along the first; the thread's first row */
-  int count;               /* rows that the thread has */
+  i64 tile, line, column,
+      first; /* number in its columns; of the other kept axes; along the first; the thread's first row */
+  int count; /* rows that the thread has */
+  bool here; /* there is such a column */
+
+  NDR_DEVICE scan_strip(const ndr_scan_params &p, i64 item, int unit, int lane) {
+    i64 side = p.lines * p.column_tiles;
+    tile = (KNOWN & NDR_SCAN_ALONE) ? 0 : item / side;
+    i64 beside = item - tile * side;
+    line = p.lines == 1 ? 0 : beside / p.column_tiles;
+    column = (beside - line * p.column_tiles) * COLUMNS + lane;
+    first = tile * p.tile + unit * E;
+    here = item < p.items && column < p.axes[0].size.size;
+    i64 rows = p.length.size - first;
+    count = !here || rows < 0 ? 0 : rows < E ? (int)rows : E;
+  }
 
   template <class WHICH> NDR_DEVICE i64 start(const ndr_scan_params &p, i64 row) const {
     return column * WHICH::stride(p.axes[0]) +
            scan_walk<WHICH>(p, 1, p.kept_count - 1, (KNOWN & NDR_SCAN_ONE_KEPT) != 0, line) +
            scan_walk<WHICH>(p, p.kept_count, p.scan_count, (KNOWN & NDR_SCAN_ONE_AXIS) != 0, row);
   }
-  /* Of the thread's row number e. */
-  template <class WHICH> NDR_DEVICE i64 place(const ndr_scan_params &p, i64 start_at, int e) const {
-    if (KNOWN & NDR_SCAN_ONE_AXIS) return start_at + scan_walk<WHICH>(p, p.kept_count, p.scan_count, true, e);
-    return start<WHICH>(p, first + e);
-  }
-  template <int K, class T, class... Rest>
-  NDR_DEVICE void load_all(const ndr_scan_params &p, value (&x)[E], array_list<T, Rest...>) const {
-    const T *from = (const T *)p.data[K];
-    i64 at = start<of_array<K>>(p, first);
-    T v[E];
+  /* Calls f(e, address) for each of the thread's rows; elements have type T. */
+  template <class WHICH, class T, class F> NDR_DEVICE void each(const ndr_scan_params &p, T *origin, const F &f) const {
+    const bool one = (KNOWN & NDR_SCAN_ONE_AXIS) != 0;
+    const i64 step = one && p.scan_count ? WHICH::stride(p.axes[p.kept_count]) : 0;
+    T *at = origin + start<WHICH>(p, first);
 #pragma unroll
     for (int e = 0; e < E; e++) {
-      v[e] = T{};
-      if (e < count) v[e] = machine::load_element(from + place<of_array<K>>(p, at, e));
+      if (e > 0) at = one ? at + step : origin + start<WHICH>(p, first + e);
+      if (e < count) f(e, at);
+    }
+  }
+
+  /* Elements of 4 bytes and more are brought in ahead of time, to slots that only their thread uses. */
+  template <class T> static NDR_DEVICE constexpr bool is_fetched() {
+    return sizeof(T) >= 4;
+  }
+  static NDR_DEVICE constexpr int bytes_of(int count) {
+    int bytes = 0;
+    for (int k = 0; k < count; k++) bytes += Arrays::bytes(k) >= 4 ? Arrays::bytes(k) : 0;
+    return bytes;
+  }
+  template <int K, class T> static NDR_DEVICE T *slots(int turn) {
+    const int elements = NDR_SCAN_BLOCK * E;
+    return (T *)(machine::shared_bytes() + (turn * bytes_of(Arrays::count) + bytes_of(K)) * elements) +
+           machine::thread();
+  }
+  template <int K, class T, class... Rest>
+  NDR_DEVICE void fetch_all(const ndr_scan_params &p, int turn, array_list<T, Rest...>) const {
+    if constexpr (is_fetched<T>()) {
+      typedef typename scan_unit<alignof(T)>::type unit;
+      T *to = slots<K, T>(turn);
+      each<of_array<K>>(p, (const T *)p.data[K], [=](int e, const T *element) {
+#pragma unroll
+        for (int u = 0; u < (int)(sizeof(T) / sizeof(unit)); u++)
+          machine::copy_element((unit *)(to + e * NDR_SCAN_BLOCK) + u, (const unit *)element + u);
+      });
+    }
+    if constexpr (sizeof...(Rest) > 0)
+      fetch_all<K + 1>(p, turn, array_list<Rest...>{});
+    else
+      machine::group_copies();
+  }
+  template <int K, class T, class... Rest>
+  NDR_DEVICE void take_all(const ndr_scan_params &p, int turn, value (&x)[E], array_list<T, Rest...>) const {
+    T v[E];
+#pragma unroll
+    for (int e = 0; e < E; e++) v[e] = T{};
+    if constexpr (is_fetched<T>()) {
+      const T *from = slots<K, T>(turn);
+#pragma unroll
+      for (int e = 0; e < E; e++)
+        if (e < count) v[e] = from[e * NDR_SCAN_BLOCK];
+    } else {
+      each<of_array<K>>(p, (const T *)p.data[K],
+                        [&](int e, const T *element) { v[e] = machine::load_element(element); });
     }
 #pragma unroll
     for (int e = 0; e < E; e++) x[e].template set<K>(v[e]);
-    if constexpr (sizeof...(Rest) > 0) load_all<K + 1>(p, x, array_list<Rest...>{});
+    if constexpr (sizeof...(Rest) > 0) take_all<K + 1>(p, turn, x, array_list<Rest...>{});
   }
   template <int K> NDR_DEVICE void set_places(const ndr_scan_params &p, value (&x)[E]) const {
     if constexpr (K < OP::places) {
-      i64 at = start<of_place<K>>(p, first);
 #pragma unroll
-      for (int e = 0; e < E; e++) x[e].template set_place<K>(p.place_start[K] + place<of_place<K>>(p, at, e));
+      for (int e = 0; e < E; e++) x[e].template set_place<K>(p.place_start[K] + start<of_place<K>>(p, first + e));
       set_places<K + 1>(p, x);
     }
   }
+  NDR_DEVICE void fetch_all(const ndr_scan_params &p, int turn) const {
+    fetch_all<0>(p, turn, Arrays{});
+  }
+  NDR_DEVICE void take_all(const ndr_scan_params &p, int turn, value (&x)[E]) const {
+    take_all<0>(p, turn, x, Arrays{});
+    set_places<0>(p, x);
+  }
 };
 
-/* The totals of up to 32 siblings, by column. */
-template <class State, int COLUMNS> struct scan_siblings { State totals[NDR_SCAN_SIBLINGS * COLUMNS]; };
-
-/* As scan_tiles_before, of COLUMNS columns: UNITS threads of each look at its siblings, those that are there at once.
- * `here`: there is such a column. `total` is read where the unit is 0. */
-template <class OP, int UNITS, int COLUMNS>
-NDR_DEVICE void
-scan_columns_before(const ndr_scan_params &p, const scan_slots &slots, i64 tile, typename OP::State total, bool here,
-                    scan_siblings<typename OP::State, COLUMNS> &left, scan_tiles<typename OP::State, COLUMNS> &tiles) {
-  typedef typename OP::State State;
-  const int ROUNDS = UNITS < NDR_SCAN_SIBLINGS ? NDR_SCAN_SIBLINGS / UNITS : 1;
-  const int thread = machine::thread(), unit = thread / COLUMNS, column = thread % COLUMNS;
-  const bool holds = unit == 0 && here;
-  scan_node up(p.tiles, tile);
-  bool last = true;
-  int count = 0;
-  if (holds) up.post<OP>(slots, total);
+/* The totals of `count` nodes from `first` on, combined. Several are looked at at a time. */
+template <class OP> NDR_DEVICE typename OP::State scan_column_sum(const scan_slots &slots, i64 first, int count) {
+  const int AT_ONCE = OP::words == 1 ? 8 : 2;
+  typename OP::State sum = OP::identity();
 #pragma unroll 1
-  for (;; up.rise()) {
-    const int siblings = up.siblings();
+  for (int n = 0; n < count; n += AT_ONCE) {
+    scan_seen<OP> seen[AT_ONCE];
+    bool here;
+    do {
+      here = true;
 #pragma unroll
-    for (int r = 0; r < ROUNDS; r++) {
-      int sibling = r * UNITS + unit;
-      if (here && sibling < siblings)
-        left.totals[sibling * COLUMNS + column] = scan_await<OP>(slots, up.first() + sibling);
-    }
-    machine::barrier();
-    last = last && up.is_last();
-    if (siblings > 0) {
-      if (holds) {
-        State within = left.totals[column];
-#pragma unroll 4
-        for (int u = 1; u < siblings; u++) within = OP::joined(within, left.totals[u * COLUMNS + column]);
-        tiles.levels[count][column] = within;
-        total = OP::joined(within, total);
-      }
-      count++;
-    }
-    if (up.is_top()) break;
-    scan_node parent = up;
-    parent.rise();
-    if (holds && last) parent.post<OP>(slots, total);
-    machine::barrier();
+      for (int i = 0; i < AT_ONCE; i++)
+        if (n + i < count) seen[i].look(slots, first + n + i);
+#pragma unroll
+      for (int i = 0; i < AT_ONCE; i++) here = here && (n + i >= count || seen[i].is_here());
+    } while (!here && machine::wait());
+    sum = n ? OP::joined(sum, seen[0].state()) : seen[0].state();
+#pragma unroll
+    for (int i = 1; i < AT_ONCE; i++)
+      if (n + i < count) sum = OP::joined(sum, seen[i].state());
   }
-  if (thread == 0) tiles.count = count;
-  machine::barrier();
+  return sum;
 }
 
-/* A tile has COLUMNS columns and `tile` rows, E for each of a column's threads. */
-template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN>
-NDR_DEVICE void scan_columns(const ndr_scan_params &p) {
+/* As scan_tiles_before, of the column that the lane has. */
+template <class OP, int COLUMNS, u32 KNOWN>
+NDR_DEVICE void scan_columns_before(const ndr_scan_params &p, const scan_slots &slots, i64 tile,
+                                    const typename OP::State &total, scan_tiles<typename OP::State, COLUMNS> &tiles) {
   typedef typename OP::State State;
+  const bool chain = (KNOWN & NDR_SCAN_CHAIN) != 0;
+  const int GROUP = chain ? 1 : NDR_SCAN_COLUMN_GROUP, UPPER = chain ? 1 : NDR_SCAN_UPPER_GROUP;
+  const int lane = machine::thread() & (NDR_WARP - 1);
+  const scan_nodes<GROUP, UPPER> nodes(tile, p.tiles);
+  State run = total;
+  int count = 0;
+  if (nodes.before_in_group() > 0) {
+    State within = scan_column_sum<OP>(slots, tile - nodes.before_in_group(), nodes.before_in_group());
+    tiles.levels[count++][lane] = within;
+    run = OP::joined(within, run);
+  }
+  if (!chain && nodes.ends_group()) scan_post<OP>(slots, nodes.group_node(nodes.group()), run);
+  if (nodes.groups_before() > 0) {
+    State within =
+        scan_column_sum<OP>(slots, nodes.group_node(nodes.group() - (u64)nodes.groups_before()), nodes.groups_before());
+    tiles.levels[count++][lane] = within;
+    run = OP::joined(within, run);
+  }
+  if (nodes.top() > 0) {
+    State prefix = scan_await<OP>(slots, nodes.prefix_node(nodes.top()));
+    tiles.levels[count++][lane] = prefix;
+    run = OP::joined(prefix, run);
+  }
+  if (nodes.leads_on()) scan_post<OP>(slots, nodes.prefix_node(nodes.top() + 1), run);
+  tiles.count = count; /* by all lanes the same */
+}
+
+/* Writes a thread's results; s has its values. */
+template <class OP, class Strip, class Prefix, int E, u32 KNOWN>
+NDR_DEVICE void scan_write_column(const ndr_scan_params &p, const Strip &t, const Prefix &prefix,
+                                  const typename OP::State (&s)[E]) {
   typedef typename OP::result R;
+  t.template each<of_result>(p, (R *)p.result, [&](int e, R *to) {
+    bool fresh = e == 0 && !prefix.any;
+    if (KNOWN & NDR_SCAN_EXCLUSIVE)
+      OP::store(to, fresh ? OP::identity() : e ? s[e ? e - 1 : 0] : prefix.all, p);
+    else
+      OP::store(to, s[e], p);
+    if ((KNOWN & NDR_SCAN_LONGER) && fresh) OP::store(to - p.result_step, OP::identity(), p);
+  });
+}
+
+/* The values of a thread's elements, each with those before it. */
+template <class OP, class Strip, int E>
+NDR_DEVICE void scan_take_column(const ndr_scan_params &p, const Strip &t, int turn, typename OP::State (&s)[E]) {
+  typename OP::value x[E];
+  t.take_all(p, turn, x);
+#pragma unroll
+  for (int e = 0; e < E; e++) {
+    s[e] = OP::of(x[e], p);
+    if (e > 0) s[e] = OP::joined(s[e > 0 ? e - 1 : 0], s[e]);
+  }
+}
+
+/* Tiles of whole columns. */
+template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN>
+NDR_DEVICE void scan_columns_alone(const ndr_scan_params &p) {
+  typedef typename OP::State State;
   const int UNITS = NDR_SCAN_BLOCK / COLUMNS;
-  typedef scan_before<OP, UNITS, COLUMNS> before_type;
-  const bool alone = (KNOWN & NDR_SCAN_ALONE) != 0, exclusive = (KNOWN & NDR_SCAN_EXCLUSIVE) != 0;
+  typedef scan_strip<OP, Arrays, E, COLUMNS, KNOWN> strip_type;
   NDR_SHARED scan_shared<State> shared;
-  NDR_SHARED scan_tiles<State, alone ? 1 : COLUMNS> tiles;
-  const int thread = machine::thread(), unit = thread / COLUMNS, lane = thread % COLUMNS;
+  const int unit = machine::thread() / COLUMNS, lane = machine::thread() % COLUMNS;
+  i64 item = machine::block();
+  int turn = 0;
+  strip_type(p, item, unit, lane).fetch_all(p, turn);
 #pragma unroll 1
-  for (i64 item = machine::block(); item < p.items; item += machine::blocks()) {
-    scan_strip<OP, Arrays, E, KNOWN> t;
-    i64 side = p.lines * p.column_tiles, tile = alone ? 0 : item / side, beside = item - tile * side;
-    t.line = p.lines == 1 ? 0 : beside / p.column_tiles;
-    t.column = (beside - t.line * p.column_tiles) * COLUMNS + lane;
-    t.first = tile * p.tile + unit * E;
-    bool here = t.column < p.axes[0].size.size;
-    i64 rows = p.length.size - t.first;
-    t.count = !here || rows < 0 ? 0 : rows < E ? (int)rows : E;
-    typename OP::value x[E];
-    t.template load_all<0>(p, x, Arrays{});
-    t.template set_places<0>(p, x);
+  for (; item < p.items; item += machine::blocks(), turn = 1 - turn) {
+    const strip_type t(p, item, unit, lane);
+    machine::await_copies<0>();
+    strip_type(p, item + machine::blocks(), unit, lane).fetch_all(p, 1 - turn);
     State s[E];
-#pragma unroll
-    for (int e = 0; e < E; e++) {
-      s[e] = OP::of(x[e], p);
-      if (e > 0) s[e] = OP::joined(s[e > 0 ? e - 1 : 0], s[e]);
-    }
-    before_type before;
-    State total = before.find(shared, s[E - 1], unit, lane, 0, false);
-    if constexpr (!alone) {
-      NDR_SHARED State whole_tile[COLUMNS];
-      NDR_SHARED scan_siblings<State, COLUMNS> left;
-      if (unit == UNITS - 1) whole_tile[lane] = total;
-      machine::barrier();
-      i64 columns = p.axes[0].size.size;
-      scan_slots slots = {p.posted + t.line * p.nodes * OP::words * columns + t.column, columns};
-      scan_columns_before<OP, UNITS, COLUMNS>(p, slots, tile, whole_tile[lane], here, left, tiles);
-    }
+    scan_take_column<OP>(p, t, turn, s);
+    scan_before<OP, UNITS, COLUMNS> before;
+    before.find(shared, s[E - 1], unit, lane, 0, false);
     scan_prefix<OP, UNITS, COLUMNS> prefix;
-    prefix.collect(before, alone ? nullptr : &tiles, lane);
-    prefix.apply(before, alone ? nullptr : &tiles, lane, E, s);
-    i64 at = t.template start<of_result>(p, t.first);
-#pragma unroll
-    for (int e = 0; e < E; e++) {
-      if (e >= t.count) continue;
-      R *to = (R *)p.result + t.template place<of_result>(p, at, e);
-      bool fresh = e == 0 && !prefix.any;
-      if (exclusive)
-        OP::store(to, fresh ? OP::identity() : e ? s[e ? e - 1 : 0] : prefix.all, p);
-      else
-        OP::store(to, s[e], p);
-      if ((KNOWN & NDR_SCAN_LONGER) && fresh) OP::store(to - p.result_step, OP::identity(), p);
-    }
+    prefix.collect(before, (const scan_tiles<State, 1> *)nullptr, lane);
+    prefix.apply(before, (const scan_tiles<State, 1> *)nullptr, lane, E, s);
+    scan_write_column<OP, strip_type, scan_prefix<OP, UNITS, COLUMNS>, E, KNOWN>(p, t, prefix, s);
     machine::barrier();
   }
+}
+
+/* Where the totals of the columns beside a column are posted. */
+template <class OP> NDR_DEVICE scan_slots scan_column_slots(const ndr_scan_params &p, i64 line, i64 column) {
+  const i64 columns = p.axes[0].size.size;
+  return {p.posted + line * p.nodes * OP::words * columns + column, columns};
+}
+
+/* As scan_awaiting. A tile has COLUMNS columns and `tile` rows, E for each of a column's threads. */
+template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN>
+NDR_DEVICE void scan_columns_awaiting(const ndr_scan_params &p) {
+  typedef typename OP::State State;
+  const int UNITS = NDR_SCAN_BLOCK / COLUMNS;
+  typedef scan_strip<OP, Arrays, E, COLUMNS, KNOWN> strip_type;
+  typedef scan_before<OP, UNITS, COLUMNS> before_type;
+  NDR_SHARED scan_shared<State> shared;
+  NDR_SHARED scan_upper<State, UNITS, COLUMNS> upper[NDR_SCAN_TURNS];
+  NDR_SHARED State wholes[NDR_SCAN_TURNS][COLUMNS]; /* totals */
+  NDR_SHARED scan_tiles<State, COLUMNS> tiles[2];   /* of the next tile, and of the one that is written, in turn */
+  NDR_SHARED i64 numbers[2];
+  const int thread = machine::thread(), unit = thread / COLUMNS, lane = thread % COLUMNS;
+  scan_publish(scan_first(p), numbers[1]);
+  scan_meet();
+  scan_turn turn(p, numbers);
+  if (thread >= NDR_SCAN_BLOCK) {
+#pragma unroll 1
+    for (; turn.any(p); turn.go_on(turn.behind(p, numbers))) {
+      scan_meet();
+      if (turn.next >= p.items || thread >= NDR_SCAN_BLOCK + COLUMNS) continue;
+      const strip_type t(p, turn.next, 0, lane);
+      if (t.here)
+        scan_columns_before<OP, COLUMNS, KNOWN>(p, scan_column_slots<OP>(p, t.line, t.column), t.tile,
+                                                wholes[turn.room_of_next()][lane], tiles[turn.parity]);
+    }
+    return;
+  }
+  State first = OP::identity(), first_next = first, first_ahead = first;
+  strip_type(p, turn.ahead, unit, lane).fetch_all(p, 0);
+#pragma unroll 1
+  while (turn.any(p)) {
+    machine::await_copies<0>();
+    const i64 taken = scan_take(p);
+    if (turn.ahead < p.items) {
+      const strip_type t(p, turn.ahead, unit, lane);
+      typename OP::value x[E];
+      t.take_all(p, turn.room, x);
+      State total = OP::of(x[0], p);
+#pragma unroll
+      for (int e = 1; e < E; e++) total = OP::joined(total, OP::of(x[e], p));
+      before_type before;
+      total = before.find(shared, total, unit, lane, 0, false);
+      first_ahead = before.what[0];
+      scan_keep(before, upper[turn.room], unit, lane);
+      if (unit == UNITS - 1) {
+        wholes[turn.room][lane] = total;
+        if (t.here && !(KNOWN & NDR_SCAN_CHAIN))
+          scan_post<OP>(scan_column_slots<OP>(p, t.line, t.column), t.tile, total);
+      }
+    }
+    scan_publish(taken, numbers[turn.parity]);
+    scan_meet();
+    const i64 behind = turn.behind(p, numbers);
+    strip_type(p, behind, unit, lane).fetch_all(p, turn.room_behind());
+    if (turn.item < p.items) {
+      const strip_type t(p, turn.item, unit, lane);
+      const before_type before = scan_kept<before_type>(first, upper[turn.room_of_item()], unit, lane);
+      State s[E];
+      scan_take_column<OP>(p, t, turn.room_of_item(), s);
+      scan_prefix<OP, UNITS, COLUMNS> prefix;
+      prefix.collect(before, &tiles[1 - turn.parity], lane);
+      prefix.apply(before, &tiles[1 - turn.parity], lane, E, s);
+      scan_write_column<OP, strip_type, scan_prefix<OP, UNITS, COLUMNS>, E, KNOWN>(p, t, prefix, s);
+    }
+    first = first_next, first_next = first_ahead;
+    turn.go_on(behind);
+  }
+}
+
+template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN>
+NDR_DEVICE void scan_columns(const ndr_scan_params &p) {
+  if constexpr ((KNOWN & NDR_SCAN_ALONE) != 0)
+    scan_columns_alone<OP, Arrays, E, COLUMNS, KNOWN>(p);
+  else
+    scan_columns_awaiting<OP, Arrays, E, COLUMNS, KNOWN>(p);
 }
 
 #endif

@@ -15,7 +15,7 @@
 
 #include "select_params.h"
 
-#include "scan_tree.cuh"
+#include "scan_totals.cuh"
 
 /* ---- addresses and elements ---- */
 
@@ -107,10 +107,8 @@ template <class T, u32 KNOWN> NDR_DEVICE u32 select_word(const ndr_select_params
 struct select_total {
   typedef i64 State;
   static const int words = 1;
-  struct all {
-    static NDR_DEVICE void save(i64 s, ndr_word *w) { w[0] = to_word(s); }
-    static NDR_DEVICE i64 load(const ndr_word *w) { return (i64)w[0]; }
-  };
+  static NDR_DEVICE void save(i64 s, ndr_word *w) { w[0] = to_word(s); }
+  static NDR_DEVICE i64 load(const ndr_word *w) { return (i64)w[0]; }
   static NDR_DEVICE i64 joined(i64 a, i64 b) { return a + b; }
 };
 
@@ -124,7 +122,7 @@ struct select_shared {
   select_entry of[NDR_SCAN_BLOCK];
   int warps[NDR_SCAN_BLOCK / NDR_WARP]; /* what each warp keeps */
   u16 list[NDR_SELECT_TILE];
-  i64 room[NDR_SCAN_BLOCK];
+  scan_room<select_total> room;
   scan_tiles<i64, 1> tiles;
 };
 
@@ -197,15 +195,15 @@ template <class T, u32 KNOWN> struct select_tile {
     return {p.posted, 1};
   }
   NDR_DEVICE void post(const ndr_select_params &p) const {
-    if (p.tiles > 1 && machine::thread() == 0)
-      scan_node(p.tiles, number).template post<select_total>(slots(p), (i64)kept);
+    if (p.tiles > 1 && machine::thread() == 0) scan_post<select_total>(slots(p), number, (i64)kept);
   }
 
   /* Waits for the number of places that are kept before the tile. The last tile then knows that of all. */
   NDR_DEVICE i64 find_before(const ndr_select_params &p, select_shared &shared) const {
     i64 sum = 0;
     if (p.tiles > 1) {
-      scan_tiles_before<select_total>(p.tiles, slots(p), number, (i64)kept, shared.room, shared.tiles);
+      if (machine::thread() < NDR_WARP)
+        scan_tiles_before<select_total, false>(p.tiles, slots(p), number, (i64)kept, shared.room, shared.tiles);
       machine::barrier();
 #pragma unroll 1
       for (int l = 0; l < shared.tiles.count; l++) sum += shared.tiles.levels[l][0];

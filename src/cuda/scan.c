@@ -4,6 +4,7 @@
 #include "cuda/compile.h"
 #include "cuda/device.h"
 #include "cuda/select.h"
+#include "cuda/workspace.h"
 #include "gpuplan/scan.h"
 
 static void fill_parameters(const ndr_program *program, ndr_scan_params *params) {
@@ -18,21 +19,42 @@ static ndr_status start(const ndr_scan_plan *plan, ndr_scan_params *params, void
   void *arguments[] = {params};
   cudaKernel_t kernel;
   NDR_TRY(ndr_cuda_compile_scan(plan, &kernel));
-  if (plan->workspace) NDR_CUDA(cudaMemsetAsync(params->posted, 0, plan->workspace, (cudaStream_t)stream));
-  NDR_CUDA(cudaLaunchKernel((const void *)kernel, (dim3){launch->grid, 1, 1}, (dim3){NDR_SCAN_BLOCK, 1, 1}, arguments,
-                            launch->shared_bytes, (cudaStream_t)stream));
+  NDR_CUDA(cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                (int)launch->shared_bytes));
+  NDR_CUDA(cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                cudaSharedmemCarveoutMaxShared));
+  NDR_CUDA(cudaLaunchKernel((const void *)kernel, (dim3){launch->grid, 1, 1}, (dim3){(unsigned)launch->threads, 1, 1},
+                            arguments, launch->shared_bytes, (cudaStream_t)stream));
   return NDR_OK;
+}
+
+static ndr_status clear(const ndr_scan_plan *plan, void *workspace, void *stream) {
+  if (plan->workspace) NDR_CUDA(cudaMemsetAsync(workspace, 0, plan->workspace, (cudaStream_t)stream));
+  return NDR_OK;
+}
+
+/* A workspace that is lent is 0, and is cleared again; another is cleared first. */
+static ndr_status run(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace, bool lent,
+                      void *stream) {
+  ndr_scan_params params;
+  ndr_scan_fill_params(plan, data, result, workspace, &params);
+  fill_parameters(plan->problem.program, &params);
+  if (!lent) NDR_TRY(clear(plan, workspace, stream));
+  NDR_TRY(start(plan, &params, stream));
+  return lent ? clear(plan, workspace, stream) : NDR_OK;
 }
 
 static ndr_status execute(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace,
                           void *stream) {
-  ndr_scan_params params;
+  const bool lent = plan->workspace && !workspace;
   int before;
-  ndr_scan_fill_params(plan, data, result, workspace, &params);
-  fill_parameters(plan->problem.program, &params);
-  NDR_TRY(ndr_cuda_enter(plan->device.id, &before));
-  ndr_status status = start(plan, &params, stream);
-  ndr_cuda_leave(plan->device.id, before);
+  if (lent) NDR_TRY(ndr_cuda_lend(plan->device.id, plan->workspace, stream, &workspace));
+  ndr_status status = ndr_cuda_enter(plan->device.id, &before);
+  if (status == NDR_OK) {
+    status = run(plan, data, result, workspace, lent, stream);
+    ndr_cuda_leave(plan->device.id, before);
+  }
+  if (lent) ndr_cuda_take_back(plan->device.id, workspace, status == NDR_OK, stream);
   return status;
 }
 

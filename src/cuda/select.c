@@ -9,10 +9,10 @@
 static ndr_status launch(const ndr_select_plan *plan, const cudaKernel_t *kernels, cudaStream_t stream) {
   ndr_select_params params = plan->params;
   void *arguments[] = {&params};
-  if (plan->posted_bytes) NDR_CUDA(cudaMemsetAsync(params.posted, 0, plan->posted_bytes, stream));
   for (int i = 0; i < plan->count; i++)
     NDR_CUDA(cudaLaunchKernel((const void *)kernels[i], (dim3){plan->launches[i].grid, 1, 1},
                               (dim3){NDR_SCAN_BLOCK, 1, 1}, arguments, 0, stream));
+  NDR_CUDA(cudaMemsetAsync(params.posted, 0, plan->workspace, stream)); /* for whoever it is lent to next */
   return NDR_OK;
 }
 
@@ -25,10 +25,10 @@ static ndr_status run(ndr_select_plan *plan, int id, int64_t *count, cudaStream_
     return NDR_OK;
   }
   for (int i = 0; i < plan->count; i++) NDR_TRY(ndr_cuda_compile_select(&plan->launches[i], &kernels[i]));
-  NDR_TRY(ndr_cuda_allocate(id, plan->workspace, stream, &workspace));
+  NDR_TRY(ndr_cuda_lend(id, plan->workspace, stream, &workspace));
   ndr_select_plan_place(plan, workspace);
   ndr_status status = launch(plan, kernels, stream);
-  ndr_cuda_release(id, workspace, stream);
+  ndr_cuda_take_back(id, workspace, status == NDR_OK, stream);
   return status;
 }
 

@@ -37,7 +37,7 @@
   X(scan)                                                                                                              \
   X(scan_lines)                                                                                                        \
   X(scan_columns)                                                                                                      \
-  X(scan_tree)                                                                                                         \
+  X(scan_totals)                                                                                                       \
   X(select)                                                                                                            \
   X(select_slices)                                                                                                     \
   X(posted)                                                                                                            \

@@ -90,24 +90,24 @@ ndr_status ndr_cuda_clear_workspace(const ndr_plan *plan, void *memory, void *st
 
 /* Allocates memory for one execute. A captured graph gets nodes for that: it may be replayed beside other work on the
  * stream. */
-static ndr_status lend_new(const ndr_plan *plan, void *stream, void **memory) {
-  NDR_TRY(ndr_cuda_allocate(plan->device.id, plan->workspace, stream, memory));
-  cudaError_t error = cudaMemsetAsync(*memory, 0, plan->workspace, (cudaStream_t)stream);
+static ndr_status lend_new(int id, size_t bytes, void *stream, void **memory) {
+  NDR_TRY(ndr_cuda_allocate(id, bytes, stream, memory));
+  cudaError_t error = cudaMemsetAsync(*memory, 0, bytes, (cudaStream_t)stream);
   if (error == cudaSuccess) return NDR_OK;
-  ndr_cuda_release(plan->device.id, *memory, stream);
+  ndr_cuda_release(id, *memory, stream);
   *memory = NULL;
   return ndr_cuda_fail(error, "cudaMemsetAsync");
 }
 
-static ndr_status lend_kept(const ndr_plan *plan, void *stream, void **memory) {
+static ndr_status lend_kept(int id, size_t bytes, void *stream, void **memory) {
   unsigned long long stream_id;
   NDR_CUDA(cudaStreamGetId((cudaStream_t)stream, &stream_id));
   pthread_mutex_lock(&lock);
-  kept_workspace *w = find(plan->device.id, stream, stream_id);
-  bool fits = w && w->base && w->bytes >= plan->workspace;
+  kept_workspace *w = find(id, stream, stream_id);
+  bool fits = w && w->base && w->bytes >= bytes;
   ndr_status status = NDR_OK;
   if (w && !fits && !w->holders) {
-    status = grow(w, plan->workspace);
+    status = grow(w, bytes);
     fits = status == NDR_OK;
   }
   if (fits) {
@@ -115,28 +115,38 @@ static ndr_status lend_kept(const ndr_plan *plan, void *stream, void **memory) {
     *memory = w->base;
   }
   pthread_mutex_unlock(&lock);
-  return fits || status != NDR_OK ? status : lend_new(plan, stream, memory);
+  return fits || status != NDR_OK ? status : lend_new(id, bytes, stream, memory);
 }
 
-ndr_status ndr_cuda_borrow_workspace(const ndr_plan *plan, void *stream, void **memory) {
+ndr_status ndr_cuda_lend(int id, size_t bytes, void *stream, void **memory) {
   int before;
   *memory = NULL;
-  NDR_TRY(ndr_cuda_enter(plan->device.id, &before));
-  ndr_status status = capturing(stream) ? lend_new(plan, stream, memory) : lend_kept(plan, stream, memory);
-  ndr_cuda_leave(plan->device.id, before);
+  NDR_TRY(ndr_cuda_enter(id, &before));
+  ndr_status status = capturing(stream) ? lend_new(id, bytes, stream, memory) : lend_kept(id, bytes, stream, memory);
+  ndr_cuda_leave(id, before);
   return status;
 }
 
-void ndr_cuda_return_workspace(const ndr_plan *plan, void *memory, void *stream) {
+void ndr_cuda_take_back(int id, void *memory, bool clean, void *stream) {
   const char *start = memory;
   bool is_kept = false;
   pthread_mutex_lock(&lock);
-  for (int i = 0; i < STREAMS && !is_kept; i++) {
-    is_kept = kept[i].base && start == kept[i].base;
-    if (is_kept) kept[i].holders--;
+  for (int i = 0; i < STREAMS; i++) {
+    if (!kept[i].base || start != kept[i].base) continue;
+    is_kept = --kept[i].holders > 0 || clean;
+    if (!is_kept) kept[i] = (kept_workspace){.base = NULL};
+    break;
   }
   pthread_mutex_unlock(&lock);
-  if (!is_kept) ndr_cuda_release(plan->device.id, memory, stream);
+  if (!is_kept) ndr_cuda_release(id, memory, stream);
+}
+
+ndr_status ndr_cuda_borrow_workspace(const ndr_plan *plan, void *stream, void **memory) {
+  return ndr_cuda_lend(plan->device.id, plan->workspace, stream, memory);
+}
+
+void ndr_cuda_return_workspace(const ndr_plan *plan, void *memory, void *stream) {
+  ndr_cuda_take_back(plan->device.id, memory, true, stream);
 }
 
 void ndr_cuda_drop_workspace(int id, void *stream) {

@@ -8,6 +8,11 @@
 ndr_status ndr_cuda_allocate(int id, size_t bytes, void *stream, void **memory);
 void ndr_cuda_release(int id, void *memory, void *stream);
 
+/* Memory that is 0, for work on the stream which leaves it 0. `clean`: that was queued; otherwise it is not lent again.
+ */
+ndr_status ndr_cuda_lend(int id, size_t bytes, void *stream, void **memory);
+void ndr_cuda_take_back(int id, void *memory, bool clean, void *stream);
+
 ndr_status ndr_cuda_borrow_workspace(const ndr_plan *plan, void *stream, void **memory);
 void ndr_cuda_return_workspace(const ndr_plan *plan, void *memory, void *stream);
 ndr_status ndr_cuda_clear_workspace(const ndr_plan *plan, void *memory, void *stream);

@@ -7,9 +7,18 @@
 #include "gpuplan/launch.h"
 #include "gpuplan/operand_arrays.h"
 
-/* Words of a state that leave room for several elements a thread: a block's states and elements take 48 KiB of shared
- * memory at most. */
-enum { SECTOR = 32, MANY_WORDS = 10 };
+/* Words of a state that leave room for several elements a thread; dynamic shared memory of a block, of which several
+ * are to run at a time. */
+enum {
+  SECTOR = 32,
+  MANY_WORDS = 10,
+  MOST_VALUES = 16,
+  MANY_LINES = 512,          /* so many that a tile's prefix is there when the one behind it is reached */
+  MOST_SHARED = 68 << 10,    /* dynamic, of a block */
+  STATIC_SHARED = 15 << 10,  /* most, of a block */
+  RESERVED_SHARED = 1 << 10, /* of each block, by the driver */
+  TAKEN_BYTES = 256          /* of the workspace, for the number of items that blocks have taken */
+};
 
 _Static_assert(sizeof(ndr_scan_launch) <= NDR_SCAN_CONFIG_BYTES, "a plan has room for a launch");
 _Static_assert(sizeof(ndr_scan_params) <= 4096, "a kernel takes its arguments in 4 KiB");
@@ -42,7 +51,28 @@ int64_t ndr_scan_widest(const ndr_scan_problem *problem) {
   return widest;
 }
 
-int ndr_scan_elements(const ndr_scan_problem *problem) {
+static int turns_of(unsigned known) {
+  return known & (NDR_SCAN_WHOLE | NDR_SCAN_ALONE) ? NDR_SCAN_TURNS_ALONE : NDR_SCAN_TURNS;
+}
+
+static int64_t lines_room(const ndr_scan_problem *problem, int turns, int64_t elements) {
+  int64_t warp = NDR_WARP_THREADS * elements, rooms = 0, bytes = (int64_t)ndr_dtype_bytes(problem->result_dtype);
+  for (int k = 0; k <= problem->operand_count; k++) rooms += NDR_SCAN_ROOM(warp * ndr_scan_bytes(problem, k));
+  if (!NDR_SCAN_IN_PLACE(ndr_scan_bytes(problem, 0), bytes))
+    rooms = turns * rooms + warp * bytes;
+  else
+    rooms *= turns;
+  return NDR_SCAN_BLOCK / NDR_WARP_THREADS * rooms;
+}
+
+static int64_t columns_room(const ndr_scan_problem *problem, int turns, int64_t elements) {
+  int64_t bytes = 0;
+  for (int k = 0; k <= problem->operand_count; k++)
+    if (ndr_scan_bytes(problem, k) >= 4) bytes += ndr_scan_bytes(problem, k);
+  return turns * bytes * elements * NDR_SCAN_BLOCK;
+}
+
+static int elements_for(const ndr_scan_problem *problem) {
   ndr_state state = ndr_scan_gpu_state(problem);
   int words = ndr_state_size(&state);
   int64_t widest = ndr_scan_widest(problem);
@@ -51,14 +81,73 @@ int ndr_scan_elements(const ndr_scan_problem *problem) {
   return widest <= 8 && words <= 2 ? 8 : 4;
 }
 
-void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch) {
+int ndr_scan_elements(const ndr_scan_problem *problem, const ndr_device *device, int beside) {
+  const int64_t most = device->shared_bytes_per_block - STATIC_SHARED;
+  int elements = elements_for(problem);
+  while (elements > 1 && elements * beside > MOST_VALUES) elements /= 2;
+  while (elements > 1 &&
+         lines_room(problem, NDR_SCAN_TURNS, elements * beside) > (most < MOST_SHARED ? most : MOST_SHARED))
+    elements /= 2;
+  return elements;
+}
+
+static void pack_axis(const ndr_scan_problem *problem, ndr_scan_axis *axis, int beside) {
+  axis->stride /= beside;
+  axis->result /= beside;
+  for (int k = 0; k < problem->operand_count; k++) axis->operand[k] /= beside;
+}
+
+ndr_scan_problem ndr_scan_pack(const ndr_scan_problem *problem, int beside) {
+  ndr_scan_problem packed = *problem;
+  if (beside == 1) return packed;
+  packed.lines /= beside;
+  packed.result_step /= beside;
+  packed.kept_count--;
+  for (int a = 0; a < packed.kept_count; a++) packed.kept[a] = problem->kept[a + 1];
+  for (int a = 0; a < packed.kept_count; a++) pack_axis(problem, &packed.kept[a], beside);
+  for (int a = 0; a < packed.scan_count; a++) pack_axis(problem, &packed.scan[a], beside);
+  return packed;
+}
+
+int64_t ndr_scan_nodes(int64_t tiles, int64_t group, int64_t upper) {
+  return (group > 1 ? tiles : 0) + (upper > 1 ? ndr_ceil_div(tiles, group) : 0) + ndr_ceil_div(tiles, group * upper);
+}
+
+void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch, int64_t beside) {
+  ndr_state state = ndr_scan_gpu_state(problem);
+  bool narrow = ndr_state_size(&state) * launch->beside == 1;
   launch->tiles = ndr_ceil_div(problem->length, launch->tile);
-  launch->nodes = launch->tiles > 1 ? launch->tiles : 0;
-  for (int64_t level = launch->tiles; level > NDR_SCAN_SIBLINGS;) {
-    level = ndr_ceil_div(level, NDR_SCAN_SIBLINGS);
-    launch->nodes += level;
-  }
-  if (launch->tiles == 1) launch->known |= NDR_SCAN_ALONE;
+  if (launch->tiles == 1)
+    launch->known |= NDR_SCAN_ALONE;
+  else if (beside >= MANY_LINES)
+    launch->known |= NDR_SCAN_CHAIN;
+  if (launch->tiles == 1)
+    launch->nodes = 0;
+  else if (launch->known & NDR_SCAN_CHAIN)
+    launch->nodes = launch->tiles;
+  else if (launch->columns)
+    launch->nodes = ndr_scan_nodes(launch->tiles, NDR_SCAN_COLUMN_GROUP, NDR_SCAN_UPPER_GROUP);
+  else if (narrow)
+    launch->nodes = ndr_scan_nodes(launch->tiles, NDR_SCAN_NARROW_GROUP, 1);
+  else
+    launch->nodes = ndr_scan_nodes(launch->tiles, NDR_SCAN_WIDE_GROUP, NDR_SCAN_UPPER_GROUP);
+}
+
+/* Shared memory, and how many blocks of a multiprocessor find room in it. */
+static void set_room(const ndr_scan_plan *plan, ndr_scan_launch *launch, int words) {
+  const ndr_scan_problem *problem = &plan->problem;
+  const int turns = turns_of(launch->known);
+  int64_t dynamic = launch->columns ? columns_room(problem, turns, launch->elements)
+                                    : lines_room(problem, turns, (int64_t)launch->elements * launch->beside);
+  int64_t states = NDR_SCAN_BLOCK * 5 / 4 + (launch->columns ? launch->columns : 1) * 2 * (NDR_SCAN_LEVELS + 1) + 32;
+  int64_t block = dynamic + states * words * launch->beside * (int64_t)sizeof(double) + RESERVED_SHARED;
+  int64_t fit = plan->device.shared_bytes_per_unit / block;
+  int most = problem->operand_count > 0    ? 2
+             : words * launch->beside == 1 ? launch->threads == NDR_SCAN_BLOCK ? 4 : 3
+             : words * launch->beside <= 3 ? 3
+                                           : 2;
+  launch->shared_bytes = (unsigned)dynamic;
+  launch->residents = fit < 1 ? 1 : fit < most ? (int)fit : most;
 }
 
 void ndr_scan_launch_end(ndr_scan_plan *plan, ndr_scan_launch *launch, int kept_count) {
@@ -69,9 +158,12 @@ void ndr_scan_launch_end(ndr_scan_plan *plan, ndr_scan_launch *launch, int kept_
   if (problem->scan_count <= 1) launch->known |= NDR_SCAN_ONE_AXIS;
   if (problem->exclusive) launch->known |= NDR_SCAN_EXCLUSIVE;
   if (problem->longer) launch->known |= NDR_SCAN_LONGER;
-  launch->residents = words == 1 && problem->operand_count == 0 ? 4 : 2;
-  launch->grid = (unsigned)(launch->items < INT32_MAX ? launch->items : INT32_MAX);
-  plan->workspace = (size_t)problem->lines * (size_t)launch->nodes * (size_t)words * sizeof(ndr_posted);
+  launch->threads = launch->known & (NDR_SCAN_WHOLE | NDR_SCAN_ALONE) ? NDR_SCAN_BLOCK : NDR_SCAN_WAITING_BLOCK;
+  set_room(plan, launch, words);
+  int64_t at_a_time = (int64_t)launch->residents * plan->device.units;
+  launch->grid = (unsigned)(launch->items < at_a_time ? launch->items : at_a_time);
+  if (launch->nodes)
+    plan->workspace = TAKEN_BYTES + (size_t)problem->lines * (size_t)launch->nodes * (size_t)words * sizeof(ndr_posted);
   memcpy(plan->config, launch, sizeof *launch);
 }
 
@@ -92,9 +184,11 @@ static void fill_axis(const ndr_scan_problem *problem, const ndr_scan_axis *from
 
 void ndr_scan_fill_params(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace,
                           ndr_scan_params *params) {
-  const ndr_scan_problem *problem = &plan->problem;
   const ndr_scan_launch *launch = ndr_scan_plan_launch(plan);
-  *params = (ndr_scan_params){.posted = workspace,
+  const ndr_scan_problem packed = ndr_scan_pack(&plan->problem, launch->beside), *problem = &packed;
+  bool waits = launch->nodes > 0;
+  *params = (ndr_scan_params){.posted = waits ? (ndr_posted *)((char *)workspace + TAKEN_BYTES) : NULL,
+                              .taken = waits && launch->items > launch->grid ? workspace : NULL,
                               .lines = launch->lines,
                               .length = divisor(problem->length),
                               .items = launch->items,

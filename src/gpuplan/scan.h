@@ -8,9 +8,11 @@
 
 typedef struct ndr_scan_launch {
   /* What the kernel is compiled for. */
-  int elements;   /* that a thread has of a line */
-  int columns;    /* lines that lie side by side in a tile of scan_columns; 0: the kernel is scan_lines */
-  int residents;  /* blocks that a multiprocessor is to run at a time */
+  int elements;  /* that a thread has of a line */
+  int columns;   /* lines that lie side by side in a tile of scan_columns; 0: the kernel is scan_lines */
+  int beside;    /* scan_lines: lines whose elements lie side by side and are one element of the kernel's; at least 1 */
+  int threads;   /* of a block */
+  int residents; /* blocks that a multiprocessor is to run at a time */
   unsigned known; /* NDR_SCAN_... */
   /* The members of ndr_scan_params that have these names. */
   int tile, tile_lines;
@@ -40,11 +42,17 @@ const char *ndr_scan_gpu_reject(const ndr_scan_problem *problem, const ndr_devic
 /* The most bytes that an element of the arrays or of the result has. */
 int64_t ndr_scan_widest(const ndr_scan_problem *problem);
 
-/* Elements that a thread has: so many that their states stay in registers. */
-int ndr_scan_elements(const ndr_scan_problem *problem);
+/* Elements that a thread has, each of `beside` neighbours: so many that their states stay in registers. */
+int ndr_scan_elements(const ndr_scan_problem *problem, const ndr_device *device, int beside);
 
-/* Cuts lines into tiles of `tile` elements, and counts the nodes of their tree. */
-void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch);
+/* The problem whose elements are `beside` neighbours each, of the lines of its first kept axis. */
+ndr_scan_problem ndr_scan_pack(const ndr_scan_problem *problem, int beside);
+
+/* Nodes of a line of so many tiles, in groups of `group`, and these in groups of `upper`: see scan_params.h. */
+int64_t ndr_scan_nodes(int64_t tiles, int64_t group, int64_t upper);
+
+/* Cuts lines into tiles of `tile` elements, and counts their nodes; `beside` tiles stand at the same place of lines. */
+void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch, int64_t beside);
 
 /* Completes a launch: what of `known` both families have, the grid, and the plan's workspace. `kept_count` is the
  * number of axes that lines are counted over. */

@@ -29,27 +29,27 @@ static int columns_of(const ndr_scan_problem *problem, int elements) {
 }
 
 /* Fewer elements than a thread could have, if columns are that short. */
-static int elements_of(const ndr_scan_problem *problem) {
-  int elements = ndr_scan_elements(problem);
+static int elements_of(const ndr_scan_problem *problem, const ndr_device *device) {
+  int elements = ndr_scan_elements(problem, device, 1);
   while (elements > 4 && elements / 2 >= problem->length) elements /= 2;
   return elements;
 }
 
 static void configure(ndr_scan_plan *plan) {
   const ndr_scan_problem *problem = &plan->problem;
-  ndr_scan_launch launch = {.elements = elements_of(problem)};
+  ndr_scan_launch launch = {.elements = elements_of(problem, &plan->device), .beside = 1};
   launch.columns = columns_of(problem, launch.elements);
   launch.tile = NDR_SCAN_BLOCK / launch.columns * launch.elements;
   launch.tile_lines = 1;
   launch.lines = problem->lines / problem->kept[0].size;
   launch.column_tiles = ndr_ceil_div(problem->kept[0].size, launch.columns);
-  ndr_scan_cut(problem, &launch);
+  ndr_scan_cut(problem, &launch, launch.lines * launch.column_tiles);
   launch.items = launch.tiles * launch.lines * launch.column_tiles;
   ndr_scan_launch_end(plan, &launch, problem->kept_count - 1);
 }
 
 static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
-  double columns = (double)problem->kept[0].size, tile = columns_of(problem, elements_of(problem));
+  double columns = (double)problem->kept[0].size, tile = columns_of(problem, elements_of(problem, device));
   double idle = (double)ndr_ceil_div(problem->kept[0].size, (int64_t)tile) * tile / columns;
   return 4e-6 + ndr_scan_seconds(problem, device, &problem->kept[0]) * (1 + 0.2 * idle);
 }

@@ -4,6 +4,8 @@
 #include "gpuplan/operand_arrays.h"
 #include "gpuplan/scan.h"
 
+enum { MOST_WORDS = 4 }; /* of the states of neighbours: threads have registers for no more */
+
 /* Fewer lines in a tile where those are a multiple of so many that tiles begin on boundaries of vectors. */
 static int aligned_lines(int lines, int64_t length) {
   int apart = 16;
@@ -18,7 +20,7 @@ static void cut_lines(const ndr_scan_problem *problem, ndr_scan_launch *launch) 
   if (problem->length > most) {
     int64_t even = ndr_ceil_div(problem->length, ndr_ceil_div(problem->length, most));
     launch->tile = (int)(ndr_ceil_div(even, step) * step);
-    ndr_scan_cut(problem, launch);
+    ndr_scan_cut(problem, launch, problem->lines);
     launch->items = launch->tiles * problem->lines;
     return;
   }
@@ -39,15 +41,35 @@ static bool is_flat(const ndr_scan_problem *problem, unsigned known, int64_t ste
   return along && (lines || !(known & NDR_SCAN_WHOLE));
 }
 
+/* Whether an axis is `step` long in all arrays and the result; or, where step is 0, a multiple of `beside`. */
+static bool steps_by(const ndr_scan_problem *problem, const ndr_scan_axis *axis, int64_t step, int64_t beside) {
+  bool fits = step ? axis->result == step : axis->result % beside == 0;
+  for (int k = 0; fits && k <= problem->operand_count; k++)
+    fits = step ? ndr_scan_stride(axis, k) == step : ndr_scan_stride(axis, k) % beside == 0;
+  return fits;
+}
+
+/* How many lines lie so that the elements of a place are neighbours, and those of the next place follow them: 1 where
+ * they do not, or are too many for a thread to have their states. */
+static int beside_of(const ndr_scan_problem *problem) {
+  ndr_state state = ndr_scan_gpu_state(problem);
+  int64_t beside = problem->kept[0].size;
+  if (problem->kept_count == 0 || problem->scan_count != 1 || problem->place_count > 0) return 1;
+  if (beside * ndr_state_size(&state) > MOST_WORDS || problem->result_step % beside != 0) return 1;
+  bool fits = steps_by(problem, &problem->kept[0], 1, 0) && steps_by(problem, &problem->scan[0], beside, 0);
+  for (int a = 1; fits && a < problem->kept_count; a++) fits = steps_by(problem, &problem->kept[a], 0, beside);
+  return fits ? (int)beside : 1;
+}
+
 static void configure(ndr_scan_plan *plan) {
-  const ndr_scan_problem *problem = &plan->problem;
+  const int beside = beside_of(&plan->problem);
+  const ndr_scan_problem packed = ndr_scan_pack(&plan->problem, beside), *problem = &packed;
   const ndr_scan_axis *scan = &problem->scan[0], *kept = &problem->kept[0];
-  ndr_scan_launch launch = {.elements = ndr_scan_elements(problem)};
+  ndr_scan_launch launch = {.elements = ndr_scan_elements(problem, &plan->device, beside), .beside = beside};
   cut_lines(problem, &launch);
   for (int k = 0; k <= problem->operand_count; k++)
     if (is_flat(problem, launch.known, ndr_scan_stride(scan, k), ndr_scan_stride(kept, k))) launch.known |= 1u << k;
   if (is_flat(problem, launch.known, scan->result, kept->result)) launch.known |= NDR_SCAN_FLAT_RESULT;
-  launch.shared_bytes = (unsigned)(NDR_SCAN_BLOCK * launch.elements * ndr_scan_widest(problem) / 64 * 80);
   ndr_scan_launch_end(plan, &launch, problem->kept_count);
 }
 
@@ -59,12 +81,14 @@ static const char *reject(const ndr_scan_problem *problem, const ndr_device *dev
 /* Elements that follow each other in a line are neighbours; those of short lines are, too, if lines follow each other.
  */
 static double cost(const ndr_scan_problem *problem, const ndr_device *device) {
-  return 4e-6 + ndr_scan_seconds(problem, device, problem->scan_count ? &problem->scan[0] : NULL);
+  bool alone = problem->scan_count == 0 || beside_of(problem) > 1;
+  return 4e-6 + ndr_scan_seconds(problem, device, alone ? NULL : &problem->scan[0]);
 }
 
 static size_t describe(const ndr_scan_plan *plan, char *text, size_t capacity) {
   const ndr_scan_launch *launch = ndr_scan_plan_launch(plan);
   size_t length = 0;
+  if (launch->beside > 1) ndr_text_append(text, capacity, &length, "%d neighbours as one element, ", launch->beside);
   if (launch->known & NDR_SCAN_WHOLE)
     ndr_text_append(text, capacity, &length, "scan_lines, tiles of %d lines, %d elements a thread", launch->tile_lines,
                     launch->elements);

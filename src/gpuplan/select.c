@@ -2,6 +2,8 @@
  * that are kept are listed first. A partition of elements counts first. */
 #include "gpuplan/select.h"
 
+#include "gpuplan/scan.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,14 +146,9 @@ static void plan_slices(ndr_select_plan *plan, const ndr_selection *s, const ndr
 
 /* ---- all ---- */
 
-/* The tree of the tiles' totals, as of one line of a scan. */
+/* The totals of tiles and their prefixes, as of one line of a scan. */
 static size_t posted_bytes(int64_t tiles) {
-  int64_t nodes = tiles > 1 ? tiles : 0;
-  for (int64_t level = tiles; level > NDR_SCAN_SIBLINGS;) {
-    level = ndr_ceil_div(level, NDR_SCAN_SIBLINGS);
-    nodes += level;
-  }
-  return (size_t)nodes * sizeof(ndr_posted);
+  return tiles > 1 ? (size_t)ndr_scan_nodes(tiles, NDR_SCAN_NARROW_GROUP, 1) * sizeof(ndr_posted) : 0;
 }
 
 static void walk_mask(ndr_select_walk *walk, const ndr_selection *s) {

@@ -7,13 +7,32 @@
 
 #define NDR_SCAN_ARRAYS (1 + NDR_PARAM_OPERANDS)
 
-/* Threads of a block, and units of which one level of prefixes is made. */
+/* Threads of a block that scan, and units of which one level of prefixes is made. Where tiles wait for others, a block
+ * has one more warp, which finds what stands before them. */
 #define NDR_SCAN_BLOCK 256
+#define NDR_SCAN_WAITING_BLOCK (NDR_SCAN_BLOCK + 32)
 #define NDR_SCAN_GROUP 8
 
-/* Tiles that have a parent in the tree of tiles' totals, and levels of that tree at most. */
-#define NDR_SCAN_SIBLINGS 32
-#define NDR_SCAN_LEVELS 8
+/* Tiles of a line are in groups, and in a line's groups of groups, where there are any: so many in each. */
+#define NDR_SCAN_NARROW_GROUP 256 /* of scan_lines, where a state is one word; there are no groups of these */
+#define NDR_SCAN_WIDE_GROUP 32    /* of scan_lines, where it is several */
+#define NDR_SCAN_COLUMN_GROUP 16  /* of scan_columns */
+#define NDR_SCAN_UPPER_GROUP 32   /* groups in one of groups */
+
+/* Levels of what stands before a tile, at most. */
+#define NDR_SCAN_LEVELS 5
+
+/* Bytes of shared memory for so many bytes of an array that a warp of scan_lines has: they may begin behind a boundary.
+ */
+#define NDR_SCAN_ROOM(bytes) ((bytes) + 16)
+
+/* Whether results, of so many bytes, take the place of the first array's elements there. */
+#define NDR_SCAN_IN_PLACE(bytes, result_bytes) ((bytes) == (result_bytes) && (bytes) % 4 == 0)
+
+/* Times that a block of a kernel has such room: for the tile that it writes, one whose place it finds, one whose total
+ * it finds, and one that comes in. Tiles that wait for nothing need room for themselves and the next. */
+#define NDR_SCAN_TURNS 4
+#define NDR_SCAN_TURNS_ALONE 2
 
 /* A size to divide by, as in ndr_param_axis: n / size is (n * magic) >> (32 + shift) for n < 2^31; magic is 0 where
  * size is 1 or beyond. */
@@ -34,22 +53,24 @@ typedef struct ndr_scan_param_axis {
  * tiles, each posts its total for those behind it; item number tile * lines + line, so that items wait for smaller ones
  * only.
  *
- * Tiles of 32 have a parent, 32 of those another: node n of a level has children 32 * n to 32 * n + 31 below. Word w of
- * the total of node n, numbered through all levels, of column c is in posted[((line * nodes + n) * words + w) * columns
- * + c]. Slots are empty before the launch. */
+ * Nodes of a line are its tiles, its groups of them, its groups of groups where there are any, and the prefixes of the
+ * largest of these. With NDR_SCAN_CHAIN there are prefixes of tiles only. The word w of the total or prefix of node n,
+ * numbered through all, of column c is in posted[((line * nodes + n) * words + w) * columns + c]. Slots are empty
+ * before the launch. */
 typedef struct ndr_scan_params {
   const void *data[NDR_SCAN_ARRAYS]; /* the elements that the walk starts at */
   void *result;                      /* where the first place of the first line goes */
   ndr_posted *posted;
-  long long lines;         /* of scan_columns: combinations of the other kept axes */
-  ndr_scan_divisor length; /* elements of a line */
-  long long items;         /* tiles of all lines */
-  long long tiles;         /* of a line */
-  long long nodes;         /* of a line's tree; 0: nothing is posted */
-  long long column_tiles;  /* scan_columns: tiles that lie side by side */
-  long long result_step;   /* NDR_SCAN_LONGER: from the place before a line's first to that */
-  int tile_lines;          /* scan_lines: lines of a tile, if a tile has whole ones */
-  int tile;                /* elements of a tile, or of one of its columns */
+  unsigned long long *taken; /* items that blocks have taken; NULL: each block has the item of its number */
+  long long lines;           /* of scan_columns: combinations of the other kept axes */
+  ndr_scan_divisor length;   /* elements of a line */
+  long long items;           /* tiles of all lines */
+  long long tiles;           /* of a line */
+  long long nodes;           /* of a line's tree; 0: nothing is posted */
+  long long column_tiles;    /* scan_columns: tiles that lie side by side */
+  long long result_step;     /* NDR_SCAN_LONGER: from the place before a line's first to that */
+  int tile_lines;            /* scan_lines: lines of a tile, if a tile has whole ones */
+  int tile;                  /* elements of a tile, or of one of its columns */
   int kept_count, scan_count;
   long long place_start[NDR_PARAM_PLACES]; /* place indices where the walk starts */
   union {
@@ -68,5 +89,7 @@ typedef struct ndr_scan_params {
 #define NDR_SCAN_ALONE 0x1000u      /* tiles is 1 */
 #define NDR_SCAN_EXCLUSIVE 0x2000u  /* as in ndr_scan_problem */
 #define NDR_SCAN_LONGER 0x4000u     /* likewise; only then may lines have no elements */
+
+#define NDR_SCAN_CHAIN 0x8000u /* each tile waits for the prefix that the one before it posts */
 
 #endif

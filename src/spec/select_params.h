@@ -29,7 +29,7 @@ typedef struct ndr_select_params {
   void *result;
   long long *count;   /* the caller's: how many places are kept */
   long long *total;   /* the same in the workspace, for the second kernel */
-  ndr_posted *posted; /* as in ndr_scan_params: the tree of the tiles' totals */
+  ndr_posted *posted; /* as in ndr_scan_params: the tiles' totals */
   /* By kernel: the number of places that are kept before each tile; or those that are kept, and from the end backwards
    * those that are not. */
   void *list;

@@ -43,12 +43,14 @@ static ndr_device compiling(void) {
   return device;
 }
 
-/* Nodes of the tree over `tiles` tiles, counted level by level. */
-static int64_t nodes_of(int64_t tiles) {
-  int64_t nodes = 0;
-  if (tiles == 1) return 0;
-  for (; tiles > 32; tiles = (tiles + 31) / 32) nodes += tiles;
-  return nodes + tiles;
+/* Tiles, groups of them and prefixes of the largest groups, counted one by one. */
+static int64_t nodes_of(const ndr_scan_launch *l, int words) {
+  int64_t group = l->columns ? 16 : words == 1 ? 256 : 32, upper = !l->columns && words == 1 ? 1 : 32, nodes = 0;
+  if (l->tiles == 1) return 0;
+  if (l->known & NDR_SCAN_CHAIN) return l->tiles;
+  for (int64_t tile = 0; tile < l->tiles; tile++)
+    nodes += 1 + (upper > 1 && tile % group == 0) + (tile % (group * upper) == 0);
+  return nodes;
 }
 
 START_TEST(launches_cover_every_element) {
@@ -63,12 +65,15 @@ START_TEST(launches_cover_every_element) {
   if (status == NDR_OK && !ndr_scan_is_empty(&plan.problem)) {
     const ndr_scan_launch *l = ndr_scan_plan_launch(&plan);
     const ndr_scan_problem *problem = &plan.problem;
-    int64_t lines = l->columns ? l->lines * problem->kept[0].size : l->lines;
+    ndr_state state = ndr_scan_gpu_state(problem);
+    int64_t lines = l->columns ? l->lines * problem->kept[0].size : l->lines * l->beside;
     ck_assert_int_eq(lines, problem->lines);
-    ck_assert_int_eq(l->nodes, nodes_of(l->tiles));
-    ck_assert_int_le(l->shared_bytes, 40 << 10);
+    ck_assert_int_eq(l->nodes, nodes_of(l, ndr_state_size(&state) * l->beside));
+    ck_assert_int_le(l->shared_bytes, 68 << 10);
+    ck_assert_int_le((int64_t)l->shared_bytes * l->residents, gpus[2].shared_bytes_per_unit);
+    ck_assert(l->grid >= 1 && l->grid <= l->items);
     if (l->known & NDR_SCAN_WHOLE) {
-      ck_assert(l->items * l->tile_lines >= problem->lines && (l->items - 1) * l->tile_lines < problem->lines);
+      ck_assert(l->items * l->tile_lines >= l->lines && (l->items - 1) * l->tile_lines < l->lines);
       ck_assert_int_le(l->tile, NDR_SCAN_BLOCK * l->elements);
     } else {
       ck_assert(l->tiles * l->tile >= problem->length && (l->tiles - 1) * l->tile < problem->length);

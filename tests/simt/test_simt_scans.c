@@ -112,6 +112,37 @@ START_TEST(sizes_around_tiles) {
 }
 END_TEST
 
+/* More tiles than a group has, and, where there are groups of groups, more than one of those: ones are counted. */
+START_TEST(tiles_are_counted_over_groups) {
+  static const struct {
+    ndr_dtype dtype;
+    int64_t rows, columns;
+    const char *family;
+  } cases[] = {{NDR_F32, 1100003, 1, "lines"}, {NDR_F64, 300007, 2, "lines"}, {NDR_C128, 270001, 5, "columns"}};
+  const int64_t shape[2] = {cases[_i].rows, cases[_i].columns};
+  trial t;
+  memset(&t, 0, sizeof t);
+  t.given.op = NDR_SUM;
+  t.given.options = (ndr_scan_options)NDR_SCAN_OPTIONS_INIT;
+  t.given.options.force_family = cases[_i].family;
+  array_make(&t.given.array, cases[_i].dtype, 2, shape, NULL);
+  ndr_dtype dtype = cases[_i].dtype;
+  for (int64_t n = 0; n < shape[0] * shape[1]; n++)
+    element_store(dtype, (char *)t.given.array.tensor.data + n * (int64_t)ndr_dtype_bytes(dtype), (element){1, 0});
+  t.array.host = t.given.array;
+  device_array_of(&t.array, 0, 0);
+  assert_ok(scan_result(&t.given, &t.result.host, NULL));
+  device_array_of(&t.result, 0, 0);
+  assert_ok(run(&t));
+  device_fetch(&t.result);
+  for (int64_t n = 0; n < shape[0] * shape[1]; n++) {
+    element x = element_load(dtype, (char *)t.result.host.tensor.data + n * (int64_t)ndr_dtype_bytes(dtype));
+    ck_assert_msg(x.re == (double)(n / shape[1] + 1), "place %lld is %Lg", (long long)n, x.re);
+  }
+  finish(&t);
+}
+END_TEST
+
 /* Two levels of the tree, several lines a tile, and columns, in other orders of warps and threads each time. */
 START_TEST(bits_repeat_and_sums_rise) {
   static const struct {
@@ -216,20 +247,20 @@ END_TEST
 
 /* ---- the library ---- */
 
-/* Whatever call of the runtime fails, nothing is left, and the next attempt is right. */
+/* Whatever call of the runtime fails, nothing is left but the kept workspace, and the next attempt is right. */
 START_TEST(failures_leave_nothing_behind) {
   rng random = {test_seed()};
   trial t;
   make(&t, &random, NDR_F32, NDR_SHAPE(20000), 0, NDR_SUM, false);
-  int failed = 0;
+  int failed = 0, blocks = 0;
+  blocks = simt_living_blocks() + 1; /* with the workspace that is kept for the stream */
   for (int64_t call = 1; call < 60; call++) {
-    int blocks = simt_living_blocks();
     simt_controls.calls = 0;
     simt_controls.failing_call = call;
     bool fails = run(&t) != NDR_OK;
     failed += fails;
     simt_controls.failing_call = 0;
-    if (fails) ck_assert_int_eq(simt_living_blocks(), blocks);
+    if (fails) ck_assert_int_le(simt_living_blocks(), blocks);
     if (simt_controls.calls < call) break;
   }
   ck_assert_int_gt(failed, 2);
@@ -248,7 +279,7 @@ START_TEST(plans_take_a_workspace) {
   make(&t, &random, NDR_F32, NDR_SHAPE(20000), 0, NDR_SUM, false);
   assert_ok(ndr_scan_plan_create(&plan, &t.array.tensor, 0, NDR_SUM, &t.result.tensor, NULL));
   ndr_scan_plan_describe(plan, text, sizeof text);
-  ck_assert_msg(strstr(text, "lines   1 lines x 20000, scan_lines, 5 tiles of 4096 elements a line, 16 a thread") &&
+  ck_assert_msg(strstr(text, "lines   1 lines x 20000, scan_lines, 10 tiles of 2048 elements a line, 8 a thread") &&
                     strstr(text, "columns rejected: no lines lie side by side"),
                 "%s", text);
   size_t bytes = ndr_scan_plan_workspace(plan);
@@ -276,7 +307,8 @@ START_TEST(families_are_chosen_by_layout) {
   } cases[] = {{{16384, 16384}, 0, "\ncolumns 16384 lines"},
                {{16384, 16384}, 1, "\nlines   16384 lines"},
                {{1 << 20, 3}, 1, "\nlines   1048576 lines"},
-               {{1 << 20, 3}, 0, "\ncolumns 3 lines"},
+               {{1 << 20, 3}, 0, "\nlines   3 lines x 1048576, 3 neighbours as one element"},
+               {{1 << 20, 12}, 0, "\ncolumns 12 lines"},
                {{256, 1 << 18}, 0, "\ncolumns 262144 lines"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     DLTensor array = ndr_tensor(NULL, NDR_F32, NDR_SHAPE(cases[i].shape[0], cases[i].shape[1]));
@@ -297,6 +329,7 @@ int main(void) {
   tcase_set_timeout(cases, 900);
   tcase_add_loop_test(cases, scans_agree_with_their_definitions, 0, 3);
   tcase_add_test(cases, sizes_around_tiles);
+  tcase_add_loop_test(cases, tiles_are_counted_over_groups, 0, 3);
   tcase_add_loop_test(cases, bits_repeat_and_sums_rise, 0, 4);
   tcase_add_loop_test(cases, results_may_take_the_place_of_the_array, 0, 3);
   tcase_add_loop_test(cases, own_operators_agree_with_the_cpu, 0, (int)(sizeof texts / sizeof *texts));

@@ -9,9 +9,14 @@
 #include "fibre.h"
 #include "machine.h"
 
-typedef enum state { READY, AT_BARRIER, AT_SHUFFLE, PAUSED, RETURNED, FAILED } state;
-static const char *const state_names[] = {
-    "ready", "waiting at a barrier", "waiting at a shuffle", "waiting for others", "gone", "failed"};
+typedef enum state { READY, AT_BARRIER, AT_PART, AT_SHUFFLE, PAUSED, RETURNED, FAILED } state;
+static const char *const state_names[] = {"ready",
+                                          "waiting at a barrier",
+                                          "waiting at a part's barrier",
+                                          "waiting at a shuffle",
+                                          "waiting for others",
+                                          "gone",
+                                          "failed"};
 
 typedef struct lane {
   simt_place place;
@@ -21,6 +26,7 @@ typedef struct lane {
   int line;
   unsigned sent, received;
   int mask, from; /* the lane that it receives from is number from ^ mask */
+  int part;       /* AT_PART: threads that wait for each other */
 } lane;
 
 /* What a block that has begun runs on. */
@@ -64,6 +70,13 @@ static void wait_as(state waiting, const char *file, int line) {
 void simt_barrier(const char *file, int line) {
   fibre_release(&token);
   wait_as(AT_BARRIER, file, line);
+  fibre_acquire(&token);
+}
+
+void simt_barrier_of(int count, const char *file, int line) {
+  running->part = count;
+  fibre_release(&token);
+  wait_as(AT_PART, file, line);
   fibre_acquire(&token);
 }
 
@@ -222,11 +235,25 @@ static bool wake_paused(lane *own) {
   return any;
 }
 
+/* Whether the block's first threads, but not all, wait for each other. They go on at the block's next turn. */
+static bool wake_part(lane *own) {
+  if (own[0].state != AT_PART || own[0].part > launch->threads) return false;
+  for (int t = 1; t < own[0].part; t++)
+    if (own[t].state != AT_PART || own[t].part != own[0].part || own[t].line != own[0].line) return false;
+  for (int t = 0; t < own[0].part; t++) own[t].state = READY;
+  return true;
+}
+
 /* A turn: until the block's threads all wait at a barrier or have all returned, or some wait for other blocks. */
 static bool run_block(lane *own, bool *returned) {
   turns order = draw_turns(launch->threads / SIMT_WARP);
   for (int w = 0; w < order.count; w++)
     if (!run_warp(own + turn(order, w) * SIMT_WARP)) return false;
+  if (wake_part(own)) {
+    (void)wake_paused(own);
+    idle_turns = 0;
+    return true;
+  }
   if (wake_paused(own))
     return ++idle_turns < MOST_IDLE_TURNS || fail("block %lld waits for what no block does", own->place.block);
   if (!together(own, launch->threads)) return false;

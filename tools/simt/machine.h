@@ -19,6 +19,7 @@ extern const simt_place *simt_here;
 /* Wait until every thread of the block, or of the warp, calls it from the same place in the text; anything else fails
  * the launch. */
 void simt_barrier(const char *file, int line);
+void simt_barrier_of(int count, const char *file, int line); /* of the block's first `count` threads */
 unsigned simt_shuffle_xor(unsigned value, int mask, const char *file, int line);
 unsigned simt_shuffle_from(unsigned value, int lane_number, const char *file, int line);
 

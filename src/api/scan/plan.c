@@ -119,13 +119,9 @@ static ndr_status check_workspace(const ndr_scan_plan *plan, const void *workspa
 
 ndr_status ndr_scan_plan_execute(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace,
                                  size_t workspace_bytes, void *stream) {
-  void *lent = NULL;
   if (!plan || !data) return ndr_fail(NDR_ERR_ARGUMENT, "ndr_scan_plan_execute: null pointer");
   if (ndr_scan_is_empty(&plan->problem)) return NDR_OK;
   NDR_TRY(check_addresses(&plan->problem, data, result));
   NDR_TRY(check_workspace(plan, workspace, workspace_bytes));
-  if (!workspace && plan->workspace) NDR_TRY(plan->backend->allocate(plan->device.id, plan->workspace, stream, &lent));
-  ndr_status status = plan->backend->scans->execute(plan, data, result, lent ? lent : workspace, stream);
-  if (lent) plan->backend->release(plan->device.id, lent, stream);
-  return status;
+  return plan->backend->scans->execute(plan, data, result, workspace, stream);
 }

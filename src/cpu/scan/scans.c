@@ -3,8 +3,11 @@
 
 static ndr_status execute(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace,
                           void *stream) {
-  (void)stream;
-  ((const ndr_cpu_scan_family *)(const void *)plan->family)->run(plan, data, result, workspace);
+  const ndr_backend *cpu = plan->backend;
+  void *own = NULL;
+  if (!workspace && plan->workspace) NDR_TRY(cpu->allocate(plan->device.id, plan->workspace, stream, &own));
+  ((const ndr_cpu_scan_family *)(const void *)plan->family)->run(plan, data, result, own ? own : workspace);
+  if (own) cpu->release(plan->device.id, own, stream);
   return NDR_OK;
 }
 

@@ -392,7 +392,7 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, co
 }
 
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attribute, int value) {
-  (void)attribute;
+  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess;
   if (value > attributes[simt_controls.alike ? 0 : current_device][cudaDevAttrMaxSharedMemoryPerBlockOptin])
     return fail(cudaErrorInvalidValue, "more shared memory than the device has");
   ((cudaKernel_t)(uintptr_t)kernel)->most_shared = (size_t)value;

@@ -1,0 +1,187 @@
+/* What stands before a tile: blocks post totals of tiles, of groups of these, and prefixes; each waits for those of
+ * smaller numbers. Scans and selections share this. */
+#ifndef NDR_SCAN_TOTALS_CUH
+#define NDR_SCAN_TOTALS_CUH
+
+#include "scan_params.h"
+
+#include "posted.cuh"
+#include "types.cuh"
+
+NDR_DEVICE int scan_divide(const ndr_scan_divisor &by, int n) {
+  return by.size == 1 ? n : (int)(machine::multiply_high((u32)n, by.magic) >> by.shift);
+}
+NDR_DEVICE i64 scan_divide_far(const ndr_scan_divisor &by, i64 n) {
+  return n >> 31 == 0 && by.magic != 0 ? (i64)scan_divide(by, (int)n) : n / by.size;
+}
+
+/* What stands before a tile, from the nearest to the first, by level. */
+template <class State, int COLUMNS> struct scan_tiles {
+  State levels[NDR_SCAN_LEVELS][COLUMNS];
+  int count;
+};
+
+/* Where the totals of the nodes of a tile's line, or columns, are posted: word w of node n is n * words + w times
+ * `pitch` behind. */
+struct scan_slots {
+  ndr_posted *at;
+  i64 pitch;
+};
+
+template <class OP> NDR_DEVICE void scan_post(const scan_slots &slots, i64 node, const typename OP::State &state) {
+  ndr_word w[OP::words];
+  OP::save(state, w);
+#pragma unroll
+  for (int i = 0; i < OP::words; i++) machine::set_slot(slots.at + (node * OP::words + i) * slots.pitch, posted(w[i]));
+}
+
+/* A total that may not have been posted yet. */
+template <class OP> struct scan_seen {
+  ndr_posted slot[OP::words];
+  NDR_DEVICE void look(const scan_slots &slots, i64 node) {
+#pragma unroll
+    for (int i = 0; i < OP::words; i++) slot[i] = machine::look_at(slots.at + (node * OP::words + i) * slots.pitch);
+  }
+  NDR_DEVICE bool is_here() const {
+    bool here = true;
+#pragma unroll
+    for (int i = 0; i < OP::words; i++) here = here && is_posted(slot[i]);
+    return here;
+  }
+  NDR_DEVICE typename OP::State state() const {
+    ndr_word w[OP::words];
+#pragma unroll
+    for (int i = 0; i < OP::words; i++) w[i] = word_of(slot[i]);
+    return OP::load(w);
+  }
+  NDR_DEVICE typename OP::State await(const scan_slots &slots, i64 node) {
+    while (!is_here() && machine::wait()) look(slots, node);
+    return state();
+  }
+};
+
+template <class OP> NDR_DEVICE typename OP::State scan_await(const scan_slots &slots, i64 node) {
+  scan_seen<OP> seen;
+  seen.look(slots, node);
+  return seen.await(slots, node);
+}
+
+/* Which nodes a tile has to do with. Groups have GROUP tiles; groups of groups UPPER groups, where that is more than 1;
+ * with a GROUP of 1 tiles themselves have prefixes. */
+template <int GROUP, int UPPER> struct scan_nodes {
+  u64 tile, tiles; /* its number; how many there are in its line */
+  NDR_DEVICE scan_nodes(i64 n, i64 count) : tile((u64)n), tiles((u64)count) {}
+  NDR_DEVICE u64 group() const { return tile / GROUP; }
+  NDR_DEVICE u64 top() const { return tile / (GROUP * UPPER); }
+  NDR_DEVICE int before_in_group() const { return (int)((u32)tile % GROUP); }
+  NDR_DEVICE int groups_before() const { return (int)((u32)group() % UPPER); }
+  NDR_DEVICE bool ends_group() const { return before_in_group() == GROUP - 1; }
+  /* Whether the largest group ends with this tile, and others follow. */
+  NDR_DEVICE bool leads_on() const { return ends_group() && groups_before() == UPPER - 1 && tile + 1 < tiles; }
+  NDR_DEVICE i64 group_node(u64 number) const { return (i64)((GROUP > 1 ? tiles : 0) + number); }
+  NDR_DEVICE i64 prefix_node(u64 number) const {
+    return group_node(UPPER > 1 ? (tiles + GROUP - 1) / GROUP : 0) + (i64)number;
+  }
+};
+
+/* What a warp that finds what stands before a tile has in shared memory, */
+template <class OP> struct scan_room { typename OP::State sums[NDR_WARP], parts[NDR_WARP / NDR_SCAN_GROUP]; };
+
+/* and what it knows so far: levels, and the total up to the tile's end. All its lanes know the same. */
+template <class OP> struct scan_finder {
+  typedef typename OP::State State;
+  scan_room<OP> &room;
+  scan_tiles<State, 1> &tiles;
+  const scan_slots &slots;
+  State run;
+  int count;
+
+  static NDR_DEVICE int lane() { return machine::thread() & (NDR_WARP - 1); }
+  NDR_DEVICE void add(const State &level) {
+    if (lane() == 0) tiles.levels[count][0] = level;
+    count++;
+    run = OP::joined(level, run);
+  }
+  /* Of up to eight states. */
+  static NDR_DEVICE State sum(const State *states, int count) {
+    State s = states[0];
+#pragma unroll
+    for (int i = 1; i < NDR_SCAN_GROUP; i++)
+      if (i < count) s = OP::joined(s, states[i]);
+    return s;
+  }
+  /* Adds the first `count` of room.sums: those of the last eight, then the eights before. */
+  NDR_DEVICE void add_eights(int count) {
+    const int eights = count / NDR_SCAN_GROUP, rest = count % NDR_SCAN_GROUP, first = lane() * NDR_SCAN_GROUP;
+    if (first < count) room.parts[lane()] = sum(room.sums + first, count - first);
+    machine::warp_barrier();
+    if (rest > 0) add(room.parts[eights]);
+    if (eights > 0) add(sum(room.parts, eights));
+  }
+  /* The same of up to 32 nodes from `first` on. */
+  NDR_DEVICE void add_nodes(i64 first, int count) {
+    machine::warp_barrier();
+    if (lane() < count) room.sums[lane()] = scan_await<OP>(slots, first + lane());
+    machine::warp_barrier();
+    add_eights(count);
+  }
+  /* The same of up to 256 nodes: each lane has eight of them. */
+  NDR_DEVICE void add_many_nodes(i64 first, int count) {
+    const int own = count - lane() * NDR_SCAN_GROUP;
+    scan_seen<OP> seen[NDR_SCAN_GROUP];
+    bool here;
+    do {
+      here = true;
+#pragma unroll
+      for (int i = 0; i < NDR_SCAN_GROUP; i++)
+        if (i < own) seen[i].look(slots, first + lane() * NDR_SCAN_GROUP + i);
+#pragma unroll
+      for (int i = 0; i < NDR_SCAN_GROUP; i++) here = here && (i >= own || seen[i].is_here());
+    } while (!here && machine::wait());
+    if (own > 0) {
+      State s = seen[0].state();
+#pragma unroll
+      for (int i = 1; i < NDR_SCAN_GROUP; i++)
+        if (i < own) s = OP::joined(s, seen[i].state());
+      room.sums[lane()] = s;
+    }
+    machine::warp_barrier();
+    if (count % NDR_SCAN_GROUP > 0) add(room.sums[count / NDR_SCAN_GROUP]);
+    add_eights(count / NDR_SCAN_GROUP);
+  }
+};
+
+/* Finds what stands before a tile whose total has been posted: of the others of its group; of the groups before in a
+ * group of groups; and the prefix of the largest group. Whoever finds that of a group's last tile posts the group's
+ * total, or the next prefix. A warp calls this. */
+template <class OP, bool CHAIN>
+NDR_DEVICE void scan_tiles_before(i64 tile_count, const scan_slots &slots, i64 tile, const typename OP::State &total,
+                                  scan_room<OP> &room, scan_tiles<typename OP::State, 1> &tiles) {
+  const bool narrow = OP::words == 1;
+  const int GROUP = CHAIN    ? 1
+                    : narrow ? NDR_SCAN_NARROW_GROUP
+                             : NDR_SCAN_WIDE_GROUP,
+            UPPER = CHAIN || narrow ? 1 : NDR_SCAN_UPPER_GROUP;
+  const bool first_lane = (machine::thread() & (NDR_WARP - 1)) == 0;
+  const scan_nodes<GROUP, UPPER> nodes(tile, tile_count);
+  scan_finder<OP> finder = {room, tiles, slots, total, 0};
+  scan_seen<OP> prefix; /* by the time that the rest is known it is there, mostly */
+  if (nodes.top() > 0) prefix.look(slots, nodes.prefix_node(nodes.top()));
+  if constexpr (GROUP > 1) {
+    const int before = nodes.before_in_group();
+    if constexpr (narrow)
+      finder.add_many_nodes(tile - before, before);
+    else
+      finder.add_nodes(tile - before, before);
+  }
+  if constexpr (UPPER > 1) {
+    const int before = nodes.groups_before();
+    if (nodes.ends_group() && first_lane) scan_post<OP>(slots, nodes.group_node(nodes.group()), finder.run);
+    finder.add_nodes(nodes.group_node(nodes.group() - (u64)before), before);
+  }
+  if (nodes.top() > 0) finder.add(prefix.await(slots, nodes.prefix_node(nodes.top())));
+  if (nodes.leads_on() && first_lane) scan_post<OP>(slots, nodes.prefix_node(nodes.top() + 1), finder.run);
+  if (first_lane) tiles.count = finder.count;
+}
+
+#endif

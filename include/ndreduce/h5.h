@@ -446,6 +446,42 @@ NDR_API ndr_status ndr_h5_explain(ndr_h5_dataset *dataset, const ndr_problem *pr
 NDR_API ndr_status ndr_h5_locate(const ndr_h5_dataset *dataset, const ndr_problem *problem, int dim,
                                  const DLTensor *indices, double *values);
 
+/* ---- Scanning --------------------------------------------------------------------------------------------------- */
+
+/* A scan of a dataset along one of its dims: running sums and the like, as scan.h says. Start from NDR_H5_SCAN_INIT.
+ * Operators are sum, prod, min, max, logsumexp, any and all. */
+typedef struct ndr_h5_scan {
+  size_t size;
+  int dim; /* negative numbers count from the end */
+  ndr_op op;
+  int exclusive, reverse, skip_nan; /* as in ndr_scan_options */
+} ndr_h5_scan;
+#define NDR_H5_SCAN_INIT                                                                                               \
+  { sizeof(ndr_h5_scan), 0, NDR_SUM, 0, 0, 0 }
+
+/* Fills in what the result looks like: result->shape has room for NDR_MAX_DIMS sizes, and is the dataset's shape.
+ * Fails as ndr_scan does. */
+NDR_API ndr_status ndr_h5_scan_result(const ndr_h5_dataset *dataset, const ndr_h5_scan *scan, DLTensor *result);
+
+/* Scans the dataset into result, which is compact, in host memory, and as ndr_h5_scan_result says. A result that memory
+ * does not take goes to a file: ndr_h5_writer_add_scan. The CPU scans, whatever options->device is.
+ *
+ * Slabs are read in the order of the scan, and what stands before a slab is carried to it unrounded: of floats as f64.
+ * So integers, minima and maxima are those of ndr_scan to the bit. Running sums and products of floats may differ from
+ * its in the last digits, as slabs begin at other places than its runs. They depend on what the sums of ndr_h5_reduce
+ * depend on, and not on threads or, as there, memory.
+ *
+ * Elements that are missing, or that a mask or condition leaves out, change nothing: their places have the value of
+ * what came before. Of masked data NaN are skipped. Where nothing came before that counts, results that are floats are
+ * NaN, as those of reductions without a valid element are; of integers, any and all they are the value of no elements.
+ * Weights and groups are NDR_ERR_ARGUMENT; else it fails as ndr_h5_reduce and ndr_scan do. */
+NDR_API ndr_status ndr_h5_scan_to(ndr_h5_dataset *dataset, const ndr_h5_scan *scan, DLTensor *result,
+                                  const ndr_h5_options *options);
+
+/* As ndr_h5_explain. */
+NDR_API ndr_status ndr_h5_scan_explain(ndr_h5_dataset *dataset, const ndr_h5_scan *scan, const ndr_h5_options *options,
+                                       char *text, size_t capacity, size_t *length);
+
 /* ---- Writing results -------------------------------------------------------------------------------------------- */
 
 /* A file of results. Until ndr_h5_writer_commit has succeeded, nothing is at `path` that was not there before: the
@@ -527,6 +563,24 @@ NDR_API ndr_status ndr_h5_writer_add(ndr_h5_writer *writer, const ndr_h5_dataset
 NDR_API ndr_status ndr_h5_writer_add_located(ndr_h5_writer *writer, const ndr_h5_dataset *source,
                                              const ndr_problem *problem, int dim, const char *name,
                                              const DLTensor *values);
+
+/* Reduces the dataset as ndr_h5_reduce does, and adds the result of each operator as ndr_h5_writer_add does, of ops[i]
+ * as names[i], without holding it in memory: blocks of results are written to the temporary file as they are finished.
+ * Of options->memory, or its default, three quarters are for reading and reducing, and the rest for the chunks that are
+ * being written. A file of less than an eighth of it is put together in memory.
+ *
+ * Chunks that follow those of the source, and whole ones of the blocks, are compressed by all threads. Where a part of
+ * the source was opened that does not begin with a chunk, some chunks are read again to be completed. If an element
+ * turns out to be equal to the value that is to mark missing ones, all is done again with NaN as the mark.
+ *
+ * Fails as the two do. The writer then can only be destroyed. */
+NDR_API ndr_status ndr_h5_writer_add_reduced(ndr_h5_writer *writer, ndr_h5_dataset *source, const ndr_problem *problem,
+                                             const char *const *names, const ndr_h5_options *options);
+
+/* Scans the dataset as ndr_h5_scan_to does, and adds the result as dataset `name` in the same way. It has all dims of
+ * the source with their scales; cell_methods says "time: sum (running)". */
+NDR_API ndr_status ndr_h5_writer_add_scan(ndr_h5_writer *writer, ndr_h5_dataset *source, const ndr_h5_scan *scan,
+                                          const char *name, const ndr_h5_options *options);
 
 /* Copies a dataset, or the part of it that was opened, into the groups that it lies in: elements as they are stored,
  * its attributes, and the scales and variables that ndr_h5_writer_add brings with a result. Does nothing where the file

@@ -22,6 +22,7 @@ static ndr_status fail(const char *path, const char *what) {
  * but whoever took that away wants to keep the file. */
 static ndr_status check_target(ndr_atomic_file *file, const char *path) {
   size_t length = strlen(path);
+  if (length == 0) return ndr_fail(NDR_ERR_FILE, "'': is no name of a file");
   if (length > 0 && path[length - 1] == '/')
     return ndr_fail(NDR_ERR_FILE, "%s: is a folder's name, not a file's", path);
   if (lstat(path, &file->old) != 0) return errno == ENOENT ? NDR_OK : fail(path, "cannot be written");
@@ -58,7 +59,7 @@ static char *folder_of(const char *path) {
  * given to one later only through /proc. */
 static int open_nameless(const char *folder) {
 #ifdef O_TMPFILE
-  if (access("/proc/self/fd", X_OK) == 0) return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (access("/proc/self/fd", X_OK) == 0) return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
 #else
   (void)folder;
 #endif
@@ -92,7 +93,7 @@ static void name_temporary(ndr_atomic_file *file, const char *folder) {
     if (file->fd >= 0)
       result = link_nameless(file->fd, file->temporary);
     else
-      result = file->fd = open(file->temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+      result = file->fd = open(file->temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
     if (result >= 0 || errno != EEXIST) break;
   }
   if (result >= 0) return;
@@ -145,6 +146,38 @@ ndr_status ndr_atomic_file_write(ndr_atomic_file *file, const void *data, size_t
     bytes -= (size_t)written;
   }
   return NDR_OK;
+}
+
+ndr_status ndr_atomic_file_write_at(ndr_atomic_file *file, long long at, const void *data, size_t bytes) {
+  const char *from = data;
+  while (bytes > 0) {
+    ssize_t written = pwrite(file->fd, from, bytes, (off_t)at);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return fail(file->path, "cannot be written");
+    from += written;
+    at += written;
+    bytes -= (size_t)written;
+  }
+  return NDR_OK;
+}
+
+ndr_status ndr_atomic_file_read_at(ndr_atomic_file *file, long long at, void *data, size_t bytes) {
+  char *to = data;
+  while (bytes > 0) {
+    ssize_t count = pread(file->fd, to, bytes, (off_t)at);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail(file->path, "what has been written of it cannot be read");
+    if (count == 0) memset(to, 0, bytes);
+    if (count == 0) break;
+    to += count;
+    at += count;
+    bytes -= (size_t)count;
+  }
+  return NDR_OK;
+}
+
+ndr_status ndr_atomic_file_resize(ndr_atomic_file *file, long long bytes) {
+  return ftruncate(file->fd, (off_t)bytes) == 0 ? NDR_OK : fail(file->path, "cannot be written");
 }
 
 /* Only a rename replaces what is there, and it takes a name. */

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Results and coordinates that are larger than memory: memory.py TOOL
+"""Results and coordinates that are held in memory and larger than that: memory.py TOOL
 
 They are refused before the work begins, in one line that names their bytes: what the machine has counts, and less where
 a control group allows less. Exits 77, which CTest shows as skipped, where h5py is missing.
@@ -49,7 +49,7 @@ def check_machine(tool, folder, problems):
     """A half and more of what there is fits once, but not twice."""
     elements = available() // 8
     check(tool, folder, 2 * elements, [], 1, problems)
-    check(tool, folder, elements * 6 // 10, ["-o", "out"], 2, problems)
+    check(tool, folder, elements * 6 // 10, ["-o", "out", "--json"], 2, problems)
     check(tool, folder, elements * 4 // 10, ["-o", "out", "--format", "npy"], 3, problems)
     check(tool, folder, elements * 2 // 10, ["-o", "out", "--format", "csv"], 8, problems)
     check(tool, folder, SMALL // 8, ["-o", "out"], 0, problems)
@@ -74,7 +74,8 @@ def check_group(tool, folder, problems):
             with open(os.path.join(group, "cgroup.procs"), "w", encoding="ascii") as file:
                 file.write(str(os.getpid()))
         check(tool, folder, 2 * LIMIT // 8, [], 1, problems, enter)
-        check(tool, folder, LIMIT * 7 // 10 // 8, ["-o", "out"], 2, problems, enter)
+        check(tool, folder, LIMIT * 7 // 10 // 8, ["-o", "out", "--json"], 2, problems, enter)
+        check(tool, folder, LIMIT * 14 // 10 // 8, ["-o", "out"], 0, problems, enter)
         check(tool, folder, SMALL // 8, ["-o", "out"], 0, problems, enter)
         os.rmdir(group)
 

@@ -1,7 +1,7 @@
 /* Cutting arrays into slabs: every element once, on chunk borders, within the budget. */
 #include <stdlib.h>
 
-#include "h5/read/slabs.h"
+#include "h5/read/slab_iterator.h"
 #include "support/cases.h"
 #include "support/suite.h"
 
@@ -262,12 +262,46 @@ START_TEST(the_budget_does_not_change_the_order) {
 }
 END_TEST
 
+/* The slabs of a block from the last to the first, those of the parts of a series, too. */
+START_TEST(a_block_can_be_read_backward) {
+  ndr_slabs parts[3];
+  const int64_t lengths[] = {70, 1, 33};
+  for (int i = 0; i < 3; i++) {
+    parts[i] = describe(2, (int64_t[]){lengths[i], 12}, (int64_t[]){10, 4}, NDR_DIMS(0));
+    if (i == 0) parts[i].lead[0] = 3;
+    ndr_slabs_grid(&parts[i], i ? &parts[0] : NULL, 15);
+    ck_assert(ndr_slabs_fit(&parts[i], i ? &parts[0] : NULL, true, 1024));
+  }
+  ndr_slab slabs[400], slab;
+  int count = 0, first = 0;
+  for (ndr_slab_iterator forward = {.part_count = 3, .parts = parts}; ndr_slab_iterator_next(&forward, &slab);) {
+    ck_assert_int_lt(count, 400);
+    slabs[count++] = slab;
+  }
+  ck_assert_int_gt(count, 12);
+  ndr_slab_iterator backward = {.part_count = 3, .parts = parts, .backward = true};
+  for (int end = 0; first < count; first = end) {
+    while (!slabs[end].last) end++;
+    end++;
+    for (int i = end - 1; i >= first; i--) {
+      ck_assert(ndr_slab_iterator_next(&backward, &slab));
+      ck_assert_int_eq(slab.part, slabs[i].part);
+      ck_assert(memcmp(slab.whole, slabs[i].whole, sizeof slab.whole) == 0);
+      ck_assert(memcmp(slab.size, slabs[i].size, sizeof slab.size) == 0);
+      ck_assert(slab.first == (i == end - 1) && slab.last == (i == first));
+    }
+  }
+  ck_assert(!ndr_slab_iterator_next(&backward, &slab));
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("h5 slabs");
   suite_case(suite, "shapes", 10, small_arrays_are_one_slab, a_scalar_is_one_slab, empty_arrays_are_no_slab,
              the_outermost_dims_are_cut_first, many_outputs_come_in_blocks, a_chunk_that_does_not_fit_is_refused,
              a_chunk_beyond_the_budget_is_read_in_parts, chunks_of_many_outputs_make_deep_leaves,
              chunks_of_few_outputs_make_leaves_of_their_depth, huge_claims_do_not_overflow, NULL);
-  suite_case(suite, "any", 60, slabs_cover_every_element_once, the_budget_does_not_change_the_order, NULL);
+  suite_case(suite, "any", 60, slabs_cover_every_element_once, a_block_can_be_read_backward,
+             the_budget_does_not_change_the_order, NULL);
   return suite_run(suite);
 }

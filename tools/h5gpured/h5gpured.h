@@ -62,7 +62,10 @@ typedef struct h5gpured_options {
   bool format_named; /* by --format */
   bool keepdims, skip_nan, raw, overwrite, no_plugins, allow_external, coords, explain, list, quiet, progress;
   bool sums_groups; /* as no operator is named */
-  bool json;        /* JSON to standard output, beside the file of --output if there is one */
+  bool scans;       /* --scan: running values by ops[0] */
+  ndr_op scan_op;
+  bool exclusive, reverse;
+  bool json; /* JSON to standard output, beside the file of --output if there is one */
 } h5gpured_options;
 
 /* The coordinates, along a dim, of the elements that argmin or argmax has found. */
@@ -84,7 +87,8 @@ typedef struct kept_groups {
 typedef struct answer {
   const h5gpured_options *options;
   const ndr_h5_info *info;
-  ndr_problem problem;         /* dims in the order in which they are named */
+  ndr_problem problem;         /* dims in the order in which they are named; of a scan none */
+  int scan_dim;                /* the dim that is scanned */
   const ndr_h5_groups *groups; /* of --by and --coarsen, kept for the next answer; or NULL */
   DLTensor results[NDR_MAX_OPS];
   int64_t shapes[NDR_MAX_OPS][NDR_MAX_DIMS];
@@ -307,12 +311,24 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool fail_with(const char *where);
 bool fail(void);
 
-/* Describes the results of the problem and allocates them. Fails if they, with the copies that writing them takes,
- * need more memory than there is. */
+/* What --scan asks for. */
+ndr_h5_scan scan_of(const answer *a);
+
+/* Describes the results of the problem, or of the scan. */
+bool results_describe(answer *a, const ndr_h5_dataset *dataset, const char *where);
+
+/* Allocates them. Fails if they, with the copies that writing them takes, need more memory than there is. */
 bool results_allocate(answer *a, const char *where);
+
+/* Whether results go to the file of -o block by block, as they are finished: those of scans, and large ones. */
+bool results_stream(const answer *a);
 
 /* Fills in the results. */
 bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const besides *b);
+
+/* Whether a signal has asked for the work to stop, which it is said to be able to meanwhile. */
+bool work_is_stopped(void);
+void work_can_stop(bool can);
 
 /* Turns a crash into a failure with a line that says what was being done. Answers given so far have been flushed by
  * then. */
@@ -330,6 +346,11 @@ typedef struct destination {
 
 /* Gives the answer for one dataset: to standard output where `to` is NULL. */
 bool output_give(const destination *to, const ndr_h5_dataset *dataset, answer *a);
+
+/* Reduces or scans it, and writes the results block by block. */
+bool output_stream(const destination *to, ndr_h5_dataset *dataset, answer *a, const besides *b);
+bool reduce_to_writer(ndr_h5_writer *writer, ndr_h5_dataset *dataset, answer *a, const besides *b,
+                      const char *const *names);
 
 /* Copies the other variables of a file: those that have none of the reduced dims. */
 bool others_copy(const members *m, const destination *to);

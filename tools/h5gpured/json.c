@@ -75,8 +75,8 @@ static void print_shape(int ndim, const int64_t *shape, json *j) {
 
 /* In the order in which they were named; with groups, whose dim stays, in the array's. */
 static void print_dims(const answer *a, json *j) {
-  int dims[NDR_MAX_DIMS], count = a->problem.dim_count;
-  for (int i = 0; i < count; i++) {
+  int dims[NDR_MAX_DIMS] = {a->scan_dim}, count = a->options->scans ? 1 : a->problem.dim_count;
+  for (int i = 0; i < a->problem.dim_count; i++) {
     int at = i;
     for (; a->groups && at > 0 && dims[at - 1] > a->problem.dims[i]; at--) dims[at] = dims[at - 1];
     dims[at] = a->problem.dims[i];
@@ -110,6 +110,7 @@ void print_json(const answer *a, FILE *stream) {
     json_text(&j, "file", a->info->file);
     json_text(&j, "dataset", a->info->dataset);
     json_text(&j, "op", op_name(a->options, i));
+    if (a->options->scans) json_literal(&j, "running", "true");
     print_dims(a, &j);
     print_groups(a, &j);
     print_result(a, i, &j);

@@ -29,6 +29,14 @@ static void catch_signals(void) {
     if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(numbers[i], &action, NULL);
 }
 
+bool work_is_stopped(void) {
+  return stopped_by != 0;
+}
+
+void work_can_stop(bool can) {
+  writes_file = can;
+}
+
 static int is_stopped(void *user, int64_t bytes, int64_t total_bytes) {
   (void)user;
   (void)bytes;
@@ -69,6 +77,7 @@ static bool make_problem(const ndr_h5_dataset *dataset, answer *a, const besides
   const h5gpured_options *options = a->options;
   ndr_problem *problem = &a->problem;
   if (ndr_h5_problem(problem, dataset, dim_count, dims, options->op_count, options->ops) != NDR_OK) return fail();
+  if (options->scans) problem->dim_count = 0;
   problem->keepdims = options->keepdims;
   problem->skip_nan = options->skip_nan;
   problem->ddof = options->ddof;
@@ -96,13 +105,21 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, kept_groups *kept
   int dims[NDR_MAX_DIMS], dim_count;
   if (ndr_h5_dims_parse(options->dims, a->info->ndim, a->info->dim_names, &dim_count, dims) != NDR_OK)
     return fail_with(where);
+  a->scan_dim = dims[0];
+  if (options->scans && dim_count != 1) {
+    complain("%s: --scan goes along one dim, not %d: name it by --dims", where, dim_count);
+    return false;
+  }
   const ndr_h5_writer *writer = to ? to->writer : NULL;
   if (!groups_open(a, kept, dataset, where, writer)) return false;
   add_group_dims(a, &dim_count, dims);
   besides b;
   bool good = besides_open(options, dataset, where, writer, &b) && output_protects(to, dataset) &&
-              make_problem(dataset, a, &b, dim_count, dims) && results_allocate(a, where) &&
-              reduce_dataset(dataset, a, &b) && output_give(to, dataset, a);
+              make_problem(dataset, a, &b, dim_count, dims) && results_describe(a, dataset, where);
+  if (good && to && results_stream(a))
+    good = output_stream(to, dataset, a, &b);
+  else if (good)
+    good = results_allocate(a, where) && reduce_dataset(dataset, a, &b) && output_give(to, dataset, a);
   besides_close(&b);
   return good;
 }

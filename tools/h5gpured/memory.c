@@ -4,6 +4,9 @@
 
 #include "h5gpured/h5gpured.h"
 
+/* Results of more than this share of the memory there is are written as they come. */
+#define LARGE_SHARE 6
+
 /* How many times results are in memory at once. A file is put together there, and where elements may be missing they
  * are marked in a copy; a stream in memory is copied where it grows; a table or JSON has several characters for each
  * byte. */
@@ -26,15 +29,45 @@ static bool fits(const answer *a, int64_t bytes, const char *where) {
   return false;
 }
 
+ndr_h5_scan scan_of(const answer *a) {
+  ndr_h5_scan scan = NDR_H5_SCAN_INIT;
+  scan.dim = a->scan_dim;
+  scan.op = a->options->ops[0];
+  scan.exclusive = a->options->exclusive;
+  scan.reverse = a->options->reverse;
+  scan.skip_nan = a->options->skip_nan;
+  return scan;
+}
+
+bool results_describe(answer *a, const ndr_h5_dataset *dataset, const char *where) {
+  for (int i = 0; i < a->options->op_count; i++) {
+    const ndr_h5_scan scan = scan_of(a);
+    a->results[i].shape = a->shapes[i];
+    if (a->options->scans) {
+      if (ndr_h5_scan_result(dataset, &scan, &a->results[i]) != NDR_OK) return fail();
+    } else if (ndr_problem_result(&a->problem, i, &a->results[i]) != NDR_OK) {
+      return fail_with(where);
+    }
+  }
+  return true;
+}
+
+/* In memory a result is held as often as a file of it is put together; of the rest of the budget work needs some. */
+bool results_stream(const answer *a) {
+  const h5gpured_options *options = a->options;
+  int64_t memory = options->memory ? options->memory : ndr_h5_free_memory() / 4, total = 0, bytes;
+  if (!options->output || options->format != FORMAT_HDF5 || options->json || options->coords) return false;
+  for (int i = 0; i < options->op_count; i++)
+    if (__builtin_mul_overflow(tensor_count(&a->results[i]), a->results[i].dtype.bits / 8, &bytes) ||
+        __builtin_add_overflow(total, bytes, &total))
+      return true;
+  return options->scans || total > memory / LARGE_SHARE;
+}
+
 bool results_allocate(answer *a, const char *where) {
   int64_t bytes[NDR_MAX_OPS], total = 0;
   for (int i = 0; i < a->options->op_count; i++) {
     DLTensor *result = &a->results[i];
-    result->shape = a->shapes[i];
-    if (ndr_problem_result(&a->problem, i, result) != NDR_OK) {
-      complain("%s: %s", where, ndr_last_error());
-      return false;
-    }
     if (__builtin_mul_overflow(tensor_count(result), result->dtype.bits / 8, &bytes[i]) ||
         __builtin_add_overflow(total, bytes[i], &total)) {
       complain("%s: the results have more than 2^63 bytes", where);

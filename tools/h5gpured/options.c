@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "h5gpured/h5gpured.h"
+#include "ndreduce/scan.h"
 
 static const cli tool; /* its rows follow the functions that they name */
 
@@ -50,6 +51,24 @@ static void read_ops(void *target, const char *list) {
     options->op_count++;
     start = comma ? comma + 1 : NULL;
   }
+}
+
+static bool scans(ndr_op op) {
+  int64_t shape[NDR_MAX_DIMS];
+  const DLTensor one = ndr_tensor(NULL, NDR_U8, NDR_SHAPE(1));
+  DLTensor result = {.shape = shape};
+  return ndr_scan_describe(&one, 0, op, NULL, &result) == NDR_OK;
+}
+
+static void read_scan(void *target, const char *name) {
+  h5gpured_options *options = target;
+  ndr_op op;
+  if (strchr(name, ':') || strchr(name, '('))
+    cli_refuse(&tool, "--scan '%s': files are scanned by built-in operators only", name);
+  if (ndr_op_parse(name, &op) != NDR_OK || !scans(op))
+    cli_refuse(&tool, "--scan takes sum, prod, min, max, logsumexp, any or all, not '%s'", name);
+  options->scans = true;
+  options->scan_op = op;
 }
 
 static int read_count(const char *option, const char *text, uint64_t least) {
@@ -237,6 +256,10 @@ static const cli_option rows[] = {
      .help =
          "operators, default sum; all from one read of the data. A text with ':' is an operator of one's own, like\n"
          "'hot(x; t): n += x > t -> n'; man h5gpured has the language"},
+    {0, "scan", "OP", CLI_ONCE, read_scan,
+     .help = "instead of reducing, the running sum, prod, min, max, logsumexp, any or all along the one dim of --dims"},
+    {0, "exclusive", FIELD(exclusive), .help = "leave a place's own element out of its running value"},
+    {0, "reverse", FIELD(reverse), .help = "let --scan run from the last element to the first"},
     {'k', "keepdims", FIELD(keepdims), .help = "keep reduced dims, with size 1"},
     {0, "select", "PART", FIELD(select),
      .help = "reduce this part of each input, as if [PART] stood behind it: time=2001-01:2010-12,lat=30:60"},
@@ -376,6 +399,27 @@ static void check_operators(h5gpured_options *options) {
                  op_name(options, i));
 }
 
+/* What is about reductions alone. */
+static void check_scan(h5gpured_options *options) {
+  const char *other = options->op_count    ? "--op"
+                      : options->weights   ? "--weights"
+                      : options->by        ? "--by"
+                      : options->coarsen   ? "--coarsen"
+                      : options->keepdims  ? "--keepdims"
+                      : options->coords    ? "--coords"
+                      : options->ddof != 0 ? "--ddof"
+                      : options->list      ? "--list"
+                      : options->set_count ? "--set"
+                                           : NULL;
+  if (!options->scans && options->exclusive) cli_refuse(&tool, "--exclusive needs --scan");
+  if (!options->scans && options->reverse) cli_refuse(&tool, "--reverse needs --scan");
+  if (!options->scans) return;
+  if (other) cli_refuse(&tool, "--scan and %s do not go together", other);
+  if (!options->dims || strchr(options->dims, ',') || strcmp(options->dims, "all") == 0)
+    cli_refuse(&tool, "--scan goes along one dim: --dims DIM names it");
+  options->ops[options->op_count++] = options->scan_op;
+}
+
 /* Who writes 'time >= 2000-02-01' does not mean 1997. */
 static void check_where(const char *where) {
   const char *found = where_is_dataset(where) ? NULL : expression_date(where);
@@ -394,6 +438,8 @@ static void check(h5gpured_options *options) {
     cli_refuse(&tool, "--dims: %s", ndr_last_error());
   settle_format(options);
   check_format(options);
+  if (options->scans && options->json && options->output && options->format == FORMAT_HDF5)
+    cli_refuse(&tool, "--scan writes its results as they come, without --json beside --output");
   if (options->list) check_list(options);
   char *reason = options->select ? part_put(options) : NULL;
   if (reason) cli_refuse(&tool, "%s", reason);
@@ -414,6 +460,7 @@ void options_read(h5gpured_options *options, int argc, char **argv) {
   }
   options->input_count = cli_read(&tool, options, argc, argv);
   options->inputs = argv + 1;
+  check_scan(options);
   if (!options->dims) options->dims = *options->grouped ? options->grouped : "all";
   options->sums_groups = options->op_count == 0 && *options->grouped && !options->list;
   if (options->op_count == 0) options->ops[options->op_count++] = NDR_SUM;

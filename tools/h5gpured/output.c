@@ -47,6 +47,20 @@ static bool write_results(const destination *to, const ndr_h5_dataset *dataset, 
   return write_found(to, dataset, a);
 }
 
+bool output_stream(const destination *to, ndr_h5_dataset *dataset, answer *a, const besides *b) {
+  char *names[NDR_MAX_OPS] = {NULL};
+  bool good = ndr_h5_writer_groups(to->writer, a->groups) == NDR_OK || fail();
+  for (int i = 0; i < a->options->op_count && good; i++) {
+    names[i] = make_name(a, i, NULL);
+    good = names[i] != NULL;
+  }
+  work_can_stop(true);
+  good = good && reduce_to_writer(to->writer, dataset, a, b, (const char *const *)names);
+  for (int i = 0; i < a->options->op_count && good; i++) print_written(a, i, names[i], to->said);
+  for (int i = 0; i < a->options->op_count; i++) free(names[i]);
+  return good;
+}
+
 /* Everything but HDF5, to standard output or to the output's bytes. */
 static bool print_answer(const destination *to, const ndr_h5_dataset *dataset, const answer *a) {
   FILE *stream = to ? to->bytes : stdout;

@@ -1,4 +1,4 @@
-/* Reduces one dataset: options for the library, the progress bar, and what --explain says. */
+/* Reduces or scans one dataset: options for the library, the progress bar, and what --explain says. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,10 @@ static bool explain(ndr_h5_dataset *dataset, const answer *a, const ndr_h5_optio
     complain("%s: out of memory", a->info->file);
     return false;
   }
-  bool good = ndr_h5_explain(dataset, &a->problem, how, text, capacity, &length) == NDR_OK;
+  const ndr_h5_scan scan = scan_of(a);
+  ndr_status status = a->options->scans ? ndr_h5_scan_explain(dataset, &scan, how, text, capacity, &length)
+                                        : ndr_h5_explain(dataset, &a->problem, how, text, capacity, &length);
+  bool good = status == NDR_OK;
   if (good) print_lines(text, stderr);
   free(text);
   return good || fail();
@@ -45,7 +48,7 @@ static int watch(void *user, const ndr_h5_progress *now) {
     w->warned = true;
   }
   if (w->shown) progress_draw(&w->bar, now);
-  return 0;
+  return work_is_stopped();
 }
 
 /* One stage: how fast the elements went through it, and its share of what the threads could do; a stage that was only
@@ -74,26 +77,48 @@ static void explain_time(const ndr_h5_progress *p) {
   fprintf(stderr, "; the limit was %s\n", limit);
 }
 
-bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const besides *b) {
+static ndr_h5_options work_options(const answer *a, const besides *b, progress_watch *w) {
   const h5gpured_options *options = a->options;
-  progress_watch w = {.shown = options->progress || (!options->quiet && isatty(STDERR_FILENO))};
   ndr_h5_options how = NDR_H5_OPTIONS_INIT;
   how.device = options->device;
   how.device_id = options->device_id;
   how.threads = options->threads;
   how.memory = options->memory;
   how.on_progress = watch;
-  how.user = &w;
+  how.user = w;
   besides_put(options, b, &how);
   how.groups = a->groups;
+  return how;
+}
+
+/* Into the writer, or where that is NULL into the results. */
+static ndr_status work(ndr_h5_writer *writer, ndr_h5_dataset *dataset, answer *a, const char *const *names,
+                       const ndr_h5_options *how) {
+  const ndr_h5_scan scan = scan_of(a);
+  DLTensor *results[NDR_MAX_OPS] = {NULL};
+  for (int i = 0; i < a->options->op_count; i++) results[i] = &a->results[i];
+  if (a->options->scans)
+    return writer ? ndr_h5_writer_add_scan(writer, dataset, &scan, names[0], how)
+                  : ndr_h5_scan_to(dataset, &scan, results[0], how);
+  return writer ? ndr_h5_writer_add_reduced(writer, dataset, &a->problem, names, how)
+                : ndr_h5_reduce(dataset, &a->problem, results, how);
+}
+
+bool reduce_to_writer(ndr_h5_writer *writer, ndr_h5_dataset *dataset, answer *a, const besides *b,
+                      const char *const *names) {
+  const h5gpured_options *options = a->options;
+  progress_watch w = {.shown = options->progress || (!options->quiet && isatty(STDERR_FILENO))};
+  const ndr_h5_options how = work_options(a, b, &w);
   if (options->explain && !explain(dataset, a, &how)) return false;
-  DLTensor *results[NDR_MAX_OPS];
-  for (int i = 0; i < options->op_count; i++) results[i] = &a->results[i];
   progress_start(&w.bar, a->info->dataset);
-  ndr_status status = ndr_h5_reduce(dataset, &a->problem, results, &how);
+  ndr_status status = work(writer, dataset, a, names, &how);
   progress_clear(&w.bar);
   if (status != NDR_OK) return fail();
   groups_unfold(a);
   if (options->explain) explain_time(&w.last);
   return true;
+}
+
+bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const besides *b) {
+  return reduce_to_writer(NULL, dataset, a, b, NULL);
 }

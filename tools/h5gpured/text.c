@@ -48,8 +48,25 @@ static void print_by(const answer *a, FILE *stream) {
   cli_print_visible(ndr_h5_groups_text(a->groups), stream);
 }
 
+static void print_dim(const answer *a, int d, FILE *stream) {
+  const char *name = a->info->dim_names[d];
+  if (name)
+    cli_print_visible(name, stream);
+  else
+    fprintf(stream, "dim %d", d);
+}
+
+static const char *running(const answer *a) {
+  return a->options->scans ? "running " : "";
+}
+
 static void print_over(const answer *a, FILE *stream) {
   const char *before = " over ";
+  if (a->options->scans) {
+    fputs(" along ", stream);
+    print_dim(a, a->scan_dim, stream);
+    return;
+  }
   print_by(a, stream);
   if (!a->groups && a->problem.dim_count == a->info->ndim && a->info->ndim != 1) {
     fputs(" over all dims", stream);
@@ -59,11 +76,7 @@ static void print_over(const answer *a, FILE *stream) {
     if (is_in_groups(a, a->problem.dims[i])) continue;
     fputs(before, stream);
     before = ", ";
-    const char *name = a->info->dim_names[a->problem.dims[i]];
-    if (name)
-      cli_print_visible(name, stream);
-    else
-      fprintf(stream, "dim %d", a->problem.dims[i]);
+    print_dim(a, a->problem.dims[i], stream);
   }
 }
 
@@ -234,7 +247,7 @@ void print_text(const answer *a, FILE *to) {
       print_scalar(a, i, to);
       continue;
     }
-    fprintf(to, "  %s", op_name(a->options, i));
+    fprintf(to, "  %s%s", running(a), op_name(a->options, i));
     print_over(a, to);
     fputs(": ", to);
     print_result_type(a, i, to);
@@ -255,7 +268,7 @@ static void print_target(const h5gpured_options *options, const char *name, FILE
 }
 
 static void print_origin(const answer *a, int op, FILE *stream) {
-  fprintf(stream, "%s of ", op_name(a->options, op));
+  fprintf(stream, "%s%s of ", running(a), op_name(a->options, op));
   print_place(a->info, stream);
   print_over(a, stream);
   fputc('\n', stream);

@@ -5,26 +5,30 @@ static bool series_is_reduced(const ndr_slab_iterator *iterator) {
   return iterator->part_count > 1 && iterator->parts[0].reduced[iterator->dim];
 }
 
-static bool next_part(ndr_slab_iterator *iterator) {
-  if (iterator->part + 1 == iterator->part_count) return false;
-  iterator->offset += iterator->parts[iterator->part++].shape[iterator->dim];
-  return true;
+static int part_of(const ndr_slab_iterator *iterator) {
+  bool mirrored = iterator->backward && series_is_reduced(iterator);
+  return mirrored ? iterator->part_count - 1 - iterator->part : iterator->part;
 }
 
-static void first_part(ndr_slab_iterator *iterator) {
-  iterator->part = 0;
-  iterator->offset = 0;
+static const ndr_slabs *slabs_of(const ndr_slab_iterator *iterator) {
+  return &iterator->parts[part_of(iterator)];
+}
+
+static bool next_part(ndr_slab_iterator *iterator) {
+  if (iterator->part + 1 == iterator->part_count) return false;
+  iterator->part++;
+  return true;
 }
 
 /* Moves on within the block; start[] of the reduced dims is 0 again when that fails. */
 static bool next_in_block(ndr_slab_iterator *iterator) {
-  if (ndr_slabs_next(&iterator->parts[iterator->part], true, iterator->start)) return true;
+  if (ndr_slabs_next(slabs_of(iterator), true, iterator->start)) return true;
   return series_is_reduced(iterator) && next_part(iterator);
 }
 
 static bool next_block(ndr_slab_iterator *iterator) {
-  if (series_is_reduced(iterator)) first_part(iterator);
-  if (ndr_slabs_next(&iterator->parts[iterator->part], false, iterator->start)) return true;
+  if (series_is_reduced(iterator)) iterator->part = 0;
+  if (ndr_slabs_next(slabs_of(iterator), false, iterator->start)) return true;
   return !series_is_reduced(iterator) && next_part(iterator);
 }
 
@@ -33,13 +37,30 @@ static bool is_last_in_block(const ndr_slab_iterator *iterator) {
   return !next_in_block(&copy);
 }
 
+/* Of the part along dim. */
+static int64_t offset_of(const ndr_slab_iterator *iterator, int part) {
+  int64_t offset = 0;
+  for (int i = 0; i < part; i++) offset += iterator->parts[i].shape[iterator->dim];
+  return offset;
+}
+
+static void find_box(const ndr_slab_iterator *iterator, ndr_slab *slab) {
+  const ndr_slabs *slabs = &iterator->parts[slab->part];
+  int64_t start[NDR_MAX_DIMS];
+  for (int d = 0; d < slabs->ndim; d++) {
+    bool mirrored = iterator->backward && slabs->reduced[d];
+    start[d] = mirrored ? ndr_slabs_mirrored(slabs, d, iterator->start[d]) : iterator->start[d];
+  }
+  ndr_slabs_box(slabs, start, slab->begin, slab->size);
+}
+
 bool ndr_slab_iterator_next(ndr_slab_iterator *iterator, ndr_slab *slab) {
   bool first = !iterator->started || !next_in_block(iterator);
   if (iterator->started && first && !next_block(iterator)) return false;
   iterator->started = true;
-  *slab = (ndr_slab){.part = iterator->part, .first = first, .last = is_last_in_block(iterator)};
-  ndr_slabs_box(&iterator->parts[iterator->part], iterator->start, slab->begin, slab->size);
+  *slab = (ndr_slab){.part = part_of(iterator), .first = first, .last = is_last_in_block(iterator)};
+  find_box(iterator, slab);
   for (int d = 0; d < NDR_MAX_DIMS; d++) slab->whole[d] = slab->begin[d] + iterator->origin[d];
-  slab->whole[iterator->dim] += iterator->offset;
+  slab->whole[iterator->dim] += offset_of(iterator, slab->part);
   return true;
 }

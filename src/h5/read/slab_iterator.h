@@ -1,4 +1,4 @@
-/* The order in which slabs are read and reduced. Pure.
+/* The order in which slabs are read and reduced, or scanned. Pure.
  *
  * The parts of a series lie one after the other along one dim of the whole array. Where that dim is reduced, each block
  * takes in the slabs of all parts; where it is kept, each part has blocks of its own. */
@@ -8,13 +8,13 @@
 #include "h5/read/slabs.h"
 
 typedef struct ndr_slab_iterator {
-  int part_count, dim;    /* dim along which the parts lie; 0 and any dim of a single part do */
-  const ndr_slabs *parts; /* cut alike in the kept dims if dim is reduced */
-  int part;
-  int64_t offset;               /* of the part along dim */
+  int part_count, dim;          /* dim along which the parts lie; 0 and any dim of a single part do */
+  const ndr_slabs *parts;       /* cut alike in the kept dims if dim is reduced */
+  int part;                     /* under `backward`, where dim is reduced, counted from the last */
   int64_t origin[NDR_MAX_DIMS]; /* where the parts begin in the whole array */
   int64_t start[NDR_MAX_DIMS];
   bool started;
+  bool backward; /* the slabs of a block, and the parts that they are of, come from the last to the first */
 } ndr_slab_iterator;
 
 /* A slab, or a leaf or column of leaves in it. */

@@ -182,7 +182,8 @@ static int64_t leaf_outputs(const ndr_slabs *slabs) {
 int64_t ndr_slabs_leaves_bytes(const ndr_slabs *slabs) {
   int64_t states = times(leaf_outputs(slabs), slabs->output_bytes);
   int64_t waiting = times(leaves_of(slabs, slabs->extent, true), leaves_of(slabs, slabs->extent, false));
-  int64_t each = plus(plus(ndr_slabs_leaf_bytes(slabs), operands_bytes(slabs)), states);
+  int64_t leaf = times(ndr_slabs_leaf_bytes(slabs), slabs->leaf_copies + 1);
+  int64_t each = plus(plus(leaf, operands_bytes(slabs)), states);
   if (slabs->on_gpu) return times(ndr_slabs_outputs(slabs), slabs->output_bytes);
   return plus(times(each, slabs->workers), ndr_slabs_adds_apart(slabs) ? times(states, waiting) : 0);
 }
@@ -190,7 +191,8 @@ int64_t ndr_slabs_leaves_bytes(const ndr_slabs *slabs) {
 int64_t ndr_slabs_bytes(const ndr_slabs *slabs) {
   int64_t slots = times(ndr_slabs_slot_bytes(slabs), slabs->slots);
   int64_t states = times(ndr_slabs_outputs(slabs), slabs->output_bytes);
-  return plus(plus(plus(slots, states), ndr_slabs_leaves_bytes(slabs)), slabs->scratch_bytes);
+  int64_t results = times(ndr_slabs_elements(slabs), slabs->result_bytes);
+  return plus(plus(plus(plus(slots, states), ndr_slabs_leaves_bytes(slabs)), results), slabs->scratch_bytes);
 }
 
 /* How many slabs there are along a dim: those of whole cells, and of what is left at the end. */
@@ -303,6 +305,14 @@ bool ndr_slabs_fit(ndr_slabs *slabs, const ndr_slabs *leader, bool in_parts, int
   if (in_parts && !leader) shorten(slabs, KEPT, ndr_slabs_bytes, budget, slabs->leaf);
   int64_t on_device = plus(reduced_bytes(slabs), operands_bytes(slabs));
   return ndr_slabs_bytes(slabs) <= budget && (!slabs->on_gpu || on_device <= budget / REDUCED_SHARE);
+}
+
+int64_t ndr_slabs_mirrored(const ndr_slabs *slabs, int d, int64_t start) {
+  int64_t cell = slabs->cell[d], extent = slabs->extent[d];
+  if (cell == 0) return start;
+  int64_t each = parts(cell, extent), number = start / cell * each + start % cell / extent;
+  number = slabs_along(slabs, d) - 1 - number;
+  return number / each * cell + number % each * extent;
 }
 
 /* Moves on by so much within every cell, or within the array where that is all of it. */

@@ -46,6 +46,8 @@ typedef struct ndr_slabs {
   int64_t scratch_bytes;                          /* that reading takes whatever the slab: chunks being decoded */
   int workers;                                    /* that reduce leaves, with room for a leaf and its states each */
   int slots;                                      /* slabs in memory at once */
+  int leaf_copies;                                /* of a leaf as it is reduced, that each worker has beside it */
+  int64_t result_bytes;                           /* for each element of a slab, where it has a result of its own */
   /* Arrays beside the dataset. None shows in cells and leaves. */
   int beside_count;
   struct {
@@ -76,7 +78,7 @@ int64_t ndr_slabs_beside_bytes(const ndr_slabs *slabs, int i);
 /* Bytes of the box of array i that belongs to a leaf, or on a GPU to a slab, as it is reduced. */
 int64_t ndr_slabs_operand_bytes(const ndr_slabs *slabs, int i);
 
-/* Bytes of all slots, states, leaves and scratch together. */
+/* Bytes of all slots, states, leaves, results of a slab's elements and scratch together. */
 int64_t ndr_slabs_bytes(const ndr_slabs *slabs);
 
 /* How many slabs the array is cut into. */
@@ -97,6 +99,10 @@ bool ndr_slabs_adds_apart(const ndr_slabs *slabs);
 /* Moves start[] on to the next slab along the reduced (or the kept) dims. After the last slab it moves back to 0 and
  * returns false. */
 bool ndr_slabs_next(const ndr_slabs *slabs, bool reduced, int64_t *start);
+
+/* Of a slab that starts at `start` along dim d: where the one starts that is as far from the last one as this is from
+ * the first. */
+int64_t ndr_slabs_mirrored(const ndr_slabs *slabs, int d, int64_t start);
 
 /* The elements of the slab that starts at start[]. */
 void ndr_slabs_box(const ndr_slabs *slabs, const int64_t *start, int64_t *begin, int64_t *size);

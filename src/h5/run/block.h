@@ -17,7 +17,9 @@ void ndr_block_close(ndr_block *block);
 /* Adds all that `from` has seen. */
 ndr_status ndr_block_merge(ndr_block *into, const ndr_block *from);
 
-/* Writes the outputs into their part of the results. */
-ndr_status ndr_block_finish(const ndr_block *block, const ndr_job *job, DLTensor *const *results);
+/* Writes the outputs of blocks, which together are those of `all`, into their part of the results; if the job has a
+ * sink, hands it their boxes. Closes the blocks. */
+ndr_status ndr_blocks_finish(ndr_block *blocks, int64_t count, const ndr_job *job, const ndr_slab *all,
+                             DLTensor *const *results);
 
 #endif

@@ -1,10 +1,12 @@
-/* The text of ndr_h5_explain: how a reduction would be done. Plans the job and reads no element. */
+/* The text of ndr_h5_explain and ndr_h5_scan_explain: how the work would be done. Plans the job and reads no element.
+ */
 #include <stdarg.h>
 #include <string.h>
 
 #include "h5/file/join.h"
 #include "h5/group/groups.h"
-#include "h5/run/job.h"
+#include "h5/run/scan_dataset.h"
+#include "ndreduce/scan.h"
 
 /* A bounded text that counts on past its capacity, as snprintf does. */
 typedef struct {
@@ -202,6 +204,26 @@ static ndr_status append_plan(sheet *s, const ndr_job *job) {
   return NDR_OK;
 }
 
+/* The same of the words that a leaf of a scan becomes. */
+static ndr_status append_scan(sheet *s, const ndr_job *job) {
+  const ndr_running *r = job->running;
+  int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS], shape[3] = {1, 1, 1};
+  DLTensor words = {.device = {kDLCPU, 0}, .ndim = 3, .dtype = ndr_dtype_to_dlpack(r->word), .shape = shape};
+  ndr_scan_options options = NDR_SCAN_OPTIONS_INIT;
+  ndr_scan_plan *plan;
+  first_leaf(job, begin, size);
+  for (int d = 0; d < job->dataset->info.ndim; d++) shape[d < r->dim ? 0 : d > r->dim ? 2 : 1] *= size[d];
+  shape[1]++;
+  options.reverse = r->reverse;
+  options.threads = 1;
+  NDR_TRY(ndr_scan_plan_create(&plan, &words, 1, r->op, NULL, &options));
+  append(s, "a leaf   with what stands before it: ");
+  bool fits = s->length < s->capacity;
+  s->length += ndr_scan_plan_describe(plan, fits ? s->text + s->length : NULL, fits ? s->capacity - s->length : 0);
+  ndr_scan_plan_destroy(plan);
+  return NDR_OK;
+}
+
 static ndr_status describe(const ndr_job *job, sheet *s) {
   const ndr_h5_dataset *dataset = job->dataset;
   append(s, "dataset  ");
@@ -221,19 +243,38 @@ static ndr_status describe(const ndr_job *job, sheet *s) {
   append_besides(s, job->operands);
   append_groups(s, job->options.groups);
   append_slabs(s, job);
-  return append_plan(s, job);
+  return job->running ? append_scan(s, job) : append_plan(s, job);
+}
+
+static ndr_status explain(const ndr_work *work, const ndr_h5_options *options, sheet *s) {
+  ndr_job job;
+  ndr_status status = ndr_job_make(&job, work->dataset, work->problem, &work->output, options);
+  if (status == NDR_OK) status = describe(&job, s);
+  if (work->dataset) status = ndr_job_blame(work->dataset, status);
+  ndr_job_clear(&job);
+  return status;
 }
 
 ndr_status ndr_h5_explain(ndr_h5_dataset *dataset, const ndr_problem *problem, const ndr_h5_options *options,
                           char *text, size_t capacity, size_t *length) {
-  ndr_job job;
+  const ndr_work work = {dataset, problem, {.results = NULL}};
   sheet s = {text, text ? capacity : 0, 0};
   if (!length) return ndr_fail(NDR_ERR_ARGUMENT, "length is a null pointer");
   if (s.capacity) text[0] = 0;
-  ndr_status status = ndr_job_make(&job, dataset, problem, NULL, options);
-  if (status == NDR_OK) status = describe(&job, &s);
-  if (dataset) status = ndr_job_blame(dataset, status);
-  ndr_job_clear(&job);
+  ndr_status status = explain(&work, options, &s);
+  *length = s.length;
+  return status;
+}
+
+ndr_status ndr_h5_scan_explain(ndr_h5_dataset *dataset, const ndr_h5_scan *scan, const ndr_h5_options *options,
+                               char *text, size_t capacity, size_t *length) {
+  ndr_scan_request request;
+  sheet s = {text, text ? capacity : 0, 0};
+  if (!dataset || !length) return ndr_fail(NDR_ERR_ARGUMENT, "dataset or length is a null pointer");
+  if (s.capacity) text[0] = 0;
+  NDR_TRY(ndr_scan_request_make(&request, dataset, scan, options));
+  const ndr_work work = {dataset, &request.problem, {.running = &request.running}};
+  ndr_status status = request.empty ? NDR_OK : explain(&work, options, &s);
   *length = s.length;
   return status;
 }

@@ -1,27 +1,18 @@
 /* See fold.h. A column is what the leaves have in common that come to the same outputs; it has a block of its own, so
- * that columns are reduced at the same time. Each leaf is unpacked into a compact array of its own first: how it is
- * reduced, and so its last bits, does not depend on the slab that it was read in. */
+ * that columns are reduced at the same time. */
 #include "h5/run/fold.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "h5/read/gather.h"
-#include "ndreduce/device.h"
-
-/* Of one thread: a leaf, and what belongs to it beside the dataset, unpacked; and its mask. NULL until it is needed. */
-typedef struct {
-  void *leaf, *beside[NDR_MOST_BESIDES], *mask;
-} buffers;
+#include "h5/run/leaf.h"
 
 struct ndr_fold {
   const ndr_job *job;
   ndr_feed *feed;
   int64_t column_count, depth; /* the latter leaves of a column that the slab has */
   ndr_block *columns, *pieces; /* pieces: the leaves of a slab that are added apart */
-  buffers *buffers;            /* for each thread */
-  const ndr_slab *slab;        /* the slab at hand */
-  char *data;
+  ndr_leaf_buffers *buffers;   /* for each thread */
+  ndr_leaf_slab at;            /* the slab at hand */
 };
 
 ndr_status ndr_fold_create(ndr_fold **created, const ndr_job *job, ndr_feed *feed) {
@@ -49,18 +40,10 @@ static void drop_block(ndr_fold *fold) {
   fold->column_count = 0;
 }
 
-static const DLDevice host = {kDLCPU, 0};
-
-static void free_buffers(buffers *b) {
-  ndr_memory_free(host, b->leaf);
-  ndr_memory_free(host, b->mask);
-  for (int i = 0; i < NDR_MOST_BESIDES; i++) ndr_memory_free(host, b->beside[i]);
-}
-
 void ndr_fold_destroy(ndr_fold *fold) {
   if (!fold) return;
   drop_block(fold);
-  for (int i = 0; fold->buffers && i < fold->job->feed.threads; i++) free_buffers(&fold->buffers[i]);
+  for (int i = 0; fold->buffers && i < fold->job->feed.threads; i++) ndr_leaf_buffers_free(&fold->buffers[i]);
   free(fold->buffers);
   free(fold);
 }
@@ -82,106 +65,33 @@ ndr_status ndr_fold_start(ndr_fold *fold, const ndr_slab *slab) {
 }
 
 ndr_status ndr_fold_finish(ndr_fold *fold, DLTensor *const *results) {
-  for (int64_t i = 0; i < fold->column_count; i++) {
-    NDR_TRY(ndr_block_finish(&fold->columns[i], fold->job, results));
-    ndr_block_close(&fold->columns[i]);
-  }
+  NDR_TRY(ndr_blocks_finish(fold->columns, fold->column_count, fold->job, fold->at.slab, results));
   drop_block(fold);
   return NDR_OK;
 }
 
 /* ---- A leaf ----------------------------------------------------------------------------------------------------- */
 
-static ndr_slab find_leaf(const ndr_fold *fold, int64_t column, int64_t number) {
-  const ndr_slab *slab = fold->slab;
-  const ndr_slabs *slabs = &fold->job->slabs[slab->part];
-  ndr_slab leaf = *slab;
-  ndr_slabs_leaf(slabs, slab->begin, slab->size, false, column, leaf.begin, leaf.size);
-  ndr_slabs_leaf(slabs, slab->begin, slab->size, true, number, leaf.begin, leaf.size);
-  for (int d = 0; d < slabs->ndim; d++) leaf.whole[d] += leaf.begin[d] - slab->begin[d];
-  return leaf;
-}
-
-static ndr_status need(void **buffer, int64_t bytes) {
-  return *buffer ? NDR_OK : ndr_memory_allocate(host, (size_t)bytes, buffer);
-}
-
-static ndr_status unpack(const ndr_fold *fold, const ndr_slab *leaf, int worker, void **elements) {
-  const ndr_job *job = fold->job;
-  const ndr_unpack *deferred = &job->readers[leaf->part].deferred;
-  int64_t from_step = (int64_t)ndr_dtype_bytes(deferred->from), to_step = (int64_t)ndr_dtype_bytes(deferred->to);
-  int64_t from[NDR_MAX_DIMS], to[NDR_MAX_DIMS], offset = 0;
-  ndr_gather gather = {0};
-  for (int d = job->dataset->info.ndim - 1; d >= 0; d--) {
-    from[d] = from_step;
-    to[d] = to_step;
-    offset += (leaf->begin[d] - fold->slab->begin[d]) * from_step;
-    from_step *= fold->slab->size[d];
-    to_step *= leaf->size[d];
-  }
-  for (int d = 0; d < job->dataset->info.ndim; d++) ndr_gather_add(&gather, leaf->size[d], from[d], to[d]);
-  int64_t bytes = (int64_t)ndr_dtype_bytes(deferred->to);
-  *elements = fold->data + offset;
-  if (ndr_unpack_copies(deferred) && ndr_gather_is_run(&gather, bytes, bytes)) return NDR_OK;
-  void **leaf_buffer = &fold->buffers[worker].leaf;
-  NDR_TRY(need(leaf_buffer, job->leaf_bytes));
-  ndr_gather_run(&gather, deferred, fold->data + offset, *leaf_buffer);
-  *elements = *leaf_buffer;
-  return NDR_OK;
-}
-
-/* The box of array i that belongs to the leaf. Several threads may look at the same weights, so those in which missing
- * ones become 0 are copied first. */
-static ndr_status unpack_beside(const ndr_fold *fold, int i, const ndr_slab *leaf, int worker, void **elements) {
-  ndr_besides *operands = fold->job->operands;
-  const ndr_beside *array = &operands->arrays[i];
-  void **buffer = &fold->buffers[worker].beside[i];
-  int64_t bytes = fold->job->operand_bytes[i];
-  bool weighs = i == operands->weights && !array->once;
-  if (!ndr_beside_gather(array, fold->slab, leaf, fold->data, NULL, elements)) {
-    NDR_TRY(need(buffer, bytes));
-    ndr_beside_gather(array, fold->slab, leaf, fold->data, *buffer, elements);
-  }
-  if (!weighs) return NDR_OK;
-  if (*elements != *buffer) {
-    ndr_beside_box box = ndr_beside_find(array, leaf);
-    NDR_TRY(need(buffer, bytes));
-    memcpy(*buffer, *elements, (size_t)ndr_beside_elements(array, &box) * sizeof(double));
-    *elements = *buffer;
-  }
-  return ndr_besides_weigh(operands, leaf, *elements);
-}
-
-static ndr_status add_with_operands(const ndr_fold *fold, ndr_accumulator *to, ndr_slab *leaf, const DLTensor *x,
-                                    const int64_t *offset, int worker) {
-  const ndr_job *job = fold->job;
-  ndr_beside_place at = {.slab = leaf, .x = x, .threads = job->fold_threads};
-  ndr_beside_tensors given;
-  for (int i = 0; i < job->operands->array_count; i++) NDR_TRY(unpack_beside(fold, i, leaf, worker, &at.elements[i]));
-  if (job->mask_bytes) NDR_TRY(need(&fold->buffers[worker].mask, job->mask_bytes));
-  at.mask = fold->buffers[worker].mask;
-  NDR_TRY(ndr_besides_give(job->operands, &at, &given));
-  return ndr_accumulator_add_operands(to, x, given.pointers, offset);
-}
-
 static ndr_status add_leaf(const ndr_fold *fold, ndr_block *to, ndr_slab *leaf, int worker) {
   const ndr_job *job = fold->job;
   int64_t offset[NDR_MAX_DIMS];
   int ndim = job->dataset->info.ndim;
   void *elements;
-  NDR_TRY(unpack(fold, leaf, worker, &elements));
+  NDR_TRY(ndr_leaf_unpack(job, &fold->at, leaf, &fold->buffers[worker], &elements));
   for (int d = 0; d < ndim; d++) offset[d] = job->reduced[d] ? leaf->whole[d] : 0;
   DLTensor tensor = {.data = elements, .device = job->device, .ndim = ndim, .shape = leaf->size};
   tensor.dtype = ndr_dtype_to_dlpack(job->problem.dtype);
-  return job->operands && job->operands->count ? add_with_operands(fold, to->sums, leaf, &tensor, offset, worker)
-                                               : ndr_accumulator_add(to->sums, &tensor, offset);
+  if (!job->operands || !job->operands->count) return ndr_accumulator_add(to->sums, &tensor, offset);
+  ndr_beside_tensors given;
+  NDR_TRY(ndr_leaf_operands(job, &fold->at, leaf, &tensor, &fold->buffers[worker], &given));
+  return ndr_accumulator_add_operands(to->sums, &tensor, given.pointers, offset);
 }
 
 /* ---- A slab ----------------------------------------------------------------------------------------------------- */
 
 static ndr_status do_leaf(void *user, int64_t index, int worker) {
   ndr_fold *fold = user;
-  ndr_slab leaf = find_leaf(fold, index / fold->depth, index % fold->depth);
+  ndr_slab leaf = ndr_leaf_find(fold->job, fold->at.slab, index / fold->depth, index % fold->depth);
   ndr_block *piece = &fold->pieces[index];
   NDR_TRY(ndr_block_open(piece, fold->job, &fold->job->uploaders[0], &fold->columns[index / fold->depth].slab));
   return add_leaf(fold, piece, &leaf, worker);
@@ -190,7 +100,7 @@ static ndr_status do_leaf(void *user, int64_t index, int worker) {
 static ndr_status do_column(void *user, int64_t index, int worker) {
   ndr_fold *fold = user;
   for (int64_t i = 0; i < fold->depth; i++) {
-    ndr_slab leaf = find_leaf(fold, index, i);
+    ndr_slab leaf = ndr_leaf_find(fold->job, fold->at.slab, index, i);
     NDR_TRY(add_leaf(fold, &fold->columns[index], &leaf, worker));
   }
   return NDR_OK;
@@ -208,8 +118,7 @@ static ndr_status add_apart(ndr_fold *fold) {
 
 ndr_status ndr_fold_add(ndr_fold *fold, const ndr_slab *slab, void *data) {
   const ndr_slabs *slabs = &fold->job->slabs[slab->part];
-  fold->slab = slab;
-  fold->data = data;
+  fold->at = (ndr_leaf_slab){slab, data};
   fold->depth = ndr_slabs_leaves(slabs, slab->begin, slab->size, true);
   if (fold->depth == 0 || fold->column_count == 0) return NDR_OK;
   return ndr_slabs_adds_apart(slabs) ? add_apart(fold)

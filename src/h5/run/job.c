@@ -87,8 +87,9 @@ static ndr_status make(ndr_job *job, const ndr_problem *problem, DLTensor *const
   NDR_TRY(check_plan(job, results));
   for (int i = 0; i < job->problem.dim_count; i++) job->reduced[job->problem.dims[i]] = true;
   /* Groups differ in how many elements they have. */
-  job->never_written = !job->dataset->part_count && !job->operands && !job->problem.groups &&
-                       job->dataset->info.layout != NDR_H5_COMPACT && job->dataset->info.stored_bytes == 0;
+  job->never_written = !job->dataset->part_count && !job->operands && !job->problem.groups && !job->sink &&
+                       !job->running && job->dataset->info.layout != NDR_H5_COMPACT &&
+                       job->dataset->info.stored_bytes == 0;
   NDR_TRY(ndr_job_choose_device(job));
   NDR_TRY(ndr_job_add_valid(job));
   NDR_TRY(ndr_job_cut_stages(job));
@@ -99,13 +100,15 @@ void ndr_job_plan_on_host(ndr_job *job) {
   job->uploaders[0] = (ndr_uploader){.device = {kDLCPU, 0}, .buffer_count = 1};
 }
 
-ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, const ndr_problem *problem, DLTensor *const *results,
+ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, const ndr_problem *problem, const ndr_job_output *output,
                         const ndr_h5_options *options) {
   memset(job, 0, sizeof *job);
+  job->sink = output->sink;
+  job->running = output->running;
   if (!dataset) return ndr_fail(NDR_ERR_ARGUMENT, "dataset is a null pointer");
   job->dataset = dataset;
   ndr_job_plan_on_host(job);
-  return make(job, problem, results, options);
+  return make(job, problem, output->results, options);
 }
 
 void ndr_job_clear(ndr_job *job) {

@@ -6,9 +6,18 @@
 #include "h5/read/uploader.h"
 #include "h5/run/besides.h"
 #include "h5/run/free_memory.h"
+#include "h5/run/running.h"
+#include "h5/run/sink.h"
 #include "h5/run/stages.h"
 
 #define NDR_MOST_GPUS 16
+
+/* Where results go, and what else than a reduction they are of. */
+typedef struct ndr_job_output {
+  DLTensor *const *results;   /* NULL: they are not wanted, or go to the sink */
+  const ndr_sink *sink;       /* takes them box by box; or NULL */
+  const ndr_running *running; /* of a scan: its operator is the problem's, and its dim the one that is reduced */
+} ndr_job_output;
 
 typedef struct ndr_job {
   ndr_h5_dataset *dataset;
@@ -19,9 +28,11 @@ typedef struct ndr_job {
   int valid_index;  /* of NDR_VALID in fold.ops; -1 where no output can lack a valid element, or no op needs to know */
   int fold_threads; /* of each accumulator at most; 0: ndr_thread_count() */
   ndr_h5_options options;
-  ndr_besides *operands; /* NULL: nothing is read beside the dataset */
-  DLDevice device;       /* that reduces, or the first of those GPUs */
-  const char *why;       /* why this device; may point to `reason` */
+  const ndr_sink *sink;       /* NULL: results are held in memory */
+  const ndr_running *running; /* NULL: the job is a reduction */
+  ndr_besides *operands;      /* NULL: nothing is read beside the dataset */
+  DLDevice device;            /* that reduces, or the first of those GPUs */
+  const char *why;            /* why this device; may point to `reason` */
   char reason[256];
   int gpu_count;
   ndr_uploader uploaders[NDR_MOST_GPUS]; /* the first is on the host until the work begins */
@@ -45,8 +56,8 @@ typedef struct ndr_job {
   int64_t operand_bytes[NDR_MOST_BESIDES], mask_bytes;
 } ndr_job;
 
-/* Checks the arguments and plans the work; results may be NULL. To be cleared even if that fails. */
-ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, const ndr_problem *problem, DLTensor *const *results,
+/* Checks the arguments and plans the work. To be cleared even if that fails. */
+ndr_status ndr_job_make(ndr_job *job, ndr_h5_dataset *dataset, const ndr_problem *problem, const ndr_job_output *output,
                         const ndr_h5_options *options);
 
 /* Copies a caller's options, whatever their size; NULL options are the defaults. */

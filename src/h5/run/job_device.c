@@ -68,6 +68,10 @@ ndr_status ndr_job_choose_device(ndr_job *job) {
   int count = 0;
   job->device = (DLDevice){kDLCPU, 0};
   job->why = "asked for";
+  if (job->running) {
+    job->why = "files are scanned by the CPU";
+    return NDR_OK;
+  }
   switch (wanted) {
   case NDR_H5_CPU: return NDR_OK;
   case NDR_H5_AUTO: job->why = job->never_written ? "nothing is read" : reason_to_stay(job, &count); break;

@@ -6,6 +6,9 @@
 
 #define MOST_THREADS 128
 
+/* A scan has its results of a slab, and writing them may take as much again, compressed, and for a chunk a thread. */
+#define RESULT_COPIES 3
+
 /* Enough halvings to bring the targets of slabs.c down to one element. */
 #define MOST_SHIFTS 24
 
@@ -48,9 +51,14 @@ static ndr_status probe_bytes(const ndr_job *job, int64_t outputs, int64_t *byte
   return NDR_OK;
 }
 
-/* Bytes of an output's states and results: with the results a count of valid elements. */
+/* Bytes of an output's states and results: with the results a count of valid elements. A scan carries a word for each
+ * line, and whether an element of it has counted. */
 static ndr_status probe_output_bytes(const ndr_job *job, int64_t *bytes) {
   int64_t one, two;
+  if (job->running) {
+    *bytes = (int64_t)ndr_dtype_bytes(job->running->word) + 1;
+    return NDR_OK;
+  }
   NDR_TRY(probe_bytes(job, 1, &one));
   NDR_TRY(probe_bytes(job, 2, &two));
   *bytes = two - one + (job->fold.op_count > job->problem.op_count ? 8 : 0);
@@ -101,6 +109,11 @@ static ndr_status describe_slabs(const ndr_job *job, int part, ndr_slabs *slabs)
   slabs->stored_bytes = (int64_t)ndr_dtype_bytes(dataset->unpack.from);
   slabs->element_bytes = (int64_t)ndr_dtype_bytes(job->readers[part].unpack.to);
   slabs->reduced_bytes = (int64_t)ndr_dtype_bytes(job->problem.dtype);
+  if (job->running) {
+    slabs->reduced_bytes = larger(slabs->reduced_bytes, (int64_t)ndr_dtype_bytes(job->running->word));
+    slabs->leaf_copies = 1;
+    slabs->result_bytes = RESULT_COPIES * (int64_t)ndr_dtype_bytes(job->running->to);
+  }
   memcpy(slabs->reduced, job->reduced, sizeof slabs->reduced);
   for (int d = 0; d < slabs->ndim; d++) describe_dim(dataset, d, slabs);
   ndr_job_describe_operands(job, slabs);
@@ -184,6 +197,7 @@ static ndr_status cut(ndr_job *job) {
     job->cut_short = shift > 0;
     if (fit_any(job, &least)) return NDR_OK;
   }
+  if (job->sink && job->sink->share) least += least / (job->sink->share - 1) + 1;
   print_size(least, enough, sizeof enough);
   return ndr_fail(NDR_ERR_MEMORY,
                   "one chunk at a time takes %lld bytes, more than the %lld that buffers may take: "
@@ -207,6 +221,7 @@ static void plan_feed(ndr_job *job) {
       (ndr_slab_iterator){.part_count = job->part_count, .dim = job->dataset->series_dim, .parts = job->slabs};
   if (job->options.groups)
     job->feed.iterator.origin[ndr_stage_dim(job->options.groups)] = job->stages[job->stage].begin;
+  job->feed.iterator.backward = job->running && job->running->reverse;
   job->feed.slot_bytes = ndr_job_place_operands(job, largest);
   if (job->operands) {
     job->feed.besides = job->operands->arrays;

@@ -23,6 +23,7 @@ static bool is_repeated(const ndr_job *job, const ndr_beside *array) {
 ndr_status ndr_job_open_operands(ndr_job *job, bool on_gpu) {
   ndr_besides *operands = job->operands;
   job->slab_memory = job->options.memory;
+  if (job->sink && job->sink->share) job->slab_memory -= job->options.memory / job->sink->share;
   for (int i = 0; operands && i < operands->array_count; i++) {
     ndr_beside *array = &operands->arrays[i];
     if (!array->dataset) continue;

@@ -1,10 +1,12 @@
-/* ndr_h5_reduce: runs a planned job slab by slab, on the CPU (fold.c) or on GPUs, and tries again with less memory or
- * on the CPU where a GPU fails. How slabs are cut and read is planned in job_feed.c. */
+/* ndr_h5_reduce: runs a planned job slab by slab, on the CPU (fold.c, of scans scan.c) or on GPUs, and tries again with
+ * less memory or on the CPU where a GPU fails. How slabs are cut and read is planned in job_feed.c. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "h5/read/route.h"
 #include "h5/run/fold.h"
+#include "h5/run/scan.h"
+#include "h5/run/work.h"
 #include "ndreduce/device.h"
 
 /* A job while it runs. */
@@ -16,6 +18,7 @@ typedef struct {
   DLTensor *const *results;
   ndr_feed *feed;
   ndr_fold *fold;                              /* on the CPU */
+  ndr_scan_slabs *scan;                        /* of a scan, in place of it */
   ndr_block block;                             /* on GPUs */
   void *once[NDR_MOST_GPUS][NDR_MOST_BESIDES]; /* on GPUs: the arrays that are read once */
   ndr_h5_progress progress;
@@ -106,9 +109,7 @@ static ndr_status reduce_on_gpu(run *r, ndr_slab *slab, void *data) {
   NDR_TRY(add_slab(r, slab, data));
   NDR_TRY(free_buffer(r));
   if (!slab->last) return NDR_OK;
-  NDR_TRY(ndr_block_finish(&r->block, r->job, r->results));
-  ndr_block_close(&r->block);
-  return NDR_OK;
+  return ndr_blocks_finish(&r->block, 1, r->job, slab, r->results);
 }
 
 static ndr_status reduce_on_cpu(run *r, const ndr_slab *slab, void *data) {
@@ -116,6 +117,13 @@ static ndr_status reduce_on_cpu(run *r, const ndr_slab *slab, void *data) {
   NDR_TRY(ndr_fold_add(r->fold, slab, data));
   ndr_feed_give(r->feed);
   return slab->last ? ndr_fold_finish(r->fold, r->results) : NDR_OK;
+}
+
+static ndr_status scan_slab(run *r, const ndr_slab *slab, void *data) {
+  if (slab->first) NDR_TRY(ndr_scan_slabs_start(r->scan, slab));
+  NDR_TRY(ndr_scan_slabs_add(r->scan, slab, data));
+  ndr_feed_give(r->feed);
+  return ndr_scan_slabs_put(r->scan, slab);
 }
 
 static ndr_status report(run *r, const ndr_slab *slab) {
@@ -141,7 +149,9 @@ static ndr_status reduce_next(run *r, bool *done) {
   NDR_TRY(ndr_feed_take(r->feed, &slab, &data, done));
   if (*done) return NDR_OK;
   double taken = ndr_seconds();
-  NDR_TRY(r->fold ? reduce_on_cpu(r, &slab, data) : reduce_on_gpu(r, &slab, data));
+  NDR_TRY(r->scan   ? scan_slab(r, &slab, data)
+          : r->fold ? reduce_on_cpu(r, &slab, data)
+                    : reduce_on_gpu(r, &slab, data));
   r->progress.wait_seconds += taken - begin;
   r->progress.reduce_seconds += ndr_seconds() - taken;
   return report(r, &slab);
@@ -192,7 +202,10 @@ static ndr_status run_job(ndr_job *job, run *r) {
   for (int i = 0; job->device.device_type != kDLCPU && i < r->uploader_count; i++)
     NDR_TRY(bring_once(job, &r->uploaders[i], r->once[i]));
   NDR_TRY(ndr_feed_create(&r->feed, &job->feed));
-  if (job->device.device_type == kDLCPU) NDR_TRY(ndr_fold_create(&r->fold, job, r->feed));
+  if (job->running)
+    NDR_TRY(ndr_scan_slabs_create(&r->scan, job, r->feed));
+  else if (job->device.device_type == kDLCPU)
+    NDR_TRY(ndr_fold_create(&r->fold, job, r->feed));
   while (!done) NDR_TRY(reduce_next(r, &done));
   return NDR_OK;
 }
@@ -200,11 +213,13 @@ static ndr_status run_job(ndr_job *job, run *r) {
 /* Stops all work on the stage. */
 static void end_stage(ndr_job *job, run *r) {
   ndr_fold_destroy(r->fold);
+  ndr_scan_slabs_destroy(r->scan);
   ndr_block_close(&r->block);
   for (int i = 0; i < r->uploader_count; i++) ndr_uploader_close(&job->uploaders[i]);
   free_once(r);
   ndr_feed_destroy(r->feed);
   r->fold = NULL;
+  r->scan = NULL;
   r->feed = NULL;
   r->uploader_count = 0;
   r->queued = r->completed = 0;
@@ -243,20 +258,14 @@ static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const cha
 /* The smallest budget that is tried on a GPU whose memory runs out. */
 #define LEAST_MEMORY ((int64_t)8 << 20)
 
-typedef struct {
-  ndr_h5_dataset *dataset;
-  const ndr_problem *problem;
-  DLTensor *const *results;
-} request;
-
 /* Makes the job and runs it. *on_gpu: the job was for a GPU, whether it succeeded or not. */
-static ndr_status attempt(const request *r, const ndr_h5_options *options, const char *warning, bool *on_gpu) {
+static ndr_status attempt(const ndr_work *w, const ndr_h5_options *options, const char *warning, bool *on_gpu) {
   ndr_job job;
-  ndr_status status = ndr_job_make(&job, r->dataset, r->problem, r->results, options);
+  DLTensor *const *results = w->output.results;
+  ndr_status status = ndr_job_make(&job, w->dataset, w->problem, &w->output, options);
   *on_gpu = job.device.device_type == kDLCUDA;
-  if (status == NDR_OK)
-    status = job.never_written ? ndr_job_fill(&job, r->results) : reduce_slabs(&job, r->results, warning);
-  if (r->dataset) status = ndr_job_blame(r->dataset, status);
+  if (status == NDR_OK) status = job.never_written ? ndr_job_fill(&job, results) : reduce_slabs(&job, results, warning);
+  if (w->dataset) status = ndr_job_blame(w->dataset, status);
   ndr_job_clear(&job);
   return status;
 }
@@ -267,14 +276,11 @@ static bool is_lost(ndr_status status) {
   return status == NDR_ERR_DEVICE || status == NDR_ERR_NO_DEVICE || status == NDR_ERR_UNSUPPORTED;
 }
 
-ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, const ndr_problem *problem, DLTensor *const *results,
-                         const ndr_h5_options *options) {
-  const request r = {dataset, problem, results};
+ndr_status ndr_work_run(const ndr_work *work, const ndr_h5_options *options) {
   ndr_h5_options smaller;
   char reason[512];
   bool on_gpu;
-  if (!results) return ndr_fail(NDR_ERR_ARGUMENT, "results is a null pointer");
-  ndr_status status = attempt(&r, options, NULL, &on_gpu);
+  ndr_status status = attempt(work, options, NULL, &on_gpu);
   if (status == NDR_OK || !on_gpu || (status != NDR_ERR_MEMORY && !is_lost(status))) return status;
   ndr_status first = status;
   snprintf(reason, sizeof reason, "%s", ndr_last_error());
@@ -283,11 +289,32 @@ ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, const ndr_problem *problem, DL
   if (smaller.memory == 0) smaller.memory = ndr_default_memory();
   for (int64_t memory = smaller.memory / 4; status == NDR_ERR_MEMORY && memory >= LEAST_MEMORY; memory /= 4) {
     smaller.memory = memory;
-    status = attempt(&r, &smaller, NULL, &on_gpu);
+    status = attempt(work, &smaller, NULL, &on_gpu);
   }
   if (status != NDR_ERR_MEMORY && !is_lost(status)) return status;
   if (smaller.device != NDR_H5_AUTO) return ndr_fail(first, "%s", reason);
   smaller.device = NDR_H5_CPU;
   smaller.memory = most;
-  return attempt(&r, &smaller, reason, &on_gpu);
+  return attempt(work, &smaller, reason, &on_gpu);
+}
+
+ndr_status ndr_work_cells(const ndr_work *work, const ndr_h5_options *options, int64_t *cells) {
+  ndr_job job;
+  memset(cells, 0, NDR_MAX_DIMS * sizeof *cells);
+  for (int d = 0; d < work->dataset->info.ndim; d++)
+    if (work->dataset->info.shape[d] == 0) return NDR_OK;
+  ndr_status status = ndr_job_make(&job, work->dataset, work->problem, &work->output, options);
+  for (int i = 0; status == NDR_OK && i < job.part_count; i++)
+    for (int d = 0; d < job.slabs[i].ndim; d++)
+      if (job.slabs[i].cell[d] > cells[d]) cells[d] = job.slabs[i].cell[d];
+  status = ndr_job_blame(work->dataset, status);
+  ndr_job_clear(&job);
+  return status;
+}
+
+ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, const ndr_problem *problem, DLTensor *const *results,
+                         const ndr_h5_options *options) {
+  const ndr_work work = {dataset, problem, {.results = results}};
+  if (!results) return ndr_fail(NDR_ERR_ARGUMENT, "results is a null pointer");
+  return ndr_work_run(&work, options);
 }

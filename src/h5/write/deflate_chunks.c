@@ -26,7 +26,8 @@ typedef struct {
   bool shuffle; /* before deflate */
   size_t element_bytes, chunk_bytes;
   hsize_t size[NDR_MAX_DIMS], chunk[NDR_MAX_DIMS];
-  int64_t along[NDR_MAX_DIMS], count; /* chunks along each dim, and in all */
+  hsize_t low[NDR_MAX_DIMS], extent[NDR_MAX_DIMS]; /* the box that is written */
+  int64_t along[NDR_MAX_DIMS], count;              /* its chunks along each dim, and in all */
 } layout;
 
 /* Chunks first .. first + count - 1. */
@@ -42,54 +43,67 @@ typedef struct {
 
 /* ---- Which datasets ---------------------------------------------------------------------------------------------- */
 
-/* Deflate, behind a shuffle or nothing. */
-static bool read_filters(hid_t creation, layout *l) {
+/* Whether it is deflate, behind a shuffle or nothing; negative where that cannot be read. */
+static int read_filters(hid_t creation, layout *l) {
   unsigned flags, config, values[8];
   int count = H5Pget_nfilters(creation);
   size_t value_count = 8;
-  if (count < 1 || count > 2) return false;
+  if (count < 1 || count > 2) return count < 0 ? -1 : 0;
   H5Z_filter_t first = H5Pget_filter2(creation, 0, &flags, &value_count, values, 0, NULL, &config);
   l->shuffle = count == 2;
-  if (l->shuffle && first != H5Z_FILTER_SHUFFLE) return false;
+  if (first < 0 || (l->shuffle && first != H5Z_FILTER_SHUFFLE)) return first < 0 ? -1 : 0;
   value_count = 8;
   H5Z_filter_t last = H5Pget_filter2(creation, (unsigned)count - 1, &flags, &value_count, values, 0, NULL, &config);
   l->level = (int)values[0];
+  if (last < 0) return -1;
   return last == H5Z_FILTER_DEFLATE && value_count == 1 && l->level >= 1 && l->level <= 9;
 }
 
-static bool read_shape(hid_t dataset, hid_t creation, layout *l) {
-  hid_t space = H5Dget_space(dataset);
-  l->ndim = H5Sget_simple_extent_ndims(space);
-  bool good = l->ndim > 0 && H5Pget_layout(creation) == H5D_CHUNKED &&
-              H5Sget_simple_extent_dims(space, l->size, NULL) == l->ndim &&
-              H5Pget_chunk(creation, l->ndim, l->chunk) == l->ndim;
-  if (space >= 0) H5Sclose(space);
+/* Sets the box: all of the dataset where begin is NULL. False where it has parts of chunks. */
+static bool take_box(layout *l, const int64_t *begin, const int64_t *size) {
   size_t bytes = l->chunk_bytes = l->element_bytes;
   l->count = 1;
-  for (int d = 0; d < l->ndim && good; d++) {
-    good = l->chunk[d] > 0 && l->size[d] > 0;
-    if (!good) break;
-    bytes *= l->size[d];
+  for (int d = 0; d < l->ndim; d++) {
+    l->low[d] = begin ? (hsize_t)begin[d] : 0;
+    l->extent[d] = begin ? (hsize_t)size[d] : l->size[d];
+    hsize_t end = l->low[d] + l->extent[d];
+    if (l->chunk[d] == 0 || l->extent[d] == 0 || l->low[d] % l->chunk[d] != 0) return false;
+    if (end % l->chunk[d] != 0 && end != l->size[d]) return false;
+    bytes *= l->extent[d];
     l->chunk_bytes *= l->chunk[d];
-    l->along[d] = (int64_t)((l->size[d] + l->chunk[d] - 1) / l->chunk[d]);
+    l->along[d] = (int64_t)((l->extent[d] + l->chunk[d] - 1) / l->chunk[d]);
     l->count *= l->along[d];
   }
-  return good && bytes >= LEAST_BYTES && l->chunk_bytes <= BATCH_BYTES;
+  return (begin || bytes >= LEAST_BYTES) && l->chunk_bytes <= BATCH_BYTES;
 }
 
-static bool read_layout(hid_t dataset, hid_t memory_type, layout *l) {
+static int read_shape(hid_t dataset, hid_t creation, layout *l) {
+  hid_t space = H5Dget_space(dataset);
+  l->ndim = H5Sget_simple_extent_ndims(space);
+  bool good = l->ndim >= 0 && H5Sget_simple_extent_dims(space, l->size, NULL) == l->ndim;
+  if (space >= 0) H5Sclose(space);
+  if (!good) return -1;
+  H5D_layout_t kind = H5Pget_layout(creation);
+  if (l->ndim == 0 || kind != H5D_CHUNKED) return kind < 0 ? -1 : 0;
+  return H5Pget_chunk(creation, l->ndim, l->chunk) == l->ndim ? 1 : -1;
+}
+
+static int read_layout(hid_t dataset, hid_t memory_type, layout *l) {
   hid_t type = H5Dget_type(dataset), creation = H5Dget_create_plist(dataset);
+  htri_t same = H5Tequal(type, memory_type);
   l->element_bytes = H5Tget_size(type);
-  bool good = H5Tequal(type, memory_type) > 0 && read_filters(creation, l) && read_shape(dataset, creation, l);
+  int fits = type < 0 || creation < 0 || same < 0 || l->element_bytes == 0 ? -1 : same > 0;
+  if (fits > 0) fits = read_filters(creation, l);
+  if (fits > 0) fits = read_shape(dataset, creation, l);
   if (creation >= 0) H5Pclose(creation);
   if (type >= 0) H5Tclose(type);
-  return good;
+  return fits;
 }
 
 /* ---- One chunk --------------------------------------------------------------------------------------------------- */
 
 static void chunk_begin(const layout *l, int64_t i, hsize_t *begin) {
-  for (int d = l->ndim - 1; d >= 0; i /= l->along[d--]) begin[d] = (hsize_t)(i % l->along[d]) * l->chunk[d];
+  for (int d = l->ndim - 1; d >= 0; i /= l->along[d--]) begin[d] = l->low[d] + (hsize_t)(i % l->along[d]) * l->chunk[d];
 }
 
 /* The chunk's elements in its own order. What lies beyond the dataset's end is 0. */
@@ -106,7 +120,7 @@ static void gather(const layout *l, const char *data, int64_t i, uint8_t *out) {
   for (int d = 0; d >= 0;) {
     size_t from = 0, to = 0;
     for (int e = 0; e < l->ndim; e++) {
-      from = from * l->size[e] + begin[e] + at[e];
+      from = from * l->extent[e] + begin[e] - l->low[e] + at[e];
       to = to * l->chunk[e] + at[e];
     }
     memcpy(out + to * l->element_bytes, data + from * l->element_bytes, has[last] * l->element_bytes);
@@ -155,6 +169,7 @@ static bool write_all(hid_t dataset, const batch *b) {
   hsize_t begin[NDR_MAX_DIMS];
   for (int64_t i = 0; i < b->count; i++) {
     chunk_begin(b->l, b->first + i, begin);
+    if (b->packed_bytes[i] == 0) ndr_hdf_noted(NULL); /* else there was room for it */
     if (b->packed_bytes[i] == 0 ||
         H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, begin, b->packed_bytes[i], b->packed + (size_t)i * b->packed_room) < 0)
       return false;
@@ -162,14 +177,16 @@ static bool write_all(hid_t dataset, const batch *b) {
   return true;
 }
 
-bool ndr_deflate_chunks(hid_t dataset, hid_t memory_type, const void *data, int threads) {
+static int deflate(hid_t dataset, hid_t memory_type, const int64_t *begin, const int64_t *size, const void *data,
+                   int threads) {
   layout l;
-  if (!read_layout(dataset, memory_type, &l)) return false;
+  int fits = read_layout(dataset, memory_type, &l);
+  if (fits <= 0 || !take_box(&l, begin, size)) return fits < 0 ? -1 : 0;
   int64_t most = (int64_t)(BATCH_BYTES / l.chunk_bytes);
   batch b = {.l = &l, .data = data, .packed_room = libdeflate_zlib_compress_bound(NULL, l.chunk_bytes)};
   if (most > l.count) most = l.count;
-  b.packed = malloc((size_t)most * b.packed_room);
-  b.packed_bytes = malloc((size_t)most * sizeof *b.packed_bytes);
+  b.packed = ndr_hdf_noted(malloc((size_t)most * b.packed_room));
+  b.packed_bytes = ndr_hdf_noted(malloc((size_t)most * sizeof *b.packed_bytes));
   bool good = b.packed && b.packed_bytes;
   for (; good && b.first < l.count; b.first += b.count) {
     b.count = l.count - b.first < most ? l.count - b.first : most;
@@ -178,7 +195,16 @@ bool ndr_deflate_chunks(hid_t dataset, hid_t memory_type, const void *data, int 
   }
   free(b.packed);
   free(b.packed_bytes);
-  return good;
+  return good ? 1 : -1;
+}
+
+bool ndr_deflate_chunks(hid_t dataset, hid_t memory_type, const void *data, int threads) {
+  return deflate(dataset, memory_type, NULL, NULL, data, threads) > 0;
+}
+
+int ndr_deflate_box(hid_t dataset, hid_t memory_type, const int64_t *begin, const int64_t *size, const void *data,
+                    int threads) {
+  return deflate(dataset, memory_type, begin, size, data, threads);
 }
 
 #else
@@ -186,6 +212,12 @@ bool ndr_deflate_chunks(hid_t dataset, hid_t memory_type, const void *data, int 
 bool ndr_deflate_chunks(hid_t dataset, hid_t memory_type, const void *data, int threads) {
   (void)dataset, (void)memory_type, (void)data, (void)threads;
   return false;
+}
+
+int ndr_deflate_box(hid_t dataset, hid_t memory_type, const int64_t *begin, const int64_t *size, const void *data,
+                    int threads) {
+  (void)dataset, (void)memory_type, (void)begin, (void)size, (void)data, (void)threads;
+  return 0;
 }
 
 #endif

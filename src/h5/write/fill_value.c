@@ -49,11 +49,42 @@ static ndr_status input_mark(const ndr_h5_dataset *source, double *mark) {
 DEFINE_FOR(float)
 DEFINE_FOR(double)
 
-static bool can_mark(ndr_dtype dtype, const void *data, int64_t count, double mark) {
+static bool holds(ndr_dtype dtype, double mark) {
   if (!isfinite(mark)) return false;
-  if (dtype == NDR_F64) return !has_double(data, count, mark);
-  return dtype == NDR_F32 && fabs(mark) <= FLT_MAX && (double)(float)mark == mark &&
-         !has_float(data, count, (float)mark);
+  return dtype == NDR_F64 || (dtype == NDR_F32 && fabs(mark) <= FLT_MAX && (double)(float)mark == mark);
+}
+
+static bool has(ndr_dtype dtype, const void *data, int64_t count, double mark) {
+  return dtype == NDR_F64 ? has_double(data, count, mark) : has_float(data, count, (float)mark);
+}
+
+static void replace(ndr_dtype dtype, const void *data, int64_t count, double mark, void *marked) {
+  if (dtype == NDR_F64)
+    mark_double(data, count, mark, marked);
+  else
+    mark_float(data, count, (float)mark, marked);
+}
+
+/* Whether results are marked at all, and how where the input has no value for that. */
+static void expect_own(const ndr_label *label, ndr_fill_value *fill) {
+  bool index = label->op == NDR_ARGMIN || label->op == NDR_ARGMAX;
+  bool real = ndr_dtype_to_dlpack(label->dtype).code == kDLFloat;
+  *fill = (ndr_fill_value){ndr_label_may_miss(label) && (real || index), real ? NAN : -1, NULL};
+}
+
+ndr_status ndr_fill_value_expect(const ndr_label *label, ndr_fill_value *fill) {
+  double mark;
+  expect_own(label, fill);
+  if (!fill->marked) return NDR_OK;
+  NDR_TRY(input_mark(label->source, &mark));
+  if (holds(label->dtype, mark)) fill->value = mark;
+  return NDR_OK;
+}
+
+void ndr_fill_value_mark(const ndr_fill_value *fill, const ndr_label *label, void *data, int64_t count, bool *clashes) {
+  if (!fill->marked || !holds(label->dtype, fill->value)) return;
+  *clashes = *clashes || has(label->dtype, data, count, fill->value);
+  replace(label->dtype, data, count, fill->value, data);
 }
 
 ndr_status ndr_fill_value_choose(const ndr_label *label, const DLTensor *result, ndr_fill_value *fill) {
@@ -66,14 +97,11 @@ ndr_status ndr_fill_value_choose(const ndr_label *label, const DLTensor *result,
   if (fill->marked && result->dtype.code != kDLFloat) fill->value = -1;
   double mark;
   NDR_TRY(input_mark(label->source, &mark));
-  if (!can_mark(label->dtype, data, count, mark)) return NDR_OK;
+  if (!holds(label->dtype, mark) || has(label->dtype, data, count, mark)) return NDR_OK;
   fill->value = mark;
   fill->data = malloc((size_t)count * (result->dtype.bits / 8) + 1);
   if (!fill->data) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory to mark missing elements", label->source->where);
-  if (label->dtype == NDR_F64)
-    mark_double(data, count, mark, fill->data);
-  else
-    mark_float(data, count, (float)mark, fill->data);
+  replace(label->dtype, data, count, mark, fill->data);
   return NDR_OK;
 }
 

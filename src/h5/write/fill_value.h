@@ -15,6 +15,13 @@ typedef struct ndr_fill_value {
  * and argmax -1. Free with ndr_fill_value_free. */
 ndr_status ndr_fill_value_choose(const ndr_label *label, const DLTensor *result, ndr_fill_value *fill);
 
+/* The same before there are elements: the input's value if the dtype holds it, else NaN. */
+ndr_status ndr_fill_value_expect(const ndr_label *label, ndr_fill_value *fill);
+
+/* Puts the value in place of NaN in `count` elements of the label's dtype. *clashes becomes true if one of them was
+ * equal to it. */
+void ndr_fill_value_mark(const ndr_fill_value *fill, const ndr_label *label, void *data, int64_t count, bool *clashes);
+
 /* Writes _FillValue, and beside it missing_value if the input has that; type is that of the variable. */
 bool ndr_fill_value_put(const ndr_fill_value *fill, const ndr_h5_dataset *source, hid_t variable, hid_t type);
 

@@ -108,21 +108,24 @@ hid_t ndr_storage_write(hid_t file, const char *name, hid_t type, int ndim, cons
 typedef struct {
   bool compressed, checked;
   int level;
+  bool failed; /* it cannot be read */
 } pipeline;
 
 static pipeline read_pipeline(hid_t dataset) {
-  pipeline p = {false, false, LEVEL};
+  pipeline p = {false, false, LEVEL, false};
   hid_t creation = H5Dget_create_plist(dataset);
   int count = H5Pget_nfilters(creation);
+  p.failed = creation < 0 || count < 0;
   for (int i = 0; i < count; i++) {
     unsigned flags, config, level = LEVEL;
     size_t values = 1;
     H5Z_filter_t filter = H5Pget_filter2(creation, (unsigned)i, &flags, &values, &level, 0, NULL, &config);
+    if (filter < 0) p.failed = true;
     if (filter == H5Z_FILTER_FLETCHER32) p.checked = true;
     if (filter != H5Z_FILTER_FLETCHER32 && filter != H5Z_FILTER_SHUFFLE) p.compressed = true;
     if (filter == H5Z_FILTER_DEFLATE && values == 1 && level >= 1 && level <= 9) p.level = (int)level;
   }
-  H5Pclose(creation);
+  if (creation >= 0) H5Pclose(creation);
   return p;
 }
 
@@ -142,19 +145,81 @@ static void choose_chunk(const ndr_h5_info *source, const DLTensor *result, cons
   for (int d = 0; d < ndim; d++) halve(ndim, chunk, d, bytes, MOST);
 }
 
+static pipeline choose_pipeline(const ndr_h5_dataset *source, const DLTensor *result, int deflate) {
+  pipeline p = {deflate > 0, false, deflate, false};
+  int64_t bytes = result->dtype.bits / 8;
+  for (int d = 0; d < result->ndim; d++) bytes *= result->shape[d];
+  if (deflate < 0 && bytes >= LEAST) p = read_pipeline(source->id);
+  p.compressed = p.compressed && result->ndim > 0 && bytes > 0 && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0;
+  return p;
+}
+
+/* Returns `creation`, or closes it if that fails. */
+static hid_t put_pipeline(hid_t creation, const pipeline *p, const DLTensor *result, const hsize_t *chunk) {
+  if (creation < 0) return creation;
+  bool good = !p->failed && H5Pset_chunk(creation, result->ndim, chunk) >= 0;
+  if (good && p->compressed)
+    good = (result->dtype.bits <= 8 || H5Pset_shuffle(creation) >= 0) &&
+           H5Pset_deflate(creation, (unsigned)p->level) >= 0 && (!p->checked || H5Pset_fletcher32(creation) >= 0);
+  if (good) return creation;
+  H5Pclose(creation);
+  return H5I_INVALID_HID;
+}
+
 hid_t ndr_storage_create(const ndr_h5_dataset *source, const DLTensor *result, const int *from, int deflate) {
   hid_t creation = make_properties();
   hsize_t chunk[NDR_MAX_DIMS];
-  int64_t bytes = result->dtype.bits / 8;
-  for (int d = 0; d < result->ndim; d++) bytes *= result->shape[d];
-  bool writable = result->ndim > 0 && bytes > 0 && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0;
-  pipeline p = {deflate > 0, false, deflate};
-  if (deflate < 0 && bytes >= LEAST) p = read_pipeline(source->id);
-  if (creation < 0 || !writable || !p.compressed) return creation;
+  const pipeline p = choose_pipeline(source, result, deflate);
+  if (creation < 0 || (!p.compressed && !p.failed)) return creation;
   choose_chunk(&source->info, result, from, chunk);
-  if (H5Pset_chunk(creation, result->ndim, chunk) >= 0 && (result->dtype.bits <= 8 || H5Pset_shuffle(creation) >= 0) &&
-      H5Pset_deflate(creation, (unsigned)p.level) >= 0 && (!p.checked || H5Pset_fletcher32(creation) >= 0))
-    return creation;
+  return put_pipeline(creation, &p, result, chunk);
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
+
+/* The smallest divisor of `whole` that is greater than `part`, a divisor, or under `less` the greatest that is
+ * smaller. */
+static int64_t next_divisor(int64_t whole, int64_t part, bool less) {
+  int64_t step = less ? -1 : 1;
+  for (part += step; part > 1 && part < whole && whole % part != 0;) part += step;
+  return part;
+}
+
+/* Begins with the source's chunks, or where it has none with whole blocks. Small ones grow from the last dim on, and
+ * large ones shrink from the first, in both cases to divisors of the blocks. */
+static void choose_block_chunk(const ndr_h5_info *source, const DLTensor *result, const int *from, const int64_t *cells,
+                               hsize_t *chunk) {
+  int ndim = result->ndim;
+  int64_t bytes = result->dtype.bits / 8, cell[NDR_MAX_DIMS] = {0};
+  for (int d = 0; d < ndim; d++) {
+    bool kept = ndr_scales_is_kept(from[d]);
+    int64_t size = result->shape[d] > 0 ? result->shape[d] : 1;
+    cell[d] = kept && cells[from[d]] > 0 && cells[from[d]] < size ? cells[from[d]] : size;
+    int64_t unit = kept && source->layout == NDR_H5_CHUNKED ? source->chunk[from[d]] : cell[d];
+    bool divides = unit <= size && (cell[d] % unit == 0 || cell[d] == size);
+    chunk[d] = (hsize_t)(divides ? unit : cell[d]);
+  }
+  for (int d = ndim - 1; d >= 0; d--)
+    while (chunk[d] < (hsize_t)cell[d] && chunk_bytes(ndim, chunk, bytes) < LEAST)
+      chunk[d] = (hsize_t)next_divisor(cell[d], (int64_t)chunk[d], false);
+  for (int d = 0; d < ndim; d++)
+    while (chunk[d] > 1 && chunk_bytes(ndim, chunk, bytes) > MOST)
+      chunk[d] = (hsize_t)next_divisor(cell[d], (int64_t)chunk[d], true);
+}
+
+/* HDF5 would fill contiguous elements before their blocks come. What lies behind the end of a chunked dataset it must
+ * fill, as nothing else does. */
+hid_t ndr_storage_create_blocks(const ndr_h5_dataset *source, const DLTensor *result, const int *from, int deflate,
+                                const int64_t *cells, const bool *unlimited) {
+  hid_t creation = make_properties();
+  hsize_t chunk[NDR_MAX_DIMS] = {0};
+  const pipeline p = choose_pipeline(source, result, deflate);
+  bool chunked = p.compressed || p.failed;
+  for (int d = 0; d < result->ndim; d++) chunked |= unlimited[d];
+  if (creation < 0) return creation;
+  choose_block_chunk(&source->info, result, from, cells, chunk);
+  if (chunked) return put_pipeline(creation, &p, result, chunk);
+  if (H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) >= 0) return creation;
   H5Pclose(creation);
   return H5I_INVALID_HID;
 }

@@ -26,6 +26,12 @@ hid_t ndr_storage_write(hid_t file, const char *name, hid_t type, int ndim, cons
  * enough to gain by it. */
 hid_t ndr_storage_create(const ndr_h5_dataset *source, const DLTensor *result, const int *from, int deflate);
 
+/* The same of a result that is written block by block; cells[] are the extents of blocks along the dims of the source.
+ * Chunks, which it has if it is compressed or a dim is unlimited, are whole parts of the blocks, and so of chunks of
+ * the source. */
+hid_t ndr_storage_create_blocks(const ndr_h5_dataset *source, const DLTensor *result, const int *from, int deflate,
+                                const int64_t *cells, const bool *unlimited);
+
 /* As ndr_storage_write, of elements that are all of those selected of the source: compressed as a result would be. */
 hid_t ndr_storage_copy(hid_t file, const char *name, hid_t type, const ndr_h5_dataset *source, const bool *unlimited,
                        int deflate, const void *data);

@@ -1,7 +1,8 @@
 /* The public calls that make a file of results, and the file itself; what is added to it is in add.c.
  *
  * The file is made in memory (HDF5's core driver) and written from there by our own calls: HDF5 reports success on
- * closing a file whose last writes have failed on a full disk. */
+ * closing a file whose last writes have failed on a full disk. Once results are added block by block that are too many
+ * for memory (stream.c), it goes on in the temporary file, through a driver of our own (file_driver.c). */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,9 +15,17 @@
 /* Bytes between two looks whether writing is to be stopped. */
 #define STEP ((size_t)4 << 20)
 
+/* HDF5 would read a file of the name first, to see whether it is open: all of what is to be replaced, with the core
+ * driver. No file is called so. */
+static char *unused_name(const char *path) {
+  return ndr_hdf_join(path, "/", "");
+}
+
 /* Version bounds are set so that any HDF5 since 1.8 reads the file, and netCDF-C with it. The order of creation is kept
  * because netCDF-C opens no file to change it that lacks it. */
 static ndr_status create_image(ndr_h5_writer *writer) {
+  char *name = unused_name(writer->file.path);
+  if (!name) return ndr_fail(NDR_ERR_MEMORY, "%s: out of memory", writer->file.path);
   hid_t access = H5Pcreate(H5P_FILE_ACCESS), creation = H5Pcreate(H5P_FILE_CREATE);
   ndr_status status = NDR_OK;
   if (H5Pset_fapl_core(access, GROWTH, false) < 0 ||
@@ -24,12 +33,13 @@ static ndr_status create_image(ndr_h5_writer *writer) {
       H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) < 0 ||
       H5Pset_obj_track_times(creation, false) < 0 ||
       H5Pset_attr_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) < 0 ||
-      (writer->image = H5Fcreate(writer->file.path, H5F_ACC_TRUNC, creation, access)) < 0)
+      (writer->image = H5Fcreate(name, H5F_ACC_TRUNC, creation, access)) < 0)
     status = ndr_hdf_fail(NDR_ERR_FILE, writer->file.path, "cannot be created in memory");
   H5Pclose(creation);
   H5Pclose(access);
   writer->scales.file = writer->image;
   writer->scales.remarks = &writer->remarks;
+  free(name);
   return status;
 }
 
@@ -153,11 +163,44 @@ static ndr_status find_image(const ndr_h5_writer *writer, const void **data, siz
   return NDR_OK;
 }
 
+static ndr_status spill(ndr_h5_writer *writer) {
+  const void *data = NULL;
+  size_t bytes = 0;
+  NDR_TRY(find_image(writer, &data, &bytes));
+  NDR_TRY(ndr_atomic_file_write(&writer->file, data, bytes));
+  H5Fclose(writer->image);
+  writer->driver.file = &writer->file;
+  writer->spilled = true;
+  writer->image = writer->scales.file = ndr_file_driver_open(&writer->driver);
+  if (writer->image >= 0) return NDR_OK;
+  return ndr_hdf_fail(NDR_ERR_FILE, writer->file.path, "cannot be gone on with on disk");
+}
+
+ndr_status ndr_writer_spill(ndr_h5_writer *writer) {
+  ndr_hdf_scope scope;
+  ndr_hdf_enter(&scope, false);
+  ndr_status status = spill(writer);
+  ndr_hdf_leave(&scope);
+  return status;
+}
+
+/* All that HDF5 still has of the temporary file goes there. */
+static ndr_status close_spilled(ndr_h5_writer *writer) {
+  ndr_status status = NDR_OK;
+  if (H5Fflush(writer->image, H5F_SCOPE_GLOBAL) < 0)
+    status = ndr_hdf_fail(NDR_ERR_FILE, writer->file.path, "cannot be written");
+  if (H5Fclose(writer->image) < 0 && status == NDR_OK)
+    status = ndr_hdf_fail(NDR_ERR_FILE, writer->file.path, "cannot be closed");
+  writer->image = H5I_INVALID_HID;
+  NDR_TRY(ndr_file_driver_check(&writer->driver));
+  return status;
+}
+
 static ndr_status finish_image(ndr_h5_writer *writer, const void **data, size_t *bytes) {
   ndr_hdf_scope scope;
   ndr_hdf_enter(&scope, false);
   ndr_status status = ndr_scales_finish(&writer->scales);
-  if (status == NDR_OK) status = find_image(writer, data, bytes);
+  if (status == NDR_OK) status = writer->spilled ? close_spilled(writer) : find_image(writer, data, bytes);
   ndr_hdf_leave(&scope);
   return status;
 }
@@ -181,14 +224,27 @@ ndr_status ndr_writer_check(const ndr_h5_writer *writer) {
                   writer->file.path);
 }
 
-ndr_status ndr_h5_writer_commit_bytes(ndr_h5_writer *writer, const void *data, size_t bytes) {
-  if (!writer || (!data && bytes)) return ndr_fail(NDR_ERR_ARGUMENT, "writer or data is a null pointer");
-  NDR_TRY(ndr_writer_check(writer));
-  ndr_status status = write_bytes(writer, data, bytes);
+/* What is at the end of a file that is there already is small beside the rest. */
+static ndr_status commit_spilled(ndr_h5_writer *writer) {
+  int64_t bytes = writer->streamed_bytes;
+  if (writer->on_progress && writer->on_progress(writer->remarks.user, bytes, bytes))
+    return ndr_fail(NDR_ERR_CANCELLED, "%s: stopped before it was written", writer->file.path);
+  return ndr_atomic_file_commit(&writer->file);
+}
+
+static ndr_status end(ndr_h5_writer *writer, ndr_status status) {
   if (status != NDR_OK) ndr_atomic_file_discard(&writer->file);
   writer->ended = true;
   writer->stopped = status == NDR_ERR_CANCELLED;
   return status;
+}
+
+ndr_status ndr_h5_writer_commit_bytes(ndr_h5_writer *writer, const void *data, size_t bytes) {
+  if (!writer || (!data && bytes)) return ndr_fail(NDR_ERR_ARGUMENT, "writer or data is a null pointer");
+  NDR_TRY(ndr_writer_check(writer));
+  if (writer->spilled)
+    return ndr_fail(NDR_ERR_ARGUMENT, "%s: results have been written to it already", writer->file.path);
+  return end(writer, write_bytes(writer, data, bytes));
 }
 
 ndr_status ndr_h5_writer_commit(ndr_h5_writer *writer) {
@@ -197,9 +253,8 @@ ndr_status ndr_h5_writer_commit(ndr_h5_writer *writer) {
   if (!writer) return ndr_fail(NDR_ERR_ARGUMENT, "writer is a null pointer");
   NDR_TRY(ndr_writer_check(writer));
   ndr_status status = finish_image(writer, &data, &bytes);
-  if (status == NDR_OK) return ndr_h5_writer_commit_bytes(writer, data, bytes);
-  writer->ended = true;
-  return status;
+  if (status == NDR_OK) status = writer->spilled ? commit_spilled(writer) : write_bytes(writer, data, bytes);
+  return end(writer, status);
 }
 
 void ndr_h5_writer_destroy(ndr_h5_writer *writer) {
@@ -207,6 +262,7 @@ void ndr_h5_writer_destroy(ndr_h5_writer *writer) {
   if (!writer) return;
   ndr_hdf_enter(&scope, false);
   if (writer->image >= 0) H5Fclose(writer->image);
+  ndr_file_driver_close(&writer->driver);
   ndr_hdf_leave(&scope);
   ndr_scales_free(&writer->scales);
   ndr_cf_copies_free(&writer->copies);

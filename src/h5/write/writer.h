@@ -4,11 +4,15 @@
 
 #include "common/atomic_file.h"
 #include "h5/write/cf_copy.h"
+#include "h5/write/file_driver.h"
 #include "h5/write/scales.h"
 
 struct ndr_h5_writer {
   ndr_atomic_file file;
-  hid_t image;
+  hid_t image;            /* the HDF5 file: in memory, or under `spilled` the temporary one */
+  ndr_file_driver driver; /* of the latter */
+  bool spilled;
+  int64_t streamed_bytes; /* of results that have been added block by block */
   ndr_scales scales;
   ndr_cf_copies copies;
   int deflate, threads;
@@ -24,6 +28,9 @@ struct ndr_h5_writer {
 static inline ndr_status ndr_writer_heed(const ndr_h5_writer *writer, ndr_status status) {
   return ndr_remarks_heed(&writer->remarks, writer->file.path, status);
 }
+
+/* Moves what there is of the file from memory to the temporary file, where it is gone on with. */
+ndr_status ndr_writer_spill(ndr_h5_writer *writer);
 
 /* Fails if that is no name of a dataset, or of one in groups. */
 ndr_status ndr_writer_check_name(const ndr_h5_writer *writer, const char *name);

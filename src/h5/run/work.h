@@ -1,0 +1,20 @@
+/* A reduction or scan of a dataset, from its arguments to its results. */
+#ifndef NDR_H5_RUN_WORK_H
+#define NDR_H5_RUN_WORK_H
+
+#include "h5/run/job.h"
+
+typedef struct ndr_work {
+  ndr_h5_dataset *dataset;
+  const ndr_problem *problem;
+  ndr_job_output output;
+} ndr_work;
+
+/* Plans and does it. Where a GPU fails, tries less memory, or the CPU, as ndr_h5_reduce says. */
+ndr_status ndr_work_run(const ndr_work *work, const ndr_h5_options *options);
+
+/* The extents of the blocks in which results come, along the dims of the dataset, if memory does not cut them shorter;
+ * 0 where there are none. */
+ndr_status ndr_work_cells(const ndr_work *work, const ndr_h5_options *options, int64_t *cells);
+
+#endif

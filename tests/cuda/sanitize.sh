@@ -47,6 +47,7 @@ for tool in "$@"; do
   check "$tool" test_cuda_states
   check "$tool" test_cuda_streams
   check "$tool" test_cuda_groups
+  check "$tool" test_cuda_scans
   check "$tool" test_cuda_select
   if [ -x "$folder/test_cuda_convert" ]; then check "$tool" test_cuda_convert; fi
 done

@@ -30,16 +30,20 @@ template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN> struct scan_str
            scan_walk<WHICH>(p, 1, p.kept_count - 1, (KNOWN & NDR_SCAN_ONE_KEPT) != 0, line) +
            scan_walk<WHICH>(p, p.kept_count, p.scan_count, (KNOWN & NDR_SCAN_ONE_AXIS) != 0, row);
   }
-  /* Calls f(e, address) for each of the thread's rows; elements have type T. */
+  /* Calls f(e, address) for each of the thread's rows; elements have type T. Where the rows of a thread are near each
+   * other an address takes one multiplication. */
   template <class WHICH, class T, class F> NDR_DEVICE void each(const ndr_scan_params &p, T *origin, const F &f) const {
-    const bool one = (KNOWN & NDR_SCAN_ONE_AXIS) != 0;
+    const bool one = (KNOWN & NDR_SCAN_ONE_AXIS) != 0, near = (KNOWN & NDR_SCAN_NEAR) != 0;
     const i64 step = one && p.scan_count ? WHICH::stride(p.axes[p.kept_count]) : 0;
-    T *at = origin + start<WHICH>(p, first);
+    T *const at = origin + start<WHICH>(p, first);
+    if (near && count == E) {
 #pragma unroll
-    for (int e = 0; e < E; e++) {
-      if (e > 0) at = one ? at + step : origin + start<WHICH>(p, first + e);
-      if (e < count) f(e, at);
+      for (int e = 0; e < E; e++) f(e, at + (i64)e * (int)step);
+      return;
     }
+#pragma unroll
+    for (int e = 0; e < E; e++)
+      if (e < count) f(e, near ? at + (i64)e * (int)step : one ? at + e * step : origin + start<WHICH>(p, first + e));
   }
 
   /* Elements of 4 bytes and more are brought in ahead of time, to slots that only their thread uses. */
@@ -75,13 +79,10 @@ template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN> struct scan_str
   template <int K, class T, class... Rest>
   NDR_DEVICE void take_all(const ndr_scan_params &p, int turn, value (&x)[E], array_list<T, Rest...>) const {
     T v[E];
-#pragma unroll
-    for (int e = 0; e < E; e++) v[e] = T{};
     if constexpr (is_fetched<T>()) {
       const T *from = slots<K, T>(turn);
 #pragma unroll
-      for (int e = 0; e < E; e++)
-        if (e < count) v[e] = from[e * NDR_SCAN_BLOCK];
+      for (int e = 0; e < E; e++) v[e] = from[e * NDR_SCAN_BLOCK];
     } else {
       each<of_array<K>>(p, (const T *)p.data[K],
                         [&](int e, const T *element) { v[e] = machine::load_element(element); });

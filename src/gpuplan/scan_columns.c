@@ -1,4 +1,6 @@
 /* Family columns: lines that lie side by side, neighbouring threads on neighbouring lines. */
+#include <stdlib.h>
+
 #include "core/text.h"
 #include "gpuplan/launch.h"
 #include "gpuplan/operand_arrays.h"
@@ -35,12 +37,23 @@ static int elements_of(const ndr_scan_problem *problem, const ndr_device *device
   return elements;
 }
 
+/* Whether steps along the scanned axis are numbers of 32 bits, also in bytes. */
+static bool is_near(const ndr_scan_problem *problem) {
+  const ndr_scan_axis *axis = &problem->scan[0];
+  if (problem->scan_count != 1) return false;
+  bool near = llabs(axis->result) * (int64_t)ndr_dtype_bytes(problem->result_dtype) <= INT32_MAX;
+  for (int k = 0; near && k <= problem->operand_count; k++)
+    near = llabs(ndr_scan_stride(axis, k)) * ndr_scan_bytes(problem, k) <= INT32_MAX;
+  return near;
+}
+
 static void configure(ndr_scan_plan *plan) {
   const ndr_scan_problem *problem = &plan->problem;
   ndr_scan_launch launch = {.elements = elements_of(problem, &plan->device), .beside = 1};
   launch.columns = columns_of(problem, launch.elements);
   launch.tile = NDR_SCAN_BLOCK / launch.columns * launch.elements;
   launch.tile_lines = 1;
+  if (is_near(problem)) launch.known |= NDR_SCAN_NEAR;
   launch.lines = problem->lines / problem->kept[0].size;
   launch.column_tiles = ndr_ceil_div(problem->kept[0].size, launch.columns);
   ndr_scan_cut(problem, &launch, launch.lines * launch.column_tiles);

@@ -90,6 +90,7 @@ typedef struct ndr_scan_params {
 #define NDR_SCAN_EXCLUSIVE 0x2000u  /* as in ndr_scan_problem */
 #define NDR_SCAN_LONGER 0x4000u     /* likewise; only then may lines have no elements */
 
+#define NDR_SCAN_NEAR 0x10000u /* scan_columns: scan_count is 1, and rows are less than 2^31 bytes apart */
 #define NDR_SCAN_CHAIN 0x8000u /* each tile waits for the prefix that the one before it posts */
 
 #endif

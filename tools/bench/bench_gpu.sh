@@ -6,6 +6,7 @@
 #                        ndbench's sets with CUB and cuBLAS, and what bench_peers.py finds of PyTorch, its inductor, XLA (JAX) and CuPy
 #   operators            masks, weights and operators of one's own, beside the same libraries (bench_operators.py)
 #   groups               sums by group, beside PyTorch, XLA and CuPy (bench_groups.py)
+#   scans                running sums and selections, beside the same (bench_scans.py)
 #   gauge                random problems beside what the machine allows
 #   gpu, ops, dtypes     ndbench's sets of layouts at 1 GiB, of operators and of dtypes
 #   regret               what the planner's choices lose, on random problems
@@ -25,7 +26,7 @@ if [ "${1-}" = -b ]; then
   build=${2:?-b needs a folder}
   shift 2
 fi
-[ $# -gt 0 ] || set -- sweep peers odd small operators groups gauge gpu ops dtypes regret regret-measured heat ladder
+[ $# -gt 0 ] || set -- sweep peers odd small operators groups scans gauge gpu ops dtypes regret regret-measured heat ladder
 ndbench=$build/tools/ndbench
 [ -x "$ndbench" ] || {
   echo "bench_gpu.sh: $ndbench is not there: cmake --preset cuda -G Ninja && cmake --build --preset cuda" >&2
@@ -63,6 +64,7 @@ for part in "$@"; do
   peers | odd | small) measure_peers bench_peers.py "$part" ;;
   operators) measure_peers bench_operators.py operators ;;
   groups) measure_peers bench_groups.py groups ;;
+  scans) "$python" "$root/tools/bench/bench_scans.py" --build "$build" "$output/gpu-scans.json" ;;
   gauge) measure gauge gauge ;;
   regret) measure regret regret --seed 10 ;; # not one of those that the weights are fitted to
   regret-measured) measure regret-measured regret --seed 10 --measure ;;

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Times running sums, and those of other libraries on the same data in the same turns.
+"""Times running sums and selections, and those of other libraries on the same data in the same turns.
 
   bench_scans.py [--device cuda|cpu] [--bytes N] --build BUILD RECORD.json
 
 Peers are PyTorch, XLA (through JAX), CuPy and, on a CPU, NumPy; what is not installed is left out, and so is a peer whose
 result differs from float64's. The ceiling is a copy of the array in the same run. A row's gbps counts the bytes that are
-read and written. Shapes hold about N bytes (default 1 GiB on a GPU, 256 MiB on a CPU) of f32.
+read and written; of a selection the mask's, those of the sectors of 32 bytes that hold what is kept, and the result's. Shapes hold
+about N bytes (default 1 GiB on a GPU, 256 MiB on a CPU) of f32.
 """
 import argparse
 import ctypes
@@ -28,6 +29,8 @@ except ImportError as error:
     fail(f"the peers need NumPy and PyTorch: {error}")
 
 MODULES = {"ndreduce": None, "torch": "torch", "jax": "jax", "cupy": "cupy", "numpy": "numpy"}
+SCAN_ALL = -(1 << 31)
+KEPT = (1, 10, 50, 90)  # percent of a selection
 SLOW = 1  # seconds, from which on a call is timed once
 
 
@@ -48,6 +51,12 @@ def cases(elements):
     }
 
 
+def as_tensor(t, code=2):
+    """A view of a PyTorch tensor for the library; code 2 is a float, 6 a bool, 0 an integer."""
+    shape = (ctypes.c_int64 * t.dim())(*t.shape)
+    return Tensor(t.data_ptr(), Device(2 if t.is_cuda else 1, 0), t.dim(), DataType(code, 8 * t.element_size(), 1), shape, None, 0)
+
+
 class Peers:
     """A method a peer: a call."""
 
@@ -56,12 +65,7 @@ class Peers:
 
     def ndreduce(self, x, dim):
         out, so = torch.empty_like(x), self.library.so
-
-        def tensor(t):
-            shape = (ctypes.c_int64 * t.dim())(*t.shape)
-            return Tensor(t.data_ptr(), Device(2 if t.is_cuda else 1, 0), t.dim(), DataType(2, 32, 1), shape, None, 0)
-
-        array, result = tensor(x), tensor(out)
+        array, result = as_tensor(x), as_tensor(out)
         arguments = (ctypes.byref(array), dim, 0, ctypes.byref(result), None)
         self.library.check(so.ndr_scan(*arguments))
         call = Call(lambda: (so.ndr_scan(*arguments), out)[1])
@@ -87,12 +91,40 @@ class Peers:
         return Call(lambda: x.numpy().cumsum(dim), torch.as_tensor) if self.place == "cpu" else None
 
 
-def make_calls(peers, names, x, dim, clock):
+class Selections:
+    """The same of selections; a result may have room for more than is kept."""
+
+    def __init__(self, library, place):
+        self.library, self.place = library, place
+
+    def ndreduce(self, x, mask):
+        out, count, so = torch.empty_like(x), torch.zeros(1, dtype=torch.int64, device=x.device), self.library.so
+        array, kept, result = as_tensor(x), as_tensor(mask, 6), as_tensor(out)
+        arguments = (ctypes.byref(array), ctypes.byref(kept), SCAN_ALL, ctypes.byref(result),
+                     ctypes.c_void_p(count.data_ptr()), None)
+        self.library.check(so.ndr_select(*arguments))
+        call = Call(lambda: (so.ndr_select(*arguments), out)[1], lambda result: result[:int(count)])
+        call.keep = array, kept, result
+        return call
+
+    def torch(self, x, mask):
+        return Call(lambda: torch.masked_select(x, mask))
+
+    def cupy(self, x, mask):
+        import cupy
+        a, kept = cupy.from_dlpack(x), cupy.from_dlpack(mask)
+        return Call(lambda: a[kept], torch.from_dlpack) if self.place == "cuda" else None
+
+    def numpy(self, x, mask):
+        return Call(lambda: x.numpy()[mask.numpy()], torch.as_tensor) if self.place == "cpu" else None
+
+
+def make_calls(peers, names, x, other, wanted, clock):
     """The calls that are to be timed, and the seconds of those that are too slow for that."""
-    calls, once, wanted = {}, {}, torch.cumsum(x.double(), dim)
+    calls, once = {}, {}
     for name in names:
         try:
-            call = getattr(peers, name)(x, dim)
+            call = getattr(peers, name)(x, other)
             if not call:
                 continue
             call.run()
@@ -112,21 +144,33 @@ def make_calls(peers, names, x, dim, clock):
     return calls, once
 
 
-def time_row(name, shape, dim, peers, names, clock):
-    x = torch.empty(shape, device=peers.place).uniform_(0, 1)
-    calls, once = make_calls(peers, names, x, dim, clock)
+def time_row(name, problem, x, size, calls, once, clock):
     copied = torch.empty_like(x)
     clock.time({**calls, "copy": (copy := Call(lambda: copied.copy_(x)))})
-    size = 2 * x.numel() * x.element_size()
-    ceiling = size / statistics.median(copy.samples)
+    ceiling = 2 * x.numel() * x.element_size() / statistics.median(copy.samples)
     seconds = {**{name: statistics.median(call.samples) for name, call in calls.items()}, **once}
-    row = {"name": name, "problem": f"sum f32 [{','.join(map(str, shape))}] along {dim}", "bytes": size,
+    row = {"name": name, "problem": problem, "bytes": size,
            "ceiling_gbps": float(f"{ceiling / 1e9:.6g}"),
            "python": {name: {"median_seconds": float(f"{s:.6g}"), "gbps": float(f"{size / s / 1e9:.6g}")}
                       for name, s in seconds.items()}}
     shares = "".join(f"{name} {size / s / ceiling:6.1%}   " for name, s in seconds.items())
-    print(f"{name:18}{row['problem']:42}{shares}", flush=True)
+    print(f"{name:18}{problem:42}{shares}", flush=True)
     return row
+
+
+def time_scan(name, shape, dim, peers, names, clock):
+    x = torch.empty(shape, device=peers.place).uniform_(0, 1)
+    calls, once = make_calls(peers, names, x, dim, torch.cumsum(x.double(), dim), clock)
+    problem = f"sum f32 [{','.join(map(str, shape))}] along {dim}"
+    return time_row(name, problem, x, 2 * x.numel() * x.element_size(), calls, once, clock)
+
+
+def time_selection(percent, elements, peers, names, clock):
+    x = torch.empty(elements // 8 * 8, device=peers.place).uniform_(0, 1)
+    mask = torch.empty_like(x).uniform_(0, 100) < percent
+    calls, once = make_calls(peers, names, x, mask, torch.masked_select(x, mask).double(), clock)
+    size = mask.numel() + 32 * int(mask.view(-1, 8).any(1).sum()) + 4 * int(mask.sum())
+    return time_row(f"{percent} % kept", f"select f32 [{x.numel()}]", x, size, calls, once, clock)
 
 
 def main():
@@ -146,7 +190,11 @@ def main():
     torch.manual_seed(1)
     elements = (given.bytes or (1 << 30 if given.device == "cuda" else 1 << 28)) // 4
     for name, (shape, dim) in cases(elements).items():
-        record["rows"].append(time_row(name, shape, dim, peers, names, clock))
+        record["rows"].append(time_scan(name, shape, dim, peers, names, clock))
+        write(given.record, record)
+    peers = Selections(library, given.device)
+    for percent in KEPT:
+        record["rows"].append(time_selection(percent, elements, peers, [n for n in names if n != "jax"], clock))
         write(given.record, record)
 
 

@@ -1,15 +1,17 @@
 /* Selections: what a mask keeps, moved together in its order. Compiled at run time only.
  *
- *   select_elements  elements, or slices that are as short: those that are kept go to the result, in one pass
- *   select_both      the same for a partition; select_count has counted before
- *   select_count     how many places are kept before each tile
+ *   select_count     how many places each tile keeps
+ *   select_sums      from that, how many are kept before each tile of a chunk, and by each chunk
+ *   select_elements  elements, or slices that are as short: those that are kept go to the result
+ *   select_both      the same for a partition
  *   select_indices   the indices of what is nonzero, in one pass
  *   select_numbers   the numbers of places that are kept, from which select_slices (select_slices.cuh) moves slices
  *
  * A block has a tile of places, a thread a word of 32 bits that says which it keeps. From the words follows a list of
  * the places that the tile keeps, in shared memory; then thread number n moves number n, n + 256, and so on of the
  * list. So neighbouring threads write neighbours, whatever the mask, and of the array only sectors with something to
- * keep are read. While the first elements are on their way the block waits for the totals of the tiles before. */
+ * keep are read. Indices and numbers come in one pass, in which a block waits for the totals of the tiles before.
+ * Elements do not wait: to read the mask twice costs a byte each time, and takes less than that. */
 #ifndef NDR_SELECT_CUH
 #define NDR_SELECT_CUH
 
@@ -256,50 +258,94 @@ template <int BYTES, int UNIT, u32 KNOWN> struct select_batch {
   }
 };
 
+template <u32 KNOWN> NDR_DEVICE void select_count(const ndr_select_params &p) {
+  NDR_SHARED select_shared shared;
+  select_tile<boolean, KNOWN> tile(p);
+  tile.count(shared);
+  if (machine::thread() == 0) ((i64 *)p.list)[tile.number] = tile.kept;
+}
+
+/* A block has a chunk of the list: each number in it becomes the sum of those before it in the chunk, and the sum of
+ * all goes behind the list. */
+NDR_DEVICE void select_sums(const ndr_select_params &p) {
+  const int EACH = NDR_SELECT_CHUNK / NDR_SCAN_BLOCK, thread = machine::thread();
+  NDR_SHARED i64 sums[NDR_SCAN_BLOCK];
+  const i64 first = machine::block() * NDR_SELECT_CHUNK + thread * EACH;
+  i64 *list = (i64 *)p.list, kept[EACH], run = 0;
+#pragma unroll
+  for (int e = 0; e < EACH; e++) kept[e] = first + e < p.tiles ? list[first + e] : 0;
+#pragma unroll
+  for (int e = 0; e < EACH; e++) run += kept[e];
+#pragma unroll 1
+  for (int step = 1; step < NDR_SCAN_BLOCK; step *= 2) {
+    sums[thread] = run;
+    machine::barrier();
+    if (thread >= step) run += sums[thread - step];
+    machine::barrier();
+  }
+  if (thread == NDR_SCAN_BLOCK - 1) list[p.tiles + machine::block()] = run;
+#pragma unroll
+  for (int e = EACH - 1; e >= 0; e--) {
+    run -= kept[e];
+    if (first + e < p.tiles) list[first + e] = run;
+  }
+}
+
+/* How many places are kept before a tile, and by all. Each warp finds that for itself. */
+struct select_place {
+  i64 before, all;
+  static NDR_DEVICE i64 summed(i64 x) {
+#pragma unroll
+    for (int mask = NDR_WARP / 2; mask > 0; mask /= 2)
+      x += (i64)(machine::shuffle_xor((u32)x, mask) | (u64)machine::shuffle_xor((u32)((u64)x >> 32), mask) << 32);
+    return x;
+  }
+  NDR_DEVICE select_place(const ndr_select_params &p, i64 tile) : before(0), all(0) {
+    const i64 *list = (const i64 *)p.list, chunks = (p.tiles + NDR_SELECT_CHUNK - 1) / NDR_SELECT_CHUNK;
+#pragma unroll 1
+    for (i64 c = machine::thread() & (NDR_WARP - 1); c < chunks; c += NDR_WARP) {
+      i64 kept = list[p.tiles + c];
+      all += kept;
+      if (c < tile / NDR_SELECT_CHUNK) before += kept;
+    }
+    before = summed(before) + list[tile];
+    all = summed(all);
+    if (tile == p.tiles - 1 && machine::thread() == 0) *p.count = all;
+  }
+};
+
 template <int BYTES, int UNIT, u32 KNOWN> NDR_DEVICE void select_elements(const ndr_select_params &p) {
   typedef select_batch<BYTES, UNIT, KNOWN> batch_type;
   NDR_SHARED select_shared shared;
   select_tile<boolean, KNOWN> tile(p);
+  const select_place place(p, tile.number);
   tile.count(shared);
-  tile.post(p);
   tile.make_list(shared);
+  const int end = tile.fitting(p, place.before);
   batch_type batch;
-  batch.load(p, shared.list, tile.first, 0, tile.kept);
-  i64 before = tile.find_before(p, shared);
-  int end = tile.fitting(p, before);
-  int at = 0;
 #pragma unroll 1
-  while (at < end) {
-    batch.store(p, before, 0, end, at, end);
-    at += batch_type::size;
-    if (at < end) batch.load(p, shared.list, tile.first, at, end);
+  for (int at = 0; at < end; at += batch_type::size) {
+    batch.load(p, shared.list, tile.first, at, end);
+    batch.store(p, place.before, 0, end, at, end);
   }
 }
 
 /* ---- partitions of elements ---- */
 
-template <u32 KNOWN> NDR_DEVICE void select_count(const ndr_select_params &p) {
-  NDR_SHARED select_shared shared;
-  select_tile<boolean, KNOWN> tile(p);
-  tile.count(shared);
-  tile.post(p);
-  i64 before = tile.find_before(p, shared);
-  if (machine::thread() == 0) ((i64 *)p.list)[tile.number] = before;
-}
-
 template <int BYTES, int UNIT, u32 KNOWN> NDR_DEVICE void select_both(const ndr_select_params &p) {
   typedef select_batch<BYTES, UNIT, KNOWN> batch_type;
   NDR_SHARED select_shared shared;
   select_tile<boolean, KNOWN> tile(p);
+  const select_place place(p, tile.number);
   tile.count(shared);
   tile.make_list(shared);
-  const i64 before = ((const i64 *)p.list)[tile.number], others = *p.total + (tile.first - before);
+  const i64 others = place.all + (tile.first - place.before);
   const int end = tile.places(p);
   batch_type batch;
 #pragma unroll 1
   for (int at = 0; at < end; at += batch_type::size) {
     batch.load(p, shared.list, tile.first, at, end);
-    batch.store(p, before, others, tile.kept, at, end);
+    batch.store(p, place.before, others, tile.kept, at, end);
   }
 }
 

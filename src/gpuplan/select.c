@@ -27,6 +27,15 @@ static ndr_select_launch *add(ndr_select_plan *plan, ndr_select_kernel kernel, n
   return launch;
 }
 
+/* The same of a kernel whose blocks wait for each other: for totals of tiles and their prefixes, as in one line of a
+ * scan. */
+static ndr_select_launch *add_waiting(ndr_select_plan *plan, ndr_select_kernel kernel, ndr_dtype truth) {
+  const int64_t tiles = plan->params.tiles;
+  if (tiles > 1) plan->posted_bytes = (size_t)ndr_scan_nodes(tiles, NDR_SCAN_NARROW_GROUP, 1) * sizeof(ndr_posted);
+  plan->workspace += plan->posted_bytes;
+  return add(plan, kernel, truth);
+}
+
 /* Sets what the launch moves as one. */
 static void move(ndr_select_plan *plan, ndr_select_launch *launch, const ndr_selection_addresses *addresses,
                  int64_t bytes) {
@@ -57,13 +66,18 @@ static int64_t walk_elements(ndr_select_params *p, const ndr_selection *s, int64
   return whole;
 }
 
+/* What is kept before each tile: it is counted first. */
+static void add_counts(ndr_select_plan *plan) {
+  const int64_t tiles = plan->params.tiles, chunks = ndr_ceil_div(tiles, NDR_SELECT_CHUNK);
+  add(plan, NDR_SELECT_COUNT, NDR_BOOL)->residents = 8;
+  add(plan, NDR_SELECT_SUMS, NDR_BOOL)->grid = (unsigned)chunks;
+  plan->workspace += (size_t)(tiles + chunks) * sizeof(int64_t);
+}
+
 static void plan_elements(ndr_select_plan *plan, const ndr_selection *s, const ndr_selection_addresses *addresses,
                           int64_t bytes) {
   bool parted = s->kind == NDR_SELECTION_PARTITION;
-  if (parted) {
-    add(plan, NDR_SELECT_COUNT, NDR_BOOL);
-    plan->workspace += (size_t)plan->params.tiles * sizeof(int64_t);
-  }
+  add_counts(plan);
   ndr_select_launch *launch = add(plan, parted ? NDR_SELECT_PARTED : NDR_SELECT_ELEMENTS, NDR_BOOL);
   move(plan, launch, addresses, bytes);
   if (parted) launch->known |= NDR_SELECT_BOTH;
@@ -79,7 +93,7 @@ static void plan_indices(ndr_select_plan *plan, const ndr_selection *s) {
     ndr_select_add_axis(&plan->params.to, s->shape[d], d * s->result_strides[1] * bytes, false);
   ndr_select_end_walk(&plan->params.to);
   plan->params.to_step = s->result_strides[0] * bytes;
-  add(plan, NDR_SELECT_INDICES, s->dtype);
+  add_waiting(plan, NDR_SELECT_INDICES, s->dtype);
 }
 
 /* ---- slices ---- */
@@ -126,7 +140,7 @@ static void plan_slices(ndr_select_plan *plan, const ndr_selection *s, const ndr
   p->from_step = s->strides[s->dim] * bytes;
   p->to_step = s->result_strides[s->dim] * bytes;
   plan->workspace += (size_t)slices * (s->places > UINT32_MAX ? sizeof(uint64_t) : sizeof(uint32_t));
-  add(plan, NDR_SELECT_NUMBERS, NDR_BOOL)->known |= known;
+  add_waiting(plan, NDR_SELECT_NUMBERS, NDR_BOOL)->known |= known;
   if (slices == 0) return;
   ndr_select_launch *launch = add(plan, NDR_SELECT_SLICES, NDR_BOOL);
   launch->known = known;
@@ -146,11 +160,6 @@ static void plan_slices(ndr_select_plan *plan, const ndr_selection *s, const ndr
 
 /* ---- all ---- */
 
-/* The totals of tiles and their prefixes, as of one line of a scan. */
-static size_t posted_bytes(int64_t tiles) {
-  return tiles > 1 ? (size_t)ndr_scan_nodes(tiles, NDR_SCAN_NARROW_GROUP, 1) * sizeof(ndr_posted) : 0;
-}
-
 static void walk_mask(ndr_select_walk *walk, const ndr_selection *s) {
   if (s->dim < 0)
     ndr_select_walk_all(walk, s, s->mask_strides, 1);
@@ -167,8 +176,8 @@ static void plan_launches(ndr_select_plan *plan, const ndr_selection *s, const n
   } else if (bytes) {
     plan_elements(plan, s, addresses, bytes);
   } else if (elements_of(&p->from, 0) == 0) {
-    add(plan, NDR_SELECT_COUNT, NDR_BOOL);
-    plan->workspace += (size_t)p->tiles * sizeof(int64_t);
+    p->room = 0; /* slices without elements are counted only */
+    add_waiting(plan, NDR_SELECT_NUMBERS, NDR_BOOL);
   } else {
     plan_slices(plan, s, addresses, device);
   }
@@ -192,8 +201,7 @@ ndr_status ndr_select_plan_make(const ndr_selection *selection, const ndr_select
   p->count = (long long *)addresses->count;
   p->places = s->places, p->room = s->room;
   walk_mask(&p->read, s);
-  plan->posted_bytes = posted_bytes(p->tiles);
-  plan->workspace = plan->posted_bytes + ALIGNMENT;
+  plan->workspace = ALIGNMENT;
   plan_launches(plan, s, addresses, device);
   return NDR_OK;
 }

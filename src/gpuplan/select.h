@@ -9,6 +9,7 @@
 typedef enum ndr_select_kernel {
   NDR_SELECT_ELEMENTS,
   NDR_SELECT_COUNT,
+  NDR_SELECT_SUMS,
   NDR_SELECT_PARTED, /* select_both */
   NDR_SELECT_INDICES,
   NDR_SELECT_NUMBERS,
@@ -28,7 +29,7 @@ typedef struct ndr_select_launch {
 
 typedef struct ndr_select_plan {
   int count; /* launches, one after the other; 0: there are no places */
-  ndr_select_launch launches[2];
+  ndr_select_launch launches[3];
   size_t posted_bytes; /* which are to be 0 before the first launch, at the beginning of the workspace */
   size_t workspace;    /* bytes */
   ndr_select_params params;

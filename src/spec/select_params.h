@@ -8,6 +8,9 @@
 /* Places of a tile: a word of 32 bits for each thread of a block, which has NDR_SCAN_BLOCK. */
 #define NDR_SELECT_TILE 8192
 
+/* Tiles that a block of select_sums has. */
+#define NDR_SELECT_CHUNK 2048
+
 /* Elements that a thread of select_slices has on their way, by their bytes. */
 #define NDR_SELECT_LOADS(bytes) ((bytes) > 4 ? 4 : 8)
 
@@ -28,10 +31,10 @@ typedef struct ndr_select_params {
   const void *array, *mask; /* elements 0 */
   void *result;
   long long *count;   /* the caller's: how many places are kept */
-  long long *total;   /* the same in the workspace, for the second kernel */
+  long long *total;   /* the same in the workspace, for select_slices */
   ndr_posted *posted; /* as in ndr_scan_params: the tiles' totals */
-  /* By kernel: the number of places that are kept before each tile; or those that are kept, and from the end backwards
-   * those that are not. */
+  /* By kernel: what each tile keeps, then what is kept before it in its chunk, and behind these what each chunk keeps;
+   * or the numbers of places that are kept, and from the end backwards those that are not. */
   void *list;
   long long places, tiles;
   long long room;               /* places of the result that may be written */

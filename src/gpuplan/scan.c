@@ -142,10 +142,8 @@ static void set_room(const ndr_scan_plan *plan, ndr_scan_launch *launch, int wor
   int64_t states = NDR_SCAN_BLOCK * 5 / 4 + (launch->columns ? launch->columns : 1) * 2 * (NDR_SCAN_LEVELS + 1) + 32;
   int64_t block = dynamic + states * words * launch->beside * (int64_t)sizeof(double) + RESERVED_SHARED;
   int64_t fit = plan->device.shared_bytes_per_unit / block;
-  int most = problem->operand_count > 0    ? 2
-             : words * launch->beside == 1 ? launch->threads == NDR_SCAN_BLOCK ? 4 : 3
-             : words * launch->beside <= 3 ? 3
-                                           : 2;
+  int most = problem->operand_count > 0 || words * launch->beside > 2 ? 2 : 3;
+  if (words * launch->beside == 1 && problem->operand_count == 0 && launch->threads == NDR_SCAN_BLOCK) most = 4;
   launch->shared_bytes = (unsigned)dynamic;
   launch->residents = fit < 1 ? 1 : fit < most ? (int)fit : most;
 }

@@ -35,9 +35,10 @@ NDR_DEVICE void barrier() {
   __syncthreads();
 }
 
-/* The same of the block's first `count` threads, whole warps, where the others are elsewhere. */
-NDR_DEVICE void barrier_of(int count) {
-  asm volatile("bar.sync 1, %0;" : : "r"(count) : "memory");
+/* The same of the block's first `count` threads, whole warps, wherever each warp calls it. Barriers of other threads
+ * have another NUMBER, from 1 to 15. */
+template <int NUMBER> NDR_DEVICE void barrier_of(int count) {
+  asm volatile("bar.sync %0, %1;" : : "n"(NUMBER), "r"(count) : "memory");
 }
 
 /* The threads of a warp wait for each other, and see what each wrote to shared memory. */
@@ -82,18 +83,6 @@ NDR_DEVICE void copy_vector(void *shared, const void *address) {
                : "memory");
 #else
   *(ndr_vector *)shared = load_vector(address);
-#endif
-}
-
-/* The same of the first `bytes` bytes, 1 to 16, of the vector; it may begin before the array that they end in. */
-NDR_DEVICE void copy_part(void *shared, const void *address, int bytes) {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-               :
-               : "r"((unsigned)__cvta_generic_to_shared(shared)), "l"(address), "r"(bytes)
-               : "memory");
-#else
-  for (int b = 0; b < bytes; b++) ((unsigned char *)shared)[b] = ((const unsigned char *)address)[b];
 #endif
 }
 

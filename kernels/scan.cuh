@@ -217,7 +217,7 @@ NDR_DEVICE void scan_publish(i64 number, i64 &room) {
 }
 /* All threads of a block meet, wherever they call this. */
 NDR_DEVICE void scan_meet() {
-  machine::barrier();
+  machine::barrier_of<2>(NDR_SCAN_WAITING_BLOCK);
 }
 
 /* The tiles that a block has in hand, where they wait for others: each is `ahead` in one turn, in which its total is
@@ -271,7 +271,7 @@ template <class OP, int UNITS, int COLUMNS> struct scan_before {
     for (int l = 0; l < levels; l++) {
       const int log = 3 * l, mine = unit >> log, last = (1 << log) - 1;
       if ((unit & last) == last) row[mine * COLUMNS + column] = run;
-      machine::barrier_of(NDR_SCAN_BLOCK);
+      machine::barrier_of<1>(NDR_SCAN_BLOCK);
       int first = mine & ~(NDR_SCAN_GROUP - 1), at = from >> log;
       if (at < first) at = first;
       has[l] = at < mine;

@@ -160,7 +160,7 @@ NDR_DEVICE void scan_columns_before(const ndr_scan_params &p, const scan_slots &
     run = OP::joined(prefix, run);
   }
   if (nodes.leads_on()) scan_post<OP>(slots, nodes.prefix_node(nodes.top() + 1), run);
-  tiles.count = count; /* by all lanes the same */
+  if (lane == 0) tiles.count = count;
 }
 
 /* Writes a thread's results; s has its values. */

@@ -80,7 +80,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
     for (int k = 0; k < count; k++) bytes += NDR_SCAN_ROOM(warp_elements * Arrays::bytes(k));
     return bytes;
   }
-  static const bool in_place = NDR_SCAN_IN_PLACE(Arrays::bytes(0), (int)sizeof(result));
+  static const bool in_place = Arrays::bytes(0) == (int)sizeof(result) && alignof(result) >= 4;
   static const int elements_room = rooms(Arrays::count), results_room = warp_elements * (int)sizeof(result);
   static NDR_DEVICE unsigned char *room(int turn) {
     const int part = turns * elements_room + (in_place ? 0 : results_room);
@@ -118,6 +118,13 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
     return (int)((u64)((const T *)p.data[K] + start<of_array<K>>(p)) % 16);
   }
 
+  template <class UNIT> static NDR_DEVICE void copy_unit(UNIT *room, const UNIT *from) {
+    if constexpr (sizeof(UNIT) < 4)
+      *room = machine::load_element(from);
+    else
+      machine::copy_element(room, from);
+  }
+
   /* Starts to bring in the elements of the warp. Behind the tile's end there may be anything: no place depends on it.
    */
   template <int K, class T> NDR_DEVICE void fetch(const ndr_scan_params &p, unsigned char *to) const {
@@ -139,12 +146,15 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
           machine::copy_vector(to + scan_moved(vectors / NDR_WARP * NDR_WARP * 16, lane * 16),
                                first_byte + lane * 16 + vectors / NDR_WARP * NDR_WARP * 16);
       } else if (alignof(T) < 4 || before == 0) {
+        const unsigned char *boundary = first_byte - before;
+        const int end = before + bytes, whole_end = end & ~15,
+                  rest = (whole_end < before ? before : whole_end) + lane * (int)sizeof(unit);
 #pragma unroll
         for (int i = 0; i < (vectors + NDR_WARP - 1) / NDR_WARP; i++) {
-          int byte = (i * NDR_WARP + lane) * 16, some = before + bytes - byte;
-          if (bytes > 0 && some > 0)
-            machine::copy_part(to + scan_moved(byte), first_byte - before + byte, some < 16 ? some : 16);
+          int byte = (i * NDR_WARP + lane) * 16;
+          if (bytes > 0 && byte < whole_end) machine::copy_vector(to + scan_moved(byte), boundary + byte);
         }
+        if (bytes > 0 && rest < end) copy_unit((unit *)(to + scan_moved(rest)), (const unit *)(boundary + rest));
       } else if constexpr (alignof(T) >= 4) {
 #pragma unroll
         for (int i = 0; i < scan_chunk<T, E>::units; i++) {
@@ -163,11 +173,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
       const unit *element = (const unit *)(from + place<of_array<K>, flat<K>()>(p, at, begin + n));
 #pragma unroll
       for (int u = 0; u < (int)(sizeof(T) / sizeof(unit)); u++) {
-        unit *room = (unit *)(to + scan_moved(n * (int)sizeof(T) + u * (int)sizeof(unit)));
-        if constexpr (sizeof(unit) < 4)
-          *room = machine::load_element(element + u);
-        else
-          machine::copy_element(room, element + u);
+        copy_unit((unit *)(to + scan_moved(n * (int)sizeof(T) + u * (int)sizeof(unit))), element + u);
       }
     }
   }

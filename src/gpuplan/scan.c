@@ -55,14 +55,13 @@ static int turns_of(unsigned known) {
   return known & (NDR_SCAN_WHOLE | NDR_SCAN_ALONE) ? NDR_SCAN_TURNS_ALONE : NDR_SCAN_TURNS;
 }
 
+/* As scan_tile (kernels/scan_lines.cuh) has it. */
 static int64_t lines_room(const ndr_scan_problem *problem, int turns, int64_t elements) {
-  int64_t warp = NDR_WARP_THREADS * elements, rooms = 0, bytes = (int64_t)ndr_dtype_bytes(problem->result_dtype);
+  const int64_t warp = NDR_WARP_THREADS * elements, result = (int64_t)ndr_dtype_bytes(problem->result_dtype);
+  const bool in_place = ndr_scan_bytes(problem, 0) == result && result >= 4;
+  int64_t rooms = 0;
   for (int k = 0; k <= problem->operand_count; k++) rooms += NDR_SCAN_ROOM(warp * ndr_scan_bytes(problem, k));
-  if (!NDR_SCAN_IN_PLACE(ndr_scan_bytes(problem, 0), bytes))
-    rooms = turns * rooms + warp * bytes;
-  else
-    rooms *= turns;
-  return NDR_SCAN_BLOCK / NDR_WARP_THREADS * rooms;
+  return NDR_SCAN_BLOCK / NDR_WARP_THREADS * (turns * rooms + (in_place ? 0 : warp * result));
 }
 
 static int64_t columns_room(const ndr_scan_problem *problem, int turns, int64_t elements) {

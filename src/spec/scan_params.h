@@ -26,9 +26,6 @@
  */
 #define NDR_SCAN_ROOM(bytes) ((bytes) + 16)
 
-/* Whether results, of so many bytes, take the place of the first array's elements there. */
-#define NDR_SCAN_IN_PLACE(bytes, result_bytes) ((bytes) == (result_bytes) && (bytes) % 4 == 0)
-
 /* Times that a block of a kernel has such room: for the tile that it writes, one whose place it finds, one whose total
  * it finds, and one that comes in. Tiles that wait for nothing need room for themselves and the next. */
 #define NDR_SCAN_TURNS 4

@@ -48,7 +48,7 @@ START_TEST(scans_agree_with_their_definitions) {
   rng random = {test_seed() + 53 * (uint64_t)_i};
   for (int number = 0; number < (gpu_subset() ? 2 : 10); number++) {
     trial t;
-    scan_random(&t.given, &random, rng_once_in(&random, 3) ? 600000 : 9000);
+    scan_random(&t.given, &random, rng_once_in(&random, 3) ? 150000 : 9000);
     place(&t, &random, rng_once_in(&random, 2));
     t.given.options.force_family = families[_i % 3];
     ndr_status status = run(&t, NULL);

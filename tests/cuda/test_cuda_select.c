@@ -158,6 +158,7 @@ static void *take(size_t bytes, const char *test) {
     return NULL;
   }
   assert_cuda(cudaMalloc(&memory, bytes));
+  assert_cuda(cudaMemset(memory, 0, bytes)); /* what is looked at before all is written */
   return memory;
 }
 

@@ -45,6 +45,7 @@ NDR_DEVICE long long blocks() {
 NDR_DEVICE void barrier(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
   simt_barrier(file, line);
 }
+template <int NUMBER>
 NDR_DEVICE void barrier_of(int count, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
   simt_barrier_of(count, file, line);
 }
@@ -101,20 +102,9 @@ NDR_DEVICE ndr_vector load_vector(const void *address, const char *file = __buil
   memcpy(&p, address, sizeof p);
   return p;
 }
-__attribute__((no_sanitize("address"))) inline unsigned char byte_unseen(const unsigned char *address) {
-  return *(const volatile unsigned char *)address;
-}
 NDR_DEVICE void copy_vector(void *shared, const void *address, const char *file = __builtin_FILE(),
                             int line = __builtin_LINE()) {
   *(ndr_vector *)shared = keep_vector(address, file, line);
-}
-inline void copy_part(void *shared, const void *address, int bytes, const char *file = __builtin_FILE(),
-                      int line = __builtin_LINE()) {
-  check_vector(address, file, line);
-  check_vector(shared, file, line);
-  const unsigned char *first = (const unsigned char *)address;
-  (void)*(const volatile unsigned char *)(first + bytes - 1);
-  for (int b = 0; b < bytes; b++) ((unsigned char *)shared)[b] = byte_unseen(first + b);
 }
 template <class T>
 inline void copy_element(T *shared, const T *address, const char *file = __builtin_FILE(),

@@ -112,6 +112,37 @@ START_TEST(sizes_around_tiles) {
 }
 END_TEST
 
+/* Neighbouring lines, as one line of longer elements, of every size and from every boundary. */
+START_TEST(neighbours_are_one_element) {
+  static const struct {
+    ndr_op op;
+    ndr_dtype dtype;
+  } cases[] = {{NDR_MAX, NDR_U8},  {NDR_SUM, NDR_U8},  {NDR_SUM, NDR_BF16}, {NDR_MIN, NDR_I16},
+               {NDR_SUM, NDR_F32}, {NDR_SUM, NDR_C64}, {NDR_PROD, NDR_F64}, {NDR_ANY, NDR_BOOL}};
+  rng random = {test_seed()};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    trial t;
+    int64_t columns = rng_between(&random, 2, 4), rows = rng_between(&random, 5000, 7000);
+    memset(&t, 0, sizeof t);
+    t.given.op = cases[i].op;
+    t.given.options = (ndr_scan_options)NDR_SCAN_OPTIONS_INIT;
+    t.given.options.exclusive = rng_once_in(&random, 3);
+    t.given.options.force_family = "lines";
+    array_make(&t.given.array, cases[i].dtype, NDR_SHAPE(rows, columns), NULL);
+    array_fill(&t.given.array, &random, FILL_SMALL);
+    snprintf(t.given.text, sizeof t.given.text, "%s %s [%lld,%lld] along 0", ndr_op_name(t.given.op),
+             ndr_dtype_name(cases[i].dtype), (long long)rows, (long long)columns);
+    t.array.host = t.given.array;
+    device_array_of(&t.array, 0, ndr_dtype_alignment(cases[i].dtype) * (size_t)rng_between(&random, 0, 3));
+    assert_ok(scan_result(&t.given, &t.result.host, NULL));
+    device_array_of(&t.result, 0, 0);
+    assert_ok(run(&t));
+    check(&t, (int)i);
+    finish(&t);
+  }
+}
+END_TEST
+
 /* More tiles than a group has, and, where there are groups of groups, more than one of those: ones are counted. */
 START_TEST(tiles_are_counted_over_groups) {
   static const struct {
@@ -329,6 +360,7 @@ int main(void) {
   tcase_set_timeout(cases, 900);
   tcase_add_loop_test(cases, scans_agree_with_their_definitions, 0, 3);
   tcase_add_test(cases, sizes_around_tiles);
+  tcase_add_test(cases, neighbours_are_one_element);
   tcase_add_loop_test(cases, tiles_are_counted_over_groups, 0, 3);
   tcase_add_loop_test(cases, bits_repeat_and_sums_rise, 0, 4);
   tcase_add_loop_test(cases, results_may_take_the_place_of_the_array, 0, 3);

@@ -153,6 +153,8 @@ def time_row(name, problem, x, size, calls, once, clock):
            "ceiling_gbps": float(f"{ceiling / 1e9:.6g}"),
            "python": {name: {"median_seconds": float(f"{s:.6g}"), "gbps": float(f"{size / s / 1e9:.6g}")}
                       for name, s in seconds.items()}}
+    row.update(row["python"].get("ndreduce", {"failed": "see above"}))
+    row["of_ceiling"] = float(f"{row.get('gbps', 0) * 1e9 / ceiling:.6g}")
     shares = "".join(f"{name} {size / s / ceiling:6.1%}   " for name, s in seconds.items())
     print(f"{name:18}{problem:42}{shares}", flush=True)
     return row

@@ -281,7 +281,24 @@ def ladder(record, figure):
 
 # ---- all of it
 
-RECORDS = ("sweep", "peers", "odd", "operators", "groups", "gauge", "gpu", "dtypes", "ops", "heat", "regret", "regret-measured", "small", "ladder")
+def scans_text(record):
+    """The sentence on running sums and selections that the first page shows, too."""
+    rows = done(record)
+    sums, kept = [[row for row in rows if row["problem"].startswith(what)] for what in ("sum", "select")]
+    shares = [row["of_ceiling"] for row in sums]
+    least = min(sums, key=lambda row: row["of_ceiling"])
+    return (f"**Running sums and selections** of 1 GiB of f32. {len(sums)} sums: {statistics.geometric_mean(shares):.1%} of a copy in the "
+            f"geometric mean, the least {least['of_ceiling']:.1%} ({least['name']}). {against_peers(sums)} Selections, by what is "
+            f"kept: {', '.join(row['name'].split(' ')[0] + ' % at ' + format(row['of_ceiling'], '.0%') for row in kept)} of a copy's rate for "
+            f"the bytes that they need.")
+
+
+def scans(record):
+    lines = [[row["name"], *beside_peers(row)] for row in done(record)]
+    return scans_text(record) + "\n\n" + details("the numbers", table(["case", *BESIDE], lines, 2))
+
+
+RECORDS = ("sweep", "peers", "odd", "operators", "groups", "scans", "gauge", "gpu", "dtypes", "ops", "heat", "regret", "regret-measured", "small", "ladder")
 
 
 def provenance(records):
@@ -319,6 +336,8 @@ def gpu_block(load, figure):
         parts.append(operators(records["operators"]))
     if "groups" in records:
         parts.append(groups(records["groups"]))
+    if "scans" in records:
+        parts.append(scans(records["scans"]))
     if "gauge" in records:
         parts.append(gauge(records["gauge"]))
     plain = {name: records[name] for name in ("gpu", "dtypes", "ops") if name in records}
@@ -335,7 +354,7 @@ def gpu_block(load, figure):
 
 def gpu_short(load, figure):
     """What the first page shows of it."""
-    records = {name: record for name in ("sweep", "odd", "gauge", "operators", "groups") if (record := load(f"gpu-{name}.json"))}
+    records = {name: record for name in ("sweep", "odd", "gauge", "operators", "groups", "scans") if (record := load(f"gpu-{name}.json"))}
     if not records:
         return NO_RECORD
     parts = [wide_tall_text(records["sweep"], figure)] if "sweep" in records else []
@@ -347,6 +366,8 @@ def gpu_short(load, figure):
         parts.append(operators_text(records["operators"]))
     if "groups" in records:
         parts.append(groups_text(records["groups"]))
+    if "scans" in records:
+        parts.append(scans_text(records["scans"]))
     return provenance(records) + "\n\n" + "\n\n".join(parts)
 
 

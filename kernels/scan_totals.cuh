@@ -94,12 +94,12 @@ template <class OP> struct scan_finder {
   scan_tiles<State, 1> &tiles;
   const scan_slots &slots;
   State run;
-  int count;
+  int levels;
 
   static NDR_DEVICE int lane() { return machine::thread() & (NDR_WARP - 1); }
   NDR_DEVICE void add(const State &level) {
-    if (lane() == 0) tiles.levels[count][0] = level;
-    count++;
+    if (lane() == 0) tiles.levels[levels][0] = level;
+    levels++;
     run = OP::joined(level, run);
   }
   /* Of up to eight states. */
@@ -181,7 +181,7 @@ NDR_DEVICE void scan_tiles_before(i64 tile_count, const scan_slots &slots, i64 t
   }
   if (nodes.top() > 0) finder.add(prefix.await(slots, nodes.prefix_node(nodes.top())));
   if (nodes.leads_on() && first_lane) scan_post<OP>(slots, nodes.prefix_node(nodes.top() + 1), finder.run);
-  if (first_lane) tiles.count = finder.count;
+  if (first_lane) tiles.count = finder.levels;
 }
 
 #endif

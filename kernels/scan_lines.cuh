@@ -10,14 +10,14 @@
 NDR_DEVICE int scan_moved(int byte) {
   return byte ^ (byte >> 3 & 0x70);
 }
-/* Of byte ahead + byte, where `ahead` is known when the kernel is compiled: a multiple of the bytes of a warp's
- * elements, or of its vectors, and `byte` is less. */
+/* scan_moved(ahead + byte), where `ahead` is known when the kernel is compiled and is a multiple of the bytes of a
+ * warp's elements or vectors, and `byte` is less than that. */
 NDR_DEVICE int scan_moved(int ahead, int byte) {
   return (ahead & ~127) + (scan_moved((ahead & 127) + byte) ^ (ahead >> 3 & 0x70));
 }
 
-/* N elements that follow each other, of E that a lane has, to and from shared memory. They are as long as some units,
- * which no boundary of 16 bytes divides. */
+/* N elements that follow each other, of E that a lane has, to and from shared memory: as vectors, or else as units,
+ * none of which lies across a boundary of 16 bytes. */
 template <class T, int E, int N = E> union scan_chunk {
   typedef typename scan_unit<alignof(T)>::type unit;
   static const int units = N * (int)sizeof(T) / (int)sizeof(unit), packs = N * (int)sizeof(T) / 16;
@@ -26,8 +26,8 @@ template <class T, int E, int N = E> union scan_chunk {
   unit single[units];
   ndr_vector vectors[packed ? packs : 1];
 
-  /* Where vector i of those from element `first` is. The bits of a lane's first byte and of the bytes behind it are
-   * others, where a lane has a power of 2 of them. */
+  /* Where vector i behind element `first` is. Where a lane has a power of 2 of bytes, the number of its first byte and
+   * the offset behind that have no bit in common. */
   static NDR_DEVICE int vector_place(int lane, int first, int i) {
     const int bytes = E * (int)sizeof(T), ahead = first * (int)sizeof(T) + i * 16;
     return (bytes & (bytes - 1)) == 0 && bytes <= 128 ? scan_moved(lane * bytes) ^ ahead
@@ -60,8 +60,10 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
   typedef typename OP::result result;
   static const bool whole = (KNOWN & NDR_SCAN_WHOLE) != 0;
   static const int warp_elements = NDR_WARP * E;
-  i64 tile, line, first; /* number in its line; the first line of the tile, and that line's first element in it */
-  int count;             /* elements; 0: there is no such tile */
+  i64 tile;  /* number in its line */
+  i64 line;  /* the tile's first line */
+  i64 first; /* the first element of that line in the tile */
+  int count; /* elements; 0: there is no such tile */
 
   NDR_DEVICE scan_tile(const ndr_scan_params &p, i64 item) {
     tile = whole ? 0 : p.lines == 1 ? item : item / p.lines;
@@ -112,7 +114,8 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
 
   template <int K> static NDR_DEVICE constexpr bool flat() { return (KNOWN >> K & 1) != 0; }
 
-  /* Bytes from a boundary of vectors to the tile in array K, whose elements cannot be copied one by one. */
+  /* Bytes from a boundary of vectors to the tile in array K. Other than 0 only for elements of less than 4 bytes, which
+   * cannot be copied one by one. */
   template <int K, class T> NDR_DEVICE int shift(const ndr_scan_params &p) const {
     if (!flat<K>() || alignof(T) >= 4) return 0;
     return (int)((u64)((const T *)p.data[K] + start<of_array<K>>(p)) % 16);
@@ -262,7 +265,7 @@ template <class OP, u32 KNOWN> NDR_DEVICE void scan_nothing(const ndr_scan_param
     scan_put_none<OP, KNOWN>(p, line);
 }
 
-/* Tiles that wait for nothing: whole lines, or one of several. */
+/* Tiles that wait for nothing: of whole lines, one or several. */
 template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_alone(const ndr_scan_params &p) {
   typedef typename OP::State State;
   typedef typename OP::result R;
@@ -322,7 +325,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_alone(c
   }
 }
 
-/* Elements that a thread has at a time, of E: their states stay in registers. */
+/* How many of its E elements a thread works on at a time, so that their states stay in registers. */
 template <int E> struct scan_part { static const int elements = E > 8 ? 8 : E; };
 
 /* The total of a tile, as scan_before::find returns it. */
@@ -350,7 +353,8 @@ NDR_DEVICE void scan_finish(const ndr_scan_params &p, const Tile &t, int turn, c
   const bool exclusive = (KNOWN & NDR_SCAN_EXCLUSIVE) != 0;
   scan_prefix<OP, NDR_SCAN_BLOCK, 1> prefix;
   prefix.collect(before, &tiles, 0);
-  State run = OP::identity(), last = prefix.all; /* of the elements so far, alone and with what stands before them */
+  State run = OP::identity(); /* of the thread's elements so far */
+  State last = prefix.all;    /* the same with what stands before them */
 #pragma unroll 1
   for (int from = 0; from < E; from += N) {
     typename OP::value x[N];

@@ -121,42 +121,51 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
     return (int)((u64)((const T *)p.data[K] + start<of_array<K>>(p)) % 16);
   }
 
-  /* Starts to bring in the elements of the warp. Behind the tile's end there may be anything: no place depends on it.
+  /* Where the warp's elements begin in the tile, and how many of them the tile has: none where that is not positive. */
+  static NDR_DEVICE int warp_begin() { return machine::thread() / NDR_WARP * warp_elements; }
+  NDR_DEVICE int warp_count() const {
+    return count - warp_begin() < warp_elements ? count - warp_begin() : warp_elements;
+  }
+
+  /* Starts to bring in the warp's elements, which lie side by side from first_byte on; `here` of them are the tile's.
    */
+  template <class T> static NDR_DEVICE void fetch_flat(const unsigned char *first_byte, int here, unsigned char *to) {
+    typedef typename scan_chunk<T, E>::unit unit;
+    const int lane = machine::thread() & (NDR_WARP - 1);
+    const int before = (int)((u64)first_byte % 16), bytes = here > 0 ? here * (int)sizeof(T) : 0;
+    const int vectors = warp_elements * (int)sizeof(T) / 16 + (alignof(T) < 4);
+    if (alignof(T) >= 4 && before == 0 && here == warp_elements) {
+#pragma unroll
+      for (int i = 0; i < vectors / NDR_WARP; i++)
+        machine::copy_vector(to + scan_moved(i * NDR_WARP * 16, lane * 16), first_byte + lane * 16 + i * NDR_WARP * 16);
+      if (vectors % NDR_WARP != 0 && lane < vectors % NDR_WARP)
+        machine::copy_vector(to + scan_moved(vectors / NDR_WARP * NDR_WARP * 16, lane * 16),
+                             first_byte + lane * 16 + vectors / NDR_WARP * NDR_WARP * 16);
+    } else if (alignof(T) < 4 || before == 0) {
+#pragma unroll
+      for (int i = 0; i < (vectors + NDR_WARP - 1) / NDR_WARP; i++) {
+        int byte = (i * NDR_WARP + lane) * 16, some = before + bytes - byte;
+        if (bytes > 0 && some > 0)
+          machine::copy_part(to + scan_moved(byte), first_byte - before + byte, some < 16 ? some : 16);
+      }
+    } else if constexpr (alignof(T) >= 4) {
+#pragma unroll
+      for (int i = 0; i < scan_chunk<T, E>::units; i++) {
+        const int ahead = i * NDR_WARP * (int)sizeof(unit), byte = lane * (int)sizeof(unit);
+        if (ahead + byte < bytes)
+          machine::copy_element((unit *)(to + scan_moved(ahead, byte)),
+                                (const unit *)(first_byte + byte) + i * NDR_WARP);
+      }
+    }
+  }
+  /* Starts to bring in the warp's elements. Behind the tile's end there may be anything: no place depends on it. */
   template <int K, class T> NDR_DEVICE void fetch(const ndr_scan_params &p, unsigned char *to) const {
     typedef typename scan_chunk<T, E>::unit unit;
-    const int lane = machine::thread() & (NDR_WARP - 1), begin = machine::thread() / NDR_WARP * warp_elements;
-    const int here = count - begin < warp_elements ? count - begin : warp_elements;
+    const int lane = machine::thread() & (NDR_WARP - 1), begin = warp_begin(), here = warp_count();
     const T *from = (const T *)p.data[K];
     const i64 at = start<of_array<K>>(p);
     if constexpr (flat<K>()) {
-      const unsigned char *first_byte = (const unsigned char *)(from + at + begin);
-      const int before = (int)((u64)first_byte % 16), bytes = here > 0 ? here * (int)sizeof(T) : 0;
-      const int vectors = warp_elements * (int)sizeof(T) / 16 + (alignof(T) < 4);
-      if (alignof(T) >= 4 && before == 0 && here == warp_elements) {
-#pragma unroll
-        for (int i = 0; i < vectors / NDR_WARP; i++)
-          machine::copy_vector(to + scan_moved(i * NDR_WARP * 16, lane * 16),
-                               first_byte + lane * 16 + i * NDR_WARP * 16);
-        if (vectors % NDR_WARP != 0 && lane < vectors % NDR_WARP)
-          machine::copy_vector(to + scan_moved(vectors / NDR_WARP * NDR_WARP * 16, lane * 16),
-                               first_byte + lane * 16 + vectors / NDR_WARP * NDR_WARP * 16);
-      } else if (alignof(T) < 4 || before == 0) {
-#pragma unroll
-        for (int i = 0; i < (vectors + NDR_WARP - 1) / NDR_WARP; i++) {
-          int byte = (i * NDR_WARP + lane) * 16, some = before + bytes - byte;
-          if (bytes > 0 && some > 0)
-            machine::copy_part(to + scan_moved(byte), first_byte - before + byte, some < 16 ? some : 16);
-        }
-      } else if constexpr (alignof(T) >= 4) {
-#pragma unroll
-        for (int i = 0; i < scan_chunk<T, E>::units; i++) {
-          const int ahead = i * NDR_WARP * (int)sizeof(unit), byte = lane * (int)sizeof(unit);
-          if (ahead + byte < bytes)
-            machine::copy_element((unit *)(to + scan_moved(ahead, byte)),
-                                  (const unit *)(first_byte + byte) + i * NDR_WARP);
-        }
-      }
+      fetch_flat<T>((const unsigned char *)(from + at + begin), here, to);
       return;
     }
 #pragma unroll
@@ -217,33 +226,36 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
   template <int N> static NDR_DEVICE void put(int turn, int from, const scan_chunk<result, E, N> &results) {
     results.store(room_for_results(turn), machine::thread() & (NDR_WARP - 1), from);
   }
-  /* Writes what the lanes of the warp have put. */
-  NDR_DEVICE void write(const ndr_scan_params &p, int turn) const {
+  /* Writes what the lanes of the warp have put to results that lie side by side from first_byte on. */
+  static NDR_DEVICE void write_flat(unsigned char *first_byte, int here, const unsigned char *own) {
     typedef scan_chunk<result, E> chunk;
     typedef typename chunk::unit unit;
-    const bool flat = (KNOWN & NDR_SCAN_FLAT_RESULT) != 0;
-    const int lane = machine::thread() & (NDR_WARP - 1), begin = machine::thread() / NDR_WARP * warp_elements;
-    const int here = count - begin < warp_elements ? count - begin : warp_elements;
+    const int lane = machine::thread() & (NDR_WARP - 1);
+    if (chunk::packed && (u64)first_byte % 16 == 0 && here == warp_elements) {
+#pragma unroll
+      for (int i = 0; i < chunk::packs; i++) {
+        const int ahead = i * NDR_WARP * 16;
+        *(ndr_vector *)(first_byte + lane * 16 + ahead) = *(const ndr_vector *)(own + scan_moved(ahead, lane * 16));
+      }
+      return;
+    }
+#pragma unroll
+    for (int i = 0; i < chunk::units; i++) {
+      const int ahead = i * NDR_WARP * (int)sizeof(unit), byte = lane * (int)sizeof(unit);
+      if (ahead + byte < here * (int)sizeof(result))
+        *((unit *)(first_byte + byte) + i * NDR_WARP) = *(const unit *)(own + scan_moved(ahead, byte));
+    }
+  }
+  /* Writes what the lanes of the warp have put. */
+  NDR_DEVICE void write(const ndr_scan_params &p, int turn) const {
+    typedef typename scan_chunk<result, E>::unit unit;
+    const int lane = machine::thread() & (NDR_WARP - 1), begin = warp_begin(), here = warp_count();
     const unsigned char *own = room_for_results(turn);
     result *to = (result *)p.result;
     i64 at = start<of_result>(p);
     machine::warp_barrier();
-    if constexpr (flat) {
-      unsigned char *first_byte = (unsigned char *)(to + at + begin);
-      if (chunk::packed && (u64)first_byte % 16 == 0 && here == warp_elements) {
-#pragma unroll
-        for (int i = 0; i < chunk::packs; i++) {
-          const int ahead = i * NDR_WARP * 16;
-          *(ndr_vector *)(first_byte + lane * 16 + ahead) = *(const ndr_vector *)(own + scan_moved(ahead, lane * 16));
-        }
-        return;
-      }
-#pragma unroll
-      for (int i = 0; i < chunk::units; i++) {
-        const int ahead = i * NDR_WARP * (int)sizeof(unit), byte = lane * (int)sizeof(unit);
-        if (ahead + byte < here * (int)sizeof(result))
-          *((unit *)(first_byte + byte) + i * NDR_WARP) = *(const unit *)(own + scan_moved(ahead, byte));
-      }
+    if constexpr ((KNOWN & NDR_SCAN_FLAT_RESULT) != 0) {
+      write_flat((unsigned char *)(to + at + begin), here, own);
       return;
     }
 #pragma unroll

@@ -106,7 +106,7 @@ template <class NODES> struct scan_operator {
   static NDR_DEVICE State load(const ndr_word *w) { return all::load(w); }
 };
 
-/* What elements that are aligned to so many bytes are copied by. */
+/* The unit that elements are copied in which are aligned to BYTES bytes. */
 template <int BYTES> struct scan_unit;
 template <> struct scan_unit<1> { typedef u8 type; };
 template <> struct scan_unit<2> { typedef u16 type; };
@@ -115,7 +115,7 @@ template <> struct scan_unit<8> { typedef u64 type; };
 
 /* ---- addresses ---- */
 
-/* Which stride of an axis: K-th array's, the result's, or the K-th place's. */
+/* Which stride of an axis: the K-th array's, the result's, or the K-th place index's. */
 template <int K> struct of_array {
   static NDR_DEVICE i64 stride(const ndr_scan_param_axis &axis) { return axis.stride[K]; }
 };
@@ -126,7 +126,7 @@ template <int K> struct of_place {
   static NDR_DEVICE i64 stride(const ndr_scan_param_axis &axis) { return axis.place[K]; }
 };
 
-/* Number n of a walk over `count` axes from `first` on. */
+/* The offset of number n in a walk over `count` axes from `first` on; `one`: count is known to be at most 1. */
 template <class WHICH> NDR_DEVICE i64 scan_walk(const ndr_scan_params &p, int first, int count, bool one, i64 n) {
   i64 at = 0;
   if (one) return count ? n * WHICH::stride(p.axes[first]) : 0;
@@ -139,7 +139,7 @@ template <class WHICH> NDR_DEVICE i64 scan_walk(const ndr_scan_params &p, int fi
   return at;
 }
 
-/* Of a line's element: elements from where the walk starts. */
+/* The offset of a line's element, in elements from where the walk starts. */
 template <u32 KNOWN, class WHICH> NDR_DEVICE i64 scan_place(const ndr_scan_params &p, i64 line, i64 element) {
   return scan_walk<WHICH>(p, 0, p.kept_count, (KNOWN & NDR_SCAN_ONE_KEPT) != 0, line) +
          scan_walk<WHICH>(p, p.kept_count, p.scan_count, (KNOWN & NDR_SCAN_ONE_AXIS) != 0, element);
@@ -202,30 +202,32 @@ template <class OP, int C> struct scan_beside {
 
 /* ---- items ---- */
 
-/* A block scans items one after the other. Where there are more of them than blocks, each block takes the smallest that
- * are left, and the next ones already while it scans one: whoever has the smallest unfinished item waits for nobody,
- * however many blocks run at a time. Numbers go from the first thread to the others through `room`, with a barrier
- * between. */
+/* A block scans items one after the other. Where items wait for others and there are more of them than blocks, a block
+ * takes the smallest item that is left, ahead of time: so whoever has the smallest unfinished item waits for nobody,
+ * however many blocks run at a time. Thread 0 takes the number and publishes it in shared memory; the others read it
+ * behind a barrier. */
 NDR_DEVICE i64 scan_take(const ndr_scan_params &p) {
   return !p.taken ? p.items : machine::thread() == 0 ? machine::take_number(p.taken) : 0;
 }
 NDR_DEVICE i64 scan_first(const ndr_scan_params &p) {
   return p.taken ? scan_take(p) : machine::block();
 }
-NDR_DEVICE void scan_publish(i64 number, i64 &room) {
-  if (machine::thread() == 0) room = number;
+NDR_DEVICE void scan_publish(i64 number, i64 &shared) {
+  if (machine::thread() == 0) shared = number;
 }
-/* All threads of a block meet, wherever they call this. */
+/* One barrier for all threads, which the last warp reaches at another place of the text than the others. */
 NDR_DEVICE void scan_meet() {
   machine::barrier_of<2>(NDR_SCAN_WAITING_BLOCK);
 }
 
-/* The tiles that a block has in hand, where they wait for others: each is `ahead` in one turn, in which its total is
- * posted; `next` in the one that follows, in which the last warp finds what stands before it; and then it is written.
- * In a turn the block meets once, after the totals: then all know the number behind `ahead`. */
+/* The tiles that a block has in hand, where they wait for others. A tile is `ahead` in its first turn, in which its
+ * total is posted; `next` in the second, in which the last warp finds what stands before it; `item` in the third, in
+ * which it is written. All threads of the block meet once a turn, after the totals: then they know the number of the
+ * tile behind `ahead`, which comes in meanwhile. */
 struct scan_turn {
   i64 item, next, ahead;
-  int room, parity; /* the room of `ahead`; the turn's */
+  int room;   /* of `ahead`, one of NDR_SCAN_TURNS */
+  int parity; /* of the turn */
   NDR_DEVICE scan_turn(const ndr_scan_params &p, i64 (&numbers)[2])
       : item(p.items), next(p.items), ahead(p.taken ? numbers[1] : machine::block()), room(0), parity(0) {}
   NDR_DEVICE bool any(const ndr_scan_params &p) const { return item < p.items || next < p.items || ahead < p.items; }
@@ -244,7 +246,8 @@ struct scan_turn {
 
 /* ---- prefixes within a block ---- */
 
-/* A block has UNITS units of COLUMNS threads, of which number u * COLUMNS + c is that of unit u and column c. */
+/* A block has UNITS units of COLUMNS threads: thread u * COLUMNS + c has column c of unit u. Levels: how often units,
+ * and then groups of them, are put together in groups of NDR_SCAN_GROUP. */
 template <int UNITS, int LEVEL = 0> struct scan_depth {
   static const int levels = 1 + scan_depth<UNITS / NDR_SCAN_GROUP, LEVEL + 1>::levels;
 };
@@ -253,17 +256,17 @@ template <int LEVEL> struct scan_depth<0, LEVEL> { static const int levels = 0; 
 
 template <class State> struct scan_shared { State totals[NDR_SCAN_BLOCK + NDR_SCAN_BLOCK / 4]; };
 
-/* The states that stand before a thread's first elements: what[0] of the units of its group, what[1] of the groups
- * before, and so on; has[l]: there is one. */
+/* The states that stand before a thread's first element: what[0] of the units before it in its group, what[1] of the
+ * groups before that, and so on; has[l]: there is such a state. */
 template <class OP, int UNITS, int COLUMNS> struct scan_before {
   typedef typename OP::State State;
   static const int levels = scan_depth<UNITS>::levels;
   State what[levels ? levels : 1];
   bool has[levels ? levels : 1];
 
-  /* `own` is the total of the thread's last elements: those of its last line. `from` is the unit where the line of its
-   * first element begins; `begins`: that of its last element begins in this unit. Returns the total of the last line up
-   * to this unit's end. All threads of the block call this. */
+  /* `own` is the total of the thread's elements, of those in its last line if it has several. `from` is the unit in
+   * which the line of its first element begins; `begins`: the line of its last element begins in this unit. Returns the
+   * total of that line up to this unit's end. All scanning threads of the block call this. */
   NDR_DEVICE State find(scan_shared<State> &shared, State own, int unit, int column, int from, bool begins) {
     State *row = shared.totals;
     State run = own;
@@ -286,7 +289,8 @@ template <class OP, int UNITS, int COLUMNS> struct scan_before {
   }
 };
 
-/* What of scan_before a block keeps of each tile in shared memory; the threads keep what[0]. */
+/* What a block keeps of scan_before in shared memory from one turn to another: all but what[0], which the threads keep.
+ */
 template <class State, int UNITS, int COLUMNS> struct scan_upper {
   State what[UNITS / NDR_SCAN_GROUP * COLUMNS + UNITS / NDR_SCAN_GROUP / NDR_SCAN_GROUP * COLUMNS + 1];
 };

@@ -8,10 +8,12 @@
  * threads have neighbouring columns. */
 template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN> struct scan_strip {
   typedef typename OP::value value;
-  i64 tile, line, column,
-      first; /* number in its columns; of the other kept axes; along the first; the thread's first row */
-  int count; /* rows that the thread has */
-  bool here; /* there is such a column */
+  i64 tile;   /* number in its columns */
+  i64 line;   /* number along the kept axes but the first */
+  i64 column; /* number along the first kept axis */
+  i64 first;  /* the thread's first row */
+  int count;  /* rows that the thread has */
+  bool here;  /* there is such a column */
 
   NDR_DEVICE scan_strip(const ndr_scan_params &p, i64 item, int unit, int lane) {
     i64 side = p.lines * p.column_tiles;
@@ -107,22 +109,14 @@ template <class OP, class Arrays, int E, int COLUMNS, u32 KNOWN> struct scan_str
   }
 };
 
-/* The totals of `count` nodes from `first` on, combined. Several are looked at at a time. */
+/* The total of `count` nodes from `first` on. Several are looked at at a time. */
 template <class OP> NDR_DEVICE typename OP::State scan_column_sum(const scan_slots &slots, i64 first, int count) {
   const int AT_ONCE = OP::words == 1 ? 8 : 2;
   typename OP::State sum = OP::identity();
 #pragma unroll 1
   for (int n = 0; n < count; n += AT_ONCE) {
     scan_seen<OP> seen[AT_ONCE];
-    bool here;
-    do {
-      here = true;
-#pragma unroll
-      for (int i = 0; i < AT_ONCE; i++)
-        if (n + i < count) seen[i].look(slots, first + n + i);
-#pragma unroll
-      for (int i = 0; i < AT_ONCE; i++) here = here && (n + i >= count || seen[i].is_here());
-    } while (!here && machine::wait());
+    scan_await_all(seen, slots, first + n, count - n);
     sum = n ? OP::joined(sum, seen[0].state()) : seen[0].state();
 #pragma unroll
     for (int i = 1; i < AT_ONCE; i++)

@@ -10,14 +10,14 @@
 NDR_DEVICE int scan_moved(int byte) {
   return byte ^ (byte >> 3 & 0x70);
 }
-/* Of byte ahead + byte, where `ahead` is known when the kernel is compiled: a multiple of the bytes of a warp's
- * elements, or of its vectors, and `byte` is less. */
+/* scan_moved(ahead + byte), where `ahead` is known when the kernel is compiled and is a multiple of the bytes of a
+ * warp's elements or vectors, and `byte` is less than that. */
 NDR_DEVICE int scan_moved(int ahead, int byte) {
   return (ahead & ~127) + (scan_moved((ahead & 127) + byte) ^ (ahead >> 3 & 0x70));
 }
 
-/* N elements that follow each other, of E that a lane has, to and from shared memory. They are as long as some units,
- * which no boundary of 16 bytes divides. */
+/* N elements that follow each other, of E that a lane has, to and from shared memory: as vectors, or else as units,
+ * none of which lies across a boundary of 16 bytes. */
 template <class T, int E, int N = E> union scan_chunk {
   typedef typename scan_unit<alignof(T)>::type unit;
   static const int units = N * (int)sizeof(T) / (int)sizeof(unit), packs = N * (int)sizeof(T) / 16;
@@ -26,8 +26,8 @@ template <class T, int E, int N = E> union scan_chunk {
   unit single[units];
   ndr_vector vectors[packed ? packs : 1];
 
-  /* Where vector i of those from element `first` is. The bits of a lane's first byte and of the bytes behind it are
-   * others, where a lane has a power of 2 of them. */
+  /* Where vector i behind element `first` is. Where a lane has a power of 2 of bytes, the number of its first byte and
+   * the offset behind that have no bit in common. */
   static NDR_DEVICE int vector_place(int lane, int first, int i) {
     const int bytes = E * (int)sizeof(T), ahead = first * (int)sizeof(T) + i * 16;
     return (bytes & (bytes - 1)) == 0 && bytes <= 128 ? scan_moved(lane * bytes) ^ ahead
@@ -60,8 +60,10 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
   typedef typename OP::result result;
   static const bool whole = (KNOWN & NDR_SCAN_WHOLE) != 0;
   static const int warp_elements = NDR_WARP * E;
-  i64 tile, line, first; /* number in its line; the first line of the tile, and that line's first element in it */
-  int count;             /* elements; 0: there is no such tile */
+  i64 tile;  /* number in its line */
+  i64 line;  /* the tile's first line */
+  i64 first; /* the first element of that line in the tile */
+  int count; /* elements; 0: there is no such tile */
 
   NDR_DEVICE scan_tile(const ndr_scan_params &p, i64 item) {
     tile = whole ? 0 : p.lines == 1 ? item : item / p.lines;
@@ -112,7 +114,8 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
 
   template <int K> static NDR_DEVICE constexpr bool flat() { return (KNOWN >> K & 1) != 0; }
 
-  /* Bytes from a boundary of vectors to the tile in array K, whose elements cannot be copied one by one. */
+  /* Bytes from a boundary of vectors to the tile in array K. Other than 0 only for elements of less than 4 bytes, which
+   * cannot be copied one by one. */
   template <int K, class T> NDR_DEVICE int shift(const ndr_scan_params &p) const {
     if (!flat<K>() || alignof(T) >= 4) return 0;
     return (int)((u64)((const T *)p.data[K] + start<of_array<K>>(p)) % 16);
@@ -125,45 +128,54 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
       machine::copy_element(room, from);
   }
 
-  /* Starts to bring in the elements of the warp. Behind the tile's end there may be anything: no place depends on it.
+  /* Where the warp's elements begin in the tile, and how many of them the tile has: none where that is not positive. */
+  static NDR_DEVICE int warp_begin() { return machine::thread() / NDR_WARP * warp_elements; }
+  NDR_DEVICE int warp_count() const {
+    return count - warp_begin() < warp_elements ? count - warp_begin() : warp_elements;
+  }
+
+  /* Starts to bring in the warp's elements, which lie side by side from first_byte on; `here` of them are the tile's.
    */
+  template <class T> static NDR_DEVICE void fetch_flat(const unsigned char *first_byte, int here, unsigned char *to) {
+    typedef typename scan_chunk<T, E>::unit unit;
+    const int lane = machine::thread() & (NDR_WARP - 1);
+    const int before = (int)((u64)first_byte % 16), bytes = here > 0 ? here * (int)sizeof(T) : 0;
+    const int vectors = warp_elements * (int)sizeof(T) / 16 + (alignof(T) < 4);
+    if (alignof(T) >= 4 && before == 0 && here == warp_elements) {
+#pragma unroll
+      for (int i = 0; i < vectors / NDR_WARP; i++)
+        machine::copy_vector(to + scan_moved(i * NDR_WARP * 16, lane * 16), first_byte + lane * 16 + i * NDR_WARP * 16);
+      if (vectors % NDR_WARP != 0 && lane < vectors % NDR_WARP)
+        machine::copy_vector(to + scan_moved(vectors / NDR_WARP * NDR_WARP * 16, lane * 16),
+                             first_byte + lane * 16 + vectors / NDR_WARP * NDR_WARP * 16);
+    } else if (alignof(T) < 4 || before == 0) {
+      const unsigned char *boundary = first_byte - before;
+      const int end = before + bytes, whole_end = end & ~15,
+                rest = (whole_end < before ? before : whole_end) + lane * (int)sizeof(unit);
+#pragma unroll
+      for (int i = 0; i < (vectors + NDR_WARP - 1) / NDR_WARP; i++) {
+        int byte = (i * NDR_WARP + lane) * 16;
+        if (bytes > 0 && byte < whole_end) machine::copy_vector(to + scan_moved(byte), boundary + byte);
+      }
+      if (bytes > 0 && rest < end) copy_unit((unit *)(to + scan_moved(rest)), (const unit *)(boundary + rest));
+    } else if constexpr (alignof(T) >= 4) {
+#pragma unroll
+      for (int i = 0; i < scan_chunk<T, E>::units; i++) {
+        const int ahead = i * NDR_WARP * (int)sizeof(unit), byte = lane * (int)sizeof(unit);
+        if (ahead + byte < bytes)
+          machine::copy_element((unit *)(to + scan_moved(ahead, byte)),
+                                (const unit *)(first_byte + byte) + i * NDR_WARP);
+      }
+    }
+  }
+  /* Starts to bring in the warp's elements. Behind the tile's end there may be anything: no place depends on it. */
   template <int K, class T> NDR_DEVICE void fetch(const ndr_scan_params &p, unsigned char *to) const {
     typedef typename scan_chunk<T, E>::unit unit;
-    const int lane = machine::thread() & (NDR_WARP - 1), begin = machine::thread() / NDR_WARP * warp_elements;
-    const int here = count - begin < warp_elements ? count - begin : warp_elements;
+    const int lane = machine::thread() & (NDR_WARP - 1), begin = warp_begin(), here = warp_count();
     const T *from = (const T *)p.data[K];
     const i64 at = start<of_array<K>>(p);
     if constexpr (flat<K>()) {
-      const unsigned char *first_byte = (const unsigned char *)(from + at + begin);
-      const int before = (int)((u64)first_byte % 16), bytes = here > 0 ? here * (int)sizeof(T) : 0;
-      const int vectors = warp_elements * (int)sizeof(T) / 16 + (alignof(T) < 4);
-      if (alignof(T) >= 4 && before == 0 && here == warp_elements) {
-#pragma unroll
-        for (int i = 0; i < vectors / NDR_WARP; i++)
-          machine::copy_vector(to + scan_moved(i * NDR_WARP * 16, lane * 16),
-                               first_byte + lane * 16 + i * NDR_WARP * 16);
-        if (vectors % NDR_WARP != 0 && lane < vectors % NDR_WARP)
-          machine::copy_vector(to + scan_moved(vectors / NDR_WARP * NDR_WARP * 16, lane * 16),
-                               first_byte + lane * 16 + vectors / NDR_WARP * NDR_WARP * 16);
-      } else if (alignof(T) < 4 || before == 0) {
-        const unsigned char *boundary = first_byte - before;
-        const int end = before + bytes, whole_end = end & ~15,
-                  rest = (whole_end < before ? before : whole_end) + lane * (int)sizeof(unit);
-#pragma unroll
-        for (int i = 0; i < (vectors + NDR_WARP - 1) / NDR_WARP; i++) {
-          int byte = (i * NDR_WARP + lane) * 16;
-          if (bytes > 0 && byte < whole_end) machine::copy_vector(to + scan_moved(byte), boundary + byte);
-        }
-        if (bytes > 0 && rest < end) copy_unit((unit *)(to + scan_moved(rest)), (const unit *)(boundary + rest));
-      } else if constexpr (alignof(T) >= 4) {
-#pragma unroll
-        for (int i = 0; i < scan_chunk<T, E>::units; i++) {
-          const int ahead = i * NDR_WARP * (int)sizeof(unit), byte = lane * (int)sizeof(unit);
-          if (ahead + byte < bytes)
-            machine::copy_element((unit *)(to + scan_moved(ahead, byte)),
-                                  (const unit *)(first_byte + byte) + i * NDR_WARP);
-        }
-      }
+      fetch_flat<T>((const unsigned char *)(from + at + begin), here, to);
       return;
     }
 #pragma unroll
@@ -220,33 +232,36 @@ template <class OP, class Arrays, int E, u32 KNOWN> struct scan_tile {
   template <int N> static NDR_DEVICE void put(int turn, int from, const scan_chunk<result, E, N> &results) {
     results.store(room_for_results(turn), machine::thread() & (NDR_WARP - 1), from);
   }
-  /* Writes what the lanes of the warp have put. */
-  NDR_DEVICE void write(const ndr_scan_params &p, int turn) const {
+  /* Writes what the lanes of the warp have put to results that lie side by side from first_byte on. */
+  static NDR_DEVICE void write_flat(unsigned char *first_byte, int here, const unsigned char *own) {
     typedef scan_chunk<result, E> chunk;
     typedef typename chunk::unit unit;
-    const bool flat = (KNOWN & NDR_SCAN_FLAT_RESULT) != 0;
-    const int lane = machine::thread() & (NDR_WARP - 1), begin = machine::thread() / NDR_WARP * warp_elements;
-    const int here = count - begin < warp_elements ? count - begin : warp_elements;
+    const int lane = machine::thread() & (NDR_WARP - 1);
+    if (chunk::packed && (u64)first_byte % 16 == 0 && here == warp_elements) {
+#pragma unroll
+      for (int i = 0; i < chunk::packs; i++) {
+        const int ahead = i * NDR_WARP * 16;
+        *(ndr_vector *)(first_byte + lane * 16 + ahead) = *(const ndr_vector *)(own + scan_moved(ahead, lane * 16));
+      }
+      return;
+    }
+#pragma unroll
+    for (int i = 0; i < chunk::units; i++) {
+      const int ahead = i * NDR_WARP * (int)sizeof(unit), byte = lane * (int)sizeof(unit);
+      if (ahead + byte < here * (int)sizeof(result))
+        *((unit *)(first_byte + byte) + i * NDR_WARP) = *(const unit *)(own + scan_moved(ahead, byte));
+    }
+  }
+  /* Writes what the lanes of the warp have put. */
+  NDR_DEVICE void write(const ndr_scan_params &p, int turn) const {
+    typedef typename scan_chunk<result, E>::unit unit;
+    const int lane = machine::thread() & (NDR_WARP - 1), begin = warp_begin(), here = warp_count();
     const unsigned char *own = room_for_results(turn);
     result *to = (result *)p.result;
     i64 at = start<of_result>(p);
     machine::warp_barrier();
-    if constexpr (flat) {
-      unsigned char *first_byte = (unsigned char *)(to + at + begin);
-      if (chunk::packed && (u64)first_byte % 16 == 0 && here == warp_elements) {
-#pragma unroll
-        for (int i = 0; i < chunk::packs; i++) {
-          const int ahead = i * NDR_WARP * 16;
-          *(ndr_vector *)(first_byte + lane * 16 + ahead) = *(const ndr_vector *)(own + scan_moved(ahead, lane * 16));
-        }
-        return;
-      }
-#pragma unroll
-      for (int i = 0; i < chunk::units; i++) {
-        const int ahead = i * NDR_WARP * (int)sizeof(unit), byte = lane * (int)sizeof(unit);
-        if (ahead + byte < here * (int)sizeof(result))
-          *((unit *)(first_byte + byte) + i * NDR_WARP) = *(const unit *)(own + scan_moved(ahead, byte));
-      }
+    if constexpr ((KNOWN & NDR_SCAN_FLAT_RESULT) != 0) {
+      write_flat((unsigned char *)(to + at + begin), here, own);
       return;
     }
 #pragma unroll
@@ -268,7 +283,7 @@ template <class OP, u32 KNOWN> NDR_DEVICE void scan_nothing(const ndr_scan_param
     scan_put_none<OP, KNOWN>(p, line);
 }
 
-/* Tiles that wait for nothing: whole lines, or one of several. */
+/* Tiles that wait for nothing: of whole lines, one or several. */
 template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_alone(const ndr_scan_params &p) {
   typedef typename OP::State State;
   typedef typename OP::result R;
@@ -328,7 +343,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_alone(c
   }
 }
 
-/* Elements that a thread has at a time, of E: their states stay in registers. */
+/* How many of its E elements a thread works on at a time, so that their states stay in registers. */
 template <int E> struct scan_part { static const int elements = E > 8 ? 8 : E; };
 
 /* The total of a tile, as scan_before::find returns it. */
@@ -356,7 +371,8 @@ NDR_DEVICE void scan_finish(const ndr_scan_params &p, const Tile &t, int turn, c
   const bool exclusive = (KNOWN & NDR_SCAN_EXCLUSIVE) != 0;
   scan_prefix<OP, NDR_SCAN_BLOCK, 1> prefix;
   prefix.collect(before, &tiles, 0);
-  State run = OP::identity(), last = prefix.all; /* of the elements so far, alone and with what stands before them */
+  State run = OP::identity(); /* of the thread's elements so far */
+  State last = prefix.all;    /* the same with what stands before them */
 #pragma unroll 1
   for (int from = 0; from < E; from += N) {
     typename OP::value x[N];

@@ -1,5 +1,5 @@
-/* What stands before a tile: blocks post totals of tiles, of groups of these, and prefixes; each waits for those of
- * smaller numbers. Scans and selections share this. */
+/* What stands before a tile: blocks post the totals of tiles and of groups of tiles, and prefixes; a tile waits for
+ * those of smaller numbers. Scans and selections share this. */
 #ifndef NDR_SCAN_TOTALS_CUH
 #define NDR_SCAN_TOTALS_CUH
 
@@ -21,8 +21,7 @@ template <class State, int COLUMNS> struct scan_tiles {
   int count;
 };
 
-/* Where the totals of the nodes of a tile's line, or columns, are posted: word w of node n is n * words + w times
- * `pitch` behind. */
+/* Where the nodes of a line, or of a column, are posted: word w of node n is at[(n * words + w) * pitch]. */
 struct scan_slots {
   ndr_posted *at;
   i64 pitch;
@@ -60,16 +59,30 @@ template <class OP> struct scan_seen {
   }
 };
 
+/* Waits until the first `count` of several nodes, from `first` on, have been posted. */
+template <class OP, int N>
+NDR_DEVICE void scan_await_all(scan_seen<OP> (&seen)[N], const scan_slots &slots, i64 first, int count) {
+  bool here;
+  do {
+    here = true;
+#pragma unroll
+    for (int i = 0; i < N; i++)
+      if (i < count) seen[i].look(slots, first + i);
+#pragma unroll
+    for (int i = 0; i < N; i++) here = here && (i >= count || seen[i].is_here());
+  } while (!here && machine::wait());
+}
+
 template <class OP> NDR_DEVICE typename OP::State scan_await(const scan_slots &slots, i64 node) {
   scan_seen<OP> seen;
   seen.look(slots, node);
   return seen.await(slots, node);
 }
 
-/* Which nodes a tile has to do with. Groups have GROUP tiles; groups of groups UPPER groups, where that is more than 1;
- * with a GROUP of 1 tiles themselves have prefixes. */
+/* The nodes that a tile reads and posts; scan_params.h has their numbers. Groups have GROUP tiles. Groups of groups
+ * have UPPER groups; an UPPER of 1: there are none. A GROUP of 1: tiles themselves have prefixes. */
 template <int GROUP, int UPPER> struct scan_nodes {
-  u64 tile, tiles; /* its number; how many there are in its line */
+  u64 tile, tiles; /* the tile's number in its line; tiles of the line */
   NDR_DEVICE scan_nodes(i64 n, i64 count) : tile((u64)n), tiles((u64)count) {}
   NDR_DEVICE u64 group() const { return tile / GROUP; }
   NDR_DEVICE u64 top() const { return tile / (GROUP * UPPER); }
@@ -84,22 +97,22 @@ template <int GROUP, int UPPER> struct scan_nodes {
   }
 };
 
-/* What a warp that finds what stands before a tile has in shared memory, */
+/* Shared memory of the warp that finds what stands before a tile. */
 template <class OP> struct scan_room { typename OP::State sums[NDR_WARP], parts[NDR_WARP / NDR_SCAN_GROUP]; };
 
-/* and what it knows so far: levels, and the total up to the tile's end. All its lanes know the same. */
+/* What that warp has found so far; all its lanes know the same. */
 template <class OP> struct scan_finder {
   typedef typename OP::State State;
   scan_room<OP> &room;
   scan_tiles<State, 1> &tiles;
   const scan_slots &slots;
-  State run;
-  int count;
+  State run;  /* the total of what has been found and of the tile */
+  int levels; /* of `tiles` */
 
   static NDR_DEVICE int lane() { return machine::thread() & (NDR_WARP - 1); }
   NDR_DEVICE void add(const State &level) {
-    if (lane() == 0) tiles.levels[count][0] = level;
-    count++;
+    if (lane() == 0) tiles.levels[levels][0] = level;
+    levels++;
     run = OP::joined(level, run);
   }
   /* Of up to eight states. */
@@ -129,15 +142,7 @@ template <class OP> struct scan_finder {
   NDR_DEVICE void add_many_nodes(i64 first, int count) {
     const int own = count - lane() * NDR_SCAN_GROUP;
     scan_seen<OP> seen[NDR_SCAN_GROUP];
-    bool here;
-    do {
-      here = true;
-#pragma unroll
-      for (int i = 0; i < NDR_SCAN_GROUP; i++)
-        if (i < own) seen[i].look(slots, first + lane() * NDR_SCAN_GROUP + i);
-#pragma unroll
-      for (int i = 0; i < NDR_SCAN_GROUP; i++) here = here && (i >= own || seen[i].is_here());
-    } while (!here && machine::wait());
+    scan_await_all(seen, slots, first + lane() * NDR_SCAN_GROUP, own);
     if (own > 0) {
       State s = seen[0].state();
 #pragma unroll
@@ -151,9 +156,9 @@ template <class OP> struct scan_finder {
   }
 };
 
-/* Finds what stands before a tile whose total has been posted: of the others of its group; of the groups before in a
- * group of groups; and the prefix of the largest group. Whoever finds that of a group's last tile posts the group's
- * total, or the next prefix. A warp calls this. */
+/* Finds what stands before a tile: the tiles before it in its group, the groups before that in the group of groups, and
+ * the prefix of the largest group. For the last tile of a group it also posts the group's total, or the next prefix.
+ * The tile's own total is posted by the caller, except under CHAIN, where none is. A warp calls this. */
 template <class OP, bool CHAIN>
 NDR_DEVICE void scan_tiles_before(i64 tile_count, const scan_slots &slots, i64 tile, const typename OP::State &total,
                                   scan_room<OP> &room, scan_tiles<typename OP::State, 1> &tiles) {
@@ -165,7 +170,7 @@ NDR_DEVICE void scan_tiles_before(i64 tile_count, const scan_slots &slots, i64 t
   const bool first_lane = (machine::thread() & (NDR_WARP - 1)) == 0;
   const scan_nodes<GROUP, UPPER> nodes(tile, tile_count);
   scan_finder<OP> finder = {room, tiles, slots, total, 0};
-  scan_seen<OP> prefix; /* by the time that the rest is known it is there, mostly */
+  scan_seen<OP> prefix; /* looked at first: mostly it is there by the time that the rest is known */
   if (nodes.top() > 0) prefix.look(slots, nodes.prefix_node(nodes.top()));
   if constexpr (GROUP > 1) {
     const int before = nodes.before_in_group();
@@ -181,7 +186,7 @@ NDR_DEVICE void scan_tiles_before(i64 tile_count, const scan_slots &slots, i64 t
   }
   if (nodes.top() > 0) finder.add(prefix.await(slots, nodes.prefix_node(nodes.top())));
   if (nodes.leads_on() && first_lane) scan_post<OP>(slots, nodes.prefix_node(nodes.top() + 1), finder.run);
-  if (first_lane) tiles.count = finder.count;
+  if (first_lane) tiles.count = finder.levels;
 }
 
 #endif

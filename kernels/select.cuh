@@ -2,8 +2,8 @@
  *
  *   select_count     how many places each tile keeps
  *   select_sums      from that, how many are kept before each tile of a chunk, and by each chunk
- *   select_elements  elements, or slices that are as short: those that are kept go to the result
- *   select_both      the same for a partition
+ *   select_elements  elements, or slices that are as short: those that are kept go to the result, and with
+ *                    NDR_SELECT_BOTH, for a partition, the others behind them
  *   select_indices   the indices of what is nonzero, in one pass
  *   select_numbers   the numbers of places that are kept, from which select_slices (select_slices.cuh) moves slices
  *
@@ -132,7 +132,7 @@ struct select_shared {
 template <class T, u32 KNOWN> struct select_tile {
   i64 number, first; /* its own, and that of its first place */
   u32 word;
-  int kept, before; /* places that the tile keeps, and before the thread's word */
+  int kept, before; /* places that the tile keeps, and those of them before the thread's word */
 
   NDR_DEVICE select_tile(const ndr_select_params &p)
       : number(machine::block()), first(machine::block() * NDR_SELECT_TILE), word(select_word<T, KNOWN>(p, first)) {}
@@ -161,9 +161,9 @@ template <class T, u32 KNOWN> struct select_tile {
     }
   }
 
-  /* Lists the places that are kept, and behind them with NDR_SELECT_BOTH the others. Where a lane looked at its own
-   * word the lanes' entries would lie in few banks of shared memory, unless there are few; so lanes look at one word
-   * together. */
+  /* Lists the places that are kept, and behind them with NDR_SELECT_BOTH the others. Lanes look at one word together:
+   * if each looked at its own, their entries would lie in few banks of shared memory. Where few places are kept each
+   * does look at its own. */
   NDR_DEVICE void make_list(select_shared &shared) const {
     const bool both = (KNOWN & NDR_SELECT_BOTH) != 0;
     const int AT_ONCE = 4, thread = machine::thread(), lane = thread & (NDR_WARP - 1), begin = thread - lane;
@@ -200,7 +200,7 @@ template <class T, u32 KNOWN> struct select_tile {
     if (p.tiles > 1 && machine::thread() == 0) scan_post<select_total>(slots(p), number, (i64)kept);
   }
 
-  /* Waits for the number of places that are kept before the tile. The last tile then knows that of all. */
+  /* Waits for the number of places that are kept before the tile. The last tile writes how many are kept in all. */
   NDR_DEVICE i64 find_before(const ndr_select_params &p, select_shared &shared) const {
     i64 sum = 0;
     if (p.tiles > 1) {
@@ -214,9 +214,9 @@ template <class T, u32 KNOWN> struct select_tile {
     return sum;
   }
 
-  /* How many of those that are kept the result has room for. */
-  NDR_DEVICE int fitting(const ndr_select_params &p, i64 sum) const {
-    return sum + kept <= p.room ? kept : sum < p.room ? (int)(p.room - sum) : 0;
+  /* How many of the places that the tile keeps the result has room for; `earlier` are kept before the tile. */
+  NDR_DEVICE int fitting(const ndr_select_params &p, i64 earlier) const {
+    return earlier + kept <= p.room ? kept : earlier < p.room ? (int)(p.room - earlier) : 0;
   }
 };
 
@@ -244,7 +244,8 @@ template <int BYTES, int UNIT, u32 KNOWN> struct select_batch {
       if (place[e] >= 0) x[e].load(from + offset(p, first, place[e]));
   }
 
-  /* The first `kept` go to the result's places from `to` on, the others to those from `to_others` on. */
+  /* The first `kept` go to the result's places from `to` on, and with NDR_SELECT_BOTH the others to those from
+   * `to_others` on. */
   NDR_DEVICE void store(const ndr_select_params &p, i64 to, i64 to_others, int kept, int at, int end) const {
     char *result = (char *)p.result;
     at += machine::thread();
@@ -321,26 +322,8 @@ template <int BYTES, int UNIT, u32 KNOWN> NDR_DEVICE void select_elements(const 
   const select_place place(p, tile.number);
   tile.count(shared);
   tile.make_list(shared);
-  const int end = tile.fitting(p, place.before);
-  batch_type batch;
-#pragma unroll 1
-  for (int at = 0; at < end; at += batch_type::size) {
-    batch.load(p, shared.list, tile.first, at, end);
-    batch.store(p, place.before, 0, end, at, end);
-  }
-}
-
-/* ---- partitions of elements ---- */
-
-template <int BYTES, int UNIT, u32 KNOWN> NDR_DEVICE void select_both(const ndr_select_params &p) {
-  typedef select_batch<BYTES, UNIT, KNOWN> batch_type;
-  NDR_SHARED select_shared shared;
-  select_tile<boolean, KNOWN> tile(p);
-  const select_place place(p, tile.number);
-  tile.count(shared);
-  tile.make_list(shared);
   const i64 others = place.all + (tile.first - place.before);
-  const int end = tile.places(p);
+  const int end = KNOWN & NDR_SELECT_BOTH ? tile.places(p) : tile.fitting(p, place.before);
   batch_type batch;
 #pragma unroll 1
   for (int at = 0; at < end; at += batch_type::size) {

@@ -23,8 +23,7 @@ static ndr_status fail(const char *path, const char *what) {
 static ndr_status check_target(ndr_atomic_file *file, const char *path) {
   size_t length = strlen(path);
   if (length == 0) return ndr_fail(NDR_ERR_FILE, "'': is no name of a file");
-  if (length > 0 && path[length - 1] == '/')
-    return ndr_fail(NDR_ERR_FILE, "%s: is a folder's name, not a file's", path);
+  if (path[length - 1] == '/') return ndr_fail(NDR_ERR_FILE, "%s: is a folder's name, not a file's", path);
   if (lstat(path, &file->old) != 0) return errno == ENOENT ? NDR_OK : fail(path, "cannot be written");
   if (stat(path, &file->old) != 0) {
     if (errno == ENOENT) return ndr_fail(NDR_ERR_FILE, "%s: is a symbolic link that leads nowhere", path);

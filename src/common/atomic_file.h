@@ -23,8 +23,8 @@ ndr_status ndr_atomic_file_open(ndr_atomic_file *file, const char *path, bool ov
 
 ndr_status ndr_atomic_file_write(ndr_atomic_file *file, const void *data, size_t bytes);
 
-/* The same at any place, once ndr_atomic_file_write has been called. Reads what has been written there, zeros beyond
- * the end; and makes the file so long. */
+/* Once ndr_atomic_file_write has been called: writes at any place, reads what has been written there (zeros beyond the
+ * end), and makes the file `bytes` long. */
 ndr_status ndr_atomic_file_write_at(ndr_atomic_file *file, long long at, const void *data, size_t bytes);
 ndr_status ndr_atomic_file_read_at(ndr_atomic_file *file, long long at, void *data, size_t bytes);
 ndr_status ndr_atomic_file_resize(ndr_atomic_file *file, long long bytes);

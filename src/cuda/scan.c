@@ -33,7 +33,7 @@ static ndr_status clear(const ndr_scan_plan *plan, void *workspace, void *stream
   return NDR_OK;
 }
 
-/* A workspace that is lent is 0, and is cleared again; another is cleared first. */
+/* A workspace that was lent is 0 and is left so; the caller's may hold anything, so that it is cleared first. */
 static ndr_status run(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace, bool lent,
                       void *stream) {
   ndr_scan_params params;

@@ -4,7 +4,8 @@
 
 #include "scan/selection.h"
 
-/* What ndr_scan_calls.select points to. */
+/* The `select` of ndr_scan_calls. The stream writes the count, too, and is not waited for.
+ * `threads` is not used. */
 ndr_status ndr_cuda_select(const ndr_selection *selection, const ndr_selection_addresses *addresses, int id,
                            int threads, void *stream);
 

@@ -9,7 +9,6 @@ static void write_call(ndr_cuda_text *out, const ndr_select_launch *l) {
   case NDR_SELECT_ELEMENTS: ndr_cuda_write(out, "select_elements<%d, %d", l->bytes, l->unit); break;
   case NDR_SELECT_COUNT: ndr_cuda_write(out, "select_count<0x%xu>(p);\n}\n", l->known); return;
   case NDR_SELECT_SUMS: ndr_cuda_write(out, "select_sums(p);\n}\n"); return;
-  case NDR_SELECT_PARTED: ndr_cuda_write(out, "select_both<%d, %d", l->bytes, l->unit); break;
   case NDR_SELECT_INDICES: ndr_cuda_write(out, "select_indices<%s", ndr_cuda_storage(l->truth)); break;
   case NDR_SELECT_NUMBERS: ndr_cuda_write(out, "select_numbers<%s", number); break;
   case NDR_SELECT_SLICES: ndr_cuda_write(out, "select_slices<%d, %d, %s", l->bytes, l->unit, number); break;

@@ -8,8 +8,8 @@
 ndr_status ndr_cuda_allocate(int id, size_t bytes, void *stream, void **memory);
 void ndr_cuda_release(int id, void *memory, void *stream);
 
-/* Memory that is 0, for work on the stream which leaves it 0. `clean`: that was queued; otherwise it is not lent again.
- */
+/* Lends memory that is 0, for work that the stream will do and that leaves it 0. `clean`: all of that work was queued;
+ * otherwise the memory is not lent again. */
 ndr_status ndr_cuda_lend(int id, size_t bytes, void *stream, void **memory);
 void ndr_cuda_take_back(int id, void *memory, bool clean, void *stream);
 

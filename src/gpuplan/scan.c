@@ -7,16 +7,14 @@
 #include "gpuplan/launch.h"
 #include "gpuplan/operand_arrays.h"
 
-/* Words of a state that leave room for several elements a thread; dynamic shared memory of a block, of which several
- * are to run at a time. */
 enum {
-  SECTOR = 32,
-  MANY_WORDS = 10,
-  MOST_VALUES = 16,
-  MANY_LINES = 512,          /* so many that a tile's prefix is there when the one behind it is reached */
-  MOST_SHARED = 68 << 10,    /* dynamic, of a block */
-  STATIC_SHARED = 15 << 10,  /* most, of a block */
-  RESERVED_SHARED = 1 << 10, /* of each block, by the driver */
+  SECTOR = 32,               /* bytes in which memory is read and written */
+  MANY_WORDS = 10,           /* a thread has several elements if their states are of no more words */
+  MOST_VALUES = 16,          /* that a thread has: elements times neighbours */
+  MANY_LINES = 512,          /* so many that a tile's prefix is there when the tile behind it is reached */
+  MOST_SHARED = 68 << 10,    /* dynamic shared memory of a block, as several blocks are to run at a time */
+  STATIC_SHARED = 15 << 10,  /* the most static shared memory of a block */
+  RESERVED_SHARED = 1 << 10, /* what the driver takes of shared memory for each block */
   TAKEN_BYTES = 256          /* of the workspace, for the number of items that blocks have taken */
 };
 
@@ -51,14 +49,14 @@ int64_t ndr_scan_widest(const ndr_scan_problem *problem) {
   return widest;
 }
 
-static int turns_of(unsigned known) {
-  return known & (NDR_SCAN_WHOLE | NDR_SCAN_ALONE) ? NDR_SCAN_TURNS_ALONE : NDR_SCAN_TURNS;
+static bool waits(unsigned known) {
+  return !(known & (NDR_SCAN_WHOLE | NDR_SCAN_ALONE));
 }
 
-/* As scan_tile (kernels/scan_lines.cuh) has it. */
+/* Dynamic shared memory of a block of scan_lines, and of scan_columns, that has room for `turns` tiles. */
 static int64_t lines_room(const ndr_scan_problem *problem, int turns, int64_t elements) {
   const int64_t warp = NDR_WARP_THREADS * elements, result = (int64_t)ndr_dtype_bytes(problem->result_dtype);
-  const bool in_place = ndr_scan_bytes(problem, 0) == result && result >= 4;
+  const bool in_place = ndr_scan_bytes(problem, 0) == result && result >= 4; /* as scan_tile has it */
   int64_t rooms = 0;
   for (int k = 0; k <= problem->operand_count; k++) rooms += NDR_SCAN_ROOM(warp * ndr_scan_bytes(problem, k));
   return NDR_SCAN_BLOCK / NDR_WARP_THREADS * (turns * rooms + (in_place ? 0 : warp * result));
@@ -112,30 +110,30 @@ int64_t ndr_scan_nodes(int64_t tiles, int64_t group, int64_t upper) {
   return (group > 1 ? tiles : 0) + (upper > 1 ? ndr_ceil_div(tiles, group) : 0) + ndr_ceil_div(tiles, group * upper);
 }
 
-void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch, int64_t beside) {
+static int64_t nodes_of(const ndr_scan_problem *problem, const ndr_scan_launch *launch) {
   ndr_state state = ndr_scan_gpu_state(problem);
   bool narrow = ndr_state_size(&state) * launch->beside == 1;
+  if (launch->tiles == 1) return 0;
+  if (launch->known & NDR_SCAN_CHAIN) return launch->tiles;
+  if (launch->columns) return ndr_scan_nodes(launch->tiles, NDR_SCAN_COLUMN_GROUP, NDR_SCAN_UPPER_GROUP);
+  if (narrow) return ndr_scan_nodes(launch->tiles, NDR_SCAN_NARROW_GROUP, 1);
+  return ndr_scan_nodes(launch->tiles, NDR_SCAN_WIDE_GROUP, NDR_SCAN_UPPER_GROUP);
+}
+
+void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch, int64_t beside) {
   launch->tiles = ndr_ceil_div(problem->length, launch->tile);
   if (launch->tiles == 1)
     launch->known |= NDR_SCAN_ALONE;
   else if (beside >= MANY_LINES)
     launch->known |= NDR_SCAN_CHAIN;
-  if (launch->tiles == 1)
-    launch->nodes = 0;
-  else if (launch->known & NDR_SCAN_CHAIN)
-    launch->nodes = launch->tiles;
-  else if (launch->columns)
-    launch->nodes = ndr_scan_nodes(launch->tiles, NDR_SCAN_COLUMN_GROUP, NDR_SCAN_UPPER_GROUP);
-  else if (narrow)
-    launch->nodes = ndr_scan_nodes(launch->tiles, NDR_SCAN_NARROW_GROUP, 1);
-  else
-    launch->nodes = ndr_scan_nodes(launch->tiles, NDR_SCAN_WIDE_GROUP, NDR_SCAN_UPPER_GROUP);
+  launch->nodes = nodes_of(problem, launch);
 }
 
-/* Shared memory, and how many blocks of a multiprocessor find room in it. */
+/* Sets shared memory, and how many blocks a multiprocessor runs at a time. `states` are those in static shared memory:
+ * scan_shared, scan_tiles and totals for each column, scan_room. */
 static void set_room(const ndr_scan_plan *plan, ndr_scan_launch *launch, int words) {
   const ndr_scan_problem *problem = &plan->problem;
-  const int turns = turns_of(launch->known);
+  const int turns = waits(launch->known) ? NDR_SCAN_TURNS : NDR_SCAN_TURNS_ALONE;
   int64_t dynamic = launch->columns ? columns_room(problem, turns, launch->elements)
                                     : lines_room(problem, turns, (int64_t)launch->elements * launch->beside);
   int64_t states = NDR_SCAN_BLOCK * 5 / 4 + (launch->columns ? launch->columns : 1) * 2 * (NDR_SCAN_LEVELS + 1) + 32;
@@ -155,7 +153,7 @@ void ndr_scan_launch_end(ndr_scan_plan *plan, ndr_scan_launch *launch, int kept_
   if (problem->scan_count <= 1) launch->known |= NDR_SCAN_ONE_AXIS;
   if (problem->exclusive) launch->known |= NDR_SCAN_EXCLUSIVE;
   if (problem->longer) launch->known |= NDR_SCAN_LONGER;
-  launch->threads = launch->known & (NDR_SCAN_WHOLE | NDR_SCAN_ALONE) ? NDR_SCAN_BLOCK : NDR_SCAN_WAITING_BLOCK;
+  launch->threads = waits(launch->known) ? NDR_SCAN_WAITING_BLOCK : NDR_SCAN_BLOCK;
   set_room(plan, launch, words);
   int64_t at_a_time = (int64_t)launch->residents * plan->device.units;
   launch->grid = (unsigned)(launch->items < at_a_time ? launch->items : at_a_time);
@@ -183,9 +181,9 @@ void ndr_scan_fill_params(const ndr_scan_plan *plan, const void *const *data, vo
                           ndr_scan_params *params) {
   const ndr_scan_launch *launch = ndr_scan_plan_launch(plan);
   const ndr_scan_problem packed = ndr_scan_pack(&plan->problem, launch->beside), *problem = &packed;
-  bool waits = launch->nodes > 0;
-  *params = (ndr_scan_params){.posted = waits ? (ndr_posted *)((char *)workspace + TAKEN_BYTES) : NULL,
-                              .taken = waits && launch->items > launch->grid ? workspace : NULL,
+  bool posts = launch->nodes > 0;
+  *params = (ndr_scan_params){.posted = posts ? (ndr_posted *)((char *)workspace + TAKEN_BYTES) : NULL,
+                              .taken = posts && launch->items > launch->grid ? workspace : NULL,
                               .lines = launch->lines,
                               .length = divisor(problem->length),
                               .items = launch->items,

@@ -42,16 +42,17 @@ const char *ndr_scan_gpu_reject(const ndr_scan_problem *problem, const ndr_devic
 /* The most bytes that an element of the arrays or of the result has. */
 int64_t ndr_scan_widest(const ndr_scan_problem *problem);
 
-/* Elements that a thread has, each of `beside` neighbours: so many that their states stay in registers. */
+/* How many elements a thread has, each of `beside` neighbours: no more than have their states in registers. */
 int ndr_scan_elements(const ndr_scan_problem *problem, const ndr_device *device, int beside);
 
 /* The problem whose elements are `beside` neighbours each, of the lines of its first kept axis. */
 ndr_scan_problem ndr_scan_pack(const ndr_scan_problem *problem, int beside);
 
-/* Nodes of a line of so many tiles, in groups of `group`, and these in groups of `upper`: see scan_params.h. */
+/* Nodes of a line of `tiles` tiles in groups of `group`, which are in groups of `upper`: see scan_params.h. */
 int64_t ndr_scan_nodes(int64_t tiles, int64_t group, int64_t upper);
 
-/* Cuts lines into tiles of `tile` elements, and counts their nodes; `beside` tiles stand at the same place of lines. */
+/* Cuts lines into tiles of launch->tile elements, and counts a line's nodes. `beside` is how many tiles there are of
+ * each number: those of all lines. */
 void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch, int64_t beside);
 
 /* Completes a launch: what of `known` both families have, the grid, and the plan's workspace. `kept_count` is the

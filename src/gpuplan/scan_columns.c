@@ -7,7 +7,7 @@
 #include "gpuplan/scan.h"
 
 enum {
-  MOST_WORDS = 3, /* of a state: those of tiles lie in shared memory by column */
+  MOST_WORDS = 3, /* of a state: shared memory has room for those of all columns */
   LEAST_COLUMNS = 4,
   MOST_SPLIT = 32 /* columns of a tile where a column has several tiles */
 };
@@ -30,7 +30,7 @@ static int columns_of(const ndr_scan_problem *problem, int elements) {
   return columns;
 }
 
-/* Fewer elements than a thread could have, if columns are that short. */
+/* A thread has fewer elements than it could have where columns are shorter. */
 static int elements_of(const ndr_scan_problem *problem, const ndr_device *device) {
   int elements = ndr_scan_elements(problem, device, 1);
   while (elements > 4 && elements / 2 >= problem->length) elements /= 2;

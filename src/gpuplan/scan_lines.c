@@ -6,7 +6,7 @@
 
 enum { MOST_WORDS = 4 }; /* of the states of neighbours: threads have registers for no more */
 
-/* Fewer lines in a tile where those are a multiple of so many that tiles begin on boundaries of vectors. */
+/* Takes fewer lines in a tile if tiles then begin on boundaries of vectors, whatever the elements' size. */
 static int aligned_lines(int lines, int64_t length) {
   int apart = 16;
   while (apart > 1 && length % 2 == 0) apart /= 2, length /= 2;
@@ -33,15 +33,15 @@ static void cut_lines(const ndr_scan_problem *problem, ndr_scan_launch *launch) 
   launch->items = ndr_ceil_div(problem->lines, launch->tile_lines);
 }
 
-/* Whether neighbours in a tile lie side by side, where a step along the first scanned axis and one along the first kept
- * axis are so long. */
+/* Whether neighbours in a tile lie side by side in an array with stride `step` along the first scanned axis and
+ * `line_step` along the first kept axis. */
 static bool is_flat(const ndr_scan_problem *problem, unsigned known, int64_t step, int64_t line_step) {
   bool along = problem->length == 1 || (problem->scan_count == 1 && step == 1);
   bool lines = problem->lines == 1 || (problem->kept_count == 1 && line_step == problem->length);
   return along && (lines || !(known & NDR_SCAN_WHOLE));
 }
 
-/* Whether an axis is `step` long in all arrays and the result; or, where step is 0, a multiple of `beside`. */
+/* Whether an axis has stride `step` in all arrays and the result; or, where step is 0, multiples of `beside`. */
 static bool steps_by(const ndr_scan_problem *problem, const ndr_scan_axis *axis, int64_t step, int64_t beside) {
   bool fits = step ? axis->result == step : axis->result % beside == 0;
   for (int k = 0; fits && k <= problem->operand_count; k++)
@@ -49,8 +49,8 @@ static bool steps_by(const ndr_scan_problem *problem, const ndr_scan_axis *axis,
   return fits;
 }
 
-/* How many lines lie so that the elements of a place are neighbours, and those of the next place follow them: 1 where
- * they do not, or are too many for a thread to have their states. */
+/* How many lines lie beside each other so that their elements at a place are neighbours, and those at the next place
+ * follow. 1 where lines do not lie so, or are too many for a thread to have their states. */
 static int beside_of(const ndr_scan_problem *problem) {
   ndr_state state = ndr_scan_gpu_state(problem);
   int64_t beside = problem->kept[0].size;

@@ -1,14 +1,13 @@
-/* See select.h. Elements move in one pass, and so do slices that are as short. Of other slices the numbers of those
- * that are kept are listed first. A partition of elements counts first. */
+/* See select.h. For elements, and slices that are as short, it is counted first how many each tile keeps; then they are
+ * moved. Of other slices the numbers of those that are kept are listed first. Indices come in one pass. */
 #include "gpuplan/select.h"
-
-#include "gpuplan/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpuplan/launch.h"
 #include "gpuplan/operand_arrays.h"
+#include "gpuplan/scan.h"
 #include "gpuplan/select_axes.h"
 
 enum { ALIGNMENT = 16, MOST_BYTES = 16 /* of what select_elements moves as one */ };
@@ -17,7 +16,7 @@ _Static_assert(sizeof(ndr_select_params) <= 4096, "a kernel takes its arguments 
 _Static_assert(NDR_PARAM_AXES >= NDR_MAX_DIMS, "a walk has room for all dims");
 _Static_assert(NDR_SELECT_TILE == 32 * NDR_SCAN_BLOCK, "a thread has a word of a tile");
 
-/* Adds a launch with a block for each tile. So many blocks as it says fit on a multiprocessor without spills. */
+/* Adds a launch with a block for each tile. `residents` is how many blocks fit on a multiprocessor without spills. */
 static ndr_select_launch *add(ndr_select_plan *plan, ndr_select_kernel kernel, ndr_dtype truth) {
   ndr_select_launch *launch = &plan->launches[plan->count++];
   const bool dense = ndr_select_is_dense(&plan->params.read, 1);
@@ -66,7 +65,7 @@ static int64_t walk_elements(ndr_select_params *p, const ndr_selection *s, int64
   return whole;
 }
 
-/* What is kept before each tile: it is counted first. */
+/* Two launches that count what is kept before each tile. */
 static void add_counts(ndr_select_plan *plan) {
   const int64_t tiles = plan->params.tiles, chunks = ndr_ceil_div(tiles, NDR_SELECT_CHUNK);
   add(plan, NDR_SELECT_COUNT, NDR_BOOL)->residents = 8;
@@ -78,7 +77,7 @@ static void plan_elements(ndr_select_plan *plan, const ndr_selection *s, const n
                           int64_t bytes) {
   bool parted = s->kind == NDR_SELECTION_PARTITION;
   add_counts(plan);
-  ndr_select_launch *launch = add(plan, parted ? NDR_SELECT_PARTED : NDR_SELECT_ELEMENTS, NDR_BOOL);
+  ndr_select_launch *launch = add(plan, NDR_SELECT_ELEMENTS, NDR_BOOL);
   move(plan, launch, addresses, bytes);
   if (parted) launch->known |= NDR_SELECT_BOTH;
   if (ndr_select_is_dense(&plan->params.from, bytes)) launch->known |= NDR_SELECT_DENSE_FROM;
@@ -118,7 +117,7 @@ static void widen(ndr_select_plan *plan, ndr_select_launch *launch, const ndr_se
   launch->known |= NDR_SELECT_DENSE_FROM | NDR_SELECT_DENSE_TO;
 }
 
-/* So many blocks as there can be items, or as run at a time: see select_slices. */
+/* As many blocks as there can be items, or as run at a time if those are fewer: see select_slices. */
 static unsigned slices_grid(const ndr_select_plan *plan, const ndr_select_launch *launch, int64_t slices,
                             const ndr_device *device) {
   const int64_t width = NDR_SCAN_BLOCK * NDR_SELECT_LOADS(launch->bytes);

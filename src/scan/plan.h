@@ -40,7 +40,7 @@ struct ndr_scan_family {
 struct ndr_scan_calls {
   const ndr_scan_family *const *families; /* ends with NULL */
   /* Runs a plan whose problem is not empty. data[0] is the address of the array's element 0, data[k] that of with[k -
-   * 1]. A workspace that is NULL, where the plan needs one, is the backend's matter. */
+   * 1]. Where the plan needs a workspace and it is NULL, the backend finds one. */
   ndr_status (*execute)(const ndr_scan_plan *plan, const void *const *data, void *result, void *workspace,
                         void *stream);
   /* Runs a selection; addresses are those of elements 0. The array may be empty: then the count is 0. */

@@ -13,21 +13,21 @@
 #define NDR_SCAN_WAITING_BLOCK (NDR_SCAN_BLOCK + 32)
 #define NDR_SCAN_GROUP 8
 
-/* Tiles of a line are in groups, and in a line's groups of groups, where there are any: so many in each. */
-#define NDR_SCAN_NARROW_GROUP 256 /* of scan_lines, where a state is one word; there are no groups of these */
-#define NDR_SCAN_WIDE_GROUP 32    /* of scan_lines, where it is several */
-#define NDR_SCAN_COLUMN_GROUP 16  /* of scan_columns */
-#define NDR_SCAN_UPPER_GROUP 32   /* groups in one of groups */
+/* Tiles of a line in a group, and groups in a group of groups. */
+#define NDR_SCAN_NARROW_GROUP 256 /* scan_lines, where a state is one word; there are no groups of these groups */
+#define NDR_SCAN_WIDE_GROUP 32    /* scan_lines, where a state is several words */
+#define NDR_SCAN_COLUMN_GROUP 16  /* scan_columns */
+#define NDR_SCAN_UPPER_GROUP 32   /* groups of the two kinds above in a group of groups */
 
-/* Levels of what stands before a tile, at most. */
+/* The most levels of what stands before a tile: two of its group, two of the group of groups, and a prefix. */
 #define NDR_SCAN_LEVELS 5
 
-/* Bytes of shared memory for so many bytes of an array that a warp of scan_lines has: they may begin behind a boundary.
- */
+/* Bytes of shared memory for a warp's `bytes` bytes of an array in scan_lines: they may begin behind a boundary of
+ * vectors. */
 #define NDR_SCAN_ROOM(bytes) ((bytes) + 16)
 
-/* Times that a block of a kernel has such room: for the tile that it writes, one whose place it finds, one whose total
- * it finds, and one that comes in. Tiles that wait for nothing need room for themselves and the next. */
+/* Tiles that a block has room for at a time: the one that it writes, one before which it finds what stands, one whose
+ * total it finds, and one that comes in. Where tiles wait for nothing: the one at hand and the next. */
 #define NDR_SCAN_TURNS 4
 #define NDR_SCAN_TURNS_ALONE 2
 
@@ -47,12 +47,12 @@ typedef struct ndr_scan_param_axis {
 } ndr_scan_param_axis;
 
 /* Lines run side by side or one after the other. An item is a tile, which a block scans. Where a line has several
- * tiles, each posts its total for those behind it; item number tile * lines + line, so that items wait for smaller ones
- * only.
+ * tiles, each posts its total for those behind it. Items are numbered tile by tile, through all lines each time, so
+ * that an item waits for smaller ones only.
  *
- * Nodes of a line are its tiles, its groups of them, its groups of groups where there are any, and the prefixes of the
- * largest of these. With NDR_SCAN_CHAIN there are prefixes of tiles only. The word w of the total or prefix of node n,
- * numbered through all, of column c is in posted[((line * nodes + n) * words + w) * columns + c]. Slots are empty
+ * The nodes of a line are numbered through: first its tiles, then its groups of tiles where these are in groups of
+ * groups, then the prefixes of the largest groups. With NDR_SCAN_CHAIN there are prefixes of tiles only. Word w of the
+ * total or prefix of node n of column c is in posted[((line * nodes + n) * words + w) * columns + c]. Slots are empty
  * before the launch. */
 typedef struct ndr_scan_params {
   const void *data[NDR_SCAN_ARRAYS]; /* the elements that the walk starts at */
@@ -63,7 +63,7 @@ typedef struct ndr_scan_params {
   ndr_scan_divisor length;   /* elements of a line */
   long long items;           /* tiles of all lines */
   long long tiles;           /* of a line */
-  long long nodes;           /* of a line's tree; 0: nothing is posted */
+  long long nodes;           /* of a line; 0: nothing is posted */
   long long column_tiles;    /* scan_columns: tiles that lie side by side */
   long long result_step;     /* NDR_SCAN_LONGER: from the place before a line's first to that */
   int tile_lines;            /* scan_lines: lines of a tile, if a tile has whole ones */
@@ -86,8 +86,7 @@ typedef struct ndr_scan_params {
 #define NDR_SCAN_ALONE 0x1000u      /* tiles is 1 */
 #define NDR_SCAN_EXCLUSIVE 0x2000u  /* as in ndr_scan_problem */
 #define NDR_SCAN_LONGER 0x4000u     /* likewise; only then may lines have no elements */
-
-#define NDR_SCAN_NEAR 0x10000u /* scan_columns: scan_count is 1, and rows are less than 2^31 bytes apart */
-#define NDR_SCAN_CHAIN 0x8000u /* each tile waits for the prefix that the one before it posts */
+#define NDR_SCAN_CHAIN 0x8000u      /* each tile waits for the prefix that the one before it posts */
+#define NDR_SCAN_NEAR 0x10000u      /* scan_columns: scan_count is 1, and rows are less than 2^31 bytes apart */
 
 #endif

@@ -97,7 +97,7 @@ START_TEST(selections_compile) {
                                   .bytes = sizes[i][0],
                                   .unit = sizes[i][1],
                                   .truth = (ndr_dtype)((int)(3 * i + (size_t)k) % NDR_DTYPE_COUNT),
-                                  .known = known[k] | (i % 2 || _i == NDR_SELECT_PARTED ? NDR_SELECT_BOTH : 0),
+                                  .known = known[k] | (i % 2 ? NDR_SELECT_BOTH : 0),
                                   .residents = 4};
       size_t length = ndr_cuda_generate_select(&launch, text, sizeof text);
       ck_assert_uint_lt(length, sizeof text);

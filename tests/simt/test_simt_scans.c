@@ -89,7 +89,7 @@ static void make(trial *t, rng *random, ndr_dtype dtype, int ndim, const int64_t
   device_array_of(&t->result, 0, 0);
 }
 
-/* Each size is that of a tile, a thread or a level of the tree, and those beside it. */
+/* Each size is that of a thread, of a tile or of several, and those beside it. */
 START_TEST(sizes_around_tiles) {
   static const int64_t sizes[] = {1, 2, 3, 15, 16, 17, 511, 512, 513, 4095, 4096, 4097, 8192, 12289, 131072, 135169};
   rng random = {test_seed()};
@@ -174,7 +174,7 @@ START_TEST(tiles_are_counted_over_groups) {
 }
 END_TEST
 
-/* Two levels of the tree, several lines a tile, and columns, in other orders of warps and threads each time. */
+/* Many tiles a line, several lines a tile, and columns, in other orders of warps and threads each time. */
 START_TEST(bits_repeat_and_sums_rise) {
   static const struct {
     int ndim, dim;

@@ -89,7 +89,7 @@ static void check_form(rng *random, const selection_form *form, size_t past, siz
   finish(&t);
 }
 
-/* Each size is that of a word, a warp, a tile, or a level of the tree, and those beside it. */
+/* Each size is that of a word, a warp, a tile or several tiles, and those beside it. */
 START_TEST(sizes_around_tiles) {
   static const int64_t sizes[] = {1, 31, 32, 33, 1023, 1024, 1025, 8191, 8192, 8193, 16384, 262144, 270337};
   static const int percents[] = {0, 1, 7, 50, 100};
@@ -137,7 +137,7 @@ START_TEST(slices_of_all_kinds) {
 }
 END_TEST
 
-/* Two levels of the tree, in other orders of warps and threads each time. */
+/* Many tiles, in other orders of warps and threads each time. */
 START_TEST(results_repeat) {
   rng random = {test_seed()};
   trial t;

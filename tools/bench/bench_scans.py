@@ -3,10 +3,10 @@
 
   bench_scans.py [--device cuda|cpu] [--bytes N] --build BUILD RECORD.json
 
-Peers are PyTorch, XLA (through JAX), CuPy and, on a CPU, NumPy; what is not installed is left out, and so is a peer whose
-result differs from float64's. The ceiling is a copy of the array in the same run. A row's gbps counts the bytes that are
-read and written; of a selection the mask's, those of the sectors of 32 bytes that hold what is kept, and the result's. Shapes hold
-about N bytes (default 1 GiB on a GPU, 256 MiB on a CPU) of f32.
+Peers are PyTorch, XLA (through JAX; running sums only), CuPy and, on a CPU, NumPy. What is not installed is left out, and so
+is a peer whose result differs from float64's. The ceiling is a copy of the array in the same run. A row's gbps counts the
+bytes that are read and written; those of a selection are the mask's, those of the sectors of 32 bytes that hold what is
+kept, and the result's. Shapes hold about N bytes (default 1 GiB on a GPU, 256 MiB on a CPU) of f32.
 """
 import argparse
 import ctypes
@@ -58,7 +58,7 @@ def as_tensor(t, code=2):
 
 
 class Peers:
-    """A method a peer: a call."""
+    """Running sums: a method for each peer returns its call, or None if it has none here."""
 
     def __init__(self, library, place):
         self.library, self.place = library, place
@@ -92,7 +92,7 @@ class Peers:
 
 
 class Selections:
-    """The same of selections; a result may have room for more than is kept."""
+    """The same of selections. The result of ndreduce has room for more than is kept."""
 
     def __init__(self, library, place):
         self.library, self.place = library, place
@@ -120,7 +120,7 @@ class Selections:
 
 
 def make_calls(peers, names, x, other, wanted, clock):
-    """The calls that are to be timed, and the seconds of those that are too slow for that."""
+    """The calls that are to be timed, and the seconds of those that are too slow for that; `other` is a dim or a mask."""
     calls, once = {}, {}
     for name in names:
         try:

@@ -311,7 +311,7 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool fail_with(const char *where);
 bool fail(void);
 
-/* What --scan asks for. */
+/* The scan of --scan, for the library. */
 ndr_h5_scan scan_of(const answer *a);
 
 /* Describes the results of the problem, or of the scan. */
@@ -326,7 +326,8 @@ bool results_stream(const answer *a);
 /* Fills in the results. */
 bool reduce_dataset(ndr_h5_dataset *dataset, answer *a, const besides *b);
 
-/* Whether a signal has asked for the work to stop, which it is said to be able to meanwhile. */
+/* Whether a signal has come that ends the program. It does so at once, unless work_can_stop(true) has been called: then
+ * the work looks whether it is stopped, and tidies up. */
 bool work_is_stopped(void);
 void work_can_stop(bool can);
 

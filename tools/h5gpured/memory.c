@@ -29,19 +29,9 @@ static bool fits(const answer *a, int64_t bytes, const char *where) {
   return false;
 }
 
-ndr_h5_scan scan_of(const answer *a) {
-  ndr_h5_scan scan = NDR_H5_SCAN_INIT;
-  scan.dim = a->scan_dim;
-  scan.op = a->options->ops[0];
-  scan.exclusive = a->options->exclusive;
-  scan.reverse = a->options->reverse;
-  scan.skip_nan = a->options->skip_nan;
-  return scan;
-}
-
 bool results_describe(answer *a, const ndr_h5_dataset *dataset, const char *where) {
+  const ndr_h5_scan scan = scan_of(a);
   for (int i = 0; i < a->options->op_count; i++) {
-    const ndr_h5_scan scan = scan_of(a);
     a->results[i].shape = a->shapes[i];
     if (a->options->scans) {
       if (ndr_h5_scan_result(dataset, &scan, &a->results[i]) != NDR_OK) return fail();
@@ -52,7 +42,8 @@ bool results_describe(answer *a, const ndr_h5_dataset *dataset, const char *wher
   return true;
 }
 
-/* In memory a result is held as often as a file of it is put together; of the rest of the budget work needs some. */
+/* Small results are held in memory: several times while the file is put together there, see copies(), and work needs
+ * some memory beside them. */
 bool results_stream(const answer *a) {
   const h5gpured_options *options = a->options;
   int64_t memory = options->memory ? options->memory : ndr_h5_free_memory() / 4, total = 0, bytes;

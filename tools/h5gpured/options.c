@@ -399,7 +399,7 @@ static void check_operators(h5gpured_options *options) {
                  op_name(options, i));
 }
 
-/* What is about reductions alone. */
+/* Refuses options that only reductions have beside --scan, and those of --scan without it. */
 static void check_scan(h5gpured_options *options) {
   const char *other = options->op_count    ? "--op"
                       : options->weights   ? "--weights"

@@ -16,6 +16,16 @@ static void print_lines(char *text, FILE *stream) {
   cli_print_visible(text, stream);
 }
 
+ndr_h5_scan scan_of(const answer *a) {
+  ndr_h5_scan scan = NDR_H5_SCAN_INIT;
+  scan.dim = a->scan_dim;
+  scan.op = a->options->ops[0];
+  scan.exclusive = a->options->exclusive;
+  scan.reverse = a->options->reverse;
+  scan.skip_nan = a->options->skip_nan;
+  return scan;
+}
+
 static bool explain(ndr_h5_dataset *dataset, const answer *a, const ndr_h5_options *how) {
   size_t length, capacity = 4096 + 4 * strlen(a->info->dataset) + 4 * strlen(a->info->file); /* 4: as \x1b */
   char *text = malloc(capacity);

@@ -313,7 +313,8 @@ const ladder_rung ladder_rungs[] = {
      LADDER_KERNELS,
      1,
      {0},
-     "ndr_scan over the array: one pass with a tree of totals as in s8, in a kernel compiled for the array's layout.\n"
+     "ndr_scan over the array: one pass, in which a tile reads the totals of its group, in a kernel compiled for the\n"
+     "array's layout. While a block waits for those, it finds the total of its next tile.\n"
      "Running sums are f64 and rounded once at each place; those of integers are 64 bits wide, which is twice as much\n"
      "to write for i32. There is no polynomial among its operators."},
 
@@ -349,10 +350,10 @@ const ladder_rung ladder_rungs[] = {
      LADDER_KERNELS,
      1,
      {0},
-     "ndr_select with a mask, which says what is less than the limit and was made before. One pass: the mask is read "
-     "as\n"
-     "16 bytes a load, a block lists the places that it keeps, and only sectors with such places are read.\n"
-     "Memory: a byte of mask more for each element; where little is kept, less of the elements. Order: kept."},
+     "ndr_select with a mask, which says what is less than the limit and was made before. The mask is read twice,\n"
+     "as 16 bytes a load: to count what each tile keeps, then to move it. A block lists the places that it keeps,\n"
+     "and only sectors with such places are read.\n"
+     "Memory: two bytes of mask more for each element; where little is kept, less of the elements. Order: kept."},
     {SELECT, "q1", "quicksort by partition", NULL, KERNEL(QUICKSORT),
      "Sorts the whole array. A block takes a segment from a queue and cuts it in three, less than a pivot (the median\n"
      "of three), equal to it and greater: a selection to both ends at once. While both ends are longer than 4B\n"

@@ -37,7 +37,7 @@ static bool is_last_in_block(const ndr_slab_iterator *iterator) {
   return !next_in_block(&copy);
 }
 
-/* Of the part along dim. */
+/* Where a part begins along dim. */
 static int64_t offset_of(const ndr_slab_iterator *iterator, int part) {
   int64_t offset = 0;
   for (int i = 0; i < part; i++) offset += iterator->parts[i].shape[iterator->dim];

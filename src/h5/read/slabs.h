@@ -100,8 +100,9 @@ bool ndr_slabs_adds_apart(const ndr_slabs *slabs);
  * returns false. */
 bool ndr_slabs_next(const ndr_slabs *slabs, bool reduced, int64_t *start);
 
-/* Of a slab that starts at `start` along dim d: where the one starts that is as far from the last one as this is from
- * the first. */
+/* Where the slab starts along dim d that is as many slabs before the last one as the slab at `start` is behind the
+ * first.
+ */
 int64_t ndr_slabs_mirrored(const ndr_slabs *slabs, int d, int64_t start);
 
 /* The elements of the slab that starts at start[]. */

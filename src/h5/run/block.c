@@ -24,11 +24,11 @@ ndr_status ndr_block_merge(ndr_block *into, const ndr_block *from) {
   return ndr_accumulator_merge(into->sums, from->sums);
 }
 
-/* Where the outputs of a block begin along dim d of the dataset, and how many there are. */
 static bool is_grouped(const ndr_job *job, int d) {
   return job->problem.groups && d == job->problem.group_dim;
 }
 
+/* Where the outputs of a slab's block begin along dim d of the dataset, and how many there are. */
 static int64_t begin_of(const ndr_job *job, const ndr_slab *slab, int d) {
   if (is_grouped(job, d)) return job->stages[job->stage].first;
   return job->reduced[d] ? 0 : slab->whole[d];

@@ -6,7 +6,8 @@
 
 #define MOST_THREADS 128
 
-/* A scan has its results of a slab, and writing them may take as much again, compressed, and for a chunk a thread. */
+/* A scan holds the results of a slab. Writing them may take as much again for compressed chunks, and again for the
+ * chunk that each thread works on. */
 #define RESULT_COPIES 3
 
 /* Enough halvings to bring the targets of slabs.c down to one element. */

@@ -1,5 +1,5 @@
-/* A leaf of a slab, unpacked to compact arrays of its own with what belongs to it beside the dataset: how it is worked
- * on, and so its last bits, does not depend on the slab that it was read in. */
+/* A leaf of a slab, and what belongs to it of the arrays beside the dataset, unpacked to compact arrays. So how a leaf
+ * is reduced or scanned, and the last bits of that, do not depend on the slab that it was read in. */
 #ifndef NDR_H5_RUN_LEAF_H
 #define NDR_H5_RUN_LEAF_H
 

@@ -21,7 +21,7 @@ static bool is_signed(ndr_dtype dtype) {
   return dtype == NDR_I8 || dtype == NDR_I16 || dtype == NDR_I32 || dtype == NDR_I64;
 }
 
-/* The dtype in which all values of a class are words. */
+/* The dtype of words for values of this dtype. */
 static ndr_dtype widest(ndr_dtype dtype) {
   return is_complex(dtype) ? NDR_C128 : is_float(dtype) ? NDR_F64 : is_signed(dtype) ? NDR_I64 : NDR_U64;
 }
@@ -189,8 +189,8 @@ void ndr_running_load(const ndr_running *r, const void *from, int64_t count, con
 
 /* ---- Storing ----------------------------------------------------------------------------------------------------- */
 
-/* Rounds to nearest, ties to even: the bits of a float of 16 bits with so many of a mantissa and that bias. A number
- * below the normal ones has the exponent of the least of them. */
+/* The bits of a 16-bit float with `mantissa` bits of mantissa and this exponent bias; rounds to nearest, ties to even.
+ * Subnormal numbers have the exponent of the least normal one. */
 static uint16_t round16(double value, int mantissa, int bias) {
   unsigned sign = signbit(value) ? 0x8000u : 0, infinity = 0x7fffu >> mantissa << mantissa;
   double size = fabs(value);
@@ -224,7 +224,7 @@ static void narrow_integers(ndr_dtype dtype, const void *words, int64_t count, v
 #undef NARROW
 }
 
-/* Results are no longer than words, so that those of a block do not reach the next block's. */
+/* Results have no more bytes than words, so the results of a block do not reach the next block's words. */
 void ndr_running_store(const ndr_running *r, void *words, int64_t count) {
   size_t bytes = ndr_dtype_bytes(r->word), to_bytes = ndr_dtype_bytes(r->to);
   _Alignas(16) char block[BLOCK * 16];

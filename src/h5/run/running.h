@@ -1,5 +1,5 @@
-/* What a scan of a dataset computes, and how elements become running values: as words, in which ndr_scan combines them,
- * f64 for floats, and 64-bit integers. A word also carries what stands before a slab, unrounded. */
+/* What a scan of a dataset computes, and how elements become running values. ndr_scan combines words: f64 for floats,
+ * else 64-bit integers. What stands before a slab is carried as a word, too, unrounded. */
 #ifndef NDR_H5_RUN_RUNNING_H
 #define NDR_H5_RUN_RUNNING_H
 
@@ -14,7 +14,7 @@ typedef struct ndr_running {
   bool exclusive, reverse;
   ndr_dtype from, word, to;               /* of elements, of words, of results */
   bool skip;                              /* NaN elements change nothing */
-  bool marks;                             /* a result before which no element counts is NaN */
+  bool marks;                             /* results before the first element that counts are NaN */
   _Alignas(16) unsigned char nothing[16]; /* the word of no elements */
 } ndr_running;
 
@@ -26,7 +26,7 @@ void ndr_running_settle(ndr_running *running, ndr_dtype from, ndr_dtype to, bool
 void ndr_running_load(const ndr_running *running, const void *from, int64_t count, const uint8_t *keep, void *words,
                       uint8_t *valid);
 
-/* Makes results of `count` words, in their place: compact, from the first word on. */
+/* Replaces `count` words by their results, compact, from the first word on. */
 void ndr_running_store(const ndr_running *running, void *words, int64_t count);
 
 /* Makes a word NaN. */

@@ -12,7 +12,7 @@
 
 static const DLDevice host = {kDLCPU, 0};
 
-/* Of one thread. */
+/* Buffers of one thread, NULL until they are needed. */
 typedef struct {
   ndr_leaf_buffers leaf;
   void *words, *valid, *seen;
@@ -107,8 +107,8 @@ ndr_status ndr_scan_slabs_start(ndr_scan_slabs *scan, const ndr_slab *slab) {
 
 /* ---- What is carried --------------------------------------------------------------------------------------------- */
 
-/* Copies the leaf's part of an array of the block's lines, of elements of dtype, to (or from) `there`, where they have
- * these strides. */
+/* `lines` has an element of dtype for each line of the block. Copies those of the leaf's lines to `there`, where they
+ * have these strides; under `back` from there to `lines`. */
 static void copy_lines(const ndr_scan_slabs *scan, const view *v, ndr_dtype dtype, void *lines, void *there,
                        const int64_t *strides, bool back) {
   const ndr_unpack plain = NDR_UNPACK_INIT(dtype);
@@ -165,8 +165,8 @@ static void mark(const view *v, char *words, const uint8_t *valid, uint8_t *seen
 
 /* ---- A leaf ------------------------------------------------------------------------------------------------------ */
 
-/* The mask of the leaf as compact bytes, in the place of valid[], which is computed from it; NULL where there is none.
- */
+/* Finds the mask of the leaf, as compact bytes; NULL where there is none. It lies in valid[], whose values replace
+ * those of the mask as they are computed from them. */
 static ndr_status find_mask(const ndr_scan_slabs *scan, ndr_slab *leaf, void *elements, buffers *b, uint8_t **keep) {
   const ndr_job *job = scan->job;
   const ndr_unpack plain = NDR_UNPACK_INIT(NDR_U8);

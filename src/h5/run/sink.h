@@ -9,7 +9,7 @@
 typedef struct ndr_sink {
   ndr_status (*put)(void *user, int i, const int64_t *begin, const int64_t *size, void *data);
   void *user;
-  int share; /* of the memory there is, one part in so many is the sink's; 0: none */
+  int share; /* the sink takes 1 / share of the memory there is; 0: none */
 } ndr_sink;
 
 #endif

@@ -13,8 +13,8 @@ typedef struct ndr_work {
 /* Plans and does it. Where a GPU fails, tries less memory, or the CPU, as ndr_h5_reduce says. */
 ndr_status ndr_work_run(const ndr_work *work, const ndr_h5_options *options);
 
-/* The extents of the blocks in which results come, along the dims of the dataset, if memory does not cut them shorter;
- * 0 where there are none. */
+/* The extents, along the dims of the dataset, of the blocks in which results come if memory does not cut them shorter;
+ * 0 along a dim that has none. */
 ndr_status ndr_work_cells(const ndr_work *work, const ndr_h5_options *options, int64_t *cells);
 
 #endif

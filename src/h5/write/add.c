@@ -112,7 +112,7 @@ static ndr_status create_variable(ndr_h5_writer *writer, ndr_addition *a, const 
     NDR_TRY(ndr_fill_value_expect(&a->label, &a->fill));
   else
     NDR_TRY(ndr_fill_value_choose(&a->label, a->result, &a->fill));
-  if (blocks && blocks->quiet_mark && ndr_dtype_to_dlpack(a->label.dtype).code == kDLFloat) a->fill.value = NAN;
+  if (blocks && blocks->marks_nan && ndr_dtype_to_dlpack(a->label.dtype).code == kDLFloat) a->fill.value = NAN;
   return create_marked(writer, a, blocks);
 }
 

@@ -24,7 +24,7 @@ typedef struct ndr_addition {
 typedef struct ndr_addition_blocks {
   const int64_t *cells; /* extents of the blocks along the dims of the source */
   size_t cache_bytes;   /* for chunks of which blocks have parts */
-  bool quiet_mark;      /* missing elements are marked by NaN, whatever the source has */
+  bool marks_nan;       /* missing elements are marked by NaN, whatever the source has */
 } ndr_addition_blocks;
 
 /* Takes over the problem and its ops[i], and checks the result; one whose data is NULL receives its shape and dtype.

@@ -43,7 +43,7 @@ typedef struct {
 
 /* ---- Which datasets ---------------------------------------------------------------------------------------------- */
 
-/* Whether it is deflate, behind a shuffle or nothing; negative where that cannot be read. */
+/* Whether the only filters are deflate, or shuffle and deflate; negative where they cannot be read. */
 static int read_filters(hid_t creation, layout *l) {
   unsigned flags, config, values[8];
   int count = H5Pget_nfilters(creation);
@@ -169,7 +169,7 @@ static bool write_all(hid_t dataset, const batch *b) {
   hsize_t begin[NDR_MAX_DIMS];
   for (int64_t i = 0; i < b->count; i++) {
     chunk_begin(b->l, b->first + i, begin);
-    if (b->packed_bytes[i] == 0) ndr_hdf_noted(NULL); /* else there was room for it */
+    if (b->packed_bytes[i] == 0) ndr_hdf_noted(NULL); /* no memory to compress it: room for the result there is */
     if (b->packed_bytes[i] == 0 ||
         H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, begin, b->packed_bytes[i], b->packed + (size_t)i * b->packed_room) < 0)
       return false;

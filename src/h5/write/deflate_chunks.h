@@ -10,8 +10,8 @@
  * the file, less than 1 MiB, chunks beyond 32 MiB, no libdeflate, no memory. Called inside the lock. */
 bool ndr_deflate_chunks(hid_t dataset, hid_t memory_type, const void *data, int threads);
 
-/* The same of a box of the dataset that has whole chunks only, of any size: 0 where it has others, or H5Dwrite has to
- * write it; negative where that failed. */
+/* The same of a box of the dataset, of any size. Positive: it is written. 0: nothing is, and H5Dwrite has to write it,
+ * as where the box has parts of chunks. Negative: writing failed. */
 int ndr_deflate_box(hid_t dataset, hid_t memory_type, const int64_t *begin, const int64_t *size, const void *data,
                     int threads);
 

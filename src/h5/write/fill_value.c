@@ -65,7 +65,7 @@ static void replace(ndr_dtype dtype, const void *data, int64_t count, double mar
     mark_float(data, count, (float)mark, marked);
 }
 
-/* Whether results are marked at all, and how where the input has no value for that. */
+/* Sets whether missing results are marked, and by which value where the input has none for that. */
 static void expect_own(const ndr_label *label, ndr_fill_value *fill) {
   bool index = label->op == NDR_ARGMIN || label->op == NDR_ARGMAX;
   bool real = ndr_dtype_to_dlpack(label->dtype).code == kDLFloat;
@@ -88,13 +88,11 @@ void ndr_fill_value_mark(const ndr_fill_value *fill, const ndr_label *label, voi
 }
 
 ndr_status ndr_fill_value_choose(const ndr_label *label, const DLTensor *result, ndr_fill_value *fill) {
-  *fill = (ndr_fill_value){false, NAN, NULL};
+  expect_own(label, fill);
   if (!ndr_label_may_miss(label)) return NDR_OK;
   const void *data = ndr_host_address(result);
   int64_t count = 1;
   for (int d = 0; d < result->ndim; d++) count *= result->shape[d];
-  fill->marked = result->dtype.code == kDLFloat || label->op == NDR_ARGMIN || label->op == NDR_ARGMAX;
-  if (fill->marked && result->dtype.code != kDLFloat) fill->value = -1;
   double mark;
   NDR_TRY(input_mark(label->source, &mark));
   if (!holds(label->dtype, mark) || has(label->dtype, data, count, mark)) return NDR_OK;

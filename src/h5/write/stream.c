@@ -6,10 +6,13 @@
 #include "h5/write/addition.h"
 #include "h5/write/deflate_chunks.h"
 
-/* Of the memory there is: what a file may take that is put together there, and what chunks of which blocks have parts.
+/* A file is put together in memory if its results take no more than this part of the memory there is, and no more
+ * bytes.
  */
 #define IMAGE_SHARE 8
 #define MOST_IMAGE ((int64_t)64 << 20)
+
+/* The part of the memory there is for chunks of which blocks have parts. */
 #define CACHE_SHARE 4
 
 /* Bytes between two looks whether writing is to be stopped. */
@@ -51,8 +54,9 @@ static ndr_status tell(stream *s) {
   return ndr_fail(NDR_ERR_CANCELLED, "%s: stopped before it was written", writer->file.path);
 }
 
-/* Windows over several dims have one dim in the box, and one for each in the result: those of a box are all along the
- * inner dims, and a range of the one outside, as those before have one window each. */
+/* Finds a box in the result. Windows over several dims lie along one dim of the box, and in the result along a dim
+ * each. Those of a box are then a range along one of these dims, all there are along the dims inside of it, and one
+ * along each dim outside. */
 static void unfold(const ndr_addition *a, const int64_t *begin, const int64_t *size, int64_t *low, int64_t *extent) {
   const ndr_h5_groups *groups = a->label.groups;
   const int64_t *shape = a->result->shape;
@@ -147,7 +151,7 @@ static ndr_status run(stream *s, ndr_work *work, const ndr_h5_options *options) 
   ndr_status status = run_once(s, work, options);
   if (!s->clashes) return status;
   s->clashes = false;
-  s->blocks.quiet_mark = true;
+  s->blocks.marks_nan = true;
   NDR_TRY(remove_all(s));
   return run_once(s, work, options);
 }
@@ -208,7 +212,7 @@ static char *make_comment(const ndr_running *r, const char *before) {
   return text;
 }
 
-/* The result has all dims of the dataset, and is described as one of which none is reduced. */
+/* A scan's result is described as that of a problem that reduces no dim. */
 static void describe(ndr_addition *a, ndr_scan_request *request, const ndr_h5_options *options) {
   a->problem = request->problem;
   a->problem.dim_count = 0;

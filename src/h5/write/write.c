@@ -15,8 +15,8 @@
 /* Bytes between two looks whether writing is to be stopped. */
 #define STEP ((size_t)4 << 20)
 
-/* HDF5 would read a file of the name first, to see whether it is open: all of what is to be replaced, with the core
- * driver. No file is called so. */
+/* A name that no file has. Given the name of a file that is there, HDF5's core driver would first read all of it, to
+ * see whether it is open. */
 static char *unused_name(const char *path) {
   return ndr_hdf_join(path, "/", "");
 }
@@ -173,7 +173,7 @@ static ndr_status spill(ndr_h5_writer *writer) {
   writer->spilled = true;
   writer->image = writer->scales.file = ndr_file_driver_open(&writer->driver);
   if (writer->image >= 0) return NDR_OK;
-  return ndr_hdf_fail(NDR_ERR_FILE, writer->file.path, "cannot be gone on with on disk");
+  return ndr_hdf_fail(NDR_ERR_FILE, writer->file.path, "cannot be continued on disk");
 }
 
 ndr_status ndr_writer_spill(ndr_h5_writer *writer) {

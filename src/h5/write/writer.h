@@ -29,7 +29,7 @@ static inline ndr_status ndr_writer_heed(const ndr_h5_writer *writer, ndr_status
   return ndr_remarks_heed(&writer->remarks, writer->file.path, status);
 }
 
-/* Moves what there is of the file from memory to the temporary file, where it is gone on with. */
+/* Moves what there is of the file from memory to the temporary file, where it continues. */
 ndr_status ndr_writer_spill(ndr_h5_writer *writer);
 
 /* Fails if that is no name of a dataset, or of one in groups. */

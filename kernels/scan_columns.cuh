@@ -238,11 +238,13 @@ NDR_DEVICE void scan_columns_awaiting(const ndr_scan_params &p) {
 #pragma unroll 1
     for (; turn.any(p); turn.go_on(turn.behind(p, numbers))) {
       scan_meet();
-      if (turn.next >= p.items || thread >= NDR_SCAN_BLOCK + COLUMNS) continue;
-      const strip_type t(p, turn.next, 0, lane);
-      if (t.here)
-        scan_columns_before<OP, COLUMNS, KNOWN>(p, scan_column_slots<OP>(p, t.line, t.column), t.tile,
-                                                wholes[turn.room_of_next()][lane], tiles[turn.parity]);
+      if (turn.next < p.items && thread < NDR_SCAN_BLOCK + COLUMNS) {
+        const strip_type t(p, turn.next, 0, lane);
+        if (t.here)
+          scan_columns_before<OP, COLUMNS, KNOWN>(p, scan_column_slots<OP>(p, t.line, t.column), t.tile,
+                                                  wholes[turn.room_of_next()][lane], tiles[turn.parity]);
+      }
+      machine::warp_barrier(); /* the lanes come to the next meeting together */
     }
     return;
   }

@@ -53,7 +53,8 @@ def records():
     cases = [one("rows", "sum f32 [8,8] /1")]
     plain, months = (one(f"{kind}, rows", "sum f32 [8,8] /1") for kind in ("plain", "12 months"))
     by_group = {"rows": [plain, {**months, "groups": 12, "gbps": 0.75}]}
-    return {"sweep": {"rows": shapes}, "gauge": gauge, "peers": {"rows": cases, "python": {"torch": "9.9"}}, "gpu": {"rows": cases},
+    scans = {"rows": [one("one line", "sum f32 [8] along 0"), one("10 % kept", "select f32 [8]")]}
+    return {"scans": scans, "sweep": {"rows": shapes}, "gauge": gauge, "peers": {"rows": cases, "python": {"torch": "9.9"}}, "gpu": {"rows": cases},
             "odd": {"rows": cases}, "operators": {"rows": [one("rmse, rows", "sum f32 [8,8] /1")]}, "groups": by_group, "small": {"rows": cases}, "regret": {"regret": regret, "largest": 1 << 28, "seed": 12, "rows": []},
             "regret-measured": {"regret": {**regret, "worst": 1.12}, "largest": 1 << 28, "seed": 12, "rows": []},
             "heat": {"regret": regret, "rows": [{**cell, "name": f"{kind}-3-{b}"} for kind in ("rows", "columns") for b in (4, 5)]},
@@ -74,6 +75,7 @@ def check_text(folder):
           "| compact | 50% | 12% | 25% | 50% | 12% | 25% |" in text and "| `sum f32 [9] /0` | tree | 6% |" in text, text)
     check("groups", "1 of them over 954 MiB of f32" in text and "75% of the rate of the plain sum" in text and
           "| 12 months, rows | 75% | 1 | 80.0% | " in text, text)
+    check("scans", "1 sums: 80.0% of a copy" in text and "10 % at 80% of a copy's rate" in text and "| one line | `sum f32 [8] along 0` |" in text, text)
     check("where", "Measured on Made-up 1, driver 1.2, CUDA 3.4; ndreduce 0.0.0, commit feed, 2001-02-03. Beside it PyTorch 9.9." in text, text)
     check("a failed rung", "nd [" not in text, text)
     check("one ceiling a table", "| 1 | tree, modulo | 7.0 | 35.0% |  |" in text and "| 18 | ours | 16.0 | 80.0% |  |" in text, text)

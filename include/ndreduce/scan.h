@@ -96,10 +96,10 @@ NDR_API ndr_status ndr_scan_describe(const DLTensor *array, int dim, ndr_op op, 
 /* Scans array along dim and writes result.
  *   array    any strides (0 and negative too), up to NDR_MAX_DIMS dims
  *   dim      negative numbers count from the end; NDR_SCAN_ALL: along all elements in row-major order
- *   result   as ndr_scan_describe says, any strides that do not overlap; with NDR_SCAN_ALL it may also have the array's
- *            shape, unless include_initial is set. It may be the array itself where that has the result's dtype:
- *            then both have the same address and strides. Any other overlap with an array that is read is refused
- *            (NDR_ERR_ARGUMENT)
+ *   result   as ndr_scan_describe says, any strides that do not overlap (of that only strides of 0 are noticed). With
+ *            NDR_SCAN_ALL it may also have the array's shape, unless include_initial is set. It may be the array itself
+ *            where that has the result's dtype: then both have the same address and strides. Any other overlap with an
+ *            array that is read is refused (NDR_ERR_ARGUMENT)
  * On a GPU the work is queued on options->stream and may not have finished when the call returns. On the CPU it is
  * done. Errors: NDR_ERR_ARGUMENT, NDR_ERR_DIMS, NDR_ERR_DTYPE; NDR_ERR_OP where the operator has no scan or is not
  * defined for the dtype; NDR_ERR_RESULT where the result's shape, dtype or device is not as described;

@@ -80,6 +80,11 @@ static void expect_shape(ndr_selection *made, const DLTensor *result) {
 static ndr_status take_result(ndr_selection *made, const DLTensor *result) {
   if (!result) return ndr_fail(NDR_ERR_ARGUMENT, "the result of %s is a null pointer", name_of(made->kind));
   expect_shape(made, result);
+  if (result->ndim == made->result_ndim && result->shape)
+    for (int d = 0; d < result->ndim; d++)
+      if (result->shape[d] < 0)
+        return ndr_fail(NDR_ERR_RESULT, "the result of %s has a negative size: %lld along dim %d", name_of(made->kind),
+                        (long long)result->shape[d], d);
   made->result_dtype = made->kind == NDR_SELECTION_NONZERO ? NDR_I64 : made->dtype;
   NDR_TRY(ndr_check_result(name_of(made->kind), made->dtype, made->result_dtype, made->result_ndim, made->result_shape,
                            result));

@@ -45,12 +45,17 @@ void complain(const char *format, ...) {
   free(whole);
 }
 
+/* The library names the callback by which a signal stops it. */
+static const char *reason(void) {
+  return work_is_stopped() ? "stopped by a signal" : ndr_last_error();
+}
+
 bool fail_with(const char *where) {
-  complain("%s: %s", where, ndr_last_error());
+  complain("%s: %s", where, reason());
   return false;
 }
 
 bool fail(void) {
-  complain("%s", ndr_last_error());
+  complain("%s", reason());
   return false;
 }

@@ -370,6 +370,17 @@ template <class OP, int UNITS, int COLUMNS> struct scan_prefix {
   }
 };
 
+/* Stores the result at a thread's element e, one of N whose values are s. `last` is the value before the first of them;
+ * `fresh`: element e begins a line. */
+template <class OP, u32 KNOWN, int N>
+NDR_DEVICE void scan_store(const ndr_scan_params &p, typename OP::result *to, const typename OP::State (&s)[N], int e,
+                           const typename OP::State &last, bool fresh) {
+  if (KNOWN & NDR_SCAN_EXCLUSIVE)
+    OP::store(to, fresh ? OP::identity() : e ? s[e ? e - 1 : 0] : last, p);
+  else
+    OP::store(to, s[e], p);
+}
+
 /* The value of no elements, before each line. */
 template <class OP, u32 KNOWN> NDR_DEVICE void scan_put_none(const ndr_scan_params &p, i64 line) {
   typedef typename OP::result R;

@@ -164,10 +164,7 @@ NDR_DEVICE void scan_write_column(const ndr_scan_params &p, const Strip &t, cons
   typedef typename OP::result R;
   t.template each<of_result>(p, (R *)p.result, [&](int e, R *to) {
     bool fresh = e == 0 && !prefix.any;
-    if (KNOWN & NDR_SCAN_EXCLUSIVE)
-      OP::store(to, fresh ? OP::identity() : e ? s[e ? e - 1 : 0] : prefix.all, p);
-    else
-      OP::store(to, s[e], p);
+    scan_store<OP, KNOWN>(p, to, s, e, prefix.all, fresh);
     if ((KNOWN & NDR_SCAN_LONGER) && fresh) OP::store(to - p.result_step, OP::identity(), p);
   });
 }

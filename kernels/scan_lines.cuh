@@ -289,7 +289,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_alone(c
   typedef typename OP::result R;
   typedef scan_before<OP, NDR_SCAN_BLOCK, 1> before_type;
   typedef scan_tile<OP, Arrays, E, KNOWN> tile_type;
-  const bool whole = tile_type::whole, exclusive = (KNOWN & NDR_SCAN_EXCLUSIVE) != 0;
+  const bool whole = tile_type::whole;
   NDR_SHARED scan_shared<State> shared;
   const int thread = machine::thread(), begin = thread * E;
   i64 item = machine::block();
@@ -330,10 +330,7 @@ template <class OP, class Arrays, int E, u32 KNOWN> NDR_DEVICE void scan_alone(c
 #pragma unroll
     for (int e = 0; e < E; e++) {
       bool fresh = whole ? at == 0 : e == 0 && !prefix.any;
-      if (exclusive)
-        OP::store(&results.elements[e], fresh ? OP::identity() : e ? s[e ? e - 1 : 0] : prefix.all, p);
-      else
-        OP::store(&results.elements[e], s[e], p);
+      scan_store<OP, KNOWN>(p, &results.elements[e], s, e, prefix.all, fresh);
       if ((KNOWN & NDR_SCAN_LONGER) && fresh && begin + e < t.count) scan_put_none<OP, KNOWN>(p, t.line + after);
       if (whole && ++at == length) at = 0, after++;
     }
@@ -368,7 +365,6 @@ NDR_DEVICE void scan_finish(const ndr_scan_params &p, const Tile &t, int turn, c
                             const scan_tiles<typename OP::State, 1> &tiles) {
   typedef typename OP::State State;
   const int N = scan_part<E>::elements;
-  const bool exclusive = (KNOWN & NDR_SCAN_EXCLUSIVE) != 0;
   scan_prefix<OP, NDR_SCAN_BLOCK, 1> prefix;
   prefix.collect(before, &tiles, 0);
   State run = OP::identity(); /* of the thread's elements so far */
@@ -392,10 +388,7 @@ NDR_DEVICE void scan_finish(const ndr_scan_params &p, const Tile &t, int turn, c
 #pragma unroll
     for (int e = 0; e < N; e++) {
       bool fresh = from + e == 0 && !prefix.any;
-      if (exclusive)
-        OP::store(&results.elements[e], fresh ? OP::identity() : e ? s[e ? e - 1 : 0] : last, p);
-      else
-        OP::store(&results.elements[e], s[e], p);
+      scan_store<OP, KNOWN>(p, &results.elements[e], s, e, last, fresh);
       if ((KNOWN & NDR_SCAN_LONGER) && fresh && t.count > 0) scan_put_none<OP, KNOWN>(p, t.line);
     }
     last = s[N - 1];

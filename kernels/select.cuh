@@ -214,6 +214,14 @@ template <class T, u32 KNOWN> struct select_tile {
     return sum;
   }
 
+  /* Makes the list, and returns how many places are kept before the tile, for which it waits. */
+  NDR_DEVICE i64 find_place(const ndr_select_params &p, select_shared &shared) {
+    count(shared);
+    post(p);
+    make_list(shared);
+    return find_before(p, shared);
+  }
+
   /* How many of the places that the tile keeps the result has room for; `earlier` are kept before the tile. */
   NDR_DEVICE int fitting(const ndr_select_params &p, i64 earlier) const {
     return earlier + kept <= p.room ? kept : earlier < p.room ? (int)(p.room - earlier) : 0;
@@ -337,10 +345,7 @@ template <int BYTES, int UNIT, u32 KNOWN> NDR_DEVICE void select_elements(const 
 template <class T, u32 KNOWN> NDR_DEVICE void select_indices(const ndr_select_params &p) {
   NDR_SHARED select_shared shared;
   select_tile<T, KNOWN> tile(p);
-  tile.count(shared);
-  tile.post(p);
-  tile.make_list(shared);
-  i64 before = tile.find_before(p, shared);
+  const i64 before = tile.find_place(p, shared);
   int end = tile.fitting(p, before);
 #pragma unroll 1
   for (int at = machine::thread(); at < end; at += NDR_SCAN_BLOCK) {
@@ -362,10 +367,7 @@ template <class NUMBER, u32 KNOWN> NDR_DEVICE void select_numbers(const ndr_sele
   const bool both = (KNOWN & NDR_SELECT_BOTH) != 0;
   NDR_SHARED select_shared shared;
   select_tile<boolean, KNOWN> tile(p);
-  tile.count(shared);
-  tile.post(p);
-  tile.make_list(shared);
-  i64 before = tile.find_before(p, shared);
+  const i64 before = tile.find_place(p, shared);
   NUMBER *list = (NUMBER *)p.list;
   const int end = both ? tile.places(p) : tile.fitting(p, before);
 #pragma unroll 1

@@ -1,3 +1,4 @@
+/* See select_axes.h. */
 #include "gpuplan/select_axes.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Sets up and runs the test suite: the stage release, those that are named, or `all`:
-#   release   warnings as errors, the system's compiler; unit, CLI, layering, header, package and README tests
-#   asan      AddressSanitizer and UndefinedBehaviorSanitizer, clang; the GPU kernels on an emulated machine
+#   release   warnings as errors, the system's compiler; unit, CLI, layering, header, package and README tests; the GPU
+#             kernels on an emulated machine
+#   asan      AddressSanitizer and UndefinedBehaviorSanitizer, clang, a fourth of the random cases; the emulated kernels too
 #   tsan      ThreadSanitizer, clang, the tests that use threads
 #   bare      without HDF5 and CUDA, ndbench without OpenMP: it builds, ndbench runs, and programs find the package
 #   fuzz      clang; all libFuzzer targets at once, for NDREDUCE_FUZZ_SECONDS (120), from tests/corpus, under both sanitizers
@@ -96,13 +97,14 @@ into_log() { # STAGE LOG COMMAND...
   "$@" >"$watched_log" 2>&1
 }
 
-# Configures, builds, runs ctest and adds up what it counted.
-ctest_stage() { # STAGE PRESET TARGETS CTEST_OPTIONS CMAKE_OPTIONS...
+# Configures, builds, runs ctest, where one of SHARE random cases is tried, and adds up what it counted.
+ctest_stage() { # STAGE PRESET TARGETS SHARE CTEST_OPTIONS CMAKE_OPTIONS...
   stage=$1
   preset=$2
   targets=$3
-  ctest_options=$4
-  shift 4
+  share=$4
+  ctest_options=$5
+  shift 5
   folder=$build/$stage
   echo "   $stage: configuring and building in $folder"
   cmake --preset "$preset" -B "$folder" -DNDREDUCE_WERROR=ON -DNDREDUCE_BUILD_TESTS=ON "$@" >"$folder.log" 2>&1 ||
@@ -114,7 +116,7 @@ ctest_stage() { # STAGE PRESET TARGETS CTEST_OPTIONS CMAKE_OPTIONS...
   case $build in /*) report=$folder/junit.xml ;; esac
   rm -f "$report"
   # shellcheck disable=SC2086 # the options are words
-  timed "$stage" '' ctest --test-dir "$folder" --parallel "$jobs" --output-on-failure --no-tests=error \
+  timed "$stage" '' env NDR_TEST_SHARE="$share" ctest --test-dir "$folder" --parallel "$jobs" --output-on-failure --no-tests=error \
     --output-junit "$report" $ctest_options || true
   if [ ! -s "$report" ]; then stage_failed "$stage" "ctest ran nothing" && return; fi
   total=$(count_of tests "$report")
@@ -131,22 +133,22 @@ ctest_stage() { # STAGE PRESET TARGETS CTEST_OPTIONS CMAKE_OPTIONS...
 }
 
 stage_release() {
-  ctest_stage release ci all '' -DNDREDUCE_SIMT=OFF
+  ctest_stage release ci all 1 ''
 }
 
 stage_asan() {
   if ! command -v clang >/dev/null; then stage_skipped asan 'clang is not installed' && return; fi
-  ctest_stage asan dev all '' -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DNDREDUCE_HDF5=ON
+  ctest_stage asan dev all 4 '' -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DNDREDUCE_HDF5=ON
 }
 
 stage_tsan() {
   if ! command -v clang >/dev/null; then stage_skipped tsan 'clang is not installed' && return; fi
-  ctest_stage tsan tsan thread_tests '-L threads'
+  ctest_stage tsan tsan thread_tests 4 '-L threads'
 }
 
 # What is left of the library has the compile commands of the release stage, where it was tested.
 stage_bare() {
-  ctest_stage bare ci all '-R ^(ndbench|package_.*)$' -DNDREDUCE_HDF5=OFF -DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON \
+  ctest_stage bare ci all 1 '-R ^(ndbench|package_.*)$' -DNDREDUCE_HDF5=OFF -DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON \
     -DNDREDUCE_SIMT=OFF
 }
 
@@ -194,13 +196,13 @@ stage_fuzz() {
 }
 
 # One architecture: the others differ in machine code only, and compiling all of them takes long. Where no GPU can run the
-# kernels, one dtype of each kind shows that nvcc takes them; the asan stage runs those of every dtype under emulation.
+# kernels, one dtype of each kind shows that nvcc takes them; the release stage runs those of every dtype under emulation.
 stage_cuda() {
   if ! command -v nvcc >/dev/null; then stage_skipped cuda 'nvcc is not installed' && return; fi
   if [ ! -f src/cuda/CMakeLists.txt ]; then stage_skipped cuda 'there is no src/cuda' && return; fi
   dtypes=''
   nvidia-smi >/dev/null 2>&1 || dtypes='i8;f16;f32;c128'
-  ctest_stage cuda cuda all '-L cuda' -DCMAKE_CUDA_ARCHITECTURES=90 -DNDREDUCE_CUDA_DTYPES="$dtypes" -DNDREDUCE_SIMT=OFF
+  ctest_stage cuda cuda all 1 '-L cuda' -DCMAKE_CUDA_ARCHITECTURES=90 -DNDREDUCE_CUDA_DTYPES="$dtypes" -DNDREDUCE_SIMT=OFF
 }
 
 stage_format() {

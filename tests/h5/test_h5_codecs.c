@@ -10,7 +10,7 @@
 
 START_TEST(streams_decode_to_what_was_encoded) {
   rng random = {test_seed()};
-  for (int round = 0; round < 100; round++) {
+  for (int round = 0; round < test_case_count(100); round++) {
     size_t bytes = (size_t)rng_between(&random, 1, rng_once_in(&random, 3) ? 40000 : 2000);
     stored_chunk chunk = encode_chunk(&random, _i, bytes);
     chunk_check(&chunk, encoders[_i].name);
@@ -33,7 +33,7 @@ END_TEST
 /* A stream of more bytes than the chunk has, or of fewer. */
 START_TEST(streams_of_another_size_are_refused) {
   rng random = {test_seed()};
-  for (int round = 0; round < 100; round++) {
+  for (int round = 0; round < test_case_count(100); round++) {
     size_t whole = 16 * (size_t)rng_between(&random, 10, 200);
     stored_chunk chunk = encode_chunk(&random, _i, whole);
     size_t others[] = {0, 1, whole / 2, whole - 1, whole + 1, whole * 2, whole * 3 + 1};

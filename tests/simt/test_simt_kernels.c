@@ -121,7 +121,7 @@ START_TEST(test_operator) {
       ck_assert_msg(!came.why[0], "%s\n  %s", announced_case(), came.why);
       ran += came.ran;
     }
-    ck_assert_msg(ran * 3 > cases, "%s ran %d of %d cases", families[f], ran, cases);
+    ck_assert_msg(ran * 3 > cases || test_share() > 1, "%s ran %d of %d cases", families[f], ran, cases);
   }
 }
 END_TEST
@@ -233,7 +233,7 @@ static int check_place(int place, const char *family, ndr_kernel kernel, problem
     ran += came.kernel == kernel;
     turned += came.turned;
   }
-  ck_assert_msg(ran > 0 || is_odd(place), "%s ran none", ndr_kernel_name(kernel));
+  ck_assert_msg(ran > 0 || is_odd(place) || test_share() > 1, "%s ran none", ndr_kernel_name(kernel));
   return turned;
 }
 
@@ -304,7 +304,7 @@ static void write_turned(rng *random, const char *op, char *text, size_t capacit
 
 START_TEST(test_turned_results) {
   int place = place_of(_i), turned = check_place(place, "thread", shifting_kernel(), write_turned, 40);
-  ck_assert(turned > 0 || is_odd(place));
+  ck_assert(turned > 0 || is_odd(place) || test_share() > 1);
 }
 END_TEST
 

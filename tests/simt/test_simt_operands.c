@@ -388,7 +388,7 @@ static void run_trial(rng *random, task *t) {
 static void run_family(const operator_made *op, bool columns) {
   static task t;
   for (int past = 0; past < 16; past++) {
-    for (int i = 0; i < test_case_count(4); i++) {
+    for (int i = 0; i < (test_share() > 1 ? 2 : test_case_count(4)); i++) {
       rng random = {test_seed() + (uint64_t)(past * 1000 + i)};
       make_trial(&random, &t, op, columns, past);
       run_trial(&random, &t);

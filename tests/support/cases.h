@@ -1,4 +1,5 @@
-/* Random problems, and how many of them: NDR_TEST_SEED and NDR_TEST_CASES in the environment widen a run. */
+/* Random problems, and how many of them: NDR_TEST_SEED and NDR_TEST_CASES in the environment widen a run,
+ * NDR_TEST_SHARE=4 runs a fourth of the usual one. */
 #ifndef TEST_SUPPORT_CASES_H
 #define TEST_SUPPORT_CASES_H
 
@@ -9,7 +10,10 @@
 /* The seed of this run: NDR_TEST_SEED or a fixed number, so that a plain run is the same everywhere. */
 uint64_t test_seed(void);
 
-/* NDR_TEST_CASES, or `usual`. */
+/* NDR_TEST_SHARE, or 1: of that many cases one is run, under sanitizers. They may not be enough to meet each kernel. */
+int test_share(void);
+
+/* NDR_TEST_CASES, or the share of `usual`, rounded up. */
 int test_case_count(int usual);
 
 /* NDR_TEST_SECONDS, or `usual`: how long a test that goes on while there is time may take. */

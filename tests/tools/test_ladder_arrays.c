@@ -8,6 +8,7 @@
 #include "../../tools/simt/ladder.h"
 #include "../../tools/simt/launch.h"
 #include "../../tools/simt/machine.h"
+#include "support/cases.h"
 #include "support/suite.h"
 
 static ladder_rung rung_of(ladder_kernel kernel) {
@@ -70,7 +71,7 @@ START_TEST(scans_of_any_length) {
   for (int kernel = LADDER_HILLIS_STEELE; kernel <= LADDER_LOOK_UP; kernel++)
     for (int op = 0; op < LADDER_OPS; op++)
       for (int dtype = 0; dtype < LADDER_DTYPES; dtype++)
-        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i += (size_t)test_share())
           climb((ladder_kernel)kernel, (ladder_op)op, (ladder_dtype)dtype, lengths[i], 0, 64, (uint64_t)i);
 }
 END_TEST
@@ -89,7 +90,7 @@ START_TEST(selections_of_any_length) {
   for (int kernel = LADDER_SELECT_ATOMIC; kernel <= LADDER_QUICKSORT; kernel++)
     for (int dtype = 0; dtype < LADDER_DTYPES; dtype++)
       for (size_t k = 0; k < sizeof keeps / sizeof *keeps; k++)
-        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i += (size_t)test_share())
           climb((ladder_kernel)kernel, LADDER_SUM, (ladder_dtype)dtype, lengths[i], keeps[k], 64, (uint64_t)i);
 }
 END_TEST

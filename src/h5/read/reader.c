@@ -159,10 +159,11 @@ int64_t ndr_reader_pieces(const ndr_reader *reader, ndr_box box, int64_t *task) 
 static ndr_status set_up(ndr_reader_scratch *scratch, const ndr_reader *reader) {
   if (scratch->reader == reader) return NDR_OK;
   ndr_reader_scratch_clear(scratch);
-  scratch->reader = reader;
-  return reader->route == NDR_ROUTE_FILE     ? ndr_file_set_up(reader, scratch)
-         : reader->route == NDR_ROUTE_CHUNKS ? ndr_chunks_set_up(reader, scratch)
-                                             : NDR_OK;
+  NDR_TRY(reader->route == NDR_ROUTE_FILE     ? ndr_file_set_up(reader, scratch)
+          : reader->route == NDR_ROUTE_CHUNKS ? ndr_chunks_set_up(reader, scratch)
+                                              : NDR_OK);
+  scratch->reader = reader; /* else the next piece, of another slab, tries again */
+  return NDR_OK;
 }
 
 ndr_status ndr_reader_read(const ndr_reader *reader, ndr_reader_scratch *scratch, ndr_box box, int64_t piece,

@@ -102,7 +102,7 @@ typedef enum ndr_status {
   NDR_ERR_OP = 40,          /* an operator that is not known, or not defined for the dtype */
   NDR_ERR_RESULT = 50,      /* the result's shape, dtype or device does not match */
   NDR_ERR_EMPTY = 60,       /* min, max, ptp, argmin, argmax over no elements */
-  NDR_ERR_PARSE = 70,       /* text that is not in the problem mini-language */
+  NDR_ERR_PARSE = 70,       /* text that is not in the problem mini-language, bytes that are no exported states */
   NDR_ERR_OVERFLOW = 80,    /* a size, or a distance between elements, of 2^62 bytes or more */
   NDR_ERR_UNSUPPORTED = 90, /* a forced family cannot do this problem, or the build lacks a part */
   NDR_ERR_MEMORY = 100,     /* host or device memory ran out; nothing is lost, the library stays usable */

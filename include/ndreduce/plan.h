@@ -254,14 +254,51 @@ NDR_API ndr_status ndr_accumulator_add_operands(ndr_accumulator *accumulator, co
                                                 const DLTensor *const *operands, const int64_t *offset);
 
 /* Adds everything that was added to `from` to `into`. Both must have been created alike; only their GPUs and streams
- * may differ. `from` is not changed. On a GPU the work is queued on the stream of `into`. It waits for the work that is
- * queued on the stream of `from`, and work queued there later waits for it. */
+ * may differ. What both cover is joined; they must not cover the same numbers. `from` is not changed. On a GPU the work
+ * is queued on the stream of `into`. It waits for the work that is queued on the stream of `from`, and work queued
+ * there later waits for it. */
 NDR_API ndr_status ndr_accumulator_merge(ndr_accumulator *into, const ndr_accumulator *from);
 
 /* Writes the results of what has been added so far; more can be added afterwards. results[i] is that of the problem's
  * ops[i]. An output to which no element was added gets the value of an empty reduction. For min and max that is the
  * identity, for ptp NaN, or 0 for integers, for argmin and argmax -1. */
 NDR_API ndr_status ndr_accumulator_finish(const ndr_accumulator *accumulator, DLTensor *const *results);
+
+/* Says that what is added comes from numbers first to first + count - 1 of what the caller has numbered: slabs, files,
+ * days. Numbers are told before or after the slabs are added, and are not compared with them. They travel with the
+ * states, so that nothing is added twice by ndr_accumulator_merge or ndr_accumulator_import, nor missing unnoticed.
+ * Fails with NDR_ERR_ARGUMENT, and covers none of them, if one is covered already, or is negative or above 2^63 - 2. */
+NDR_API ndr_status ndr_accumulator_cover(ndr_accumulator *accumulator, int64_t first, int64_t count);
+
+/* Whether a number is covered. *end becomes the next number of which the opposite is true, INT64_MAX if there is none;
+ * NULL is allowed. So this names what is missing of 365 days:
+ *
+ *   for (int64_t day = 0, end; day < 365; day = end)
+ *     if (!ndr_accumulator_covered(a, day, &end)) complain(day, end < 365 ? end : 365);
+ */
+NDR_API int ndr_accumulator_covered(const ndr_accumulator *accumulator, int64_t number, int64_t *end);
+
+/* Writes everything that was added as bytes, for another process or machine: the partial states, what they cover, the
+ * problem, and where the array begins (ndr_accumulator_begin). They are the same on every machine, have a version, and
+ * end with a checksum. *needed becomes their number. With NULL for bytes nothing else is done. Fails with
+ * NDR_ERR_ARGUMENT, and writes nothing, if capacity is less. bytes need no alignment. On a GPU the call waits for the
+ * options' stream, which must not be capturing.
+ *
+ *   ndr_accumulator_export(mine, NULL, 0, &size);
+ *   bytes = malloc(size);
+ *   ndr_accumulator_export(mine, bytes, size, &size);  // sent or written to a file; where all of them come together:
+ *   ndr_accumulator_import(total, bytes, size); */
+NDR_API ndr_status ndr_accumulator_export(const ndr_accumulator *accumulator, void *bytes, size_t capacity,
+                                          size_t *needed);
+
+/* Adds what was exported to `into`, with the same bits as ndr_accumulator_merge. `into` must have been created for the
+ * same problem; devices, streams and the other options may differ, and operators of one's own may have other numbers.
+ * On a GPU the call waits for the options' stream, and the merge is queued on it. Bytes may come from anywhere: a call
+ * that fails adds and covers nothing, unless a device fails. It fails with
+ *   NDR_ERR_PARSE        bytes that are no exported accumulator, too few or too many of them, or damaged ones
+ *   NDR_ERR_UNSUPPORTED  another version
+ *   NDR_ERR_ARGUMENT     another problem or begin, or numbers that `into` covers, too */
+NDR_API ndr_status ndr_accumulator_import(ndr_accumulator *into, const void *bytes, size_t byte_count);
 
 /* Bytes of partial states that the accumulator holds on its device. */
 NDR_API size_t ndr_accumulator_bytes(const ndr_accumulator *accumulator);

@@ -2,20 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/parts.h"
-
-struct ndr_accumulator {
-  ndr_request whole; /* partial; strides are those of the slab last added */
-  ndr_options options;
-  ndr_device device; /* a copy of options.device, so that nothing of the caller's is kept */
-  char family[16];
-  const ndr_backend *backend;
-  DLDevice place;
-  int64_t outputs, length;
-  uint64_t *states[NDR_MAX_OPS]; /* word-major, pitch outputs, row-major over the kept dims; [0] owns the memory */
-  void *scratch;                 /* for a slab's states; kept on a GPU, where allocating may take long */
-  size_t scratch_bytes;
-};
+#include "api/accumulator.h"
 
 static ndr_state state_of(const ndr_accumulator *a, int i) {
   return ndr_request_state(&a->whole, i);
@@ -51,7 +38,10 @@ static ndr_status keep_problem(ndr_accumulator *a, const ndr_problem *problem) {
   NDR_TRY(ndr_problem_read(problem, &read));
   memset(read.strides, 0, sizeof read.strides);
   for (int k = 0; k < NDR_MAX_OPERANDS; k++) memset(read.operands[k].strides, 0, sizeof read.operands[k].strides);
-  return ndr_request_make(&a->whole, &read);
+  NDR_TRY(ndr_request_make(&a->whole, &read));
+  for (int i = 0; i < read.op_count; i++)
+    if (ndr_op_is_own(read.ops[i])) a->own[i] = ndr_own_op_hold(read.ops[i]);
+  return NDR_OK;
 }
 
 static ndr_status start(ndr_accumulator *a, const ndr_problem *problem, DLDevice device, const ndr_options *options) {
@@ -227,7 +217,7 @@ static bool alike(const ndr_accumulator *a, const ndr_accumulator *b) {
          memcmp(a->whole.problem.ops, b->whole.problem.ops, sizeof a->whole.problem.ops) == 0;
 }
 
-static ndr_status merge_states(ndr_accumulator *into, uint64_t *const *from) {
+ndr_status ndr_accumulator_merge_states(ndr_accumulator *into, uint64_t *const *from) {
   ndr_walk walk = {1, {{into->outputs, 1, 1}}};
   for (int i = 0; i < into->whole.problem.op_count; i++) {
     ndr_state state = state_of(into, i);
@@ -237,36 +227,50 @@ static ndr_status merge_states(ndr_accumulator *into, uint64_t *const *from) {
   return NDR_OK;
 }
 
+ndr_status ndr_accumulator_place(ndr_accumulator *a, uint64_t **states) {
+  size_t bytes;
+  NDR_TRY(ndr_states_bytes(&a->whole, a->outputs, &bytes));
+  NDR_TRY(reserve_scratch(a, bytes));
+  ndr_states_place(&a->whole, a->outputs, a->scratch, states);
+  return NDR_OK;
+}
+
 /* Copies the states of another device to the scratch. */
 static ndr_status fetch_states(ndr_accumulator *into, const ndr_accumulator *from, uint64_t **states) {
   size_t bytes;
+  NDR_TRY(ndr_accumulator_place(into, states));
   NDR_TRY(ndr_states_bytes(&into->whole, into->outputs, &bytes));
-  NDR_TRY(reserve_scratch(into, bytes));
-  ndr_states_place(&into->whole, into->outputs, into->scratch, states);
   return into->backend->calls->copy_from(into->place.device_id, into->scratch, from->place.device_id, from->states[0],
                                          bytes, into->options.stream);
 }
 
 static ndr_status merge_across(ndr_accumulator *into, const ndr_accumulator *from) {
   uint64_t *states[NDR_MAX_OPS];
-  if (into->place.device_id == from->place.device_id) return merge_states(into, from->states);
+  if (into->place.device_id == from->place.device_id) return ndr_accumulator_merge_states(into, from->states);
   NDR_TRY(fetch_states(into, from, states));
-  return merge_states(into, states);
+  return ndr_accumulator_merge_states(into, states);
 }
 
-ndr_status ndr_accumulator_merge(ndr_accumulator *into, const ndr_accumulator *from) {
-  if (!into || !from || into == from) return ndr_fail(NDR_ERR_ARGUMENT, "merging needs two accumulators");
-  if (!alike(into, from)) return ndr_fail(NDR_ERR_ARGUMENT, "the accumulators were not created alike");
+/* Merges states in the order of both streams. */
+static ndr_status merge(ndr_accumulator *into, const ndr_accumulator *from) {
   const ndr_device_calls *calls = into->backend->calls;
   void *stream = into->options.stream, *other = from->options.stream;
   if (!calls || (into->place.device_id == from->place.device_id && stream == other))
-    return merge_states(into, from->states);
+    return ndr_accumulator_merge_states(into, from->states);
   NDR_TRY(calls->follow(from->place.device_id, stream, other));
   ndr_status status = merge_across(into, from);
   /* Even on failure, queued work may read the states of `from`, which the caller may free next. */
   ndr_status order = calls->follow(into->place.device_id, other, stream);
   if (order != NDR_OK) (void)calls->wait(into->place.device_id, stream);
   return status == NDR_OK ? order : status;
+}
+
+ndr_status ndr_accumulator_merge(ndr_accumulator *into, const ndr_accumulator *from) {
+  ndr_spans joined;
+  if (!into || !from || into == from) return ndr_fail(NDR_ERR_ARGUMENT, "merging needs two accumulators");
+  if (!alike(into, from)) return ndr_fail(NDR_ERR_ARGUMENT, "the accumulators were not created alike");
+  NDR_TRY(ndr_spans_join(&into->covered, &from->covered, &joined));
+  return ndr_spans_take(&into->covered, &joined, merge(into, from));
 }
 
 ndr_status ndr_accumulator_finish(const ndr_accumulator *a, DLTensor *const *results) {
@@ -294,6 +298,8 @@ void ndr_accumulator_destroy(ndr_accumulator *a) {
   if (!a) return;
   if (a->states[0]) a->backend->release(a->place.device_id, a->states[0], a->options.stream);
   if (a->scratch) a->backend->release(a->place.device_id, a->scratch, a->options.stream);
+  for (int i = 0; i < NDR_MAX_OPS; i++) ndr_own_op_release(a->own[i]);
+  free(a->covered.spans);
   ndr_request_free(&a->whole);
   free(a);
 }

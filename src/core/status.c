@@ -48,7 +48,7 @@ const char *ndr_status_name(ndr_status status) {
   case NDR_ERR_OP: return "operator not defined";
   case NDR_ERR_RESULT: return "result does not match";
   case NDR_ERR_EMPTY: return "reduction over no elements";
-  case NDR_ERR_PARSE: return "malformed problem";
+  case NDR_ERR_PARSE: return "malformed text or bytes";
   case NDR_ERR_OVERFLOW: return "size overflow";
   case NDR_ERR_UNSUPPORTED: return "not supported";
   case NDR_ERR_MEMORY: return "out of memory";

@@ -1,5 +1,5 @@
 /* Memory, streams and copies of GPUs through the public calls, under emulation: what is kept, in which order work is
- * done, states merged across GPUs, and what is refused. */
+ * done, states merged across GPUs and by way of bytes, and what is refused. */
 #include "memory.h"
 #include "ndreduce/device.h"
 #include "runtime/control.h"
@@ -128,10 +128,77 @@ START_TEST(states_of_another_gpu_are_merged) {
 }
 END_TEST
 
+/* ---- states as bytes ---- */
+
+typedef struct exported {
+  unsigned char bytes[512];
+  size_t count;
+} exported;
+
+/* At an address that no word is at. */
+static exported export_of(const ndr_accumulator *a) {
+  exported made;
+  assert_ok(ndr_accumulator_export(a, made.bytes + 1, sizeof made.bytes - 1, &made.count));
+  return made;
+}
+
+static void assert_same_bytes(const exported *a, const exported *b) {
+  ck_assert_uint_eq(a->count, b->count);
+  ck_assert(memcmp(a->bytes + 1, b->bytes + 1, a->count) == 0);
+}
+
+/* What two halves give on a device, by way of bytes. */
+static exported total_of(DLDevice device, void *stream, const exported *halves) {
+  ndr_accumulator *total;
+  ndr_options options = NDR_OPTIONS_INIT;
+  int64_t shape = 8;
+  options.stream = stream;
+  assert_ok(
+      accumulate_array(&total, device, NDR_F32, 1, &shape, NDR_ALL_DIMS, 2, (ndr_op[]){NDR_VAR, NDR_ARGMAX}, &options));
+  for (int i = 0; i < 2; i++) {
+    exported given = halves[i];
+    assert_ok(ndr_accumulator_import(total, given.bytes + 1, given.count));
+    memset(&given, 0, sizeof given); /* the bytes are the caller's again */
+  }
+  exported made = export_of(total);
+  ndr_accumulator_destroy(total);
+  return made;
+}
+
+/* The values are such that no sum is rounded, in whatever order they are added. */
+START_TEST(states_of_gpus_and_the_cpu_are_the_same_bytes) {
+  const DLDevice cpu = {kDLCPU, 0}, places[] = {{kDLCUDA, 0}, {kDLCUDA, 2}};
+  void *streams[2], *slabs[4];
+  exported halves[2];
+  simt_controls.lazy = true;
+  for (int i = 0; i < 2; i++) assert_ok(ndr_stream_create(places[i], &streams[i]));
+  ndr_accumulator *there[2], *here[2];
+  for (int i = 0; i < 2; i++) {
+    there[i] = half(places[i], streams[i], 4 * i, &slabs[i]);
+    here[i] = half(cpu, NULL, 4 * i, &slabs[2 + i]);
+    halves[i] = export_of(there[i]);
+    exported other = export_of(here[i]);
+    assert_same_bytes(&halves[i], &other);
+  }
+  assert_ok(ndr_accumulator_merge(there[0], there[1]));
+  exported live = export_of(there[0]), on_cpu = total_of(cpu, NULL, halves),
+           on_gpu = total_of(places[1], streams[1], halves);
+  assert_same_bytes(&live, &on_cpu);
+  assert_same_bytes(&live, &on_gpu);
+  for (int i = 0; i < 2; i++) {
+    ndr_accumulator_destroy(there[i]);
+    ndr_accumulator_destroy(here[i]);
+    ndr_memory_free(places[i], slabs[i]);
+    ndr_memory_free(cpu, slabs[2 + i]);
+    ndr_stream_destroy(places[i], streams[i]);
+  }
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("simt memory");
   suite_case(suite, "memory", 60, devices_are_counted, pinned_memory_is_kept_for_the_next,
              no_more_than_256_mib_are_kept, what_is_kept_makes_room, streams_work_in_order,
-             states_of_another_gpu_are_merged, NULL);
+             states_of_another_gpu_are_merged, states_of_gpus_and_the_cpu_are_the_same_bytes, NULL);
   return suite_run(suite);
 }

@@ -438,14 +438,21 @@ START_TEST(forged_bytes_are_refused) {
 }
 END_TEST
 
-/* Counts that add up, of another problem's states. */
+/* Counts that add up, also by wrapping around, and are not those of the problem. */
 START_TEST(forged_counts_that_add_up_are_refused) {
+  static const uint64_t counts[][4] = {
+      {3, 2, 1, 6},                                             /* a span fewer, two words of states more */
+      {3, 0, 2, 6},                                             /* no dims */
+      {3, 4, 1, 4},                                             /* two dims more */
+      {3 - (UINT64_C(1) << 60), 2, 2, 4 + (UINT64_C(1) << 60)}, /* a text that ends before it begins */
+      {3, 2, 2 + (UINT64_C(1) << 63), 4},                       /* spans that take 2^64 words more */
+  };
   bytes exported;
   ndr_accumulator *a = small_accumulator(&exported);
-  ndr_word_store(1, exported.at + 8 * 5);
-  forge(&exported, 6, 6, "counts do not match");
-  ndr_word_store(0, exported.at + 8 * 4);
-  forge(&exported, 6, 8, "counts do not match");
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    for (size_t k = 0; k < 4; k++) ndr_word_store(counts[i][k], exported.at + 8 * (3 + k));
+    forge(&exported, 6, counts[i][3], "counts do not match");
+  }
   ndr_accumulator_destroy(a);
   free(exported.at);
 }
@@ -534,8 +541,8 @@ START_TEST(covering_checks_the_numbers) {
   bytes before = export_of(a);
   assert_fails(ndr_accumulator_cover(a, 0, 10), NDR_ERR_ARGUMENT, "numbers 2 to 4 are covered already");
   assert_fails(ndr_accumulator_cover(a, 4, 1), NDR_ERR_ARGUMENT, "numbers 4 to 4");
-  assert_fails(ndr_accumulator_cover(a, -1, 2), NDR_ERR_ARGUMENT, "2 numbers from -1 on");
-  assert_fails(ndr_accumulator_cover(a, 7, -2), NDR_ERR_ARGUMENT, "-2 numbers from 7 on");
+  assert_fails(ndr_accumulator_cover(a, -1, 2), NDR_ERR_ARGUMENT, "2 numbers from -1 on: neither may be negative");
+  assert_fails(ndr_accumulator_cover(a, 7, -2), NDR_ERR_ARGUMENT, "-2 numbers from 7 on: neither");
   assert_fails(ndr_accumulator_cover(a, INT64_MAX, 1), NDR_ERR_ARGUMENT, "2^63 - 1");
   assert_fails(ndr_accumulator_cover(a, 1, INT64_MAX), NDR_ERR_ARGUMENT, "2^63 - 1");
   assert_fails(ndr_accumulator_cover(NULL, 1, 1), NDR_ERR_ARGUMENT, "accumulator");

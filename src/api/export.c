@@ -22,7 +22,7 @@
 enum { VERSION = 1 };
 enum { AT_MAGIC, AT_VERSION, AT_SIZE, AT_TEXT, AT_DIMS, AT_SPANS, AT_STATES, HEADER_WORDS };
 
-static const char magic[] = "NDRSTATE";
+static const uint64_t magic = UINT64_C(0x455441545352444e); /* NDRSTATE */
 
 /* The counts, each of words, and where each part begins, in words. */
 typedef struct layout {
@@ -70,7 +70,7 @@ static ndr_status layout_of(const ndr_accumulator *a, layout *l) {
 }
 
 static void write_header(const ndr_accumulator *a, const layout *l, unsigned char *bytes) {
-  memcpy(bytes, magic, 8);
+  store(magic, bytes, AT_MAGIC);
   store(VERSION, bytes, AT_VERSION);
   store(8 * (l->at_checksum + 1), bytes, AT_SIZE);
   store(l->text, bytes, AT_TEXT);
@@ -130,8 +130,8 @@ ndr_status ndr_accumulator_export(const ndr_accumulator *a, void *bytes, size_t 
 /* Checks that the bytes are whole, and finds their parts. */
 static ndr_status check_bytes(const unsigned char *bytes, size_t count, layout *l) {
   size_t words = count / 8;
-  if (count < 8 || memcmp(bytes, magic, 8) != 0)
-    return ndr_fail(NDR_ERR_PARSE, "the bytes are no exported accumulator: they do not begin with %s", magic);
+  if (count < 8 || load(bytes, AT_MAGIC) != magic)
+    return ndr_fail(NDR_ERR_PARSE, "the bytes are no exported accumulator: they do not begin with NDRSTATE");
   if (words < HEADER_WORDS + 1)
     return ndr_fail(NDR_ERR_PARSE, "the bytes of an exported accumulator end after %zu, within their header", count);
   if (load(bytes, AT_VERSION) != VERSION)
@@ -159,7 +159,9 @@ static void cut_out(const char *text, size_t at, char cut[120]) {
   size_t shown = length - first < most ? length - first : most;
   size_t ahead = first > 0 ? 3 : 0;
   memcpy(cut, "...", ahead);
-  for (size_t i = 0; i < shown; i++) cut[ahead + i] = text[first + i] < ' ' ? '?' : text[first + i];
+  memcpy(cut + ahead, text + first, shown);
+  for (char *byte = cut + ahead; byte < cut + ahead + shown; byte++)
+    if (*byte < ' ') *byte = '?';
   strcpy(cut + ahead + shown, shown < length - first ? "..." : "");
 }
 
@@ -239,7 +241,7 @@ static ndr_status upload(ndr_accumulator *into, uint64_t **states) {
 }
 
 static ndr_status merge_states(ndr_accumulator *into, const unsigned char *bytes, const layout *l) {
-  uint64_t *words = malloc(8 * l->states + 1), *states[NDR_MAX_OPS];
+  uint64_t *words = malloc(8 * l->states + 1), *states[NDR_MAX_OPS] = {NULL};
   if (!words) return ndr_fail(NDR_ERR_MEMORY, "out of memory for states, %zu bytes", (size_t)(8 * l->states));
   for (uint64_t w = 0; w < l->states; w++) words[w] = load(bytes, l->at_states + w);
   states[0] = words;

@@ -578,7 +578,8 @@ NDR_API ndr_status ndr_h5_writer_add_reduced(ndr_h5_writer *writer, ndr_h5_datas
                                              const char *const *names, const ndr_h5_options *options);
 
 /* Scans the dataset as ndr_h5_scan_to does, and adds the result as dataset `name` in the same way. It has all dims of
- * the source with their scales; cell_methods says "time: sum (running)". */
+ * the source with their scales; cell_methods says "time: sum (running)", or "(running from the last, exclusive)" of a
+ * scan that is reversed and exclusive. */
 NDR_API ndr_status ndr_h5_writer_add_scan(ndr_h5_writer *writer, ndr_h5_dataset *source, const ndr_h5_scan *scan,
                                           const char *name, const ndr_h5_options *options);
 

@@ -186,6 +186,8 @@ def check_missing(folder):
                     fill = out["v"].attrs["_FillValue"]
                     assert np.isnan(fill) if packed else fill == -99
                     np.testing.assert_allclose(np.where(found == fill, np.nan, found), expected, 1e-13)
+        with folder.reduce("v.nc:/v", "--scan", "sum", "-d", "time", "--reverse", "--exclusive") as out:
+            assert text(out["v"].attrs["cell_methods"]) == "area: mean time: sum (running from the last, exclusive)"
         with folder.reduce("v.nc:/v", "--op", "sum", "-d", "time") as out:
             total = out["v"][...]
         with folder.reduce("v.nc:/v", "--scan", "sum", "-d", "time") as out:
@@ -284,6 +286,10 @@ def check_printed(folder):
     assert np.load(folder.file("a.npy")).tolist() == [[3, 4, 5], [3, 4, 5]]
     said = folder.run("a.h5:/x", "--scan", "sum", "-d", "1", "-o", "b.nc", "--explain")
     assert b"running sum of a.h5:/x along dim 1" in said[0] and "files are scanned by the CPU" in said[1], said
+    found = json.loads(folder.run("a.h5:/x", "--scan", "sum", "-d", "1", "--reverse", "--json")[0])
+    assert found["reverse"] is True and found["exclusive"] is False, found
+    said = folder.run("a.h5:/x", "--scan", "sum", "-d", "1", "-o", "c.nc", "--reverse", "--exclusive")
+    assert said[0].endswith(b"running sum of a.h5:/x along dim 1 from the last, exclusive\n"), said
 
 
 def check_empty(folder):

@@ -103,6 +103,12 @@ static void print_result(const answer *a, int i, json *j) {
   print_found(a, i, j);
 }
 
+static void print_running(const h5gpured_options *options, json *j) {
+  json_literal(j, "running", "true");
+  json_literal(j, "reverse", options->reverse ? "true" : "false");
+  json_literal(j, "exclusive", options->exclusive ? "true" : "false");
+}
+
 void print_json(const answer *a, FILE *stream) {
   for (int i = 0; i < a->options->op_count; i++) {
     json j = json_begin(stream, false);
@@ -110,7 +116,7 @@ void print_json(const answer *a, FILE *stream) {
     json_text(&j, "file", a->info->file);
     json_text(&j, "dataset", a->info->dataset);
     json_text(&j, "op", op_name(a->options, i));
-    if (a->options->scans) json_literal(&j, "running", "true");
+    if (a->options->scans) print_running(a->options, &j);
     print_dims(a, &j);
     print_groups(a, &j);
     print_result(a, i, &j);

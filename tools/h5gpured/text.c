@@ -65,6 +65,8 @@ static void print_over(const answer *a, FILE *stream) {
   if (a->options->scans) {
     fputs(" along ", stream);
     print_dim(a, a->scan_dim, stream);
+    if (a->options->reverse) fputs(" from the last", stream);
+    if (a->options->exclusive) fputs(", exclusive", stream);
     return;
   }
   print_by(a, stream);

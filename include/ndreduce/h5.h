@@ -340,7 +340,8 @@ typedef enum ndr_h5_device { NDR_H5_AUTO = 0, NDR_H5_CPU = 1, NDR_H5_CUDA = 2, N
 /* How far a reduction is, or how it went. Bytes are those of the elements in memory, after decoding. The first three
  * times are summed over the threads that read; the last two are the calling thread's, which reads while it waits. On a
  * GPU reduce_seconds are those in which the calling thread waits for it, to copy, unpack and reduce: unpack_seconds are
- * of threads alone. */
+ * of threads alone. write_seconds are the calling thread's, too: those that ndr_h5_writer_add_reduced and
+ * ndr_h5_writer_add_scan take to write results, which reduce_seconds leave out. */
 typedef struct ndr_h5_progress {
   int64_t bytes, total_bytes;
   int64_t slabs, total_slabs;
@@ -350,6 +351,7 @@ typedef struct ndr_h5_progress {
   double wait_seconds, reduce_seconds;
   DLDevice device;     /* that reduces */
   const char *warning; /* why not on the GPU chosen first, valid during the call; NULL where nothing is amiss */
+  double write_seconds;
 } ndr_h5_progress;
 
 /* An array that is read beside the dataset: another dataset, a series, or numbers in memory. Start from

@@ -6,6 +6,7 @@ the tool takes, so --sanitized leaves that out. Exits 77, which CTest shows as s
 """
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -292,6 +293,15 @@ def check_printed(folder):
     assert said[0].endswith(b"running sum of a.h5:/x along dim 1 from the last, exclusive\n"), said
 
 
+def check_times(folder):
+    """--explain tells how long writing took from how long scanning took; the two are no more than all of it."""
+    with h5py.File(folder.file("long.h5"), "w") as file:
+        file["x"] = np.arange(6 * MIB, dtype="f4").reshape(6, 1024, 1024)
+    said = folder.run("long.h5:/x", "--scan", "sum", "-d", "0", "-o", "long.nc", "--threads", "1", "--explain")[1]
+    whole, scanning, writing = (float(re.search(stage + r" +([0-9.]+) s \(", said)[1]) for stage in ("time", "scanning", "writing"))
+    assert writing > 0 and scanning > 0 and scanning + writing <= whole + 0.0015, said
+
+
 def check_empty(folder):
     with h5py.File(folder.file("e.h5"), "w") as file:
         file["x"] = np.zeros((3, 0, 2), "f4")
@@ -429,7 +439,7 @@ def check_all_or_nothing(folder):
         assert_nothing(folder, f"limit {limit}")
 
 
-CHECKS = [check_random, check_missing, check_clash, check_where, check_series, check_whole_file, check_printed, check_empty, check_mistakes,
+CHECKS = [check_random, check_missing, check_clash, check_where, check_series, check_whole_file, check_printed, check_times, check_empty, check_mistakes,
           check_same_when_streamed, check_all_or_nothing]
 
 if __name__ == "__main__":

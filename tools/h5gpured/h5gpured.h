@@ -317,6 +317,9 @@ ndr_h5_scan scan_of(const answer *a);
 /* Describes the results of the problem, or of the scan. */
 bool results_describe(answer *a, const ndr_h5_dataset *dataset, const char *where);
 
+/* Bytes of all of them; false: they have more than 2^63. */
+bool results_bytes(const answer *a, int64_t *bytes);
+
 /* Allocates them. Fails if they, with the copies that writing them takes, need more memory than there is. */
 bool results_allocate(answer *a, const char *where);
 

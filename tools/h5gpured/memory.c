@@ -42,34 +42,40 @@ bool results_describe(answer *a, const ndr_h5_dataset *dataset, const char *wher
   return true;
 }
 
+bool results_bytes(const answer *a, int64_t *bytes) {
+  *bytes = 0;
+  for (int i = 0; i < a->options->op_count; i++) {
+    const DLTensor *result = &a->results[i];
+    int64_t own;
+    if (__builtin_mul_overflow(tensor_count(result), result->dtype.bits / 8, &own) ||
+        __builtin_add_overflow(*bytes, own, bytes))
+      return false;
+  }
+  return true;
+}
+
 /* Small results are held in memory: several times while the file is put together there, see copies(), and work needs
  * some memory beside them. */
 bool results_stream(const answer *a) {
   const h5gpured_options *options = a->options;
-  int64_t memory = options->memory ? options->memory : ndr_h5_free_memory() / 4, total = 0, bytes;
+  int64_t memory = options->memory ? options->memory : ndr_h5_free_memory() / 4, total;
   if (!options->output || options->format != FORMAT_HDF5 || options->json || options->coords) return false;
-  for (int i = 0; i < options->op_count; i++)
-    if (__builtin_mul_overflow(tensor_count(&a->results[i]), a->results[i].dtype.bits / 8, &bytes) ||
-        __builtin_add_overflow(total, bytes, &total))
-      return true;
-  return options->scans || total > memory / LARGE_SHARE;
+  return options->scans || !results_bytes(a, &total) || total > memory / LARGE_SHARE;
 }
 
 bool results_allocate(answer *a, const char *where) {
-  int64_t bytes[NDR_MAX_OPS], total = 0;
-  for (int i = 0; i < a->options->op_count; i++) {
-    DLTensor *result = &a->results[i];
-    if (__builtin_mul_overflow(tensor_count(result), result->dtype.bits / 8, &bytes[i]) ||
-        __builtin_add_overflow(total, bytes[i], &total)) {
-      complain("%s: the results have more than 2^63 bytes", where);
-      return false;
-    }
+  int64_t total;
+  if (!results_bytes(a, &total)) {
+    complain("%s: the results have more than 2^63 bytes", where);
+    return false;
   }
   if (!fits(a, total, where)) return false;
   for (int i = 0; i < a->options->op_count; i++) {
-    a->results[i].data = calloc((size_t)bytes[i] + 1, 1);
-    if (a->results[i].data) continue;
-    complain("%s: out of memory for results of %lld bytes", where, (long long)bytes[i]);
+    DLTensor *result = &a->results[i];
+    int64_t bytes = tensor_count(result) * (result->dtype.bits / 8);
+    result->data = calloc((size_t)bytes + 1, 1);
+    if (result->data) continue;
+    complain("%s: out of memory for results of %lld bytes", where, (long long)bytes);
     return false;
   }
   return true;

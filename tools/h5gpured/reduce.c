@@ -67,15 +67,21 @@ static void explain_stage(const char *name, double seconds, int64_t bytes) {
   if (seconds >= 0.0005) fprintf(stderr, ", %s %.3f s (%.3g GB/s)", name, seconds, (double)bytes / 1e9 / seconds);
 }
 
-/* Reading threads share the first three stages. Reducing is the limit where those had to wait for it: where it took
- * more of its thread's time than waiting did, and more than they were busy. Else it is the stage that took most of
- * theirs. */
-static void explain_time(const ndr_h5_progress *p) {
+/* Reading threads share the first three stages. Reducing and writing are the limit where those had to wait for them:
+ * where they took more of their thread's time than waiting did, and more than the others were busy. Else it is the
+ * stage that took most of the reading threads' time. */
+static void explain_time(const answer *a, const ndr_h5_progress *p) {
   if (p->slabs == 0) return;
-  double all = p->wait_seconds + p->reduce_seconds, supply = p->read_seconds + p->decode_seconds + p->unpack_seconds;
-  const char *reducing = p->device.device_type == kDLCPU ? "reducing" : "copying and reducing";
-  bool waited = p->reduce_seconds > p->wait_seconds && p->reduce_seconds > supply / p->threads;
-  const char *limit = waited                                  ? reducing
+  double use = p->reduce_seconds + p->write_seconds, all = p->wait_seconds + use;
+  int64_t written = 0;
+  results_bytes(a, &written);
+  double supply = p->read_seconds + p->decode_seconds + p->unpack_seconds;
+  const char *reducing = a->options->scans                 ? "scanning"
+                         : p->device.device_type == kDLCPU ? "reducing"
+                                                           : "copying and reducing";
+  bool waited = use > p->wait_seconds && use > supply / p->threads;
+  const char *limit = waited && p->write_seconds > use / 2    ? "writing"
+                      : waited                                ? reducing
                       : 2 * p->read_seconds > supply          ? "reading"
                       : p->decode_seconds > p->unpack_seconds ? "decoding"
                                                               : "unpacking";
@@ -84,6 +90,7 @@ static void explain_time(const ndr_h5_progress *p) {
   explain_stage("decoding", p->decode_seconds, p->bytes);
   explain_stage("unpacking", p->unpack_seconds, p->bytes);
   explain_stage(reducing, p->reduce_seconds, p->bytes);
+  explain_stage("writing", p->write_seconds, written);
   fprintf(stderr, "; the limit was %s\n", limit);
 }
 
@@ -125,7 +132,7 @@ bool reduce_to_writer(ndr_h5_writer *writer, ndr_h5_dataset *dataset, answer *a,
   progress_clear(&w.bar);
   if (status != NDR_OK) return fail();
   groups_unfold(a);
-  if (options->explain) explain_time(&w.last);
+  if (options->explain) explain_time(a, &w.last);
   return true;
 }
 

@@ -142,18 +142,25 @@ static ndr_status report(run *r, const ndr_slab *slab) {
   return ndr_fail(NDR_ERR_CANCELLED, "stopped by on_progress");
 }
 
+static double written_seconds(const run *r) {
+  const ndr_sink *sink = r->job->sink;
+  return sink && sink->seconds ? *sink->seconds : 0;
+}
+
 static ndr_status reduce_next(run *r, bool *done) {
   ndr_slab slab;
   void *data;
   double begin = ndr_seconds();
   NDR_TRY(ndr_feed_take(r->feed, &slab, &data, done));
   if (*done) return NDR_OK;
-  double taken = ndr_seconds();
+  double taken = ndr_seconds(), before = written_seconds(r);
   NDR_TRY(r->scan   ? scan_slab(r, &slab, data)
           : r->fold ? reduce_on_cpu(r, &slab, data)
                     : reduce_on_gpu(r, &slab, data));
   r->progress.wait_seconds += taken - begin;
-  r->progress.reduce_seconds += ndr_seconds() - taken;
+  double writing = written_seconds(r) - before;
+  r->progress.write_seconds += writing;
+  r->progress.reduce_seconds += ndr_seconds() - taken - writing;
   return report(r, &slab);
 }
 

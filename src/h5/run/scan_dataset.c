@@ -105,6 +105,6 @@ ndr_status ndr_h5_scan_to(ndr_h5_dataset *dataset, const ndr_h5_scan *scan, DLTe
   if (!dataset || !result) return ndr_fail(NDR_ERR_ARGUMENT, "dataset or result is a null pointer");
   NDR_TRY(ndr_scan_request_make(&request, dataset, scan, options));
   NDR_TRY(ndr_job_blame(dataset, ndr_host_check_result(result, &request.result, "result")));
-  const ndr_sink sink = {place, result, 0};
+  const ndr_sink sink = {place, result, 0, NULL};
   return ndr_scan_request_run(&request, dataset, &sink, options);
 }

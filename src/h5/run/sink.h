@@ -9,7 +9,8 @@
 typedef struct ndr_sink {
   ndr_status (*put)(void *user, int i, const int64_t *begin, const int64_t *size, void *data);
   void *user;
-  int share; /* the sink takes 1 / share of the memory there is; 0: none */
+  int share;       /* the sink takes 1 / share of the memory there is; 0: none */
+  double *seconds; /* that all calls of put have taken so far; NULL: they are not counted apart */
 } ndr_sink;
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "h5/read/route.h"
 #include "h5/run/scan_dataset.h"
 #include "h5/write/addition.h"
 #include "h5/write/deflate_chunks.h"
@@ -27,7 +28,8 @@ typedef struct {
   int64_t cells[NDR_MAX_DIMS];
   int64_t bytes, total_bytes, told; /* of elements; told: when on_progress was called last */
   ndr_sink sink;
-  bool clashes; /* an element is equal to the value that marks missing ones */
+  double seconds; /* that writing has taken */
+  bool clashes;   /* an element is equal to the value that marks missing ones */
 } stream;
 
 static bool write_box(const stream *s, const ndr_addition *a, const int64_t *begin, const int64_t *size,
@@ -74,9 +76,7 @@ static void unfold(const ndr_addition *a, const int64_t *begin, const int64_t *s
   }
 }
 
-static ndr_status put(void *user, int i, const int64_t *begin, const int64_t *size, void *data) {
-  stream *s = user;
-  ndr_addition *a = &s->all[i];
+static ndr_status put_box(stream *s, ndr_addition *a, const int64_t *begin, const int64_t *size, void *data) {
   ndr_hdf_scope scope;
   int64_t count = 1, low[NDR_MAX_DIMS] = {0}, extent[NDR_MAX_DIMS] = {0};
   unfold(a, begin, size, low, extent);
@@ -90,6 +90,14 @@ static ndr_status put(void *user, int i, const int64_t *begin, const int64_t *si
   ndr_hdf_leave(&scope);
   s->bytes += count * (a->result->dtype.bits / 8);
   return status == NDR_OK ? tell(s) : status;
+}
+
+static ndr_status put(void *user, int i, const int64_t *begin, const int64_t *size, void *data) {
+  stream *s = user;
+  double start = ndr_seconds();
+  ndr_status status = put_box(s, &s->all[i], begin, size, data);
+  s->seconds += ndr_seconds() - start;
+  return status;
 }
 
 /* ---- Variables --------------------------------------------------------------------------------------------------- */
@@ -169,7 +177,7 @@ static ndr_status add(stream *s, ndr_work *work, const ndr_h5_options *given) {
     for (int d = 0; d < s->all[i].result->ndim; d++) bytes *= s->all[i].result->shape[d];
     s->total_bytes += bytes;
   }
-  s->sink = (ndr_sink){put, s, CACHE_SHARE};
+  s->sink = (ndr_sink){put, s, CACHE_SHARE, &s->seconds};
   work->output.sink = &s->sink;
   int64_t image = memory / IMAGE_SHARE < MOST_IMAGE ? memory / IMAGE_SHARE : MOST_IMAGE;
   NDR_TRY(ndr_work_cells(work, &options, s->cells));

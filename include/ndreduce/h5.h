@@ -575,7 +575,10 @@ NDR_API ndr_status ndr_h5_writer_add_located(ndr_h5_writer *writer, const ndr_h5
  * the source was opened that does not begin with a chunk, some chunks are read again to be completed. If an element
  * turns out to be equal to the value that is to mark missing ones, all is done again with NaN as the mark.
  *
- * Fails as the two do. The writer then can only be destroyed. */
+ * Fails as the two do, and with NDR_ERR_FILE, before anything is read, if results that are not compressed need more
+ * bytes than the file system has left; what compressed ones need is not known before. The writer then can only be
+ * destroyed.
+ */
 NDR_API ndr_status ndr_h5_writer_add_reduced(ndr_h5_writer *writer, ndr_h5_dataset *source, const ndr_problem *problem,
                                              const char *const *names, const ndr_h5_options *options);
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "core/status.h"
@@ -177,6 +178,15 @@ ndr_status ndr_atomic_file_read_at(ndr_atomic_file *file, long long at, void *da
 
 ndr_status ndr_atomic_file_resize(ndr_atomic_file *file, long long bytes) {
   return ftruncate(file->fd, (off_t)bytes) == 0 ? NDR_OK : fail(file->path, "cannot be written");
+}
+
+/* A part is kept for the superuser. File systems without a size, such as those of a network, say 0. */
+long long ndr_atomic_file_space(const ndr_atomic_file *file) {
+  struct statvfs system;
+  long long bytes;
+  if (fstatvfs(file->fd, &system) != 0 || system.f_blocks == 0) return LLONG_MAX;
+  fsblkcnt_t blocks = geteuid() == 0 ? system.f_bfree : system.f_bavail;
+  return __builtin_mul_overflow(blocks, system.f_frsize, &bytes) ? LLONG_MAX : bytes;
 }
 
 /* Only a rename replaces what is there, and it takes a name. */

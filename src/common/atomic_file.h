@@ -29,6 +29,10 @@ ndr_status ndr_atomic_file_write_at(ndr_atomic_file *file, long long at, const v
 ndr_status ndr_atomic_file_read_at(ndr_atomic_file *file, long long at, void *data, size_t bytes);
 ndr_status ndr_atomic_file_resize(ndr_atomic_file *file, long long bytes);
 
+/* Bytes that its file system has left for it once it has been written to; the most there can be where that is unknown.
+ */
+long long ndr_atomic_file_space(const ndr_atomic_file *file);
+
 /* Makes the bytes durable, then the name; what is written afterwards is another file. */
 ndr_status ndr_atomic_file_commit(ndr_atomic_file *file);
 

@@ -439,8 +439,27 @@ def check_all_or_nothing(folder):
         assert_nothing(folder, f"limit {limit}")
 
 
+def check_space(folder):
+    """What no disk takes is refused at once, unless it is compressed, which may make it fit; nothing is left behind."""
+    with h5py.File(folder.file("vast.h5"), "w") as file:
+        file.create_dataset("x", (1 << 40, 1 << 12), "f8", chunks=(1 << 5, 1 << 12))
+    with open(folder.file("old.nc"), "wb") as file:
+        file.write(b"what was there")
+    arguments = ("vast.h5:/x", "--scan", "sum", "-d", "1", "--memory", "16M", "-o", "old.nc", "--overwrite")
+    for more in ((), ("--deflate", "0")):
+        errors = folder.run(*arguments, *more, status=1)[1]
+        assert re.fullmatch("h5gpured: (.*/)?old.nc: the results need 36028797018963968 bytes on disk, of which [0-9]+ are left; "
+                            "compressed they may fit\n", errors), errors
+        assert_nothing(folder, more)
+    process = subprocess.Popen([folder.tool, *arguments, "--deflate", "1", "-q"], cwd=folder.path, stderr=subprocess.PIPE)
+    time.sleep(1)
+    process.terminate()
+    assert process.wait(timeout=60) == -signal.SIGTERM, process.stderr.read()
+    assert_nothing(folder, "compressed")
+
+
 CHECKS = [check_random, check_missing, check_clash, check_where, check_series, check_whole_file, check_printed, check_times, check_empty, check_mistakes,
-          check_same_when_streamed, check_all_or_nothing]
+          check_same_when_streamed, check_all_or_nothing, check_space]
 
 if __name__ == "__main__":
     sys.exit(run_checks(sys.argv[1], CHECKS + [check_peak_memory] * ("--sanitized" not in sys.argv)))

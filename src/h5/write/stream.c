@@ -102,12 +102,38 @@ static ndr_status put(void *user, int i, const int64_t *begin, const int64_t *si
 
 /* ---- Variables --------------------------------------------------------------------------------------------------- */
 
+/* Bytes that the variable will at least take in the file: of a compressed one that is not known. */
+static int64_t least_bytes(const ndr_addition *a) {
+  int64_t bytes = (int64_t)H5Tget_size(a->type);
+  hid_t creation = H5Dget_create_plist(a->variable);
+  bool plain = creation >= 0 && H5Pget_nfilters(creation) == 0;
+  if (creation >= 0) H5Pclose(creation);
+  for (int d = 0; d < a->result->ndim; d++)
+    if (__builtin_mul_overflow(bytes, a->result->shape[d], &bytes)) bytes = INT64_MAX;
+  return plain ? bytes : 0;
+}
+
+static ndr_status check_space(const stream *s) {
+  const ndr_h5_writer *writer = s->writer;
+  int64_t need = 0;
+  if (!writer->spilled) return NDR_OK;
+  for (int i = 0; i < s->count; i++)
+    if (__builtin_add_overflow(need, least_bytes(&s->all[i]), &need)) need = INT64_MAX;
+  int64_t left = ndr_atomic_file_space(&writer->file);
+  if (need <= left) return NDR_OK;
+  return ndr_fail(NDR_ERR_FILE,
+                  "%s: the results need %lld bytes on disk, of which %lld are left; compressed they may fit",
+                  writer->file.path, (long long)need, (long long)left);
+}
+
+/* Variables that are created again take the place of those before. */
 static ndr_status create_all(stream *s) {
   ndr_hdf_scope scope;
   ndr_status status = NDR_OK;
   ndr_hdf_enter(&scope, s->all[0].label.source->no_plugins);
   for (int i = 0; i < s->count && status == NDR_OK; i++)
     status = ndr_addition_create(s->writer, &s->all[i], &s->blocks);
+  if (status == NDR_OK && !s->blocks.marks_nan) status = check_space(s);
   ndr_hdf_leave(&scope);
   return ndr_writer_heed(s->writer, status);
 }

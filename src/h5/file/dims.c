@@ -95,6 +95,8 @@ ndr_status ndr_h5_dims_parse(const char *text, int ndim, const char *const *name
   for (const char *rest = text; rest;) {
     item dim = next_item(&rest);
     int found;
+    if (ndim == 0)
+      return ndr_fail(NDR_ERR_DIMS, "has no dim %.*s: it is a single element, without dims", dim.length, dim.start);
     NDR_TRY(is_number(dim) ? find_number(dim, ndim, &found) : find_name(dim, ndim, names, &found));
     if (taken[found])
       return ndr_fail(NDR_ERR_DIMS, "%s is named twice in '%s'", ndr_dim_text(found, names, called), text);

@@ -451,7 +451,9 @@ NDR_API ndr_status ndr_h5_locate(const ndr_h5_dataset *dataset, const ndr_proble
 /* ---- Scanning --------------------------------------------------------------------------------------------------- */
 
 /* A scan of a dataset along one of its dims: running sums and the like, as scan.h says. Start from NDR_H5_SCAN_INIT.
- * Operators are sum, prod, min, max, logsumexp, any and all. */
+ * Operators are sum, prod, min, max, logsumexp, any and all. Those of one's own are NDR_ERR_OP: ndr_scan gives their
+ * results, not the states that would have to be carried from slab to slab. The result has the dataset's shape: nothing
+ * like include_initial puts a further value before those, for which the dim would have no coordinate. */
 typedef struct ndr_h5_scan {
   size_t size;
   int dim; /* negative numbers count from the end */

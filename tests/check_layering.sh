@@ -24,7 +24,7 @@ gpuplan : gpuplan scan core lang spec include      :
 cpu     : cpu scan core lang common spec include   : immintrin.h cpuid.h
 cuda    : cuda gpuplan scan core lang spec include kernels : cuda*.h nvrtc.h
 api     : api cuda cpu gpuplan scan core lang spec include :
-h5      : h5 common include spec core/status.h core/fork.h core/sized.h : hdf5.h H5*.h libdeflate.h zlib.h libaec.h lz4.h zstd.h blosc.h blosc2.h bzlib.h zfp.h emmintrin.h
+h5      : h5 common include spec core/status.h core/address.h core/fork.h core/sized.h : hdf5.h H5*.h libdeflate.h zlib.h libaec.h lz4.h zstd.h blosc.h blosc2.h bzlib.h zfp.h emmintrin.h
 kernels : kernels spec                             :
 tools/simt : tools/simt/* kernels               : sanitizer/* ucontext.h
 tools   : tools common include kernels/ladder/job.h : omp.h cuda*.h cublas*.h

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/address.h"
 #include "cpu/backend.h"
 #ifdef NDR_WITH_CUDA
 #include "cuda/backend.h"
@@ -50,11 +51,13 @@ ndr_status ndr_tensor_address(const DLTensor *tensor, const char *what, void **a
   for (int d = 0; d < tensor->ndim; d++)
     if (tensor->shape[d] == 0) return NDR_OK;
   if (!tensor->data) return ndr_fail(NDR_ERR_ARGUMENT, "the %s has no data", what);
+  if (!ndr_has_address(tensor))
+    return ndr_fail(NDR_ERR_ARGUMENT, "the %s's byte_offset %lld leads out of the memory that there can be", what,
+                    (long long)tensor->byte_offset);
   uintptr_t first = (uintptr_t)tensor->data + tensor->byte_offset;
   if (first % ndr_dtype_alignment(dtype))
     return ndr_fail(NDR_ERR_ARGUMENT, "the %s's address is not a multiple of %zu, the alignment of %s", what,
                     ndr_dtype_alignment(dtype), ndr_dtype_name(dtype));
-  /* A view with negative strides may have an unsigned offset that wraps around. */
   *address = (char *)tensor->data + (int64_t)tensor->byte_offset;
   return NDR_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/address.h"
 #include "core/canonical.h"
 
 ndr_status ndr_groups_allocate(ndr_groups **groups, int ndim, const int64_t *shape, int64_t count) {
@@ -86,10 +87,14 @@ static ndr_status check_labels(const DLTensor *labels, ndr_dtype *dtype) {
 
 static ndr_status copy_labels(ndr_groups *groups, const DLTensor *labels, ndr_dtype dtype) {
   int64_t compact[NDR_MAX_DIMS], index[NDR_MAX_DIMS] = {0}, element = 0;
-  const void *data = labels->data ? (const char *)labels->data + labels->byte_offset : NULL;
+  bool has = labels->data && ndr_has_address(labels);
+  const void *data = has ? (const char *)labels->data + (int64_t)labels->byte_offset : NULL;
   const int64_t *strides = labels->strides ? labels->strides : compact;
   ndr_compact_strides(labels->ndim, labels->shape, compact);
   if (groups->length > 0 && !labels->data) return ndr_fail(NDR_ERR_ARGUMENT, "labels has no data");
+  if (labels->data && !has)
+    return ndr_fail(NDR_ERR_ARGUMENT, "labels' byte_offset %lld leads out of the memory that there can be",
+                    (long long)labels->byte_offset);
   if ((uintptr_t)data % ndr_dtype_alignment(dtype))
     return ndr_fail(NDR_ERR_ARGUMENT, "labels' address is not a multiple of %zu", ndr_dtype_alignment(dtype));
   for (int64_t at = 0; at < groups->length; at++) {

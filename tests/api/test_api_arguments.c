@@ -111,6 +111,10 @@ static int array_rows(int row) {
   REFUSED(ARGUMENT, "size -3", shape[1] = -3, reduce());
   REFUSED(ARGUMENT, "no data", array.data = NULL, reduce());
   REFUSED(ARGUMENT, "multiple of 4", array.byte_offset = 2, reduce());
+  REFUSED(ARGUMENT, "the array's byte_offset -9223372036854775808 leads out", array.byte_offset = (uint64_t)1 << 63,
+          reduce());
+  REFUSED(ARGUMENT, "byte_offset 9223372036854775804", array.byte_offset = INT64_MAX - 3, reduce());
+  REFUSED(ARGUMENT, "byte_offset", array.byte_offset = -(uint64_t)(uintptr_t)data, reduce());
   REFUSED(ARGUMENT, "multiple of 4", array.data = (char *)data + 1, reduce());
   REFUSED(OVERFLOW, "dim 0", strides[0] = INT64_MIN, reduce());
   REFUSED(OVERFLOW, "size", shape[0] = INT64_MAX, reduce());
@@ -130,6 +134,7 @@ static int result_rows(int row) {
   REFUSED(RESULT, "[-3]", out_shape[0] = -3, reduce());
   REFUSED(ARGUMENT, "no data", result.data = NULL, reduce());
   REFUSED(ARGUMENT, "multiple of 4", result.byte_offset = 3, reduce());
+  REFUSED(ARGUMENT, "the result's byte_offset", result.byte_offset = (uint64_t)1 << 63, reduce());
   REFUSED(RESULT, "overlap", out_strides[0] = 0, reduce());
   REFUSED(OVERFLOW, "result", out_strides[0] = INT64_MIN, reduce());
   REFUSED(RESULT, "unknown", result.dtype.bits = 7, reduce());

@@ -667,7 +667,9 @@ START_TEST(labels_are_checked) {
   assert_fails(ndr_groups_create(&groups, &labels, 3), NDR_ERR_ARGUMENT, "label number 4 is -2");
   ck_assert_ptr_null(groups);
   values[4] = 1;
-  DLTensor floats = ndr_tensor(reals, NDR_F32, 1, six);
+  DLTensor floats = ndr_tensor(reals, NDR_F32, 1, six), far = labels;
+  far.byte_offset = (uint64_t)1 << 63;
+  assert_fails(ndr_groups_create(&groups, &far, 3), NDR_ERR_ARGUMENT, "labels' byte_offset -9223372036854775808");
   assert_fails(ndr_groups_create(&groups, &floats, 3), NDR_ERR_DTYPE, "labels are f32");
   assert_ok(ndr_groups_create(&flat, &labels, 3));
   assert_fails(ndreduce(&array, NDR_DIMS(1), NDR_SUM, &result, NDR_OPTIONS(.groups = flat)), NDR_ERR_DIMS,

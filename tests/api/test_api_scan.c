@@ -274,6 +274,8 @@ START_TEST(bad_layouts_are_named) {
   odd.byte_offset = 2;
   result.data = out;
   assert_fails(ndr_scan(&odd, 0, NDR_SUM, &result, NULL), NDR_ERR_ARGUMENT, "multiple of 4");
+  odd.byte_offset = (uint64_t)1 << 63;
+  assert_fails(ndr_scan(&odd, 0, NDR_SUM, &result, NULL), NDR_ERR_ARGUMENT, "the array's byte_offset");
   int64_t large[] = {INT64_C(1) << 61};
   DLTensor vast = ndr_tensor(x, NDR_BOOL, 1, large);
   vast.strides = (int64_t[]){0};

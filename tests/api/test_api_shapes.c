@@ -173,6 +173,11 @@ START_TEST(byte_offsets_are_added) {
   result.byte_offset = sizeof *out;
   assert_ok(ndreduce(&array, NDR_DIMS(0), NDR_SUM, &result, NULL));
   ck_assert(out[0] == -9 && out[1] == 5 && out[2] == 7 && out[3] == 9);
+  array.data = x + 4;
+  array.byte_offset = -(uint64_t)(2 * sizeof *x);
+  out[1] = out[2] = out[3] = 0;
+  assert_ok(ndreduce(&array, NDR_DIMS(0), NDR_SUM, &result, NULL));
+  ck_assert(out[1] == 5 && out[2] == 7 && out[3] == 9);
 }
 END_TEST
 

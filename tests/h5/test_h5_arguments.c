@@ -180,6 +180,7 @@ static int reduce_rows(int row) {
   REFUSED(RESULT, "shape", result.shape = NULL, reduce());
   REFUSED(ARGUMENT, "no data", result.data = NULL, reduce());
   REFUSED(ARGUMENT, "multiple of 8", result.byte_offset = 4, reduce());
+  REFUSED(ARGUMENT, "byte_offset", result.byte_offset = (uint64_t)1 << 63, reduce());
   REFUSED(RESULT, "cuda", result.device.device_type = kDLCUDA, reduce());
   REFUSED(RESULT, "f32", result.dtype.bits = 32, reduce());
   REFUSED(ARGUMENT, "options.size", options.size = 0, reduce());

@@ -1,6 +1,8 @@
 /* See host.h. What tensors are to a reduction is checked in core/request.c. */
 #include "h5/run/host.h"
 
+#include "core/address.h"
+
 /* Complex elements are aligned as their parts are. */
 static size_t alignment_of(ndr_dtype dtype) {
   bool complex = dtype == NDR_C64 || dtype == NDR_C128;
@@ -22,6 +24,9 @@ ndr_status ndr_host_check(const DLTensor *tensor, const char *what, ndr_dtype *d
   if (tensor->device.device_type != kDLCPU) return ndr_fail(NDR_ERR_ARGUMENT, "%s: not in host memory", what);
   if (empty) return NDR_OK;
   if (!tensor->data) return ndr_fail(NDR_ERR_ARGUMENT, "%s: no data", what);
+  if (!ndr_has_address(tensor))
+    return ndr_fail(NDR_ERR_ARGUMENT, "%s: byte_offset %lld leads out of the memory that there can be", what,
+                    (long long)tensor->byte_offset);
   if (((uintptr_t)tensor->data + tensor->byte_offset) % alignment_of(*dtype) == 0) return NDR_OK;
   return ndr_fail(NDR_ERR_ARGUMENT, "%s: the address is not a multiple of %zu, the alignment of %s", what,
                   alignment_of(*dtype), ndr_dtype_name(*dtype));

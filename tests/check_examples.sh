@@ -1,6 +1,6 @@
 #!/bin/sh
 # The example that a public header opens with is compiled against the installed library and run; it must print what its
-# comments "// prints ..." say.
+# comments "// prints ..." say. It must compile as C++20, too, where there is a compiler of that.
 #   check_examples.sh SOURCE_DIR PREFIX SCRATCH_DIR     PREFIX is where the project is installed
 set -eu
 source_dir=$(realpath "$1")
@@ -12,6 +12,7 @@ mkdir -p "$3"
 scratch=$(realpath "$3")
 cd "$source_dir" # the examples name files as seen from here
 
+cxx=${CXX:-c++}
 failed=0
 for header in "$2"/include/ndreduce/*.h; do
   name=$(basename "$header" .h)
@@ -28,6 +29,12 @@ for header in "$2"/include/ndreduce/*.h; do
     "$scratch/$name" >"$scratch/$name.actual" 2>&1 && [ -s "$scratch/$name.expected" ] &&
     diff -u --label "$name.h says" "$scratch/$name.expected" --label 'it prints' "$scratch/$name.actual"; }; then
     echo "the first example of $name.h does not work"
+    failed=1
+  fi
+  # shellcheck disable=SC2046
+  if echo 'auto f = [] {};' | "$cxx" -x c++ -std=c++20 -fsyntax-only - 2>/dev/null &&
+    ! "$cxx" -x c++ -std=c++20 -fsyntax-only -Wall -Wextra -Werror "$scratch/$name.c" $(pkg-config --cflags $package); then
+    echo "the first example of $name.h is no C++"
     failed=1
   fi
 done

@@ -2,8 +2,9 @@
  *
  *   float x[4][2] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}}, sums[3][2];
  *   int32_t season[4] = {0, 2, 0, -1};
- *   DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(4, 2)), labels = ndr_tensor(season, NDR_I32, NDR_SHAPE(4));
- *   DLTensor result = ndr_tensor(sums, NDR_F32, NDR_SHAPE(3, 2));
+ *   int64_t shape[] = {4, 2}, by_season[] = {3, 2};
+ *   DLTensor array = ndr_tensor(x, NDR_F32, 2, shape), labels = ndr_tensor(season, NDR_I32, 1, shape);
+ *   DLTensor result = ndr_tensor(sums, NDR_F32, 2, by_season);
  *   ndr_groups *groups = NULL;
  *   ndr_status status = ndr_groups_create(&groups, &labels, 3);
  *   if (status == NDR_OK) status = ndreduce(&array, NDR_DIMS(0), NDR_SUM, &result, NDR_OPTIONS(.groups = groups));

@@ -2,9 +2,9 @@
  *
  *   float x[2][3] = {{1, 2, 3}, {4, 5, 6}}, sums[2][3], kept[6];
  *   uint8_t odd[2][3] = {{1, 0, 1}, {0, 1, 0}};
- *   int64_t count;
- *   DLTensor array = ndr_tensor(x, NDR_F32, NDR_SHAPE(2, 3)), result = ndr_tensor(sums, NDR_F32, NDR_SHAPE(2, 3));
- *   DLTensor mask = ndr_tensor(odd, NDR_BOOL, NDR_SHAPE(2, 3)), list = ndr_tensor(kept, NDR_F32, NDR_SHAPE(6));
+ *   int64_t count, shape[] = {2, 3}, room[] = {6};
+ *   DLTensor array = ndr_tensor(x, NDR_F32, 2, shape), result = ndr_tensor(sums, NDR_F32, 2, shape);
+ *   DLTensor mask = ndr_tensor(odd, NDR_BOOL, 2, shape), list = ndr_tensor(kept, NDR_F32, 1, room);
  *   ndr_status status = ndr_scan(&array, 1, NDR_SUM, &result, NULL);
  *   if (status == NDR_OK) status = ndr_select(&array, &mask, NDR_SCAN_ALL, &list, &count, NULL);
  *   if (status == NDR_OK) printf("%g %g %g, ", sums[1][0], sums[1][1], sums[1][2]);

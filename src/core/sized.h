@@ -18,10 +18,14 @@ static inline bool ndr_sized_is_zero(const void *bytes, size_t from, size_t to) 
   return true;
 }
 
-/* Reads the size of the caller's struct. */
+/* Reads the size of the caller's struct. A struct that begins with a size_t has whole ones as its size, in which only
+ * an array can be cut off between two elements; other sizes end inside a member. */
 static inline ndr_status ndr_sized_size(const void *given, size_t *size, const char *name, const char *init) {
   memcpy(size, given, sizeof *size);
-  if (*size >= sizeof *size && *size <= NDR_MOST_STRUCT_BYTES) return NDR_OK;
+  if (*size >= sizeof *size && *size <= NDR_MOST_STRUCT_BYTES && *size % sizeof *size == 0) return NDR_OK;
+  if (*size > sizeof *size && *size <= NDR_MOST_STRUCT_BYTES)
+    return ndr_fail(NDR_ERR_ARGUMENT, "%s.size is %zu, which no version of the struct has: start from %s", name, *size,
+                    init);
   return ndr_fail(NDR_ERR_ARGUMENT, "%s.size is %zu: start from %s", name, *size, init);
 }
 

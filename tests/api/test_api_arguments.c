@@ -150,6 +150,7 @@ static int options_rows(int row) {
   if (row < 0) options.device = NULL;
   REFUSED(ARGUMENT, "options.size is 0", options.size = 0, reduce());
   REFUSED(ARGUMENT, "options.size is 4", options.size = 4, describe());
+  REFUSED(ARGUMENT, "which no version", options.size = offsetof(ndr_options, threads) + 3, reduce());
   REFUSED(ARGUMENT, "options.size", options.size = SIZE_MAX, make_plan());
   REFUSED(ARGUMENT, "options.size", options.size = 3, accumulate());
   REFUSED(ARGUMENT, "accumulate", options.accumulate = (ndr_accumulate)2, reduce());
@@ -293,6 +294,8 @@ static int text_rows(int row) {
   REFUSED(ARGUMENT, "null", ndr_problem_parse(NULL, &problem));
   REFUSED(ARGUMENT, "null", ndr_problem_parse("sum f32 [2] /0", NULL));
   REFUSED(ARGUMENT, "null", ndr_problem_extent(NULL, &low, &high));
+  REFUSED(ARGUMENT, "problem.size", problem.size = offsetof(ndr_problem, ddof) + 4,
+          ndr_problem_parse("sum f32 [2] /0", &problem));
   REFUSED(ARGUMENT, "problem.size", problem.size = 7, ndr_problem_parse("sum f32 [2] /0", &problem));
   REFUSED(ARGUMENT, "null", ndr_problem_make(NULL, &array, 1, dims, 1, ops));
   REFUSED(ARGUMENT, "array", ndr_problem_make(&problem, NULL, 1, dims, 1, ops));

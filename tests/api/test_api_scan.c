@@ -231,6 +231,11 @@ START_TEST(bad_arguments_are_named) {
   ndr_scan_options none = NDR_SCAN_OPTIONS_INIT;
   far.device.device_type = kDLVulkan;
   none.size = 3;
+  ndr_scan_options cut = NDR_SCAN_OPTIONS_INIT, first = cut;
+  cut.size = offsetof(ndr_scan_options, initial) + 4;
+  first.size = offsetof(ndr_scan_options, initial);
+  assert_fails(ndr_scan(&array, 0, NDR_SUM, &result, &cut), NDR_ERR_ARGUMENT, "options.size is 28, which no version");
+  assert_ok(ndr_scan(&array, 0, NDR_SUM, &result, &first));
   assert_fails(ndr_scan(NULL, 0, NDR_SUM, &result, NULL), NDR_ERR_ARGUMENT, "array is a null pointer");
   assert_fails(ndr_scan(&array, 0, NDR_SUM, NULL, NULL), NDR_ERR_ARGUMENT, "result is a null pointer");
   assert_fails(ndr_scan(&array, 2, NDR_SUM, &result, NULL), NDR_ERR_DIMS, "dim 2 is out of range");

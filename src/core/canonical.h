@@ -129,6 +129,9 @@ ndr_status ndr_problem_fill(ndr_problem *problem, const DLTensor *array, int dim
 
 /* The checks that these are made of. */
 ndr_status ndr_check_shape(int ndim, const int64_t *shape, size_t element_bytes);
+
+/* Fails if what has that shape, "the array" say, has more than 62 bits of bytes. */
+ndr_status ndr_check_bytes(const char *what, int ndim, const int64_t *shape, size_t element_bytes);
 ndr_status ndr_check_dims(int ndim, int dim_count, const int *dims, bool *reduced);
 /* The bytes from the first to behind the last element must fit in 62 bits, with one more step along every axis:
  * planners may then compute size * stride without a check. `what` names the tensor in errors. */

@@ -4,18 +4,22 @@
 #include "core/sized.h"
 #include "ndreduce/operator.h"
 
+/* A size of 0 counts as 1: the product of the others must not overflow either. */
+ndr_status ndr_check_bytes(const char *what, int ndim, const int64_t *shape, size_t element_bytes) {
+  int64_t bytes = (int64_t)element_bytes;
+  for (int d = 0; d < ndim; d++)
+    if (__builtin_mul_overflow(bytes, shape[d] ? shape[d] : 1, &bytes) || bytes > NDR_MOST_BYTES)
+      return ndr_fail(NDR_ERR_OVERFLOW, "the size in bytes of %s does not fit in 62 bits", what);
+  return NDR_OK;
+}
+
 ndr_status ndr_check_shape(int ndim, const int64_t *shape, size_t element_bytes) {
   if (ndim < 0 || ndim > NDR_MAX_DIMS)
     return ndr_fail(NDR_ERR_ARGUMENT, "array has %d dims, at most %d are supported", ndim, NDR_MAX_DIMS);
   if (ndim > 0 && !shape) return ndr_fail(NDR_ERR_ARGUMENT, "array has no shape");
-  int64_t bytes = (int64_t)element_bytes;
-  for (int d = 0; d < ndim; d++) {
+  for (int d = 0; d < ndim; d++)
     if (shape[d] < 0) return ndr_fail(NDR_ERR_ARGUMENT, "dim %d has size %lld", d, (long long)shape[d]);
-    /* A size of 0 counts as 1: the product of the others must not overflow either. */
-    if (__builtin_mul_overflow(bytes, shape[d] ? shape[d] : 1, &bytes) || bytes > NDR_MOST_BYTES)
-      return ndr_fail(NDR_ERR_OVERFLOW, "the array's size in bytes does not fit in 62 bits");
-  }
-  return NDR_OK;
+  return ndr_check_bytes("the array", ndim, shape, element_bytes);
 }
 
 void ndr_compact_strides(int ndim, const int64_t *shape, int64_t *strides) {

@@ -1,6 +1,7 @@
 /* Checks the arguments of a scan and makes its canonical form. */
 #include "scan/problem.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,18 +50,6 @@ static ndr_status make_request(ndr_request *request, const ndr_scan_call *call) 
 
 /* ---- the result ---- */
 
-static ndr_status check_bytes(const ndr_scan_problem *problem) {
-  int64_t bytes = (int64_t)ndr_dtype_bytes(problem->result_dtype);
-  char label[NDR_LABEL_BYTES];
-  for (int d = 0; d < problem->result_ndim; d++) {
-    int64_t size = problem->result_shape[d] ? problem->result_shape[d] : 1;
-    if (__builtin_mul_overflow(bytes, size, &bytes) || bytes > NDR_MOST_BYTES)
-      return ndr_fail(NDR_ERR_OVERFLOW, "the size in bytes of the result of %s does not fit in 62 bits",
-                      ndr_op_label(problem->op, label));
-  }
-  return NDR_OK;
-}
-
 /* A scan of all elements may keep the array's shape. */
 static bool keeps_shape(const ndr_scan_problem *problem, const DLTensor *result) {
   if (!result || problem->longer || result->ndim != problem->ndim || problem->ndim == 1) return false;
@@ -71,13 +60,14 @@ static bool keeps_shape(const ndr_scan_problem *problem, const DLTensor *result)
 static ndr_status set_result(ndr_scan_problem *problem, const ndr_request *request, const ndr_scan_call *call,
                              int dim) {
   const DLTensor *result = call->result;
-  char label[NDR_LABEL_BYTES];
+  char label[NDR_LABEL_BYTES], what[NDR_LABEL_BYTES + 16];
   bool shaped = dim >= 0 || keeps_shape(problem, result);
   problem->result_ndim = shaped ? problem->ndim : 1;
   memcpy(problem->result_shape, problem->shape, sizeof problem->result_shape);
   if (!shaped) problem->result_shape[0] = problem->length;
   if (problem->longer) problem->result_shape[dim >= 0 ? dim : 0]++;
-  NDR_TRY(check_bytes(problem));
+  snprintf(what, sizeof what, "the result of %s", ndr_op_label(call->op, label));
+  NDR_TRY(ndr_check_bytes(what, problem->result_ndim, problem->result_shape, ndr_dtype_bytes(problem->result_dtype)));
   ndr_compact_strides(problem->result_ndim, problem->result_shape, problem->result_strides);
   if (!result) return NDR_OK;
   NDR_TRY(ndr_check_result(ndr_op_label(call->op, label), request->problem.dtype, problem->result_dtype,

@@ -1,6 +1,7 @@
 /* Checks the arguments of ndr_select, ndr_partition and ndr_nonzero. */
 #include "scan/selection.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/sized.h"
@@ -78,6 +79,7 @@ static void expect_shape(ndr_selection *made, const DLTensor *result) {
 }
 
 static ndr_status take_result(ndr_selection *made, const DLTensor *result) {
+  char what[32];
   if (!result) return ndr_fail(NDR_ERR_ARGUMENT, "the result of %s is a null pointer", name_of(made->kind));
   expect_shape(made, result);
   if (result->ndim == made->result_ndim && result->shape)
@@ -88,7 +90,8 @@ static ndr_status take_result(ndr_selection *made, const DLTensor *result) {
   made->result_dtype = made->kind == NDR_SELECTION_NONZERO ? NDR_I64 : made->dtype;
   NDR_TRY(ndr_check_result(name_of(made->kind), made->dtype, made->result_dtype, made->result_ndim, made->result_shape,
                            result));
-  NDR_TRY(ndr_check_shape(made->result_ndim, made->result_shape, ndr_dtype_bytes(made->result_dtype)));
+  snprintf(what, sizeof what, "the result of %s", name_of(made->kind));
+  NDR_TRY(ndr_check_bytes(what, made->result_ndim, made->result_shape, ndr_dtype_bytes(made->result_dtype)));
   ndr_compact_strides(made->result_ndim, made->result_shape, made->result_strides);
   for (int d = 0; result->strides && d < made->result_ndim; d++) made->result_strides[d] = result->strides[d];
   return NDR_OK;

@@ -138,6 +138,9 @@ START_TEST(bad_arguments_are_named) {
   assert_fails(ndr_select(&array, &kept, NDR_SCAN_ALL, &slices, &count, NULL), NDR_ERR_RESULT, "[2,2], must be [2]");
   assert_fails(ndr_partition(&array, &kept, NDR_SCAN_ALL, &slices, &count, NULL), NDR_ERR_RESULT, "must be [2,3]");
   assert_fails(ndr_nonzero(&array, &result, &count, NULL), NDR_ERR_RESULT, "must be i64");
+  DLTensor vast = ndr_tensor(out, NDR_F32, NDR_SHAPE(INT64_C(1) << 61));
+  assert_fails(ndr_select(&array, &kept, NDR_SCAN_ALL, &vast, &count, NULL), NDR_ERR_OVERFLOW,
+               "the size in bytes of the result of select does not fit");
   assert_fails(ndr_select(&array, &kept, NDR_SCAN_ALL, &result, &count, NDR_SELECT_OPTIONS(.threads = -2)),
                NDR_ERR_ARGUMENT, "threads is -2");
   wrong = kept;

@@ -13,8 +13,9 @@ enum {
   MOST_VALUES = 16,          /* that a thread has: elements times neighbours */
   MANY_LINES = 512,          /* so many that a tile's prefix is there when the tile behind it is reached */
   MOST_SHARED = 68 << 10,    /* dynamic shared memory of a block, as several blocks are to run at a time */
-  STATIC_SHARED = 15 << 10,  /* the most static shared memory of a block */
+  MOST_STATIC = 48 << 10,    /* static shared memory that a kernel can have on any GPU */
   RESERVED_SHARED = 1 << 10, /* what the driver takes of shared memory for each block */
+  NUMBERS_SHARED = 64,       /* static shared memory for more than states */
   TAKEN_BYTES = 256          /* of the workspace, for the number of items that blocks have taken */
 };
 
@@ -53,6 +54,23 @@ static bool waits(unsigned known) {
   return !(known & (NDR_SCAN_WHOLE | NDR_SCAN_ALONE));
 }
 
+/* Static shared memory of a block: scan_shared, and where tiles wait for others scan_upper and the totals of the tiles
+ * in hand, scan_tiles, and of scan_lines scan_room. */
+static int64_t static_bytes(const ndr_scan_problem *problem, int columns, int beside, bool waiting) {
+  ndr_state state = ndr_scan_gpu_state(problem);
+  const int across = columns ? columns : 1, groups = NDR_SCAN_BLOCK / across / NDR_SCAN_GROUP;
+  const int upper = (groups + groups / NDR_SCAN_GROUP) * across + 1;
+  const int room = columns ? 0 : NDR_WARP_THREADS + NDR_WARP_THREADS / NDR_SCAN_GROUP;
+  const int states = NDR_SCAN_BLOCK + NDR_SCAN_BLOCK / 4;
+  const int more = NDR_SCAN_TURNS * (upper + across) + 2 * NDR_SCAN_LEVELS * across + room;
+  return (int64_t)(waiting ? states + more : states) * ndr_state_size(&state) * beside * (int64_t)sizeof(double) +
+         NUMBERS_SHARED;
+}
+
+bool ndr_scan_can_wait(const ndr_scan_problem *problem) {
+  return static_bytes(problem, 0, 1, true) <= MOST_STATIC;
+}
+
 /* Dynamic shared memory of a block of scan_lines, and of scan_columns, that has room for `turns` tiles. */
 static int64_t lines_room(const ndr_scan_problem *problem, int turns, int64_t elements) {
   const int64_t warp = NDR_WARP_THREADS * elements, result = (int64_t)ndr_dtype_bytes(problem->result_dtype);
@@ -78,8 +96,8 @@ static int elements_for(const ndr_scan_problem *problem) {
   return widest <= 8 && words <= 2 ? 8 : 4;
 }
 
-int ndr_scan_elements(const ndr_scan_problem *problem, const ndr_device *device, int beside) {
-  const int64_t most = device->shared_bytes_per_block - STATIC_SHARED;
+int ndr_scan_elements(const ndr_scan_problem *problem, const ndr_device *device, int columns, int beside) {
+  const int64_t most = device->shared_bytes_per_block - static_bytes(problem, columns, beside, true);
   int elements = elements_for(problem);
   while (elements > 1 && elements * beside > MOST_VALUES) elements /= 2;
   while (elements > 1 &&
@@ -129,15 +147,14 @@ void ndr_scan_cut(const ndr_scan_problem *problem, ndr_scan_launch *launch, int6
   launch->nodes = nodes_of(problem, launch);
 }
 
-/* Sets shared memory, and how many blocks a multiprocessor runs at a time. `states` are those in static shared memory:
- * scan_shared, scan_tiles and totals for each column, scan_room. */
+/* Sets shared memory, and how many blocks a multiprocessor runs at a time. */
 static void set_room(const ndr_scan_plan *plan, ndr_scan_launch *launch, int words) {
   const ndr_scan_problem *problem = &plan->problem;
   const int turns = waits(launch->known) ? NDR_SCAN_TURNS : NDR_SCAN_TURNS_ALONE;
   int64_t dynamic = launch->columns ? columns_room(problem, turns, launch->elements)
                                     : lines_room(problem, turns, (int64_t)launch->elements * launch->beside);
-  int64_t states = NDR_SCAN_BLOCK * 5 / 4 + (launch->columns ? launch->columns : 1) * 2 * (NDR_SCAN_LEVELS + 1) + 32;
-  int64_t block = dynamic + states * words * launch->beside * (int64_t)sizeof(double) + RESERVED_SHARED;
+  int64_t block =
+      dynamic + static_bytes(problem, launch->columns, launch->beside, waits(launch->known)) + RESERVED_SHARED;
   int64_t fit = plan->device.shared_bytes_per_unit / block;
   int most = problem->operand_count > 0 || words * launch->beside > 2 ? 2 : 3;
   if (words * launch->beside == 1 && problem->operand_count == 0 && launch->threads == NDR_SCAN_BLOCK) most = 4;

@@ -42,8 +42,12 @@ const char *ndr_scan_gpu_reject(const ndr_scan_problem *problem, const ndr_devic
 /* The most bytes that an element of the arrays or of the result has. */
 int64_t ndr_scan_widest(const ndr_scan_problem *problem);
 
-/* How many elements a thread has, each of `beside` neighbours: no more than have their states in registers. */
-int ndr_scan_elements(const ndr_scan_problem *problem, const ndr_device *device, int beside);
+/* How many elements a thread has, each of `beside` neighbours: no more than have their states in registers. A tile of
+ * scan_columns has up to `columns` columns if a column has several tiles; 0: scan_lines. */
+int ndr_scan_elements(const ndr_scan_problem *problem, const ndr_device *device, int columns, int beside);
+
+/* Whether a block of scan_lines has shared memory for the states of tiles that wait for others. */
+bool ndr_scan_can_wait(const ndr_scan_problem *problem);
 
 /* The problem whose elements are `beside` neighbours each, of the lines of its first kept axis. */
 ndr_scan_problem ndr_scan_pack(const ndr_scan_problem *problem, int beside);

@@ -32,7 +32,7 @@ static int columns_of(const ndr_scan_problem *problem, int elements) {
 
 /* A thread has fewer elements than it could have where columns are shorter. */
 static int elements_of(const ndr_scan_problem *problem, const ndr_device *device) {
-  int elements = ndr_scan_elements(problem, device, 1);
+  int elements = ndr_scan_elements(problem, device, MOST_SPLIT, 1);
   while (elements > 4 && elements / 2 >= problem->length) elements /= 2;
   return elements;
 }

@@ -65,7 +65,7 @@ static void configure(ndr_scan_plan *plan) {
   const int beside = beside_of(&plan->problem);
   const ndr_scan_problem packed = ndr_scan_pack(&plan->problem, beside), *problem = &packed;
   const ndr_scan_axis *scan = &problem->scan[0], *kept = &problem->kept[0];
-  ndr_scan_launch launch = {.elements = ndr_scan_elements(problem, &plan->device, beside), .beside = beside};
+  ndr_scan_launch launch = {.elements = ndr_scan_elements(problem, &plan->device, 0, beside), .beside = beside};
   cut_lines(problem, &launch);
   for (int k = 0; k <= problem->operand_count; k++)
     if (is_flat(problem, launch.known, ndr_scan_stride(scan, k), ndr_scan_stride(kept, k))) launch.known |= 1u << k;
@@ -73,9 +73,13 @@ static void configure(ndr_scan_plan *plan) {
   ndr_scan_launch_end(plan, &launch, problem->kept_count);
 }
 
+/* Lines of one tile, or of several in a tile, wait for nothing. */
 static const char *reject(const ndr_scan_problem *problem, const ndr_device *device, char *text) {
+  const char *why = ndr_scan_gpu_reject(problem, device);
+  bool waits = problem->length > NDR_SCAN_BLOCK * ndr_scan_elements(problem, device, 0, 1);
   (void)text;
-  return ndr_scan_gpu_reject(problem, device);
+  if (why || !waits || ndr_scan_can_wait(problem)) return why;
+  return "states have too many words for lines of several tiles";
 }
 
 /* Elements that follow each other in a line are neighbours; those of short lines are, too, if lines follow each other.

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "gpuplan/scan.h"
+#include "ndreduce/operator.h"
 #include "support/gpus.h"
 #include "support/scans.h"
 #include "support/suite.h"
@@ -53,6 +54,72 @@ static int64_t nodes_of(const ndr_scan_launch *l, int words) {
   return nodes;
 }
 
+/* Bytes of the arrays in shared memory that kernels/scan_lines.cuh and scan_columns.cuh declare. */
+static int64_t static_bytes(const ndr_scan_launch *l, int words) {
+  int64_t columns = l->columns ? l->columns : 1, units = 256 / columns, states = 256 + 64;
+  if (!(l->known & (NDR_SCAN_WHOLE | NDR_SCAN_ALONE))) {
+    states += 4 * (units / 8 * columns + units / 64 * columns + 1); /* upper */
+    states += 4 * columns + 2 * 5 * columns;                        /* wholes, tiles */
+    if (!l->columns) states += 32 + 32 / 8;                         /* room */
+  }
+  return states * words * l->beside * 8;
+}
+
+static void check_shared(const ndr_scan_plan *plan, const ndr_device *device) {
+  const ndr_scan_launch *l = ndr_scan_plan_launch(plan);
+  ndr_state state = ndr_scan_gpu_state(&plan->problem);
+  int64_t fixed = static_bytes(l, ndr_state_size(&state)), block = l->shared_bytes + fixed;
+  ck_assert_int_le(fixed, 48 << 10);
+  ck_assert_int_le(block, device->shared_bytes_per_block);
+  if (l->residents > 1) ck_assert_int_le((block + 1024) * l->residents, device->shared_bytes_per_unit);
+}
+
+START_TEST(blocks_have_shared_memory) {
+  rng random = {test_seed() + (uint64_t)_i};
+  ndr_device device = gpus[_i % GPU_COUNT];
+  scan_case given;
+  ndr_scan_plan plan;
+  device.compiles = 1;
+  scan_random(&given, &random, INT64_C(1) << _i % 24);
+  ndr_status status = plan_scan(&plan, &given, &device, _i % 2 ? "columns" : "lines");
+  if (status == NDR_OK && !ndr_scan_is_empty(&plan.problem)) check_shared(&plan, &device);
+  ndr_scan_problem_free(&plan.problem);
+  scan_free(&given);
+}
+END_TEST
+
+/* States of 8 and 15 words. */
+START_TEST(large_states_fit_or_are_refused) {
+  static const char text[] = "w(x): a += x, b += x * 2, c += x * 3, d += x * 4, e += x * 5, f += x * 6, g += x * 7, n "
+                             "+= 1 -> a + b + c + d + e "
+                             "+ f + g + n";
+  ndr_device device = gpus[_i];
+  ndr_scan_plan plan;
+  ndr_op op;
+  device.compiles = 1;
+  assert_ok(ndr_operator_create(&op, text, NULL, 0));
+  for (int complex = 0; complex < 2; complex++) {
+    const ndr_scan_options options = NDR_SCAN_OPTIONS_INIT;
+    for (int64_t size = 100; size < 1000000; size *= 100) {
+      const DLTensor array = ndr_tensor(NULL, complex ? NDR_C64 : NDR_F32, NDR_SHAPE(3, size));
+      const ndr_scan_call call = {&array, 1, op, NULL, &options};
+      memset(&plan, 0, sizeof plan);
+      assert_ok(ndr_scan_problem_make(&plan.problem, &call));
+      plan.device = device;
+      plan.backend = &backend;
+      if (complex && size > 256) {
+        assert_fails(ndr_scan_choose(&plan, NULL), NDR_ERR_UNSUPPORTED, "states have too many words");
+      } else {
+        assert_ok(ndr_scan_choose(&plan, NULL));
+        check_shared(&plan, &device);
+      }
+      ndr_scan_problem_free(&plan.problem);
+    }
+  }
+  ndr_operator_destroy(op);
+}
+END_TEST
+
 START_TEST(launches_cover_every_element) {
   rng random = {test_seed() + (uint64_t)_i};
   scan_case given;
@@ -92,6 +159,8 @@ int main(void) {
   Suite *suite = suite_create("plans of scans on a GPU");
   TCase *cases = tcase_create("plans");
   tcase_add_test(cases, no_compiler_is_the_reason);
+  tcase_add_loop_test(cases, blocks_have_shared_memory, 0, test_case_count(300));
+  tcase_add_loop_test(cases, large_states_fit_or_are_refused, 0, GPU_COUNT);
   tcase_add_loop_test(cases, launches_cover_every_element, 0, test_case_count(200));
   suite_add_tcase(suite, cases);
   return suite_run(suite);

@@ -310,9 +310,9 @@ START_TEST(nonsense_counts_for_nothing_and_is_noted) {
   ck_assert_int_eq(misfits.count, 8);
   assert_misfit("_FillValue", false, "is the text '-1', not one number");
   assert_misfit("missing_value", false, "has 4000 values, not up to 15 numbers");
-  assert_misfit("valid_range", false, "is something else, not two numbers");
+  assert_misfit("valid_range", false, "is complex, not two numbers");
   assert_misfit("valid_min", false, "has 2 values, not one number");
-  assert_misfit("valid_max", false, "is something else, not one number");
+  assert_misfit("valid_max", false, "has elements of variable length, not one number");
   assert_misfit("scale_factor", true, "is the text '2', not one number");
   assert_misfit("add_offset", true, "has 3 values, not one number");
   assert_misfit("_Unsigned", false, "is not the text 'true' or 'false'");
@@ -329,6 +329,21 @@ START_TEST(nonsense_counts_for_nothing_and_is_noted) {
   ck_assert(is_plain(&u));
   ck_assert_int_eq(misfits.count, 3);
   assert_misfit("scale_factor", true, "has 0 values, not one number");
+  assert_misfit("valid_min", false, "has references, not one number");
+  hid_t truth = H5Tenum_create(H5T_NATIVE_INT8), colour = H5Tenum_create(H5T_NATIVE_INT8);
+  H5Tenum_insert(truth, "FALSE", &(int8_t){0});
+  H5Tenum_insert(truth, "TRUE", &(int8_t){1});
+  H5Tenum_insert(colour, "RED", &(int8_t){1});
+  begin(H5T_STD_I16LE);
+  put("valid_min", truth, 1, &(int8_t){1});
+  put("valid_max", colour, 1, &(int8_t){1});
+  put("add_offset", H5T_STD_B8LE, 1, &(uint8_t){1});
+  find(false);
+  assert_misfit("valid_min", false, "is bool, not one number");
+  assert_misfit("valid_max", false, "is an enumeration, not one number");
+  assert_misfit("add_offset", true, "is a bit field, not one number");
+  H5Tclose(truth);
+  H5Tclose(colour);
 }
 END_TEST
 

@@ -56,17 +56,35 @@ static ndr_misfit *add_misfit(attributes *from, const char *name) {
   return added;
 }
 
-/* `points` elements of a kind that are not the numbers wanted. */
-static void note_misfit(attributes *from, const char *name, H5T_class_t kind, hssize_t points, const char *wanted) {
+/* What elements are that are no plain numbers. */
+static void name_type(hid_t type, char *what, size_t capacity) {
+  ndr_dtype dtype;
+  const char *reason = ndr_hdf_dtype(type, &dtype);
+  H5T_class_t kind = H5Tget_class(type);
+  if (reason)
+    snprintf(what, capacity, "has %s", reason);
+  else
+    snprintf(what, capacity, "is %s",
+             dtype == NDR_BOOL      ? "bool"
+             : kind == H5T_COMPOUND ? "complex"
+             : kind == H5T_ENUM     ? "an enumeration"
+                                    : "a bit field");
+}
+
+/* `points` elements that are not the numbers wanted. */
+static void note_misfit(attributes *from, const char *name, hid_t type, hssize_t points, const char *wanted) {
   ndr_misfit *added = add_misfit(from, name);
-  char *text = NULL;
+  H5T_class_t kind = H5Tget_class(type);
+  char *text = NULL, found[64] = "is text";
   if (kind == H5T_INTEGER || kind == H5T_FLOAT)
     snprintf(added->what, sizeof added->what, "has %lld value%s, not %s", (long long)points, points == 1 ? "" : "s",
              wanted);
   else if (kind == H5T_STRING && ndr_hdf_get_text(from->dataset, name, &text) && text)
     snprintf(added->what, sizeof added->what, "is the text '%.40s', not %s", text, wanted);
-  else
-    snprintf(added->what, sizeof added->what, "is %s, not %s", kind == H5T_STRING ? "text" : "something else", wanted);
+  else {
+    if (kind != H5T_STRING) name_type(type, found, sizeof found);
+    snprintf(added->what, sizeof added->what, "%s, not %s", found, wanted);
+  }
   free(text);
 }
 
@@ -85,7 +103,7 @@ static int read_numbers(attributes *from, const char *name, const numbers_wanted
   if (kind == H5T_NO_CLASS || points < 0)
     from->failed = name;
   else if (!fits)
-    note_misfit(from, name, kind, points, wanted->says);
+    note_misfit(from, name, type, points, wanted->says);
   if (fits) {
     bool known = !ndr_hdf_dtype(type, &dtype);
     if (known) dtype = widest(dtype);

@@ -39,6 +39,7 @@ typedef struct ladder_options {
   bench_options bench;
   bool kinds[LADDER_KINDS];
   ladder_op op;
+  bool has_op; /* --op is given */
   ladder_dtype dtype;
   int block, overlap;
   const char *rung, *explain, *source; /* a number, or NULL; explain and source may also be "all" */

@@ -19,7 +19,9 @@ static void read_device(void *target, const char *text) {
 }
 
 static void read_op(void *target, const char *text) {
-  ((ladder_options *)target)->op = (ladder_op)one_of("--op", text, ladder_op_names, LADDER_OPS);
+  ladder_options *options = target;
+  options->op = (ladder_op)one_of("--op", text, ladder_op_names, LADDER_OPS);
+  options->has_op = true;
 }
 
 static void read_dtype(void *target, const char *text) {
@@ -161,10 +163,13 @@ const cli bench_ladder_cli = {"ndbench", "ndbench ladder", sizeof rows / sizeof 
 static void set_sizes(ladder_options *options) {
   static const int64_t large[2][2] = {{256, 262144}, {262144, 256}}, small[2][2] = {{64, 1001}, {1001, 64}};
   static const int shares[4] = {1, 10, 50, 90}, half[4] = {50};
+  static const int64_t dims[5] = {32, 32, 32, 32, 64};
   bool emulated = options->bench.device == &bench_cpu;
   if (options->length == 0) options->length = INT64_C(1) << (emulated ? 16 : 26);
   if (options->kinds[LADDER_SELECT] && options->length > LADDER_MOST_SELECTED)
     cli_refuse(&bench_ladder_cli, "--length: select takes 2^30 elements at most, not %lld", (long long)options->length);
+  if (options->overlap == 0) options->overlap = 8;
+  if (options->dims[0] == 0) memcpy(options->dims, dims, sizeof dims);
   if (options->shape_count == 0) {
     options->shape_count = 2;
     memcpy(options->shapes, emulated ? small : large, sizeof small);
@@ -188,12 +193,29 @@ static void choose_kinds(ladder_options *options, bool named) {
   if (!any) cli_refuse(&bench_ladder_cli, "the ladders that are named lack rung '%s'", options->rung);
 }
 
+/* Refuses options that only other ladders have. */
+static void check_used(const ladder_options *options) {
+  const bool *chosen = options->kinds, folds = chosen[LADDER_REDUCE] || chosen[LADDER_AXES] || chosen[LADDER_ND];
+  const struct {
+    const char *option;
+    bool given, used;
+    const char *ladders;
+  } rules[] = {{"--op", options->has_op, folds || chosen[LADDER_SCAN], "reduce, axes, nd and scan"},
+               {"--overlap", options->overlap != 0, folds, "reduce, axes and nd"},
+               {"--length", options->length != 0, chosen[LADDER_REDUCE] || chosen[LADDER_SCAN] || chosen[LADDER_SELECT],
+                "reduce, scan and select"},
+               {"--shape", options->shape_count != 0, chosen[LADDER_AXES], "axes"},
+               {"--dims", options->dims[0] != 0, chosen[LADDER_ND], "nd"},
+               {"--keep", options->keep_count != 0, chosen[LADDER_SELECT], "select"}};
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+    if (rules[i].given && !rules[i].used)
+      cli_refuse(&bench_ladder_cli, "%s is for %s, and no such ladder is chosen", rules[i].option, rules[i].ladders);
+}
+
 void ladder_options_read(ladder_options *options, int argc, char **argv) {
   *options = (ladder_options){.bench = {.device = bench_device_find("auto"), .repeat = 25, .verify = true, .seed = 1},
                               .dtype = LADDER_F32,
-                              .block = 256,
-                              .overlap = 8,
-                              .dims = {32, 32, 32, 32, 64}};
+                              .block = 256};
   int named = cli_read(&bench_ladder_cli, options, argc, argv);
   for (int i = 1; i <= named; i++) {
     bool all = strcmp(argv[i], "all") == 0;
@@ -201,5 +223,6 @@ void ladder_options_read(ladder_options *options, int argc, char **argv) {
     for (int k = kind; k < (all ? LADDER_KINDS : kind + 1); k++) options->kinds[k] = true;
   }
   choose_kinds(options, named > 0);
+  check_used(options);
   set_sizes(options);
 }

@@ -157,11 +157,14 @@ NDR_DEVICE void scan_columns_before(const ndr_scan_params &p, const scan_slots &
   if (lane == 0) tiles.count = count;
 }
 
-/* Writes a thread's results; s has its values. */
-template <class OP, class Strip, class Prefix, int E, u32 KNOWN>
-NDR_DEVICE void scan_write_column(const ndr_scan_params &p, const Strip &t, const Prefix &prefix,
-                                  const typename OP::State (&s)[E]) {
+/* Adds what stands before them to a thread's values, and writes its results. */
+template <class OP, int COLUMNS, u32 KNOWN, class Strip, class Before, class Tiles, int E>
+NDR_DEVICE void scan_end_column(const ndr_scan_params &p, const Strip &t, const Before &before, const Tiles *tiles,
+                                int lane, typename OP::State (&s)[E]) {
   typedef typename OP::result R;
+  scan_prefix<OP, NDR_SCAN_BLOCK / COLUMNS, COLUMNS> prefix;
+  prefix.collect(before, tiles, lane);
+  prefix.apply(before, tiles, lane, E, s);
   t.template each<of_result>(p, (R *)p.result, [&](int e, R *to) {
     bool fresh = e == 0 && !prefix.any;
     scan_store<OP, KNOWN>(p, to, s, e, prefix.all, fresh);
@@ -201,10 +204,7 @@ NDR_DEVICE void scan_columns_alone(const ndr_scan_params &p) {
     scan_take_column<OP>(p, t, turn, s);
     scan_before<OP, UNITS, COLUMNS> before;
     before.find(shared, s[E - 1], unit, lane, 0, false);
-    scan_prefix<OP, UNITS, COLUMNS> prefix;
-    prefix.collect(before, (const scan_tiles<State, 1> *)nullptr, lane);
-    prefix.apply(before, (const scan_tiles<State, 1> *)nullptr, lane, E, s);
-    scan_write_column<OP, strip_type, scan_prefix<OP, UNITS, COLUMNS>, E, KNOWN>(p, t, prefix, s);
+    scan_end_column<OP, COLUMNS, KNOWN>(p, t, before, (const scan_tiles<State, 1> *)nullptr, lane, s);
     machine::barrier();
   }
 }
@@ -277,10 +277,7 @@ NDR_DEVICE void scan_columns_awaiting(const ndr_scan_params &p) {
       const before_type before = scan_kept<before_type>(first, upper[turn.room_of_item()], unit, lane);
       State s[E];
       scan_take_column<OP>(p, t, turn.room_of_item(), s);
-      scan_prefix<OP, UNITS, COLUMNS> prefix;
-      prefix.collect(before, &tiles[1 - turn.parity], lane);
-      prefix.apply(before, &tiles[1 - turn.parity], lane, E, s);
-      scan_write_column<OP, strip_type, scan_prefix<OP, UNITS, COLUMNS>, E, KNOWN>(p, t, prefix, s);
+      scan_end_column<OP, COLUMNS, KNOWN>(p, t, before, &tiles[1 - turn.parity], lane, s);
     }
     first = first_next, first_next = first_ahead;
     turn.go_on(behind);

@@ -1,5 +1,6 @@
 #include "drive.h"
 
+#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 
 #include "gpuplan/launch.h"
 #include "memory.h"
+#include "runtime/control.h"
 #include "sanitizer.h"
 
 void device_array_of(device_array *made, int device, size_t past) {
@@ -86,6 +88,21 @@ void apply_twist(ndr_plan *plan, const twist *how) {
   twist_launch(&launches->aligned, how);
   twist_launch(&launches->unaligned, how);
   ndr_launches_end(plan);
+}
+
+void fail_every_call(ndr_status (*run)(void *user), void *user) {
+  const int blocks = simt_living_blocks() + 1;
+  int failed = 0;
+  for (int64_t call = 1; call < 60; call++) {
+    simt_controls.calls = 0;
+    simt_controls.failing_call = call;
+    bool fails = run(user) != NDR_OK;
+    failed += fails;
+    simt_controls.failing_call = 0;
+    if (fails) ck_assert_int_le(simt_living_blocks(), blocks);
+    if (simt_controls.calls < call) break;
+  }
+  ck_assert_int_gt(failed, 2);
 }
 
 static char announced[CASE_TEXT + 256];

@@ -31,6 +31,10 @@ typedef struct twist {
 twist random_twist(rng *random, ndr_dtype dtype);
 void apply_twist(ndr_plan *plan, const twist *how);
 
+/* Lets each call of the runtime fail in its turn, while `run` runs: nothing must be left then but the workspace that is
+ * kept for the stream. Some of them must make it fail. */
+void fail_every_call(ndr_status (*run)(void *user), void *user);
+
 /* What the running case is, so that a sanitizer's last words name it too. */
 void announce_case(const ndr_problem *problem, const char *family, const twist *how, uint64_t seed);
 const char *announced_case(void);

@@ -20,7 +20,7 @@
  *
  * Structs that a caller fills in begin with their size. Start from the struct's ..._INIT. Structs may grow in later
  * versions. Members that a caller's smaller struct lacks count as 0; in a larger one, members that this version does
- * not know must be 0.
+ * not know must be 0. A size that ends inside a member is refused.
  *
  * Threads: a call on the CPU works in the calling thread; arrays of 256 KiB or more may also be reduced by threads that
  * the library owns. These start when they are first needed, sleep between calls, take no signals except those that a

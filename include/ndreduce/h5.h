@@ -403,9 +403,23 @@ typedef struct ndr_h5_options {
    * missing or NaN, are left out. index(d) counts along the whole dim. NULL: none. */
   const char *where;
   const ndr_h5_groups *groups; /* of the dataset; their dims are reduced, named by the problem or not. NULL: none */
+  /* One part of several, as processes that know nothing of each other do: reads that part alone, and in place of
+   * results, which may be NULL, writes its partial states to the file `state`, in place of others that are there. Parts count
+   * from 1 to part_count; 0: all is reduced. By the CPU. `note` is kept in the file, for ndr_h5_state_note; NULL: "".
+   */
+  int part, part_count;
+  const char *state, *note;
+  /* Not 0: reads no element, but takes the results from the files of all parts of the same reduction of the same
+   * dataset, in any order. They are the same to the last bit as without parts. Fails with NDR_ERR_ARGUMENT where a part
+   * is missing, there twice or of something else, and with NDR_ERR_FILE where a file is damaged. */
+  int state_count;
+  const char *const *states;
 } ndr_h5_options;
 #define NDR_H5_OPTIONS_INIT                                                                                            \
-  { sizeof(ndr_h5_options), NDR_H5_AUTO, 0, 0, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL }
+  {                                                                                                                    \
+    sizeof(ndr_h5_options), NDR_H5_AUTO, 0, 0, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, 0, 0, NULL, NULL, 0,    \
+        NULL                                                                                                           \
+  }
 
 /* Adds what the options' operands, weights, `where` and groups are to a problem of the dataset, so that
  * ndr_problem_result says what results of operators of several arrays, and results by group, look like. ndr_h5_reduce
@@ -428,10 +442,13 @@ NDR_API ndr_status ndr_h5_problem_operands(ndr_problem *problem, const ndr_h5_da
  * What is rounded on the way, as f64 sums, depends in its last bits on shape, dims, dtype, packing and chunks, on how a
  * series is cut into files, on whether there are weights, and on whether the CPU or GPUs reduce: they say which leaves
  * of up to 1 MiB (on GPUs slabs of up to 16 MiB) the array is cut into, and in which order these are added. It depends
- * neither on threads, nor on the other ops, nor on the memory, unless that is less than a leaf takes with what is
+ * neither on threads, nor on parts, nor on the other ops, nor on the memory, unless that is less than a leaf takes with what is
  * needed to read it: ndr_h5_explain then says that leaves are short for lack of memory. */
 NDR_API ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, const ndr_problem *problem, DLTensor *const *results,
                                  const ndr_h5_options *options);
+
+/* The note in a file of partial states (ndr_h5_options.state), to be given to free(). */
+NDR_API ndr_status ndr_h5_state_note(const char *path, char **note);
 
 /* Bytes of memory that results may take: what is free on this machine, swap included, or to this process's control
  * groups where that is less. Who allocates more may be ended by the system. */

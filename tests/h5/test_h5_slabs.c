@@ -262,6 +262,65 @@ START_TEST(the_budget_does_not_change_the_order) {
 }
 END_TEST
 
+/* Of which piece the slabs from `from` on and before `to` say that each element is. */
+static void mark_pieces(const ndr_slabs *slabs, int64_t from, int64_t to, int64_t *pieces) {
+  ndr_slab_iterator iterator = {.part_count = 1, .parts = slabs, .from = from, .to = to};
+  ndr_slab slab;
+  bool begun = false;
+  int64_t last = -1;
+  while (ndr_slab_iterator_next(&iterator, &slab)) {
+    int64_t at[NDR_MAX_DIMS] = {0};
+    ck_assert(slab.piece >= from && slab.piece < to);
+    ck_assert(slab.begins == !begun && (slab.begins || slab.piece == last));
+    begun = !slab.ends;
+    last = slab.piece;
+    if (ndr_slabs_leaves(slabs, slab.begin, slab.size, true) * ndr_slabs_leaves(slabs, slab.begin, slab.size, false) ==
+        0)
+      continue;
+    do {
+      int64_t index = index_of(slabs, slab.begin, at);
+      ck_assert_int_eq(pieces[index], -1);
+      pieces[index] = slab.piece;
+    } while (next_index(slabs->ndim, slab.size, at));
+  }
+  ck_assert(!begun);
+}
+
+/* The pieces of elements, found by `parts` processes. */
+static int64_t *find_pieces(const ndr_slabs *slabs, int64_t parts) {
+  const ndr_slab_iterator iterator = {.part_count = 1, .parts = slabs};
+  int64_t elements = elements_of(slabs), *pieces = malloc((size_t)elements * sizeof *pieces);
+  int64_t count = ndr_slab_iterator_pieces(&iterator);
+  for (int64_t i = 0; i < elements; i++) pieces[i] = -1;
+  for (int64_t p = 0; p < parts; p++)
+    if (count * (p + 1) / parts > count * p / parts)
+      mark_pieces(slabs, count * p / parts, count * (p + 1) / parts, pieces);
+  for (int64_t i = 0; i < elements; i++) ck_assert(pieces[i] >= 0 && pieces[i] < count);
+  return pieces;
+}
+
+/* Whatever the budget, and however many processes there are. */
+START_TEST(every_element_has_its_piece) {
+  rng random = {test_seed() + 1};
+  int cases = 0;
+  for (int i = 0; i < test_case_count(400); i++) {
+    ndr_slabs rich;
+    random_slabs(&random, &rich);
+    ndr_slabs_grid(&rich, NULL, (int)rng_between(&random, 12, 22));
+    rich.stretch = rng_between(&random, 1, 4);
+    ndr_slabs poor = rich;
+    ck_assert(ndr_slabs_fit(&rich, NULL, false, GIB));
+    if (!ndr_slabs_fit(&poor, NULL, true, ndr_slabs_bytes(&rich) * 3 / 4)) continue;
+    int64_t *one = find_pieces(&rich, 1), *other = find_pieces(&poor, rng_between(&random, 1, 9));
+    ck_assert(memcmp(one, other, (size_t)elements_of(&rich) * sizeof *one) == 0);
+    cases += one[elements_of(&rich) - 1] > 0;
+    free(one);
+    free(other);
+  }
+  ck_assert_int_gt(cases, test_case_count(400) / 8);
+}
+END_TEST
+
 /* The slabs of a block from the last to the first, those of the parts of a series, too. */
 START_TEST(a_block_can_be_read_backward) {
   ndr_slabs parts[3];
@@ -302,6 +361,6 @@ int main(void) {
              a_chunk_beyond_the_budget_is_read_in_parts, chunks_of_many_outputs_make_deep_leaves,
              chunks_of_few_outputs_make_leaves_of_their_depth, huge_claims_do_not_overflow, NULL);
   suite_case(suite, "any", 60, slabs_cover_every_element_once, a_block_can_be_read_backward,
-             the_budget_does_not_change_the_order, NULL);
+             the_budget_does_not_change_the_order, every_element_has_its_piece, NULL);
   return suite_run(suite);
 }

@@ -65,6 +65,12 @@ typedef struct h5gpured_options {
   bool scans;       /* --scan: running values by ops[0] */
   ndr_op scan_op;
   bool exclusive, reverse;
+  int part, part_count;   /* of --part; 0: not given */
+  const char *state;      /* NULL: not given */
+  char *note;             /* the words that the file of --state keeps, or those of the files of --merge */
+  bool merge;             /* inputs are such files; what they are of is read in their place */
+  char **words, **states; /* of the command line so made; and the files, or NULL */
+  int state_count;
   bool json; /* JSON to standard output, beside the file of --output if there is one */
 } h5gpured_options;
 
@@ -99,6 +105,12 @@ typedef struct answer {
 
 /* Reads the command line. --help, --version and mistakes end the program here. */
 void options_read(h5gpured_options *options, int argc, char **argv);
+
+/* The words of a command line that a file of partial states keeps, to be freed; NULL: out of memory. And the command
+ * line of --merge: the words in such a note, which is changed and must live on, and those of `argv` but for --merge and
+ * the files; to be freed. */
+char *states_note(int argc, char **argv);
+char **states_words(char *note, int argc, char **argv, int file_count, char *const *files, int *count);
 
 /* ---- Input ------------------------------------------------------------------------------------------------------ */
 

@@ -116,7 +116,9 @@ static bool answer_dataset(ndr_h5_dataset *dataset, answer *a, kept_groups *kept
   besides b;
   bool good = besides_open(options, dataset, where, writer, &b) && output_protects(to, dataset) &&
               make_problem(dataset, a, &b, dim_count, dims) && results_describe(a, dataset, where);
-  if (good && to && results_stream(a))
+  if (good && options->part_count)
+    good = reduce_dataset(dataset, a, &b);
+  else if (good && to && results_stream(a))
     good = output_stream(to, dataset, a, &b);
   else if (good)
     good = results_allocate(a, where) && reduce_dataset(dataset, a, &b) && output_give(to, dataset, a);
@@ -178,6 +180,10 @@ static bool answer_input(const h5gpured_options *options, int input, const desti
   bool many;
   crash_while_reading(options->inputs[input]);
   if (!input_is_many(options, input, &many)) return false;
+  if (many && (options->part_count || options->state_count)) {
+    complain("%s: --part takes one dataset: name it as FILE:/DATASET", options->inputs[input]);
+    return false;
+  }
   if (many) return answer_many(options, input, to);
   if (!input_open(options, input, &dataset)) return false;
   note_others(options, ndr_h5_describe(dataset));
@@ -290,6 +296,8 @@ int main(int argc, char **argv) {
   if (good) note_sums(&options);
   if (options.explain && ferror(stderr)) good = false; /* what was asked for is lost */
   free(options.history);
+  free(options.note);
+  free(options.words);
   operators_free(&options);
   part_free(&options);
   if (stopped_by) {

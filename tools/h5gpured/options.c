@@ -157,6 +157,20 @@ static void read_coarsen(void *target, const char *text) {
   options->coarsen = text;
 }
 
+/* K/N */
+static void read_part(void *target, const char *text) {
+  h5gpured_options *options = target;
+  const char *slash = strchr(text, '/');
+  char digits[24];
+  uint64_t part = 0, count = 0;
+  snprintf(digits, sizeof digits, "%.*s", slash ? (int)(slash - text) : 0, text);
+  if (!slash || slash - text >= (int)sizeof digits || !cli_integer(digits, 1, INT_MAX, &part) ||
+      !cli_integer(slash + 1, 1, INT_MAX, &count) || part > count)
+    cli_refuse(&tool, "--part takes K/N, like 3/64, with K from 1 to N, not '%s'", text);
+  options->part = (int)part;
+  options->part_count = (int)count;
+}
+
 static void read_weighting(void *target, const char *text) {
   h5gpured_options *options = target;
   if (strcmp(text, "frequency") == 0)
@@ -289,6 +303,11 @@ static const cli_option rows[] = {
      .help =
          "take all inputs as one array: they follow each other along DIM, or with new:NAME are stacked along a new\n"
          "dim NAME, as the members of an ensemble"},
+    {0, "part", "K/N", CLI_ONCE, read_part,
+     .help = "reduce only part K of N equal ones, and write its partial states to the file of --state"},
+    {0, "state", "FILE", FIELD(state), .help = "the file of partial states that --part writes; replaced if it exists"},
+    {0, "merge", FIELD(merge),
+     .help = "each FILE has the partial states of a part: give the results of all of them, as one run would"},
     {0, "ddof", "N", CLI_ONCE, read_ddof, .help = "var and std divide by n - N (default 0)"},
     {'o', "output", "FILE", FIELD(output),
      .help = "write the results to FILE: as HDF5 if its name ends in .nc, .h5 and the like, else .csv, .npy, .json\n"
@@ -452,14 +471,68 @@ static void check(h5gpured_options *options) {
   check_operators(options);
 }
 
+/* Refuses what a part has no use for. */
+static void check_part(const h5gpured_options *options) {
+  const char *other = options->output         ? "--output"
+                      : options->format_named ? "--format"
+                      : options->json         ? "--json"
+                      : options->coords       ? "--coords"
+                      : options->scans        ? "--scan"
+                      : options->list         ? "--list"
+                                              : NULL;
+  if (options->state && !options->part_count) cli_refuse(&tool, "--state needs --part K/N");
+  if (!options->part_count) return;
+  if (!options->state || !*options->state) cli_refuse(&tool, "--part needs --state FILE");
+  if (other) cli_refuse(&tool, "--part gives no results: %s is for --merge", other);
+  if (options->input_count > 1 && !options->concat)
+    cli_refuse(&tool, "--part takes one input, not %d; --concat makes them one", options->input_count);
+}
+
+/* Reads the command line that the files of --merge are of. */
+static void read_merged(h5gpured_options *options, int argc, char **argv) {
+  int count, file_count = options->input_count;
+  char **files = options->inputs, *note;
+  if (file_count == 0) cli_refuse(&tool, "--merge: no file of partial states is named");
+  if (ndr_h5_state_note(files[0], &note) != NDR_OK) {
+    complain("%s", ndr_last_error());
+    exit(EXIT_INPUT);
+  }
+  char **words = states_words(note, argc, argv, file_count, files, &count);
+  if (!words) {
+    complain("out of memory");
+    exit(EXIT_INPUT);
+  }
+  free(options->history);
+  options_read(options, count, words);
+  options->note = note;
+  options->words = words;
+  options->states = files;
+  options->state_count = file_count;
+}
+
 void options_read(h5gpured_options *options, int argc, char **argv) {
   *options = (h5gpured_options){.deflate = -1, .history = history_line(argc, argv)};
   if (!options->history) {
     complain("out of memory");
     exit(EXIT_INPUT);
   }
+  options->note = states_note(argc, argv);
+  char **given = calloc((size_t)argc, sizeof *given); /* in their order, which cli_read changes */
+  if (given && argc > 0) memcpy(given, argv, (size_t)argc * sizeof *given);
   options->input_count = cli_read(&tool, options, argc, argv);
   options->inputs = argv + 1;
+  if (!given || !options->note) {
+    complain("out of memory");
+    exit(EXIT_INPUT);
+  }
+  if (options->merge) {
+    free(options->note);
+    read_merged(options, argc, given);
+    free(given);
+    return;
+  }
+  free(given);
+  check_part(options);
   check_scan(options);
   if (!options->dims) options->dims = *options->grouped ? options->grouped : "all";
   options->sums_groups = options->op_count == 0 && *options->grouped && !options->list;

@@ -13,8 +13,13 @@ typedef struct ndr_slab_iterator {
   int part;                     /* under `backward`, where dim is reduced, counted from the last */
   int64_t origin[NDR_MAX_DIMS]; /* where the parts begin in the whole array */
   int64_t start[NDR_MAX_DIMS];
+  int64_t cells,
+      pieces;        /* of the parts before this one: along the reduced dims, where these have the parts, or in all */
+  int64_t stretches; /* of each cell along the kept dims */
+  int64_t piece;     /* of the slab that came last */
   bool started;
-  bool backward; /* the slabs of a block, and the parts that they are of, come from the last to the first */
+  int64_t from, to; /* only the slabs of these pieces, if `to` is not 0; first and last mean nothing then */
+  bool backward;    /* the slabs of a block, and the parts that they are of, come from the last to the first */
 } ndr_slab_iterator;
 
 /* A slab, or a leaf or column of leaves in it. */
@@ -23,9 +28,14 @@ typedef struct ndr_slab {
   int64_t begin[NDR_MAX_DIMS], size[NDR_MAX_DIMS]; /* in the part */
   int64_t whole[NDR_MAX_DIMS];                     /* where it begins in the whole array */
   bool first, last;                                /* of its block */
+  int64_t piece;     /* that the slab is of: counted on over the cells along kept dims, and in these over stretches */
+  bool begins, ends; /* it is the first, or the last, that its block has of that piece */
 } ndr_slab;
 
 /* The next slab; false after the last. Each block has at least one slab, which may have no elements. */
 bool ndr_slab_iterator_next(ndr_slab_iterator *iterator, ndr_slab *slab);
+
+/* How many pieces there are. */
+int64_t ndr_slab_iterator_pieces(const ndr_slab_iterator *iterator);
 
 #endif

@@ -40,6 +40,11 @@
  * of the same outputs are reduced at the same time, too. */
 #define MANY_COLUMNS 16
 
+/* A stretch is of so many elements an output, and group, or more, next to which its states are few; and there are no
+ * more stretches than this. */
+#define STRETCH_AIM 64
+#define MOST_STRETCHES 4096
+
 /* HDF5 keeps about 1 KiB for each chunk that a read selects. */
 #define CHUNKS_AIM 4096
 
@@ -190,7 +195,8 @@ int64_t ndr_slabs_leaves_bytes(const ndr_slabs *slabs) {
 
 int64_t ndr_slabs_bytes(const ndr_slabs *slabs) {
   int64_t slots = times(ndr_slabs_slot_bytes(slabs), slabs->slots);
-  int64_t states = times(ndr_slabs_outputs(slabs), slabs->output_bytes);
+  /* Those of a stretch, and those of the stretches before it. */
+  int64_t states = times(ndr_slabs_outputs(slabs), times(slabs->output_bytes, slabs->on_gpu ? 1 : 2));
   int64_t results = times(ndr_slabs_elements(slabs), slabs->result_bytes);
   return plus(plus(plus(plus(slots, states), ndr_slabs_leaves_bytes(slabs)), results), slabs->scratch_bytes);
 }
@@ -275,8 +281,36 @@ static void choose_leaf(ndr_slabs *slabs, const ndr_slabs *leader, int shift) {
   memcpy(slabs->leaf, slabs->extent, sizeof slabs->leaf);
 }
 
+int64_t ndr_slabs_cells(const ndr_slabs *slabs, bool reduced) {
+  int64_t count = 1;
+  for (int d = 0; d < slabs->ndim; d++)
+    if (slabs->reduced[d] == reduced && slabs->cell[d] > 0)
+      count = times(count, parts(reach(slabs, d), slabs->cell[d]));
+  return count;
+}
+
+int64_t ndr_slabs_cell_at(const ndr_slabs *slabs, bool reduced, const int64_t *start) {
+  int64_t number = 0;
+  for (int d = 0; d < slabs->ndim; d++)
+    if (slabs->reduced[d] == reduced && slabs->cell[d] > 0)
+      number = number * parts(reach(slabs, d), slabs->cell[d]) + start[d] / slabs->cell[d];
+  return number;
+}
+
+static void choose_stretch(ndr_slabs *slabs) {
+  int64_t deep = 1, aim = slabs->groups ? times(STRETCH_AIM, slabs->groups) : STRETCH_AIM;
+  for (int d = 0; d < slabs->ndim; d++)
+    if (slabs->reduced[d] && slabs->cell[d] > 0) deep = times(deep, slabs->cell[d]);
+  int64_t least_cells = parts(ndr_slabs_cells(slabs, true), MOST_STRETCHES);
+  slabs->stretch = parts(aim, deep) > least_cells ? parts(aim, deep) : least_cells;
+}
+
 void ndr_slabs_grid(ndr_slabs *slabs, const ndr_slabs *leader, int shift) {
   choose_cell(slabs, leader, shift);
+  if (leader)
+    slabs->stretch = leader->stretch;
+  else
+    choose_stretch(slabs);
   if (ndr_slabs_elements(slabs) > 0)
     choose_leaf(slabs, leader, shift);
   else
@@ -357,6 +391,15 @@ int64_t ndr_slabs_leaves(const ndr_slabs *slabs, const int64_t *begin, const int
     count *= leaves_along(slabs, d, begin[d], size[d], &from);
   }
   return count;
+}
+
+int64_t ndr_slabs_leaf_at(const ndr_slabs *slabs, const int64_t *begin) {
+  int64_t number = 0;
+  for (int d = 0; d < slabs->ndim; d++)
+    if (!slabs->reduced[d] && slabs->cell[d] > 0)
+      number = number * parts(slabs->cell[d], slabs->leaf[d]) +
+               (begin[d] + slabs->lead[d]) % slabs->cell[d] / slabs->leaf[d];
+  return number;
 }
 
 void ndr_slabs_leaf(const ndr_slabs *slabs, const int64_t *begin, const int64_t *size, bool reduced, int64_t index,

@@ -2,8 +2,10 @@
  *
  * Cells cover the array: boxes of one extent, smaller at the edges, cut only at borders of storage units (chunks). A
  * cell is cut into leaves, which are reduced each on its own and then added, for every output in the order of the cells
- * and, in a cell, of its leaves, row by row. Cells and leaves follow from shape, chunks, dtypes and dims alone, so that
- * what memory and threads there are does not show in the last bits of a sum.
+ * and, in a cell, of its leaves, row by row. So many cells in a row are a stretch: what its leaves add up to is added
+ * to what the stretches before it did. A stretch of the cells of the same outputs is a piece, the least that a process
+ * may have of a reduction. Cells, leaves and stretches follow from shape, chunks, dtypes, dims and operators alone, so
+ * that what memory, threads and processes there are does not show in the last bits of a sum.
  *
  * A slab is what is read at once: a cell, or, where memory does not take that, a part of one, whole leaves in their
  * order; a chunk is then decoded for each part. The slabs over one range of the kept dims make a block: its outputs are
@@ -41,6 +43,7 @@ typedef struct ndr_slabs {
   int64_t stored_bytes;                           /* of an element in the file */
   int64_t reduced_bytes;                          /* of one as it is reduced */
   int64_t cell[NDR_MAX_DIMS], leaf[NDR_MAX_DIMS]; /* extents that ndr_slabs_grid sets */
+  int64_t stretch;                                /* cells that it has; set by the same */
   int64_t element_bytes;                          /* in a slot */
   int64_t output_bytes;                           /* of partial states for each output of a block */
   int64_t scratch_bytes;                          /* that reading takes whatever the slab: chunks being decoded */
@@ -84,6 +87,11 @@ int64_t ndr_slabs_bytes(const ndr_slabs *slabs);
 /* How many slabs the array is cut into. */
 int64_t ndr_slabs_count(const ndr_slabs *slabs);
 
+/* How many cells there are along the dims that are reduced (or that are kept), and which of them the slab at start[] is
+ * of, row by row. */
+int64_t ndr_slabs_cells(const ndr_slabs *slabs, bool reduced);
+int64_t ndr_slabs_cell_at(const ndr_slabs *slabs, bool reduced, const int64_t *start);
+
 /* Bytes of leaves that are being reduced, and of their states. */
 int64_t ndr_slabs_leaves_bytes(const ndr_slabs *slabs);
 
@@ -108,9 +116,11 @@ int64_t ndr_slabs_mirrored(const ndr_slabs *slabs, int d, int64_t start);
 /* The elements of the slab that starts at start[]. */
 void ndr_slabs_box(const ndr_slabs *slabs, const int64_t *start, int64_t *begin, int64_t *size);
 
-/* How many leaves a slab, the box of begin[] and size[], has along the dims that are reduced (or that are kept), and
- * where leaf number `index` along these lies: sets low[] and count[] of these dims. */
+/* Which leaf of its cell, along the kept dims, begin[] is in. How many leaves a slab, the box of begin[] and size[],
+ * has along the dims that are reduced (or that are kept), and where leaf number `index` along these lies: sets low[]
+ * and count[] of these dims. */
 int64_t ndr_slabs_leaves(const ndr_slabs *slabs, const int64_t *begin, const int64_t *size, bool reduced);
+int64_t ndr_slabs_leaf_at(const ndr_slabs *slabs, const int64_t *begin);
 void ndr_slabs_leaf(const ndr_slabs *slabs, const int64_t *begin, const int64_t *size, bool reduced, int64_t index,
                     int64_t *low, int64_t *count);
 

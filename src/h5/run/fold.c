@@ -1,5 +1,5 @@
 /* See fold.h. A column is what the leaves have in common that come to the same outputs; it has a block of its own, so
- * that columns are reduced at the same time. */
+ * that columns are reduced at the same time, and another for the stretches before the one at hand. */
 #include "h5/run/fold.h"
 
 #include <stdlib.h>
@@ -10,7 +10,8 @@ struct ndr_fold {
   const ndr_job *job;
   ndr_feed *feed;
   int64_t column_count, depth; /* the latter leaves of a column that the slab has */
-  ndr_block *columns, *pieces; /* pieces: the leaves of a slab that are added apart */
+  ndr_block *columns, *before; /* the stretch at hand, and those before it; NULL where there are none */
+  ndr_block *pieces;           /* the leaves of a slab that are added apart */
   ndr_leaf_buffers *buffers;   /* for each thread */
   ndr_leaf_slab at;            /* the slab at hand */
 };
@@ -37,6 +38,7 @@ static ndr_status make_blocks(ndr_block **blocks, int64_t count) {
 
 static void drop_block(ndr_fold *fold) {
   close_blocks(&fold->columns, fold->column_count);
+  close_blocks(&fold->before, fold->column_count);
   fold->column_count = 0;
 }
 
@@ -48,14 +50,11 @@ void ndr_fold_destroy(ndr_fold *fold) {
   free(fold);
 }
 
-ndr_status ndr_fold_start(ndr_fold *fold, const ndr_slab *slab) {
+static ndr_status open_columns(ndr_fold *fold, const ndr_slab *slab) {
   const ndr_job *job = fold->job;
   const ndr_slabs *slabs = &job->slabs[slab->part];
-  drop_block(fold);
-  int64_t count = ndr_slabs_leaves(slabs, slab->begin, slab->size, false);
-  NDR_TRY(make_blocks(&fold->columns, count));
-  fold->column_count = count;
-  for (int64_t i = 0; i < count; i++) {
+  NDR_TRY(make_blocks(&fold->columns, fold->column_count));
+  for (int64_t i = 0; i < fold->column_count; i++) {
     ndr_slab column = *slab;
     ndr_slabs_leaf(slabs, slab->begin, slab->size, false, i, column.begin, column.size);
     for (int d = 0; d < slabs->ndim; d++) column.whole[d] += column.begin[d] - slab->begin[d];
@@ -64,8 +63,49 @@ ndr_status ndr_fold_start(ndr_fold *fold, const ndr_slab *slab) {
   return NDR_OK;
 }
 
-ndr_status ndr_fold_finish(ndr_fold *fold, DLTensor *const *results) {
-  NDR_TRY(ndr_blocks_finish(fold->columns, fold->column_count, fold->job, fold->at.slab, results));
+ndr_status ndr_fold_start(ndr_fold *fold, const ndr_slab *slab) {
+  drop_block(fold);
+  fold->column_count = ndr_slabs_leaves(&fold->job->slabs[slab->part], slab->begin, slab->size, false);
+  return open_columns(fold, slab);
+}
+
+static ndr_state_key key_of(const ndr_fold *fold, const ndr_slab *slab, int64_t column) {
+  int64_t leaf = ndr_slabs_leaf_at(&fold->job->slabs[slab->part], fold->columns[column].slab.begin);
+  return (ndr_state_key){fold->job->stage, slab->piece, leaf};
+}
+
+ndr_status ndr_fold_save(const ndr_fold *fold, const ndr_slab *slab, ndr_state_writer *writer) {
+  for (int64_t i = 0; i < fold->column_count; i++)
+    NDR_TRY(ndr_state_writer_put(writer, key_of(fold, slab, i), fold->columns[i].sums));
+  return NDR_OK;
+}
+
+ndr_status ndr_fold_load(ndr_fold *fold, const ndr_slab *slab, ndr_state_set *set) {
+  for (int64_t i = 0; i < fold->column_count; i++)
+    NDR_TRY(ndr_state_set_add(set, key_of(fold, slab, i), fold->columns[i].sums));
+  return NDR_OK;
+}
+
+static ndr_status merge_column(void *user, int64_t index, int worker) {
+  ndr_fold *fold = user;
+  (void)worker;
+  return ndr_block_merge(&fold->before[index], &fold->columns[index]);
+}
+
+ndr_status ndr_fold_end_stretch(ndr_fold *fold, const ndr_slab *slab) {
+  if (fold->before) NDR_TRY(ndr_feed_share(fold->feed, merge_column, fold, fold->column_count));
+  if (slab->last) return NDR_OK;
+  if (fold->before)
+    close_blocks(&fold->columns, fold->column_count);
+  else
+    fold->before = fold->columns;
+  fold->columns = NULL;
+  return open_columns(fold, slab);
+}
+
+ndr_status ndr_fold_finish(ndr_fold *fold, DLTensor *const *results, const ndr_slab *slab) {
+  ndr_block *all = fold->before ? fold->before : fold->columns;
+  NDR_TRY(ndr_blocks_finish(all, fold->column_count, fold->job, slab, results));
   drop_block(fold);
   return NDR_OK;
 }

@@ -3,6 +3,7 @@
 #define NDR_H5_RUN_FOLD_H
 
 #include "h5/run/block.h"
+#include "h5/run/state_file.h"
 
 typedef struct ndr_fold ndr_fold;
 
@@ -14,8 +15,16 @@ ndr_status ndr_fold_start(ndr_fold *fold, const ndr_slab *slab);
 /* Adds a slab of the block as it was read; may change data. */
 ndr_status ndr_fold_add(ndr_fold *fold, const ndr_slab *slab, void *data);
 
-/* Writes the block's results. */
-ndr_status ndr_fold_finish(ndr_fold *fold, DLTensor *const *results);
+/* Writes the partial states of the piece that ends with this slab to a file; adds to the piece, of which nothing has
+ * been added, those of all files. */
+ndr_status ndr_fold_save(const ndr_fold *fold, const ndr_slab *slab, ndr_state_writer *writer);
+ndr_status ndr_fold_load(ndr_fold *fold, const ndr_slab *slab, ndr_state_set *set);
+
+/* Adds the stretch that ends with this slab to those before it. */
+ndr_status ndr_fold_end_stretch(ndr_fold *fold, const ndr_slab *slab);
+
+/* Writes the results of the block whose last slab this is. */
+ndr_status ndr_fold_finish(ndr_fold *fold, DLTensor *const *results, const ndr_slab *slab);
 
 /* NULL is allowed. */
 void ndr_fold_destroy(ndr_fold *fold);

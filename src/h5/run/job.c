@@ -1,6 +1,6 @@
 /* Checks the arguments of a reduction and makes its job. The problem is held against the dataset in job_problem.c;
  * device, slabs and threads are chosen in job_device.c and job_feed.c; reduce.c runs the job. */
-#include "h5/run/job.h"
+#include "h5/run/job_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static ndr_status read_options(ndr_job *job, const ndr_h5_options *options) {
   job->memory_is_default = job->options.memory == 0;
   if (job->memory_is_default) job->options.memory = ndr_default_memory();
   job->fold_threads = job->options.threads;
-  return NDR_OK;
+  return ndr_job_check_parts(job);
 }
 
 static ndr_status check_dtype(const ndr_job *job) {
@@ -88,8 +88,8 @@ static ndr_status make(ndr_job *job, const ndr_problem *problem, DLTensor *const
   for (int i = 0; i < job->problem.dim_count; i++) job->reduced[job->problem.dims[i]] = true;
   /* Groups differ in how many elements they have. */
   job->never_written = !job->dataset->part_count && !job->operands && !job->problem.groups && !job->sink &&
-                       !job->running && job->dataset->info.layout != NDR_H5_COMPACT &&
-                       job->dataset->info.stored_bytes == 0;
+                       !job->running && !job->options.part_count && !job->options.state_count &&
+                       job->dataset->info.layout != NDR_H5_COMPACT && job->dataset->info.stored_bytes == 0;
   NDR_TRY(ndr_job_choose_device(job));
   NDR_TRY(ndr_job_add_valid(job));
   NDR_TRY(ndr_job_cut_stages(job));

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h5/run/job.h"
+#include "h5/run/job_parts.h"
 
 #define MOST_THREADS 128
 
@@ -189,11 +189,13 @@ static void print_size(int64_t bytes, char *text, size_t capacity) {
     snprintf(text, capacity, "%.0f%ciB", value + 1, units[unit]);
 }
 
-/* Smaller cells and leaves give other last bits, but are better than nothing. */
+/* Smaller cells and leaves give other last bits, but are better than nothing; not for parts, which must be cut alike.
+ */
 static ndr_status cut(ndr_job *job) {
   int64_t least = INT64_MAX;
   char enough[32];
-  for (int shift = 0; shift <= MOST_SHIFTS; shift++) {
+  int shifts = job->options.part_count || job->options.state_count ? 0 : MOST_SHIFTS;
+  for (int shift = 0; shift <= shifts; shift++) {
     for (int i = 0; i < job->part_count; i++) ndr_slabs_grid(&job->slabs[i], leader_of(job, i), shift);
     job->cut_short = shift > 0;
     if (fit_any(job, &least)) return NDR_OK;
@@ -223,6 +225,7 @@ static void plan_feed(ndr_job *job) {
   if (job->options.groups)
     job->feed.iterator.origin[ndr_stage_dim(job->options.groups)] = job->stages[job->stage].begin;
   job->feed.iterator.backward = job->running && job->running->reverse;
+  ndr_job_take_pieces(job, &job->feed.iterator);
   job->feed.slot_bytes = ndr_job_place_operands(job, largest);
   if (job->operands) {
     job->feed.besides = job->operands->arrays;

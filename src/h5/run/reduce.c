@@ -5,6 +5,7 @@
 
 #include "h5/read/route.h"
 #include "h5/run/fold.h"
+#include "h5/run/job_parts.h"
 #include "h5/run/scan.h"
 #include "h5/run/work.h"
 #include "ndreduce/device.h"
@@ -18,6 +19,8 @@ typedef struct {
   DLTensor *const *results;
   ndr_feed *feed;
   ndr_fold *fold;                              /* on the CPU */
+  ndr_state_writer *writer;                    /* takes partial states in place of results; or NULL */
+  ndr_state_set *states;                       /* has those of all parts, so that nothing is read; or NULL */
   ndr_scan_slabs *scan;                        /* of a scan, in place of it */
   ndr_block block;                             /* on GPUs */
   void *once[NDR_MOST_GPUS][NDR_MOST_BESIDES]; /* on GPUs: the arrays that are read once */
@@ -116,7 +119,30 @@ static ndr_status reduce_on_cpu(run *r, const ndr_slab *slab, void *data) {
   if (slab->first) NDR_TRY(ndr_fold_start(r->fold, slab));
   NDR_TRY(ndr_fold_add(r->fold, slab, data));
   ndr_feed_give(r->feed);
-  return slab->last ? ndr_fold_finish(r->fold, r->results) : NDR_OK;
+  if (slab->ends) NDR_TRY(ndr_fold_end_stretch(r->fold, slab));
+  return slab->last ? ndr_fold_finish(r->fold, r->results, slab) : NDR_OK;
+}
+
+static ndr_status reduce_part(run *r, const ndr_slab *slab, void *data) {
+  if (slab->begins) NDR_TRY(ndr_fold_start(r->fold, slab));
+  NDR_TRY(ndr_fold_add(r->fold, slab, data));
+  ndr_feed_give(r->feed);
+  return slab->ends ? ndr_fold_save(r->fold, slab, r->writer) : NDR_OK;
+}
+
+/* Goes through the slabs of all parts without reading them. */
+static ndr_status take_states(run *r) {
+  ndr_slab_iterator iterator = r->job->feed.iterator;
+  ndr_slab slab;
+  iterator.from = iterator.to = 0;
+  while (ndr_slab_iterator_next(&iterator, &slab)) {
+    if (slab.first) NDR_TRY(ndr_fold_start(r->fold, &slab));
+    if (!slab.ends) continue;
+    NDR_TRY(ndr_fold_load(r->fold, &slab, r->states));
+    NDR_TRY(ndr_fold_end_stretch(r->fold, &slab));
+    if (slab.last) NDR_TRY(ndr_fold_finish(r->fold, r->results, &slab));
+  }
+  return NDR_OK;
 }
 
 static ndr_status scan_slab(run *r, const ndr_slab *slab, void *data) {
@@ -154,9 +180,10 @@ static ndr_status reduce_next(run *r, bool *done) {
   NDR_TRY(ndr_feed_take(r->feed, &slab, &data, done));
   if (*done) return NDR_OK;
   double taken = ndr_seconds(), before = written_seconds(r);
-  NDR_TRY(r->scan   ? scan_slab(r, &slab, data)
-          : r->fold ? reduce_on_cpu(r, &slab, data)
-                    : reduce_on_gpu(r, &slab, data));
+  NDR_TRY(r->scan     ? scan_slab(r, &slab, data)
+          : r->writer ? reduce_part(r, &slab, data)
+          : r->fold   ? reduce_on_cpu(r, &slab, data)
+                      : reduce_on_gpu(r, &slab, data));
   r->progress.wait_seconds += taken - begin;
   double writing = written_seconds(r) - before;
   r->progress.write_seconds += writing;
@@ -213,6 +240,7 @@ static ndr_status run_job(ndr_job *job, run *r) {
     NDR_TRY(ndr_scan_slabs_create(&r->scan, job, r->feed));
   else if (job->device.device_type == kDLCPU)
     NDR_TRY(ndr_fold_create(&r->fold, job, r->feed));
+  if (r->states) return take_states(r);
   while (!done) NDR_TRY(reduce_next(r, &done));
   return NDR_OK;
 }
@@ -243,10 +271,18 @@ static int64_t count_slabs(const ndr_job *job) {
 static ndr_status run_stage(ndr_job *job, run *r, int stage) {
   if (stage > 0) NDR_TRY(ndr_job_plan_feed(job, stage));
   r->before = r->progress;
-  r->progress.total_slabs = r->progress.slabs + count_slabs(job) * (job->stage_count - stage);
+  int64_t slabs = count_slabs(job) / (job->options.part_count ? job->options.part_count : 1);
+  r->progress.total_slabs = r->progress.slabs + slabs * (job->stage_count - stage);
   ndr_status status = run_job(job, r);
   end_stage(job, r);
   return status;
+}
+
+static ndr_status run_stages(ndr_job *job, run *r) {
+  NDR_TRY(ndr_job_parts_open(job, &r->writer, &r->states));
+  for (int stage = 0; stage < job->stage_count; stage++) NDR_TRY(run_stage(job, r, stage));
+  if (r->writer) return ndr_state_writer_commit(r->writer);
+  return r->states ? NDR_OK : ndr_besides_check_weights(job->operands);
 }
 
 static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const char *warning) {
@@ -256,8 +292,11 @@ static ndr_status reduce_slabs(ndr_job *job, DLTensor *const *results, const cha
   r.progress.warning = warning;
   r.progress.total_bytes = (int64_t)ndr_dtype_bytes(job->problem.dtype);
   for (int d = 0; d < job->dataset->info.ndim; d++) r.progress.total_bytes *= job->dataset->info.shape[d];
-  for (int stage = 0; stage < job->stage_count; stage++) NDR_TRY(run_stage(job, &r, stage));
-  return ndr_besides_check_weights(job->operands);
+  if (job->options.part_count) r.progress.total_bytes /= job->options.part_count;
+  ndr_status status = run_stages(job, &r);
+  ndr_state_writer_close(r.writer);
+  ndr_state_set_close(r.states);
+  return status;
 }
 
 /* ---- Another way where a GPU fails ------------------------------------------------------------------------------- */
@@ -322,6 +361,8 @@ ndr_status ndr_work_cells(const ndr_work *work, const ndr_h5_options *options, i
 ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, const ndr_problem *problem, DLTensor *const *results,
                          const ndr_h5_options *options) {
   const ndr_work work = {dataset, problem, {.results = results}};
-  if (!results) return ndr_fail(NDR_ERR_ARGUMENT, "results is a null pointer");
+  ndr_h5_options read;
+  NDR_TRY(ndr_job_options(&read, options));
+  if (!results && !read.part_count) return ndr_fail(NDR_ERR_ARGUMENT, "results is a null pointer");
   return ndr_work_run(&work, options);
 }

@@ -1,0 +1,104 @@
+/* See job_parts.h. What two processes must agree on is a text: the dataset, the problem, and how it is cut. */
+#include "h5/run/job_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+ndr_status ndr_job_check_parts(ndr_job *job) {
+  ndr_h5_options *o = &job->options;
+  if (o->part_count == 0 && o->state_count == 0) return NDR_OK;
+  if (o->part_count != 0 && o->state_count != 0)
+    return ndr_fail(NDR_ERR_ARGUMENT, "a part of a reduction has no results: options have both a part and states");
+  if (o->part_count < 0 || o->state_count < 0 || (o->part_count > 0 && (o->part < 1 || o->part > o->part_count)))
+    return ndr_fail(NDR_ERR_ARGUMENT, "there is no part %d of %d", o->part, o->part_count);
+  if (o->part_count > 0 && !o->state) return ndr_fail(NDR_ERR_ARGUMENT, "options.state is a null pointer");
+  if (o->state_count > 0 && !o->states) return ndr_fail(NDR_ERR_ARGUMENT, "options.states is a null pointer");
+  if (job->running) return ndr_fail(NDR_ERR_UNSUPPORTED, "scans have no parts");
+  if (o->device == NDR_H5_CUDA || o->device == NDR_H5_ALL)
+    return ndr_fail(NDR_ERR_UNSUPPORTED, "parts of a reduction are for the CPU");
+  o->device = NDR_H5_CPU;
+  return NDR_OK;
+}
+
+void ndr_job_take_pieces(const ndr_job *job, ndr_slab_iterator *iterator) {
+  const ndr_h5_options *o = &job->options;
+  if (o->part_count == 0 && o->state_count == 0) return;
+  iterator->from = iterator->to = INT64_MAX;
+  if (o->state_count) return;
+  int64_t pieces = ndr_slab_iterator_pieces(iterator), share = pieces / o->part_count, more = pieces % o->part_count;
+  int64_t before = o->part - 1;
+  int64_t from = share * before + (before < more ? before : more), to = from + share + (before < more);
+  if (from == to) return;
+  iterator->from = from;
+  iterator->to = to;
+}
+
+/* ---- What parts agree on ---------------------------------------------------------------------------------------- */
+
+static long long file_bytes(const char *file) {
+  struct stat about;
+  return stat(file, &about) == 0 ? (long long)about.st_size : -1;
+}
+
+static void print_dataset(FILE *to, const ndr_h5_dataset *dataset) {
+  if (!dataset->part_count) fprintf(to, "%s of %lld bytes, ", dataset->path, file_bytes(dataset->file));
+  for (int i = 0; i < dataset->part_count; i++) print_dataset(to, dataset->parts[i]);
+  for (int d = 0; d < dataset->info.ndim; d++)
+    fprintf(to, "%lld+%lldx%lld ", (long long)dataset->from[d], (long long)dataset->info.shape[d],
+            (long long)dataset->step[d]);
+}
+
+static void print_besides(FILE *to, const ndr_h5_options *o) {
+  for (int i = 0; i < o->operand_count; i++) {
+    fprintf(to, "beside %s ", o->operands[i]->name ? o->operands[i]->name : "it");
+    if (o->operands[i]->dataset) print_dataset(to, o->operands[i]->dataset);
+  }
+  if (o->where) fprintf(to, "where %s ", o->where);
+}
+
+static void print_grid(FILE *to, const ndr_job *job) {
+  for (int i = 0; i < job->part_count; i++) {
+    const ndr_slabs *slabs = &job->slabs[i];
+    for (int d = 0; d < slabs->ndim; d++)
+      fprintf(to, "%lld/%lld ", (long long)slabs->cell[d], (long long)slabs->leaf[d]);
+    fprintf(to, "in %lld of %lld, ", (long long)slabs->stretch, (long long)ndr_slabs_cells(slabs, true));
+  }
+  fprintf(to, "%d stages", job->stage_count);
+}
+
+/* To be freed; NULL: out of memory. */
+static char *describe(const ndr_job *job) {
+  char *text = NULL;
+  size_t length, capacity = ndr_problem_print(&job->problem, NULL, 0) + 1;
+  char *problem = malloc(capacity);
+  FILE *to = problem ? open_memstream(&text, &length) : NULL;
+  if (to) {
+    ndr_problem_print(&job->problem, problem, capacity);
+    print_dataset(to, job->dataset);
+    fprintf(to, "%s ", problem);
+    print_besides(to, &job->options);
+    print_grid(to, job);
+    bool good = !ferror(to);
+    if (fclose(to) != 0 || !good) {
+      free(text);
+      text = NULL;
+    }
+  }
+  free(problem);
+  return text;
+}
+
+ndr_status ndr_job_parts_open(const ndr_job *job, ndr_state_writer **writer, ndr_state_set **set) {
+  const ndr_h5_options *o = &job->options;
+  *writer = NULL;
+  *set = NULL;
+  if (!o->part_count && !o->state_count) return NDR_OK;
+  char *text = describe(job);
+  if (!text) return ndr_fail(NDR_ERR_MEMORY, "out of memory");
+  const ndr_state_head head = {o->part, o->part_count, o->note ? o->note : "", text};
+  ndr_status status = o->part_count ? ndr_state_writer_open(writer, o->state, &head)
+                                    : ndr_state_set_open(set, o->state_count, o->states, text);
+  free(text);
+  return status;
+}

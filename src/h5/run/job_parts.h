@@ -1,0 +1,18 @@
+/* A job that is one part of several, or whose results come from the partial states of all of them. */
+#ifndef NDR_H5_RUN_JOB_PARTS_H
+#define NDR_H5_RUN_JOB_PARTS_H
+
+#include "h5/run/job.h"
+#include "h5/run/state_file.h"
+
+/* Opens what a job writes its partial states to, or takes them from; neither where it is all of one reduction. To be
+ * closed even if that fails. */
+ndr_status ndr_job_parts_open(const ndr_job *job, ndr_state_writer **writer, ndr_state_set **set);
+
+/* Checks the options, which the job has, and leaves the work to the CPU. */
+ndr_status ndr_job_check_parts(ndr_job *job);
+
+/* Leaves the iterator the pieces of the job's part; none where all comes from states. */
+void ndr_job_take_pieces(const ndr_job *job, ndr_slab_iterator *iterator);
+
+#endif

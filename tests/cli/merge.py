@@ -1,0 +1,169 @@
+#!/usr/bin/python3
+"""Parts of reductions, and what --merge makes of them: merge.py TOOL
+
+The results of parts that were reduced with any memory and any threads are those of one run, to the last bit. What is
+missing, damaged or of something else is refused in one line. Exits 77, which CTest shows as skipped, without h5py.
+"""
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+try:
+    import h5py
+    import numpy
+except ImportError:
+    print("skipped: python3-h5py is not installed")
+    sys.exit(77)
+
+JOBS = (
+    ["a.nc:/x", "-d", "0", "--op", "sum,var,argmax"],
+    ["a.nc:/x", "-d", "1,2", "--op", "mean,norm2"],
+    ["a.nc:/x", "-d", "all", "--op", "mean,logsumexp,ptp", "--skipna"],
+    ["a.nc:/x", "-d", "time", "--where", "x > 0", "--op", "mean"],
+    ["a.nc:/x", "-d", "time,lat", "--weights", "lat:cos", "--op", "mean,std"],
+    ["a.nc:/x", "--by", "time:month", "--op", "mean"],
+    ["a.nc:/x", "--coarsen", "time=7,pad", "--op", "max"],
+    ["a.nc:/x[10:2000:3]", "-d", "time", "--op", "f(x): s += x*x, n += 1 -> sqrt(s / n)"],
+    ["a.nc:/packed", "-d", "time", "--op", "sum"],
+    ["--concat", "time", "a.nc:/x", "b.nc:/x", "-d", "time", "--op", "mean"],
+    ["--concat", "time", "a.nc:/x", "b.nc:/x", "-d", "lat", "--op", "mean"],
+    ["a.nc:/never", "-d", "0", "--op", "sum"],
+    ["a.nc:/flat", "--op", "sum,std"],
+    ["a.nc:/none", "-d", "0", "--op", "sum"],
+)
+
+
+def make_file(path, days, seed):
+    values = numpy.random.default_rng(seed)
+    with h5py.File(path, "w") as file:
+        time = file.create_dataset("time", data=numpy.arange(days, dtype="i4") + (0 if seed == 1 else 3000))
+        time.attrs["units"] = "days since 2001-01-01"
+        lat = file.create_dataset("lat", data=numpy.linspace(-80, 80, 37))
+        time.make_scale("time")
+        lat.make_scale("lat")
+        x = file.create_dataset("x", data=values.standard_normal((days, 37, 41)).astype("f4"), chunks=(24, 20, 41),
+                                compression="gzip", compression_opts=1)
+        packed = file.create_dataset("packed", data=values.integers(-9000, 9000, (days, 37), "i2"), chunks=(50, 10))
+        packed.attrs.update(scale_factor=0.01, add_offset=20.0, _FillValue=numpy.int16(77))
+        for dataset in (x, packed):
+            dataset.dims[0].attach_scale(time)
+            dataset.dims[1].attach_scale(lat)
+        file.create_dataset("never", (300, 5), "f8", chunks=(10, 5))
+        file.create_dataset("flat", data=values.standard_normal(3000000))
+        file.create_dataset("none", (0, 4), "f4", chunks=(1, 4), maxshape=(None, 4))
+
+
+def run(tool, folder, *words):
+    result = subprocess.run([tool, *words], cwd=folder, text=True, capture_output=True, timeout=120)
+    return result.returncode, result.stdout, result.stderr
+
+
+def contents(path):
+    """The bytes of all datasets, by name."""
+    found = {}
+    with h5py.File(path) as file:
+        file.visititems(lambda name, node: found.update({name: node[()].tobytes()})
+                        if isinstance(node, h5py.Dataset) else None)
+    return found
+
+
+def write_parts(tool, folder, job, count, problems):
+    """Their files, in any order."""
+    files = [f"s{part}" for part in range(1, count + 1)]
+    for part, name in enumerate(files, 1):
+        end = run(tool, folder, *job, "--part", f"{part}/{count}", "--state", name, "--memory", f"{16 + part % 9}M",
+                  "-t", str(1 + part % 3), "-q")
+        if end != (0, "", ""):
+            problems.append(f"{job}, part {part} of {count}: {end}")
+    random.shuffle(files)
+    return files
+
+
+def check_jobs(tool, folder, problems):
+    for job in JOBS:
+        whole, merged = os.path.join(folder, "whole.nc"), os.path.join(folder, "merged.nc")
+        end = run(tool, folder, *job, "-o", "whole.nc", "--overwrite", "-q")
+        if end[0]:
+            problems.append(f"{job}: {end}")
+            continue
+        for count in (1, 2, 5, 40):
+            files = write_parts(tool, folder, job, count, problems)
+            end = run(tool, folder, "--merge", *files, "-o", "merged.nc", "--overwrite", "-q", "-t", "2")
+            if end[0] or contents(whole) != contents(merged):
+                problems.append(f"{job} in {count} parts: {end}, or other results")
+        if run(tool, folder, *job, "--json")[1] != run(tool, folder, "--merge", "--json", *files)[1]:
+            problems.append(f"{job}: other text")
+
+
+def damaged(content):
+    """A file cut at some places, and with single bits turned over."""
+    for length in (0, 7, 39, 100, len(content) // 2, len(content) - 1):
+        yield content[:length]
+    for place in {*range(0, 200, 3), *range(200, len(content), 1 + len(content) // 100), len(content) - 1}:
+        yield content[:place] + bytes([content[place] ^ 1 << place % 8]) + content[place + 1:]
+    yield content + b"\0"
+
+
+def check_refusals(tool, folder, problems):
+    def refused(words, status, *said):
+        end = run(tool, folder, *words)
+        if end[0] != status or end[1] or end[2].count("\n") != 1 or any(text not in end[2] for text in said):
+            problems.append(f"{words}: {end}, where {said} are to be said")
+
+    job = ["a.nc:/x", "-d", "0", "--op", "sum,var"]
+    write_parts(tool, folder, job, 3, problems)
+    run(tool, folder, *job[:-1], "max", "--part", "2/3", "--state", "other")
+    run(tool, folder, *job, "--part", "2/4", "--state", "fourth")
+    refused(["--merge", "s1", "s3"], 1, "part 2 of 3 is missing")
+    refused(["--merge", "s1", "s2", "s3", "s2"], 1, "s2: is part 2 of 3, as s2 is")
+    refused(["--merge", "s1", "other", "s3"], 1, "other: has partial states of another job (", "max f32")
+    refused(["--merge", "s1", "fourth", "s3"], 1, "fourth: is part 2 of 4, and s1 one of 3")
+    refused(["--merge", "a.nc"], 1, "a.nc: is no whole file of partial states")
+    refused(["--merge", "nowhere"], 1, "nowhere: cannot be read: No such file")
+    refused(["--merge"], 2, "no file of partial states")
+    refused([*job, "--part", "1/3"], 2, "--part needs --state FILE")
+    refused([*job, "--state", "s"], 2, "--state needs --part K/N")
+    for part in ("0/3", "4/3", "1", "1/", "/3", "1/0", "a/b", "99999999999999999999999/3"):
+        refused([*job, "--part", part, "--state", "s"], 2, f"'{part}'")
+    for option in (["-o", "x.nc"], ["--json"], ["--format", "csv"], ["--scan", "sum"]):
+        refused([*job[:3], *option, "--part", "1/3", "--state", "s"], 2, "--part gives no results")
+    for name in ("a.nc", "words"):
+        with open(os.path.join(folder, "words"), "w", encoding="ascii") as file:
+            file.write("some words")
+        refused([*job, "--part", "1/3", "--state", name], 1, f"{name}: exists already, and has no partial states")
+    refused([*job, "--part", "1/3", "--state", "no/folder"], 1, "no/folder")
+    refused([*job, "--part", "1/3", "--state", "s", "--memory", "1M"], 1, "--memory ")
+    refused([*job, "--part", "1/3", "--state", "s", "--device", "cuda"], 1, "parts of a reduction are for the CPU")
+    with open(os.path.join(folder, "s2"), "rb") as file:
+        good = file.read()
+    for bad in damaged(good):
+        with open(os.path.join(folder, "s2"), "wb") as file:
+            file.write(bad)
+        refused(["--merge", "s1", "s2", "s3", "-o", "bad.nc"], 1, "s2: ")
+    if os.path.exists(os.path.join(folder, "bad.nc")):
+        problems.append("damaged states left a file")
+    os.utime(os.path.join(folder, "a.nc"))
+    with open(os.path.join(folder, "a.nc"), "ab") as file:
+        file.write(b"\0" * 8)
+    with open(os.path.join(folder, "s2"), "wb") as file:
+        file.write(good)
+    refused(["--merge", "s1", "s2", "s3"], 1, "of another job (", "not of this one (")
+
+
+def main():
+    tool, problems = os.path.abspath(sys.argv[1]), []
+    random.seed(5)
+    with tempfile.TemporaryDirectory() as folder:
+        make_file(os.path.join(folder, "a.nc"), 2200, 1)
+        make_file(os.path.join(folder, "b.nc"), 100, 2)
+        check_jobs(tool, folder, problems)
+        check_refusals(tool, folder, problems)
+    print(*problems, sep="\n")
+    print(f"{len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

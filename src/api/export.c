@@ -5,10 +5,11 @@
  *   version    of this form and of the words of states (core/state.h)
  *   size       bytes in all
  *   counts     words of the text; dims; spans; words of states
- *   text       the problem in the mini-language, with operands' strides of 0, a byte of 0 behind it, and more up to a
- * whole word begin      where the array begins in a larger one, of each dim spans      of the numbers that are covered:
- * the first, and the one behind the last; ascending, not adjacent states     of each operator, word-major checksum   of
- * all before it (core/checksum.h)
+ *   text       the problem in the mini-language, with operands' strides of 0; bytes of 0 up to a whole word
+ *   begin      where the array begins in a larger one, of each dim
+ *   spans      of the numbers that are covered: the first, and the one behind the last; ascending, not adjacent
+ *   states     of each operator, word-major
+ *   checksum   of all before it (core/checksum.h)
  *
  * The text is never parsed, as that would register operators and keep groups for the process: it must be that of the
  * accumulator that imports. */

@@ -1,6 +1,6 @@
 /* Partial states of a part of a job in a file, and the results of all its parts from such files.
  *
- * A file holds, little-endian: the magic "NDRSTATE", the version, the part's number and their count; the text of
+ * A file holds, little-endian: the magic "NDRPARTS", the version, the part's number and their count; the text of
  * whoever wrote it and the job's; a record for each accumulator, which is its key and what ndr_accumulator_export
  * wrote; and a record without bytes that has the number of the others. A checksum of all but the exports, which have
  * their own, ends it. It appears whole or not at all. */

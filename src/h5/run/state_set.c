@@ -69,15 +69,15 @@ static ndr_status read_head(state_file *f, int64_t *at) {
   unsigned char head[NDR_STATE_HEAD];
   NDR_TRY(read_checked(f, at, head, sizeof head));
   if (memcmp(head, NDR_STATE_MAGIC, 8) != 0) return damaged(f, "it does not begin as one does");
-  if (ndr_state_number(head + 8) != NDR_STATE_VERSION)
+  if (ndr_word_load(head + 8) != NDR_STATE_VERSION)
     return ndr_fail(NDR_ERR_UNSUPPORTED, "%s: has partial states of version %llu, and this library reads version %d",
-                    f->path, (unsigned long long)ndr_state_number(head + 8), NDR_STATE_VERSION);
-  uint64_t parts = ndr_state_number(head + 16);
+                    f->path, (unsigned long long)ndr_word_load(head + 8), NDR_STATE_VERSION);
+  uint64_t parts = ndr_word_load(head + 16);
   f->part = (int)(parts & INT32_MAX);
   f->part_count = (int)(parts >> 32 & INT32_MAX);
   if (f->part < 1 || f->part > f->part_count) return damaged(f, "its part has no valid number");
-  NDR_TRY(read_text(f, at, ndr_state_number(head + 24), &f->note));
-  return read_text(f, at, ndr_state_number(head + 32), &f->job);
+  NDR_TRY(read_text(f, at, ndr_word_load(head + 24), &f->note));
+  return read_text(f, at, ndr_word_load(head + 32), &f->job);
 }
 
 static ndr_status open_file(state_file *f, const char *path, int64_t *at) {
@@ -117,9 +117,9 @@ static ndr_status read_records(ndr_state_set *set, int file, int64_t at) {
   for (int64_t count = 0;; count++) {
     NDR_TRY(read_checked(f, &at, record, sizeof record));
     place p = {.file = file, .at = at};
-    p.key = (ndr_state_key){(int64_t)ndr_state_number(record), (int64_t)ndr_state_number(record + 8),
-                            (int64_t)ndr_state_number(record + 16)};
-    p.bytes = (int64_t)ndr_state_number(record + 24);
+    p.key = (ndr_state_key){(int64_t)ndr_word_load(record), (int64_t)ndr_word_load(record + 8),
+                            (int64_t)ndr_word_load(record + 16)};
+    p.bytes = (int64_t)ndr_word_load(record + 24);
     if (p.key.stage == -1 && p.key.column != count) return damaged(f, "records are missing");
     if (p.key.stage == -1) break;
     if (p.bytes < 0 || p.bytes > f->bytes - at) return damaged(f, "it ends too early");
@@ -127,7 +127,7 @@ static ndr_status read_records(ndr_state_set *set, int file, int64_t at) {
     at += p.bytes;
   }
   NDR_TRY(read_at(f, at, check, sizeof check));
-  if (ndr_state_number(check) != f->check) return damaged(f, "its checksum is another");
+  if (ndr_word_load(check) != f->check) return damaged(f, "its checksum is another");
   return at + NDR_STATE_CHECKSUM == f->bytes ? NDR_OK : damaged(f, "something follows it");
 }
 

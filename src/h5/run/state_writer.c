@@ -25,10 +25,10 @@ static ndr_status write_checked(ndr_state_writer *w, const void *bytes, size_t c
 static ndr_status write_head(ndr_state_writer *w, const ndr_state_head *head) {
   unsigned char bytes[NDR_STATE_HEAD] = NDR_STATE_MAGIC;
   size_t note = strlen(head->note), job = strlen(head->job);
-  ndr_state_put_number(bytes + 8, NDR_STATE_VERSION);
-  ndr_state_put_number(bytes + 16, (uint64_t)head->part | (uint64_t)head->part_count << 32);
-  ndr_state_put_number(bytes + 24, note);
-  ndr_state_put_number(bytes + 32, job);
+  ndr_word_store(NDR_STATE_VERSION, bytes + 8);
+  ndr_word_store((uint64_t)head->part | (uint64_t)head->part_count << 32, bytes + 16);
+  ndr_word_store(note, bytes + 24);
+  ndr_word_store(job, bytes + 32);
   NDR_TRY(write_checked(w, bytes, sizeof bytes));
   NDR_TRY(write_checked(w, head->note, note));
   return write_checked(w, head->job, job);
@@ -57,10 +57,10 @@ ndr_status ndr_state_writer_open(ndr_state_writer **writer, const char *path, co
 
 static ndr_status write_record(ndr_state_writer *w, ndr_state_key key, size_t bytes) {
   unsigned char record[NDR_STATE_RECORD];
-  ndr_state_put_number(record, (uint64_t)key.stage);
-  ndr_state_put_number(record + 8, (uint64_t)key.piece);
-  ndr_state_put_number(record + 16, (uint64_t)key.column);
-  ndr_state_put_number(record + 24, bytes);
+  ndr_word_store((uint64_t)key.stage, record);
+  ndr_word_store((uint64_t)key.piece, record + 8);
+  ndr_word_store((uint64_t)key.column, record + 16);
+  ndr_word_store(bytes, record + 24);
   return write_checked(w, record, sizeof record);
 }
 
@@ -85,7 +85,7 @@ ndr_status ndr_state_writer_put(ndr_state_writer *w, ndr_state_key key, const nd
 ndr_status ndr_state_writer_commit(ndr_state_writer *w) {
   unsigned char check[NDR_STATE_CHECKSUM];
   NDR_TRY(write_record(w, (ndr_state_key){-1, -1, w->records}, 0));
-  ndr_state_put_number(check, w->check);
+  ndr_word_store(w->check, check);
   NDR_TRY(ndr_atomic_file_write(&w->file, check, sizeof check));
   return ndr_atomic_file_commit(&w->file);
 }

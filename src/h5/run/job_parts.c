@@ -42,7 +42,8 @@ static long long file_bytes(const char *file) {
 }
 
 static void print_dataset(FILE *to, const ndr_h5_dataset *dataset) {
-  if (!dataset->part_count) fprintf(to, "%s of %lld bytes, ", dataset->path, file_bytes(dataset->file));
+  if (!dataset->part_count)
+    fprintf(to, "%s%s of %lld bytes, ", dataset->path, dataset->raw ? " raw" : "", file_bytes(dataset->file));
   for (int i = 0; i < dataset->part_count; i++) print_dataset(to, dataset->parts[i]);
   for (int d = 0; d < dataset->info.ndim; d++)
     fprintf(to, "%lld+%lldx%lld ", (long long)dataset->from[d], (long long)dataset->info.shape[d],

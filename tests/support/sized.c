@@ -21,7 +21,8 @@ static void assert_taken(const sized_struct *read, const void *given, size_t siz
 }
 
 void sized_check_shorter(const sized_struct *read) {
-  for (size_t size = read->enough; size <= read->known; size += 4) {
+  size_t whole = sizeof(size_t), first = (read->enough + whole - 1) / whole * whole;
+  for (size_t size = first; size <= read->known; size += whole) {
     void *given = sized_copy(read->made, read->known, size);
     assert_taken(read, given, size);
     free(given);
@@ -29,7 +30,7 @@ void sized_check_shorter(const sized_struct *read) {
 }
 
 void sized_check_longer(const sized_struct *read) {
-  static const size_t beyond[] = {1, 8, 256};
+  static const size_t beyond[] = {8, 16, 256};
   for (size_t b = 0; b < sizeof beyond / sizeof *beyond; b++) {
     size_t size = read->known + beyond[b];
     char *given = sized_copy(read->made, read->known, size);
@@ -41,7 +42,9 @@ void sized_check_longer(const sized_struct *read) {
 }
 
 void sized_check_size(const sized_struct *read) {
-  static const size_t wrong[] = {0, 1, sizeof(size_t) - 1, (size_t)1 << 20, SIZE_MAX};
+  /* The last three end inside a member, as no struct does that begins with a size_t. */
+  const size_t wrong[] = {
+      0, 1, sizeof(size_t) - 1, (size_t)1 << 20, SIZE_MAX, read->known + 1, read->known - 1, read->known - 4};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     void *given = sized_copy(read->made, read->known, read->known);
     memcpy(given, &wrong[i], sizeof *wrong);

@@ -104,7 +104,7 @@ END_TEST
 START_TEST(a_problem_is_written_as_far_as_it_goes) {
   const ndr_problem empty = NDR_PROBLEM_INIT;
   ndr_problem *enough = sized_copy(&empty, sizeof empty, offsetof(ndr_problem, keepdims));
-  ndr_problem *small = sized_copy(&empty, sizeof empty, offsetof(ndr_problem, dims));
+  ndr_problem *small = sized_copy(&empty, sizeof empty, offsetof(ndr_problem, strides));
   assert_ok(ndr_h5_problem(enough, dataset, NDR_DIMS(-2), 1, &(ndr_op){NDR_SUM}));
   assert_ok(reduce(enough, NULL));
   ck_assert(sums[0] == 5 && sums[1] == 7 && sums[2] == 9);

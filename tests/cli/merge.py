@@ -123,6 +123,12 @@ def check_refusals(tool, folder, problems):
     refused(["--merge", "a.nc"], 1, "a.nc: is no whole file of partial states")
     refused(["--merge", "nowhere"], 1, "nowhere: cannot be read: No such file")
     refused(["--merge"], 2, "no file of partial states")
+    refused(["--merge", "s1", "--part", "1/2", "--state", "s"], 2, "--merge and --part")
+    with open(os.path.join(folder, "s1"), "rb") as file:
+        good = file.read()
+    with open(os.path.join(folder, "evil"), "wb") as file:  # what stands in a file may be anybody's
+        file.write(good.replace(b"--op\x1fsum,var", b"-ovictim1234"))
+    refused(["--merge", "evil", "s2", "s3"], 2, "evil: its command line does more")
     refused([*job, "--part", "1/3"], 2, "--part needs --state FILE")
     refused([*job, "--state", "s"], 2, "--state needs --part K/N")
     for part in ("0/3", "4/3", "1", "1/", "/3", "1/0", "a/b", "99999999999999999999999/3"):

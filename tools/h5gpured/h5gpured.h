@@ -107,10 +107,10 @@ typedef struct answer {
 void options_read(h5gpured_options *options, int argc, char **argv);
 
 /* The words of a command line that a file of partial states keeps, to be freed; NULL: out of memory. And the command
- * line of --merge: the words in such a note, which is changed and must live on, and those of `argv` but for --merge and
- * the files; to be freed. */
+ * line of --merge, to be freed, too: the program's name and the words in such a note, *kept_count in all, which is
+ * changed and must live on; and then the words of `argv` but for --merge and the files. */
 char *states_note(int argc, char **argv);
-char **states_words(char *note, int argc, char **argv, int file_count, char *const *files, int *count);
+char **states_words(char *note, int argc, char **argv, int file_count, char *const *files, int *kept_count, int *count);
 
 /* ---- Input ------------------------------------------------------------------------------------------------------ */
 

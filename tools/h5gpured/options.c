@@ -488,21 +488,43 @@ static void check_part(const h5gpured_options *options) {
     cli_refuse(&tool, "--part takes one input, not %d; --concat makes them one", options->input_count);
 }
 
-/* Reads the command line that the files of --merge are of. */
-static void read_merged(h5gpured_options *options, int argc, char **argv) {
-  int count, file_count = options->input_count;
-  char **files = options->inputs, *note;
-  if (file_count == 0) cli_refuse(&tool, "--merge: no file of partial states is named");
-  if (ndr_h5_state_note(files[0], &note) != NDR_OK) {
-    complain("%s", ndr_last_error());
-    exit(EXIT_INPUT);
-  }
-  char **words = states_words(note, argc, argv, file_count, files, &count);
-  if (!words) {
-    complain("out of memory");
-    exit(EXIT_INPUT);
-  }
+/* ---- The command line -------------------------------------------------------------------------------------------- */
+
+__attribute__((noreturn)) static void end_with(const h5gpured_options *options, char **given, const char *reason) {
+  complain("%s", reason);
   free(options->history);
+  free(options->note);
+  free(given);
+  exit(EXIT_INPUT);
+}
+
+/* Whether `kept`, so many words of a file, which may be anybody's, write or read more than a reduction's inputs. */
+static bool asks_too_much(int count, char **kept) {
+  h5gpured_options read = {.deflate = -1};
+  cli_read(&tool, &read, count, kept);
+  return read.output || read.overwrite || read.allow_external || read.list || read.merge || read.part_count ||
+         read.state;
+}
+
+/* Reads the command line that the files of --merge are of; `given` are the words of this one, in their order. */
+static void read_merged(h5gpured_options *options, int argc, char **given) {
+  int count, kept_count, file_count = options->input_count;
+  char **files = options->inputs;
+  if (file_count == 0) cli_refuse(&tool, "--merge: no file of partial states is named");
+  if (options->part_count || options->state) cli_refuse(&tool, "--merge and --part do not go together");
+  if (ndr_h5_state_note(files[0], &options->note) != NDR_OK) end_with(options, given, ndr_last_error());
+  char *note = options->note, **words = states_words(note, argc, given, file_count, files, &kept_count, &count);
+  char **kept = words ? calloc((size_t)kept_count, sizeof *kept) : NULL;
+  if (!kept) {
+    free(words);
+    end_with(options, given, "out of memory");
+  }
+  memcpy(kept, words, (size_t)kept_count * sizeof *kept);
+  bool too_much = asks_too_much(kept_count, kept);
+  free(kept);
+  if (too_much) cli_refuse(&tool, "%s: its command line does more than --part would have kept", files[0]);
+  free(options->history);
+  free(given);
   options_read(options, count, words);
   options->note = note;
   options->words = words;
@@ -512,25 +534,16 @@ static void read_merged(h5gpured_options *options, int argc, char **argv) {
 
 void options_read(h5gpured_options *options, int argc, char **argv) {
   *options = (h5gpured_options){.deflate = -1, .history = history_line(argc, argv)};
-  if (!options->history) {
-    complain("out of memory");
-    exit(EXIT_INPUT);
-  }
-  options->note = states_note(argc, argv);
-  char **given = calloc((size_t)argc, sizeof *given); /* in their order, which cli_read changes */
-  if (given && argc > 0) memcpy(given, argv, (size_t)argc * sizeof *given);
+  char **given = calloc((size_t)argc + 1, sizeof *given); /* in their order, which cli_read changes */
+  if (!options->history || !given) end_with(options, given, "out of memory");
+  memcpy(given, argv, (size_t)argc * sizeof *given);
   options->input_count = cli_read(&tool, options, argc, argv);
   options->inputs = argv + 1;
-  if (!given || !options->note) {
-    complain("out of memory");
-    exit(EXIT_INPUT);
-  }
   if (options->merge) {
-    free(options->note);
     read_merged(options, argc, given);
-    free(given);
     return;
   }
+  if (options->part_count && !(options->note = states_note(argc, given))) end_with(options, given, "out of memory");
   free(given);
   check_part(options);
   check_scan(options);

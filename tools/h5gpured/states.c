@@ -13,9 +13,12 @@
 static const struct {
   const char *name, *letter;
   bool has_value;
-} own[] = {{"--part", NULL, true},   {"--state", NULL, true},    {"--threads", "-t", true},
-           {"--memory", NULL, true}, {"--device", NULL, true},   {"--progress", NULL, false},
-           {"--quiet", "-q", false}, {"--explain", NULL, false}, {"--merge", NULL, false}};
+} own[] = {{"--part", NULL, true},      {"--state", NULL, true},
+           {"--threads", "-t", true},   {"--memory", NULL, true},
+           {"--device", NULL, true},    {"--progress", NULL, false},
+           {"--quiet", "-q", false},    {"--explain", NULL, false},
+           {"--merge", NULL, false},    {"--allow-external", NULL, false},
+           {"--overwrite", NULL, false}};
 
 /* How many words, from `word` on, are one of those; -N and --name=value are one. */
 static int own_words(const char *word) {
@@ -55,7 +58,8 @@ static bool is_one_of(const char *word, int count, char *const *words) {
   return false;
 }
 
-char **states_words(char *note, int argc, char **argv, int file_count, char *const *files, int *count) {
+char **states_words(char *note, int argc, char **argv, int file_count, char *const *files, int *kept_count,
+                    int *count) {
   size_t most = (size_t)argc + 2;
   for (const char *c = note; *c; c++) most += *c == SEPARATOR;
   char **words = calloc(most, sizeof *words);
@@ -68,6 +72,7 @@ char **states_words(char *note, int argc, char **argv, int file_count, char *con
     if (end) *end = 0;
     word = end ? end + 1 : NULL;
   }
+  *kept_count = n;
   for (int i = 1; i < argc; i++)
     if (!is_one_of(argv[i], file_count, files) && strcmp(argv[i], "--merge") != 0) words[n++] = argv[i];
   *count = n;

@@ -523,7 +523,6 @@ static void read_merged(h5gpured_options *options, int argc, char **given) {
   bool too_much = asks_too_much(kept_count, kept);
   free(kept);
   if (too_much) cli_refuse(&tool, "%s: its command line does more than --part would have kept", files[0]);
-  free(options->history);
   free(given);
   options_read(options, count, words);
   options->note = note;
@@ -533,9 +532,9 @@ static void read_merged(h5gpured_options *options, int argc, char **given) {
 }
 
 void options_read(h5gpured_options *options, int argc, char **argv) {
-  *options = (h5gpured_options){.deflate = -1, .history = history_line(argc, argv)};
+  *options = (h5gpured_options){.deflate = -1};
   char **given = calloc((size_t)argc + 1, sizeof *given); /* in their order, which cli_read changes */
-  if (!options->history || !given) end_with(options, given, "out of memory");
+  if (!given) end_with(options, given, "out of memory");
   memcpy(given, argv, (size_t)argc * sizeof *given);
   options->input_count = cli_read(&tool, options, argc, argv);
   options->inputs = argv + 1;
@@ -543,7 +542,9 @@ void options_read(h5gpured_options *options, int argc, char **argv) {
     read_merged(options, argc, given);
     return;
   }
-  if (options->part_count && !(options->note = states_note(argc, given))) end_with(options, given, "out of memory");
+  options->history = history_line(argc, given);
+  if (options->part_count) options->note = states_note(argc, given);
+  if (!options->history || (options->part_count && !options->note)) end_with(options, given, "out of memory");
   free(given);
   check_part(options);
   check_scan(options);

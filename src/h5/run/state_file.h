@@ -34,7 +34,7 @@ typedef struct ndr_state_set ndr_state_set;
 
 /* Opens the files of all parts of a job. Fails, naming the file, where one is damaged or of another job, and where a
  * part is missing or there twice. */
-ndr_status ndr_state_set_open(ndr_state_set **set, int count, const char *const *paths, const char *job);
+ndr_status ndr_state_set_open(ndr_state_set **opened, int count, const char *const *paths, const char *job);
 
 /* Adds what a part has under the key. */
 ndr_status ndr_state_set_add(ndr_state_set *set, ndr_state_key key, ndr_accumulator *into);

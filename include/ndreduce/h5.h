@@ -404,8 +404,9 @@ typedef struct ndr_h5_options {
   const char *where;
   const ndr_h5_groups *groups; /* of the dataset; their dims are reduced, named by the problem or not. NULL: none */
   /* One part of several, as processes that know nothing of each other do: reads that part alone, and in place of
-   * results, which may be NULL, writes its partial states to the file `state`, in place of others that are there. Parts count
-   * from 1 to part_count; 0: all is reduced. By the CPU. `note` is kept in the file, for ndr_h5_state_note; NULL: "".
+   * results, which may be NULL, writes its partial states to the file `state`, in place of others that are there. Parts
+   * count from 1 to part_count; 0: all is reduced. By the CPU. `note` is kept in the file, for ndr_h5_state_note; NULL:
+   * "".
    */
   int part, part_count;
   const char *state, *note;
@@ -442,8 +443,8 @@ NDR_API ndr_status ndr_h5_problem_operands(ndr_problem *problem, const ndr_h5_da
  * What is rounded on the way, as f64 sums, depends in its last bits on shape, dims, dtype, packing and chunks, on how a
  * series is cut into files, on whether there are weights, and on whether the CPU or GPUs reduce: they say which leaves
  * of up to 1 MiB (on GPUs slabs of up to 16 MiB) the array is cut into, and in which order these are added. It depends
- * neither on threads, nor on parts, nor on the other ops, nor on the memory, unless that is less than a leaf takes with what is
- * needed to read it: ndr_h5_explain then says that leaves are short for lack of memory. */
+ * neither on threads, nor on parts, nor on the other ops, nor on the memory, unless that is less than a leaf takes with
+ * what is needed to read it: ndr_h5_explain then says that leaves are short for lack of memory. */
 NDR_API ndr_status ndr_h5_reduce(ndr_h5_dataset *dataset, const ndr_problem *problem, DLTensor *const *results,
                                  const ndr_h5_options *options);
 

@@ -406,8 +406,7 @@ typedef struct ndr_h5_options {
   /* One part of several, as processes that know nothing of each other do: reads that part alone, and in place of
    * results, which may be NULL, writes its partial states to the file `state`, in place of others that are there. Parts
    * count from 1 to part_count; 0: all is reduced. By the CPU. `note` is kept in the file, for ndr_h5_state_note; NULL:
-   * "".
-   */
+   * none. */
   int part, part_count;
   const char *state, *note;
   /* Not 0: reads no element, but takes the results from the files of all parts of the same reduction of the same

@@ -255,6 +255,30 @@ START_TEST(far_years) {
 }
 END_TEST
 
+/* The first and the last day of 10^9 years are dates; the days beside them, and a reference that its zone moves to
+ * one, are none. */
+START_TEST(farthest_years) {
+  const int64_t far = INT64_C(1000000000);
+  for (int c = 0; c < CALENDARS; c++) {
+    ndr_time_units units;
+    ndr_instant instant;
+    const char *name = ndr_calendar_name(calendars[c]);
+    ck_assert(ndr_time_units_parse("days since 2000-01-01", name, &units));
+    int64_t first = day_of(calendars[c], -far, 1, 1), last = day_of(calendars[c], far, 12, 30) + 1;
+    if (calendars[c] == NDR_CALENDAR_360_DAY) last--;
+    const int64_t days[] = {first - 1, first, last, last + 1};
+    for (int i = 0; i < 4; i++) {
+      bool is_date = ndr_time_decode(&units, (double)(days[i] - units.reference.day), 0, &instant);
+      ck_assert_msg(is_date == (i == 1 || i == 2), "%s, day %lld", name, (long long)days[i]);
+    }
+    ck_assert(ndr_time_units_parse("days since +1000000000-12-30 23:00", name, &units));
+    ck_assert(!ndr_time_units_parse("days since +1000000000-12-30 23:00 -26:00", name, &units));
+    bool ends = calendars[c] == NDR_CALENDAR_360_DAY;
+    ck_assert(ndr_time_units_parse("days since +1000000000-12-30 23:00 -2:00", name, &units) == !ends);
+  }
+}
+END_TEST
+
 static double converted(const char *from, const char *to, const char *calendar, double value) {
   ndr_time_units a, b;
   ck_assert(ndr_time_units_parse(from, calendar, &a) && ndr_time_units_parse(to, calendar, &b));
@@ -277,7 +301,7 @@ END_TEST
 int main(void) {
   Suite *suite = suite_create("h5 time");
   suite_case(suite, "calendars", 60, days_follow_each_other, a_day_has_a_number, leap_years_are_the_calendars,
-             far_years, NULL);
+             far_years, farthest_years, NULL);
   suite_case(suite, "times", 10, known_dates, dates_name_periods, instants_have_numbers, conversions_are_exact, NULL);
   return suite_run(suite);
 }

@@ -130,9 +130,18 @@ bool ndr_date_to_instant(ndr_calendar calendar, const ndr_date *date, ndr_instan
   return true;
 }
 
+static ndr_calendar part_at(ndr_calendar calendar, ndr_instant instant) {
+  if (calendar != NDR_CALENDAR_STANDARD) return calendar;
+  return ndr_instant_is_gregorian(instant) ? NDR_CALENDAR_PROLEPTIC_GREGORIAN : NDR_CALENDAR_JULIAN;
+}
+
+bool ndr_calendar_holds(ndr_calendar calendar, ndr_instant instant) {
+  ndr_calendar part = part_at(calendar, instant);
+  return year_start(part, -MOST_YEARS) <= instant.day && instant.day < year_start(part, MOST_YEARS + 1);
+}
+
 ndr_date ndr_date_of(ndr_calendar calendar, ndr_instant instant) {
-  if (calendar == NDR_CALENDAR_STANDARD)
-    calendar = ndr_instant_is_gregorian(instant) ? NDR_CALENDAR_PROLEPTIC_GREGORIAN : NDR_CALENDAR_JULIAN;
+  calendar = part_at(calendar, instant);
   int64_t year = year_of(calendar, instant.day), rest = instant.day - year_start(calendar, year);
   int month = 1;
   for (; rest >= month_days(calendar, year, month); month++) rest -= month_days(calendar, year, month);

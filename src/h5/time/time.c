@@ -194,7 +194,7 @@ bool ndr_time_units_parse(const char *units, const char *calendar, ndr_time_unit
   if (!parsed->zero_year && date.year < 0) date.year++;
   if (!ndr_date_to_instant(parsed->calendar, &date, &parsed->reference)) return false;
   parsed->reference = moved(parsed->reference, -ahead);
-  return true;
+  return ndr_calendar_holds(parsed->calendar, parsed->reference);
 }
 
 /* ---- Reading dates ---------------------------------------------------------------------------------------------- */
@@ -287,7 +287,7 @@ bool ndr_time_decode(const ndr_time_units *units, double value, double within, n
   microsecond += units->reference.microsecond;
   int64_t rounded = round_off((double)microsecond + rest, within * (double)units->unit);
   *instant = (ndr_instant){units->reference.day + day + rounded / DAY, rounded % DAY};
-  return llabs(instant->day) <= INT64_C(366) * 1000000000;
+  return llabs(instant->day) < INT64_C(1) << 40 && ndr_calendar_holds(units->calendar, *instant);
 }
 
 static long double microseconds_between(ndr_instant from, ndr_instant to) {

@@ -16,14 +16,14 @@ set -eu
 rules='
 include : include                                  : dlpack/* initializer_list
 spec    : spec include                             :
-common  : common include core/status.h            :
+common  : common include core/status.h core/sized.h core/words.h :
 lang    : lang spec include core/status.h core/types.h core/own_ops.h core/text.h core/number.h :
 core    : core lang spec include                   :
 scan    : scan core lang spec include              :
 gpuplan : gpuplan scan core lang spec include      :
 cpu     : cpu scan core lang common spec include   : immintrin.h cpuid.h
 cuda    : cuda gpuplan scan core lang spec include kernels : cuda*.h nvrtc.h
-api     : api cuda cpu gpuplan scan core lang spec include :
+api     : api cuda cpu gpuplan scan core lang common spec include :
 h5      : h5 common include spec core/status.h core/address.h core/fork.h core/sized.h core/words.h : hdf5.h H5*.h libdeflate.h zlib.h libaec.h lz4.h zstd.h blosc.h blosc2.h bzlib.h zfp.h emmintrin.h
 kernels : kernels spec                             :
 tools/simt : tools/simt/* kernels               : sanitizer/* ucontext.h

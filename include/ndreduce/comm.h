@@ -1,0 +1,69 @@
+/* Ranks: processes, on one machine or many, that do one piece of work together. The library knows them by a table of
+ * two calls; ndreduce/mpi.h fills one in from an MPI communicator, and a program may fill in its own.
+ *
+ *   float part[2] = {1, 2}, sum; // each rank has two elements of four times as many
+ *   int64_t size[] = {2}, whole[] = {2 * comm->ranks}, offset[] = {2 * comm->rank};
+ *   DLTensor array = ndr_tensor(part, NDR_F32, 1, size), result = ndr_tensor(&sum, NDR_F32, 0, NULL);
+ *   DLTensor *results[] = {&result};
+ *   ndr_problem problem = NDR_PROBLEM_INIT;
+ *   problem.ndim = 1, problem.shape[0] = whole[0], problem.dim_count = NDR_ALL_DIMS;
+ *   ndr_status status = ndreduce_parts(comm, &problem, &array, offset, results, NULL);
+ *   if (status == NDR_OK && comm->rank == 0) printf("%g\n", sum); // prints 3 times the number of ranks
+ *
+ * A call that takes a comm is collective: all ranks make it, in the same order, with the same arguments but for what
+ * its text says. It fails on all ranks if it fails on one, and ndr_last_error() has the same sentence everywhere. A
+ * comm serves one call at a time. */
+#ifndef NDREDUCE_COMM_H
+#define NDREDUCE_COMM_H
+
+#include "ndreduce/plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is sent at once: at most so many bytes. */
+enum { NDR_MESSAGE_BYTES = 16 << 20 };
+
+/* Both functions are called in the thread that makes the collective call, and not from several at once. They return
+ * NDR_OK or another status, after which the comm is not used any more. */
+typedef struct ndr_comm {
+  size_t size;               /* sizeof(ndr_comm), as NDR_COMM_INIT sets it */
+  int rank, ranks;           /* of this process, from 0 on, and of how many */
+  int node_rank, node_ranks; /* the same among the processes that share this machine's cores; 0 of 1 where unknown */
+  void *user;                /* passed to both */
+  /* Sends `count` bytes, which may be 0, to another rank. Does not wait until that rank receives them; afterwards the
+   * bytes are the caller's again. */
+  ndr_status (*send)(void *user, int to, const void *bytes, size_t count);
+  /* Receives a message from any rank; those from one rank come in the order in which they were sent. *from becomes that
+   * rank, and *bytes its `*count` bytes, to be freed with free(). Where there is none: under `wait` waits for one, else
+   * *from becomes -1. */
+  ndr_status (*receive)(void *user, int wait, int *from, void **bytes, size_t *count);
+} ndr_comm;
+#define NDR_COMM_INIT                                                                                                  \
+  { sizeof(ndr_comm), 0, 1, 0, 1, NULL, NULL, NULL }
+
+/* Agrees on a status: returns NDR_OK if `mine` is that on all ranks. Else all ranks fail as one that failed did, the
+ * lowest if several had failed by then, with its sentence: `sentence`, or, where that is NULL, its ndr_last_error().
+ *
+ * A rank that cannot make a collective call which the others make, as it has no memory or no file, calls this in its
+ * place, with a status other than NDR_OK: then that call fails everywhere. */
+NDR_API ndr_status ndr_comm_agree(const ndr_comm *comm, ndr_status mine, const char *sentence);
+
+/* Reduces an array of which each rank holds a part. problem: of the whole array; its strides do not count. part: this
+ * rank's part, which begins at offset[] of the whole array, on any device, with any strides; it may have no elements.
+ * Parts are taken as they come: each element should be in one. results: on rank 0, on the device of its part, one for
+ * each of the problem's ops; NULL elsewhere. options: threads, stream and the like, which may differ; NULL: defaults.
+ *
+ * Partial states are added up in pairs of ranks, then pairs of pairs, in their order: bits depend on how many parts
+ * there are, and on nothing else. With NDR_ACCUMULATE_EXACT not on that either. Each rank but 0 sends its states once:
+ * one or a few words for each output. Fails as ndr_accumulator_create and ndr_accumulator_add do; problems of other
+ * ranks are NDR_ERR_ARGUMENT. */
+NDR_API ndr_status ndreduce_parts(const ndr_comm *comm, const ndr_problem *problem, const DLTensor *part,
+                                  const int64_t *offset, DLTensor *const *results, const ndr_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,36 @@
+/* Letters between the ranks of a comm during one collective call, and the end of it, on which all of them agree. A rank
+ * that fails tells rank 0, and that all others, who hear of it when they next look; so nobody waits for somebody who
+ * has given up. When the call ends no letter is under way. */
+#ifndef NDR_COMMON_MAIL_H
+#define NDR_COMMON_MAIL_H
+
+#include <stdbool.h>
+
+#include "ndreduce/comm.h"
+
+typedef struct ndr_letter {
+  int from, kind; /* the latter the caller's own number, from 0 on */
+  size_t count;
+  unsigned char *bytes; /* the mail's; who keeps them sets this to NULL, and frees them with free() */
+} ndr_letter;
+
+/* Takes a letter. A failure is this rank's. */
+typedef ndr_status ndr_mail_handler(void *user, ndr_letter *letter);
+
+typedef struct ndr_mail ndr_mail;
+
+/* Begins the call. NDR_ERR_ARGUMENT for a comm that is none. Close even after a failure, with ndr_mail_end. */
+ndr_status ndr_mail_open(ndr_mail **mail, const ndr_comm *comm, ndr_mail_handler *handler, void *user);
+
+/* Sends a letter of any length to another rank; `bytes` may be NULL where there are none. */
+ndr_status ndr_mail_send(ndr_mail *mail, int to, int kind, const void *bytes, size_t count);
+
+/* Handles all letters that have come; under `wait`, one at least. Fails where a rank has. */
+ndr_status ndr_mail_look(ndr_mail *mail, bool wait);
+
+/* Ends the call with this rank's status and, where it has failed, ndr_last_error(). Letters that come meanwhile are
+ * handled on rank 0, and thrown away on others, which have all theirs by then. Returns the status on which all agree,
+ * with its sentence. Frees the mail; NULL is the mail of a call that could not begin: returns `mine`. */
+ndr_status ndr_mail_end(ndr_mail *mail, ndr_status mine);
+
+#endif
